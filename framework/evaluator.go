@@ -1,0 +1,210 @@
+package framework
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+)
+
+// maxNonFinite is the number of costs in a row that may be NaN or Inf.
+const maxNonFinite = 5
+
+// Counts says how much work a run has done.
+type Counts struct {
+	// Evaluations of the cost. Evaluations of single rows add up to whole
+	// ones.
+	Evaluations int
+	// Passes counts the work in evaluations of all residuals: a cost is one
+	// pass, a gradient is one more, single rows count their share.
+	Passes float64
+	// rows is the number of rows evaluated singly that do not yet make up a
+	// whole evaluation.
+	rows int
+}
+
+// Evaluator is a problem under a budget: it counts, it ends the run when the
+// budget is used up or the context is done, and it watches for costs that are
+// not finite. Solvers evaluate through it only.
+type Evaluator struct {
+	problem Problem
+	blocks  []Block
+
+	ctx      context.Context
+	deadline time.Time // zero: none
+	limit    int       // 0: none
+	stopped  Status    // why errStop was returned
+
+	counts    Counts
+	nonFinite int
+	last      Point // where Evaluate was called last
+	lastCost  float64
+	lastValid bool
+}
+
+// NewEvaluator returns an evaluator without a budget, for driving a solver step
+// by step. Where the context is done, evaluations return an error.
+func NewEvaluator(ctx context.Context, p Problem) *Evaluator {
+	return newEvaluator(ctx, p, Options{})
+}
+
+func newEvaluator(ctx context.Context, p Problem, o Options) *Evaluator {
+	e := &Evaluator{problem: p, blocks: p.Blocks(), ctx: ctx, limit: o.MaxEvaluations}
+	if o.TimeLimit > 0 {
+		e.deadline = time.Now().Add(o.TimeLimit)
+	}
+	e.last = NewPoint(e.blocks)
+	return e
+}
+
+// Problem returns the problem, for its optional capabilities.
+func (e *Evaluator) Problem() Problem { return e.problem }
+
+// Blocks describes the domain.
+func (e *Evaluator) Blocks() []Block { return e.blocks }
+
+// Counts returns the work done so far.
+func (e *Evaluator) Counts() Counts { return e.counts }
+
+// Evaluate returns the cost at x and writes the Euclidean gradients asked for.
+// A cost that is not finite is returned as +Inf, so that every test for
+// decrease fails; five in a row are an error.
+func (e *Evaluator) Evaluate(grad, x Point) (float64, error) {
+	if err := e.admit(1); err != nil {
+		return math.Inf(1), err
+	}
+	e.lastValid = false
+	cost, err := e.problem.Evaluate(grad, x)
+	if err != nil {
+		return math.Inf(1), e.failure(err)
+	}
+	e.last.CopyFrom(x)
+	e.lastCost, e.lastValid = cost, true
+	e.counts.Evaluations++
+	e.counts.Passes++
+	if math.IsNaN(cost) || math.IsInf(cost, 0) {
+		e.nonFinite++
+		if e.nonFinite >= maxNonFinite {
+			return math.Inf(1), fmt.Errorf("%w: %d evaluations in a row gave NaN or Inf", ErrNonFinite, e.nonFinite)
+		}
+		return math.Inf(1), nil
+	}
+	e.nonFinite = 0
+	if grad == nil {
+		return cost, nil
+	}
+	e.counts.Passes++
+	return cost, e.checkGradient(grad)
+}
+
+// Gradient returns the cost at x and writes the gradients asked for. Where x is
+// the point evaluated last and the problem is a [Resumer], this costs one pass
+// instead of two and no evaluation.
+func (e *Evaluator) Gradient(grad, x Point) (float64, error) {
+	r, ok := e.problem.(Resumer)
+	if !ok || !e.lastValid || !e.last.Equal(x) {
+		return e.Evaluate(grad, x)
+	}
+	if err := e.admit(0); err != nil {
+		return math.Inf(1), err
+	}
+	if err := r.Resume(grad); err != nil {
+		return math.Inf(1), e.failure(err)
+	}
+	e.counts.Passes++
+	return e.lastCost, e.checkGradient(grad)
+}
+
+// RowSeparable returns the problem's capability to evaluate the rows of block
+// k one by one, if it has it.
+func (e *Evaluator) RowSeparable(k int) bool {
+	p, ok := e.problem.(RowSeparable)
+	return ok && p.SeparableRows(k)
+}
+
+// EvaluateRows evaluates single rows of a block for which RowSeparable holds;
+// see the interface of that name.
+func (e *Evaluator) EvaluateRows(costs, grad []float64, x Point, k int, rows []int) error {
+	n := e.blocks[k].Rows()
+	m := len(rows)
+	if rows == nil {
+		m = n
+	}
+	whole := (e.counts.rows + m) / n
+	if err := e.admit(whole); err != nil {
+		return err
+	}
+	if err := e.problem.(RowSeparable).EvaluateRows(costs, grad, x, k, rows); err != nil {
+		return e.failure(err)
+	}
+	e.lastValid = false
+	share := float64(m) / float64(n)
+	e.counts.Passes += share
+	if grad != nil {
+		e.counts.Passes += share
+	}
+	e.counts.Evaluations += whole
+	e.counts.rows += m - whole*n
+	return nil
+}
+
+// admit refuses work beyond the budget; more is the number of evaluations
+// about to be made.
+func (e *Evaluator) admit(more int) error {
+	switch {
+	case e.ctx.Err() != nil:
+		return e.stop(Cancelled)
+	case !e.deadline.IsZero() && time.Now().After(e.deadline):
+		return e.stop(TimeLimit)
+	case e.limit > 0 && e.counts.Evaluations+more > e.limit:
+		return e.stop(MaxEvaluations)
+	}
+	return nil
+}
+
+func (e *Evaluator) stop(s Status) error {
+	e.stopped = s
+	return errStop
+}
+
+// failure tells a problem that gave up because the context is done from one
+// that failed.
+func (e *Evaluator) failure(err error) error {
+	cancelled := errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+	if cancelled && e.ctx.Err() != nil {
+		return e.stop(Cancelled)
+	}
+	return fmt.Errorf("evaluation: %w", err)
+}
+
+func (e *Evaluator) checkGradient(grad Point) error {
+	for k, g := range grad {
+		if !(Point{g}).Finite() {
+			return fmt.Errorf("%w: the gradient of block %s has NaN or Inf at a point of finite cost",
+				ErrNonFinite, e.blocks[k].Name)
+		}
+	}
+	return nil
+}
+
+// stationarity computes one number per block at x, outside of the budget.
+func (e *Evaluator) stationarity(x Point) ([]float64, error) {
+	s := make([]float64, len(e.blocks))
+	if c, ok := e.problem.(Certifier); ok {
+		e.lastValid = false
+		e.counts.Passes += 2
+		return s, c.Stationarity(s, x)
+	}
+	grad := NewPoint(e.blocks)
+	e.lastValid = false
+	if _, err := e.problem.Evaluate(grad, x); err != nil {
+		return s, err
+	}
+	e.counts.Passes += 2
+	for k, b := range e.blocks {
+		b.Gradient(grad[k], x[k], grad[k])
+		s[k] = b.Norm(x[k], grad[k])
+	}
+	return s, nil
+}

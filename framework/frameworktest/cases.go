@@ -1,0 +1,144 @@
+package frameworktest
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/scqm/scqm/framework"
+	"gonum.org/v1/gonum/floats"
+)
+
+// SolverCases returns small problems with known answers: a least-squares
+// problem in two blocks, a problem with independent rows, and the smallest
+// eigenvalue of a matrix as a Rayleigh quotient on the sphere.
+func SolverCases() []SolverCase {
+	return []SolverCase{
+		{
+			Name: "least squares", New: func() framework.Problem { return leastSquares{} },
+			Start: framework.Point{{0, 0}, {5}}, Best: 0.5, Tolerance: 1e-8,
+		},
+		{
+			Name: "independent rows", New: func() framework.Problem { return rowWells{4} },
+			Start: framework.Point{{3, 3, -3, 1, 0.5, -2, 4, 4}}, Best: 0, Tolerance: 1e-8,
+		},
+		{
+			Name: "Rayleigh quotient", New: func() framework.Problem { return rayleigh{1, 2, 4, 7} },
+			Start: framework.Point{{0.1, 0.2, 0.7, math.Sqrt(1 - 0.54)}}, Best: 1, Tolerance: 1e-8,
+		},
+	}
+}
+
+// flat is R^n.
+type flat int
+
+func (n flat) Size() int                     { return int(n) }
+func (n flat) Dim() int                      { return int(n) }
+func (flat) Project(dst, _, v []float64)     { copy(dst, v) }
+func (flat) Retract(d, x, v []float64) error { floats.AddTo(d, x, v); return nil }
+
+// ball is the unit sphere in R^n with retraction by normalisation.
+type ball int
+
+func (n ball) Size() int { return int(n) }
+func (n ball) Dim() int  { return int(n) - 1 }
+
+func (ball) Project(dst, x, v []float64) {
+	floats.AddScaledTo(dst, v, -floats.Dot(x, v), x)
+}
+
+func (ball) Retract(dst, x, v []float64) error {
+	floats.AddTo(dst, x, v)
+	n := floats.Norm(dst, 2)
+	if !(n > 0) || math.IsInf(n, 0) {
+		return fmt.Errorf("the step has length %v", floats.Norm(v, 2))
+	}
+	floats.Scale(1/n, dst)
+	return nil
+}
+
+// leastSquares is the fit of a plane b + a1 u + a2 v to four points, in the
+// blocks a and b. The residual sum of squares of the best fit is 1, the cost
+// half of it.
+type leastSquares struct{}
+
+var planeRows = [4][4]float64{ // u, v, 1, target
+	{1, 0, 1, 3}, {0, 1, 1, 0}, {1, 1, 1, 2}, {0, 0, 1, 3},
+}
+
+func (leastSquares) Blocks() []framework.Block {
+	return []framework.Block{{Name: "slope", Manifold: flat(2)}, {Name: "offset", Manifold: flat(1)}}
+}
+
+func (leastSquares) Evaluate(grad, x framework.Point) (float64, error) {
+	var cost float64
+	var g [3]float64
+	for _, r := range planeRows {
+		e := x[0][0]*r[0] + x[0][1]*r[1] + x[1][0] - r[3]
+		cost += e * e / 2
+		for j := range g {
+			g[j] += e * r[j]
+		}
+	}
+	for k := range grad {
+		if grad[k] != nil {
+			copy(grad[k], g[2*k:min(2*k+2, 3)])
+		}
+	}
+	return cost, nil
+}
+
+// rowWells has n rows in the plane, each with a curved valley of its own that
+// ends at (1, 1).
+type rowWells struct{ n int }
+
+func (p rowWells) Blocks() []framework.Block {
+	return []framework.Block{{Name: "wells", Manifold: flat(2), Copies: p.n}}
+}
+
+func (p rowWells) Evaluate(grad, x framework.Point) (float64, error) {
+	costs := make([]float64, p.n)
+	var g []float64
+	if grad != nil {
+		g = grad[0]
+	}
+	err := p.EvaluateRows(costs, g, x, 0, nil)
+	return floats.Sum(costs), err
+}
+
+func (p rowWells) SeparableRows(int) bool { return true }
+
+func (p rowWells) EvaluateRows(costs, grad []float64, x framework.Point, _ int, rows []int) error {
+	if rows == nil {
+		for i := range p.n {
+			rows = append(rows, i)
+		}
+	}
+	for _, i := range rows {
+		u, v := x[0][2*i], x[0][2*i+1]
+		a, b := u-1, v-u*u
+		costs[i] = a*a + float64(i+1)*b*b
+		if grad != nil {
+			grad[2*i] = 2*a - 4*float64(i+1)*b*u
+			grad[2*i+1] = 2 * float64(i+1) * b
+		}
+	}
+	return nil
+}
+
+// rayleigh is x'Ax on the unit sphere for a diagonal A.
+type rayleigh []float64
+
+func (p rayleigh) Blocks() []framework.Block {
+	return []framework.Block{{Name: "x", Manifold: ball(len(p))}}
+}
+
+func (p rayleigh) Evaluate(grad, x framework.Point) (float64, error) {
+	var cost float64
+	for i, a := range p {
+		cost += a * x[0][i] * x[0][i]
+		if grad != nil {
+			grad[0][i] = 2 * a * x[0][i]
+		}
+	}
+	return cost, nil
+}

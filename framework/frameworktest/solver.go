@@ -1,0 +1,271 @@
+package frameworktest
+
+import (
+	"bytes"
+	"context"
+	"encoding/gob"
+	"errors"
+	"fmt"
+	"math"
+	"reflect"
+
+	"github.com/scqm/scqm/framework"
+)
+
+// SolverCase is a problem with a known answer.
+type SolverCase struct {
+	Name string
+	// New returns the problem; it is called for every run.
+	New func() framework.Problem
+	// Start is where runs begin.
+	Start framework.Point
+	// Best is the lowest cost that a run from Start can be expected to reach,
+	// Tolerance how far above it a run may end.
+	Best, Tolerance float64
+}
+
+// SolverOptions say on what a solver is checked.
+type SolverOptions struct {
+	// Cases are problems beside those of [SolverCases].
+	Cases []SolverCase
+	// Options are the limits of the runs that look for the known answer.
+	Options framework.Options
+}
+
+// CheckSolver tries the laws of framework.Solver, on every case: it finds the
+// known answer, says truthfully how it ended, repeats itself bit for bit, keeps
+// within its budget, ends when it is cancelled, keeps the best point when the
+// cost stops being finite or the problem panics, and goes on bit for bit from a
+// stored state.
+func CheckSolver(s framework.Solver, o SolverOptions) *Report {
+	r := &Report{Subject: s.Name()}
+	for _, c := range append(SolverCases(), o.Cases...) {
+		k := &solverCheck{s: s, c: c, o: o.Options}
+		for _, law := range []struct {
+			name  string
+			trial func() error
+		}{
+			{"known answer", k.knownAnswer},
+			{"start unchanged", k.startUnchanged},
+			{"deterministic", k.deterministic},
+			{"evaluation budget", k.budget},
+			{"cancellation", k.cancellation},
+			{"non-finite cost", k.nonFinite},
+			{"panic", k.panics},
+			{"stored state", k.storedState},
+		} {
+			r.try(law.name+" on "+c.Name, law.trial)
+		}
+	}
+	return r
+}
+
+// TestSolver reports every broken law to t.
+func TestSolver(t TB, s framework.Solver, o SolverOptions) {
+	t.Helper()
+	CheckSolver(s, o).test(t)
+}
+
+type solverCheck struct {
+	s framework.Solver
+	c SolverCase
+	o framework.Options
+}
+
+func (k *solverCheck) solve(ctx context.Context, p framework.Problem, o framework.Options) (*framework.Result, error) {
+	return framework.Solve(ctx, p, k.c.Start, k.s, o)
+}
+
+func (k *solverCheck) knownAnswer() error {
+	res, err := k.solve(context.Background(), k.c.New(), k.o)
+	if err != nil {
+		return err
+	}
+	if !(res.Cost <= k.c.Best+k.c.Tolerance) {
+		return fmt.Errorf("ends at %v, want %v within %g (%v: %s)", res.Cost, k.c.Best, k.c.Tolerance, res.Status, res.Message)
+	}
+	return k.truthful(res)
+}
+
+// truthful recomputes what the result says about its point.
+func (k *solverCheck) truthful(res *framework.Result) error {
+	p := k.c.New()
+	blocks := p.Blocks()
+	grad := framework.NewPoint(blocks)
+	cost, err := p.Evaluate(grad, res.Point)
+	if err != nil {
+		return err
+	}
+	if cost != res.Cost {
+		return fmt.Errorf("reports a cost of %v at a point where it is %v", res.Cost, cost)
+	}
+	var norm float64
+	for j, b := range blocks {
+		b.Gradient(grad[j], res.Point[j], grad[j])
+		norm = math.Max(norm, b.Norm(res.Point[j], grad[j]))
+	}
+	tolerance := k.o.Tolerance
+	if tolerance == 0 {
+		tolerance = framework.DefaultTolerance
+	}
+	if (res.Status == framework.Converged) != (norm <= tolerance) {
+		return fmt.Errorf("says %v where the gradient norm is %g and the tolerance %g", res.Status, norm, tolerance)
+	}
+	return nil
+}
+
+func (k *solverCheck) startUnchanged() error {
+	before := k.c.Start.Clone()
+	if _, err := k.solve(context.Background(), k.c.New(), framework.Options{MaxIterations: 3}); err != nil {
+		return err
+	}
+	if !before.Equal(k.c.Start) {
+		return errors.New("changes the point it starts from")
+	}
+	return nil
+}
+
+func (k *solverCheck) deterministic() error {
+	first, err := k.solve(context.Background(), k.c.New(), k.o)
+	if err != nil {
+		return err
+	}
+	second, err := k.solve(context.Background(), k.c.New(), k.o)
+	if err != nil {
+		return err
+	}
+	if first.Cost != second.Cost || !first.Point.Equal(second.Point) {
+		return errors.New("a second run ends at other bits")
+	}
+	return nil
+}
+
+// budget counts the evaluations that really happen.
+func (k *solverCheck) budget() error {
+	for _, limit := range []int{1, 2, 7, 20} {
+		p := &probe{Problem: k.c.New()}
+		o := framework.Options{MaxEvaluations: limit, CheckEvery: 1 << 30, MinRelativeDecrease: -1, MaxIterations: 50}
+		res, err := k.solve(context.Background(), p, o)
+		if err != nil {
+			return err
+		}
+		const certificate = 2 // cost and gradient at the returned point
+		if p.calls > limit+certificate {
+			return fmt.Errorf("makes %d evaluations with a budget of %d", p.calls, limit)
+		}
+		if res.Status != framework.MaxEvaluations && p.calls > limit {
+			return fmt.Errorf("says %v after a budget of %d evaluations", res.Status, limit)
+		}
+	}
+	return nil
+}
+
+func (k *solverCheck) cancellation() error {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	p := &probe{Problem: k.c.New(), on: 5, do: cancel}
+	start, err := k.c.New().Evaluate(nil, k.c.Start)
+	if err != nil {
+		return err
+	}
+	res, err := k.solve(ctx, p, framework.Options{MinRelativeDecrease: -1, Tolerance: -1})
+	if err != nil {
+		return err
+	}
+	if res.Status != framework.Cancelled || p.calls > 5 {
+		return fmt.Errorf("says %v and makes %d evaluations after it is cancelled in the fifth", res.Status, p.calls)
+	}
+	if !(res.Cost <= start) {
+		return fmt.Errorf("ends at %v, above the start %v", res.Cost, start)
+	}
+	return nil
+}
+
+// nonFinite lets the cost be NaN from the third evaluation on.
+func (k *solverCheck) nonFinite() error {
+	p := &probe{Problem: k.c.New(), nanFrom: 3}
+	res, err := k.solve(context.Background(), p, framework.Options{MaxEvaluations: 200})
+	if res == nil {
+		return fmt.Errorf("keeps no result: %w", err)
+	}
+	if !errors.Is(err, framework.ErrNonFinite) || res.Status != framework.Failed {
+		return fmt.Errorf("says %v and %v where the cost is NaN for ever", res.Status, err)
+	}
+	if !res.Point.Finite() || math.IsNaN(res.Cost) || math.IsInf(res.Cost, 0) {
+		return errors.New("returns a point or a cost that is not finite")
+	}
+	return nil
+}
+
+func (k *solverCheck) panics() error {
+	p := &probe{Problem: k.c.New(), on: 4, do: func() { panic("deliberate") }}
+	res, err := k.solve(context.Background(), p, framework.Options{MinRelativeDecrease: -1, Tolerance: -1})
+	if !errors.Is(err, framework.ErrPanic) || res == nil || res.Status != framework.Failed {
+		return fmt.Errorf("a panic of the problem ends in %v", err)
+	}
+	return nil
+}
+
+// storedState goes on from a state and from a copy that went through gob.
+func (k *solverCheck) storedState() error {
+	e := framework.NewEvaluator(context.Background(), k.c.New())
+	state, err := k.s.Init(e, k.c.Start.Clone())
+	if err != nil {
+		return err
+	}
+	if err := k.steps(e, state, 3); err != nil {
+		return err
+	}
+	var buf bytes.Buffer
+	if err := gob.NewEncoder(&buf).Encode(state); err != nil {
+		return fmt.Errorf("encode: %w", err)
+	}
+	restored := reflect.New(reflect.TypeOf(state).Elem()).Interface().(framework.State)
+	if err := gob.NewDecoder(&buf).Decode(restored); err != nil {
+		return fmt.Errorf("decode: %w", err)
+	}
+	if err := k.steps(e, state, 3); err != nil {
+		return err
+	}
+	fresh := framework.NewEvaluator(context.Background(), k.c.New())
+	if err := k.steps(fresh, restored, 3); err != nil {
+		return err
+	}
+	x, fx := state.Iterate()
+	y, fy := restored.Iterate()
+	if fx != fy || !x.Equal(y) {
+		return fmt.Errorf("a restored run reaches %v, the original %v", fy, fx)
+	}
+	return nil
+}
+
+func (k *solverCheck) steps(e *framework.Evaluator, s framework.State, n int) error {
+	for range n {
+		if err := k.s.Step(e, s); err != nil && !errors.Is(err, framework.ErrNoProgress) {
+			return err
+		}
+	}
+	return nil
+}
+
+// probe counts the evaluations of a problem and interferes with them. It hides
+// the optional interfaces, so that every evaluation is seen.
+type probe struct {
+	framework.Problem
+	calls   int
+	on      int    // the call that triggers do
+	do      func() // nil: nothing
+	nanFrom int    // 0: never
+}
+
+func (p *probe) Evaluate(grad, x framework.Point) (float64, error) {
+	p.calls++
+	if p.do != nil && p.calls == p.on {
+		p.do()
+	}
+	cost, err := p.Problem.Evaluate(grad, x)
+	if p.nanFrom > 0 && p.calls >= p.nanFrom {
+		cost = math.NaN()
+	}
+	return cost, err
+}

@@ -1,0 +1,78 @@
+package framework
+
+import "math/rand/v2"
+
+// Manifold is a smooth submanifold of R^Size with the metric it inherits from
+// there (see [Metric] for any other). Points and tangent vectors are flat
+// slices of length Size; matrices are row-major.
+type Manifold interface {
+	// Size is the number of coordinates of a point.
+	Size() int
+	// Dim is the dimension of the manifold, at most Size.
+	Dim() int
+	// Project writes into dst the orthogonal projection of v on the tangent
+	// space at x.
+	Project(dst, x, v []float64)
+	// Retract writes into dst the point reached from x along the tangent
+	// vector v. For small t, Retract(x, t v) = x + t v + O(t^2). On error dst
+	// is undefined.
+	Retract(dst, x, v []float64) error
+}
+
+// Transporter moves tangent vectors between points. Where it is missing,
+// projection on the tangent space at y serves as the transport.
+type Transporter interface {
+	// Transport writes into dst the tangent vector at y that corresponds to
+	// the tangent vector v at x.
+	Transport(dst, x, y, v []float64)
+}
+
+// Rander draws random points.
+type Rander interface {
+	Rand(dst []float64, rng *rand.Rand)
+}
+
+// Exper computes the exponential map, the exact geodesic.
+type Exper interface {
+	Exp(dst, x, v []float64) error
+}
+
+// InverseRetracter inverts Retract near x: it writes into dst the tangent
+// vector at x whose retraction is y.
+type InverseRetracter interface {
+	InverseRetract(dst, x, y []float64) error
+}
+
+// Metric is offered by a manifold whose inner product is not the one of the
+// surrounding space.
+type Metric interface {
+	// Inner is the inner product of the tangent vectors u and v at x.
+	Inner(x, u, v []float64) float64
+	// Gradient converts the Euclidean gradient g of a function into its
+	// Riemannian gradient at x.
+	Gradient(dst, x, g []float64)
+}
+
+// HessianConverter turns Euclidean second derivatives into Riemannian ones:
+// dst = Hess f(x)[v] from the Euclidean gradient g and the Euclidean
+// Hessian-vector product h = D^2 f(x) v.
+type HessianConverter interface {
+	RiemannianHessian(dst, x, g, h, v []float64)
+}
+
+// Constrained is offered by manifolds whose points can drift away from their
+// constraints through rounding, or be given off them.
+type Constrained interface {
+	// Violation measures how far x is from the manifold, 0 on it; the unit is
+	// that of the constraint, for Stiefel the largest entry of |X'X - I|.
+	Violation(x []float64) float64
+	// Restore moves x to the nearest point of the manifold, or one as good.
+	Restore(x []float64) error
+}
+
+// RetractionOrder is the order to which Retract agrees with the geodesic: 1
+// where a manifold does not say, 2 for retractions whose acceleration at zero
+// is normal to the manifold.
+type RetractionOrder interface {
+	RetractionOrder() int
+}

@@ -1,0 +1,96 @@
+package framework
+
+import (
+	"fmt"
+	"math"
+	"time"
+)
+
+// Defaults of [Options].
+const (
+	DefaultMaxIterations       = 1000
+	DefaultTolerance           = 1e-6
+	DefaultMinRelativeDecrease = 1e-12
+	DefaultPatience            = 5
+	DefaultCheckEvery          = 10
+)
+
+// Options are the limits of a run. The zero value is a good start.
+type Options struct {
+	// MaxIterations bounds the calls of Step; 0 stands for 1000, a negative
+	// number for no bound.
+	MaxIterations int
+	// MaxEvaluations bounds the evaluations of the cost, those inside line
+	// searches included; 0 stands for no bound. The evaluations that certify
+	// a point are not bounded.
+	MaxEvaluations int
+	// TimeLimit bounds the wall-clock time, inside line searches too; 0 stands
+	// for no bound.
+	TimeLimit time.Duration
+	// Tolerance is the largest stationarity of a block at which a point counts
+	// as converged, in the unit of the problem's [Certifier] or else of the
+	// Riemannian gradient norm; 0 stands for 1e-6, a negative number means
+	// never.
+	Tolerance float64
+	// MinRelativeDecrease ends a run when the cost falls by no more than this
+	// fraction of itself in each of Patience iterations in a row; 0 stands for
+	// 1e-12, a negative number means never.
+	MinRelativeDecrease float64
+	// MinDecrease does the same with an absolute decrease, in the unit of the
+	// cost; 0 means never.
+	MinDecrease float64
+	// Patience is described above; 0 stands for 5.
+	Patience int
+	// CheckEvery is the number of iterations between two computations of the
+	// stationarity; 0 stands for 10.
+	CheckEvery int
+	// Observers are called after Init and after every iteration, in order, on
+	// the goroutine of Solve.
+	Observers []Observer
+}
+
+// Observer watches a run. It must not change or keep what it is shown; it ends
+// a run by cancelling the context.
+type Observer func(Progress)
+
+// Progress is a run seen from outside, between two iterations.
+type Progress struct {
+	// Iteration counts the completed iterations.
+	Iteration int
+	// Cost is the cost of the current iterate, State the solver's state.
+	Cost  float64
+	State State
+	// Counts says how much work was done so far, Elapsed how long it took.
+	Counts  Counts
+	Elapsed time.Duration
+}
+
+func (o Options) withDefaults() (Options, error) {
+	for _, f := range []struct {
+		name  string
+		value float64
+	}{
+		{"Tolerance", o.Tolerance},
+		{"MinRelativeDecrease", o.MinRelativeDecrease},
+		{"MinDecrease", o.MinDecrease},
+	} {
+		if math.IsNaN(f.value) {
+			return o, fmt.Errorf("framework: option %s is NaN: %w", f.name, ErrInvalid)
+		}
+	}
+	if o.TimeLimit < 0 || o.MaxEvaluations < 0 {
+		return o, fmt.Errorf("framework: options TimeLimit and MaxEvaluations must not be negative: %w", ErrInvalid)
+	}
+	setDefault(&o.MaxIterations, DefaultMaxIterations)
+	setDefault(&o.Tolerance, DefaultTolerance)
+	setDefault(&o.MinRelativeDecrease, DefaultMinRelativeDecrease)
+	setDefault(&o.Patience, DefaultPatience)
+	setDefault(&o.CheckEvery, DefaultCheckEvery)
+	return o, nil
+}
+
+func setDefault[T int | float64](field *T, value T) {
+	if *field == 0 {
+		*field = value
+	}
+}

@@ -1,0 +1,53 @@
+package framework
+
+import (
+	"math"
+	"slices"
+)
+
+// Point is a point of a product of manifolds, or a tangent vector or gradient
+// there: one flat slice per block, in the order of the problem's blocks. A nil
+// slice stands for "not asked for" where a call says so.
+type Point [][]float64
+
+// NewPoint returns zeros in the shape of the blocks.
+func NewPoint(blocks []Block) Point {
+	x := make(Point, len(blocks))
+	for k, b := range blocks {
+		x[k] = make([]float64, b.Size())
+	}
+	return x
+}
+
+// Clone returns a copy that shares no memory with x.
+func (x Point) Clone() Point {
+	y := make(Point, len(x))
+	for k := range x {
+		y[k] = slices.Clone(x[k])
+	}
+	return y
+}
+
+// CopyFrom overwrites x with y, which must have the same shape.
+func (x Point) CopyFrom(y Point) {
+	for k := range x {
+		copy(x[k], y[k])
+	}
+}
+
+// Equal reports whether x and y agree bit for bit, up to the sign of zero.
+func (x Point) Equal(y Point) bool {
+	return slices.EqualFunc(x, y, slices.Equal[[]float64])
+}
+
+// Finite reports whether every coordinate is finite.
+func (x Point) Finite() bool {
+	for _, b := range x {
+		for _, v := range b {
+			if math.IsNaN(v) || math.IsInf(v, 0) {
+				return false
+			}
+		}
+	}
+	return true
+}

@@ -1,0 +1,49 @@
+package framework
+
+// Problem is a cost to be minimised on a product of manifolds. A problem may
+// keep buffers: its methods are not called from two goroutines at once.
+type Problem interface {
+	// Blocks describes the domain. The result does not change.
+	Blocks() []Block
+	// Evaluate returns the cost at x. Where grad is not nil, it also writes
+	// the Euclidean gradient for every block k whose grad[k] is not nil.
+	Evaluate(grad, x Point) (float64, error)
+}
+
+// Resumer is a problem that can add gradients to its latest evaluation for
+// less than a new one. A line search evaluates costs only and resumes at the
+// point that it accepts.
+type Resumer interface {
+	// Resume writes the gradients asked for at the point that Evaluate saw
+	// last.
+	Resume(grad Point) error
+}
+
+// RowSeparable is a problem whose cost, as a function of one block with all
+// others fixed, is a constant plus a sum of independent costs of the rows of
+// that block. Each row can then have a step size of its own.
+type RowSeparable interface {
+	// SeparableRows reports whether block k is of this kind.
+	SeparableRows(k int) bool
+	// EvaluateRows writes costs[i] and, where grad is not nil, row i of the
+	// Euclidean gradient with respect to block k, for every row i listed in
+	// rows; nil stands for all rows. Other entries are left alone.
+	EvaluateRows(costs, grad []float64, x Point, k int, rows []int) error
+}
+
+// RowCurved is a [RowSeparable] problem that knows the second derivatives of
+// its row costs.
+type RowCurved interface {
+	// RowHessians writes, for every row listed (nil: all), the Size x Size
+	// Euclidean Hessian of the cost of row i with respect to row i of block k;
+	// Hessian i starts at i*Size*Size.
+	RowHessians(hess []float64, x Point, k int, rows []int) error
+}
+
+// Certifier is a problem with a measure of first-order stationarity of its
+// own, usually free of scale. Where it is missing, the norm of the Riemannian
+// gradient of each block serves.
+type Certifier interface {
+	// Stationarity writes one number per block, 0 at a stationary point.
+	Stationarity(dst []float64, x Point) error
+}

@@ -1,0 +1,30 @@
+package framework
+
+import "time"
+
+// Result is the outcome of a run.
+type Result struct {
+	// Point is the best finite point seen, Cost the cost there.
+	Point Point
+	Cost  float64
+	// Status says why the run ended, Message the same in a sentence.
+	Status  Status
+	Message string
+	// Stationarity has one number per block, computed anew at Point (see
+	// [Certifier]); nil where a cancelled or failed run left no time for it.
+	Stationarity []float64
+	// Iterations, Counts and Elapsed say how much work was done.
+	Iterations int
+	Counts     Counts
+	Elapsed    time.Duration
+	// History has a record of the start and of every iteration.
+	History []Record
+}
+
+// Record is one line of a run's history.
+type Record struct {
+	Iteration int
+	Cost      float64
+	Passes    float64
+	Elapsed   time.Duration
+}

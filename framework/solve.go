@@ -1,0 +1,322 @@
+package framework
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"runtime/debug"
+	"slices"
+	"time"
+)
+
+const (
+	// maxViolation is how far off its manifold a start may be; it is put back.
+	maxViolation = 1e-6
+	// maxDrift is how far an iterate may drift before it is put back.
+	maxDrift = 1e-12
+)
+
+// Solve minimises the cost of p from x0, which it does not change. The result
+// is never nil when the problem could be evaluated at x0: it holds the best
+// finite point seen, whatever happened later. The error is not nil exactly
+// when the status is Failed; running out of budget or being cancelled is a
+// status.
+//
+// A panic of the problem, the solver, a manifold or an observer is returned as
+// an error that wraps [ErrPanic].
+func Solve(ctx context.Context, p Problem, x0 Point, s Solver, o Options) (*Result, error) {
+	o, err := o.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	r := &run{solver: s, options: o, begin: time.Now(), best: math.Inf(1)}
+	err = guard(func() error { return r.start(ctx, p, x0) })
+	if err == nil {
+		r.status, err = r.loop()
+	}
+	if err != nil {
+		r.status = Failed
+		err = fmt.Errorf("framework: %s: iteration %d: %w", s.Name(), r.iteration, err)
+	}
+	if r.bestPoint == nil {
+		return nil, err
+	}
+	return r.finish(err)
+}
+
+// run is one call of Solve.
+type run struct {
+	solver  Solver
+	options Options
+	begin   time.Time
+
+	evaluator *Evaluator
+	state     State
+	iteration int
+	history   []Record
+
+	best      float64
+	bestPoint Point
+
+	status       Status
+	stationarity []float64 // at the last check
+	slow         int       // iterations in a row without enough decrease
+}
+
+func (r *run) start(ctx context.Context, p Problem, x0 Point) error {
+	r.evaluator = newEvaluator(ctx, p, r.options)
+	x, err := r.checkStart(x0)
+	if err != nil {
+		return err
+	}
+	state, err := r.solver.Init(r.evaluator, x)
+	if err != nil && !errors.Is(err, errStop) {
+		return fmt.Errorf("start: %w", err)
+	}
+	if err != nil { // the budget did not even allow the start
+		r.bestPoint = x
+		return nil
+	}
+	r.state = state
+	if _, cost := state.Iterate(); math.IsNaN(cost) || math.IsInf(cost, 0) {
+		return fmt.Errorf("%w at the start", ErrNonFinite)
+	}
+	r.record()
+	return nil
+}
+
+// checkStart returns a copy of x0 that is finite and on the manifold.
+func (r *run) checkStart(x0 Point) (Point, error) {
+	blocks := r.evaluator.blocks
+	if len(x0) != len(blocks) {
+		return nil, fmt.Errorf("%w: start has %d blocks, the problem %d", ErrInvalid, len(x0), len(blocks))
+	}
+	x := x0.Clone()
+	for k, b := range blocks {
+		if len(x[k]) != b.Size() {
+			return nil, fmt.Errorf("%w: start has %d entries in block %s, want %d", ErrInvalid, len(x[k]), b.Name, b.Size())
+		}
+		if !(Point{x[k]}).Finite() {
+			return nil, fmt.Errorf("%w: start has NaN or Inf in block %s", ErrInvalid, b.Name)
+		}
+		if v := b.Violation(x[k]); !(v <= maxViolation) {
+			return nil, fmt.Errorf("%w: start is off the manifold of block %s by %.3g", ErrInvalid, b.Name, v)
+		}
+	}
+	return x, r.restore(x)
+}
+
+// restore undoes drift off the manifolds.
+func (r *run) restore(x Point) error {
+	for k, b := range r.evaluator.blocks {
+		if b.Violation(x[k]) <= maxDrift {
+			continue
+		}
+		if err := b.Restore(x[k]); err != nil {
+			return fmt.Errorf("block %s: %w", b.Name, err)
+		}
+	}
+	return nil
+}
+
+func (r *run) loop() (Status, error) {
+	if r.state == nil {
+		return r.evaluator.stopped, nil
+	}
+	for {
+		var status Status
+		var done bool
+		err := guard(func() (err error) {
+			status, done, err = r.next()
+			return err
+		})
+		if err != nil || done {
+			return status, err
+		}
+	}
+}
+
+// next does one iteration and says whether the run is over.
+func (r *run) next() (Status, bool, error) {
+	if r.options.MaxIterations >= 0 && r.iteration >= r.options.MaxIterations {
+		return MaxIterations, true, nil
+	}
+	if err := r.evaluator.admit(0); err != nil {
+		return r.evaluator.stopped, true, nil
+	}
+	_, before := r.state.Iterate()
+	err := r.solver.Step(r.evaluator, r.state)
+	switch {
+	case errors.Is(err, errStop):
+		r.keepBest()
+		return r.evaluator.stopped, true, nil
+	case errors.Is(err, ErrNoProgress):
+		r.keepBest()
+		converged, err := r.certify()
+		return pick(converged, Converged, Stalled), true, err
+	case err != nil:
+		r.keepBest()
+		return Failed, true, err
+	}
+	r.iteration++
+	r.record()
+	return r.judge(before)
+}
+
+// judge applies the stopping tests after an iteration that started at the cost
+// given.
+func (r *run) judge(before float64) (Status, bool, error) {
+	_, cost := r.state.Iterate()
+	decrease := before - cost
+	small := decrease <= r.options.MinRelativeDecrease*math.Max(math.Abs(before), math.Abs(cost)) ||
+		r.options.MinDecrease > 0 && decrease < r.options.MinDecrease
+	r.slow++
+	if !small {
+		r.slow = 0
+	}
+	tired := r.slow >= r.options.Patience
+	if !tired && r.iteration%r.options.CheckEvery != 0 {
+		return 0, false, nil
+	}
+	x, _ := r.state.Iterate()
+	if err := r.restore(x); err != nil {
+		return Failed, true, err
+	}
+	converged, err := r.certify()
+	return pick(converged, Converged, Stalled), converged || tired, err
+}
+
+func pick(first bool, a, b Status) Status {
+	if first {
+		return a
+	}
+	return b
+}
+
+// certify computes the stationarity of the iterate and compares it with the
+// tolerance.
+func (r *run) certify() (bool, error) {
+	x, _ := r.state.Iterate()
+	s, err := r.evaluator.stationarity(x)
+	if err != nil {
+		return false, fmt.Errorf("stationarity: %w", err)
+	}
+	r.stationarity = s
+	return r.withinTolerance(s), nil
+}
+
+func (r *run) withinTolerance(s []float64) bool {
+	for _, v := range s {
+		if !(v <= r.options.Tolerance) {
+			return false
+		}
+	}
+	return true
+}
+
+// record notes the iterate in the history and shows it to the observers.
+func (r *run) record() {
+	r.keepBest()
+	_, cost := r.state.Iterate()
+	counts, elapsed := r.evaluator.counts, time.Since(r.begin)
+	r.history = append(r.history, Record{Iteration: r.iteration, Cost: cost, Passes: counts.Passes, Elapsed: elapsed})
+	for _, observe := range r.options.Observers {
+		observe(Progress{Iteration: r.iteration, Cost: cost, State: r.state, Counts: counts, Elapsed: elapsed})
+	}
+}
+
+func (r *run) keepBest() {
+	x, cost := r.state.Iterate()
+	if !(cost < r.best) || !x.Finite() {
+		return
+	}
+	r.best = cost
+	if r.bestPoint == nil {
+		r.bestPoint = x.Clone()
+		return
+	}
+	r.bestPoint.CopyFrom(x)
+}
+
+// finish makes the result. Cost and stationarity are computed anew at the
+// returned point, unless the user waits for a cancelled run to end.
+func (r *run) finish(failure error) (*Result, error) {
+	res := &Result{
+		Point: r.bestPoint, Cost: r.best, Status: r.status, Iterations: r.iteration,
+		History: slices.Clip(r.history),
+	}
+	if r.status != Cancelled && r.status != Failed {
+		if err := guard(func() error { return r.recompute(res) }); err != nil {
+			res.Status = Failed
+			failure = fmt.Errorf("framework: %s: at the returned point: %w", r.solver.Name(), err)
+		}
+	}
+	res.Counts, res.Elapsed = r.evaluator.counts, time.Since(r.begin)
+	res.Message = r.message(res, failure)
+	return res, failure
+}
+
+func (r *run) recompute(res *Result) error {
+	if err := r.restore(res.Point); err != nil {
+		return err
+	}
+	cost, err := r.evaluator.problem.Evaluate(nil, res.Point)
+	if err != nil {
+		return err
+	}
+	if math.IsNaN(cost) || math.IsInf(cost, 0) {
+		return ErrNonFinite
+	}
+	res.Cost = cost
+	if res.Stationarity, err = r.evaluator.stationarity(res.Point); err != nil {
+		return err
+	}
+	// The status follows the point that is returned, in both directions.
+	switch within := r.withinTolerance(res.Stationarity); {
+	case within:
+		res.Status = Converged
+	case res.Status == Converged:
+		res.Status = Stalled
+	}
+	return nil
+}
+
+func (r *run) message(res *Result, failure error) string {
+	worst := "unknown"
+	if len(res.Stationarity) > 0 {
+		k := 0
+		for j, v := range res.Stationarity {
+			if v > res.Stationarity[k] {
+				k = j
+			}
+		}
+		worst = fmt.Sprintf("%.2g in block %s", res.Stationarity[k], r.evaluator.blocks[k].Name)
+	}
+	switch res.Status {
+	case Converged:
+		return fmt.Sprintf("first-order stationary: residual %s, within the tolerance %.2g", worst, r.options.Tolerance)
+	case Stalled:
+		return fmt.Sprintf("the cost no longer falls, but the first-order residual is %s, above the tolerance %.2g", worst, r.options.Tolerance)
+	case MaxIterations:
+		return fmt.Sprintf("stopped after %d iterations; first-order residual %s; allow more iterations to go on", r.iteration, worst)
+	case MaxEvaluations:
+		return fmt.Sprintf("stopped after %d evaluations; first-order residual %s", res.Counts.Evaluations, worst)
+	case TimeLimit:
+		return fmt.Sprintf("stopped at the time limit of %v; first-order residual %s", r.options.TimeLimit, worst)
+	case Cancelled:
+		return fmt.Sprintf("cancelled after %d iterations; the best point so far is kept", r.iteration)
+	default:
+		return fmt.Sprintf("failed; the best finite point so far is kept: %v", failure)
+	}
+}
+
+// guard turns a panic into an error.
+func guard(call func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("%w: %v\n%s", ErrPanic, p, debug.Stack())
+		}
+	}()
+	return call()
+}

@@ -1,0 +1,90 @@
+// Package par is the only place of the module that starts goroutines for
+// computing.
+//
+// Work on n rows is cut into shards. The cut depends on n alone, each shard is
+// summed in row order and shards are added in shard order, so that results do
+// not depend on the number of threads, to the last bit.
+package par
+
+import (
+	"fmt"
+	"runtime"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+)
+
+const (
+	// minRows keeps a shard large enough to pay for handing it out.
+	minRows = 32
+	// maxShards bounds the memory that partial sums take.
+	maxShards = 64
+)
+
+// Shards returns the number of shards of n rows.
+func Shards(n int) int {
+	return min(max((n+minRows-1)/minRows, 1), maxShards)
+}
+
+// Bounds returns the rows [lo, hi) of shard s of n rows.
+func Bounds(n, s int) (lo, hi int) {
+	k := Shards(n)
+	return s * n / k, (s + 1) * n / k
+}
+
+// Threads resolves a user's setting: anything below 1 stands for all
+// processors.
+func Threads(setting int) int {
+	if setting < 1 {
+		return runtime.GOMAXPROCS(0)
+	}
+	return setting
+}
+
+// Panic carries a panic of a worker to the caller's goroutine.
+type Panic struct {
+	Value any
+	Stack []byte
+}
+
+// Error describes the panic with the stack of the worker.
+func (p *Panic) Error() string { return fmt.Sprintf("%v\n%s", p.Value, p.Stack) }
+
+// Do runs work(worker, i) for every i in [0, n) on at most threads goroutines,
+// the caller's among them. Worker numbers are below threads and never used by
+// two goroutines at a time. A panic in a worker ends the call with a panic
+// of *[Panic] in the caller.
+func Do(threads, n int, work func(worker, i int)) {
+	threads = min(threads, n)
+	if threads <= 1 {
+		for i := range n {
+			work(0, i)
+		}
+		return
+	}
+	var next atomic.Int64
+	var failure atomic.Pointer[Panic]
+	run := func(worker int) {
+		defer func() {
+			if r := recover(); r != nil {
+				failure.CompareAndSwap(nil, &Panic{Value: r, Stack: debug.Stack()})
+			}
+		}()
+		for failure.Load() == nil {
+			i := int(next.Add(1)) - 1
+			if i >= n {
+				return
+			}
+			work(worker, i)
+		}
+	}
+	var wg sync.WaitGroup
+	for w := 1; w < threads; w++ {
+		wg.Go(func() { run(w) })
+	}
+	run(0)
+	wg.Wait()
+	if p := failure.Load(); p != nil {
+		panic(p)
+	}
+}
