@@ -1,0 +1,73 @@
+package losses
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/scqm/scqm/framework"
+)
+
+// Huber returns the radial Huber loss,
+//
+//	|r|^2/2                  where |r| <= delta
+//	delta |r| - delta^2/2    elsewhere,
+//
+// for noise that is Gaussian in the middle and Laplace in the tails. Delta is in
+// the unit of the residuals; it must be positive and finite. See
+// [DefaultHuberDelta] for a choice from data.
+//
+// Source: P. J. Huber, Robust estimation of a location parameter, Annals of
+// Mathematical Statistics 35 (1964).
+func Huber(delta float64) (framework.Loss, error) {
+	if !(delta > 0) || math.IsInf(delta, 0) {
+		return nil, fmt.Errorf("losses: huber: delta = %v: want a positive number: %w", delta, framework.ErrInvalid)
+	}
+	return huber{radial{name: "huber", profile: func(t float64) (value, slope, bend float64) {
+		if t <= delta {
+			return t * t / 2, t, 0
+		}
+		return delta * (t - delta/2), delta, -delta / t
+	}}, delta}, nil
+}
+
+type huber struct {
+	radial
+	delta float64
+}
+
+// Params implements [framework.Parametric].
+func (l huber) Params() map[string]float64 { return map[string]float64{"delta": l.delta} }
+
+const (
+	// efficiency95 makes the Huber estimator of location 95 % efficient under
+	// Gaussian noise of variance 1.
+	efficiency95 = 1.345
+	// gaussianMedian is 1 over the median of |x| for a standard Gaussian x.
+	gaussianMedian = 1.482602218505602
+)
+
+// DefaultHuberDelta chooses delta from the norms of residual rows: 1.345 times
+// their robust scale 1.4826 median(norms), the median absolute deviation of
+// the residuals from zero. For rows of one entry with Gaussian noise this scale
+// is the standard deviation; for longer rows delta stays about twice the
+// typical norm, which leaves ordinary rows in the quadratic part.
+//
+// Norms that are zero or not finite are left out, as a fit through some of the
+// points says nothing about the noise of the others. Without any left delta
+// is 1.
+func DefaultHuberDelta(norms []float64) float64 {
+	var kept []float64
+	for _, t := range norms {
+		if t > 0 && !math.IsInf(t, 0) {
+			kept = append(kept, t)
+		}
+	}
+	if kept == nil {
+		return 1
+	}
+	slices.Sort(kept)
+	n := len(kept)
+	median := kept[(n-1)/2]/2 + kept[n/2]/2
+	return min(max(efficiency95*gaussianMedian*median, math.SmallestNonzeroFloat64), math.MaxFloat64)
+}

@@ -1,0 +1,73 @@
+package manifolds
+
+import (
+	"fmt"
+	"math/rand/v2"
+
+	"gonum.org/v1/gonum/floats"
+)
+
+// Euclidean is R^n, for n at least 0, with the usual inner product. Geodesics
+// are straight lines, so that every operation is exact.
+type Euclidean int
+
+// String returns a name such as "euclidean 5".
+func (m Euclidean) String() string { return fmt.Sprintf("euclidean %d", int(m)) }
+
+// Size is n.
+func (m Euclidean) Size() int { return int(m) }
+
+// Dim is n.
+func (m Euclidean) Dim() int { return int(m) }
+
+// Project copies v: every vector is tangent.
+func (m Euclidean) Project(dst, x, v []float64) {
+	mustFit(int(m), dst, x, v)
+	copy(dst, v)
+}
+
+// Retract writes x + v. It fails where the sum is not finite.
+func (m Euclidean) Retract(dst, x, v []float64) error {
+	mustFit(int(m), dst, x, v)
+	floats.AddTo(dst, x, v)
+	if err := checkFinite(dst); err != nil {
+		return failed(m, "retraction", err)
+	}
+	return nil
+}
+
+// RetractionOrder is 2: the retraction is the geodesic.
+func (Euclidean) RetractionOrder() int { return 2 }
+
+// Exp writes x + v.
+func (m Euclidean) Exp(dst, x, v []float64) error { return m.Retract(dst, x, v) }
+
+// InverseRetract writes y - x. It fails where the difference is not finite.
+func (m Euclidean) InverseRetract(dst, x, y []float64) error {
+	mustFit(int(m), dst, x, y)
+	floats.SubTo(dst, y, x)
+	if err := checkFinite(dst); err != nil {
+		return failed(m, "inverse retraction", err)
+	}
+	return nil
+}
+
+// Transport copies v.
+func (m Euclidean) Transport(dst, x, y, v []float64) {
+	mustFit(int(m), dst, x, y, v)
+	copy(dst, v)
+}
+
+// RiemannianHessian copies h.
+func (m Euclidean) RiemannianHessian(dst, x, g, h, v []float64) {
+	mustFit(int(m), dst, x, g, h, v)
+	copy(dst, h)
+}
+
+// Rand draws independent standard normal coordinates.
+func (m Euclidean) Rand(dst []float64, rng *rand.Rand) {
+	mustFit(int(m), dst)
+	for i := range dst {
+		dst[i] = rng.NormFloat64()
+	}
+}

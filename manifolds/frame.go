@@ -1,0 +1,189 @@
+package manifolds
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/lapack"
+	"gonum.org/v1/gonum/lapack/lapack64"
+)
+
+// frame is scratch space for the algebra of n x p matrices with n >= p, which
+// it holds transposed: the columns are contiguous, so that products with tall
+// matrices are dot products and updates of long vectors. In the comments A is
+// the n x p matrix whose columns are the rows of f.a. The small matrices are
+// p x p, row-major.
+type frame struct {
+	n, p             int
+	a, b, c          blas64.General // p x n
+	g, h, u, t       blas64.General // p x p
+	tau, sigma, work []float64
+	pivots           []int
+}
+
+func newFrame(n, p int) *frame {
+	matrix := func(rows, cols int) blas64.General {
+		return blas64.General{Rows: rows, Cols: cols, Stride: cols, Data: make([]float64, rows*cols)}
+	}
+	f := &frame{
+		n: n, p: p,
+		a: matrix(p, n), b: matrix(p, n), c: matrix(p, n),
+		g: matrix(p, p), h: matrix(p, p), u: matrix(p, p), t: matrix(p, p),
+		tau: make([]float64, p), sigma: make([]float64, p), pivots: make([]int, p),
+	}
+	f.work = make([]float64, f.workspace())
+	return f
+}
+
+// workspace asks lapack for the longest workspace that the factorizations want.
+func (f *frame) workspace() int {
+	var size [1]float64
+	var longest float64
+	ask := func(query func()) {
+		query()
+		longest = math.Max(longest, size[0])
+	}
+	ask(func() { lapack64.Gelqf(f.a, f.tau, size[:], -1) })
+	ask(func() { lapack64.Orglq(f.a, f.tau, size[:], -1) })
+	ask(func() { lapack64.Ormlq(blas.Right, blas.NoTrans, f.a, f.tau, f.b, size[:], -1) })
+	ask(func() { lapack64.Gesvd(lapack.SVDAll, lapack.SVDAll, f.g, f.h, f.u, f.sigma, size[:], -1) })
+	ask(func() { lapack64.Getri(f.g, f.pivots, size[:], -1) })
+	return int(longest)
+}
+
+// row returns row i of m: column i of an n x p matrix that a frame holds.
+func row(m blas64.General, i int) []float64 {
+	return m.Data[i*m.Stride : i*m.Stride+m.Cols]
+}
+
+// load copies the row-major n x p matrix src into dst, transposed.
+func load(dst blas64.General, src []float64) {
+	for i := range dst.Rows {
+		column := row(dst, i)
+		for k := range column {
+			column[k] = src[k*dst.Rows+i]
+		}
+	}
+}
+
+// store is the inverse of load.
+func store(dst []float64, src blas64.General) {
+	for i := range src.Rows {
+		for k, v := range row(src, i) {
+			dst[k*src.Rows+i] = v
+		}
+	}
+}
+
+// gram writes A'B into dst.
+func gram(dst, a, b blas64.General) {
+	for i := range a.Rows {
+		ai, products := row(a, i), row(dst, i)
+		for j := range products {
+			products[j] = floats.Dot(ai, row(b, j))
+		}
+	}
+}
+
+// symmetrize replaces s by (s + s')/2.
+func symmetrize(s blas64.General) {
+	for i := range s.Rows {
+		for j := range i {
+			mean := (s.Data[i*s.Stride+j] + s.Data[j*s.Stride+i]) / 2
+			s.Data[i*s.Stride+j], s.Data[j*s.Stride+i] = mean, mean
+		}
+	}
+}
+
+// skew replaces s by (s - s')/2.
+func skew(s blas64.General) {
+	for i := range s.Rows {
+		for j := range i + 1 {
+			half := (s.Data[i*s.Stride+j] - s.Data[j*s.Stride+i]) / 2
+			s.Data[i*s.Stride+j], s.Data[j*s.Stride+i] = half, -half
+		}
+	}
+}
+
+// addProduct adds alpha A s to B.
+func addProduct(b blas64.General, alpha float64, a, s blas64.General) {
+	for j := range b.Rows {
+		bj := row(b, j)
+		for i := range a.Rows {
+			floats.AddScaled(bj, alpha*s.Data[i*s.Stride+j], row(a, i))
+		}
+	}
+}
+
+// projectTangent replaces B by its projection B - A sym(A'B) on the tangent
+// space of the Stiefel manifold at A, using f.g.
+func (f *frame) projectTangent(b, a blas64.General) {
+	gram(f.g, a, b)
+	symmetrize(f.g)
+	addProduct(b, -1, a, f.g)
+}
+
+// condition makes A fit for a factorization that depends on its direction only:
+// it scales A by a power of two where squares of its entries would overflow and
+// returns an error where it has entries that are not finite.
+func (f *frame) condition() error {
+	if floats.Dot(f.a.Data, f.a.Data) <= math.MaxFloat64 {
+		return nil
+	}
+	if i := nonFinite(f.a.Data); i >= 0 {
+		return fmt.Errorf("entry (%d, %d) is %g", i%f.n, i/f.n, f.a.Data[i])
+	}
+	_, e := math.Frexp(floats.Norm(f.a.Data, math.Inf(1)))
+	floats.Scale(math.Ldexp(1, -e), f.a.Data)
+	return nil
+}
+
+// qf replaces A by the factor Q of its thin QR factorization with a diagonal of
+// R that is not negative. The columns of Q are orthonormal to rounding, whatever
+// the rank of A.
+func (f *frame) qf() error {
+	if err := f.condition(); err != nil {
+		return err
+	}
+	// A = QR is A' = R'Q', the LQ factorization of what is stored.
+	lapack64.Gelqf(f.a, f.tau, f.work, len(f.work))
+	for i := range f.p {
+		f.sigma[i] = f.a.Data[i*f.n+i]
+	}
+	lapack64.Orglq(f.a, f.tau, f.work, len(f.work))
+	for i, r := range f.sigma {
+		if r < 0 {
+			floats.Scale(-1, row(f.a, i))
+		}
+	}
+	return nil
+}
+
+// polar writes into B the orthonormal polar factor of A: the nearest matrix
+// with orthonormal columns, or one of them where the rank of A is below p. A and
+// the small matrices are lost.
+func (f *frame) polar() error {
+	if err := f.condition(); err != nil {
+		return err
+	}
+	// With A' = LQ and the singular value decomposition L = U S V', the factor
+	// is U V' Q, where Q is never formed.
+	lapack64.Gelqf(f.a, f.tau, f.work, len(f.work))
+	clear(f.g.Data)
+	for i := range f.p {
+		copy(row(f.g, i)[:i+1], row(f.a, i))
+	}
+	if !lapack64.Gesvd(lapack.SVDAll, lapack.SVDAll, f.g, f.h, f.u, f.sigma, f.work, len(f.work)) {
+		return errors.New("the singular values did not converge")
+	}
+	clear(f.b.Data)
+	uv := f.b
+	uv.Cols = f.p
+	blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, f.h, f.u, 0, uv)
+	lapack64.Ormlq(blas.Right, blas.NoTrans, f.a, f.tau, f.b, f.work, len(f.work))
+	return nil
+}

@@ -1,0 +1,49 @@
+// Package manifolds holds the manifolds of the module, one per file.
+//
+// All of them may be used by several goroutines at once. Slices of wrong
+// length panic; retractions, exponentials and inverses return an error where
+// the result would not be a finite point, never NaN.
+package manifolds
+
+import (
+	"fmt"
+
+	"gonum.org/v1/gonum/floats"
+)
+
+// mustFit panics unless every slice has length size.
+func mustFit(size int, slices ...[]float64) {
+	for _, s := range slices {
+		if len(s) != size {
+			panic(fmt.Sprintf("manifolds: slice of length %d where the manifold has size %d", len(s), size))
+		}
+	}
+}
+
+// nonFinite returns the index of the first entry of x that is NaN or Inf, or -1.
+func nonFinite(x []float64) int {
+	// Such entries poison the sum. So does overflow, which costs time only.
+	if s := floats.Sum(x); s-s == 0 {
+		return -1
+	}
+	for i, v := range x {
+		if v-v != 0 {
+			return i
+		}
+	}
+	return -1
+}
+
+// checkFinite returns an error that names the first entry of x that is NaN or
+// Inf.
+func checkFinite(x []float64) error {
+	if i := nonFinite(x); i >= 0 {
+		return fmt.Errorf("entry %d is %g", i, x[i])
+	}
+	return nil
+}
+
+// failed says which operation of a manifold failed and why.
+func failed(m fmt.Stringer, operation string, cause error) error {
+	return fmt.Errorf("manifolds: %v: %s: %w", m, operation, cause)
+}

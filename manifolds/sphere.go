@@ -1,0 +1,154 @@
+package manifolds
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"gonum.org/v1/gonum/floats"
+)
+
+// Sphere is the set of unit vectors of R^n, for n at least 1, with the inner
+// product of R^n. Its tangent vectors at x are orthogonal to x.
+type Sphere int
+
+// String returns a name such as "sphere 3"; the number is that of coordinates.
+func (m Sphere) String() string { return fmt.Sprintf("sphere %d", int(m)) }
+
+// Size is n.
+func (m Sphere) Size() int { return int(m) }
+
+// Dim is n - 1.
+func (m Sphere) Dim() int { return int(m) - 1 }
+
+// Project writes v - x (x'v).
+func (m Sphere) Project(dst, x, v []float64) {
+	mustFit(int(m), dst, x, v)
+	floats.AddScaledTo(dst, v, -floats.Dot(x, v), x)
+}
+
+// Retract writes (x + v) / |x + v|, which agrees with the geodesic to second
+// order. It fails where x + v is not finite.
+func (m Sphere) Retract(dst, x, v []float64) error {
+	mustFit(int(m), dst, x, v)
+	floats.AddTo(dst, x, v)
+	if err := normalize(dst); err != nil {
+		return failed(m, "retraction", err)
+	}
+	return nil
+}
+
+// RetractionOrder is 2.
+func (Sphere) RetractionOrder() int { return 2 }
+
+// InverseRetract writes y / (x'y) - x. Only the points of the open hemisphere
+// around x are retractions; it fails for others.
+func (m Sphere) InverseRetract(dst, x, y []float64) error {
+	mustFit(int(m), dst, x, y)
+	c := floats.Dot(x, y)
+	if !(c > 0) {
+		return failed(m, "inverse retraction", fmt.Errorf("y is not within the hemisphere around x: x'y = %g", c))
+	}
+	for i, yi := range y {
+		dst[i] = yi/c - x[i]
+	}
+	return nil
+}
+
+// Exp writes the end of the great arc cos(|v|) x + sin(|v|) v/|v|. It fails
+// where the length of v is not finite.
+func (m Sphere) Exp(dst, x, v []float64) error {
+	mustFit(int(m), dst, x, v)
+	angle := floats.Norm(v, 2)
+	if math.IsNaN(angle) || math.IsInf(angle, 0) {
+		return failed(m, "exponential", fmt.Errorf("the length of v is %g", angle))
+	}
+	sin, cos := math.Sincos(angle)
+	if angle > 0 {
+		sin /= angle
+	} else {
+		sin = 1
+	}
+	for i, xi := range x {
+		dst[i] = cos*xi + sin*v[i]
+	}
+	if err := normalize(dst); err != nil {
+		return failed(m, "exponential", err)
+	}
+	return nil
+}
+
+// Transport writes the parallel transport of v along the shorter great arc from
+// x to y, which keeps lengths and angles,
+//
+//	v - (y'v) / (1 + x'y) (x + y).
+//
+// At y = -x, where no arc is shorter than the others, it copies v.
+func (m Sphere) Transport(dst, x, y, v []float64) {
+	mustFit(int(m), dst, x, y, v)
+	var c float64
+	if d := 1 + floats.Dot(x, y); d > 0 {
+		c = floats.Dot(y, v) / d
+	}
+	for i, vi := range v {
+		dst[i] = vi - c*(x[i]+y[i])
+	}
+}
+
+// RiemannianHessian writes the projection of h - v (x'g).
+func (m Sphere) RiemannianHessian(dst, x, g, h, v []float64) {
+	mustFit(int(m), dst, x, g, h, v)
+	// x'v = 0, so that only h has a normal part.
+	gx, hx := floats.Dot(x, g), floats.Dot(x, h)
+	for i, hi := range h {
+		dst[i] = hi - gx*v[i] - hx*x[i]
+	}
+}
+
+// Rand draws a uniformly distributed point.
+func (m Sphere) Rand(dst []float64, rng *rand.Rand) {
+	Euclidean(m).Rand(dst, rng)
+	for normalize(dst) != nil {
+		Euclidean(m).Rand(dst, rng)
+	}
+}
+
+// Violation is | |x|^2 - 1 |, or +Inf where x is not finite.
+func (m Sphere) Violation(x []float64) float64 {
+	mustFit(int(m), x)
+	if nonFinite(x) >= 0 {
+		return math.Inf(1)
+	}
+	return math.Abs(floats.Dot(x, x) - 1)
+}
+
+// Restore divides x by its length. It fails where x is zero or not finite.
+func (m Sphere) Restore(x []float64) error {
+	mustFit(int(m), x)
+	if err := normalize(x); err != nil {
+		return failed(m, "restoring", err)
+	}
+	return nil
+}
+
+// normalize divides x by its length.
+func normalize(x []float64) error {
+	if err := checkFinite(x); err != nil {
+		return err
+	}
+	norm := floats.Norm(x, 2)
+	if norm == 0 {
+		return errors.New("the zero vector has no direction")
+	}
+	if norm < 0x1p-1000 || norm > 0x1p1000 {
+		// Near the ends of the range the length has lost digits or overflowed.
+		_, e := math.Frexp(floats.Norm(x, math.Inf(1)))
+		for i := range x {
+			x[i] = math.Ldexp(x[i], -e)
+		}
+		norm = floats.Norm(x, 2)
+	}
+	floats.Scale(1/norm, x)
+	return nil
+}

@@ -1,0 +1,376 @@
+package manifolds
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"sync"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/lapack/lapack64"
+	"gonum.org/v1/gonum/mat"
+)
+
+// Stiefel is St(n, p), the set of n x p matrices X with X'X = I, with the inner
+// product trace(U'V) of R^{n x p}. Its tangent vectors at X are the V for which
+// X'V is skew-symmetric. Matrices are row-major.
+//
+// Its methods keep what they allocate for the next call, except Exp. Large
+// factorizations (QR for p > 128, polar for p > 32) run in blocks, which gonum
+// spreads over several goroutines without changing a bit of the result.
+//
+// Source: A. Edelman, T. A. Arias, S. T. Smith, The geometry of algorithms with
+// orthogonality constraints, SIAM J. Matrix Anal. Appl. 20 (1998) 303-353.
+type Stiefel struct {
+	n, p   int
+	polar  bool
+	frames sync.Pool
+}
+
+// NewStiefel returns St(n, p) for 1 <= p <= n, with the cheapest retraction:
+// the factor Q of the QR factorization of X + V with positive diag(R), which
+// agrees with the geodesic to first order. It panics for other shapes.
+func NewStiefel(n, p int) *Stiefel {
+	if p < 1 || p > n {
+		panic(fmt.Sprintf("manifolds: stiefel %dx%d: the shape must have 1 <= columns <= rows", n, p))
+	}
+	return &Stiefel{n: n, p: p, frames: sync.Pool{New: func() any { return newFrame(n, p) }}}
+}
+
+// NewPolarStiefel returns St(n, p) like [NewStiefel], with the polar retraction
+// (X + V)(I + V'V)^{-1/2}: the point nearest to X + V, which agrees with the
+// geodesic to second order.
+func NewPolarStiefel(n, p int) *Stiefel {
+	m := NewStiefel(n, p)
+	m.polar = true
+	return m
+}
+
+// String returns a name such as "stiefel 784x5".
+func (m *Stiefel) String() string { return fmt.Sprintf("stiefel %dx%d", m.n, m.p) }
+
+// Size is np.
+func (m *Stiefel) Size() int { return m.n * m.p }
+
+// Dim is np - p(p+1)/2.
+func (m *Stiefel) Dim() int { return m.n*m.p - m.p*(m.p+1)/2 }
+
+func (m *Stiefel) frame() *frame { return m.frames.Get().(*frame) }
+
+// Project writes V - X sym(X'V).
+func (m *Stiefel) Project(dst, x, v []float64) {
+	mustFit(m.Size(), dst, x, v)
+	f := m.frame()
+	defer m.frames.Put(f)
+	load(f.a, x)
+	load(f.b, v)
+	f.projectTangent(f.b, f.a)
+	store(dst, f.b)
+}
+
+// Retract writes the factor of X + V that the constructor promises. It fails
+// where X + V is not finite.
+func (m *Stiefel) Retract(dst, x, v []float64) error {
+	mustFit(m.Size(), dst, x, v)
+	f := m.frame()
+	defer m.frames.Put(f)
+	load(f.a, x)
+	load(f.b, v)
+	floats.Add(f.a.Data, f.b.Data)
+	if m.polar {
+		if err := f.polar(); err != nil {
+			return failed(m, "polar retraction of x+v", err)
+		}
+		store(dst, f.b)
+		return nil
+	}
+	if err := f.qf(); err != nil {
+		return failed(m, "retraction of x+v", err)
+	}
+	store(dst, f.a)
+	return nil
+}
+
+// RetractionOrder is 2 for the polar retraction, else 1.
+func (m *Stiefel) RetractionOrder() int {
+	if m.polar {
+		return 2
+	}
+	return 1
+}
+
+// Transport writes the projection of v on the tangent space at y.
+func (m *Stiefel) Transport(dst, x, y, v []float64) {
+	mustFit(m.Size(), x)
+	m.Project(dst, y, v)
+}
+
+// RiemannianHessian writes the projection of H - V sym(X'G).
+//
+// Source: P.-A. Absil, R. Mahony, J. Trumpf, An extrinsic look at the
+// Riemannian Hessian, Geometric Science of Information (2013) 361-368.
+func (m *Stiefel) RiemannianHessian(dst, x, g, h, v []float64) {
+	mustFit(m.Size(), dst, x, g, h, v)
+	f := m.frame()
+	defer m.frames.Put(f)
+	load(f.a, x)
+	load(f.b, g)
+	gram(f.g, f.a, f.b)
+	symmetrize(f.g)
+	load(f.b, h)
+	load(f.c, v)
+	addProduct(f.b, -1, f.c, f.g)
+	f.projectTangent(f.b, f.a)
+	store(dst, f.b)
+}
+
+// Rand draws a point from the uniform (Haar) distribution: the factor Q, with
+// positive diag(R), of a matrix of independent normal entries.
+//
+// Source: F. Mezzadri, How to generate random matrices from the classical
+// compact groups, Notices of the AMS 54 (2007) 592-604.
+func (m *Stiefel) Rand(dst []float64, rng *rand.Rand) {
+	mustFit(m.Size(), dst)
+	f := m.frame()
+	defer m.frames.Put(f)
+	Euclidean(m.Size()).Rand(dst, rng)
+	load(f.a, dst)
+	if err := f.qf(); err != nil {
+		panic(err) // normal deviates are finite
+	}
+	store(dst, f.a)
+}
+
+// Violation is the largest entry of |X'X - I|, or +Inf where X is not finite.
+func (m *Stiefel) Violation(x []float64) float64 {
+	mustFit(m.Size(), x)
+	f := m.frame()
+	defer m.frames.Put(f)
+	load(f.a, x)
+	gram(f.g, f.a, f.a)
+	if nonFinite(f.g.Data) >= 0 {
+		return math.Inf(1)
+	}
+	return distanceToIdentity(f.g)
+}
+
+// Restore replaces X by its polar factor, the nearest point; where the rank of
+// X is below p, by one of the nearest. It fails where X is not finite.
+func (m *Stiefel) Restore(x []float64) error {
+	mustFit(m.Size(), x)
+	f := m.frame()
+	defer m.frames.Put(f)
+	load(f.a, x)
+	if err := f.polar(); err != nil {
+		return failed(m, "restoring x", err)
+	}
+	store(x, f.b)
+	return nil
+}
+
+// longestGeodesic bounds the length, in radians, of geodesics of which more
+// than half of the digits of the end point can be computed.
+const longestGeodesic = 0x1p26
+
+// Exp writes the end of the geodesic
+//
+//	[X Q] exp([2A -R'; R 0]) [I; 0] exp(-A),  A = X'V,  QR = V - XA.
+//
+// It fails where V is not finite or longer than 2^26, beyond which rounding
+// leaves too few digits of the angles.
+//
+// Source: Edelman, Arias, Smith (1998), section 2.2.2, in the form of
+// R. Zimmermann, K. Hueper, Computing the Riemannian logarithm on the Stiefel
+// manifold, SIAM J. Matrix Anal. Appl. 43 (2022) 953-980, where the exponents
+// are skew-symmetric.
+func (m *Stiefel) Exp(dst, x, v []float64) error {
+	mustFit(m.Size(), dst, x, v)
+	if length := floats.Norm(v, 2); !(length <= longestGeodesic) {
+		return failed(m, "exponential", fmt.Errorf("the length of v is %g", length))
+	}
+	f := m.frame()
+	defer m.frames.Put(f)
+	load(f.c, x)
+	load(f.a, v)
+	gram(f.h, f.c, f.a)
+	addProduct(f.a, -1, f.c, f.h)
+	copy(f.b.Data, f.a.Data)
+	if err := f.qf(); err != nil {
+		return failed(m, "exponential", err)
+	}
+	gram(f.u, f.a, f.b)
+	skew(f.h)
+
+	var turn, back, ends mat.Dense
+	turn.Exp(geodesicExponent(f.h, f.u))
+	back.Exp(mat.NewDense(m.p, m.p, f.h.Data).T())
+	ends.Mul(turn.Slice(0, 2*m.p, 0, m.p), &back)
+	clear(f.b.Data)
+	addProduct(f.b, 1, f.c, ends.Slice(0, m.p, 0, m.p).(*mat.Dense).RawMatrix())
+	addProduct(f.b, 1, f.a, ends.Slice(m.p, 2*m.p, 0, m.p).(*mat.Dense).RawMatrix())
+
+	// The exponentials are orthogonal only up to rounding times the length.
+	f.a, f.b = f.b, f.a
+	if err := f.polar(); err != nil {
+		return failed(m, "exponential", err)
+	}
+	store(dst, f.b)
+	return nil
+}
+
+// geodesicExponent returns [2A -R'; R 0].
+func geodesicExponent(a, r blas64.General) *mat.Dense {
+	p := a.Rows
+	k := mat.NewDense(2*p, 2*p, nil)
+	for i := range p {
+		for j := range p {
+			rij := r.Data[i*p+j]
+			k.Set(i, j, 2*a.Data[i*p+j])
+			k.Set(p+i, j, rij)
+			k.Set(j, p+i, -rij)
+		}
+	}
+	return k
+}
+
+// InverseRetract writes YR - X, with the p x p matrix R for which it is
+// tangent at X. Every retraction has one: upper triangular with positive
+// diagonal for the QR retraction, symmetric positive definite for the polar
+// one. It fails where Y is not the retraction of a tangent vector at X.
+//
+// Source: T. Kaneko, S. Fiori, T. Tanaka, Empirical arithmetic averaging over
+// the compact Stiefel manifold, IEEE Trans. Signal Process. 61 (2013) 883-894.
+func (m *Stiefel) InverseRetract(dst, x, y []float64) error {
+	mustFit(m.Size(), dst, x, y)
+	f := m.frame()
+	defer m.frames.Put(f)
+	load(f.a, x)
+	load(f.b, y)
+	gram(f.g, f.a, f.b)
+	solve := f.solveTriangular
+	if m.polar {
+		solve = f.solveSymmetric
+	}
+	if nonFinite(f.g.Data) >= 0 {
+		return failed(m, "inverse retraction", errTooFar)
+	}
+	if err := solve(); err != nil {
+		return failed(m, "inverse retraction", err)
+	}
+	floats.Scale(-1, f.a.Data)
+	addProduct(f.a, 1, f.b, f.g)
+	store(dst, f.a)
+	return nil
+}
+
+// errTooFar says that an inverse retraction does not exist.
+var errTooFar = errors.New("y is too far from x, or one of them is not finite")
+
+// solveTriangular overwrites M, held in f.g, with the upper triangular R of
+// positive diagonal that solves MR + R'M' = 2I.
+//
+// With M = LU the equation reads Z + Z' = 2 (LL')^{-1} for the upper triangular
+// Z = UR L^{-T}, which shows Z. No pivoting is needed where R exists: the
+// leading blocks of MR, which is I plus a skew-symmetric matrix, and thus those
+// of M, have positive determinants.
+func (f *frame) solveTriangular() error {
+	copy(f.h.Data, f.g.Data)
+	if !eliminate(f.h) {
+		return errTooFar
+	}
+	l := blas64.Triangular{N: f.p, Stride: f.p, Data: f.h.Data, Uplo: blas.Lower, Diag: blas.Unit}
+	u := blas64.Triangular{N: f.p, Stride: f.p, Data: f.h.Data, Uplo: blas.Upper, Diag: blas.NonUnit}
+	setIdentity(f.u)
+	blas64.Trsm(blas.Left, blas.NoTrans, 1, l, f.u)
+	gram(f.g, f.u, f.u)
+	for i := range f.p {
+		clear(row(f.g, i)[:i])
+		floats.Scale(2, row(f.g, i)[i+1:])
+	}
+	blas64.Trmm(blas.Right, blas.Trans, 1, l, f.g)
+	blas64.Trsm(blas.Left, blas.NoTrans, 1, u, f.g)
+	return nil
+}
+
+// eliminate overwrites m with its factors L, of unit diagonal, and U. It
+// reports whether all pivots are positive.
+func eliminate(m blas64.General) bool {
+	for k := range m.Rows {
+		top := row(m, k)[k:]
+		if !(top[0] > 0) {
+			return false
+		}
+		for i := k + 1; i < m.Rows; i++ {
+			below := row(m, i)[k:]
+			below[0] /= top[0]
+			floats.AddScaled(below[1:], -below[0], top[1:])
+		}
+	}
+	return true
+}
+
+// signSteps bounds the iteration of solveSymmetric, which converges
+// quadratically after one halving per binary digit of the worst eigenvalue.
+const signSteps = 60
+
+// solveSymmetric overwrites M, held in f.g, with the symmetric positive
+// definite S that solves MS + SM' = 2I.
+//
+// Where S exists the eigenvalues of M have positive real parts, and Newton's
+// iteration for the sign of M,
+//
+//	M <- (M + M^{-1})/2,  T <- (T + M^{-1} T M^{-T})/2,  from T = 2I,
+//
+// tends to M = I and T = 2S.
+//
+// Source: J. D. Roberts, Linear model reduction and solution of the algebraic
+// Riccati equation by use of the sign function, Int. J. Control 32 (1980)
+// 677-687.
+func (f *frame) solveSymmetric() error {
+	setIdentity(f.u)
+	floats.Scale(2, f.u.Data)
+	for range signSteps {
+		last := distanceToIdentity(f.g) < 1e-9 // the next step squares this
+		copy(f.h.Data, f.g.Data)
+		lapack64.Getrf(f.h, f.pivots)
+		if !lapack64.Getri(f.h, f.pivots, f.work, len(f.work)) {
+			return errTooFar
+		}
+		floats.Add(f.g.Data, f.h.Data)
+		floats.Scale(0.5, f.g.Data)
+		blas64.Gemm(blas.NoTrans, blas.NoTrans, 0.5, f.h, f.u, 0, f.t)
+		blas64.Gemm(blas.NoTrans, blas.Trans, 1, f.t, f.h, 0.5, f.u)
+		if last {
+			copy(f.g.Data, f.u.Data)
+			floats.Scale(0.5, f.g.Data)
+			symmetrize(f.g)
+			return nil
+		}
+	}
+	return errTooFar
+}
+
+// setIdentity makes m the identity matrix.
+func setIdentity(m blas64.General) {
+	clear(m.Data)
+	for i := range m.Rows {
+		m.Data[i*m.Stride+i] = 1
+	}
+}
+
+// distanceToIdentity is the largest entry of |m - I|.
+func distanceToIdentity(m blas64.General) float64 {
+	var worst float64
+	for i := range m.Rows {
+		for j, v := range row(m, i) {
+			if i == j {
+				v--
+			}
+			worst = math.Max(worst, math.Abs(v))
+		}
+	}
+	return worst
+}
