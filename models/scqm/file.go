@@ -1,0 +1,230 @@
+package scqm
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+
+	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/internal/dataset"
+	"github.com/scqm/scqm/losses"
+	"gonum.org/v1/gonum/mat"
+)
+
+const (
+	// FormatVersion is the version of the model file that this package writes.
+	FormatVersion = 1
+
+	metaName     = "meta.json"
+	maxMetaBytes = 1 << 24
+	maxEntries   = 1 << 40
+)
+
+// Save writes the model to a file that numpy.load reads: the arrays c (D), U
+// (D, d), V (D, s), Theta (q, s), tau (n, d) where it is known, precision (D, D)
+// for a Mahalanobis loss, and meta.json. The file takes the place of an older
+// one only when it is complete. Equal models make equal bytes.
+func (m *Model) Save(path string) error {
+	if err := m.Validate(); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return dataset.WriteFileAtomic(path, m.Write)
+}
+
+// Write writes the model file to w.
+func (m *Model) Write(w io.Writer) error {
+	z := dataset.NewNPZWriter(w)
+	q := vechLen(m.Latent)
+	add := func(name string, data []float64, shape ...int) error {
+		return z.Array(name, dataset.Array{Shape: shape, Data: data})
+	}
+	err := errors.Join(
+		add("c", m.C, m.D),
+		add("U", m.U, m.D, m.Latent),
+		add("V", m.V, m.D, m.Curvature),
+		add("Theta", m.Theta, q, m.Curvature),
+	)
+	if err == nil && m.Tau != nil {
+		err = add("tau", m.Tau, len(m.Tau)/m.Latent, m.Latent)
+	}
+	if l, ok := m.Loss.(framework.Quadratic); ok && err == nil {
+		err = add("precision", l.Matrix(), m.D, m.D)
+	}
+	if err != nil {
+		return err
+	}
+	meta, err := json.MarshalIndent(m.Meta, "", " ")
+	if err != nil {
+		return err
+	}
+	if err := z.Raw(metaName, append(meta, '\n')); err != nil {
+		return err
+	}
+	return z.Close()
+}
+
+// Load reads a model file. A damaged file, one of a newer format or one whose
+// shapes do not fit each other is refused with the reason.
+func Load(path string) (*Model, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrInput, err)
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return nil, err
+	}
+	m, err := Read(file, info.Size())
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return m, nil
+}
+
+// Read reads a model file of size bytes.
+func Read(r io.ReaderAt, size int64) (*Model, error) {
+	m, err := read(r, size)
+	if err != nil && !errors.Is(err, ErrInput) {
+		err = fmt.Errorf("%w: %w", ErrInput, err)
+	}
+	return m, err
+}
+
+func read(r io.ReaderAt, size int64) (*Model, error) {
+	z, err := dataset.OpenNPZ(r, size)
+	if err != nil {
+		return nil, err
+	}
+	m := &Model{}
+	if m.Meta, err = readMeta(z); err != nil {
+		return nil, err
+	}
+	if err := m.readArrays(z); err != nil {
+		return nil, err
+	}
+	if err := m.Validate(); err != nil {
+		return nil, err
+	}
+	return m, m.readLoss(z)
+}
+
+func readMeta(z *dataset.NPZ) (Meta, error) {
+	var meta Meta
+	if !slices.Contains(z.Names(), metaName) {
+		return meta, fmt.Errorf("has no %s and so is no SCQM model", metaName)
+	}
+	b, err := z.Raw(metaName, maxMetaBytes)
+	if err != nil {
+		return meta, err
+	}
+	var format struct{ Format int }
+	if err := json.Unmarshal(b, &format); err != nil {
+		return meta, fmt.Errorf("%s: %w", metaName, err)
+	}
+	if format.Format > FormatVersion {
+		return meta, fmt.Errorf("is a model of format %d, this program reads up to %d; use a newer version of scqm", format.Format, FormatVersion)
+	}
+	if format.Format < 1 {
+		return meta, fmt.Errorf("%s: format %d is not a format", metaName, format.Format)
+	}
+	if err := json.Unmarshal(b, &meta); err != nil {
+		return meta, fmt.Errorf("%s: %w", metaName, err)
+	}
+	return meta, nil
+}
+
+// readArrays takes the dimensions from the arrays themselves and bounds the
+// size of each by what was read before.
+func (m *Model) readArrays(z *dataset.NPZ) error {
+	c, err := readArray(z, "c", maxEntries, 1)
+	if err != nil {
+		return err
+	}
+	m.C, m.D = c.Data, c.Shape[0]
+	square := m.D * min(m.D, maxEntries/max(m.D, 1))
+	u, err := readArray(z, "U", square, 2)
+	if err != nil {
+		return err
+	}
+	v, err := readArray(z, "V", square, 2)
+	if err != nil {
+		return err
+	}
+	m.U, m.Latent = u.Data, u.Shape[1]
+	m.V, m.Curvature = v.Data, v.Shape[1]
+	theta, err := readArray(z, "Theta", maxEntries, 2)
+	if err != nil {
+		return err
+	}
+	m.Theta = theta.Data
+	want := []int{m.D, m.D, vechLen(m.Latent), m.Curvature}
+	if got := []int{u.Shape[0], v.Shape[0], theta.Shape[0], theta.Shape[1]}; !slices.Equal(got, want) {
+		return fmt.Errorf("shapes of c %v, U %v, V %v and Theta %v do not fit each other", c.Shape, u.Shape, v.Shape, theta.Shape)
+	}
+	if !slices.Contains(z.Names(), "tau") {
+		return nil
+	}
+	tau, err := readArray(z, "tau", maxEntries, 2)
+	if err != nil {
+		return err
+	}
+	if tau.Shape[1] != m.Latent {
+		return fmt.Errorf("shapes of U %v and tau %v do not fit each other", u.Shape, tau.Shape)
+	}
+	m.Tau = tau.Data
+	return nil
+}
+
+func readArray(z *dataset.NPZ, name string, limit, dims int) (dataset.Array, error) {
+	a, err := z.Array(name, limit)
+	if err != nil {
+		return a, err
+	}
+	if len(a.Shape) != dims {
+		return a, fmt.Errorf("array %q has shape %v, want %d dimensions", name, a.Shape, dims)
+	}
+	return a, nil
+}
+
+// readLoss restores the loss. One that is not registered in this program stays
+// nil: the model can still reconstruct.
+func (m *Model) readLoss(z *dataset.NPZ) error {
+	name := m.Meta.Loss.Name
+	if !slices.Contains(losses.Names(), name) {
+		return nil
+	}
+	var p losses.Params
+	for key, value := range m.Meta.Loss.Params {
+		switch key {
+		case "p":
+			p.P = &value
+		case "delta":
+			p.Delta = &value
+		default:
+			if p.Extra == nil {
+				p.Extra = map[string]float64{}
+			}
+			p.Extra[key] = value
+		}
+	}
+	if slices.Contains(z.Names(), "precision") {
+		a, err := readArray(z, "precision", m.D*m.D, 2)
+		if err != nil {
+			return err
+		}
+		if a.Shape[0] != m.D || a.Shape[1] != m.D {
+			return fmt.Errorf("array %q has shape %v, want (%d, %d)", "precision", a.Shape, m.D, m.D)
+		}
+		p.Precision = mat.NewDense(m.D, m.D, a.Data)
+	}
+	loss, err := losses.ByName(name, p)
+	if err != nil {
+		return fmt.Errorf("%s: %w", metaName, err)
+	}
+	m.Loss = loss
+	return nil
+}

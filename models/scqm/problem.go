@@ -1,0 +1,234 @@
+package scqm
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/internal/par"
+	"github.com/scqm/scqm/manifolds"
+)
+
+// The blocks of a Problem, in order.
+const (
+	BlockC = iota
+	BlockQ
+	BlockTheta
+	BlockTau
+	numBlocks
+)
+
+// Problem is the fit of a model to data as a framework.Problem. Its blocks are
+// c in R^D, Q on St(D, d+s), Theta in R^{q x s} and Tau, n rows of R^d. The cost
+// is
+//
+//	sum_i w_i loss(f(tau_i) - x_i) + Lambda sum_k |A_k|_F^2,
+//
+// with a penalty that no rotation of tau changes. A Problem holds buffers: use
+// it from one goroutine at a time.
+type Problem struct {
+	// Lambda is the factor of the curvature penalty, in the unit of the cost.
+	Lambda float64
+
+	data    Data
+	loss    framework.Loss
+	threads int
+	ctx     context.Context
+	blocks  []framework.Block
+
+	sheet   *sheet
+	workers []*worker
+	sums    []*sums // per shard
+	total   *sums
+
+	// What Evaluate leaves behind for Resume.
+	at        framework.Point // the point
+	residuals []float64       // n x D there; nil until Resume was called once
+	kept      bool            // residuals belong to at
+}
+
+// NewProblem prepares the fit of a model with latent dimension d and s
+// curvature dimensions, d >= 1, 0 <= s, d + s <= D. Evaluations end early with
+// the error of ctx when it is done. threads below 1 stands for all processors.
+func NewProblem(ctx context.Context, data Data, loss framework.Loss, d, s, threads int) (*Problem, error) {
+	if err := data.validate(); err != nil {
+		return nil, err
+	}
+	if d < 1 || s < 0 || d+s > data.D {
+		return nil, fmt.Errorf("scqm: latent dimension %d and curvature dimension %d do not fit rows of length %d; want d >= 1 and d + s <= D: %w",
+			d, s, data.D, ErrInput)
+	}
+	if l, ok := loss.(framework.Dimensioned); ok && l.Dim() != data.D {
+		return nil, fmt.Errorf("scqm: loss %s is for rows of length %d, the data have %d columns: %w", loss.Name(), l.Dim(), data.D, ErrInput)
+	}
+	p := &Problem{
+		data: data, loss: loss, ctx: ctx, threads: par.Threads(threads),
+		sheet: newSheet(data.D, d, s),
+	}
+	p.blocks = []framework.Block{
+		{Name: "c", Manifold: manifolds.Euclidean(data.D)},
+		{Name: "Q", Manifold: manifolds.NewStiefel(data.D, d+s)},
+		{Name: "Theta", Manifold: manifolds.Euclidean(vechLen(d) * s)},
+		{Name: "Tau", Manifold: manifolds.Euclidean(d), Copies: data.N},
+	}
+	p.at = framework.NewPoint(p.blocks)
+	p.workers = make([]*worker, p.threads)
+	p.sums = make([]*sums, par.Shards(data.N))
+	for i := range p.sums {
+		p.sums[i] = newSums(p.sheet)
+	}
+	p.total = newSums(p.sheet)
+	return p, nil
+}
+
+// Blocks describes c, Q, Theta and Tau.
+func (p *Problem) Blocks() []framework.Block { return p.blocks }
+
+// Evaluate returns the cost and writes the gradients asked for.
+func (p *Problem) Evaluate(grad, x framework.Point) (float64, error) {
+	p.at.CopyFrom(x)
+	p.sheet.load(x[BlockC], x[BlockQ], x[BlockTheta])
+	p.kept = false
+	if err := p.sweep(grad, false); err != nil {
+		return 0, err
+	}
+	p.kept = p.residuals != nil
+	return p.total.cost + p.penalty(grad, x[BlockTheta]), nil
+}
+
+// Resume writes gradients at the point evaluated last. From its first call on,
+// evaluations keep the residuals (n x D numbers), from which the gradients then
+// follow without computing the cost again.
+func (p *Problem) Resume(grad framework.Point) error {
+	if p.residuals == nil {
+		p.residuals = make([]float64, p.data.N*p.data.D)
+	}
+	p.sheet.load(p.at[BlockC], p.at[BlockQ], p.at[BlockTheta])
+	if err := p.sweep(grad, p.kept); err != nil {
+		return err
+	}
+	p.kept = true
+	p.penalty(grad, p.at[BlockTheta])
+	return nil
+}
+
+// sweep runs over all rows once. What it computes depends on the gradients
+// asked for; resume takes the residuals from the last evaluation.
+func (p *Problem) sweep(grad framework.Point, resume bool) error {
+	want := wanted(grad)
+	errs := make([]error, len(p.sums))
+	par.Do(p.threads, len(p.sums), func(id, shard int) {
+		lo, hi := par.Bounds(p.data.N, shard)
+		s := p.sums[shard]
+		s.reset()
+		errs[shard] = p.shard(p.worker(id), s, want, grad, lo, hi, resume)
+	})
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	p.total.reset()
+	for _, s := range p.sums {
+		p.total.add(s, want)
+	}
+	p.total.write(p.sheet, grad, want)
+	return nil
+}
+
+// worker returns the buffers of a worker, made at its first use.
+func (p *Problem) worker(id int) *worker {
+	if p.workers[id] == nil {
+		p.workers[id] = newWorker(p.sheet, p.data.N)
+	}
+	return p.workers[id]
+}
+
+// shard adds rows lo to hi to s, in batches that fit the cache.
+func (p *Problem) shard(w *worker, s *sums, want want, grad framework.Point, lo, hi int, resume bool) error {
+	for from := lo; from < hi; from += w.batch {
+		if err := p.ctx.Err(); err != nil {
+			return err
+		}
+		to := min(from+w.batch, hi)
+		if err := p.batch(w, s, want, grad, from, to, resume); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *Problem) batch(w *worker, s *sums, want want, grad framework.Point, from, to int, resume bool) error {
+	f, n := p.sheet, to-from
+	tau := p.at[BlockTau][from*f.d : to*f.d]
+	r := w.r[:n*f.D]
+	if p.residuals != nil {
+		r = p.residuals[from*f.D : to*f.D]
+	}
+	for i := range n {
+		z := w.row(w.z, f.m, i)
+		f.coordinates(z, w.row(w.phi, f.q, i), tau[i*f.d:(i+1)*f.d])
+		if !resume {
+			f.residual(r[i*f.D:(i+1)*f.D], z, p.data.Row(from+i))
+		}
+	}
+	values, g := w.values[:n], w.g[:n*f.D]
+	if resume {
+		values = nil
+	}
+	if !want.any() {
+		g = nil
+	}
+	if err := p.loss.Evaluate(values, g, r, f.D); err != nil {
+		return fmt.Errorf("scqm: loss %s: %w", p.loss.Name(), err)
+	}
+	for i := range n {
+		weight := p.data.weight(from + i)
+		if values != nil {
+			s.cost += weight * values[i]
+		}
+		if g == nil {
+			continue
+		}
+		gi := g[i*f.D : (i+1)*f.D]
+		scale(gi, weight)
+		var tauGrad []float64
+		if want.tau {
+			tauGrad = grad[BlockTau][(from+i)*f.d : (from+i+1)*f.d]
+		}
+		s.accumulate(f, w, want, gi, i, tau[i*f.d:(i+1)*f.d], tauGrad)
+	}
+	return nil
+}
+
+// penalty returns Lambda sum_k |A_k|_F^2 and adds its gradient. Off-diagonal
+// entries of Theta are twice those of A_k, and each stands for two.
+func (p *Problem) penalty(grad framework.Point, theta []float64) float64 {
+	if p.Lambda == 0 {
+		return 0
+	}
+	f := p.sheet
+	var sum float64
+	for a := range f.q {
+		u := p.Lambda * vechWeight(f.d, a)
+		for k := range f.s {
+			t := theta[a*f.s+k]
+			sum += u * t * t
+			if grad != nil && grad[BlockTheta] != nil {
+				grad[BlockTheta][a*f.s+k] += 2 * u * t
+			}
+		}
+	}
+	return sum
+}
+
+// vechWeight is 1 where entry a of phi is on the diagonal and 1/2 elsewhere.
+func vechWeight(d, a int) float64 {
+	for i := 0; a >= 0; i++ {
+		if a == 0 {
+			return 1
+		}
+		a -= d - i
+	}
+	return 0.5
+}

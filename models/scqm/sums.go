@@ -1,0 +1,128 @@
+package scqm
+
+import (
+	"github.com/scqm/scqm/framework"
+	"gonum.org/v1/gonum/floats"
+)
+
+// want says which gradients a sweep computes.
+type want struct{ c, q, theta, tau bool }
+
+func wanted(grad framework.Point) want {
+	if grad == nil {
+		return want{}
+	}
+	return want{
+		c: grad[BlockC] != nil, q: grad[BlockQ] != nil,
+		theta: grad[BlockTheta] != nil, tau: grad[BlockTau] != nil,
+	}
+}
+
+func (w want) any() bool { return w.c || w.q || w.theta || w.tau }
+
+// sums is all that the global gradients need to know of some rows. Sums of
+// disjoint rows merge by adding.
+type sums struct {
+	cost  float64
+	c     []float64 // D: sum of g_i
+	qt    []float64 // m x D: sum of z_i g_i'
+	theta []float64 // q x s: sum of phi_i (V'g_i)'
+}
+
+func newSums(f *sheet) *sums {
+	return &sums{c: make([]float64, f.D), qt: make([]float64, f.m*f.D), theta: make([]float64, f.q*f.s)}
+}
+
+func (s *sums) reset() {
+	s.cost = 0
+	clear(s.c)
+	clear(s.qt)
+	clear(s.theta)
+}
+
+// add merges other into s, in the parts that were wanted.
+func (s *sums) add(other *sums, w want) {
+	s.cost += other.cost
+	if w.c {
+		floats.Add(s.c, other.c)
+	}
+	if w.q {
+		floats.Add(s.qt, other.qt)
+	}
+	if w.theta {
+		floats.Add(s.theta, other.theta)
+	}
+}
+
+// accumulate adds one row with loss gradient g; its z and phi are row i of the
+// worker's buffers. The gradient with respect to tau is written where wanted.
+func (s *sums) accumulate(f *sheet, w *worker, want want, g []float64, i int, tau, tauGrad []float64) {
+	if want.c {
+		floats.Add(s.c, g)
+	}
+	if want.q {
+		for k, v := range w.row(w.z, f.m, i) {
+			floats.AddScaled(s.qt[k*f.D:(k+1)*f.D], v, g)
+		}
+	}
+	if !want.theta && !want.tau {
+		return
+	}
+	f.pull(w.b, g)
+	if want.theta {
+		for a, v := range w.row(w.phi, f.q, i) {
+			floats.AddScaled(s.theta[a*f.s:(a+1)*f.s], v, w.b[f.d:])
+		}
+	}
+	if want.tau {
+		f.tauGradient(tauGrad, w.w, tau, w.b)
+	}
+}
+
+// write hands the sums over as gradients.
+func (s *sums) write(f *sheet, grad framework.Point, w want) {
+	if w.c {
+		copy(grad[BlockC], s.c)
+	}
+	if w.q {
+		transpose(grad[BlockQ], s.qt, f.m, f.D)
+	}
+	if w.theta {
+		copy(grad[BlockTheta], s.theta)
+	}
+}
+
+// worker holds the buffers of one goroutine for a batch of rows.
+type worker struct {
+	batch  int
+	r, g   []float64 // batch x D
+	z, phi []float64 // batch x m, batch x q
+	values []float64 // batch
+	b, w   []float64 // m, q
+	hess   *hessian
+}
+
+// batchEntries is the number of residuals in a batch: two such arrays fit a
+// second-level cache of 1 MiB.
+const batchEntries = 1 << 15
+
+func newWorker(f *sheet, n int) *worker {
+	batch := min(max(batchEntries/f.D, 1), n)
+	return &worker{
+		batch: batch,
+		r:     make([]float64, batch*f.D), g: make([]float64, batch*f.D),
+		z: make([]float64, batch*f.m), phi: make([]float64, batch*f.q),
+		values: make([]float64, batch),
+		b:      make([]float64, f.m), w: make([]float64, f.q),
+		hess: newHessian(f),
+	}
+}
+
+// row returns row i of a buffer with rows of length n.
+func (*worker) row(buf []float64, n, i int) []float64 { return buf[i*n : (i+1)*n] }
+
+func scale(x []float64, by float64) {
+	if by != 1 {
+		floats.Scale(by, x)
+	}
+}

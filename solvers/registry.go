@@ -1,0 +1,81 @@
+// Package solvers holds the algorithms that minimise a framework.Problem, one
+// file each, and a register of their names.
+package solvers
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/scqm/scqm/framework"
+)
+
+// Description is what a list of solvers says about one of them.
+type Description struct {
+	// Name is what users choose the solver by.
+	Name string
+	// Summary says in one line what it does and when to use it.
+	Summary string
+}
+
+type entry struct {
+	Description
+	construct func() framework.Solver
+}
+
+var (
+	registryMu sync.RWMutex
+	registry   = []entry{
+		{Description{"rgd", "blockwise Riemannian gradient descent with Armijo steps, one step size per row of tau (the paper's Algorithm 1, corrected)"},
+			func() framework.Solver { return RGD{} }},
+	}
+)
+
+// Register adds a solver under a name of its own.
+func Register(name, summary string, construct func() framework.Solver) error {
+	registryMu.Lock()
+	defer registryMu.Unlock()
+	if name == "" || construct == nil {
+		return fmt.Errorf("solvers: register: a name and a constructor are needed: %w", framework.ErrInvalid)
+	}
+	if slices.ContainsFunc(registry, func(e entry) bool { return e.Name == name }) {
+		return fmt.Errorf("solvers: register: %q is taken: %w", name, framework.ErrInvalid)
+	}
+	registry = append(registry, entry{Description{name, summary}, construct})
+	return nil
+}
+
+// ByName returns the solver of that name with its default settings.
+func ByName(name string) (framework.Solver, error) {
+	registryMu.RLock()
+	defer registryMu.RUnlock()
+	for _, e := range registry {
+		if e.Name == name {
+			return e.construct(), nil
+		}
+	}
+	return nil, fmt.Errorf("solvers: no solver %q; there are %s: %w", name, strings.Join(names(), ", "), framework.ErrInvalid)
+}
+
+// Describe lists the solvers in the order they were registered.
+func Describe() []Description {
+	registryMu.RLock()
+	defer registryMu.RUnlock()
+	list := make([]Description, len(registry))
+	for i, e := range registry {
+		list[i] = e.Description
+	}
+	return list
+}
+
+func names() []string {
+	list := make([]string, len(registry))
+	for i, e := range registry {
+		list[i] = e.Name
+	}
+	return list
+}
+
+// Auto chooses a solver for a problem.
+func Auto(framework.Problem) framework.Solver { return RGD{} }

@@ -1,0 +1,279 @@
+package solvers
+
+import (
+	"math"
+
+	"github.com/scqm/scqm/framework"
+)
+
+// RGD is blockwise Riemannian gradient descent: every iteration takes one
+// gradient step in each block in turn, x_k <- R(x_k, -eta_k grad_k), with the
+// gradient computed at the newest point (Gauss-Seidel) and the step found by
+// Armijo backtracking,
+//
+//	F(new) <= F - Armijo * eta * |grad|^2.
+//
+// A block whose rows have independent costs has a step of its own for every
+// row. This is Algorithm 1 of Zhai and Li, Robust Subspace-Constrained
+// Quadratic Models (arXiv 2605.20300), with the gradients and the squared norm
+// corrected; [PaperRGD] has the settings of the authors' released code.
+//
+// The zero value is ready to use.
+type RGD struct {
+	// InitialStep is the first trial step eta of a block or row; 0 chooses
+	// cost / |grad|^2, the step after which a linear cost would vanish.
+	InitialStep float64
+	// Armijo is the fraction of the predicted decrease that a step must
+	// reach, in (0, 1); 0 stands for 1e-4.
+	Armijo float64
+	// Shrink multiplies a rejected step, in (0, 1); 0 stands for 1/2.
+	Shrink float64
+	// Grow multiplies the step of the next iteration where the first trial of
+	// this one was accepted; 0 stands for 2, 1 never grows.
+	Grow float64
+	// MaxBacktracks bounds the trials after the first; 0 stands for 40.
+	MaxBacktracks int
+	// Restart lets every search begin at InitialStep.
+	Restart bool
+	// BarzilaiBorwein lets every search begin at <s,s>/<s,y>, with s the last
+	// move and y the change of the gradient along it (Barzilai and Borwein
+	// 1988; on manifolds Iannazzo and Porcelli 2018).
+	BarzilaiBorwein bool
+}
+
+// PaperRGD returns the settings of the released code of Zhai and Li: every
+// step restarts at 0.1 in each iteration, Armijo constant 1e-2, at most 20
+// halvings. [PaperOptions] has its stopping rule.
+func PaperRGD() RGD {
+	return RGD{InitialStep: 0.1, Armijo: 1e-2, Grow: 1, MaxBacktracks: 20, Restart: true}
+}
+
+// PaperOptions returns the stopping rule of the released code: 1000 iterations,
+// or a decrease of less than 1e-7 in the unit of the cost.
+func PaperOptions() framework.Options {
+	return framework.Options{MaxIterations: 1000, MinDecrease: 1e-7, MinRelativeDecrease: -1, Patience: 1}
+}
+
+// Name returns "rgd".
+func (RGD) Name() string { return "rgd" }
+
+// RGDState is where a run of [RGD] stands.
+type RGDState struct {
+	X    framework.Point
+	Cost float64
+	// Steps[k] holds the first trial step of the next search: one for block k,
+	// or one for each of its rows; 0 where there was none yet.
+	Steps [][]float64
+	// LastX and LastGrad are the point and the gradient of each block before
+	// its last move, kept for Barzilai-Borwein steps; nil before that.
+	LastX, LastGrad framework.Point
+
+	grad, trial framework.Point
+	rows        rowSearch
+}
+
+// Iterate returns the current point and its cost.
+func (s *RGDState) Iterate() (framework.Point, float64) { return s.X, s.Cost }
+
+func (a RGD) withDefaults() RGD {
+	if a.Armijo == 0 {
+		a.Armijo = 1e-4
+	}
+	if a.Shrink == 0 {
+		a.Shrink = 0.5
+	}
+	if a.Grow == 0 {
+		a.Grow = 2
+	}
+	if a.MaxBacktracks == 0 {
+		a.MaxBacktracks = 40
+	}
+	return a
+}
+
+// Init evaluates the start.
+func (a RGD) Init(e *framework.Evaluator, x framework.Point) (framework.State, error) {
+	cost, err := e.Evaluate(nil, x)
+	if err != nil {
+		return nil, err
+	}
+	blocks := e.Blocks()
+	s := &RGDState{X: x, Cost: cost, Steps: make([][]float64, len(blocks))}
+	for k, b := range blocks {
+		n := 1
+		if e.RowSeparable(k) {
+			n = b.Rows()
+		}
+		s.Steps[k] = make([]float64, n)
+	}
+	if a.BarzilaiBorwein {
+		s.LastX, s.LastGrad = make(framework.Point, len(blocks)), make(framework.Point, len(blocks))
+	}
+	return s, nil
+}
+
+// Step moves every block once.
+func (a RGD) Step(e *framework.Evaluator, state framework.State) error {
+	a = a.withDefaults()
+	s := state.(*RGDState)
+	if s.grad == nil {
+		s.grad, s.trial = framework.NewPoint(e.Blocks()), framework.NewPoint(e.Blocks())
+	}
+	moved := false
+	for k, b := range e.Blocks() {
+		if b.Dim() == 0 {
+			continue
+		}
+		search := a.moveBlock
+		if e.RowSeparable(k) {
+			search = a.moveRows
+		}
+		m, err := search(e, s, k)
+		if err != nil {
+			return err
+		}
+		moved = moved || m
+	}
+	if !moved {
+		return framework.ErrNoProgress
+	}
+	return nil
+}
+
+// moveBlock takes one step in a block as a whole and reports whether it moved.
+func (a RGD) moveBlock(e *framework.Evaluator, s *RGDState, k int) (bool, error) {
+	b := e.Blocks()[k]
+	g := s.grad[k]
+	cost, err := e.Gradient(only(s.grad, k), s.X)
+	if err != nil {
+		return false, err
+	}
+	s.Cost = cost
+	b.Gradient(g, s.X[k], g)
+	slope := b.Inner(s.X[k], g, g)
+	if slope == 0 {
+		return false, nil
+	}
+	first := a.firstStep(s, b, k, 0, cost, slope)
+	a.remember(s, k, 0, s.X[k], g)
+	trial := with(s.X, k, s.trial[k])
+	eta := first
+	for try := range a.MaxBacktracks + 1 {
+		cost, err := a.tryBlock(e, b, trial, s.X, g, k, eta)
+		if err != nil {
+			return false, err
+		}
+		if cost <= s.Cost-a.Armijo*eta*slope && cost < s.Cost {
+			s.X[k], s.trial[k] = s.trial[k], s.X[k]
+			s.Cost = cost
+			s.Steps[k][0] = a.nextStep(eta, try)
+			return true, nil
+		}
+		eta *= a.shrink(cost)
+	}
+	s.Steps[k][0] = first * a.Shrink
+	return false, nil
+}
+
+// tryBlock evaluates one trial step; a retraction that fails counts as a step
+// that is too long.
+func (a RGD) tryBlock(e *framework.Evaluator, b framework.Block, trial, x framework.Point, g []float64, k int, eta float64) (float64, error) {
+	for i, v := range g {
+		trial[k][i] = -eta * v
+	}
+	if b.Retract(trial[k], x[k], trial[k]) != nil {
+		return math.Inf(1), nil
+	}
+	return e.Evaluate(nil, trial)
+}
+
+// nextStep is the first trial of the next search after a success.
+func (a RGD) nextStep(eta float64, tries int) float64 {
+	if tries > 0 {
+		return eta
+	}
+	return eta * a.Grow
+}
+
+// shrink shortens a step faster where it led out of the finite numbers.
+func (a RGD) shrink(cost float64) float64 {
+	if math.IsInf(cost, 0) || math.IsNaN(cost) {
+		return a.Shrink * a.Shrink * a.Shrink * a.Shrink
+	}
+	return a.Shrink
+}
+
+// firstStep chooses where the search of block k, or of its row i, begins.
+func (a RGD) firstStep(s *RGDState, b framework.Block, k, i int, cost, slope float64) float64 {
+	last := s.Steps[k][i]
+	if a.Restart || last == 0 {
+		if a.InitialStep > 0 {
+			return a.InitialStep
+		}
+		if last == 0 {
+			return polyak(cost, slope)
+		}
+	}
+	if !a.BarzilaiBorwein || len(s.LastX[k]) == 0 {
+		return last
+	}
+	x, g, lastX, lastG := s.X[k], s.grad[k], s.LastX[k], s.LastGrad[k]
+	if len(s.Steps[k]) > 1 {
+		x, g, lastX, lastG = b.Row(x, i), b.Row(g, i), b.Row(lastX, i), b.Row(lastG, i)
+		b = framework.Block{Manifold: b.Manifold}
+	}
+	return barzilaiBorwein(b, x, g, lastX, lastG, s.trial[k][:len(x)], last)
+}
+
+// polyak is the step after which a linear cost reaches zero, or for a cost of
+// zero one of unit length.
+func polyak(cost, slope float64) float64 {
+	if eta := math.Abs(cost) / slope; eta > 0 && !math.IsInf(eta, 0) {
+		return eta
+	}
+	return 1 / math.Sqrt(slope)
+}
+
+// barzilaiBorwein returns <s,s>/<s,y>, kept within a factor of 1000 of the
+// step before; where the curvature along s is not positive, that step.
+func barzilaiBorwein(b framework.Block, x, g, lastX, lastG, buf []float64, last float64) float64 {
+	for i := range buf {
+		buf[i] = x[i] - lastX[i]
+	}
+	b.Project(buf, x, buf)
+	ss, sg := b.Inner(x, buf, buf), b.Inner(x, buf, g)
+	// <s, transported lastG> equals <s, lastG> in the surrounding space,
+	// because s is tangent at x already.
+	sy := sg - b.Inner(x, buf, lastG)
+	if !(sy > 0) || !(ss > 0) {
+		return last
+	}
+	return min(max(ss/sy, last/1e3), last*1e3)
+}
+
+// remember keeps what the next Barzilai-Borwein step needs.
+func (a RGD) remember(s *RGDState, k, from int, x, g []float64) {
+	if !a.BarzilaiBorwein {
+		return
+	}
+	if len(s.LastX[k]) == 0 {
+		s.LastX[k], s.LastGrad[k] = make([]float64, len(s.X[k])), make([]float64, len(s.X[k]))
+	}
+	copy(s.LastX[k][from:], x)
+	copy(s.LastGrad[k][from:], g)
+}
+
+// only returns the slices of x for block k alone, to ask for one gradient.
+func only(x framework.Point, k int) framework.Point {
+	y := make(framework.Point, len(x))
+	y[k] = x[k]
+	return y
+}
+
+// with returns x with block k replaced, sharing memory.
+func with(x framework.Point, k int, block []float64) framework.Point {
+	y := make(framework.Point, len(x))
+	copy(y, x)
+	y[k] = block
+	return y
+}
