@@ -99,16 +99,6 @@ func symmetrize(s blas64.General) {
 	}
 }
 
-// skew replaces s by (s - s')/2.
-func skew(s blas64.General) {
-	for i := range s.Rows {
-		for j := range i + 1 {
-			half := (s.Data[i*s.Stride+j] - s.Data[j*s.Stride+i]) / 2
-			s.Data[i*s.Stride+j], s.Data[j*s.Stride+i] = half, -half
-		}
-	}
-}
-
 // addProduct adds alpha A s to B.
 func addProduct(b blas64.General, alpha float64, a, s blas64.General) {
 	for j := range b.Rows {

@@ -120,6 +120,7 @@ func TestRetractionSlopes(t *testing.T) {
 			return floats.Norm(y, 2), nil
 		})
 		t.Logf("%v order %d: slope against exp %.3f, of the tangential part %.3f", c.m, c.m.RetractionOrder(), exp, tangential)
+		assert.Equal(t, c.want, float64(c.m.RetractionOrder()+1))
 		assert.InDelta(t, c.want, exp, 0.05)
 		assert.InDelta(t, c.want, tangential, 0.05)
 	}
@@ -299,9 +300,11 @@ func TestInverseRetractionFar(t *testing.T) {
 
 		antipode := floats.ScaleTo(make([]float64, m.Size()), -1, x)
 		assert.ErrorContains(t, m.InverseRetract(y, x, antipode), m.String()+": inverse retraction: ")
-		y = point(m, rng)
-		y[0] = math.NaN()
-		assert.Error(t, m.InverseRetract(y, x, y))
+		for _, bad := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
+			require.NoError(t, m.Retract(y, x, v))
+			y[0] = bad
+			assert.Error(t, m.InverseRetract(y, x, y), "%v", m)
+		}
 	}
 }
 

@@ -53,6 +53,9 @@ func (m Sphere) InverseRetract(dst, x, y []float64) error {
 	for i, yi := range y {
 		dst[i] = yi/c - x[i]
 	}
+	if err := checkFinite(dst); err != nil {
+		return failed(m, "inverse retraction", err)
+	}
 	return nil
 }
 

@@ -202,11 +202,10 @@ func (m *Stiefel) Exp(dst, x, v []float64) error {
 		return failed(m, "exponential", err)
 	}
 	gram(f.u, f.a, f.b)
-	skew(f.h)
 
 	var turn, back, ends mat.Dense
 	turn.Exp(geodesicExponent(f.h, f.u))
-	back.Exp(mat.NewDense(m.p, m.p, f.h.Data).T())
+	back.Exp(mat.NewDense(m.p, m.p, f.h.Data).T()) // A' = -A
 	ends.Mul(turn.Slice(0, 2*m.p, 0, m.p), &back)
 	clear(f.b.Data)
 	addProduct(f.b, 1, f.c, ends.Slice(0, m.p, 0, m.p).(*mat.Dense).RawMatrix())
@@ -254,14 +253,14 @@ func (m *Stiefel) InverseRetract(dst, x, y []float64) error {
 	if m.polar {
 		solve = f.solveSymmetric
 	}
-	if nonFinite(f.g.Data) >= 0 {
-		return failed(m, "inverse retraction", errTooFar)
-	}
 	if err := solve(); err != nil {
 		return failed(m, "inverse retraction", err)
 	}
 	floats.Scale(-1, f.a.Data)
 	addProduct(f.a, 1, f.b, f.g)
+	if nonFinite(f.a.Data) >= 0 {
+		return failed(m, "inverse retraction", errTooFar)
+	}
 	store(dst, f.a)
 	return nil
 }
@@ -346,7 +345,6 @@ func (f *frame) solveSymmetric() error {
 		if last {
 			copy(f.g.Data, f.u.Data)
 			floats.Scale(0.5, f.g.Data)
-			symmetrize(f.g)
 			return nil
 		}
 	}

@@ -154,10 +154,9 @@ func (a RGD) moveBlock(e *framework.Evaluator, s *RGDState, k int) (bool, error)
 	if slope == 0 {
 		return false, nil
 	}
-	first := a.firstStep(s, b, k, 0, cost, slope)
+	eta := a.firstStep(s, b, k, 0, cost, slope)
 	a.remember(s, k, 0, s.X[k], g)
 	trial := with(s.X, k, s.trial[k])
-	eta := first
 	for try := range a.MaxBacktracks + 1 {
 		cost, err := a.tryBlock(e, b, trial, s.X, g, k, eta)
 		if err != nil {
@@ -171,7 +170,7 @@ func (a RGD) moveBlock(e *framework.Evaluator, s *RGDState, k int) (bool, error)
 		}
 		eta *= a.shrink(cost)
 	}
-	s.Steps[k][0] = first * a.Shrink
+	s.Steps[k][0] = 0 // found at a gradient of another size, it says nothing about the next
 	return false, nil
 }
 

@@ -38,7 +38,7 @@ func (a RGD) moveRows(e *framework.Evaluator, s *RGDState, k int) (bool, error) 
 		moved = a.acceptRows(s, b, k, try) || moved
 	}
 	for _, i := range r.active {
-		s.Steps[k][i] *= a.Shrink
+		s.Steps[k][i] = 0
 	}
 	return moved, nil
 }
@@ -56,7 +56,6 @@ func (a RGD) beginRows(s *RGDState, b framework.Block, k int) {
 			continue
 		}
 		r.eta[i] = a.firstStep(s, b, k, i, r.cost[i], r.slope[i])
-		s.Steps[k][i] = r.eta[i]
 		a.remember(s, k, i*b.Manifold.Size(), x, g)
 		r.active = append(r.active, i)
 	}

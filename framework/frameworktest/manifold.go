@@ -45,7 +45,8 @@ func TestManifold(t TB, name string, m framework.Manifold, seed uint64, points .
 //     its generator only.
 //   - projection idempotent, linear, self-adjoint: Project is the orthogonal
 //     projection on a subspace. With a [framework.Metric] it may be oblique.
-//   - dimension: that subspace has dimension Dim.
+//   - dimension: that subspace has dimension Dim; counted where Dim or Size - Dim
+//     is at most 200.
 //   - retraction at zero: Retract(x, 0) = x.
 //   - retraction slope: Retract(x, tv) - x - tv has Taylor slope 2.
 //   - retraction on manifold: results are finite and satisfy the constraint, or

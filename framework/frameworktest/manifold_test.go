@@ -232,10 +232,8 @@ func TestManifoldFindsBroken(t *testing.T) {
 			// Onto the same space, along a direction that is not normal.
 			bare{Manifold: sphere, project: func(dst, x, v []float64) {
 				c := floats.Dot(x, v)
-				along := slices.Clone(x)
-				sphereTangent := []float64{x[1], -x[0], x[3], -x[2]}
-				floats.AddScaled(along, 0.3, sphereTangent)
-				floats.AddScaledTo(dst, v, -c, along)
+				oblique := []float64{x[0] + 0.3*x[1], x[1] - 0.3*x[0], x[2] + 0.3*x[3], x[3] - 0.3*x[2]}
+				floats.AddScaledTo(dst, v, -c, oblique)
 			}},
 			[]string{"projection self-adjoint"},
 		},
@@ -369,6 +367,36 @@ func TestManifoldFindsBroken(t *testing.T) {
 			}},
 			[]string{"exponential"},
 		},
+		"exponential leaves the manifold for long steps": {
+			struct {
+				exper
+				framework.Constrained
+			}{exper{bare{Manifold: stiefel}, func(dst, x, v []float64) error {
+				if floats.Norm(v, 2) > 10 {
+					return manifolds.Euclidean(10).Exp(dst, x, v)
+				}
+				return stiefel.Exp(dst, x, v)
+			}}, stiefel},
+			[]string{"exponential on manifold"},
+		},
+		"exponential hides NaN": {
+			exper{bare{Manifold: stiefel}, func(dst, x, v []float64) error {
+				if stiefel.Exp(dst, x, v) != nil {
+					copy(dst, x)
+				}
+				return nil
+			}},
+			[]string{"exponential of non-finite steps"},
+		},
+		"restore hides NaN": {
+			restorer{sphere, func(x []float64) error {
+				if sphere.Restore(x) != nil {
+					clear(x)
+				}
+				return nil
+			}},
+			[]string{"restore"},
+		},
 		"inverse retraction is a projection": {
 			inverter{bare{Manifold: stiefel}, func(dst, x, y []float64) error {
 				d := floats.SubTo(make([]float64, len(x)), y, x)
@@ -397,13 +425,13 @@ func TestManifoldFindsBroken(t *testing.T) {
 			[]string{"restore"},
 		},
 		"metric not symmetric": {
-			metric{1 * orthant(10), func(x, u, v []float64) float64 {
-				return orthant(10).Inner(x, u, v) + u[0]*v[1]
-			}, orthant(10).Gradient},
+			metric{orthant(6), func(x, u, v []float64) float64 {
+				return orthant(6).Inner(x, u, v) + u[0]*v[1]
+			}, orthant(6).Gradient},
 			[]string{"geodesic", "metric", "gradient", "hessian symmetric", "hessian"},
 		},
 		"gradient left Euclidean": {
-			metric{orthant(10), orthant(10).Inner, func(dst, _, g []float64) { copy(dst, g) }},
+			metric{orthant(6), orthant(6).Inner, func(dst, _, g []float64) { copy(dst, g) }},
 			[]string{"gradient"},
 		},
 		"panics": {
@@ -411,18 +439,12 @@ func TestManifoldFindsBroken(t *testing.T) {
 			[]string{"projection idempotent", "projection linear", "projection self-adjoint"},
 		},
 	}
+	starts := map[int][]float64{10: start, 4: {0.1, 0.5, -0.5, 0.7}, 6: {1, 2, 3, 0.5, 1, 2}}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			var points [][]float64
 			if _, ok := c.m.(framework.Rander); !ok {
-				points = [][]float64{start}
-				switch c.m.Size() {
-				case 4:
-					points = [][]float64{{0.1, 0.5, -0.5, 0.7}}
-				}
-				if _, ok := c.m.(metric); ok {
-					points = [][]float64{{1, 2, 3, 1, 2, 3, 1, 2, 3, 1}}
-				}
+				points = [][]float64{starts[c.m.Size()]}
 			}
 			report := frameworktest.CheckManifold(name, c.m, 1, points...)
 			assert.Equal(t, c.broken, report.Broken(), "%v", report.Err())

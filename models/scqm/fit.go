@@ -39,9 +39,16 @@ type Config struct {
 	// Threads bounds the goroutines; below 1 stands for all processors. The
 	// result does not depend on it.
 	Threads int
-	// Options are the limits of the run.
+	// Options are the limits of the run. Two defaults differ from those of the
+	// framework: MaxIterations is 10000, because blockwise descent crosses
+	// plateaus slowly, and MinRelativeDecrease 1e-10.
 	Options framework.Options
 }
+
+const (
+	defaultMaxIterations       = 10000
+	defaultMinRelativeDecrease = 1e-10
+)
 
 // Fit is the outcome of fitting a model.
 type Fit struct {
@@ -74,7 +81,14 @@ func Learn(ctx context.Context, x Data, c Config) (*Fit, error) {
 	if solver == nil {
 		solver = solvers.Auto(p)
 	}
-	run, failure := framework.Solve(ctx, p, start, solver, c.Options)
+	options := c.Options
+	if options.MaxIterations == 0 {
+		options.MaxIterations = defaultMaxIterations
+	}
+	if options.MinRelativeDecrease == 0 {
+		options.MinRelativeDecrease = defaultMinRelativeDecrease
+	}
+	run, failure := framework.Solve(ctx, p, start, solver, options)
 	if run == nil {
 		return nil, fmt.Errorf("scqm: fit: %w", failure)
 	}

@@ -1,0 +1,167 @@
+package scqm
+
+import (
+	"context"
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
+
+	"github.com/scqm/scqm/losses"
+)
+
+func reconstructions(t testing.TB, f *sheet, tau []float64) []float64 {
+	t.Helper()
+	m := &Model{Loss: losses.L2()}
+	m.fromSheet(f)
+	x, err := m.Reconstruct(context.Background(), tau, 1)
+	require.NoError(t, err)
+	return x
+}
+
+func randomSheet(seed uint64, D, d, s int) *sheet {
+	return randomModel(seed, D, d, s, 1, nil).sheet()
+}
+
+func TestCanonicalFormKeepsTheSheetAndItsLaws(t *testing.T) {
+	for _, shape := range [][3]int{{6, 2, 3}, {9, 3, 5}, {4, 1, 1}, {5, 3, 0}, {8, 2, 1}} {
+		D, d, s := shape[0], shape[1], shape[2]
+		f, tau := randomSheet(3, D, d, s), gaussians(9, d*40)
+		before := reconstructions(t, f, tau)
+		canonicalize(f, tau)
+		assert.InDeltaSlice(t, before, reconstructions(t, f, tau), 1e-11, "%v", shape)
+
+		cov := mat.NewSymDense(d, nil)
+		stat.CovarianceMatrix(cov, mat.NewDense(40, d, tau), nil)
+		for i := range d {
+			for j := range i {
+				assert.InDelta(t, 0, cov.At(i, j), 1e-12)
+			}
+			if i > 0 {
+				assert.LessOrEqual(t, cov.At(i, i), cov.At(i-1, i-1)*(1+1e-12))
+			}
+		}
+		last := math.Inf(1)
+		for k := range s {
+			n := mat.Norm(formOf(f, k), 2)
+			assert.LessOrEqual(t, n, last*(1+1e-12))
+			last = n
+			for l := range k {
+				var p mat.Dense
+				p.Mul(formOf(f, k), formOf(f, l))
+				assert.InDelta(t, 0, mat.Trace(&p), 1e-11)
+			}
+		}
+		for k := range f.m {
+			axis := f.axis(k)
+			assert.Positive(t, axis[largest(axis)])
+		}
+	}
+}
+
+// However a sheet is rotated, its canonical form is the same.
+func TestCanonicalFormIsUnique(t *testing.T) {
+	f, tau := randomSheet(3, 7, 2, 3), gaussians(9, 2*30)
+	g, rotated := randomSheet(3, 7, 2, 3), gaussians(9, 2*30)
+	r := mat.NewDense(2, 2, []float64{math.Cos(2), -math.Sin(2), math.Sin(2), math.Cos(2)})
+	w := make([]float64, 9)
+	copy(w, gaussians(5, 9))
+	orthonormalizeRows(w, 3)
+	rotate(g, rotated, r, mat.NewDense(3, 3, w))
+	require.InDeltaSlice(t, reconstructions(t, f, tau), reconstructions(t, g, rotated), 1e-12)
+	canonicalize(f, tau)
+	canonicalize(g, rotated)
+	assert.InDeltaSlice(t, f.qt, g.qt, 1e-10)
+	assert.InDeltaSlice(t, f.theta, g.theta, 1e-10)
+	assert.InDeltaSlice(t, tau, rotated, 1e-10)
+}
+
+// rotate applies tau -> r tau and V -> V w.
+func rotate(f *sheet, tau []float64, r, w *mat.Dense) {
+	n := len(tau) / f.d
+	var t, u, v, theta mat.Dense
+	t.Mul(mat.NewDense(n, f.d, tau), r.T())
+	copy(tau, t.RawMatrix().Data)
+	u.Mul(r, mat.NewDense(f.d, f.D, f.qt[:f.d*f.D]))
+	copy(f.qt[:f.d*f.D], u.RawMatrix().Data)
+	for k := range f.s {
+		var a mat.Dense
+		a.Product(r, formOf(f, k), r.T())
+		setForm(f, k, &a)
+	}
+	v.Mul(w.T(), mat.NewDense(f.s, f.D, f.qt[f.d*f.D:]))
+	copy(f.qt[f.d*f.D:], v.RawMatrix().Data)
+	theta.Mul(mat.NewDense(f.q, f.s, f.theta), w)
+	copy(f.theta, theta.RawMatrix().Data)
+}
+
+func TestFlatSheetsAreCentred(t *testing.T) {
+	f, tau := randomSheet(3, 6, 2, 0), gaussians(9, 2*30)
+	floats.AddConst(3, tau)
+	before := reconstructions(t, f, tau)
+	canonicalize(f, tau)
+	assert.InDeltaSlice(t, before, reconstructions(t, f, tau), 1e-12)
+	assert.InDelta(t, 0, floats.Sum(tau), 1e-12)
+}
+
+func TestPadding(t *testing.T) {
+	f := randomSheet(3, 9, 2, 3)
+	tau := gaussians(9, 2*10)
+	g := pad(f, 7)
+	assert.InDeltaSlice(t, reconstructions(t, f, tau), reconstructions(t, g, tau), 1e-14)
+	m := &Model{}
+	m.fromSheet(g)
+	require.NoError(t, m.Validate())
+	assert.Equal(t, 7, m.Curvature)
+	assert.Equal(t, f, pad(f, 3))
+}
+
+func TestCompleteRows(t *testing.T) {
+	a := make([]float64, 5*5)
+	copy(a, gaussians(1, 10))
+	orthonormalizeRows(a[:10], 5)
+	completeRows(a, 2, 5)
+	var g mat.Dense
+	q := mat.NewDense(5, 5, a)
+	g.Mul(q, q.T())
+	for i := range 5 {
+		g.Set(i, i, g.At(i, i)-1)
+	}
+	assert.Less(t, mat.Norm(&g, math.Inf(1)), 1e-14)
+}
+
+func TestPrincipalComponents(t *testing.T) {
+	for _, shape := range [][2]int{{50, 6}, {6, 50}, {5, 5}} {
+		n, D := shape[0], shape[1]
+		x := Data{N: n, D: D, X: gaussians(4, n*D)}
+		for i := range x.X {
+			x.X[i] += 1e5
+		}
+		p, err := principalComponents(x, 3)
+		require.NoError(t, err)
+		c := mat.NewDense(n, D, append([]float64(nil), x.X...))
+		for i := range n {
+			floats.Sub(c.RawRowView(i), p.mean)
+		}
+		var svd mat.SVD
+		require.True(t, svd.Factorize(c, mat.SVDThin))
+		var v mat.Dense
+		svd.VTo(&v)
+		for a := range 3 {
+			want := mat.Col(nil, a, &v)
+			assert.InDelta(t, 1, math.Abs(floats.Dot(want, p.axes[a*D:(a+1)*D])), 1e-9, "%v component %d", shape, a)
+		}
+	}
+	// Beyond the rank of the data, any orthonormal directions complete them.
+	p, err := principalComponents(Data{N: 3, D: 9, X: append(gaussians(1, 9), append(gaussians(1, 9), gaussians(2, 9)...)...)}, 5)
+	require.NoError(t, err)
+	m := randomSheet(1, 9, 2, 3)
+	copy(m.qt, p.axes)
+	out := &Model{}
+	out.fromSheet(m)
+	assert.NoError(t, out.Validate())
+}

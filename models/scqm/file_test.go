@@ -1,0 +1,165 @@
+package scqm
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/internal/dataset"
+)
+
+func fitted(t testing.TB, loss string) *Model {
+	t.Helper()
+	x := Data{N: 20, D: 4, X: gaussians(1, 80)}
+	c := Config{Latent: 2, Curvature: 2, Loss: named(t, loss, 4), Options: framework.Options{MaxIterations: 5}}
+	return learn(t, x, c).Model
+}
+
+func TestFileRoundTrip(t *testing.T) {
+	x := Data{N: 3, D: 4, X: gaussians(2, 12)}
+	for _, name := range allLosses {
+		m := fitted(t, name)
+		path := filepath.Join(t.TempDir(), "m.npz")
+		require.NoError(t, m.Save(path))
+		got, err := Load(path)
+		require.NoError(t, err)
+		assert.Equal(t, m.Meta, got.Meta)
+		assert.Equal(t, [][]float64{m.C, m.U, m.V, m.Theta, m.Tau}, [][]float64{got.C, got.U, got.V, got.Theta, got.Tau})
+		want, err := m.Transform(context.Background(), x, 1)
+		require.NoError(t, err)
+		tau, err := got.Transform(context.Background(), x, 1)
+		require.NoError(t, err)
+		assert.Equal(t, want, tau, name)
+	}
+}
+
+func TestFileWithoutCurvatureOrLatents(t *testing.T) {
+	m := randomModel(1, 3, 3, 0, 1, named(t, "l2", 3))
+	m.Meta.Loss = describeLoss(m.Loss)
+	m.Meta.Format = FormatVersion
+	path := filepath.Join(t.TempDir(), "m.npz")
+	require.NoError(t, m.Save(path))
+	got, err := Load(path)
+	require.NoError(t, err)
+	assert.Zero(t, got.Curvature)
+	assert.Nil(t, got.Tau)
+}
+
+// written returns a model file whose entries can be replaced or left out (nil).
+func written(t testing.TB, change func(arrays map[string]*dataset.Array, meta map[string]any)) []byte {
+	t.Helper()
+	m := fitted(t, "l2")
+	arrays := map[string]*dataset.Array{
+		"c":     {Shape: []int{4}, Data: m.C},
+		"U":     {Shape: []int{4, 2}, Data: m.U},
+		"V":     {Shape: []int{4, 2}, Data: m.V},
+		"Theta": {Shape: []int{3, 2}, Data: m.Theta},
+		"tau":   {Shape: []int{20, 2}, Data: m.Tau},
+	}
+	b, err := json.Marshal(m.Meta)
+	require.NoError(t, err)
+	var meta map[string]any
+	require.NoError(t, json.Unmarshal(b, &meta))
+	change(arrays, meta)
+	var buf bytes.Buffer
+	z := dataset.NewNPZWriter(&buf)
+	for _, name := range []string{"c", "U", "V", "Theta", "tau"} {
+		if a := arrays[name]; a != nil {
+			require.NoError(t, z.Array(name, *a))
+		}
+	}
+	if meta != nil {
+		b, err := json.Marshal(meta)
+		require.NoError(t, err)
+		require.NoError(t, z.Raw(metaName, b))
+	}
+	require.NoError(t, z.Close())
+	return buf.Bytes()
+}
+
+func TestFileRefusals(t *testing.T) {
+	type arrays = map[string]*dataset.Array
+	for reason, change := range map[string]func(a arrays, meta map[string]any){
+		"format 99": func(_ arrays, meta map[string]any) { meta["format"] = 99 },
+		"format 0":  func(_ arrays, meta map[string]any) { delete(meta, "format") },
+		"meta.json": func(_ arrays, meta map[string]any) { meta["n"] = "many" },
+		`"c"`:       func(a arrays, _ map[string]any) { a["c"] = nil },
+		"do not fit": func(a arrays, _ map[string]any) {
+			a["Theta"] = &dataset.Array{Shape: []int{2, 2}, Data: make([]float64, 4)}
+		},
+		"dimensions":      func(a arrays, _ map[string]any) { a["U"].Shape = []int{8} },
+		"not orthonormal": func(a arrays, _ map[string]any) { a["U"].Data[0] += 0.1 },
+		"tau":             func(a arrays, _ map[string]any) { a["tau"].Shape = []int{10, 4} },
+		"lp needs p":      func(_ arrays, meta map[string]any) { meta["loss"] = map[string]any{"name": "lp"} },
+	} {
+		b := written(t, change)
+		_, err := Read(bytes.NewReader(b), int64(len(b)))
+		require.ErrorIs(t, err, ErrInput, reason)
+		assert.ErrorContains(t, err, reason)
+	}
+	good := written(t, func(arrays, map[string]any) {})
+	_, err := Read(bytes.NewReader(good), int64(len(good)))
+	require.NoError(t, err)
+	for size := range good {
+		_, err := Read(bytes.NewReader(good[:size]), int64(size))
+		require.ErrorIs(t, err, ErrInput, "cut at %d", size)
+	}
+	_, err = Load(filepath.Join(t.TempDir(), "none.npz"))
+	require.ErrorIs(t, err, ErrInput)
+}
+
+func TestUnknownLossCanStillReconstruct(t *testing.T) {
+	b := written(t, func(_ map[string]*dataset.Array, meta map[string]any) {
+		meta["loss"] = map[string]any{"name": "somebody's"}
+	})
+	m, err := Read(bytes.NewReader(b), int64(len(b)))
+	require.NoError(t, err)
+	_, err = m.Reconstruct(context.Background(), m.Tau, 1)
+	require.NoError(t, err)
+	_, err = m.Transform(context.Background(), Data{N: 1, D: 4, X: make([]float64, 4)}, 1)
+	assert.ErrorContains(t, err, "somebody's")
+}
+
+func TestSaveKeepsTheOldFileWhenItFails(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "m.npz")
+	m := fitted(t, "l2")
+	require.NoError(t, m.Save(path))
+	before, err := os.ReadFile(path)
+	require.NoError(t, err)
+	m.U[0] += 1
+	require.ErrorIs(t, m.Save(path), ErrInput)
+	after, err := os.ReadFile(path)
+	require.NoError(t, err)
+	assert.Equal(t, before, after)
+}
+
+// What is accepted is usable and writes the same model again.
+func FuzzModelFile(f *testing.F) {
+	f.Add(written(f, func(map[string]*dataset.Array, map[string]any) {}))
+	f.Add(written(f, func(a map[string]*dataset.Array, meta map[string]any) {
+		a["tau"] = nil
+		meta["loss"] = map[string]any{"name": "huber", "params": map[string]any{"delta": 2}}
+	}))
+	f.Add([]byte("PK\x03\x04"))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		m, err := Read(bytes.NewReader(b), int64(len(b)))
+		if err != nil {
+			require.ErrorIs(t, err, ErrInput)
+			return
+		}
+		require.NoError(t, m.Validate())
+		var buf bytes.Buffer
+		require.NoError(t, m.Write(&buf))
+		again, err := Read(bytes.NewReader(buf.Bytes()), int64(buf.Len()))
+		require.NoError(t, err)
+		require.Equal(t, m.Theta, again.Theta)
+		require.Equal(t, m.Meta, again.Meta)
+	})
+}
