@@ -1,0 +1,97 @@
+package dataset
+
+import (
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Array is a block of numbers of any number of dimensions, in C order (the last
+// index runs fastest). A scalar has an empty Shape and one value.
+type Array struct {
+	Shape []int
+	Data  []float64
+}
+
+const (
+	maxDims     = 32                         // what every version of NumPy can read
+	maxElements = min(1<<40, math.MaxInt>>4) // keeps sizes in bytes far from overflow
+)
+
+// elements is the number of values that the shape claims.
+func (a Array) elements() (int, error) {
+	if len(a.Shape) > maxDims {
+		return 0, inputErrorf(ErrShape, "%d dimensions; at most %d are possible", len(a.Shape), maxDims)
+	}
+	n := 1
+	for _, d := range a.Shape {
+		if d < 0 || d > maxElements || n > maxElements/max(d, 1) {
+			return 0, inputErrorf(ErrShape, "shape %s is negative or too large", shapeString(a.Shape))
+		}
+		n *= max(d, 1)
+	}
+	if slices.Contains(a.Shape, 0) {
+		return 0, nil
+	}
+	return n, nil
+}
+
+// matrix views a as a table.
+func (a Array) matrix() (*Matrix, error) {
+	shape := shapeString(a.Shape)
+	switch len(a.Shape) {
+	case 0, 1:
+		return nil, inputErrorf(ErrShape,
+			"shape %s is not a table; reshape it with X.reshape(-1, 1) for one column, or give it as labels", shape)
+	case 2:
+	default:
+		return nil, inputErrorf(ErrShape, "shape %s is not a table; reshape it with X.reshape(len(X), -1)", shape)
+	}
+	if len(a.Data) == 0 {
+		return nil, inputErrorf(ErrShape, "shape %s holds no values; at least one row and one column are needed", shape)
+	}
+	return &Matrix{Rows: a.Shape[0], Cols: a.Shape[1], Data: a.Data}, nil
+}
+
+// fromFortran returns a with values that were stored first index fastest put
+// into C order.
+func (a Array) fromFortran() Array {
+	if len(a.Shape) < 2 {
+		return a
+	}
+	stride := make([]int, len(a.Shape))
+	n := 1
+	for k, d := range a.Shape {
+		stride[k] = n
+		n *= d
+	}
+	out := make([]float64, len(a.Data))
+	index := make([]int, len(a.Shape))
+	from := 0
+	for i := range out {
+		out[i] = a.Data[from]
+		for k := len(index) - 1; k >= 0; k-- {
+			index[k]++
+			from += stride[k]
+			if index[k] < a.Shape[k] {
+				break
+			}
+			from -= index[k] * stride[k]
+			index[k] = 0
+		}
+	}
+	return Array{a.Shape, out}
+}
+
+// shapeString writes a shape as Python does: (), (3,), (3, 4).
+func shapeString(shape []int) string {
+	parts := make([]string, len(shape))
+	for i, d := range shape {
+		parts[i] = strconv.Itoa(d)
+	}
+	if len(parts) == 1 {
+		return "(" + parts[0] + ",)"
+	}
+	return "(" + strings.Join(parts, ", ") + ")"
+}

@@ -1,0 +1,220 @@
+package dataset
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+)
+
+const byteOrderMark = "\ufeff"
+
+// csvTable reads the records of a text table: RFC 4180 quoting, UTF-8 with or
+// without a byte order mark, LF or CRLF. Blank lines and lines that start with #
+// are skipped. All records have as many fields as the first.
+//
+// TSV is separated by tabs; CSV by commas, or by semicolons or tabs when the
+// first record has no comma but one of those.
+type csvTable struct {
+	csv   *csv.Reader
+	name  string
+	width int // fields of the first record, 0 before it
+	line  int // of the first record
+}
+
+func openCSV(r io.Reader, name, format string) (*csvTable, error) {
+	buffered := bufio.NewReaderSize(r, 1<<16)
+	head, err := buffered.Peek(1 << 16)
+	if err != nil && err != io.EOF {
+		return nil, fmt.Errorf("%s: %w", name, bare(err))
+	}
+	if bytes.IndexByte(head, 0) >= 0 {
+		return nil, inputErrorf(ErrFormat, "%s: is not text: %s", name, resemblance(head[:min(8, len(head))]))
+	}
+	if bytes.HasPrefix(head, []byte(byteOrderMark)) {
+		head = head[len(byteOrderMark):]
+		if _, err := buffered.Discard(len(byteOrderMark)); err != nil {
+			return nil, fmt.Errorf("%s: %w", name, bare(err))
+		}
+	}
+	t := &csvTable{csv: csv.NewReader(buffered), name: name}
+	t.csv.Comma = delimiter(head, format)
+	t.csv.Comment = '#'
+	t.csv.FieldsPerRecord = -1 // counted by next, for a better message
+	t.csv.ReuseRecord = true
+	return t, nil
+}
+
+func delimiter(head []byte, format string) rune {
+	if format == formatTSV {
+		return '\t'
+	}
+	for line := range bytes.Lines(head) {
+		if len(bytes.TrimSpace(line)) == 0 || line[0] == '#' {
+			continue
+		}
+		for _, c := range ",;\t" {
+			if bytes.ContainsRune(line, c) {
+				return c
+			}
+		}
+		break
+	}
+	return ','
+}
+
+// next returns the next record, valid until the call after, or io.EOF.
+func (t *csvTable) next() ([]string, error) {
+	record, err := t.csv.Read()
+	var syntax *csv.ParseError
+	switch {
+	case err == io.EOF:
+		return nil, err
+	case errors.As(err, &syntax):
+		return nil, inputErrorf(ErrFormat, "%s:%d: %w; check the quotes", t.name, syntax.Line, syntax.Err)
+	case err != nil:
+		return nil, fmt.Errorf("%s: %w", t.name, bare(err))
+	}
+	line, _ := t.csv.FieldPos(0)
+	if t.width == 0 {
+		t.width, t.line = len(record), line
+	}
+	if len(record) != t.width {
+		return nil, inputErrorf(ErrShape, "%s:%d: %d fields, expected %d as in line %d", t.name, line, len(record), t.width, t.line)
+	}
+	return record, nil
+}
+
+// place names field i of the last record as file:line:field, both from 1.
+func (t *csvTable) place(i int) string {
+	line, _ := t.csv.FieldPos(i)
+	return fmt.Sprintf("%s:%d:%d", t.name, line, i+1)
+}
+
+// readCSV reads the columns asked for. The first record is a header when one of
+// them is neither a number nor empty nor NaN in it, or is asked for by name.
+func readCSV(r io.Reader, name, format string, columns []string) (*Matrix, error) {
+	t, err := openCSV(r, name, format)
+	if err != nil {
+		return nil, err
+	}
+	record, err := t.next()
+	if err == io.EOF {
+		return nil, inputErrorf(ErrShape, "%s: holds no rows", name)
+	}
+	if err != nil {
+		return nil, err
+	}
+	keep, header, err := t.chooseColumns(columns, record)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	m := &Matrix{Cols: len(keep), Names: header}
+	if header != nil {
+		record, err = t.next()
+	}
+	for ; err == nil; record, err = t.next() {
+		for _, j := range keep {
+			v, kind := parseCell(record[j])
+			if kind != number {
+				return nil, cellError(t.place(j), record[j], kind)
+			}
+			m.Data = append(m.Data, v)
+		}
+		m.Rows++
+	}
+	if err != io.EOF {
+		return nil, err
+	}
+	if m.Rows == 0 {
+		return nil, inputErrorf(ErrShape, "%s: holds a header but no rows", name)
+	}
+	return m, nil
+}
+
+// chooseColumns returns the indices of the columns to keep, and their names if
+// the first record is a header.
+func (t *csvTable) chooseColumns(columns, first []string) (keep []int, header []string, err error) {
+	var names []string
+	for _, s := range first {
+		names = append(names, cleanName(s))
+	}
+	candidates := names
+	if !isHeader(names) {
+		candidates = nil
+	}
+	keep, err = pickColumns(columns, candidates, t.width)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, j := range keep {
+		header = append(header, names[j])
+	}
+	byName := false
+	for _, c := range columns {
+		byName = byName || !isColumnNumber(strings.TrimSpace(c))
+	}
+	if !byName && !isHeader(header) {
+		header = nil
+	}
+	return keep, header, nil
+}
+
+// isHeader tells names from a row of values.
+func isHeader(fields []string) bool {
+	for _, s := range fields {
+		if _, kind := parseCell(s); kind == word {
+			return true
+		}
+	}
+	return false
+}
+
+// cleanName puts a column name on one line.
+func cleanName(s string) string {
+	return strings.Join(strings.Fields(strings.ReplaceAll(s, byteOrderMark, "")), " ")
+}
+
+// writeCSV writes numbers with the fewest digits that read back the same. Names
+// are written only if readCSV would take them for a header again.
+func writeCSV(w io.Writer, m *Matrix, comma byte) error {
+	var line []byte
+	if isHeader(m.Names) {
+		for j, name := range m.Names {
+			line = appendName(separate(line, j, comma), cleanName(name))
+		}
+		if _, err := w.Write(append(line, '\n')); err != nil {
+			return err
+		}
+	}
+	for i := range m.Rows {
+		line = line[:0]
+		for j, v := range m.Row(i) {
+			line = appendNumber(separate(line, j, comma), v)
+		}
+		if _, err := w.Write(append(line, '\n')); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func separate(line []byte, j int, comma byte) []byte {
+	if j > 0 {
+		return append(line, comma)
+	}
+	return line
+}
+
+// appendName quotes where a reader would otherwise see a separator or a comment.
+func appendName(line []byte, name string) []byte {
+	if !strings.ContainsAny(name, "\",;\t#") {
+		return append(line, name...)
+	}
+	line = append(line, '"')
+	line = append(line, strings.ReplaceAll(name, `"`, `""`)...)
+	return append(line, '"')
+}

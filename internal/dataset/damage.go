@@ -1,0 +1,65 @@
+package dataset
+
+import (
+	"archive/zip"
+	"compress/flate"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// damage turns what a decompressor says about bad bytes into an input error.
+// Anything else, io.EOF and disk faults among it, passes through.
+func damage(what string, err error) error {
+	if err == nil || err == io.EOF {
+		return err
+	}
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		return inputErrorf(ErrTruncated, "%s ends early; copy or download the file again", what)
+	}
+	corrupt := errors.As(err, new(flate.CorruptInputError))
+	for _, e := range []error{gzip.ErrHeader, gzip.ErrChecksum, zip.ErrFormat, zip.ErrChecksum, zip.ErrAlgorithm} {
+		corrupt = corrupt || errors.Is(err, e)
+	}
+	if corrupt {
+		return inputErrorf(ErrFormat, "%s is damaged (%w); copy or download the file again", what, err)
+	}
+	return err
+}
+
+// signatures are the first bytes of files that are often given a wrong name.
+var signatures = []struct{ prefix, kind string }{
+	{npyMagic, "a NumPy .npy file"},
+	{"PK\x03\x04", "a zip archive, as .npz and .xlsx files are"},
+	{"\x1f\x8b", "gzip data; such names end in .gz"},
+	{"\x00\x00\x08", "an IDX file"},
+	{"\x89HDF", "an HDF5 file"},
+	{"\x89PNG", "a PNG picture"},
+	{"\xff\xd8\xff", "a JPEG picture"},
+	{"PAR1", "a Parquet file"},
+	{"MATLAB", "a MATLAB file"},
+	{"\x80\x03", "a Python pickle"},
+	{"\x80\x04", "a Python pickle"},
+	{"\x80\x05", "a Python pickle"},
+	{"\xff\xfe", "UTF-16 text; save it as UTF-8"},
+	{"\xfe\xff", "UTF-16 text; save it as UTF-8"},
+	{"<!DO", "a web page"},
+	{"<htm", "a web page"},
+	{"vers", "a Git LFS pointer; fetch the file itself"},
+}
+
+// resemblance says what the first bytes of a file look like.
+func resemblance(head []byte) string {
+	text := string(head)
+	for _, s := range signatures {
+		if len(text) > 2 && strings.HasPrefix(text, s.prefix[:min(len(s.prefix), len(text))]) {
+			return "it looks like " + s.kind
+		}
+	}
+	if strings.IndexFunc(text, func(c rune) bool { return c < ' ' && c != '\n' && c != '\r' && c != '\t' || c > '~' }) < 0 {
+		return fmt.Sprintf("it looks like text, beginning %q", text)
+	}
+	return fmt.Sprintf("it begins with the bytes % x", head)
+}

@@ -1,0 +1,143 @@
+// Package dataset reads rows of numbers from the files people keep them in
+// (CSV, TSV, NPY, NPZ, IDX, each also gzipped) and writes them back.
+//
+// Input is hostile until proven good: a size that a file claims is compared with
+// the bytes that are there before memory is set aside, and bad input of any kind
+// is a one-line error that names the place, the cause and what to do about it.
+package dataset
+
+import (
+	"fmt"
+	"io"
+	"math"
+)
+
+// Matrix is Rows rows of Cols values each, row-major in Data. Names holds the
+// column names when the source had a header, else nil.
+type Matrix struct {
+	Rows, Cols int
+	Data       []float64
+	Names      []string
+}
+
+// Row returns row i, sharing memory with m.
+func (m *Matrix) Row(i int) []float64 { return m.Data[i*m.Cols : (i+1)*m.Cols] }
+
+// check tells whether the fields of a Matrix that a caller built agree.
+func (m *Matrix) check() error {
+	switch n, err := (Array{Shape: []int{m.Rows, m.Cols}}).elements(); {
+	case err != nil:
+		return err
+	case n != len(m.Data):
+		return inputErrorf(ErrShape, "%d x %d matrix with %d values", m.Rows, m.Cols, len(m.Data))
+	case m.Names != nil && len(m.Names) != m.Cols:
+		return inputErrorf(ErrShape, "%d column names for %d columns", len(m.Names), m.Cols)
+	}
+	return nil
+}
+
+// ReadOptions says which part of a file Read takes, and how. The zero value
+// takes everything as it stands.
+type ReadOptions struct {
+	// Columns to keep, in this order: numbers from 1 and ranges as cut -f takes
+	// them ("3", "2-5", "4-"), or names from the header of a CSV or TSV file.
+	// What can be a number or a range is never a name. None keeps all columns.
+	Columns []string
+
+	// Scale divides unsigned 8-bit values (IDX or NumPy) by 255. It is an error
+	// with values of any other type.
+	Scale bool
+
+	// Stdin is what the path "-" reads, as CSV.
+	Stdin io.Reader
+}
+
+// Read reads a table of finite numbers with at least one row and one column.
+//
+// The name tells the format: .npy, .npz, .csv, .tsv, .idx or *-ubyte, each
+// possibly followed by .gz; "-" is CSV on o.Stdin. An array inside an .npz file
+// is named as in file.npz:key; the key may be left out when just one of the
+// arrays is two-dimensional. IDX arrays of more than two dimensions are
+// flattened to one row for each index of the first.
+//
+// Whatever is wrong with the file matches ErrInput.
+func Read(path string, o ReadOptions) (*Matrix, error) {
+	if path == "-" {
+		if o.Stdin == nil {
+			return nil, inputErrorf(ErrInput, "<stdin>: there is no standard input to read")
+		}
+		return readTable(o.Stdin, "<stdin>", formatCSV, o)
+	}
+	src, err := open(path, formats...)
+	if err != nil {
+		return nil, err
+	}
+	defer src.Close()
+	if src.isText() {
+		return readTable(src, src.name, src.format, o)
+	}
+	m, err := src.matrix(o)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", src.name, err)
+	}
+	return m, nil
+}
+
+func readTable(r io.Reader, name, format string, o ReadOptions) (*Matrix, error) {
+	if o.Scale {
+		return nil, inputErrorf(ErrFormat, "%s: scaling by 255 is for 8-bit values, not for text; leave it out", name)
+	}
+	return readCSV(r, name, format, o.Columns)
+}
+
+func (s *source) matrix(o ReadOptions) (*Matrix, error) {
+	a, t, err := s.array(2)
+	if err != nil {
+		return nil, err
+	}
+	m, err := a.matrix()
+	if err != nil {
+		return nil, err
+	}
+	if o.Scale {
+		if t.name != "u1" {
+			return nil, inputErrorf(ErrFormat, "scaling by 255 is for unsigned 8-bit values, and these are %s; leave it out", t.name)
+		}
+		for i := range m.Data {
+			m.Data[i] /= 255
+		}
+	}
+	keep, err := pickColumns(o.Columns, nil, m.Cols)
+	if err != nil {
+		return nil, err
+	}
+	if len(o.Columns) > 0 {
+		m = m.columns(keep)
+	}
+	return m, m.checkFinite(keep)
+}
+
+// columns returns a copy of the columns named by index.
+func (m *Matrix) columns(keep []int) *Matrix {
+	out := &Matrix{Rows: m.Rows, Cols: len(keep), Data: make([]float64, 0, m.Rows*len(keep))}
+	for i := range m.Rows {
+		row := m.Row(i)
+		for _, j := range keep {
+			out.Data = append(out.Data, row[j])
+		}
+	}
+	return out
+}
+
+// checkFinite refuses NaN and infinities. origin[j] is the column of the file
+// that became column j, so that the message points into the file.
+func (m *Matrix) checkFinite(origin []int) error {
+	for i, v := range m.Data {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return inputErrorf(ErrNonFinite,
+				"row %d, column %d is %v (rows and columns count from 0); remove the row or fill in the value",
+				i/m.Cols, origin[i%m.Cols], v)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,134 @@
+package dataset
+
+import (
+	"encoding/binary"
+	"io"
+	"math"
+	"slices"
+)
+
+// dtype is how one value is stored.
+type dtype struct {
+	name      string // as NumPy says it, without byte order: "u1", "f8"
+	width     int    // bytes
+	bigEndian bool
+
+	// decode fills dst from little-endian values in src.
+	decode func(dst []float64, src []byte)
+}
+
+// dtypes are the types that can be read. 64-bit integers beyond 2^53 are rounded
+// to the nearest float64.
+var dtypes = func() map[string]dtype {
+	le := binary.LittleEndian
+	types := map[string]dtype{
+		"b1": each(1, func(b []byte) float64 { return float64(min(b[0], 1)) }),
+		"u1": each(1, func(b []byte) float64 { return float64(b[0]) }),
+		"i1": each(1, func(b []byte) float64 { return float64(int8(b[0])) }),
+		"u2": each(2, func(b []byte) float64 { return float64(le.Uint16(b)) }),
+		"i2": each(2, func(b []byte) float64 { return float64(int16(le.Uint16(b))) }),
+		"u4": each(4, func(b []byte) float64 { return float64(le.Uint32(b)) }),
+		"i4": each(4, func(b []byte) float64 { return float64(int32(le.Uint32(b))) }),
+		"u8": each(8, func(b []byte) float64 { return float64(le.Uint64(b)) }),
+		"i8": each(8, func(b []byte) float64 { return float64(int64(le.Uint64(b))) }),
+		"f2": each(2, func(b []byte) float64 { return half(le.Uint16(b)) }),
+		"f4": each(4, func(b []byte) float64 { return float64(math.Float32frombits(le.Uint32(b))) }),
+		"f8": {width: 8, decode: decodeFloat64},
+	}
+	for name, t := range types {
+		t.name = name
+		types[name] = t
+	}
+	return types
+}()
+
+func each(width int, value func([]byte) float64) dtype {
+	return dtype{width: width, decode: func(dst []float64, src []byte) {
+		for i := range dst {
+			dst[i] = value(src[i*width:])
+		}
+	}}
+}
+
+// decodeFloat64 has no call per value: this is how large data arrive.
+func decodeFloat64(dst []float64, src []byte) {
+	for i := range dst {
+		dst[i] = math.Float64frombits(binary.LittleEndian.Uint64(src[8*i:]))
+	}
+}
+
+// half converts an IEEE 754 binary16.
+func half(h uint16) float64 {
+	sign := 1 - 2*float64(h>>15)
+	exponent, fraction := int(h>>10&31), float64(h&1023)
+	switch {
+	case exponent == 31 && fraction != 0:
+		return math.NaN()
+	case exponent == 31:
+		return sign * math.Inf(1)
+	case exponent == 0:
+		return sign * math.Ldexp(fraction, -24)
+	}
+	return sign * math.Ldexp(1024+fraction, exponent-25)
+}
+
+// blockLen is how many values are read at a time: enough to make system calls
+// cheap, few enough for the block to stay in the cache.
+const blockLen = 1 << 15
+
+// readValues reads n values from r, which must end after them. left is the
+// number of bytes in r; -1 means unknown, and then memory grows only with the
+// bytes that arrive.
+func readValues(r io.Reader, left int64, n int, t dtype) ([]float64, error) {
+	want := int64(n) * int64(t.width)
+	first := n
+	switch {
+	case left < 0:
+		first = min(n, blockLen)
+	case left < want:
+		return nil, missingBytes(want - left)
+	case left > want:
+		return nil, inputErrorf(ErrFormat, "%d bytes follow the data; the header or the file is damaged", left-want)
+	}
+	data := make([]float64, 0, first)
+	buf := make([]byte, min(n, blockLen)*t.width)
+	for len(data) < n {
+		done := len(data)
+		block := buf[:min(n-done, blockLen)*t.width]
+		got, err := io.ReadFull(r, block)
+		if err == io.EOF || err == io.ErrUnexpectedEOF {
+			return nil, missingBytes(want - int64(done*t.width+got))
+		}
+		if err != nil {
+			return nil, bare(err)
+		}
+		if t.bigEndian {
+			reverseEach(block, t.width)
+		}
+		data = slices.Grow(data, len(block)/t.width)[:done+len(block)/t.width]
+		t.decode(data[done:], block)
+	}
+	return data, expectEnd(r)
+}
+
+func missingBytes(n int64) error {
+	return inputErrorf(ErrTruncated, "%d bytes of data are missing; the file is cut short: copy or download it again", n)
+}
+
+// expectEnd also drives a decompressor to its checksum.
+func expectEnd(r io.Reader) error {
+	switch n, err := io.ReadFull(r, make([]byte, 1)); {
+	case n > 0:
+		return inputErrorf(ErrFormat, "bytes follow the data; the header or the file is damaged")
+	case err == io.EOF:
+		return nil
+	default:
+		return bare(err)
+	}
+}
+
+func reverseEach(b []byte, width int) {
+	for ; len(b) >= width; b = b[width:] {
+		slices.Reverse(b[:width])
+	}
+}

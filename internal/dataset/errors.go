@@ -1,0 +1,43 @@
+package dataset
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+)
+
+// ErrInput is matched by every error that the user can mend by giving another
+// file, path or option. An error that does not match it is a fault of the
+// machine, such as a full disk.
+var ErrInput = errors.New("bad input")
+
+// Finer kinds of bad input; each also matches ErrInput.
+var (
+	ErrFormat    = fmt.Errorf("%w: not the expected format", ErrInput)
+	ErrTruncated = fmt.Errorf("%w: file cut short", ErrInput)
+	ErrShape     = fmt.Errorf("%w: unusable shape", ErrInput)
+	ErrNonFinite = fmt.Errorf("%w: not a finite number", ErrInput)
+)
+
+// inputError reads as its detail and matches both its kind and its detail.
+type inputError struct{ kind, detail error }
+
+func (e *inputError) Error() string   { return e.detail.Error() }
+func (e *inputError) Unwrap() []error { return []error{e.kind, e.detail} }
+
+func inputErrorf(kind error, format string, args ...any) error {
+	return &inputError{kind, fmt.Errorf(format, args...)}
+}
+
+// bare strips the operation and the path off a file error: messages start with
+// the path as the user gave it.
+func bare(err error) error {
+	switch e := err.(type) {
+	case *fs.PathError:
+		return e.Err
+	case *os.LinkError:
+		return e.Err
+	}
+	return err
+}

@@ -1,0 +1,106 @@
+package dataset
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+)
+
+// headerWords are taken for the header of a column of labels even when the
+// labels are words too.
+var headerWords = []string{"label", "labels", "class", "target"}
+
+// ReadLabels reads one label for each row of a table: a one-dimensional IDX, NPY
+// or NPZ array of numbers, or a CSV, TSV or TXT file with one column. The first
+// line of text is a header if it is the word label, labels, class or target, or
+// the only one that is not a number. Whole numbers have no decimal point, so that
+// a label is "4" whatever type it was stored as; other text stays as it is.
+//
+// Whatever is wrong with the file matches ErrInput.
+func ReadLabels(path string) ([]string, error) {
+	src, err := open(path, append(slices.Clone(formats), formatTXT)...)
+	if err != nil {
+		return nil, err
+	}
+	defer src.Close()
+	if src.isText() {
+		return readTextLabels(src, src.name, src.format)
+	}
+	labels, err := src.labels()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", src.name, err)
+	}
+	return labels, nil
+}
+
+func (s *source) labels() ([]string, error) {
+	a, _, err := s.array(1)
+	if err != nil {
+		return nil, err
+	}
+	if len(a.Shape) != 1 {
+		return nil, inputErrorf(ErrShape, "shape %s is not a list of labels, one for each row; give another file or save it with y.reshape(-1)", shapeString(a.Shape))
+	}
+	if len(a.Data) == 0 {
+		return nil, inputErrorf(ErrShape, "holds no labels")
+	}
+	labels := make([]string, len(a.Data))
+	for i, v := range a.Data {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return nil, inputErrorf(ErrNonFinite, "label %d is %v (counting from 0); give every row a label", i, v)
+		}
+		labels[i] = string(appendNumber(nil, v))
+	}
+	return labels, nil
+}
+
+func readTextLabels(r io.Reader, name, format string) ([]string, error) {
+	t, err := openCSV(r, name, format)
+	if err != nil {
+		return nil, err
+	}
+	var labels []string
+	for {
+		record, err := t.next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		if len(record) != 1 {
+			return nil, inputErrorf(ErrShape, "%s: %d fields; labels are one to a line", t.place(0), len(record))
+		}
+		label := cleanName(record[0])
+		if label == "" {
+			return nil, inputErrorf(ErrFormat, "%s: the label is empty; give every row a label", t.place(0))
+		}
+		labels = append(labels, label)
+	}
+	if hasLabelHeader(labels) {
+		labels = labels[1:]
+	}
+	if len(labels) == 0 {
+		return nil, inputErrorf(ErrShape, "%s: holds no labels", name)
+	}
+	for i, s := range labels {
+		// 4.0 is 4, but 007 is a name that happens to consist of digits.
+		if v, kind := parseCell(s); kind == number && strings.ContainsAny(s, ".eE") {
+			labels[i] = string(appendNumber(nil, v))
+		}
+	}
+	return labels, nil
+}
+
+func hasLabelHeader(labels []string) bool {
+	if len(labels) == 0 {
+		return false
+	}
+	if slices.Contains(headerWords, strings.ToLower(labels[0])) {
+		return true
+	}
+	isWord := func(s string) bool { _, kind := parseCell(s); return kind != number }
+	return len(labels) > 1 && isWord(labels[0]) && !slices.ContainsFunc(labels[1:], isWord)
+}

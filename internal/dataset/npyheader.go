@@ -1,0 +1,146 @@
+package dataset
+
+import (
+	"strconv"
+	"strings"
+)
+
+// npyHeader is the dictionary at the start of an NPY file.
+type npyHeader struct {
+	descr   string
+	fortran bool
+	shape   []int
+}
+
+// parseNPYHeader reads the one kind of Python literal that NumPy writes:
+// a dictionary of exactly these three keys, in any order.
+func parseNPYHeader(text string) (npyHeader, error) {
+	var h npyHeader
+	p := literal{text: text, rest: text}
+	seen := map[string]bool{}
+	p.expect("{")
+	for p.err == nil && !p.accept("}") {
+		key := p.quoted()
+		p.expect(":")
+		switch {
+		case seen[key]:
+			p.fail("each key once")
+		case key == "descr":
+			h.descr = p.descr()
+		case key == "fortran_order":
+			h.fortran = p.boolean()
+		case key == "shape":
+			h.shape = p.tuple()
+		default:
+			p.fail("the keys descr, fortran_order and shape")
+		}
+		seen[key] = true
+		if !p.accept(",") && !p.ahead("}") {
+			p.fail(`"," or "}"`)
+		}
+	}
+	switch {
+	case p.err == nil && len(seen) < 3:
+		p.fail("the keys descr, fortran_order and shape")
+	case !p.ahead(""):
+		p.fail("nothing after the dictionary")
+	}
+	return h, p.err
+}
+
+// literal reads Python tokens. After the first error it stays where it is.
+type literal struct {
+	text, rest string
+	err        error
+}
+
+func (p *literal) fail(wanted string) {
+	if p.err == nil {
+		p.err = inputErrorf(ErrFormat, "NPY header: at byte %d: expected %s; the file is damaged", len(p.text)-len(p.rest), wanted)
+	}
+}
+
+// ahead tells whether token comes next; "" is the end.
+func (p *literal) ahead(token string) bool {
+	p.rest = strings.TrimLeft(p.rest, " \t\n")
+	if token == "" {
+		return p.rest == ""
+	}
+	return strings.HasPrefix(p.rest, token)
+}
+
+func (p *literal) accept(token string) bool {
+	if p.err != nil || !p.ahead(token) {
+		return false
+	}
+	p.rest = p.rest[len(token):]
+	return true
+}
+
+func (p *literal) expect(token string) {
+	if !p.accept(token) {
+		p.fail(strconv.Quote(token))
+	}
+}
+
+// quoted reads a string without escapes, which none of the keys and types needs.
+func (p *literal) quoted() string {
+	for _, quote := range []string{"'", `"`} {
+		if !p.accept(quote) {
+			continue
+		}
+		s, rest, ok := strings.Cut(p.rest, quote)
+		if !ok || strings.ContainsAny(s, "\\\n") {
+			break
+		}
+		p.rest = rest
+		return s
+	}
+	p.fail("a string")
+	return ""
+}
+
+// descr reads a type. The list that stands for a record type is not taken apart,
+// for it is refused by its first byte.
+func (p *literal) descr() string {
+	if p.err == nil && p.ahead("[") {
+		p.err = unreadableType("[...]", "[")
+		return ""
+	}
+	return p.quoted()
+}
+
+func (p *literal) boolean() bool {
+	if p.accept("True") {
+		return true
+	}
+	p.expect("False")
+	return false
+}
+
+func (p *literal) tuple() []int {
+	shape := []int{}
+	p.expect("(")
+	for p.err == nil && !p.accept(")") {
+		shape = append(shape, p.integer())
+		if len(shape) > maxDims {
+			p.fail("at most " + strconv.Itoa(maxDims) + " dimensions")
+		}
+		if !p.accept(",") && !p.ahead(")") {
+			p.fail(`"," or ")"`)
+		}
+	}
+	return shape
+}
+
+func (p *literal) integer() int {
+	p.ahead("")
+	digits := len(p.rest) - len(strings.TrimLeft(p.rest, "0123456789"))
+	n, err := strconv.Atoi(p.rest[:digits])
+	if err != nil {
+		p.fail("a whole number of values")
+		return 0
+	}
+	p.rest = p.rest[digits:]
+	return n
+}

@@ -1,0 +1,211 @@
+package dataset
+
+import (
+	"archive/zip"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+)
+
+// NPZWriter writes a zip archive of arrays and raw files that numpy.load reads.
+// The same calls give the same bytes: members are stored in the order of the
+// calls, without timestamps and without compression, which fitted numbers do not
+// yield to anyway.
+type NPZWriter struct {
+	zip  *zip.Writer
+	seen map[string]bool
+}
+
+// NewNPZWriter returns a writer of one archive. The caller must Close it.
+func NewNPZWriter(w io.Writer) *NPZWriter {
+	return &NPZWriter{zip.NewWriter(w), map[string]bool{}}
+}
+
+// Array adds an array under name, the key that numpy.load knows it by.
+func (z *NPZWriter) Array(name string, a Array) error {
+	w, err := z.create(name + formatNPY)
+	if err != nil {
+		return err
+	}
+	if err := WriteNPY(w, a); err != nil {
+		return fmt.Errorf("array %q: %w", name, err)
+	}
+	return nil
+}
+
+// Raw adds a file under its full name, such as meta.json.
+func (z *NPZWriter) Raw(name string, b []byte) error {
+	w, err := z.create(name)
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(b)
+	return err
+}
+
+func (z *NPZWriter) create(name string) (io.Writer, error) {
+	if z.seen[name] {
+		return nil, fmt.Errorf("npz: member %q is written twice", name)
+	}
+	z.seen[name] = true
+	return z.zip.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Store})
+}
+
+// Close writes the directory of the archive. It does not close the underlying
+// writer.
+func (z *NPZWriter) Close() error { return z.zip.Close() }
+
+// NPZ reads the members of an .npz archive, one at a time and by name.
+type NPZ struct {
+	size    int64
+	names   []string
+	members map[string]*zip.File
+}
+
+// OpenNPZ reads the directory of the archive in the first size bytes of r.
+func OpenNPZ(r io.ReaderAt, size int64) (*NPZ, error) {
+	if size == 0 {
+		return nil, inputErrorf(ErrTruncated, "the file is empty")
+	}
+	// The section answers offsets outside the archive with io.EOF.
+	archive, err := zip.NewReader(io.NewSectionReader(r, 0, size), size)
+	if errors.Is(err, zip.ErrFormat) || err == io.EOF {
+		return nil, notArchive(r, size)
+	}
+	if err != nil {
+		return nil, damage("the zip archive", bare(err))
+	}
+	z := &NPZ{size: size, members: map[string]*zip.File{}}
+	for _, f := range archive.File {
+		if z.members[f.Name] != nil {
+			return nil, inputErrorf(ErrFormat, "the zip archive holds %q twice; write it again", f.Name)
+		}
+		z.members[f.Name] = f
+		z.names = append(z.names, strings.TrimSuffix(f.Name, formatNPY))
+	}
+	return z, nil
+}
+
+func notArchive(r io.ReaderAt, size int64) error {
+	head := make([]byte, max(min(size, 8), 0))
+	if n, err := r.ReadAt(head, 0); n < len(head) && err != io.EOF {
+		return bare(err)
+	}
+	if strings.HasPrefix(string(head), "PK\x03\x04") {
+		return inputErrorf(ErrTruncated, "the zip archive has no valid end; the file is cut short: copy or download it again")
+	}
+	return inputErrorf(ErrFormat, "is not an .npz archive: %s", resemblance(head))
+}
+
+// Names lists the members in archive order, arrays without their .npy.
+func (z *NPZ) Names() []string { return append([]string(nil), z.names...) }
+
+// Array reads the array called name and refuses one of more than limit values.
+func (z *NPZ) Array(name string, limit int) (Array, error) {
+	a, _, err := z.array(name, limit)
+	return a, err
+}
+
+// array returns the stored type too.
+func (z *NPZ) array(name string, limit int) (Array, dtype, error) {
+	m, err := z.open(name + formatNPY)
+	if err != nil {
+		return Array{}, dtype{}, err
+	}
+	defer m.Close()
+	a, t, err := readNPY(m, m.size, limit)
+	if err != nil {
+		return Array{}, dtype{}, fmt.Errorf("array %q: %w", name, err)
+	}
+	return a, t, nil
+}
+
+// Raw reads the member with this full name and refuses more than limit bytes.
+func (z *NPZ) Raw(name string, limit int64) ([]byte, error) {
+	m, err := z.open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer m.Close()
+	limit = min(limit, math.MaxInt64-1)
+	b, err := io.ReadAll(io.LimitReader(m, limit+1))
+	if err != nil {
+		return nil, err
+	}
+	if int64(len(b)) > limit {
+		return nil, inputErrorf(ErrFormat, "member %q has more than the %d bytes expected", name, limit)
+	}
+	return b, nil
+}
+
+// only returns the name of the only array with that many dimensions, or of the
+// only array.
+func (z *NPZ) only(dims int) (string, error) {
+	var arrays, fitting []string
+	for _, name := range z.names {
+		if z.members[name+formatNPY] == nil {
+			continue
+		}
+		h, err := z.header(name)
+		if err != nil {
+			return "", fmt.Errorf("array %q: %w", name, err)
+		}
+		arrays = append(arrays, name)
+		if len(h.shape) == dims {
+			fitting = append(fitting, name)
+		}
+	}
+	switch {
+	case len(fitting) == 1:
+		return fitting[0], nil
+	case len(arrays) == 1:
+		return arrays[0], nil
+	case len(arrays) == 0:
+		return "", inputErrorf(ErrShape, "holds no arrays")
+	}
+	return "", inputErrorf(ErrShape, "holds several arrays; append :KEY to the file name, KEY one of %s", shortList(arrays))
+}
+
+func (z *NPZ) header(name string) (npyHeader, error) {
+	m, err := z.open(name + formatNPY)
+	if err != nil {
+		return npyHeader{}, err
+	}
+	defer m.Close()
+	h, _, err := readNPYHeader(m)
+	return h, err
+}
+
+// member is an open member of an archive.
+type member struct {
+	io.ReadCloser
+	name string
+	size int64 // bytes, -1 when the archive's word for it is not to be trusted
+}
+
+func (z *NPZ) open(name string) (*member, error) {
+	f := z.members[name]
+	if f == nil {
+		return nil, inputErrorf(ErrFormat, "holds no %q; it holds %s", strings.TrimSuffix(name, formatNPY), shortList(z.names))
+	}
+	m := &member{name: fmt.Sprintf("member %q", name), size: -1}
+	r, err := f.Open()
+	if err == io.EOF {
+		err = zip.ErrFormat
+	}
+	if err != nil {
+		return nil, damage(m.name, bare(err))
+	}
+	m.ReadCloser = r
+	if f.Method == zip.Store && f.CompressedSize64 <= uint64(z.size) {
+		m.size = int64(f.CompressedSize64)
+	}
+	return m, nil
+}
+
+func (m *member) Read(p []byte) (int, error) {
+	n, err := m.ReadCloser.Read(p)
+	return n, damage(m.name, err)
+}

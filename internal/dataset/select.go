@@ -1,0 +1,37 @@
+package dataset
+
+import "slices"
+
+// Select returns copies of the rows of m whose label is in keep, and their
+// labels, in the order of m: at most first rows of each label. An empty keep
+// stands for all labels, and first = 0 for all rows.
+func Select(m *Matrix, labels []string, keep []string, first int) (*Matrix, []string, error) {
+	if err := m.check(); err != nil {
+		return nil, nil, err
+	}
+	if len(labels) != m.Rows {
+		return nil, nil, inputErrorf(ErrShape, "%d labels for %d rows; give one label for each row", len(labels), m.Rows)
+	}
+	if first < 0 {
+		return nil, nil, inputErrorf(ErrInput, "the first %d rows of each label cannot be taken; give 0 for all", first)
+	}
+	for _, want := range keep {
+		if !slices.Contains(labels, want) {
+			existing := slices.Compact(slices.Sorted(slices.Values(labels)))
+			return nil, nil, inputErrorf(ErrInput, "no row has the label %q; there are %s", want, shortList(existing))
+		}
+	}
+	out := &Matrix{Cols: m.Cols, Names: slices.Clone(m.Names)}
+	var kept []string
+	count := map[string]int{}
+	for i, label := range labels {
+		if len(keep) > 0 && !slices.Contains(keep, label) || first > 0 && count[label] == first {
+			continue
+		}
+		count[label]++
+		out.Data = append(out.Data, m.Row(i)...)
+		kept = append(kept, label)
+	}
+	out.Rows = len(kept)
+	return out, kept, nil
+}
