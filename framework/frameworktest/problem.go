@@ -243,7 +243,7 @@ func (c *problemCheck) resume() error {
 		}
 		for k, b := range c.blocks {
 			if !floats.EqualApprox(got[k], want[k], 1e-12*(1+floats.Norm(want[k], math.Inf(1)))) {
-				return fmt.Errorf("Resume and Evaluate differ in block %s", b.Name)
+				return fmt.Errorf("the gradients of Resume and of Evaluate differ in block %s", b.Name)
 			}
 		}
 	}

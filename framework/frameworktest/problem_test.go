@@ -15,7 +15,7 @@ import (
 // capability. Each field breaks one law.
 type quartic struct {
 	gradient, rowGradient, hessian float64 // relative errors
-	touchesPoint, writesAll        bool
+	touchesPoint                   bool
 	forgets, coupled, ignoresList  bool
 	costWithGradient, staleResume  bool
 	negativeStationarity           bool
