@@ -237,3 +237,41 @@ func BenchmarkRGDStep(b *testing.B) {
 		_ = s.Step(e, state)
 	}
 }
+
+// pair is the cost scale (a + b - 1)^2 / 2 in two blocks.
+type pair struct{ scale float64 }
+
+func (pair) Blocks() []framework.Block {
+	return []framework.Block{{Name: "a", Manifold: manifolds.Euclidean(1)}, {Name: "b", Manifold: manifolds.Euclidean(1)}}
+}
+
+func (p pair) Evaluate(grad, x framework.Point) (float64, error) {
+	r := x[0][0] + x[1][0] - 1
+	for _, g := range grad {
+		if g != nil {
+			g[0] = p.scale * r
+		}
+	}
+	return p.scale * r * r / 2, nil
+}
+
+// The paper's Algorithm 1 moves all blocks along gradients taken before any
+// moved. Here the second block sees that the first has solved the problem.
+func TestRGDTakesGradientsAtTheNewestPoint(t *testing.T) {
+	res, err := framework.Solve(context.Background(), pair{1}, framework.Point{{0}, {0}}, solvers.RGD{InitialStep: 1}, framework.Options{MaxIterations: 1})
+	require.NoError(t, err)
+	assert.Equal(t, framework.Point{{1}, {0}}, res.Point)
+}
+
+// The Armijo condition has the squared norm of the gradient: with the norm
+// itself, as the paper prints it, the first trial step would be accepted.
+func TestRGDArmijoHasTheSquaredNorm(t *testing.T) {
+	s := solvers.RGD{InitialStep: 0.012, Armijo: 0.9}
+	p := struct{ framework.Problem }{pair{100}}
+	var after float64
+	o := framework.Options{MaxIterations: 1}
+	o.Observers = []framework.Observer{func(p framework.Progress) { after = p.State.(*solvers.RGDState).X[0][0] }}
+	_, err := framework.Solve(context.Background(), p, framework.Point{{0}, {0}}, s, o)
+	require.NoError(t, err)
+	assert.InDelta(t, 0.15, after, 1e-12, "the step is 0.0015, three halvings of the first")
+}

@@ -307,3 +307,44 @@ func BenchmarkEvaluate(b *testing.B) {
 		})
 	}
 }
+
+// At a stationary point grad_Q F = Q sym(Q' grad_Q F): the multiplier of Q'Q = I
+// in Proposition 1 of the paper is half of that symmetric matrix.
+func TestMultiplierOfOrthonormality(t *testing.T) {
+	x := arc(1, 60, 0.05)
+	p, err := NewProblem(context.Background(), x, losses.SquaredL2(), 1, 1, 1)
+	require.NoError(t, err)
+	start, _, err := p.start(Config{})
+	require.NoError(t, err)
+	res, err := framework.Solve(context.Background(), p, start, solvers.RGD{}, framework.Options{MaxIterations: 50000, MinRelativeDecrease: -1})
+	require.NoError(t, err)
+	require.Equal(t, framework.Converged, res.Status)
+	g := framework.NewPoint(p.Blocks())
+	_, err = p.Evaluate(g, res.Point)
+	require.NoError(t, err)
+	var qg, back mat.Dense
+	q, grad := mat.NewDense(2, 2, res.Point[BlockQ]), mat.NewDense(2, 2, g[BlockQ])
+	qg.Mul(q.T(), grad)
+	lambda := mat.NewDense(2, 2, nil)
+	lambda.Add(&qg, qg.T())
+	lambda.Scale(0.25, lambda)
+	back.Mul(q, lambda)
+	back.Scale(2, &back)
+	assert.True(t, mat.EqualApprox(grad, &back, 1e-4))
+	assert.InDelta(t, 0, floats.Norm(g[BlockTheta], 2), 1e-3, "and the gradient in Theta vanishes, which the paper leaves out")
+}
+
+// One quadratic arc cannot follow the 229 degrees of the paper's toy curve: even
+// without noise the root mean square error stays above 0.09.
+func TestQuadraticArcIsShortOfAHalfCircle(t *testing.T) {
+	const n = 100
+	x := Data{N: n, D: 2, X: make([]float64, 2*n)}
+	for i := range n {
+		a := 4 * (float64(i) + 0.5) / n
+		x.X[2*i], x.X[2*i+1] = math.Cos(a), math.Sin(a)
+	}
+	m := learn(t, x, Config{Latent: 1, Loss: losses.SquaredL2()}).Model.Meta
+	rms := math.Sqrt(m.MeanLoss)
+	assert.Greater(t, rms, 0.09)
+	assert.Less(t, rms, 0.12)
+}
