@@ -135,7 +135,7 @@ func TestCompleteRows(t *testing.T) {
 }
 
 func TestPrincipalComponents(t *testing.T) {
-	for _, shape := range [][2]int{{50, 6}, {6, 50}, {5, 5}} {
+	for _, shape := range [][2]int{{50, 6}, {6, 50}, {5, 5}, {300, 200}, {200, 300}} {
 		n, D := shape[0], shape[1]
 		x := Data{N: n, D: D, X: gaussians(4, n*D)}
 		for i := range x.X {

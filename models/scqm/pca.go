@@ -4,14 +4,18 @@ import (
 	"fmt"
 	"math"
 
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/mat"
 )
 
 // rankTolerance is the singular value, relative to the largest, below which a
 // principal direction found through a Gram matrix is not to be trusted: the
 // square of it meets the rounding errors.
 const rankTolerance = 1e-7
+
+// momentRows is the number of rows whose second moments are added at a time.
+const momentRows = 512
 
 // pca holds the leading principal components of data.
 type pca struct {
@@ -59,57 +63,56 @@ func (p *pca) fill(x Data, k int, unit float64) (int, error) {
 
 // fromCovariance uses the D x D matrix of second moments.
 func (p *pca) fromCovariance(x Data, k int, unit float64) (int, error) {
-	cov := mat.NewSymDense(x.D, nil)
-	row := mat.NewVecDense(x.D, nil)
-	for i := range x.N {
-		p.centre(row.RawVector().Data, x.Row(i), unit)
-		cov.SymRankOne(cov, x.weight(i), row)
+	D := x.D
+	cov := make([]float64, D*D)
+	rows := make([]float64, min(momentRows, x.N)*D)
+	for from := 0; from < x.N; from += momentRows {
+		n := min(momentRows, x.N-from)
+		for i := range n {
+			p.centre(rows[i*D:(i+1)*D], x, from+i, unit)
+		}
+		part := blas64.General{Rows: n, Cols: D, Stride: D, Data: rows}
+		blas64.Gemm(blas.Trans, blas.NoTrans, 1, part, part, 1, blas64.General{Rows: D, Cols: D, Stride: D, Data: cov})
 	}
-	var eigen mat.EigenSym
-	if !eigen.Factorize(cov, true) {
-		return 0, fmt.Errorf("scqm: principal components: eigenvalues did not converge: %w", ErrInput)
+	_, vectors, err := leadingEigenvectors(cov, D, k)
+	if err != nil {
+		return 0, err
 	}
-	var vectors mat.Dense
-	eigen.VectorsTo(&vectors)
-	for a := range k { // eigenvalues ascend
-		mat.Col(p.axes[a*x.D:(a+1)*x.D], x.D-1-a, &vectors)
-	}
+	copy(p.axes, vectors)
+	orthonormalizeRows(p.axes, D)
 	return k, nil
 }
 
 // fromGram uses the n x n matrix of inner products, for wide data.
 func (p *pca) fromGram(x Data, k int, unit float64) (int, error) {
-	rows := make([]float64, x.N*x.D)
-	for i := range x.N {
-		r := rows[i*x.D : (i+1)*x.D]
-		p.centre(r, x.Row(i), unit)
-		floats.Scale(math.Sqrt(x.weight(i)), r)
+	n, D := x.N, x.D
+	rows := make([]float64, n*D)
+	for i := range n {
+		p.centre(rows[i*D:(i+1)*D], x, i, unit)
 	}
-	centred := mat.NewDense(x.N, x.D, rows)
-	gram := mat.NewSymDense(x.N, nil)
-	gram.SymOuterK(1, centred)
-	var eigen mat.EigenSym
-	if !eigen.Factorize(gram, true) {
-		return 0, fmt.Errorf("scqm: principal components: eigenvalues did not converge: %w", ErrInput)
+	centred := blas64.General{Rows: n, Cols: D, Stride: D, Data: rows}
+	gram := make([]float64, n*n)
+	blas64.Gemm(blas.NoTrans, blas.Trans, 1, centred, centred, 0, blas64.General{Rows: n, Cols: n, Stride: n, Data: gram})
+	values, vectors, err := leadingEigenvectors(gram, n, min(k, n))
+	if err != nil {
+		return 0, err
 	}
-	values := eigen.Values(nil)
-	var vectors mat.Dense
-	eigen.VectorsTo(&vectors)
-	top := math.Sqrt(math.Max(values[x.N-1], 0))
 	rank := 0
-	for rank < min(k, x.N) && math.Sqrt(math.Max(values[x.N-1-rank], 0)) > rankTolerance*top {
-		axis := mat.NewVecDense(x.D, p.axes[rank*x.D:(rank+1)*x.D])
-		axis.MulVec(centred.T(), vectors.ColView(x.N-1-rank))
+	for rank < len(values) && math.Sqrt(values[rank]) > rankTolerance*math.Sqrt(values[0]) {
+		weights := blas64.Vector{N: n, Inc: 1, Data: vectors[rank*n : (rank+1)*n]}
+		axis := blas64.Vector{N: D, Inc: 1, Data: p.axes[rank*D : (rank+1)*D]}
+		blas64.Gemv(blas.Trans, 1, centred, weights, 0, axis)
 		rank++
 	}
-	orthonormalizeRows(p.axes[:rank*x.D], x.D)
+	orthonormalizeRows(p.axes[:rank*D], D)
 	return rank, nil
 }
 
-// centre writes (x - mean) / unit into dst.
-func (p *pca) centre(dst, x []float64, unit float64) {
-	for j, v := range x {
-		dst[j] = (v - p.mean[j]) / unit
+// centre writes sqrt(w_i) (x_i - mean) / unit into dst.
+func (p *pca) centre(dst []float64, x Data, i int, unit float64) {
+	by := math.Sqrt(x.weight(i))
+	for j, v := range x.Row(i) {
+		dst[j] = (v - p.mean[j]) / unit * by
 	}
 }
 
