@@ -77,8 +77,14 @@ func (e *exponent) one(a float64) float64 {
 
 func (e *exponent) raiseByRoots(dst, a []float64) {
 	dst = dst[:len(a)]
+	factors := e.quarters / 4
 	switch e.quarters % 4 {
 	case 0:
+		if factors > 0 {
+			copy(dst, a)
+			factors--
+			break
+		}
 		for i := range dst {
 			dst[i] = 1
 		}
@@ -96,7 +102,7 @@ func (e *exponent) raiseByRoots(dst, a []float64) {
 			dst[i] = root * math.Sqrt(root)
 		}
 	}
-	for range e.quarters / 4 {
+	for range factors {
 		for i, v := range a {
 			dst[i] *= v
 		}

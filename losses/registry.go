@@ -192,7 +192,7 @@ func suggestion(name string, names []string) string {
 	if best == "" {
 		return ""
 	}
-	return fmt.Sprintf(": did you mean %q?", best)
+	return fmt.Sprintf(" (did you mean %q?)", best)
 }
 
 // edits returns the Levenshtein distance of a and b in bytes.

@@ -496,9 +496,10 @@ func (c *lossCheck) matrixForm(q framework.Quadratic) error {
 	if len(m) != dim*dim {
 		return fmt.Errorf("%d entries, want %d x %d", len(m), dim, dim)
 	}
+	slack := lossTolerance * floats.Norm(m, math.Inf(1))
 	for j := range dim {
 		for k := range j {
-			if !(math.Abs(m[j*dim+k]-m[k*dim+j]) <= lossTolerance*floats.Norm(m, math.Inf(1))) {
+			if !(math.Abs(m[j*dim+k]-m[k*dim+j]) <= slack) {
 				return fmt.Errorf("entries (%d, %d) and (%d, %d) differ", j, k, k, j)
 			}
 		}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -390,6 +391,40 @@ func (l twisted) HessianProduct(dst, r, v []float64, dim int) error {
 		dst[k] += 0.1 * x[k+1]
 	}
 	return err
+}
+
+// TestLossSuiteFindsSharedState lets calls at the same time see each other.
+func TestLossSuiteFindsSharedState(t *testing.T) {
+	var inFlight atomic.Int64
+	l := logCosh{spoil: func(values, _, _ []float64, _ int) {
+		defer inFlight.Add(-1)
+		shared := inFlight.Add(1) > 1
+		time.Sleep(200 * time.Microsecond)
+		for i := range values {
+			if shared {
+				values[i]++
+			}
+		}
+	}}
+	assert.Equal(t, []string{"concurrent"}, frameworktest.CheckLoss(l, frameworktest.LossOptions{}).Broken())
+}
+
+// TestLossSuiteFindsWrongSubgradients gives |r| a slope of 2 at 0.
+func TestLossSuiteFindsWrongSubgradients(t *testing.T) {
+	l := odd(func(values, grad, r []float64, dim int) error {
+		err := root{}.Evaluate(values, nil, r, dim)
+		for k, v := range r {
+			if grad != nil && v == 0 {
+				grad[k] = 2
+			} else if grad != nil {
+				grad[k] = math.Copysign(1, v)
+			}
+		}
+		return err
+	})
+	r := frameworktest.CheckLoss(l, frameworktest.LossOptions{Dim: 1})
+	assert.Subset(t, r.Broken(), []string{"convex"})
+	assert.NotContains(t, r.Broken(), "gradient slope")
 }
 
 // TestLossSuiteFindsHiddenNonConvexity uses the loss u/(1+u) of Geman and
