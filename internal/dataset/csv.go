@@ -173,9 +173,11 @@ func isHeader(fields []string) bool {
 	return false
 }
 
-// cleanName puts a column name on one line.
+// cleanName puts a column name on one line of valid UTF-8. Bytes that are not
+// are replaced first: next to a byte order mark they could make up another.
 func cleanName(s string) string {
-	return strings.Join(strings.Fields(strings.ReplaceAll(s, byteOrderMark, "")), " ")
+	s = strings.ReplaceAll(strings.ToValidUTF8(s, "\ufffd"), byteOrderMark, "")
+	return strings.Join(strings.Fields(s), " ")
 }
 
 // writeCSV writes numbers with the fewest digits that read back the same. Names
