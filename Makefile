@@ -1,0 +1,102 @@
+# Everything here needs Go, a C compiler (for the race detector), Python 3 with
+# venv, and nothing else. Variables can be set: make test PYTHON=python3.12
+
+SHELL       := bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+MAKEFLAGS   += --no-print-directory
+
+GO        ?= go
+PYTHON    ?= python3
+PKG       ?= ./...
+BENCH     ?= .
+BENCHTIME ?= 0.5s
+FUZZTIME  ?= 20s
+FUZZPKG   ?= ./internal/dataset ./models/scqm
+OUT       ?= out
+
+# Builds work without git and in clones that belong to somebody else.
+export GOFLAGS := $(GOFLAGS) -buildvcs=false
+
+VENV         := .venv
+REQUIREMENTS := python/requirements-test.txt
+
+.PHONY: help
+help: ## Show this list
+	@echo "usage: make TARGET"
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' Makefile
+
+.PHONY: demo
+demo: ## Learn handwritten digits: a table, and pictures in out/
+	@$(GO) run ./cmd/scqm demo -o $(OUT)
+
+.PHONY: test
+test: test-go test-python ## Run all tests: Go with race detector, lint, Python
+
+.PHONY: test-go
+test-go: need-cc ## Run go vet, the Go tests under the race detector, and lint
+	@$(GO) vet $(PKG)
+	@$(GO) test -race $(PKG)
+
+.PHONY: test-python
+test-python: $(VENV) ## Run the Python tests in .venv, which this makes
+	@$(VENV)/bin/python -m pytest -q python/tests
+
+.PHONY: lint
+lint: ## Check imports, format, vet, staticcheck and house rules
+	@$(GO) test -count=1 ./internal/lint
+
+.PHONY: bench
+bench: ## Run the benchmarks; BENCH=regexp selects, PKG=./losses narrows
+	@$(GO) test -run '^$$' -bench '$(BENCH)' -benchtime $(BENCHTIME) -benchmem $(PKG) | \
+	awk '/^pkg:/ { pkg = $$2; next } \
+	     /^Benchmark/ { if (pkg != "") { print pkg; pkg = "" } print "  " $$0; next } \
+	     /^(goos|goarch|cpu|PASS|ok|\?)/ { next } \
+	     { print }'
+
+.PHONY: fuzz
+fuzz: ## Fuzz every target of FUZZPKG for FUZZTIME each (default 20s)
+	@for pkg in $(FUZZPKG); do \
+	  targets=$$($(GO) test -list '^Fuzz' $$pkg) || { echo "$$targets"; exit 1; }; \
+	  for target in $$(grep '^Fuzz' <<<"$$targets" || true); do \
+	    $(MAKE) fuzz-one PKG=$$pkg TARGET=$$target; \
+	  done; \
+	done
+
+# A target that finds nothing can still fail with a bare "context deadline
+# exceeded" (golang/go#75804, fixed in Go 1.27). Real findings name their input.
+.PHONY: fuzz-one
+fuzz-one:
+	@echo "fuzz $(PKG) $(TARGET)"; \
+	log=$$(mktemp); trap 'rm -f "$$log"' EXIT; status=0; \
+	$(GO) test -run '^$$' -fuzz '^$(TARGET)$$' -fuzztime $(FUZZTIME) -fuzzminimizetime 10x $(PKG) >"$$log" 2>&1 || status=$$?; \
+	if [ $$status = 0 ]; then tail -n 3 "$$log" | grep -v '^PASS$$'; exit 0; fi; \
+	if grep -q 'context deadline exceeded' "$$log" && ! grep -q -e 'Failing input' -e 'panic' "$$log"; then \
+	  echo "no finding; stopped at the deadline (golang/go#75804)"; exit 0; fi; \
+	cat "$$log"; exit $$status
+
+.PHONY: clean
+clean: ## Remove out/, .venv and what tests left behind
+	@rm -rf $(OUT) $(VENV) bin build dist .pytest_cache .mypy_cache .ruff_cache
+	@find python -type d \( -name __pycache__ -o -name .pytest_cache \) -prune -exec rm -rf {} +
+
+.PHONY: need-cc
+need-cc:
+	@cc=$$($(GO) env CC) || { echo "make: Go is missing; install Go 1.26 or newer" >&2; exit 1; }; \
+	command -v "$${cc%% *}" >/dev/null || { \
+	  echo "make: the C compiler '$$cc' is missing; the race detector needs one (Debian: apt install gcc libc6-dev)" >&2; exit 1; }
+
+# .venv is kept as long as it holds what REQUIREMENTS ask for.
+.PHONY: $(VENV)
+$(VENV):
+	@if cmp -s $(REQUIREMENTS) $(VENV)/requirements.txt && $(VENV)/bin/python -c 'import numpy, pytest' 2>/dev/null; then exit 0; fi; \
+	command -v $(PYTHON) >/dev/null || { \
+	  echo "make: $(PYTHON) is missing; install Python 3.10 or newer, or name one: make $(MAKECMDGOALS) PYTHON=..." >&2; exit 1; }; \
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' || { \
+	  echo "make: $(PYTHON) does not run or is older than 3.10; name another: make $(MAKECMDGOALS) PYTHON=..." >&2; exit 1; }; \
+	echo "making $(VENV) for the Python tests"; \
+	rm -rf $(VENV); \
+	$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); \
+	  echo "make: '$(PYTHON) -m venv' does not work (Debian: apt install python3-venv)" >&2; exit 1; }; \
+	$(VENV)/bin/python -m pip install -q --disable-pip-version-check -r $(REQUIREMENTS); \
+	cp $(REQUIREMENTS) $(VENV)/requirements.txt

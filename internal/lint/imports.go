@@ -1,0 +1,154 @@
+package lint
+
+import (
+	"path"
+	"strconv"
+	"strings"
+)
+
+// module is the path of the module whose rules these are.
+const module = "github.com/scqm/scqm"
+
+// directions says what the code of a folder may import besides the folder
+// itself: a group, or a folder of this module. The longest matching folder
+// counts. A package without a line here has no place in the house yet.
+var directions = []struct{ from, to string }{
+	{"framework", "std gonum internal/par"},
+	{"framework/frameworktest", "std gonum framework"},
+	{"manifolds", "std gonum internal/par framework"},
+	{"losses", "std gonum internal/par framework"},
+	{"solvers", "std gonum internal/par framework"},
+	{"models", "std gonum internal/par internal/dataset framework manifolds losses solvers"},
+	{"plugins", "std rpc framework losses"},
+	{"bindings", "any"},
+	{"cmd", "any"},
+
+	{"internal/par", "std"},
+	{"internal/dataset", "std"},
+	{"internal/blas", "std gonum"},
+	{"internal/lint", "std"},
+}
+
+// tests is what test files may import besides their own folder: the libraries
+// of the tests and any sibling that is not sealed.
+const tests = "std gonum testify module"
+
+// sealed folders are imported by nobody outside of them.
+const sealed = "bindings cmd"
+
+// groups names sets of packages outside of the module.
+var groups = map[string]string{
+	"gonum":   "gonum.org/v1/gonum",
+	"testify": "github.com/stretchr/testify",
+	"rpc":     "github.com/hashicorp/go-plugin github.com/hashicorp/go-hclog google.golang.org/grpc google.golang.org/protobuf",
+}
+
+// fences names the only folders that may import a package, whatever directions
+// says. Those open to tests bind other code only.
+var fences = []struct {
+	pkg, only   string
+	openToTests bool
+}{
+	{"os/exec", "plugins", true},
+	{"github.com/hashicorp/go-plugin", "plugins", false},
+	{"google.golang.org/grpc", "plugins", false},
+	{"unsafe", "bindings internal/blas", false},
+	{"C", "bindings internal/blas", false},
+	{"os/signal", "cmd", true},
+	{"gonum.org/v1/plot", "cmd", false}, // with its fonts too large for a library
+}
+
+// checkImports holds the import direction.
+func checkImports(t *Tree) []Finding {
+	var found []Finding
+	for f := range t.goFiles {
+		for _, spec := range f.Go.Imports {
+			imported, err := strconv.Unquote(spec.Path.Value)
+			if err != nil {
+				continue
+			}
+			if complaint := judgeImport(f.Folder(), imported, f.Test()); complaint != "" {
+				found = append(found, t.finding(spec.Pos(), "imports %s: %s", imported, complaint))
+			}
+		}
+	}
+	return found
+}
+
+// judgeImport returns why the code of a folder must not import a package, or
+// nothing.
+func judgeImport(folder, imported string, test bool) string {
+	for _, f := range fences {
+		if !isIn(imported, f.pkg) || isIn(folder, f.only) || test && f.openToTests {
+			continue
+		}
+		return "only " + f.only + " may"
+	}
+	local, inModule := strings.CutPrefix(imported, module+"/")
+	switch {
+	case inModule && isIn(local, sealed) && !isIn(folder, top(local)):
+		return top(local) + " is imported by nobody"
+	case inModule && isIn(local, owner(folder)):
+		return ""
+	case test && allowed(imported, tests):
+		return ""
+	case owner(folder) == "":
+		return "the table of directions has no line for " + folder
+	case allowed(imported, target(folder)):
+		return ""
+	case test:
+		return "its tests may import " + tests + ", and what " + owner(folder) + " may: " + target(folder)
+	default:
+		return owner(folder) + " may import " + target(folder)
+	}
+}
+
+// owner is the folder of the line in directions that governs a folder.
+func owner(folder string) string {
+	best := ""
+	for _, d := range directions {
+		if isIn(folder, d.from) && len(d.from) > len(best) {
+			best = d.from
+		}
+	}
+	return best
+}
+
+// target is what the code of a folder may import.
+func target(folder string) string {
+	for _, d := range directions {
+		if d.from == owner(folder) {
+			return d.to
+		}
+	}
+	return ""
+}
+
+// allowed reports whether one of the names covers the imported package.
+func allowed(imported, names string) bool {
+	for name := range strings.FieldsSeq(names) {
+		switch name {
+		case "any":
+			return true
+		case "std":
+			if !strings.Contains(top(imported), ".") {
+				return true
+			}
+		case "module":
+			if isIn(imported, module) {
+				return true
+			}
+		default:
+			if isIn(imported, groups[name]) || isIn(imported, path.Join(module, name)) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// top is the first element of a path.
+func top(p string) string {
+	first, _, _ := strings.Cut(p, "/")
+	return first
+}
