@@ -1,0 +1,131 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/internal/dataset"
+	"github.com/scqm/scqm/models/scqm"
+)
+
+const fitLong = `Learn a model of the rows of DATA and save it.
+
+DATA is a file whose name ends in .npy, .npz (or .npz:KEY), .csv, .tsv, .idx or
+-ubyte, possibly followed by .gz, or - for CSV on standard input.
+
+An interrupt (Ctrl-C) saves the best model so far; a second one does not wait.`
+
+const fitExample = `  scqm fit data.csv -o model.npz
+  scqm fit data.npy -d 3 --loss huber --time-limit 30s -o model.npz
+  scqm fit images-idx3-ubyte.gz --scale --labels labels-idx1-ubyte.gz --keep 4,9 --first 50 -o model.npz`
+
+// fitFlags are the flags of scqm fit.
+type fitFlags struct {
+	data   dataFlags
+	loss   lossFlags
+	solver solverFlags
+
+	latent, curvature int
+	linear            bool
+	ridge             float64
+	seed              uint64
+	threads           int
+	progress          string
+	json              bool
+	output            string
+}
+
+func fitCommand() *cobra.Command {
+	f := fitFlags{latent: 2, progress: progressAuto}
+	cmd := &cobra.Command{
+		Use:     "fit DATA -o MODEL.npz",
+		Short:   "Learn a model",
+		Long:    fitLong,
+		Example: fitExample,
+		Args:    arguments("DATA"),
+		RunE:    func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0]) },
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	flags.StringVarP(&f.output, "output", "o", "", "`FILE` to save the model to, ending in .npz (required)")
+	flags.VarP(counting(&f.latent), "latent", "d", "latent dimensions")
+	flags.VarP(counting(&f.curvature), "curvature", "s", "directions to bend in (default min(d(d+1)/2, D-d))")
+	flags.BoolVar(&f.linear, "linear", false, "keep the model flat")
+	flags.Var(nonNegative(&f.ridge), "ridge", "penalty on curvature, in a unit free of scale (default 0)")
+	f.loss.addTo(cmd)
+	f.solver.addTo(cmd)
+	flags.Uint64Var(&f.seed, "seed", 0, "begin random choices with the seed `N` (default 0)")
+	flags.Var(counting(&f.threads), "threads", "threads to use (default all processors); the result does not depend on it")
+	f.data.addTo(cmd)
+	flags.Var(choice(&f.progress, progressAuto, progressAlways, progressNever), "progress", "when to show a progress bar; auto: on a terminal")
+	flags.BoolVar(&f.json, "json", false, "print the report as one JSON object")
+	return cmd
+}
+
+// run does what can be refused first, and what takes long last.
+func (f *fitFlags) run(cmd *cobra.Command, path string) error {
+	if err := f.check(cmd); err != nil {
+		return err
+	}
+	m, err := f.data.read(cmd, path)
+	if err != nil {
+		return err
+	}
+	ctx, x := cmd.Context(), rowsOf(m)
+	loss, err := f.loss.loss(ctx, x, f.latent)
+	if err != nil {
+		return err
+	}
+	config := scqm.Config{
+		Latent: f.latent, Curvature: f.curvature, Linear: f.linear, Loss: loss,
+		Ridge: f.ridge, Seed: f.seed, Threads: f.threads,
+	}
+	config.Solver, config.Options = f.solver.choose()
+	fit, err := learnWatched(cmd, f.progress, x, config)
+	if fit == nil {
+		return err
+	}
+	return f.finish(cmd, fit, err)
+}
+
+func (f *fitFlags) check(cmd *cobra.Command) error {
+	if f.output == "" {
+		return usagef("no place to save the model; name a file with -o")
+	}
+	if err := dataset.CheckOutput(f.output, ".npz"); err != nil {
+		return fmt.Errorf("-o: %w", err)
+	}
+	if f.linear {
+		if err := refuse(cmd, "beside --linear", "ridge"); err != nil {
+			return err
+		}
+	}
+	if err := f.solver.check(cmd); err != nil {
+		return err
+	}
+	if err := f.data.check(cmd); err != nil {
+		return err
+	}
+	return f.loss.check(cmd)
+}
+
+// finish saves what was learned, be it the end of a run or the best before an
+// interruption or a failure, and reports.
+func (f *fitFlags) finish(cmd *cobra.Command, fit *scqm.Fit, failure error) error {
+	if err := fit.Model.Save(f.output); err != nil {
+		return err
+	}
+	if failure != nil {
+		return fmt.Errorf("%s holds the best model so far: %w", f.output, failure)
+	}
+	if err := newFitReport(fit).print(cmd.OutOrStdout(), f.json, f.output); err != nil {
+		return err
+	}
+	if fit.Run.Status == framework.Cancelled {
+		return fmt.Errorf("interrupted; %s holds the best model so far: %w", f.output, context.Canceled)
+	}
+	return nil
+}

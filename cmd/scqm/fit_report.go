@@ -1,0 +1,67 @@
+package main
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/scqm/scqm/models/scqm"
+)
+
+// fitReport is what scqm fit prints. The loss is a name here, unlike in a model
+// file, and its parameters stand beside it.
+type fitReport struct {
+	scqm.Meta
+	Loss       string             `json:"loss"`
+	LossParams map[string]float64 `json:"loss_params"`
+	Seconds    float64            `json:"seconds"`
+}
+
+func newFitReport(fit *scqm.Fit) *fitReport {
+	r := &fitReport{
+		Meta: fit.Model.Meta, Seconds: fit.Run.Elapsed.Seconds(),
+		Loss: fit.Model.Meta.Loss.Name, LossParams: fit.Model.Meta.Loss.Params,
+	}
+	if r.LossParams == nil {
+		r.LossParams = map[string]float64{}
+	}
+	if r.Notes == nil {
+		r.Notes = []string{}
+	}
+	return r
+}
+
+func (r *fitReport) print(w io.Writer, asJSON bool, path string) error {
+	if asJSON {
+		return printJSON(w, r)
+	}
+	return printTable(w, r.rows(path))
+}
+
+func (r *fitReport) rows(path string) [][]string {
+	shape := fmt.Sprintf("d = %d, s = %d, from %d rows of %d columns", r.Latent, r.Curvature, r.N, r.D)
+	if r.Linear {
+		shape += ", flat"
+	}
+	loss := r.Loss
+	for name, v := range r.LossParams {
+		loss += fmt.Sprintf(", %s = %.6g", name, v)
+	}
+	objective := fmt.Sprintf("%.8g, mean %.8g", r.Objective, r.MeanLoss)
+	if r.Ridge > 0 {
+		objective += fmt.Sprintf(", penalty %.4g", r.Penalty)
+	}
+	rows := [][]string{
+		{"model", shape},
+		{"loss", loss},
+		{"objective", objective},
+		{"status", r.Status + ": " + r.Message},
+	}
+	if r.KKT != nil {
+		rows = append(rows, []string{"gradients", fmt.Sprintf("c %.2g, Q %.2g, Theta %.2g, tau %.2g", r.KKT.C, r.KKT.Q, r.KKT.Theta, r.KKT.Tau)})
+	}
+	rows = append(rows, []string{"work", fmt.Sprintf("%s, %d iterations, %d evaluations, %.3g s", r.Solver, r.Iterations, r.Evaluations, r.Seconds)})
+	for _, note := range r.Notes {
+		rows = append(rows, []string{"note", note})
+	}
+	return append(rows, []string{"saved to", path})
+}

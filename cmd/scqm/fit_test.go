@@ -1,0 +1,173 @@
+package main
+
+import (
+	"encoding/json"
+	"maps"
+	"os"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/scqm/scqm/losses"
+	"github.com/scqm/scqm/models/scqm"
+)
+
+// fitJSON fits with --json and returns the report.
+func fitJSON(t *testing.T, args ...string) map[string]any {
+	t.Helper()
+	var report map[string]any
+	require.NoError(t, json.Unmarshal([]byte(succeed(t, append([]string{"fit", "--json"}, args...)...)), &report))
+	return report
+}
+
+func TestFitReportsInJSON(t *testing.T) {
+	p := newPlace(t)
+	report := fitJSON(t, p.matrix("data.csv", bowl(80, 6)), "-o", p.path("model.npz"), "--seed", "7", "--ridge", "0.1")
+
+	for _, key := range []string{
+		"objective", "penalty", "mean_loss", "loss", "loss_params", "n", "D", "d", "s", "solver", "status",
+		"message", "iterations", "evaluations", "kkt", "seconds", "seed", "notes",
+	} {
+		assert.Contains(t, report, key)
+	}
+	assert.ElementsMatch(t, []string{"c", "Q", "Theta", "tau"}, slices.Collect(maps.Keys(report["kkt"].(map[string]any))))
+	assert.Equal(t, "l2", report["loss"])
+	assert.EqualValues(t, 80, report["n"])
+	assert.EqualValues(t, 6, report["D"])
+	assert.EqualValues(t, 2, report["d"])
+	assert.EqualValues(t, 3, report["s"])
+	assert.EqualValues(t, 7, report["seed"])
+	assert.Greater(t, report["penalty"], 0.0)
+	assert.Greater(t, report["seconds"], 0.0)
+
+	m, err := scqm.Load(p.path("model.npz"))
+	require.NoError(t, err)
+	assert.Equal(t, report["objective"], m.Meta.Objective)
+	assert.Len(t, m.Tau, 80*2)
+}
+
+func TestFitReportsToPeople(t *testing.T) {
+	p := newPlace(t)
+	out := succeed(t, "fit", p.matrix("data.csv", bowl(80, 6)), "-o", p.path("model.npz"), "-s", "4", "--loss", "lp", "--p", "1.5")
+
+	assert.Contains(t, out, "d = 2, s = 4, from 80 rows of 6 columns\n")
+	assert.Contains(t, out, "lp, p = 1.5\n")
+	assert.Contains(t, out, "s = 4 exceeds")
+	assert.Contains(t, out, "saved to   "+p.path("model.npz")+"\n")
+}
+
+func TestFitOfDigitsIsBelowTheLinearModel(t *testing.T) {
+	p := newPlace(t)
+	digits := []string{
+		"../../testdata/mnist/images-idx3-ubyte.gz", "--labels", "../../testdata/mnist/labels-idx1-ubyte.gz",
+		"--keep", "4,9", "--first", "50", "--scale", "-d", "2", "--loss", "l2", "--tol", "1e-4", "-o", p.path("m.npz"),
+	}
+	curved, flat := fitJSON(t, append(digits, "-s", "3")...), fitJSON(t, append(digits, "--linear")...)
+
+	assert.EqualValues(t, 100, curved["n"])
+	assert.EqualValues(t, 784, curved["D"])
+	assert.Less(t, curved["objective"], 0.95*flat["objective"].(float64))
+}
+
+func TestFitDoesNotDependOnThreads(t *testing.T) {
+	p := newPlace(t)
+	data := p.matrix("data.npy", bowl(300, 10))
+	var models [][]byte
+	for _, threads := range []string{"1", "2", "2"} {
+		succeed(t, "fit", data, "-o", p.path("model.npz"), "--threads", threads, "--max-iter", "30")
+		model, err := os.ReadFile(p.path("model.npz"))
+		require.NoError(t, err)
+		models = append(models, model)
+	}
+	assert.Equal(t, models[0], models[1])
+	assert.Equal(t, models[1], models[2])
+}
+
+func TestFitChoosesTheDeltaOfHuber(t *testing.T) {
+	p := newPlace(t)
+	m := bowl(60, 5)
+	data := p.matrix("data.npy", m)
+	norms, err := scqm.ResidualNorms(rowsOf(m), 2)
+	require.NoError(t, err)
+	for _, c := range []struct {
+		args []string
+		want float64
+	}{
+		{nil, losses.DefaultHuberDelta(norms)},
+		{[]string{"--delta", "0.25"}, 0.25},
+	} {
+		report := fitJSON(t, append(c.args, data, "--loss", "huber", "-o", p.path("model.npz"))...)
+		assert.Equal(t, map[string]any{"delta": c.want}, report["loss_params"])
+	}
+}
+
+func TestFitTakesAPrecisionMatrix(t *testing.T) {
+	p := newPlace(t)
+	data := p.matrix("data.npy", bowl(60, 3))
+	precision := p.file("precision.csv", "2,0.5,0\n0.5,2,0\n0,0,1\n")
+	report := fitJSON(t, data, "--loss", "mahalanobis", "--precision", precision, "-o", p.path("model.npz"), "--max-iter", "20")
+
+	assert.Equal(t, "mahalanobis", report["loss"])
+	assert.Equal(t, map[string]any{}, report["loss_params"])
+	m, err := scqm.Load(p.path("model.npz"))
+	require.NoError(t, err)
+	assert.Equal(t, "mahalanobis", m.Loss.Name())
+}
+
+func TestFitObeysLimits(t *testing.T) {
+	p := newPlace(t)
+	data := p.matrix("data.npy", bowl(400, 8))
+	for _, c := range []struct {
+		name, status string
+		args         []string
+	}{
+		{"iterations", "max_iter", []string{"--max-iter", "2"}},
+		{"tolerance", "converged", []string{"--tol", "0.5"}},
+		{"time", "time_limit", []string{"--time-limit", "1us"}},
+		{"seconds", "time_limit", []string{"--time-limit", "0.000001"}},
+		{"preset", "max_iter", []string{"--preset", "paper", "--max-iter", "3"}},
+		{"solver", "max_iter", []string{"--solver", "rgd", "--max-iter", "3"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			report := fitJSON(t, append(c.args, data, "-o", p.path("model.npz"))...)
+			assert.Equal(t, c.status, report["status"], report["message"])
+		})
+	}
+}
+
+func TestFitReadsStandardInput(t *testing.T) {
+	p := newPlace(t)
+	m := bowl(40, 4)
+	r := executeWith(t.Context(), csv(m), "fit", "-", "--json", "-o", p.path("piped.npz"))
+	require.Zero(t, r.code, r.stderr)
+	succeed(t, "fit", p.matrix("data.npy", m), "--json", "-o", p.path("read.npz"))
+
+	piped, err := os.ReadFile(p.path("piped.npz"))
+	require.NoError(t, err)
+	read, err := os.ReadFile(p.path("read.npz"))
+	require.NoError(t, err)
+	assert.Equal(t, read, piped)
+}
+
+func TestFitTakesColumns(t *testing.T) {
+	p := newPlace(t)
+	data := p.file("data.csv", "name,x,y,z\na,1,2,3\nb,2,3,5\nc,4,1,0\nd,3,3,3\n")
+	report := fitJSON(t, data, "--columns", "z,2-3", "-d", "1", "-o", p.path("model.npz"), "--max-iter", "5")
+	assert.EqualValues(t, 3, report["D"])
+}
+
+func TestProgressBar(t *testing.T) {
+	p := newPlace(t)
+	data := p.matrix("data.npy", bowl(40, 4))
+	for when, shown := range map[string]bool{"always": true, "never": false, "auto": false} {
+		r := execute("fit", data, "-o", p.path("model.npz"), "--progress", when)
+		require.Zero(t, r.code)
+		assert.Equal(t, shown, r.stderr != "", when)
+		if shown {
+			assert.Contains(t, r.stderr, "cost ")
+			assert.Regexp(t, `\r *\r$`, r.stderr, "the bar does not go away")
+		}
+	}
+}

@@ -1,0 +1,77 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/scqm/scqm/internal/dataset"
+	"github.com/scqm/scqm/models/scqm"
+)
+
+// mapping is a command that loads a model, sends the rows of a table through it
+// and writes the rows that come out.
+type mapping struct {
+	// width is the number of columns the model takes.
+	width func(*scqm.Model) int
+	// apply has the form of a method of the model.
+	apply func(m *scqm.Model, ctx context.Context, x scqm.Data, threads int) ([]float64, error)
+	// named says that the columns that come out are those that go in.
+	named bool
+
+	data    dataFlags
+	threads int
+	output  string
+}
+
+// addTo adds the flags that all mappings share.
+func (f *mapping) addTo(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	flags.StringVarP(&f.output, "output", "o", "-", "`FILE` to write, ending in .npy, .npz, .csv or .tsv; - is CSV on standard output")
+	flags.Var(counting(&f.threads), "threads", "threads to use (default all processors); the result does not depend on it")
+}
+
+func (f *mapping) run(cmd *cobra.Command, args []string) error {
+	if err := dataset.CheckOutput(f.output); err != nil {
+		return fmt.Errorf("-o: %w", err)
+	}
+	if err := f.data.check(cmd); err != nil {
+		return err
+	}
+	ctx := cmd.Context()
+	m, err := await(ctx, func() (*scqm.Model, error) { return scqm.Load(args[0]) })
+	if err != nil {
+		return err
+	}
+	x, err := f.data.read(cmd, args[1])
+	if err != nil {
+		return err
+	}
+	if want := f.width(m); x.Cols != want {
+		return usagef("%s: rows of %d columns do not fit %s, which takes %d", args[1], x.Cols, args[0], want)
+	}
+	y, err := f.apply(m, ctx, rowsOf(x), f.threads)
+	if err != nil {
+		return err
+	}
+	result := &dataset.Matrix{Rows: x.Rows, Cols: len(y) / x.Rows, Data: y}
+	if f.named {
+		result.Names = x.Names
+	}
+	return f.write(cmd, result)
+}
+
+// write leaves a pipe that nobody reads behind when it is interrupted, but never
+// half a file.
+func (f *mapping) write(cmd *cobra.Command, m *dataset.Matrix) error {
+	ctx := cmd.Context()
+	if f.output != "-" {
+		ctx = context.WithoutCancel(ctx)
+	}
+	_, err := await(ctx, func() (struct{}, error) {
+		return struct{}{}, dataset.Write(f.output, m, cmd.OutOrStdout())
+	})
+	return err
+}

@@ -1,0 +1,29 @@
+package main
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"github.com/scqm/scqm/models/scqm"
+)
+
+func reconstructCommand() *cobra.Command {
+	f := mapping{
+		width: func(m *scqm.Model) int { return m.Latent },
+		apply: func(m *scqm.Model, ctx context.Context, tau scqm.Data, threads int) ([]float64, error) {
+			return m.Reconstruct(ctx, tau.X, threads)
+		},
+	}
+	cmd := &cobra.Command{
+		Use:     "reconstruct MODEL TAU",
+		Short:   "Turn latent coordinates into rows",
+		Long:    "Write, for every row of TAU, the point of the model with these latent coordinates.",
+		Example: "  scqm reconstruct model.npz tau.npy -o rows.csv",
+		Args:    arguments("MODEL", "TAU"),
+		RunE:    f.run,
+	}
+	f.addTo(cmd)
+	f.data.addColumnsTo(cmd)
+	return cmd
+}

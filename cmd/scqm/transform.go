@@ -1,0 +1,28 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/scqm/scqm/models/scqm"
+)
+
+const transformLong = `Write, for every row of DATA, the latent coordinates of the point of the model
+that is nearest to it under the model's loss.`
+
+func transformCommand() *cobra.Command {
+	f := mapping{
+		width: func(m *scqm.Model) int { return m.D },
+		apply: (*scqm.Model).Transform,
+	}
+	cmd := &cobra.Command{
+		Use:     "transform MODEL DATA",
+		Short:   "Turn rows into latent coordinates",
+		Long:    transformLong,
+		Example: "  scqm transform model.npz data.csv -o tau.npy",
+		Args:    arguments("MODEL", "DATA"),
+		RunE:    f.run,
+	}
+	f.addTo(cmd)
+	f.data.addTo(cmd)
+	return cmd
+}
