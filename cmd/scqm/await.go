@@ -10,6 +10,10 @@ import (
 // await does work that cannot be cancelled. When the context is done first, the
 // work is left behind: the process is about to end.
 func await[T any](ctx context.Context, work func() (T, error)) (T, error) {
+	var none T
+	if err := ctx.Err(); err != nil {
+		return none, err
+	}
 	type outcome struct {
 		value T
 		err   error
@@ -23,7 +27,6 @@ func await[T any](ctx context.Context, work func() (T, error)) (T, error) {
 	case o := <-done:
 		return o.value, o.err
 	case <-ctx.Done():
-		var none T
 		return none, ctx.Err()
 	}
 }

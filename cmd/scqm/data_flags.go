@@ -20,7 +20,7 @@ func (f *dataFlags) addTo(cmd *cobra.Command) {
 	f.addColumnsTo(cmd)
 	flags := cmd.Flags()
 	flags.BoolVar(&f.scale, "scale", false, "divide 8-bit values by 255")
-	flags.StringVar(&f.labels, "labels", "", "`FILE` with one label for each row, to select rows by")
+	flags.Var(naming(&f.labels, "FILE"), "labels", "file with one label for each row, to select rows by")
 	flags.StringSliceVar(&f.keep, "keep", nil, "keep the rows with these `LABELS`, such as 4,9")
 	flags.Var(counting(&f.first), "first", "keep the first N rows of each label")
 }

@@ -31,7 +31,7 @@ type demoFlags struct {
 }
 
 func demoCommand() *cobra.Command {
-	var f demoFlags
+	f := demoFlags{images: demoImages, labels: demoLabels}
 	cmd := &cobra.Command{
 		Use:   "demo -o DIR",
 		Short: "Learn handwritten digits and draw what was learned",
@@ -41,16 +41,16 @@ func demoCommand() *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	flags.StringVarP(&f.output, "output", "o", "", "`DIR` to write pictures to, made if need be (required)")
-	flags.StringVar(&f.images, "images", demoImages, "`FILE` with images")
-	flags.StringVar(&f.labels, "labels", demoLabels, "`FILE` with their labels")
+	flags.VarP(naming(&f.output, "DIR"), "output", "o", "directory for the pictures, made if need be (required)")
+	flags.Var(naming(&f.images, "FILE"), "images", "file with images")
+	flags.Var(naming(&f.labels, "FILE"), "labels", "file with their labels")
 	return cmd
 }
 
 // picture is a file of the demo.
 type picture struct {
 	name string
-	draw func(*demoStudy) (image.Image, error)
+	draw func(*demoStudy) image.Image
 }
 
 var pictures = []picture{
@@ -86,9 +86,10 @@ func (f *demoFlags) check(cmd *cobra.Command) error {
 	if f.output == "" {
 		return usagef("no place for the pictures; name a directory with -o")
 	}
-	for _, path := range []string{f.images, f.labels} {
-		if _, err := os.Stat(path); err != nil && !cmd.Flags().Changed("images") {
-			return usagef("%s is not here; run this in the directory of the sources, or name files with --images and --labels", path)
+	for _, name := range []string{"images", "labels"} {
+		flag := cmd.Flag(name)
+		if _, err := os.Stat(flag.DefValue); err != nil && !flag.Changed {
+			return usagef("%s is not here; run this in the directory of the sources, or name files with --images and --labels", flag.DefValue)
 		}
 	}
 	if err := os.MkdirAll(f.output, 0o777); err != nil {
@@ -121,15 +122,10 @@ func (f *demoFlags) read(cmd *cobra.Command) (*demoDigits, error) {
 }
 
 func (f *demoFlags) write(stdout io.Writer, p picture, study *demoStudy) error {
-	img, err := p.draw(study)
-	if err != nil {
-		return fmt.Errorf("%s: %w", p.name, err)
-	}
 	path := filepath.Join(f.output, p.name)
-	err = dataset.WriteFileAtomic(path, func(w io.Writer) error { return png.Encode(w, img) })
-	if err != nil {
-		return err
+	err := dataset.WriteFileAtomic(path, func(w io.Writer) error { return png.Encode(w, p.draw(study)) })
+	if err == nil {
+		_, err = fmt.Fprintln(stdout, "wrote", path)
 	}
-	_, err = fmt.Fprintln(stdout, "wrote", path)
 	return err
 }

@@ -29,7 +29,7 @@ const (
 
 // drawReconstructions shows digits and, beneath them, what the models make of
 // them.
-func drawReconstructions(s *demoStudy) (image.Image, error) {
+func drawReconstructions(s *demoStudy) image.Image {
 	rows := []struct {
 		caption string
 		pixels  []float64
@@ -50,7 +50,7 @@ func drawReconstructions(s *demoStudy) (image.Image, error) {
 		}
 		top += tileSide
 	}
-	return sheet.Image(), nil
+	return sheet.Image()
 }
 
 // sheet is a canvas whose unit is the pixel, counted from the top left corner.

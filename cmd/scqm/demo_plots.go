@@ -24,9 +24,10 @@ var sans = font.Font{Typeface: "Liberation", Variant: "Sans"}
 
 // Lengths of plots.
 const (
-	plotDPI   = 144
-	plotWidth = 8.5 * vg.Inch
-	thumbnail = vg.Length(22) // side of a digit in the latent plane
+	plotDPI    = 144
+	plotWidth  = 8.5 * vg.Inch
+	plotHeight = 6 * vg.Inch
+	thumbnail  = vg.Length(20) // side of a digit in the latent plane
 )
 
 // newPlot returns a plot in the style of the demo.
@@ -47,8 +48,8 @@ func newPlot(title, x, y string) *plot.Plot {
 }
 
 // rendered draws p with a margin.
-func rendered(p *plot.Plot, height vg.Length) image.Image {
-	canvas := vgimg.NewWith(vgimg.UseWH(plotWidth, height), vgimg.UseDPI(plotDPI))
+func rendered(p *plot.Plot) image.Image {
+	canvas := vgimg.NewWith(vgimg.UseWH(plotWidth, plotHeight), vgimg.UseDPI(plotDPI))
 	p.Draw(inner(canvas))
 	return canvas.Image()
 }
@@ -57,7 +58,7 @@ func inner(c vg.CanvasSizer) draw.Canvas { return draw.Crop(draw.New(c), 14, -18
 
 // drawLatent shows the digits at their latent coordinates in the quadratic
 // model.
-func drawLatent(s *demoStudy) (image.Image, error) {
+func drawLatent(s *demoStudy) image.Image {
 	p := newPlot("Latent plane of the quadratic model", "tau 1", "tau 2")
 	cloud := &digitCloud{}
 	for i, kind := range s.kinds {
@@ -70,16 +71,14 @@ func drawLatent(s *demoStudy) (image.Image, error) {
 	for _, kind := range demoKinds {
 		p.Legend.Add(kind, dot{colourOf(kind)})
 	}
-	height := plotWidth * vg.Length((p.Y.Max-p.Y.Min)/(p.X.Max-p.X.Min))
-	height = min(max(height+vg.Inch, 0.6*plotWidth), 1.2*plotWidth)
-	equalAxes(p, height)
-	return rendered(p, height), nil
+	equalAxes(p)
+	return rendered(p)
 }
 
 // equalAxes widens the range of the axes until a unit is as long on both, and
 // nothing touches them.
-func equalAxes(p *plot.Plot, height vg.Length) {
-	area := p.DataCanvas(inner(vgimg.NewWith(vgimg.UseWH(plotWidth, height)))).Size()
+func equalAxes(p *plot.Plot) {
+	area := p.DataCanvas(inner(vgimg.NewWith(vgimg.UseWH(plotWidth, plotHeight)))).Size()
 	unit := 1.1 * max((p.X.Max-p.X.Min)/float64(area.X), (p.Y.Max-p.Y.Min)/float64(area.Y))
 	widen := func(a *plot.Axis, length vg.Length) {
 		middle, half := (a.Min+a.Max)/2, unit*float64(length)/2
@@ -149,22 +148,18 @@ func crowded(at []vg.Point, i int) bool {
 // drawConvergence shows how far the objective is above its final value after so
 // much work. The axes are of logarithms, for gonum/plot 0.17 leaves a gap beside
 // a logarithmic axis.
-func drawConvergence(s *demoStudy) (image.Image, error) {
+func drawConvergence(s *demoStudy) image.Image {
 	p := newPlot("Convergence", "passes over the data", "objective above its final value, relative")
 	p.X.Tick.Marker, p.Y.Tick.Marker = plot.TickerFunc(decades), plot.TickerFunc(decades)
 	for _, curve := range []struct {
 		*demoModel
 		color.Color
 	}{{s.linear, blue}, {s.quadratic, orange}} {
-		line, err := plotter.NewLine(curve.gaps())
-		if err != nil {
-			return nil, err
-		}
-		line.Color, line.Width = curve.Color, 2
+		line := &plotter.Line{XYs: curve.gaps(), LineStyle: draw.LineStyle{Color: curve.Color, Width: 2}}
 		p.Add(line)
 		p.Legend.Add(curve.name, line)
 	}
-	return rendered(p, 5.5*vg.Inch), nil
+	return rendered(p)
 }
 
 // gaps lists the logarithms of passes and of relative distances from the final
@@ -172,7 +167,7 @@ func drawConvergence(s *demoStudy) (image.Image, error) {
 func (m *demoModel) gaps() plotter.XYs {
 	var list plotter.XYs
 	for _, r := range m.fit.Run.History {
-		if gap := r.Cost/m.fit.Run.Cost - 1; gap > 1e-10 {
+		if gap := r.Cost/m.fit.Run.Cost - 1; r.Passes > 0 && gap > 1e-10 {
 			list = append(list, plotter.XY{X: math.Log10(r.Passes), Y: math.Log10(gap)})
 		}
 	}

@@ -87,7 +87,7 @@ func newDemoStudy(cmd *cobra.Command, digits *demoDigits) (*demoStudy, error) {
 		{&study.quadratic, "quadratic", scqm.Config{Loss: losses.L2()}},
 	} {
 		m.Latent = demoLatent
-		m.Options = framework.Options{MaxIterations: defaultMaxIter, TimeLimit: demoTime}
+		m.Options = framework.Options{TimeLimit: demoTime}
 		model, err := digits.model(cmd, m.Config)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", m.name, err)

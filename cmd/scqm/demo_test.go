@@ -52,6 +52,24 @@ func TestDemoHoldsDigitsBack(t *testing.T) {
 	require.ErrorIs(t, err, errUsage)
 }
 
+// Models of images without anything on them leave nothing to draw, which must
+// not matter.
+func TestPicturesOfNothing(t *testing.T) {
+	blank := demoDigits{learned: scqm.Data{N: 100, D: demoSide * demoSide}}
+	blank.learned.X = make([]float64, blank.learned.N*blank.learned.D)
+	for i := range blank.learned.N {
+		blank.kinds = append(blank.kinds, demoKinds[i%2])
+	}
+	blank.held = blank.learned
+	cmd := demoCommand()
+	cmd.SetContext(t.Context())
+	study, err := newDemoStudy(cmd, &blank)
+	require.NoError(t, err)
+	for _, picture := range pictures {
+		assert.NotPanics(t, func() { picture.draw(study) }, picture.name)
+	}
+}
+
 func TestMeanDistance(t *testing.T) {
 	x := scqm.Data{N: 2, D: 2, X: []float64{0, 0, 1, 1}}
 	assert.Equal(t, 3.5, meanDistance(x, []float64{3, 4, 1, 3}))

@@ -24,7 +24,7 @@ const (
 var errUsage = errors.New("wrong usage")
 
 // marks say of what kind an error is. They are for exitCode, not for people.
-var marks = []error{errUsage, dataset.ErrInput, scqm.ErrInput, framework.ErrInvalid, context.Canceled}
+var marks = []error{errUsage, dataset.ErrInput, scqm.ErrInput, framework.ErrInvalid}
 
 // usagef returns an error that matches errUsage and what the format wraps.
 func usagef(format string, args ...any) error {
@@ -61,8 +61,5 @@ func oneLine(cmd *cobra.Command, err error) string {
 		text = strings.TrimSuffix(text, ": "+mark.Error())
 		text = strings.ReplaceAll(text, mark.Error()+": ", "")
 	}
-	if text == context.Canceled.Error() {
-		text = "interrupted"
-	}
-	return command + text
+	return command + strings.ReplaceAll(text, context.Canceled.Error(), "interrupted")
 }

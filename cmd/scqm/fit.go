@@ -11,12 +11,13 @@ import (
 	"github.com/scqm/scqm/models/scqm"
 )
 
-const fitLong = `Learn a model of the rows of DATA and save it.
+const fitLong = `Learn a model of the rows of DATA, and save it where -o says.
 
 DATA is a file whose name ends in .npy, .npz (or .npz:KEY), .csv, .tsv, .idx or
 -ubyte, possibly followed by .gz, or - for CSV on standard input.
 
-An interrupt (Ctrl-C) saves the best model so far; a second one does not wait.`
+An interrupt (Ctrl-C) saves the best model so far where -o says; a second one
+does not wait.`
 
 const fitExample = `  scqm fit data.csv -o model.npz
   scqm fit data.npy -d 3 --loss huber --time-limit 30s -o model.npz
@@ -41,7 +42,7 @@ type fitFlags struct {
 func fitCommand() *cobra.Command {
 	f := fitFlags{latent: 2, progress: progressAuto}
 	cmd := &cobra.Command{
-		Use:     "fit DATA -o MODEL.npz",
+		Use:     "fit DATA [-o MODEL.npz]",
 		Short:   "Learn a model",
 		Long:    fitLong,
 		Example: fitExample,
@@ -50,14 +51,14 @@ func fitCommand() *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	flags.StringVarP(&f.output, "output", "o", "", "`FILE` to save the model to, ending in .npz (required)")
+	flags.VarP(naming(&f.output, "FILE"), "output", "o", "where to save the model; a name ending in .npz (default: nowhere, the report is all)")
 	flags.VarP(counting(&f.latent), "latent", "d", "latent dimensions")
 	flags.VarP(counting(&f.curvature), "curvature", "s", "directions to bend in (default min(d(d+1)/2, D-d))")
 	flags.BoolVar(&f.linear, "linear", false, "keep the model flat")
 	flags.Var(nonNegative(&f.ridge), "ridge", "penalty on curvature, in a unit free of scale (default 0)")
 	f.loss.addTo(cmd)
 	f.solver.addTo(cmd)
-	flags.Uint64Var(&f.seed, "seed", 0, "begin random choices with the seed `N` (default 0)")
+	flags.Var(natural(&f.seed), "seed", "seed of random choices (default 0)")
 	flags.Var(counting(&f.threads), "threads", "threads to use (default all processors); the result does not depend on it")
 	f.data.addTo(cmd)
 	flags.Var(choice(&f.progress, progressAuto, progressAlways, progressNever), "progress", "when to show a progress bar; auto: on a terminal")
@@ -92,11 +93,10 @@ func (f *fitFlags) run(cmd *cobra.Command, path string) error {
 }
 
 func (f *fitFlags) check(cmd *cobra.Command) error {
-	if f.output == "" {
-		return usagef("no place to save the model; name a file with -o")
-	}
-	if err := dataset.CheckOutput(f.output, ".npz"); err != nil {
-		return fmt.Errorf("-o: %w", err)
+	if f.output != "" {
+		if err := dataset.CheckOutput(f.output, ".npz"); err != nil {
+			return fmt.Errorf("-o: %w", err)
+		}
 	}
 	if f.linear {
 		if err := refuse(cmd, "beside --linear", "ridge"); err != nil {
@@ -112,20 +112,24 @@ func (f *fitFlags) check(cmd *cobra.Command) error {
 	return f.loss.check(cmd)
 }
 
-// finish saves what was learned, be it the end of a run or the best before an
-// interruption or a failure, and reports.
+// finish saves what was learned, where that was asked for, be it the end of a
+// run or the best before an interruption or a failure, and reports.
 func (f *fitFlags) finish(cmd *cobra.Command, fit *scqm.Fit, failure error) error {
-	if err := fit.Model.Save(f.output); err != nil {
-		return err
+	if f.output != "" {
+		if err := fit.Model.Save(f.output); err != nil {
+			return err
+		}
 	}
-	if failure != nil {
-		return fmt.Errorf("%s holds the best model so far: %w", f.output, failure)
-	}
-	if err := newFitReport(fit).print(cmd.OutOrStdout(), f.json, f.output); err != nil {
-		return err
+	if failure == nil {
+		if err := newFitReport(fit).print(cmd.OutOrStdout(), f.json, f.output); err != nil {
+			return err
+		}
 	}
 	if fit.Run.Status == framework.Cancelled {
-		return fmt.Errorf("interrupted; %s holds the best model so far: %w", f.output, context.Canceled)
+		failure = context.Canceled
 	}
-	return nil
+	if failure != nil && f.output != "" {
+		return fmt.Errorf("%s holds the best model so far: %w", f.output, failure)
+	}
+	return failure
 }

@@ -63,5 +63,8 @@ func (r *fitReport) rows(path string) [][]string {
 	for _, note := range r.Notes {
 		rows = append(rows, []string{"note", note})
 	}
-	return append(rows, []string{"saved to", path})
+	if path != "" {
+		rows = append(rows, []string{"saved to", path})
+	}
+	return rows
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/losses"
 	"github.com/scqm/scqm/models/scqm"
 )
@@ -48,9 +49,20 @@ func TestFitReportsInJSON(t *testing.T) {
 	assert.Len(t, m.Tau, 80*2)
 }
 
+func TestFitWithoutAnOutputOnlyReports(t *testing.T) {
+	p := newPlace(t)
+	data := p.matrix("data.csv", bowl(80, 6))
+	before, err := os.ReadDir(p.path("."))
+	require.NoError(t, err)
+	assert.NotContains(t, succeed(t, "fit", data, "--max-iter", "5"), "saved")
+	after, err := os.ReadDir(p.path("."))
+	require.NoError(t, err)
+	assert.Len(t, after, len(before))
+}
+
 func TestFitReportsToPeople(t *testing.T) {
 	p := newPlace(t)
-	out := succeed(t, "fit", p.matrix("data.csv", bowl(80, 6)), "-o", p.path("model.npz"), "-s", "4", "--loss", "lp", "--p", "1.5")
+	out := succeed(t, "fit", p.matrix("data.csv", bowl(80, 6)), "-o", p.path("model.npz"), "-s", "4", "--loss", "lp", "--p", "1.5", "--max-iter", "5")
 
 	assert.Contains(t, out, "d = 2, s = 4, from 80 rows of 6 columns\n")
 	assert.Contains(t, out, "lp, p = 1.5\n")
@@ -170,4 +182,21 @@ func TestProgressBar(t *testing.T) {
 			assert.Regexp(t, `\r *\r$`, r.stderr, "the bar does not go away")
 		}
 	}
+}
+
+func TestFailedFitSavesTheBestModel(t *testing.T) {
+	p := newPlace(t)
+	fit, err := learn(t.Context(), rowsOf(bowl(40, 4)), scqm.Config{Latent: 1, Loss: losses.L2()})
+	require.NoError(t, err)
+	cmd := fitCommand()
+	var stdout writerToString
+	cmd.SetOut(&stdout)
+
+	err = (&fitFlags{output: p.path("model.npz")}).finish(cmd, fit, framework.ErrNonFinite)
+
+	require.ErrorIs(t, err, framework.ErrNonFinite)
+	assert.Equal(t, exitFailed, exitCode(t.Context(), err))
+	assert.Equal(t, "fit: "+p.path("model.npz")+" holds the best model so far: cost is not finite", oneLine(cmd, err))
+	assert.Empty(t, stdout)
+	assert.Equal(t, []string{"model.npz"}, p.names())
 }

@@ -31,7 +31,7 @@ func (f *lossFlags) addTo(cmd *cobra.Command) {
 	flags.StringVar(&f.name, "loss", "l2", "loss of a residual, by `NAME`; scqm losses lists them")
 	flags.Var(positive(&f.p), "p", "power of the loss lp, at least 1")
 	flags.Var(positive(&f.delta), "delta", "norm at which the loss huber turns linear (default 1.345 times a robust scale of the residuals)")
-	flags.StringVar(&f.precision, "precision", "", "`FILE` with the D x D matrix of the loss mahalanobis")
+	flags.Var(naming(&f.precision, "FILE"), "precision", "file with the D x D matrix of the loss mahalanobis")
 }
 
 // check refuses an unknown loss and parameters that do not fit it. It reads the

@@ -27,9 +27,10 @@ type mapping struct {
 
 // addTo adds the flags that all mappings share.
 func (f *mapping) addTo(cmd *cobra.Command) {
+	f.output = "-"
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	flags.StringVarP(&f.output, "output", "o", "-", "`FILE` to write, ending in .npy, .npz, .csv or .tsv; - is CSV on standard output")
+	flags.VarP(naming(&f.output, "FILE"), "output", "o", "file to write, ending in .npy, .npz, .csv or .tsv; - is CSV on standard output")
 	flags.Var(counting(&f.threads), "threads", "threads to use (default all processors); the result does not depend on it")
 }
 

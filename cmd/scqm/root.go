@@ -19,7 +19,12 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	root.SetIn(stdin)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
+	understood := false
+	root.PersistentPreRun = func(*cobra.Command, []string) { understood = true }
 	cmd, err := root.ExecuteContextC(ctx)
+	if err != nil && !understood {
+		err = usagef("%w", err)
+	}
 	if err != nil {
 		fmt.Fprintln(stderr, oneLine(cmd, err))
 	}

@@ -94,7 +94,7 @@ func TestInterruptedFitSavesTheBestModel(t *testing.T) {
 				code, stderr, elapsed := fit.interrupt(t, signal)
 
 				assert.Equal(t, want, code)
-				assert.Contains(t, stderr, "scqm: fit: interrupted; "+model+" holds the best model so far\n")
+				assert.Contains(t, stderr, "scqm: fit: "+model+" holds the best model so far: interrupted\n")
 				var report map[string]any
 				require.NoError(t, json.Unmarshal(fit.stdout.Bytes(), &report))
 				assert.Equal(t, "cancelled", report["status"])

@@ -9,14 +9,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/models/scqm"
 	"github.com/scqm/scqm/solvers"
 )
 
 const (
 	solverAuto  = "auto"
 	presetPaper = "paper"
-
-	defaultMaxIter = 10000
 )
 
 // solverFlags choose a solver and its limits.
@@ -32,7 +31,7 @@ func (f *solverFlags) addTo(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.Var(value[string]{&f.name, "NAME", knownSolver}, "solver", "solver; scqm solvers lists them")
 	flags.Var(choice(&f.preset, presetPaper), "preset", "solver and limits of the released code of Zhai and Li")
-	flags.Var(counting(&f.maxIter), "max-iter", fmt.Sprintf("most iterations (default %d)", defaultMaxIter))
+	flags.Var(counting(&f.maxIter), "max-iter", fmt.Sprintf("most iterations (default %d)", scqm.DefaultMaxIterations))
 	flags.Var(positive(&f.tol), "tol", fmt.Sprintf("first-order residual at which a fit counts as converged (default %g)", framework.DefaultTolerance))
 	flags.Var(lasting(&f.timeLimit), "time-limit", "most time to spend on iterations, such as 30s")
 }
@@ -58,7 +57,7 @@ func (f *solverFlags) check(cmd *cobra.Command) error {
 // choose returns the solver, nil for auto, and the limits.
 func (f *solverFlags) choose() (framework.Solver, framework.Options) {
 	var solver framework.Solver
-	limits := framework.Options{MaxIterations: defaultMaxIter}
+	limits := framework.Options{}
 	switch {
 	case f.preset == presetPaper:
 		solver, limits = solvers.PaperRGD(), solvers.PaperOptions()

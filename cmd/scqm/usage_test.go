@@ -37,7 +37,6 @@ func TestRefusals(t *testing.T) {
 
 		{"fit", "scqm: fit: arguments: want DATA, got none; see scqm fit --help"},
 		{"fit a b -o %/m.npz", "scqm: fit: arguments: want DATA, got a b; see scqm fit --help"},
-		{"fit %/good.csv", "scqm: fit: no place to save the model; name a file with -o"},
 		{"fit %/good.csv -o %/m.csv", "scqm: fit: -o: %/m.csv: cannot tell the format; the name must end in .npz"},
 		{"fit %/good.csv -o -", "scqm: fit: -o: -: cannot tell the format; the name must end in .npz"},
 		{"fit %/good.csv -o %/none/m.npz", `scqm: fit: -o: %/none/m.npz: there is no directory "%/none/"; create it first`},
@@ -52,6 +51,9 @@ func TestRefusals(t *testing.T) {
 		{"fit %/good.csv -o %/m.npz -d 5", "scqm: fit: latent dimension 5 does not fit rows of length 4; want 1 to 4"},
 		{"fit %/good.csv -o %/m.npz -d 5 --loss huber", "scqm: fit: latent dimension 5 does not fit rows of length 4; want 1 to 4"},
 		{"fit %/good.csv -o %/m.npz -s -1", `scqm: fit: invalid argument "-1" for "-s, --curvature" flag: want a whole number of at least 1; see scqm fit --help`},
+		{"fit %/good.csv -o %/m.npz -d 2.5", `scqm: fit: invalid argument "2.5" for "-d, --latent" flag: want a whole number of at least 1; see scqm fit --help`},
+		{"fit %/good.csv -o %/m.npz --seed -1", `scqm: fit: invalid argument "-1" for "--seed" flag: want a whole number of at least 0; see scqm fit --help`},
+		{"fit %/good.csv -o %/m.npz --labels= --keep x", `scqm: fit: invalid argument "" for "--labels" flag: want a name; see scqm fit --help`},
 		{"fit %/good.csv -o %/m.npz --tol 0", `scqm: fit: invalid argument "0" for "--tol" flag: want a number above 0; see scqm fit --help`},
 		{"fit %/good.csv -o %/m.npz --tol NaN", `scqm: fit: invalid argument "NaN" for "--tol" flag: want a number above 0; see scqm fit --help`},
 		{"fit %/good.csv -o %/m.npz --ridge -1", `scqm: fit: invalid argument "-1" for "--ridge" flag: want a number of at least 0; see scqm fit --help`},
@@ -82,7 +84,7 @@ func TestRefusals(t *testing.T) {
 		{"transform %/model.npz", "scqm: transform: arguments: want MODEL and DATA, got %/model.npz; see scqm transform --help"},
 		{"transform %/model.npz %/good.csv -o %/t.txt", "scqm: transform: -o: %/t.txt: cannot tell the format; the name must end in .npy, .npz, .csv, .tsv"},
 		{"transform %/model.npz %/good.csv -o %/none/t.npy", `scqm: transform: -o: %/none/t.npy: there is no directory "%/none/"; create it first`},
-		{"transform %/missing.npz %/good.csv", "scqm: transform: open %/missing.npz: no such file or directory"},
+		{"transform %/missing.npz %/good.csv", "scqm: transform: %/missing.npz: no such file or directory"},
 		{"transform %/cut.npz %/good.csv", "scqm: transform: %/cut.npz: "},
 		{"transform %/good.csv %/model.npz", "scqm: transform: %/good.csv: is not an .npz archive: it looks like text"},
 		{"transform %/model.npz %/other.npy -o %/t.npy", "scqm: transform: %/other.npy: rows of 5 columns do not fit %/model.npz, which takes 4"},
@@ -97,6 +99,8 @@ func TestRefusals(t *testing.T) {
 		{"losses x", "scqm: losses: arguments: want no arguments, got x; see scqm losses --help"},
 		{"solvers x", "scqm: solvers: arguments: want no arguments, got x; see scqm solvers --help"},
 		{"version x", "scqm: version: arguments: want no arguments, got x; see scqm version --help"},
+
+		{"completion bash x", `scqm: completion: bash: unknown command "x" for "scqm completion bash"`},
 
 		{"demo", "scqm: demo: no place for the pictures; name a directory with -o"},
 		{"demo -o %/out", "scqm: demo: testdata/mnist/images-idx3-ubyte.gz is not here; run this in the directory of the sources, or name files with --images and --labels"},

@@ -36,6 +36,27 @@ func (v value[T]) String() string {
 // Type returns the placeholder.
 func (v value[T]) Type() string { return v.kind }
 
+// naming is the name of a file or a directory.
+func naming(target *string, kind string) value[string] {
+	return value[string]{target, kind, func(s string) (string, error) {
+		if s == "" {
+			return "", errors.New("want a name")
+		}
+		return s, nil
+	}}
+}
+
+// natural is a whole number of at least 0.
+func natural(target *uint64) value[uint64] {
+	return value[uint64]{target, "N", func(s string) (uint64, error) {
+		n, err := strconv.ParseUint(s, 10, 64)
+		if err != nil {
+			return 0, errors.New("want a whole number of at least 0")
+		}
+		return n, nil
+	}}
+}
+
 // counting is a whole number of at least 1.
 func counting(target *int) value[int] {
 	return value[int]{target, "N", func(s string) (int, error) {

@@ -71,7 +71,7 @@ func (m *Model) Write(w io.Writer) error {
 func Load(path string) (*Model, error) {
 	file, err := os.Open(path)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrInput, err)
+		return nil, fmt.Errorf("%s: %w: %w", path, errors.Unwrap(err), ErrInput)
 	}
 	defer file.Close()
 	info, err := file.Stat()

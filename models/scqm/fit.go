@@ -2,6 +2,7 @@ package scqm
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -45,9 +46,10 @@ type Config struct {
 	Options framework.Options
 }
 
+// Defaults of [Config].Options.
 const (
-	defaultMaxIterations       = 10000
-	defaultMinRelativeDecrease = 1e-10
+	DefaultMaxIterations       = 10000
+	DefaultMinRelativeDecrease = 1e-10
 )
 
 // Fit is the outcome of fitting a model.
@@ -81,14 +83,10 @@ func Learn(ctx context.Context, x Data, c Config) (*Fit, error) {
 	if solver == nil {
 		solver = solvers.Auto(p)
 	}
-	options := c.Options
-	if options.MaxIterations == 0 {
-		options.MaxIterations = defaultMaxIterations
+	run, failure := framework.Solve(ctx, p, start, solver, c.options())
+	if run == nil && errors.Is(failure, framework.ErrNonFinite) {
+		return nil, fmt.Errorf("scqm: the loss of the data overflows at their scale; rescale them: %w", ErrInput)
 	}
-	if options.MinRelativeDecrease == 0 {
-		options.MinRelativeDecrease = defaultMinRelativeDecrease
-	}
-	run, failure := framework.Solve(ctx, p, start, solver, options)
 	if run == nil {
 		return nil, fmt.Errorf("scqm: fit: %w", failure)
 	}
@@ -117,6 +115,17 @@ func (c Config) validate(x Data) error {
 		return fmt.Errorf("scqm: scale of the random start is %v, want a finite number of at least 0: %w", c.ThetaScale, ErrInput)
 	}
 	return nil
+}
+
+func (c Config) options() framework.Options {
+	o := c.Options
+	if o.MaxIterations == 0 {
+		o.MaxIterations = DefaultMaxIterations
+	}
+	if o.MinRelativeDecrease == 0 {
+		o.MinRelativeDecrease = DefaultMinRelativeDecrease
+	}
+	return o
 }
 
 // curvatures are the number of curvature columns fitted and delivered.
