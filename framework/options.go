@@ -47,6 +47,8 @@ type Options struct {
 	// Observers are called after Init and after every iteration, in order, on
 	// the goroutine of Solve.
 	Observers []Observer
+	// Checkpoint stores the run from time to time; nil does not.
+	Checkpoint *Checkpoint
 }
 
 // Observer watches a run. It must not change or keep what it is shown; it ends

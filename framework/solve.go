@@ -62,12 +62,24 @@ type run struct {
 	status       Status
 	stationarity []float64 // at the last check
 	slow         int       // iterations in a row without enough decrease
+
+	before     time.Duration // time spent by the runs that this one goes on with
+	stored     bool          // a checkpoint was made, at this iteration and time
+	storedAt   int
+	storedTime time.Time
+	inStep     bool // the state may be between two iterations
 }
+
+// elapsed is the time spent so far.
+func (r *run) elapsed() time.Duration { return r.before + time.Since(r.begin) }
 
 func (r *run) start(ctx context.Context, p Problem, x0 Point) error {
 	r.evaluator = newEvaluator(ctx, p, r.options)
 	x, err := r.checkStart(x0)
 	if err != nil {
+		return err
+	}
+	if resumed, err := r.resume(); err != nil || resumed {
 		return err
 	}
 	state, err := r.solver.Init(r.evaluator, x)
@@ -128,8 +140,10 @@ func (r *run) loop() (Status, error) {
 		var status Status
 		var done bool
 		err := guard(func() (err error) {
-			status, done, err = r.next()
-			return err
+			if status, done, err = r.next(); err != nil || r.inStep {
+				return err
+			}
+			return r.store(done)
 		})
 		if err != nil || done {
 			return status, err
@@ -146,6 +160,7 @@ func (r *run) next() (Status, bool, error) {
 		return r.evaluator.stopped, true, nil
 	}
 	_, before := r.state.Iterate()
+	r.inStep = true
 	err := r.solver.Step(r.evaluator, r.state)
 	switch {
 	case errors.Is(err, errStop):
@@ -159,6 +174,7 @@ func (r *run) next() (Status, bool, error) {
 		r.keepBest()
 		return Failed, true, err
 	}
+	r.inStep = false
 	r.iteration++
 	r.record()
 	return r.judge(before)
@@ -219,7 +235,7 @@ func (r *run) withinTolerance(s []float64) bool {
 func (r *run) record() {
 	r.keepBest()
 	_, cost := r.state.Iterate()
-	counts, elapsed := r.evaluator.counts, time.Since(r.begin)
+	counts, elapsed := r.evaluator.counts, r.elapsed()
 	r.history = append(r.history, Record{Iteration: r.iteration, Cost: cost, Passes: counts.Passes, Elapsed: elapsed})
 	for _, observe := range r.options.Observers {
 		observe(Progress{Iteration: r.iteration, Cost: cost, State: r.state, Counts: counts, Elapsed: elapsed})
@@ -228,7 +244,9 @@ func (r *run) record() {
 
 func (r *run) keepBest() {
 	x, cost := r.state.Iterate()
-	if !(cost < r.best) || !x.Finite() {
+	// Of equal costs the later one counts: where rounding hides the decrease,
+	// its gradient is the smaller one.
+	if !(cost <= r.best) || !x.Finite() {
 		return
 	}
 	r.best = cost
@@ -252,7 +270,7 @@ func (r *run) finish(failure error) (*Result, error) {
 			failure = fmt.Errorf("framework: %s: at the returned point: %w", r.solver.Name(), err)
 		}
 	}
-	res.Counts, res.Elapsed = r.evaluator.counts, time.Since(r.begin)
+	res.Counts, res.Elapsed = r.evaluator.counts, r.elapsed()
 	res.Message = r.message(res, failure)
 	return res, failure
 }

@@ -75,6 +75,9 @@ type RGDState struct {
 // Iterate returns the current point and its cost.
 func (s *RGDState) Iterate() (framework.Point, float64) { return s.X, s.Cost }
 
+// NewState returns an empty state for a stored run.
+func (RGD) NewState() framework.State { return &RGDState{} }
+
 func (a RGD) withDefaults() RGD {
 	if a.Armijo == 0 {
 		a.Armijo = 1e-4

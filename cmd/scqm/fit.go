@@ -25,9 +25,10 @@ const fitExample = `  scqm fit data.csv -o model.npz
 
 // fitFlags are the flags of scqm fit.
 type fitFlags struct {
-	data   dataFlags
-	loss   lossFlags
-	solver solverFlags
+	data       dataFlags
+	loss       lossFlags
+	solver     solverFlags
+	checkpoint checkpointFlags
 
 	latent, curvature int
 	linear            bool
@@ -60,6 +61,7 @@ func fitCommand() *cobra.Command {
 	f.solver.addTo(cmd)
 	flags.Var(natural(&f.seed), "seed", "seed of random choices (default 0)")
 	flags.Var(counting(&f.threads), "threads", "threads to use (default all processors); the result does not depend on it")
+	f.checkpoint.addTo(cmd)
 	f.data.addTo(cmd)
 	flags.Var(choice(&f.progress, progressAuto, progressAlways, progressNever), "progress", "when to show a progress bar; auto: on a terminal")
 	flags.BoolVar(&f.json, "json", false, "print the report as one JSON object")
@@ -85,6 +87,9 @@ func (f *fitFlags) run(cmd *cobra.Command, path string) error {
 		Ridge: f.ridge, Seed: f.seed, Threads: f.threads,
 	}
 	config.Solver, config.Options = f.solver.choose()
+	if config.Options.Checkpoint, err = f.checkpoint.checkpoint(); err != nil {
+		return err
+	}
 	fit, err := learnWatched(cmd, f.progress, x, config)
 	if fit == nil {
 		return err
@@ -104,6 +109,9 @@ func (f *fitFlags) check(cmd *cobra.Command) error {
 		}
 	}
 	if err := f.solver.check(cmd); err != nil {
+		return err
+	}
+	if err := f.checkpoint.check(cmd); err != nil {
 		return err
 	}
 	if err := f.data.check(cmd); err != nil {

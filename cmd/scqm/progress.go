@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"math"
@@ -33,7 +34,7 @@ func isTerminal(w io.Writer) bool {
 // somebody can see it.
 func learnWatched(cmd *cobra.Command, when string, x scqm.Data, c scqm.Config) (*scqm.Fit, error) {
 	if stderr := cmd.ErrOrStderr(); when == progressAlways || when == progressAuto && isTerminal(stderr) {
-		observe, end := showProgress(stderr, c.Options.MaxIterations)
+		observe, end := showProgress(stderr, cmp.Or(c.Options.MaxIterations, scqm.DefaultMaxIterations))
 		defer end()
 		c.Options.Observers = []framework.Observer{observe}
 	}

@@ -80,6 +80,12 @@ func CheckOutput(path string, extensions ...string) error {
 	if err := checkExtension(path, extensions); err != nil {
 		return err
 	}
+	return CheckPlace(path)
+}
+
+// CheckPlace tells whether WriteFileAtomic can make path, by trying to make a
+// file in its directory. It matches ErrInput.
+func CheckPlace(path string) error {
 	if err := tryCreate(path); err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}

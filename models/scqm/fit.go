@@ -83,7 +83,7 @@ func Learn(ctx context.Context, x Data, c Config) (*Fit, error) {
 	if solver == nil {
 		solver = solvers.Auto(p)
 	}
-	run, failure := framework.Solve(ctx, p, start, solver, c.options())
+	run, failure := framework.Solve(ctx, p, start, solver, c.options(x, solver))
 	if run == nil && errors.Is(failure, framework.ErrNonFinite) {
 		return nil, fmt.Errorf("scqm: the loss of the data overflows at their scale; rescale them: %w", ErrInput)
 	}
@@ -117,13 +117,18 @@ func (c Config) validate(x Data) error {
 	return nil
 }
 
-func (c Config) options() framework.Options {
+func (c Config) options(x Data, solver framework.Solver) framework.Options {
 	o := c.Options
 	if o.MaxIterations == 0 {
 		o.MaxIterations = DefaultMaxIterations
 	}
 	if o.MinRelativeDecrease == 0 {
 		o.MinRelativeDecrease = DefaultMinRelativeDecrease
+	}
+	if o.Checkpoint != nil && o.Checkpoint.Fingerprint == "" {
+		checkpoint := *o.Checkpoint
+		checkpoint.Fingerprint = fingerprint(x, c, solver)
+		o.Checkpoint = &checkpoint
 	}
 	return o
 }

@@ -1,0 +1,172 @@
+package framework
+
+import (
+	"bytes"
+	"encoding/gob"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+)
+
+// checkpointFormat is the version of a stored run.
+const checkpointFormat = 1
+
+// DefaultCheckpointEvery is the default of [Checkpoint].Every.
+const DefaultCheckpointEvery = 10 * time.Second
+
+// Checkpoint says how a run is stored, so that another can go on where it
+// stopped, bit for bit. The solver must be a [Restorer].
+type Checkpoint struct {
+	// Every is the least time between two stores; 0 stands for 10 s, a
+	// negative number stores after every iteration. A run that ends of itself
+	// is stored too.
+	Every time.Duration
+	// Fingerprint identifies the problem and its settings. A stored run with
+	// another fingerprint is refused.
+	Fingerprint string
+	// Store keeps what write writes, completely or not at all; nil stores
+	// nothing. An error fails the run.
+	Store func(write func(io.Writer) error) error
+	// Stored is a run to go on with; nil starts anew.
+	Stored io.Reader
+}
+
+// Restorer is a solver whose runs can be stored.
+type Restorer interface {
+	// NewState returns a pointer to an empty state, for package encoding/gob to
+	// fill.
+	NewState() State
+}
+
+// storedRun is a run between two iterations.
+type storedRun struct {
+	Format      int
+	Solver      string
+	Fingerprint string
+	Iteration   int
+	Slow        int
+	Counts      Counts
+	Rows        int // of Counts
+	NonFinite   int
+	Elapsed     time.Duration
+	History     []Record
+	Best        float64
+	BestPoint   Point
+	State       []byte
+}
+
+// store writes the run where the options say, if it is time.
+func (r *run) store(now bool) error {
+	c := r.options.Checkpoint
+	if c == nil || c.Store == nil || r.stored && r.storedAt == r.iteration {
+		return nil
+	}
+	every := c.Every
+	if every == 0 {
+		every = DefaultCheckpointEvery
+	}
+	if !now && time.Since(r.storedTime) < every {
+		return nil
+	}
+	if err := c.Store(r.write); err != nil {
+		return fmt.Errorf("checkpoint: %w", err)
+	}
+	r.stored, r.storedAt, r.storedTime = true, r.iteration, time.Now()
+	return nil
+}
+
+// write encodes the run.
+func (r *run) write(w io.Writer) error {
+	var state bytes.Buffer
+	if err := gob.NewEncoder(&state).Encode(r.state); err != nil {
+		return err
+	}
+	return gob.NewEncoder(w).Encode(storedRun{
+		Format: checkpointFormat, Solver: r.solver.Name(), Fingerprint: r.options.Checkpoint.Fingerprint,
+		Iteration: r.iteration, Slow: r.slow, Counts: r.evaluator.counts, Rows: r.evaluator.counts.rows,
+		NonFinite: r.evaluator.nonFinite, Elapsed: r.elapsed(), History: r.history,
+		Best: r.best, BestPoint: r.bestPoint, State: state.Bytes(),
+	})
+}
+
+// resume takes up the stored run of the options and reports whether there was
+// one.
+func (r *run) resume() (bool, error) {
+	c := r.options.Checkpoint
+	if c == nil {
+		return false, nil
+	}
+	restorer, ok := r.solver.(Restorer)
+	if !ok {
+		return false, fmt.Errorf("%w: runs of solver %s cannot be stored", ErrInvalid, r.solver.Name())
+	}
+	r.storedTime = time.Now()
+	if c.Stored == nil {
+		return false, nil
+	}
+	var s storedRun
+	if err := decode(c.Stored, &s); err != nil {
+		return false, fmt.Errorf("%w: stored run: %w", ErrInvalid, err)
+	}
+	if err := r.accept(&s); err != nil {
+		return false, fmt.Errorf("%w: stored run: %w", ErrInvalid, err)
+	}
+	state := restorer.NewState()
+	if err := decode(bytes.NewReader(s.State), state); err != nil {
+		return false, fmt.Errorf("%w: stored run: %w", ErrInvalid, err)
+	}
+	if err := r.fits(state); err != nil {
+		return false, fmt.Errorf("%w: stored run: %w", ErrInvalid, err)
+	}
+	r.take(&s, state)
+	return true, nil
+}
+
+// accept refuses a run of another program, solver or problem.
+func (r *run) accept(s *storedRun) error {
+	switch {
+	case s.Format != checkpointFormat:
+		return fmt.Errorf("has format %d, this program reads %d", s.Format, checkpointFormat)
+	case s.Solver != r.solver.Name():
+		return fmt.Errorf("is of solver %s, not %s", s.Solver, r.solver.Name())
+	case s.Fingerprint != r.options.Checkpoint.Fingerprint:
+		return errors.New("is of other data or settings")
+	}
+	return r.shaped(s.BestPoint)
+}
+
+// fits refuses a state whose point is not one of the problem.
+func (r *run) fits(state State) (err error) {
+	return guard(func() error {
+		x, _ := state.Iterate()
+		return r.shaped(x)
+	})
+}
+
+func (r *run) shaped(x Point) error {
+	blocks := r.evaluator.blocks
+	if len(x) != len(blocks) {
+		return fmt.Errorf("has %d blocks, the problem %d", len(x), len(blocks))
+	}
+	for k, b := range blocks {
+		if len(x[k]) != b.Size() {
+			return fmt.Errorf("has %d entries in block %s, want %d", len(x[k]), b.Name, b.Size())
+		}
+	}
+	return nil
+}
+
+func (r *run) take(s *storedRun, state State) {
+	r.state, r.iteration, r.slow = state, s.Iteration, s.Slow
+	r.evaluator.counts, r.evaluator.nonFinite = s.Counts, s.NonFinite
+	r.evaluator.counts.rows = s.Rows
+	r.history, r.best, r.bestPoint = s.History, s.Best, s.BestPoint
+	r.before = s.Elapsed
+	r.stored, r.storedAt = true, s.Iteration
+}
+
+// decode reads one gob value; gob panics on some damaged input.
+func decode(r io.Reader, into any) error {
+	return guard(func() error { return gob.NewDecoder(r).Decode(into) })
+}

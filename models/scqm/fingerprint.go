@@ -1,0 +1,38 @@
+package scqm
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"hash"
+	"math"
+
+	"github.com/scqm/scqm/framework"
+)
+
+// fingerprint identifies the data and all settings that change the course of a
+// fit, so that a stored run is taken up by the same fit only. Limits and the
+// number of threads may change.
+func fingerprint(x Data, c Config, solver framework.Solver) string {
+	h := sha256.New()
+	fmt.Fprintf(h, "scqm %d x %d, d %d, s %d, linear %v, ridge %x, theta %x, seed %d, solver %T %+v, loss %s %v",
+		x.N, x.D, c.Latent, c.Curvature, c.Linear, c.Ridge, c.ThetaScale, c.Seed, solver, solver, c.Loss.Name(), describeLoss(c.Loss).Params)
+	if q, ok := c.Loss.(framework.Quadratic); ok {
+		hashFloats(h, q.Matrix())
+	}
+	hashFloats(h, x.X)
+	hashFloats(h, x.Weights)
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+func hashFloats(h hash.Hash, x []float64) {
+	buf := make([]byte, 0, 8192)
+	for i, v := range x {
+		buf = binary.LittleEndian.AppendUint64(buf, math.Float64bits(v))
+		if len(buf) == cap(buf) || i == len(x)-1 {
+			h.Write(buf)
+			buf = buf[:0]
+		}
+	}
+}
