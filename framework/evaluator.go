@@ -83,19 +83,28 @@ func (e *Evaluator) Evaluate(grad, x Point) (float64, error) {
 	e.lastCost, e.lastValid = cost, true
 	e.counts.Evaluations++
 	e.counts.Passes++
-	if math.IsNaN(cost) || math.IsInf(cost, 0) {
-		e.nonFinite++
-		if e.nonFinite >= maxNonFinite {
-			return math.Inf(1), fmt.Errorf("%w: %d evaluations in a row gave NaN or Inf", ErrNonFinite, e.nonFinite)
-		}
-		return math.Inf(1), nil
+	if cost, err = e.judgeCost(cost); err != nil || math.IsInf(cost, 0) {
+		return cost, err
 	}
-	e.nonFinite = 0
 	if grad == nil {
 		return cost, nil
 	}
 	e.counts.Passes++
 	return cost, e.checkGradient(grad)
+}
+
+// judgeCost returns a finite cost as it is and any other as +Inf, with an error
+// where too many in a row were of that kind.
+func (e *Evaluator) judgeCost(cost float64) (float64, error) {
+	if !math.IsNaN(cost) && !math.IsInf(cost, 0) {
+		e.nonFinite = 0
+		return cost, nil
+	}
+	e.nonFinite++
+	if e.nonFinite >= maxNonFinite {
+		return math.Inf(1), fmt.Errorf("%w: %d evaluations in a row gave NaN or Inf", ErrNonFinite, e.nonFinite)
+	}
+	return math.Inf(1), nil
 }
 
 // Gradient returns the cost at x and writes the gradients asked for. Where x is

@@ -65,6 +65,13 @@ type Smoother interface {
 	Smooth(eps float64) Loss
 }
 
+// Rescaler is a loss that can be written in other units.
+type Rescaler interface {
+	// Rescale returns a loss l and a factor k with loss(unit r) = k l(r) for
+	// every r, up to rounding; unit > 0.
+	Rescale(unit float64) (l Loss, factor float64)
+}
+
 // Dimensioned is a loss that fits rows of one length only.
 type Dimensioned interface {
 	// Dim is that length.

@@ -140,7 +140,10 @@ func (r *run) loop() (Status, error) {
 		var status Status
 		var done bool
 		err := guard(func() (err error) {
-			if status, done, err = r.next(); err != nil || r.inStep {
+			if status, done, err = r.next(); err != nil {
+				return err
+			}
+			if status, done, err = r.reconsider(status, done); err != nil || r.inStep {
 				return err
 			}
 			return r.store(done)
@@ -183,6 +186,10 @@ func (r *run) next() (Status, bool, error) {
 // judge applies the stopping tests after an iteration that started at the cost
 // given.
 func (r *run) judge(before float64) (Status, bool, error) {
+	if s, ok := r.state.(Settler); ok && !s.Settled() {
+		r.slow = 0
+		return 0, false, nil
+	}
 	_, cost := r.state.Iterate()
 	decrease := before - cost
 	small := decrease <= r.options.MinRelativeDecrease*math.Max(math.Abs(before), math.Abs(cost)) ||

@@ -23,12 +23,16 @@ func Huber(delta float64) (framework.Loss, error) {
 	if !(delta > 0) || math.IsInf(delta, 0) {
 		return nil, fmt.Errorf("losses: huber: delta = %v: want a positive number: %w", delta, framework.ErrInvalid)
 	}
+	return newHuber(delta), nil
+}
+
+func newHuber(delta float64) huber {
 	return huber{radial{name: "huber", profile: func(t float64) (value, slope, bend float64) {
 		if t <= delta {
 			return t * t / 2, t, 0
 		}
 		return delta * (t - delta/2), delta, -delta / t
-	}}, delta}, nil
+	}}, delta}
 }
 
 type huber struct {

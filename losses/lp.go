@@ -27,7 +27,7 @@ func Lp(p float64) (framework.Loss, error) {
 	case p < 2:
 		return kinkedLp{concaveLp{concave{l.separable}, p}}, nil
 	case p == 2:
-		return concaveLp{concave{l.separable}, p}, nil
+		return squareLp{concaveLp{concave{l.separable}, p}}, nil
 	}
 	return l, nil
 }
@@ -41,7 +41,7 @@ type lp struct {
 // Params implements [framework.Parametric].
 func (l lp) Params() map[string]float64 { return map[string]float64{"p": l.p} }
 
-// concaveLp is the loss for p <= 2.
+// concaveLp is the loss for p <= 2, smoothed or not.
 type concaveLp struct {
 	concave
 	p float64
@@ -49,6 +49,9 @@ type concaveLp struct {
 
 // Params implements [framework.Parametric].
 func (l concaveLp) Params() map[string]float64 { return map[string]float64{"p": l.p} }
+
+// squareLp is the loss for p = 2.
+type squareLp struct{ concaveLp }
 
 // kinkedLp is the loss for p < 2, whose second derivative is infinite at 0; for
 // p = 1 the first one jumps.

@@ -51,6 +51,8 @@ func CheckProblem(name string, p framework.Problem, o ProblemOptions) *Report {
 	if _, ok := p.(framework.Certifier); ok {
 		r.try("stationarity", c.stationarity)
 	}
+	c.checkSweep(r)
+	c.checkArrow(r)
 	return r
 }
 

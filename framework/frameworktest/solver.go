@@ -153,7 +153,8 @@ func (k *solverCheck) budget() error {
 		if p.calls > limit+certificate {
 			return fmt.Errorf("makes %d evaluations with a budget of %d", p.calls, limit)
 		}
-		if res.Status != framework.MaxEvaluations && p.calls > limit {
+		ended := res.Status == framework.MaxEvaluations || res.Status == framework.Converged
+		if !ended && p.calls > limit {
 			return fmt.Errorf("says %v after a budget of %d evaluations", res.Status, limit)
 		}
 	}

@@ -1,0 +1,160 @@
+package framework
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+)
+
+// ArrowSecondOrder is a problem with second derivatives in the shape of an
+// arrow. Its cost is
+//
+//	F(y, t_1, ..., t_N) = f_0(y) + sum_i f_i(y, t_i),
+//
+// where t_1, ..., t_N are the rows of one inner block, a Euclidean one, and y
+// stands for all other blocks, the outer ones. In bundle adjustment the rows
+// are the points and y the cameras; in errors-in-variables regression the rows
+// are the true abscissae and y the curve. The Hessian is
+//
+//	[ A    B_1  ...  B_N ]
+//	[ B_1' C_1           ]
+//	[ ...       ...      ]
+//	[ B_N'           C_N ]
+//
+// and Newton steps cost as much as the Schur complement A - sum_i B_i C_i^-1
+// B_i'.
+//
+// Outer blocks move along P tangent coordinates v: y(v), with y(0) = y, is any
+// parametrisation of their manifolds near y that is smooth to third order.
+// Coordinates need not be orthonormal, and their basis may differ from point to
+// point, but it must depend on the point only. The derivatives are those of
+// F(y(v), t + w) at v = 0, w = 0; those of second order include what the
+// second derivative of y(v) contributes: for an outer block on the Stiefel
+// manifold with the polar retraction, -X V'V for the tangent vector V at X.
+type ArrowSecondOrder interface {
+	// ArrowShape returns the sizes; they do not change. It reports false where
+	// the problem, as it is set up, has no such structure or where it would not
+	// fit in memory.
+	ArrowShape() (ArrowShape, bool)
+	// AssembleArrow writes all derivatives at x over whatever a holds. It
+	// returns the cost and the work done in passes (see [Counts]): 2, or less
+	// where x is the point at which SettleInner ended and work was kept.
+	AssembleArrow(a *Arrow, x Point) (cost, passes float64, err error)
+	// MoveOuter writes y(v) into the outer blocks of dst, for the outer blocks
+	// y of x and the coordinates that AssembleArrow uses at x. It leaves the
+	// inner block of dst alone. It fails where no such point exists.
+	MoveOuter(dst, x Point, v []float64) error
+	// SettleInner improves the inner block of x for its outer ones, in place:
+	// every row becomes the better one of itself and the row of other, and
+	// takes from there one damped Newton step on its own cost, which it keeps
+	// if that lowers the cost. It returns the cost at the new x, and the work
+	// done in passes.
+	SettleInner(x Point, other []float64) (cost, passes float64, err error)
+}
+
+// ArrowShape holds the sizes of an arrow.
+type ArrowShape struct {
+	// Block is the number of the inner block.
+	Block int
+	// Outer is P, the number of tangent coordinates of all outer blocks.
+	Outer int
+	// Rows is N, the number of rows of the inner block, and Dim the length of
+	// one.
+	Rows, Dim int
+}
+
+// Inner is the number of coordinates of the inner block.
+func (s ArrowShape) Inner() int { return s.Rows * s.Dim }
+
+// Arrow holds first and second derivatives in the shape of an arrow. Matrices
+// are row-major.
+type Arrow struct {
+	ArrowShape
+	// OuterGrad has P entries, InnerGrad Dim for each row.
+	OuterGrad, InnerGrad []float64
+	// A is P x P, symmetric with both triangles filled.
+	A []float64
+	// B is P x (N Dim): columns i Dim to (i+1) Dim are B_i.
+	B []float64
+	// C holds the C_i one after the other, Dim x Dim each, symmetric with both
+	// triangles filled.
+	C []float64
+}
+
+// NewArrow returns zeros in the given shape.
+func NewArrow(s ArrowShape) *Arrow {
+	return &Arrow{
+		ArrowShape: s,
+		OuterGrad:  make([]float64, s.Outer), InnerGrad: make([]float64, s.Inner()),
+		A: make([]float64, s.Outer*s.Outer),
+		B: make([]float64, s.Outer*s.Inner()),
+		C: make([]float64, s.Inner()*s.Dim),
+	}
+}
+
+// Finite reports whether every derivative is finite.
+func (a *Arrow) Finite() bool {
+	for _, x := range [...][]float64{a.OuterGrad, a.InnerGrad, a.A, a.B, a.C} {
+		// Entries that are not finite poison the sum. So does overflow.
+		if sum := floats.Sum(x); sum-sum != 0 && slices.ContainsFunc(x, func(v float64) bool { return v-v != 0 }) {
+			return false
+		}
+	}
+	return true
+}
+
+// ArrowShape returns the sizes of the problem's arrow, where it has one.
+func (e *Evaluator) ArrowShape() (ArrowShape, bool) {
+	if p, ok := e.problem.(ArrowSecondOrder); ok {
+		return p.ArrowShape()
+	}
+	return ArrowShape{}, false
+}
+
+// AssembleArrow computes the derivatives at x of a problem that has an arrow;
+// see [ArrowSecondOrder]. It counts as one evaluation. Costs that are not finite
+// are treated as by Evaluate.
+func (e *Evaluator) AssembleArrow(a *Arrow, x Point) (float64, error) {
+	if err := e.admit(1); err != nil {
+		return math.Inf(1), err
+	}
+	e.lastValid = false
+	cost, passes, err := e.problem.(ArrowSecondOrder).AssembleArrow(a, x)
+	if err != nil {
+		return math.Inf(1), e.failure(fmt.Errorf("second derivatives: %w", err))
+	}
+	e.counts.Evaluations++
+	e.counts.Passes += passes
+	if cost, err = e.judgeCost(cost); err != nil || math.IsInf(cost, 0) {
+		return cost, err
+	}
+	if !a.Finite() {
+		return cost, fmt.Errorf("%w: the second derivatives have NaN or Inf at a point of finite cost", ErrNonFinite)
+	}
+	return cost, nil
+}
+
+// MoveOuter moves the outer blocks of a problem that has an arrow; see
+// [ArrowSecondOrder].
+func (e *Evaluator) MoveOuter(dst, x Point, v []float64) error {
+	return e.problem.(ArrowSecondOrder).MoveOuter(dst, x, v)
+}
+
+// SettleInner improves the inner block of a problem that has an arrow; see
+// [ArrowSecondOrder]. It counts as one evaluation. Costs that are not finite are
+// treated as by Evaluate.
+func (e *Evaluator) SettleInner(x Point, other []float64) (float64, error) {
+	if err := e.admit(1); err != nil {
+		return math.Inf(1), err
+	}
+	e.lastValid = false
+	cost, passes, err := e.problem.(ArrowSecondOrder).SettleInner(x, other)
+	if err != nil {
+		return math.Inf(1), e.failure(fmt.Errorf("inner rows: %w", err))
+	}
+	e.counts.Evaluations++
+	e.counts.Passes += passes
+	return e.judgeCost(cost)
+}

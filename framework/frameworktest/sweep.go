@@ -1,0 +1,205 @@
+package frameworktest
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/scqm/scqm/framework"
+	"gonum.org/v1/gonum/floats"
+)
+
+const (
+	// alternations is the number of sweeps or minimisations that a law watches.
+	alternations = 60
+	// settledStep is the ratio of step lengths at which it stops watching.
+	settledStep = 1e-5
+	// costNoise is how far costs that should agree may differ, relatively.
+	costNoise = 1e-9
+)
+
+// checkSweep tries the laws of problems that can alternate between blocks.
+func (c *problemCheck) checkSweep(r *Report) {
+	if p, ok := c.p.(framework.Sweeper); ok && len(p.OuterBlocks()) > 0 {
+		r.try("sweep", func() error { return c.sweepOnce(p) })
+		r.try("sweeps descend to a stationary point", func() error {
+			return c.descends(p.Sweep)
+		})
+	}
+	p, ok := c.p.(framework.BlockMinimizer)
+	if !ok {
+		return
+	}
+	for g, group := range p.Groups() {
+		r.try(fmt.Sprintf("minimisation over group %d", g), func() error { return c.minimizeOnce(p, g, group) })
+		r.try(fmt.Sprintf("minimisations over group %d end at a stationary point", g), func() error {
+			return c.descends(func(next, x framework.Point) (float64, error) {
+				next.CopyFrom(x)
+				return p.MinimizeGroup(next, x, g)
+			}, group...)
+		})
+	}
+}
+
+// sweepOnce looks at what one sweep writes and returns.
+func (c *problemCheck) sweepOnce(p framework.Sweeper) error {
+	outer := p.OuterBlocks()
+	if !slices.IsSorted(outer) || outer[0] < 0 || outer[len(outer)-1] >= len(c.blocks) {
+		return fmt.Errorf("the outer blocks are %v", outer)
+	}
+	before, err := c.p.Evaluate(nil, c.x)
+	if err != nil {
+		return err
+	}
+	start, next := c.x.Clone(), c.poisoned()
+	cost, err := p.Sweep(next, c.x)
+	if err != nil {
+		return err
+	}
+	if !start.Equal(c.x) {
+		return fmt.Errorf("a sweep changes the point it is given")
+	}
+	if !next.Finite() {
+		return fmt.Errorf("some of the next point is not written or not finite")
+	}
+	settled := c.x.Clone()
+	for k := range settled {
+		if !slices.Contains(outer, k) {
+			copy(settled[k], next[k])
+		}
+	}
+	return c.ordered("at the new inner blocks", cost, before, settled)
+}
+
+// ordered compares the cost returned with the cost before and at the point it
+// is said to belong to.
+func (c *problemCheck) ordered(place string, cost, before float64, at framework.Point) error {
+	want, err := c.p.Evaluate(nil, at)
+	if err != nil {
+		return err
+	}
+	noise := costNoise * math.Max(math.Abs(before), math.Abs(want))
+	if !(math.Abs(cost-want) <= noise) {
+		return fmt.Errorf("returns %v where the cost %s is %v", cost, place, want)
+	}
+	if !(cost <= before+noise) {
+		return fmt.Errorf("the cost %s is %v, above %v before", place, cost, before)
+	}
+	return nil
+}
+
+// minimizeOnce looks at what one minimisation writes and returns.
+func (c *problemCheck) minimizeOnce(p framework.BlockMinimizer, g int, group []int) error {
+	before, err := c.p.Evaluate(nil, c.x)
+	if err != nil {
+		return err
+	}
+	start, dst := c.x.Clone(), c.poisoned()
+	cost, err := p.MinimizeGroup(dst, c.x, g)
+	if err != nil {
+		return err
+	}
+	if !start.Equal(c.x) {
+		return fmt.Errorf("MinimizeGroup changes the point it is given")
+	}
+	at := c.x.Clone()
+	for k := range at {
+		switch written := (framework.Point{dst[k]}).Finite(); {
+		case !slices.Contains(group, k):
+			if slices.ContainsFunc(dst[k], func(v float64) bool { return !math.IsNaN(v) }) {
+				return fmt.Errorf("block %s is written, but not in the group", c.blocks[k].Name)
+			}
+		case !written:
+			return fmt.Errorf("some of block %s is not written or not finite", c.blocks[k].Name)
+		default:
+			copy(at[k], dst[k])
+		}
+	}
+	return c.ordered("at the minimum", cost, before, at)
+}
+
+// descends repeats an alternation. The costs must not rise, and when the steps
+// have become short, so must the gradient of the blocks listed, none standing
+// for all: an iteration that settles elsewhere minimises something else. At a
+// kink of the cost the gradient says nothing.
+func (c *problemCheck) descends(step func(next, x framework.Point) (float64, error), group ...int) error {
+	x, next := c.x.Clone(), c.x.Clone()
+	first, err := c.gradientNorm(x, group)
+	if err != nil {
+		return err
+	}
+	var longest, length float64
+	last := math.Inf(1)
+	for i := range alternations {
+		cost, err := step(next, x)
+		if err != nil {
+			return err
+		}
+		if i > 0 && !(cost <= last+costNoise*math.Abs(last)) {
+			return fmt.Errorf("the cost rises from %v to %v in step %d", last, cost, i+1)
+		}
+		last = cost
+		length = 0
+		for k := range x {
+			length += floats.Distance(next[k], x[k], 2) / (1 + floats.Norm(x[k], 2))
+		}
+		longest = math.Max(longest, length)
+		x, next = next, x
+		if length <= settledStep*longest {
+			break
+		}
+	}
+	norm, err := c.gradientNorm(x, group)
+	if err != nil {
+		return err
+	}
+	// A step is at least of the order of the gradient by the curvature of the
+	// majorizer, whose range a factor of 1000 covers.
+	bound := 1e3*length/math.Max(longest, math.SmallestNonzeroFloat64) + 1e-6
+	if norm > bound*first && !c.kinked(x, first) {
+		return fmt.Errorf("steps have shortened to %.2g of the longest, but the gradient only to %.2g of the first", length/longest, norm/first)
+	}
+	return nil
+}
+
+// kinked reports whether the gradient jumps near x, measured by the norm given.
+func (c *problemCheck) kinked(x framework.Point, norm float64) bool {
+	const near, jump = 1e-3, 0.05
+	moved, grads := x.Clone(), [2]framework.Point{c.poisoned(), c.poisoned()}
+	for k, b := range c.blocks {
+		v := c.direction(k)
+		floats.Scale(near, v)
+		b.Project(v, x[k], v)
+		if b.Retract(moved[k], x[k], v) != nil {
+			return false
+		}
+	}
+	var change float64
+	for j, at := range []framework.Point{x, moved} {
+		if _, err := c.p.Evaluate(grads[j], at); err != nil {
+			return false
+		}
+	}
+	for k := range x {
+		change = math.Hypot(change, floats.Distance(grads[0][k], grads[1][k], 2))
+	}
+	return change > jump*norm
+}
+
+// gradientNorm returns the norm of the Riemannian gradient of some blocks, or
+// of all.
+func (c *problemCheck) gradientNorm(x framework.Point, group []int) (float64, error) {
+	grad := c.poisoned()
+	if _, err := c.p.Evaluate(grad, x); err != nil {
+		return 0, err
+	}
+	var norm float64
+	for k, b := range c.blocks {
+		if len(group) > 0 && !slices.Contains(group, k) {
+			continue
+		}
+		b.Gradient(grad[k], x[k], grad[k])
+		norm = math.Hypot(norm, b.Norm(x[k], grad[k]))
+	}
+	return norm, nil
+}

@@ -1,0 +1,62 @@
+package framework
+
+import (
+	"errors"
+	"fmt"
+	"math"
+)
+
+// Relocator is a problem that can see past the local minima of some of its
+// variables, such as coordinates on a curve that comes near a row twice.
+type Relocator interface {
+	// Relocate moves x, in place, to a point of lower cost, be it far away, if
+	// it finds one, and reports whether it did; else it leaves x alone. It also
+	// returns the work done, in passes (see [Counts]).
+	Relocate(x Point) (moved bool, passes float64, err error)
+}
+
+// leastGain is the relative decrease of the cost from which on a relocation is
+// worth more iterations.
+const leastGain = 1e-6
+
+// relocate is the last attempt of a run that would end as converged or stalled:
+// where the problem is a [Relocator] and finds a better place, the solver
+// starts again from there.
+func (r *run) relocate() (bool, error) {
+	p, ok := r.evaluator.problem.(Relocator)
+	if !ok || r.options.MaxIterations >= 0 && r.iteration >= r.options.MaxIterations {
+		return false, nil
+	}
+	x := r.bestPoint.Clone()
+	moved, passes, err := p.Relocate(x)
+	r.evaluator.counts.Passes += passes
+	r.evaluator.lastValid = false
+	if err != nil {
+		return false, r.evaluator.failure(fmt.Errorf("relocation: %w", err))
+	}
+	if !moved {
+		return false, nil
+	}
+	state, err := r.solver.Init(r.evaluator, x)
+	if err != nil {
+		return false, err
+	}
+	if _, cost := state.Iterate(); !(cost < r.best-leastGain*math.Abs(r.best)) {
+		return false, nil
+	}
+	r.state, r.slow, r.inStep = state, 0, false
+	r.keepBest()
+	return true, nil
+}
+
+// reconsider takes back the end of a run that can go on from elsewhere.
+func (r *run) reconsider(status Status, done bool) (Status, bool, error) {
+	if !done || status != Converged && status != Stalled {
+		return status, done, nil
+	}
+	moved, err := r.relocate()
+	if errors.Is(err, errStop) {
+		return r.evaluator.stopped, true, nil
+	}
+	return status, !moved, err
+}

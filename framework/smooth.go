@@ -1,0 +1,49 @@
+package framework
+
+// Smoothable is a problem whose cost has kinks that can be rounded. A solver
+// for smooth costs then follows the minimisers of rounded costs as the rounding
+// goes to zero.
+type Smoothable interface {
+	// SmoothingScale returns the length at which rounding should begin at x:
+	// about that of a typical residual. It is 0 where the cost has no kinks,
+	// or none that a minimiser is likely to sit on.
+	SmoothingScale(x Point) (float64, error)
+	// Smooth rounds the kinks of the cost over the length eps from now on; 0
+	// restores the cost itself.
+	Smooth(eps float64)
+}
+
+// Settler is a [State] whose iterate can stay where it is while the run makes
+// progress elsewhere.
+type Settler interface {
+	// Settled reports whether the iterate is up to date. Where it is not,
+	// Solve neither takes a cost that stays for a stall nor computes the
+	// stationarity.
+	Settled() bool
+}
+
+// SmoothingScale returns that of the problem at x, 0 where it is not
+// [Smoothable]. It counts as one pass.
+func (e *Evaluator) SmoothingScale(x Point) (float64, error) {
+	p, ok := e.problem.(Smoothable)
+	if !ok {
+		return 0, nil
+	}
+	if err := e.admit(0); err != nil {
+		return 0, err
+	}
+	e.lastValid = false
+	e.counts.Passes++
+	scale, err := p.SmoothingScale(x)
+	if err != nil {
+		return 0, e.failure(err)
+	}
+	return scale, nil
+}
+
+// Smooth rounds the kinks of the problem, which must be [Smoothable]. Whoever
+// calls it with eps > 0 calls it with 0 before control goes back to Solve.
+func (e *Evaluator) Smooth(eps float64) {
+	e.lastValid = false
+	e.problem.(Smoothable).Smooth(eps)
+}

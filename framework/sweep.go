@@ -1,0 +1,102 @@
+package framework
+
+import "math"
+
+// Sweeper is a problem whose blocks fall into outer and inner ones, such that
+// one pass over its data both settles the inner blocks for given outer ones and
+// finds the next outer blocks. Write F(y, t) for the cost at outer blocks y and
+// inner blocks t.
+type Sweeper interface {
+	// OuterBlocks lists the outer blocks, in ascending order; all others are
+	// inner. There are none where the problem, as it is set up, cannot sweep.
+	OuterBlocks() []int
+	// Sweep does one alternation from x = (y, t) and writes the result into
+	// next = (y', t'), whose former content does not matter: t' with
+	//
+	//	F(y, t') <= F(y, t),
+	//
+	// best the minimum near t, and y' the minimiser of a function of y that is
+	// nowhere below F(., t') and touches it at y, so that
+	//
+	//	F(y', t') <= F(y, t').
+	//
+	// It returns F(y, t'). Where next equals x, the gradient of F is zero.
+	Sweep(next, x Point) (float64, error)
+}
+
+// BlockMinimizer is a problem that can be minimised over some of its blocks
+// while the others stay.
+type BlockMinimizer interface {
+	// Groups lists groups of blocks that can be minimised together, in the
+	// order in which to visit them. No block is in two of them. The result
+	// does not change.
+	Groups() [][]int
+	// MinimizeGroup writes into the blocks of group g of dst the minimiser of
+	// the cost, or of a function that is nowhere below the cost and touches it
+	// at x, given the other blocks of x, and returns the cost there. It leaves
+	// the other blocks of dst alone. The cost does not exceed that at x, and
+	// where dst equals x the gradient over the group is zero.
+	MinimizeGroup(dst, x Point, g int) (float64, error)
+}
+
+// Equivariant is a solver that sees points only through sums, multiples, inner
+// products and the maps that a problem offers: when the coordinates of a
+// problem are turned by an orthogonal matrix, its iterates turn with them.
+// Where a problem does not change under such a turn but for a subspace, it may
+// then be solved within the subspace.
+type Equivariant interface {
+	// Equivariant reports whether the solver, with its settings, is of this
+	// kind.
+	Equivariant() bool
+}
+
+// OuterBlocks lists the outer blocks of a problem that can sweep; none where
+// it cannot.
+func (e *Evaluator) OuterBlocks() []int {
+	if p, ok := e.problem.(Sweeper); ok {
+		return p.OuterBlocks()
+	}
+	return nil
+}
+
+// Sweep does one alternation of a problem for which OuterBlocks is not empty;
+// see [Sweeper]. It counts as one evaluation and two passes. Costs that are not
+// finite are treated as by Evaluate.
+func (e *Evaluator) Sweep(next, x Point) (float64, error) {
+	return e.alternate(next, func() (float64, error) { return e.problem.(Sweeper).Sweep(next, x) })
+}
+
+// Groups lists the groups of blocks that can be minimised together; none where
+// the problem is no [BlockMinimizer].
+func (e *Evaluator) Groups() [][]int {
+	if p, ok := e.problem.(BlockMinimizer); ok {
+		return p.Groups()
+	}
+	return nil
+}
+
+// MinimizeGroup minimises over a group of blocks; see [BlockMinimizer]. It
+// counts as one evaluation and two passes.
+func (e *Evaluator) MinimizeGroup(dst, x Point, g int) (float64, error) {
+	return e.alternate(nil, func() (float64, error) { return e.problem.(BlockMinimizer).MinimizeGroup(dst, x, g) })
+}
+
+// alternate admits and counts a call that computes a cost and moves blocks.
+// Where the point it moves to is not finite, neither counts the cost as
+// finite: nothing can go on from there.
+func (e *Evaluator) alternate(next Point, call func() (float64, error)) (float64, error) {
+	if err := e.admit(1); err != nil {
+		return math.Inf(1), err
+	}
+	e.lastValid = false
+	cost, err := call()
+	if err != nil {
+		return math.Inf(1), e.failure(err)
+	}
+	e.counts.Evaluations++
+	e.counts.Passes += 2
+	if !next.Finite() {
+		cost = math.NaN()
+	}
+	return e.judgeCost(cost)
+}
