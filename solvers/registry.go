@@ -27,6 +27,12 @@ type entry struct {
 var (
 	registryMu sync.RWMutex
 	registry   = []entry{
+		{Description{"alternating", "accelerated sweeps of exact minimisations; for losses of the norm: l2, squared_l2"},
+			func() framework.Solver { return Alternating{} }},
+		{Description{"lbfgs", "preconditioned Riemannian L-BFGS on all blocks at once, kinks rounded less and less; for any loss"},
+			func() framework.Solver { return Continuation{Inner: LBFGS{}} }},
+		{Description{"newton", "Newton's method with tau eliminated, kinks rounded less and less; for small D"},
+			func() framework.Solver { return Continuation{Inner: Newton{}} }},
 		{Description{"rgd", "blockwise Riemannian gradient descent with Armijo steps, one step size per row of tau (the paper's Algorithm 1, corrected)"},
 			func() framework.Solver { return RGD{} }},
 	}
@@ -77,5 +83,21 @@ func names() []string {
 	return list
 }
 
-// Auto chooses a solver for a problem.
-func Auto(framework.Problem) framework.Solver { return RGD{} }
+// smallOuter is the number of outer coordinates up to which second derivatives
+// are cheaper than the iterations that they save.
+const smallOuter = 64
+
+// Auto chooses a solver by what the problem offers: [Newton] where second
+// derivatives are small, [Alternating] where sweeps are possible, else [LBFGS];
+// the first and the last with [Continuation].
+func Auto(p framework.Problem) framework.Solver {
+	if a, ok := p.(framework.ArrowSecondOrder); ok {
+		if shape, fits := a.ArrowShape(); fits && shape.Outer <= smallOuter {
+			return Continuation{Inner: Newton{}}
+		}
+	}
+	if s, ok := p.(framework.Sweeper); ok && len(s.OuterBlocks()) > 0 {
+		return Alternating{}
+	}
+	return Continuation{Inner: LBFGS{}}
+}

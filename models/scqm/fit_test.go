@@ -267,7 +267,7 @@ func TestResidualNorms(t *testing.T) {
 // and ignores the outlier.
 func ExampleLearn() {
 	x := arc(1, 200, 0.01)
-	copy(x.X, []float64{-3, -3})
+	copy(x.X, []float64{0, 0})
 	fit, err := Learn(context.Background(), x, Config{Latent: 1, Loss: losses.L2()})
 	if err != nil {
 		fmt.Println(err)
@@ -315,7 +315,7 @@ func TestMultiplierOfOrthonormality(t *testing.T) {
 	x := arc(1, 60, 0.05)
 	p, err := NewProblem(context.Background(), x, losses.SquaredL2(), 1, 1, 1)
 	require.NoError(t, err)
-	start, _, err := p.start(Config{})
+	start, _, err := p.flatStart()
 	require.NoError(t, err)
 	res, err := framework.Solve(context.Background(), p, start, solvers.RGD{}, framework.Options{MaxIterations: 50000, MinRelativeDecrease: -1, Tolerance: 1e-4})
 	require.NoError(t, err)

@@ -146,7 +146,7 @@ func (p *foot) tryLine() {
 // try minimises from tau and enters the end point in the list of minima.
 func (p *foot) try(tau []float64) {
 	copy(p.start, tau)
-	value := p.minimise(p.start)
+	value := p.minimise(p.start, maxFootSteps, footPrecision)
 	if math.IsNaN(value) {
 		return
 	}
@@ -182,11 +182,13 @@ func (p *foot) residual(tau []float64) float64 {
 	return dist*dist + floats.Dot(p.e, p.e)
 }
 
-// minimise runs damped Newton on h from tau, in place, and returns h there.
-func (p *foot) minimise(tau []float64) float64 {
+// minimise does damped Newton steps on h from tau, in place, at most so many and
+// none after one that is as short as the precision, relative to tau. It returns
+// h there and leaves Theta' phi(tau) - b in e and phi(tau) in phi.
+func (p *foot) minimise(tau []float64, steps int, precision float64) float64 {
 	f := p.f
 	value := p.residual(tau)
-	for range maxFootSteps {
+	for range steps {
 		// Half of gradient and Hessian: tau - a + E_V'e and E'E + sum_k e_k 2 A_k.
 		f.weigh(p.w, p.e)
 		floats.SubTo(p.g, tau, p.ab[:f.d])
@@ -200,7 +202,7 @@ func (p *foot) minimise(tau []float64) float64 {
 			return value
 		}
 		value = next
-		if floats.Norm(p.step, 2) <= footPrecision*floats.Norm(tau, 2) {
+		if floats.Norm(p.step, 2) <= precision*floats.Norm(tau, 2) {
 			break
 		}
 	}

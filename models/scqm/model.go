@@ -144,19 +144,22 @@ func (m *Model) Transform(ctx context.Context, x Data, threads int) ([]float64, 
 	if m.Loss == nil {
 		return nil, fmt.Errorf("scqm: the loss %q of the model is not known here, and without it nothing can be projected: %w", m.Meta.Loss.Name, ErrInput)
 	}
-	x.Weights = nil
-	f := m.sheet()
 	tau := make([]float64, x.N*m.Latent)
+	return tau, projectRows(ctx, tau, m.sheet(), m.Loss, x, threads)
+}
+
+// projectRows writes the latent coordinates of all rows of x into tau.
+func projectRows(ctx context.Context, tau []float64, f *sheet, loss framework.Loss, x Data, threads int) error {
 	errs := make([]error, par.Shards(x.N))
 	par.Do(par.Threads(threads), len(errs), func(_, shard int) {
 		lo, hi := par.Bounds(x.N, shard)
 		part := Data{N: hi - lo, D: x.D, X: x.X[lo*x.D : hi*x.D]}
-		errs[shard] = newProjector(f, m.Loss).project(ctx, tau[lo*f.d:hi*f.d], part, lo)
+		errs[shard] = newProjector(f, loss).project(ctx, tau[lo*f.d:hi*f.d], part, lo)
 	})
 	for _, err := range errs {
 		if err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return tau, nil
+	return nil
 }

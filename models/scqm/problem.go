@@ -29,6 +29,11 @@ const (
 type Problem struct {
 	// Lambda is the factor of the curvature penalty, in the unit of the cost.
 	Lambda float64
+	// published says that the solver is that of the paper, which begins at Theta
+	// = 0; others begin at the Theta of least squares.
+	published bool
+	// relocating allows Relocate to move rows.
+	relocating bool
 
 	data    Data
 	loss    framework.Loss
@@ -40,6 +45,13 @@ type Problem struct {
 	workers []*worker
 	sums    []*sums // per shard
 	total   *sums
+
+	alternation *alternation // made by the first Sweep
+
+	smoothing    smoothing       // see Smooth
+	precondition *preconditioner // made by the first BuildPreconditioner
+
+	arrow *arrow // made by the first use of second derivatives
 
 	// What Evaluate leaves behind for Resume.
 	at        framework.Point // the point

@@ -34,15 +34,23 @@ type KKT struct {
 // |grad_Q| / sum |g_i||z_i|, for Theta |grad_Theta| / sum |phi_i||g_i| and for
 // Tau sum |grad_tau_i| / sum |g_i||E_i|_F. Where all residuals are rounding
 // errors, they are 0.
+//
+// Where the problem was smoothed, g_i are the gradients of the loss smoothed
+// over the last length and no number is less than their distance from
+// subgradients of the loss itself, see certificateSlack.
 func (p *Problem) Stationarity(dst []float64, x framework.Point) error {
 	norms, terms, err := p.firstOrder(x)
+	if err != nil {
+		return err
+	}
+	slack, err := p.certificateSlack(x)
 	if err != nil {
 		return err
 	}
 	for k := range dst {
 		dst[k] = 0
 		if terms[k] > 0 {
-			dst[k] = norms[k] / terms[k]
+			dst[k] = math.Max(norms[k]/terms[k], slack)
 		}
 	}
 	return nil
@@ -58,6 +66,10 @@ func (p *Problem) KKT(x framework.Point) (KKT, error) {
 // firstOrder returns the gradient norms of the blocks and the sums of the norms
 // of their terms, all 0 at an interpolation.
 func (p *Problem) firstOrder(x framework.Point) (norms, terms [numBlocks]float64, err error) {
+	if s := p.smoothing; s.rounded != nil {
+		defer func(l framework.Loss) { p.loss = l }(p.loss)
+		p.loss = s.rounded
+	}
 	grad := framework.NewPoint(p.blocks)
 	if _, err = p.Evaluate(grad, x); err != nil {
 		return norms, terms, err

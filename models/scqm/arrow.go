@@ -1,0 +1,291 @@
+package scqm
+
+import (
+	"fmt"
+
+	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/internal/par"
+	"gonum.org/v1/gonum/floats"
+)
+
+const (
+	// maxArrowOuter and maxArrowEntries bound the memory of second derivatives:
+	// the order of the outer matrix, and the entries of the coupling of outer
+	// and inner blocks. Beyond that Newton's method is the wrong one.
+	maxArrowOuter   = 500
+	maxArrowEntries = 1 << 25
+)
+
+// arrow computes second derivatives of a Problem in the frame of the sheet.
+//
+// With W = [Q Qc] orthonormal and square, e_i = W'r_i is the residual seen in
+// the frame. Outer blocks move along
+//
+//	c + W gamma,   polar(Q + W [Omega; K]),   Theta + dTheta,
+//
+// Omega skew-symmetric and K any (D-m) x m matrix, and with the features
+// h = [1; z; phi] of a row its residual changes by
+//
+//	de = gamma + [Omega; K] z + [0; dTheta' phi]
+//
+// to first order. So every coordinate v_p puts multiples of features into rows
+// of e, which is what its list of terms says, and
+//
+//	de/dv_p = sum over terms of sign h_f unit_row.
+//
+// With g = W' grad loss, H = W' (hess loss) W and E = de/dtau, whose first m
+// rows are dz/dtau, the derivatives are sums over rows and terms of
+//
+//	OuterGrad_p  sign g_row h_f
+//	A_pp'        sign sign' H_row,row' h_f h_f'
+//	B_p          sign ((HE)_row h_f + g_row dh_f/dtau)
+//	C            E'HE + sum_k g_(d+k) 2 A_k
+//
+// and in A also the part of second order of the move: -g_Q' (D'D) z for
+// D = [Omega; K], from the polar retraction Q + D - Q D'D / 2, and
+// g' D [0; dTheta' phi], both linear in the moments sum_i g_i h_i'.
+type arrow struct {
+	f        *sheet
+	nf       int          // 1 + m + q features
+	p        int          // outer coordinates
+	terms    []arrowTerm  // of all coordinates, in order
+	first    []int        // terms of coordinate p: first[p] to first[p+1]
+	pairs    []momentPair // of terms, made when needed
+	qFrom    int          // coordinates of Q: qFrom to thetaFrom
+	frame    *frame
+	workers  []*arrowWorker
+	sums     []*arrowSums // per shard
+	total    *arrowSums
+	errs     []error
+	passes   []float64 // per shard, of settling
+	constant []float64 // D x D: W'(hess loss)W where it is the same for all rows
+	seen     sight     // of all rows
+
+	structure  framework.Structure   // of the loss
+	second     framework.SecondOrder // its second derivatives
+	assembly   assembleShard         // the work under way
+	settlement settleShard
+}
+
+// arrowTerm says that a coordinate puts sign times a feature into a row of e.
+type arrowTerm struct {
+	row, feature int
+	sign         float64
+}
+
+func newArrow(f *sheet, threads, n int) *arrow {
+	a := &arrow{f: f, nf: 1 + f.m + f.q, frame: newFrame(f)}
+	a.workers = make([]*arrowWorker, threads)
+	a.listTerms()
+	shards := par.Shards(n)
+	a.sums, a.errs, a.passes = make([]*arrowSums, shards), make([]error, shards), make([]float64, shards)
+	for i := range a.sums {
+		a.sums[i] = newArrowSums(a)
+	}
+	a.total = newArrowSums(a)
+	a.constant = make([]float64, f.D*f.D)
+	a.seen = newSight(f, n)
+	return a
+}
+
+// listTerms enumerates the coordinates: gamma, Omega above the diagonal, K, and
+// Theta.
+func (a *arrow) listTerms() {
+	f := a.f
+	coordinate := func(terms ...arrowTerm) {
+		a.first = append(a.first, len(a.terms))
+		a.terms = append(a.terms, terms...)
+	}
+	for r := range f.D {
+		coordinate(arrowTerm{r, 0, 1})
+	}
+	a.qFrom = len(a.first)
+	for k := range f.m {
+		for l := k + 1; l < f.m; l++ {
+			coordinate(arrowTerm{k, 1 + l, 1}, arrowTerm{l, 1 + k, -1})
+		}
+	}
+	for r := f.m; r < f.D; r++ {
+		for k := range f.m {
+			coordinate(arrowTerm{r, 1 + k, 1})
+		}
+	}
+	for b := range f.q {
+		for k := range f.s {
+			coordinate(arrowTerm{f.d + k, 1 + f.m + b, 1})
+		}
+	}
+	a.p = len(a.first)
+	a.first = append(a.first, len(a.terms))
+}
+
+// arrowOuter is the number of outer coordinates.
+func arrowOuter(f *sheet) int { return f.D + f.D*f.m - f.m*(f.m+1)/2 + f.q*f.s }
+
+// ArrowShape implements [framework.ArrowSecondOrder]: rows of Tau are inner. It
+// reports false where the matrices would be too large.
+func (p *Problem) ArrowShape() (framework.ArrowShape, bool) {
+	f := p.sheet
+	s := framework.ArrowShape{Block: BlockTau, Outer: arrowOuter(f), Rows: p.data.N, Dim: f.d}
+	fits := s.Outer <= maxArrowOuter && s.Outer*f.d <= maxArrowEntries/p.data.N
+	return s, fits
+}
+
+// AssembleArrow writes the derivatives of first and second order at x, exactly
+// for losses with second derivatives.
+func (p *Problem) AssembleArrow(dst *framework.Arrow, x framework.Point) (cost, passes float64, err error) {
+	a := p.prepareArrow(x)
+	passes = 2
+	if a.seen.at(p.sheet) {
+		passes = 1
+	}
+	a.frame.complete()
+	a.turnLoss(p)
+	a.assembly = assembleShard{dst: dst, tau: x[BlockTau], seen: passes == 1}
+	if err := p.eachShard(a, &a.assembly); err != nil {
+		return 0, 0, err
+	}
+	a.seen.keep(p.sheet)
+	t := a.total
+	t.reset()
+	for _, s := range a.sums {
+		t.add(s)
+	}
+	a.finish(dst, t)
+	p.addArrowPenalty(dst, x[BlockTheta])
+	return t.cost + p.penalty(nil, x[BlockTheta]), passes, nil
+}
+
+// prepareArrow loads the sheet at x. The loss may have changed since last time:
+// see Smooth.
+func (p *Problem) prepareArrow(x framework.Point) *arrow {
+	if p.arrow == nil {
+		p.arrow = newArrow(p.sheet, p.threads, p.data.N)
+	}
+	p.arrow.structure, p.arrow.second = framework.StructureOf(p.loss), framework.HessianOf(p.loss)
+	p.sheet.load(x[BlockC], x[BlockQ], x[BlockTheta])
+	return p.arrow
+}
+
+// shardWork is what is done to the rows lo to hi of a problem.
+type shardWork interface {
+	run(p *Problem, a *arrow, w *arrowWorker, shard, lo, hi int) error
+}
+
+// eachShard runs work on all rows. A single thread takes the shards in turn,
+// without the closure that a goroutine needs.
+func (p *Problem) eachShard(a *arrow, work shardWork) error {
+	if p.threads == 1 || len(a.errs) == 1 {
+		for i := range a.errs {
+			p.oneShard(a, work, 0, i)
+		}
+	} else {
+		par.Do(p.threads, len(a.errs), func(id, i int) { p.oneShard(a, work, id, i) })
+	}
+	for _, err := range a.errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *Problem) oneShard(a *arrow, work shardWork, id, shard int) {
+	lo, hi := par.Bounds(p.data.N, shard)
+	if a.errs[shard] = p.ctx.Err(); a.errs[shard] == nil {
+		a.errs[shard] = work.run(p, a, a.worker(p, id), shard, lo, hi)
+	}
+}
+
+// worker returns the buffers of a worker, made at its first use.
+func (a *arrow) worker(p *Problem, id int) *arrowWorker {
+	if a.workers[id] == nil {
+		a.workers[id] = newArrowWorker(a, p.data.N)
+	}
+	return a.workers[id]
+}
+
+// finish turns the sums over rows into the outer derivatives.
+func (a *arrow) finish(dst *framework.Arrow, t *arrowSums) {
+	copy(dst.A, t.a)
+	a.addMoments(dst.A, t.hh)
+	for p := range a.p {
+		var g float64
+		for _, u := range a.termsOf(p) {
+			g += u.sign * t.gh[u.row*a.nf+u.feature]
+		}
+		dst.OuterGrad[p] = g
+	}
+	a.addMove(dst.A, t.gh)
+	for i := range a.p {
+		for j := range i {
+			dst.A[i*a.p+j] = dst.A[j*a.p+i]
+		}
+	}
+}
+
+func (a *arrow) termsOf(p int) []arrowTerm { return a.terms[a.first[p]:a.first[p+1]] }
+
+// addMove adds to the upper triangle of A what the second order of the move
+// contributes, from the moments gh = sum g h'.
+func (a *arrow) addMove(dst, gh []float64) {
+	f := a.f
+	thetaFrom := a.p - f.q*f.s
+	for i := a.qFrom; i < thetaFrom; i++ {
+		for _, u := range a.termsOf(i) {
+			for j := i; j < thetaFrom; j++ {
+				for _, v := range a.termsOf(j) {
+					if u.row == v.row { // - sym(sum g_Q z') between the columns
+						k, l := u.feature-1, v.feature-1
+						dst[i*a.p+j] -= u.sign * v.sign * (gh[k*a.nf+1+l] + gh[l*a.nf+1+k]) / 2
+					}
+				}
+			}
+			if k := u.feature - 1 - f.d; k >= 0 { // this column of Q carries Theta's column k
+				for b := range f.q {
+					dst[i*a.p+thetaFrom+b*f.s+k] += u.sign * gh[u.row*a.nf+1+f.m+b]
+				}
+			}
+		}
+	}
+}
+
+// addArrowPenalty adds the derivatives of Lambda sum_k |A_k|_F^2.
+func (p *Problem) addArrowPenalty(dst *framework.Arrow, theta []float64) {
+	f, n := p.sheet, dst.Outer
+	from := n - f.q*f.s
+	for b := range f.q {
+		u := 2 * p.Lambda * vechWeight(f.d, b)
+		for k := range f.s {
+			i := b*f.s + k
+			dst.OuterGrad[from+i] += u * theta[i]
+			dst.A[(from+i)*n+from+i] += u
+		}
+	}
+}
+
+// MoveOuter moves c, Q and Theta along tangent coordinates, Q with the polar
+// retraction.
+func (p *Problem) MoveOuter(dst, x framework.Point, v []float64) error {
+	a, f := p.prepareArrow(x), p.sheet
+	fr := a.frame
+	fr.complete()
+	copy(dst[BlockC], f.c)
+	for r := range f.D {
+		floats.AddScaled(dst[BlockC], v[r], fr.axis(r))
+	}
+	copy(fr.moved, f.qt)
+	thetaFrom := a.p - f.q*f.s
+	for i := a.qFrom; i < thetaFrom; i++ {
+		for _, u := range a.termsOf(i) {
+			k := u.feature - 1
+			floats.AddScaled(fr.moved[k*f.D:(k+1)*f.D], u.sign*v[i], fr.axis(u.row))
+		}
+	}
+	if !fr.orthonormalize() {
+		return fmt.Errorf("scqm: the move of Q is not finite: %w", framework.ErrNonFinite)
+	}
+	transpose(dst[BlockQ], fr.moved, f.m, f.D)
+	floats.AddTo(dst[BlockTheta], f.theta, v[thetaFrom:])
+	return nil
+}

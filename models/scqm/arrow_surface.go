@@ -1,0 +1,211 @@
+package scqm
+
+import (
+	"math"
+
+	"github.com/scqm/scqm/framework"
+)
+
+// Surfaces in space, D = 3, d = 2, s = 1, with a radial loss, are what local
+// fits to point clouds are made of. Their kernels are the formulas of arrow and
+// walker written out: with x, y the entries of tau, (t0, t1, t2) = Theta and
+//
+//	z = (x, y, t0 xx + t1 xy + t2 yy),   dz_2/dtau = (a, b) = (2 t0 x + t1 y, t1 x + 2 t2 y).
+
+// isSurface reports whether the kernels of surfaces apply.
+func (a *arrow) isSurface() bool {
+	f := a.f
+	return f.D == 3 && f.d == 2 && f.s == 1 && a.seesAll() && a.structure == framework.StructureRadial
+}
+
+// surfaceSums are the sums over the rows of a batch.
+type surfaceSums struct {
+	gh [3][7]float64
+	hh [7][7]float64 // upper triangle
+}
+
+// surface adds the rows from to to of a surface, whose losses are known, and
+// writes their inner derivatives.
+func (job *assembleShard) surface(p *Problem, a *arrow, w *arrowWorker, s *arrowSums, from, to int) {
+	var sums surfaceSums
+	t0, t1, t2 := a.f.theta[0], a.f.theta[1], a.f.theta[2]
+	for i := from; i < to; i++ {
+		k := i - from
+		weight := p.data.weight(i)
+		if weight > 0 {
+			s.cost += weight * w.value[k]
+		}
+		first, second := 2*weight*w.one[k], 4*weight*w.two[k]
+		tau, e, h := job.tau[2*i:2*i+2:2*i+2], w.e[3*k:3*k+3:3*k+3], (*[7]float64)(w.h[7*k:])
+		row := surfaceRow{x: tau[0], y: tau[1], z: h[3], e: [3]float64{e[0], e[1], e[2]}}
+		row.a, row.b = 2*t0*row.x+t1*row.y, t1*row.x+2*t2*row.y
+		row.g = [3]float64{first * e[0], first * e[1], first * e[2]}
+		row.slopes(first, second)
+		row.inner(job.dst.InnerGrad[2*i:2*i+2:2*i+2], job.dst.C[4*i:4*i+4:4*i+4], t0, t1, t2)
+		row.couple(job.dst.B, job.dst.Inner(), 2*i, h)
+		sums.add(&row, h, first)
+		if second != 0 {
+			row.outer(w.v[:9:9], h)
+			addOuterProduct(s.a, w.v, second)
+		}
+	}
+	sums.addTo(s)
+}
+
+// lookAtSurface computes features and residuals in the frame as look does.
+func (job *assembleShard) lookAtSurface(p *Problem, a *arrow, w *arrowWorker, from, to int) {
+	t0, t1, t2 := a.f.theta[0], a.f.theta[1], a.f.theta[2]
+	for i := from; i < to; i++ {
+		seen := a.seen.y[3*i : 3*i+3 : 3*i+3]
+		if !job.seen {
+			a.frame.see(seen, p.data.Row(i))
+		}
+		x, y := job.tau[2*i], job.tau[2*i+1]
+		xx, xy, yy := x*x, x*y, y*y
+		z := t0*xx + t1*xy + t2*yy
+		*(*[7]float64)(w.h[7*(i-from):]) = [7]float64{1, x, y, z, xx, xy, yy}
+		*(*[3]float64)(w.e[3*(i-from):]) = [3]float64{x - seen[0], y - seen[1], z - seen[2]}
+	}
+}
+
+// surfaceRow is one row: latent coordinates, residual, loss gradient, and the
+// product n of the loss Hessian with the derivative of the residual.
+type surfaceRow struct {
+	x, y, z, a, b float64
+	e, g          [3]float64
+	n             [3][2]float64
+}
+
+func (r *surfaceRow) slopes(first, second float64) {
+	r.n = [3][2]float64{{first, 0}, {0, first}, {first * r.a, first * r.b}}
+	if second == 0 {
+		return
+	}
+	u, v := second*(r.e[0]+r.e[2]*r.a), second*(r.e[1]+r.e[2]*r.b)
+	for k, e := range r.e {
+		r.n[k][0] += e * u
+		r.n[k][1] += e * v
+	}
+}
+
+// inner writes gradient and Hessian with respect to tau.
+func (r *surfaceRow) inner(grad, c []float64, t0, t1, t2 float64) {
+	n, g := &r.n, &r.g
+	grad[0], grad[1] = g[0]+r.a*g[2], g[1]+r.b*g[2]
+	off := n[0][1] + r.a*n[2][1] + g[2]*t1
+	c[0], c[1] = n[0][0]+r.a*n[2][0]+2*g[2]*t0, off
+	c[2], c[3] = off, n[1][1]+r.b*n[2][1]+2*g[2]*t2
+}
+
+// couple writes B_i into columns at and at+1: for c, the rotations in the
+// planes 01, 02 and 12, and Theta.
+func (r *surfaceRow) couple(dst []float64, stride, at int, h *[7]float64) {
+	n, g, x, y, z, a, b := &r.n, &r.g, r.x, r.y, r.z, r.a, r.b
+	for p, v := range [9][2]float64{
+		n[0], n[1], n[2],
+		{n[0][0]*y - n[1][0]*x - g[1], n[0][1]*y - n[1][1]*x + g[0]},
+		{n[0][0]*z - n[2][0]*x + g[0]*a - g[2], n[0][1]*z - n[2][1]*x + g[0]*b},
+		{n[1][0]*z - n[2][0]*y + g[1]*a, n[1][1]*z - n[2][1]*y + g[1]*b - g[2]},
+		{n[2][0]*h[4] + 2*g[2]*x, n[2][1] * h[4]},
+		{n[2][0]*h[5] + g[2]*y, n[2][1]*h[5] + g[2]*x},
+		{n[2][0] * h[6], n[2][1]*h[6] + 2*g[2]*y},
+	} {
+		o := p*stride + at
+		dst[o], dst[o+1] = v[0], v[1]
+	}
+}
+
+// outer writes J'e.
+func (r *surfaceRow) outer(v []float64, h *[7]float64) {
+	e := &r.e
+	v[0], v[1], v[2] = e[0], e[1], e[2]
+	v[3], v[4], v[5] = e[0]*r.y-e[1]*r.x, e[0]*r.z-e[2]*r.x, e[1]*r.z-e[2]*r.y
+	v[6], v[7], v[8] = e[2]*h[4], e[2]*h[5], e[2]*h[6]
+}
+
+func (s *surfaceSums) add(r *surfaceRow, h *[7]float64, factor float64) {
+	for j := range 7 {
+		v := h[j]
+		s.gh[0][j] += r.g[0] * v
+		s.gh[1][j] += r.g[1] * v
+		s.gh[2][j] += r.g[2] * v
+		v *= factor
+		for k := j; k < 7; k++ {
+			s.hh[j][k] += v * h[k]
+		}
+	}
+}
+
+func (s *surfaceSums) addTo(dst *arrowSums) {
+	for r := range s.gh {
+		for j, v := range s.gh[r] {
+			dst.gh[7*r+j] += v
+		}
+	}
+	for j := range s.hh {
+		for k := j; k < 7; k++ {
+			dst.hh[7*j+k] += s.hh[j][k]
+		}
+	}
+}
+
+// settleSurface settles rows of a surface as walk does.
+func (job *settleShard) settleSurface(p *Problem, a *arrow, w *arrowWorker, from, to int) {
+	q := quartic{t0: a.f.theta[0], t1: a.f.theta[1], t2: a.f.theta[2]}
+	for i := from; i < to; i++ {
+		seen := a.seen.y[3*i : 3*i+3 : 3*i+3]
+		a.frame.see(seen, p.data.Row(i))
+		q.y = [3]float64{seen[0], seen[1], seen[2]}
+		tau := job.tau[2*i : 2*i+2 : 2*i+2]
+		x, y := tau[0], tau[1]
+		value := q.at(x, y)
+		if p.data.weight(i) > 0 {
+			ox, oy := job.other[2*i], job.other[2*i+1]
+			if v := q.at(ox, oy); v < value {
+				x, y, value = ox, oy, v
+			}
+			tau[0], tau[1], value = q.step(x, y, value)
+		}
+		w.u[i-from] = value
+	}
+}
+
+// flatForm is the curvature, relative to the largest, that counts as none.
+const flatForm = 1e-10
+
+// quartic is the squared distance of a surface from a point, as a function of
+// tau.
+type quartic struct {
+	t0, t1, t2 float64
+	y          [3]float64
+}
+
+func (q *quartic) at(x, y float64) float64 {
+	e0, e1, e2 := x-q.y[0], y-q.y[1], q.t0*x*x+q.t1*x*y+q.t2*y*y-q.y[2]
+	return e0*e0 + e1*e1 + e2*e2
+}
+
+// step takes a damped Newton step. A Hessian that is not safely positive
+// definite is shifted as in newtonStep.
+func (q *quartic) step(x, y, value float64) (float64, float64, float64) {
+	e2 := q.t0*x*x + q.t1*x*y + q.t2*y*y - q.y[2]
+	a, b := 2*q.t0*x+q.t1*y, q.t1*x+2*q.t2*y
+	g0, g1 := x-q.y[0]+e2*a, y-q.y[1]+e2*b
+	h00, h01, h11 := 1+a*a+2*e2*q.t0, a*b+e2*q.t1, 1+b*b+2*e2*q.t2
+	off := math.Abs(h01)
+	size := max(math.Abs(h00), math.Abs(h11)) + off
+	det := h00*h11 - h01*h01
+	if !(h00 > flatForm*size) || !(det > flatForm*size*h00) {
+		shift := 2*max(0, off-min(h00, h11)) + 1e-3*size
+		h00, h11 = h00+shift, h11+shift
+		det = h00*h11 - h01*h01
+	}
+	dx, dy := (h01*g1-h11*g0)/det, (h01*g0-h00*g1)/det
+	for t := 1.0; t > 1.0/(1<<settleHalvings); t /= 2 {
+		nx, ny := x+t*dx, y+t*dy
+		if next := q.at(nx, ny); next <= value {
+			return nx, ny, next
+		}
+	}
+	return x, y, value
+}

@@ -1,0 +1,136 @@
+package scqm
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/scqm/scqm/framework"
+)
+
+// Config says how to fit a model. Latent and Loss are required; the zero value
+// of every other field is the default.
+type Config struct {
+	// Latent is d, the dimension of the sheet, 1 <= d <= D.
+	Latent int
+	// Curvature is s, the number of directions in which the sheet may bend; 0
+	// stands for min(d(d+1)/2, D-d). More than that many cannot be used: a
+	// larger s is fitted with so many, and V is completed orthonormally.
+	Curvature int
+	// Linear keeps Theta = 0: the sheet is flat.
+	Linear bool
+	// Loss scores residual rows.
+	Loss framework.Loss
+	// Solver is the algorithm; nil chooses one.
+	Solver framework.Solver
+	// Ridge is the curvature penalty in a unit free of scale: Lambda of the
+	// [Problem] is Ridge * (F_lin / n) * h2, with F_lin the objective of the
+	// principal component start and h2 the mean squared distance of the rows
+	// from their mean.
+	Ridge float64
+	// ThetaScale is the standard deviation of a random normal start of Theta
+	// in units of 1/h. 0 starts from the Theta of least squares for the
+	// principal components, or with gradient descent from Theta = 0, as published.
+	ThetaScale float64
+	// Inits is the number of starts, of which the best result is kept; 0
+	// stands for 1. The first is the principal components, the others are
+	// random rotations of the leading ones.
+	Inits int
+	// Seed makes random choices reproducible.
+	Seed uint64
+	// Threads bounds the goroutines; below 1 stands for all processors. The
+	// result does not depend on it.
+	Threads int
+	// Options are the limits of the run. Two defaults differ from those of the
+	// framework: MaxIterations is 10000, because blockwise descent crosses
+	// plateaus slowly, and MinRelativeDecrease 1e-10.
+	Options framework.Options
+}
+
+// Defaults of [Config].Options.
+const (
+	DefaultMaxIterations       = 10000
+	DefaultMinRelativeDecrease = 1e-10
+)
+
+func (c Config) validate(x Data) error {
+	if err := x.validate(); err != nil {
+		return err
+	}
+	switch {
+	case c.Loss == nil:
+		return fmt.Errorf("scqm: no loss given: %w", ErrInput)
+	case c.Latent < 1 || c.Latent > x.D:
+		return fmt.Errorf("scqm: latent dimension %d does not fit rows of length %d; want 1 to %d: %w", c.Latent, x.D, x.D, ErrInput)
+	case c.Curvature < 0:
+		return fmt.Errorf("scqm: curvature dimension %d is negative: %w", c.Curvature, ErrInput)
+	case c.Inits < 0:
+		return fmt.Errorf("scqm: number of starts %d is negative: %w", c.Inits, ErrInput)
+	case !(c.Ridge >= 0) || math.IsInf(c.Ridge, 0):
+		return fmt.Errorf("scqm: ridge is %v, want a finite number of at least 0: %w", c.Ridge, ErrInput)
+	case !(c.ThetaScale >= 0) || math.IsInf(c.ThetaScale, 0):
+		return fmt.Errorf("scqm: scale of the random start is %v, want a finite number of at least 0: %w", c.ThetaScale, ErrInput)
+	}
+	if c.Inits > 1 && c.Options.Checkpoint != nil {
+		return fmt.Errorf("scqm: %d starts cannot be stored in one checkpoint; want 1: %w", c.Inits, ErrInput)
+	}
+	return nil
+}
+
+func (c Config) options(x Data, solver framework.Solver) framework.Options {
+	o := c.Options
+	if o.MaxIterations == 0 {
+		o.MaxIterations = DefaultMaxIterations
+	}
+	if o.MinRelativeDecrease == 0 {
+		o.MinRelativeDecrease = DefaultMinRelativeDecrease
+	}
+	if o.Checkpoint != nil && o.Checkpoint.Fingerprint == "" {
+		checkpoint := *o.Checkpoint
+		checkpoint.Fingerprint = fingerprint(x, c, solver)
+		o.Checkpoint = &checkpoint
+	}
+	return o
+}
+
+// curvatures are the number of curvature columns fitted and delivered.
+type curvatures struct{ fitted, requested int }
+
+// curvature settles s. V Theta' has rank at most q, so that columns beyond q
+// are redundant.
+func (c Config) curvature(x Data) (curvatures, []string) {
+	q, room := vechLen(c.Latent), x.D-c.Latent
+	s := curvatures{fitted: min(q, room), requested: min(q, room)}
+	var notes []string
+	if c.Curvature > 0 {
+		s.requested = min(c.Curvature, room)
+		s.fitted = min(s.requested, q)
+		if c.Curvature > room {
+			notes = append(notes, fmt.Sprintf("s = %d was reduced to D - d = %d", c.Curvature, room))
+		}
+		if s.requested > q {
+			notes = append(notes, fmt.Sprintf("s = %d exceeds d(d+1)/2 = %d: the model class is that of s = %d, and V was completed orthonormally", s.requested, q, q))
+		}
+	}
+	if c.Linear {
+		s.fitted = 0
+	}
+	if note := c.overfits(x, s.fitted); note != "" {
+		notes = append(notes, note)
+	}
+	return s, notes
+}
+
+// overfits returns a warning where the sheet has more numbers than half of those
+// left after every row has spent d on its place on the sheet. Rows beyond their
+// own number of dimensions tell a sheet nothing: n rows span n-1 of them.
+func (c Config) overfits(x Data, s int) string {
+	if c.Ridge > 0 || s == 0 {
+		return ""
+	}
+	columns := min(x.D, x.N-1)
+	numbers, left := columns*(1+c.Latent+s)+vechLen(c.Latent)*s, x.N*(columns-c.Latent)
+	if 2*numbers <= left {
+		return ""
+	}
+	return fmt.Sprintf("the sheet has %d numbers and the data leave %d to determine them, so that it follows noise: use a ridge, a smaller d or s, or more rows", numbers, max(left, 0))
+}

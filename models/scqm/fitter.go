@@ -1,0 +1,305 @@
+package scqm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/solvers"
+	"gonum.org/v1/gonum/floats"
+)
+
+// Fitter fits models to many small sets of rows of one shape, such as the
+// neighbourhoods of the points of a cloud. It does what [Learn] does with
+// [solvers.Newton], in memory of its own that every fit uses again: after the
+// first one, fits of up to 16 columns with the losses of package losses allocate
+// nothing. One Fitter serves one goroutine.
+type Fitter struct {
+	config    Config
+	problem   *Problem
+	evaluator *framework.Evaluator
+	newton    solvers.Newton
+	state     *solvers.NewtonState
+	start     framework.Point
+	seed      *directions
+}
+
+// Outcome says how a fit of a [Fitter] went.
+type Outcome struct {
+	// Objective is the weighted sum of losses, Penalty that of the curvature.
+	Objective, Penalty float64
+	// Iterations is the number of Newton steps.
+	Iterations int
+	// Converged says that a last iteration lowered the cost by no more than
+	// MinRelativeDecrease; else the iterations were used up.
+	Converged bool
+}
+
+const (
+	// defaultFitterIterations and defaultFitterDecrease are enough for six
+	// digits of the cost.
+	defaultFitterIterations = 100
+	defaultFitterDecrease   = 1e-6
+)
+
+// NewFitter prepares fits of n rows of length D. Of c, the fields Latent,
+// Curvature, Linear, Loss, Ridge, and of its Options MaxIterations (0
+// stands for 100) and MinRelativeDecrease (0 stands for 1e-6) count; Solver may
+// be a [solvers.Newton] with settings. A fit ends with the first iteration that
+// lowers the cost by no more than the fraction MinRelativeDecrease. Fits end
+// with an error when ctx is done.
+func NewFitter(ctx context.Context, n, D int, c Config) (*Fitter, error) {
+	zeros := Data{N: n, D: D, X: make([]float64, n*D)}
+	if err := c.validate(zeros); err != nil {
+		return nil, err
+	}
+	newton, ok := c.Solver.(solvers.Newton)
+	if !ok && c.Solver != nil {
+		return nil, fmt.Errorf("scqm: many small fits are done by newton, not by %s: %w", c.Solver.Name(), ErrInput)
+	}
+	s, _ := c.curvature(zeros)
+	p, err := NewProblem(ctx, zeros, c.Loss, c.Latent, s.fitted, 1)
+	if err != nil {
+		return nil, err
+	}
+	if _, ok := p.ArrowShape(); !ok {
+		return nil, fmt.Errorf("scqm: %d rows of length %d are too large for newton: %w", n, D, ErrInput)
+	}
+	if c.Options.MaxIterations == 0 {
+		c.Options.MaxIterations = defaultFitterIterations
+	}
+	if c.Options.MinRelativeDecrease == 0 {
+		c.Options.MinRelativeDecrease = defaultFitterDecrease
+	}
+	return &Fitter{
+		config: c, problem: p, newton: newton,
+		evaluator: framework.NewEvaluator(ctx, p),
+		start:     framework.NewPoint(p.blocks),
+		seed:      newDirections(D, p.sheet.m),
+	}, nil
+}
+
+// Fit fits a model to x, whose shape must be that of the Fitter, and writes it
+// into dst, in the slices that dst has where they are large enough. The model is
+// not in canonical form, and redundant columns of V are left out: dst.Curvature
+// says how many there are. Meta is left alone.
+func (f *Fitter) Fit(dst *Model, x Data) (Outcome, error) {
+	p := f.problem
+	if x.N != p.data.N || x.D != p.data.D {
+		return Outcome{}, fmt.Errorf("scqm: fit of %d x %d rows by a fitter for %d x %d: %w", x.N, x.D, p.data.N, p.data.D, ErrInput)
+	}
+	if err := x.validate(); err != nil {
+		return Outcome{}, err
+	}
+	p.replaceData(x)
+	if err := f.begin(); err != nil {
+		return Outcome{}, fmt.Errorf("scqm: fit: %w", err)
+	}
+	out, err := f.iterate()
+	if err != nil {
+		return out, fmt.Errorf("scqm: fit: %w", err)
+	}
+	best, cost := f.state.Iterate()
+	out.Penalty = p.penalty(nil, best[BlockTheta])
+	out.Objective = cost - out.Penalty
+	f.deliver(dst, best)
+	return out, nil
+}
+
+// replaceData takes other data of the same shape.
+func (p *Problem) replaceData(x Data) {
+	p.data = x
+	p.kept = false
+	if p.arrow != nil {
+		p.arrow.seen.kept = false
+	}
+}
+
+// begin starts the iteration at the principal components.
+func (f *Fitter) begin() error {
+	p, x := f.problem, f.start
+	p.Lambda = 0
+	spread, err := f.seed.begin(p, x)
+	if err != nil {
+		return err
+	}
+	if f.config.Ridge > 0 && p.sheet.s > 0 {
+		flat, err := p.flatCost(x)
+		if err != nil {
+			return err
+		}
+		if err := p.scaleRidge(f.config.Ridge, flat, spread); err != nil {
+			return err
+		}
+	}
+	p.bend(x)
+	if f.state != nil {
+		return f.newton.Restart(f.evaluator, f.state, x)
+	}
+	state, err := f.newton.Init(f.evaluator, x.Clone())
+	if err != nil {
+		return err
+	}
+	if _, cost := state.Iterate(); math.IsInf(cost, 0) {
+		return fmt.Errorf("%w at the start", framework.ErrNonFinite)
+	}
+	f.state = state.(*solvers.NewtonState)
+	return nil
+}
+
+// iterate takes Newton steps until they no longer pay.
+func (f *Fitter) iterate() (out Outcome, err error) {
+	o := f.config.Options
+	for out.Iterations < o.MaxIterations {
+		_, before := f.state.Iterate()
+		err := f.newton.Step(f.evaluator, f.state)
+		if err != nil && !errors.Is(err, framework.ErrNoProgress) {
+			return out, err
+		}
+		_, after := f.state.Iterate()
+		out.Iterations++
+		if err != nil || before-after <= o.MinRelativeDecrease*math.Abs(before) {
+			out.Converged = true
+			break
+		}
+	}
+	return out, nil
+}
+
+// deliver writes the model.
+func (f *Fitter) deliver(dst *Model, x framework.Point) {
+	s := f.problem.sheet
+	dst.D, dst.Latent, dst.Curvature, dst.Loss = s.D, s.d, s.s, f.config.Loss
+	dst.C = append(dst.C[:0], x[BlockC]...)
+	dst.Theta = append(dst.Theta[:0], x[BlockTheta]...)
+	dst.Tau = append(dst.Tau[:0], x[BlockTau]...)
+	dst.U, dst.V = dst.U[:0], dst.V[:0]
+	for i := range s.D {
+		row := x[BlockQ][i*s.m : (i+1)*s.m]
+		dst.U = append(dst.U, row[:s.d]...)
+		dst.V = append(dst.V, row[s.d:]...)
+	}
+}
+
+// flatCost is the cost of x without penalty, from the buffers of second
+// derivatives.
+func (p *Problem) flatCost(x framework.Point) (float64, error) {
+	a := p.prepareArrow(x)
+	w := a.worker(p, 0)
+	var cost float64
+	for from := 0; from < p.data.N; from += w.batch {
+		n, d := min(w.batch, p.data.N-from), p.sheet.d
+		if err := w.settler.evaluate(p, w, w.value[:n], x[BlockTau][from*d:(from+n)*d], from); err != nil {
+			return 0, fmt.Errorf("loss %s: %w", p.loss.Name(), err)
+		}
+		for i, v := range w.value[:n] {
+			if weight := p.data.weight(from + i); weight > 0 {
+				cost += weight * v
+			}
+		}
+	}
+	return cost, nil
+}
+
+// smallColumns is the number of columns up to which directions finds principal
+// components in its own memory.
+const smallColumns = 16
+
+// directions finds the principal component start of rows with few columns.
+type directions struct {
+	m          int
+	mean, diff []float64 // D
+	moments, v []float64 // D x D
+	order      []int     // D
+	axes       []float64 // m x D
+}
+
+func newDirections(D, m int) *directions {
+	vec := func(n int) []float64 { return make([]float64, n) }
+	if D > smallColumns {
+		return &directions{m: m}
+	}
+	return &directions{m: m, mean: vec(D), diff: vec(D), moments: vec(D * D), v: vec(D * D), order: make([]int, D), axes: vec(m * D)}
+}
+
+// begin writes the principal component start into x, with Theta = 0, and
+// returns the mean squared distance of the rows from their mean.
+func (k *directions) begin(p *Problem, x framework.Point) (float64, error) {
+	D := p.data.D
+	if D > smallColumns || p.data.N < D {
+		start, spread, err := p.flatStart()
+		if err == nil {
+			x.CopyFrom(start)
+		}
+		return spread, err
+	}
+	spread := k.find(p.data)
+	if math.IsInf(spread, 0) || math.IsNaN(spread) {
+		return 0, fmt.Errorf("the data span more than the numbers do; rescale them: %w", ErrInput)
+	}
+	clear(x[BlockTheta])
+	copy(x[BlockC], k.mean)
+	transpose(x[BlockQ], k.axes, k.m, D)
+	d := p.sheet.d
+	for i := range p.data.N {
+		floats.SubTo(k.diff, p.data.Row(i), k.mean)
+		for j := range d {
+			x[BlockTau][i*d+j] = dot(k.axes[j*D:(j+1)*D], k.diff)
+		}
+	}
+	return spread, nil
+}
+
+// find computes mean, axes and the mean squared distance from the mean.
+func (k *directions) find(x Data) (spread float64) {
+	D := x.D
+	var total float64
+	for i := range x.N {
+		total += x.weight(i)
+	}
+	clear(k.mean)
+	for i := range x.N {
+		w := x.weight(i) / total
+		for j, v := range x.Row(i) {
+			k.mean[j] += w * (v - x.X[j])
+		}
+	}
+	floats.Add(k.mean, x.Row(0))
+	clear(k.moments)
+	for i := range x.N {
+		floats.SubTo(k.diff, x.Row(i), k.mean)
+		addOuterProduct(k.moments, k.diff, x.weight(i)/total)
+	}
+	for i := range D {
+		spread += k.moments[i*D+i]
+		for j := range i {
+			k.moments[i*D+j] = k.moments[j*D+i]
+		}
+	}
+	jacobiEigen(k.moments, k.v, D)
+	k.sort()
+	return spread
+}
+
+// sort takes the eigenvectors of the largest eigenvalues as axes, with the
+// largest entry of each positive.
+func (k *directions) sort() {
+	D := len(k.mean)
+	for i := range k.order {
+		k.order[i] = i
+	}
+	for i := range k.m { // selection, the few that are needed
+		for j := i + 1; j < D; j++ {
+			if a, b := k.order[i], k.order[j]; k.moments[b*D+b] > k.moments[a*D+a] {
+				k.order[i], k.order[j] = b, a
+			}
+		}
+		axis := k.axes[i*D : (i+1)*D]
+		copy(axis, k.v[k.order[i]*D:(k.order[i]+1)*D])
+		if axis[largest(axis)] < 0 {
+			floats.Scale(-1, axis)
+		}
+	}
+}

@@ -1,0 +1,192 @@
+package scqm
+
+import (
+	"fmt"
+
+	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/internal/par"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+)
+
+// preconditioner is the block diagonal of the Gauss-Newton matrix of the cost,
+// with the Hessian of the loss replaced by weights W_i (see lossWeights). With
+// y_i = [1; z_i] and E_i the Jacobian of z at tau_i,
+//
+//	row j of [c Q]   sum_i W_i,jj y_i y_i'            (1+m) x (1+m)
+//	Theta            sum_i phi_i phi_i' (x) V'W_iV    qs x qs, plus the penalty
+//	tau_i            E_i'Q'W_iQ E_i                   d x d
+//
+// Its inverse is what L-BFGS starts from. Where W_i is a number w_i the systems
+// of the rows of [c Q] are one, those of the columns of Theta too. Where the
+// loss is r'Mr, W_i = 2M and the system of [c Q] is 2M (x) sum_i y_i y_i'. Where
+// Theta has many entries, V'W_iV is replaced by the mean of its diagonal.
+type preconditioner struct {
+	weights lossWeights
+	metric  *mat.Cholesky // of M where the loss is r'Mr
+	qmq     []float64     // Q'MQ
+
+	products int       // (1+m)(2+m)/2, the entries of yy' on and below the diagonal
+	gram     []float64 // sums of them: one row for all features, or one for each
+	frame    []float64 // the Cholesky factors of those systems
+	theta    []float64 // the factor for Theta: of qs x qs or of q x q
+	whole    bool      // Theta's system is qs x qs
+	tau      []float64 // n factors d x d
+	parts    []*thetaSums
+
+	buf    *mat.Dense // D x (1+m)
+	column []float64  // q
+}
+
+// mostCoupled is the number of entries of Theta up to which its system couples
+// all of them.
+const mostCoupled = 100
+
+func newPreconditioner(p *Problem) *preconditioner {
+	f := p.sheet
+	h := &preconditioner{
+		weights: newLossWeights(p), products: (1 + f.m) * (2 + f.m) / 2,
+		tau: make([]float64, p.data.N*f.d*f.d), column: make([]float64, f.q),
+	}
+	systems := 1
+	if h.weights.form == perEntry {
+		systems = f.D
+	}
+	h.gram = make([]float64, systems*h.products)
+	h.frame = make([]float64, systems*(1+f.m)*(1+f.m))
+	h.whole = h.weights.form != perRow && f.q*f.s <= mostCoupled
+	size := f.q
+	if h.whole {
+		size = f.q * f.s
+	}
+	h.theta = make([]float64, size*size)
+	h.parts = make([]*thetaSums, par.Shards(p.data.N))
+	for i := range h.parts {
+		h.parts[i] = newThetaSums(f, size)
+	}
+	return h
+}
+
+// BuildPreconditioner prepares, at x, the inverse of a block-diagonal
+// approximation of the Hessian, in which the loss bends by the weights of its
+// quadratic bounds.
+func (p *Problem) BuildPreconditioner(x framework.Point) (float64, error) {
+	if p.precondition == nil {
+		p.precondition = newPreconditioner(p)
+	}
+	h, passes := p.precondition, 0.0
+	if !p.kept || !p.at.Equal(x) {
+		if err := p.keepResiduals(x); err != nil {
+			return 0, err
+		}
+		passes++
+	}
+	p.sheet.load(x[BlockC], x[BlockQ], x[BlockTheta])
+	if err := h.weights.compute(p); err != nil {
+		return passes, fmt.Errorf("scqm: loss %s: weights: %w", p.loss.Name(), err)
+	}
+	if err := h.factorizeMetric(p); err != nil {
+		return passes, err
+	}
+	h.sumFrame(p)
+	h.sumRows(p)
+	return passes + h.passes(p), p.ctx.Err()
+}
+
+// passes is the work of a build in units of the 2nDm operations of a pass.
+func (h *preconditioner) passes(p *Problem) float64 {
+	m := float64(p.sheet.m)
+	if h.weights.form != perEntry {
+		return 1 / m
+	}
+	return 1/m + float64(h.products)/m + (m+1)/2
+}
+
+// Precondition writes the approximate inverse Hessian times v into dst.
+func (p *Problem) Precondition(dst, v framework.Point) {
+	h, f := p.precondition, p.sheet
+	for k := range dst {
+		copy(dst[k], v[k])
+	}
+	h.solveFrame(f, dst[BlockC], dst[BlockQ])
+	h.solveTheta(f, dst[BlockTheta])
+	dd := f.d * f.d
+	par.Do(p.threads, len(h.parts), func(_, shard int) {
+		lo, hi := par.Bounds(p.data.N, shard)
+		for i := lo; i < hi; i++ {
+			choleskySolve(dst[BlockTau][i*f.d:(i+1)*f.d], h.tau[i*dd:(i+1)*dd], f.d)
+		}
+	})
+}
+
+// solveFrame solves the systems of the rows of [c Q].
+func (h *preconditioner) solveFrame(f *sheet, c, q []float64) {
+	n := 1 + f.m
+	if h.buf == nil {
+		h.buf = mat.NewDense(f.D, n, nil)
+	}
+	for j := range f.D {
+		row := h.buf.RawRowView(j)
+		row[0] = c[j]
+		copy(row[1:], q[j*f.m:(j+1)*f.m])
+		l := h.frame
+		if h.weights.form == perEntry {
+			l = l[j*n*n : (j+1)*n*n]
+		}
+		choleskySolve(row, l, n)
+	}
+	if h.metric != nil {
+		// The factor exists and has the right size; a bad condition is no
+		// reason to stop, as any definite matrix serves.
+		_ = h.metric.SolveTo(h.buf, h.buf)
+	}
+	for j := range f.D {
+		row := h.buf.RawRowView(j)
+		c[j] = row[0]
+		copy(q[j*f.m:(j+1)*f.m], row[1:])
+	}
+}
+
+// solveTheta solves the system of Theta, column by column where it does not
+// couple them.
+func (h *preconditioner) solveTheta(f *sheet, theta []float64) {
+	if h.whole {
+		choleskySolve(theta, h.theta, len(theta))
+		return
+	}
+	for k := range f.s {
+		for a := range h.column {
+			h.column[a] = theta[a*f.s+k]
+		}
+		choleskySolve(h.column, h.theta, f.q)
+		for a, v := range h.column {
+			theta[a*f.s+k] = v
+		}
+	}
+}
+
+// factorizeMetric prepares the solves with M, once, and Q'MQ.
+func (h *preconditioner) factorizeMetric(p *Problem) error {
+	l, ok := p.loss.(framework.Quadratic)
+	if !ok || h.weights.form != perMatrix {
+		return nil
+	}
+	f := p.sheet
+	if h.metric == nil {
+		h.metric = new(mat.Cholesky)
+		if !h.metric.Factorize(mat.NewSymDense(f.D, l.Matrix())) {
+			return fmt.Errorf("scqm: loss %s: its matrix is not positive definite to working precision: %w", p.loss.Name(), ErrInput)
+		}
+		h.qmq = make([]float64, f.m*f.m)
+	}
+	mq := make([]float64, f.D)
+	for a := range f.m {
+		for j := range mq {
+			mq[j] = floats.Dot(l.Matrix()[j*f.D:(j+1)*f.D], f.axis(a))
+		}
+		for b := range f.m {
+			h.qmq[b*f.m+a] = floats.Dot(f.axis(b), mq)
+		}
+	}
+	return nil
+}

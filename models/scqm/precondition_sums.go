@@ -1,0 +1,233 @@
+package scqm
+
+import (
+	"math"
+
+	"github.com/scqm/scqm/internal/par"
+	"gonum.org/v1/gonum/floats"
+)
+
+const (
+	// systemJitter is added to the diagonal of a system, relative to it, so
+	// that rounding cannot make it indefinite.
+	systemJitter = 1e-10
+	// leastCurvature is the least diagonal entry of an axis of V relative to
+	// the mean of those of U. It is 0 where Theta is, and steps would have no
+	// bound.
+	leastCurvature = 3e-2
+	// featureChunk is the number of features whose systems are summed at a
+	// time: enough to share the products of z, few enough to stay in cache.
+	featureChunk = 32
+)
+
+// sumFrame sums and factorizes the systems of the rows of [c Q]. Features are
+// cut into chunks, of which each adds all rows in order.
+func (h *preconditioner) sumFrame(p *Problem) {
+	f := p.sheet
+	systems, chunk := len(h.gram)/h.products, 1
+	if systems > 1 {
+		chunk = featureChunk
+	}
+	par.Do(p.threads, (systems+chunk-1)/chunk, func(id, k int) {
+		from := k * chunk
+		to := min(from+chunk, systems)
+		gram, w := h.gram[from*h.products:to*h.products], p.worker(id)
+		clear(gram)
+		yy := make([]float64, h.products)
+		for i := range p.data.N {
+			z := w.row(w.z, f.m, 0)
+			f.coordinates(z, w.row(w.phi, f.q, 0), p.blocks[BlockTau].Row(p.at[BlockTau], i))
+			lowerProducts(yy, z)
+			weights := h.weights.w[i*systems+from : i*systems+to]
+			if h.weights.form == perMatrix {
+				weights = weights[:1]
+			}
+			for j, v := range weights {
+				floats.AddScaled(gram[j*h.products:(j+1)*h.products], v, yy)
+			}
+		}
+		n := 1 + f.m
+		for j := from; j < to; j++ {
+			l := h.frame[j*n*n : (j+1)*n*n]
+			fillLower(l, h.gram[j*h.products:(j+1)*h.products], n)
+			liftCurvature(l, f)
+			factorize(l, n)
+		}
+	})
+	if h.weights.form == perMatrix {
+		floats.Scale(math.Sqrt2, h.frame) // the 2 of 2M
+	}
+}
+
+// lowerProducts writes the lower triangle of yy' for y = [1; z], row by row.
+func lowerProducts(yy, z []float64) {
+	yy[0] = 1
+	at := 1
+	for a, v := range z {
+		yy[at] = v
+		for b, u := range z[:a+1] {
+			yy[at+1+b] = v * u
+		}
+		at += a + 2
+	}
+}
+
+// fillLower expands the lower triangle t into the symmetric n x n matrix a.
+func fillLower(a, t []float64, n int) {
+	for i := range n {
+		for j := range i + 1 {
+			a[i*n+j], a[j*n+i] = t[i*(i+1)/2+j], t[i*(i+1)/2+j]
+		}
+	}
+}
+
+// liftCurvature bounds the diagonal entries of the axes of V from below.
+func liftCurvature(a []float64, f *sheet) {
+	n := 1 + f.m
+	var mean float64
+	for i := 1; i <= f.d; i++ {
+		mean += a[i*n+i] / float64(f.d)
+	}
+	for i := f.d + 1; i < n; i++ {
+		a[i*n+i] = max(a[i*n+i], leastCurvature*mean)
+	}
+}
+
+// factorize overwrites a positive semidefinite matrix with its Cholesky factor,
+// after lifting its diagonal a little.
+func factorize(a []float64, n int) {
+	for i := range n {
+		a[i*n+i] *= 1 + systemJitter
+		if !(a[i*n+i] > 0) || math.IsInf(a[i*n+i], 0) {
+			a[i*n+i] = 1
+		}
+	}
+	if choleskyKeeping(a, n, 0) {
+		return
+	}
+	for i := range n { // rounding won: keep the diagonal
+		d := a[i*n+i]
+		clear(a[i*n : (i+1)*n])
+		a[i*n+i] = math.Sqrt(d)
+	}
+}
+
+// thetaSums is the part of Theta's system that comes from some rows, with the
+// buffers for their tau systems.
+type thetaSums struct {
+	k    []float64 // size x size
+	b    []float64 // m x m: Q'W_iQ
+	e    []float64 // m x d
+	be   []float64 // m x d
+	z    []float64
+	phi  []float64
+	size int
+}
+
+func newThetaSums(f *sheet, size int) *thetaSums {
+	return &thetaSums{
+		k: make([]float64, size*size), size: size, b: make([]float64, f.m*f.m),
+		e: make([]float64, f.m*f.d), be: make([]float64, f.m*f.d),
+		z: make([]float64, f.m), phi: make([]float64, f.q),
+	}
+}
+
+// sumRows factorizes the systems of the tau_i and that of Theta.
+func (h *preconditioner) sumRows(p *Problem) {
+	f := p.sheet
+	par.Do(p.threads, len(h.parts), func(id, shard int) {
+		lo, hi := par.Bounds(p.data.N, shard)
+		t := h.parts[shard]
+		clear(t.k)
+		wq := p.worker(id).g[:f.D]
+		for i := lo; i < hi; i++ {
+			tau := p.blocks[BlockTau].Row(p.at[BlockTau], i)
+			f.coordinates(t.z, t.phi, tau)
+			f.jacobian(t.e, tau)
+			h.pullWeights(t.b, wq, f, i)
+			h.tauSystem(t, f, h.tau[i*f.d*f.d:(i+1)*f.d*f.d])
+			h.addTheta(t, f)
+		}
+	})
+	clear(h.theta)
+	for _, t := range h.parts {
+		floats.Add(h.theta, t.k)
+	}
+	h.addPenalty(p)
+	factorize(h.theta, h.parts[0].size)
+}
+
+// pullWeights writes Q'W_iQ into b.
+func (h *preconditioner) pullWeights(b, wq []float64, f *sheet, i int) {
+	switch h.weights.form {
+	case perRow:
+		clear(b)
+		for a := range f.m {
+			b[a*f.m+a] = h.weights.w[i]
+		}
+	case perMatrix:
+		floats.ScaleTo(b, 2*h.weights.w[i], h.qmq)
+	default:
+		w := h.weights.w[i*f.D : (i+1)*f.D]
+		for a := range f.m {
+			floats.MulTo(wq, w, f.axis(a))
+			for c := range a + 1 {
+				v := floats.Dot(wq, f.axis(c))
+				b[a*f.m+c], b[c*f.m+a] = v, v
+			}
+		}
+	}
+}
+
+// tauSystem factorizes E'BE into l.
+func (h *preconditioner) tauSystem(t *thetaSums, f *sheet, l []float64) {
+	clear(t.be)
+	for a := range f.m {
+		for c, v := range t.b[a*f.m : (a+1)*f.m] {
+			if v != 0 {
+				floats.AddScaled(t.be[a*f.d:(a+1)*f.d], v, t.e[c*f.d:(c+1)*f.d])
+			}
+		}
+	}
+	clear(l)
+	for a := range f.m {
+		for j, v := range t.e[a*f.d : (a+1)*f.d] {
+			floats.AddScaled(l[j*f.d:(j+1)*f.d], v, t.be[a*f.d:(a+1)*f.d])
+		}
+	}
+	factorize(l, f.d)
+}
+
+// addTheta adds the row's part of Theta's system.
+func (h *preconditioner) addTheta(t *thetaSums, f *sheet) {
+	if h.whole {
+		for a, u := range t.phi {
+			for c, v := range t.phi {
+				for k := range f.s {
+					dst := t.k[(a*f.s+k)*t.size+c*f.s:][:f.s]
+					floats.AddScaled(dst, u*v, t.b[(f.d+k)*f.m+f.d:][:f.s])
+				}
+			}
+		}
+		return
+	}
+	var mean float64
+	for k := f.d; k < f.m; k++ {
+		mean += t.b[k*f.m+k] / float64(f.s)
+	}
+	for a, u := range t.phi {
+		floats.AddScaled(t.k[a*f.q:(a+1)*f.q], mean*u, t.phi)
+	}
+}
+
+// addPenalty adds the Hessian of the curvature penalty.
+func (h *preconditioner) addPenalty(p *Problem) {
+	f, n := p.sheet, h.parts[0].size
+	for i := range n {
+		a := i
+		if h.whole {
+			a = i / f.s
+		}
+		h.theta[i*n+i] += 2 * p.Lambda * vechWeight(f.d, a)
+	}
+}

@@ -1,0 +1,226 @@
+package scqm
+
+import (
+	"bytes"
+	"context"
+	"encoding/gob"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/losses"
+	"github.com/scqm/scqm/solvers"
+)
+
+// The cost with a quadratic loss is quadratic in c and Q together and in Theta
+// alone, and for s = 0 in tau: there the preconditioner is the inverse Hessian,
+// whether the loss is known as radial, separable or r'Mr.
+func TestPreconditionerInvertsQuadratics(t *testing.T) {
+	square, err := losses.Lp(2)
+	require.NoError(t, err)
+	for name, loss := range map[string]framework.Loss{
+		"radial": losses.SquaredL2(), "separable": square, "metric": named(t, "mahalanobis", 6),
+	} {
+		for _, s := range []int{0, 3} {
+			p, x := smallProblem(t, loss, 2, s, true)
+			p.Lambda = 0.7
+			floats.Scale(5, x[BlockTheta]) // more curvature than the least that is assumed
+			_, err := p.BuildPreconditioner(x)
+			require.NoError(t, err)
+			groups := [][]int{{BlockC, BlockQ}, {BlockTheta}}
+			if s == 0 {
+				groups = [][]int{{BlockC, BlockQ}, {BlockTau}}
+			}
+			for _, group := range groups {
+				v, hv := gradientChange(t, p, x, group)
+				p.Precondition(hv, hv)
+				for _, k := range group {
+					for i, want := range v[k] {
+						if k == BlockTau && p.data.weight(i/2) == 0 {
+							want = 0
+						}
+						assert.InDelta(t, want, hv[k][i], 1e-6, "%s, s = %d, block %d", name, s, k)
+					}
+				}
+			}
+		}
+	}
+}
+
+// gradientChange returns a step v in the blocks of a group and what it adds to
+// their gradients.
+func gradientChange(t *testing.T, p *Problem, x framework.Point, group []int) (v, change framework.Point) {
+	v, change = framework.NewPoint(p.Blocks()), framework.NewPoint(p.Blocks())
+	before, after, moved := framework.NewPoint(p.Blocks()), framework.NewPoint(p.Blocks()), x.Clone()
+	for _, k := range group {
+		v[k] = gaussians(uint64(k)+5, len(v[k]))
+		floats.Add(moved[k], v[k])
+	}
+	_, err := p.Evaluate(before, x)
+	require.NoError(t, err)
+	_, err = p.Evaluate(after, moved)
+	require.NoError(t, err)
+	for _, k := range group {
+		floats.SubTo(change[k], after[k], before[k])
+	}
+	return v, change
+}
+
+// For every loss, at a fit with interpolated rows too, the preconditioner is
+// symmetric and positive definite.
+func TestPreconditionerIsDefinite(t *testing.T) {
+	for _, name := range append([]string{"black box"}, allLosses...) {
+		for _, shape := range [][2]int{{2, 3}, {1, 0}, {3, 3}} {
+			loss := framework.Loss(blackBox{losses.L2()})
+			if name != "black box" {
+				loss = named(t, name, 6)
+			}
+			p, x := smallProblem(t, loss, shape[0], shape[1], true)
+			copy(p.data.Row(3), row(t, p, x, 3))
+			_, err := p.BuildPreconditioner(x)
+			require.NoError(t, err)
+			h := dense(p)
+			var skew mat.Dense
+			skew.Sub(h, h.T())
+			assert.LessOrEqual(t, mat.Norm(&skew, 1), 1e-9*mat.Norm(h, 1), name)
+			n, _ := h.Dims()
+			sym := mat.NewSymDense(n, h.RawMatrix().Data)
+			var eigen mat.EigenSym
+			require.True(t, eigen.Factorize(sym, false))
+			assert.Positive(t, eigen.Values(nil)[0], "%s, %v", name, shape)
+		}
+	}
+}
+
+// row returns the point of the sheet at the latent coordinates of row i.
+func row(t *testing.T, p *Problem, x framework.Point, i int) []float64 {
+	t.Helper()
+	f := newSheet(p.sheet.D, p.sheet.d, p.sheet.s)
+	f.load(x[BlockC], x[BlockQ], x[BlockTheta])
+	z, phi, r := make([]float64, f.m), make([]float64, f.q), make([]float64, f.D)
+	f.coordinates(z, phi, p.blocks[BlockTau].Row(x[BlockTau], i))
+	f.residual(r, z, make([]float64, f.D))
+	return r
+}
+
+// dense applies the preconditioner to all unit vectors.
+func dense(p *Problem) *mat.Dense {
+	var size int
+	for _, b := range p.blocks {
+		size += b.Size()
+	}
+	h := mat.NewDense(size, size, nil)
+	column := 0
+	for k, b := range p.blocks {
+		for i := range b.Size() {
+			v := framework.NewPoint(p.blocks)
+			v[k][i] = 1
+			p.Precondition(v, v)
+			at := 0
+			for _, block := range v {
+				for _, u := range block {
+					h.Set(at, column, u)
+					at++
+				}
+			}
+			column++
+		}
+	}
+	return h
+}
+
+func TestPreconditionerDoesNotDependOnThreads(t *testing.T) {
+	x := Data{N: 150, D: 70, X: gaussians(4, 150*70)}
+	for _, name := range []string{"l2", "lp 1.5", "mahalanobis"} {
+		var first framework.Point
+		for _, threads := range []int{1, 2, 3} {
+			p, err := NewProblem(context.Background(), x, named(t, name, 70), 2, 3, threads)
+			require.NoError(t, err)
+			start, _, err := p.flatStart()
+			require.NoError(t, err)
+			_, err = p.BuildPreconditioner(start)
+			require.NoError(t, err)
+			v := start.Clone()
+			p.Precondition(v, v)
+			if first == nil {
+				first = v
+			}
+			assert.True(t, first.Equal(v), "%s, %d threads", name, threads)
+		}
+	}
+}
+
+func TestPreconditionerSavesPasses(t *testing.T) {
+	truth := randomModel(3, 12, 2, 3, 0.3, losses.SquaredL2())
+	rows, err := truth.Reconstruct(context.Background(), gaussians(4, 120), 1)
+	require.NoError(t, err)
+	floats.AddScaled(rows, 0.1, gaussians(6, len(rows)))
+	x := Data{N: 60, D: 12, X: rows}
+	for _, name := range []string{"squared_l2", "mahalanobis", "huber", "l2"} {
+		c := Config{Latent: 2, Loss: named(t, name, 12), Ridge: 1}
+		c.Options.MinRelativeDecrease = -1
+		c.Solver = solvers.LBFGS{}
+		with := learn(t, x, c).Run
+		c.Solver = solvers.LBFGS{Plain: true}
+		without := learn(t, x, c).Run
+		assert.Equal(t, framework.Converged, with.Status, "%s: %s", name, with.Message)
+		assert.Less(t, 1.5*with.Counts.Passes, without.Counts.Passes, name)
+	}
+}
+
+// A stored run goes on bit for bit, with the preconditioner built anew where it
+// was built before.
+func TestStoredRunsGoOn(t *testing.T) {
+	for name, s := range map[string]framework.Solver{"l2": solvers.LBFGS{}, "l1": solvers.Continuation{}} {
+		evaluator := func() (*Problem, *framework.Evaluator) {
+			p, err := NewProblem(context.Background(), arc(1, 40, 0.1), named(t, name, 2), 1, 1, 1)
+			require.NoError(t, err)
+			return p, framework.NewEvaluator(context.Background(), p)
+		}
+		p, e := evaluator()
+		x, _, err := p.flatStart()
+		require.NoError(t, err)
+		want, err := s.Init(e, x)
+		require.NoError(t, err)
+		steps(t, s, e, want, 17)
+		var buf bytes.Buffer
+		require.NoError(t, gob.NewEncoder(&buf).Encode(want))
+		got := s.(framework.Restorer).NewState()
+		require.NoError(t, gob.NewDecoder(&buf).Decode(got))
+		_, fresh := evaluator()
+		steps(t, s, e, want, 12)
+		steps(t, s, fresh, got, 12)
+		a, fa := want.Iterate()
+		b, fb := got.Iterate()
+		assert.Equal(t, fa, fb, name)
+		assert.True(t, a.Equal(b), name)
+	}
+}
+
+func steps(t *testing.T, s framework.Solver, e *framework.Evaluator, state framework.State, n int) {
+	t.Helper()
+	for range n {
+		require.NoError(t, s.Step(e, state))
+	}
+}
+
+func BenchmarkPreconditioner(b *testing.B) {
+	for _, name := range []string{"l2", "l1"} {
+		b.Run(name, func(b *testing.B) {
+			p, err := NewProblem(context.Background(), Data{N: 100, D: 784, X: gaussians(1, 78400)}, named(b, name, 784), 2, 3, 1)
+			require.NoError(b, err)
+			x, _, err := p.flatStart()
+			require.NoError(b, err)
+			_, err = p.BuildPreconditioner(x)
+			require.NoError(b, err)
+			b.ReportAllocs()
+			for b.Loop() {
+				_, _ = p.BuildPreconditioner(x)
+			}
+		})
+	}
+}

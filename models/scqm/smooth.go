@@ -1,0 +1,91 @@
+package scqm
+
+import (
+	"math"
+	"slices"
+
+	"github.com/scqm/scqm/framework"
+	"gonum.org/v1/gonum/floats"
+)
+
+const (
+	// fewNormals is the codimension D - d up to which fits with the l2 loss
+	// tend to run through some of the rows exactly. A residual of one or a few
+	// entries vanishes easily, one of many does not.
+	fewNormals = 3
+	// scaleSample bounds the residuals that the smoothing scale is taken from.
+	scaleSample = 1 << 17
+)
+
+// smoothing is the loss with its kinks rounded, beside the loss itself.
+type smoothing struct {
+	plain   framework.Loss
+	rounded framework.Loss // over eps; nil where the problem was never smoothed
+	eps     float64
+}
+
+// Smooth evaluates the problem with the loss smoothed over eps from now on, 0
+// with the loss itself, and [Problem.Stationarity] with the gradients of the
+// loss smoothed over the last eps > 0.
+func (p *Problem) Smooth(eps float64) {
+	s := &p.smoothing
+	if s.plain == nil {
+		s.plain = p.loss
+	}
+	l, ok := s.plain.(framework.Smoother)
+	if !ok || eps == 0 {
+		p.loss = s.plain
+		return
+	}
+	if s.rounded == nil || s.eps != eps {
+		s.rounded, s.eps = l.Smooth(eps), eps
+	}
+	p.loss = s.rounded
+}
+
+// SmoothingScale returns the median size of the residuals that are not zero:
+// of their entries, or of their norms where the loss is radial. It is 0 for
+// losses without kinks, and for radial losses where D - d is large, so that
+// fits keep clear of the kink at r = 0.
+func (p *Problem) SmoothingScale(x framework.Point) (float64, error) {
+	if _, ok := p.loss.(framework.Smoother); !ok {
+		return 0, nil
+	}
+	_, radial := p.loss.(framework.Radial)
+	if radial && p.sheet.D-p.sheet.d > fewNormals {
+		return 0, nil
+	}
+	if err := p.keepResiduals(x); err != nil {
+		return 0, err
+	}
+	length := 1
+	if radial {
+		length = p.data.D
+	}
+	n := len(p.residuals) / length
+	stride := (n + scaleSample - 1) / scaleSample
+	var sizes []float64
+	for i := 0; i < n; i += stride {
+		size := floats.Norm(p.residuals[i*length:(i+1)*length], 2)
+		if size > 0 && p.data.weight(i*length/p.data.D) > 0 {
+			sizes = append(sizes, size)
+		}
+	}
+	if len(sizes) == 0 {
+		return 0, nil
+	}
+	slices.Sort(sizes)
+	return max(sizes[len(sizes)/2], math.SmallestNonzeroFloat64), nil
+}
+
+// keepResiduals makes residuals those at x.
+func (p *Problem) keepResiduals(x framework.Point) error {
+	if p.kept && p.at.Equal(x) {
+		return nil
+	}
+	if p.residuals == nil {
+		p.residuals = make([]float64, p.data.N*p.data.D)
+	}
+	_, err := p.Evaluate(nil, x)
+	return err
+}

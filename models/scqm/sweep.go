@@ -1,0 +1,215 @@
+package scqm
+
+import (
+	"math"
+
+	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/internal/par"
+	"gonum.org/v1/gonum/floats"
+)
+
+const (
+	// sweepFootSteps bounds the Newton steps of a row in one sweep. More buy
+	// nothing: the outer blocks move in between anyway.
+	sweepFootSteps = 4
+	// sweepFootPrecision is the relative length of a Newton step after which
+	// the next would gain less than the outer blocks will.
+	sweepFootPrecision = 1e-6
+	// lostDigits is the squared residual, relative to the squared distance from
+	// c, below which it is computed from the residual itself.
+	lostDigits = 1e-3
+	// shortestResidual, relative to the length scale of the data, bounds the
+	// weights of losses with a kink at rows that the sheet interpolates.
+	shortestResidual = 1e-8
+)
+
+// alternation holds the buffers of Sweep.
+type alternation struct {
+	p       *Problem
+	x, next framework.Point // of the sweep under way
+	work    func(id, shard int)
+	errs    []error
+	shards  []*moments
+	total   *moments
+	core    *core
+	rows    []*rowSweep // per worker
+	unit    float64     // h: root mean squared distance from the mean
+}
+
+// OuterBlocks returns c, Q and Theta where the loss is a function of |r|^2 with
+// known quadratic majorizers, and nothing for other losses.
+func (p *Problem) OuterBlocks() []int {
+	if !canSweep(p.loss) {
+		return nil
+	}
+	return []int{BlockC, BlockQ, BlockTheta}
+}
+
+// canSweep reports whether a loss is rho(|r|^2) with concave rho: a radial loss
+// with majorizers has weights 2 rho', one for each row.
+func canSweep(l framework.Loss) bool {
+	if _, ok := l.(framework.Radial); !ok {
+		return false
+	}
+	_, ok := l.(framework.Majorizer)
+	return ok
+}
+
+// Sweep improves Tau and finds the next c, Q and Theta in one pass over the
+// rows, for losses rho(|r|^2) with concave rho.
+//
+// By Q'Q = I every tau_i minimises |a - tau|^2 + |b - Theta' phi(tau)|^2 with
+// [a; b] = Q'(x_i - c), a problem without D. The tangent of rho at the new
+// residuals bounds the cost by a weighted sum of squares with w_i = v_i
+// rho'(|r_i|^2), v_i the weight of the row, which the next c, Q and Theta
+// lower; see [core]. Its weights are those of residuals no shorter than 1e-8
+// times the length scale of the data: where rows are interpolated under a loss
+// with a kink, the cost can rise by as much.
+func (p *Problem) Sweep(next, x framework.Point) (float64, error) {
+	if p.alternation == nil {
+		p.alternation = newAlternation(p)
+	}
+	a := p.alternation
+	p.sheet.load(x[BlockC], x[BlockQ], x[BlockTheta])
+	p.kept = false
+	a.x, a.next = x, next
+	par.Do(p.threads, len(a.shards), a.work)
+	a.total.reset()
+	for i, s := range a.shards {
+		if a.errs[i] != nil {
+			return 0, a.errs[i]
+		}
+		a.total.add(s)
+	}
+	cost := a.total.cost + p.penalty(nil, x[BlockTheta])
+	return cost, a.core.solve(next, a.total, p.Lambda)
+}
+
+func newAlternation(p *Problem) *alternation {
+	a := &alternation{
+		p: p, shards: make([]*moments, len(p.sums)), errs: make([]error, len(p.sums)),
+		total: newMoments(p.sheet), rows: make([]*rowSweep, p.threads), unit: lengthScale(p.data),
+	}
+	for i := range a.shards {
+		a.shards[i] = newMoments(p.sheet)
+	}
+	a.core = newCore(p.sheet, a.unit)
+	a.work = a.shard
+	return a
+}
+
+// lengthScale returns the root mean squared distance of the rows from their
+// mean, 1 where that is 0.
+func lengthScale(x Data) float64 {
+	mean, diff := weightedMean(x), make([]float64, x.D)
+	var sum, total float64
+	for i := range x.N {
+		floats.SubTo(diff, x.Row(i), mean)
+		length, w := floats.Norm(diff, 2), x.weight(i)
+		total += w
+		// A running mean of squares relative to the largest would be needed
+		// only where squares overflow, and there costs do too.
+		sum += w * length * length
+	}
+	h := math.Sqrt(sum / total)
+	if !(h > 0) || math.IsInf(h, 0) {
+		return 1
+	}
+	return h
+}
+
+// shard sweeps over the rows of one shard.
+func (a *alternation) shard(id, shard int) {
+	p := a.p
+	w := p.worker(id)
+	if a.rows[id] == nil {
+		a.rows[id] = newRowSweep(p, w.batch, a.unit)
+	}
+	m := a.shards[shard]
+	m.reset()
+	lo, hi := par.Bounds(p.data.N, shard)
+	for from := lo; from < hi; from += w.batch {
+		if a.errs[shard] = p.ctx.Err(); a.errs[shard] != nil {
+			return
+		}
+		a.rows[id].batch(w, m, a.next[BlockTau], a.x[BlockTau], from, min(from+w.batch, hi))
+	}
+}
+
+// rowSweep is what one goroutine needs to sweep over rows.
+type rowSweep struct {
+	p          *Problem
+	loss       framework.Radial
+	foot       *foot
+	rho, slope []float64 // batch
+	u          []float64 // batch: squared residuals
+	y          []float64 // d+q
+	direct     []float64 // D
+	unit       float64
+}
+
+func newRowSweep(p *Problem, n int, unit float64) *rowSweep {
+	f := p.sheet
+	return &rowSweep{
+		p: p, loss: p.loss.(framework.Radial), foot: newFoot(f), unit: unit,
+		rho: make([]float64, n), slope: make([]float64, n), u: make([]float64, n),
+		y: make([]float64, f.d+forms(f)), direct: make([]float64, f.D),
+	}
+}
+
+// batch moves rows from to to: it improves their tau, and adds their losses and
+// moments to m.
+func (s *rowSweep) batch(w *worker, m *moments, next, tau []float64, from, to int) {
+	f, n := s.p.sheet, to-from
+	u, slope := s.u[:n], s.slope[:n]
+	for i := range n {
+		t := next[(from+i)*f.d : (from+i+1)*f.d]
+		copy(t, tau[(from+i)*f.d:(from+i+1)*f.d])
+		u[i] = s.project(w.row(w.r, f.D, i), w.row(w.phi, f.q, i), t, s.p.data.Row(from+i))
+	}
+	s.loss.Rho(s.rho[:n], nil, nil, u)
+	least := shortestResidual * s.unit
+	for i, v := range u {
+		m.cost += s.p.data.weight(from+i) * s.rho[i]
+		u[i] = math.Max(v, least*least)
+	}
+	s.loss.Rho(nil, slope, nil, u)
+	for i := range n {
+		weight := s.p.data.weight(from+i) * slope[i]
+		if weight == 0 {
+			continue
+		}
+		floats.ScaleTo(s.y[:f.d], 1/s.unit, next[(from+i)*f.d:(from+i+1)*f.d])
+		if f.s > 0 {
+			floats.ScaleTo(s.y[f.d:], 1/s.unit/s.unit, w.row(w.phi, f.q, i))
+		}
+		m.accumulate(weight, w.row(w.r, f.D, i), s.y)
+	}
+}
+
+// project improves tau for one row, leaves x - c in diff and phi(tau) in phi,
+// and returns the squared residual |x - c|^2 - |Q'(x - c)|^2 + |Q'(x - c) - z|^2.
+func (s *rowSweep) project(diff, phi, tau, x []float64) float64 {
+	f, p := s.p.sheet, s.foot
+	floats.SubTo(diff, x, f.c)
+	f.pull(p.ab, diff)
+	var inside float64
+	if f.s == 0 { // a flat sheet
+		copy(tau, p.ab)
+	} else {
+		inside = p.minimise(tau, sweepFootSteps, sweepFootPrecision)
+		copy(phi, p.phi)
+	}
+	whole := floats.Dot(diff, diff)
+	if u := whole - floats.Dot(p.ab, p.ab) + inside; u > lostDigits*whole {
+		return u
+	}
+	copy(s.direct, diff)
+	for j, v := range tau {
+		floats.AddScaled(s.direct, -v, f.axis(j))
+	}
+	for k, v := range p.e {
+		floats.AddScaled(s.direct, -v-p.ab[f.d+k], f.axis(f.d+k))
+	}
+	return floats.Dot(s.direct, s.direct)
+}

@@ -1,0 +1,127 @@
+package solvers
+
+import "github.com/scqm/scqm/framework"
+
+// Alternating minimises over some blocks at a time, exactly where it can.
+//
+// On a framework.Sweeper it is an accelerated fixed-point iteration. A sweep
+// from outer blocks y gives the cost F(y) at the best inner blocks, and the
+// image T(y) that minimises a majorizer; y <- T(y) alone lowers the cost but
+// slowly. Phase 1 is Nesterov's extrapolation with restarts,
+//
+//	y+ = T(y_k) + (t_k - 1)/t_{k+1} (T(y_k) - T(y_{k-1})),
+//	t_1 = 1,  t_{k+1} = (1 + sqrt(1 + 4 t_k^2)) / 2;
+//
+// when the cost falls slowly, phase 2 is Anderson's mixing of the last images,
+// see [Mixture]. Blocks are put back on their manifolds. A point whose cost is
+// higher than before is thrown away for T(y_k), so that the cost never rises.
+// In phase 1 that restarts the extrapolation; in phase 2 it leads back to phase
+// 1, until the cost falls ten times more slowly than at the last change.
+//
+// On a framework.BlockMinimizer it minimises over every group of blocks in
+// turn, and takes a gradient step with Armijo backtracking, as [RGD] does, in
+// each block that is in no group; without either capability it is RGD.
+//
+// The zero value is ready to use.
+//
+// Sources: Y. Nesterov, Soviet Math. Dokl. 27 (1983) 372-376; B. O'Donoghue,
+// E. Candes, Found. Comput. Math. 15 (2015) 715-732 (restarts); D. G. Anderson,
+// J. ACM 12 (1965) 547-560; H. F. Walker, P. Ni, SIAM J. Numer. Anal. 49 (2011)
+// 1715-1735.
+type Alternating struct {
+	// Memory is the number of past images that Anderson's mixing uses; 0
+	// stands for 10, a negative number for Nesterov's extrapolation only.
+	Memory int
+	// SlowDecrease is the relative decrease of the cost that ends phase 1 when
+	// it is not exceeded in three sweeps in a row; 0 stands for 1e-5, a
+	// negative number begins with phase 2.
+	SlowDecrease float64
+	// Plain does without acceleration.
+	Plain bool
+}
+
+const (
+	defaultMemory       = 10
+	defaultSlowDecrease = 1e-5
+	// slowSweeps is the number of slow sweeps in a row that end phase 1.
+	slowSweeps = 3
+	// maxHalvings bounds the attempts after an image that is no better.
+	maxHalvings = 6
+	// patience multiplies SlowDecrease after every failure of phase 2.
+	patience = 0.1
+	// goldenRatio is t_2, with which extrapolation goes on after a restart,
+	// where the step to T(y_k) was its first.
+	goldenRatio = 1.618033988749895
+)
+
+// Name returns "alternating".
+func (Alternating) Name() string { return "alternating" }
+
+// Equivariant reports that iterates turn with the coordinates: all steps are
+// made of sums, inner products and the problem's own maps.
+func (Alternating) Equivariant() bool { return true }
+
+// NewState returns an empty state for a stored run.
+func (Alternating) NewState() framework.State { return &AlternatingState{} }
+
+// AlternatingState is where a run of [Alternating] stands.
+type AlternatingState struct {
+	X    framework.Point
+	Cost float64
+
+	// Image holds T(y) for the outer blocks y of X, its other entries are
+	// empty. It and the fields up to History serve problems that sweep.
+	Image framework.Point
+	// Last holds T of the outer blocks before; empty where there were none.
+	Last framework.Point
+	// Momentum is t_k; 0 stands for 1.
+	Momentum float64
+	// Mixing says that phase 2 has begun.
+	Mixing bool
+	// Slow counts the slow sweeps in a row.
+	Slow int
+	// Failures counts how often phase 2 raised the cost and gave way to phase 1.
+	Failures int
+	// History is what Anderson's mixing remembers.
+	History Mixture
+
+	// Steps holds the first trial steps of the gradient searches in blocks
+	// that no group contains, as in [RGDState].
+	Steps [][]float64
+
+	next    framework.Point // written by the sweep under way
+	trial   framework.Point // where it starts from
+	descent *RGDState
+}
+
+// Iterate returns the current point and its cost.
+func (s *AlternatingState) Iterate() (framework.Point, float64) { return s.X, s.Cost }
+
+func (a Alternating) withDefaults() Alternating {
+	if a.Memory == 0 {
+		a.Memory = defaultMemory
+	}
+	if a.SlowDecrease == 0 {
+		a.SlowDecrease = defaultSlowDecrease
+	}
+	return a
+}
+
+// Init sweeps once from the start, or evaluates it.
+func (a Alternating) Init(e *framework.Evaluator, x framework.Point) (framework.State, error) {
+	if len(e.OuterBlocks()) > 0 {
+		return beginSweeps(e, x)
+	}
+	return beginBlocks(e, x)
+}
+
+// Step does one sweep, two where an extrapolation fails, or moves every block
+// once.
+func (a Alternating) Step(e *framework.Evaluator, state framework.State) error {
+	a = a.withDefaults()
+	s := state.(*AlternatingState)
+	if len(e.OuterBlocks()) > 0 {
+		return a.stepSweep(e, s)
+	}
+	return a.stepBlocks(e, s)
+}

@@ -1,0 +1,185 @@
+package solvers
+
+import (
+	"math"
+	"slices"
+
+	"github.com/scqm/scqm/framework"
+	"gonum.org/v1/gonum/floats"
+)
+
+func beginSweeps(e *framework.Evaluator, x framework.Point) (framework.State, error) {
+	s := &AlternatingState{X: x}
+	s.prepare(e)
+	for _, k := range e.OuterBlocks() {
+		s.Image[k] = make([]float64, len(x[k]))
+		copy(s.trial[k], x[k])
+	}
+	cost, err := s.sweep(e)
+	if err != nil {
+		return nil, err
+	}
+	s.accept(e, cost)
+	for _, k := range e.OuterBlocks() {
+		s.Last[k] = s.Last[k][:0] // there was no image before
+	}
+	return s, nil
+}
+
+// prepare makes what is not stored, and keeps it.
+func (s *AlternatingState) prepare(e *framework.Evaluator) {
+	if s.next != nil {
+		return
+	}
+	blocks := e.Blocks()
+	s.next, s.trial = framework.NewPoint(blocks), make(framework.Point, len(blocks))
+	if s.Image == nil {
+		s.Image, s.Last = make(framework.Point, len(blocks)), make(framework.Point, len(blocks))
+	}
+	for _, k := range e.OuterBlocks() {
+		s.trial[k] = make([]float64, len(s.next[k]))
+	}
+}
+
+// stepSweep goes to the extrapolated point, or where that is no better to the
+// image.
+func (a Alternating) stepSweep(e *framework.Evaluator, s *AlternatingState) error {
+	s.prepare(e)
+	before := s.Cost
+	moved, err := a.leap(e, s)
+	if err == nil && !moved {
+		err = s.plainSweep(e)
+	}
+	if err != nil {
+		return err
+	}
+	s.Slow++
+	if before-s.Cost > a.SlowDecrease*math.Pow(patience, float64(s.Failures))*math.Abs(before) {
+		s.Slow = 0
+	}
+	s.Mixing = s.Mixing || a.Memory > 0 && (s.Slow >= slowSweeps || a.SlowDecrease < 0)
+	return nil
+}
+
+// leap tries the extrapolated point and reports whether it went there.
+func (a Alternating) leap(e *framework.Evaluator, s *AlternatingState) (bool, error) {
+	if a.Plain || !a.extrapolate(e, s) {
+		return false, nil
+	}
+	for _, k := range e.OuterBlocks() {
+		if e.Blocks()[k].Restore(s.trial[k]) != nil {
+			s.forget()
+			return false, nil
+		}
+	}
+	cost, err := s.sweep(e)
+	if err != nil {
+		return false, err
+	}
+	if !(cost <= s.Cost) {
+		s.forget()
+		return false, nil
+	}
+	s.accept(e, cost)
+	return true, nil
+}
+
+// extrapolate writes the next point of Nesterov's or Anderson's method into
+// trial, and reports false where that is the image itself.
+func (a Alternating) extrapolate(e *framework.Evaluator, s *AlternatingState) bool {
+	if s.Mixing {
+		s.History.push(e, s.X, s.Image, a.Memory)
+		return s.History.mix(e, s.trial, s.Image)
+	}
+	t := math.Max(s.Momentum, 1)
+	s.Momentum = (1 + math.Sqrt(1+4*t*t)) / 2
+	beta := (t - 1) / s.Momentum
+	if beta == 0 {
+		return false
+	}
+	for _, k := range e.OuterBlocks() {
+		if len(s.Last[k]) != len(s.Image[k]) {
+			return false
+		}
+		floats.SubTo(s.trial[k], s.Image[k], s.Last[k])
+		floats.AddScaledTo(s.trial[k], s.Image[k], beta, s.trial[k])
+	}
+	return true
+}
+
+// forget ends an extrapolation that led to a higher cost. The momentum of phase
+// 1 outlives a failure of phase 2, which happens where the iterates cross a
+// plateau: mixing looks for the nearest stationary point, be it a saddle.
+func (s *AlternatingState) forget() {
+	if s.Mixing {
+		s.Failures++
+		s.Mixing, s.Slow = false, 0
+		s.History.clear()
+		return
+	}
+	s.Momentum = goldenRatio
+}
+
+// plainSweep goes to the image, or part of the way where the cost there is not
+// finite or higher. Theory rules the latter out but for rounding, and for
+// images that are not quite what they should be.
+func (s *AlternatingState) plainSweep(e *framework.Evaluator) error {
+	fraction := 1.0
+	for range maxHalvings + 1 {
+		if !s.goTowardsImage(e, fraction) {
+			break
+		}
+		cost, err := s.sweep(e)
+		if err != nil {
+			return err
+		}
+		if cost <= s.Cost {
+			s.accept(e, cost)
+			return nil
+		}
+		fraction /= 2
+	}
+	return framework.ErrNoProgress
+}
+
+// goTowardsImage writes the point at a fraction of the way from the outer
+// blocks of X to their image into trial, put back on the manifolds.
+func (s *AlternatingState) goTowardsImage(e *framework.Evaluator, fraction float64) bool {
+	for _, k := range e.OuterBlocks() {
+		if copy(s.trial[k], s.Image[k]); fraction == 1 {
+			continue
+		}
+		floats.Sub(s.trial[k], s.X[k])
+		floats.AddScaledTo(s.trial[k], s.X[k], fraction, s.trial[k])
+		if e.Blocks()[k].Restore(s.trial[k]) != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// sweep alternates once from the outer blocks of trial and the inner ones of X.
+func (s *AlternatingState) sweep(e *framework.Evaluator) (float64, error) {
+	outer := e.OuterBlocks()
+	for k, b := range s.X {
+		if !slices.Contains(outer, k) {
+			s.trial[k] = b
+		}
+	}
+	return e.Sweep(s.next, s.trial)
+}
+
+// accept makes the point just swept the iterate.
+func (s *AlternatingState) accept(e *framework.Evaluator, cost float64) {
+	outer := e.OuterBlocks()
+	for k := range s.X {
+		if !slices.Contains(outer, k) {
+			s.X[k], s.next[k] = s.next[k], s.X[k]
+			continue
+		}
+		s.X[k], s.trial[k] = s.trial[k], s.X[k]
+		s.Last[k] = append(s.Last[k][:0], s.Image[k]...)
+		copy(s.Image[k], s.next[k])
+	}
+	s.Cost = cost
+}

@@ -1,0 +1,240 @@
+package solvers
+
+import (
+	"encoding/gob"
+	"errors"
+	"math"
+
+	"github.com/scqm/scqm/framework"
+)
+
+// Continuation minimises a cost with kinks through a sequence of rounded ones:
+// in stage k the inner solver minimises the cost rounded over
+//
+//	eps_k = eps_0 * Factor^k,  eps_0 the smoothing scale of the problem,
+//
+// from where the stage before ended, until eps_k <= Last * eps_0. A stage ends
+// when the rounded cost falls by no more than a fraction of itself in each of
+// two iterations; that fraction goes geometrically from FirstTolerance to
+// LastTolerance.
+//
+// The iterate of the state is the best point by the cost itself, which is
+// computed at the end of every stage and every ten iterations. Where the
+// problem is not framework.Smoothable, or its kinks do not matter, the inner
+// solver runs alone.
+//
+// Runs can be stored where the inner solver is a framework.Restorer.
+//
+// The zero value is ready to use. Source: A. Beck and M. Teboulle, Smoothing and
+// first order methods, SIAM J. Optim. 22 (2012).
+type Continuation struct {
+	// Inner minimises the rounded costs; nil stands for [LBFGS].
+	Inner framework.Solver
+	// Factor multiplies the smoothing length from stage to stage, in (0, 1);
+	// 0 stands for 0.3.
+	Factor float64
+	// Last is the last smoothing length relative to the first; 0 stands for
+	// 1e-6.
+	Last float64
+	// FirstTolerance and LastTolerance are the relative decreases at which the
+	// first and the last stage end; 0 stands for 1e-4 and 1e-9.
+	FirstTolerance, LastTolerance float64
+	// StageIterations bounds the iterations of a stage and LastIterations
+	// those of the last one; 0 stands for 80 and 300.
+	StageIterations, LastIterations int
+}
+
+// judgeEvery is the number of iterations between two evaluations of the cost
+// itself.
+const judgeEvery = 10
+
+// Name returns the name of the inner solver.
+func (a Continuation) Name() string { return a.withDefaults().Inner.Name() }
+
+// ContinuationState is where a run of [Continuation] stands.
+type ContinuationState struct {
+	// Inner is the state of the inner solver, which minimises the cost rounded
+	// over Eps; Eps is 0 where there is nothing to round. Inner is nil before
+	// the first of several stages.
+	Inner framework.State
+	Eps   float64
+	// X is the best point seen and Cost its cost, without rounding.
+	X    framework.Point
+	Cost float64
+	// Stage counts the finished stages, Iterations those of this stage, Slow
+	// the last ones of them with too small a decrease.
+	Stage, Iterations, Slow int
+	// Done says that the last stage is over.
+	Done bool
+}
+
+// NewState returns an empty state for a stored run.
+func (a Continuation) NewState() framework.State {
+	a.withDefaults().register()
+	return &ContinuationState{}
+}
+
+// register tells package encoding/gob the type of the inner state, which is
+// behind an interface.
+func (a Continuation) register() {
+	if r, ok := a.Inner.(framework.Restorer); ok {
+		gob.Register(r.NewState())
+	}
+}
+
+// Iterate returns the best point so far and its cost.
+func (s *ContinuationState) Iterate() (framework.Point, float64) {
+	if s.Eps == 0 {
+		return s.Inner.Iterate()
+	}
+	return s.X, s.Cost
+}
+
+// Settled reports whether the iterate is up to date: between two stages, or
+// where there are none.
+func (s *ContinuationState) Settled() bool { return s.Eps == 0 || s.Iterations == 0 || s.Done }
+
+func (a Continuation) withDefaults() Continuation {
+	if a.Inner == nil {
+		a.Inner = LBFGS{}
+	}
+	for _, f := range []struct {
+		field *float64
+		value float64
+	}{{&a.Factor, 0.3}, {&a.Last, 1e-6}, {&a.FirstTolerance, 1e-4}, {&a.LastTolerance, 1e-9}} {
+		if *f.field == 0 {
+			*f.field = f.value
+		}
+	}
+	if a.StageIterations == 0 {
+		a.StageIterations = 80
+	}
+	if a.LastIterations == 0 {
+		a.LastIterations = 300
+	}
+	return a
+}
+
+// lastStage is the number of the last stage.
+func (a Continuation) lastStage() int {
+	return int(math.Ceil(math.Log(a.Last)/math.Log(a.Factor) - 1e-9))
+}
+
+// tolerance is the relative decrease at which stage k ends.
+func (a Continuation) tolerance(k int) float64 {
+	last := a.lastStage()
+	if last == 0 {
+		return a.LastTolerance
+	}
+	return a.FirstTolerance * math.Pow(a.LastTolerance/a.FirstTolerance, float64(k)/float64(last))
+}
+
+// Init chooses the first smoothing length.
+func (a Continuation) Init(e *framework.Evaluator, x framework.Point) (framework.State, error) {
+	a = a.withDefaults()
+	a.register()
+	eps, err := e.SmoothingScale(x)
+	if err != nil {
+		return nil, err
+	}
+	s := &ContinuationState{Eps: eps}
+	if eps == 0 {
+		s.Inner, err = a.Inner.Init(e, x)
+		return s, err
+	}
+	if s.Cost, err = e.Evaluate(nil, x); err != nil {
+		return nil, err
+	}
+	s.X = x
+	return s, nil
+}
+
+// Step does one iteration of the inner solver and begins the next stage where
+// this one is over.
+func (a Continuation) Step(e *framework.Evaluator, state framework.State) error {
+	a = a.withDefaults()
+	s := state.(*ContinuationState)
+	if s.Eps == 0 {
+		return a.Inner.Step(e, s.Inner)
+	}
+	defer e.Smooth(0)
+	e.Smooth(s.Eps)
+	if s.Done {
+		return framework.ErrNoProgress
+	}
+	if s.Inner == nil {
+		if err := a.begin(e, s, s.Eps, s.X); err != nil {
+			return err
+		}
+	}
+	_, before := s.Inner.Iterate()
+	err := a.Inner.Step(e, s.Inner)
+	stuck := errors.Is(err, framework.ErrNoProgress)
+	if err != nil && !stuck {
+		return err
+	}
+	s.Iterations++
+	if stuck || a.ended(s, before) {
+		return a.finishStage(e, s)
+	}
+	if s.Iterations%judgeEvery == 0 {
+		return s.judge(e)
+	}
+	return nil
+}
+
+// ended reports whether the stage is over after an iteration that began at the
+// rounded cost given.
+func (a Continuation) ended(s *ContinuationState, before float64) bool {
+	_, cost := s.Inner.Iterate()
+	s.Slow++
+	if before-cost > a.tolerance(s.Stage)*math.Abs(before) {
+		s.Slow = 0
+	}
+	most := a.StageIterations
+	if s.Stage == a.lastStage() {
+		most = a.LastIterations
+	}
+	return s.Slow >= 2 || s.Iterations >= most
+}
+
+// finishStage evaluates the cost itself and begins the next stage, if any.
+func (a Continuation) finishStage(e *framework.Evaluator, s *ContinuationState) error {
+	if err := s.judge(e); err != nil {
+		return err
+	}
+	if s.Stage >= a.lastStage() {
+		s.Done = true
+		return nil
+	}
+	x, _ := s.Inner.Iterate()
+	if err := a.begin(e, s, s.Eps*a.Factor, x); err != nil {
+		return err
+	}
+	s.Stage++
+	s.Iterations, s.Slow = 0, 0
+	return nil
+}
+
+// begin starts the inner solver at x on the cost rounded over eps.
+func (a Continuation) begin(e *framework.Evaluator, s *ContinuationState, eps float64, x framework.Point) error {
+	e.Smooth(eps)
+	inner, err := a.Inner.Init(e, x.Clone())
+	if err == nil {
+		s.Inner, s.Eps = inner, eps
+	}
+	return err
+}
+
+// judge evaluates the cost itself where the inner solver stands and keeps the
+// best point.
+func (s *ContinuationState) judge(e *framework.Evaluator) error {
+	e.Smooth(0)
+	x, _ := s.Inner.Iterate()
+	cost, err := e.Evaluate(nil, x)
+	if err == nil && cost <= s.Cost {
+		s.X.CopyFrom(x)
+		s.Cost = cost
+	}
+	return err
+}

@@ -1,0 +1,217 @@
+package solvers
+
+import (
+	"math"
+
+	"github.com/scqm/scqm/framework"
+)
+
+// LBFGS is the limited-memory BFGS method on all blocks at once, a product of
+// manifolds. With g the Riemannian gradient and pairs
+//
+//	s = x+ - x,  y = g+ - g
+//
+// of the last iterations, the direction is -P H g, where H is the BFGS matrix
+// made of the pairs and of gamma H0 by the two-loop recursion, and P projects
+// on the tangent space. The pairs stay in the surrounding space: H is positive
+// definite there for any pairs with <s,y> > 0, so that -P H g descends without
+// a vector transport. Blocks with a metric of their own have their parts of the
+// pairs transported instead.
+//
+// H0 is the preconditioner of the problem where it has one, else the identity,
+// and gamma = <s,y> / <y,H0 y> of the newest pair. The step t satisfies the weak
+// Wolfe conditions
+//
+//	F(R(t d)) <= F + C1 t <g,d>,  <g(t), d> >= C2 <g,d>
+//
+// and is found by bisection and doubling, which needs no smoothness.
+//
+// Sources: J. Nocedal, Updating quasi-Newton matrices with limited storage,
+// Math. Comp. 35 (1980); A. S. Lewis and M. L. Overton, Nonsmooth optimization
+// via quasi-Newton methods, Math. Program. 141 (2013); W. Huang, K. A. Gallivan
+// and P.-A. Absil, A Broyden class of quasi-Newton methods for Riemannian
+// optimization, SIAM J. Optim. 25 (2015).
+//
+// The zero value is ready to use.
+type LBFGS struct {
+	// Memory is the number of pairs kept; 0 stands for 20.
+	Memory int
+	// C1 and C2 are the constants of the Wolfe conditions, 0 < C1 < C2 < 1; 0
+	// stands for 1e-4 and 0.9.
+	C1, C2 float64
+	// MaxTrials bounds the evaluations of a line search; 0 stands for 30.
+	MaxTrials int
+	// RefreshEvery is the number of iterations after which the preconditioner
+	// is built anew; 0 stands for 10.
+	RefreshEvery int
+	// Plain ignores the preconditioner of the problem.
+	Plain bool
+}
+
+// Name returns "lbfgs".
+func (LBFGS) Name() string { return "lbfgs" }
+
+// NewState returns an empty state for a stored run.
+func (LBFGS) NewState() framework.State { return &LBFGSState{} }
+
+// LBFGSState is where a run of [LBFGS] stands.
+type LBFGSState struct {
+	X    framework.Point
+	Cost float64
+	// Grad is the Riemannian gradient at X.
+	Grad framework.Point
+	// S and Y are the pairs, oldest first, and Curvatures their <s,y>.
+	S, Y       []framework.Point
+	Curvatures []float64
+	// Anchor is the point at which the preconditioner was built, nil without
+	// one, and Age the number of iterations since then.
+	Anchor framework.Point
+	Age    int
+
+	built bool // the problem holds the preconditioner of Anchor
+	// buffers
+	trial, kept trialPoint
+	dir, work   framework.Point
+	alpha       []float64
+}
+
+// trialPoint is the point at a step along the direction, with its cost and
+// Riemannian gradient.
+type trialPoint struct {
+	x, grad    framework.Point
+	step, cost float64
+}
+
+// Iterate returns the current point and its cost.
+func (s *LBFGSState) Iterate() (framework.Point, float64) { return s.X, s.Cost }
+
+func (a LBFGS) withDefaults() LBFGS {
+	if a.Memory == 0 {
+		a.Memory = 20
+	}
+	if a.C1 == 0 {
+		a.C1 = 1e-4
+	}
+	if a.C2 == 0 {
+		a.C2 = 0.9
+	}
+	if a.MaxTrials == 0 {
+		a.MaxTrials = 30
+	}
+	if a.RefreshEvery == 0 {
+		a.RefreshEvery = 10
+	}
+	return a
+}
+
+// Init evaluates the start and its gradient.
+func (a LBFGS) Init(e *framework.Evaluator, x framework.Point) (framework.State, error) {
+	s := &LBFGSState{X: x, Grad: framework.NewPoint(e.Blocks())}
+	cost, err := e.Evaluate(s.Grad, x)
+	if err != nil {
+		return nil, err
+	}
+	s.Cost = cost
+	toGradient(e.Blocks(), s.Grad, x)
+	return s, nil
+}
+
+// Step does one line search along the quasi-Newton direction. Where that fails,
+// it forgets the pairs, then the preconditioner.
+func (a LBFGS) Step(e *framework.Evaluator, state framework.State) error {
+	a = a.withDefaults()
+	s := state.(*LBFGSState)
+	s.allocate(e.Blocks())
+	if err := a.refresh(e, s); err != nil {
+		return err
+	}
+	moved, err := a.advance(e, s)
+	if err != nil || moved {
+		return err
+	}
+	if len(s.S) > 0 {
+		s.forget()
+		s.Age = math.MaxInt // the preconditioner may be what misleads
+		if err := a.refresh(e, s); err != nil {
+			return err
+		}
+		if moved, err = a.advance(e, s); err != nil || moved {
+			return err
+		}
+	}
+	if s.Anchor == nil {
+		return framework.ErrNoProgress
+	}
+	s.Anchor, s.built = nil, false
+	moved, err = a.advance(e, s)
+	if err == nil && !moved {
+		err = framework.ErrNoProgress
+	}
+	return err
+}
+
+func (s *LBFGSState) allocate(blocks []framework.Block) {
+	if s.dir != nil {
+		return
+	}
+	s.dir, s.work = framework.NewPoint(blocks), framework.NewPoint(blocks)
+	for _, t := range []*trialPoint{&s.trial, &s.kept} {
+		t.x, t.grad = framework.NewPoint(blocks), framework.NewPoint(blocks)
+	}
+}
+
+// refresh builds the preconditioner where it is missing or old.
+func (a LBFGS) refresh(e *framework.Evaluator, s *LBFGSState) error {
+	if a.Plain {
+		return nil
+	}
+	at := s.Anchor
+	if at == nil || s.Age >= a.RefreshEvery {
+		at = s.X
+	} else if s.built {
+		return nil
+	}
+	ok, err := e.BuildPreconditioner(at)
+	if err != nil || !ok {
+		return err
+	}
+	s.built = true
+	switch {
+	case s.Anchor == nil:
+		s.Anchor, s.Age = s.X.Clone(), 0
+	case s.Age >= a.RefreshEvery:
+		s.Anchor.CopyFrom(s.X)
+		s.Age = 0
+	}
+	return nil
+}
+
+// advance searches along the direction that the state offers and reports
+// whether it moved.
+func (a LBFGS) advance(e *framework.Evaluator, s *LBFGSState) (bool, error) {
+	slope := s.direction(e)
+	if !(slope < 0) || math.IsInf(slope, 0) {
+		return false, nil
+	}
+	first := 1.0
+	if len(s.S) == 0 && s.Anchor == nil {
+		first = polyak(s.Cost, -slope)
+	}
+	found, err := a.search(e, s, slope, first)
+	if err != nil || !found {
+		return false, err
+	}
+	s.push(e.Blocks(), a.Memory)
+	s.Age++
+	s.X, s.trial.x = s.trial.x, s.X
+	s.Grad, s.trial.grad = s.trial.grad, s.Grad
+	s.Cost = s.trial.cost
+	return true, nil
+}
+
+// toGradient turns a Euclidean gradient at x into the Riemannian one.
+func toGradient(blocks []framework.Block, g, x framework.Point) {
+	for k, b := range blocks {
+		b.Gradient(g[k], x[k], g[k])
+	}
+}

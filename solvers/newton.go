@@ -1,0 +1,204 @@
+package solvers
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/scqm/scqm/framework"
+	"gonum.org/v1/gonum/floats"
+)
+
+// Newton is Newton's method with the inner rows eliminated, for problems with
+// second derivatives in the shape of an arrow ([framework.ArrowSecondOrder]).
+// With g, g_i, A, B_i, C_i from there, an iteration solves
+//
+//	S dy = -(g - sum_i B_i |C_i|^-1 g_i),   S = A - sum_i B_i |C_i|^-1 B_i',
+//	dt_i = -|C_i|^-1 (g_i + B_i' dy),
+//
+// where |C| has the magnitudes of the eigenvalues of C, and S, scaled to the
+// diagonal of A, is damped in the manner of Levenberg and Marquardt: by mu times
+// its size, which follows the ratio of actual to predicted decrease. Where S is
+// indefinite, the magnitudes of its eigenvalues take their place too, so that
+// saddle points repel. After every move the rows settle
+// ([framework.ArrowSecondOrder.SettleInner]); the decrease that counts is the
+// one after that. A null space of S, as from a group of transformations that
+// leave the cost as it is, does no harm.
+//
+// A problem without such derivatives, or one too large for them, is handed to
+// [RGD].
+//
+// Sources: B. Triggs, P. McLauchlan, R. Hartley, A. Fitzgibbon, Bundle
+// adjustment - a modern synthesis (2000), for the elimination; H. B. Nielsen,
+// Damping parameter in Marquardt's method (1999), for mu; Y. Dauphin et al.,
+// Identifying and attacking the saddle point problem in high-dimensional
+// non-convex optimization (2014), for the magnitudes.
+//
+// The zero value is ready to use.
+type Newton struct {
+	// Damping is the first mu, relative to the size of the scaled Schur
+	// complement; 0 stands for 1e-2.
+	Damping float64
+}
+
+const (
+	defaultDamping = 1e-2
+	// leastDamping keeps null spaces of S harmless, mostDamping says that no
+	// step helps.
+	leastDamping = 1e-9
+	mostDamping  = 1e16
+	// acceptedRatio is the least ratio of actual to predicted decrease.
+	acceptedRatio = 1e-4
+	// belowRounding is the predicted decrease, relative to the cost, at which
+	// rounding decides on the ratio.
+	belowRounding = 1e-13
+)
+
+// Name returns "newton".
+func (Newton) Name() string { return "newton" }
+
+// NewtonState is where a run of [Newton] stands.
+type NewtonState struct {
+	X    framework.Point
+	Cost float64
+	// Mu is the damping of the next step, Nu the factor by which a rejection
+	// raises it.
+	Mu, Nu float64
+	// Descent is the state of [RGD] where the problem was handed to it.
+	Descent *RGDState
+
+	arrow     *framework.Arrow
+	assembled bool // arrow and schur belong to X
+	schur     *schur
+	trial     framework.Point
+	moved     []float64 // the inner block after the step
+}
+
+// Iterate returns the current point and its cost.
+func (s *NewtonState) Iterate() (framework.Point, float64) {
+	if s.Descent != nil {
+		return s.Descent.Iterate()
+	}
+	return s.X, s.Cost
+}
+
+// NewState returns an empty state for a stored run.
+func (Newton) NewState() framework.State { return &NewtonState{} }
+
+func (a Newton) damping() float64 {
+	if a.Damping > 0 {
+		return a.Damping
+	}
+	return defaultDamping
+}
+
+// Init assembles at the start.
+func (a Newton) Init(e *framework.Evaluator, x framework.Point) (framework.State, error) {
+	shape, ok := e.ArrowShape()
+	if !ok {
+		state, err := RGD{}.Init(e, x)
+		if err != nil {
+			return nil, err
+		}
+		return &NewtonState{Descent: state.(*RGDState)}, nil
+	}
+	s := &NewtonState{X: x, Mu: a.damping(), Nu: 2}
+	s.allocate(e, shape)
+	cost, err := s.assemble(e)
+	s.Cost = cost
+	return s, err
+}
+
+// Restart begins a run from x, which it copies, in the memory of a state that
+// Init made for the same blocks.
+func (a Newton) Restart(e *framework.Evaluator, s *NewtonState, x framework.Point) error {
+	s.X.CopyFrom(x)
+	s.Mu, s.Nu, s.assembled = a.damping(), 2, false
+	cost, err := s.assemble(e)
+	s.Cost = cost
+	if err == nil && math.IsInf(cost, 0) {
+		err = fmt.Errorf("%w at the start", framework.ErrNonFinite)
+	}
+	return err
+}
+
+// allocate makes what a state that was just made or restored lacks.
+func (s *NewtonState) allocate(e *framework.Evaluator, shape framework.ArrowShape) {
+	s.arrow, s.schur = framework.NewArrow(shape), newSchur(shape)
+	s.trial, s.moved = framework.NewPoint(e.Blocks()), make([]float64, shape.Inner())
+}
+
+// assemble computes derivatives at X and eliminates the inner rows.
+func (s *NewtonState) assemble(e *framework.Evaluator) (float64, error) {
+	cost, err := e.AssembleArrow(s.arrow, s.X)
+	if err != nil || math.IsInf(cost, 0) {
+		return cost, err
+	}
+	s.schur.eliminate(s.arrow)
+	s.assembled = true
+	return cost, nil
+}
+
+// Step moves all blocks once, with as much damping as that takes.
+func (a Newton) Step(e *framework.Evaluator, state framework.State) error {
+	s := state.(*NewtonState)
+	if s.Descent != nil {
+		return RGD{}.Step(e, s.Descent)
+	}
+	if s.arrow == nil {
+		shape, _ := e.ArrowShape()
+		s.allocate(e, shape)
+	}
+	if !s.assembled {
+		if _, err := s.assemble(e); err != nil {
+			return err
+		}
+	}
+	for s.Mu <= mostDamping {
+		predicted := s.schur.solve(s.Mu)
+		cost, err := s.try(e)
+		if err != nil {
+			return err
+		}
+		if s.accept(cost, predicted) {
+			return nil
+		}
+		if predicted <= 0x1p-53*math.Abs(s.Cost) {
+			break // nothing to gain, and no shorter step would gain more
+		}
+		s.Mu = math.Max(s.Mu, leastDamping) * s.Nu
+		s.Nu *= 2
+	}
+	s.Mu, s.Nu = a.damping(), 2
+	return framework.ErrNoProgress
+}
+
+// try evaluates the step that schur holds; one that leads nowhere has infinite
+// cost.
+func (s *NewtonState) try(e *framework.Evaluator) (float64, error) {
+	inner := s.arrow.Block
+	if e.MoveOuter(s.trial, s.X, s.schur.outer) != nil {
+		return math.Inf(1), nil
+	}
+	copy(s.trial[inner], s.X[inner])
+	floats.AddTo(s.moved, s.X[inner], s.schur.inner)
+	return e.SettleInner(s.trial, s.moved)
+}
+
+// accept moves to the trial if it is good enough, and adapts the damping.
+func (s *NewtonState) accept(cost, predicted float64) bool {
+	ratio := (s.Cost - cost) / predicted
+	rounding := predicted <= belowRounding*math.Abs(s.Cost)
+	if !(cost <= s.Cost) || !(ratio > acceptedRatio) && !rounding {
+		return false
+	}
+	s.X, s.trial = s.trial, s.X
+	s.Cost = cost
+	s.assembled = false
+	if rounding {
+		return true
+	}
+	gain := 2*math.Min(ratio, 1) - 1
+	s.Mu *= math.Max(0.1, 1-gain*gain*gain)
+	s.Nu = 2
+	return true
+}

@@ -1,0 +1,349 @@
+package solvers
+
+import (
+	"math"
+
+	"github.com/scqm/scqm/framework"
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/lapack"
+	"gonum.org/v1/gonum/lapack/lapack64"
+)
+
+// innerFlatness is the eigenvalue of an inner Hessian, relative to the largest
+// magnitude, below which it is raised.
+const innerFlatness = 1e-8
+
+// leastDiagonal is the diagonal entry of A, relative to the squares of the others
+// in its row over their diagonal entries, below which it is raised.
+const leastDiagonal = 1e-10
+
+// schur solves Newton systems in the shape of an arrow. With |C_i|^-1 = R_i R_i'
+// and F = [F_1 ... F_N], F_i = B_i R_i, f_i = R_i'g_i,
+//
+//	S = A - F F',   S outer = F f - g,   inner_i = -R_i (f_i + F_i' outer).
+type schur struct {
+	framework.ArrowShape
+	roots  []float64 // R_i, Dim x Dim each
+	f      []float64 // N Dim
+	ff     []float64 // P x (N Dim)
+	s      []float64 // P x P, scaled to a diagonal of A of 1
+	rhs    []float64 // P, scaled
+	scale  []float64 // P: what s and rhs were multiplied by
+	size   float64   // Frobenius norm of s
+	gained float64   // decrease predicted for outer = 0
+
+	outer, inner []float64 // the step
+
+	damped []float64 // P x P: its Cholesky factor
+	scaled []float64 // P: the step in scaled coordinates
+	t      []float64 // Dim
+
+	eigen                symmetricEigen // of s
+	haveEigen, hasCurved bool           // it was computed; s is indefinite
+	small                symmetricEigen // of a C_i
+}
+
+func newSchur(shape framework.ArrowShape) *schur {
+	vec := func(n int) []float64 { return make([]float64, n) }
+	n, p, d := shape.Inner(), shape.Outer, shape.Dim
+	return &schur{
+		ArrowShape: shape,
+		roots:      vec(n * d), f: vec(n), ff: vec(p * n),
+		s: vec(p * p), rhs: vec(p), scale: vec(p), outer: vec(p), inner: vec(n),
+		damped: vec(p * p), scaled: vec(p), t: vec(d),
+	}
+}
+
+// eliminate prepares systems with the matrices of an arrow.
+func (s *schur) eliminate(a *framework.Arrow) {
+	d, n, p := s.Dim, s.Inner(), s.Outer
+	for i := range s.Rows {
+		s.root(s.roots[i*d*d:(i+1)*d*d], a.C[i*d*d:(i+1)*d*d])
+	}
+	timesRoots(s.f, a.InnerGrad, s.roots, d)
+	s.gained = floats.Dot(s.f, s.f) / 2
+	for q := range p {
+		timesRoots(s.ff[q*n:(q+1)*n], a.B[q*n:(q+1)*n], s.roots, d)
+	}
+	s.setScale(a.A)
+	for q := range p {
+		row := s.ff[q*n : (q+1)*n]
+		for k := range q + 1 {
+			v := (a.A[q*p+k] - floats.Dot(row, s.ff[k*n:(k+1)*n])) * s.scale[q] * s.scale[k]
+			s.s[q*p+k], s.s[k*p+q] = v, v
+		}
+		s.rhs[q] = (floats.Dot(row, s.f) - a.OuterGrad[q]) * s.scale[q]
+	}
+	s.size = math.Sqrt(floats.Dot(s.s, s.s))
+	s.haveEigen = false
+}
+
+// setScale takes one over the square roots of the diagonal of A. An entry that
+// happens to be near zero is raised to what the rest of its row says, a number in
+// the same units: coordinates of several blocks have several units.
+func (s *schur) setScale(a []float64) {
+	p := s.Outer
+	for q := range p {
+		size := math.Abs(a[q*p+q])
+		for k := range p {
+			if other := math.Abs(a[k*p+k]); other > 0 {
+				v := a[q*p+k] / math.Sqrt(other)
+				size = math.Max(size, leastDiagonal*v*v)
+			}
+		}
+		if size == 0 {
+			size = 1
+		}
+		s.scale[q] = 1 / math.Sqrt(size)
+	}
+}
+
+// root writes R with |C|^-1 = RR'. Of a safely positive definite C = LL' that is
+// the upper triangular L^-T, else E |w|^-1/2 from the eigenvalues w. A C of
+// zero, that of a row without weight, has R = 0.
+func (s *schur) root(r, c []float64) {
+	d := s.Dim
+	var most float64
+	for i := range d {
+		most = math.Max(most, math.Abs(c[i*d+i]))
+	}
+	if d == 2 && rootOfPlane(r, c, innerFlatness*most) {
+		return
+	}
+	copy(r, c)
+	if factorCholesky(r, d, innerFlatness*most) {
+		invertTransposed(r, d)
+		return
+	}
+	values, vectors := s.small.of(c, d)
+	most = math.Max(math.Abs(values[0]), math.Abs(values[d-1]))
+	for j, w := range values {
+		var by float64
+		if most > 0 {
+			by = 1 / math.Sqrt(math.Max(math.Abs(w), innerFlatness*most))
+		}
+		for i := range d {
+			r[i*d+j] = vectors[i*d+j] * by
+		}
+	}
+}
+
+// rootOfPlane is the first case of root for d = 2.
+func rootOfPlane(r, c []float64, least float64) bool {
+	if !(c[0] > least) {
+		return false
+	}
+	inverse := 1 / math.Sqrt(c[0])
+	l := c[1] * inverse
+	pivot := c[3] - l*l
+	if !(pivot > least) {
+		return false
+	}
+	last := 1 / math.Sqrt(pivot)
+	r[0], r[1], r[2], r[3] = inverse, -l*inverse*last, 0, last
+	return true
+}
+
+// timesRoots writes b_i R_i for all rows i, where b holds the b_i one after the
+// other.
+func timesRoots(dst, b, roots []float64, d int) {
+	switch d {
+	case 1:
+		for i, r := range roots {
+			dst[i] = b[i] * r
+		}
+	case 2:
+		for i := 0; i+1 < len(b) && i+1 < len(dst); i += 2 {
+			r := roots[2*i : 2*i+4 : 2*i+4]
+			x, y := b[i], b[i+1]
+			dst[i], dst[i+1] = x*r[0]+y*r[2], x*r[1]+y*r[3]
+		}
+	default:
+		for i := 0; i < len(b); i += d {
+			timesRoot(dst[i:i+d], b[i:i+d], roots[i*d:(i+d)*d], d)
+		}
+	}
+}
+
+// timesRoot writes b R, b a row of length d.
+func timesRoot(dst, b, r []float64, d int) {
+	clear(dst)
+	for k, v := range b {
+		for j, u := range r[k*d : (k+1)*d] {
+			dst[j] += v * u
+		}
+	}
+}
+
+// solve computes the step for damping mu and returns the decrease that the
+// model predicts.
+func (s *schur) solve(mu float64) float64 {
+	p := s.Outer
+	shift := (mu + leastDamping) * s.size
+	if s.size == 0 {
+		shift = 1
+	}
+	if !s.solveCholesky(shift) {
+		s.solveEigen(mu)
+	}
+	predicted := s.gained
+	for q, v := range s.scaled {
+		predicted += v * (s.rhs[q] - floats.Dot(s.s[q*p:(q+1)*p], s.scaled)/2)
+		s.outer[q] = v * s.scale[q]
+	}
+	s.back()
+	return predicted
+}
+
+// solveCholesky solves (S + shift I) x = rhs where that matrix is safely
+// positive definite.
+func (s *schur) solveCholesky(shift float64) bool {
+	p := s.Outer
+	if s.haveEigen && s.hasCurved {
+		return false
+	}
+	copy(s.damped, s.s)
+	for q := range p {
+		s.damped[q*p+q] += shift
+	}
+	if !factorCholesky(s.damped, p, shift/2) {
+		return false
+	}
+	copy(s.scaled, s.rhs)
+	l := s.damped
+	for i := range p {
+		v := s.scaled[i]
+		for k, u := range l[i*p : i*p+i] {
+			v -= u * s.scaled[k]
+		}
+		s.scaled[i] = v / l[i*p+i]
+	}
+	for i := p - 1; i >= 0; i-- {
+		v := s.scaled[i] / l[i*p+i]
+		s.scaled[i] = v
+		for k, u := range l[i*p : i*p+i] {
+			s.scaled[k] -= u * v
+		}
+	}
+	return true
+}
+
+// solveEigen solves with the magnitudes of the eigenvalues.
+func (s *schur) solveEigen(mu float64) {
+	p := s.Outer
+	if !s.haveEigen {
+		s.eigen.of(s.s, p)
+		s.haveEigen = true
+	}
+	values, vectors := s.eigen.values, s.eigen.vectors
+	most := math.Max(math.Abs(values[0]), math.Abs(values[p-1]))
+	s.hasCurved = values[0] < -leastDamping*most
+	clear(s.scaled)
+	for k, w := range values {
+		var c float64
+		for i, v := range s.rhs {
+			c += vectors[i*p+k] * v
+		}
+		c /= math.Max(math.Abs(w), leastDamping*most) + mu*s.size
+		for i := range s.scaled {
+			s.scaled[i] += c * vectors[i*p+k]
+		}
+	}
+}
+
+// back computes the inner step for the outer one.
+func (s *schur) back() {
+	d, n := s.Dim, s.Inner()
+	copy(s.inner, s.f)
+	for q, v := range s.outer {
+		floats.AddScaled(s.inner, v, s.ff[q*n:(q+1)*n])
+	}
+	if d == 2 {
+		for i := 0; i+1 < len(s.inner); i += 2 {
+			r := s.roots[2*i : 2*i+4 : 2*i+4]
+			x, y := s.inner[i], s.inner[i+1]
+			s.inner[i], s.inner[i+1] = -(r[0]*x + r[1]*y), -(r[2]*x + r[3]*y)
+		}
+		return
+	}
+	for i := range s.Rows {
+		step := s.inner[i*d : (i+1)*d]
+		copy(s.t, step)
+		for j := range step {
+			step[j] = -floats.Dot(s.roots[(i*d+j)*d:(i*d+j+1)*d], s.t)
+		}
+	}
+}
+
+// factorCholesky overwrites the lower triangle of the symmetric n x n matrix a
+// with L, a = LL'. It reports false where a pivot is not larger than least.
+func factorCholesky(a []float64, n int, least float64) bool {
+	for j := range n {
+		row := a[j*n : j*n+j]
+		pivot := a[j*n+j]
+		for _, v := range row {
+			pivot -= v * v
+		}
+		if !(pivot > least) {
+			return false
+		}
+		pivot = math.Sqrt(pivot)
+		a[j*n+j] = pivot
+		inverse := 1 / pivot
+		for i := j + 1; i < n; i++ {
+			other := a[i*n : i*n+j]
+			v := a[i*n+j]
+			for k, u := range row {
+				v -= other[k] * u
+			}
+			a[i*n+j] = v * inverse
+		}
+	}
+	return true
+}
+
+// invertTransposed overwrites r, which holds a lower triangular L, with L^-T,
+// zeros below its diagonal.
+func invertTransposed(r []float64, n int) {
+	for j := range n {
+		r[j*n+j] = 1 / r[j*n+j]
+		for i := j + 1; i < n; i++ { // entry (j, i) of L^-T
+			var v float64
+			for k := j; k < i; k++ {
+				v -= r[i*n+k] * r[j*n+k]
+			}
+			r[j*n+i] = v / r[i*n+i]
+		}
+	}
+	for i := range n {
+		clear(r[i*n : i*n+i])
+	}
+}
+
+// symmetricEigen computes eigenvalues, ascending, and eigenvectors, the columns
+// of vectors, keeping its memory.
+type symmetricEigen struct{ values, vectors, work []float64 }
+
+func (e *symmetricEigen) of(a []float64, n int) (values, vectors []float64) {
+	m := blas64.Symmetric{N: n, Stride: n, Uplo: blas.Upper}
+	if len(e.values) != n {
+		e.values, e.vectors = make([]float64, n), make([]float64, n*n)
+		m.Data = e.vectors
+		size := []float64{0}
+		lapack64.Syev(lapack.EVCompute, m, e.values, size, -1)
+		e.work = make([]float64, int(size[0]))
+	}
+	m.Data = e.vectors
+	copy(e.vectors, a)
+	if !lapack64.Syev(lapack.EVCompute, m, e.values, e.work, len(e.work)) {
+		// The iteration fails for no finite matrix known; a unit matrix makes
+		// the step one along the gradient.
+		clear(e.vectors)
+		for i := range n {
+			e.values[i], e.vectors[i*n+i] = 1, 1
+		}
+	}
+	return e.values, e.vectors
+}
