@@ -33,10 +33,11 @@ type BlockMinimizer interface {
 	Groups() [][]int
 	// MinimizeGroup writes into the blocks of group g of dst the minimiser of
 	// the cost, or of a function that is nowhere below the cost and touches it
-	// at x, given the other blocks of x, and returns the cost there. It leaves
-	// the other blocks of dst alone. The cost does not exceed that at x, and
-	// where dst equals x the gradient over the group is zero.
-	MinimizeGroup(dst, x Point, g int) (float64, error)
+	// at x, given the other blocks of x, and returns the cost there with the
+	// work done, in passes (see [Counts]). It leaves the other blocks of dst
+	// alone. The cost does not exceed that at x, and where dst equals x the
+	// gradient over the group is zero.
+	MinimizeGroup(dst, x Point, g int) (cost, passes float64, err error)
 }
 
 // Equivariant is a solver that sees points only through sums, multiples, inner
@@ -63,7 +64,10 @@ func (e *Evaluator) OuterBlocks() []int {
 // see [Sweeper]. It counts as one evaluation and two passes. Costs that are not
 // finite are treated as by Evaluate.
 func (e *Evaluator) Sweep(next, x Point) (float64, error) {
-	return e.alternate(next, func() (float64, error) { return e.problem.(Sweeper).Sweep(next, x) })
+	return e.alternate(next, func() (float64, float64, error) {
+		cost, err := e.problem.(Sweeper).Sweep(next, x)
+		return cost, 2, err
+	})
 }
 
 // Groups lists the groups of blocks that can be minimised together; none where
@@ -76,25 +80,27 @@ func (e *Evaluator) Groups() [][]int {
 }
 
 // MinimizeGroup minimises over a group of blocks; see [BlockMinimizer]. It
-// counts as one evaluation and two passes.
+// counts as one evaluation.
 func (e *Evaluator) MinimizeGroup(dst, x Point, g int) (float64, error) {
-	return e.alternate(nil, func() (float64, error) { return e.problem.(BlockMinimizer).MinimizeGroup(dst, x, g) })
+	return e.alternate(nil, func() (cost, passes float64, err error) {
+		return e.problem.(BlockMinimizer).MinimizeGroup(dst, x, g)
+	})
 }
 
 // alternate admits and counts a call that computes a cost and moves blocks.
 // Where the point it moves to is not finite, neither counts the cost as
 // finite: nothing can go on from there.
-func (e *Evaluator) alternate(next Point, call func() (float64, error)) (float64, error) {
+func (e *Evaluator) alternate(next Point, call func() (cost, passes float64, err error)) (float64, error) {
 	if err := e.admit(1); err != nil {
 		return math.Inf(1), err
 	}
 	e.lastValid = false
-	cost, err := call()
+	cost, passes, err := call()
 	if err != nil {
 		return math.Inf(1), e.failure(err)
 	}
 	e.counts.Evaluations++
-	e.counts.Passes += 2
+	e.counts.Passes += passes
 	if !next.Finite() {
 		cost = math.NaN()
 	}

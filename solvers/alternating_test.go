@@ -76,10 +76,11 @@ type slack struct{ leash }
 func (*slack) OuterBlocks() []int { return nil }
 func (*slack) Groups() [][]int    { return [][]int{{1}} }
 
-func (p *slack) MinimizeGroup(dst, x framework.Point, _ int) (float64, error) {
+func (p *slack) MinimizeGroup(dst, x framework.Point, _ int) (cost, passes float64, err error) {
 	p.sweeps++
 	copy(dst[1], x[0])
-	return p.Evaluate(nil, framework.Point{x[0], dst[1]})
+	cost, err = p.Evaluate(nil, framework.Point{x[0], dst[1]})
+	return cost, 2, err
 }
 
 func TestAlternatingLaws(t *testing.T) {

@@ -68,6 +68,12 @@ type ContinuationState struct {
 	Done bool
 }
 
+// Equivariant reports whether the inner solver is.
+func (a Continuation) Equivariant() bool {
+	e, ok := a.withDefaults().Inner.(framework.Equivariant)
+	return ok && e.Equivariant()
+}
+
 // NewState returns an empty state for a stored run.
 func (a Continuation) NewState() framework.State {
 	a.withDefaults().register()

@@ -27,8 +27,8 @@ type entry struct {
 var (
 	registryMu sync.RWMutex
 	registry   = []entry{
-		{Description{"alternating", "accelerated sweeps of exact minimisations; for losses of the norm: l2, squared_l2"},
-			func() framework.Solver { return Alternating{} }},
+		{Description{"alternating", "exact minimisation over some blocks at a time, in accelerated sweeps where the loss is one of the norm: l2, squared_l2, huber"},
+			func() framework.Solver { return Continuation{Inner: Alternating{}} }},
 		{Description{"lbfgs", "preconditioned Riemannian L-BFGS on all blocks at once, kinks rounded less and less; for any loss"},
 			func() framework.Solver { return Continuation{Inner: LBFGS{}} }},
 		{Description{"newton", "Newton's method with tau eliminated, kinks rounded less and less; for small D"},
@@ -88,8 +88,8 @@ func names() []string {
 const smallOuter = 64
 
 // Auto chooses a solver by what the problem offers: [Newton] where second
-// derivatives are small, [Alternating] where sweeps are possible, else [LBFGS];
-// the first and the last with [Continuation].
+// derivatives are small, [Alternating] where sweeps are possible, else [LBFGS],
+// each with [Continuation].
 func Auto(p framework.Problem) framework.Solver {
 	if a, ok := p.(framework.ArrowSecondOrder); ok {
 		if shape, fits := a.ArrowShape(); fits && shape.Outer <= smallOuter {
@@ -97,7 +97,7 @@ func Auto(p framework.Problem) framework.Solver {
 		}
 	}
 	if s, ok := p.(framework.Sweeper); ok && len(s.OuterBlocks()) > 0 {
-		return Alternating{}
+		return Continuation{Inner: Alternating{}}
 	}
 	return Continuation{Inner: LBFGS{}}
 }

@@ -15,10 +15,22 @@ import (
 // A fit that is killed without warning, again and again, ends in the model of a
 // fit that was not.
 func TestKilledFitGoesOnFromItsCheckpoint(t *testing.T) {
+	for name, args := range map[string][]string{
+		"rgd":                {"--loss", "l1", "--solver", "rgd", "--max-iter", "20"},
+		"alternating":        {"--loss", "l2", "--solver", "alternating", "--max-iter", "60", "--tol", "1e-13"},
+		"alternating blocks": {"--loss", "lp", "--p", "1.5", "--solver", "alternating", "--max-iter", "6"},
+		"lbfgs":              {"--loss", "l1", "--solver", "lbfgs", "--max-iter", "25"},
+		"newton":             {"--loss", "lp", "--p", "1.5", "--solver", "newton", "--max-iter", "20", "--columns", "1-4"},
+	} {
+		t.Run(name, func(t *testing.T) { killAndResume(t, args...) })
+	}
+}
+
+func killAndResume(t *testing.T, args ...string) {
 	p := newPlace(t)
-	data := p.matrix("data.npy", bowl(2000, 30))
+	data := p.matrix("data.npy", bowl(2000, 20))
 	fit := func(model string, more ...string) []string {
-		return append([]string{"fit", data, "--loss", "l1", "--solver", "rgd", "--max-iter", "40", "--progress", "never", "-o", p.path(model)}, more...)
+		return append(append([]string{"fit", data, "--progress", "never", "-o", p.path(model)}, args...), more...)
 	}
 	succeed(t, fit("whole.npz")...)
 

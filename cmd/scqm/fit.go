@@ -33,6 +33,7 @@ type fitFlags struct {
 	latent, curvature int
 	linear            bool
 	ridge             float64
+	inits             int
 	seed              uint64
 	threads           int
 	progress          string
@@ -59,6 +60,7 @@ func fitCommand() *cobra.Command {
 	flags.Var(nonNegative(&f.ridge), "ridge", "penalty on curvature, in a unit free of scale (default 0)")
 	f.loss.addTo(cmd)
 	f.solver.addTo(cmd)
+	flags.Var(counting(&f.inits), "n-init", "starts to choose the best result from (default 1): principal components, then random rotations of the leading ones")
 	flags.Var(natural(&f.seed), "seed", "seed of random choices (default 0)")
 	flags.Var(counting(&f.threads), "threads", "threads to use (default all processors); the result does not depend on it")
 	f.checkpoint.addTo(cmd)
@@ -84,7 +86,7 @@ func (f *fitFlags) run(cmd *cobra.Command, path string) error {
 	}
 	config := scqm.Config{
 		Latent: f.latent, Curvature: f.curvature, Linear: f.linear, Loss: loss,
-		Ridge: f.ridge, Seed: f.seed, Threads: f.threads,
+		Ridge: f.ridge, Inits: f.inits, Seed: f.seed, Threads: f.threads,
 	}
 	config.Solver, config.Options = f.solver.choose()
 	if config.Options.Checkpoint, err = f.checkpoint.checkpoint(); err != nil {
@@ -105,6 +107,11 @@ func (f *fitFlags) check(cmd *cobra.Command) error {
 	}
 	if f.linear {
 		if err := refuse(cmd, "beside --linear", "ridge"); err != nil {
+			return err
+		}
+	}
+	if f.inits > 1 {
+		if err := refuse(cmd, "with several starts", "checkpoint"); err != nil {
 			return err
 		}
 	}

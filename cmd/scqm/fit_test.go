@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"os"
 	"slices"
@@ -29,7 +30,7 @@ func TestFitReportsInJSON(t *testing.T) {
 
 	for _, key := range []string{
 		"objective", "penalty", "mean_loss", "loss", "loss_params", "n", "D", "d", "s", "solver", "status",
-		"message", "iterations", "evaluations", "kkt", "seconds", "seed", "notes",
+		"message", "iterations", "evaluations", "kkt", "seconds", "seed", "notes", "n_init",
 	} {
 		assert.Contains(t, report, key)
 	}
@@ -147,6 +148,19 @@ func TestFitObeysLimits(t *testing.T) {
 			assert.Equal(t, c.status, report["status"], report["message"])
 		})
 	}
+}
+
+func TestFitTakesTheBestOfSeveralStarts(t *testing.T) {
+	p := newPlace(t)
+	data := p.matrix("data.npy", bowl(60, 8))
+	one := fitJSON(t, data, "-d", "1", "--max-iter", "30")
+	five := fitJSON(t, data, "-d", "1", "--max-iter", "30", "--n-init", "5")
+	assert.LessOrEqual(t, five["objective"], one["objective"])
+	assert.EqualValues(t, 5, five["n_init"])
+	assert.Contains(t, fmt.Sprint(five["notes"]), "the best of 5 starts")
+	r := execute("fit", data, "--n-init", "2", "--checkpoint", p.path("run"))
+	assert.Equal(t, exitUsage, r.code)
+	assert.Contains(t, r.stderr, "with several starts")
 }
 
 func TestFitReadsStandardInput(t *testing.T) {

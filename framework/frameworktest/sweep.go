@@ -35,7 +35,8 @@ func (c *problemCheck) checkSweep(r *Report) {
 		r.try(fmt.Sprintf("minimisations over group %d end at a stationary point", g), func() error {
 			return c.descends(func(next, x framework.Point) (float64, error) {
 				next.CopyFrom(x)
-				return p.MinimizeGroup(next, x, g)
+				cost, _, err := p.MinimizeGroup(next, x, g)
+				return cost, err
 			}, group...)
 		})
 	}
@@ -95,7 +96,7 @@ func (c *problemCheck) minimizeOnce(p framework.BlockMinimizer, g int, group []i
 		return err
 	}
 	start, dst := c.x.Clone(), c.poisoned()
-	cost, err := p.MinimizeGroup(dst, c.x, g)
+	cost, _, err := p.MinimizeGroup(dst, c.x, g)
 	if err != nil {
 		return err
 	}

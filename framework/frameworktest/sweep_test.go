@@ -79,7 +79,7 @@ func (p tug) pull(t, y []float64) {
 
 func (tug) Groups() [][]int { return [][]int{{1}, {0}} }
 
-func (p tug) MinimizeGroup(dst, x framework.Point, g int) (float64, error) {
+func (p tug) MinimizeGroup(dst, x framework.Point, g int) (cost, passes float64, err error) {
 	at := framework.Point{x[0], x[1]}
 	if g == 0 {
 		p.pull(dst[1], x[0])
@@ -93,11 +93,11 @@ func (p tug) MinimizeGroup(dst, x framework.Point, g int) (float64, error) {
 	if p.writesOthers {
 		dst[1-at0(g)][0] = 1
 	}
-	cost, err := p.Evaluate(nil, at)
+	cost, err = p.Evaluate(nil, at)
 	if p.wrongCost {
 		cost *= 0.999
 	}
-	return cost, err
+	return cost, 2, err
 }
 
 // at0 is the block that group g minimises over.

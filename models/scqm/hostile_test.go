@@ -63,7 +63,7 @@ func TestHostileInputs(t *testing.T) {
 		solver, err := solvers.ByName(s.Name)
 		assert.NoError(t, err)
 		for name, x := range hostileData() {
-			for k, loss := range []string{"l2", "squared_l2", "l1", "lp 1.5", "huber"} {
+			for k, loss := range []string{"l2", "squared_l2", "l1", "lp 1.5", "huber", "lp 4", "mahalanobis"} {
 				if (len(name)+k)%2 == 1 { // every other pair
 					continue
 				}
@@ -75,7 +75,7 @@ func TestHostileInputs(t *testing.T) {
 			}
 		}
 	}
-	assert.GreaterOrEqual(t, inputs/len(solvers.Describe()), 200)
+	assert.GreaterOrEqual(t, inputs/len(solvers.Describe()), 300)
 }
 
 func checkHostile(t *testing.T, label string, x Data, c Config) {

@@ -31,6 +31,7 @@ type Meta struct {
 	Evaluations  int       `json:"evaluations"`
 	KKT          *KKT      `json:"kkt"`          // nil where a cancelled run left no time for it
 	Stationarity []float64 `json:"stationarity"` // scale-free residual of c, Q, Theta, tau; see Problem.Stationarity
+	Inits        int       `json:"n_init"`
 	Seed         uint64    `json:"seed"`
 	Notes        []string  `json:"notes"`
 }
@@ -63,7 +64,7 @@ func (p *Problem) meta(c Config, solver framework.Solver, run *framework.Result,
 		Latent: m.Latent, Curvature: m.Curvature, Effective: fitted, Linear: c.Linear, Ridge: c.Ridge,
 		Solver: solver.Name(), Status: run.Status.String(), Message: run.Message,
 		Iterations: run.Iterations, Evaluations: run.Counts.Evaluations,
-		Stationarity: run.Stationarity, Seed: c.Seed, Notes: notes,
+		Stationarity: run.Stationarity, Inits: max(c.Inits, 1), Seed: c.Seed, Notes: notes,
 	}
 	if run.Stationarity != nil {
 		if kkt, err := p.KKT(run.Point); err == nil {

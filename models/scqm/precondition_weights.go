@@ -34,9 +34,12 @@ const (
 // the weights of the rows.
 type lossWeights struct {
 	form  weightForm
-	least float64   // floor relative to the mean; 0 for none
-	span  float64   // bound relative to the smallest weight
-	w     []float64 // n, or n x D
+	least float64 // floor relative to the mean; 0 for none
+	span  float64 // bound relative to the smallest weight
+	// second asks for second derivatives instead of slopes over residuals where
+	// there is no quadratic bound.
+	second bool
+	w      []float64 // n, or n x D
 }
 
 func newLossWeights(p *Problem) lossWeights {
@@ -112,6 +115,10 @@ func (l *lossWeights) fill(w, r []float64, loss framework.Loss, dim int) error {
 	}
 	switch loss := loss.(type) {
 	case framework.Separable:
+		if l.second {
+			loss.Phi(nil, nil, w, r)
+			return nil
+		}
 		loss.Phi(nil, w, nil, r)
 		for k, v := range r {
 			if w[k] /= v; v == 0 {

@@ -47,6 +47,8 @@ type Problem struct {
 	total   *sums
 
 	alternation *alternation // made by the first Sweep
+	affine      *affine      // made by the first MinimizeGroup
+	rowNewton   *rowNewton   // likewise
 
 	smoothing    smoothing       // see Smooth
 	precondition *preconditioner // made by the first BuildPreconditioner

@@ -125,6 +125,7 @@ func (a *alternation) shard(id, shard int) {
 	if a.rows[id] == nil {
 		a.rows[id] = newRowSweep(p, w.batch, a.unit)
 	}
+	a.rows[id].loss = p.loss.(framework.Radial) // see Smooth
 	m := a.shards[shard]
 	m.reset()
 	lo, hi := par.Bounds(p.data.N, shard)
@@ -151,7 +152,7 @@ type rowSweep struct {
 func newRowSweep(p *Problem, n int, unit float64) *rowSweep {
 	f := p.sheet
 	return &rowSweep{
-		p: p, loss: p.loss.(framework.Radial), foot: newFoot(f), unit: unit,
+		p: p, foot: newFoot(f), unit: unit,
 		rho: make([]float64, n), slope: make([]float64, n), u: make([]float64, n),
 		y: make([]float64, f.d+forms(f)), direct: make([]float64, f.D),
 	}

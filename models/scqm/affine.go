@@ -1,0 +1,132 @@
+package scqm
+
+import (
+	"fmt"
+
+	"github.com/scqm/scqm/framework"
+	"gonum.org/v1/gonum/floats"
+)
+
+const (
+	// affineSteps bounds the steps of one minimisation, affineHalvings the
+	// trials of a step.
+	affineSteps    = 20
+	affineHalvings = 30
+	// affineArmijo is the fraction of the decrease predicted by the slope that
+	// a step must bring.
+	affineArmijo = 1e-4
+	// affineSettled is the relative decrease of the cost at which the minimum
+	// is reached.
+	affineSettled = 1e-9
+)
+
+// affine minimises the cost over c and Theta for given Q and Tau. The residuals
+//
+//	r_i = c + V Theta' phi_i + U tau_i - x_i
+//
+// are affine in both, so that the problem is convex where the loss is. A step
+// solves the least squares problem in which the loss of row i has the Hessian
+// W_i (see lossWeights): iteratively reweighted least squares for losses with a
+// quadratic bound, Newton's method for sums over entries without one, and the
+// minimum in one step for squared_l2 and mahalanobis. A line search makes it
+// descend whatever the weights.
+type affine struct {
+	weights   lossWeights
+	system    affineSystem
+	at, trial framework.Point // their c and Theta are their own
+	grad      framework.Point // of c and Theta
+	dc        []float64       // the step
+	theta     []float64
+}
+
+// affineSystem is the normal equations of a step.
+type affineSystem interface {
+	// assemble sums the equations at the point that the sheet of p holds, for
+	// weights w of its rows.
+	assemble(p *Problem, tau, w []float64) error
+	// solve writes minus the solution for the right-hand side (gc, gt) into dc
+	// and dt.
+	solve(f *sheet, dc, dt, gc, gt []float64)
+}
+
+func newAffine(p *Problem) *affine {
+	f := p.sheet
+	s := &affine{
+		weights: newLossWeights(p),
+		at:      make(framework.Point, numBlocks), trial: make(framework.Point, numBlocks),
+		grad: make(framework.Point, numBlocks),
+		dc:   make([]float64, f.D), theta: make([]float64, f.q*f.s),
+	}
+	s.weights.second = true
+	if s.weights.form == perEntry && f.q*f.s <= mostCoupled {
+		s.system = newEntrySystem(p)
+	} else {
+		s.system = newCommonSystem(p, s.weights.form)
+	}
+	for _, x := range []framework.Point{s.at, s.trial, s.grad} {
+		x[BlockC], x[BlockTheta] = make([]float64, f.D), make([]float64, f.q*f.s)
+	}
+	return s
+}
+
+// minimize writes the best c and Theta into dst.
+func (s *affine) minimize(p *Problem, dst, x framework.Point) (cost, passes float64, err error) {
+	for _, y := range []framework.Point{s.at, s.trial} {
+		y[BlockQ], y[BlockTau] = x[BlockQ], x[BlockTau]
+	}
+	copy(s.at[BlockC], x[BlockC])
+	copy(s.at[BlockTheta], x[BlockTheta])
+	if cost, err = p.Evaluate(nil, s.at); err != nil {
+		return 0, 1, err
+	}
+	passes = 1
+	for range affineSteps {
+		before := cost
+		work := 0.0
+		cost, work, err = s.step(p, cost)
+		passes += work
+		if err != nil {
+			return 0, passes, err
+		}
+		if before-cost <= affineSettled*before {
+			break
+		}
+	}
+	copy(dst[BlockC], s.at[BlockC])
+	copy(dst[BlockTheta], s.at[BlockTheta])
+	return cost, passes, nil
+}
+
+// step moves at once, from where the problem was evaluated last, and returns the
+// new cost. A step that finds nothing better stays.
+func (s *affine) step(p *Problem, cost float64) (after, passes float64, err error) {
+	if err := p.Resume(s.grad); err != nil {
+		return cost, 1, err
+	}
+	if err := s.weights.compute(p); err != nil {
+		return cost, 1, fmt.Errorf("scqm: loss %s: weights: %w", p.loss.Name(), err)
+	}
+	if err := s.system.assemble(p, s.at[BlockTau], s.weights.w); err != nil {
+		return cost, 2, err
+	}
+	s.system.solve(p.sheet, s.dc, s.theta, s.grad[BlockC], s.grad[BlockTheta])
+	passes = 2
+	slope := floats.Dot(s.dc, s.grad[BlockC]) + floats.Dot(s.theta, s.grad[BlockTheta])
+	if !(slope < 0) || !(framework.Point{s.dc, s.theta}).Finite() {
+		return cost, passes, nil
+	}
+	for length, try := 1.0, 0; try < affineHalvings; length, try = length/2, try+1 {
+		floats.AddScaledTo(s.trial[BlockC], s.at[BlockC], length, s.dc)
+		floats.AddScaledTo(s.trial[BlockTheta], s.at[BlockTheta], length, s.theta)
+		now, err := p.Evaluate(nil, s.trial)
+		passes++
+		if err != nil {
+			return cost, passes, err
+		}
+		if now <= cost+affineArmijo*length*slope {
+			s.at, s.trial = s.trial, s.at
+			return now, passes, nil
+		}
+	}
+	return cost, passes, nil
+}

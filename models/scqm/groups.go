@@ -1,0 +1,28 @@
+package scqm
+
+import "github.com/scqm/scqm/framework"
+
+// The groups of blocks that a Problem minimises over at once.
+const (
+	groupTau    = iota // rows of Tau, by Newton's method
+	groupAffine        // c and Theta, in which residuals are affine
+)
+
+// Groups lists Tau, and c with Theta.
+func (*Problem) Groups() [][]int { return [][]int{{BlockTau}, {BlockC, BlockTheta}} }
+
+// MinimizeGroup minimises the cost over Tau or over c and Theta. For convex
+// losses the latter is a convex problem; the former has a local minimum for
+// every row, which its Newton steps approach from where it is.
+func (p *Problem) MinimizeGroup(dst, x framework.Point, g int) (cost, passes float64, err error) {
+	if g == groupTau {
+		if p.rowNewton == nil {
+			p.rowNewton = newRowNewton(p)
+		}
+		return p.rowNewton.minimize(p, dst[BlockTau], x)
+	}
+	if p.affine == nil {
+		p.affine = newAffine(p)
+	}
+	return p.affine.minimize(p, dst, x)
+}
