@@ -33,7 +33,7 @@ type Alternating struct {
 	// stands for 10, a negative number for Nesterov's extrapolation only.
 	Memory int
 	// SlowDecrease is the relative decrease of the cost that ends phase 1 when
-	// it is not exceeded in three sweeps in a row; 0 stands for 1e-5, a
+	// it is not exceeded in four sweeps in a row; 0 stands for 1e-4, a
 	// negative number begins with phase 2.
 	SlowDecrease float64
 	// Plain does without acceleration.
@@ -42,9 +42,9 @@ type Alternating struct {
 
 const (
 	defaultMemory       = 10
-	defaultSlowDecrease = 1e-5
+	defaultSlowDecrease = 1e-4
 	// slowSweeps is the number of slow sweeps in a row that end phase 1.
-	slowSweeps = 3
+	slowSweeps = 4
 	// maxHalvings bounds the attempts after an image that is no better.
 	maxHalvings = 6
 	// patience multiplies SlowDecrease after every failure of phase 2.
