@@ -3,8 +3,6 @@ package main
 import (
 	"fmt"
 	"image"
-	"image/png"
-	"io"
 	"os"
 	"path/filepath"
 
@@ -20,18 +18,14 @@ fours and nines that were not learned from. Pictures go to the directory DIR.
 The digits are 28 x 28 images in IDX files, as those of MNIST are. By default
 they come from the sources of this program.`
 
-const (
-	demoImages = "testdata/mnist/images-idx3-ubyte.gz"
-	demoLabels = "testdata/mnist/labels-idx1-ubyte.gz"
-)
-
 // demoFlags are the flags of scqm demo.
 type demoFlags struct {
-	images, labels, output string
+	digits digitFlags
+	output string
 }
 
 func demoCommand() *cobra.Command {
-	f := demoFlags{images: demoImages, labels: demoLabels}
+	f := demoFlags{digits: newDigitFlags()}
 	cmd := &cobra.Command{
 		Use:   "demo -o DIR",
 		Short: "Learn handwritten digits and draw what was learned",
@@ -42,8 +36,7 @@ func demoCommand() *cobra.Command {
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	flags.VarP(naming(&f.output, "DIR"), "output", "o", "directory for the pictures, made if need be (required)")
-	flags.Var(naming(&f.images, "FILE"), "images", "file with images")
-	flags.Var(naming(&f.labels, "FILE"), "labels", "file with their labels")
+	f.digits.addTo(cmd)
 	return cmd
 }
 
@@ -63,7 +56,7 @@ func (f *demoFlags) run(cmd *cobra.Command) error {
 	if err := f.check(cmd); err != nil {
 		return err
 	}
-	digits, err := f.read(cmd)
+	digits, err := f.digits.read(cmd)
 	if err != nil {
 		return err
 	}
@@ -75,7 +68,7 @@ func (f *demoFlags) run(cmd *cobra.Command) error {
 		return err
 	}
 	for _, p := range pictures {
-		if err := f.write(cmd.OutOrStdout(), p, study); err != nil {
+		if err := writePicture(cmd.OutOrStdout(), filepath.Join(f.output, p.name), p.draw(study)); err != nil {
 			return err
 		}
 	}
@@ -86,11 +79,8 @@ func (f *demoFlags) check(cmd *cobra.Command) error {
 	if f.output == "" {
 		return usagef("no place for the pictures; name a directory with -o")
 	}
-	for _, name := range []string{"images", "labels"} {
-		flag := cmd.Flag(name)
-		if _, err := os.Stat(flag.DefValue); err != nil && !flag.Changed {
-			return usagef("%s is not here; run this in the directory of the sources, or name files with --images and --labels", flag.DefValue)
-		}
+	if err := f.digits.check(cmd); err != nil {
+		return err
 	}
 	if err := os.MkdirAll(f.output, 0o777); err != nil {
 		return usagef("-o: %w", err)
@@ -101,31 +91,4 @@ func (f *demoFlags) check(cmd *cobra.Command) error {
 		}
 	}
 	return nil
-}
-
-func (f *demoFlags) read(cmd *cobra.Command) (*demoDigits, error) {
-	return await(cmd.Context(), func() (*demoDigits, error) {
-		labels, err := dataset.ReadLabels(f.labels)
-		if err != nil {
-			return nil, err
-		}
-		m, err := dataset.Read(f.images, dataset.ReadOptions{Scale: true})
-		if err != nil {
-			return nil, err
-		}
-		digits, err := newDemoDigits(m, labels)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", f.images, err)
-		}
-		return digits, nil
-	})
-}
-
-func (f *demoFlags) write(stdout io.Writer, p picture, study *demoStudy) error {
-	path := filepath.Join(f.output, p.name)
-	err := dataset.WriteFileAtomic(path, func(w io.Writer) error { return png.Encode(w, p.draw(study)) })
-	if err == nil {
-		_, err = fmt.Fprintln(stdout, "wrote", path)
-	}
-	return err
 }

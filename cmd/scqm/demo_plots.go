@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"image"
 	"image/color"
+	"image/png"
+	"io"
 	"math"
 
 	"gonum.org/v1/plot"
@@ -12,12 +14,18 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgimg"
+
+	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/internal/dataset"
 )
 
 // Colours that people of all kinds of sight tell apart (Okabe and Ito 2008).
 var (
 	blue   = color.NRGBA{0x00, 0x72, 0xB2, 0xFF}
 	orange = color.NRGBA{0xD5, 0x5E, 0x00, 0xFF}
+	green  = color.NRGBA{0x00, 0x9E, 0x73, 0xFF}
+	purple = color.NRGBA{0xCC, 0x79, 0xA7, 0xFF}
+	sky    = color.NRGBA{0x56, 0xB4, 0xE9, 0xFF}
 )
 
 var sans = font.Font{Typeface: "Liberation", Variant: "Sans"}
@@ -55,6 +63,15 @@ func rendered(p *plot.Plot) image.Image {
 }
 
 func inner(c vg.CanvasSizer) draw.Canvas { return draw.Crop(draw.New(c), 14, -18, 12, -14) }
+
+// writePicture writes a PNG file and says so.
+func writePicture(stdout io.Writer, path string, img image.Image) error {
+	err := dataset.WriteFileAtomic(path, func(w io.Writer) error { return png.Encode(w, img) })
+	if err == nil {
+		_, err = fmt.Fprintln(stdout, "wrote", path)
+	}
+	return err
+}
 
 // drawLatent shows the digits at their latent coordinates in the quadratic
 // model.
@@ -155,20 +172,22 @@ func drawConvergence(s *demoStudy) image.Image {
 		*demoModel
 		color.Color
 	}{{s.linear, blue}, {s.quadratic, orange}} {
-		line := &plotter.Line{XYs: curve.gaps(), LineStyle: draw.LineStyle{Color: curve.Color, Width: 2}}
+		run := curve.fit.Run
+		passes := func(r framework.Record) float64 { return r.Passes }
+		line := &plotter.Line{XYs: gapCurve(run.History, run.Cost, passes), LineStyle: draw.LineStyle{Color: curve.Color, Width: 2}}
 		p.Add(line)
 		p.Legend.Add(curve.name, line)
 	}
 	return rendered(p)
 }
 
-// gaps lists the logarithms of passes and of relative distances from the final
-// objective, as far down as that is known.
-func (m *demoModel) gaps() plotter.XYs {
+// gapCurve lists the logarithms of the work and of the relative distance from a
+// cost, as far down as that is known.
+func gapCurve(history []framework.Record, cost float64, work func(framework.Record) float64) plotter.XYs {
 	var list plotter.XYs
-	for _, r := range m.fit.Run.History {
-		if gap := r.Cost/m.fit.Run.Cost - 1; r.Passes > 0 && gap > 1e-10 {
-			list = append(list, plotter.XY{X: math.Log10(r.Passes), Y: math.Log10(gap)})
+	for _, r := range history {
+		if gap := (r.Cost - cost) / math.Abs(cost); work(r) > 0 && gap > 1e-10 {
+			list = append(list, plotter.XY{X: math.Log10(work(r)), Y: math.Log10(gap)})
 		}
 	}
 	return list

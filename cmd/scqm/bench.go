@@ -1,0 +1,201 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/scqm/scqm/internal/dataset"
+	"github.com/scqm/scqm/internal/par"
+	"github.com/scqm/scqm/solvers"
+)
+
+const benchLong = `Run every solver on the same fits, side by side, and compare objective, work and
+time with those of rgd, the published algorithm, and of principal components.
+
+  r1   neighbourhoods of 30 of 300 noisy points on a sphere
+  r2   100 handwritten digits of 28 x 28 pixels, fours and nines
+  r3   many rows of 50 numbers near a sheet, 2 % of them outliers; and the time of
+       one sweep against what this machine needs to read the rows and to multiply
+
+Times depend on what else the machine does; ratios to rgd are of the same run.
+With -o, curves go to the directory DIR as pictures and as CSV.`
+
+const benchExample = `  scqm bench
+  scqm bench r3 --quick
+  scqm bench r2 --loss l2,l1 -o out`
+
+const (
+	benchTime  = 20 * time.Second // for each fit
+	benchFits  = 15               // neighbourhoods of r1
+	quickTime  = 4 * time.Second
+	allRegimes = "all"
+)
+
+// benchFlags are the flags of scqm bench.
+type benchFlags struct {
+	digits    digitFlags
+	losses    []string
+	solvers   []string
+	fits      int
+	rows      []int
+	timeLimit time.Duration
+	threads   int
+	quick     bool
+	json      bool
+	output    string
+}
+
+func benchCommand() *cobra.Command {
+	f := benchFlags{digits: newDigitFlags(), fits: benchFits, rows: []int{20000, 200000}, timeLimit: benchTime}
+	cmd := &cobra.Command{
+		Use:     "bench [r1|r2|r3|all]",
+		Short:   "Compare the solvers, side by side",
+		Long:    benchLong,
+		Example: benchExample,
+		Args:    regimeArgument,
+		RunE:    func(cmd *cobra.Command, args []string) error { return f.run(cmd, args) },
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	flags.StringSliceVar(&f.losses, "loss", nil, "compare on these `LOSSES` only, with default parameters: "+strings.Join(benchLossNames(), ","))
+	flags.StringSliceVar(&f.solvers, "solver", nil, "compare these `SOLVERS` only, with rgd")
+	flags.Var(counting(&f.fits), "fits", "number of neighbourhoods in r1")
+	flags.IntSliceVar(&f.rows, "rows", f.rows, "numbers of rows in r3")
+	flags.Var(lasting(&f.timeLimit), "time-limit", "most time to spend on one fit")
+	flags.Var(counting(&f.threads), "threads", "threads to use (default all processors)")
+	flags.BoolVar(&f.quick, "quick", false, fmt.Sprintf("a rough picture: %v for a fit, the first of --rows only", quickTime))
+	f.digits.addTo(cmd)
+	flags.BoolVar(&f.json, "json", false, "print one JSON object")
+	flags.VarP(naming(&f.output, "DIR"), "output", "o", "directory for pictures and CSV files, made if need be")
+	return cmd
+}
+
+// regimeArgument wants at most one regime.
+func regimeArgument(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 || len(args) == 1 && (args[0] == allRegimes || slices.Contains(regimeNames(), args[0])) {
+		return nil
+	}
+	return usagef("arguments: want %s or %s, got %s; see %s --help",
+		strings.Join(regimeNames(), ", "), allRegimes, strings.Join(args, " "), cmd.CommandPath())
+}
+
+func (f *benchFlags) run(cmd *cobra.Command, args []string) error {
+	chosen := regimeNames()
+	if len(args) == 1 && args[0] != allRegimes {
+		chosen = args
+	}
+	if err := f.check(cmd, chosen); err != nil {
+		return err
+	}
+	out := cmd.OutOrStdout()
+	if f.json {
+		out = io.Discard
+	}
+	report := &benchReport{Machine: machineReport{
+		Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH,
+		Processors: runtime.NumCPU(), Threads: par.Threads(f.threads),
+	}}
+	if _, err := fmt.Fprintln(out, report.Machine); err != nil {
+		return err
+	}
+	for _, r := range regimes {
+		if !slices.Contains(chosen, r.name) {
+			continue
+		}
+		if err := f.regime(cmd, out, report, r); err != nil {
+			return fmt.Errorf("%s: %w", r.name, err)
+		}
+	}
+	if f.json {
+		return printJSON(cmd.OutOrStdout(), report)
+	}
+	return nil
+}
+
+// regime compares on one regime, and prints as results come in.
+func (f *benchFlags) regime(cmd *cobra.Command, out io.Writer, report *benchReport, r regime) error {
+	cases, err := r.cases(cmd, f)
+	if err != nil {
+		return err
+	}
+	var done []*caseReport
+	for _, c := range cases {
+		study, err := f.compare(cmd, c)
+		if err != nil {
+			return fmt.Errorf("%s: %w", c.lossName, err)
+		}
+		done = append(done, study)
+		if err := study.print(out); err != nil {
+			return err
+		}
+	}
+	report.Cases = append(report.Cases, done...)
+	if r.roofline {
+		if report.Roofline, err = f.roofline(cmd, cases); err != nil {
+			return err
+		}
+		if err := report.Roofline.print(out); err != nil {
+			return err
+		}
+	}
+	if f.output == "" {
+		return nil
+	}
+	return writeCurves(out, f.output, r, done)
+}
+
+// check refuses what cannot be done before anything takes time.
+func (f *benchFlags) check(cmd *cobra.Command, chosen []string) error {
+	for _, name := range f.losses {
+		if !slices.Contains(benchLossNames(), name) {
+			return usagef("--loss: no loss %q here; there are %s", name, strings.Join(benchLossNames(), ", "))
+		}
+	}
+	for _, name := range f.solvers {
+		if _, err := solvers.ByName(name); err != nil {
+			return fmt.Errorf("--solver: %w", err)
+		}
+	}
+	for _, n := range f.rows {
+		if n < fewestRows {
+			return usagef("--rows: %d rows are too few; want at least %d", n, fewestRows)
+		}
+	}
+	if f.quick {
+		f.rows = f.rows[:min(len(f.rows), 1)]
+		if !cmd.Flags().Changed("time-limit") {
+			f.timeLimit = quickTime
+		}
+	}
+	if slices.Contains(chosen, regimeDigits) {
+		if err := f.digits.check(cmd); err != nil {
+			return err
+		}
+	}
+	return f.checkOutput(chosen)
+}
+
+func (f *benchFlags) checkOutput(chosen []string) error {
+	if f.output == "" {
+		return nil
+	}
+	if err := os.MkdirAll(f.output, 0o777); err != nil {
+		return usagef("-o: %w", err)
+	}
+	for _, name := range chosen {
+		for _, ending := range []string{".png", ".csv"} {
+			if err := dataset.CheckOutput(filepath.Join(f.output, curvesName(name, ending)), ending); err != nil {
+				return fmt.Errorf("-o: %w", err)
+			}
+		}
+	}
+	return nil
+}

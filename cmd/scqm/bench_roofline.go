@@ -1,0 +1,231 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"time"
+
+	"github.com/spf13/cobra"
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/internal/par"
+	"github.com/scqm/scqm/models/scqm"
+	"github.com/scqm/scqm/solvers"
+)
+
+const (
+	// copyEntries is the length of the arrays whose copying shows the
+	// bandwidth: 256 MiB each, more than caches hold.
+	copyEntries = 1 << 25
+	// gemmSide and gemmDepth are sizes of the products that show the speed of
+	// dgemm. Larger ones gonum would spread over threads by itself.
+	gemmSide, gemmDepth = 128, 1024
+	// roofTime is the time for one figure, of which the best trial counts.
+	roofTime = time.Second / 2
+)
+
+// rooflineReport compares kernels with what the machine could do.
+type rooflineReport struct {
+	Speeds  []speedReport  `json:"speeds"`
+	Kernels []kernelReport `json:"kernels"`
+}
+
+// speedReport is what so many threads of this machine reach.
+type speedReport struct {
+	Threads int     `json:"threads"`
+	Copy    float64 `json:"copy_gb_per_s"` // bytes read and written
+	Gemm    float64 `json:"dgemm_gflop_per_s"`
+}
+
+// kernelReport is one pass over the rows.
+type kernelReport struct {
+	Kernel       string  `json:"kernel"`
+	N            int     `json:"n"`
+	D            int     `json:"D"`
+	Threads      int     `json:"threads"`
+	Seconds      float64 `json:"seconds"`
+	PerRow       float64 `json:"ns_per_row"`
+	Bandwidth    float64 `json:"gb_per_s"`    // of reading the rows once
+	FlopRate     float64 `json:"gflop_per_s"` // of the matrix products
+	OverRoofline float64 `json:"over_bound"`  // time over that of the read at copy speed plus the products at dgemm speed
+}
+
+// kernel is a pass over rows and the work that it cannot do without.
+type kernel struct {
+	name  string
+	flops func(D, d, s int) float64 // of the matrix products, per row
+	run   func(p *scqm.Problem, at *kernelPoints) error
+}
+
+// kernelPoints are where a kernel works.
+type kernelPoints struct{ x, next, grad framework.Point }
+
+var kernels = []kernel{
+	{
+		// Q'(x - c), and sums of (x - c) [1, tau, phi]'.
+		name: "sweep",
+		flops: func(D, d, s int) float64 {
+			q := d * (d + 1) / 2
+			return float64(2 * D * (d + s + 1 + d + q))
+		},
+		run: func(p *scqm.Problem, at *kernelPoints) error {
+			_, err := p.Sweep(at.next, at.x)
+			at.x, at.next = at.next, at.x
+			return err
+		},
+	},
+	{
+		// Q z, Q'g and sums of g [1, z]'.
+		name:  "evaluate with gradient",
+		flops: func(D, d, s int) float64 { return float64(2 * D * (3*(d+s) + 1)) },
+		run: func(p *scqm.Problem, at *kernelPoints) error {
+			_, err := p.Evaluate(at.grad, at.x)
+			return err
+		},
+	},
+}
+
+// roofline times the kernels on the rows of the cases, one case for each size.
+func (f *benchFlags) roofline(cmd *cobra.Command, cases []*benchCase) (*rooflineReport, error) {
+	report := &rooflineReport{}
+	threads := []int{1}
+	if all := par.Threads(f.threads); all > 1 {
+		threads = append(threads, all)
+	}
+	src, dst := make([]float64, copyEntries), make([]float64, copyEntries)
+	for _, t := range threads {
+		report.Speeds = append(report.Speeds, speedReport{Threads: t, Copy: copySpeed(dst, src, t), Gemm: gemmSpeed(t)})
+	}
+	sizes := map[int]bool{}
+	for _, c := range cases {
+		if sizes[c.sets[0].N] {
+			continue
+		}
+		sizes[c.sets[0].N] = true
+		for _, speed := range report.Speeds {
+			list, err := timeKernels(cmd, c, speed)
+			if err != nil {
+				return nil, fmt.Errorf("roofline: %w", err)
+			}
+			report.Kernels = append(report.Kernels, list...)
+		}
+	}
+	return report, nil
+}
+
+// quickest returns the least of the times of some trials.
+func quickest(trial func() error) (float64, error) {
+	best := math.Inf(1)
+	for begin := time.Now(); time.Since(begin) < roofTime || math.IsInf(best, 0); {
+		from := time.Now()
+		if err := trial(); err != nil {
+			return 0, err
+		}
+		best = math.Min(best, time.Since(from).Seconds())
+	}
+	return best, nil
+}
+
+// copySpeed returns bytes read and written in nanoseconds, in GB/s.
+func copySpeed(dst, src []float64, threads int) float64 {
+	part := len(src) / threads
+	seconds, _ := quickest(func() error {
+		par.Do(threads, threads, func(_, i int) { copy(dst[i*part:(i+1)*part], src[i*part:(i+1)*part]) })
+		return nil
+	})
+	return float64(2*8*part*threads) / seconds / 1e9
+}
+
+// gemmSpeed returns the speed of products of matrices that fit the cache, one
+// in each thread, in GFLOP/s.
+func gemmSpeed(threads int) float64 {
+	type triple struct{ a, b, c blas64.General }
+	work := make([]triple, threads)
+	for i := range work {
+		work[i] = triple{filled(gemmSide, gemmDepth), filled(gemmDepth, gemmSide), filled(gemmSide, gemmSide)}
+	}
+	seconds, _ := quickest(func() error {
+		par.Do(threads, threads, func(_, i int) {
+			blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, work[i].a, work[i].b, 0, work[i].c)
+		})
+		return nil
+	})
+	return 2 * gemmSide * gemmSide * gemmDepth * float64(threads) / seconds / 1e9
+}
+
+// filled returns a matrix of ones: products skip zeros.
+func filled(rows, cols int) blas64.General {
+	m := blas64.General{Rows: rows, Cols: cols, Stride: cols, Data: make([]float64, rows*cols)}
+	for i := range m.Data {
+		m.Data[i] = 1
+	}
+	return m
+}
+
+// timeKernels times the kernels near the solution for the first loss of a case.
+func timeKernels(cmd *cobra.Command, c *benchCase, speed speedReport) ([]kernelReport, error) {
+	x, loss := c.sets[0], c.losses[0]
+	fit, err := learn(cmd.Context(), x, scqm.Config{
+		Latent: benchLatent, Loss: loss, Solver: solvers.Alternating{}, Options: framework.Options{MaxIterations: 3},
+	})
+	if err != nil {
+		return nil, err
+	}
+	m := fit.Model
+	p, err := scqm.NewProblem(cmd.Context(), x, loss, m.Latent, m.Curvature, speed.Threads)
+	if err != nil {
+		return nil, err
+	}
+	at := &kernelPoints{x: pointOf(m), next: framework.NewPoint(p.Blocks()), grad: framework.NewPoint(p.Blocks())}
+	var list []kernelReport
+	for _, k := range kernels {
+		if k.name == "sweep" && len(p.OuterBlocks()) == 0 {
+			continue
+		}
+		seconds, err := quickest(func() error { return k.run(p, at) })
+		if err != nil {
+			return nil, err
+		}
+		bytes, flops := float64(8*x.N*x.D), float64(x.N)*k.flops(x.D, m.Latent, m.Curvature)
+		bound := bytes/speed.Copy/1e9 + flops/speed.Gemm/1e9
+		list = append(list, kernelReport{
+			Kernel: k.name, N: x.N, D: x.D, Threads: speed.Threads, Seconds: seconds, PerRow: seconds / float64(x.N) * 1e9,
+			Bandwidth: bytes / seconds / 1e9, FlopRate: flops / seconds / 1e9, OverRoofline: seconds / bound,
+		})
+	}
+	return list, nil
+}
+
+// pointOf lays a model out as a point of a [scqm.Problem].
+func pointOf(m *scqm.Model) framework.Point {
+	q := make([]float64, 0, m.D*(m.Latent+m.Curvature))
+	for i := range m.D {
+		q = append(q, m.U[i*m.Latent:(i+1)*m.Latent]...)
+		q = append(q, m.V[i*m.Curvature:(i+1)*m.Curvature]...)
+	}
+	return framework.Point{m.C, q, m.Theta, m.Tau}
+}
+
+func (r *rooflineReport) print(w io.Writer) error {
+	if _, err := io.WriteString(w, "\nr3: passes over the rows, against one read of them at copy speed plus their products at dgemm speed\n"); err != nil {
+		return err
+	}
+	rows := [][]string{{"THREADS", "COPY GB/s", "DGEMM GFLOP/s"}}
+	for _, s := range r.Speeds {
+		rows = append(rows, []string{fmt.Sprint(s.Threads), fmt.Sprintf("%.1f", s.Copy), fmt.Sprintf("%.1f", s.Gemm)})
+	}
+	if err := printTable(w, rows); err != nil {
+		return err
+	}
+	rows = [][]string{{"KERNEL", "THREADS", "ROWS", "SECONDS", "ns A ROW", "GB/s", "GFLOP/s", "TIME / BOUND"}}
+	for _, k := range r.Kernels {
+		rows = append(rows, []string{
+			k.Kernel, fmt.Sprint(k.Threads), fmt.Sprint(k.N), fmt.Sprintf("%.3g", k.Seconds), fmt.Sprintf("%.0f", k.PerRow),
+			fmt.Sprintf("%.2f", k.Bandwidth), fmt.Sprintf("%.2f", k.FlopRate), fmt.Sprintf("%.2f", k.OverRoofline),
+		})
+	}
+	return printTable(w, rows)
+}
