@@ -78,6 +78,7 @@ func gapPanel(c *caseReport) *plot.Plot {
 	p.Title.TextStyle.Font, p.Legend.TextStyle.Font = font.From(sans, 11), font.From(sans, 10)
 	p.X.Tick.Marker, p.Y.Tick.Marker = plot.TickerFunc(decades), plot.TickerFunc(decades)
 	seconds := func(r framework.Record) float64 { return r.Elapsed.Seconds() }
+	p.Legend.Top, p.Legend.Left = false, true
 	drawn := false
 	for i, r := range c.Runs {
 		if r.outcomes == nil {

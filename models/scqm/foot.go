@@ -177,9 +177,16 @@ func (p *foot) residual(tau []float64) float64 {
 	f := p.f
 	vech(p.phi, tau)
 	f.bend(p.e, p.phi)
-	floats.Sub(p.e, p.ab[f.d:])
-	dist := floats.Distance(p.ab[:f.d], tau, 2)
-	return dist*dist + floats.Dot(p.e, p.e)
+	var sum float64
+	for i, t := range tau {
+		gap := t - p.ab[i]
+		sum += gap * gap
+	}
+	for k, b := range p.ab[f.d:] {
+		p.e[k] -= b
+		sum += p.e[k] * p.e[k]
+	}
+	return sum
 }
 
 // minimise does damped Newton steps on h from tau, in place, at most so many and

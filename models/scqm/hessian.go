@@ -95,7 +95,13 @@ func gram(dst, e []float64, m, d int, factor float64) {
 	for k := range m {
 		row := e[k*d : (k+1)*d]
 		for a, va := range row {
-			floats.AddScaled(dst[a*d:(a+1)*d], factor*va, row)
+			if va == 0 { // as most are in the identity above
+				continue
+			}
+			to, by := dst[a*d:(a+1)*d], factor*va
+			for b, vb := range row {
+				to[b] += by * vb
+			}
 		}
 	}
 }

@@ -11,10 +11,12 @@ import (
 const (
 	// sweepFootSteps bounds the Newton steps of a row in one sweep. More buy
 	// nothing: the outer blocks move in between anyway.
-	sweepFootSteps = 4
+	sweepFootSteps = 2
 	// sweepFootPrecision is the relative length of a Newton step after which
 	// the next would gain less than the outer blocks will.
-	sweepFootPrecision = 1e-6
+	sweepFootPrecision = 1e-3
+	// sweepRows bounds the rows handled at a time.
+	sweepRows = 192
 	// lostDigits is the squared residual, relative to the squared distance from
 	// c, below which it is computed from the residual itself.
 	lostDigits = 1e-3
@@ -33,6 +35,7 @@ type alternation struct {
 	total   *moments
 	core    *core
 	rows    []*rowSweep // per worker
+	plane   planeFoot   // where d = 2
 	unit    float64     // h: root mean squared distance from the mean
 }
 
@@ -72,6 +75,9 @@ func (p *Problem) Sweep(next, x framework.Point) (float64, error) {
 	a := p.alternation
 	p.sheet.load(x[BlockC], x[BlockQ], x[BlockTheta])
 	p.kept = false
+	if p.sheet.d == 2 {
+		a.plane.load(p.sheet)
+	}
 	a.x, a.next = x, next
 	par.Do(p.threads, len(a.shards), a.work)
 	a.total.reset()
@@ -123,17 +129,18 @@ func (a *alternation) shard(id, shard int) {
 	p := a.p
 	w := p.worker(id)
 	if a.rows[id] == nil {
-		a.rows[id] = newRowSweep(p, w.batch, a.unit)
+		a.rows[id] = newRowSweep(p, min(w.batch, sweepRows), &a.plane, a.unit)
 	}
-	a.rows[id].loss = p.loss.(framework.Radial) // see Smooth
+	rows := a.rows[id]
+	rows.loss = p.loss.(framework.Radial) // see Smooth
 	m := a.shards[shard]
 	m.reset()
 	lo, hi := par.Bounds(p.data.N, shard)
-	for from := lo; from < hi; from += w.batch {
+	for from := lo; from < hi; from += len(rows.u) {
 		if a.errs[shard] = p.ctx.Err(); a.errs[shard] != nil {
 			return
 		}
-		a.rows[id].batch(w, m, a.next[BlockTau], a.x[BlockTau], from, min(from+w.batch, hi))
+		rows.batch(w, m, a.next[BlockTau], a.x[BlockTau], from, min(from+len(rows.u), hi))
 	}
 }
 
@@ -142,19 +149,21 @@ type rowSweep struct {
 	p          *Problem
 	loss       framework.Radial
 	foot       *foot
+	plane      *planeFoot
 	rho, slope []float64 // batch
 	u          []float64 // batch: squared residuals
-	y          []float64 // d+q
+	y, wy      []float64 // batch x (1+d+q): [1; y], and that times the weight
 	direct     []float64 // D
 	unit       float64
 }
 
-func newRowSweep(p *Problem, n int, unit float64) *rowSweep {
+func newRowSweep(p *Problem, n int, plane *planeFoot, unit float64) *rowSweep {
 	f := p.sheet
+	k := 1 + f.d + forms(f)
 	return &rowSweep{
-		p: p, foot: newFoot(f), unit: unit,
+		p: p, foot: newFoot(f), plane: plane, unit: unit,
 		rho: make([]float64, n), slope: make([]float64, n), u: make([]float64, n),
-		y: make([]float64, f.d+forms(f)), direct: make([]float64, f.D),
+		y: make([]float64, n*k), wy: make([]float64, n*k), direct: make([]float64, f.D),
 	}
 }
 
@@ -163,28 +172,40 @@ func newRowSweep(p *Problem, n int, unit float64) *rowSweep {
 func (s *rowSweep) batch(w *worker, m *moments, next, tau []float64, from, to int) {
 	f, n := s.p.sheet, to-from
 	u, slope := s.u[:n], s.slope[:n]
+	copy(next[from*f.d:to*f.d], tau[from*f.d:to*f.d])
 	for i := range n {
 		t := next[(from+i)*f.d : (from+i+1)*f.d]
-		copy(t, tau[(from+i)*f.d:(from+i+1)*f.d])
 		u[i] = s.project(w.row(w.r, f.D, i), w.row(w.phi, f.q, i), t, s.p.data.Row(from+i))
 	}
 	s.loss.Rho(s.rho[:n], nil, nil, u)
 	least := shortestResidual * s.unit
 	for i, v := range u {
 		m.cost += s.p.data.weight(from+i) * s.rho[i]
-		u[i] = math.Max(v, least*least)
+		u[i] = max(v, least*least)
 	}
 	s.loss.Rho(nil, slope, nil, u)
+	s.regressors(w, next, from, n)
+	m.accumulate(w.r, s.y, s.wy, n)
+}
+
+// regressors fills y and wy for n rows.
+func (s *rowSweep) regressors(w *worker, next []float64, from, n int) {
+	f, q := s.p.sheet, forms(s.p.sheet)
+	k, perUnit := 1+f.d+q, 1/s.unit
+	perUnit2 := 1 / s.unit / s.unit
 	for i := range n {
-		weight := s.p.data.weight(from+i) * slope[i]
-		if weight == 0 {
-			continue
+		y, wy := s.y[i*k:(i+1)*k], s.wy[i*k:(i+1)*k]
+		y[0] = 1
+		for j, t := range next[(from+i)*f.d : (from+i+1)*f.d] {
+			y[1+j] = t * perUnit
 		}
-		floats.ScaleTo(s.y[:f.d], 1/s.unit, next[(from+i)*f.d:(from+i+1)*f.d])
-		if f.s > 0 {
-			floats.ScaleTo(s.y[f.d:], 1/s.unit/s.unit, w.row(w.phi, f.q, i))
+		for a, t := range w.phi[i*f.q : i*f.q+q] {
+			y[1+f.d+a] = t * perUnit2
 		}
-		m.accumulate(weight, w.row(w.r, f.D, i), s.y)
+		weight := s.p.data.weight(from+i) * s.slope[i]
+		for j, v := range y {
+			wy[j] = weight * v
+		}
 	}
 }
 
@@ -198,7 +219,11 @@ func (s *rowSweep) project(diff, phi, tau, x []float64) float64 {
 	if f.s == 0 { // a flat sheet
 		copy(tau, p.ab)
 	} else {
-		inside = p.minimise(tau, sweepFootSteps, sweepFootPrecision)
+		if f.d == 2 && s.plane.minimise(tau, p.ab, f, sweepFootSteps, sweepFootPrecision) {
+			inside = p.residual(tau)
+		} else {
+			inside = p.minimise(tau, sweepFootSteps, sweepFootPrecision)
+		}
 		copy(phi, p.phi)
 	}
 	whole := floats.Dot(diff, diff)

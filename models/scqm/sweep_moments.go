@@ -1,6 +1,10 @@
 package scqm
 
-import "gonum.org/v1/gonum/floats"
+import (
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
+)
 
 // moments is all that the outer blocks need to know of some rows: weighted sums
 // of deviations x_i - c from the current centre and of the regressors
@@ -20,13 +24,16 @@ type moments struct {
 	y      []float64 // d+q: sum of w_i y_i
 	yx     []float64 // (d+q) x D: sum of w_i y_i (x_i - c)'
 	phi    []float64 // q x q: sum of w_i phi_i phi_i' / h^4, upper triangle
+
+	columns []float64 // (1+d+q) x D: x above yx
 }
 
 func newMoments(f *sheet) *moments {
 	q := forms(f)
+	columns := make([]float64, (1+f.d+q)*f.D)
 	return &moments{
-		d: f.d, q: q, x: make([]float64, f.D), y: make([]float64, f.d+q),
-		yx: make([]float64, (f.d+q)*f.D), phi: make([]float64, q*q),
+		d: f.d, q: q, x: columns[:f.D], y: make([]float64, f.d+q),
+		yx: columns[f.D:], phi: make([]float64, q*q), columns: columns,
 	}
 }
 
@@ -47,9 +54,8 @@ func (m *moments) product(j int) []float64 {
 
 func (m *moments) reset() {
 	m.cost, m.weight = 0, 0
-	clear(m.x)
+	clear(m.columns)
 	clear(m.y)
-	clear(m.yx)
 	clear(m.phi)
 }
 
@@ -57,23 +63,50 @@ func (m *moments) reset() {
 func (m *moments) add(other *moments) {
 	m.cost += other.cost
 	m.weight += other.weight
-	floats.Add(m.x, other.x)
+	floats.Add(m.columns, other.columns)
 	floats.Add(m.y, other.y)
-	floats.Add(m.yx, other.yx)
 	floats.Add(m.phi, other.phi)
 }
 
-// accumulate adds one row with weight w, deviation x and regressors y.
-func (m *moments) accumulate(w float64, x, y []float64) {
-	m.weight += w
-	floats.AddScaled(m.x, w, x)
-	for j, v := range y {
-		m.y[j] += w * v
-		floats.AddScaled(m.product(j), w*v, x)
+// accumulate adds n rows: x are their deviations, n x D, y their regressors below
+// a 1, n x (1+d+q), and wy the same times their weights.
+func (m *moments) accumulate(x, y, wy []float64, n int) {
+	k, q := 1+m.d+m.q, m.q
+	addProduct(m.columns, wy, x, n, k, len(m.x))
+	for i := range n {
+		row := wy[i*k : (i+1)*k]
+		m.weight += row[0]
+		for j, v := range row[1:] {
+			m.y[j] += v
+		}
+		weighted, phi := row[1+m.d:], y[i*k+1+m.d:(i+1)*k]
+		for a, v := range weighted {
+			sums := m.phi[a*q+a : (a+1)*q]
+			for b, t := range phi[a:] {
+				sums[b] += v * t
+			}
+		}
 	}
-	phi := y[m.d:]
-	for a, v := range phi {
-		floats.AddScaled(m.phi[a*m.q+a:(a+1)*m.q], w*v, phi[a:])
+}
+
+// addProduct adds A'B to C, k x cols, for A of n x k and B of n x cols. It works
+// on tiles of C that stay in the cache, and small enough that gonum starts no
+// threads for them.
+func addProduct(c, a, b []float64, n, k, cols int) {
+	const tile = 64
+	for i := 0; i < k; i += tile {
+		rows := min(tile, k-i)
+		wide := tile
+		if rows <= tile/4 {
+			wide = 3 * tile
+		}
+		for j := 0; j < cols; j += wide {
+			w := min(wide, cols-j)
+			blas64.Gemm(blas.Trans, blas.NoTrans, 1,
+				blas64.General{Rows: n, Cols: rows, Stride: k, Data: a[i:]},
+				blas64.General{Rows: n, Cols: w, Stride: cols, Data: b[j:]}, 1,
+				blas64.General{Rows: rows, Cols: w, Stride: cols, Data: c[i*cols+j:]})
+		}
 	}
 }
 

@@ -278,7 +278,7 @@ func TestAlternatingBeatsGradientDescent(t *testing.T) {
 
 // A sweep against the time to read the data once.
 func BenchmarkSweep(b *testing.B) {
-	for _, shape := range [][4]int{{100, 784, 2, 3}, {100, 100, 2, 3}, {20000, 50, 2, 3}, {2000, 784, 8, 30}} {
+	for _, shape := range [][4]int{{100, 784, 2, 3}, {100, 100, 2, 3}, {20000, 50, 2, 3}, {200000, 50, 2, 3}, {2000, 784, 8, 30}} {
 		n, D, d, s := shape[0], shape[1], shape[2], shape[3]
 		b.Run(fmt.Sprintf("n=%d,D=%d,d=%d,s=%d", n, D, d, s), func(b *testing.B) {
 			p, x := begin(b, Data{N: n, D: D, X: gaussians(1, n*D)}, losses.L2(), d, s, 0)
