@@ -115,9 +115,6 @@ func (a Newton) Restart(e *framework.Evaluator, s *NewtonState, x framework.Poin
 	s.Mu, s.Nu, s.assembled = a.damping(), 2, false
 	cost, err := s.assemble(e)
 	s.Cost = cost
-	if err == nil && math.IsInf(cost, 0) {
-		err = fmt.Errorf("%w at the start", framework.ErrNonFinite)
-	}
 	return err
 }
 
@@ -130,7 +127,10 @@ func (s *NewtonState) allocate(e *framework.Evaluator, shape framework.ArrowShap
 // assemble computes derivatives at X and eliminates the inner rows.
 func (s *NewtonState) assemble(e *framework.Evaluator) (float64, error) {
 	cost, err := e.AssembleArrow(s.arrow, s.X)
-	if err != nil || math.IsInf(cost, 0) {
+	if err == nil && math.IsInf(cost, 0) {
+		err = fmt.Errorf("%w: the cost with second derivatives", framework.ErrNonFinite)
+	}
+	if err != nil {
 		return cost, err
 	}
 	s.schur.eliminate(s.arrow)
