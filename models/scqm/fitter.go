@@ -188,19 +188,7 @@ func (f *Fitter) deliver(dst *Model, x framework.Point) {
 func (p *Problem) flatCost(x framework.Point) (float64, error) {
 	a := p.prepareArrow(x)
 	w := a.worker(p, 0)
-	var cost float64
-	for from := 0; from < p.data.N; from += w.batch {
-		n, d := min(w.batch, p.data.N-from), p.sheet.d
-		if err := w.settler.evaluate(p, w, w.value[:n], x[BlockTau][from*d:(from+n)*d], from); err != nil {
-			return 0, fmt.Errorf("loss %s: %w", p.loss.Name(), err)
-		}
-		for i, v := range w.value[:n] {
-			if weight := p.data.weight(from + i); weight > 0 {
-				cost += weight * v
-			}
-		}
-	}
-	return cost, nil
+	return w.settler.loss(p, a, x[BlockTau], w.batch)
 }
 
 // smallColumns is the number of columns up to which directions finds principal
