@@ -13,7 +13,9 @@ import (
 //
 //	eps_k = eps_0 * Factor^k,  eps_0 the smoothing scale of the problem,
 //
-// from where the stage before ended, until eps_k <= Last * eps_0. A stage ends
+// from where the stage before ended, until eps_k <= Last * eps_0. The scale is
+// rounded down to a power of two, so that runs on similar problems have their
+// rounded costs in common. A stage ends
 // when the rounded cost falls by no more than a fraction of itself in each of
 // two iterations; that fraction goes geometrically from FirstTolerance to
 // LastTolerance.
@@ -139,20 +141,58 @@ func (a Continuation) tolerance(k int) float64 {
 func (a Continuation) Init(e *framework.Evaluator, x framework.Point) (framework.State, error) {
 	a = a.withDefaults()
 	a.register()
-	eps, err := e.SmoothingScale(x)
-	if err != nil {
+	s := &ContinuationState{}
+	if err := s.measure(e, x); err != nil {
 		return nil, err
 	}
-	s := &ContinuationState{Eps: eps}
-	if eps == 0 {
+	if s.Eps == 0 {
+		var err error
 		s.Inner, err = a.Inner.Init(e, x)
 		return s, err
 	}
-	if s.Cost, err = e.Evaluate(nil, x); err != nil {
-		return nil, err
-	}
 	s.X = x
 	return s, nil
+}
+
+// restarter is a solver that begins a run from x, which it copies, in the memory
+// of a state that its Init made for the same blocks.
+type restarter interface {
+	Restart(e *framework.Evaluator, s framework.State, x framework.Point) error
+}
+
+// Restart begins a run from x, which it copies, in the memory of a state that
+// Init made for the same blocks, where the inner solver can do the same.
+func (a Continuation) Restart(e *framework.Evaluator, state framework.State, x framework.Point) error {
+	a = a.withDefaults()
+	s := state.(*ContinuationState)
+	s.Stage, s.Iterations, s.Slow, s.Done = 0, 0, 0, false
+	if err := s.measure(e, x); err != nil {
+		return err
+	}
+	if s.Eps == 0 {
+		return a.restartInner(e, s, x)
+	}
+	if s.X == nil {
+		s.X = x.Clone()
+	} else {
+		s.X.CopyFrom(x)
+	}
+	defer e.Smooth(0)
+	return a.begin(e, s, s.Eps, x)
+}
+
+// measure sets the first smoothing length and, where there is one, the cost.
+func (s *ContinuationState) measure(e *framework.Evaluator, x framework.Point) error {
+	eps, err := e.SmoothingScale(x)
+	if err != nil {
+		return err
+	}
+	if s.Eps = 0; eps > 0 {
+		_, exponent := math.Frexp(eps)
+		s.Eps = math.Ldexp(0.5, exponent)
+		s.Cost, err = e.Evaluate(nil, x)
+	}
+	return err
 }
 
 // Step does one iteration of the inner solver and begins the next stage where
@@ -225,9 +265,22 @@ func (a Continuation) finishStage(e *framework.Evaluator, s *ContinuationState) 
 // begin starts the inner solver at x on the cost rounded over eps.
 func (a Continuation) begin(e *framework.Evaluator, s *ContinuationState, eps float64, x framework.Point) error {
 	e.Smooth(eps)
+	err := a.restartInner(e, s, x)
+	if err == nil {
+		s.Eps = eps
+	}
+	return err
+}
+
+// restartInner starts the inner solver at x, in the memory of its last run if it
+// can.
+func (a Continuation) restartInner(e *framework.Evaluator, s *ContinuationState, x framework.Point) error {
+	if r, ok := a.Inner.(restarter); ok && s.Inner != nil {
+		return r.Restart(e, s.Inner, x)
+	}
 	inner, err := a.Inner.Init(e, x.Clone())
 	if err == nil {
-		s.Inner, s.Eps = inner, eps
+		s.Inner = inner
 	}
 	return err
 }

@@ -222,7 +222,7 @@ func (p *sumOfRows) SettleInner(x framework.Point, other []float64) (cost, passe
 		}
 		least := f.v
 		step, trial := rowStep(f, d), make([]float64, d)
-		for t := 1.0; t > 1e-6 && least == f.v; t /= 2 {
+		for t := 1.0; t > 0.05 && least == f.v; t /= 2 {
 			if g := value(floats.AddScaledTo(trial, best, t, step)); g.v < least {
 				least, best = g.v, trial
 			}

@@ -110,7 +110,15 @@ func (a Newton) Init(e *framework.Evaluator, x framework.Point) (framework.State
 
 // Restart begins a run from x, which it copies, in the memory of a state that
 // Init made for the same blocks.
-func (a Newton) Restart(e *framework.Evaluator, s *NewtonState, x framework.Point) error {
+func (a Newton) Restart(e *framework.Evaluator, state framework.State, x framework.Point) error {
+	s := state.(*NewtonState)
+	if s.Descent != nil {
+		fresh, err := a.Init(e, x.Clone())
+		if err == nil {
+			*s = *fresh.(*NewtonState)
+		}
+		return err
+	}
 	s.X.CopyFrom(x)
 	s.Mu, s.Nu, s.assembled = a.damping(), 2, false
 	cost, err := s.assemble(e)

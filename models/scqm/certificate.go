@@ -20,7 +20,7 @@ import "github.com/scqm/scqm/framework"
 // number in [-1, 1].
 func (p *Problem) certificateSlack(x framework.Point) (float64, error) {
 	s := p.smoothing
-	if s.rounded == nil {
+	if s.inUse() == nil {
 		return 0, nil
 	}
 	defer func(l framework.Loss) { p.loss = l }(p.loss)
@@ -29,7 +29,7 @@ func (p *Problem) certificateSlack(x framework.Point) (float64, error) {
 		return 0, err
 	}
 	plain := p.total.cost
-	p.loss = s.rounded
+	p.loss = s.inUse()
 	if _, err := p.Evaluate(nil, x); err != nil || plain == 0 {
 		return 0, err
 	}

@@ -14,16 +14,22 @@ import (
 // Fitter fits models to many small sets of rows of one shape, such as the
 // neighbourhoods of the points of a cloud. It does what [Learn] does with
 // [solvers.Newton], in memory of its own that every fit uses again: after the
-// first one, fits of up to 16 columns with the losses of package losses allocate
-// nothing. One Fitter serves one goroutine.
+// first ones, fits of up to 16 columns with the losses of package losses
+// allocate nothing. One Fitter serves one goroutine.
 type Fitter struct {
 	config    Config
 	problem   *Problem
 	evaluator *framework.Evaluator
-	newton    solvers.Newton
-	state     *solvers.NewtonState
+	solver    restartable
+	state     framework.State
 	start     framework.Point
 	seed      *directions
+}
+
+// restartable is a solver that begins a run in the memory of the last one.
+type restartable interface {
+	framework.Solver
+	Restart(e *framework.Evaluator, s framework.State, x framework.Point) error
 }
 
 // Outcome says how a fit of a [Fitter] went.
@@ -33,31 +39,45 @@ type Outcome struct {
 	// Iterations is the number of Newton steps.
 	Iterations int
 	// Converged says that a last iteration lowered the cost by no more than
-	// MinRelativeDecrease; else the iterations were used up.
+	// MinRelativeDecrease, or that the last stage of a loss with kinks is over;
+	// else the iterations were used up.
 	Converged bool
 }
 
 const (
-	// defaultFitterIterations and defaultFitterDecrease are enough for six
-	// digits of the cost.
-	defaultFitterIterations = 100
+	// defaultFitterIterations is out of the way of fits that converge, and
+	// defaultFitterDecrease enough for six digits of the cost.
+	defaultFitterIterations = 1000
 	defaultFitterDecrease   = 1e-6
+	// firstStageDecrease ends the first stage of a loss with kinks.
+	firstStageDecrease = 1e-3
 )
 
 // NewFitter prepares fits of n rows of length D. Of c, the fields Latent,
-// Curvature, Linear, Loss, Ridge, and of its Options MaxIterations (0
-// stands for 100) and MinRelativeDecrease (0 stands for 1e-6) count; Solver may
-// be a [solvers.Newton] with settings. A fit ends with the first iteration that
-// lowers the cost by no more than the fraction MinRelativeDecrease. Fits end
-// with an error when ctx is done.
+// Curvature, Linear, Loss, Solver, Ridge, and of its Options MaxIterations (0
+// stands for 1000) and MinRelativeDecrease (0 stands for 1e-6) count. A fit ends
+// with the first iteration that lowers the cost by no more than the fraction
+// MinRelativeDecrease; losses with kinks are rounded less and less
+// ([solvers.Continuation]), and there it is where the last stage ends. Solver
+// may be a [solvers.Newton], or a [solvers.Continuation] of one with stages of
+// its own. Fits end with an error when ctx is done.
 func NewFitter(ctx context.Context, n, D int, c Config) (*Fitter, error) {
+	if n < 1 || D < 1 {
+		return nil, fmt.Errorf("scqm: fitter for %d x %d rows; want at least one of each: %w", n, D, ErrInput)
+	}
 	zeros := Data{N: n, D: D, X: make([]float64, n*D)}
 	if err := c.validate(zeros); err != nil {
 		return nil, err
 	}
-	newton, ok := c.Solver.(solvers.Newton)
-	if !ok && c.Solver != nil {
-		return nil, fmt.Errorf("scqm: many small fits are done by newton, not by %s: %w", c.Solver.Name(), ErrInput)
+	if c.Options.MaxIterations == 0 {
+		c.Options.MaxIterations = defaultFitterIterations
+	}
+	if c.Options.MinRelativeDecrease == 0 {
+		c.Options.MinRelativeDecrease = defaultFitterDecrease
+	}
+	solver, err := c.fitterSolver()
+	if err != nil {
+		return nil, err
 	}
 	s, _ := c.curvature(zeros)
 	p, err := NewProblem(ctx, zeros, c.Loss, c.Latent, s.fitted, 1)
@@ -67,18 +87,29 @@ func NewFitter(ctx context.Context, n, D int, c Config) (*Fitter, error) {
 	if _, ok := p.ArrowShape(); !ok {
 		return nil, fmt.Errorf("scqm: %d rows of length %d are too large for newton: %w", n, D, ErrInput)
 	}
-	if c.Options.MaxIterations == 0 {
-		c.Options.MaxIterations = defaultFitterIterations
-	}
-	if c.Options.MinRelativeDecrease == 0 {
-		c.Options.MinRelativeDecrease = defaultFitterDecrease
-	}
 	return &Fitter{
-		config: c, problem: p, newton: newton,
+		config: c, problem: p, solver: solver,
 		evaluator: framework.NewEvaluator(ctx, p),
 		start:     framework.NewPoint(p.blocks),
 		seed:      newDirections(D, p.sheet.m),
 	}, nil
+}
+
+// fitterSolver returns the solver of a Fitter.
+func (c Config) fitterSolver() (restartable, error) {
+	switch s := c.Solver.(type) {
+	case nil:
+		return solvers.Continuation{
+			Inner: solvers.Newton{}, FirstTolerance: firstStageDecrease, LastTolerance: c.Options.MinRelativeDecrease,
+		}, nil
+	case solvers.Newton:
+		return s, nil
+	case solvers.Continuation:
+		if _, ok := s.Inner.(solvers.Newton); ok {
+			return s, nil
+		}
+	}
+	return nil, fmt.Errorf("scqm: many small fits are done by newton, not by %s: %w", c.Solver.Name(), ErrInput)
 }
 
 // Fit fits a model to x, whose shape must be that of the Fitter, and writes it
@@ -136,31 +167,35 @@ func (f *Fitter) begin() error {
 	}
 	p.bend(x)
 	if f.state != nil {
-		return f.newton.Restart(f.evaluator, f.state, x)
+		return f.solver.Restart(f.evaluator, f.state, x)
 	}
-	state, err := f.newton.Init(f.evaluator, x.Clone())
+	state, err := f.solver.Init(f.evaluator, x.Clone())
 	if err != nil {
 		return err
 	}
 	if _, cost := state.Iterate(); math.IsInf(cost, 0) {
 		return fmt.Errorf("%w at the start", framework.ErrNonFinite)
 	}
-	f.state = state.(*solvers.NewtonState)
+	f.state = state
 	return nil
 }
 
-// iterate takes Newton steps until they no longer pay.
+// iterate takes steps until they no longer pay.
 func (f *Fitter) iterate() (out Outcome, err error) {
 	o := f.config.Options
 	for out.Iterations < o.MaxIterations {
 		_, before := f.state.Iterate()
-		err := f.newton.Step(f.evaluator, f.state)
+		err := f.solver.Step(f.evaluator, f.state)
 		if err != nil && !errors.Is(err, framework.ErrNoProgress) {
 			return out, err
 		}
 		_, after := f.state.Iterate()
 		out.Iterations++
-		if err != nil || before-after <= o.MinRelativeDecrease*math.Abs(before) {
+		ended := before-after <= o.MinRelativeDecrease*math.Abs(before)
+		if s, ok := f.state.(*solvers.ContinuationState); ok && s.Eps > 0 {
+			ended = s.Done
+		}
+		if err != nil || ended {
 			out.Converged = true
 			break
 		}

@@ -19,7 +19,7 @@ func neighbourhoods(n int) []Data {
 }
 
 func BenchmarkFitter(b *testing.B) {
-	for _, name := range []string{"squared_l2", "huber", "lp 4", "mahalanobis"} {
+	for _, name := range []string{"squared_l2", "huber", "mahalanobis", "lp 4", "lp 1.5", "l2", "l1"} {
 		b.Run(name, func(b *testing.B) {
 			sets := neighbourhoods(16)
 			f, err := NewFitter(context.Background(), 30, 3, Config{Latent: 2, Loss: named(b, name, 3), Ridge: 10})

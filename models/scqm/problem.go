@@ -44,7 +44,9 @@ type Problem struct {
 	sheet   *sheet
 	workers []*worker
 	sums    []*sums // per shard
+	errs    []error // per shard
 	total   *sums
+	bender  *bender // made by the first bend
 
 	alternation *alternation // made by the first Sweep
 	affine      *affine      // made by the first MinimizeGroup
@@ -87,7 +89,7 @@ func NewProblem(ctx context.Context, data Data, loss framework.Loss, d, s, threa
 	}
 	p.at = framework.NewPoint(p.blocks)
 	p.workers = make([]*worker, p.threads)
-	p.sums = make([]*sums, par.Shards(data.N))
+	p.sums, p.errs = make([]*sums, par.Shards(data.N)), make([]error, par.Shards(data.N))
 	for i := range p.sums {
 		p.sums[i] = newSums(p.sheet)
 	}
@@ -130,14 +132,14 @@ func (p *Problem) Resume(grad framework.Point) error {
 // asked for; resume takes the residuals from the last evaluation.
 func (p *Problem) sweep(grad framework.Point, resume bool) error {
 	want := wanted(grad)
-	errs := make([]error, len(p.sums))
-	par.Do(p.threads, len(p.sums), func(id, shard int) {
-		lo, hi := par.Bounds(p.data.N, shard)
-		s := p.sums[shard]
-		s.reset()
-		errs[shard] = p.shard(p.worker(id), s, want, grad, lo, hi, resume)
-	})
-	for _, err := range errs {
+	if p.threads == 1 { // without the closure that a goroutine needs
+		for i := range p.sums {
+			p.errs[i] = p.sweepShard(0, i, want, grad, resume)
+		}
+	} else {
+		par.Do(p.threads, len(p.sums), func(id, i int) { p.errs[i] = p.sweepShard(id, i, want, grad, resume) })
+	}
+	for _, err := range p.errs {
 		if err != nil {
 			return err
 		}
@@ -148,6 +150,12 @@ func (p *Problem) sweep(grad framework.Point, resume bool) error {
 	}
 	p.total.write(p.sheet, grad, want)
 	return nil
+}
+
+func (p *Problem) sweepShard(id, i int, want want, grad framework.Point, resume bool) error {
+	lo, hi := par.Bounds(p.data.N, i)
+	p.sums[i].reset()
+	return p.shard(p.worker(id), p.sums[i], want, grad, lo, hi, resume)
 }
 
 // worker returns the buffers of a worker, made at its first use.

@@ -20,9 +20,19 @@ const (
 // smoothing is the loss with its kinks rounded, beside the loss itself.
 type smoothing struct {
 	plain   framework.Loss
-	rounded framework.Loss // over eps; nil where the problem was never smoothed
-	eps     float64
+	rounded []roundedLoss // kept, as the lengths of one run are those of others
+	last    int           // of rounded: in use, or the last one that was
+	sizes   []float64     // of residuals
 }
+
+// roundedLoss is a loss rounded over eps.
+type roundedLoss struct {
+	eps  float64
+	loss framework.Loss
+}
+
+// maxRounded bounds the rounded losses that are kept.
+const maxRounded = 256
 
 // Smooth evaluates the problem with the loss smoothed over eps from now on, 0
 // with the loss itself, and [Problem.Stationarity] with the gradients of the
@@ -37,10 +47,23 @@ func (p *Problem) Smooth(eps float64) {
 		p.loss = s.plain
 		return
 	}
-	if s.rounded == nil || s.eps != eps {
-		s.rounded, s.eps = l.Smooth(eps), eps
+	s.last = slices.IndexFunc(s.rounded, func(r roundedLoss) bool { return r.eps == eps })
+	if s.last < 0 {
+		if len(s.rounded) == maxRounded {
+			s.rounded = s.rounded[:0]
+		}
+		s.rounded = append(s.rounded, roundedLoss{eps, l.Smooth(eps)})
+		s.last = len(s.rounded) - 1
 	}
-	p.loss = s.rounded
+	p.loss = s.rounded[s.last].loss
+}
+
+// inUse returns the loss rounded over the last eps > 0, nil where there is none.
+func (s *smoothing) inUse() framework.Loss {
+	if len(s.rounded) == 0 {
+		return nil
+	}
+	return s.rounded[s.last].loss
 }
 
 // SmoothingScale returns the median size of the residuals that are not zero:
@@ -64,13 +87,14 @@ func (p *Problem) SmoothingScale(x framework.Point) (float64, error) {
 	}
 	n := len(p.residuals) / length
 	stride := (n + scaleSample - 1) / scaleSample
-	var sizes []float64
+	sizes := p.smoothing.sizes[:0]
 	for i := 0; i < n; i += stride {
 		size := floats.Norm(p.residuals[i*length:(i+1)*length], 2)
 		if size > 0 && p.data.weight(i*length/p.data.D) > 0 {
 			sizes = append(sizes, size)
 		}
 	}
+	p.smoothing.sizes = sizes
 	if len(sizes) == 0 {
 		return 0, nil
 	}

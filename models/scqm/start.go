@@ -27,42 +27,71 @@ func (p *Problem) bend(x framework.Point) {
 	if unit == 0 {
 		return
 	}
-	mean, phi, tau := make([]float64, f.q), make([]float64, f.q), make([]float64, f.d)
-	features := func(i int) {
-		for j, v := range p.blocks[BlockTau].Row(x[BlockTau], i) {
-			tau[j] = v / unit
-		}
-		vech(phi, tau)
+	if p.bender == nil {
+		p.bender = newBender(f)
 	}
-	var total float64
-	for i := range p.data.N {
-		w := p.data.weight(i)
-		features(i)
-		floats.AddScaled(mean, w, phi)
-		total += w
-	}
-	floats.Scale(1/total, mean)
-	k, rhs := make([]float64, f.q*f.q), make([]float64, f.s*f.q)
-	diff := make([]float64, f.D)
-	for i := range p.data.N {
-		w := p.data.weight(i)
-		features(i)
-		floats.Sub(phi, mean)
-		floats.SubTo(diff, p.data.Row(i), f.c)
-		for a, v := range phi {
-			floats.AddScaled(k[a*f.q:(a+1)*f.q], w*v, phi)
-		}
-		for j := range f.s {
-			floats.AddScaled(rhs[j*f.q:(j+1)*f.q], w*floats.Dot(f.axis(f.d+j), diff), phi)
-		}
-	}
-	factorize(k, f.q)
+	k := p.bender
+	k.sum(p.data, x[BlockTau], unit)
+	factorize(k.gram, f.q)
 	for j := range f.s {
-		column := rhs[j*f.q : (j+1)*f.q]
-		choleskySolve(column, k, f.q)
-		floats.AddScaled(x[BlockC], -floats.Dot(column, mean), f.axis(f.d+j))
+		column := k.rhs[j*f.q : (j+1)*f.q]
+		choleskySolve(column, k.gram, f.q)
+		floats.AddScaled(x[BlockC], -floats.Dot(column, k.mean), f.axis(f.d+j))
 		for a, v := range column {
 			x[BlockTheta][a*f.s+j] = v / unit / unit
+		}
+	}
+}
+
+// bender holds the normal equations of Theta.
+type bender struct {
+	f         *sheet
+	mean, phi []float64 // q
+	tau       []float64 // d
+	diff      []float64 // D
+	gram      []float64 // q x q: sum of w (phi - mean)(phi - mean)'
+	rhs       []float64 // s x q: sum of w V'(x - c) (phi - mean)'
+}
+
+func newBender(f *sheet) *bender {
+	vec := func(n int) []float64 { return make([]float64, n) }
+	return &bender{
+		f: f, mean: vec(f.q), phi: vec(f.q), tau: vec(f.d), diff: vec(f.D),
+		gram: vec(f.q * f.q), rhs: vec(f.s * f.q),
+	}
+}
+
+// features writes those of row i, in the unit given, into phi.
+func (k *bender) features(tau []float64, i int, unit float64) {
+	for j := range k.tau {
+		k.tau[j] = tau[i*k.f.d+j] / unit
+	}
+	vech(k.phi, k.tau)
+}
+
+func (k *bender) sum(x Data, tau []float64, unit float64) {
+	f := k.f
+	clear(k.mean)
+	clear(k.gram)
+	clear(k.rhs)
+	var total float64
+	for i := range x.N {
+		w := x.weight(i)
+		k.features(tau, i, unit)
+		floats.AddScaled(k.mean, w, k.phi)
+		total += w
+	}
+	floats.Scale(1/total, k.mean)
+	for i := range x.N {
+		w := x.weight(i)
+		k.features(tau, i, unit)
+		floats.Sub(k.phi, k.mean)
+		floats.SubTo(k.diff, x.Row(i), f.c)
+		for a, v := range k.phi {
+			floats.AddScaled(k.gram[a*f.q:(a+1)*f.q], w*v, k.phi)
+		}
+		for j := range f.s {
+			floats.AddScaled(k.rhs[j*f.q:(j+1)*f.q], w*floats.Dot(f.axis(f.d+j), k.diff), k.phi)
 		}
 	}
 }

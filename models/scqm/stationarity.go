@@ -66,9 +66,9 @@ func (p *Problem) KKT(x framework.Point) (KKT, error) {
 // firstOrder returns the gradient norms of the blocks and the sums of the norms
 // of their terms, all 0 at an interpolation.
 func (p *Problem) firstOrder(x framework.Point) (norms, terms [numBlocks]float64, err error) {
-	if s := p.smoothing; s.rounded != nil {
+	if rounded := p.smoothing.inUse(); rounded != nil {
 		defer func(l framework.Loss) { p.loss = l }(p.loss)
-		p.loss = s.rounded
+		p.loss = rounded
 	}
 	grad := framework.NewPoint(p.blocks)
 	if _, err = p.Evaluate(grad, x); err != nil {
