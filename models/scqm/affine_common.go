@@ -32,7 +32,6 @@ type commonSystem struct {
 	values, vectors []float64 // of V'BV
 	rotated         []float64 // q x s
 	factor, column  []float64 // q x q, q
-	phi             []float64
 }
 
 func newCommonSystem(p *Problem, form weightForm) *commonSystem {

@@ -80,14 +80,15 @@ func TestFindsAParabola(t *testing.T) {
 	assert.InDelta(t, math.Abs(truth.Theta[0]), math.Abs(fit.Model.Theta[0]), 1e-2)
 }
 
-// On the toy arc of the paper the default limits reach what a much longer run
-// reaches, to 1 percent.
+// On the toy arc of the paper 3000 iterations reach what a run four
+// times as long reaches, to 1 percent.
 func TestToyArc(t *testing.T) {
 	for name, seed := range map[string]uint64{"squared_l2": 0, "l2": 2, "lp 1.5": 2} {
 		c := Config{Latent: 1, Loss: named(t, name, 2), Solver: solvers.RGD{}, Threads: 1}
 		x := arc(seed, 100, 0.1)
+		c.Options = framework.Options{MaxIterations: 3000}
 		short := learn(t, x, c).Model.Meta
-		c.Options = framework.Options{MaxIterations: 20000, MinRelativeDecrease: -1}
+		c.Options = framework.Options{MaxIterations: 12000, MinRelativeDecrease: -1}
 		long := learn(t, x, c).Model.Meta
 		assert.LessOrEqual(t, short.Objective, 1.01*long.Objective, "%s, seed %d", name, seed)
 	}
