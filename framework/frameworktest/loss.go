@@ -92,6 +92,8 @@ func TestLoss(t TB, l framework.Loss, o LossOptions) {
 //   - smoothing: Smooth(0) is the loss itself; Smooth(eps) has its name and
 //     form, and differs from it by at most a constant times eps.
 //   - smoothed gradient slope, smoothed Hessian slope: as above, also at r = 0.
+//   - rescaling: Rescale(u) gives a loss of the same name and a factor with
+//     loss(u r) = factor l(r), for u above and below 1.
 func CheckLoss(l framework.Loss, o LossOptions) *Report {
 	c := &lossCheck{Report: &Report{Subject: "loss"}, loss: l, o: o, rng: rand.New(rand.NewPCG(o.Seed, 2))}
 	for _, step := range []struct {
@@ -116,6 +118,9 @@ func CheckLoss(l framework.Loss, o LossOptions) *Report {
 	}
 	c.checkMajorizer()
 	c.checkSmoother()
+	if s, ok := l.(framework.Rescaler); ok {
+		c.try("rescaling", func() error { return c.rescaling(s) })
+	}
 	return c.Report
 }
 
@@ -569,6 +574,32 @@ func (c *lossCheck) majorizer(m framework.Majorizer) error {
 			if !(v <= bound+lossTolerance*size) {
 				return fmt.Errorf("row %d: %g above its bound %g", i, v, bound)
 			}
+		}
+	}
+	return nil
+}
+
+// rescaling compares the loss in other units with the loss itself.
+func (c *lossCheck) rescaling(l framework.Rescaler) error {
+	for _, unit := range []float64{8, 0.3} {
+		other, factor := l.Rescale(unit)
+		if other.Name() != c.loss.Name() {
+			return fmt.Errorf("the loss in other units is named %q", other.Name())
+		}
+		values, grad, err := c.evaluate(other, c.rows)
+		if err != nil {
+			return err
+		}
+		scaled := slices.Clone(c.rows)
+		floats.Scale(unit, scaled)
+		wantValues, wantGrad, err := c.evaluate(c.loss, scaled)
+		if err != nil {
+			return err
+		}
+		floats.Scale(factor, values)
+		floats.Scale(factor/unit, grad)
+		if err := errors.Join(agree("the value in units", values, wantValues), agree("the gradient in units", grad, wantGrad)); err != nil {
+			return fmt.Errorf("unit %g: %w", unit, err)
 		}
 	}
 	return nil

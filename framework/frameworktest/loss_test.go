@@ -140,6 +140,18 @@ func (l root) Weights(w, r []float64, dim int) error {
 	return nil
 }
 
+// inUnits is a root that gets the factor of other units wrong unless off is 1.
+type inUnits struct {
+	root
+	off float64
+}
+
+func (l inUnits) Rescale(unit float64) (framework.Loss, float64) {
+	other := l
+	other.eps /= unit
+	return other, l.off * unit
+}
+
 func (l root) Smooth(eps float64) framework.Loss {
 	if l.smooth != nil {
 		return l.smooth(eps)
@@ -361,6 +373,7 @@ func TestLossSuiteFindsBrokenForms(t *testing.T) {
 			[]string{"smoothed gradient slope"}},
 		"smoothing of nothing changes": {root{smooth: func(eps float64) framework.Loss { return root{eps: max(eps, 1e-8)} }}, 3,
 			[]string{"smoothing"}},
+		"wrong factor":                  {inUnits{root{}, 1.01}, 3, []string{"rescaling"}},
 		"not radial":                    {radial{logCosh{}}, 3, []string{"radial form", "rotation"}},
 		"wrong matrix":                  {weighted{[]float64{2, 0, 0, 2.01}, 2}, 0, []string{"matrix form"}},
 		"asymmetric":                    {weighted{[]float64{2, 0.1, -0.1, 2}, 2}, 0, []string{"matrix form"}},

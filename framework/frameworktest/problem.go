@@ -51,6 +51,9 @@ func CheckProblem(name string, p framework.Problem, o ProblemOptions) *Report {
 	if _, ok := p.(framework.Certifier); ok {
 		r.try("stationarity", c.stationarity)
 	}
+	if l, ok := p.(framework.Relocator); ok {
+		r.try("relocation", func() error { return c.relocation(l) })
+	}
 	c.checkSweep(r)
 	c.checkArrow(r)
 	return r
@@ -60,6 +63,34 @@ func CheckProblem(name string, p framework.Problem, o ProblemOptions) *Report {
 func TestProblem(t TB, name string, p framework.Problem, o ProblemOptions) {
 	t.Helper()
 	CheckProblem(name, p, o).test(t)
+}
+
+// relocation checks that moves pay, and that a point that is not moved stays as
+// it is.
+func (c *problemCheck) relocation(p framework.Relocator) error {
+	before, err := c.p.Evaluate(nil, c.x)
+	if err != nil {
+		return err
+	}
+	y := c.x.Clone()
+	moved, passes, err := p.Relocate(y)
+	if err != nil {
+		return err
+	}
+	if !(passes >= 0) {
+		return fmt.Errorf("took %v passes", passes)
+	}
+	if !moved && !y.Equal(c.x) {
+		return fmt.Errorf("changes the point and says it did not")
+	}
+	after, err := c.p.Evaluate(nil, y)
+	if err != nil {
+		return err
+	}
+	if moved && !(after < before) {
+		return fmt.Errorf("moves from a cost of %v to %v", before, after)
+	}
+	return nil
 }
 
 type problemCheck struct {

@@ -159,4 +159,22 @@ func TestProblemSuiteFindsBrokenLaws(t *testing.T) {
 	})
 }
 
+// hasty moves without looking.
+type hasty struct {
+	*quartic
+	silent bool
+}
+
+func (h hasty) Relocate(x framework.Point) (bool, float64, error) {
+	x[1][0] += 1
+	return !h.silent, 1, nil
+}
+
+func TestRelocationLaw(t *testing.T) {
+	for _, silent := range []bool{false, true} {
+		r := frameworktest.CheckProblem("hasty", hasty{&quartic{}, silent}, frameworktest.ProblemOptions{Seed: 1})
+		assert.Equal(t, []string{"relocation"}, r.Broken())
+	}
+}
+
 type panicking struct{ framework.Problem }
