@@ -209,6 +209,7 @@ func TestLossSuiteAcceptsSoundLosses(t *testing.T) {
 			o := frameworktest.LossOptions{Dim: dim, Scale: scale, Seed: 3}
 			frameworktest.TestLoss(t, logCosh{}, o)
 			frameworktest.TestLoss(t, root{}, o)
+			frameworktest.TestLoss(t, inUnits{root{}, 1}, o)
 			frameworktest.TestLoss(t, opaque{logCosh{}}, o)
 		}
 	}
