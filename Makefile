@@ -11,6 +11,7 @@ PYTHON    ?= python3
 PKG       ?= ./...
 BENCH     ?= .
 BENCHTIME ?= 0.5s
+BENCHFLAGS ?=
 FUZZTIME  ?= 20s
 FUZZPKG   ?= ./internal/dataset ./models/scqm
 OUT       ?= out
@@ -47,7 +48,11 @@ lint: ## Check imports, format, vet, staticcheck and house rules
 	@$(GO) test -count=1 ./internal/lint
 
 .PHONY: bench
-bench: ## Run the benchmarks; BENCH=regexp selects, PKG=./losses narrows
+bench: ## Compare the solvers side by side; BENCHFLAGS="r3 --quick" narrows, -o DIR draws
+	@$(GO) run ./cmd/scqm bench $(BENCHFLAGS)
+
+.PHONY: microbench
+microbench: ## Run the Go benchmarks; BENCH=regexp selects, PKG=./losses narrows
 	@$(GO) test -run '^$$' -bench '$(BENCH)' -benchtime $(BENCHTIME) -benchmem $(PKG) | \
 	awk '/^pkg:/ { pkg = $$2; next } \
 	     /^Benchmark/ { if (pkg != "") { print pkg; pkg = "" } print "  " $$0; next } \

@@ -18,13 +18,14 @@ import (
 
 const (
 	// copyEntries is the length of the arrays whose copying shows the
-	// bandwidth: 256 MiB each, more than caches hold.
-	copyEntries = 1 << 25
+	// bandwidth: 256 MiB each, more than caches hold. For a rough picture they
+	// are shorter.
+	copyEntries, quickEntries = 1 << 25, 1 << 22
 	// gemmSide and gemmDepth are sizes of the products that show the speed of
 	// dgemm. Larger ones gonum would spread over threads by itself.
 	gemmSide, gemmDepth = 128, 1024
 	// roofTime is the time for one figure, of which the best trial counts.
-	roofTime = time.Second / 2
+	roofTime, quickRoofTime = time.Second / 2, time.Second / 20
 )
 
 // rooflineReport compares kernels with what the machine could do.
@@ -55,9 +56,10 @@ type kernelReport struct {
 
 // kernel is a pass over rows and the work that it cannot do without.
 type kernel struct {
-	name  string
-	flops func(D, d, s int) float64 // of the matrix products, per row
-	run   func(p *scqm.Problem, at *kernelPoints) error
+	name   string
+	sweeps bool                      // is for losses that sweeps are for
+	flops  func(D, d, s int) float64 // of the matrix products, per row
+	run    func(p *scqm.Problem, at *kernelPoints) error
 }
 
 // kernelPoints are where a kernel works.
@@ -66,7 +68,7 @@ type kernelPoints struct{ x, next, grad framework.Point }
 var kernels = []kernel{
 	{
 		// Q'(x - c), and sums of (x - c) [1, tau, phi]'.
-		name: "sweep",
+		name: "sweep", sweeps: true,
 		flops: func(D, d, s int) float64 {
 			q := d * (d + 1) / 2
 			return float64(2 * D * (d + s + 1 + d + q))
@@ -95,9 +97,13 @@ func (f *benchFlags) roofline(cmd *cobra.Command, cases []*benchCase) (*roofline
 	if all := par.Threads(f.threads); all > 1 {
 		threads = append(threads, all)
 	}
-	src, dst := make([]float64, copyEntries), make([]float64, copyEntries)
+	entries, watch := copyEntries, stopwatch(roofTime)
+	if f.quick {
+		entries, watch = quickEntries, stopwatch(quickRoofTime)
+	}
+	src, dst := make([]float64, entries), make([]float64, entries)
 	for _, t := range threads {
-		report.Speeds = append(report.Speeds, speedReport{Threads: t, Copy: copySpeed(dst, src, t), Gemm: gemmSpeed(t)})
+		report.Speeds = append(report.Speeds, speedReport{Threads: t, Copy: watch.copySpeed(dst, src, t), Gemm: watch.gemmSpeed(t)})
 	}
 	sizes := map[int]bool{}
 	for _, c := range cases {
@@ -106,7 +112,7 @@ func (f *benchFlags) roofline(cmd *cobra.Command, cases []*benchCase) (*roofline
 		}
 		sizes[c.sets[0].N] = true
 		for _, speed := range report.Speeds {
-			list, err := timeKernels(cmd, c, speed)
+			list, err := watch.kernels(cmd, c, speed)
 			if err != nil {
 				return nil, fmt.Errorf("roofline: %w", err)
 			}
@@ -116,10 +122,13 @@ func (f *benchFlags) roofline(cmd *cobra.Command, cases []*benchCase) (*roofline
 	return report, nil
 }
 
+// stopwatch is the time to spend on one figure.
+type stopwatch time.Duration
+
 // quickest returns the least of the times of some trials.
-func quickest(trial func() error) (float64, error) {
+func (s stopwatch) quickest(trial func() error) (float64, error) {
 	best := math.Inf(1)
-	for begin := time.Now(); time.Since(begin) < roofTime || math.IsInf(best, 0); {
+	for begin := time.Now(); time.Since(begin) < time.Duration(s) || math.IsInf(best, 0); {
 		from := time.Now()
 		if err := trial(); err != nil {
 			return 0, err
@@ -130,9 +139,9 @@ func quickest(trial func() error) (float64, error) {
 }
 
 // copySpeed returns bytes read and written in nanoseconds, in GB/s.
-func copySpeed(dst, src []float64, threads int) float64 {
+func (s stopwatch) copySpeed(dst, src []float64, threads int) float64 {
 	part := len(src) / threads
-	seconds, _ := quickest(func() error {
+	seconds, _ := s.quickest(func() error {
 		par.Do(threads, threads, func(_, i int) { copy(dst[i*part:(i+1)*part], src[i*part:(i+1)*part]) })
 		return nil
 	})
@@ -141,13 +150,13 @@ func copySpeed(dst, src []float64, threads int) float64 {
 
 // gemmSpeed returns the speed of products of matrices that fit the cache, one
 // in each thread, in GFLOP/s.
-func gemmSpeed(threads int) float64 {
+func (s stopwatch) gemmSpeed(threads int) float64 {
 	type triple struct{ a, b, c blas64.General }
 	work := make([]triple, threads)
 	for i := range work {
 		work[i] = triple{filled(gemmSide, gemmDepth), filled(gemmDepth, gemmSide), filled(gemmSide, gemmSide)}
 	}
-	seconds, _ := quickest(func() error {
+	seconds, _ := s.quickest(func() error {
 		par.Do(threads, threads, func(_, i int) {
 			blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, work[i].a, work[i].b, 0, work[i].c)
 		})
@@ -165,8 +174,8 @@ func filled(rows, cols int) blas64.General {
 	return m
 }
 
-// timeKernels times the kernels near the solution for the first loss of a case.
-func timeKernels(cmd *cobra.Command, c *benchCase, speed speedReport) ([]kernelReport, error) {
+// kernels times the kernels near the solution for the first loss of a case.
+func (s stopwatch) kernels(cmd *cobra.Command, c *benchCase, speed speedReport) ([]kernelReport, error) {
 	x, loss := c.sets[0], c.losses[0]
 	fit, err := learn(cmd.Context(), x, scqm.Config{
 		Latent: benchLatent, Loss: loss, Solver: solvers.Alternating{}, Options: framework.Options{MaxIterations: 3},
@@ -182,10 +191,10 @@ func timeKernels(cmd *cobra.Command, c *benchCase, speed speedReport) ([]kernelR
 	at := &kernelPoints{x: pointOf(m), next: framework.NewPoint(p.Blocks()), grad: framework.NewPoint(p.Blocks())}
 	var list []kernelReport
 	for _, k := range kernels {
-		if k.name == "sweep" && len(p.OuterBlocks()) == 0 {
+		if k.sweeps && len(p.OuterBlocks()) == 0 {
 			continue
 		}
-		seconds, err := quickest(func() error { return k.run(p, at) })
+		seconds, err := s.quickest(func() error { return k.run(p, at) })
 		if err != nil {
 			return nil, err
 		}
