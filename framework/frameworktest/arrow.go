@@ -232,5 +232,23 @@ func (k *arrowCheck) settle() error {
 			return fmt.Errorf("it moves block %s", k.blocks[j].Name)
 		}
 	}
+	return k.walks()
+}
+
+// walks settles rows that have nowhere better to go to: they move by
+// themselves.
+func (k *arrowCheck) walks() error {
+	x := k.x.Clone()
+	cost, _, err := k.p.SettleInner(x, k.x[k.a.Block])
+	if err != nil {
+		return err
+	}
+	var slope float64
+	for i, g := range k.a.InnerGrad {
+		slope += math.Abs(g * x[k.a.Block][i])
+	}
+	if slope > 1e-6*math.Abs(k.cost) && !(cost < k.cost) {
+		return fmt.Errorf("no row takes a step of its own")
+	}
 	return nil
 }

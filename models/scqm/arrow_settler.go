@@ -3,6 +3,7 @@ package scqm
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/scqm/scqm/framework"
 	"gonum.org/v1/gonum/floats"
@@ -10,10 +11,15 @@ import (
 
 const (
 	// settleRounds bounds the trials of a row after an outer step.
-	settleRounds = 8
+	settleRounds = 12
 	// settledDecrease is the relative decrease of its loss by a Newton step at
 	// which a row counts as settled: the next step gains the square of that.
 	settledDecrease = 1e-2
+	// leastLength is how much of a step is tried before it is given up.
+	leastLength = 1e-3
+	// flatHessian is the curvature of a row, relative to the largest, below
+	// which it is raised.
+	flatHessian = 1e-3
 )
 
 // settler takes Newton steps of the rows of a batch for any loss, of all rows at
@@ -33,10 +39,13 @@ type settler struct {
 	jr      []float64 // d
 	grad    []float64 // d
 	hess    []float64 // d x d
+	axes    []float64 // d x d: eigenvectors
 	open    []int     // rows that are not settled
 	tau     []float64 // n x d: the rows to evaluate
 	step    []float64 // n x d
 	length  []float64 // n: of the step
+	least   []float64 // n: the length at which a step is given up
+	promise []float64 // n: the decrease per length of the step, at first
 	careful []bool    // n: the step follows parabolas
 	trial   rowLosses // of the rows to evaluate
 	current rowLosses // of all rows where they are
@@ -65,8 +74,8 @@ func newSettler(f *sheet, n int) *settler {
 	vec := func(n int) []float64 { return make([]float64, n) }
 	return &settler{
 		f: f, z: vec(f.m), phi: vec(f.q), b: vec(f.m), w: vec(f.q), e: vec(f.m * f.d), je: vec(f.D * f.d),
-		column: vec(f.D), jr: vec(f.d), grad: vec(f.d), hess: vec(f.d * f.d), open: make([]int, 0, n),
-		tau: vec(n * f.d), step: vec(n * f.d), length: vec(n), careful: make([]bool, n),
+		column: vec(f.D), jr: vec(f.d), grad: vec(f.d), hess: vec(f.d * f.d), axes: vec(f.d * f.d), open: make([]int, 0, n),
+		tau: vec(n * f.d), step: vec(n * f.d), length: vec(n), least: vec(n), promise: vec(n), careful: make([]bool, n),
 		trial: newRowLosses(n, f.D), current: newRowLosses(n, f.D),
 	}
 }
@@ -159,9 +168,37 @@ func (s *settler) aim(a *arrow, tau []float64, i int, careful bool) error {
 	} else if err := s.addProducts(a.second, tau, s.current.r[i*D:(i+1)*D]); err != nil {
 		return err
 	}
+	step := s.step[i*d : (i+1)*d]
+	s.direct(step)
 	s.length[i], s.careful[i] = 1, careful
-	newtonStep(s.step[i*d:(i+1)*d], s.hess, s.grad)
+	// Losses are at least 0: a step that promises more than that is too long.
+	s.promise[i] = -dot(s.grad, step)
+	if most := 2 * s.current.value[i]; s.promise[i] > most {
+		s.length[i] = most / s.promise[i]
+	}
+	s.least[i] = leastLength * s.length[i]
 	return nil
+}
+
+// direct writes -|H|^-1 g for Hessian and gradient of a row, with the magnitudes
+// of the eigenvalues, raised where they are small, unless H is safely positive
+// definite.
+func (s *settler) direct(step []float64) {
+	d := s.f.d
+	size := floats.Norm(s.hess, math.Inf(1))
+	floats.ScaleTo(step, -1, s.grad)
+	if choleskyKeeping(s.hess, d, flatHessian*size) {
+		choleskySolve(step, s.hess, d)
+		return
+	}
+	jacobiEigen(s.hess, s.axes, d)
+	clear(step)
+	for k := range d {
+		axis, w := s.axes[k*d:(k+1)*d], math.Abs(s.hess[k*d+k])
+		if w = math.Max(w, flatHessian*size); w > 0 {
+			floats.AddScaled(step, -dot(axis, s.grad)/w, axis)
+		}
+	}
 }
 
 // parabolas returns the larger ones of the second derivatives of row i and of
@@ -235,7 +272,7 @@ func (s *settler) walk(p *Problem, a *arrow, tau []float64, from int) error {
 	for k, i := range s.open {
 		before, now := s.current.value[i], s.trial.value[k]
 		if !(now <= before) {
-			again, err := s.shorten(a, tau[i*d:(i+1)*d], i)
+			again, err := s.shorten(a, tau[i*d:(i+1)*d], i, now)
 			if err != nil {
 				return err
 			}
@@ -258,13 +295,23 @@ func (s *settler) walk(p *Problem, a *arrow, tau []float64, from int) error {
 	return nil
 }
 
-// shorten replaces a step that leads nowhere and reports whether to go on.
-func (s *settler) shorten(a *arrow, tau []float64, i int) (bool, error) {
+// shorten replaces a step that led to the loss now and reports whether to go on.
+func (s *settler) shorten(a *arrow, tau []float64, i int, now float64) (bool, error) {
+	D := s.f.D
 	if a.structure == framework.StructureSeparable && !s.careful[i] {
-		return true, s.aim(a, tau, i, true)
+		bend := s.current.bend[i*D : (i+1)*D]
+		if !slices.Equal(bend, s.parabolas(bend, i)) {
+			return true, s.aim(a, tau, i, true)
+		}
 	}
-	s.length[i] /= 2
-	return s.length[i] > math.Ldexp(1, -settleHalvings), nil
+	// The parabola through both losses and the slope has its minimum there.
+	length := s.length[i]
+	lowest := s.promise[i] * length * length / (2 * (now - s.current.value[i] + s.promise[i]*length))
+	if !(lowest <= length/2) {
+		lowest = length / 2
+	}
+	s.length[i] = math.Max(lowest, length/10)
+	return s.length[i] > s.least[i], nil
 }
 
 // loss returns the weighted sum of losses of rows at their places.
