@@ -24,7 +24,7 @@ import (
 func neighbourhoods(n int) []Data {
 	list := make([]Data, n)
 	for i := range list {
-		list[i] = sphereNeighbours(uint64(i), 300, 30, 10*i, 0.06)
+		list[i] = sphereNeighbours(uint64(i), 300, 30, 10*i%300, 0.06)
 	}
 	return list
 }
