@@ -173,7 +173,7 @@ func (a Newton) Step(e *framework.Evaluator, state framework.State) error {
 		if predicted <= 0x1p-53*math.Abs(s.Cost) {
 			break // nothing to gain, and no shorter step would gain more
 		}
-		s.Mu = math.Max(s.Mu, leastDamping) * s.Nu
+		s.Mu = max(s.Mu, leastDamping) * s.Nu
 		s.Nu *= 2
 	}
 	s.Mu, s.Nu = a.damping(), 2
@@ -205,8 +205,8 @@ func (s *NewtonState) accept(cost, predicted float64) bool {
 	if rounding {
 		return true
 	}
-	gain := 2*math.Min(ratio, 1) - 1
-	s.Mu *= math.Max(0.1, 1-gain*gain*gain)
+	gain := 2*min(ratio, 1) - 1
+	s.Mu *= max(0.1, 1-gain*gain*gain)
 	s.Nu = 2
 	return true
 }

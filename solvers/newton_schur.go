@@ -85,15 +85,19 @@ func (s *schur) eliminate(a *framework.Arrow) {
 // the same units: coordinates of several blocks have several units.
 func (s *schur) setScale(a []float64) {
 	p := s.Outer
+	least := s.scaled // until solve needs it
+	for k := range p {
+		least[k] = 0
+		if size := math.Abs(a[k*p+k]); size > 0 {
+			least[k] = leastDiagonal / size
+		}
+	}
 	for q := range p {
 		size := math.Abs(a[q*p+q])
-		for k := range p {
-			if other := math.Abs(a[k*p+k]); other > 0 {
-				v := a[q*p+k] / math.Sqrt(other)
-				size = math.Max(size, leastDiagonal*v*v)
-			}
+		for k, v := range a[q*p : (q+1)*p] {
+			size = max(size, v*v*least[k])
 		}
-		if size == 0 {
+		if size == 0 || math.IsInf(size, 0) {
 			size = 1
 		}
 		s.scale[q] = 1 / math.Sqrt(size)
@@ -107,7 +111,7 @@ func (s *schur) root(r, c []float64) {
 	d := s.Dim
 	var most float64
 	for i := range d {
-		most = math.Max(most, math.Abs(c[i*d+i]))
+		most = max(most, math.Abs(c[i*d+i]))
 	}
 	if d == 2 && rootOfPlane(r, c, innerFlatness*most) {
 		return
@@ -118,11 +122,11 @@ func (s *schur) root(r, c []float64) {
 		return
 	}
 	values, vectors := s.small.of(c, d)
-	most = math.Max(math.Abs(values[0]), math.Abs(values[d-1]))
+	most = max(math.Abs(values[0]), math.Abs(values[d-1]))
 	for j, w := range values {
 		var by float64
 		if most > 0 {
-			by = 1 / math.Sqrt(math.Max(math.Abs(w), innerFlatness*most))
+			by = 1 / math.Sqrt(max(math.Abs(w), innerFlatness*most))
 		}
 		for i := range d {
 			r[i*d+j] = vectors[i*d+j] * by
@@ -238,7 +242,7 @@ func (s *schur) solveEigen(mu float64) {
 		s.haveEigen = true
 	}
 	values, vectors := s.eigen.values, s.eigen.vectors
-	most := math.Max(math.Abs(values[0]), math.Abs(values[p-1]))
+	most := max(math.Abs(values[0]), math.Abs(values[p-1]))
 	s.hasCurved = values[0] < -leastDamping*most
 	clear(s.scaled)
 	for k, w := range values {
@@ -246,7 +250,7 @@ func (s *schur) solveEigen(mu float64) {
 		for i, v := range s.rhs {
 			c += vectors[i*p+k] * v
 		}
-		c /= math.Max(math.Abs(w), leastDamping*most) + mu*s.size
+		c /= max(math.Abs(w), leastDamping*most) + mu*s.size
 		for i := range s.scaled {
 			s.scaled[i] += c * vectors[i*p+k]
 		}
