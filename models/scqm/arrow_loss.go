@@ -61,23 +61,55 @@ func (a *arrow) lossDerivatives(p *Problem, w *arrowWorker, n int) error {
 // generalDerivatives goes to the coordinates of the data and back.
 func (a *arrow) generalDerivatives(p *Problem, w *arrowWorker, n int) error {
 	D, fr := a.f.D, a.frame
-	r, column := w.r[:n*D], w.column[:n*D]
+	at := &w.atRows
 	for i := range n {
-		ri := r[i*D : (i+1)*D]
+		ri := at.r[i*D : (i+1)*D]
 		clear(ri)
 		for q, v := range w.e[i*D : (i+1)*D] {
-			floats.AddScaled(ri, v, fr.axis(q))
+			for j, u := range fr.axis(q) {
+				ri[j] += v * u
+			}
 		}
 	}
-	if err := p.loss.Evaluate(w.value[:n], column, r, D); err != nil {
+	if err := a.rowLosses(p.loss, at, n); err != nil {
 		return err
 	}
+	copy(w.value, at.value[:n])
 	for i := range n {
 		for q := range D {
-			w.g[i*D+q] = floats.Dot(fr.axis(q), column[i*D:(i+1)*D])
+			w.g[i*D+q] = dot(fr.axis(q), at.g[i*D:(i+1)*D])
 		}
 	}
 	w.hess = grow(w.hess, w.batch*D*D)
+	if a.structure == framework.StructureSeparable {
+		for i := range n {
+			a.turnDiagonal(w.hess[i*D*D:(i+1)*D*D], at.bend[i*D:(i+1)*D])
+		}
+		return nil
+	}
+	return a.turnProducts(w, at.r[:n*D], n)
+}
+
+// turnDiagonal writes W' diag(bend) W.
+func (a *arrow) turnDiagonal(hess, bend []float64) {
+	D, fr := a.f.D, a.frame
+	for q := range D {
+		left := fr.axis(q)
+		for t := range q + 1 {
+			var v float64
+			for j, u := range fr.axis(t) {
+				v += left[j] * bend[j] * u
+			}
+			hess[t*D+q], hess[q*D+t] = v, v
+		}
+	}
+}
+
+// turnProducts computes W' (hess loss) W of the first n rows of the batch, column
+// by column.
+func (a *arrow) turnProducts(w *arrowWorker, r []float64, n int) error {
+	D, fr := a.f.D, a.frame
+	column := w.atRows.g[:n*D] // which is no longer needed
 	for q := range D {
 		for i := range n {
 			copy(column[i*D:(i+1)*D], fr.axis(q))

@@ -45,12 +45,11 @@ type arrowWorker struct {
 	batch    int
 	h        []float64 // n x F: features
 	e, g     []float64 // n x D: residual and loss gradient in the frame
-	r        []float64 // n x D: in the coordinates of the data
 	u        []float64 // n: squared norms
 	value    []float64 // n: losses
 	one, two []float64 // n: derivatives of rho
 	hess     []float64 // n x D x D: loss Hessians in the frame
-	column   []float64 // n x D
+	atRows   rowLosses // in the coordinates of the data
 	dh       []float64 // F x d: derivatives of the features
 	he       []float64 // D x d: Hessian of the loss times that of e
 	t        []float64 // d
@@ -65,8 +64,8 @@ func newArrowWorker(a *arrow, n int) *arrowWorker {
 	vec := func(n int) []float64 { return make([]float64, n) }
 	b := min(arrowBatch, n)
 	return &arrowWorker{
-		batch: b, h: vec(b * a.nf), e: vec(b * f.D), g: vec(b * f.D), r: vec(b * f.D),
-		u: vec(b), value: vec(b), one: vec(b), two: vec(b), column: vec(b * f.D),
+		batch: b, h: vec(b * a.nf), e: vec(b * f.D), g: vec(b * f.D),
+		u: vec(b), value: vec(b), one: vec(b), two: vec(b), atRows: newRowLosses(b, f.D),
 		dh: vec(a.nf * f.d), he: vec(f.D * f.d), t: vec(f.d), v: vec(a.p), w: vec(f.q),
 		walker: newWalker(f), settler: newSettler(f, b),
 	}

@@ -71,7 +71,7 @@ func (job *settleShard) run(p *Problem, a *arrow, w *arrowWorker, shard, lo, hi 
 func (job *settleShard) walk(p *Problem, a *arrow, w *arrowWorker, from, to int) float64 {
 	f, k := a.f, w.walker
 	d, n := f.d, to-from
-	if a.isSurface() {
+	if a.isSurface() && a.structure == framework.StructureRadial {
 		job.settleSurface(p, a, w, from, to)
 		p.loss.(framework.Radial).Rho(w.value[:n], nil, nil, w.u[:n])
 		return float64(n)

@@ -168,6 +168,9 @@ func (s *settler) aim(a *arrow, tau []float64, i int, careful bool) error {
 	} else if err := s.addProducts(a.second, tau, s.current.r[i*D:(i+1)*D]); err != nil {
 		return err
 	}
+	if !careful && a.structure == framework.StructureSeparable && floats.Norm(s.hess, math.Inf(1)) == 0 { // a loss of straight lines
+		return s.aim(a, tau, i, true)
+	}
 	step := s.step[i*d : (i+1)*d]
 	s.direct(step)
 	s.length[i], s.careful[i] = 1, careful

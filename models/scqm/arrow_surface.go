@@ -6,8 +6,8 @@ import (
 	"github.com/scqm/scqm/framework"
 )
 
-// Surfaces in space, D = 3, d = 2, s = 1, with a radial loss, are what local
-// fits to point clouds are made of. Their kernels are the formulas of arrow and
+// Surfaces in space, D = 3, d = 2, s = 1, are what local fits to point clouds
+// are made of. Their kernels are the formulas of arrow and
 // walker written out: with x, y the entries of tau, (t0, t1, t2) = Theta and
 //
 //	z = (x, y, t0 xx + t1 xy + t2 yy),   dz_2/dtau = (a, b) = (2 t0 x + t1 y, t1 x + 2 t2 y).
@@ -15,7 +15,7 @@ import (
 // isSurface reports whether the kernels of surfaces apply.
 func (a *arrow) isSurface() bool {
 	f := a.f
-	return f.D == 3 && f.d == 2 && f.s == 1 && a.seesAll() && a.structure == framework.StructureRadial
+	return f.D == 3 && f.d == 2 && f.s == 1
 }
 
 // surfaceSums are the sums over the rows of a batch.
@@ -35,19 +35,32 @@ func (job *assembleShard) surface(p *Problem, a *arrow, w *arrowWorker, s *arrow
 		if weight > 0 {
 			s.cost += weight * w.value[k]
 		}
-		first, second := 2*weight*w.one[k], 4*weight*w.two[k]
-		tau, e, h := job.tau[2*i:2*i+2:2*i+2], w.e[3*k:3*k+3:3*k+3], (*[7]float64)(w.h[7*k:])
-		row := surfaceRow{x: tau[0], y: tau[1], z: h[3], e: [3]float64{e[0], e[1], e[2]}}
+		tau, h := job.tau[2*i:2*i+2:2*i+2], (*[7]float64)(w.h[7*k:])
+		row := surfaceRow{x: tau[0], y: tau[1], z: h[3]}
 		row.a, row.b = 2*t0*row.x+t1*row.y, t1*row.x+2*t2*row.y
-		row.g = [3]float64{first * e[0], first * e[1], first * e[2]}
-		row.slopes(first, second)
+		factor := weight
+		switch a.structure {
+		case framework.StructureRadial:
+			e, second := w.e[3*k:3*k+3:3*k+3], 4*weight*w.two[k]
+			factor *= 2 * w.one[k]
+			row.e = [3]float64{e[0], e[1], e[2]}
+			row.g = [3]float64{factor * e[0], factor * e[1], factor * e[2]}
+			row.slopes(factor, second)
+			if second != 0 {
+				row.outer(w.v[:9:9], h)
+				addOuterProduct(s.a, w.v, second)
+			}
+		case framework.StructureQuadratic:
+			row.curve(w.g[3*k:3*k+3:3*k+3], (*[9]float64)(a.constant), weight)
+		default:
+			hess := (*[9]float64)(w.hess[9*k:])
+			row.curve(w.g[3*k:3*k+3:3*k+3], hess, weight)
+			row.addOuter((*[81]float64)(s.a), h, hess, weight)
+			factor = 0
+		}
 		row.inner(job.dst.InnerGrad[2*i:2*i+2:2*i+2], job.dst.C[4*i:4*i+4:4*i+4], t0, t1, t2)
 		row.couple(job.dst.B, job.dst.Inner(), 2*i, h)
-		sums.add(&row, h, first)
-		if second != 0 {
-			row.outer(w.v[:9:9], h)
-			addOuterProduct(s.a, w.v, second)
-		}
+		sums.add(&row, h, factor)
 	}
 	sums.addTo(s)
 }
@@ -85,6 +98,36 @@ func (r *surfaceRow) slopes(first, second float64) {
 	for k, e := range r.e {
 		r.n[k][0] += e * u
 		r.n[k][1] += e * v
+	}
+}
+
+// curve takes the gradient of the loss, and the product of its Hessian with the
+// derivative of the residual.
+func (r *surfaceRow) curve(g []float64, hess *[9]float64, weight float64) {
+	r.g = [3]float64{weight * g[0], weight * g[1], weight * g[2]}
+	for k := range r.n {
+		row := hess[3*k : 3*k+3 : 3*k+3]
+		r.n[k] = [2]float64{weight * (row[0] + row[2]*r.a), weight * (row[1] + row[2]*r.b)}
+	}
+}
+
+// addOuter adds weight J'HJ to the upper triangle of dst, which is 9 x 9.
+func (r *surfaceRow) addOuter(dst *[81]float64, h *[7]float64, hess *[9]float64, weight float64) {
+	x, y, z := r.x, r.y, r.z
+	for p, u := range [9][3]float64{
+		{1}, {0, 1}, {0, 0, 1}, {y, -x}, {z, 0, -x}, {0, z, -y}, {0, 0, h[4]}, {0, 0, h[5]}, {0, 0, h[6]},
+	} {
+		var v [3]float64 // weight H u
+		for k := range v {
+			v[k] = weight * (hess[3*k]*u[0] + hess[3*k+1]*u[1] + hess[3*k+2]*u[2])
+		}
+		for q, w := range [9]float64{
+			v[0], v[1], v[2], v[0]*y - v[1]*x, v[0]*z - v[2]*x, v[1]*z - v[2]*y, v[2] * h[4], v[2] * h[5], v[2] * h[6],
+		} {
+			if q >= p {
+				dst[9*p+q] += w
+			}
+		}
 	}
 }
 
