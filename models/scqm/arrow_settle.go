@@ -66,16 +66,30 @@ func (job *settleShard) run(p *Problem, a *arrow, w *arrowWorker, shard, lo, hi 
 	return nil
 }
 
-// walk settles rows in the span of Q, leaves their losses in w.value, and
-// returns the row evaluations done.
+// walk settles rows whose loss is a quadratic form of the residual or a function
+// of its norm, leaves their losses in w.value, and returns the row evaluations
+// done.
 func (job *settleShard) walk(p *Problem, a *arrow, w *arrowWorker, from, to int) float64 {
-	f, k := a.f, w.walker
-	d, n := f.d, to-from
-	if a.isSurface() && a.structure == framework.StructureRadial {
+	n := to - from
+	if a.isSurface() {
 		job.settleSurface(p, a, w, from, to)
-		p.loss.(framework.Radial).Rho(w.value[:n], nil, nil, w.u[:n])
+	} else {
+		job.walkInSpan(p, a, w, from, to)
+	}
+	if a.structure == framework.StructureQuadratic {
+		copy(w.value[:n], w.u)
+		return float64(n) * float64(a.f.D) / float64(a.f.m)
+	}
+	p.loss.(framework.Radial).Rho(w.value[:n], nil, nil, w.u[:n])
+	if a.seesAll() {
 		return float64(n)
 	}
+	return 2 * float64(n)
+}
+
+// walkInSpan settles rows in the span of Q and leaves their forms in w.u.
+func (job *settleShard) walkInSpan(p *Problem, a *arrow, w *arrowWorker, from, to int) {
+	k, d := w.walker, a.f.d
 	k.begin(a)
 	for i := from; i < to; i++ {
 		tau, other := job.tau[i*d:(i+1)*d], job.other[i*d:(i+1)*d]
@@ -91,16 +105,5 @@ func (job *settleShard) walk(p *Problem, a *arrow, w *arrowWorker, from, to int)
 			value = k.step(tau, value)
 		}
 		w.u[i-from] = value + rest
-	}
-	switch {
-	case a.structure == framework.StructureQuadratic:
-		copy(w.value[:n], w.u)
-		return float64(n) * float64(f.D) / float64(f.m)
-	case a.seesAll():
-		p.loss.(framework.Radial).Rho(w.value[:n], nil, nil, w.u[:n])
-		return float64(n)
-	default:
-		p.loss.(framework.Radial).Rho(w.value[:n], nil, nil, w.u[:n])
-		return 2 * float64(n)
 	}
 }

@@ -195,6 +195,9 @@ func (s *surfaceSums) addTo(dst *arrowSums) {
 // settleSurface settles rows of a surface as walk does.
 func (job *settleShard) settleSurface(p *Problem, a *arrow, w *arrowWorker, from, to int) {
 	q := quartic{t0: a.f.theta[0], t1: a.f.theta[1], t2: a.f.theta[2]}
+	if a.structure == framework.StructureQuadratic {
+		q.twice = (*[9]float64)(a.constant)
+	}
 	for i := from; i < to; i++ {
 		seen := a.seen.y[3*i : 3*i+3 : 3*i+3]
 		a.frame.see(seen, p.data.Row(i))
@@ -216,25 +219,46 @@ func (job *settleShard) settleSurface(p *Problem, a *arrow, w *arrowWorker, from
 // flatForm is the curvature, relative to the largest, that counts as none.
 const flatForm = 1e-10
 
-// quartic is the squared distance of a surface from a point, as a function of
-// tau.
+// quartic is the squared distance of a surface from a point, or another
+// quadratic form of their difference, as a function of tau.
 type quartic struct {
 	t0, t1, t2 float64
 	y          [3]float64
+	twice      *[9]float64 // two times the matrix of the form, nil for 2 I
+}
+
+func (q *quartic) residual(x, y float64) [3]float64 {
+	return [3]float64{x - q.y[0], y - q.y[1], q.t0*x*x + q.t1*x*y + q.t2*y*y - q.y[2]}
+}
+
+// slope returns the derivative of the form with respect to the residual.
+func (q *quartic) slope(e [3]float64) [3]float64 {
+	n := q.twice
+	if n == nil {
+		return [3]float64{2 * e[0], 2 * e[1], 2 * e[2]}
+	}
+	return [3]float64{
+		n[0]*e[0] + n[1]*e[1] + n[2]*e[2], n[3]*e[0] + n[4]*e[1] + n[5]*e[2], n[6]*e[0] + n[7]*e[1] + n[8]*e[2],
+	}
 }
 
 func (q *quartic) at(x, y float64) float64 {
-	e0, e1, e2 := x-q.y[0], y-q.y[1], q.t0*x*x+q.t1*x*y+q.t2*y*y-q.y[2]
-	return e0*e0 + e1*e1 + e2*e2
+	e := q.residual(x, y)
+	if q.twice == nil {
+		return e[0]*e[0] + e[1]*e[1] + e[2]*e[2]
+	}
+	v := q.slope(e)
+	return (e[0]*v[0] + e[1]*v[1] + e[2]*v[2]) / 2
 }
 
 // step takes a damped Newton step. A Hessian that is not safely positive
 // definite is shifted as in newtonStep.
 func (q *quartic) step(x, y, value float64) (float64, float64, float64) {
-	e2 := q.t0*x*x + q.t1*x*y + q.t2*y*y - q.y[2]
 	a, b := 2*q.t0*x+q.t1*y, q.t1*x+2*q.t2*y
-	g0, g1 := x-q.y[0]+e2*a, y-q.y[1]+e2*b
-	h00, h01, h11 := 1+a*a+2*e2*q.t0, a*b+e2*q.t1, 1+b*b+2*e2*q.t2
+	v := q.slope(q.residual(x, y))
+	g0, g1 := v[0]+v[2]*a, v[1]+v[2]*b
+	u, w := q.slope([3]float64{1, 0, a}), q.slope([3]float64{0, 1, b})
+	h00, h01, h11 := u[0]+u[2]*a+2*v[2]*q.t0, w[0]+w[2]*a+v[2]*q.t1, w[1]+w[2]*b+2*v[2]*q.t2
 	off := math.Abs(h01)
 	size := max(math.Abs(h00), math.Abs(h11)) + off
 	det := h00*h11 - h01*h01
