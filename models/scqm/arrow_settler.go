@@ -126,6 +126,10 @@ func (s *settler) settle(p *Problem, a *arrow, job *settleShard, from, to int) (
 func (s *settler) evaluate(p *Problem, a *arrow, tau []float64, from int) error {
 	f, t := s.f, &s.trial
 	n, d, D := len(s.open), f.d, f.D
+	if a.isSurface() {
+		f.surfaceResiduals(t.r, p.data, tau, s.open, from)
+		return a.rowLosses(p.loss, t, n)
+	}
 	for k, i := range s.open {
 		f.coordinates(s.z, s.phi, tau[k*d:(k+1)*d])
 		f.residual(t.r[k*D:(k+1)*D], s.z, p.data.Row(from+i))
@@ -152,20 +156,8 @@ func (a *arrow) rowLosses(loss framework.Loss, t *rowLosses, n int) error {
 
 // aim computes the step of row i from tau, where its losses are current.
 func (s *settler) aim(a *arrow, tau []float64, i int, careful bool) error {
-	f := s.f
-	d, D := f.d, f.D
-	f.pull(s.b, s.current.g[i*D:(i+1)*D])
-	f.tauGradient(s.grad, s.w, tau, s.b)
-	clear(s.hess)
-	f.addCurvature(s.hess, s.w)
-	f.jacobian(s.e, tau)
-	if a.structure == framework.StructureSeparable {
-		bend := s.current.bend[i*D : (i+1)*D]
-		if careful {
-			bend = s.parabolas(bend, i)
-		}
-		s.addDiagonal(bend)
-	} else if err := s.addProducts(a.second, tau, s.current.r[i*D:(i+1)*D]); err != nil {
+	d := s.f.d
+	if err := s.derive(a, tau, i, careful); err != nil {
 		return err
 	}
 	if !careful && a.structure == framework.StructureSeparable && floats.Norm(s.hess, math.Inf(1)) == 0 { // a loss of straight lines
@@ -181,6 +173,30 @@ func (s *settler) aim(a *arrow, tau []float64, i int, careful bool) error {
 	}
 	s.least[i] = leastLength * s.length[i]
 	return nil
+}
+
+// derive writes gradient and Hessian of row i with respect to tau.
+func (s *settler) derive(a *arrow, tau []float64, i int, careful bool) error {
+	f := s.f
+	D := f.D
+	g, bend := s.current.g[i*D:(i+1)*D], s.current.bend[i*D:(i+1)*D]
+	if careful {
+		bend = s.parabolas(bend, i)
+	}
+	if a.structure == framework.StructureSeparable && a.isSurface() {
+		f.surfaceDerivatives(s.grad, s.hess, tau, g, bend)
+		return nil
+	}
+	f.pull(s.b, g)
+	f.tauGradient(s.grad, s.w, tau, s.b)
+	clear(s.hess)
+	f.addCurvature(s.hess, s.w)
+	f.jacobian(s.e, tau)
+	if a.structure == framework.StructureSeparable {
+		s.addDiagonal(bend)
+		return nil
+	}
+	return s.addProducts(a.second, tau, s.current.r[i*D:(i+1)*D])
 }
 
 // direct writes -|H|^-1 g for Hessian and gradient of a row, with the magnitudes

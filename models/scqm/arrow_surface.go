@@ -276,3 +276,40 @@ func (q *quartic) step(x, y, value float64) (float64, float64, float64) {
 	}
 	return x, y, value
 }
+
+// surfaceResiduals writes the residuals of listed rows, counted from a first one,
+// at the latent rows tau, as residual does.
+func (f *sheet) surfaceResiduals(r []float64, data Data, tau []float64, rows []int, first int) {
+	u, v, w := (*[3]float64)(f.qt), (*[3]float64)(f.qt[3:]), (*[3]float64)(f.qt[6:])
+	c, t0, t1, t2 := (*[3]float64)(f.c), f.theta[0], f.theta[1], f.theta[2]
+	for k, i := range rows {
+		x, y, at := tau[2*k], tau[2*k+1], (*[3]float64)(data.Row(first+i))
+		z := t0*x*x + t1*x*y + t2*y*y
+		*(*[3]float64)(r[3*k:]) = [3]float64{
+			c[0] - at[0] + x*u[0] + y*v[0] + z*w[0],
+			c[1] - at[1] + x*u[1] + y*v[1] + z*w[1],
+			c[2] - at[2] + x*u[2] + y*v[2] + z*w[2],
+		}
+	}
+}
+
+// surfaceDerivatives writes gradient and Hessian of a row with respect to tau,
+// for a loss of gradient g whose Hessian has the diagonal bend.
+func (f *sheet) surfaceDerivatives(grad, hess, tau, g, bend []float64) {
+	x, y, t0, t1, t2 := tau[0], tau[1], f.theta[0], f.theta[1], f.theta[2]
+	a, b := 2*t0*x+t1*y, t1*x+2*t2*y
+	u, v, w := (*[3]float64)(f.qt), (*[3]float64)(f.qt[3:]), (*[3]float64)(f.qt[6:])
+	var g0, g1, normal, h00, h01, h11 float64
+	for k := range u {
+		p, q, slope, c := u[k]+a*w[k], v[k]+b*w[k], g[k], bend[k]
+		g0 += slope * p
+		g1 += slope * q
+		normal += slope * w[k]
+		h00 += c * p * p
+		h01 += c * p * q
+		h11 += c * q * q
+	}
+	h01 += normal * t1
+	grad[0], grad[1] = g0, g1
+	hess[0], hess[1], hess[2], hess[3] = h00+2*normal*t0, h01, h01, h11+2*normal*t2
+}
