@@ -1,5 +1,5 @@
-# Everything here needs Go, a C compiler (for the race detector), Python 3 with
-# venv, and nothing else. Variables can be set: make test PYTHON=python3.12
+# Everything here needs Go, a C compiler, Python 3 with headers and venv, and
+# nothing else. Variables can be set: make test PYTHON=python3.12
 
 SHELL       := bash
 .SHELLFLAGS := -eu -o pipefail -c
@@ -40,8 +40,30 @@ test-go: need-cc ## Run go vet, the Go tests under the race detector, and lint
 	@$(GO) test -race $(PKG)
 
 .PHONY: test-python
-test-python: $(VENV) ## Run the Python tests in .venv, which this makes
+test-python: install-python ## Build and install the wheel in .venv, and run the Python tests
 	@$(VENV)/bin/python -m pytest -q python/tests
+
+.PHONY: wheel
+wheel: $(VENV) ## Build the Python wheel in dist/
+	@rm -f dist/*.whl
+	@log=$$($(VENV)/bin/python -m build --wheel --no-isolation . 2>&1) || { echo "$$log"; exit 1; }
+	@ls dist/*.whl
+
+.PHONY: sdist
+sdist: $(VENV) ## Build the Python source distribution in dist/
+	@rm -f dist/*.tar.gz
+	@log=$$($(VENV)/bin/python -m build --sdist --no-isolation . 2>&1) || { echo "$$log"; exit 1; }
+	@ls dist/*.tar.gz
+
+.PHONY: install-python
+install-python: wheel
+	@$(VENV)/bin/python -m pip install -q --disable-pip-version-check --force-reinstall --no-deps --no-index dist/*.whl
+
+.PHONY: lint-python
+lint-python: $(VENV) ## Check the Python sources: ruff and mypy --strict
+	@$(VENV)/bin/ruff check -q setup.py python
+	@$(VENV)/bin/ruff format -q --check setup.py python
+	@$(VENV)/bin/mypy python/scqm python/tests python/examples
 
 .PHONY: lint
 lint: ## Check imports, format, vet, staticcheck and house rules
@@ -83,6 +105,7 @@ fuzz-one:
 .PHONY: clean
 clean: ## Remove out/, .venv and what tests left behind
 	@rm -rf $(OUT) $(VENV) bin build dist .pytest_cache .mypy_cache .ruff_cache
+	@rm -f python/scqm/*.so
 	@find python -type d \( -name __pycache__ -o -name .pytest_cache \) -prune -exec rm -rf {} +
 
 .PHONY: need-cc
@@ -94,7 +117,7 @@ need-cc:
 # .venv is kept as long as it holds what REQUIREMENTS ask for.
 .PHONY: $(VENV)
 $(VENV):
-	@if cmp -s $(REQUIREMENTS) $(VENV)/requirements.txt && $(VENV)/bin/python -c 'import numpy, pytest' 2>/dev/null; then exit 0; fi; \
+	@if cmp -s $(REQUIREMENTS) $(VENV)/requirements.txt && $(VENV)/bin/python -c 'import numpy, pytest, sklearn' 2>/dev/null; then exit 0; fi; \
 	command -v $(PYTHON) >/dev/null || { \
 	  echo "make: $(PYTHON) is missing; install Python 3.10 or newer, or name one: make $(MAKECMDGOALS) PYTHON=..." >&2; exit 1; }; \
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' || { \

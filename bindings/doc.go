@@ -1,0 +1,39 @@
+// Package bindings is what the Python module is made of: one flat package of
+// functions that gopy exports.
+//
+// # Conventions
+//
+// Results and arguments are numbers and strings. Settings travel as JSON.
+// Arrays travel as the address of their first float64 and their lengths; the
+// caller keeps them alive, C-contiguous and unchanged until the call returns
+// or, where a job was started, until the job is released. Go writes to an
+// address only where a parameter is named as a destination.
+//
+// # Jobs
+//
+// Whatever may take long is a job: a Start function returns its number at once,
+// [Wait] waits a short while for news, [Cancel] asks it to end, and [Release]
+// forgets it. Between two calls of Wait the interpreter is free to handle
+// signals and to show progress.
+//
+// # Questions
+//
+// Go never calls into Python. Where a job needs Python, to evaluate a loss or
+// to run a solver written there, Wait returns [Asked]; the caller fetches the
+// arguments, computes and answers, and waits again.
+//
+// # Errors
+//
+// The text of an error is its kind, a colon and what happened:
+//
+//	input       data or settings that cannot be used
+//	file        a file that cannot be read or written
+//	nonfinite   a loss or gradient that is NaN or infinite
+//	stopped     a budget is used up
+//	cancelled   the job was cancelled
+//	job         no job has this number, or it is not in this state
+//	panic       a fault of this library
+//	failed      anything else
+//
+// A panic ends the call or job it happens in and nothing else.
+package bindings

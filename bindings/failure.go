@@ -1,0 +1,98 @@
+package bindings
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"runtime/debug"
+	"strings"
+
+	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/internal/dataset"
+	"github.com/scqm/scqm/models/scqm"
+)
+
+var (
+	errJob     = errors.New("no such job")
+	errStopped = errors.New("budget used up")
+)
+
+// kinds says which kind of failure an error is; the first match counts.
+var kinds = []struct {
+	mark error
+	kind string
+}{
+	{framework.ErrPanic, "panic"},
+	{errJob, "job"},
+	{errStopped, "stopped"},
+	{context.Canceled, "cancelled"},
+	{framework.ErrNonFinite, "nonfinite"},
+	{fs.ErrNotExist, "file"},
+	{fs.ErrPermission, "file"},
+	{scqm.ErrInput, "input"},
+	{framework.ErrInvalid, "input"},
+	{dataset.ErrInput, "input"},
+}
+
+// marks are for kinds, not for people.
+var marks = []error{scqm.ErrInput, framework.ErrInvalid, dataset.ErrInput}
+
+// fileError marks every failure of an act on a file that is not one of its
+// content.
+type fileError struct{ error }
+
+func (e fileError) Unwrap() error { return e.error }
+
+// reported is the text of an error in the form that package bindings promises.
+type reported string
+
+func (r reported) Error() string { return string(r) }
+
+// report brings an error into that form.
+func report(err error) error {
+	var done reported
+	if errors.As(err, &done) {
+		return done
+	}
+	kind := "failed"
+	var path *fs.PathError
+	if errors.As(err, &path) || errors.As(err, new(fileError)) {
+		kind = "file"
+	}
+	for _, k := range kinds {
+		if errors.Is(err, k.mark) {
+			kind = k.kind
+			break
+		}
+	}
+	text := strings.TrimPrefix(err.Error(), "scqm: ")
+	for _, mark := range marks {
+		text = strings.TrimSuffix(text, ": "+mark.Error())
+		text = strings.ReplaceAll(text, mark.Error()+": ", "")
+	}
+	// A text with a zero byte would end there.
+	return reported(kind + ": " + strings.ReplaceAll(text, "\x00", `\0`))
+}
+
+// guarded runs the body of an exported function: panics become errors, and so
+// do faults from addresses that are not mapped.
+func guarded[T any](act string, body func() (T, error)) (result T, err error) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() {
+		if err != nil {
+			err = report(err)
+		}
+	}()
+	defer func() {
+		if p := recover(); p != nil {
+			err = panicked(act, p)
+		}
+	}()
+	return body()
+}
+
+// panicked is the error of a panic.
+func panicked(act string, p any) error {
+	return fmt.Errorf("%s: %w: %v\n%s", act, framework.ErrPanic, p, debug.Stack())
+}

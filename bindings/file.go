@@ -1,0 +1,84 @@
+package bindings
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/models/scqm"
+)
+
+// savedModel is a model with what a file says about it.
+type savedModel struct {
+	modelSettings
+	Meta json.RawMessage `json:"meta"`
+	Rows int64           `json:"rows"`
+}
+
+// StartSave begins to write a model file. The settings are those of [StartMap],
+// rows (of tau) and meta, the report of the fit; parts is as there. It returns
+// the number of the job.
+func StartSave(path, settings string, parts uint64) (int64, error) {
+	return guarded("save", func() (int64, error) {
+		var s savedModel
+		if err := decode(settings, &s); err != nil {
+			return 0, err
+		}
+		addresses, err := addressList("parts", parts, modelArrays)
+		if err != nil {
+			return 0, err
+		}
+		addresses = append([]uint64(nil), addresses...)
+		return start("save", func(j *job) (any, error) {
+			m, err := s.model(j, addresses)
+			if err != nil {
+				return nil, err
+			}
+			if err := m.Save(path); err != nil {
+				return nil, fileError{err}
+			}
+			return nil, nil
+		}), nil
+	})
+}
+
+func (s savedModel) model(j *job, parts []uint64) (*scqm.Model, error) {
+	m, err := s.build(j, parts, s.Rows)
+	if err != nil {
+		return nil, err
+	}
+	if err := json.Unmarshal(s.Meta, &m.Meta); err != nil {
+		return nil, fmt.Errorf("meta: %w: %w", err, framework.ErrInvalid)
+	}
+	return m, nil
+}
+
+// StartLoad begins to read a model file; [FitReport], [FitArrays] and
+// [LoadedPrecision] have the result. It returns the number of the job.
+func StartLoad(path string) (int64, error) {
+	return guarded("load", func() (int64, error) {
+		return start("load", func(*job) (any, error) {
+			m, err := scqm.Load(path)
+			if err != nil {
+				return nil, fileError{err}
+			}
+			return &scqm.Fit{Model: m}, nil
+		}), nil
+	})
+}
+
+// LoadedPrecision copies the matrix of the loss of a model, D x D, to the
+// destination and returns 1, or returns 0 where the loss has none.
+func LoadedPrecision(number int64, precision uint64) (int64, error) {
+	return withJob("precision", number, func(j *job) (int64, error) {
+		fit, err := resultOf[*scqm.Fit](j)
+		if err != nil {
+			return 0, err
+		}
+		q, ok := fit.Model.Loss.(framework.Quadratic)
+		if !ok {
+			return 0, nil
+		}
+		return 1, deliver("precision", precision, q.Matrix())
+	})
+}

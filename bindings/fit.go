@@ -1,0 +1,175 @@
+package bindings
+
+import (
+	"math"
+	"time"
+
+	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/models/scqm"
+	"github.com/scqm/scqm/solvers"
+)
+
+// solverAuto leaves the choice of the solver to the model.
+const solverAuto = "auto"
+
+// fitSettings are the settings of [StartFit]; what is left out has the default
+// of scqm.Config.
+type fitSettings struct {
+	Latent    int        `json:"d"`
+	Curvature int        `json:"s"`
+	Linear    bool       `json:"linear"`
+	Ridge     float64    `json:"ridge"`
+	Loss      lossChoice `json:"loss"`
+	Solver    string     `json:"solver"`
+	// Python marks a solver that Python runs.
+	Python bool `json:"python_solver"`
+	// MaxIterations, Tolerance and TimeLimit (in seconds) are limits.
+	MaxIterations int     `json:"max_iter"`
+	Tolerance     float64 `json:"tol"`
+	TimeLimit     float64 `json:"time_limit"`
+	Seed          uint64  `json:"seed"`
+	Threads       int     `json:"threads"`
+}
+
+// StartFit begins to fit a model to the data x, rows x columns, with one weight
+// per row at weights (0: all 1) and the precision matrix of the loss at
+// precision (0: none). It returns the number of the job.
+func StartFit(settings string, x uint64, rows, columns int64, weights, precision uint64) (int64, error) {
+	return guarded("fit", func() (int64, error) {
+		var s fitSettings
+		if err := decode(settings, &s); err != nil {
+			return 0, err
+		}
+		data, err := readData(x, rows, columns, weights)
+		if err != nil {
+			return 0, err
+		}
+		return start("fit", func(j *job) (any, error) { return s.fit(j, data, precision) }), nil
+	})
+}
+
+func readData(x uint64, rows, columns int64, weights uint64) (scqm.Data, error) {
+	data := scqm.Data{N: int(rows), D: int(columns)}
+	n, err := product("x", rows, columns)
+	if err != nil {
+		return data, err
+	}
+	if data.X, err = view("x", x, n); err != nil {
+		return data, err
+	}
+	data.Weights, err = optionalView("weights", weights, data.N)
+	return data, err
+}
+
+func (s fitSettings) fit(j *job, data scqm.Data, precision uint64) (*scqm.Fit, error) {
+	config, err := s.config(j)
+	if err != nil {
+		return nil, err
+	}
+	if config.Loss, err = s.Loss.build(j, precision, &data, s.Latent); err != nil {
+		return nil, err
+	}
+	fit, err := scqm.Learn(j.ctx, data, config)
+	if err != nil {
+		return nil, err
+	}
+	if fit.Run.Status == framework.Cancelled {
+		return nil, j.ctx.Err()
+	}
+	return fit, nil
+}
+
+func (s fitSettings) config(j *job) (scqm.Config, error) {
+	c := scqm.Config{
+		Latent: s.Latent, Curvature: s.Curvature, Linear: s.Linear, Ridge: s.Ridge,
+		Seed: s.Seed, Threads: s.Threads,
+		Options: framework.Options{
+			MaxIterations: s.MaxIterations, Tolerance: s.Tolerance,
+			Observers: []framework.Observer{func(p framework.Progress) {
+				p.State = nil
+				j.progress.Store(&p)
+			}},
+		},
+	}
+	if s.TimeLimit > 0 {
+		c.Options.TimeLimit = time.Duration(min(s.TimeLimit*float64(time.Second), math.MaxInt64/2))
+	}
+	var err error
+	switch {
+	case s.Python:
+		c.Solver = pythonSolver{job: j, name: s.Solver}
+	case s.Solver != solverAuto:
+		c.Solver, err = solvers.ByName(s.Solver)
+	}
+	return c, err
+}
+
+// fitReport is what [FitReport] returns.
+type fitReport struct {
+	scqm.Meta
+	Rows    int     `json:"rows"` // of tau, 0 where it is not known
+	Records int     `json:"records"`
+	Seconds float64 `json:"seconds"`
+	// HasLoss is false where the loss of a loaded model is not known here.
+	HasLoss bool `json:"has_loss"`
+}
+
+// FitReport describes the result of a job that fitted or loaded a model, as a
+// JSON object: the entries of the report of the program scqm, the number of
+// rows of tau, of records of the history, and the seconds taken.
+func FitReport(number int64) (string, error) {
+	return withJob("fit report", number, func(j *job) (string, error) {
+		fit, err := resultOf[*scqm.Fit](j)
+		if err != nil {
+			return "", err
+		}
+		m := fit.Model
+		r := fitReport{Meta: m.Meta, Rows: len(m.Tau) / m.Latent, HasLoss: m.Loss != nil}
+		r.D, r.Latent, r.Curvature = m.D, m.Latent, m.Curvature
+		if fit.Run != nil {
+			r.Records, r.Seconds = len(fit.Run.History), fit.Run.Elapsed.Seconds()
+		}
+		return encode(r)
+	})
+}
+
+// historyColumns is the number of columns of the history: iteration, cost,
+// passes over the data, seconds.
+const historyColumns = 4
+
+// FitArrays copies the result of such a job to the destinations that are not 0:
+// c (D), u (D x d), v (D x s), theta (q x s), tau (rows x d), history (records x
+// 4: iteration, cost, passes over the data, seconds).
+func FitArrays(number int64, c, u, v, theta, tau, history uint64) (int64, error) {
+	return withJob("fit arrays", number, func(j *job) (int64, error) {
+		fit, err := resultOf[*scqm.Fit](j)
+		if err != nil {
+			return 0, err
+		}
+		m := fit.Model
+		for _, a := range []struct {
+			what    string
+			address uint64
+			from    []float64
+		}{
+			{"c", c, m.C}, {"U", u, m.U}, {"V", v, m.V}, {"Theta", theta, m.Theta}, {"tau", tau, m.Tau},
+			{"history", history, flatHistory(fit.Run)},
+		} {
+			if err := deliver(a.what, a.address, a.from); err != nil {
+				return 0, err
+			}
+		}
+		return 1, nil
+	})
+}
+
+func flatHistory(run *framework.Result) []float64 {
+	if run == nil {
+		return nil
+	}
+	flat := make([]float64, 0, historyColumns*len(run.History))
+	for _, r := range run.History {
+		flat = append(flat, float64(r.Iteration), r.Cost, r.Passes, r.Elapsed.Seconds())
+	}
+	return flat
+}

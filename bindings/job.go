@@ -1,0 +1,213 @@
+package bindings
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/scqm/scqm/framework"
+)
+
+// What [Wait] returns.
+const (
+	// Running says that nothing happened in the time given.
+	Running int64 = iota
+	// Done says that the job has ended well.
+	Done
+	// Asked says that the job waits for an answer from Python.
+	Asked
+	// Evaluated says that the evaluation begun by [StartCost] is over.
+	Evaluated
+)
+
+// The entries of the state that [Wait] writes, all of them float64. Those from
+// QuestionAt on are those of the question, where there is one.
+const (
+	IterationAt  = iota // completed iterations of a fit
+	CostAt              // the cost there
+	SecondsAt           // time since the start of the fit
+	QuestionAt          // QuestionLoss, QuestionWeights, QuestionHessian or QuestionMinimum
+	RowsAt              // rows of the question's arrays
+	ColumnsAt           // and columns
+	ValuesAt            // 1 where values are asked for
+	GradientsAt         // 1 where gradients are asked for
+	stateEntries        // length of the state
+)
+
+// job is work that goes on between calls.
+type job struct {
+	ctx     context.Context
+	cancel  context.CancelFunc
+	done    chan struct{} // closed at the end
+	asks    chan *ask
+	answers chan struct{} // an evaluation is over
+
+	result any   // set before done is closed
+	err    error // likewise
+
+	progress atomic.Pointer[framework.Progress]
+
+	mu      sync.Mutex // serialises the calls from Python
+	asked   *ask       // the question that Python works on
+	minimum *minimum   // the run of a solver written in Python, while it lasts
+}
+
+// jobs holds the jobs by number.
+var jobs = struct {
+	sync.Mutex
+	byNumber map[int64]*job
+	last     int64
+}{byNumber: map[int64]*job{}}
+
+// start begins a job.
+func start(act string, work func(*job) (any, error)) int64 {
+	ctx, cancel := context.WithCancel(context.Background())
+	j := &job{
+		ctx: ctx, cancel: cancel, done: make(chan struct{}),
+		asks: make(chan *ask), answers: make(chan struct{}, 1),
+	}
+	number := enlist(j)
+	go func() {
+		defer close(j.done)
+		j.result, j.err = guarded(act, func() (any, error) { return work(j) })
+	}()
+	return number
+}
+
+func enlist(j *job) int64 {
+	jobs.Lock()
+	defer jobs.Unlock()
+	jobs.last++
+	jobs.byNumber[jobs.last] = j
+	return jobs.last
+}
+
+func find(number int64) (*job, error) {
+	jobs.Lock()
+	defer jobs.Unlock()
+	j, ok := jobs.byNumber[number]
+	if !ok {
+		return nil, fmt.Errorf("job %d: %w", number, errJob)
+	}
+	return j, nil
+}
+
+// withJob runs the body of a function on a job, one at a time for each job.
+func withJob[T any](act string, number int64, body func(*job) (T, error)) (T, error) {
+	return guarded(act, func() (T, error) {
+		j, err := find(number)
+		if err != nil {
+			var none T
+			return none, err
+		}
+		j.mu.Lock()
+		defer j.mu.Unlock()
+		return body(j)
+	})
+}
+
+// resultOf is the result of a job that has ended well.
+func resultOf[T any](j *job) (T, error) {
+	var none T
+	select {
+	case <-j.done:
+	default:
+		return none, fmt.Errorf("job is not done: %w", errJob)
+	}
+	if result, ok := j.result.(T); ok {
+		return result, nil
+	}
+	return none, fmt.Errorf("job has no result of this kind: %w", errJob)
+}
+
+// Wait waits for news of a job, at most so many milliseconds, and returns
+// Running, Done, Asked or Evaluated; the error of a job that failed. It writes
+// the state, 8 numbers as the constants say, to the destination state where
+// that is not 0.
+func Wait(number, milliseconds int64, state uint64) (int64, error) {
+	return withJob("wait", number, func(j *job) (int64, error) {
+		to, err := optionalView("state", state, stateEntries)
+		if err != nil {
+			return Running, err
+		}
+		news, err := j.wait(time.Duration(milliseconds) * time.Millisecond)
+		j.describe(to)
+		return news, err
+	})
+}
+
+func (j *job) wait(patience time.Duration) (int64, error) {
+	if j.asked != nil {
+		return Asked, nil
+	}
+	late := time.NewTimer(patience)
+	defer late.Stop()
+	select {
+	case <-j.done:
+		return Done, j.err
+	case a := <-j.asks:
+		if a.minimum != nil {
+			j.minimum = a.minimum
+		}
+		j.asked = a
+		return Asked, nil
+	case <-j.answers:
+		return Evaluated, nil
+	case <-late.C:
+		return Running, nil
+	}
+}
+
+// describe writes the state of the job.
+func (j *job) describe(to []float64) {
+	if to == nil {
+		return
+	}
+	clear(to)
+	if p := j.progress.Load(); p != nil {
+		to[IterationAt], to[CostAt], to[SecondsAt] = float64(p.Iteration), p.Cost, p.Elapsed.Seconds()
+	}
+	if a := j.asked; a != nil {
+		to[QuestionAt], to[RowsAt], to[ColumnsAt] = float64(a.question), float64(a.rows), float64(a.columns)
+		to[ValuesAt], to[GradientsAt] = truth(a.values != nil), truth(a.grad != nil)
+	}
+}
+
+func truth(b bool) float64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// Cancel asks a job to end soon; Wait tells when it has. It returns 1.
+func Cancel(number int64) (int64, error) {
+	return guarded("cancel", func() (int64, error) {
+		j, err := find(number)
+		if err != nil {
+			return 0, err
+		}
+		j.cancel()
+		return 1, nil
+	})
+}
+
+// Release cancels and forgets a job and returns 1 where it has ended: what it
+// reads and writes may then be freed. It returns 0, and forgets nothing, as
+// long as the job is still running.
+func Release(number int64) (int64, error) {
+	return withJob("release", number, func(j *job) (int64, error) {
+		j.cancel()
+		select {
+		case <-j.done:
+		default:
+			return 0, nil
+		}
+		jobs.Lock()
+		defer jobs.Unlock()
+		delete(jobs.byNumber, number)
+		return 1, nil
+	})
+}

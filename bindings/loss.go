@@ -1,0 +1,146 @@
+package bindings
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/losses"
+	"github.com/scqm/scqm/models/scqm"
+)
+
+// huber is the loss whose parameter has a default that depends on the data.
+const huber = "huber"
+
+// lossChoice says which loss a job uses.
+type lossChoice struct {
+	// Name is that of a registered loss or, where Python is true, of one
+	// written in Python.
+	Name string `json:"name"`
+	// P, Delta and Extra are the parameters of a registered loss.
+	P     *float64           `json:"p"`
+	Delta *float64           `json:"delta"`
+	Extra map[string]float64 `json:"extra"`
+	// PrecisionSize is the number of rows and columns of the matrix at the
+	// address given beside the settings; 0 where there is none.
+	PrecisionSize int64 `json:"precision_size"`
+
+	// Python marks a loss that Python evaluates, and Weights and Hessian what
+	// it can do beyond values and gradients.
+	Python  bool `json:"python"`
+	Weights bool `json:"weights"`
+	Hessian bool `json:"hessian"`
+}
+
+// build makes the loss for a job. data and d are those of a fit, for a default
+// that depends on them; without data, every parameter must be given.
+func (c lossChoice) build(j *job, precision uint64, data *scqm.Data, d int) (framework.Loss, error) {
+	if c.Python {
+		return c.foreign(j), nil
+	}
+	params := losses.Params{P: c.P, Delta: c.Delta, Extra: c.Extra}
+	if c.PrecisionSize > 0 {
+		m, err := readMatrix(precision, c.PrecisionSize)
+		if err != nil {
+			return nil, err
+		}
+		params.Precision = m
+	}
+	if c.Name == huber && c.Delta == nil && data != nil {
+		norms, err := scqm.ResidualNorms(*data, d)
+		if err != nil {
+			return nil, err
+		}
+		params.Delta = new(losses.DefaultHuberDelta(norms))
+	}
+	return losses.ByName(c.Name, params)
+}
+
+func readMatrix(address uint64, size int64) (*mat.Dense, error) {
+	n, err := product("precision", size, size)
+	if err != nil {
+		return nil, err
+	}
+	entries, err := view("precision", address, n)
+	if err != nil {
+		return nil, err
+	}
+	return mat.NewDense(int(size), int(size), append([]float64(nil), entries...)), nil
+}
+
+// foreign makes a loss that offers no more than Python does.
+func (c lossChoice) foreign(j *job) framework.Loss {
+	l := pythonLoss{job: j, name: c.Name}
+	switch {
+	case c.Weights && c.Hessian:
+		return struct {
+			pythonLoss
+			pythonWeights
+			pythonHessian
+		}{l, pythonWeights{j}, pythonHessian{j}}
+	case c.Weights:
+		return struct {
+			pythonLoss
+			pythonWeights
+		}{l, pythonWeights{j}}
+	case c.Hessian:
+		return struct {
+			pythonLoss
+			pythonHessian
+		}{l, pythonHessian{j}}
+	default:
+		return l
+	}
+}
+
+// pythonLoss is a loss that Python evaluates.
+type pythonLoss struct {
+	job  *job
+	name string
+}
+
+// Name is the name that the loss has in Python.
+func (l pythonLoss) Name() string { return l.name }
+
+// Evaluate asks Python.
+func (l pythonLoss) Evaluate(values, grad, r []float64, dim int) error {
+	if values == nil && grad == nil {
+		return nil
+	}
+	return l.job.put(&ask{question: QuestionLoss, rows: len(r) / dim, columns: dim, r: r, values: values, grad: grad})
+}
+
+// pythonWeights is the part of a loss with a quadratic majorizer.
+type pythonWeights struct{ job *job }
+
+// Weights asks Python.
+func (l pythonWeights) Weights(w, r []float64, dim int) error {
+	return l.job.put(&ask{question: QuestionWeights, rows: len(r) / dim, columns: dim, r: r, grad: w})
+}
+
+// pythonHessian is the part of a loss with second derivatives.
+type pythonHessian struct{ job *job }
+
+// HessianProduct asks Python.
+func (l pythonHessian) HessianProduct(dst, r, v []float64, dim int) error {
+	return l.job.put(&ask{question: QuestionHessian, rows: len(r) / dim, columns: dim, r: r, v: v, grad: dst})
+}
+
+// decode reads settings; a name that does not exist is a fault.
+func decode(text string, into any) error {
+	d := json.NewDecoder(strings.NewReader(text))
+	d.DisallowUnknownFields()
+	if err := d.Decode(into); err != nil {
+		return fmt.Errorf("settings: %w: %w", err, framework.ErrInvalid)
+	}
+	return nil
+}
+
+// encode writes a report.
+func encode(v any) (string, error) {
+	b, err := json.Marshal(v)
+	return string(b), err
+}

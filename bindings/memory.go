@@ -1,0 +1,72 @@
+package bindings
+
+import (
+	"fmt"
+	"math"
+	"unsafe"
+
+	"github.com/scqm/scqm/framework"
+)
+
+// wordSize is the number of bytes of a float64 and of an address.
+const wordSize = 8
+
+// view is the memory at an address as n numbers. Where n is 0 the address does
+// not matter.
+func view(what string, address uint64, n int) ([]float64, error) {
+	if err := checkAddress(what, address, n); err != nil || n == 0 {
+		return nil, err
+	}
+	return unsafe.Slice((*float64)(pointer(address)), n), nil
+}
+
+// optionalView is view where address 0 stands for nothing.
+func optionalView(what string, address uint64, n int) ([]float64, error) {
+	if address == 0 {
+		return nil, nil
+	}
+	return view(what, address, n)
+}
+
+// addressList is the memory at an address as n addresses.
+func addressList(what string, address uint64, n int) ([]uint64, error) {
+	if err := checkAddress(what, address, n); err != nil || n == 0 {
+		return nil, err
+	}
+	return unsafe.Slice((*uint64)(pointer(address)), n), nil
+}
+
+func checkAddress(what string, address uint64, n int) error {
+	switch {
+	case n < 0 || n > math.MaxInt/wordSize:
+		return fmt.Errorf("%s: %d numbers: %w", what, n, framework.ErrInvalid)
+	case n > 0 && address == 0:
+		return fmt.Errorf("%s: no address: %w", what, framework.ErrInvalid)
+	case n > 0 && address%wordSize != 0:
+		return fmt.Errorf("%s: address is not a multiple of %d: %w", what, wordSize, framework.ErrInvalid)
+	}
+	return nil
+}
+
+// pointer is the pointer that a number from Python stands for. The memory is
+// not Go's, so that the collector does not care.
+func pointer(address uint64) unsafe.Pointer { return *(*unsafe.Pointer)(unsafe.Pointer(&address)) }
+
+// product multiplies lengths that come from outside.
+func product(what string, lengths ...int64) (int, error) {
+	n := 1
+	for _, l := range lengths {
+		if l < 0 || l > 0 && int64(n) > math.MaxInt/wordSize/l {
+			return 0, fmt.Errorf("%s: shape %v: %w", what, lengths, framework.ErrInvalid)
+		}
+		n *= int(l)
+	}
+	return n, nil
+}
+
+// deliver copies numbers to an address, 0 for nowhere.
+func deliver(what string, address uint64, from []float64) error {
+	to, err := optionalView(what, address, len(from))
+	copy(to, from)
+	return err
+}

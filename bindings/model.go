@@ -1,0 +1,198 @@
+package bindings
+
+import (
+	"fmt"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/models/scqm"
+)
+
+// modelSettings describe a model whose arrays Python holds.
+type modelSettings struct {
+	D         int64      `json:"D"`
+	Latent    int64      `json:"d"`
+	Curvature int64      `json:"s"`
+	Loss      lossChoice `json:"loss"`
+	Threads   int        `json:"threads"`
+}
+
+// The arrays of a model, in the order of the addresses that functions on models
+// take; an address of 0 stands for an array that is not there.
+const (
+	cAt = iota
+	uAt
+	vAt
+	thetaAt
+	tauAt
+	precisionAt
+	modelArrays // their number
+)
+
+// build puts the model together without copying its arrays. Where job is nil
+// the model gets no loss.
+func (s modelSettings) build(j *job, parts []uint64, rows int64) (*scqm.Model, error) {
+	if s.D < 1 || s.Latent < 1 || s.Curvature < 0 || s.Latent > s.D {
+		return nil, fmt.Errorf("model with D = %d, d = %d, s = %d: %w", s.D, s.Latent, s.Curvature, framework.ErrInvalid)
+	}
+	m := &scqm.Model{D: int(s.D), Latent: int(s.Latent), Curvature: int(s.Curvature)}
+	q := s.Latent * (s.Latent + 1) / 2
+	for _, a := range []struct {
+		what    string
+		at      int
+		lengths [2]int64
+		to      *[]float64
+	}{
+		{"c", cAt, [2]int64{s.D, 1}, &m.C}, {"U", uAt, [2]int64{s.D, s.Latent}, &m.U},
+		{"V", vAt, [2]int64{s.D, s.Curvature}, &m.V}, {"Theta", thetaAt, [2]int64{q, s.Curvature}, &m.Theta},
+		{"tau", tauAt, [2]int64{rows, s.Latent}, &m.Tau},
+	} {
+		if a.at == tauAt && parts[tauAt] == 0 {
+			continue
+		}
+		n, err := product(a.what, a.lengths[:]...)
+		if err != nil {
+			return nil, err
+		}
+		if *a.to, err = view(a.what, parts[a.at], n); err != nil {
+			return nil, err
+		}
+	}
+	if j == nil {
+		return m, nil
+	}
+	var err error
+	m.Loss, err = s.Loss.build(j, parts[precisionAt], nil, 0)
+	return m, err
+}
+
+// StartMap begins to send rows through a model. The settings are D, d, s, loss
+// and threads; parts is the address of 6 addresses, those of c, U, V, Theta, tau
+// and precision, of which the last two may be 0. The act is one of
+//
+//	transform    rows of length D to their coordinates tau
+//	reconstruct  coordinates tau to rows f(tau)
+//	project      rows of length D to the nearest rows of the sheet
+//	losses       rows of length D to the losses of their projections, one each
+//
+// x holds the rows, out is the destination. It returns the number of the job.
+func StartMap(act, settings string, parts, x uint64, rows int64, out uint64) (int64, error) {
+	return guarded(act, func() (int64, error) {
+		a, ok := acts[act]
+		if !ok {
+			return 0, fmt.Errorf("no act %q: %w", act, framework.ErrInvalid)
+		}
+		var s modelSettings
+		if err := decode(settings, &s); err != nil {
+			return 0, err
+		}
+		addresses, err := addressList("parts", parts, modelArrays)
+		if err != nil {
+			return 0, err
+		}
+		from, to, err := a.arrays(s, x, rows, out)
+		if err != nil {
+			return 0, err
+		}
+		addresses = append([]uint64(nil), addresses...)
+		return start(act, func(j *job) (any, error) {
+			m, err := s.build(j, addresses, 0)
+			if err != nil {
+				return nil, err
+			}
+			result, err := a.apply(j, m, from, s.Threads)
+			copy(to, result)
+			return nil, err
+		}), nil
+	})
+}
+
+// act is something that a model does to rows.
+type act struct {
+	in, out func(modelSettings) int64 // lengths of rows
+	apply   func(j *job, m *scqm.Model, x []float64, threads int) ([]float64, error)
+}
+
+func ambient(s modelSettings) int64   { return s.D }
+func latent(s modelSettings) int64    { return s.Latent }
+func singleton(_ modelSettings) int64 { return 1 }
+func rowsOf(m *scqm.Model, x []float64) scqm.Data {
+	return scqm.Data{N: len(x) / m.D, D: m.D, X: x}
+}
+
+var acts = map[string]act{
+	"transform": {ambient, latent, func(j *job, m *scqm.Model, x []float64, threads int) ([]float64, error) {
+		return m.Transform(j.ctx, rowsOf(m, x), threads)
+	}},
+	"reconstruct": {latent, ambient, func(j *job, m *scqm.Model, x []float64, threads int) ([]float64, error) {
+		return m.Reconstruct(j.ctx, x, threads)
+	}},
+	"project": {ambient, ambient, func(j *job, m *scqm.Model, x []float64, threads int) ([]float64, error) {
+		return m.Project(j.ctx, rowsOf(m, x), threads)
+	}},
+	"losses": {ambient, singleton, projectionLosses},
+}
+
+func (a act) arrays(s modelSettings, x uint64, rows int64, out uint64) (from, to []float64, err error) {
+	for _, side := range []struct {
+		what    string
+		address uint64
+		columns int64
+		to      *[]float64
+	}{{"x", x, a.in(s), &from}, {"out", out, a.out(s), &to}} {
+		n, err := product(side.what, rows, side.columns)
+		if err != nil {
+			return nil, nil, err
+		}
+		if *side.to, err = view(side.what, side.address, n); err != nil {
+			return nil, nil, err
+		}
+	}
+	return from, to, nil
+}
+
+// projectionLosses returns the losses of the residuals that projection leaves.
+func projectionLosses(j *job, m *scqm.Model, x []float64, threads int) ([]float64, error) {
+	r, err := m.Project(j.ctx, rowsOf(m, x), threads)
+	if err != nil {
+		return nil, err
+	}
+	floats.Sub(r, x)
+	values := make([]float64, len(x)/m.D)
+	return values, m.Loss.Evaluate(values, nil, r, m.D)
+}
+
+// StartLoss begins to evaluate a loss, given as JSON with the matrix of
+// mahalanobis at precision, at residual rows r; the destinations values and
+// grad may be 0. It returns the number of the job.
+func StartLoss(loss string, precision, r uint64, rows, columns int64, values, grad uint64) (int64, error) {
+	return guarded("loss", func() (int64, error) {
+		var c lossChoice
+		if err := decode(loss, &c); err != nil {
+			return 0, err
+		}
+		residuals, err := readData(r, rows, columns, 0)
+		if err != nil {
+			return 0, err
+		}
+		to, err := optionalView("values", values, residuals.N)
+		if err != nil {
+			return 0, err
+		}
+		slopes, err := optionalView("grad", grad, len(residuals.X))
+		if err != nil {
+			return 0, err
+		}
+		return start("loss", func(j *job) (any, error) {
+			l, err := c.build(j, precision, nil, 0)
+			if err != nil {
+				return nil, err
+			}
+			if d, ok := l.(framework.Dimensioned); ok && d.Dim() != residuals.D {
+				return nil, fmt.Errorf("loss %s is for rows of length %d, not %d: %w", l.Name(), d.Dim(), residuals.D, framework.ErrInvalid)
+			}
+			return nil, l.Evaluate(to, slopes, residuals.X, residuals.D)
+		}), nil
+	})
+}

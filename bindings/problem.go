@@ -1,0 +1,200 @@
+package bindings
+
+import (
+	"fmt"
+
+	"github.com/scqm/scqm/framework"
+)
+
+// The functions of this file are for answering QuestionMinimum. Points, tangent
+// vectors and gradients are packed: block after block, row-major.
+
+// running is the run of a solver written in Python. It takes the question off
+// the job, so that Wait goes on with evaluations.
+func (j *job) running() (*minimum, error) {
+	if j.minimum == nil {
+		return nil, fmt.Errorf("job runs no solver of Python's: %w", errJob)
+	}
+	if j.asked != nil && j.asked.minimum != nil {
+		j.asked = nil
+	}
+	return j.minimum, nil
+}
+
+// withMinimum runs the body of a function on the problem that Python minimises.
+func withMinimum[T any](act string, number int64, body func(*job, *minimum) (T, error)) (T, error) {
+	return withJob(act, number, func(j *job) (T, error) {
+		m, err := j.running()
+		if err != nil {
+			var none T
+			return none, err
+		}
+		return body(j, m)
+	})
+}
+
+// ProblemBlocks describes the blocks of the problem as a JSON list of objects
+// with the entries name, manifold, rows (copies of the manifold), size (entries
+// of a copy) and dim.
+func ProblemBlocks(number int64) (string, error) {
+	return withMinimum("problem blocks", number, func(_ *job, m *minimum) (string, error) {
+		type block struct {
+			Name     string `json:"name"`
+			Manifold string `json:"manifold"`
+			Rows     int    `json:"rows"`
+			Size     int    `json:"size"`
+			Dim      int    `json:"dim"`
+		}
+		var list []block
+		for _, b := range m.evaluator.Blocks() {
+			list = append(list, block{b.Name, fmt.Sprint(b.Manifold), b.Rows(), b.Manifold.Size(), b.Dim()})
+		}
+		return encode(list)
+	})
+}
+
+// ProblemStart copies the point to begin with to the destination x.
+func ProblemStart(number int64, x uint64) (int64, error) {
+	return withMinimum("problem start", number, func(_ *job, m *minimum) (int64, error) {
+		to, err := m.packed("x", x)
+		if err != nil {
+			return 0, err
+		}
+		pack(to, m.start)
+		return 1, nil
+	})
+}
+
+// StartCost begins to evaluate the cost at x and, where the destination grad is
+// not 0, the Euclidean gradient. Wait returns Evaluated when it is over, and
+// [Cost] has the outcome.
+func StartCost(number int64, x, grad uint64) (int64, error) {
+	return withMinimum("start cost", number, func(j *job, m *minimum) (int64, error) {
+		at, err := m.packed("x", x)
+		if err != nil {
+			return 0, err
+		}
+		var slopes []float64
+		if grad != 0 {
+			if slopes, err = m.packed("grad", grad); err != nil {
+				return 0, err
+			}
+		}
+		select {
+		case m.work <- evaluation{at, slopes}:
+			return 1, nil
+		case <-j.done:
+			return 0, fmt.Errorf("job has ended: %w", errJob)
+		}
+	})
+}
+
+// Cost is the cost that StartCost asked for.
+func Cost(number int64) (float64, error) {
+	return withMinimum("cost", number, func(_ *job, m *minimum) (float64, error) { return m.cost, m.err })
+}
+
+// ProblemProject writes the orthogonal projection of v on the tangent space at x
+// to the destination dst.
+func ProblemProject(number int64, dst, x, v uint64) (int64, error) {
+	return eachBlock("project", number, dst, x, v, func(b framework.Block, dst, x, v []float64) error {
+		b.Project(dst, x, v)
+		return nil
+	})
+}
+
+// ProblemGradient writes the Riemannian gradient that belongs to the Euclidean
+// gradient v at x to the destination dst.
+func ProblemGradient(number int64, dst, x, v uint64) (int64, error) {
+	return eachBlock("gradient", number, dst, x, v, func(b framework.Block, dst, x, v []float64) error {
+		b.Gradient(dst, x, v)
+		return nil
+	})
+}
+
+// ProblemRetract writes the point reached from x along the tangent vector v to
+// the destination dst.
+func ProblemRetract(number int64, dst, x, v uint64) (int64, error) {
+	return eachBlock("retract", number, dst, x, v, func(b framework.Block, dst, x, v []float64) error {
+		return b.Retract(dst, x, v)
+	})
+}
+
+// ProblemInner is the inner product of the tangent vectors u and v at x.
+func ProblemInner(number int64, x, u, v uint64) (float64, error) {
+	var sum float64
+	_, err := eachBlock("inner", number, u, x, v, func(b framework.Block, u, x, v []float64) error {
+		sum += b.Inner(x, u, v)
+		return nil
+	})
+	return sum, err
+}
+
+// AnswerPoint ends the run of the solver at the point x; 0 stands for the best
+// point evaluated.
+func AnswerPoint(number int64, x uint64) (int64, error) {
+	return withMinimum("answer point", number, func(j *job, m *minimum) (int64, error) {
+		var end framework.Point
+		if x != 0 {
+			from, err := m.packed("x", x)
+			if err != nil {
+				return 0, err
+			}
+			end = framework.NewPoint(m.evaluator.Blocks())
+			unpack(end, from)
+		}
+		m.end <- end
+		j.minimum = nil
+		return 1, nil
+	})
+}
+
+// eachBlock does something to the blocks of three packed arrays.
+func eachBlock(act string, number int64, dst, x, v uint64, do func(b framework.Block, dst, x, v []float64) error) (int64, error) {
+	return withMinimum(act, number, func(_ *job, m *minimum) (int64, error) {
+		var parts [3]framework.Point
+		for i, address := range []uint64{dst, x, v} {
+			flat, err := m.packed(act, address)
+			if err != nil {
+				return 0, err
+			}
+			parts[i] = split(m.evaluator.Blocks(), flat)
+		}
+		for k, b := range m.evaluator.Blocks() {
+			if err := do(b, parts[0][k], parts[1][k], parts[2][k]); err != nil {
+				return 0, fmt.Errorf("block %s: %w: %w", b.Name, err, framework.ErrInvalid)
+			}
+		}
+		return 1, nil
+	})
+}
+
+// packed is the memory at an address as a packed array.
+func (m *minimum) packed(what string, address uint64) ([]float64, error) {
+	size := 0
+	for _, b := range m.evaluator.Blocks() {
+		size += b.Size()
+	}
+	return view(what, address, size)
+}
+
+// split cuts a packed array into blocks that share its memory.
+func split(blocks []framework.Block, flat []float64) framework.Point {
+	x := make(framework.Point, len(blocks))
+	for k, b := range blocks {
+		x[k], flat = flat[:b.Size():b.Size()], flat[b.Size():]
+	}
+	return x
+}
+
+func pack(dst []float64, x framework.Point) {
+	for _, b := range x {
+		dst = dst[copy(dst, b):]
+	}
+}
+
+func unpack(dst framework.Point, flat []float64) {
+	for _, b := range dst {
+		flat = flat[copy(b, flat):]
+	}
+}

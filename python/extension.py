@@ -1,0 +1,168 @@
+"""Build the extension module ``scqm._core`` from the Go package ``bindings``.
+
+gopy writes the C and Go sources of the module, and ``go build`` links them.
+The module keeps to the limited API of CPython, and is not linked with
+libpython: one file serves every CPython from 3.10 on.
+
+The sources that gopy writes are part of an sdist, so that building one needs
+Go, a C compiler and the headers of Python, but no gopy.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+NATIVE = ROOT / "build" / "_native"
+
+# The oldest Python that the module serves; pyproject.toml says the same.
+LIMITED_API = "0x030A0000"
+MODULE = "_core"
+
+# What gopy writes beyond the limited API, with its place in it.
+LIMITED = {
+    "core.go": [
+        (r"v := C\.PyComplex_AsCComplex\(o\)", ""),
+        (
+            r"float32\(v\.real\), float32\(v\.imag\)",
+            "float32(C.PyComplex_RealAsDouble(o)), "
+            "float32(C.PyComplex_ImagAsDouble(o))",
+        ),
+        (
+            r"float64\(v\.real\), float64\(v\.imag\)",
+            "float64(C.PyComplex_RealAsDouble(o)), "
+            "float64(C.PyComplex_ImagAsDouble(o))",
+        ),
+        (r"(?m)^#cgo (CFLAGS|LDFLAGS):.*$", ""),
+        # The command line of gopy names folders of this machine.
+        (r"(?m)^(# )?gopy gen .*$", ""),
+        (
+            r"static inline int gopy_method_check\(PyObject\* obj\) "
+            r"\{ // macro\s+return PyMethod_Check\(obj\);\s+\}",
+            "",
+        ),
+    ],
+    "core.c": [(r"typedef PyAsyncMethods\* cmpfunc;", "typedef void* cmpfunc;")],
+}
+
+
+class BuildError(Exception):
+    """The module cannot be built here; the message says what is missing."""
+
+
+def build(target: Path) -> None:
+    """Write the extension module to ``target``."""
+    check_tools()
+    if not from_sdist():
+        generate()
+    target.parent.mkdir(parents=True, exist_ok=True)
+    include = sysconfig.get_path("include")
+    environment = os.environ | {
+        "CGO_ENABLED": "1",
+        "CGO_CFLAGS": f"-I{include} -O2 -DPy_LIMITED_API={LIMITED_API}",
+        # On macOS the interpreter supplies its symbols when it loads a module.
+        "CGO_LDFLAGS": "-undefined dynamic_lookup" if sys.platform == "darwin" else "",
+        "CGO_LDFLAGS_ALLOW": "-undefined|dynamic_lookup",
+    }
+    run(
+        "go", "build", "-trimpath", "-buildvcs=false", "-buildmode=c-shared",
+        "-ldflags=-s -w", "-o", str(target), "./" + NATIVE.relative_to(ROOT).as_posix(),
+        environment=environment,
+    )  # fmt: skip
+    target.with_suffix(".h").unlink(missing_ok=True)
+
+
+def generate() -> None:
+    """Write the sources of the module to ``build/_native``."""
+    check_tools()
+    shutil.rmtree(NATIVE, ignore_errors=True)
+    NATIVE.mkdir(parents=True)
+    output = NATIVE.relative_to(ROOT).as_posix()
+    run(
+        "go", "tool", "gopy", "gen", "-no-make", "-name=core", f"-output={output}",
+        f"-vm={sys.executable}", "./bindings",
+    )  # fmt: skip
+    # build.py uses pybindgen, which belongs to this Python.
+    run(sys.executable, "build.py", folder=NATIVE)
+    for name, changes in LIMITED.items():
+        path = NATIVE / name
+        text = path.read_text(encoding="utf-8")
+        for pattern, replacement in changes:
+            text, count = re.subn(pattern, replacement, text)
+            if count == 0:
+                raise BuildError(f"gopy wrote a {name} without {pattern!r}")
+        path.write_text(text, encoding="utf-8")
+    header = NATIVE / "core_go.h"
+    header.write_text('#include "_cgo_export.h"\n', encoding="utf-8")
+    run("go", "tool", "goimports", "-w", str(NATIVE / "core.go"))
+    for name in ("__init__.py", "bindings.py", "go.py", "build.py"):
+        (NATIVE / name).unlink()
+
+
+def from_sdist() -> bool:
+    """Whether the sources were unpacked from an sdist, which has them all."""
+    return (ROOT / "PKG-INFO").exists() and (NATIVE / "core.c").exists()
+
+
+def check_tools() -> None:
+    """Refuse at once what would fail late and obscurely."""
+    no_wheel = (
+        "there is no ready-made wheel of scqm for this platform, so that it is "
+        "built from source"
+    )
+    if shutil.which("go") is None:
+        raise BuildError(
+            f"Go is missing: {no_wheel}; install Go {go_version()} or newer "
+            "(go.dev/doc/install), make sure that `go` is on the PATH, and try again"
+        )
+    # go env says which compiler Go would use; it may be an absolute path.
+    compiler = capture("go", "env", "CC").split()
+    if not compiler or shutil.which(compiler[0]) is None:
+        raise BuildError(
+            f"the C compiler {' '.join(compiler) or 'of Go'} is missing: {no_wheel}; "
+            "install one (Debian: apt install gcc libc6-dev; macOS: xcode-select "
+            "--install), and try again"
+        )
+    header = Path(sysconfig.get_path("include")) / "Python.h"
+    if not header.exists():
+        raise BuildError(
+            f"the headers of Python are missing ({header}): {no_wheel}; install them "
+            "(Debian: apt install python3-dev), and try again"
+        )
+
+
+def go_version() -> str:
+    """Return the version of Go that go.mod asks for."""
+    text = (ROOT / "go.mod").read_text(encoding="utf-8")
+    found = re.search(r"(?m)^go (\d+\.\d+)", text)
+    return found.group(1) if found else "1.26"
+
+
+def run(
+    *command: str, folder: Path = ROOT, environment: dict[str, str] | None = None
+) -> None:
+    """Run a command; what it prints is shown where it fails."""
+    done = subprocess.run(
+        command,
+        cwd=folder,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    if done.returncode != 0:
+        raise BuildError(f"{' '.join(command)} failed:\n{done.stdout}")
+
+
+def capture(*command: str) -> str:
+    """Return what a command prints."""
+    return subprocess.run(
+        command, cwd=ROOT, capture_output=True, text=True, check=False
+    ).stdout

@@ -1,0 +1,597 @@
+"""The estimator, and model files."""
+
+from __future__ import annotations
+
+import json
+import math
+import numbers
+import os
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_array
+from sklearn.utils.validation import (
+    _check_sample_weight,
+    check_is_fitted,
+    validate_data,
+)
+
+from . import _core, _native, losses, solvers
+from ._native import Array, Job, address, call
+from ._progress import Progress
+from .exceptions import InputError
+
+__all__ = ["SCQM", "load"]
+
+# The seed of a RandomState is drawn below this bound.
+SEED_BOUND = 2**31 - 1
+
+
+class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Robust subspace-constrained quadratic model.
+
+    Learns a curved sheet f(tau) = c + U tau + V Theta' phi(tau), where phi(tau)
+    holds the products tau_i tau_j with i <= j and [U V] has orthonormal columns,
+    and a coordinate tau_i for each row x_i, so that the sum of
+    loss(f(tau_i) - x_i) is least [1]_. It is principal component analysis with
+    curvature, for losses that shrug off outliers.
+
+    Parameters
+    ----------
+    n_components : int, default=2
+        Latent dimension d.
+    n_curvature : int, optional
+        Number s of directions in which the sheet may bend; by default
+        min(d(d+1)/2, D-d).
+    loss : str, Loss or callable, default="l2"
+        Loss of a residual row: a name of :func:`scqm.losses.names`, a
+        :class:`scqm.losses.Loss`, or a function that takes residual rows
+        (n, D) and returns values (n,) and gradients (n, D).
+    p : float, optional
+        Power of the loss "lp", at least 1.
+    delta : float, optional
+        Norm at which the loss "huber" turns linear; by default 1.345 times a
+        robust scale of the residuals.
+    precision : array-like of shape (D, D), optional
+        Matrix of the loss "mahalanobis".
+    solver : str or Solver, default="auto"
+        A name of :func:`scqm.solvers.names` or a :class:`scqm.Solver`.
+    linear : bool, default=False
+        Keep the sheet flat, Theta = 0.
+    ridge : float, default=0.0
+        Penalty on curvature, in a unit free of scale: it adds
+        ridge (F_lin / n) h2 sum_k |A_k|^2 to the objective, with F_lin the
+        objective of the principal component start, h2 the mean squared
+        distance of the rows from their mean, and A_k the symmetric matrix of
+        column k of Theta.
+    n_init : int, default=1
+        Number of starts; the best fit is kept.
+    max_iter : int, optional
+        Most iterations.
+    tol : float, optional
+        First-order residual, free of scale, at which a fit counts as converged;
+        by default 1e-6.
+    time_limit : float, optional
+        Most seconds to spend on iterations.
+    random_state : int, RandomState or None, default=None
+        Seed of random starts. None stands for 0: fits can be repeated.
+    n_threads : int, optional
+        Threads to use. By default as many as the environment variable
+        OMP_NUM_THREADS says, which joblib sets in its workers, else as many as
+        there are processors. The result does not depend on it.
+    verbose : bool, default=False
+        Show progress.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (d, D)
+        The axes U along which the sheet spreads, one per row.
+    curvature_components_ : ndarray of shape (s, D)
+        The axes V into which it bends, one per row.
+    theta_ : ndarray of shape (d(d+1)/2, s)
+        The curvature Theta. Column k holds the symmetric matrix A_k, row by row
+        of its upper triangle, with entries off the diagonal doubled.
+    offset_ : ndarray of shape (D,)
+        The point c.
+    embedding_ : ndarray of shape (n, d)
+        The coordinates tau_i found by the fit.
+    objective_ : float
+        Sum of the losses, weighted, without penalty.
+    penalty_ : float
+        The penalty on curvature.
+    n_iter_ : int
+        Iterations of the solver.
+    status_ : str
+        Why the fit ended: "converged", "stalled", "max_iter" or "time_limit".
+        "converged" is verified at the point returned.
+    message_ : str
+        The same in a sentence.
+    notes_ : list of str
+        What was done differently from what was asked, and why.
+    history_ : dict of ndarray
+        "iteration", "cost", "passes" (over the data) and "seconds", with an
+        entry for the start and every iteration.
+    kkt_ : dict of float, or None
+        Norms of the gradients with respect to c, Q, Theta and tau, per row.
+    loss_ : Loss
+        The loss, with the parameters used.
+    solver_ : str
+        The name of the solver used.
+    n_features_in_ : int
+        Number D of columns.
+    feature_names_in_ : ndarray of shape (D,)
+        Names of the columns, where all of them are strings.
+
+    See Also
+    --------
+    sklearn.decomposition.PCA : Flat sheets by least squares.
+
+    References
+    ----------
+    .. [1] Z. Zhai and L. Li, Robust Subspace-Constrained Quadratic Models for
+       Low-Dimensional Structure Learning, arXiv 2605.20300.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scqm import SCQM
+    >>> t = np.linspace(-1, 1, 100)
+    >>> X = np.column_stack([t, t**2])
+    >>> X[::10, 1] += 1.0
+    >>> model = SCQM(n_components=1).fit(X)
+    >>> bool(np.median(np.abs(model.project(X) - X)) < 1e-3)
+    True
+    """
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        n_curvature: int | None = None,
+        *,
+        loss: losses.LossLike = "l2",
+        p: float | None = None,
+        delta: float | None = None,
+        precision: npt.ArrayLike | None = None,
+        solver: str | solvers.Solver = "auto",
+        linear: bool = False,
+        ridge: float = 0.0,
+        n_init: int = 1,
+        max_iter: int | None = None,
+        tol: float | None = None,
+        time_limit: float | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        n_threads: int | None = None,
+        verbose: bool = False,
+    ) -> None:
+        self.n_components = n_components
+        self.n_curvature = n_curvature
+        self.loss = loss
+        self.p = p
+        self.delta = delta
+        self.precision = precision
+        self.solver = solver
+        self.linear = linear
+        self.ridge = ridge
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.time_limit = time_limit
+        self.random_state = random_state
+        self.n_threads = n_threads
+        self.verbose = verbose
+
+    def fit(
+        self, X: npt.ArrayLike, y: None = None, sample_weight: npt.ArrayLike | None = None
+    ) -> SCQM:
+        """Learn a sheet from rows.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, D)
+            One sample per row. C-contiguous float64 is used without a copy.
+        y : None
+            Ignored.
+        sample_weight : array-like of shape (n,), optional
+            Factors of the losses of the rows, at least 0.
+
+        Returns
+        -------
+        SCQM
+            The estimator itself.
+
+        Raises
+        ------
+        InputError
+            Data or parameters that cannot be used; a ValueError.
+        NonFiniteError
+            The loss gave NaN or infinite values.
+        """
+        settings = self._settings()
+        loss = losses.resolve(self.loss, self.p, self.delta, self.precision)
+        rows = _rows(self, X, reset=True, ensure_min_samples=2)
+        if settings["d"] > rows.shape[1]:
+            raise InputError(
+                f"n_components={settings['d']} exceeds n_features={rows.shape[1]}"
+            )
+        weights = None
+        if sample_weight is not None:
+            weights = _native.contiguous(
+                _check_sample_weight(
+                    sample_weight, rows, dtype=np.float64, ensure_non_negative=True
+                )
+            )
+        settings["loss"] = loss._choice()
+        report, arrays = self._run(settings, loss, rows, weights)
+        self._take(report, arrays, loss)
+        if self.status_ in ("max_iter", "max_evaluations"):
+            warnings.warn(f"SCQM: {self.message_}", ConvergenceWarning, stacklevel=2)
+        return self
+
+    def transform(self, X: npt.ArrayLike) -> Array:
+        """Return the coordinates of the points of the sheet nearest to rows.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, D)
+            Rows. The result for one does not depend on the others.
+
+        Returns
+        -------
+        ndarray of shape (n, d)
+            For each row the tau for which loss(f(tau) - x) is least.
+        """
+        check_is_fitted(self)
+        return self._map("transform", _rows(self, X), self.components_.shape[0])
+
+    def inverse_transform(self, T: npt.ArrayLike) -> Array:
+        """Return the points of the sheet with the coordinates given.
+
+        Parameters
+        ----------
+        T : array-like of shape (n, d)
+            Coordinates.
+
+        Returns
+        -------
+        ndarray of shape (n, D)
+            The rows f(tau).
+        """
+        check_is_fitted(self)
+        _refuse_mask(T)
+        tau = check_array(T, dtype=np.float64, order="C", input_name="T")
+        d, D = self.components_.shape
+        if tau.shape[1] != d:
+            raise InputError(f"T has {tau.shape[1]} columns; the model has {d} components")
+        return self._map("reconstruct", tau, D)
+
+    def project(self, X: npt.ArrayLike) -> Array:
+        """Return the points of the sheet nearest to rows.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, D)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n, D)
+            The rows f(tau) with tau as of :meth:`transform`.
+        """
+        check_is_fitted(self)
+        return self._map("project", _rows(self, X), self.components_.shape[1])
+
+    def score(
+        self, X: npt.ArrayLike, y: None = None, sample_weight: npt.ArrayLike | None = None
+    ) -> float:
+        """Return minus the mean loss of rows against their projections.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, D)
+            Rows.
+        y : None
+            Ignored.
+        sample_weight : array-like of shape (n,), optional
+            Weights of the mean.
+
+        Returns
+        -------
+        float
+            At most 0; the higher, the better the sheet fits.
+        """
+        check_is_fitted(self)
+        rows = _rows(self, X)
+        values = self._map("losses", rows, 1)[:, 0]
+        if sample_weight is not None:
+            sample_weight = _check_sample_weight(sample_weight, rows, dtype=np.float64)
+        return -float(np.average(values, weights=sample_weight))
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model to a file, the same as the program scqm writes.
+
+        The file takes the place of an older one only when it is complete.
+        :func:`numpy.load` reads it: the arrays ``c`` (D,), ``U`` (D, d), ``V``
+        (D, s), ``Theta`` (q, s) and ``tau`` (n, d), and ``meta.json``. Of a loss
+        written in Python it holds the name only.
+
+        Parameters
+        ----------
+        path : str or PathLike
+            The file, usually ending in ``.npz``.
+
+        Raises
+        ------
+        FileError
+            The file cannot be written; an OSError.
+        """
+        check_is_fitted(self)
+        embedding = _native.contiguous(self.embedding_) if len(self.embedding_) else None
+        parts, keep = self._parts(embedding)
+        settings = self._model_settings()
+        settings |= {"meta": self._report, "rows": len(self.embedding_)}
+        number = call(
+            _core.bindings_StartSave, os.fspath(path), json.dumps(settings), address(parts)
+        )
+        with Job(number, (parts, *keep), self._answer()) as job:
+            job.wait()
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.components_.shape[0])
+
+    def _settings(self) -> dict[str, Any]:
+        """Return the parameters as the library takes them."""
+        solver = self.solver
+        if isinstance(solver, type) or not isinstance(solver, str | solvers.Solver):
+            raise InputError(
+                f"solver is {solver!r}; want a name ({', '.join(solvers.names())}) or a Solver"
+            )
+        _integer("n_init", self.n_init, 1)
+        return {
+            "d": _integer("n_components", self.n_components, 1),
+            "s": 0 if self.n_curvature is None else _integer("n_curvature", self.n_curvature, 1),
+            "linear": _truth("linear", self.linear),
+            "ridge": _real("ridge", self.ridge, 0, False),
+            "solver": solver if isinstance(solver, str) else solver.name,
+            "python_solver": isinstance(solver, solvers.Solver),
+            "max_iter": 0 if self.max_iter is None else _integer("max_iter", self.max_iter, 1),
+            "tol": 0.0 if self.tol is None else _real("tol", self.tol, 0, True),
+            "time_limit": (
+                0.0 if self.time_limit is None else _real("time_limit", self.time_limit, 0, True)
+            ),
+            "seed": _seed(self.random_state),
+            "threads": _threads(self.n_threads),
+        }
+
+    def _run(
+        self, settings: dict[str, Any], loss: losses.Loss, X: Array, weights: Array | None
+    ) -> tuple[dict[str, Any], dict[str, Array]]:
+        """Fit, and return the report and the arrays."""
+        matrix = loss._matrix()
+        number = call(
+            _core.bindings_StartFit, json.dumps(settings),
+            address(X), *X.shape, address(weights), address(matrix),
+        )  # fmt: skip
+        d = settings["d"]
+        # The rows of the matrices among the blocks of the problem.
+        counts = {"Q": X.shape[1], "Theta": d * (d + 1) // 2, "Tau": len(X)}
+
+        def answer(job: Job, state: Array) -> None:
+            if state[_native.QUESTION] == _native.QUESTION_MINIMUM:
+                solvers.answer(self.solver, job, counts, self.max_iter, self.tol)
+            else:
+                losses.answer(loss, job, state)
+
+        progress = Progress(self.max_iter) if self.verbose else None
+        with Job(number, (X, weights, matrix), answer) as job:
+            try:
+                job.wait(progress=progress)
+            finally:
+                if progress is not None:
+                    progress.close()
+            return _result(job)
+
+    def _take(self, report: dict[str, Any], arrays: dict[str, Array], loss: losses.Loss) -> None:
+        """Set the attributes from a fit or a file."""
+        self._report = report
+        self.components_ = arrays["u"].T
+        self.curvature_components_ = arrays["v"].T
+        self.theta_ = arrays["theta"]
+        self.offset_ = arrays["c"]
+        self.embedding_ = arrays["tau"]
+        self.objective_ = report["objective"]
+        self.penalty_ = report["penalty"]
+        self.n_iter_ = report["iterations"]
+        self.status_ = report["status"]
+        self.message_ = report["message"]
+        self.notes_ = report["notes"] or []
+        history = arrays["history"]
+        self.history_ = {
+            "iteration": history[:, 0].astype(np.int64),
+            "cost": history[:, 1].copy(),
+            "passes": history[:, 2].copy(),
+            "seconds": history[:, 3].copy(),
+        }
+        self.kkt_ = report["kkt"]
+        self.solver_ = report["solver"]
+        if isinstance(loss, losses.Huber):
+            loss = losses.Huber(report["loss"]["params"]["delta"])
+        self.loss_ = loss
+
+    def _model_settings(self) -> dict[str, Any]:
+        d, D = self.components_.shape
+        return {
+            "D": D,
+            "d": d,
+            "s": len(self.curvature_components_),
+            "loss": self.loss_._choice(),
+            "threads": _threads(self.n_threads),
+        }
+
+    def _parts(self, embedding: Array | None = None) -> tuple[npt.NDArray[np.uint64], tuple[Any, ...]]:
+        """Return the addresses of the arrays of the model, and the arrays."""
+        arrays = (
+            _native.contiguous(self.offset_),
+            _native.contiguous(self.components_.T),
+            _native.contiguous(self.curvature_components_.T),
+            _native.contiguous(self.theta_),
+            embedding,
+            self.loss_._matrix(),
+        )
+        return np.array([address(a) for a in arrays], dtype=np.uint64), arrays
+
+    def _answer(self) -> Callable[[Job, Array], None]:
+        return lambda job, state: losses.answer(self.loss_, job, state)
+
+    def _map(self, act: str, X: Array, columns: int) -> Array:
+        """Send rows through the model."""
+        out = np.empty((len(X), columns))
+        parts, keep = self._parts()
+        number = call(
+            _core.bindings_StartMap, act, json.dumps(self._model_settings()),
+            address(parts), address(X), len(X), address(out),
+        )  # fmt: skip
+        with Job(number, (X, out, parts, *keep), self._answer()) as job:
+            job.wait()
+        return out
+
+
+def load(path: str | os.PathLike[str], *, loss: losses.LossLike | None = None) -> SCQM:
+    """Read a model file of :meth:`SCQM.save` or of the program scqm.
+
+    Parameters
+    ----------
+    path : str or PathLike
+        The file.
+    loss : str, Loss or callable, optional
+        The loss to project with; needed for a model that was fitted with a loss
+        written in Python.
+
+    Returns
+    -------
+    SCQM
+        A fitted estimator, whose parameters are those of the file.
+
+    Raises
+    ------
+    FileError
+        The file cannot be read; an OSError.
+    InputError
+        It holds no model, a damaged one, or one with a loss unknown here; a
+        ValueError.
+
+    Examples
+    --------
+    >>> import numpy as np, pathlib, tempfile
+    >>> import scqm
+    >>> X = np.random.default_rng(0).normal(size=(50, 4))
+    >>> model = scqm.SCQM(2).fit(X)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     model.save(pathlib.Path(folder, "model.npz"))
+    ...     again = scqm.load(pathlib.Path(folder, "model.npz"))
+    >>> bool((again.transform(X) == model.transform(X)).all())
+    True
+    """
+    with Job(call(_core.bindings_StartLoad, os.fspath(path))) as job:
+        job.wait()
+        report, arrays = _result(job)
+        matrix = np.empty((report["D"], report["D"]))
+        found = call(_core.bindings_LoadedPrecision, job.number, address(matrix))
+    if loss is not None:
+        resolved = losses.resolve(loss)
+    else:
+        known = losses.from_report(report["loss"], matrix if found else None)
+        if known is None:
+            raise InputError(
+                f"{os.fspath(path)}: the loss {report['loss']['name']!r} of the model is "
+                "not known here; give it: load(path, loss=...)"
+            )
+        resolved = known
+    model = SCQM(
+        report["d"],
+        report["s"] or None,
+        loss=resolved,
+        solver=report["solver"] if report["solver"] in solvers.names() else "auto",
+        linear=report["linear"],
+        ridge=report["ridge"],
+        random_state=report["seed"],
+    )
+    model._take(report, arrays, resolved)
+    model.n_features_in_ = report["D"]
+    return model
+
+
+def _result(job: Job) -> tuple[dict[str, Any], dict[str, Array]]:
+    """Fetch what a job has fitted or loaded."""
+    report: dict[str, Any] = json.loads(call(_core.bindings_FitReport, job.number))
+    D, d, s = report["D"], report["d"], report["s"]
+    shapes = {
+        "c": (D,), "u": (D, d), "v": (D, s), "theta": (d * (d + 1) // 2, s),
+        "tau": (report.pop("rows"), d), "history": (report.pop("records"), 4),
+    }  # fmt: skip
+    report.pop("seconds"), report.pop("has_loss")
+    arrays = {name: np.empty(shape) for name, shape in shapes.items()}
+    call(_core.bindings_FitArrays, job.number, *(address(a) for a in arrays.values()))
+    return report, arrays
+
+
+def _rows(estimator: SCQM, X: npt.ArrayLike, *, reset: bool = False, **checks: Any) -> Array:
+    """Return rows as C-contiguous float64, checked, without a copy if it can."""
+    _refuse_mask(X)
+    checked = validate_data(estimator, X, reset=reset, dtype=np.float64, order="C", **checks)
+    return _native.contiguous(checked)
+
+
+def _refuse_mask(X: npt.ArrayLike) -> None:
+    if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
+        row = np.argwhere(np.ma.getmaskarray(X))[0].tolist()
+        raise InputError(
+            f"X has masked entries, the first at {row}; remove or impute them first"
+        )
+
+
+def _integer(name: str, value: Any, least: int) -> int:
+    if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Integral):
+        raise InputError(f"{name} is {value!r}; want an integer of at least {least}")
+    if not least <= value < 2**31:
+        raise InputError(f"{name} is {value}; want at least {least} and less than 2**31")
+    return int(value)
+
+
+def _real(name: str, value: Any, least: float, above: bool) -> float:
+    wanted = f"a finite number {'above' if above else 'of at least'} {least}"
+    if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Real):
+        raise InputError(f"{name} is {value!r}; want {wanted}")
+    if not math.isfinite(value) or value < least or (above and value == least):
+        raise InputError(f"{name} is {value}; want {wanted}")
+    return float(value)
+
+
+def _truth(name: str, value: Any) -> bool:
+    if not isinstance(value, bool | np.bool_):
+        raise InputError(f"{name} is {value!r}; want True or False")
+    return bool(value)
+
+
+def _seed(value: Any) -> int:
+    if value is None:
+        return 0
+    if isinstance(value, np.random.RandomState):
+        return int(value.randint(SEED_BOUND))
+    if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Integral):
+        raise InputError(f"random_state is {value!r}; want an integer, a RandomState or None")
+    if not 0 <= value < 2**64:
+        raise InputError(f"random_state is {value}; want at least 0 and less than 2**64")
+    return int(value)
+
+
+def _threads(value: Any) -> int:
+    if value is not None:
+        return _integer("n_threads", value, 1)
+    setting = os.environ.get("OMP_NUM_THREADS", "")
+    return int(setting) if setting.isdecimal() else 0

@@ -1,0 +1,530 @@
+r"""Losses of residual rows, those of the library and your own.
+
+=================  ==========================  =====================================
+class              loss of a residual row r    use it for
+=================  ==========================  =====================================
+:class:`L2`        \|r\|                       outliers among whole rows
+:class:`L1`        sum of \|r_k\|              outliers in single entries
+:class:`SquaredL2` \|r\|^2                     least squares, no outliers
+:class:`Lp`        sum of \|r_k\|^p            between the two, or light tails (p > 2)
+:class:`Huber`     quadratic, then linear      least squares with outlying rows
+:class:`Mahalanobis` r' M r                    correlated noise of known covariance
+=================  ==========================  =====================================
+
+Any function that takes residual rows ``R`` of shape (n, D) and returns values of
+shape (n,) and gradients of shape (n, D) is a loss, and so is a subclass of
+:class:`Loss`. :func:`check` tries whether one keeps the laws of losses.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _core, _native
+from ._native import Array, Job, address, call, contiguous
+from .exceptions import InputError, LossError
+
+__all__ = [
+    "L1",
+    "L2",
+    "CheckReport",
+    "Huber",
+    "Loss",
+    "LossLike",
+    "Lp",
+    "Mahalanobis",
+    "SquaredL2",
+    "Verdict",
+    "check",
+    "names",
+]
+
+
+class Loss(ABC):
+    """A loss of residual rows; subclass it to write your own.
+
+    A subclass defines :meth:`evaluate`. It may also define
+
+    ``weights(R)``
+        weights (n, D), at least 0, of a quadratic upper bound:
+        loss(r) <= loss(r0) + 1/2 sum_k w_k (r_k^2 - r0_k^2), w = weights(r0);
+    ``hessian_product(R, V)``
+        the products (n, D) of the Hessian at each row of R with that row of V,
+
+    which some solvers use. Losses must be at least 0 and finite. They are never
+    called from two threads at a time by one fit.
+
+    Attributes
+    ----------
+    name : str
+        What the loss is called in reports and files; by default the name of
+        the class in small letters.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scqm import SCQM
+    >>> from scqm.losses import Loss
+    >>> class LogCosh(Loss):
+    ...     def evaluate(self, R):
+    ...         a = np.abs(R)
+    ...         values = (a + np.log1p(np.exp(-2 * a)) - np.log(2)).sum(axis=1)
+    ...         return values, np.tanh(R)
+    >>> t = np.linspace(-1, 1, 50)
+    >>> X = np.column_stack([t, t**2])
+    >>> SCQM(1, loss=LogCosh()).fit(X).loss_.name
+    'log_cosh'
+    """
+
+    name: str = ""
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if "name" not in cls.__dict__:
+            cls.name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", cls.__name__).lower()
+
+    @abstractmethod
+    def evaluate(self, R: Array) -> tuple[npt.ArrayLike, npt.ArrayLike]:
+        """Return values and gradients of residual rows.
+
+        Parameters
+        ----------
+        R : ndarray of shape (n, D)
+            Residual rows, float64. The array is yours.
+
+        Returns
+        -------
+        values : array-like of shape (n,)
+            The loss of every row; it depends on that row only.
+        gradients : array-like of shape (n, D)
+            Its gradient, at a kink any subgradient.
+        """
+
+    # What the library is told about the loss.
+
+    def _choice(self) -> dict[str, Any]:
+        return {
+            "name": self.name,
+            "python": True,
+            "weights": callable(getattr(self, "weights", None)),
+            "hessian": callable(getattr(self, "hessian_product", None)),
+        }
+
+    def _matrix(self) -> Array | None:
+        return None
+
+
+#: What a parameter ``loss`` may be.
+LossLike: TypeAlias = (
+    str | Loss | Callable[[Array], tuple[npt.ArrayLike, npt.ArrayLike]]
+)
+
+
+class _Function(Loss):
+    """A function as a loss."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.function = function
+        self.name = str(getattr(function, "__name__", type(function).__name__))
+
+    def evaluate(self, R: Array) -> tuple[npt.ArrayLike, npt.ArrayLike]:
+        result: tuple[npt.ArrayLike, npt.ArrayLike] = self.function(R)
+        return result
+
+
+class _Native(Loss):
+    """A loss of the library. Equal losses compare equal."""
+
+    def _params(self) -> dict[str, Any]:
+        return dict(vars(self))
+
+    def _choice(self) -> dict[str, Any]:
+        return {"name": self.name, **self._params()}
+
+    def evaluate(self, R: npt.ArrayLike) -> tuple[Array, Array]:
+        """Return values and gradients of residual rows.
+
+        Parameters
+        ----------
+        R : array-like of shape (n, D)
+            Residual rows.
+
+        Returns
+        -------
+        values : ndarray of shape (n,)
+        gradients : ndarray of shape (n, D)
+
+        Examples
+        --------
+        >>> from scqm.losses import L2
+        >>> values, gradients = L2().evaluate([[3.0, 4.0]])
+        >>> values.tolist(), gradients.tolist()
+        ([5.0], [[0.6, 0.8]])
+        """
+        rows = contiguous(R)
+        if rows.ndim != 2:
+            raise InputError(f"residuals have {rows.ndim} dimensions; want rows, (n, D)")
+        values, gradients = np.empty(len(rows)), np.empty(rows.shape)
+        matrix = self._matrix()
+        number = call(
+            _core.bindings_StartLoss,
+            json.dumps(self._choice()),
+            address(matrix),
+            address(rows),
+            *rows.shape,
+            address(values),
+            address(gradients),
+        )
+        _native.run(number, rows, values, gradients, matrix)
+        return values, gradients
+
+    def __repr__(self) -> str:
+        params = ", ".join(f"{k}={v!r}" for k, v in vars(self).items() if v is not None)
+        return f"{type(self).__name__}({params})"
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and vars(self) == vars(other)
+
+    def __hash__(self) -> int:
+        return hash((type(self), *vars(self).values()))
+
+
+class L1(_Native):
+    r"""Sum of \|r_k\|: outliers in single entries, independent Laplace noise."""
+
+
+class L2(_Native):
+    r"""Norm \|r\|: outliers among whole rows, isotropic Laplace noise."""
+
+
+class SquaredL2(_Native):
+    r"""Squared norm \|r\|^2: least squares, Gaussian noise without outliers."""
+
+    name = "squared_l2"
+
+
+class Lp(_Native):
+    r"""Sum of \|r_k\|^p: generalised Gaussian noise.
+
+    Parameters
+    ----------
+    p : float
+        Power, at least 1.
+    """
+
+    def __init__(self, p: float) -> None:
+        self.p = _number("p", p)
+
+
+class Huber(_Native):
+    r"""Half of \|r\|^2 where \|r\| <= delta, else delta \|r\| - delta^2/2.
+
+    Parameters
+    ----------
+    delta : float, optional
+        The norm at which the loss turns linear, above 0, in the unit of the
+        data. By default 1.345 times a robust scale of the residuals of the best
+        flat sheet, computed in ``fit``.
+    """
+
+    def __init__(self, delta: float | None = None) -> None:
+        self.delta = None if delta is None else _number("delta", delta)
+
+
+class Mahalanobis(_Native):
+    """The form r'Mr: Gaussian noise with the covariance M^-1.
+
+    Parameters
+    ----------
+    M : array-like of shape (D, D)
+        Symmetric positive definite matrix.
+    """
+
+    def __init__(self, M: npt.ArrayLike) -> None:
+        matrix = np.array(M, dtype=np.float64, order="C")
+        if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or not matrix.size:
+            raise InputError(f"precision has shape {matrix.shape}; want (D, D)")
+        matrix.flags.writeable = False
+        self.M = matrix
+
+    def _params(self) -> dict[str, Any]:
+        return {"precision_size": len(self.M)}
+
+    def _matrix(self) -> Array | None:
+        return self.M
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Mahalanobis) and np.array_equal(self.M, other.M)
+
+    def __hash__(self) -> int:
+        return hash(self.M.tobytes())
+
+
+_BY_NAME: dict[str, type[_Native]] = {
+    c.name: c for c in (L1, L2, SquaredL2, Lp, Huber, Mahalanobis)
+}
+
+
+class _Registered(_Native):
+    """A loss that the library knows under a name, with its parameters."""
+
+    def __init__(self, name: str, extra: dict[str, float]) -> None:
+        self.name = name
+        self.extra = extra
+
+    def _params(self) -> dict[str, Any]:
+        return {"extra": self.extra}
+
+    def __hash__(self) -> int:
+        return hash((self.name, *sorted(self.extra.items())))
+
+
+def names() -> list[str]:
+    """Return the names of the losses of the library.
+
+    Examples
+    --------
+    >>> import scqm.losses
+    >>> "huber" in scqm.losses.names()
+    True
+    """
+    return [loss["name"] for loss in json.loads(call(_core.bindings_Losses))]
+
+
+def resolve(
+    loss: LossLike,
+    p: float | None = None,
+    delta: float | None = None,
+    precision: npt.ArrayLike | None = None,
+) -> Loss:
+    """Return the loss that the parameters of an estimator stand for."""
+    given = {
+        name: value
+        for name, value in (("p", p), ("delta", delta), ("precision", precision))
+        if value is not None
+    }
+    if isinstance(loss, str):
+        return _by_name(loss, given)
+    if given:
+        raise InputError(
+            f"{', '.join(given)} goes with a loss given by name; give {loss!r} its "
+            "parameters itself"
+        )
+    if isinstance(loss, Loss):
+        return loss
+    if isinstance(loss, type) and issubclass(loss, Loss):
+        raise InputError(f"loss is the class {loss.__name__}; want an object of it")
+    if callable(loss):
+        return _Function(loss)
+    raise InputError(
+        f"loss is {loss!r}; want a name ({', '.join(names())}), a Loss or a function "
+        "of residual rows"
+    )
+
+
+def _by_name(name: str, given: dict[str, Any]) -> Loss:
+    wanted = {"lp": "p", "huber": "delta", "mahalanobis": "precision"}.get(name)
+    for other in given:
+        if other != wanted and name in _BY_NAME:
+            raise InputError(f"loss {name!r} takes no {other}")
+    if name == "huber":
+        return Huber(given.get("delta"))
+    if wanted is not None and wanted not in given:
+        raise InputError(f"loss {name!r} needs {wanted}")
+    if name in _BY_NAME:
+        return _BY_NAME[name](*given.values())
+    if name not in names():
+        # The library has the better message: it knows names that are near.
+        _Registered(name, {}).evaluate(np.zeros((1, 1)))
+    return _Registered(name, {k: _number(k, v) for k, v in given.items()})
+
+
+def from_report(report: dict[str, Any], matrix: Array | None) -> Loss | None:
+    """Return the loss of a model file, None where it is not known here."""
+    name, params = report["name"], report.get("params") or {}
+    if name == "mahalanobis" and matrix is not None:
+        return Mahalanobis(matrix)
+    if name in _BY_NAME:
+        return _BY_NAME[name](**params)
+    return _Registered(name, params) if name in names() else None
+
+
+def _number(name: str, value: Any) -> float:
+    if isinstance(value, bool | np.bool_ | str):
+        raise InputError(f"{name} is {value!r}; want a number")
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        raise InputError(f"{name} is {value!r}; want a number") from None
+    if not np.isfinite(number):
+        raise InputError(f"{name} is {number}; want a finite number")
+    return number
+
+
+def answer(loss: Loss, job: Job, state: Array) -> None:
+    """Answer a question of a job about rows with a loss written in Python."""
+    rows, columns = int(state[_native.ROWS]), int(state[_native.COLUMNS])
+    question = int(state[_native.QUESTION])
+    R = np.empty((rows, columns))
+    V = np.empty((rows, columns)) if question == _native.QUESTION_HESSIAN else None
+    call(_core.bindings_FetchRows, job.number, address(R), address(V))
+    values = gradients = None
+    if question == _native.QUESTION_LOSS:
+        values, gradients = _evaluate(loss, R, rows, columns)
+    elif question == _native.QUESTION_WEIGHTS:
+        gradients = _rows(loss, "weights", loss.weights(R), (rows, columns))  # type: ignore[attr-defined]
+    else:
+        product = loss.hessian_product(R, V)  # type: ignore[attr-defined]
+        gradients = _rows(loss, "hessian_product", product, (rows, columns))
+    call(_core.bindings_AnswerRows, job.number, address(values), address(gradients))
+
+
+def _evaluate(loss: Loss, R: Array, rows: int, columns: int) -> tuple[Array, Array]:
+    result = loss.evaluate(R)
+    if not isinstance(result, tuple | list) or len(result) != 2:
+        raise LossError(
+            f"loss {loss.name}: returned {type(result).__name__}; want a pair of "
+            "values and gradients"
+        )
+    values = _rows(loss, "values", result[0], (rows,))
+    return values, _rows(loss, "gradients", result[1], (rows, columns))
+
+
+def _rows(loss: Loss, what: str, value: Any, shape: tuple[int, ...]) -> Array:
+    array = np.asarray(value)
+    if array.shape != shape:
+        raise LossError(
+            f"loss {loss.name}: {what} has shape {array.shape}; want {shape}"
+        )
+    if not np.can_cast(array.dtype, np.float64, "same_kind"):
+        raise LossError(
+            f"loss {loss.name}: {what} has dtype {array.dtype}; want real numbers"
+        )
+    return contiguous(array)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The outcome of one law.
+
+    Attributes
+    ----------
+    law : str
+        Its name, such as "gradient slope".
+    ok : bool
+        Whether the loss keeps it.
+    detail : str
+        What was measured.
+    """
+
+    law: str
+    ok: bool
+    detail: str
+
+
+@dataclass(frozen=True)
+class CheckReport:
+    """The outcome of :func:`check`. It is true where every law holds.
+
+    Attributes
+    ----------
+    loss : str
+        The name of the loss.
+    verdicts : tuple of Verdict
+        The laws in the order they were tried.
+    """
+
+    loss: str
+    verdicts: tuple[Verdict, ...]
+
+    @property
+    def ok(self) -> bool:
+        """Whether every law holds."""
+        return all(v.ok for v in self.verdicts)
+
+    @property
+    def broken(self) -> tuple[str, ...]:
+        """The names of the laws that do not hold."""
+        return tuple(v.law for v in self.verdicts if not v.ok)
+
+    def __bool__(self) -> bool:
+        return self.ok
+
+    def __str__(self) -> str:
+        lines = [
+            f"{'holds ' if v.ok else 'BROKEN'}  {v.law}: {v.detail}"
+            for v in self.verdicts
+        ]
+        return "\n".join([f"loss {self.loss}", *lines])
+
+
+def check(
+    loss: LossLike,
+    *,
+    dim: int = 5,
+    scale: float = 1.0,
+    convex: bool = True,
+    tolerance: float = 1e-12,
+    random_state: int = 0,
+) -> CheckReport:
+    """Try whether a loss keeps the laws of losses.
+
+    Among them: values are finite and at least 0; the gradient is that of the
+    values (by the slope of the Taylor error, which is 2); a row's result does
+    not depend on its batch; the loss is convex; residuals that are not finite
+    do not give finite losses.
+
+    Parameters
+    ----------
+    loss : str, Loss or callable
+        The loss.
+    dim : int, default=5
+        Entries of a residual row.
+    scale : float, default=1.0
+        Size of ordinary residuals.
+    convex : bool, default=True
+        Whether the loss is meant to be convex.
+    tolerance : float, default=1e-12
+        Relative error up to which results count as equal. NumPy may round
+        differently in batches of different length.
+    random_state : int, default=0
+        Seed of the residuals.
+
+    Returns
+    -------
+    CheckReport
+        True where every law holds; its text lists all of them.
+
+    Examples
+    --------
+    >>> from scqm.losses import check
+    >>> bool(check("l2"))
+    True
+    >>> check(lambda R: ((R**2).sum(axis=1), R)).broken
+    ('gradient slope', 'convex')
+    """
+    resolved = resolve(loss)
+    settings = {
+        "loss": resolved._choice(),
+        "dim": dim,
+        "scale": scale,
+        "non_convex": not convex,
+        "tolerance": tolerance,
+        "seed": random_state,
+    }
+    matrix = resolved._matrix()
+    number = call(
+        _core.bindings_StartLossCheck, json.dumps(settings), address(matrix)
+    )
+    with Job(number, (matrix,), lambda job, state: answer(resolved, job, state)) as job:
+        job.wait()
+        verdicts = json.loads(call(_core.bindings_CheckReport, job.number))
+    return CheckReport(resolved.name, tuple(Verdict(**v) for v in verdicts))
