@@ -19,6 +19,7 @@ type fitSettings struct {
 	Curvature int        `json:"s"`
 	Linear    bool       `json:"linear"`
 	Ridge     float64    `json:"ridge"`
+	Inits     int        `json:"n_init"`
 	Loss      lossChoice `json:"loss"`
 	Solver    string     `json:"solver"`
 	// Python marks a solver that Python runs.
@@ -81,7 +82,7 @@ func (s fitSettings) fit(j *job, data scqm.Data, precision uint64) (*scqm.Fit, e
 
 func (s fitSettings) config(j *job) (scqm.Config, error) {
 	c := scqm.Config{
-		Latent: s.Latent, Curvature: s.Curvature, Linear: s.Linear, Ridge: s.Ridge,
+		Latent: s.Latent, Curvature: s.Curvature, Linear: s.Linear, Ridge: s.Ridge, Inits: s.Inits,
 		Seed: s.Seed, Threads: s.Threads,
 		Options: framework.Options{
 			MaxIterations: s.MaxIterations, Tolerance: s.Tolerance,

@@ -13,14 +13,17 @@ import (
 // Theta become orthogonal with non-increasing norms, the covariance of the n
 // rows of tau diagonal with non-increasing variances, and the entry of largest
 // magnitude in each column of U and of V positive. Where the sheet is flat, the
-// mean of tau moves into c. tau is changed in place.
-func canonicalize(f *sheet, tau []float64) {
+// mean of tau moves into c. Covariance and mean are weighted, so that a row of
+// weight 2 counts as two rows; nil stands for weights of 1. tau is changed in
+// place.
+func canonicalize(f *sheet, tau, weights []float64) {
 	n := len(tau) / f.d
+	w := shares(weights, n)
 	if floats.Norm(f.theta, math.Inf(1)) == 0 {
-		centreFlat(f, tau, n)
+		centreFlat(f, tau, w)
 	}
 	alignCurvature(f)
-	alignLatent(f, tau, n)
+	alignLatent(f, tau, w)
 	for j := range f.d {
 		if axis := f.axis(j); axis[largest(axis)] < 0 {
 			flipLatent(f, tau, j)
@@ -36,15 +39,27 @@ func canonicalize(f *sheet, tau []float64) {
 	}
 }
 
+// shares returns weights with the mean 1. They are not all 0.
+func shares(weights []float64, n int) []float64 {
+	w := make([]float64, n)
+	if weights == nil {
+		floats.AddConst(1, w)
+		return w
+	}
+	floats.ScaleTo(w, 1/floats.Max(weights), weights)
+	floats.Scale(float64(n)/floats.Sum(w), w)
+	return w
+}
+
 // centreFlat moves the mean of tau into c, which changes nothing only where
 // there is no curvature.
-func centreFlat(f *sheet, tau []float64, n int) {
+func centreFlat(f *sheet, tau, w []float64) {
 	for j := range f.d {
 		var mean float64
-		for i := range n {
-			mean += tau[i*f.d+j] / float64(n)
+		for i, v := range w {
+			mean += v * tau[i*f.d+j] / float64(len(w))
 		}
-		for i := range n {
+		for i := range w {
 			tau[i*f.d+j] -= mean
 		}
 		floats.AddScaled(f.c, mean, f.axis(j))
@@ -73,13 +88,14 @@ func alignCurvature(f *sheet) {
 }
 
 // alignLatent rotates tau to the eigenvectors of its covariance.
-func alignLatent(f *sheet, tau []float64, n int) {
+func alignLatent(f *sheet, tau, w []float64) {
+	n := len(w)
 	if n < 2 || f.d < 2 {
 		return
 	}
 	cov := mat.NewSymDense(f.d, nil)
 	t := mat.NewDense(n, f.d, tau)
-	stat.CovarianceMatrix(cov, t, nil)
+	stat.CovarianceMatrix(cov, t, w)
 	r, ok := descendingEigenvectors(cov)
 	if !ok {
 		return

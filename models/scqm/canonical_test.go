@@ -32,7 +32,7 @@ func TestCanonicalFormKeepsTheSheetAndItsLaws(t *testing.T) {
 		D, d, s := shape[0], shape[1], shape[2]
 		f, tau := randomSheet(3, D, d, s), gaussians(9, d*40)
 		before := reconstructions(t, f, tau)
-		canonicalize(f, tau)
+		canonicalize(f, tau, nil)
 		assert.InDeltaSlice(t, before, reconstructions(t, f, tau), 1e-11, "%v", shape)
 
 		cov := mat.NewSymDense(d, nil)
@@ -73,8 +73,8 @@ func TestCanonicalFormIsUnique(t *testing.T) {
 	orthonormalizeRows(w, 3)
 	rotate(g, rotated, r, mat.NewDense(3, 3, w))
 	require.InDeltaSlice(t, reconstructions(t, f, tau), reconstructions(t, g, rotated), 1e-12)
-	canonicalize(f, tau)
-	canonicalize(g, rotated)
+	canonicalize(f, tau, nil)
+	canonicalize(g, rotated, nil)
 	assert.InDeltaSlice(t, f.qt, g.qt, 1e-10)
 	assert.InDeltaSlice(t, f.theta, g.theta, 1e-10)
 	assert.InDeltaSlice(t, tau, rotated, 1e-10)
@@ -103,7 +103,7 @@ func TestFlatSheetsAreCentred(t *testing.T) {
 	f, tau := randomSheet(3, 6, 2, 0), gaussians(9, 2*30)
 	floats.AddConst(3, tau)
 	before := reconstructions(t, f, tau)
-	canonicalize(f, tau)
+	canonicalize(f, tau, nil)
 	assert.InDeltaSlice(t, before, reconstructions(t, f, tau), 1e-12)
 	assert.InDelta(t, 0, floats.Sum(tau), 1e-12)
 }
@@ -164,4 +164,24 @@ func TestPrincipalComponents(t *testing.T) {
 	out := &Model{}
 	out.fromSheet(m)
 	assert.NoError(t, out.Validate())
+}
+
+// TestWeightsCountAsRepetitions compares weighted rows with repeated ones.
+func TestWeightsCountAsRepetitions(t *testing.T) {
+	for _, s := range []int{0, 2} {
+		weights := []float64{2, 0, 1, 3, 1, 0, 2, 1}
+		tau, repeated := gaussians(9, 2*len(weights)), []float64(nil)
+		for i, w := range weights {
+			for range int(w) {
+				repeated = append(repeated, tau[2*i:2*i+2]...)
+			}
+		}
+		f, g := randomSheet(3, 6, 2, s), randomSheet(3, 6, 2, s)
+		canonicalize(f, tau, weights)
+		canonicalize(g, repeated, nil)
+		assert.InDeltaSlice(t, g.c, f.c, 1e-13, "s = %d", s)
+		assert.InDeltaSlice(t, g.qt, f.qt, 1e-12, "s = %d", s)
+		assert.InDeltaSlice(t, g.theta, f.theta, 1e-12, "s = %d", s)
+		assert.InDeltaSlice(t, repeated[:2], tau[:2], 1e-12, "s = %d", s)
+	}
 }

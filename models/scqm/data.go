@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // ErrInput marks data or settings that cannot be used.
@@ -27,6 +29,14 @@ func (x Data) weight(i int) float64 {
 		return 1
 	}
 	return x.Weights[i]
+}
+
+// total returns the sum of the weights.
+func (x Data) total() float64 {
+	if x.Weights == nil {
+		return float64(x.N)
+	}
+	return floats.Sum(x.Weights)
 }
 
 // validate refuses shapes that do not fit and numbers that are not finite; the

@@ -24,11 +24,21 @@ type Fit struct {
 // run was cancelled or out of budget: see Meta.Status.
 //
 // Data whose size is beyond 2^100 or below 2^-100 are fitted in other units
-// where the loss is a [framework.Rescaler].
+// where the loss is a [framework.Rescaler]. Rows that occur several times are
+// fitted once, with their weights added up.
 func Learn(ctx context.Context, x Data, c Config) (*Fit, error) {
 	if err := c.validate(x); err != nil {
 		return nil, err
 	}
+	if m := merge(x); m != nil {
+		return m.learn(ctx, c)
+	}
+	return learnDistinct(ctx, x, c)
+}
+
+// learnDistinct fits a model to rows that are distinct, in a unit that suits
+// them.
+func learnDistinct(ctx context.Context, x Data, c Config) (*Fit, error) {
 	unit := workingUnit(x)
 	l, ok := c.Loss.(framework.Rescaler)
 	if unit == 1 || !ok {
@@ -84,7 +94,7 @@ func learnAsGiven(ctx context.Context, x Data, c Config) (*Fit, error) {
 	if failure != nil {
 		return fit, fmt.Errorf("scqm: fit: %w", failure)
 	}
-	return fit, p.projectUnweighted(ctx, fit)
+	return fit, nil
 }
 
 // setRidge turns the scale-free ridge into Lambda.
@@ -104,7 +114,7 @@ func (p *Problem) setRidge(ridge float64, start framework.Point, spread float64)
 // scaleRidge sets Lambda from the cost of the flat start and the mean squared
 // distance of the rows from their mean.
 func (p *Problem) scaleRidge(ridge, flat, spread float64) error {
-	p.Lambda = ridge * flat / float64(p.data.N) * spread
+	p.Lambda = ridge * flat / p.data.total() * spread
 	if math.IsInf(p.Lambda, 0) || math.IsNaN(p.Lambda) {
 		return fmt.Errorf("scqm: the ridge overflows at the scale of the data; rescale them: %w", ErrInput)
 	}
@@ -116,29 +126,9 @@ func (p *Problem) model(x framework.Point, s int) *Model {
 	f := newSheet(p.sheet.D, p.sheet.d, p.sheet.s)
 	f.load(x[BlockC], x[BlockQ], x[BlockTheta])
 	m := &Model{Loss: p.loss, Tau: append([]float64(nil), x[BlockTau]...)}
-	canonicalize(f, m.Tau)
+	canonicalize(f, m.Tau, p.data.Weights)
 	m.fromSheet(pad(f, s))
 	return m
-}
-
-// projectUnweighted gives rows of weight zero, which the fit leaves where they
-// started, the coordinates of their projection.
-func (p *Problem) projectUnweighted(ctx context.Context, fit *Fit) error {
-	if p.data.Weights == nil || fit.Run.Status == framework.Cancelled {
-		return nil
-	}
-	m := fit.Model
-	for i, w := range p.data.Weights {
-		if w > 0 {
-			continue
-		}
-		tau, err := m.Transform(ctx, Data{N: 1, D: p.data.D, X: p.data.Row(i)}, 1)
-		if err != nil {
-			return err
-		}
-		copy(m.Tau[i*m.Latent:], tau)
-	}
-	return nil
 }
 
 // ResidualNorms returns the Euclidean norms of the residuals of the best flat

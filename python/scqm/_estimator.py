@@ -351,11 +351,11 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
             raise InputError(
                 f"solver is {solver!r}; want a name ({', '.join(solvers.names())}) or a Solver"
             )
-        _integer("n_init", self.n_init, 1)
         return {
             "d": _integer("n_components", self.n_components, 1),
             "s": 0 if self.n_curvature is None else _integer("n_curvature", self.n_curvature, 1),
             "linear": _truth("linear", self.linear),
+            "n_init": _integer("n_init", self.n_init, 1),
             "ridge": _real("ridge", self.ridge, 0, False),
             "solver": solver if isinstance(solver, str) else solver.name,
             "python_solver": isinstance(solver, solvers.Solver),
@@ -379,7 +379,7 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
         )  # fmt: skip
         d = settings["d"]
         # The rows of the matrices among the blocks of the problem.
-        counts = {"Q": X.shape[1], "Theta": d * (d + 1) // 2, "Tau": len(X)}
+        counts = {"Q": X.shape[1], "Theta": d * (d + 1) // 2}
 
         def answer(job: Job, state: Array) -> None:
             if state[_native.QUESTION] == _native.QUESTION_MINIMUM:

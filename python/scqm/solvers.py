@@ -80,8 +80,8 @@ class Problem:
         blocks = []
         for b in json.loads(call(_core.bindings_ProblemBlocks, job.number)):
             size = b["rows"] * b["size"]
-            count = rows.get(b["name"])
-            shape = (size,) if count is None else (count, size // count)
+            count = rows.get(b["name"], b["rows"])
+            shape = (size,) if b["name"] == "c" else (count, size // count)
             blocks.append(Block(b["name"], b["manifold"], shape, b["dim"]))
         self.blocks = tuple(blocks)
         self.max_iter = max_iter
