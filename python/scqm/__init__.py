@@ -9,11 +9,13 @@ the way to write your own, :mod:`scqm.solvers` the same for solvers,
 :mod:`scqm.datasets` data to try things on, and :mod:`scqm.plot` pictures.
 """
 
+import importlib
+
 from . import datasets, exceptions, losses, solvers
 from ._estimator import SCQM, load
 from ._version import __version__
 from .exceptions import (
-    BudgetExhausted,
+    BudgetError,
     FileError,
     ForkError,
     InputError,
@@ -25,9 +27,13 @@ from .exceptions import (
 from .losses import Loss
 from .solvers import Problem, Solver
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from . import plot
+
 __all__ = [
     "SCQM",
-    "BudgetExhausted",
+    "BudgetError",
     "FileError",
     "ForkError",
     "InputError",
@@ -43,5 +49,13 @@ __all__ = [
     "exceptions",
     "load",
     "losses",
+    "plot",
     "solvers",
 ]
+
+
+def __getattr__(name: str) -> object:
+    # Pictures are for few programs, and Matplotlib takes long to import.
+    if name == "plot":
+        return importlib.import_module("scqm.plot")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -12,7 +12,11 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import (
+    BaseEstimator,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+)
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_array
 from sklearn.utils.validation import (
@@ -186,7 +190,10 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
         self.verbose = verbose
 
     def fit(
-        self, X: npt.ArrayLike, y: None = None, sample_weight: npt.ArrayLike | None = None
+        self,
+        X: npt.ArrayLike,
+        y: None = None,
+        sample_weight: npt.ArrayLike | None = None,
     ) -> SCQM:
         """Learn a sheet from rows.
 
@@ -266,7 +273,9 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
         tau = check_array(T, dtype=np.float64, order="C", input_name="T")
         d, D = self.components_.shape
         if tau.shape[1] != d:
-            raise InputError(f"T has {tau.shape[1]} columns; the model has {d} components")
+            raise InputError(
+                f"T has {tau.shape[1]} columns; the model has {d} components"
+            )
         return self._map("reconstruct", tau, D)
 
     def project(self, X: npt.ArrayLike) -> Array:
@@ -286,7 +295,10 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
         return self._map("project", _rows(self, X), self.components_.shape[1])
 
     def score(
-        self, X: npt.ArrayLike, y: None = None, sample_weight: npt.ArrayLike | None = None
+        self,
+        X: npt.ArrayLike,
+        y: None = None,
+        sample_weight: npt.ArrayLike | None = None,
     ) -> float:
         """Return minus the mean loss of rows against their projections.
 
@@ -307,9 +319,10 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
         check_is_fitted(self)
         rows = _rows(self, X)
         values = self._map("losses", rows, 1)[:, 0]
+        weights = None
         if sample_weight is not None:
-            sample_weight = _check_sample_weight(sample_weight, rows, dtype=np.float64)
-        return -float(np.average(values, weights=sample_weight))
+            weights = _check_sample_weight(sample_weight, rows, dtype=np.float64)
+        return -float(np.average(values, weights=weights))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a file, the same as the program scqm writes.
@@ -330,12 +343,17 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
             The file cannot be written; an OSError.
         """
         check_is_fitted(self)
-        embedding = _native.contiguous(self.embedding_) if len(self.embedding_) else None
+        embedding = (
+            _native.contiguous(self.embedding_) if len(self.embedding_) else None
+        )
         parts, keep = self._parts(embedding)
         settings = self._model_settings()
         settings |= {"meta": self._report, "rows": len(self.embedding_)}
         number = call(
-            _core.bindings_StartSave, os.fspath(path), json.dumps(settings), address(parts)
+            _core.bindings_StartSave,
+            os.fspath(path),
+            json.dumps(settings),
+            address(parts),
         )
         with Job(number, (parts, *keep), self._answer()) as job:
             job.wait()
@@ -349,41 +367,56 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
         solver = self.solver
         if isinstance(solver, type) or not isinstance(solver, str | solvers.Solver):
             raise InputError(
-                f"solver is {solver!r}; want a name ({', '.join(solvers.names())}) or a Solver"
+                f"solver is {solver!r}; want a name ({', '.join(solvers.names())}) "
+                "or a Solver"
             )
         return {
             "d": _integer("n_components", self.n_components, 1),
-            "s": 0 if self.n_curvature is None else _integer("n_curvature", self.n_curvature, 1),
+            "s": 0
+            if self.n_curvature is None
+            else _integer("n_curvature", self.n_curvature, 1),
             "linear": _truth("linear", self.linear),
             "n_init": _integer("n_init", self.n_init, 1),
             "ridge": _real("ridge", self.ridge, 0, False),
             "solver": solver if isinstance(solver, str) else solver.name,
             "python_solver": isinstance(solver, solvers.Solver),
-            "max_iter": 0 if self.max_iter is None else _integer("max_iter", self.max_iter, 1),
+            "max_iter": 0
+            if self.max_iter is None
+            else _integer("max_iter", self.max_iter, 1),
             "tol": 0.0 if self.tol is None else _real("tol", self.tol, 0, True),
             "time_limit": (
-                0.0 if self.time_limit is None else _real("time_limit", self.time_limit, 0, True)
+                0.0
+                if self.time_limit is None
+                else _real("time_limit", self.time_limit, 0, True)
             ),
             "seed": _seed(self.random_state),
             "threads": _threads(self.n_threads),
         }
 
     def _run(
-        self, settings: dict[str, Any], loss: losses.Loss, X: Array, weights: Array | None
+        self,
+        settings: dict[str, Any],
+        loss: losses.Loss,
+        X: Array,
+        weights: Array | None,
     ) -> tuple[dict[str, Any], dict[str, Array]]:
         """Fit, and return the report and the arrays."""
         matrix = loss._matrix()
         number = call(
             _core.bindings_StartFit, json.dumps(settings),
-            address(X), *X.shape, address(weights), address(matrix),
+            address(X), len(X), X.shape[1], address(weights), address(matrix),
         )  # fmt: skip
         d = settings["d"]
         # The rows of the matrices among the blocks of the problem.
         counts = {"Q": X.shape[1], "Theta": d * (d + 1) // 2}
 
+        solver = self.solver
+
         def answer(job: Job, state: Array) -> None:
-            if state[_native.QUESTION] == _native.QUESTION_MINIMUM:
-                solvers.answer(self.solver, job, counts, self.max_iter, self.tol)
+            if state[_native.QUESTION] == _native.QUESTION_MINIMUM and isinstance(
+                solver, solvers.Solver
+            ):
+                solvers.answer(solver, job, counts, self.max_iter, self.tol)
             else:
                 losses.answer(loss, job, state)
 
@@ -396,7 +429,9 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
                     progress.close()
             return _result(job)
 
-    def _take(self, report: dict[str, Any], arrays: dict[str, Array], loss: losses.Loss) -> None:
+    def _take(
+        self, report: dict[str, Any], arrays: dict[str, Array], loss: losses.Loss
+    ) -> None:
         """Set the attributes from a fit or a file."""
         self._report = report
         self.components_ = arrays["u"].T
@@ -433,7 +468,9 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
             "threads": _threads(self.n_threads),
         }
 
-    def _parts(self, embedding: Array | None = None) -> tuple[npt.NDArray[np.uint64], tuple[Any, ...]]:
+    def _parts(
+        self, embedding: Array | None = None
+    ) -> tuple[npt.NDArray[np.uint64], tuple[Any, ...]]:
         """Return the addresses of the arrays of the model, and the arrays."""
         arrays = (
             _native.contiguous(self.offset_),
@@ -508,8 +545,8 @@ def load(path: str | os.PathLike[str], *, loss: losses.LossLike | None = None) -
         known = losses.from_report(report["loss"], matrix if found else None)
         if known is None:
             raise InputError(
-                f"{os.fspath(path)}: the loss {report['loss']['name']!r} of the model is "
-                "not known here; give it: load(path, loss=...)"
+                f"{os.fspath(path)}: the loss {report['loss']['name']!r} of the model "
+                "is not known here; give it: load(path, loss=...)"
             )
         resolved = known
     model = SCQM(
@@ -540,10 +577,14 @@ def _result(job: Job) -> tuple[dict[str, Any], dict[str, Array]]:
     return report, arrays
 
 
-def _rows(estimator: SCQM, X: npt.ArrayLike, *, reset: bool = False, **checks: Any) -> Array:
+def _rows(
+    estimator: SCQM, X: npt.ArrayLike, *, reset: bool = False, **checks: Any
+) -> Array:
     """Return rows as C-contiguous float64, checked, without a copy if it can."""
     _refuse_mask(X)
-    checked = validate_data(estimator, X, reset=reset, dtype=np.float64, order="C", **checks)
+    checked = validate_data(
+        estimator, X, reset=reset, dtype=np.float64, order="C", **checks
+    )
     return _native.contiguous(checked)
 
 
@@ -558,9 +599,12 @@ def _refuse_mask(X: npt.ArrayLike) -> None:
 def _integer(name: str, value: Any, least: int) -> int:
     if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Integral):
         raise InputError(f"{name} is {value!r}; want an integer of at least {least}")
-    if not least <= value < 2**31:
-        raise InputError(f"{name} is {value}; want at least {least} and less than 2**31")
-    return int(value)
+    number = int(value)
+    if not least <= number < 2**31:
+        raise InputError(
+            f"{name} is {number}; want at least {least} and less than 2**31"
+        )
+    return number
 
 
 def _real(name: str, value: Any, least: float, above: bool) -> float:
@@ -584,10 +628,15 @@ def _seed(value: Any) -> int:
     if isinstance(value, np.random.RandomState):
         return int(value.randint(SEED_BOUND))
     if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Integral):
-        raise InputError(f"random_state is {value!r}; want an integer, a RandomState or None")
-    if not 0 <= value < 2**64:
-        raise InputError(f"random_state is {value}; want at least 0 and less than 2**64")
-    return int(value)
+        raise InputError(
+            f"random_state is {value!r}; want an integer, a RandomState or None"
+        )
+    number = int(value)
+    if not 0 <= number < 2**64:
+        raise InputError(
+            f"random_state is {number}; want at least 0 and less than 2**64"
+        )
+    return number
 
 
 def _threads(value: Any) -> int:

@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from . import _core
 from .exceptions import (
-    BudgetExhausted,
+    BudgetError,
     FileError,
     ForkError,
     InputError,
@@ -46,7 +46,7 @@ KINDS: dict[str, type[ScqmError]] = {
     "input": InputError,
     "file": FileError,
     "nonfinite": NonFiniteError,
-    "stopped": BudgetExhausted,
+    "stopped": BudgetError,
 }
 
 _process = os.getpid()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 __all__ = [
-    "BudgetExhausted",
+    "BudgetError",
     "FileError",
     "ForkError",
     "InputError",
@@ -34,7 +34,7 @@ class NonFiniteError(ScqmError, ArithmeticError):
     """A loss or a gradient came out as NaN or infinite."""
 
 
-class BudgetExhausted(ScqmError):
+class BudgetError(ScqmError):
     """The time or the evaluations that a solver may use are used up.
 
     A solver written in Python may let it pass: the fit then ends with the best

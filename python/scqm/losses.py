@@ -171,7 +171,9 @@ class _Native(Loss):
         """
         rows = contiguous(R)
         if rows.ndim != 2:
-            raise InputError(f"residuals have {rows.ndim} dimensions; want rows, (n, D)")
+            raise InputError(
+                f"residuals have {rows.ndim} dimensions; want rows, (n, D)"
+            )
         values, gradients = np.empty(len(rows)), np.empty(rows.shape)
         matrix = self._matrix()
         number = call(
@@ -179,7 +181,8 @@ class _Native(Loss):
             json.dumps(self._choice()),
             address(matrix),
             address(rows),
-            *rows.shape,
+            len(rows),
+            rows.shape[1],
             address(values),
             address(gradients),
         )
@@ -521,9 +524,7 @@ def check(
         "seed": random_state,
     }
     matrix = resolved._matrix()
-    number = call(
-        _core.bindings_StartLossCheck, json.dumps(settings), address(matrix)
-    )
+    number = call(_core.bindings_StartLossCheck, json.dumps(settings), address(matrix))
     with Job(number, (matrix,), lambda job, state: answer(resolved, job, state)) as job:
         job.wait()
         verdicts = json.loads(call(_core.bindings_CheckReport, job.number))

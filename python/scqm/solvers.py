@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from . import _core, _native
 from ._native import Array, Job, address, call
-from .exceptions import BudgetExhausted, InputError
+from .exceptions import BudgetError, InputError
 
 __all__ = ["Block", "Point", "Problem", "Solver", "names"]
 
@@ -103,7 +103,7 @@ class Problem:
 
         Raises
         ------
-        BudgetExhausted
+        BudgetError
             The time limit of the fit is over. The fit ends with the best point
             evaluated.
         """
@@ -129,9 +129,7 @@ class Problem:
         )  # fmt: skip
         return cost, self.unpack(result)
 
-    def project(
-        self, x: Sequence[npt.ArrayLike], v: Sequence[npt.ArrayLike]
-    ) -> Point:
+    def project(self, x: Sequence[npt.ArrayLike], v: Sequence[npt.ArrayLike]) -> Point:
         """Return the orthogonal projection of v on the tangent space at x."""
         at, vector, result = self.pack(x), self.pack(v), np.empty(self._size)
         call(
@@ -140,9 +138,7 @@ class Problem:
         )  # fmt: skip
         return self.unpack(result)
 
-    def retract(
-        self, x: Sequence[npt.ArrayLike], v: Sequence[npt.ArrayLike]
-    ) -> Point:
+    def retract(self, x: Sequence[npt.ArrayLike], v: Sequence[npt.ArrayLike]) -> Point:
         """Return the point reached from x along the tangent vector v."""
         at, vector, result = self.pack(x), self.pack(v), np.empty(self._size)
         call(
@@ -171,7 +167,9 @@ class Problem:
     def pack(self, x: Sequence[npt.ArrayLike]) -> Array:
         """Return the blocks of a point as one new vector."""
         if len(x) != len(self.blocks):
-            raise InputError(f"point has {len(x)} blocks, the problem {len(self.blocks)}")
+            raise InputError(
+                f"point has {len(x)} blocks, the problem {len(self.blocks)}"
+            )
         packed = np.empty(self._size)
         at = 0
         for block, part in zip(self.blocks, x, strict=True):
@@ -282,7 +280,7 @@ def answer(
     problem = Problem(job, rows, max_iter, tol)
     try:
         found = solver.minimize(problem, problem._start())
-    except BudgetExhausted:
+    except BudgetError:
         found = None
     packed = None if found is None else problem.pack(found)
     call(_core.bindings_AnswerPoint, job.number, address(packed))

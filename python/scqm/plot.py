@@ -1,0 +1,280 @@
+"""Pictures of models, with Matplotlib.
+
+Every function draws into ``ax`` or a new figure and returns what it drew into.
+Matplotlib is needed: ``pip install scqm[plot]``.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.utils.validation import check_is_fitted
+
+from ._estimator import SCQM
+from ._native import Array
+from .exceptions import InputError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = [
+    "convergence",
+    "embedding",
+    "interpolation_grid",
+    "projection_arrows",
+    "reconstruction_grid",
+]
+
+
+def embedding(
+    model: SCQM,
+    y: npt.ArrayLike | None = None,
+    *,
+    components: tuple[int, int] = (0, 1),
+    ax: Axes | None = None,
+    **style: Any,
+) -> Axes:
+    """Draw the coordinates of the rows that a model was fitted to.
+
+    Parameters
+    ----------
+    model : SCQM
+        A fitted model.
+    y : array-like of shape (n,), optional
+        Colors of the rows, such as labels.
+    components : tuple of int, default=(0, 1)
+        The components on the two axes. A model with one component is drawn as
+        points along a line.
+    ax : Axes, optional
+        Where to draw.
+    **style
+        Passed on to ``Axes.scatter``.
+
+    Returns
+    -------
+    Axes
+        What was drawn into.
+    """
+    check_is_fitted(model)
+    tau = model.embedding_
+    ax = _axes(ax)
+    if tau.shape[1] == 1:
+        first, second = tau[:, 0], np.zeros(len(tau))
+        ax.set_yticks([])
+    else:
+        _check_components(components, tau.shape[1])
+        first, second = tau[:, components[0]], tau[:, components[1]]
+        ax.set_ylabel(f"component {components[1]}")
+    ax.set_xlabel(f"component {components[0]}")
+    if y is not None and "c" not in style:
+        style["c"] = np.asarray(y)
+    ax.scatter(first, second, **({"s": 12} | style))
+    return ax
+
+
+def reconstruction_grid(
+    model: SCQM,
+    X: npt.ArrayLike,
+    *,
+    shape: tuple[int, int] | None = None,
+    n_columns: int = 10,
+    cmap: str = "gray_r",
+) -> Figure:
+    """Draw rows as images above their projections.
+
+    Parameters
+    ----------
+    model : SCQM
+        A fitted model.
+    X : array-like of shape (n, D)
+        Rows; the first ``n_columns`` are drawn.
+    shape : tuple of int, optional
+        Shape of an image; by default a square.
+    n_columns : int, default=10
+        Most images in a line.
+    cmap : str, default="gray_r"
+        Color map.
+
+    Returns
+    -------
+    Figure
+        Two lines of images.
+    """
+    rows = np.asarray(X, dtype=np.float64)[:n_columns]
+    return _images([rows, model.project(rows)], shape, cmap)
+
+
+def interpolation_grid(
+    model: SCQM,
+    *,
+    n: int = 8,
+    components: tuple[int, int] = (0, 1),
+    quantiles: tuple[float, float] = (0.05, 0.95),
+    shape: tuple[int, int] | None = None,
+    cmap: str = "gray_r",
+) -> Figure:
+    """Draw the images of a grid of latent coordinates.
+
+    Parameters
+    ----------
+    model : SCQM
+        A fitted model with at least two components, or one.
+    n : int, default=8
+        Images per line and column.
+    components : tuple of int, default=(0, 1)
+        The components that vary, the first one from left to right, the second
+        one from bottom to top; the others are at their medians.
+    quantiles : tuple of float, default=(0.05, 0.95)
+        The range of the grid, in quantiles of the embedding.
+    shape, cmap
+        As in :func:`reconstruction_grid`.
+
+    Returns
+    -------
+    Figure
+        n lines of n images; one line for a model with one component.
+    """
+    check_is_fitted(model)
+    tau = model.embedding_
+    low, high = np.quantile(tau, quantiles, axis=0)
+    grid = np.tile(np.median(tau, axis=0), (n, n, 1))
+    if tau.shape[1] == 1:
+        grid = grid[:1]
+        grid[..., 0] = np.linspace(low[0], high[0], n)
+    else:
+        _check_components(components, tau.shape[1])
+        across, up = components
+        grid[..., across] = np.linspace(low[across], high[across], n)
+        grid[..., up] = np.linspace(high[up], low[up], n)[:, None]
+    images = model.inverse_transform(grid.reshape(-1, tau.shape[1]))
+    return _images(list(images.reshape(len(grid), n, -1)), shape, cmap)
+
+
+def convergence(
+    *models: SCQM, ax: Axes | None = None, against: str = "iteration"
+) -> Axes:
+    """Draw how the objective fell during fits.
+
+    Parameters
+    ----------
+    *models : SCQM
+        Fitted models.
+    ax : Axes, optional
+        Where to draw.
+    against : {"iteration", "passes", "seconds"}, default="iteration"
+        The horizontal axis.
+
+    Returns
+    -------
+    Axes
+        What was drawn into, with the distance of the cost from the lowest one
+        of all models on a logarithmic axis.
+    """
+    choices = ("iteration", "passes", "seconds")
+    if against not in choices:
+        raise InputError(f"against is {against!r}; want one of {', '.join(choices)}")
+    for model in models:
+        check_is_fitted(model)
+    histories = [m.history_ for m in models if len(m.history_["cost"])]
+    if not histories:
+        raise InputError("no model has a history; a file does not store it")
+    ax = _axes(ax)
+    lowest = min(h["cost"].min() for h in histories)
+    for number, (model, history) in enumerate(zip(models, histories, strict=False)):
+        above = history["cost"] - lowest
+        shown = above > 0
+        label = f"{number}: {model.solver_}, {model.loss_.name}"
+        ax.plot(history[against][shown], above[shown], label=label)
+    ax.set_yscale("log")
+    ax.set_xlabel(against)
+    ax.set_ylabel("objective above the lowest one")
+    ax.legend()
+    return ax
+
+
+def projection_arrows(
+    model: SCQM,
+    X: npt.ArrayLike,
+    *,
+    features: tuple[int, int] = (0, 1),
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw rows with arrows to their projections on the sheet.
+
+    Parameters
+    ----------
+    model : SCQM
+        A fitted model.
+    X : array-like of shape (n, D)
+        Rows.
+    features : tuple of int, default=(0, 1)
+        The columns on the two axes.
+    ax : Axes, optional
+        Where to draw.
+
+    Returns
+    -------
+    Axes
+        What was drawn into.
+    """
+    rows = np.asarray(X, dtype=np.float64)
+    moved = model.project(X)
+    _check_components(features, rows.shape[1])
+    across, up = features
+    ax = _axes(ax)
+    ax.quiver(
+        rows[:, across], rows[:, up],
+        (moved - rows)[:, across], (moved - rows)[:, up],
+        angles="xy", scale_units="xy", scale=1, width=0.002, alpha=0.5,
+    )  # fmt: skip
+    ax.scatter(rows[:, across], rows[:, up], s=8, label="rows")
+    ax.scatter(moved[:, across], moved[:, up], s=8, label="projections")
+    ax.set_aspect("equal")
+    ax.legend()
+    return ax
+
+
+def _axes(ax: Axes | None) -> Axes:
+    return _pyplot().subplots()[1] if ax is None else ax
+
+
+def _pyplot() -> Any:
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError as error:
+        raise ImportError(
+            "scqm.plot needs Matplotlib: pip install scqm[plot]"
+        ) from error
+    return plt
+
+
+def _check_components(chosen: tuple[int, int], available: int) -> None:
+    if len(chosen) != 2 or not all(-available <= c < available for c in chosen):
+        raise InputError(f"components {chosen}: want two of 0 to {available - 1}")
+
+
+def _images(lines: list[Array], shape: tuple[int, int] | None, cmap: str) -> Figure:
+    D = lines[0].shape[1]
+    if shape is None:
+        side = int(np.sqrt(D))
+        shape = (side, side)
+    if shape[0] * shape[1] != D:
+        raise InputError(
+            f"rows of length {D} are no images of shape {shape}; give shape"
+        )
+    columns = max(len(line) for line in lines)
+    figure: Figure
+    figure, axes = _pyplot().subplots(
+        len(lines), columns, squeeze=False, figsize=(columns * 0.8, len(lines) * 0.8)
+    )
+    low, high = min(line.min() for line in lines), max(line.max() for line in lines)
+    for line, places in zip(lines, axes, strict=True):
+        for place in places:
+            place.set_axis_off()
+        for image, place in zip(line, places, strict=False):
+            place.imshow(image.reshape(shape), cmap=cmap, vmin=low, vmax=high)
+    figure.subplots_adjust(0, 0, 1, 1, 0.05, 0.05)
+    return figure
