@@ -16,15 +16,14 @@ type checkSettings struct {
 
 // StartLossCheck begins to try the laws of losses on a loss; [CheckReport] has
 // the outcome. The settings are loss, dim (entries of a row), scale (size of
-// ordinary residuals), non_convex, tolerance and seed. It returns the number of
-// the job.
-func StartLossCheck(settings string, precision uint64) (int64, error) {
+// ordinary residuals), non_convex, tolerance and seed. It returns 1.
+func StartLossCheck(number int64, settings string, precision uint64) (int64, error) {
 	return guarded("check", func() (int64, error) {
 		var s checkSettings
 		if err := decode(settings, &s); err != nil {
 			return 0, err
 		}
-		return start("check", func(j *job) (any, error) {
+		return start(number, "check", func(j *job) (any, error) {
 			l, err := s.Loss.build(j, precision, nil, 0)
 			if err != nil {
 				return nil, err
@@ -33,7 +32,7 @@ func StartLossCheck(settings string, precision uint64) (int64, error) {
 				Dim: s.Dim, Scale: s.Scale, NonConvex: s.NonConvex, Tolerance: s.Tolerance, Seed: s.Seed,
 			})
 			return report, j.ctx.Err()
-		}), nil
+		})
 	})
 }
 

@@ -11,7 +11,9 @@
 //
 // # Jobs
 //
-// Whatever may take long is a job: a Start function returns its number at once,
+// Whatever may take long is a job: a Start function begins it under a number of
+// the caller's choice, which no other job has, and returns at once. The caller
+// knows the number even where an interrupt keeps it from seeing the return.
 // [Wait] waits a short while for news, [Cancel] asks it to end, and [Release]
 // forgets it. Between two calls of Wait the interpreter is free to handle
 // signals and to show progress.

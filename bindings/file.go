@@ -16,9 +16,8 @@ type savedModel struct {
 }
 
 // StartSave begins to write a model file. The settings are those of [StartMap],
-// rows (of tau) and meta, the report of the fit; parts is as there. It returns
-// the number of the job.
-func StartSave(path, settings string, parts uint64) (int64, error) {
+// rows (of tau) and meta, the report of the fit; parts is as there. It returns 1.
+func StartSave(number int64, path, settings string, parts uint64) (int64, error) {
 	return guarded("save", func() (int64, error) {
 		var s savedModel
 		if err := decode(settings, &s); err != nil {
@@ -29,7 +28,7 @@ func StartSave(path, settings string, parts uint64) (int64, error) {
 			return 0, err
 		}
 		addresses = append([]uint64(nil), addresses...)
-		return start("save", func(j *job) (any, error) {
+		return start(number, "save", func(j *job) (any, error) {
 			m, err := s.model(j, addresses)
 			if err != nil {
 				return nil, err
@@ -38,7 +37,7 @@ func StartSave(path, settings string, parts uint64) (int64, error) {
 				return nil, fileError{err}
 			}
 			return nil, nil
-		}), nil
+		})
 	})
 }
 
@@ -54,16 +53,16 @@ func (s savedModel) model(j *job, parts []uint64) (*scqm.Model, error) {
 }
 
 // StartLoad begins to read a model file; [FitReport], [FitArrays] and
-// [LoadedPrecision] have the result. It returns the number of the job.
-func StartLoad(path string) (int64, error) {
+// [LoadedPrecision] have the result. It returns 1.
+func StartLoad(number int64, path string) (int64, error) {
 	return guarded("load", func() (int64, error) {
-		return start("load", func(*job) (any, error) {
+		return start(number, "load", func(*job) (any, error) {
 			m, err := scqm.Load(path)
 			if err != nil {
 				return nil, fileError{err}
 			}
 			return &scqm.Fit{Model: m}, nil
-		}), nil
+		})
 	})
 }
 

@@ -34,8 +34,8 @@ type fitSettings struct {
 
 // StartFit begins to fit a model to the data x, rows x columns, with one weight
 // per row at weights (0: all 1) and the precision matrix of the loss at
-// precision (0: none). It returns the number of the job.
-func StartFit(settings string, x uint64, rows, columns int64, weights, precision uint64) (int64, error) {
+// precision (0: none). It returns 1.
+func StartFit(number int64, settings string, x uint64, rows, columns int64, weights, precision uint64) (int64, error) {
 	return guarded("fit", func() (int64, error) {
 		var s fitSettings
 		if err := decode(settings, &s); err != nil {
@@ -45,7 +45,7 @@ func StartFit(settings string, x uint64, rows, columns int64, weights, precision
 		if err != nil {
 			return 0, err
 		}
-		return start("fit", func(j *job) (any, error) { return s.fit(j, data, precision) }), nil
+		return start(number, "fit", func(j *job) (any, error) { return s.fit(j, data, precision) })
 	})
 }
 

@@ -58,30 +58,34 @@ type job struct {
 var jobs = struct {
 	sync.Mutex
 	byNumber map[int64]*job
-	last     int64
 }{byNumber: map[int64]*job{}}
 
-// start begins a job.
-func start(act string, work func(*job) (any, error)) int64 {
+// start begins a job under a number that Python has chosen.
+func start(number int64, act string, work func(*job) (any, error)) (int64, error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	j := &job{
 		ctx: ctx, cancel: cancel, done: make(chan struct{}),
 		asks: make(chan *ask), answers: make(chan struct{}, 1),
 	}
-	number := enlist(j)
+	if err := enlist(number, j); err != nil {
+		cancel()
+		return 0, err
+	}
 	go func() {
 		defer close(j.done)
 		j.result, j.err = guarded(act, func() (any, error) { return work(j) })
 	}()
-	return number
+	return 1, nil
 }
 
-func enlist(j *job) int64 {
+func enlist(number int64, j *job) error {
 	jobs.Lock()
 	defer jobs.Unlock()
-	jobs.last++
-	jobs.byNumber[jobs.last] = j
-	return jobs.last
+	if _, taken := jobs.byNumber[number]; taken {
+		return fmt.Errorf("job %d: number is taken: %w", number, errJob)
+	}
+	jobs.byNumber[number] = j
+	return nil
 }
 
 func find(number int64) (*job, error) {
@@ -194,11 +198,15 @@ func Cancel(number int64) (int64, error) {
 	})
 }
 
-// Release cancels and forgets a job and returns 1 where it has ended: what it
-// reads and writes may then be freed. It returns 0, and forgets nothing, as
-// long as the job is still running.
+// Release cancels and forgets a job and returns 1 where it has ended or was
+// never started: what it reads and writes may then be freed. It returns 0, and
+// forgets nothing, as long as the job is still running.
 func Release(number int64) (int64, error) {
-	return withJob("release", number, func(j *job) (int64, error) {
+	return guarded("release", func() (int64, error) {
+		j, err := find(number)
+		if err != nil {
+			return 1, nil
+		}
 		j.cancel()
 		select {
 		case <-j.done:

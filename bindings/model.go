@@ -76,8 +76,8 @@ func (s modelSettings) build(j *job, parts []uint64, rows int64) (*scqm.Model, e
 //	project      rows of length D to the nearest rows of the sheet
 //	losses       rows of length D to the losses of their projections, one each
 //
-// x holds the rows, out is the destination. It returns the number of the job.
-func StartMap(act, settings string, parts, x uint64, rows int64, out uint64) (int64, error) {
+// x holds the rows, out is the destination. It returns 1.
+func StartMap(number int64, act, settings string, parts, x uint64, rows int64, out uint64) (int64, error) {
 	return guarded(act, func() (int64, error) {
 		a, ok := acts[act]
 		if !ok {
@@ -96,7 +96,7 @@ func StartMap(act, settings string, parts, x uint64, rows int64, out uint64) (in
 			return 0, err
 		}
 		addresses = append([]uint64(nil), addresses...)
-		return start(act, func(j *job) (any, error) {
+		return start(number, act, func(j *job) (any, error) {
 			m, err := s.build(j, addresses, 0)
 			if err != nil {
 				return nil, err
@@ -104,7 +104,7 @@ func StartMap(act, settings string, parts, x uint64, rows int64, out uint64) (in
 			result, err := a.apply(j, m, from, s.Threads)
 			copy(to, result)
 			return nil, err
-		}), nil
+		})
 	})
 }
 
@@ -165,8 +165,8 @@ func projectionLosses(j *job, m *scqm.Model, x []float64, threads int) ([]float6
 
 // StartLoss begins to evaluate a loss, given as JSON with the matrix of
 // mahalanobis at precision, at residual rows r; the destinations values and
-// grad may be 0. It returns the number of the job.
-func StartLoss(loss string, precision, r uint64, rows, columns int64, values, grad uint64) (int64, error) {
+// grad may be 0. It returns 1.
+func StartLoss(number int64, loss string, precision, r uint64, rows, columns int64, values, grad uint64) (int64, error) {
 	return guarded("loss", func() (int64, error) {
 		var c lossChoice
 		if err := decode(loss, &c); err != nil {
@@ -184,7 +184,7 @@ func StartLoss(loss string, precision, r uint64, rows, columns int64, values, gr
 		if err != nil {
 			return 0, err
 		}
-		return start("loss", func(j *job) (any, error) {
+		return start(number, "loss", func(j *job) (any, error) {
 			l, err := c.build(j, precision, nil, 0)
 			if err != nil {
 				return nil, err
@@ -193,6 +193,6 @@ func StartLoss(loss string, precision, r uint64, rows, columns int64, values, gr
 				return nil, fmt.Errorf("loss %s is for rows of length %d, not %d: %w", l.Name(), d.Dim(), residuals.D, framework.ErrInvalid)
 			}
 			return nil, l.Evaluate(to, slopes, residuals.X, residuals.D)
-		}), nil
+		})
 	})
 }

@@ -349,14 +349,13 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
         parts, keep = self._parts(embedding)
         settings = self._model_settings()
         settings |= {"meta": self._report, "rows": len(self.embedding_)}
-        number = call(
-            _core.bindings_StartSave,
-            os.fspath(path),
-            json.dumps(settings),
-            address(parts),
-        )
-        with Job(number, (parts, *keep), self._answer()) as job:
-            job.wait()
+        with Job(parts, *keep, answer=self._answer()) as job:
+            job.start(
+                _core.bindings_StartSave,
+                os.fspath(path),
+                json.dumps(settings),
+                address(parts),
+            ).wait()
 
     @property
     def _n_features_out(self) -> int:
@@ -402,10 +401,6 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
     ) -> tuple[dict[str, Any], dict[str, Array]]:
         """Fit, and return the report and the arrays."""
         matrix = loss._matrix()
-        number = call(
-            _core.bindings_StartFit, json.dumps(settings),
-            address(X), len(X), X.shape[1], address(weights), address(matrix),
-        )  # fmt: skip
         d = settings["d"]
         # The rows of the matrices among the blocks of the problem.
         counts = {"Q": X.shape[1], "Theta": d * (d + 1) // 2}
@@ -421,9 +416,17 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
                 losses.answer(loss, job, state)
 
         progress = Progress(self.max_iter) if self.verbose else None
-        with Job(number, (X, weights, matrix), answer) as job:
+        with Job(X, weights, matrix, answer=answer) as job:
             try:
-                job.wait(progress=progress)
+                job.start(
+                    _core.bindings_StartFit,
+                    json.dumps(settings),
+                    address(X),
+                    len(X),
+                    X.shape[1],
+                    address(weights),
+                    address(matrix),
+                ).wait(progress=progress)
             finally:
                 if progress is not None:
                     progress.close()
@@ -489,12 +492,16 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
         """Send rows through the model."""
         out = np.empty((len(X), columns))
         parts, keep = self._parts()
-        number = call(
-            _core.bindings_StartMap, act, json.dumps(self._model_settings()),
-            address(parts), address(X), len(X), address(out),
-        )  # fmt: skip
-        with Job(number, (X, out, parts, *keep), self._answer()) as job:
-            job.wait()
+        with Job(X, out, parts, *keep, answer=self._answer()) as job:
+            job.start(
+                _core.bindings_StartMap,
+                act,
+                json.dumps(self._model_settings()),
+                address(parts),
+                address(X),
+                len(X),
+                address(out),
+            ).wait()
         return out
 
 
@@ -534,8 +541,8 @@ def load(path: str | os.PathLike[str], *, loss: losses.LossLike | None = None) -
     >>> bool((again.transform(X) == model.transform(X)).all())
     True
     """
-    with Job(call(_core.bindings_StartLoad, os.fspath(path))) as job:
-        job.wait()
+    with Job() as job:
+        job.start(_core.bindings_StartLoad, os.fspath(path)).wait()
         report, arrays = _result(job)
         matrix = np.empty((report["D"], report["D"]))
         found = call(_core.bindings_LoadedPrecision, job.number, address(matrix))

@@ -7,11 +7,11 @@ handled. What Go reads and writes is kept alive until the job has ended.
 from __future__ import annotations
 
 import atexit
+import itertools
 import os
 import time
 from collections.abc import Callable
-from types import TracebackType
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -37,16 +37,17 @@ ITERATION, COST, SECONDS, QUESTION, ROWS, COLUMNS, VALUES, GRADIENTS = range(8)
 QUESTION_LOSS, QUESTION_WEIGHTS, QUESTION_HESSIAN, QUESTION_MINIMUM = range(1, 5)
 
 # Milliseconds between two looks at signals and progress.
-PATIENCE = 40
+PATIENCE = 20
 # Seconds to wait for the end of a job that was cancelled. Its arrays are kept
 # longer where that is not enough.
-GRACE = 0.1
+GRACE = 0.03
 
 KINDS: dict[str, type[ScqmError]] = {
     "input": InputError,
     "file": FileError,
     "nonfinite": NonFiniteError,
     "stopped": BudgetError,
+    "cancelled": ScqmError,
 }
 
 _process = os.getpid()
@@ -85,34 +86,44 @@ def contiguous(array: npt.ArrayLike) -> Array:
     return np.require(array, np.float64, ("C", "A"))
 
 
-# Jobs that were given up before they ended, with the arrays they use.
-_orphans: list[Job] = []
+# Jobs that have not ended, with the arrays they use.
+_jobs: set[Job] = set()
+_numbers = itertools.count(1)
 
 
 class Job:
-    """A job in Go.
+    """A job in Go, to be started inside of a with statement.
+
+    Whenever an exception comes, KeyboardInterrupt between any two lines
+    included, the job is told to end, and its arrays live until it has.
 
     Parameters
     ----------
-    number : int
-        What a Start function returned.
-    keep : tuple
+    *keep : ndarray or None
         The arrays that the job reads and writes.
     answer : callable, optional
-        Answers a question of the job, given the state.
+        Answers a question of the job, given the job and its state.
     """
 
     def __init__(
-        self,
-        number: int,
-        keep: tuple[Any, ...] = (),
-        answer: Callable[[Job, Array], None] | None = None,
+        self, *keep: Any, answer: Callable[[Job, Array], None] | None = None
     ) -> None:
-        self.number = number
-        self.keep = keep
+        self.number = next(_numbers)
+        self.keep = list(keep)
         self.answer = answer
         self.state = np.zeros(8)
         self._address = address(self.state)
+
+    def start(
+        self,
+        function: Callable[Concatenate[int, P], int],
+        *args: P.args,
+        **kwargs: P.kwargs,
+    ) -> Job:
+        """Call a Start function with the number of the job."""
+        _jobs.add(self)
+        call(function, self.number, *args, **kwargs)
+        return self
 
     def wait(
         self, until: int = DONE, progress: Callable[[Array], None] | None = None
@@ -132,35 +143,32 @@ class Job:
     def __enter__(self) -> Job:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
+        self.abandoned = True
         deadline = time.monotonic() + GRACE
-        while not self._release():
-            if time.monotonic() > deadline:
-                _orphans.append(self)
-                return
+        while not self._release() and time.monotonic() < deadline:
             time.sleep(0.001)
-        if _orphans:
-            _orphans[:] = [job for job in _orphans if not job._release()]
+        if len(_jobs) > 1:
+            for job in tuple(_jobs):
+                if job.abandoned:
+                    job._release()
+
+    # Set when nobody waits for the job any more.
+    abandoned = False
 
     def _release(self) -> bool:
-        return _core.bindings_Release(self.number) == 1
-
-
-def run(number: int, *keep: Any) -> None:
-    """Wait for a job that has no questions and no result of its own."""
-    with Job(number, keep) as job:
-        job.wait()
+        """Tell the job to end, and forget it if it has."""
+        if os.getpid() == _process and _core.bindings_Release(self.number) != 1:
+            return False
+        _jobs.discard(self)
+        return True
 
 
 @atexit.register
 def _end() -> None:
     """Let no job read what the interpreter frees."""
     deadline = time.monotonic() + 1
-    while _orphans and os.getpid() == _process and time.monotonic() < deadline:
-        _orphans[:] = [job for job in _orphans if not job._release()]
+    while _jobs and os.getpid() == _process and time.monotonic() < deadline:
+        for job in tuple(_jobs):
+            job._release()
         time.sleep(0.001)

@@ -176,17 +176,17 @@ class _Native(Loss):
             )
         values, gradients = np.empty(len(rows)), np.empty(rows.shape)
         matrix = self._matrix()
-        number = call(
-            _core.bindings_StartLoss,
-            json.dumps(self._choice()),
-            address(matrix),
-            address(rows),
-            len(rows),
-            rows.shape[1],
-            address(values),
-            address(gradients),
-        )
-        _native.run(number, rows, values, gradients, matrix)
+        with Job(rows, values, gradients, matrix) as job:
+            job.start(
+                _core.bindings_StartLoss,
+                json.dumps(self._choice()),
+                address(matrix),
+                address(rows),
+                len(rows),
+                rows.shape[1],
+                address(values),
+                address(gradients),
+            ).wait()
         return values, gradients
 
     def __repr__(self) -> str:
@@ -524,8 +524,9 @@ def check(
         "seed": random_state,
     }
     matrix = resolved._matrix()
-    number = call(_core.bindings_StartLossCheck, json.dumps(settings), address(matrix))
-    with Job(number, (matrix,), lambda job, state: answer(resolved, job, state)) as job:
-        job.wait()
+    with Job(matrix, answer=lambda job, state: answer(resolved, job, state)) as job:
+        job.start(
+            _core.bindings_StartLossCheck, json.dumps(settings), address(matrix)
+        ).wait()
         verdicts = json.loads(call(_core.bindings_CheckReport, job.number))
     return CheckReport(resolved.name, tuple(Verdict(**v) for v in verdicts))

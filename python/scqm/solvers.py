@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from . import _core, _native
 from ._native import Array, Job, address, call
-from .exceptions import BudgetError, InputError
+from .exceptions import BudgetError, InputError, NonFiniteError
 
 __all__ = ["Block", "Point", "Problem", "Solver", "names"]
 
@@ -200,12 +200,21 @@ class Problem:
         return self.unpack(packed)
 
     def _evaluate(self, at: Array, gradient: Array | None) -> float:
-        number = self._job.number
-        # Whatever happens, the arrays live as long as the job may use them.
-        self._job.keep = (*self._job.keep[:3], at, gradient)
-        call(_core.bindings_StartCost, number, address(at), address(gradient))
-        self._job.wait(_native.EVALUATED)
-        return call(_core.bindings_Cost, number)
+        job = self._job
+        kept = len(job.keep)
+        job.keep += [at, gradient]
+        try:
+            call(_core.bindings_StartCost, job.number, address(at), address(gradient))
+            job.wait(_native.EVALUATED)
+            cost = call(_core.bindings_Cost, job.number)
+        except (InputError, NonFiniteError, BudgetError):
+            raise
+        except BaseException:
+            # The evaluation goes on and uses the arrays; nothing may follow it.
+            call(_core.bindings_Cancel, job.number)
+            raise
+        del job.keep[kept:]
+        return cost
 
 
 class Solver(ABC):
