@@ -269,7 +269,7 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
             The rows f(tau).
         """
         check_is_fitted(self)
-        _refuse_mask(T)
+        _refuse(T)
         tau = check_array(T, dtype=np.float64, order="C", input_name="T")
         d, D = self.components_.shape
         if tau.shape[1] != d:
@@ -588,14 +588,18 @@ def _rows(
     estimator: SCQM, X: npt.ArrayLike, *, reset: bool = False, **checks: Any
 ) -> Array:
     """Return rows as C-contiguous float64, checked, without a copy if it can."""
-    _refuse_mask(X)
+    _refuse(X)
     checked = validate_data(
         estimator, X, reset=reset, dtype=np.float64, order="C", **checks
     )
     return _native.contiguous(checked)
 
 
-def _refuse_mask(X: npt.ArrayLike) -> None:
+def _refuse(X: npt.ArrayLike) -> None:
+    """Refuse what would become numbers silently."""
+    dtype = getattr(X, "dtype", None)
+    if isinstance(dtype, np.dtype) and dtype.kind in "mM":
+        raise InputError(f"X has dtype {dtype}; convert dates and times to numbers")
     if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
         row = np.argwhere(np.ma.getmaskarray(X))[0].tolist()
         raise InputError(
