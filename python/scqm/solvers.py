@@ -269,7 +269,9 @@ class Solver(ABC):
         problem : Problem
             The objective.
         x0 : list of ndarray
-            Where to begin: the principal components. The arrays are yours.
+            Where to begin: the principal components. The arrays are yours. A
+            fit may call again, from where the last call ended but with rows
+            moved to parts of the sheet that turned out to be nearer.
 
         Returns
         -------

@@ -1,0 +1,412 @@
+package bindings
+
+import (
+	"encoding/json"
+	"errors"
+	"math"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+	"unsafe"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/scqm/scqm/losses"
+	"github.com/scqm/scqm/models/scqm"
+)
+
+const rows, columns = 40, 3
+
+// at is the address of numbers that the caller keeps alive.
+func at[T any](x []T) uint64 {
+	if len(x) == 0 {
+		return 0
+	}
+	return uint64(uintptr(unsafe.Pointer(&x[0])))
+}
+
+// pinned returns numbers that neither move nor go for the time of the test.
+func pinned[T any](t testing.TB, n int) []T {
+	x := make([]T, max(n, 1))
+	var pin runtime.Pinner
+	pin.Pin(&x[0])
+	t.Cleanup(pin.Unpin)
+	return x[:n]
+}
+
+// parabola returns rows near a curved sheet.
+func parabola(t testing.TB) []float64 {
+	x := pinned[float64](t, rows*columns)
+	for i := range rows {
+		a := float64(i)/rows*2 - 1
+		b := math.Sin(7 * float64(i))
+		x[3*i], x[3*i+1], x[3*i+2] = a, b, a*a+b*b/2+0.05*math.Sin(float64(i*i))
+	}
+	return x
+}
+
+var numbers atomic.Int64
+
+func newNumber() int64 { return numbers.Add(1) }
+
+// await waits for the end of a job, answering questions about the loss |r|^2.
+func await(t testing.TB, number int64) error {
+	state := pinned[float64](t, stateEntries)
+	for {
+		news, err := Wait(number, 50, at(state))
+		if err != nil || news == Done {
+			return err
+		}
+		if news != Asked {
+			continue
+		}
+		if state[QuestionAt] == float64(QuestionMinimum) {
+			_, err = AnswerPoint(number, 0)
+			require.NoError(t, err)
+			continue
+		}
+		require.EqualValues(t, QuestionLoss, state[QuestionAt])
+		n, dim := int(state[RowsAt]), int(state[ColumnsAt])
+		r, values, grad := pinned[float64](t, n*dim), pinned[float64](t, n), pinned[float64](t, n*dim)
+		_, err = FetchRows(number, at(r), 0)
+		require.NoError(t, err)
+		for i := range n {
+			for k := i * dim; k < (i+1)*dim; k++ {
+				values[i] += r[k] * r[k]
+				grad[k] = 2 * r[k]
+			}
+		}
+		_, err = AnswerRows(number, at(values), at(grad))
+		require.NoError(t, err)
+	}
+}
+
+func release(t testing.TB, number int64) {
+	require.Eventually(t, func() bool {
+		gone, err := Release(number)
+		return err == nil && gone == 1
+	}, 10*time.Second, time.Millisecond)
+}
+
+// fitted fits a model and returns its report and arrays.
+func fitted(t testing.TB, settings string) (fitReport, map[string][]float64) {
+	number := newNumber()
+	defer release(t, number)
+	x := parabola(t)
+	_, err := StartFit(number, settings, at(x), rows, columns, 0, 0)
+	require.NoError(t, err)
+	require.NoError(t, await(t, number))
+	text, err := FitReport(number)
+	require.NoError(t, err)
+	var r fitReport
+	require.NoError(t, json.Unmarshal([]byte(text), &r))
+	d, s := r.Latent, r.Curvature
+	a := map[string][]float64{
+		"c": pinned[float64](t, columns), "u": pinned[float64](t, columns*d), "v": pinned[float64](t, columns*s),
+		"theta": pinned[float64](t, d*(d+1)/2*s), "tau": pinned[float64](t, r.Rows*d), "history": pinned[float64](t, 4*r.Records),
+	}
+	_, err = FitArrays(number, at(a["c"]), at(a["u"]), at(a["v"]), at(a["theta"]), at(a["tau"]), at(a["history"]))
+	require.NoError(t, err)
+	return r, a
+}
+
+const plain = `{"d":2,"solver":"auto","loss":{"name":"squared_l2"}}`
+
+func TestFitIsThatOfTheLibrary(t *testing.T) {
+	r, a := fitted(t, plain)
+	want, err := scqm.Learn(t.Context(), scqm.Data{N: rows, D: columns, X: parabola(t)}, scqm.Config{Latent: 2, Loss: losses.SquaredL2()})
+	require.NoError(t, err)
+	assert.Equal(t, want.Model.Meta.Objective, r.Objective)
+	assert.Equal(t, want.Model.U, a["u"])
+	assert.Equal(t, want.Model.Tau, a["tau"])
+	assert.Equal(t, len(want.Run.History), r.Records)
+}
+
+func TestLossOfPython(t *testing.T) {
+	native, _ := fitted(t, plain)
+	foreign, _ := fitted(t, `{"d":2,"solver":"lbfgs","loss":{"name":"mine","python":true}}`)
+	assert.InEpsilon(t, native.Objective, foreign.Objective, 1e-6)
+	assert.Equal(t, "mine", foreign.Loss.Name)
+	assert.True(t, foreign.HasLoss)
+}
+
+// settingsOf are the settings of a fitted model.
+func settingsOf(t *testing.T, r fitReport) string {
+	meta, err := json.Marshal(r.Meta)
+	require.NoError(t, err)
+	s, err := json.Marshal(map[string]any{
+		"D": r.D, "d": r.Latent, "s": r.Curvature, "loss": map[string]any{"name": "squared_l2"}, "threads": 1,
+		"meta": json.RawMessage(meta), "rows": r.Rows,
+	})
+	require.NoError(t, err)
+	return string(s)
+}
+
+func partsOf(t *testing.T, a map[string][]float64) []uint64 {
+	parts := pinned[uint64](t, modelArrays)
+	copy(parts, []uint64{at(a["c"]), at(a["u"]), at(a["v"]), at(a["theta"]), at(a["tau"]), 0})
+	return parts
+}
+
+func TestMapsAndFiles(t *testing.T) {
+	r, a := fitted(t, plain)
+	parts := partsOf(t, a)
+	path := filepath.Join(t.TempDir(), "m.npz")
+
+	number := newNumber()
+	_, err := StartSave(number, path, settingsOf(t, r), at(parts))
+	require.NoError(t, err)
+	require.NoError(t, await(t, number))
+	release(t, number)
+	m, err := scqm.Load(path)
+	require.NoError(t, err)
+	assert.Equal(t, r.Meta, m.Meta)
+
+	data := scqm.Data{N: rows, D: columns, X: parabola(t)}
+	tau, err := m.Transform(t.Context(), data, 1)
+	require.NoError(t, err)
+	mapSettings := `{"D":3,"d":2,"s":1,"threads":1,"loss":{"name":"squared_l2"}}`
+	for act, c := range map[string]struct{ in, out []float64 }{
+		"transform":   {parabola(t), pinned[float64](t, rows*2)},
+		"reconstruct": {a["tau"], pinned[float64](t, rows*columns)},
+		"project":     {parabola(t), pinned[float64](t, rows*columns)},
+		"losses":      {parabola(t), pinned[float64](t, rows)},
+	} {
+		number := newNumber()
+		_, err := StartMap(number, act, mapSettings, at(parts), at(c.in), rows, at(c.out))
+		require.NoError(t, err, act)
+		require.NoError(t, await(t, number), act)
+		release(t, number)
+		if act == "transform" {
+			assert.Equal(t, tau, c.out)
+		}
+		assert.NotContains(t, c.out, 0.0, act)
+	}
+
+	number = newNumber()
+	_, err = StartLoad(number, path)
+	require.NoError(t, err)
+	require.NoError(t, await(t, number))
+	has, err := LoadedPrecision(number, 0)
+	require.NoError(t, err)
+	assert.Zero(t, has)
+	release(t, number)
+}
+
+func TestCancelEndsWhoeverWaitsForPython(t *testing.T) {
+	for _, settings := range []string{
+		`{"d":2,"solver":"lbfgs","loss":{"name":"mine","python":true}}`,
+		`{"d":2,"solver":"mine","python_solver":true,"loss":{"name":"l2"}}`,
+	} {
+		number, x := newNumber(), parabola(t)
+		_, err := StartFit(number, settings, at(x), rows, columns, 0, 0)
+		require.NoError(t, err)
+		for news := Running; news != Asked; {
+			news, err = Wait(number, 50, 0)
+			require.NoError(t, err)
+		}
+		_, err = Cancel(number)
+		require.NoError(t, err)
+		release(t, number)
+		_, err = Wait(number, 0, 0)
+		assert.ErrorContains(t, err, "job: ")
+	}
+}
+
+// TestSolverOfPython takes the part of a solver: one gradient step.
+func TestSolverOfPython(t *testing.T) {
+	number, x := newNumber(), parabola(t)
+	defer release(t, number)
+	_, err := StartFit(number, `{"d":2,"solver":"mine","python_solver":true,"loss":{"name":"squared_l2"}}`, at(x), rows, columns, 0, 0)
+	require.NoError(t, err)
+	state := pinned[float64](t, stateEntries)
+	news, err := Wait(number, 5000, at(state))
+	require.NoError(t, err)
+	require.Equal(t, Asked, news)
+	require.EqualValues(t, QuestionMinimum, state[QuestionAt])
+
+	text, err := ProblemBlocks(number)
+	require.NoError(t, err)
+	var blocks []struct{ Rows, Size int }
+	require.NoError(t, json.Unmarshal([]byte(text), &blocks))
+	size := 0
+	for _, b := range blocks {
+		size += b.Rows * b.Size
+	}
+	point, grad, step, trial := pinned[float64](t, size), pinned[float64](t, size), pinned[float64](t, size), pinned[float64](t, size)
+	cost := func(at, grad uint64) float64 {
+		_, err := StartCost(number, at, grad)
+		require.NoError(t, err)
+		news, err := Wait(number, 5000, 0)
+		require.NoError(t, err)
+		require.Equal(t, Evaluated, news)
+		c, err := Cost(number)
+		require.NoError(t, err)
+		return c
+	}
+	_, err = ProblemStart(number, at(point))
+	require.NoError(t, err)
+	before := cost(at(point), at(grad))
+	_, err = ProblemGradient(number, at(step), at(point), at(grad))
+	require.NoError(t, err)
+	for i := range step {
+		step[i] *= -1e-3
+	}
+	_, err = ProblemRetract(number, at(trial), at(point), at(step))
+	require.NoError(t, err)
+	after := cost(at(trial), 0)
+	assert.Less(t, after, before)
+	_, err = AnswerPoint(number, at(trial))
+	require.NoError(t, err)
+	require.NoError(t, await(t, number))
+	report, err := FitReport(number)
+	require.NoError(t, err)
+	var r fitReport
+	require.NoError(t, json.Unmarshal([]byte(report), &r))
+	assert.LessOrEqual(t, r.Objective, after*(1+1e-12))
+}
+
+func TestErrorsHaveAKind(t *testing.T) {
+	x := parabola(t)
+	bad := pinned[float64](t, rows*columns)
+	copy(bad, x)
+	bad[7] = math.NaN()
+	fit := func(settings string, x []float64) error {
+		number := newNumber()
+		defer release(t, number)
+		if _, err := StartFit(number, settings, at(x), rows, columns, 0, 0); err != nil {
+			return err
+		}
+		return await(t, number)
+	}
+	load := func(path string) error {
+		number := newNumber()
+		defer release(t, number)
+		_, err := StartLoad(number, path)
+		require.NoError(t, err)
+		return await(t, number)
+	}
+	notModel := filepath.Join(t.TempDir(), "x.npz")
+	require.NoError(t, os.WriteFile(notModel, []byte("no"), 0o600))
+	_, unknown := Wait(-1, 0, 0)
+	_, unaligned := StartFit(newNumber(), plain, at(x)+1, rows, columns, 0, 0)
+	_, overflow := StartFit(newNumber(), plain, at(x), math.MaxInt64, 8, 0, 0)
+	_, noArray := StartFit(newNumber(), plain, 0, rows, columns, 0, 0)
+	_, act := StartMap(newNumber(), "dance", `{}`, 0, 0, 0, 0)
+	for name, c := range map[string]struct {
+		err  error
+		want string
+	}{
+		"NaN":       {fit(plain, bad), "input: row 2, column 1 is NaN"},
+		"settings":  {fit(`{"dd":2}`, x), `input: settings: json: unknown field "dd"`},
+		"solver":    {fit(`{"d":2,"solver":"sgd","loss":{"name":"l2"}}`, x), `input: solvers: no solver "sgd"`},
+		"loss":      {fit(`{"d":2,"solver":"auto","loss":{"name":"l9"}}`, x), `input: losses: no loss "l9"`},
+		"missing":   {load(filepath.Join(t.TempDir(), "none.npz")), "file: "},
+		"damaged":   {load(notModel), "input: "},
+		"job":       {unknown, "job: "},
+		"unaligned": {unaligned, "input: x: address"},
+		"overflow":  {overflow, "input: x: shape"},
+		"no array":  {noArray, "input: x: no address"},
+		"act":       {act, `input: no act "dance"`},
+	} {
+		require.Error(t, c.err, name)
+		assert.True(t, strings.HasPrefix(c.err.Error(), c.want), "%s: %v", name, c.err)
+	}
+}
+
+func TestPanicsBecomeErrors(t *testing.T) {
+	_, err := guarded("act", func() (int, error) { panic("oops") })
+	assert.ErrorContains(t, err, "panic: act: panic in user code: oops")
+	_, err = guarded("act", func() (int, error) { return len(*new(*[3]int)), errors.New("plain") })
+	assert.EqualError(t, err, "failed: plain")
+	_, err = guarded("act", func() (int, error) { var p *int; return *p, nil })
+	assert.ErrorContains(t, err, "panic: act")
+
+	number := newNumber()
+	_, err = start(number, "job", func(*job) (any, error) { panic("oops") })
+	require.NoError(t, err)
+	assert.ErrorContains(t, await(t, number), "panic: job")
+	release(t, number)
+}
+
+func TestNumbersAreTakenOnce(t *testing.T) {
+	number := newNumber()
+	wait := make(chan struct{})
+	work := func(*job) (any, error) { <-wait; return nil, nil }
+	_, err := guarded("one", func() (int64, error) { return start(number, "one", work) })
+	require.NoError(t, err)
+	_, err = guarded("two", func() (int64, error) { return start(number, "two", work) })
+	assert.ErrorContains(t, err, "number is taken")
+	gone, err := Release(number)
+	require.NoError(t, err)
+	assert.Zero(t, gone, "a job that runs keeps its arrays")
+	close(wait)
+	release(t, number)
+	gone, err = Release(number)
+	require.NoError(t, err)
+	assert.EqualValues(t, 1, gone, "a job that was never started has none")
+}
+
+func TestCheck(t *testing.T) {
+	number := newNumber()
+	defer release(t, number)
+	_, err := StartLossCheck(number, `{"loss":{"name":"mine","python":true},"dim":3,"scale":1}`, 0)
+	require.NoError(t, err)
+	require.NoError(t, await(t, number))
+	text, err := CheckReport(number)
+	require.NoError(t, err)
+	var verdicts []struct {
+		Law string
+		OK  bool
+	}
+	require.NoError(t, json.Unmarshal([]byte(text), &verdicts))
+	assert.Greater(t, len(verdicts), 10)
+	for _, v := range verdicts {
+		assert.True(t, v.OK, v.Law)
+	}
+}
+
+func TestLists(t *testing.T) {
+	for _, list := range []func() (string, error){Losses, Solvers} {
+		text, err := list()
+		require.NoError(t, err)
+		var entries []struct{ Name string }
+		require.NoError(t, json.Unmarshal([]byte(text), &entries))
+		assert.NotEmpty(t, entries)
+	}
+	version, err := Version()
+	require.NoError(t, err)
+	assert.Equal(t, scqm.Version, version)
+	platform, err := Platform()
+	require.NoError(t, err)
+	assert.Contains(t, platform, runtime.GOOS)
+}
+
+// BenchmarkFit compares a tiny fit through a job with the same without.
+func BenchmarkFit(b *testing.B) {
+	x := parabola(b)
+	const settings = `{"d":2,"solver":"rgd","max_iter":1,"threads":1,"loss":{"name":"squared_l2"}}`
+	b.Run("job", func(b *testing.B) {
+		for range b.N {
+			number := newNumber()
+			_, _ = StartFit(number, settings, at(x), rows, columns, 0, 0)
+			_, _ = Wait(number, 50, 0)
+			_, _ = FitReport(number)
+			_, _ = Release(number)
+		}
+	})
+	b.Run("library", func(b *testing.B) {
+		var s fitSettings
+		_ = decode(settings, &s)
+		for range b.N {
+			c, _ := s.config(&job{})
+			c.Loss = losses.SquaredL2()
+			_, _ = scqm.Learn(b.Context(), scqm.Data{N: rows, D: columns, X: x}, c)
+		}
+	})
+}

@@ -1,0 +1,216 @@
+"""Signals, forks, threads and memory: what kills interpreters."""
+
+from __future__ import annotations
+
+import gc
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+import scqm
+from scqm import SCQM
+from scqm.datasets import make_arc
+
+Array = npt.NDArray[np.float64]
+
+
+def interrupted(act: Any, delay: float) -> float:
+    """Return the seconds between an interrupt and its exception."""
+    sent = [0.0]
+
+    def send() -> None:
+        sent[0] = time.perf_counter()
+        os.kill(os.getpid(), signal.SIGINT)
+
+    timer = threading.Timer(delay, send)
+    timer.start()
+    try:
+        act()
+    except KeyboardInterrupt:
+        return time.perf_counter() - sent[0]
+    finally:
+        timer.join()
+    raise AssertionError("ended before the interrupt")
+
+
+LONG = {"max_iter": 10**8, "tol": 1e-300, "n_threads": 1}
+
+
+def test_interrupts_of_fits() -> None:
+    """20 of 20, at every stage of a fit; on a busy machine one may be late."""
+    X = np.random.default_rng(0).normal(size=(2000, 60))
+    delays = []
+    for k in range(20):
+        m = SCQM(2, loss=("l1", "l2")[k % 2], solver=("rgd", "lbfgs")[k // 2 % 2], **LONG)
+        delays.append(interrupted(lambda m=m: m.fit(X), 0.005 + 0.03 * k))  # type: ignore[misc]
+        assert not hasattr(m, "components_")
+    assert np.median(delays) < 0.2
+    assert max(delays) < 1
+    # The interpreter and the library go on.
+    assert SCQM(1).fit(make_arc(30, random_state=0)[0]).n_iter_ > 0
+
+
+def test_interrupts_of_losses_in_python() -> None:
+    X = make_arc(200, random_state=0)[0]
+
+    def loss(R: Array) -> Any:
+        return (R**2).sum(axis=1), 2 * R
+
+    for k in range(5):
+        m = SCQM(1, loss=loss, solver="rgd", **LONG)
+        assert interrupted(lambda m=m: m.fit(X), 0.02 + 0.02 * k) < 1  # type: ignore[misc]
+
+
+def test_jobs_end() -> None:
+    """Nothing is left of interrupted fits."""
+    deadline = time.monotonic() + 20
+    while scqm._native._jobs and time.monotonic() < deadline:
+        for job in tuple(scqm._native._jobs):
+            job._release()
+        time.sleep(0.01)
+    assert not scqm._native._jobs
+
+
+def run(program: str, timeout: float = 60) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        timeout=timeout,
+        check=False,
+    )
+
+
+HEAD = """
+import os, signal, sys, threading, time
+import numpy as np, scqm
+X = np.random.default_rng(0).normal(size=(300, 5))
+"""
+
+
+def test_fork_after_import_is_an_error_not_a_hang() -> None:
+    done = run(
+        HEAD
+        + """
+scqm.SCQM(2).fit(X)
+pid = os.fork()
+if pid == 0:
+    try:
+        scqm.SCQM(2).fit(X)
+    except RuntimeError as error:
+        print(type(error).__name__, error, flush=True)
+        os._exit(7)
+    os._exit(0)
+print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+"""
+    )
+    assert done.returncode == 0, done.stderr
+    assert "ForkError this process was forked after scqm was imported" in done.stdout
+    assert done.stdout.split()[-1] == "7"
+
+
+@pytest.mark.parametrize("method", ["spawn", "forkserver"])
+def test_other_start_methods_work(method: str) -> None:
+    done = run(
+        f"""
+import multiprocessing, numpy as np, scqm
+from functools import partial
+if __name__ == "__main__":
+    X = np.random.default_rng(0).normal(size=(40, 3))
+    with multiprocessing.get_context({method!r}).Pool(2) as pool:
+        fits = pool.map(scqm.SCQM(2, max_iter=20).fit, [X, X])
+    print((fits[0].embedding_ == fits[1].embedding_).all())
+"""
+    )
+    assert done.stdout.strip() == "True", done.stderr
+
+
+def test_exit_with_a_job_running() -> None:
+    begin = time.monotonic()
+    done = run(
+        HEAD
+        + """
+def fit():
+    scqm.SCQM(2, loss="l1", max_iter=10**8, tol=1e-300).fit(np.tile(X, (50, 4)) + np.arange(20))
+threading.Thread(target=fit, daemon=True).start()
+time.sleep(0.3)
+print("bye")
+"""
+    )
+    assert (done.returncode, done.stdout) == (0, "bye\n"), done.stderr
+    assert time.monotonic() - begin < 30
+
+
+def test_a_fault_of_the_library_is_an_exception() -> None:
+    """A nil address with a length ends the call, not the interpreter."""
+    done = run(
+        HEAD
+        + """
+from scqm import _core
+for x in (8, 2**47 - 8):
+    try:
+        _core.bindings_StartFit(x, '{"d":1,"solver":"auto","loss":{"name":"l2"}}', x, 3, 3, 0, 0)
+        while _core.bindings_Wait(x, 50, 0) != 1:
+            pass
+    except RuntimeError as error:
+        print(str(error).splitlines()[0])
+print(scqm.SCQM(2).fit(X).status_ != "")
+"""
+    )
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert lines[0].startswith("panic: fit: ")
+    assert lines[-1] == "True"
+
+
+def test_threads_give_equal_bits() -> None:
+    """8 threads of 200 fits."""
+    X = make_arc(30, random_state=0)[0]
+    settings: dict[str, Any] = {"loss": "squared_l2", "n_threads": 1, "max_iter": 2, "tol": 1.0}
+    want = SCQM(1, **settings).fit(X).embedding_
+
+    def fits(_: int) -> bool:
+        return all(
+            np.array_equal(SCQM(1, **settings).fit(X).embedding_, want) for _ in range(200)
+        )
+
+    with ThreadPoolExecutor(8) as pool:
+        assert all(pool.map(fits, range(8)))
+
+
+def resident() -> int:
+    gc.collect()
+    with open("/proc/self/statm", encoding="ascii") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_memory_does_not_grow() -> None:
+    """10,000 fits and 10,000 errors."""
+    X = make_arc(20, random_state=0)[0]
+    loss = scqm.losses.resolve("squared_l2")
+    m = SCQM(1, loss=loss, n_threads=1, max_iter=1, tol=1.0, solver="rgd")
+    settings = m._settings() | {"loss": loss._choice()}
+    bad = X.copy()
+    bad[1, 1] = np.nan
+
+    def fits(n: int) -> None:
+        # What fit does, without the checks of scikit-learn.
+        for _ in range(n):
+            m._take(*m._run(settings, loss, X, None), loss)
+            with pytest.raises(scqm.InputError, match="row 1, column 1 is NaN"):
+                m._run(settings, loss, bad, None)
+
+    fits(1000)
+    before = resident()
+    fits(10000)
+    assert resident() - before < 20e6
