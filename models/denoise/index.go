@@ -1,0 +1,92 @@
+package denoise
+
+// index finds the nearest of a set of rows, exactly, with ties in favour of the
+// row that comes first. It is safe for concurrent use.
+type index interface {
+	// nearest leaves the nearest rows to x in s, as many as s keeps or there are.
+	nearest(s *search, x []float64)
+}
+
+// search is the memory of one goroutine for searches.
+type search struct {
+	keeper
+	off []float64 // D: distance from the box of a tree, by coordinate
+}
+
+// treeColumns is the number of columns up to which a tree pays: see
+// BenchmarkIndex. A tree with fewer rows than treeRows is one leaf anyway.
+const (
+	treeColumns = 64
+	treeRows    = 64
+)
+
+// newIndex indexes those of the rows of x, n x D, that list names.
+func newIndex(x []float64, D int, list []int) index {
+	if D > treeColumns || len(list) < treeRows {
+		return newScan(x, D, list)
+	}
+	return newTree(x, D, list)
+}
+
+// find returns the k nearest rows to x, nearest first, in memory of s.
+func (s *search) find(in index, x []float64, k int) []near {
+	s.reset(k)
+	if len(s.off) < len(x) {
+		s.off = make([]float64, len(x))
+	}
+	clear(s.off)
+	in.nearest(s, x)
+	return s.sorted()
+}
+
+// block is the number of coordinates after which a distance that is too large
+// already is given up.
+const block = 8
+
+// offerRow offers a row unless it is known to be too far. All indices come
+// through here, so that they agree to the last bit.
+func (s *search) offerRow(x, row []float64, i int) {
+	var sum float64
+	row = row[:len(x)]
+	if len(x) <= block || !s.full() {
+		for j, v := range x {
+			d := v - row[j]
+			sum += d * d
+		}
+		s.offer(near{sum, i})
+		return
+	}
+	limit := s.heap[0].distance
+	for from := 0; from < len(x); from += block {
+		to := min(from+block, len(x))
+		for j := from; j < to; j++ {
+			d := x[j] - row[j]
+			sum += d * d
+		}
+		if sum > limit {
+			return
+		}
+	}
+	s.offer(near{sum, i})
+}
+
+// scan is the index that looks at every row.
+type scan struct {
+	rows []float64
+	row  []int // number of every row
+	d    int
+}
+
+func newScan(x []float64, D int, list []int) *scan {
+	s := &scan{rows: make([]float64, 0, len(list)*D), row: list, d: D}
+	for _, i := range list {
+		s.rows = append(s.rows, x[i*D:(i+1)*D]...)
+	}
+	return s
+}
+
+func (c *scan) nearest(s *search, x []float64) {
+	for k, i := range c.row {
+		s.offerRow(x, c.rows[k*c.d:(k+1)*c.d], i)
+	}
+}

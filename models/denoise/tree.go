@@ -1,0 +1,133 @@
+package denoise
+
+const (
+	// leafRows is the number of rows from which on a tree no longer divides.
+	leafRows = 12
+	// surely makes up for rounding where a tree rules out a box.
+	surely = 1 - 1e-12
+)
+
+// tree is a k-d tree: boxes of rows, halved across their widest side until few
+// rows are left in them. A search keeps the distance of its point from the box
+// at hand, coordinate by coordinate, and leaves out boxes that are too far.
+//
+// Source: J. H. Friedman, J. L. Bentley, R. A. Finkel, An Algorithm for Finding
+// Best Matches in Logarithmic Expected Time, ACM TOMS 3 (1977); the distance
+// from boxes is that of S. Arya, D. M. Mount, Algorithms for fast vector
+// quantization, DCC 1993.
+type tree struct {
+	d     int
+	rows  []float64 // in the order of the leaves
+	row   []int     // number of every row
+	nodes []node    // the root first
+}
+
+// node is a leaf of the rows [lo, hi), or divides them at a plane.
+type node struct {
+	lo, hi int
+	axis   int // -1 for a leaf
+	at     float64
+	right  int // the left child follows its parent
+}
+
+func newTree(x []float64, D int, list []int) *tree {
+	t := &tree{d: D, row: append([]int(nil), list...), rows: make([]float64, 0, len(list)*D)}
+	t.divide(x, 0, len(list))
+	for _, i := range t.row {
+		t.rows = append(t.rows, x[i*D:(i+1)*D]...)
+	}
+	return t
+}
+
+// divide adds the node of the rows [lo, hi) and those below it.
+func (t *tree) divide(x []float64, lo, hi int) {
+	self := len(t.nodes)
+	t.nodes = append(t.nodes, node{lo: lo, hi: hi, axis: -1})
+	if hi-lo <= leafRows {
+		return
+	}
+	axis, width := t.widest(x, lo, hi)
+	if width == 0 {
+		return // all rows are equal
+	}
+	middle := (lo + hi) / 2
+	t.selectRow(x, axis, lo, hi, middle)
+	at := x[t.row[middle]*t.d+axis]
+	t.divide(x, lo, middle)
+	right := len(t.nodes)
+	t.divide(x, middle, hi)
+	t.nodes[self].axis, t.nodes[self].at, t.nodes[self].right = axis, at, right
+}
+
+// widest returns the coordinate in which the rows [lo, hi) spread most.
+func (t *tree) widest(x []float64, lo, hi int) (axis int, width float64) {
+	for j := range t.d {
+		least, most := x[t.row[lo]*t.d+j], x[t.row[lo]*t.d+j]
+		for _, i := range t.row[lo+1 : hi] {
+			v := x[i*t.d+j]
+			least, most = min(least, v), max(most, v)
+		}
+		if most-least > width {
+			axis, width = j, most-least
+		}
+	}
+	return axis, width
+}
+
+// selectRow orders the rows [lo, hi) so that none before k has a larger
+// coordinate than row k and none after it a smaller one (Hoare 1961).
+func (t *tree) selectRow(x []float64, axis, lo, hi, k int) {
+	value := func(i int) float64 { return x[t.row[i]*t.d+axis] }
+	for hi-lo > 1 {
+		a, b, c := value(lo), value((lo+hi)/2), value(hi-1)
+		pivot := max(min(a, b), min(max(a, b), c))
+		i, j := lo, hi-1
+		for i <= j {
+			for value(i) < pivot {
+				i++
+			}
+			for value(j) > pivot {
+				j--
+			}
+			if i <= j {
+				t.row[i], t.row[j] = t.row[j], t.row[i]
+				i, j = i+1, j-1
+			}
+		}
+		switch {
+		case k <= j:
+			hi = j + 1
+		case k >= i:
+			lo = i
+		default:
+			return
+		}
+	}
+}
+
+func (t *tree) nearest(s *search, x []float64) { t.visit(s, x, 0, 0) }
+
+// visit searches below a node whose box is at the squared distance given.
+func (t *tree) visit(s *search, x []float64, at int, distance float64) {
+	n := &t.nodes[at]
+	if n.axis < 0 {
+		for k := n.lo; k < n.hi; k++ {
+			s.offerRow(x, t.rows[k*t.d:(k+1)*t.d], t.row[k])
+		}
+		return
+	}
+	gap := x[n.axis] - n.at
+	first, second := at+1, n.right
+	if gap > 0 {
+		first, second = second, first
+	}
+	t.visit(s, x, first, distance)
+	before := s.off[n.axis]
+	distance += gap*gap - before*before
+	if s.full() && distance*surely > s.heap[0].distance {
+		return
+	}
+	s.off[n.axis] = gap
+	t.visit(s, x, second, distance)
+	s.off[n.axis] = before
+}
