@@ -1,0 +1,61 @@
+package denoise
+
+import (
+	"errors"
+	"math"
+)
+
+// average writes the mean of the projections of x on the charts of the rows
+// nearest to it into point. A row at the distance r has the weight (1-(r/h)^3)^3, h
+// being the distance of the first row that is left out. Charts without a surface
+// do not count.
+func (g *guarded) average(x []float64, about *Row) error {
+	c := g.d.cloud
+	found := g.search.find(c.index, x, g.o.Average+1)
+	g.charts = append(g.charts[:0], found...)
+	h := math.Sqrt(g.charts[len(g.charts)-1].distance)
+	clear(g.sum)
+	var total, noise float64
+	for k, f := range g.charts[:min(g.o.Average, len(g.charts))] {
+		weight := tricube(math.Sqrt(f.distance) / h)
+		if k == 0 && !(weight > 0) {
+			weight = 1 // all rows are at the same distance
+		}
+		if !(weight > 0) {
+			continue
+		}
+		err := g.place(c.Row(f.row), about)
+		if err == nil {
+			err = g.worker.Project(g.point, x)
+		}
+		if errors.Is(err, errLocal) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		total += weight
+		noise += weight * about.Noise
+		for j, v := range g.point {
+			g.sum[j] += weight * v
+		}
+	}
+	g.hood.at(c, &g.search, x, g.d.size)
+	if total == 0 {
+		return errLocal
+	}
+	for j, v := range g.sum {
+		g.point[j] = v / total
+	}
+	about.Noise = noise / total
+	return nil
+}
+
+// tricube is (1-t^3)^3 for t from 0 to 1, and 0 beyond.
+func tricube(t float64) float64 {
+	if !(t < 1) {
+		return 0
+	}
+	v := 1 - t*t*t
+	return v * v * v
+}

@@ -1,0 +1,74 @@
+package denoise
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/scqm/scqm/models/scqm"
+)
+
+// Cloud is the rows that a method is fitted to, with an index of them. Rows of
+// weight 0 are nobody's neighbours.
+type Cloud struct {
+	scqm.Data
+	index index
+	used  []int // rows of positive weight
+}
+
+// The squares of what is smaller or larger than this leave the range of the
+// numbers.
+const (
+	leastSpan = 1e-120
+	mostSpan  = 1e120
+)
+
+// newCloud checks x and indexes it. It shares the memory of x.
+func newCloud(x scqm.Data) (*Cloud, error) {
+	if err := checkRows(x); err != nil {
+		return nil, err
+	}
+	c := &Cloud{Data: x}
+	for i := range x.N {
+		if c.weight(i) > 0 {
+			c.used = append(c.used, i)
+		}
+	}
+	if len(c.used) == 0 {
+		return nil, fmt.Errorf("denoise: all weights are 0: %w", ErrInput)
+	}
+	c.index = newIndex(x.X, x.D, c.used)
+	return c, nil
+}
+
+// checkRows refuses what cannot be searched.
+func checkRows(x scqm.Data) error {
+	if x.N < 1 || x.D < 1 || x.N > math.MaxInt/x.D || len(x.X) != x.N*x.D {
+		return fmt.Errorf("denoise: %d numbers do not make %d rows of %d; at least one row and one column are needed: %w", len(x.X), x.N, x.D, ErrInput)
+	}
+	var span float64
+	for i, v := range x.X {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return fmt.Errorf("denoise: row %d, column %d is %v; remove or impute it first: %w", i/x.D, i%x.D, v, ErrInput)
+		}
+		span = max(span, math.Abs(v-x.X[i%x.D]))
+	}
+	if span > mostSpan || span > 0 && span < leastSpan {
+		return fmt.Errorf("denoise: the rows span %.2g, and squares of that are beyond the numbers; rescale them: %w", span, ErrInput)
+	}
+	if x.Weights != nil && len(x.Weights) != x.N {
+		return fmt.Errorf("denoise: %d weights for %d rows: %w", len(x.Weights), x.N, ErrInput)
+	}
+	for i, w := range x.Weights {
+		if !(w >= 0) || math.IsInf(w, 0) {
+			return fmt.Errorf("denoise: weight of row %d is %v, want a finite number of at least 0: %w", i, w, ErrInput)
+		}
+	}
+	return nil
+}
+
+func (c *Cloud) weight(i int) float64 {
+	if c.Weights == nil {
+		return 1
+	}
+	return c.Weights[i]
+}

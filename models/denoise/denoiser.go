@@ -1,0 +1,237 @@
+package denoise
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"sync"
+
+	"github.com/scqm/scqm/internal/par"
+	"github.com/scqm/scqm/models/scqm"
+)
+
+// Denoiser is a method fitted to rows. It may be used by several goroutines at
+// once.
+type Denoiser struct {
+	method Method
+	cloud  *Cloud
+	fitted Fitted
+	size   int
+}
+
+// Result is what became of the rows.
+type Result struct {
+	// X are the denoised rows, in the order and shape of those given.
+	X []float64
+	// Rows says how each of them was denoised.
+	Rows []Row
+}
+
+// Fit prepares a method to denoise rows near the surface that the rows of x are
+// near to. It keeps the memory of x, which must not change. It fails with
+// [ErrInput] if x or the settings cannot be used.
+func Fit(ctx context.Context, m Method, x scqm.Data, o Options) (*Denoiser, error) {
+	c, err := newCloud(x)
+	if err != nil {
+		return nil, err
+	}
+	size, err := m.Size(len(c.used), x.D)
+	if err != nil {
+		return nil, err
+	}
+	d := &Denoiser{method: m, cloud: c, size: size}
+	if d.fitted, err = m.Prepare(ctx, c, o); err != nil {
+		return nil, err
+	}
+	return d, nil
+}
+
+// Method returns the method.
+func (d *Denoiser) Method() Method { return d.method }
+
+// rowsAtATime is the number of rows that a goroutine takes at once.
+const rowsAtATime = 16
+
+// Denoise denoises the rows of x, which may be those fitted or others of the same
+// length; their weights do not matter. When ctx is done it returns the error of
+// ctx with a result in which only some rows are Done, and the others are as they
+// came.
+func (d *Denoiser) Denoise(ctx context.Context, x scqm.Data, o Options) (*Result, error) {
+	x.Weights = nil
+	if err := checkRows(x); err != nil {
+		return nil, err
+	}
+	if err := o.check(x.D, d.cloud.D); err != nil {
+		return nil, err
+	}
+	r := &Result{X: append([]float64(nil), x.X...), Rows: make([]Row, x.N)}
+	jobs := d.jobs(x, o)
+	workers := make([]*guarded, par.Threads(o.Threads))
+	errs := make([]error, len(jobs))
+	bar := progress{report: o.Progress, total: x.N}
+	par.Do(len(workers), len(jobs), func(w, k int) {
+		if ctx.Err() != nil {
+			return
+		}
+		if workers[w] == nil {
+			if workers[w], errs[k] = d.newGuarded(ctx, o); errs[k] != nil {
+				return
+			}
+		}
+		errs[k] = workers[w].do(ctx, jobs[k], x, r)
+		bar.add(len(jobs[k].rows))
+	})
+	if err := ctx.Err(); err != nil {
+		return r, err
+	}
+	for _, err := range errs {
+		if err != nil {
+			return nil, err
+		}
+	}
+	return r, nil
+}
+
+func (o Options) check(got, want int) error {
+	switch {
+	case got != want:
+		return fmt.Errorf("denoise: the rows have %d columns, those fitted have %d: %w", got, want, ErrInput)
+	case !(o.Reach >= 0):
+		return fmt.Errorf("denoise: reach is %v, want a number of at least 0: %w", o.Reach, ErrInput)
+	case o.Average < 0:
+		return fmt.Errorf("denoise: average over %d charts, want at least 0: %w", o.Average, ErrInput)
+	case !(o.Share >= 0) || o.Share > 1:
+		return fmt.Errorf("denoise: share is %v, want a fraction from 0 to 1: %w", o.Share, ErrInput)
+	case o.Share > 0 && o.Average > 1:
+		return fmt.Errorf("denoise: charts are shared or averaged over, not both: %w", ErrInput)
+	}
+	return nil
+}
+
+// job is rows for one goroutine. They share a chart if centre is not nil.
+type job struct {
+	rows   []int
+	centre []float64
+}
+
+// jobs cuts the rows of x into jobs.
+func (d *Denoiser) jobs(x scqm.Data, o Options) []job {
+	if o.Share > 0 {
+		return d.sharedJobs(x, o.Share)
+	}
+	all := make([]int, x.N)
+	for i := range all {
+		all[i] = i
+	}
+	var jobs []job
+	for from := 0; from < x.N; from += rowsAtATime {
+		jobs = append(jobs, job{rows: all[from:min(from+rowsAtATime, x.N)]})
+	}
+	return jobs
+}
+
+// guarded is a worker under the eyes of the denoiser.
+type guarded struct {
+	d      *Denoiser
+	o      Options
+	worker Worker
+	search search
+	hood   Hood
+	charts []near
+	point  []float64 // D
+	sum    []float64 // D
+}
+
+func (d *Denoiser) newGuarded(ctx context.Context, o Options) (*guarded, error) {
+	if o.Reach == 0 {
+		o.Reach = defaultReach
+	}
+	w, err := d.fitted.Worker(ctx)
+	if err != nil {
+		return nil, err
+	}
+	D := d.cloud.D
+	return &guarded{d: d, o: o, worker: w, point: make([]float64, D), sum: make([]float64, D)}, nil
+}
+
+// do denoises the rows of a job, or those it comes to before ctx is done.
+func (g *guarded) do(ctx context.Context, j job, x scqm.Data, r *Result) error {
+	var shared Row
+	var failure error
+	if j.centre != nil {
+		if failure = g.place(j.centre, &shared); fatal(failure) {
+			return failure
+		}
+	}
+	for _, i := range j.rows {
+		if ctx.Err() != nil {
+			return nil
+		}
+		about, err := shared, failure
+		switch {
+		case j.centre != nil && err == nil:
+			err = g.worker.Project(g.point, x.Row(i))
+		case j.centre == nil && g.o.Average > 1:
+			err = g.average(x.Row(i), &about)
+		case j.centre == nil:
+			if err = g.place(x.Row(i), &about); err == nil {
+				err = g.worker.Project(g.point, x.Row(i))
+			}
+		}
+		if fatal(err) {
+			if ctx.Err() != nil {
+				return nil
+			}
+			return fmt.Errorf("denoise: row %d: %w", i, err)
+		}
+		g.judge(&about, err, x.Row(i))
+		if !about.Unchanged {
+			copy(r.X[i*x.D:(i+1)*x.D], g.point)
+			about.Residual = distance(g.point, x.Row(i))
+		}
+		about.Done = true
+		r.Rows[i] = about
+	}
+	return nil
+}
+
+func fatal(err error) bool { return err != nil && !errors.Is(err, errLocal) }
+
+func (g *guarded) place(centre []float64, about *Row) error {
+	g.hood.at(g.d.cloud, &g.search, centre, g.d.size)
+	about.Neighbors = g.hood.N()
+	return g.worker.Place(&g.hood, about)
+}
+
+// judge flags points that are far from the neighbours.
+func (g *guarded) judge(about *Row, err error, x []float64) {
+	far := distance(g.point, g.hood.mean)
+	switch limit := g.o.Reach * g.hood.radius; {
+	case err != nil, math.IsNaN(far), math.IsInf(far, 0):
+		about.Unchanged = true
+	case far > limit && distance(g.point, x) > limit/1e6:
+		about.Unchanged = true
+	}
+	about.Extrapolated = about.Unchanged || far > g.hood.radius*(1+1e-9)
+	if math.IsNaN(about.Noise) || math.IsInf(about.Noise, 0) {
+		about.Noise = 0
+	}
+}
+
+// progress reports the part of the work that is done.
+type progress struct {
+	mu          sync.Mutex
+	report      func(float64)
+	done, total int
+}
+
+func (p *progress) add(n int) {
+	if p.report == nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.done += n
+	p.report(float64(p.done) / float64(p.total))
+}

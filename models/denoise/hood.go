@@ -1,0 +1,94 @@
+package denoise
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+)
+
+// Hood is the neighbourhood of a point: the nearest rows of a cloud, nearest
+// first, ties by index.
+type Hood struct {
+	// Centre is the point.
+	Centre []float64
+	// Index holds the numbers of the rows, Distance their distances from Centre.
+	Index    []int
+	Distance []float64
+	// Next is the distance of the row that comes next, or of the last if there
+	// are no more.
+	Next float64
+	// Rows are the rows, K x D, and Weights their weights.
+	Rows    []float64
+	Weights []float64
+
+	mean   []float64
+	radius float64 // distance of the row furthest from the mean
+}
+
+// Row returns neighbour k.
+func (h *Hood) Row(k int) []float64 {
+	D := len(h.Centre)
+	return h.Rows[k*D : (k+1)*D]
+}
+
+// N returns the number of neighbours.
+func (h *Hood) N() int { return len(h.Index) }
+
+// at finds the k nearest rows to centre.
+func (h *Hood) at(c *Cloud, s *search, centre []float64, k int) {
+	h.gather(c, s.find(c.index, centre, k+1), centre, k)
+}
+
+// gather takes the first k of the rows found, of which one more may be there.
+func (h *Hood) gather(c *Cloud, found []near, centre []float64, k int) {
+	h.Centre = append(h.Centre[:0], centre...)
+	h.Next = math.Sqrt(found[len(found)-1].distance)
+	h.Index, h.Distance = h.Index[:0], h.Distance[:0]
+	h.Rows, h.Weights = h.Rows[:0], h.Weights[:0]
+	for _, f := range found[:min(k, len(found))] {
+		h.Index = append(h.Index, f.row)
+		h.Distance = append(h.Distance, math.Sqrt(f.distance))
+		h.Rows = append(h.Rows, c.Row(f.row)...)
+		h.Weights = append(h.Weights, c.weight(f.row))
+	}
+	h.measure()
+}
+
+// measure computes mean and radius.
+func (h *Hood) measure() {
+	if len(h.mean) != len(h.Centre) {
+		h.mean = make([]float64, len(h.Centre))
+	}
+	clear(h.mean)
+	first := h.Row(0)
+	for k := range h.N() {
+		for j, v := range h.Row(k) {
+			h.mean[j] += (v - first[j]) / float64(h.N())
+		}
+	}
+	floats.Add(h.mean, first)
+	h.radius = 0
+	for k := range h.N() {
+		h.radius = max(h.radius, distance(h.Row(k), h.mean))
+	}
+}
+
+// distance is the Euclidean distance of short vectors.
+func distance(x, y []float64) float64 {
+	var sum float64
+	for j, v := range x {
+		d := v - y[j]
+		sum += d * d
+	}
+	return math.Sqrt(sum)
+}
+
+// dot is the inner product of short vectors.
+func dot(x, y []float64) float64 {
+	var sum float64
+	y = y[:len(x)]
+	for j, v := range x {
+		sum += v * y[j]
+	}
+	return sum
+}

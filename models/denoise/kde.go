@@ -1,0 +1,193 @@
+package denoise
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+)
+
+// KDE moves rows uphill on a kernel density estimate to its ridge: the
+// subspace constrained mean shift. With Gaussian kernels of width h, m the mean
+// of the rows weighted by them, and N the D-d eigenvectors with the smallest
+// eigenvalues of the Hessian of the density, it repeats
+//
+//	x <- x + N N'(m - x).
+//
+// Source: U. Ozertem, D. Erdogmus, Locally defined principal curves and surfaces,
+// JMLR 12 (2011).
+type KDE struct {
+	// Latent is d, the dimension of the ridge, 1 <= d <= D.
+	Latent int
+	// Neighbors is the K of Local; 0 stands for 30.
+	Neighbors int
+	// Width is h; 0 stands for Silverman's rule
+	// (4/(D+2))^(1/(D+4)) n^(-1/(D+4)) times the mean standard deviation of the
+	// columns.
+	Width float64
+	// Local makes h, for each row, the distance of its K-th neighbour.
+	Local bool
+	// Log takes the Hessian of the logarithm of the density.
+	Log bool
+}
+
+// Name returns "kde", or "logkde".
+func (m KDE) Name() string {
+	if m.Log {
+		return "logkde"
+	}
+	return "kde"
+}
+
+// Size returns the number of neighbours.
+func (m KDE) Size(n, D int) (int, error) {
+	if !(m.Width >= 0) || math.IsInf(m.Width, 0) {
+		return 0, fmt.Errorf("denoise: %s: kernel width %v; want a finite number of at least 0: %w", m.Name(), m.Width, ErrInput)
+	}
+	if m.Local && m.Width > 0 {
+		return 0, fmt.Errorf("denoise: %s: the kernel width is given or local, not both: %w", m.Name(), ErrInput)
+	}
+	return size(m, m.Latent, D, m.Neighbors, n, 2)
+}
+
+// Prepare settles the width.
+func (m KDE) Prepare(_ context.Context, c *Cloud, _ Options) (Fitted, error) {
+	if m.Width == 0 && !m.Local {
+		m.Width = silverman(c)
+		if !(m.Width > 0) {
+			return nil, fmt.Errorf("denoise: %s: all rows are equal, and have no kernel width: %w", m.Name(), ErrInput)
+		}
+	}
+	return fitted(func(context.Context) (Worker, error) {
+		vec := func(n int) []float64 { return make([]float64, n) }
+		return &kdeWorker{method: m, cloud: c, eigen: newSymmetric(c.D), x: vec(c.D), at: vec(c.D), shift: vec(c.D), diff: vec(c.D), step: vec(c.D)}, nil
+	}), nil
+}
+
+// silverman is the rule of thumb for the width of a kernel.
+func silverman(c *Cloud) float64 {
+	var total float64
+	for _, i := range c.used {
+		total += c.weight(i)
+	}
+	var deviation float64
+	for j := range c.D {
+		var mean, square float64
+		first := c.Row(c.used[0])[j]
+		for _, i := range c.used {
+			mean += c.weight(i) / total * (c.Row(i)[j] - first)
+		}
+		for _, i := range c.used {
+			e := c.Row(i)[j] - first - mean
+			square += c.weight(i) / total * e * e
+		}
+		deviation += math.Sqrt(square) / float64(c.D)
+	}
+	D, n := float64(c.D), float64(len(c.used))
+	return math.Pow(4/(D+2), 1/(D+4)) * math.Pow(n, -1/(D+4)) * deviation
+}
+
+type kdeWorker struct {
+	method KDE
+	cloud  *Cloud
+	h      float64
+	eigen  *symmetric
+	search search
+	found  []near
+	at     []float64 // where found was searched from
+
+	x, shift, diff, step []float64 // D
+}
+
+const (
+	kdeSteps     = 1000
+	kdePrecision = 1e-7
+	// kdeReach is the distance, in widths, beyond which kernels are left out,
+	// and kdeSlack how far a point may go before they are looked up again.
+	kdeReach, kdeSlack = 6, 1
+)
+
+// Place settles the width.
+func (w *kdeWorker) Place(h *Hood, _ *Row) error {
+	w.h = w.method.Width
+	if w.method.Local {
+		w.h = h.Distance[h.N()-1]
+	}
+	if !(w.h > 0) {
+		return errLocal
+	}
+	return nil
+}
+
+func (w *kdeWorker) Project(dst, x []float64) error {
+	copy(w.x, x)
+	w.look()
+	for range kdeSteps {
+		if distance(w.x, w.at) > kdeSlack*w.h {
+			w.look()
+		}
+		if !w.direct() {
+			return errLocal
+		}
+		floats.Add(w.x, w.step)
+		if math.Sqrt(dot(w.step, w.step)) < kdePrecision*w.h {
+			break
+		}
+	}
+	copy(dst, w.x)
+	return nil
+}
+
+// look finds the rows whose kernels count here.
+func (w *kdeWorker) look() {
+	copy(w.at, w.x)
+	reach := (kdeReach + kdeSlack) * w.h
+	all := len(w.cloud.used)
+	for k := 64; ; k *= 4 {
+		w.found = w.search.find(w.cloud.index, w.x, min(k, all))
+		if k >= all || w.found[len(w.found)-1].distance > reach*reach {
+			return
+		}
+	}
+}
+
+// direct computes the step from the present point. It is false where the density
+// is 0.
+func (w *kdeWorker) direct() bool {
+	D, h := w.cloud.D, w.h
+	clear(w.shift)
+	clear(w.eigen.a)
+	least := math.Inf(1) // keeps kernels from vanishing far away
+	for _, f := range w.found {
+		least = min(least, distance(w.x, w.cloud.Row(f.row)))
+	}
+	var total float64
+	for _, f := range w.found {
+		floats.SubTo(w.diff, w.cloud.Row(f.row), w.x)
+		weight := w.cloud.weight(f.row) * math.Exp((least*least-dot(w.diff, w.diff))/(2*h*h))
+		scale(w.diff, 1/h)
+		total += weight
+		floats.AddScaled(w.shift, weight, w.diff)
+		addOuter(w.eigen.a, w.diff, weight)
+	}
+	if !(total > 0) {
+		return false
+	}
+	scale(w.shift, 1/total)
+	scale(w.eigen.a, 1/total) // h^2 times the Hessian over the density, plus I
+	if w.method.Log {
+		addOuter(w.eigen.a, w.shift, -1)
+	}
+	if !w.eigen.solve() {
+		return false
+	}
+	clear(w.step)
+	for j := range D - w.method.Latent {
+		for i := range D {
+			w.diff[i] = w.eigen.a[i*D+j]
+		}
+		floats.AddScaled(w.step, h*dot(w.diff, w.shift), w.diff)
+	}
+	return true
+}

@@ -1,0 +1,248 @@
+package denoise
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/losses"
+	"github.com/scqm/scqm/models/scqm"
+	"github.com/scqm/scqm/solvers"
+)
+
+// DefaultRidge is the curvature ridge of local fits that 0 stands for. Without
+// one, the latent coordinates of few rows follow the noise.
+const DefaultRidge = 10
+
+// NoRidge as a Ridge stands for none.
+const NoRidge = -1
+
+// SCQM fits the robust subspace-constrained quadratic model to the neighbours
+// and projects on it.
+//
+// Source: Zhai and Li, arXiv 2605.20300; with SquaredL2 it is SQMF, Zhai et al.
+// 2025.
+type SCQM struct {
+	// Latent is d, the dimension of the surface, 1 <= d <= D.
+	Latent int
+	// Neighbors is K, at least d+2; 0 stands for 30.
+	Neighbors int
+	// Loss scores residuals; nil stands for squared_l2.
+	Loss framework.Loss
+	// Curvature is the number of directions to bend in; 0 stands for
+	// min(d(d+1)/2, D-d).
+	Curvature int
+	// Linear keeps the surface flat. With squared_l2 that is [LPCA].
+	Linear bool
+	// Ridge is the curvature penalty of [scqm.Config]; 0 stands for
+	// DefaultRidge, NoRidge for none.
+	Ridge float64
+	// Passes, if above 0, ends fits after so many passes of the alternating
+	// solver, of which the first computes c, Q and Theta for the principal
+	// components in closed form and moves the latent coordinates once.
+	// Early stopping is another cure for following noise.
+	Passes int
+	// Steps bounds the Newton steps of a fit without Passes; 0 stands for 100.
+	Steps int
+	// Decrease ends a fit when a step lowers the objective by no more than this
+	// fraction; 0 stands for 1e-6.
+	Decrease float64
+}
+
+// Name returns "scqm", or "linear".
+func (m SCQM) Name() string {
+	if m.Linear {
+		return "linear"
+	}
+	return "scqm"
+}
+
+// Size returns the number of neighbours.
+func (m SCQM) Size(n, D int) (int, error) {
+	switch {
+	case m.Passes < 0 || m.Steps < 0 || m.Curvature < 0:
+		return 0, fmt.Errorf("denoise: %s: passes %d, steps %d, curvature %d; want at least 0: %w", m.Name(), m.Passes, m.Steps, m.Curvature, ErrInput)
+	case math.IsNaN(m.Ridge) || math.IsInf(m.Ridge, 0) || m.Ridge < 0 && m.Ridge != NoRidge:
+		return 0, fmt.Errorf("denoise: %s: ridge is %v, want a finite number of at least 0: %w", m.Name(), m.Ridge, ErrInput)
+	}
+	return size(m, m.Latent, D, m.Neighbors, n, m.Latent+2)
+}
+
+func (m SCQM) config() scqm.Config {
+	c := scqm.Config{Latent: m.Latent, Curvature: m.Curvature, Linear: m.Linear, Loss: m.loss(), Ridge: m.Ridge, Threads: 1}
+	switch {
+	case m.Ridge == NoRidge || m.Linear:
+		c.Ridge = 0
+	case m.Ridge == 0:
+		c.Ridge = DefaultRidge
+	}
+	c.Options.MaxIterations, c.Options.MinRelativeDecrease = m.Steps, m.Decrease
+	if m.Passes > 0 {
+		c.Solver, c.Options.MaxIterations = solvers.Alternating{}, m.Passes
+	}
+	return c
+}
+
+func (m SCQM) loss() framework.Loss {
+	if m.Loss == nil {
+		return losses.SquaredL2()
+	}
+	return m.Loss
+}
+
+// bends is the number of columns of curvature of a fit.
+func (m SCQM) bends(D int) int {
+	if m.Linear {
+		return 0
+	}
+	s := min(m.Latent*(m.Latent+1)/2, D-m.Latent)
+	if m.Curvature > 0 {
+		s = min(s, m.Curvature)
+	}
+	return s
+}
+
+// Prepare tries whether the fits can be done.
+func (m SCQM) Prepare(ctx context.Context, c *Cloud, _ Options) (Fitted, error) {
+	K, err := m.Size(len(c.used), c.D)
+	if err != nil {
+		return nil, err
+	}
+	make := func(ctx context.Context) (Worker, error) { return newLocalWorker(ctx, m, K, c.D) }
+	if _, err := make(ctx); err != nil {
+		return nil, err
+	}
+	return fitted(make), nil
+}
+
+// localWorker fits by Newton's method, or, where that does not suit the size or
+// a number of passes is asked for, as [scqm.Learn] does.
+type localWorker struct {
+	ctx     context.Context
+	config  scqm.Config
+	fitter  *scqm.Fitter // nil for Learn
+	nearest *scqm.Nearest
+	model   *scqm.Model
+	fitted  *scqm.Model
+	bends   int
+	ridge   float64
+}
+
+func newLocalWorker(ctx context.Context, m SCQM, K, D int) (*localWorker, error) {
+	w := &localWorker{ctx: ctx, config: m.config(), model: &scqm.Model{}, bends: m.bends(D)}
+	w.ridge = w.config.Ridge
+	var err error
+	if m.Passes == 0 {
+		if w.fitter, err = scqm.NewFitter(ctx, K, D, w.config); err != nil && !errors.Is(err, ErrInput) {
+			return nil, err
+		}
+	}
+	shape := w.bends
+	if w.nearest, err = scqm.NewNearest(D, m.Latent, shape, w.config.Loss); err != nil {
+		return nil, err
+	}
+	return w, nil
+}
+
+func (w *localWorker) Place(h *Hood, about *Row) error {
+	if !(h.radius > 0) {
+		return errLocal
+	}
+	about.Ridge = w.ridge
+	x := scqm.Data{N: h.N(), D: len(h.Centre), X: h.Rows}
+	if !same(h.Weights) {
+		x.Weights = h.Weights
+	}
+	if err := w.fit(x); err != nil {
+		return w.excuse(err)
+	}
+	about.Noise = w.noise(x)
+	return w.nearest.Load(w.fitted)
+}
+
+// same tells whether all weights are 1.
+func same(weights []float64) bool {
+	for _, w := range weights {
+		if w != 1 {
+			return false
+		}
+	}
+	return true
+}
+
+func (w *localWorker) fit(x scqm.Data) error {
+	if w.fitter != nil {
+		w.fitted = w.model
+		_, err := w.fitter.Fit(w.model, x)
+		return err
+	}
+	fit, err := scqm.Learn(w.ctx, x, w.config)
+	if err != nil {
+		return err
+	}
+	w.fitted = fit.Model
+	return nil
+}
+
+// excuse turns failures of the numbers of one neighbourhood into errLocal. An
+// interruption stays what it is, and so does the failure of a loss.
+func (w *localWorker) excuse(err error) error {
+	switch {
+	case w.ctx.Err() != nil:
+		return w.ctx.Err()
+	case errors.Is(err, framework.ErrNonFinite), errors.Is(err, scqm.ErrInput), errors.Is(err, framework.ErrNoProgress):
+		return errLocal
+	}
+	return err
+}
+
+// noise is the root mean square distance of the rows from the model in each
+// direction away from it, corrected for the numbers that were fitted.
+func (w *localWorker) noise(x scqm.Data) float64 {
+	m := w.fitted
+	if len(m.Tau) != x.N*m.Latent {
+		return 0
+	}
+	q := m.Latent * (m.Latent + 1) / 2
+	var rest, total, square float64
+	for i := range x.N {
+		tau := m.Tau[i*m.Latent : (i+1)*m.Latent]
+		weight := 1.0
+		if x.Weights != nil {
+			weight = x.Weights[i]
+		}
+		var sum float64
+		for j, v := range x.Row(i) {
+			e := v - m.C[j] - dot(tau, m.U[j*m.Latent:(j+1)*m.Latent])
+			for k := range m.Curvature {
+				var bend float64
+				at := 0
+				for a, ta := range tau {
+					for _, tb := range tau[a:] {
+						bend += m.Theta[at*m.Curvature+k] * ta * tb
+						at++
+					}
+				}
+				e -= m.V[j*m.Curvature+k] * bend
+			}
+			sum += e * e
+		}
+		rest += weight * sum
+		total += weight
+		square += weight * weight
+	}
+	functions := 1 + m.Latent
+	if m.Curvature > 0 {
+		functions += q
+	}
+	return spreadPerDirection(rest, total, square, functions, x.D-m.Latent)
+}
+
+func (w *localWorker) Project(dst, x []float64) error {
+	if err := w.nearest.Project(w.ctx, dst, x); err != nil {
+		return w.excuse(err)
+	}
+	return nil
+}

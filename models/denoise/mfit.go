@@ -1,0 +1,174 @@
+package denoise
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/scqm/scqm/internal/par"
+	"gonum.org/v1/gonum/floats"
+)
+
+// MFIT moves a row to where the mean of its neighbours, seen from it along the
+// directions away from their tangent planes, is straight below. With P_i the
+// projector away from the tangent plane of neighbour i, alpha_i proportional to
+// (1 - |x-x_i|^2/r^2)^beta and Pi the projector on the D-d leading eigenvectors
+// of sum alpha_i P_i, it repeats
+//
+//	x <- x + step Pi sum_i alpha_i P_i (x_i - x).
+//
+// Source: C. Fefferman, S. Ivanov, Y. Kurylev, M. Lassas, H. Narayanan, Fitting a
+// putative manifold to noisy data, COLT 2018, in the form that Zhai and Li compare
+// with.
+type MFIT struct {
+	// Latent is d, the dimension of the surface, 1 <= d <= D.
+	Latent int
+	// Neighbors is K, at least d+1; 0 stands for 30. The radius r is the
+	// distance of the K-th neighbour.
+	Neighbors int
+	// Beta is the exponent of the weights; 0 stands for d+2.
+	Beta float64
+	// Step is the length of a step, up to 1; 0 stands for 1.
+	Step float64
+}
+
+// Name returns "mfit".
+func (MFIT) Name() string { return "mfit" }
+
+// Size returns the number of neighbours.
+func (m MFIT) Size(n, D int) (int, error) {
+	if !(m.Beta >= 0) || math.IsInf(m.Beta, 0) || !(m.Step >= 0 && m.Step <= 1) {
+		return 0, fmt.Errorf("denoise: mfit: exponent %v and step %v; want a finite exponent of at least 0 and a step up to 1: %w", m.Beta, m.Step, ErrInput)
+	}
+	return size(m, m.Latent, D, m.Neighbors, n, m.Latent+1)
+}
+
+// Prepare finds the tangent planes of all rows.
+func (m MFIT) Prepare(ctx context.Context, c *Cloud, o Options) (Fitted, error) {
+	if m.Beta == 0 {
+		m.Beta = float64(m.Latent + 2)
+	}
+	if m.Step == 0 {
+		m.Step = 1
+	}
+	size, err := m.Size(len(c.used), c.D)
+	if err != nil {
+		return nil, err
+	}
+	d, D := m.Latent, c.D
+	planes := tangentPlanes{axes: make([]float64, c.N*d*D), known: make([]bool, c.N)}
+	type state struct {
+		search search
+		hood   Hood
+		frame  *frame
+	}
+	states := make([]*state, par.Threads(o.Threads))
+	par.Do(len(states), len(c.used), func(w, k int) {
+		if ctx.Err() != nil {
+			return
+		}
+		if states[w] == nil {
+			states[w] = &state{frame: newFrame(D, d)}
+		}
+		s, i := states[w], c.used[k]
+		s.hood.at(c, &s.search, c.Row(i), size)
+		planes.known[i] = s.frame.find(s.hood.Rows, s.hood.Weights)
+		copy(planes.axes[i*d*D:(i+1)*d*D], s.frame.axes)
+	})
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	return fitted(func(context.Context) (Worker, error) {
+		vec := func(n int) []float64 { return make([]float64, n) }
+		return &mfitWorker{
+			method: m, D: D, planes: &planes, eigen: newSymmetric(D),
+			x: vec(D), sum: vec(D), diff: vec(D), step: vec(D),
+		}, nil
+	}), nil
+}
+
+// tangentPlanes holds d x D orthonormal rows for every row of a cloud.
+type tangentPlanes struct {
+	axes  []float64
+	known []bool
+}
+
+type mfitWorker struct {
+	method MFIT
+	D      int
+	planes *tangentPlanes
+	eigen  *symmetric
+	hood   *Hood
+
+	x, sum, diff, step []float64 // D
+}
+
+const (
+	mfitSteps     = 50
+	mfitPrecision = 1e-6
+)
+
+// Place keeps the neighbourhood.
+func (w *mfitWorker) Place(h *Hood, _ *Row) error {
+	if !(h.Distance[h.N()-1] > 0) {
+		return errLocal
+	}
+	w.hood = h
+	return nil
+}
+
+func (w *mfitWorker) Project(dst, x []float64) error {
+	r := w.hood.Distance[w.hood.N()-1]
+	copy(w.x, x)
+	for range mfitSteps {
+		if !w.direct(r) {
+			return errLocal
+		}
+		floats.AddScaled(w.x, w.method.Step, w.step)
+		if norm := math.Sqrt(dot(w.step, w.step)); norm <= mfitPrecision*r {
+			break
+		}
+	}
+	copy(dst, w.x)
+	return nil
+}
+
+// direct computes the step from the present point. It is false if no neighbour
+// is near.
+func (w *mfitWorker) direct(r float64) bool {
+	h, D, d := w.hood, w.D, w.method.Latent
+	clear(w.eigen.a)
+	clear(w.sum)
+	var total float64
+	for k, i := range h.Index {
+		far := distance(w.x, h.Row(k)) / r
+		if far >= 1 || !w.planes.known[i] {
+			continue
+		}
+		alpha := h.Weights[k] * math.Pow(1-far*far, w.method.Beta)
+		total += alpha
+		floats.SubTo(w.diff, h.Row(k), w.x)
+		floats.AddScaled(w.sum, alpha, w.diff)
+		for a := range d {
+			axis := w.planes.axes[(i*d+a)*D : (i*d+a+1)*D]
+			floats.AddScaled(w.sum, -alpha*dot(axis, w.diff), axis)
+			addOuter(w.eigen.a, axis, alpha)
+		}
+	}
+	if !(total > 0) {
+		return false
+	}
+	scale(w.eigen.a, 1/total)
+	scale(w.sum, 1/total)
+	if !w.eigen.solve() {
+		return false
+	}
+	clear(w.step)
+	for j := range D - d { // the leading eigenvectors of I - a are the last of a
+		for i := range D {
+			w.diff[i] = w.eigen.a[i*D+j]
+		}
+		floats.AddScaled(w.step, dot(w.diff, w.sum), w.diff)
+	}
+	return true
+}

@@ -1,0 +1,190 @@
+package denoise
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+)
+
+// MLS is the moving least squares projection: a plane is fitted whose origin q
+// lies straight below the row, then a polynomial over it, whose value at q is the
+// result.
+//
+// Source: B. Sober, D. Levin, Manifold approximation by moving least-squares
+// projection, Constructive Approximation 52 (2020).
+type MLS struct {
+	// Latent is d, the dimension of the surface, 1 <= d <= D.
+	Latent int
+	// Neighbors is K, at least 1+d+d(d+1)/2 for degree 2 and d+1 for degree 1;
+	// 0 stands for 30.
+	Neighbors int
+	// Degree of the polynomial, 1 or 2; 0 stands for 2.
+	Degree int
+	// Flat gives all neighbours the same weight. Otherwise the weight of one at
+	// the distance r from q is (1-(r/h)^3)^3, where h is the distance of the
+	// first row that is not a neighbour.
+	Flat bool
+}
+
+// Name returns "mls".
+func (MLS) Name() string { return "mls" }
+
+// Size returns the number of neighbours.
+func (m MLS) Size(n, D int) (int, error) {
+	if m.Degree < 0 || m.Degree > 2 {
+		return 0, fmt.Errorf("denoise: mls: degree is %d, want 1 or 2: %w", m.Degree, ErrInput)
+	}
+	return size(m, m.Latent, D, m.Neighbors, n, m.functions())
+}
+
+func (m MLS) functions() int {
+	if m.Degree == 1 {
+		return 1 + m.Latent
+	}
+	return quadratics(m.Latent)
+}
+
+// Prepare has nothing to do.
+func (m MLS) Prepare(_ context.Context, c *Cloud, _ Options) (Fitted, error) {
+	return fitted(func(context.Context) (Worker, error) {
+		d, D, p := m.Latent, c.D, m.functions()
+		vec := func(n int) []float64 { return make([]float64, n) }
+		return &mlsWorker{
+			method: m, d: d, D: D, frame: newFrame(D, d), plane: newRegression(1+d, D), surface: newRegression(p, D),
+			q: vec(D), u: vec(d * D), slope: vec((1 + d) * D), coefficients: vec(p * D), diff: vec(D), step: vec(D),
+			t: vec(d), psi: vec(quadratics(d)),
+		}, nil
+	}), nil
+}
+
+type mlsWorker struct {
+	method         MLS
+	d, D           int
+	frame          *frame
+	plane, surface *regression
+	q              []float64 // D: origin
+	u              []float64 // d x D: frame
+	slope          []float64 // (1+d) x D
+	coefficients   []float64 // p x D
+	diff, step     []float64 // D
+	t, psi         []float64
+	unit           float64 // of coordinates
+}
+
+const (
+	// mlsSteps bounds the search for the plane, mlsPrecision ends it, in units
+	// of the size of the neighbourhood.
+	mlsSteps     = 100
+	mlsPrecision = 1e-10
+)
+
+func (w *mlsWorker) Place(h *Hood, about *Row) error {
+	if !w.frame.find(h.Rows, h.Weights) || !(h.Next > 0) {
+		return errLocal
+	}
+	copy(w.u, w.frame.axes)
+	copy(w.q, h.Centre)
+	w.unit = h.Next
+	for range mlsSteps {
+		moved, ok := w.movePlane(h)
+		if !ok {
+			return errLocal
+		}
+		if moved <= mlsPrecision*w.unit {
+			break
+		}
+	}
+	return w.fitSurface(h, about)
+}
+
+// coordinates leaves x - q in diff and its coordinates in t and psi.
+func (w *mlsWorker) coordinates(x []float64) {
+	floats.SubTo(w.diff, x, w.q)
+	for k := range w.d {
+		w.t[k] = dot(w.u[k*w.D:(k+1)*w.D], w.diff) / w.unit
+	}
+	quadratic(w.psi, w.t)
+}
+
+func (w *mlsWorker) weight(h *Hood, k int) float64 {
+	if w.method.Flat {
+		return h.Weights[k]
+	}
+	return h.Weights[k] * tricube(distance(h.Row(k), w.q)/h.Next)
+}
+
+// movePlane fits x - q to 1 and the coordinates, and takes the plane found with
+// the origin below the centre. It returns how far the origin moved.
+func (w *mlsWorker) movePlane(h *Hood) (moved float64, ok bool) {
+	w.plane.reset()
+	for k := range h.N() {
+		w.coordinates(h.Row(k))
+		w.plane.add(w.psi[:1+w.d], w.diff, w.weight(h, k))
+	}
+	if !w.plane.solve(w.slope) {
+		return 0, false
+	}
+	copy(w.u, w.slope[w.D:])
+	if !orthonormalize(w.u, w.D) {
+		return 0, false
+	}
+	floats.AddTo(w.step, w.q, w.slope[:w.D]) // a point of the plane
+	floats.SubTo(w.diff, h.Centre, w.step)
+	for k := range w.d {
+		axis := w.u[k*w.D : (k+1)*w.D]
+		floats.AddScaled(w.step, dot(axis, w.diff), axis)
+	}
+	moved = distance(w.step, w.q)
+	copy(w.q, w.step)
+	return moved, !math.IsNaN(moved)
+}
+
+func (w *mlsWorker) fitSurface(h *Hood, about *Row) error {
+	p := w.surface.p
+	w.surface.reset()
+	for k := range h.N() {
+		w.coordinates(h.Row(k))
+		w.surface.add(w.psi[:p], w.diff, w.weight(h, k))
+	}
+	if !w.surface.solve(w.coefficients) {
+		return errLocal
+	}
+	var rest, total, square float64
+	for k := range h.N() {
+		w.coordinates(h.Row(k))
+		weight := w.weight(h, k)
+		for i := range p {
+			floats.AddScaled(w.diff, -w.psi[i], w.coefficients[i*w.D:(i+1)*w.D])
+		}
+		rest += weight * dot(w.diff, w.diff)
+		total += weight
+		square += weight * weight
+	}
+	about.Noise = spreadPerDirection(rest, total, square, p, w.D-w.d)
+	return nil
+}
+
+// spreadPerDirection is the standard deviation, in each of q directions, of
+// residuals with a weighted sum of squares, after p functions were fitted; total
+// and square are the sums of weights and of their squares.
+func spreadPerDirection(rest, total, square float64, p, q int) float64 {
+	if !(total > 0) || q == 0 {
+		return 0
+	}
+	free := 1 - float64(p)*square/(total*total)
+	if !(free > 0) {
+		return 0
+	}
+	return math.Sqrt(rest / (total * free * float64(q)))
+}
+
+func (w *mlsWorker) Project(dst, x []float64) error {
+	w.coordinates(x)
+	copy(dst, w.q)
+	for i := range w.surface.p {
+		floats.AddScaled(dst, w.psi[i], w.coefficients[i*w.D:(i+1)*w.D])
+	}
+	return nil
+}

@@ -1,0 +1,54 @@
+package denoise
+
+import (
+	"math"
+
+	"github.com/scqm/scqm/models/scqm"
+)
+
+// sharedJobs lets one chart serve several rows: each row goes to the fitted row
+// that is nearest to it, and in the order of the fitted rows, each that has no
+// chart yet gives one to all within the fraction share of the distance of its
+// furthest neighbour. Which chart a row goes to depends on the fitted rows alone.
+func (d *Denoiser) sharedJobs(x scqm.Data, share float64) []job {
+	chart := d.sharedCharts(share)
+	var s search
+	rows := map[int]int{} // chart to job
+	var jobs []job
+	for i := range x.N {
+		at := chart[s.find(d.cloud.index, x.Row(i), 1)[0].row]
+		k, ok := rows[at]
+		if !ok {
+			k = len(jobs)
+			rows[at] = k
+			jobs = append(jobs, job{centre: d.cloud.Row(at)})
+		}
+		jobs[k].rows = append(jobs[k].rows, i)
+	}
+	return jobs
+}
+
+// sharedCharts returns, for every fitted row of positive weight, the row whose
+// chart serves it.
+func (d *Denoiser) sharedCharts(share float64) []int {
+	c := d.cloud
+	chart := make([]int, c.N)
+	for i := range chart {
+		chart[i] = -1
+	}
+	var s search
+	for _, i := range c.used {
+		if chart[i] >= 0 {
+			continue
+		}
+		chart[i] = i
+		found := s.find(c.index, c.Row(i), d.size)
+		reach := share * math.Sqrt(found[len(found)-1].distance)
+		for _, f := range found {
+			if chart[f.row] < 0 && math.Sqrt(f.distance) <= reach {
+				chart[f.row] = i
+			}
+		}
+	}
+	return chart
+}

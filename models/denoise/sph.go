@@ -1,0 +1,112 @@
+package denoise
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+)
+
+// SPH projects on spherelets: the sphere of dimension d that fits the
+// neighbours best, in the affine space along d+1 principal directions.
+//
+// Source: D. Li, M. Mukhopadhyay, D. B. Dunson, Efficient manifold approximation
+// with spherelets, JRSS B 84 (2022).
+type SPH struct {
+	// Latent is d, the dimension of the surface, 1 <= d < D.
+	Latent int
+	// Neighbors is K, at least d+2; 0 stands for 30.
+	Neighbors int
+}
+
+// Name returns "sph".
+func (SPH) Name() string { return "sph" }
+
+// Size returns the number of neighbours.
+func (m SPH) Size(n, D int) (int, error) {
+	if m.Latent >= D {
+		return 0, fmt.Errorf("denoise: sph: a sphere of dimension %d does not fit into rows of length %d; want at most %d: %w", m.Latent, D, D-1, ErrInput)
+	}
+	return size(m, m.Latent, D, m.Neighbors, n, m.Latent+2)
+}
+
+// Prepare has nothing to do.
+func (m SPH) Prepare(_ context.Context, c *Cloud, _ Options) (Fitted, error) {
+	return fitted(func(context.Context) (Worker, error) {
+		k := m.Latent + 1
+		vec := func(n int) []float64 { return make([]float64, n) }
+		return &sphWorker{
+			frame: newFrame(c.D, k), sums: newRegression(k, 1), centre: vec(k), y: vec(k),
+		}, nil
+	}), nil
+}
+
+// sphWorker works with coordinates along the axes, from the mean.
+type sphWorker struct {
+	*frame
+	sums   *regression
+	centre []float64 // d+1
+	radius float64
+	y      []float64
+	target [1]float64
+}
+
+func (w *sphWorker) coordinates(x []float64) {
+	floats.SubTo(w.diff, x, w.mean)
+	for k := range w.k {
+		w.y[k] = dot(w.axis(k), w.diff)
+	}
+}
+
+// Place solves H c = xi / 2 with H = sum (y-ybar)(y-ybar)' and xi = sum (|y|^2 -
+// mean |y|^2)(y-ybar). The mean of y is 0 here.
+func (w *sphWorker) Place(h *Hood, about *Row) error {
+	if !w.find(h.Rows, h.Weights) {
+		return errLocal
+	}
+	var sum, square float64
+	for k := range h.N() {
+		w.coordinates(h.Row(k))
+		sum += h.Weights[k]
+		square += h.Weights[k] * dot(w.y, w.y)
+	}
+	w.sums.reset()
+	for k := range h.N() {
+		w.coordinates(h.Row(k))
+		w.target[0] = (dot(w.y, w.y) - square/sum) / 2
+		w.sums.add(w.y, w.target[:], h.Weights[k])
+	}
+	if !w.sums.solve(w.centre) {
+		return errLocal
+	}
+	w.radius = 0
+	for k := range h.N() {
+		w.coordinates(h.Row(k))
+		w.radius += h.Weights[k] / sum * distance(w.y, w.centre)
+	}
+	var rest float64
+	for k := range h.N() {
+		w.coordinates(h.Row(k))
+		e := distance(w.y, w.centre) - w.radius
+		rest += h.Weights[k] / sum * (e*e + max(dot(w.diff, w.diff)-dot(w.y, w.y), 0))
+	}
+	if free := h.N() - w.k - 1; free > 0 {
+		about.Noise = math.Sqrt(rest * float64(h.N()) / float64(free*(w.D-w.k+1)))
+	}
+	return nil
+}
+
+// Project moves the foot of x in the affine space to the sphere.
+func (w *sphWorker) Project(dst, x []float64) error {
+	w.coordinates(x)
+	far := distance(w.y, w.centre)
+	if !(far > 0) {
+		return errLocal
+	}
+	copy(dst, w.mean)
+	for k := range w.k {
+		floats.AddScaled(dst, w.centre[k]+w.radius/far*(w.y[k]-w.centre[k]), w.axis(k))
+	}
+	return nil
+}

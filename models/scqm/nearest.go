@@ -1,0 +1,64 @@
+package scqm
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/scqm/scqm/framework"
+	"gonum.org/v1/gonum/floats"
+)
+
+// Nearest finds the nearest points of models of one shape to single rows, in
+// memory of its own: for radial losses a call allocates nothing. It gives what
+// [Model.Project] gives, without looking whether the model can be used. One
+// Nearest serves one goroutine.
+type Nearest struct {
+	f         *sheet
+	projector *projector
+	tau       []float64
+	z, phi    []float64
+}
+
+// NewNearest prepares for models with rows of length D, d latent dimensions
+// and s directions of curvature, d + s <= D.
+func NewNearest(D, d, s int, loss framework.Loss) (*Nearest, error) {
+	if D < 1 || d < 1 || s < 0 || d+s > D || loss == nil {
+		return nil, fmt.Errorf("scqm: nearest points of models with D = %d, d = %d, s = %d; want a loss, d >= 1, s >= 0 and d + s <= D: %w", D, d, s, ErrInput)
+	}
+	f := newSheet(D, d, s)
+	return &Nearest{
+		f: f, projector: newProjector(f, loss),
+		tau: make([]float64, d), z: make([]float64, f.m), phi: make([]float64, f.q),
+	}, nil
+}
+
+// Load takes a model of the shape prepared for. The model may change afterwards.
+func (n *Nearest) Load(m *Model) error {
+	f := n.f
+	if m.D != f.D || m.Latent != f.d || m.Curvature != f.s {
+		return fmt.Errorf("scqm: model with D = %d, d = %d, s = %d, prepared for %d, %d and %d: %w", m.D, m.Latent, m.Curvature, f.D, f.d, f.s, ErrInput)
+	}
+	copy(f.c, m.C)
+	copy(f.theta, m.Theta)
+	transpose(f.qt[:f.d*f.D], m.U, f.D, f.d)
+	transpose(f.qt[f.d*f.D:], m.V, f.D, f.s)
+	return nil
+}
+
+// Project writes the point of the model that is nearest to x under the loss
+// into dst, which may be x.
+func (n *Nearest) Project(ctx context.Context, dst, x []float64) error {
+	f := n.f
+	if len(x) != f.D || len(dst) != f.D {
+		return fmt.Errorf("scqm: a row of length %d and room for %d, want %d: %w", len(x), len(dst), f.D, ErrInput)
+	}
+	if err := n.projector.project(ctx, n.tau, Data{N: 1, D: f.D, X: x}, 0); err != nil {
+		return err
+	}
+	f.coordinates(n.z, n.phi, n.tau)
+	copy(dst, f.c)
+	for k, v := range n.z {
+		floats.AddScaled(dst, v, f.axis(k))
+	}
+	return nil
+}
