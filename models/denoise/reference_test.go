@@ -122,3 +122,21 @@ func TestLookAtTables(t *testing.T) {
 		fmt.Println()
 	}
 }
+
+func TestLookAtAuto(t *testing.T) {
+	if os.Getenv("SCQM_AUTO") == "" {
+		t.Skip()
+	}
+	for _, sigma := range []float64{.03, .09, .21} {
+		const seeds = 6
+		var oracle, auto, square, flat float64
+		for seed := range uint64(seeds) {
+			s := sphereSample(seed, 300, sigma)
+			oracle += s.oracleError()
+			auto += s.score(t, Auto{Latent: 2})
+			square += s.score(t, Auto{Latent: 2, LeastSquares: true})
+			flat += s.score(t, MLS{Latent: 2, Flat: true})
+		}
+		fmt.Printf("%.2f auto %.4f squared %.4f mls %.4f\n", sigma, auto/oracle, square/oracle, flat/oracle)
+	}
+}

@@ -1,0 +1,320 @@
+package denoise
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+)
+
+// setting is what the charts of one fit have in common.
+type setting struct {
+	neighbors int
+	ridge     float64
+	scale     float64 // standard deviation of the noise
+	cut       float64 // norm of a residual from which on it does not count; Inf for least squares
+}
+
+const (
+	// chartRounds is the number of times that a chart is placed anew at the
+	// foot of its row, robustSteps that of reweightings in each round.
+	chartRounds = 3
+	robustSteps = 2
+	// footSteps bounds Newton's method for the foot of a row, footPrecision is
+	// the length of its last step in units of the chart.
+	footSteps     = 12
+	footPrecision = 1e-9
+	// footReach is the distance from the origin, in units of the distance of
+	// the first row left out, that feet are kept within.
+	footReach = 1.5
+)
+
+// chart is a quadratic surface over a tangent plane,
+//
+//	f(t) = o + h U't + B'psi(t),   psi = (1, t_i, t_i t_j),
+//
+// by weighted regression of the rows near by on the coordinates that the
+// plane gives them. The coordinates are not fitted, and cannot follow the noise.
+type chart struct {
+	d, D, p int
+	frame   *frame
+	sums    *regression
+	o       []float64 // D
+	u       []float64 // d x D: axes of the plane
+	b       []float64 // p x D: coefficients, at right angles to the plane
+	unit    float64   // h
+
+	psi     []float64 // K x p
+	v       []float64 // K x D: rows from the plane
+	weights []float64 // K: before reweighting
+	used    []float64 // K
+	noise   float64
+
+	t, trial, g, step []float64 // d
+	h                 []float64 // d x d
+	jac               []float64 // d x D
+	at, diff          []float64 // D
+	values            []float64 // p
+}
+
+func newChart(D, d int) *chart {
+	p := quadratics(d)
+	vec := func(n int) []float64 { return make([]float64, n) }
+	return &chart{
+		d: d, D: D, p: p, frame: newFrame(D, d), sums: newRegression(p, D),
+		o: vec(D), u: vec(d * D), b: vec(p * D),
+		t: vec(d), trial: vec(d), g: vec(d), step: vec(d), h: vec(d * d), jac: vec(d * D), at: vec(D), diff: vec(D), values: vec(p),
+	}
+}
+
+func (c *chart) room(k int) {
+	if len(c.used) >= k {
+		return
+	}
+	c.psi, c.v = make([]float64, k*c.p), make([]float64, k*c.D)
+	c.weights, c.used = make([]float64, k), make([]float64, k)
+}
+
+// fit makes the chart at the point o of the rows of x, K x D, for the row pivot,
+// and writes the foot of it into dst. near are the places of the same rows, by
+// which they were found, with the distance next of the first row left out;
+// prior are the weights of the rows. It is false where the rows determine no
+// surface; then dst is o.
+func (c *chart) fit(dst, o, pivot, x, near, prior []float64, next float64, s *setting) bool {
+	k := len(prior)
+	copy(dst, o)
+	if !(next > 0) {
+		return false
+	}
+	c.room(k)
+	c.unit = next
+	for i := range k {
+		c.weights[i] = prior[i] * tricube(distance(near[i*c.D:(i+1)*c.D], o)/next)
+	}
+	if !c.frame.find(near, c.weights[:k]) {
+		return false
+	}
+	copy(c.o, o)
+	copy(c.u, c.frame.axes)
+	for round := range chartRounds {
+		c.coordinates(x, k)
+		if !c.regress(k, s) || !c.findFoot(pivot) {
+			return false
+		}
+		c.point(dst, c.t)
+		if round < chartRounds-1 && !c.moveTo(dst) {
+			return false
+		}
+	}
+	return true
+}
+
+// coordinates splits the rows into psi and the part at right angles to the
+// plane.
+func (c *chart) coordinates(x []float64, k int) {
+	D, d := c.D, c.d
+	for i := range k {
+		v := c.v[i*D : (i+1)*D]
+		row := x[i*D : (i+1)*D]
+		for j := range v {
+			v[j] = row[j] - c.o[j]
+		}
+		for a := range d {
+			c.t[a] = dot(c.u[a*D:(a+1)*D], v)
+		}
+		for a := range d {
+			floats.AddScaled(v, -c.t[a], c.u[a*D:(a+1)*D])
+			c.t[a] /= c.unit
+		}
+		quadratic(c.psi[i*c.p:(i+1)*c.p], c.t)
+	}
+}
+
+// regress fits b, once and then with weights w (1-(r/cut)^2)^2 of Tukey for
+// residuals of norm r.
+func (c *chart) regress(k int, s *setting) bool {
+	copy(c.used[:k], c.weights[:k])
+	steps := robustSteps
+	if math.IsInf(s.cut, 1) {
+		steps = 0
+	}
+	for step := 0; ; step++ {
+		var total, size float64
+		c.sums.reset()
+		for i, w := range c.used[:k] {
+			if w == 0 {
+				continue
+			}
+			psi := c.psi[i*c.p : (i+1)*c.p]
+			c.sums.add(psi, c.v[i*c.D:(i+1)*c.D], w)
+			t := psi[1 : 1+c.d]
+			total += w
+			size += w * dot(t, t)
+		}
+		if !(total > 0) {
+			return false
+		}
+		m := size / total / float64(c.d)
+		c.sums.penalise(1+c.d, s.ridge*total*m*m)
+		if !c.sums.solve(c.b) {
+			return false
+		}
+		if step == steps {
+			c.estimateNoise(k)
+			return true
+		}
+		for i := range c.used[:k] {
+			if c.weights[i] > 0 {
+				c.used[i] = c.weights[i] * tukey(c.residual(i)/(s.cut*s.cut))
+			}
+		}
+	}
+}
+
+// tukey is Tukey's weight at the square of a residual in units of the cut.
+func tukey(u float64) float64 {
+	if !(u < 1) {
+		return 0
+	}
+	return (1 - u) * (1 - u)
+}
+
+// residual is the square of the distance of row i from the surface above its
+// place.
+func (c *chart) residual(i int) float64 {
+	D := c.D
+	copy(c.diff, c.v[i*D:(i+1)*D])
+	for j, f := range c.psi[i*c.p : (i+1)*c.p] {
+		b := c.b[j*D : (j+1)*D]
+		for l := range c.diff {
+			c.diff[l] -= f * b[l]
+		}
+	}
+	return dot(c.diff, c.diff)
+}
+
+func (c *chart) estimateNoise(k int) {
+	var rest, total, square float64
+	for i, w := range c.used[:k] {
+		if w > 0 {
+			rest += w * c.residual(i)
+			total += w
+			square += w * w
+		}
+	}
+	c.noise = spreadPerDirection(rest, total, square, c.p, c.D-c.d)
+}
+
+// point writes f(t) into dst.
+func (c *chart) point(dst, t []float64) {
+	quadratic(c.values, t)
+	copy(dst, c.o)
+	for a, v := range t {
+		floats.AddScaled(dst, v*c.unit, c.u[a*c.D:(a+1)*c.D])
+	}
+	for i, v := range c.values {
+		floats.AddScaled(dst, v, c.b[i*c.D:(i+1)*c.D])
+	}
+}
+
+// findFoot leaves in t the place of the point of the chart nearest to x, by
+// Newton's method with halved steps from the place of x.
+func (c *chart) findFoot(x []float64) bool {
+	floats.SubTo(c.diff, x, c.o)
+	for a := range c.d {
+		c.t[a] = dot(c.u[a*c.D:(a+1)*c.D], c.diff) / c.unit
+	}
+	c.keepWithin()
+	value := c.misfit(x, c.t)
+	for range footSteps {
+		if !c.newton() || math.Sqrt(dot(c.step, c.step)) <= footPrecision {
+			break
+		}
+		scale, done := 1.0, true
+		for range 12 {
+			floats.AddScaledTo(c.trial, c.t, -scale, c.step)
+			if next := c.misfit(x, c.trial); next <= value {
+				value, done = next, false
+				break
+			}
+			scale /= 2
+		}
+		if done {
+			break
+		}
+		copy(c.t, c.trial)
+	}
+	c.keepWithin()
+	return !math.IsNaN(value)
+}
+
+// keepWithin shortens t to the part of the chart that rows support.
+func (c *chart) keepWithin() {
+	if norm := math.Sqrt(dot(c.t, c.t)); norm > footReach {
+		scale(c.t, footReach/norm)
+	}
+}
+
+// misfit leaves x - f(t) in at and returns its square.
+func (c *chart) misfit(x, t []float64) float64 {
+	c.point(c.at, t)
+	floats.SubTo(c.at, x, c.at)
+	return dot(c.at, c.at)
+}
+
+// differentiate leaves the derivatives of f at t in jac.
+func (c *chart) differentiate(t []float64) {
+	D, d := c.D, c.d
+	for a := range d {
+		row := c.jac[a*D : (a+1)*D]
+		floats.AddScaledTo(row, c.b[(1+a)*D:(2+a)*D], c.unit, c.u[a*D:(a+1)*D])
+	}
+	at := 1 + d
+	for i := range d {
+		for j := i; j < d; j++ {
+			b := c.b[at*D : (at+1)*D]
+			floats.AddScaled(c.jac[i*D:(i+1)*D], t[j], b)
+			floats.AddScaled(c.jac[j*D:(j+1)*D], t[i], b)
+			at++
+		}
+	}
+}
+
+// newton computes the step from t, with x - f(t) in at: that of Newton where the Hessian
+// is positive definite, else that of Gauss and Newton.
+func (c *chart) newton() bool {
+	D, d := c.D, c.d
+	c.differentiate(c.t)
+	for full := range 2 {
+		at := 1 + d
+		for i := range d {
+			ji := c.jac[i*D : (i+1)*D]
+			c.step[i] = -dot(ji, c.at)
+			for j := range i + 1 {
+				c.h[i*d+j] = dot(ji, c.jac[j*D:(j+1)*D])
+			}
+		}
+		for i := 0; full == 0 && i < d; i++ {
+			for j := i; j < d; j++ {
+				bend := dot(c.b[at*D:(at+1)*D], c.at)
+				if i == j {
+					bend *= 2
+				}
+				c.h[j*d+i] -= bend
+				at++
+			}
+		}
+		if cholesky(c.h, d) {
+			substitute(c.step, c.h, d, 1)
+			return true
+		}
+	}
+	return false
+}
+
+// moveTo takes the point f(t) for the origin, and the tangent there.
+func (c *chart) moveTo(o []float64) bool {
+	c.differentiate(c.t)
+	copy(c.u, c.jac)
+	copy(c.o, o)
+	return orthonormalize(c.u, c.D)
+}
