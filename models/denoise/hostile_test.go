@@ -1,0 +1,150 @@
+package denoise
+
+import (
+	"context"
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/scqm/scqm/models/scqm"
+)
+
+// hostileRows are data that no method was made for.
+func hostileRows() map[string]scqm.Data {
+	rows := func(n, D int, change func(i int, row []float64)) scqm.Data {
+		x := scqm.Data{N: n, D: D, X: normalRows(11, n, D)}
+		for i := range n {
+			change(i, x.Row(i))
+		}
+		return x
+	}
+	sphere := func(scale, offset float64) scqm.Data {
+		x := sphereSample(1, 120, 0.05).x
+		for i := range x.X {
+			x.X[i] = x.X[i]*scale + offset
+		}
+		return x
+	}
+	return map[string]scqm.Data{
+		"all equal":       rows(60, 3, func(_ int, r []float64) { copy(r, []float64{1, 2, 3}) }),
+		"few values":      rows(90, 3, func(i int, r []float64) { copy(r, []float64{float64(i % 3), float64(i % 2), 0}) }),
+		"duplicates":      rows(120, 3, func(i int, r []float64) { copy(r, []float64{math.Sin(float64(i / 40)), 1, 2}) }),
+		"half duplicates": rows(120, 3, func(i int, r []float64) { copy(r[:i%2*3], make([]float64, 3)) }),
+		"collinear":       rows(80, 3, func(i int, r []float64) { copy(r, []float64{float64(i), 2 * float64(i), -float64(i)}) }),
+		"constant column": rows(100, 4, func(_ int, r []float64) { r[1] = 5 }),
+		"constant all but one": rows(100, 4, func(i int, r []float64) {
+			copy(r, []float64{3, float64(i), 3, 3})
+		}),
+		"outlier cluster": rows(120, 3, func(i int, r []float64) {
+			if i < 25 {
+				for j := range r {
+					r[j] = 50 + 1e-3*r[j]
+				}
+			}
+		}),
+		"far outlier":    rows(100, 3, func(i int, r []float64) { r[0] += float64(i/99) * 1e9 }),
+		"few rows":       rows(5, 3, func(int, []float64) {}),
+		"one row":        rows(1, 3, func(int, []float64) {}),
+		"two columns":    rows(70, 2, func(int, []float64) {}),
+		"wide":           rows(35, 40, func(int, []float64) {}),
+		"tiny":           sphere(1e-12, 0),
+		"huge":           sphere(1e12, 0),
+		"offset":         sphere(1, 1e6),
+		"beyond squares": sphere(1e200, 0),
+		"grid":           rows(125, 3, func(i int, r []float64) { copy(r, []float64{float64(i % 5), float64(i / 5 % 5), float64(i / 25)}) }),
+	}
+}
+
+// TestHostileRows wants finite rows near their neighbours, or an error for bad
+// input.
+func TestHostileRows(t *testing.T) {
+	for data, x := range hostileRows() {
+		for name, m := range everyMethod(t, 2) {
+			d, err := Fit(context.Background(), m, x, Options{})
+			if err != nil {
+				require.ErrorIs(t, err, ErrInput, "%s, %s", data, name)
+				continue
+			}
+			r, err := d.Denoise(context.Background(), x, Options{})
+			require.NoError(t, err, "%s, %s", data, name)
+			for i, v := range r.X {
+				require.False(t, math.IsNaN(v) || math.IsInf(v, 0), "%s, %s, row %d", data, name, i/x.D)
+			}
+			for i, row := range r.Rows {
+				require.True(t, row.Done)
+				require.False(t, math.IsNaN(row.Noise) || math.IsInf(row.Residual, 0), "%s, %s, row %d", data, name, i)
+			}
+		}
+	}
+}
+
+// TestScale: other units give the same result in those units.
+func TestScale(t *testing.T) {
+	x := sphereSample(1, 150, 0.05).x
+	for name, m := range everyMethod(t, 2) {
+		want := run(t, m, x, Options{}).X
+		for _, unit := range []float64{0x1p-40, 0x1p40} {
+			y := scqm.Data{N: x.N, D: x.D, X: make([]float64, len(x.X))}
+			for i, v := range x.X {
+				y.X[i] = v * unit
+			}
+			got := run(t, m, y, Options{}).X
+			for i := range got {
+				require.InDelta(t, want[i], got[i]/unit, 1e-5, "%s, %v", name, unit)
+			}
+		}
+	}
+}
+
+func TestThrownRowsStay(t *testing.T) {
+	x := sphereSample(2, 300, 0.25).x
+	for name, m := range everyMethod(t, 2) {
+		d, err := Fit(context.Background(), m, x, Options{})
+		require.NoError(t, err)
+		r, err := d.Denoise(context.Background(), x, Options{})
+		require.NoError(t, err)
+		for i, row := range r.Rows {
+			require.Less(t, row.Residual, 4.0, "%s, row %d", name, i)
+			if row.Unchanged {
+				require.Equal(t, x.Row(i), r.X[3*i:3*i+3])
+				require.Zero(t, row.Residual)
+			}
+		}
+	}
+}
+
+func TestErrors(t *testing.T) {
+	ctx := context.Background()
+	x := sphereSample(2, 50, 0.1).x
+	bad := scqm.Data{N: 2, D: 2, X: []float64{1, 2, math.NaN(), 4}}
+	weights := x
+	weights.Weights = make([]float64, 50)
+	for want, try := range map[string]func() error{
+		"denoise: row 1, column 0 is NaN": func() error { _, err := Fit(ctx, LPCA{Latent: 1}, bad, Options{}); return err },
+		"all weights are 0":               func() error { _, err := Fit(ctx, LPCA{Latent: 1}, weights, Options{}); return err },
+		"latent dimension 4":              func() error { _, err := Fit(ctx, LPCA{Latent: 4}, x, Options{}); return err },
+		"want at most 2":                  func() error { _, err := Fit(ctx, Auto{Latent: 3}, x, Options{}); return err },
+		"neighbours are too few":          func() error { _, err := Fit(ctx, MLS{Latent: 2, Neighbors: 5}, x, Options{}); return err },
+		"degree is 3":                     func() error { _, err := Fit(ctx, MLS{Latent: 2, Degree: 3}, x, Options{}); return err },
+		"given or local":                  func() error { _, err := Fit(ctx, KDE{Latent: 2, Width: 1, Local: true}, x, Options{}); return err },
+		"no setting degree":               func() error { _, err := ByName("lpca", Settings{Latent: 2, Degree: 2}); return err },
+		"there are auto, scqm":            func() error { _, err := ByName("best", Settings{}); return err },
+		"the rows have 2 columns": func() error {
+			d, err := Fit(ctx, LPCA{Latent: 1}, x, Options{})
+			require.NoError(t, err)
+			_, err = d.Denoise(ctx, scqm.Data{N: 1, D: 2, X: []float64{1, 2}}, Options{})
+			return err
+		},
+		"not both": func() error {
+			d, err := Fit(ctx, LPCA{Latent: 1}, x, Options{})
+			require.NoError(t, err)
+			_, err = d.Denoise(ctx, x, Options{Share: 0.5, Average: 3})
+			return err
+		},
+	} {
+		err := try()
+		require.ErrorIs(t, err, ErrInput)
+		require.ErrorContains(t, err, want)
+	}
+}

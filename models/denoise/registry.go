@@ -1,0 +1,139 @@
+package denoise
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/losses"
+)
+
+// Settings are those of all methods by their common names, for those who choose
+// a method by name. Fields that the method does not have must be zero.
+type Settings struct {
+	// Latent is d, the dimension of the surface.
+	Latent int
+	// Neighbors is K; 0 is the default of the method.
+	Neighbors int
+	// Loss is that of scqm and linear; for auto nil is Tukey's, and squared_l2
+	// is the only other.
+	Loss framework.Loss
+	// Ridge is that of scqm, and the lambda of qmf.
+	Ridge float64
+	// Passes is that of scqm and linear.
+	Passes int
+	// Degree and Flat are those of mls.
+	Degree int
+	Flat   bool
+	// Width and Local are those of kde and logkde.
+	Width float64
+	Local bool
+}
+
+// Description is what a list of methods says about one of them.
+type Description struct {
+	// Name is what users choose the method by.
+	Name string
+	// Summary says in a line what it does.
+	Summary string
+	// Settings names the fields of Settings that it has beside Latent and
+	// Neighbors.
+	Settings []string
+}
+
+var registry = []struct {
+	Description
+	construct func(Settings) (Method, error)
+}{
+	{Description{"auto", "quadratic regression in tangent planes, K and ridge chosen by estimated risk; recommended", []string{"Loss"}}, newAuto},
+	{Description{"scqm", "the robust quadratic model, fitted to the neighbours", []string{"Loss", "Ridge", "Passes"}},
+		func(s Settings) (Method, error) {
+			return SCQM{Latent: s.Latent, Neighbors: s.Neighbors, Loss: s.Loss, Ridge: s.Ridge, Passes: s.Passes}, nil
+		}},
+	{Description{"linear", "the same, kept flat: robust local principal components", []string{"Loss", "Passes"}},
+		func(s Settings) (Method, error) {
+			return SCQM{Latent: s.Latent, Neighbors: s.Neighbors, Loss: s.Loss, Passes: s.Passes, Linear: true}, nil
+		}},
+	{Description{"sqmf", "scqm with the loss squared_l2", []string{"Ridge", "Passes"}},
+		func(s Settings) (Method, error) {
+			return SCQM{Latent: s.Latent, Neighbors: s.Neighbors, Loss: losses.SquaredL2(), Ridge: s.Ridge, Passes: s.Passes}, nil
+		}},
+	{Description{"lpca", "local principal components", nil},
+		func(s Settings) (Method, error) { return LPCA{s.Latent, s.Neighbors}, nil }},
+	{Description{"mls", "moving least squares", []string{"Degree", "Flat"}},
+		func(s Settings) (Method, error) {
+			return MLS{Latent: s.Latent, Neighbors: s.Neighbors, Degree: s.Degree, Flat: s.Flat}, nil
+		}},
+	{Description{"sph", "spherelets", nil},
+		func(s Settings) (Method, error) { return SPH{s.Latent, s.Neighbors}, nil }},
+	{Description{"mfit", "putative manifolds", nil},
+		func(s Settings) (Method, error) { return MFIT{Latent: s.Latent, Neighbors: s.Neighbors}, nil }},
+	{Description{"kde", "ridges of a kernel density", []string{"Width", "Local"}},
+		func(s Settings) (Method, error) {
+			return KDE{Latent: s.Latent, Neighbors: s.Neighbors, Width: s.Width, Local: s.Local}, nil
+		}},
+	{Description{"logkde", "ridges of the logarithm of a kernel density", []string{"Width", "Local"}},
+		func(s Settings) (Method, error) {
+			return KDE{Latent: s.Latent, Neighbors: s.Neighbors, Width: s.Width, Local: s.Local, Log: true}, nil
+		}},
+	{Description{"qmf", "quadratic matrix factorization with a ridge", []string{"Ridge"}},
+		func(s Settings) (Method, error) {
+			return QMF{Latent: s.Latent, Neighbors: s.Neighbors, Lambda: s.Ridge}, nil
+		}},
+}
+
+func newAuto(s Settings) (Method, error) {
+	m := Auto{Latent: s.Latent, Neighbors: s.Neighbors}
+	if s.Loss != nil {
+		if s.Loss.Name() != "squared_l2" {
+			return nil, fmt.Errorf("denoise: auto has Tukey's loss or squared_l2, not %s; the method scqm takes any: %w", s.Loss.Name(), ErrInput)
+		}
+		m.LeastSquares = true
+	}
+	return m, nil
+}
+
+// Describe describes the methods, the recommended one first.
+func Describe() []Description {
+	var list []Description
+	for _, e := range registry {
+		d := e.Description
+		d.Settings = slices.Clone(d.Settings)
+		list = append(list, d)
+	}
+	return list
+}
+
+// ByName returns the method of that name. Unknown names, and settings that the
+// method does not have, are errors.
+func ByName(name string, s Settings) (Method, error) {
+	var names []string
+	for _, e := range registry {
+		if e.Name == name {
+			for _, given := range s.given() {
+				if !slices.Contains(e.Settings, given) {
+					return nil, fmt.Errorf("denoise: the method %s has no setting %s: %w", name, strings.ToLower(given), ErrInput)
+				}
+			}
+			return e.construct(s)
+		}
+		names = append(names, e.Name)
+	}
+	return nil, fmt.Errorf("denoise: no method %q; there are %s: %w", name, strings.Join(names, ", "), ErrInput)
+}
+
+// given lists the settings that are not zero, beside Latent and Neighbors.
+func (s Settings) given() []string {
+	var names []string
+	for name, given := range map[string]bool{
+		"Loss": s.Loss != nil, "Ridge": s.Ridge != 0, "Passes": s.Passes != 0, "Degree": s.Degree != 0,
+		"Flat": s.Flat, "Width": s.Width != 0, "Local": s.Local,
+	} {
+		if given {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
