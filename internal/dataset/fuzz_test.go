@@ -193,3 +193,22 @@ func checkArchive(t *testing.T, b []byte, want map[string]Array) {
 		}
 	}
 }
+
+// FuzzPLY wants files that are read to be written back as they were.
+func FuzzPLY(f *testing.F) {
+	for _, content := range plyFiles() {
+		f.Add(content)
+	}
+	f.Fuzz(func(t *testing.T, content []byte) {
+		c, err := readPLY(content)
+		if err != nil {
+			require.ErrorIs(t, err, ErrInput)
+			return
+		}
+		var b bytes.Buffer
+		require.NoError(t, c.layout.write(&b, c.Points, nil))
+		again, err := readPLY(b.Bytes())
+		require.NoError(t, err)
+		require.Equal(t, c.Points, again.Points)
+	})
+}

@@ -1,0 +1,217 @@
+package dataset
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+)
+
+// Formats of point clouds.
+const (
+	formatPLY = ".ply"
+	formatXYZ = ".xyz"
+)
+
+// PointCloud is a file of points x, y, z with whatever else it says of them,
+// such as colours, normals and faces, which stays as it is when the points move.
+type PointCloud struct {
+	// Points has one row of three values for each point.
+	Points *Matrix
+	layout layout
+}
+
+// layout is the rest of a file of points.
+type layout interface {
+	// write writes the file with other points, and with more values for each.
+	write(w io.Writer, points, more *Matrix) error
+}
+
+// IsPointCloud tells by the name of a file whether it holds a point cloud.
+func IsPointCloud(path string) bool {
+	e := extension(path)
+	return e == formatPLY || e == formatXYZ
+}
+
+// ReadPointCloud reads a .ply file (ASCII or binary, of any elements, of which
+// vertex has x, y and z of type float or double) or an .xyz file (lines of x, y, z
+// and perhaps more, separated by spaces, tabs, commas or semicolons).
+//
+// Whatever is wrong with the file matches ErrInput.
+func ReadPointCloud(path string) (*PointCloud, error) {
+	s := &source{name: path, size: -1}
+	if err := s.openFile(); err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	text, err := io.ReadAll(s)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, bare(err))
+	}
+	var c *PointCloud
+	if extension(path) == formatPLY {
+		c, err = readPLY(text)
+		if err != nil {
+			err = fmt.Errorf("%s: %w", path, err)
+		}
+	} else {
+		c, err = readXYZ(path, text)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// WritePointCloud writes points of three columns to a .ply or .xyz file, which
+// appears whole or not at all. Of like, if it is not nil and was read from a file
+// of the same format, everything but the points is taken over. The columns of
+// more, if it is not nil, are added to the values of each point under their names.
+func WritePointCloud(path string, like *PointCloud, points, more *Matrix) error {
+	if points.Cols != 3 {
+		return inputErrorf(ErrShape, "%s: a point cloud has three columns, these rows have %d", path, points.Cols)
+	}
+	var rest layout
+	isPLY := extension(path) == formatPLY
+	if like != nil {
+		if _, ok := like.layout.(*ply); ok == isPLY {
+			rest = like.layout
+		}
+	}
+	switch {
+	case rest == nil && isPLY:
+		rest = newPLY(points.Rows)
+	case rest == nil:
+		rest = newXYZ(points.Rows)
+	}
+	return WriteFileAtomic(path, func(w io.Writer) error { return rest.write(w, points, more) })
+}
+
+// CheckPointCloud tells before a long computation whether WritePointCloud can
+// make path. It matches ErrInput.
+func CheckPointCloud(path string) error { return CheckOutput(path, formatPLY, formatXYZ) }
+
+// xyz is the lines of a file of points.
+type xyz struct {
+	lines [][]byte
+	point []int       // number of the line of every point
+	cells [][3][2]int // where its numbers begin and end
+}
+
+func newXYZ(n int) *xyz {
+	f := &xyz{}
+	for i := range n {
+		f.lines = append(f.lines, []byte("0 0 0\n"))
+		f.point = append(f.point, i)
+		f.cells = append(f.cells, [3][2]int{{0, 1}, {2, 3}, {4, 5}})
+	}
+	return f
+}
+
+const xyzSeparators = " \t,;\r\n"
+
+// readXYZ takes lines that begin with # or are blank for comments.
+func readXYZ(path string, text []byte) (*PointCloud, error) {
+	if bytes.IndexByte(text, 0) >= 0 {
+		return nil, inputErrorf(ErrFormat, "%s: is not text: %s", path, resemblance(text[:min(8, len(text))]))
+	}
+	f, m := &xyz{}, &Matrix{Cols: 3, Names: []string{"x", "y", "z"}}
+	for line := range bytes.Lines(text) {
+		f.lines = append(f.lines, line)
+		trimmed := bytes.TrimSpace(line)
+		if len(trimmed) == 0 || trimmed[0] == '#' {
+			continue
+		}
+		var cells [3][2]int
+		at := 0
+		for k := range cells {
+			from, to, ok := nextCell(line, at)
+			if !ok {
+				return nil, inputErrorf(ErrShape, "%s:%d: %d values, want at least 3: x, y and z", path, len(f.lines), k)
+			}
+			v, kind := parseCell(string(line[from:to]))
+			if kind != number {
+				return nil, cellError(fmt.Sprintf("%s:%d:%d", path, len(f.lines), k+1), string(line[from:to]), kind)
+			}
+			m.Data = append(m.Data, v)
+			cells[k], at = [2]int{from, to}, to
+		}
+		f.point, f.cells = append(f.point, len(f.lines)-1), append(f.cells, cells)
+		m.Rows++
+	}
+	if m.Rows == 0 {
+		return nil, inputErrorf(ErrShape, "%s: holds no points", path)
+	}
+	return &PointCloud{Points: m, layout: f}, nil
+}
+
+// nextCell finds the first cell of a line from a place on.
+func nextCell(line []byte, at int) (from, to int, ok bool) {
+	for at < len(line) && strings.IndexByte(xyzSeparators, line[at]) >= 0 {
+		at++
+	}
+	from = at
+	for at < len(line) && strings.IndexByte(xyzSeparators, line[at]) < 0 {
+		at++
+	}
+	return from, at, at > from
+}
+
+func (f *xyz) write(w io.Writer, points, more *Matrix) error {
+	var out []byte
+	next := 0
+	for number, line := range f.lines {
+		out = out[:0]
+		if next == len(f.point) || f.point[next] != number {
+			out = append(out, line...)
+		} else {
+			out = appendMoved(out, line, f.cells[next], points.Row(next), [3]int{64, 64, 64})
+			if more != nil {
+				body := len(bytes.TrimRight(out, "\r\n"))
+				ending := append([]byte(nil), out[body:]...)
+				out = out[:body]
+				for _, v := range more.Row(next) {
+					out = appendNumber(append(out, ' '), v)
+				}
+				out = append(out, ending...)
+			}
+			next++
+		}
+		if _, err := w.Write(out); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// appendMoved appends a line with other numbers in three cells, which may be in
+// any order, of floats with so many bits.
+func appendMoved(out, line []byte, cells [3][2]int, point []float64, bits [3]int) []byte {
+	at := 0
+	for range cells {
+		k := -1
+		for i, c := range cells { // the next one from here on
+			if c[0] >= at && (k < 0 || c[0] < cells[k][0]) {
+				k = i
+			}
+		}
+		out = append(out, line[at:cells[k][0]]...)
+		v := point[k]
+		if bits[k] == 32 {
+			out = appendNumber32(out, v)
+		} else {
+			out = appendNumber(out, v)
+		}
+		at = cells[k][1]
+	}
+	return append(out, line[at:]...)
+}
+
+// fits32 refuses what a float cannot hold.
+func fits32(v float64) error {
+	if math.IsInf(float64(float32(v)), 0) {
+		return inputErrorf(ErrNonFinite, "%v is too large for the type float of the file", v)
+	}
+	return nil
+}

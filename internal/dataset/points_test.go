@@ -1,0 +1,154 @@
+package dataset
+
+import (
+	"bytes"
+	"encoding/binary"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+const asciiPLY = `ply
+format ascii 1.0
+comment made by hand
+element camera 1
+property list uchar int path
+element vertex 3
+property uchar red
+property float y
+property float x
+property double z
+property list uchar int tags
+element face 1
+property list uchar int vertex_indices
+end_header
+2 7 8
+255 2 1 3.5 0
+128  20 10	30 2 5 6
+0 200 100 300 0
+3 0 1 2
+`
+
+// binaryPLY is the same as a binary file.
+func binaryPLY(order binary.ByteOrder, name string) []byte {
+	header, _, _ := strings.Cut(asciiPLY, "2 7 8\n")
+	var b bytes.Buffer
+	b.WriteString(strings.Replace(header, "ascii", name, 1))
+	put := func(values ...any) {
+		for _, v := range values {
+			_ = binary.Write(&b, order, v)
+		}
+	}
+	put(uint8(2), int32(7), int32(8))
+	put(uint8(255), float32(2), float32(1), 3.5, uint8(0))
+	put(uint8(128), float32(20), float32(10), 30.0, uint8(2), int32(5), int32(6))
+	put(uint8(0), float32(200), float32(100), 300.0, uint8(0))
+	put(uint8(3), int32(0), int32(1), int32(2))
+	return b.Bytes()
+}
+
+func plyFiles() map[string][]byte {
+	return map[string][]byte{
+		"ascii":  []byte(asciiPLY),
+		"little": binaryPLY(binary.LittleEndian, "binary_little_endian"),
+		"big":    binaryPLY(binary.BigEndian, "binary_big_endian"),
+	}
+}
+
+func write(t *testing.T, name string, content []byte) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	require.NoError(t, os.WriteFile(path, content, 0o600))
+	return path
+}
+
+func TestPLYKeepsAllButThePoints(t *testing.T) {
+	for name, content := range plyFiles() {
+		path := write(t, "a.ply", content)
+		c, err := ReadPointCloud(path)
+		require.NoError(t, err, name)
+		require.Equal(t, []float64{1, 2, 3.5, 10, 20, 30, 100, 200, 300}, c.Points.Data, name)
+
+		same := filepath.Join(t.TempDir(), "same.ply")
+		require.NoError(t, WritePointCloud(same, c, c.Points, nil))
+		got, err := os.ReadFile(same)
+		require.NoError(t, err)
+		require.Equal(t, content, got, name)
+
+		moved := &Matrix{Rows: 3, Cols: 3, Data: []float64{-1, 0.1, math.Pi, 4, 5, 6, 7, 8, 9}}
+		more := &Matrix{Rows: 3, Cols: 1, Data: []float64{0.5, 1.5, 2.5}, Names: []string{"residual"}}
+		require.NoError(t, WritePointCloud(same, c, moved, more))
+		back, err := ReadPointCloud(same)
+		require.NoError(t, err, name)
+		require.InDeltaSlice(t, moved.Data, back.Points.Data, 1e-8, name)
+		require.Equal(t, math.Pi, back.Points.Data[2], "doubles keep their digits")
+		text, err := os.ReadFile(same)
+		require.NoError(t, err)
+		require.Contains(t, string(text), "property list uchar int tags\nproperty double residual\nelement face")
+		if name == "ascii" {
+			require.Contains(t, string(text), "255 0.1 -1 3.141592653589793 0 0.5\n128  5 4\t6 2 5 6 1.5\n")
+		}
+		require.True(t, bytes.HasSuffix(text, content[len(content)-8:]), name)
+	}
+}
+
+func TestXYZKeepsAllButThePoints(t *testing.T) {
+	content := "# scan 7\r\n1 2 3 255 0 0\r\n\n  4,5,6,tree\n7\t8\t9"
+	c, err := ReadPointCloud(write(t, "a.xyz", []byte(content)))
+	require.NoError(t, err)
+	require.Equal(t, []float64{1, 2, 3, 4, 5, 6, 7, 8, 9}, c.Points.Data)
+	out := filepath.Join(t.TempDir(), "b.xyz")
+	moved := &Matrix{Rows: 3, Cols: 3, Data: []float64{1.5, 2, -3, 4, 5, 1e-9, 0, 0, 0}}
+	require.NoError(t, WritePointCloud(out, c, moved, nil))
+	got, err := os.ReadFile(out)
+	require.NoError(t, err)
+	require.Equal(t, "# scan 7\r\n1.5 2 -3 255 0 0\r\n\n  4,5,1e-09,tree\n0\t0\t0", string(got))
+}
+
+func TestPointCloudsFromTables(t *testing.T) {
+	m := &Matrix{Rows: 2, Cols: 3, Data: []float64{1, 2, 3, 0.1, 0.2, 0.3}}
+	for _, name := range []string{"a.ply", "a.xyz"} {
+		path := filepath.Join(t.TempDir(), name)
+		require.NoError(t, WritePointCloud(path, nil, m, nil))
+		c, err := ReadPointCloud(path)
+		require.NoError(t, err)
+		require.Equal(t, m.Data, c.Points.Data)
+	}
+	require.ErrorIs(t, WritePointCloud("a.ply", nil, &Matrix{Rows: 1, Cols: 2, Data: []float64{1, 2}}, nil), ErrShape)
+}
+
+func TestBadPointClouds(t *testing.T) {
+	for want, f := range map[string]struct{ name, content string }{
+		"a.xyz:2: 2 values, want at least 3":       {"a.xyz", "1 2 3\n1 2\n"},
+		"a.xyz:1:2: \"b\" is not a number":         {"a.xyz", "1 b 3\n"},
+		"a.xyz:1:3: \"nan\" is not a finite":       {"a.xyz", "1 2 nan\n"},
+		"holds no points":                          {"a.xyz", "# nothing\n"},
+		"is not a PLY file":                        {"a.ply", "solid\n"},
+		"the header has no end":                    {"a.ply", "ply\nformat ascii 1.0\n"},
+		"unknown format \"binary\"":                {"a.ply", "ply\nformat binary 1.0\nend_header\n"},
+		"\"9999999\" elements in":                  {"a.ply", "ply\nformat ascii 1.0\nelement vertex 9999999\nend_header\n"},
+		"vertices have no property y":              {"a.ply", "ply\nformat ascii 1.0\nelement vertex 1\nproperty float x\nend_header\n1\n"},
+		"is of type int, which cannot hold":        {"a.ply", "ply\nformat ascii 1.0\nelement vertex 1\nproperty int x\nend_header\n1\n"},
+		"vertex 1: the file ends early":            {"a.ply", "ply\nformat ascii 1.0\nelement vertex 2\nproperty float x\nproperty float y\nproperty float z\nend_header\n1 2 3\n"},
+		"vertex 0 (counting from 0), z: NaN":       {"a.ply", "ply\nformat ascii 1.0\nelement vertex 1\nproperty float x\nproperty float y\nproperty float z\nend_header\n1 2 nan\n"},
+		"line 3 of the header: \"vertex 1\" is no": {"a.ply", "ply\nformat ascii 1.0\nvertex 1\nend_header\n"},
+	} {
+		_, err := ReadPointCloud(write(t, f.name, []byte(f.content)))
+		require.ErrorIs(t, err, ErrInput, want)
+		require.ErrorContains(t, err, want)
+	}
+	for name, content := range plyFiles() { // cut anywhere
+		header, _, _ := bytes.Cut(content, []byte("end_header\n"))
+		for cut := len(header) + 12; cut < len(content)-20; cut += 3 {
+			if c, err := ReadPointCloud(write(t, "a.ply", content[:cut])); err == nil {
+				require.Equal(t, 3, c.Points.Rows, "%s, %d", name, cut)
+			} else {
+				require.ErrorIs(t, err, ErrInput)
+			}
+		}
+	}
+}
