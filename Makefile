@@ -128,3 +128,16 @@ $(VENV):
 	  echo "make: '$(PYTHON) -m venv' does not work (Debian: apt install python3-venv)" >&2; exit 1; }; \
 	$(VENV)/bin/python -m pip install -q --disable-pip-version-check -r $(REQUIREMENTS); \
 	cp $(REQUIREMENTS) $(VENV)/requirements.txt
+
+# Needs the network once. The outputs are committed, so nobody else does.
+PROTO := plugins/internal/protocol
+.PHONY: proto
+proto: ## Generate the Go code of the plugin protocol from its .proto file
+	@tools=$$(mktemp -d); trap 'rm -rf "$$tools"' EXIT; \
+	$(PYTHON) -m venv $$tools/venv; \
+	$$tools/venv/bin/python -m pip install -q --disable-pip-version-check grpcio-tools==1.85.1; \
+	GOBIN=$$tools $(GO) install google.golang.org/protobuf/cmd/protoc-gen-go; \
+	GOBIN=$$tools $(GO) install google.golang.org/grpc/cmd/protoc-gen-go-grpc@v1.6.2; \
+	PATH=$$tools:$$PATH $$tools/venv/bin/python -m grpc_tools.protoc -I$(PROTO) \
+	  --go_out=$(PROTO) --go_opt=paths=source_relative \
+	  --go-grpc_out=$(PROTO) --go-grpc_opt=paths=source_relative loss.proto

@@ -84,6 +84,24 @@ type Parametric interface {
 	Params() map[string]float64
 }
 
+// External is a loss that another program computes.
+type External interface {
+	// Program says which one.
+	Program() Program
+}
+
+// Program identifies the program that computes a loss, for reports and files.
+type Program struct {
+	// Name is the name of the loss, by which the program can be found again.
+	Name string `json:"name"`
+	// Version is what the program says about itself, SHA256 the checksum of its
+	// file in hexadecimal digits.
+	Version string `json:"version"`
+	SHA256  string `json:"sha256"`
+	// Params are all its parameters as one JSON object.
+	Params string `json:"params"`
+}
+
 // Structure says which of the forms above a loss has.
 type Structure int
 

@@ -19,13 +19,14 @@ var directions = []struct{ from, to string }{
 	{"losses", "std gonum internal/par framework"},
 	{"solvers", "std gonum internal/par framework"},
 	{"models", "std gonum internal/par internal/dataset framework manifolds losses solvers"},
-	{"plugins", "std rpc framework losses"},
+	{"plugins", "std rpc framework losses internal/shm"},
 	{"bindings", "any"},
 	{"cmd", "any"},
 
 	{"internal/par", "std"},
 	{"internal/dataset", "std"},
 	{"internal/blas", "std gonum"},
+	{"internal/shm", "std sys"},
 	{"internal/lint", "std"},
 }
 
@@ -40,6 +41,7 @@ const sealed = "bindings cmd"
 var groups = map[string]string{
 	"gonum":   "gonum.org/v1/gonum",
 	"testify": "github.com/stretchr/testify",
+	"sys":     "golang.org/x/sys",
 	"rpc":     "github.com/hashicorp/go-plugin github.com/hashicorp/go-hclog google.golang.org/grpc google.golang.org/protobuf",
 }
 
@@ -52,7 +54,7 @@ var fences = []struct {
 	{"os/exec", "plugins", true},
 	{"github.com/hashicorp/go-plugin", "plugins", false},
 	{"google.golang.org/grpc", "plugins", false},
-	{"unsafe", "bindings internal/blas", false},
+	{"unsafe", "bindings internal/blas internal/shm", false},
 	{"C", "bindings internal/blas", false},
 	{"os/signal", "cmd", true},
 	{"gonum.org/v1/plot", "cmd", false}, // with its fonts too large for a library

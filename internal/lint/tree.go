@@ -33,7 +33,7 @@ type File struct {
 	Path string
 	Text string
 	// Go is the syntax of a Go file; nil for other files, for files below a
-	// testdata folder and for files with syntax errors.
+	// testdata folder, for generated files and for files with syntax errors.
 	Go *ast.File
 }
 
@@ -82,7 +82,7 @@ func (t *Tree) add(name, text string) {
 		return
 	}
 	syntax, err := parser.ParseFile(t.positions, name, text, parser.ParseComments|parser.SkipObjectResolution)
-	if err == nil {
+	if err == nil && !ast.IsGenerated(syntax) {
 		f.Go = syntax
 	}
 }

@@ -1,0 +1,312 @@
+package plugins
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/scqm/scqm/internal/shm"
+	"github.com/scqm/scqm/plugins/internal/protocol"
+)
+
+const (
+	// maxDim bounds the length of a row.
+	maxDim = 1 << 22
+	// mostBytes bounds the residuals of one call; larger batches make several.
+	mostBytes = 64 << 20
+	// inlineBytes is up to how many bytes all arrays of a call travel through
+	// the connection: for so few it is as fast.
+	inlineBytes = 8 << 10
+	// replySlack is what a reply may have beside its arrays.
+	replySlack = 64 << 10
+	// ordinary bounds the residuals for which results must be finite.
+	ordinary = 1e100
+	// wordBytes is the size of a number.
+	wordBytes = 8
+)
+
+// unwritten marks results that the plugin has yet to write: a NaN like no
+// other.
+var unwritten = math.Float64frombits(0x7ff8_5c93_11ed_a75e)
+
+// result is a quantity asked for, and where it goes: per numbers for each row.
+type result struct {
+	quantity protocol.Quantity
+	to       []float64
+	per      int
+}
+
+// batch is an evaluation. Directions are nil except for products.
+type batch struct {
+	dim                   int
+	eps                   float64
+	residuals, directions []float64
+	results               []result
+}
+
+func (b *batch) rows() int { return len(b.residuals) / b.dim }
+
+// part is the evaluation of rows lo to hi only.
+func (b *batch) part(lo, hi int) *batch {
+	cut := &batch{dim: b.dim, eps: b.eps, residuals: b.residuals[lo*b.dim : hi*b.dim]}
+	if b.directions != nil {
+		cut.directions = b.directions[lo*b.dim : hi*b.dim]
+	}
+	for _, r := range b.results {
+		cut.results = append(cut.results, result{r.quantity, r.to[lo*r.per : hi*r.per], r.per})
+	}
+	return cut
+}
+
+// bytes is the size of a segment that holds all arrays.
+func (b *batch) bytes() int {
+	sum := shm.Span(len(b.residuals)) + shm.Span(len(b.directions))
+	for _, r := range b.results {
+		sum += shm.Span(len(r.to))
+	}
+	return sum
+}
+
+func (b *batch) request() *protocol.EvaluateRequest {
+	r := &protocol.EvaluateRequest{Rows: uint64(b.rows()), Dim: uint32(b.dim), Eps: b.eps}
+	for _, result := range b.results {
+		r.Want = append(r.Want, result.quantity)
+	}
+	return r
+}
+
+// evaluate scores a batch, in calls of bounded size.
+func (p *Plugin) evaluate(b *batch) error {
+	if err := p.failed(); err != nil {
+		return err
+	}
+	if b.dim < 1 || b.dim > maxDim || len(b.residuals)%b.dim != 0 {
+		return fmt.Errorf("plugins: %s: evaluate: %d residuals are not rows of %d", p.name, len(b.residuals), b.dim)
+	}
+	if len(b.results) == 0 || len(b.residuals) == 0 {
+		return nil
+	}
+	most := max(mostBytes/(wordBytes*b.dim), 1)
+	if b.rows() <= most {
+		return p.call(b)
+	}
+	for lo := 0; lo < b.rows(); lo += most {
+		if err := p.call(b.part(lo, min(lo+most, b.rows()))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// call makes one call, through shared memory where that pays and is possible.
+func (p *Plugin) call(b *batch) error {
+	ctx, cancel := context.WithTimeout(p.ctx, p.options.CallTimeout)
+	defer cancel()
+	if b.bytes() > inlineBytes {
+		shared, err := p.lanes.borrow(b.bytes())
+		if err == nil {
+			defer p.lanes.give(shared)
+			return p.callShared(ctx, b, shared)
+		}
+		if !errors.Is(err, errNoSegment) {
+			return err
+		}
+	}
+	return p.callBytes(ctx, b)
+}
+
+// callShared copies the arrays once in each direction. Results are judged on
+// the copy, which the plugin cannot change any more.
+func (p *Plugin) callShared(ctx context.Context, b *batch, l *lane) error {
+	at := 0
+	next := func(n int) []float64 {
+		place := l.segment.Floats(at, n)
+		at += shm.Span(n)
+		return place
+	}
+	residuals := next(len(b.residuals))
+	copy(residuals, b.residuals)
+	copy(next(len(b.directions)), b.directions)
+	places := make([][]float64, len(b.results))
+	for i, r := range b.results {
+		places[i] = next(len(r.to))
+		for k := range places[i] {
+			places[i][k] = unwritten
+		}
+	}
+	request := b.request()
+	request.Segment = l.id
+	reply, err := p.rpc.Evaluate(ctx, request, grpc.MaxCallRecvMsgSize(replySlack))
+	if err != nil {
+		return p.callError(ctx, "evaluate", p.options.CallTimeout, err)
+	}
+	if err := checkRows(b, reply); err != nil {
+		return p.wrong("evaluate", err)
+	}
+	for i, r := range b.results {
+		copy(r.to, places[i])
+	}
+	return p.judge(b, func(k int) float64 { return residuals[k] })
+}
+
+// callBytes sends the arrays inside of the messages.
+func (p *Plugin) callBytes(ctx context.Context, b *batch) error {
+	request, want := b.request(), 0
+	request.Residuals = toBytes(b.residuals)
+	request.Directions = toBytes(b.directions)
+	for _, r := range b.results {
+		want += wordBytes * len(r.to)
+	}
+	reply, err := p.rpc.Evaluate(ctx, request, grpc.MaxCallRecvMsgSize(want+replySlack))
+	if err != nil {
+		return p.callError(ctx, "evaluate", p.options.CallTimeout, err)
+	}
+	if err := checkBytes(b, reply); err != nil {
+		return p.wrong("evaluate", err)
+	}
+	for i, r := range b.results {
+		fromBytes(r.to, reply.Results[i])
+	}
+	return p.judge(b, func(k int) float64 { return fromWord(request.Residuals[wordBytes*k:]) })
+}
+
+func checkRows(b *batch, reply *protocol.EvaluateResponse) error {
+	if reply.Rows != uint64(b.rows()) {
+		return fmt.Errorf("it says that it evaluated %d rows of %d", reply.Rows, b.rows())
+	}
+	return nil
+}
+
+func checkBytes(b *batch, reply *protocol.EvaluateResponse) error {
+	if err := checkRows(b, reply); err != nil {
+		return err
+	}
+	if len(reply.Results) != len(b.results) {
+		return fmt.Errorf("%d arrays came back, %d were asked for", len(reply.Results), len(b.results))
+	}
+	for i, r := range b.results {
+		if got := len(reply.Results[i]); got != wordBytes*len(r.to) {
+			return fmt.Errorf("%s has %d bytes, want %d", word(r.quantity), got, wordBytes*len(r.to))
+		}
+	}
+	return nil
+}
+
+// judge looks for results that break a law which every loss must keep.
+func (p *Plugin) judge(b *batch, residual func(k int) float64) error {
+	for _, r := range b.results {
+		if allGood(r.to, r.positive()) {
+			continue
+		}
+		if err := r.inspect(b, residual); err != nil {
+			return &Error{p.name, "evaluate", ErrReply, err.Error(), p.process.words.lastWords()}
+		}
+	}
+	return nil
+}
+
+// positive says that the numbers must be at least 0.
+func (r result) positive() bool {
+	q := r.quantity
+	return q == protocol.Quantity_QUANTITY_VALUES || q == protocol.Quantity_QUANTITY_WEIGHTS
+}
+
+// allGood reports whether all numbers are finite and, where that is asked, at
+// least 0. Four sums keep the adder busy: x - x is 0 for finite numbers only.
+func allGood(x []float64, positive bool) bool {
+	var s0, s1, s2, s3, least float64
+	for rest := x; ; rest = rest[4:] {
+		if len(rest) < 4 {
+			for _, v := range rest {
+				s0 += v - v
+			}
+			break
+		}
+		s0 += rest[0] - rest[0]
+		s1 += rest[1] - rest[1]
+		s2 += rest[2] - rest[2]
+		s3 += rest[3] - rest[3]
+	}
+	if positive {
+		for _, v := range x {
+			least = min(least, v)
+		}
+	}
+	return s0+s1+s2+s3 == 0 && least >= 0
+}
+
+// inspect finds the first bad number. Numbers that are not finite are fine
+// where the residuals are not, or are so large that a loss may overflow.
+func (r result) inspect(b *batch, residual func(k int) float64) error {
+	for k, v := range r.to {
+		row := k / r.per
+		switch {
+		case math.Float64bits(v) == math.Float64bits(unwritten):
+			return fmt.Errorf("%s of row %d was not written", word(r.quantity), row)
+		case r.positive() && v < 0:
+			return fmt.Errorf("%s of row %d is %g, and must be at least 0", word(r.quantity), row, v)
+		case !math.IsNaN(v) && !math.IsInf(v, 0):
+			continue
+		}
+		extreme := false
+		for j := row * b.dim; j < (row+1)*b.dim; j++ {
+			extreme = extreme || !(math.Abs(residual(j)) <= ordinary)
+		}
+		if !extreme {
+			return fmt.Errorf("%s of row %d is %g for finite residuals", word(r.quantity), row, v)
+		}
+	}
+	return nil
+}
+
+// word is the word for a result in errors.
+func word(q protocol.Quantity) string {
+	switch q {
+	case protocol.Quantity_QUANTITY_VALUES:
+		return "the value"
+	case protocol.Quantity_QUANTITY_GRADIENTS:
+		return "the gradient"
+	case protocol.Quantity_QUANTITY_WEIGHTS:
+		return "the weight"
+	case protocol.Quantity_QUANTITY_PRODUCTS:
+		return "the Hessian product"
+	default:
+		return "the profile"
+	}
+}
+
+// refuses reports whether a plugin answered that it cannot do something.
+func refuses(err error) bool {
+	switch status.Code(err) {
+	case codes.DeadlineExceeded, codes.Unavailable, codes.Canceled, codes.Internal:
+		return false
+	default:
+		return true
+	}
+}
+
+func toBytes(x []float64) []byte {
+	if x == nil {
+		return nil
+	}
+	b := make([]byte, wordBytes*len(x))
+	for i, v := range x {
+		binary.LittleEndian.PutUint64(b[wordBytes*i:], math.Float64bits(v))
+	}
+	return b
+}
+
+// fromBytes reads len(dst) numbers.
+func fromBytes(dst []float64, b []byte) {
+	for i := range dst {
+		dst[i] = fromWord(b[wordBytes*i:])
+	}
+}
+
+func fromWord(b []byte) float64 { return math.Float64frombits(binary.LittleEndian.Uint64(b)) }

@@ -1,0 +1,63 @@
+package plugins
+
+import (
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/losses"
+)
+
+// asPlugin in the environment makes the test binary a plugin of that kind.
+const asPlugin = "SCQM_TEST_PLUGIN"
+
+func TestMain(m *testing.M) {
+	switch kind, rest, _ := strings.Cut(os.Getenv(asPlugin), ":"); kind {
+	case "":
+		os.Exit(m.Run())
+	case "builtin":
+		Serve(builtin(rest))
+	}
+	os.Exit(0)
+}
+
+// builtin returns the loss that a text such as lp:1.3 stands for.
+func builtin(text string) framework.Loss {
+	name, number, _ := strings.Cut(text, ":")
+	var p losses.Params
+	if v, err := strconv.ParseFloat(number, 64); err == nil {
+		switch name {
+		case "lp":
+			p.P = &v
+		case "huber":
+			p.Delta = &v
+		}
+	}
+	l, err := losses.ByName(name, p)
+	if err != nil {
+		panic(err)
+	}
+	return l
+}
+
+// self is the test binary.
+func self(t testing.TB) string {
+	t.Helper()
+	path, err := os.Executable()
+	require.NoError(t, err)
+	return path
+}
+
+// start opens the test binary as a plugin of some kind.
+func start(t testing.TB, kind string, o Options) *Plugin {
+	t.Helper()
+	o.Env = append(o.Env, asPlugin+"="+kind)
+	p, err := Open(t.Context(), self(t), o)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, p.Close()) })
+	return p
+}

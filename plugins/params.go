@@ -1,0 +1,117 @@
+package plugins
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"github.com/scqm/scqm/framework"
+)
+
+// schemaOf reads the parameters of a loss off the fields of its struct.
+func schemaOf(l framework.Loss) (Schema, error) {
+	s := Schema{Properties: map[string]Property{}}
+	v := reflect.ValueOf(l)
+	if v.Kind() != reflect.Pointer || v.Elem().Kind() != reflect.Struct {
+		return s, nil
+	}
+	v = v.Elem()
+	for i := range v.NumField() {
+		field := v.Type().Field(i)
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		if !field.IsExported() || field.Anonymous || name == "-" {
+			continue
+		}
+		if name == "" {
+			name = field.Name
+		}
+		p, err := propertyOf(field, v.Field(i))
+		if err != nil {
+			return s, fmt.Errorf("field %s: %w", field.Name, err)
+		}
+		s.Properties[name] = p
+	}
+	return s, s.check()
+}
+
+func propertyOf(field reflect.StructField, v reflect.Value) (Property, error) {
+	p := Property{Description: field.Tag.Get("doc")}
+	switch v.Kind() {
+	case reflect.Float64:
+		p.Type, p.Default = "number", v.Float()
+	case reflect.Int:
+		p.Type, p.Default = "integer", float64(v.Int())
+	case reflect.Bool:
+		p.Type, p.Default = "boolean", v.Bool()
+	case reflect.String:
+		p.Type, p.Default = "string", v.String()
+	default:
+		return p, fmt.Errorf("a parameter cannot be a %v; use float64, int, bool or string, or tag the field json:\"-\"", v.Type())
+	}
+	for tag, bound := range map[string]**float64{
+		"min": &p.Minimum, "max": &p.Maximum, "above": &p.ExclusiveMinimum, "below": &p.ExclusiveMaximum,
+	} {
+		text, ok := field.Tag.Lookup(tag)
+		if !ok {
+			continue
+		}
+		number, err := strconv.ParseFloat(text, 64)
+		if err != nil {
+			return p, fmt.Errorf("tag %s: %q is not a number", tag, text)
+		}
+		*bound = &number
+	}
+	return p, nil
+}
+
+// withParams returns a copy of a loss with the parameters of a JSON object. It
+// checks them like a host does, as not every host may.
+func withParams(prototype framework.Loss, text string) (framework.Loss, error) {
+	schema, err := schemaOf(prototype)
+	if err != nil {
+		return nil, err
+	}
+	given, err := parseParams(text)
+	if err != nil {
+		return nil, err
+	}
+	params, err := schema.complete(given)
+	if err != nil {
+		return nil, err
+	}
+	if len(schema.Properties) == 0 {
+		return prototype, nil
+	}
+	fresh := reflect.New(reflect.TypeOf(prototype).Elem())
+	fresh.Elem().Set(reflect.ValueOf(prototype).Elem())
+	if err := setFields(fresh, params); err != nil {
+		return nil, err
+	}
+	l := fresh.Interface().(framework.Loss)
+	if v, ok := l.(Validator); ok {
+		return l, v.Validate()
+	}
+	return l, nil
+}
+
+func setFields(to reflect.Value, params map[string]any) error {
+	text, err := json.Marshal(params)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(text, to.Interface())
+}
+
+// parseParams reads parameters as they are sent and stored; none for "".
+func parseParams(text string) (map[string]any, error) {
+	given := map[string]any{}
+	if text == "" {
+		return given, nil
+	}
+	if err := json.Unmarshal([]byte(text), &given); err != nil {
+		return nil, fmt.Errorf("the parameters are not a JSON object: %w", err)
+	}
+	return given, nil
+}

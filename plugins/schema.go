@@ -1,0 +1,208 @@
+package plugins
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// maxSchemaBytes bounds the schema of a plugin and the parameters sent to it.
+const maxSchemaBytes = 1 << 20
+
+// Schema describes the parameters of a loss: the part of JSON Schema that
+// docs/plugin-protocol.md names. Anything else is refused, so that no condition
+// goes unchecked. The zero value describes a loss without parameters.
+type Schema struct {
+	// Properties describes the parameters by name.
+	Properties map[string]Property `json:"properties"`
+	// Required lists the parameters that must be given.
+	Required []string `json:"required,omitempty"`
+}
+
+// Property describes one parameter. Bounds that are nil do not apply.
+type Property struct {
+	// Type is number, integer, boolean or string.
+	Type             string   `json:"type"`
+	Description      string   `json:"description,omitempty"`
+	Default          any      `json:"default,omitempty"`
+	Enum             []any    `json:"enum,omitempty"`
+	Minimum          *float64 `json:"minimum,omitempty"`
+	Maximum          *float64 `json:"maximum,omitempty"`
+	ExclusiveMinimum *float64 `json:"exclusiveMinimum,omitempty"`
+	ExclusiveMaximum *float64 `json:"exclusiveMaximum,omitempty"`
+}
+
+// parameterName is what parameters can be called: what fits a command line.
+var parameterName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]{0,63}$`)
+
+// parseSchema reads a schema and checks it.
+func parseSchema(text string) (Schema, error) {
+	var s Schema
+	if text == "" {
+		return s, nil
+	}
+	if len(text) > maxSchemaBytes {
+		return s, fmt.Errorf("the schema is longer than %d bytes", maxSchemaBytes)
+	}
+	var whole struct {
+		Schema
+		Type       string `json:"type"`
+		Title      string `json:"title"`
+		Additional *bool  `json:"additionalProperties"`
+		Dialect    string `json:"$schema"`
+	}
+	d := json.NewDecoder(strings.NewReader(text))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&whole); err != nil {
+		return s, fmt.Errorf("the schema cannot be used: %w", err)
+	}
+	if whole.Type != "object" {
+		return s, fmt.Errorf("the schema has type %s, not object", quote(whole.Type))
+	}
+	if whole.Additional != nil && *whole.Additional {
+		return s, fmt.Errorf("the schema allows additionalProperties, which cannot be checked")
+	}
+	return whole.Schema, whole.Schema.check()
+}
+
+// check looks for contradictions.
+func (s Schema) check() error {
+	for _, name := range s.names() {
+		p := s.Properties[name]
+		if !parameterName.MatchString(name) {
+			return fmt.Errorf("parameter %s: the name must be letters, digits and _", quote(name))
+		}
+		if !slices.Contains([]string{"number", "integer", "boolean", "string"}, p.Type) {
+			return fmt.Errorf("parameter %s: type %s is not number, integer, boolean or string", name, quote(p.Type))
+		}
+		if !p.isNumeric() && p.bounded() {
+			return fmt.Errorf("parameter %s: a %s has no bounds", name, p.Type)
+		}
+		if p.Default != nil {
+			if err := p.accepts(p.Default); err != nil {
+				return fmt.Errorf("parameter %s: the default %w", name, err)
+			}
+		}
+	}
+	for _, name := range s.Required {
+		if _, ok := s.Properties[name]; !ok {
+			return fmt.Errorf("the required parameter %s is not described", quote(name))
+		}
+	}
+	return nil
+}
+
+// names lists the parameters in lexical order.
+func (s Schema) names() []string { return slices.Sorted(maps.Keys(s.Properties)) }
+
+// complete checks parameters and adds defaults to a copy of them. Texts are
+// read as numbers or truth values where the schema asks for these, as they are
+// on a command line.
+func (s Schema) complete(given map[string]any) (map[string]any, error) {
+	full := map[string]any{}
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		p, ok := s.Properties[name]
+		if !ok {
+			return nil, fmt.Errorf("there is no parameter %s; there %s", quote(name), s.choice())
+		}
+		value, err := normalise(p, given[name])
+		if err == nil {
+			err = p.accepts(value)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s %w%s", name, err, p.meaning())
+		}
+		full[name] = value
+	}
+	for _, name := range s.names() {
+		p := s.Properties[name]
+		if _, ok := full[name]; ok {
+			continue
+		}
+		if slices.Contains(s.Required, name) {
+			return nil, fmt.Errorf("%s is missing%s", name, p.meaning())
+		}
+		if p.Default != nil {
+			full[name] = p.Default
+		}
+	}
+	return full, nil
+}
+
+func (s Schema) choice() string {
+	if names := s.names(); len(names) > 0 {
+		return "are " + strings.Join(names, ", ")
+	}
+	return "are none"
+}
+
+func (p Property) isNumeric() bool { return p.Type == "number" || p.Type == "integer" }
+
+func (p Property) bounded() bool {
+	return p.Minimum != nil || p.Maximum != nil || p.ExclusiveMinimum != nil || p.ExclusiveMaximum != nil
+}
+
+// meaning is the description in brackets.
+func (p Property) meaning() string {
+	if p.Description == "" {
+		return ""
+	}
+	return " (" + p.Description + ")"
+}
+
+// normalise brings a value to the form that encoding/json gives it.
+func normalise(p Property, value any) (any, error) {
+	if text, ok := value.(string); ok && p.Type != "string" {
+		if err := json.Unmarshal([]byte(text), &value); err != nil {
+			return nil, fmt.Errorf("= %s is not a %s", quote(text), p.Type)
+		}
+		return value, nil
+	}
+	b, err := json.Marshal(value)
+	if err != nil {
+		return nil, fmt.Errorf("= %v has no form in JSON", value)
+	}
+	var plain any
+	return plain, json.NewDecoder(bytes.NewReader(b)).Decode(&plain)
+}
+
+// accepts says what is wrong with a value, in words that follow its name.
+func (p Property) accepts(value any) error {
+	number, isNumber := value.(float64)
+	_, isText := value.(string)
+	_, isTruth := value.(bool)
+	fits := map[string]bool{
+		"number": isNumber, "integer": isNumber && number == math.Trunc(number), "string": isText, "boolean": isTruth,
+	}
+	switch {
+	case !fits[p.Type]:
+		return fmt.Errorf("= %v is not a %s", value, p.Type)
+	case p.Minimum != nil && number < *p.Minimum:
+		return fmt.Errorf("= %v is below %v", value, *p.Minimum)
+	case p.Maximum != nil && number > *p.Maximum:
+		return fmt.Errorf("= %v is above %v", value, *p.Maximum)
+	case p.ExclusiveMinimum != nil && number <= *p.ExclusiveMinimum:
+		return fmt.Errorf("= %v is not above %v", value, *p.ExclusiveMinimum)
+	case p.ExclusiveMaximum != nil && number >= *p.ExclusiveMaximum:
+		return fmt.Errorf("= %v is not below %v", value, *p.ExclusiveMaximum)
+	case p.Enum != nil && !slices.Contains(p.Enum, value):
+		return fmt.Errorf("= %v is none of %v", value, p.Enum)
+	}
+	return nil
+}
+
+// numbers are the parameters that are numbers, for framework.Parametric.
+func numbers(params map[string]any) map[string]float64 {
+	n := map[string]float64{}
+	for name, value := range params {
+		if v, ok := value.(float64); ok {
+			n[name] = v
+		}
+	}
+	return n
+}

@@ -1,0 +1,78 @@
+package plugins
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+)
+
+const (
+	// tailBytes is how much of the end of a plugin's output is kept.
+	tailBytes = 16 << 10
+	// lastWordsLength bounds the line that is shown of it.
+	lastWordsLength = 300
+)
+
+// tail keeps the end of what is written to it.
+type tail struct {
+	mu   sync.Mutex
+	text []byte
+}
+
+// Write implements io.Writer. It never fails.
+func (t *tail) Write(p []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.text = append(t.text, p[max(0, len(p)-tailBytes):]...)
+	if len(t.text) > 2*tailBytes {
+		t.text = slices.Clone(t.text[len(t.text)-tailBytes:])
+	}
+	return len(p), nil
+}
+
+// lastWords returns the line that says most: the last that reports a panic of a
+// Go program, else the last. It is quoted, as a plugin could send control
+// characters to the terminal.
+func (t *tail) lastWords() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	last, panicked := "", ""
+	for line := range strings.Lines(string(t.text[max(0, len(t.text)-tailBytes):])) {
+		line = strings.TrimSpace(message(line))
+		if line != "" {
+			last = line
+		}
+		if strings.HasPrefix(line, "panic: ") || strings.HasPrefix(line, "fatal error: ") {
+			panicked = line
+		}
+	}
+	if panicked != "" {
+		last = panicked
+	}
+	return quote(last)
+}
+
+// message returns the message of a line that is a JSON log entry, and other
+// lines as they are.
+func message(line string) string {
+	var entry struct {
+		Message *string `json:"@message"`
+	}
+	if strings.HasPrefix(line, "{") && json.Unmarshal([]byte(line), &entry) == nil && entry.Message != nil {
+		return *entry.Message
+	}
+	return line
+}
+
+// quote shortens a text of a plugin and makes it safe to be shown.
+func quote(text string) string {
+	if text == "" {
+		return ""
+	}
+	if len(text) > lastWordsLength {
+		text = strings.ToValidUTF8(text[:lastWordsLength], "") + "..."
+	}
+	return fmt.Sprintf("%q", text)
+}
