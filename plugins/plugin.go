@@ -30,6 +30,8 @@ const (
 	endTime = time.Second
 	// shutdownTime bounds the request to end.
 	shutdownTime = 500 * time.Millisecond
+	// shutdownMethod is the call with which go-plugin asks a plugin to end.
+	shutdownMethod = "/plugin.GRPCController/Shutdown"
 )
 
 // lossName is what losses can be called.
@@ -99,7 +101,7 @@ func (p *Plugin) Close() error {
 func (p *Plugin) shutdown() {
 	ctx, cancel := context.WithTimeout(context.Background(), shutdownTime)
 	defer cancel()
-	if p.conn.Invoke(ctx, "/plugin.GRPCController/Shutdown", &emptypb.Empty{}, &emptypb.Empty{}) == nil {
+	if p.conn.Invoke(ctx, shutdownMethod, &emptypb.Empty{}, &emptypb.Empty{}) == nil {
 		p.endsSoon()
 	}
 }

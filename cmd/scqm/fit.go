@@ -21,6 +21,7 @@ does not wait.`
 
 const fitExample = `  scqm fit data.csv -o model.npz
   scqm fit data.npy -d 3 --loss huber --time-limit 30s -o model.npz
+  scqm fit data.csv --plugin tukey --loss-param c=3 -o model.npz
   scqm fit images-idx3-ubyte.gz --scale --labels labels-idx1-ubyte.gz --keep 4,9 --first 50 -o model.npz`
 
 // fitFlags are the flags of scqm fit.
@@ -72,6 +73,7 @@ func fitCommand() *cobra.Command {
 
 // run does what can be refused first, and what takes long last.
 func (f *fitFlags) run(cmd *cobra.Command, path string) error {
+	defer f.loss.close()
 	if err := f.check(cmd); err != nil {
 		return err
 	}

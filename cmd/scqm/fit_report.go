@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/models/scqm"
 )
 
@@ -13,6 +14,7 @@ type fitReport struct {
 	scqm.Meta
 	Loss       string             `json:"loss"`
 	LossParams map[string]float64 `json:"loss_params"`
+	Plugin     *framework.Program `json:"plugin,omitempty"`
 	Seconds    float64            `json:"seconds"`
 }
 
@@ -20,6 +22,7 @@ func newFitReport(fit *scqm.Fit) *fitReport {
 	r := &fitReport{
 		Meta: fit.Model.Meta, Seconds: fit.Run.Elapsed.Seconds(),
 		Loss: fit.Model.Meta.Loss.Name, LossParams: fit.Model.Meta.Loss.Params,
+		Plugin: fit.Model.Meta.Loss.Plugin,
 	}
 	if r.LossParams == nil {
 		r.LossParams = map[string]float64{}
@@ -45,6 +48,9 @@ func (r *fitReport) rows(path string) [][]string {
 	loss := r.Loss
 	for name, v := range r.LossParams {
 		loss += fmt.Sprintf(", %s = %.6g", name, v)
+	}
+	if r.Plugin != nil {
+		loss += ", by a plugin"
 	}
 	objective := fmt.Sprintf("%.8g, mean %.8g", r.Objective, r.MeanLoss)
 	if r.Ridge > 0 {

@@ -24,6 +24,7 @@ type lossFlags struct {
 	precision string
 
 	params losses.Params
+	plugin pluginFlags
 }
 
 func (f *lossFlags) addTo(cmd *cobra.Command) {
@@ -32,11 +33,22 @@ func (f *lossFlags) addTo(cmd *cobra.Command) {
 	flags.Var(positive(&f.p), "p", "power of the loss lp, at least 1")
 	flags.Var(positive(&f.delta), "delta", "norm at which the loss huber turns linear (default 1.345 times a robust scale of the residuals)")
 	flags.Var(naming(&f.precision, "FILE"), "precision", "file with the D x D matrix of the loss mahalanobis")
+	f.plugin.addTo(cmd, "loss that is computed by a plugin, by name or path; scqm plugin list lists those found")
+	f.plugin.addParamsTo(cmd)
 }
 
 // check refuses an unknown loss and parameters that do not fit it. It reads the
-// precision matrix.
+// precision matrix and starts the plugin.
 func (f *lossFlags) check(cmd *cobra.Command) error {
+	if f.plugin.name != "" {
+		if err := refuse(cmd, "beside --plugin", "loss", "p", "delta", "precision"); err != nil {
+			return err
+		}
+		return f.plugin.open(cmd)
+	}
+	if err := refuse(cmd, "without --plugin", "loss-param", "plugin-sha256", "plugin-timeout"); err != nil {
+		return err
+	}
 	if cmd.Flags().Changed("p") {
 		f.params.P = &f.p
 	}
@@ -62,6 +74,9 @@ func (f *lossFlags) check(cmd *cobra.Command) error {
 
 // loss makes the loss for data that are to be fitted with d dimensions.
 func (f *lossFlags) loss(ctx context.Context, x scqm.Data, d int) (framework.Loss, error) {
+	if f.plugin.opened != nil {
+		return f.plugin.opened.Loss(), nil
+	}
 	params := f.params
 	if f.name == huber && params.Delta == nil {
 		norms, err := await(ctx, func() ([]float64, error) { return scqm.ResidualNorms(x, d) })
@@ -72,6 +87,9 @@ func (f *lossFlags) loss(ctx context.Context, x scqm.Data, d int) (framework.Los
 	}
 	return f.lossFor(params)
 }
+
+// close ends the plugin.
+func (f *lossFlags) close() { f.plugin.close() }
 
 func (f *lossFlags) lossFor(params losses.Params) (framework.Loss, error) {
 	loss, err := losses.ByName(f.name, params)

@@ -19,7 +19,10 @@ type mapping struct {
 	apply func(m *scqm.Model, ctx context.Context, x scqm.Data, threads int) ([]float64, error)
 	// named says that the columns that come out are those that go in.
 	named bool
+	// projects says that the loss of the model is needed.
+	projects bool
 
+	plugin  pluginFlags
 	data    dataFlags
 	threads int
 	output  string
@@ -30,6 +33,9 @@ func (f *mapping) addTo(cmd *cobra.Command) {
 	f.output = "-"
 	flags := cmd.Flags()
 	flags.SortFlags = false
+	if f.projects {
+		f.plugin.addTo(cmd, "where the plugin of the model's loss is now (default: found by its name)")
+	}
 	flags.VarP(naming(&f.output, "FILE"), "output", "o", "file to write, ending in .npy, .npz, .csv or .tsv; - is CSV on standard output")
 	flags.Var(counting(&f.threads), "threads", "threads to use (default all processors); the result does not depend on it")
 }
@@ -52,6 +58,12 @@ func (f *mapping) run(cmd *cobra.Command, args []string) error {
 	}
 	if want := f.width(m); x.Cols != want {
 		return usagef("%s: rows of %d columns do not fit %s, which takes %d", args[1], x.Cols, args[0], want)
+	}
+	if f.projects {
+		defer f.plugin.close()
+		if err := f.plugin.openFor(cmd, m); err != nil {
+			return fmt.Errorf("%s: %w", args[0], err)
+		}
 	}
 	y, err := f.apply(m, ctx, rowsOf(x), f.threads)
 	if err != nil {

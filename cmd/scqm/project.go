@@ -11,9 +11,10 @@ the model's loss: what reconstruct makes of what transform makes of it.`
 
 func projectCommand() *cobra.Command {
 	f := mapping{
-		width: func(m *scqm.Model) int { return m.D },
-		apply: (*scqm.Model).Project,
-		named: true,
+		width:    func(m *scqm.Model) int { return m.D },
+		apply:    (*scqm.Model).Project,
+		projects: true,
+		named:    true,
 	}
 	cmd := &cobra.Command{
 		Use:     "project MODEL DATA",

@@ -48,7 +48,7 @@ func rootCommand() *cobra.Command {
 	root.SetHelpCommand(helpCommand())
 	root.AddCommand(
 		fitCommand(), transformCommand(), reconstructCommand(), projectCommand(),
-		lossesCommand(), solversCommand(), demoCommand(), benchCommand(), versionCommand(),
+		lossesCommand(), pluginCommand(), solversCommand(), demoCommand(), benchCommand(), versionCommand(),
 	)
 	return root
 }

@@ -11,8 +11,9 @@ that is nearest to it under the model's loss.`
 
 func transformCommand() *cobra.Command {
 	f := mapping{
-		width: func(m *scqm.Model) int { return m.D },
-		apply: (*scqm.Model).Transform,
+		width:    func(m *scqm.Model) int { return m.D },
+		apply:    (*scqm.Model).Transform,
+		projects: true,
 	}
 	cmd := &cobra.Command{
 		Use:     "transform MODEL DATA",

@@ -191,10 +191,11 @@ func readArray(z *dataset.NPZ, name string, limit, dims int) (dataset.Array, err
 }
 
 // readLoss restores the loss. One that is not registered in this program stays
-// nil: the model can still reconstruct.
+// nil, and so does that of a plugin, which reading a file must not start: the
+// model can still reconstruct.
 func (m *Model) readLoss(z *dataset.NPZ) error {
 	name := m.Meta.Loss.Name
-	if !slices.Contains(losses.Names(), name) {
+	if m.Meta.Loss.Plugin != nil || !slices.Contains(losses.Names(), name) {
 		return nil
 	}
 	var p losses.Params

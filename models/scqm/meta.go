@@ -40,12 +40,17 @@ type Meta struct {
 type LossMeta struct {
 	Name   string             `json:"name"`
 	Params map[string]float64 `json:"params,omitempty"`
+	// Plugin identifies the program of a loss that is computed elsewhere.
+	Plugin *framework.Program `json:"plugin,omitempty"`
 }
 
 func describeLoss(l framework.Loss) LossMeta {
 	m := LossMeta{Name: l.Name()}
 	if p, ok := l.(framework.Parametric); ok {
 		m.Params = p.Params()
+	}
+	if e, ok := l.(framework.External); ok {
+		m.Plugin = new(e.Program())
 	}
 	return m
 }

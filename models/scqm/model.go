@@ -142,7 +142,11 @@ func (m *Model) Transform(ctx context.Context, x Data, threads int) ([]float64, 
 		return nil, fmt.Errorf("scqm: the data have %d columns, the model was learned from %d: %w", x.D, m.D, ErrInput)
 	}
 	if m.Loss == nil {
-		return nil, fmt.Errorf("scqm: the loss %q of the model is not known here, and without it nothing can be projected: %w", m.Meta.Loss.Name, ErrInput)
+		kind := "loss"
+		if m.Meta.Loss.Plugin != nil {
+			kind = "loss plugin"
+		}
+		return nil, fmt.Errorf("scqm: the %s %q of the model is not loaded, and without it nothing can be projected: %w", kind, m.Meta.Loss.Name, ErrInput)
 	}
 	tau := make([]float64, x.N*m.Latent)
 	return tau, projectRows(ctx, tau, m.sheet(), m.Loss, x, threads)
