@@ -39,9 +39,9 @@ const (
 // Check starts a plugin and tries the laws of losses on it. Beside those of
 // frameworktest.CheckLoss there are:
 //
-//   - large batch: rows that travel through shared memory give what they give
-//     as bytes.
-//   - other process: a second process gives the same bits.
+//   - large batch: a large batch gives what small ones give.
+//   - other process: a second process, whose arrays come as bytes, gives the
+//     same bits.
 //   - end: the plugin ends when it is asked to.
 //
 // The error is that of a plugin that does not start.
@@ -135,6 +135,7 @@ func firstDifference(a, b []float64) int {
 
 // checkOther compares with a second process.
 func (p *Plugin) checkOther(ctx context.Context, nameOrPath string, o Options) error {
+	o.NoSharedMemory = true
 	second, err := Open(ctx, nameOrPath, o)
 	if err != nil {
 		return err

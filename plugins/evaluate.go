@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"sync"
+	"sync/atomic"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -18,17 +20,25 @@ import (
 const (
 	// maxDim bounds the length of a row.
 	maxDim = 1 << 22
-	// mostBytes bounds the residuals of one call; larger batches make several.
-	mostBytes = 64 << 20
-	// inlineBytes is up to how many bytes all arrays of a call travel through
-	// the connection: for so few it is as fast.
-	inlineBytes = 8 << 10
+	// leastPart and mostPart bound the bytes of residuals of one call. Larger
+	// batches make several, of which some are under way at a time: while the
+	// plugin computes one, the next is copied.
+	leastPart = 512 << 10
+	mostPart  = 2 << 20
+	underWay  = 2
+	// mostMessage bounds messages, and with them batches, in the plugin: there
+	// can be rows longer than a part.
+	mostMessage = 256 << 20
 	// replySlack is what a reply may have beside its arrays.
 	replySlack = 64 << 10
 	// ordinary bounds the residuals for which results must be finite.
 	ordinary = 1e100
 	// wordBytes is the size of a number.
 	wordBytes = 8
+	// blockLength is how many results are copied and judged at a time, while
+	// they are in the cache; the first and the last of each block are marked
+	// as unwritten before the call.
+	blockLength = 1024
 )
 
 // unwritten marks results that the plugin has yet to write: a NaN like no
@@ -92,38 +102,76 @@ func (p *Plugin) evaluate(b *batch) error {
 	if len(b.results) == 0 || len(b.residuals) == 0 {
 		return nil
 	}
-	most := max(mostBytes/(wordBytes*b.dim), 1)
-	if b.rows() <= most {
+	parts := b.split()
+	if len(parts) == 1 {
 		return p.call(b)
 	}
-	for lo := 0; lo < b.rows(); lo += most {
-		if err := p.call(b.part(lo, min(lo+most, b.rows()))); err != nil {
+	return p.callAll(parts)
+}
+
+// split cuts a batch into parts of bounded size, but at least a row.
+func (b *batch) split() []*batch {
+	bytes := min(max(wordBytes*len(b.residuals)/underWay, leastPart), mostPart)
+	rows := max(bytes/(wordBytes*b.dim), 1)
+	if b.rows() <= rows {
+		return []*batch{b}
+	}
+	var parts []*batch
+	for lo := 0; lo < b.rows(); lo += rows {
+		parts = append(parts, b.part(lo, min(lo+rows, b.rows())))
+	}
+	return parts
+}
+
+// callAll makes a call for each part. The error is that of the first part that
+// has one.
+func (p *Plugin) callAll(parts []*batch) error {
+	errs := make([]error, len(parts))
+	var next atomic.Int64
+	var broken atomic.Bool
+	work := func() {
+		for !broken.Load() {
+			i := int(next.Add(1)) - 1
+			if i >= len(parts) {
+				return
+			}
+			if errs[i] = p.call(parts[i]); errs[i] != nil {
+				broken.Store(true)
+			}
+		}
+	}
+	var wg sync.WaitGroup
+	for range min(underWay, len(parts)) - 1 {
+		wg.Go(work)
+	}
+	work()
+	wg.Wait()
+	for _, err := range errs {
+		if err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// call makes one call, through shared memory where that pays and is possible.
+// call makes one call, through shared memory where that is possible.
 func (p *Plugin) call(b *batch) error {
-	ctx, cancel := context.WithTimeout(p.ctx, p.options.CallTimeout)
-	defer cancel()
-	if b.bytes() > inlineBytes {
-		shared, err := p.lanes.borrow(b.bytes())
-		if err == nil {
-			defer p.lanes.give(shared)
-			return p.callShared(ctx, b, shared)
-		}
-		if !errors.Is(err, errNoSegment) {
-			return err
-		}
+	shared, err := p.lanes.borrow(b.bytes())
+	if errors.Is(err, errNoSegment) {
+		return p.callBytes(b)
 	}
-	return p.callBytes(ctx, b)
+	if err != nil {
+		return err
+	}
+	defer p.lanes.give(shared)
+	return p.callShared(b, shared)
 }
 
 // callShared copies the arrays once in each direction. Results are judged on
 // the copy, which the plugin cannot change any more.
-func (p *Plugin) callShared(ctx context.Context, b *batch, l *lane) error {
+func (p *Plugin) callShared(b *batch, l *lane) error {
+	ctx, cancel := context.WithTimeout(p.ctx, p.options.CallTimeout)
+	defer cancel()
 	at := 0
 	next := func(n int) []float64 {
 		place := l.segment.Floats(at, n)
@@ -136,8 +184,9 @@ func (p *Plugin) callShared(ctx context.Context, b *batch, l *lane) error {
 	places := make([][]float64, len(b.results))
 	for i, r := range b.results {
 		places[i] = next(len(r.to))
-		for k := range places[i] {
-			places[i][k] = unwritten
+		for from := 0; from < len(places[i]); from += blockLength {
+			places[i][from] = unwritten
+			places[i][min(from+blockLength, len(places[i]))-1] = unwritten
 		}
 	}
 	request := b.request()
@@ -149,14 +198,13 @@ func (p *Plugin) callShared(ctx context.Context, b *batch, l *lane) error {
 	if err := checkRows(b, reply); err != nil {
 		return p.wrong("evaluate", err)
 	}
-	for i, r := range b.results {
-		copy(r.to, places[i])
-	}
-	return p.judge(b, func(k int) float64 { return residuals[k] })
+	return p.judge(b, places, func(k int) float64 { return residuals[k] })
 }
 
 // callBytes sends the arrays inside of the messages.
-func (p *Plugin) callBytes(ctx context.Context, b *batch) error {
+func (p *Plugin) callBytes(b *batch) error {
+	ctx, cancel := context.WithTimeout(p.ctx, p.options.CallTimeout)
+	defer cancel()
 	request, want := b.request(), 0
 	request.Residuals = toBytes(b.residuals)
 	request.Directions = toBytes(b.directions)
@@ -173,7 +221,7 @@ func (p *Plugin) callBytes(ctx context.Context, b *batch) error {
 	for i, r := range b.results {
 		fromBytes(r.to, reply.Results[i])
 	}
-	return p.judge(b, func(k int) float64 { return fromWord(request.Residuals[wordBytes*k:]) })
+	return p.judge(b, nil, func(k int) float64 { return fromWord(request.Residuals[wordBytes*k:]) })
 }
 
 func checkRows(b *batch, reply *protocol.EvaluateResponse) error {
@@ -198,10 +246,19 @@ func checkBytes(b *batch, reply *protocol.EvaluateResponse) error {
 	return nil
 }
 
-// judge looks for results that break a law which every loss must keep.
-func (p *Plugin) judge(b *batch, residual func(k int) float64) error {
-	for _, r := range b.results {
-		if allGood(r.to, r.positive()) {
+// judge looks for results that break a law which every loss must keep. Results
+// that are in places of the segment are copied before.
+func (p *Plugin) judge(b *batch, places [][]float64, residual func(k int) float64) error {
+	for i, r := range b.results {
+		good := true
+		for from := 0; from < len(r.to); from += blockLength {
+			block := r.to[from:min(from+blockLength, len(r.to))]
+			if places != nil {
+				copy(block, places[i][from:])
+			}
+			good = allGood(block, r.positive()) && good
+		}
+		if good {
 			continue
 		}
 		if err := r.inspect(b, residual); err != nil {

@@ -21,6 +21,10 @@ func TestMain(m *testing.M) {
 		os.Exit(m.Run())
 	case "builtin":
 		Serve(builtin(rest))
+	case "hostile":
+		hostile(rest)
+	case "host":
+		host(rest)
 	}
 	os.Exit(0)
 }

@@ -66,8 +66,8 @@ type Options struct {
 	// StartTimeout bounds the time until the plugin is configured. Zero stands
 	// for 10 s.
 	StartTimeout time.Duration
-	// CallTimeout bounds the time for scoring up to 64 MiB of residuals. Zero
-	// stands for 30 s.
+	// CallTimeout bounds the time for scoring up to 2 MiB of residuals, or a
+	// row where that is longer. Zero stands for 30 s.
 	CallTimeout time.Duration
 	// NoSharedMemory sends all arrays through the connection.
 	NoSharedMemory bool
@@ -129,7 +129,7 @@ func (p *Plugin) start(program *program) error {
 	}
 	p.folder = folder
 	p.process = &process{
-		program: program, folder: folder, token: token(), pinned: p.options.SHA256 != "",
+		program: program, root: folder, token: token(), pinned: p.options.SHA256 != "",
 		words: &tail{}, ended: make(chan struct{}),
 	}
 	address, err := p.handshake(ctx)

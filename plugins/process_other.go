@@ -15,6 +15,7 @@ import (
 type process struct {
 	program  *program
 	cmd      *exec.Cmd
+	root     string
 	folder   string
 	token    string
 	pinned   bool

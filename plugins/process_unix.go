@@ -39,7 +39,8 @@ const drainTime = 200 * time.Millisecond
 type process struct {
 	program  *program
 	cmd      *exec.Cmd
-	folder   string // its socket is here, and nobody else has access
+	root     string // all its files are in here, and nobody else has access
+	folder   string // its socket is in here
 	token    string
 	pinned   bool // start the open file and not what now has its name
 	stdout   *firstLine
@@ -76,7 +77,7 @@ func (p *process) startGuard() error {
 	}
 	defer r.Close()
 	p.leash = w
-	guard := exec.Command("/bin/sh", "-c", guardScript, "scqm-plugin-guard", p.folder, p.token)
+	guard := exec.Command("/bin/sh", "-c", guardScript, "scqm-plugin-guard", p.root, p.token)
 	guard.Env = []string{"PATH=/usr/bin:/bin"}
 	guard.Stdin = r
 	guard.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}

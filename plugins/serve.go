@@ -2,6 +2,7 @@ package plugins
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"time"
 
@@ -57,22 +58,25 @@ type Validator interface {
 // implements, except Quadratic. What the program prints goes to its host's log.
 func Serve(l framework.Loss) {
 	s, err := newService(l)
-	logger := hclog.New(&hclog.LoggerOptions{Level: hclog.Warn, Output: os.Stderr, JSONFormat: true})
 	if err != nil {
-		logger.Error(err.Error())
+		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
+	serve(s)
+}
+
+func serve(s protocol.LossServer) {
 	go watchHost()
 	goplugin.Serve(&goplugin.ServeConfig{
 		HandshakeConfig:  goplugin.HandshakeConfig{MagicCookieKey: cookieKey, MagicCookieValue: cookieValue},
 		VersionedPlugins: map[int]goplugin.PluginSet{protocolVersion: {pluginKind: served{service: s}}},
 		GRPCServer: func(o []grpc.ServerOption) *grpc.Server {
 			return grpc.NewServer(append(o,
-				grpc.MaxRecvMsgSize(4*mostBytes), grpc.MaxSendMsgSize(4*mostBytes),
+				grpc.MaxRecvMsgSize(mostMessage), grpc.MaxSendMsgSize(mostMessage),
 				grpc.InitialWindowSize(window), grpc.InitialConnWindowSize(window),
 				grpc.ReadBufferSize(buffer), grpc.WriteBufferSize(buffer))...)
 		},
-		Logger: logger,
+		Logger: hclog.New(&hclog.LoggerOptions{Level: hclog.Warn, Output: os.Stderr, JSONFormat: true}),
 	})
 }
 
@@ -88,7 +92,7 @@ func watchHost() {
 // served registers the service with go-plugin.
 type served struct {
 	goplugin.NetRPCUnsupportedPlugin
-	service *service
+	service protocol.LossServer
 }
 
 // GRPCServer registers the service.

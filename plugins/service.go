@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"sync"
 
@@ -22,6 +23,7 @@ type service struct {
 	protocol.UnimplementedLossServer
 	prototype framework.Loss
 	schema    Schema
+	console   *os.File // the standard error that the process was started with
 
 	mu       sync.RWMutex
 	loss     framework.Loss // nil until configured
@@ -45,11 +47,14 @@ func newService(l framework.Loss) (*service, error) {
 	if err != nil {
 		return nil, fmt.Errorf("plugins: serve: %w", err)
 	}
-	return &service{prototype: l, schema: schema, segments: map[uint32]*mapped{}}, nil
+	return &service{prototype: l, schema: schema, console: os.Stderr, segments: map[uint32]*mapped{}}, nil
 }
 
-// Describe implements the protocol.
+// Describe implements the protocol. It also takes back what go-plugin has done
+// to prints: they would go through the connection, and the last ones before a
+// crash would be lost.
 func (s *service) Describe(context.Context, *protocol.DescribeRequest) (*protocol.DescribeResponse, error) {
+	os.Stdout, os.Stderr = s.console, s.console
 	reply := &protocol.DescribeResponse{Name: s.prototype.Name()}
 	if d, ok := s.prototype.(Documented); ok {
 		doc := d.Document()
@@ -168,7 +173,7 @@ func (s *service) Evaluate(_ context.Context, request *protocol.EvaluateRequest)
 // batchOf reads the shape of an evaluation.
 func batchOf(l framework.Loss, request *protocol.EvaluateRequest) (*batch, error) {
 	rows, dim := request.Rows, request.Dim
-	if dim < 1 || dim > maxDim || rows > 4*mostBytes/wordBytes/uint64(dim) {
+	if dim < 1 || dim > maxDim || rows > mostMessage/wordBytes/uint64(dim) {
 		return nil, fmt.Errorf("%d rows of length %d", rows, dim)
 	}
 	b := &batch{dim: int(dim), eps: request.Eps}

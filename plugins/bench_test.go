@@ -1,0 +1,96 @@
+package plugins
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/scqm/scqm/framework"
+)
+
+// batchSizes are the sizes of residual batches that are compared, in bytes.
+var batchSizes = []struct {
+	name  string
+	bytes int
+	calls int
+}{{"8KB", 8 << 10, 200}, {"1MB", 1 << 20, 30}, {"64MB", 64 << 20, 3}}
+
+const benchDim = 16
+
+// BenchmarkOverhead compares |r|^p for p = 1.3 as a plugin in Go, and one in
+// Python where there is one to run it, with the built-in loss, call by call in
+// turn. The figures are ratios of the fastest and of all calls.
+func BenchmarkOverhead(b *testing.B) {
+	plugins := map[string]*Plugin{
+		"go-memory": start(b, "builtin:lp:1.3", Options{}),
+		"go-bytes":  start(b, "builtin:lp:1.3", Options{NoSharedMemory: true}),
+	}
+	if path, ok := pythonPower(b); ok {
+		p, err := Open(b.Context(), path, Options{})
+		require.NoError(b, err)
+		defer p.Close()
+		plugins["python-memory"] = p
+	}
+	want := builtin("lp:1.3")
+	for _, size := range batchSizes {
+		r := normal(size.bytes / wordBytes)
+		for name, p := range plugins {
+			b.Run(fmt.Sprintf("%s/%s", name, size.name), func(b *testing.B) {
+				for b.Loop() {
+					reportRatio(b, want, p.Loss(), r, size.calls)
+				}
+			})
+		}
+	}
+}
+
+func reportRatio(b *testing.B, base, l framework.Loss, r []float64, calls int) {
+	values, grad := make([]float64, len(r)/benchDim), make([]float64, len(r))
+	once := func(l framework.Loss) float64 {
+		begin := time.Now()
+		require.NoError(b, l.Evaluate(values, grad, r, benchDim))
+		return time.Since(begin).Seconds()
+	}
+	fastest, all := [2]float64{math.Inf(1), math.Inf(1)}, [2]float64{}
+	for range calls {
+		for i, l := range []framework.Loss{base, l} {
+			took := once(l)
+			fastest[i], all[i] = min(fastest[i], took), all[i]+took
+		}
+	}
+	b.ReportMetric(fastest[1]/fastest[0], "fastest-ratio")
+	b.ReportMetric(all[1]/all[0], "total-ratio")
+	b.ReportMetric(1e6*fastest[1], "µs/call")
+}
+
+// powerLoss is |r|^1.3 in Python.
+const powerLoss = `#!/usr/bin/env python3
+import numpy as np
+from scqm.plugin import Loss, serve
+
+class Power(Loss):
+    name = "power"
+    def evaluate(self, r):
+        a = np.abs(r)
+        g = a ** 0.3
+        return (a * g).sum(axis=1), np.copysign(1.3 * g, r)
+
+serve(Power)
+`
+
+// pythonPower writes the plugin, if there is a Python with what it needs.
+func pythonPower(t testing.TB) (string, bool) {
+	t.Helper()
+	if exec.Command("python3", "-c", "import grpc, numpy, scqm.plugin").Run() != nil {
+		return "", false
+	}
+	path := filepath.Join(t.TempDir(), Prefix+"power")
+	require.NoError(t, os.WriteFile(path, []byte(powerLoss), 0o755))
+	return path, true
+}

@@ -1,0 +1,267 @@
+package plugins
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"net"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/scqm/scqm/plugins/internal/protocol"
+)
+
+// This file is the hostile plugin: the test binary with SCQM_TEST_PLUGIN set to
+// hostile:MODE. The modes of beginnings misbehave before they serve, those of
+// services in the calls of the protocol.
+
+func hostile(mode string) {
+	if begin, ok := beginnings[mode]; ok {
+		begin()
+		os.Exit(0)
+	}
+	s, err := newService(builtin("l2"))
+	if err != nil {
+		panic(err)
+	}
+	serve(&hostileService{service: s, mode: mode})
+}
+
+func hang() { select {} }
+
+func stop() { syscall.Kill(os.Getpid(), syscall.SIGSTOP); hang() }
+
+// say prints a handshake line.
+func say(core, version, network, address, kind string) {
+	fmt.Printf("%s|%s|%s|%s|%s|\n", core, version, network, address, kind)
+}
+
+func socketPath() string { return filepath.Join(os.Getenv("PLUGIN_UNIX_SOCKET_DIR"), "hostile") }
+
+// listen says the handshake and hands every connection to a function.
+func listen(with func(net.Conn)) {
+	l, err := net.Listen("unix", socketPath())
+	if err != nil {
+		panic(err)
+	}
+	say("1", "1", "unix", socketPath(), "grpc")
+	for {
+		c, err := l.Accept()
+		if err != nil {
+			panic(err)
+		}
+		go with(c)
+	}
+}
+
+var beginnings = map[string]func(){
+	"exit 3":               func() { os.Exit(3) },
+	"exit 0":               func() {},
+	"panic":                func() { panic("no mood today") },
+	"hang":                 hang,
+	"stop":                 stop,
+	"close output, hang":   func() { os.Stdout.Close(); hang() },
+	"garbage line":         func() { fmt.Println("hello world"); hang() },
+	"binary garbage":       func() { os.Stdout.Write([]byte{0, 255, 27, '[', '2', 'J', '\n'}); hang() },
+	"long line":            func() { fmt.Print(strings.Repeat("x", 1<<20)); hang() },
+	"wrong cookie":         func() { fmt.Fprintln(os.Stderr, "start me from elsewhere"); os.Exit(1) },
+	"wrong version":        func() { say("1", "2", "unix", socketPath(), "grpc"); hang() },
+	"wrong core version":   func() { say("9", "1", "unix", socketPath(), "grpc"); hang() },
+	"no number as version": func() { say("1", "one", "unix", socketPath(), "grpc"); hang() },
+	"other transport":      func() { say("1", "1", "unix", socketPath(), "netrpc"); hang() },
+	"address of network":   func() { say("1", "1", "tcp", "127.0.0.1:1", "grpc"); hang() },
+	"socket elsewhere":     func() { say("1", "1", "unix", "/tmp/hostile", "grpc"); hang() },
+	"socket above":         func() { say("1", "1", "unix", filepath.Dir(socketPath())+"/../x", "grpc"); hang() },
+	"end after handshake":  func() { say("1", "1", "unix", socketPath(), "grpc") },
+	"no socket":            func() { say("1", "1", "unix", socketPath(), "grpc"); hang() },
+	"silent socket":        func() { listen(func(net.Conn) {}) },
+	"socket closes":        func() { listen(func(c net.Conn) { c.Close() }) },
+	"garbage on socket":    func() { listen(func(c net.Conn) { io.WriteString(c, strings.Repeat("garbage ", 1000)) }) },
+	"stop after handshake": func() {
+		go func() { time.Sleep(20 * time.Millisecond); stop() }()
+		listen(func(net.Conn) {})
+	},
+	"no service":      func() { serveAlone(grpc.NewServer()) },
+	"ignores the end": func() { serveAlone(withLoss(grpc.UnknownServiceHandler(func(any, grpc.ServerStream) error { return nil }))) },
+	"hangs at the end": func() {
+		serveAlone(withLoss(grpc.UnknownServiceHandler(func(any, grpc.ServerStream) error { hang(); return nil })))
+	},
+}
+
+// withLoss is a server of a good loss that knows nothing else, and cannot be
+// told to end.
+func withLoss(o grpc.ServerOption) *grpc.Server {
+	signal.Ignore(syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
+	s, err := newService(builtin("l2"))
+	if err != nil {
+		panic(err)
+	}
+	server := grpc.NewServer(o)
+	protocol.RegisterLossServer(server, s)
+	return server
+}
+
+func serveAlone(s *grpc.Server) {
+	l, err := net.Listen("unix", socketPath())
+	if err != nil {
+		panic(err)
+	}
+	say("1", "1", "unix", socketPath(), "grpc")
+	panic(s.Serve(l))
+}
+
+// hostileService is a good service with one bad habit.
+type hostileService struct {
+	*service
+	mode string
+}
+
+func (s *hostileService) Describe(ctx context.Context, r *protocol.DescribeRequest) (*protocol.DescribeResponse, error) {
+	reply, err := s.service.Describe(ctx, r)
+	switch s.mode {
+	case "hang in describe":
+		hang()
+	case "name":
+		reply.Name = "../etc/passwd"
+	case "control characters":
+		reply.Summary = "\x1b[2J"
+	case "no schema":
+		reply.Schema = "{"
+	case "unknown schema":
+		reply.Schema = `{"type": "object", "properties": {"c": {"type": "number", "multipleOf": 2}}}`
+	case "contradictory schema":
+		reply.Schema = `{"type": "object", "properties": {"c": {"type": "number", "default": 1, "minimum": 2}}}`
+	case "long description":
+		reply.Formula = strings.Repeat("x", 8<<20)
+	}
+	return reply, err
+}
+
+func (s *hostileService) Configure(ctx context.Context, r *protocol.ConfigureRequest) (*protocol.ConfigureResponse, error) {
+	reply, err := s.service.Configure(ctx, r)
+	switch s.mode {
+	case "hang in configure":
+		hang()
+	case "unknown structure":
+		reply.Structure = 17
+	case "radial of one length":
+		reply.Dim = 3
+	case "claims smoothing", "claims weights only":
+		reply.Structure = protocol.Structure_STRUCTURE_BLACK_BOX
+	case "grandchild", "grandchild of its own session":
+		leaveGrandchild(s.mode != "grandchild")
+	}
+	return reply, err
+}
+
+// leaveGrandchild starts a process that holds on to what it inherits.
+func leaveGrandchild(session bool) {
+	c := exec.Command("/bin/sleep", "1000")
+	c.Stdout, c.Stderr = os.Stdout, os.Stderr
+	c.SysProcAttr = &syscall.SysProcAttr{Setsid: session}
+	if err := c.Start(); err != nil {
+		panic(err)
+	}
+}
+
+func (s *hostileService) Attach(ctx context.Context, r *protocol.AttachRequest) (*protocol.AttachResponse, error) {
+	switch s.mode {
+	case "hang in attach":
+		hang()
+	case "exit in attach":
+		os.Exit(5)
+	case "cuts memory short":
+		if f, err := os.OpenFile(r.Path, os.O_RDWR, 0); err != nil || f.Truncate(0) == nil {
+			panic("the segment could be cut short")
+		}
+	}
+	return s.service.Attach(ctx, r)
+}
+
+func (s *hostileService) Evaluate(ctx context.Context, r *protocol.EvaluateRequest) (*protocol.EvaluateResponse, error) {
+	switch s.mode {
+	case "exit 3 in call":
+		fmt.Fprintln(os.Stderr, "out of luck")
+		os.Exit(3)
+	case "exit 0 in call":
+		os.Exit(0)
+	case "crash in call":
+		go panic("out of luck")
+		hang()
+	case "kills itself":
+		syscall.Kill(os.Getpid(), syscall.SIGKILL)
+	case "hang in call":
+		hang()
+	case "stop in call":
+		stop()
+	case "slow":
+		time.Sleep(20 * time.Second)
+	case "error":
+		return nil, status.Error(codes.Unknown, "not\x1b[2J today")
+	case "false deadline":
+		return nil, status.Error(codes.DeadlineExceeded, "")
+	case "logs a flood":
+		flood(os.Stderr)
+	case "prints a flood":
+		flood(os.Stdout)
+	case "unwritten":
+		return &protocol.EvaluateResponse{Rows: r.Rows}, nil
+	}
+	reply, err := s.service.Evaluate(ctx, r)
+	if err == nil {
+		s.spoil(r, reply)
+	}
+	return reply, err
+}
+
+// spoil changes a good reply.
+func (s *hostileService) spoil(r *protocol.EvaluateRequest, reply *protocol.EvaluateResponse) {
+	number := func(v float64) {
+		if segment := s.segments[r.Segment]; segment != nil {
+			at := (int(r.Rows)*int(r.Dim)*wordBytes + 63) / 64 * 64
+			segment.Floats(at, 1)[0] = v
+			return
+		}
+		copy(reply.Results[0], toBytes([]float64{v}))
+	}
+	switch s.mode {
+	case "NaN":
+		number(math.NaN())
+	case "infinite":
+		number(math.Inf(1))
+	case "negative":
+		number(-1)
+	case "short":
+		reply.Results[0] = reply.Results[0][1:]
+	case "long":
+		reply.Results[0] = append(reply.Results[0], 0)
+	case "one array too few":
+		reply.Results = reply.Results[1:]
+	case "far too long":
+		reply.Results[0] = make([]byte, 32<<20)
+	case "other rows":
+		reply.Rows++
+	case "changes residuals":
+		if segment := s.segments[r.Segment]; segment != nil {
+			segment.Floats(0, 1)[0] = 1e300
+		}
+		number(math.NaN())
+	}
+}
+
+func flood(f *os.File) {
+	line := strings.Repeat("x", 1<<16) + "\n"
+	for range 64 {
+		io.WriteString(f, line)
+	}
+}

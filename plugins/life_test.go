@@ -1,0 +1,434 @@
+package plugins
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/scqm/scqm/framework"
+)
+
+// runs is how often each mode of the hostile plugin is tried, and other tests
+// are scaled with it: 1, or $SCQM_PLUGIN_RUNS.
+func runs(t testing.TB) int {
+	t.Helper()
+	text := os.Getenv("SCQM_PLUGIN_RUNS")
+	if text == "" {
+		return 1
+	}
+	n, err := strconv.Atoi(text)
+	require.NoError(t, err)
+	return n
+}
+
+const (
+	// Deadlines of the modes that are to miss them.
+	startDeadline = 1500 * time.Millisecond
+	callDeadline  = 300 * time.Millisecond
+	// grace is how much later than the deadline an error may come.
+	grace = time.Second
+)
+
+// misdeed is what a mode of the hostile plugin leads to. Kind nil: nothing.
+type misdeed struct {
+	mode string
+	kind error
+	says string // part of the error
+}
+
+var atStart = []misdeed{
+	{"exit 3", ErrStart, "ended (exit status 3) before it said where it listens"},
+	{"exit 0", ErrStart, "ended (exit status 0) before it said where it listens"},
+	{"panic", ErrStart, `its last words: "panic: no mood today`},
+	{"hang", ErrTimeout, "did not say within 1.5s where it listens"},
+	{"stop", ErrTimeout, "did not say within 1.5s where it listens"},
+	{"close output, hang", ErrHandshake, "first line is not that of a plugin"},
+	{"garbage line", ErrHandshake, `not that of a plugin: "hello world"`},
+	{"binary garbage", ErrHandshake, `[2J"`},
+	{"long line", ErrHandshake, "xxx"},
+	{"wrong cookie", ErrStart, `its last words: "start me from elsewhere"`},
+	{"wrong version", ErrVersion, "another version of the protocol than 1; rebuild it"},
+	{"wrong core version", ErrVersion, "another version of the protocol than 1; rebuild it"},
+	{"no number as version", ErrHandshake, "protocol version"},
+	{"other transport", ErrHandshake, "netrpc"},
+	{"address of network", ErrHandshake, "not at a socket in $PLUGIN_UNIX_SOCKET_DIR"},
+	{"socket elsewhere", ErrHandshake, "not at a socket in $PLUGIN_UNIX_SOCKET_DIR"},
+	{"socket above", ErrHandshake, "not at a socket in $PLUGIN_UNIX_SOCKET_DIR"},
+	{"end after handshake", ErrCrashed, "describe: it ended (exit status 0)"},
+	{"no socket", ErrReply, "describe: its connection does not work"},
+	{"silent socket", ErrTimeout, "describe: no answer within 1.5s; it was killed"},
+	{"socket closes", ErrReply, "describe: its connection does not work"},
+	{"garbage on socket", ErrReply, "describe: its connection does not work"},
+	{"stop after handshake", ErrTimeout, "describe: no answer within 1.5s; it was killed"},
+	{"no service", ErrReply, "describe: its answer cannot be read"},
+	{"hang in describe", ErrTimeout, "describe: no answer within 1.5s; it was killed"},
+	{"name", ErrReply, `its name, "../etc/passwd", is not made of`},
+	{"control characters", ErrReply, "is not one line of at most 1000 bytes"},
+	{"no schema", ErrReply, "the schema cannot be used"},
+	{"unknown schema", ErrReply, `unknown field "multipleOf"`},
+	{"contradictory schema", ErrReply, "parameter c: the default = 1 is below 2"},
+	{"long description", ErrReply, "its answer is too long"},
+	{"hang in configure", ErrTimeout, "configure: no answer within 1.5s; it was killed"},
+	{"unknown structure", ErrReply, "structure 17 is not known"},
+	{"radial of one length", ErrReply, "rows of length 3 do not fit"},
+	{"hang in attach", ErrTimeout, "attach: no answer within 300ms; it was killed"},
+	{"exit in attach", ErrCrashed, "attach: it ended (exit status 5)"},
+}
+
+var inCall = []misdeed{
+	{"exit 3 in call", ErrCrashed, `evaluate: it ended (exit status 3); its last words: "out of luck"`},
+	{"exit 0 in call", ErrCrashed, "evaluate: it ended (exit status 0)"},
+	{"crash in call", ErrCrashed, `its last words: "panic: out of luck`},
+	{"kills itself", ErrCrashed, "evaluate: it ended (signal: killed)"},
+	{"hang in call", ErrTimeout, "evaluate: no answer within 300ms; it was killed"},
+	{"stop in call", ErrTimeout, "evaluate: no answer within 300ms; it was killed"},
+	{"slow", ErrTimeout, "evaluate: no answer within 300ms; it was killed"},
+	{"error", ErrRefused, `"not\x1b[2J today"`},
+	{"false deadline", ErrReply, "it reports a deadline that has not passed"},
+	{"NaN", ErrReply, "the value of row 0 is NaN for finite residuals"},
+	{"infinite", ErrReply, "the value of row 0 is +Inf for finite residuals"},
+	{"negative", ErrReply, "the value of row 0 is -1, and must be at least 0"},
+	{"other rows", ErrReply, "it says that it evaluated 4 rows of 3"},
+	{"logs a flood", nil, ""},
+	{"prints a flood", nil, ""},
+	{"cuts memory short", nil, ""},
+	{"grandchild", nil, ""},
+	{"grandchild of its own session", nil, ""},
+	{"ignores the end", nil, ""},
+	{"hangs at the end", nil, ""},
+}
+
+// Some misdeeds need one of the ways of transport.
+var inBytes = []misdeed{
+	{"NaN", ErrReply, "the value of row 0 is NaN for finite residuals"},
+	{"short", ErrReply, "the value has 23 bytes, want 24"},
+	{"long", ErrReply, "the value has 25 bytes, want 24"},
+	{"one array too few", ErrReply, "1 arrays came back, 2 were asked for"},
+	{"far too long", ErrReply, "its answer is too long"},
+}
+
+var inMemory = []misdeed{
+	{"unwritten", ErrReply, "the value of row 0 was not written"},
+}
+
+// attempt opens the hostile plugin and evaluates a small batch.
+func attempt(t *testing.T, mode string, o Options) (l framework.Loss, took time.Duration, err error) {
+	o.Env = append(o.Env, asPlugin+"=hostile:"+mode, mark(t))
+	begin := time.Now()
+	p, err := Open(t.Context(), self(t), o)
+	if err != nil {
+		return nil, time.Since(begin), err
+	}
+	defer p.Close()
+	begin = time.Now()
+	values, grad := make([]float64, 3), make([]float64, 6)
+	err = p.Loss().Evaluate(values, grad, []float64{3, 4, 0, 0, -3, 4}, 2)
+	took = time.Since(begin)
+	if err == nil {
+		assert.Equal(t, []float64{5, 0, 5}, values)
+	}
+	return p.Loss(), took, err
+}
+
+func (m misdeed) try(t *testing.T, o Options, deadline time.Duration) {
+	l, took, err := attempt(t, m.mode, o)
+	if m.kind == nil {
+		require.NoError(t, err)
+		return
+	}
+	assert.Less(t, took, deadline+grace)
+	assert.ErrorIs(t, err, m.kind)
+	assert.ErrorContains(t, err, m.says)
+	assert.NotContains(t, fmt.Sprint(err), "\n")
+	assert.NotContains(t, fmt.Sprint(err), "\x1b")
+	if l != nil {
+		assert.Error(t, l.Evaluate(make([]float64, 1), nil, []float64{1}, 1))
+	}
+}
+
+func TestHostilePlugins(t *testing.T) {
+	before := census(t)
+	t.Run("all", func(t *testing.T) {
+		parallel := func(group string, list []misdeed, o Options, deadline time.Duration) {
+			for _, m := range list {
+				t.Run(group+"/"+m.mode, func(t *testing.T) {
+					t.Parallel()
+					for range runs(t) {
+						m.try(t, o, deadline)
+					}
+				})
+			}
+		}
+		parallel("start", atStart, Options{StartTimeout: startDeadline, CallTimeout: callDeadline}, startDeadline)
+		parallel("call", inCall, Options{CallTimeout: callDeadline}, callDeadline)
+		parallel("bytes", inBytes, Options{CallTimeout: callDeadline, NoSharedMemory: true}, callDeadline)
+		parallel("memory", inMemory, Options{CallTimeout: callDeadline}, callDeadline)
+	})
+	before.sameAs(t)
+}
+
+// remains is what a plugin could leave behind.
+type remains struct {
+	processes, folders, files, goroutines int
+}
+
+func mark(t testing.TB) string {
+	return fmt.Sprintf("SCQM_TEST_RUN=%d-%s", os.Getpid(), strings.Split(t.Name(), "/")[0])
+}
+
+// census counts them.
+func census(t testing.TB) remains {
+	t.Helper()
+	count := func(pattern string) int {
+		names, err := filepath.Glob(pattern)
+		require.NoError(t, err)
+		return len(names)
+	}
+	return remains{len(marked(mark(t))), count("/dev/shm/scqm-plugin-*"), count("/proc/self/fd/*"), runtime.NumGoroutine()}
+}
+
+// marked lists the processes with a mark in their environment.
+func marked(mark string) []string {
+	var pids []string
+	files, _ := filepath.Glob("/proc/[0-9]*/environ")
+	for _, file := range files {
+		if environment, err := os.ReadFile(file); err == nil && bytes.Contains(environment, []byte(mark)) {
+			pids = append(pids, strings.Split(file, "/")[2])
+		}
+	}
+	return pids
+}
+
+// sameAs waits a moment until nothing more is left than before.
+func (r remains) sameAs(t testing.TB) {
+	t.Helper()
+	if runtime.GOOS != "linux" {
+		return
+	}
+	var now remains
+	for range 100 {
+		now = census(t)
+		if now.processes <= r.processes && now.folders <= r.folders && now.files <= r.files && now.goroutines <= r.goroutines {
+			return
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	stacks := make([]byte, 1<<20)
+	t.Errorf("left behind: %+v, before: %+v\n%s", now, r, stacks[:runtime.Stack(stacks, true)])
+}
+
+// TestUntrustedFiles starts none of the files that others could have changed.
+func TestUntrustedFiles(t *testing.T) {
+	folder := t.TempDir()
+	good := filepath.Join(folder, "good")
+	script := "#!/bin/sh\ntouch " + filepath.Join(folder, "started") + "\n"
+	write := func(name, text string, mode os.FileMode) string {
+		path := filepath.Join(folder, name)
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o700))
+		require.NoError(t, os.Chmod(path, mode))
+		return path
+	}
+	write("good", script, 0o755)
+	link := filepath.Join(folder, "link")
+	require.NoError(t, os.Symlink(good, link))
+	open := filepath.Join(folder, "open")
+	require.NoError(t, os.Mkdir(open, 0o755))
+	require.NoError(t, os.WriteFile(filepath.Join(open, "file"), []byte(script), 0o755))
+	require.NoError(t, os.Chmod(open, 0o777))
+	foreign := "\x7fELF\x02\x01\x01" + strings.Repeat("\x00", 9) + "\x02\x00\xf3\x00" + strings.Repeat("\x00", 100)
+
+	for _, c := range []struct {
+		name, path string
+		kind       error
+		says       string
+		sha256     string
+	}{
+		{"checksum", good, ErrChecksum, "its SHA-256 is", strings.Repeat("0", 64)},
+		{"symbolic link", link, ErrUntrusted, "is a symbolic link", ""},
+		{"not executable", write("dull", script, 0o644), ErrUntrusted, "is not executable; run chmod +x", ""},
+		{"group writes", write("group", script, 0o775), ErrUntrusted, "others can write it (mode 0775); run chmod go-w", ""},
+		{"all write", write("all", script, 0o757), ErrUntrusted, "others can write it (mode 0757); run chmod go-w", ""},
+		{"folder", open, ErrUntrusted, "is not a regular file", ""},
+		{"open folder", filepath.Join(open, "file"), ErrUntrusted, "everybody can replace files in", ""},
+		{"missing", filepath.Join(folder, "none"), ErrNotFound, "no such file", ""},
+		{"other machine", write("foreign", foreign, 0o755), ErrStart, "neither a program for this machine nor a script", ""},
+		{"no interpreter", write("lost", "#!/no/such/interpreter\n", 0o755), ErrStart, "its interpreter", ""},
+		{"empty", write("empty", "", 0o755), ErrStart, "neither a program", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, err := Open(t.Context(), c.path, Options{SHA256: c.sha256})
+			assert.ErrorIs(t, err, c.kind)
+			assert.ErrorContains(t, err, c.says)
+			assert.NoFileExists(t, filepath.Join(folder, "started"))
+		})
+	}
+}
+
+// TestSwappedFile exchanges the file between its check and its start: with a
+// pinned checksum, what runs is what was checked.
+func TestSwappedFile(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("the open file can be started on Linux only")
+	}
+	folder := t.TempDir()
+	path := filepath.Join(folder, "plugin")
+	write := func(word string) {
+		require.NoError(t, os.WriteFile(path+".new", []byte("#!/bin/sh\necho "+word+" >&2\n"), 0o755))
+		require.NoError(t, os.Rename(path+".new", path))
+	}
+	write("good")
+	program, err := openProgram(path, "")
+	require.NoError(t, err)
+	write("evil")
+	for pinned, word := range map[string]string{program.sha256: "good", "": "evil"} {
+		p := &Plugin{ctx: t.Context(), name: "x", options: Options{SHA256: pinned}.withDefaults()}
+		err := p.start(program)
+		require.NoError(t, p.Close())
+		assert.ErrorContains(t, err, word)
+	}
+	_, err = Open(t.Context(), path, Options{SHA256: program.sha256})
+	assert.ErrorIs(t, err, ErrChecksum)
+}
+
+func TestAPinnedPluginWorks(t *testing.T) {
+	program, err := openProgram(self(t), "")
+	require.NoError(t, err)
+	defer program.file.Close()
+	p := start(t, "builtin:l2", Options{SHA256: strings.ToUpper(program.sha256)})
+	assert.Equal(t, program.sha256, p.Loss().(framework.External).Program().SHA256)
+}
+
+// host is a host that never closes its plugin: a test kills it.
+func host(mode string) {
+	path, err := os.Executable()
+	if err != nil {
+		panic(err)
+	}
+	p, err := Open(context.Background(), path, Options{Env: []string{asPlugin + "=" + mode, os.Getenv(hostMark)}})
+	if err != nil {
+		panic(err)
+	}
+	go p.Loss().Evaluate(make([]float64, 1), nil, []float64{1}, 1)
+	time.Sleep(20 * time.Millisecond)
+	fmt.Println("ready")
+	hang()
+}
+
+const hostMark = "SCQM_TEST_HOST_MARK"
+
+// TestKilledHost kills hosts with SIGKILL: nothing of their plugins is left,
+// whatever the plugin is doing.
+func TestKilledHost(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("needs /proc")
+	}
+	before := census(t)
+	for i := range 3 * runs(t) {
+		mode := []string{"builtin:l2", "hostile:hang in call", "hostile:grandchild of its own session", "hostile:stop in call"}[i%4]
+		c := exec.Command(self(t))
+		c.Env = append(os.Environ(), asPlugin+"=host:"+mode, hostMark+"="+mark(t))
+		out, err := c.StdoutPipe()
+		require.NoError(t, err)
+		require.NoError(t, c.Start())
+		line, err := bufio.NewReader(out).ReadString('\n')
+		require.NoError(t, err)
+		require.Equal(t, "ready\n", line)
+		require.NotEmpty(t, marked(mark(t)))
+		require.NoError(t, c.Process.Kill())
+		killed := time.Now()
+		assert.Error(t, c.Wait())
+		for len(marked(mark(t))) > 0 && time.Since(killed) < 2*time.Second {
+			time.Sleep(5 * time.Millisecond)
+		}
+		require.Empty(t, marked(mark(t)), "%s: alive after 2 s", mode)
+	}
+	before.sameAs(t)
+}
+
+// TestManyLives starts and stops plugins and calls one often: memory must not
+// grow.
+func TestManyLives(t *testing.T) {
+	cycles, calls := 10*runs(t), 1000*runs(t)
+	r := normal(40)
+	values, grad := make([]float64, 8), make([]float64, 40)
+	live := func(p *Plugin, calls int) {
+		for range calls {
+			require.NoError(t, p.Loss().Evaluate(values, grad, r, 5))
+		}
+	}
+	cycle := func(n int) {
+		for range n {
+			p, err := Open(t.Context(), self(t), Options{Env: []string{asPlugin + "=builtin:l2", mark(t)}})
+			require.NoError(t, err)
+			live(p, 2)
+			require.NoError(t, p.Close())
+		}
+	}
+	cycle(5)
+	before, memory := census(t), resident(t, "self")
+	cycle(cycles)
+	before.sameAs(t)
+	grown := resident(t, "self") - memory
+	t.Logf("%d lives: memory grew by %d KiB", cycles, grown>>10)
+	assert.Less(t, grown, 10<<20)
+
+	p := start(t, "builtin:l2", Options{})
+	live(p, 1000)
+	memory, child := resident(t, "self"), resident(t, p.process.ID())
+	live(p, calls)
+	grown, grownChild := resident(t, "self")-memory, resident(t, p.process.ID())-child
+	t.Logf("%d calls: memory grew by %d KiB in the host, %d KiB in the plugin", calls, grown>>10, grownChild>>10)
+	assert.Less(t, grown, 10<<20)
+	assert.Less(t, grownChild, 10<<20)
+}
+
+// resident is the memory of a process in bytes, after collection in this one.
+func resident(t testing.TB, pid string) int {
+	t.Helper()
+	debug.FreeOSMemory()
+	text, err := os.ReadFile("/proc/" + pid + "/statm")
+	if err != nil {
+		t.Skip("needs /proc")
+	}
+	pages, err := strconv.Atoi(strings.Fields(string(text))[1])
+	require.NoError(t, err)
+	return pages * os.Getpagesize()
+}
+
+// TestCancel ends starts and calls with the context.
+func TestCancel(t *testing.T) {
+	before := census(t)
+	for _, mode := range []string{"hang", "hang in describe", "hang in call"} {
+		ctx, cancel := context.WithCancel(t.Context())
+		time.AfterFunc(300*time.Millisecond, cancel)
+		begin := time.Now()
+		p, err := Open(ctx, self(t), Options{Env: []string{asPlugin + "=hostile:" + mode, mark(t)}})
+		if err == nil {
+			err = p.Loss().Evaluate(make([]float64, 1), nil, []float64{1}, 1)
+			require.NoError(t, p.Close())
+		}
+		assert.ErrorIs(t, err, context.Canceled, mode)
+		assert.Less(t, time.Since(begin), 5*time.Second)
+	}
+	before.sameAs(t)
+}
+
+func TestClosedPlugin(t *testing.T) {
+	p := start(t, "builtin:l2", Options{})
+	require.NoError(t, p.Close())
+	require.NoError(t, p.Close())
+	assert.ErrorIs(t, p.Loss().Evaluate(make([]float64, 1), nil, []float64{1}, 1), ErrClosed)
+}
