@@ -91,8 +91,10 @@ var beginnings = map[string]func(){
 		go func() { time.Sleep(20 * time.Millisecond); stop() }()
 		listen(func(net.Conn) {})
 	},
-	"no service":      func() { serveAlone(grpc.NewServer()) },
-	"ignores the end": func() { serveAlone(withLoss(grpc.UnknownServiceHandler(func(any, grpc.ServerStream) error { return nil }))) },
+	"no service": func() { serveAlone(grpc.NewServer()) },
+	"ignores the end": func() {
+		serveAlone(withLoss(grpc.UnknownServiceHandler(func(any, grpc.ServerStream) error { return nil })))
+	},
 	"hangs at the end": func() {
 		serveAlone(withLoss(grpc.UnknownServiceHandler(func(any, grpc.ServerStream) error { hang(); return nil })))
 	},

@@ -23,6 +23,10 @@ func TestMain(m *testing.M) {
 		Serve(builtin(rest))
 	case "hostile":
 		hostile(rest)
+	case "wrong":
+		Serve(wrongLoss(rest))
+	case "knob":
+		Serve(&knob{C: 1, N: 2, Mode: "even", inner: 10})
 	case "host":
 		host(rest)
 	}
