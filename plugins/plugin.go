@@ -30,6 +30,9 @@ const (
 	endTime = time.Second
 	// shutdownTime bounds the request to end.
 	shutdownTime = 500 * time.Millisecond
+	// clockSlack is how much before the deadline the plugin, which is told it,
+	// may see it pass.
+	clockSlack = 100 * time.Millisecond
 	// shutdownMethod is the call with which go-plugin asks a plugin to end.
 	shutdownMethod = "/plugin.GRPCController/Shutdown"
 )
@@ -208,7 +211,7 @@ func (p *Plugin) callError(ctx context.Context, act string, limit time.Duration,
 	switch s.Code() {
 	case codes.DeadlineExceeded:
 		e.Kind, e.Detail = ErrTimeout, fmt.Sprintf("no answer within %v; it was killed", limit)
-		if ctx.Err() == nil {
+		if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) > clockSlack {
 			e.Kind, e.Detail = ErrReply, "it reports a deadline that has not passed"
 		}
 	case codes.Unavailable, codes.Canceled:
