@@ -39,7 +39,7 @@ type Made struct {
 // overwritten.
 func New(folder, name, language string) (*Made, error) {
 	if !lossName.MatchString(name) {
-		return nil, fmt.Errorf("plugins: new: the name %q is not made of a lower case letter and up to 63 lower case letters, digits and _: %w",
+		return nil, fmt.Errorf("plugins: the name %q is not made of a lower case letter and up to 63 lower case letters, digits and _: %w",
 			name, framework.ErrInvalid)
 	}
 	target := filepath.Join(folder, Prefix+name)
@@ -64,7 +64,7 @@ func New(folder, name, language string) (*Made, error) {
 		}
 		return made, writeNew(module, fmt.Sprintf(goModule, Prefix, name), 0o644)
 	default:
-		return nil, fmt.Errorf("plugins: new: there are templates in %s and %s, not in %q: %w", Go, Python, language, framework.ErrInvalid)
+		return nil, fmt.Errorf("plugins: there are templates in %s and %s, not in %q: %w", Go, Python, language, framework.ErrInvalid)
 	}
 }
 
@@ -90,5 +90,5 @@ func writeNew(path, text string, mode os.FileMode) error {
 }
 
 func newFailure(err error) error {
-	return fmt.Errorf("plugins: new: %w: %w", err, framework.ErrInvalid)
+	return fmt.Errorf("plugins: %w: %w", err, framework.ErrInvalid)
 }

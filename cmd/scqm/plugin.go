@@ -24,6 +24,8 @@ func pluginCommand() *cobra.Command {
 		Long:  pluginLong,
 		Args:  knownCommand,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+
+		SuggestionsMinimumDistance: 2,
 	}
 	cmd.AddCommand(pluginListCommand(), pluginCheckCommand(), pluginNewCommand())
 	return cmd
@@ -124,7 +126,7 @@ func (f *pluginFlags) runCheck(cmd *cobra.Command, asJSON bool) error {
 	}
 	c, err := plugins.Check(cmd.Context(), f.name, o)
 	if err != nil {
-		return err
+		return inPlace(err, "")
 	}
 	report := checkedPlugin{
 		Name: c.Program.Name, Version: c.Program.Version, SHA256: c.Program.SHA256,
@@ -180,7 +182,7 @@ name with a program in Go. Then change the formula to your own.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			made, err := plugins.New(folder, args[0], language)
 			if err != nil {
-				return err
+				return inPlace(err, "")
 			}
 			_, err = fmt.Fprintf(cmd.OutOrStdout(), "wrote %s\n%s\n", strings.Join(made.Files, ", "), made.Next)
 			return err

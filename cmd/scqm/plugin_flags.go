@@ -63,9 +63,10 @@ func (f *pluginFlags) options() (plugins.Options, error) {
 // open starts the plugin that was asked for.
 func (f *pluginFlags) open(cmd *cobra.Command) error {
 	o, err := f.options()
-	if err == nil {
-		f.opened, err = plugins.Open(cmd.Context(), f.name, o)
+	if err != nil {
+		return err
 	}
+	f.opened, err = plugins.Open(cmd.Context(), f.name, o)
 	return inFlags(err)
 }
 
@@ -102,19 +103,23 @@ func (f *pluginFlags) openFor(cmd *cobra.Command, m *scqm.Model) error {
 }
 
 // inFlags says which flag an error of package plugins is about.
-func inFlags(err error) error {
+func inFlags(err error) error { return inPlace(err, "--plugin: ") }
+
+// inPlace names a place of the command line instead of the package.
+func inPlace(err error, place string) error {
 	if err == nil {
 		return nil
 	}
-	return pluginError{err}
+	return pluginError{place, err}
 }
 
-type pluginError struct{ error }
-
-// Error names the flag instead of the package.
-func (e pluginError) Error() string {
-	return "--plugin: " + strings.TrimPrefix(e.error.Error(), "plugins: ")
+type pluginError struct {
+	place string
+	error
 }
+
+// Error returns the text of the package without its name.
+func (e pluginError) Error() string { return e.place + strings.TrimPrefix(e.error.Error(), "plugins: ") }
 
 // Unwrap returns the error of the package.
 func (e pluginError) Unwrap() error { return e.error }

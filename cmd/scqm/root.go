@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -22,7 +23,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	understood := false
 	root.PersistentPreRun = func(*cobra.Command, []string) { understood = true }
 	cmd, err := root.ExecuteContextC(ctx)
-	if err != nil && !understood {
+	if err != nil && !understood && !errors.Is(err, errUsage) {
 		err = usagef("%w", err)
 	}
 	if err != nil {

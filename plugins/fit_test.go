@@ -1,0 +1,105 @@
+package plugins
+
+import (
+	"context"
+	"errors"
+	"math"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/models/scqm"
+)
+
+// sheet is a noisy parabola.
+func sheet(n int) scqm.Data {
+	x := scqm.Data{N: n, D: 3, X: normal(3 * n)}
+	for i := range n {
+		t := x.X[3*i]
+		x.X[3*i+1] = t*t/2 + 0.05*x.X[3*i+1]
+		x.X[3*i+2] *= 0.05
+	}
+	return x
+}
+
+func config(l framework.Loss) scqm.Config {
+	return scqm.Config{Latent: 1, Loss: l, Options: framework.Options{MaxIterations: 40}}
+}
+
+// TestFitsAgree learns the same model with a loss and with the same loss in a
+// plugin.
+func TestFitsAgree(t *testing.T) {
+	x := sheet(120)
+	for _, kind := range []string{"l1", "l2", "squared_l2", "lp:1.3", "huber:0.1"} {
+		t.Run(kind, func(t *testing.T) {
+			want, err := scqm.Learn(t.Context(), x, config(builtin(kind)))
+			require.NoError(t, err)
+			got, err := scqm.Learn(t.Context(), x, config(start(t, "builtin:"+kind, Options{}).Loss()))
+			require.NoError(t, err)
+			assert.InEpsilon(t, want.Model.Meta.Objective, got.Model.Meta.Objective, 1e-12)
+			assert.Equal(t, want.Run.Iterations, got.Run.Iterations)
+			assert.Equal(t, want.Model.Tau, got.Model.Tau)
+		})
+	}
+}
+
+// TestFitOutlivesItsPlugin kills the plugin in the middle of a fit.
+func TestFitOutlivesItsPlugin(t *testing.T) {
+	p := start(t, "builtin:l1", Options{})
+	c := config(p.Loss())
+	costs := []float64{}
+	c.Options.Observers = []framework.Observer{func(progress framework.Progress) {
+		if costs = append(costs, progress.Cost); len(costs) == 10 {
+			p.process.killGroup()
+		}
+	}}
+	fit, err := scqm.Learn(t.Context(), sheet(120), c)
+	assert.ErrorIs(t, err, ErrCrashed)
+	require.NotNil(t, fit)
+	assert.Less(t, fit.Model.Meta.Objective, costs[0])
+	assert.False(t, math.IsNaN(fit.Model.Meta.Objective))
+	assert.NoError(t, fit.Model.Validate())
+}
+
+// TestCancelledFit returns the best model so far.
+func TestCancelledFit(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	p, err := Open(ctx, self(t), Options{Env: []string{asPlugin + "=builtin:l1"}})
+	require.NoError(t, err)
+	defer p.Close()
+	c, steps := config(p.Loss()), 0
+	c.Options.Observers = []framework.Observer{func(framework.Progress) {
+		if steps++; steps == 5 {
+			cancel()
+		}
+	}}
+	fit, err := scqm.Learn(ctx, sheet(120), c)
+	require.NoError(t, err)
+	assert.Equal(t, "cancelled", fit.Model.Meta.Status)
+}
+
+// TestModelFilesNameTheirPlugin stores a model, and reads it without a plugin
+// being started.
+func TestModelFilesNameTheirPlugin(t *testing.T) {
+	p := start(t, "builtin:huber:0.1", Options{})
+	x := sheet(60)
+	fit, err := scqm.Learn(t.Context(), x, config(p.Loss()))
+	require.NoError(t, err)
+	path := filepath.Join(t.TempDir(), "model.npz")
+	require.NoError(t, fit.Model.Save(path))
+	m, err := scqm.Load(path)
+	require.NoError(t, err)
+	require.NotNil(t, m.Meta.Loss.Plugin)
+	assert.Equal(t, p.Loss().(framework.External).Program(), *m.Meta.Loss.Plugin)
+	assert.Nil(t, m.Loss)
+	_, err = m.Project(t.Context(), x, 1)
+	assert.ErrorContains(t, err, `the loss plugin "huber" of the model is not loaded`)
+	assert.True(t, errors.Is(err, scqm.ErrInput))
+	m.Loss = p.Loss()
+	tau, err := m.Transform(t.Context(), x, 1)
+	require.NoError(t, err)
+	assert.Len(t, tau, 60)
+}
