@@ -120,6 +120,9 @@ func (r *run) resume() (bool, error) {
 		return false, fmt.Errorf("%w: stored run: %w", ErrInvalid, err)
 	}
 	r.take(&s, state)
+	if v, ok := state.(Reviver); ok {
+		v.Revive(r.evaluator)
+	}
 	return true, nil
 }
 

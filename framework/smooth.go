@@ -22,6 +22,13 @@ type Settler interface {
 	Settled() bool
 }
 
+// Reviver is a [State] that has to prepare the problem before a stored run goes
+// on.
+type Reviver interface {
+	// Revive brings the problem to where it was when the state was stored.
+	Revive(e *Evaluator)
+}
+
 // SmoothingScale returns that of the problem at x, 0 where it is not
 // [Smoothable]. It counts as one pass.
 func (e *Evaluator) SmoothingScale(x Point) (float64, error) {

@@ -98,6 +98,15 @@ func (s *ContinuationState) Iterate() (framework.Point, float64) {
 	return s.X, s.Cost
 }
 
+// Revive lets the problem know the length over which it was rounded last, by
+// which its stationarity is measured.
+func (s *ContinuationState) Revive(e *framework.Evaluator) {
+	if s.Inner != nil && s.Eps > 0 {
+		e.Smooth(s.Eps)
+		e.Smooth(0)
+	}
+}
+
 // Settled reports whether the iterate is up to date: between two stages, or
 // where there are none.
 func (s *ContinuationState) Settled() bool { return s.Eps == 0 || s.Iterations == 0 || s.Done }

@@ -119,7 +119,9 @@ type pluginError struct {
 }
 
 // Error returns the text of the package without its name.
-func (e pluginError) Error() string { return e.place + strings.TrimPrefix(e.error.Error(), "plugins: ") }
+func (e pluginError) Error() string {
+	return e.place + strings.TrimPrefix(e.error.Error(), "plugins: ")
+}
 
 // Unwrap returns the error of the package.
 func (e pluginError) Unwrap() error { return e.error }

@@ -1,7 +1,9 @@
 package scqm
 
 import (
+	"bytes"
 	"context"
+	"io"
 	"math"
 	"testing"
 
@@ -134,4 +136,23 @@ func TestWarningWhereTheDataCannotSupportTheModel(t *testing.T) {
 	assert.Empty(t, learn(t, few, c).Model.Meta.Notes)
 	c.Ridge = 0
 	assert.Empty(t, learn(t, Data{N: 300, D: 30, X: gaussians(1, 9000)}, c).Model.Meta.Notes)
+}
+
+// A run that was stored when it had ended is reported as it was, also where
+// that rests on how the loss was rounded last.
+func TestStoredEndOfARun(t *testing.T) {
+	x := Data{N: 60, D: 5, X: gaussians(4, 300)}
+	for _, s := range solvers.Describe() {
+		solver, err := solvers.ByName(s.Name)
+		require.NoError(t, err)
+		var stored bytes.Buffer
+		c := Config{Latent: 1, Loss: losses.L1(), Solver: solver, Options: framework.Options{MaxIterations: 7}}
+		c.Options.Checkpoint = &framework.Checkpoint{Every: 1, Store: func(write func(io.Writer) error) error {
+			stored.Reset()
+			return write(&stored)
+		}}
+		want := learn(t, x, c).Model.Meta
+		c.Options.Checkpoint = &framework.Checkpoint{Stored: &stored}
+		assert.Equal(t, want, learn(t, x, c).Model.Meta, s.Name)
+	}
 }
