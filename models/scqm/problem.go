@@ -209,17 +209,18 @@ func (p *Problem) batch(w *worker, s *sums, want want, grad framework.Point, fro
 		if values != nil {
 			s.cost += weight * values[i]
 		}
-		if g == nil {
-			continue
+		if g != nil {
+			scale(g[i*f.D:(i+1)*f.D], weight)
 		}
-		gi := g[i*f.D : (i+1)*f.D]
-		scale(gi, weight)
-		var tauGrad []float64
-		if want.tau {
-			tauGrad = grad[BlockTau][(from+i)*f.d : (from+i+1)*f.d]
-		}
-		s.accumulate(f, w, want, gi, i, tau[i*f.d:(i+1)*f.d], tauGrad)
 	}
+	if g == nil {
+		return nil
+	}
+	var tauGrad []float64
+	if want.tau {
+		tauGrad = grad[BlockTau][from*f.d : to*f.d]
+	}
+	s.accumulate(f, w, want, g, tau, tauGrad)
 	return nil
 }
 

@@ -54,28 +54,35 @@ func (s *sums) add(other *sums, w want) {
 	}
 }
 
-// accumulate adds one row with loss gradient g; its z and phi are row i of the
-// worker's buffers. The gradient with respect to tau is written where wanted.
-func (s *sums) accumulate(f *sheet, w *worker, want want, g []float64, i int, tau, tauGrad []float64) {
+// accumulate adds n rows with weighted loss gradients g, n x D; their z and phi
+// are in the worker's buffers. Gradients with respect to tau are written where
+// wanted, tau being the coordinates of the rows.
+func (s *sums) accumulate(f *sheet, w *worker, want want, g, tau, tauGrad []float64) {
+	n := len(g) / f.D
 	if want.c {
-		floats.Add(s.c, g)
+		for i := range n {
+			floats.Add(s.c, w.row(g, f.D, i))
+		}
 	}
 	if want.q {
-		for k, v := range w.row(w.z, f.m, i) {
-			floats.AddScaled(s.qt[k*f.D:(k+1)*f.D], v, g)
-		}
+		addProduct(s.qt, w.z, g, n, f.m, f.D)
 	}
 	if !want.theta && !want.tau {
 		return
 	}
-	f.pull(w.b, g)
-	if want.theta {
-		for a, v := range w.row(w.phi, f.q, i) {
-			floats.AddScaled(s.theta[a*f.s:(a+1)*f.s], v, w.b[f.d:])
+	for i := range n {
+		f.pull(w.b, w.row(g, f.D, i))
+		if want.theta {
+			for a, v := range w.row(w.phi, f.q, i) {
+				sums := s.theta[a*f.s : (a+1)*f.s]
+				for k, b := range w.b[f.d:] {
+					sums[k] += v * b
+				}
+			}
 		}
-	}
-	if want.tau {
-		f.tauGradient(tauGrad, w.w, tau, w.b)
+		if want.tau {
+			f.tauGradient(w.row(tauGrad, f.d, i), w.w, w.row(tau, f.d, i), w.b)
+		}
 	}
 }
 
