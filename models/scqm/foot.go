@@ -16,6 +16,9 @@ const (
 	maxFootSteps = 60
 	// footPrecision is the relative length of a last Newton step.
 	footPrecision = 1e-15
+	// planePrecision is the same for steps written out for d = 2, which others
+	// go on from.
+	planePrecision = 1e-4
 	// armijo is the decrease asked of a projection step.
 	armijo = 1e-4
 	// sameFoot is the relative distance below which two ends are one.
@@ -51,6 +54,7 @@ type foot struct {
 	work     []float64
 	minima   [][]float64 // maxSheets x d, by ascending distance
 	distance []float64
+	plane    planeFoot // of the row under way, where d = 2
 }
 
 func newFoot(f *sheet) *foot {
@@ -89,6 +93,9 @@ func (p *foot) find(x []float64) int {
 	if f.s == 0 {
 		copy(p.minima[0], a)
 		return 1
+	}
+	if f.d == 2 {
+		p.plane.load(f)
 	}
 	p.try(a)
 	clear(p.base)
@@ -146,6 +153,9 @@ func (p *foot) tryLine() {
 // try minimises from tau and enters the end point in the list of minima.
 func (p *foot) try(tau []float64) {
 	copy(p.start, tau)
+	if p.f.d == 2 { // brings most rows close, cheaply
+		p.plane.minimise(p.start, p.ab, p.f, maxFootSteps, planePrecision)
+	}
 	value := p.minimise(p.start, maxFootSteps, footPrecision)
 	if math.IsNaN(value) {
 		return
