@@ -19,25 +19,23 @@ import (
 )
 
 // tinyBench takes a few seconds.
-var tinyBench = []string{"bench", "--quick", "--time-limit", "0.2", "--fits", "2", "--rows", "300"}
+var tinyBench = []string{"bench", "--quick", "--time-limit", "0.05", "--fits", "2", "--rows", "300"}
 
 func TestBenchJSON(t *testing.T) {
 	t.Chdir("../..")
 	var report benchReport
-	require.NoError(t, json.Unmarshal([]byte(succeed(t, append(tinyBench, "--json", "--loss", "l2,lp")...)), &report))
+	require.NoError(t, json.Unmarshal([]byte(succeed(t, append(tinyBench, "--json", "--loss", "l2")...)), &report))
 	assert.Positive(t, report.Machine.Processors)
-	require.Len(t, report.Cases, 2*len(regimes))
+	require.Len(t, report.Cases, len(regimes))
 	for i, c := range report.Cases {
-		assert.Equal(t, regimes[i/2].name, c.Regime)
+		assert.Equal(t, regimes[i].name, c.Regime)
 		assert.Greater(t, c.PCA.Objective, c.Best)
 		assert.Positive(t, c.PCA.Seconds)
 		require.Len(t, c.Runs, len(solvers.Describe()))
 		assert.Equal(t, reference, c.Runs[len(c.Runs)-1].Solver)
 		checkRuns(t, c)
 	}
-	for _, i := range []int{0, 1} {
-		assert.Greater(t, report.Cases[i].Fitter.PerSecond, 10.0)
-	}
+	assert.Greater(t, report.Cases[0].Fitter.PerSecond, 10.0)
 	checkRoofline(t, report.Roofline)
 }
 
@@ -92,7 +90,7 @@ func checkRoofline(t *testing.T, r *rooflineReport) {
 
 func TestBenchTableAndCurves(t *testing.T) {
 	p := newPlace(t)
-	out := succeed(t, append(tinyBench, "r1", "--solver", "newton,lbfgs", "-o", p.path("new"))...)
+	out := succeed(t, append(tinyBench, "r1", "--loss", "l2,squared_l2", "--solver", "newton,lbfgs", "-o", p.path("new"))...)
 	for _, solver := range []string{"lbfgs", "newton", reference, "(pca)"} {
 		assert.Len(t, linesOf(out, solver), len(regimes[0].losses), solver)
 	}
