@@ -56,10 +56,12 @@ type rowLosses struct {
 	value []float64 // n
 	r, g  []float64 // n x D: residuals and gradients
 	bend  []float64 // n x D: the diagonals of the Hessians of a separable loss
+	terms []float64 // n x D: what its values are sums of
 }
 
 func newRowLosses(n, D int) rowLosses {
-	return rowLosses{make([]float64, n), make([]float64, n*D), make([]float64, n*D), make([]float64, n*D)}
+	vec := func(n int) []float64 { return make([]float64, n) }
+	return rowLosses{value: vec(n), r: vec(n * D), g: vec(n * D), bend: vec(n * D), terms: vec(n * D)}
 }
 
 // copyRow copies row i of other into row k.
@@ -144,13 +146,14 @@ func (a *arrow) rowLosses(loss framework.Loss, t *rowLosses, n int) error {
 	if !ok || a.structure != framework.StructureSeparable {
 		return loss.Evaluate(t.value[:n], t.g[:n*D], t.r[:n*D], D)
 	}
-	// The gradient's place holds phi until it is summed.
-	terms, g, bend, r := t.g[:n*D], t.g[:n*D], t.bend[:n*D], t.r[:n*D]
-	separable.Phi(terms, nil, bend, r)
+	separable.Phi(t.terms[:n*D], t.g[:n*D], t.bend[:n*D], t.r[:n*D])
 	for i := range n {
-		t.value[i] = floats.Sum(terms[i*D : (i+1)*D])
+		var sum float64
+		for _, v := range t.terms[i*D : (i+1)*D] {
+			sum += v
+		}
+		t.value[i] = sum
 	}
-	separable.Phi(nil, g, nil, r)
 	return nil
 }
 
