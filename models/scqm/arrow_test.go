@@ -41,7 +41,7 @@ func sphereNeighbours(seed uint64, n, k, center int, noise float64) Data {
 func TestNewtonOnSphereNeighbourhoods(t *testing.T) {
 	for name, most := range map[string]float64{"squared_l2": 40, "huber": 40, "mahalanobis": 40, "lp 3": 42, "lp 4": 40} {
 		var counts []float64
-		for fit := range 30 {
+		for fit := range 16 {
 			counts = append(counts, newtonCount(t, sphereNeighbours(uint64(fit), 300, 30, 10*fit, 0.06), name, solvers.Newton{}))
 		}
 		slices.Sort(counts)
@@ -53,7 +53,7 @@ func TestNewtonOnSphereNeighbourhoods(t *testing.T) {
 func TestContinuationOnSphereNeighbourhoods(t *testing.T) {
 	for name, most := range map[string]float64{"lp 1.5": 115, "l2": 340, "l1": 560} {
 		var counts []float64
-		for fit := range 15 {
+		for fit := range 6 {
 			x := sphereNeighbours(uint64(fit), 300, 30, 10*fit, 0.06)
 			counts = append(counts, newtonCount(t, x, name, solvers.Continuation{Inner: solvers.Newton{}}))
 		}
