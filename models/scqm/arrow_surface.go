@@ -243,12 +243,13 @@ func (q *quartic) slope(e [3]float64) [3]float64 {
 }
 
 func (q *quartic) at(x, y float64) float64 {
-	e := q.residual(x, y)
-	if q.twice == nil {
-		return e[0]*e[0] + e[1]*e[1] + e[2]*e[2]
+	if q.twice != nil {
+		e := q.residual(x, y)
+		v := q.slope(e)
+		return (e[0]*v[0] + e[1]*v[1] + e[2]*v[2]) / 2
 	}
-	v := q.slope(e)
-	return (e[0]*v[0] + e[1]*v[1] + e[2]*v[2]) / 2
+	e0, e1, e2 := x-q.y[0], y-q.y[1], q.t0*x*x+q.t1*x*y+q.t2*y*y-q.y[2]
+	return e0*e0 + e1*e1 + e2*e2
 }
 
 // step takes a damped Newton step. A Hessian that is not safely positive
