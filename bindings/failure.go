@@ -38,8 +38,7 @@ var kinds = []struct {
 // marks are for kinds, not for people.
 var marks = []error{scqm.ErrInput, framework.ErrInvalid, dataset.ErrInput}
 
-// fileError marks every failure of an act on a file that is not one of its
-// content.
+// fileError marks a failure to write a file, whatever else it is.
 type fileError struct{ error }
 
 func (e fileError) Unwrap() error { return e.error }
@@ -55,17 +54,7 @@ func report(err error) error {
 	if errors.As(err, &done) {
 		return done
 	}
-	kind := "failed"
-	var path *fs.PathError
-	if errors.As(err, &path) || errors.As(err, new(fileError)) {
-		kind = "file"
-	}
-	for _, k := range kinds {
-		if errors.Is(err, k.mark) {
-			kind = k.kind
-			break
-		}
-	}
+	kind := kindOf(err)
 	text := strings.TrimPrefix(err.Error(), "scqm: ")
 	for _, mark := range marks {
 		text = strings.TrimSuffix(text, ": "+mark.Error())
@@ -73,6 +62,21 @@ func report(err error) error {
 	}
 	// A text with a zero byte would end there.
 	return reported(kind + ": " + strings.ReplaceAll(text, "\x00", `\0`))
+}
+
+func kindOf(err error) string {
+	if errors.As(err, new(fileError)) {
+		return "file"
+	}
+	for _, k := range kinds {
+		if errors.Is(err, k.mark) {
+			return k.kind
+		}
+	}
+	if path := new(fs.PathError); errors.As(err, &path) {
+		return "file"
+	}
+	return "failed"
 }
 
 // guarded runs the body of an exported function: panics become errors, and so

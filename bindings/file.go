@@ -2,6 +2,7 @@ package bindings
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"github.com/scqm/scqm/framework"
@@ -33,10 +34,11 @@ func StartSave(number int64, path, settings string, parts uint64) (int64, error)
 			if err != nil {
 				return nil, err
 			}
-			if err := m.Save(path); err != nil {
-				return nil, fileError{err}
+			err = m.Save(path)
+			if err != nil && !errors.Is(err, scqm.ErrInput) {
+				err = fileError{err}
 			}
-			return nil, nil
+			return nil, err
 		})
 	})
 }
@@ -59,7 +61,7 @@ func StartLoad(number int64, path string) (int64, error) {
 		return start(number, "load", func(*job) (any, error) {
 			m, err := scqm.Load(path)
 			if err != nil {
-				return nil, fileError{err}
+				return nil, err
 			}
 			return &scqm.Fit{Model: m}, nil
 		})

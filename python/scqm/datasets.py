@@ -162,8 +162,12 @@ def make_sphere(
         Number of rows.
     n_components : int, default=2
         Dimension of the sphere; rows have one entry more.
-    noise, p, random_state
-        As in :func:`make_arc`.
+    noise : float, default=0.05
+        Scale of the noise.
+    p : float, default=2.0
+        Power of the noise; see :func:`generalized_gaussian_noise`.
+    random_state : int, RandomState or None, default=None
+        Source of randomness.
 
     Returns
     -------
@@ -195,8 +199,12 @@ def make_torus(
         Distance of the middle of the tube from the axis; more than ``tube``.
     tube : float, default=1.0
         Radius of the tube.
-    noise, p, random_state
-        As in :func:`make_arc`.
+    noise : float, default=0.05
+        Scale of the noise.
+    p : float, default=2.0
+        Power of the noise; see :func:`generalized_gaussian_noise`.
+    random_state : int, RandomState or None, default=None
+        Source of randomness.
 
     Returns
     -------
@@ -240,8 +248,12 @@ def make_swiss_roll(
         Number of rows.
     turns : float, default=1.5
         Number of turns of the roll.
-    noise, p, random_state
-        As in :func:`make_arc`.
+    noise : float, default=0.05
+        Scale of the noise.
+    p : float, default=2.0
+        Power of the noise; see :func:`generalized_gaussian_noise`.
+    random_state : int, RandomState or None, default=None
+        Source of randomness.
 
     Returns
     -------

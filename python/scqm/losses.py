@@ -165,9 +165,9 @@ class _Native(Loss):
         Examples
         --------
         >>> from scqm.losses import L2
-        >>> values, gradients = L2().evaluate([[3.0, 4.0]])
+        >>> values, gradients = L2().evaluate([[0.0, 2.0]])
         >>> values.tolist(), gradients.tolist()
-        ([5.0], [[0.6, 0.8]])
+        ([2.0], [[0.0, 1.0]])
         """
         rows = contiguous(R)
         if rows.ndim != 2:

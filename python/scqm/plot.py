@@ -129,13 +129,15 @@ def interpolation_grid(
         one from bottom to top; the others are at their medians.
     quantiles : tuple of float, default=(0.05, 0.95)
         The range of the grid, in quantiles of the embedding.
-    shape, cmap
-        As in :func:`reconstruction_grid`.
+    shape : tuple of int, optional
+        Shape of an image; by default a square.
+    cmap : str, default="gray_r"
+        Color map.
 
     Returns
     -------
     Figure
-        n lines of n images; one line for a model with one component.
+        Lines of n images, n of them; one line for a model with one component.
     """
     check_is_fitted(model)
     tau = model.embedding_

@@ -187,7 +187,7 @@ def test_random_states(X: Array) -> None:
         SCQM(2, n_init=2, random_state=np.random.RandomState(5)).fit(X).embedding_
         for _ in range(2)
     ]
-    np.testing.assert_array_equal(*by_state)
+    np.testing.assert_array_equal(by_state[0], by_state[1])
 
 
 @pytest.mark.parametrize(
@@ -225,7 +225,9 @@ def test_random_states(X: Array) -> None:
         ({"n_threads": 0}, "n_threads is 0; want at least 1"),
     ],
 )
-def test_settings_that_cannot_be(X: Array, params: dict[str, Any], message: str) -> None:
+def test_settings_that_cannot_be(
+    X: Array, params: dict[str, Any], message: str
+) -> None:
     with pytest.raises(scqm.InputError, match=message) as caught:
         SCQM(**params).fit(X)
     assert isinstance(caught.value, ValueError)

@@ -62,7 +62,7 @@ class Rows:
         return self.X if dtype is None else self.X.astype(dtype)
 
 
-class Sub(np.ndarray):  # type: ignore[type-arg]
+class Sub(np.ndarray):
     """A subclass of ndarray."""
 
 
@@ -142,7 +142,7 @@ def masked() -> Any:
     return X
 
 
-REFUSED: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
+REFUSED: dict[str, tuple[Callable[[], Any], Any, str]] = {
     "NaN": (lambda: with_entry(np.nan), ValueError, "NaN"),
     "Inf": (lambda: with_entry(np.inf), ValueError, "infinity"),
     "minus Inf": (lambda: with_entry(-np.inf), ValueError, "infinity"),

@@ -76,7 +76,14 @@ def test_values_of_losses(loss: losses.Loss) -> None:
 
 
 def test_names_are_those_of_the_library() -> None:
-    assert set(losses.names()) >= {"l1", "l2", "squared_l2", "lp", "huber", "mahalanobis"}
+    assert set(losses.names()) >= {
+        "l1",
+        "l2",
+        "squared_l2",
+        "lp",
+        "huber",
+        "mahalanobis",
+    }
 
 
 class LogCosh(losses.Loss):
@@ -120,9 +127,20 @@ def test_check_finds_what_is_broken() -> None:
     assert {"Hessian slope", "majorizer"} <= set(losses.check(Wrong()).broken)
     assert "gradient slope" in losses.check(lambda R: ((R**2).sum(axis=1), R)).broken
     assert "not negative" in losses.check(lambda R: (-(R**2).sum(axis=1), R)).broken
-    concave = losses.check(lambda R: (np.log1p((R**2).sum(axis=1)), 2 * R / (1 + (R**2).sum(axis=1, keepdims=True))))
+    concave = losses.check(
+        lambda R: (
+            np.log1p((R**2).sum(axis=1)),
+            2 * R / (1 + (R**2).sum(axis=1, keepdims=True)),
+        )
+    )
     assert concave.broken == ("convex",)
-    assert losses.check(lambda R: (np.log1p((R**2).sum(axis=1)), 2 * R / (1 + (R**2).sum(axis=1, keepdims=True))), convex=False)
+    assert losses.check(
+        lambda R: (
+            np.log1p((R**2).sum(axis=1)),
+            2 * R / (1 + (R**2).sum(axis=1, keepdims=True)),
+        ),
+        convex=False,
+    )
     assert "BROKEN  convex" in str(concave)
 
 
@@ -163,9 +181,15 @@ def test_a_subclass_serves_every_solver(X: Array) -> None:
         (1.0, "returned float; want a pair"),
         ((np.zeros(3),), "returned tuple; want a pair"),
         ((0.0, np.zeros((1, 2))), r"values has shape \(\); want"),
-        ((lambda R: np.zeros((len(R), 1)), lambda R: R), r"values has shape \(\d+, 1\)"),
+        (
+            (lambda R: np.zeros((len(R), 1)), lambda R: R),
+            r"values has shape \(\d+, 1\)",
+        ),
         ((lambda R: np.zeros(len(R)), lambda R: R[0]), r"gradients has shape \(2,\)"),
-        ((lambda R: np.zeros(len(R)), lambda R: R * 1j), "gradients has dtype complex128"),
+        (
+            (lambda R: np.zeros(len(R)), lambda R: R * 1j),
+            "gradients has dtype complex128",
+        ),
         ((lambda R: np.full(len(R), "a"), lambda R: R), "values has dtype <U1"),
         ((lambda R: np.full(len(R), None), lambda R: R), "values has dtype object"),
     ],

@@ -42,7 +42,7 @@ def interrupted(act: Any, delay: float) -> float:
     raise AssertionError("ended before the interrupt")
 
 
-LONG = {"max_iter": 10**8, "tol": 1e-300, "n_threads": 1}
+LONG: dict[str, Any] = {"max_iter": 10**8, "tol": 1e-300, "n_threads": 1}
 
 
 def test_interrupts_of_fits() -> None:
@@ -50,8 +50,10 @@ def test_interrupts_of_fits() -> None:
     X = np.random.default_rng(0).normal(size=(2000, 60))
     delays = []
     for k in range(20):
-        m = SCQM(2, loss=("l1", "l2")[k % 2], solver=("rgd", "lbfgs")[k // 2 % 2], **LONG)
-        delays.append(interrupted(lambda m=m: m.fit(X), 0.005 + 0.03 * k))  # type: ignore[misc]
+        m = SCQM(
+            2, loss=("l1", "l2")[k % 2], solver=("rgd", "lbfgs")[k // 2 % 2], **LONG
+        )
+        delays.append(interrupted(lambda m=m: m.fit(X), 0.005 + 0.03 * k))
         assert not hasattr(m, "components_")
     assert np.median(delays) < 0.2
     assert max(delays) < 1
@@ -67,7 +69,7 @@ def test_interrupts_of_losses_in_python() -> None:
 
     for k in range(5):
         m = SCQM(1, loss=loss, solver="rgd", **LONG)
-        assert interrupted(lambda m=m: m.fit(X), 0.02 + 0.02 * k) < 1  # type: ignore[misc]
+        assert interrupted(lambda m=m: m.fit(X), 0.02 + 0.02 * k) < 1
 
 
 def test_jobs_end() -> None:
@@ -175,12 +177,18 @@ print(scqm.SCQM(2).fit(X).status_ != "")
 def test_threads_give_equal_bits() -> None:
     """8 threads of 200 fits."""
     X = make_arc(30, random_state=0)[0]
-    settings: dict[str, Any] = {"loss": "squared_l2", "n_threads": 1, "max_iter": 2, "tol": 1.0}
+    settings: dict[str, Any] = {
+        "loss": "squared_l2",
+        "n_threads": 1,
+        "max_iter": 2,
+        "tol": 1.0,
+    }
     want = SCQM(1, **settings).fit(X).embedding_
 
     def fits(_: int) -> bool:
         return all(
-            np.array_equal(SCQM(1, **settings).fit(X).embedding_, want) for _ in range(200)
+            np.array_equal(SCQM(1, **settings).fit(X).embedding_, want)
+            for _ in range(200)
         )
 
     with ThreadPoolExecutor(8) as pool:

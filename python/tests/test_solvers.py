@@ -137,7 +137,9 @@ class Laws(Solver):
         cost, gradient = problem.cost_and_gradient(x)
         linear = problem.inner(x, gradient, v)
         errors = [
-            abs(problem.cost(problem.retract(x, [t * p for p in v])) - cost - t * linear)
+            abs(
+                problem.cost(problem.retract(x, [t * p for p in v])) - cost - t * linear
+            )
             for t in (1e-3, 1e-4)
         ]
         assert np.log10(errors[0] / errors[1]) == pytest.approx(2, abs=0.1)
@@ -158,7 +160,9 @@ class Walk(Solver):
     def minimize(self, problem: Problem, x0: Point) -> Any:
         rng = np.random.default_rng(0)
         for _ in range(20):
-            v = problem.project(x0, [0.01 * rng.normal(size=b.shape) for b in problem.blocks])
+            v = problem.project(
+                x0, [0.01 * rng.normal(size=b.shape) for b in problem.blocks]
+            )
             self.best = min(self.best, problem.cost(problem.retract(x0, v)))
         self.best = min(self.best, problem.cost(x0))
         return self.result(x0) if callable(self.result) else self.result

@@ -1,0 +1,135 @@
+"""Data sets and pictures."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import matplotlib.figure
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+
+import scqm
+from scqm import SCQM, datasets, plot
+
+ROOT = Path(__file__).resolve().parents[2]
+
+MAKERS: list[tuple[Callable[..., Any], int, Callable[[Any], Any]]] = [
+    (datasets.make_arc, 2, lambda x: np.hypot(*x.T) - 1),
+    (datasets.make_sphere, 3, lambda x: np.linalg.norm(x, axis=1) - 1),
+    (
+        datasets.make_torus,
+        3,
+        lambda x: np.hypot(np.hypot(x[:, 0], x[:, 1]) - 2, x[:, 2]) - 1,
+    ),
+    (
+        datasets.make_swiss_roll,
+        3,
+        lambda x: np.sin(np.hypot(x[:, 0], x[:, 2]) - np.arctan2(x[:, 2], x[:, 0])),
+    ),
+]
+
+
+@pytest.mark.parametrize(("make", "dim", "violation"), MAKERS)
+def test_surfaces(make: Any, dim: int, violation: Any) -> None:
+    X, clean = make(200, noise=0.1, random_state=0)
+    assert X.shape == clean.shape == (200, dim)
+    assert np.abs(violation(clean)).max() < 1e-12
+    again, _ = make(200, noise=0.1, random_state=0)
+    np.testing.assert_array_equal(X, again)
+    other, _ = make(200, noise=0.1, random_state=1)
+    assert not np.array_equal(X, other)
+    exact, same = make(50, noise=0.0, random_state=0)
+    np.testing.assert_array_equal(exact, same)
+    with pytest.raises(scqm.InputError, match="scale is -1; want"):
+        make(10, noise=-1)
+
+
+@pytest.mark.parametrize("p", [1.0, 1.5, 2.0, 4.0])
+def test_generalized_gaussian(p: float) -> None:
+    e = datasets.generalized_gaussian_noise((200000,), p, 0.5, random_state=0)
+    # E |e/scale|^p = 1/p, and the distribution is symmetric.
+    assert (np.abs(e / 0.5) ** p).mean() == pytest.approx(1 / p, rel=0.02)
+    assert abs(e.mean()) < 0.005
+    with pytest.raises(scqm.InputError, match="p is 0"):
+        datasets.generalized_gaussian_noise((2,), 0)
+
+
+def test_radial_laplace() -> None:
+    e = datasets.radial_laplace_noise(50000, 3, 0.5, random_state=0)
+    assert np.linalg.norm(e, axis=1).mean() == pytest.approx(3 * 0.5, rel=0.02)
+    np.testing.assert_allclose(np.cov(e.T), np.eye(3) * 0.25 * 4, atol=0.03)
+
+
+def test_torus_is_uniform() -> None:
+    _, clean = datasets.make_torus(50000, noise=0.0, random_state=0)
+    outer = np.hypot(clean[:, 0], clean[:, 1]) > 2
+    # The outer half has (pi R + 2 r) / (2 pi R) of the surface.
+    assert outer.mean() == pytest.approx((2 * np.pi + 2) / (4 * np.pi), abs=0.01)
+
+
+def test_digits_are_those_of_the_repository() -> None:
+    digits = datasets.load_digits_sample()
+    with gzip.open(ROOT / "testdata" / "mnist" / "images-idx3-ubyte.gz") as file:
+        images = np.frombuffer(file.read(), np.uint8, offset=16).reshape(-1, 784)
+    with gzip.open(ROOT / "testdata" / "mnist" / "labels-idx1-ubyte.gz") as file:
+        labels = np.frombuffer(file.read(), np.uint8, offset=8)
+    np.testing.assert_array_equal(digits.data * 255, images)
+    np.testing.assert_array_equal(digits.target, labels)
+    some = datasets.load_digits_sample([9, 4], 3)
+    assert sorted(some.target.tolist()) == [4, 4, 4, 9, 9, 9]
+    assert datasets.load_digits_sample(4).data.shape == (100, 784)
+    with pytest.raises(
+        scqm.InputError, match=r"no digit 3; there are \[2, 4, 6, 8, 9\]"
+    ):
+        datasets.load_digits_sample([3])
+
+
+@pytest.fixture(scope="module")
+def digits() -> tuple[SCQM, datasets.Digits]:
+    sample = datasets.load_digits_sample([4, 9], 15)
+    return SCQM(2, max_iter=20, tol=1.0).fit(sample.data), sample
+
+
+def test_pictures(digits: tuple[SCQM, datasets.Digits]) -> None:
+    m, sample = digits
+    ax = plot.embedding(m, sample.target)
+    np.testing.assert_array_equal(ax.collections[0].get_offsets(), m.embedding_)
+    figure = plot.reconstruction_grid(m, sample.data, n_columns=5)
+    assert isinstance(figure, matplotlib.figure.Figure)
+    assert len(figure.axes) == 10
+    shown = figure.axes[5].images[0].get_array()
+    np.testing.assert_array_equal(
+        np.asarray(shown).ravel(), m.project(sample.data[:1])[0]
+    )
+    assert len(plot.interpolation_grid(m, n=4).axes) == 16
+    ax = plot.convergence(m, m, against="passes")
+    assert len(ax.lines) == 2
+    assert ax.get_yscale() == "log"
+    ax = plot.projection_arrows(m, sample.data, ax=plt.figure().add_subplot())
+    assert len(ax.collections) == 3
+    plt.close("all")
+
+
+def test_pictures_of_one_component() -> None:
+    X, _ = datasets.make_arc(40, random_state=0)
+    m = SCQM(1).fit(X)
+    assert plot.embedding(m).get_xlabel() == "component 0"
+    assert len(plot.interpolation_grid(m, n=3, shape=(1, 2)).axes) == 3
+    with pytest.raises(scqm.InputError, match="no images of shape"):
+        plot.reconstruction_grid(m, X)
+    with pytest.raises(scqm.InputError, match="against is 'time'"):
+        plot.convergence(m, against="time")
+    m2 = SCQM(2).fit(datasets.make_sphere(40, random_state=0)[0])
+    with pytest.raises(scqm.InputError, match="want two of 0 to 1"):
+        plot.embedding(m2, components=(0, 2))
+    plt.close("all")
+
+
+def test_plot_is_found_without_an_import() -> None:
+    assert scqm.plot is plot
+    with pytest.raises(AttributeError, match="no attribute 'pictures'"):
+        _ = scqm.pictures

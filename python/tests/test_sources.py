@@ -1,0 +1,121 @@
+"""The sources: examples in docstrings, their form, types and style."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import inspect
+import pkgutil
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import scqm
+
+ROOT = Path(__file__).resolve().parents[2]
+MODULES = ["scqm"] + [
+    f"scqm.{m.name}" for m in pkgutil.iter_modules(scqm.__path__) if m.name != "_core"
+]
+PUBLIC = [m for m in MODULES if not m.rpartition(".")[2].startswith("_")]
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_docstrings_run(name: str) -> None:
+    outcome = doctest.testmod(importlib.import_module(name))
+    assert outcome.failed == 0
+
+
+def exported() -> list[str]:
+    found = []
+    for module in map(importlib.import_module, PUBLIC[1:]):
+        for name in module.__all__:
+            thing = getattr(module, name)
+            if inspect.isclass(thing) or inspect.isfunction(thing):
+                found.append(f"{thing.__module__}.{name}")
+    return sorted({*found, "scqm._estimator.SCQM", "scqm._estimator.load"})
+
+
+def documented(name: str) -> list[str]:
+    """Return the name and those of the public methods defined there."""
+    module, _, last = name.rpartition(".")
+    thing = getattr(importlib.import_module(module), last)
+    methods = [
+        f"{name}.{m}"
+        for m, f in vars(thing).items()
+        if inspect.isclass(thing) and inspect.isfunction(f) and not m.startswith("_")
+    ]
+    return [name, *methods]
+
+
+# What numpydoc need not find: summaries may continue on a second line or begin
+# with a verb of another form, and not everything has an example, a section See
+# Also or an extended summary.
+LEFT_OUT = {"ES01", "EX01", "SA01", "SA04", "GL01", "GL03", "GL08", "SS05", "SS06", "PR01", "PR02", "RT01", "RT03", "YD01", "GL02"}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", exported())
+def test_docstrings_are_numpydoc(name: str) -> None:
+    validate = pytest.importorskip("numpydoc.validate")
+    for part in documented(name):
+        errors = [e for e in validate.validate(part)["errors"] if e[0] not in LEFT_OUT]
+        assert not errors, part
+
+
+def test_parameters_are_documented() -> None:
+    for name in exported():
+        module, _, last = name.rpartition(".")
+        thing: Any = getattr(importlib.import_module(module), last)
+        if not inspect.isfunction(thing) and name != "scqm._estimator.SCQM":
+            continue
+        for parameter in inspect.signature(thing).parameters.values():
+            pattern = rf"(?m)^\s*(.*, )?\**{parameter.name}(, .*)?( : .*)?$"
+            assert re.search(pattern, inspect.getdoc(thing) or ""), (name, parameter)
+
+
+def test_stub_lists_what_the_library_exports() -> None:
+    stub = (ROOT / "python" / "scqm" / "_core.pyi").read_text(encoding="utf-8")
+    declared = set(re.findall(r"def (bindings_\w+)", stub))
+    assert declared == {n for n in dir(scqm._core) if n.startswith("bindings_")}
+
+
+def test_version() -> None:
+    assert scqm.__version__ == scqm._core.bindings_Version()
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["ruff", "check", "-q", "setup.py", "python"],
+        ["ruff", "format", "-q", "--diff", "setup.py", "python"],
+        ["mypy", "python/scqm", "python/examples", "python/tests"],
+    ],
+    ids=" ".join,
+)
+def test_style_and_types(command: list[str]) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", *command],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    "example", sorted((ROOT / "python" / "examples").glob("*.py")), ids=lambda p: p.stem
+)
+def test_examples_run(example: Path, tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, str(example)],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout
