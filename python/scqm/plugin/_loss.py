@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, TypeAlias
@@ -21,7 +22,7 @@ class ParameterError(ValueError):
     """A parameter that the loss does not take, or a value that it cannot use."""
 
 
-class parameter:  # noqa: N801 - reads like a function where it is used
+class parameter:
     """A parameter of a loss, declared in the body of its class.
 
     Parameters
@@ -82,10 +83,10 @@ class parameter:  # noqa: N801 - reads like a function where it is used
             raise ParameterError(f"{self.name} = {value!r} is not finite")
         s = self.schema
         tests = {
-            "exclusiveMinimum": ("above", lambda v, b: v > b),
-            "exclusiveMaximum": ("below", lambda v, b: v < b),
-            "minimum": ("at least", lambda v, b: v >= b),
-            "maximum": ("at most", lambda v, b: v <= b),
+            "exclusiveMinimum": ("above", operator.gt),
+            "exclusiveMaximum": ("below", operator.lt),
+            "minimum": ("at least", operator.ge),
+            "maximum": ("at most", operator.le),
         }
         for key, (words, holds) in tests.items():
             if key in s and not holds(value, s[key]):

@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import numpy as np
-
 from scqm.plugin import _wire as wire
 from scqm.plugin._loss import STRUCTURES, Array, Loss, ParameterError, check_declaration, schema_of
 
@@ -186,7 +185,7 @@ def _handler(grpc: Any, call: Callable[[bytes], bytes]) -> Any:
             return call(message)
         except _Refusal as e:
             code, sentence = e.code, str(e)
-        except Exception as e:
+        except Exception as e:  # noqa: BLE001 - whatever the author of a loss does
             traceback.print_exc(file=sys.stderr)
             frame = traceback.extract_tb(e.__traceback__)[-1]
             code, sentence = "ABORTED", f"{type(e).__name__}: {e} ({Path(frame.filename).name}:{frame.lineno})"
@@ -212,7 +211,7 @@ def serve(loss: Loss | type[Loss]) -> NoReturn:
     if os.environ.get(COOKIE_KEY) != COOKIE_VALUE:
         sys.exit(f"{sys.argv[0]} is a plugin: scqm starts it; try `scqm plugin check {sys.argv[0]}`")
     try:
-        import grpc
+        import grpc  # type: ignore[import-untyped,unused-ignore]
     except ModuleNotFoundError:
         sys.exit("the Python package grpcio is missing; run: python -m pip install grpcio")
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -243,7 +242,7 @@ def _services(grpc: Any, service: Service, ended: threading.Event) -> tuple[Any,
     def health(_: bytes) -> bytes:
         return b"\x08\x01"  # SERVING
 
-    services = {
+    services: dict[str, dict[str, Callable[[bytes], bytes]]] = {
         "scqm.plugin.v1.Loss": service.calls,
         "plugin.GRPCController": {"Shutdown": shutdown},
         "grpc.health.v1.Health": {"Check": health},

@@ -78,9 +78,13 @@ def configure_request(message: bytes) -> str:
     return "".join(bytes(v).decode() for number, v in _fields(message) if number == 1 and isinstance(v, memoryview))
 
 
-def configure_response(structure: int, dim: int, non_convex: bool, weights: bool, products: bool, smooth: bool) -> bytes:
+def configure_response(
+    structure: int, dim: int, non_convex: bool, weights: bool, products: bool, smooth: bool
+) -> bytes:
     """Encode ConfigureResponse."""
-    return b"".join(_number(i, int(v)) for i, v in enumerate((structure, dim, non_convex, weights, products, smooth), 1))
+    return b"".join(
+        _number(i, int(v)) for i, v in enumerate((structure, dim, non_convex, weights, products, smooth), 1)
+    )
 
 
 def attach_request(message: bytes) -> tuple[int, str, int]:

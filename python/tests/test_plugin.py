@@ -1,0 +1,322 @@
+"""The plugin SDK: declarations, messages, checks, and a served plugin."""
+
+import importlib.machinery
+import importlib.util
+import json
+import math
+import os
+import signal
+import struct
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import grpc
+import numpy as np
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+if importlib.util.find_spec("scqm") is None or importlib.util.find_spec("scqm.plugin") is None:
+    sys.path.insert(0, str(ROOT / "python"))
+
+from scqm.plugin import Loss, ParameterError, PluginNotFoundError, check, find, folders, new, parameter
+from scqm.plugin import _wire as wire
+from scqm.plugin._server import Service
+
+EXAMPLE = ROOT / "plugins" / "examples" / "student_t" / "scqm-loss-student_t"
+
+
+def example():
+    """Import the example plugin."""
+    loader = importlib.machinery.SourceFileLoader("student_t", str(EXAMPLE))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("student_t", loader))
+    loader.exec_module(module)
+    return module.StudentT
+
+
+class Square(Loss):
+    """Squares."""
+
+    name = "square"
+    factor = parameter(1.0, above=0, doc="factor")
+
+    def evaluate(self, r):
+        return self.factor * (r * r).sum(axis=1), 2 * self.factor * r
+
+
+def test_parameters_are_checked():
+    class Knobs(Loss):
+        name = "knobs"
+        a = parameter(1.0, above=0, below=2)
+        n = parameter(3, at_least=1, at_most=9)
+        mode = parameter("x", choices=["x", "y"])
+        fast = parameter(False)
+
+        def evaluate(self, r):
+            return r[:, 0], r
+
+    knobs = Knobs(a=1, n=4.0, mode="y")
+    assert (knobs.a, knobs.n, knobs.mode, knobs.fast) == (1.0, 4, "y", False)
+    assert isinstance(knobs.n, int)
+    for bad in (
+        {"a": 0.0},
+        {"a": 2.0},
+        {"a": math.nan},
+        {"a": "1"},
+        {"a": True},
+        {"n": 0},
+        {"n": 10},
+        {"n": 1.5},
+        {"mode": "z"},
+        {"fast": 1},
+        {"none": 1},
+    ):
+        with pytest.raises(ParameterError, match=next(iter(bad))):
+            Knobs(**bad)
+    with pytest.raises(TypeError):
+        parameter([1.0])
+
+
+def test_declarations_are_checked():
+    def declare(**members):
+        return type("Wrong", (Square,), members)
+
+    for members, says in (
+        ({"name": "Big"}, "name"),
+        ({"structure": "round"}, "structure"),
+        ({"structure": "radial"}, "must define profile"),
+        ({"evaluate": Loss.evaluate}, "must define evaluate"),
+    ):
+        with pytest.raises(TypeError, match=says):
+            check(declare(**members))
+
+
+def test_the_example_is_student_t():
+    stats = example()(nu=3.0, sigma=0.5)
+    r = np.random.default_rng(0).normal(size=(20, 4))
+    values, gradients = stats.evaluate(r)
+    density = (1 + (r / 0.5) ** 2 / 3) ** -2
+    np.testing.assert_allclose(values, -np.log(density).sum(axis=1), rtol=1e-12)
+    h = 1e-6
+    np.testing.assert_allclose(
+        gradients[:, 0],
+        (stats.evaluate(r + h * np.eye(4)[0])[0] - stats.evaluate(r - h * np.eye(4)[0])[0]) / 2 / h,
+        rtol=1e-7,
+    )
+    own = [line for line in EXAMPLE.read_text().split("class StudentT")[1].splitlines() if line.strip()]
+    assert len(own) < 40
+
+
+def test_good_losses_pass():
+    for loss in (Square, Square(factor=3.0), example()):
+        report = check(loss)
+        assert report.ok, str(report)
+
+
+@pytest.mark.parametrize(
+    ("law", "evaluate"),
+    [
+        ("shapes", lambda self, r: (r, r)),
+        ("finite", lambda self, r: (r[:, 0] / 0, r)),
+        ("not negative", lambda self, r: (-(r * r).sum(axis=1), -2 * r)),
+        ("residuals kept", lambda self, r: (np.square(r, out=r).sum(axis=1), r)),
+        ("batch equals single", lambda self, r: ((r * r).sum(axis=1) + len(r) * 1e-6, 2 * r)),
+        ("gradient slope", lambda self, r: ((r * r).sum(axis=1), 2.02 * r)),
+        ("zero residual", lambda self, r: ((r * r).sum(axis=1), 2 * r * r / r)),
+        ("convex", lambda self, r: (np.sqrt(np.abs(r)).sum(axis=1), np.sign(r) / 2 / np.sqrt(np.abs(r) + 1e-300))),
+    ],
+)
+def test_check_finds_wrong_losses(law, evaluate):
+    report = check(type("Wrong", (Square,), {"evaluate": evaluate}))
+    assert law in report.broken, str(report)
+
+
+def test_check_finds_wrong_extras():
+    class Wrong(Square):
+        structure = "separable"
+
+        def profile(self, x):
+            return x * x, 2 * x, x
+
+        def weights(self, r):
+            return np.ones_like(r)
+
+        def hessian_product(self, r, v):
+            return v
+
+    assert {"profile", "majorizer", "Hessian product"} <= set(check(Wrong).broken)
+
+
+def varint(n):
+    out = b""
+    while n > 127:
+        out, n = out + bytes([n & 127 | 128]), n >> 7
+    return out + bytes([n])
+
+
+def evaluate_message(r, want, eps=0.0, packed=True):
+    rows, dim = r.shape
+    message = b"\x08" + varint(rows) + b"\x10" + varint(dim)
+    if eps:
+        message += b"\x19" + struct.pack("<d", eps)
+    if packed:
+        message += b"\x22" + varint(len(want)) + bytes(want)
+    else:
+        message += b"".join(b"\x20" + bytes([q]) for q in want)
+    data = r.astype("<f8").tobytes()
+    return message + b"\x32" + varint(len(data)) + data
+
+
+def results_of(reply):
+    fields = list(wire._fields(reply))
+    return fields[0][1], [np.frombuffer(value, "<f8") for number, value in fields if number == 2]
+
+
+@pytest.mark.parametrize("packed", [True, False])
+def test_evaluation_in_bytes(packed):
+    service = Service(Square())
+    service.configure(b"\x0a\x0f" + b'{"factor": 2.0}')
+    r = np.random.default_rng(1).normal(size=(300, 3))
+    rows, (gradients, values) = results_of(
+        service.evaluate(evaluate_message(r, [wire.GRADIENTS, wire.VALUES], packed=packed))
+    )
+    assert rows == 300
+    np.testing.assert_array_equal(values, 2 * (r * r).sum(axis=1))
+    np.testing.assert_array_equal(gradients.reshape(r.shape), 4 * r)
+
+
+def test_damaged_messages_are_errors():
+    good = evaluate_message(np.ones((2, 2)), [wire.VALUES])
+    for cut in (1, 3, len(good) - 1):
+        with pytest.raises(ValueError, match="damaged|reshape|buffer"):
+            service = Service(Square())
+            service.configure(b"")
+            service.evaluate(good[:cut] if cut < 4 else good[:-1])
+    with pytest.raises(ValueError, match="damaged"):
+        wire.evaluate_request(b"\x08" + b"\xff" * 11)
+
+
+def environment(**env):
+    """The environment of a plugin, in which python3 is this interpreter."""
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    return os.environ | {"SCQM_PLUGIN_COOKIE": "loss", "PYTHONPATH": str(ROOT / "python"), "PATH": path} | env
+
+
+class Served:
+    """A plugin, started as any host would."""
+
+    def __init__(self, path, folder, **env):
+        self.process = subprocess.Popen(
+            [path],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=environment(PLUGIN_UNIX_SOCKET_DIR=str(folder), **env),
+        )
+        self.line = self.process.stdout.readline().strip()
+        if self.line:
+            self.channel = grpc.insecure_channel("unix:" + self.line.split("|")[3])
+
+    def call(self, method, message=b"", service="scqm.plugin.v1.Loss"):
+        return self.channel.unary_unary(f"/{service}/{method}")(message, timeout=10)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.kill()
+        self.process.communicate()
+
+
+def test_a_served_plugin(tmp_path):
+    with Served(EXAMPLE, tmp_path) as plugin:
+        core, version, network, address, transport, _ = plugin.line.split("|")
+        assert (core, version, network, transport) == ("1", "1", "unix", "grpc")
+        assert Path(address).parent == tmp_path
+        assert plugin.call("Check", b"\x0a\x06plugin", service="grpc.health.v1.Health") == b"\x08\x01"
+        described = [bytes(value).decode() for _, value in wire._fields(plugin.call("Describe"))]
+        assert described[0] == "student_t"
+        schema = json.loads(described[-1])
+        assert schema["properties"]["nu"]["exclusiveMinimum"] == 0
+        plugin.process.send_signal(signal.SIGINT)  # Ctrl-C is for the host
+        assert dict(wire._fields(plugin.call("Configure"))) == {1: 2, 3: 1, 4: 1}
+        r = np.random.default_rng(2).normal(size=(5, 2))
+        _, (values,) = results_of(plugin.call("Evaluate", evaluate_message(r, [wire.VALUES])))
+        np.testing.assert_allclose(values, example()().evaluate(r)[0], rtol=1e-15)
+        with pytest.raises(grpc.RpcError) as refused:
+            plugin.call("Configure", b"\x0a\x0b" + b'{"nu": 0.0}')
+        assert refused.value.code() is grpc.StatusCode.INVALID_ARGUMENT
+        assert refused.value.details() == "nu = 0.0 is not above 0.0"
+        plugin.call("Shutdown", service="plugin.GRPCController")
+        assert plugin.process.wait(5) == 0
+
+
+def test_exceptions_of_a_loss_are_told(tmp_path):
+    path = tmp_path / "scqm-loss-broken"
+    path.write_text(
+        f"#!{sys.executable}\nfrom scqm.plugin import Loss, serve\nclass B(Loss):\n name = 'b'\n"
+        " def evaluate(self, r):\n  print('here')\n  return r.no_such_thing\nserve(B)\n"
+    )
+    path.chmod(0o755)
+    with Served(path, tmp_path) as plugin:
+        plugin.call("Configure")
+        with pytest.raises(grpc.RpcError) as failed:
+            plugin.call("Evaluate", evaluate_message(np.ones((1, 1)), [wire.VALUES]))
+        assert "no_such_thing" in failed.value.details()
+        assert "scqm-loss-broken:7" in failed.value.details()
+        plugin.process.kill()
+        out, err = plugin.process.communicate()
+        assert "here" not in out
+        assert "Traceback" in err
+
+
+def test_a_plugin_started_by_hand_explains_itself(tmp_path):
+    with Served(EXAMPLE, tmp_path, SCQM_PLUGIN_COOKIE="") as plugin:
+        assert plugin.line == ""
+        assert "is a plugin" in plugin.process.stderr.read()
+        assert plugin.process.wait(5) == 1
+
+
+def test_a_plugin_ends_with_its_host(tmp_path):
+    code = (
+        "import subprocess, sys; p = subprocess.Popen([sys.argv[1]], stdout=subprocess.PIPE, text=True);"
+        "print(p.stdout.readline().strip(), p.pid, flush=True)"
+    )
+    env = environment(PLUGIN_UNIX_SOCKET_DIR=str(tmp_path))
+    out = subprocess.run(
+        [sys.executable, "-c", code, EXAMPLE], env=env, stdout=subprocess.PIPE, text=True, check=True
+    ).stdout
+    line, pid = out.split()
+    assert line.startswith("1|1|unix|")
+    for _ in range(100):
+        try:
+            os.kill(int(pid), 0)
+        except ProcessLookupError:
+            return
+        time.sleep(0.05)
+    pytest.fail("the plugin outlives its host")
+
+
+def test_new_and_find(tmp_path, monkeypatch):
+    path = new("mine", tmp_path)
+    assert path == tmp_path / "scqm-loss-mine"
+    assert path.stat().st_mode & 0o777 == 0o755
+    assert path.read_text().startswith(f"#!{sys.executable}\n")
+    with pytest.raises(FileExistsError):
+        new("mine", tmp_path)
+    with pytest.raises(ValueError, match="Mine"):
+        new("Mine", tmp_path)
+    monkeypatch.setenv("SCQM_PLUGIN_PATH", f"{tmp_path / 'none'}{os.pathsep}{tmp_path}")
+    assert folders()[1] == tmp_path
+    assert find("mine") == path
+    assert find(str(path)) == path
+    for missing in ("yours", str(tmp_path / "yours")):
+        with pytest.raises(PluginNotFoundError, match="yours"):
+            find(missing)
+
+
+def test_both_commands_write_the_same_template():
+    ours = ROOT / "python" / "scqm" / "plugin" / "template.txt"
+    assert ours.read_text() == (ROOT / "plugins" / "templates" / "python.tmpl").read_text()
