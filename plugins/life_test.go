@@ -144,8 +144,8 @@ func attempt(t *testing.T, mode string, o Options) (l framework.Loss, took time.
 }
 
 func (m misdeed) try(t *testing.T, o Options, deadline time.Duration) {
-	if m.kind == nil {
-		o.CallTimeout = 0 // it answers, at its own pace
+	if m.kind != ErrTimeout { // it acts, at its own pace
+		o.StartTimeout, o.CallTimeout, deadline = 0, 0, DefaultStartTimeout
 	}
 	l, took, err := attempt(t, m.mode, o)
 	if m.kind == nil {
