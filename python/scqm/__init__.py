@@ -11,25 +11,24 @@ the way to write your own, :mod:`scqm.solvers` the same for solvers,
 
 import importlib
 
-from . import datasets, exceptions, losses, solvers
-from ._estimator import SCQM, load
 from ._version import __version__
-from .exceptions import (
-    BudgetError,
-    FileError,
-    ForkError,
-    InputError,
-    InternalError,
-    LossError,
-    NonFiniteError,
-    ScqmError,
-)
-from .losses import Loss
-from .solvers import Problem, Solver
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from . import plot
+    from . import datasets, exceptions, losses, plot, plugin, solvers
+    from ._estimator import SCQM, load
+    from .exceptions import (
+        BudgetError,
+        FileError,
+        ForkError,
+        InputError,
+        InternalError,
+        LossError,
+        NonFiniteError,
+        ScqmError,
+    )
+    from .losses import Loss
+    from .solvers import Problem, Solver
 
 __all__ = [
     "SCQM",
@@ -50,12 +49,35 @@ __all__ = [
     "load",
     "losses",
     "plot",
+    "plugin",
     "solvers",
 ]
 
+# Modules are imported when they are first used: a plugin needs scqm.plugin
+# only, not the compiled library and scikit-learn, and pictures are for few
+# programs.
+_MODULES = ("datasets", "exceptions", "losses", "plot", "plugin", "solvers")
+_HOMES = {
+    "SCQM": "_estimator",
+    "load": "_estimator",
+    "Loss": "losses",
+    "Problem": "solvers",
+    "Solver": "solvers",
+}
+
 
 def __getattr__(name: str) -> object:
-    # Pictures are for few programs, and Matplotlib takes long to import.
-    if name == "plot":
-        return importlib.import_module("scqm.plot")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value: object
+    if name in _MODULES:
+        value = importlib.import_module(f"scqm.{name}")
+    elif name in __all__:
+        home = _HOMES.get(name, "exceptions")
+        value = getattr(importlib.import_module(f"scqm.{home}"), name)
+    else:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -11,11 +11,15 @@ from scqm.plugin._new import new
 
 def main(args: list[str] | None = None) -> int:
     """Run a command and return its exit code."""
-    parser = argparse.ArgumentParser(prog="python -m scqm.plugin", description="Begin and find loss plugins.")
+    parser = argparse.ArgumentParser(
+        prog="python -m scqm.plugin", description="Begin and find loss plugins."
+    )
     commands = parser.add_subparsers(dest="command", required=True)
     begin = commands.add_parser("new", help="write a plugin to begin with")
     begin.add_argument("name", metavar="NAME", help="name of the loss")
-    begin.add_argument("-o", "--output", metavar="FOLDER", default=".", help="folder to write into")
+    begin.add_argument(
+        "-o", "--output", metavar="FOLDER", default=".", help="folder to write into"
+    )
     where = commands.add_parser("find", help="print the file of a plugin")
     where.add_argument("name", metavar="NAME")
     given = parser.parse_args(args)
@@ -24,7 +28,11 @@ def main(args: list[str] | None = None) -> int:
             print(find(given.name))
         else:
             path = new(given.name, given.output)
-            print(f"wrote {path}\nnext: scqm plugin check ./{path}" if not path.is_absolute() else f"wrote {path}")
+            print(
+                f"wrote {path}\nnext: scqm plugin check ./{path}"
+                if not path.is_absolute()
+                else f"wrote {path}"
+            )
     except (OSError, ValueError) as e:
         print(f"scqm.plugin: {given.command}: {e}", file=sys.stderr)
         return 2

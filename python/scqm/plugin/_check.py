@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+
 from scqm.plugin._loss import Array, Loss, check_declaration
 
 _ROWS, _DIM = 16, 5
@@ -49,13 +50,13 @@ class CheckReport:
         return "\n".join(f"{v.law}: {v.detail}" for v in self.verdicts)
 
 
-class _BrokenLaw(Exception):
+class _BrokenLawError(Exception):
     pass
 
 
 def _insist(holds: Any, detail: str) -> None:
     if not np.all(holds):
-        raise _BrokenLaw(detail)
+        raise _BrokenLawError(detail)
 
 
 def check(loss: Loss | type[Loss], *, seed: int = 0) -> CheckReport:
@@ -78,7 +79,9 @@ def check(loss: Loss | type[Loss], *, seed: int = 0) -> CheckReport:
     check_declaration(loss)
     rng = np.random.default_rng(seed)
     dim = loss.dim or _DIM
-    r = rng.choice([-1.0, 1.0], (_ROWS, dim)) * (0.05 + np.abs(rng.normal(size=(_ROWS, dim))))
+    r = rng.choice([-1.0, 1.0], (_ROWS, dim)) * (
+        0.05 + np.abs(rng.normal(size=(_ROWS, dim)))
+    )
     report = CheckReport(loss.name)
     laws = _laws(loss, r, rng)
     for number, (law, trial) in enumerate(laws):
@@ -86,21 +89,35 @@ def check(loss: Loss | type[Loss], *, seed: int = 0) -> CheckReport:
             with np.errstate(all="ignore"):
                 trial()
             report.verdicts.append(Verdict(law, True, "holds"))
-        except Exception as e:  # noqa: BLE001 - whatever the author of a loss does
-            text = str(e) if isinstance(e, _BrokenLaw) else f"{type(e).__name__}: {e}"
+        except Exception as e:
+            text = (
+                str(e) if isinstance(e, _BrokenLawError) else f"{type(e).__name__}: {e}"
+            )
             report.verdicts.append(Verdict(law, False, text))
             if number < 3:
                 break
     return report
 
 
-def _laws(loss: Any, r: Array, rng: np.random.Generator) -> list[tuple[str, Callable[[], None]]]:
+def _laws(
+    loss: Any, r: Array, rng: np.random.Generator
+) -> list[tuple[str, Callable[[], None]]]:
     laws: list[tuple[str, Callable[[], None]]] = [
         ("shapes", lambda: _shapes(loss, r)),
         ("finite", lambda: _finite(loss, r)),
-        ("not negative", lambda: _insist(loss.evaluate(r)[0] >= 0, f"a value is {np.min(loss.evaluate(r)[0])}")),
+        (
+            "not negative",
+            lambda: _insist(
+                loss.evaluate(r)[0] >= 0, f"a value is {np.min(loss.evaluate(r)[0])}"
+            ),
+        ),
         ("residuals kept", lambda: _kept(loss, r)),
-        ("deterministic", lambda: _same(loss.evaluate(r), loss.evaluate(r.copy()), "a second evaluation")),
+        (
+            "deterministic",
+            lambda: _same(
+                loss.evaluate(r), loss.evaluate(r.copy()), "a second evaluation"
+            ),
+        ),
         ("batch equals single", lambda: _single(loss, r)),
         ("empty batch", lambda: _shapes(loss, r[:0])),
         ("zero residual", lambda: _finite(loss, np.zeros((1, r.shape[1])))),
@@ -113,14 +130,22 @@ def _laws(loss: Any, r: Array, rng: np.random.Generator) -> list[tuple[str, Call
     if loss.offers("weights"):
         laws.append(("majorizer", lambda: _majorizer(loss, r, rng)))
     if loss.offers("hessian_product"):
-        laws.append(("Hessian product", lambda: _hessian(loss, r, rng.normal(size=r.shape))))
+        laws.append(
+            ("Hessian product", lambda: _hessian(loss, r, rng.normal(size=r.shape)))
+        )
     return laws
 
 
 def _shapes(loss: Any, r: Array) -> None:
     values, gradients = loss.evaluate(r)
-    _insist(np.shape(values) == r.shape[:1], f"values have shape {np.shape(values)}, want {r.shape[:1]}")
-    _insist(np.shape(gradients) == r.shape, f"gradients have shape {np.shape(gradients)}, want {r.shape}")
+    _insist(
+        np.shape(values) == r.shape[:1],
+        f"values have shape {np.shape(values)}, want {r.shape[:1]}",
+    )
+    _insist(
+        np.shape(gradients) == r.shape,
+        f"gradients have shape {np.shape(gradients)}, want {r.shape}",
+    )
 
 
 def _finite(loss: Any, r: Array) -> None:
@@ -142,7 +167,11 @@ def _same(a: tuple[Array, Array], b: tuple[Array, Array], what: str) -> None:
 def _single(loss: Any, r: Array) -> None:
     values, gradients = loss.evaluate(r)
     for i in range(len(r)):
-        _same(loss.evaluate(r[i : i + 1]), (values[i : i + 1], gradients[i : i + 1]), f"row {i} alone")
+        _same(
+            loss.evaluate(r[i : i + 1]),
+            (values[i : i + 1], gradients[i : i + 1]),
+            f"row {i} alone",
+        )
 
 
 def _slope(remainder: Callable[[float], tuple[float, float]]) -> float:
@@ -152,7 +181,7 @@ def _slope(remainder: Callable[[float], tuple[float, float]]) -> float:
         t = 2.0**-k
         error, size = remainder(t)
         if not np.isfinite(error):
-            raise _BrokenLaw(f"the remainder at step {t} is {error}")
+            raise _BrokenLawError(f"the remainder at step {t} is {error}")
         if error <= 1e4 * _ROUNDING * size:
             break
         points.append((np.log(t), np.log(error)))
@@ -168,17 +197,24 @@ def _gradient(loss: Any, r: Array, v: Array) -> None:
     for i in range(len(r)):
         slope = gradients[i] @ v[i]
 
-        def remainder(t: float, i: int = i, slope: float = slope) -> tuple[float, float]:
+        def remainder(
+            t: float, i: int = i, slope: float = slope
+        ) -> tuple[float, float]:
             moved = loss.evaluate(r[i : i + 1] + t * v[i : i + 1])[0][0]
             return abs(moved - values[i] - t * slope), abs(values[i])
 
         order = _slope(remainder)
-        _insist(order >= 2 - _SLOPE_TOLERANCE, f"Taylor slope {order:.2f} in row {i}, want 2")
+        _insist(
+            order >= 2 - _SLOPE_TOLERANCE,
+            f"Taylor slope {order:.2f} in row {i}, want 2",
+        )
 
 
 def _convex(loss: Any, r: Array, s: Array) -> None:
     a, b, middle = (np.asarray(loss.evaluate(x)[0]) for x in (r, s, (r + s) / 2))
-    _insist(middle <= (a + b) / 2 + _TOLERANCE * (a + b), "a midpoint lies above its chord")
+    _insist(
+        middle <= (a + b) / 2 + _TOLERANCE * (a + b), "a midpoint lies above its chord"
+    )
 
 
 def _profile(loss: Any, r: Array) -> None:
@@ -192,8 +228,14 @@ def _profile(loss: Any, r: Array) -> None:
         at = r.reshape(-1)
         phi, slope, _ = loss.profile(at)
         total, want = phi.reshape(r.shape).sum(axis=1), slope.reshape(r.shape)
-    _insist(np.isclose(total, values, rtol=_TOLERANCE), "its values are not those of evaluate")
-    _insist(np.isclose(want, gradients, rtol=_TOLERANCE, atol=1e-12), "its slopes are not those of evaluate")
+    _insist(
+        np.isclose(total, values, rtol=_TOLERANCE),
+        "its values are not those of evaluate",
+    )
+    _insist(
+        np.isclose(want, gradients, rtol=_TOLERANCE, atol=1e-12),
+        "its slopes are not those of evaluate",
+    )
     h = 1e-5 * np.maximum(np.abs(at), 1e-3)
     second = (loss.profile(at + h)[1] - loss.profile(at - h)[1]) / (2 * h)
     _insist(
@@ -214,12 +256,21 @@ def _majorizer(loss: Any, r: Array, rng: np.random.Generator) -> None:
         s = scale * rng.normal(size=r.shape)
         bound = values + (w * (s * s - r * r)).sum(axis=1) / 2
         size = values + np.abs(w * (s * s + r * r)).sum(axis=1)
-        _insist(loss.evaluate(s)[0] <= bound + _TOLERANCE * size, "the quadratic lies below the loss somewhere")
+        _insist(
+            loss.evaluate(s)[0] <= bound + _TOLERANCE * size,
+            "the quadratic lies below the loss somewhere",
+        )
 
 
 def _hessian(loss: Any, r: Array, v: Array) -> None:
     product = loss.hessian_product(r, v)
-    _insist(np.shape(product) == r.shape, f"products have shape {np.shape(product)}, want {r.shape}")
+    _insist(
+        np.shape(product) == r.shape,
+        f"products have shape {np.shape(product)}, want {r.shape}",
+    )
     h = 1e-6
     want = (loss.evaluate(r + h * v)[1] - loss.evaluate(r - h * v)[1]) / (2 * h)
-    _insist(np.isclose(product, want, rtol=1e-4, atol=1e-6), "it is not the derivative of the gradient")
+    _insist(
+        np.isclose(product, want, rtol=1e-4, atol=1e-6),
+        "it is not the derivative of the gradient",
+    )

@@ -24,7 +24,9 @@ def folders() -> list[Path]:
         Those of ``$SCQM_PLUGIN_PATH``, then ``scqm/plugins`` in the user's
         data directory.
     """
-    listed = [Path(f) for f in os.environ.get("SCQM_PLUGIN_PATH", "").split(os.pathsep) if f]
+    listed = [
+        Path(f) for f in os.environ.get("SCQM_PLUGIN_PATH", "").split(os.pathsep) if f
+    ]
     if sys.platform == "darwin":
         data = Path.home() / "Library" / "Application Support"
     else:
@@ -66,5 +68,6 @@ def find(name: str) -> Path:
             return script
     places = ", ".join(map(str, folders()))
     raise PluginNotFoundError(
-        f"there is no {file} in {places}, and no installed package declares it; give its path, or set SCQM_PLUGIN_PATH"
+        f"there is no {file} in {places}, and no installed package declares it; "
+        "give its path, or set SCQM_PLUGIN_PATH"
     )

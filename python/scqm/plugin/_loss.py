@@ -22,7 +22,7 @@ class ParameterError(ValueError):
     """A parameter that the loss does not take, or a value that it cannot use."""
 
 
-class parameter:
+class parameter:  # noqa: N801 - reads like a function where it is used
     """A parameter of a loss, declared in the body of its class.
 
     Parameters
@@ -51,11 +51,24 @@ class parameter:
         doc: str = "",
     ) -> None:
         if type(default) not in _TYPES:
-            raise TypeError(f"the default of a parameter is {default!r}; it must be a float, int, bool or str")
+            raise TypeError(
+                f"the default of a parameter is {default!r}; "
+                "it must be a float, int, bool or str"
+            )
         self.default = default
-        self.schema: dict[str, Any] = {"type": _TYPES[type(default)], "default": default}
-        bounds = {"exclusiveMinimum": above, "exclusiveMaximum": below, "minimum": at_least, "maximum": at_most}
-        self.schema |= {key: float(bound) for key, bound in bounds.items() if bound is not None}
+        self.schema: dict[str, Any] = {
+            "type": _TYPES[type(default)],
+            "default": default,
+        }
+        bounds = {
+            "exclusiveMinimum": above,
+            "exclusiveMaximum": below,
+            "minimum": at_least,
+            "maximum": at_most,
+        }
+        self.schema |= {
+            key: float(bound) for key, bound in bounds.items() if bound is not None
+        }
         if choices is not None:
             self.schema["enum"] = list(choices)
         if doc:
@@ -66,7 +79,9 @@ class parameter:
         self.name = name
 
     def __get__(self, instance: object, owner: type | None = None) -> Any:
-        return self if instance is None else instance.__dict__.get(self.name, self.default)
+        return (
+            self if instance is None else instance.__dict__.get(self.name, self.default)
+        )
 
     def __set__(self, instance: object, value: Any) -> None:
         instance.__dict__[self.name] = self._checked(value)
@@ -78,7 +93,9 @@ class parameter:
         if kind is int and isinstance(value, float) and value.is_integer():
             value = int(value)
         if type(value) is not kind:
-            raise ParameterError(f"{self.name} = {value!r} is not a {self.schema['type']}")
+            raise ParameterError(
+                f"{self.name} = {value!r} is not a {self.schema['type']}"
+            )
         if isinstance(value, float) and not math.isfinite(value):
             raise ParameterError(f"{self.name} = {value!r} is not finite")
         s = self.schema
@@ -145,7 +162,10 @@ class Loss:
         known = self.parameters()
         for name, value in params.items():
             if name not in known:
-                raise ParameterError(f"there is no parameter {name}; there are {', '.join(known) or 'none'}")
+                raise ParameterError(
+                    f"there is no parameter {name}; "
+                    f"there are {', '.join(known) or 'none'}"
+                )
             setattr(self, name, value)
         validate = getattr(self, "validate", None)
         if validate is not None:
@@ -173,7 +193,9 @@ class Loss:
         """Return the parameters by name, in the order of their declaration."""
         found: dict[str, parameter] = {}
         for owner in reversed(cls.__mro__):
-            found |= {name: p for name, p in vars(owner).items() if isinstance(p, parameter)}
+            found |= {
+                name: p for name, p in vars(owner).items() if isinstance(p, parameter)
+            }
         return found
 
     def offers(self, method: str) -> bool:
@@ -185,9 +207,15 @@ def check_declaration(loss: Loss) -> None:
     """Raise a TypeError that says what is wrong with the class of a loss."""
     who = type(loss).__name__
     if not _NAME.fullmatch(loss.name):
-        raise TypeError(f"{who}.name is {loss.name!r}; want a lower case letter and up to 63 of a-z, 0-9 and _")
+        raise TypeError(
+            f"{who}.name is {loss.name!r}; "
+            "want a lower case letter and up to 63 of a-z, 0-9 and _"
+        )
     if loss.structure not in STRUCTURES:
-        raise TypeError(f"{who}.structure is {loss.structure!r}; want one of {', '.join(STRUCTURES)}")
+        raise TypeError(
+            f"{who}.structure is {loss.structure!r}; "
+            f"want one of {', '.join(STRUCTURES)}"
+        )
     if type(loss).evaluate is Loss.evaluate:
         raise TypeError(f"{who} must define evaluate")
     if loss.structure != "black box" and not loss.offers("profile"):
@@ -199,6 +227,7 @@ def check_declaration(loss: Loss) -> None:
 def schema_of(loss: Loss) -> dict[str, Any] | None:
     """Return the JSON Schema of the parameters; their values are the defaults."""
     properties: Mapping[str, Any] = {
-        name: p.schema | {"default": getattr(loss, name)} for name, p in loss.parameters().items()
+        name: p.schema | {"default": getattr(loss, name)}
+        for name, p in loss.parameters().items()
     }
     return {"type": "object", "properties": properties} if properties else None

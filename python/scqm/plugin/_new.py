@@ -33,9 +33,14 @@ def new(name: str, folder: str | Path = ".") -> Path:
         If the file exists; nothing is overwritten.
     """
     if not re.fullmatch(r"[a-z][a-z0-9_]{0,63}", name):
-        raise ValueError(f"the name {name!r} is not a lower case letter and up to 63 of a-z, 0-9 and _")
+        raise ValueError(
+            f"the name {name!r} is not a lower case letter "
+            "and up to 63 of a-z, 0-9 and _"
+        )
     text = files("scqm.plugin").joinpath("template.txt").read_text(encoding="utf-8")
-    text = text.replace("#!/usr/bin/env python3", f"#!{sys.executable}", 1).replace("NAME", name)
+    text = text.replace("#!/usr/bin/env python3", f"#!{sys.executable}", 1).replace(
+        "NAME", name
+    )
     path = Path(folder) / (PREFIX + name)
     with path.open("x", encoding="utf-8") as f:
         f.write(text)

@@ -17,8 +17,16 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import numpy as np
+
 from scqm.plugin import _wire as wire
-from scqm.plugin._loss import STRUCTURES, Array, Loss, ParameterError, check_declaration, schema_of
+from scqm.plugin._loss import (
+    STRUCTURES,
+    Array,
+    Loss,
+    ParameterError,
+    check_declaration,
+    schema_of,
+)
 
 COOKIE_KEY, COOKIE_VALUE = "SCQM_PLUGIN_COOKIE", "loss"
 PROTOCOL = 1
@@ -27,7 +35,7 @@ _THREADS = 8
 _WATCH_SECONDS = 0.2
 
 
-class _Refusal(Exception):
+class _RefusalError(Exception):
     """What is answered with a gRPC status: its name and a sentence."""
 
     def __init__(self, code: str, sentence: str) -> None:
@@ -56,16 +64,21 @@ class Service:
         schema = schema_of(loss)
         summary = loss.summary or (type(loss).__doc__ or "").strip().split("\n")[0]
         text = json.dumps(schema) if schema else ""
-        return wire.describe_response(loss.name, loss.version, summary, loss.formula, text)
+        return wire.describe_response(
+            loss.name, loss.version, summary, loss.formula, text
+        )
 
     def configure(self, message: bytes) -> bytes:
         """Make the loss that the user wants, and say what it offers."""
         given = json.loads(wire.configure_request(message) or "{}")
-        defaults = {name: getattr(self._prototype, name) for name in self._prototype.parameters()}
+        defaults = {
+            name: getattr(self._prototype, name)
+            for name in self._prototype.parameters()
+        }
         try:
             loss = type(self._prototype)(**(defaults | given))
         except ParameterError as e:
-            raise _Refusal("INVALID_ARGUMENT", str(e)) from e
+            raise _RefusalError("INVALID_ARGUMENT", str(e)) from e
         self._loss = loss
         return wire.configure_response(
             STRUCTURES.index(loss.structure),
@@ -86,7 +99,9 @@ class Service:
             finally:
                 os.close(fd)
         except (OSError, ValueError) as e:
-            raise _Refusal("FAILED_PRECONDITION", f"{path} cannot be mapped: {e}") from e
+            raise _RefusalError(
+                "FAILED_PRECONDITION", f"{path} cannot be mapped: {e}"
+            ) from e
         return b""
 
     def detach(self, message: bytes) -> bytes:
@@ -103,7 +118,7 @@ class Service:
         """Evaluate what the host wants of a batch."""
         e = wire.evaluate_request(message)
         if self._loss is None:
-            raise _Refusal("FAILED_PRECONDITION", "Evaluate before Configure")
+            raise _RefusalError("FAILED_PRECONDITION", "Evaluate before Configure")
         loss = self._loss
         if e.eps > 0:
             loss = loss.smooth(e.eps)  # type: ignore[attr-defined]
@@ -111,8 +126,12 @@ class Service:
         residuals = places.input(e.residuals)
         directions = places.input(e.directions) if wire.PRODUCTS in e.want else None
         computed = _compute(loss, e, residuals, directions)
-        results = [places.output(quantity, computed[quantity], loss) for quantity in e.want]
-        return wire.evaluate_response(e.rows, [] if e.segment else [r.tobytes() for r in results])
+        results = [
+            places.output(quantity, computed[quantity], loss) for quantity in e.want
+        ]
+        return wire.evaluate_response(
+            e.rows, [] if e.segment else [r.tobytes() for r in results]
+        )
 
 
 class _Places:
@@ -120,12 +139,16 @@ class _Places:
 
     def __init__(self, e: wire.Evaluation, segment: mmap.mmap | None) -> None:
         if e.segment and segment is None:
-            raise _Refusal("FAILED_PRECONDITION", f"there is no segment {e.segment}")
+            raise _RefusalError(
+                "FAILED_PRECONDITION", f"there is no segment {e.segment}"
+            )
         self._e, self._segment, self._at = e, segment, 0
 
     def _next(self, count: int) -> Array:
         assert self._segment is not None
-        place = np.frombuffer(self._segment, dtype=np.float64, count=count, offset=self._at)
+        place = np.frombuffer(
+            self._segment, dtype=np.float64, count=count, offset=self._at
+        )
         self._at += (8 * count + _ALIGN - 1) // _ALIGN * _ALIGN
         return place
 
@@ -140,11 +163,17 @@ class _Places:
 
     def output(self, quantity: int, result: Any, loss: Loss) -> Array:
         rows, dim = self._e.rows, self._e.dim
-        per_row = quantity == wire.VALUES or (quantity == wire.WEIGHTS and loss.structure == "radial")
+        per_row = quantity == wire.VALUES or (
+            quantity == wire.WEIGHTS and loss.structure == "radial"
+        )
         shape = (rows,) if per_row or quantity >= wire.PROFILE else (rows, dim)
         array = np.ascontiguousarray(result, dtype=np.float64)
         if array.shape != shape:
-            raise _Refusal("ABORTED", f"{_METHODS[quantity]} gave an array of shape {array.shape}, want {shape}")
+            raise _RefusalError(
+                "ABORTED",
+                f"{_METHODS[quantity]} gave an array of shape {array.shape}, "
+                f"want {shape}",
+            )
         if self._segment is not None:
             self._next(array.size)[:] = array.reshape(-1)
         return array
@@ -161,7 +190,9 @@ _METHODS = {
 }
 
 
-def _compute(loss: Any, e: wire.Evaluation, r: Array, v: Array | None) -> dict[int, Any]:
+def _compute(
+    loss: Any, e: wire.Evaluation, r: Array, v: Array | None
+) -> dict[int, Any]:
     """Call the methods of the loss that are needed."""
     results: dict[int, Any] = {}
     want = set(e.want)
@@ -173,7 +204,9 @@ def _compute(loss: Any, e: wire.Evaluation, r: Array, v: Array | None) -> dict[i
         if wire.PRODUCTS in want:
             results[wire.PRODUCTS] = loss.hessian_product(r, v)
         if want & {wire.PROFILE, wire.FIRST, wire.SECOND}:
-            results[wire.PROFILE], results[wire.FIRST], results[wire.SECOND] = loss.profile(r[:, 0])
+            results[wire.PROFILE], results[wire.FIRST], results[wire.SECOND] = (
+                loss.profile(r[:, 0])
+            )
     return results
 
 
@@ -183,12 +216,15 @@ def _handler(grpc: Any, call: Callable[[bytes], bytes]) -> Any:
     def answer(message: bytes, context: Any) -> bytes:
         try:
             return call(message)
-        except _Refusal as e:
+        except _RefusalError as e:
             code, sentence = e.code, str(e)
-        except Exception as e:  # noqa: BLE001 - whatever the author of a loss does
+        except Exception as e:
             traceback.print_exc(file=sys.stderr)
             frame = traceback.extract_tb(e.__traceback__)[-1]
-            code, sentence = "ABORTED", f"{type(e).__name__}: {e} ({Path(frame.filename).name}:{frame.lineno})"
+            code, sentence = (
+                "ABORTED",
+                f"{type(e).__name__}: {e} ({Path(frame.filename).name}:{frame.lineno})",
+            )
         context.abort(getattr(grpc.StatusCode, code), sentence)
         raise AssertionError("abort returns never")
 
@@ -209,20 +245,30 @@ def serve(loss: Loss | type[Loss]) -> NoReturn:
     prototype = loss() if isinstance(loss, type) else loss
     check_declaration(prototype)
     if os.environ.get(COOKIE_KEY) != COOKIE_VALUE:
-        sys.exit(f"{sys.argv[0]} is a plugin: scqm starts it; try `scqm plugin check {sys.argv[0]}`")
+        sys.exit(
+            f"{sys.argv[0]} is a plugin: scqm starts it; "
+            f"try `scqm plugin check {sys.argv[0]}`"
+        )
     try:
         import grpc  # type: ignore[import-untyped,unused-ignore]
     except ModuleNotFoundError:
-        sys.exit("the Python package grpcio is missing; run: python -m pip install grpcio")
+        sys.exit(
+            "the Python package grpcio is missing; run: python -m pip install grpcio"
+        )
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_watch_host, args=(os.getppid(),), daemon=True).start()
-    folder = os.environ.get("PLUGIN_UNIX_SOCKET_DIR") or tempfile.mkdtemp(prefix="scqm-plugin-")
+    folder = os.environ.get("PLUGIN_UNIX_SOCKET_DIR") or tempfile.mkdtemp(
+        prefix="scqm-plugin-"
+    )
     address = str(Path(folder) / "loss.sock")
     ended = threading.Event()
     server = grpc.server(
         ThreadPoolExecutor(_THREADS),
         handlers=_services(grpc, Service(prototype), ended),
-        options=[("grpc.max_receive_message_length", -1), ("grpc.max_send_message_length", -1)],
+        options=[
+            ("grpc.max_receive_message_length", -1),
+            ("grpc.max_send_message_length", -1),
+        ],
     )
     server.add_insecure_port(f"unix:{address}")
     server.start()
@@ -248,7 +294,9 @@ def _services(grpc: Any, service: Service, ended: threading.Event) -> tuple[Any,
         "grpc.health.v1.Health": {"Check": health},
     }
     return tuple(
-        grpc.method_handlers_generic_handler(name, {m: _handler(grpc, call) for m, call in calls.items()})
+        grpc.method_handlers_generic_handler(
+            name, {m: _handler(grpc, call) for m, call in calls.items()}
+        )
         for name, calls in services.items()
     )
 

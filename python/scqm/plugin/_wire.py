@@ -68,22 +68,38 @@ def _chunk(field_number: int, value: bytes) -> bytes:
     return _varint(field_number << 3 | _BYTES) + _varint(len(value)) + value
 
 
-def describe_response(name: str, version: str, summary: str, formula: str, schema: str) -> bytes:
+def describe_response(
+    name: str, version: str, summary: str, formula: str, schema: str
+) -> bytes:
     """Encode DescribeResponse."""
-    return b"".join(_text(i, s) for i, s in enumerate((name, version, summary, formula, schema), 1))
+    return b"".join(
+        _text(i, s) for i, s in enumerate((name, version, summary, formula, schema), 1)
+    )
 
 
 def configure_request(message: bytes) -> str:
     """Decode ConfigureRequest: the parameters."""
-    return "".join(bytes(v).decode() for number, v in _fields(message) if number == 1 and isinstance(v, memoryview))
+    return "".join(
+        bytes(v).decode()
+        for number, v in _fields(message)
+        if number == 1 and isinstance(v, memoryview)
+    )
 
 
 def configure_response(
-    structure: int, dim: int, non_convex: bool, weights: bool, products: bool, smooth: bool
+    structure: int,
+    dim: int,
+    non_convex: bool,
+    weights: bool,
+    products: bool,
+    smooth: bool,
 ) -> bytes:
     """Encode ConfigureResponse."""
     return b"".join(
-        _number(i, int(v)) for i, v in enumerate((structure, dim, non_convex, weights, products, smooth), 1)
+        _number(i, int(v))
+        for i, v in enumerate(
+            (structure, dim, non_convex, weights, products, smooth), 1
+        )
     )
 
 
