@@ -49,7 +49,8 @@ func rootCommand() *cobra.Command {
 	root.SetHelpCommand(helpCommand())
 	root.AddCommand(
 		fitCommand(), transformCommand(), reconstructCommand(), projectCommand(),
-		lossesCommand(), pluginCommand(), solversCommand(), demoCommand(), benchCommand(), versionCommand(),
+		denoiseCommand(), methodsCommand(), lossesCommand(), pluginCommand(), solversCommand(),
+		demoCommand(), benchCommand(), versionCommand(),
 	)
 	return root
 }

@@ -1,0 +1,336 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/scqm/scqm/internal/dataset"
+	"github.com/scqm/scqm/models/denoise"
+	"github.com/scqm/scqm/models/scqm"
+)
+
+const denoiseLong = `Move every row of DATA onto the surface of dimension d near which the rows
+scatter, found from its nearest neighbours.
+
+DATA is a file as for fit, or a point cloud ending in .ply or .xyz. If what -o
+names is a point cloud of the same format, everything but the coordinates goes
+through unchanged.
+
+Rows without a surface, or whose point of it would be far outside of their
+neighbours, are left as they are; --report flags them. It adds the columns
+residual (distance moved), noise (standard deviation of the neighbours' noise),
+neighbors, ridge, extrapolated, unchanged and, with --partial, done.`
+
+const denoiseExample = `  scqm denoise scan.ply -o clean.ply
+  scqm denoise data.npy -d 1 --method scqm --loss l2 --neighbors 20 -o clean.npy
+  scqm denoise data.csv --queries new.csv --report -o clean.csv`
+
+const (
+	methodAuto = "auto"
+	lossTukey  = "tukey"
+	choiceAuto = "auto"
+	widthLocal = "local"
+	mostDegree = 2
+)
+
+// denoiseFlags are the flags of scqm denoise.
+type denoiseFlags struct {
+	data    dataFlags
+	loss    lossFlags
+	method  string
+	latent  int
+	queries string
+	weights string
+	output  string
+
+	neighbors, width string
+	ridge, share     float64
+	passes, average  int
+	degree, threads  int
+	flat             bool
+
+	report, partial, json bool
+	progress              string
+}
+
+func denoiseCommand() *cobra.Command {
+	f := denoiseFlags{latent: 2, method: methodAuto, output: "-", progress: progressAuto}
+	cmd := &cobra.Command{
+		Use:     "denoise DATA",
+		Short:   "Move rows onto the surface near which they scatter",
+		Long:    denoiseLong,
+		Example: denoiseExample,
+		Args:    arguments("DATA"),
+		RunE:    func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0]) },
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	flags.VarP(naming(&f.output, "FILE"), "output", "o", "file to write, ending in .npy, .npz, .csv, .tsv, .ply or .xyz; - is CSV on standard output")
+	flags.VarP(counting(&f.latent), "latent", "d", "dimension of the surface")
+	flags.Var(value[string]{&f.method, "NAME", knownMethod}, "method", "method; scqm methods lists them")
+	flags.Var(value[string]{&f.neighbors, "N|auto", wholeOr(choiceAuto)}, "neighbors", "neighbours to look at (default auto for the method auto, else 30)")
+	flags.Var(naming(&f.queries, "FILE"), "queries", "rows to denoise by those of DATA, instead of these themselves")
+	flags.Var(naming(&f.weights, "FILE"), "weights", "file with one column, the weight of each row of DATA")
+	f.loss.addTo(cmd)
+	flags.Lookup("loss").Usage = "loss of a residual, by `NAME`, for the methods scqm and linear (default l2) and auto (default tukey, or squared_l2)"
+	flags.Lookup("loss").DefValue = ""
+	flags.Var(nonNegative(&f.ridge), "ridge", "penalty on curvature, for scqm and sqmf (default 10) and qmf (default 0.01)")
+	flags.Var(counting(&f.passes), "passes", "end the fits of scqm, sqmf and linear after so many passes of the alternating solver")
+	flags.Var(counting(&f.degree), "degree", "degree of the polynomial of mls, 1 or 2 (default 2)")
+	flags.BoolVar(&f.flat, "flat-weights", false, "give all neighbours the same weight, for mls")
+	flags.Var(value[string]{&f.width, "X|local", positiveOrLocal}, "width", "kernel width for kde and logkde; local is the distance of the furthest neighbour (default by Silverman's rule)")
+	flags.Var(counting(&f.average), "average", "average over the charts of this many neighbours: better, and as many times slower")
+	flags.Var(positive(&f.share), "share", "let a chart serve all rows within this part of the size of its neighbourhood: faster, less exact")
+	flags.Var(counting(&f.threads), "threads", "threads to use (default all processors); the result does not depend on it")
+	f.data.addTo(cmd)
+	flags.BoolVar(&f.report, "report", false, "write columns about each row beside it")
+	flags.BoolVar(&f.partial, "partial", false, "when interrupted, write what is finished, the other rows as they came")
+	flags.Var(choice(&f.progress, progressAuto, progressAlways, progressNever), "progress", "when to show a progress bar; auto: on a terminal")
+	flags.BoolVar(&f.json, "json", false, "print a summary as one JSON object")
+	return cmd
+}
+
+func knownMethod(name string) (string, error) {
+	var known []string
+	for _, d := range denoise.Describe() {
+		known = append(known, d.Name)
+	}
+	if !slices.Contains(known, name) {
+		return "", fmt.Errorf("want one of %s", strings.Join(known, ", "))
+	}
+	return name, nil
+}
+
+func wholeOr(word string) func(string) (string, error) {
+	return func(s string) (string, error) {
+		if n, err := strconv.Atoi(s); s != word && (err != nil || n < 1) {
+			return "", fmt.Errorf("want a whole number of at least 1, or %s", word)
+		}
+		return s, nil
+	}
+}
+
+func positiveOrLocal(s string) (string, error) {
+	if x, err := strconv.ParseFloat(s, 64); s != widthLocal && (err != nil || !(x > 0) || math.IsInf(x, 0)) {
+		return "", fmt.Errorf("want a number above 0, or %s", widthLocal)
+	}
+	return s, nil
+}
+
+// table is rows with the point cloud they come from, if they do.
+type table struct {
+	*dataset.Matrix
+	cloud *dataset.PointCloud
+}
+
+func (f *denoiseFlags) run(cmd *cobra.Command, path string) error {
+	settings, err := f.check(cmd, path)
+	if err != nil {
+		return err
+	}
+	x, err := f.read(cmd, path)
+	if err != nil {
+		return err
+	}
+	rows := rowsOf(x.Matrix)
+	if err := f.addWeights(cmd, &rows); err != nil {
+		return err
+	}
+	y := x
+	if f.queries != "" {
+		if y, err = f.read(cmd, f.queries); err != nil {
+			return err
+		}
+		if y.Cols != x.Cols {
+			return usagef("%s: rows of %d columns do not fit %s, which has %d", f.queries, y.Cols, path, x.Cols)
+		}
+	}
+	method, err := denoise.ByName(f.method, settings)
+	if err != nil {
+		return err
+	}
+	if f.output != "-" && dataset.IsPointCloud(f.output) && y.Cols != 3 {
+		return usagef("-o %s: a point cloud has three columns, these rows have %d; write .npy or .csv", f.output, y.Cols)
+	}
+	began := time.Now()
+	result, failure := f.denoise(cmd, method, rows, rowsOf(y.Matrix))
+	interrupted := result != nil && errors.Is(failure, context.Canceled)
+	if failure != nil && !(interrupted && f.partial) {
+		return failure
+	}
+	summary := newDenoiseSummary(method, f, x.Matrix, result, time.Since(began))
+	if err := f.write(cmd, y, result); err != nil {
+		return err
+	}
+	if failure != nil {
+		return fmt.Errorf("%s holds %d finished rows of %d, the others as they came: %w", f.output, summary.Done, len(result.Rows), failure)
+	}
+	return summary.print(cmd, f)
+}
+
+// check refuses what can be refused before anything is read.
+func (f *denoiseFlags) check(cmd *cobra.Command, path string) (denoise.Settings, error) {
+	s := denoise.Settings{Latent: f.latent, Passes: f.passes, Degree: f.degree, Flat: f.flat}
+	if err := f.checkPlaces(cmd, path); err != nil {
+		return s, err
+	}
+	if err := f.checkSettings(cmd); err != nil {
+		return s, err
+	}
+	if f.neighbors != "" && f.neighbors != choiceAuto {
+		s.Neighbors, _ = strconv.Atoi(f.neighbors)
+	}
+	if f.width == widthLocal {
+		s.Local = true
+	} else if f.width != "" {
+		s.Width, _ = strconv.ParseFloat(f.width, 64)
+	}
+	if cmd.Flags().Changed("ridge") {
+		if s.Ridge = f.ridge; f.ridge == 0 {
+			s.Ridge = denoise.NoRidge
+		}
+	}
+	var err error
+	s.Loss, err = f.chooseLoss(cmd)
+	return s, err
+}
+
+func (f *denoiseFlags) checkPlaces(cmd *cobra.Command, path string) error {
+	if f.output != "-" && dataset.IsPointCloud(f.output) {
+		if err := dataset.CheckPointCloud(f.output); err != nil {
+			return fmt.Errorf("-o: %w", err)
+		}
+	} else if err := dataset.CheckOutput(f.output); err != nil {
+		return fmt.Errorf("-o: %w", err)
+	}
+	if f.json && f.output == "-" {
+		return usagef("--json: the rows go to standard output already; name a file with -o")
+	}
+	if f.partial && f.output == "-" {
+		return usagef("--partial: name a file with -o to write the finished rows to")
+	}
+	if dataset.IsPointCloud(path) || dataset.IsPointCloud(f.queries) {
+		if err := refuse(cmd, "with a point cloud", "columns", "scale", "labels", "keep", "first"); err != nil {
+			return err
+		}
+	}
+	return f.data.check(cmd)
+}
+
+// settingFlags are the flags of the settings that methods differ in.
+var settingFlags = map[string]string{
+	"loss": "Loss", "p": "Loss", "delta": "Loss", "precision": "Loss", "ridge": "Ridge", "passes": "Passes",
+	"degree": "Degree", "flat-weights": "Flat", "width": "Width",
+}
+
+func (f *denoiseFlags) checkSettings(cmd *cobra.Command) error {
+	if f.neighbors == choiceAuto && f.method != methodAuto {
+		return usagef("--neighbors auto: only the method auto chooses; give a number with the method %s", f.method)
+	}
+	if cmd.Flags().Changed("share") && (f.average > 1 || f.share > 1) {
+		return usagef("--share: want a part of at most 1, and not beside --average")
+	}
+	if f.degree > mostDegree {
+		return usagef("--degree %d: want 1 or 2", f.degree)
+	}
+	for _, d := range denoise.Describe() {
+		if d.Name != f.method {
+			continue
+		}
+		for flag, setting := range settingFlags {
+			if !slices.Contains(d.Settings, setting) {
+				if err := refuse(cmd, "with the method "+f.method, flag); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+func (f *denoiseFlags) addWeights(cmd *cobra.Command, x *scqm.Data) error {
+	if f.weights == "" {
+		return nil
+	}
+	m, err := await(cmd.Context(), func() (*dataset.Matrix, error) {
+		return dataset.Read(f.weights, dataset.ReadOptions{})
+	})
+	if err != nil {
+		return fmt.Errorf("--weights: %w", err)
+	}
+	if m.Cols != 1 || m.Rows != x.N {
+		return usagef("--weights: %s is %d x %d, want one column with a weight for each of %d rows", f.weights, m.Rows, m.Cols, x.N)
+	}
+	x.Weights = m.Data
+	return nil
+}
+
+func (f *denoiseFlags) read(cmd *cobra.Command, path string) (table, error) {
+	if !dataset.IsPointCloud(path) {
+		m, err := f.data.read(cmd, path)
+		return table{Matrix: m}, err
+	}
+	c, err := await(cmd.Context(), func() (*dataset.PointCloud, error) { return dataset.ReadPointCloud(path) })
+	if err != nil {
+		return table{}, err
+	}
+	return table{c.Points, c}, nil
+}
+
+// denoise runs under a progress bar where somebody can see it.
+func (f *denoiseFlags) denoise(cmd *cobra.Command, m denoise.Method, x, y scqm.Data) (*denoise.Result, error) {
+	fitting, denoising, end := f.watch(cmd)
+	defer end()
+	o := denoise.Options{Threads: f.threads, Average: f.average, Share: f.share, Progress: fitting}
+	d, err := denoise.Fit(cmd.Context(), m, x, o)
+	if err != nil {
+		return nil, err
+	}
+	o.Progress = denoising
+	return d.Denoise(cmd.Context(), y, o)
+}
+
+// watch returns what reports the progress of the two parts of the work. With
+// the method auto, fitting is most of it.
+func (f *denoiseFlags) watch(cmd *cobra.Command) (fitting, denoising func(float64), end func()) {
+	stderr := cmd.ErrOrStderr()
+	if f.progress == progressNever || f.progress == progressAuto && !isTerminal(stderr) {
+		return nil, nil, func() {}
+	}
+	split := 0.0
+	if f.method == methodAuto {
+		split = 0.9
+	}
+	show, end := showPart(stderr)
+	fitting = func(part float64) { show(split * part) }
+	denoising = func(part float64) { show(split + (1-split)*part) }
+	return fitting, denoising, end
+}
+
+// write writes the rows, with the columns of the report where that was asked for.
+func (f *denoiseFlags) write(cmd *cobra.Command, y table, r *denoise.Result) error {
+	points := &dataset.Matrix{Rows: y.Rows, Cols: y.Cols, Data: r.X, Names: y.Names}
+	var more *dataset.Matrix
+	if f.report {
+		more = f.reportColumns(r)
+	}
+	ctx := cmd.Context()
+	if f.output != "-" {
+		ctx = context.WithoutCancel(ctx)
+	}
+	_, err := await(ctx, func() (struct{}, error) {
+		if f.output != "-" && dataset.IsPointCloud(f.output) {
+			return struct{}{}, dataset.WritePointCloud(f.output, y.cloud, points, more)
+		}
+		return struct{}{}, dataset.Write(f.output, beside(points, more), cmd.OutOrStdout())
+	})
+	return err
+}

@@ -1,0 +1,55 @@
+package main
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/scqm/scqm/models/denoise"
+)
+
+// methodEntry is one line of scqm methods.
+type methodEntry struct {
+	Name     string   `json:"name"`
+	Summary  string   `json:"summary"`
+	Settings []string `json:"settings"`
+}
+
+func methodsCommand() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "methods",
+		Short: "List the methods of denoise",
+		Long:  "List the methods of scqm denoise, with the settings that each has beside --latent and --neighbors.",
+		Args:  arguments(),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			list := methodEntries()
+			if asJSON {
+				return printJSON(cmd.OutOrStdout(), list)
+			}
+			rows := [][]string{{"NAME", "SETTINGS", "WHAT IT FITS"}}
+			for _, e := range list {
+				rows = append(rows, []string{e.Name, strings.Join(e.Settings, " "), e.Summary})
+			}
+			return printTable(cmd.OutOrStdout(), rows)
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON array")
+	return cmd
+}
+
+func methodEntries() []methodEntry {
+	var list []methodEntry
+	for _, d := range denoise.Describe() {
+		e := methodEntry{Name: d.Name, Summary: d.Summary, Settings: []string{}}
+		for _, name := range []string{"loss", "ridge", "passes", "degree", "flat-weights", "width"} {
+			for _, s := range d.Settings {
+				if settingFlags[name] == s {
+					e.Settings = append(e.Settings, "--"+name)
+				}
+			}
+		}
+		list = append(list, e)
+	}
+	return list
+}
