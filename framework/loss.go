@@ -84,6 +84,13 @@ type Parametric interface {
 	Params() map[string]float64
 }
 
+// Fallible is a loss that can fail in methods that return no error. Their
+// results are then NaN.
+type Fallible interface {
+	// Err returns why the loss has failed, or nil where it has not.
+	Err() error
+}
+
 // External is a loss that another program computes.
 type External interface {
 	// Program says which one.

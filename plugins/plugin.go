@@ -117,8 +117,10 @@ func (p *Plugin) kill() {
 }
 
 // endsSoon reports whether the process ends by itself.
-func (p *Plugin) endsSoon() bool {
-	limit := time.NewTimer(endTime)
+func (p *Plugin) endsSoon() bool { return p.endsWithin(endTime) }
+
+func (p *Plugin) endsWithin(d time.Duration) bool {
+	limit := time.NewTimer(d)
 	defer limit.Stop()
 	select {
 	case <-p.process.ended:
@@ -231,6 +233,16 @@ func (p *Plugin) callError(ctx context.Context, act string, limit time.Duration,
 	p.kill()
 	e.LastWords = p.process.words.lastWords()
 	return p.fail(e)
+}
+
+// lastFailure is like failed, but leaves the error for the next call.
+func (p *Plugin) lastFailure() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.failure != nil {
+		return p.failure
+	}
+	return p.pending
 }
 
 // terminal returns why no calls are possible any more.

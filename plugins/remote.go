@@ -34,6 +34,9 @@ func (l *remote) Evaluate(values, grad, r []float64, dim int) error {
 // Params implements [framework.Parametric].
 func (l *remote) Params() map[string]float64 { return numbers(l.plugin.params) }
 
+// Err implements [framework.Fallible].
+func (l *remote) Err() error { return l.plugin.lastFailure() }
+
 // Program implements [framework.External].
 func (l *remote) Program() framework.Program {
 	text, err := json.Marshal(l.plugin.params)

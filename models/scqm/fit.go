@@ -80,6 +80,7 @@ func learnAsGiven(ctx context.Context, x Data, c Config) (*Fit, error) {
 		return nil, err
 	}
 	run, note, failure := p.minimizeAll(ctx, starts, solver, c.options(x, solver))
+	failure = blame(c.Loss, failure)
 	if note != "" {
 		notes = append(notes, note)
 	}
@@ -95,6 +96,15 @@ func learnAsGiven(ctx context.Context, x Data, c Config) (*Fit, error) {
 		return fit, fmt.Errorf("scqm: fit: %w", failure)
 	}
 	return fit, nil
+}
+
+// blame puts the failure of a loss in the place of what followed from it:
+// solvers see only that numbers are not finite.
+func blame(l framework.Loss, failure error) error {
+	if f, ok := l.(framework.Fallible); ok && errors.Is(failure, framework.ErrNonFinite) && f.Err() != nil {
+		return f.Err()
+	}
+	return failure
 }
 
 // setRidge turns the scale-free ridge into Lambda.
