@@ -64,9 +64,13 @@ func (p *autoPrepare) each(list []int, work func(w *autoWorker, k, i int)) error
 // chartAll writes the feet of the rows of x, at their places, into f and returns the
 // median size of neighbourhoods.
 func (p *autoPrepare) chartAll(f, x []float64, at places, s setting) (float64, error) {
+	return p.chartSome(p.cloud.used, f, x, at, s)
+}
+
+func (p *autoPrepare) chartSome(list []int, f, x []float64, at places, s setting) (float64, error) {
 	D := p.cloud.D
-	sizes := make([]float64, len(p.cloud.used))
-	err := p.each(p.cloud.used, func(w *autoWorker, k, i int) {
+	sizes := make([]float64, len(list))
+	err := p.each(list, func(w *autoWorker, k, i int) {
 		y := at.y[i*D : (i+1)*D]
 		w.rows.look(at, y, s.neighbors)
 		sizes[k] = w.rows.gather(p.cloud, x, at, s.neighbors)
@@ -82,10 +86,10 @@ func median(v []float64) float64 {
 
 // spread is the standard deviation of the noise by the median distance of rows
 // from their feet, of which the part dof of the dimensions is lost to the charts.
-func (p *autoPrepare) spread(f []float64, dof float64) float64 {
+func (p *autoPrepare) spread(list []int, f []float64, dof float64) float64 {
 	D := p.cloud.D
-	far := make([]float64, len(p.cloud.used))
-	for k, i := range p.cloud.used {
+	far := make([]float64, len(list))
+	for k, i := range list {
 		far[k] = distance(p.cloud.Row(i), f[i*D:(i+1)*D])
 	}
 	left := math.Max(float64(D)-dof, p.q/4)
@@ -122,18 +126,10 @@ func (p *autoPrepare) pilot() error {
 	for i := range p.z {
 		p.z[i] = float64(1 - 2*int(rng.Uint64()>>63))
 	}
-	f, fp := slices.Clone(c.X), make([]float64, len(c.X))
+	f := slices.Clone(c.X)
 	for {
 		size, err := p.pilotScale(f, x, &s)
 		if err != nil {
-			return err
-		}
-		p.eps = perturbation * s.scale
-		p.xp = make([]float64, len(c.X))
-		for i, v := range c.X {
-			p.xp[i] = v + p.eps*p.z[i]
-		}
-		if _, err := p.chartAll(fp, p.xp, c.newPlaces(p.xp), s); err != nil {
 			return err
 		}
 		if size >= leastReach*s.scale || s.neighbors >= n/2 {
@@ -141,33 +137,47 @@ func (p *autoPrepare) pilot() error {
 		}
 		s.neighbors = min(int(math.Ceil(1.4*float64(s.neighbors))), n)
 	}
-	p.setScale(&s, max(p.spread(f, p.divergence(f, fp)), p.floor), !p.method.LeastSquares)
+	p.eps = perturbation * s.scale
+	p.xp = make([]float64, len(c.X))
+	for i, v := range c.X {
+		p.xp[i] = v + p.eps*p.z[i]
+	}
+	fp := slices.Clone(p.xp)
+	if _, err := p.chartAll(f, c.X, x, s); err != nil {
+		return err
+	}
+	if _, err := p.chartAll(fp, p.xp, c.newPlaces(p.xp), s); err != nil {
+		return err
+	}
+	p.setScale(&s, max(p.spread(p.cloud.used, f, p.divergence(f, fp)), p.floor), !p.method.LeastSquares)
 	p.setting, p.places, p.perturb = s, c.newPlaces(f), c.newPlaces(fp)
 	return nil
 }
 
 // pilotScale fits the rows at their own places, by least squares and then with Tukey's
 // loss, and leaves the noise in s. It returns the median size of neighbourhoods.
+// Some of the rows are enough for that.
 func (p *autoPrepare) pilotScale(f []float64, x places, s *setting) (float64, error) {
 	p.setScale(s, 0, false)
-	size, err := p.chartAll(f, p.cloud.X, x, *s)
+	list := p.selection()
+	size, err := p.chartSome(list, f, p.cloud.X, x, *s)
 	if err != nil {
 		return 0, err
 	}
 	if !(size > 0) {
 		return 0, fmt.Errorf("denoise: auto: most rows equal their %d nearest neighbours; merge equal rows into one with a weight: %w", s.neighbors, ErrInput)
 	}
-	first := max(p.spread(f, float64(p.method.Latent)), exact*size)
+	first := max(p.spread(list, f, float64(p.method.Latent)), exact*size)
 	p.floor = pilotFloor * first
 	p.setScale(s, first, !p.method.LeastSquares)
 	if p.method.LeastSquares {
 		return size, nil
 	}
 	for range 2 {
-		if _, err := p.chartAll(f, p.cloud.X, x, *s); err != nil {
+		if _, err := p.chartSome(list, f, p.cloud.X, x, *s); err != nil {
 			return 0, err
 		}
-		p.setScale(s, max(p.spread(f, float64(p.method.Latent)), p.floor), true)
+		p.setScale(s, max(p.spread(list, f, float64(p.method.Latent)), p.floor), true)
 	}
 	return size, nil
 }
@@ -181,7 +191,7 @@ func (p *autoPrepare) advance() error {
 	if _, err := p.chartAll(fp, p.xp, p.perturb, p.setting); err != nil {
 		return err
 	}
-	scale := max(p.spread(f, p.divergence(f, fp)), p.floor)
+	scale := max(p.spread(p.cloud.used, f, p.divergence(f, fp)), p.floor)
 	p.setScale(&p.setting, scale, !p.method.LeastSquares)
 	p.places, p.perturb = p.cloud.newPlaces(f), p.cloud.newPlaces(fp)
 	return nil

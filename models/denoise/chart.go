@@ -44,6 +44,8 @@ type chart struct {
 	unit    float64   // h
 
 	psi     []float64 // K x p
+	terms   []float64 // K x len(sum): what a row adds to the sums of the regression
+	sum     []float64 // packed psi psi' and psi v'
 	v       []float64 // K x D: rows from the plane
 	weights []float64 // K: before reweighting
 	used    []float64 // K
@@ -61,7 +63,7 @@ func newChart(D, d int) *chart {
 	vec := func(n int) []float64 { return make([]float64, n) }
 	return &chart{
 		d: d, D: D, p: p, frame: newFrame(D, d), sums: newRegression(p, D),
-		o: vec(D), u: vec(d * D), b: vec(p * D),
+		o: vec(D), u: vec(d * D), b: vec(p * D), sum: vec(p*(p+1)/2 + p*D),
 		t: vec(d), trial: vec(d), g: vec(d), step: vec(d), h: vec(d * d), jac: vec(d * D), at: vec(D), diff: vec(D), values: vec(p),
 	}
 }
@@ -71,6 +73,7 @@ func (c *chart) room(k int) {
 		return
 	}
 	c.psi, c.v = make([]float64, k*c.p), make([]float64, k*c.D)
+	c.terms = make([]float64, k*len(c.sum))
 	c.weights, c.used = make([]float64, k), make([]float64, k)
 }
 
@@ -125,8 +128,37 @@ func (c *chart) coordinates(x []float64, k int) {
 			floats.AddScaled(v, -c.t[a], c.u[a*D:(a+1)*D])
 			c.t[a] /= c.unit
 		}
-		quadratic(c.psi[i*c.p:(i+1)*c.p], c.t)
+		psi := c.psi[i*c.p : (i+1)*c.p]
+		quadratic(psi, c.t)
+		multiply(c.terms[i*len(c.sum):(i+1)*len(c.sum)], psi, v)
 	}
+}
+
+// multiply writes the lower triangle of psi psi' and then psi v' into dst. Three
+// regressions share them.
+func multiply(dst, psi, v []float64) {
+	at := 0
+	for i, f := range psi {
+		for _, g := range psi[:i+1] {
+			dst[at] = f * g
+			at++
+		}
+	}
+	for _, f := range psi {
+		for _, g := range v {
+			dst[at] = f * g
+			at++
+		}
+	}
+}
+
+// unpack takes the sums for those of the regression.
+func (c *chart) unpack() {
+	at := 0
+	for i := range c.p {
+		at += copy(c.sums.g[i*c.p:i*c.p+i+1], c.sum[at:])
+	}
+	copy(c.sums.r, c.sum[at:])
 }
 
 // regress fits b, once and then with weights w (1-(r/cut)^2)^2 of Tukey for
@@ -138,17 +170,16 @@ func (c *chart) regress(k int, s *setting) bool {
 		steps = 0
 	}
 	for step := 0; ; step++ {
-		var total, size float64
-		c.sums.reset()
+		clear(c.sum)
 		for i, w := range c.used[:k] {
-			if w == 0 {
-				continue
+			if w > 0 {
+				floats.AddScaled(c.sum, w, c.terms[i*len(c.sum):(i+1)*len(c.sum)])
 			}
-			psi := c.psi[i*c.p : (i+1)*c.p]
-			c.sums.add(psi, c.v[i*c.D:(i+1)*c.D], w)
-			t := psi[1 : 1+c.d]
-			total += w
-			size += w * dot(t, t)
+		}
+		c.unpack()
+		total, size := c.sum[0], 0.0
+		for a := 1; a <= c.d; a++ {
+			size += c.sums.g[a*c.p+a]
 		}
 		if !(total > 0) {
 			return false
@@ -182,14 +213,17 @@ func tukey(u float64) float64 {
 // place.
 func (c *chart) residual(i int) float64 {
 	D := c.D
-	copy(c.diff, c.v[i*D:(i+1)*D])
-	for j, f := range c.psi[i*c.p : (i+1)*c.p] {
-		b := c.b[j*D : (j+1)*D]
-		for l := range c.diff {
-			c.diff[l] -= f * b[l]
+	psi := c.psi[i*c.p : (i+1)*c.p]
+	var square float64
+	for l, v := range c.v[i*D : (i+1)*D] {
+		at := l
+		for _, f := range psi {
+			v -= f * c.b[at]
+			at += D
 		}
+		square += v * v
 	}
-	return dot(c.diff, c.diff)
+	return square
 }
 
 func (c *chart) estimateNoise(k int) {
