@@ -170,10 +170,13 @@ func (f *denoiseFlags) run(cmd *cobra.Command, path string) error {
 	if err := f.write(cmd, y, result); err != nil {
 		return err
 	}
+	if err := summary.print(cmd, f); err != nil {
+		return err
+	}
 	if failure != nil {
 		return fmt.Errorf("%s holds %d finished rows of %d, the others as they came: %w", f.output, summary.Done, len(result.Rows), failure)
 	}
-	return summary.print(cmd, f)
+	return nil
 }
 
 // check refuses what can be refused before anything is read.

@@ -2,15 +2,15 @@ package denoise
 
 import (
 	"context"
-	"fmt"
+	"flag"
 	"math"
 	"math/rand/v2"
-	"os"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/stat"
 
-	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/losses"
 	"github.com/scqm/scqm/models/scqm"
 )
@@ -20,6 +20,8 @@ import (
 type sample struct {
 	x, clean scqm.Data
 	oracle   func(dst, x []float64)
+	best     []float64 // what the oracle says, where it is no function
+	ignored  []int     // rows that do not count
 }
 
 // sphereSample draws n points on the unit sphere in R^3 with normal noise.
@@ -44,16 +46,23 @@ func sphereSample(seed uint64, n int, sigma float64) sample {
 	return s
 }
 
-// meanSquare is mean |clean - y|^2.
+// meanSquare is mean |clean - y|^2 over the rows that count.
 func (s sample) meanSquare(y []float64) float64 {
 	var sum float64
-	for i, v := range s.clean.X {
-		sum += (v - y[i]) * (v - y[i]) / float64(s.clean.N)
+	D := s.clean.D
+	for i := range s.clean.N {
+		if !slices.Contains(s.ignored, i) {
+			far := distance(s.clean.Row(i), y[i*D:(i+1)*D])
+			sum += far * far / float64(s.clean.N-len(s.ignored))
+		}
 	}
 	return sum
 }
 
 func (s sample) oracleError() float64 {
+	if s.best != nil {
+		return s.meanSquare(s.best)
+	}
 	y := make([]float64, len(s.x.X))
 	for i := range s.x.N {
 		s.oracle(y[3*i:3*i+3], s.x.Row(i))
@@ -74,69 +83,217 @@ func (s sample) score(t testing.TB, m Method) float64 {
 	return s.meanSquare(run(t, m, s.x, Options{Reach: math.Inf(1)}).X)
 }
 
-func lp(t testing.TB, p float64) framework.Loss {
-	l, err := losses.Lp(p)
-	require.NoError(t, err)
-	return l
+// table is the mean squared errors x 1e4 that the methods are known to have on
+// 300 rows of the sphere with K = 30, by noise, with standard errors of up to
+// 3.5 %. Fits without ridge are those of Q. The table's Q at .12 is from one start
+// of a solver that does not reach our objective; ours is 5 % above.
+var table = struct {
+	sigma, oracle []float64
+	methods       []reference
+}{
+	[]float64{.03, .06, .09, .12, .15, .18, .21},
+	[]float64{17.7, 70.6, 159, 282, 439, 631, 857},
+	[]reference{
+		{"Q squared_l2", SCQM{Latent: 2, Ridge: NoRidge}, []float64{20, 78, 182, 349, 599, 946, 1349}},
+		{"L squared_l2", SCQM{Latent: 2, Linear: true}, []float64{108, 157, 238, 353, 502, 687, 913}},
+		{"lpca", LPCA{Latent: 2}, []float64{108, 157, 238, 353, 502, 687, 913}},
+		{"L l2", SCQM{Latent: 2, Linear: true, Loss: losses.L2()}, []float64{108, 158, 241, 358, 510, 696, 926}},
+		{"sph", SPH{Latent: 2}, []float64{25, 155, 452, 906, 1411, 1982, 2590}},
+		{"mfit, beta 2", MFIT{Latent: 2, Beta: 2}, []float64{41, 102, 207, 356, 554, 806, 1117}},
+		{"mls, flat", MLS{Latent: 2, Flat: true}, []float64{19, 76, 170, 301, 466, 668, 910}},
+	},
 }
 
-// TestLookAtTables prints tables for those who develop methods.
-func TestLookAtTables(t *testing.T) {
-	if os.Getenv("SCQM_TABLES") == "" {
-		t.Skip()
+type reference struct {
+	name   string
+	method Method
+	errors []float64
+}
+
+var (
+	fullTables = flag.Bool("tables", false, "print and test all reference tables, which takes an hour")
+	seeds      = flag.Uint64("seeds", 3, "data sets for each figure")
+)
+
+// ratio is the mean of E / oracle over data sets, and its standard error. Both
+// share the noise, so that it varies less than E.
+func ratio(t testing.TB, m Method, draw func(seed uint64) sample) (mean, stderr float64) {
+	var list []float64
+	for seed := range *seeds {
+		s := draw(1000 + seed)
+		list = append(list, s.score(t, m)/s.oracleError())
 	}
-	methods := []struct {
-		name string
-		m    Method
+	mean, deviation := stat.MeanStdDev(list, nil)
+	return mean, deviation / math.Sqrt(float64(len(list)))
+}
+
+// TestReferenceTable wants every method within three standard errors of the
+// table, relative to the oracle.
+func TestReferenceTable(t *testing.T) {
+	for _, m := range table.methods {
+		for k, sigma := range table.sigma {
+			if !*fullTables && (k != 0 && k != 3 || m.name == "L l2") {
+				continue
+			}
+			mean, stderr := ratio(t, m.method, func(seed uint64) sample { return sphereSample(seed, 300, sigma) })
+			want := m.errors[k] / table.oracle[k]
+			t.Logf("%-13s sigma %.2f: %6.3f +- %.3f of the oracle, reference %6.3f", m.name, sigma, mean, stderr, want)
+			require.InDelta(t, want, mean, 3*math.Hypot(stderr, 0.035*want), "%s, %v", m.name, sigma)
+		}
+	}
+}
+
+// TestAutoReference wants auto near the oracle and no worse than MLS.
+func TestAutoReference(t *testing.T) {
+	var relative []float64
+	for k, sigma := range table.sigma {
+		if !*fullTables && k != 0 && k != 3 {
+			continue
+		}
+		draw := func(seed uint64) sample { return sphereSample(seed, 300, sigma) }
+		auto, e := ratio(t, Auto{Latent: 2}, draw)
+		square, _ := ratio(t, Auto{Latent: 2, LeastSquares: true}, draw)
+		mls, _ := ratio(t, MLS{Latent: 2, Flat: true}, draw)
+		t.Logf("sigma %.2f: auto %.3f +- %.3f, squared_l2 %.3f, mls %.3f of the oracle", sigma, auto, e, square, mls)
+		most := 1.06
+		if sigma == .03 {
+			most = 1.07
+		}
+		require.Less(t, auto, most+3*e*flagged(!*fullTables), "%v", sigma)
+		require.Greater(t, auto, 0.97, "too good to be true")
+		require.LessOrEqual(t, auto, mls*(1+0.01*flagged(!*fullTables)), "%v", sigma)
+		relative = append(relative, auto/mls)
+	}
+	require.LessOrEqual(t, stat.Mean(relative, nil), 0.98+0.01*flagged(!*fullTables))
+}
+
+// flagged is 1 where few data sets leave room for chance.
+func flagged(few bool) float64 {
+	if few {
+		return 1
+	}
+	return 0
+}
+
+// TestAutoElsewhere tries other surfaces, and outliers.
+func TestAutoElsewhere(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		d     int
+		most  float64
+		quick bool
+		draw  func(seed uint64) sample
 	}{
-		{"Q2 r0", SCQM{Latent: 2, Ridge: NoRidge}},
-		{"Q2 r10", SCQM{Latent: 2}},
-		{"L sq", SCQM{Latent: 2, Linear: true}},
-		{"LPCA", LPCA{Latent: 2}},
-		{"SPH", SPH{Latent: 2}},
-		{"MFIT", MFIT{Latent: 2}},
-		{"MFIT .1", MFIT{Latent: 2, Beta: .1}},
-		{"MLS", MLS{Latent: 2}},
-		{"MLS flat", MLS{Latent: 2, Flat: true}},
-		{"QMF", QMF{Latent: 2}},
-		{"KDE", KDE{Latent: 2}},
-		{"logKDE", KDE{Latent: 2, Log: true}},
-		{"KDE loc", KDE{Latent: 2, Local: true}},
+		{"sphere, 20 % outliers", 2, 1.15, true, outlierSample},
+		{"torus, sigma .05", 2, 1.07, false, func(seed uint64) sample {
+			return surfaceSample(seed, 1000, 3, .05, 2, torusPoint)
+		}},
+		{"torus, sigma .10", 2, 1.07, false, func(seed uint64) sample {
+			return surfaceSample(seed, 1000, 3, .1, 2, torusPoint)
+		}},
+		{"surface in R^20", 2, 1.4, false, func(seed uint64) sample {
+			return surfaceSample(seed, 600, 20, .05, 2, widePoint)
+		}},
+		{"helix, sigma .10", 1, 1.25, true, func(seed uint64) sample {
+			return surfaceSample(seed, 400, 3, .1, 1, helixPoint)
+		}},
+	} {
+		if !*fullTables && !c.quick {
+			continue
+		}
+		auto, e := ratio(t, Auto{Latent: c.d}, c.draw)
+		mls, _ := ratio(t, MLS{Latent: c.d, Flat: true}, c.draw)
+		t.Logf("%-22s auto %.3f +- %.3f, mls %.3f of the oracle", c.name, auto, e, mls)
+		require.Less(t, auto, c.most+3*e*flagged(!*fullTables), c.name)
 	}
-	for _, sigma := range []float64{.03, .06, .09, .12, .15, .18, .21} {
-		fmt.Printf("%.2f ", sigma)
-		const seeds = 4
-		var oracle float64
-		sums := make([]float64, len(methods))
-		for seed := range uint64(seeds) {
-			s := sphereSample(seed, 300, sigma)
-			oracle += s.oracleError() / seeds
-			for i, m := range methods {
-				sums[i] += s.score(t, m.m) / seeds
+}
+
+// outlierSample is a sphere on which one row in five is far off; these do not
+// count.
+func outlierSample(seed uint64) sample {
+	s := sphereSample(seed, 300, .06)
+	rng := rand.New(rand.NewPCG(seed, 78))
+	for i := 0; i < s.x.N; i += 5 {
+		s.ignored = append(s.ignored, i)
+		for j := range 3 {
+			s.x.Row(i)[j] = 3 * (2*rng.Float64() - 1)
+		}
+	}
+	return s
+}
+
+func torusPoint(x []float64, rng *rand.Rand, t []float64) {
+	for rng != nil {
+		t[0], t[1] = 2*math.Pi*rng.Float64(), 2*math.Pi*rng.Float64()
+		if rng.Float64() < (1+.4*math.Cos(t[1]))/1.4 {
+			break
+		}
+	}
+	r := 1 + .4*math.Cos(t[1])
+	x[0], x[1], x[2] = r*math.Cos(t[0]), r*math.Sin(t[0]), .4*math.Sin(t[1])
+}
+
+// widePoint bends into every one of its columns, of unit variance together.
+func widePoint(x []float64, rng *rand.Rand, t []float64) {
+	if rng != nil {
+		t[0], t[1] = 2*rng.Float64()-1, 2*rng.Float64()-1
+	}
+	for j := range x {
+		a := float64(j)
+		x[j] = (math.Cos(a)*t[0] + math.Sin(a)*t[1] + .5*math.Sin(1.5*(t[0]*math.Sin(2*a)+t[1]*math.Cos(3*a)))) / 3
+	}
+}
+
+func helixPoint(x []float64, rng *rand.Rand, t []float64) {
+	if rng != nil {
+		t[0] = 4 * math.Pi * rng.Float64()
+	}
+	x[0], x[1], x[2] = math.Cos(t[0]), math.Sin(t[0]), .25*t[0]
+}
+
+// surfaceSample draws rows near the points of a parametrised surface. The
+// oracle goes from the true parameters to the nearest point by Gauss-Newton.
+func surfaceSample(seed uint64, n, D int, sigma float64, d int, point func(x []float64, rng *rand.Rand, t []float64)) sample {
+	rng := rand.New(rand.NewPCG(seed, 79))
+	s := sample{x: scqm.Data{N: n, D: D, X: make([]float64, n*D)}, clean: scqm.Data{N: n, D: D, X: make([]float64, n*D)}}
+	s.best = make([]float64, n*D)
+	t := make([]float64, d)
+	for i := range n {
+		point(s.clean.Row(i), rng, t)
+		for j, v := range s.clean.Row(i) {
+			s.x.Row(i)[j] = v + sigma*rng.NormFloat64()
+		}
+		y := s.best[i*D : (i+1)*D]
+		up, diff := make([]float64, D), make([]float64, D)
+		sums := newRegression(d, 1)
+		step, jac := make([]float64, d), make([]float64, d*D)
+		for range 30 {
+			point(y, nil, t)
+			for a := range d {
+				const h = 1e-6
+				t[a] += h
+				point(up, nil, t)
+				t[a] -= h
+				for j := range D {
+					jac[a*D+j] = (up[j] - y[j]) / h
+				}
+			}
+			sums.reset()
+			for j := range D {
+				diff[j] = s.x.Row(i)[j] - y[j]
+				for a := range d {
+					step[a] = jac[a*D+j]
+				}
+				sums.add(step, diff[j:j+1], 1)
+			}
+			if !sums.solve(step) {
+				break
+			}
+			for a := range d {
+				t[a] += step[a]
 			}
 		}
-		fmt.Printf(" oracle %.1f", oracle*1e4)
-		for i, m := range methods {
-			fmt.Printf(" | %s %.1f", m.name, sums[i]*1e4)
-		}
-		fmt.Println()
+		point(y, nil, t)
 	}
-}
-
-func TestLookAtAuto(t *testing.T) {
-	if os.Getenv("SCQM_AUTO") == "" {
-		t.Skip()
-	}
-	for _, sigma := range []float64{.03, .09, .21} {
-		const seeds = 6
-		var oracle, auto, square, flat float64
-		for seed := range uint64(seeds) {
-			s := sphereSample(seed, 300, sigma)
-			oracle += s.oracleError()
-			auto += s.score(t, Auto{Latent: 2})
-			square += s.score(t, Auto{Latent: 2, LeastSquares: true})
-			flat += s.score(t, MLS{Latent: 2, Flat: true})
-		}
-		fmt.Printf("%.2f auto %.4f squared %.4f mls %.4f\n", sigma, auto/oracle, square/oracle, flat/oracle)
-	}
+	return s
 }
