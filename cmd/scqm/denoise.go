@@ -133,6 +133,7 @@ type table struct {
 
 func (f *denoiseFlags) run(cmd *cobra.Command, path string) error {
 	settings, err := f.check(cmd, path)
+	defer f.loss.close()
 	if err != nil {
 		return err
 	}
@@ -231,7 +232,7 @@ func (f *denoiseFlags) checkPlaces(cmd *cobra.Command, path string) error {
 // settingFlags are the flags of the settings that methods differ in.
 var settingFlags = map[string]string{
 	"loss": "Loss", "p": "Loss", "delta": "Loss", "precision": "Loss", "ridge": "Ridge", "passes": "Passes",
-	"degree": "Degree", "flat-weights": "Flat", "width": "Width",
+	"plugin": "Loss", "loss-param": "Loss", "plugin-sha256": "Loss", "plugin-timeout": "Loss", "degree": "Degree", "flat-weights": "Flat", "width": "Width",
 }
 
 func (f *denoiseFlags) checkSettings(cmd *cobra.Command) error {

@@ -13,6 +13,7 @@ import (
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/internal/dataset"
 	"github.com/scqm/scqm/models/denoise"
+	"github.com/scqm/scqm/models/scqm"
 )
 
 // chooseLoss returns the loss asked for, nil for the default of auto and for
@@ -22,7 +23,7 @@ func (f *denoiseFlags) chooseLoss(cmd *cobra.Command) (framework.Loss, error) {
 	switch f.method {
 	case methodAuto:
 		if !given || f.loss.name == lossTukey {
-			return nil, refuse(cmd, "with the loss tukey", "p", "delta", "precision")
+			return nil, refuse(cmd, "with the loss tukey of the method auto", "p", "delta", "precision", "plugin", "loss-param", "plugin-sha256", "plugin-timeout")
 		}
 	case "scqm", "linear":
 	default:
@@ -34,7 +35,7 @@ func (f *denoiseFlags) chooseLoss(cmd *cobra.Command) (framework.Loss, error) {
 	if err := f.loss.check(cmd); err != nil {
 		return nil, err
 	}
-	return f.loss.lossFor(f.loss.params)
+	return f.loss.loss(cmd.Context(), scqm.Data{}, f.latent)
 }
 
 // reportColumns are the columns that --report adds.
