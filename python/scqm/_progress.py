@@ -17,6 +17,7 @@ class Progress:
     def __init__(self, total: int | None) -> None:
         self._bar: Any = None
         self._shown = 0.0
+        self._line = ""
         try:
             from tqdm.auto import tqdm
         except ImportError:
@@ -29,14 +30,17 @@ class Progress:
         if self._bar is not None:
             self._bar.update(iteration - self._bar.n)
             self._bar.set_postfix_str(f"objective {cost:.6g}", refresh=False)
-        elif seconds >= self._shown + INTERVAL:
+            return
+        self._line = (
+            f"SCQM: iteration {iteration}, objective {cost:.6g}, {seconds:.1f} s"
+        )
+        if seconds >= self._shown + INTERVAL:
             self._shown = seconds
-            print(
-                f"SCQM: iteration {iteration}, objective {cost:.6g}, {seconds:.0f} s",
-                file=sys.stderr,
-            )
+            print(self._line, file=sys.stderr)
 
     def close(self) -> None:
-        """Leave the bar as it is."""
+        """Leave the bar as it is, or print a last line."""
         if self._bar is not None:
             self._bar.close()
+        elif self._line:
+            print(self._line, file=sys.stderr)

@@ -253,6 +253,18 @@ print((peak() - before) / X.nbytes)
     assert float(out.stdout) < 0.8
 
 
-def test_progress_is_shown(X: Array, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("bar", [True, False])
+def test_progress_is_shown(
+    X: Array,
+    bar: bool,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    if bar:
+        pytest.importorskip("tqdm")
+    else:
+        monkeypatch.setitem(sys.modules, "tqdm.auto", None)
     SCQM(2, verbose=True).fit(X)
-    assert "SCQM" in capsys.readouterr().err
+    shown = capsys.readouterr().err
+    assert "SCQM" in shown
+    assert "objective" in shown
