@@ -130,7 +130,10 @@ serve(Manhattan)
     parabola(tmp_path / "data.csv")
     fits = [
         json.loads(
-            scqm(f"scqm fit data.csv -d 1 --max-iter 15 --solver rgd --json {loss}", tmp_path).stdout
+            scqm(
+                f"scqm fit data.csv -d 1 --max-iter 15 --solver rgd --json {loss}",
+                tmp_path,
+            ).stdout
         )["objective"]
         for loss in (f"--plugin {path}", "--loss l1")
     ]
