@@ -23,7 +23,7 @@ const (
 	// leastPart and mostPart bound the bytes of residuals of one call. Larger
 	// batches make several, of which some are under way at a time: while the
 	// plugin computes one, the next is copied.
-	leastPart = 512 << 10
+	leastPart = 1 << 20
 	mostPart  = 2 << 20
 	underWay  = 2
 	// mostMessage bounds messages, and with them batches, in the plugin: there
