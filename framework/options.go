@@ -42,7 +42,8 @@ type Options struct {
 	// Patience is described above; 0 stands for 5.
 	Patience int
 	// CheckEvery is the number of iterations between two computations of the
-	// stationarity; 0 stands for 10.
+	// stationarity; 0 stands for 10, but none while an iteration lowers the
+	// cost by more than the fraction Tolerance.
 	CheckEvery int
 	// Observers are called after Init and after every iteration, in order, on
 	// the goroutine of Solve.
@@ -87,7 +88,6 @@ func (o Options) withDefaults() (Options, error) {
 	setDefault(&o.Tolerance, DefaultTolerance)
 	setDefault(&o.MinRelativeDecrease, DefaultMinRelativeDecrease)
 	setDefault(&o.Patience, DefaultPatience)
-	setDefault(&o.CheckEvery, DefaultCheckEvery)
 	return o, nil
 }
 

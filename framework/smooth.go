@@ -30,7 +30,7 @@ type Reviver interface {
 }
 
 // SmoothingScale returns that of the problem at x, 0 where it is not
-// [Smoothable]. It counts as one pass.
+// [Smoothable]. It counts as one pass, or none where it is 0.
 func (e *Evaluator) SmoothingScale(x Point) (float64, error) {
 	p, ok := e.problem.(Smoothable)
 	if !ok {
@@ -40,10 +40,12 @@ func (e *Evaluator) SmoothingScale(x Point) (float64, error) {
 		return 0, err
 	}
 	e.lastValid = false
-	e.counts.Passes++
 	scale, err := p.SmoothingScale(x)
 	if err != nil {
 		return 0, e.failure(err)
+	}
+	if scale > 0 {
+		e.counts.Passes++
 	}
 	return scale, nil
 }

@@ -199,7 +199,7 @@ func (r *run) judge(before float64) (Status, bool, error) {
 		r.slow = 0
 	}
 	tired := r.slow >= r.options.Patience
-	if !tired && r.iteration%r.options.CheckEvery != 0 {
+	if !tired && !r.due(decrease, before) {
 		return 0, false, nil
 	}
 	x, _ := r.state.Iterate()
@@ -208,6 +208,15 @@ func (r *run) judge(before float64) (Status, bool, error) {
 	}
 	converged, err := r.certify()
 	return pick(converged, Converged, Stalled), converged || tired, err
+}
+
+// due reports whether it is time to compute the stationarity. Unless the user
+// says when, that is not while the cost falls fast.
+func (r *run) due(decrease, before float64) bool {
+	if r.options.CheckEvery > 0 {
+		return r.iteration%r.options.CheckEvery == 0
+	}
+	return r.iteration%DefaultCheckEvery == 0 && decrease <= r.options.Tolerance*math.Abs(before)
 }
 
 func pick(first bool, a, b Status) Status {
