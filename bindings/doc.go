@@ -31,6 +31,7 @@
 //	input       data or settings that cannot be used
 //	file        a file that cannot be read or written
 //	nonfinite   a loss or gradient that is NaN or infinite
+//	plugin      a plugin that crashes, hangs or gives wrong answers
 //	stopped     a budget is used up
 //	cancelled   the job was cancelled
 //	job         no job has this number, or it is not in this state

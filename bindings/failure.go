@@ -11,6 +11,7 @@ import (
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/internal/dataset"
 	"github.com/scqm/scqm/models/scqm"
+	"github.com/scqm/scqm/plugins"
 )
 
 var (
@@ -72,6 +73,9 @@ func kindOf(err error) string {
 		if errors.Is(err, k.mark) {
 			return k.kind
 		}
+	}
+	if failure := new(plugins.Error); errors.As(err, &failure) {
+		return "plugin"
 	}
 	if path := new(fs.PathError); errors.As(err, &path) {
 		return "file"

@@ -44,6 +44,9 @@ func StartSave(number int64, path, settings string, parts uint64) (int64, error)
 }
 
 func (s savedModel) model(j *job, parts []uint64) (*scqm.Model, error) {
+	if s.Loss.elsewhere() {
+		j = nil // the file names the loss; nothing of it is stored
+	}
 	m, err := s.build(j, parts, s.Rows)
 	if err != nil {
 		return nil, err

@@ -92,9 +92,7 @@ func (s fitSettings) config(j *job) (scqm.Config, error) {
 			}},
 		},
 	}
-	if s.TimeLimit > 0 {
-		c.Options.TimeLimit = time.Duration(min(s.TimeLimit*float64(time.Second), math.MaxInt64/2))
-	}
+	c.Options.TimeLimit = seconds(s.TimeLimit)
 	var err error
 	switch {
 	case s.Python:
@@ -103,6 +101,11 @@ func (s fitSettings) config(j *job) (scqm.Config, error) {
 		c.Solver, err = solvers.ByName(s.Solver)
 	}
 	return c, err
+}
+
+// seconds is a duration, as long as one can be.
+func seconds(s float64) time.Duration {
+	return time.Duration(min(max(s, 0)*float64(time.Second), math.MaxInt64/2))
 }
 
 // fitReport is what [FitReport] returns.

@@ -44,6 +44,9 @@ type job struct {
 	asks    chan *ask
 	answers chan struct{} // an evaluation is over
 
+	// atEnd is what the work leaves to be done when it has ended.
+	atEnd []func() error
+
 	result any   // set before done is closed
 	err    error // likewise
 
@@ -73,9 +76,20 @@ func start(number int64, act string, work func(*job) (any, error)) (int64, error
 	}
 	go func() {
 		defer close(j.done)
+		defer j.cleanUp()
 		j.result, j.err = guarded(act, func() (any, error) { return work(j) })
 	}()
 	return 1, nil
+}
+
+// cleanUp ends what the work has started; an error is the job's where it has no
+// other.
+func (j *job) cleanUp() {
+	for _, end := range j.atEnd {
+		if _, err := guarded("clean up", func() (any, error) { return nil, end() }); err != nil && j.err == nil {
+			j.err = err
+		}
+	}
 }
 
 func enlist(number int64, j *job) error {

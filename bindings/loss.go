@@ -10,6 +10,7 @@ import (
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/losses"
 	"github.com/scqm/scqm/models/scqm"
+	"github.com/scqm/scqm/plugins"
 )
 
 // huber is the loss whose parameter has a default that depends on the data.
@@ -28,6 +29,14 @@ type lossChoice struct {
 	// address given beside the settings; 0 where there is none.
 	PrecisionSize int64 `json:"precision_size"`
 
+	// Plugin is the name or path of a plugin that computes the loss, Params are
+	// its parameters, SHA256 its checksum where it is pinned, and Timeout the
+	// seconds that a call may take (0: the default).
+	Plugin  string         `json:"plugin"`
+	Params  map[string]any `json:"params"`
+	SHA256  string         `json:"sha256"`
+	Timeout float64        `json:"timeout"`
+
 	// Python marks a loss that Python evaluates, and Weights and Hessian what
 	// it can do beyond values and gradients.
 	Python  bool `json:"python"`
@@ -40,6 +49,9 @@ type lossChoice struct {
 func (c lossChoice) build(j *job, precision uint64, data *scqm.Data, d int) (framework.Loss, error) {
 	if c.Python {
 		return c.foreign(j), nil
+	}
+	if c.Plugin != "" {
+		return c.open(j)
 	}
 	params := losses.Params{P: c.P, Delta: c.Delta, Extra: c.Extra}
 	if c.PrecisionSize > 0 {
@@ -57,6 +69,21 @@ func (c lossChoice) build(j *job, precision uint64, data *scqm.Data, d int) (fra
 		params.Delta = new(losses.DefaultHuberDelta(norms))
 	}
 	return losses.ByName(c.Name, params)
+}
+
+// elsewhere reports whether the loss is computed outside of this library.
+func (c lossChoice) elsewhere() bool { return c.Python || c.Plugin != "" }
+
+// open starts the plugin for the time of the job.
+func (c lossChoice) open(j *job) (framework.Loss, error) {
+	p, err := plugins.Open(j.ctx, c.Plugin, plugins.Options{
+		Params: c.Params, SHA256: c.SHA256, CallTimeout: seconds(c.Timeout),
+	})
+	if err != nil {
+		return nil, err
+	}
+	j.atEnd = append(j.atEnd, p.Close)
+	return p.Loss(), nil
 }
 
 func readMatrix(address uint64, size int64) (*mat.Dense, error) {

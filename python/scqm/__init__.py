@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         InternalError,
         LossError,
         NonFiniteError,
+        PluginError,
         ScqmError,
     )
     from .losses import Loss
@@ -40,6 +41,7 @@ __all__ = [
     "Loss",
     "LossError",
     "NonFiniteError",
+    "PluginError",
     "Problem",
     "ScqmError",
     "Solver",

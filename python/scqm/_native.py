@@ -24,6 +24,7 @@ from .exceptions import (
     InputError,
     InternalError,
     NonFiniteError,
+    PluginError,
     ScqmError,
 )
 
@@ -46,6 +47,7 @@ KINDS: dict[str, type[ScqmError]] = {
     "input": InputError,
     "file": FileError,
     "nonfinite": NonFiniteError,
+    "plugin": PluginError,
     "stopped": BudgetError,
     "cancelled": ScqmError,
 }

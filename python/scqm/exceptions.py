@@ -10,6 +10,7 @@ __all__ = [
     "InternalError",
     "LossError",
     "NonFiniteError",
+    "PluginError",
     "ScqmError",
 ]
 
@@ -32,6 +33,10 @@ class FileError(ScqmError, OSError):
 
 class NonFiniteError(ScqmError, ArithmeticError):
     """A loss or a gradient came out as NaN or infinite."""
+
+
+class PluginError(ScqmError, RuntimeError):
+    """A plugin that crashes, does not answer or gives wrong answers."""
 
 
 class BudgetError(ScqmError):

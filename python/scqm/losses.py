@@ -9,6 +9,7 @@ class              loss of a residual row r    use it for
 :class:`Lp`        sum of \|r_k\|^p            between the two, or light tails (p > 2)
 :class:`Huber`     quadratic, then linear      least squares with outlying rows
 :class:`Mahalanobis` r' M r                    correlated noise of known covariance
+:class:`Plugin`    that of a program           losses in any language
 =================  ==========================  =====================================
 
 Any function that takes residual rows ``R`` of shape (n, D) and returns values of
@@ -19,6 +20,7 @@ shape (n,) and gradients of shape (n, D) is a loss, and so is a subclass of
 from __future__ import annotations
 
 import json
+import os
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -41,6 +43,7 @@ __all__ = [
     "LossLike",
     "Lp",
     "Mahalanobis",
+    "Plugin",
     "SquaredL2",
     "Verdict",
     "check",
@@ -271,6 +274,49 @@ class Mahalanobis(_Native):
         return hash(self.M.tobytes())
 
 
+class Plugin(_Native):
+    """A loss computed by a plugin, a process of its own.
+
+    The plugin is started for every fit and every call of a fitted model, and
+    ended after it. See :mod:`scqm.plugin` for writing plugins.
+
+    Parameters
+    ----------
+    name : str or PathLike
+        The name of a plugin in the plugin folders, or its path.
+    sha256 : str, optional
+        Checksum that the file must have.
+    timeout : float, optional
+        Seconds that a call may take; by default 30.
+    **params
+        Parameters of the loss.
+    """
+
+    def __init__(
+        self,
+        name: str | os.PathLike[str],
+        *,
+        sha256: str | None = None,
+        timeout: float | None = None,
+        **params: float | bool | str,
+    ) -> None:
+        self.name = os.fspath(name)
+        self.sha256 = sha256
+        self.timeout = None if timeout is None else _number("timeout", timeout)
+        self.params = params
+
+    def _params(self) -> dict[str, Any]:
+        return {
+            "plugin": self.name,
+            "sha256": self.sha256 or "",
+            "timeout": self.timeout or 0,
+            "params": self.params,
+        }
+
+    def __hash__(self) -> int:
+        return hash((self.name, self.sha256, *sorted(self.params.items())))
+
+
 _BY_NAME: dict[str, type[_Native]] = {
     c.name: c for c in (L1, L2, SquaredL2, Lp, Huber, Mahalanobis)
 }
@@ -353,6 +399,8 @@ def _by_name(name: str, given: dict[str, Any]) -> Loss:
 def from_report(report: dict[str, Any], matrix: Array | None) -> Loss | None:
     """Return the loss of a model file, None where it is not known here."""
     name, params = report["name"], report.get("params") or {}
+    if program := report.get("plugin"):
+        return Plugin(program["name"], **json.loads(program["params"] or "{}"))
     if name == "mahalanobis" and matrix is not None:
         return Mahalanobis(matrix)
     if name in _BY_NAME:
