@@ -63,7 +63,7 @@ install-python: wheel
 lint-python: $(VENV) ## Check the Python sources: ruff and mypy --strict
 	@$(VENV)/bin/ruff check -q setup.py python
 	@$(VENV)/bin/ruff format -q --check setup.py python
-	@$(VENV)/bin/mypy python/scqm python/tests python/examples
+	@$(VENV)/bin/mypy python/scqm python/tests python/examples python/benchmarks
 
 .PHONY: lint
 lint: ## Check imports, format, vet, staticcheck and house rules

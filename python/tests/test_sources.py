@@ -91,7 +91,7 @@ def test_version() -> None:
     [
         ["ruff", "check", "-q", "setup.py", "python"],
         ["ruff", "format", "-q", "--diff", "setup.py", "python"],
-        ["mypy", "python/scqm", "python/examples", "python/tests"],
+        ["mypy", "python/scqm", "python/examples", "python/benchmarks", "python/tests"],
     ],
     ids=" ".join,
 )
