@@ -25,7 +25,7 @@ func everyMethod(t testing.TB, d int) map[string]Method {
 // TestRowsAreIndependent denoises rows alone, in another order and with other
 // numbers of threads, and wants the same bits.
 func TestRowsAreIndependent(t *testing.T) {
-	s := sphereSample(5, 130, 0.06)
+	s := sphereSample(5, 70, 0.06)
 	ctx := context.Background()
 	for name, m := range everyMethod(t, 2) {
 		for kind, o := range map[string]Options{"": {}, " averaged": {Average: 3}, " shared": {Share: 0.5}} {
@@ -40,7 +40,7 @@ func TestRowsAreIndependent(t *testing.T) {
 			again, err := d3.Denoise(ctx, s.x, o)
 			require.NoError(t, err, name+kind)
 			require.Equal(t, all, again, name+kind)
-			for i := 0; i < s.x.N; i += 43 {
+			for i := 0; i < s.x.N; i += 33 {
 				alone, err := d.Denoise(ctx, scqm.Data{N: 1, D: 3, X: s.x.Row(i)}, o)
 				require.NoError(t, err, name+kind)
 				require.Equal(t, all.X[3*i:3*i+3], alone.X, name+kind)
@@ -51,6 +51,7 @@ func TestRowsAreIndependent(t *testing.T) {
 }
 
 func TestLinearIsLPCA(t *testing.T) {
+	needSpeed(t)
 	s := sphereSample(1, 300, 0.09)
 	a := run(t, LPCA{Latent: 2}, s.x, Options{}).X
 	b := run(t, SCQM{Latent: 2, Linear: true}, s.x, Options{}).X
@@ -59,6 +60,7 @@ func TestLinearIsLPCA(t *testing.T) {
 
 // TestAliasSQMF compares sqmf with the alternating solver for the same loss.
 func TestAliasSQMF(t *testing.T) {
+	needSpeed(t)
 	s := sphereSample(2, 60, 0.05)
 	m, err := ByName("sqmf", Settings{Latent: 2})
 	require.NoError(t, err)
@@ -82,6 +84,7 @@ func parabola(n, D int) scqm.Data {
 // TestExactSurfaces wants rows without noise left where they are by methods
 // that contain their surface.
 func TestExactSurfaces(t *testing.T) {
+	needSpeed(t)
 	x := parabola(200, 5)
 	require.InDeltaSlice(t, x.X, run(t, SCQM{Latent: 2, Ridge: NoRidge}, x, Options{}).X, 1e-4)
 	// Over a turned plane the surface is not quadratic, nearly so where rows are dense.
@@ -146,6 +149,7 @@ func TestKDEByHand(t *testing.T) {
 
 // TestWeights: a row of weight 0 teaches nothing, and equal weights nothing new.
 func TestWeights(t *testing.T) {
+	needSpeed(t)
 	s := sphereSample(3, 150, 0.05)
 	outliers := s.x
 	outliers.N += 5
@@ -196,6 +200,7 @@ func TestInterruption(t *testing.T) {
 // TestNewRows: fresh rows of the same sphere are denoised as well as those that
 // were fitted.
 func TestNewRows(t *testing.T) {
+	needSpeed(t)
 	s, fresh := sphereSample(3, 400, 0.06), sphereSample(4, 300, 0.06)
 	for name, m := range everyMethod(t, 2) {
 		if name == "kde" || name == "logkde" || name == "kde local" || name == "linear" || name == "lpca" || name == "mfit" || name == "sph" {
@@ -210,11 +215,12 @@ func TestNewRows(t *testing.T) {
 }
 
 func TestNoise(t *testing.T) {
-	s := sphereSample(3, 1000, 0.04)
+	needSpeed(t)
+	s := sphereSample(3, 400, 0.04)
 	for name, m := range everyMethod(t, 2) {
 		var mean float64
 		for _, row := range run(t, m, s.x, Options{}).Rows {
-			mean += row.Noise / 1000
+			mean += row.Noise / 400
 		}
 		switch name {
 		case "kde", "logkde", "kde local", "mfit":
@@ -230,6 +236,7 @@ func TestNoise(t *testing.T) {
 }
 
 func TestAverageGains(t *testing.T) {
+	needSpeed(t)
 	var plain, average float64
 	for seed := range uint64(3) {
 		s := sphereSample(20+seed, 300, 0.12)
@@ -241,6 +248,7 @@ func TestAverageGains(t *testing.T) {
 
 // TestShare: shared charts cost little accuracy.
 func TestShare(t *testing.T) {
+	needSpeed(t)
 	s := sphereSample(8, 2000, 0.03)
 	own := s.meanSquare(run(t, SCQM{Latent: 2}, s.x, Options{}).X)
 	shared := s.meanSquare(run(t, SCQM{Latent: 2}, s.x, Options{Share: 0.4}).X)

@@ -59,6 +59,7 @@ func hostileRows() map[string]scqm.Data {
 // TestHostileRows wants finite rows near their neighbours, or an error for bad
 // input.
 func TestHostileRows(t *testing.T) {
+	needSpeed(t)
 	for data, x := range hostileRows() {
 		for name, m := range everyMethod(t, 2) {
 			d, err := Fit(context.Background(), m, x, Options{})
@@ -81,6 +82,7 @@ func TestHostileRows(t *testing.T) {
 
 // TestScale: other units give the same result in those units.
 func TestScale(t *testing.T) {
+	needSpeed(t)
 	x := sphereSample(1, 150, 0.05).x
 	for name, m := range everyMethod(t, 2) {
 		want := run(t, m, x, Options{}).X
@@ -98,6 +100,7 @@ func TestScale(t *testing.T) {
 }
 
 func TestThrownRowsStay(t *testing.T) {
+	needSpeed(t)
 	x := sphereSample(2, 300, 0.25).x
 	for name, m := range everyMethod(t, 2) {
 		d, err := Fit(context.Background(), m, x, Options{})
