@@ -225,7 +225,7 @@ func TestNoise(t *testing.T) {
 		switch name {
 		case "kde", "logkde", "kde local", "mfit":
 			require.Zero(t, mean)
-		case "sph": // some spheres are far off at this noise
+		case "sph", "lpca", "linear": // far spheres, and the bend that planes leave, count as noise
 			require.Greater(t, mean, 0.03)
 		case "scqm", "sqmf", "scqm l2", "passes", "qmf": // free latents take a part of it
 			require.InDelta(t, 0.04, mean, 0.015, name)
