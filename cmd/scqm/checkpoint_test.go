@@ -16,11 +16,11 @@ import (
 // fit that was not.
 func TestKilledFitGoesOnFromItsCheckpoint(t *testing.T) {
 	for name, args := range map[string][]string{
-		"rgd":                {"--loss", "l1", "--solver", "rgd", "--max-iter", "20"},
-		"alternating":        {"--loss", "l2", "--solver", "alternating", "--max-iter", "60", "--tol", "1e-13"},
-		"alternating blocks": {"--loss", "lp", "--p", "1.5", "--solver", "alternating", "--max-iter", "6"},
-		"lbfgs":              {"--loss", "l1", "--solver", "lbfgs", "--max-iter", "25"},
-		"newton":             {"--loss", "lp", "--p", "1.5", "--solver", "newton", "--max-iter", "20", "--columns", "1-4"},
+		"rgd":                {"--loss", "l1", "--solver", "rgd", "--max-iter", "10"},
+		"alternating":        {"--loss", "l2", "--solver", "alternating", "--max-iter", "40", "--tol", "1e-13"},
+		"alternating blocks": {"--loss", "lp", "--p", "1.5", "--solver", "alternating", "--max-iter", "4"},
+		"lbfgs":              {"--loss", "l1", "--solver", "lbfgs", "--max-iter", "15"},
+		"newton":             {"--loss", "lp", "--p", "1.5", "--solver", "newton", "--max-iter", "12", "--columns", "1-4"},
 	} {
 		t.Run(name, func(t *testing.T) { killAndResume(t, args...) })
 	}
@@ -28,7 +28,7 @@ func TestKilledFitGoesOnFromItsCheckpoint(t *testing.T) {
 
 func killAndResume(t *testing.T, args ...string) {
 	p := newPlace(t)
-	data := p.matrix("data.npy", bowl(2000, 20))
+	data := p.matrix("data.npy", bowl(700, 12))
 	fit := func(model string, more ...string) []string {
 		return append(append([]string{"fit", data, "--progress", "never", "-o", p.path(model)}, args...), more...)
 	}
@@ -37,7 +37,7 @@ func killAndResume(t *testing.T, args ...string) {
 	stored := p.path("run.ckpt")
 	resumed := fit("resumed.npz", "--checkpoint", stored, "--checkpoint-every", "1ms", "--resume")
 	kills := 0
-	for wait := 30 * time.Millisecond; ; wait *= 2 {
+	for wait := 20 * time.Millisecond; ; wait *= 2 {
 		run := start(t, nil, resumed...)
 		time.Sleep(wait)
 		_ = run.Process.Signal(syscall.SIGKILL)

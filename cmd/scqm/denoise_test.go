@@ -53,7 +53,11 @@ func TestDenoise(t *testing.T) {
 	data := p.matrix("noisy.npy", noisy)
 	for method, most := range map[string]float64{"auto": 0.016, "mls": 0.02, "scqm": 0.022} {
 		var s denoiseSummary
-		require.NoError(t, json.Unmarshal([]byte(succeed(t, "denoise", data, "--method", method, "-o", p.path("clean.npy"), "--json")), &s))
+		args := []string{"denoise", data, "--method", method, "--neighbors", "30", "-o", p.path("clean.npy"), "--json"}
+		if method == "scqm" {
+			args = append(args, "--loss", "squared_l2")
+		}
+		require.NoError(t, json.Unmarshal([]byte(succeed(t, args...)), &s))
 		assert.Less(t, offTorus(p.read("clean.npy")), most, method)
 		assert.Equal(t, method, s.Method)
 		assert.Equal(t, []int{800, 3, 2, 800, 800}, []int{s.N, s.D, s.Latent, s.Rows, s.Done})
