@@ -84,13 +84,16 @@ func TestFindsAParabola(t *testing.T) {
 // times as long reaches, to 1 percent.
 func TestToyArc(t *testing.T) {
 	for name, seed := range map[string]uint64{"squared_l2": 0, "l2": 2, "lp 1.5": 2} {
-		c := Config{Latent: 1, Loss: named(t, name, 2), Solver: solvers.RGD{}, Threads: 1}
-		x := arc(seed, 100, 0.1)
-		c.Options = framework.Options{MaxIterations: 3000}
-		short := learn(t, x, c).Model.Meta
-		c.Options = framework.Options{MaxIterations: 12000, MinRelativeDecrease: -1}
-		long := learn(t, x, c).Model.Meta
-		assert.LessOrEqual(t, short.Objective, 1.01*long.Objective, "%s, seed %d", name, seed)
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := Config{Latent: 1, Loss: named(t, name, 2), Solver: solvers.RGD{}, Threads: 1}
+			x := arc(seed, 100, 0.1)
+			c.Options = framework.Options{MaxIterations: 3000}
+			short := learn(t, x, c).Model.Meta
+			c.Options = framework.Options{MaxIterations: 12000, MinRelativeDecrease: -1}
+			long := learn(t, x, c).Model.Meta
+			assert.LessOrEqual(t, short.Objective, 1.01*long.Objective, "seed %d", seed)
+		})
 	}
 }
 
