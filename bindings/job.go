@@ -26,7 +26,7 @@ const (
 // QuestionAt on are those of the question, where there is one.
 const (
 	IterationAt  = iota // completed iterations of a fit
-	CostAt              // the cost there
+	CostAt              // the cost there; of denoising, the part that is done, from 0 to 1
 	SecondsAt           // time since the start of the fit
 	QuestionAt          // QuestionLoss, QuestionWeights, QuestionHessian or QuestionMinimum
 	RowsAt              // rows of the question's arrays

@@ -4,7 +4,8 @@
 >>> model = scqm.SCQM(n_components=2, loss="l2")
 
 :class:`SCQM` learns a curved sheet of low dimension from noisy rows, and
-follows the conventions of scikit-learn. :mod:`scqm.losses` has the losses and
+:class:`ManifoldDenoiser` moves rows onto the surface near which they scatter.
+Both follow the conventions of scikit-learn. :mod:`scqm.losses` has the losses and
 the way to write your own, :mod:`scqm.solvers` the same for solvers,
 :mod:`scqm.datasets` data to try things on, and :mod:`scqm.plot` pictures.
 """
@@ -16,6 +17,7 @@ from ._version import __version__
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from . import datasets, exceptions, losses, plot, plugin, solvers
+    from ._denoiser import DenoiseReport, ManifoldDenoiser
     from ._estimator import SCQM, load
     from .exceptions import (
         BudgetError,
@@ -34,12 +36,14 @@ if TYPE_CHECKING:
 __all__ = [
     "SCQM",
     "BudgetError",
+    "DenoiseReport",
     "FileError",
     "ForkError",
     "InputError",
     "InternalError",
     "Loss",
     "LossError",
+    "ManifoldDenoiser",
     "NonFiniteError",
     "PluginError",
     "Problem",
@@ -60,6 +64,8 @@ __all__ = [
 # programs.
 _MODULES = ("datasets", "exceptions", "losses", "plot", "plugin", "solvers")
 _HOMES = {
+    "DenoiseReport": "_denoiser",
+    "ManifoldDenoiser": "_denoiser",
     "SCQM": "_estimator",
     "load": "_estimator",
     "Loss": "losses",

@@ -585,7 +585,7 @@ def _result(job: Job) -> tuple[dict[str, Any], dict[str, Array]]:
 
 
 def _rows(
-    estimator: SCQM, X: npt.ArrayLike, *, reset: bool = False, **checks: Any
+    estimator: BaseEstimator, X: npt.ArrayLike, *, reset: bool = False, **checks: Any
 ) -> Array:
     """Return rows as C-contiguous float64, checked, without a copy if it can."""
     _refuse(X)

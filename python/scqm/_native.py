@@ -10,6 +10,7 @@ import atexit
 import itertools
 import os
 import time
+import weakref
 from collections.abc import Callable
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
@@ -142,10 +143,19 @@ class Job:
                     raise InternalError("the job has a question for nobody")
                 self.answer(self, self.state)
 
+    def kept(self) -> Kept:
+        """Keep the result of the job, which is done, in the library."""
+        kept = Kept(self.number, self.keep)
+        self.detached = True
+        _jobs.discard(self)
+        return kept
+
     def __enter__(self) -> Job:
         return self
 
     def __exit__(self, *_: object) -> None:
+        if self.detached:
+            return
         self.abandoned = True
         deadline = time.monotonic() + GRACE
         while not self._release() and time.monotonic() < deadline:
@@ -157,6 +167,8 @@ class Job:
 
     # Set when nobody waits for the job any more.
     abandoned = False
+    # Set when its result has been kept.
+    detached = False
 
     def _release(self) -> bool:
         """Tell the job to end, and forget it if it has."""
@@ -164,6 +176,34 @@ class Job:
             return False
         _jobs.discard(self)
         return True
+
+
+class Kept:
+    """The result of a job that stays in Go as long as this object lives.
+
+    Parameters
+    ----------
+    number : int
+        The number of the job.
+    keep : list
+        The arrays that the result reads.
+    """
+
+    def __init__(self, number: int, keep: list[Any]) -> None:
+        self.number = number
+        self.keep = keep
+        self._end = weakref.finalize(self, _forget, number)
+        self._end.atexit = False
+
+    def alive(self) -> bool:
+        """Whether the result is in this process."""
+        return self._end.alive
+
+
+def _forget(number: int) -> None:
+    """Release a job that is done."""
+    if os.getpid() == _process:
+        _core.bindings_Release(number)
 
 
 @atexit.register

@@ -1,8 +1,10 @@
-"""A progress bar for long fits."""
+"""Progress bars for long work."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
+from types import TracebackType
 from typing import Any
 
 from ._native import COST, ITERATION, SECONDS, Array
@@ -44,3 +46,52 @@ class Progress:
             self._bar.close()
         elif self._line:
             print(self._line, file=sys.stderr)
+
+
+class PartProgress:
+    """Shows the part of the work that is done, in percent.
+
+    Parameters
+    ----------
+    act : str
+        What is being done.
+    verbose : bool
+        Whether to show anything.
+    """
+
+    def __init__(self, act: str, verbose: bool) -> None:
+        self._label = f"ManifoldDenoiser: {act}"
+        self._verbose = verbose
+        self._bar: Any = None
+        self._shown = 0.0
+
+    def __enter__(self) -> Callable[[Array], None] | None:
+        if not self._verbose:
+            return None
+        try:
+            from tqdm.auto import tqdm
+        except ImportError:
+            return self._show
+        self._bar = tqdm(total=100, desc=self._label, unit="%")
+        return self._show
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._bar is not None:
+            if kind is None:
+                self._bar.update(100 - self._bar.n)
+            self._bar.close()
+        elif self._verbose and kind is None:
+            print(f"{self._label} 100 %", file=sys.stderr)
+
+    def _show(self, state: Array) -> None:
+        done, seconds = int(100 * state[COST]), state[SECONDS]
+        if self._bar is not None:
+            self._bar.update(done - self._bar.n)
+        elif seconds >= self._shown + INTERVAL:
+            self._shown = seconds
+            print(f"{self._label} {done} %, {seconds:.1f} s", file=sys.stderr)

@@ -1,0 +1,240 @@
+package bindings
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/models/denoise"
+	"github.com/scqm/scqm/models/scqm"
+)
+
+// methodAuto is the method that chooses its settings by itself.
+const methodAuto = "auto"
+
+// denoiserSettings are the settings of [StartDenoiser]; what is left out has the
+// default of the method.
+type denoiserSettings struct {
+	Method    string `json:"method"`
+	Latent    int    `json:"d"`
+	Neighbors int    `json:"n_neighbors"`
+	// Loss is nil for methods without one, and for Tukey's of auto.
+	Loss *lossChoice `json:"loss"`
+	// Ridge is nil for the default; 0 is none.
+	Ridge  *float64 `json:"ridge"`
+	Passes int      `json:"passes"`
+	Degree int      `json:"degree"`
+	Flat   bool     `json:"flat_weights"`
+	Width  float64  `json:"width"`
+	Local  bool     `json:"local_width"`
+	// Threads does not change the result.
+	Threads int `json:"threads"`
+}
+
+// denoiser is the result of a job that fitted a method.
+type denoiser struct {
+	*denoise.Denoiser
+	settings denoiserSettings
+	data     scqm.Data
+	note     string // what was done differently, and why
+}
+
+// StartDenoiser begins to fit a method to the rows x, with one weight per row at
+// weights (0: all 1) and the precision matrix of the loss at precision (0:
+// none). Equal rows count as one with the sum of their weights. [StartDenoise] uses the result as long as the job is not released, and
+// x and weights must live as long. It returns 1.
+func StartDenoiser(number int64, settings string, x uint64, rows, columns int64, weights, precision uint64) (int64, error) {
+	return guarded("denoiser", func() (int64, error) {
+		var s denoiserSettings
+		if err := decode(settings, &s); err != nil {
+			return 0, err
+		}
+		data, err := readData(x, rows, columns, weights)
+		if err != nil {
+			return 0, err
+		}
+		return start(number, "denoiser", func(j *job) (any, error) { return s.fit(j, data, precision) })
+	})
+}
+
+func (s denoiserSettings) fit(j *job, data scqm.Data, precision uint64) (*denoiser, error) {
+	data = merged(data)
+	method, note, err := s.choose(j, data, precision)
+	if err != nil {
+		return nil, err
+	}
+	d, err := denoise.Fit(j.ctx, method, data, denoise.Options{Threads: s.Threads, Progress: j.part()})
+	if err != nil {
+		return nil, err
+	}
+	return &denoiser{Denoiser: d, settings: s, data: data, note: note}, nil
+}
+
+// choose makes the method. For rows that are too few for quadratic charts, or
+// leave no direction for noise, auto means flat charts; the note says so.
+func (s denoiserSettings) choose(j *job, data scqm.Data, precision uint64) (denoise.Method, string, error) {
+	settings := denoise.Settings{
+		Latent: s.Latent, Neighbors: s.Neighbors, Passes: s.Passes, Degree: s.Degree, Flat: s.Flat,
+		Width: s.Width, Local: s.Local,
+	}
+	if s.Ridge != nil {
+		if settings.Ridge = *s.Ridge; settings.Ridge == 0 {
+			settings.Ridge = denoise.NoRidge
+		}
+	}
+	if s.Loss != nil {
+		var err error
+		if settings.Loss, err = s.Loss.build(j, precision, nil, 0); err != nil {
+			return nil, "", err
+		}
+	}
+	method, err := denoise.ByName(s.Method, settings)
+	if err != nil || s.Method != methodAuto {
+		return method, "", err
+	}
+	used := data.N
+	for _, w := range data.Weights {
+		if !(w > 0) {
+			used--
+		}
+	}
+	_, unfit := denoise.Auto{Latent: s.Latent}.Size(used, data.D)
+	if unfit == nil {
+		return method, "", nil
+	}
+	flat := denoise.LPCA{Latent: s.Latent}
+	if _, err := flat.Size(used, data.D); err != nil {
+		return method, "", nil // which says what is wrong
+	}
+	why := fmt.Sprintf("%d rows are too few for quadratic charts of dimension %d", used, s.Latent)
+	if s.Latent == data.D {
+		why = fmt.Sprintf("a surface of dimension %d leaves no direction for noise in rows of that length", s.Latent)
+	}
+	return flat, "auto: " + why + "; the method lpca was used", nil
+}
+
+// part returns what keeps the part of the work that is done for [Wait].
+func (j *job) part() func(float64) {
+	began := time.Now()
+	return func(done float64) {
+		j.progress.Store(&framework.Progress{Cost: done, Elapsed: time.Since(began)})
+	}
+}
+
+// DenoiserReport describes the result of such a job as a JSON object: the method
+// used, and a note where it is not the one asked for.
+func DenoiserReport(number int64) (string, error) {
+	return withJob("denoiser report", number, func(j *job) (string, error) {
+		d, err := resultOf[*denoiser](j)
+		if err != nil {
+			return "", err
+		}
+		return encode(struct {
+			Method string `json:"method"`
+			Note   string `json:"note"`
+		}{d.Method().Name(), d.note})
+	})
+}
+
+// denoiseSettings are the settings of [StartDenoise].
+type denoiseSettings struct {
+	Average int     `json:"average"`
+	Share   float64 `json:"share"`
+	Threads int     `json:"threads"`
+}
+
+// denoiseColumns is the number of columns of the report on rows: residual,
+// noise, neighbours, ridge, and 1 or 0 for extrapolated and for unchanged.
+const denoiseColumns = 6
+
+// StartDenoise begins to denoise the rows y with the result of the job denoiser,
+// which must be done and not be released before this one. The destinations are
+// out, rows x columns, and report, rows x 6 (residual, noise, neighbours, ridge,
+// extrapolated, unchanged), which may be 0. It returns 1.
+func StartDenoise(number, denoiser int64, settings string, y uint64, rows, columns int64, out, report uint64) (int64, error) {
+	return guarded("denoise", func() (int64, error) {
+		var s denoiseSettings
+		if err := decode(settings, &s); err != nil {
+			return 0, err
+		}
+		fitted, err := findDenoiser(denoiser)
+		if err != nil {
+			return 0, err
+		}
+		data, err := readData(y, rows, columns, 0)
+		if err != nil {
+			return 0, err
+		}
+		to, err := view("out", out, len(data.X))
+		if err != nil {
+			return 0, err
+		}
+		about, err := optionalView("report", report, data.N*denoiseColumns)
+		if err != nil {
+			return 0, err
+		}
+		return start(number, "denoise", func(j *job) (any, error) { return nil, fitted.denoise(j, data, s, to, about) })
+	})
+}
+
+func findDenoiser(number int64) (*denoiser, error) {
+	j, err := find(number)
+	if err != nil {
+		return nil, err
+	}
+	return resultOf[*denoiser](j)
+}
+
+func (d *denoiser) denoise(j *job, y scqm.Data, s denoiseSettings, to, about []float64) error {
+	of, err := d.forJob(j)
+	if err != nil {
+		return err
+	}
+	r, err := of.Denoise(j.ctx, y, denoise.Options{
+		Threads: s.Threads, Average: s.Average, Share: s.Share, Progress: j.part(),
+	})
+	if err != nil {
+		return err
+	}
+	copy(to, r.X)
+	if about == nil {
+		return nil
+	}
+	for i, row := range r.Rows {
+		copy(about[i*denoiseColumns:], []float64{
+			row.Residual, row.Noise, float64(row.Neighbors), row.Ridge, truth(row.Extrapolated), truth(row.Unchanged),
+		})
+	}
+	return nil
+}
+
+// forJob returns the denoiser for the use of a job: one whose loss is Python's
+// asks through the job that uses it. Methods with such a loss prepare next to
+// nothing.
+func (d *denoiser) forJob(j *job) (*denoise.Denoiser, error) {
+	if d.settings.Loss == nil || !d.settings.Loss.Python {
+		return d.Denoiser, nil
+	}
+	again, err := d.settings.fit(j, d.data, 0)
+	if err != nil {
+		return nil, err
+	}
+	return again.Denoiser, nil
+}
+
+// Methods describes the methods of denoising as a JSON list, the recommended one
+// first.
+func Methods() (string, error) {
+	return guarded("methods", func() (string, error) {
+		type method struct {
+			Name     string   `json:"name"`
+			Summary  string   `json:"summary"`
+			Settings []string `json:"settings"`
+		}
+		var list []method
+		for _, d := range denoise.Describe() {
+			list = append(list, method{d.Name, d.Summary, append([]string{}, d.Settings...)})
+		}
+		return encode(list)
+	})
+}

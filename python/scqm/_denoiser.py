@@ -1,0 +1,614 @@
+"""The estimator that moves noisy rows onto the surface they scatter about."""
+
+from __future__ import annotations
+
+import json
+import threading
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+from sklearn.metrics import pairwise_distances_argmin_min
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted
+
+from . import _core, _native, losses
+from ._estimator import _integer, _real, _rows, _threads, _truth
+from ._native import Array, Job, Kept, address, call
+from ._progress import PartProgress
+from .exceptions import InputError
+
+__all__ = ["DenoiseReport", "ManifoldDenoiser"]
+
+# The default of n_neighbors, which leaves the choice to the method auto, and
+# that of loss, which leaves it to all methods but scqm and linear.
+NEIGHBORS = 30
+LOSS = "l2"
+
+# The parameters that only some methods have, with what the library calls them.
+SETTINGS = {
+    "ridge": "Ridge",
+    "passes": "Passes",
+    "degree": "Degree",
+    "flat_weights": "Flat",
+    "width": "Width",
+}
+
+# Makes two threads that need a fit again do it once.
+_lock = threading.Lock()
+
+
+@dataclass(frozen=True)
+class DenoiseReport:
+    """How rows were denoised; each attribute has an entry for every row.
+
+    Attributes
+    ----------
+    residual : ndarray of float, shape (n,)
+        Distance by which the row was moved.
+    noise : ndarray of float, shape (n,)
+        Standard deviation of the noise of its neighbours in each direction away
+        from the surface, as estimated from them; 0 where they cannot tell.
+    n_neighbors : ndarray of int, shape (n,)
+        Number of rows that the local surface was made from.
+    ridge : ndarray of float, shape (n,)
+        Curvature ridge it was made with.
+    extrapolated : ndarray of bool, shape (n,)
+        Whether the denoised row is outside of the ball that the neighbours
+        fill, so that it rests on less than the others.
+    unchanged : ndarray of bool, shape (n,)
+        Whether there was no surface, or its point was so far from the
+        neighbours that it cannot be meant: the row is as it came.
+    """
+
+    residual: Array
+    noise: Array
+    n_neighbors: npt.NDArray[np.int64]
+    ridge: Array
+    extrapolated: npt.NDArray[np.bool_]
+    unchanged: npt.NDArray[np.bool_]
+
+
+class ManifoldDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Move noisy rows onto the curved surface they scatter about.
+
+    For each row the nearest of the rows fitted tell how the surface runs there,
+    and the row moves to the point of it that belongs to it. The result for a
+    row depends on that row and on those fitted, to the last bit on nothing
+    else: not on the rows denoised with it, nor on the number of threads. It is
+    that of the program ``scqm denoise``.
+
+    Parameters
+    ----------
+    n_components : int, default=2
+        Dimension d of the surface.
+    n_neighbors : int or "auto", default=30
+        Number of nearest rows to look at; all rows where there are fewer. The
+        method "auto" chooses the number by itself if this is "auto" or the
+        default 30, and takes any other number as it is.
+    method : str, default="auto"
+        How to denoise; :meth:`methods` says what there is. "auto", the one to
+        recommend, is quadratic regression over tangent planes with the number
+        of neighbours and the curvature ridge chosen by estimated risk. Where
+        rows are too few for that, or d = D, it becomes "lpca", with a warning.
+    loss : str, Loss or callable, default="l2"
+        Loss of a residual row, for the methods "scqm" and "linear": a name of
+        :func:`scqm.losses.names`, a :class:`scqm.losses.Loss`, or a function
+        that takes residual rows (n, D) and returns values (n,) and gradients
+        (n, D). The method "auto" has Tukey's loss, which outliers do not move,
+        if this is "tukey" or the default "l2", and "squared_l2". The others
+        have none and want the default.
+    p : float, optional
+        Power of the loss "lp", at least 1.
+    delta : float, optional
+        Norm at which the loss "huber" turns linear, in the unit of the data.
+        Needed with it: neighbourhoods are too small to find it.
+    precision : array-like of shape (D, D), optional
+        Matrix of the loss "mahalanobis".
+    ridge : float, optional
+        Penalty on curvature of "scqm" and "sqmf", by default 10, and of "qmf",
+        by default 0.01.
+    passes : int, optional
+        End the fits of "scqm", "sqmf" and "linear" after so many passes of the
+        alternating solver.
+    degree : int, optional
+        Degree of the polynomial of "mls", 1 or 2; by default 2.
+    flat_weights : bool, default=False
+        Give all neighbours the same weight, for "mls".
+    width : float or "local", optional
+        Kernel width of "kde" and "logkde"; "local" is the distance of the
+        furthest neighbour. By default Silverman's rule.
+    average : int, optional
+        Average over the surfaces of so many neighbours: better, and as many
+        times slower.
+    share : float, optional
+        Let a surface serve all rows within this part, at most 1, of the size of
+        its neighbourhood: faster and less exact.
+    n_threads : int, optional
+        Threads to use. By default as many as the environment variable
+        OMP_NUM_THREADS says, which joblib sets in its workers, else as many as
+        there are processors. The result does not depend on it.
+    verbose : bool, default=False
+        Show progress.
+
+    Attributes
+    ----------
+    method_ : str
+        The method used.
+    notes_ : list of str
+        What was done differently from what was asked, and why.
+    loss_ : Loss or None
+        The loss, with its parameters; None where it is that of the method.
+    report_ : DenoiseReport
+        How the rows fitted are denoised. Where :meth:`fit` was called, not
+        :meth:`fit_transform`, it is computed when it is first asked for.
+    n_features_in_ : int
+        Number D of columns.
+    feature_names_in_ : ndarray of shape (D,)
+        Names of the columns, where all of them are strings.
+
+    See Also
+    --------
+    SCQM : One sheet for all rows.
+
+    Notes
+    -----
+    The estimator keeps a copy of the rows fitted, and what the method has found
+    out about them. A pickle holds the rows; the fit, which can be repeated to
+    the last bit, is done again when the copy is first used.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scqm import ManifoldDenoiser
+    >>> from scqm.datasets import make_sphere
+    >>> X, clean = make_sphere(400, noise=0.1, random_state=0)
+    >>> denoiser = ManifoldDenoiser(n_components=2).fit(X)
+    >>> def error(rows):
+    ...     return ((rows - clean) ** 2).sum(axis=1).mean()
+    >>> bool(error(denoiser.transform(X)) < 0.8 * error(X))
+    True
+    >>> rows, report = denoiser.denoise([[0.0, 0.0, 1.1], [0.0, 0.0, 5.0]])
+    >>> report.unchanged.tolist()  # what is far from all rows stays
+    [False, True]
+    """
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        n_neighbors: int | str = NEIGHBORS,
+        method: str = "auto",
+        loss: losses.LossLike = LOSS,
+        *,
+        p: float | None = None,
+        delta: float | None = None,
+        precision: npt.ArrayLike | None = None,
+        ridge: float | None = None,
+        passes: int | None = None,
+        degree: int | None = None,
+        flat_weights: bool = False,
+        width: float | str | None = None,
+        average: int | None = None,
+        share: float | None = None,
+        n_threads: int | None = None,
+        verbose: bool = False,
+    ) -> None:
+        self.n_components = n_components
+        self.n_neighbors = n_neighbors
+        self.method = method
+        self.loss = loss
+        self.p = p
+        self.delta = delta
+        self.precision = precision
+        self.ridge = ridge
+        self.passes = passes
+        self.degree = degree
+        self.flat_weights = flat_weights
+        self.width = width
+        self.average = average
+        self.share = share
+        self.n_threads = n_threads
+        self.verbose = verbose
+
+    @staticmethod
+    def methods() -> dict[str, str]:
+        """Return the names of the methods and what they do.
+
+        Returns
+        -------
+        dict of str
+            The recommended one first.
+
+        Examples
+        --------
+        >>> from scqm import ManifoldDenoiser
+        >>> ManifoldDenoiser.methods()["mls"]
+        'moving least squares'
+        """
+        return {m["name"]: m["summary"] for m in _described()}
+
+    def fit(
+        self,
+        X: npt.ArrayLike,
+        y: None = None,
+        sample_weight: npt.ArrayLike | None = None,
+    ) -> ManifoldDenoiser:
+        """Prepare to denoise rows by those of X.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, D)
+            One sample per row; they are copied.
+        y : None
+            Ignored.
+        sample_weight : array-like of shape (n,), optional
+            Weights of the rows, at least 0, where surfaces are fitted to them.
+            Rows of weight 0 are nobody's neighbours. A weight counts as that many
+            repetitions: equal rows are one neighbour with the sum of their
+            weights.
+
+        Returns
+        -------
+        ManifoldDenoiser
+            The estimator itself.
+
+        Raises
+        ------
+        InputError
+            Data or parameters that cannot be used; a ValueError.
+        """
+        settings, loss = self._settings()
+        self._options()
+        rows = _rows(self, X, reset=True, ensure_min_samples=2)
+        if settings["d"] > rows.shape[1]:
+            raise InputError(
+                f"n_components={settings['d']} exceeds n_features={rows.shape[1]}"
+            )
+        if self.method == "sph" and settings["d"] == rows.shape[1]:
+            raise InputError(
+                f"n_components={settings['d']} leaves no room for spheres in rows of "
+                f"n_features={rows.shape[1]}"
+            )
+        weights = None
+        if sample_weight is not None:
+            weights = np.array(
+                _check_sample_weight(
+                    sample_weight, rows, dtype=np.float64, ensure_non_negative=True
+                )
+            )
+        # Searches among the rows would go wrong if they changed.
+        fitted = _Fitted(settings, loss, np.array(rows), weights)
+        kept, report = fitted.prepare(self.verbose)
+        self._fitted, self._kept = fitted, kept
+        self.__dict__.pop("_report", None)
+        self.method_ = report["method"]
+        self.notes_ = [report["note"]] if report["note"] else []
+        self.loss_ = loss
+        for note in self.notes_:
+            warnings.warn(f"ManifoldDenoiser: {note}", UserWarning, stacklevel=2)
+        return self
+
+    def fit_transform(
+        self,
+        X: npt.ArrayLike,
+        y: None = None,
+        sample_weight: npt.ArrayLike | None = None,
+    ) -> Array:
+        """Fit to the rows of X and denoise them.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, D)
+            One sample per row.
+        y : None
+            Ignored.
+        sample_weight : array-like of shape (n,), optional
+            As for :meth:`fit`.
+
+        Returns
+        -------
+        ndarray of shape (n, D)
+            The rows as :meth:`transform` gives them.
+        """
+        self.fit(X, sample_weight=sample_weight)
+        rows, self._report = self._denoise(self._fitted.X)
+        return rows
+
+    def transform(self, X: npt.ArrayLike) -> Array:
+        """Denoise rows, those fitted or others.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, D)
+            Rows. The result for one does not depend on the others.
+
+        Returns
+        -------
+        ndarray of shape (n, D)
+            For each row the point of the surface that belongs to it. A row
+            without one is as it came.
+        """
+        check_is_fitted(self)
+        return self._denoise(_rows(self, X))[0]
+
+    def denoise(self, X: npt.ArrayLike) -> tuple[Array, DenoiseReport]:
+        """Denoise rows and say how far the result can be trusted.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, D)
+            Rows.
+
+        Returns
+        -------
+        rows : ndarray of shape (n, D)
+            The rows as :meth:`transform` gives them.
+        report : DenoiseReport
+            Distances moved, noise, neighbours, ridge and flags.
+        """
+        check_is_fitted(self)
+        return self._denoise(_rows(self, X))
+
+    def score(
+        self,
+        X: npt.ArrayLike,
+        y: None = None,
+        sample_weight: npt.ArrayLike | None = None,
+    ) -> float:
+        """Return minus the mean distance of rows from the surface.
+
+        It is for rows that were left out of the fit: a row that was fitted
+        draws the surface towards itself. A row without a surface counts with
+        its distance from the nearest row fitted.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, D)
+            Rows.
+        y : None
+            Ignored.
+        sample_weight : array-like of shape (n,), optional
+            Weights of the mean.
+
+        Returns
+        -------
+        float
+            At most 0; the higher, the better.
+        """
+        check_is_fitted(self)
+        rows = _rows(self, X)
+        _, report = self._denoise(rows)
+        distances = report.residual
+        if report.unchanged.any():
+            _, nearest = pairwise_distances_argmin_min(
+                rows[report.unchanged], self._fitted.used()
+            )
+            distances[report.unchanged] = nearest
+        weights = None
+        if sample_weight is not None:
+            weights = _check_sample_weight(sample_weight, rows, dtype=np.float64)
+        return -float(np.average(distances, weights=weights))
+
+    @property
+    def report_(self) -> DenoiseReport:
+        """How the rows fitted are denoised."""
+        check_is_fitted(self)
+        if "_report" not in self.__dict__:
+            _, self._report = self._denoise(self._fitted.X)
+        return self._report
+
+    def __getstate__(self) -> dict[str, Any]:
+        state: dict[str, Any] = {**super().__getstate__()}
+        # What is in the library stays there.
+        if "_kept" in state:
+            state["_kept"] = None
+        return state
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "_fitted" in self.__dict__
+
+    def _settings(self) -> tuple[dict[str, Any], losses.Loss | None]:
+        """Return the parameters of the method as the library takes them."""
+        known = {m["name"]: m["settings"] for m in _described()}
+        method = self.method
+        if not isinstance(method, str) or method not in known:
+            raise InputError(f"method is {method!r}; want one of {', '.join(known)}")
+        settings: dict[str, Any] = {
+            "method": method,
+            "d": _integer("n_components", self.n_components, 1),
+            "n_neighbors": self._neighbors(),
+            "threads": _threads(self.n_threads),
+        }
+        values: dict[str, Any] = {
+            "ridge": None
+            if self.ridge is None
+            else _real("ridge", self.ridge, 0, False),
+            "passes": _optional("passes", self.passes),
+            "degree": _optional("degree", self.degree),
+            "flat_weights": _truth("flat_weights", self.flat_weights) or None,
+            "width": self._width(),
+        }
+        if (values["degree"] or 1) > 2:
+            raise InputError(f"degree is {self.degree}; want 1 or 2")
+        for name, value in values.items():
+            if value is None:
+                continue
+            if SETTINGS[name] not in known[method]:
+                having = [m for m, has in known.items() if SETTINGS[name] in has]
+                raise InputError(
+                    f"the method {method!r} has no {name}; {', '.join(having)} have"
+                )
+            settings["local_width" if value == "local" else name] = (
+                value if value != "local" else True
+            )
+        loss = self._loss("Loss" in known[method])
+        settings["loss"] = None if loss is None else loss._choice()
+        return settings, loss
+
+    def _neighbors(self) -> int:
+        """Return the number of neighbours, 0 to leave it to the method."""
+        if isinstance(self.n_neighbors, str):
+            if self.n_neighbors != "auto":
+                raise InputError(
+                    f"n_neighbors is {self.n_neighbors!r}; want an integer or 'auto'"
+                )
+            if self.method != "auto":
+                raise InputError(
+                    "n_neighbors is 'auto'; only the method 'auto' chooses, give the "
+                    f"method {self.method!r} a number"
+                )
+            return 0
+        number = _integer("n_neighbors", self.n_neighbors, 1)
+        return 0 if self.method == "auto" and number == NEIGHBORS else number
+
+    def _width(self) -> float | str | None:
+        if self.width is None or (
+            isinstance(self.width, str) and self.width == "local"
+        ):
+            return self.width
+        if isinstance(self.width, str):
+            raise InputError(f"width is {self.width!r}; want a number or 'local'")
+        return _real("width", self.width, 0, True)
+
+    def _loss(self, has_loss: bool) -> losses.Loss | None:
+        """Return the loss, None for that of the method."""
+        given = (self.p, self.delta, self.precision)
+        plain = isinstance(self.loss, str) and all(g is None for g in given)
+        if self.method == "auto":
+            if plain and self.loss in (LOSS, "tukey"):
+                return None
+            loss = losses.resolve(self.loss, *given)
+            if isinstance(loss, losses.L2):
+                return None
+            if not isinstance(loss, losses.SquaredL2):
+                raise InputError(
+                    f"loss is {self.loss!r}; the method 'auto' has Tukey's loss and "
+                    "'squared_l2', the methods 'scqm' and 'linear' take any"
+                )
+            return loss
+        if not has_loss:
+            if plain and self.loss == LOSS:
+                return None
+            raise InputError(
+                f"the method {self.method!r} takes no loss; 'scqm' and 'linear' do"
+            )
+        loss = losses.resolve(self.loss, *given)
+        if isinstance(loss, losses.Huber) and loss.delta is None:
+            raise InputError(
+                "loss 'huber' needs delta, such as 1.345 times the noise; "
+                "neighbourhoods are too small to find it"
+            )
+        return loss
+
+    def _options(self) -> dict[str, Any]:
+        """Return the parameters for denoising as the library takes them."""
+        average = _optional("average", self.average)
+        share = 0.0
+        if self.share is not None:
+            share = _real("share", self.share, 0, True)
+            if share > 1:
+                raise InputError(f"share is {share}; want at most 1")
+            if (average or 0) > 1:
+                raise InputError("share and average exclude each other; set one")
+        return {
+            "average": average or 0,
+            "share": share,
+            "threads": _threads(self.n_threads),
+        }
+
+    def _denoise(self, X: Array) -> tuple[Array, DenoiseReport]:
+        kept = self._kept
+        if kept is None or not kept.alive():
+            with _lock:
+                kept = self._kept
+                if kept is None or not kept.alive():
+                    kept, _ = self._fitted.prepare(self.verbose)
+                    self._kept = kept
+        return self._fitted.denoise(kept, X, self._options(), self.verbose)
+
+
+class _Fitted:
+    """Rows and settings, of which the library makes what it denoises with."""
+
+    def __init__(
+        self,
+        settings: dict[str, Any],
+        loss: losses.Loss | None,
+        X: Array,
+        weights: Array | None,
+    ) -> None:
+        self.settings = settings
+        self.loss = loss
+        self.X = X
+        self.weights = weights
+
+    def used(self) -> Array:
+        """Return the rows of positive weight."""
+        return self.X if self.weights is None else self.X[self.weights > 0]
+
+    def prepare(self, verbose: bool) -> tuple[Kept, dict[str, Any]]:
+        """Fit, and return what stays in the library and its report."""
+        matrix = None if self.loss is None else self.loss._matrix()
+        # Arrays from a pickle may be anywhere in memory.
+        X = _native.contiguous(self.X)
+        weights = None if self.weights is None else _native.contiguous(self.weights)
+        with (
+            PartProgress("fit", verbose) as progress,
+            Job(X, weights, matrix, answer=self._answer) as job,
+        ):
+            job.start(
+                _core.bindings_StartDenoiser,
+                json.dumps(self.settings),
+                address(X),
+                len(X),
+                X.shape[1],
+                address(weights),
+                address(matrix),
+            ).wait(progress=progress)
+            report: dict[str, Any] = json.loads(
+                call(_core.bindings_DenoiserReport, job.number)
+            )
+            return job.kept(), report
+
+    def denoise(
+        self, kept: Kept, X: Array, options: dict[str, Any], verbose: bool
+    ) -> tuple[Array, DenoiseReport]:
+        """Denoise rows with what stayed in the library."""
+        out, about = np.empty(X.shape), np.empty((len(X), 6))
+        with (
+            PartProgress("denoise", verbose) as progress,
+            Job(X, out, about, kept, answer=self._answer) as job,
+        ):
+            job.start(
+                _core.bindings_StartDenoise,
+                kept.number,
+                json.dumps(options),
+                address(X),
+                len(X),
+                X.shape[1],
+                address(out),
+                address(about),
+            ).wait(progress=progress)
+        return out, DenoiseReport(
+            residual=about[:, 0].copy(),
+            noise=about[:, 1].copy(),
+            n_neighbors=about[:, 2].astype(np.int64),
+            ridge=about[:, 3].copy(),
+            extrapolated=about[:, 4] > 0,
+            unchanged=about[:, 5] > 0,
+        )
+
+    def _answer(self, job: Job, state: Array) -> None:
+        if self.loss is not None:
+            losses.answer(self.loss, job, state)
+
+
+def _described() -> list[dict[str, Any]]:
+    described: list[dict[str, Any]] = json.loads(call(_core.bindings_Methods))
+    return described
+
+
+def _optional(name: str, value: Any) -> int | None:
+    return None if value is None else _integer(name, value, 1)
