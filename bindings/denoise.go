@@ -208,11 +208,11 @@ func (d *denoiser) denoise(j *job, y scqm.Data, s denoiseSettings, to, about []f
 	return nil
 }
 
-// forJob returns the denoiser for the use of a job: one whose loss is Python's
-// asks through the job that uses it. Methods with such a loss prepare next to
-// nothing.
+// forJob returns the denoiser for the use of a job: a loss that is computed
+// elsewhere serves the job only that it was made for. Methods with such a loss
+// prepare next to nothing.
 func (d *denoiser) forJob(j *job) (*denoise.Denoiser, error) {
-	if d.settings.Loss == nil || !d.settings.Loss.Python {
+	if d.settings.Loss == nil || !d.settings.Loss.elsewhere() {
 		return d.Denoiser, nil
 	}
 	again, err := d.settings.fit(j, d.data, 0)

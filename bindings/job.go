@@ -134,7 +134,7 @@ func resultOf[T any](j *job) (T, error) {
 	default:
 		return none, fmt.Errorf("job is not done: %w", errJob)
 	}
-	if result, ok := j.result.(T); ok {
+	if result, ok := j.result.(T); ok && j.err == nil {
 		return result, nil
 	}
 	return none, fmt.Errorf("job has no result of this kind: %w", errJob)

@@ -1,0 +1,98 @@
+package bindings
+
+import (
+	"encoding/json"
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/scqm/scqm/models/denoise"
+	"github.com/scqm/scqm/models/scqm"
+)
+
+// denoised fits a method to the parabola and denoises its rows.
+func denoised(t *testing.T, settings string) (out, report []float64) {
+	x := parabola(t)
+	number := newNumber()
+	_, err := StartDenoiser(number, settings, at(x), rows, columns, 0, 0)
+	require.NoError(t, err)
+	require.NoError(t, await(t, number))
+	out, report = pinned[float64](t, rows*columns), pinned[float64](t, rows*denoiseColumns)
+	use := newNumber()
+	_, err = StartDenoise(use, number, `{}`, at(x), rows, columns, at(out), at(report))
+	require.NoError(t, err)
+	require.NoError(t, await(t, use))
+	release(t, use)
+	release(t, number)
+	return out, report
+}
+
+func TestDenoisingIsThatOfTheLibrary(t *testing.T) {
+	out, report := denoised(t, `{"method":"mls","d":2,"n_neighbors":12}`)
+	data := scqm.Data{N: rows, D: columns, X: parabola(t)}
+	d, err := denoise.Fit(t.Context(), denoise.MLS{Latent: 2, Neighbors: 12}, data, denoise.Options{})
+	require.NoError(t, err)
+	want, err := d.Denoise(t.Context(), data, denoise.Options{})
+	require.NoError(t, err)
+	assert.Equal(t, want.X, out)
+	for i, row := range want.Rows {
+		assert.Equal(t, []float64{row.Residual, row.Noise, float64(row.Neighbors), row.Ridge, truth(row.Extrapolated), truth(row.Unchanged)},
+			report[i*denoiseColumns:(i+1)*denoiseColumns])
+	}
+}
+
+func TestDenoisingAsksPythonForItsLoss(t *testing.T) {
+	want, _ := denoised(t, `{"method":"linear","d":2,"loss":{"name":"squared_l2"}}`)
+	got, _ := denoised(t, `{"method":"linear","d":2,"loss":{"name":"mine","python":true}}`)
+	assert.InDeltaSlice(t, want, got, 1e-4)
+}
+
+func TestAutoWithFewRowsIsFlat(t *testing.T) {
+	x, number := parabola(t), newNumber()
+	_, err := StartDenoiser(number, `{"method":"auto","d":2}`, at(x), 9, columns, 0, 0)
+	require.NoError(t, err)
+	require.NoError(t, await(t, number))
+	text, err := DenoiserReport(number)
+	require.NoError(t, err)
+	assert.JSONEq(t, `{"method":"lpca","note":"auto: 9 rows are too few for quadratic charts of dimension 2; the method lpca was used"}`, text)
+	release(t, number)
+}
+
+func TestADenoiserMustBeThere(t *testing.T) {
+	x, out := parabola(t), pinned[float64](t, rows*columns)
+	_, err := StartDenoise(newNumber(), -1, `{}`, at(x), rows, columns, at(out), 0)
+	require.ErrorContains(t, err, "job: job -1")
+	_, err = StartDenoise(newNumber(), -1, `{"speed":1}`, at(x), rows, columns, at(out), 0)
+	require.ErrorContains(t, err, "input: settings")
+	number := newNumber()
+	_, err = StartDenoiser(number, `{"method":"best","d":2}`, at(x), rows, columns, 0, 0)
+	require.NoError(t, err)
+	require.ErrorContains(t, await(t, number), `input: denoise: no method "best"; there are auto, `)
+	_, err = DenoiserReport(number)
+	require.ErrorContains(t, err, "job: ")
+	release(t, number)
+}
+
+func TestEqualRowsAreMerged(t *testing.T) {
+	distinct := scqm.Data{N: 2, D: 2, X: []float64{1, 2, 2, 1}}
+	assert.Equal(t, distinct, merged(distinct))
+	minus := math.Copysign(0, -1)
+	got := merged(scqm.Data{N: 5, D: 2, X: []float64{1, 0, 3, 4, 1, minus, 1, 0, 5, 6}, Weights: []float64{1, 0, 2, 0.5, 7}})
+	assert.Equal(t, scqm.Data{N: 3, D: 2, X: []float64{1, 0, 3, 4, 5, 6}, Weights: []float64{3.5, 0, 7}}, got)
+	assert.Equal(t, []float64{2}, merged(scqm.Data{N: 2, D: 1, X: []float64{3, 3}}).Weights)
+}
+
+func TestMethods(t *testing.T) {
+	text, err := Methods()
+	require.NoError(t, err)
+	var list []struct {
+		Name     string
+		Settings []string
+	}
+	require.NoError(t, json.Unmarshal([]byte(text), &list))
+	require.Len(t, list, len(denoise.Describe()))
+	assert.Equal(t, "auto", list[0].Name)
+	assert.Equal(t, []string{"Loss"}, list[0].Settings)
+}
