@@ -87,6 +87,9 @@ func (s denoiserSettings) choose(j *job, data scqm.Data, precision uint64) (deno
 		if settings.Loss, err = s.Loss.build(j, precision, nil, 0); err != nil {
 			return nil, "", err
 		}
+		if l, ok := settings.Loss.(framework.Dimensioned); ok && l.Dim() != data.D {
+			return nil, "", fmt.Errorf("loss %s is for rows of length %d, not %d: %w", settings.Loss.Name(), l.Dim(), data.D, framework.ErrInvalid)
+		}
 	}
 	method, err := denoise.ByName(s.Method, settings)
 	if err != nil || s.Method != methodAuto {

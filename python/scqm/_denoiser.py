@@ -170,9 +170,9 @@ class ManifoldDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  
     ...     return ((rows - clean) ** 2).sum(axis=1).mean()
     >>> bool(error(denoiser.transform(X)) < 0.8 * error(X))
     True
-    >>> rows, report = denoiser.denoise([[0.0, 0.0, 1.1], [0.0, 0.0, 5.0]])
-    >>> report.unchanged.tolist()  # what is far from all rows stays
-    [False, True]
+    >>> rows, report = denoiser.denoise([[0.0, 0.0, 1.5]])
+    >>> bool(abs(report.residual[0] - 0.5) < 0.1)  # the distance moved
+    True
     """
 
     def __init__(
@@ -526,7 +526,16 @@ class ManifoldDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  
                 if kept is None or not kept.alive():
                     kept, _ = self._fitted.prepare(self.verbose)
                     self._kept = kept
-        return self._fitted.denoise(kept, X, self._options(), self.verbose)
+        rows, report = self._fitted.denoise(kept, X, self._options(), self.verbose)
+        if len(X) > 1 and report.unchanged.all():
+            warnings.warn(
+                "ManifoldDenoiser: no surface was found near any of the rows, which "
+                "are returned as they came; are they those fitted to, and is the "
+                "loss finite?",
+                UserWarning,
+                stacklevel=3,
+            )
+        return rows, report
 
 
 class _Fitted:
