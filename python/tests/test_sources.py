@@ -36,6 +36,7 @@ def exported() -> list[str]:
             thing = getattr(module, name)
             if inspect.isclass(thing) or inspect.isfunction(thing):
                 found.append(f"{thing.__module__}.{name}")
+    found += ["scqm._denoiser.DenoiseReport", "scqm._denoiser.ManifoldDenoiser"]
     return sorted({*found, "scqm._estimator.SCQM", "scqm._estimator.load"})
 
 
@@ -69,7 +70,8 @@ def test_parameters_are_documented() -> None:
     for name in exported():
         module, _, last = name.rpartition(".")
         thing: Any = getattr(importlib.import_module(module), last)
-        if not inspect.isfunction(thing) and name != "scqm._estimator.SCQM":
+        estimator = last in {"SCQM", "ManifoldDenoiser"}
+        if not inspect.isfunction(thing) and not estimator:
             continue
         for parameter in inspect.signature(thing).parameters.values():
             pattern = rf"(?m)^\s*(.*, )?\**{parameter.name}(, .*)?( : .*)?$"
