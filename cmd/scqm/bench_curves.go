@@ -14,7 +14,6 @@ import (
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
-	"gonum.org/v1/plot/vg/vgimg"
 
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/internal/dataset"
@@ -59,17 +58,7 @@ func drawGaps(cases []*caseReport) image.Image {
 	for i, c := range cases {
 		panels[i/panelColumns][i%panelColumns] = gapPanel(c)
 	}
-	size := vgimg.UseWH(vg.Length(columns)*panelWidth, vg.Length(rows)*panelHeight)
-	canvas := vgimg.NewWith(size, vgimg.UseDPI(plotDPI))
-	tiles := draw.Tiles{Rows: rows, Cols: columns, PadX: panelGap, PadY: panelGap}
-	for i, line := range plot.Align(panels, tiles, inner(canvas)) {
-		for j, c := range line {
-			if panels[i][j] != nil {
-				panels[i][j].Draw(c)
-			}
-		}
-	}
-	return canvas.Image()
+	return drawPanels(panels)
 }
 
 // gapPanel shows how far every solver is above the best cost, against time.

@@ -30,23 +30,31 @@ const (
 // drawReconstructions shows digits and, beneath them, what the models make of
 // them.
 func drawReconstructions(s *demoStudy) image.Image {
-	rows := []struct {
-		caption string
-		pixels  []float64
-	}{
+	title := fmt.Sprintf("Handwritten digits and their reconstructions from %d latent coordinates", demoLatent)
+	return drawDigitRows(title, s.shown(), []digitRow{
 		{"Original", s.learned.X},
 		{caption("Linear", s.linear), s.linear.reconstruction},
 		{caption("Quadratic", s.quadratic), s.quadratic.reconstruction},
-	}
+	})
+}
+
+// digitRow is a line of digits; its images lie one after the other in pixels.
+type digitRow struct {
+	caption string
+	pixels  []float64
+}
+
+// drawDigitRows shows the same images of every row, perKind of one kind and as many
+// of another.
+func drawDigitRows(title string, shown []int, rows []digitRow) image.Image {
 	sheet := newSheet(margin + titleRoom + len(rows)*(rowGap+tileSide) + margin)
-	title := fmt.Sprintf("Handwritten digits and their reconstructions from %d latent coordinates", demoLatent)
 	sheet.write(margin, margin+20, 22, title)
 	top := margin + titleRoom
 	for _, row := range rows {
 		top += rowGap
 		sheet.write(margin, top-8, 16, row.caption)
-		for column, i := range s.shown() {
-			sheet.tile(column, top, row.pixels[i*s.learned.D:(i+1)*s.learned.D])
+		for column, i := range shown {
+			sheet.tile(column, top, row.pixels[i*demoSide*demoSide:(i+1)*demoSide*demoSide])
 		}
 		top += tileSide
 	}
@@ -87,12 +95,14 @@ func caption(kind string, m *demoModel) string {
 	return fmt.Sprintf("%s model, mean residual %.2f", kind, m.learned)
 }
 
-// shown lists the rows in the picture, the first few of each kind.
-func (s *demoStudy) shown() []int {
+func (s *demoStudy) shown() []int { return firstOfKinds(s.kinds) }
+
+// firstOfKinds lists the rows in the picture, the first few of each kind.
+func firstOfKinds(kinds []string) []int {
 	var list []int
 	for _, kind := range demoKinds {
 		left := perKind
-		for i, k := range s.kinds {
+		for i, k := range kinds {
 			if k == kind && left > 0 {
 				list = append(list, i)
 				left--

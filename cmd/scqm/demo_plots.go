@@ -62,6 +62,27 @@ func rendered(p *plot.Plot) image.Image {
 	return canvas.Image()
 }
 
+// drawPanels draws plots side by side, in rows of one length; nil leaves a gap.
+func drawPanels(panels [][]*plot.Plot) image.Image {
+	return drawPanelsOf(panels, panelWidth, panelHeight)
+}
+
+// drawPanelsOf draws panels of the given size.
+func drawPanelsOf(panels [][]*plot.Plot, width, height vg.Length) image.Image {
+	rows, columns := len(panels), len(panels[0])
+	size := vgimg.UseWH(vg.Length(columns)*width, vg.Length(rows)*height)
+	canvas := vgimg.NewWith(size, vgimg.UseDPI(plotDPI))
+	tiles := draw.Tiles{Rows: rows, Cols: columns, PadX: panelGap, PadY: panelGap}
+	for i, line := range plot.Align(panels, tiles, inner(canvas)) {
+		for j, c := range line {
+			if panels[i][j] != nil {
+				panels[i][j].Draw(c)
+			}
+		}
+	}
+	return canvas.Image()
+}
+
 func inner(c vg.CanvasSizer) draw.Canvas { return draw.Crop(draw.New(c), 14, -18, 12, -14) }
 
 // writePicture writes a PNG file and says so.
@@ -88,14 +109,14 @@ func drawLatent(s *demoStudy) image.Image {
 	for _, kind := range demoKinds {
 		p.Legend.Add(kind, dot{colourOf(kind)})
 	}
-	equalAxes(p)
+	equalAxes(p, plotWidth, plotHeight)
 	return rendered(p)
 }
 
-// equalAxes widens the range of the axes until a unit is as long on both, and
-// nothing touches them.
-func equalAxes(p *plot.Plot) {
-	area := p.DataCanvas(inner(vgimg.NewWith(vgimg.UseWH(plotWidth, plotHeight)))).Size()
+// equalAxes widens the range of the axes until, in a picture of the given size,
+// a unit is as long on both, and nothing touches them.
+func equalAxes(p *plot.Plot, width, height vg.Length) {
+	area := p.DataCanvas(inner(vgimg.NewWith(vgimg.UseWH(width, height)))).Size()
 	unit := 1.1 * max((p.X.Max-p.X.Min)/float64(area.X), (p.Y.Max-p.Y.Min)/float64(area.Y))
 	widen := func(a *plot.Axis, length vg.Length) {
 		middle, half := (a.Min+a.Max)/2, unit*float64(length)/2

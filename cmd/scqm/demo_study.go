@@ -33,11 +33,8 @@ type demoDigits struct {
 // newDemoDigits takes the first digits of each kind to learn from and holds the
 // others back.
 func newDemoDigits(m *dataset.Matrix, labels []string) (*demoDigits, error) {
-	if m.Cols != demoSide*demoSide {
-		return nil, usagef("%d pixels an image, want %d x %d", m.Cols, demoSide, demoSide)
-	}
-	if len(labels) != m.Rows {
-		return nil, usagef("%d images, but %d labels", m.Rows, len(labels))
+	if err := checkDigits(m, labels); err != nil {
+		return nil, err
 	}
 	digits := &demoDigits{learned: scqm.Data{D: m.Cols}, held: scqm.Data{D: m.Cols}}
 	count := map[string]int{}

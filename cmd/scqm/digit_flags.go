@@ -36,19 +36,43 @@ func (f *digitFlags) check(cmd *cobra.Command) error {
 }
 
 func (f *digitFlags) read(cmd *cobra.Command) (*demoDigits, error) {
-	return await(cmd.Context(), func() (*demoDigits, error) {
-		labels, err := dataset.ReadLabels(f.labels)
-		if err != nil {
+	m, labels, err := f.readAll(cmd)
+	if err != nil {
+		return nil, err
+	}
+	digits, err := newDemoDigits(m, labels)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", f.images, err)
+	}
+	return digits, nil
+}
+
+// readAll reads all images, with a label for each.
+func (f *digitFlags) readAll(cmd *cobra.Command) (*dataset.Matrix, []string, error) {
+	var labels []string
+	m, err := await(cmd.Context(), func() (*dataset.Matrix, error) {
+		var err error
+		if labels, err = dataset.ReadLabels(f.labels); err != nil {
 			return nil, err
 		}
-		m, err := dataset.Read(f.images, dataset.ReadOptions{Scale: true})
-		if err != nil {
-			return nil, err
-		}
-		digits, err := newDemoDigits(m, labels)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", f.images, err)
-		}
-		return digits, nil
+		return dataset.Read(f.images, dataset.ReadOptions{Scale: true})
 	})
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := checkDigits(m, labels); err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", f.images, err)
+	}
+	return m, labels, nil
+}
+
+// checkDigits refuses what are not labelled images of the size of digits.
+func checkDigits(m *dataset.Matrix, labels []string) error {
+	if m.Cols != demoSide*demoSide {
+		return usagef("%d pixels an image, want %d x %d", m.Cols, demoSide, demoSide)
+	}
+	if len(labels) != m.Rows {
+		return usagef("%d images, but %d labels", m.Rows, len(labels))
+	}
+	return nil
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/internal/dataset"
+	"github.com/scqm/scqm/internal/experiments"
 	"github.com/scqm/scqm/models/scqm"
 )
 
@@ -24,7 +25,7 @@ const (
 var errUsage = errors.New("wrong usage")
 
 // marks say of what kind an error is. They are for exitCode, not for people.
-var marks = []error{errUsage, dataset.ErrInput, scqm.ErrInput, framework.ErrInvalid}
+var marks = []error{errUsage, dataset.ErrInput, scqm.ErrInput, framework.ErrInvalid, experiments.ErrDigits}
 
 // usagef returns an error that matches errUsage and what the format wraps.
 func usagef(format string, args ...any) error {

@@ -50,7 +50,7 @@ func rootCommand() *cobra.Command {
 	root.AddCommand(
 		fitCommand(), transformCommand(), reconstructCommand(), projectCommand(),
 		denoiseCommand(), methodsCommand(), lossesCommand(), pluginCommand(), solversCommand(),
-		demoCommand(), benchCommand(), versionCommand(),
+		experimentCommand(), demoCommand(), benchCommand(), versionCommand(),
 	)
 	return root
 }

@@ -28,6 +28,7 @@ var directions = []struct{ from, to string }{
 	{"internal/blas", "std gonum"},
 	{"internal/shm", "std sys"},
 	{"internal/lint", "std"},
+	{"internal/experiments", "std gonum internal/par framework losses models"},
 }
 
 // tests is what test files may import besides their own folder: the libraries

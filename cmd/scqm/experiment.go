@@ -1,0 +1,253 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"image"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/scqm/scqm/internal/dataset"
+	"github.com/scqm/scqm/internal/experiments"
+	"github.com/scqm/scqm/models/scqm"
+)
+
+const experimentLong = `Repeat an experiment of Zhai and Li (arXiv 2605.20300):
+
+  toy            arcs in the plane under noise of six kinds, each with its loss
+  sphere         every method of denoise on noisy points of a sphere
+  mnist          fours and nines in two dimensions, by loss, flat and curved
+  interpolation  the latent plane of twos, sixes and eights
+
+The directory DIR gets NAME.csv and NAME.md, a table of means over repetitions
+with their standard errors, pictures NAME*.png, and params.json, which says what
+was run. The same seed gives the same table.`
+
+// experiment is what one of them leaves behind.
+type experiment struct {
+	table    experiments.Table
+	pictures []experimentPicture
+	params   any
+}
+
+type experimentPicture struct {
+	name string // after that of the experiment
+	image.Image
+}
+
+// experimentNames lists them with their number of repetitions, in full and
+// quick.
+var experimentNames = []struct {
+	name        string
+	full, quick int
+	run         func(*experimentFlags, *cobra.Command, experiments.Settings) (*experiment, error)
+}{
+	{"toy", 20, 2, (*experimentFlags).toy},
+	{"sphere", 10, 2, (*experimentFlags).sphere},
+	{"mnist", 5, 2, (*experimentFlags).mnist},
+	{"interpolation", 5, 2, (*experimentFlags).interpolation},
+}
+
+// experimentFlags are the flags of scqm experiment.
+type experimentFlags struct {
+	digits   digitFlags
+	output   string
+	quick    bool
+	seed     uint64
+	reps     int
+	threads  int
+	sigmas   []float64
+	progress string
+}
+
+func experimentCommand() *cobra.Command {
+	f := experimentFlags{digits: newDigitFlags(), progress: progressAuto}
+	cmd := &cobra.Command{
+		Use:     "experiment NAME -o DIR",
+		Short:   "Repeat an experiment of the paper",
+		Long:    experimentLong,
+		Example: "  scqm experiment toy -o out --quick",
+		Args:    arguments("NAME"),
+		RunE:    func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0]) },
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	flags.VarP(naming(&f.output, "DIR"), "output", "o", "directory for the results, made if need be (required)")
+	flags.BoolVar(&f.quick, "quick", false, "do less, in seconds")
+	flags.Var(natural(&f.seed), "seed", "seed of the first repetition (default 0)")
+	flags.Var(counting(&f.reps), "reps", "repetitions (default 20 for toy, 10 for sphere, else 5; with --quick 2)")
+	flags.Float64SliceVar(&f.sigmas, "sigma", nil, "standard deviations of the noise of sphere (default those of the paper's table)")
+	flags.Var(counting(&f.threads), "threads", "threads to use (default all processors); the result does not depend on it")
+	f.digits.addTo(cmd)
+	flags.Var(choice(&f.progress, progressAuto, progressAlways, progressNever), "progress", "when to show a progress bar; auto: on a terminal")
+	return cmd
+}
+
+func (f *experimentFlags) run(cmd *cobra.Command, name string) error {
+	var known []string
+	for _, e := range experimentNames {
+		known = append(known, e.name)
+		if e.name != name {
+			continue
+		}
+		if err := f.check(cmd, name); err != nil {
+			return err
+		}
+		s := experiments.Settings{Seed: f.seed, Reps: f.reps, Quick: f.quick, Threads: f.threads}
+		if s.Reps == 0 {
+			if s.Reps = e.full; f.quick {
+				s.Reps = e.quick
+			}
+		}
+		end := f.watch(cmd, &s)
+		result, err := e.run(f, cmd, s)
+		end()
+		if err != nil {
+			return err
+		}
+		return f.write(cmd, name, result)
+	}
+	return usagef("no experiment %q; there are %s", name, strings.Join(known, ", "))
+}
+
+func (f *experimentFlags) check(cmd *cobra.Command, name string) error {
+	if f.output == "" {
+		return usagef("no place for the results; name a directory with -o")
+	}
+	if name != "sphere" {
+		if err := refuse(cmd, "with the experiment "+name, "sigma"); err != nil {
+			return err
+		}
+	}
+	for _, sigma := range f.sigmas {
+		if !(sigma > 0 && sigma <= 1) {
+			return usagef("--sigma %g: want numbers above 0, up to 1", sigma)
+		}
+	}
+	if name == "mnist" || name == "interpolation" {
+		if err := f.digits.check(cmd); err != nil {
+			return err
+		}
+	} else if err := refuse(cmd, "with the experiment "+name, "images", "labels"); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(f.output, 0o777); err != nil {
+		return usagef("-o: %w", err)
+	}
+	if err := dataset.CheckOutput(filepath.Join(f.output, name+".csv"), ".csv"); err != nil {
+		return fmt.Errorf("-o: %w", err)
+	}
+	return nil
+}
+
+// watch shows a bar where somebody can see it.
+func (f *experimentFlags) watch(cmd *cobra.Command, s *experiments.Settings) (end func()) {
+	stderr := cmd.ErrOrStderr()
+	if f.progress == progressNever || f.progress == progressAuto && !isTerminal(stderr) {
+		return func() {}
+	}
+	show, end := showPart(stderr)
+	s.Progress = show
+	return end
+}
+
+func (f *experimentFlags) toy(cmd *cobra.Command, s experiments.Settings) (*experiment, error) {
+	study, err := experiments.Toy(cmd.Context(), s)
+	if err != nil {
+		return nil, err
+	}
+	return &experiment{study.Table, drawToy(study), s}, nil
+}
+
+func (f *experimentFlags) sphere(cmd *cobra.Command, common experiments.Settings) (*experiment, error) {
+	s := experiments.SphereSettings{Settings: common, Sigmas: f.sigmas}.Defaulted()
+	study, err := experiments.Sphere(cmd.Context(), s)
+	if err != nil {
+		return nil, err
+	}
+	return &experiment{study.Table, []experimentPicture{{"", drawSphereErrors(study)}}, s}, nil
+}
+
+func (f *experimentFlags) mnist(cmd *cobra.Command, s experiments.Settings) (*experiment, error) {
+	study, err := f.study(cmd, s, experiments.MNIST)
+	if err != nil {
+		return nil, err
+	}
+	return &experiment{study.Table, []experimentPicture{{"", drawDigitStudy(study)}}, f.withDigits(s)}, nil
+}
+
+func (f *experimentFlags) interpolation(cmd *cobra.Command, s experiments.Settings) (*experiment, error) {
+	study, err := f.study(cmd, s, experiments.Interpolation)
+	if err != nil {
+		return nil, err
+	}
+	pictures, err := drawLatentGrids(cmd.Context(), study)
+	if err != nil {
+		return nil, err
+	}
+	return &experiment{study.Table, pictures, f.withDigits(s)}, nil
+}
+
+type digitExperimentFunc func(context.Context, experiments.Digits, experiments.Settings) (*experiments.DigitStudy, error)
+
+func (f *experimentFlags) study(cmd *cobra.Command, s experiments.Settings, run digitExperimentFunc) (*experiments.DigitStudy, error) {
+	m, labels, err := f.digits.readAll(cmd)
+	if err != nil {
+		return nil, err
+	}
+	study, err := run(cmd.Context(), experiments.Digits{X: rowsOf(m), Labels: labels}, s)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", f.digits.images, err)
+	}
+	return study, nil
+}
+
+// withDigits adds the files of the digits to the settings.
+func (f *experimentFlags) withDigits(s experiments.Settings) any {
+	return struct {
+		experiments.Settings
+		Images string `json:"images"`
+		Labels string `json:"labels"`
+	}{s, f.digits.images, f.digits.labels}
+}
+
+// experimentParams is params.json.
+type experimentParams struct {
+	Experiment string `json:"experiment"`
+	Version    string `json:"version"`
+	Settings   any    `json:"settings"`
+}
+
+func (f *experimentFlags) write(cmd *cobra.Command, name string, e *experiment) error {
+	params := experimentParams{name, scqm.Version, e.params}
+	for _, file := range []struct {
+		name  string
+		write func(io.Writer) error
+	}{
+		{name + ".csv", e.table.WriteCSV},
+		{name + ".md", e.table.WriteMarkdown},
+		{"params.json", func(w io.Writer) error { return printJSON(w, params) }},
+	} {
+		path := filepath.Join(f.output, file.name)
+		if err := dataset.WriteFileAtomic(path, file.write); err != nil {
+			return err
+		}
+		if _, err := fmt.Fprintln(cmd.OutOrStdout(), "wrote", path); err != nil {
+			return err
+		}
+	}
+	for _, p := range e.pictures {
+		if err := writePicture(cmd.OutOrStdout(), filepath.Join(f.output, name+p.name+".png"), p.Image); err != nil {
+			return err
+		}
+	}
+	_, err := fmt.Fprintln(cmd.OutOrStdout())
+	if err == nil {
+		err = e.table.WriteMarkdown(cmd.OutOrStdout())
+	}
+	return err
+}

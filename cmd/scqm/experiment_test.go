@@ -1,0 +1,83 @@
+package main
+
+import (
+	"encoding/json"
+	"image/png"
+	"os"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// TestExperiments runs every experiment, small, and compares its table with a
+// golden file; other processors round differently.
+func TestExperiments(t *testing.T) {
+	t.Chdir("../..")
+	for _, c := range []struct {
+		name     string
+		args     []string
+		pictures []string
+	}{
+		{"toy", nil, []string{"toy-quarter", "toy-long", "toy-noisy"}},
+		{"sphere", []string{"--sigma", "0.06"}, []string{"sphere"}},
+		{"mnist", nil, []string{"mnist"}},
+		{"interpolation", []string{"--seed", "3"}, []string{"interpolation-linear", "interpolation-quadratic"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := newPlace(t)
+			out := succeed(t, append([]string{"experiment", c.name, "-o", p.path("new"), "--quick", "--reps", "1"}, c.args...)...)
+			table, err := os.ReadFile(p.path("new/" + c.name + ".md"))
+			require.NoError(t, err)
+			assert.Contains(t, out, string(table))
+			csv, err := os.ReadFile(p.path("new/" + c.name + ".csv"))
+			require.NoError(t, err)
+			if runtime.GOARCH == "amd64" {
+				t.Chdir("cmd/scqm")
+				golden(t, "experiment-"+c.name+".csv", string(csv))
+			}
+			for _, name := range c.pictures {
+				f, err := os.Open(p.path("new/" + name + ".png"))
+				require.NoError(t, err)
+				defer f.Close()
+				_, err = png.Decode(f)
+				require.NoError(t, err, name)
+			}
+			var params experimentParams
+			text, err := os.ReadFile(p.path("new/params.json"))
+			require.NoError(t, err)
+			require.NoError(t, json.Unmarshal(text, &params))
+			assert.Equal(t, c.name, params.Experiment)
+			assert.Equal(t, 1.0, params.Settings.(map[string]any)["reps"])
+		})
+	}
+}
+
+func TestExperimentRefusals(t *testing.T) {
+	p := newPlace(t)
+	file := p.file("file", "x")
+	for _, c := range []struct{ args, want string }{
+		{"toy", "scqm: experiment: no place for the results; name a directory with -o\n"},
+		{"torus -o %", "scqm: experiment: no experiment \"torus\"; there are toy, sphere, mnist, interpolation\n"},
+		{"toy -o % --sigma 0.1", "scqm: experiment: --sigma does nothing with the experiment toy; leave it out\n"},
+		{"toy -o % --images x", "scqm: experiment: --images does nothing with the experiment toy; leave it out\n"},
+		{"sphere -o % --sigma 0", "scqm: experiment: --sigma 0: want numbers above 0, up to 1\n"},
+		{"toy -o " + file, "scqm: experiment: -o: mkdir " + file + ": not a directory\n"},
+	} {
+		r := execute(append([]string{"experiment"}, strings.Fields(strings.ReplaceAll(c.args, "%", p.path("out")))...)...)
+		assert.Equal(t, exitUsage, r.code, c.args)
+		assert.Equal(t, c.want, r.stderr)
+		assert.NoDirExists(t, p.path("out"))
+	}
+}
+
+// The hull of a square with points in it is the square.
+func TestConvexHull(t *testing.T) {
+	hull := convexHull([][2]float64{{1, 1}, {0, 0}, {2, 2}, {0, 2}, {1, 0.5}, {2, 0}, {1, 0}})
+	assert.Equal(t, [][2]float64{{0, 0}, {2, 0}, {2, 2}, {0, 2}}, hull)
+	assert.True(t, inHull(hull, [2]float64{1.9, 0.1}))
+	assert.False(t, inHull(hull, [2]float64{2.1, 1}))
+	assert.NotPanics(t, func() { inHull(convexHull([][2]float64{{1, 1}, {1, 1}}), [2]float64{1, 1}) })
+}

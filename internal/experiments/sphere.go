@@ -1,0 +1,202 @@
+package experiments
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strconv"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/losses"
+	"github.com/scqm/scqm/models/denoise"
+	"github.com/scqm/scqm/models/scqm"
+)
+
+const (
+	sphereRows      = 300
+	sphereNeighbors = 30
+	quickSphereRows = 100
+)
+
+// sphereSigmas are the standard deviations of the noise in the paper's table.
+var sphereSigmas = []float64{.03, .06, .09, .12, .15, .18, .21}
+
+// SphereSettings are the settings of the experiment sphere.
+type SphereSettings struct {
+	Settings
+	// Sigmas are the standard deviations of the noise; nil stands for those of
+	// the paper's table.
+	Sigmas []float64 `json:"sigmas"`
+	// Rows is the number of points; 0 stands for 300.
+	Rows int `json:"rows"`
+}
+
+// Defaulted returns s with its defaults filled in.
+func (s SphereSettings) Defaulted() SphereSettings {
+	if s.Rows == 0 {
+		s.Rows = sphereRows
+		if s.Quick {
+			s.Rows = quickSphereRows
+		}
+	}
+	if s.Sigmas == nil {
+		s.Sigmas = sphereSigmas
+		if s.Quick {
+			s.Sigmas = []float64{.06, .15}
+		}
+	}
+	return s
+}
+
+// SphereStudy is the outcome of the experiment sphere.
+type SphereStudy struct {
+	Table  Table
+	Sigmas []float64
+	// Methods are the names of the rows of the table, and Errors[m][k] the
+	// errors of method m at Sigmas[k], one a repetition, x 1e4.
+	Methods []string
+	Errors  [][][]float64
+}
+
+// sphereColumn is a way to denoise; without a method a bound of the experiment.
+type sphereColumn struct {
+	name   string
+	method denoise.Method
+	bound  func(dst, x []float64)
+}
+
+func sphereColumns() ([]sphereColumn, error) {
+	list := []sphereColumn{
+		{name: "raw rows", bound: func(dst, x []float64) { copy(dst, x) }},
+		{name: "oracle: the true sphere", bound: func(dst, x []float64) { floats.ScaleTo(dst, 1/floats.Norm(x, 2), x) }},
+		{name: "auto", method: denoise.Auto{Latent: 2}},
+	}
+	for _, linear := range []bool{false, true} {
+		kind := "quadratic"
+		if linear {
+			kind = "linear"
+		}
+		add := func(loss framework.Loss) {
+			list = append(list, sphereColumn{kind + ", " + lossName(loss), denoise.SCQM{
+				Latent: 2, Neighbors: sphereNeighbors, Loss: loss, Linear: linear, Ridge: denoise.NoRidge,
+			}, nil})
+		}
+		for _, p := range []float64{1, 1.25, 1.5, 1.75, 2} {
+			loss, err := losses.Lp(p)
+			if err != nil {
+				return nil, err
+			}
+			add(loss)
+		}
+		add(losses.L2())
+	}
+	return append(list,
+		sphereColumn{name: "quadratic, squared_l2, ridge 10", method: denoise.SCQM{Latent: 2, Neighbors: sphereNeighbors, Loss: losses.SquaredL2()}},
+		sphereColumn{name: "sph", method: denoise.SPH{Latent: 2, Neighbors: sphereNeighbors}},
+		sphereColumn{name: "mfit", method: denoise.MFIT{Latent: 2, Neighbors: sphereNeighbors, Beta: 2}},
+		sphereColumn{name: "mls", method: denoise.MLS{Latent: 2, Neighbors: sphereNeighbors, Flat: true}},
+		sphereColumn{name: "lpca", method: denoise.LPCA{Latent: 2, Neighbors: sphereNeighbors}},
+		sphereColumn{name: "kde", method: denoise.KDE{Latent: 2, Neighbors: sphereNeighbors}},
+		sphereColumn{name: "logkde", method: denoise.KDE{Latent: 2, Neighbors: sphereNeighbors, Log: true}},
+		sphereColumn{name: "qmf", method: denoise.QMF{Latent: 2, Neighbors: sphereNeighbors}},
+	), nil
+}
+
+// Sphere denoises points of the unit sphere in R^3 with every method, from 30
+// neighbours, the point itself among them. The error is the mean over all points
+// of the squared distance from where they were without noise.
+func Sphere(ctx context.Context, s SphereSettings) (*SphereStudy, error) {
+	s = s.Defaulted()
+	columns, err := sphereColumns()
+	if err != nil {
+		return nil, err
+	}
+	study := &SphereStudy{Sigmas: s.Sigmas}
+	for _, c := range columns {
+		study.Methods = append(study.Methods, c.name)
+		study.Errors = append(study.Errors, make([][]float64, len(s.Sigmas)))
+	}
+	steps := 0
+	for k, sigma := range s.Sigmas {
+		for rep := range s.Reps {
+			x, clean := drawSphere(s.Seed+uint64(rep), s.Rows, sigma)
+			for m, c := range columns {
+				y, err := c.denoise(ctx, x, s.Threads)
+				if err != nil {
+					return nil, fmt.Errorf("%s, sigma %g: %w", c.name, sigma, err)
+				}
+				e := floats.Distance(y, clean, 2)
+				study.Errors[m][k] = append(study.Errors[m][k], 1e4*e*e/float64(x.N))
+				steps++
+				s.done(steps, len(columns)*s.Reps*len(s.Sigmas))
+			}
+		}
+	}
+	study.tabulate(s)
+	return study, nil
+}
+
+// drawSphere returns noisy points, and the same without noise. All sigmas share
+// the random numbers of a seed.
+func drawSphere(seed uint64, n int, sigma float64) (x scqm.Data, clean []float64) {
+	rng := rand.New(rand.NewPCG(seed, 0x737068657265))
+	x = scqm.Data{N: n, D: 3, X: make([]float64, 3*n)}
+	clean = make([]float64, 3*n)
+	for i := range n {
+		p := clean[3*i : 3*i+3]
+		for j := range p {
+			p[j] = rng.NormFloat64()
+		}
+		floats.Scale(1/floats.Norm(p, 2), p)
+		for j, v := range p {
+			x.Row(i)[j] = v + sigma*rng.NormFloat64()
+		}
+	}
+	return x, clean
+}
+
+func (c sphereColumn) denoise(ctx context.Context, x scqm.Data, threads int) ([]float64, error) {
+	if c.bound != nil {
+		y := make([]float64, len(x.X))
+		for i := range x.N {
+			c.bound(y[i*x.D:(i+1)*x.D], x.Row(i))
+		}
+		return y, nil
+	}
+	o := denoise.Options{Threads: threads, Reach: math.Inf(1)}
+	d, err := denoise.Fit(ctx, c.method, x, o)
+	if err != nil {
+		return nil, err
+	}
+	r, err := d.Denoise(ctx, x, o)
+	if err != nil {
+		return nil, err
+	}
+	return r.X, nil
+}
+
+func (study *SphereStudy) tabulate(s SphereSettings) {
+	t := &study.Table
+	t.Title = fmt.Sprintf("Mean squared error x 1e4 on the unit sphere, all %d points, %d neighbours, by method and standard deviation of the noise.", s.Rows, sphereNeighbors)
+	t.Keys = []string{"method"}
+	for _, sigma := range study.Sigmas {
+		t.Values = append(t.Values, strconv.FormatFloat(sigma, 'g', -1, 64))
+	}
+	for m, name := range study.Methods {
+		row := Row{Keys: []string{name}}
+		for _, list := range study.Errors[m] {
+			row.Values = append(row.Values, meanOf(list))
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	t.Notes = []string{
+		"The oracle knows the sphere and projects each row on it, which costs about 2 sigma^2; no method that looks at one row at a time can be better except by luck.",
+		"Rows named quadratic minimise the objective to the end, as in the paper, and so follow the noise; with a ridge on curvature they do so less.",
+		"The paper prints, for sigma up to 0.12, errors below what any estimator that does not know the answer can reach, so that its table cannot be reproduced at the sigma printed there; " +
+			"its published program scores 20 points only. In full, this experiment finds again that quadratic models are far ahead of linear ones at low noise and behind at high noise, " +
+			"that p = 1 is the worst power at low noise, and that sph collapses.",
+	}
+}
