@@ -31,7 +31,7 @@ func await[T any](ctx context.Context, work func() (T, error)) (T, error) {
 	}
 }
 
-// learn fits a model. Before the solver has its first iterate there is nothing
+// learn fits a model, choosing the loss where there is none. Before the solver has its first iterate there is nothing
 // to keep, and an interruption ends the wait at once; from then on the solver
 // obeys it and hands back the best model so far.
 func learn(ctx context.Context, x scqm.Data, c scqm.Config) (*scqm.Fit, error) {
@@ -39,5 +39,9 @@ func learn(ctx context.Context, x scqm.Data, c scqm.Config) (*scqm.Fit, error) {
 	defer abandon()
 	begun := context.AfterFunc(ctx, abandon)
 	c.Options.Observers = append(c.Options.Observers, func(framework.Progress) { begun() })
-	return await(preparing, func() (*scqm.Fit, error) { return scqm.Learn(ctx, x, c) })
+	fit := scqm.Learn
+	if c.Loss == nil {
+		fit = scqm.LearnLoss
+	}
+	return await(preparing, func() (*scqm.Fit, error) { return fit(ctx, x, c) })
 }

@@ -60,6 +60,7 @@ func fitCommand() *cobra.Command {
 	flags.BoolVar(&f.linear, "linear", false, "keep the model flat")
 	flags.Var(nonNegative(&f.ridge), "ridge", "penalty on curvature, in a unit free of scale (default 0)")
 	f.loss.addTo(cmd)
+	flags.Lookup("loss").Usage += ", and auto chooses one by the residuals of l2"
 	f.solver.addTo(cmd)
 	flags.Var(counting(&f.inits), "n-init", "starts to choose the best result from (default 1): principal components, then random rotations of the leading ones")
 	flags.Var(natural(&f.seed), "seed", "seed of random choices (default 0)")
@@ -82,9 +83,11 @@ func (f *fitFlags) run(cmd *cobra.Command, path string) error {
 		return err
 	}
 	ctx, x := cmd.Context(), rowsOf(m)
-	loss, err := f.loss.loss(ctx, x, f.latent)
-	if err != nil {
-		return err
+	var loss framework.Loss // nil: to be chosen
+	if !f.choosesLoss() {
+		if loss, err = f.loss.loss(ctx, x, f.latent); err != nil {
+			return err
+		}
 	}
 	config := scqm.Config{
 		Latent: f.latent, Curvature: f.curvature, Linear: f.linear, Loss: loss,
@@ -126,8 +129,14 @@ func (f *fitFlags) check(cmd *cobra.Command) error {
 	if err := f.data.check(cmd); err != nil {
 		return err
 	}
+	if f.choosesLoss() {
+		return refuse(cmd, "with --loss auto", "p", "delta", "precision", "loss-param", "plugin-sha256", "plugin-timeout", "checkpoint", "resume")
+	}
 	return f.loss.check(cmd)
 }
+
+// choosesLoss says that the loss is left to the residuals.
+func (f *fitFlags) choosesLoss() bool { return f.loss.name == choiceAuto && f.loss.plugin.name == "" }
 
 // finish saves what was learned, where that was asked for, be it the end of a
 // run or the best before an interruption or a failure, and reports.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"math/rand/v2"
 	"os"
 	"slices"
 	"testing"
@@ -213,4 +214,28 @@ func TestFailedFitSavesTheBestModel(t *testing.T) {
 	assert.Equal(t, "fit: "+p.path("model.npz")+" holds the best model so far: cost is not finite", oneLine(cmd, err))
 	assert.Empty(t, stdout)
 	assert.Equal(t, []string{"model.npz"}, p.names())
+}
+
+// The loss that the residuals choose is in the report, with the reason, and in
+// the model file.
+func TestFitChoosesLoss(t *testing.T) {
+	p := newPlace(t)
+	rows := bowl(120, 8)
+	rng := rand.New(rand.NewPCG(1, 3))
+	for i := range rows.Data {
+		rows.Data[i] += 0.3 * (2*rng.Float64() - 1)
+	}
+	var report fitReport
+	out := succeed(t, "fit", p.matrix("rows.npy", rows), "--loss", "auto", "--json", "-o", p.path("m.npz"))
+	require.NoError(t, json.Unmarshal([]byte(out), &report))
+	require.NotEmpty(t, report.Notes)
+	assert.Contains(t, report.Notes[len(report.Notes)-1], " the loss "+report.Loss)
+	m, err := scqm.Load(p.path("m.npz"))
+	require.NoError(t, err)
+	assert.Equal(t, report.Loss, m.Meta.Loss.Name)
+	assert.Equal(t, report.Notes, m.Meta.Notes)
+
+	r := execute("fit", p.path("rows.npy"), "--loss", "auto", "--p", "1.5")
+	assert.Equal(t, result{exitUsage, "", "scqm: fit: --p does nothing with --loss auto; leave it out\n"}, r)
+	assert.Equal(t, exitUsage, execute("denoise", p.path("rows.npy"), "--method", "scqm", "--loss", "auto").code)
 }

@@ -1,0 +1,82 @@
+package scqm
+
+import (
+	"context"
+	"fmt"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/losses"
+)
+
+// LearnLoss chooses the loss and fits a model with it: it fits with l2, looks at
+// the residuals (see [losses.Choose]) and, where they say that another loss
+// estimates better, fits again. The notes of the model say what was chosen and
+// why. c.Loss must be nil. Where the first fit fails or is cancelled it is
+// returned as it is; so is a model without notes on the choice, therefore.
+func LearnLoss(ctx context.Context, x Data, c Config) (*Fit, error) {
+	if c.Loss != nil {
+		return nil, fmt.Errorf("scqm: the loss is to be chosen, but %s is given: %w", c.Loss.Name(), ErrInput)
+	}
+	c.Loss = losses.L2()
+	first, err := Learn(ctx, x, c)
+	if err != nil || first.Run.Status == framework.Cancelled {
+		return first, err
+	}
+	residuals, err := first.Model.Reconstruct(ctx, first.Model.Tau, c.Threads)
+	if err != nil {
+		return first, err
+	}
+	floats.Sub(residuals, x.X)
+	m := first.Model
+	choice, err := losses.Choose(residuals, m.residualParts(), m.D, m.Latent)
+	if err != nil {
+		return first, fmt.Errorf("scqm: %w: %w", err, ErrInput)
+	}
+	fit := first
+	if choice.Loss.Name() != c.Loss.Name() {
+		c.Loss = choice.Loss
+		fit, err = Learn(ctx, x, c)
+	}
+	if fit != nil {
+		fit.Model.Meta.Notes = append(fit.Model.Meta.Notes, choice.Reason)
+	}
+	return fit, err
+}
+
+// residualParts returns which part of the variance of each entry of the rows the
+// fit leaves in their residuals: 1 less the diagonal of the projector on the
+// tangent space, times what the parameters in common leave of the rest.
+func (m *Model) residualParts() []float64 {
+	f := m.sheet()
+	n := len(m.Tau) / f.d
+	// c, the frame without the rotations that tau takes up, and Theta.
+	s := m.Meta.Effective
+	common := float64(f.D + (f.D-f.d)*(f.d+s) + f.d*(f.d+1)/2*s)
+	rest := max(0.01, 1-common/float64(n*(f.D-f.d)))
+	parts := make([]float64, n*f.D)
+	e, gram := mat.NewDense(f.m, f.d, nil), mat.NewSymDense(f.d, nil)
+	var factor mat.Cholesky
+	across, solved := mat.NewVecDense(f.d, nil), mat.NewVecDense(f.d, nil)
+	for i := range n {
+		f.jacobian(e.RawMatrix().Data, m.Tau[i*f.d:(i+1)*f.d])
+		gram.SymOuterK(1, e.T())
+		tangent := factor.Factorize(gram)
+		for j := range f.D {
+			lost := 0.0
+			if tangent {
+				across.Zero()
+				for k := range f.m {
+					across.AddScaledVec(across, f.axis(k)[j], e.RowView(k))
+				}
+				if factor.SolveVecTo(solved, across) == nil {
+					lost = mat.Dot(across, solved)
+				}
+			}
+			parts[i*f.D+j] = max(0.01, (1-lost)*rest)
+		}
+	}
+	return parts
+}
