@@ -54,10 +54,29 @@ type storedRun struct {
 	Best        float64
 	BestPoint   Point
 	State       []byte
+	Ended       ending
 }
 
-// store writes the run where the options say, if it is time.
-func (r *run) store(now bool) error {
+// ending says that a run stopped by itself, and under which limits. Under the
+// same ones it does not go on.
+type ending struct {
+	Status                        Status
+	Tolerance, Relative, Absolute float64
+	Patience, CheckEvery          int
+}
+
+// ending describes a run that stops with a status; the zero value one that the
+// next limits may let go on.
+func (r *run) ending(status Status, done bool) ending {
+	if !done || status != Converged && status != Stalled {
+		return ending{}
+	}
+	o := r.options
+	return ending{status, o.Tolerance, o.MinRelativeDecrease, o.MinDecrease, o.Patience, o.CheckEvery}
+}
+
+// store writes the run where the options say, if it is time or if it has ended.
+func (r *run) store(status Status, now bool) error {
 	c := r.options.Checkpoint
 	if c == nil || c.Store == nil || r.stored && r.storedAt == r.iteration {
 		return nil
@@ -69,7 +88,8 @@ func (r *run) store(now bool) error {
 	if !now && time.Since(r.storedTime) < every {
 		return nil
 	}
-	if err := c.Store(r.write); err != nil {
+	ended := r.ending(status, now)
+	if err := c.Store(func(w io.Writer) error { return r.write(w, ended) }); err != nil {
 		return fmt.Errorf("checkpoint: %w", err)
 	}
 	r.stored, r.storedAt, r.storedTime = true, r.iteration, time.Now()
@@ -77,7 +97,7 @@ func (r *run) store(now bool) error {
 }
 
 // write encodes the run.
-func (r *run) write(w io.Writer) error {
+func (r *run) write(w io.Writer, ended ending) error {
 	var state bytes.Buffer
 	if err := gob.NewEncoder(&state).Encode(r.state); err != nil {
 		return err
@@ -86,7 +106,7 @@ func (r *run) write(w io.Writer) error {
 		Format: checkpointFormat, Solver: r.solver.Name(), Fingerprint: r.options.Checkpoint.Fingerprint,
 		Iteration: r.iteration, Slow: r.slow, Counts: r.evaluator.counts, Rows: r.evaluator.counts.rows,
 		NonFinite: r.evaluator.nonFinite, Elapsed: r.elapsed(), History: r.history,
-		Best: r.best, BestPoint: r.bestPoint, State: state.Bytes(),
+		Best: r.best, BestPoint: r.bestPoint, State: state.Bytes(), Ended: ended,
 	})
 }
 
@@ -166,7 +186,7 @@ func (r *run) take(s *storedRun, state State) {
 	r.evaluator.counts.rows = s.Rows
 	r.history, r.best, r.bestPoint = s.History, s.Best, s.BestPoint
 	r.before = s.Elapsed
-	r.stored, r.storedAt = true, s.Iteration
+	r.stored, r.storedAt, r.ended = true, s.Iteration, s.Ended
 }
 
 // decode reads one gob value; gob panics on some damaged input.

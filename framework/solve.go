@@ -67,7 +67,8 @@ type run struct {
 	stored     bool          // a checkpoint was made, at this iteration and time
 	storedAt   int
 	storedTime time.Time
-	inStep     bool // the state may be between two iterations
+	inStep     bool   // the state may be between two iterations
+	ended      ending // of the stored run
 }
 
 // elapsed is the time spent so far.
@@ -136,6 +137,9 @@ func (r *run) loop() (Status, error) {
 	if r.state == nil {
 		return r.evaluator.stopped, nil
 	}
+	if s := r.ended.Status; s != Failed && r.ended == r.ending(s, true) {
+		return s, nil // it was stored at its end
+	}
 	for {
 		var status Status
 		var done bool
@@ -146,7 +150,7 @@ func (r *run) loop() (Status, error) {
 			if status, done, err = r.reconsider(status, done); err != nil || r.inStep {
 				return err
 			}
-			return r.store(done)
+			return r.store(status, done)
 		})
 		if err != nil || done {
 			return status, err
