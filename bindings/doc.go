@@ -15,7 +15,8 @@
 // the caller's choice, which no other job has, and returns at once. The caller
 // knows the number even where an interrupt keeps it from seeing the return.
 // [Wait] waits a short while for news, [Cancel] asks it to end, and [Release]
-// forgets it. Between two calls of Wait the interpreter is free to handle
+// forgets it. A job that is done may be kept, where others use its result: see
+// [StartDenoiser]. Between two calls of Wait the interpreter is free to handle
 // signals and to show progress.
 //
 // # Questions

@@ -164,7 +164,7 @@ class ManifoldDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  
     >>> import numpy as np
     >>> from scqm import ManifoldDenoiser
     >>> from scqm.datasets import make_sphere
-    >>> X, clean = make_sphere(400, noise=0.1, random_state=0)
+    >>> X, clean = make_sphere(200, noise=0.1, random_state=0)
     >>> denoiser = ManifoldDenoiser(n_components=2).fit(X)
     >>> def error(rows):
     ...     return ((rows - clean) ** 2).sum(axis=1).mean()

@@ -514,7 +514,7 @@ def interrupted(act: Callable[[], Any], delay: float) -> float:
 
 def test_interrupts() -> None:
     """Of fits and of denoising, in Go and with a loss in Python."""
-    X, _ = make_sphere(40000, noise=0.05, random_state=0)
+    X, _ = make_sphere(20000, noise=0.05, random_state=0)
     many = ManifoldDenoiser(method="scqm", loss="l1", n_threads=1).fit(X)
     mine = ManifoldDenoiser(method="linear", loss=squared, n_threads=1).fit(X)
     delays = []
