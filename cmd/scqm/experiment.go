@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -160,7 +161,11 @@ func (f *experimentFlags) toy(cmd *cobra.Command, s experiments.Settings) (*expe
 	if err != nil {
 		return nil, err
 	}
-	return &experiment{study.Table, drawToy(study), s}, nil
+	pictures := study.Cases
+	if f.quick { // pictures take longer than what they show
+		pictures = slices.DeleteFunc(slices.Clone(pictures), func(c *experiments.ToyCase) bool { return c.File != "long" })
+	}
+	return &experiment{study.Table, drawToy(pictures), s}, nil
 }
 
 func (f *experimentFlags) sphere(cmd *cobra.Command, common experiments.Settings) (*experiment, error) {

@@ -21,13 +21,13 @@ import (
 )
 
 // drawToy makes a picture of every arc, with a panel for each noise.
-func drawToy(study *experiments.ToyStudy) []experimentPicture {
+func drawToy(cases []*experiments.ToyCase) []experimentPicture {
 	var pictures []experimentPicture
-	for from := 0; from < len(study.Cases); {
-		arc := study.Cases[from].Arc
+	for from := 0; from < len(cases); {
+		arc := cases[from].Arc
 		var panels [][]*plot.Plot
-		for ; from < len(study.Cases) && study.Cases[from].Arc == arc; from++ {
-			p := toyPanel(study.Cases[from])
+		for ; from < len(cases) && cases[from].Arc == arc; from++ {
+			p := toyPanel(cases[from])
 			if last := len(panels) - 1; last >= 0 && len(panels[last]) < panelColumns {
 				panels[last] = append(panels[last], p)
 			} else {

@@ -18,7 +18,7 @@ import (
 const (
 	sphereRows      = 300
 	sphereNeighbors = 30
-	quickSphereRows = 100
+	quickSphereRows = 60
 )
 
 // sphereSigmas are the standard deviations of the noise in the paper's table.
