@@ -73,7 +73,7 @@ func bowlRows(t *testing.T, n, D, noise int, seed uint64) Data {
 func TestLearnLossNearTheBest(t *testing.T) {
 	const D = 12
 	for k, noise := range noises {
-		x, held := bowlRows(t, 150, D, k, 1), bowlRows(t, 150, D, k, 2)
+		x, held := bowlRows(t, 100, D, k, 1), bowlRows(t, 100, D, k, 2)
 		fit, err := LearnLoss(t.Context(), x, Config{Latent: 2, Curvature: 1})
 		require.NoError(t, err)
 		chosen := heldOut(t, fit.Model, held)
