@@ -30,7 +30,7 @@ import "github.com/scqm/scqm/framework"
 // 1715-1735.
 type Alternating struct {
 	// Memory is the number of past images that Anderson's mixing uses; 0
-	// stands for 10, a negative number for Nesterov's extrapolation only.
+	// stands for 8, a negative number for Nesterov's extrapolation only.
 	Memory int
 	// SlowDecrease is the relative decrease of the cost that ends phase 1 when
 	// it is not exceeded in four sweeps in a row; 0 stands for 1e-4, a
@@ -41,7 +41,7 @@ type Alternating struct {
 }
 
 const (
-	defaultMemory       = 10
+	defaultMemory       = 8
 	defaultSlowDecrease = 1e-4
 	// slowSweeps is the number of slow sweeps in a row that end phase 1.
 	slowSweeps = 4
