@@ -254,3 +254,10 @@ func TestShare(t *testing.T) {
 	shared := s.meanSquare(run(t, SCQM{Latent: 2}, s.x, Options{Share: 0.4}).X)
 	require.Less(t, shared, 1.15*own)
 }
+
+// Flat fits by the algorithm of the paper come as models with curvature zero.
+func TestFlatPasses(t *testing.T) {
+	s := sphereSample(3, 60, 0.03)
+	r := run(t, SCQM{Latent: 2, Linear: true, Passes: 2}, s.x, Options{})
+	require.NotEqual(t, s.x.X, r.X)
+}

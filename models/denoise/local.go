@@ -140,6 +140,10 @@ func newLocalWorker(ctx context.Context, m SCQM, K, D int) (*localWorker, error)
 		}
 	}
 	shape := w.bends
+	if w.fitter == nil { // Learn delivers flat models with columns of zero curvature
+		m.Linear = false
+		shape = m.bends(D)
+	}
 	if w.nearest, err = scqm.NewNearest(D, m.Latent, shape, w.config.Loss); err != nil {
 		return nil, err
 	}
