@@ -35,7 +35,7 @@ func ExampleLp() {
 func ExampleMahalanobis() {
 	_, err := losses.Mahalanobis(mat.NewDense(2, 2, []float64{1, 0.5, 0.4, 1}))
 	fmt.Println(err)
-	// Output: losses: mahalanobis: row 2, column 1 is 0.4 but its mirror is 0.5: not symmetric: invalid input
+	// Output: losses: mahalanobis: row 1, column 0 is 0.4 but its mirror is 0.5: not symmetric: invalid input
 }
 
 func ExampleByName() {

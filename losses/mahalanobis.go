@@ -61,23 +61,23 @@ func newMahalanobis(m mat.Matrix) (*mahalanobis, error) {
 }
 
 // checkEntries reports the first entry that a positive definite matrix cannot
-// have.
+// have. Rows and columns count from 0, as in arrays.
 func checkEntries(m mat.Matrix, n int) error {
 	for j := range n {
 		for k := range n {
 			if v := m.At(j, k); math.IsNaN(v) || math.IsInf(v, 0) {
-				return fmt.Errorf("row %d, column %d is %v", j+1, k+1, v)
+				return fmt.Errorf("row %d, column %d is %v", j, k, v)
 			}
 		}
 	}
 	for j := range n {
 		if v := m.At(j, j); v <= 0 {
-			return fmt.Errorf("row %d, column %d is %v: not positive definite", j+1, j+1, v)
+			return fmt.Errorf("row %d, column %d is %v: not positive definite", j, j, v)
 		}
 		for k := range j {
 			a, b := m.At(j, k), m.At(k, j)
 			if math.Abs(a-b) > asymmetry*math.Sqrt(m.At(j, j))*math.Sqrt(m.At(k, k)) {
-				return fmt.Errorf("row %d, column %d is %v but its mirror is %v: not symmetric", j+1, k+1, a, b)
+				return fmt.Errorf("row %d, column %d is %v but its mirror is %v: not symmetric", j, k, a, b)
 			}
 		}
 	}
@@ -103,7 +103,7 @@ func checkDefinite(m *mat.SymDense) error {
 		}
 	}
 	return fmt.Errorf("not positive definite: smallest eigenvalue %.3g, mostly along row %d, column %d",
-		eigen.Values(nil)[0], worst+1, worst+1)
+		eigen.Values(nil)[0], worst, worst)
 }
 
 type mahalanobis struct{ m blas64.General }

@@ -47,11 +47,11 @@ func TestMahalanobisRefusesMatrices(t *testing.T) {
 		"no matrix":                                nil,
 		"matrix is 2 x 3: want a square one":       mat.NewDense(2, 3, nil),
 		"matrix is 0 x 0: want a square one":       &mat.Dense{},
-		"row 2, column 1 is NaN":                   mat.NewDense(2, 2, []float64{1, 0, math.NaN(), 1}),
-		"row 1, column 2 is +Inf":                  mat.NewDense(2, 2, []float64{1, math.Inf(1), 0, 1}),
-		"row 2, column 2 is 0: not positive":       mat.NewDense(2, 2, []float64{1, 0, 0, 0}),
-		"row 2, column 1 is 0.5 but its mirror is": mat.NewDense(2, 2, []float64{1, 0.5 + 1e-11, 0.5, 1}),
-		"not positive definite: smallest eigenvalue -0.0962, mostly along row 3, column 3": mat.NewSymDense(3,
+		"row 1, column 0 is NaN":                   mat.NewDense(2, 2, []float64{1, 0, math.NaN(), 1}),
+		"row 0, column 1 is +Inf":                  mat.NewDense(2, 2, []float64{1, math.Inf(1), 0, 1}),
+		"row 1, column 1 is 0: not positive":       mat.NewDense(2, 2, []float64{1, 0, 0, 0}),
+		"row 1, column 0 is 0.5 but its mirror is": mat.NewDense(2, 2, []float64{1, 0.5 + 1e-11, 0.5, 1}),
+		"not positive definite: smallest eigenvalue -0.0962, mostly along row 2, column 2": mat.NewSymDense(3,
 			[]float64{100, 0, 20, 0, 1, 0, 20, 0, 3.9}),
 	} {
 		_, err := losses.Mahalanobis(m)

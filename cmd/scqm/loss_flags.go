@@ -14,8 +14,12 @@ import (
 	"github.com/scqm/scqm/models/scqm"
 )
 
-// huber is the loss whose parameter has a default that depends on the data.
-const huber = "huber"
+const (
+	// huber is the loss whose parameter has a default that depends on the data.
+	huber = "huber"
+	// mahalanobis is the loss whose parameter comes from a file.
+	mahalanobis = "mahalanobis"
+)
 
 // lossFlags choose a loss and its parameters.
 type lossFlags struct {
@@ -93,8 +97,12 @@ func (f *lossFlags) close() { f.plugin.close() }
 
 func (f *lossFlags) lossFor(params losses.Params) (framework.Loss, error) {
 	loss, err := losses.ByName(f.name, params)
-	if err != nil {
+	switch {
+	case err == nil:
+		return loss, nil
+	case f.name == mahalanobis && params.Precision != nil:
+		return nil, fmt.Errorf("--precision: %s: %w", f.precision, err)
+	default:
 		return nil, fmt.Errorf("--loss: %w", err)
 	}
-	return loss, nil
 }

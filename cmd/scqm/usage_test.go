@@ -79,7 +79,7 @@ func TestRefusals(t *testing.T) {
 		{"fit %/good.csv -o %/m.npz --loss mahalanobis", "scqm: fit: --loss: losses: loss mahalanobis needs precision (symmetric positive definite matrix M)"},
 		{"fit %/good.csv -o %/m.npz --loss mahalanobis --precision %/missing.csv", "scqm: fit: --precision: %/missing.csv: no such file or directory"},
 		{"fit %/good.csv -o %/m.npz --loss mahalanobis --precision %/square.csv", "scqm: fit: loss mahalanobis is for rows of length 2, the data have 4 columns"},
-		{"fit %/good.csv -o %/m.npz --loss mahalanobis --precision %/negative.csv", "scqm: fit: --loss: losses: mahalanobis: row 4, column 4 is -1: not positive definite"},
+		{"fit %/good.csv -o %/m.npz --loss mahalanobis --precision %/negative.csv", "scqm: fit: --precision: %/negative.csv: losses: mahalanobis: row 3, column 3 is -1: not positive definite"},
 
 		{"transform %/model.npz", "scqm: transform: arguments: want MODEL and DATA, got %/model.npz; see scqm transform --help"},
 		{"transform %/model.npz %/good.csv -o %/t.txt", "scqm: transform: -o: %/t.txt: cannot tell the format; the name must end in .npy, .npz, .csv, .tsv"},
