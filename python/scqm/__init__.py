@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from . import datasets, exceptions, losses, plot, plugin, solvers
     from ._denoiser import DenoiseReport, ManifoldDenoiser
     from ._estimator import SCQM, load
+    from ._native import blas
     from .exceptions import (
         BudgetError,
         FileError,
@@ -50,6 +51,7 @@ __all__ = [
     "ScqmError",
     "Solver",
     "__version__",
+    "blas",
     "datasets",
     "exceptions",
     "load",
@@ -67,6 +69,7 @@ _HOMES = {
     "DenoiseReport": "_denoiser",
     "ManifoldDenoiser": "_denoiser",
     "SCQM": "_estimator",
+    "blas": "_native",
     "load": "_estimator",
     "Loss": "losses",
     "Problem": "solvers",

@@ -68,6 +68,23 @@ def bindings_StartLossCheck(number: int, settings: str, precision: int) -> int: 
 def bindings_StartMap(
     number: int, act: str, settings: str, parts: int, x: int, rows: int, out: int
 ) -> int: ...
+def bindings_StartProduct(
+    number: int,
+    ta: int,
+    tb: int,
+    m: int,
+    n: int,
+    k: int,
+    alpha: float,
+    a: int,
+    lda: int,
+    b: int,
+    ldb: int,
+    beta: float,
+    c: int,
+    ldc: int,
+) -> int: ...
 def bindings_StartSave(number: int, path: str, settings: str, parts: int) -> int: ...
+def bindings_UseDgemm(address: int) -> int: ...
 def bindings_Version() -> str: ...
 def bindings_Wait(number: int, milliseconds: int, state: int) -> int: ...

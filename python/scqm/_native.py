@@ -17,7 +17,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from . import _core
+from . import _blas, _core
 from .exceptions import (
     BudgetError,
     FileError,
@@ -54,6 +54,30 @@ KINDS: dict[str, type[ScqmError]] = {
 }
 
 _process = os.getpid()
+
+_BLAS = _blas.borrow()
+
+
+def blas() -> str:
+    """Return whose matrix products the library uses.
+
+    Products of some size are computed by the dgemm of SciPy, where that is
+    OpenBLAS, and by the library itself elsewhere and where the environment
+    variable SCQM_BLAS is ``gonum`` when scqm is imported. Results then differ in
+    their last digits. They do not depend on the number of threads either way.
+
+    Returns
+    -------
+    str
+        ``"scipy"`` or ``"gonum"``.
+
+    Examples
+    --------
+    >>> import scqm
+    >>> scqm.blas() in ("scipy", "gonum")
+    True
+    """
+    return _BLAS
 
 
 def call(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
