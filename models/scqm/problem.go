@@ -7,6 +7,7 @@ import (
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/internal/par"
 	"github.com/scqm/scqm/manifolds"
+	"gonum.org/v1/gonum/floats"
 )
 
 // The blocks of a Problem, in order.
@@ -191,8 +192,12 @@ func (p *Problem) batch(w *worker, s *sums, want want, grad framework.Point, fro
 		z := w.row(w.z, f.m, i)
 		f.coordinates(z, w.row(w.phi, f.q, i), tau[i*f.d:(i+1)*f.d])
 		if !resume {
-			f.residual(r[i*f.D:(i+1)*f.D], z, p.data.Row(from+i))
+			// The difference comes first, see residual.
+			floats.SubTo(r[i*f.D:(i+1)*f.D], f.c, p.data.Row(from+i))
 		}
+	}
+	if !resume {
+		f.addImages(r, w.z, n)
 	}
 	values, g := w.values[:n], w.g[:n*f.D]
 	if resume {

@@ -70,18 +70,19 @@ func (s *sums) accumulate(f *sheet, w *worker, want want, g, tau, tauGrad []floa
 	if !want.theta && !want.tau {
 		return
 	}
+	f.pullRows(w.pulled, g, n)
 	for i := range n {
-		f.pull(w.b, w.row(g, f.D, i))
+		pulled := w.row(w.pulled, f.m, i)
 		if want.theta {
 			for a, v := range w.row(w.phi, f.q, i) {
 				sums := s.theta[a*f.s : (a+1)*f.s]
-				for k, b := range w.b[f.d:] {
+				for k, b := range pulled[f.d:] {
 					sums[k] += v * b
 				}
 			}
 		}
 		if want.tau {
-			f.tauGradient(w.row(tauGrad, f.d, i), w.w, w.row(tau, f.d, i), w.b)
+			f.tauGradient(w.row(tauGrad, f.d, i), w.w, w.row(tau, f.d, i), pulled)
 		}
 	}
 }
@@ -104,6 +105,7 @@ type worker struct {
 	batch  int
 	r, g   []float64 // batch x D
 	z, phi []float64 // batch x m, batch x q
+	pulled []float64 // batch x m: Q' times the rows of r or g
 	values []float64 // batch
 	b, w   []float64 // m, q
 	hess   *hessian
@@ -118,7 +120,7 @@ func newWorker(f *sheet, n int) *worker {
 	return &worker{
 		batch: batch,
 		r:     make([]float64, batch*f.D), g: make([]float64, batch*f.D),
-		z: make([]float64, batch*f.m), phi: make([]float64, batch*f.q),
+		z: make([]float64, batch*f.m), phi: make([]float64, batch*f.q), pulled: make([]float64, batch*f.m),
 		values: make([]float64, batch),
 		b:      make([]float64, f.m), w: make([]float64, f.q),
 		hess: newHessian(f),

@@ -174,8 +174,13 @@ func (s *rowSweep) batch(w *worker, m *moments, next, tau []float64, from, to in
 	u, slope := s.u[:n], s.slope[:n]
 	copy(next[from*f.d:to*f.d], tau[from*f.d:to*f.d])
 	for i := range n {
+		floats.SubTo(w.row(w.r, f.D, i), s.p.data.Row(from+i), f.c)
+	}
+	f.pullRows(w.pulled, w.r, n)
+	for i := range n {
+		copy(s.foot.ab, w.row(w.pulled, f.m, i))
 		t := next[(from+i)*f.d : (from+i+1)*f.d]
-		u[i] = s.project(w.row(w.r, f.D, i), w.row(w.phi, f.q, i), t, s.p.data.Row(from+i))
+		u[i] = s.project(w.row(w.r, f.D, i), w.row(w.phi, f.q, i), t)
 	}
 	s.loss.Rho(s.rho[:n], nil, nil, u)
 	least := shortestResidual * s.unit
@@ -209,12 +214,11 @@ func (s *rowSweep) regressors(w *worker, next []float64, from, n int) {
 	}
 }
 
-// project improves tau for one row, leaves x - c in diff and phi(tau) in phi,
-// and returns the squared residual |x - c|^2 - |Q'(x - c)|^2 + |Q'(x - c) - z|^2.
-func (s *rowSweep) project(diff, phi, tau, x []float64) float64 {
+// project improves tau for one row, given diff = x - c and foot.ab = Q'(x - c).
+// It leaves phi(tau) in phi, and returns the squared residual |x - c|^2 -
+// |Q'(x - c)|^2 + |Q'(x - c) - z|^2.
+func (s *rowSweep) project(diff, phi, tau []float64) float64 {
 	f, p := s.p.sheet, s.foot
-	floats.SubTo(diff, x, f.c)
-	f.pull(p.ab, diff)
 	var inside float64
 	if f.s == 0 { // a flat sheet
 		copy(tau, p.ab)

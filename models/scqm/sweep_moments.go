@@ -1,10 +1,6 @@
 package scqm
 
-import (
-	"gonum.org/v1/gonum/blas"
-	"gonum.org/v1/gonum/blas/blas64"
-	"gonum.org/v1/gonum/floats"
-)
+import "gonum.org/v1/gonum/floats"
 
 // moments is all that the outer blocks need to know of some rows: weighted sums
 // of deviations x_i - c from the current centre and of the regressors
@@ -85,27 +81,6 @@ func (m *moments) accumulate(x, y, wy []float64, n int) {
 			for b, t := range phi[a:] {
 				sums[b] += v * t
 			}
-		}
-	}
-}
-
-// addProduct adds A'B to C, k x cols, for A of n x k and B of n x cols. It works
-// on tiles of C that stay in the cache, and small enough that gonum starts no
-// threads for them.
-func addProduct(c, a, b []float64, n, k, cols int) {
-	const tile = 64
-	for i := 0; i < k; i += tile {
-		rows := min(tile, k-i)
-		wide := tile
-		if rows <= tile/4 {
-			wide = 3 * tile
-		}
-		for j := 0; j < cols; j += wide {
-			w := min(wide, cols-j)
-			blas64.Gemm(blas.Trans, blas.NoTrans, 1,
-				blas64.General{Rows: n, Cols: rows, Stride: k, Data: a[i:]},
-				blas64.General{Rows: n, Cols: w, Stride: cols, Data: b[j:]}, 1,
-				blas64.General{Rows: rows, Cols: w, Stride: cols, Data: c[i*cols+j:]})
 		}
 	}
 }
