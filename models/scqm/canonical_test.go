@@ -141,7 +141,7 @@ func TestPrincipalComponents(t *testing.T) {
 		for i := range x.X {
 			x.X[i] += 1e5
 		}
-		p, err := principalComponents(x, 3)
+		p, err := principalComponents(t.Context(), x, 3, 2)
 		require.NoError(t, err)
 		c := mat.NewDense(n, D, append([]float64(nil), x.X...))
 		for i := range n {
@@ -157,13 +157,28 @@ func TestPrincipalComponents(t *testing.T) {
 		}
 	}
 	// Beyond the rank of the data, any orthonormal directions complete them.
-	p, err := principalComponents(Data{N: 3, D: 9, X: append(gaussians(1, 9), append(gaussians(1, 9), gaussians(2, 9)...)...)}, 5)
+	p, err := principalComponents(t.Context(), Data{N: 3, D: 9, X: append(gaussians(1, 9), append(gaussians(1, 9), gaussians(2, 9)...)...)}, 5, 1)
 	require.NoError(t, err)
 	m := randomSheet(1, 9, 2, 3)
 	copy(m.qt, p.axes)
 	out := &Model{}
 	out.fromSheet(m)
 	assert.NoError(t, out.Validate())
+}
+
+// TestPrincipalComponentsDoNotDependOnThreads, and end with their context.
+func TestPrincipalComponentsDoNotDependOnThreads(t *testing.T) {
+	x := Data{N: 600, D: 150, X: gaussians(5, 600*150)}
+	one, err := principalComponents(t.Context(), x, 3, 1)
+	require.NoError(t, err)
+	three, err := principalComponents(t.Context(), x, 3, 3)
+	require.NoError(t, err)
+	assert.Equal(t, one, three)
+
+	ended, end := context.WithCancel(t.Context())
+	end()
+	_, err = principalComponents(ended, x, 3, 1)
+	assert.ErrorIs(t, err, context.Canceled)
 }
 
 // TestWeightsCountAsRepetitions compares weighted rows with repeated ones.

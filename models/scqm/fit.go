@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/internal/par"
 	"github.com/scqm/scqm/solvers"
 	"gonum.org/v1/gonum/floats"
 )
@@ -150,7 +151,7 @@ func ResidualNorms(x Data, d int) ([]float64, error) {
 	if d < 1 || d > x.D {
 		return nil, fmt.Errorf("scqm: latent dimension %d does not fit rows of length %d; want 1 to %d: %w", d, x.D, x.D, ErrInput)
 	}
-	pc, err := principalComponents(x, d)
+	pc, err := principalComponents(context.Background(), x, d, par.Threads(0))
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package scqm
 
 import (
+	"context"
 	"fmt"
 	"math"
 
@@ -25,8 +26,9 @@ type pca struct {
 
 // principalComponents computes the weighted mean and the first k principal
 // directions, k <= D. Directions beyond the rank of the data are any that
-// complete the others. The largest entry of each direction is positive.
-func principalComponents(x Data, k int) (*pca, error) {
+// complete the others. The largest entry of each direction is positive. It ends
+// early with the error of ctx when that is done.
+func principalComponents(ctx context.Context, x Data, k, threads int) (*pca, error) {
 	p := &pca{mean: weightedMean(x), axes: make([]float64, k*x.D)}
 	var unit float64 // keeps squares within the range of the numbers
 	for i := range x.N {
@@ -38,7 +40,7 @@ func principalComponents(x Data, k int) (*pca, error) {
 	rank := 0
 	if unit > 0 {
 		var err error
-		if rank, err = p.fill(x, k, unit); err != nil {
+		if rank, err = p.fill(ctx, x, k, threads, unit); err != nil {
 			return nil, err
 		}
 	}
@@ -54,25 +56,32 @@ func principalComponents(x Data, k int) (*pca, error) {
 
 // fill computes the directions that the data determine and returns their
 // number.
-func (p *pca) fill(x Data, k int, unit float64) (int, error) {
+func (p *pca) fill(ctx context.Context, x Data, k, threads int, unit float64) (int, error) {
 	if x.D <= x.N {
-		return p.fromCovariance(x, k, unit)
+		return p.fromCovariance(ctx, x, k, threads, unit)
 	}
 	return p.fromGram(x, k, unit)
 }
 
 // fromCovariance uses the D x D matrix of second moments.
-func (p *pca) fromCovariance(x Data, k int, unit float64) (int, error) {
+func (p *pca) fromCovariance(ctx context.Context, x Data, k, threads int, unit float64) (int, error) {
 	D := x.D
 	cov := make([]float64, D*D)
 	rows := make([]float64, min(momentRows, x.N)*D)
 	for from := 0; from < x.N; from += momentRows {
+		if err := ctx.Err(); err != nil {
+			return 0, fmt.Errorf("scqm: principal components: %w", err)
+		}
 		n := min(momentRows, x.N-from)
 		for i := range n {
 			p.centre(rows[i*D:(i+1)*D], x, from+i, unit)
 		}
-		part := blas64.General{Rows: n, Cols: D, Stride: D, Data: rows}
-		blas64.Gemm(blas.Trans, blas.NoTrans, 1, part, part, 1, blas64.General{Rows: D, Cols: D, Stride: D, Data: cov})
+		addSecondMoments(cov, rows, n, D, threads)
+	}
+	for i := range D { // the lower triangle
+		for j := range i {
+			cov[i*D+j] = cov[j*D+i]
+		}
 	}
 	_, vectors, err := leadingEigenvectors(cov, D, k)
 	if err != nil {

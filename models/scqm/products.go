@@ -3,6 +3,8 @@ package scqm
 import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/scqm/scqm/internal/par"
 )
 
 // The products of many rows with the frame of a sheet, which take most of the
@@ -31,6 +33,22 @@ func addProduct(c, a, b []float64, n, k, cols int) {
 				blas64.General{Rows: rows, Cols: w, Stride: cols, Data: c[i*cols+j:]})
 		}
 	}
+}
+
+// addSecondMoments adds the blocks of X'X on and above the diagonal to c, D x D,
+// for n rows x of length D.
+func addSecondMoments(c, x []float64, n, D, threads int) {
+	par.Do(threads, (D+tileSide-1)/tileSide, func(_, strip int) {
+		i := strip * tileSide
+		rows := min(tileSide, D-i)
+		for j := i; j < D; j += tileSide {
+			w := min(tileSide, D-j)
+			blas64.Gemm(blas.Trans, blas.NoTrans, 1,
+				blas64.General{Rows: n, Cols: rows, Stride: D, Data: x[i:]},
+				blas64.General{Rows: n, Cols: w, Stride: D, Data: x[j:]}, 1,
+				blas64.General{Rows: rows, Cols: w, Stride: D, Data: c[i*D+j:]})
+		}
+	})
 }
 
 // addImages adds Q z_i to each of n rows of r, n x D, for z of n x m.

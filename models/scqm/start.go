@@ -115,7 +115,7 @@ func (p *Problem) newStarts(c Config) (*starts, error) {
 	if c.Inits > 1 {
 		k = min(max(k, rotatedComponents), p.sheet.D)
 	}
-	pc, err := principalComponents(p.data, k)
+	pc, err := principalComponents(p.ctx, p.data, k, p.threads)
 	if err != nil {
 		return nil, err
 	}
@@ -128,7 +128,7 @@ func (p *Problem) newStarts(c Config) (*starts, error) {
 // flatStart returns the principal component start with Theta = 0, and the mean
 // squared distance of the rows from their mean.
 func (p *Problem) flatStart() (framework.Point, float64, error) {
-	pc, err := principalComponents(p.data, p.sheet.m)
+	pc, err := principalComponents(p.ctx, p.data, p.sheet.m, p.threads)
 	if err != nil {
 		return nil, 0, err
 	}
