@@ -21,10 +21,11 @@ const (
 	// maxDim bounds the length of a row.
 	maxDim = 1 << 22
 	// leastPart and mostPart bound the bytes of residuals of one call. Larger
-	// batches make several, of which some are under way at a time: while the
-	// plugin computes one, the next is copied.
-	leastPart = 1 << 20
-	mostPart  = 2 << 20
+	// batches make several, of which some are under way at a time: the plugin
+	// computes on several processors, and while it does, the next is copied.
+	// Arrays of a call stay in a second-level cache.
+	leastPart = 128 << 10
+	mostPart  = 512 << 10
 	underWay  = 2
 	// mostMessage bounds messages, and with them batches, in the plugin: there
 	// can be rows longer than a part.
@@ -191,7 +192,13 @@ func (p *Plugin) callShared(b *batch, l *lane) error {
 	}
 	request := b.request()
 	request.Segment = l.id
-	reply, err := p.rpc.Evaluate(ctx, request, grpc.MaxCallRecvMsgSize(replySlack))
+	var reply *protocol.EvaluateResponse
+	var err error
+	if l.line != nil {
+		reply, err = l.line.call(ctx, request)
+	} else {
+		reply, err = p.rpc.Evaluate(ctx, request, grpc.MaxCallRecvMsgSize(replySlack))
+	}
 	if err != nil {
 		return p.callError(ctx, "evaluate", p.options.CallTimeout, err)
 	}

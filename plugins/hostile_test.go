@@ -34,7 +34,68 @@ func hostile(mode string) {
 	if err != nil {
 		panic(err)
 	}
-	serve(&hostileService{service: s, mode: mode})
+	server := protocol.LossServer(&hostileService{service: s, mode: mode})
+	if bad, ok := lines[mode]; ok {
+		server, err = bad.replace(server)
+	} else if os.Getenv(withoutLine) == "" {
+		server, err = withLine(server)
+	}
+	if err != nil {
+		panic(err)
+	}
+	serve(server)
+}
+
+// withoutLine in the environment makes the hostile plugin offer no line.
+const withoutLine = "SCQM_TEST_WITHOUT_LINE"
+
+// badLine is a line of which the plugin says that it is at a path, and what
+// listens in its folder under the name line.
+type badLine struct {
+	path string // "": there
+	with func(net.Conn)
+}
+
+var lines = map[string]badLine{
+	"line elsewhere":        {"/tmp/hostile", nil},
+	"line is the socket":    {"plugin", nil},
+	"no line":               {"", nil},
+	"line closes":           {"", func(c net.Conn) { c.Close() }},
+	"line closes in call":   {"", answer(nil, func(c net.Conn) { c.Close() })},
+	"silent line":           {"", func(net.Conn) {}},
+	"line stops":            {"", answer([]byte{2, 0, 0}, hold)},
+	"garbage on line":       {"", answer([]byte("garbage garbage"), hold)},
+	"more than announced":   {"", answer([]byte{0, 0, 0, 0, 0, 0, 0, 0, 8, 3}, hold)},
+	"less than announced":   {"", answer([]byte{9, 0, 0, 0, 0, 0, 0, 0, 8, 3}, hold)},
+	"unreadable reply":      {"", answer([]byte{2, 0, 0, 0, 0, 0, 0, 0, 8, 255}, hold)},
+	"refuses on line":       {"", answer([]byte("\x04\x00\x00\x00\x02\x00\x00\x00\x1b[2J"), hold)},
+	"talks before the call": {"", func(c net.Conn) { c.Write(make([]byte, 4<<10)); hold(c) }},
+}
+
+func hold(net.Conn) {}
+
+// answer reads a frame and writes something, then does more.
+func answer(reply []byte, then func(net.Conn)) func(net.Conn) {
+	return func(c net.Conn) {
+		buffer := make([]byte, 512)
+		if _, err := readRequest(c, &buffer); err != nil {
+			return
+		}
+		c.Write(reply)
+		then(c)
+	}
+}
+
+func (b badLine) replace(s protocol.LossServer) (protocol.LossServer, error) {
+	folder := os.Getenv(socketFolderKey)
+	l := &lined{s, filepath.Join(folder, "line")}
+	if b.path != "" {
+		l.path = b.path
+	}
+	if b.with == nil {
+		return l, nil
+	}
+	return l, listenAt(l.path, b.with)
 }
 
 func hang() { select {} }

@@ -3,19 +3,28 @@ package plugins
 import (
 	"context"
 	"errors"
+	"math/bits"
 	"sync"
 
 	"github.com/scqm/scqm/internal/shm"
 	"github.com/scqm/scqm/plugins/internal/protocol"
 )
 
-// leastSegment is the size of which those of segments are multiples, in bytes.
+// leastSegment is the size of the smallest segment in bytes; others are powers
+// of two, so that growing batches seldom need new ones.
 const leastSegment = 1 << 16
 
-// lane is a segment that both sides have mapped; one call at a time uses it.
+// lane is a segment that both sides have mapped, with a line where the plugin
+// has one; one call at a time uses it.
 type lane struct {
 	id      uint32
 	segment *shm.Segment
+	line    *line // may be nil
+}
+
+func (l *lane) close() {
+	l.segment.Close()
+	l.line.close()
 }
 
 // lanes are the segments of a plugin, as many as there are calls at a time.
@@ -27,11 +36,16 @@ type lanes struct {
 }
 
 // enable begins to use shared memory, if the plugin can map a first segment.
-func (l *lanes) enable(p *Plugin) {
+func (l *lanes) enable(p *Plugin) error {
 	l.plugin = p
-	if first, err := l.borrow(leastSegment); err == nil {
+	first, err := l.borrow(leastSegment)
+	if errors.Is(err, errNoSegment) {
+		return nil
+	}
+	if err == nil {
 		l.give(first)
 	}
+	return err
 }
 
 func (l *lanes) usable() bool {
@@ -98,13 +112,13 @@ func (*lanes) better(a, b *lane, bytes int) bool {
 // attach makes a segment and has the plugin map it.
 func (l *lanes) attach(bytes int) (*lane, error) {
 	p := l.plugin
-	segment, err := shm.Create((bytes + leastSegment - 1) / leastSegment * leastSegment)
+	segment, err := shm.Create(max(1<<bits.Len(uint(bytes-1)), leastSegment))
 	if err != nil {
 		return nil, errNoSegment
 	}
 	l.mu.Lock()
 	l.last++
-	made := &lane{l.last, segment}
+	made := &lane{id: l.last, segment: segment}
 	l.mu.Unlock()
 	ctx, cancel := context.WithTimeout(p.ctx, p.options.CallTimeout)
 	defer cancel()
@@ -115,6 +129,11 @@ func (l *lanes) attach(bytes int) (*lane, error) {
 		err = errNoSegment
 	} else {
 		err = p.callError(ctx, "attach", p.options.CallTimeout, err)
+	}
+	if err == nil && p.offer.Line != "" {
+		if made.line, err = dial(ctx, p.offer.Line); err != nil {
+			err = p.callError(ctx, "attach", p.options.CallTimeout, lineError(err))
+		}
 	}
 	if err != nil {
 		segment.Close()
@@ -128,7 +147,7 @@ func (l *lanes) detach(old *lane) {
 	ctx, cancel := context.WithTimeout(l.plugin.ctx, l.plugin.options.CallTimeout)
 	defer cancel()
 	_, _ = l.plugin.rpc.Detach(ctx, &protocol.DetachRequest{Segment: old.id})
-	old.segment.Close()
+	old.close()
 }
 
 // give returns a lane that is not used any more.
@@ -136,7 +155,7 @@ func (l *lanes) give(back *lane) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.plugin == nil {
-		back.segment.Close()
+		back.close()
 		return
 	}
 	l.free = append(l.free, back)
@@ -155,7 +174,7 @@ func (l *lanes) disable() {
 	defer l.mu.Unlock()
 	l.plugin = nil
 	for _, unused := range l.free {
-		unused.segment.Close()
+		unused.close()
 	}
 	l.free = nil
 }

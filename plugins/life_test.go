@@ -120,6 +120,22 @@ var inBytes = []misdeed{
 	{"far too long", ErrReply, "its answer is too long"},
 }
 
+var onLine = []misdeed{
+	{"line elsewhere", ErrReply, "its line: it listens at"},
+	{"line is the socket", ErrReply, "its line: it listens at"},
+	{"no line", ErrReply, "attach: its connection does not work"},
+	{"line closes", ErrReply, "evaluate: its connection does not work"},
+	{"line closes in call", ErrReply, "evaluate: its connection does not work"},
+	{"silent line", ErrTimeout, "evaluate: no answer within 300ms; it was killed"},
+	{"line stops", ErrTimeout, "evaluate: no answer within 300ms; it was killed"},
+	{"garbage on line", ErrReply, "its answer is too long"},
+	{"more than announced", ErrReply, "more bytes on the line than it announced"},
+	{"less than announced", ErrTimeout, "evaluate: no answer within 300ms; it was killed"},
+	{"unreadable reply", ErrReply, "its answer cannot be read"},
+	{"refuses on line", ErrRefused, `"\x1b[2J"`},
+	{"talks before the call", ErrReply, "more bytes on the line than it announced"},
+}
+
 var inMemory = []misdeed{
 	{"unwritten", ErrReply, "the value of row 0 was not written"},
 }
@@ -177,6 +193,8 @@ func TestHostilePlugins(t *testing.T) {
 		}
 		parallel("start", atStart, Options{StartTimeout: startDeadline, CallTimeout: callDeadline}, startDeadline)
 		parallel("call", inCall, Options{CallTimeout: callDeadline}, callDeadline)
+		parallel("call by gRPC", inCall, Options{CallTimeout: callDeadline, Env: []string{withoutLine + "=1"}}, callDeadline)
+		parallel("line", onLine, Options{CallTimeout: callDeadline}, callDeadline)
 		parallel("bytes", inBytes, Options{CallTimeout: callDeadline, NoSharedMemory: true}, callDeadline)
 		parallel("memory", inMemory, Options{CallTimeout: callDeadline}, callDeadline)
 	})

@@ -36,6 +36,7 @@ const (
 	cookieKey       = "SCQM_PLUGIN_COOKIE"
 	cookieValue     = "loss"
 	tokenKey        = "SCQM_PLUGIN_TOKEN"
+	socketFolderKey = "PLUGIN_UNIX_SOCKET_DIR"
 	pluginKind      = "loss" // in the terms of go-plugin
 )
 
@@ -66,7 +67,7 @@ type Options struct {
 	// StartTimeout bounds the time until the plugin is configured. Zero stands
 	// for 10 s.
 	StartTimeout time.Duration
-	// CallTimeout bounds the time for scoring up to 2 MiB of residuals, or a
+	// CallTimeout bounds the time for scoring up to 512 KiB of residuals, or a
 	// row where that is longer. Zero stands for 30 s.
 	CallTimeout time.Duration
 	// NoSharedMemory sends all arrays through the connection.

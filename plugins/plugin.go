@@ -151,14 +151,17 @@ func (p *Plugin) configure(ctx context.Context) error {
 	if p.offer.Dim > maxDim || p.offer.Dim > 0 && p.offer.Structure != protocol.Structure_STRUCTURE_BLACK_BOX {
 		return p.wrong("configure", fmt.Errorf("rows of length %d do not fit a loss with structure %v", p.offer.Dim, p.offer.Structure))
 	}
+	if err := p.process.checkLine(p.offer.Line); err != nil {
+		return p.wrong("configure", err)
+	}
 	p.loss = p.compose(0)
 	if p.loss == nil {
 		return p.wrong("configure", fmt.Errorf("structure %d is not known", p.offer.Structure))
 	}
-	if !p.options.NoSharedMemory {
-		p.lanes.enable(p)
+	if p.options.NoSharedMemory {
+		return nil
 	}
-	return nil
+	return p.lanes.enable(p)
 }
 
 // fail makes all further calls return the first failure, and returns it.

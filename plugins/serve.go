@@ -62,7 +62,12 @@ func Serve(l framework.Loss) {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	serve(s)
+	served, err := withLine(s)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	serve(served)
 }
 
 func serve(s protocol.LossServer) {

@@ -5,7 +5,9 @@ import importlib.util
 import json
 import math
 import os
+import re
 import signal
+import socket
 import struct
 import subprocess
 import sys
@@ -292,7 +294,9 @@ def test_a_served_plugin(tmp_path: Path) -> None:
         schema = json.loads(described[-1])
         assert schema["properties"]["nu"]["exclusiveMinimum"] == 0
         plugin.process.send_signal(signal.SIGINT)  # Ctrl-C is for the host
-        assert dict(wire._fields(plugin.call("Configure"))) == {1: 2, 3: 1, 4: 1}
+        offer = dict(wire._fields(plugin.call("Configure")))
+        assert Path(bytes(offer.pop(7)).decode()).parent == tmp_path
+        assert offer == {1: 2, 3: 1, 4: 1}
         r = np.random.default_rng(2).normal(size=(5, 2))
         _, (values,) = results_of(
             plugin.call("Evaluate", evaluate_message(r, [wire.VALUES]))
@@ -304,6 +308,59 @@ def test_a_served_plugin(tmp_path: Path) -> None:
         assert refused.value.details() == "nu = 0.0 is not above 0.0"
         plugin.call("Shutdown", service="plugin.GRPCController")
         assert plugin.process.wait(5) == 0
+
+
+def test_the_line_takes_the_frames_of_the_specification(tmp_path: Path) -> None:
+    text = (ROOT / "docs" / "plugin-protocol.md").read_text(encoding="utf-8")
+    found = re.search(r"request `([0-9a-f ]+)`,\s+reply `([0-9a-f ]+)`", text)
+    assert found is not None
+    request, reply = (bytes.fromhex(frame) for frame in found.groups())
+    rows = np.random.default_rng(3).normal(size=(3, 2))
+    segment = tmp_path / "segment"
+    segment.write_bytes(rows.tobytes().ljust(256, b"\0"))
+    with Served(EXAMPLE, tmp_path) as plugin:
+        offer = dict(wire._fields(plugin.call("Configure")))
+        path = str(segment).encode()
+        plugin.call(
+            "Attach",
+            b"\x08\x01\x12" + bytes([len(path)]) + path + b"\x18\x80\x02",
+        )
+        with socket.socket(socket.AF_UNIX) as line:
+            line.settimeout(10)
+            line.connect(bytes(offer[7]))
+            for byte in request:  # in as many pieces as there can be
+                line.send(bytes([byte]))
+            assert line.recv(512) == reply
+            line.sendall(b"\x02\0\0\0\x28\x07")  # another segment
+            length, code = struct.unpack("<II", line.recv(8))
+            assert (code, line.recv(512)) == (9, b"there is no segment 7")
+            assert length == 21
+        data = segment.read_bytes()
+    values, gradients = example()().evaluate(rows)
+    assert data[64:88] == values.tobytes()
+    assert data[128:176] == gradients.tobytes()
+
+
+def test_large_batches_are_scored_in_blocks() -> None:
+    seen = []
+
+    class Watched(Square):
+        def evaluate(self, r: Array) -> tuple[Array, Array]:
+            seen.append(r.shape)
+            values, gradients = super().evaluate(r)
+            return values[:, None] if len(seen) == 5 else values, gradients
+
+    service = Service(Watched())
+    service.configure(b"")
+    r = np.random.default_rng(4).normal(size=(5000, 7))
+    wanted = [wire.GRADIENTS, wire.VALUES]
+    _, (gradients, values) = results_of(service.evaluate(evaluate_message(r, wanted)))
+    assert len(seen) == 3
+    assert sum(rows for rows, _ in seen) == 5000
+    np.testing.assert_array_equal(values, (r * r).sum(axis=1))
+    np.testing.assert_array_equal(gradients, (2 * r).ravel())
+    with pytest.raises(Exception, match=r"values.*shape \(2340, 1\), want \(2340,\)"):
+        service.evaluate(evaluate_message(r, wanted))
 
 
 def test_exceptions_of_a_loss_are_told(tmp_path: Path) -> None:

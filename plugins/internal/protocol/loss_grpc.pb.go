@@ -34,8 +34,8 @@ const (
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
 // Loss is what a plugin serves. Describe and Configure are called once each, in
-// this order; then Evaluate is called from several threads at once, between
-// calls of Attach and Detach.
+// this order; then Evaluate is called from several threads at once, here or on
+// the line of ConfigureResponse, between calls of Attach and Detach.
 type LossClient interface {
 	Describe(ctx context.Context, in *DescribeRequest, opts ...grpc.CallOption) (*DescribeResponse, error)
 	Configure(ctx context.Context, in *ConfigureRequest, opts ...grpc.CallOption) (*ConfigureResponse, error)
@@ -107,8 +107,8 @@ func (c *lossClient) Evaluate(ctx context.Context, in *EvaluateRequest, opts ...
 // for forward compatibility.
 //
 // Loss is what a plugin serves. Describe and Configure are called once each, in
-// this order; then Evaluate is called from several threads at once, between
-// calls of Attach and Detach.
+// this order; then Evaluate is called from several threads at once, here or on
+// the line of ConfigureResponse, between calls of Attach and Detach.
 type LossServer interface {
 	Describe(context.Context, *DescribeRequest) (*DescribeResponse, error)
 	Configure(context.Context, *ConfigureRequest) (*ConfigureResponse, error)

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import math
 import mmap
 import os
 import signal
+import socket
+import struct
 import sys
 import tempfile
 import threading
@@ -31,6 +34,10 @@ from scqm.plugin._loss import (
 COOKIE_KEY, COOKIE_VALUE = "SCQM_PLUGIN_COOKIE", "loss"
 PROTOCOL = 1
 _ALIGN = 64
+# How many residuals are scored at a time: with what NumPy makes of them on the
+# way, they fit the cache.
+_BLOCK = 1 << 14
+_MAX_FRAME = 1 << 16
 _THREADS = 8
 _WATCH_SECONDS = 0.2
 
@@ -46,7 +53,8 @@ class _RefusalError(Exception):
 class Service:
     """The calls of protocol v1 on one loss, without the transport."""
 
-    def __init__(self, prototype: Loss) -> None:
+    def __init__(self, prototype: Loss, line: str = "") -> None:
+        self.line = line
         self._prototype = prototype
         self._loss: Loss | None = None
         self._segments: dict[int, mmap.mmap] = {}
@@ -87,6 +95,7 @@ class Service:
             loss.offers("weights"),
             loss.offers("hessian_product"),
             loss.offers("smooth"),
+            self.line,
         )
 
     def attach(self, message: bytes) -> bytes:
@@ -125,13 +134,35 @@ class Service:
         places = _Places(e, self._segments.get(e.segment) if e.segment else None)
         residuals = places.input(e.residuals)
         directions = places.input(e.directions) if wire.PRODUCTS in e.want else None
-        computed = _compute(loss, e, residuals, directions)
-        results = [
-            places.output(quantity, computed[quantity], loss) for quantity in e.want
-        ]
+        results = [places.output(_shape(quantity, e, loss)) for quantity in e.want]
+        step = max(_BLOCK // max(e.dim, 1), 1)
+        for at in range(0, max(e.rows, 1), step):  # while it is in the cache
+            rows = slice(at, at + step)
+            v = None if directions is None else directions[rows]
+            computed = _compute(loss, e.want, residuals[rows], v)
+            for quantity, to in zip(e.want, results, strict=True):
+                _fill(to[rows], computed[quantity], quantity)
         return wire.evaluate_response(
             e.rows, [] if e.segment else [r.tobytes() for r in results]
         )
+
+
+def _shape(quantity: int, e: wire.Evaluation, loss: Loss) -> tuple[int, ...]:
+    """Return the shape of a result."""
+    per_row = quantity == wire.VALUES or (
+        quantity == wire.WEIGHTS and loss.structure == "radial"
+    )
+    return (e.rows,) if per_row or quantity >= wire.PROFILE else (e.rows, e.dim)
+
+
+def _fill(to: Array, result: Any, quantity: int) -> None:
+    if np.shape(result) != to.shape:
+        raise _RefusalError(
+            "ABORTED",
+            f"{_METHODS[quantity]} gave an array of shape {np.shape(result)}, "
+            f"want {to.shape}",
+        )
+    to[...] = result
 
 
 class _Places:
@@ -161,22 +192,10 @@ class _Places:
             array = np.frombuffer(sent, dtype="<f8").astype(np.float64, copy=False)
         return array.reshape(shape)
 
-    def output(self, quantity: int, result: Any, loss: Loss) -> Array:
-        rows, dim = self._e.rows, self._e.dim
-        per_row = quantity == wire.VALUES or (
-            quantity == wire.WEIGHTS and loss.structure == "radial"
-        )
-        shape = (rows,) if per_row or quantity >= wire.PROFILE else (rows, dim)
-        array = np.ascontiguousarray(result, dtype=np.float64)
-        if array.shape != shape:
-            raise _RefusalError(
-                "ABORTED",
-                f"{_METHODS[quantity]} gave an array of shape {array.shape}, "
-                f"want {shape}",
-            )
-        if self._segment is not None:
-            self._next(array.size)[:] = array.reshape(-1)
-        return array
+    def output(self, shape: tuple[int, ...]) -> Array:
+        if self._segment is None:
+            return np.empty(shape)
+        return self._next(math.prod(shape)).reshape(shape)
 
 
 _METHODS = {
@@ -191,11 +210,11 @@ _METHODS = {
 
 
 def _compute(
-    loss: Any, e: wire.Evaluation, r: Array, v: Array | None
+    loss: Any, quantities: list[int], r: Array, v: Array | None
 ) -> dict[int, Any]:
     """Call the methods of the loss that are needed."""
     results: dict[int, Any] = {}
-    want = set(e.want)
+    want = set(quantities)
     with np.errstate(all="ignore"):
         if want & {wire.VALUES, wire.GRADIENTS}:
             results[wire.VALUES], results[wire.GRADIENTS] = loss.evaluate(r)
@@ -210,25 +229,64 @@ def _compute(
     return results
 
 
-def _handler(grpc: Any, call: Callable[[bytes], bytes]) -> Any:
-    """Wrap a call: exceptions become a gRPC status, with the place in the log."""
+_CODES = {"INVALID_ARGUMENT": 3, "FAILED_PRECONDITION": 9, "ABORTED": 10}
 
+
+def _answer(call: Callable[[bytes], bytes], message: bytes) -> bytes:
+    """Make a call; exceptions become refusals, with the place in the log."""
+    try:
+        return call(message)
+    except _RefusalError:
+        raise
+    except Exception as e:
+        traceback.print_exc(file=sys.stderr)
+        frame = traceback.extract_tb(e.__traceback__)[-1]
+        place = f"{Path(frame.filename).name}:{frame.lineno}"
+        raise _RefusalError("ABORTED", f"{type(e).__name__}: {e} ({place})") from e
+
+
+def _handler(grpc: Any, call: Callable[[bytes], bytes]) -> Any:
     def answer(message: bytes, context: Any) -> bytes:
         try:
-            return call(message)
+            return _answer(call, message)
         except _RefusalError as e:
-            code, sentence = e.code, str(e)
-        except Exception as e:
-            traceback.print_exc(file=sys.stderr)
-            frame = traceback.extract_tb(e.__traceback__)[-1]
-            code, sentence = (
-                "ABORTED",
-                f"{type(e).__name__}: {e} ({Path(frame.filename).name}:{frame.lineno})",
-            )
-        context.abort(getattr(grpc.StatusCode, code), sentence)
+            context.abort(getattr(grpc.StatusCode, e.code), str(e))
         raise AssertionError("abort returns never")
 
     return grpc.unary_unary_rpc_method_handler(answer)
+
+
+def _open_line(path: Path, evaluate: Callable[[bytes], bytes]) -> None:
+    """Take calls of Evaluate on a socket, at a tenth of the time of gRPC."""
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    listener.bind(str(path))
+    listener.listen()
+
+    def accept() -> None:
+        while True:
+            connection, _ = listener.accept()
+            threading.Thread(
+                target=_serve_line, args=(connection, evaluate), daemon=True
+            ).start()
+
+    threading.Thread(target=accept, daemon=True).start()
+
+
+def _serve_line(connection: socket.socket, evaluate: Callable[[bytes], bytes]) -> None:
+    """Answer the frames of a connection, until it ends."""
+    with connection:
+        while True:
+            data = connection.recv(_MAX_FRAME)
+            while data and len(data) < 4 + int.from_bytes(data[:4], "little"):
+                more = connection.recv(_MAX_FRAME)
+                data = data + more if more and len(data) <= _MAX_FRAME else b""
+            if not data:
+                return
+            try:
+                code, reply = 0, _answer(evaluate, data[4:])
+            except _RefusalError as e:
+                code, reply = _CODES[e.code], str(e).encode()[:_MAX_FRAME]
+            connection.sendall(struct.pack("<II", len(reply), code) + reply)
 
 
 def serve(loss: Loss | type[Loss]) -> NoReturn:
@@ -262,9 +320,11 @@ def serve(loss: Loss | type[Loss]) -> NoReturn:
     )
     address = str(Path(folder) / "loss.sock")
     ended = threading.Event()
+    service = Service(prototype, str(Path(folder) / "line.sock"))
+    _open_line(Path(service.line), service.evaluate)
     server = grpc.server(
         ThreadPoolExecutor(_THREADS),
-        handlers=_services(grpc, Service(prototype), ended),
+        handlers=_services(grpc, service, ended),
         options=[
             ("grpc.max_receive_message_length", -1),
             ("grpc.max_send_message_length", -1),

@@ -93,13 +93,12 @@ def configure_response(
     weights: bool,
     products: bool,
     smooth: bool,
+    line: str = "",
 ) -> bytes:
     """Encode ConfigureResponse."""
-    return b"".join(
-        _number(i, int(v))
-        for i, v in enumerate(
-            (structure, dim, non_convex, weights, products, smooth), 1
-        )
+    numbers = (structure, dim, non_convex, weights, products, smooth)
+    return b"".join(_number(i, int(v)) for i, v in enumerate(numbers, 1)) + _text(
+        7, line
     )
 
 
