@@ -135,18 +135,8 @@ func (m *Model) Project(ctx context.Context, x Data, threads int) ([]float64, er
 // nearest to each row under the model's loss, n x d. The result for a row does
 // not depend on the others.
 func (m *Model) Transform(ctx context.Context, x Data, threads int) ([]float64, error) {
-	if err := x.validate(); err != nil {
+	if err := m.accepts(x); err != nil {
 		return nil, err
-	}
-	if x.D != m.D {
-		return nil, fmt.Errorf("scqm: the data have %d columns, the model was learned from %d: %w", x.D, m.D, ErrInput)
-	}
-	if m.Loss == nil {
-		kind := "loss"
-		if m.Meta.Loss.Plugin != nil {
-			kind = "loss plugin"
-		}
-		return nil, fmt.Errorf("scqm: the %s %q of the model is not loaded, and without it nothing can be projected: %w", kind, m.Meta.Loss.Name, ErrInput)
 	}
 	tau := make([]float64, x.N*m.Latent)
 	return tau, projectRows(ctx, tau, m.sheet(), m.Loss, x, threads)

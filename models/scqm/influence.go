@@ -1,0 +1,140 @@
+package scqm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/scqm/scqm/framework"
+)
+
+// ErrNotMinimum marks a model that is no minimum on the rows it is looked at
+// with: some change of it would lower the objective.
+var ErrNotMinimum = errors.New("the model is not at a minimum")
+
+// Influence says how much each row drives a fit. It is a Newton step towards
+// the fit without the row, an approximate jackknife: with F(y) = min over Tau of
+// the cost at the outer blocks y = (c, Q, Theta), g_i the gradient and H_i the
+// Hessian of the part of row i,
+//
+//	y without row i = y + (H - w_i H_i)^-1 w_i g_i,   H = F”(y).
+//
+// To first order in w_i that is the infinitesimal jackknife, by which implicit
+// differentiation of the first-order system F'(y) = 0 with respect to w_i
+// leads. The denominator without the row is what counts for rows of high
+// leverage. H is the Schur complement in which Tau is eliminated, on the tangent
+// space of the Stiefel manifold and without the directions in which U, V, Theta
+// and Tau turn and f stays. Of losses without second derivatives they are
+// approximated by differences of gradients. The penalty of a ridge stays as it
+// is when a row is left out.
+//
+// Sources: R. D. Cook, Detection of influential observation in linear
+// regression, Technometrics 19 (1977); K. R. Rad, A. Maleki, A scalable estimate
+// of the out-of-sample prediction error via approximate leave-one-out
+// cross-validation, Journal of the Royal Statistical Society B 82 (2020).
+type Influence struct {
+	// Rows has one entry for each row of the data.
+	Rows []RowInfluence
+	// Remaining is the distance, as in RowInfluence.Move, by which one more
+	// Newton step would move the sheet of the fit itself: what it lacks of a
+	// minimum.
+	Remaining float64
+	// Rounding is the length over which the kinks of the loss were rounded, 0
+	// where they were not. Influences are then those on the fit with the rounded
+	// loss.
+	Rounding float64
+	// Notes are warnings.
+	Notes []string
+}
+
+// RowInfluence is what changes when one row is left out.
+type RowInfluence struct {
+	// Move is how far the sheet moves: the root mean square distance, over all
+	// rows with their weights, between the point of the sheet that is nearest to
+	// a row and the one that will be. Its unit is that of the data.
+	Move float64
+	// Residual is the distance of the row from the sheet, Without the one from
+	// the sheet of the other rows.
+	Residual, Without float64
+	// Unstable says that the other rows do not hold the sheet at a minimum near
+	// this one. Move is then a lower bound.
+	Unstable bool
+}
+
+// Influence computes the influence of every row of x, which are the rows with
+// the weights that the model was fitted to. Losses with kinks that many
+// residuals sit on, such as l1, are rounded and the model refined for the
+// rounded loss first: without the kinks nothing would move. See Rounding.
+//
+// The work is about P^3 operations for the P = (1+d+s)D numbers of the sheet, n P^2
+// for n rows, and P^2 numbers of memory; for radial losses D is at most n. It
+// fails with [ErrNotMinimum] where the model is no minimum.
+func (m *Model) Influence(ctx context.Context, x Data, threads int) (*Influence, error) {
+	if err := m.accepts(x); err != nil {
+		return nil, err
+	}
+	fit, err := m.settled(ctx, x, threads)
+	if err != nil {
+		return nil, err
+	}
+	k, err := newJackknife(fit.problem, fit.at)
+	if err != nil {
+		return nil, err
+	}
+	out := &Influence{Rounding: fit.rounding, Notes: fit.notes, Rows: make([]RowInfluence, x.N)}
+	if out.Remaining, err = k.remaining(); err != nil {
+		return nil, err
+	}
+	if err := k.leaveOut(out.Rows); err != nil {
+		return nil, err
+	}
+	out.addNotes()
+	return out, nil
+}
+
+// addNotes warns of what makes influences less than they seem.
+func (o *Influence) addNotes() {
+	var most float64
+	unstable := 0
+	for _, r := range o.Rows {
+		most = max(most, r.Move)
+		if r.Unstable {
+			unstable++
+		}
+	}
+	if o.Remaining > most/10 {
+		o.Notes = append(o.Notes, fmt.Sprintf("one more step of the fit would move the sheet by %.3g, the most influential row moves it by %.3g: fit with a smaller tolerance first", o.Remaining, most))
+	}
+	if unstable > 0 {
+		o.Notes = append(o.Notes, fmt.Sprintf("without any of %d rows the sheet is not held in place; their influence is a lower bound: use a ridge or a smaller d or s", unstable))
+	}
+	if o.Rounding > 0 {
+		o.Notes = append(o.Notes, fmt.Sprintf("the kinks of the loss were rounded over %.3g", o.Rounding))
+	}
+}
+
+// accepts reports why rows cannot be seen by the model.
+func (m *Model) accepts(x Data) error {
+	if err := x.validate(); err != nil {
+		return err
+	}
+	if x.D != m.D {
+		return fmt.Errorf("scqm: the data have %d columns, the model was learned from %d: %w", x.D, m.D, ErrInput)
+	}
+	if m.Loss == nil {
+		kind := "loss"
+		if m.Meta.Loss.Plugin != nil {
+			kind = "loss plugin"
+		}
+		return fmt.Errorf("scqm: the %s %q of the model is not loaded, and without it nothing can be projected: %w", kind, m.Meta.Loss.Name, ErrInput)
+	}
+	return nil
+}
+
+// settledFit is a fit as a problem and a point.
+type settledFit struct {
+	problem  *Problem
+	at       framework.Point
+	rounding float64
+	notes    []string
+}

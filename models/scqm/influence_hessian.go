@@ -1,0 +1,328 @@
+package scqm
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/scqm/scqm/framework"
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/lapack/lapack64"
+)
+
+const (
+	// maxSheetNumbers bounds the order of the matrices.
+	maxSheetNumbers = 8000
+	// jackknifeBatch is the number of rows whose derivatives are held at a time.
+	jackknifeBatch = 32
+	// lift raises the diagonal, relative to itself, so that directions in which
+	// the sheet slides along itself are not divided by zero.
+	lift = 1e-12
+)
+
+// jackknife computes what leaving out rows does to a fit. Its coordinates are
+// those of [arrow] but for the rotations within U and within V and, where the
+// sheet is flat, the shifts along U: those only slide the sheet along itself.
+//
+// The Hessian of the cost with Tau eliminated is
+//
+//	H = sum_i w_i (J_i'L_i J_i - B_i C_i^-1 B_i') + move + penalty,
+//
+// with J_i the derivative of the residual and L_i the Hessian of the loss. J_i
+// puts multiples of features into rows of the residual, so that the entries of
+// sum_i J_i'L_i J_i are those of the matrices
+//
+//	X_ab = sum_i w_i h_ia h_ib W'L_i W,
+//
+// one D x D matrix for each pair of features: a multiple of the identity for
+// radial losses, apart from a term of rank one for each row, W' diag W for
+// separable ones.
+type jackknife struct {
+	*arrow
+	problem *Problem
+	tau     []float64
+
+	hessian   []float64 // P x P, upper triangle
+	inverse   []float64 // P x P
+	moves     []float64 // P x P: v'Mv is the mean of |change of f(tau_j)|^2
+	grad      []float64 // P: of the cost
+	byFeature [][]featureTerm
+}
+
+// featureTerm says which coordinate puts a multiple of a feature into which row.
+type featureTerm struct {
+	coordinate, row int
+	sign            float64
+}
+
+func newJackknife(p *Problem, at framework.Point) (*jackknife, error) {
+	k := prepareJackknife(p, at)
+	if k.p > maxSheetNumbers {
+		return nil, fmt.Errorf("scqm: the sheet has %d numbers and second derivatives serve up to %d: use fewer columns, such as leading principal components: %w", k.p, maxSheetNumbers, ErrInput)
+	}
+	if err := k.assemble(p.ctx); err != nil {
+		return nil, err
+	}
+	return k, k.invert()
+}
+
+// prepareJackknife chooses coordinates at a point.
+func prepareJackknife(p *Problem, at framework.Point) *jackknife {
+	f := p.sheet
+	f.load(at[BlockC], at[BlockQ], at[BlockTheta])
+	k := &jackknife{arrow: &arrow{f: f, nf: 1 + f.m + f.q, frame: newFrame(f)}, problem: p, tau: at[BlockTau]}
+	k.second, k.structure = framework.HessianOf(p.loss), framework.StructureOf(p.loss)
+	k.listSlice()
+	k.byFeature = make([][]featureTerm, k.nf)
+	for c := range k.p {
+		for _, t := range k.termsOf(c) {
+			k.byFeature[t.feature] = append(k.byFeature[t.feature], featureTerm{c, t.row, t.sign})
+		}
+	}
+	k.frame.complete()
+	return k
+}
+
+// listSlice enumerates the coordinates that move the sheet.
+func (a *arrow) listSlice() {
+	f := a.f
+	coordinate := func(terms ...arrowTerm) {
+		a.first = append(a.first, len(a.terms))
+		a.terms = append(a.terms, terms...)
+	}
+	for r := range f.D {
+		if f.s > 0 || r >= f.d {
+			coordinate(arrowTerm{r, 0, 1})
+		}
+	}
+	a.qFrom = len(a.first)
+	for k := range f.d {
+		for l := f.d; l < f.m; l++ {
+			coordinate(arrowTerm{k, 1 + l, 1}, arrowTerm{l, 1 + k, -1})
+		}
+	}
+	for r := f.m; r < f.D; r++ {
+		for k := range f.m {
+			coordinate(arrowTerm{r, 1 + k, 1})
+		}
+	}
+	for b := range f.q {
+		for k := range f.s {
+			coordinate(arrowTerm{f.d + k, 1 + f.m + b, 1})
+		}
+	}
+	a.p = len(a.first)
+	a.first = append(a.first, len(a.terms))
+}
+
+// assemble computes hessian, moves and grad.
+func (k *jackknife) assemble(ctx context.Context) error {
+	P, D, nf := k.p, k.f.D, k.nf
+	k.hessian, k.moves, k.grad = make([]float64, P*P), make([]float64, P*P), make([]float64, P)
+	hh, shares, gh := make([]float64, nf*nf), make([]float64, nf*nf), make([]float64, D*nf)
+	forms := k.newForms()
+	rows, low := newBentRows(k, jackknifeBatch), newLowRank(k, jackknifeBatch)
+	total := k.problem.data.total()
+	for from := 0; from < k.problem.data.N; from += jackknifeBatch {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := rows.load(from, min(from+jackknifeBatch, k.problem.data.N)); err != nil {
+			return err
+		}
+		if err := rows.addForms(forms, hh); err != nil {
+			return err
+		}
+		for i := range rows.n {
+			weight := k.problem.data.weight(from + i)
+			h, g := rows.h[i*nf:(i+1)*nf], rows.g[i*D:(i+1)*D]
+			addOuterProduct(shares, h, weight/total)
+			for r, v := range g {
+				floats.AddScaled(gh[r*nf:(r+1)*nf], weight*v, h)
+			}
+		}
+		low.add(rows, total)
+	}
+	k.scatter(k.hessian, forms, hh, k.constantForm())
+	k.scatter(k.moves, nil, shares, nil)
+	k.gatherMatrix(k.grad, gh)
+	k.addMove(k.hessian, gh)
+	k.addSlicePenalty()
+	if !(framework.Point{k.grad, k.hessian, k.moves}).Finite() {
+		return errOverflow
+	}
+	return nil
+}
+
+// newForms returns zeros for the sums of W'LW by pairs of features; nil where
+// products of features tell all.
+func (k *jackknife) newForms() [][]float64 {
+	size := k.f.D * k.f.D
+	switch k.structure {
+	case framework.StructureRadial, framework.StructureQuadratic:
+		return nil
+	case framework.StructureSeparable:
+		size = k.f.D
+	}
+	forms := make([][]float64, k.nf*k.nf)
+	for a := range k.nf {
+		for b := a; b < k.nf; b++ {
+			forms[a*k.nf+b] = make([]float64, size)
+		}
+	}
+	return forms
+}
+
+// constantForm returns W'LW of a quadratic loss, nil for others.
+func (k *jackknife) constantForm() []float64 {
+	if k.structure != framework.StructureQuadratic {
+		return nil
+	}
+	k.constant = make([]float64, k.f.D*k.f.D)
+	k.turnLoss(k.problem)
+	return k.constant
+}
+
+// scatter adds to the upper triangle of dst what the pairs of features
+// contribute: their forms or, where these are nil, the products hh of features
+// times x, of which nil is the identity.
+func (k *jackknife) scatter(dst []float64, forms [][]float64, hh, x []float64) {
+	for a := range k.nf {
+		for b := range k.nf {
+			pair := min(a, b)*k.nf + max(a, b)
+			factor := hh[pair]
+			if forms != nil {
+				x, factor = k.turnForm(forms[pair]), 1
+			}
+			k.scatterPair(dst, x, factor, a, b)
+		}
+	}
+}
+
+// turnForm returns a form in the frame, from its diagonal in the coordinates of
+// the data if that is what it is.
+func (k *jackknife) turnForm(form []float64) []float64 {
+	D := k.f.D
+	if len(form) == D*D && D > 1 {
+		return form
+	}
+	x, left := make([]float64, D*D), make([]float64, D*D)
+	for r := range D {
+		floats.MulTo(left[r*D:(r+1)*D], k.frame.axis(r), form)
+	}
+	w := blas64.General{Rows: D, Cols: D, Stride: D, Data: k.frame.w}
+	blas64.Gemm(blas.NoTrans, blas.Trans, 1, blas64.General{Rows: D, Cols: D, Stride: D, Data: left}, w, 0,
+		blas64.General{Rows: D, Cols: D, Stride: D, Data: x})
+	return x
+}
+
+// scatterPair adds what features a and b contribute: factor times x, nil being
+// the identity.
+func (k *jackknife) scatterPair(dst, x []float64, factor float64, a, b int) {
+	P, D := k.p, k.f.D
+	for _, t := range k.byFeature[a] {
+		for _, u := range k.byFeature[b] {
+			if u.coordinate < t.coordinate {
+				continue
+			}
+			v := factor * t.sign * u.sign
+			if x != nil {
+				v *= x[t.row*D+u.row]
+			} else if t.row != u.row {
+				continue
+			}
+			dst[t.coordinate*P+u.coordinate] += v
+		}
+	}
+}
+
+func (k *jackknife) addSlicePenalty() {
+	f, P := k.f, k.p
+	from := P - f.q*f.s
+	for b := range f.q {
+		u := 2 * k.problem.Lambda * vechWeight(f.d, b)
+		for j := from + b*f.s; j < from+(b+1)*f.s; j++ {
+			k.grad[j] += u * f.theta[j-from]
+			k.hessian[j*P+j] += u
+		}
+	}
+}
+
+// invert computes the inverse of the Hessian.
+func (k *jackknife) invert() error {
+	P := k.p
+	k.inverse = append([]float64(nil), k.hessian...)
+	for i := range P {
+		k.inverse[i*P+i] *= 1 + lift
+	}
+	factor, ok := lapack64.Potrf(blas64.Symmetric{N: P, Stride: P, Uplo: blas.Upper, Data: k.inverse})
+	if ok {
+		_, ok = lapack64.Potri(factor)
+	}
+	if !ok {
+		return fmt.Errorf("scqm: a small change of the sheet lowers the objective, or leaves it as it is: fit with more iterations or a smaller tolerance, or with a ridge: %w", ErrNotMinimum)
+	}
+	for i := range P {
+		for j := range i {
+			k.inverse[i*P+j] = k.inverse[j*P+i]
+			k.moves[i*P+j] = k.moves[j*P+i]
+		}
+	}
+	return nil
+}
+
+// gatherMatrix writes the products of all coordinates with the D x F matrix n.
+func (k *jackknife) gatherMatrix(dst, n []float64) {
+	for c := range dst {
+		var sum float64
+		for _, t := range k.termsOf(c) {
+			sum += t.sign * n[t.row*k.nf+t.feature]
+		}
+		dst[c] = sum
+	}
+}
+
+// gather writes the products of all coordinates with u h' + g s', where the
+// latter is left out if g is nil.
+func (k *jackknife) gather(dst, u, h, g, s []float64) {
+	for c := range dst {
+		var sum float64
+		for _, t := range k.termsOf(c) {
+			v := u[t.row] * h[t.feature]
+			if g != nil {
+				v += g[t.row] * s[t.feature]
+			}
+			sum += t.sign * v
+		}
+		dst[c] = sum
+	}
+}
+
+// spread writes v as the D x F matrix M with de = M h.
+func (k *jackknife) spread(m, v []float64) {
+	clear(m)
+	for c, x := range v {
+		for _, t := range k.termsOf(c) {
+			m[t.row*k.nf+t.feature] += t.sign * x
+		}
+	}
+}
+
+// remaining is how far a Newton step of the whole fit moves the sheet.
+func (k *jackknife) remaining() (float64, error) {
+	step := make([]float64, k.p)
+	times(step, k.inverse, k.grad, 1)
+	moved := make([]float64, k.p)
+	times(moved, k.moves, step, 1)
+	return math.Sqrt(math.Max(0, floats.Dot(step, moved))), nil
+}
+
+// times writes the products of the symmetric matrix a with n vectors, the rows
+// of x, into those of dst.
+func times(dst, a, x []float64, n int) {
+	P := len(x) / n
+	blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, blas64.General{Rows: n, Cols: P, Stride: P, Data: x},
+		blas64.General{Rows: P, Cols: P, Stride: P, Data: a}, 0, blas64.General{Rows: n, Cols: P, Stride: P, Data: dst})
+}

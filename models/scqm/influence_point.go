@@ -1,0 +1,220 @@
+package scqm
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/internal/par"
+	"github.com/scqm/scqm/solvers"
+	"gonum.org/v1/gonum/floats"
+)
+
+const (
+	// roundingShare is the length over which kinks are rounded, in units of the
+	// typical residual.
+	roundingShare = 0.3
+	// sameObjective is the relative difference up to which the objective of the
+	// model on the data and the one it was fitted with are one.
+	sameObjective = 1e-6
+	// touching is the size of a residual, relative to the typical one, below
+	// which a row sits on the kink of a radial loss.
+	touching = 1e-3
+	// settledTolerance ends the refinement for a rounded loss.
+	settledTolerance = 1e-9
+)
+
+// settled returns the model as a point of the problem that it solves, without
+// columns of V that carry no curvature, with every tau_i at a minimum.
+func (m *Model) settled(ctx context.Context, x Data, threads int) (*settledFit, error) {
+	f := m.sheet().withoutFlat()
+	tau, err := m.latentRows(ctx, f, x, threads)
+	if err != nil {
+		return nil, err
+	}
+	p, err := NewProblem(ctx, x, m.Loss, f.d, f.s, threads)
+	if err != nil {
+		return nil, err
+	}
+	at := framework.Point{f.c, make([]float64, f.D*f.m), f.theta, tau}
+	transpose(at[BlockQ], f.qt, f.m, f.D)
+	if err := m.sameFit(p, at); err != nil {
+		return nil, err
+	}
+	fit := &settledFit{problem: p, at: at}
+	if err := fit.compress(ctx); err != nil {
+		return nil, err
+	}
+	if err := fit.round(ctx); err != nil {
+		return nil, err
+	}
+	return fit, nil
+}
+
+// withoutFlat returns the sheet without the last columns of V where those of
+// Theta are zero.
+func (f *sheet) withoutFlat() *sheet {
+	s := f.s
+	for s > 0 {
+		var size float64
+		for a := range f.q {
+			size = math.Max(size, math.Abs(f.theta[a*f.s+s-1]))
+		}
+		if size > 0 {
+			break
+		}
+		s--
+	}
+	if s == f.s {
+		return f
+	}
+	g := newSheet(f.D, f.d, s)
+	copy(g.c, f.c)
+	copy(g.qt, f.qt[:g.m*f.D])
+	for a := range f.q {
+		copy(g.theta[a*s:(a+1)*s], f.theta[a*f.s:a*f.s+s])
+	}
+	return g
+}
+
+// latentRows returns tau of the rows, refined from where the fit left it if
+// that is known.
+func (m *Model) latentRows(ctx context.Context, f *sheet, x Data, threads int) ([]float64, error) {
+	tau := make([]float64, x.N*f.d)
+	if len(m.Tau) != len(tau) {
+		return tau, projectRows(ctx, tau, f, m.Loss, x, threads)
+	}
+	copy(tau, m.Tau)
+	errs := make([]error, par.Shards(x.N))
+	par.Do(par.Threads(threads), len(errs), func(_, shard int) {
+		k := newProjector(f, m.Loss)
+		lo, hi := par.Bounds(x.N, shard)
+		for i := lo; i < hi && errs[shard] == nil; i++ {
+			row := Data{N: 1, D: x.D, X: x.Row(i)}
+			own := tau[i*f.d : (i+1)*f.d]
+			if errs[shard] = ctx.Err(); errs[shard] == nil {
+				n := newtonRow{projector: k, ctx: ctx, e: rowEvaluation{sheet: f, loss: m.Loss, data: row, tau: own}}
+				errs[shard] = n.minimise(own)
+			}
+		}
+	})
+	for _, err := range errs {
+		if err != nil {
+			return nil, err
+		}
+	}
+	return tau, nil
+}
+
+// sameFit sets the penalty to that of the fit and refuses data that it was not
+// a fit to.
+func (m *Model) sameFit(p *Problem, at framework.Point) error {
+	p.Lambda = 1
+	if size := p.penalty(nil, at[BlockTheta]); size > 0 {
+		p.Lambda = m.Meta.Penalty / size
+	} else {
+		p.Lambda = 0
+	}
+	cost, err := p.Evaluate(nil, at)
+	if err != nil {
+		return err
+	}
+	cost -= p.penalty(nil, at[BlockTheta])
+	if math.IsNaN(cost) || math.IsInf(cost, 0) {
+		return errOverflow
+	}
+	if fitted := m.Meta.Objective; m.Meta.N > 0 && math.Abs(cost-fitted) > sameObjective*math.Max(fitted, cost) {
+		return fmt.Errorf("scqm: the objective of the model is %.8g on these rows, and was %.8g on those it was learned from: give the same rows with the same weights: %w", cost, fitted, ErrInput)
+	}
+	if _, exact, err := p.gradientTerms(); err != nil {
+		return err
+	} else if exact {
+		return fmt.Errorf("scqm: the model runs through every row, so that none can be told from another: use a smaller d or s, or more rows: %w", ErrInput)
+	}
+	return nil
+}
+
+// compress goes to the coordinates of the span of the rows where that loses
+// nothing, as [Problem.minimize] does.
+func (s *settledFit) compress(ctx context.Context) error {
+	p := s.problem
+	n, f := p.data.N, p.sheet
+	_, radial := p.loss.(framework.Radial)
+	_, fixed := p.loss.(framework.Dimensioned)
+	if !radial || fixed || n >= p.data.D || n <= f.m {
+		return nil
+	}
+	b, rows := newSpan(p.data)
+	small, err := NewProblem(ctx, rows, p.loss, f.d, f.s, p.threads)
+	if err != nil {
+		return fmt.Errorf("in the span of the rows: %w", err)
+	}
+	at := b.shrink(s.at, f.m)
+	if !(small.blocks[BlockQ].Violation(at[BlockQ]) <= outsideSpan) {
+		return nil
+	}
+	if err := small.blocks[BlockQ].Restore(at[BlockQ]); err != nil {
+		return err
+	}
+	small.Lambda = p.Lambda
+	s.problem, s.at = small, at
+	return nil
+}
+
+// round replaces a loss by a rounded one where residuals sit on its kinks, and
+// the point by the minimum nearby.
+func (s *settledFit) round(ctx context.Context) error {
+	p := s.problem
+	l, ok := p.loss.(framework.Smoother)
+	if !ok {
+		return nil
+	}
+	scale, err := p.SmoothingScale(s.at)
+	if err != nil {
+		return err
+	}
+	if scale == 0 {
+		if scale, err = p.touched(s.at); err != nil || scale == 0 {
+			return err
+		}
+	}
+	s.rounding = roundingShare * scale
+	lambda := p.Lambda
+	if p, err = NewProblem(ctx, p.data, l.Smooth(s.rounding), p.sheet.d, p.sheet.s, p.threads); err != nil {
+		return err
+	}
+	p.Lambda = lambda
+	var solver framework.Solver = solvers.LBFGS{}
+	if _, fits := p.ArrowShape(); fits {
+		solver = solvers.Newton{}
+	}
+	run, err := framework.Solve(ctx, p, s.at, solver, framework.Options{Tolerance: settledTolerance})
+	if err != nil {
+		return fmt.Errorf("scqm: fit of the rounded loss: %w", err)
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	s.problem, s.at = p, run.Point
+	return nil
+}
+
+// touched returns the typical norm of the residuals if one of them all but
+// vanishes, else 0.
+func (p *Problem) touched(at framework.Point) (float64, error) {
+	if err := p.keepResiduals(at); err != nil {
+		return 0, err
+	}
+	sizes := make([]float64, p.data.N)
+	for i := range sizes {
+		sizes[i] = floats.Norm(p.residuals[i*p.data.D:(i+1)*p.data.D], 2)
+	}
+	slices.Sort(sizes)
+	typical := sizes[len(sizes)/2]
+	if sizes[0] > touching*typical {
+		return 0, nil
+	}
+	return typical, nil
+}
