@@ -4,10 +4,11 @@ import (
 	"context"
 	"fmt"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/internal/par"
 	"github.com/scqm/scqm/manifolds"
-	"gonum.org/v1/gonum/floats"
 )
 
 // The blocks of a Problem, in order.
