@@ -16,8 +16,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/losses"
 	"github.com/scqm/scqm/models/scqm"
+	"github.com/scqm/scqm/solvers"
 )
 
 const rows, columns = 40, 3
@@ -329,6 +331,56 @@ func TestPanicsBecomeErrors(t *testing.T) {
 
 	number := newNumber()
 	_, err = start(number, "job", func(*job) (any, error) { panic("oops") })
+	require.NoError(t, err)
+	assert.ErrorContains(t, await(t, number), "panic: job")
+	release(t, number)
+}
+
+// TestBriefWork is done when its start returns, as it would be elsewhere.
+func TestBriefWork(t *testing.T) {
+	x, state := parabola(t), pinned[float64](t, stateEntries)
+	objective := func(settings string) (float64, int64) {
+		number := newNumber()
+		defer release(t, number)
+		_, err := StartFit(number, settings, at(x), rows, columns, 0, 0)
+		require.NoError(t, err)
+		news, err := Wait(number, 0, at(state))
+		require.NoError(t, err)
+		require.NoError(t, await(t, number))
+		text, err := FitReport(number)
+		require.NoError(t, err)
+		var r fitReport
+		require.NoError(t, json.Unmarshal([]byte(text), &r))
+		return r.Objective, news
+	}
+	few, news := objective(`{"d":2,"solver":"rgd","max_iter":20,"tol":1e-300,"loss":{"name":"l1"}}`)
+	assert.Equal(t, Done, news)
+	assert.Positive(t, state[SecondsAt])
+	want, err := scqm.Learn(t.Context(), scqm.Data{N: rows, D: columns, X: x}, scqm.Config{
+		Latent: 2, Loss: losses.L1(), Solver: solvers.RGD{}, Options: framework.Options{MaxIterations: 20, Tolerance: 1e-300},
+	})
+	require.NoError(t, err)
+	assert.Equal(t, want.Model.Meta.Objective, few)
+
+	big := scqm.Data{N: 1000, D: 1000}
+	for settings, brief := range map[string]bool{
+		`{"d":2,"max_iter":20}`:                      true,
+		`{"d":2}`:                                    false, // up to the default of iterations
+		`{"d":2,"max_iter":1000}`:                    false,
+		`{"d":2,"max_iter":20,"n_init":50}`:          false,
+		`{"d":4,"max_iter":20}`:                      false,
+		`{"d":2,"max_iter":20,"python_solver":true}`: false,
+		`{"d":2,"max_iter":20,"loss":{"name":"mine","python":true}}`:       false,
+		`{"d":2,"max_iter":20,"loss":{"name":"mine","plugin":"biweight"}}`: false,
+	} {
+		s, err := decodeFit(settings)
+		require.NoError(t, err)
+		assert.Equal(t, brief, s.brief(scqm.Data{N: rows, D: columns}), settings)
+		assert.False(t, s.brief(big), settings)
+	}
+
+	number := newNumber()
+	_, err = begin(number, "job", true, func(*job) (any, error) { panic("oops") })
 	require.NoError(t, err)
 	assert.ErrorContains(t, await(t, number), "panic: job")
 	release(t, number)

@@ -2,6 +2,8 @@ package bindings
 
 import (
 	"math"
+	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/scqm/scqm/framework"
@@ -37,16 +39,51 @@ type fitSettings struct {
 // precision (0: none). It returns 1.
 func StartFit(number int64, settings string, x uint64, rows, columns int64, weights, precision uint64) (int64, error) {
 	return guarded("fit", func() (int64, error) {
-		var s fitSettings
-		if err := decode(settings, &s); err != nil {
+		s, err := decodeFit(settings)
+		if err != nil {
 			return 0, err
 		}
 		data, err := readData(x, rows, columns, weights)
 		if err != nil {
 			return 0, err
 		}
-		return start(number, "fit", func(j *job) (any, error) { return s.fit(j, data, precision) })
+		return begin(number, "fit", s.brief(data), func(j *job) (any, error) { return s.fit(j, data, precision) })
 	})
+}
+
+const (
+	// briefLatent and briefWork bound brief fits: the latent dimension, and the
+	// numbers that all iterations together look at. Iterations that search a
+	// step look at each a hundred times, for some nanoseconds.
+	briefLatent = 3
+	briefWork   = 1 << 15
+)
+
+// brief reports whether the limits of a fit make it end within milliseconds.
+func (s fitSettings) brief(x scqm.Data) bool {
+	work := float64(x.N) * float64(x.D) * float64(s.MaxIterations) * float64(max(s.Inits, 1))
+	return !s.Python && !s.Loss.elsewhere() && s.Latent <= briefLatent && s.MaxIterations > 0 && work <= briefWork
+}
+
+// lastFit are the settings decoded last: of many small fits in a row they are
+// often the same.
+var lastFit atomic.Pointer[decodedFit]
+
+type decodedFit struct {
+	text     string
+	settings fitSettings
+}
+
+func decodeFit(text string) (fitSettings, error) {
+	if last := lastFit.Load(); last != nil && last.text == text {
+		return last.settings, nil
+	}
+	d := &decodedFit{text: strings.Clone(text)}
+	if err := decode(text, &d.settings); err != nil {
+		return fitSettings{}, err
+	}
+	lastFit.Store(d)
+	return d.settings, nil
 }
 
 func readData(x uint64, rows, columns int64, weights uint64) (scqm.Data, error) {

@@ -27,7 +27,7 @@ const (
 const (
 	IterationAt  = iota // completed iterations of a fit
 	CostAt              // the cost there; of denoising, the part that is done, from 0 to 1
-	SecondsAt           // time since the start of the fit
+	SecondsAt           // time since the start of the fit; at the end, of the whole job
 	QuestionAt          // QuestionLoss, QuestionWeights, QuestionHessian or QuestionMinimum
 	RowsAt              // rows of the question's arrays
 	ColumnsAt           // and columns
@@ -47,8 +47,9 @@ type job struct {
 	// atEnd is what the work leaves to be done when it has ended.
 	atEnd []func() error
 
-	result any   // set before done is closed
-	err    error // likewise
+	result any           // set before done is closed
+	err    error         // likewise
+	took   time.Duration // likewise
 
 	progress atomic.Pointer[framework.Progress]
 
@@ -65,6 +66,13 @@ var jobs = struct {
 
 // start begins a job under a number that Python has chosen.
 func start(number int64, act string, work func(*job) (any, error)) (int64, error) {
+	return begin(number, act, false, work)
+}
+
+// begin is start, where brief work is done before it returns: waking two threads
+// takes longer than a small fit. Brief is what surely ends within some
+// milliseconds, since no signal is handled in between, and does not ask Python.
+func begin(number int64, act string, brief bool, work func(*job) (any, error)) (int64, error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	j := &job{
 		ctx: ctx, cancel: cancel, done: make(chan struct{}),
@@ -74,12 +82,21 @@ func start(number int64, act string, work func(*job) (any, error)) (int64, error
 		cancel()
 		return 0, err
 	}
-	go func() {
-		defer close(j.done)
-		defer j.cleanUp()
-		j.result, j.err = guarded(act, func() (any, error) { return work(j) })
-	}()
+	if brief {
+		j.run(act, work)
+	} else {
+		go j.run(act, work)
+	}
 	return 1, nil
+}
+
+// run does the work of the job.
+func (j *job) run(act string, work func(*job) (any, error)) {
+	defer close(j.done)
+	defer j.cleanUp()
+	begin := time.Now()
+	defer func() { j.took = time.Since(begin) }()
+	j.result, j.err = guarded(act, func() (any, error) { return work(j) })
 }
 
 // cleanUp ends what the work has started; an error is the job's where it has no
@@ -160,6 +177,11 @@ func (j *job) wait(patience time.Duration) (int64, error) {
 	if j.asked != nil {
 		return Asked, nil
 	}
+	select {
+	case <-j.done: // without a timer
+		return Done, j.err
+	default:
+	}
 	late := time.NewTimer(patience)
 	defer late.Stop()
 	select {
@@ -186,6 +208,11 @@ func (j *job) describe(to []float64) {
 	clear(to)
 	if p := j.progress.Load(); p != nil {
 		to[IterationAt], to[CostAt], to[SecondsAt] = float64(p.Iteration), p.Cost, p.Elapsed.Seconds()
+	}
+	select {
+	case <-j.done:
+		to[SecondsAt] = j.took.Seconds()
+	default:
 	}
 	if a := j.asked; a != nil {
 		to[QuestionAt], to[RowsAt], to[ColumnsAt] = float64(a.question), float64(a.rows), float64(a.columns)

@@ -96,7 +96,7 @@ func StartMap(number int64, act, settings string, parts, x uint64, rows int64, o
 			return 0, err
 		}
 		addresses = append([]uint64(nil), addresses...)
-		return start(number, act, func(j *job) (any, error) {
+		return begin(number, act, s.brief(rows), func(j *job) (any, error) {
 			m, err := s.build(j, addresses, 0)
 			if err != nil {
 				return nil, err
@@ -106,6 +106,19 @@ func StartMap(number int64, act, settings string, parts, x uint64, rows int64, o
 			return nil, err
 		})
 	})
+}
+
+const (
+	// briefRows and briefEntries bound what is sent through a model at once
+	// without a thread of its own: finding the nearest point for a row can take
+	// a millisecond.
+	briefRows    = 8
+	briefEntries = 1 << 12
+)
+
+// brief reports whether so many rows are through within milliseconds.
+func (s modelSettings) brief(rows int64) bool {
+	return !s.Loss.elsewhere() && s.Latent <= briefLatent && rows <= briefRows && rows*s.D <= briefEntries
 }
 
 // act is something that a model does to rows.
@@ -184,7 +197,8 @@ func StartLoss(number int64, loss string, precision, r uint64, rows, columns int
 		if err != nil {
 			return 0, err
 		}
-		return start(number, "loss", func(j *job) (any, error) {
+		brief := !c.elsewhere() && len(residuals.X) <= briefEntries
+		return begin(number, "loss", brief, func(j *job) (any, error) {
 			l, err := c.build(j, precision, nil, 0)
 			if err != nil {
 				return nil, err

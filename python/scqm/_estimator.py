@@ -572,16 +572,23 @@ def load(path: str | os.PathLike[str], *, loss: losses.LossLike | None = None) -
 
 def _result(job: Job) -> tuple[dict[str, Any], dict[str, Array]]:
     """Fetch what a job has fitted or loaded."""
-    report: dict[str, Any] = json.loads(call(_core.bindings_FitReport, job.number))
+    # The text is ours: raw_decode leaves out the search for blanks around it.
+    report, _ = _decoder.raw_decode(call(_core.bindings_FitReport, job.number))
     D, d, s = report["D"], report["d"], report["s"]
-    shapes = {
-        "c": (D,), "u": (D, d), "v": (D, s), "theta": (d * (d + 1) // 2, s),
-        "tau": (report.pop("rows"), d), "history": (report.pop("records"), 4),
-    }  # fmt: skip
-    report.pop("seconds"), report.pop("has_loss")
-    arrays = {name: np.empty(shape) for name, shape in shapes.items()}
-    call(_core.bindings_FitArrays, job.number, *(address(a) for a in arrays.values()))
+    arrays = {
+        "c": np.empty(D),
+        "u": np.empty((D, d)),
+        "v": np.empty((D, s)),
+        "theta": np.empty((d * (d + 1) // 2, s)),
+        "tau": np.empty((report.pop("rows"), d)),
+        "history": np.empty((report.pop("records"), 4)),
+    }
+    del report["seconds"], report["has_loss"]
+    call(_core.bindings_FitArrays, job.number, *map(address, arrays.values()))
     return report, arrays
+
+
+_decoder = json.JSONDecoder()
 
 
 def _rows(

@@ -7,6 +7,7 @@ handled. What Go reads and writes is kept alive until the job has ended.
 from __future__ import annotations
 
 import atexit
+import ctypes
 import itertools
 import os
 import time
@@ -54,6 +55,7 @@ KINDS: dict[str, type[ScqmError]] = {
 }
 
 _process = os.getpid()
+_byte = ctypes.c_char
 
 _BLAS = _blas.borrow()
 
@@ -104,8 +106,11 @@ def address(array: npt.NDArray[Any] | None) -> int:
     """Return where the numbers of a C-contiguous array are; 0 for none."""
     if array is None:
         return 0
-    number: int = array.__array_interface__["data"][0]
-    return number
+    try:  # three times as fast as what follows
+        return ctypes.addressof(_byte.from_buffer(array.data))
+    except (TypeError, ValueError):  # read-only or empty
+        number: int = array.__array_interface__["data"][0]
+        return number
 
 
 def contiguous(array: npt.ArrayLike) -> Array:
