@@ -91,6 +91,14 @@ type Fallible interface {
 	Err() error
 }
 
+// Distant is a loss whose calls take long for what they compute, and which
+// joins those that several goroutines make at the same time. Problems call it
+// from more goroutines than there are processors; most of them wait.
+type Distant interface {
+	// Callers is the number of goroutines that should call it at a time.
+	Callers() int
+}
+
 // External is a loss that another program computes.
 type External interface {
 	// Program says which one.

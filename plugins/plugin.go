@@ -19,6 +19,7 @@ import (
 	"google.golang.org/protobuf/types/known/emptypb"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/internal/gather"
 	"github.com/scqm/scqm/plugins/internal/protocol"
 )
 
@@ -59,6 +60,7 @@ type Plugin struct {
 	offer       *protocol.ConfigureResponse
 	loss        framework.Loss
 	lanes       lanes
+	joint       *gather.Gatherer[kind]
 
 	mu      sync.Mutex
 	failure error // why all further calls fail
@@ -154,6 +156,7 @@ func (p *Plugin) configure(ctx context.Context) error {
 	if err := p.process.checkLine(p.offer.Line); err != nil {
 		return p.wrong("configure", err)
 	}
+	p.joint = p.newJoint()
 	p.loss = p.compose(0)
 	if p.loss == nil {
 		return p.wrong("configure", fmt.Errorf("structure %d is not known", p.offer.Structure))

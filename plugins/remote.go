@@ -28,8 +28,11 @@ func (l *remote) Evaluate(values, grad, r []float64, dim int) error {
 	if grad != nil {
 		b.results = append(b.results, result{protocol.Quantity_QUANTITY_GRADIENTS, grad, dim})
 	}
-	return l.plugin.evaluate(b)
+	return l.plugin.score(b)
 }
+
+// Callers implements [framework.Distant].
+func (l *remote) Callers() int { return callers }
 
 // Params implements [framework.Parametric].
 func (l *remote) Params() map[string]float64 { return numbers(l.plugin.params) }
@@ -55,13 +58,13 @@ func (l *remote) weights(w, r []float64, dim int) error {
 	if l.plugin.offer.Structure == protocol.Structure_STRUCTURE_RADIAL {
 		per = 1
 	}
-	return l.plugin.evaluate(&batch{dim: dim, eps: l.eps, residuals: r,
+	return l.plugin.score(&batch{dim: dim, eps: l.eps, residuals: r,
 		results: []result{{protocol.Quantity_QUANTITY_WEIGHTS, w, per}}})
 }
 
 // product implements [framework.SecondOrder].
 func (l *remote) product(dst, r, v []float64, dim int) error {
-	return l.plugin.evaluate(&batch{dim: dim, eps: l.eps, residuals: r, directions: v,
+	return l.plugin.score(&batch{dim: dim, eps: l.eps, residuals: r, directions: v,
 		results: []result{{protocol.Quantity_QUANTITY_PRODUCTS, dst, dim}}})
 }
 
@@ -74,7 +77,7 @@ func (l *remote) profile(value, d1, d2, at []float64) {
 			b.results = append(b.results, result{protocol.Quantity_QUANTITY_PROFILE + protocol.Quantity(i), to, 1})
 		}
 	}
-	if err := l.plugin.evaluate(b); err != nil {
+	if err := l.plugin.score(b); err != nil {
 		l.plugin.postpone(err)
 		for _, r := range b.results {
 			for k := range r.to {

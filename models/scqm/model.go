@@ -144,9 +144,10 @@ func (m *Model) Transform(ctx context.Context, x Data, threads int) ([]float64, 
 
 // projectRows writes the latent coordinates of all rows of x into tau.
 func projectRows(ctx context.Context, tau []float64, f *sheet, loss framework.Loss, x Data, threads int) error {
-	errs := make([]error, par.Shards(x.N))
-	par.Do(par.Threads(threads), len(errs), func(_, shard int) {
-		lo, hi := par.Bounds(x.N, shard)
+	threads = callers(loss, threads)
+	errs := make([]error, max(par.Shards(x.N), min(x.N, threads)))
+	par.Do(threads, len(errs), func(_, shard int) {
+		lo, hi := shard*x.N/len(errs), (shard+1)*x.N/len(errs)
 		part := Data{N: hi - lo, D: x.D, X: x.X[lo*x.D : hi*x.D]}
 		errs[shard] = newProjector(f, loss).project(ctx, tau[lo*f.d:hi*f.d], part, lo)
 	})

@@ -67,7 +67,8 @@ type Problem struct {
 
 // NewProblem prepares the fit of a model with latent dimension d and s
 // curvature dimensions, d >= 1, 0 <= s, d + s <= D. Evaluations end early with
-// the error of ctx when it is done. threads below 1 stands for all processors.
+// the error of ctx when it is done. threads below 1 stands for all processors;
+// a [framework.Distant] loss is called from more goroutines.
 func NewProblem(ctx context.Context, data Data, loss framework.Loss, d, s, threads int) (*Problem, error) {
 	if err := data.validate(); err != nil {
 		return nil, err
@@ -80,7 +81,7 @@ func NewProblem(ctx context.Context, data Data, loss framework.Loss, d, s, threa
 		return nil, fmt.Errorf("scqm: loss %s is for rows of length %d, the data have %d columns: %w", loss.Name(), l.Dim(), data.D, ErrInput)
 	}
 	p := &Problem{
-		data: data, loss: loss, ctx: ctx, threads: par.Threads(threads),
+		data: data, loss: loss, ctx: ctx, threads: callers(loss, threads),
 		sheet: newSheet(data.D, d, s),
 	}
 	p.blocks = []framework.Block{
@@ -97,6 +98,14 @@ func NewProblem(ctx context.Context, data Data, loss framework.Loss, d, s, threa
 	}
 	p.total = newSums(p.sheet)
 	return p, nil
+}
+
+// callers is the number of goroutines that work with a loss.
+func callers(loss framework.Loss, threads int) int {
+	if d, ok := loss.(framework.Distant); ok {
+		return max(par.Threads(threads), d.Callers())
+	}
+	return par.Threads(threads)
 }
 
 // Blocks describes c, Q, Theta and Tau.
@@ -163,7 +172,11 @@ func (p *Problem) sweepShard(id, i int, want want, grad framework.Point, resume 
 // worker returns the buffers of a worker, made at its first use.
 func (p *Problem) worker(id int) *worker {
 	if p.workers[id] == nil {
-		p.workers[id] = newWorker(p.sheet, p.data.N)
+		n := p.data.N
+		if _, distant := p.loss.(framework.Distant); distant { // there are many workers
+			n = (n + len(p.sums) - 1) / len(p.sums)
+		}
+		p.workers[id] = newWorker(p.sheet, n)
 	}
 	return p.workers[id]
 }
