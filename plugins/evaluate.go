@@ -57,13 +57,14 @@ type result struct {
 type batch struct {
 	dim                   int
 	eps                   float64
+	stretches             []*protocol.Stretch // with eps of their own; may be nil
 	residuals, directions []float64
 	results               []result
 }
 
 func (b *batch) rows() int { return len(b.residuals) / b.dim }
 
-// part is the evaluation of rows lo to hi only.
+// part is the evaluation of rows lo to hi only, which have the same eps.
 func (b *batch) part(lo, hi int) *batch {
 	cut := &batch{dim: b.dim, eps: b.eps, residuals: b.residuals[lo*b.dim : hi*b.dim]}
 	if b.directions != nil {
@@ -85,7 +86,7 @@ func (b *batch) bytes() int {
 }
 
 func (b *batch) request() *protocol.EvaluateRequest {
-	r := &protocol.EvaluateRequest{Rows: uint64(b.rows()), Dim: uint32(b.dim), Eps: b.eps}
+	r := &protocol.EvaluateRequest{Rows: uint64(b.rows()), Dim: uint32(b.dim), Eps: b.eps, Stretches: b.stretches}
 	for _, result := range b.results {
 		r.Want = append(r.Want, result.quantity)
 	}
@@ -110,11 +111,12 @@ func (p *Plugin) evaluate(b *batch) error {
 	return p.callAll(parts)
 }
 
-// split cuts a batch into parts of bounded size, but at least a row.
+// split cuts a batch into parts of bounded size, but at least a row. Batches
+// with stretches are small.
 func (b *batch) split() []*batch {
 	bytes := min(max(wordBytes*len(b.residuals)/underWay, leastPart), mostPart)
 	rows := max(bytes/(wordBytes*b.dim), 1)
-	if b.rows() <= rows {
+	if b.rows() <= rows || b.stretches != nil {
 		return []*batch{b}
 	}
 	var parts []*batch

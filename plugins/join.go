@@ -1,6 +1,8 @@
 package plugins
 
 import (
+	"slices"
+
 	"github.com/scqm/scqm/internal/gather"
 	"github.com/scqm/scqm/plugins/internal/protocol"
 )
@@ -11,27 +13,33 @@ const (
 	jointBytes = 64 << 10
 	// smallCalls is the number of calls under way for small batches.
 	smallCalls = 2
+	// maxJoined bounds the stretches of a request.
+	maxJoined = 1024
 	// callers is the number of goroutines that should use a plugin at a time.
 	callers = 64
 )
 
 // kind is what batches must have in common to be joined.
 type kind struct {
-	dim  int
-	eps  float64
-	want [7]protocol.Quantity
+	dim        int
+	directions bool
+	smooth     bool
+	want       [7]protocol.Quantity
 }
 
 // score evaluates a batch, a small one together with those of other goroutines.
 func (p *Plugin) score(b *batch) error {
-	k := kind{dim: b.dim, eps: b.eps}
+	k := kind{dim: b.dim, directions: b.directions != nil, smooth: b.eps > 0}
 	if b.dim < 1 || len(b.residuals)%b.dim != 0 || b.rows() == 0 || wordBytes*len(b.residuals) > jointBytes ||
 		len(b.results) == 0 || len(b.results) > len(k.want) {
 		return p.evaluate(b)
 	}
 	whole := gather.Batch[kind]{Rows: b.rows(), In: [][]float64{b.residuals}}
-	if b.directions != nil {
+	if k.directions {
 		whole.In = append(whole.In, b.directions)
+	}
+	if k.smooth { // rows joined may have different eps
+		whole.In = append(whole.In, slices.Repeat([]float64{b.eps}, b.rows()))
 	}
 	for i, r := range b.results {
 		k.want[i] = r.quantity
@@ -44,17 +52,33 @@ func (p *Plugin) score(b *batch) error {
 // newJoint makes the gatherer of a plugin.
 func (p *Plugin) newJoint() *gather.Gatherer[kind] {
 	return &gather.Gatherer[kind]{
-		Call: p.evaluateJoint, Limit: smallCalls, Most: leastPart / wordBytes,
+		Call: p.evaluateJoint, Limit: smallCalls, Most: leastPart / wordBytes, MaxJoined: maxJoined,
 	}
 }
 
 func (p *Plugin) evaluateJoint(whole gather.Batch[kind]) error {
-	b := &batch{dim: whole.Key.dim, eps: whole.Key.eps, residuals: whole.In[0]}
-	if len(whole.In) > 1 {
+	k := whole.Key
+	b := &batch{dim: k.dim, residuals: whole.In[0]}
+	if k.directions {
 		b.directions = whole.In[1]
 	}
+	if k.smooth {
+		b.setLengths(whole.In[len(whole.In)-1])
+	}
 	for i, to := range whole.Out {
-		b.results = append(b.results, result{whole.Key.want[i], to, len(to) / whole.Rows})
+		b.results = append(b.results, result{k.want[i], to, len(to) / whole.Rows})
 	}
 	return p.evaluate(b)
+}
+
+// setLengths sets the smoothing length of every row.
+func (b *batch) setLengths(eps []float64) {
+	for from, to := 0, 0; from < len(eps); from = to {
+		for to = from; to < len(eps) && eps[to] == eps[from]; to++ {
+		}
+		b.stretches = append(b.stretches, &protocol.Stretch{Rows: uint64(to - from), Eps: eps[from]})
+	}
+	if len(b.stretches) == 1 {
+		b.eps, b.stretches = eps[0], nil
+	}
 }

@@ -158,7 +158,7 @@ func (s *service) Evaluate(_ context.Context, request *protocol.EvaluateRequest)
 	if err := b.place(request, segment); err != nil {
 		return nil, status.Error(codes.InvalidArgument, err.Error())
 	}
-	if err := b.evaluate(l); err != nil {
+	if err := b.evaluateAll(l); err != nil {
 		return nil, status.Error(codes.Aborted, err.Error())
 	}
 	reply = &protocol.EvaluateResponse{Rows: request.Rows}
@@ -170,13 +170,24 @@ func (s *service) Evaluate(_ context.Context, request *protocol.EvaluateRequest)
 	return reply, nil
 }
 
+var errStretches = errors.New("the stretches do not add up to the rows")
+
 // batchOf reads the shape of an evaluation.
 func batchOf(l framework.Loss, request *protocol.EvaluateRequest) (*batch, error) {
 	rows, dim := request.Rows, request.Dim
 	if dim < 1 || dim > maxDim || rows > mostMessage/wordBytes/uint64(dim) {
 		return nil, fmt.Errorf("%d rows of length %d", rows, dim)
 	}
-	b := &batch{dim: int(dim), eps: request.Eps}
+	b := &batch{dim: int(dim), eps: request.Eps, stretches: request.Stretches}
+	for _, s := range b.stretches {
+		if s.Rows > rows {
+			return nil, errStretches
+		}
+		rows -= s.Rows
+	}
+	if b.stretches != nil && rows > 0 {
+		return nil, errStretches
+	}
 	for _, q := range request.Want {
 		per := int(dim)
 		_, isRadial := l.(framework.Radial)
@@ -246,6 +257,23 @@ func (b *batch) of(q protocol.Quantity) []float64 {
 		if r.quantity == q {
 			return r.to
 		}
+	}
+	return nil
+}
+
+// evaluateAll evaluates stretch by stretch.
+func (b *batch) evaluateAll(l framework.Loss) error {
+	if b.stretches == nil {
+		return b.evaluate(l)
+	}
+	lo := 0
+	for _, s := range b.stretches {
+		part := b.part(lo, lo+int(s.Rows))
+		part.eps = s.Eps
+		if err := part.evaluate(l); err != nil {
+			return err
+		}
+		lo += int(s.Rows)
 	}
 	return nil
 }

@@ -26,6 +26,8 @@ type Gatherer[K comparable] struct {
 	Limit int
 	// Most bounds the numbers to read in joined batches.
 	Most int
+	// MaxJoined bounds the number of batches that are joined; 0 does not.
+	MaxJoined int
 
 	mu      sync.Mutex
 	running int
@@ -112,7 +114,8 @@ func (g *Gatherer[K]) passOn() {
 	group, rest := []*request[K]{first}, g.queue[:0]
 	size := first.size()
 	for _, r := range g.queue[1:] {
-		if r.Key == first.Key && size+r.size() <= g.Most {
+		full := g.MaxJoined > 0 && len(group) == g.MaxJoined
+		if !full && r.Key == first.Key && size+r.size() <= g.Most {
 			group, size = append(group, r), size+r.size()
 		} else {
 			rest = append(rest, r)

@@ -96,6 +96,24 @@ func TestOnlyEqualKeysAreJoinedAndOnlySoMany(t *testing.T) {
 	assert.GreaterOrEqual(t, s.calls.Load(), int64(6))
 }
 
+func TestOnlySoManyBatchesAreJoined(t *testing.T) {
+	s := &squares{gate: make(chan struct{})}
+	g := &Gatherer[int]{Call: s.call, Limit: 1, Most: 100, MaxJoined: 3}
+	var wg sync.WaitGroup
+	for range 10 {
+		wg.Go(func() {
+			_, _, err := want(g, 1, 1, 1)
+			assert.NoError(t, err)
+		})
+	}
+	for g.waiting() < 9 {
+	}
+	close(s.gate)
+	wg.Wait()
+	assert.EqualValues(t, 4, s.calls.Load())
+	assert.EqualValues(t, 3, s.most.Load())
+}
+
 func TestAFailureIsThatOfItsBatch(t *testing.T) {
 	busy(t, 2, 100, 10, func(g *Gatherer[int], start func(func())) {
 		for i := range 12 {

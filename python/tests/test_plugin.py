@@ -363,6 +363,35 @@ def test_large_batches_are_scored_in_blocks() -> None:
         service.evaluate(evaluate_message(r, wanted))
 
 
+def test_rows_of_one_request_can_be_smoothed_over_different_lengths() -> None:
+    class Rounded(Square):
+        eps = 0.0
+
+        def smooth(self, eps: float) -> Loss:
+            smooth = Rounded(factor=self.factor)
+            smooth.eps = eps
+            return smooth
+
+        def evaluate(self, r: Array) -> tuple[Array, Array]:
+            values, gradients = super().evaluate(r)
+            return values + self.eps, gradients
+
+    service = Service(Rounded())
+    service.configure(b"")
+    r = np.zeros((4000, 7))
+    message = evaluate_message(r, [wire.VALUES])
+    stretches = ((1000, 0.0), (0, 9.0), (2999, 0.5), (1, 2.0))
+    for rows, eps in stretches:
+        part = wire._number(1, rows) + b"\x11" + struct.pack("<d", eps)
+        message += wire._chunk(8, part)
+    _, (values,) = results_of(service.evaluate(message))
+    np.testing.assert_array_equal(
+        values, np.concatenate([np.full(rows, eps) for rows, eps in stretches])
+    )
+    with pytest.raises(Exception, match="do not add up"):
+        service.evaluate(message + wire._chunk(8, b"\x08\x01"))
+
+
 def test_exceptions_of_a_loss_are_told(tmp_path: Path) -> None:
     path = tmp_path / "scqm-loss-broken"
     path.write_text(

@@ -605,7 +605,10 @@ type EvaluateRequest struct {
 	Segment   uint32 `protobuf:"varint,5,opt,name=segment,proto3" json:"segment,omitempty"`
 	Residuals []byte `protobuf:"bytes,6,opt,name=residuals,proto3" json:"residuals,omitempty"`
 	// Directions, rows x dim, come with PRODUCTS only.
-	Directions    []byte `protobuf:"bytes,7,opt,name=directions,proto3" json:"directions,omitempty"`
+	Directions []byte `protobuf:"bytes,7,opt,name=directions,proto3" json:"directions,omitempty"`
+	// Stretches are there where rows have eps of their own. They follow each
+	// other, and add up to rows.
+	Stretches     []*Stretch `protobuf:"bytes,8,rep,name=stretches,proto3" json:"stretches,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -689,6 +692,66 @@ func (x *EvaluateRequest) GetDirections() []byte {
 	return nil
 }
 
+func (x *EvaluateRequest) GetStretches() []*Stretch {
+	if x != nil {
+		return x.Stretches
+	}
+	return nil
+}
+
+// Stretch is a number of rows with an eps in place of that of the request.
+type Stretch struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Rows          uint64                 `protobuf:"varint,1,opt,name=rows,proto3" json:"rows,omitempty"`
+	Eps           float64                `protobuf:"fixed64,2,opt,name=eps,proto3" json:"eps,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Stretch) Reset() {
+	*x = Stretch{}
+	mi := &file_loss_proto_msgTypes[9]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Stretch) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Stretch) ProtoMessage() {}
+
+func (x *Stretch) ProtoReflect() protoreflect.Message {
+	mi := &file_loss_proto_msgTypes[9]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Stretch.ProtoReflect.Descriptor instead.
+func (*Stretch) Descriptor() ([]byte, []int) {
+	return file_loss_proto_rawDescGZIP(), []int{9}
+}
+
+func (x *Stretch) GetRows() uint64 {
+	if x != nil {
+		return x.Rows
+	}
+	return 0
+}
+
+func (x *Stretch) GetEps() float64 {
+	if x != nil {
+		return x.Eps
+	}
+	return 0
+}
+
 type EvaluateResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Rows repeats the number of rows evaluated.
@@ -702,7 +765,7 @@ type EvaluateResponse struct {
 
 func (x *EvaluateResponse) Reset() {
 	*x = EvaluateResponse{}
-	mi := &file_loss_proto_msgTypes[9]
+	mi := &file_loss_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -714,7 +777,7 @@ func (x *EvaluateResponse) String() string {
 func (*EvaluateResponse) ProtoMessage() {}
 
 func (x *EvaluateResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_loss_proto_msgTypes[9]
+	mi := &file_loss_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -727,7 +790,7 @@ func (x *EvaluateResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EvaluateResponse.ProtoReflect.Descriptor instead.
 func (*EvaluateResponse) Descriptor() ([]byte, []int) {
-	return file_loss_proto_rawDescGZIP(), []int{9}
+	return file_loss_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *EvaluateResponse) GetRows() uint64 {
@@ -777,7 +840,7 @@ const file_loss_proto_rawDesc = "" +
 	"\x0eAttachResponse\")\n" +
 	"\rDetachRequest\x12\x18\n" +
 	"\asegment\x18\x01 \x01(\rR\asegment\"\x10\n" +
-	"\x0eDetachResponse\"\xcf\x01\n" +
+	"\x0eDetachResponse\"\x86\x02\n" +
 	"\x0fEvaluateRequest\x12\x12\n" +
 	"\x04rows\x18\x01 \x01(\x04R\x04rows\x12\x10\n" +
 	"\x03dim\x18\x02 \x01(\rR\x03dim\x12\x10\n" +
@@ -787,7 +850,11 @@ const file_loss_proto_rawDesc = "" +
 	"\tresiduals\x18\x06 \x01(\fR\tresiduals\x12\x1e\n" +
 	"\n" +
 	"directions\x18\a \x01(\fR\n" +
-	"directions\"@\n" +
+	"directions\x125\n" +
+	"\tstretches\x18\b \x03(\v2\x17.scqm.plugin.v1.StretchR\tstretches\"/\n" +
+	"\aStretch\x12\x12\n" +
+	"\x04rows\x18\x01 \x01(\x04R\x04rows\x12\x10\n" +
+	"\x03eps\x18\x02 \x01(\x01R\x03eps\"@\n" +
 	"\x10EvaluateResponse\x12\x12\n" +
 	"\x04rows\x18\x01 \x01(\x04R\x04rows\x12\x18\n" +
 	"\aresults\x18\x02 \x03(\fR\aresults*S\n" +
@@ -824,7 +891,7 @@ func file_loss_proto_rawDescGZIP() []byte {
 }
 
 var file_loss_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_loss_proto_msgTypes = make([]protoimpl.MessageInfo, 10)
+var file_loss_proto_msgTypes = make([]protoimpl.MessageInfo, 11)
 var file_loss_proto_goTypes = []any{
 	(Structure)(0),            // 0: scqm.plugin.v1.Structure
 	(Quantity)(0),             // 1: scqm.plugin.v1.Quantity
@@ -837,26 +904,28 @@ var file_loss_proto_goTypes = []any{
 	(*DetachRequest)(nil),     // 8: scqm.plugin.v1.DetachRequest
 	(*DetachResponse)(nil),    // 9: scqm.plugin.v1.DetachResponse
 	(*EvaluateRequest)(nil),   // 10: scqm.plugin.v1.EvaluateRequest
-	(*EvaluateResponse)(nil),  // 11: scqm.plugin.v1.EvaluateResponse
+	(*Stretch)(nil),           // 11: scqm.plugin.v1.Stretch
+	(*EvaluateResponse)(nil),  // 12: scqm.plugin.v1.EvaluateResponse
 }
 var file_loss_proto_depIdxs = []int32{
 	0,  // 0: scqm.plugin.v1.ConfigureResponse.structure:type_name -> scqm.plugin.v1.Structure
 	1,  // 1: scqm.plugin.v1.EvaluateRequest.want:type_name -> scqm.plugin.v1.Quantity
-	2,  // 2: scqm.plugin.v1.Loss.Describe:input_type -> scqm.plugin.v1.DescribeRequest
-	4,  // 3: scqm.plugin.v1.Loss.Configure:input_type -> scqm.plugin.v1.ConfigureRequest
-	6,  // 4: scqm.plugin.v1.Loss.Attach:input_type -> scqm.plugin.v1.AttachRequest
-	8,  // 5: scqm.plugin.v1.Loss.Detach:input_type -> scqm.plugin.v1.DetachRequest
-	10, // 6: scqm.plugin.v1.Loss.Evaluate:input_type -> scqm.plugin.v1.EvaluateRequest
-	3,  // 7: scqm.plugin.v1.Loss.Describe:output_type -> scqm.plugin.v1.DescribeResponse
-	5,  // 8: scqm.plugin.v1.Loss.Configure:output_type -> scqm.plugin.v1.ConfigureResponse
-	7,  // 9: scqm.plugin.v1.Loss.Attach:output_type -> scqm.plugin.v1.AttachResponse
-	9,  // 10: scqm.plugin.v1.Loss.Detach:output_type -> scqm.plugin.v1.DetachResponse
-	11, // 11: scqm.plugin.v1.Loss.Evaluate:output_type -> scqm.plugin.v1.EvaluateResponse
-	7,  // [7:12] is the sub-list for method output_type
-	2,  // [2:7] is the sub-list for method input_type
-	2,  // [2:2] is the sub-list for extension type_name
-	2,  // [2:2] is the sub-list for extension extendee
-	0,  // [0:2] is the sub-list for field type_name
+	11, // 2: scqm.plugin.v1.EvaluateRequest.stretches:type_name -> scqm.plugin.v1.Stretch
+	2,  // 3: scqm.plugin.v1.Loss.Describe:input_type -> scqm.plugin.v1.DescribeRequest
+	4,  // 4: scqm.plugin.v1.Loss.Configure:input_type -> scqm.plugin.v1.ConfigureRequest
+	6,  // 5: scqm.plugin.v1.Loss.Attach:input_type -> scqm.plugin.v1.AttachRequest
+	8,  // 6: scqm.plugin.v1.Loss.Detach:input_type -> scqm.plugin.v1.DetachRequest
+	10, // 7: scqm.plugin.v1.Loss.Evaluate:input_type -> scqm.plugin.v1.EvaluateRequest
+	3,  // 8: scqm.plugin.v1.Loss.Describe:output_type -> scqm.plugin.v1.DescribeResponse
+	5,  // 9: scqm.plugin.v1.Loss.Configure:output_type -> scqm.plugin.v1.ConfigureResponse
+	7,  // 10: scqm.plugin.v1.Loss.Attach:output_type -> scqm.plugin.v1.AttachResponse
+	9,  // 11: scqm.plugin.v1.Loss.Detach:output_type -> scqm.plugin.v1.DetachResponse
+	12, // 12: scqm.plugin.v1.Loss.Evaluate:output_type -> scqm.plugin.v1.EvaluateResponse
+	8,  // [8:13] is the sub-list for method output_type
+	3,  // [3:8] is the sub-list for method input_type
+	3,  // [3:3] is the sub-list for extension type_name
+	3,  // [3:3] is the sub-list for extension extendee
+	0,  // [0:3] is the sub-list for field type_name
 }
 
 func init() { file_loss_proto_init() }
@@ -870,7 +939,7 @@ func file_loss_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_loss_proto_rawDesc), len(file_loss_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   10,
+			NumMessages:   11,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -14,7 +14,7 @@ import tempfile
 import threading
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, NoReturn
@@ -129,22 +129,36 @@ class Service:
         if self._loss is None:
             raise _RefusalError("FAILED_PRECONDITION", "Evaluate before Configure")
         loss = self._loss
-        if e.eps > 0:
-            loss = loss.smooth(e.eps)  # type: ignore[attr-defined]
+        stretches = e.stretches or [(e.rows, e.eps)]
+        if sum(rows for rows, _ in stretches) != e.rows:
+            raise _RefusalError(
+                "INVALID_ARGUMENT", "the stretches do not add up to the rows"
+            )
         places = _Places(e, self._segments.get(e.segment) if e.segment else None)
         residuals = places.input(e.residuals)
         directions = places.input(e.directions) if wire.PRODUCTS in e.want else None
         results = [places.output(_shape(quantity, e, loss)) for quantity in e.want]
-        step = max(_BLOCK // max(e.dim, 1), 1)
-        for at in range(0, max(e.rows, 1), step):  # while it is in the cache
-            rows = slice(at, at + step)
+        for rows, eps in _blocks(stretches, e.dim):
+            smooth = loss.smooth(eps) if eps > 0 else loss  # type: ignore[attr-defined]
             v = None if directions is None else directions[rows]
-            computed = _compute(loss, e.want, residuals[rows], v)
+            computed = _compute(smooth, e.want, residuals[rows], v)
             for quantity, to in zip(e.want, results, strict=True):
                 _fill(to[rows], computed[quantity], quantity)
         return wire.evaluate_response(
             e.rows, [] if e.segment else [r.tobytes() for r in results]
         )
+
+
+def _blocks(
+    stretches: list[tuple[int, float]], dim: int
+) -> Iterator[tuple[slice, float]]:
+    """Cut stretches into blocks of rows that fit the cache."""
+    step, first = max(_BLOCK // max(dim, 1), 1), 0
+    for count, eps in stretches:
+        end = first + count
+        for at in range(first, max(end, first + 1), step):
+            yield slice(at, min(at + step, end)), eps
+        first = end
 
 
 def _shape(quantity: int, e: wire.Evaluation, loss: Loss) -> tuple[int, ...]:

@@ -28,7 +28,7 @@ def _read_varint(data: memoryview, at: int) -> tuple[int, int]:
             return value, at
 
 
-def _fields(message: bytes) -> Iterator[tuple[int, int | memoryview]]:
+def _fields(message: bytes | memoryview) -> Iterator[tuple[int, int | memoryview]]:
     """Yield the number and the value of every field."""
     data, at = memoryview(message), 0
     while at < len(data):
@@ -129,8 +129,19 @@ class Evaluation:
     eps: float = 0.0
     want: list[int] = field(default_factory=list)
     segment: int = 0
+    stretches: list[tuple[int, float]] = field(default_factory=list)
     residuals: memoryview = field(default_factory=lambda: memoryview(b""))
     directions: memoryview = field(default_factory=lambda: memoryview(b""))
+
+
+def _stretch(message: memoryview) -> tuple[int, float]:
+    rows, eps = 0, 0.0
+    for number, value in _fields(message):
+        if isinstance(value, int):
+            rows = value if number == 1 else rows
+        elif number == 2:
+            (eps,) = struct.unpack("<d", value)
+    return rows, eps
 
 
 def evaluate_request(message: bytes) -> Evaluation:
@@ -153,6 +164,8 @@ def evaluate_request(message: bytes) -> Evaluation:
             e.residuals = value
         elif number == 7:
             e.directions = value
+        elif number == 8:
+            e.stretches.append(_stretch(value))
     return e
 
 
