@@ -32,6 +32,8 @@ func TestMain(m *testing.M) {
 		Serve(wrongLoss(rest))
 	case "knob":
 		Serve(&knob{C: 1, N: 2, Mode: "even", inner: 10})
+	case "cauchy":
+		Serve(Radial(&cauchy{C: 1}))
 	case "host":
 		host(rest)
 	}

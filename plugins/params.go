@@ -10,10 +10,18 @@ import (
 	"github.com/scqm/scqm/framework"
 )
 
+// authored is what the author of a plugin wrote: the loss or its form.
+func authored(l framework.Loss) any {
+	if f, ok := l.(formed); ok {
+		return f.form()
+	}
+	return l
+}
+
 // schemaOf reads the parameters of a loss off the fields of its struct.
 func schemaOf(l framework.Loss) (Schema, error) {
 	s := Schema{Properties: map[string]Property{}}
-	v := reflect.ValueOf(l)
+	v := reflect.ValueOf(authored(l))
 	if v.Kind() != reflect.Pointer || v.Elem().Kind() != reflect.Struct {
 		return s, nil
 	}
@@ -84,16 +92,21 @@ func withParams(prototype framework.Loss, text string) (framework.Loss, error) {
 	if len(schema.Properties) == 0 {
 		return prototype, nil
 	}
-	fresh := reflect.New(reflect.TypeOf(prototype).Elem())
-	fresh.Elem().Set(reflect.ValueOf(prototype).Elem())
+	own := reflect.ValueOf(authored(prototype))
+	fresh := reflect.New(own.Type().Elem())
+	fresh.Elem().Set(own.Elem())
 	if err := setFields(fresh, params); err != nil {
 		return nil, err
 	}
-	l := fresh.Interface().(framework.Loss)
-	if v, ok := l.(Validator); ok {
-		return l, v.Validate()
+	if v, ok := fresh.Interface().(Validator); ok {
+		if err := v.Validate(); err != nil {
+			return nil, err
+		}
 	}
-	return l, nil
+	if f, ok := prototype.(formed); ok {
+		return f.of(fresh.Interface().(form)), nil
+	}
+	return fresh.Interface().(framework.Loss), nil
 }
 
 func setFields(to reflect.Value, params map[string]any) error {

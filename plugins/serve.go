@@ -25,6 +25,10 @@ type Document struct {
 	Summary, Formula string
 	// NonConvex says that the loss makes no promise to be convex.
 	NonConvex bool
+	// Concave says of a [RadialForm] that rho(u) is concave, and of a
+	// [SeparableForm] that phi is as a function of r^2. Their derivatives then
+	// give weights, with which solvers are faster.
+	Concave bool
 }
 
 // Documented is a loss that describes itself.
@@ -41,9 +45,10 @@ type Validator interface {
 
 // Serve serves a loss to the program that started this one. It returns when
 // that program asks for it and ends the process when that program is gone; main
-// calls it and nothing else.
+// calls it and nothing else. [Radial] and [Separable] make losses of functions
+// of one number.
 //
-// If the loss is a pointer to a struct, its exported fields of type float64,
+// If the loss, or its form, is a pointer to a struct, its exported fields of type float64,
 // int, bool and string are its parameters, and their values the defaults. Tags
 // say more:
 //

@@ -56,8 +56,7 @@ func newService(l framework.Loss) (*service, error) {
 func (s *service) Describe(context.Context, *protocol.DescribeRequest) (*protocol.DescribeResponse, error) {
 	os.Stdout, os.Stderr = s.console, s.console
 	reply := &protocol.DescribeResponse{Name: s.prototype.Name()}
-	if d, ok := s.prototype.(Documented); ok {
-		doc := d.Document()
+	if doc, ok := documentOf(s.prototype); ok {
 		reply.Version, reply.Summary, reply.Formula = doc.Version, doc.Summary, doc.Formula
 	}
 	text, err := s.schema.json()
@@ -80,6 +79,15 @@ func (s *service) Configure(_ context.Context, request *protocol.ConfigureReques
 	return offerOf(l), nil
 }
 
+// documentOf returns what a loss, or the form it is made of, says about itself.
+func documentOf(l framework.Loss) (Document, bool) {
+	d, ok := authored(l).(Documented)
+	if !ok {
+		return Document{}, false
+	}
+	return d.Document(), true
+}
+
 // offerOf says what a loss implements.
 func offerOf(l framework.Loss) *protocol.ConfigureResponse {
 	offer := &protocol.ConfigureResponse{}
@@ -92,8 +100,8 @@ func offerOf(l framework.Loss) *protocol.ConfigureResponse {
 	if d, ok := l.(framework.Dimensioned); ok {
 		offer.Dim = uint32(d.Dim())
 	}
-	if d, ok := l.(Documented); ok {
-		offer.NonConvex = d.Document().NonConvex
+	if doc, ok := documentOf(l); ok {
+		offer.NonConvex = doc.NonConvex
 	}
 	_, offer.Weights = l.(framework.Majorizer)
 	_, offer.Products = l.(framework.SecondOrder)
