@@ -50,8 +50,10 @@ func (m Auto) Size(n, D int) (int, error) {
 }
 
 const (
-	// perturbation is the length of that of the rows, in units of the noise.
-	perturbation = 0.1
+	// perturbation is the length of that of the rows, in units of the noise. Feet
+	// jump where neighbours change, and no derivative at a point sees that: steps
+	// of this size do (J. Ye, JASA 93 (1998), takes half of the noise).
+	perturbation = 0.3
 	// pilotRidge is the ridge of the pilot, pilotFloor bounds its noise from
 	// below, in units of that of least squares: a chart that interpolates its own row
 	// has none.
@@ -184,6 +186,16 @@ func (r *chartRows) gather(c *Cloud, x []float64, p places, k int) (next float64
 		r.prior = append(r.prior, c.weight(f.row))
 	}
 	return math.Sqrt(r.found[min(k, len(r.found)-1)].distance)
+}
+
+// place returns the place of row i among those gathered, -1 if it is not there.
+func (r *chartRows) place(i int) int {
+	for k := range r.prior {
+		if r.found[k].row == i {
+			return k
+		}
+	}
+	return -1
 }
 
 // chartAt makes the chart at y for the row pivot and writes its foot into dst.

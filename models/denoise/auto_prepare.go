@@ -23,6 +23,8 @@ type autoPrepare struct {
 	perturb places    // and their places
 	workers []*autoWorker
 	stages  int
+
+	shrinkage []float64 // of the residuals of the rows charted last
 }
 
 const (
@@ -70,11 +72,15 @@ func (p *autoPrepare) chartAll(f, x []float64, at places, s setting) (float64, e
 func (p *autoPrepare) chartSome(list []int, f, x []float64, at places, s setting) (float64, error) {
 	D := p.cloud.D
 	sizes := make([]float64, len(list))
+	p.shrinkage = make([]float64, len(list))
 	err := p.each(list, func(w *autoWorker, k, i int) {
 		y := at.y[i*D : (i+1)*D]
 		w.rows.look(at, y, s.neighbors)
 		sizes[k] = w.rows.gather(p.cloud, x, at, s.neighbors)
-		w.chart.fit(f[i*D:(i+1)*D], y, x[i*D:(i+1)*D], w.rows.x, w.rows.near, w.rows.prior, sizes[k], &s)
+		p.shrinkage[k] = 1
+		if w.chart.fit(f[i*D:(i+1)*D], y, x[i*D:(i+1)*D], w.rows.x, w.rows.near, w.rows.prior, sizes[k], &s) {
+			p.shrinkage[k] = w.chart.shrinkage(len(w.rows.prior), w.rows.place(i))
+		}
 	})
 	return median(sizes), err
 }
@@ -84,28 +90,21 @@ func median(v []float64) float64 {
 	return v[len(v)/2]
 }
 
-// spread is the standard deviation of the noise by the median distance of rows
-// from their feet, of which the part dof of the dimensions is lost to the charts.
-func (p *autoPrepare) spread(list []int, f []float64, dof float64) float64 {
+// spread is the standard deviation of the noise by the median distance of the
+// rows of list, which have been charted last, from their feet. Each distance is
+// first divided by what the chart, being pulled towards the row, has left of it:
+// a chart that follows its own row would else pass for one without noise, and a
+// loss that bends with that noise would make it follow the more.
+func (p *autoPrepare) spread(list []int, f []float64) float64 {
 	D := p.cloud.D
 	far := make([]float64, len(list))
 	for k, i := range list {
-		far[k] = distance(p.cloud.Row(i), f[i*D:(i+1)*D])
+		far[k] = distance(p.cloud.Row(i), f[i*D:(i+1)*D]) / p.shrinkage[k]
 	}
-	left := math.Max(float64(D)-dof, p.q/4)
-	return median(far) / p.tune.median * math.Sqrt(p.q/left)
+	return median(far) / p.tune.median
 }
 
-// divergence is the mean over the rows of z'(fp - f)/eps.
-func (p *autoPrepare) divergence(f, fp []float64) float64 {
-	D := p.cloud.D
-	var sum float64
-	for _, i := range p.cloud.used {
-		sum += p.rowDivergence(i, f[i*D:(i+1)*D], fp[i*D:(i+1)*D])
-	}
-	return sum / float64(len(p.cloud.used))
-}
-
+// rowDivergence is the part of a row in the divergence, z'(fp - f)/eps.
 func (p *autoPrepare) rowDivergence(i int, f, fp []float64) float64 {
 	D := p.cloud.D
 	var sum float64
@@ -143,13 +142,13 @@ func (p *autoPrepare) pilot() error {
 		p.xp[i] = v + p.eps*p.z[i]
 	}
 	fp := slices.Clone(p.xp)
-	if _, err := p.chartAll(f, c.X, x, s); err != nil {
-		return err
-	}
 	if _, err := p.chartAll(fp, p.xp, c.newPlaces(p.xp), s); err != nil {
 		return err
 	}
-	p.setScale(&s, max(p.spread(p.cloud.used, f, p.divergence(f, fp)), p.floor), !p.method.LeastSquares)
+	if _, err := p.chartAll(f, c.X, x, s); err != nil {
+		return err
+	}
+	p.setScale(&s, max(p.spread(c.used, f), p.floor), !p.method.LeastSquares)
 	p.setting, p.places, p.perturb = s, c.newPlaces(f), c.newPlaces(fp)
 	return nil
 }
@@ -167,7 +166,7 @@ func (p *autoPrepare) pilotScale(f []float64, x places, s *setting) (float64, er
 	if !(size > 0) {
 		return 0, fmt.Errorf("denoise: auto: most rows equal their %d nearest neighbours; merge equal rows into one with a weight: %w", s.neighbors, ErrInput)
 	}
-	first := max(p.spread(list, f, float64(p.method.Latent)), exact*size)
+	first := max(p.spread(list, f), exact*size)
 	p.floor = pilotFloor * first
 	p.setScale(s, first, !p.method.LeastSquares)
 	if p.method.LeastSquares {
@@ -177,7 +176,7 @@ func (p *autoPrepare) pilotScale(f []float64, x places, s *setting) (float64, er
 		if _, err := p.chartSome(list, f, p.cloud.X, x, *s); err != nil {
 			return 0, err
 		}
-		p.setScale(s, max(p.spread(list, f, float64(p.method.Latent)), p.floor), true)
+		p.setScale(s, max(p.spread(list, f), p.floor), true)
 	}
 	return size, nil
 }
@@ -185,13 +184,13 @@ func (p *autoPrepare) pilotScale(f []float64, x places, s *setting) (float64, er
 // advance takes the feet for the places.
 func (p *autoPrepare) advance() error {
 	f, fp := slices.Clone(p.cloud.X), slices.Clone(p.xp)
-	if _, err := p.chartAll(f, p.cloud.X, p.places, p.setting); err != nil {
-		return err
-	}
 	if _, err := p.chartAll(fp, p.xp, p.perturb, p.setting); err != nil {
 		return err
 	}
-	scale := max(p.spread(p.cloud.used, f, p.divergence(f, fp)), p.floor)
+	if _, err := p.chartAll(f, p.cloud.X, p.places, p.setting); err != nil {
+		return err
+	}
+	scale := max(p.spread(p.cloud.used, f), p.floor)
 	p.setScale(&p.setting, scale, !p.method.LeastSquares)
 	p.places, p.perturb = p.cloud.newPlaces(f), p.cloud.newPlaces(fp)
 	return nil

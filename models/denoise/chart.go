@@ -26,6 +26,8 @@ const (
 	// footReach is the distance from the origin, in units of the distance of
 	// the first row left out, that feet are kept within.
 	footReach = 1.5
+	// leastShrinkage bounds that of distances from charts from below.
+	leastShrinkage = 0.2
 )
 
 // chart is a quadratic surface over a tangent plane,
@@ -236,6 +238,26 @@ func (c *chart) estimateNoise(k int) {
 		}
 	}
 	c.noise = spreadPerDirection(rest, total, square, c.p, c.D-c.d)
+}
+
+// shrinkage is the factor by which the chart, being pulled towards its own row,
+// shortens the distance of that row from it: the root of 1 - 2 l_own + sum l_k^2,
+// where the chart at its foot is the sum of the rows with the weights l_k =
+// w_k psi_k'G^-1 psi. own is the place of the row among the k of the chart.
+func (c *chart) shrinkage(k, own int) float64 {
+	quadratic(c.values, c.t)
+	substitute(c.values, c.sums.g, c.p, 1) // the factor of G that solve has left
+	square := 1.0
+	for i, w := range c.used[:k] {
+		if w > 0 {
+			l := w * dot(c.psi[i*c.p:(i+1)*c.p], c.values)
+			square += l * l
+			if i == own {
+				square -= 2 * l
+			}
+		}
+	}
+	return math.Sqrt(max(square, leastShrinkage*leastShrinkage))
 }
 
 // point writes f(t) into dst.

