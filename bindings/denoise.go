@@ -58,7 +58,7 @@ func StartDenoiser(number int64, settings string, x uint64, rows, columns int64,
 }
 
 func (s denoiserSettings) fit(j *job, data scqm.Data, precision uint64) (*denoiser, error) {
-	data = merged(data)
+	data = denoise.Merge(data) // which is how many rows choose counts
 	method, note, err := s.choose(j, data, precision)
 	if err != nil {
 		return nil, err

@@ -2,7 +2,6 @@ package bindings
 
 import (
 	"encoding/json"
-	"math"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -73,15 +72,6 @@ func TestADenoiserMustBeThere(t *testing.T) {
 	_, err = DenoiserReport(number)
 	require.ErrorContains(t, err, "job: ")
 	release(t, number)
-}
-
-func TestEqualRowsAreMerged(t *testing.T) {
-	distinct := scqm.Data{N: 2, D: 2, X: []float64{1, 2, 2, 1}}
-	assert.Equal(t, distinct, merged(distinct))
-	minus := math.Copysign(0, -1)
-	got := merged(scqm.Data{N: 5, D: 2, X: []float64{1, 0, 3, 4, 1, minus, 1, 0, 5, 6}, Weights: []float64{1, 0, 2, 0.5, 7}})
-	assert.Equal(t, scqm.Data{N: 3, D: 2, X: []float64{1, 0, 3, 4, 5, 6}, Weights: []float64{3.5, 0, 7}}, got)
-	assert.Equal(t, []float64{2}, merged(scqm.Data{N: 2, D: 1, X: []float64{3, 3}}).Weights)
 }
 
 func TestMethods(t *testing.T) {

@@ -164,7 +164,7 @@ func (p *autoPrepare) pilotScale(f []float64, x places, s *setting) (float64, er
 		return 0, err
 	}
 	if !(size > 0) {
-		return 0, fmt.Errorf("denoise: auto: most rows equal their %d nearest neighbours; merge equal rows into one with a weight: %w", s.neighbors, ErrInput)
+		return 0, fmt.Errorf("denoise: auto: squares of the distances to the %d nearest neighbours of most rows are beyond the numbers; rescale the rows: %w", s.neighbors, ErrInput)
 	}
 	first := max(p.spread(list, f), exact*size)
 	p.floor = pilotFloor * first

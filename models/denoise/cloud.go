@@ -7,8 +7,9 @@ import (
 	"github.com/scqm/scqm/models/scqm"
 )
 
-// Cloud is the rows that a method is fitted to, with an index of them. Rows of
-// weight 0 are nobody's neighbours.
+// Cloud is the rows that a method is fitted to, with an index of them. Equal rows
+// are one row with the sum of their weights. Rows of weight 0 are nobody's
+// neighbours.
 type Cloud struct {
 	scqm.Data
 	index index
@@ -22,13 +23,14 @@ const (
 	mostSpan  = 1e120
 )
 
-// newCloud checks x and indexes it. It shares the memory of x.
+// newCloud checks x, merges equal rows and indexes it. It shares the memory of x
+// where no rows are equal.
 func newCloud(x scqm.Data) (*Cloud, error) {
 	if err := checkRows(x); err != nil {
 		return nil, err
 	}
-	c := &Cloud{Data: x}
-	for i := range x.N {
+	c := &Cloud{Data: Merge(x)}
+	for i := range c.N {
 		if c.weight(i) > 0 {
 			c.used = append(c.used, i)
 		}
@@ -36,7 +38,7 @@ func newCloud(x scqm.Data) (*Cloud, error) {
 	if len(c.used) == 0 {
 		return nil, fmt.Errorf("denoise: all weights are 0: %w", ErrInput)
 	}
-	c.index = newIndex(x.X, x.D, c.used)
+	c.index = newIndex(c.X, c.D, c.used)
 	return c, nil
 }
 

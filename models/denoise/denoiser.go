@@ -29,8 +29,9 @@ type Result struct {
 }
 
 // Fit prepares a method to denoise rows near the surface that the rows of x are
-// near to. It keeps the memory of x, which must not change. It fails with
-// [ErrInput] if x or the settings cannot be used.
+// near to. Equal rows count as one with the sum of their weights. It keeps the
+// memory of x, which must not change. It fails with [ErrInput] if x or the settings
+// cannot be used.
 func Fit(ctx context.Context, m Method, x scqm.Data, o Options) (*Denoiser, error) {
 	c, err := newCloud(x)
 	if err != nil {
@@ -38,6 +39,9 @@ func Fit(ctx context.Context, m Method, x scqm.Data, o Options) (*Denoiser, erro
 	}
 	size, err := m.Size(len(c.used), x.D)
 	if err != nil {
+		if c.N < x.N {
+			return nil, fmt.Errorf("%w; of %d rows, %d are distinct", err, x.N, c.N)
+		}
 		return nil, err
 	}
 	d := &Denoiser{method: m, cloud: c, size: size}

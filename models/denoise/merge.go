@@ -1,4 +1,4 @@
-package bindings
+package denoise
 
 import (
 	"hash/maphash"
@@ -8,11 +8,11 @@ import (
 	"github.com/scqm/scqm/models/scqm"
 )
 
-// merged makes one row of all that are equal, with the sum of their weights, in
+// Merge makes one row of all that are equal, with the sum of their weights, in
 // the order in which they come first. Neighbourhoods full of one row say nothing
 // about the surface, and a weight then counts as that many repetitions. Without
-// equal rows it returns x itself.
-func merged(x scqm.Data) scqm.Data {
+// equal rows it returns x itself. [Fit] does it to the rows that it is given.
+func Merge(x scqm.Data) scqm.Data {
 	first := make(map[uint64]int, x.N)
 	seed := maphash.MakeSeed()
 	home := make([]int, x.N) // the row that stands for each
