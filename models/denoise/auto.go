@@ -225,6 +225,9 @@ func (w *autoWorker) Place(h *Hood, about *Row) error {
 	return nil
 }
 
+// mostNoise is the residual from which on Tukey's loss has no weight for a row.
+func (w *autoWorker) mostNoise() float64 { return w.tune.cut * w.setting.scale }
+
 // Project returns the foot of x on the chart.
 func (w *autoWorker) Project(dst, x []float64) error {
 	if distance(x, w.last) == 0 {

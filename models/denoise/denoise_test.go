@@ -269,3 +269,56 @@ func TestFlatPasses(t *testing.T) {
 	r := run(t, SCQM{Latent: 2, Linear: true, Passes: 2}, s.x, Options{})
 	require.NotEqual(t, s.x.X, r.X)
 }
+
+// TestFarRowsAreFlagged: rows far from all others are extrapolated though their
+// feet are among the neighbours; those that were fitted are not.
+func TestFarRowsAreFlagged(t *testing.T) {
+	needSpeed(t)
+	s := sphereSample(1, 300, 0.03)
+	for name, m := range everyMethod(t, 2) {
+		d, err := Fit(context.Background(), m, s.x, Options{})
+		require.NoError(t, err)
+		r, err := d.Denoise(context.Background(), scqm.Data{N: 2, D: 3, X: []float64{0, 0, 3, 1.8, 1.8, 0}}, Options{})
+		require.NoError(t, err)
+		require.True(t, r.Rows[0].Extrapolated && r.Rows[1].Extrapolated, name)
+		flagged := 0
+		for _, row := range run(t, m, s.x, Options{}).Rows {
+			if row.Extrapolated {
+				flagged++
+			}
+		}
+		require.LessOrEqual(t, flagged, 3, name)
+		if name == "auto" { // which knows the noise
+			r, err = d.Denoise(context.Background(), scqm.Data{N: 1, D: 3, X: []float64{0, 0, 1.3}}, Options{})
+			require.NoError(t, err)
+			require.True(t, r.Rows[0].Extrapolated)
+		}
+	}
+}
+
+// TestLocalKernelsAreLocal: leaving out rows beyond the 16 K nearest changes next
+// to nothing where the surface has few dimensions, and the cost no longer grows
+// with the rows where nearly all of them are within reach.
+func TestLocalKernelsAreLocal(t *testing.T) {
+	needSpeed(t)
+	s := sphereSample(1, 3000, 0.03)
+	m := KDE{Latent: 2, Local: true, Neighbors: 12}
+	d, err := Fit(context.Background(), m, s.x, Options{})
+	require.NoError(t, err)
+	worker, err := d.fitted.Worker(context.Background())
+	require.NoError(t, err)
+	var h Hood
+	var find search
+	w := worker.(*kdeWorker)
+	few, all := make([]float64, 3), make([]float64, 3)
+	for i := 0; i < s.x.N; i += 100 {
+		h.at(d.cloud, &find, s.x.Row(i), d.size)
+		require.NoError(t, w.Place(&h, &Row{}))
+		require.NoError(t, w.Project(few, s.x.Row(i)))
+		require.LessOrEqual(t, len(w.found), 16*12)
+		w.most = s.x.N
+		require.NoError(t, w.Project(all, s.x.Row(i)))
+		require.Greater(t, len(w.found), 16*12)
+		require.Less(t, distance(few, all), 0.02*w.h)
+	}
+}

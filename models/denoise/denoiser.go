@@ -208,7 +208,7 @@ func (g *guarded) place(centre []float64, about *Row) error {
 	return g.worker.Place(&g.hood, about)
 }
 
-// judge flags points that are far from the neighbours.
+// judge flags points, and rows, that are far from the neighbours.
 func (g *guarded) judge(about *Row, err error, x []float64) {
 	far := distance(g.point, g.hood.mean)
 	switch limit := g.o.Reach * g.hood.radius; {
@@ -217,11 +217,18 @@ func (g *guarded) judge(about *Row, err error, x []float64) {
 	case far > limit && distance(g.point, x) > limit/1e6:
 		about.Unchanged = true
 	}
-	about.Extrapolated = about.Unchanged || far > g.hood.radius*(1+1e-9)
+	from, moved := distance(x, g.hood.mean), distance(x, g.point)
+	about.Extrapolated = about.Unchanged || far > g.hood.radius*(1+1e-9) || from > g.hood.ball*(1+1e-9)
+	if w, ok := g.worker.(skeptic); ok && moved > w.mostNoise() {
+		about.Extrapolated = true
+	}
 	if math.IsNaN(about.Noise) || math.IsInf(about.Noise, 0) {
 		about.Noise = 0
 	}
 }
+
+// skeptic is a worker that knows how far noise alone throws rows.
+type skeptic interface{ mostNoise() float64 }
 
 // progress reports the part of the work that is done.
 type progress struct {

@@ -23,6 +23,7 @@ type Hood struct {
 
 	mean   []float64
 	radius float64 // distance of the row furthest from the mean
+	ball   float64 // the same without the centre, if that is a row
 }
 
 // Row returns neighbour k.
@@ -67,9 +68,13 @@ func (h *Hood) measure() {
 		}
 	}
 	floats.Add(h.mean, first)
-	h.radius = 0
+	h.radius, h.ball = 0, 0
 	for k := range h.N() {
-		h.radius = max(h.radius, distance(h.Row(k), h.mean))
+		far := distance(h.Row(k), h.mean)
+		h.radius = max(h.radius, far)
+		if h.Distance[k] > 0 {
+			h.ball = max(h.ball, far)
+		}
 	}
 }
 

@@ -26,7 +26,9 @@ type KDE struct {
 	// (4/(D+2))^(1/(D+4)) n^(-1/(D+4)) times the mean standard deviation of the
 	// columns.
 	Width float64
-	// Local makes h, for each row, the distance of its K-th neighbour.
+	// Local makes h, for each row, the distance of its K-th neighbour. Only the
+	// 16 K nearest rows count then: in many columns nearly all rows are about
+	// as far as the K-th.
 	Local bool
 	// Log takes the Hessian of the logarithm of the density.
 	Log bool
@@ -92,6 +94,7 @@ type kdeWorker struct {
 	method KDE
 	cloud  *Cloud
 	h      float64
+	most   int // rows that count
 	eigen  *symmetric
 	search search
 	found  []near
@@ -106,13 +109,16 @@ const (
 	// kdeReach is the distance, in widths, beyond which kernels are left out,
 	// and kdeSlack how far a point may go before they are looked up again.
 	kdeReach, kdeSlack = 6, 1
+	// kdeRows is the number of rows that count with local widths, for each
+	// neighbour: on a surface of two dimensions, those within 4 widths.
+	kdeRows = 16
 )
 
 // Place settles the width.
 func (w *kdeWorker) Place(h *Hood, _ *Row) error {
-	w.h = w.method.Width
+	w.h, w.most = w.method.Width, len(w.cloud.used)
 	if w.method.Local {
-		w.h = h.Distance[h.N()-1]
+		w.h, w.most = h.Distance[h.N()-1], min(w.most, kdeRows*h.N())
 	}
 	if !(w.h > 0) {
 		return errLocal
@@ -143,10 +149,9 @@ func (w *kdeWorker) Project(dst, x []float64) error {
 func (w *kdeWorker) look() {
 	copy(w.at, w.x)
 	reach := (kdeReach + kdeSlack) * w.h
-	all := len(w.cloud.used)
 	for k := 64; ; k *= 4 {
-		w.found = w.search.find(w.cloud.index, w.x, min(k, all))
-		if k >= all || w.found[len(w.found)-1].distance > reach*reach {
+		w.found = w.search.find(w.cloud.index, w.x, min(k, w.most))
+		if k >= w.most || w.found[len(w.found)-1].distance > reach*reach {
 			return
 		}
 	}

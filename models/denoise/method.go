@@ -53,8 +53,9 @@ type Row struct {
 	// curvature ridge that it was made with.
 	Neighbors int
 	Ridge     float64
-	// Extrapolated says that the denoised row is outside of the ball that the
-	// neighbours fill, so that it rests on less than the others.
+	// Extrapolated says that the row, as it came or denoised, is outside of the ball
+	// that its neighbours fill, or, with [Auto], further from the surface than the
+	// noise explains: the result rests on less than that of others.
 	Extrapolated bool
 	// Unchanged says that no surface was found, or that its point was so far
 	// from the neighbours that it cannot be meant: the row is as it came.

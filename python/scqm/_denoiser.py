@@ -56,8 +56,9 @@ class DenoiseReport:
     ridge : ndarray of float, shape (n,)
         Curvature ridge it was made with.
     extrapolated : ndarray of bool, shape (n,)
-        Whether the denoised row is outside of the ball that the neighbours
-        fill, so that it rests on less than the others.
+        Whether the row, as it came or denoised, is outside of the ball that its
+        neighbours fill, or, with "auto", further from the surface than the noise
+        explains: the result rests on less than that of others.
     unchanged : ndarray of bool, shape (n,)
         Whether there was no surface, or its point was so far from the
         neighbours that it cannot be meant: the row is as it came.
@@ -119,7 +120,8 @@ class ManifoldDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  
         Give all neighbours the same weight, for "mls".
     width : float or "local", optional
         Kernel width of "kde" and "logkde"; "local" is the distance of the
-        furthest neighbour. By default Silverman's rule.
+        furthest neighbour, with no more than 16 times as many rows in the
+        kernels. By default Silverman's rule.
     average : int, optional
         Average over the surfaces of so many neighbours: better, and as many
         times slower.
