@@ -12,26 +12,27 @@ import (
 // with: some change of it would lower the objective.
 var ErrNotMinimum = errors.New("the model is not at a minimum")
 
-// Influence says how much each row drives a fit. It is a Newton step towards
-// the fit without the row, an approximate jackknife: with F(y) = min over Tau of
-// the cost at the outer blocks y = (c, Q, Theta), g_i the gradient and H_i the
-// Hessian of the part of row i,
+// Influence says how much each row drives a fit. It is the infinitesimal
+// jackknife: with F(y) the cost at the outer blocks y = (c, Q, Theta), minimised
+// over Tau, and g_i the gradient of the part of row i, implicit differentiation
+// of the first-order system F'(y) = 0 with respect to the weight w_i gives
 //
-//	y without row i = y + (H - w_i H_i)^-1 w_i g_i,   H = F”(y).
+//	dy/dw_i = -H^-1 g_i,   H = F”(y),
 //
-// To first order in w_i that is the infinitesimal jackknife, by which implicit
-// differentiation of the first-order system F'(y) = 0 with respect to w_i
-// leads. The denominator without the row is what counts for rows of high
-// leverage. H is the Schur complement in which Tau is eliminated, on the tangent
-// space of the Stiefel manifold and without the directions in which U, V, Theta
-// and Tau turn and f stays. Of losses without second derivatives they are
-// approximated by differences of gradients. The penalty of a ridge stays as it
-// is when a row is left out.
+// and leaving out row i moves y by H^-1 w_i g_i to first order. H is the Schur
+// complement in which Tau is eliminated, on the tangent space of the Stiefel
+// manifold and without the directions in which U, V, Theta and Tau turn and f
+// stays. For losses that do not offer second derivatives they are differences of
+// gradients. The penalty of a ridge stays as it is when a row is left out.
 //
-// Sources: R. D. Cook, Detection of influential observation in linear
-// regression, Technometrics 19 (1977); K. R. Rad, A. Maleki, A scalable estimate
-// of the out-of-sample prediction error via approximate leave-one-out
-// cross-validation, Journal of the Royal Statistical Society B 82 (2020).
+// A Newton step towards the fit without the row, with H less the part of row i,
+// would be exact in linear regression. Here it is the worse predictor: where a
+// sheet is held loosely, H less that part often has no minimum nearby, while the
+// fit, which is not quadratic, moves little.
+//
+// Sources: L. A. Jaeckel, The infinitesimal jackknife, Bell Laboratories (1972);
+// R. D. Cook, Detection of influential observation in linear regression,
+// Technometrics 19 (1977).
 type Influence struct {
 	// Rows has one entry for each row of the data.
 	Rows []RowInfluence
@@ -56,9 +57,6 @@ type RowInfluence struct {
 	// Residual is the distance of the row from the sheet, Without the one from
 	// the sheet of the other rows.
 	Residual, Without float64
-	// Unstable says that the other rows do not hold the sheet at a minimum near
-	// this one. Move is then a lower bound.
-	Unstable bool
 }
 
 // Influence computes the influence of every row of x, which are the rows with
@@ -82,9 +80,7 @@ func (m *Model) Influence(ctx context.Context, x Data, threads int) (*Influence,
 		return nil, err
 	}
 	out := &Influence{Rounding: fit.rounding, Notes: fit.notes, Rows: make([]RowInfluence, x.N)}
-	if out.Remaining, err = k.remaining(); err != nil {
-		return nil, err
-	}
+	out.Remaining = k.remaining()
 	if err := k.leaveOut(out.Rows); err != nil {
 		return nil, err
 	}
@@ -95,18 +91,11 @@ func (m *Model) Influence(ctx context.Context, x Data, threads int) (*Influence,
 // addNotes warns of what makes influences less than they seem.
 func (o *Influence) addNotes() {
 	var most float64
-	unstable := 0
 	for _, r := range o.Rows {
 		most = max(most, r.Move)
-		if r.Unstable {
-			unstable++
-		}
 	}
 	if o.Remaining > most/10 {
 		o.Notes = append(o.Notes, fmt.Sprintf("one more step of the fit would move the sheet by %.3g, the most influential row moves it by %.3g: fit with a smaller tolerance first", o.Remaining, most))
-	}
-	if unstable > 0 {
-		o.Notes = append(o.Notes, fmt.Sprintf("without any of %d rows the sheet is not held in place; their influence is a lower bound: use a ridge or a smaller d or s", unstable))
 	}
 	if o.Rounding > 0 {
 		o.Notes = append(o.Notes, fmt.Sprintf("the kinks of the loss were rounded over %.3g", o.Rounding))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/scqm/scqm/framework"
 	"gonum.org/v1/gonum/blas"
@@ -44,10 +45,10 @@ type jackknife struct {
 	problem *Problem
 	tau     []float64
 
-	hessian   []float64 // P x P, upper triangle
-	inverse   []float64 // P x P
-	moves     []float64 // P x P: v'Mv is the mean of |change of f(tau_j)|^2
-	grad      []float64 // P: of the cost
+	hessian   []float64         // P x P, upper triangle
+	factor    blas64.Triangular // of the Hessian
+	moves     []float64         // P x P: v'Mv is the mean of |change of f(tau_j)|^2
+	grad      []float64         // P: of the cost
 	byFeature [][]featureTerm
 }
 
@@ -58,14 +59,14 @@ type featureTerm struct {
 }
 
 func newJackknife(p *Problem, at framework.Point) (*jackknife, error) {
-	k := prepareJackknife(p, at)
-	if k.p > maxSheetNumbers {
-		return nil, fmt.Errorf("scqm: the sheet has %d numbers and second derivatives serve up to %d: use fewer columns, such as leading principal components: %w", k.p, maxSheetNumbers, ErrInput)
+	if size := arrowOuter(p.sheet); size > maxSheetNumbers {
+		return nil, fmt.Errorf("scqm: the sheet has %d numbers and second derivatives serve up to %d: use fewer columns, such as leading principal components: %w", size, maxSheetNumbers, ErrInput)
 	}
+	k := prepareJackknife(p, at)
 	if err := k.assemble(p.ctx); err != nil {
 		return nil, err
 	}
-	return k, k.invert()
+	return k, k.factorize()
 }
 
 // prepareJackknife chooses coordinates at a point.
@@ -250,25 +251,20 @@ func (k *jackknife) addSlicePenalty() {
 	}
 }
 
-// invert computes the inverse of the Hessian.
-func (k *jackknife) invert() error {
+// factorize computes the Cholesky factor of the Hessian, over it, and fills the
+// lower triangle of moves.
+func (k *jackknife) factorize() error {
 	P := k.p
-	k.inverse = append([]float64(nil), k.hessian...)
 	for i := range P {
-		k.inverse[i*P+i] *= 1 + lift
-	}
-	factor, ok := lapack64.Potrf(blas64.Symmetric{N: P, Stride: P, Uplo: blas.Upper, Data: k.inverse})
-	if ok {
-		_, ok = lapack64.Potri(factor)
-	}
-	if !ok {
-		return fmt.Errorf("scqm: a small change of the sheet lowers the objective, or leaves it as it is: fit with more iterations or a smaller tolerance, or with a ridge: %w", ErrNotMinimum)
-	}
-	for i := range P {
+		k.hessian[i*P+i] *= 1 + lift
 		for j := range i {
-			k.inverse[i*P+j] = k.inverse[j*P+i]
 			k.moves[i*P+j] = k.moves[j*P+i]
 		}
+	}
+	var ok bool
+	k.factor, ok = lapack64.Potrf(blas64.Symmetric{N: P, Stride: P, Uplo: blas.Upper, Data: k.hessian})
+	if !ok {
+		return fmt.Errorf("scqm: a small change of the sheet lowers the objective, or leaves it as it is: fit with more iterations or a smaller tolerance, or with a ridge: %w", ErrNotMinimum)
 	}
 	return nil
 }
@@ -311,12 +307,11 @@ func (k *jackknife) spread(m, v []float64) {
 }
 
 // remaining is how far a Newton step of the whole fit moves the sheet.
-func (k *jackknife) remaining() (float64, error) {
-	step := make([]float64, k.p)
-	times(step, k.inverse, k.grad, 1)
-	moved := make([]float64, k.p)
+func (k *jackknife) remaining() float64 {
+	step, moved := slices.Clone(k.grad), make([]float64, k.p)
+	k.solve(step, 1)
 	times(moved, k.moves, step, 1)
-	return math.Sqrt(math.Max(0, floats.Dot(step, moved))), nil
+	return math.Sqrt(math.Max(0, floats.Dot(step, moved)))
 }
 
 // times writes the products of the symmetric matrix a with n vectors, the rows

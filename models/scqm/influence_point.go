@@ -14,8 +14,9 @@ import (
 
 const (
 	// roundingShare is the length over which kinks are rounded, in units of the
-	// typical residual.
-	roundingShare = 0.3
+	// typical residual. Less is closer to the loss, and to second derivatives that
+	// tell nothing of the fit as a whole.
+	roundingShare = 0.03
 	// sameObjective is the relative difference up to which the objective of the
 	// model on the data and the one it was fitted with are one.
 	sameObjective = 1e-6
@@ -30,17 +31,21 @@ const (
 // columns of V that carry no curvature, with every tau_i at a minimum.
 func (m *Model) settled(ctx context.Context, x Data, threads int) (*settledFit, error) {
 	f := m.sheet().withoutFlat()
-	tau, err := m.latentRows(ctx, f, x, threads)
-	if err != nil {
-		return nil, err
-	}
 	p, err := NewProblem(ctx, x, m.Loss, f.d, f.s, threads)
 	if err != nil {
 		return nil, err
 	}
-	at := framework.Point{f.c, make([]float64, f.D*f.m), f.theta, tau}
+	at := framework.Point{f.c, make([]float64, f.D*f.m), f.theta, make([]float64, x.N*f.d)}
 	transpose(at[BlockQ], f.qt, f.m, f.D)
+	if copy(at[BlockTau], m.Tau); len(m.Tau) != len(at[BlockTau]) {
+		if err := projectRows(ctx, at[BlockTau], f, m.Loss, x, threads); err != nil {
+			return nil, err
+		}
+	}
 	if err := m.sameFit(p, at); err != nil {
+		return nil, err
+	}
+	if err := refineRows(ctx, at[BlockTau], f, m.Loss, x, threads); err != nil {
 		return nil, err
 	}
 	fit := &settledFit{problem: p, at: at}
@@ -79,33 +84,27 @@ func (f *sheet) withoutFlat() *sheet {
 	return g
 }
 
-// latentRows returns tau of the rows, refined from where the fit left it if
-// that is known.
-func (m *Model) latentRows(ctx context.Context, f *sheet, x Data, threads int) ([]float64, error) {
-	tau := make([]float64, x.N*f.d)
-	if len(m.Tau) != len(tau) {
-		return tau, projectRows(ctx, tau, f, m.Loss, x, threads)
-	}
-	copy(tau, m.Tau)
+// refineRows takes every tau_i to the minimum nearby.
+func refineRows(ctx context.Context, tau []float64, f *sheet, loss framework.Loss, x Data, threads int) error {
 	errs := make([]error, par.Shards(x.N))
 	par.Do(par.Threads(threads), len(errs), func(_, shard int) {
-		k := newProjector(f, m.Loss)
+		k := newProjector(f, loss)
 		lo, hi := par.Bounds(x.N, shard)
 		for i := lo; i < hi && errs[shard] == nil; i++ {
 			row := Data{N: 1, D: x.D, X: x.Row(i)}
 			own := tau[i*f.d : (i+1)*f.d]
 			if errs[shard] = ctx.Err(); errs[shard] == nil {
-				n := newtonRow{projector: k, ctx: ctx, e: rowEvaluation{sheet: f, loss: m.Loss, data: row, tau: own}}
+				n := newtonRow{projector: k, ctx: ctx, e: rowEvaluation{sheet: f, loss: loss, data: row, tau: own}}
 				errs[shard] = n.minimise(own)
 			}
 		}
 	})
 	for _, err := range errs {
 		if err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return tau, nil
+	return nil
 }
 
 // sameFit sets the penalty to that of the fit and refuses data that it was not
@@ -125,13 +124,13 @@ func (m *Model) sameFit(p *Problem, at framework.Point) error {
 	if math.IsNaN(cost) || math.IsInf(cost, 0) {
 		return errOverflow
 	}
-	if fitted := m.Meta.Objective; m.Meta.N > 0 && math.Abs(cost-fitted) > sameObjective*math.Max(fitted, cost) {
-		return fmt.Errorf("scqm: the objective of the model is %.8g on these rows, and was %.8g on those it was learned from: give the same rows with the same weights: %w", cost, fitted, ErrInput)
-	}
 	if _, exact, err := p.gradientTerms(); err != nil {
 		return err
 	} else if exact {
 		return fmt.Errorf("scqm: the model runs through every row, so that none can be told from another: use a smaller d or s, or more rows: %w", ErrInput)
+	}
+	if fitted := m.Meta.Objective; m.Meta.N > 0 && math.Abs(cost-fitted) > sameObjective*math.Max(fitted, cost) {
+		return fmt.Errorf("scqm: the objective of the model is %.8g on these rows, and was %.8g on those it was learned from: give the same rows with the same weights: %w", cost, fitted, ErrInput)
 	}
 	return nil
 }
@@ -171,14 +170,9 @@ func (s *settledFit) round(ctx context.Context) error {
 	if !ok {
 		return nil
 	}
-	scale, err := p.SmoothingScale(s.at)
-	if err != nil {
+	scale, err := p.roundingScale(s.at)
+	if err != nil || scale == 0 {
 		return err
-	}
-	if scale == 0 {
-		if scale, err = p.touched(s.at); err != nil || scale == 0 {
-			return err
-		}
 	}
 	s.rounding = roundingShare * scale
 	lambda := p.Lambda
@@ -201,19 +195,26 @@ func (s *settledFit) round(ctx context.Context) error {
 	return nil
 }
 
-// touched returns the typical norm of the residuals if one of them all but
-// vanishes, else 0.
-func (p *Problem) touched(at framework.Point) (float64, error) {
+// roundingScale returns the typical size of what vanishes at a kink: of the
+// norms of residuals where the loss is radial, else of their entries. It is 0
+// where a radial loss has no residual near its kink.
+func (p *Problem) roundingScale(at framework.Point) (float64, error) {
 	if err := p.keepResiduals(at); err != nil {
 		return 0, err
 	}
-	sizes := make([]float64, p.data.N)
-	for i := range sizes {
-		sizes[i] = floats.Norm(p.residuals[i*p.data.D:(i+1)*p.data.D], 2)
+	f := p.sheet
+	var sizes []float64
+	for i := range p.data.N {
+		if p.data.weight(i) > 0 {
+			sizes = append(sizes, floats.Norm(p.residuals[i*f.D:(i+1)*f.D], 2))
+		}
 	}
 	slices.Sort(sizes)
 	typical := sizes[len(sizes)/2]
-	if sizes[0] > touching*typical {
+	if _, radial := p.loss.(framework.Radial); !radial {
+		return typical / math.Sqrt(float64(max(1, f.D-f.d))), nil
+	}
+	if f.D-f.d > fewNormals && sizes[0] > touching*typical {
 		return 0, nil
 	}
 	return typical, nil
