@@ -73,18 +73,18 @@ func (f *mapping) run(cmd *cobra.Command, args []string) error {
 	if f.named {
 		result.Names = x.Names
 	}
-	return f.write(cmd, result)
+	return writeMatrix(cmd, f.output, result)
 }
 
-// write leaves a pipe that nobody reads behind when it is interrupted, but never
-// half a file.
-func (f *mapping) write(cmd *cobra.Command, m *dataset.Matrix) error {
+// writeMatrix leaves a pipe that nobody reads behind when it is interrupted, but
+// never half a file.
+func writeMatrix(cmd *cobra.Command, path string, m *dataset.Matrix) error {
 	ctx := cmd.Context()
-	if f.output != "-" {
+	if path != "-" {
 		ctx = context.WithoutCancel(ctx)
 	}
 	_, err := await(ctx, func() (struct{}, error) {
-		return struct{}{}, dataset.Write(f.output, m, cmd.OutOrStdout())
+		return struct{}{}, dataset.Write(path, m, cmd.OutOrStdout())
 	})
 	return err
 }

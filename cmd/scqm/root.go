@@ -48,7 +48,7 @@ func rootCommand() *cobra.Command {
 	})
 	root.SetHelpCommand(helpCommand())
 	root.AddCommand(
-		fitCommand(), transformCommand(), reconstructCommand(), projectCommand(),
+		fitCommand(), transformCommand(), reconstructCommand(), projectCommand(), influenceCommand(),
 		denoiseCommand(), methodsCommand(), lossesCommand(), pluginCommand(), solversCommand(),
 		experimentCommand(), demoCommand(), benchCommand(), versionCommand(),
 	)

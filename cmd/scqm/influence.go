@@ -1,0 +1,174 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/scqm/scqm/internal/dataset"
+	"github.com/scqm/scqm/models/scqm"
+)
+
+const influenceLong = `List the rows of DATA that drive the fit: those without which MODEL would be
+another. DATA must be the rows that MODEL was learned from.
+
+The influence of a row is how far the model moves when it is left out: the root
+mean square distance, over all rows, between the points of the model that belong
+to a row before and after. It is computed without fitting anew, from derivatives
+at the fit. The list says beside it how far the row is from the model, and how
+far it would be from the model of the others. Rows are counted from 0.
+
+With -o, the same numbers of all rows are written in the order of DATA.`
+
+// influenceFlags are the flags of scqm influence.
+type influenceFlags struct {
+	plugin  pluginFlags
+	data    dataFlags
+	top     int
+	threads int
+	json    bool
+	output  string
+}
+
+func influenceCommand() *cobra.Command {
+	f := influenceFlags{top: 10}
+	cmd := &cobra.Command{
+		Use:     "influence MODEL DATA",
+		Short:   "List the rows that drive a fit",
+		Long:    influenceLong,
+		Example: "  scqm influence model.npz data.csv --top 5\n  scqm influence model.npz data.csv -o influence.csv",
+		Args:    arguments("MODEL", "DATA"),
+		RunE:    func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0], args[1]) },
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	flags.VarP(naming(&f.output, "FILE"), "output", "o", "write the numbers of all rows to a file, ending in .npy, .npz, .csv or .tsv; - is CSV on standard output, without the list")
+	flags.Var(counting(&f.top), "top", "rows to list")
+	flags.BoolVar(&f.json, "json", false, "print the list as one JSON object")
+	f.plugin.addTo(cmd, "where the plugin of the model's loss is now (default: found by its name)")
+	flags.Var(counting(&f.threads), "threads", "threads to use (default all processors); the result does not depend on it")
+	f.data.addTo(cmd)
+	return cmd
+}
+
+func (f *influenceFlags) run(cmd *cobra.Command, model, data string) error {
+	if err := f.check(cmd); err != nil {
+		return err
+	}
+	ctx := cmd.Context()
+	m, err := await(ctx, func() (*scqm.Model, error) { return scqm.Load(model) })
+	if err != nil {
+		return err
+	}
+	x, err := f.data.read(cmd, data)
+	if err != nil {
+		return err
+	}
+	if x.Cols != m.D {
+		return usagef("%s: rows of %d columns do not fit %s, which takes %d", data, x.Cols, model, m.D)
+	}
+	defer f.plugin.close()
+	if err := f.plugin.openFor(cmd, m); err != nil {
+		return fmt.Errorf("%s: %w", model, err)
+	}
+	start := time.Now()
+	influence, err := await(ctx, func() (*scqm.Influence, error) { return m.Influence(ctx, rowsOf(x), f.threads) })
+	if err != nil {
+		return fmt.Errorf("%s: %w", data, err)
+	}
+	if f.output != "" {
+		if err := writeMatrix(cmd, f.output, influenceColumns(influence)); err != nil || f.output == "-" {
+			return err
+		}
+	}
+	return newInfluenceReport(m, influence, f.top, time.Since(start)).print(cmd, f)
+}
+
+func (f *influenceFlags) check(cmd *cobra.Command) error {
+	if f.output != "" {
+		if err := dataset.CheckOutput(f.output); err != nil {
+			return fmt.Errorf("-o: %w", err)
+		}
+	}
+	if f.output == "-" {
+		if err := refuse(cmd, "beside -o -, which leaves standard output to the rows", "json", "top"); err != nil {
+			return err
+		}
+	}
+	return f.data.check(cmd)
+}
+
+// influenceColumns are the numbers of all rows.
+func influenceColumns(o *scqm.Influence) *dataset.Matrix {
+	m := &dataset.Matrix{Rows: len(o.Rows), Cols: 3, Names: []string{"influence", "residual", "residual_without"}}
+	for _, r := range o.Rows {
+		m.Data = append(m.Data, r.Move, r.Residual, r.Without)
+	}
+	return m
+}
+
+// influenceReport is what scqm influence prints.
+type influenceReport struct {
+	Loss      string           `json:"loss"`
+	N         int              `json:"n"`
+	D         int              `json:"D"`
+	Latent    int              `json:"d"`
+	Curvature int              `json:"s"`
+	Median    float64          `json:"median_influence"`
+	Remaining float64          `json:"remaining"`
+	Rounding  float64          `json:"rounding"`
+	Top       []influentialRow `json:"top"`
+	Notes     []string         `json:"notes"`
+	Seconds   float64          `json:"seconds"`
+}
+
+type influentialRow struct {
+	Row       int     `json:"row"`
+	Influence float64 `json:"influence"`
+	Residual  float64 `json:"residual"`
+	Without   float64 `json:"residual_without"`
+}
+
+func newInfluenceReport(m *scqm.Model, o *scqm.Influence, top int, took time.Duration) *influenceReport {
+	r := &influenceReport{
+		Loss: m.Loss.Name(), N: len(o.Rows), D: m.D, Latent: m.Latent, Curvature: m.Curvature,
+		Remaining: o.Remaining, Rounding: o.Rounding, Notes: o.Notes, Seconds: took.Seconds(),
+	}
+	if r.Notes == nil {
+		r.Notes = []string{}
+	}
+	all := make([]influentialRow, len(o.Rows))
+	moves := make([]float64, len(o.Rows))
+	for i, row := range o.Rows {
+		all[i], moves[i] = influentialRow{i, row.Move, row.Residual, row.Without}, row.Move
+	}
+	slices.SortStableFunc(all, func(a, b influentialRow) int { return cmp.Compare(b.Influence, a.Influence) })
+	r.Top, r.Median = all[:min(top, len(all))], middle(moves)
+	return r
+}
+
+func (r *influenceReport) print(cmd *cobra.Command, f *influenceFlags) error {
+	if f.json {
+		return printJSON(cmd.OutOrStdout(), r)
+	}
+	number := func(v float64) string { return strconv.FormatFloat(v, 'g', 4, 64) }
+	rows := [][]string{{"row", "influence", "residual", "without it"}}
+	for _, t := range r.Top {
+		rows = append(rows, []string{strconv.Itoa(t.Row), number(t.Influence), number(t.Residual), number(t.Without)})
+	}
+	if err := printTable(cmd.OutOrStdout(), rows); err != nil {
+		return err
+	}
+	rest := [][]string{{""}, {"median influence of " + strconv.Itoa(r.N) + " rows: " + number(r.Median)}}
+	for _, note := range r.Notes {
+		rest = append(rest, []string{"note: " + note})
+	}
+	if f.output != "" {
+		rest = append(rest, []string{"saved to " + f.output})
+	}
+	return printTable(cmd.OutOrStdout(), rest)
+}
