@@ -78,7 +78,7 @@ func (f *influenceFlags) run(cmd *cobra.Command, model, data string) error {
 	start := time.Now()
 	influence, err := await(ctx, func() (*scqm.Influence, error) { return m.Influence(ctx, rowsOf(x), f.threads) })
 	if err != nil {
-		return fmt.Errorf("%s: %w", data, err)
+		return err
 	}
 	if f.output != "" {
 		if err := writeMatrix(cmd, f.output, influenceColumns(influence)); err != nil || f.output == "-" {

@@ -23,6 +23,7 @@ func TestRefusals(t *testing.T) {
 	p.file("empty.csv", "")
 	p.file("square.csv", "1,0\n0,1\n")
 	p.file("negative.csv", "1,0,0,0\n0,1,0,0\n0,0,1,0\n0,0,0,-1\n")
+	p.matrix("fewer.csv", bowl(29, 4))
 	p.file("labels.txt", strings.Repeat("x\n", 30))
 	p.file("few.txt", "x\ny\n")
 	cut(t, p, "other.npy", "cut.npy")
@@ -92,6 +93,13 @@ func TestRefusals(t *testing.T) {
 		{"transform %/model.npz %/good.csv --threads 0", `scqm: transform: invalid argument "0" for "--threads" flag: want a whole number of at least 1; see scqm transform --help`},
 		{"transform %/model.npz %/good.csv --keep x", "scqm: transform: --keep does nothing without --labels; leave it out"},
 		{"project %/model.npz %/other.npy", "scqm: project: %/other.npy: rows of 5 columns do not fit %/model.npz, which takes 4"},
+		{"influence %/model.npz", "scqm: influence: arguments: want MODEL and DATA, got %/model.npz; see scqm influence --help"},
+		{"influence %/model.npz %/other.npy", "scqm: influence: %/other.npy: rows of 5 columns do not fit %/model.npz, which takes 4"},
+		{"influence %/model.npz %/fewer.csv", "scqm: influence: the objective of the model is "},
+		{"influence %/model.npz %/good.csv -o %/m.txt", "scqm: influence: -o: %/m.txt: cannot tell the format; the name must end in .npy, .npz, .csv, .tsv"},
+		{"influence %/model.npz %/good.csv -o - --json", "scqm: influence: --json does nothing beside -o -, which leaves standard output to the rows; leave it out"},
+		{"influence %/model.npz %/good.csv --top 0", `scqm: influence: invalid argument "0" for "--top" flag: want a whole number of at least 1; see scqm influence --help`},
+		{"influence %/model.npz %/good.csv --plugin x", "scqm: influence: %/model.npz: --plugin does nothing beside a model whose loss is built in; leave it out"},
 		{"reconstruct %/model.npz %/other.npy", "scqm: reconstruct: %/other.npy: rows of 5 columns do not fit %/model.npz, which takes 2"},
 		{"reconstruct %/model.npz %/good.csv", "scqm: reconstruct: %/good.csv: rows of 4 columns do not fit %/model.npz, which takes 2"},
 		{"reconstruct %/model.npz %/square.csv --scale", "scqm: reconstruct: unknown flag: --scale; see scqm reconstruct --help"},
@@ -129,7 +137,7 @@ func cut(t *testing.T, p place, from, to string) {
 func TestHelp(t *testing.T) {
 	assert.Equal(t, succeed(t, []string{}...), succeed(t, "--help"))
 	assert.Equal(t, succeed(t, "help", "fit"), succeed(t, "fit", "--help"))
-	for _, command := range []string{"fit", "transform", "reconstruct", "project", "losses", "solvers", "demo", "version"} {
+	for _, command := range []string{"fit", "transform", "reconstruct", "project", "influence", "losses", "solvers", "demo", "version"} {
 		assert.Contains(t, succeed(t, "help"), "\n  "+command+" ")
 		assert.Contains(t, succeed(t, command, "--help"), "scqm "+command)
 	}

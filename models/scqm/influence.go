@@ -75,7 +75,7 @@ func (m *Model) Influence(ctx context.Context, x Data, threads int) (*Influence,
 	if err != nil {
 		return nil, err
 	}
-	k, err := newJackknife(fit.problem, fit.at)
+	k, err := fit.jackknife(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package scqm
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -15,16 +16,21 @@ import (
 const (
 	// roundingShare is the length over which kinks are rounded, in units of the
 	// typical residual. Less is closer to the loss, and to second derivatives that
-	// tell nothing of the fit as a whole.
-	roundingShare = 0.03
+	// tell nothing of the fit as a whole. It grows by roundingGrowth, up to
+	// roundingMost, until the rounded fit has a minimum nearby.
+	roundingShare  = 0.03
+	roundingGrowth = 3
+	roundingMost   = 1
 	// sameObjective is the relative difference up to which the objective of the
 	// model on the data and the one it was fitted with are one.
 	sameObjective = 1e-6
 	// touching is the size of a residual, relative to the typical one, below
 	// which a row sits on the kink of a radial loss.
 	touching = 1e-3
-	// settledTolerance ends the refinement for a rounded loss.
+	// settledTolerance and settledGain, a relative decrease of the cost, end the
+	// refinement for a rounded loss.
 	settledTolerance = 1e-9
+	settledGain      = 1e-10
 )
 
 // settled returns the model as a point of the problem that it solves, without
@@ -52,10 +58,29 @@ func (m *Model) settled(ctx context.Context, x Data, threads int) (*settledFit, 
 	if err := fit.compress(ctx); err != nil {
 		return nil, err
 	}
-	if err := fit.round(ctx); err != nil {
+	return fit, nil
+}
+
+// jackknife prepares the jackknife at the fit or, where residuals sit on kinks of
+// the loss, at the minimum of a rounded one nearby, which becomes the fit.
+func (s *settledFit) jackknife(ctx context.Context) (*jackknife, error) {
+	scale, err := s.problem.roundingScale(s.at)
+	if err != nil {
 		return nil, err
 	}
-	return fit, nil
+	if scale == 0 {
+		return newJackknife(s.problem, s.at)
+	}
+	plain := *s
+	for share := roundingShare; ; share *= roundingGrowth {
+		if err := s.round(ctx, plain.problem, share*scale); err != nil {
+			return nil, err
+		}
+		k, err := newJackknife(s.problem, s.at)
+		if !errors.Is(err, ErrNotMinimum) || share*roundingGrowth > roundingMost {
+			return k, err
+		}
+	}
 }
 
 // withoutFlat returns the sheet without the last columns of V where those of
@@ -162,43 +187,35 @@ func (s *settledFit) compress(ctx context.Context) error {
 	return nil
 }
 
-// round replaces a loss by a rounded one where residuals sit on its kinks, and
-// the point by the minimum nearby.
-func (s *settledFit) round(ctx context.Context) error {
-	p := s.problem
-	l, ok := p.loss.(framework.Smoother)
-	if !ok {
-		return nil
-	}
-	scale, err := p.roundingScale(s.at)
-	if err != nil || scale == 0 {
+// round replaces the fit by that with the loss rounded over eps.
+func (s *settledFit) round(ctx context.Context, plain *Problem, eps float64) error {
+	p, err := NewProblem(ctx, plain.data, plain.loss.(framework.Smoother).Smooth(eps), plain.sheet.d, plain.sheet.s, plain.threads)
+	if err != nil {
 		return err
 	}
-	s.rounding = roundingShare * scale
-	lambda := p.Lambda
-	if p, err = NewProblem(ctx, p.data, l.Smooth(s.rounding), p.sheet.d, p.sheet.s, p.threads); err != nil {
-		return err
-	}
-	p.Lambda = lambda
+	p.Lambda = plain.Lambda
 	var solver framework.Solver = solvers.LBFGS{}
 	if _, fits := p.ArrowShape(); fits {
 		solver = solvers.Newton{}
 	}
-	run, err := framework.Solve(ctx, p, s.at, solver, framework.Options{Tolerance: settledTolerance})
+	run, err := framework.Solve(ctx, p, s.at, solver, framework.Options{Tolerance: settledTolerance, MinRelativeDecrease: settledGain})
 	if err != nil {
 		return fmt.Errorf("scqm: fit of the rounded loss: %w", err)
 	}
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	s.problem, s.at = p, run.Point
+	s.problem, s.at, s.rounding = p, run.Point, eps
 	return nil
 }
 
 // roundingScale returns the typical size of what vanishes at a kink: of the
 // norms of residuals where the loss is radial, else of their entries. It is 0
-// where a radial loss has no residual near its kink.
+// where the loss has no kink, or is radial and has no residual near it.
 func (p *Problem) roundingScale(at framework.Point) (float64, error) {
+	if _, ok := p.loss.(framework.Smoother); !ok {
+		return 0, nil
+	}
 	if err := p.keepResiduals(at); err != nil {
 		return 0, err
 	}

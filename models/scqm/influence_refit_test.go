@@ -81,6 +81,8 @@ func checkRefits(t *testing.T, x Data, c Config, stride int) (correlation, ratio
 	require.Empty(t, got.Notes)
 	s, err := fit.Model.settled(context.Background(), x, 0)
 	require.NoError(t, err)
+	_, err = s.jackknife(context.Background())
+	require.NoError(t, err)
 	var predicted, found []float64
 	for i := 0; i < x.N; i += stride {
 		predicted = append(predicted, got.Rows[i].Move)
@@ -161,6 +163,8 @@ func TestInfluenceIsDerivativeWithRespectToWeights(t *testing.T) {
 func reweighted(t *testing.T, m *Model, x Data, i int, change float64) []float64 {
 	t.Helper()
 	s, err := m.settled(context.Background(), x, 1)
+	require.NoError(t, err)
+	_, err = s.jackknife(context.Background())
 	require.NoError(t, err)
 	weights := slices.Clone(x.Weights)
 	weights[i] *= 1 + change
