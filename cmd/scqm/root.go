@@ -50,7 +50,7 @@ func rootCommand() *cobra.Command {
 	root.AddCommand(
 		fitCommand(), transformCommand(), reconstructCommand(), projectCommand(), influenceCommand(),
 		denoiseCommand(), methodsCommand(), lossesCommand(), pluginCommand(), solversCommand(),
-		experimentCommand(), demoCommand(), benchCommand(), versionCommand(),
+		suggestCommand(), experimentCommand(), demoCommand(), benchCommand(), versionCommand(),
 	)
 	return root
 }

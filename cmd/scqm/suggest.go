@@ -1,0 +1,141 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/scqm/scqm/internal/dataset"
+	"github.com/scqm/scqm/models/scqm"
+)
+
+const suggestLong = `Compare models with few latent dimensions d, flat and with s directions of
+curvature, and recommend the simplest one that is as good as the best.
+
+Each model is fitted without a part of the rows, and predicts each part of their
+entries from the others, after a random rotation of the columns. PREDICTED is the
+mean distance of those rows from what is predicted. Unlike HELD OUT, their distance
+from the sheet, it gets worse with dimensions that follow noise.
+LEARNED is the distance of the rows that the sheet was fitted to, and S USED the
+number of directions into which the sheet of all rows really bends.
+
+More curvature is not tried once it makes things worse, and a larger d neither.`
+
+// suggestFlags are the flags of scqm suggest.
+type suggestFlags struct {
+	data     dataFlags
+	loss     lossFlags
+	latent   int
+	folds    int
+	rows     int
+	seed     uint64
+	threads  int
+	progress string
+	json     bool
+	output   string
+}
+
+func suggestCommand() *cobra.Command {
+	f := suggestFlags{progress: progressAuto}
+	cmd := &cobra.Command{
+		Use:     "suggest DATA",
+		Short:   "Compare numbers of dimensions, and recommend d and s",
+		Long:    suggestLong,
+		Example: "  scqm suggest data.csv --max-latent 3",
+		Args:    arguments("DATA"),
+		RunE:    func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0]) },
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	flags.Var(counting(&f.latent), "max-latent", "largest d to try (default 4, or one less than there are columns)")
+	flags.Var(counting(&f.folds), "folds", "parts of the rows, each of which is held out once (default 5)")
+	flags.Var(counting(&f.rows), "max-rows", "rows to look at, drawn at random if there are more (default 1000)")
+	f.loss.addTo(cmd)
+	flags.Var(natural(&f.seed), "seed", "seed of random choices (default 0)")
+	flags.Var(counting(&f.threads), "threads", "threads to use (default all processors); the result does not depend on it")
+	f.data.addTo(cmd)
+	flags.VarP(naming(&f.output, "FILE"), "output", "o", "where to save the table; a name ending in .csv, .tsv, .npy or .npz (default: nowhere)")
+	flags.Var(choice(&f.progress, progressAuto, progressAlways, progressNever), "progress", "when to show a progress bar; auto: on a terminal")
+	flags.BoolVar(&f.json, "json", false, "print one JSON object")
+	return cmd
+}
+
+func (f *suggestFlags) run(cmd *cobra.Command, path string) error {
+	defer f.loss.close()
+	if f.output != "" {
+		if err := dataset.CheckOutput(f.output, ".csv", ".tsv", ".npy", ".npz"); err != nil {
+			return fmt.Errorf("-o: %w", err)
+		}
+	}
+	if err := f.data.check(cmd); err != nil {
+		return err
+	}
+	if err := f.loss.check(cmd); err != nil {
+		return err
+	}
+	m, err := f.data.read(cmd, path)
+	if err != nil {
+		return err
+	}
+	x := rowsOf(m)
+	loss, err := f.loss.loss(cmd.Context(), x, 1)
+	if err != nil {
+		return err
+	}
+	c := scqm.SuggestConfig{MaxLatent: f.latent, Loss: loss, Folds: f.folds, MaxRows: f.rows, Seed: f.seed, Threads: f.threads}
+	if stderr := cmd.ErrOrStderr(); f.progress == progressAlways || f.progress == progressAuto && isTerminal(stderr) {
+		show, end := showPart(stderr)
+		defer end()
+		c.Progress = show
+	}
+	s, err := await(cmd.Context(), func() (*scqm.Suggestion, error) { return scqm.Suggest(cmd.Context(), x, c) })
+	if err != nil {
+		return err
+	}
+	if f.output != "" {
+		if err := dataset.Write(f.output, suggestionTable(s), cmd.OutOrStdout()); err != nil {
+			return err
+		}
+	}
+	return f.print(cmd, s)
+}
+
+// suggestionTable has a line for every trial.
+func suggestionTable(s *scqm.Suggestion) *dataset.Matrix {
+	m := &dataset.Matrix{Names: []string{"d", "s", "predicted", "worse", "worse_error", "learned", "held_out", "s_effective", "warned", "recommended"}}
+	m.Rows, m.Cols = len(s.Trials), len(m.Names)
+	for k, t := range s.Trials {
+		m.Data = append(m.Data, float64(t.Latent), float64(t.Curvature), t.Predicted, t.Worse, t.WorseError,
+			t.Learned, t.HeldOut, float64(t.Effective), zeroOrOne(t.Warning != ""), zeroOrOne(k == s.Best))
+	}
+	return m
+}
+
+func (f *suggestFlags) print(cmd *cobra.Command, s *scqm.Suggestion) error {
+	if f.json {
+		return printJSON(cmd.OutOrStdout(), s)
+	}
+	rows := [][]string{{"", "D", "S", "PREDICTED", "ABOVE THE BEST", "LEARNED", "HELD OUT", "S USED", "WARNING"}}
+	for k, t := range s.Trials {
+		mark := ""
+		if k == s.Best {
+			mark = "*"
+		}
+		rows = append(rows, []string{
+			mark, fmt.Sprint(t.Latent), fmt.Sprint(t.Curvature), fmt.Sprintf("%.4g", t.Predicted), fmt.Sprintf("%.2g ± %.1g", t.Worse, t.WorseError),
+			fmt.Sprintf("%.4g", t.Learned), fmt.Sprintf("%.4g", t.HeldOut), fmt.Sprint(t.Effective), t.Warning,
+		})
+	}
+	if err := printTable(cmd.OutOrStdout(), rows); err != nil {
+		return err
+	}
+	next := ""
+	switch best := s.Trials[s.Best]; {
+	case best.Curvature > 0:
+		next = fmt.Sprintf("fit with: -d %d -s %d\n", best.Latent, best.Curvature)
+	case best.Latent > 0:
+		next = fmt.Sprintf("fit with: -d %d --linear\n", best.Latent)
+	}
+	_, err := fmt.Fprintf(cmd.OutOrStdout(), "\n%s\n%s", s.Reason, next)
+	return err
+}

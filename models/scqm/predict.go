@@ -1,0 +1,245 @@
+package scqm
+
+import (
+	"context"
+	"math"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
+
+	"github.com/scqm/scqm/internal/par"
+)
+
+const (
+	// columnParts is the number of parts of the columns, each of which is
+	// predicted from the others.
+	columnParts = 5
+	// maxPredictSteps bounds the Newton steps of a row, predictPrecision is the
+	// relative length of the last.
+	maxPredictSteps  = 40
+	predictPrecision = 1e-8
+)
+
+// entryPredictor predicts a part B of the entries of a row from the others, A:
+//
+//	f_B(tau),  tau = argmin |x_A - f_A(tau)|^2 + sum_j sigma^2/v_j (tau_j - t_j)^2,
+//
+// with sigma^2 the noise in each direction off the sheet and t and v the means
+// and variances of the latent coordinates that the sheet was fitted to. Unlike
+// the distance of whole rows, the error does not fall with directions that
+// follow noise only: noise in A tells nothing about B. Source: S. Wold,
+// Cross-validatory estimation of the number of components in factor and
+// principal components models, Technometrics 20 (1978); here for rows that were
+// held out, too.
+//
+// Before, all columns are mixed by a random rotation, so that each part has its
+// share of every direction.
+type entryPredictor struct {
+	f        *sheet // mixed
+	mix      *mixing
+	z        []float64 // n x m: of the rows that were fitted
+	tau      []float64 // n x d
+	mean, by []float64 // d: t and sigma^2/v
+	parts    []entryPart
+}
+
+// entryPart are columns [lo, hi) to predict; gram is Q_A'Q_A.
+type entryPart struct {
+	lo, hi int
+	gram   []float64 // m x m
+	costs  []float64 // n: z'gram z with the penalty, of the rows that were fitted
+}
+
+// newEntryPredictor takes a model with its latent coordinates. noise is sigma.
+func newEntryPredictor(m *Model, mix *mixing, noise float64) *entryPredictor {
+	f := m.sheet()
+	mix.apply(f.c)
+	for k := range f.m {
+		mix.apply(f.axis(k))
+	}
+	p := &entryPredictor{f: f, mix: mix, tau: m.Tau, mean: make([]float64, f.d), by: make([]float64, f.d)}
+	n := len(m.Tau) / f.d
+	codes := make([]float64, n)
+	for j := range f.d {
+		for i := range codes {
+			codes[i] = m.Tau[i*f.d+j]
+		}
+		mean, variance := stat.PopMeanVariance(codes, nil)
+		p.mean[j] = mean
+		if p.by[j] = noise * noise / variance; math.IsNaN(p.by[j]) || math.IsInf(p.by[j], 0) {
+			p.by[j] = 0
+		}
+	}
+	p.z = make([]float64, n*f.m)
+	phi := make([]float64, f.q)
+	for i := range n {
+		f.coordinates(p.z[i*f.m:(i+1)*f.m], phi, m.Tau[i*f.d:(i+1)*f.d])
+	}
+	count := min(columnParts, f.D)
+	for k := range count {
+		p.addPart(k*f.D/count, (k+1)*f.D/count)
+	}
+	return p
+}
+
+func (p *entryPredictor) addPart(lo, hi int) {
+	f := p.f
+	part := entryPart{lo: lo, hi: hi, gram: make([]float64, f.m*f.m), costs: make([]float64, len(p.tau)/f.d)}
+	for a := range f.m {
+		for b := range f.m {
+			part.gram[a*f.m+b] = floats.Dot(f.axis(a), f.axis(b)) - floats.Dot(f.axis(a)[lo:hi], f.axis(b)[lo:hi])
+		}
+	}
+	w := make([]float64, f.m)
+	for i := range part.costs {
+		z := p.z[i*f.m : (i+1)*f.m]
+		part.times(w, z)
+		part.costs[i] = floats.Dot(w, z) + p.penalty(z[:f.d])
+	}
+	p.parts = append(p.parts, part)
+}
+
+// times writes gram z into dst.
+func (g *entryPart) times(dst, z []float64) {
+	m := len(z)
+	blas64.Gemv(blas.NoTrans, 1, blas64.General{Rows: m, Cols: m, Stride: m, Data: g.gram},
+		blas64.Vector{N: m, Inc: 1, Data: z}, 0, blas64.Vector{N: m, Inc: 1, Data: dst})
+}
+
+func (p *entryPredictor) penalty(tau []float64) float64 {
+	var sum float64
+	for j, t := range tau {
+		sum += p.by[j] * (t - p.mean[j]) * (t - p.mean[j])
+	}
+	return sum
+}
+
+// addErrors adds the distance of every row of x from what is predicted of it.
+func (p *entryPredictor) addErrors(ctx context.Context, dst []float64, x Data, threads int) error {
+	shards := par.Shards(x.N)
+	par.Do(par.Threads(threads), shards, func(_, shard int) {
+		lo, hi := par.Bounds(x.N, shard)
+		r := newRowPrediction(p)
+		for i := lo; i < hi && ctx.Err() == nil; i++ {
+			dst[i] += r.distance(x.Row(i))
+		}
+	})
+	return ctx.Err()
+}
+
+// rowPrediction is the memory of predicting one row.
+type rowPrediction struct {
+	*entryPredictor
+	r            []float64 // D: the row less c, mixed
+	b, e, z      []float64 // m: Q_A'r, gram z - b, z
+	phi, w       []float64 // q
+	tau, trial   []float64 // d
+	g, step      []float64 // d
+	jac, half, h []float64 // m x d, m x d, d x d
+}
+
+func newRowPrediction(p *entryPredictor) *rowPrediction {
+	f := p.f
+	vec := func(n int) []float64 { return make([]float64, n) }
+	return &rowPrediction{
+		entryPredictor: p, r: vec(f.D), b: vec(f.m), e: vec(f.m), z: vec(f.m), phi: vec(f.q), w: vec(f.q),
+		tau: vec(f.d), trial: vec(f.d), g: vec(f.d), step: vec(f.d), jac: vec(f.m * f.d), half: vec(f.m * f.d), h: vec(f.d * f.d),
+	}
+}
+
+// distance predicts each part of x from the others.
+func (p *rowPrediction) distance(x []float64) float64 {
+	f := p.f
+	copy(p.r, x)
+	p.mix.apply(p.r)
+	floats.Sub(p.r, f.c)
+	var sum float64
+	for k := range p.parts {
+		part := &p.parts[k]
+		for a := range p.b {
+			p.b[a] = floats.Dot(f.axis(a)[:part.lo], p.r[:part.lo]) + floats.Dot(f.axis(a)[part.hi:], p.r[part.hi:])
+		}
+		p.begin(part)
+		p.minimise(part)
+		f.coordinates(p.z, p.phi, p.tau)
+		for j := part.lo; j < part.hi; j++ {
+			e := p.r[j]
+			for a, v := range p.z {
+				e -= v * f.axis(a)[j]
+			}
+			sum += e * e
+		}
+	}
+	return math.Sqrt(sum)
+}
+
+// begin sets tau to that of the nearest point of a row that was fitted.
+func (p *rowPrediction) begin(part *entryPart) {
+	f := p.f
+	best, at := math.Inf(1), 0
+	for i, cost := range part.costs {
+		if v := cost - 2*floats.Dot(p.b, p.z0(i)); v < best {
+			best, at = v, i
+		}
+	}
+	copy(p.tau, p.entryPredictor.tau[at*f.d:(at+1)*f.d])
+}
+
+// z0 is z of row i of those fitted.
+func (p *rowPrediction) z0(i int) []float64 { return p.entryPredictor.z[i*p.f.m : (i+1)*p.f.m] }
+
+// value returns the objective at tau without a constant, and leaves gram z - b
+// in e.
+func (p *rowPrediction) value(part *entryPart, tau []float64) float64 {
+	p.f.coordinates(p.z, p.phi, tau)
+	part.times(p.e, p.z)
+	v := floats.Dot(p.e, p.z) - 2*floats.Dot(p.b, p.z)
+	floats.Sub(p.e, p.b)
+	return v + p.penalty(tau)
+}
+
+// minimise does damped Newton steps from tau, in place.
+func (p *rowPrediction) minimise(part *entryPart) {
+	f := p.f
+	value := p.value(part, p.tau)
+	for range maxPredictSteps {
+		p.derivatives(part)
+		newtonStep(p.step, p.h, p.g)
+		slope, t := 2*floats.Dot(p.g, p.step), 1.0
+		next := math.Inf(1)
+		for range 30 {
+			floats.AddScaledTo(p.trial, p.tau, t, p.step)
+			if next = p.value(part, p.trial); next <= value+armijo*t*slope {
+				break
+			}
+			t /= 2
+		}
+		if !(next < value) {
+			return
+		}
+		copy(p.tau, p.trial)
+		value = next
+		if t*floats.Norm(p.step, 2) <= predictPrecision*(floats.Norm(p.tau, 2)+floats.Norm(f.c, 2)*predictPrecision) {
+			return
+		}
+	}
+}
+
+// derivatives writes half of gradient and Hessian at tau, for which e is known.
+func (p *rowPrediction) derivatives(part *entryPart) {
+	f := p.f
+	f.tauGradient(p.g, p.w, p.tau, p.e)
+	f.jacobian(p.jac, p.tau)
+	m, d := f.m, f.d
+	jac := blas64.General{Rows: m, Cols: d, Stride: d, Data: p.jac}
+	half := blas64.General{Rows: m, Cols: d, Stride: d, Data: p.half}
+	blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, blas64.General{Rows: m, Cols: m, Stride: m, Data: part.gram}, jac, 0, half)
+	blas64.Gemm(blas.Trans, blas.NoTrans, 1, jac, half, 0, blas64.General{Rows: d, Cols: d, Stride: d, Data: p.h})
+	f.addCurvature(p.h, p.w)
+	for j := range d {
+		p.g[j] += p.by[j] * (p.tau[j] - p.mean[j])
+		p.h[j*d+j] += p.by[j]
+	}
+}

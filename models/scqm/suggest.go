@@ -1,0 +1,434 @@
+package scqm
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
+
+	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/losses"
+)
+
+// SuggestConfig says which models Suggest compares. The zero value is the default.
+type SuggestConfig struct {
+	// MaxLatent bounds d; 0 stands for 4. No d above D-1 is tried.
+	MaxLatent int
+	// Loss is that of the fits; nil stands for l2.
+	Loss framework.Loss
+	// Folds is the number of parts of the rows, each of which is held out once;
+	// 0 stands for 5.
+	Folds int
+	// MaxRows is the number of rows, drawn at random, beyond which others are
+	// left out; 0 stands for 1000.
+	MaxRows int
+	// Seed makes random choices reproducible.
+	Seed uint64
+	// Threads bounds the goroutines; the result does not depend on it.
+	Threads int
+	// Progress, if not nil, is told the part of the work that is done.
+	Progress func(part float64)
+}
+
+// Defaults of [SuggestConfig].
+const (
+	DefaultMaxLatent   = 4
+	defaultFolds       = 5
+	defaultSuggestRows = 1000
+)
+
+// Trial is a model that Suggest has tried.
+type Trial struct {
+	// Latent is d and Curvature s; s = 0 is a flat sheet, and d = 0 the mean of
+	// the rows.
+	Latent    int `json:"d"`
+	Curvature int `json:"s"`
+	// Predicted is the mean distance of rows that were held out from what is
+	// predicted of them, each part of their entries from the others: the smaller,
+	// the better the model.
+	Predicted float64 `json:"predicted"`
+	// Worse is by how much that is above the best trial, and WorseError the
+	// standard error of the difference.
+	Worse      float64 `json:"worse"`
+	WorseError float64 `json:"worse_error"`
+	// Learned and HeldOut are mean distances from the sheet, of rows it was
+	// fitted to and of others. They fall with every dimension more.
+	Learned float64 `json:"learned"`
+	HeldOut float64 `json:"held_out"`
+	// Singular are the singular values of V Theta', in the metric in which the
+	// columns of Theta are the symmetric matrices A_k, of a fit to all rows;
+	// Effective counts those above a tenth of the largest.
+	Singular  []float64 `json:"singular_values"`
+	Effective int       `json:"s_effective"`
+	// Warning says what is wrong with the fit, as "follows single rows"; "" if
+	// nothing.
+	Warning string `json:"warning,omitempty"`
+
+	rows []float64 // errors of prediction
+}
+
+// Suggestion is a comparison of models.
+type Suggestion struct {
+	Trials []Trial `json:"trials"`
+	// Best is the number of the trial that is recommended.
+	Best int `json:"best"`
+	// Reason is a sentence for people.
+	Reason string `json:"reason"`
+	// Rows is the number of rows that were used.
+	Rows int `json:"rows"`
+}
+
+const (
+	// interpolates is the ratio of learned to held-out distances below which a
+	// model follows single rows.
+	interpolates = 0.5
+	// explodes is the curvature in units of 1 over the spread of the codes from
+	// which on a sheet bends where there are no more than a few rows.
+	explodes = 5
+	// bends is the part of the largest singular value that counts as curvature.
+	bends = 0.1
+	// mixedColumns is the number of columns below which several rotations are
+	// averaged: of few, one can have a column that is all but across the sheet.
+	mixedColumns = 20
+)
+
+// Suggest tries small d, each flat and with 1, 2, 4, ... directions of curvature,
+// by cross-validation of rows and columns: each model is fitted without a part of
+// the rows, and predicts each part of their entries from the others. It recommends
+// the simplest model, that of the smallest d and then of the smallest s, whose
+// error is above the lowest by no more than a standard error of the difference.
+//
+// Predicting entries is needed because the distance of new rows from a sheet falls
+// with every dimension more, of noise or not. It needs entries that tell about
+// each other: with 2 columns it can tell little, with 1 nothing.
+//
+// Source: A. B. Owen and P. O. Perry, Bi-cross-validation of the SVD and the
+// nonnegative matrix factorization, Annals of Applied Statistics 3 (2009).
+func Suggest(ctx context.Context, x Data, c SuggestConfig) (*Suggestion, error) {
+	if err := x.validate(); err != nil {
+		return nil, err
+	}
+	c = c.defaulted(x.D)
+	x = c.sample(x)
+	if x.D < 2 {
+		return nil, fmt.Errorf("scqm: suggest: rows of one column have no sheet; want 2 columns or more: %w", ErrInput)
+	}
+	if c.Folds < 2 || x.N < 2*c.Folds {
+		return nil, fmt.Errorf("scqm: suggest: %d distinct rows in %d parts; want 2 parts or more, of 2 rows or more each: %w", x.N, c.Folds, ErrInput)
+	}
+	s := &Suggestion{Rows: x.N}
+	if err := s.search(ctx, x, c); err != nil {
+		return nil, err
+	}
+	s.recommend(c, x)
+	if !(framework.Point{{s.Trials[s.Best].Predicted}}).Finite() {
+		return nil, errOverflow
+	}
+	return s, nil
+}
+
+func (c SuggestConfig) defaulted(D int) SuggestConfig {
+	c.MaxLatent = min(cmp.Or(c.MaxLatent, DefaultMaxLatent), D-1)
+	c.Folds = cmp.Or(c.Folds, defaultFolds)
+	c.MaxRows = cmp.Or(c.MaxRows, defaultSuggestRows)
+	if c.Loss == nil {
+		c.Loss = losses.L2()
+	}
+	return c
+}
+
+// sample returns distinct rows in random order, no more than MaxRows: of equal
+// rows, one held out would be known from the others.
+func (c SuggestConfig) sample(x Data) Data {
+	if m := merge(x); m != nil {
+		x = m.data
+	}
+	order := rand.New(rand.NewPCG(c.Seed, 0x726f7773)).Perm(x.N)
+	return x.pick(order[:min(c.MaxRows, x.N)])
+}
+
+// pick returns some of the rows.
+func (x Data) pick(rows []int) Data {
+	y := Data{N: len(rows), D: x.D, X: make([]float64, 0, len(rows)*x.D)}
+	for _, i := range rows {
+		y.X = append(y.X, x.Row(i)...)
+		if x.Weights != nil {
+			y.Weights = append(y.Weights, x.Weights[i])
+		}
+	}
+	return y
+}
+
+// search tries models, the simplest first. It leaves out those with more
+// curvature than one that makes things worse for its d, and ends at a d that
+// does.
+func (s *Suggestion) search(ctx context.Context, x Data, c SuggestConfig) error {
+	folds := c.folds(x)
+	try := func(t Trial) (*Trial, error) {
+		if err := t.run(ctx, x, c, folds); err != nil {
+			return nil, fmt.Errorf("scqm: suggest: d = %d, s = %d: %w", t.Latent, t.Curvature, err)
+		}
+		s.Trials = append(s.Trials, t)
+		return &t, nil
+	}
+	best, err := try(Trial{})
+	for d := 1; d <= c.MaxLatent && err == nil; d++ {
+		var here, t *Trial
+		for _, bend := range curvatureGrid(d, x.D) {
+			if t, err = try(Trial{Latent: d, Curvature: bend}); err != nil {
+				return err
+			}
+			if here != nil && t.clearlyAbove(here, x.Weights) {
+				break
+			}
+			if here == nil || t.Predicted < here.Predicted {
+				here = t
+			}
+		}
+		if c.Progress != nil {
+			c.Progress(float64(d*d) / float64(c.MaxLatent*c.MaxLatent))
+		}
+		if d > 1 && here.clearlyAbove(best, x.Weights) {
+			break
+		}
+		if here.Predicted < best.Predicted {
+			best = here
+		}
+	}
+	return err
+}
+
+// curvatureGrid lists the s to try.
+func curvatureGrid(d, D int) []int {
+	list, most := []int{0}, min(vechLen(d), D-d)
+	for s := 1; s < most; s *= 2 {
+		list = append(list, s)
+	}
+	return append(list, most)
+}
+
+// above returns by how much a trial is worse than another, with the standard
+// error of the mean over rows.
+func (t *Trial) above(other *Trial, weights []float64) (mean, deviation float64) {
+	diff := make([]float64, len(t.rows))
+	floats.SubTo(diff, t.rows, other.rows)
+	w := shares(weights, len(diff))
+	mean = stat.Mean(diff, w)
+	for i, v := range diff {
+		deviation = math.Hypot(deviation, w[i]*(v-mean))
+	}
+	return mean, deviation / float64(len(diff))
+}
+
+// clearlyAbove says that a trial is worse by more than chance.
+func (t *Trial) clearlyAbove(other *Trial, weights []float64) bool {
+	mean, deviation := t.above(other, weights)
+	return mean > 2*deviation
+}
+
+// fold is a part of the rows, with rotations of the columns.
+type fold struct {
+	held          []int
+	learned, test Data
+	turns         []*mixing
+}
+
+// folds cut the rows, which are in random order.
+func (c SuggestConfig) folds(x Data) []fold {
+	rng := rand.New(rand.NewPCG(c.Seed, 0x6d6978))
+	var list []fold
+	for k := range c.Folds {
+		var held, rest []int
+		for i := range x.N {
+			if i%c.Folds == k {
+				held = append(held, i)
+			} else {
+				rest = append(rest, i)
+			}
+		}
+		f := fold{held: held, learned: x.pick(rest), test: x.pick(held)}
+		for range 1 + mixedColumns/x.D {
+			f.turns = append(f.turns, newMixing(x.D, rng))
+		}
+		list = append(list, f)
+	}
+	return list
+}
+
+// run fits the model without each part of the rows in turn, and then to all.
+func (t *Trial) run(ctx context.Context, x Data, c SuggestConfig, folds []fold) error {
+	t.rows = make([]float64, x.N)
+	var held []float64
+	weights := []float64(nil)
+	for _, f := range folds {
+		predicted, off, err := t.cross(ctx, c, f)
+		if err != nil {
+			return err
+		}
+		for k, i := range f.held {
+			t.rows[i] = predicted[k]
+		}
+		held = append(held, off...)
+		weights = append(weights, f.test.Weights...)
+	}
+	t.Predicted, t.HeldOut = stat.Mean(t.rows, x.Weights), stat.Mean(held, weights)
+	m, learned, err := t.fit(ctx, x, c)
+	if err != nil {
+		return err
+	}
+	t.Singular = []float64{}
+	t.Learned = stat.Mean(learned, x.Weights)
+	if m != nil {
+		if t.Curvature > 0 {
+			t.Singular, t.Effective = m.bendingValues()
+		}
+		t.warn(m)
+	}
+	return nil
+}
+
+// suggestLimits are those of fits that are only compared.
+var suggestLimits = framework.Options{MaxIterations: 100, MinRelativeDecrease: 1e-5}
+
+// fit returns a model, nil for the mean, and the distances of the rows from it.
+func (t *Trial) fit(ctx context.Context, x Data, c SuggestConfig) (*Model, []float64, error) {
+	y := slices.Repeat(weightedMean(x), x.N)
+	if t.Latent == 0 {
+		return nil, rowDistances(x, y), nil
+	}
+	fit, err := Learn(ctx, x, Config{
+		Latent: t.Latent, Curvature: t.Curvature, Linear: t.Curvature == 0, Loss: c.Loss, Threads: c.Threads, Options: suggestLimits,
+	})
+	if err == nil {
+		err = ctx.Err()
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	y, err = fit.Model.Reconstruct(ctx, fit.Model.Tau, c.Threads)
+	return fit.Model, rowDistances(x, y), err
+}
+
+// cross returns, for the rows of a fold, distances from what is predicted and
+// from the sheet that was fitted to the others.
+func (t *Trial) cross(ctx context.Context, c SuggestConfig, f fold) (predicted, off []float64, err error) {
+	m, learned, err := t.fit(ctx, f.learned, c)
+	if err != nil {
+		return nil, nil, err
+	}
+	if m == nil {
+		off = rowDistances(f.test, slices.Repeat(weightedMean(f.learned), f.test.N))
+		return off, off, nil
+	}
+	y, err := m.Project(ctx, f.test, c.Threads)
+	if err != nil {
+		return nil, nil, err
+	}
+	slices.Sort(learned)
+	across := max(1, min(m.D, f.learned.N-1)-m.Latent)
+	noise := learned[len(learned)/2] / math.Sqrt(float64(across))
+	predicted = make([]float64, f.test.N)
+	for _, turn := range f.turns {
+		if err := newEntryPredictor(m, turn, noise).addErrors(ctx, predicted, f.test, c.Threads); err != nil {
+			return nil, nil, err
+		}
+	}
+	floats.Scale(1/float64(len(f.turns)), predicted)
+	return predicted, rowDistances(f.test, y), nil
+}
+
+func rowDistances(x Data, y []float64) []float64 {
+	list := make([]float64, x.N)
+	for i := range list {
+		list[i] = floats.Distance(x.Row(i), y[i*x.D:(i+1)*x.D], 2)
+	}
+	return list
+}
+
+// warn looks for signs of a bad fit.
+func (t *Trial) warn(m *Model) {
+	switch {
+	case t.Learned < interpolates*t.HeldOut:
+		t.Warning = "follows single rows"
+	case t.Effective > 0 && t.Singular[0]*m.spread() > explodes:
+		t.Warning = "has a curvature that explodes"
+	}
+}
+
+// recommend picks the simplest trial that is as good as the best.
+func (s *Suggestion) recommend(c SuggestConfig, x Data) {
+	lowest := 0
+	for k, t := range s.Trials {
+		if t.Predicted < s.Trials[lowest].Predicted {
+			lowest = k
+		}
+	}
+	s.Best = lowest
+	for k := range s.Trials {
+		t := &s.Trials[k]
+		t.Worse, t.WorseError = t.above(&s.Trials[lowest], x.Weights)
+		if s.Best == lowest && k < lowest && t.Worse <= t.WorseError {
+			s.Best = k
+		}
+	}
+	s.Reason = s.reason(lowest, c, x.D)
+}
+
+func (s *Suggestion) reason(lowest int, c SuggestConfig, D int) string {
+	t, low := s.Trials[s.Best], s.Trials[lowest]
+	why := fmt.Sprintf("%s: it predicts entries of rows held out best, at a distance of %.4g", t.name(), t.Predicted)
+	switch {
+	case t.Latent == 0:
+		why = "no sheet: none predicts entries of rows held out better than the mean of the rows does, by more than a standard error; the rows look like noise in all directions"
+	case s.Best != lowest:
+		why = fmt.Sprintf("%s: the simplest model that predicts entries of rows held out, at a distance of %.4g, as well as the best, %s with %.4g, but for a standard error",
+			t.name(), t.Predicted, low.name(), low.Predicted)
+	}
+	if t.Warning != "" {
+		why += "; but the fit " + t.Warning
+	}
+	if t.Latent == c.MaxLatent && t.Latent < D-1 {
+		why += "; this is the largest d tried, and a larger one may be better"
+	}
+	if D == 2 {
+		why += "; rows of 2 entries tell little about d and s"
+	}
+	return why
+}
+
+func (t *Trial) name() string {
+	switch {
+	case t.Latent == 0:
+		return "the mean"
+	case t.Curvature == 0:
+		return fmt.Sprintf("d = %d, flat", t.Latent)
+	}
+	return fmt.Sprintf("d = %d, s = %d", t.Latent, t.Curvature)
+}
+
+// bendingValues returns the singular values of V Theta' and how many of them
+// are more than a part of the largest. In canonical form the columns of Theta
+// are the singular vectors times the values.
+func (m *Model) bendingValues() (values []float64, effective int) {
+	values = make([]float64, m.Curvature)
+	for i, v := range m.Theta {
+		k := i % m.Curvature
+		values[k] = math.Hypot(values[k], v*math.Sqrt(vechWeight(m.Latent, i/m.Curvature)))
+	}
+	for _, v := range values {
+		if v > bends*floats.Max(values) {
+			effective++
+		}
+	}
+	return values, effective
+}
+
+// spread is the root mean square of the codes.
+func (m *Model) spread() float64 {
+	return floats.Norm(m.Tau, 2) / math.Sqrt(float64(len(m.Tau)/m.Latent))
+}

@@ -1,0 +1,188 @@
+package scqm
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/scqm/scqm/losses"
+)
+
+// truths are surfaces with their d and s; a, b and c are uniform on [-2, 2].
+var truths = []struct {
+	name    string
+	D, d, s int
+	noise   float64
+	surface func(r []float64, a, b, c float64)
+}{
+	{"noise", 10, 0, 0, 0.1, func([]float64, float64, float64, float64) {}},
+	{"line", 10, 1, 0, 0.1, func(r []float64, a, _, _ float64) { r[0] = a }},
+	{"parabola", 10, 1, 1, 0.1, func(r []float64, a, _, _ float64) { r[0], r[1] = a, a*a/2 }},
+	{"arc", 10, 1, 1, 0.05, func(r []float64, a, _, _ float64) { r[0], r[1] = math.Sincos(a * math.Pi / 4) }},
+	{"plane", 10, 2, 0, 0.1, func(r []float64, a, b, _ float64) { r[0], r[1] = a, 0.7*b }},
+	{"bowl", 10, 2, 1, 0.1, func(r []float64, a, b, _ float64) { r[0], r[1], r[2] = a, b, (a*a+b*b)/3 }},
+	{"two bends", 10, 2, 2, 0.1, func(r []float64, a, b, _ float64) { r[0], r[1], r[2], r[3] = a, b, (a*a+b*b)/3, a*b/3 }},
+	{"three bends", 10, 2, 3, 0.1, func(r []float64, a, b, _ float64) {
+		r[0], r[1], r[2], r[3], r[4] = a, b, a*a/3, a*b/3, b*b/3
+	}},
+	{"part of a sphere", 3, 2, 1, 0.03, func(r []float64, a, b, _ float64) {
+		r[0], r[1] = a/3, b/3
+		r[2] = math.Sqrt(1 - (a*a+b*b)/9)
+	}},
+}
+
+// surfaceRows are noisy rows of a truth, turned so that no column is special.
+func surfaceRows(k, n int, seed uint64) Data {
+	c := truths[k]
+	rng := rand.New(rand.NewPCG(seed, 9))
+	x := Data{N: n, D: c.D, X: make([]float64, n*c.D)}
+	turn := newMixing(c.D, rng)
+	u := func() float64 { return 4*rng.Float64() - 2 }
+	for i := range n {
+		c.surface(x.Row(i), u(), u(), u())
+		turn.apply(x.Row(i))
+		for j := range c.D {
+			x.Row(i)[j] += c.noise * rng.NormFloat64()
+		}
+	}
+	return x
+}
+
+// Suggest finds the d and s of surfaces, and that there is none.
+func TestSuggest(t *testing.T) {
+	seeds := uint64(3)
+	if racing { // which tells nothing about the answer
+		seeds = 1
+	}
+	for k, c := range truths {
+		for seed := range seeds {
+			s, err := Suggest(t.Context(), surfaceRows(k, 120, seed), SuggestConfig{MaxLatent: 3, Seed: seed})
+			require.NoError(t, err)
+			best := s.Trials[s.Best]
+			assert.Equal(t, []int{c.d, c.s}, []int{best.Latent, best.Curvature}, "%s, seed %d: %s", c.name, seed, s.Reason)
+			assert.LessOrEqual(t, best.Effective, c.s)
+			assert.Empty(t, best.Warning)
+			assert.Contains(t, s.Reason, best.name()[:2])
+		}
+	}
+}
+
+// Rows of two entries are too short to be sure.
+func TestSuggestInThePlane(t *testing.T) {
+	s, err := Suggest(t.Context(), arc(1, 100, 0.02), SuggestConfig{})
+	require.NoError(t, err)
+	assert.Equal(t, 1, s.Trials[s.Best].Latent)
+	assert.Contains(t, s.Reason, "; rows of 2 entries tell little about d and s")
+}
+
+// A bound that is reached is named.
+func TestSuggestNamesItsBound(t *testing.T) {
+	s, err := Suggest(t.Context(), surfaceRows(4, 60, 1), SuggestConfig{MaxLatent: 1})
+	require.NoError(t, err)
+	assert.Contains(t, s.Reason, "; this is the largest d tried, and a larger one may be better")
+}
+
+// A model with more dimensions is always nearer to rows that were held out, but
+// predicts no better: the measure that Suggest does not go by, and that it does.
+func TestSuggestIsNotFooledByDimensions(t *testing.T) {
+	s, err := Suggest(t.Context(), surfaceRows(1, 150, 1), SuggestConfig{MaxLatent: 2})
+	require.NoError(t, err)
+	var line, plane Trial
+	for _, trial := range s.Trials {
+		switch {
+		case trial.Latent == 1 && trial.Curvature == 0:
+			line = trial
+		case trial.Latent == 2 && trial.Curvature == 0:
+			plane = trial
+		}
+	}
+	assert.Less(t, plane.HeldOut, 0.98*line.HeldOut)
+	assert.Greater(t, plane.Predicted, line.Predicted)
+}
+
+// Results depend on the seed and not on threads, scale, place or repetition of
+// rows.
+func TestSuggestInvariances(t *testing.T) {
+	x := surfaceRows(2, 60, 4)
+	c := SuggestConfig{MaxLatent: 2, Threads: 1}
+	one, err := Suggest(t.Context(), x, c)
+	require.NoError(t, err)
+	c.Threads = 3
+	again, err := Suggest(t.Context(), x, c)
+	require.NoError(t, err)
+	assert.Equal(t, one, again)
+
+	twice := Data{N: 120, D: x.D, X: append(append([]float64(nil), x.X...), x.X...)}
+	weighted := Data{N: 60, D: x.D, X: x.X, Weights: make([]float64, 60)}
+	floats.AddConst(2, weighted.Weights)
+	repeated, err := Suggest(t.Context(), twice, c)
+	require.NoError(t, err)
+	assert.Equal(t, 60, repeated.Rows)
+	heavy, err := Suggest(t.Context(), weighted, c)
+	require.NoError(t, err)
+	for k, trial := range repeated.Trials[:2] {
+		assert.InEpsilon(t, heavy.Trials[k].Predicted, trial.Predicted, 0.05)
+	}
+
+	far := Data{N: x.N, D: x.D, X: make([]float64, len(x.X))}
+	floats.ScaleTo(far.X, 1e6, x.X)
+	floats.AddConst(1e7, far.X)
+	moved, err := Suggest(t.Context(), far, c)
+	require.NoError(t, err)
+	require.Equal(t, one.Best, moved.Best)
+	assert.InEpsilon(t, 1e6*one.Trials[one.Best].Predicted, moved.Trials[one.Best].Predicted, 1e-3)
+}
+
+// The minimum of a row is that of a fine grid.
+func TestEntryPredictorFindsTheMinimum(t *testing.T) {
+	x := surfaceRows(2, 80, 2)
+	m := learn(t, x, Config{Latent: 1, Loss: losses.L2()}).Model
+	p := newEntryPredictor(m, newMixing(x.D, rand.New(rand.NewPCG(1, 1))), 0.1)
+	r := newRowPrediction(p)
+	for i := range 10 {
+		r.distance(surfaceRows(2, 10, 3).Row(i))
+		part := &p.parts[len(p.parts)-1]
+		found, best := r.value(part, append([]float64(nil), r.tau...)), math.Inf(1)
+		for k := range 4001 {
+			best = min(best, r.value(part, []float64{8 * (float64(k)/4000 - 0.5)}))
+		}
+		assert.LessOrEqual(t, found, best+1e-9*math.Abs(best))
+	}
+}
+
+// A rotation keeps lengths and angles, and gives every column its share.
+func TestMixing(t *testing.T) {
+	for _, D := range []int{1, 2, 3, 7, 64, 100} {
+		m := newMixing(D, rand.New(rand.NewPCG(1, 2)))
+		a, b := gaussians(1, D), gaussians(2, D)
+		want := []float64{floats.Dot(a, a), floats.Dot(a, b)}
+		m.apply(a)
+		m.apply(b)
+		assert.InDeltaSlice(t, want, []float64{floats.Dot(a, a), floats.Dot(a, b)}, 1e-12*float64(D))
+		if D < 64 {
+			continue
+		}
+		for j := range D {
+			e := make([]float64, D)
+			e[j] = 1
+			m.apply(e)
+			assert.Less(t, floats.Norm(e, math.Inf(1)), 0.6, "column %d of %d", j, D)
+		}
+	}
+}
+
+func TestSuggestRefusals(t *testing.T) {
+	for _, x := range []Data{{N: 20, D: 1, X: gaussians(1, 20)}, {N: 9, D: 3, X: gaussians(1, 27)}, {}, {N: 12, D: 2, X: make([]float64, 24)}} {
+		_, err := Suggest(t.Context(), x, SuggestConfig{})
+		require.ErrorIs(t, err, ErrInput)
+	}
+	stopped, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := Suggest(stopped, surfaceRows(1, 40, 1), SuggestConfig{})
+	require.ErrorIs(t, err, context.Canceled)
+}
