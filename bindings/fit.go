@@ -11,8 +11,12 @@ import (
 	"github.com/scqm/scqm/solvers"
 )
 
-// solverAuto leaves the choice of the solver to the model.
-const solverAuto = "auto"
+// solverAuto leaves the choice of the solver to the model, lossAuto that of the
+// loss to the residuals.
+const (
+	solverAuto = "auto"
+	lossAuto   = "auto"
+)
 
 // fitSettings are the settings of [StartFit]; what is left out has the default
 // of scqm.Config.
@@ -104,10 +108,14 @@ func (s fitSettings) fit(j *job, data scqm.Data, precision uint64) (*scqm.Fit, e
 	if err != nil {
 		return nil, err
 	}
-	if config.Loss, err = s.Loss.build(j, precision, &data, s.Latent); err != nil {
-		return nil, err
+	learn := scqm.LearnLoss
+	if s.Loss.Python || s.Loss.Name != lossAuto {
+		learn = scqm.Learn
+		if config.Loss, err = s.Loss.build(j, precision, &data, s.Latent); err != nil {
+			return nil, err
+		}
 	}
-	fit, err := scqm.Learn(j.ctx, data, config)
+	fit, err := learn(j.ctx, data, config)
 	if err != nil {
 		return nil, err
 	}

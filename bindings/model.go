@@ -75,6 +75,7 @@ func (s modelSettings) build(j *job, parts []uint64, rows int64) (*scqm.Model, e
 //	reconstruct  coordinates tau to rows f(tau)
 //	project      rows of length D to the nearest rows of the sheet
 //	losses       rows of length D to the losses of their projections, one each
+//	parts        coordinates tau to the parts of noise left in residuals there
 //
 // x holds the rows, out is the destination. It returns 1.
 func StartMap(number int64, act, settings string, parts, x uint64, rows int64, out uint64) (int64, error) {
@@ -145,6 +146,9 @@ var acts = map[string]act{
 		return m.Project(j.ctx, rowsOf(m, x), threads)
 	}},
 	"losses": {ambient, singleton, projectionLosses},
+	"parts": {latent, ambient, func(_ *job, m *scqm.Model, x []float64, _ int) ([]float64, error) {
+		return m.ResidualParts(x), nil
+	}},
 }
 
 func (a act) arrays(s modelSettings, x uint64, rows int64, out uint64) (from, to []float64, err error) {

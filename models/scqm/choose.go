@@ -31,7 +31,7 @@ func LearnLoss(ctx context.Context, x Data, c Config) (*Fit, error) {
 	}
 	floats.Sub(residuals, x.X)
 	m := first.Model
-	choice, err := losses.Choose(residuals, m.residualParts(), m.D, m.Latent)
+	choice, err := losses.Choose(residuals, m.ResidualParts(m.Tau), m.D, m.Latent)
 	if err != nil {
 		return first, fmt.Errorf("scqm: %w: %w", err, ErrInput)
 	}
@@ -46,14 +46,16 @@ func LearnLoss(ctx context.Context, x Data, c Config) (*Fit, error) {
 	return fit, err
 }
 
-// residualParts returns which part of the variance of each entry of the rows the
-// fit leaves in their residuals: 1 less the diagonal of the projector on the
-// tangent space, times what the parameters in common leave of the rest.
-func (m *Model) residualParts() []float64 {
+// ResidualParts returns, n x D, which part of the variance of the noise a fit to
+// rows leaves in the residuals of each, given their latent coordinates tau, n x d:
+// 1 less the diagonal of the projector on the tangent space, times what the
+// parameters in common leave of the rest. [losses.EstimatePower] and
+// [losses.Choose] take it.
+func (m *Model) ResidualParts(tau []float64) []float64 {
 	f := m.sheet()
-	n := len(m.Tau) / f.d
+	n := len(tau) / f.d
 	// c, the frame without the rotations that tau takes up, and Theta.
-	s := m.Meta.Effective
+	s := m.bent()
 	common := float64(f.D + (f.D-f.d)*(f.d+s) + f.d*(f.d+1)/2*s)
 	rest := max(0.01, 1-common/float64(n*(f.D-f.d)))
 	parts := make([]float64, n*f.D)
@@ -61,7 +63,7 @@ func (m *Model) residualParts() []float64 {
 	var factor mat.Cholesky
 	across, solved := mat.NewVecDense(f.d, nil), mat.NewVecDense(f.d, nil)
 	for i := range n {
-		f.jacobian(e.RawMatrix().Data, m.Tau[i*f.d:(i+1)*f.d])
+		f.jacobian(e.RawMatrix().Data, tau[i*f.d:(i+1)*f.d])
 		gram.SymOuterK(1, e.T())
 		tangent := factor.Factorize(gram)
 		for j := range f.D {
@@ -79,4 +81,19 @@ func (m *Model) residualParts() []float64 {
 		}
 	}
 	return parts
+}
+
+// bent counts the directions into which the sheet bends at all.
+func (m *Model) bent() int {
+	used := make([]bool, m.Curvature)
+	for i, v := range m.Theta {
+		used[i%m.Curvature] = used[i%m.Curvature] || v != 0
+	}
+	count := 0
+	for _, u := range used {
+		if u {
+			count++
+		}
+	}
+	return count
 }

@@ -5,7 +5,8 @@
 
 :class:`SCQM` learns a curved sheet of low dimension from noisy rows, and
 :class:`ManifoldDenoiser` moves rows onto the surface near which they scatter.
-Both follow the conventions of scikit-learn. :mod:`scqm.losses` has the losses and
+Both follow the conventions of scikit-learn. :func:`suggest` says which
+dimensions to take. :mod:`scqm.losses` has the losses and
 the way to write your own, :mod:`scqm.solvers` the same for solvers,
 :mod:`scqm.datasets` data to try things on, and :mod:`scqm.plot` pictures.
 """
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from ._denoiser import DenoiseReport, ManifoldDenoiser
     from ._estimator import SCQM, load
     from ._native import blas
+    from ._suggest import Suggestion, suggest
     from .exceptions import (
         BudgetError,
         FileError,
@@ -50,6 +52,7 @@ __all__ = [
     "Problem",
     "ScqmError",
     "Solver",
+    "Suggestion",
     "__version__",
     "blas",
     "datasets",
@@ -59,6 +62,7 @@ __all__ = [
     "plot",
     "plugin",
     "solvers",
+    "suggest",
 ]
 
 # Modules are imported when they are first used: a plugin needs scqm.plugin
@@ -71,6 +75,8 @@ _HOMES = {
     "SCQM": "_estimator",
     "blas": "_native",
     "load": "_estimator",
+    "Suggestion": "_suggest",
+    "suggest": "_suggest",
     "Loss": "losses",
     "Problem": "solvers",
     "Solver": "solvers",

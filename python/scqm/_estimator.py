@@ -55,7 +55,9 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
     loss : str, Loss or callable, default="l2"
         Loss of a residual row: a name of :func:`scqm.losses.names`, a
         :class:`scqm.losses.Loss`, or a function that takes residual rows
-        (n, D) and returns values (n,) and gradients (n, D).
+        (n, D) and returns values (n,) and gradients (n, D). "auto" fits with
+        "l2", chooses a loss by the residuals, and fits again where that is
+        another: see ``loss_`` and ``loss_reason_``.
     p : float, optional
         Power of the loss "lp", at least 1.
     delta : float, optional
@@ -124,6 +126,8 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
         Norms of the gradients with respect to c, Q, Theta and tau, per row.
     loss_ : Loss
         The loss, with the parameters used.
+    loss_reason_ : str or None
+        Why the residuals chose it, where loss="auto".
     solver_ : str
         The name of the solver used.
     n_features_in_ : int
@@ -219,7 +223,12 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
             The loss gave NaN or infinite values.
         """
         settings = self._settings()
-        loss = losses.resolve(self.loss, self.p, self.delta, self.precision)
+        automatic = isinstance(self.loss, str) and self.loss == losses.AUTO
+        # The first fit is with l2, which takes no parameters either.
+        first = "l2" if automatic else self.loss
+        loss = losses.resolve(
+            first, self.p, self.delta, self.precision, shown=self.loss
+        )
         rows = _rows(self, X, reset=True, ensure_min_samples=2)
         if settings["d"] > rows.shape[1]:
             raise InputError(
@@ -232,9 +241,13 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
                     sample_weight, rows, dtype=np.float64, ensure_non_negative=True
                 )
             )
-        settings["loss"] = loss._choice()
+        settings["loss"] = {"name": losses.AUTO} if automatic else loss._choice()
         report, arrays = self._run(settings, loss, rows, weights)
+        if automatic:
+            loss = losses.from_report(report["loss"], None) or loss
         self._take(report, arrays, loss)
+        if automatic:
+            self.loss_reason_ = self.notes_[-1]
         if self.status_ in ("max_iter", "max_evaluations"):
             warnings.warn(f"SCQM: {self.message_}", ConvergenceWarning, stacklevel=2)
         return self
@@ -323,6 +336,38 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
         if sample_weight is not None:
             weights = _check_sample_weight(sample_weight, rows, dtype=np.float64)
         return -float(np.average(values, weights=weights))
+
+    def residual_parts(self) -> Array:
+        """Return which part of the noise the fit has left in each residual.
+
+        A fit takes from every row what is along the sheet, so that residuals have
+        less variance than the noise, and other tails.
+        :func:`scqm.losses.estimate_power` and :func:`scqm.losses.choose` allow for
+        that.
+
+        Returns
+        -------
+        ndarray of shape (n, D)
+            For the residuals ``inverse_transform(embedding_) - X`` the variance
+            that is left, as a part of that of the noise.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from scqm import SCQM
+        >>> from scqm.losses import estimate_power
+        >>> t = np.random.default_rng(0).uniform(-1, 1, (300, 1))
+        >>> noise = np.random.default_rng(1).laplace(scale=0.1, size=(300, 10))
+        >>> X = t + noise
+        >>> model = SCQM(1, linear=True).fit(X)
+        >>> residuals = model.inverse_transform(model.embedding_) - X
+        >>> power = estimate_power(residuals, model.residual_parts())
+        >>> abs(power.p - 1) < 2 * power.p_error
+        True
+        """
+        check_is_fitted(self)
+        tau = _native.contiguous(self.embedding_)
+        return self._map("parts", tau, self.components_.shape[1])
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a file, the same as the program scqm writes.
@@ -460,6 +505,7 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
         if isinstance(loss, losses.Huber):
             loss = losses.Huber(report["loss"]["params"]["delta"])
         self.loss_ = loss
+        self.loss_reason_: str | None = None
 
     def _model_settings(self) -> dict[str, Any]:
         d, D = self.components_.shape

@@ -57,10 +57,14 @@ class PartProgress:
         What is being done.
     verbose : bool
         Whether to show anything.
+    owner : str
+        Who does it.
     """
 
-    def __init__(self, act: str, verbose: bool) -> None:
-        self._label = f"ManifoldDenoiser: {act}"
+    def __init__(
+        self, act: str, verbose: bool, owner: str = "ManifoldDenoiser"
+    ) -> None:
+        self._label = f"{owner}: {act}"
         self._verbose = verbose
         self._bar: Any = None
         self._shown = 0.0

@@ -1,0 +1,223 @@
+"""Which d and s to take."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.utils import check_array
+from sklearn.utils.validation import _check_sample_weight
+
+from . import _core, _native, losses
+from ._estimator import _integer, _refuse, _seed, _threads, _truth
+from ._native import Job, address, call
+from ._progress import PartProgress
+
+__all__ = ["Suggestion", "suggest"]
+
+COLUMNS = {
+    "d": "d",
+    "s": "s",
+    "predicted": "predicted",
+    "worse": "above best",
+    "worse_error": "±",
+    "learned": "learned",
+    "held_out": "held out",
+    "s_effective": "s used",
+}
+
+
+@dataclass(frozen=True)
+class Suggestion:
+    """A comparison of models, and the one to take.
+
+    Attributes
+    ----------
+    n_components : int
+        The d to take; 0 where no sheet is better than the mean of the rows.
+    n_curvature : int
+        The s to take; 0 for a flat sheet.
+    reason : str
+        Why, in a sentence.
+    table : list of dict
+        The models compared, the simplest first: "d" and "s" (0: flat); "predicted",
+        the mean distance of held-out rows from what is predicted of them, each
+        part of their entries from the others; "worse", by how much that is above
+        the best, with the standard error "worse_error"; "learned" and "held_out",
+        mean distances from the sheet of rows it was fitted to and of others;
+        "singular_values" of V Theta', by which the sheet of all rows bends, and
+        "s_effective", how many are above a tenth of the largest; "warning", ""
+        where there is none.
+    best : int
+        The number of the model to take in the table.
+    n_samples : int
+        Number of rows that were looked at.
+    """
+
+    n_components: int
+    n_curvature: int
+    reason: str
+    table: list[dict[str, Any]]
+    best: int
+    n_samples: int
+
+    @property
+    def params(self) -> dict[str, Any]:
+        """The parameters of :class:`scqm.SCQM` that make this model.
+
+        A flat sheet is linear. Where no sheet is better than the mean, they are
+        those of a line.
+        """
+        if self.n_curvature:
+            return {"n_components": self.n_components, "n_curvature": self.n_curvature}
+        return {"n_components": max(self.n_components, 1), "linear": True}
+
+    def __repr__(self) -> str:
+        lines = [["", *COLUMNS.values(), "warning"]]
+        for k, row in enumerate(self.table):
+            cells = [row[name] for name in COLUMNS]
+            lines.append(
+                [
+                    "*" if k == self.best else "",
+                    *(f"{v:.4g}" if isinstance(v, float) else str(v) for v in cells),
+                    row["warning"],
+                ]
+            )
+        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+        text = [
+            "  ".join(c.ljust(w) for c, w in zip(line, widths, strict=True)).rstrip()
+            for line in lines
+        ]
+        return "\n".join([*text, "", self.reason])
+
+
+def suggest(
+    X: npt.ArrayLike,
+    *,
+    max_components: int | None = None,
+    loss: losses.LossLike = "l2",
+    p: float | None = None,
+    delta: float | None = None,
+    precision: npt.ArrayLike | None = None,
+    folds: int = 5,
+    max_samples: int = 1000,
+    sample_weight: npt.ArrayLike | None = None,
+    random_state: int | np.random.RandomState | None = None,
+    n_threads: int | None = None,
+    verbose: bool = False,
+) -> Suggestion:
+    """Compare models with few latent dimensions, and recommend d and s.
+
+    Each model is fitted without a part of the rows, and predicts each part of
+    their entries from the others, after a random rotation of the columns [1]_.
+    The model to take is the simplest, that of the smallest d and then of the
+    smallest s, whose error is above the lowest by no more than a standard error
+    of the difference. The distance of new rows from a sheet would not do: it
+    falls with every dimension more, of noise or not.
+
+    Parameters
+    ----------
+    X : array-like of shape (n, D)
+        One sample per row, of at least 2 columns. With 2, entries tell little
+        about each other.
+    max_components : int, optional
+        Largest d to try; by default 4, or D - 1 if that is less.
+    loss, p, delta, precision
+        The loss of the fits, as for :class:`scqm.SCQM`, but not "auto".
+    folds : int, default=5
+        Number of parts of the rows, each of which is held out once.
+    max_samples : int, default=1000
+        Rows to look at, drawn at random if there are more. Equal rows count as
+        one.
+    sample_weight : array-like of shape (n,), optional
+        Weights of the rows, at least 0.
+    random_state : int, RandomState or None, default=None
+        Seed of random choices. None stands for 0.
+    n_threads : int, optional
+        Threads to use, as for :class:`scqm.SCQM`; the result does not depend on
+        it.
+    verbose : bool, default=False
+        Show progress.
+
+    Returns
+    -------
+    Suggestion
+        The table and the recommendation; its text shows both.
+
+    Raises
+    ------
+    InputError
+        Data or parameters that cannot be used; a ValueError.
+
+    References
+    ----------
+    .. [1] A. B. Owen and P. O. Perry, Bi-cross-validation of the SVD and the
+       nonnegative matrix factorization, Annals of Applied Statistics 3 (2009).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import scqm
+    >>> rng = np.random.default_rng(0)
+    >>> t = rng.uniform(-2, 2, 100)
+    >>> X = np.zeros((100, 6))
+    >>> X[:, 0], X[:, 1] = t, t**2 / 2
+    >>> X += rng.normal(scale=0.1, size=X.shape)
+    >>> s = scqm.suggest(X)
+    >>> s.n_components, s.n_curvature
+    (1, 1)
+    >>> model = scqm.SCQM(**s.params).fit(X)
+    """
+    _refuse(X)
+    rows = _native.contiguous(check_array(X, dtype=np.float64, order="C"))
+    weights = None
+    if sample_weight is not None:
+        weights = _native.contiguous(
+            _check_sample_weight(
+                sample_weight, rows, dtype=np.float64, ensure_non_negative=True
+            )
+        )
+    resolved = losses.resolve(loss, p, delta, precision)
+    settings = {
+        "max_components": 0
+        if max_components is None
+        else _integer("max_components", max_components, 1),
+        "folds": _integer("folds", folds, 2),
+        "max_rows": _integer("max_samples", max_samples, 1),
+        "loss": resolved._choice(),
+        "seed": _seed(random_state),
+        "threads": _threads(n_threads),
+    }
+    matrix = resolved._matrix()
+    with (
+        Job(
+            rows,
+            weights,
+            matrix,
+            answer=lambda job, state: losses.answer(resolved, job, state),
+        ) as job,
+        PartProgress("suggest", _truth("verbose", verbose), "scqm") as progress,
+    ):
+        job.start(
+            _core.bindings_StartSuggest,
+            json.dumps(settings),
+            address(rows),
+            len(rows),
+            rows.shape[1],
+            address(weights),
+            address(matrix),
+        ).wait(progress=progress)
+        report = json.loads(call(_core.bindings_SuggestReport, job.number))
+    table = [{"warning": "", **trial} for trial in report["trials"]]
+    best = table[report["best"]]
+    return Suggestion(
+        n_components=best["d"],
+        n_curvature=best["s"],
+        reason=report["reason"],
+        table=table,
+        best=report["best"],
+        n_samples=report["rows"],
+    )
