@@ -1,8 +1,10 @@
 package scqm
 
 import (
+	"flag"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -13,28 +15,36 @@ import (
 	"github.com/scqm/scqm/losses"
 )
 
+// The names of losses by what they look at.
+var (
+	radial    = []string{"l2", "squared_l2", "huber"}
+	entrywise = []string{"l1", "lp"}
+	either    = append(slices.Clone(radial), entrywise...)
+)
+
 // noises fill rows of length D with noise of about unit size.
 var noises = []struct {
-	name string
-	draw func(dst []float64, D int, rng *rand.Rand) error
+	name   string
+	losses []string // that may be chosen
+	draw   func(dst []float64, D int, rng *rand.Rand) error
 }{
-	{"Gaussian", func(dst []float64, _ int, rng *rand.Rand) error {
+	{"Gaussian", radial, func(dst []float64, _ int, rng *rand.Rand) error {
 		return losses.GeneralizedGaussianNoise(dst, 2, math.Sqrt2, rng)
 	}},
-	{"Laplace", func(dst []float64, _ int, rng *rand.Rand) error {
+	{"Laplace", entrywise, func(dst []float64, _ int, rng *rand.Rand) error {
 		return losses.GeneralizedGaussianNoise(dst, 1, 1, rng)
 	}},
-	{"radial Laplace", func(dst []float64, D int, rng *rand.Rand) error {
+	{"radial Laplace", radial, func(dst []float64, D int, rng *rand.Rand) error {
 		return losses.RadialLaplaceNoise(dst, D, 1/math.Sqrt(float64(D)), rng)
 	}},
-	{"Student t, 3 degrees of freedom", func(dst []float64, _ int, rng *rand.Rand) error {
+	{"Student t, 3 degrees of freedom", either, func(dst []float64, _ int, rng *rand.Rand) error {
 		for i := range dst {
 			a, b, c := rng.NormFloat64(), rng.NormFloat64(), rng.NormFloat64()
 			dst[i] = rng.NormFloat64() / math.Sqrt((a*a+b*b+c*c)/3)
 		}
 		return nil
 	}},
-	{"10 % outliers", func(dst []float64, D int, rng *rand.Rand) error {
+	{"10 % outliers", radial, func(dst []float64, D int, rng *rand.Rand) error {
 		for i := range dst {
 			dst[i] = rng.NormFloat64()
 			if i/D%10 == 0 {
@@ -43,7 +53,7 @@ var noises = []struct {
 		}
 		return nil
 	}},
-	{"uniform", func(dst []float64, _ int, rng *rand.Rand) error {
+	{"uniform", []string{"lp"}, func(dst []float64, _ int, rng *rand.Rand) error {
 		for i := range dst {
 			dst[i] = math.Sqrt(3) * (2*rng.Float64() - 1)
 		}
@@ -67,43 +77,115 @@ func bowlRows(t *testing.T, n, D, noise int, seed uint64) Data {
 	return x
 }
 
+// choiceSeeds is the number of data sets for each figure below. docs/experiments.md
+// has those of 8.
+var choiceSeeds = flag.Uint64("choices", 1, "data sets to choose losses for")
+
 // The loss chosen is within 2 % of the best single one, on rows held out, under
 // each of six noises; and it is a loss of entries where entries are independent
-// and far from Gaussian, and one of norms where they are not.
+// and far from Gaussian, and one of norms where they are not. Clean rows, too,
+// are as near to its sheet as to most others.
 func TestLearnLossNearTheBest(t *testing.T) {
 	const D = 12
 	for k, noise := range noises {
-		x, held := bowlRows(t, 100, D, k, 1), bowlRows(t, 100, D, k, 2)
-		fit, err := LearnLoss(t.Context(), x, Config{Latent: 2, Curvature: 1})
-		require.NoError(t, err)
-		chosen := heldOut(t, fit.Model, held)
-		best := math.Inf(1)
-		for _, loss := range singleLosses(t) {
-			best = min(best, heldOut(t, learn(t, x, Config{Latent: 2, Curvature: 1, Loss: loss}).Model, held))
+		names := map[string]int{}
+		single := singleLosses(t)
+		held, clean := make([]float64, len(single)+1), make([]float64, len(single)+1)
+		for seed := range *choiceSeeds {
+			x, fresh := bowlRows(t, 100, D, k, 2*seed+1), bowlRows(t, 100, D, k, 2*seed+2)
+			fit, err := LearnLoss(t.Context(), x, Config{Latent: 2, Curvature: 1})
+			require.NoError(t, err)
+			models := []*Model{fit.Model}
+			for _, loss := range single {
+				models = append(models, learn(t, x, Config{Latent: 2, Curvature: 1, Loss: loss}).Model)
+			}
+			errors := make([]float64, len(models))
+			for i, m := range models {
+				errors[i] = heldOut(t, m, fresh)
+				held[i] += errors[i] / float64(*choiceSeeds)
+				clean[i] += heldOut(t, m, cleanBowl(200, D)) / float64(*choiceSeeds)
+			}
+			require.NotEmpty(t, fit.Model.Meta.Notes)
+			assert.Less(t, errors[0], 1.02*floats.Min(errors[1:]), "%s, seed %d", noise.name, seed)
+			names[fit.Model.Loss.Name()]++
 		}
-		notes := fit.Model.Meta.Notes
-		require.NotEmpty(t, notes)
-		t.Logf("%s: %.4f of the best; %s", noise.name, chosen/best, notes[len(notes)-1])
-		assert.Less(t, chosen, 1.02*best, noise.name)
-		switch noise.name {
-		case "Laplace":
-			assert.Contains(t, []string{"l1", "lp"}, fit.Model.Loss.Name())
-		case "uniform":
-			assert.Equal(t, "lp", fit.Model.Loss.Name())
-		case "Gaussian", "radial Laplace", "10 % outliers":
-			assert.Contains(t, []string{"l2", "squared_l2", "huber"}, fit.Model.Loss.Name())
+		count := 0
+		for _, name := range noise.losses {
+			count += names[name]
 		}
+		assert.GreaterOrEqual(t, 3*count, 2*int(*choiceSeeds), "%s: %v", noise.name, names)
+		t.Logf("%s: chosen %v; held out %.4f, clean %.4f; by l2, squared_l2, l1, huber, lp 1.5, 4, 6", noise.name, names, held, clean)
 	}
 }
 
+// cleanBowl are rows of the paraboloid of bowlRows, without noise.
+func cleanBowl(n, D int) Data {
+	rng := rand.New(rand.NewPCG(1, 13))
+	x := Data{N: n, D: D, X: make([]float64, n*D)}
+	for i := range n {
+		a, b := 4*rng.Float64()-2, 4*rng.Float64()-2
+		copy(x.Row(i), []float64{a, b, (a*a + b*b) / 3})
+	}
+	return x
+}
+
 func singleLosses(t *testing.T) []framework.Loss {
-	list := []framework.Loss{losses.L2(), losses.SquaredL2(), losses.L1()}
-	for _, p := range []float64{4} {
+	huber, err := losses.Huber(0.4)
+	require.NoError(t, err)
+	list := []framework.Loss{losses.L2(), losses.SquaredL2(), losses.L1(), huber}
+	powers := []float64{1.5, 4, 6}
+	if racing { // which makes fits slow
+		list, powers = list[:3], powers[1:2]
+	}
+	for _, p := range powers {
 		loss, err := losses.Lp(p)
 		require.NoError(t, err)
 		list = append(list, loss)
 	}
 	return list
+}
+
+// The power of the noise about a curved sheet, estimated from the residuals of a
+// fit to it, is the true one within two standard errors, as often as that should
+// be.
+func TestPowerOfResiduals(t *testing.T) {
+	beyond, count := 0, 0
+	for _, D := range []int{10, 20} {
+		for _, p := range []float64{1, 1.25, 1.5, 2} {
+			var z []float64
+			for seed := range 2 + *choiceSeeds {
+				z = append(z, powerError(t, D, p, seed))
+				count++
+				if math.Abs(z[seed]) > 2 {
+					beyond++
+				}
+			}
+			t.Logf("D = %d, p = %v: %.2f standard errors off", D, p, z)
+			assert.Less(t, floats.Norm(z, math.Inf(1)), 3.5)
+		}
+	}
+	t.Logf("%d of %d beyond two standard errors", beyond, count)
+	assert.LessOrEqual(t, float64(beyond), 0.05*float64(count)+2*math.Sqrt(0.05*float64(count)))
+}
+
+// powerError is the error of the estimate in units of its standard error.
+func powerError(t *testing.T, D int, p float64, seed uint64) float64 {
+	x := cleanBowl(200, D)
+	rng := rand.New(rand.NewPCG(seed, 14))
+	turn := newMixing(D, rng)
+	for i := range x.N {
+		turn.apply(x.Row(i))
+	}
+	noise := make([]float64, len(x.X))
+	require.NoError(t, losses.GeneralizedGaussianNoise(noise, p, 0.1, rng))
+	floats.Add(x.X, noise)
+	m := learn(t, x, Config{Latent: 2, Curvature: 1, Loss: losses.L2()}).Model
+	r, err := m.Reconstruct(t.Context(), m.Tau, 1)
+	require.NoError(t, err)
+	floats.Sub(r, x.X)
+	got, err := losses.EstimatePower(r, m.ResidualParts(m.Tau))
+	require.NoError(t, err)
+	return (got.P - p) / got.PError
 }
 
 // heldOut is the mean distance of rows from the sheet, found by the plain distance
