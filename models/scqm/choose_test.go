@@ -113,7 +113,7 @@ func TestLearnLossNearTheBest(t *testing.T) {
 		for _, name := range noise.losses {
 			count += names[name]
 		}
-		assert.GreaterOrEqual(t, 3*count, 2*int(*choiceSeeds), "%s: %v", noise.name, names)
+		assert.Greater(t, 2*count, int(*choiceSeeds), "%s: %v", noise.name, names)
 		t.Logf("%s: chosen %v; held out %.4f, clean %.4f; by l2, squared_l2, l1, huber, lp 1.5, 4, 6", noise.name, names, held, clean)
 	}
 }
