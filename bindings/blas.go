@@ -11,30 +11,31 @@ import (
 	"github.com/scqm/scqm/internal/blas"
 )
 
-// lent guards the choice of the BLAS.
+// lent is the dgemm in use, 0 for that of gonum.
 var lent struct {
 	sync.Mutex
-	done bool
+	address uint64
 }
 
 // UseDgemm lets larger matrix products be computed by the dgemm at an address,
-// in the convention of Fortran with int32 lengths, from now on. It must come
-// before the first job, and once. It returns 1.
+// in the convention of Fortran with int32 lengths, from now on. It returns 1
+// where that one is in use, and 0 where it is too late: with another one in use,
+// or while there are jobs.
 func UseDgemm(address uint64) (int64, error) {
 	return guarded("use dgemm", func() (int64, error) {
 		lent.Lock()
 		defer lent.Unlock()
 		jobs.Lock()
 		defer jobs.Unlock()
-		if lent.done || len(jobs.byNumber) > 0 {
-			return 0, fmt.Errorf("the BLAS is in use already: %w", framework.ErrInvalid)
+		if lent.address != 0 || len(jobs.byNumber) > 0 {
+			return int64(truth(address == lent.address)), nil
 		}
 		l, err := blas.Borrow(uintptr(address))
 		if err != nil {
 			return 0, err
 		}
 		blas64.Use(l)
-		lent.done = true
+		lent.address = address
 		return 1, nil
 	})
 }

@@ -10,17 +10,29 @@ import (
 	"github.com/scqm/scqm/internal/blas/blastest"
 )
 
-// TestUseDgemm comes once, before jobs, and then counts for products.
+// TestUseDgemm is possible before jobs, and then counts for products.
 func TestUseDgemm(t *testing.T) {
 	defer blas64.Use(blas64.Implementation())
-	defer func() { lent.done = false }()
+	defer func() { lent.address = 0 }()
+	address := uint64(blastest.Address())
 
 	_, err := UseDgemm(0)
 	assert.ErrorContains(t, err, "the address of dgemm is 0")
-	_, err = UseDgemm(uint64(blastest.Address()))
+	number := newNumber()
+	_, err = start(number, "job", func(*job) (any, error) { return nil, nil })
 	require.NoError(t, err)
-	_, err = UseDgemm(uint64(blastest.Address()))
-	assert.ErrorContains(t, err, "input: the BLAS is in use already")
+	used, err := UseDgemm(address)
+	require.NoError(t, err)
+	assert.Zero(t, used, "there is a job")
+	release(t, number)
+	for range 2 {
+		used, err = UseDgemm(address)
+		require.NoError(t, err)
+		assert.EqualValues(t, 1, used)
+	}
+	used, err = UseDgemm(address + 1)
+	require.NoError(t, err)
+	assert.Zero(t, used, "another is in use")
 
 	const side = 64
 	a, c := pinned[float64](t, side*side), pinned[float64](t, side*side)
@@ -28,7 +40,7 @@ func TestUseDgemm(t *testing.T) {
 		a[i] = float64(i % 5)
 	}
 	blastest.Calls()
-	number := newNumber()
+	number = newNumber()
 	_, err = StartProduct(number, 0, 1, side, side, side, 1, at(a), side, at(a), side, 0, at(c), side)
 	require.NoError(t, err)
 	require.NoError(t, await(t, number))
@@ -39,8 +51,7 @@ func TestUseDgemm(t *testing.T) {
 		want += v * v
 	}
 	assert.Equal(t, want, c[0])
-	_, err = Release(number)
-	require.NoError(t, err)
+	release(t, number)
 }
 
 func TestProductRefusesMatricesThatDoNotFit(t *testing.T) {

@@ -36,9 +36,8 @@ def borrow() -> str:
     if wanted == "gonum":
         return "gonum"
     address = dgemm()
-    if address == 0:
+    if address == 0 or _core.bindings_UseDgemm(address) == 0:
         return "gonum"
-    _core.bindings_UseDgemm(address)
     return "scipy"
 
 

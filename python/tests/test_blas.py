@@ -55,6 +55,7 @@ def matrix(rng: np.random.Generator, rows: int, columns: int, pad: int) -> Array
 @borrowed
 def test_scipy_is_used() -> None:
     assert scqm.blas() == "scipy"
+    assert _blas.borrow() == "scipy", "as when the module is imported again"
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
