@@ -135,7 +135,7 @@ func TestCompleteRows(t *testing.T) {
 }
 
 func TestPrincipalComponents(t *testing.T) {
-	for _, shape := range [][2]int{{50, 6}, {6, 50}, {5, 5}, {300, 200}, {200, 300}} {
+	for _, shape := range [][2]int{{50, 6}, {6, 50}, {5, 5}, {300, 200}, {200, 300}, {520, 530}} {
 		n, D := shape[0], shape[1]
 		x := Data{N: n, D: D, X: gaussians(4, n*D)}
 		for i := range x.X {
@@ -177,8 +177,10 @@ func TestPrincipalComponentsDoNotDependOnThreads(t *testing.T) {
 
 	ended, end := context.WithCancel(t.Context())
 	end()
-	_, err = principalComponents(ended, x, 3, 1)
-	assert.ErrorIs(t, err, context.Canceled)
+	for _, shape := range [][2]int{{600, 150}, {150, 600}} {
+		_, err = principalComponents(ended, Data{N: shape[0], D: shape[1], X: x.X}, 3, 1)
+		assert.ErrorIs(t, err, context.Canceled)
+	}
 }
 
 // TestWeightsCountAsRepetitions compares weighted rows with repeated ones.

@@ -1,6 +1,7 @@
 package scqm
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -28,11 +29,14 @@ const (
 // Large matrices are handled by orthogonal iteration with Rayleigh-Ritz
 // projection (Golub and Van Loan, Matrix Computations, section 8.2), for k
 // products with a per step instead of all eigenvectors.
-func leadingEigenvectors(a []float64, n, k int) (values, vectors []float64, err error) {
+func leadingEigenvectors(ctx context.Context, a []float64, n, k int) (values, vectors []float64, err error) {
 	if n > directEigen && k+spareVectors < n/2 {
-		if values, vectors, ok := orthogonalIteration(a, n, k); ok {
+		if values, vectors, ok := orthogonalIteration(ctx, a, n, k); ok {
 			return values, vectors, nil
 		}
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, nil, fmt.Errorf("scqm: principal components: %w", err)
 	}
 	var eigen mat.EigenSym
 	if !eigen.Factorize(mat.NewSymDense(n, a), true) {
@@ -48,7 +52,7 @@ func leadingEigenvectors(a []float64, n, k int) (values, vectors []float64, err 
 	return values, vectors, nil
 }
 
-func orthogonalIteration(a []float64, n, k int) (values, vectors []float64, ok bool) {
+func orthogonalIteration(ctx context.Context, a []float64, n, k int) (values, vectors []float64, ok bool) {
 	l := k + spareVectors
 	rng := rand.New(rand.NewPCG(1, 1)) // any start does, but always the same
 	q, z := make([]float64, l*n), make([]float64, l*n)
@@ -62,7 +66,7 @@ func orthogonalIteration(a []float64, n, k int) (values, vectors []float64, ok b
 	dense := func(x []float64) blas64.General { return blas64.General{Rows: l, Cols: n, Stride: n, Data: x} }
 	matrix := blas64.General{Rows: n, Cols: n, Stride: n, Data: a}
 	ritz := make([]float64, l*l)
-	for range maxSubspace {
+	for step := 0; step < maxSubspace && ctx.Err() == nil; step++ {
 		orthonormalizeRows(q, n)
 		blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, dense(q), matrix, 0, dense(z))
 		blas64.Gemm(blas.NoTrans, blas.Trans, 1, dense(z), dense(q), 0, blas64.General{Rows: l, Cols: l, Stride: l, Data: ritz})

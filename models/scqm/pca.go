@@ -15,7 +15,8 @@ import (
 // square of it meets the rounding errors.
 const rankTolerance = 1e-7
 
-// momentRows is the number of rows whose second moments are added at a time.
+// momentRows is the number of rows whose second moments are added at a time, and
+// of those whose inner products with others are found at a time.
 const momentRows = 512
 
 // pca holds the leading principal components of data.
@@ -60,7 +61,7 @@ func (p *pca) fill(ctx context.Context, x Data, k, threads int, unit float64) (i
 	if x.D <= x.N {
 		return p.fromCovariance(ctx, x, k, threads, unit)
 	}
-	return p.fromGram(x, k, unit)
+	return p.fromGram(ctx, x, k, unit)
 }
 
 // fromCovariance uses the D x D matrix of second moments.
@@ -78,12 +79,8 @@ func (p *pca) fromCovariance(ctx context.Context, x Data, k, threads int, unit f
 		}
 		addSecondMoments(cov, rows, n, D, threads)
 	}
-	for i := range D { // the lower triangle
-		for j := range i {
-			cov[i*D+j] = cov[j*D+i]
-		}
-	}
-	_, vectors, err := leadingEigenvectors(cov, D, k)
+	mirror(cov, D)
+	_, vectors, err := leadingEigenvectors(ctx, cov, D, k)
 	if err != nil {
 		return 0, err
 	}
@@ -93,16 +90,26 @@ func (p *pca) fromCovariance(ctx context.Context, x Data, k, threads int, unit f
 }
 
 // fromGram uses the n x n matrix of inner products, for wide data.
-func (p *pca) fromGram(x Data, k int, unit float64) (int, error) {
+func (p *pca) fromGram(ctx context.Context, x Data, k int, unit float64) (int, error) {
 	n, D := x.N, x.D
 	rows := make([]float64, n*D)
 	for i := range n {
 		p.centre(rows[i*D:(i+1)*D], x, i, unit)
 	}
-	centred := blas64.General{Rows: n, Cols: D, Stride: D, Data: rows}
 	gram := make([]float64, n*n)
-	blas64.Gemm(blas.NoTrans, blas.Trans, 1, centred, centred, 0, blas64.General{Rows: n, Cols: n, Stride: n, Data: gram})
-	values, vectors, err := leadingEigenvectors(gram, n, min(k, n))
+	for i := 0; i < n; i += momentRows {
+		if err := ctx.Err(); err != nil {
+			return 0, fmt.Errorf("scqm: principal components: %w", err)
+		}
+		strip := min(momentRows, n-i)
+		blas64.Gemm(blas.NoTrans, blas.Trans, 1,
+			blas64.General{Rows: strip, Cols: D, Stride: D, Data: rows[i*D:]},
+			blas64.General{Rows: n - i, Cols: D, Stride: D, Data: rows[i*D:]}, 0,
+			blas64.General{Rows: strip, Cols: n - i, Stride: n, Data: gram[i*n+i:]})
+	}
+	mirror(gram, n)
+	centred := blas64.General{Rows: n, Cols: D, Stride: D, Data: rows}
+	values, vectors, err := leadingEigenvectors(ctx, gram, n, min(k, n))
 	if err != nil {
 		return 0, err
 	}
@@ -115,6 +122,15 @@ func (p *pca) fromGram(x Data, k int, unit float64) (int, error) {
 	}
 	orthonormalizeRows(p.axes[:rank*D], D)
 	return rank, nil
+}
+
+// mirror copies the upper triangle of a, n x n, to the lower one.
+func mirror(a []float64, n int) {
+	for i := range n {
+		for j := range i {
+			a[i*n+j] = a[j*n+i]
+		}
+	}
 }
 
 // centre writes sqrt(w_i) (x_i - mean) / unit into dst.
