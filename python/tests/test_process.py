@@ -17,7 +17,7 @@ import numpy.typing as npt
 import pytest
 
 import scqm
-from scqm import SCQM
+from scqm import SCQM, ManifoldDenoiser
 from scqm.datasets import make_arc
 
 Array = npt.NDArray[np.float64]
@@ -32,8 +32,8 @@ def interrupted(act: Any, delay: float) -> float:
         os.kill(os.getpid(), signal.SIGINT)
 
     timer = threading.Timer(delay, send)
-    timer.start()
     try:
+        timer.start()  # which may take longer than the delay
         act()
     except KeyboardInterrupt:
         return time.perf_counter() - sent[0]
@@ -45,31 +45,82 @@ def interrupted(act: Any, delay: float) -> float:
 LONG: dict[str, Any] = {"max_iter": 10**8, "tol": 1e-300, "n_threads": 1}
 
 
-def test_interrupts_of_fits() -> None:
-    """20 of 20, at every stage of a fit; on a busy machine one may be late."""
-    X = np.random.default_rng(0).normal(size=(2000, 60))
-    delays = []
-    for k in range(20):
-        m = SCQM(
-            2, loss=("l1", "l2")[k % 2], solver=("rgd", "lbfgs")[k // 2 % 2], **LONG
-        )
-        delays.append(interrupted(lambda m=m: m.fit(X), 0.005 + 0.03 * k))
-        assert not hasattr(m, "components_")
-    assert np.median(delays) < 0.2
-    assert max(delays) < 1
+def late() -> float:
+    """Return how late Python without the library is for an interrupt."""
+
+    def work() -> None:
+        x = np.ones(1000)
+        while True:
+            x.sum()
+
+    return interrupted(work, 0.01)
+
+
+def squared(R: Array) -> Any:
+    return (R**2).sum(axis=1), 2 * R
+
+
+class Descent(scqm.Solver):
+    """A solver that never ends."""
+
+    def minimize(self, problem: Any, x0: Any) -> Any:
+        while True:
+            problem.cost(x0)
+
+
+def kinds() -> dict[str, Any]:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(2000, 60))
+    wide = rng.normal(size=(400, 900))
+    cloud = rng.normal(size=(4000, 3))
+    fitted = SCQM(2, loss="l1", max_iter=2, tol=1.0).fit(X)
+
+    def again(act: Any) -> Any:
+        def forever() -> None:
+            while True:
+                act()
+
+        return forever
+
+    return {
+        "rgd": lambda: SCQM(2, loss="l1", solver="rgd", **LONG).fit(X),
+        "lbfgs": lambda: SCQM(2, loss="l2", solver="lbfgs", **LONG).fit(X),
+        "alternating": lambda: SCQM(2, loss="l1", solver="alternating", **LONG).fit(X),
+        "newton": lambda: SCQM(2, solver="newton", **LONG).fit(X[:, :20]),
+        "starts": again(lambda: SCQM(6, n_init=9, **LONG).fit(wide)),
+        "small fits": again(lambda: SCQM(1, max_iter=20, tol=1.0).fit(cloud[:20])),
+        "loss": lambda: SCQM(2, loss=squared, solver="rgd", **LONG).fit(X),
+        "solver": lambda: SCQM(2, solver=Descent(), n_threads=1).fit(X),
+        "projection": again(lambda: fitted.project(X)),
+        "denoising": again(
+            lambda: ManifoldDenoiser(2, n_threads=1).fit(cloud).transform(cloud)
+        ),
+    }
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_interrupts() -> None:
+    """20 of 20 within 0.2 s, wherever they strike.
+
+    On a busy machine Python has to wait for a processor, with or without the
+    library; the longest that it waits without in the same time is added.
+    """
+    delays, without = [], [late()]
+    for k, (kind, act) in enumerate(2 * list(kinds().items())):
+        delays.append((interrupted(act, 0.01 + 0.02 * k), kind))
+        without.append(late())
+    assert len(delays) == 20
+    assert max(delays) < (0.2 + max(without),)
     # The interpreter and the library go on.
     assert SCQM(1).fit(make_arc(30, random_state=0)[0]).n_iter_ > 0
 
 
-def test_interrupts_of_losses_in_python() -> None:
-    X = make_arc(200, random_state=0)[0]
-
-    def loss(R: Array) -> Any:
-        return (R**2).sum(axis=1), 2 * R
-
-    for k in range(5):
-        m = SCQM(1, loss=loss, solver="rgd", **LONG)
-        assert interrupted(lambda m=m: m.fit(X), 0.02 + 0.02 * k) < 1
+def test_interrupted_fits_leave_nothing() -> None:
+    X = np.random.default_rng(0).normal(size=(2000, 60))
+    m = SCQM(2, **LONG)
+    interrupted(lambda: m.fit(X), 0.1)
+    assert not hasattr(m, "components_")
+    assert not hasattr(m, "embedding_")
 
 
 def test_jobs_end() -> None:
