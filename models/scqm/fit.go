@@ -81,31 +81,28 @@ func learnAsGiven(ctx context.Context, x Data, c Config) (*Fit, error) {
 		return nil, err
 	}
 	run, note, failure := p.minimizeAll(ctx, starts, solver, c.options(x, solver))
-	failure = blame(c.Loss, failure)
+	failure = p.blame(failure, starts, run)
 	if note != "" {
 		notes = append(notes, note)
 	}
-	if run == nil && errors.Is(failure, framework.ErrNonFinite) {
+	fault, ok := failure.(*lossFault)
+	switch {
+	case run == nil && ok:
+		return nil, fault
+	case run == nil && errors.Is(failure, framework.ErrNonFinite):
 		return nil, errOverflow
-	}
-	if run == nil {
+	case run == nil:
 		return nil, fmt.Errorf("scqm: fit: %w", failure)
 	}
 	fit := &Fit{Run: run, Model: p.model(run.Point, s.requested)}
 	fit.Model.Meta = p.meta(c, solver, run, fit.Model, s.fitted, notes)
+	if ok {
+		return fit, fault
+	}
 	if failure != nil {
 		return fit, fmt.Errorf("scqm: fit: %w", failure)
 	}
 	return fit, nil
-}
-
-// blame puts the failure of a loss in the place of what followed from it:
-// solvers see only that numbers are not finite.
-func blame(l framework.Loss, failure error) error {
-	if f, ok := l.(framework.Fallible); ok && errors.Is(failure, framework.ErrNonFinite) && f.Err() != nil {
-		return f.Err()
-	}
-	return failure
 }
 
 // setRidge turns the scale-free ridge into Lambda.

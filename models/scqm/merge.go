@@ -2,6 +2,7 @@ package scqm
 
 import (
 	"context"
+	"errors"
 	"math"
 	"slices"
 )
@@ -68,6 +69,9 @@ func repeats(x Data) bool {
 // learn fits the merged data and gives every row of the data its coordinates.
 func (m *merged) learn(ctx context.Context, c Config) (*Fit, error) {
 	fit, err := learnDistinct(ctx, m.data, c)
+	if fault := (*lossFault)(nil); errors.As(err, &fault) {
+		fault.row = slices.Index(m.row, fault.row)
+	}
 	if fit == nil {
 		return nil, err
 	}

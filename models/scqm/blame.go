@@ -1,0 +1,83 @@
+package scqm
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/scqm/scqm/framework"
+)
+
+// lossFault is a loss that is not finite for a row whose residuals are ordinary.
+// It is returned as it is, as the number of the row can still change.
+type lossFault struct {
+	loss, what string
+	value      float64
+	row        int
+}
+
+// ordinaryResidual bounds residuals for which a loss must be finite: the square
+// of larger ones can overflow.
+const ordinaryResidual = 1e100
+
+// Error names the loss and the row.
+func (e *lossFault) Error() string {
+	return fmt.Sprintf("scqm: fit: loss %s: the %s of row %d is %v, and its residuals are ordinary numbers; the loss must be finite for them, also at 0",
+		e.loss, e.what, e.row, e.value)
+}
+
+// Unwrap says that numbers are not finite.
+func (e *lossFault) Unwrap() error { return framework.ErrNonFinite }
+
+// blame puts the fault of a loss in the place of what followed from it: solvers
+// see only that numbers are not finite. A run that is nil did not get beyond
+// its start.
+func (p *Problem) blame(failure error, starts *starts, run *framework.Result) error {
+	if !errors.Is(failure, framework.ErrNonFinite) {
+		return failure
+	}
+	if f, ok := p.loss.(framework.Fallible); ok && f.Err() != nil {
+		return f.Err()
+	}
+	x, err := framework.Point(nil), error(nil)
+	if run != nil {
+		x = run.Point
+	} else if x, err = starts.point(0); err != nil {
+		return failure
+	}
+	if fault := p.faultOfLoss(x); fault != nil {
+		return fault
+	}
+	return failure
+}
+
+// faultOfLoss looks for the first row at a point for which the loss breaks its
+// promise to be finite, and returns nil where there is none.
+func (p *Problem) faultOfLoss(x framework.Point) error {
+	f, w := p.sheet, p.worker(0)
+	f.load(x[BlockC], x[BlockQ], x[BlockTheta])
+	r, g := w.r[:f.D], w.g[:f.D]
+	for i := range p.data.N {
+		f.coordinates(w.z[:f.m], w.phi[:f.q], p.blocks[BlockTau].Row(x[BlockTau], i))
+		f.residual(r, w.z[:f.m], p.data.Row(i))
+		if slices.ContainsFunc(r, func(v float64) bool { return !(math.Abs(v) <= ordinaryResidual) }) {
+			continue
+		}
+		fault := &lossFault{loss: p.loss.Name(), what: "value", row: i}
+		if err := p.loss.Evaluate(w.values[:1], g, r, f.D); err != nil {
+			return err
+		}
+		if fault.value = w.values[0]; !finite(fault.value) {
+			return fault
+		}
+		fault.what = "gradient"
+		if k := slices.IndexFunc(g, func(v float64) bool { return !finite(v) }); k >= 0 {
+			fault.value = g[k]
+			return fault
+		}
+	}
+	return nil
+}
+
+func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
