@@ -60,6 +60,7 @@ func Check(ctx context.Context, nameOrPath string, o Options) (*Checked, error) 
 	if ctx.Err() != nil {
 		return nil, fmt.Errorf("plugins: %s: check: %w", p.name, ctx.Err())
 	}
+	defer c.explain(p.name)
 	if !c.OK() {
 		return c, nil
 	}

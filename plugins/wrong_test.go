@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/framework/frameworktest"
 )
 
 // wrong is the loss |r| with one flaw. It takes the name of the flaw.
@@ -146,20 +147,20 @@ func wrongLoss(flaw string) framework.Loss {
 // are those that scqm plugin check prints.
 func TestCheckFindsWrongPlugins(t *testing.T) {
 	for _, c := range []struct{ flaw, law, says string }{
-		{"steep", "gradient slope", "slope 1."},
-		{"nan at zero", "zero residual", "gradient of row 0 is NaN for finite residuals"},
-		{"negative", "finite", "must be at least 0"},
-		{"random", "deterministic", ""},
-		{"batch", "batch equals single", ""},
-		{"order", "batch equals single", ""},
-		{"hollow", "convex", ""},
-		{"forgiving", "non-finite residuals", "the value is 0"},
-		{"parts", "parts", ""},
-		{"overflow", "tiny residuals", "+Inf for finite residuals"},
-		{"other structure", "radial form", "rho"},
-		{"light weights", "majorizer", ""},
-		{"other hessian", "Hessian slope", ""},
-		{"rough", "smoothing", ""},
+		{"steep", "gradient slope", "the gradients are not the derivatives of the values (slope 1."},
+		{"nan at zero", "zero residual", "a row of zeros must give finite results; where there is a kink, any subgradient, such as 0 (the gradient of row 0 is NaN for finite residuals)"},
+		{"negative", "finite", "must be at least 0)"},
+		{"random", "deterministic", "the same rows must always give the same bits (values differ by "},
+		{"batch", "batch equals single", "the results of a row must not depend on other rows of the batch"},
+		{"order", "batch equals single", "nor on its place there (row 0: values in reverse differ by "},
+		{"hollow", "convex", "the loss is not convex; if that is meant, declare it: NonConvex: true in Go, convex = False in Python ("},
+		{"forgiving", "non-finite residuals", "must give an error or a value that is not finite (NaN: the value is 0)"},
+		{"parts", "parts", "values must not depend on whether gradients are wanted too"},
+		{"overflow", "tiny residuals", "must give finite results (the value of row 0 is +Inf for finite residuals)"},
+		{"other structure", "radial form", "the profile at the squared norm of a row is not the loss of the row (row 0: rho is off by"},
+		{"light weights", "majorizer", "the weights are too small (row 0: "},
+		{"other hessian", "Hessian slope", "the Hessian products are not the derivatives of the gradients (slope 2."},
+		{"rough", "smoothing", "the smoothed loss must be a loss that differs"},
 	} {
 		t.Run(c.flaw, func(t *testing.T) {
 			t.Parallel()
@@ -170,6 +171,14 @@ func TestCheckFindsWrongPlugins(t *testing.T) {
 			assert.ErrorContains(t, checked.Err(), c.law+": ")
 			assert.ErrorContains(t, checked.Err(), c.says)
 		})
+	}
+}
+
+// TestEveryLawHasAMeaning takes the laws from where they are listed.
+func TestEveryLawHasAMeaning(t *testing.T) {
+	l := start(t, "builtin:lp:1.3", Options{}).Loss()
+	for _, v := range frameworktest.CheckLoss(l, frameworktest.LossOptions{}).Verdicts {
+		assert.NotEmpty(t, meanings[v.Law], v.Law)
 	}
 }
 

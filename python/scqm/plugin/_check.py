@@ -206,14 +206,16 @@ def _gradient(loss: Any, r: Array, v: Array) -> None:
         order = _slope(remainder)
         _insist(
             order >= 2 - _SLOPE_TOLERANCE,
-            f"Taylor slope {order:.2f} in row {i}, want 2",
+            "the gradients are not the derivatives of the values "
+            f"(Taylor slope {order:.2f} in row {i}, want 2)",
         )
 
 
 def _convex(loss: Any, r: Array, s: Array) -> None:
     a, b, middle = (np.asarray(loss.evaluate(x)[0]) for x in (r, s, (r + s) / 2))
     _insist(
-        middle <= (a + b) / 2 + _TOLERANCE * (a + b), "a midpoint lies above its chord"
+        middle <= (a + b) / 2 + _TOLERANCE * (a + b),
+        "a midpoint lies above its chord; if that is meant, set convex = False",
     )
 
 
