@@ -23,7 +23,7 @@ func (f *denoiseFlags) chooseLoss(cmd *cobra.Command) (framework.Loss, error) {
 	switch f.method {
 	case methodAuto:
 		if !given || f.loss.name == lossTukey {
-			return nil, refuse(cmd, "with the loss tukey of the method auto", "p", "delta", "precision", "plugin", "loss-param", "plugin-sha256", "plugin-timeout")
+			return nil, refuse(cmd, "with the loss tukey of the method auto (--method scqm takes any)", "p", "delta", "precision", "plugin", "loss-param", "plugin-sha256", "plugin-timeout")
 		}
 	case "scqm", "linear":
 	default:

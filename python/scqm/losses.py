@@ -295,7 +295,8 @@ class Plugin(_Native):
     Parameters
     ----------
     name : str or PathLike
-        The name of a plugin in the plugin folders, or its path.
+        The name of a plugin in the plugin folders, or its path, or the NAME of
+        the console script ``scqm-loss-NAME`` of an installed package.
     sha256 : str, optional
         Checksum that the file must have.
     timeout : float, optional
@@ -319,11 +320,22 @@ class Plugin(_Native):
 
     def _params(self) -> dict[str, Any]:
         return {
-            "plugin": self.name,
+            "plugin": self._file(),
             "sha256": self.sha256 or "",
             "timeout": self.timeout or 0,
             "params": self.params,
         }
+
+    def _file(self) -> str:
+        """Find the file here: the library knows the environment of its start only."""
+        from scqm.plugin import PluginNotFoundError, find
+
+        if os.sep in self.name:
+            return self.name
+        try:
+            return os.fspath(find(self.name))
+        except PluginNotFoundError as e:
+            raise InputError(f"loss {self!r}: {e}") from None
 
     def __hash__(self) -> int:
         return hash((self.name, self.sha256, *sorted(self.params.items())))

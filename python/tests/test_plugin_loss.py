@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
+import sysconfig
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +13,7 @@ import psutil
 import pytest
 
 import scqm
-from scqm import SCQM, losses
+from scqm import SCQM, ManifoldDenoiser, losses
 from scqm.datasets import make_arc
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -56,6 +58,48 @@ def test_a_plugin_is_a_loss(X: Array, tukey: Path, tmp_path: Path) -> None:
     np.testing.assert_array_equal(again.transform(X), m.transform(X))
     assert isinstance(scqm.load(tmp_path / "m.npz").loss_, losses.Plugin)
     assert not children(), "a plugin outlives its job"
+
+
+def test_a_plugin_denoises(X: Array, tukey: Path) -> None:
+    denoiser = ManifoldDenoiser(
+        1, n_neighbors=20, method="scqm", loss=losses.Plugin(tukey, c=0.3)
+    )
+    clean = denoiser.fit(X).transform(X)
+    radii = np.linalg.norm(clean[:, :2], axis=1)
+    assert np.std(radii) < 0.7 * np.std(np.linalg.norm(X[:, :2], axis=1))
+    assert not children()
+
+
+def test_a_plugin_of_an_installed_package(
+    X: Array, tukey: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Declare it as packages do, with metadata beside and a console script."""
+    info = tmp_path / "packed-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text(
+        "Metadata-Version: 2.1\nName: packed\nVersion: 1.0\n"
+    )
+    (info / "entry_points.txt").write_text(
+        "[console_scripts]\nscqm-loss-packed = packed:main\n"
+    )
+    scripts = tmp_path / "bin"
+    scripts.mkdir()
+    shutil.copy(tukey, scripts / "scqm-loss-packed")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setattr(sysconfig, "get_path", lambda _: str(scripts))
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    m = SCQM(1, loss=losses.Plugin("packed")).fit(X)
+    assert m.objective_ > 0
+    assert scqm.plugin.find("packed") == scripts / "scqm-loss-packed"
+
+    folder = tmp_path / "data" / "scqm" / "plugins"
+    folder.mkdir(parents=True)
+    broken = folder / "scqm-loss-packed"
+    broken.write_text("#!/bin/sh\nexit 3\n")
+    broken.chmod(0o755)
+    assert scqm.plugin.find("packed") == broken
+    with pytest.raises(scqm.PluginError, match="exit status 3"):
+        SCQM(1, loss=losses.Plugin("packed")).fit(X)
 
 
 def test_plugins_that_cannot_be(X: Array, tukey: Path, tmp_path: Path) -> None:

@@ -68,6 +68,6 @@ def find(name: str) -> Path:
             return script
     places = ", ".join(map(str, folders()))
     raise PluginNotFoundError(
-        f"there is no {file} in {places}, and no installed package declares it; "
-        "give its path, or set SCQM_PLUGIN_PATH"
+        f"there is no {file} in {places}, and no installed package "
+        "declares it; give its path, or set SCQM_PLUGIN_PATH"
     )
