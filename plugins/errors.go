@@ -56,7 +56,7 @@ type Error struct {
 	// Detail says what happened and, where there is one, the remedy.
 	Detail string
 	// LastWords is the end of what the plugin wrote to its standard error,
-	// shortened to a line.
+	// shortened to a line; empty where it gave a reason itself.
 	LastWords string
 }
 

@@ -320,12 +320,13 @@ func (r result) inspect(b *batch, residual func(k int) float64) error {
 		case !math.IsNaN(v) && !math.IsInf(v, 0):
 			continue
 		}
-		extreme := false
+		extreme, norm := false, 0.0
 		for j := row * b.dim; j < (row+1)*b.dim; j++ {
 			extreme = extreme || !(math.Abs(residual(j)) <= ordinary)
+			norm = math.Hypot(norm, residual(j))
 		}
 		if !extreme {
-			return fmt.Errorf("%s of row %d is %g for finite residuals", word(r.quantity), row, v)
+			return fmt.Errorf("%s of row %d is %g for finite residuals of norm %.3g", word(r.quantity), row, v, norm)
 		}
 	}
 	return nil

@@ -251,8 +251,17 @@ func (r remains) sameAs(t testing.TB) {
 	t.Errorf("left behind: %+v, before: %+v\n%s", now, r, stacks[:runtime.Stack(stacks, true)])
 }
 
-// TestUntrustedFiles starts none of the files that others could have changed.
-func TestUntrustedFiles(t *testing.T) {
+// TestHostileFiles starts none of the files that others could have changed, or
+// that are no programs.
+func TestHostileFiles(t *testing.T) {
+	before := census(t)
+	for range runs(t) {
+		tryHostileFiles(t)
+	}
+	before.sameAs(t)
+}
+
+func tryHostileFiles(t *testing.T) {
 	folder := t.TempDir()
 	good := filepath.Join(folder, "good")
 	script := "#!/bin/sh\ntouch " + filepath.Join(folder, "started") + "\n"
@@ -289,21 +298,29 @@ func TestUntrustedFiles(t *testing.T) {
 		{"no interpreter", write("lost", "#!/no/such/interpreter\n", 0o755), ErrStart, "its interpreter", ""},
 		{"empty", write("empty", "", 0o755), ErrStart, "neither a program", ""},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			_, err := Open(t.Context(), c.path, Options{SHA256: c.sha256})
-			assert.ErrorIs(t, err, c.kind)
-			assert.ErrorContains(t, err, c.says)
-			assert.NoFileExists(t, filepath.Join(folder, "started"))
-		})
+		begin := time.Now()
+		_, err := Open(t.Context(), c.path, Options{SHA256: c.sha256, StartTimeout: startDeadline})
+		assert.Less(t, time.Since(begin), startDeadline+grace, c.name)
+		assert.ErrorIs(t, err, c.kind, c.name)
+		assert.ErrorContains(t, err, c.says, c.name)
+		assert.NoFileExists(t, filepath.Join(folder, "started"), c.name)
 	}
 }
 
-// TestSwappedFile exchanges the file between its check and its start: with a
+// TestHostileSwap exchanges the file between its check and its start: with a
 // pinned checksum, what runs is what was checked.
-func TestSwappedFile(t *testing.T) {
+func TestHostileSwap(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("the open file can be started on Linux only")
 	}
+	before := census(t)
+	for range runs(t) {
+		trySwap(t)
+	}
+	before.sameAs(t)
+}
+
+func trySwap(t *testing.T) {
 	folder := t.TempDir()
 	path := filepath.Join(folder, "plugin")
 	write := func(word string) {
@@ -313,6 +330,7 @@ func TestSwappedFile(t *testing.T) {
 	write("good")
 	program, err := openProgram(path, "")
 	require.NoError(t, err)
+	defer program.file.Close()
 	write("evil")
 	for pinned, word := range map[string]string{program.sha256: "good", "": "evil"} {
 		p := &Plugin{ctx: t.Context(), name: "x", options: Options{SHA256: pinned}.withDefaults()}

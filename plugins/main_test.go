@@ -1,6 +1,7 @@
 package plugins
 
 import (
+	"flag"
 	"os"
 	"strconv"
 	"strings"
@@ -23,6 +24,7 @@ func TestMain(m *testing.M) {
 	}
 	switch kind, rest, _ := strings.Cut(os.Getenv(asPlugin), ":"); kind {
 	case "":
+		waitTogether()
 		os.Exit(m.Run())
 	case "builtin":
 		Serve(builtin(rest))
@@ -38,6 +40,23 @@ func TestMain(m *testing.M) {
 		host(rest)
 	}
 	os.Exit(0)
+}
+
+// parallel is the number of tests at a time: most wait for deadlines.
+const parallel = "8"
+
+// waitTogether runs more tests at a time than there are processors, unless the
+// command line says how many.
+func waitTogether() {
+	flag.Parse()
+	given := false
+	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "test.parallel" })
+	if given {
+		return
+	}
+	if err := flag.Set("test.parallel", parallel); err != nil {
+		panic(err)
+	}
 }
 
 // builtin returns the loss that a text such as lp:1.3 stands for.

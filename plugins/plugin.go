@@ -233,7 +233,6 @@ func (p *Plugin) callError(ctx context.Context, act string, limit time.Duration,
 		e.Detail = "its answer cannot be read: " + quote(s.Message())
 	default:
 		e.Kind, e.Detail = ErrRefused, quote(s.Message())
-		e.LastWords = p.process.words.lastWords()
 		return e
 	}
 	p.kill()

@@ -148,7 +148,7 @@ func wrongLoss(flaw string) framework.Loss {
 func TestCheckFindsWrongPlugins(t *testing.T) {
 	for _, c := range []struct{ flaw, law, says string }{
 		{"steep", "gradient slope", "the gradients are not the derivatives of the values (slope 1."},
-		{"nan at zero", "zero residual", "a row of zeros must give finite results; where there is a kink, any subgradient, such as 0 (the gradient of row 0 is NaN for finite residuals)"},
+		{"nan at zero", "zero residual", "a row of zeros must give finite results; where there is a kink, any subgradient, such as 0 (the gradient of row 0 is NaN for finite residuals of norm 0)"},
 		{"negative", "finite", "must be at least 0)"},
 		{"random", "deterministic", "the same rows must always give the same bits (values differ by "},
 		{"batch", "batch equals single", "the results of a row must not depend on other rows of the batch"},
@@ -156,7 +156,7 @@ func TestCheckFindsWrongPlugins(t *testing.T) {
 		{"hollow", "convex", "the loss is not convex; if that is meant, declare it: NonConvex: true in Go, convex = False in Python ("},
 		{"forgiving", "non-finite residuals", "must give an error or a value that is not finite (NaN: the value is 0)"},
 		{"parts", "parts", "values must not depend on whether gradients are wanted too"},
-		{"overflow", "tiny residuals", "must give finite results (the value of row 0 is +Inf for finite residuals)"},
+		{"overflow", "tiny residuals", "must give finite results (the value of row 0 is +Inf for finite residuals of norm "},
 		{"other structure", "radial form", "the profile at the squared norm of a row is not the loss of the row (row 0: rho is off by"},
 		{"light weights", "majorizer", "the weights are too small (row 0: "},
 		{"other hessian", "Hessian slope", "the Hessian products are not the derivatives of the gradients (slope 2."},
