@@ -19,7 +19,7 @@ var batchSizes = []struct {
 	name  string
 	bytes int
 	calls int
-}{{"8KB", 8 << 10, 1001}, {"1MB", 1 << 20, 101}, {"64MB", 64 << 20, 7}}
+}{{"8KB", 8 << 10, 1001}, {"1MB", 1 << 20, 301}, {"64MB", 64 << 20, 7}}
 
 const benchDim = 16
 

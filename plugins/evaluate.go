@@ -262,10 +262,11 @@ func (p *Plugin) judge(b *batch, places [][]float64, residual func(k int) float6
 		good := true
 		for from := 0; from < len(r.to); from += blockLength {
 			block := r.to[from:min(from+blockLength, len(r.to))]
+			source := block
 			if places != nil {
-				copy(block, places[i][from:])
+				source = places[i][from:]
 			}
-			good = allGood(block, r.positive()) && good
+			good = take(block, source, r.positive()) && good
 		}
 		if good {
 			continue
@@ -283,24 +284,28 @@ func (r result) positive() bool {
 	return q == protocol.Quantity_QUANTITY_VALUES || q == protocol.Quantity_QUANTITY_WEIGHTS
 }
 
-// allGood reports whether all numbers are finite and, where that is asked, at
-// least 0. Four sums keep the adder busy: x - x is 0 for finite numbers only.
-func allGood(x []float64, positive bool) bool {
+// take copies numbers, each of which it reads once, and reports whether all are
+// finite and, where that is asked, at least 0. Four sums keep the adder busy:
+// x - x is 0 for finite numbers only.
+func take(dst, src []float64, positive bool) bool {
 	var s0, s1, s2, s3, least float64
-	for rest := x; ; rest = rest[4:] {
-		if len(rest) < 4 {
-			for _, v := range rest {
-				s0 += v - v
-			}
-			break
-		}
-		s0 += rest[0] - rest[0]
-		s1 += rest[1] - rest[1]
-		s2 += rest[2] - rest[2]
-		s3 += rest[3] - rest[3]
+	taken, src := dst, src[:len(dst)]
+	for len(dst) >= 4 {
+		to, from := (*[4]float64)(dst), (*[4]float64)(src)
+		a, b, c, d := from[0], from[1], from[2], from[3]
+		to[0], to[1], to[2], to[3] = a, b, c, d
+		s0 += a - a
+		s1 += b - b
+		s2 += c - c
+		s3 += d - d
+		dst, src = dst[4:], src[4:]
+	}
+	for k, v := range src {
+		dst[k] = v
+		s0 += v - v
 	}
 	if positive {
-		for _, v := range x {
+		for _, v := range taken {
 			least = min(least, v)
 		}
 	}
