@@ -82,15 +82,8 @@ var candidateRidges = []float64{0, 0.03, 0.1}
 
 // Prepare chooses K and the ridge.
 func (m Auto) Prepare(ctx context.Context, c *Cloud, o Options) (Fitted, error) {
-	q := float64(c.D - m.Latent)
-	chi := distuv.ChiSquared{K: q}
-	a := &autoFit{
-		method: m, cloud: c, q: q, tune: tuning{
-			median: math.Sqrt(chi.Quantile(0.5)), cut: math.Sqrt(chi.Quantile(1 - tukeyTail)),
-		},
-	}
-	p := &autoPrepare{autoFit: a, ctx: ctx, o: o}
-	if err := p.pilot(); err != nil {
+	p, err := newPilot(ctx, m, c, o)
+	if err != nil {
 		return nil, err
 	}
 	for pass := range selectionPasses {
@@ -107,7 +100,23 @@ func (m Auto) Prepare(ctx context.Context, c *Cloud, o Options) (Fitted, error) 
 	if o.Progress != nil {
 		o.Progress(1)
 	}
-	return a, nil
+	return p.autoFit, nil
+}
+
+// newPilot estimates the noise and denoises once.
+func newPilot(ctx context.Context, m Auto, c *Cloud, o Options) (*autoPrepare, error) {
+	if _, err := m.Size(len(c.used), c.D); err != nil {
+		return nil, err
+	}
+	q := float64(c.D - m.Latent)
+	chi := distuv.ChiSquared{K: q}
+	a := &autoFit{
+		method: m, cloud: c, q: q, tune: tuning{
+			median: math.Sqrt(chi.Quantile(0.5)), cut: math.Sqrt(chi.Quantile(1 - tukeyTail)),
+		},
+	}
+	p := &autoPrepare{autoFit: a, ctx: ctx, o: o}
+	return p, p.pilot()
 }
 
 // tuning holds quantiles of the chi distribution with q degrees of freedom.

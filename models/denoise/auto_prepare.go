@@ -253,19 +253,8 @@ func (p *autoPrepare) choose() error {
 	return nil
 }
 
-// selection returns the rows on which candidates are compared: all, or some at
-// equal distances in the list.
-func (p *autoPrepare) selection() []int {
-	used := p.cloud.used
-	if len(used) <= selectionRows {
-		return used
-	}
-	list := make([]int, selectionRows)
-	for k := range list {
-		list[k] = used[k*len(used)/selectionRows]
-	}
-	return list
-}
+// selection returns the rows on which candidates are compared.
+func (p *autoPrepare) selection() []int { return p.cloud.some(selectionRows) }
 
 // weigh computes the part of row i in the estimated risk of every candidate.
 func (p *autoPrepare) weigh(w *autoWorker, i int, sizes []int, take func(candidate int, risk, size float64)) {

@@ -74,3 +74,16 @@ func (c *Cloud) weight(i int) float64 {
 	}
 	return c.Weights[i]
 }
+
+// some returns the rows of positive weight or, if there are more than most, some
+// at equal distances in the list of them.
+func (c *Cloud) some(most int) []int {
+	if len(c.used) <= most {
+		return c.used
+	}
+	list := make([]int, most)
+	for k := range list {
+		list[k] = c.used[k*len(c.used)/most]
+	}
+	return list
+}

@@ -37,11 +37,21 @@ func Fit(ctx context.Context, m Method, x scqm.Data, o Options) (*Denoiser, erro
 	if err != nil {
 		return nil, err
 	}
-	size, err := m.Size(len(c.used), x.D)
-	if err != nil {
+	if _, err := m.Size(len(c.used), x.D); err != nil {
 		if c.N < x.N {
 			return nil, fmt.Errorf("%w; of %d rows, %d are distinct", err, x.N, c.N)
 		}
+		return nil, err
+	}
+	if m, err = settle(ctx, m, c, o); err != nil {
+		return nil, err
+	}
+	return newDenoiser(ctx, m, c, o)
+}
+
+func newDenoiser(ctx context.Context, m Method, c *Cloud, o Options) (*Denoiser, error) {
+	size, err := m.Size(len(c.used), c.D)
+	if err != nil {
 		return nil, err
 	}
 	d := &Denoiser{method: m, cloud: c, size: size}
@@ -51,7 +61,7 @@ func Fit(ctx context.Context, m Method, x scqm.Data, o Options) (*Denoiser, erro
 	return d, nil
 }
 
-// Method returns the method.
+// Method returns the method, with the settings that it has taken from the rows.
 func (d *Denoiser) Method() Method { return d.method }
 
 // rowsAtATime is the number of rows that a goroutine takes at once.

@@ -10,6 +10,7 @@ import (
 	"github.com/scqm/scqm/losses"
 	"github.com/scqm/scqm/models/scqm"
 	"github.com/scqm/scqm/solvers"
+	"gonum.org/v1/gonum/floats"
 )
 
 // DefaultRidge is the curvature ridge of local fits that 0 stands for. Without
@@ -31,6 +32,9 @@ type SCQM struct {
 	Neighbors int
 	// Loss scores residuals; nil stands for squared_l2.
 	Loss framework.Loss
+	// LossFor, if not nil, makes Loss instead, from the distances of up to 300 rows
+	// from fits with the loss l2.
+	LossFor func(distances []float64) (framework.Loss, error)
 	// Curvature is the number of directions to bend in; 0 stands for
 	// min(d(d+1)/2, D-d).
 	Curvature int
@@ -124,6 +128,7 @@ type localWorker struct {
 	config  scqm.Config
 	fitter  *scqm.Fitter // nil for Learn
 	nearest *scqm.Nearest
+	rows    scqm.Data // of the last fit
 	model   *scqm.Model
 	fitted  *scqm.Model
 	bends   int
@@ -159,6 +164,7 @@ func (w *localWorker) Place(h *Hood, about *Row) error {
 	if !same(h.Weights) {
 		x.Weights = h.Weights
 	}
+	w.rows = x
 	if err := w.fit(x); err != nil {
 		return w.excuse(err)
 	}
@@ -197,6 +203,9 @@ func (w *localWorker) excuse(err error) error {
 	case w.ctx.Err() != nil:
 		return w.ctx.Err()
 	case errors.Is(err, framework.ErrNonFinite), errors.Is(err, scqm.ErrInput), errors.Is(err, framework.ErrNoProgress):
+		if fault := w.blameLoss(); fault != nil {
+			return fault
+		}
 		return errLocal
 	}
 	return err
@@ -242,6 +251,34 @@ func (w *localWorker) noise(x scqm.Data) float64 {
 		functions += q
 	}
 	return spreadPerDirection(rest, total, square, functions, x.D-m.Latent)
+}
+
+// blameLoss tries the loss on residuals such as a fit meets, and on none. A loss
+// that is not finite there would leave all rows as they are.
+func (w *localWorker) blameLoss() error {
+	D, loss := w.rows.D, w.config.Loss
+	mean := make([]float64, D)
+	for i := range w.rows.N {
+		floats.AddScaled(mean, 1/float64(w.rows.N), w.rows.Row(i))
+	}
+	for _, factor := range []float64{1, 0, 1e-3, 10} {
+		for i := range w.rows.N {
+			r, value, grad := make([]float64, D), make([]float64, 1), make([]float64, D)
+			floats.SubTo(r, w.rows.Row(i), mean)
+			floats.Scale(factor, r)
+			norm := floats.Norm(r, 2)
+			if err := loss.Evaluate(value, grad, r, D); err != nil {
+				return err
+			}
+			for k, v := range append(value, grad...) {
+				if math.IsNaN(v) || math.IsInf(v, 0) {
+					what := [2]string{"is", "has a gradient of"}[min(k, 1)]
+					return fmt.Errorf("the loss %s %s %v for a residual of norm %.3g: %w", loss.Name(), what, v, norm, framework.ErrNonFinite)
+				}
+			}
+		}
+	}
+	return nil
 }
 
 func (w *localWorker) Project(dst, x []float64) error {

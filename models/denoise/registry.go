@@ -9,16 +9,22 @@ import (
 	"github.com/scqm/scqm/losses"
 )
 
+// ChooseNeighbors as the Neighbors of Settings leaves them to [Select].
+const ChooseNeighbors = -1
+
 // Settings are those of all methods by their common names, for those who choose
 // a method by name. Fields that the method does not have must be zero.
 type Settings struct {
 	// Latent is d, the dimension of the surface.
 	Latent int
-	// Neighbors is K; 0 is the default of the method.
+	// Neighbors is K; 0 is the default of the method, ChooseNeighbors what
+	// [Select] finds.
 	Neighbors int
 	// Loss is that of scqm and linear; for auto nil is Tukey's, and squared_l2
 	// is the only other.
 	Loss framework.Loss
+	// LossFor is that of scqm and linear, in place of Loss.
+	LossFor func(distances []float64) (framework.Loss, error)
 	// Ridge is that of scqm, and the lambda of qmf.
 	Ridge float64
 	// Passes is that of scqm and linear.
@@ -49,11 +55,11 @@ var registry = []struct {
 	{Description{"auto", "quadratic regression in tangent planes, K and ridge chosen by estimated risk; recommended", []string{"Loss"}}, newAuto},
 	{Description{"scqm", "the robust quadratic model, fitted to the neighbours", []string{"Loss", "Ridge", "Passes"}},
 		func(s Settings) (Method, error) {
-			return SCQM{Latent: s.Latent, Neighbors: s.Neighbors, Loss: s.Loss, Ridge: s.Ridge, Passes: s.Passes}, nil
+			return SCQM{Latent: s.Latent, Neighbors: s.Neighbors, Loss: s.Loss, LossFor: s.LossFor, Ridge: s.Ridge, Passes: s.Passes}, nil
 		}},
 	{Description{"linear", "the same, kept flat: robust local principal components", []string{"Loss", "Passes"}},
 		func(s Settings) (Method, error) {
-			return SCQM{Latent: s.Latent, Neighbors: s.Neighbors, Loss: s.Loss, Passes: s.Passes, Linear: true}, nil
+			return SCQM{Latent: s.Latent, Neighbors: s.Neighbors, Loss: s.Loss, LossFor: s.LossFor, Passes: s.Passes, Linear: true}, nil
 		}},
 	{Description{"sqmf", "scqm with the loss squared_l2", []string{"Ridge", "Passes"}},
 		func(s Settings) (Method, error) {
@@ -85,6 +91,9 @@ var registry = []struct {
 
 func newAuto(s Settings) (Method, error) {
 	m := Auto{Latent: s.Latent, Neighbors: s.Neighbors}
+	if s.LossFor != nil {
+		return nil, fmt.Errorf("denoise: auto has Tukey's loss or squared_l2; the method scqm takes any: %w", ErrInput)
+	}
 	if s.Loss != nil {
 		if s.Loss.Name() != "squared_l2" {
 			return nil, fmt.Errorf("denoise: auto has Tukey's loss or squared_l2, not %s; the method scqm takes any: %w", s.Loss.Name(), ErrInput)
@@ -116,18 +125,30 @@ func ByName(name string, s Settings) (Method, error) {
 					return nil, fmt.Errorf("denoise: the method %s has no setting %s: %w", name, strings.ToLower(given), ErrInput)
 				}
 			}
-			return e.construct(s)
+			return construct(e.construct, s)
 		}
 		names = append(names, e.Name)
 	}
 	return nil, fmt.Errorf("denoise: no method %q; there are %s: %w", name, strings.Join(names, ", "), ErrInput)
 }
 
+func construct(method func(Settings) (Method, error), s Settings) (Method, error) {
+	choose := s.Neighbors == ChooseNeighbors
+	if choose {
+		s.Neighbors = 0
+	}
+	m, err := method(s)
+	if _, free := m.(sized); err == nil && choose && free {
+		m = Select{m}
+	}
+	return m, err
+}
+
 // given lists the settings that are not zero, beside Latent and Neighbors.
 func (s Settings) given() []string {
 	var names []string
 	for name, given := range map[string]bool{
-		"Loss": s.Loss != nil, "Ridge": s.Ridge != 0, "Passes": s.Passes != 0, "Degree": s.Degree != 0,
+		"Loss": s.Loss != nil || s.LossFor != nil, "Ridge": s.Ridge != 0, "Passes": s.Passes != 0, "Degree": s.Degree != 0,
 		"Flat": s.Flat, "Width": s.Width != 0, "Local": s.Local,
 	} {
 		if given {

@@ -1,0 +1,119 @@
+package denoise
+
+import (
+	"context"
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/losses"
+)
+
+// TestChosenNeighbors: methods do about as well with the number of neighbours
+// chosen as with the best of some, and better than with the default.
+func TestChosenNeighbors(t *testing.T) {
+	needSpeed(t)
+	for _, name := range []string{"mls", "lpca", "scqm"} {
+		s := sphereSample(3, 300, 0.1)
+		m, err := ByName(name, Settings{Latent: 2, Neighbors: ChooseNeighbors})
+		require.NoError(t, err)
+		d, err := Fit(context.Background(), m, s.x, Options{})
+		require.NoError(t, err)
+		r, err := d.Denoise(context.Background(), s.x, Options{})
+		require.NoError(t, err)
+		k := d.Method().(sized)
+		require.Equal(t, d.size, r.Rows[0].Neighbors, name)
+		got, best := s.meanSquare(r.X), math.Inf(1)
+		for _, size := range candidates(k, d.cloud) {
+			best = min(best, s.score(t, k.withNeighbors(size)))
+		}
+		require.Less(t, got, 1.08*best, "%s, %d neighbours", name, d.size)
+		require.LessOrEqual(t, got, 1.01*s.score(t, k.withNeighbors(DefaultNeighbors)), name)
+	}
+}
+
+func TestNothingToChoose(t *testing.T) {
+	for _, name := range []string{"auto", "kde"} {
+		m, err := ByName(name, Settings{Latent: 2, Neighbors: ChooseNeighbors})
+		require.NoError(t, err)
+		want, err := ByName(name, Settings{Latent: 2})
+		require.NoError(t, err)
+		s := sphereSample(3, 60, 0.1)
+		require.Equal(t, run(t, want, s.x, Options{}), run(t, m, s.x, Options{}))
+	}
+	s := sphereSample(3, 8, 0.1)
+	_, err := Fit(context.Background(), Select{LPCA{Latent: 2}}, s.x, Options{})
+	require.ErrorIs(t, err, ErrInput)
+	require.ErrorContains(t, err, "give a number")
+}
+
+// TestLossForRows: Huber's loss turns linear at 1.345 times the scale of the
+// distances, in whatever unit.
+func TestLossForRows(t *testing.T) {
+	s := sphereSample(3, 100, 0.05)
+	var found []float64
+	for _, unit := range []float64{1, 1000} {
+		x := s.x
+		x.X = make([]float64, len(s.x.X))
+		for i, v := range s.x.X {
+			x.X[i] = v * unit
+		}
+		m, err := ByName("scqm", Settings{Latent: 2, LossFor: func(distances []float64) (framework.Loss, error) {
+			require.Len(t, distances, 100)
+			return losses.Huber(losses.DefaultHuberDelta(distances))
+		}})
+		require.NoError(t, err)
+		d, err := Fit(context.Background(), m, x, Options{})
+		require.NoError(t, err)
+		delta := d.Method().(SCQM).Loss.(framework.Parametric).Params()["delta"]
+		require.InDelta(t, 1.345*0.05, delta/unit, 0.03)
+		found = append(found, delta/unit)
+		given, err := losses.Huber(delta)
+		require.NoError(t, err)
+		r, err := d.Denoise(context.Background(), x, Options{})
+		require.NoError(t, err)
+		require.Equal(t, run(t, SCQM{Latent: 2, Loss: given}, x, Options{}), r)
+	}
+	require.InDelta(t, found[0], found[1], 1e-2*found[0])
+}
+
+// brokenLoss is not finite for residuals longer than reach.
+type brokenLoss struct {
+	framework.Loss
+	reach float64
+}
+
+func (brokenLoss) Name() string { return "broken" }
+
+func (l brokenLoss) Evaluate(values, grad, r []float64, dim int) error {
+	far := make([]bool, len(r)/dim)
+	for i := range far {
+		row := r[i*dim : (i+1)*dim]
+		far[i] = math.Sqrt(dot(row, row)) > l.reach
+	}
+	if err := l.Loss.Evaluate(values, grad, r, dim); err != nil {
+		return err
+	}
+	for i := range values {
+		if far[i] {
+			values[i] = math.NaN()
+		}
+	}
+	return nil
+}
+
+// TestLossThatIsNotFinite wants an error that names the loss and the row, not
+// rows left as they are.
+func TestLossThatIsNotFinite(t *testing.T) {
+	s := sphereSample(3, 60, 0.05)
+	for _, reach := range []float64{-1, 0.3} {
+		loss := brokenLoss{losses.SquaredL2(), reach}
+		d, err := Fit(context.Background(), SCQM{Latent: 2, Loss: loss}, s.x, Options{})
+		require.NoError(t, err)
+		_, err = d.Denoise(context.Background(), s.x, Options{Threads: 2})
+		require.ErrorIs(t, err, framework.ErrNonFinite)
+		require.ErrorContains(t, err, "denoise: row 0: the loss broken is NaN for a residual of norm")
+	}
+}
