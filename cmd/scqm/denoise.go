@@ -76,7 +76,7 @@ func denoiseCommand() *cobra.Command {
 	flags.VarP(naming(&f.output, "FILE"), "output", "o", "file to write, ending in .npy, .npz, .csv, .tsv, .ply or .xyz; - is CSV on standard output")
 	flags.VarP(counting(&f.latent), "latent", "d", "dimension of the surface")
 	flags.Var(value[string]{&f.method, "NAME", knownMethod}, "method", "method; scqm methods lists them")
-	flags.Var(value[string]{&f.neighbors, "N|auto", wholeOr(choiceAuto)}, "neighbors", "neighbours to look at (default auto for the method auto, else 30)")
+	flags.Var(value[string]{&f.neighbors, "N|auto", wholeOr(choiceAuto)}, "neighbors", "neighbours to look at; auto: the number of least estimated risk (default auto for the method auto, else 30)")
 	flags.Var(naming(&f.queries, "FILE"), "queries", "rows to denoise by those of DATA, instead of these themselves")
 	flags.Var(naming(&f.weights, "FILE"), "weights", "file with one column, the weight of each row of DATA")
 	f.loss.addTo(cmd)
@@ -88,7 +88,7 @@ func denoiseCommand() *cobra.Command {
 	flags.BoolVar(&f.flat, "flat-weights", false, "give all neighbours the same weight, for mls")
 	flags.Var(value[string]{&f.width, "X|local", positiveOrLocal}, "width", "kernel width for kde and logkde; local is the distance of the furthest neighbour (default by Silverman's rule)")
 	flags.Var(counting(&f.average), "average", "average over the charts of this many neighbours: better, and as many times slower")
-	flags.Var(positive(&f.share), "share", "let a chart serve all rows within this part of the size of its neighbourhood: faster, less exact")
+	flags.Var(positive(&f.share), "share", "let a chart serve all rows within this part of the size of its neighbourhood: faster, less exact; the summary says how much")
 	flags.Var(counting(&f.threads), "threads", "threads to use (default all processors); the result does not depend on it")
 	f.data.addTo(cmd)
 	flags.BoolVar(&f.report, "report", false, "write columns about each row beside it")
@@ -162,7 +162,7 @@ func (f *denoiseFlags) run(cmd *cobra.Command, path string) error {
 		return usagef("-o %s: a point cloud has three columns, these rows have %d; write .npy or .csv", f.output, y.Cols)
 	}
 	began := time.Now()
-	result, failure := f.denoise(cmd, method, rows, rowsOf(y.Matrix))
+	method, result, failure := f.denoise(cmd, method, rows, rowsOf(y.Matrix))
 	interrupted := result != nil && errors.Is(failure, context.Canceled)
 	if failure != nil && !(interrupted && f.partial) {
 		return failure
@@ -189,7 +189,11 @@ func (f *denoiseFlags) check(cmd *cobra.Command, path string) (denoise.Settings,
 	if err := f.checkSettings(cmd); err != nil {
 		return s, err
 	}
-	if f.neighbors != "" && f.neighbors != choiceAuto {
+	switch f.neighbors {
+	case "":
+	case choiceAuto:
+		s.Neighbors = denoise.ChooseNeighbors
+	default:
 		s.Neighbors, _ = strconv.Atoi(f.neighbors)
 	}
 	if f.width == widthLocal {
@@ -202,9 +206,7 @@ func (f *denoiseFlags) check(cmd *cobra.Command, path string) (denoise.Settings,
 			s.Ridge = denoise.NoRidge
 		}
 	}
-	var err error
-	s.Loss, err = f.chooseLoss(cmd)
-	return s, err
+	return s, f.chooseLoss(cmd, &s)
 }
 
 func (f *denoiseFlags) checkPlaces(cmd *cobra.Command, path string) error {
@@ -236,8 +238,8 @@ var settingFlags = map[string]string{
 }
 
 func (f *denoiseFlags) checkSettings(cmd *cobra.Command) error {
-	if f.neighbors == choiceAuto && f.method != methodAuto {
-		return usagef("--neighbors auto: only the method auto chooses; give a number with the method %s", f.method)
+	if f.neighbors == choiceAuto && (f.method == "kde" || f.method == "logkde") && f.width != widthLocal {
+		return usagef("--neighbors auto: kernels of fixed width have no neighbours to choose; add --width local, or leave it out")
 	}
 	if cmd.Flags().Changed("share") && (f.average > 1 || f.share > 1) {
 		return usagef("--share: want a part of at most 1, and not beside --average")
@@ -289,17 +291,19 @@ func (f *denoiseFlags) read(cmd *cobra.Command, path string) (table, error) {
 	return table{c.Points, c}, nil
 }
 
-// denoise runs under a progress bar where somebody can see it.
-func (f *denoiseFlags) denoise(cmd *cobra.Command, m denoise.Method, x, y scqm.Data) (*denoise.Result, error) {
+// denoise runs under a progress bar where somebody can see it. It returns the
+// method with the settings that it has chosen.
+func (f *denoiseFlags) denoise(cmd *cobra.Command, m denoise.Method, x, y scqm.Data) (denoise.Method, *denoise.Result, error) {
 	fitting, denoising, end := f.watch(cmd)
 	defer end()
 	o := denoise.Options{Threads: f.threads, Average: f.average, Share: f.share, Progress: fitting}
 	d, err := denoise.Fit(cmd.Context(), m, x, o)
 	if err != nil {
-		return nil, err
+		return m, nil, err
 	}
 	o.Progress = denoising
-	return d.Denoise(cmd.Context(), y, o)
+	r, err := d.Denoise(cmd.Context(), y, o)
+	return d.Method(), r, err
 }
 
 // watch returns what reports the progress of the two parts of the work. With
@@ -310,7 +314,7 @@ func (f *denoiseFlags) watch(cmd *cobra.Command) (fitting, denoising func(float6
 		return nil, nil, func() {}
 	}
 	split := 0.0
-	if f.method == methodAuto {
+	if f.method == methodAuto || f.neighbors == choiceAuto {
 		split = 0.9
 	}
 	show, end := showPart(stderr)

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strconv"
 	"time"
@@ -12,30 +13,38 @@ import (
 
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/internal/dataset"
+	"github.com/scqm/scqm/losses"
 	"github.com/scqm/scqm/models/denoise"
 	"github.com/scqm/scqm/models/scqm"
 )
 
-// chooseLoss returns the loss asked for, nil for the default of auto and for
-// methods without one.
-func (f *denoiseFlags) chooseLoss(cmd *cobra.Command) (framework.Loss, error) {
+// chooseLoss sets the loss asked for; none is the default of auto and of methods
+// without one. Huber's without delta waits for the rows.
+func (f *denoiseFlags) chooseLoss(cmd *cobra.Command, s *denoise.Settings) error {
 	given := cmd.Flags().Changed("loss")
 	switch f.method {
 	case methodAuto:
 		if !given || f.loss.name == lossTukey {
-			return nil, refuse(cmd, "with the loss tukey of the method auto (--method scqm takes any)", "p", "delta", "precision", "plugin", "loss-param", "plugin-sha256", "plugin-timeout")
+			return refuse(cmd, "with the loss tukey of the method auto (--method scqm takes any)", "p", "delta", "precision", "plugin", "loss-param", "plugin-sha256", "plugin-timeout")
 		}
 	case "scqm", "linear":
 	default:
-		return nil, nil
-	}
-	if f.loss.name == huber && !cmd.Flags().Changed("delta") {
-		return nil, usagef("--loss huber: give --delta, such as 1.345 times the noise; neighbourhoods are too small to find it")
+		return nil
 	}
 	if err := f.loss.check(cmd); err != nil {
-		return nil, err
+		return err
 	}
-	return f.loss.loss(cmd.Context(), scqm.Data{}, f.latent)
+	if f.loss.name == huber && !cmd.Flags().Changed("delta") {
+		s.LossFor = func(distances []float64) (framework.Loss, error) {
+			params := f.loss.params
+			params.Delta = new(losses.DefaultHuberDelta(distances))
+			return f.loss.lossFor(params)
+		}
+		return nil
+	}
+	var err error
+	s.Loss, err = f.loss.loss(cmd.Context(), scqm.Data{}, f.latent)
+	return err
 }
 
 // reportColumns are the columns that --report adds.
@@ -81,21 +90,26 @@ func beside(m, more *dataset.Matrix) *dataset.Matrix {
 
 // denoiseSummary is what scqm denoise --json prints.
 type denoiseSummary struct {
-	Method       string  `json:"method"`
-	Loss         string  `json:"loss,omitempty"`
-	N            int     `json:"n"` // rows fitted
-	D            int     `json:"D"`
-	Latent       int     `json:"d"`
-	Rows         int     `json:"rows"` // rows denoised
-	Done         int     `json:"done"`
-	Neighbors    int     `json:"neighbors"` // median, as those below
-	Ridge        float64 `json:"ridge"`
-	Residual     float64 `json:"residual"`
-	Noise        float64 `json:"noise"`
-	Extrapolated int     `json:"extrapolated"`
-	Unchanged    int     `json:"unchanged"`
-	Status       string  `json:"status"`
-	Seconds      float64 `json:"seconds"`
+	Method       string             `json:"method"`
+	Loss         string             `json:"loss,omitempty"`
+	LossParams   map[string]float64 `json:"loss_params,omitempty"`
+	N            int                `json:"n"` // rows fitted
+	D            int                `json:"D"`
+	Latent       int                `json:"d"`
+	Rows         int                `json:"rows"` // rows denoised
+	Done         int                `json:"done"`
+	Neighbors    int                `json:"neighbors"` // median, as those below
+	Ridge        float64            `json:"ridge"`
+	Residual     float64            `json:"residual"`
+	Noise        float64            `json:"noise"`
+	Extrapolated int                `json:"extrapolated"`
+	Unchanged    int                `json:"unchanged"`
+	// ShareError is the root mean square distance from results without --share.
+	ShareError *float64 `json:"share_error,omitempty"`
+	Status     string   `json:"status"`
+	Seconds    float64  `json:"seconds"`
+
+	shareMoved float64
 }
 
 func newDenoiseSummary(m denoise.Method, f *denoiseFlags, x *dataset.Matrix, r *denoise.Result, took time.Duration) *denoiseSummary {
@@ -106,10 +120,16 @@ func newDenoiseSummary(m denoise.Method, f *denoiseFlags, x *dataset.Matrix, r *
 	switch m := m.(type) {
 	case denoise.SCQM:
 		s.Loss = m.Loss.Name()
+		if p, ok := m.Loss.(framework.Parametric); ok {
+			s.LossParams = p.Params()
+		}
 	case denoise.Auto:
 		if s.Loss = lossTukey; m.LeastSquares {
 			s.Loss = "squared_l2"
 		}
+	}
+	if f.share > 0 {
+		s.ShareError, s.shareMoved = &r.ShareError, r.ShareMoved
 	}
 	var neighbors, ridge, residual, noise []float64
 	for _, row := range r.Rows {
@@ -149,13 +169,20 @@ func (s *denoiseSummary) print(cmd *cobra.Command, f *denoiseFlags) error {
 	if s.Loss != "" {
 		method += ", loss " + s.Loss
 	}
-	return printTable(cmd.OutOrStdout(), [][]string{
+	for _, name := range slices.Sorted(maps.Keys(s.LossParams)) {
+		method += fmt.Sprintf(", %s = %.4g", name, s.LossParams[name])
+	}
+	rows := [][]string{
 		{"method", fmt.Sprintf("%s, d = %d, %d neighbours, ridge %.3g", method, s.Latent, s.Neighbors, s.Ridge)},
 		{"rows", fmt.Sprintf("%d of %d columns, by %d; %d extrapolated, %d of them unchanged", s.Rows, s.D, s.N, s.Extrapolated, s.Unchanged)},
 		{"moved", fmt.Sprintf("%.4g in the middle; noise about %.4g in each direction", s.Residual, s.Noise)},
 		{"work", fmt.Sprintf("%.3g s", s.Seconds)},
 		{"saved to", f.output},
-	})
+	}
+	if s.ShareError != nil {
+		rows = slices.Insert(rows, 3, []string{"shared", fmt.Sprintf("%.2g (root mean square) from where charts of their own take rows, which is %.2g from where they were", *s.ShareError, s.shareMoved)})
+	}
+	return printTable(cmd.OutOrStdout(), rows)
 }
 
 const (

@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -129,10 +130,9 @@ func TestDenoiseRefuses(t *testing.T) {
 		"--ridge does nothing with the method lpca; leave it out":              {data, "--method", "lpca", "--ridge", "1"},
 		"--loss does nothing with the method mls; leave it out":                {data, "--method", "mls", "--loss", "l2"},
 		"auto has Tukey's loss or squared_l2, not l1":                          {data, "--loss", "l1"},
-		"--neighbors auto: only the method auto chooses":                       {data, "--method", "mls", "--neighbors", "auto"},
+		"kernels of fixed width have no neighbours to choose":                  {data, "--method", "kde", "--neighbors", "auto"},
 		"--json: the rows go to standard output already":                       {data, "--json"},
 		"--partial: name a file with -o":                                       {data, "--partial"},
-		"--loss huber: give --delta":                                           {data, "--method", "scqm", "--loss", "huber"},
 		"rows of 2 columns do not fit":                                         {data, "--queries", flat},
 		"want one column with a weight for each of 100 rows":                   {data, "--weights", flat},
 		"a point cloud has three columns":                                      {flat, "--method", "lpca", "-d", "1", "-o", p.path("x.ply")},
@@ -144,6 +144,26 @@ func TestDenoiseRefuses(t *testing.T) {
 		assert.Contains(t, r.stderr, want)
 		assert.Equal(t, 1, strings.Count(r.stderr, "\n"), r.stderr)
 	}
+}
+
+// TestDenoiseChooses: neighbours and Huber's delta come from the rows, and the
+// summary says what they are, and what sharing costs.
+func TestDenoiseChooses(t *testing.T) {
+	p := newPlace(t)
+	data := p.matrix("x.npy", torus(300, 0.05))
+	var s denoiseSummary
+	out := succeed(t, "denoise", data, "--method", "linear", "--loss", "huber", "--neighbors", "auto", "--share", "0.3", "-o", p.path("a.npy"), "--json")
+	require.NoError(t, json.Unmarshal([]byte(out), &s))
+	assert.Equal(t, "huber", s.Loss)
+	assert.InDelta(t, 1.345*0.05, s.LossParams["delta"], 0.04)
+	assert.NotEqual(t, 30, s.Neighbors)
+	assert.Positive(t, *s.ShareError)
+	assert.Less(t, *s.ShareError, s.Residual)
+	delta, k := strconv.FormatFloat(s.LossParams["delta"], 'g', -1, 64), strconv.Itoa(s.Neighbors)
+	out = succeed(t, "denoise", data, "--method", "linear", "--loss", "huber", "--delta", delta, "--neighbors", k, "--share", "0.3", "-o", p.path("b.npy"))
+	assert.Equal(t, p.read("a.npy").Data, p.read("b.npy").Data)
+	assert.Contains(t, out, "huber, delta = 0.0")
+	assert.Contains(t, out, "from where charts of their own take rows")
 }
 
 func TestDenoiseInterrupted(t *testing.T) {

@@ -84,7 +84,7 @@ func (m Select) choose(ctx context.Context, c *Cloud, o Options) (Method, error)
 	if err != nil {
 		return nil, err
 	}
-	free, ok := of.(sized)
+	free, ok := m.Of.(sized)
 	if k, kernels := of.(KDE); !ok || kernels && !k.Local {
 		return of, nil
 	}
@@ -95,24 +95,23 @@ func (m Select) choose(ctx context.Context, c *Cloud, o Options) (Method, error)
 		return nil, fmt.Errorf("denoise: %s: choosing the number of neighbours takes the noise that auto estimates; give a number: %w", of.Name(), err)
 	}
 	sizes := candidates(free, c)
-	best, least := Method(nil), math.Inf(1)
+	best, least := 0, math.Inf(1)
 	for k, size := range sizes {
-		candidate := free.withNeighbors(size)
-		risk, err := p.riskOf(candidate, chosenRows)
+		risk, err := p.riskOf(of.(sized).withNeighbors(size), chosenRows)
 		if err != nil {
 			return nil, err
 		}
 		if risk < least {
-			best, least = candidate, risk
+			best, least = size, risk
 		}
 		if o.Progress != nil {
 			o.Progress(float64(k+1) / float64(len(sizes)))
 		}
 	}
-	if best == nil {
+	if best == 0 {
 		return of, nil
 	}
-	return best, nil
+	return settle(ctx, free.withNeighbors(best), c, quiet) // a loss for that many
 }
 
 // candidates lists the numbers of neighbours that suit a method.

@@ -258,9 +258,11 @@ func TestAverageGains(t *testing.T) {
 func TestShare(t *testing.T) {
 	needSpeed(t)
 	s := sphereSample(8, 2000, 0.03)
-	own := s.meanSquare(run(t, SCQM{Latent: 2}, s.x, Options{}).X)
-	shared := s.meanSquare(run(t, SCQM{Latent: 2}, s.x, Options{Share: 0.4}).X)
-	require.Less(t, shared, 1.15*own)
+	alone, together := run(t, SCQM{Latent: 2}, s.x, Options{}), run(t, SCQM{Latent: 2}, s.x, Options{Share: 0.4})
+	require.Less(t, s.meanSquare(together.X), 1.15*s.meanSquare(alone.X))
+	require.InEpsilon(t, math.Sqrt(sample{clean: scqm.Data{N: 2000, D: 3, X: alone.X}}.meanSquare(together.X)), together.ShareError, 0.2)
+	require.InEpsilon(t, math.Sqrt(sample{clean: s.x}.meanSquare(alone.X)), together.ShareMoved, 0.2)
+	require.Zero(t, alone.ShareError)
 }
 
 // Flat fits by the algorithm of the paper come as models with curvature zero.

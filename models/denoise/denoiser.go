@@ -26,6 +26,10 @@ type Result struct {
 	X []float64
 	// Rows says how each of them was denoised.
 	Rows []Row
+	// ShareError is the root mean square distance of rows on shared charts from
+	// where charts of their own take them, over up to 256 of the rows, and
+	// ShareMoved that of the same rows from where they were; 0 without Share.
+	ShareError, ShareMoved float64
 }
 
 // Fit prepares a method to denoise rows near the surface that the rows of x are
@@ -102,6 +106,11 @@ func (d *Denoiser) Denoise(ctx context.Context, x scqm.Data, o Options) (*Result
 	for _, err := range errs {
 		if err != nil {
 			return nil, err
+		}
+	}
+	if o.Share > 0 {
+		if err := d.compareShared(ctx, x, r, o); err != nil {
+			return r, err
 		}
 	}
 	return r, nil

@@ -82,7 +82,7 @@ type Options struct {
 	Average int
 	// Share, if above 0, makes a chart serve all rows that are within this
 	// fraction of the distance of its furthest neighbour from its centre,
-	// instead of one row each.
+	// instead of one row each. [Result] says what that has cost.
 	Share float64
 }
 

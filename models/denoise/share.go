@@ -1,6 +1,7 @@
 package denoise
 
 import (
+	"context"
 	"math"
 
 	"github.com/scqm/scqm/models/scqm"
@@ -51,4 +52,32 @@ func (d *Denoiser) sharedCharts(share float64) []int {
 		}
 	}
 	return chart
+}
+
+// comparedRows bounds the rows that are denoised again, by charts of their own.
+const comparedRows = 256
+
+// compareShared measures what sharing has cost.
+func (d *Denoiser) compareShared(ctx context.Context, x scqm.Data, r *Result, o Options) error {
+	n := min(x.N, comparedRows)
+	some := scqm.Data{N: n, D: x.D}
+	for k := range n {
+		some.X = append(some.X, x.Row(k*x.N/n)...)
+	}
+	o.Share, o.Progress = 0, nil
+	own, err := d.Denoise(ctx, some, o)
+	if err != nil {
+		return err
+	}
+	var apart, moved float64
+	for k := range n {
+		i := k * x.N / n
+		shared, alone := r.X[i*x.D:(i+1)*x.D], own.X[k*x.D:(k+1)*x.D]
+		for j, v := range alone {
+			apart += (shared[j] - v) * (shared[j] - v) / float64(n)
+			moved += (x.Row(i)[j] - v) * (x.Row(i)[j] - v) / float64(n)
+		}
+	}
+	r.ShareError, r.ShareMoved = math.Sqrt(apart), math.Sqrt(moved)
+	return nil
 }
