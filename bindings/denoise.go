@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/losses"
 	"github.com/scqm/scqm/models/denoise"
 	"github.com/scqm/scqm/models/scqm"
 )
@@ -15,9 +16,10 @@ const methodAuto = "auto"
 // denoiserSettings are the settings of [StartDenoiser]; what is left out has the
 // default of the method.
 type denoiserSettings struct {
-	Method    string `json:"method"`
-	Latent    int    `json:"d"`
-	Neighbors int    `json:"n_neighbors"`
+	Method string `json:"method"`
+	Latent int    `json:"d"`
+	// Neighbors is 0 for the default of the method, -1 to choose by the rows.
+	Neighbors int `json:"n_neighbors"`
 	// Loss is nil for methods without one, and for Tukey's of auto.
 	Loss *lossChoice `json:"loss"`
 	// Ridge is nil for the default; 0 is none.
@@ -67,6 +69,9 @@ func (s denoiserSettings) fit(j *job, data scqm.Data, precision uint64) (*denois
 	if err != nil {
 		return nil, err
 	}
+	if s.Neighbors == denoise.ChooseNeighbors {
+		s.Neighbors = d.Neighbors() // which need not be chosen again
+	}
 	return &denoiser{Denoiser: d, settings: s, data: data, note: note}, nil
 }
 
@@ -82,7 +87,11 @@ func (s denoiserSettings) choose(j *job, data scqm.Data, precision uint64) (deno
 			settings.Ridge = denoise.NoRidge
 		}
 	}
-	if s.Loss != nil {
+	if s.Loss != nil && s.Loss.Name == huber && s.Loss.Delta == nil && !s.Loss.elsewhere() {
+		settings.LossFor = func(distances []float64) (framework.Loss, error) {
+			return losses.Huber(losses.DefaultHuberDelta(distances))
+		}
+	} else if s.Loss != nil {
 		var err error
 		if settings.Loss, err = s.Loss.build(j, precision, nil, 0); err != nil {
 			return nil, "", err
@@ -125,17 +134,24 @@ func (j *job) part() func(float64) {
 }
 
 // DenoiserReport describes the result of such a job as a JSON object: the method
-// used, and a note where it is not the one asked for.
+// used, a note where it is not the one asked for, and the parameters of its loss.
 func DenoiserReport(number int64) (string, error) {
 	return withJob("denoiser report", number, func(j *job) (string, error) {
 		d, err := resultOf[*denoiser](j)
 		if err != nil {
 			return "", err
 		}
-		return encode(struct {
-			Method string `json:"method"`
-			Note   string `json:"note"`
-		}{d.Method().Name(), d.note})
+		report := struct {
+			Method     string             `json:"method"`
+			Note       string             `json:"note"`
+			LossParams map[string]float64 `json:"loss_params,omitempty"`
+		}{Method: d.Method().Name(), Note: d.note}
+		if m, ok := d.Method().(denoise.SCQM); ok {
+			if p, ok := m.Loss.(framework.Parametric); ok {
+				report.LossParams = p.Params()
+			}
+		}
+		return encode(report)
 	})
 }
 
@@ -176,7 +192,7 @@ func StartDenoise(number, denoiser int64, settings string, y uint64, rows, colum
 		if err != nil {
 			return 0, err
 		}
-		return start(number, "denoise", func(j *job) (any, error) { return nil, fitted.denoise(j, data, s, to, about) })
+		return start(number, "denoise", func(j *job) (any, error) { return fitted.denoise(j, data, s, to, about) })
 	})
 }
 
@@ -188,27 +204,45 @@ func findDenoiser(number int64) (*denoiser, error) {
 	return resultOf[*denoiser](j)
 }
 
-func (d *denoiser) denoise(j *job, y scqm.Data, s denoiseSettings, to, about []float64) error {
+// shared is what charts that serve several rows have cost.
+type shared struct {
+	Error float64 `json:"share_error"`
+}
+
+func (d *denoiser) denoise(j *job, y scqm.Data, s denoiseSettings, to, about []float64) (*shared, error) {
 	of, err := d.forJob(j)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	r, err := of.Denoise(j.ctx, y, denoise.Options{
 		Threads: s.Threads, Average: s.Average, Share: s.Share, Progress: j.part(),
 	})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	copy(to, r.X)
+	cost := &shared{r.ShareError}
 	if about == nil {
-		return nil
+		return cost, nil
 	}
 	for i, row := range r.Rows {
 		copy(about[i*denoiseColumns:], []float64{
 			row.Residual, row.Noise, float64(row.Neighbors), row.Ridge, truth(row.Extrapolated), truth(row.Unchanged),
 		})
 	}
-	return nil
+	return cost, nil
+}
+
+// DenoiseReport describes the result of a job of [StartDenoise] as a JSON object:
+// share_error, the root mean square distance from results without sharing.
+func DenoiseReport(number int64) (string, error) {
+	return withJob("denoise report", number, func(j *job) (string, error) {
+		cost, err := resultOf[*shared](j)
+		if err != nil {
+			return "", err
+		}
+		return encode(cost)
+	})
 }
 
 // forJob returns the denoiser for the use of a job: a loss that is computed

@@ -48,6 +48,28 @@ func TestDenoisingAsksPythonForItsLoss(t *testing.T) {
 	assert.InDeltaSlice(t, want, got, 1e-4)
 }
 
+// TestDenoisingSaysWhatItTook: the delta of Huber's loss, and the cost of sharing.
+func TestDenoisingSaysWhatItTook(t *testing.T) {
+	x, out := parabola(t), pinned[float64](t, rows*columns)
+	number, use := newNumber(), newNumber()
+	_, err := StartDenoiser(number, `{"method":"linear","d":2,"n_neighbors":-1,"loss":{"name":"huber"}}`, at(x), rows, columns, 0, 0)
+	require.NoError(t, err)
+	require.NoError(t, await(t, number))
+	text, err := DenoiserReport(number)
+	require.NoError(t, err)
+	assert.Regexp(t, `"method":"linear".*"loss_params":{"delta":[0-9.e-]+}`, text)
+	_, err = StartDenoise(use, number, `{"share":0.5}`, at(x), rows, columns, at(out), 0)
+	require.NoError(t, err)
+	require.NoError(t, await(t, use))
+	text, err = DenoiseReport(use)
+	require.NoError(t, err)
+	var cost shared
+	require.NoError(t, json.Unmarshal([]byte(text), &cost))
+	assert.Positive(t, cost.Error)
+	release(t, use)
+	release(t, number)
+}
+
 func TestAutoWithFewRowsIsFlat(t *testing.T) {
 	x, number := parabola(t), newNumber()
 	_, err := StartDenoiser(number, `{"method":"auto","d":2}`, at(x), 9, columns, 0, 0)

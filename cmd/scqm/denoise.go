@@ -20,9 +20,9 @@ import (
 const denoiseLong = `Move every row of DATA onto the surface of dimension d near which the rows
 scatter, found from its nearest neighbours.
 
-DATA is a file as for fit, or a point cloud ending in .ply or .xyz. If what -o
-names is a point cloud of the same format, everything but the coordinates goes
-through unchanged.
+DATA is a file as for fit, or a point cloud ending in .ply or .xyz, with or
+without .gz. If what -o names is a point cloud of the same format, everything
+but the coordinates goes through unchanged.
 
 Rows without a surface, or whose point of it would be far outside of their
 neighbours, are left as they are; --report flags them. It adds the columns
@@ -73,7 +73,7 @@ func denoiseCommand() *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	flags.VarP(naming(&f.output, "FILE"), "output", "o", "file to write, ending in .npy, .npz, .csv, .tsv, .ply or .xyz; - is CSV on standard output")
+	flags.VarP(naming(&f.output, "FILE"), "output", "o", "file to write, ending in .npy, .npz, .csv, .tsv, .ply, .xyz, .ply.gz or .xyz.gz; - is CSV on standard output")
 	flags.VarP(counting(&f.latent), "latent", "d", "dimension of the surface")
 	flags.Var(value[string]{&f.method, "NAME", knownMethod}, "method", "method; scqm methods lists them")
 	flags.Var(value[string]{&f.neighbors, "N|auto", wholeOr(choiceAuto)}, "neighbors", "neighbours to look at; auto: the number of least estimated risk (default auto for the method auto, else 30)")

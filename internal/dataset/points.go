@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"bytes"
+	"compress/gzip"
 	"fmt"
 	"io"
 	"math"
@@ -28,15 +29,24 @@ type layout interface {
 	write(w io.Writer, points, more *Matrix) error
 }
 
-// IsPointCloud tells by the name of a file whether it holds a point cloud.
+// IsPointCloud tells by the name of a file whether it holds a point cloud. It may
+// end in .gz besides.
 func IsPointCloud(path string) bool {
-	e := extension(path)
+	e, _ := cloudFormat(path)
 	return e == formatPLY || e == formatXYZ
+}
+
+// cloudFormat returns the extension of a path before .gz, and whether that is
+// there.
+func cloudFormat(path string) (format string, zipped bool) {
+	plain, zipped := strings.CutSuffix(strings.ToLower(path), ".gz")
+	return extension(plain), zipped
 }
 
 // ReadPointCloud reads a .ply file (ASCII or binary, of any elements, of which
 // vertex has x, y and z of type float or double) or an .xyz file (lines of x, y, z
-// and perhaps more, separated by spaces, tabs, commas or semicolons).
+// and perhaps more, separated by spaces, tabs, commas or semicolons), either of
+// them compressed where the name ends in .gz.
 //
 // Whatever is wrong with the file matches ErrInput.
 func ReadPointCloud(path string) (*PointCloud, error) {
@@ -45,12 +55,16 @@ func ReadPointCloud(path string) (*PointCloud, error) {
 		return nil, err
 	}
 	defer s.Close()
+	format, zipped := cloudFormat(path)
+	if zipped {
+		s.gunzip()
+	}
 	text, err := io.ReadAll(s)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, bare(err))
 	}
 	var c *PointCloud
-	if extension(path) == formatPLY {
+	if format == formatPLY {
 		c, err = readPLY(text)
 		if err != nil {
 			err = fmt.Errorf("%s: %w", path, err)
@@ -64,8 +78,8 @@ func ReadPointCloud(path string) (*PointCloud, error) {
 	return c, nil
 }
 
-// WritePointCloud writes points of three columns to a .ply or .xyz file, which
-// appears whole or not at all. Of like, if it is not nil and was read from a file
+// WritePointCloud writes points of three columns to a .ply or .xyz file,
+// compressed where the name ends in .gz, which appears whole or not at all. Of like, if it is not nil and was read from a file
 // of the same format, everything but the points is taken over. The columns of
 // more, if it is not nil, are added to the values of each point under their names.
 func WritePointCloud(path string, like *PointCloud, points, more *Matrix) error {
@@ -73,7 +87,8 @@ func WritePointCloud(path string, like *PointCloud, points, more *Matrix) error 
 		return inputErrorf(ErrShape, "%s: a point cloud has three columns, these rows have %d", path, points.Cols)
 	}
 	var rest layout
-	isPLY := extension(path) == formatPLY
+	format, zipped := cloudFormat(path)
+	isPLY := format == formatPLY
 	if like != nil {
 		if _, ok := like.layout.(*ply); ok == isPLY {
 			rest = like.layout
@@ -85,12 +100,26 @@ func WritePointCloud(path string, like *PointCloud, points, more *Matrix) error 
 	case rest == nil:
 		rest = newXYZ(points.Rows)
 	}
-	return WriteFileAtomic(path, func(w io.Writer) error { return rest.write(w, points, more) })
+	return WriteFileAtomic(path, func(w io.Writer) error {
+		if !zipped {
+			return rest.write(w, points, more)
+		}
+		z := gzip.NewWriter(w)
+		if err := rest.write(z, points, more); err != nil {
+			return err
+		}
+		return z.Close()
+	})
 }
 
 // CheckPointCloud tells before a long computation whether WritePointCloud can
 // make path. It matches ErrInput.
-func CheckPointCloud(path string) error { return CheckOutput(path, formatPLY, formatXYZ) }
+func CheckPointCloud(path string) error {
+	if !IsPointCloud(path) {
+		return CheckOutput(path, formatPLY, formatXYZ)
+	}
+	return CheckPlace(path)
+}
 
 // xyz is the lines of a file of points.
 type xyz struct {

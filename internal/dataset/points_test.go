@@ -2,7 +2,9 @@ package dataset
 
 import (
 	"bytes"
+	"compress/gzip"
 	"encoding/binary"
+	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -107,6 +109,43 @@ func TestXYZKeepsAllButThePoints(t *testing.T) {
 	got, err := os.ReadFile(out)
 	require.NoError(t, err)
 	require.Equal(t, "# scan 7\r\n1.5 2 -3 255 0 0\r\n\n  4,5,1e-09,tree\n0\t0\t0", string(got))
+}
+
+// TestZippedPointClouds: what is read and written with .gz is the same.
+func TestZippedPointClouds(t *testing.T) {
+	var zipped bytes.Buffer
+	z := gzip.NewWriter(&zipped)
+	_, err := z.Write([]byte(asciiPLY))
+	require.NoError(t, err)
+	require.NoError(t, z.Close())
+	path := write(t, "a.PLY.gz", zipped.Bytes())
+	require.True(t, IsPointCloud(path))
+	require.False(t, IsPointCloud("a.csv.gz"))
+	c, err := ReadPointCloud(path)
+	require.NoError(t, err)
+	require.Equal(t, []float64{1, 2, 3.5, 10, 20, 30, 100, 200, 300}, c.Points.Data)
+
+	for _, name := range []string{"b.ply.gz", "b.xyz.gz"} {
+		out := filepath.Join(t.TempDir(), name)
+		require.NoError(t, CheckPointCloud(out))
+		require.NoError(t, WritePointCloud(out, c, c.Points, nil))
+		b, err := os.ReadFile(out)
+		require.NoError(t, err)
+		r, err := gzip.NewReader(bytes.NewReader(b))
+		require.NoError(t, err)
+		text, err := io.ReadAll(r)
+		require.NoError(t, err)
+		if name == "b.ply.gz" {
+			require.Equal(t, asciiPLY, string(text))
+		} else {
+			require.Equal(t, "1 2 3.5\n10 20 30\n100 200 300\n", string(text))
+		}
+	}
+	_, err = ReadPointCloud(write(t, "c.ply.gz", zipped.Bytes()[:40]))
+	require.ErrorIs(t, err, ErrInput)
+	_, err = ReadPointCloud(write(t, "c.xyz.gz", []byte("1 2 3\n")))
+	require.ErrorIs(t, err, ErrInput)
+	require.ErrorIs(t, CheckPointCloud("a.csv"), ErrInput)
 }
 
 func TestPointCloudsFromTables(t *testing.T) {

@@ -68,6 +68,10 @@ func newDenoiser(ctx context.Context, m Method, c *Cloud, o Options) (*Denoiser,
 // Method returns the method, with the settings that it has taken from the rows.
 func (d *Denoiser) Method() Method { return d.method }
 
+// Neighbors returns the number of neighbours by which results are judged, and
+// with all methods but [Auto] the one that charts are made from.
+func (d *Denoiser) Neighbors() int { return d.size }
+
 // rowsAtATime is the number of rows that a goroutine takes at once.
 const rowsAtATime = 16
 

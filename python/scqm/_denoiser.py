@@ -42,7 +42,7 @@ _lock = threading.Lock()
 
 @dataclass(frozen=True)
 class DenoiseReport:
-    """How rows were denoised; each attribute has an entry for every row.
+    """How rows were denoised.
 
     Attributes
     ----------
@@ -62,6 +62,9 @@ class DenoiseReport:
     unchanged : ndarray of bool, shape (n,)
         Whether there was no surface, or its point was so far from the
         neighbours that it cannot be meant: the row is as it came.
+    share_error : float
+        What `share` has cost: the root mean square distance of up to 256 of the
+        rows from where surfaces of their own take them. 0 without `share`.
     """
 
     residual: Array
@@ -70,6 +73,7 @@ class DenoiseReport:
     ridge: Array
     extrapolated: npt.NDArray[np.bool_]
     unchanged: npt.NDArray[np.bool_]
+    share_error: float
 
 
 class ManifoldDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -86,9 +90,10 @@ class ManifoldDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  
     n_components : int, default=2
         Dimension d of the surface.
     n_neighbors : int or "auto", default=30
-        Number of nearest rows to look at; all rows where there are fewer. The
-        method "auto" chooses the number by itself if this is "auto" or the
-        default 30, and takes any other number as it is.
+        Number of nearest rows to look at; all rows where there are fewer. With
+        "auto" it is the one, from 8 to 300, of the least estimated risk; not for
+        kernels of fixed width, which have none. The method "auto" also chooses
+        it by itself if this is the default 30.
     method : str, default="auto"
         How to denoise; :meth:`methods` says what there is. "auto", the one to
         recommend, is quadratic regression over tangent planes with the number
@@ -104,8 +109,9 @@ class ManifoldDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  
     p : float, optional
         Power of the loss "lp", at least 1.
     delta : float, optional
-        Norm at which the loss "huber" turns linear, in the unit of the data.
-        Needed with it: neighbourhoods are too small to find it.
+        Norm at which the loss "huber" turns linear, in the unit of the data. By
+        default 1.345 times a robust scale of the distances of up to 300 rows from
+        fits with the loss "l2".
     precision : array-like of shape (D, D), optional
         Matrix of the loss "mahalanobis".
     ridge : float, optional
@@ -127,7 +133,8 @@ class ManifoldDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  
         times slower.
     share : float, optional
         Let a surface serve all rows within this part, at most 1, of the size of
-        its neighbourhood: faster and less exact.
+        its neighbourhood: faster and less exact; `report_.share_error` says how
+        much.
     n_threads : int, optional
         Threads to use. By default as many as the environment variable
         OMP_NUM_THREADS says, which joblib sets in its workers, else as many as
@@ -288,6 +295,8 @@ class ManifoldDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  
         self.method_ = report["method"]
         self.notes_ = [report["note"]] if report["note"] else []
         self.loss_ = loss
+        if isinstance(loss, losses.Huber):
+            self.loss_ = losses.Huber(report["loss_params"]["delta"])
         for note in self.notes_:
             warnings.warn(f"ManifoldDenoiser: {note}", UserWarning, stacklevel=2)
         return self
@@ -450,18 +459,18 @@ class ManifoldDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  
         return settings, loss
 
     def _neighbors(self) -> int:
-        """Return the number of neighbours, 0 to leave it to the method."""
+        """Return the number of neighbours, -1 and, for "auto", 0 to choose it."""
         if isinstance(self.n_neighbors, str):
             if self.n_neighbors != "auto":
                 raise InputError(
                     f"n_neighbors is {self.n_neighbors!r}; want an integer or 'auto'"
                 )
-            if self.method != "auto":
+            if self.method in ("kde", "logkde") and self.width != "local":
                 raise InputError(
-                    "n_neighbors is 'auto'; only the method 'auto' chooses, give the "
-                    f"method {self.method!r} a number"
+                    "n_neighbors is 'auto'; kernels of fixed width have no neighbours "
+                    "to choose, set width to 'local' or n_neighbors to its default"
                 )
-            return 0
+            return 0 if self.method == "auto" else -1
         number = _integer("n_neighbors", self.n_neighbors, 1)
         return 0 if self.method == "auto" and number == NEIGHBORS else number
 
@@ -496,13 +505,7 @@ class ManifoldDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  
             raise InputError(
                 f"the method {self.method!r} takes no loss; 'scqm' and 'linear' do"
             )
-        loss = losses.resolve(self.loss, *given)
-        if isinstance(loss, losses.Huber) and loss.delta is None:
-            raise InputError(
-                "loss 'huber' needs delta, such as 1.345 times the noise; "
-                "neighbourhoods are too small to find it"
-            )
-        return loss
+        return losses.resolve(self.loss, *given)
 
     def _options(self) -> dict[str, Any]:
         """Return the parameters for denoising as the library takes them."""
@@ -602,6 +605,7 @@ class _Fitted:
                 address(out),
                 address(about),
             ).wait(progress=progress)
+            cost = json.loads(call(_core.bindings_DenoiseReport, job.number))
         return out, DenoiseReport(
             residual=about[:, 0].copy(),
             noise=about[:, 1].copy(),
@@ -609,6 +613,7 @@ class _Fitted:
             ridge=about[:, 3].copy(),
             extrapolated=about[:, 4] > 0,
             unchanged=about[:, 5] > 0,
+            share_error=cost["share_error"],
         )
 
     def _answer(self, job: Job, state: Array) -> None:
