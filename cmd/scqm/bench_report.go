@@ -17,9 +17,10 @@ var benchGaps = [2]float64{1e-3, 1e-6}
 
 // benchReport is what scqm bench prints.
 type benchReport struct {
-	Machine  machineReport   `json:"machine"`
-	Cases    []*caseReport   `json:"cases"`
-	Roofline *rooflineReport `json:"roofline,omitempty"`
+	Machine  machineReport    `json:"machine"`
+	Cases    []*caseReport    `json:"cases"`
+	Roofline *rooflineReport  `json:"roofline,omitempty"`
+	Denoise  []*denoiseReport `json:"denoise,omitempty"`
 }
 
 type machineReport struct {

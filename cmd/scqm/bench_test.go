@@ -39,6 +39,25 @@ func TestBenchJSON(t *testing.T) {
 	checkRoofline(t, report.Roofline)
 }
 
+func TestBenchDenoise(t *testing.T) {
+	var report benchReport
+	require.NoError(t, json.Unmarshal([]byte(succeed(t, "bench", "denoise", "--rows", "200", "--quick", "--json")), &report))
+	require.Len(t, report.Denoise, 1)
+	r := report.Denoise[0]
+	assert.Equal(t, []int{200, 3}, []int{r.N, r.D})
+	require.Len(t, r.Methods, len(denoiseMethods()))
+	for _, m := range r.Methods {
+		for _, v := range m.PerSecond {
+			assert.Greater(t, v, 1.0, m.Method)
+		}
+		assert.Positive(t, m.Rows, m.Method)
+		assert.Positive(t, m.Neighbors, m.Method)
+	}
+	refused := execute("bench", "denoise", "--loss", "l2")
+	assert.Equal(t, 2, refused.code)
+	assert.Contains(t, refused.stderr, "--loss does nothing with denoise")
+}
+
 // checkRuns looks for what cannot be, whatever the machine.
 func checkRuns(t *testing.T, c *caseReport) {
 	t.Helper()
@@ -128,7 +147,7 @@ func linesOf(text, solver string) []string {
 
 func TestBenchRefuses(t *testing.T) {
 	for what, args := range map[string][]string{
-		"want r1, r2, r3 or all, got r4": {"r4"},
+		"want r1, r2, r3, all or denoise, got r4": {"r4"},
 		"no loss \"l3\" here":            {"r1", "--loss", "l3"},
 		"no solver \"magic\"":            {"r1", "--solver", "magic"},
 		"--rows: 5 rows are too few":     {"r3", "--rows", "5"},
