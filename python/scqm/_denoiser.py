@@ -535,8 +535,7 @@ class ManifoldDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  
         if len(X) > 1 and report.unchanged.all():
             warnings.warn(
                 "ManifoldDenoiser: no surface was found near any of the rows, which "
-                "are returned as they came; are they those fitted to, and is the "
-                "loss finite?",
+                "are returned as they came; are they like those fitted to?",
                 UserWarning,
                 stacklevel=3,
             )

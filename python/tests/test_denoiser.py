@@ -182,8 +182,33 @@ def test_a_loss_that_is_never_finite_is_told(X: Array) -> None:
         return np.full(len(R), np.nan), R
 
     m = ManifoldDenoiser(method="scqm", loss=nothing).fit(X)
-    with pytest.warns(UserWarning, match="is the loss finite"):
-        np.testing.assert_array_equal(m.transform(X[:4]), X[:4])
+    with pytest.raises(
+        scqm.exceptions.NonFiniteError, match="row 0: the loss nothing is"
+    ):
+        m.transform(X[:4])
+
+
+def test_a_loss_and_neighbours_by_the_rows(X: Array) -> None:
+    m = ManifoldDenoiser(method="linear", loss="huber", n_neighbors="auto", share=0.3)
+    report = m.fit(X).report_
+    assert isinstance(m.loss_, losses.Huber)
+    assert m.loss_.delta is not None
+    assert 0.03 < m.loss_.delta < 0.6
+    assert 0 < report.share_error < report.residual.max()
+    k = int(report.n_neighbors[0])
+    again = ManifoldDenoiser(
+        method="linear", loss="huber", delta=m.loss_.delta, n_neighbors=k
+    )
+    np.testing.assert_array_equal(
+        again.fit(X).transform(X[:9]), m.set_params(share=None).fit(X).transform(X[:9])
+    )
+    assert again.report_.share_error == 0
+
+
+def test_no_surface_near_any_row_is_told(X: Array) -> None:
+    m = ManifoldDenoiser(method="lpca").fit(X)
+    with pytest.warns(UserWarning, match="no surface was found"):
+        np.testing.assert_array_equal(m.transform(X[:4] + 1e6), X[:4] + 1e6)
 
 
 def test_report_on_the_rows_fitted(X: Array) -> None:
