@@ -39,6 +39,10 @@ func (x Data) total() float64 {
 	return floats.Sum(x.Weights)
 }
 
+// Validate reports why the data cannot be used: shapes that do not fit, numbers
+// that are not finite, or weights that are not. Places are counted from 0.
+func (x Data) Validate() error { return x.validate() }
+
 // validate refuses shapes that do not fit and numbers that are not finite; the
 // error names the place, counted from 0.
 func (x Data) validate() error {

@@ -1,0 +1,12 @@
+// Package mean computes the mean of rows under a loss, the Frechet mean of Zhai
+// and Li (arXiv 2605.20300, section VI),
+//
+//	c = argmin sum_i w_i loss(c - x_i),
+//
+// and how it answers when rows move or are left out. With squared_l2 it is the
+// mean, with l1 the median of every column, with l2 the geometric median, with
+// huber something between; a loss of one's own makes another.
+//
+// The mean is a [framework.Problem] with one block, so that every solver finds
+// it.
+package mean

@@ -1,0 +1,134 @@
+package mean
+
+import (
+	"fmt"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/scqm/scqm/framework"
+)
+
+// factorize computes the Cholesky factor of the Hessian of the cost at c.
+func (p *Problem) factorize(c []float64) (*mat.Cholesky, error) {
+	h, err := p.hessian(c)
+	if err != nil {
+		return nil, err
+	}
+	for k := range p.data.D {
+		if !(h.At(k, k) > 0) {
+			return nil, fmt.Errorf("mean: nothing holds column %d of the mean in place: %w", k, ErrNoCurvature)
+		}
+	}
+	factor := &mat.Cholesky{}
+	if !factor.Factorize(h) || factor.Cond() > maxCondition {
+		return nil, fmt.Errorf("mean: the rows do not hold the mean in place in every direction: %w", ErrNoCurvature)
+	}
+	return factor, nil
+}
+
+// maxCondition is the condition number of H beyond which answers are rounding
+// errors.
+const maxCondition = 1e13
+
+// hessian computes the sum of w_i times the Hessian of the loss at c - x_i.
+func (p *Problem) hessian(c []float64) (*mat.SymDense, error) {
+	D := p.data.D
+	h := mat.NewSymDense(D, nil)
+	switch l := p.loss.(type) {
+	case framework.Radial:
+		return h, p.addRadial(h, c, l)
+	case framework.Separable:
+		return h, p.addDiagonal(h, c, l)
+	case framework.Quadratic:
+		var total float64
+		for i := range p.data.N {
+			total += p.weight(i)
+		}
+		m := l.Matrix()
+		for i := range D {
+			for j := i; j < D; j++ {
+				h.SetSym(i, j, 2*total*m[i*D+j])
+			}
+		}
+		return h, nil
+	default:
+		return h, p.addProducts(h, c)
+	}
+}
+
+// addRadial adds 2 rho' I + 4 rho” rr' of all rows.
+func (p *Problem) addRadial(h *mat.SymDense, c []float64, l framework.Radial) error {
+	D := p.data.D
+	r, u, one, two := make([]float64, D), make([]float64, 1), make([]float64, 1), make([]float64, 1)
+	var diagonal float64
+	for i := range p.data.N {
+		weight := p.weight(i)
+		if weight == 0 {
+			continue
+		}
+		floats.SubTo(r, c, p.data.Row(i))
+		u[0] = floats.Dot(r, r)
+		l.Rho(nil, one, two, u)
+		diagonal += 2 * weight * one[0]
+		if two[0] != 0 {
+			h.SymRankOne(h, 4*weight*two[0], mat.NewVecDense(D, r))
+		}
+	}
+	for k := range D {
+		h.SetSym(k, k, h.At(k, k)+diagonal)
+	}
+	return p.ctx.Err()
+}
+
+func (p *Problem) addDiagonal(h *mat.SymDense, c []float64, l framework.Separable) error {
+	D := p.data.D
+	r, bend, sum := make([]float64, D), make([]float64, D), make([]float64, D)
+	for i := range p.data.N {
+		floats.SubTo(r, c, p.data.Row(i))
+		l.Phi(nil, nil, bend, r)
+		floats.AddScaled(sum, p.weight(i), bend)
+	}
+	for k, v := range sum {
+		h.SetSym(k, k, v)
+	}
+	return p.ctx.Err()
+}
+
+// addProducts computes the Hessians of a loss that offers nothing but products,
+// or gradients to take differences of, column by column.
+func (p *Problem) addProducts(h *mat.SymDense, c []float64) error {
+	D := p.data.D
+	r, v := make([]float64, D*D), make([]float64, D*D)
+	for i := range p.data.N {
+		if p.weight(i) == 0 {
+			continue
+		}
+		for k := range D {
+			floats.SubTo(r[k*D:(k+1)*D], c, p.data.Row(i))
+			clear(v[k*D : (k+1)*D])
+			v[k*D+k] = 1
+		}
+		if err := p.product(v, r); err != nil {
+			return err
+		}
+		for k := range D {
+			for j := k; j < D; j++ {
+				h.SetSym(k, j, h.At(k, j)+p.weight(i)*(v[k*D+j]+v[j*D+k])/2)
+			}
+		}
+	}
+	return nil
+}
+
+// product replaces every row of v by the product of the Hessian of the loss at
+// that row of r with it.
+func (p *Problem) product(v, r []float64) error {
+	if err := p.ctx.Err(); err != nil {
+		return err
+	}
+	if err := framework.HessianOf(p.loss).HessianProduct(v, r, v, p.data.D); err != nil {
+		return fmt.Errorf("mean: loss %s: %w", p.plain.Name(), err)
+	}
+	return nil
+}

@@ -1,0 +1,260 @@
+package mean
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/internal/par"
+	"github.com/scqm/scqm/manifolds"
+	"github.com/scqm/scqm/models/scqm"
+)
+
+// Problem is the mean of rows as a framework.Problem, with one block, c in R^D.
+// It can be minimised by majorization where the loss offers weights, which is
+// the algorithm of Weiszfeld. A Problem holds buffers: use it from one goroutine
+// at a time.
+type Problem struct {
+	data    scqm.Data
+	loss    framework.Loss // plain, or rounded
+	plain   framework.Loss
+	rounded framework.Loss // over the last length above 0; nil where there is none
+	ctx     context.Context
+	threads int
+	blocks  []framework.Block
+	workers []*worker
+	sums    []*sums // per shard
+}
+
+// worker holds the buffers of one goroutine.
+type worker struct{ r, g, values []float64 }
+
+// sums is what a shard of rows adds up to.
+type sums struct {
+	cost, lengths float64   // of losses and of the norms of gradients
+	grad          []float64 // D
+	weights       []float64 // D or 1
+	moments       []float64 // D
+	err           error
+}
+
+// batchRows is the number of rows whose losses are computed at a time.
+const batchRows = 64
+
+// NewProblem prepares the mean of the rows. Evaluations end early with the error
+// of ctx when it is done. threads below 1 stands for all processors.
+func NewProblem(ctx context.Context, x scqm.Data, loss framework.Loss, threads int) (*Problem, error) {
+	if err := x.Validate(); err != nil {
+		return nil, err
+	}
+	if loss == nil {
+		return nil, fmt.Errorf("mean: no loss given: %w", scqm.ErrInput)
+	}
+	if l, ok := loss.(framework.Dimensioned); ok && l.Dim() != x.D {
+		return nil, fmt.Errorf("mean: loss %s is for rows of length %d, the data have %d columns: %w", loss.Name(), l.Dim(), x.D, scqm.ErrInput)
+	}
+	p := &Problem{
+		data: x, loss: loss, plain: loss, ctx: ctx, threads: par.Threads(threads),
+		blocks: []framework.Block{{Name: "c", Manifold: manifolds.Euclidean(x.D)}},
+		sums:   make([]*sums, par.Shards(x.N)),
+	}
+	p.workers = make([]*worker, p.threads)
+	for i := range p.sums {
+		p.sums[i] = &sums{grad: make([]float64, x.D), weights: make([]float64, x.D), moments: make([]float64, x.D)}
+	}
+	return p, nil
+}
+
+// Blocks describes c.
+func (p *Problem) Blocks() []framework.Block { return p.blocks }
+
+// Evaluate returns the sum of weighted losses and its gradient.
+func (p *Problem) Evaluate(grad, x framework.Point) (float64, error) {
+	want := grad != nil && grad[0] != nil
+	var cost float64
+	err := p.eachRow(x[0], func(w *worker, s *sums, from, to int) error {
+		n, D := to-from, p.data.D
+		var g []float64
+		if want {
+			g = w.g[:n*D]
+		}
+		if err := p.loss.Evaluate(w.values[:n], g, w.r[:n*D], D); err != nil {
+			return err
+		}
+		for i := range n {
+			weight := p.weight(from + i)
+			if weight > 0 {
+				s.cost += weight * w.values[i]
+			}
+			if want {
+				floats.AddScaled(s.grad, weight, g[i*D:(i+1)*D])
+				s.lengths += weight * floats.Norm(g[i*D:(i+1)*D], 2)
+			}
+		}
+		return nil
+	})
+	if want {
+		clear(grad[0])
+	}
+	for _, s := range p.sums {
+		cost += s.cost
+		if want {
+			floats.Add(grad[0], s.grad)
+		}
+	}
+	return cost, err
+}
+
+// eachRow calls work for batches of rows whose residuals at c are in w.r, with
+// the sums of their shard, which start from zero.
+func (p *Problem) eachRow(c []float64, work func(w *worker, s *sums, from, to int) error) error {
+	D := p.data.D
+	par.Do(p.threads, len(p.sums), func(id, shard int) {
+		if p.workers[id] == nil {
+			size := min(batchRows, p.data.N)
+			p.workers[id] = &worker{r: make([]float64, size*D), g: make([]float64, size*D), values: make([]float64, size)}
+		}
+		w, s := p.workers[id], p.sums[shard]
+		s.cost, s.lengths, s.err = 0, 0, nil
+		clear(s.grad)
+		clear(s.weights)
+		clear(s.moments)
+		lo, hi := par.Bounds(p.data.N, shard)
+		for from := lo; from < hi && s.err == nil; from += batchRows {
+			to := min(from+batchRows, hi)
+			for i := from; i < to; i++ {
+				floats.SubTo(w.r[(i-from)*D:(i-from+1)*D], c, p.data.Row(i))
+			}
+			if s.err = p.ctx.Err(); s.err == nil {
+				if err := work(w, s, from, to); err != nil {
+					s.err = fmt.Errorf("mean: loss %s: %w", p.plain.Name(), err)
+				}
+			}
+		}
+	})
+	for _, s := range p.sums {
+		if s.err != nil {
+			return s.err
+		}
+	}
+	return nil
+}
+
+func (p *Problem) weight(i int) float64 {
+	if p.data.Weights == nil {
+		return 1
+	}
+	return p.data.Weights[i]
+}
+
+// SmoothingScale returns the median size of the residuals that are not zero: of
+// their norms where the loss is radial, else of their entries. It is 0 for
+// losses without kinks.
+func (p *Problem) SmoothingScale(x framework.Point) (float64, error) {
+	if _, ok := p.plain.(framework.Smoother); !ok {
+		return 0, nil
+	}
+	return p.typical(x[0])
+}
+
+// typical is the median size of residuals.
+func (p *Problem) typical(c []float64) (float64, error) {
+	length := 1
+	if _, radial := p.plain.(framework.Radial); radial {
+		length = p.data.D
+	}
+	stride := 1 + p.data.N*p.data.D/length>>17
+	var sizes []float64
+	r := make([]float64, p.data.D)
+	for i := 0; i < p.data.N; i += stride {
+		floats.SubTo(r, c, p.data.Row(i))
+		for k := 0; k < len(r); k += length {
+			if size := floats.Norm(r[k:k+length], 2); size > 0 && p.weight(i) > 0 {
+				sizes = append(sizes, size)
+			}
+		}
+	}
+	if len(sizes) == 0 {
+		return 0, p.ctx.Err()
+	}
+	slices.Sort(sizes)
+	return sizes[len(sizes)/2], p.ctx.Err()
+}
+
+// Smooth evaluates the problem with the loss rounded over eps from now on, 0
+// with the loss itself.
+func (p *Problem) Smooth(eps float64) {
+	l, ok := p.plain.(framework.Smoother)
+	if !ok || eps == 0 {
+		p.loss = p.plain
+		return
+	}
+	p.rounded = l.Smooth(eps)
+	p.loss = p.rounded
+}
+
+// Groups lists c where the loss offers weights.
+func (p *Problem) Groups() [][]int {
+	if _, ok := p.loss.(framework.Majorizer); ok {
+		return [][]int{{0}}
+	}
+	return nil
+}
+
+// MinimizeGroup minimises the quadratic upper bound of the cost that touches it
+// at x: c becomes the mean of the rows with the weights of the bound, for the l2
+// loss 1/|c - x_i|.
+//
+// Source: E. Weiszfeld, Sur le point pour lequel la somme des distances de n
+// points donnes est minimum, Tohoku Mathematical Journal 43 (1937).
+func (p *Problem) MinimizeGroup(dst, x framework.Point, _ int) (cost, passes float64, err error) {
+	D := p.data.D
+	_, radial := p.loss.(framework.Radial)
+	err = p.eachRow(x[0], func(w *worker, s *sums, from, to int) error {
+		n := to - from
+		weights := w.g[:n*D]
+		if radial {
+			weights = w.g[:n]
+		}
+		if err := p.loss.(framework.Majorizer).Weights(weights, w.r[:n*D], D); err != nil {
+			return err
+		}
+		for i := range n {
+			s.addWeighted(weights, w.r[i*D:(i+1)*D], i, radial, p.weight(from+i))
+		}
+		return nil
+	})
+	if err != nil {
+		return 0, 0, err
+	}
+	total, moved := make([]float64, D), make([]float64, D)
+	for _, s := range p.sums {
+		floats.Add(total, s.weights)
+		floats.Add(moved, s.moments)
+	}
+	for k, v := range total {
+		dst[0][k] = x[0][k]
+		if v > 0 {
+			dst[0][k] -= moved[k] / v
+		}
+	}
+	cost, err = p.Evaluate(nil, dst)
+	return cost, 2, err
+}
+
+// addWeighted adds row i of a batch, of residual r.
+func (s *sums) addWeighted(weights, r []float64, i int, radial bool, weight float64) {
+	for k, v := range r {
+		u := weight
+		if radial {
+			u *= weights[i]
+		} else {
+			u *= weights[i*len(r)+k]
+		}
+		s.weights[k] += u
+		s.moments[k] += u * v
+	}
+}

@@ -1,0 +1,178 @@
+package mean
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/models/scqm"
+)
+
+// ErrNoCurvature marks a mean at which the loss has no second derivatives to
+// tell how it answers.
+var ErrNoCurvature = errors.New("no second derivatives at the mean")
+
+// touching is the size of a residual, relative to the typical one, below which a
+// row sits on the kink of a radial loss.
+const touching = 1e-3
+
+// Sensitivity is how a mean answers to first order when its rows change. With
+// r_i = c - x_i, g_i the gradient and L_i the Hessian of the loss at r_i,
+//
+//	H = sum_i w_i L_i,
+//
+// rows that move by dx_i move the mean by H^-1 sum_i w_i L_i dx_i, and leaving out
+// row i moves it by H^-1 w_i g_i.
+//
+// Losses such as l1, whose second derivatives vanish but at kinks, tell nothing
+// in this way. They are rounded over the length n^(-1/5) times the typical
+// residual, the bandwidth at which H estimates the density of the rows at the
+// mean, and the sensitivity is that of the mean under the rounded loss. So is an
+// l2 mean that sits on a row.
+//
+// Source: F. R. Hampel, The influence curve and its role in robust estimation,
+// Journal of the American Statistical Association 69 (1974); for the bandwidth,
+// B. W. Silverman, Density estimation, 1986, section 3.4.
+type Sensitivity struct {
+	// C is the mean; it differs from that of the loss where Rounding, the length
+	// over which kinks were rounded, is above 0.
+	C        []float64
+	Rounding float64
+
+	p      *Problem
+	factor *mat.Cholesky
+}
+
+// Sensitivity prepares the answers of the mean to changes of x, the rows that it
+// is the mean of. It fails with [ErrNoCurvature] where the rows do not hold the
+// mean in place to second order.
+func (m *Mean) Sensitivity(ctx context.Context, x scqm.Data, threads int) (*Sensitivity, error) {
+	p, err := NewProblem(ctx, x, m.Loss, threads)
+	if err != nil {
+		return nil, err
+	}
+	if len(m.C) != x.D {
+		return nil, fmt.Errorf("mean: the data have %d columns, the mean has %d: %w", x.D, len(m.C), scqm.ErrInput)
+	}
+	s := &Sensitivity{C: m.C, p: p}
+	touched, err := p.touched(m.C)
+	if err != nil {
+		return nil, err
+	}
+	if !touched {
+		if s.factor, err = p.factorize(s.C); err == nil {
+			return s, nil
+		}
+		if !errors.Is(err, ErrNoCurvature) {
+			return nil, err
+		}
+	}
+	if err := s.round(ctx); err != nil {
+		return nil, err
+	}
+	if s.factor, err = s.p.factorize(s.C); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// touched reports whether a radial loss has a row on its kink.
+func (p *Problem) touched(c []float64) (bool, error) {
+	_, radial := p.plain.(framework.Radial)
+	_, kinked := p.plain.(framework.Smoother)
+	if !radial || !kinked {
+		return false, nil
+	}
+	typical, err := p.typical(c)
+	for i := range p.data.N {
+		if p.weight(i) > 0 && floats.Distance(c, p.data.Row(i), 2) <= touching*typical {
+			return true, err
+		}
+	}
+	return false, err
+}
+
+// round goes to the mean of a rounded loss.
+func (s *Sensitivity) round(ctx context.Context) error {
+	l, ok := s.p.plain.(framework.Smoother)
+	if !ok {
+		return fmt.Errorf("mean: the loss %s is flat around the mean of these rows, so that its sensitivity is not defined: choose another loss: %w", s.p.plain.Name(), ErrNoCurvature)
+	}
+	typical, err := s.p.typical(s.C)
+	if err != nil {
+		return err
+	}
+	if typical == 0 {
+		return fmt.Errorf("mean: all rows are equal, so that none can be told from another: %w", scqm.ErrInput)
+	}
+	s.Rounding = typical * math.Pow(float64(s.p.data.N), -0.2)
+	if s.p, err = NewProblem(ctx, s.p.data, l.Smooth(s.Rounding), s.p.threads); err != nil {
+		return err
+	}
+	m, err := s.p.solve(ctx, framework.Point{s.C}, Config{})
+	if err != nil {
+		return err
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	s.C = m.C
+	return nil
+}
+
+// Response returns how the mean moves when the rows move by dx, n x D:
+// H^-1 sum_i w_i L_i dx_i.
+func (s *Sensitivity) Response(dx []float64) ([]float64, error) {
+	D, n := s.p.data.D, s.p.data.N
+	if len(dx) != n*D {
+		return nil, fmt.Errorf("mean: moves of %d numbers for %d rows of %d: %w", len(dx), n, D, scqm.ErrInput)
+	}
+	for i, v := range dx {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return nil, fmt.Errorf("mean: row %d, column %d of the moves is %v: %w", i/D, i%D, v, scqm.ErrInput)
+		}
+	}
+	sum, r, v := make([]float64, D), make([]float64, D), make([]float64, D)
+	for i := range n {
+		floats.SubTo(r, s.C, s.p.data.Row(i))
+		copy(v, dx[i*D:(i+1)*D])
+		if err := s.p.product(v, r); err != nil {
+			return nil, err
+		}
+		floats.AddScaled(sum, s.p.weight(i), v)
+	}
+	return sum, s.solve(sum)
+}
+
+// Influence returns how the mean moves when each row is left out, n x D: row i
+// is H^-1 w_i g_i.
+func (s *Sensitivity) Influence() ([]float64, error) {
+	D, n := s.p.data.D, s.p.data.N
+	out := make([]float64, n*D)
+	for i := range n {
+		row := out[i*D : (i+1)*D]
+		floats.SubTo(row, s.C, s.p.data.Row(i))
+		if err := s.p.loss.Evaluate(nil, row, row, D); err != nil {
+			return nil, fmt.Errorf("mean: loss %s: %w", s.p.plain.Name(), err)
+		}
+		floats.Scale(s.p.weight(i), row)
+		if err := s.solve(row); err != nil {
+			return nil, err
+		}
+	}
+	return out, s.p.ctx.Err()
+}
+
+// solve replaces b by H^-1 b.
+func (s *Sensitivity) solve(b []float64) error {
+	v := mat.NewVecDense(len(b), b)
+	if err := s.factor.SolveVecTo(v, v); err != nil {
+		return fmt.Errorf("mean: %w: %w", err, ErrNoCurvature)
+	}
+	return nil
+}
