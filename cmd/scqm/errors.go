@@ -57,7 +57,7 @@ func oneLine(cmd *cobra.Command, err error) string {
 	text, _, _ := strings.Cut(err.Error(), "\n")
 	command := strings.ReplaceAll(cmd.CommandPath(), " ", ": ") + ": "
 	text = strings.TrimPrefix(text, command)
-	text = strings.TrimPrefix(text, "scqm: ")
+	text = strings.TrimPrefix(strings.TrimPrefix(text, "scqm: "), cmd.Name()+": ")
 	for _, mark := range marks {
 		text = strings.TrimSuffix(text, ": "+mark.Error())
 		text = strings.ReplaceAll(text, mark.Error()+": ", "")

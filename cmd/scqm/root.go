@@ -48,7 +48,7 @@ func rootCommand() *cobra.Command {
 	})
 	root.SetHelpCommand(helpCommand())
 	root.AddCommand(
-		fitCommand(), transformCommand(), reconstructCommand(), projectCommand(), influenceCommand(),
+		fitCommand(), transformCommand(), reconstructCommand(), projectCommand(), influenceCommand(), meanCommand(),
 		denoiseCommand(), methodsCommand(), lossesCommand(), pluginCommand(), solversCommand(),
 		suggestCommand(), experimentCommand(), demoCommand(), benchCommand(), versionCommand(),
 	)

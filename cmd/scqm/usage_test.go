@@ -100,6 +100,11 @@ func TestRefusals(t *testing.T) {
 		{"influence %/model.npz %/good.csv -o - --json", "scqm: influence: --json does nothing beside -o -, which leaves standard output to the rows; leave it out"},
 		{"influence %/model.npz %/good.csv --top 0", `scqm: influence: invalid argument "0" for "--top" flag: want a whole number of at least 1; see scqm influence --help`},
 		{"influence %/model.npz %/good.csv --plugin x", "scqm: influence: %/model.npz: --plugin does nothing beside a model whose loss is built in; leave it out"},
+		{"mean", "scqm: mean: arguments: want DATA, got none; see scqm mean --help"},
+		{"mean %/good.csv --top 3", "scqm: mean: --top does nothing without -o FILE or --json; leave it out"},
+		{"mean %/good.csv --influence -", "scqm: mean: --influence: standard output is for the mean; name a file"},
+		{"mean %/good.csv --loss mahalanobis --precision %/square.csv", "scqm: mean: loss mahalanobis is for rows of length 2, the data have 4 columns"},
+		{"mean %/nan.csv", `scqm: mean: %/nan.csv:2:2: "NaN" is not a finite number; remove the row or fill in the value`},
 		{"reconstruct %/model.npz %/other.npy", "scqm: reconstruct: %/other.npy: rows of 5 columns do not fit %/model.npz, which takes 2"},
 		{"reconstruct %/model.npz %/good.csv", "scqm: reconstruct: %/good.csv: rows of 4 columns do not fit %/model.npz, which takes 2"},
 		{"reconstruct %/model.npz %/square.csv --scale", "scqm: reconstruct: unknown flag: --scale; see scqm reconstruct --help"},
@@ -137,7 +142,7 @@ func cut(t *testing.T, p place, from, to string) {
 func TestHelp(t *testing.T) {
 	assert.Equal(t, succeed(t, []string{}...), succeed(t, "--help"))
 	assert.Equal(t, succeed(t, "help", "fit"), succeed(t, "fit", "--help"))
-	for _, command := range []string{"fit", "transform", "reconstruct", "project", "influence", "losses", "solvers", "demo", "version"} {
+	for _, command := range []string{"fit", "transform", "reconstruct", "project", "influence", "mean", "losses", "solvers", "demo", "version"} {
 		assert.Contains(t, succeed(t, "help"), "\n  "+command+" ")
 		assert.Contains(t, succeed(t, command, "--help"), "scqm "+command)
 	}

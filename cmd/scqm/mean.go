@@ -1,0 +1,261 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/internal/dataset"
+	"github.com/scqm/scqm/losses"
+	"github.com/scqm/scqm/models/mean"
+	"github.com/scqm/scqm/models/scqm"
+)
+
+const meanLong = `Write the mean of the rows of DATA under a loss: the point c for which the sum of
+loss(c - row) is least. With squared_l2 it is the ordinary mean, with l1 the
+median of every column, with l2, the default, the geometric median, which
+outliers among the rows hardly move.
+
+With -o FILE, --json or --influence, the rows on which the mean depends most are
+found too: the influence of a row is how far the mean moves when the row is left
+out, from derivatives. Rows are counted from 0.`
+
+// meanFlags are the flags of scqm mean.
+type meanFlags struct {
+	data      dataFlags
+	loss      lossFlags
+	top       int
+	threads   int
+	json      bool
+	output    string
+	influence string
+}
+
+func meanCommand() *cobra.Command {
+	f := meanFlags{top: 10, output: "-"}
+	cmd := &cobra.Command{
+		Use:     "mean DATA",
+		Short:   "Compute a robust mean of rows",
+		Long:    meanLong,
+		Example: "  scqm mean data.csv\n  scqm mean data.npy --loss huber -o mean.npy --influence influence.csv",
+		Args:    arguments("DATA"),
+		RunE:    func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0]) },
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	flags.VarP(naming(&f.output, "FILE"), "output", "o", "file to write the mean to, ending in .npy, .npz, .csv or .tsv; - is CSV on standard output")
+	f.loss.addTo(cmd)
+	flags.Var(naming(&f.influence, "FILE"), "influence", "file to write influence and residual of every row to")
+	flags.Var(counting(&f.top), "top", "rows to list")
+	flags.BoolVar(&f.json, "json", false, "print mean and list as one JSON object")
+	flags.Var(counting(&f.threads), "threads", "threads to use (default all processors); the result does not depend on it")
+	f.data.addTo(cmd)
+	return cmd
+}
+
+func (f *meanFlags) run(cmd *cobra.Command, path string) error {
+	defer f.loss.close()
+	if err := f.check(cmd); err != nil {
+		return err
+	}
+	m, err := f.data.read(cmd, path)
+	if err != nil {
+		return err
+	}
+	start := time.Now()
+	found, err := f.compute(cmd.Context(), rowsOf(m))
+	if err != nil {
+		return err
+	}
+	if f.output != "-" || !f.json {
+		out := &dataset.Matrix{Rows: 1, Cols: m.Cols, Data: found.mean.C, Names: m.Names}
+		if err := writeMatrix(cmd, f.output, out); err != nil {
+			return err
+		}
+	}
+	if f.influence != "" {
+		if err := writeMatrix(cmd, f.influence, found.columns()); err != nil {
+			return err
+		}
+	}
+	if f.output == "-" && !f.json {
+		return nil
+	}
+	return f.print(cmd, found.report(m, f.top, time.Since(start)))
+}
+
+func (f *meanFlags) check(cmd *cobra.Command) error {
+	if err := dataset.CheckOutput(f.output); err != nil {
+		return fmt.Errorf("-o: %w", err)
+	}
+	if f.influence != "" {
+		if err := dataset.CheckOutput(f.influence); err != nil {
+			return fmt.Errorf("--influence: %w", err)
+		}
+		if f.influence == "-" {
+			return usagef("--influence: standard output is for the mean; name a file")
+		}
+	}
+	if f.output == "-" && !f.json {
+		if err := refuse(cmd, "without -o FILE or --json", "top"); err != nil {
+			return err
+		}
+	}
+	if err := f.data.check(cmd); err != nil {
+		return err
+	}
+	return f.loss.check(cmd)
+}
+
+// foundMean is a mean with the influence of its rows, nil where the loss does
+// not tell it, for the reason in the note.
+type foundMean struct {
+	mean      *mean.Mean
+	residuals []float64
+	moves     []float64
+	rounding  float64
+	note      string
+}
+
+func (f *meanFlags) compute(ctx context.Context, x scqm.Data) (*foundMean, error) {
+	return await(ctx, func() (*foundMean, error) {
+		loss, err := f.chooseLoss(ctx, x)
+		if err != nil {
+			return nil, err
+		}
+		m, err := mean.Of(ctx, x, mean.Config{Loss: loss, Threads: f.threads})
+		if err != nil {
+			return nil, err
+		}
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		found := &foundMean{mean: m, residuals: distances(x, m.C)}
+		if f.output == "-" && !f.json && f.influence == "" {
+			return found, nil
+		}
+		return found, found.addInfluence(ctx, x, f)
+	})
+}
+
+// chooseLoss takes the delta of huber from the distances of the rows from their
+// geometric median.
+func (f *meanFlags) chooseLoss(ctx context.Context, x scqm.Data) (framework.Loss, error) {
+	if f.loss.name != huber || f.loss.params.Delta != nil || f.loss.plugin.opened != nil {
+		return f.loss.loss(ctx, x, 1)
+	}
+	m, err := mean.Of(ctx, x, mean.Config{Loss: losses.L2(), Threads: f.threads})
+	if err != nil {
+		return nil, err
+	}
+	return losses.Huber(losses.DefaultHuberDelta(distances(x, m.C)))
+}
+
+// distances are those of rows from c.
+func distances(x scqm.Data, c []float64) []float64 {
+	d := make([]float64, x.N)
+	for i := range d {
+		d[i] = floats.Distance(c, x.Row(i), 2)
+	}
+	return d
+}
+
+func (m *foundMean) addInfluence(ctx context.Context, x scqm.Data, f *meanFlags) error {
+	s, err := m.mean.Sensitivity(ctx, x, f.threads)
+	if f.influence == "" && (errors.Is(err, mean.ErrNoCurvature) || errors.Is(err, scqm.ErrInput)) {
+		m.note = err.Error()
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	moves, err := s.Influence()
+	if err != nil {
+		return err
+	}
+	for i := range x.N {
+		m.moves = append(m.moves, floats.Norm(moves[i*x.D:(i+1)*x.D], 2))
+	}
+	if m.rounding = s.Rounding; m.rounding > 0 {
+		m.note = fmt.Sprintf("for the influences, the kinks of the loss were rounded over %.3g", m.rounding)
+	}
+	return nil
+}
+
+// columns are the numbers of all rows.
+func (m *foundMean) columns() *dataset.Matrix {
+	out := &dataset.Matrix{Rows: len(m.moves), Cols: 2, Names: []string{"influence", "residual"}}
+	for i, v := range m.moves {
+		out.Data = append(out.Data, v, m.residuals[i])
+	}
+	return out
+}
+
+// meanReport is what scqm mean prints.
+type meanReport struct {
+	Mean      []float64 `json:"mean"`
+	Loss      string    `json:"loss"`
+	N         int       `json:"n"`
+	D         int       `json:"D"`
+	Objective float64   `json:"objective"`
+	Status    string    `json:"status"`
+	Message   string    `json:"message"`
+	Rounding  float64   `json:"rounding"`
+	Top       []meanRow `json:"top"`
+	Notes     []string  `json:"notes"`
+	Seconds   float64   `json:"seconds"`
+}
+
+type meanRow struct {
+	Row       int     `json:"row"`
+	Influence float64 `json:"influence"`
+	Residual  float64 `json:"residual"`
+}
+
+func (m *foundMean) report(x *dataset.Matrix, top int, took time.Duration) *meanReport {
+	r := &meanReport{
+		Mean: m.mean.C, Loss: m.mean.Loss.Name(), N: x.Rows, D: x.Cols, Objective: m.mean.Objective,
+		Status: m.mean.Run.Status.String(), Message: m.mean.Run.Message, Rounding: m.rounding,
+		Top: []meanRow{}, Notes: []string{}, Seconds: took.Seconds(),
+	}
+	for i, v := range m.moves {
+		r.Top = append(r.Top, meanRow{i, v, m.residuals[i]})
+	}
+	slices.SortStableFunc(r.Top, func(a, b meanRow) int { return cmp.Compare(b.Influence, a.Influence) })
+	r.Top = r.Top[:min(top, len(r.Top))]
+	if m.note != "" {
+		r.Notes = append(r.Notes, m.note)
+	}
+	return r
+}
+
+func (f *meanFlags) print(cmd *cobra.Command, r *meanReport) error {
+	if f.json {
+		return printJSON(cmd.OutOrStdout(), r)
+	}
+	rows := [][]string{
+		{"mean", fmt.Sprintf("of %d rows of %d columns, loss %s", r.N, r.D, r.Loss)},
+		{"objective", fmt.Sprintf("%.8g", r.Objective)},
+		{"status", r.Status + ": " + r.Message},
+	}
+	for _, note := range r.Notes {
+		rows = append(rows, []string{"note", note})
+	}
+	rows = append(rows, []string{"saved to", f.output})
+	if err := printTable(cmd.OutOrStdout(), rows); err != nil || len(r.Top) == 0 {
+		return err
+	}
+	list := [][]string{{}, {"row", "influence", "residual"}}
+	for _, t := range r.Top {
+		list = append(list, []string{strconv.Itoa(t.Row), strconv.FormatFloat(t.Influence, 'g', 4, 64), strconv.FormatFloat(t.Residual, 'g', 4, 64)})
+	}
+	return printTable(cmd.OutOrStdout(), list)
+}
