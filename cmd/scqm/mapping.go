@@ -19,6 +19,8 @@ type mapping struct {
 	apply func(m *scqm.Model, ctx context.Context, x scqm.Data, threads int) ([]float64, error)
 	// named says that the columns that come out are those that go in.
 	named bool
+	// more returns columns to write beside those that come out; it may be nil.
+	more func() *dataset.Matrix
 	// projects says that the loss of the model is needed.
 	projects bool
 
@@ -72,6 +74,9 @@ func (f *mapping) run(cmd *cobra.Command, args []string) error {
 	result := &dataset.Matrix{Rows: x.Rows, Cols: len(y) / x.Rows, Data: y}
 	if f.named {
 		result.Names = x.Names
+	}
+	if f.more != nil {
+		result = beside(result, f.more())
 	}
 	return writeMatrix(cmd, f.output, result)
 }

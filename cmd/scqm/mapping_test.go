@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/floats"
 )
 
 func TestProjectIsReconstructOfTransform(t *testing.T) {
@@ -23,6 +24,26 @@ func TestProjectIsReconstructOfTransform(t *testing.T) {
 			assert.Equal(t, []int{60, 5}, []int{projected.Rows, projected.Cols})
 			assert.InDeltaSlice(t, projected.Data, rows.Data, 1e-10)
 		})
+	}
+}
+
+func TestProjectReport(t *testing.T) {
+	p := newPlace(t)
+	x := bowl(60, 4)
+	data, model := p.matrix("data.csv", x), p.path("model.npz")
+	for loss, names := range map[string][]string{
+		"l2": {"x1", "x2", "x3", "x4", "residual", "bend", "certified", "parts", "second"},
+		"l1": {"x1", "x2", "x3", "x4", "residual", "bend", "parts", "second"},
+	} {
+		succeed(t, "fit", data, "-o", model, "--loss", loss, "--max-iter", "50")
+		succeed(t, "project", model, data, "-o", p.path("plain.csv"))
+		succeed(t, "project", model, data, "-o", p.path("report.csv"), "--report")
+		plain, report := p.read("plain.csv"), p.read("report.csv")
+		require.Equal(t, names, report.Names)
+		for i := range report.Rows {
+			assert.Equal(t, plain.Row(i), report.Row(i)[:4])
+			assert.InDelta(t, floats.Distance(plain.Row(i), x.Row(i), 2), report.Row(i)[4], 1e-9)
+		}
 	}
 }
 

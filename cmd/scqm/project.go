@@ -1,30 +1,79 @@
 package main
 
 import (
+	"context"
+
 	"github.com/spf13/cobra"
 
+	"github.com/scqm/scqm/internal/dataset"
 	"github.com/scqm/scqm/models/scqm"
 )
 
 const projectLong = `Write, for every row of DATA, the point of the model that is nearest to it under
-the model's loss: what reconstruct makes of what transform makes of it.`
+the model's loss: what reconstruct makes of what transform makes of it.
+
+--report adds the columns
+
+  residual   distance of the row from its projection
+  bend       smallest second derivative of the row's loss with respect to its
+             latent coordinates; at 0 or below the projection is not held in place
+  certified  1 where the residual is so small that the projection is certain to be
+             the nearest point (l2, squared_l2, huber), or the loss to be convex
+             around it (lp, 1 < p <= 2); there is no such column for other losses
+  parts      places of the model found at which the row could be, nearest points
+             of their surroundings
+  second     distance of the row from the second best of them, 0 if there is one`
+
+// projection is scqm project.
+type projection struct {
+	mapping
+	report bool
+}
 
 func projectCommand() *cobra.Command {
-	f := mapping{
-		width:    func(m *scqm.Model) int { return m.D },
-		apply:    (*scqm.Model).Project,
-		projects: true,
-		named:    true,
-	}
+	f := projection{mapping: mapping{width: func(m *scqm.Model) int { return m.D }, projects: true, named: true}}
+	f.apply = f.project
 	cmd := &cobra.Command{
 		Use:     "project MODEL DATA",
 		Short:   "Move rows onto the model",
 		Long:    projectLong,
-		Example: "  scqm project model.npz noisy.csv -o clean.csv",
+		Example: "  scqm project model.npz noisy.csv -o clean.csv\n  scqm project model.npz noisy.csv --report -o clean.csv",
 		Args:    arguments("MODEL", "DATA"),
 		RunE:    f.run,
 	}
 	f.addTo(cmd)
+	cmd.Flags().BoolVar(&f.report, "report", false, "write columns about each row beside it")
 	f.data.addTo(cmd)
 	return cmd
+}
+
+// project projects, and prepares the report if there is to be one.
+func (f *projection) project(m *scqm.Model, ctx context.Context, x scqm.Data, threads int) ([]float64, error) {
+	if !f.report {
+		return m.Project(ctx, x, threads)
+	}
+	found, err := m.ProjectAll(ctx, x, threads)
+	if err != nil {
+		return nil, err
+	}
+	f.more = func() *dataset.Matrix { return projectionColumns(found) }
+	return found.X, nil
+}
+
+// projectionColumns are the columns that --report adds.
+func projectionColumns(p *scqm.Projection) *dataset.Matrix {
+	m := &dataset.Matrix{Rows: len(p.Rows), Names: []string{"residual", "bend"}}
+	if p.Certifies {
+		m.Names = append(m.Names, "certified")
+	}
+	m.Names = append(m.Names, "parts", "second")
+	m.Cols = len(m.Names)
+	for _, r := range p.Rows {
+		m.Data = append(m.Data, r.Residual, r.Bend)
+		if p.Certifies {
+			m.Data = append(m.Data, zeroOrOne(r.Certified))
+		}
+		m.Data = append(m.Data, float64(r.Parts), r.Second)
+	}
+	return m
 }
