@@ -10,6 +10,7 @@ import (
 
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/internal/dataset"
+	"github.com/scqm/scqm/models/mean"
 	"github.com/scqm/scqm/models/scqm"
 	"github.com/scqm/scqm/plugins"
 )
@@ -32,6 +33,8 @@ var kinds = []struct {
 	{fs.ErrNotExist, "file"},
 	{fs.ErrPermission, "file"},
 	{scqm.ErrInput, "input"},
+	{scqm.ErrNotMinimum, "input"},
+	{mean.ErrNoCurvature, "input"},
 	{framework.ErrInvalid, "input"},
 	{dataset.ErrInput, "input"},
 }
@@ -56,7 +59,7 @@ func report(err error) error {
 		return done
 	}
 	kind := kindOf(err)
-	text := strings.TrimPrefix(err.Error(), "scqm: ")
+	text := strings.TrimPrefix(strings.TrimPrefix(err.Error(), "scqm: "), "mean: ")
 	for _, mark := range marks {
 		text = strings.TrimSuffix(text, ": "+mark.Error())
 		text = strings.ReplaceAll(text, mark.Error()+": ", "")

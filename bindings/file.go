@@ -47,6 +47,11 @@ func (s savedModel) model(j *job, parts []uint64) (*scqm.Model, error) {
 	if s.Loss.elsewhere() {
 		j = nil // the file names the loss; nothing of it is stored
 	}
+	return s.withLoss(j, parts)
+}
+
+// withLoss puts the model together with the loss, where job is not nil.
+func (s savedModel) withLoss(j *job, parts []uint64) (*scqm.Model, error) {
 	m, err := s.build(j, parts, s.Rows)
 	if err != nil {
 		return nil, err

@@ -75,6 +75,9 @@ func (s modelSettings) build(j *job, parts []uint64, rows int64) (*scqm.Model, e
 //	reconstruct  coordinates tau to rows f(tau)
 //	project      rows of length D to the nearest rows of the sheet
 //	losses       rows of length D to the losses of their projections, one each
+//	report       rows of length D to their projections, each followed by residual,
+//	             bend, certified (1, 0, or -1 where the loss does not tell), parts
+//	             and second of scqm.RowProjection
 //	parts        coordinates tau to the parts of noise left in residuals there
 //
 // x holds the rows, out is the destination. It returns 1.
@@ -131,6 +134,10 @@ type act struct {
 func ambient(s modelSettings) int64   { return s.D }
 func latent(s modelSettings) int64    { return s.Latent }
 func singleton(_ modelSettings) int64 { return 1 }
+
+// described is the length of a projected row with its report.
+func described(s modelSettings) int64 { return s.D + reportColumns }
+
 func rowsOf(m *scqm.Model, x []float64) scqm.Data {
 	return scqm.Data{N: len(x) / m.D, D: m.D, X: x}
 }
@@ -145,6 +152,7 @@ var acts = map[string]act{
 	"project": {ambient, ambient, func(j *job, m *scqm.Model, x []float64, threads int) ([]float64, error) {
 		return m.Project(j.ctx, rowsOf(m, x), threads)
 	}},
+	"report": {ambient, described, projectionReport},
 	"losses": {ambient, singleton, projectionLosses},
 	"parts": {latent, ambient, func(_ *job, m *scqm.Model, x []float64, _ int) ([]float64, error) {
 		return m.ResidualParts(x), nil
@@ -167,6 +175,26 @@ func (a act) arrays(s modelSettings, x uint64, rows int64, out uint64) (from, to
 		}
 	}
 	return from, to, nil
+}
+
+// reportColumns is the number of columns of the report on projections.
+const reportColumns = 5
+
+// projectionReport returns projections with what is told of them.
+func projectionReport(j *job, m *scqm.Model, x []float64, threads int) ([]float64, error) {
+	p, err := m.ProjectAll(j.ctx, rowsOf(m, x), threads)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]float64, 0, len(p.Rows)*(m.D+reportColumns))
+	for i, r := range p.Rows {
+		certified := -1.0
+		if p.Certifies {
+			certified = truth(r.Certified)
+		}
+		out = append(append(out, p.X[i*m.D:(i+1)*m.D]...), r.Residual, r.Bend, certified, float64(r.Parts), r.Second)
+	}
+	return out, nil
 }
 
 // projectionLosses returns the losses of the residuals that projection leaves.

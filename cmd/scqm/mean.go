@@ -14,7 +14,6 @@ import (
 
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/internal/dataset"
-	"github.com/scqm/scqm/losses"
 	"github.com/scqm/scqm/models/mean"
 	"github.com/scqm/scqm/models/scqm"
 )
@@ -138,7 +137,7 @@ func (f *meanFlags) compute(ctx context.Context, x scqm.Data) (*foundMean, error
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		found := &foundMean{mean: m, residuals: distances(x, m.C)}
+		found := &foundMean{mean: m, residuals: m.Distances(x)}
 		if f.output == "-" && !f.json && f.influence == "" {
 			return found, nil
 		}
@@ -152,20 +151,7 @@ func (f *meanFlags) chooseLoss(ctx context.Context, x scqm.Data) (framework.Loss
 	if f.loss.name != huber || f.loss.params.Delta != nil || f.loss.plugin.opened != nil {
 		return f.loss.loss(ctx, x, 1)
 	}
-	m, err := mean.Of(ctx, x, mean.Config{Loss: losses.L2(), Threads: f.threads})
-	if err != nil {
-		return nil, err
-	}
-	return losses.Huber(losses.DefaultHuberDelta(distances(x, m.C)))
-}
-
-// distances are those of rows from c.
-func distances(x scqm.Data, c []float64) []float64 {
-	d := make([]float64, x.N)
-	for i := range d {
-		d[i] = floats.Distance(c, x.Row(i), 2)
-	}
-	return d
+	return mean.Huber(ctx, x, f.threads)
 }
 
 func (m *foundMean) addInfluence(ctx context.Context, x scqm.Data, f *meanFlags) error {

@@ -13,8 +13,10 @@ def bindings_FitArrays(
     number: int, c: int, u: int, v: int, theta: int, tau: int, history: int
 ) -> int: ...
 def bindings_FitReport(number: int) -> str: ...
+def bindings_InfluenceReport(number: int) -> str: ...
 def bindings_LoadedPrecision(number: int, precision: int) -> int: ...
 def bindings_Losses() -> str: ...
+def bindings_MeanReport(number: int) -> str: ...
 def bindings_Methods() -> str: ...
 def bindings_NoiseReport(number: int) -> str: ...
 def bindings_Platform() -> str: ...
@@ -58,6 +60,15 @@ def bindings_StartFit(
     weights: int,
     precision: int,
 ) -> int: ...
+def bindings_StartInfluence(
+    number: int,
+    settings: str,
+    parts: int,
+    x: int,
+    rows: int,
+    weights: int,
+    out: int,
+) -> int: ...
 def bindings_StartLoad(number: int, path: str) -> int: ...
 def bindings_StartLoss(
     number: int,
@@ -89,6 +100,29 @@ def bindings_StartProduct(
     beta: float,
     c: int,
     ldc: int,
+) -> int: ...
+def bindings_StartMean(
+    number: int,
+    settings: str,
+    x: int,
+    rows: int,
+    columns: int,
+    weights: int,
+    precision: int,
+    c: int,
+    influence: int,
+) -> int: ...
+def bindings_StartMeanResponse(
+    number: int,
+    settings: str,
+    x: int,
+    rows: int,
+    columns: int,
+    weights: int,
+    precision: int,
+    c: int,
+    dx: int,
+    out: int,
 ) -> int: ...
 def bindings_StartSave(number: int, path: str, settings: str, parts: int) -> int: ...
 def bindings_StartSuggest(

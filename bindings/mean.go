@@ -1,0 +1,154 @@
+package bindings
+
+import (
+	"errors"
+
+	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/models/mean"
+	"github.com/scqm/scqm/models/scqm"
+)
+
+// meanSettings are the settings of [StartMean].
+type meanSettings struct {
+	Loss    lossChoice `json:"loss"`
+	Threads int        `json:"threads"`
+}
+
+// meanResult is the result of a job that computed a mean.
+type meanResult struct {
+	*mean.Mean
+	rounding float64
+	note     string // why there is no influence
+}
+
+// StartMean begins to compute the mean of the rows x under a loss, with one
+// weight per row at weights (0: all 1) and the precision matrix of the loss at
+// precision (0: none). The destination c receives the mean, and influence, of the
+// shape of x, how the mean moves when each row is left out, where the loss tells;
+// [MeanReport] says the rest. It returns 1.
+func StartMean(number int64, settings string, x uint64, rows, columns int64, weights, precision, c, influence uint64) (int64, error) {
+	return guarded("mean", func() (int64, error) {
+		var s meanSettings
+		if err := decode(settings, &s); err != nil {
+			return 0, err
+		}
+		data, err := readData(x, rows, columns, weights)
+		if err != nil {
+			return 0, err
+		}
+		center, err := view("c", c, data.D)
+		if err != nil {
+			return 0, err
+		}
+		moves, err := view("influence", influence, len(data.X))
+		if err != nil {
+			return 0, err
+		}
+		return start(number, "mean", func(j *job) (any, error) {
+			loss, err := s.loss(j, precision, data)
+			if err != nil {
+				return nil, err
+			}
+			return s.compute(j, data, loss, center, moves)
+		})
+	})
+}
+
+// loss makes the loss; huber takes its delta from the rows.
+func (s meanSettings) loss(j *job, precision uint64, data scqm.Data) (framework.Loss, error) {
+	if s.Loss.Name == huber && s.Loss.Delta == nil && !s.Loss.elsewhere() {
+		return mean.Huber(j.ctx, data, s.Threads)
+	}
+	return s.Loss.build(j, precision, nil, 0)
+}
+
+func (s meanSettings) compute(j *job, data scqm.Data, loss framework.Loss, c, moves []float64) (*meanResult, error) {
+	m, err := mean.Of(j.ctx, data, mean.Config{Loss: loss, Threads: s.Threads})
+	if err != nil {
+		return nil, err
+	}
+	if m.Run.Status == framework.Cancelled {
+		return nil, j.ctx.Err()
+	}
+	copy(c, m.C)
+	found := &meanResult{Mean: m}
+	answer, err := m.Sensitivity(j.ctx, data, s.Threads)
+	if errors.Is(err, mean.ErrNoCurvature) || errors.Is(err, scqm.ErrInput) {
+		found.note = err.Error()
+		return found, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	found.rounding = answer.Rounding
+	influence, err := answer.Influence()
+	copy(moves, influence)
+	return found, err
+}
+
+// MeanReport describes the result of such a job as a JSON object: objective,
+// status, message, iterations, the parameters of the loss, the length over which
+// kinks were rounded for the influence (0: not at all), and a note where there
+// is no influence.
+func MeanReport(number int64) (string, error) {
+	return withJob("mean report", number, func(j *job) (string, error) {
+		m, err := resultOf[*meanResult](j)
+		if err != nil {
+			return "", err
+		}
+		params := map[string]float64{}
+		if l, ok := m.Loss.(framework.Parametric); ok {
+			params = l.Params()
+		}
+		return encode(struct {
+			Objective  float64            `json:"objective"`
+			Status     string             `json:"status"`
+			Message    string             `json:"message"`
+			Iterations int                `json:"iterations"`
+			Params     map[string]float64 `json:"params"`
+			Rounding   float64            `json:"rounding"`
+			Note       string             `json:"note"`
+		}{m.Objective, m.Run.Status.String(), m.Run.Message, m.Run.Iterations, params, m.rounding, m.note})
+	})
+}
+
+// StartMeanResponse begins to compute how a mean c of the rows x, as found by
+// [StartMean] with the same arguments, moves when the rows move by dx. The
+// destination out receives the move. It returns 1.
+func StartMeanResponse(number int64, settings string, x uint64, rows, columns int64, weights, precision, c, dx, out uint64) (int64, error) {
+	return guarded("mean response", func() (int64, error) {
+		var s meanSettings
+		if err := decode(settings, &s); err != nil {
+			return 0, err
+		}
+		data, err := readData(x, rows, columns, weights)
+		if err != nil {
+			return 0, err
+		}
+		center, err := view("c", c, data.D)
+		if err != nil {
+			return 0, err
+		}
+		moves, err := view("dx", dx, len(data.X))
+		if err != nil {
+			return 0, err
+		}
+		to, err := view("out", out, data.D)
+		if err != nil {
+			return 0, err
+		}
+		return start(number, "mean response", func(j *job) (any, error) {
+			loss, err := s.loss(j, precision, data)
+			if err != nil {
+				return nil, err
+			}
+			answer, err := (&mean.Mean{C: center, Loss: loss}).Sensitivity(j.ctx, data, s.Threads)
+			if err != nil {
+				return nil, err
+			}
+			response, err := answer.Response(moves)
+			copy(to, response)
+			return nil, err
+		})
+	})
+}

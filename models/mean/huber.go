@@ -1,0 +1,33 @@
+package mean
+
+import (
+	"context"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/losses"
+	"github.com/scqm/scqm/models/scqm"
+)
+
+// Distances returns those of rows from the mean.
+func (m *Mean) Distances(x scqm.Data) []float64 {
+	d := make([]float64, x.N)
+	for i := range d {
+		d[i] = floats.Distance(m.C, x.Row(i), 2)
+	}
+	return d
+}
+
+// Huber returns the Huber loss for rows: its delta is chosen by
+// losses.DefaultHuberDelta from their distances from the geometric median.
+func Huber(ctx context.Context, x scqm.Data, threads int) (framework.Loss, error) {
+	m, err := Of(ctx, x, Config{Loss: losses.L2(), Threads: threads})
+	if err != nil {
+		return nil, err
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	return losses.Huber(losses.DefaultHuberDelta(m.Distances(x)))
+}
