@@ -6,7 +6,8 @@
 :class:`SCQM` learns a curved sheet of low dimension from noisy rows, and
 :class:`ManifoldDenoiser` moves rows onto the surface near which they scatter.
 Both follow the conventions of scikit-learn. :func:`suggest` says which
-dimensions to take. :mod:`scqm.losses` has the losses and
+dimensions to take, :func:`frechet_mean` is a robust mean of rows.
+:mod:`scqm.losses` has the losses and
 the way to write your own, :mod:`scqm.solvers` the same for solvers,
 :mod:`scqm.datasets` data to try things on, and :mod:`scqm.plot` pictures.
 """
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from . import datasets, exceptions, losses, plot, plugin, solvers
     from ._denoiser import DenoiseReport, ManifoldDenoiser
     from ._estimator import SCQM, load
+    from ._influence import Influence, ProjectionReport
+    from ._mean import FrechetMean, frechet_mean
     from ._native import blas
     from ._suggest import Suggestion, suggest
     from .exceptions import (
@@ -42,6 +45,8 @@ __all__ = [
     "DenoiseReport",
     "FileError",
     "ForkError",
+    "FrechetMean",
+    "Influence",
     "InputError",
     "InternalError",
     "Loss",
@@ -50,6 +55,7 @@ __all__ = [
     "NonFiniteError",
     "PluginError",
     "Problem",
+    "ProjectionReport",
     "ScqmError",
     "Solver",
     "Suggestion",
@@ -57,6 +63,7 @@ __all__ = [
     "blas",
     "datasets",
     "exceptions",
+    "frechet_mean",
     "load",
     "losses",
     "plot",
@@ -71,9 +78,13 @@ __all__ = [
 _MODULES = ("datasets", "exceptions", "losses", "plot", "plugin", "solvers")
 _HOMES = {
     "DenoiseReport": "_denoiser",
+    "FrechetMean": "_mean",
+    "Influence": "_influence",
     "ManifoldDenoiser": "_denoiser",
+    "ProjectionReport": "_influence",
     "SCQM": "_estimator",
     "blas": "_native",
+    "frechet_mean": "_mean",
     "load": "_estimator",
     "Suggestion": "_suggest",
     "suggest": "_suggest",

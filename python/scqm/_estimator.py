@@ -8,7 +8,7 @@ import numbers
 import os
 import warnings
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -26,6 +26,7 @@ from sklearn.utils.validation import (
 )
 
 from . import _core, _native, losses, solvers
+from ._influence import Influence, ProjectionReport
 from ._native import Array, Job, address, call
 from ._progress import Progress
 from .exceptions import InputError
@@ -291,21 +292,122 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
             )
         return self._map("reconstruct", tau, D)
 
-    def project(self, X: npt.ArrayLike) -> Array:
+    @overload
+    def project(
+        self, X: npt.ArrayLike, *, return_report: Literal[False] = False
+    ) -> Array: ...
+
+    @overload
+    def project(
+        self, X: npt.ArrayLike, *, return_report: Literal[True]
+    ) -> tuple[Array, ProjectionReport]: ...
+
+    def project(
+        self, X: npt.ArrayLike, *, return_report: bool = False
+    ) -> Array | tuple[Array, ProjectionReport]:
         """Return the points of the sheet nearest to rows.
 
         Parameters
         ----------
         X : array-like of shape (n, D)
             Rows.
+        return_report : bool, default=False
+            Say how far each projection can be trusted.
 
         Returns
         -------
-        ndarray of shape (n, D)
+        rows : ndarray of shape (n, D)
             The rows f(tau) with tau as of :meth:`transform`.
+        report : ProjectionReport
+            Distances, curvature, certificates and the second best places; only
+            if return_report is True.
         """
         check_is_fitted(self)
-        return self._map("project", _rows(self, X), self.components_.shape[1])
+        D = self.components_.shape[1]
+        if not _truth("return_report", return_report):
+            return self._map("project", _rows(self, X), D)
+        both = self._map("report", _rows(self, X), D + 5)
+        residual, bend, certified, parts, second = both[:, D:].T.copy()
+        told = not len(certified) or certified[0] >= 0
+        report = ProjectionReport(
+            residual=residual,
+            bend=bend,
+            certified=certified > 0 if told else None,
+            parts=parts.astype(np.int64),
+            second=second,
+        )
+        return both[:, :D].copy(), report
+
+    def influence(
+        self, X: npt.ArrayLike, sample_weight: npt.ArrayLike | None = None
+    ) -> Influence:
+        """Say how much each row drives the fit.
+
+        The influence of a row is how far the sheet moves when it is left out,
+        to first order: the infinitesimal jackknife. Nothing is fitted anew, but
+        for losses with kinks that many residuals sit on, such as "l1": those are
+        rounded first, and the influence is that on the rounded fit.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, D)
+            The rows that the model was fitted to.
+        sample_weight : array-like of shape (n,), optional
+            Their weights, if they had some.
+
+        Returns
+        -------
+        Influence
+            Influence and residuals of every row; ``top()`` lists the rows that
+            drive the fit.
+
+        Raises
+        ------
+        InputError
+            Rows that the model was not fitted to, a model that is not at a
+            minimum, or one too large for second derivatives; a ValueError.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from scqm import SCQM
+        >>> rng = np.random.default_rng(0)
+        >>> t = np.linspace(-1, 1, 50)
+        >>> X = np.column_stack([t, t**2]) + rng.normal(scale=0.02, size=(50, 2))
+        >>> X[17, 1] += 0.5
+        >>> model = SCQM(1, loss="squared_l2").fit(X)
+        >>> int(model.influence(X).top(1)[0])
+        17
+        """
+        check_is_fitted(self)
+        rows = _rows(self, X)
+        weights = None
+        if sample_weight is not None:
+            weights = _native.contiguous(
+                _check_sample_weight(
+                    sample_weight, rows, dtype=np.float64, ensure_non_negative=True
+                )
+            )
+        embedding = (
+            _native.contiguous(self.embedding_) if len(self.embedding_) else None
+        )
+        out = np.empty((len(rows), 3))
+        parts, keep = self._parts(embedding)
+        settings = self._model_settings()
+        settings |= {"meta": self._report, "rows": len(self.embedding_)}
+        with Job(rows, weights, out, parts, *keep, answer=self._answer()) as job:
+            job.start(
+                _core.bindings_StartInfluence,
+                json.dumps(settings),
+                address(parts),
+                address(rows),
+                len(rows),
+                address(weights),
+                address(out),
+            ).wait()
+            report = json.loads(call(_core.bindings_InfluenceReport, job.number))
+        moves, residual, without = out.T.copy()
+        return Influence(moves, residual, without, **report)
 
     def score(
         self,

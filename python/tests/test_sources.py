@@ -37,6 +37,8 @@ def exported() -> list[str]:
             if inspect.isclass(thing) or inspect.isfunction(thing):
                 found.append(f"{thing.__module__}.{name}")
     found += ["scqm._denoiser.DenoiseReport", "scqm._denoiser.ManifoldDenoiser"]
+    found += ["scqm._influence.Influence", "scqm._influence.ProjectionReport"]
+    found += ["scqm._mean.FrechetMean", "scqm._mean.frechet_mean"]
     return sorted({*found, "scqm._estimator.SCQM", "scqm._estimator.load"})
 
 

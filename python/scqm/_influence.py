@@ -1,0 +1,92 @@
+"""What rows do to fits: influence, and reports on projections."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from ._native import Array
+
+__all__ = ["Influence", "ProjectionReport"]
+
+
+@dataclass(frozen=True, eq=False)
+class Influence:
+    """How much each row drives a fit; arrays have an entry for every row.
+
+    Attributes
+    ----------
+    influence : ndarray of shape (n,)
+        How far the sheet moves when the row is left out: the root mean square
+        distance, over all rows with their weights, between the point of the
+        sheet nearest to a row and the one that will be, in the unit of the data
+        and to first order.
+    residual : ndarray of shape (n,)
+        Distance of the row from the sheet.
+    residual_without : ndarray of shape (n,)
+        The same from the sheet of the other rows, to first order.
+    remaining : float
+        Distance, measured likewise, by which one more Newton step of the fit
+        itself would move the sheet.
+    rounding : float
+        Length over which the kinks of the loss were rounded, 0 where they were
+        not. Influences are then those on the fit with the rounded loss.
+    notes : list of str
+        Warnings.
+    """
+
+    influence: Array
+    residual: Array
+    residual_without: Array
+    remaining: float
+    rounding: float
+    notes: list[str] = field(default_factory=list)
+
+    def top(self, n: int = 10) -> npt.NDArray[np.int64]:
+        """Return the numbers of the rows that drive the fit.
+
+        Parameters
+        ----------
+        n : int, default=10
+            How many at most.
+
+        Returns
+        -------
+        ndarray of int
+            The row of the largest influence first.
+        """
+        order = np.argsort(-self.influence, kind="stable")
+        return order[: max(n, 0)].astype(np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class ProjectionReport:
+    """How far projections can be trusted; arrays have an entry for every row.
+
+    Attributes
+    ----------
+    residual : ndarray of float, shape (n,)
+        Distance of the row from its projection.
+    bend : ndarray of float, shape (n,)
+        Smallest eigenvalue of the second derivatives of the loss of the row with
+        respect to tau, at the projection. About 0 or below, small moves of the
+        row move its projection far, unless a kink of the loss holds it.
+    certified : ndarray of bool, shape (n,), or None
+        Whether the residual is so small, compared with the curvature of the
+        sheet, that the projection is the nearest point of the sheet for certain
+        (losses of the norm: "l2", "squared_l2", "huber"), or that the loss is
+        convex around it ("lp" with 1 < p <= 2). None for other losses.
+    parts : ndarray of int, shape (n,)
+        Places of the sheet found at which the loss of the row has a minimum.
+    second : ndarray of float, shape (n,)
+        Distance of the row from the second best of them; 0 where there is one
+        only.
+    """
+
+    residual: Array
+    bend: Array
+    certified: npt.NDArray[np.bool_] | None
+    parts: npt.NDArray[np.int64]
+    second: Array
