@@ -40,17 +40,12 @@ type experimentPicture struct {
 	image.Image
 }
 
-// experimentNames lists them with their number of repetitions, in full and
-// quick.
-var experimentNames = []struct {
-	name        string
-	full, quick int
-	run         func(*experimentFlags, *cobra.Command, experiments.Settings) (*experiment, error)
-}{
-	{"toy", 20, 2, (*experimentFlags).toy},
-	{"sphere", 10, 2, (*experimentFlags).sphere},
-	{"mnist", 5, 2, (*experimentFlags).mnist},
-	{"interpolation", 5, 2, (*experimentFlags).interpolation},
+// experimentRuns are those of experiments.Specs.
+var experimentRuns = map[string]func(*experimentFlags, *cobra.Command, experiments.Settings) (*experiment, error){
+	"toy":           (*experimentFlags).toy,
+	"sphere":        (*experimentFlags).sphere,
+	"mnist":         (*experimentFlags).mnist,
+	"interpolation": (*experimentFlags).interpolation,
 }
 
 // experimentFlags are the flags of scqm experiment.
@@ -89,33 +84,30 @@ func experimentCommand() *cobra.Command {
 }
 
 func (f *experimentFlags) run(cmd *cobra.Command, name string) error {
-	var known []string
-	for _, e := range experimentNames {
-		known = append(known, e.name)
-		if e.name != name {
-			continue
-		}
-		if err := f.check(cmd, name); err != nil {
-			return err
-		}
-		s := experiments.Settings{Seed: f.seed, Reps: f.reps, Quick: f.quick, Threads: f.threads}
-		if s.Reps == 0 {
-			if s.Reps = e.full; f.quick {
-				s.Reps = e.quick
-			}
-		}
-		end := f.watch(cmd, &s)
-		result, err := e.run(f, cmd, s)
-		end()
-		if err != nil {
-			return err
-		}
-		return f.write(cmd, name, result)
+	spec, err := experiments.Find(name)
+	if err != nil {
+		return usagef("%w", err)
 	}
-	return usagef("no experiment %q; there are %s", name, strings.Join(known, ", "))
+	if err := f.check(cmd, spec); err != nil {
+		return err
+	}
+	s := experiments.Settings{Seed: f.seed, Reps: f.reps, Quick: f.quick, Threads: f.threads}
+	if s.Reps == 0 {
+		if s.Reps = spec.Reps; f.quick {
+			s.Reps = spec.QuickReps
+		}
+	}
+	end := f.watch(cmd, &s)
+	result, err := experimentRuns[name](f, cmd, s)
+	end()
+	if err != nil {
+		return err
+	}
+	return f.write(cmd, name, result)
 }
 
-func (f *experimentFlags) check(cmd *cobra.Command, name string) error {
+func (f *experimentFlags) check(cmd *cobra.Command, spec experiments.Spec) error {
+	name := spec.Name
 	if f.output == "" {
 		return usagef("no place for the results; name a directory with -o")
 	}
@@ -129,7 +121,7 @@ func (f *experimentFlags) check(cmd *cobra.Command, name string) error {
 			return usagef("--sigma %g: want numbers above 0, up to 1", sigma)
 		}
 	}
-	if name == "mnist" || name == "interpolation" {
+	if spec.NeedsDigits {
 		if err := f.digits.check(cmd); err != nil {
 			return err
 		}
@@ -174,7 +166,7 @@ func (f *experimentFlags) sphere(cmd *cobra.Command, common experiments.Settings
 	if err != nil {
 		return nil, err
 	}
-	return &experiment{study.Table, []experimentPicture{{"", drawSphereErrors(study)}}, s}, nil
+	return &experiment{study.Table, []experimentPicture{{"", drawSphereErrors(study)}, {"-points", drawSphereRows(study)}}, s}, nil
 }
 
 func (f *experimentFlags) mnist(cmd *cobra.Command, s experiments.Settings) (*experiment, error) {
@@ -224,11 +216,24 @@ func (f *experimentFlags) withDigits(s experiments.Settings) any {
 type experimentParams struct {
 	Experiment string `json:"experiment"`
 	Version    string `json:"version"`
-	Settings   any    `json:"settings"`
+	// Command makes the same table.
+	Command  string `json:"command"`
+	Settings any    `json:"settings"`
+}
+
+// command returns the command line that repeats the experiment.
+func (f *experimentFlags) command(cmd *cobra.Command, name string) string {
+	line := "scqm experiment " + name + " -o DIR"
+	for _, flag := range []string{"quick", "seed", "reps", "sigma", "images", "labels"} {
+		if set := cmd.Flag(flag); set.Changed {
+			line += " --" + flag + "=" + strings.Trim(set.Value.String(), "[]")
+		}
+	}
+	return line
 }
 
 func (f *experimentFlags) write(cmd *cobra.Command, name string, e *experiment) error {
-	params := experimentParams{name, scqm.Version, e.params}
+	params := experimentParams{name, scqm.Version, f.command(cmd, name), e.params}
 	for _, file := range []struct {
 		name  string
 		write func(io.Writer) error

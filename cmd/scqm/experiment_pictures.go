@@ -17,7 +17,6 @@ import (
 	vgdraw "gonum.org/v1/plot/vg/draw"
 
 	"github.com/scqm/scqm/internal/experiments"
-	"github.com/scqm/scqm/models/scqm"
 )
 
 // drawToy makes a picture of every arc, with a panel for each noise.
@@ -43,11 +42,10 @@ func drawToy(cases []*experiments.ToyCase) []experimentPicture {
 func toyPanel(c *experiments.ToyCase) *plot.Plot {
 	p := newPlot(c.Name+", "+c.Noise, "", "")
 	p.Title.TextStyle.Font, p.Legend.TextStyle.Font = font.From(sans, 11), font.From(sans, 9)
-	var points, truth plotter.XYs
-	for i := range c.X.N {
-		points = append(points, plotter.XY{X: c.X.Row(i)[0], Y: c.X.Row(i)[1]})
-		foot := curvePoint(c.Quadratic, c.Quadratic.Tau[i])
-		p.Add(&plotter.Line{XYs: plotter.XYs{points[i], foot}, LineStyle: vgdraw.LineStyle{Color: color.Gray{0xB0}, Width: 0.6}})
+	points, feet := pairs(c.X.X), pairs(experiments.Points(c.Quadratic, c.Quadratic.Tau))
+	var truth plotter.XYs
+	for i := range points {
+		p.Add(&plotter.Line{XYs: plotter.XYs{points[i], feet[i]}, LineStyle: vgdraw.LineStyle{Color: color.Gray{0xB0}, Width: 0.6}})
 	}
 	for k := range 101 {
 		sin, cos := math.Sincos(c.Angle * float64(k) / 100)
@@ -60,8 +58,8 @@ func toyPanel(c *experiments.ToyCase) *plot.Plot {
 		vgdraw.LineStyle
 	}{
 		{"truth", truth, vgdraw.LineStyle{Color: color.Black, Width: 1.2, Dashes: []vg.Length{4, 3}}},
-		{"linear", curve(c.Linear), vgdraw.LineStyle{Color: blue, Width: 1.8}},
-		{"quadratic", curve(c.Quadratic), vgdraw.LineStyle{Color: orange, Width: 1.8}},
+		{"linear", pairs(experiments.Curve(c.Linear)), vgdraw.LineStyle{Color: blue, Width: 1.8}},
+		{"quadratic", pairs(experiments.Curve(c.Quadratic)), vgdraw.LineStyle{Color: orange, Width: 1.8}},
 	} {
 		l := &plotter.Line{XYs: line.at, LineStyle: line.LineStyle}
 		p.Add(l)
@@ -71,24 +69,13 @@ func toyPanel(c *experiments.ToyCase) *plot.Plot {
 	return p
 }
 
-// curve runs along a model in the plane, as far as there are codes.
-func curve(m *scqm.Model) plotter.XYs {
-	var list plotter.XYs
-	low, high := slices.Min(m.Tau), slices.Max(m.Tau)
-	for k := range 101 {
-		list = append(list, curvePoint(m, low+(high-low)*float64(k)/100))
+// pairs are points in the plane.
+func pairs(flat []float64) plotter.XYs {
+	list := make(plotter.XYs, len(flat)/2)
+	for i := range list {
+		list[i] = plotter.XY{X: flat[2*i], Y: flat[2*i+1]}
 	}
 	return list
-}
-
-// curvePoint is a point of a model with D = 2 and d = 1.
-func curvePoint(m *scqm.Model, t float64) plotter.XY {
-	x, y := m.C[0]+m.U[0]*t, m.C[1]+m.U[1]*t
-	for k := range m.Curvature {
-		x += m.V[k] * m.Theta[k] * t * t
-		y += m.V[m.Curvature+k] * m.Theta[k] * t * t
-	}
-	return plotter.XY{X: x, Y: y}
 }
 
 // Lengths of the panels of the errors on the sphere.
@@ -97,14 +84,38 @@ const (
 	methodRoom  = vg.Length(80) // for the title and the axis
 	boxWidth    = vg.Length(7)
 	oracleIndex = 1
+	// leastRowError ends the axis of errors of single points, which can be 0.
+	leastRowError = 1e-3
 )
 
 // drawSphereErrors shows box plots, over repetitions, of the errors of all
 // methods relative to those of the oracle, with a panel for each noise.
 func drawSphereErrors(study *experiments.SphereStudy) image.Image {
+	return drawSpherePanels(study, "mean squared error, in units of the oracle's", func(m, k int) plotter.Values {
+		var ratios plotter.Values
+		for rep, e := range study.Errors[m][k] {
+			ratios = append(ratios, math.Log10(e/study.Errors[oracleIndex][k][rep]))
+		}
+		return ratios
+	})
+}
+
+// drawSphereRows shows box plots of the errors of all points of the first
+// repetition, as the paper does.
+func drawSphereRows(study *experiments.SphereStudy) image.Image {
+	return drawSpherePanels(study, "squared error of a point, in units of the noise variance", func(m, k int) plotter.Values {
+		var ratios plotter.Values
+		for _, e := range study.Rows[m][k] {
+			ratios = append(ratios, math.Log10(max(e/study.Sigmas[k]/study.Sigmas[k], leastRowError)))
+		}
+		return ratios
+	})
+}
+
+func drawSpherePanels(study *experiments.SphereStudy, axis string, values func(m, k int) plotter.Values) image.Image {
 	var panels [][]*plot.Plot
 	for k, sigma := range study.Sigmas {
-		p := spherePanel(study, k, fmt.Sprintf("noise %g", sigma))
+		p := spherePanel(study.Methods, fmt.Sprintf("noise %g", sigma), axis, func(m int) plotter.Values { return values(m, k) })
 		if last := len(panels) - 1; last >= 0 && len(panels[last]) < panelColumns {
 			panels[last] = append(panels[last], p)
 		} else {
@@ -117,23 +128,20 @@ func drawSphereErrors(study *experiments.SphereStudy) image.Image {
 	return drawPanelsOf(panels, panelWidth, methodRoom+vg.Length(len(study.Methods))*methodLine)
 }
 
-func spherePanel(study *experiments.SphereStudy, k int, title string) *plot.Plot {
-	p := newPlot(title, "mean squared error, in units of the oracle's", "")
+func spherePanel(methods []string, title, axis string, values func(m int) plotter.Values) *plot.Plot {
+	p := newPlot(title, axis, "")
 	p.Title.TextStyle.Font, p.X.Label.TextStyle.Font, p.Y.Tick.Label.Font = font.From(sans, 11), font.From(sans, 10), font.From(sans, 8)
 	var names []string
-	for place := range study.Methods {
-		m := len(study.Methods) - 1 - place // the first on top
-		names = append(names, study.Methods[m])
-		var ratios plotter.Values
-		for rep, e := range study.Errors[m][k] {
-			ratios = append(ratios, math.Log10(e/study.Errors[oracleIndex][k][rep]))
-		}
-		box, err := plotter.NewBoxPlot(boxWidth, float64(place), ratios)
+	for place := range methods {
+		m := len(methods) - 1 - place // the first on top
+		names = append(names, methods[m])
+		box, err := plotter.NewBoxPlot(boxWidth, float64(place), values(m))
 		if err != nil { // there are no errors to show
 			continue
 		}
 		box.Horizontal = true
 		box.FillColor = sky
+		box.GlyphStyle.Radius = 1.5
 		p.Add(box)
 	}
 	p.NominalY(names...)
@@ -146,7 +154,11 @@ func spherePanel(study *experiments.SphereStudy, k int, title string) *plot.Plot
 func ratioTicks(low, high float64) []plot.Tick {
 	var ticks []plot.Tick
 	for e := math.Floor(low); e <= high; e++ {
-		for _, m := range []float64{1, 1.5, 2, 3, 5} {
+		marks := []float64{1, 1.5, 2, 3, 5}
+		if high-low > 1.5 {
+			marks = marks[:1]
+		}
+		for _, m := range marks {
 			v := m * math.Pow10(int(e))
 			if l := math.Log10(v); l >= low-1e-9 && l <= high {
 				ticks = append(ticks, plot.Tick{Value: l, Label: strconv.FormatFloat(v, 'g', 3, 64)})

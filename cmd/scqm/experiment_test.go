@@ -22,7 +22,7 @@ func TestExperiments(t *testing.T) {
 		pictures []string
 	}{
 		{"toy", nil, []string{"toy-long"}},
-		{"sphere", []string{"--sigma", "0.06"}, []string{"sphere"}},
+		{"sphere", []string{"--sigma", "0.06"}, []string{"sphere", "sphere-points"}},
 		{"mnist", nil, []string{"mnist"}},
 		{"interpolation", []string{"--seed", "3"}, []string{"interpolation-linear", "interpolation-quadratic"}},
 	} {
@@ -50,6 +50,14 @@ func TestExperiments(t *testing.T) {
 			require.NoError(t, err)
 			require.NoError(t, json.Unmarshal(text, &params))
 			assert.Equal(t, c.name, params.Experiment)
+			if c.name == "interpolation" { // the command repeats it
+				t.Chdir("../..")
+				again := strings.Fields(strings.Replace(params.Command, "DIR", p.path("again"), 1))
+				succeed(t, again[1:]...)
+				same, err := os.ReadFile(p.path("again/" + c.name + ".csv"))
+				require.NoError(t, err)
+				assert.Equal(t, string(csv), string(same))
+			}
 			assert.Equal(t, 1.0, params.Settings.(map[string]any)["reps"])
 		})
 	}

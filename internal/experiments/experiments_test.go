@@ -2,6 +2,8 @@ package experiments
 
 import (
 	"math"
+	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -44,8 +46,9 @@ func TestSplitHoldsOut(t *testing.T) {
 		d.Labels = append(d.Labels, []string{"a", "b", "c"}[i%3])
 	}
 	for rep := range 3 {
-		learned, held, err := d.split([]string{"a", "b"}, 4, 1, rep)
+		from, out, err := d.split([]string{"a", "b"}, 4, 1, rep)
 		require.NoError(t, err)
+		learned, held := d.pick(from), d.pick(out)
 		assert.Equal(t, 8, learned.X.N)
 		assert.Equal(t, 8, held.X.N)
 		seen := map[float64]bool{}
@@ -69,4 +72,69 @@ func TestTable(t *testing.T) {
 	require.NoError(t, table.WriteMarkdown(&markdown))
 	assert.Equal(t, "method,a,a_se,b,b_se\n\"one, two\",2.000,0.58,0.01235,\nnone,,,,\n", csv.String())
 	assert.Equal(t, "Title.\n\n| method | a | b |\n| --- | --- | --- |\n| one, two | 2.000 ± 0.58 | 0.01235 |\n| none |  |  |\n\nNote.\n", markdown.String())
+}
+
+// Cells of the paper's table that are below the error of the oracle, 2 sigma^2 and
+// a little less; it is that of 11 data sets.
+func TestPaperIsBelowTheOracle(t *testing.T) {
+	oracle := []float64{17.7, 70.6, 159, 282, 439, 631, 857}
+	below := make([]int, len(oracle))
+	rows := paperRows(sphereSigmas)
+	require.Len(t, rows, 15)
+	for _, row := range rows {
+		for k, cell := range row.Values {
+			if cell.Value < oracle[k] {
+				below[k]++
+			}
+		}
+	}
+	assert.Equal(t, []int{3, 6, 2, 11, 0, 0, 0}, below)
+	assert.Equal(t, "90", rows[0].Values[0].String())
+	assert.Empty(t, paperRows([]float64{0.05}))
+	assert.Equal(t, []Mean{{}, {Value: 140, N: 1, Exact: true}}, paperRows([]float64{0.05, 0.06})[0].Values)
+}
+
+// Codes of rows learned from are those of new rows that are equal to them, and the
+// rows that belong to codes are nearer than their mean. The Python tests compare
+// the numbers with those of scikit-learn.
+func TestKernelPCA(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	x := scqm.Data{N: 40, D: 5, X: make([]float64, 200)}
+	for i := range x.X {
+		x.X[i] = rng.NormFloat64() * float64(1+i%5)
+	}
+	k, err := newKernelPCA(x, 2)
+	require.NoError(t, err)
+	assert.InDeltaSlice(t, k.codes, k.transform(x), 1e-10)
+	// Codes are centred, uncorrelated, and their squares add up to eigenvalues.
+	var sums [2]float64
+	var product float64
+	for i := range x.N {
+		sums[0] += k.codes[2*i]
+		sums[1] += k.codes[2*i+1]
+		product += k.codes[2*i] * k.codes[2*i+1]
+	}
+	assert.InDeltaSlice(t, []float64{0, 0, 0}, []float64{sums[0], sums[1], product}, 1e-10)
+	y := k.reconstruct(k.codes)
+	assert.Less(t, meanDistance(x, y), 0.9*meanDistance(x, slices.Repeat(k.centre, x.N)))
+	_, err = newKernelPCA(scqm.Data{N: 3, D: 1, X: []float64{1, 1, 1}}, 1)
+	require.ErrorIs(t, err, errKernel)
+}
+
+// Arrays have the shapes that they claim, and the table is that of the study.
+func TestRun(t *testing.T) {
+	outcome, err := Run(t.Context(), "sphere", Settings{Quick: true, Reps: 1}, []float64{0.06}, Digits{})
+	require.NoError(t, err)
+	study, err := Sphere(t.Context(), SphereSettings{Settings: Settings{Quick: true, Reps: 1}, Sigmas: []float64{0.06}})
+	require.NoError(t, err)
+	assert.Equal(t, study.Table, outcome.Table)
+	for _, a := range outcome.Arrays {
+		size := 1
+		for _, n := range a.Shape {
+			size *= n
+		}
+		assert.Len(t, a.Data, size, a.Name)
+	}
+	_, err = Run(t.Context(), "torus", Settings{}, nil, Digits{})
+	assert.ErrorContains(t, err, `no experiment "torus"; there are toy, sphere, mnist, interpolation`)
 }

@@ -42,6 +42,8 @@ type Mean struct {
 	Error float64
 	// N is the number of repetitions; 0 leaves the cell empty.
 	N int
+	// Exact leaves all digits, for numbers from elsewhere.
+	Exact bool
 }
 
 func meanOf(list []float64) Mean {
@@ -49,7 +51,7 @@ func meanOf(list []float64) Mean {
 		return Mean{Value: list[0], N: 1}
 	}
 	mean, deviation := stat.MeanStdDev(list, nil)
-	return Mean{mean, deviation / math.Sqrt(float64(len(list))), len(list)}
+	return Mean{Value: mean, Error: deviation / math.Sqrt(float64(len(list))), N: len(list)}
 }
 
 // Table is the outcome of an experiment.
@@ -121,6 +123,9 @@ func (m Mean) String() string {
 func (m Mean) text() (value, spread string) {
 	if m.N == 0 {
 		return "", ""
+	}
+	if m.Exact {
+		return strconv.FormatFloat(math.Round(m.Value*1e6)/1e6, 'f', -1, 64), ""
 	}
 	value = digits(m.Value, 4)
 	if m.N > 1 {

@@ -6,6 +6,8 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/losses"
 	"github.com/scqm/scqm/models/scqm"
@@ -191,4 +193,25 @@ func lossName(l framework.Loss) string {
 		}
 	}
 	return l.Name()
+}
+
+// Points returns the points of a model with D = 2 and d = 1 at latent
+// coordinates.
+func Points(m *scqm.Model, taus []float64) []float64 {
+	var list []float64
+	for _, t := range taus {
+		x, y := m.C[0]+m.U[0]*t, m.C[1]+m.U[1]*t
+		for k := range m.Curvature {
+			x += m.V[k] * m.Theta[k] * t * t
+			y += m.V[m.Curvature+k] * m.Theta[k] * t * t
+		}
+		list = append(list, x, y)
+	}
+	return list
+}
+
+// Curve returns 101 points of such a model, as far as there are codes.
+func Curve(m *scqm.Model) []float64 {
+	taus := make([]float64, 101)
+	return Points(m, floats.Span(taus, floats.Min(m.Tau), floats.Max(m.Tau)))
 }
