@@ -2,18 +2,23 @@ package experiments
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 )
 
 // Spec describes an experiment.
 type Spec struct {
-	Name string
+	Name string `json:"name"`
 	// Reps and QuickReps are the numbers of repetitions, in full and quick.
-	Reps, QuickReps int
+	Reps      int `json:"reps"`
+	QuickReps int `json:"quick_reps"`
 	// NeedsDigits says that it needs images of digits.
-	NeedsDigits bool
+	NeedsDigits bool `json:"needs_digits"`
 }
+
+// ErrName says that there is no experiment of a name.
+var ErrName = errors.New("no experiment")
 
 // Specs lists the experiments.
 var Specs = []Spec{
@@ -32,7 +37,7 @@ func Find(name string) (Spec, error) {
 		}
 		known = append(known, s.Name)
 	}
-	return Spec{}, fmt.Errorf("no experiment %q; there are %s", name, strings.Join(known, ", "))
+	return Spec{}, fmt.Errorf("%w %q; there are %s", ErrName, name, strings.Join(known, ", "))
 }
 
 // Array is what pictures need, row-major.

@@ -37,13 +37,13 @@ func (s Settings) done(steps, all int) {
 
 // Mean is a mean over repetitions.
 type Mean struct {
-	Value float64
+	Value float64 `json:"value"`
 	// Error is the standard error, where there are two repetitions or more.
-	Error float64
+	Error float64 `json:"error"`
 	// N is the number of repetitions; 0 leaves the cell empty.
-	N int
+	N int `json:"n"`
 	// Exact leaves all digits, for numbers from elsewhere.
-	Exact bool
+	Exact bool `json:"-"`
 }
 
 func meanOf(list []float64) Mean {
@@ -57,18 +57,19 @@ func meanOf(list []float64) Mean {
 // Table is the outcome of an experiment.
 type Table struct {
 	// Title says what the numbers are, and in which unit.
-	Title string
+	Title string `json:"title"`
 	// Keys and Values name the columns: those of words, then those of means.
-	Keys, Values []string
-	Rows         []Row
+	Keys   []string `json:"keys"`
+	Values []string `json:"values"`
+	Rows   []Row    `json:"rows"`
 	// Notes are sentences to read beside the numbers.
-	Notes []string
+	Notes []string `json:"notes"`
 }
 
 // Row is a line of a Table.
 type Row struct {
-	Keys   []string
-	Values []Mean
+	Keys   []string `json:"keys"`
+	Values []Mean   `json:"values"`
 }
 
 // WriteCSV writes a line for each row; every mean has its standard error, in a

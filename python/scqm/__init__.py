@@ -9,7 +9,8 @@ Both follow the conventions of scikit-learn. :func:`suggest` says which
 dimensions to take, :func:`frechet_mean` is a robust mean of rows.
 :mod:`scqm.losses` has the losses and
 the way to write your own, :mod:`scqm.solvers` the same for solvers,
-:mod:`scqm.datasets` data to try things on, and :mod:`scqm.plot` pictures.
+:mod:`scqm.datasets` data to try things on, :mod:`scqm.plot` pictures, and
+:mod:`scqm.experiments` the experiments of the paper.
 """
 
 import importlib
@@ -18,7 +19,7 @@ from ._version import __version__
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from . import datasets, exceptions, losses, plot, plugin, solvers
+    from . import datasets, exceptions, experiments, losses, plot, plugin, solvers
     from ._denoiser import DenoiseReport, ManifoldDenoiser
     from ._estimator import SCQM, load
     from ._influence import Influence, ProjectionReport
@@ -63,6 +64,7 @@ __all__ = [
     "blas",
     "datasets",
     "exceptions",
+    "experiments",
     "frechet_mean",
     "load",
     "losses",
@@ -75,7 +77,15 @@ __all__ = [
 # Modules are imported when they are first used: a plugin needs scqm.plugin
 # only, not the compiled library and scikit-learn, and pictures are for few
 # programs.
-_MODULES = ("datasets", "exceptions", "losses", "plot", "plugin", "solvers")
+_MODULES = (
+    "datasets",
+    "exceptions",
+    "experiments",
+    "losses",
+    "plot",
+    "plugin",
+    "solvers",
+)
 _HOMES = {
     "DenoiseReport": "_denoiser",
     "FrechetMean": "_mean",

@@ -607,7 +607,7 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
         if isinstance(loss, losses.Huber):
             loss = losses.Huber(report["loss"]["params"]["delta"])
         self.loss_ = loss
-        self.loss_reason_: str | None = None
+        self.loss_reason_ = None
 
     def _model_settings(self) -> dict[str, Any]:
         d, D = self.components_.shape

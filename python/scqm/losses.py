@@ -736,7 +736,12 @@ def choose(
     )
     with Job(e, h) as job:
         job.start(
-            _core.bindings_StartChoice, address(e), *e.shape, d, address(h)
+            _core.bindings_StartChoice,
+            address(e),
+            len(e),
+            e.shape[1],
+            d,
+            address(h),
         ).wait()
         report = json.loads(call(_core.bindings_NoiseReport, job.number))
     loss = from_report(report["loss"], None) or L2()

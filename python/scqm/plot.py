@@ -244,13 +244,19 @@ def _axes(ax: Axes | None) -> Axes:
 
 
 def _pyplot() -> Any:
+    _require_matplotlib()
+    import matplotlib.pyplot as plt
+
+    return plt
+
+
+def _require_matplotlib() -> None:
     try:
-        import matplotlib.pyplot as plt
+        import matplotlib  # noqa: F401
     except ImportError as error:
         raise ImportError(
             "scqm.plot needs Matplotlib: pip install scqm[plot]"
         ) from error
-    return plt
 
 
 def _check_components(chosen: tuple[int, int], available: int) -> None:
