@@ -65,7 +65,7 @@ func (s denoiserSettings) fit(j *job, data scqm.Data, precision uint64) (*denois
 	if err != nil {
 		return nil, err
 	}
-	d, err := denoise.Fit(j.ctx, method, data, denoise.Options{Threads: s.Threads, Progress: j.part()})
+	d, err := denoise.Fit(j.ctx, method, data, denoise.Options{Threads: threads(s.Threads), Progress: j.part()})
 	if err != nil {
 		return nil, err
 	}
@@ -215,7 +215,7 @@ func (d *denoiser) denoise(j *job, y scqm.Data, s denoiseSettings, to, about []f
 		return nil, err
 	}
 	r, err := of.Denoise(j.ctx, y, denoise.Options{
-		Threads: s.Threads, Average: s.Average, Share: s.Share, Progress: j.part(),
+		Threads: threads(s.Threads), Average: s.Average, Share: s.Share, Progress: j.part(),
 	})
 	if err != nil {
 		return nil, err

@@ -128,7 +128,7 @@ func (s fitSettings) fit(j *job, data scqm.Data, precision uint64) (*scqm.Fit, e
 func (s fitSettings) config(j *job) (scqm.Config, error) {
 	c := scqm.Config{
 		Latent: s.Latent, Curvature: s.Curvature, Linear: s.Linear, Ridge: s.Ridge, Inits: s.Inits,
-		Seed: s.Seed, Threads: s.Threads,
+		Seed: s.Seed, Threads: threads(s.Threads),
 		Options: framework.Options{
 			MaxIterations: s.MaxIterations, Tolerance: s.Tolerance,
 			Observers: []framework.Observer{func(p framework.Progress) {

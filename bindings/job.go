@@ -3,6 +3,7 @@ package bindings
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -35,6 +36,22 @@ const (
 	GradientsAt         // 1 where gradients are asked for
 	stateEntries        // length of the state
 )
+
+// processors is the number that work is spread over by default.
+var processors = runtime.GOMAXPROCS(0)
+
+// Work on all processors must not keep the waiting thread, which handles
+// signals, from running: Go takes a goroutine off a processor after 10
+// milliseconds, and on a busy machine much later.
+func init() { runtime.GOMAXPROCS(processors + 1) }
+
+// threads resolves a setting, 0 for all processors.
+func threads(setting int) int {
+	if setting < 1 {
+		return processors
+	}
+	return setting
+}
 
 // job is work that goes on between calls.
 type job struct {

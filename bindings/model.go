@@ -105,7 +105,7 @@ func StartMap(number int64, act, settings string, parts, x uint64, rows int64, o
 			if err != nil {
 				return nil, err
 			}
-			result, err := a.apply(j, m, from, s.Threads)
+			result, err := a.apply(j, m, from, threads(s.Threads))
 			copy(to, result)
 			return nil, err
 		})

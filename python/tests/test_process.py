@@ -42,7 +42,7 @@ def interrupted(act: Any, delay: float) -> float:
     raise AssertionError("ended before the interrupt")
 
 
-LONG: dict[str, Any] = {"max_iter": 10**8, "tol": 1e-300, "n_threads": 1}
+LONG: dict[str, Any] = {"max_iter": 10**8, "tol": 1e-300}
 
 
 def late() -> float:
@@ -90,11 +90,9 @@ def kinds() -> dict[str, Any]:
         "starts": again(lambda: SCQM(6, n_init=9, **LONG).fit(wide)),
         "small fits": again(lambda: SCQM(1, max_iter=20, tol=1.0).fit(cloud[:20])),
         "loss": lambda: SCQM(2, loss=squared, solver="rgd", **LONG).fit(X),
-        "solver": lambda: SCQM(2, solver=Descent(), n_threads=1).fit(X),
+        "solver": lambda: SCQM(2, solver=Descent()).fit(X),
         "projection": again(lambda: fitted.project(X)),
-        "denoising": again(
-            lambda: ManifoldDenoiser(2, n_threads=1).fit(cloud).transform(cloud)
-        ),
+        "denoising": again(lambda: ManifoldDenoiser(2).fit(cloud).transform(cloud)),
     }
 
 
