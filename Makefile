@@ -55,6 +55,10 @@ sdist: $(VENV) ## Build the Python source distribution in dist/
 	@log=$$($(VENV)/bin/python -m build --sdist --no-isolation . 2>&1) || { echo "$$log"; exit 1; }
 	@ls dist/*.tar.gz
 
+.PHONY: wheel-check
+wheel-check: wheel sdist ## Try wheel and sdist in every CPython found here; needs a package index
+	@$(VENV)/bin/python python/check_wheel.py
+
 .PHONY: install-python
 install-python: wheel
 	@$(VENV)/bin/python -m pip install -q --disable-pip-version-check --force-reinstall --no-deps --no-index dist/*.whl
@@ -63,7 +67,7 @@ install-python: wheel
 lint-python: $(VENV) ## Check the Python sources: ruff and mypy --strict
 	@$(VENV)/bin/ruff check -q setup.py python
 	@$(VENV)/bin/ruff format -q --check setup.py python
-	@$(VENV)/bin/mypy python/scqm python/tests python/examples python/benchmarks
+	@$(VENV)/bin/mypy python/scqm python/tests python/examples python/benchmarks python/check_wheel.py
 
 .PHONY: lint
 lint: ## Check imports, format, vet, staticcheck and house rules

@@ -95,7 +95,14 @@ def test_version() -> None:
     [
         ["ruff", "check", "-q", "setup.py", "python"],
         ["ruff", "format", "-q", "--diff", "setup.py", "python"],
-        ["mypy", "python/scqm", "python/examples", "python/benchmarks", "python/tests"],
+        [
+            "mypy",
+            "python/scqm",
+            "python/examples",
+            "python/benchmarks",
+            "python/tests",
+            "python/check_wheel.py",
+        ],
     ],
     ids=" ".join,
 )
