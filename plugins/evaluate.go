@@ -20,12 +20,11 @@ import (
 const (
 	// maxDim bounds the length of a row.
 	maxDim = 1 << 22
-	// leastPart and mostPart bound the bytes of residuals of one call. Larger
-	// batches make several, of which some are under way at a time: the plugin
-	// computes on several processors, and while it does, the next is copied.
-	// Arrays of a call stay in a second-level cache.
-	leastPart = 128 << 10
-	mostPart  = 512 << 10
+	// partBytes bounds the residuals of one call. Larger batches make several,
+	// of which some are under way at a time: while the plugin computes one, the
+	// next is copied. Smaller parts were slower on a busy machine, where it
+	// takes long until the other process has its turn.
+	partBytes = 1 << 20
 	underWay  = 2
 	// mostMessage bounds messages, and with them batches, in the plugin: there
 	// can be rows longer than a part.
@@ -114,8 +113,7 @@ func (p *Plugin) evaluate(b *batch) error {
 // split cuts a batch into parts of bounded size, but at least a row. Batches
 // with stretches are small.
 func (b *batch) split() []*batch {
-	bytes := min(max(wordBytes*len(b.residuals)/underWay, leastPart), mostPart)
-	rows := max(bytes/(wordBytes*b.dim), 1)
+	rows := max(partBytes/(wordBytes*b.dim), 1)
 	if b.rows() <= rows || b.stretches != nil {
 		return []*batch{b}
 	}

@@ -52,7 +52,7 @@ func (p *Plugin) score(b *batch) error {
 // newJoint makes the gatherer of a plugin.
 func (p *Plugin) newJoint() *gather.Gatherer[kind] {
 	return &gather.Gatherer[kind]{
-		Call: p.evaluateJoint, Limit: smallCalls, Most: leastPart / wordBytes, MaxJoined: maxJoined,
+		Call: p.evaluateJoint, Limit: smallCalls, Most: 2 * jointBytes / wordBytes, MaxJoined: maxJoined,
 	}
 }
 

@@ -67,7 +67,7 @@ type Options struct {
 	// StartTimeout bounds the time until the plugin is configured. Zero stands
 	// for 10 s.
 	StartTimeout time.Duration
-	// CallTimeout bounds the time for scoring up to 512 KiB of residuals, or a
+	// CallTimeout bounds the time for scoring up to 1 MiB of residuals, or a
 	// row where that is longer. Zero stands for 30 s.
 	CallTimeout time.Duration
 	// NoSharedMemory sends all arrays through the connection.
