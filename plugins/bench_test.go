@@ -12,6 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/models/scqm"
+	"github.com/scqm/scqm/solvers"
 )
 
 // batchSizes are the sizes of residual batches that are compared, in bytes.
@@ -27,16 +29,8 @@ const benchDim = 16
 // Python where there is one to run it, with the built-in loss, call by call in
 // turn. The figures are ratios of the fastest calls and of the medians.
 func BenchmarkOverhead(b *testing.B) {
-	plugins := map[string]*Plugin{
-		"go-memory": start(b, "builtin:lp:1.3", Options{}),
-		"go-bytes":  start(b, "builtin:lp:1.3", Options{NoSharedMemory: true}),
-	}
-	if path, ok := pythonPower(b); ok {
-		p, err := Open(b.Context(), path, Options{})
-		require.NoError(b, err)
-		defer p.Close()
-		plugins["python-memory"] = p
-	}
+	plugins := powers(b)
+	plugins["go-bytes"] = start(b, "builtin:lp:1.3", Options{NoSharedMemory: true})
 	want := builtin("lp:1.3")
 	for _, size := range batchSizes {
 		r := normal(size.bytes / wordBytes)
@@ -44,6 +38,53 @@ func BenchmarkOverhead(b *testing.B) {
 			b.Run(fmt.Sprintf("%s/%s", name, size.name), func(b *testing.B) {
 				for b.Loop() {
 					reportRatio(b, want, p.Loss(), r, size.calls)
+				}
+			})
+		}
+	}
+}
+
+// powers starts the plugins.
+func powers(b *testing.B) map[string]*Plugin {
+	b.Helper()
+	plugins := map[string]*Plugin{"go": start(b, "builtin:lp:1.3", Options{})}
+	if path, ok := pythonPower(b); ok {
+		p, err := Open(b.Context(), path, Options{})
+		require.NoError(b, err)
+		b.Cleanup(func() { require.NoError(b, p.Close()) })
+		plugins["python"] = p
+	}
+	return plugins
+}
+
+// BenchmarkFits compares fits of 2,000 rows of 16, in turn. The built-in loss is
+// without what the one in Python does not offer either.
+func BenchmarkFits(b *testing.B) {
+	x := wideSheet(2000, benchDim)
+	plain := struct{ framework.Loss }{builtin("lp:1.3")}
+	pairs := map[string][2]framework.Loss{}
+	for name, p := range powers(b) {
+		pairs[name] = [2]framework.Loss{plain, struct {
+			framework.Loss
+			framework.Distant
+		}{p.Loss(), p.Loss().(framework.Distant)}}
+	}
+	for _, solver := range []string{"newton", "lbfgs"} {
+		chosen, err := solvers.ByName(solver)
+		require.NoError(b, err)
+		for name, pair := range pairs {
+			b.Run(name+"/"+solver, func(b *testing.B) {
+				for b.Loop() {
+					var took [2]float64
+					for i, l := range pair {
+						c := scqm.Config{Latent: 1, Loss: l, Solver: chosen, Options: framework.Options{MaxIterations: 10}}
+						begin := time.Now()
+						_, err := scqm.Learn(b.Context(), x, c)
+						require.NoError(b, err)
+						took[i] = time.Since(begin).Seconds()
+					}
+					b.ReportMetric(took[1]/took[0], "ratio")
+					b.ReportMetric(took[0], "builtin-s")
 				}
 			})
 		}

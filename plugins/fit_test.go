@@ -10,18 +10,23 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/models/scqm"
 	"github.com/scqm/scqm/solvers"
 )
 
 // sheet is a noisy parabola.
-func sheet(n int) scqm.Data {
-	x := scqm.Data{N: n, D: 3, X: normal(3 * n)}
+func sheet(n int) scqm.Data { return wideSheet(n, 3) }
+
+// wideSheet is one in D dimensions.
+func wideSheet(n, D int) scqm.Data {
+	x := scqm.Data{N: n, D: D, X: normal(D * n)}
 	for i := range n {
-		t := x.X[3*i]
-		x.X[3*i+1] = t*t/2 + 0.05*x.X[3*i+1]
-		x.X[3*i+2] *= 0.05
+		r := x.Row(i)
+		floats.Scale(0.05, r[1:])
+		r[1] += r[0] * r[0] / 2
 	}
 	return x
 }
