@@ -89,6 +89,13 @@ def test_the_example_passes_the_check(scqm: Run, tmp_path: Path) -> None:
     }
 
 
+def test_a_plugin_without_sdk_passes_the_check(scqm: Run, tmp_path: Path) -> None:
+    example = ROOT / "plugins" / "examples" / "no_sdk" / "scqm-loss-logcosh"
+    report = json.loads(scqm(f"scqm plugin check {example} --json", tmp_path).stdout)
+    assert report["ok"], report
+    assert report["structure"] == "black box"
+
+
 def test_a_smoothed_loss_with_everything(scqm: Run, tmp_path: Path) -> None:
     """A black box with kinks, weights and Hessian products."""
     path = tmp_path / "scqm-loss-manhattan"
