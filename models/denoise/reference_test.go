@@ -113,6 +113,7 @@ type reference struct {
 var (
 	fullTables = flag.Bool("tables", false, "print and test all reference tables, which takes an hour")
 	seeds      = flag.Uint64("seeds", 2, "data sets for each figure")
+	firstSeed  = flag.Uint64("first-seed", 1000, "seed of the first of them")
 )
 
 // needSpeed leaves out, under the race detector, tests of numbers alone.
@@ -129,7 +130,7 @@ func needSpeed(t *testing.T) {
 func ratio(t testing.TB, m Method, draw func(seed uint64) sample) (mean, stderr float64) {
 	var list []float64
 	for seed := range *seeds {
-		s := draw(1000 + seed)
+		s := draw(*firstSeed + seed)
 		list = append(list, s.score(t, m)/s.oracleError())
 	}
 	mean, deviation := stat.MeanStdDev(list, nil)
