@@ -22,7 +22,7 @@ func processorSeconds(b *testing.B) float64 {
 // BenchmarkDenoise denoises 1000 rows by n, fitting not counted, and reports rows
 // per second of processor time.
 func BenchmarkDenoise(b *testing.B) {
-	for _, n := range []int{300, 10000} {
+	for _, n := range []int{300, 10000, 100000} {
 		s := sphereSample(1, n, 0.03)
 		for _, name := range []string{"lpca", "mls", "sph", "qmf", "sqmf", "mfit", "auto"} {
 			b.Run(fmt.Sprintf("%s/n=%d", name, n), func(b *testing.B) {

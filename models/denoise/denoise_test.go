@@ -324,3 +324,24 @@ func TestLocalKernelsAreLocal(t *testing.T) {
 		require.Less(t, distance(few, all), 0.02*w.h)
 	}
 }
+
+// TestRowsTakeNoMemory: three times as many rows take a few allocations more,
+// whatever the method, but where fits with Passes are those of scqm.Learn.
+func TestRowsTakeNoMemory(t *testing.T) {
+	needSpeed(t)
+	s := sphereSample(5, 600, 0.03)
+	part := func(n int) scqm.Data { return scqm.Data{N: n, D: 3, X: s.x.X[:3*n]} }
+	methods := everyMethod(t, 2)
+	delete(methods, "passes")
+	for name, m := range methods {
+		d, err := Fit(context.Background(), m, s.x, Options{})
+		require.NoError(t, err)
+		allocations := func(n int) float64 {
+			return testing.AllocsPerRun(1, func() {
+				_, err := d.Denoise(context.Background(), part(n), Options{Threads: 1})
+				require.NoError(t, err)
+			})
+		}
+		require.Less(t, allocations(240)-allocations(80), 80.0, name)
+	}
+}

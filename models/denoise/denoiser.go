@@ -166,6 +166,7 @@ type guarded struct {
 	search search
 	hood   Hood
 	charts []near
+	about  Row       // of the row at hand
 	point  []float64 // D
 	sum    []float64 // D
 }
@@ -187,22 +188,25 @@ func (g *guarded) do(ctx context.Context, j job, x scqm.Data, r *Result) error {
 	var shared Row
 	var failure error
 	if j.centre != nil {
-		if failure = g.place(j.centre, &shared); fatal(failure) {
+		g.about = Row{}
+		if failure = g.place(j.centre, &g.about); fatal(failure) {
 			return failure
 		}
+		shared = g.about
 	}
 	for _, i := range j.rows {
 		if ctx.Err() != nil {
 			return nil
 		}
-		about, err := shared, failure
+		err := failure
+		g.about = shared
 		switch {
 		case j.centre != nil && err == nil:
 			err = g.worker.Project(g.point, x.Row(i))
 		case j.centre == nil && g.o.Average > 1:
-			err = g.average(x.Row(i), &about)
+			err = g.average(x.Row(i), &g.about)
 		case j.centre == nil:
-			if err = g.place(x.Row(i), &about); err == nil {
+			if err = g.place(x.Row(i), &g.about); err == nil {
 				err = g.worker.Project(g.point, x.Row(i))
 			}
 		}
@@ -212,13 +216,13 @@ func (g *guarded) do(ctx context.Context, j job, x scqm.Data, r *Result) error {
 			}
 			return fmt.Errorf("denoise: row %d: %w", i, err)
 		}
-		g.judge(&about, err, x.Row(i))
-		if !about.Unchanged {
+		g.judge(&g.about, err, x.Row(i))
+		if !g.about.Unchanged {
 			copy(r.X[i*x.D:(i+1)*x.D], g.point)
-			about.Residual = distance(g.point, x.Row(i))
+			g.about.Residual = distance(g.point, x.Row(i))
 		}
-		about.Done = true
-		r.Rows[i] = about
+		g.about.Done = true
+		r.Rows[i] = g.about
 	}
 	return nil
 }
