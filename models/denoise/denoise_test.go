@@ -333,6 +333,7 @@ func TestRowsTakeNoMemory(t *testing.T) {
 	part := func(n int) scqm.Data { return scqm.Data{N: n, D: 3, X: s.x.X[:3*n]} }
 	methods := everyMethod(t, 2)
 	delete(methods, "passes")
+	delete(methods, "kde local") // which is slow, and no other than kde
 	for name, m := range methods {
 		d, err := Fit(context.Background(), m, s.x, Options{})
 		require.NoError(t, err)
@@ -342,6 +343,6 @@ func TestRowsTakeNoMemory(t *testing.T) {
 				require.NoError(t, err)
 			})
 		}
-		require.Less(t, allocations(240)-allocations(80), 80.0, name)
+		require.Less(t, allocations(96)-allocations(32), 32.0, name)
 	}
 }
