@@ -79,17 +79,18 @@ func (m *Model) Influence(ctx context.Context, x Data, threads int) (*Influence,
 	if err != nil {
 		return nil, err
 	}
-	out := &Influence{Rounding: fit.rounding, Notes: fit.notes, Rows: make([]RowInfluence, x.N)}
+	out := &Influence{Rounding: fit.rounding, Rows: make([]RowInfluence, x.N)}
 	out.Remaining = k.remaining()
 	if err := k.leaveOut(out.Rows); err != nil {
 		return nil, err
 	}
-	out.addNotes()
+	out.addNotes(fit.jumps)
 	return out, nil
 }
 
-// addNotes warns of what makes influences less than they seem.
-func (o *Influence) addNotes() {
+// addNotes warns of what makes influences less than they seem. Jumps says that the
+// gradient of the loss jumps at its kinks.
+func (o *Influence) addNotes(jumps bool) {
 	var most float64
 	for _, r := range o.Rows {
 		most = max(most, r.Move)
@@ -98,7 +99,11 @@ func (o *Influence) addNotes() {
 		o.Notes = append(o.Notes, fmt.Sprintf("one more step of the fit would move the sheet by %.3g, the most influential row moves it by %.3g: fit with a smaller tolerance first", o.Remaining, most))
 	}
 	if o.Rounding > 0 {
-		o.Notes = append(o.Notes, fmt.Sprintf("the kinks of the loss were rounded over %.3g", o.Rounding))
+		note := fmt.Sprintf("the kinks of the loss were rounded over %.3g", o.Rounding)
+		if jumps {
+			note += "; a fit that runs through some of the rows stays or jumps when one is left out, so that the influences are a rough guide"
+		}
+		o.Notes = append(o.Notes, note)
 	}
 }
 
@@ -125,5 +130,5 @@ type settledFit struct {
 	problem  *Problem
 	at       framework.Point
 	rounding float64
-	notes    []string
+	jumps    bool // the gradient of the loss jumps at the kinks that were rounded
 }

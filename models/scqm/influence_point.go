@@ -72,6 +72,9 @@ func (s *settledFit) jackknife(ctx context.Context) (*jackknife, error) {
 		return newJackknife(s.problem, s.at)
 	}
 	plain := *s
+	if s.jumps, err = jumps(s.problem.loss, s.problem.data.D, scale); err != nil {
+		return nil, err
+	}
 	for share := roundingShare; ; share *= roundingGrowth {
 		if err := s.round(ctx, plain.problem, share*scale); err != nil {
 			return nil, err
@@ -185,6 +188,15 @@ func (s *settledFit) compress(ctx context.Context) error {
 	small.Lambda = p.Lambda
 	s.problem, s.at = small, at
 	return nil
+}
+
+// jumps reports whether the gradient of a loss jumps at r = 0: whether close to it
+// it is about as long as at the distance of the scale.
+func jumps(loss framework.Loss, D int, scale float64) (bool, error) {
+	r := make([]float64, 2*D)
+	r[0], r[D] = scale, scale*1e-12
+	err := loss.Evaluate(nil, r, r, D)
+	return math.Abs(r[D]) > math.Abs(r[0])/2, err
 }
 
 // round replaces the fit by that with the loss rounded over eps.
