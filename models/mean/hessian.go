@@ -95,26 +95,35 @@ func (p *Problem) addDiagonal(h *mat.SymDense, c []float64, l framework.Separabl
 	return p.ctx.Err()
 }
 
+// productEntries bounds the entries of a batch of products.
+const productEntries = 1 << 16
+
 // addProducts computes the Hessians of a loss that offers nothing but products,
-// or gradients to take differences of, column by column.
+// or gradients to take differences of, some rows at a time.
 func (p *Problem) addProducts(h *mat.SymDense, c []float64) error {
-	D := p.data.D
-	r, v := make([]float64, D*D), make([]float64, D*D)
-	for i := range p.data.N {
-		if p.weight(i) == 0 {
-			continue
+	D, n := p.data.D, p.data.N
+	batch := min(n, max(1, productEntries/(D*D)))
+	r, v := make([]float64, batch*D*D), make([]float64, batch*D*D)
+	for from := 0; from < n; from += batch {
+		count := min(batch, n-from)
+		used := count * D * D
+		clear(v)
+		for i := range count {
+			for k := range D {
+				at := (i*D + k) * D
+				floats.SubTo(r[at:at+D], c, p.data.Row(from+i))
+				v[at+k] = 1
+			}
 		}
-		for k := range D {
-			floats.SubTo(r[k*D:(k+1)*D], c, p.data.Row(i))
-			clear(v[k*D : (k+1)*D])
-			v[k*D+k] = 1
-		}
-		if err := p.product(v, r); err != nil {
+		if err := p.product(v[:used], r[:used]); err != nil {
 			return err
 		}
-		for k := range D {
-			for j := k; j < D; j++ {
-				h.SetSym(k, j, h.At(k, j)+p.weight(i)*(v[k*D+j]+v[j*D+k])/2)
+		for i := range count {
+			own, weight := v[i*D*D:(i+1)*D*D], p.weight(from+i)
+			for k := range D {
+				for j := k; weight > 0 && j < D; j++ {
+					h.SetSym(k, j, h.At(k, j)+weight*(own[k*D+j]+own[j*D+k])/2)
+				}
 			}
 		}
 	}

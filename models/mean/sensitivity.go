@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -137,14 +138,15 @@ func (s *Sensitivity) Response(dx []float64) ([]float64, error) {
 			return nil, fmt.Errorf("mean: row %d, column %d of the moves is %v: %w", i/D, i%D, v, scqm.ErrInput)
 		}
 	}
-	sum, r, v := make([]float64, D), make([]float64, D), make([]float64, D)
+	r, moves := s.p.residuals(s.C), slices.Clone(dx)
+	if err := s.p.product(moves, r); err != nil {
+		return nil, err
+	}
+	sum := make([]float64, D)
 	for i := range n {
-		floats.SubTo(r, s.C, s.p.data.Row(i))
-		copy(v, dx[i*D:(i+1)*D])
-		if err := s.p.product(v, r); err != nil {
-			return nil, err
+		if weight := s.p.weight(i); weight > 0 {
+			floats.AddScaled(sum, weight, moves[i*D:(i+1)*D])
 		}
-		floats.AddScaled(sum, s.p.weight(i), v)
 	}
 	return sum, s.solve(sum)
 }
@@ -152,20 +154,28 @@ func (s *Sensitivity) Response(dx []float64) ([]float64, error) {
 // Influence returns how the mean moves when each row is left out, n x D: row i
 // is H^-1 w_i g_i.
 func (s *Sensitivity) Influence() ([]float64, error) {
-	D, n := s.p.data.D, s.p.data.N
-	out := make([]float64, n*D)
-	for i := range n {
+	D := s.p.data.D
+	out := s.p.residuals(s.C)
+	if err := s.p.loss.Evaluate(nil, out, out, D); err != nil {
+		return nil, fmt.Errorf("mean: loss %s: %w", s.p.plain.Name(), err)
+	}
+	for i := range s.p.data.N {
 		row := out[i*D : (i+1)*D]
-		floats.SubTo(row, s.C, s.p.data.Row(i))
-		if err := s.p.loss.Evaluate(nil, row, row, D); err != nil {
-			return nil, fmt.Errorf("mean: loss %s: %w", s.p.plain.Name(), err)
-		}
 		floats.Scale(s.p.weight(i), row)
 		if err := s.solve(row); err != nil {
 			return nil, err
 		}
 	}
 	return out, s.p.ctx.Err()
+}
+
+// residuals returns c - x_i for all rows.
+func (p *Problem) residuals(c []float64) []float64 {
+	r := make([]float64, len(p.data.X))
+	for i := range p.data.N {
+		floats.SubTo(r[i*p.data.D:(i+1)*p.data.D], c, p.data.Row(i))
+	}
+	return r
 }
 
 // solve replaces b by H^-1 b.

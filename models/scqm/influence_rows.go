@@ -180,21 +180,20 @@ func (k *jackknife) bend(v, r []float64) error {
 	return nil
 }
 
-// rowLossHessians adds weight W'(hess loss)W of the rows of the batch, D x D
+// addHessians adds weight W'(hess loss)W of the rows of the batch, D x D
 // each, to every form, scaled by the products of features.
 func (b *bentRows) addHessians(forms [][]float64) error {
 	k, f := b.k, b.k.f
 	D := f.D
 	hess := make([]float64, D*D)
-	columns := make([]float64, D*D)
+	columns, r := make([]float64, D*D), make([]float64, D*D)
 	for i := range b.n {
 		weight := k.problem.data.weight(b.first + i)
 		if weight == 0 {
 			continue
 		}
-		r := make([]float64, 0, D*D) // all columns of W as one batch
-		for range D {
-			r = append(r, b.r[i*D:(i+1)*D]...)
+		for q := range D { // all columns of W as one batch
+			copy(r[q*D:(q+1)*D], b.r[i*D:(i+1)*D])
 		}
 		copy(columns, k.frame.w)
 		if err := k.bend(columns, r); err != nil {
@@ -213,7 +212,8 @@ func (b *bentRows) addHessians(forms [][]float64) error {
 	return nil
 }
 
-// structure of the sum of J'HJ over rows.
+// addForms adds the rows of the batch to the sums that J'LJ follows from, see
+// [jackknife]: to products of features hh, or to forms.
 func (b *bentRows) addForms(forms [][]float64, hh []float64) error {
 	k := b.k
 	switch l := k.problem.loss.(type) {
@@ -243,6 +243,7 @@ func (b *bentRows) addForms(forms [][]float64, hh []float64) error {
 	return nil
 }
 
+// addDiagonal adds a row whose loss has the diagonal bend as its Hessian.
 func (b *bentRows) addDiagonal(forms [][]float64, bend []float64, i int) {
 	k := b.k
 	weight, h := k.problem.data.weight(b.first+i), b.h[i*k.nf:(i+1)*k.nf]
