@@ -98,7 +98,7 @@ type digitExperiment struct {
 
 const (
 	digitsPerKind      = 50
-	quickDigitsPerKind = 15
+	quickDigitsPerKind = 10
 )
 
 // MNIST fits fours and nines with two latent dimensions by several losses,

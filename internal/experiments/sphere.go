@@ -18,7 +18,7 @@ import (
 const (
 	sphereRows      = 300
 	sphereNeighbors = 30
-	quickSphereRows = 60
+	quickSphereRows = 40
 )
 
 // sphereSigmas are the standard deviations of the noise in the paper's table.
