@@ -93,7 +93,7 @@ def check_wheel(python: Path, wheel: Path, folder: Path) -> str:
 def check_sdist(python: Path, sdist: Path, folder: Path) -> str:
     """Build and install the sdist, with setuptools alone."""
     inside = environment(
-        python, folder / "sdist", "setuptools", "wheel", "numpy", "scikit-learn"
+        python, folder / "sdist", "setuptools>=77", "numpy", "scikit-learn"
     )
     run(
         inside, "-m", "pip", "install", "-q", "--disable-pip-version-check",

@@ -2,6 +2,10 @@
 
 import os
 import signal
+import subprocess
+from pathlib import Path
+
+import pytest
 
 # A shell starts background jobs with interrupts ignored, which Python keeps.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -10,3 +14,12 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 # The checks of scikit-learn then try arrays of other libraries too.
 os.environ.setdefault("SCIPY_ARRAY_API", "1")
 os.environ.setdefault("MPLBACKEND", "Agg")
+
+
+@pytest.fixture(scope="session")
+def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The program scqm, built from these sources."""
+    path = tmp_path_factory.mktemp("bin") / "scqm"
+    build = ["go", "build", "-buildvcs=false", "-o", str(path), "./cmd/scqm"]
+    subprocess.run(build, cwd=Path(__file__).resolve().parents[2], check=True)
+    return path

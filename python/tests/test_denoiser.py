@@ -76,14 +76,6 @@ def test_denoises(sphere: tuple[Array, Array], auto: ManifoldDenoiser) -> None:
     assert error(auto.transform(X)) < 1.15 * oracle < error(X)
 
 
-@pytest.fixture(scope="module")
-def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("bin") / "scqm"
-    build = ["go", "build", "-buildvcs=false", "-o", str(path), "./cmd/scqm"]
-    subprocess.run(build, cwd=ROOT, check=True)
-    return path
-
-
 @pytest.mark.parametrize(
     ("params", "flags"),
     [({"method": m}, f"--method {m} --weights w.npy") for m in METHODS]

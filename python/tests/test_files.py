@@ -76,14 +76,6 @@ def test_numpy_reads_it(X: Array, tmp_path: Path) -> None:
     assert meta["objective"] == m.objective_
 
 
-@pytest.fixture(scope="module")
-def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("bin") / "scqm"
-    build = ["go", "build", "-buildvcs=false", "-o", str(path), "./cmd/scqm"]
-    subprocess.run(build, cwd=ROOT, check=True)
-    return path
-
-
 def test_the_program_makes_the_same_model(
     X: Array, program: Path, tmp_path: Path
 ) -> None:

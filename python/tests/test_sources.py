@@ -9,6 +9,8 @@ import pkgutil
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -117,17 +119,32 @@ def test_style_and_types(command: list[str]) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-@pytest.mark.parametrize(
-    "example", sorted((ROOT / "python" / "examples").glob("*.py")), ids=lambda p: p.stem
-)
-def test_examples_run(example: Path, tmp_path: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, str(example)],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+EXAMPLES = sorted((ROOT / "python" / "examples").glob("*.py"))
+Done = subprocess.CompletedProcess[str]
+
+
+@pytest.fixture(scope="module")
+def runs(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[dict[Path, Future[Done]]]:
+    """Run the examples, two at a time."""
+
+    def run(example: Path) -> Done:
+        return subprocess.run(
+            [sys.executable, str(example)],
+            cwd=tmp_path_factory.mktemp(example.stem),
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    with ThreadPoolExecutor(2) as pool:
+        yield {example: pool.submit(run, example) for example in EXAMPLES}
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda p: p.stem)
+def test_examples_run(example: Path, runs: dict[Path, Future[Done]]) -> None:
+    done = runs[example].result()
     assert done.returncode == 0, done.stderr
     assert done.stdout
 
