@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/internal/gather"
 )
 
 // What [Wait] returns.
@@ -59,6 +60,7 @@ type job struct {
 	cancel  context.CancelFunc
 	done    chan struct{} // closed at the end
 	asks    chan *ask
+	joint   *gather.Gatherer[askKind]
 	answers chan struct{} // an evaluation is over
 
 	// atEnd is what the work leaves to be done when it has ended.
@@ -95,6 +97,7 @@ func begin(number int64, act string, brief bool, work func(*job) (any, error)) (
 		ctx: ctx, cancel: cancel, done: make(chan struct{}),
 		asks: make(chan *ask), answers: make(chan struct{}, 1),
 	}
+	j.joint = j.newJoint()
 	if err := enlist(number, j); err != nil {
 		cancel()
 		return 0, err

@@ -137,15 +137,18 @@ func (l pythonLoss) Evaluate(values, grad, r []float64, dim int) error {
 	if values == nil && grad == nil {
 		return nil
 	}
-	return l.job.put(&ask{question: QuestionLoss, rows: len(r) / dim, columns: dim, r: r, values: values, grad: grad})
+	return l.job.join(&ask{question: QuestionLoss, rows: len(r) / dim, columns: dim, r: r, values: values, grad: grad})
 }
+
+// Callers implements [framework.Distant].
+func (pythonLoss) Callers() int { return pythonCallers }
 
 // pythonWeights is the part of a loss with a quadratic majorizer.
 type pythonWeights struct{ job *job }
 
 // Weights asks Python.
 func (l pythonWeights) Weights(w, r []float64, dim int) error {
-	return l.job.put(&ask{question: QuestionWeights, rows: len(r) / dim, columns: dim, r: r, grad: w})
+	return l.job.join(&ask{question: QuestionWeights, rows: len(r) / dim, columns: dim, r: r, grad: w})
 }
 
 // pythonHessian is the part of a loss with second derivatives.
@@ -153,7 +156,7 @@ type pythonHessian struct{ job *job }
 
 // HessianProduct asks Python.
 func (l pythonHessian) HessianProduct(dst, r, v []float64, dim int) error {
-	return l.job.put(&ask{question: QuestionHessian, rows: len(r) / dim, columns: dim, r: r, v: v, grad: dst})
+	return l.job.join(&ask{question: QuestionHessian, rows: len(r) / dim, columns: dim, r: r, v: v, grad: dst})
 }
 
 // decode reads settings; a name that does not exist is a fault.
