@@ -7,6 +7,7 @@ import (
 	"math"
 	"sync"
 
+	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/internal/par"
 	"github.com/scqm/scqm/models/scqm"
 )
@@ -75,6 +76,17 @@ func (d *Denoiser) Neighbors() int { return d.size }
 // rowsAtATime is the number of rows that a goroutine takes at once.
 const rowsAtATime = 16
 
+// goroutines is the number of those that denoise: more than threads where most
+// of them wait for the program that computes the loss.
+func (d *Denoiser) goroutines(threads int) int {
+	if m, ok := d.method.(SCQM); ok {
+		if l, ok := m.Loss.(framework.Distant); ok {
+			return max(par.Threads(threads), l.Callers())
+		}
+	}
+	return par.Threads(threads)
+}
+
 // Denoise denoises the rows of x, which may be those fitted or others of the same
 // length; their weights do not matter. When ctx is done it returns the error of
 // ctx with a result in which only some rows are Done, and the others are as they
@@ -89,7 +101,7 @@ func (d *Denoiser) Denoise(ctx context.Context, x scqm.Data, o Options) (*Result
 	}
 	r := &Result{X: append([]float64(nil), x.X...), Rows: make([]Row, x.N)}
 	jobs := d.jobs(x, o)
-	workers := make([]*guarded, par.Threads(o.Threads))
+	workers := make([]*guarded, d.goroutines(o.Threads))
 	errs := make([]error, len(jobs))
 	bar := progress{report: o.Progress, total: x.N}
 	par.Do(len(workers), len(jobs), func(w, k int) {
