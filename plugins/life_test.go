@@ -36,8 +36,8 @@ func runs(t testing.TB) int {
 
 const (
 	// Deadlines of the modes that are to miss them.
-	startDeadline = 1500 * time.Millisecond
-	callDeadline  = 300 * time.Millisecond
+	startDeadline = 2500 * time.Millisecond
+	callDeadline  = 700 * time.Millisecond
 	// grace is how much later than the deadline an error may come.
 	grace = time.Second
 )
@@ -53,8 +53,8 @@ var atStart = []misdeed{
 	{"exit 3", ErrStart, "ended (exit status 3) before it said where it listens"},
 	{"exit 0", ErrStart, "ended (exit status 0) before it said where it listens"},
 	{"panic", ErrStart, `its last words: "panic: no mood today`},
-	{"hang", ErrTimeout, "did not say within 1.5s where it listens"},
-	{"stop", ErrTimeout, "did not say within 1.5s where it listens"},
+	{"hang", ErrTimeout, "did not say within 2.5s where it listens"},
+	{"stop", ErrTimeout, "did not say within 2.5s where it listens"},
 	{"close output, hang", ErrHandshake, "first line is not that of a plugin"},
 	{"garbage line", ErrHandshake, `not that of a plugin: "hello world"`},
 	{"binary garbage", ErrHandshake, `[2J"`},
@@ -69,22 +69,22 @@ var atStart = []misdeed{
 	{"socket above", ErrHandshake, "not at a socket in $PLUGIN_UNIX_SOCKET_DIR"},
 	{"end after handshake", ErrCrashed, "describe: it ended (exit status 0)"},
 	{"no socket", ErrReply, "describe: its connection does not work"},
-	{"silent socket", ErrTimeout, "describe: no answer within 1.5s; it was killed"},
+	{"silent socket", ErrTimeout, "describe: no answer within 2.5s; it was killed"},
 	{"socket closes", ErrReply, "describe: its connection does not work"},
 	{"garbage on socket", ErrReply, "describe: its connection does not work"},
-	{"stop after handshake", ErrTimeout, "describe: no answer within 1.5s; it was killed"},
+	{"stop after handshake", ErrTimeout, "describe: no answer within 2.5s; it was killed"},
 	{"no service", ErrReply, "describe: its answer cannot be read"},
-	{"hang in describe", ErrTimeout, "describe: no answer within 1.5s; it was killed"},
+	{"hang in describe", ErrTimeout, "describe: no answer within 2.5s; it was killed"},
 	{"name", ErrReply, `its name, "../etc/passwd", is not made of`},
 	{"control characters", ErrReply, "is not one line of at most 1000 bytes"},
 	{"no schema", ErrReply, "the schema cannot be used"},
 	{"unknown schema", ErrReply, `unknown field "multipleOf"`},
 	{"contradictory schema", ErrReply, "parameter c: the default = 1 is below 2"},
 	{"long description", ErrReply, "its answer is too long"},
-	{"hang in configure", ErrTimeout, "configure: no answer within 1.5s; it was killed"},
+	{"hang in configure", ErrTimeout, "configure: no answer within 2.5s; it was killed"},
 	{"unknown structure", ErrReply, "structure 17 is not known"},
 	{"radial of one length", ErrReply, "rows of length 3 do not fit"},
-	{"hang in attach", ErrTimeout, "attach: no answer within 300ms; it was killed"},
+	{"hang in attach", ErrTimeout, "attach: no answer within 700ms; it was killed"},
 	{"exit in attach", ErrCrashed, "attach: it ended (exit status 5)"},
 }
 
@@ -93,9 +93,9 @@ var inCall = []misdeed{
 	{"exit 0 in call", ErrCrashed, "evaluate: it ended (exit status 0)"},
 	{"crash in call", ErrCrashed, `its last words: "panic: out of luck`},
 	{"kills itself", ErrCrashed, "evaluate: it ended (signal: killed)"},
-	{"hang in call", ErrTimeout, "evaluate: no answer within 300ms; it was killed"},
-	{"stop in call", ErrTimeout, "evaluate: no answer within 300ms; it was killed"},
-	{"slow", ErrTimeout, "evaluate: no answer within 300ms; it was killed"},
+	{"hang in call", ErrTimeout, "evaluate: no answer within 700ms; it was killed"},
+	{"stop in call", ErrTimeout, "evaluate: no answer within 700ms; it was killed"},
+	{"slow", ErrTimeout, "evaluate: no answer within 700ms; it was killed"},
 	{"error", ErrRefused, `"not\x1b[2J today"`},
 	{"false deadline", ErrReply, "it reports a deadline that has not passed"},
 	{"NaN", ErrReply, "the value of row 0 is NaN for finite residuals"},
@@ -126,11 +126,11 @@ var onLine = []misdeed{
 	{"no line", ErrReply, "attach: its connection does not work"},
 	{"line closes", ErrReply, "evaluate: its connection does not work"},
 	{"line closes in call", ErrReply, "evaluate: its connection does not work"},
-	{"silent line", ErrTimeout, "evaluate: no answer within 300ms; it was killed"},
-	{"line stops", ErrTimeout, "evaluate: no answer within 300ms; it was killed"},
+	{"silent line", ErrTimeout, "evaluate: no answer within 700ms; it was killed"},
+	{"line stops", ErrTimeout, "evaluate: no answer within 700ms; it was killed"},
 	{"garbage on line", ErrReply, "its answer is too long"},
 	{"more than announced", ErrReply, "more bytes on the line than it announced"},
-	{"less than announced", ErrTimeout, "evaluate: no answer within 300ms; it was killed"},
+	{"less than announced", ErrTimeout, "evaluate: no answer within 700ms; it was killed"},
 	{"unreadable reply", ErrReply, "its answer cannot be read"},
 	{"refuses on line", ErrRefused, `"\x1b[2J"`},
 	{"talks before the call", ErrReply, "more bytes on the line than it announced"},

@@ -98,7 +98,7 @@ func (l *line) reply() (*protocol.EvaluateResponse, error) {
 // lineError turns an error of the connection into the status that gRPC has for
 // it.
 func lineError(err error) error {
-	if errors.Is(err, os.ErrDeadlineExceeded) {
+	if errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, context.DeadlineExceeded) { // the latter of a dial
 		return status.Error(codes.DeadlineExceeded, err.Error())
 	}
 	return status.Error(codes.Unavailable, err.Error())
