@@ -46,7 +46,7 @@ func (c *Checked) explain(name string) {
 		if v.OK || !ok {
 			continue
 		}
-		measured := strings.ReplaceAll(v.Detail, "plugins: "+name+": evaluate: ", "")
+		measured := strings.NewReplacer("plugins: "+name+": evaluate: ", "", "\n", "; ").Replace(v.Detail)
 		c.Verdicts[i].Detail = meaning + " (" + measured + ")"
 	}
 }

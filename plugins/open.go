@@ -220,7 +220,10 @@ func (p *Plugin) startError(ctx context.Context, err error) error {
 		e.Kind, e.Detail = ErrTimeout, fmt.Sprintf("it did not say within %v where it listens; was it made with plugins.Serve or scqm.plugin.serve?", p.options.StartTimeout)
 	case p.process.endedAlone():
 		e.Kind = ErrStart
-		e.Detail = fmt.Sprintf("it ended (%v) before it said where it listens; is it a plugin?", p.process.endState)
+		e.Detail = fmt.Sprintf("it ended (%v) before it said where it listens", p.process.endState)
+		if p.process.words.lastWords() == "" {
+			e.Detail += "; is it a plugin?"
+		}
 	default:
 		e.Detail = "its first line is not that of a plugin: " + e.Detail
 	}

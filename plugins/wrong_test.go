@@ -169,6 +169,7 @@ func TestCheckFindsWrongPlugins(t *testing.T) {
 			assert.Contains(t, checked.Broken(), c.law)
 			assert.ErrorContains(t, checked.Err(), "loss "+strings.ReplaceAll(c.flaw, " ", "_")+" breaks ")
 			assert.ErrorContains(t, checked.Err(), c.law+": ")
+			assert.NotContains(t, checked.Err().Error(), "\n")
 			assert.ErrorContains(t, checked.Err(), c.says)
 		})
 	}

@@ -31,7 +31,7 @@ from scqm.plugin import (
     parameter,
 )
 from scqm.plugin import _wire as wire
-from scqm.plugin._server import Service
+from scqm.plugin._server import Service, _answer
 
 Array = npt.NDArray[np.float64]
 
@@ -390,6 +390,17 @@ def test_rows_of_one_request_can_be_smoothed_over_different_lengths() -> None:
     )
     with pytest.raises(Exception, match="do not add up"):
         service.evaluate(message + wire._chunk(8, b"\x08\x01"))
+
+
+def test_a_loss_that_exits_is_told_of() -> None:
+    class Quitter(Square):
+        def evaluate(self, r: Array) -> tuple[Array, Array]:
+            sys.exit(3)
+
+    service = Service(Quitter())
+    service.configure(b"")
+    with pytest.raises(Exception, match=r"SystemExit: 3 \(test_plugin.py:"):
+        _answer(service.evaluate, evaluate_message(np.ones((1, 1)), [wire.VALUES]))
 
 
 def test_exceptions_of_a_loss_are_told(tmp_path: Path) -> None:

@@ -252,7 +252,7 @@ def _answer(call: Callable[[bytes], bytes], message: bytes) -> bytes:
         return call(message)
     except _RefusalError:
         raise
-    except Exception as e:
+    except BaseException as e:  # also sys.exit: the host ends plugins
         traceback.print_exc(file=sys.stderr)
         frame = traceback.extract_tb(e.__traceback__)[-1]
         place = f"{Path(frame.filename).name}:{frame.lineno}"
