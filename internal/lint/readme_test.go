@@ -38,3 +38,38 @@ func TestReadme(t *testing.T) {
 		}
 	}
 }
+
+// testNames matches a test that Markdown names.
+var testNames = regexp.MustCompile("`(Test[A-Za-z]+)`")
+
+// TestDocsNameTests finds every test that the theory page names.
+func TestDocsNameTests(t *testing.T) {
+	root := root(t)
+	text, err := os.ReadFile(filepath.Join(root, "docs", "theory.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	tests := map[string]bool{}
+	err = filepath.WalkDir(root, func(path string, _ os.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		source, err := os.ReadFile(path)
+		for _, m := range regexp.MustCompile(`(?m)^func (Test\w+)\(`).FindAllSubmatch(source, -1) {
+			tests[string(m[1])] = true
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	named := testNames.FindAllSubmatch(text, -1)
+	if len(named) < 20 {
+		t.Fatalf("only %d tests are named", len(named))
+	}
+	for _, m := range named {
+		if !tests[string(m[1])] {
+			t.Errorf("docs/theory.md names %s, which is nowhere", m[1])
+		}
+	}
+}

@@ -103,7 +103,7 @@ func TestLearnLossNearTheBest(t *testing.T) {
 			for i, m := range models {
 				errors[i] = heldOut(t, m, fresh)
 				held[i] += errors[i] / float64(*choiceSeeds)
-				clean[i] += heldOut(t, m, cleanBowl(200, D)) / float64(*choiceSeeds)
+				clean[i] += heldOut(t, m, cleanBowl(400, D)) / float64(*choiceSeeds)
 			}
 			require.NotEmpty(t, fit.Model.Meta.Notes)
 			assert.Less(t, errors[0], 1.02*floats.Min(errors[1:]), "%s, seed %d", noise.name, seed)
