@@ -5,7 +5,7 @@ an :class:`Experiment`: a table of means over repetitions with their standard
 errors, and what its pictures need. Given a folder, it also writes what the program
 ``scqm experiment`` writes there: ``NAME.csv`` and ``NAME.md``, ``params.json`` that
 says what was run, and pictures ``NAME*.png`` where Matplotlib is installed. The
-numbers are those of the program.
+numbers are those of the program, but for the rounding of large matrix products.
 
 >>> from scqm import experiments
 >>> experiments.names()
