@@ -93,13 +93,22 @@ func checkRefits(t *testing.T, x Data, c Config, stride int) (correlation, ratio
 	return spearman(predicted, found), ratio / float64(len(found))
 }
 
+// sparing is the stride for the race detector, under which fits take ten times as
+// long, and else 1.
+func sparing(stride int) int {
+	if racing {
+		return stride
+	}
+	return 1
+}
+
 // On the noisy arc of the paper, influences rank rows as fits without them do.
 func TestInfluenceOfArcRowsIsThatOfRefits(t *testing.T) {
 	x := noisyArc(0)
 	huber, err := losses.Huber(0.1)
 	require.NoError(t, err)
 	for _, loss := range []framework.Loss{losses.SquaredL2(), huber, named(t, "lp 3", 2)} {
-		correlation, ratio := checkRefits(t, x, Config{Latent: 1, Loss: loss}, 1)
+		correlation, ratio := checkRefits(t, x, Config{Latent: 1, Loss: loss}, sparing(4))
 		t.Logf("%s: rank correlation %.3f, typical ratio %.3f", loss.Name(), correlation, math.Exp(ratio))
 		assert.GreaterOrEqual(t, correlation, 0.98, loss.Name())
 		assert.LessOrEqual(t, ratio, 0.15, loss.Name())
@@ -108,13 +117,12 @@ func TestInfluenceOfArcRowsIsThatOfRefits(t *testing.T) {
 
 // On digits, where 100 rows hold a sheet of 500 numbers loosely, they do so too.
 func TestInfluenceOfDigitsIsThatOfRefits(t *testing.T) {
-	stride := 1
-	if racing {
-		stride = 5
-	}
 	x := digits(t, 100, "4", "9")
 	for _, loss := range []framework.Loss{losses.L2(), losses.SquaredL2()} {
-		correlation, ratio := checkRefits(t, x, Config{Latent: 2, Loss: loss}, stride)
+		if racing && loss.Name() != "l2" {
+			continue
+		}
+		correlation, ratio := checkRefits(t, x, Config{Latent: 2, Loss: loss}, sparing(5))
 		t.Logf("%s: rank correlation %.3f, typical ratio %.3f", loss.Name(), correlation, math.Exp(ratio))
 		assert.GreaterOrEqual(t, correlation, 0.9, loss.Name())
 	}
@@ -127,6 +135,9 @@ func TestInfluenceOfDigitsIsThatOfRefits(t *testing.T) {
 func TestInfluenceOfKinkedFits(t *testing.T) {
 	x := noisyArc(0)
 	for name, least := range map[string]float64{"lp 1.5": 0.9, "l2": 0.4, "l1": 0.2} {
+		if racing && name != "lp 1.5" {
+			continue
+		}
 		m := learn(t, x, Config{Latent: 1, Loss: named(t, name, 2), Options: framework.Options{Tolerance: 1e-8, MinRelativeDecrease: -1}}).Model
 		got, err := m.Influence(context.Background(), x, 0)
 		require.NoError(t, err)
@@ -135,7 +146,7 @@ func TestInfluenceOfKinkedFits(t *testing.T) {
 		plain, err := m.settled(context.Background(), x, 0)
 		require.NoError(t, err)
 		var predicted, found []float64
-		for i := 0; i < x.N; i += 2 {
+		for i := 0; i < x.N; i += 2 * sparing(4) {
 			predicted = append(predicted, got.Rows[i].Move)
 			found = append(found, refitted(t, plain, i, solvers.Auto(plain.problem)))
 		}
@@ -172,7 +183,7 @@ func TestInfluenceIsDerivativeWithRespectToWeights(t *testing.T) {
 			m := learn(t, x, c).Model
 			got, err := m.Influence(context.Background(), x, 1)
 			require.NoError(t, err)
-			for _, i := range []int{0, 7} {
+			for i := 0; i <= 7; i += 7 * sparing(2) {
 				ends := [2][]float64{}
 				for side, sign := range []float64{-1, 1} {
 					ends[side] = reweighted(t, m, x, i, sign*step)

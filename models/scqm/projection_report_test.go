@@ -107,7 +107,7 @@ func TestProjectionReportAgreesWithDenseSearch(t *testing.T) {
 	parts := map[int]int{}
 	for _, name := range []string{"l2", "squared_l2", "huber"} {
 		m := randomModel(21, 4, 1, 2, 0.8, named(t, name, 4))
-		for trial := range 12 {
+		for trial := range 8 {
 			x := gaussians(uint64(300+trial), 4)
 			floats.Scale(1.5, x)
 			got, want := projected(t, m, x), minimaOnLine(t, m, x, 6)
@@ -151,7 +151,7 @@ func TestCertifiedProjections(t *testing.T) {
 				assert.Positive(t, r.Bend, name)
 				if name[0] != 'l' || name == "l2" {
 					assert.True(t, r.Parts == 1 || r.Second > r.Residual, name)
-					for range 100 {
+					for range 30 {
 						other := slices.Clone(p.Tau[i*d : (i+1)*d])
 						scale := math.Pow(10, rng.Float64()*3-2)
 						for j := range other {
@@ -172,7 +172,7 @@ func TestProjectionReportIsProjection(t *testing.T) {
 	for _, name := range allLosses {
 		for _, shape := range [][3]int{{4, 2, 2}, {4, 1, 0}} {
 			m := randomModel(41, 4, shape[1], shape[2], 0.3, named(t, name, 4))
-			x := Data{N: 70, D: 4, X: gaussians(43, 70*4)}
+			x := Data{N: 33, D: 4, X: gaussians(43, 33*4)}
 			p, err := m.ProjectAll(context.Background(), x, 3)
 			require.NoError(t, err, name)
 			tau, err := m.Transform(context.Background(), x, 1)
