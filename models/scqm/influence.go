@@ -71,6 +71,10 @@ func (m *Model) Influence(ctx context.Context, x Data, threads int) (*Influence,
 	if err := m.accepts(x); err != nil {
 		return nil, err
 	}
+	m, x, unit, err := m.inUnits(x)
+	if err != nil {
+		return nil, err
+	}
 	fit, err := m.settled(ctx, x, threads)
 	if err != nil {
 		return nil, err
@@ -79,10 +83,13 @@ func (m *Model) Influence(ctx context.Context, x Data, threads int) (*Influence,
 	if err != nil {
 		return nil, err
 	}
-	out := &Influence{Rounding: fit.rounding, Rows: make([]RowInfluence, x.N)}
-	out.Remaining = k.remaining()
+	out := &Influence{Remaining: unit * k.remaining(), Rounding: unit * fit.rounding, Rows: make([]RowInfluence, x.N)}
 	if err := k.leaveOut(out.Rows); err != nil {
 		return nil, err
+	}
+	for i := range out.Rows {
+		r := &out.Rows[i]
+		r.Move, r.Residual, r.Without = unit*r.Move, unit*r.Residual, unit*r.Without
 	}
 	out.addNotes(fit.jumps)
 	return out, nil

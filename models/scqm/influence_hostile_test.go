@@ -74,14 +74,17 @@ func TestInfluenceInvariances(t *testing.T) {
 		c.Curvature = 4 // one more than can bend
 		assertClose(t, want, influenceMoves(t, tight(t, x, c), x), 1e-5, "padded")
 	}
-	scaled := Data{N: x.N, D: x.D, X: slices.Clone(x.X), Weights: x.Weights}
-	for i := range scaled.X {
-		scaled.X[i] = 1e6*scaled.X[i] + 3e5
-	}
 	c := Config{Latent: 2, Loss: losses.L2()}
 	want := influenceMoves(t, tight(t, x, c), x)
-	floats.Scale(1e6, want)
-	assertClose(t, want, influenceMoves(t, tight(t, scaled, c), scaled), 1e-5, "scaled")
+	for _, unit := range []float64{1e6, 0x1p-300, 0x1p300} {
+		scaled := Data{N: x.N, D: x.D, X: slices.Clone(x.X), Weights: x.Weights}
+		for i := range scaled.X {
+			scaled.X[i] = unit * (scaled.X[i] + 0.3)
+		}
+		got := influenceMoves(t, tight(t, scaled, c), scaled)
+		floats.Scale(1/unit, got)
+		assertClose(t, want, got, 1e-5, "scaled")
+	}
 }
 
 // Rows as long as there are few of them are looked at in the span of the rows.

@@ -2,6 +2,7 @@ package scqm
 
 import (
 	"math"
+	"slices"
 
 	"github.com/scqm/scqm/framework"
 	"gonum.org/v1/gonum/floats"
@@ -69,4 +70,25 @@ func (f *Fit) leaveUnits(unit, factor float64, loss framework.Loss) bool {
 		k.Tau *= factor / unit
 	}
 	return f.Model.Validate() == nil && (framework.Point{{m.Meta.Objective, m.Meta.Penalty}}).Finite()
+}
+
+// inUnits returns the model and the data in the unit that fits of them take.
+func (m *Model) inUnits(x Data) (*Model, Data, float64, error) {
+	unit := workingUnit(x)
+	l, ok := m.Loss.(framework.Rescaler)
+	if unit == 1 || !ok {
+		return m, x, 1, nil
+	}
+	scaled, factor := *m, 0.0
+	scaled.Loss, factor = l.Rescale(unit)
+	if factor == 0 || math.IsInf(factor, 0) {
+		return nil, x, 0, errOverflow
+	}
+	scaled.C, scaled.Tau, scaled.Theta = slices.Clone(m.C), slices.Clone(m.Tau), slices.Clone(m.Theta)
+	floats.Scale(1/unit, scaled.C)
+	floats.Scale(1/unit, scaled.Tau)
+	floats.Scale(unit, scaled.Theta)
+	scaled.Meta.Objective /= factor
+	scaled.Meta.Penalty /= factor
+	return &scaled, x.inUnits(unit), unit, nil
 }
