@@ -112,10 +112,14 @@ def one(pattern: str) -> Path:
 
 def main() -> None:
     """Check every interpreter."""
-    argparse.ArgumentParser(description=__doc__).parse_args()
+    arguments = argparse.ArgumentParser(description=__doc__)
+    arguments.add_argument("versions", nargs="*", help="such as 3.12; all without")
+    wanted = arguments.parse_args().versions
     wheel, sdist = one("*.whl"), one("*.tar.gz")
     print(f"{wheel.name}, {wheel.stat().st_size / 1e6:.1f} MB")
     found = interpreters()
+    if wanted:
+        found = {v: p for v, p in found.items() if f"{v[0]}.{v[1]}" in wanted}
     if not found:
         raise SystemExit("no CPython from 3.10 on found")
     for version, python in sorted(found.items()):

@@ -119,6 +119,28 @@ def test_style_and_types(command: list[str]) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+def test_the_sdist_has_all_that_go_needs() -> None:
+    """Files that are embedded among it, which no other build would miss."""
+    kinds = ("GoFiles", "CgoFiles", "EmbedFiles")
+    files = "".join(
+        f"{{{{range .{k}}}}}{{{{$.Dir}}}}/{{{{.}}}} {{{{end}}}}" for k in kinds
+    )
+    form = f"{{{{with .Module}}}}{{{{if .Main}}}}{{{{with $}}}}{files}{{{{end}}}}{{{{end}}}}{{{{end}}}}"
+    command = ["go", "list", "-buildvcs=false", "-deps", "-f", form, "./bindings"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    needed = [Path(f).relative_to(ROOT) for f in done.stdout.split()]
+    assert len(needed) > 100
+    kept = {}
+    for line in (ROOT / "MANIFEST.in").read_text(encoding="utf-8").splitlines():
+        if line.startswith("recursive-include "):
+            _, folder, *patterns = line.split()
+            kept[folder] = patterns
+    missing = [
+        str(f) for f in needed if not any(f.match(p) for p in kept.get(f.parts[0], []))
+    ]
+    assert not missing
+
+
 EXAMPLES = sorted((ROOT / "python" / "examples").glob("*.py"))
 Done = subprocess.CompletedProcess[str]
 
