@@ -62,7 +62,7 @@ var lines = map[string]badLine{
 	"no line":               {"", nil},
 	"line closes":           {"", func(c net.Conn) { c.Close() }},
 	"line closes in call":   {"", answer(nil, func(c net.Conn) { c.Close() })},
-	"silent line":           {"", func(net.Conn) {}},
+	"silent line":           {"", hold},
 	"line stops":            {"", answer([]byte{2, 0, 0}, hold)},
 	"garbage on line":       {"", answer([]byte("garbage garbage"), hold)},
 	"more than announced":   {"", answer([]byte{0, 0, 0, 0, 0, 0, 0, 0, 8, 3}, hold)},
@@ -72,7 +72,9 @@ var lines = map[string]badLine{
 	"talks before the call": {"", func(c net.Conn) { c.Write(make([]byte, 4<<10)); hold(c) }},
 }
 
-func hold(net.Conn) {}
+// hold keeps a connection open: one that nobody uses is closed by the garbage
+// collector.
+func hold(c net.Conn) { io.Copy(io.Discard, c) }
 
 // answer reads a frame and writes something, then does more.
 func answer(reply []byte, then func(net.Conn)) func(net.Conn) {
@@ -145,12 +147,12 @@ var beginnings = map[string]func(){
 	"socket above":         func() { say("1", "1", "unix", filepath.Dir(socketPath())+"/../x", "grpc"); hang() },
 	"end after handshake":  func() { say("1", "1", "unix", socketPath(), "grpc") },
 	"no socket":            func() { say("1", "1", "unix", socketPath(), "grpc"); hang() },
-	"silent socket":        func() { listen(func(net.Conn) {}) },
+	"silent socket":        func() { listen(hold) },
 	"socket closes":        func() { listen(func(c net.Conn) { c.Close() }) },
 	"garbage on socket":    func() { listen(func(c net.Conn) { io.WriteString(c, strings.Repeat("garbage ", 1000)) }) },
 	"stop after handshake": func() {
 		go func() { time.Sleep(20 * time.Millisecond); stop() }()
-		listen(func(net.Conn) {})
+		listen(hold)
 	},
 	"no service": func() { serveAlone(grpc.NewServer()) },
 	"ignores the end": func() {
