@@ -148,10 +148,10 @@ func linesOf(text, solver string) []string {
 func TestBenchRefuses(t *testing.T) {
 	for what, args := range map[string][]string{
 		"want r1, r2, r3, all or denoise, got r4": {"r4"},
-		"no loss \"l3\" here":            {"r1", "--loss", "l3"},
-		"no solver \"magic\"":            {"r1", "--solver", "magic"},
-		"--rows: 5 rows are too few":     {"r3", "--rows", "5"},
-		"is not here; run this in":       {"r2"},
+		"no loss \"l3\" here":                     {"r1", "--loss", "l3"},
+		"no solver \"magic\"":                     {"r1", "--solver", "magic"},
+		"--rows: 5 rows are too few":              {"r3", "--rows", "5"},
+		"is not here; run this in":                {"r2"},
 	} {
 		r := execute(append([]string{"bench"}, args...)...)
 		assert.Equal(t, exitUsage, r.code, what)
