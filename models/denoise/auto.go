@@ -157,13 +157,14 @@ func (a *autoFit) Worker(context.Context) (Worker, error) {
 
 type autoWorker struct {
 	*autoFit
-	chart *chart
-	rows  chartRows
-	last  []float64 // D: the row that the chart was made for
-	foot  []float64 // D: and its foot
-	y     []float64 // D
-	all   []float64 // of all candidates
-	sizes []float64
+	chart       *chart
+	rows        chartRows
+	last        []float64 // D: the row that the chart was made for
+	foot        []float64 // D: and its foot
+	y           []float64 // D
+	all         []float64 // of all candidates
+	sizes       []float64
+	divergences []float64
 }
 
 func newAutoWorker(a *autoFit) *autoWorker {

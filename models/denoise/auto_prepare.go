@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"slices"
 
 	"github.com/scqm/scqm/internal/par"
@@ -16,11 +15,9 @@ type autoPrepare struct {
 	ctx context.Context
 	o   Options
 
-	floor   float64   // of the noise
-	eps     float64   // length of the perturbation
-	z       []float64 // n x D: signs
-	xp      []float64 // n x D: perturbed rows
-	perturb places    // and their places
+	floor   float64 // of the noise
+	eps     float64 // length of the perturbation
+	probes  []probe
 	workers []*autoWorker
 	stages  int
 
@@ -28,8 +25,6 @@ type autoPrepare struct {
 }
 
 const (
-	// perturbationSeed fixes the signs: the same rows give the same result.
-	perturbationSeed = 20240229
 	// selectionRows bounds the rows on which candidates are compared. The
 	// standard error of their mean risk is far below the differences that matter.
 	selectionRows = 4000
@@ -104,27 +99,12 @@ func (p *autoPrepare) spread(list []int, f []float64) float64 {
 	return median(far) / p.tune.median
 }
 
-// rowDivergence is the part of a row in the divergence, z'(fp - f)/eps.
-func (p *autoPrepare) rowDivergence(i int, f, fp []float64) float64 {
-	D := p.cloud.D
-	var sum float64
-	for j, z := range p.z[i*D : (i+1)*D] {
-		sum += z * (fp[j] - f[j])
-	}
-	return min(max(sum/p.eps, -2*float64(D)), 3*float64(D))
-}
-
 // pilot denoises once with a number of neighbours that errs on the large side.
 func (p *autoPrepare) pilot() error {
 	c, functions := p.cloud, quadratics(p.method.Latent)
 	n := len(c.used)
 	s := setting{neighbors: max(min(10*functions, n/3), functions+2), ridge: pilotRidge}
 	x := places{y: c.X, index: c.index}
-	rng := rand.New(rand.NewPCG(perturbationSeed, 0))
-	p.z = make([]float64, len(c.X))
-	for i := range p.z {
-		p.z[i] = float64(1 - 2*int(rng.Uint64()>>63))
-	}
 	f := slices.Clone(c.X)
 	for {
 		size, err := p.pilotScale(f, x, &s)
@@ -136,20 +116,14 @@ func (p *autoPrepare) pilot() error {
 		}
 		s.neighbors = min(int(math.Ceil(1.4*float64(s.neighbors))), n)
 	}
-	p.eps = perturbation * s.scale
-	p.xp = make([]float64, len(c.X))
-	for i, v := range c.X {
-		p.xp[i] = v + p.eps*p.z[i]
-	}
-	fp := slices.Clone(p.xp)
-	if _, err := p.chartAll(fp, p.xp, c.newPlaces(p.xp), s); err != nil {
+	if err := p.perturb(s); err != nil {
 		return err
 	}
 	if _, err := p.chartAll(f, c.X, x, s); err != nil {
 		return err
 	}
 	p.setScale(&s, max(p.spread(c.used, f), p.floor), !p.method.LeastSquares)
-	p.setting, p.places, p.perturb = s, c.newPlaces(f), c.newPlaces(fp)
+	p.setting, p.places = s, c.newPlaces(f)
 	return nil
 }
 
@@ -183,143 +157,17 @@ func (p *autoPrepare) pilotScale(f []float64, x places, s *setting) (float64, er
 
 // advance takes the feet for the places.
 func (p *autoPrepare) advance() error {
-	f, fp := slices.Clone(p.cloud.X), slices.Clone(p.xp)
-	if _, err := p.chartAll(fp, p.xp, p.perturb, p.setting); err != nil {
-		return err
+	for m := range p.probes {
+		if err := p.advanceProbe(&p.probes[m], p.setting); err != nil {
+			return err
+		}
 	}
+	f := slices.Clone(p.cloud.X)
 	if _, err := p.chartAll(f, p.cloud.X, p.places, p.setting); err != nil {
 		return err
 	}
 	scale := max(p.spread(p.cloud.used, f), p.floor)
 	p.setScale(&p.setting, scale, !p.method.LeastSquares)
-	p.places, p.perturb = p.cloud.newPlaces(f), p.cloud.newPlaces(fp)
+	p.places = p.cloud.newPlaces(f)
 	return nil
-}
-
-// sizes are the candidates for K.
-func (p *autoPrepare) sizes() []int {
-	if p.method.Neighbors > 0 {
-		return []int{min(p.method.Neighbors, len(p.cloud.used))}
-	}
-	n, least := len(p.cloud.used), 8*quadratics(p.method.Latent)
-	most := min(float64(n)*0.75, mostNeighbors)
-	var list []int
-	for k := float64(least); k <= most; k *= growth {
-		list = append(list, int(k))
-	}
-	if list == nil {
-		list = append(list, max(min(least, n*3/4), quadratics(p.method.Latent)+2))
-	}
-	return list
-}
-
-// choose takes the K and the ridge of the least estimated risk.
-func (p *autoPrepare) choose() error {
-	sizes := p.sizes()
-	rows := p.selection()
-	risk := make([][]float64, len(sizes)*len(candidateRidges)) // by row
-	reach := make([][]float64, len(sizes))
-	for k := range risk {
-		risk[k] = make([]float64, len(rows))
-	}
-	for k := range reach {
-		reach[k] = make([]float64, len(rows))
-	}
-	err := p.each(rows, func(w *autoWorker, k, i int) {
-		p.weigh(w, i, sizes, func(candidate int, value, size float64) {
-			risk[candidate][k] = value
-			reach[candidate/len(candidateRidges)][k] = size
-		})
-	})
-	if err != nil {
-		return err
-	}
-	best, least := -1, math.Inf(1)
-	for k := range risk {
-		size := k / len(candidateRidges)
-		if last := size == len(sizes)-1; !last && median(slices.Clone(reach[size])) < leastReach*p.setting.scale {
-			continue
-		}
-		var sum float64
-		for _, v := range risk[k] {
-			sum += v
-		}
-		if sum < least || best < 0 {
-			best, least = k, sum
-		}
-	}
-	p.setting.neighbors = sizes[best/len(candidateRidges)]
-	p.setting.ridge = candidateRidges[best%len(candidateRidges)]
-	return nil
-}
-
-// selection returns the rows on which candidates are compared.
-func (p *autoPrepare) selection() []int { return p.cloud.some(selectionRows) }
-
-// weigh computes the part of row i in the estimated risk of every candidate.
-func (p *autoPrepare) weigh(w *autoWorker, i int, sizes []int, take func(candidate int, risk, size float64)) {
-	D, s := p.cloud.D, p.setting
-	x, xp := p.cloud.Row(i), p.xp[i*D:(i+1)*D]
-	most := sizes[len(sizes)-1]
-	y, yp := p.places.y[i*D:(i+1)*D], p.perturb.y[i*D:(i+1)*D]
-	for side := range 2 {
-		if side == 0 {
-			w.rows.look(p.places, y, most)
-		} else {
-			w.rows.look(p.perturb, yp, most)
-		}
-		for k, size := range sizes {
-			var next float64
-			if side == 0 {
-				next = w.rows.gather(p.cloud, p.cloud.X, p.places, size)
-			} else {
-				next = w.rows.gather(p.cloud, p.xp, p.perturb, size)
-			}
-			for l, ridge := range candidateRidges {
-				s.ridge = ridge
-				candidate := k*len(candidateRidges) + l
-				f := w.feet(candidate)
-				if side == 0 {
-					w.chart.fit(f, y, x, w.rows.x, w.rows.near, w.rows.prior, next, &s)
-					w.reach(candidate, next)
-					continue
-				}
-				w.chart.fit(w.foot, yp, xp, w.rows.x, w.rows.near, w.rows.prior, next, &s)
-				take(candidate, p.risk(i, f, w.foot), w.sizes[candidate])
-			}
-		}
-	}
-}
-
-// risk is the part of row i in Stein's estimate, bounded where Tukey's loss is.
-func (p *autoPrepare) risk(i int, f, fp []float64) float64 {
-	far := distance(p.cloud.Row(i), f)
-	variance := p.setting.scale * p.setting.scale
-	twice := 2 * variance * p.rowDivergence(i, f, fp)
-	if p.method.LeastSquares {
-		return far*far + twice
-	}
-	bound := tukeyEfficient * p.q * variance
-	if far*far >= bound {
-		return bound / 3
-	}
-	u := 1 - far*far/bound
-	return bound/3*(1-u*u*u) + twice
-}
-
-// feet is room for the foot of a candidate.
-func (w *autoWorker) feet(candidate int) []float64 {
-	D := w.cloud.D
-	for len(w.all) < (candidate+1)*D {
-		w.all = append(w.all, make([]float64, D)...)
-	}
-	return w.all[candidate*D : (candidate+1)*D]
-}
-
-// reach keeps the size of the neighbourhood of a candidate.
-func (w *autoWorker) reach(candidate int, size float64) {
-	for len(w.sizes) <= candidate {
-		w.sizes = append(w.sizes, 0)
-	}
-	w.sizes[candidate] = size
 }

@@ -133,8 +133,9 @@ func (p *autoPrepare) riskOf(m Method, most int) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	moved := &Cloud{Data: p.cloud.Data, index: newIndex(p.xp, p.cloud.D, p.cloud.used), used: p.cloud.used}
-	moved.X = p.xp
+	pr := &p.probes[0]
+	moved := &Cloud{Data: p.cloud.Data, index: newIndex(pr.x, p.cloud.D, p.cloud.used), used: p.cloud.used}
+	moved.X = pr.x
 	fp, err := denoiseSome(p.ctx, m, moved, list, p.o)
 	if err != nil {
 		return 0, err
@@ -142,7 +143,8 @@ func (p *autoPrepare) riskOf(m Method, most int) (float64, error) {
 	var sum float64
 	D := p.cloud.D
 	for k, i := range list {
-		sum += p.risk(i, f.X[k*D:(k+1)*D], fp.X[k*D:(k+1)*D])
+		foot := f.X[k*D : (k+1)*D]
+		sum += p.risk(i, foot, p.divergence(pr, i, foot, fp.X[k*D:(k+1)*D]))
 	}
 	return sum / float64(len(list)), nil
 }
