@@ -13,11 +13,13 @@ import (
 // noise, with smooth weights and Tukey's loss against outliers. Neighbours are
 // looked up among rows that have been denoised once. The number of neighbours
 // and the curvature ridge are those with the least risk as Stein's unbiased
-// estimate sees it, whose divergence is that of one random perturbation.
+// estimate sees it, whose divergence is that of up to four random perturbations.
 //
 // Sources: C. M. Stein, Estimation of the mean of a multivariate normal
 // distribution, Annals of Statistics 9 (1981); S. Ramani, T. Blu, M. Unser,
-// Monte-Carlo SURE, IEEE Transactions on Image Processing 17 (2008).
+// Monte-Carlo SURE, IEEE Transactions on Image Processing 17 (2008); J. Ye, On
+// measuring and correcting the effects of data mining and model selection, JASA 93
+// (1998), for perturbations that are not small.
 type Auto struct {
 	// Latent is d, the dimension of the surface, 1 <= d < D.
 	Latent int
