@@ -5,17 +5,26 @@ import (
 )
 
 // influenceColumns is the number of columns that [StartInfluence] writes: move,
-// residual, and residual without the row.
-const influenceColumns = 3
+// residual, residual without the row, and leverage.
+const influenceColumns = 4
+
+// influenceSettings are the settings of [StartInfluence].
+type influenceSettings struct {
+	savedModel
+	// LeftOut lists rows to be left out by fitting anew; nil stands for all rows,
+	// without.
+	LeftOut []int `json:"left_out"`
+}
 
 // StartInfluence begins to compute how much each row of x drives a fit. The
-// settings are those of [StartSave], and parts is as there; x holds the rows, as
-// many as the fit had, with one weight per row at weights (0: all 1), that the
-// model was fitted to. out receives the numbers, one row of 3 for each row of x.
-// [InfluenceReport] has the rest. It returns 1.
+// settings are those of [StartSave], and parts is as there; x holds the rows, with
+// one weight per row at weights (0: all 1), that the model was fitted to. out
+// receives the numbers, one row of 4 for each row of x; [InfluenceReport] has the
+// rest. With the setting left_out, a list of rows, it fits anew without each of
+// these, and out receives a row for each. It returns 1.
 func StartInfluence(number int64, settings string, parts, x uint64, rows int64, weights, out uint64) (int64, error) {
 	return guarded("influence", func() (int64, error) {
-		var s savedModel
+		var s influenceSettings
 		if err := decode(settings, &s); err != nil {
 			return 0, err
 		}
@@ -27,7 +36,11 @@ func StartInfluence(number int64, settings string, parts, x uint64, rows int64, 
 		if err != nil {
 			return 0, err
 		}
-		n, err := product("out", rows, influenceColumns)
+		entries := rows
+		if s.LeftOut != nil {
+			entries = int64(len(s.LeftOut))
+		}
+		n, err := product("out", entries, influenceColumns)
 		if err != nil {
 			return 0, err
 		}
@@ -41,12 +54,17 @@ func StartInfluence(number int64, settings string, parts, x uint64, rows int64, 
 			if err != nil {
 				return nil, err
 			}
-			influence, err := m.Influence(j.ctx, data, s.Threads)
+			influence := &scqm.Influence{}
+			if s.LeftOut == nil {
+				influence, err = m.Influence(j.ctx, data, s.Threads)
+			} else {
+				influence.Rows, err = m.LeaveOut(j.ctx, data, s.LeftOut, s.Threads)
+			}
 			if err != nil {
 				return nil, err
 			}
 			for i, r := range influence.Rows {
-				copy(to[influenceColumns*i:], []float64{r.Move, r.Residual, r.Without})
+				copy(to[influenceColumns*i:], []float64{r.Move, r.Residual, r.Without, r.Leverage})
 			}
 			return influence, nil
 		})

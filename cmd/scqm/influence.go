@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
 	"strconv"
@@ -20,7 +21,11 @@ The influence of a row is how far the model moves when it is left out: the root
 mean square distance, over all rows, between the points of the model that belong
 to a row before and after. It is computed without fitting anew, from derivatives
 at the fit. The list says beside it how far the row is from the model, and how
-far it would be from the model of the others. Rows are counted from 0.
+far it would be from the model of the others; its leverage, from 0 to 0.95, is its
+part in what holds the model in place against its pull. Rows are counted from 0.
+
+--refit fits anew without each of the listed rows, to check, and adds the columns
+"by refit": how far the model moves then, and how far the row is from it.
 
 With -o, the same numbers of all rows are written in the order of DATA.`
 
@@ -29,6 +34,7 @@ type influenceFlags struct {
 	plugin  pluginFlags
 	data    dataFlags
 	top     int
+	refit   bool
 	threads int
 	json    bool
 	output  string
@@ -48,6 +54,7 @@ func influenceCommand() *cobra.Command {
 	flags.SortFlags = false
 	flags.VarP(naming(&f.output, "FILE"), "output", "o", "write the numbers of all rows to a file, ending in .npy, .npz, .csv or .tsv; - is CSV on standard output, without the list")
 	flags.Var(counting(&f.top), "top", "rows to list")
+	flags.BoolVar(&f.refit, "refit", false, "fit anew without each of the listed rows, to check")
 	flags.BoolVar(&f.json, "json", false, "print the list as one JSON object")
 	f.plugin.addTo(cmd, "where the plugin of the model's loss is now (default: found by its name)")
 	flags.Var(counting(&f.threads), "threads", "threads to use (default all processors); the result does not depend on it")
@@ -85,7 +92,14 @@ func (f *influenceFlags) run(cmd *cobra.Command, model, data string) error {
 			return err
 		}
 	}
-	return newInfluenceReport(m, influence, f.top, time.Since(start)).print(cmd, f)
+	r := newInfluenceReport(m, influence, f.top)
+	if f.refit {
+		if err := r.addRefits(ctx, m, rowsOf(x), f.threads); err != nil {
+			return err
+		}
+	}
+	r.Seconds = time.Since(start).Seconds()
+	return r.print(cmd, f)
 }
 
 func (f *influenceFlags) check(cmd *cobra.Command) error {
@@ -95,7 +109,7 @@ func (f *influenceFlags) check(cmd *cobra.Command) error {
 		}
 	}
 	if f.output == "-" {
-		if err := refuse(cmd, "beside -o -, which leaves standard output to the rows", "json", "top"); err != nil {
+		if err := refuse(cmd, "beside -o -, which leaves standard output to the rows", "json", "top", "refit"); err != nil {
 			return err
 		}
 	}
@@ -104,9 +118,9 @@ func (f *influenceFlags) check(cmd *cobra.Command) error {
 
 // influenceColumns are the numbers of all rows.
 func influenceColumns(o *scqm.Influence) *dataset.Matrix {
-	m := &dataset.Matrix{Rows: len(o.Rows), Cols: 3, Names: []string{"influence", "residual", "residual_without"}}
+	m := &dataset.Matrix{Rows: len(o.Rows), Cols: 4, Names: []string{"influence", "residual", "residual_without", "leverage"}}
 	for _, r := range o.Rows {
-		m.Data = append(m.Data, r.Move, r.Residual, r.Without)
+		m.Data = append(m.Data, r.Move, r.Residual, r.Without, r.Leverage)
 	}
 	return m
 }
@@ -119,6 +133,8 @@ type influenceReport struct {
 	Latent    int              `json:"d"`
 	Curvature int              `json:"s"`
 	Median    float64          `json:"median_influence"`
+	Residual  float64          `json:"mean_residual"`
+	Without   float64          `json:"mean_residual_without"`
 	Remaining float64          `json:"remaining"`
 	Rounding  float64          `json:"rounding"`
 	Top       []influentialRow `json:"top"`
@@ -131,12 +147,20 @@ type influentialRow struct {
 	Influence float64 `json:"influence"`
 	Residual  float64 `json:"residual"`
 	Without   float64 `json:"residual_without"`
+	Leverage  float64 `json:"leverage"`
+	// Refit is what fitting anew gives; nil where that was not asked for.
+	Refit *refitRow `json:"refit,omitempty"`
 }
 
-func newInfluenceReport(m *scqm.Model, o *scqm.Influence, top int, took time.Duration) *influenceReport {
+type refitRow struct {
+	Influence float64 `json:"influence"`
+	Without   float64 `json:"residual_without"`
+}
+
+func newInfluenceReport(m *scqm.Model, o *scqm.Influence, top int) *influenceReport {
 	r := &influenceReport{
 		Loss: m.Loss.Name(), N: len(o.Rows), D: m.D, Latent: m.Latent, Curvature: m.Curvature,
-		Remaining: o.Remaining, Rounding: o.Rounding, Notes: o.Notes, Seconds: took.Seconds(),
+		Remaining: o.Remaining, Rounding: o.Rounding, Notes: o.Notes,
 	}
 	if r.Notes == nil {
 		r.Notes = []string{}
@@ -144,11 +168,29 @@ func newInfluenceReport(m *scqm.Model, o *scqm.Influence, top int, took time.Dur
 	all := make([]influentialRow, len(o.Rows))
 	moves := make([]float64, len(o.Rows))
 	for i, row := range o.Rows {
-		all[i], moves[i] = influentialRow{i, row.Move, row.Residual, row.Without}, row.Move
+		all[i], moves[i] = influentialRow{Row: i, Influence: row.Move, Residual: row.Residual, Without: row.Without, Leverage: row.Leverage}, row.Move
+		r.Residual += row.Residual / float64(r.N)
+		r.Without += row.Without / float64(r.N)
 	}
 	slices.SortStableFunc(all, func(a, b influentialRow) int { return cmp.Compare(b.Influence, a.Influence) })
 	r.Top, r.Median = all[:min(top, len(all))], middle(moves)
 	return r
+}
+
+// addRefits fits without each of the rows listed.
+func (r *influenceReport) addRefits(ctx context.Context, m *scqm.Model, x scqm.Data, threads int) error {
+	var rows []int
+	for _, t := range r.Top {
+		rows = append(rows, t.Row)
+	}
+	refits, err := await(ctx, func() ([]scqm.RowInfluence, error) { return m.LeaveOut(ctx, x, rows, threads) })
+	if err != nil {
+		return err
+	}
+	for k, f := range refits {
+		r.Top[k].Refit = &refitRow{f.Move, f.Without}
+	}
+	return nil
 }
 
 func (r *influenceReport) print(cmd *cobra.Command, f *influenceFlags) error {
@@ -156,19 +198,30 @@ func (r *influenceReport) print(cmd *cobra.Command, f *influenceFlags) error {
 		return printJSON(cmd.OutOrStdout(), r)
 	}
 	number := func(v float64) string { return strconv.FormatFloat(v, 'g', 4, 64) }
-	rows := [][]string{{"row", "influence", "residual", "without it"}}
+	rows := [][]string{{"row", "influence", "residual", "without it", "leverage"}}
+	if f.refit {
+		rows[0] = append(rows[0], "influence by refit", "without it by refit")
+	}
 	for _, t := range r.Top {
-		rows = append(rows, []string{strconv.Itoa(t.Row), number(t.Influence), number(t.Residual), number(t.Without)})
+		row := []string{strconv.Itoa(t.Row), number(t.Influence), number(t.Residual), number(t.Without), number(t.Leverage)}
+		if t.Refit != nil {
+			row = append(row, number(t.Refit.Influence), number(t.Refit.Without))
+		}
+		rows = append(rows, row)
 	}
 	if err := printTable(cmd.OutOrStdout(), rows); err != nil {
 		return err
 	}
-	rest := [][]string{{""}, {"median influence of " + strconv.Itoa(r.N) + " rows: " + number(r.Median)}}
+	rest := [][]string{
+		{},
+		{"all " + strconv.Itoa(r.N) + " rows", "median influence " + number(r.Median)},
+		{"", "mean residual " + number(r.Residual) + ", left out " + number(r.Without)},
+	}
 	for _, note := range r.Notes {
-		rest = append(rest, []string{"note: " + note})
+		rest = append(rest, []string{"note", note})
 	}
 	if f.output != "" {
-		rest = append(rest, []string{"saved to " + f.output})
+		rest = append(rest, []string{"saved to", f.output})
 	}
 	return printTable(cmd.OutOrStdout(), rest)
 }

@@ -22,10 +22,10 @@ func TestInfluenceListsOutlierFirst(t *testing.T) {
 	succeed(t, "fit", data, "-o", model, "--loss", "huber", "--delta", "0.3", "--ridge", "0.1")
 
 	list := strings.Split(succeed(t, "influence", model, data, "--top", "3"), "\n")
-	assert.Equal(t, []string{"row", "influence", "residual", "without", "it"}, strings.Fields(list[0]))
+	assert.Equal(t, []string{"row", "influence", "residual", "without", "it", "leverage"}, strings.Fields(list[0]))
 	assert.Equal(t, "17", strings.Fields(list[1])[0])
 	assert.Equal(t, "", list[4])
-	assert.Contains(t, list[5], "median influence of 60 rows")
+	assert.Contains(t, list[5], "all 60 rows  median influence")
 
 	var report influenceReport
 	require.NoError(t, json.Unmarshal([]byte(succeed(t, "influence", model, data, "--json", "-o", p.path("all.csv"), "--threads", "1")), &report))
@@ -34,16 +34,24 @@ func TestInfluenceListsOutlierFirst(t *testing.T) {
 	assert.Equal(t, []string{}, report.Notes)
 	assert.Less(t, report.Remaining, report.Median/100)
 	all := p.read("all.csv")
-	assert.Equal(t, []string{"influence", "residual", "residual_without"}, all.Names)
+	assert.Equal(t, []string{"influence", "residual", "residual_without", "leverage"}, all.Names)
 	influences := make([]float64, all.Rows)
 	for i := range influences {
 		influences[i] = all.Row(i)[0]
 	}
 	for _, row := range report.Top {
-		assert.Equal(t, []float64{row.Influence, row.Residual, row.Without}, all.Row(row.Row))
+		assert.Equal(t, []float64{row.Influence, row.Residual, row.Without, row.Leverage}, all.Row(row.Row))
 	}
 	assert.Equal(t, floats.Max(influences), report.Top[0].Influence)
 	assert.True(t, slices.IsSortedFunc(report.Top, func(a, b influentialRow) int { return int(b.Influence*1e9) - int(a.Influence*1e9) }))
+
+	require.NoError(t, json.Unmarshal([]byte(succeed(t, "influence", model, data, "--json", "--top", "2", "--refit")), &report))
+	for _, row := range report.Top {
+		require.NotNil(t, row.Refit)
+		assert.InDelta(t, row.Influence, row.Refit.Influence, 0.5*row.Influence)
+		assert.InDelta(t, row.Without, row.Refit.Without, 0.5*row.Without)
+	}
+	assert.Contains(t, succeed(t, "influence", model, data, "--top", "1", "--refit"), "by refit")
 
 	p.file("piped.csv", succeed(t, "influence", model, data, "-o", "-"))
 	assert.Equal(t, all.Data, p.read("piped.csv").Data)

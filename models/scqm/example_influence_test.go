@@ -35,5 +35,5 @@ func ExampleModel_Influence() {
 	r := influence.Rows[first]
 	fmt.Printf("row %d is %.2f away from the curve and moves it by %.3f\n", first, r.Residual, r.Move)
 	// Output:
-	// row 10 is 0.29 away from the curve and moves it by 0.013
+	// row 10 is 0.29 away from the curve and moves it by 0.014
 }

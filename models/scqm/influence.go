@@ -19,16 +19,20 @@ var ErrNotMinimum = errors.New("the model is not at a minimum")
 //
 //	dy/dw_i = -H^-1 g_i,   H = F”(y),
 //
-// and leaving out row i moves y by H^-1 w_i g_i to first order. H is the Schur
+// and leaving out row i moves y by x = H^-1 w_i g_i to first order. H is the Schur
 // complement in which Tau is eliminated, on the tangent space of the Stiefel
 // manifold and without the directions in which U, V, Theta and Tau turn and f
 // stays. For losses that do not offer second derivatives they are differences of
 // gradients. The penalty of a ridge stays as it is when a row is left out.
 //
-// A Newton step towards the fit without the row, with H less the part of row i,
-// would be exact in linear regression. Here it is the worse predictor: where a
-// sheet is held loosely, H less that part often has no minimum nearby, while the
-// fit, which is not quadratic, moves little.
+// Along that step x the cost without the row bends less than F, by the part h_i =
+// w_i x'H_i x / x'Hx, the leverage of the row, so that its minimum is 1/(1 - h_i)
+// times as far. That is exact in linear regression; here it is what keeps rows that
+// the sheet follows from looking harmless.
+//
+// A whole Newton step towards the fit without the row, by (H - w_i H_i)^-1, is the
+// worse predictor: where a sheet is held loosely, H - w_i H_i often has no minimum
+// nearby, while the fit, which is not quadratic, moves little.
 //
 // Sources: L. A. Jaeckel, The infinitesimal jackknife, Bell Laboratories (1972);
 // R. D. Cook, Detection of influential observation in linear regression,
@@ -57,6 +61,9 @@ type RowInfluence struct {
 	// Residual is the distance of the row from the sheet, Without the one from
 	// the sheet of the other rows.
 	Residual, Without float64
+	// Leverage is the part of the row in what holds the sheet in place against
+	// its own pull, 0 to 0.95; 0 where LeaveOut made the entry.
+	Leverage float64
 }
 
 // Influence computes the influence of every row of x, which are the rows with

@@ -9,17 +9,28 @@ import (
 	"gonum.org/v1/gonum/lapack/lapack64"
 )
 
-// answers computes the answer of the sheet to leaving out the rows of a batch,
+// mostLeverage bounds leverages: a row beyond it counts as one that the sheet
+// follows, and what it does as twenty times its first order.
+const mostLeverage = 0.95
+
+// answers computes the answer of the sheet to leaving out the rows of a batch, to
+// first order
 //
-//	x_i = H^-1 w_i g_i.
+//	x_i = H^-1 w_i g_i,
+//
+// which changes e_i by de_i where tau_i stays, and by df_i where it follows.
 type answers struct {
-	k          *jackknife
-	rows       *bentRows
-	x, moved   []float64 // n x P
-	columns    []float64 // P x n
-	m          []float64 // D x F
-	e          []float64 // D
-	mg, t, own []float64 // F, d, d
+	k        *jackknife
+	rows     *bentRows
+	x, moved []float64 // n x P
+	columns  []float64 // P x n
+	m        []float64 // D x F
+	d        []float64 // 2n x D: all de, then all df
+	bent     []float64 // 2n x D: the Hessian of the loss times those
+	r        []float64 // 2n x D: residuals, twice
+	beyond   []float64 // n: x'H_i x less de'L de
+	mg, t    []float64 // F, d
+	own      []float64 // d
 }
 
 func newAnswers(k *jackknife) *answers {
@@ -27,7 +38,8 @@ func newAnswers(k *jackknife) *answers {
 	vec := func(n int) []float64 { return make([]float64, n) }
 	return &answers{
 		k: k, rows: newBentRows(k, n), x: vec(n * k.p), moved: vec(n * k.p), columns: vec(n * k.p),
-		m: vec(f.D * k.nf), e: vec(f.D), mg: vec(k.nf), t: vec(f.d), own: vec(f.d),
+		m: vec(f.D * k.nf), d: vec(2 * n * f.D), bent: vec(2 * n * f.D), r: vec(2 * n * f.D), beyond: vec(n),
+		mg: vec(k.nf), t: vec(f.d), own: vec(f.d),
 	}
 }
 
@@ -60,14 +72,25 @@ func (a *answers) run(dst []RowInfluence, from int) error {
 		return err
 	}
 	a.solve()
+	for i := range dst {
+		a.follow(i)
+	}
+	if err := a.bendAll(); err != nil {
+		return err
+	}
 	P, D := a.k.p, a.k.f.D
 	for i := range dst {
-		x := a.x[i*P : (i+1)*P]
+		h := a.leverage(i)
+		x, df := a.x[i*P:(i+1)*P], a.d[(a.rows.n+i)*D:(a.rows.n+i+1)*D]
+		e := a.rows.e[i*D : (i+1)*D]
 		dst[i] = RowInfluence{
-			Move:     math.Sqrt(math.Max(0, floats.Dot(x, a.moved[i*P:(i+1)*P]))),
-			Residual: floats.Norm(a.rows.e[i*D:(i+1)*D], 2),
-			Without:  a.without(x, i),
+			Move:     math.Sqrt(math.Max(0, floats.Dot(x, a.moved[i*P:(i+1)*P]))) / (1 - h),
+			Residual: floats.Norm(e, 2),
+			Leverage: h,
 		}
+		floats.Scale(1/(1-h), df)
+		floats.Add(df, e)
+		dst[i].Without = floats.Norm(df, 2)
 	}
 	return nil
 }
@@ -87,27 +110,75 @@ func (a *answers) solve() {
 	times(a.moved[:n*P], k.moves, a.x[:n*P], n)
 }
 
-// without is the norm of the residual of row i after the step x.
-func (a *answers) without(x []float64, i int) float64 {
+// follow computes de, df and beyond of row i.
+func (a *answers) follow(i int) {
 	k, f := a.k, a.k.f
-	h, g := a.rows.h[i*k.nf:(i+1)*k.nf], a.rows.g[i*f.D:(i+1)*f.D]
-	k.spread(a.m, x)
+	D, nf, m, d := f.D, k.nf, f.m, f.d
+	h, g := a.rows.h[i*nf:(i+1)*nf], a.rows.g[i*D:(i+1)*D]
+	de, df := a.d[i*D:(i+1)*D], a.d[(a.rows.n+i)*D:(a.rows.n+i+1)*D]
+	k.spread(a.m, a.x[i*k.p:(i+1)*k.p])
 	clear(a.mg)
-	for r := range a.e {
-		row := a.m[r*k.nf : (r+1)*k.nf]
-		a.e[r] = dot(row, h)
+	for r := range de {
+		row := a.m[r*nf : (r+1)*nf]
+		de[r] = dot(row, h)
 		floats.AddScaled(a.mg, g[r], row)
 	}
-	a.rows.pull(a.t, a.e, a.mg, i)
+	a.rows.pull(a.t, de, a.mg, i)
 	a.rows.settle(a.own, a.t, i)
+	copy(df, de)
 	dh := a.rows.slopes(i)
-	for r, v := range a.rows.e[i*f.D : (i+1)*f.D] {
-		a.e[r] += v
-		if r < f.m {
-			a.e[r] += dot(dh[(1+r)*f.d:(2+r)*f.d], a.own)
+	for r := range m {
+		df[r] += dot(dh[(1+r)*d:(2+r)*d], a.own)
+	}
+	// -B C^-1 B', then the second order of the move as in arrow.addMove.
+	a.beyond[i] = dot(a.t, a.own)
+	for r := range D {
+		turn := a.m[r*nf+1 : r*nf+1+m]
+		a.beyond[i] -= dot(turn, g[:m]) * dot(turn, h[1:1+m])
+	}
+	for j := range f.s {
+		a.beyond[i] += 2 * a.mg[1+d+j] * dot(a.m[(d+j)*nf+1+m:(d+j+1)*nf], h[1+m:])
+	}
+}
+
+// bendAll computes bent.
+func (a *answers) bendAll() error {
+	D, n := a.k.f.D, a.rows.n
+	for i := range 2 * n {
+		v := a.bent[i*D : (i+1)*D]
+		clear(v)
+		for r, y := range a.d[i*D : (i+1)*D] {
+			floats.AddScaled(v, y, a.k.frame.axis(r))
 		}
 	}
-	return floats.Norm(a.e, 2)
+	copy(a.r, a.rows.r[:n*D])
+	copy(a.r[n*D:], a.rows.r[:n*D])
+	if err := a.k.bend(a.bent[:2*n*D], a.r[:2*n*D]); err != nil {
+		return err
+	}
+	for i := range 2 * n {
+		v := a.bent[i*D : (i+1)*D]
+		copy(a.r[i*D:(i+1)*D], v)
+		a.k.frame.rotate(v, a.r[i*D:(i+1)*D])
+	}
+	return nil
+}
+
+// leverage is the part that row i has in the second derivative of the cost along
+// x, between 0 and mostLeverage. Besides df'L df, that of a model which is linear
+// around the row, it has terms that take the curvature of the sheet times the
+// residual. Where these add to it they mislead, as the sheet turns away; where
+// they lessen it they count.
+func (a *answers) leverage(i int) float64 {
+	D, n := a.k.f.D, a.rows.n
+	at := func(v []float64, i int) []float64 { return v[i*D : (i+1)*D] }
+	slope := dot(at(a.rows.g, i), at(a.d, i)) // x'Hx / w_i
+	if !(slope > 0) {
+		return 0
+	}
+	whole := dot(at(a.d, i), at(a.bent, i)) + a.beyond[i]
+	linear := dot(at(a.d, n+i), at(a.bent, n+i))
+	return min(max(0, min(whole, linear)/slope), mostLeverage)
 }
 
 // solve replaces the n columns of b by H^-1 times them.

@@ -21,14 +21,14 @@ func tight(t testing.TB, x Data, c Config) *Model {
 	return learn(t, x, c).Model
 }
 
-// influenceMoves returns the moves of all rows.
+// influenceMoves returns the moves of all rows to first order.
 func influenceMoves(t testing.TB, m *Model, x Data) []float64 {
 	t.Helper()
 	got, err := m.Influence(context.Background(), x, 1)
 	require.NoError(t, err)
 	moves := make([]float64, x.N)
 	for i, r := range got.Rows {
-		moves[i] = r.Move
+		moves[i] = r.Move * (1 - r.Leverage)
 	}
 	return moves
 }
@@ -52,7 +52,7 @@ func TestInfluenceInvariances(t *testing.T) {
 		many, err := m.Influence(context.Background(), x, 7)
 		require.NoError(t, err)
 		for i, r := range many.Rows {
-			assert.Equal(t, want[i], r.Move, name)
+			assert.Equal(t, want[i], r.Move*(1-r.Leverage), name)
 		}
 
 		turned := *m
@@ -129,6 +129,26 @@ func TestInfluenceOfWeights(t *testing.T) {
 	assert.InEpsilon(t, two[60], two[3], 1e-5)
 	assert.Zero(t, one[60])
 	assertClose(t, two[10:60], one[10:60], 1e-5, "other rows")
+}
+
+// Fits without rows count weights, and take rows by number.
+func TestLeaveOut(t *testing.T) {
+	x := bentRowsOf(40, 5)
+	x.Weights[3] = 0
+	m := tight(t, x, Config{Latent: 2, Loss: named(t, "huber", 5), Ridge: 0.1})
+	got, err := m.Influence(context.Background(), x, 0)
+	require.NoError(t, err)
+	refits, err := m.LeaveOut(context.Background(), x, []int{5, 3, 11}, 0)
+	require.NoError(t, err)
+	for k, i := range []int{5, 3, 11} {
+		assert.InDelta(t, got.Rows[i].Residual, refits[k].Residual, 1e-9)
+		assert.InDelta(t, got.Rows[i].Without, refits[k].Without, 0.1*got.Rows[i].Without)
+		assert.InDelta(t, got.Rows[i].Move, refits[k].Move, 0.3*got.Rows[i].Move)
+	}
+	for _, i := range []int{-1, 40} {
+		_, err = m.LeaveOut(context.Background(), x, []int{i}, 0)
+		assert.ErrorIs(t, err, ErrInput)
+	}
 }
 
 // A row that lies far away from the others drives the fit of least squares, and

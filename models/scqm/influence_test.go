@@ -162,3 +162,43 @@ func movedBy(t *testing.T, p *Problem, k *jackknife, x framework.Point, v []floa
 	}
 	return sum / p.data.total()
 }
+
+// The parts of the second derivatives along a step that leverages are made of are
+// those of Hessians assembled with and without the row, and of the move of its
+// nearest point.
+func TestLeveragePartsAreThoseOfHessians(t *testing.T) {
+	for _, name := range []string{"squared_l2", "huber", "lp 3", "mahalanobis"} {
+		p, x := settledPoint(t, name, 4, 2, 2)
+		k, whole := rawJackknife(t, p, x), rawJackknife(t, p, x)
+		for i := range k.p { // any positive definite matrix serves
+			k.hessian[i*k.p+i] += lifted
+		}
+		require.NoError(t, k.factorize())
+		a := newAnswers(k)
+		require.NoError(t, a.rows.load(0, 8))
+		a.solve()
+		for i := range a.rows.n {
+			a.follow(i)
+		}
+		require.NoError(t, a.bendAll())
+		for _, i := range []int{1, 6, 7} {
+			data := p.data
+			data.Weights = slices.Clone(data.Weights)
+			data.Weights[i] = 0
+			q, err := NewProblem(context.Background(), data, p.loss, p.sheet.d, p.sheet.s, 1)
+			require.NoError(t, err)
+			q.Lambda = p.Lambda
+			without, v := rawJackknife(t, q, x), a.x[i*k.p:(i+1)*k.p]
+			var want float64
+			for r := range k.p {
+				for c := range k.p {
+					at := min(r, c)*k.p + max(r, c)
+					want += v[r] * v[c] * (whole.hessian[at] - without.hessian[at])
+				}
+			}
+			D := p.sheet.D
+			got := dot(a.d[i*D:(i+1)*D], a.bent[i*D:(i+1)*D]) + a.beyond[i]
+			assert.InEpsilon(t, want, p.data.weight(i)*got, 1e-6, "%s, row %d", name, i)
+		}
+	}
+}

@@ -21,12 +21,15 @@ class Influence:
     influence : ndarray of shape (n,)
         How far the sheet moves when the row is left out: the root mean square
         distance, over all rows with their weights, between the point of the
-        sheet nearest to a row and the one that will be, in the unit of the data
-        and to first order.
+        sheet nearest to a row and the one that will be, in the unit of the data.
     residual : ndarray of shape (n,)
         Distance of the row from the sheet.
     residual_without : ndarray of shape (n,)
-        The same from the sheet of the other rows, to first order.
+        The same from the sheet of the other rows. Its mean estimates the distance
+        of new rows.
+    leverage : ndarray of shape (n,)
+        Part of the row in what holds the sheet in place against its own pull,
+        from 0 to 0.95; 0 where rows were left out by fitting anew.
     remaining : float
         Distance, measured likewise, by which one more Newton step of the fit
         itself would move the sheet.
@@ -40,6 +43,7 @@ class Influence:
     influence: Array
     residual: Array
     residual_without: Array
+    leverage: Array
     remaining: float
     rounding: float
     notes: list[str] = field(default_factory=list)

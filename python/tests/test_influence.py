@@ -27,16 +27,6 @@ def arc() -> Array:
     return X
 
 
-def refit_moves(model: SCQM, X: Array, rows: list[int]) -> Array:
-    """How far fits without single rows move the points nearest to all rows."""
-    before = model.project(X)
-    moves = []
-    for i in rows:
-        other = SCQM(1, loss=model.loss, tol=1e-8).fit(np.delete(X, i, axis=0))
-        moves.append(np.sqrt(((other.project(X) - before) ** 2).sum(axis=1).mean()))
-    return np.array(moves)
-
-
 def test_influence_agrees_with_fits_without_rows() -> None:
     X = arc()
     model = SCQM(1, loss="squared_l2", tol=1e-8).fit(X)
@@ -45,7 +35,17 @@ def test_influence_agrees_with_fits_without_rows() -> None:
     assert found.notes == []
     assert found.rounding == 0
     assert found.remaining < found.influence.min() / 10
-    moves = refit_moves(model, X, list(range(100)))
+    found_anew = model.leave_out(X, np.arange(100))
+    moves = found_anew.influence
+    other = SCQM(1, loss="squared_l2", tol=1e-8).fit(np.delete(X, 7, axis=0))
+    gap = ((other.project(X) - model.project(X)) ** 2).sum(axis=1).mean()
+    assert moves[7] == pytest.approx(np.sqrt(gap), rel=1e-4)
+    np.testing.assert_allclose(found_anew.residual, found.residual, rtol=1e-9)
+    assert found_anew.residual_without.mean() == pytest.approx(
+        found.residual_without.mean(), rel=0.02
+    )
+    assert (found.leverage >= 0).all()
+    assert found.leverage.max() < 0.95
     a, b = (np.argsort(np.argsort(v)) for v in (moves, found.influence))
     assert np.mean((a - a.mean()) * (b - b.mean())) / np.var(a) > 0.9
     np.testing.assert_allclose(
@@ -75,6 +75,10 @@ def test_influence_of_own_losses_weights_and_files(tmp_path: Path) -> None:
         library.influence(X)
     with pytest.raises(InputError, match="same rows with the same weights"):
         library.influence(X[:50], sample_weight=weights[:50])
+    with pytest.raises(InputError, match="row 100"):
+        library.leave_out(X, [100], sample_weight=weights)
+    with pytest.raises(InputError, match="row numbers"):
+        library.leave_out(X, [0.5], sample_weight=weights)
 
 
 def test_influence_says_what_was_rounded() -> None:

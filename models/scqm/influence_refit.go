@@ -1,0 +1,112 @@
+package scqm
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/solvers"
+)
+
+const (
+	// refitTolerance and refitIterations end the fits of LeaveOut.
+	refitTolerance  = 1e-8
+	refitIterations = 5000
+)
+
+// LeaveOut fits anew without each of the rows of x listed, one at a time,
+// starting from the fit, and returns what [Model.Influence] predicts: the slow
+// way that it saves, and the way to check it. x are the rows with the weights
+// that the model was fitted to. The penalty of a ridge stays as it is.
+func (m *Model) LeaveOut(ctx context.Context, x Data, rows []int, threads int) ([]RowInfluence, error) {
+	if err := m.accepts(x); err != nil {
+		return nil, err
+	}
+	for _, i := range rows {
+		if i < 0 || i >= x.N || x.N < 2 {
+			return nil, fmt.Errorf("scqm: row %d cannot be left out of %d rows: %w", i, x.N, ErrInput)
+		}
+	}
+	m, x, unit, err := m.inUnits(x)
+	if err != nil {
+		return nil, err
+	}
+	fit, err := m.settled(ctx, x, threads)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]RowInfluence, len(rows))
+	for k, i := range rows {
+		r, err := fit.refit(ctx, i)
+		if err != nil {
+			return nil, fmt.Errorf("scqm: without row %d: %w", i, err)
+		}
+		out[k] = RowInfluence{Move: unit * r.Move, Residual: unit * r.Residual, Without: unit * r.Without}
+	}
+	return out, nil
+}
+
+// refit fits without row i.
+func (s *settledFit) refit(ctx context.Context, i int) (out RowInfluence, err error) {
+	p := s.problem
+	f, x := p.sheet, p.data
+	before, after := newSheet(f.D, f.d, f.s), newSheet(f.D, f.d, f.s)
+	before.load(s.at[BlockC], s.at[BlockQ], s.at[BlockTheta])
+	out.Residual = before.gap(nil, nil, s.at[BlockTau][i*f.d:(i+1)*f.d], x.Row(i))
+	if x.weight(i) == 0 {
+		out.Without = out.Residual
+		return out, nil
+	}
+	rest := Data{N: x.N - 1, D: x.D, X: slices.Delete(slices.Clone(x.X), i*x.D, (i+1)*x.D)}
+	if x.Weights != nil {
+		rest.Weights = slices.Delete(slices.Clone(x.Weights), i, i+1)
+	}
+	small, err := NewProblem(ctx, rest, p.loss, f.d, f.s, p.threads)
+	if err != nil {
+		return out, err
+	}
+	small.Lambda = p.Lambda
+	start := s.at.Clone()
+	start[BlockTau] = slices.Delete(start[BlockTau], i*f.d, (i+1)*f.d)
+	run, err := framework.Solve(ctx, small, start, solvers.Auto(small), framework.Options{Tolerance: refitTolerance, MaxIterations: refitIterations})
+	if err != nil {
+		return out, err
+	}
+	if err := ctx.Err(); err != nil {
+		return out, err
+	}
+	after.load(run.Point[BlockC], run.Point[BlockQ], run.Point[BlockTheta])
+	tau := slices.Clone(s.at[BlockTau])
+	if err := refineRows(ctx, tau, after, p.loss, x, p.threads); err != nil {
+		return out, err
+	}
+	var sum float64
+	for j := range x.N {
+		own := tau[j*f.d : (j+1)*f.d]
+		gap := after.gap(before, s.at[BlockTau][j*f.d:(j+1)*f.d], own, nil)
+		sum += x.weight(j) / x.total() * gap * gap
+		if j == i {
+			out.Without = after.gap(nil, nil, own, x.Row(i))
+		}
+	}
+	out.Move = math.Sqrt(sum)
+	return out, nil
+}
+
+// gap is the distance of f(tau) from x or, where x is nil, from the place there of
+// another sheet.
+func (f *sheet) gap(other *sheet, there, tau, x []float64) float64 {
+	z, phi, r := make([]float64, f.m), make([]float64, f.q), make([]float64, f.D)
+	if x == nil {
+		x = make([]float64, f.D)
+		other.coordinates(z, phi, there)
+		other.residual(x, z, make([]float64, f.D))
+	}
+	f.coordinates(z, phi, tau)
+	f.residual(r, z, x)
+	return floats.Norm(r, 2)
+}
