@@ -53,13 +53,17 @@ func surfaceRows(k, n int, seed uint64) Data {
 	return x
 }
 
-// Suggest finds the d and s of surfaces, and that there is none.
+// Suggest finds the d and s of surfaces, and that there is none. The Python tests
+// do the same without the race detector, under which a few must be enough.
 func TestSuggest(t *testing.T) {
 	seeds := uint64(3)
-	if racing { // which tells nothing about the answer
+	if racing {
 		seeds = 1
 	}
 	for k, c := range truths {
+		if racing && c.name != "parabola" && c.name != "part of a sphere" {
+			continue
+		}
 		for seed := range seeds {
 			s, err := Suggest(t.Context(), surfaceRows(k, 120, seed), SuggestConfig{MaxLatent: 3, Seed: seed})
 			require.NoError(t, err)
@@ -90,7 +94,7 @@ func TestSuggestNamesItsBound(t *testing.T) {
 // A model with more dimensions is always nearer to rows that were held out, but
 // predicts no better: the measure that Suggest does not go by, and that it does.
 func TestSuggestIsNotFooledByDimensions(t *testing.T) {
-	s, err := Suggest(t.Context(), surfaceRows(1, 150, 1), SuggestConfig{MaxLatent: 2})
+	s, err := Suggest(t.Context(), surfaceRows(1, 120, 1), SuggestConfig{MaxLatent: 2})
 	require.NoError(t, err)
 	var line, plane Trial
 	for _, trial := range s.Trials {
@@ -108,7 +112,7 @@ func TestSuggestIsNotFooledByDimensions(t *testing.T) {
 // Results depend on the seed and not on threads, scale, place or repetition of
 // rows.
 func TestSuggestInvariances(t *testing.T) {
-	x := surfaceRows(2, 60, 4)
+	x := surfaceRows(2, 40, 4)
 	c := SuggestConfig{MaxLatent: 2, Threads: 1}
 	one, err := Suggest(t.Context(), x, c)
 	require.NoError(t, err)
@@ -117,12 +121,12 @@ func TestSuggestInvariances(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, one, again)
 
-	twice := Data{N: 120, D: x.D, X: append(append([]float64(nil), x.X...), x.X...)}
-	weighted := Data{N: 60, D: x.D, X: x.X, Weights: make([]float64, 60)}
+	twice := Data{N: 80, D: x.D, X: append(append([]float64(nil), x.X...), x.X...)}
+	weighted := Data{N: 40, D: x.D, X: x.X, Weights: make([]float64, 40)}
 	floats.AddConst(2, weighted.Weights)
 	repeated, err := Suggest(t.Context(), twice, c)
 	require.NoError(t, err)
-	assert.Equal(t, 60, repeated.Rows)
+	assert.Equal(t, 40, repeated.Rows)
 	heavy, err := Suggest(t.Context(), weighted, c)
 	require.NoError(t, err)
 	for k, trial := range repeated.Trials[:2] {

@@ -39,6 +39,84 @@ def test_suggest_finds_a_bowl() -> None:
     assert scqm.suggest(X, max_components=3, n_threads=1) == s
 
 
+def surface(name: str, a: Array, b: Array) -> list[Array]:
+    match name:
+        case "line":
+            return [a]
+        case "parabola":
+            return [a, a**2 / 2]
+        case "half circle":
+            return [np.cos(a * np.pi / 4), np.sin(a * np.pi / 4)]
+        case "plane":
+            return [a, 0.7 * b]
+        case "bowl":
+            return [a, b, (a**2 + b**2) / 3]
+        case "two bends":
+            return [a, b, (a**2 + b**2) / 3, a * b / 3]
+        case "three bends":
+            return [a, b, a**2 / 3, a * b / 3, b**2 / 3]
+        case "part of a sphere":
+            return [a / 3, b / 3, np.sqrt(1 - (a**2 + b**2) / 9)]
+    return []
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize(
+    ("name", "d", "s", "D", "noise"),
+    [
+        ("noise", 0, 0, 10, 0.1),
+        ("line", 1, 0, 10, 0.1),
+        ("parabola", 1, 1, 10, 0.1),
+        ("half circle", 1, 1, 10, 0.05),
+        ("plane", 2, 0, 10, 0.1),
+        ("bowl", 2, 1, 10, 0.1),
+        ("two bends", 2, 2, 10, 0.1),
+        ("three bends", 2, 3, 10, 0.1),
+        ("part of a sphere", 2, 1, 3, 0.03),
+    ],
+)
+def test_suggest_finds_surfaces(
+    name: str, d: int, s: int, D: int, noise: float, seed: int
+) -> None:
+    rng = np.random.default_rng(seed)
+    a, b = rng.uniform(-2, 2, size=(2, 120))
+    X = noise * rng.normal(size=(120, D))
+    for j, column in enumerate(surface(name, a, b)):
+        X[:, j] += column
+    X = X @ np.linalg.qr(rng.normal(size=(D, D)))[0]
+    found = scqm.suggest(X, max_components=3, random_state=seed)
+    assert (found.n_components, found.n_curvature) == (d, s), found
+
+
+def six_noises(D: int, n: int, rng: np.random.Generator) -> dict[str, Array]:
+    outliers = rng.normal(size=(n, D))
+    outliers[::10] *= 10
+    seed = int(rng.integers(1000))
+    return {
+        "Gaussian": rng.normal(size=(n, D)),
+        "Laplace": rng.laplace(size=(n, D)),
+        "radial Laplace": radial_laplace_noise(n, D, D**-0.5, random_state=seed),
+        "Student's t": rng.standard_t(3, size=(n, D)),
+        "10 % outliers": outliers,
+        "uniform": rng.uniform(-(3**0.5), 3**0.5, size=(n, D)),
+    }
+
+
+@pytest.mark.parametrize("name", list(six_noises(4, 10, np.random.default_rng(0))))
+def test_auto_is_near_the_best_loss(name: str) -> None:
+    rng = np.random.default_rng(11)
+    X, held = (bowl(100, 12, 0.1 * six_noises(12, 100, rng)[name], k) for k in (0, 1))
+
+    def error(loss: Any) -> float:
+        model = SCQM(2, 1, loss=loss, max_iter=1000).fit(X)
+        model.loss_ = losses.L2()  # the distance is measured in the same way for all
+        return float(np.linalg.norm(model.project(held) - held, axis=1).mean())
+
+    single: list[Any] = ["l2", "squared_l2", "l1", "huber"]
+    single += [losses.Lp(p) for p in (1.5, 4.0, 6.0)]
+    assert error("auto") < 1.02 * min(error(loss) for loss in single)
+
+
 def test_suggest_finds_flat_sheets_and_noise() -> None:
     X = generalized_gaussian_noise((80, 6), 2.0, 0.1, random_state=2)
     none = scqm.suggest(X, max_components=2)
