@@ -12,7 +12,8 @@
 // # Jobs
 //
 // Whatever may take long is a job: a Start function begins it under a number of
-// the caller's choice, which no other job has, and returns at once. The caller
+// the caller's choice, which no other job has, and returns at once; small work,
+// which surely takes no more than milliseconds, is done by then. The caller
 // knows the number even where an interrupt keeps it from seeing the return.
 // [Wait] waits a short while for news, [Cancel] asks it to end, and [Release]
 // forgets it. A job that is done may be kept, where others use its result: see

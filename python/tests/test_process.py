@@ -177,7 +177,7 @@ import multiprocessing, numpy as np, scqm
 from functools import partial
 if __name__ == "__main__":
     X = np.random.default_rng(0).normal(size=(40, 3))
-    with multiprocessing.get_context({method!r}).Pool(2) as pool:
+    with multiprocessing.get_context({method!r}).Pool(1) as pool:
         fits = pool.map(scqm.SCQM(2, max_iter=20).fit, [X, X])
     print((fits[0].embedding_ == fits[1].embedding_).all())
 """
