@@ -30,7 +30,7 @@ OPENBLAS = ("scipy_openblas_get_config", "openblas_get_config")
 
 def borrow() -> str:
     """Lend SciPy's dgemm, and return whose products are used: scipy or gonum."""
-    wanted = os.environ.get(VARIABLE, "scipy")
+    wanted = os.environ.get(VARIABLE) or "scipy"
     if wanted not in ("scipy", "gonum"):
         raise InputError(f"{VARIABLE} is {wanted!r}; want scipy or gonum")
     if wanted == "gonum":
