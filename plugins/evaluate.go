@@ -155,8 +155,18 @@ func (p *Plugin) callAll(parts []*batch) error {
 	return nil
 }
 
-// call makes one call, through shared memory where that is possible.
+// call makes one call when it is its turn, through shared memory where that is
+// possible.
 func (p *Plugin) call(b *batch) error {
+	select {
+	case p.turns <- struct{}{}:
+		defer func() { <-p.turns }()
+	case <-p.ctx.Done():
+		return fmt.Errorf("plugins: %s: evaluate: %w", p.name, p.ctx.Err())
+	}
+	if err := p.terminal(); err != nil { // since it waits
+		return err
+	}
 	shared, err := p.lanes.borrow(b.bytes())
 	if errors.Is(err, errNoSegment) {
 		return p.callBytes(b)

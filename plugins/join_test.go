@@ -3,6 +3,7 @@ package plugins
 import (
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -75,4 +76,39 @@ func TestStretchesMustAddUp(t *testing.T) {
 	} {
 		assert.Equal(t, codes.InvalidArgument, status.Code(ask(bad...)))
 	}
+}
+
+// TestLargeBatchesTakeTurns asks for many at a time: there are no more calls
+// under way, and segments, than processors can use.
+func TestLargeBatchesTakeTurns(t *testing.T) {
+	p, want := start(t, "builtin:l1", Options{}), builtin("l1")
+	r := normal(4 * jointBytes / wordBytes)
+	expected := make([]float64, len(r)/4)
+	require.NoError(t, want.Evaluate(expected, nil, r, 4))
+	var wg sync.WaitGroup
+	for range callers {
+		wg.Go(func() {
+			values := make([]float64, len(expected))
+			assert.NoError(t, p.Loss().Evaluate(values, nil, r, 4))
+			assert.Equal(t, expected, values)
+		})
+	}
+	wg.Wait()
+	assert.Empty(t, p.turns)
+	assert.LessOrEqual(t, len(p.lanes.free), cap(p.turns))
+}
+
+// TestTurnsEndWithThePlugin has calls wait behind one that hangs.
+func TestTurnsEndWithThePlugin(t *testing.T) {
+	p := start(t, "hostile:hang in call", Options{CallTimeout: callDeadline})
+	r := normal(4 * jointBytes / wordBytes)
+	begin := time.Now()
+	var wg sync.WaitGroup
+	for range 3 * cap(p.turns) {
+		wg.Go(func() {
+			assert.ErrorIs(t, p.Loss().Evaluate(make([]float64, len(r)/4), nil, r, 4), ErrTimeout)
+		})
+	}
+	wg.Wait()
+	assert.Less(t, time.Since(begin), callDeadline+grace)
 }

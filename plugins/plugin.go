@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"regexp"
+	"runtime"
 	"sync"
 	"time"
 	"unicode"
@@ -61,7 +62,9 @@ type Plugin struct {
 	loss        framework.Loss
 	lanes       lanes
 	joint       *gather.Gatherer[kind]
+	turns       chan struct{} // holds one for every call under way
 
+	blaming sync.Mutex // held from the failure of a call to the end of the plugin
 	mu      sync.Mutex
 	failure error // why all further calls fail
 	pending error // of a call that could not return one
@@ -157,6 +160,7 @@ func (p *Plugin) configure(ctx context.Context) error {
 		return p.wrong("configure", err)
 	}
 	p.joint = p.newJoint()
+	p.turns = make(chan struct{}, max(underWay, runtime.GOMAXPROCS(0)))
 	p.loss = p.compose(0)
 	if p.loss == nil {
 		return p.wrong("configure", fmt.Errorf("structure %d is not known", p.offer.Structure))
@@ -211,6 +215,9 @@ func (p *Plugin) callError(ctx context.Context, act string, limit time.Duration,
 	if p.ctx.Err() != nil {
 		return fmt.Errorf("plugins: %s: %s: %w", p.name, act, p.ctx.Err())
 	}
+	// One at a time: what other calls see is that this one kills the plugin.
+	p.blaming.Lock()
+	defer p.blaming.Unlock()
 	if earlier := p.terminal(); earlier != nil {
 		return earlier
 	}
