@@ -99,6 +99,29 @@ func (p *autoPrepare) spread(list []int, f []float64) float64 {
 	return median(far) / p.tune.median
 }
 
+// spreadOfAll is the spread of all rows from their feet f, which have been charted
+// last, as the probes have. Where neighbourhoods are hardly larger than the
+// noise, neighbours are those that share the noise of a row, and pull the chart
+// after it: the shrinkage does not know of that, the divergence does.
+func (p *autoPrepare) spreadOfAll(f []float64) float64 {
+	used, D := p.cloud.used, p.cloud.D
+	var divergence float64
+	for m := range p.probes {
+		pr := &p.probes[m]
+		for _, i := range used {
+			divergence += p.divergence(pr, i, f[i*D:(i+1)*D], pr.places.y[i*D:(i+1)*D])
+		}
+	}
+	divergence /= float64(len(used) * len(p.probes))
+	far := make([]float64, len(used))
+	for k, i := range used {
+		far[k] = distance(p.cloud.Row(i), f[i*D:(i+1)*D])
+	}
+	left := max(float64(D)-divergence, p.q/4)
+	followed := median(far) / p.tune.median * math.Sqrt(p.q/left)
+	return max(followed, p.spread(used, f), p.floor)
+}
+
 // pilot denoises once with a number of neighbours that errs on the large side.
 func (p *autoPrepare) pilot() error {
 	c, functions := p.cloud, quadratics(p.method.Latent)
@@ -122,7 +145,7 @@ func (p *autoPrepare) pilot() error {
 	if _, err := p.chartAll(f, c.X, x, s); err != nil {
 		return err
 	}
-	p.setScale(&s, max(p.spread(c.used, f), p.floor), !p.method.LeastSquares)
+	p.setScale(&s, p.spreadOfAll(f), !p.method.LeastSquares)
 	p.setting, p.places = s, c.newPlaces(f)
 	return nil
 }
@@ -166,8 +189,7 @@ func (p *autoPrepare) advance() error {
 	if _, err := p.chartAll(f, p.cloud.X, p.places, p.setting); err != nil {
 		return err
 	}
-	scale := max(p.spread(p.cloud.used, f), p.floor)
-	p.setScale(&p.setting, scale, !p.method.LeastSquares)
+	p.setScale(&p.setting, p.spreadOfAll(f), !p.method.LeastSquares)
 	p.places = p.cloud.newPlaces(f)
 	return nil
 }

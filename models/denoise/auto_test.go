@@ -50,3 +50,17 @@ func TestScaleStaysUp(t *testing.T) {
 	require.NoError(t, err)
 	require.InDelta(t, .05, d.fitted.(*autoFit).setting.scale, .006)
 }
+
+// TestScaleInDenseClouds: where the neighbourhoods of the pilot are hardly larger
+// than the noise, they move with their rows, which must not pass for noise that is
+// not there.
+func TestScaleInDenseClouds(t *testing.T) {
+	needSpeed(t)
+	s := surfaceSample(3000, 4000, 3, .11, 2, torusPoint)
+	c, err := newCloud(s.x)
+	require.NoError(t, err)
+	p, err := newPilot(context.Background(), Auto{Latent: 2}, c, Options{})
+	require.NoError(t, err)
+	require.Greater(t, p.setting.scale, .7*.11)
+	require.Less(t, p.setting.scale, 1.2*.11)
+}
