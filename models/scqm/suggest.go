@@ -44,13 +44,14 @@ const (
 
 // Trial is a model that Suggest has tried.
 type Trial struct {
-	// Latent is d and Curvature s; s = 0 is a flat sheet, and d = 0 the mean of
-	// the rows.
+	// Latent is d and Curvature s; s = 0 is a flat sheet, and d = 0 the geometric
+	// median of the rows.
 	Latent    int `json:"d"`
 	Curvature int `json:"s"`
 	// Predicted is the mean distance of rows that were held out from what is
 	// predicted of them, each part of their entries from the others: the smaller,
-	// the better the model.
+	// the better the model. A row counts with ten times the median distance from
+	// the centre at most, so that no outlier decides.
 	Predicted float64 `json:"predicted"`
 	// Worse is by how much that is above the best trial, and WorseError the
 	// standard error of the difference.
@@ -70,6 +71,7 @@ type Trial struct {
 	Warning string `json:"warning,omitempty"`
 
 	rows []float64 // errors of prediction
+	most float64   // bound on them, ten times their median for the first trial
 }
 
 // Suggestion is a comparison of models.
@@ -81,6 +83,8 @@ type Suggestion struct {
 	Reason string `json:"reason"`
 	// Rows is the number of rows that were used.
 	Rows int `json:"rows"`
+
+	lowest int // the number of the trial with the smallest error
 }
 
 const (
@@ -92,6 +96,11 @@ const (
 	explodes = 5
 	// bends is the part of the largest singular value that counts as curvature.
 	bends = 0.1
+	// robustly bounds errors of rows, in units of the median distance from the
+	// centre.
+	robustly = 10
+	// negligible is the part of a distance that is rounding.
+	negligible = 1e-8
 	// mixedColumns is the number of columns below which several rotations are
 	// averaged: of few, one can have a column that is all but across the sheet.
 	mixedColumns = 20
@@ -121,14 +130,19 @@ func Suggest(ctx context.Context, x Data, c SuggestConfig) (*Suggestion, error) 
 	if c.Folds < 2 || x.N < 2*c.Folds {
 		return nil, fmt.Errorf("scqm: suggest: %d distinct rows in %d parts; want 2 parts or more, of 2 rows or more each: %w", x.N, c.Folds, ErrInput)
 	}
+	unit := workingUnit(x)
+	if unit != 1 {
+		x = x.inUnits(unit)
+		if l, ok := c.Loss.(framework.Rescaler); ok {
+			c.Loss, _ = l.Rescale(unit)
+		}
+	}
 	s := &Suggestion{Rows: x.N}
 	if err := s.search(ctx, x, c); err != nil {
 		return nil, err
 	}
-	s.recommend(c, x)
-	if !(framework.Point{{s.Trials[s.Best].Predicted}}).Finite() {
-		return nil, errOverflow
-	}
+	s.recommend(x, unit)
+	s.Reason = s.reason(c, x.D)
 	return s, nil
 }
 
@@ -143,12 +157,18 @@ func (c SuggestConfig) defaulted(D int) SuggestConfig {
 }
 
 // sample returns distinct rows in random order, no more than MaxRows: of equal
-// rows, one held out would be known from the others.
+// rows, one held out would be known from the others. The order they came in does
+// not matter.
 func (c SuggestConfig) sample(x Data) Data {
 	if m := merge(x); m != nil {
 		x = m.data
 	}
-	order := rand.New(rand.NewPCG(c.Seed, 0x726f7773)).Perm(x.N)
+	order := make([]int, x.N)
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(i, j int) int { return slices.Compare(x.Row(i), x.Row(j)) })
+	rand.New(rand.NewPCG(c.Seed, 0x726f7773)).Shuffle(x.N, func(i, j int) { order[i], order[j] = order[j], order[i] })
 	return x.pick(order[:min(c.MaxRows, x.N)])
 }
 
@@ -170,6 +190,9 @@ func (x Data) pick(rows []int) Data {
 func (s *Suggestion) search(ctx context.Context, x Data, c SuggestConfig) error {
 	folds := c.folds(x)
 	try := func(t Trial) (*Trial, error) {
+		if len(s.Trials) > 0 {
+			t.most = s.Trials[0].most
+		}
 		if err := t.run(ctx, x, c, folds); err != nil {
 			return nil, fmt.Errorf("scqm: suggest: d = %d, s = %d: %w", t.Latent, t.Curvature, err)
 		}
@@ -183,7 +206,7 @@ func (s *Suggestion) search(ctx context.Context, x Data, c SuggestConfig) error 
 			if t, err = try(Trial{Latent: d, Curvature: bend}); err != nil {
 				return err
 			}
-			if here != nil && t.clearlyAbove(here, x.Weights) {
+			if here != nil && s.clearlyAbove(t, here, x.Weights) {
 				break
 			}
 			if here == nil || t.Predicted < here.Predicted {
@@ -193,7 +216,7 @@ func (s *Suggestion) search(ctx context.Context, x Data, c SuggestConfig) error 
 		if c.Progress != nil {
 			c.Progress(float64(d*d) / float64(c.MaxLatent*c.MaxLatent))
 		}
-		if d > 1 && here.clearlyAbove(best, x.Weights) {
+		if d > 1 && s.clearlyAbove(here, best, x.Weights) {
 			break
 		}
 		if here.Predicted < best.Predicted {
@@ -225,10 +248,10 @@ func (t *Trial) above(other *Trial, weights []float64) (mean, deviation float64)
 	return mean, deviation / float64(len(diff))
 }
 
-// clearlyAbove says that a trial is worse by more than chance.
-func (t *Trial) clearlyAbove(other *Trial, weights []float64) bool {
+// clearlyAbove says that a trial is worse by more than chance and rounding.
+func (s *Suggestion) clearlyAbove(t, other *Trial, weights []float64) bool {
 	mean, deviation := t.above(other, weights)
-	return mean > 2*deviation
+	return mean > 2*deviation+negligible*s.Trials[0].Predicted
 }
 
 // fold is a part of the rows, with rotations of the columns.
@@ -276,6 +299,13 @@ func (t *Trial) run(ctx context.Context, x Data, c SuggestConfig, folds []fold) 
 		held = append(held, off...)
 		weights = append(weights, f.test.Weights...)
 	}
+	if t.most == 0 {
+		sorted := slices.Sorted(slices.Values(t.rows))
+		t.most = robustly * sorted[len(sorted)/2]
+	}
+	for i, v := range t.rows {
+		t.rows[i] = min(v, t.most)
+	}
 	t.Predicted, t.HeldOut = stat.Mean(t.rows, x.Weights), stat.Mean(held, weights)
 	m, learned, err := t.fit(ctx, x, c)
 	if err != nil {
@@ -295,11 +325,10 @@ func (t *Trial) run(ctx context.Context, x Data, c SuggestConfig, folds []fold) 
 // suggestLimits are those of fits that are only compared.
 var suggestLimits = framework.Options{MaxIterations: 100, MinRelativeDecrease: 1e-5}
 
-// fit returns a model, nil for the mean, and the distances of the rows from it.
+// fit returns a model, nil for the centre, and the distances of the rows from it.
 func (t *Trial) fit(ctx context.Context, x Data, c SuggestConfig) (*Model, []float64, error) {
-	y := slices.Repeat(weightedMean(x), x.N)
 	if t.Latent == 0 {
-		return nil, rowDistances(x, y), nil
+		return nil, rowDistances(x, slices.Repeat(geometricMedian(x), x.N)), nil
 	}
 	fit, err := Learn(ctx, x, Config{
 		Latent: t.Latent, Curvature: t.Curvature, Linear: t.Curvature == 0, Loss: c.Loss, Threads: c.Threads, Options: suggestLimits,
@@ -310,8 +339,43 @@ func (t *Trial) fit(ctx context.Context, x Data, c SuggestConfig) (*Model, []flo
 	if err != nil {
 		return nil, nil, err
 	}
-	y, err = fit.Model.Reconstruct(ctx, fit.Model.Tau, c.Threads)
-	return fit.Model, rowDistances(x, y), err
+	y, err := fit.Model.Reconstruct(ctx, fit.Model.Tau, c.Threads)
+	if err != nil {
+		return nil, nil, err
+	}
+	return fit.Model, rowDistances(x, y), nil
+}
+
+// medianSteps bounds those to a geometric median.
+const medianSteps = 100
+
+// geometricMedian is the point whose mean distance from the rows is least, by
+// Weiszfeld's algorithm.
+func geometricMedian(x Data) []float64 {
+	centre := weightedMean(x)
+	next, spread := make([]float64, x.D), 0.0
+	for i := range x.N {
+		spread = max(spread, floats.Distance(x.Row(i), centre, 2))
+	}
+	for range medianSteps {
+		clear(next)
+		var sum float64
+		for i := range x.N {
+			w := x.weight(i) / max(floats.Distance(x.Row(i), centre, 2), negligible*spread)
+			floats.AddScaled(next, w, x.Row(i))
+			sum += w
+		}
+		if spread == 0 {
+			return centre
+		}
+		floats.Scale(1/sum, next)
+		moved := floats.Distance(next, centre, 2)
+		copy(centre, next)
+		if moved <= 1e-6*spread {
+			break
+		}
+	}
+	return centre
 }
 
 // cross returns, for the rows of a fold, distances from what is predicted and
@@ -322,7 +386,7 @@ func (t *Trial) cross(ctx context.Context, c SuggestConfig, f fold) (predicted, 
 		return nil, nil, err
 	}
 	if m == nil {
-		off = rowDistances(f.test, slices.Repeat(weightedMean(f.learned), f.test.N))
+		off = rowDistances(f.test, slices.Repeat(geometricMedian(f.learned), f.test.N))
 		return off, off, nil
 	}
 	y, err := m.Project(ctx, f.test, c.Threads)
@@ -353,39 +417,46 @@ func rowDistances(x Data, y []float64) []float64 {
 // warn looks for signs of a bad fit.
 func (t *Trial) warn(m *Model) {
 	switch {
-	case t.Learned < interpolates*t.HeldOut:
+	case t.Learned < interpolates*t.HeldOut && t.HeldOut > negligible*t.most:
 		t.Warning = "follows single rows"
 	case t.Effective > 0 && t.Singular[0]*m.spread() > explodes:
 		t.Warning = "has a curvature that explodes"
 	}
 }
 
-// recommend picks the simplest trial that is as good as the best.
-func (s *Suggestion) recommend(c SuggestConfig, x Data) {
-	lowest := 0
+// recommend picks the simplest trial that is as good as the best, and gives
+// lengths the unit of the data.
+func (s *Suggestion) recommend(x Data, unit float64) {
 	for k, t := range s.Trials {
-		if t.Predicted < s.Trials[lowest].Predicted {
-			lowest = k
+		if t.Predicted < s.Trials[s.lowest].Predicted {
+			s.lowest = k
 		}
 	}
-	s.Best = lowest
+	s.Best = s.lowest
+	rounding := negligible * s.Trials[0].Predicted
 	for k := range s.Trials {
 		t := &s.Trials[k]
-		t.Worse, t.WorseError = t.above(&s.Trials[lowest], x.Weights)
-		if s.Best == lowest && k < lowest && t.Worse <= t.WorseError {
+		t.Worse, t.WorseError = t.above(&s.Trials[s.lowest], x.Weights)
+		if s.Best == s.lowest && k < s.lowest && t.Worse <= max(t.WorseError, rounding) {
 			s.Best = k
 		}
 	}
-	s.Reason = s.reason(lowest, c, x.D)
+	for k := range s.Trials {
+		t := &s.Trials[k]
+		for _, v := range []*float64{&t.Predicted, &t.Worse, &t.WorseError, &t.Learned, &t.HeldOut} {
+			*v *= unit
+		}
+		floats.Scale(1/unit, t.Singular)
+	}
 }
 
-func (s *Suggestion) reason(lowest int, c SuggestConfig, D int) string {
-	t, low := s.Trials[s.Best], s.Trials[lowest]
+func (s *Suggestion) reason(c SuggestConfig, D int) string {
+	t, low := s.Trials[s.Best], s.Trials[s.lowest]
 	why := fmt.Sprintf("%s: it predicts entries of rows held out best, at a distance of %.4g", t.name(), t.Predicted)
 	switch {
 	case t.Latent == 0:
-		why = "no sheet: none predicts entries of rows held out better than the mean of the rows does, by more than a standard error; the rows look like noise in all directions"
-	case s.Best != lowest:
+		why = "no sheet: none predicts entries of rows held out better than their centre does, by more than a standard error; the rows look like noise in all directions"
+	case s.Best != s.lowest:
 		why = fmt.Sprintf("%s: the simplest model that predicts entries of rows held out, at a distance of %.4g, as well as the best, %s with %.4g, but for a standard error",
 			t.name(), t.Predicted, low.name(), low.Predicted)
 	}
@@ -404,7 +475,7 @@ func (s *Suggestion) reason(lowest int, c SuggestConfig, D int) string {
 func (t *Trial) name() string {
 	switch {
 	case t.Latent == 0:
-		return "the mean"
+		return "the centre"
 	case t.Curvature == 0:
 		return fmt.Sprintf("d = %d, flat", t.Latent)
 	}

@@ -37,7 +37,7 @@ class Suggestion:
     Attributes
     ----------
     n_components : int
-        The d to take; 0 where no sheet is better than the mean of the rows.
+        The d to take; 0 where no sheet is better than the centre of the rows.
     n_curvature : int
         The s to take; 0 for a flat sheet.
     reason : str
@@ -68,7 +68,7 @@ class Suggestion:
     def params(self) -> dict[str, Any]:
         """The parameters of :class:`scqm.SCQM` that make this model.
 
-        A flat sheet is linear. Where no sheet is better than the mean, they are
+        A flat sheet is linear. Where no sheet is better than a point, they are
         those of a line.
         """
         if self.n_curvature:
