@@ -2,24 +2,35 @@ package bindings
 
 import (
 	"encoding/json"
+	"math"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/scqm/scqm/internal/experiments"
+	"github.com/scqm/scqm/models/scqm"
 )
 
 // The report and the arrays are those of the experiment.
 func TestExperimentIsThatOfTheLibrary(t *testing.T) {
 	number := newNumber()
 	defer release(t, number)
-	_, err := StartExperiment(number, "sphere", `{"reps":1,"quick":true,"seed":3,"sigmas":[0.1]}`, 0, 0, 0, 0)
+	const n, D = 75, 4
+	x, labels := pinned[float64](t, n*D), pinned[float64](t, n)
+	digits := experiments.Digits{X: scqm.Data{N: n, D: D, X: x}}
+	for i := range n {
+		labels[i] = []float64{2, 6, 8}[i%3]
+		digits.Labels = append(digits.Labels, []string{"2", "6", "8"}[i%3])
+		x[i*D+i%3] = 1 + 0.1*math.Sin(float64(i*i))
+		x[i*D+3] = 0.1 * math.Cos(float64(i*i))
+	}
+	_, err := StartExperiment(number, "interpolation", `{"reps":1,"quick":true,"seed":3}`, at(x), n, D, at(labels))
 	require.NoError(t, err)
 	require.NoError(t, await(t, number))
 	text, err := ExperimentReport(number)
 	require.NoError(t, err)
-	want, err := experiments.Run(t.Context(), "sphere", experiments.Settings{Seed: 3, Reps: 1, Quick: true}, []float64{0.1}, experiments.Digits{})
+	want, err := experiments.Run(t.Context(), "interpolation", experiments.Settings{Seed: 3, Reps: 1, Quick: true}, nil, digits)
 	require.NoError(t, err)
 	encoded, err := encodeExperiment(want)
 	require.NoError(t, err)

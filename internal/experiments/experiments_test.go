@@ -27,16 +27,31 @@ func TestArcDistance(t *testing.T) {
 	}
 }
 
+// fakeDigits are rows about three points, as quick to learn as they are few.
+func fakeDigits() Digits {
+	rng := rand.New(rand.NewPCG(1, 3))
+	d := Digits{X: scqm.Data{N: 75, D: 8, X: make([]float64, 75*8)}}
+	for i := range d.X.N {
+		d.Labels = append(d.Labels, []string{"2", "6", "8"}[i%3])
+		for j := range d.X.D {
+			d.X.Row(i)[j] = 0.1 * rng.NormFloat64()
+		}
+		d.X.Row(i)[i%3]++
+	}
+	return d
+}
+
 // The tables of one thread and of several are equal, and those of seeds differ.
 func TestThreadsAndSeeds(t *testing.T) {
 	table := func(seed uint64, threads int) Table {
-		study, err := Toy(t.Context(), Settings{Seed: seed, Reps: 1, Threads: threads})
+		study, err := Interpolation(t.Context(), fakeDigits(), Settings{Seed: seed, Reps: 2, Quick: true, Threads: threads})
 		require.NoError(t, err)
 		return study.Table
 	}
 	one := table(1, 1)
 	assert.Equal(t, one, table(1, 3))
 	assert.NotEqual(t, one.Rows, table(2, 1).Rows)
+	assert.Greater(t, one.Rows[0].Values[2].Value, 0.9, "kinds that are far apart")
 }
 
 func TestSplitHoldsOut(t *testing.T) {
@@ -123,9 +138,10 @@ func TestKernelPCA(t *testing.T) {
 
 // Arrays have the shapes that they claim, and the table is that of the study.
 func TestRun(t *testing.T) {
-	outcome, err := Run(t.Context(), "sphere", Settings{Quick: true, Reps: 1}, []float64{0.06}, Digits{})
+	settings := Settings{Quick: true, Reps: 1}
+	outcome, err := Run(t.Context(), "interpolation", settings, nil, fakeDigits())
 	require.NoError(t, err)
-	study, err := Sphere(t.Context(), SphereSettings{Settings: Settings{Quick: true, Reps: 1}, Sigmas: []float64{0.06}})
+	study, err := Interpolation(t.Context(), fakeDigits(), settings)
 	require.NoError(t, err)
 	assert.Equal(t, study.Table, outcome.Table)
 	for _, a := range outcome.Arrays {
