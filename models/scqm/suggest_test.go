@@ -2,6 +2,7 @@ package scqm
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -213,4 +214,25 @@ func TestSuggestRefusals(t *testing.T) {
 	cancel()
 	_, err := Suggest(stopped, surfaceRows(1, 40, 1), SuggestConfig{})
 	require.ErrorIs(t, err, context.Canceled)
+}
+
+// Rows near a parabola in five dimensions.
+func ExampleSuggest() {
+	rng := rand.New(rand.NewPCG(1, 2))
+	x := Data{N: 60, D: 5, X: make([]float64, 300)}
+	for i := range x.N {
+		t := 4*rng.Float64() - 2
+		x.Row(i)[0], x.Row(i)[1] = t, t*t/2
+		for j := range x.D {
+			x.Row(i)[j] += 0.1 * rng.NormFloat64()
+		}
+	}
+	s, err := Suggest(context.Background(), x, SuggestConfig{MaxLatent: 2})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	best := s.Trials[s.Best]
+	fmt.Println("d =", best.Latent, "s =", best.Curvature)
+	// Output: d = 1 s = 1
 }

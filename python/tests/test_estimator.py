@@ -29,7 +29,9 @@ from scqm.datasets import make_arc, make_sphere
 Array = npt.NDArray[np.float64]
 
 
-@parametrize_with_checks([SCQM(), SCQM(1, loss="huber", delta=0.1, ridge=0.1)])
+@parametrize_with_checks(
+    [SCQM(), SCQM(1, loss="huber", delta=0.1, ridge=0.1), SCQM(loss="auto")]
+)
 def test_scikit_learn(estimator: SCQM, check: Any) -> None:
     check(estimator)
 
