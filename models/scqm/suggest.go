@@ -346,38 +346,6 @@ func (t *Trial) fit(ctx context.Context, x Data, c SuggestConfig) (*Model, []flo
 	return fit.Model, rowDistances(x, y), nil
 }
 
-// medianSteps bounds those to a geometric median.
-const medianSteps = 100
-
-// geometricMedian is the point whose mean distance from the rows is least, by
-// Weiszfeld's algorithm.
-func geometricMedian(x Data) []float64 {
-	centre := weightedMean(x)
-	next, spread := make([]float64, x.D), 0.0
-	for i := range x.N {
-		spread = max(spread, floats.Distance(x.Row(i), centre, 2))
-	}
-	for range medianSteps {
-		clear(next)
-		var sum float64
-		for i := range x.N {
-			w := x.weight(i) / max(floats.Distance(x.Row(i), centre, 2), negligible*spread)
-			floats.AddScaled(next, w, x.Row(i))
-			sum += w
-		}
-		if spread == 0 {
-			return centre
-		}
-		floats.Scale(1/sum, next)
-		moved := floats.Distance(next, centre, 2)
-		copy(centre, next)
-		if moved <= 1e-6*spread {
-			break
-		}
-	}
-	return centre
-}
-
 // cross returns, for the rows of a fold, distances from what is predicted and
 // from the sheet that was fitted to the others.
 func (t *Trial) cross(ctx context.Context, c SuggestConfig, f fold) (predicted, off []float64, err error) {
