@@ -14,6 +14,28 @@ type meanSettings struct {
 	Threads int        `json:"threads"`
 }
 
+// meanInput is what jobs on means are given: the rows, their mean, and moves of
+// the shape of the rows.
+type meanInput struct {
+	meanSettings
+	data          scqm.Data
+	center, moves []float64
+}
+
+func readMean(settings string, x uint64, rows, columns int64, weights, c uint64, what string, moves uint64) (m meanInput, err error) {
+	if err = decode(settings, &m.meanSettings); err != nil {
+		return m, err
+	}
+	if m.data, err = readData(x, rows, columns, weights); err != nil {
+		return m, err
+	}
+	if m.center, err = view("c", c, m.data.D); err != nil {
+		return m, err
+	}
+	m.moves, err = view(what, moves, len(m.data.X))
+	return m, err
+}
+
 // meanResult is the result of a job that computed a mean.
 type meanResult struct {
 	*mean.Mean
@@ -28,51 +50,39 @@ type meanResult struct {
 // [MeanReport] says the rest. It returns 1.
 func StartMean(number int64, settings string, x uint64, rows, columns int64, weights, precision, c, influence uint64) (int64, error) {
 	return guarded("mean", func() (int64, error) {
-		var s meanSettings
-		if err := decode(settings, &s); err != nil {
-			return 0, err
-		}
-		data, err := readData(x, rows, columns, weights)
-		if err != nil {
-			return 0, err
-		}
-		center, err := view("c", c, data.D)
-		if err != nil {
-			return 0, err
-		}
-		moves, err := view("influence", influence, len(data.X))
+		s, err := readMean(settings, x, rows, columns, weights, c, "influence", influence)
 		if err != nil {
 			return 0, err
 		}
 		return start(number, "mean", func(j *job) (any, error) {
-			loss, err := s.loss(j, precision, data)
+			loss, err := s.loss(j, precision)
 			if err != nil {
 				return nil, err
 			}
-			return s.compute(j, data, loss, center, moves)
+			return s.compute(j, loss)
 		})
 	})
 }
 
 // loss makes the loss; huber takes its delta from the rows.
-func (s meanSettings) loss(j *job, precision uint64, data scqm.Data) (framework.Loss, error) {
+func (s meanInput) loss(j *job, precision uint64) (framework.Loss, error) {
 	if s.Loss.Name == huber && s.Loss.Delta == nil && !s.Loss.elsewhere() {
-		return mean.Huber(j.ctx, data, s.Threads)
+		return mean.Huber(j.ctx, s.data, s.Threads)
 	}
 	return s.Loss.build(j, precision, nil, 0)
 }
 
-func (s meanSettings) compute(j *job, data scqm.Data, loss framework.Loss, c, moves []float64) (*meanResult, error) {
-	m, err := mean.Of(j.ctx, data, mean.Config{Loss: loss, Threads: s.Threads})
+func (s meanInput) compute(j *job, loss framework.Loss) (*meanResult, error) {
+	m, err := mean.Of(j.ctx, s.data, mean.Config{Loss: loss, Threads: s.Threads})
 	if err != nil {
 		return nil, err
 	}
 	if m.Run.Status == framework.Cancelled {
 		return nil, j.ctx.Err()
 	}
-	copy(c, m.C)
+	copy(s.center, m.C)
 	found := &meanResult{Mean: m}
-	answer, err := m.Sensitivity(j.ctx, data, s.Threads)
+	answer, err := m.Sensitivity(j.ctx, s.data, s.Threads)
 	if errors.Is(err, mean.ErrNoCurvature) || errors.Is(err, scqm.ErrInput) {
 		found.note = err.Error()
 		return found, nil
@@ -82,7 +92,7 @@ func (s meanSettings) compute(j *job, data scqm.Data, loss framework.Loss, c, mo
 	}
 	found.rounding = answer.Rounding
 	influence, err := answer.Influence()
-	copy(moves, influence)
+	copy(s.moves, influence)
 	return found, err
 }
 
@@ -117,36 +127,24 @@ func MeanReport(number int64) (string, error) {
 // destination out receives the move. It returns 1.
 func StartMeanResponse(number int64, settings string, x uint64, rows, columns int64, weights, precision, c, dx, out uint64) (int64, error) {
 	return guarded("mean response", func() (int64, error) {
-		var s meanSettings
-		if err := decode(settings, &s); err != nil {
-			return 0, err
-		}
-		data, err := readData(x, rows, columns, weights)
+		s, err := readMean(settings, x, rows, columns, weights, c, "dx", dx)
 		if err != nil {
 			return 0, err
 		}
-		center, err := view("c", c, data.D)
-		if err != nil {
-			return 0, err
-		}
-		moves, err := view("dx", dx, len(data.X))
-		if err != nil {
-			return 0, err
-		}
-		to, err := view("out", out, data.D)
+		to, err := view("out", out, s.data.D)
 		if err != nil {
 			return 0, err
 		}
 		return start(number, "mean response", func(j *job) (any, error) {
-			loss, err := s.loss(j, precision, data)
+			loss, err := s.loss(j, precision)
 			if err != nil {
 				return nil, err
 			}
-			answer, err := (&mean.Mean{C: center, Loss: loss}).Sensitivity(j.ctx, data, s.Threads)
+			answer, err := (&mean.Mean{C: s.center, Loss: loss}).Sensitivity(j.ctx, s.data, s.Threads)
 			if err != nil {
 				return nil, err
 			}
-			response, err := answer.Response(moves)
+			response, err := answer.Response(s.moves)
 			copy(to, response)
 			return nil, err
 		})

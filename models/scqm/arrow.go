@@ -76,7 +76,7 @@ type arrowTerm struct {
 func newArrow(f *sheet, threads, n int) *arrow {
 	a := &arrow{f: f, nf: 1 + f.m + f.q, frame: newFrame(f)}
 	a.workers = make([]*arrowWorker, threads)
-	a.listTerms()
+	a.listTerms(true)
 	shards := par.Shards(n)
 	a.sums, a.errs, a.passes = make([]*arrowSums, shards), make([]error, shards), make([]float64, shards)
 	for i := range a.sums {
@@ -89,20 +89,25 @@ func newArrow(f *sheet, threads, n int) *arrow {
 }
 
 // listTerms enumerates the coordinates: gamma, Omega above the diagonal, K, and
-// Theta.
-func (a *arrow) listTerms() {
+// Theta. Without slides it leaves out those along which the sheet stays where it
+// is: turns of U or V in themselves, and shifts of a flat sheet along itself.
+func (a *arrow) listTerms(slides bool) {
 	f := a.f
 	coordinate := func(terms ...arrowTerm) {
 		a.first = append(a.first, len(a.terms))
 		a.terms = append(a.terms, terms...)
 	}
 	for r := range f.D {
-		coordinate(arrowTerm{r, 0, 1})
+		if slides || f.s > 0 || r >= f.d {
+			coordinate(arrowTerm{r, 0, 1})
+		}
 	}
 	a.qFrom = len(a.first)
 	for k := range f.m {
 		for l := k + 1; l < f.m; l++ {
-			coordinate(arrowTerm{k, 1 + l, 1}, arrowTerm{l, 1 + k, -1})
+			if slides || k < f.d && l >= f.d {
+				coordinate(arrowTerm{k, 1 + l, 1}, arrowTerm{l, 1 + k, -1})
+			}
 		}
 	}
 	for r := f.m; r < f.D; r++ {

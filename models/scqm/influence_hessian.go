@@ -75,7 +75,7 @@ func prepareJackknife(p *Problem, at framework.Point) *jackknife {
 	f.load(at[BlockC], at[BlockQ], at[BlockTheta])
 	k := &jackknife{arrow: &arrow{f: f, nf: 1 + f.m + f.q, frame: newFrame(f)}, problem: p, tau: at[BlockTau]}
 	k.second, k.structure = framework.HessianOf(p.loss), framework.StructureOf(p.loss)
-	k.listSlice()
+	k.listTerms(false)
 	k.byFeature = make([][]featureTerm, k.nf)
 	for c := range k.p {
 		for _, t := range k.termsOf(c) {
@@ -84,38 +84,6 @@ func prepareJackknife(p *Problem, at framework.Point) *jackknife {
 	}
 	k.frame.complete()
 	return k
-}
-
-// listSlice enumerates the coordinates that move the sheet.
-func (a *arrow) listSlice() {
-	f := a.f
-	coordinate := func(terms ...arrowTerm) {
-		a.first = append(a.first, len(a.terms))
-		a.terms = append(a.terms, terms...)
-	}
-	for r := range f.D {
-		if f.s > 0 || r >= f.d {
-			coordinate(arrowTerm{r, 0, 1})
-		}
-	}
-	a.qFrom = len(a.first)
-	for k := range f.d {
-		for l := f.d; l < f.m; l++ {
-			coordinate(arrowTerm{k, 1 + l, 1}, arrowTerm{l, 1 + k, -1})
-		}
-	}
-	for r := f.m; r < f.D; r++ {
-		for k := range f.m {
-			coordinate(arrowTerm{r, 1 + k, 1})
-		}
-	}
-	for b := range f.q {
-		for k := range f.s {
-			coordinate(arrowTerm{f.d + k, 1 + f.m + b, 1})
-		}
-	}
-	a.p = len(a.first)
-	a.first = append(a.first, len(a.terms))
 }
 
 // assemble computes hessian, moves and grad.
