@@ -12,10 +12,10 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.metrics import pairwise_distances_argmin_min
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from . import _core, _native, losses
-from ._estimator import _integer, _real, _rows, _threads, _truth
+from ._estimator import _integer, _real, _rows, _threads, _truth, _weights
 from ._native import Array, Job, Kept, address, call
 from ._progress import PartProgress
 from .exceptions import InputError
@@ -280,15 +280,10 @@ class ManifoldDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  
                 f"n_components={settings['d']} leaves no room for spheres in rows of "
                 f"n_features={rows.shape[1]}"
             )
-        weights = None
-        if sample_weight is not None:
-            weights = np.array(
-                _check_sample_weight(
-                    sample_weight, rows, dtype=np.float64, ensure_non_negative=True
-                )
-            )
+        weights = _weights(sample_weight, rows)
         # Searches among the rows would go wrong if they changed.
-        fitted = _Fitted(settings, loss, np.array(rows), weights)
+        rows, weights = rows.copy(), None if weights is None else weights.copy()
+        fitted = _Fitted(settings, loss, rows, weights)
         kept, report = fitted.prepare(self.verbose)
         self._fitted, self._kept = fitted, kept
         self.__dict__.pop("_report", None)
@@ -397,9 +392,7 @@ class ManifoldDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  
                 rows[report.unchanged], self._fitted.used()
             )
             distances[report.unchanged] = nearest
-        weights = None
-        if sample_weight is not None:
-            weights = _check_sample_weight(sample_weight, rows, dtype=np.float64)
+        weights = _weights(sample_weight, rows)
         return -float(np.average(distances, weights=weights))
 
     @property

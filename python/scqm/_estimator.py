@@ -235,13 +235,7 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
             raise InputError(
                 f"n_components={settings['d']} exceeds n_features={rows.shape[1]}"
             )
-        weights = None
-        if sample_weight is not None:
-            weights = _native.contiguous(
-                _check_sample_weight(
-                    sample_weight, rows, dtype=np.float64, ensure_non_negative=True
-                )
-            )
+        weights = _weights(sample_weight, rows)
         settings["loss"] = {"name": losses.AUTO} if automatic else loss._choice()
         report, arrays = self._run(settings, loss, rows, weights)
         if automatic:
@@ -283,8 +277,7 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
             The rows f(tau).
         """
         check_is_fitted(self)
-        _refuse(T)
-        tau = check_array(T, dtype=np.float64, order="C", input_name="T")
+        tau = _plain_rows(T, "T")
         d, D = self.components_.shape
         if tau.shape[1] != d:
             raise InputError(
@@ -424,13 +417,7 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
     ) -> Influence:
         check_is_fitted(self)
         rows = _rows(self, X)
-        weights = None
-        if sample_weight is not None:
-            weights = _native.contiguous(
-                _check_sample_weight(
-                    sample_weight, rows, dtype=np.float64, ensure_non_negative=True
-                )
-            )
+        weights = _weights(sample_weight, rows)
         embedding = (
             _native.contiguous(self.embedding_) if len(self.embedding_) else None
         )
@@ -477,9 +464,7 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
         check_is_fitted(self)
         rows = _rows(self, X)
         values = self._map("losses", rows, 1)[:, 0]
-        weights = None
-        if sample_weight is not None:
-            weights = _check_sample_weight(sample_weight, rows, dtype=np.float64)
+        weights = _weights(sample_weight, rows)
         return -float(np.average(values, weights=weights))
 
     def residual_parts(self) -> Array:
@@ -791,6 +776,24 @@ def _rows(
         estimator, X, reset=reset, dtype=np.float64, order="C", **checks
     )
     return _native.contiguous(checked)
+
+
+def _plain_rows(X: npt.ArrayLike, name: str = "X") -> Array:
+    """Return such rows without an estimator."""
+    _refuse(X)
+    checked = check_array(X, dtype=np.float64, order="C", input_name=name)
+    return _native.contiguous(checked)
+
+
+def _weights(sample_weight: npt.ArrayLike | None, rows: Array) -> Array | None:
+    """Return the weights of rows, checked, or None."""
+    if sample_weight is None:
+        return None
+    return _native.contiguous(
+        _check_sample_weight(
+            sample_weight, rows, dtype=np.float64, ensure_non_negative=True
+        )
+    )
 
 
 def _refuse(X: npt.ArrayLike) -> None:

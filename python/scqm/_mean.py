@@ -8,11 +8,9 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils import check_array
-from sklearn.utils.validation import _check_sample_weight
 
 from . import _core, _native, losses
-from ._estimator import _refuse, _threads
+from ._estimator import _plain_rows, _threads, _weights
 from ._native import Array, Job, address, call
 from .exceptions import InputError
 
@@ -75,10 +73,7 @@ class FrechetMean:
             Moves that do not fit the rows, or a loss without second derivatives
             at the mean; a ValueError.
         """
-        _refuse(dX)
-        moves = _native.contiguous(
-            check_array(dX, dtype=np.float64, order="C", input_name="dX")
-        )
+        moves = _plain_rows(dX, "dX")
         if moves.shape != self._rows.shape:
             raise InputError(f"dX has shape {moves.shape}, the rows {self._rows.shape}")
         center, out = _native.contiguous(self.mean), np.empty(len(self.mean))
@@ -167,15 +162,8 @@ def frechet_mean(
     >>> bool(scqm.frechet_mean(X, loss="huber", delta=1).mean[1] < 2)
     True
     """
-    _refuse(X)
-    rows = _native.contiguous(check_array(X, dtype=np.float64, order="C"))
-    weights = None
-    if sample_weight is not None:
-        weights = _native.contiguous(
-            _check_sample_weight(
-                sample_weight, rows, dtype=np.float64, ensure_non_negative=True
-            )
-        )
+    rows = _plain_rows(X)
+    weights = _weights(sample_weight, rows)
     resolved = losses.resolve(loss, p, delta, precision)
     settings: dict[str, Any] = {
         "loss": resolved._choice(),

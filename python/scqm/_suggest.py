@@ -8,11 +8,9 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils import check_array
-from sklearn.utils.validation import _check_sample_weight
 
-from . import _core, _native, losses
-from ._estimator import _integer, _refuse, _seed, _threads, _truth
+from . import _core, losses
+from ._estimator import _integer, _plain_rows, _seed, _threads, _truth, _weights
 from ._native import Job, address, call
 from ._progress import PartProgress
 
@@ -171,15 +169,8 @@ def suggest(
     (1, 1)
     >>> model = scqm.SCQM(**s.params).fit(X)
     """
-    _refuse(X)
-    rows = _native.contiguous(check_array(X, dtype=np.float64, order="C"))
-    weights = None
-    if sample_weight is not None:
-        weights = _native.contiguous(
-            _check_sample_weight(
-                sample_weight, rows, dtype=np.float64, ensure_non_negative=True
-            )
-        )
+    rows = _plain_rows(X)
+    weights = _weights(sample_weight, rows)
     resolved = losses.resolve(loss, p, delta, precision)
     settings = {
         "max_components": 0
