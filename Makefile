@@ -13,6 +13,8 @@ BENCH     ?= .
 BENCHTIME ?= 0.5s
 BENCHFLAGS ?=
 FUZZTIME  ?= 20s
+# Packages with tests of numbers, which run without the race detector only.
+NUMBERS   ?= ./models/denoise
 FUZZPKG   ?= ./internal/dataset ./models/scqm
 OUT       ?= out
 
@@ -38,6 +40,7 @@ test: test-go test-python ## Run all tests: Go with race detector, lint, Python
 test-go: need-cc ## Run go vet, the Go tests under the race detector, and lint
 	@$(GO) vet $(PKG)
 	@$(GO) test -race $(PKG)
+	@$(GO) test $(NUMBERS)
 
 .PHONY: test-python
 test-python: install-python ## Build and install the wheel in .venv, and run the Python tests

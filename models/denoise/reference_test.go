@@ -116,7 +116,8 @@ var (
 	firstSeed  = flag.Uint64("first-seed", 1000, "seed of the first of them")
 )
 
-// needSpeed leaves out, under the race detector, tests of numbers alone.
+// needSpeed leaves out, under the race detector, tests of numbers alone, which it
+// makes ten times as slow; make test runs them again without it.
 // TestRowsAreIndependent runs all methods on several goroutines.
 func needSpeed(t *testing.T) {
 	t.Helper()

@@ -171,6 +171,7 @@ def pymanopt_cg(f: Objective, limit: float) -> None:
         ]
     )
 
+    # pymanopt has no types, which is what mypy minds.
     @pymanopt.function.numpy(manifold)  # type: ignore[untyped-decorator]
     def cost(*x: Array) -> float:
         return f.cost(list(x))

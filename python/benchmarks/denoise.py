@@ -108,6 +108,7 @@ def compare(name: str, X: Array, Y: Array, repeats: int) -> None:
             NEIGHBORS,
             name,
             n_threads=1,
+            # Settings of several types under names that the contender chose.
             **params,  # type: ignore[arg-type]
         )
         return denoiser.fit(X).transform(Y)

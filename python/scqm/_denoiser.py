@@ -76,6 +76,7 @@ class DenoiseReport:
     share_error: float
 
 
+# scikit-learn has no types, which is what mypy minds.
 class ManifoldDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Move noisy rows onto the curved surface they scatter about.
 

@@ -37,6 +37,7 @@ __all__ = ["SCQM", "load"]
 SEED_BOUND = 2**31 - 1
 
 
+# scikit-learn has no types, which is what mypy minds.
 class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Robust subspace-constrained quadratic model.
 

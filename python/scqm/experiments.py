@@ -403,7 +403,7 @@ def _score(
     X, Y = digits.data[learned], digits.data[held]
     model = make(X).fit(X)
     codes = model.transform(X), model.transform(Y)
-    distances: list[float | None] = [None, None]
+    distances: list[float] | list[None] = [None, None]
     if isinstance(getattr(model, "components_", None), np.ndarray) and not hasattr(
         model, "inverse_transform"
     ):
@@ -418,7 +418,8 @@ def _score(
             for rows, code in zip((X, Y), codes, strict=True)
         ]
     nearest = KNeighborsClassifier(1).fit(codes[0], digits.target[learned])
-    return (*distances, float(nearest.score(codes[1], digits.target[held])))  # type: ignore[return-value]
+    accuracy = float(nearest.score(codes[1], digits.target[held]))
+    return distances[0], distances[1], accuracy
 
 
 def _distance(X: Array, Y: Array) -> float:

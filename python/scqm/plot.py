@@ -6,6 +6,7 @@ Matplotlib is needed: ``pip install scqm[plot]``.
 
 from __future__ import annotations
 
+import importlib
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -252,7 +253,7 @@ def _pyplot() -> Any:
 
 def _require_matplotlib() -> None:
     try:
-        import matplotlib  # noqa: F401
+        importlib.import_module("matplotlib")
     except ImportError as error:
         raise ImportError(
             "scqm.plot needs Matplotlib: pip install scqm[plot]"

@@ -20,6 +20,7 @@ from scqm._native import Job, address
 Array = npt.NDArray[np.float64]
 
 OPENBLAS = any(p["internal_api"] == "openblas" for p in threadpool_info())
+# Without OpenBLAS gonum computes, and the other tests of this file say how.
 borrowed = pytest.mark.skipif(
     not OPENBLAS or os.environ.get(_blas.VARIABLE) == "gonum",
     reason="there is no OpenBLAS to borrow from",

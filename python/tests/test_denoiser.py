@@ -484,12 +484,15 @@ def test_refused(kind: str, reference: ManifoldDenoiser) -> None:
 def test_odd_data_give_finite_rows(X: Array, about: str, method: str) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
+        refusal = None
         try:
             rows, report = ManifoldDenoiser(method=method).fit(X).denoise(X)
         except scqm.ScqmError as error:
-            assert isinstance(error, ValueError)  # noqa: PT017
-            assert "\n" not in str(error)  # noqa: PT017
-            return
+            refusal = error
+    if refusal is not None:
+        assert isinstance(refusal, ValueError)
+        assert "\n" not in str(refusal)
+        return
     assert np.isfinite(rows).all(), about
     assert np.isfinite(report.noise).all(), about
 

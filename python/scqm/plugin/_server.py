@@ -139,6 +139,7 @@ class Service:
         directions = places.input(e.directions) if wire.PRODUCTS in e.want else None
         results = [places.output(_shape(quantity, e, loss)) for quantity in e.want]
         for rows, eps in _blocks(stretches, e.dim):
+            # A host asks for lengths only of losses that said they can be smoothed.
             smooth = loss.smooth(eps) if eps > 0 else loss  # type: ignore[attr-defined]
             v = None if directions is None else directions[rows]
             computed = _compute(smooth, e.want, residuals[rows], v)
