@@ -41,27 +41,25 @@ type affine struct {
 
 // affineSystem is the normal equations of a step.
 type affineSystem interface {
-	// assemble sums the equations at the point that the sheet of p holds, for
-	// weights w of its rows.
-	assemble(p *Problem, tau, w []float64) error
+	// assemble sums the equations at a sheet and tau, for weights w of the rows.
+	assemble(o *objective, f *sheet, tau, w []float64) error
 	// solve writes minus the solution for the right-hand side (gc, gt) into dc
 	// and dt.
 	solve(f *sheet, dc, dt, gc, gt []float64)
 }
 
-func newAffine(p *Problem) *affine {
-	f := p.sheet
+func newAffine(o *objective, f *sheet) *affine {
 	s := &affine{
-		weights: newLossWeights(p),
+		weights: newLossWeights(o),
 		at:      make(framework.Point, numBlocks), trial: make(framework.Point, numBlocks),
 		grad: make(framework.Point, numBlocks),
 		dc:   make([]float64, f.D), theta: make([]float64, f.q*f.s),
 	}
 	s.weights.second = true
 	if s.weights.form == perEntry && f.q*f.s <= mostCoupled {
-		s.system = newEntrySystem(p)
+		s.system = newEntrySystem(o, f)
 	} else {
-		s.system = newCommonSystem(p, s.weights.form)
+		s.system = newCommonSystem(o, f, s.weights.form)
 	}
 	for _, x := range []framework.Point{s.at, s.trial, s.grad} {
 		x[BlockC], x[BlockTheta] = make([]float64, f.D), make([]float64, f.q*f.s)
@@ -70,13 +68,13 @@ func newAffine(p *Problem) *affine {
 }
 
 // minimize writes the best c and Theta into dst.
-func (s *affine) minimize(p *Problem, dst, x framework.Point) (cost, passes float64, err error) {
+func (s *affine) minimize(p *sweeper, dst, x framework.Point) (cost, passes float64, err error) {
 	for _, y := range []framework.Point{s.at, s.trial} {
 		y[BlockQ], y[BlockTau] = x[BlockQ], x[BlockTau]
 	}
 	copy(s.at[BlockC], x[BlockC])
 	copy(s.at[BlockTheta], x[BlockTheta])
-	if cost, err = p.Evaluate(nil, s.at); err != nil {
+	if cost, err = p.o.Evaluate(nil, s.at); err != nil {
 		return 0, 1, err
 	}
 	passes = 1
@@ -99,17 +97,18 @@ func (s *affine) minimize(p *Problem, dst, x framework.Point) (cost, passes floa
 
 // step moves at once, from where the problem was evaluated last, and returns the
 // new cost. A step that finds nothing better stays.
-func (s *affine) step(p *Problem, cost float64) (after, passes float64, err error) {
-	if err := p.Resume(s.grad); err != nil {
+func (s *affine) step(p *sweeper, cost float64) (after, passes float64, err error) {
+	o, f := p.o, p.load(s.at)
+	if err := o.Resume(s.grad); err != nil {
 		return cost, 1, err
 	}
-	if err := s.weights.compute(p); err != nil {
-		return cost, 1, fmt.Errorf("scqm: loss %s: weights: %w", p.loss.Name(), err)
+	if err := s.weights.compute(o); err != nil {
+		return cost, 1, fmt.Errorf("scqm: loss %s: weights: %w", o.loss.Name(), err)
 	}
-	if err := s.system.assemble(p, s.at[BlockTau], s.weights.w); err != nil {
+	if err := s.system.assemble(o, f, s.at[BlockTau], s.weights.w); err != nil {
 		return cost, 2, err
 	}
-	s.system.solve(p.sheet, s.dc, s.theta, s.grad[BlockC], s.grad[BlockTheta])
+	s.system.solve(f, s.dc, s.theta, s.grad[BlockC], s.grad[BlockTheta])
 	passes = 2
 	slope := floats.Dot(s.dc, s.grad[BlockC]) + floats.Dot(s.theta, s.grad[BlockTheta])
 	if !(slope < 0) || !(framework.Point{s.dc, s.theta}).Finite() {
@@ -118,7 +117,7 @@ func (s *affine) step(p *Problem, cost float64) (after, passes float64, err erro
 	for length, try := 1.0, 0; try < affineHalvings; length, try = length/2, try+1 {
 		floats.AddScaledTo(s.trial[BlockC], s.at[BlockC], length, s.dc)
 		floats.AddScaledTo(s.trial[BlockTheta], s.at[BlockTheta], length, s.theta)
-		now, err := p.Evaluate(nil, s.trial)
+		now, err := o.Evaluate(nil, s.trial)
 		passes++
 		if err != nil {
 			return cost, passes, err

@@ -34,19 +34,18 @@ type commonSystem struct {
 	factor, column  []float64 // q x q, q
 }
 
-func newCommonSystem(p *Problem, form weightForm) *commonSystem {
-	f := p.sheet
+func newCommonSystem(o *objective, f *sheet, form weightForm) *commonSystem {
 	s := &commonSystem{
 		columns: 1, mean: make([]float64, f.q), gram: make([]float64, f.q*f.q),
 		values: make([]float64, f.s), vectors: make([]float64, f.s*f.s),
 		rotated: make([]float64, f.q*f.s), factor: make([]float64, f.q*f.q), column: make([]float64, f.q),
-		parts: make([][]float64, par.Shards(p.data.N)),
+		parts: make([][]float64, par.Shards(o.data.N)),
 	}
 	if form == perEntry {
 		s.columns = f.D
 	}
 	if form == perMatrix {
-		s.matrix = p.loss.(framework.Quadratic).Matrix()
+		s.matrix = o.loss.(framework.Quadratic).Matrix()
 	}
 	for i := range s.parts {
 		s.parts[i] = make([]float64, 1+f.q+f.q*f.q+f.q)
@@ -54,14 +53,13 @@ func newCommonSystem(p *Problem, form weightForm) *commonSystem {
 	return s
 }
 
-func (s *commonSystem) assemble(p *Problem, tau, w []float64) error {
-	f := p.sheet
-	s.lambda = p.Lambda
-	par.Do(p.threads, len(s.parts), func(_, shard int) {
+func (s *commonSystem) assemble(o *objective, f *sheet, tau, w []float64) error {
+	s.lambda = o.Lambda
+	par.Do(o.threads, len(s.parts), func(_, shard int) {
 		part := s.parts[shard]
 		clear(part)
 		moments, phi := part[:1+f.q+f.q*f.q], part[1+f.q+f.q*f.q:]
-		lo, hi := par.Bounds(p.data.N, shard)
+		lo, hi := par.Bounds(o.data.N, shard)
 		for i := lo; i < hi; i++ {
 			v := floats.Sum(w[i*s.columns:(i+1)*s.columns]) / float64(s.columns)
 			vech(phi, tau[i*f.d:(i+1)*f.d])
@@ -87,15 +85,14 @@ func (s *commonSystem) assemble(p *Problem, tau, w []float64) error {
 			s.gram[a*f.q+c], s.gram[c*f.q+a] = v, v
 		}
 	}
-	if err := s.diagonalize(p); err != nil {
+	if err := s.diagonalize(o, f); err != nil {
 		return err
 	}
-	return p.ctx.Err()
+	return o.ctx.Err()
 }
 
 // diagonalize finds the eigenvectors of V'BV.
-func (s *commonSystem) diagonalize(p *Problem) error {
-	f := p.sheet
+func (s *commonSystem) diagonalize(o *objective, f *sheet) error {
 	clear(s.vectors)
 	for k := range f.s {
 		s.values[k], s.vectors[k*f.s+k] = 1, 1
@@ -106,7 +103,7 @@ func (s *commonSystem) diagonalize(p *Problem) error {
 	if s.metric == nil {
 		s.metric = new(mat.Cholesky)
 		if !s.metric.Factorize(mat.NewSymDense(f.D, s.matrix)) {
-			return fmt.Errorf("scqm: loss %s: its matrix is not positive definite to working precision: %w", p.loss.Name(), ErrInput)
+			return fmt.Errorf("scqm: loss %s: its matrix is not positive definite to working precision: %w", o.loss.Name(), ErrInput)
 		}
 	}
 	if f.s == 0 {
@@ -124,7 +121,7 @@ func (s *commonSystem) diagonalize(p *Problem) error {
 	}
 	var eigen mat.EigenSym
 	if !eigen.Factorize(sym, true) {
-		return fmt.Errorf("scqm: loss %s: the eigenvalues of V'MV were not found: %w", p.loss.Name(), ErrInput)
+		return fmt.Errorf("scqm: loss %s: the eigenvalues of V'MV were not found: %w", o.loss.Name(), ErrInput)
 	}
 	eigen.Values(s.values)
 	eigen.VectorsTo(mat.NewDense(f.s, f.s, s.vectors))

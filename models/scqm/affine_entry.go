@@ -29,13 +29,13 @@ type entrySums struct {
 	b      []float64 // s x s: V'W_iV
 }
 
-func newEntrySystem(p *Problem) *entrySystem {
+func newEntrySystem(o *objective, f *sheet) *entrySystem {
 	s := &entrySystem{
-		total: newEntrySums(p.sheet), parts: make([]*entrySums, par.Shards(p.data.N)),
-		t: make([]float64, p.sheet.D), rhs: make([]float64, p.sheet.q*p.sheet.s),
+		total: newEntrySums(f), parts: make([]*entrySums, par.Shards(o.data.N)),
+		t: make([]float64, f.D), rhs: make([]float64, f.q*f.s),
 	}
 	for i := range s.parts {
-		s.parts[i] = newEntrySums(p.sheet)
+		s.parts[i] = newEntrySums(f)
 	}
 	return s
 }
@@ -54,12 +54,11 @@ func (t *entrySums) reset() {
 	clear(t.theta)
 }
 
-func (s *entrySystem) assemble(p *Problem, tau, w []float64) error {
-	f := p.sheet
-	par.Do(p.threads, len(s.parts), func(_, shard int) {
+func (s *entrySystem) assemble(o *objective, f *sheet, tau, w []float64) error {
+	par.Do(o.threads, len(s.parts), func(_, shard int) {
 		t := s.parts[shard]
 		t.reset()
-		lo, hi := par.Bounds(p.data.N, shard)
+		lo, hi := par.Bounds(o.data.N, shard)
 		for i := lo; i < hi; i++ {
 			t.add(f, tau[i*f.d:(i+1)*f.d], w[i*f.D:(i+1)*f.D])
 		}
@@ -73,12 +72,12 @@ func (s *entrySystem) assemble(p *Problem, tau, w []float64) error {
 	s.eliminate(f)
 	size := f.q * f.s
 	for i := range size {
-		s.total.theta[i*size+i] += 2 * p.Lambda * vechWeight(f.d, i/f.s)
+		s.total.theta[i*size+i] += 2 * o.Lambda * vechWeight(f.d, i/f.s)
 	}
 	if size > 0 {
 		factorize(s.total.theta, size)
 	}
-	return p.ctx.Err()
+	return o.ctx.Err()
 }
 
 // add adds a row.

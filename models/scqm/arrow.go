@@ -16,7 +16,7 @@ const (
 	maxArrowEntries = 1 << 25
 )
 
-// arrow computes second derivatives of a Problem in the frame of the sheet.
+// arrow computes second derivatives of an objective in the frame of the sheet.
 //
 // With W = [Q Qc] orthonormal and square, e_i = W'r_i is the residual seen in
 // the frame. Outer blocks move along
@@ -45,14 +45,10 @@ const (
 // D = [Omega; K], from the polar retraction Q + D - Q D'D / 2, and
 // g' D [0; dTheta' phi], both linear in the moments sum_i g_i h_i'.
 type arrow struct {
-	f        *sheet
-	nf       int          // 1 + m + q features
-	p        int          // outer coordinates
-	terms    []arrowTerm  // of all coordinates, in order
-	first    []int        // terms of coordinate p: first[p] to first[p+1]
+	o *objective
+	*chart
+
 	pairs    []momentPair // of terms, made when needed
-	qFrom    int          // coordinates of Q: qFrom to thetaFrom
-	frame    *frame
 	workers  []*arrowWorker
 	sums     []*arrowSums // per shard
 	total    *arrowSums
@@ -67,31 +63,38 @@ type arrow struct {
 	settlement settleShard
 }
 
+// newArrow takes next to no memory: what first uses need is made by prepare.
+func newArrow(o *objective) *arrow { return &arrow{o: o} }
+
+// chart is tangent coordinates of c, Q and Theta in the frame of a sheet; see
+// [arrow].
+type chart struct {
+	f     *sheet
+	nf    int         // 1 + m + q features
+	p     int         // coordinates
+	terms []arrowTerm // of all coordinates, in order
+	first []int       // terms of coordinate p: first[p] to first[p+1]
+	qFrom int         // coordinates of Q: qFrom to thetaFrom
+	frame *frame
+}
+
+// newChart lists coordinates for a sheet; slides as for listTerms.
+func newChart(f *sheet, slides bool) *chart {
+	a := &chart{f: f, nf: 1 + f.m + f.q, frame: newFrame(f)}
+	a.listTerms(slides)
+	return a
+}
+
 // arrowTerm says that a coordinate puts sign times a feature into a row of e.
 type arrowTerm struct {
 	row, feature int
 	sign         float64
 }
 
-func newArrow(f *sheet, threads, n int) *arrow {
-	a := &arrow{f: f, nf: 1 + f.m + f.q, frame: newFrame(f)}
-	a.workers = make([]*arrowWorker, threads)
-	a.listTerms(true)
-	shards := par.Shards(n)
-	a.sums, a.errs, a.passes = make([]*arrowSums, shards), make([]error, shards), make([]float64, shards)
-	for i := range a.sums {
-		a.sums[i] = newArrowSums(a)
-	}
-	a.total = newArrowSums(a)
-	a.constant = make([]float64, f.D*f.D)
-	a.seen = newSight(f, n)
-	return a
-}
-
 // listTerms enumerates the coordinates: gamma, Omega above the diagonal, K, and
 // Theta. Without slides it leaves out those along which the sheet stays where it
 // is: turns of U or V in themselves, and shifts of a flat sheet along itself.
-func (a *arrow) listTerms(slides bool) {
+func (a *chart) listTerms(slides bool) {
 	f := a.f
 	coordinate := func(terms ...arrowTerm) {
 		a.first = append(a.first, len(a.terms))
@@ -129,63 +132,76 @@ func arrowOuter(f *sheet) int { return f.D + f.D*f.m - f.m*(f.m+1)/2 + f.q*f.s }
 
 // ArrowShape implements [framework.ArrowSecondOrder]: rows of Tau are inner. It
 // reports false where the matrices would be too large.
-func (p *Problem) ArrowShape() (framework.ArrowShape, bool) {
-	f := p.sheet
-	s := framework.ArrowShape{Block: BlockTau, Outer: arrowOuter(f), Rows: p.data.N, Dim: f.d}
-	fits := s.Outer <= maxArrowOuter && s.Outer*f.d <= maxArrowEntries/p.data.N
+func (a *arrow) ArrowShape() (framework.ArrowShape, bool) {
+	f, n := a.o.sheet, a.o.data.N
+	s := framework.ArrowShape{Block: BlockTau, Outer: arrowOuter(f), Rows: n, Dim: f.d}
+	fits := s.Outer <= maxArrowOuter && s.Outer*f.d <= maxArrowEntries/n
 	return s, fits
 }
 
 // AssembleArrow writes the derivatives of first and second order at x, exactly
 // for losses with second derivatives.
-func (p *Problem) AssembleArrow(dst *framework.Arrow, x framework.Point) (cost, passes float64, err error) {
-	a := p.prepareArrow(x)
+func (a *arrow) AssembleArrow(dst *framework.Arrow, x framework.Point) (cost, passes float64, err error) {
+	a.prepare(x)
 	passes = 2
-	if a.seen.at(p.sheet) {
+	if a.seen.at(a.f, a.o.version) {
 		passes = 1
 	}
 	a.frame.complete()
-	a.turnLoss(p)
+	a.turnLoss()
 	a.assembly = assembleShard{dst: dst, tau: x[BlockTau], seen: passes == 1}
-	if err := p.eachShard(a, &a.assembly); err != nil {
+	if err := a.eachShard(&a.assembly); err != nil {
 		return 0, 0, err
 	}
-	a.seen.keep(p.sheet)
+	a.seen.keep(a.f, a.o.version)
 	t := a.total
 	t.reset()
 	for _, s := range a.sums {
 		t.add(s)
 	}
 	a.finish(dst, t)
-	p.addArrowPenalty(dst, x[BlockTheta])
-	return t.cost + p.penalty(nil, x[BlockTheta]), passes, nil
+	a.addPenalty(dst, x[BlockTheta])
+	return t.cost + a.o.penalty(nil, x[BlockTheta]), passes, nil
 }
 
-// prepareArrow loads the sheet at x. The loss may have changed since last time:
-// see Smooth.
-func (p *Problem) prepareArrow(x framework.Point) *arrow {
-	if p.arrow == nil {
-		p.arrow = newArrow(p.sheet, p.threads, p.data.N)
+// prepare loads the sheet at x. The loss may have changed since last time: see
+// Smooth.
+func (a *arrow) prepare(x framework.Point) {
+	if a.chart == nil {
+		a.allocate()
 	}
-	p.arrow.structure, p.arrow.second = framework.StructureOf(p.loss), framework.HessianOf(p.loss)
-	p.sheet.load(x[BlockC], x[BlockQ], x[BlockTheta])
-	return p.arrow
+	a.structure, a.second = framework.StructureOf(a.o.loss), framework.HessianOf(a.o.loss)
+	a.f.load(x[BlockC], x[BlockQ], x[BlockTheta])
+}
+
+func (a *arrow) allocate() {
+	f, n := a.o.newSheet(), a.o.data.N
+	a.chart = newChart(f, true)
+	a.workers = make([]*arrowWorker, a.o.threads)
+	shards := par.Shards(n)
+	a.sums, a.errs, a.passes = make([]*arrowSums, shards), make([]error, shards), make([]float64, shards)
+	for i := range a.sums {
+		a.sums[i] = newArrowSums(a.chart)
+	}
+	a.total = newArrowSums(a.chart)
+	a.constant = make([]float64, f.D*f.D)
+	a.seen = newSight(f, n)
 }
 
 // shardWork is what is done to the rows lo to hi of a problem.
 type shardWork interface {
-	run(p *Problem, a *arrow, w *arrowWorker, shard, lo, hi int) error
+	run(a *arrow, w *arrowWorker, shard, lo, hi int) error
 }
 
 // eachShard runs work on all rows. A single thread takes the shards in turn,
 // without the closure that a goroutine needs.
-func (p *Problem) eachShard(a *arrow, work shardWork) error {
-	if p.threads == 1 || len(a.errs) == 1 {
+func (a *arrow) eachShard(work shardWork) error {
+	if a.o.threads == 1 || len(a.errs) == 1 {
 		for i := range a.errs {
-			p.oneShard(a, work, 0, i)
+			a.oneShard(work, 0, i)
 		}
 	} else {
-		par.Do(p.threads, len(a.errs), func(id, i int) { p.oneShard(a, work, id, i) })
+		par.Do(a.o.threads, len(a.errs), func(id, i int) { a.oneShard(work, id, i) })
 	}
 	for _, err := range a.errs {
 		if err != nil {
@@ -195,17 +211,17 @@ func (p *Problem) eachShard(a *arrow, work shardWork) error {
 	return nil
 }
 
-func (p *Problem) oneShard(a *arrow, work shardWork, id, shard int) {
-	lo, hi := par.Bounds(p.data.N, shard)
-	if a.errs[shard] = p.ctx.Err(); a.errs[shard] == nil {
-		a.errs[shard] = work.run(p, a, a.worker(p, id), shard, lo, hi)
+func (a *arrow) oneShard(work shardWork, id, shard int) {
+	lo, hi := par.Bounds(a.o.data.N, shard)
+	if a.errs[shard] = a.o.ctx.Err(); a.errs[shard] == nil {
+		a.errs[shard] = work.run(a, a.worker(id), shard, lo, hi)
 	}
 }
 
 // worker returns the buffers of a worker, made at its first use.
-func (a *arrow) worker(p *Problem, id int) *arrowWorker {
+func (a *arrow) worker(id int) *arrowWorker {
 	if a.workers[id] == nil {
-		a.workers[id] = newArrowWorker(a, p.data.N)
+		a.workers[id] = newArrowWorker(a.chart, a.o.data.N)
 	}
 	return a.workers[id]
 }
@@ -229,11 +245,11 @@ func (a *arrow) finish(dst *framework.Arrow, t *arrowSums) {
 	}
 }
 
-func (a *arrow) termsOf(p int) []arrowTerm { return a.terms[a.first[p]:a.first[p+1]] }
+func (a *chart) termsOf(p int) []arrowTerm { return a.terms[a.first[p]:a.first[p+1]] }
 
 // addMove adds to the upper triangle of A what the second order of the move
 // contributes, from the moments gh = sum g h'.
-func (a *arrow) addMove(dst, gh []float64) {
+func (a *chart) addMove(dst, gh []float64) {
 	f := a.f
 	thetaFrom := a.p - f.q*f.s
 	for i := a.qFrom; i < thetaFrom; i++ {
@@ -255,12 +271,12 @@ func (a *arrow) addMove(dst, gh []float64) {
 	}
 }
 
-// addArrowPenalty adds the derivatives of Lambda sum_k |A_k|_F^2.
-func (p *Problem) addArrowPenalty(dst *framework.Arrow, theta []float64) {
-	f, n := p.sheet, dst.Outer
+// addPenalty adds the derivatives of Lambda sum_k |A_k|_F^2.
+func (a *arrow) addPenalty(dst *framework.Arrow, theta []float64) {
+	f, n := a.f, dst.Outer
 	from := n - f.q*f.s
 	for b := range f.q {
-		u := 2 * p.Lambda * vechWeight(f.d, b)
+		u := 2 * a.o.Lambda * vechWeight(f.d, b)
 		for k := range f.s {
 			i := b*f.s + k
 			dst.OuterGrad[from+i] += u * theta[i]
@@ -271,9 +287,9 @@ func (p *Problem) addArrowPenalty(dst *framework.Arrow, theta []float64) {
 
 // MoveOuter moves c, Q and Theta along tangent coordinates, Q with the polar
 // retraction.
-func (p *Problem) MoveOuter(dst, x framework.Point, v []float64) error {
-	a, f := p.prepareArrow(x), p.sheet
-	fr := a.frame
+func (a *arrow) MoveOuter(dst, x framework.Point, v []float64) error {
+	a.prepare(x)
+	f, fr := a.f, a.frame
 	fr.complete()
 	copy(dst[BlockC], f.c)
 	for r := range f.D {

@@ -71,21 +71,25 @@ func (b *frame) see(y, x []float64) {
 type sight struct {
 	y    []float64 // n x D: W'(x - c)
 	c, q []float64 // the c and Q' to which y belongs
-	kept bool
+	// version is that of the data to which y belongs.
+	version uint64
+	kept    bool
 }
 
 func newSight(f *sheet, n int) sight {
 	return sight{y: make([]float64, n*f.D), c: make([]float64, f.D), q: make([]float64, f.m*f.D)}
 }
 
-// at reports whether y belongs to the sheet.
-func (s *sight) at(f *sheet) bool { return s.kept && slices.Equal(s.c, f.c) && slices.Equal(s.q, f.qt) }
+// at reports whether y belongs to the sheet and a version of the data.
+func (s *sight) at(f *sheet, version uint64) bool {
+	return s.kept && s.version == version && slices.Equal(s.c, f.c) && slices.Equal(s.q, f.qt)
+}
 
-// keep says that y was computed for the sheet.
-func (s *sight) keep(f *sheet) {
+// keep says that y was computed for the sheet and a version of the data.
+func (s *sight) keep(f *sheet, version uint64) {
 	copy(s.c, f.c)
 	copy(s.q, f.qt)
-	s.kept = true
+	s.kept, s.version = true, version
 }
 
 // orthonormalize replaces moved, Q plus a tangent vector by columns, by its

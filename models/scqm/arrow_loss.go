@@ -11,24 +11,28 @@ import (
 // by row, column by column of W.
 
 // turnLoss turns the matrix of a quadratic loss into the frame.
-func (a *arrow) turnLoss(p *Problem) {
-	if a.structure != framework.StructureQuadratic {
-		return
+func (a *arrow) turnLoss() {
+	if a.structure == framework.StructureQuadratic {
+		a.frame.quadratic(a.constant, a.o.loss.(framework.Quadratic).Matrix())
 	}
-	D, m, w := a.f.D, p.loss.(framework.Quadratic).Matrix(), a.frame
+}
+
+// quadratic writes 2 W'MW.
+func (b *frame) quadratic(dst, m []float64) {
+	D := b.f.D
 	for r := range D {
 		for j := range D {
-			w.left[j] = 2 * floats.Dot(m[j*D:(j+1)*D], w.axis(r))
+			b.left[j] = 2 * floats.Dot(m[j*D:(j+1)*D], b.axis(r))
 		}
 		for q := range D {
-			a.constant[r*D+q] = floats.Dot(w.left, w.axis(q))
+			dst[r*D+q] = floats.Dot(b.left, b.axis(q))
 		}
 	}
 }
 
 // lossDerivatives computes losses and gradients of the first n rows of the
 // batch and, where they differ from row to row, what their Hessians need.
-func (a *arrow) lossDerivatives(p *Problem, w *arrowWorker, n int) error {
+func (a *arrow) lossDerivatives(w *arrowWorker, n int) error {
 	D := a.f.D
 	switch a.structure {
 	case framework.StructureRadial:
@@ -36,7 +40,7 @@ func (a *arrow) lossDerivatives(p *Problem, w *arrowWorker, n int) error {
 			e := w.e[i*D : (i+1)*D]
 			w.u[i] = dot(e, e)
 		}
-		p.loss.(framework.Radial).Rho(w.value[:n], w.one[:n], w.two[:n], w.u[:n])
+		a.o.loss.(framework.Radial).Rho(w.value[:n], w.one[:n], w.two[:n], w.u[:n])
 		for i := range n {
 			g, factor := w.g[i*D:(i+1)*D], 2*w.one[i]
 			for r, v := range w.e[i*D : (i+1)*D] {
@@ -54,12 +58,12 @@ func (a *arrow) lossDerivatives(p *Problem, w *arrowWorker, n int) error {
 		}
 		return nil
 	default:
-		return a.generalDerivatives(p, w, n)
+		return a.generalDerivatives(w, n)
 	}
 }
 
 // generalDerivatives goes to the coordinates of the data and back.
-func (a *arrow) generalDerivatives(p *Problem, w *arrowWorker, n int) error {
+func (a *arrow) generalDerivatives(w *arrowWorker, n int) error {
 	D, fr := a.f.D, a.frame
 	at := &w.atRows
 	for i := range n {
@@ -71,7 +75,7 @@ func (a *arrow) generalDerivatives(p *Problem, w *arrowWorker, n int) error {
 			}
 		}
 	}
-	if err := a.rowLosses(p.loss, at, n); err != nil {
+	if err := a.rowLosses(a.o.loss, at, n); err != nil {
 		return err
 	}
 	copy(w.value, at.value[:n])

@@ -16,7 +16,7 @@ type arrowSums struct {
 	a    []float64 // P x P, upper triangle: what does not follow from hh
 }
 
-func newArrowSums(a *arrow) *arrowSums {
+func newArrowSums(a *chart) *arrowSums {
 	return &arrowSums{
 		gh: make([]float64, a.f.D*a.nf), hh: make([]float64, a.nf*a.nf), a: make([]float64, a.p*a.p),
 	}
@@ -59,7 +59,7 @@ type arrowWorker struct {
 	settler  *settler
 }
 
-func newArrowWorker(a *arrow, n int) *arrowWorker {
+func newArrowWorker(a *chart, n int) *arrowWorker {
 	f := a.f
 	vec := func(n int) []float64 { return make([]float64, n) }
 	b := min(arrowBatch, n)
@@ -72,14 +72,14 @@ func newArrowWorker(a *arrow, n int) *arrowWorker {
 }
 
 // features writes h = [1; z; phi] of a latent row.
-func (a *arrow) features(h, tau []float64) {
+func (a *chart) features(h, tau []float64) {
 	f := a.f
 	h[0] = 1
 	f.coordinates(h[1:1+f.m], h[1+f.m:], tau)
 }
 
 // slopes writes dh/dtau: rows 0, I, 2 (A_k tau)' and those of dphi/dtau.
-func (a *arrow) slopes(dh, tau []float64) {
+func (a *chart) slopes(dh, tau []float64) {
 	f := a.f
 	d := f.d
 	clear(dh)
@@ -108,11 +108,11 @@ type assembleShard struct {
 	seen bool // a.seen is that of the point
 }
 
-func (job *assembleShard) run(p *Problem, a *arrow, w *arrowWorker, shard, lo, hi int) error {
+func (job *assembleShard) run(a *arrow, w *arrowWorker, shard, lo, hi int) error {
 	s := a.sums[shard]
 	s.reset()
 	for from := lo; from < hi; from += w.batch {
-		if err := p.ctx.Err(); err != nil {
+		if err := a.o.ctx.Err(); err != nil {
 			return err
 		}
 		to := min(from+w.batch, hi)
@@ -120,23 +120,23 @@ func (job *assembleShard) run(p *Problem, a *arrow, w *arrowWorker, shard, lo, h
 		if a.isSurface() {
 			look = job.lookAtSurface
 		}
-		look(p, a, w, from, to)
-		if err := a.lossDerivatives(p, w, to-from); err != nil {
-			return fmt.Errorf("scqm: loss %s: %w", p.loss.Name(), err)
+		look(a, w, from, to)
+		if err := a.lossDerivatives(w, to-from); err != nil {
+			return fmt.Errorf("scqm: loss %s: %w", a.o.loss.Name(), err)
 		}
 		if a.isSurface() {
-			job.surface(p, a, w, s, from, to)
+			job.surface(a, w, s, from, to)
 			continue
 		}
 		for i := from; i < to; i++ {
-			job.addRow(p, a, w, s, i, i-from)
+			job.addRow(a, w, s, i, i-from)
 		}
 	}
 	return nil
 }
 
 // look computes features and residuals in the frame.
-func (job *assembleShard) look(p *Problem, a *arrow, w *arrowWorker, from, to int) {
+func (job *assembleShard) look(a *arrow, w *arrowWorker, from, to int) {
 	f := a.f
 	for i := from; i < to; i++ {
 		h := w.h[(i-from)*a.nf : (i-from+1)*a.nf]
@@ -144,7 +144,7 @@ func (job *assembleShard) look(p *Problem, a *arrow, w *arrowWorker, from, to in
 		a.features(h, job.tau[i*f.d:(i+1)*f.d])
 		seen := a.seen.y[i*f.D : (i+1)*f.D]
 		if !job.seen {
-			a.frame.see(seen, p.data.Row(i))
+			a.frame.see(seen, a.o.data.Row(i))
 		}
 		for r, y := range seen {
 			e[r] = -y
@@ -157,8 +157,8 @@ func (job *assembleShard) look(p *Problem, a *arrow, w *arrowWorker, from, to in
 
 // addRow adds row i, which is number k of the batch, and writes its inner
 // derivatives.
-func (job *assembleShard) addRow(p *Problem, a *arrow, w *arrowWorker, s *arrowSums, i, k int) {
-	f, weight := a.f, p.data.weight(i)
+func (job *assembleShard) addRow(a *arrow, w *arrowWorker, s *arrowSums, i, k int) {
+	f, weight := a.f, a.o.data.weight(i)
 	if weight > 0 {
 		s.cost += weight * w.value[k]
 	}

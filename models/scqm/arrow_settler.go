@@ -85,23 +85,23 @@ func newSettler(f *sheet, n int) *settler {
 // settle gives the rows from to to the better one of two places and lets them
 // walk from there. It leaves their losses in current and returns the row
 // evaluations done, a derivative counting as one.
-func (s *settler) settle(p *Problem, a *arrow, job *settleShard, from, to int) (float64, error) {
+func (s *settler) settle(a *arrow, job *settleShard, from, to int) (float64, error) {
 	n, d := to-from, s.f.d
 	tau, other := job.tau[from*d:to*d], job.other[from*d:to*d]
 	s.open = s.open[:0]
 	for i := range n {
 		s.open = append(s.open, i)
 	}
-	if err := s.evaluate(p, a, tau, from); err != nil {
+	if err := s.evaluate(a, tau, from); err != nil {
 		return 0, err
 	}
 	s.trial, s.current = s.current, s.trial
-	if err := s.evaluate(p, a, other, from); err != nil {
+	if err := s.evaluate(a, other, from); err != nil {
 		return 0, err
 	}
 	s.open = s.open[:0]
 	for i := range n {
-		if !(p.data.weight(from+i) > 0) {
+		if !(a.o.data.weight(from+i) > 0) {
 			continue
 		}
 		s.open = append(s.open, i)
@@ -116,7 +116,7 @@ func (s *settler) settle(p *Problem, a *arrow, job *settleShard, from, to int) (
 	done := 4 * n
 	for round := 0; round < settleRounds && len(s.open) > 0; round++ {
 		done += 2 * len(s.open)
-		if err := s.walk(p, a, tau, from); err != nil {
+		if err := s.walk(a, tau, from); err != nil {
 			return 0, err
 		}
 	}
@@ -125,18 +125,18 @@ func (s *settler) settle(p *Problem, a *arrow, job *settleShard, from, to int) (
 
 // evaluate computes the losses of the open rows at the latent rows tau, which
 // are packed: row k is that of open[k].
-func (s *settler) evaluate(p *Problem, a *arrow, tau []float64, from int) error {
+func (s *settler) evaluate(a *arrow, tau []float64, from int) error {
 	f, t := s.f, &s.trial
 	n, d, D := len(s.open), f.d, f.D
 	if a.isSurface() {
-		f.surfaceResiduals(t.r, p.data, tau, s.open, from)
-		return a.rowLosses(p.loss, t, n)
+		f.surfaceResiduals(t.r, a.o.data, tau, s.open, from)
+		return a.rowLosses(a.o.loss, t, n)
 	}
 	for k, i := range s.open {
 		f.coordinates(s.z, s.phi, tau[k*d:(k+1)*d])
-		f.residual(t.r[k*D:(k+1)*D], s.z, p.data.Row(from+i))
+		f.residual(t.r[k*D:(k+1)*D], s.z, a.o.data.Row(from+i))
 	}
-	return a.rowLosses(p.loss, t, n)
+	return a.rowLosses(a.o.loss, t, n)
 }
 
 // rowLosses computes losses and derivatives at the first n residuals.
@@ -282,12 +282,12 @@ func (s *settler) addProducts(second framework.SecondOrder, tau, r []float64) er
 
 // walk tries one step of every open row and closes those that have settled or
 // whose steps lead nowhere.
-func (s *settler) walk(p *Problem, a *arrow, tau []float64, from int) error {
+func (s *settler) walk(a *arrow, tau []float64, from int) error {
 	d := s.f.d
 	for k, i := range s.open {
 		floats.AddScaledTo(s.tau[k*d:(k+1)*d], tau[i*d:(i+1)*d], s.length[i], s.step[i*d:(i+1)*d])
 	}
-	if err := s.evaluate(p, a, s.tau, from); err != nil {
+	if err := s.evaluate(a, s.tau, from); err != nil {
 		return err
 	}
 	left := s.open[:0]
@@ -337,19 +337,19 @@ func (s *settler) shorten(a *arrow, tau []float64, i int, now float64) (bool, er
 }
 
 // loss returns the weighted sum of losses of rows at their places.
-func (s *settler) loss(p *Problem, a *arrow, tau []float64, batch int) (cost float64, err error) {
+func (s *settler) loss(a *arrow, tau []float64, batch int) (cost float64, err error) {
 	d := s.f.d
-	for from := 0; from < p.data.N; from += batch {
-		n := min(batch, p.data.N-from)
+	for from := 0; from < a.o.data.N; from += batch {
+		n := min(batch, a.o.data.N-from)
 		s.open = s.open[:0]
 		for i := range n {
 			s.open = append(s.open, i)
 		}
-		if err := s.evaluate(p, a, tau[from*d:(from+n)*d], from); err != nil {
-			return 0, fmt.Errorf("loss %s: %w", p.loss.Name(), err)
+		if err := s.evaluate(a, tau[from*d:(from+n)*d], from); err != nil {
+			return 0, fmt.Errorf("loss %s: %w", a.o.loss.Name(), err)
 		}
 		for i, v := range s.trial.value[:n] {
-			if weight := p.data.weight(from + i); weight > 0 {
+			if weight := a.o.data.weight(from + i); weight > 0 {
 				cost += weight * v
 			}
 		}

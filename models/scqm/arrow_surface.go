@@ -26,12 +26,12 @@ type surfaceSums struct {
 
 // surface adds the rows from to to of a surface, whose losses are known, and
 // writes their inner derivatives.
-func (job *assembleShard) surface(p *Problem, a *arrow, w *arrowWorker, s *arrowSums, from, to int) {
+func (job *assembleShard) surface(a *arrow, w *arrowWorker, s *arrowSums, from, to int) {
 	var sums surfaceSums
 	t0, t1, t2 := a.f.theta[0], a.f.theta[1], a.f.theta[2]
 	for i := from; i < to; i++ {
 		k := i - from
-		weight := p.data.weight(i)
+		weight := a.o.data.weight(i)
 		if weight > 0 {
 			s.cost += weight * w.value[k]
 		}
@@ -66,12 +66,12 @@ func (job *assembleShard) surface(p *Problem, a *arrow, w *arrowWorker, s *arrow
 }
 
 // lookAtSurface computes features and residuals in the frame as look does.
-func (job *assembleShard) lookAtSurface(p *Problem, a *arrow, w *arrowWorker, from, to int) {
+func (job *assembleShard) lookAtSurface(a *arrow, w *arrowWorker, from, to int) {
 	t0, t1, t2 := a.f.theta[0], a.f.theta[1], a.f.theta[2]
 	for i := from; i < to; i++ {
 		seen := a.seen.y[3*i : 3*i+3 : 3*i+3]
 		if !job.seen {
-			a.frame.see(seen, p.data.Row(i))
+			a.frame.see(seen, a.o.data.Row(i))
 		}
 		x, y := job.tau[2*i], job.tau[2*i+1]
 		xx, xy, yy := x*x, x*y, y*y
@@ -193,19 +193,19 @@ func (s *surfaceSums) addTo(dst *arrowSums) {
 }
 
 // settleSurface settles rows of a surface as walk does.
-func (job *settleShard) settleSurface(p *Problem, a *arrow, w *arrowWorker, from, to int) {
+func (job *settleShard) settleSurface(a *arrow, w *arrowWorker, from, to int) {
 	q := quartic{t0: a.f.theta[0], t1: a.f.theta[1], t2: a.f.theta[2]}
 	if a.structure == framework.StructureQuadratic {
 		q.twice = (*[9]float64)(a.constant)
 	}
 	for i := from; i < to; i++ {
 		seen := a.seen.y[3*i : 3*i+3 : 3*i+3]
-		a.frame.see(seen, p.data.Row(i))
+		a.frame.see(seen, a.o.data.Row(i))
 		q.y = [3]float64{seen[0], seen[1], seen[2]}
 		tau := job.tau[2*i : 2*i+2 : 2*i+2]
 		x, y := tau[0], tau[1]
 		value := q.at(x, y)
-		if p.data.weight(i) > 0 {
+		if a.o.data.weight(i) > 0 {
 			ox, oy := job.other[2*i], job.other[2*i+1]
 			if v := q.at(ox, oy); v < value {
 				x, y, value = ox, oy, v

@@ -86,7 +86,7 @@ func TestRowsSettle(t *testing.T) {
 	for _, name := range []string{"squared_l2", "mahalanobis", "lp 4", "l1", "lp 1.5"} {
 		x := sphereNeighbours(3, 300, 30, 0, 0.06)
 		p, at := begin(t, x, named(t, name, 3), 2, 1, 1)
-		p.bend(at)
+		p.solveTheta(at)
 		if name == "l1" || name == "lp 1.5" {
 			p.Smooth(1e-3)
 		}

@@ -54,7 +54,7 @@ func (p *Problem) blame(failure error, starts *starts, run *framework.Result) er
 
 // faultOfLoss looks for the first row at a point for which the loss breaks its
 // promise to be finite, and returns nil where there is none.
-func (p *Problem) faultOfLoss(x framework.Point) error {
+func (p *objective) faultOfLoss(x framework.Point) error {
 	f, w := p.sheet, p.worker(0)
 	f.load(x[BlockC], x[BlockQ], x[BlockTheta])
 	r, g := w.r[:f.D], w.g[:f.D]

@@ -18,7 +18,7 @@ import "github.com/scqm/scqm/framework"
 // Plain subgradients would not do: a fit that minimises l1 sits where many
 // residuals are exactly 0, and the sign that balances the others there is any
 // number in [-1, 1].
-func (p *Problem) certificateSlack(x framework.Point) (float64, error) {
+func (p *objective) certificateSlack(x framework.Point) (float64, error) {
 	s := p.smoothing
 	if s.inUse() == nil {
 		return 0, nil

@@ -124,7 +124,7 @@ func (f *Fitter) Fit(dst *Model, x Data) (Outcome, error) {
 	if err := x.validate(); err != nil {
 		return Outcome{}, err
 	}
-	p.replaceData(x)
+	p.setData(x)
 	if err := f.begin(); err != nil {
 		return Outcome{}, fmt.Errorf("scqm: fit: %w", err)
 	}
@@ -137,15 +137,6 @@ func (f *Fitter) Fit(dst *Model, x Data) (Outcome, error) {
 	out.Objective = cost - out.Penalty
 	f.deliver(dst, best)
 	return out, nil
-}
-
-// replaceData takes other data of the same shape.
-func (p *Problem) replaceData(x Data) {
-	p.data = x
-	p.kept = false
-	if p.arrow != nil {
-		p.arrow.seen.kept = false
-	}
 }
 
 // begin starts the iteration at the principal components.
@@ -165,7 +156,7 @@ func (f *Fitter) begin() error {
 			return err
 		}
 	}
-	p.bend(x)
+	p.solveTheta(x)
 	if f.state != nil {
 		return f.solver.Restart(f.evaluator, f.state, x)
 	}
@@ -216,14 +207,6 @@ func (f *Fitter) deliver(dst *Model, x framework.Point) {
 		dst.U = append(dst.U, row[:s.d]...)
 		dst.V = append(dst.V, row[s.d:]...)
 	}
-}
-
-// flatCost is the cost of x without penalty, from the buffers of second
-// derivatives.
-func (p *Problem) flatCost(x framework.Point) (float64, error) {
-	a := p.prepareArrow(x)
-	w := a.worker(p, 0)
-	return w.settler.loss(p, a, x[BlockTau], w.batch)
 }
 
 // smallColumns is the number of columns up to which directions finds principal

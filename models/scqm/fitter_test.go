@@ -58,7 +58,7 @@ func TestFitterIsLearn(t *testing.T) {
 				}
 				p, start := begin(t, x, c.Loss, 2, 1, 1)
 				require.NoError(t, p.setRidge(c.Ridge, start, p.spread(start[BlockC])))
-				p.bend(start)
+				p.solveTheta(start)
 				run, err := framework.Solve(context.Background(), p, start, solver, c.options(x, solver))
 				require.NoError(t, err)
 				assert.InEpsilon(t, run.Cost, out.Objective+out.Penalty, digits, label)

@@ -9,20 +9,20 @@ const (
 )
 
 // Groups lists Tau, and c with Theta.
-func (*Problem) Groups() [][]int { return [][]int{{BlockTau}, {BlockC, BlockTheta}} }
+func (*sweeper) Groups() [][]int { return [][]int{{BlockTau}, {BlockC, BlockTheta}} }
 
 // MinimizeGroup minimises the cost over Tau or over c and Theta. For convex
 // losses the latter is a convex problem; the former has a local minimum for
 // every row, which its Newton steps approach from where it is.
-func (p *Problem) MinimizeGroup(dst, x framework.Point, g int) (cost, passes float64, err error) {
+func (p *sweeper) MinimizeGroup(dst, x framework.Point, g int) (cost, passes float64, err error) {
 	if g == groupTau {
 		if p.rowNewton == nil {
-			p.rowNewton = newRowNewton(p)
+			p.rowNewton = newRowNewton(p.o)
 		}
-		return p.rowNewton.minimize(p, dst[BlockTau], x)
+		return p.rowNewton.minimize(p.o, dst[BlockTau], x)
 	}
 	if p.affine == nil {
-		p.affine = newAffine(p)
+		p.affine = newAffine(p.o, p.load(x))
 	}
 	return p.affine.minimize(p, dst, x)
 }

@@ -130,7 +130,7 @@ func (a *answers) follow(i int) {
 	for r := range m {
 		df[r] += dot(dh[(1+r)*d:(2+r)*d], a.own)
 	}
-	// -B C^-1 B', then the second order of the move as in arrow.addMove.
+	// -B C^-1 B', then the second order of the move as in chart.addMove.
 	a.beyond[i] = dot(a.t, a.own)
 	for r := range D {
 		turn := a.m[r*nf+1 : r*nf+1+m]

@@ -24,7 +24,7 @@ const (
 )
 
 // jackknife computes what leaving out rows does to a fit. Its coordinates are
-// those of [arrow] but for the rotations within U and within V and, where the
+// those of [chart] but for the rotations within U and within V and, where the
 // sheet is flat, the shifts along U: those only slide the sheet along itself.
 //
 // The Hessian of the cost with Tau eliminated is
@@ -41,9 +41,13 @@ const (
 // radial losses, apart from a term of rank one for each row, W' diag W for
 // separable ones.
 type jackknife struct {
-	*arrow
-	problem *Problem
+	*chart
+	problem *objective
 	tau     []float64
+
+	structure framework.Structure   // of the loss
+	second    framework.SecondOrder // its second derivatives
+	constant  []float64             // D x D: W'(hess loss)W where it is the same for all rows
 
 	hessian   []float64         // P x P, upper triangle
 	factor    blas64.Triangular // of the Hessian
@@ -58,7 +62,7 @@ type featureTerm struct {
 	sign            float64
 }
 
-func newJackknife(p *Problem, at framework.Point) (*jackknife, error) {
+func newJackknife(p *objective, at framework.Point) (*jackknife, error) {
 	if size := arrowOuter(p.sheet); size > maxSheetNumbers {
 		return nil, fmt.Errorf("scqm: the sheet has %d numbers and second derivatives serve up to %d: use fewer columns, such as leading principal components: %w", size, maxSheetNumbers, ErrInput)
 	}
@@ -70,12 +74,11 @@ func newJackknife(p *Problem, at framework.Point) (*jackknife, error) {
 }
 
 // prepareJackknife chooses coordinates at a point.
-func prepareJackknife(p *Problem, at framework.Point) *jackknife {
-	f := p.sheet
+func prepareJackknife(p *objective, at framework.Point) *jackknife {
+	f := p.newSheet()
 	f.load(at[BlockC], at[BlockQ], at[BlockTheta])
-	k := &jackknife{arrow: &arrow{f: f, nf: 1 + f.m + f.q, frame: newFrame(f)}, problem: p, tau: at[BlockTau]}
+	k := &jackknife{chart: newChart(f, false), problem: p, tau: at[BlockTau]}
 	k.second, k.structure = framework.HessianOf(p.loss), framework.StructureOf(p.loss)
-	k.listTerms(false)
 	k.byFeature = make([][]featureTerm, k.nf)
 	for c := range k.p {
 		for _, t := range k.termsOf(c) {
@@ -150,7 +153,7 @@ func (k *jackknife) constantForm() []float64 {
 		return nil
 	}
 	k.constant = make([]float64, k.f.D*k.f.D)
-	k.turnLoss(k.problem)
+	k.frame.quadratic(k.constant, k.problem.loss.(framework.Quadratic).Matrix())
 	return k.constant
 }
 

@@ -69,7 +69,7 @@ func (s *settledFit) jackknife(ctx context.Context) (*jackknife, error) {
 		return nil, err
 	}
 	if scale == 0 {
-		return newJackknife(s.problem, s.at)
+		return newJackknife(s.problem.objective, s.at)
 	}
 	plain := *s
 	if s.jumps, err = jumps(s.problem.loss, s.problem.data.D, scale); err != nil {
@@ -79,7 +79,7 @@ func (s *settledFit) jackknife(ctx context.Context) (*jackknife, error) {
 		if err := s.round(ctx, plain.problem, share*scale); err != nil {
 			return nil, err
 		}
-		k, err := newJackknife(s.problem, s.at)
+		k, err := newJackknife(s.problem.objective, s.at)
 		if !errors.Is(err, ErrNotMinimum) || share*roundingGrowth > roundingMost {
 			return k, err
 		}
@@ -224,7 +224,7 @@ func (s *settledFit) round(ctx context.Context, plain *Problem, eps float64) err
 // roundingScale returns the typical size of what vanishes at a kink: of the
 // norms of residuals where the loss is radial, else of their entries. It is 0
 // where the loss has no kink, or is radial and has no residual near it.
-func (p *Problem) roundingScale(at framework.Point) (float64, error) {
+func (p *objective) roundingScale(at framework.Point) (float64, error) {
 	if _, ok := p.loss.(framework.Smoother); !ok {
 		return 0, nil
 	}

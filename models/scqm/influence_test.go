@@ -41,7 +41,7 @@ func settleRows(t *testing.T, p *Problem, x framework.Point) {
 // rawJackknife assembles without inverting, which needs a minimum.
 func rawJackknife(t *testing.T, p *Problem, x framework.Point) *jackknife {
 	t.Helper()
-	k := prepareJackknife(p, x)
+	k := prepareJackknife(p.objective, x)
 	require.NoError(t, k.assemble(context.Background()))
 	return k
 }
@@ -61,7 +61,7 @@ func TestJackknifeHessianIsSchurComplement(t *testing.T) {
 			a := framework.NewArrow(arrowShape)
 			_, _, err := p.AssembleArrow(a, x)
 			require.NoError(t, err)
-			want, at := schur(t, a, p), slots(t, p.arrow, k.arrow)
+			want, at := schur(t, a, p), slots(t, p.chart, k.chart)
 			for i := range k.p {
 				assert.InDelta(t, a.OuterGrad[at[i]], k.grad[i], 1e-9*(1+math.Abs(k.grad[i])), name)
 				for j := i; j < k.p; j++ {
@@ -92,7 +92,7 @@ func schur(t *testing.T, a *framework.Arrow, p *Problem) *mat.Dense {
 }
 
 // slots returns, for every coordinate of the slice, its number among all.
-func slots(t *testing.T, all, slice *arrow) []int {
+func slots(t *testing.T, all, slice *chart) []int {
 	t.Helper()
 	at := make([]int, slice.p)
 	for i := range at {
@@ -137,7 +137,7 @@ func movedBy(t *testing.T, p *Problem, k *jackknife, x framework.Point, v []floa
 	t.Helper()
 	const step = 1e-6
 	all := make([]float64, arrowOuter(p.sheet))
-	at := slots(t, newArrow(p.sheet, 1, p.data.N), k.arrow)
+	at := slots(t, newChart(p.newSheet(), true), k.chart)
 	var ends [2][]float64
 	for side, sign := range []float64{-1, 1} {
 		for i, j := range at {

@@ -38,15 +38,23 @@ type preconditioner struct {
 	column []float64  // q
 }
 
+// blockJacobi preconditions an objective by the inverse of a [preconditioner].
+type blockJacobi struct {
+	o             *objective
+	f             *sheet // made by the first BuildPreconditioner
+	approximation *preconditioner
+}
+
+func newBlockJacobi(o *objective) *blockJacobi { return &blockJacobi{o: o} }
+
 // mostCoupled is the number of entries of Theta up to which its system couples
 // all of them.
 const mostCoupled = 100
 
-func newPreconditioner(p *Problem) *preconditioner {
-	f := p.sheet
+func newPreconditioner(o *objective, f *sheet) *preconditioner {
 	h := &preconditioner{
-		weights: newLossWeights(p), products: (1 + f.m) * (2 + f.m) / 2,
-		tau: make([]float64, p.data.N*f.d*f.d), column: make([]float64, f.q),
+		weights: newLossWeights(o), products: (1 + f.m) * (2 + f.m) / 2,
+		tau: make([]float64, o.data.N*f.d*f.d), column: make([]float64, f.q),
 	}
 	systems := 1
 	if h.weights.form == perEntry {
@@ -60,7 +68,7 @@ func newPreconditioner(p *Problem) *preconditioner {
 		size = f.q * f.s
 	}
 	h.theta = make([]float64, size*size)
-	h.parts = make([]*thetaSums, par.Shards(p.data.N))
+	h.parts = make([]*thetaSums, par.Shards(o.data.N))
 	for i := range h.parts {
 		h.parts[i] = newThetaSums(f, size)
 	}
@@ -70,32 +78,34 @@ func newPreconditioner(p *Problem) *preconditioner {
 // BuildPreconditioner prepares, at x, the inverse of a block-diagonal
 // approximation of the Hessian, in which the loss bends by the weights of its
 // quadratic bounds.
-func (p *Problem) BuildPreconditioner(x framework.Point) (float64, error) {
-	if p.precondition == nil {
-		p.precondition = newPreconditioner(p)
+func (p *blockJacobi) BuildPreconditioner(x framework.Point) (float64, error) {
+	o := p.o
+	if p.f == nil {
+		p.f = o.newSheet()
+		p.approximation = newPreconditioner(o, p.f)
 	}
-	h, passes := p.precondition, 0.0
-	if !p.kept || !p.at.Equal(x) {
-		if err := p.keepResiduals(x); err != nil {
+	f, h, passes := p.f, p.approximation, 0.0
+	if !o.keeps(x) {
+		if err := o.keepResiduals(x); err != nil {
 			return 0, err
 		}
 		passes++
 	}
-	p.sheet.load(x[BlockC], x[BlockQ], x[BlockTheta])
-	if err := h.weights.compute(p); err != nil {
-		return passes, fmt.Errorf("scqm: loss %s: weights: %w", p.loss.Name(), err)
+	f.load(x[BlockC], x[BlockQ], x[BlockTheta])
+	if err := h.weights.compute(o); err != nil {
+		return passes, fmt.Errorf("scqm: loss %s: weights: %w", o.loss.Name(), err)
 	}
-	if err := h.factorizeMetric(p); err != nil {
+	if err := h.factorizeMetric(o, f); err != nil {
 		return passes, err
 	}
-	h.sumFrame(p)
-	h.sumRows(p)
-	return passes + h.passes(p), p.ctx.Err()
+	h.sumFrame(o, f, x[BlockTau])
+	h.sumRows(o, f, x[BlockTau])
+	return passes + h.passes(f), o.ctx.Err()
 }
 
 // passes is the work of a build in units of the 2nDm operations of a pass.
-func (h *preconditioner) passes(p *Problem) float64 {
-	m := float64(p.sheet.m)
+func (h *preconditioner) passes(f *sheet) float64 {
+	m := float64(f.m)
 	if h.weights.form != perEntry {
 		return 1 / m
 	}
@@ -103,16 +113,16 @@ func (h *preconditioner) passes(p *Problem) float64 {
 }
 
 // Precondition writes the approximate inverse Hessian times v into dst.
-func (p *Problem) Precondition(dst, v framework.Point) {
-	h, f := p.precondition, p.sheet
+func (p *blockJacobi) Precondition(dst, v framework.Point) {
+	h, f := p.approximation, p.f
 	for k := range dst {
 		copy(dst[k], v[k])
 	}
 	h.solveFrame(f, dst[BlockC], dst[BlockQ])
 	h.solveTheta(f, dst[BlockTheta])
 	dd := f.d * f.d
-	par.Do(p.threads, len(h.parts), func(_, shard int) {
-		lo, hi := par.Bounds(p.data.N, shard)
+	par.Do(p.o.threads, len(h.parts), func(_, shard int) {
+		lo, hi := par.Bounds(p.o.data.N, shard)
 		for i := lo; i < hi; i++ {
 			choleskySolve(dst[BlockTau][i*f.d:(i+1)*f.d], h.tau[i*dd:(i+1)*dd], f.d)
 		}
@@ -166,16 +176,15 @@ func (h *preconditioner) solveTheta(f *sheet, theta []float64) {
 }
 
 // factorizeMetric prepares the solves with M, once, and Q'MQ.
-func (h *preconditioner) factorizeMetric(p *Problem) error {
-	l, ok := p.loss.(framework.Quadratic)
+func (h *preconditioner) factorizeMetric(o *objective, f *sheet) error {
+	l, ok := o.loss.(framework.Quadratic)
 	if !ok || h.weights.form != perMatrix {
 		return nil
 	}
-	f := p.sheet
 	if h.metric == nil {
 		h.metric = new(mat.Cholesky)
 		if !h.metric.Factorize(mat.NewSymDense(f.D, l.Matrix())) {
-			return fmt.Errorf("scqm: loss %s: its matrix is not positive definite to working precision: %w", p.loss.Name(), ErrInput)
+			return fmt.Errorf("scqm: loss %s: its matrix is not positive definite to working precision: %w", o.loss.Name(), ErrInput)
 		}
 		h.qmq = make([]float64, f.m*f.m)
 	}

@@ -22,21 +22,20 @@ const (
 
 // sumFrame sums and factorizes the systems of the rows of [c Q]. Features are
 // cut into chunks, of which each adds all rows in order.
-func (h *preconditioner) sumFrame(p *Problem) {
-	f := p.sheet
+func (h *preconditioner) sumFrame(o *objective, f *sheet, tau []float64) {
 	systems, chunk := len(h.gram)/h.products, 1
 	if systems > 1 {
 		chunk = featureChunk
 	}
-	par.Do(p.threads, (systems+chunk-1)/chunk, func(id, k int) {
+	par.Do(o.threads, (systems+chunk-1)/chunk, func(id, k int) {
 		from := k * chunk
 		to := min(from+chunk, systems)
-		gram, w := h.gram[from*h.products:to*h.products], p.worker(id)
+		gram, w := h.gram[from*h.products:to*h.products], o.worker(id)
 		clear(gram)
 		yy := make([]float64, h.products)
-		for i := range p.data.N {
+		for i := range o.data.N {
 			z := w.row(w.z, f.m, 0)
-			f.coordinates(z, w.row(w.phi, f.q, 0), p.blocks[BlockTau].Row(p.at[BlockTau], i))
+			f.coordinates(z, w.row(w.phi, f.q, 0), tau[i*f.d:(i+1)*f.d])
 			lowerProducts(yy, z)
 			weights := h.weights.w[i*systems+from : i*systems+to]
 			if h.weights.form == perMatrix {
@@ -50,7 +49,7 @@ func (h *preconditioner) sumFrame(p *Problem) {
 		for j := from; j < to; j++ {
 			l := h.frame[j*n*n : (j+1)*n*n]
 			fillLower(l, h.gram[j*h.products:(j+1)*h.products], n)
-			liftCurvature(l, f)
+			raiseCurvature(l, f)
 			factorize(l, n)
 		}
 	})
@@ -81,8 +80,8 @@ func fillLower(a, t []float64, n int) {
 	}
 }
 
-// liftCurvature bounds the diagonal entries of the axes of V from below.
-func liftCurvature(a []float64, f *sheet) {
+// raiseCurvature bounds the diagonal entries of the axes of V from below.
+func raiseCurvature(a []float64, f *sheet) {
 	n := 1 + f.m
 	var mean float64
 	for i := 1; i <= f.d; i++ {
@@ -133,17 +132,16 @@ func newThetaSums(f *sheet, size int) *thetaSums {
 }
 
 // sumRows factorizes the systems of the tau_i and that of Theta.
-func (h *preconditioner) sumRows(p *Problem) {
-	f := p.sheet
-	par.Do(p.threads, len(h.parts), func(id, shard int) {
-		lo, hi := par.Bounds(p.data.N, shard)
+func (h *preconditioner) sumRows(o *objective, f *sheet, tau []float64) {
+	par.Do(o.threads, len(h.parts), func(id, shard int) {
+		lo, hi := par.Bounds(o.data.N, shard)
 		t := h.parts[shard]
 		clear(t.k)
-		wq := p.worker(id).g[:f.D]
+		wq := o.worker(id).g[:f.D]
 		for i := lo; i < hi; i++ {
-			tau := p.blocks[BlockTau].Row(p.at[BlockTau], i)
-			f.coordinates(t.z, t.phi, tau)
-			f.jacobian(t.e, tau)
+			own := tau[i*f.d : (i+1)*f.d]
+			f.coordinates(t.z, t.phi, own)
+			f.jacobian(t.e, own)
 			h.pullWeights(t.b, wq, f, i)
 			h.tauSystem(t, f, h.tau[i*f.d*f.d:(i+1)*f.d*f.d])
 			h.addTheta(t, f)
@@ -153,7 +151,7 @@ func (h *preconditioner) sumRows(p *Problem) {
 	for _, t := range h.parts {
 		floats.Add(h.theta, t.k)
 	}
-	h.addPenalty(p)
+	h.addPenalty(f, o.Lambda)
 	factorize(h.theta, h.parts[0].size)
 }
 
@@ -221,13 +219,13 @@ func (h *preconditioner) addTheta(t *thetaSums, f *sheet) {
 }
 
 // addPenalty adds the Hessian of the curvature penalty.
-func (h *preconditioner) addPenalty(p *Problem) {
-	f, n := p.sheet, h.parts[0].size
+func (h *preconditioner) addPenalty(f *sheet, lambda float64) {
+	n := h.parts[0].size
 	for i := range n {
 		a := i
 		if h.whole {
 			a = i / f.s
 		}
-		h.theta[i*n+i] += 2 * p.Lambda * vechWeight(f.d, a)
+		h.theta[i*n+i] += 2 * lambda * vechWeight(f.d, a)
 	}
 }

@@ -42,7 +42,7 @@ type lossWeights struct {
 	w      []float64 // n, or n x D
 }
 
-func newLossWeights(p *Problem) lossWeights {
+func newLossWeights(p *objective) lossWeights {
 	l := lossWeights{form: perRow, least: leastWeight, span: math.Inf(1)}
 	_, bound := p.loss.(framework.Majorizer)
 	_, separable := p.loss.(framework.Separable)
@@ -66,7 +66,7 @@ func newLossWeights(p *Problem) lossWeights {
 }
 
 // compute writes the weights at the residuals of the problem.
-func (l *lossWeights) compute(p *Problem) error {
+func (l *lossWeights) compute(p *objective) error {
 	type part struct {
 		least float64
 		err   error

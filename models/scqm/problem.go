@@ -2,22 +2,8 @@ package scqm
 
 import (
 	"context"
-	"fmt"
-
-	"gonum.org/v1/gonum/floats"
 
 	"github.com/scqm/scqm/framework"
-	"github.com/scqm/scqm/internal/par"
-	"github.com/scqm/scqm/manifolds"
-)
-
-// The blocks of a Problem, in order.
-const (
-	BlockC = iota
-	BlockQ
-	BlockTheta
-	BlockTau
-	numBlocks
 )
 
 // Problem is the fit of a model to data as a framework.Problem. Its blocks are
@@ -28,41 +14,20 @@ const (
 //
 // with a penalty that no rotation of tau changes. A Problem holds buffers: use
 // it from one goroutine at a time.
+//
+// What a Problem can do is what it is made of: solvers find the methods of its
+// parts. Each part has a sheet and caches of its own.
 type Problem struct {
-	// Lambda is the factor of the curvature penalty, in the unit of the cost.
-	Lambda float64
+	*objective   // Blocks, Evaluate, Resume, rows, Stationarity, Smooth
+	*sweeper     // OuterBlocks, Sweep, Groups, MinimizeGroup
+	*arrow       // ArrowShape, AssembleArrow, MoveOuter, SettleInner
+	*blockJacobi // BuildPreconditioner, Precondition
+
 	// published says that the solver is that of the paper, which begins at Theta
 	// = 0; others begin at the Theta of least squares.
 	published bool
 	// relocating allows Relocate to move rows.
 	relocating bool
-
-	data    Data
-	loss    framework.Loss
-	threads int
-	ctx     context.Context
-	blocks  []framework.Block
-
-	sheet   *sheet
-	workers []*worker
-	sums    []*sums // per shard
-	errs    []error // per shard
-	total   *sums
-	bender  *bender // made by the first bend
-
-	alternation *alternation // made by the first Sweep
-	affine      *affine      // made by the first MinimizeGroup
-	rowNewton   *rowNewton   // likewise
-
-	smoothing    smoothing       // see Smooth
-	precondition *preconditioner // made by the first BuildPreconditioner
-
-	arrow *arrow // made by the first use of second derivatives
-
-	// What Evaluate leaves behind for Resume.
-	at        framework.Point // the point
-	residuals []float64       // n x D there; nil until Resume was called once
-	kept      bool            // residuals belong to at
 }
 
 // NewProblem prepares the fit of a model with latent dimension d and s
@@ -70,207 +35,11 @@ type Problem struct {
 // the error of ctx when it is done. threads below 1 stands for all processors;
 // a [framework.Distant] loss is called from more goroutines.
 func NewProblem(ctx context.Context, data Data, loss framework.Loss, d, s, threads int) (*Problem, error) {
-	if err := data.validate(); err != nil {
+	o, err := newObjective(ctx, data, loss, d, s, threads)
+	if err != nil {
 		return nil, err
 	}
-	if d < 1 || s < 0 || d+s > data.D {
-		return nil, fmt.Errorf("scqm: latent dimension %d and curvature dimension %d do not fit rows of length %d; want d >= 1 and d + s <= D: %w",
-			d, s, data.D, ErrInput)
-	}
-	if l, ok := loss.(framework.Dimensioned); ok && l.Dim() != data.D {
-		return nil, fmt.Errorf("scqm: loss %s is for rows of length %d, the data have %d columns: %w", loss.Name(), l.Dim(), data.D, ErrInput)
-	}
-	p := &Problem{
-		data: data, loss: loss, ctx: ctx, threads: callers(loss, threads),
-		sheet: newSheet(data.D, d, s),
-	}
-	p.blocks = []framework.Block{
-		{Name: "c", Manifold: manifolds.Euclidean(data.D)},
-		{Name: "Q", Manifold: manifolds.NewStiefel(data.D, d+s)},
-		{Name: "Theta", Manifold: manifolds.Euclidean(vechLen(d) * s)},
-		{Name: "Tau", Manifold: manifolds.Euclidean(d), Copies: data.N},
-	}
-	p.at = framework.NewPoint(p.blocks)
-	p.workers = make([]*worker, p.threads)
-	p.sums, p.errs = make([]*sums, par.Shards(data.N)), make([]error, par.Shards(data.N))
-	for i := range p.sums {
-		p.sums[i] = newSums(p.sheet)
-	}
-	p.total = newSums(p.sheet)
-	return p, nil
-}
-
-// callers is the number of goroutines that work with a loss.
-func callers(loss framework.Loss, threads int) int {
-	if d, ok := loss.(framework.Distant); ok {
-		return max(par.Threads(threads), d.Callers())
-	}
-	return par.Threads(threads)
-}
-
-// Blocks describes c, Q, Theta and Tau.
-func (p *Problem) Blocks() []framework.Block { return p.blocks }
-
-// Evaluate returns the cost and writes the gradients asked for.
-func (p *Problem) Evaluate(grad, x framework.Point) (float64, error) {
-	p.at.CopyFrom(x)
-	p.sheet.load(x[BlockC], x[BlockQ], x[BlockTheta])
-	p.kept = false
-	if err := p.sweep(grad, false); err != nil {
-		return 0, err
-	}
-	p.kept = p.residuals != nil
-	return p.total.cost + p.penalty(grad, x[BlockTheta]), nil
-}
-
-// Resume writes gradients at the point evaluated last. From its first call on,
-// evaluations keep the residuals (n x D numbers), from which the gradients then
-// follow without computing the cost again.
-func (p *Problem) Resume(grad framework.Point) error {
-	if p.residuals == nil {
-		p.residuals = make([]float64, p.data.N*p.data.D)
-	}
-	p.sheet.load(p.at[BlockC], p.at[BlockQ], p.at[BlockTheta])
-	if err := p.sweep(grad, p.kept); err != nil {
-		return err
-	}
-	p.kept = true
-	p.penalty(grad, p.at[BlockTheta])
-	return nil
-}
-
-// sweep runs over all rows once. What it computes depends on the gradients
-// asked for; resume takes the residuals from the last evaluation.
-func (p *Problem) sweep(grad framework.Point, resume bool) error {
-	want := wanted(grad)
-	if p.threads == 1 { // without the closure that a goroutine needs
-		for i := range p.sums {
-			p.errs[i] = p.sweepShard(0, i, want, grad, resume)
-		}
-	} else {
-		par.Do(p.threads, len(p.sums), func(id, i int) { p.errs[i] = p.sweepShard(id, i, want, grad, resume) })
-	}
-	for _, err := range p.errs {
-		if err != nil {
-			return err
-		}
-	}
-	p.total.reset()
-	for _, s := range p.sums {
-		p.total.add(s, want)
-	}
-	p.total.write(p.sheet, grad, want)
-	return nil
-}
-
-func (p *Problem) sweepShard(id, i int, want want, grad framework.Point, resume bool) error {
-	lo, hi := par.Bounds(p.data.N, i)
-	p.sums[i].reset()
-	return p.shard(p.worker(id), p.sums[i], want, grad, lo, hi, resume)
-}
-
-// worker returns the buffers of a worker, made at its first use.
-func (p *Problem) worker(id int) *worker {
-	if p.workers[id] == nil {
-		n := p.data.N
-		if _, distant := p.loss.(framework.Distant); distant { // there are many workers
-			n = (n + len(p.sums) - 1) / len(p.sums)
-		}
-		p.workers[id] = newWorker(p.sheet, n)
-	}
-	return p.workers[id]
-}
-
-// shard adds rows lo to hi to s, in batches that fit the cache.
-func (p *Problem) shard(w *worker, s *sums, want want, grad framework.Point, lo, hi int, resume bool) error {
-	for from := lo; from < hi; from += w.batch {
-		if err := p.ctx.Err(); err != nil {
-			return err
-		}
-		to := min(from+w.batch, hi)
-		if err := p.batch(w, s, want, grad, from, to, resume); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (p *Problem) batch(w *worker, s *sums, want want, grad framework.Point, from, to int, resume bool) error {
-	f, n := p.sheet, to-from
-	tau := p.at[BlockTau][from*f.d : to*f.d]
-	r := w.r[:n*f.D]
-	if p.residuals != nil {
-		r = p.residuals[from*f.D : to*f.D]
-	}
-	for i := range n {
-		z := w.row(w.z, f.m, i)
-		f.coordinates(z, w.row(w.phi, f.q, i), tau[i*f.d:(i+1)*f.d])
-		if !resume {
-			// The difference comes first, see residual.
-			floats.SubTo(r[i*f.D:(i+1)*f.D], f.c, p.data.Row(from+i))
-		}
-	}
-	if !resume {
-		f.addImages(r, w.z, n)
-	}
-	values, g := w.values[:n], w.g[:n*f.D]
-	if resume {
-		values = nil
-	}
-	if !want.any() {
-		g = nil
-	}
-	if err := p.loss.Evaluate(values, g, r, f.D); err != nil {
-		return fmt.Errorf("scqm: loss %s: %w", p.loss.Name(), err)
-	}
-	for i := range n {
-		weight := p.data.weight(from + i)
-		if values != nil {
-			s.cost += weight * values[i]
-		}
-		if g != nil {
-			scale(g[i*f.D:(i+1)*f.D], weight)
-		}
-	}
-	if g == nil {
-		return nil
-	}
-	var tauGrad []float64
-	if want.tau {
-		tauGrad = grad[BlockTau][from*f.d : to*f.d]
-	}
-	s.accumulate(f, w, want, g, tau, tauGrad)
-	return nil
-}
-
-// penalty returns Lambda sum_k |A_k|_F^2 and adds its gradient. Off-diagonal
-// entries of Theta are twice those of A_k, and each stands for two.
-func (p *Problem) penalty(grad framework.Point, theta []float64) float64 {
-	if p.Lambda == 0 {
-		return 0
-	}
-	f := p.sheet
-	var sum float64
-	for a := range f.q {
-		u := p.Lambda * vechWeight(f.d, a)
-		for k := range f.s {
-			t := theta[a*f.s+k]
-			sum += u * t * t
-			if grad != nil && grad[BlockTheta] != nil {
-				grad[BlockTheta][a*f.s+k] += 2 * u * t
-			}
-		}
-	}
-	return sum
-}
-
-// vechWeight is 1 where entry a of phi is on the diagonal and 1/2 elsewhere.
-func vechWeight(d, a int) float64 {
-	for i := 0; a >= 0; i++ {
-		if a == 0 {
-			return 1
-		}
-		a -= d - i
-	}
-	return 0.5
+	return &Problem{
+		objective: o, sweeper: newSweeper(o), arrow: newArrow(o), blockJacobi: newBlockJacobi(o),
+	}, nil
 }

@@ -32,7 +32,7 @@ type rowNewton struct {
 	active, searching []int     // rows
 }
 
-func newRowNewton(p *Problem) *rowNewton {
+func newRowNewton(p *objective) *rowNewton {
 	n, d := p.data.N, p.sheet.d
 	vec := func(n int) []float64 { return make([]float64, n) }
 	s := &rowNewton{
@@ -45,7 +45,7 @@ func newRowNewton(p *Problem) *rowNewton {
 }
 
 // minimize writes the improved rows of Tau into dst.
-func (s *rowNewton) minimize(p *Problem, dst []float64, x framework.Point) (cost, passes float64, err error) {
+func (s *rowNewton) minimize(p *objective, dst []float64, x framework.Point) (cost, passes float64, err error) {
 	for k := range numBlocks - 1 {
 		s.at[k], s.trial[k] = x[k], x[k]
 	}
@@ -77,7 +77,7 @@ func (s *rowNewton) minimize(p *Problem, dst []float64, x framework.Point) (cost
 
 // direct computes the Newton steps of the active rows, of which those without
 // a way down are no longer active.
-func (s *rowNewton) direct(p *Problem) {
+func (s *rowNewton) direct(p *objective) {
 	d := p.sheet.d
 	kept := s.active[:0]
 	for _, i := range s.active {
@@ -93,7 +93,7 @@ func (s *rowNewton) direct(p *Problem) {
 
 // search halves the steps of the active rows until each lowers its cost enough,
 // and keeps those active that gained by it.
-func (s *rowNewton) search(p *Problem) (passes float64, err error) {
+func (s *rowNewton) search(p *objective) (passes float64, err error) {
 	d := p.sheet.d
 	s.searching = append(s.searching[:0], s.active...)
 	s.active = s.active[:0]

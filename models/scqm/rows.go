@@ -9,26 +9,25 @@ import (
 )
 
 // SeparableRows reports that each row of Tau has a cost of its own.
-func (p *Problem) SeparableRows(k int) bool { return k == BlockTau }
+func (p *objective) SeparableRows(k int) bool { return k == BlockTau }
 
 // EvaluateRows writes the weighted losses of the rows listed and their
 // gradients with respect to tau_i.
-func (p *Problem) EvaluateRows(costs, grad []float64, x framework.Point, k int, rows []int) error {
+func (p *objective) EvaluateRows(costs, grad []float64, x framework.Point, k int, rows []int) error {
 	return p.evaluateRows(rowResults{costs: costs, grad: grad}, x, k, rows)
 }
 
 // RowHessians writes the d x d Hessians of the losses of the rows listed with
 // respect to tau_i.
-func (p *Problem) RowHessians(hess []float64, x framework.Point, k int, rows []int) error {
+func (p *objective) RowHessians(hess []float64, x framework.Point, k int, rows []int) error {
 	return p.evaluateRows(rowResults{hess: hess}, x, k, rows)
 }
 
-func (p *Problem) evaluateRows(to rowResults, x framework.Point, k int, rows []int) error {
+func (p *objective) evaluateRows(to rowResults, x framework.Point, k int, rows []int) error {
 	if k != BlockTau {
 		return fmt.Errorf("scqm: rows of block %d are not independent: %w", k, framework.ErrInvalid)
 	}
 	p.sheet.load(x[BlockC], x[BlockQ], x[BlockTheta])
-	p.kept = false
 	e := rowEvaluation{sheet: p.sheet, loss: p.loss, data: p.data, tau: x[BlockTau]}
 	n := p.data.N
 	if rows != nil {

@@ -37,7 +37,7 @@ const maxRounded = 256
 // Smooth evaluates the problem with the loss smoothed over eps from now on, 0
 // with the loss itself, and [Problem.Stationarity] with the gradients of the
 // loss smoothed over the last eps > 0.
-func (p *Problem) Smooth(eps float64) {
+func (p *objective) Smooth(eps float64) {
 	s := &p.smoothing
 	if s.plain == nil {
 		s.plain = p.loss
@@ -70,7 +70,7 @@ func (s *smoothing) inUse() framework.Loss {
 // of their entries, or of their norms where the loss is radial. It is 0 for
 // losses without kinks, and for radial losses where D - d is large, so that
 // fits keep clear of the kink at r = 0.
-func (p *Problem) SmoothingScale(x framework.Point) (float64, error) {
+func (p *objective) SmoothingScale(x framework.Point) (float64, error) {
 	if _, ok := p.loss.(framework.Smoother); !ok {
 		return 0, nil
 	}
@@ -102,9 +102,12 @@ func (p *Problem) SmoothingScale(x framework.Point) (float64, error) {
 	return max(sizes[len(sizes)/2], math.SmallestNonzeroFloat64), nil
 }
 
+// keeps reports whether residuals are those at x.
+func (p *objective) keeps(x framework.Point) bool { return p.kept && p.at.Equal(x) }
+
 // keepResiduals makes residuals those at x.
-func (p *Problem) keepResiduals(x framework.Point) error {
-	if p.kept && p.at.Equal(x) {
+func (p *objective) keepResiduals(x framework.Point) error {
+	if p.keeps(x) {
 		return nil
 	}
 	if p.residuals == nil {

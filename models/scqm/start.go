@@ -9,93 +9,6 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// bend moves a principal component start to the best Theta, in the sense of
-// least squares, for its c, V and tau,
-//
-//	Theta = argmin sum_i w_i |V'(x_i - c) - Theta' (phi_i - mean phi)|^2,
-//
-// and c by -V Theta' mean phi. With Theta = 0 the cost does not depend on V,
-// and methods for all blocks at once lose their first steps finding a scale.
-func (p *Problem) bend(x framework.Point) {
-	f := p.sheet
-	if f.s == 0 {
-		return
-	}
-	f.load(x[BlockC], x[BlockQ], x[BlockTheta])
-	// In units of the longest tau, products of features do not overflow.
-	unit := floats.Norm(x[BlockTau], math.Inf(1))
-	if unit == 0 {
-		return
-	}
-	if p.bender == nil {
-		p.bender = newBender(f)
-	}
-	k := p.bender
-	k.sum(p.data, x[BlockTau], unit)
-	factorize(k.gram, f.q)
-	for j := range f.s {
-		column := k.rhs[j*f.q : (j+1)*f.q]
-		choleskySolve(column, k.gram, f.q)
-		floats.AddScaled(x[BlockC], -floats.Dot(column, k.mean), f.axis(f.d+j))
-		for a, v := range column {
-			x[BlockTheta][a*f.s+j] = v / unit / unit
-		}
-	}
-}
-
-// bender holds the normal equations of Theta.
-type bender struct {
-	f         *sheet
-	mean, phi []float64 // q
-	tau       []float64 // d
-	diff      []float64 // D
-	gram      []float64 // q x q: sum of w (phi - mean)(phi - mean)'
-	rhs       []float64 // s x q: sum of w V'(x - c) (phi - mean)'
-}
-
-func newBender(f *sheet) *bender {
-	vec := func(n int) []float64 { return make([]float64, n) }
-	return &bender{
-		f: f, mean: vec(f.q), phi: vec(f.q), tau: vec(f.d), diff: vec(f.D),
-		gram: vec(f.q * f.q), rhs: vec(f.s * f.q),
-	}
-}
-
-// features writes those of row i, in the unit given, into phi.
-func (k *bender) features(tau []float64, i int, unit float64) {
-	for j := range k.tau {
-		k.tau[j] = tau[i*k.f.d+j] / unit
-	}
-	vech(k.phi, k.tau)
-}
-
-func (k *bender) sum(x Data, tau []float64, unit float64) {
-	f := k.f
-	clear(k.mean)
-	clear(k.gram)
-	clear(k.rhs)
-	var total float64
-	for i := range x.N {
-		w := x.weight(i)
-		k.features(tau, i, unit)
-		floats.AddScaled(k.mean, w, k.phi)
-		total += w
-	}
-	floats.Scale(1/total, k.mean)
-	for i := range x.N {
-		w := x.weight(i)
-		k.features(tau, i, unit)
-		floats.Sub(k.phi, k.mean)
-		floats.SubTo(k.diff, x.Row(i), f.c)
-		for a, v := range k.phi {
-			floats.AddScaled(k.gram[a*f.q:(a+1)*f.q], w*v, k.phi)
-		}
-		for j := range f.s {
-			floats.AddScaled(k.rhs[j*f.q:(j+1)*f.q], w*floats.Dot(f.axis(f.d+j), k.diff), k.phi)
-		}
-	}
-}
-
 // rotatedComponents is the number of leading principal components that
 // starts beyond the first are drawn from, or m where that is larger.
 const rotatedComponents = 6
@@ -167,7 +80,7 @@ func (s *starts) point(k int) (framework.Point, error) {
 			}
 		}
 	} else if !p.published {
-		p.bend(x)
+		p.solveTheta(x)
 	}
 	return x, nil
 }

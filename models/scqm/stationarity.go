@@ -38,7 +38,7 @@ type KKT struct {
 // Where the problem was smoothed, g_i are the gradients of the loss smoothed
 // over the last length and no number is less than their distance from
 // subgradients of the loss itself, see certificateSlack.
-func (p *Problem) Stationarity(dst []float64, x framework.Point) error {
+func (p *objective) Stationarity(dst []float64, x framework.Point) error {
 	norms, terms, err := p.firstOrder(x)
 	if err != nil {
 		return err
@@ -57,7 +57,7 @@ func (p *Problem) Stationarity(dst []float64, x framework.Point) error {
 }
 
 // KKT computes the norms of the first-order system at x.
-func (p *Problem) KKT(x framework.Point) (KKT, error) {
+func (p *objective) KKT(x framework.Point) (KKT, error) {
 	norms, _, err := p.firstOrder(x)
 	n := float64(p.data.N)
 	return KKT{C: norms[BlockC] / n, Q: norms[BlockQ] / n, Theta: norms[BlockTheta] / n, Tau: norms[BlockTau] / n}, err
@@ -65,7 +65,7 @@ func (p *Problem) KKT(x framework.Point) (KKT, error) {
 
 // firstOrder returns the gradient norms of the blocks and the sums of the norms
 // of their terms, all 0 at an interpolation.
-func (p *Problem) firstOrder(x framework.Point) (norms, terms [numBlocks]float64, err error) {
+func (p *objective) firstOrder(x framework.Point) (norms, terms [numBlocks]float64, err error) {
 	if rounded := p.smoothing.inUse(); rounded != nil {
 		defer func(l framework.Loss) { p.loss = l }(p.loss)
 		p.loss = rounded
@@ -90,7 +90,7 @@ func (p *Problem) firstOrder(x framework.Point) (norms, terms [numBlocks]float64
 	return norms, terms, nil
 }
 
-func (p *Problem) penaltySlope(theta []float64) float64 {
+func (p *objective) penaltySlope(theta []float64) float64 {
 	g := make(framework.Point, numBlocks)
 	g[BlockTheta] = make([]float64, len(theta))
 	p.penalty(g, theta)
@@ -99,7 +99,7 @@ func (p *Problem) penaltySlope(theta []float64) float64 {
 
 // gradientTerms sums, at the point evaluated last, the norms of the terms of
 // every gradient, and says whether all residuals are rounding errors.
-func (p *Problem) gradientTerms() (terms [numBlocks]float64, exact bool, err error) {
+func (p *objective) gradientTerms() (terms [numBlocks]float64, exact bool, err error) {
 	type part struct {
 		terms           [numBlocks]float64
 		resid, rounding float64
@@ -129,7 +129,7 @@ func (p *Problem) gradientTerms() (terms [numBlocks]float64, exact bool, err err
 }
 
 // addTerms adds the terms of row i.
-func (p *Problem) addTerms(w *worker, terms *[numBlocks]float64, resid, rounding *float64, i int) error {
+func (p *objective) addTerms(w *worker, terms *[numBlocks]float64, resid, rounding *float64, i int) error {
 	f := p.sheet
 	tau := p.blocks[BlockTau].Row(p.at[BlockTau], i)
 	z, phi, r, g := w.row(w.z, f.m, 0), w.row(w.phi, f.q, 0), w.r[:f.D], w.g[:f.D]

@@ -25,15 +25,40 @@ const (
 	shortestResidual = 1e-8
 )
 
-// alternation holds the buffers of Sweep.
-type alternation struct {
-	p       *Problem
+// sweeper minimises an objective exactly over some of its blocks at a time:
+// over c, Q and Theta by [sweeper.Sweep], over Tau or over c and Theta by
+// [sweeper.MinimizeGroup].
+type sweeper struct {
+	o *objective
+	f *sheet // made with the first of those below
+
+	mm        *mm        // made by the first Sweep
+	affine    *affine    // made by the first MinimizeGroup
+	rowNewton *rowNewton // likewise
+}
+
+func newSweeper(o *objective) *sweeper { return &sweeper{o: o} }
+
+// load loads the sheet of a point.
+func (p *sweeper) load(x framework.Point) *sheet {
+	if p.f == nil {
+		p.f = p.o.newSheet()
+	}
+	p.f.load(x[BlockC], x[BlockQ], x[BlockTheta])
+	return p.f
+}
+
+// mm holds the buffers of Sweep, a majorise-minimise step.
+type mm struct {
+	o       *objective
+	f       *sheet
+	version uint64          // of the data that unit belongs to
 	x, next framework.Point // of the sweep under way
 	work    func(id, shard int)
 	errs    []error
 	shards  []*moments
 	total   *moments
-	core    *core
+	outer   *outerMM
 	rows    []*rowSweep // per worker
 	plane   planeFoot   // where d = 2
 	unit    float64     // h: root mean squared distance from the mean
@@ -41,8 +66,8 @@ type alternation struct {
 
 // OuterBlocks returns c, Q and Theta where the loss is a function of |r|^2 with
 // known quadratic majorizers, and nothing for other losses.
-func (p *Problem) OuterBlocks() []int {
-	if !canSweep(p.loss) {
+func (p *sweeper) OuterBlocks() []int {
+	if !canSweep(p.o.loss) {
 		return nil
 	}
 	return []int{BlockC, BlockQ, BlockTheta}
@@ -68,18 +93,17 @@ func canSweep(l framework.Loss) bool {
 // lower; see [core]. Its weights are those of residuals no shorter than 1e-8
 // times the length scale of the data: where rows are interpolated under a loss
 // with a kink, the cost can rise by as much.
-func (p *Problem) Sweep(next, x framework.Point) (float64, error) {
-	if p.alternation == nil {
-		p.alternation = newAlternation(p)
+func (p *sweeper) Sweep(next, x framework.Point) (float64, error) {
+	f, o := p.load(x), p.o
+	if p.mm == nil || p.mm.version != o.version {
+		p.mm = newMM(o, f)
 	}
-	a := p.alternation
-	p.sheet.load(x[BlockC], x[BlockQ], x[BlockTheta])
-	p.kept = false
-	if p.sheet.d == 2 {
-		a.plane.load(p.sheet)
+	a := p.mm
+	if f.d == 2 {
+		a.plane.load(f)
 	}
 	a.x, a.next = x, next
-	par.Do(p.threads, len(a.shards), a.work)
+	par.Do(o.threads, len(a.shards), a.work)
 	a.total.reset()
 	for i, s := range a.shards {
 		if a.errs[i] != nil {
@@ -87,19 +111,20 @@ func (p *Problem) Sweep(next, x framework.Point) (float64, error) {
 		}
 		a.total.add(s)
 	}
-	cost := a.total.cost + p.penalty(nil, x[BlockTheta])
-	return cost, a.core.solve(next, a.total, p.Lambda)
+	cost := a.total.cost + o.penalty(nil, x[BlockTheta])
+	return cost, a.outer.solve(next, a.total, o.Lambda)
 }
 
-func newAlternation(p *Problem) *alternation {
-	a := &alternation{
-		p: p, shards: make([]*moments, len(p.sums)), errs: make([]error, len(p.sums)),
-		total: newMoments(p.sheet), rows: make([]*rowSweep, p.threads), unit: lengthScale(p.data),
+func newMM(o *objective, f *sheet) *mm {
+	shards := par.Shards(o.data.N)
+	a := &mm{
+		o: o, f: f, version: o.version, shards: make([]*moments, shards), errs: make([]error, shards),
+		total: newMoments(f), rows: make([]*rowSweep, o.threads), unit: lengthScale(o.data),
 	}
 	for i := range a.shards {
-		a.shards[i] = newMoments(p.sheet)
+		a.shards[i] = newMoments(f)
 	}
-	a.core = newCore(p.sheet, a.unit)
+	a.outer = newOuterMM(f, a.unit)
 	a.work = a.shard
 	return a
 }
@@ -125,11 +150,11 @@ func lengthScale(x Data) float64 {
 }
 
 // shard sweeps over the rows of one shard.
-func (a *alternation) shard(id, shard int) {
-	p := a.p
+func (a *mm) shard(id, shard int) {
+	p := a.o
 	w := p.worker(id)
 	if a.rows[id] == nil {
-		a.rows[id] = newRowSweep(p, min(w.batch, sweepRows), &a.plane, a.unit)
+		a.rows[id] = newRowSweep(p, a.f, min(w.batch, sweepRows), &a.plane, a.unit)
 	}
 	rows := a.rows[id]
 	rows.loss = p.loss.(framework.Radial) // see Smooth
@@ -146,7 +171,8 @@ func (a *alternation) shard(id, shard int) {
 
 // rowSweep is what one goroutine needs to sweep over rows.
 type rowSweep struct {
-	p          *Problem
+	o          *objective
+	f          *sheet
 	loss       framework.Radial
 	foot       *foot
 	plane      *planeFoot
@@ -157,11 +183,10 @@ type rowSweep struct {
 	unit       float64
 }
 
-func newRowSweep(p *Problem, n int, plane *planeFoot, unit float64) *rowSweep {
-	f := p.sheet
+func newRowSweep(o *objective, f *sheet, n int, plane *planeFoot, unit float64) *rowSweep {
 	k := 1 + f.d + forms(f)
 	return &rowSweep{
-		p: p, foot: newFoot(f), plane: plane, unit: unit,
+		o: o, f: f, foot: newFoot(f), plane: plane, unit: unit,
 		rho: make([]float64, n), slope: make([]float64, n), u: make([]float64, n),
 		y: make([]float64, n*k), wy: make([]float64, n*k), direct: make([]float64, f.D),
 	}
@@ -170,11 +195,11 @@ func newRowSweep(p *Problem, n int, plane *planeFoot, unit float64) *rowSweep {
 // batch moves rows from to to: it improves their tau, and adds their losses and
 // moments to m.
 func (s *rowSweep) batch(w *worker, m *moments, next, tau []float64, from, to int) {
-	f, n := s.p.sheet, to-from
+	f, n := s.f, to-from
 	u, slope := s.u[:n], s.slope[:n]
 	copy(next[from*f.d:to*f.d], tau[from*f.d:to*f.d])
 	for i := range n {
-		floats.SubTo(w.row(w.r, f.D, i), s.p.data.Row(from+i), f.c)
+		floats.SubTo(w.row(w.r, f.D, i), s.o.data.Row(from+i), f.c)
 	}
 	f.pullRows(w.pulled, w.r, n)
 	for i := range n {
@@ -185,7 +210,7 @@ func (s *rowSweep) batch(w *worker, m *moments, next, tau []float64, from, to in
 	s.loss.Rho(s.rho[:n], nil, nil, u)
 	least := shortestResidual * s.unit
 	for i, v := range u {
-		m.cost += s.p.data.weight(from+i) * s.rho[i]
+		m.cost += s.o.data.weight(from+i) * s.rho[i]
 		u[i] = max(v, least*least)
 	}
 	s.loss.Rho(nil, slope, nil, u)
@@ -195,7 +220,7 @@ func (s *rowSweep) batch(w *worker, m *moments, next, tau []float64, from, to in
 
 // regressors fills y and wy for n rows.
 func (s *rowSweep) regressors(w *worker, next []float64, from, n int) {
-	f, q := s.p.sheet, forms(s.p.sheet)
+	f, q := s.f, forms(s.f)
 	k, perUnit := 1+f.d+q, 1/s.unit
 	perUnit2 := 1 / s.unit / s.unit
 	for i := range n {
@@ -207,7 +232,7 @@ func (s *rowSweep) regressors(w *worker, next []float64, from, n int) {
 		for a, t := range w.phi[i*f.q : i*f.q+q] {
 			y[1+f.d+a] = t * perUnit2
 		}
-		weight := s.p.data.weight(from+i) * s.slope[i]
+		weight := s.o.data.weight(from+i) * s.slope[i]
 		for j, v := range y {
 			wy[j] = weight * v
 		}
@@ -218,7 +243,7 @@ func (s *rowSweep) regressors(w *worker, next []float64, from, n int) {
 // It leaves phi(tau) in phi, and returns the squared residual |x - c|^2 -
 // |Q'(x - c)|^2 + |Q'(x - c) - z|^2.
 func (s *rowSweep) project(diff, phi, tau []float64) float64 {
-	f, p := s.p.sheet, s.foot
+	f, p := s.f, s.foot
 	var inside float64
 	if f.s == 0 { // a flat sheet
 		copy(tau, p.ab)

@@ -10,15 +10,15 @@ const (
 	// coreTolerance is the distance of two Q at which they end.
 	coreSteps     = 20
 	coreTolerance = 1e-6
-	// proximity is how much, relative to the curvature of the objective, the
-	// core holds Q and Theta back where the rows do not determine them.
-	proximity = 1e-12
+	// proximalWeight is how much, relative to the curvature of the objective, the
+	// outer step holds Q and Theta back where the rows do not determine them.
+	proximalWeight = 1e-12
 	// newDirection is the part of a vector outside of a subspace, relative to
 	// its length, from which on it is not a rounding error.
 	newDirection = 1e-13
 )
 
-// core minimises over c, Q and Theta the weighted sum of squares
+// outerMM minimises over c, Q and Theta the weighted sum of squares
 //
 //	sum_i w_i |x_i - c - Q z_i|^2 + Lambda sum_k |A_k|_F^2,  z = [tau; Theta' phi],
 //
@@ -36,29 +36,29 @@ const (
 //
 // Source for the Procrustes problem: P. H. Schoenemann, A generalized solution
 // of the orthogonal Procrustes problem, Psychometrika 31 (1966) 1-10.
-type core struct {
+type outerMM struct {
 	f    *sheet // the geometry at which the moments were taken
 	q    int    // see forms
 	unit float64
 
-	basis []float64 // up to (m+d+q) x D: orthonormal rows, Q's first
-	size  int       // rows of basis
-	g     []float64 // (d+q) x size: G_tau and G_phi in the basis
-	k     []float64 // q x q: Cholesky factor of K, in the unit of phi / h^2
-	hold  float64   // the multiple of I in K that holds Theta back
-	old   []float64 // q x s: the first Theta, in the unit of 1/h
-	theta []float64 // q x s
-	turn  []float64 // m x size: Q in the basis, by columns
-	pull  []float64 // m x size: [G_tau, G_phi Theta], by columns
-	col   []float64 // q
-	polar *polar
+	basis    []float64 // up to (m+d+q) x D: orthonormal rows, Q's first
+	size     int       // rows of basis
+	g        []float64 // (d+q) x size: G_tau and G_phi in the basis
+	k        []float64 // q x q: Cholesky factor of K, in the unit of phi / h^2
+	proximal float64   // the multiple of I in K that holds Theta back
+	old      []float64 // q x s: the first Theta, in the unit of 1/h
+	theta    []float64 // q x s
+	turn     []float64 // m x size: Q in the basis, by columns
+	pull     []float64 // m x size: [G_tau, G_phi Theta], by columns
+	col      []float64 // q
+	polar    *polar
 }
 
-func newCore(f *sheet, unit float64) *core {
+func newOuterMM(f *sheet, unit float64) *outerMM {
 	q := forms(f)
 	most := min(f.m+f.d+q, f.D)
 	vec := func(n int) []float64 { return make([]float64, n) }
-	return &core{
+	return &outerMM{
 		f: f, q: q, unit: unit, basis: vec(most * f.D), g: vec((f.d + q) * most),
 		k: vec(q * q), old: vec(q * f.s), theta: vec(q * f.s),
 		turn: vec(f.m * most), pull: vec(f.m * most), col: vec(q), polar: newPolar(f.m, most),
@@ -66,7 +66,7 @@ func newCore(f *sheet, unit float64) *core {
 }
 
 // solve writes c, Q and Theta into next. The moments are used up.
-func (o *core) solve(next framework.Point, m *moments, lambda float64) error {
+func (o *outerMM) solve(next framework.Point, m *moments, lambda float64) error {
 	f := o.f
 	if !(m.weight > 0) { // no row has a say
 		copy(next[BlockC], f.c)
@@ -83,7 +83,7 @@ func (o *core) solve(next framework.Point, m *moments, lambda float64) error {
 }
 
 // factorize prepares K and the scaled Theta.
-func (o *core) factorize(m *moments, lambda float64) {
+func (o *outerMM) factorize(m *moments, lambda float64) {
 	h2 := o.unit * o.unit
 	copy(o.k, m.phi)
 	var trace float64
@@ -92,12 +92,12 @@ func (o *core) factorize(m *moments, lambda float64) {
 		o.k[a*o.q+a] += lambda / h2 / h2 * vechWeight(o.f.d, a)
 		trace += o.k[a*o.q+a]
 	}
-	o.hold = proximity * trace / float64(max(o.q, 1))
+	o.proximal = proximalWeight * trace / float64(max(o.q, 1))
 	if !(trace > 0) {
-		o.hold = 1
+		o.proximal = 1
 	}
 	for a := range o.q {
-		o.k[a*o.q+a] += o.hold
+		o.k[a*o.q+a] += o.proximal
 	}
 	if o.q > 0 {
 		choleskyKeeping(o.k, o.q, 0)
@@ -106,7 +106,7 @@ func (o *core) factorize(m *moments, lambda float64) {
 }
 
 // span builds the basis and expresses G_tau and G_phi in it.
-func (o *core) span(m *moments) {
+func (o *outerMM) span(m *moments) {
 	D := o.f.D
 	o.size = o.f.m
 	copy(o.basis, o.f.qt)
@@ -139,7 +139,7 @@ func (o *core) span(m *moments) {
 }
 
 // removeBasis takes the part of v within the basis away.
-func (o *core) removeBasis(v []float64) {
+func (o *outerMM) removeBasis(v []float64) {
 	for i := range o.size {
 		b := o.basis[i*o.f.D : (i+1)*o.f.D]
 		floats.AddScaled(v, -floats.Dot(b, v), b)
@@ -147,7 +147,7 @@ func (o *core) removeBasis(v []float64) {
 }
 
 // alternate leaves the last Q in turn and the Theta for it in theta.
-func (o *core) alternate() {
+func (o *outerMM) alternate() {
 	f, n := o.f, o.size
 	clear(o.turn)
 	for j := range f.m {
@@ -160,26 +160,26 @@ func (o *core) alternate() {
 	pull := o.pull[:f.m*n]
 	copy(pull, o.g[:f.d*n])
 	for range steps {
-		o.bend()
+		o.leastSquaresTheta()
 		o.pullCurvature(pull[f.d*n:])
-		floats.AddScaled(pull, proximity*floats.Norm(pull, 2), o.turn[:f.m*n])
+		floats.AddScaled(pull, proximalWeight*floats.Norm(pull, 2), o.turn[:f.m*n])
 		moved, ok := o.polar.of(o.turn[:f.m*n], pull, n)
 		copy(pull, o.g[:f.d*n])
 		if !ok || moved <= coreTolerance {
 			break
 		}
 	}
-	o.bend()
+	o.leastSquaresTheta()
 }
 
-// bend computes Theta = (K + hold I)^-1 (G_phi' V + hold Theta_0), row-major.
-func (o *core) bend() {
+// leastSquaresTheta computes Theta = (K + proximal I)^-1 (G_phi' V + proximal Theta_0), row-major.
+func (o *outerMM) leastSquaresTheta() {
 	s, n := o.f.s, o.size
 	for k := range s {
 		v := o.turn[(o.f.d+k)*n : (o.f.d+k+1)*n]
 		for a := range o.col {
 			g := o.g[(o.f.d+a)*n : (o.f.d+a+1)*n]
-			o.col[a] = floats.Dot(g, v) + o.hold*o.old[a*s+k]
+			o.col[a] = floats.Dot(g, v) + o.proximal*o.old[a*s+k]
 		}
 		choleskySolve(o.col, o.k, o.q)
 		for a, t := range o.col {
@@ -189,7 +189,7 @@ func (o *core) bend() {
 }
 
 // pullCurvature computes the columns of G_phi Theta, in the unit of G_tau.
-func (o *core) pullCurvature(dst []float64) {
+func (o *outerMM) pullCurvature(dst []float64) {
 	s, n := o.f.s, o.size
 	clear(dst)
 	for k := range s {
@@ -200,7 +200,7 @@ func (o *core) pullCurvature(dst []float64) {
 }
 
 // write turns the solution back into the units and coordinates of the problem.
-func (o *core) write(next framework.Point, m *moments) {
+func (o *outerMM) write(next framework.Point, m *moments) {
 	f, n := o.f, o.size
 	q := next[BlockQ]
 	clear(q)
