@@ -7,6 +7,7 @@ import (
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/losses"
 	"github.com/scqm/scqm/models/denoise"
+	datarows "github.com/scqm/scqm/models/rows"
 	"github.com/scqm/scqm/models/scqm"
 )
 
@@ -60,7 +61,7 @@ func StartDenoiser(number int64, settings string, x uint64, rows, columns int64,
 }
 
 func (s denoiserSettings) fit(j *job, data scqm.Data, precision uint64) (*denoiser, error) {
-	data = denoise.Merge(data) // which is how many rows choose counts
+	data = datarows.Distinct(data) // which is how many rows choose counts
 	method, note, err := s.choose(j, data, precision)
 	if err != nil {
 		return nil, err

@@ -192,7 +192,7 @@ func projectionReport(j *job, m *scqm.Model, x []float64, threads int) ([]float6
 		if p.Certifies {
 			certified = truth(r.Certified)
 		}
-		out = append(append(out, p.X[i*m.D:(i+1)*m.D]...), r.Residual, r.Bend, certified, float64(r.Parts), r.Second)
+		out = append(append(out, p.X[i*m.D:(i+1)*m.D]...), r.Residual, r.MinEigenvalue, certified, float64(r.Parts), r.Second)
 	}
 	return out, nil
 }

@@ -69,7 +69,7 @@ func projectionColumns(p *scqm.Projection) *dataset.Matrix {
 	m.Names = append(m.Names, "parts", "second")
 	m.Cols = len(m.Names)
 	for _, r := range p.Rows {
-		m.Data = append(m.Data, r.Residual, r.Bend)
+		m.Data = append(m.Data, r.Residual, r.MinEigenvalue)
 		if p.Certifies {
 			m.Data = append(m.Data, zeroOrOne(r.Certified))
 		}

@@ -6,7 +6,7 @@ import (
 	"math"
 
 	"github.com/scqm/scqm/losses"
-	"github.com/scqm/scqm/models/scqm"
+	"github.com/scqm/scqm/models/rows"
 )
 
 // chooser is a method that takes some of its settings from the rows.
@@ -155,7 +155,7 @@ func denoiseSome(ctx context.Context, m Method, c *Cloud, list []int, o Options)
 	if err != nil {
 		return nil, err
 	}
-	rows := scqm.Data{D: c.D, N: len(list)}
+	rows := rows.Data{D: c.D, N: len(list)}
 	for _, i := range list {
 		rows.X = append(rows.X, c.Row(i)...)
 	}

@@ -4,14 +4,14 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/scqm/scqm/models/scqm"
+	"github.com/scqm/scqm/models/rows"
 )
 
 // Cloud is the rows that a method is fitted to, with an index of them. Equal rows
 // are one row with the sum of their weights. Rows of weight 0 are nobody's
 // neighbours.
 type Cloud struct {
-	scqm.Data
+	rows.Data
 	index index
 	used  []int // rows of positive weight
 }
@@ -25,11 +25,11 @@ const (
 
 // newCloud checks x, merges equal rows and indexes it. It shares the memory of x
 // where no rows are equal.
-func newCloud(x scqm.Data) (*Cloud, error) {
+func newCloud(x rows.Data) (*Cloud, error) {
 	if err := checkRows(x); err != nil {
 		return nil, err
 	}
-	c := &Cloud{Data: Merge(x)}
+	c := &Cloud{Data: rows.Distinct(x)}
 	for i := range c.N {
 		if c.weight(i) > 0 {
 			c.used = append(c.used, i)
@@ -43,7 +43,7 @@ func newCloud(x scqm.Data) (*Cloud, error) {
 }
 
 // checkRows refuses what cannot be searched.
-func checkRows(x scqm.Data) error {
+func checkRows(x rows.Data) error {
 	if x.N < 1 || x.D < 1 || x.N > math.MaxInt/x.D || len(x.X) != x.N*x.D {
 		return fmt.Errorf("denoise: %d numbers do not make %d rows of %d; at least one row and one column are needed: %w", len(x.X), x.N, x.D, ErrInput)
 	}

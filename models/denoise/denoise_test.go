@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/scqm/scqm/losses"
-	"github.com/scqm/scqm/models/scqm"
+	"github.com/scqm/scqm/models/rows"
 )
 
 // everyMethod returns all methods with defaults, and robust ones.
@@ -42,7 +42,7 @@ func TestRowsAreIndependent(t *testing.T) {
 			require.NoError(t, err, name+kind)
 			require.Equal(t, all, again, name+kind)
 			for i := 0; i < s.x.N; i += 33 {
-				alone, err := d.Denoise(ctx, scqm.Data{N: 1, D: 3, X: s.x.Row(i)}, o)
+				alone, err := d.Denoise(ctx, rows.Data{N: 1, D: 3, X: s.x.Row(i)}, o)
 				require.NoError(t, err, name+kind)
 				require.Equal(t, all.X[3*i:3*i+3], alone.X, name+kind)
 				require.Equal(t, all.Rows[i], alone.Rows[0], name+kind)
@@ -72,8 +72,8 @@ func TestAliasSQMF(t *testing.T) {
 }
 
 // parabola returns noise-free rows of a surface that quadratic charts contain.
-func parabola(n, D int) scqm.Data {
-	x := scqm.Data{N: n, D: D, X: make([]float64, n*D)}
+func parabola(n, D int) rows.Data {
+	x := rows.Data{N: n, D: D, X: make([]float64, n*D)}
 	t := normalRows(4, n, 2)
 	for i := range n {
 		a, b := 0.3*t[2*i], 0.3*t[2*i+1]
@@ -99,7 +99,7 @@ func TestExactSurfaces(t *testing.T) {
 	require.Less(t, moved[199], 3e-2, "at the rim")
 	// Turns of regression and projection end slowly.
 	require.InDeltaSlice(t, x.X, run(t, QMF{Latent: 2, Lambda: NoRidge, Rounds: 500}, x, Options{}).X, 1e-3)
-	plane := scqm.Data{N: 100, D: 4, X: normalRows(6, 100, 4)}
+	plane := rows.Data{N: 100, D: 4, X: normalRows(6, 100, 4)}
 	for i := range plane.N {
 		r := plane.Row(i)
 		r[2], r[3] = r[0]-r[1], 2*r[1]+7
@@ -116,24 +116,24 @@ func TestExactSurfaces(t *testing.T) {
 // TestSphereletOfASphere wants exact circles left alone, and points off the
 // circle moved to it.
 func TestSphereletOfASphere(t *testing.T) {
-	x := scqm.Data{N: 40, D: 3, X: make([]float64, 120)}
+	x := rows.Data{N: 40, D: 3, X: make([]float64, 120)}
 	for i := range x.N {
 		sin, cos := math.Sincos(float64(i) * 2 * math.Pi / 40)
 		copy(x.Row(i), []float64{3 + 2*cos, 1 + 2*sin, 5})
 	}
 	d, err := Fit(context.Background(), SPH{Latent: 1, Neighbors: 9}, x, Options{})
 	require.NoError(t, err)
-	r, err := d.Denoise(context.Background(), scqm.Data{N: 1, D: 3, X: []float64{5.3, 1, 5.2}}, Options{})
+	r, err := d.Denoise(context.Background(), rows.Data{N: 1, D: 3, X: []float64{5.3, 1, 5.2}}, Options{})
 	require.NoError(t, err)
 	require.InDeltaSlice(t, []float64{5, 1, 5}, r.X, 1e-9)
 }
 
 // TestLPCAByHand projects on the line through three points.
 func TestLPCAByHand(t *testing.T) {
-	x := scqm.Data{N: 3, D: 2, X: []float64{0, 0, 2, 0, 4, 0}}
+	x := rows.Data{N: 3, D: 2, X: []float64{0, 0, 2, 0, 4, 0}}
 	d, err := Fit(context.Background(), LPCA{Latent: 1, Neighbors: 3}, x, Options{})
 	require.NoError(t, err)
-	r, err := d.Denoise(context.Background(), scqm.Data{N: 2, D: 2, X: []float64{1, 0.5, 90, 1}}, Options{})
+	r, err := d.Denoise(context.Background(), rows.Data{N: 2, D: 2, X: []float64{1, 0.5, 90, 1}}, Options{})
 	require.NoError(t, err)
 	require.InDeltaSlice(t, []float64{1, 0, 90, 1}, r.X, 1e-12, "the second is too far out and stays")
 	require.False(t, r.Rows[0].Unchanged)
@@ -144,11 +144,11 @@ func TestLPCAByHand(t *testing.T) {
 // TestKDEByHand: between two equal clusters the ridge of dimension 1 is the line
 // through them.
 func TestKDEByHand(t *testing.T) {
-	x := scqm.Data{N: 2, D: 2, X: []float64{-1, 0, 1, 0}}
+	x := rows.Data{N: 2, D: 2, X: []float64{-1, 0, 1, 0}}
 	for _, log := range []bool{false, true} {
 		d, err := Fit(context.Background(), KDE{Latent: 1, Width: 1, Log: log}, x, Options{})
 		require.NoError(t, err)
-		r, err := d.Denoise(context.Background(), scqm.Data{N: 1, D: 2, X: []float64{0.2, 0.4}}, Options{})
+		r, err := d.Denoise(context.Background(), rows.Data{N: 1, D: 2, X: []float64{0.2, 0.4}}, Options{})
 		require.NoError(t, err)
 		require.InDelta(t, 0, r.X[1], 1e-5)
 		require.InDelta(t, 0.2, r.X[0], 0.1)
@@ -260,7 +260,7 @@ func TestShare(t *testing.T) {
 	s := sphereSample(8, 2000, 0.03)
 	alone, together := run(t, SCQM{Latent: 2}, s.x, Options{}), run(t, SCQM{Latent: 2}, s.x, Options{Share: 0.4})
 	require.Less(t, s.meanSquare(together.X), 1.15*s.meanSquare(alone.X))
-	require.InEpsilon(t, math.Sqrt(sample{clean: scqm.Data{N: 2000, D: 3, X: alone.X}}.meanSquare(together.X)), together.ShareError, 0.2)
+	require.InEpsilon(t, math.Sqrt(sample{clean: rows.Data{N: 2000, D: 3, X: alone.X}}.meanSquare(together.X)), together.ShareError, 0.2)
 	require.InEpsilon(t, math.Sqrt(sample{clean: s.x}.meanSquare(alone.X)), together.ShareMoved, 0.2)
 	require.Zero(t, alone.ShareError)
 }
@@ -280,7 +280,7 @@ func TestFarRowsAreFlagged(t *testing.T) {
 	for name, m := range everyMethod(t, 2) {
 		d, err := Fit(context.Background(), m, s.x, Options{})
 		require.NoError(t, err)
-		r, err := d.Denoise(context.Background(), scqm.Data{N: 2, D: 3, X: []float64{0, 0, 3, 1.8, 1.8, 0}}, Options{})
+		r, err := d.Denoise(context.Background(), rows.Data{N: 2, D: 3, X: []float64{0, 0, 3, 1.8, 1.8, 0}}, Options{})
 		require.NoError(t, err)
 		require.True(t, r.Rows[0].Extrapolated && r.Rows[1].Extrapolated, name)
 		flagged := 0
@@ -291,7 +291,7 @@ func TestFarRowsAreFlagged(t *testing.T) {
 		}
 		require.LessOrEqual(t, flagged, 3, name)
 		if name == "auto" { // which knows the noise
-			r, err = d.Denoise(context.Background(), scqm.Data{N: 1, D: 3, X: []float64{0, 0, 1.3}}, Options{})
+			r, err = d.Denoise(context.Background(), rows.Data{N: 1, D: 3, X: []float64{0, 0, 1.3}}, Options{})
 			require.NoError(t, err)
 			require.True(t, r.Rows[0].Extrapolated)
 		}
@@ -330,7 +330,7 @@ func TestLocalKernelsAreLocal(t *testing.T) {
 func TestRowsTakeNoMemory(t *testing.T) {
 	needSpeed(t)
 	s := sphereSample(5, 600, 0.03)
-	part := func(n int) scqm.Data { return scqm.Data{N: n, D: 3, X: s.x.X[:3*n]} }
+	part := func(n int) rows.Data { return rows.Data{N: n, D: 3, X: s.x.X[:3*n]} }
 	methods := everyMethod(t, 2)
 	delete(methods, "passes")
 	delete(methods, "kde local") // which is slow, and no other than kde

@@ -9,7 +9,7 @@ import (
 
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/internal/par"
-	"github.com/scqm/scqm/models/scqm"
+	"github.com/scqm/scqm/models/rows"
 )
 
 // Denoiser is a method fitted to rows. It may be used by several goroutines at
@@ -37,7 +37,7 @@ type Result struct {
 // near to. Equal rows count as one with the sum of their weights. It keeps the
 // memory of x, which must not change. It fails with [ErrInput] if x or the settings
 // cannot be used.
-func Fit(ctx context.Context, m Method, x scqm.Data, o Options) (*Denoiser, error) {
+func Fit(ctx context.Context, m Method, x rows.Data, o Options) (*Denoiser, error) {
 	c, err := newCloud(x)
 	if err != nil {
 		return nil, err
@@ -91,7 +91,7 @@ func (d *Denoiser) goroutines(threads int) int {
 // length; their weights do not matter. When ctx is done it returns the error of
 // ctx with a result in which only some rows are Done, and the others are as they
 // came.
-func (d *Denoiser) Denoise(ctx context.Context, x scqm.Data, o Options) (*Result, error) {
+func (d *Denoiser) Denoise(ctx context.Context, x rows.Data, o Options) (*Result, error) {
 	x.Weights = nil
 	if err := checkRows(x); err != nil {
 		return nil, err
@@ -155,7 +155,7 @@ type job struct {
 }
 
 // jobs cuts the rows of x into jobs.
-func (d *Denoiser) jobs(x scqm.Data, o Options) []job {
+func (d *Denoiser) jobs(x rows.Data, o Options) []job {
 	if o.Share > 0 {
 		return d.sharedJobs(x, o.Share)
 	}
@@ -196,7 +196,7 @@ func (d *Denoiser) newGuarded(ctx context.Context, o Options) (*guarded, error) 
 }
 
 // do denoises the rows of a job, or those it comes to before ctx is done.
-func (g *guarded) do(ctx context.Context, j job, x scqm.Data, r *Result) error {
+func (g *guarded) do(ctx context.Context, j job, x rows.Data, r *Result) error {
 	var shared Row
 	var failure error
 	if j.centre != nil {

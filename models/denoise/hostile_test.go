@@ -7,52 +7,52 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/scqm/scqm/models/scqm"
+	"github.com/scqm/scqm/models/rows"
 )
 
 // hostileRows are data that no method was made for.
-func hostileRows() map[string]scqm.Data {
-	rows := func(n, D int, change func(i int, row []float64)) scqm.Data {
-		x := scqm.Data{N: n, D: D, X: normalRows(11, n, D)}
+func hostileRows() map[string]rows.Data {
+	generate := func(n, D int, change func(i int, row []float64)) rows.Data {
+		x := rows.Data{N: n, D: D, X: normalRows(11, n, D)}
 		for i := range n {
 			change(i, x.Row(i))
 		}
 		return x
 	}
-	sphere := func(scale, offset float64) scqm.Data {
+	sphere := func(scale, offset float64) rows.Data {
 		x := sphereSample(1, 120, 0.05).x
 		for i := range x.X {
 			x.X[i] = x.X[i]*scale + offset
 		}
 		return x
 	}
-	return map[string]scqm.Data{
-		"all equal":       rows(60, 3, func(_ int, r []float64) { copy(r, []float64{1, 2, 3}) }),
-		"few values":      rows(90, 3, func(i int, r []float64) { copy(r, []float64{float64(i % 3), float64(i % 2), 0}) }),
-		"duplicates":      rows(120, 3, func(i int, r []float64) { copy(r, []float64{math.Sin(float64(i / 40)), 1, 2}) }),
-		"half duplicates": rows(120, 3, func(i int, r []float64) { copy(r[:i%2*3], make([]float64, 3)) }),
-		"collinear":       rows(80, 3, func(i int, r []float64) { copy(r, []float64{float64(i), 2 * float64(i), -float64(i)}) }),
-		"constant column": rows(100, 4, func(_ int, r []float64) { r[1] = 5 }),
-		"constant all but one": rows(100, 4, func(i int, r []float64) {
+	return map[string]rows.Data{
+		"all equal":       generate(60, 3, func(_ int, r []float64) { copy(r, []float64{1, 2, 3}) }),
+		"few values":      generate(90, 3, func(i int, r []float64) { copy(r, []float64{float64(i % 3), float64(i % 2), 0}) }),
+		"duplicates":      generate(120, 3, func(i int, r []float64) { copy(r, []float64{math.Sin(float64(i / 40)), 1, 2}) }),
+		"half duplicates": generate(120, 3, func(i int, r []float64) { copy(r[:i%2*3], make([]float64, 3)) }),
+		"collinear":       generate(80, 3, func(i int, r []float64) { copy(r, []float64{float64(i), 2 * float64(i), -float64(i)}) }),
+		"constant column": generate(100, 4, func(_ int, r []float64) { r[1] = 5 }),
+		"constant all but one": generate(100, 4, func(i int, r []float64) {
 			copy(r, []float64{3, float64(i), 3, 3})
 		}),
-		"outlier cluster": rows(120, 3, func(i int, r []float64) {
+		"outlier cluster": generate(120, 3, func(i int, r []float64) {
 			if i < 25 {
 				for j := range r {
 					r[j] = 50 + 1e-3*r[j]
 				}
 			}
 		}),
-		"far outlier":    rows(100, 3, func(i int, r []float64) { r[0] += float64(i/99) * 1e9 }),
-		"few rows":       rows(5, 3, func(int, []float64) {}),
-		"one row":        rows(1, 3, func(int, []float64) {}),
-		"two columns":    rows(70, 2, func(int, []float64) {}),
-		"wide":           rows(35, 40, func(int, []float64) {}),
+		"far outlier":    generate(100, 3, func(i int, r []float64) { r[0] += float64(i/99) * 1e9 }),
+		"few rows":       generate(5, 3, func(int, []float64) {}),
+		"one row":        generate(1, 3, func(int, []float64) {}),
+		"two columns":    generate(70, 2, func(int, []float64) {}),
+		"wide":           generate(35, 40, func(int, []float64) {}),
 		"tiny":           sphere(1e-12, 0),
 		"huge":           sphere(1e12, 0),
 		"offset":         sphere(1, 1e6),
 		"beyond squares": sphere(1e200, 0),
-		"grid":           rows(125, 3, func(i int, r []float64) { copy(r, []float64{float64(i % 5), float64(i / 5 % 5), float64(i / 25)}) }),
+		"grid":           generate(125, 3, func(i int, r []float64) { copy(r, []float64{float64(i % 5), float64(i / 5 % 5), float64(i / 25)}) }),
 	}
 }
 
@@ -87,7 +87,7 @@ func TestScale(t *testing.T) {
 	for name, m := range everyMethod(t, 2) {
 		want := run(t, m, x, Options{}).X
 		for _, unit := range []float64{0x1p-40, 0x1p40} {
-			y := scqm.Data{N: x.N, D: x.D, X: make([]float64, len(x.X))}
+			y := rows.Data{N: x.N, D: x.D, X: make([]float64, len(x.X))}
 			for i, v := range x.X {
 				y.X[i] = v * unit
 			}
@@ -120,7 +120,7 @@ func TestThrownRowsStay(t *testing.T) {
 func TestErrors(t *testing.T) {
 	ctx := context.Background()
 	x := sphereSample(2, 50, 0.1).x
-	bad := scqm.Data{N: 2, D: 2, X: []float64{1, 2, math.NaN(), 4}}
+	bad := rows.Data{N: 2, D: 2, X: []float64{1, 2, math.NaN(), 4}}
 	weights := x
 	weights.Weights = make([]float64, 50)
 	for want, try := range map[string]func() error{
@@ -136,7 +136,7 @@ func TestErrors(t *testing.T) {
 		"the rows have 2 columns": func() error {
 			d, err := Fit(ctx, LPCA{Latent: 1}, x, Options{})
 			require.NoError(t, err)
-			_, err = d.Denoise(ctx, scqm.Data{N: 1, D: 2, X: []float64{1, 2}}, Options{})
+			_, err = d.Denoise(ctx, rows.Data{N: 1, D: 2, X: []float64{1, 2}}, Options{})
 			return err
 		},
 		"not both": func() error {

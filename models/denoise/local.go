@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"math"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/losses"
+	"github.com/scqm/scqm/models/rows"
 	"github.com/scqm/scqm/models/scqm"
 	"github.com/scqm/scqm/solvers"
-	"gonum.org/v1/gonum/floats"
 )
 
 // DefaultRidge is the curvature ridge of local fits that 0 stands for. Without
@@ -128,7 +130,7 @@ type localWorker struct {
 	config  scqm.Config
 	fitter  *scqm.Fitter // nil for Learn
 	nearest *scqm.Nearest
-	rows    scqm.Data // of the last fit
+	rows    rows.Data // of the last fit
 	model   *scqm.Model
 	fitted  *scqm.Model
 	bends   int
@@ -160,7 +162,7 @@ func (w *localWorker) Place(h *Hood, about *Row) error {
 		return errLocal
 	}
 	about.Ridge = w.ridge
-	x := scqm.Data{N: h.N(), D: len(h.Centre), X: h.Rows}
+	x := rows.Data{N: h.N(), D: len(h.Centre), X: h.Rows}
 	if !same(h.Weights) {
 		x.Weights = h.Weights
 	}
@@ -182,7 +184,7 @@ func same(weights []float64) bool {
 	return true
 }
 
-func (w *localWorker) fit(x scqm.Data) error {
+func (w *localWorker) fit(x rows.Data) error {
 	if w.fitter != nil {
 		w.fitted = w.model
 		_, err := w.fitter.Fit(w.model, x)
@@ -202,7 +204,7 @@ func (w *localWorker) excuse(err error) error {
 	switch {
 	case w.ctx.Err() != nil:
 		return w.ctx.Err()
-	case errors.Is(err, framework.ErrNonFinite), errors.Is(err, scqm.ErrInput), errors.Is(err, framework.ErrNoProgress):
+	case errors.Is(err, framework.ErrNonFinite), errors.Is(err, rows.ErrInput), errors.Is(err, framework.ErrNoProgress):
 		if fault := w.blameLoss(); fault != nil {
 			return fault
 		}
@@ -213,7 +215,7 @@ func (w *localWorker) excuse(err error) error {
 
 // noise is the root mean square distance of the rows from the model in each
 // direction away from it, corrected for the numbers that were fitted.
-func (w *localWorker) noise(x scqm.Data) float64 {
+func (w *localWorker) noise(x rows.Data) float64 {
 	m := w.fitted
 	if len(m.Tau) != x.N*m.Latent {
 		return 0

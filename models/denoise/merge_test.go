@@ -2,22 +2,12 @@ package denoise
 
 import (
 	"context"
-	"math"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/scqm/scqm/models/scqm"
+	"github.com/scqm/scqm/models/rows"
 )
-
-func TestMerge(t *testing.T) {
-	distinct := scqm.Data{N: 2, D: 2, X: []float64{1, 2, 2, 1}}
-	require.Equal(t, distinct, Merge(distinct))
-	minus := math.Copysign(0, -1)
-	got := Merge(scqm.Data{N: 5, D: 2, X: []float64{1, 0, 3, 4, 1, minus, 1, 0, 5, 6}, Weights: []float64{1, 0, 2, 0.5, 7}})
-	require.Equal(t, scqm.Data{N: 3, D: 2, X: []float64{1, 0, 3, 4, 5, 6}, Weights: []float64{3.5, 0, 7}}, got)
-	require.Equal(t, []float64{2}, Merge(scqm.Data{N: 2, D: 1, X: []float64{3, 3}}).Weights)
-}
 
 // TestWeightsAreRepetitions: a row of weight 2 and the row given twice have the
 // same result, to the last bit.
@@ -38,7 +28,7 @@ func TestWeightsAreRepetitions(t *testing.T) {
 		require.NoError(t, err, name)
 		repeated, err := Fit(context.Background(), m, twice, Options{})
 		require.NoError(t, err, name)
-		some := scqm.Data{N: 12, D: 3, X: x.X[10*3 : 22*3]}
+		some := rows.Data{N: 12, D: 3, X: x.X[10*3 : 22*3]}
 		want, err := weighted.Denoise(context.Background(), some, Options{})
 		require.NoError(t, err, name)
 		got, err := repeated.Denoise(context.Background(), some, Options{})

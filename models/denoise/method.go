@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 
-	"github.com/scqm/scqm/models/scqm"
+	"github.com/scqm/scqm/models/rows"
 )
 
 // ErrInput marks data or settings that cannot be used. It is that of package
 // scqm.
-var ErrInput = scqm.ErrInput
+var ErrInput = rows.ErrInput
 
 // errLocal says that a neighbourhood does not determine a surface. The row is
 // left as it is, and flagged.

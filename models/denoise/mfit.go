@@ -5,8 +5,9 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/scqm/scqm/internal/par"
 	"gonum.org/v1/gonum/floats"
+
+	"github.com/scqm/scqm/internal/par"
 )
 
 // MFIT moves a row to where the mean of its neighbours, seen from it along the

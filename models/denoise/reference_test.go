@@ -12,13 +12,13 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/scqm/scqm/losses"
-	"github.com/scqm/scqm/models/scqm"
+	"github.com/scqm/scqm/models/rows"
 )
 
 // sample is noisy rows with the rows they come from and the projection on the
 // true surface.
 type sample struct {
-	x, clean scqm.Data
+	x, clean rows.Data
 	oracle   func(dst, x []float64)
 	best     []float64 // what the oracle says, where it is no function
 	ignored  []int     // rows that do not count
@@ -28,7 +28,7 @@ type sample struct {
 func sphereSample(seed uint64, n int, sigma float64) sample {
 	rng := rand.New(rand.NewPCG(seed, 77))
 	s := sample{
-		x: scqm.Data{N: n, D: 3, X: make([]float64, 3*n)}, clean: scqm.Data{N: n, D: 3, X: make([]float64, 3*n)},
+		x: rows.Data{N: n, D: 3, X: make([]float64, 3*n)}, clean: rows.Data{N: n, D: 3, X: make([]float64, 3*n)},
 		oracle: func(dst, x []float64) {
 			norm := math.Sqrt(dot(x, x))
 			for j, v := range x {
@@ -70,7 +70,7 @@ func (s sample) oracleError() float64 {
 	return s.meanSquare(y)
 }
 
-func run(t testing.TB, m Method, x scqm.Data, o Options) *Result {
+func run(t testing.TB, m Method, x rows.Data, o Options) *Result {
 	t.Helper()
 	d, err := Fit(context.Background(), m, x, o)
 	require.NoError(t, err)
@@ -269,7 +269,7 @@ func helixPoint(x []float64, rng *rand.Rand, t []float64) {
 // oracle goes from the true parameters to the nearest point by Gauss-Newton.
 func surfaceSample(seed uint64, n, D int, sigma float64, d int, point func(x []float64, rng *rand.Rand, t []float64)) sample {
 	rng := rand.New(rand.NewPCG(seed, 79))
-	s := sample{x: scqm.Data{N: n, D: D, X: make([]float64, n*D)}, clean: scqm.Data{N: n, D: D, X: make([]float64, n*D)}}
+	s := sample{x: rows.Data{N: n, D: D, X: make([]float64, n*D)}, clean: rows.Data{N: n, D: D, X: make([]float64, n*D)}}
 	s.best = make([]float64, n*D)
 	t := make([]float64, d)
 	for i := range n {

@@ -4,14 +4,14 @@ import (
 	"context"
 	"math"
 
-	"github.com/scqm/scqm/models/scqm"
+	"github.com/scqm/scqm/models/rows"
 )
 
 // sharedJobs lets one chart serve several rows: each row goes to the fitted row
 // that is nearest to it, and in the order of the fitted rows, each that has no
 // chart yet gives one to all within the fraction share of the distance of its
 // furthest neighbour. Which chart a row goes to depends on the fitted rows alone.
-func (d *Denoiser) sharedJobs(x scqm.Data, share float64) []job {
+func (d *Denoiser) sharedJobs(x rows.Data, share float64) []job {
 	chart := d.sharedCharts(share)
 	var s search
 	rows := map[int]int{} // chart to job
@@ -58,9 +58,9 @@ func (d *Denoiser) sharedCharts(share float64) []int {
 const comparedRows = 256
 
 // compareShared measures what sharing has cost.
-func (d *Denoiser) compareShared(ctx context.Context, x scqm.Data, r *Result, o Options) error {
+func (d *Denoiser) compareShared(ctx context.Context, x rows.Data, r *Result, o Options) error {
 	n := min(x.N, comparedRows)
-	some := scqm.Data{N: n, D: x.D}
+	some := rows.Data{N: n, D: x.D}
 	for k := range n {
 		some.X = append(some.X, x.Row(k*x.N/n)...)
 	}

@@ -7,13 +7,13 @@ import (
 
 	"github.com/scqm/scqm/losses"
 	"github.com/scqm/scqm/models/mean"
-	"github.com/scqm/scqm/models/scqm"
+	"github.com/scqm/scqm/models/rows"
 )
 
 // Four rows around (1, 1) and one far away: the geometric median hardly notices,
 // and leaving the far row out moves it no more than another.
 func Example() {
-	x := scqm.Data{N: 5, D: 2, X: []float64{0, 0, 2, 0, 0, 2, 2, 2, 1, 101}}
+	x := rows.Data{N: 5, D: 2, X: []float64{0, 0, 2, 0, 0, 2, 2, 2, 1, 101}}
 	ctx := context.Background()
 	average, err := mean.Of(ctx, x, mean.Config{Loss: losses.SquaredL2()})
 	if err != nil {

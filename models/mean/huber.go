@@ -7,11 +7,11 @@ import (
 
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/losses"
-	"github.com/scqm/scqm/models/scqm"
+	"github.com/scqm/scqm/models/rows"
 )
 
 // Distances returns those of rows from the mean.
-func (m *Mean) Distances(x scqm.Data) []float64 {
+func (m *Mean) Distances(x rows.Data) []float64 {
 	d := make([]float64, x.N)
 	for i := range d {
 		d[i] = floats.Distance(m.C, x.Row(i), 2)
@@ -21,7 +21,7 @@ func (m *Mean) Distances(x scqm.Data) []float64 {
 
 // Huber returns the Huber loss for rows: its delta is chosen by
 // losses.DefaultHuberDelta from their distances from the geometric median.
-func Huber(ctx context.Context, x scqm.Data, threads int) (framework.Loss, error) {
+func Huber(ctx context.Context, x rows.Data, threads int) (framework.Loss, error) {
 	m, err := Of(ctx, x, Config{Loss: losses.L2(), Threads: threads})
 	if err != nil {
 		return nil, err

@@ -7,7 +7,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/scqm/scqm/framework"
-	"github.com/scqm/scqm/models/scqm"
+	"github.com/scqm/scqm/models/rows"
 	"github.com/scqm/scqm/solvers"
 )
 
@@ -45,7 +45,7 @@ type Mean struct {
 // error of a run that failed, and no error where the run was cancelled or out of
 // budget: see Run.Status. Where the loss is not convex the mean is a minimum, if
 // not the lowest.
-func Of(ctx context.Context, x scqm.Data, c Config) (*Mean, error) {
+func Of(ctx context.Context, x rows.Data, c Config) (*Mean, error) {
 	p, err := NewProblem(ctx, x, c.Loss, c.Threads)
 	if err != nil {
 		return nil, err
@@ -98,7 +98,7 @@ func (p *Problem) finish(ctx context.Context, m *Mean, c Config) (*Mean, error) 
 }
 
 // medians returns a weighted median of every column.
-func medians(x scqm.Data) []float64 {
+func medians(x rows.Data) []float64 {
 	c, column, weights := make([]float64, x.D), make([]float64, x.N), make([]float64, x.N)
 	order := make([]int, x.N)
 	for k := range c {

@@ -15,7 +15,7 @@ import (
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/framework/frameworktest"
 	"github.com/scqm/scqm/losses"
-	"github.com/scqm/scqm/models/scqm"
+	"github.com/scqm/scqm/models/rows"
 	"github.com/scqm/scqm/solvers"
 )
 
@@ -46,9 +46,9 @@ func allLosses(t testing.TB, D int) map[string]framework.Loss {
 }
 
 // rows are skewed, with weights.
-func rows(n, D int) scqm.Data {
+func sampleRows(n, D int) rows.Data {
 	rng := rand.New(rand.NewPCG(3, 3))
-	x := scqm.Data{N: n, D: D, X: make([]float64, n*D), Weights: make([]float64, n)}
+	x := rows.Data{N: n, D: D, X: make([]float64, n*D), Weights: make([]float64, n)}
 	for i := range x.X {
 		x.X[i] = rng.NormFloat64() + 0.5*rng.ExpFloat64()
 	}
@@ -58,7 +58,7 @@ func rows(n, D int) scqm.Data {
 	return x
 }
 
-func meanOf(t testing.TB, x scqm.Data, loss framework.Loss) *Mean {
+func meanOf(t testing.TB, x rows.Data, loss framework.Loss) *Mean {
 	t.Helper()
 	m, err := Of(context.Background(), x, Config{Loss: loss, Threads: 1})
 	require.NoError(t, err)
@@ -67,14 +67,14 @@ func meanOf(t testing.TB, x scqm.Data, loss framework.Loss) *Mean {
 
 func TestMeanProblemLaws(t *testing.T) {
 	for name, loss := range allLosses(t, 3) {
-		p, err := NewProblem(context.Background(), rows(70, 3), loss, 2)
+		p, err := NewProblem(context.Background(), sampleRows(70, 3), loss, 2)
 		require.NoError(t, err)
 		frameworktest.TestProblem(t, name, p, frameworktest.ProblemOptions{Seed: 2})
 	}
 }
 
 func TestMeanKnownAnswers(t *testing.T) {
-	x := rows(51, 3)
+	x := sampleRows(51, 3)
 	average := make([]float64, 3)
 	for i := range x.N {
 		floats.AddScaled(average, x.Weights[i]/floats.Sum(x.Weights), x.Row(i))
@@ -92,16 +92,16 @@ func TestMeanKnownAnswers(t *testing.T) {
 
 	// A triangle with an angle above 120 degrees: the corner is the geometric
 	// median.
-	corner := scqm.Data{N: 3, D: 2, X: []float64{0, 0, 1, 0.1, -1, 0.1}}
+	corner := rows.Data{N: 3, D: 2, X: []float64{0, 0, 1, 0.1, -1, 0.1}}
 	assert.InDeltaSlice(t, []float64{0, 0}, meanOf(t, corner, losses.L2()).C, 1e-6)
 	// Of an equilateral one it is the centre.
-	even := scqm.Data{N: 3, D: 2, X: []float64{1, 0, -0.5, math.Sqrt(3) / 2, -0.5, -math.Sqrt(3) / 2}}
+	even := rows.Data{N: 3, D: 2, X: []float64{1, 0, -0.5, math.Sqrt(3) / 2, -0.5, -math.Sqrt(3) / 2}}
 	assert.InDeltaSlice(t, []float64{0, 0}, meanOf(t, even, losses.L2()).C, 1e-7)
 }
 
 // Every solver finds the same mean, be it by gradients or by majorization.
 func TestMeanBySolvers(t *testing.T) {
-	x := rows(60, 3)
+	x := sampleRows(60, 3)
 	for name, loss := range allLosses(t, 3) {
 		want := meanOf(t, x, loss)
 		require.Equal(t, framework.Converged, want.Run.Status, "%s: %s", name, want.Run.Message)
@@ -119,7 +119,7 @@ func TestMeanBySolvers(t *testing.T) {
 // The response to moves and to weights is what differences say.
 func TestSensitivityIsDerivative(t *testing.T) {
 	const step = 1e-4
-	x := rows(40, 3)
+	x := sampleRows(40, 3)
 	rng := rand.New(rand.NewPCG(6, 6))
 	dx := make([]float64, len(x.X))
 	for i := range dx {
@@ -130,12 +130,12 @@ func TestSensitivityIsDerivative(t *testing.T) {
 		require.NoError(t, err, name)
 		assert.Equal(t, name == "l1", s.Rounding > 0, name)
 		smooth := s.p.loss
-		at := func(x scqm.Data) []float64 {
+		at := func(x rows.Data) []float64 {
 			m, err := Of(context.Background(), x, Config{Loss: smooth, Solver: solvers.LBFGS{}, Options: framework.Options{Tolerance: 1e-13, MinRelativeDecrease: -1, CheckEvery: 1}})
 			require.NoError(t, err)
 			return m.C
 		}
-		difference := func(change func(x scqm.Data, h float64)) []float64 {
+		difference := func(change func(x rows.Data, h float64)) []float64 {
 			var ends [2][]float64
 			for side, h := range []float64{-step, step} {
 				y := x
@@ -149,12 +149,12 @@ func TestSensitivityIsDerivative(t *testing.T) {
 		}
 		got, err := s.Response(dx)
 		require.NoError(t, err)
-		assert.InDeltaSlice(t, difference(func(y scqm.Data, h float64) { floats.AddScaled(y.X, h, dx) }), got, 1e-4*(1+floats.Norm(got, 2)), name)
+		assert.InDeltaSlice(t, difference(func(y rows.Data, h float64) { floats.AddScaled(y.X, h, dx) }), got, 1e-4*(1+floats.Norm(got, 2)), name)
 
 		influence, err := s.Influence()
 		require.NoError(t, err)
 		for _, i := range []int{0, 13} {
-			want := difference(func(y scqm.Data, h float64) { y.Weights[i] *= 1 - h })
+			want := difference(func(y rows.Data, h float64) { y.Weights[i] *= 1 - h })
 			assert.InDeltaSlice(t, want, influence[3*i:3*i+3], 1e-5, "%s, row %d", name, i)
 		}
 	}
@@ -163,7 +163,7 @@ func TestSensitivityIsDerivative(t *testing.T) {
 // When all rows move together, so does the mean: the sign that the paper has
 // wrong for p = 2.
 func TestResponseToShiftIsShift(t *testing.T) {
-	x := rows(30, 2)
+	x := sampleRows(30, 2)
 	dx := make([]float64, len(x.X))
 	for i := range x.N {
 		dx[2*i], dx[2*i+1] = 0.3, -2
@@ -181,7 +181,7 @@ func TestResponseToShiftIsShift(t *testing.T) {
 // first order; a row twice as far away moves it twice as much, under l2 hardly
 // more.
 func TestInfluenceOfOutliers(t *testing.T) {
-	x := rows(40, 2)
+	x := sampleRows(40, 2)
 	x.Weights = nil
 	far := func(loss framework.Loss, distance float64) float64 {
 		y := x
@@ -202,7 +202,7 @@ func TestInfluenceOfOutliers(t *testing.T) {
 }
 
 func TestMeanDoesNotDependOnThreads(t *testing.T) {
-	x := rows(500, 4)
+	x := sampleRows(500, 4)
 	for name, loss := range allLosses(t, 4) {
 		one := meanOf(t, x, loss)
 		many, err := Of(context.Background(), x, Config{Loss: loss, Threads: 7})
@@ -212,17 +212,17 @@ func TestMeanDoesNotDependOnThreads(t *testing.T) {
 }
 
 func TestMeanRefusals(t *testing.T) {
-	x := rows(5, 2)
+	x := sampleRows(5, 2)
 	ctx := context.Background()
 	_, err := Of(ctx, x, Config{})
-	assert.ErrorIs(t, err, scqm.ErrInput)
-	_, err = Of(ctx, scqm.Data{N: 1, D: 1, X: []float64{math.NaN()}}, Config{Loss: losses.L2()})
+	assert.ErrorIs(t, err, rows.ErrInput)
+	_, err = Of(ctx, rows.Data{N: 1, D: 1, X: []float64{math.NaN()}}, Config{Loss: losses.L2()})
 	assert.ErrorContains(t, err, "row 0, column 0 is NaN")
 	_, err = Of(ctx, x, Config{Loss: allLosses(t, 3)["mahalanobis"]})
 	assert.ErrorContains(t, err, "rows of length 3")
 
 	m := meanOf(t, x, losses.L2())
-	_, err = m.Sensitivity(ctx, rows(5, 3), 1)
+	_, err = m.Sensitivity(ctx, sampleRows(5, 3), 1)
 	assert.ErrorContains(t, err, "3 columns")
 	s, err := m.Sensitivity(ctx, x, 1)
 	require.NoError(t, err)
@@ -231,7 +231,7 @@ func TestMeanRefusals(t *testing.T) {
 	_, err = s.Response([]float64{0, 0, math.Inf(1), 0, 0, 0, 0, 0, 0, 0})
 	assert.ErrorContains(t, err, "row 1, column 0")
 
-	equal := scqm.Data{N: 3, D: 2, X: []float64{1, 2, 1, 2, 1, 2}}
+	equal := rows.Data{N: 3, D: 2, X: []float64{1, 2, 1, 2, 1, 2}}
 	m = meanOf(t, equal, losses.L2())
 	assert.Equal(t, []float64{1, 2}, m.C)
 	_, err = m.Sensitivity(ctx, equal, 1)
@@ -248,7 +248,7 @@ func TestMeanRefusals(t *testing.T) {
 // On an even number of rows every point between the middle ones is a median, and
 // a point beyond them is none.
 func TestStationarityKnowsSubgradients(t *testing.T) {
-	x := scqm.Data{N: 4, D: 1, X: []float64{0, 1, 3, 10}}
+	x := rows.Data{N: 4, D: 1, X: []float64{0, 1, 3, 10}}
 	p, err := NewProblem(context.Background(), x, losses.L1(), 1)
 	require.NoError(t, err)
 	for _, c := range []struct{ at, want float64 }{{1, 0}, {2, 0}, {3, 0}, {0.5, 0.5}, {10, 0.5}, {11, 1}} {

@@ -10,7 +10,7 @@ import (
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/internal/par"
 	"github.com/scqm/scqm/manifolds"
-	"github.com/scqm/scqm/models/scqm"
+	"github.com/scqm/scqm/models/rows"
 )
 
 // Problem is the mean of rows as a framework.Problem, with one block, c in R^D.
@@ -18,7 +18,7 @@ import (
 // the algorithm of Weiszfeld. A Problem holds buffers: use it from one goroutine
 // at a time.
 type Problem struct {
-	data    scqm.Data
+	data    rows.Data
 	loss    framework.Loss // plain, or rounded
 	plain   framework.Loss
 	rounded framework.Loss // over the last length above 0; nil where there is none
@@ -46,15 +46,15 @@ const batchRows = 64
 
 // NewProblem prepares the mean of the rows. Evaluations end early with the error
 // of ctx when it is done. threads below 1 stands for all processors.
-func NewProblem(ctx context.Context, x scqm.Data, loss framework.Loss, threads int) (*Problem, error) {
+func NewProblem(ctx context.Context, x rows.Data, loss framework.Loss, threads int) (*Problem, error) {
 	if err := x.Validate(); err != nil {
 		return nil, err
 	}
 	if loss == nil {
-		return nil, fmt.Errorf("mean: no loss given: %w", scqm.ErrInput)
+		return nil, fmt.Errorf("mean: no loss given: %w", rows.ErrInput)
 	}
 	if l, ok := loss.(framework.Dimensioned); ok && l.Dim() != x.D {
-		return nil, fmt.Errorf("mean: loss %s is for rows of length %d, the data have %d columns: %w", loss.Name(), l.Dim(), x.D, scqm.ErrInput)
+		return nil, fmt.Errorf("mean: loss %s is for rows of length %d, the data have %d columns: %w", loss.Name(), l.Dim(), x.D, rows.ErrInput)
 	}
 	p := &Problem{
 		data: x, loss: loss, plain: loss, ctx: ctx, threads: par.Threads(threads),

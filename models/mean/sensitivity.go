@@ -11,7 +11,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/scqm/scqm/framework"
-	"github.com/scqm/scqm/models/scqm"
+	"github.com/scqm/scqm/models/rows"
 )
 
 // ErrNoCurvature marks a mean at which the loss has no second derivatives to
@@ -52,13 +52,13 @@ type Sensitivity struct {
 // Sensitivity prepares the answers of the mean to changes of x, the rows that it
 // is the mean of. It fails with [ErrNoCurvature] where the rows do not hold the
 // mean in place to second order.
-func (m *Mean) Sensitivity(ctx context.Context, x scqm.Data, threads int) (*Sensitivity, error) {
+func (m *Mean) Sensitivity(ctx context.Context, x rows.Data, threads int) (*Sensitivity, error) {
 	p, err := NewProblem(ctx, x, m.Loss, threads)
 	if err != nil {
 		return nil, err
 	}
 	if len(m.C) != x.D {
-		return nil, fmt.Errorf("mean: the data have %d columns, the mean has %d: %w", x.D, len(m.C), scqm.ErrInput)
+		return nil, fmt.Errorf("mean: the data have %d columns, the mean has %d: %w", x.D, len(m.C), rows.ErrInput)
 	}
 	s := &Sensitivity{C: m.C, p: p}
 	touched, err := p.touched(m.C)
@@ -109,7 +109,7 @@ func (s *Sensitivity) round(ctx context.Context) error {
 		return err
 	}
 	if typical == 0 {
-		return fmt.Errorf("mean: all rows are equal, so that none can be told from another: %w", scqm.ErrInput)
+		return fmt.Errorf("mean: all rows are equal, so that none can be told from another: %w", rows.ErrInput)
 	}
 	s.Rounding = typical * math.Pow(float64(s.p.data.N), -0.2)
 	if s.p, err = NewProblem(ctx, s.p.data, l.Smooth(s.Rounding), s.p.threads); err != nil {
@@ -131,11 +131,11 @@ func (s *Sensitivity) round(ctx context.Context) error {
 func (s *Sensitivity) Response(dx []float64) ([]float64, error) {
 	D, n := s.p.data.D, s.p.data.N
 	if len(dx) != n*D {
-		return nil, fmt.Errorf("mean: moves of %d numbers for %d rows of %d: %w", len(dx), n, D, scqm.ErrInput)
+		return nil, fmt.Errorf("mean: moves of %d numbers for %d rows of %d: %w", len(dx), n, D, rows.ErrInput)
 	}
 	for i, v := range dx {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return nil, fmt.Errorf("mean: row %d, column %d of the moves is %v: %w", i/D, i%D, v, scqm.ErrInput)
+			return nil, fmt.Errorf("mean: row %d, column %d of the moves is %v: %w", i/D, i%D, v, rows.ErrInput)
 		}
 	}
 	r, moves := s.p.residuals(s.C), slices.Clone(dx)

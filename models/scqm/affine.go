@@ -3,8 +3,9 @@ package scqm
 import (
 	"fmt"
 
-	"github.com/scqm/scqm/framework"
 	"gonum.org/v1/gonum/floats"
+
+	"github.com/scqm/scqm/framework"
 )
 
 const (
@@ -103,7 +104,7 @@ func (s *affine) step(p *sweeper, cost float64) (after, passes float64, err erro
 		return cost, 1, err
 	}
 	if err := s.weights.compute(o); err != nil {
-		return cost, 1, fmt.Errorf("scqm: loss %s: weights: %w", o.loss.Name(), err)
+		return cost, 1, fmt.Errorf("scqm: loss %s: weights: %w", o.Loss().Name(), err)
 	}
 	if err := s.system.assemble(o, f, s.at[BlockTau], s.weights.w); err != nil {
 		return cost, 2, err

@@ -3,10 +3,12 @@ package scqm
 import (
 	"fmt"
 
-	"github.com/scqm/scqm/framework"
-	"github.com/scqm/scqm/internal/par"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/internal/dense"
+	"github.com/scqm/scqm/internal/par"
 )
 
 // commonSystem is the normal equations where W_i is a number w_i times a matrix
@@ -39,13 +41,13 @@ func newCommonSystem(o *objective, f *sheet, form weightForm) *commonSystem {
 		columns: 1, mean: make([]float64, f.q), gram: make([]float64, f.q*f.q),
 		values: make([]float64, f.s), vectors: make([]float64, f.s*f.s),
 		rotated: make([]float64, f.q*f.s), factor: make([]float64, f.q*f.q), column: make([]float64, f.q),
-		parts: make([][]float64, par.Shards(o.data.N)),
+		parts: make([][]float64, par.Shards(o.Data().N)),
 	}
 	if form == perEntry {
 		s.columns = f.D
 	}
 	if form == perMatrix {
-		s.matrix = o.loss.(framework.Quadratic).Matrix()
+		s.matrix = o.Loss().(framework.Quadratic).Matrix()
 	}
 	for i := range s.parts {
 		s.parts[i] = make([]float64, 1+f.q+f.q*f.q+f.q)
@@ -55,17 +57,17 @@ func newCommonSystem(o *objective, f *sheet, form weightForm) *commonSystem {
 
 func (s *commonSystem) assemble(o *objective, f *sheet, tau, w []float64) error {
 	s.lambda = o.Lambda
-	par.Do(o.threads, len(s.parts), func(_, shard int) {
+	par.Do(o.Threads(), len(s.parts), func(_, shard int) {
 		part := s.parts[shard]
 		clear(part)
 		moments, phi := part[:1+f.q+f.q*f.q], part[1+f.q+f.q*f.q:]
-		lo, hi := par.Bounds(o.data.N, shard)
+		lo, hi := par.Bounds(o.Data().N, shard)
 		for i := lo; i < hi; i++ {
 			v := floats.Sum(w[i*s.columns:(i+1)*s.columns]) / float64(s.columns)
 			vech(phi, tau[i*f.d:(i+1)*f.d])
 			moments[0] += v
 			floats.AddScaled(moments[1:1+f.q], v, phi)
-			addOuterProduct(moments[1+f.q:], phi, v)
+			dense.AddOuterProduct(moments[1+f.q:], phi, v)
 		}
 	})
 	s.weight = 0
@@ -88,7 +90,7 @@ func (s *commonSystem) assemble(o *objective, f *sheet, tau, w []float64) error 
 	if err := s.diagonalize(o, f); err != nil {
 		return err
 	}
-	return o.ctx.Err()
+	return o.Context().Err()
 }
 
 // diagonalize finds the eigenvectors of V'BV.
@@ -103,7 +105,7 @@ func (s *commonSystem) diagonalize(o *objective, f *sheet) error {
 	if s.metric == nil {
 		s.metric = new(mat.Cholesky)
 		if !s.metric.Factorize(mat.NewSymDense(f.D, s.matrix)) {
-			return fmt.Errorf("scqm: loss %s: its matrix is not positive definite to working precision: %w", o.loss.Name(), ErrInput)
+			return fmt.Errorf("scqm: loss %s: its matrix is not positive definite to working precision: %w", o.Loss().Name(), ErrInput)
 		}
 	}
 	if f.s == 0 {
@@ -121,7 +123,7 @@ func (s *commonSystem) diagonalize(o *objective, f *sheet) error {
 	}
 	var eigen mat.EigenSym
 	if !eigen.Factorize(sym, true) {
-		return fmt.Errorf("scqm: loss %s: the eigenvalues of V'MV were not found: %w", o.loss.Name(), ErrInput)
+		return fmt.Errorf("scqm: loss %s: the eigenvalues of V'MV were not found: %w", o.Loss().Name(), ErrInput)
 	}
 	eigen.Values(s.values)
 	eigen.VectorsTo(mat.NewDense(f.s, f.s, s.vectors))
@@ -168,8 +170,8 @@ func (s *commonSystem) solveTheta(f *sheet, dt, gc, gt []float64) {
 			s.factor[a*f.q+a] += 2 * s.lambda * vechWeight(f.d, a)
 			s.column[a] = -r.At(a, k)
 		}
-		factorize(s.factor, f.q)
-		choleskySolve(s.column, s.factor, f.q)
+		dense.JitteredCholesky(s.factor, f.q)
+		dense.SolveCholesky(s.column, s.factor, f.q)
 		r.SetCol(k, s.column)
 	}
 	step.Mul(r, e.T())

@@ -1,8 +1,10 @@
 package scqm
 
 import (
-	"github.com/scqm/scqm/internal/par"
 	"gonum.org/v1/gonum/floats"
+
+	"github.com/scqm/scqm/internal/dense"
+	"github.com/scqm/scqm/internal/par"
 )
 
 // entrySystem is the normal equations for diagonal W_i with entries w_ij:
@@ -31,7 +33,7 @@ type entrySums struct {
 
 func newEntrySystem(o *objective, f *sheet) *entrySystem {
 	s := &entrySystem{
-		total: newEntrySums(f), parts: make([]*entrySums, par.Shards(o.data.N)),
+		total: newEntrySums(f), parts: make([]*entrySums, par.Shards(o.Data().N)),
 		t: make([]float64, f.D), rhs: make([]float64, f.q*f.s),
 	}
 	for i := range s.parts {
@@ -55,10 +57,10 @@ func (t *entrySums) reset() {
 }
 
 func (s *entrySystem) assemble(o *objective, f *sheet, tau, w []float64) error {
-	par.Do(o.threads, len(s.parts), func(_, shard int) {
+	par.Do(o.Threads(), len(s.parts), func(_, shard int) {
 		t := s.parts[shard]
 		t.reset()
-		lo, hi := par.Bounds(o.data.N, shard)
+		lo, hi := par.Bounds(o.Data().N, shard)
 		for i := lo; i < hi; i++ {
 			t.add(f, tau[i*f.d:(i+1)*f.d], w[i*f.D:(i+1)*f.D])
 		}
@@ -75,9 +77,9 @@ func (s *entrySystem) assemble(o *objective, f *sheet, tau, w []float64) error {
 		s.total.theta[i*size+i] += 2 * o.Lambda * vechWeight(f.d, i/f.s)
 	}
 	if size > 0 {
-		factorize(s.total.theta, size)
+		dense.JitteredCholesky(s.total.theta, size)
 	}
-	return o.ctx.Err()
+	return o.Context().Err()
 }
 
 // add adds a row.
@@ -152,7 +154,7 @@ func (s *entrySystem) solve(f *sheet, dc, dt, gc, gt []float64) {
 		}
 	}
 	if len(dt) > 0 {
-		choleskySolve(s.rhs, t.theta, len(dt))
+		dense.SolveCholesky(s.rhs, t.theta, len(dt))
 		floats.ScaleTo(dt, -1, s.rhs)
 	}
 	floats.ScaleTo(dc, -1, gc)

@@ -6,6 +6,9 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
+
+	"github.com/scqm/scqm/internal/dense"
+	"github.com/scqm/scqm/models/rows"
 )
 
 // canonicalize removes the freedom that leaves f unchanged, rotations of the
@@ -18,37 +21,25 @@ import (
 // place.
 func canonicalize(f *sheet, tau, weights []float64) {
 	n := len(tau) / f.d
-	w := shares(weights, n)
+	w := rows.Shares(weights, n)
 	if floats.Norm(f.theta, math.Inf(1)) == 0 {
 		centreFlat(f, tau, w)
 	}
 	alignCurvature(f)
 	alignLatent(f, tau, w)
 	for j := range f.d {
-		if axis := f.axis(j); axis[largest(axis)] < 0 {
+		if axis := f.axis(j); axis[dense.MaxAbsIdx(axis)] < 0 {
 			flipLatent(f, tau, j)
 		}
 	}
 	for k := f.d; k < f.m; k++ {
-		if axis := f.axis(k); axis[largest(axis)] < 0 {
+		if axis := f.axis(k); axis[dense.MaxAbsIdx(axis)] < 0 {
 			floats.Scale(-1, axis)
 			for a := range f.q {
 				f.theta[a*f.s+k-f.d] *= -1
 			}
 		}
 	}
-}
-
-// shares returns weights with the mean 1. They are not all 0.
-func shares(weights []float64, n int) []float64 {
-	w := make([]float64, n)
-	if weights == nil {
-		floats.AddConst(1, w)
-		return w
-	}
-	floats.ScaleTo(w, 1/floats.Max(weights), weights)
-	floats.Scale(float64(n)/floats.Sum(w), w)
-	return w
 }
 
 // centreFlat moves the mean of tau into c, which changes nothing only where
@@ -180,7 +171,7 @@ func pad(f *sheet, s int) *sheet {
 	g := newSheet(f.D, f.d, s)
 	copy(g.c, f.c)
 	copy(g.qt, f.qt)
-	completeRows(g.qt, f.m, f.D)
+	dense.CompleteRows(g.qt, f.m, f.D)
 	for a := range f.q {
 		copy(g.theta[a*s:a*s+f.s], f.theta[a*f.s:(a+1)*f.s])
 	}

@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
 
+	"github.com/scqm/scqm/internal/dense"
 	"github.com/scqm/scqm/losses"
 )
 
@@ -58,7 +59,7 @@ func TestCanonicalFormKeepsTheSheetAndItsLaws(t *testing.T) {
 		}
 		for k := range f.m {
 			axis := f.axis(k)
-			assert.Positive(t, axis[largest(axis)])
+			assert.Positive(t, axis[dense.MaxAbsIdx(axis)])
 		}
 	}
 }
@@ -70,7 +71,7 @@ func TestCanonicalFormIsUnique(t *testing.T) {
 	r := mat.NewDense(2, 2, []float64{math.Cos(2), -math.Sin(2), math.Sin(2), math.Cos(2)})
 	w := make([]float64, 9)
 	copy(w, gaussians(5, 9))
-	orthonormalizeRows(w, 3)
+	dense.OrthonormalizeRows(w, 3)
 	rotate(g, rotated, r, mat.NewDense(3, 3, w))
 	require.InDeltaSlice(t, reconstructions(t, f, tau), reconstructions(t, g, rotated), 1e-12)
 	canonicalize(f, tau, nil)
@@ -118,69 +119,6 @@ func TestPadding(t *testing.T) {
 	require.NoError(t, m.Validate())
 	assert.Equal(t, 7, m.Curvature)
 	assert.Equal(t, f, pad(f, 3))
-}
-
-func TestCompleteRows(t *testing.T) {
-	a := make([]float64, 5*5)
-	copy(a, gaussians(1, 10))
-	orthonormalizeRows(a[:10], 5)
-	completeRows(a, 2, 5)
-	var g mat.Dense
-	q := mat.NewDense(5, 5, a)
-	g.Mul(q, q.T())
-	for i := range 5 {
-		g.Set(i, i, g.At(i, i)-1)
-	}
-	assert.Less(t, mat.Norm(&g, math.Inf(1)), 1e-14)
-}
-
-func TestPrincipalComponents(t *testing.T) {
-	for _, shape := range [][2]int{{50, 6}, {6, 50}, {5, 5}, {300, 200}, {200, 300}, {520, 530}} {
-		n, D := shape[0], shape[1]
-		x := Data{N: n, D: D, X: gaussians(4, n*D)}
-		for i := range x.X {
-			x.X[i] += 1e5
-		}
-		p, err := principalComponents(t.Context(), x, 3, 2)
-		require.NoError(t, err)
-		c := mat.NewDense(n, D, append([]float64(nil), x.X...))
-		for i := range n {
-			floats.Sub(c.RawRowView(i), p.mean)
-		}
-		var svd mat.SVD
-		require.True(t, svd.Factorize(c, mat.SVDThin))
-		var v mat.Dense
-		svd.VTo(&v)
-		for a := range 3 {
-			want := mat.Col(nil, a, &v)
-			assert.InDelta(t, 1, math.Abs(floats.Dot(want, p.axes[a*D:(a+1)*D])), 1e-9, "%v component %d", shape, a)
-		}
-	}
-	// Beyond the rank of the data, any orthonormal directions complete them.
-	p, err := principalComponents(t.Context(), Data{N: 3, D: 9, X: append(gaussians(1, 9), append(gaussians(1, 9), gaussians(2, 9)...)...)}, 5, 1)
-	require.NoError(t, err)
-	m := randomSheet(1, 9, 2, 3)
-	copy(m.qt, p.axes)
-	out := &Model{}
-	out.fromSheet(m)
-	assert.NoError(t, out.Validate())
-}
-
-// TestPrincipalComponentsDoNotDependOnThreads, and end with their context.
-func TestPrincipalComponentsDoNotDependOnThreads(t *testing.T) {
-	x := Data{N: 600, D: 150, X: gaussians(5, 600*150)}
-	one, err := principalComponents(t.Context(), x, 3, 1)
-	require.NoError(t, err)
-	three, err := principalComponents(t.Context(), x, 3, 3)
-	require.NoError(t, err)
-	assert.Equal(t, one, three)
-
-	ended, end := context.WithCancel(t.Context())
-	end()
-	for _, shape := range [][2]int{{600, 150}, {150, 600}} {
-		_, err = principalComponents(ended, Data{N: shape[0], D: shape[1], X: x.X}, 3, 1)
-		assert.ErrorIs(t, err, context.Canceled)
-	}
 }
 
 // TestWeightsCountAsRepetitions compares weighted rows with repeated ones.

@@ -53,7 +53,7 @@ const (
 )
 
 func (c Config) validate(x Data) error {
-	if err := x.validate(); err != nil {
+	if err := x.Validate(); err != nil {
 		return err
 	}
 	switch {

@@ -8,10 +8,11 @@ import (
 	"os"
 	"slices"
 
+	"gonum.org/v1/gonum/mat"
+
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/internal/dataset"
 	"github.com/scqm/scqm/losses"
-	"gonum.org/v1/gonum/mat"
 )
 
 const (

@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"math"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/internal/par"
+	"github.com/scqm/scqm/models/rows"
 	"github.com/scqm/scqm/solvers"
-	"gonum.org/v1/gonum/floats"
 )
 
 // Fit is the outcome of fitting a model.
@@ -31,8 +33,8 @@ func Learn(ctx context.Context, x Data, c Config) (*Fit, error) {
 	if err := c.validate(x); err != nil {
 		return nil, err
 	}
-	if m := merge(x); m != nil {
-		return m.learn(ctx, c)
+	if m := rows.Merge(x); m != nil {
+		return learnMerged(ctx, m, c)
 	}
 	return learnDistinct(ctx, x, c)
 }
@@ -40,7 +42,7 @@ func Learn(ctx context.Context, x Data, c Config) (*Fit, error) {
 // learnDistinct fits a model to rows that are distinct, in a unit that suits
 // them.
 func learnDistinct(ctx context.Context, x Data, c Config) (*Fit, error) {
-	unit := workingUnit(x)
+	unit := rows.WorkingUnit(x)
 	l, ok := c.Loss.(framework.Rescaler)
 	if unit == 1 || !ok {
 		return learnAsGiven(ctx, x, c)
@@ -48,20 +50,17 @@ func learnDistinct(ctx context.Context, x Data, c Config) (*Fit, error) {
 	loss, factor := c.Loss, 0.0
 	c.Loss, factor = l.Rescale(unit)
 	if factor == 0 || math.IsInf(factor, 0) {
-		return nil, errOverflow
+		return nil, rows.ErrOverflow
 	}
-	fit, err := learnAsGiven(ctx, x.inUnits(unit), c)
+	fit, err := learnAsGiven(ctx, x.InUnits(unit), c)
 	if fit == nil {
 		return nil, err
 	}
 	if !fit.leaveUnits(unit, factor, loss) {
-		return nil, errOverflow
+		return nil, rows.ErrOverflow
 	}
 	return fit, err
 }
-
-// errOverflow says that numbers do not reach as far as the data.
-var errOverflow = fmt.Errorf("scqm: the loss of the data overflows or vanishes at their scale; rescale them: %w", ErrInput)
 
 // learnAsGiven fits a model to data in the units they are in.
 func learnAsGiven(ctx context.Context, x Data, c Config) (*Fit, error) {
@@ -90,7 +89,7 @@ func learnAsGiven(ctx context.Context, x Data, c Config) (*Fit, error) {
 	case run == nil && ok:
 		return nil, fault
 	case run == nil && errors.Is(failure, framework.ErrNonFinite):
-		return nil, errOverflow
+		return nil, rows.ErrOverflow
 	case run == nil:
 		return nil, fmt.Errorf("scqm: fit: %w", failure)
 	}
@@ -107,7 +106,7 @@ func learnAsGiven(ctx context.Context, x Data, c Config) (*Fit, error) {
 
 // setRidge turns the scale-free ridge into Lambda.
 func (p *Problem) setRidge(ridge float64, start framework.Point, spread float64) error {
-	if ridge == 0 || p.sheet.s == 0 {
+	if ridge == 0 || p.Shape().s == 0 {
 		return nil
 	}
 	flat := start.Clone()
@@ -122,7 +121,7 @@ func (p *Problem) setRidge(ridge float64, start framework.Point, spread float64)
 // scaleRidge sets Lambda from the cost of the flat start and the mean squared
 // distance of the rows from their mean.
 func (p *Problem) scaleRidge(ridge, flat, spread float64) error {
-	p.Lambda = ridge * flat / p.data.total() * spread
+	p.Lambda = ridge * flat / p.Data().TotalWeight() * spread
 	if math.IsInf(p.Lambda, 0) || math.IsNaN(p.Lambda) {
 		return fmt.Errorf("scqm: the ridge overflows at the scale of the data; rescale them: %w", ErrInput)
 	}
@@ -131,10 +130,10 @@ func (p *Problem) scaleRidge(ridge, flat, spread float64) error {
 
 // model turns a point into a model in canonical form with s curvature columns.
 func (p *Problem) model(x framework.Point, s int) *Model {
-	f := newSheet(p.sheet.D, p.sheet.d, p.sheet.s)
+	f := newSheet(p.Shape().D, p.Shape().d, p.Shape().s)
 	f.load(x[BlockC], x[BlockQ], x[BlockTheta])
-	m := &Model{Loss: p.loss, Tau: append([]float64(nil), x[BlockTau]...)}
-	canonicalize(f, m.Tau, p.data.Weights)
+	m := &Model{Loss: p.Loss(), Tau: append([]float64(nil), x[BlockTau]...)}
+	canonicalize(f, m.Tau, p.Data().Weights)
 	m.fromSheet(pad(f, s))
 	return m
 }
@@ -142,21 +141,21 @@ func (p *Problem) model(x framework.Point, s int) *Model {
 // ResidualNorms returns the Euclidean norms of the residuals of the best flat
 // sheet of dimension d, from which scales of losses are chosen.
 func ResidualNorms(x Data, d int) ([]float64, error) {
-	if err := x.validate(); err != nil {
+	if err := x.Validate(); err != nil {
 		return nil, err
 	}
 	if d < 1 || d > x.D {
 		return nil, fmt.Errorf("scqm: latent dimension %d does not fit rows of length %d; want 1 to %d: %w", d, x.D, x.D, ErrInput)
 	}
-	pc, err := principalComponents(context.Background(), x, d, par.Threads(0))
+	pc, err := rows.PrincipalComponents(context.Background(), x, d, par.Threads(0))
 	if err != nil {
 		return nil, err
 	}
 	norms, r := make([]float64, x.N), make([]float64, x.D)
 	for i := range norms {
-		floats.SubTo(r, x.Row(i), pc.mean)
+		floats.SubTo(r, x.Row(i), pc.Mean)
 		for j := range d {
-			axis := pc.axes[j*x.D : (j+1)*x.D]
+			axis := pc.Axes[j*x.D : (j+1)*x.D]
 			floats.AddScaled(r, -floats.Dot(axis, r), axis)
 		}
 		norms[i] = floats.Norm(r, 2)

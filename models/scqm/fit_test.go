@@ -14,6 +14,7 @@ import (
 
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/losses"
+	"github.com/scqm/scqm/models/rows"
 	"github.com/scqm/scqm/solvers"
 )
 
@@ -46,7 +47,7 @@ func TestLinearSquaredIsPCA(t *testing.T) {
 	}
 	fit := learn(t, x, Config{Latent: 3, Linear: true, Loss: losses.SquaredL2()})
 	centred := mat.NewDense(x.N, x.D, append([]float64(nil), x.X...))
-	mean := weightedMean(x)
+	mean := rows.Mean(x)
 	for i := range x.N {
 		floats.Sub(centred.RawRowView(i), mean)
 	}

@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/scqm/scqm/framework"
-	"github.com/scqm/scqm/solvers"
 	"gonum.org/v1/gonum/floats"
+
+	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/internal/dense"
+	"github.com/scqm/scqm/solvers"
 )
 
 // Fitter fits models to many small sets of rows of one shape, such as the
@@ -90,8 +92,8 @@ func NewFitter(ctx context.Context, n, D int, c Config) (*Fitter, error) {
 	return &Fitter{
 		config: c, problem: p, solver: solver,
 		evaluator: framework.NewEvaluator(ctx, p),
-		start:     framework.NewPoint(p.blocks),
-		seed:      newDirections(D, p.sheet.m),
+		start:     framework.NewPoint(p.Blocks()),
+		seed:      newDirections(D, p.Shape().m),
 	}, nil
 }
 
@@ -118,10 +120,10 @@ func (c Config) fitterSolver() (restartable, error) {
 // says how many there are. Meta is left alone.
 func (f *Fitter) Fit(dst *Model, x Data) (Outcome, error) {
 	p := f.problem
-	if x.N != p.data.N || x.D != p.data.D {
-		return Outcome{}, fmt.Errorf("scqm: fit of %d x %d rows by a fitter for %d x %d: %w", x.N, x.D, p.data.N, p.data.D, ErrInput)
+	if x.N != p.Data().N || x.D != p.Data().D {
+		return Outcome{}, fmt.Errorf("scqm: fit of %d x %d rows by a fitter for %d x %d: %w", x.N, x.D, p.Data().N, p.Data().D, ErrInput)
 	}
-	if err := x.validate(); err != nil {
+	if err := x.Validate(); err != nil {
 		return Outcome{}, err
 	}
 	p.setData(x)
@@ -133,7 +135,7 @@ func (f *Fitter) Fit(dst *Model, x Data) (Outcome, error) {
 		return out, fmt.Errorf("scqm: fit: %w", err)
 	}
 	best, cost := f.state.Iterate()
-	out.Penalty = p.penalty(nil, best[BlockTheta])
+	out.Penalty = p.Penalty(nil, best[BlockTheta])
 	out.Objective = cost - out.Penalty
 	f.deliver(dst, best)
 	return out, nil
@@ -147,7 +149,7 @@ func (f *Fitter) begin() error {
 	if err != nil {
 		return err
 	}
-	if f.config.Ridge > 0 && p.sheet.s > 0 {
+	if f.config.Ridge > 0 && p.Shape().s > 0 {
 		flat, err := p.flatCost(x)
 		if err != nil {
 			return err
@@ -196,7 +198,7 @@ func (f *Fitter) iterate() (out Outcome, err error) {
 
 // deliver writes the model.
 func (f *Fitter) deliver(dst *Model, x framework.Point) {
-	s := f.problem.sheet
+	s := f.problem.Shape()
 	dst.D, dst.Latent, dst.Curvature, dst.Loss = s.D, s.d, s.s, f.config.Loss
 	dst.C = append(dst.C[:0], x[BlockC]...)
 	dst.Theta = append(dst.Theta[:0], x[BlockTheta]...)
@@ -233,26 +235,26 @@ func newDirections(D, m int) *directions {
 // begin writes the principal component start into x, with Theta = 0, and
 // returns the mean squared distance of the rows from their mean.
 func (k *directions) begin(p *Problem, x framework.Point) (float64, error) {
-	D := p.data.D
-	if D > smallColumns || p.data.N < D {
+	D := p.Data().D
+	if D > smallColumns || p.Data().N < D {
 		start, spread, err := p.flatStart()
 		if err == nil {
 			x.CopyFrom(start)
 		}
 		return spread, err
 	}
-	spread := k.find(p.data)
+	spread := k.find(*p.Data())
 	if math.IsInf(spread, 0) || math.IsNaN(spread) {
 		return 0, fmt.Errorf("the data span more than the numbers do; rescale them: %w", ErrInput)
 	}
 	clear(x[BlockTheta])
 	copy(x[BlockC], k.mean)
-	transpose(x[BlockQ], k.axes, k.m, D)
-	d := p.sheet.d
-	for i := range p.data.N {
-		floats.SubTo(k.diff, p.data.Row(i), k.mean)
+	dense.Transpose(x[BlockQ], k.axes, k.m, D)
+	d := p.Shape().d
+	for i := range p.Data().N {
+		floats.SubTo(k.diff, p.Data().Row(i), k.mean)
 		for j := range d {
-			x[BlockTau][i*d+j] = dot(k.axes[j*D:(j+1)*D], k.diff)
+			x[BlockTau][i*d+j] = dense.Dot(k.axes[j*D:(j+1)*D], k.diff)
 		}
 	}
 	return spread, nil
@@ -263,11 +265,11 @@ func (k *directions) find(x Data) (spread float64) {
 	D := x.D
 	var total float64
 	for i := range x.N {
-		total += x.weight(i)
+		total += x.Weight(i)
 	}
 	clear(k.mean)
 	for i := range x.N {
-		w := x.weight(i) / total
+		w := x.Weight(i) / total
 		for j, v := range x.Row(i) {
 			k.mean[j] += w * (v - x.X[j])
 		}
@@ -276,7 +278,7 @@ func (k *directions) find(x Data) (spread float64) {
 	clear(k.moments)
 	for i := range x.N {
 		floats.SubTo(k.diff, x.Row(i), k.mean)
-		addOuterProduct(k.moments, k.diff, x.weight(i)/total)
+		dense.AddOuterProduct(k.moments, k.diff, x.Weight(i)/total)
 	}
 	for i := range D {
 		spread += k.moments[i*D+i]
@@ -284,7 +286,7 @@ func (k *directions) find(x Data) (spread float64) {
 			k.moments[i*D+j] = k.moments[j*D+i]
 		}
 	}
-	jacobiEigen(k.moments, k.v, D)
+	dense.JacobiEigen(k.moments, k.v, D)
 	k.sort()
 	return spread
 }
@@ -304,7 +306,7 @@ func (k *directions) sort() {
 		}
 		axis := k.axes[i*D : (i+1)*D]
 		copy(axis, k.v[k.order[i]*D:(k.order[i]+1)*D])
-		if axis[largest(axis)] < 0 {
+		if axis[dense.MaxAbsIdx(axis)] < 0 {
 			floats.Scale(-1, axis)
 		}
 	}

@@ -79,7 +79,7 @@ func assertDelivered(t *testing.T, m *Model, x Data, objective float64) {
 	values := make([]float64, x.N)
 	require.NoError(t, m.Loss.Evaluate(values, nil, rows, x.D))
 	for i := range values {
-		values[i] *= x.weight(i)
+		values[i] *= x.Weight(i)
 	}
 	assert.InEpsilon(t, floats.Sum(values), objective, 1e-9)
 }

@@ -7,6 +7,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/scqm/scqm/internal/dense"
 )
 
 // Written out for two dimensions, Newton's steps are those of the general
@@ -62,8 +64,8 @@ func TestAddProduct(t *testing.T) {
 		var want mat.Dense
 		want.Mul(mat.NewDense(n, k, a).T(), mat.NewDense(n, cols, b))
 		want.Add(&want, mat.NewDense(k, cols, append([]float64(nil), c...)))
-		addProduct(c, a, b, n, k, cols)
+		dense.AddProduct(c, a, b, n, k, cols)
 		assert.True(t, floats.EqualApprox(want.RawMatrix().Data, c, 1e-12), shape)
-		assert.Zero(t, testing.AllocsPerRun(3, func() { addProduct(c, a, b, n, k, cols) }), "no threads: %v", shape)
+		assert.Zero(t, testing.AllocsPerRun(3, func() { dense.AddProduct(c, a, b, n, k, cols) }), "no threads: %v", shape)
 	}
 }

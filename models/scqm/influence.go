@@ -121,24 +121,6 @@ func (o *Influence) addNotes(jumps bool) {
 	}
 }
 
-// accepts reports why rows cannot be seen by the model.
-func (m *Model) accepts(x Data) error {
-	if err := x.validate(); err != nil {
-		return err
-	}
-	if x.D != m.D {
-		return fmt.Errorf("scqm: the data have %d columns, the model was learned from %d: %w", x.D, m.D, ErrInput)
-	}
-	if m.Loss == nil {
-		kind := "loss"
-		if m.Meta.Loss.Plugin != nil {
-			kind = "loss plugin"
-		}
-		return fmt.Errorf("scqm: the %s %q of the model is not loaded, and without it nothing can be projected: %w", kind, m.Meta.Loss.Name, ErrInput)
-	}
-	return nil
-}
-
 // settledFit is a fit as a problem and a point.
 type settledFit struct {
 	problem  *Problem

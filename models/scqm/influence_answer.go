@@ -3,10 +3,12 @@ package scqm
 import (
 	"math"
 
-	"github.com/scqm/scqm/internal/par"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/lapack/lapack64"
+
+	"github.com/scqm/scqm/internal/dense"
+	"github.com/scqm/scqm/internal/par"
 )
 
 // mostLeverage bounds leverages: a row beyond it counts as one that the sheet
@@ -34,7 +36,7 @@ type answers struct {
 }
 
 func newAnswers(k *jackknife) *answers {
-	f, n := k.f, min(jackknifeBatch, k.problem.data.N)
+	f, n := k.f, min(jackknifeBatch, k.problem.Data().N)
 	vec := func(n int) []float64 { return make([]float64, n) }
 	return &answers{
 		k: k, rows: newBentRows(k, n), x: vec(n * k.p), moved: vec(n * k.p), columns: vec(n * k.p),
@@ -46,10 +48,10 @@ func newAnswers(k *jackknife) *answers {
 // leaveOut computes the influence of every row.
 func (k *jackknife) leaveOut(dst []RowInfluence) error {
 	batches := (len(dst) + jackknifeBatch - 1) / jackknifeBatch
-	threads := k.problem.threads
+	threads := k.problem.Threads()
 	workers, errs := make([]*answers, threads), make([]error, batches)
 	par.Do(threads, batches, func(id, i int) {
-		if errs[i] = k.problem.ctx.Err(); errs[i] != nil {
+		if errs[i] = k.problem.Context().Err(); errs[i] != nil {
 			return
 		}
 		if workers[id] == nil {
@@ -102,11 +104,11 @@ func (a *answers) solve() {
 	for i := range n {
 		x := a.x[i*P : (i+1)*P]
 		k.gather(x, a.rows.g[i*D:(i+1)*D], a.rows.h[i*nf:(i+1)*nf], nil, nil)
-		floats.Scale(k.problem.data.weight(a.rows.first+i), x)
+		floats.Scale(k.problem.Data().Weight(a.rows.first+i), x)
 	}
-	transpose(a.columns[:n*P], a.x[:n*P], n, P)
+	dense.Transpose(a.columns[:n*P], a.x[:n*P], n, P)
 	k.solve(a.columns[:n*P], n)
-	transpose(a.x[:n*P], a.columns[:n*P], P, n)
+	dense.Transpose(a.x[:n*P], a.columns[:n*P], P, n)
 	times(a.moved[:n*P], k.moves, a.x[:n*P], n)
 }
 
@@ -120,7 +122,7 @@ func (a *answers) follow(i int) {
 	clear(a.mg)
 	for r := range de {
 		row := a.m[r*nf : (r+1)*nf]
-		de[r] = dot(row, h)
+		de[r] = dense.Dot(row, h)
 		floats.AddScaled(a.mg, g[r], row)
 	}
 	a.rows.pull(a.t, de, a.mg, i)
@@ -128,16 +130,16 @@ func (a *answers) follow(i int) {
 	copy(df, de)
 	dh := a.rows.slopes(i)
 	for r := range m {
-		df[r] += dot(dh[(1+r)*d:(2+r)*d], a.own)
+		df[r] += dense.Dot(dh[(1+r)*d:(2+r)*d], a.own)
 	}
 	// -B C^-1 B', then the second order of the move as in chart.addMove.
-	a.beyond[i] = dot(a.t, a.own)
+	a.beyond[i] = dense.Dot(a.t, a.own)
 	for r := range D {
 		turn := a.m[r*nf+1 : r*nf+1+m]
-		a.beyond[i] -= dot(turn, g[:m]) * dot(turn, h[1:1+m])
+		a.beyond[i] -= dense.Dot(turn, g[:m]) * dense.Dot(turn, h[1:1+m])
 	}
 	for j := range f.s {
-		a.beyond[i] += 2 * a.mg[1+d+j] * dot(a.m[(d+j)*nf+1+m:(d+j+1)*nf], h[1+m:])
+		a.beyond[i] += 2 * a.mg[1+d+j] * dense.Dot(a.m[(d+j)*nf+1+m:(d+j+1)*nf], h[1+m:])
 	}
 }
 
@@ -172,12 +174,12 @@ func (a *answers) bendAll() error {
 func (a *answers) leverage(i int) float64 {
 	D, n := a.k.f.D, a.rows.n
 	at := func(v []float64, i int) []float64 { return v[i*D : (i+1)*D] }
-	slope := dot(at(a.rows.g, i), at(a.d, i)) // x'Hx / w_i
+	slope := dense.Dot(at(a.rows.g, i), at(a.d, i)) // x'Hx / w_i
 	if !(slope > 0) {
 		return 0
 	}
-	whole := dot(at(a.d, i), at(a.bent, i)) + a.beyond[i]
-	linear := dot(at(a.d, n+i), at(a.bent, n+i))
+	whole := dense.Dot(at(a.d, i), at(a.bent, i)) + a.beyond[i]
+	linear := dense.Dot(at(a.d, n+i), at(a.bent, n+i))
 	return min(max(0, min(whole, linear)/slope), mostLeverage)
 }
 

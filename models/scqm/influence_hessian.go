@@ -6,11 +6,14 @@ import (
 	"math"
 	"slices"
 
-	"github.com/scqm/scqm/framework"
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/lapack/lapack64"
+
+	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/internal/dense"
+	"github.com/scqm/scqm/models/rows"
 )
 
 const (
@@ -63,11 +66,11 @@ type featureTerm struct {
 }
 
 func newJackknife(p *objective, at framework.Point) (*jackknife, error) {
-	if size := arrowOuter(p.sheet); size > maxSheetNumbers {
+	if size := arrowOuter(p.Shape()); size > maxSheetNumbers {
 		return nil, fmt.Errorf("scqm: the sheet has %d numbers and second derivatives serve up to %d: use fewer columns, such as leading principal components: %w", size, maxSheetNumbers, ErrInput)
 	}
 	k := prepareJackknife(p, at)
-	if err := k.assemble(p.ctx); err != nil {
+	if err := k.assemble(p.Context()); err != nil {
 		return nil, err
 	}
 	return k, k.factorize()
@@ -78,7 +81,7 @@ func prepareJackknife(p *objective, at framework.Point) *jackknife {
 	f := p.newSheet()
 	f.load(at[BlockC], at[BlockQ], at[BlockTheta])
 	k := &jackknife{chart: newChart(f, false), problem: p, tau: at[BlockTau]}
-	k.second, k.structure = framework.HessianOf(p.loss), framework.StructureOf(p.loss)
+	k.second, k.structure = framework.HessianOf(p.Loss()), framework.StructureOf(p.Loss())
 	k.byFeature = make([][]featureTerm, k.nf)
 	for c := range k.p {
 		for _, t := range k.termsOf(c) {
@@ -95,27 +98,27 @@ func (k *jackknife) assemble(ctx context.Context) error {
 	k.hessian, k.moves, k.grad = make([]float64, P*P), make([]float64, P*P), make([]float64, P)
 	hh, shares, gh := make([]float64, nf*nf), make([]float64, nf*nf), make([]float64, D*nf)
 	forms := k.newForms()
-	rows, low := newBentRows(k, jackknifeBatch), newLowRank(k, jackknifeBatch)
-	total := k.problem.data.total()
-	for from := 0; from < k.problem.data.N; from += jackknifeBatch {
+	list, low := newBentRows(k, jackknifeBatch), newLowRank(k, jackknifeBatch)
+	total := k.problem.Data().TotalWeight()
+	for from := 0; from < k.problem.Data().N; from += jackknifeBatch {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := rows.load(from, min(from+jackknifeBatch, k.problem.data.N)); err != nil {
+		if err := list.load(from, min(from+jackknifeBatch, k.problem.Data().N)); err != nil {
 			return err
 		}
-		if err := rows.addForms(forms, hh); err != nil {
+		if err := list.addForms(forms, hh); err != nil {
 			return err
 		}
-		for i := range rows.n {
-			weight := k.problem.data.weight(from + i)
-			h, g := rows.h[i*nf:(i+1)*nf], rows.g[i*D:(i+1)*D]
-			addOuterProduct(shares, h, weight/total)
+		for i := range list.n {
+			weight := k.problem.Data().Weight(from + i)
+			h, g := list.h[i*nf:(i+1)*nf], list.g[i*D:(i+1)*D]
+			dense.AddOuterProduct(shares, h, weight/total)
 			for r, v := range g {
 				floats.AddScaled(gh[r*nf:(r+1)*nf], weight*v, h)
 			}
 		}
-		low.add(rows, total)
+		low.add(list, total)
 	}
 	k.scatter(k.hessian, forms, hh, k.constantForm())
 	k.scatter(k.moves, nil, shares, nil)
@@ -123,7 +126,7 @@ func (k *jackknife) assemble(ctx context.Context) error {
 	k.addMove(k.hessian, gh)
 	k.addSlicePenalty()
 	if !(framework.Point{k.grad, k.hessian, k.moves}).Finite() {
-		return errOverflow
+		return rows.ErrOverflow
 	}
 	return nil
 }
@@ -153,7 +156,7 @@ func (k *jackknife) constantForm() []float64 {
 		return nil
 	}
 	k.constant = make([]float64, k.f.D*k.f.D)
-	k.frame.quadratic(k.constant, k.problem.loss.(framework.Quadratic).Matrix())
+	k.frame.quadratic(k.constant, k.problem.Loss().(framework.Quadratic).Matrix())
 	return k.constant
 }
 

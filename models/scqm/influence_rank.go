@@ -3,10 +3,12 @@ package scqm
 import (
 	"math"
 
-	"github.com/scqm/scqm/framework"
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
+
+	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/internal/dense"
 )
 
 // lowRank adds to Hessian and moves what rows contribute as matrices of low
@@ -38,16 +40,16 @@ func newLowRank(k *jackknife, batch int) *lowRank {
 func (l *lowRank) add(rows *bentRows, total float64) {
 	k, D := l.k, l.k.f.D
 	l.minus, l.plus, l.left, l.right = l.minus[:0], l.plus[:0], l.left[:0], l.right[:0]
-	radial, ok := k.problem.loss.(framework.Radial)
+	radial, ok := k.problem.Loss().(framework.Radial)
 	if ok {
 		for i := range rows.n {
 			e := rows.e[i*D : (i+1)*D]
-			l.u2[i] = dot(e, e)
+			l.u2[i] = dense.Dot(e, e)
 		}
 		radial.Rho(nil, l.one[:rows.n], l.two[:rows.n], l.u2[:rows.n])
 	}
 	for i := range rows.n {
-		weight := k.problem.data.weight(rows.first + i)
+		weight := k.problem.Data().Weight(rows.first + i)
 		if weight == 0 {
 			continue
 		}
@@ -72,7 +74,7 @@ func (l *lowRank) addRow(rows *bentRows, i int, weight, share float64) {
 	k, f := l.k, l.k.f
 	d, P := f.d, k.p
 	h, g, dh := rows.h[i*k.nf:(i+1)*k.nf], rows.g[i*f.D:(i+1)*f.D], rows.slopes(i)
-	gram(l.square, dh[d:(1+f.m)*d], f.m, d, 1)
+	dense.Gram(l.square, dh[d:(1+f.m)*d], f.m, d, 1)
 	// In the axes a_j of C: b_j = B a_j, and BC^-1 = sum_j b_j a_j' / c_j.
 	for j, c := range rows.spectrum[i*d : (i+1)*d] {
 		axis, b := rows.axes[(i*d+j)*d:(i*d+j+1)*d], l.b[j*P:(j+1)*P]
@@ -91,14 +93,14 @@ func (l *lowRank) addRow(rows *bentRows, i int, weight, share float64) {
 		axis, b := rows.axes[(i*d+j)*d:(i*d+j+1)*d], l.b[j*P:(j+1)*P]
 		clear(l.u)
 		for r := range f.m {
-			l.u[r] = dot(dh[(1+r)*d:(2+r)*d], axis)
+			l.u[r] = dense.Dot(dh[(1+r)*d:(2+r)*d], axis)
 		}
 		k.gather(l.y, l.u, h, nil, nil)
 		for a := range d {
-			l.t[a] = dot(l.square[a*d:(a+1)*d], axis)
+			l.t[a] = dense.Dot(l.square[a*d:(a+1)*d], axis)
 		}
 		for a := range d {
-			floats.AddScaled(l.y, -dot(rows.axes[(i*d+a)*d:(i*d+a+1)*d], l.t)/2, l.b[a*P:(a+1)*P])
+			floats.AddScaled(l.y, -dense.Dot(rows.axes[(i*d+a)*d:(i*d+a+1)*d], l.t)/2, l.b[a*P:(a+1)*P])
 		}
 		floats.Scale(share, l.y)
 		l.left = append(append(l.left, l.y...), b...)

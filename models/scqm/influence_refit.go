@@ -6,8 +6,6 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/floats"
-
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/solvers"
 )
@@ -53,11 +51,11 @@ func (m *Model) LeaveOut(ctx context.Context, x Data, rows []int, threads int) (
 // refit fits without row i.
 func (s *settledFit) refit(ctx context.Context, i int) (out RowInfluence, err error) {
 	p := s.problem
-	f, x := p.sheet, p.data
+	f, x := p.Shape(), *p.Data()
 	before, after := newSheet(f.D, f.d, f.s), newSheet(f.D, f.d, f.s)
 	before.load(s.at[BlockC], s.at[BlockQ], s.at[BlockTheta])
 	out.Residual = before.gap(nil, nil, s.at[BlockTau][i*f.d:(i+1)*f.d], x.Row(i))
-	if x.weight(i) == 0 {
+	if x.Weight(i) == 0 {
 		out.Without = out.Residual
 		return out, nil
 	}
@@ -65,7 +63,7 @@ func (s *settledFit) refit(ctx context.Context, i int) (out RowInfluence, err er
 	if x.Weights != nil {
 		rest.Weights = slices.Delete(slices.Clone(x.Weights), i, i+1)
 	}
-	small, err := NewProblem(ctx, rest, p.loss, f.d, f.s, p.threads)
+	small, err := NewProblem(ctx, rest, p.Loss(), f.d, f.s, p.Threads())
 	if err != nil {
 		return out, err
 	}
@@ -81,32 +79,18 @@ func (s *settledFit) refit(ctx context.Context, i int) (out RowInfluence, err er
 	}
 	after.load(run.Point[BlockC], run.Point[BlockQ], run.Point[BlockTheta])
 	tau := slices.Clone(s.at[BlockTau])
-	if err := refineRows(ctx, tau, after, p.loss, x, p.threads); err != nil {
+	if err := refineRows(ctx, tau, after, p.Loss(), x, p.Threads()); err != nil {
 		return out, err
 	}
 	var sum float64
 	for j := range x.N {
 		own := tau[j*f.d : (j+1)*f.d]
 		gap := after.gap(before, s.at[BlockTau][j*f.d:(j+1)*f.d], own, nil)
-		sum += x.weight(j) / x.total() * gap * gap
+		sum += x.Weight(j) / x.TotalWeight() * gap * gap
 		if j == i {
 			out.Without = after.gap(nil, nil, own, x.Row(i))
 		}
 	}
 	out.Move = math.Sqrt(sum)
 	return out, nil
-}
-
-// gap is the distance of f(tau) from x or, where x is nil, from the place there of
-// another sheet.
-func (f *sheet) gap(other *sheet, there, tau, x []float64) float64 {
-	z, phi, r := make([]float64, f.m), make([]float64, f.q), make([]float64, f.D)
-	if x == nil {
-		x = make([]float64, f.D)
-		other.coordinates(z, phi, there)
-		other.residual(x, z, make([]float64, f.D))
-	}
-	f.coordinates(z, phi, tau)
-	f.residual(r, z, x)
-	return floats.Norm(r, 2)
 }

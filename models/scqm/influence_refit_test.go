@@ -189,7 +189,7 @@ func TestInfluenceIsDerivativeWithRespectToWeights(t *testing.T) {
 				for side, sign := range []float64{-1, 1} {
 					ends[side] = reweighted(t, m, x, i, sign*step)
 				}
-				move := floats.Distance(ends[0], ends[1], 2) / (2 * step * math.Sqrt(x.total()))
+				move := floats.Distance(ends[0], ends[1], 2) / (2 * step * math.Sqrt(x.TotalWeight()))
 				assert.InEpsilon(t, move, got.Rows[i].Move*(1-got.Rows[i].Leverage), 1e-3, "%s, d = %d, row %d", name, c.Latent, i)
 			}
 		}

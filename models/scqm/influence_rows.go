@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/scqm/scqm/framework"
 	"gonum.org/v1/gonum/floats"
+
+	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/internal/dense"
 )
 
 // bentRows holds the derivatives of the losses of a batch of rows, without
@@ -46,11 +48,11 @@ func (b *bentRows) load(from, to int) error {
 		h, tau := b.h[i*nf:(i+1)*nf], k.tau[(from+i)*d:(from+i+1)*d]
 		k.features(h, tau)
 		k.slopes(b.slopes(i), tau)
-		f.residual(b.r[i*D:(i+1)*D], h[1:1+f.m], k.problem.data.Row(from+i))
+		f.residual(b.r[i*D:(i+1)*D], h[1:1+f.m], k.problem.Data().Row(from+i))
 		k.frame.rotate(b.e[i*D:(i+1)*D], b.r[i*D:(i+1)*D])
 	}
-	if err := k.problem.loss.Evaluate(b.value[:n], b.v[:n*D], b.r[:n*D], D); err != nil {
-		return fmt.Errorf("scqm: loss %s: %w", k.problem.loss.Name(), err)
+	if err := k.problem.Loss().Evaluate(b.value[:n], b.v[:n*D], b.r[:n*D], D); err != nil {
+		return fmt.Errorf("scqm: loss %s: %w", k.problem.Loss().Name(), err)
 	}
 	for i := range n {
 		k.frame.rotate(b.g[i*D:(i+1)*D], b.v[i*D:(i+1)*D])
@@ -89,7 +91,7 @@ func (b *bentRows) addColumn(j int) error {
 	for i := range b.n {
 		column, he := b.v[i*D:(i+1)*D], b.he[i*D*d:(i+1)*D*d]
 		for r := range D {
-			he[r*d+j] = dot(b.k.frame.axis(r), column)
+			he[r*d+j] = dense.Dot(b.k.frame.axis(r), column)
 		}
 	}
 	return nil
@@ -112,7 +114,7 @@ func (b *bentRows) decompose(i int) {
 	}
 	f.weigh(b.w, b.g[i*D+d:i*D+f.m])
 	f.addCurvature(b.c, b.w)
-	jacobiEigen(b.c, b.axes[i*d*d:(i+1)*d*d], d)
+	dense.JacobiEigen(b.c, b.axes[i*d*d:(i+1)*d*d], d)
 	spectrum := b.spectrum[i*d : (i+1)*d]
 	var size float64
 	for j := range d {
@@ -131,7 +133,7 @@ func (b *bentRows) settle(dst, t []float64, i int) {
 	for j, v := range b.spectrum[i*d : (i+1)*d] {
 		axis := b.axes[(i*d+j)*d : (i*d+j+1)*d]
 		if v > 0 {
-			floats.AddScaled(dst, -dot(axis, t)/v, axis)
+			floats.AddScaled(dst, -dense.Dot(axis, t)/v, axis)
 		}
 	}
 }
@@ -141,11 +143,11 @@ func (b *bentRows) image(u, s, t []float64, i int) {
 	f := b.k.f
 	d := f.d
 	for r := range u {
-		u[r] = dot(b.he[(i*f.D+r)*d:(i*f.D+r+1)*d], t)
+		u[r] = dense.Dot(b.he[(i*f.D+r)*d:(i*f.D+r+1)*d], t)
 	}
 	dh := b.slopes(i)
 	for a := range s {
-		s[a] = dot(dh[a*d:(a+1)*d], t)
+		s[a] = dense.Dot(dh[a*d:(a+1)*d], t)
 	}
 }
 
@@ -164,18 +166,11 @@ func (b *bentRows) pull(dst, de, mg []float64, i int) {
 	}
 }
 
-// rotate writes W'x.
-func (b *frame) rotate(dst, x []float64) {
-	for r := range dst {
-		dst[r] = dot(b.axis(r), x)
-	}
-}
-
 // bend replaces every row of v by the product of the Hessian of the loss at that
 // row of r with it.
 func (k *jackknife) bend(v, r []float64) error {
 	if err := k.second.HessianProduct(v, r, v, k.f.D); err != nil {
-		return fmt.Errorf("scqm: loss %s: %w", k.problem.loss.Name(), err)
+		return fmt.Errorf("scqm: loss %s: %w", k.problem.Loss().Name(), err)
 	}
 	return nil
 }
@@ -188,7 +183,7 @@ func (b *bentRows) addHessians(forms [][]float64) error {
 	hess := make([]float64, D*D)
 	columns, r := make([]float64, D*D), make([]float64, D*D)
 	for i := range b.n {
-		weight := k.problem.data.weight(b.first + i)
+		weight := k.problem.Data().Weight(b.first + i)
 		if weight == 0 {
 			continue
 		}
@@ -216,16 +211,16 @@ func (b *bentRows) addHessians(forms [][]float64) error {
 // [jackknife]: to products of features hh, or to forms.
 func (b *bentRows) addForms(forms [][]float64, hh []float64) error {
 	k := b.k
-	switch l := k.problem.loss.(type) {
+	switch l := k.problem.Loss().(type) {
 	case framework.Radial:
 		u, one := make([]float64, b.n), make([]float64, b.n)
 		for i := range b.n {
 			e := b.e[i*k.f.D : (i+1)*k.f.D]
-			u[i] = dot(e, e)
+			u[i] = dense.Dot(e, e)
 		}
 		l.Rho(nil, one, nil, u)
 		for i := range b.n {
-			addOuterProduct(hh, b.h[i*k.nf:(i+1)*k.nf], 2*k.problem.data.weight(b.first+i)*one[i])
+			dense.AddOuterProduct(hh, b.h[i*k.nf:(i+1)*k.nf], 2*k.problem.Data().Weight(b.first+i)*one[i])
 		}
 	case framework.Separable:
 		bend := make([]float64, b.n*k.f.D)
@@ -235,7 +230,7 @@ func (b *bentRows) addForms(forms [][]float64, hh []float64) error {
 		}
 	case framework.Quadratic:
 		for i := range b.n {
-			addOuterProduct(hh, b.h[i*k.nf:(i+1)*k.nf], k.problem.data.weight(b.first+i))
+			dense.AddOuterProduct(hh, b.h[i*k.nf:(i+1)*k.nf], k.problem.Data().Weight(b.first+i))
 		}
 	default:
 		return b.addHessians(forms)
@@ -246,7 +241,7 @@ func (b *bentRows) addForms(forms [][]float64, hh []float64) error {
 // addDiagonal adds a row whose loss has the diagonal bend as its Hessian.
 func (b *bentRows) addDiagonal(forms [][]float64, bend []float64, i int) {
 	k := b.k
-	weight, h := k.problem.data.weight(b.first+i), b.h[i*k.nf:(i+1)*k.nf]
+	weight, h := k.problem.Data().Weight(b.first+i), b.h[i*k.nf:(i+1)*k.nf]
 	for a := range k.nf {
 		for c := a; c < k.nf; c++ {
 			floats.AddScaled(forms[a*k.nf+c], weight*h[a]*h[c], bend)

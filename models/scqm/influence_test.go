@@ -14,6 +14,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/internal/dense"
 	"github.com/scqm/scqm/losses"
 )
 
@@ -78,7 +79,7 @@ func schur(t *testing.T, a *framework.Arrow, p *Problem) *mat.Dense {
 	s := mat.NewDense(a.Outer, a.Outer, slices.Clone(a.A))
 	b := mat.NewDense(a.Outer, a.Inner(), a.B)
 	for i := range a.Rows {
-		if p.data.weight(i) == 0 {
+		if p.data.Weight(i) == 0 {
 			continue
 		}
 		c := mat.NewDense(a.Dim, a.Dim, a.C[i*a.Dim*a.Dim:(i+1)*a.Dim*a.Dim])
@@ -136,7 +137,7 @@ func TestMovesAreThoseOfSteps(t *testing.T) {
 func movedBy(t *testing.T, p *Problem, k *jackknife, x framework.Point, v []float64) float64 {
 	t.Helper()
 	const step = 1e-6
-	all := make([]float64, arrowOuter(p.sheet))
+	all := make([]float64, arrowOuter(p.Shape()))
 	at := slots(t, newChart(p.newSheet(), true), k.chart)
 	var ends [2][]float64
 	for side, sign := range []float64{-1, 1} {
@@ -158,9 +159,9 @@ func movedBy(t *testing.T, p *Problem, k *jackknife, x framework.Point, v []floa
 	D := p.sheet.D
 	for i := range p.data.N {
 		gap := floats.Distance(ends[0][i*D:(i+1)*D], ends[1][i*D:(i+1)*D], 2) / (2 * step)
-		sum += p.data.weight(i) * gap * gap
+		sum += p.data.Weight(i) * gap * gap
 	}
-	return sum / p.data.total()
+	return sum / p.data.TotalWeight()
 }
 
 // The parts of the second derivatives along a step that leverages are made of are
@@ -197,8 +198,8 @@ func TestLeveragePartsAreThoseOfHessians(t *testing.T) {
 				}
 			}
 			D := p.sheet.D
-			got := dot(a.d[i*D:(i+1)*D], a.bent[i*D:(i+1)*D]) + a.beyond[i]
-			assert.InEpsilon(t, want, p.data.weight(i)*got, 1e-6, "%s, row %d", name, i)
+			got := dense.Dot(a.d[i*D:(i+1)*D], a.bent[i*D:(i+1)*D]) + a.beyond[i]
+			assert.InEpsilon(t, want, p.data.Weight(i)*got, 1e-6, "%s, row %d", name, i)
 		}
 	}
 }

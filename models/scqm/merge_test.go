@@ -2,7 +2,6 @@ package scqm
 
 import (
 	"context"
-	"math"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -48,10 +47,3 @@ func TestRepeatedRowsAreWeights(t *testing.T) {
 		}
 	}
 }
-
-func TestDistinctRowsAreNotCopied(t *testing.T) {
-	assert.Nil(t, merge(Data{N: 10, D: 3, X: gaussians(1, 30)}))
-	assert.NotNil(t, merge(Data{N: 2, D: 1, X: []float64{0, negativeZero()}}), "the zeros are equal")
-}
-
-func negativeZero() float64 { return math.Copysign(0, -1) }

@@ -57,15 +57,15 @@ func describeLoss(l framework.Loss) LossMeta {
 
 func (p *Problem) meta(c Config, solver framework.Solver, run *framework.Result, m *Model, fitted int, notes []string) Meta {
 	theta := run.Point[BlockTheta]
-	penalty := p.penalty(nil, theta)
+	penalty := p.Penalty(nil, theta)
 	total := 0.0
-	for i := range p.data.N {
-		total += p.data.weight(i)
+	for i := range p.Data().N {
+		total += p.Data().Weight(i)
 	}
 	meta := Meta{
 		Format: FormatVersion, Version: Version,
 		Objective: run.Cost - penalty, Penalty: penalty, MeanLoss: (run.Cost - penalty) / total,
-		Loss: describeLoss(c.Loss), N: p.data.N, D: p.data.D,
+		Loss: describeLoss(c.Loss), N: p.Data().N, D: p.Data().D,
 		Latent: m.Latent, Curvature: m.Curvature, Effective: fitted, Linear: c.Linear, Ridge: c.Ridge,
 		Solver: solver.Name(), Status: run.Status.String(), Message: run.Message,
 		Iterations: run.Iterations, Evaluations: run.Counts.Evaluations,

@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/scqm/scqm/framework"
-	"github.com/scqm/scqm/internal/par"
 	"gonum.org/v1/gonum/floats"
+
+	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/internal/dense"
+	"github.com/scqm/scqm/internal/par"
 )
 
 // Model is a learned sheet f(tau) = C + U tau + V Theta' phi(tau) in R^D.
@@ -78,8 +80,8 @@ func (m *Model) sheet() *sheet {
 	f := newSheet(m.D, m.Latent, m.Curvature)
 	copy(f.c, m.C)
 	copy(f.theta, m.Theta)
-	transpose(f.qt[:m.Latent*m.D], m.U, m.D, m.Latent)
-	transpose(f.qt[m.Latent*m.D:], m.V, m.D, m.Curvature)
+	dense.Transpose(f.qt[:m.Latent*m.D], m.U, m.D, m.Latent)
+	dense.Transpose(f.qt[m.Latent*m.D:], m.V, m.D, m.Curvature)
 	return f
 }
 
@@ -88,8 +90,8 @@ func (m *Model) fromSheet(f *sheet) {
 	m.D, m.Latent, m.Curvature = f.D, f.d, f.s
 	m.C, m.Theta = f.c, f.theta
 	m.U, m.V = make([]float64, f.D*f.d), make([]float64, f.D*f.s)
-	transpose(m.U, f.qt[:f.d*f.D], f.d, f.D)
-	transpose(m.V, f.qt[f.d*f.D:], f.s, f.D)
+	dense.Transpose(m.U, f.qt[:f.d*f.D], f.d, f.D)
+	dense.Transpose(m.V, f.qt[f.d*f.D:], f.s, f.D)
 }
 
 // Reconstruct returns f(tau_i) for the rows of tau, n x d, as n x D.
@@ -142,19 +144,20 @@ func (m *Model) Transform(ctx context.Context, x Data, threads int) ([]float64, 
 	return tau, projectRows(ctx, tau, m.sheet(), m.Loss, x, threads)
 }
 
-// projectRows writes the latent coordinates of all rows of x into tau.
-func projectRows(ctx context.Context, tau []float64, f *sheet, loss framework.Loss, x Data, threads int) error {
-	threads = callers(loss, threads)
-	errs := make([]error, max(par.Shards(x.N), min(x.N, threads)))
-	par.Do(threads, len(errs), func(_, shard int) {
-		lo, hi := shard*x.N/len(errs), (shard+1)*x.N/len(errs)
-		part := Data{N: hi - lo, D: x.D, X: x.X[lo*x.D : hi*x.D]}
-		errs[shard] = newProjector(f, loss).project(ctx, tau[lo*f.d:hi*f.d], part, lo)
-	})
-	for _, err := range errs {
-		if err != nil {
-			return err
+// accepts reports why rows cannot be seen by the model.
+func (m *Model) accepts(x Data) error {
+	if err := x.Validate(); err != nil {
+		return err
+	}
+	if x.D != m.D {
+		return fmt.Errorf("scqm: the data have %d columns, the model was learned from %d: %w", x.D, m.D, ErrInput)
+	}
+	if m.Loss == nil {
+		kind := "loss"
+		if m.Meta.Loss.Plugin != nil {
+			kind = "loss plugin"
 		}
+		return fmt.Errorf("scqm: the %s %q of the model is not loaded, and without it nothing can be projected: %w", kind, m.Meta.Loss.Name, ErrInput)
 	}
 	return nil
 }

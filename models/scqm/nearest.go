@@ -4,8 +4,10 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/scqm/scqm/framework"
 	"gonum.org/v1/gonum/floats"
+
+	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/internal/dense"
 )
 
 // Nearest finds the nearest points of models of one shape to single rows, in
@@ -40,8 +42,8 @@ func (n *Nearest) Load(m *Model) error {
 	}
 	copy(f.c, m.C)
 	copy(f.theta, m.Theta)
-	transpose(f.qt[:f.d*f.D], m.U, f.D, f.d)
-	transpose(f.qt[f.d*f.D:], m.V, f.D, f.s)
+	dense.Transpose(f.qt[:f.d*f.D], m.U, f.D, f.d)
+	dense.Transpose(f.qt[f.d*f.D:], m.V, f.D, f.s)
 	return nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/internal/dense"
 	"github.com/scqm/scqm/internal/par"
 	"github.com/scqm/scqm/manifolds"
 )
@@ -58,7 +59,7 @@ type objective struct {
 // the error of ctx when it is done. threads below 1 stands for all processors;
 // a [framework.Distant] loss is called from more goroutines.
 func newObjective(ctx context.Context, data Data, loss framework.Loss, d, s, threads int) (*objective, error) {
-	if err := data.validate(); err != nil {
+	if err := data.Validate(); err != nil {
 		return nil, err
 	}
 	if d < 1 || s < 0 || d+s > data.D {
@@ -88,16 +89,26 @@ func newObjective(ctx context.Context, data Data, loss framework.Loss, d, s, thr
 	return p, nil
 }
 
-// callers is the number of goroutines that work with a loss.
-func callers(loss framework.Loss, threads int) int {
-	if d, ok := loss.(framework.Distant); ok {
-		return max(par.Threads(threads), d.Callers())
-	}
-	return par.Threads(threads)
-}
-
 // newSheet makes a sheet of the shape of the objective.
 func (p *objective) newSheet() *sheet { return newSheet(p.sheet.D, p.sheet.d, p.sheet.s) }
+
+// Data returns the data, which belong to the caller of newObjective.
+func (p *objective) Data() *Data { return &p.data }
+
+// Version is the number of times that the data were replaced.
+func (p *objective) Version() uint64 { return p.version }
+
+// Loss returns the loss of the next evaluation: see Smooth.
+func (p *objective) Loss() framework.Loss { return p.loss }
+
+// Context ends evaluations when it is done.
+func (p *objective) Context() context.Context { return p.ctx }
+
+// Threads is the number of goroutines that evaluations take.
+func (p *objective) Threads() int { return p.threads }
+
+// Shape returns the lengths of the blocks.
+func (p *objective) Shape() shape { return p.sheet.shape }
 
 // setData takes other data of the same shape. Whatever depends on the data
 // compares their version.
@@ -119,7 +130,7 @@ func (p *objective) Evaluate(grad, x framework.Point) (float64, error) {
 		return 0, err
 	}
 	p.kept = p.residuals != nil
-	return p.total.cost + p.penalty(grad, x[BlockTheta]), nil
+	return p.total.cost + p.Penalty(grad, x[BlockTheta]), nil
 }
 
 // Resume writes gradients at the point evaluated last. From its first call on,
@@ -134,7 +145,7 @@ func (p *objective) Resume(grad framework.Point) error {
 		return err
 	}
 	p.kept = true
-	p.penalty(grad, p.at[BlockTheta])
+	p.Penalty(grad, p.at[BlockTheta])
 	return nil
 }
 
@@ -223,12 +234,12 @@ func (p *objective) batch(w *worker, s *sums, want want, grad framework.Point, f
 		return fmt.Errorf("scqm: loss %s: %w", p.loss.Name(), err)
 	}
 	for i := range n {
-		weight := p.data.weight(from + i)
+		weight := p.data.Weight(from + i)
 		if values != nil {
 			s.cost += weight * values[i]
 		}
 		if g != nil {
-			scale(g[i*f.D:(i+1)*f.D], weight)
+			dense.Scale(g[i*f.D:(i+1)*f.D], weight)
 		}
 	}
 	if g == nil {
@@ -242,9 +253,9 @@ func (p *objective) batch(w *worker, s *sums, want want, grad framework.Point, f
 	return nil
 }
 
-// penalty returns Lambda sum_k |A_k|_F^2 and adds its gradient. Off-diagonal
+// Penalty returns Lambda sum_k |A_k|_F^2 and adds its gradient. Off-diagonal
 // entries of Theta are twice those of A_k, and each stands for two.
-func (p *objective) penalty(grad framework.Point, theta []float64) float64 {
+func (p *objective) Penalty(grad framework.Point, theta []float64) float64 {
 	if p.Lambda == 0 {
 		return 0
 	}
@@ -261,15 +272,4 @@ func (p *objective) penalty(grad framework.Point, theta []float64) float64 {
 		}
 	}
 	return sum
-}
-
-// vechWeight is 1 where entry a of phi is on the diagonal and 1/2 elsewhere.
-func vechWeight(d, a int) float64 {
-	for i := 0; a >= 0; i++ {
-		if a == 0 {
-			return 1
-		}
-		a -= d - i
-	}
-	return 0.5
 }

@@ -3,10 +3,12 @@ package scqm
 import (
 	"fmt"
 
-	"github.com/scqm/scqm/framework"
-	"github.com/scqm/scqm/internal/par"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/internal/dense"
+	"github.com/scqm/scqm/internal/par"
 )
 
 // preconditioner is the block diagonal of the Gauss-Newton matrix of the cost,
@@ -47,14 +49,10 @@ type blockJacobi struct {
 
 func newBlockJacobi(o *objective) *blockJacobi { return &blockJacobi{o: o} }
 
-// mostCoupled is the number of entries of Theta up to which its system couples
-// all of them.
-const mostCoupled = 100
-
 func newPreconditioner(o *objective, f *sheet) *preconditioner {
 	h := &preconditioner{
 		weights: newLossWeights(o), products: (1 + f.m) * (2 + f.m) / 2,
-		tau: make([]float64, o.data.N*f.d*f.d), column: make([]float64, f.q),
+		tau: make([]float64, o.Data().N*f.d*f.d), column: make([]float64, f.q),
 	}
 	systems := 1
 	if h.weights.form == perEntry {
@@ -68,7 +66,7 @@ func newPreconditioner(o *objective, f *sheet) *preconditioner {
 		size = f.q * f.s
 	}
 	h.theta = make([]float64, size*size)
-	h.parts = make([]*thetaSums, par.Shards(o.data.N))
+	h.parts = make([]*thetaSums, par.Shards(o.Data().N))
 	for i := range h.parts {
 		h.parts[i] = newThetaSums(f, size)
 	}
@@ -93,14 +91,14 @@ func (p *blockJacobi) BuildPreconditioner(x framework.Point) (float64, error) {
 	}
 	f.load(x[BlockC], x[BlockQ], x[BlockTheta])
 	if err := h.weights.compute(o); err != nil {
-		return passes, fmt.Errorf("scqm: loss %s: weights: %w", o.loss.Name(), err)
+		return passes, fmt.Errorf("scqm: loss %s: weights: %w", o.Loss().Name(), err)
 	}
 	if err := h.factorizeMetric(o, f); err != nil {
 		return passes, err
 	}
 	h.sumFrame(o, f, x[BlockTau])
 	h.sumRows(o, f, x[BlockTau])
-	return passes + h.passes(f), o.ctx.Err()
+	return passes + h.passes(f), o.Context().Err()
 }
 
 // passes is the work of a build in units of the 2nDm operations of a pass.
@@ -121,10 +119,10 @@ func (p *blockJacobi) Precondition(dst, v framework.Point) {
 	h.solveFrame(f, dst[BlockC], dst[BlockQ])
 	h.solveTheta(f, dst[BlockTheta])
 	dd := f.d * f.d
-	par.Do(p.o.threads, len(h.parts), func(_, shard int) {
-		lo, hi := par.Bounds(p.o.data.N, shard)
+	par.Do(p.o.Threads(), len(h.parts), func(_, shard int) {
+		lo, hi := par.Bounds(p.o.Data().N, shard)
 		for i := lo; i < hi; i++ {
-			choleskySolve(dst[BlockTau][i*f.d:(i+1)*f.d], h.tau[i*dd:(i+1)*dd], f.d)
+			dense.SolveCholesky(dst[BlockTau][i*f.d:(i+1)*f.d], h.tau[i*dd:(i+1)*dd], f.d)
 		}
 	})
 }
@@ -143,7 +141,7 @@ func (h *preconditioner) solveFrame(f *sheet, c, q []float64) {
 		if h.weights.form == perEntry {
 			l = l[j*n*n : (j+1)*n*n]
 		}
-		choleskySolve(row, l, n)
+		dense.SolveCholesky(row, l, n)
 	}
 	if h.metric != nil {
 		// The factor exists and has the right size; a bad condition is no
@@ -161,14 +159,14 @@ func (h *preconditioner) solveFrame(f *sheet, c, q []float64) {
 // couple them.
 func (h *preconditioner) solveTheta(f *sheet, theta []float64) {
 	if h.whole {
-		choleskySolve(theta, h.theta, len(theta))
+		dense.SolveCholesky(theta, h.theta, len(theta))
 		return
 	}
 	for k := range f.s {
 		for a := range h.column {
 			h.column[a] = theta[a*f.s+k]
 		}
-		choleskySolve(h.column, h.theta, f.q)
+		dense.SolveCholesky(h.column, h.theta, f.q)
 		for a, v := range h.column {
 			theta[a*f.s+k] = v
 		}
@@ -177,14 +175,14 @@ func (h *preconditioner) solveTheta(f *sheet, theta []float64) {
 
 // factorizeMetric prepares the solves with M, once, and Q'MQ.
 func (h *preconditioner) factorizeMetric(o *objective, f *sheet) error {
-	l, ok := o.loss.(framework.Quadratic)
+	l, ok := o.Loss().(framework.Quadratic)
 	if !ok || h.weights.form != perMatrix {
 		return nil
 	}
 	if h.metric == nil {
 		h.metric = new(mat.Cholesky)
 		if !h.metric.Factorize(mat.NewSymDense(f.D, l.Matrix())) {
-			return fmt.Errorf("scqm: loss %s: its matrix is not positive definite to working precision: %w", o.loss.Name(), ErrInput)
+			return fmt.Errorf("scqm: loss %s: its matrix is not positive definite to working precision: %w", o.Loss().Name(), ErrInput)
 		}
 		h.qmq = make([]float64, f.m*f.m)
 	}

@@ -3,14 +3,13 @@ package scqm
 import (
 	"math"
 
-	"github.com/scqm/scqm/internal/par"
 	"gonum.org/v1/gonum/floats"
+
+	"github.com/scqm/scqm/internal/dense"
+	"github.com/scqm/scqm/internal/par"
 )
 
 const (
-	// systemJitter is added to the diagonal of a system, relative to it, so
-	// that rounding cannot make it indefinite.
-	systemJitter = 1e-10
 	// leastCurvature is the least diagonal entry of an axis of V relative to
 	// the mean of those of U. It is 0 where Theta is, and steps would have no
 	// bound.
@@ -27,13 +26,13 @@ func (h *preconditioner) sumFrame(o *objective, f *sheet, tau []float64) {
 	if systems > 1 {
 		chunk = featureChunk
 	}
-	par.Do(o.threads, (systems+chunk-1)/chunk, func(id, k int) {
+	par.Do(o.Threads(), (systems+chunk-1)/chunk, func(id, k int) {
 		from := k * chunk
 		to := min(from+chunk, systems)
 		gram, w := h.gram[from*h.products:to*h.products], o.worker(id)
 		clear(gram)
 		yy := make([]float64, h.products)
-		for i := range o.data.N {
+		for i := range o.Data().N {
 			z := w.row(w.z, f.m, 0)
 			f.coordinates(z, w.row(w.phi, f.q, 0), tau[i*f.d:(i+1)*f.d])
 			lowerProducts(yy, z)
@@ -50,7 +49,7 @@ func (h *preconditioner) sumFrame(o *objective, f *sheet, tau []float64) {
 			l := h.frame[j*n*n : (j+1)*n*n]
 			fillLower(l, h.gram[j*h.products:(j+1)*h.products], n)
 			raiseCurvature(l, f)
-			factorize(l, n)
+			dense.JitteredCholesky(l, n)
 		}
 	})
 	if h.weights.form == perMatrix {
@@ -92,25 +91,6 @@ func raiseCurvature(a []float64, f *sheet) {
 	}
 }
 
-// factorize overwrites a positive semidefinite matrix with its Cholesky factor,
-// after lifting its diagonal a little.
-func factorize(a []float64, n int) {
-	for i := range n {
-		a[i*n+i] *= 1 + systemJitter
-		if !(a[i*n+i] > 0) || math.IsInf(a[i*n+i], 0) {
-			a[i*n+i] = 1
-		}
-	}
-	if choleskyKeeping(a, n, 0) {
-		return
-	}
-	for i := range n { // rounding won: keep the diagonal
-		d := a[i*n+i]
-		clear(a[i*n : (i+1)*n])
-		a[i*n+i] = math.Sqrt(d)
-	}
-}
-
 // thetaSums is the part of Theta's system that comes from some rows, with the
 // buffers for their tau systems.
 type thetaSums struct {
@@ -133,8 +113,8 @@ func newThetaSums(f *sheet, size int) *thetaSums {
 
 // sumRows factorizes the systems of the tau_i and that of Theta.
 func (h *preconditioner) sumRows(o *objective, f *sheet, tau []float64) {
-	par.Do(o.threads, len(h.parts), func(id, shard int) {
-		lo, hi := par.Bounds(o.data.N, shard)
+	par.Do(o.Threads(), len(h.parts), func(id, shard int) {
+		lo, hi := par.Bounds(o.Data().N, shard)
 		t := h.parts[shard]
 		clear(t.k)
 		wq := o.worker(id).g[:f.D]
@@ -152,7 +132,7 @@ func (h *preconditioner) sumRows(o *objective, f *sheet, tau []float64) {
 		floats.Add(h.theta, t.k)
 	}
 	h.addPenalty(f, o.Lambda)
-	factorize(h.theta, h.parts[0].size)
+	dense.JitteredCholesky(h.theta, h.parts[0].size)
 }
 
 // pullWeights writes Q'W_iQ into b.
@@ -193,7 +173,7 @@ func (h *preconditioner) tauSystem(t *thetaSums, f *sheet, l []float64) {
 			floats.AddScaled(l[j*f.d:(j+1)*f.d], v, t.be[a*f.d:(a+1)*f.d])
 		}
 	}
-	factorize(l, f.d)
+	dense.JitteredCholesky(l, f.d)
 }
 
 // addTheta adds the row's part of Theta's system.

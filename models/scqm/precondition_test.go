@@ -40,7 +40,7 @@ func TestPreconditionerInvertsQuadratics(t *testing.T) {
 				p.Precondition(hv, hv)
 				for _, k := range group {
 					for i, want := range v[k] {
-						if k == BlockTau && p.data.weight(i/2) == 0 {
+						if k == BlockTau && p.data.Weight(i/2) == 0 {
 							want = 0
 						}
 						assert.InDelta(t, want, hv[k][i], 1e-6, "%s, s = %d, block %d", name, s, k)
@@ -83,7 +83,7 @@ func TestPreconditionerIsDefinite(t *testing.T) {
 			copy(p.data.Row(3), row(t, p, x, 3))
 			_, err := p.BuildPreconditioner(x)
 			require.NoError(t, err)
-			h := dense(p)
+			h := denseHessian(p)
 			var skew mat.Dense
 			skew.Sub(h, h.T())
 			assert.LessOrEqual(t, mat.Norm(&skew, 1), 1e-9*mat.Norm(h, 1), name)
@@ -107,8 +107,8 @@ func row(t *testing.T, p *Problem, x framework.Point, i int) []float64 {
 	return r
 }
 
-// dense applies the preconditioner to all unit vectors.
-func dense(p *Problem) *mat.Dense {
+// denseHessian applies the preconditioner to all unit vectors.
+func denseHessian(p *Problem) *mat.Dense {
 	var size int
 	for _, b := range p.blocks {
 		size += b.Size()

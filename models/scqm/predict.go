@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 
+	"github.com/scqm/scqm/internal/dense"
 	"github.com/scqm/scqm/internal/par"
 )
 
@@ -206,7 +207,7 @@ func (p *rowPrediction) minimise(part *entryPart) {
 	value := p.value(part, p.tau)
 	for range maxPredictSteps {
 		p.derivatives(part)
-		newtonStep(p.step, p.h, p.g)
+		dense.NewtonStep(p.step, p.h, p.g)
 		slope, t := 2*floats.Dot(p.g, p.step), 1.0
 		next := math.Inf(1)
 		for range 30 {

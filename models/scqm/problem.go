@@ -43,3 +43,12 @@ func NewProblem(ctx context.Context, data Data, loss framework.Loss, d, s, threa
 		objective: o, sweeper: newSweeper(o), arrow: newArrow(o), blockJacobi: newBlockJacobi(o),
 	}, nil
 }
+
+// Relocate moves the rows of Tau for which the sheet is nearer elsewhere. The
+// solver of the paper does without.
+func (p *Problem) Relocate(x framework.Point) (moved bool, passes float64, err error) {
+	if !p.relocating || p.Shape().s == 0 {
+		return false, 0, nil
+	}
+	return p.objective.Relocate(x)
+}

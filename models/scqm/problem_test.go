@@ -156,7 +156,7 @@ func reference(p *Problem, x framework.Point) (float64, *mat.Dense) {
 		if err := p.loss.Evaluate(v, nil, r.RawRowView(i), f.D); err != nil {
 			panic(err)
 		}
-		cost += p.data.weight(i) * v[0]
+		cost += p.data.Weight(i) * v[0]
 	}
 	return cost, r
 }
@@ -181,14 +181,14 @@ func TestPenaltyIsInvariantUnderRotation(t *testing.T) {
 		n := mat.Norm(formOf(f, k), 2)
 		frobenius += n * n
 	}
-	assert.InEpsilon(t, frobenius, p.penalty(nil, x[BlockTheta]), 1e-14)
+	assert.InEpsilon(t, frobenius, p.Penalty(nil, x[BlockTheta]), 1e-14)
 	for k := range f.s {
 		r := mat.NewDense(2, 2, []float64{math.Cos(1), -math.Sin(1), math.Sin(1), math.Cos(1)})
 		var a mat.Dense
 		a.Product(r, formOf(f, k), r.T())
 		setForm(f, k, &a)
 	}
-	assert.InEpsilon(t, frobenius, p.penalty(nil, f.theta), 1e-14)
+	assert.InEpsilon(t, frobenius, p.Penalty(nil, f.theta), 1e-14)
 }
 
 func TestThreadsDoNotChangeBits(t *testing.T) {

@@ -148,7 +148,7 @@ func TestCertifiedProjections(t *testing.T) {
 					continue
 				}
 				certified++
-				assert.Positive(t, r.Bend, name)
+				assert.Positive(t, r.MinEigenvalue, name)
 				if name[0] != 'l' || name == "l2" {
 					assert.True(t, r.Parts == 1 || r.Second > r.Residual, name)
 					for range 30 {
@@ -209,5 +209,5 @@ func TestProjectionReportRefusals(t *testing.T) {
 	r := projected(t, m, on)
 	assert.Less(t, r.Residual, 1e-12)
 	assert.True(t, r.Certified)
-	assert.False(t, math.IsInf(r.Bend, 0) || math.IsNaN(r.Bend))
+	assert.False(t, math.IsInf(r.MinEigenvalue, 0) || math.IsNaN(r.MinEigenvalue))
 }

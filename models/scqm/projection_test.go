@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/internal/dense"
 	"github.com/scqm/scqm/losses"
 )
 
@@ -20,7 +21,7 @@ func randomModel(seed uint64, D, d, s int, curvature float64, loss framework.Los
 	f := newSheet(D, d, s)
 	copy(f.c, gaussians(seed, D))
 	copy(f.qt, gaussians(seed+1, f.m*D))
-	orthonormalizeRows(f.qt, D)
+	dense.OrthonormalizeRows(f.qt, D)
 	copy(f.theta, gaussians(seed+2, f.q*s))
 	floats.Scale(curvature, f.theta)
 	m := &Model{Loss: loss}
@@ -151,55 +152,6 @@ func TestTransformRefuses(t *testing.T) {
 	m.Loss = nil
 	_, err = m.Transform(context.Background(), Data{N: 1, D: 3, X: []float64{1, 2, 3}}, 1)
 	assert.ErrorIs(t, err, ErrInput)
-}
-
-func TestCubicRoots(t *testing.T) {
-	for _, want := range [][]float64{{1, 2, 3}, {-1, 0, 1}, {1e-3, 5, 1e4}, {-2, -2, 4}, {2}, {0}} {
-		a, b, c, e := 2.0, 0.0, 0.0, 0.0
-		switch len(want) {
-		case 3:
-			b = -2 * (want[0] + want[1] + want[2])
-			c = 2 * (want[0]*want[1] + want[0]*want[2] + want[1]*want[2])
-			e = -2 * want[0] * want[1] * want[2]
-		case 1: // (t - r)(t^2 + t + 7)
-			b, c, e = 2*(1-want[0]), 2*(7-want[0]), -14*want[0]
-		}
-		var roots [3]float64
-		n := cubicRoots(&roots, a, b, c, e)
-		require.NotZero(t, n)
-		for _, w := range want {
-			nearest := math.Inf(1)
-			for _, r := range roots[:n] {
-				nearest = math.Min(nearest, math.Abs(r-w))
-			}
-			assert.LessOrEqual(t, nearest, 1e-6*(1+math.Abs(w)), "%v has no %v", roots[:n], w)
-		}
-	}
-	var roots [3]float64
-	assert.Equal(t, 2, cubicRoots(&roots, 0, 1, -3, 2))
-	assert.ElementsMatch(t, []float64{1, 2}, roots[:2])
-	assert.Equal(t, 1, cubicRoots(&roots, 0, 0, 2, -4))
-	assert.Equal(t, 2.0, roots[0])
-	assert.Equal(t, 0, cubicRoots(&roots, 0, 0, 0, 1))
-}
-
-func TestNewtonStepDescendsWhateverTheHessian(t *testing.T) {
-	for seed := range uint64(50) {
-		d := 1 + int(seed%5)
-		a, g := gaussians(seed, d*d), gaussians(seed+100, d)
-		h := make([]float64, d*d)
-		for i := range d {
-			for j := range d {
-				h[i*d+j] = a[i*d+j] + a[j*d+i]
-			}
-		}
-		step := make([]float64, d)
-		newtonStep(step, h, g)
-		assert.Negative(t, floats.Dot(step, g), "indefinite")
-	}
-	step := []float64{0, 0}
-	newtonStep(step, []float64{4, 0, 0, 2}, []float64{4, 4})
-	assert.InDeltaSlice(t, []float64{-1, -2}, step, 1e-15)
 }
 
 // The nearest point of a parabola to a row above its vertex.

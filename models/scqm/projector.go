@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/scqm/scqm/framework"
 	"gonum.org/v1/gonum/floats"
+
+	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/internal/dense"
 )
 
 const (
@@ -131,7 +133,7 @@ func (n *newtonRow) minimise(tau []float64) error {
 		if err := n.e.run(n.ctx, n.w, rowResults{costs: cost[:], grad: g, hess: h}, nil, 0, 1); err != nil {
 			return err
 		}
-		newtonStep(step, h, g)
+		dense.NewtonStep(step, h, g)
 		moved, err := n.descend(tau, step, cost[0], floats.Dot(g, step))
 		if err != nil {
 			return err

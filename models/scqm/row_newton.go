@@ -3,8 +3,10 @@ package scqm
 import (
 	"math"
 
-	"github.com/scqm/scqm/framework"
 	"gonum.org/v1/gonum/floats"
+
+	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/internal/dense"
 )
 
 const (
@@ -33,7 +35,7 @@ type rowNewton struct {
 }
 
 func newRowNewton(p *objective) *rowNewton {
-	n, d := p.data.N, p.sheet.d
+	n, d := p.Data().N, p.Shape().d
 	vec := func(n int) []float64 { return make([]float64, n) }
 	s := &rowNewton{
 		at: make(framework.Point, numBlocks), trial: make(framework.Point, numBlocks),
@@ -52,15 +54,15 @@ func (s *rowNewton) minimize(p *objective, dst []float64, x framework.Point) (co
 	copy(s.at[BlockTau], x[BlockTau])
 	copy(s.trial[BlockTau], x[BlockTau])
 	s.active = s.active[:0]
-	for i := range p.data.N {
+	for i := range p.Data().N {
 		s.active = append(s.active, i)
 	}
 	for range rowSteps {
-		share := float64(len(s.active)) / float64(p.data.N)
+		share := float64(len(s.active)) / float64(p.Data().N)
 		if err := p.evaluateRows(rowResults{costs: s.cost, grad: s.grad, hess: s.hess}, s.at, BlockTau, s.active); err != nil {
 			return 0, passes, err
 		}
-		passes += share * float64(2+p.sheet.d)
+		passes += share * float64(2+p.Shape().d)
 		s.direct(p)
 		work, err := s.search(p)
 		passes += work
@@ -72,17 +74,17 @@ func (s *rowNewton) minimize(p *objective, dst []float64, x framework.Point) (co
 		}
 	}
 	copy(dst, s.at[BlockTau])
-	return floats.Sum(s.cost) + p.penalty(nil, x[BlockTheta]), passes, nil
+	return floats.Sum(s.cost) + p.Penalty(nil, x[BlockTheta]), passes, nil
 }
 
 // direct computes the Newton steps of the active rows, of which those without
 // a way down are no longer active.
 func (s *rowNewton) direct(p *objective) {
-	d := p.sheet.d
+	d := p.Shape().d
 	kept := s.active[:0]
 	for _, i := range s.active {
 		g, step := s.grad[i*d:(i+1)*d], s.step[i*d:(i+1)*d]
-		newtonStep(step, s.hess[i*d*d:(i+1)*d*d], g)
+		dense.NewtonStep(step, s.hess[i*d*d:(i+1)*d*d], g)
 		s.slope[i], s.length[i] = floats.Dot(g, step), 1
 		if s.slope[i] < 0 && !math.IsInf(s.slope[i], 0) {
 			kept = append(kept, i)
@@ -94,7 +96,7 @@ func (s *rowNewton) direct(p *objective) {
 // search halves the steps of the active rows until each lowers its cost enough,
 // and keeps those active that gained by it.
 func (s *rowNewton) search(p *objective) (passes float64, err error) {
-	d := p.sheet.d
+	d := p.Shape().d
 	s.searching = append(s.searching[:0], s.active...)
 	s.active = s.active[:0]
 	for range rowHalvings {
@@ -107,7 +109,7 @@ func (s *rowNewton) search(p *objective) (passes float64, err error) {
 		if err := p.evaluateRows(rowResults{costs: s.tried}, s.trial, BlockTau, s.searching); err != nil {
 			return passes, err
 		}
-		passes += float64(len(s.searching)) / float64(p.data.N)
+		passes += float64(len(s.searching)) / float64(p.Data().N)
 		rest := s.searching[:0]
 		for _, i := range s.searching {
 			old, now := s.cost[i], s.tried[i]

@@ -1,6 +1,12 @@
 package scqm
 
-import "gonum.org/v1/gonum/floats"
+import (
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/scqm/scqm/internal/dense"
+)
 
 // vechLen returns q = d(d+1)/2.
 func vechLen(d int) int { return d * (d + 1) / 2 }
@@ -16,16 +22,20 @@ func vech(dst, tau []float64) {
 	}
 }
 
+// shape is the lengths of a sheet: of rows, of tau, of Theta' phi, of phi and of
+// z = [tau; Theta' phi].
+type shape struct{ D, d, s, q, m int }
+
 // sheet is the geometry of a model in the layout that the kernels read.
 type sheet struct {
-	D, d, s, q, m int
-	c             []float64 // D
-	qt            []float64 // m x D, the transpose of Q: its rows are contiguous
-	theta         []float64 // q x s
+	shape
+	c     []float64 // D
+	qt    []float64 // m x D, the transpose of Q: its rows are contiguous
+	theta []float64 // q x s
 }
 
 func newSheet(D, d, s int) *sheet {
-	f := &sheet{D: D, d: d, s: s, q: vechLen(d), m: d + s}
+	f := &sheet{shape: shape{D: D, d: d, s: s, q: vechLen(d), m: d + s}}
 	f.c = make([]float64, D)
 	f.qt = make([]float64, f.m*D)
 	f.theta = make([]float64, f.q*s)
@@ -36,16 +46,7 @@ func newSheet(D, d, s int) *sheet {
 func (f *sheet) load(c, q, theta []float64) {
 	copy(f.c, c)
 	copy(f.theta, theta)
-	transpose(f.qt, q, f.D, f.m)
-}
-
-// transpose writes the transpose of the rows x cols matrix a into dst.
-func transpose(dst, a []float64, rows, cols int) {
-	for i := range rows {
-		for j := range cols {
-			dst[j*rows+i] = a[i*cols+j]
-		}
-	}
+	dense.Transpose(f.qt, q, f.D, f.m)
 }
 
 // axis returns column k of Q.
@@ -150,4 +151,55 @@ func (f *sheet) addCurvature(h, w []float64) {
 			a++
 		}
 	}
+}
+
+// vechWeight is 1 where entry a of phi is on the diagonal and 1/2 elsewhere.
+func vechWeight(d, a int) float64 {
+	for i := 0; a >= 0; i++ {
+		if a == 0 {
+			return 1
+		}
+		a -= d - i
+	}
+	return 0.5
+}
+
+// withoutFlat returns the sheet without the last columns of V where those of
+// Theta are zero.
+func (f *sheet) withoutFlat() *sheet {
+	s := f.s
+	for s > 0 {
+		var size float64
+		for a := range f.q {
+			size = math.Max(size, math.Abs(f.theta[a*f.s+s-1]))
+		}
+		if size > 0 {
+			break
+		}
+		s--
+	}
+	if s == f.s {
+		return f
+	}
+	g := newSheet(f.D, f.d, s)
+	copy(g.c, f.c)
+	copy(g.qt, f.qt[:g.m*f.D])
+	for a := range f.q {
+		copy(g.theta[a*s:(a+1)*s], f.theta[a*f.s:a*f.s+s])
+	}
+	return g
+}
+
+// gap is the distance of f(tau) from x or, where x is nil, from the place there of
+// another sheet.
+func (f *sheet) gap(other *sheet, there, tau, x []float64) float64 {
+	z, phi, r := make([]float64, f.m), make([]float64, f.q), make([]float64, f.D)
+	if x == nil {
+		x = make([]float64, f.D)
+		other.coordinates(z, phi, there)
+		other.residual(x, z, make([]float64, f.D))
+	}
+	f.coordinates(z, phi, tau)
+	f.residual(r, z, x)
+	return floats.Norm(r, 2)
 }

@@ -4,8 +4,9 @@ import (
 	"math"
 	"slices"
 
-	"github.com/scqm/scqm/framework"
 	"gonum.org/v1/gonum/floats"
+
+	"github.com/scqm/scqm/framework"
 )
 
 const (
@@ -13,6 +14,9 @@ const (
 	// tend to run through some of the rows exactly. A residual of one or a few
 	// entries vanishes easily, one of many does not.
 	fewNormals = 3
+	// touching is the size of a residual, relative to the typical one, below
+	// which a row sits on the kink of a radial loss.
+	touching = 1e-3
 	// scaleSample bounds the residuals that the smoothing scale is taken from.
 	scaleSample = 1 << 17
 )
@@ -90,7 +94,7 @@ func (p *objective) SmoothingScale(x framework.Point) (float64, error) {
 	sizes := p.smoothing.sizes[:0]
 	for i := 0; i < n; i += stride {
 		size := floats.Norm(p.residuals[i*length:(i+1)*length], 2)
-		if size > 0 && p.data.weight(i*length/p.data.D) > 0 {
+		if size > 0 && p.data.Weight(i*length/p.data.D) > 0 {
 			sizes = append(sizes, size)
 		}
 	}
@@ -115,4 +119,32 @@ func (p *objective) keepResiduals(x framework.Point) error {
 	}
 	_, err := p.Evaluate(nil, x)
 	return err
+}
+
+// roundingScale returns the typical size of what vanishes at a kink: of the
+// norms of residuals where the loss is radial, else of their entries. It is 0
+// where the loss has no kink, or is radial and has no residual near it.
+func (p *objective) roundingScale(at framework.Point) (float64, error) {
+	if _, ok := p.loss.(framework.Smoother); !ok {
+		return 0, nil
+	}
+	if err := p.keepResiduals(at); err != nil {
+		return 0, err
+	}
+	f := p.sheet
+	var sizes []float64
+	for i := range p.data.N {
+		if p.data.Weight(i) > 0 {
+			sizes = append(sizes, floats.Norm(p.residuals[i*f.D:(i+1)*f.D], 2))
+		}
+	}
+	slices.Sort(sizes)
+	typical := sizes[len(sizes)/2]
+	if _, radial := p.loss.(framework.Radial); !radial {
+		return typical / math.Sqrt(float64(max(1, f.D-f.d))), nil
+	}
+	if f.D-f.d > fewNormals && sizes[0] > touching*typical {
+		return 0, nil
+	}
+	return typical, nil
 }

@@ -4,9 +4,12 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"github.com/scqm/scqm/framework"
-	"github.com/scqm/scqm/manifolds"
 	"gonum.org/v1/gonum/floats"
+
+	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/internal/dense"
+	"github.com/scqm/scqm/manifolds"
+	"github.com/scqm/scqm/models/rows"
 )
 
 // rotatedComponents is the number of leading principal components that
@@ -17,63 +20,63 @@ const rotatedComponents = 6
 type starts struct {
 	p     *Problem
 	c     Config
-	pc    *pca
+	pc    *rows.Components
 	count int
 }
 
 // newStarts finds the principal components and sets the penalty, which is that
 // of the first start for all.
 func (p *Problem) newStarts(c Config) (*starts, error) {
-	k := p.sheet.m
+	k := p.Shape().m
 	if c.Inits > 1 {
-		k = min(max(k, rotatedComponents), p.sheet.D)
+		k = min(max(k, rotatedComponents), p.Shape().D)
 	}
-	pc, err := principalComponents(p.ctx, p.data, k, p.threads)
+	pc, err := rows.PrincipalComponents(p.Context(), *p.Data(), k, p.Threads())
 	if err != nil {
 		return nil, err
 	}
 	s := &starts{p: p, c: c, pc: pc, count: max(c.Inits, 1)}
-	first := framework.NewPoint(p.blocks)
-	p.place(first, pc.mean, pc.axes[:p.sheet.m*p.sheet.D])
-	return s, p.setRidge(c.Ridge, first, p.spread(pc.mean))
+	first := framework.NewPoint(p.Blocks())
+	p.place(first, pc.Mean, pc.Axes[:p.Shape().m*p.Shape().D])
+	return s, p.setRidge(c.Ridge, first, p.spread(pc.Mean))
 }
 
 // flatStart returns the principal component start with Theta = 0, and the mean
 // squared distance of the rows from their mean.
 func (p *Problem) flatStart() (framework.Point, float64, error) {
-	pc, err := principalComponents(p.ctx, p.data, p.sheet.m, p.threads)
+	pc, err := rows.PrincipalComponents(p.Context(), *p.Data(), p.Shape().m, p.Threads())
 	if err != nil {
 		return nil, 0, err
 	}
-	x := framework.NewPoint(p.blocks)
-	p.place(x, pc.mean, pc.axes)
-	return x, p.spread(pc.mean), nil
+	x := framework.NewPoint(p.Blocks())
+	p.place(x, pc.Mean, pc.Axes)
+	return x, p.spread(pc.Mean), nil
 }
 
 // point returns start number k: the principal components, and for k > 0 a random
 // rotation of the leading ones.
 func (s *starts) point(k int) (framework.Point, error) {
-	p, f := s.p, s.p.sheet
-	axes := s.pc.axes[:f.m*f.D]
+	p, f := s.p, s.p.Shape()
+	axes := s.pc.Axes[:f.m*f.D]
 	if k > 0 {
-		r := len(s.pc.axes) / f.D
+		r := len(s.pc.Axes) / f.D
 		turn := manifolds.NewStiefel(r, f.m)
 		q := make([]float64, r*f.m)
 		turn.Rand(q, rand.New(rand.NewPCG(s.c.Seed, uint64(k))))
 		axes = make([]float64, f.m*f.D)
 		for i := range r {
 			for j := range f.m {
-				floats.AddScaled(axes[j*f.D:(j+1)*f.D], q[i*f.m+j], s.pc.axes[i*f.D:(i+1)*f.D])
+				floats.AddScaled(axes[j*f.D:(j+1)*f.D], q[i*f.m+j], s.pc.Axes[i*f.D:(i+1)*f.D])
 			}
 		}
 	}
-	x := framework.NewPoint(p.blocks)
-	p.place(x, s.pc.mean, axes)
-	if err := p.blocks[BlockQ].Restore(x[BlockQ]); err != nil {
+	x := framework.NewPoint(p.Blocks())
+	p.place(x, s.pc.Mean, axes)
+	if err := p.Blocks()[BlockQ].Restore(x[BlockQ]); err != nil {
 		return nil, err
 	}
 	if s.c.ThetaScale > 0 {
-		if h := math.Sqrt(p.spread(s.pc.mean)); h > 0 {
+		if h := math.Sqrt(p.spread(s.pc.Mean)); h > 0 {
 			rng := rand.New(rand.NewPCG(s.c.Seed, uint64(k)))
 			for i := range x[BlockTheta] {
 				x[BlockTheta][i] = s.c.ThetaScale / h * rng.NormFloat64()
@@ -88,13 +91,13 @@ func (s *starts) point(k int) (framework.Point, error) {
 // place writes the flat sheet through c along the first d axes into x, with the
 // projections of the rows.
 func (p *Problem) place(x framework.Point, c, axes []float64) {
-	f := p.sheet
+	f := p.Shape()
 	copy(x[BlockC], c)
-	transpose(x[BlockQ], axes, f.m, f.D)
+	dense.Transpose(x[BlockQ], axes, f.m, f.D)
 	clear(x[BlockTheta])
 	diff := make([]float64, f.D)
-	for i := range p.data.N {
-		floats.SubTo(diff, p.data.Row(i), c)
+	for i := range p.Data().N {
+		floats.SubTo(diff, p.Data().Row(i), c)
 		for j := range f.d {
 			x[BlockTau][i*f.d+j] = floats.Dot(axes[j*f.D:(j+1)*f.D], diff)
 		}
@@ -104,8 +107,8 @@ func (p *Problem) place(x framework.Point, c, axes []float64) {
 // spread returns the weighted mean squared distance of the rows from c.
 func (p *Problem) spread(c []float64) float64 {
 	var sum, total float64
-	for i := range p.data.N {
-		length, w := floats.Distance(p.data.Row(i), c, 2), p.data.weight(i)
+	for i := range p.Data().N {
+		length, w := floats.Distance(p.Data().Row(i), c, 2), p.Data().Weight(i)
 		sum += w * length * length
 		total += w
 	}

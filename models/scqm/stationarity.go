@@ -3,9 +3,10 @@ package scqm
 import (
 	"math"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/internal/par"
-	"gonum.org/v1/gonum/floats"
 )
 
 const (
@@ -93,7 +94,7 @@ func (p *objective) firstOrder(x framework.Point) (norms, terms [numBlocks]float
 func (p *objective) penaltySlope(theta []float64) float64 {
 	g := make(framework.Point, numBlocks)
 	g[BlockTheta] = make([]float64, len(theta))
-	p.penalty(g, theta)
+	p.Penalty(g, theta)
 	return floats.Norm(g[BlockTheta], 2)
 }
 
@@ -138,7 +139,7 @@ func (p *objective) addTerms(w *worker, terms *[numBlocks]float64, resid, roundi
 	if err := p.loss.Evaluate(nil, g, r, f.D); err != nil {
 		return err
 	}
-	weight := p.data.weight(i)
+	weight := p.data.Weight(i)
 	if weight > 0 {
 		*resid = math.Max(*resid, floats.Norm(r, math.Inf(1)))
 		inf := math.Inf(1)

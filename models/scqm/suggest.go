@@ -12,7 +12,9 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/internal/dense"
 	"github.com/scqm/scqm/losses"
+	"github.com/scqm/scqm/models/rows"
 )
 
 // SuggestConfig says which models Suggest compares. The zero value is the default.
@@ -99,8 +101,6 @@ const (
 	// robustly bounds errors of rows, in units of the median distance from the
 	// centre.
 	robustly = 10
-	// negligible is the part of a distance that is rounding.
-	negligible = 1e-8
 	// mixedColumns is the number of columns below which several rotations are
 	// averaged: of few, one can have a column that is all but across the sheet.
 	mixedColumns = 20
@@ -119,7 +119,7 @@ const (
 // Source: A. B. Owen and P. O. Perry, Bi-cross-validation of the SVD and the
 // nonnegative matrix factorization, Annals of Applied Statistics 3 (2009).
 func Suggest(ctx context.Context, x Data, c SuggestConfig) (*Suggestion, error) {
-	if err := x.validate(); err != nil {
+	if err := x.Validate(); err != nil {
 		return nil, err
 	}
 	c = c.defaulted(x.D)
@@ -130,9 +130,9 @@ func Suggest(ctx context.Context, x Data, c SuggestConfig) (*Suggestion, error) 
 	if c.Folds < 2 || x.N < 2*c.Folds {
 		return nil, fmt.Errorf("scqm: suggest: %d distinct rows in %d parts; want 2 parts or more, of 2 rows or more each: %w", x.N, c.Folds, ErrInput)
 	}
-	unit := workingUnit(x)
+	unit := rows.WorkingUnit(x)
 	if unit != 1 {
-		x = x.inUnits(unit)
+		x = x.InUnits(unit)
 		if l, ok := c.Loss.(framework.Rescaler); ok {
 			c.Loss, _ = l.Rescale(unit)
 		}
@@ -160,8 +160,8 @@ func (c SuggestConfig) defaulted(D int) SuggestConfig {
 // rows, one held out would be known from the others. The order they came in does
 // not matter.
 func (c SuggestConfig) sample(x Data) Data {
-	if m := merge(x); m != nil {
-		x = m.data
+	if m := rows.Merge(x); m != nil {
+		x = m.Data
 	}
 	order := make([]int, x.N)
 	for i := range order {
@@ -169,19 +169,7 @@ func (c SuggestConfig) sample(x Data) Data {
 	}
 	slices.SortFunc(order, func(i, j int) int { return slices.Compare(x.Row(i), x.Row(j)) })
 	rand.New(rand.NewPCG(c.Seed, 0x726f7773)).Shuffle(x.N, func(i, j int) { order[i], order[j] = order[j], order[i] })
-	return x.pick(order[:min(c.MaxRows, x.N)])
-}
-
-// pick returns some of the rows.
-func (x Data) pick(rows []int) Data {
-	y := Data{N: len(rows), D: x.D, X: make([]float64, 0, len(rows)*x.D)}
-	for _, i := range rows {
-		y.X = append(y.X, x.Row(i)...)
-		if x.Weights != nil {
-			y.Weights = append(y.Weights, x.Weights[i])
-		}
-	}
-	return y
+	return x.Select(order[:min(c.MaxRows, x.N)])
 }
 
 // search tries models, the simplest first. It leaves out those with more
@@ -240,7 +228,7 @@ func curvatureGrid(d, D int) []int {
 func (t *Trial) above(other *Trial, weights []float64) (mean, deviation float64) {
 	diff := make([]float64, len(t.rows))
 	floats.SubTo(diff, t.rows, other.rows)
-	w := shares(weights, len(diff))
+	w := rows.Shares(weights, len(diff))
 	mean = stat.Mean(diff, w)
 	for i, v := range diff {
 		deviation = math.Hypot(deviation, w[i]*(v-mean))
@@ -251,7 +239,7 @@ func (t *Trial) above(other *Trial, weights []float64) (mean, deviation float64)
 // clearlyAbove says that a trial is worse by more than chance and rounding.
 func (s *Suggestion) clearlyAbove(t, other *Trial, weights []float64) bool {
 	mean, deviation := t.above(other, weights)
-	return mean > 2*deviation+negligible*s.Trials[0].Predicted
+	return mean > 2*deviation+dense.Negligible*s.Trials[0].Predicted
 }
 
 // fold is a part of the rows, with rotations of the columns.
@@ -274,7 +262,7 @@ func (c SuggestConfig) folds(x Data) []fold {
 				rest = append(rest, i)
 			}
 		}
-		f := fold{held: held, learned: x.pick(rest), test: x.pick(held)}
+		f := fold{held: held, learned: x.Select(rest), test: x.Select(held)}
 		for range 1 + mixedColumns/x.D {
 			f.turns = append(f.turns, newMixing(x.D, rng))
 		}
@@ -328,7 +316,7 @@ var suggestLimits = framework.Options{MaxIterations: 100, MinRelativeDecrease: 1
 // fit returns a model, nil for the centre, and the distances of the rows from it.
 func (t *Trial) fit(ctx context.Context, x Data, c SuggestConfig) (*Model, []float64, error) {
 	if t.Latent == 0 {
-		return nil, rowDistances(x, slices.Repeat(geometricMedian(x), x.N)), nil
+		return nil, rowDistances(x, slices.Repeat(rows.GeometricMedian(x), x.N)), nil
 	}
 	fit, err := Learn(ctx, x, Config{
 		Latent: t.Latent, Curvature: t.Curvature, Linear: t.Curvature == 0, Loss: c.Loss, Threads: c.Threads, Options: suggestLimits,
@@ -354,7 +342,7 @@ func (t *Trial) cross(ctx context.Context, c SuggestConfig, f fold) (predicted, 
 		return nil, nil, err
 	}
 	if m == nil {
-		off = rowDistances(f.test, slices.Repeat(geometricMedian(f.learned), f.test.N))
+		off = rowDistances(f.test, slices.Repeat(rows.GeometricMedian(f.learned), f.test.N))
 		return off, off, nil
 	}
 	y, err := m.Project(ctx, f.test, c.Threads)
@@ -385,7 +373,7 @@ func rowDistances(x Data, y []float64) []float64 {
 // warn looks for signs of a bad fit.
 func (t *Trial) warn(m *Model) {
 	switch {
-	case t.Learned < interpolates*t.HeldOut && t.HeldOut > negligible*t.most:
+	case t.Learned < interpolates*t.HeldOut && t.HeldOut > dense.Negligible*t.most:
 		t.Warning = "follows single rows"
 	case t.Effective > 0 && t.Singular[0]*m.spread() > explodes:
 		t.Warning = "has a curvature that explodes"
@@ -401,7 +389,7 @@ func (s *Suggestion) recommend(x Data, unit float64) {
 		}
 	}
 	s.Best = s.lowest
-	rounding := negligible * s.Trials[0].Predicted
+	rounding := dense.Negligible * s.Trials[0].Predicted
 	for k := range s.Trials {
 		t := &s.Trials[k]
 		t.Worse, t.WorseError = t.above(&s.Trials[s.lowest], x.Weights)

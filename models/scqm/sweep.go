@@ -1,11 +1,11 @@
 package scqm
 
 import (
-	"math"
+	"gonum.org/v1/gonum/floats"
 
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/internal/par"
-	"gonum.org/v1/gonum/floats"
+	"github.com/scqm/scqm/models/rows"
 )
 
 const (
@@ -17,9 +17,6 @@ const (
 	sweepFootPrecision = 1e-3
 	// sweepRows bounds the rows handled at a time.
 	sweepRows = 192
-	// lostDigits is the squared residual, relative to the squared distance from
-	// c, below which it is computed from the residual itself.
-	lostDigits = 1e-3
 	// shortestResidual, relative to the length scale of the data, bounds the
 	// weights of losses with a kink at rows that the sheet interpolates.
 	shortestResidual = 1e-8
@@ -67,7 +64,7 @@ type mm struct {
 // OuterBlocks returns c, Q and Theta where the loss is a function of |r|^2 with
 // known quadratic majorizers, and nothing for other losses.
 func (p *sweeper) OuterBlocks() []int {
-	if !canSweep(p.o.loss) {
+	if !canSweep(p.o.Loss()) {
 		return nil
 	}
 	return []int{BlockC, BlockQ, BlockTheta}
@@ -95,7 +92,7 @@ func canSweep(l framework.Loss) bool {
 // with a kink, the cost can rise by as much.
 func (p *sweeper) Sweep(next, x framework.Point) (float64, error) {
 	f, o := p.load(x), p.o
-	if p.mm == nil || p.mm.version != o.version {
+	if p.mm == nil || p.mm.version != o.Version() {
 		p.mm = newMM(o, f)
 	}
 	a := p.mm
@@ -103,7 +100,7 @@ func (p *sweeper) Sweep(next, x framework.Point) (float64, error) {
 		a.plane.load(f)
 	}
 	a.x, a.next = x, next
-	par.Do(o.threads, len(a.shards), a.work)
+	par.Do(o.Threads(), len(a.shards), a.work)
 	a.total.reset()
 	for i, s := range a.shards {
 		if a.errs[i] != nil {
@@ -111,15 +108,15 @@ func (p *sweeper) Sweep(next, x framework.Point) (float64, error) {
 		}
 		a.total.add(s)
 	}
-	cost := a.total.cost + o.penalty(nil, x[BlockTheta])
+	cost := a.total.cost + o.Penalty(nil, x[BlockTheta])
 	return cost, a.outer.solve(next, a.total, o.Lambda)
 }
 
 func newMM(o *objective, f *sheet) *mm {
-	shards := par.Shards(o.data.N)
+	shards := par.Shards(o.Data().N)
 	a := &mm{
-		o: o, f: f, version: o.version, shards: make([]*moments, shards), errs: make([]error, shards),
-		total: newMoments(f), rows: make([]*rowSweep, o.threads), unit: lengthScale(o.data),
+		o: o, f: f, version: o.Version(), shards: make([]*moments, shards), errs: make([]error, shards),
+		total: newMoments(f), rows: make([]*rowSweep, o.Threads()), unit: rows.LengthScale(*o.Data()),
 	}
 	for i := range a.shards {
 		a.shards[i] = newMoments(f)
@@ -127,26 +124,6 @@ func newMM(o *objective, f *sheet) *mm {
 	a.outer = newOuterMM(f, a.unit)
 	a.work = a.shard
 	return a
-}
-
-// lengthScale returns the root mean squared distance of the rows from their
-// mean, 1 where that is 0.
-func lengthScale(x Data) float64 {
-	mean, diff := weightedMean(x), make([]float64, x.D)
-	var sum, total float64
-	for i := range x.N {
-		floats.SubTo(diff, x.Row(i), mean)
-		length, w := floats.Norm(diff, 2), x.weight(i)
-		total += w
-		// A running mean of squares relative to the largest would be needed
-		// only where squares overflow, and there costs do too.
-		sum += w * length * length
-	}
-	h := math.Sqrt(sum / total)
-	if !(h > 0) || math.IsInf(h, 0) {
-		return 1
-	}
-	return h
 }
 
 // shard sweeps over the rows of one shard.
@@ -157,12 +134,12 @@ func (a *mm) shard(id, shard int) {
 		a.rows[id] = newRowSweep(p, a.f, min(w.batch, sweepRows), &a.plane, a.unit)
 	}
 	rows := a.rows[id]
-	rows.loss = p.loss.(framework.Radial) // see Smooth
+	rows.loss = p.Loss().(framework.Radial) // see Smooth
 	m := a.shards[shard]
 	m.reset()
-	lo, hi := par.Bounds(p.data.N, shard)
+	lo, hi := par.Bounds(p.Data().N, shard)
 	for from := lo; from < hi; from += len(rows.u) {
-		if a.errs[shard] = p.ctx.Err(); a.errs[shard] != nil {
+		if a.errs[shard] = p.Context().Err(); a.errs[shard] != nil {
 			return
 		}
 		rows.batch(w, m, a.next[BlockTau], a.x[BlockTau], from, min(from+len(rows.u), hi))
@@ -199,7 +176,7 @@ func (s *rowSweep) batch(w *worker, m *moments, next, tau []float64, from, to in
 	u, slope := s.u[:n], s.slope[:n]
 	copy(next[from*f.d:to*f.d], tau[from*f.d:to*f.d])
 	for i := range n {
-		floats.SubTo(w.row(w.r, f.D, i), s.o.data.Row(from+i), f.c)
+		floats.SubTo(w.row(w.r, f.D, i), s.o.Data().Row(from+i), f.c)
 	}
 	f.pullRows(w.pulled, w.r, n)
 	for i := range n {
@@ -210,7 +187,7 @@ func (s *rowSweep) batch(w *worker, m *moments, next, tau []float64, from, to in
 	s.loss.Rho(s.rho[:n], nil, nil, u)
 	least := shortestResidual * s.unit
 	for i, v := range u {
-		m.cost += s.o.data.weight(from+i) * s.rho[i]
+		m.cost += s.o.Data().Weight(from+i) * s.rho[i]
 		u[i] = max(v, least*least)
 	}
 	s.loss.Rho(nil, slope, nil, u)
@@ -232,7 +209,7 @@ func (s *rowSweep) regressors(w *worker, next []float64, from, n int) {
 		for a, t := range w.phi[i*f.q : i*f.q+q] {
 			y[1+f.d+a] = t * perUnit2
 		}
-		weight := s.o.data.weight(from+i) * s.slope[i]
+		weight := s.o.Data().Weight(from+i) * s.slope[i]
 		for j, v := range y {
 			wy[j] = weight * v
 		}

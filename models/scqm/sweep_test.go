@@ -9,7 +9,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/mat"
 
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/internal/dataset"
@@ -100,34 +99,6 @@ func TestCoreSolvesForCAndTheta(t *testing.T) {
 		assert.Less(t, floats.Norm(grad[BlockTheta], 2), 1e-9)
 		assert.Less(t, p.Blocks()[BlockQ].Violation(next[BlockQ]), 1e-14)
 	}
-}
-
-func TestPolarIsTheProcrustesSolution(t *testing.T) {
-	const n, m = 9, 4
-	a := gaussians(3, m*n)
-	floats.Scale(1e-7, a[2*n:3*n]) // columns of very different length
-	p, q := newPolar(m, n), make([]float64, m*n)
-	moved, ok := p.of(q, a, n)
-	require.True(t, ok)
-	assert.InDelta(t, 2, moved, 1e-14, "from zero to four unit columns")
-	var svd mat.SVD
-	require.True(t, svd.Factorize(mat.NewDense(m, n, a).T(), mat.SVDThin))
-	var u, v, want mat.Dense
-	svd.UTo(&u)
-	svd.VTo(&v)
-	want.Mul(&u, v.T())
-	assert.True(t, mat.EqualApprox(&want, mat.NewDense(m, n, q).T(), 1e-8))
-	for i := range m {
-		for j := range m {
-			dot := floats.Dot(q[i*n:(i+1)*n], q[j*n:(j+1)*n])
-			assert.InDelta(t, map[bool]float64{true: 1}[i == j], dot, 1e-14)
-		}
-	}
-	before := append([]float64(nil), q...)
-	clear(a[n : 2*n])
-	_, ok = p.of(q, a, n)
-	assert.False(t, ok, "singular")
-	assert.Equal(t, before, q)
 }
 
 func TestSweepBitsDoNotDependOnThreads(t *testing.T) {

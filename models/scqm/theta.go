@@ -3,8 +3,10 @@ package scqm
 import (
 	"math"
 
-	"github.com/scqm/scqm/framework"
 	"gonum.org/v1/gonum/floats"
+
+	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/internal/dense"
 )
 
 // solveTheta moves a principal component start to the best Theta, in the sense of
@@ -30,10 +32,10 @@ func (p *objective) solveTheta(x framework.Point) {
 	}
 	k := p.theta
 	k.sum(p.data, x[BlockTau], unit)
-	factorize(k.gram, f.q)
+	dense.JitteredCholesky(k.gram, f.q)
 	for j := range f.s {
 		column := k.rhs[j*f.q : (j+1)*f.q]
-		choleskySolve(column, k.gram, f.q)
+		dense.SolveCholesky(column, k.gram, f.q)
 		floats.AddScaled(x[BlockC], -floats.Dot(column, k.mean), f.axis(f.d+j))
 		for a, v := range column {
 			x[BlockTheta][a*f.s+j] = v / unit / unit
@@ -74,14 +76,14 @@ func (k *leastSquaresTheta) sum(x Data, tau []float64, unit float64) {
 	clear(k.rhs)
 	var total float64
 	for i := range x.N {
-		w := x.weight(i)
+		w := x.Weight(i)
 		k.features(tau, i, unit)
 		floats.AddScaled(k.mean, w, k.phi)
 		total += w
 	}
 	floats.Scale(1/total, k.mean)
 	for i := range x.N {
-		w := x.weight(i)
+		w := x.Weight(i)
 		k.features(tau, i, unit)
 		floats.Sub(k.phi, k.mean)
 		floats.SubTo(k.diff, x.Row(i), f.c)

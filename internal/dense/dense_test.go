@@ -1,0 +1,113 @@
+package dense
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+)
+
+func TestCubicRoots(t *testing.T) {
+	for _, want := range [][]float64{{1, 2, 3}, {-1, 0, 1}, {1e-3, 5, 1e4}, {-2, -2, 4}, {2}, {0}} {
+		a, b, c, e := 2.0, 0.0, 0.0, 0.0
+		switch len(want) {
+		case 3:
+			b = -2 * (want[0] + want[1] + want[2])
+			c = 2 * (want[0]*want[1] + want[0]*want[2] + want[1]*want[2])
+			e = -2 * want[0] * want[1] * want[2]
+		case 1: // (t - r)(t^2 + t + 7)
+			b, c, e = 2*(1-want[0]), 2*(7-want[0]), -14*want[0]
+		}
+		var roots [3]float64
+		n := CubicRoots(&roots, a, b, c, e)
+		require.NotZero(t, n)
+		for _, w := range want {
+			nearest := math.Inf(1)
+			for _, r := range roots[:n] {
+				nearest = math.Min(nearest, math.Abs(r-w))
+			}
+			assert.LessOrEqual(t, nearest, 1e-6*(1+math.Abs(w)), "%v has no %v", roots[:n], w)
+		}
+	}
+	var roots [3]float64
+	assert.Equal(t, 2, CubicRoots(&roots, 0, 1, -3, 2))
+	assert.ElementsMatch(t, []float64{1, 2}, roots[:2])
+	assert.Equal(t, 1, CubicRoots(&roots, 0, 0, 2, -4))
+	assert.Equal(t, 2.0, roots[0])
+	assert.Equal(t, 0, CubicRoots(&roots, 0, 0, 0, 1))
+}
+
+func TestNewtonStepDescendsWhateverTheHessian(t *testing.T) {
+	for seed := range uint64(50) {
+		d := 1 + int(seed%5)
+		a, g := gaussians(seed, d*d), gaussians(seed+100, d)
+		h := make([]float64, d*d)
+		for i := range d {
+			for j := range d {
+				h[i*d+j] = a[i*d+j] + a[j*d+i]
+			}
+		}
+		step := make([]float64, d)
+		NewtonStep(step, h, g)
+		assert.Negative(t, floats.Dot(step, g), "indefinite")
+	}
+	step := []float64{0, 0}
+	NewtonStep(step, []float64{4, 0, 0, 2}, []float64{4, 4})
+	assert.InDeltaSlice(t, []float64{-1, -2}, step, 1e-15)
+}
+
+func TestPolarIsTheProcrustesSolution(t *testing.T) {
+	const n, m = 9, 4
+	a := gaussians(3, m*n)
+	floats.Scale(1e-7, a[2*n:3*n]) // columns of very different length
+	p, q := NewPolar(m, n), make([]float64, m*n)
+	moved, ok := p.Factor(q, a, n)
+	require.True(t, ok)
+	assert.InDelta(t, 2, moved, 1e-14, "from zero to four unit columns")
+	var svd mat.SVD
+	require.True(t, svd.Factorize(mat.NewDense(m, n, a).T(), mat.SVDThin))
+	var u, v, want mat.Dense
+	svd.UTo(&u)
+	svd.VTo(&v)
+	want.Mul(&u, v.T())
+	assert.True(t, mat.EqualApprox(&want, mat.NewDense(m, n, q).T(), 1e-8))
+	for i := range m {
+		for j := range m {
+			dot := floats.Dot(q[i*n:(i+1)*n], q[j*n:(j+1)*n])
+			assert.InDelta(t, map[bool]float64{true: 1}[i == j], dot, 1e-14)
+		}
+	}
+	before := append([]float64(nil), q...)
+	clear(a[n : 2*n])
+	_, ok = p.Factor(q, a, n)
+	assert.False(t, ok, "singular")
+	assert.Equal(t, before, q)
+}
+
+func TestCompleteRows(t *testing.T) {
+	a := make([]float64, 5*5)
+	copy(a, gaussians(1, 10))
+	OrthonormalizeRows(a[:10], 5)
+	CompleteRows(a, 2, 5)
+	var g mat.Dense
+	q := mat.NewDense(5, 5, a)
+	g.Mul(q, q.T())
+	for i := range 5 {
+		g.Set(i, i, g.At(i, i)-1)
+	}
+	assert.Less(t, mat.Norm(&g, math.Inf(1)), 1e-14)
+}
+
+// gaussians are standard normal numbers.
+func gaussians(seed uint64, n int) []float64 {
+	rng := rand.New(rand.NewPCG(seed, 7))
+	x := make([]float64, n)
+	for i := range x {
+		x[i] = rng.NormFloat64()
+	}
+	return x
+}

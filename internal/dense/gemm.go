@@ -1,0 +1,63 @@
+package dense
+
+import (
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+)
+
+// AddProduct adds A'B to C, k x cols, for A of n x k and B of n x cols.
+func AddProduct(c, a, b []float64, n, k, cols int) {
+	for i := 0; i < k; i += TileSide {
+		rows := min(TileSide, k-i)
+		wide := TileSide
+		if rows <= TileSide/4 {
+			wide = TileLength
+		}
+		for j := 0; j < cols; j += wide {
+			w := min(wide, cols-j)
+			blas64.Gemm(blas.Trans, blas.NoTrans, 1,
+				blas64.General{Rows: n, Cols: rows, Stride: k, Data: a[i:]},
+				blas64.General{Rows: n, Cols: w, Stride: cols, Data: b[j:]}, 1,
+				blas64.General{Rows: rows, Cols: w, Stride: cols, Data: c[i*cols+j:]})
+		}
+	}
+}
+
+// Gram writes factor * e'e into the d x d matrix dst, for e of m x d.
+func Gram(dst, e []float64, m, d int, factor float64) {
+	clear(dst)
+	for k := range m {
+		row := e[k*d : (k+1)*d]
+		for a, va := range row {
+			if va == 0 { // as most are in the identity above
+				continue
+			}
+			to, by := dst[a*d:(a+1)*d], factor*va
+			for b, vb := range row {
+				to[b] += by * vb
+			}
+		}
+	}
+}
+
+// AddOuterProduct adds factor x x' to the upper triangle of dst.
+func AddOuterProduct(dst, x []float64, factor float64) {
+	n := len(x)
+	for i, v := range x {
+		v *= factor
+		row := dst[i*n+i : (i+1)*n]
+		for j, u := range x[i:] {
+			row[j] += v * u
+		}
+	}
+}
+
+// The products of many rows with the frame of a sheet, which take most of the
+// time where rows are long. They are handed to BLAS in tiles that stay in the
+// cache, and small enough that gonum starts no threads for them.
+const (
+	// TileSide is the side of the blocks that gonum works on.
+	TileSide = 64
+	// TileLength is the number of rows or columns of a thin tile.
+	TileLength = 3 * TileSide
+)

@@ -1,0 +1,55 @@
+package dense
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+)
+
+// Dot is the inner product of short vectors.
+func Dot(x, y []float64) float64 {
+	var sum float64
+	for i, v := range x {
+		sum += v * y[i]
+	}
+	return sum
+}
+
+func Scale(x []float64, by float64) {
+	if by != 1 {
+		floats.Scale(by, x)
+	}
+}
+
+// MaxAbsIdx returns the index of the entry of largest magnitude.
+func MaxAbsIdx(x []float64) int {
+	best := 0
+	for i, v := range x {
+		if math.Abs(v) > math.Abs(x[best]) {
+			best = i
+		}
+	}
+	return best
+}
+
+// Transpose writes the transpose of the rows x cols matrix a into dst.
+func Transpose(dst, a []float64, rows, cols int) {
+	for i := range rows {
+		for j := range cols {
+			dst[j*rows+i] = a[i*cols+j]
+		}
+	}
+}
+
+func Finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
+
+// Grow returns a slice of length n, reusing buf where it is large enough.
+func Grow(buf []float64, n int) []float64 {
+	if cap(buf) < n {
+		return make([]float64, n)
+	}
+	return buf[:n]
+}
+
+// Negligible is the part of a distance that is rounding.
+const Negligible = 1e-8

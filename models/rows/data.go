@@ -1,0 +1,143 @@
+package rows
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+)
+
+// ErrInput marks data or settings that cannot be used.
+var ErrInput = errors.New("invalid input")
+
+// Data are N rows of length D, row-major, with optional weights.
+type Data struct {
+	N, D int
+	X    []float64
+	// Weights multiplies the loss of every row; nil stands for 1. Weights are
+	// finite and at least 0, and not all 0.
+	Weights []float64
+}
+
+// Row returns row i.
+func (x Data) Row(i int) []float64 { return x.X[i*x.D : (i+1)*x.D] }
+
+// Weight returns the weight of row i.
+func (x Data) Weight(i int) float64 {
+	if x.Weights == nil {
+		return 1
+	}
+	return x.Weights[i]
+}
+
+// TotalWeight returns the sum of the weights.
+func (x Data) TotalWeight() float64 {
+	if x.Weights == nil {
+		return float64(x.N)
+	}
+	return floats.Sum(x.Weights)
+}
+
+// Validate reports why the data cannot be used: shapes that do not fit, numbers
+// that are not finite, or weights that are not. Places are counted from 0.
+func (x Data) Validate() error {
+	if x.N < 1 || x.D < 1 {
+		return fmt.Errorf("scqm: data are %d x %d; at least one row and one column are needed: %w", x.N, x.D, ErrInput)
+	}
+	if x.N > math.MaxInt/x.D || len(x.X) != x.N*x.D {
+		return fmt.Errorf("scqm: %d numbers do not make %d rows of %d: %w", len(x.X), x.N, x.D, ErrInput)
+	}
+	for i, v := range x.X {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return fmt.Errorf("scqm: row %d, column %d is %v; remove or impute it first: %w", i/x.D, i%x.D, v, ErrInput)
+		}
+	}
+	return x.validateWeights()
+}
+
+func (x Data) validateWeights() error {
+	if x.Weights == nil {
+		return nil
+	}
+	if len(x.Weights) != x.N {
+		return fmt.Errorf("scqm: %d weights for %d rows: %w", len(x.Weights), x.N, ErrInput)
+	}
+	var sum float64
+	for i, w := range x.Weights {
+		if !(w >= 0) || math.IsInf(w, 0) {
+			return fmt.Errorf("scqm: weight of row %d is %v, want a finite number of at least 0: %w", i, w, ErrInput)
+		}
+		sum += w
+	}
+	if sum == 0 {
+		return fmt.Errorf("scqm: all weights are 0: %w", ErrInput)
+	}
+	return nil
+}
+
+// Select returns some of the rows.
+func (x Data) Select(rows []int) Data {
+	y := Data{N: len(rows), D: x.D, X: make([]float64, 0, len(rows)*x.D)}
+	for _, i := range rows {
+		y.X = append(y.X, x.Row(i)...)
+		if x.Weights != nil {
+			y.Weights = append(y.Weights, x.Weights[i])
+		}
+	}
+	return y
+}
+
+// LengthScale returns the root mean squared distance of the rows from their
+// mean, 1 where that is 0.
+func LengthScale(x Data) float64 {
+	mean, diff := Mean(x), make([]float64, x.D)
+	var sum, total float64
+	for i := range x.N {
+		floats.SubTo(diff, x.Row(i), mean)
+		length, w := floats.Norm(diff, 2), x.Weight(i)
+		total += w
+		// A running mean of squares relative to the largest would be needed
+		// only where squares overflow, and there costs do too.
+		sum += w * length * length
+	}
+	h := math.Sqrt(sum / total)
+	if !(h > 0) || math.IsInf(h, 0) {
+		return 1
+	}
+	return h
+}
+
+// Shares returns weights with the mean 1. They are not all 0.
+func Shares(weights []float64, n int) []float64 {
+	w := make([]float64, n)
+	if weights == nil {
+		floats.AddConst(1, w)
+		return w
+	}
+	floats.ScaleTo(w, 1/floats.Max(weights), weights)
+	floats.Scale(float64(n)/floats.Sum(w), w)
+	return w
+}
+
+// Mean adds deviations from the first row, which keeps the digits of
+// data with a large common offset.
+func Mean(x Data) []float64 {
+	mean := make([]float64, x.D)
+	var sum float64
+	for i := range x.N {
+		sum += x.Weight(i)
+	}
+	first := x.Row(0)
+	for i := range x.N {
+		w := x.Weight(i) / sum
+		for j, v := range x.Row(i) {
+			mean[j] += w * (v - first[j])
+		}
+	}
+	floats.Add(mean, first)
+	return mean
+}
+
+// ErrOverflow says that numbers do not reach as far as the data.
+var ErrOverflow = fmt.Errorf("scqm: the loss of the data overflows or vanishes at their scale; rescale them: %w", ErrInput)

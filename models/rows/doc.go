@@ -1,0 +1,5 @@
+// Package rows is what models know of their data before they are fitted: N rows
+// of length D with weights, which are validated, merged, brought to a unit in
+// which squares neither overflow nor vanish, and summed up by mean, geometric
+// median, principal components and the span of the rows.
+package rows

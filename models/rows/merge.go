@@ -1,0 +1,93 @@
+package rows
+
+import (
+	"math"
+	"slices"
+)
+
+// Merged are data in which every row occurs once, with the weights of its
+// copies added up. An objective that is a sum over rows is the same function of
+// what all rows have in common: equal rows have equal nearest points.
+type Merged struct {
+	Data Data
+	From Data
+	// Row is, for every row of from, its number in data; -1 for weight zero.
+	Row []int
+}
+
+// Merge leaves rows of weight zero out and sorts the others, so that a row of
+// weight 2 and the row given twice make fits that agree to the last bit. It
+// returns nil where all rows are distinct and have weights, at the cost of one
+// hash per row.
+func Merge(x Data) *Merged {
+	if !slices.Contains(x.Weights, 0) && !repeats(x) {
+		return nil
+	}
+	order := make([]int, 0, x.N)
+	for i := range x.N {
+		if x.Weight(i) > 0 {
+			order = append(order, i)
+		}
+	}
+	slices.SortStableFunc(order, func(i, j int) int { return slices.Compare(x.Row(i), x.Row(j)) })
+	return mergeListed(x, order)
+}
+
+// Distinct makes one row of all that are equal, with the sum of their weights, in
+// the order in which they come first. Without equal rows it returns x itself.
+func Distinct(x Data) Data {
+	if !repeats(x) {
+		return x
+	}
+	order := make([]int, x.N)
+	for i := range order {
+		order[i] = i
+	}
+	return mergeListed(x, order).Data
+}
+
+// mergeListed merges the rows listed; the first of equal ones gives the place.
+func mergeListed(x Data, order []int) *Merged {
+	m := &Merged{From: x, Data: Data{D: x.D}, Row: make([]int, x.N)}
+	for i := range m.Row {
+		m.Row[i] = -1
+	}
+	first := make(map[uint64]int, len(order)) // of a hash, to the number in data
+	for _, i := range order {
+		h := rowHash(x.Row(i))
+		k, taken := first[h]
+		for ; taken && !slices.Equal(x.Row(i), m.Data.Row(k)); k, taken = first[h] {
+			h++
+		}
+		if !taken {
+			k = m.Data.N
+			first[h] = k
+			m.Data.X = append(m.Data.X, x.Row(i)...)
+			m.Data.Weights = append(m.Data.Weights, 0)
+			m.Data.N++
+		}
+		m.Row[i] = k
+		m.Data.Weights[k] += x.Weight(i)
+	}
+	return m
+}
+
+// repeats reports whether two rows have the same hash, as equal ones have.
+func repeats(x Data) bool {
+	hashes := make([]uint64, x.N)
+	for i := range hashes {
+		hashes[i] = rowHash(x.Row(i))
+	}
+	slices.Sort(hashes)
+	return len(slices.Compact(hashes)) < x.N
+}
+
+// rowHash is the same for rows that are equal. Adding 0 makes the two zeros one.
+func rowHash(row []float64) uint64 {
+	h := uint64(0x9e3779b97f4a7c15)
+	for _, v := range row {
+		h = (h ^ math.Float64bits(v+0)) * 0xff51afd7ed558ccd
+		h ^= h >> 32
+	}
+	return h
+}

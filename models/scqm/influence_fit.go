@@ -1,0 +1,169 @@
+package scqm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/internal/dense"
+	"github.com/scqm/scqm/models/rows"
+	"github.com/scqm/scqm/solvers"
+)
+
+const (
+	// roundingShare is the length over which kinks are rounded, in units of the
+	// typical residual. Less is closer to the loss, and to second derivatives that
+	// tell nothing of the fit as a whole. It grows by roundingGrowth, up to
+	// roundingMost, until the rounded fit has a minimum nearby.
+	roundingShare  = 0.03
+	roundingGrowth = 3
+	roundingMost   = 1
+	// sameObjective is the relative difference up to which the objective of the
+	// model on the data and the one it was fitted with are one.
+	sameObjective = 1e-6
+	// settledTolerance and settledGain, a relative decrease of the cost, end the
+	// refinement for a rounded loss.
+	settledTolerance = 1e-9
+	settledGain      = 1e-10
+)
+
+// settled returns the model as a point of the problem that it solves, without
+// columns of V that carry no curvature, with every tau_i at a minimum.
+func (m *Model) settled(ctx context.Context, x Data, threads int) (*settledFit, error) {
+	f := m.sheet().withoutFlat()
+	p, err := NewProblem(ctx, x, m.Loss, f.d, f.s, threads)
+	if err != nil {
+		return nil, err
+	}
+	at := framework.Point{f.c, make([]float64, f.D*f.m), f.theta, make([]float64, x.N*f.d)}
+	dense.Transpose(at[BlockQ], f.qt, f.m, f.D)
+	if copy(at[BlockTau], m.Tau); len(m.Tau) != len(at[BlockTau]) {
+		if err := projectRows(ctx, at[BlockTau], f, m.Loss, x, threads); err != nil {
+			return nil, err
+		}
+	}
+	if err := m.sameFit(p, at); err != nil {
+		return nil, err
+	}
+	if err := refineRows(ctx, at[BlockTau], f, m.Loss, x, threads); err != nil {
+		return nil, err
+	}
+	fit := &settledFit{problem: p, at: at}
+	if err := fit.compress(ctx); err != nil {
+		return nil, err
+	}
+	return fit, nil
+}
+
+// jackknife prepares the jackknife at the fit or, where residuals sit on kinks of
+// the loss, at the minimum of a rounded one nearby, which becomes the fit.
+func (s *settledFit) jackknife(ctx context.Context) (*jackknife, error) {
+	scale, err := s.problem.roundingScale(s.at)
+	if err != nil {
+		return nil, err
+	}
+	if scale == 0 {
+		return newJackknife(s.problem.objective, s.at)
+	}
+	plain := *s
+	if s.jumps, err = jumps(s.problem.Loss(), s.problem.Data().D, scale); err != nil {
+		return nil, err
+	}
+	for share := roundingShare; ; share *= roundingGrowth {
+		if err := s.round(ctx, plain.problem, share*scale); err != nil {
+			return nil, err
+		}
+		k, err := newJackknife(s.problem.objective, s.at)
+		if !errors.Is(err, ErrNotMinimum) || share*roundingGrowth > roundingMost {
+			return k, err
+		}
+	}
+}
+
+// sameFit sets the penalty to that of the fit and refuses data that it was not
+// a fit to.
+func (m *Model) sameFit(p *Problem, at framework.Point) error {
+	p.Lambda = 1
+	if size := p.Penalty(nil, at[BlockTheta]); size > 0 {
+		p.Lambda = m.Meta.Penalty / size
+	} else {
+		p.Lambda = 0
+	}
+	cost, err := p.Evaluate(nil, at)
+	if err != nil {
+		return err
+	}
+	cost -= p.Penalty(nil, at[BlockTheta])
+	if math.IsNaN(cost) || math.IsInf(cost, 0) {
+		return rows.ErrOverflow
+	}
+	if _, exact, err := p.gradientTerms(); err != nil {
+		return err
+	} else if exact {
+		return fmt.Errorf("scqm: the model runs through every row, so that none can be told from another: use a smaller d or s, or more rows: %w", ErrInput)
+	}
+	if fitted := m.Meta.Objective; m.Meta.N > 0 && math.Abs(cost-fitted) > sameObjective*math.Max(fitted, cost) {
+		return fmt.Errorf("scqm: the objective of the model is %.8g on these rows, and was %.8g on those it was learned from: give the same rows with the same weights: %w", cost, fitted, ErrInput)
+	}
+	return nil
+}
+
+// compress goes to the coordinates of the span of the rows where that loses
+// nothing, as [Problem.minimize] does.
+func (s *settledFit) compress(ctx context.Context) error {
+	p := s.problem
+	n, f := p.Data().N, p.Shape()
+	_, radial := p.Loss().(framework.Radial)
+	_, fixed := p.Loss().(framework.Dimensioned)
+	if !radial || fixed || n >= p.Data().D || n <= f.m {
+		return nil
+	}
+	b, rows := rows.NewSpan(*p.Data())
+	small, err := NewProblem(ctx, rows, p.Loss(), f.d, f.s, p.Threads())
+	if err != nil {
+		return fmt.Errorf("in the span of the rows: %w", err)
+	}
+	at := shrinkPoint(b, s.at, f.m)
+	if !(small.Blocks()[BlockQ].Violation(at[BlockQ]) <= outsideSpan) {
+		return nil
+	}
+	if err := small.Blocks()[BlockQ].Restore(at[BlockQ]); err != nil {
+		return err
+	}
+	small.Lambda = p.Lambda
+	s.problem, s.at = small, at
+	return nil
+}
+
+// round replaces the fit by that with the loss rounded over eps.
+func (s *settledFit) round(ctx context.Context, plain *Problem, eps float64) error {
+	p, err := NewProblem(ctx, plain.data, plain.loss.(framework.Smoother).Smooth(eps), plain.sheet.d, plain.sheet.s, plain.threads)
+	if err != nil {
+		return err
+	}
+	p.Lambda = plain.Lambda
+	var solver framework.Solver = solvers.LBFGS{}
+	if _, fits := p.ArrowShape(); fits {
+		solver = solvers.Newton{}
+	}
+	run, err := framework.Solve(ctx, p, s.at, solver, framework.Options{Tolerance: settledTolerance, MinRelativeDecrease: settledGain})
+	if err != nil {
+		return fmt.Errorf("scqm: fit of the rounded loss: %w", err)
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	s.problem, s.at, s.rounding = p, run.Point, eps
+	return nil
+}
+
+// jumps reports whether the gradient of a loss jumps at r = 0: whether close to it
+// it is about as long as at the distance of the scale.
+func jumps(loss framework.Loss, D int, scale float64) (bool, error) {
+	r := make([]float64, 2*D)
+	r[0], r[D] = scale, scale*1e-12
+	err := loss.Evaluate(nil, r, r, D)
+	return math.Abs(r[D]) > math.Abs(r[0])/2, err
+}

@@ -1,0 +1,80 @@
+package scqm
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/models/rows"
+)
+
+const (
+	// compressionSweeps is the number of sweeps over the data within which a
+	// compression must pay for itself.
+	compressionSweeps = 50
+	// outsideSpan is how far from orthonormal the compressed Q of a start may
+	// be.
+	outsideSpan = 1e-10
+)
+
+// minimize runs a solver on the problem, in the span of the rows where that
+// loses nothing and pays. Observers then see points of the smaller problem.
+func (p *Problem) minimize(ctx context.Context, start framework.Point, solver framework.Solver, o framework.Options) (*framework.Result, error) {
+	if !p.compressible(solver) {
+		return framework.Solve(ctx, p, start, solver, o)
+	}
+	f, rows := rows.NewSpan(*p.Data())
+	small, err := NewProblem(p.Context(), rows, p.Loss(), p.Shape().d, p.Shape().s, p.Threads())
+	if err != nil {
+		return nil, fmt.Errorf("in the span of the rows: %w", err)
+	}
+	small.Lambda, small.relocating = p.Lambda, p.relocating
+	from := shrinkPoint(f, start, p.Shape().m)
+	if !(small.Blocks()[BlockQ].Violation(from[BlockQ]) <= outsideSpan) {
+		return framework.Solve(ctx, p, start, solver, o) // the rows span less than Q needs
+	}
+	run, failure := framework.Solve(ctx, small, from, solver, o)
+	if run == nil {
+		return nil, failure
+	}
+	run.Point = expandPoint(f, run.Point, p.Shape().m)
+	if run.Status != framework.Cancelled && failure == nil {
+		run.Cost, err = p.Evaluate(nil, run.Point)
+	}
+	if failure == nil {
+		failure = err
+	}
+	return run, failure
+}
+
+// compressible reports whether compression is lossless, and cheaper than the
+// longer rows. It costs about 2 n^2 D operations.
+func (p *Problem) compressible(solver framework.Solver) bool {
+	n, D, f := p.Data().N, p.Data().D, p.Shape()
+	if _, radial := p.Loss().(framework.Radial); !radial || n >= D || n <= f.m {
+		return false
+	}
+	if _, fixed := p.Loss().(framework.Dimensioned); fixed {
+		return false
+	}
+	if s, ok := solver.(framework.Equivariant); !ok || !s.Equivariant() {
+		return false
+	}
+	return n*D <= compressionSweeps*(D-n)*(1+f.m+f.d+f.q)
+}
+
+// shrinkPoint returns a point in the coordinates of the span.
+func shrinkPoint(f *rows.Span, x framework.Point, m int) framework.Point {
+	y := framework.Point{make([]float64, f.N), make([]float64, f.N*m), x[BlockTheta], x[BlockTau]}
+	f.ShrinkPoint(y[BlockC], x[BlockC])
+	f.ShrinkFrame(y[BlockQ], x[BlockQ], m)
+	return y
+}
+
+// expandPoint is the inverse of shrinkPoint.
+func expandPoint(f *rows.Span, y framework.Point, m int) framework.Point {
+	x := framework.Point{make([]float64, f.D), make([]float64, f.D*m), y[BlockTheta], y[BlockTau]}
+	f.ExpandPoint(x[BlockC], y[BlockC])
+	f.ExpandFrame(x[BlockQ], y[BlockQ], m)
+	return x
+}

@@ -1,0 +1,147 @@
+package scqm
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/internal/dense"
+	"github.com/scqm/scqm/internal/par"
+)
+
+// weightForm says what stands for the Hessian W_i of the loss at row i.
+type weightForm int
+
+const (
+	perRow    weightForm = iota // w_i I
+	perEntry                    // a diagonal matrix
+	perMatrix                   // w_i 2M
+)
+
+const (
+	// leastBoundWeight is the floor of the weights, relative to their mean,
+	// for losses with a quadratic bound, whose weights fall slowly.
+	leastBoundWeight = 1e-8
+	// leastWeight is the floor for other losses: those of |r|^p with p > 2
+	// vanish with the residuals, and without a floor the steps of well fitted
+	// entries have no bound.
+	leastWeight = 0.1
+	// weightSpan bounds the weights near kinks relative to the smallest one.
+	weightSpan = 1e10
+)
+
+// lossWeights are the numbers w for which 1/2 w r^2 bends like the loss: the
+// weights of its quadratic bound, else phi'(r)/r or 2 rho'(|r|^2), else 1, times
+// the weights of the rows.
+type lossWeights struct {
+	form  weightForm
+	least float64 // floor relative to the mean; 0 for none
+	span  float64 // bound relative to the smallest weight
+	// second asks for second derivatives instead of slopes over residuals where
+	// there is no quadratic bound.
+	second bool
+	w      []float64 // n, or n x D
+}
+
+func newLossWeights(p *objective) lossWeights {
+	l := lossWeights{form: perRow, least: leastWeight, span: math.Inf(1)}
+	_, bound := p.loss.(framework.Majorizer)
+	_, separable := p.loss.(framework.Separable)
+	_, radial := p.loss.(framework.Radial)
+	_, quadratic := p.loss.(framework.Quadratic)
+	switch {
+	case quadratic:
+		l.form = perMatrix
+	case separable || bound && !radial:
+		l.form = perEntry
+	}
+	if bound {
+		l.least, l.span = leastBoundWeight, weightSpan
+	}
+	n := p.data.N
+	if l.form == perEntry {
+		n *= p.data.D
+	}
+	l.w = make([]float64, n)
+	return l
+}
+
+// compute writes the weights at the residuals of the problem.
+func (l *lossWeights) compute(p *objective) error {
+	type part struct {
+		least float64
+		err   error
+	}
+	parts := make([]part, len(p.sums))
+	length := len(l.w) / p.data.N
+	par.Do(p.threads, len(parts), func(_, shard int) {
+		lo, hi := par.Bounds(p.data.N, shard)
+		w, r := l.w[lo*length:hi*length], p.residuals[lo*p.data.D:hi*p.data.D]
+		parts[shard] = part{err: l.fill(w, r, p.loss, p.data.D), least: math.Inf(1)}
+		for _, v := range w {
+			if v > 0 {
+				parts[shard].least = math.Min(parts[shard].least, v)
+			}
+		}
+	})
+	least, sum := math.Inf(1), 0.0
+	for _, t := range parts {
+		if t.err != nil {
+			return t.err
+		}
+		least = math.Min(least, t.least)
+	}
+	for i, v := range l.w {
+		l.w[i] = min(v, l.span*least)
+		sum += l.w[i]
+	}
+	floor := l.least * sum / float64(len(l.w))
+	if !(floor > 0) || math.IsInf(floor, 0) {
+		floor = 1 // nothing is known, or all residuals are 0
+	}
+	for i := range p.data.N {
+		row := l.w[i*length : (i+1)*length]
+		for k, v := range row {
+			row[k] = max(v, floor)
+		}
+		dense.Scale(row, p.data.Weight(i))
+	}
+	return nil
+}
+
+// fill writes the weights of some rows.
+func (l *lossWeights) fill(w, r []float64, loss framework.Loss, dim int) error {
+	if m, ok := loss.(framework.Majorizer); ok && l.form != perMatrix {
+		return m.Weights(w, r, dim)
+	}
+	switch loss := loss.(type) {
+	case framework.Separable:
+		if l.second {
+			loss.Phi(nil, nil, w, r)
+			return nil
+		}
+		loss.Phi(nil, w, nil, r)
+		for k, v := range r {
+			if w[k] /= v; v == 0 {
+				w[k] = 0
+			}
+		}
+	case framework.Radial:
+		for i := range w {
+			row := r[i*dim : (i+1)*dim]
+			w[i] = floats.Dot(row, row)
+		}
+		loss.Rho(nil, w, nil, w)
+		floats.Scale(2, w)
+	default:
+		for i := range w {
+			w[i] = 1
+		}
+	}
+	return nil
+}
+
+// mostCoupled is the number of entries of Theta up to which its system couples
+// all of them.
+const mostCoupled = 100
