@@ -111,3 +111,16 @@ func gaussians(seed uint64, n int) []float64 {
 	}
 	return x
 }
+
+func TestAddProduct(t *testing.T) {
+	for _, shape := range [][3]int{{1, 1, 1}, {192, 6, 50}, {17, 6, 500}, {30, 45, 100}, {20, 130, 70}} {
+		n, k, cols := shape[0], shape[1], shape[2]
+		a, b, c := gaussians(1, n*k), gaussians(2, n*cols), gaussians(3, k*cols)
+		var want mat.Dense
+		want.Mul(mat.NewDense(n, k, a).T(), mat.NewDense(n, cols, b))
+		want.Add(&want, mat.NewDense(k, cols, append([]float64(nil), c...)))
+		AddProduct(c, a, b, n, k, cols)
+		assert.True(t, floats.EqualApprox(want.RawMatrix().Data, c, 1e-12), shape)
+		assert.Zero(t, testing.AllocsPerRun(3, func() { AddProduct(c, a, b, n, k, cols) }), "no threads: %v", shape)
+	}
+}

@@ -20,6 +20,15 @@ var directions = []struct{ from, to string }{
 	{"solvers", "std gonum internal/par internal/dense framework"},
 	{"models", "std gonum internal/par internal/dense internal/dataset framework manifolds losses solvers"},
 	{"models/rows", "std gonum internal/par internal/dense"},
+	{"models/scqm/internal/sheet", "std gonum internal/par internal/dense models/rows"},
+	{"models/scqm/internal/nearest", "std gonum internal/par internal/dense framework models/rows models/scqm/internal/sheet"},
+	{"models/scqm/internal/objective", "std gonum internal/par internal/dense framework manifolds models/rows " +
+		"models/scqm/internal/sheet models/scqm/internal/nearest"},
+	{"models/scqm/internal/precondition", aboveObjective},
+	{"models/scqm/internal/alternating", aboveObjective},
+	{"models/scqm/internal/arrowhead", aboveObjective},
+	{"models/scqm/internal/influence", aboveObjective + " models/scqm/internal/arrowhead"},
+	{"models/scqm/internal/problemtest", aboveObjective + " losses"},
 	{"models/mean", "std gonum internal/par framework manifolds losses solvers models/rows"},
 	{"plugins", "std rpc framework losses internal/gather internal/shm"},
 	{"bindings", "any"},
@@ -34,6 +43,11 @@ var directions = []struct{ from, to string }{
 	{"internal/lint", "std"},
 	{"internal/experiments", "std gonum internal/par framework losses models"},
 }
+
+// aboveObjective is what the parts of a scqm.Problem may import, which do not
+// know each other.
+const aboveObjective = "std gonum internal/par internal/dense framework models/rows " +
+	"models/scqm/internal/sheet models/scqm/internal/nearest models/scqm/internal/objective"
 
 // tests is what test files may import besides their own folder: the libraries
 // of the tests and any sibling that is not sealed.

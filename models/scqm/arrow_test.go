@@ -1,7 +1,6 @@
 package scqm
 
 import (
-	"context"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/framework/frameworktest"
+	"github.com/scqm/scqm/models/scqm/internal/problemtest"
 	"github.com/scqm/scqm/solvers"
 )
 
@@ -86,7 +86,7 @@ func TestRowsSettle(t *testing.T) {
 	for _, name := range []string{"squared_l2", "mahalanobis", "lp 4", "l1", "lp 1.5"} {
 		x := sphereNeighbours(3, 300, 30, 0, 0.06)
 		p, at := begin(t, x, named(t, name, 3), 2, 1, 1)
-		p.solveTheta(at)
+		p.SolveTheta(at)
 		if name == "l1" || name == "lp 1.5" {
 			p.Smooth(1e-3)
 		}
@@ -113,7 +113,7 @@ func TestRowsSettle(t *testing.T) {
 func TestArrowLaws(t *testing.T) {
 	for _, shape := range []struct{ D, d, s int }{{3, 2, 1}, {3, 1, 2}, {5, 2, 2}, {4, 3, 1}} {
 		for _, name := range allLosses {
-			p, x := arrowProblem(t, name, shape.D, shape.d, shape.s)
+			p, x := curvedProblem(t, name, shape.D, shape.d, shape.s)
 			if scale, err := p.SmoothingScale(x); assert.NoError(t, err) && scale > 0 {
 				p.Smooth(0.3)
 			}
@@ -122,25 +122,13 @@ func TestArrowLaws(t *testing.T) {
 	}
 }
 
-// arrowProblem is a problem with weights, some of them zero, and a penalty, at a
+// curvedProblem is a problem with weights, some of them zero, and a penalty, at a
 // random point.
-func arrowProblem(t testing.TB, loss string, D, d, s int) (*Problem, framework.Point) {
+func curvedProblem(t testing.TB, loss string, D, d, s int) (*Problem, framework.Point) {
 	t.Helper()
-	const n = 40 // in two shards
-	data := Data{N: n, D: D, X: gaussians(1, n*D), Weights: make([]float64, n)}
-	for i := range data.Weights {
-		data.Weights[i] = float64(i%4) / 2
-	}
-	p, err := NewProblem(context.Background(), data, named(t, loss, D), d, s, 1)
+	p, err := NewProblem(t.Context(), problemtest.WeightedRows(D), named(t, loss, D), d, s, 1)
 	require.NoError(t, err)
-	p.Lambda = 0.7
-	x := framework.NewPoint(p.Blocks())
-	rng := rand.New(rand.NewPCG(3, 3))
-	for k, b := range p.Blocks() {
-		require.True(t, b.Rand(x[k], rng))
-	}
-	floats.Scale(0.4, x[BlockTheta])
-	return p, x
+	return p, problemtest.Place(t, p.Objective)
 }
 
 // wrongArrow breaks one thing about the second derivatives.
@@ -170,7 +158,7 @@ func (p wrongArrow) SettleInner(x framework.Point, other []float64) (cost, passe
 func (p wrongArrow) MoveOuter(dst, x framework.Point, v []float64) error {
 	if p.move {
 		v = slices.Clone(v)
-		v[p.sheet.D] *= 1.01
+		v[p.Shape().D] *= 1.01
 	}
 	return p.Problem.MoveOuter(dst, x, v)
 }
@@ -190,7 +178,7 @@ func TestArrowLawsFindMistakes(t *testing.T) {
 		"other movements": {wrongArrow{move: true}, "arrow slope, outer"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p, x := arrowProblem(t, "huber", 3, 2, 1)
+			p, x := curvedProblem(t, "huber", 3, 2, 1)
 			wrong.Problem = p
 			r := frameworktest.CheckProblem(name, wrong.wrongArrow, frameworktest.ProblemOptions{Point: x, Seed: 5})
 			assert.Contains(t, r.Broken(), wrong.law)

@@ -22,7 +22,7 @@ func (p *Problem) blame(failure error, starts *starts, run *framework.Result) er
 	} else if x, err = starts.point(0); err != nil {
 		return failure
 	}
-	if fault := p.faultOfLoss(x); fault != nil {
+	if fault := p.FindLossError(x); fault != nil {
 		return fault
 	}
 	return failure

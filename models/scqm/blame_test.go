@@ -59,7 +59,7 @@ func TestALossThatIsNotFiniteIsBlamed(t *testing.T) {
 		{careless{at: long, number: math.NaN()}, "scqm: fit: loss careless: the value of row 40 is NaN,"},
 		{careless{at: long, number: math.Inf(1)}, "scqm: fit: loss careless: the value of row 40 is +Inf,"},
 	} {
-		c.loss.blackBox = blackBox{losses.SquaredL2()}
+		c.loss.blackBox = blackBox{Loss: losses.SquaredL2()}
 		_, err := Learn(t.Context(), x, Config{Latent: 1, Loss: c.loss, Options: framework.Options{MaxIterations: 20}})
 		assert.ErrorIs(t, err, framework.ErrNonFinite)
 		assert.ErrorContains(t, err, c.want)

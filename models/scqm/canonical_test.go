@@ -13,9 +13,10 @@ import (
 
 	"github.com/scqm/scqm/internal/dense"
 	"github.com/scqm/scqm/losses"
+	"github.com/scqm/scqm/models/scqm/internal/sheet"
 )
 
-func reconstructions(t testing.TB, f *sheet, tau []float64) []float64 {
+func reconstructions(t testing.TB, f *sheet.Sheet, tau []float64) []float64 {
 	t.Helper()
 	m := &Model{Loss: losses.L2()}
 	m.fromSheet(f)
@@ -24,7 +25,7 @@ func reconstructions(t testing.TB, f *sheet, tau []float64) []float64 {
 	return x
 }
 
-func randomSheet(seed uint64, D, d, s int) *sheet {
+func randomSheet(seed uint64, D, d, s int) *sheet.Sheet {
 	return randomModel(seed, D, d, s, 1, nil).sheet()
 }
 
@@ -33,7 +34,7 @@ func TestCanonicalFormKeepsTheSheetAndItsLaws(t *testing.T) {
 		D, d, s := shape[0], shape[1], shape[2]
 		f, tau := randomSheet(3, D, d, s), gaussians(9, d*40)
 		before := reconstructions(t, f, tau)
-		canonicalize(f, tau, nil)
+		sheet.Canonicalize(f, tau, nil)
 		assert.InDeltaSlice(t, before, reconstructions(t, f, tau), 1e-11, "%v", shape)
 
 		cov := mat.NewSymDense(d, nil)
@@ -48,17 +49,17 @@ func TestCanonicalFormKeepsTheSheetAndItsLaws(t *testing.T) {
 		}
 		last := math.Inf(1)
 		for k := range s {
-			n := mat.Norm(formOf(f, k), 2)
+			n := mat.Norm(sheet.FormOf(f, k), 2)
 			assert.LessOrEqual(t, n, last*(1+1e-12))
 			last = n
 			for l := range k {
 				var p mat.Dense
-				p.Mul(formOf(f, k), formOf(f, l))
+				p.Mul(sheet.FormOf(f, k), sheet.FormOf(f, l))
 				assert.InDelta(t, 0, mat.Trace(&p), 1e-11)
 			}
 		}
-		for k := range f.m {
-			axis := f.axis(k)
+		for k := range f.M {
+			axis := f.Axis(k)
 			assert.Positive(t, axis[dense.MaxAbsIdx(axis)])
 		}
 	}
@@ -74,37 +75,37 @@ func TestCanonicalFormIsUnique(t *testing.T) {
 	dense.OrthonormalizeRows(w, 3)
 	rotate(g, rotated, r, mat.NewDense(3, 3, w))
 	require.InDeltaSlice(t, reconstructions(t, f, tau), reconstructions(t, g, rotated), 1e-12)
-	canonicalize(f, tau, nil)
-	canonicalize(g, rotated, nil)
-	assert.InDeltaSlice(t, f.qt, g.qt, 1e-10)
-	assert.InDeltaSlice(t, f.theta, g.theta, 1e-10)
+	sheet.Canonicalize(f, tau, nil)
+	sheet.Canonicalize(g, rotated, nil)
+	assert.InDeltaSlice(t, f.QT, g.QT, 1e-10)
+	assert.InDeltaSlice(t, f.Theta, g.Theta, 1e-10)
 	assert.InDeltaSlice(t, tau, rotated, 1e-10)
 }
 
 // rotate applies tau -> r tau and V -> V w.
-func rotate(f *sheet, tau []float64, r, w *mat.Dense) {
-	n := len(tau) / f.d
+func rotate(f *sheet.Sheet, tau []float64, r, w *mat.Dense) {
+	n := len(tau) / f.Latent
 	var t, u, v, theta mat.Dense
-	t.Mul(mat.NewDense(n, f.d, tau), r.T())
+	t.Mul(mat.NewDense(n, f.Latent, tau), r.T())
 	copy(tau, t.RawMatrix().Data)
-	u.Mul(r, mat.NewDense(f.d, f.D, f.qt[:f.d*f.D]))
-	copy(f.qt[:f.d*f.D], u.RawMatrix().Data)
-	for k := range f.s {
+	u.Mul(r, mat.NewDense(f.Latent, f.D, f.QT[:f.Latent*f.D]))
+	copy(f.QT[:f.Latent*f.D], u.RawMatrix().Data)
+	for k := range f.S {
 		var a mat.Dense
-		a.Product(r, formOf(f, k), r.T())
-		setForm(f, k, &a)
+		a.Product(r, sheet.FormOf(f, k), r.T())
+		sheet.SetForm(f, k, &a)
 	}
-	v.Mul(w.T(), mat.NewDense(f.s, f.D, f.qt[f.d*f.D:]))
-	copy(f.qt[f.d*f.D:], v.RawMatrix().Data)
-	theta.Mul(mat.NewDense(f.q, f.s, f.theta), w)
-	copy(f.theta, theta.RawMatrix().Data)
+	v.Mul(w.T(), mat.NewDense(f.S, f.D, f.QT[f.Latent*f.D:]))
+	copy(f.QT[f.Latent*f.D:], v.RawMatrix().Data)
+	theta.Mul(mat.NewDense(f.Q, f.S, f.Theta), w)
+	copy(f.Theta, theta.RawMatrix().Data)
 }
 
 func TestFlatSheetsAreCentred(t *testing.T) {
 	f, tau := randomSheet(3, 6, 2, 0), gaussians(9, 2*30)
 	floats.AddConst(3, tau)
 	before := reconstructions(t, f, tau)
-	canonicalize(f, tau, nil)
+	sheet.Canonicalize(f, tau, nil)
 	assert.InDeltaSlice(t, before, reconstructions(t, f, tau), 1e-12)
 	assert.InDelta(t, 0, floats.Sum(tau), 1e-12)
 }
@@ -112,13 +113,13 @@ func TestFlatSheetsAreCentred(t *testing.T) {
 func TestPadding(t *testing.T) {
 	f := randomSheet(3, 9, 2, 3)
 	tau := gaussians(9, 2*10)
-	g := pad(f, 7)
+	g := f.Pad(7)
 	assert.InDeltaSlice(t, reconstructions(t, f, tau), reconstructions(t, g, tau), 1e-14)
 	m := &Model{}
 	m.fromSheet(g)
 	require.NoError(t, m.Validate())
 	assert.Equal(t, 7, m.Curvature)
-	assert.Equal(t, f, pad(f, 3))
+	assert.Equal(t, f, f.Pad(3))
 }
 
 // TestWeightsCountAsRepetitions compares weighted rows with repeated ones.
@@ -132,11 +133,11 @@ func TestWeightsCountAsRepetitions(t *testing.T) {
 			}
 		}
 		f, g := randomSheet(3, 6, 2, s), randomSheet(3, 6, 2, s)
-		canonicalize(f, tau, weights)
-		canonicalize(g, repeated, nil)
-		assert.InDeltaSlice(t, g.c, f.c, 1e-13, "s = %d", s)
-		assert.InDeltaSlice(t, g.qt, f.qt, 1e-12, "s = %d", s)
-		assert.InDeltaSlice(t, g.theta, f.theta, 1e-12, "s = %d", s)
+		sheet.Canonicalize(f, tau, weights)
+		sheet.Canonicalize(g, repeated, nil)
+		assert.InDeltaSlice(t, g.C, f.C, 1e-13, "s = %d", s)
+		assert.InDeltaSlice(t, g.QT, f.QT, 1e-12, "s = %d", s)
+		assert.InDeltaSlice(t, g.Theta, f.Theta, 1e-12, "s = %d", s)
 		assert.InDeltaSlice(t, repeated[:2], tau[:2], 1e-12, "s = %d", s)
 	}
 }

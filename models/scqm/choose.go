@@ -53,25 +53,25 @@ func LearnLoss(ctx context.Context, x Data, c Config) (*Fit, error) {
 // [losses.Choose] take it.
 func (m *Model) ResidualParts(tau []float64) []float64 {
 	f := m.sheet()
-	n := len(tau) / f.d
+	n := len(tau) / f.Latent
 	// c, the frame without the rotations that tau takes up, and Theta.
 	s := m.bent()
-	common := float64(f.D + (f.D-f.d)*(f.d+s) + f.d*(f.d+1)/2*s)
-	rest := max(0.01, 1-common/float64(n*(f.D-f.d)))
+	common := float64(f.D + (f.D-f.Latent)*(f.Latent+s) + f.Latent*(f.Latent+1)/2*s)
+	rest := max(0.01, 1-common/float64(n*(f.D-f.Latent)))
 	parts := make([]float64, n*f.D)
-	e, gram := mat.NewDense(f.m, f.d, nil), mat.NewSymDense(f.d, nil)
+	e, gram := mat.NewDense(f.M, f.Latent, nil), mat.NewSymDense(f.Latent, nil)
 	var factor mat.Cholesky
-	across, solved := mat.NewVecDense(f.d, nil), mat.NewVecDense(f.d, nil)
+	across, solved := mat.NewVecDense(f.Latent, nil), mat.NewVecDense(f.Latent, nil)
 	for i := range n {
-		f.jacobian(e.RawMatrix().Data, tau[i*f.d:(i+1)*f.d])
+		f.Jacobian(e.RawMatrix().Data, tau[i*f.Latent:(i+1)*f.Latent])
 		gram.SymOuterK(1, e.T())
 		tangent := factor.Factorize(gram)
 		for j := range f.D {
 			lost := 0.0
 			if tangent {
 				across.Zero()
-				for k := range f.m {
-					across.AddScaledVec(across, f.axis(k)[j], e.RowView(k))
+				for k := range f.M {
+					across.AddScaledVec(across, f.Axis(k)[j], e.RowView(k))
 				}
 				if factor.SolveVecTo(solved, across) == nil {
 					lost = mat.Dot(across, solved)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/losses"
+	"github.com/scqm/scqm/models/scqm/internal/sheet"
 )
 
 // The names of losses by what they look at.
@@ -179,9 +180,9 @@ func TestPowerOfResiduals(t *testing.T) {
 func powerError(t *testing.T, D int, p float64, seed uint64) float64 {
 	x := cleanBowl(200, D)
 	rng := rand.New(rand.NewPCG(seed, 14))
-	turn := newMixing(D, rng)
+	turn := sheet.NewRotation(D, rng)
 	for i := range x.N {
-		turn.apply(x.Row(i))
+		turn.Apply(x.Row(i))
 	}
 	noise := make([]float64, len(x.X))
 	require.NoError(t, losses.GeneralizedGaussianNoise(noise, p, 0.1, rng))

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/models/scqm/internal/sheet"
 )
 
 // Config says how to fit a model. Latent and Loss are required; the zero value
@@ -98,7 +99,7 @@ type curvatures struct{ fitted, requested int }
 // curvature settles s. V Theta' has rank at most q, so that columns beyond q
 // are redundant.
 func (c Config) curvature(x Data) (curvatures, []string) {
-	q, room := vechLen(c.Latent), x.D-c.Latent
+	q, room := sheet.VechLen(c.Latent), x.D-c.Latent
 	s := curvatures{fitted: min(q, room), requested: min(q, room)}
 	var notes []string
 	if c.Curvature > 0 {
@@ -128,7 +129,7 @@ func (c Config) overfits(x Data, s int) string {
 		return ""
 	}
 	columns := min(x.D, x.N-1)
-	numbers, left := columns*(1+c.Latent+s)+vechLen(c.Latent)*s, x.N*(columns-c.Latent)
+	numbers, left := columns*(1+c.Latent+s)+sheet.VechLen(c.Latent)*s, x.N*(columns-c.Latent)
 	if 2*numbers <= left {
 		return ""
 	}

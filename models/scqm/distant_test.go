@@ -34,7 +34,7 @@ func (l distant) Evaluate(values, grad, r []float64, dim int) error {
 func TestDistantLossesAreCalledFromManyGoroutines(t *testing.T) {
 	huber, err := losses.ByName("huber", losses.Params{Delta: new(0.1)})
 	require.NoError(t, err)
-	near := blackBox{huber}
+	near := blackBox{Loss: huber}
 	far := distant{near, new(atomic.Int64), new(atomic.Int64)}
 	x := bowlRows(t, 300, 5, 0, 3)
 	c := Config{Latent: 1, Threads: 1, Options: framework.Options{MaxIterations: 5}}

@@ -13,6 +13,7 @@ import (
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/internal/dataset"
 	"github.com/scqm/scqm/losses"
+	"github.com/scqm/scqm/models/scqm/internal/sheet"
 )
 
 const (
@@ -38,7 +39,7 @@ func (m *Model) Save(path string) error {
 // Write writes the model file to w.
 func (m *Model) Write(w io.Writer) error {
 	z := dataset.NewNPZWriter(w)
-	q := vechLen(m.Latent)
+	q := sheet.VechLen(m.Latent)
 	add := func(name string, data []float64, shape ...int) error {
 		return z.Array(name, dataset.Array{Shape: shape, Data: data})
 	}
@@ -162,7 +163,7 @@ func (m *Model) readArrays(z *dataset.NPZ) error {
 		return err
 	}
 	m.Theta = theta.Data
-	want := []int{m.D, m.D, vechLen(m.Latent), m.Curvature}
+	want := []int{m.D, m.D, sheet.VechLen(m.Latent), m.Curvature}
 	if got := []int{u.Shape[0], v.Shape[0], theta.Shape[0], theta.Shape[1]}; !slices.Equal(got, want) {
 		return fmt.Errorf("shapes of c %v, U %v, V %v and Theta %v do not fit each other", c.Shape, u.Shape, v.Shape, theta.Shape)
 	}

@@ -11,6 +11,8 @@ import (
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/internal/par"
 	"github.com/scqm/scqm/models/rows"
+	"github.com/scqm/scqm/models/scqm/internal/objective"
+	"github.com/scqm/scqm/models/scqm/internal/sheet"
 	"github.com/scqm/scqm/solvers"
 )
 
@@ -84,7 +86,7 @@ func learnAsGiven(ctx context.Context, x Data, c Config) (*Fit, error) {
 	if note != "" {
 		notes = append(notes, note)
 	}
-	fault, ok := failure.(*lossFault)
+	fault, ok := failure.(*objective.LossError)
 	switch {
 	case run == nil && ok:
 		return nil, fault
@@ -106,7 +108,7 @@ func learnAsGiven(ctx context.Context, x Data, c Config) (*Fit, error) {
 
 // setRidge turns the scale-free ridge into Lambda.
 func (p *Problem) setRidge(ridge float64, start framework.Point, spread float64) error {
-	if ridge == 0 || p.Shape().s == 0 {
+	if ridge == 0 || p.Shape().S == 0 {
 		return nil
 	}
 	flat := start.Clone()
@@ -130,11 +132,11 @@ func (p *Problem) scaleRidge(ridge, flat, spread float64) error {
 
 // model turns a point into a model in canonical form with s curvature columns.
 func (p *Problem) model(x framework.Point, s int) *Model {
-	f := newSheet(p.Shape().D, p.Shape().d, p.Shape().s)
-	f.load(x[BlockC], x[BlockQ], x[BlockTheta])
+	f := sheet.New(p.Shape().D, p.Shape().Latent, p.Shape().S)
+	f.Load(x[BlockC], x[BlockQ], x[BlockTheta])
 	m := &Model{Loss: p.Loss(), Tau: append([]float64(nil), x[BlockTau]...)}
-	canonicalize(f, m.Tau, p.Data().Weights)
-	m.fromSheet(pad(f, s))
+	sheet.Canonicalize(f, m.Tau, p.Data().Weights)
+	m.fromSheet(f.Pad(s))
 	return m
 }
 

@@ -93,7 +93,7 @@ func NewFitter(ctx context.Context, n, D int, c Config) (*Fitter, error) {
 		config: c, problem: p, solver: solver,
 		evaluator: framework.NewEvaluator(ctx, p),
 		start:     framework.NewPoint(p.Blocks()),
-		seed:      newDirections(D, p.Shape().m),
+		seed:      newDirections(D, p.Shape().M),
 	}, nil
 }
 
@@ -126,7 +126,7 @@ func (f *Fitter) Fit(dst *Model, x Data) (Outcome, error) {
 	if err := x.Validate(); err != nil {
 		return Outcome{}, err
 	}
-	p.setData(x)
+	p.SetData(x)
 	if err := f.begin(); err != nil {
 		return Outcome{}, fmt.Errorf("scqm: fit: %w", err)
 	}
@@ -149,8 +149,8 @@ func (f *Fitter) begin() error {
 	if err != nil {
 		return err
 	}
-	if f.config.Ridge > 0 && p.Shape().s > 0 {
-		flat, err := p.flatCost(x)
+	if f.config.Ridge > 0 && p.Shape().S > 0 {
+		flat, err := p.FlatCost(x)
 		if err != nil {
 			return err
 		}
@@ -158,7 +158,7 @@ func (f *Fitter) begin() error {
 			return err
 		}
 	}
-	p.solveTheta(x)
+	p.SolveTheta(x)
 	if f.state != nil {
 		return f.solver.Restart(f.evaluator, f.state, x)
 	}
@@ -199,15 +199,15 @@ func (f *Fitter) iterate() (out Outcome, err error) {
 // deliver writes the model.
 func (f *Fitter) deliver(dst *Model, x framework.Point) {
 	s := f.problem.Shape()
-	dst.D, dst.Latent, dst.Curvature, dst.Loss = s.D, s.d, s.s, f.config.Loss
+	dst.D, dst.Latent, dst.Curvature, dst.Loss = s.D, s.Latent, s.S, f.config.Loss
 	dst.C = append(dst.C[:0], x[BlockC]...)
 	dst.Theta = append(dst.Theta[:0], x[BlockTheta]...)
 	dst.Tau = append(dst.Tau[:0], x[BlockTau]...)
 	dst.U, dst.V = dst.U[:0], dst.V[:0]
 	for i := range s.D {
-		row := x[BlockQ][i*s.m : (i+1)*s.m]
-		dst.U = append(dst.U, row[:s.d]...)
-		dst.V = append(dst.V, row[s.d:]...)
+		row := x[BlockQ][i*s.M : (i+1)*s.M]
+		dst.U = append(dst.U, row[:s.Latent]...)
+		dst.V = append(dst.V, row[s.Latent:]...)
 	}
 }
 
@@ -250,7 +250,7 @@ func (k *directions) begin(p *Problem, x framework.Point) (float64, error) {
 	clear(x[BlockTheta])
 	copy(x[BlockC], k.mean)
 	dense.Transpose(x[BlockQ], k.axes, k.m, D)
-	d := p.Shape().d
+	d := p.Shape().Latent
 	for i := range p.Data().N {
 		floats.SubTo(k.diff, p.Data().Row(i), k.mean)
 		for j := range d {

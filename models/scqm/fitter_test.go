@@ -58,7 +58,7 @@ func TestFitterIsLearn(t *testing.T) {
 				}
 				p, start := begin(t, x, c.Loss, 2, 1, 1)
 				require.NoError(t, p.setRidge(c.Ridge, start, p.spread(start[BlockC])))
-				p.solveTheta(start)
+				p.SolveTheta(start)
 				run, err := framework.Solve(context.Background(), p, start, solver, c.options(x, solver))
 				require.NoError(t, err)
 				assert.InEpsilon(t, run.Cost, out.Objective+out.Penalty, digits, label)
@@ -119,7 +119,7 @@ func TestFitterShapes(t *testing.T) {
 			out, err := f.Fit(&m, x)
 			require.NoError(t, err, "%s, %+v", name, shape)
 			assertDelivered(t, &m, x, out.Objective)
-			flat, err := f.problem.flatCost(f.start)
+			flat, err := f.problem.FlatCost(f.start)
 			require.NoError(t, err)
 			assert.Less(t, out.Objective, 1.5*flat)
 		}

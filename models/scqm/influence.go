@@ -2,15 +2,15 @@ package scqm
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/models/scqm/internal/influence"
 )
 
 // ErrNotMinimum marks a model that is no minimum on the rows it is looked at
 // with: some change of it would lower the objective.
-var ErrNotMinimum = errors.New("the model is not at a minimum")
+var ErrNotMinimum = influence.ErrNotMinimum
 
 // Influence says how much each row drives a fit. It is the infinitesimal
 // jackknife: with F(y) the cost at the outer blocks y = (c, Q, Theta), minimised
@@ -90,13 +90,13 @@ func (m *Model) Influence(ctx context.Context, x Data, threads int) (*Influence,
 	if err != nil {
 		return nil, err
 	}
-	out := &Influence{Remaining: unit * k.remaining(), Rounding: unit * fit.rounding, Rows: make([]RowInfluence, x.N)}
-	if err := k.leaveOut(out.Rows); err != nil {
+	out := &Influence{Remaining: unit * k.Remaining(), Rounding: unit * fit.rounding, Rows: make([]RowInfluence, x.N)}
+	list := make([]influence.Row, x.N)
+	if err := k.LeaveOut(list); err != nil {
 		return nil, err
 	}
-	for i := range out.Rows {
-		r := &out.Rows[i]
-		r.Move, r.Residual, r.Without = unit*r.Move, unit*r.Residual, unit*r.Without
+	for i, r := range list {
+		out.Rows[i] = RowInfluence{Move: unit * r.Move, Residual: unit * r.Residual, Without: unit * r.Without, Leverage: r.Leverage}
 	}
 	out.addNotes(fit.jumps)
 	return out, nil

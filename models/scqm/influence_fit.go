@@ -9,6 +9,8 @@ import (
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/internal/dense"
 	"github.com/scqm/scqm/models/rows"
+	"github.com/scqm/scqm/models/scqm/internal/influence"
+	"github.com/scqm/scqm/models/scqm/internal/nearest"
 	"github.com/scqm/scqm/solvers"
 )
 
@@ -32,22 +34,22 @@ const (
 // settled returns the model as a point of the problem that it solves, without
 // columns of V that carry no curvature, with every tau_i at a minimum.
 func (m *Model) settled(ctx context.Context, x Data, threads int) (*settledFit, error) {
-	f := m.sheet().withoutFlat()
-	p, err := NewProblem(ctx, x, m.Loss, f.d, f.s, threads)
+	f := m.sheet().WithoutFlat()
+	p, err := NewProblem(ctx, x, m.Loss, f.Latent, f.S, threads)
 	if err != nil {
 		return nil, err
 	}
-	at := framework.Point{f.c, make([]float64, f.D*f.m), f.theta, make([]float64, x.N*f.d)}
-	dense.Transpose(at[BlockQ], f.qt, f.m, f.D)
+	at := framework.Point{f.C, make([]float64, f.D*f.M), f.Theta, make([]float64, x.N*f.Latent)}
+	dense.Transpose(at[BlockQ], f.QT, f.M, f.D)
 	if copy(at[BlockTau], m.Tau); len(m.Tau) != len(at[BlockTau]) {
-		if err := projectRows(ctx, at[BlockTau], f, m.Loss, x, threads); err != nil {
+		if err := nearest.ProjectRows(ctx, at[BlockTau], f, m.Loss, x, threads); err != nil {
 			return nil, err
 		}
 	}
 	if err := m.sameFit(p, at); err != nil {
 		return nil, err
 	}
-	if err := refineRows(ctx, at[BlockTau], f, m.Loss, x, threads); err != nil {
+	if err := nearest.RefineRows(ctx, at[BlockTau], f, m.Loss, x, threads); err != nil {
 		return nil, err
 	}
 	fit := &settledFit{problem: p, at: at}
@@ -59,13 +61,13 @@ func (m *Model) settled(ctx context.Context, x Data, threads int) (*settledFit, 
 
 // jackknife prepares the jackknife at the fit or, where residuals sit on kinks of
 // the loss, at the minimum of a rounded one nearby, which becomes the fit.
-func (s *settledFit) jackknife(ctx context.Context) (*jackknife, error) {
-	scale, err := s.problem.roundingScale(s.at)
+func (s *settledFit) jackknife(ctx context.Context) (*influence.Jackknife, error) {
+	scale, err := s.problem.RoundingScale(s.at)
 	if err != nil {
 		return nil, err
 	}
 	if scale == 0 {
-		return newJackknife(s.problem.objective, s.at)
+		return influence.New(s.problem.Objective, s.at)
 	}
 	plain := *s
 	if s.jumps, err = jumps(s.problem.Loss(), s.problem.Data().D, scale); err != nil {
@@ -75,7 +77,7 @@ func (s *settledFit) jackknife(ctx context.Context) (*jackknife, error) {
 		if err := s.round(ctx, plain.problem, share*scale); err != nil {
 			return nil, err
 		}
-		k, err := newJackknife(s.problem.objective, s.at)
+		k, err := influence.New(s.problem.Objective, s.at)
 		if !errors.Is(err, ErrNotMinimum) || share*roundingGrowth > roundingMost {
 			return k, err
 		}
@@ -99,7 +101,7 @@ func (m *Model) sameFit(p *Problem, at framework.Point) error {
 	if math.IsNaN(cost) || math.IsInf(cost, 0) {
 		return rows.ErrOverflow
 	}
-	if _, exact, err := p.gradientTerms(); err != nil {
+	if _, exact, err := p.GradientTerms(); err != nil {
 		return err
 	} else if exact {
 		return fmt.Errorf("scqm: the model runs through every row, so that none can be told from another: use a smaller d or s, or more rows: %w", ErrInput)
@@ -117,15 +119,15 @@ func (s *settledFit) compress(ctx context.Context) error {
 	n, f := p.Data().N, p.Shape()
 	_, radial := p.Loss().(framework.Radial)
 	_, fixed := p.Loss().(framework.Dimensioned)
-	if !radial || fixed || n >= p.Data().D || n <= f.m {
+	if !radial || fixed || n >= p.Data().D || n <= f.M {
 		return nil
 	}
 	b, rows := rows.NewSpan(*p.Data())
-	small, err := NewProblem(ctx, rows, p.Loss(), f.d, f.s, p.Threads())
+	small, err := NewProblem(ctx, rows, p.Loss(), f.Latent, f.S, p.Threads())
 	if err != nil {
 		return fmt.Errorf("in the span of the rows: %w", err)
 	}
-	at := shrinkPoint(b, s.at, f.m)
+	at := shrinkPoint(b, s.at, f.M)
 	if !(small.Blocks()[BlockQ].Violation(at[BlockQ]) <= outsideSpan) {
 		return nil
 	}
@@ -139,7 +141,7 @@ func (s *settledFit) compress(ctx context.Context) error {
 
 // round replaces the fit by that with the loss rounded over eps.
 func (s *settledFit) round(ctx context.Context, plain *Problem, eps float64) error {
-	p, err := NewProblem(ctx, plain.data, plain.loss.(framework.Smoother).Smooth(eps), plain.sheet.d, plain.sheet.s, plain.threads)
+	p, err := NewProblem(ctx, *plain.Data(), plain.Loss().(framework.Smoother).Smooth(eps), plain.Shape().Latent, plain.Shape().S, plain.Threads())
 	if err != nil {
 		return err
 	}

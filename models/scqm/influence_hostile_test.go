@@ -95,7 +95,7 @@ func TestInfluenceInSpanOfRows(t *testing.T) {
 	m := tight(t, x, Config{Latent: 1, Loss: huber, Ridge: 1})
 	s, err := m.settled(context.Background(), x, 1)
 	require.NoError(t, err)
-	require.Equal(t, 20, s.problem.data.D)
+	require.Equal(t, 20, s.problem.Data().D)
 	whole := *m
 	whole.Loss = longOnly{huber.(bentRadial)} // which keeps it out of the span
 	assertClose(t, influenceMoves(t, m, x), influenceMoves(t, &whole, x), 1e-6, "whole")

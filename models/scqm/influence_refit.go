@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/models/scqm/internal/nearest"
+	"github.com/scqm/scqm/models/scqm/internal/sheet"
 	"github.com/scqm/scqm/solvers"
 )
 
@@ -52,9 +54,9 @@ func (m *Model) LeaveOut(ctx context.Context, x Data, rows []int, threads int) (
 func (s *settledFit) refit(ctx context.Context, i int) (out RowInfluence, err error) {
 	p := s.problem
 	f, x := p.Shape(), *p.Data()
-	before, after := newSheet(f.D, f.d, f.s), newSheet(f.D, f.d, f.s)
-	before.load(s.at[BlockC], s.at[BlockQ], s.at[BlockTheta])
-	out.Residual = before.gap(nil, nil, s.at[BlockTau][i*f.d:(i+1)*f.d], x.Row(i))
+	before, after := sheet.New(f.D, f.Latent, f.S), sheet.New(f.D, f.Latent, f.S)
+	before.Load(s.at[BlockC], s.at[BlockQ], s.at[BlockTheta])
+	out.Residual = before.Gap(nil, nil, s.at[BlockTau][i*f.Latent:(i+1)*f.Latent], x.Row(i))
 	if x.Weight(i) == 0 {
 		out.Without = out.Residual
 		return out, nil
@@ -63,13 +65,13 @@ func (s *settledFit) refit(ctx context.Context, i int) (out RowInfluence, err er
 	if x.Weights != nil {
 		rest.Weights = slices.Delete(slices.Clone(x.Weights), i, i+1)
 	}
-	small, err := NewProblem(ctx, rest, p.Loss(), f.d, f.s, p.Threads())
+	small, err := NewProblem(ctx, rest, p.Loss(), f.Latent, f.S, p.Threads())
 	if err != nil {
 		return out, err
 	}
 	small.Lambda = p.Lambda
 	start := s.at.Clone()
-	start[BlockTau] = slices.Delete(start[BlockTau], i*f.d, (i+1)*f.d)
+	start[BlockTau] = slices.Delete(start[BlockTau], i*f.Latent, (i+1)*f.Latent)
 	run, err := framework.Solve(ctx, small, start, solvers.Auto(small), framework.Options{Tolerance: refitTolerance, MaxIterations: refitIterations})
 	if err != nil {
 		return out, err
@@ -77,18 +79,18 @@ func (s *settledFit) refit(ctx context.Context, i int) (out RowInfluence, err er
 	if err := ctx.Err(); err != nil {
 		return out, err
 	}
-	after.load(run.Point[BlockC], run.Point[BlockQ], run.Point[BlockTheta])
+	after.Load(run.Point[BlockC], run.Point[BlockQ], run.Point[BlockTheta])
 	tau := slices.Clone(s.at[BlockTau])
-	if err := refineRows(ctx, tau, after, p.Loss(), x, p.Threads()); err != nil {
+	if err := nearest.RefineRows(ctx, tau, after, p.Loss(), x, p.Threads()); err != nil {
 		return out, err
 	}
 	var sum float64
 	for j := range x.N {
-		own := tau[j*f.d : (j+1)*f.d]
-		gap := after.gap(before, s.at[BlockTau][j*f.d:(j+1)*f.d], own, nil)
+		own := tau[j*f.Latent : (j+1)*f.Latent]
+		gap := after.Gap(before, s.at[BlockTau][j*f.Latent:(j+1)*f.Latent], own, nil)
 		sum += x.Weight(j) / x.TotalWeight() * gap * gap
 		if j == i {
-			out.Without = after.gap(nil, nil, own, x.Row(i))
+			out.Without = after.Gap(nil, nil, own, x.Row(i))
 		}
 	}
 	out.Move = math.Sqrt(sum)

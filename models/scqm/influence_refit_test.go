@@ -15,6 +15,8 @@ import (
 
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/losses"
+	"github.com/scqm/scqm/models/scqm/internal/nearest"
+	"github.com/scqm/scqm/models/scqm/internal/sheet"
 	"github.com/scqm/scqm/solvers"
 )
 
@@ -173,7 +175,7 @@ func TestInfluenceOfRowThatIsFollowed(t *testing.T) {
 func TestInfluenceIsDerivativeWithRespectToWeights(t *testing.T) {
 	const step = 1e-3
 	for _, name := range []string{"squared_l2", "huber", "lp 3", "mahalanobis", "l2", "black box"} {
-		loss := framework.Loss(blackBox{losses.SquaredL2()})
+		loss := framework.Loss(blackBox{Loss: losses.SquaredL2()})
 		if name != "black box" {
 			loss = named(t, name, 6)
 		}
@@ -206,15 +208,15 @@ func reweighted(t *testing.T, m *Model, x Data, i int, change float64) []float64
 	require.NoError(t, err)
 	weights := slices.Clone(x.Weights)
 	weights[i] *= 1 + change
-	f := s.problem.sheet
-	p, err := NewProblem(context.Background(), Data{N: x.N, D: x.D, X: x.X, Weights: weights}, s.problem.loss, f.d, f.s, 1)
+	f := s.problem.Shape()
+	p, err := NewProblem(context.Background(), Data{N: x.N, D: x.D, X: x.X, Weights: weights}, s.problem.Loss(), f.Latent, f.S, 1)
 	require.NoError(t, err)
 	p.Lambda = s.problem.Lambda
 	run, err := framework.Solve(context.Background(), p, s.at, solvers.Newton{}, framework.Options{Tolerance: 1e-12, MinRelativeDecrease: -1, CheckEvery: 1})
 	require.NoError(t, err)
-	g := newSheet(f.D, f.d, f.s)
-	g.load(run.Point[BlockC], run.Point[BlockQ], run.Point[BlockTheta])
-	require.NoError(t, refineRows(context.Background(), run.Point[BlockTau], g, p.loss, p.data, 1))
+	g := sheet.New(f.D, f.Latent, f.S)
+	g.Load(run.Point[BlockC], run.Point[BlockQ], run.Point[BlockTheta])
+	require.NoError(t, nearest.RefineRows(context.Background(), run.Point[BlockTau], g, p.Loss(), *p.Data(), 1))
 	near := &Model{}
 	near.fromSheet(g)
 	rows, err := near.Reconstruct(context.Background(), run.Point[BlockTau], 1)

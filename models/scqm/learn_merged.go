@@ -6,13 +6,14 @@ import (
 	"slices"
 
 	"github.com/scqm/scqm/models/rows"
+	"github.com/scqm/scqm/models/scqm/internal/objective"
 )
 
 // learnMerged fits the merged data and gives every row of the data its coordinates.
 func learnMerged(ctx context.Context, m *rows.Merged, c Config) (*Fit, error) {
 	fit, err := learnDistinct(ctx, m.Data, c)
-	if fault := (*lossFault)(nil); errors.As(err, &fault) {
-		fault.row = slices.Index(m.Row, fault.row)
+	if fault := (*objective.LossError)(nil); errors.As(err, &fault) {
+		fault.Row = slices.Index(m.Row, fault.Row)
 	}
 	if fit == nil {
 		return nil, err

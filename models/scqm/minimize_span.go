@@ -24,12 +24,12 @@ func (p *Problem) minimize(ctx context.Context, start framework.Point, solver fr
 		return framework.Solve(ctx, p, start, solver, o)
 	}
 	f, rows := rows.NewSpan(*p.Data())
-	small, err := NewProblem(p.Context(), rows, p.Loss(), p.Shape().d, p.Shape().s, p.Threads())
+	small, err := NewProblem(p.Context(), rows, p.Loss(), p.Shape().Latent, p.Shape().S, p.Threads())
 	if err != nil {
 		return nil, fmt.Errorf("in the span of the rows: %w", err)
 	}
 	small.Lambda, small.relocating = p.Lambda, p.relocating
-	from := shrinkPoint(f, start, p.Shape().m)
+	from := shrinkPoint(f, start, p.Shape().M)
 	if !(small.Blocks()[BlockQ].Violation(from[BlockQ]) <= outsideSpan) {
 		return framework.Solve(ctx, p, start, solver, o) // the rows span less than Q needs
 	}
@@ -37,7 +37,7 @@ func (p *Problem) minimize(ctx context.Context, start framework.Point, solver fr
 	if run == nil {
 		return nil, failure
 	}
-	run.Point = expandPoint(f, run.Point, p.Shape().m)
+	run.Point = expandPoint(f, run.Point, p.Shape().M)
 	if run.Status != framework.Cancelled && failure == nil {
 		run.Cost, err = p.Evaluate(nil, run.Point)
 	}
@@ -51,7 +51,7 @@ func (p *Problem) minimize(ctx context.Context, start framework.Point, solver fr
 // longer rows. It costs about 2 n^2 D operations.
 func (p *Problem) compressible(solver framework.Solver) bool {
 	n, D, f := p.Data().N, p.Data().D, p.Shape()
-	if _, radial := p.Loss().(framework.Radial); !radial || n >= D || n <= f.m {
+	if _, radial := p.Loss().(framework.Radial); !radial || n >= D || n <= f.M {
 		return false
 	}
 	if _, fixed := p.Loss().(framework.Dimensioned); fixed {
@@ -60,7 +60,7 @@ func (p *Problem) compressible(solver framework.Solver) bool {
 	if s, ok := solver.(framework.Equivariant); !ok || !s.Equivariant() {
 		return false
 	}
-	return n*D <= compressionSweeps*(D-n)*(1+f.m+f.d+f.q)
+	return n*D <= compressionSweeps*(D-n)*(1+f.M+f.Latent+f.Q)
 }
 
 // shrinkPoint returns a point in the coordinates of the span.

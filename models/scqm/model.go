@@ -10,6 +10,8 @@ import (
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/internal/dense"
 	"github.com/scqm/scqm/internal/par"
+	"github.com/scqm/scqm/models/scqm/internal/nearest"
+	"github.com/scqm/scqm/models/scqm/internal/sheet"
 )
 
 // Model is a learned sheet f(tau) = C + U tau + V Theta' phi(tau) in R^D.
@@ -42,7 +44,7 @@ func (m *Model) Validate() error {
 		return fmt.Errorf("scqm: model with D = %d, d = %d, s = %d; want d >= 1, s >= 0 and d + s <= D: %w",
 			m.D, m.Latent, m.Curvature, ErrInput)
 	}
-	q := vechLen(m.Latent)
+	q := sheet.VechLen(m.Latent)
 	for _, a := range []struct {
 		name  string
 		data  []float64
@@ -61,13 +63,13 @@ func (m *Model) Validate() error {
 		return fmt.Errorf("scqm: tau of the model is not finite rows of length %d: %w", m.Latent, ErrInput)
 	}
 	f := m.sheet()
-	for i := range f.m {
+	for i := range f.M {
 		for j := range i + 1 {
 			want := 0.0
 			if i == j {
 				want = 1
 			}
-			if e := math.Abs(floats.Dot(f.axis(i), f.axis(j)) - want); !(e <= orthonormal) {
+			if e := math.Abs(floats.Dot(f.Axis(i), f.Axis(j)) - want); !(e <= orthonormal) {
 				return fmt.Errorf("scqm: columns %d and %d of [U V] are not orthonormal, by %.2g: %w", j, i, e, ErrInput)
 			}
 		}
@@ -76,22 +78,22 @@ func (m *Model) Validate() error {
 }
 
 // sheet returns the model in the layout of the kernels.
-func (m *Model) sheet() *sheet {
-	f := newSheet(m.D, m.Latent, m.Curvature)
-	copy(f.c, m.C)
-	copy(f.theta, m.Theta)
-	dense.Transpose(f.qt[:m.Latent*m.D], m.U, m.D, m.Latent)
-	dense.Transpose(f.qt[m.Latent*m.D:], m.V, m.D, m.Curvature)
+func (m *Model) sheet() *sheet.Sheet {
+	f := sheet.New(m.D, m.Latent, m.Curvature)
+	copy(f.C, m.C)
+	copy(f.Theta, m.Theta)
+	dense.Transpose(f.QT[:m.Latent*m.D], m.U, m.D, m.Latent)
+	dense.Transpose(f.QT[m.Latent*m.D:], m.V, m.D, m.Curvature)
 	return f
 }
 
 // fromSheet writes a sheet back into C, U, V and Theta.
-func (m *Model) fromSheet(f *sheet) {
-	m.D, m.Latent, m.Curvature = f.D, f.d, f.s
-	m.C, m.Theta = f.c, f.theta
-	m.U, m.V = make([]float64, f.D*f.d), make([]float64, f.D*f.s)
-	dense.Transpose(m.U, f.qt[:f.d*f.D], f.d, f.D)
-	dense.Transpose(m.V, f.qt[f.d*f.D:], f.s, f.D)
+func (m *Model) fromSheet(f *sheet.Sheet) {
+	m.D, m.Latent, m.Curvature = f.D, f.Latent, f.S
+	m.C, m.Theta = f.C, f.Theta
+	m.U, m.V = make([]float64, f.D*f.Latent), make([]float64, f.D*f.S)
+	dense.Transpose(m.U, f.QT[:f.Latent*f.D], f.Latent, f.D)
+	dense.Transpose(m.V, f.QT[f.Latent*f.D:], f.S, f.D)
 }
 
 // Reconstruct returns f(tau_i) for the rows of tau, n x d, as n x D.
@@ -107,14 +109,14 @@ func (m *Model) Reconstruct(ctx context.Context, tau []float64, threads int) ([]
 	f, n := m.sheet(), len(tau)/m.Latent
 	x := make([]float64, n*m.D)
 	par.Do(par.Threads(threads), par.Shards(n), func(_, shard int) {
-		z, phi := make([]float64, f.m), make([]float64, f.q)
+		z, phi := make([]float64, f.M), make([]float64, f.Q)
 		lo, hi := par.Bounds(n, shard)
 		for i := lo; i < hi && ctx.Err() == nil; i++ {
-			f.coordinates(z, phi, tau[i*f.d:(i+1)*f.d])
+			f.Coordinates(z, phi, tau[i*f.Latent:(i+1)*f.Latent])
 			row := x[i*f.D : (i+1)*f.D]
-			copy(row, f.c)
+			copy(row, f.C)
 			for k, v := range z {
-				floats.AddScaled(row, v, f.axis(k))
+				floats.AddScaled(row, v, f.Axis(k))
 			}
 		}
 	})
@@ -141,7 +143,7 @@ func (m *Model) Transform(ctx context.Context, x Data, threads int) ([]float64, 
 		return nil, err
 	}
 	tau := make([]float64, x.N*m.Latent)
-	return tau, projectRows(ctx, tau, m.sheet(), m.Loss, x, threads)
+	return tau, nearest.ProjectRows(ctx, tau, m.sheet(), m.Loss, x, threads)
 }
 
 // accepts reports why rows cannot be seen by the model.

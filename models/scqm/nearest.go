@@ -8,6 +8,8 @@ import (
 
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/internal/dense"
+	"github.com/scqm/scqm/models/scqm/internal/nearest"
+	"github.com/scqm/scqm/models/scqm/internal/sheet"
 )
 
 // Nearest finds the nearest points of models of one shape to single rows, in
@@ -15,8 +17,8 @@ import (
 // [Model.Project] gives, without looking whether the model can be used. One
 // Nearest serves one goroutine.
 type Nearest struct {
-	f         *sheet
-	projector *projector
+	f         *sheet.Sheet
+	projector *nearest.Projector
 	tau       []float64
 	z, phi    []float64
 }
@@ -27,23 +29,23 @@ func NewNearest(D, d, s int, loss framework.Loss) (*Nearest, error) {
 	if D < 1 || d < 1 || s < 0 || d+s > D || loss == nil {
 		return nil, fmt.Errorf("scqm: nearest points of models with D = %d, d = %d, s = %d; want a loss, d >= 1, s >= 0 and d + s <= D: %w", D, d, s, ErrInput)
 	}
-	f := newSheet(D, d, s)
+	f := sheet.New(D, d, s)
 	return &Nearest{
-		f: f, projector: newProjector(f, loss),
-		tau: make([]float64, d), z: make([]float64, f.m), phi: make([]float64, f.q),
+		f: f, projector: nearest.NewProjector(f, loss),
+		tau: make([]float64, d), z: make([]float64, f.M), phi: make([]float64, f.Q),
 	}, nil
 }
 
 // Load takes a model of the shape prepared for. The model may change afterwards.
 func (n *Nearest) Load(m *Model) error {
 	f := n.f
-	if m.D != f.D || m.Latent != f.d || m.Curvature != f.s {
-		return fmt.Errorf("scqm: model with D = %d, d = %d, s = %d, prepared for %d, %d and %d: %w", m.D, m.Latent, m.Curvature, f.D, f.d, f.s, ErrInput)
+	if m.D != f.D || m.Latent != f.Latent || m.Curvature != f.S {
+		return fmt.Errorf("scqm: model with D = %d, d = %d, s = %d, prepared for %d, %d and %d: %w", m.D, m.Latent, m.Curvature, f.D, f.Latent, f.S, ErrInput)
 	}
-	copy(f.c, m.C)
-	copy(f.theta, m.Theta)
-	dense.Transpose(f.qt[:f.d*f.D], m.U, f.D, f.d)
-	dense.Transpose(f.qt[f.d*f.D:], m.V, f.D, f.s)
+	copy(f.C, m.C)
+	copy(f.Theta, m.Theta)
+	dense.Transpose(f.QT[:f.Latent*f.D], m.U, f.D, f.Latent)
+	dense.Transpose(f.QT[f.Latent*f.D:], m.V, f.D, f.S)
 	return nil
 }
 
@@ -54,13 +56,13 @@ func (n *Nearest) Project(ctx context.Context, dst, x []float64) error {
 	if len(x) != f.D || len(dst) != f.D {
 		return fmt.Errorf("scqm: a row of length %d and room for %d, want %d: %w", len(x), len(dst), f.D, ErrInput)
 	}
-	if err := n.projector.project(ctx, n.tau, Data{N: 1, D: f.D, X: x}, 0); err != nil {
+	if err := n.projector.Project(ctx, n.tau, Data{N: 1, D: f.D, X: x}, 0); err != nil {
 		return err
 	}
-	f.coordinates(n.z, n.phi, n.tau)
-	copy(dst, f.c)
+	f.Coordinates(n.z, n.phi, n.tau)
+	copy(dst, f.C)
 	for k, v := range n.z {
-		floats.AddScaled(dst, v, f.axis(k))
+		floats.AddScaled(dst, v, f.Axis(k))
 	}
 	return nil
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/losses"
+	"github.com/scqm/scqm/models/scqm/internal/sheet"
 	"github.com/scqm/scqm/solvers"
 )
 
@@ -40,7 +41,7 @@ func TestPreconditionerInvertsQuadratics(t *testing.T) {
 				p.Precondition(hv, hv)
 				for _, k := range group {
 					for i, want := range v[k] {
-						if k == BlockTau && p.data.Weight(i/2) == 0 {
+						if k == BlockTau && p.Data().Weight(i/2) == 0 {
 							want = 0
 						}
 						assert.InDelta(t, want, hv[k][i], 1e-6, "%s, s = %d, block %d", name, s, k)
@@ -75,12 +76,12 @@ func gradientChange(t *testing.T, p *Problem, x framework.Point, group []int) (v
 func TestPreconditionerIsDefinite(t *testing.T) {
 	for _, name := range append([]string{"black box"}, allLosses...) {
 		for _, shape := range [][2]int{{2, 3}, {1, 0}, {3, 3}} {
-			loss := framework.Loss(blackBox{losses.L2()})
+			loss := framework.Loss(blackBox{Loss: losses.L2()})
 			if name != "black box" {
 				loss = named(t, name, 6)
 			}
 			p, x := smallProblem(t, loss, shape[0], shape[1], true)
-			copy(p.data.Row(3), row(t, p, x, 3))
+			copy(p.Data().Row(3), row(t, p, x, 3))
 			_, err := p.BuildPreconditioner(x)
 			require.NoError(t, err)
 			h := denseHessian(p)
@@ -99,25 +100,25 @@ func TestPreconditionerIsDefinite(t *testing.T) {
 // row returns the point of the sheet at the latent coordinates of row i.
 func row(t *testing.T, p *Problem, x framework.Point, i int) []float64 {
 	t.Helper()
-	f := newSheet(p.sheet.D, p.sheet.d, p.sheet.s)
-	f.load(x[BlockC], x[BlockQ], x[BlockTheta])
-	z, phi, r := make([]float64, f.m), make([]float64, f.q), make([]float64, f.D)
-	f.coordinates(z, phi, p.blocks[BlockTau].Row(x[BlockTau], i))
-	f.residual(r, z, make([]float64, f.D))
+	f := sheet.New(p.Shape().D, p.Shape().Latent, p.Shape().S)
+	f.Load(x[BlockC], x[BlockQ], x[BlockTheta])
+	z, phi, r := make([]float64, f.M), make([]float64, f.Q), make([]float64, f.D)
+	f.Coordinates(z, phi, p.Blocks()[BlockTau].Row(x[BlockTau], i))
+	f.Residual(r, z, make([]float64, f.D))
 	return r
 }
 
 // denseHessian applies the preconditioner to all unit vectors.
 func denseHessian(p *Problem) *mat.Dense {
 	var size int
-	for _, b := range p.blocks {
+	for _, b := range p.Blocks() {
 		size += b.Size()
 	}
 	h := mat.NewDense(size, size, nil)
 	column := 0
-	for k, b := range p.blocks {
+	for k, b := range p.Blocks() {
 		for i := range b.Size() {
-			v := framework.NewPoint(p.blocks)
+			v := framework.NewPoint(p.Blocks())
 			v[k][i] = 1
 			p.Precondition(v, v)
 			at := 0

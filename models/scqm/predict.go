@@ -11,6 +11,7 @@ import (
 
 	"github.com/scqm/scqm/internal/dense"
 	"github.com/scqm/scqm/internal/par"
+	"github.com/scqm/scqm/models/scqm/internal/sheet"
 )
 
 const (
@@ -21,6 +22,8 @@ const (
 	// relative length of the last.
 	maxPredictSteps  = 40
 	predictPrecision = 1e-8
+	// predictArmijo is the decrease asked of a step.
+	predictArmijo = 1e-4
 )
 
 // entryPredictor predicts a part B of the entries of a row from the others, A:
@@ -38,8 +41,8 @@ const (
 // Before, all columns are mixed by a random rotation, so that each part has its
 // share of every direction.
 type entryPredictor struct {
-	f        *sheet // mixed
-	mix      *mixing
+	f        *sheet.Sheet // mixed
+	mix      *sheet.Rotation
 	z        []float64 // n x m: of the rows that were fitted
 	tau      []float64 // n x d
 	mean, by []float64 // d: t and sigma^2/v
@@ -54,18 +57,18 @@ type entryPart struct {
 }
 
 // newEntryPredictor takes a model with its latent coordinates. noise is sigma.
-func newEntryPredictor(m *Model, mix *mixing, noise float64) *entryPredictor {
+func newEntryPredictor(m *Model, mix *sheet.Rotation, noise float64) *entryPredictor {
 	f := m.sheet()
-	mix.apply(f.c)
-	for k := range f.m {
-		mix.apply(f.axis(k))
+	mix.Apply(f.C)
+	for k := range f.M {
+		mix.Apply(f.Axis(k))
 	}
-	p := &entryPredictor{f: f, mix: mix, tau: m.Tau, mean: make([]float64, f.d), by: make([]float64, f.d)}
-	n := len(m.Tau) / f.d
+	p := &entryPredictor{f: f, mix: mix, tau: m.Tau, mean: make([]float64, f.Latent), by: make([]float64, f.Latent)}
+	n := len(m.Tau) / f.Latent
 	codes := make([]float64, n)
-	for j := range f.d {
+	for j := range f.Latent {
 		for i := range codes {
-			codes[i] = m.Tau[i*f.d+j]
+			codes[i] = m.Tau[i*f.Latent+j]
 		}
 		mean, variance := stat.PopMeanVariance(codes, nil)
 		p.mean[j] = mean
@@ -73,10 +76,10 @@ func newEntryPredictor(m *Model, mix *mixing, noise float64) *entryPredictor {
 			p.by[j] = 0
 		}
 	}
-	p.z = make([]float64, n*f.m)
-	phi := make([]float64, f.q)
+	p.z = make([]float64, n*f.M)
+	phi := make([]float64, f.Q)
 	for i := range n {
-		f.coordinates(p.z[i*f.m:(i+1)*f.m], phi, m.Tau[i*f.d:(i+1)*f.d])
+		f.Coordinates(p.z[i*f.M:(i+1)*f.M], phi, m.Tau[i*f.Latent:(i+1)*f.Latent])
 	}
 	count := min(columnParts, f.D)
 	for k := range count {
@@ -87,17 +90,17 @@ func newEntryPredictor(m *Model, mix *mixing, noise float64) *entryPredictor {
 
 func (p *entryPredictor) addPart(lo, hi int) {
 	f := p.f
-	part := entryPart{lo: lo, hi: hi, gram: make([]float64, f.m*f.m), costs: make([]float64, len(p.tau)/f.d)}
-	for a := range f.m {
-		for b := range f.m {
-			part.gram[a*f.m+b] = floats.Dot(f.axis(a), f.axis(b)) - floats.Dot(f.axis(a)[lo:hi], f.axis(b)[lo:hi])
+	part := entryPart{lo: lo, hi: hi, gram: make([]float64, f.M*f.M), costs: make([]float64, len(p.tau)/f.Latent)}
+	for a := range f.M {
+		for b := range f.M {
+			part.gram[a*f.M+b] = floats.Dot(f.Axis(a), f.Axis(b)) - floats.Dot(f.Axis(a)[lo:hi], f.Axis(b)[lo:hi])
 		}
 	}
-	w := make([]float64, f.m)
+	w := make([]float64, f.M)
 	for i := range part.costs {
-		z := p.z[i*f.m : (i+1)*f.m]
+		z := p.z[i*f.M : (i+1)*f.M]
 		part.times(w, z)
-		part.costs[i] = floats.Dot(w, z) + p.penalty(z[:f.d])
+		part.costs[i] = floats.Dot(w, z) + p.penalty(z[:f.Latent])
 	}
 	p.parts = append(p.parts, part)
 }
@@ -145,8 +148,8 @@ func newRowPrediction(p *entryPredictor) *rowPrediction {
 	f := p.f
 	vec := func(n int) []float64 { return make([]float64, n) }
 	return &rowPrediction{
-		entryPredictor: p, r: vec(f.D), b: vec(f.m), e: vec(f.m), z: vec(f.m), phi: vec(f.q), w: vec(f.q),
-		tau: vec(f.d), trial: vec(f.d), g: vec(f.d), step: vec(f.d), jac: vec(f.m * f.d), half: vec(f.m * f.d), h: vec(f.d * f.d),
+		entryPredictor: p, r: vec(f.D), b: vec(f.M), e: vec(f.M), z: vec(f.M), phi: vec(f.Q), w: vec(f.Q),
+		tau: vec(f.Latent), trial: vec(f.Latent), g: vec(f.Latent), step: vec(f.Latent), jac: vec(f.M * f.Latent), half: vec(f.M * f.Latent), h: vec(f.Latent * f.Latent),
 	}
 }
 
@@ -154,21 +157,21 @@ func newRowPrediction(p *entryPredictor) *rowPrediction {
 func (p *rowPrediction) distance(x []float64) float64 {
 	f := p.f
 	copy(p.r, x)
-	p.mix.apply(p.r)
-	floats.Sub(p.r, f.c)
+	p.mix.Apply(p.r)
+	floats.Sub(p.r, f.C)
 	var sum float64
 	for k := range p.parts {
 		part := &p.parts[k]
 		for a := range p.b {
-			p.b[a] = floats.Dot(f.axis(a)[:part.lo], p.r[:part.lo]) + floats.Dot(f.axis(a)[part.hi:], p.r[part.hi:])
+			p.b[a] = floats.Dot(f.Axis(a)[:part.lo], p.r[:part.lo]) + floats.Dot(f.Axis(a)[part.hi:], p.r[part.hi:])
 		}
 		p.begin(part)
 		p.minimise(part)
-		f.coordinates(p.z, p.phi, p.tau)
+		f.Coordinates(p.z, p.phi, p.tau)
 		for j := part.lo; j < part.hi; j++ {
 			e := p.r[j]
 			for a, v := range p.z {
-				e -= v * f.axis(a)[j]
+				e -= v * f.Axis(a)[j]
 			}
 			sum += e * e
 		}
@@ -185,16 +188,16 @@ func (p *rowPrediction) begin(part *entryPart) {
 			best, at = v, i
 		}
 	}
-	copy(p.tau, p.entryPredictor.tau[at*f.d:(at+1)*f.d])
+	copy(p.tau, p.entryPredictor.tau[at*f.Latent:(at+1)*f.Latent])
 }
 
 // z0 is z of row i of those fitted.
-func (p *rowPrediction) z0(i int) []float64 { return p.entryPredictor.z[i*p.f.m : (i+1)*p.f.m] }
+func (p *rowPrediction) z0(i int) []float64 { return p.entryPredictor.z[i*p.f.M : (i+1)*p.f.M] }
 
 // value returns the objective at tau without a constant, and leaves gram z - b
 // in e.
 func (p *rowPrediction) value(part *entryPart, tau []float64) float64 {
-	p.f.coordinates(p.z, p.phi, tau)
+	p.f.Coordinates(p.z, p.phi, tau)
 	part.times(p.e, p.z)
 	v := floats.Dot(p.e, p.z) - 2*floats.Dot(p.b, p.z)
 	floats.Sub(p.e, p.b)
@@ -212,7 +215,7 @@ func (p *rowPrediction) minimise(part *entryPart) {
 		next := math.Inf(1)
 		for range 30 {
 			floats.AddScaledTo(p.trial, p.tau, t, p.step)
-			if next = p.value(part, p.trial); next <= value+armijo*t*slope {
+			if next = p.value(part, p.trial); next <= value+predictArmijo*t*slope {
 				break
 			}
 			t /= 2
@@ -222,7 +225,7 @@ func (p *rowPrediction) minimise(part *entryPart) {
 		}
 		copy(p.tau, p.trial)
 		value = next
-		if t*floats.Norm(p.step, 2) <= predictPrecision*(floats.Norm(p.tau, 2)+floats.Norm(f.c, 2)*predictPrecision) {
+		if t*floats.Norm(p.step, 2) <= predictPrecision*(floats.Norm(p.tau, 2)+floats.Norm(f.C, 2)*predictPrecision) {
 			return
 		}
 	}
@@ -231,14 +234,14 @@ func (p *rowPrediction) minimise(part *entryPart) {
 // derivatives writes half of gradient and Hessian at tau, for which e is known.
 func (p *rowPrediction) derivatives(part *entryPart) {
 	f := p.f
-	f.tauGradient(p.g, p.w, p.tau, p.e)
-	f.jacobian(p.jac, p.tau)
-	m, d := f.m, f.d
+	f.TauGradient(p.g, p.w, p.tau, p.e)
+	f.Jacobian(p.jac, p.tau)
+	m, d := f.M, f.Latent
 	jac := blas64.General{Rows: m, Cols: d, Stride: d, Data: p.jac}
 	half := blas64.General{Rows: m, Cols: d, Stride: d, Data: p.half}
 	blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, blas64.General{Rows: m, Cols: m, Stride: m, Data: part.gram}, jac, 0, half)
 	blas64.Gemm(blas.Trans, blas.NoTrans, 1, jac, half, 0, blas64.General{Rows: d, Cols: d, Stride: d, Data: p.h})
-	f.addCurvature(p.h, p.w)
+	f.AddCurvature(p.h, p.w)
 	for j := range d {
 		p.g[j] += p.by[j] * (p.tau[j] - p.mean[j])
 		p.h[j*d+j] += p.by[j]

@@ -4,6 +4,18 @@ import (
 	"context"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/models/scqm/internal/alternating"
+	"github.com/scqm/scqm/models/scqm/internal/arrowhead"
+	"github.com/scqm/scqm/models/scqm/internal/objective"
+	"github.com/scqm/scqm/models/scqm/internal/precondition"
+)
+
+// The blocks of a Problem, in order.
+const (
+	BlockC     = objective.BlockC
+	BlockQ     = objective.BlockQ
+	BlockTheta = objective.BlockTheta
+	BlockTau   = objective.BlockTau
 )
 
 // Problem is the fit of a model to data as a framework.Problem. Its blocks are
@@ -18,10 +30,10 @@ import (
 // What a Problem can do is what it is made of: solvers find the methods of its
 // parts. Each part has a sheet and caches of its own.
 type Problem struct {
-	*objective   // Blocks, Evaluate, Resume, rows, Stationarity, Smooth
-	*sweeper     // OuterBlocks, Sweep, Groups, MinimizeGroup
-	*arrow       // ArrowShape, AssembleArrow, MoveOuter, SettleInner
-	*blockJacobi // BuildPreconditioner, Precondition
+	*objective.Objective      // Blocks, Evaluate, Resume, rows, Stationarity, Smooth
+	*alternating.Sweeper      // OuterBlocks, Sweep, Groups, MinimizeGroup
+	*arrowhead.Hessian        // ArrowShape, AssembleArrow, MoveOuter, SettleInner
+	*precondition.BlockJacobi // BuildPreconditioner, Precondition
 
 	// published says that the solver is that of the paper, which begins at Theta
 	// = 0; others begin at the Theta of least squares.
@@ -35,20 +47,37 @@ type Problem struct {
 // the error of ctx when it is done. threads below 1 stands for all processors;
 // a [framework.Distant] loss is called from more goroutines.
 func NewProblem(ctx context.Context, data Data, loss framework.Loss, d, s, threads int) (*Problem, error) {
-	o, err := newObjective(ctx, data, loss, d, s, threads)
+	o, err := objective.New(ctx, data, loss, d, s, threads)
 	if err != nil {
 		return nil, err
 	}
 	return &Problem{
-		objective: o, sweeper: newSweeper(o), arrow: newArrow(o), blockJacobi: newBlockJacobi(o),
+		Objective: o, Sweeper: alternating.New(o), Hessian: arrowhead.New(o), BlockJacobi: precondition.New(o),
 	}, nil
 }
 
 // Relocate moves the rows of Tau for which the sheet is nearer elsewhere. The
 // solver of the paper does without.
 func (p *Problem) Relocate(x framework.Point) (moved bool, passes float64, err error) {
-	if !p.relocating || p.Shape().s == 0 {
+	if !p.relocating || p.Shape().S == 0 {
 		return false, 0, nil
 	}
-	return p.objective.Relocate(x)
+	return p.Objective.Relocate(x)
+}
+
+// KKT holds the norms of the first-order system at a point, per sample: of the
+// gradients with respect to c, Q (Riemannian) and Theta divided by n, and the
+// mean norm of the gradients with respect to tau_i. The unit is that of the
+// loss's derivatives.
+type KKT struct {
+	C     float64 `json:"c"`
+	Q     float64 `json:"Q"`
+	Theta float64 `json:"Theta"`
+	Tau   float64 `json:"tau"`
+}
+
+// KKT computes the norms of the first-order system at x.
+func (p *Problem) KKT(x framework.Point) (KKT, error) {
+	k, err := p.Objective.KKT(x)
+	return KKT(k), err
 }

@@ -14,52 +14,17 @@ import (
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/framework/frameworktest"
 	"github.com/scqm/scqm/losses"
+	"github.com/scqm/scqm/models/scqm/internal/problemtest"
+	"github.com/scqm/scqm/models/scqm/internal/sheet"
 )
 
-// named returns a loss for rows of length D.
-func named(t testing.TB, name string, D int) framework.Loss {
-	t.Helper()
-	value := map[string]float64{"huber": 1.3, "lp 1.25": 1.25, "lp 1.3": 1.3, "lp 1.5": 1.5, "lp 3": 3, "lp 4": 4}[name]
-	var loss framework.Loss
-	var err error
-	switch name {
-	case "l1":
-		loss = losses.L1()
-	case "l2":
-		loss = losses.L2()
-	case "squared_l2":
-		loss = losses.SquaredL2()
-	case "huber":
-		loss, err = losses.Huber(value)
-	case "mahalanobis":
-		m := mat.NewDense(D, D, nil)
-		for i := range D {
-			for j := range D {
-				m.Set(i, j, math.Pow(0.5, math.Abs(float64(i-j))))
-			}
-			m.Set(i, i, 1+float64(i)/float64(D))
-		}
-		loss, err = losses.Mahalanobis(m)
-	default:
-		loss, err = losses.Lp(value)
-	}
-	require.NoError(t, err)
-	return loss
-}
+// What tests of this package and of its parts share.
+var (
+	named, gaussians = problemtest.Named, problemtest.Gaussians
+	allLosses        = problemtest.AllLosses
+)
 
-var allLosses = []string{"l1", "l2", "squared_l2", "huber", "mahalanobis", "lp 1.25", "lp 1.3", "lp 1.5", "lp 3", "lp 4"}
-
-func gaussians(seed uint64, n int) []float64 {
-	rng := rand.New(rand.NewPCG(seed, 7))
-	x := make([]float64, n)
-	for i := range x {
-		x[i] = rng.NormFloat64()
-	}
-	return x
-}
-
-// blackBox hides everything about a loss but its values and gradients.
-type blackBox struct{ framework.Loss }
+type blackBox = problemtest.BlackBox
 
 func smallProblem(t testing.TB, loss framework.Loss, d, s int, weighted bool) (*Problem, framework.Point) {
 	t.Helper()
@@ -93,7 +58,7 @@ func TestProblemLaws(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"l2", "huber", "lp 4"} {
-		p, x := smallProblem(t, blackBox{named(t, name, 6)}, 2, 3, false)
+		p, x := smallProblem(t, blackBox{Loss: named(t, name, 6)}, 2, 3, false)
 		frameworktest.TestProblem(t, "black box "+name, p, frameworktest.ProblemOptions{Point: x, Seed: 5})
 	}
 }
@@ -127,36 +92,36 @@ func TestGradientSlopesAreTwo(t *testing.T) {
 
 // reference computes cost and residuals by the formulas as they are written.
 func reference(p *Problem, x framework.Point) (float64, *mat.Dense) {
-	f := p.sheet
-	q := mat.NewDense(f.D, f.m, x[BlockQ])
-	r := mat.NewDense(p.data.N, f.D, nil)
+	f := p.Shape()
+	q := mat.NewDense(f.D, f.M, x[BlockQ])
+	r := mat.NewDense(p.Data().N, f.D, nil)
 	var cost float64
-	for i := range p.data.N {
-		tau := x[BlockTau][i*f.d : (i+1)*f.d]
+	for i := range p.Data().N {
+		tau := x[BlockTau][i*f.Latent : (i+1)*f.Latent]
 		var phi []float64
-		for a := range f.d {
-			for b := a; b < f.d; b++ {
+		for a := range f.Latent {
+			for b := a; b < f.Latent; b++ {
 				phi = append(phi, tau[a]*tau[b])
 			}
 		}
 		z := append([]float64(nil), tau...)
-		for k := range f.s {
+		for k := range f.S {
 			var v float64
 			for a, ph := range phi {
-				v += x[BlockTheta][a*f.s+k] * ph
+				v += x[BlockTheta][a*f.S+k] * ph
 			}
 			z = append(z, v)
 		}
 		var fx mat.VecDense
-		fx.MulVec(q, mat.NewVecDense(f.m, z))
+		fx.MulVec(q, mat.NewVecDense(f.M, z))
 		for j := range f.D {
-			r.Set(i, j, x[BlockC][j]+fx.AtVec(j)-p.data.Row(i)[j])
+			r.Set(i, j, x[BlockC][j]+fx.AtVec(j)-p.Data().Row(i)[j])
 		}
 		v := make([]float64, 1)
-		if err := p.loss.Evaluate(v, nil, r.RawRowView(i), f.D); err != nil {
+		if err := p.Loss().Evaluate(v, nil, r.RawRowView(i), f.D); err != nil {
 			panic(err)
 		}
-		cost += p.data.Weight(i) * v[0]
+		cost += p.Data().Weight(i) * v[0]
 	}
 	return cost, r
 }
@@ -175,20 +140,20 @@ func TestPenaltyIsInvariantUnderRotation(t *testing.T) {
 	p, x := smallProblem(t, losses.L2(), 2, 3, false)
 	p.Lambda = 1
 	var frobenius float64
-	f := p.sheet
-	f.load(x[BlockC], x[BlockQ], x[BlockTheta])
-	for k := range f.s {
-		n := mat.Norm(formOf(f, k), 2)
+	f := p.NewSheet()
+	f.Load(x[BlockC], x[BlockQ], x[BlockTheta])
+	for k := range f.S {
+		n := mat.Norm(sheet.FormOf(f, k), 2)
 		frobenius += n * n
 	}
 	assert.InEpsilon(t, frobenius, p.Penalty(nil, x[BlockTheta]), 1e-14)
-	for k := range f.s {
+	for k := range f.S {
 		r := mat.NewDense(2, 2, []float64{math.Cos(1), -math.Sin(1), math.Sin(1), math.Cos(1)})
 		var a mat.Dense
-		a.Product(r, formOf(f, k), r.T())
-		setForm(f, k, &a)
+		a.Product(r, sheet.FormOf(f, k), r.T())
+		sheet.SetForm(f, k, &a)
 	}
-	assert.InEpsilon(t, frobenius, p.Penalty(nil, f.theta), 1e-14)
+	assert.InEpsilon(t, frobenius, p.Penalty(nil, f.Theta), 1e-14)
 }
 
 func TestThreadsDoNotChangeBits(t *testing.T) {
@@ -216,10 +181,10 @@ func TestThreadsDoNotChangeBits(t *testing.T) {
 
 func TestVech(t *testing.T) {
 	phi := make([]float64, 6)
-	vech(phi, []float64{2, 3, 5})
+	sheet.Vech(phi, []float64{2, 3, 5})
 	assert.Equal(t, []float64{4, 6, 10, 9, 15, 25}, phi, "order (1,1) (1,2) (1,3) (2,2) (2,3) (3,3)")
 	for a, want := range []float64{1, 0.5, 0.5, 1, 0.5, 1} {
-		assert.Equal(t, want, vechWeight(3, a))
+		assert.Equal(t, want, sheet.VechWeight(3, a))
 	}
 }
 
@@ -232,7 +197,7 @@ func TestStationarityIsFreeOfScaleAndZeroAtAnInterpolation(t *testing.T) {
 		assert.LessOrEqual(t, v, 1.0)
 	}
 	const unit = 1e6
-	floats.Scale(unit, p.data.X)
+	floats.Scale(unit, p.Data().X)
 	floats.Scale(unit, x[BlockC])
 	floats.Scale(unit, x[BlockTau])
 	floats.Scale(1/unit, x[BlockTheta])
@@ -244,17 +209,18 @@ func TestStationarityIsFreeOfScaleAndZeroAtAnInterpolation(t *testing.T) {
 	model := p.model(x, 3)
 	rows, err := model.Reconstruct(context.Background(), model.Tau, 1)
 	require.NoError(t, err)
-	copy(p.data.X, rows)
+	copy(p.Data().X, rows)
 	require.NoError(t, p.Stationarity(s[:], x))
 	assert.Equal(t, [4]float64{}, s)
 }
 
 func TestProblemEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
-	p, x := smallProblem(t, losses.L2(), 2, 3, false)
-	p.ctx = ctx
+	small, x := smallProblem(t, losses.L2(), 2, 3, false)
+	p, err := NewProblem(ctx, *small.Data(), small.Loss(), 2, 3, 1)
+	require.NoError(t, err)
 	cancel()
-	_, err := p.Evaluate(nil, x)
+	_, err = p.Evaluate(nil, x)
 	assert.ErrorIs(t, err, context.Canceled)
 	assert.ErrorIs(t, p.EvaluateRows(make([]float64, 12), nil, x, BlockTau, nil), context.Canceled)
 }

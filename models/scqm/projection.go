@@ -8,6 +8,8 @@ import (
 
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/internal/par"
+	"github.com/scqm/scqm/models/scqm/internal/nearest"
+	"github.com/scqm/scqm/models/scqm/internal/sheet"
 )
 
 // Projection holds rows moved onto a sheet, and how far each can be trusted.
@@ -67,16 +69,16 @@ func (m *Model) ProjectAll(ctx context.Context, x Data, threads int) (*Projectio
 		return nil, err
 	}
 	f := m.sheet()
-	out := &Projection{Tau: make([]float64, x.N*f.d), Rows: make([]RowProjection, x.N)}
+	out := &Projection{Tau: make([]float64, x.N*f.Latent), Rows: make([]RowProjection, x.N)}
 	judge := newConvexity(f, m.Loss)
 	out.Certifies = judge.certifies()
 	errs := make([]error, par.Shards(x.N))
 	par.Do(par.Threads(threads), len(errs), func(_, shard int) {
 		lo, hi := par.Bounds(x.N, shard)
-		s := newMinima(f, m.Loss)
+		s := nearest.NewMinima(f, m.Loss)
 		for i := lo; i < hi && errs[shard] == nil; i++ {
-			var found rowMinima
-			if found, errs[shard] = s.find(ctx, out.Tau[i*f.d:(i+1)*f.d], x.Row(i), i); errs[shard] == nil {
+			var found nearest.RowMinima
+			if found, errs[shard] = s.Find(ctx, out.Tau[i*f.Latent:(i+1)*f.Latent], x.Row(i), i); errs[shard] == nil {
 				out.Rows[i] = describe(found, judge)
 			}
 		}
@@ -92,10 +94,10 @@ func (m *Model) ProjectAll(ctx context.Context, x Data, threads int) (*Projectio
 }
 
 // describe reports on a row.
-func describe(m rowMinima, judge convexity) RowProjection {
+func describe(m nearest.RowMinima, judge convexity) RowProjection {
 	return RowProjection{
-		Residual: floats.Norm(m.residual, 2), MinEigenvalue: m.minEigenvalue, Certified: judge.holds(m.residual),
-		Parts: m.count, Second: m.second,
+		Residual: floats.Norm(m.Residual, 2), MinEigenvalue: m.MinEigenvalue, Certified: judge.holds(m.Residual),
+		Parts: m.Count, Second: m.Second,
 	}
 }
 
@@ -105,8 +107,8 @@ type convexity struct {
 	power float64 // of lp, 0 for functions of the norm, negative for other losses
 }
 
-func newConvexity(f *sheet, loss framework.Loss) convexity {
-	c := convexity{most: f.formBound(), power: -1}
+func newConvexity(f *sheet.Sheet, loss framework.Loss) convexity {
+	c := convexity{most: f.CurvatureBound(), power: -1}
 	if framework.StructureOf(loss) == framework.StructureRadial {
 		c.power = 0
 	} else if l, ok := loss.(framework.Parametric); ok && loss.Name() == "lp" {

@@ -12,6 +12,8 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/scqm/scqm/losses"
+	"github.com/scqm/scqm/models/scqm/internal/nearest"
+	"github.com/scqm/scqm/models/scqm/internal/sheet"
 )
 
 // The bound is no less than what is found by trying directions, and no more where
@@ -23,21 +25,21 @@ func TestFormBound(t *testing.T) {
 		slack float64
 	}{{1, 1, 1}, {1, 4, 1}, {2, 1, 1}, {2, 2, 1}, {2, 3, 1}, {3, 1, 1}, {3, 2, math.Sqrt2}, {4, 6, math.Sqrt(6)}} {
 		for range 5 {
-			f := newSheet(shape.d+shape.s, shape.d, shape.s)
-			for i := range f.theta {
-				f.theta[i] = 1e3 * rng.NormFloat64()
+			f := sheet.New(shape.d+shape.s, shape.d, shape.s)
+			for i := range f.Theta {
+				f.Theta[i] = 1e3 * rng.NormFloat64()
 			}
-			most, phi, bent, u := 0.0, make([]float64, f.q), make([]float64, f.s), make([]float64, f.d)
+			most, phi, bent, u := 0.0, make([]float64, f.Q), make([]float64, f.S), make([]float64, f.Latent)
 			for range 3000 {
 				for j := range u {
 					u[j] = rng.NormFloat64()
 				}
 				floats.Scale(1/floats.Norm(u, 2), u)
-				vech(phi, u)
-				f.bend(bent, phi)
+				sheet.Vech(phi, u)
+				f.Quadratic(bent, phi)
 				most = math.Max(most, floats.Norm(bent, 2))
 			}
-			got := f.formBound()
+			got := f.CurvatureBound()
 			assert.GreaterOrEqual(t, got, most*(1-1e-12), "d = %d, s = %d", shape.d, shape.s)
 			assert.LessOrEqual(t, got, most*shape.slack*1.02, "d = %d, s = %d", shape.d, shape.s)
 		}
@@ -61,9 +63,9 @@ func TestConvexityRegionCountsAllForms(t *testing.T) {
 		convex bool
 	}{{0.4, false}, {0.35, true}} {
 		x := []float64{at.size, 0, 0}
-		e := rowEvaluation{sheet: m.sheet(), loss: m.Loss, data: Data{N: 1, D: 3, X: x}, tau: []float64{0}}
+		e := nearest.RowEvaluation{Sheet: m.sheet(), Loss: m.Loss, Data: Data{N: 1, D: 3, X: x}, Tau: []float64{0}}
 		var hess [1]float64
-		require.NoError(t, e.run(context.Background(), newWorker(m.sheet(), 1), rowResults{hess: hess[:]}, nil, 0, 1))
+		require.NoError(t, e.Run(context.Background(), nearest.NewWorker(m.sheet(), 1), nearest.RowResults{Hess: hess[:]}, nil, 0, 1))
 		assert.Equal(t, at.convex, hess[0] > 0)
 		assert.Equal(t, at.convex, c.holds([]float64{-at.size, 0, 0}))
 	}

@@ -14,16 +14,17 @@ import (
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/internal/dense"
 	"github.com/scqm/scqm/losses"
+	"github.com/scqm/scqm/models/scqm/internal/sheet"
 )
 
 // randomModel is a curved sheet with random axes.
 func randomModel(seed uint64, D, d, s int, curvature float64, loss framework.Loss) *Model {
-	f := newSheet(D, d, s)
-	copy(f.c, gaussians(seed, D))
-	copy(f.qt, gaussians(seed+1, f.m*D))
-	dense.OrthonormalizeRows(f.qt, D)
-	copy(f.theta, gaussians(seed+2, f.q*s))
-	floats.Scale(curvature, f.theta)
+	f := sheet.New(D, d, s)
+	copy(f.C, gaussians(seed, D))
+	copy(f.QT, gaussians(seed+1, f.M*D))
+	dense.OrthonormalizeRows(f.QT, D)
+	copy(f.Theta, gaussians(seed+2, f.Q*s))
+	floats.Scale(curvature, f.Theta)
 	m := &Model{Loss: loss}
 	m.fromSheet(f)
 	return m

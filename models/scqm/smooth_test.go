@@ -12,6 +12,7 @@ import (
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/framework/frameworktest"
 	"github.com/scqm/scqm/losses"
+	"github.com/scqm/scqm/models/scqm/internal/objective"
 	"github.com/scqm/scqm/solvers"
 )
 
@@ -98,7 +99,7 @@ func TestCertificateOfKinks(t *testing.T) {
 	p.Smooth(0)
 	near := fit.Run.Point.Clone()
 	near[BlockC][0] += 1e-4
-	s := make([]float64, numBlocks)
+	s := make([]float64, objective.NumBlocks)
 	require.NoError(t, p.Stationarity(s, near))
 	assert.Greater(t, s[BlockTau], 1e-3)
 }
@@ -113,7 +114,7 @@ func TestCertificateCountsTheSlack(t *testing.T) {
 	rounded, err := p.Evaluate(nil, x)
 	require.NoError(t, err)
 	p.Smooth(0)
-	s := make([]float64, numBlocks)
+	s := make([]float64, objective.NumBlocks)
 	require.NoError(t, p.Stationarity(s, x))
 	for k, v := range s {
 		assert.GreaterOrEqual(t, v, (plain-rounded)/plain, "block %d", k)

@@ -27,7 +27,7 @@ type starts struct {
 // newStarts finds the principal components and sets the penalty, which is that
 // of the first start for all.
 func (p *Problem) newStarts(c Config) (*starts, error) {
-	k := p.Shape().m
+	k := p.Shape().M
 	if c.Inits > 1 {
 		k = min(max(k, rotatedComponents), p.Shape().D)
 	}
@@ -37,14 +37,14 @@ func (p *Problem) newStarts(c Config) (*starts, error) {
 	}
 	s := &starts{p: p, c: c, pc: pc, count: max(c.Inits, 1)}
 	first := framework.NewPoint(p.Blocks())
-	p.place(first, pc.Mean, pc.Axes[:p.Shape().m*p.Shape().D])
+	p.place(first, pc.Mean, pc.Axes[:p.Shape().M*p.Shape().D])
 	return s, p.setRidge(c.Ridge, first, p.spread(pc.Mean))
 }
 
 // flatStart returns the principal component start with Theta = 0, and the mean
 // squared distance of the rows from their mean.
 func (p *Problem) flatStart() (framework.Point, float64, error) {
-	pc, err := rows.PrincipalComponents(p.Context(), *p.Data(), p.Shape().m, p.Threads())
+	pc, err := rows.PrincipalComponents(p.Context(), *p.Data(), p.Shape().M, p.Threads())
 	if err != nil {
 		return nil, 0, err
 	}
@@ -57,16 +57,16 @@ func (p *Problem) flatStart() (framework.Point, float64, error) {
 // rotation of the leading ones.
 func (s *starts) point(k int) (framework.Point, error) {
 	p, f := s.p, s.p.Shape()
-	axes := s.pc.Axes[:f.m*f.D]
+	axes := s.pc.Axes[:f.M*f.D]
 	if k > 0 {
 		r := len(s.pc.Axes) / f.D
-		turn := manifolds.NewStiefel(r, f.m)
-		q := make([]float64, r*f.m)
+		turn := manifolds.NewStiefel(r, f.M)
+		q := make([]float64, r*f.M)
 		turn.Rand(q, rand.New(rand.NewPCG(s.c.Seed, uint64(k))))
-		axes = make([]float64, f.m*f.D)
+		axes = make([]float64, f.M*f.D)
 		for i := range r {
-			for j := range f.m {
-				floats.AddScaled(axes[j*f.D:(j+1)*f.D], q[i*f.m+j], s.pc.Axes[i*f.D:(i+1)*f.D])
+			for j := range f.M {
+				floats.AddScaled(axes[j*f.D:(j+1)*f.D], q[i*f.M+j], s.pc.Axes[i*f.D:(i+1)*f.D])
 			}
 		}
 	}
@@ -83,7 +83,7 @@ func (s *starts) point(k int) (framework.Point, error) {
 			}
 		}
 	} else if !p.published {
-		p.solveTheta(x)
+		p.SolveTheta(x)
 	}
 	return x, nil
 }
@@ -93,13 +93,13 @@ func (s *starts) point(k int) (framework.Point, error) {
 func (p *Problem) place(x framework.Point, c, axes []float64) {
 	f := p.Shape()
 	copy(x[BlockC], c)
-	dense.Transpose(x[BlockQ], axes, f.m, f.D)
+	dense.Transpose(x[BlockQ], axes, f.M, f.D)
 	clear(x[BlockTheta])
 	diff := make([]float64, f.D)
 	for i := range p.Data().N {
 		floats.SubTo(diff, p.Data().Row(i), c)
-		for j := range f.d {
-			x[BlockTau][i*f.d+j] = floats.Dot(axes[j*f.D:(j+1)*f.D], diff)
+		for j := range f.Latent {
+			x[BlockTau][i*f.Latent+j] = floats.Dot(axes[j*f.D:(j+1)*f.D], diff)
 		}
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/scqm/scqm/internal/dense"
 	"github.com/scqm/scqm/losses"
 	"github.com/scqm/scqm/models/rows"
+	"github.com/scqm/scqm/models/scqm/internal/sheet"
 )
 
 // SuggestConfig says which models Suggest compares. The zero value is the default.
@@ -216,7 +217,7 @@ func (s *Suggestion) search(ctx context.Context, x Data, c SuggestConfig) error 
 
 // curvatureGrid lists the s to try.
 func curvatureGrid(d, D int) []int {
-	list, most := []int{0}, min(vechLen(d), D-d)
+	list, most := []int{0}, min(sheet.VechLen(d), D-d)
 	for s := 1; s < most; s *= 2 {
 		list = append(list, s)
 	}
@@ -246,7 +247,7 @@ func (s *Suggestion) clearlyAbove(t, other *Trial, weights []float64) bool {
 type fold struct {
 	held          []int
 	learned, test Data
-	turns         []*mixing
+	turns         []*sheet.Rotation
 }
 
 // folds cut the rows, which are in random order.
@@ -264,7 +265,7 @@ func (c SuggestConfig) folds(x Data) []fold {
 		}
 		f := fold{held: held, learned: x.Select(rest), test: x.Select(held)}
 		for range 1 + mixedColumns/x.D {
-			f.turns = append(f.turns, newMixing(x.D, rng))
+			f.turns = append(f.turns, sheet.NewRotation(x.D, rng))
 		}
 		list = append(list, f)
 	}
@@ -445,7 +446,7 @@ func (m *Model) bendingValues() (values []float64, effective int) {
 	values = make([]float64, m.Curvature)
 	for i, v := range m.Theta {
 		k := i % m.Curvature
-		values[k] = math.Hypot(values[k], v*math.Sqrt(vechWeight(m.Latent, i/m.Curvature)))
+		values[k] = math.Hypot(values[k], v*math.Sqrt(sheet.VechWeight(m.Latent, i/m.Curvature)))
 	}
 	for _, v := range values {
 		if v > bends*floats.Max(values) {

@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/scqm/scqm/losses"
+	"github.com/scqm/scqm/models/scqm/internal/sheet"
 )
 
 // truths are surfaces with their d and s; a, b and c are uniform on [-2, 2].
@@ -42,11 +43,11 @@ func surfaceRows(k, n int, seed uint64) Data {
 	c := truths[k]
 	rng := rand.New(rand.NewPCG(seed, 9))
 	x := Data{N: n, D: c.D, X: make([]float64, n*c.D)}
-	turn := newMixing(c.D, rng)
+	turn := sheet.NewRotation(c.D, rng)
 	u := func() float64 { return 4*rng.Float64() - 2 }
 	for i := range n {
 		c.surface(x.Row(i), u(), u(), u())
-		turn.apply(x.Row(i))
+		turn.Apply(x.Row(i))
 		for j := range c.D {
 			x.Row(i)[j] += c.noise * rng.NormFloat64()
 		}
@@ -171,7 +172,7 @@ func TestSuggestOfHostileRows(t *testing.T) {
 func TestEntryPredictorFindsTheMinimum(t *testing.T) {
 	x := surfaceRows(2, 80, 2)
 	m := learn(t, x, Config{Latent: 1, Loss: losses.L2()}).Model
-	p := newEntryPredictor(m, newMixing(x.D, rand.New(rand.NewPCG(1, 1))), 0.1)
+	p := newEntryPredictor(m, sheet.NewRotation(x.D, rand.New(rand.NewPCG(1, 1))), 0.1)
 	r := newRowPrediction(p)
 	for i := range 10 {
 		r.distance(surfaceRows(2, 10, 3).Row(i))
@@ -187,11 +188,11 @@ func TestEntryPredictorFindsTheMinimum(t *testing.T) {
 // A rotation keeps lengths and angles, and gives every column its share.
 func TestMixing(t *testing.T) {
 	for _, D := range []int{1, 2, 3, 7, 64, 100} {
-		m := newMixing(D, rand.New(rand.NewPCG(1, 2)))
+		m := sheet.NewRotation(D, rand.New(rand.NewPCG(1, 2)))
 		a, b := gaussians(1, D), gaussians(2, D)
 		want := []float64{floats.Dot(a, a), floats.Dot(a, b)}
-		m.apply(a)
-		m.apply(b)
+		m.Apply(a)
+		m.Apply(b)
 		assert.InDeltaSlice(t, want, []float64{floats.Dot(a, a), floats.Dot(a, b)}, 1e-12*float64(D))
 		if D < 64 {
 			continue
@@ -199,7 +200,7 @@ func TestMixing(t *testing.T) {
 		for j := range D {
 			e := make([]float64, D)
 			e[j] = 1
-			m.apply(e)
+			m.Apply(e)
 			assert.Less(t, floats.Norm(e, math.Inf(1)), 0.6, "column %d of %d", j, D)
 		}
 	}

@@ -47,7 +47,7 @@ func TestOnlyConcaveRadialLossesSweep(t *testing.T) {
 		want := name == "l2" || name == "squared_l2" || name == "huber"
 		assert.Equal(t, want, len(p.OuterBlocks()) > 0, name)
 	}
-	p, _ := smallProblem(t, blackBox{losses.L2()}, 2, 3, false)
+	p, _ := smallProblem(t, blackBox{Loss: losses.L2()}, 2, 3, false)
 	assert.Empty(t, p.OuterBlocks())
 }
 

@@ -1,0 +1,108 @@
+package alternating
+
+import (
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/scqm/scqm/internal/dense"
+	"github.com/scqm/scqm/models/scqm/internal/sheet"
+)
+
+// moments is all that the outer blocks need to know of some rows: weighted sums
+// of deviations x_i - c from the current centre and of the regressors
+//
+//	y_i = [tau_i / h; phi(tau_i) / h^2],
+//
+// where h is the length scale of the data, which keeps sums of fourth powers
+// within the range of the numbers. Moments of disjoint rows about the same
+// centre merge by adding.
+//
+// A flat sheet needs no phi: its q counts as 0 here.
+type moments struct {
+	d, q   int
+	cost   float64   // sum of v_i loss(r_i)
+	weight float64   // sum of w_i
+	x      []float64 // D: sum of w_i (x_i - c)
+	y      []float64 // d+q: sum of w_i y_i
+	yx     []float64 // (d+q) x D: sum of w_i y_i (x_i - c)'
+	phi    []float64 // q x q: sum of w_i phi_i phi_i' / h^4, upper triangle
+
+	columns []float64 // (1+d+q) x D: x above yx
+}
+
+func newMoments(f *sheet.Sheet) *moments {
+	q := forms(f)
+	columns := make([]float64, (1+f.Latent+q)*f.D)
+	return &moments{
+		d: f.Latent, q: q, x: columns[:f.D], y: make([]float64, f.Latent+q),
+		yx: columns[f.D:], phi: make([]float64, q*q), columns: columns,
+	}
+}
+
+// forms is the number of entries of phi that matter: q, or none for a flat
+// sheet.
+func forms(f *sheet.Sheet) int {
+	if f.S == 0 {
+		return 0
+	}
+	return f.Q
+}
+
+// product returns row j of yx.
+func (m *moments) product(j int) []float64 {
+	D := len(m.x)
+	return m.yx[j*D : (j+1)*D]
+}
+
+func (m *moments) reset() {
+	m.cost, m.weight = 0, 0
+	clear(m.columns)
+	clear(m.y)
+	clear(m.phi)
+}
+
+// add merges other into m.
+func (m *moments) add(other *moments) {
+	m.cost += other.cost
+	m.weight += other.weight
+	floats.Add(m.columns, other.columns)
+	floats.Add(m.y, other.y)
+	floats.Add(m.phi, other.phi)
+}
+
+// accumulate adds n rows: x are their deviations, n x D, y their regressors below
+// a 1, n x (1+d+q), and wy the same times their weights.
+func (m *moments) accumulate(x, y, wy []float64, n int) {
+	k, q := 1+m.d+m.q, m.q
+	dense.AddProduct(m.columns, wy, x, n, k, len(m.x))
+	for i := range n {
+		row := wy[i*k : (i+1)*k]
+		m.weight += row[0]
+		for j, v := range row[1:] {
+			m.y[j] += v
+		}
+		weighted, phi := row[1+m.d:], y[i*k+1+m.d:(i+1)*k]
+		for a, v := range weighted {
+			sums := m.phi[a*q+a : (a+1)*q]
+			for b, t := range phi[a:] {
+				sums[b] += v * t
+			}
+		}
+	}
+}
+
+// centre turns the sums about the current centre into sums about the weighted
+// means, which it leaves in x and y, and completes phi symmetrically.
+func (m *moments) centre() {
+	floats.Scale(1/m.weight, m.x)
+	for j, sum := range m.y {
+		floats.AddScaled(m.product(j), -sum, m.x)
+	}
+	phi := m.y[m.d:]
+	for a := range m.q {
+		for b := a; b < m.q; b++ {
+			m.phi[a*m.q+b] -= phi[a] / m.weight * phi[b]
+			m.phi[b*m.q+a] = m.phi[a*m.q+b]
+		}
+	}
+	floats.Scale(1/m.weight, m.y)
+}

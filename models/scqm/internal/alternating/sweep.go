@@ -1,0 +1,250 @@
+package alternating
+
+import (
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/internal/par"
+	"github.com/scqm/scqm/models/rows"
+	"github.com/scqm/scqm/models/scqm/internal/nearest"
+	"github.com/scqm/scqm/models/scqm/internal/objective"
+	"github.com/scqm/scqm/models/scqm/internal/sheet"
+)
+
+const (
+	// sweepFootSteps bounds the Newton steps of a row in one sweep. More buy
+	// nothing: the outer blocks move in between anyway.
+	sweepFootSteps = 2
+	// sweepFootPrecision is the relative length of a Newton step after which
+	// the next would gain less than the outer blocks will.
+	sweepFootPrecision = 1e-3
+	// sweepRows bounds the rows handled at a time.
+	sweepRows = 192
+	// shortestResidual, relative to the length scale of the data, bounds the
+	// weights of losses with a kink at rows that the sheet interpolates.
+	shortestResidual = 1e-8
+)
+
+// Sweeper minimises an objective exactly over some of its blocks at a time:
+// over c, Q and Theta by [Sweeper.Sweep], over Tau or over c and Theta by
+// [Sweeper.MinimizeGroup].
+type Sweeper struct {
+	o *objective.Objective
+	f *sheet.Sheet // made with the first of those below
+
+	mm        *mm        // made by the first Sweep
+	affine    *affine    // made by the first MinimizeGroup
+	rowNewton *rowNewton // likewise
+}
+
+func New(o *objective.Objective) *Sweeper { return &Sweeper{o: o} }
+
+// load loads the sheet of a point.
+func (p *Sweeper) load(x framework.Point) *sheet.Sheet {
+	if p.f == nil {
+		p.f = p.o.NewSheet()
+	}
+	p.f.Load(x[objective.BlockC], x[objective.BlockQ], x[objective.BlockTheta])
+	return p.f
+}
+
+// mm holds the buffers of Sweep, a majorise-minimise step.
+type mm struct {
+	o       *objective.Objective
+	f       *sheet.Sheet
+	version uint64          // of the data that unit belongs to
+	x, next framework.Point // of the sweep under way
+	work    func(id, shard int)
+	errs    []error
+	shards  []*moments
+	total   *moments
+	outer   *outerMM
+	rows    []*rowSweep         // per worker
+	plane   nearest.Footpoint2D // where d = 2
+	unit    float64             // h: root mean squared distance from the mean
+}
+
+// OuterBlocks returns c, Q and Theta where the loss is a function of |r|^2 with
+// known quadratic majorizers, and nothing for other losses.
+func (p *Sweeper) OuterBlocks() []int {
+	if !canSweep(p.o.Loss()) {
+		return nil
+	}
+	return []int{objective.BlockC, objective.BlockQ, objective.BlockTheta}
+}
+
+// canSweep reports whether a loss is rho(|r|^2) with concave rho: a radial loss
+// with majorizers has weights 2 rho', one for each row.
+func canSweep(l framework.Loss) bool {
+	if _, ok := l.(framework.Radial); !ok {
+		return false
+	}
+	_, ok := l.(framework.Majorizer)
+	return ok
+}
+
+// Sweep improves Tau and finds the next c, Q and Theta in one pass over the
+// rows, for losses rho(|r|^2) with concave rho.
+//
+// By Q'Q = I every tau_i minimises |a - tau|^2 + |b - Theta' phi(tau)|^2 with
+// [a; b] = Q'(x_i - c), a problem without D. The tangent of rho at the new
+// residuals bounds the cost by a weighted sum of squares with w_i = v_i
+// rho'(|r_i|^2), v_i the weight of the row, which the next c, Q and Theta
+// lower; see [outerMM]. Its weights are those of residuals no shorter than 1e-8
+// times the length scale of the data: where rows are interpolated under a loss
+// with a kink, the cost can rise by as much.
+func (p *Sweeper) Sweep(next, x framework.Point) (float64, error) {
+	f, o := p.load(x), p.o
+	if p.mm == nil || p.mm.version != o.Version() {
+		p.mm = newMM(o, f)
+	}
+	a := p.mm
+	if f.Latent == 2 {
+		a.plane.Load(f)
+	}
+	a.x, a.next = x, next
+	par.Do(o.Threads(), len(a.shards), a.work)
+	a.total.reset()
+	for i, s := range a.shards {
+		if a.errs[i] != nil {
+			return 0, a.errs[i]
+		}
+		a.total.add(s)
+	}
+	cost := a.total.cost + o.Penalty(nil, x[objective.BlockTheta])
+	return cost, a.outer.solve(next, a.total, o.Lambda)
+}
+
+func newMM(o *objective.Objective, f *sheet.Sheet) *mm {
+	shards := par.Shards(o.Data().N)
+	a := &mm{
+		o: o, f: f, version: o.Version(), shards: make([]*moments, shards), errs: make([]error, shards),
+		total: newMoments(f), rows: make([]*rowSweep, o.Threads()), unit: rows.LengthScale(*o.Data()),
+	}
+	for i := range a.shards {
+		a.shards[i] = newMoments(f)
+	}
+	a.outer = newOuterMM(f, a.unit)
+	a.work = a.shard
+	return a
+}
+
+// shard sweeps over the rows of one shard.
+func (a *mm) shard(id, shard int) {
+	p := a.o
+	w := p.Worker(id)
+	if a.rows[id] == nil {
+		a.rows[id] = newRowSweep(p, a.f, min(w.Batch, sweepRows), &a.plane, a.unit)
+	}
+	rows := a.rows[id]
+	rows.loss = p.Loss().(framework.Radial) // see Smooth
+	m := a.shards[shard]
+	m.reset()
+	lo, hi := par.Bounds(p.Data().N, shard)
+	for from := lo; from < hi; from += len(rows.u) {
+		if a.errs[shard] = p.Context().Err(); a.errs[shard] != nil {
+			return
+		}
+		rows.batch(w, m, a.next[objective.BlockTau], a.x[objective.BlockTau], from, min(from+len(rows.u), hi))
+	}
+}
+
+// rowSweep is what one goroutine needs to sweep over rows.
+type rowSweep struct {
+	o          *objective.Objective
+	f          *sheet.Sheet
+	loss       framework.Radial
+	foot       *nearest.Footpoint
+	plane      *nearest.Footpoint2D
+	rho, slope []float64 // batch
+	u          []float64 // batch: squared residuals
+	y, wy      []float64 // batch x (1+d+q): [1; y], and that times the weight
+	direct     []float64 // D
+	unit       float64
+}
+
+func newRowSweep(o *objective.Objective, f *sheet.Sheet, n int, plane *nearest.Footpoint2D, unit float64) *rowSweep {
+	k := 1 + f.Latent + forms(f)
+	return &rowSweep{
+		o: o, f: f, foot: nearest.NewFootpoint(f), plane: plane, unit: unit,
+		rho: make([]float64, n), slope: make([]float64, n), u: make([]float64, n),
+		y: make([]float64, n*k), wy: make([]float64, n*k), direct: make([]float64, f.D),
+	}
+}
+
+// batch moves rows from to to: it improves their tau, and adds their losses and
+// moments to m.
+func (s *rowSweep) batch(w *nearest.Worker, m *moments, next, tau []float64, from, to int) {
+	f, n := s.f, to-from
+	u, slope := s.u[:n], s.slope[:n]
+	copy(next[from*f.Latent:to*f.Latent], tau[from*f.Latent:to*f.Latent])
+	for i := range n {
+		floats.SubTo(w.Row(w.R, f.D, i), s.o.Data().Row(from+i), f.C)
+	}
+	f.PullRows(w.Pulled, w.R, n)
+	for i := range n {
+		copy(s.foot.AB, w.Row(w.Pulled, f.M, i))
+		t := next[(from+i)*f.Latent : (from+i+1)*f.Latent]
+		u[i] = s.project(w.Row(w.R, f.D, i), w.Row(w.Phi, f.Q, i), t)
+	}
+	s.loss.Rho(s.rho[:n], nil, nil, u)
+	least := shortestResidual * s.unit
+	for i, v := range u {
+		m.cost += s.o.Data().Weight(from+i) * s.rho[i]
+		u[i] = max(v, least*least)
+	}
+	s.loss.Rho(nil, slope, nil, u)
+	s.regressors(w, next, from, n)
+	m.accumulate(w.R, s.y, s.wy, n)
+}
+
+// regressors fills y and wy for n rows.
+func (s *rowSweep) regressors(w *nearest.Worker, next []float64, from, n int) {
+	f, q := s.f, forms(s.f)
+	k, perUnit := 1+f.Latent+q, 1/s.unit
+	perUnit2 := 1 / s.unit / s.unit
+	for i := range n {
+		y, wy := s.y[i*k:(i+1)*k], s.wy[i*k:(i+1)*k]
+		y[0] = 1
+		for j, t := range next[(from+i)*f.Latent : (from+i+1)*f.Latent] {
+			y[1+j] = t * perUnit
+		}
+		for a, t := range w.Phi[i*f.Q : i*f.Q+q] {
+			y[1+f.Latent+a] = t * perUnit2
+		}
+		weight := s.o.Data().Weight(from+i) * s.slope[i]
+		for j, v := range y {
+			wy[j] = weight * v
+		}
+	}
+}
+
+// project improves tau for one row, given diff = x - c and foot.ab = Q'(x - c).
+// It leaves phi(tau) in phi, and returns the squared residual |x - c|^2 -
+// |Q'(x - c)|^2 + |Q'(x - c) - z|^2.
+func (s *rowSweep) project(diff, phi, tau []float64) float64 {
+	f, p := s.f, s.foot
+	var inside float64
+	if f.S == 0 { // a flat sheet
+		copy(tau, p.AB)
+	} else {
+		if f.Latent == 2 && s.plane.Minimize(tau, p.AB, f, sweepFootSteps, sweepFootPrecision) {
+			inside = p.Residual(tau)
+		} else {
+			inside = p.Minimize(tau, sweepFootSteps, sweepFootPrecision)
+		}
+		copy(phi, p.Phi)
+	}
+	whole := floats.Dot(diff, diff)
+	if u := whole - floats.Dot(p.AB, p.AB) + inside; u > nearest.LostDigits*whole {
+		return u
+	}
+	copy(s.direct, diff)
+	for j, v := range tau {
+		floats.AddScaled(s.direct, -v, f.Axis(j))
+	}
+	for k, v := range p.E {
+		floats.AddScaled(s.direct, -v-p.AB[f.Latent+k], f.Axis(f.Latent+k))
+	}
+	return floats.Dot(s.direct, s.direct)
+}

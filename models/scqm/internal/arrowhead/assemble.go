@@ -1,0 +1,186 @@
+package arrowhead
+
+import (
+	"fmt"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/internal/dense"
+)
+
+// arrowSums is all that the outer derivatives need to know of some rows. Sums
+// of disjoint rows merge by adding.
+type arrowSums struct {
+	cost float64
+	gh   []float64 // D x F: sum of g h'
+	hh   []float64 // F x F, upper triangle: weighted sum of h h'
+	a    []float64 // P x P, upper triangle: what does not follow from hh
+}
+
+func newArrowSums(a *Chart) *arrowSums {
+	return &arrowSums{
+		gh: make([]float64, a.F.D*a.Nf), hh: make([]float64, a.Nf*a.Nf), a: make([]float64, a.P*a.P),
+	}
+}
+
+func (s *arrowSums) reset() {
+	s.cost = 0
+	clear(s.gh)
+	clear(s.hh)
+	clear(s.a)
+}
+
+func (s *arrowSums) add(other *arrowSums) {
+	s.cost += other.cost
+	floats.Add(s.gh, other.gh)
+	floats.Add(s.hh, other.hh)
+	floats.Add(s.a, other.a)
+}
+
+// arrowBatch is the number of rows whose losses are computed at a time.
+const arrowBatch = 64
+
+// arrowWorker holds the buffers of one goroutine. Those with a leading n are
+// for a batch of rows.
+type arrowWorker struct {
+	batch    int
+	h        []float64 // n x F: features
+	e, g     []float64 // n x D: residual and loss gradient in the frame
+	u        []float64 // n: squared norms
+	value    []float64 // n: losses
+	one, two []float64 // n: derivatives of rho
+	hess     []float64 // n x D x D: loss Hessians in the frame
+	atRows   rowLosses // in the coordinates of the data
+	dh       []float64 // F x d: derivatives of the features
+	he       []float64 // D x d: Hessian of the loss times that of e
+	t        []float64 // d
+	v        []float64 // P
+	w        []float64 // q
+	walker   *walker
+	settler  *settler
+}
+
+func newArrowWorker(a *Chart, n int) *arrowWorker {
+	f := a.F
+	vec := func(n int) []float64 { return make([]float64, n) }
+	b := min(arrowBatch, n)
+	return &arrowWorker{
+		batch: b, h: vec(b * a.Nf), e: vec(b * f.D), g: vec(b * f.D),
+		u: vec(b), value: vec(b), one: vec(b), two: vec(b), atRows: newRowLosses(b, f.D),
+		dh: vec(a.Nf * f.Latent), he: vec(f.D * f.Latent), t: vec(f.Latent), v: vec(a.P), w: vec(f.Q),
+		walker: newWalker(f), settler: newSettler(f, b),
+	}
+}
+
+// assembleShard assembles some rows.
+type assembleShard struct {
+	dst  *framework.Arrow
+	tau  []float64
+	seen bool // a.seen is that of the point
+}
+
+func (job *assembleShard) run(a *Hessian, w *arrowWorker, shard, lo, hi int) error {
+	s := a.sums[shard]
+	s.reset()
+	for from := lo; from < hi; from += w.batch {
+		if err := a.o.Context().Err(); err != nil {
+			return err
+		}
+		to := min(from+w.batch, hi)
+		look := job.look
+		if a.isSurface() {
+			look = job.lookAtSurface
+		}
+		look(a, w, from, to)
+		if err := a.lossDerivatives(w, to-from); err != nil {
+			return fmt.Errorf("scqm: loss %s: %w", a.o.Loss().Name(), err)
+		}
+		if a.isSurface() {
+			job.surface(a, w, s, from, to)
+			continue
+		}
+		for i := from; i < to; i++ {
+			job.addRow(a, w, s, i, i-from)
+		}
+	}
+	return nil
+}
+
+// look computes features and residuals in the frame.
+func (job *assembleShard) look(a *Hessian, w *arrowWorker, from, to int) {
+	f := a.F
+	for i := from; i < to; i++ {
+		h := w.h[(i-from)*a.Nf : (i-from+1)*a.Nf]
+		e := w.e[(i-from)*f.D : (i-from+1)*f.D]
+		a.Features(h, job.tau[i*f.Latent:(i+1)*f.Latent])
+		seen := a.seen.y[i*f.D : (i+1)*f.D]
+		if !job.seen {
+			a.Frame.see(seen, a.o.Data().Row(i))
+		}
+		for r, y := range seen {
+			e[r] = -y
+			if r < f.M {
+				e[r] = h[1+r] - y
+			}
+		}
+	}
+}
+
+// addRow adds row i, which is number k of the batch, and writes its inner
+// derivatives.
+func (job *assembleShard) addRow(a *Hessian, w *arrowWorker, s *arrowSums, i, k int) {
+	f, weight := a.F, a.o.Data().Weight(i)
+	if weight > 0 {
+		s.cost += weight * w.value[k]
+	}
+	h, g, tau := w.h[k*a.Nf:(k+1)*a.Nf], w.g[k*f.D:(k+1)*f.D], job.tau[i*f.Latent:(i+1)*f.Latent]
+	dense.Scale(g, weight)
+	a.Slopes(w.dh, tau)
+	a.hessianTimesSlopes(w, k, weight)
+	job.inner(a, w, g, i)
+	job.couple(a, w, h, g, i)
+	for r, v := range g {
+		row := s.gh[r*a.Nf : (r+1)*a.Nf]
+		for j, x := range h {
+			row[j] += v * x
+		}
+	}
+	a.addOuter(w, s, h, k, weight)
+}
+
+// inner writes gradient and Hessian with respect to tau_i.
+func (job *assembleShard) inner(a *Hessian, w *arrowWorker, g []float64, i int) {
+	f := a.F
+	d := f.Latent
+	c, grad := job.dst.C[i*d*d:(i+1)*d*d], job.dst.InnerGrad[i*d:(i+1)*d]
+	clear(c)
+	clear(grad)
+	for r := range f.M {
+		slope, he := w.dh[(1+r)*d:(2+r)*d], w.he[r*d:(r+1)*d]
+		for j, v := range slope {
+			grad[j] += g[r] * v
+			for l, u := range he {
+				c[j*d+l] += v * u
+			}
+		}
+	}
+	f.Weigh(w.w, g[d:f.M])
+	f.AddCurvature(c, w.w)
+}
+
+// couple writes B_i.
+func (job *assembleShard) couple(a *Hessian, w *arrowWorker, h, g []float64, i int) {
+	d, nd := a.F.Latent, job.dst.Inner()
+	for p := range a.P {
+		b := job.dst.B[p*nd+i*d : p*nd+(i+1)*d]
+		clear(b)
+		for _, t := range a.TermsOf(p) {
+			hf, gr := t.Sign*h[t.Feature], t.Sign*g[t.Row]
+			he, dh := w.he[t.Row*d:(t.Row+1)*d], w.dh[t.Feature*d:(t.Feature+1)*d]
+			for j := range b {
+				b[j] += he[j]*hf + gr*dh[j]
+			}
+		}
+	}
+}

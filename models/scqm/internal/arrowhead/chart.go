@@ -1,0 +1,125 @@
+package arrowhead
+
+import (
+	"github.com/scqm/scqm/models/scqm/internal/sheet"
+)
+
+// Chart is tangent coordinates of c, Q and Theta in the frame of a sheet; see
+// [Hessian].
+type Chart struct {
+	F     *sheet.Sheet
+	Nf    int         // 1 + m + q features
+	P     int         // coordinates
+	terms []arrowTerm // of all coordinates, in order
+	first []int       // terms of coordinate p: first[p] to first[p+1]
+	qFrom int         // coordinates of Q: qFrom to thetaFrom
+	Frame *frame
+}
+
+// NewChart lists coordinates for a sheet; slides as for listTerms.
+func NewChart(f *sheet.Sheet, slides bool) *Chart {
+	a := &Chart{F: f, Nf: 1 + f.M + f.Q, Frame: newFrame(f)}
+	a.listTerms(slides)
+	return a
+}
+
+// arrowTerm says that a coordinate puts sign times a feature into a row of e.
+type arrowTerm struct {
+	Row, Feature int
+	Sign         float64
+}
+
+// listTerms enumerates the coordinates: gamma, Omega above the diagonal, K, and
+// Theta. Without slides it leaves out those along which the sheet stays where it
+// is: turns of U or V in themselves, and shifts of a flat sheet along itself.
+func (a *Chart) listTerms(slides bool) {
+	f := a.F
+	coordinate := func(terms ...arrowTerm) {
+		a.first = append(a.first, len(a.terms))
+		a.terms = append(a.terms, terms...)
+	}
+	for r := range f.D {
+		if slides || f.S > 0 || r >= f.Latent {
+			coordinate(arrowTerm{r, 0, 1})
+		}
+	}
+	a.qFrom = len(a.first)
+	for k := range f.M {
+		for l := k + 1; l < f.M; l++ {
+			if slides || k < f.Latent && l >= f.Latent {
+				coordinate(arrowTerm{k, 1 + l, 1}, arrowTerm{l, 1 + k, -1})
+			}
+		}
+	}
+	for r := f.M; r < f.D; r++ {
+		for k := range f.M {
+			coordinate(arrowTerm{r, 1 + k, 1})
+		}
+	}
+	for b := range f.Q {
+		for k := range f.S {
+			coordinate(arrowTerm{f.Latent + k, 1 + f.M + b, 1})
+		}
+	}
+	a.P = len(a.first)
+	a.first = append(a.first, len(a.terms))
+}
+
+// OuterDim is the number of outer coordinates.
+func OuterDim(f sheet.Shape) int { return f.D + f.D*f.M - f.M*(f.M+1)/2 + f.Q*f.S }
+
+func (a *Chart) TermsOf(p int) []arrowTerm { return a.terms[a.first[p]:a.first[p+1]] }
+
+// AddMove adds to the upper triangle of A what the second order of the move
+// contributes, from the moments gh = sum g h'.
+func (a *Chart) AddMove(dst, gh []float64) {
+	f := a.F
+	thetaFrom := a.P - f.Q*f.S
+	for i := a.qFrom; i < thetaFrom; i++ {
+		for _, u := range a.TermsOf(i) {
+			for j := i; j < thetaFrom; j++ {
+				for _, v := range a.TermsOf(j) {
+					if u.Row == v.Row { // - sym(sum g_Q z') between the columns
+						k, l := u.Feature-1, v.Feature-1
+						dst[i*a.P+j] -= u.Sign * v.Sign * (gh[k*a.Nf+1+l] + gh[l*a.Nf+1+k]) / 2
+					}
+				}
+			}
+			if k := u.Feature - 1 - f.Latent; k >= 0 { // this column of Q carries Theta's column k
+				for b := range f.Q {
+					dst[i*a.P+thetaFrom+b*f.S+k] += u.Sign * gh[u.Row*a.Nf+1+f.M+b]
+				}
+			}
+		}
+	}
+}
+
+// Features writes h = [1; z; phi] of a latent row.
+func (a *Chart) Features(h, tau []float64) {
+	f := a.F
+	h[0] = 1
+	f.Coordinates(h[1:1+f.M], h[1+f.M:], tau)
+}
+
+// Slopes writes dh/dtau: rows 0, I, 2 (A_k tau)' and those of dphi/dtau.
+func (a *Chart) Slopes(dh, tau []float64) {
+	f := a.F
+	d := f.Latent
+	clear(dh)
+	for i := range d {
+		dh[(1+i)*d+i] = 1
+	}
+	bent, l := dh[(1+d)*d:(1+f.M)*d], dh[(1+f.M)*d:]
+	b := 0
+	for i := range d {
+		for j := i; j < d; j++ {
+			l[b*d+i] += tau[j]
+			l[b*d+j] += tau[i]
+			for k, t := range f.Theta[b*f.S : (b+1)*f.S] {
+				bent[k*d+i] += t * tau[j]
+				bent[k*d+j] += t * tau[i]
+			}
+			b++
+		}
+	}
+}

@@ -1,0 +1,152 @@
+package arrowhead
+
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/scqm/scqm/internal/dense"
+	"github.com/scqm/scqm/models/scqm/internal/sheet"
+)
+
+// frame is an orthonormal basis of R^D that begins with the columns of Q.
+type frame struct {
+	f    *sheet.Sheet
+	W    []float64 // D x D: its vectors as rows
+	left []float64 // D: squared distance of every coordinate axis from the rows so far
+
+	moved, next []float64 // m x D
+	gram, turn  []float64 // m x m
+	root        []float64 // m x m
+}
+
+func newFrame(f *sheet.Sheet) *frame {
+	vec := func(n int) []float64 { return make([]float64, n) }
+	return &frame{
+		f: f, W: vec(f.D * f.D), left: vec(f.D), moved: vec(f.M * f.D), next: vec(f.M * f.D),
+		gram: vec(f.M * f.M), turn: vec(f.M * f.M), root: vec(f.M * f.M),
+	}
+}
+
+// Axis returns vector r of the frame.
+func (b *frame) Axis(r int) []float64 { return b.W[r*b.f.D : (r+1)*b.f.D] }
+
+// Complete makes the frame of the sheet: the columns of Q, then the coordinate
+// axes furthest from the rows so far, orthogonalised. It depends on Q only.
+func (b *frame) Complete() {
+	D, m := b.f.D, b.f.M
+	copy(b.W, b.f.QT)
+	if m == D {
+		return
+	}
+	for j := range b.left {
+		b.left[j] = 1
+		for i := range m {
+			b.left[j] -= b.W[i*D+j] * b.W[i*D+j]
+		}
+	}
+	for i := m; i < D; i++ {
+		row := b.Axis(i)
+		clear(row)
+		row[floats.MaxIdx(b.left)] = 1
+		dense.OrthogonalizeRow(b.W, i, D)
+		for j, v := range row {
+			b.left[j] -= v * v
+		}
+	}
+}
+
+// see writes the coordinates of x - c in the frame into y.
+func (b *frame) see(y, x []float64) {
+	D, c := b.f.D, b.f.C
+	for r := range y {
+		axis := b.W[r*D : (r+1)*D]
+		var sum float64
+		for j, v := range axis {
+			sum += v * (x[j] - c[j])
+		}
+		y[r] = sum
+	}
+}
+
+// sight is what is seen of all rows in a frame.
+type sight struct {
+	y    []float64 // n x D: W'(x - c)
+	c, q []float64 // the c and Q' to which y belongs
+	// version is that of the data to which y belongs.
+	version uint64
+	kept    bool
+}
+
+func newSight(f *sheet.Sheet, n int) sight {
+	return sight{y: make([]float64, n*f.D), c: make([]float64, f.D), q: make([]float64, f.M*f.D)}
+}
+
+// at reports whether y belongs to the sheet and a version of the data.
+func (s *sight) at(f *sheet.Sheet, version uint64) bool {
+	return s.kept && s.version == version && slices.Equal(s.c, f.C) && slices.Equal(s.q, f.QT)
+}
+
+// keep says that y was computed for the sheet and a version of the data.
+func (s *sight) keep(f *sheet.Sheet, version uint64) {
+	copy(s.c, f.C)
+	copy(s.q, f.QT)
+	s.kept, s.version = true, version
+}
+
+// orthonormalize replaces moved, Q plus a tangent vector by columns, by its
+// polar factor Y (Y'Y)^-1/2. It reports false where moved is not finite.
+func (b *frame) orthonormalize() bool {
+	D, m := b.f.D, b.f.M
+	for i := range m {
+		for j := range i + 1 {
+			v := dense.Dot(b.moved[i*D:(i+1)*D], b.moved[j*D:(j+1)*D])
+			b.gram[i*m+j], b.gram[j*m+i] = v, v
+		}
+	}
+	if s := floats.Sum(b.gram); s-s != 0 {
+		return false
+	}
+	dense.JacobiEigen(b.gram, b.turn, m)
+	for i := range m {
+		for j := range i + 1 {
+			var v float64
+			for k := range m {
+				v += b.turn[k*m+i] * b.turn[k*m+j] / math.Sqrt(b.gram[k*m+k])
+			}
+			b.root[i*m+j], b.root[j*m+i] = v, v
+		}
+	}
+	clear(b.next)
+	for i := range m {
+		row := b.next[i*D : (i+1)*D]
+		for j, v := range b.root[i*m : (i+1)*m] {
+			for k, u := range b.moved[j*D : (j+1)*D] {
+				row[k] += v * u
+			}
+		}
+	}
+	b.moved, b.next = b.next, b.moved
+	return true
+}
+
+// Quadratic writes 2 W'MW.
+func (b *frame) Quadratic(dst, m []float64) {
+	D := b.f.D
+	for r := range D {
+		for j := range D {
+			b.left[j] = 2 * floats.Dot(m[j*D:(j+1)*D], b.Axis(r))
+		}
+		for q := range D {
+			dst[r*D+q] = floats.Dot(b.left, b.Axis(q))
+		}
+	}
+}
+
+// Rotate writes W'x.
+func (b *frame) Rotate(dst, x []float64) {
+	for r := range dst {
+		dst[r] = dense.Dot(b.Axis(r), x)
+	}
+}

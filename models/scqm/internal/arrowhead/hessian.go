@@ -1,0 +1,226 @@
+package arrowhead
+
+import (
+	"fmt"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/internal/dense"
+	"github.com/scqm/scqm/internal/par"
+	"github.com/scqm/scqm/models/scqm/internal/objective"
+	"github.com/scqm/scqm/models/scqm/internal/sheet"
+)
+
+const (
+	// maxArrowOuter and maxArrowEntries bound the memory of second derivatives:
+	// the order of the outer matrix, and the entries of the coupling of outer
+	// and inner blocks. Beyond that Newton's method is the wrong one.
+	maxArrowOuter   = 500
+	maxArrowEntries = 1 << 25
+)
+
+// Hessian computes second derivatives of an objective in the frame of the sheet.
+//
+// With W = [Q Qc] orthonormal and square, e_i = W'r_i is the residual seen in
+// the frame. Outer blocks move along
+//
+//	c + W gamma,   polar(Q + W [Omega; K]),   Theta + dTheta,
+//
+// Omega skew-symmetric and K any (D-m) x m matrix, and with the features
+// h = [1; z; phi] of a row its residual changes by
+//
+//	de = gamma + [Omega; K] z + [0; dTheta' phi]
+//
+// to first order. So every coordinate v_p puts multiples of features into rows
+// of e, which is what its list of terms says, and
+//
+//	de/dv_p = sum over terms of sign h_f unit_row.
+//
+// With g = W' grad loss, H = W' (hess loss) W and E = de/dtau, whose first m
+// rows are dz/dtau, the derivatives are sums over rows and terms of
+//
+//	OuterGrad_p  sign g_row h_f
+//	A_pp'        sign sign' H_row,row' h_f h_f'
+//	B_p          sign ((HE)_row h_f + g_row dh_f/dtau)
+//	C            E'HE + sum_k g_(d+k) 2 A_k
+//
+// and in A also the part of second order of the move: -g_Q' (D'D) z for
+// D = [Omega; K], from the polar retraction Q + D - Q D'D / 2, and
+// g' D [0; dTheta' phi], both linear in the moments sum_i g_i h_i'.
+type Hessian struct {
+	o *objective.Objective
+	*Chart
+
+	pairs    []momentPair // of terms, made when needed
+	workers  []*arrowWorker
+	sums     []*arrowSums // per shard
+	total    *arrowSums
+	errs     []error
+	passes   []float64 // per shard, of settling
+	constant []float64 // D x D: W'(hess loss)W where it is the same for all rows
+	seen     sight     // of all rows
+
+	structure  framework.Structure   // of the loss
+	second     framework.SecondOrder // its second derivatives
+	assembly   assembleShard         // the work under way
+	settlement settleShard
+}
+
+// New takes next to no memory: what first uses need is made by prepare.
+func New(o *objective.Objective) *Hessian { return &Hessian{o: o} }
+
+// ArrowShape implements [framework.ArrowSecondOrder]: rows of Tau are inner. It
+// reports false where the matrices would be too large.
+func (a *Hessian) ArrowShape() (framework.ArrowShape, bool) {
+	f, n := a.o.Shape(), a.o.Data().N
+	s := framework.ArrowShape{Block: objective.BlockTau, Outer: OuterDim(f), Rows: n, Dim: f.Latent}
+	fits := s.Outer <= maxArrowOuter && s.Outer*f.Latent <= maxArrowEntries/n
+	return s, fits
+}
+
+// AssembleArrow writes the derivatives of first and second order at x, exactly
+// for losses with second derivatives.
+func (a *Hessian) AssembleArrow(dst *framework.Arrow, x framework.Point) (cost, passes float64, err error) {
+	a.prepare(x)
+	passes = 2
+	if a.seen.at(a.F, a.o.Version()) {
+		passes = 1
+	}
+	a.Frame.Complete()
+	a.turnLoss()
+	a.assembly = assembleShard{dst: dst, tau: x[objective.BlockTau], seen: passes == 1}
+	if err := a.eachShard(&a.assembly); err != nil {
+		return 0, 0, err
+	}
+	a.seen.keep(a.F, a.o.Version())
+	t := a.total
+	t.reset()
+	for _, s := range a.sums {
+		t.add(s)
+	}
+	a.finish(dst, t)
+	a.addPenalty(dst, x[objective.BlockTheta])
+	return t.cost + a.o.Penalty(nil, x[objective.BlockTheta]), passes, nil
+}
+
+// prepare loads the sheet at x. The loss may have changed since last time: see
+// Smooth.
+func (a *Hessian) prepare(x framework.Point) {
+	if a.Chart == nil {
+		a.allocate()
+	}
+	a.structure, a.second = framework.StructureOf(a.o.Loss()), framework.HessianOf(a.o.Loss())
+	a.F.Load(x[objective.BlockC], x[objective.BlockQ], x[objective.BlockTheta])
+}
+
+func (a *Hessian) allocate() {
+	f, n := a.o.NewSheet(), a.o.Data().N
+	a.Chart = NewChart(f, true)
+	a.workers = make([]*arrowWorker, a.o.Threads())
+	shards := par.Shards(n)
+	a.sums, a.errs, a.passes = make([]*arrowSums, shards), make([]error, shards), make([]float64, shards)
+	for i := range a.sums {
+		a.sums[i] = newArrowSums(a.Chart)
+	}
+	a.total = newArrowSums(a.Chart)
+	a.constant = make([]float64, f.D*f.D)
+	a.seen = newSight(f, n)
+}
+
+// shardWork is what is done to the rows lo to hi of a problem.
+type shardWork interface {
+	run(a *Hessian, w *arrowWorker, shard, lo, hi int) error
+}
+
+// eachShard runs work on all rows. A single thread takes the shards in turn,
+// without the closure that a goroutine needs.
+func (a *Hessian) eachShard(work shardWork) error {
+	if a.o.Threads() == 1 || len(a.errs) == 1 {
+		for i := range a.errs {
+			a.oneShard(work, 0, i)
+		}
+	} else {
+		par.Do(a.o.Threads(), len(a.errs), func(id, i int) { a.oneShard(work, id, i) })
+	}
+	for _, err := range a.errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (a *Hessian) oneShard(work shardWork, id, shard int) {
+	lo, hi := par.Bounds(a.o.Data().N, shard)
+	if a.errs[shard] = a.o.Context().Err(); a.errs[shard] == nil {
+		a.errs[shard] = work.run(a, a.worker(id), shard, lo, hi)
+	}
+}
+
+// worker returns the buffers of a worker, made at its first use.
+func (a *Hessian) worker(id int) *arrowWorker {
+	if a.workers[id] == nil {
+		a.workers[id] = newArrowWorker(a.Chart, a.o.Data().N)
+	}
+	return a.workers[id]
+}
+
+// finish turns the sums over rows into the outer derivatives.
+func (a *Hessian) finish(dst *framework.Arrow, t *arrowSums) {
+	copy(dst.A, t.a)
+	a.addMoments(dst.A, t.hh)
+	for p := range a.P {
+		var g float64
+		for _, u := range a.TermsOf(p) {
+			g += u.Sign * t.gh[u.Row*a.Nf+u.Feature]
+		}
+		dst.OuterGrad[p] = g
+	}
+	a.AddMove(dst.A, t.gh)
+	for i := range a.P {
+		for j := range i {
+			dst.A[i*a.P+j] = dst.A[j*a.P+i]
+		}
+	}
+}
+
+// addPenalty adds the derivatives of Lambda sum_k |A_k|_F^2.
+func (a *Hessian) addPenalty(dst *framework.Arrow, theta []float64) {
+	f, n := a.F, dst.Outer
+	from := n - f.Q*f.S
+	for b := range f.Q {
+		u := 2 * a.o.Lambda * sheet.VechWeight(f.Latent, b)
+		for k := range f.S {
+			i := b*f.S + k
+			dst.OuterGrad[from+i] += u * theta[i]
+			dst.A[(from+i)*n+from+i] += u
+		}
+	}
+}
+
+// MoveOuter moves c, Q and Theta along tangent coordinates, Q with the polar
+// retraction.
+func (a *Hessian) MoveOuter(dst, x framework.Point, v []float64) error {
+	a.prepare(x)
+	f, fr := a.F, a.Frame
+	fr.Complete()
+	copy(dst[objective.BlockC], f.C)
+	for r := range f.D {
+		floats.AddScaled(dst[objective.BlockC], v[r], fr.Axis(r))
+	}
+	copy(fr.moved, f.QT)
+	thetaFrom := a.P - f.Q*f.S
+	for i := a.qFrom; i < thetaFrom; i++ {
+		for _, u := range a.TermsOf(i) {
+			k := u.Feature - 1
+			floats.AddScaled(fr.moved[k*f.D:(k+1)*f.D], u.Sign*v[i], fr.Axis(u.Row))
+		}
+	}
+	if !fr.orthonormalize() {
+		return fmt.Errorf("scqm: the move of Q is not finite: %w", framework.ErrNonFinite)
+	}
+	dense.Transpose(dst[objective.BlockQ], fr.moved, f.M, f.D)
+	floats.AddTo(dst[objective.BlockTheta], f.Theta, v[thetaFrom:])
+	return nil
+}

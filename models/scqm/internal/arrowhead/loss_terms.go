@@ -1,0 +1,261 @@
+package arrowhead
+
+import (
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/internal/dense"
+)
+
+// What follows treats losses by their structure. Radial ones are functions of
+// |e|^2 = |r|^2, with Hessian 2 rho' I + 4 rho” e e' in any frame; quadratic
+// ones have the constant Hessian 2 W'MW; of others the Hessian is computed row
+// by row, column by column of W.
+
+// turnLoss turns the matrix of a quadratic loss into the frame.
+func (a *Hessian) turnLoss() {
+	if a.structure == framework.StructureQuadratic {
+		a.Frame.Quadratic(a.constant, a.o.Loss().(framework.Quadratic).Matrix())
+	}
+}
+
+// lossDerivatives computes losses and gradients of the first n rows of the
+// batch and, where they differ from row to row, what their Hessians need.
+func (a *Hessian) lossDerivatives(w *arrowWorker, n int) error {
+	D := a.F.D
+	switch a.structure {
+	case framework.StructureRadial:
+		for i := range n {
+			e := w.e[i*D : (i+1)*D]
+			w.u[i] = dense.Dot(e, e)
+		}
+		a.o.Loss().(framework.Radial).Rho(w.value[:n], w.one[:n], w.two[:n], w.u[:n])
+		for i := range n {
+			g, factor := w.g[i*D:(i+1)*D], 2*w.one[i]
+			for r, v := range w.e[i*D : (i+1)*D] {
+				g[r] = factor * v
+			}
+		}
+		return nil
+	case framework.StructureQuadratic:
+		for i := range n {
+			e, g := w.e[i*D:(i+1)*D], w.g[i*D:(i+1)*D]
+			for r := range g {
+				g[r] = dense.Dot(a.constant[r*D:(r+1)*D], e)
+			}
+			w.value[i] = dense.Dot(e, g) / 2
+		}
+		return nil
+	default:
+		return a.generalDerivatives(w, n)
+	}
+}
+
+// generalDerivatives goes to the coordinates of the data and back.
+func (a *Hessian) generalDerivatives(w *arrowWorker, n int) error {
+	D, fr := a.F.D, a.Frame
+	at := &w.atRows
+	for i := range n {
+		ri := at.r[i*D : (i+1)*D]
+		clear(ri)
+		for q, v := range w.e[i*D : (i+1)*D] {
+			for j, u := range fr.Axis(q) {
+				ri[j] += v * u
+			}
+		}
+	}
+	if err := a.rowLosses(a.o.Loss(), at, n); err != nil {
+		return err
+	}
+	copy(w.value, at.value[:n])
+	for i := range n {
+		for q := range D {
+			w.g[i*D+q] = dense.Dot(fr.Axis(q), at.g[i*D:(i+1)*D])
+		}
+	}
+	w.hess = dense.Grow(w.hess, w.batch*D*D)
+	if a.structure == framework.StructureSeparable {
+		for i := range n {
+			a.turnDiagonal(w.hess[i*D*D:(i+1)*D*D], at.bend[i*D:(i+1)*D])
+		}
+		return nil
+	}
+	return a.turnProducts(w, at.r[:n*D], n)
+}
+
+// turnDiagonal writes W' diag(bend) W.
+func (a *Hessian) turnDiagonal(hess, bend []float64) {
+	D, fr := a.F.D, a.Frame
+	for q := range D {
+		left := fr.Axis(q)
+		for t := range q + 1 {
+			var v float64
+			for j, u := range fr.Axis(t) {
+				v += left[j] * bend[j] * u
+			}
+			hess[t*D+q], hess[q*D+t] = v, v
+		}
+	}
+}
+
+// turnProducts computes W' (hess loss) W of the first n rows of the batch, column
+// by column.
+func (a *Hessian) turnProducts(w *arrowWorker, r []float64, n int) error {
+	D, fr := a.F.D, a.Frame
+	column := w.atRows.g[:n*D] // which is no longer needed
+	for q := range D {
+		for i := range n {
+			copy(column[i*D:(i+1)*D], fr.Axis(q))
+		}
+		if err := a.second.HessianProduct(column, r, column, D); err != nil {
+			return err
+		}
+		for i := range n {
+			for t := range q + 1 {
+				v := floats.Dot(fr.Axis(t), column[i*D:(i+1)*D])
+				w.hess[i*D*D+t*D+q], w.hess[i*D*D+q*D+t] = v, v
+			}
+		}
+	}
+	return nil
+}
+
+// hessianTimesSlopes writes w H E of row k into he.
+func (a *Hessian) hessianTimesSlopes(w *arrowWorker, k int, weight float64) {
+	f := a.F
+	d, D := f.Latent, f.D
+	e := w.dh[d : (1+f.M)*d] // m x d
+	if a.structure == framework.StructureRadial {
+		a.radialTimesSlopes(w, k, weight)
+		return
+	}
+	hess := a.constant
+	if a.structure != framework.StructureQuadratic {
+		hess = w.hess[k*D*D : (k+1)*D*D]
+	}
+	for r := range D {
+		he := w.he[r*d : (r+1)*d]
+		clear(he)
+		for q, v := range hess[r*D : r*D+f.M] {
+			v *= weight
+			for j, x := range e[q*d : (q+1)*d] {
+				he[j] += v * x
+			}
+		}
+	}
+}
+
+func (a *Hessian) radialTimesSlopes(w *arrowWorker, k int, weight float64) {
+	f := a.F
+	d, m := f.Latent, f.M
+	e := w.dh[d : (1+m)*d]
+	he := w.he
+	first, second := 2*weight*w.one[k], 4*weight*w.two[k]
+	for i, v := range e {
+		he[i] = first * v
+	}
+	clear(he[m*d:])
+	if second == 0 {
+		return
+	}
+	r := w.e[k*f.D : (k+1)*f.D]
+	clear(w.t)
+	for q := range m {
+		for j, v := range e[q*d : (q+1)*d] {
+			w.t[j] += r[q] * v
+		}
+	}
+	for q, v := range r {
+		v *= second
+		for j, t := range w.t {
+			he[q*d+j] += v * t
+		}
+	}
+}
+
+// addOuter adds J'HJ of row k: to hh where H is a multiple of one matrix for
+// all rows, to a what is not.
+func (a *Hessian) addOuter(w *arrowWorker, s *arrowSums, h []float64, k int, weight float64) {
+	switch a.structure {
+	case framework.StructureRadial:
+		dense.AddOuterProduct(s.hh, h, 2*weight*w.one[k])
+		if second := 4 * weight * w.two[k]; second != 0 {
+			e := w.e[k*a.F.D : (k+1)*a.F.D]
+			for p := range a.P {
+				w.v[p] = 0
+				for _, t := range a.TermsOf(p) {
+					w.v[p] += t.Sign * e[t.Row] * h[t.Feature]
+				}
+			}
+			dense.AddOuterProduct(s.a, w.v, second)
+		}
+	case framework.StructureQuadratic:
+		dense.AddOuterProduct(s.hh, h, weight)
+	default:
+		a.addGeneral(s.a, w.hess[k*a.F.D*a.F.D:(k+1)*a.F.D*a.F.D], h, weight)
+	}
+}
+
+// addGeneral adds weight J'HJ to the upper triangle of dst.
+func (a *Hessian) addGeneral(dst, hess, h []float64, weight float64) {
+	D := a.F.D
+	for p := range a.P {
+		for _, t := range a.TermsOf(p) {
+			left, row := weight*t.Sign*h[t.Feature], hess[t.Row*D:(t.Row+1)*D]
+			for q := p; q < a.P; q++ {
+				var sum float64
+				for _, u := range a.TermsOf(q) {
+					sum += u.Sign * h[u.Feature] * row[u.Row]
+				}
+				dst[p*a.P+q] += left * sum
+			}
+		}
+	}
+}
+
+// momentPair says that an entry of A takes a multiple of an entry of hh.
+type momentPair struct {
+	to, from int
+	sign     float64
+	row, col int // of H
+}
+
+// listPairs lists the pairs of terms in one row of e, or in any two rows.
+func (a *Hessian) listPairs(sameRow bool) []momentPair {
+	var list []momentPair
+	for p := range a.P {
+		for q := p; q < a.P; q++ {
+			for _, t := range a.TermsOf(p) {
+				for _, u := range a.TermsOf(q) {
+					if t.Row == u.Row || !sameRow {
+						from := min(t.Feature, u.Feature)*a.Nf + max(t.Feature, u.Feature)
+						list = append(list, momentPair{p*a.P + q, from, t.Sign * u.Sign, t.Row, u.Row})
+					}
+				}
+			}
+		}
+	}
+	return list
+}
+
+// addMoments adds J'HJ summed over rows, from hh, to the upper triangle of dst.
+func (a *Hessian) addMoments(dst, hh []float64) {
+	switch a.structure {
+	case framework.StructureRadial:
+		if a.pairs == nil {
+			a.pairs = a.listPairs(true)
+		}
+		for i := range a.pairs {
+			t := &a.pairs[i]
+			dst[t.to] += t.sign * hh[t.from]
+		}
+	case framework.StructureQuadratic:
+		if a.pairs == nil {
+			a.pairs = a.listPairs(false)
+		}
+		for i := range a.pairs {
+			t := &a.pairs[i]
+			dst[t.to] += t.sign * a.constant[t.row*a.F.D+t.col] * hh[t.from]
+		}
+	}
+}

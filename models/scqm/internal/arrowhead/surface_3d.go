@@ -1,0 +1,319 @@
+package arrowhead
+
+import (
+	"math"
+
+	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/internal/dense"
+	"github.com/scqm/scqm/models/rows"
+	"github.com/scqm/scqm/models/scqm/internal/sheet"
+)
+
+// Surfaces in space, D = 3, d = 2, s = 1, are what local fits to point clouds
+// are made of. Their kernels are the formulas of arrow and
+// walker written out: with x, y the entries of tau, (t0, t1, t2) = Theta and
+//
+//	z = (x, y, t0 xx + t1 xy + t2 yy),   dz_2/dtau = (a, b) = (2 t0 x + t1 y, t1 x + 2 t2 y).
+
+// isSurface reports whether the kernels of surfaces apply.
+func (a *Hessian) isSurface() bool {
+	f := a.F
+	return f.D == 3 && f.Latent == 2 && f.S == 1
+}
+
+// surfaceSums are the sums over the rows of a batch.
+type surfaceSums struct {
+	gh [3][7]float64
+	hh [7][7]float64 // upper triangle
+}
+
+// surface adds the rows from to to of a surface, whose losses are known, and
+// writes their inner derivatives.
+func (job *assembleShard) surface(a *Hessian, w *arrowWorker, s *arrowSums, from, to int) {
+	var sums surfaceSums
+	t0, t1, t2 := a.F.Theta[0], a.F.Theta[1], a.F.Theta[2]
+	for i := from; i < to; i++ {
+		k := i - from
+		weight := a.o.Data().Weight(i)
+		if weight > 0 {
+			s.cost += weight * w.value[k]
+		}
+		tau, h := job.tau[2*i:2*i+2:2*i+2], (*[7]float64)(w.h[7*k:])
+		row := surfaceRow{x: tau[0], y: tau[1], z: h[3]}
+		row.a, row.b = 2*t0*row.x+t1*row.y, t1*row.x+2*t2*row.y
+		factor := weight
+		switch a.structure {
+		case framework.StructureRadial:
+			e, second := w.e[3*k:3*k+3:3*k+3], 4*weight*w.two[k]
+			factor *= 2 * w.one[k]
+			row.e = [3]float64{e[0], e[1], e[2]}
+			row.g = [3]float64{factor * e[0], factor * e[1], factor * e[2]}
+			row.slopes(factor, second)
+			if second != 0 {
+				row.outer(w.v[:9:9], h)
+				dense.AddOuterProduct(s.a, w.v, second)
+			}
+		case framework.StructureQuadratic:
+			row.curve(w.g[3*k:3*k+3:3*k+3], (*[9]float64)(a.constant), weight)
+		default:
+			hess := (*[9]float64)(w.hess[9*k:])
+			row.curve(w.g[3*k:3*k+3:3*k+3], hess, weight)
+			row.addOuter((*[81]float64)(s.a), h, hess, weight)
+			factor = 0
+		}
+		row.inner(job.dst.InnerGrad[2*i:2*i+2:2*i+2], job.dst.C[4*i:4*i+4:4*i+4], t0, t1, t2)
+		row.couple(job.dst.B, job.dst.Inner(), 2*i, h)
+		sums.add(&row, h, factor)
+	}
+	sums.addTo(s)
+}
+
+// lookAtSurface computes features and residuals in the frame as look does.
+func (job *assembleShard) lookAtSurface(a *Hessian, w *arrowWorker, from, to int) {
+	t0, t1, t2 := a.F.Theta[0], a.F.Theta[1], a.F.Theta[2]
+	for i := from; i < to; i++ {
+		seen := a.seen.y[3*i : 3*i+3 : 3*i+3]
+		if !job.seen {
+			a.Frame.see(seen, a.o.Data().Row(i))
+		}
+		x, y := job.tau[2*i], job.tau[2*i+1]
+		xx, xy, yy := x*x, x*y, y*y
+		z := t0*xx + t1*xy + t2*yy
+		*(*[7]float64)(w.h[7*(i-from):]) = [7]float64{1, x, y, z, xx, xy, yy}
+		*(*[3]float64)(w.e[3*(i-from):]) = [3]float64{x - seen[0], y - seen[1], z - seen[2]}
+	}
+}
+
+// surfaceRow is one row: latent coordinates, residual, loss gradient, and the
+// product n of the loss Hessian with the derivative of the residual.
+type surfaceRow struct {
+	x, y, z, a, b float64
+	e, g          [3]float64
+	n             [3][2]float64
+}
+
+func (r *surfaceRow) slopes(first, second float64) {
+	r.n = [3][2]float64{{first, 0}, {0, first}, {first * r.a, first * r.b}}
+	if second == 0 {
+		return
+	}
+	u, v := second*(r.e[0]+r.e[2]*r.a), second*(r.e[1]+r.e[2]*r.b)
+	for k, e := range r.e {
+		r.n[k][0] += e * u
+		r.n[k][1] += e * v
+	}
+}
+
+// curve takes the gradient of the loss, and the product of its Hessian with the
+// derivative of the residual.
+func (r *surfaceRow) curve(g []float64, hess *[9]float64, weight float64) {
+	r.g = [3]float64{weight * g[0], weight * g[1], weight * g[2]}
+	for k := range r.n {
+		row := hess[3*k : 3*k+3 : 3*k+3]
+		r.n[k] = [2]float64{weight * (row[0] + row[2]*r.a), weight * (row[1] + row[2]*r.b)}
+	}
+}
+
+// addOuter adds weight J'HJ to the upper triangle of dst, which is 9 x 9.
+func (r *surfaceRow) addOuter(dst *[81]float64, h *[7]float64, hess *[9]float64, weight float64) {
+	x, y, z := r.x, r.y, r.z
+	for p, u := range [9][3]float64{
+		{1}, {0, 1}, {0, 0, 1}, {y, -x}, {z, 0, -x}, {0, z, -y}, {0, 0, h[4]}, {0, 0, h[5]}, {0, 0, h[6]},
+	} {
+		var v [3]float64 // weight H u
+		for k := range v {
+			v[k] = weight * (hess[3*k]*u[0] + hess[3*k+1]*u[1] + hess[3*k+2]*u[2])
+		}
+		for q, w := range [9]float64{
+			v[0], v[1], v[2], v[0]*y - v[1]*x, v[0]*z - v[2]*x, v[1]*z - v[2]*y, v[2] * h[4], v[2] * h[5], v[2] * h[6],
+		} {
+			if q >= p {
+				dst[9*p+q] += w
+			}
+		}
+	}
+}
+
+// inner writes gradient and Hessian with respect to tau.
+func (r *surfaceRow) inner(grad, c []float64, t0, t1, t2 float64) {
+	n, g := &r.n, &r.g
+	grad[0], grad[1] = g[0]+r.a*g[2], g[1]+r.b*g[2]
+	off := n[0][1] + r.a*n[2][1] + g[2]*t1
+	c[0], c[1] = n[0][0]+r.a*n[2][0]+2*g[2]*t0, off
+	c[2], c[3] = off, n[1][1]+r.b*n[2][1]+2*g[2]*t2
+}
+
+// couple writes B_i into columns at and at+1: for c, the rotations in the
+// planes 01, 02 and 12, and Theta.
+func (r *surfaceRow) couple(dst []float64, stride, at int, h *[7]float64) {
+	n, g, x, y, z, a, b := &r.n, &r.g, r.x, r.y, r.z, r.a, r.b
+	for p, v := range [9][2]float64{
+		n[0], n[1], n[2],
+		{n[0][0]*y - n[1][0]*x - g[1], n[0][1]*y - n[1][1]*x + g[0]},
+		{n[0][0]*z - n[2][0]*x + g[0]*a - g[2], n[0][1]*z - n[2][1]*x + g[0]*b},
+		{n[1][0]*z - n[2][0]*y + g[1]*a, n[1][1]*z - n[2][1]*y + g[1]*b - g[2]},
+		{n[2][0]*h[4] + 2*g[2]*x, n[2][1] * h[4]},
+		{n[2][0]*h[5] + g[2]*y, n[2][1]*h[5] + g[2]*x},
+		{n[2][0] * h[6], n[2][1]*h[6] + 2*g[2]*y},
+	} {
+		o := p*stride + at
+		dst[o], dst[o+1] = v[0], v[1]
+	}
+}
+
+// outer writes J'e.
+func (r *surfaceRow) outer(v []float64, h *[7]float64) {
+	e := &r.e
+	v[0], v[1], v[2] = e[0], e[1], e[2]
+	v[3], v[4], v[5] = e[0]*r.y-e[1]*r.x, e[0]*r.z-e[2]*r.x, e[1]*r.z-e[2]*r.y
+	v[6], v[7], v[8] = e[2]*h[4], e[2]*h[5], e[2]*h[6]
+}
+
+func (s *surfaceSums) add(r *surfaceRow, h *[7]float64, factor float64) {
+	for j := range 7 {
+		v := h[j]
+		s.gh[0][j] += r.g[0] * v
+		s.gh[1][j] += r.g[1] * v
+		s.gh[2][j] += r.g[2] * v
+		v *= factor
+		for k := j; k < 7; k++ {
+			s.hh[j][k] += v * h[k]
+		}
+	}
+}
+
+func (s *surfaceSums) addTo(dst *arrowSums) {
+	for r := range s.gh {
+		for j, v := range s.gh[r] {
+			dst.gh[7*r+j] += v
+		}
+	}
+	for j := range s.hh {
+		for k := j; k < 7; k++ {
+			dst.hh[7*j+k] += s.hh[j][k]
+		}
+	}
+}
+
+// settleSurface settles rows of a surface as walk does.
+func (job *settleShard) settleSurface(a *Hessian, w *arrowWorker, from, to int) {
+	q := quartic{t0: a.F.Theta[0], t1: a.F.Theta[1], t2: a.F.Theta[2]}
+	if a.structure == framework.StructureQuadratic {
+		q.twice = (*[9]float64)(a.constant)
+	}
+	for i := from; i < to; i++ {
+		seen := a.seen.y[3*i : 3*i+3 : 3*i+3]
+		a.Frame.see(seen, a.o.Data().Row(i))
+		q.y = [3]float64{seen[0], seen[1], seen[2]}
+		tau := job.tau[2*i : 2*i+2 : 2*i+2]
+		x, y := tau[0], tau[1]
+		value := q.at(x, y)
+		if a.o.Data().Weight(i) > 0 {
+			ox, oy := job.other[2*i], job.other[2*i+1]
+			if v := q.at(ox, oy); v < value {
+				x, y, value = ox, oy, v
+			}
+			tau[0], tau[1], value = q.step(x, y, value)
+		}
+		w.u[i-from] = value
+	}
+}
+
+// flatForm is the curvature, relative to the largest, that counts as none.
+const flatForm = 1e-10
+
+// quartic is the squared distance of a surface from a point, or another
+// quadratic form of their difference, as a function of tau.
+type quartic struct {
+	t0, t1, t2 float64
+	y          [3]float64
+	twice      *[9]float64 // two times the matrix of the form, nil for 2 I
+}
+
+func (q *quartic) residual(x, y float64) [3]float64 {
+	return [3]float64{x - q.y[0], y - q.y[1], q.t0*x*x + q.t1*x*y + q.t2*y*y - q.y[2]}
+}
+
+// slope returns the derivative of the form with respect to the residual.
+func (q *quartic) slope(e [3]float64) [3]float64 {
+	n := q.twice
+	if n == nil {
+		return [3]float64{2 * e[0], 2 * e[1], 2 * e[2]}
+	}
+	return [3]float64{
+		n[0]*e[0] + n[1]*e[1] + n[2]*e[2], n[3]*e[0] + n[4]*e[1] + n[5]*e[2], n[6]*e[0] + n[7]*e[1] + n[8]*e[2],
+	}
+}
+
+func (q *quartic) at(x, y float64) float64 {
+	if q.twice != nil {
+		e := q.residual(x, y)
+		v := q.slope(e)
+		return (e[0]*v[0] + e[1]*v[1] + e[2]*v[2]) / 2
+	}
+	e0, e1, e2 := x-q.y[0], y-q.y[1], q.t0*x*x+q.t1*x*y+q.t2*y*y-q.y[2]
+	return e0*e0 + e1*e1 + e2*e2
+}
+
+// step takes a damped Newton step. A Hessian that is not safely positive
+// definite is shifted as in newtonStep.
+func (q *quartic) step(x, y, value float64) (float64, float64, float64) {
+	a, b := 2*q.t0*x+q.t1*y, q.t1*x+2*q.t2*y
+	v := q.slope(q.residual(x, y))
+	g0, g1 := v[0]+v[2]*a, v[1]+v[2]*b
+	u, w := q.slope([3]float64{1, 0, a}), q.slope([3]float64{0, 1, b})
+	h00, h01, h11 := u[0]+u[2]*a+2*v[2]*q.t0, w[0]+w[2]*a+v[2]*q.t1, w[1]+w[2]*b+2*v[2]*q.t2
+	off := math.Abs(h01)
+	size := max(math.Abs(h00), math.Abs(h11)) + off
+	det := h00*h11 - h01*h01
+	if !(h00 > flatForm*size) || !(det > flatForm*size*h00) {
+		shift := 2*max(0, off-min(h00, h11)) + 1e-3*size
+		h00, h11 = h00+shift, h11+shift
+		det = h00*h11 - h01*h01
+	}
+	dx, dy := (h01*g1-h11*g0)/det, (h01*g0-h00*g1)/det
+	for t := 1.0; t > 1.0/(1<<settleHalvings); t /= 2 {
+		nx, ny := x+t*dx, y+t*dy
+		if next := q.at(nx, ny); next <= value {
+			return nx, ny, next
+		}
+	}
+	return x, y, value
+}
+
+// surfaceResiduals writes the residuals of listed rows, counted from a first one,
+// at the latent rows tau, as residual does.
+func surfaceResiduals(f *sheet.Sheet, r []float64, data rows.Data, tau []float64, rows []int, first int) {
+	u, v, w := (*[3]float64)(f.QT), (*[3]float64)(f.QT[3:]), (*[3]float64)(f.QT[6:])
+	c, t0, t1, t2 := (*[3]float64)(f.C), f.Theta[0], f.Theta[1], f.Theta[2]
+	for k, i := range rows {
+		x, y, at := tau[2*k], tau[2*k+1], (*[3]float64)(data.Row(first+i))
+		z := t0*x*x + t1*x*y + t2*y*y
+		*(*[3]float64)(r[3*k:]) = [3]float64{
+			c[0] - at[0] + x*u[0] + y*v[0] + z*w[0],
+			c[1] - at[1] + x*u[1] + y*v[1] + z*w[1],
+			c[2] - at[2] + x*u[2] + y*v[2] + z*w[2],
+		}
+	}
+}
+
+// surfaceDerivatives writes gradient and Hessian of a row with respect to tau,
+// for a loss of gradient g whose Hessian has the diagonal bend.
+func surfaceDerivatives(f *sheet.Sheet, grad, hess, tau, g, bend []float64) {
+	x, y, t0, t1, t2 := tau[0], tau[1], f.Theta[0], f.Theta[1], f.Theta[2]
+	a, b := 2*t0*x+t1*y, t1*x+2*t2*y
+	u, v, w := (*[3]float64)(f.QT), (*[3]float64)(f.QT[3:]), (*[3]float64)(f.QT[6:])
+	var g0, g1, normal, h00, h01, h11 float64
+	for k := range u {
+		p, q, slope, c := u[k]+a*w[k], v[k]+b*w[k], g[k], bend[k]
+		g0 += slope * p
+		g1 += slope * q
+		normal += slope * w[k]
+		h00 += c * p * p
+		h01 += c * p * q
+		h11 += c * q * q
+	}
+	h01 += normal * t1
+	grad[0], grad[1] = g0, g1
+	hess[0], hess[1], hess[2], hess[3] = h00+2*normal*t0, h01, h01, h11+2*normal*t2
+}

@@ -1,0 +1,223 @@
+package influence
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/internal/dense"
+	"github.com/scqm/scqm/losses"
+	"github.com/scqm/scqm/models/scqm/internal/arrowhead"
+	"github.com/scqm/scqm/models/scqm/internal/nearest"
+	"github.com/scqm/scqm/models/scqm/internal/objective"
+	"github.com/scqm/scqm/models/scqm/internal/problemtest"
+	"github.com/scqm/scqm/models/scqm/internal/sheet"
+)
+
+// settledPoint is an objective at random c, Q and Theta with every tau_i at a
+// minimum.
+func settledPoint(t *testing.T, loss string, D, d, s int) (*objective.Objective, framework.Point) {
+	t.Helper()
+	l := problemtest.Named(t, loss, D)
+	if smooth, ok := l.(framework.Smoother); ok {
+		l = smooth.Smooth(0.3)
+	}
+	return settledObjective(t, l, D, d, s)
+}
+
+func settledObjective(t *testing.T, l framework.Loss, D, d, s int) (*objective.Objective, framework.Point) {
+	t.Helper()
+	o, err := objective.New(t.Context(), problemtest.WeightedRows(D), l, d, s, 1)
+	require.NoError(t, err)
+	x := problemtest.Place(t, o)
+	floats.Scale(0.1, x[objective.BlockTheta]) // no row is near a centre of curvature
+	settleRows(t, o, x)
+	return o, x
+}
+
+// settleRows takes every tau_i to a minimum nearby.
+func settleRows(t *testing.T, o *objective.Objective, x framework.Point) {
+	t.Helper()
+	require.NoError(t, nearest.RefineRows(t.Context(), x[objective.BlockTau], sheetAt(o, x), o.Loss(), *o.Data(), 1))
+}
+
+func sheetAt(o *objective.Objective, x framework.Point) *sheet.Sheet {
+	f := o.NewSheet()
+	f.Load(x[objective.BlockC], x[objective.BlockQ], x[objective.BlockTheta])
+	return f
+}
+
+// rawJackknife assembles without inverting, which needs a minimum.
+func rawJackknife(t *testing.T, p *objective.Objective, x framework.Point) *Jackknife {
+	t.Helper()
+	k := prepareJackknife(p, x)
+	require.NoError(t, k.assemble(context.Background()))
+	return k
+}
+
+// The Hessian and the gradient are those that Newton's method assembles, with
+// Tau eliminated and without the coordinates that slide the sheet along itself.
+func TestJackknifeHessianIsSchurComplement(t *testing.T) {
+	for _, shape := range []struct{ D, d, s int }{{3, 2, 1}, {3, 1, 2}, {5, 2, 2}, {6, 1, 0}} {
+		for _, name := range append([]string{"black box"}, problemtest.AllLosses...) {
+			p, x := settledPoint(t, strings.Replace(name, "black box", "squared_l2", 1), shape.D, shape.d, shape.s)
+			if name == "black box" {
+				p, x = settledObjective(t, problemtest.BlackBox{Loss: losses.SquaredL2()}, shape.D, shape.d, shape.s)
+			}
+			k, second := rawJackknife(t, p, x), arrowhead.New(p)
+			arrowShape, ok := second.ArrowShape()
+			require.True(t, ok)
+			a := framework.NewArrow(arrowShape)
+			_, _, err := second.AssembleArrow(a, x)
+			require.NoError(t, err)
+			want, at := schur(t, a, p), slots(t, second.Chart, k.Chart)
+			for i := range k.P {
+				assert.InDelta(t, a.OuterGrad[at[i]], k.grad[i], 1e-9*(1+math.Abs(k.grad[i])), name)
+				for j := i; j < k.P; j++ {
+					require.InDelta(t, want.At(at[i], at[j]), k.hessian[i*k.P+j], 1e-6*(1+math.Abs(want.At(at[i], at[j]))), "%s %v: %d, %d", name, shape, i, j)
+				}
+			}
+		}
+	}
+}
+
+// schur eliminates the inner block.
+func schur(t *testing.T, a *framework.Arrow, p *objective.Objective) *mat.Dense {
+	t.Helper()
+	s := mat.NewDense(a.Outer, a.Outer, slices.Clone(a.A))
+	b := mat.NewDense(a.Outer, a.Inner(), a.B)
+	for i := range a.Rows {
+		if p.Data().Weight(i) == 0 {
+			continue
+		}
+		c := mat.NewDense(a.Dim, a.Dim, a.C[i*a.Dim*a.Dim:(i+1)*a.Dim*a.Dim])
+		bi := b.Slice(0, a.Outer, i*a.Dim, (i+1)*a.Dim)
+		var solved, part mat.Dense
+		require.NoError(t, solved.Solve(c, bi.T()))
+		part.Mul(bi, &solved)
+		s.Sub(s, &part)
+	}
+	return s
+}
+
+// slots returns, for every coordinate of the slice, its number among all.
+func slots(t *testing.T, all, slice *arrowhead.Chart) []int {
+	t.Helper()
+	at := make([]int, slice.P)
+	for i := range at {
+		at[i] = -1
+		for j := range all.P {
+			if slices.Equal(all.TermsOf(j), slice.TermsOf(i)) {
+				at[i] = j
+			}
+		}
+		require.GreaterOrEqual(t, at[i], 0)
+	}
+	return at
+}
+
+// lifted makes matrices positive definite where there is no minimum.
+const lifted = 1e5
+
+// The square of a step in the metric of the moves is what becomes of the
+// points nearest to the rows.
+func TestMovesAreThoseOfSteps(t *testing.T) {
+	for _, name := range []string{"squared_l2", "huber", "lp 3", "mahalanobis"} {
+		p, x := settledPoint(t, name, 4, 2, 2)
+		k := rawJackknife(t, p, x)
+		for i := range k.P { // any positive definite matrix serves
+			k.hessian[i*k.P+i] += lifted
+		}
+		require.NoError(t, k.factorize())
+		v := make([]float64, k.P)
+		rng := rand.New(rand.NewPCG(4, 4))
+		for i := range v {
+			v[i] = rng.NormFloat64()
+		}
+		moved := make([]float64, k.P)
+		times(moved, k.moves, v, 1)
+		assert.InEpsilon(t, movedBy(t, p, k, x, v), floats.Dot(v, moved), 1e-5, name)
+	}
+}
+
+// movedBy is the mean square change of f(tau_j) per square of step, by central
+// differences.
+func movedBy(t *testing.T, p *objective.Objective, k *Jackknife, x framework.Point, v []float64) float64 {
+	t.Helper()
+	const step = 1e-6
+	all := make([]float64, arrowhead.OuterDim(p.Shape()))
+	at := slots(t, arrowhead.NewChart(p.NewSheet(), true), k.Chart)
+	var ends [2][]float64
+	for side, sign := range []float64{-1, 1} {
+		for i, j := range at {
+			all[j] = sign * step * v[i]
+		}
+		y := x.Clone()
+		require.NoError(t, arrowhead.New(p).MoveOuter(y, x, all))
+		settleRows(t, p, y)
+		f := sheetAt(p, y)
+		z, phi := make([]float64, f.M), make([]float64, f.Q)
+		for i := range p.Data().N {
+			image := make([]float64, f.D)
+			f.Coordinates(z, phi, y[objective.BlockTau][i*f.Latent:(i+1)*f.Latent])
+			f.Residual(image, z, make([]float64, f.D))
+			ends[side] = append(ends[side], image...)
+		}
+	}
+	var sum float64
+	D := p.Shape().D
+	for i := range p.Data().N {
+		gap := floats.Distance(ends[0][i*D:(i+1)*D], ends[1][i*D:(i+1)*D], 2) / (2 * step)
+		sum += p.Data().Weight(i) * gap * gap
+	}
+	return sum / p.Data().TotalWeight()
+}
+
+// The parts of the second derivatives along a step that leverages are made of are
+// those of Hessians assembled with and without the row, and of the move of its
+// nearest point.
+func TestLeveragePartsAreThoseOfHessians(t *testing.T) {
+	for _, name := range []string{"squared_l2", "huber", "lp 3", "mahalanobis"} {
+		p, x := settledPoint(t, name, 4, 2, 2)
+		k, whole := rawJackknife(t, p, x), rawJackknife(t, p, x)
+		for i := range k.P { // any positive definite matrix serves
+			k.hessian[i*k.P+i] += lifted
+		}
+		require.NoError(t, k.factorize())
+		a := newAnswers(k)
+		require.NoError(t, a.rows.load(0, 8))
+		a.solve()
+		for i := range a.rows.n {
+			a.follow(i)
+		}
+		require.NoError(t, a.bendAll())
+		for _, i := range []int{1, 6, 7} {
+			data := *p.Data()
+			data.Weights = slices.Clone(data.Weights)
+			data.Weights[i] = 0
+			q, err := objective.New(t.Context(), data, p.Loss(), p.Shape().Latent, p.Shape().S, 1)
+			require.NoError(t, err)
+			q.Lambda = p.Lambda
+			without, v := rawJackknife(t, q, x), a.x[i*k.P:(i+1)*k.P]
+			var want float64
+			for r := range k.P {
+				for c := range k.P {
+					at := min(r, c)*k.P + max(r, c)
+					want += v[r] * v[c] * (whole.hessian[at] - without.hessian[at])
+				}
+			}
+			D := p.Shape().D
+			got := dense.Dot(a.d[i*D:(i+1)*D], a.bent[i*D:(i+1)*D]) + a.beyond[i]
+			assert.InEpsilon(t, want, p.Data().Weight(i)*got, 1e-6, "%s, row %d", name, i)
+		}
+	}
+}

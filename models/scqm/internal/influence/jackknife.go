@@ -1,0 +1,305 @@
+package influence
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/lapack/lapack64"
+
+	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/internal/dense"
+	"github.com/scqm/scqm/models/rows"
+	"github.com/scqm/scqm/models/scqm/internal/arrowhead"
+	"github.com/scqm/scqm/models/scqm/internal/objective"
+	"github.com/scqm/scqm/models/scqm/internal/sheet"
+)
+
+const (
+	// maxSheetNumbers bounds the order of the matrices.
+	maxSheetNumbers = 8000
+	// jackknifeBatch is the number of rows whose derivatives are held at a time.
+	jackknifeBatch = 32
+	// lift raises the diagonal, relative to itself, so that directions in which
+	// the sheet slides along itself are not divided by zero.
+	lift = 1e-12
+)
+
+// ErrNotMinimum marks a model that is no minimum on the rows it is looked at
+// with: some change of it would lower the objective.
+var ErrNotMinimum = errors.New("the model is not at a minimum")
+
+// Jackknife computes what leaving out rows does to a fit. Its coordinates are
+// those of [arrowhead.Chart] but for the rotations within U and within V and, where the
+// sheet is flat, the shifts along U: those only slide the sheet along itself.
+//
+// The Hessian of the cost with Tau eliminated is
+//
+//	H = sum_i w_i (J_i'L_i J_i - B_i C_i^-1 B_i') + move + penalty,
+//
+// with J_i the derivative of the residual and L_i the Hessian of the loss. J_i
+// puts multiples of features into rows of the residual, so that the entries of
+// sum_i J_i'L_i J_i are those of the matrices
+//
+//	X_ab = sum_i w_i h_ia h_ib W'L_i W,
+//
+// one D x D matrix for each pair of features: a multiple of the identity for
+// radial losses, apart from a term of rank one for each row, W' diag W for
+// separable ones.
+type Jackknife struct {
+	*arrowhead.Chart
+	problem *objective.Objective
+	tau     []float64
+
+	structure framework.Structure   // of the loss
+	second    framework.SecondOrder // its second derivatives
+	constant  []float64             // D x D: W'(hess loss)W where it is the same for all rows
+
+	hessian   []float64         // P x P, upper triangle
+	factor    blas64.Triangular // of the Hessian
+	moves     []float64         // P x P: v'Mv is the mean of |change of f(tau_j)|^2
+	grad      []float64         // P: of the cost
+	byFeature [][]featureTerm
+}
+
+// featureTerm says which coordinate puts a multiple of a feature into which row.
+type featureTerm struct {
+	coordinate, row int
+	sign            float64
+}
+
+func New(p *objective.Objective, at framework.Point) (*Jackknife, error) {
+	if size := arrowhead.OuterDim(p.Shape()); size > maxSheetNumbers {
+		return nil, fmt.Errorf("scqm: the sheet has %d numbers and second derivatives serve up to %d: use fewer columns, such as leading principal components: %w", size, maxSheetNumbers, rows.ErrInput)
+	}
+	k := prepareJackknife(p, at)
+	if err := k.assemble(p.Context()); err != nil {
+		return nil, err
+	}
+	return k, k.factorize()
+}
+
+// prepareJackknife chooses coordinates at a point.
+func prepareJackknife(p *objective.Objective, at framework.Point) *Jackknife {
+	f := p.NewSheet()
+	f.Load(at[objective.BlockC], at[objective.BlockQ], at[objective.BlockTheta])
+	k := &Jackknife{Chart: arrowhead.NewChart(f, false), problem: p, tau: at[objective.BlockTau]}
+	k.second, k.structure = framework.HessianOf(p.Loss()), framework.StructureOf(p.Loss())
+	k.byFeature = make([][]featureTerm, k.Nf)
+	for c := range k.P {
+		for _, t := range k.TermsOf(c) {
+			k.byFeature[t.Feature] = append(k.byFeature[t.Feature], featureTerm{c, t.Row, t.Sign})
+		}
+	}
+	k.Frame.Complete()
+	return k
+}
+
+// assemble computes hessian, moves and grad.
+func (k *Jackknife) assemble(ctx context.Context) error {
+	P, D, nf := k.P, k.F.D, k.Nf
+	k.hessian, k.moves, k.grad = make([]float64, P*P), make([]float64, P*P), make([]float64, P)
+	hh, shares, gh := make([]float64, nf*nf), make([]float64, nf*nf), make([]float64, D*nf)
+	forms := k.newForms()
+	list, low := newBentRows(k, jackknifeBatch), newLowRank(k, jackknifeBatch)
+	total := k.problem.Data().TotalWeight()
+	for from := 0; from < k.problem.Data().N; from += jackknifeBatch {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := list.load(from, min(from+jackknifeBatch, k.problem.Data().N)); err != nil {
+			return err
+		}
+		if err := list.addForms(forms, hh); err != nil {
+			return err
+		}
+		for i := range list.n {
+			weight := k.problem.Data().Weight(from + i)
+			h, g := list.h[i*nf:(i+1)*nf], list.g[i*D:(i+1)*D]
+			dense.AddOuterProduct(shares, h, weight/total)
+			for r, v := range g {
+				floats.AddScaled(gh[r*nf:(r+1)*nf], weight*v, h)
+			}
+		}
+		low.add(list, total)
+	}
+	k.scatter(k.hessian, forms, hh, k.constantForm())
+	k.scatter(k.moves, nil, shares, nil)
+	k.gatherMatrix(k.grad, gh)
+	k.AddMove(k.hessian, gh)
+	k.addSlicePenalty()
+	if !(framework.Point{k.grad, k.hessian, k.moves}).Finite() {
+		return rows.ErrOverflow
+	}
+	return nil
+}
+
+// newForms returns zeros for the sums of W'LW by pairs of features; nil where
+// products of features tell all.
+func (k *Jackknife) newForms() [][]float64 {
+	size := k.F.D * k.F.D
+	switch k.structure {
+	case framework.StructureRadial, framework.StructureQuadratic:
+		return nil
+	case framework.StructureSeparable:
+		size = k.F.D
+	}
+	forms := make([][]float64, k.Nf*k.Nf)
+	for a := range k.Nf {
+		for b := a; b < k.Nf; b++ {
+			forms[a*k.Nf+b] = make([]float64, size)
+		}
+	}
+	return forms
+}
+
+// constantForm returns W'LW of a quadratic loss, nil for others.
+func (k *Jackknife) constantForm() []float64 {
+	if k.structure != framework.StructureQuadratic {
+		return nil
+	}
+	k.constant = make([]float64, k.F.D*k.F.D)
+	k.Frame.Quadratic(k.constant, k.problem.Loss().(framework.Quadratic).Matrix())
+	return k.constant
+}
+
+// scatter adds to the upper triangle of dst what the pairs of features
+// contribute: their forms or, where these are nil, the products hh of features
+// times x, of which nil is the identity.
+func (k *Jackknife) scatter(dst []float64, forms [][]float64, hh, x []float64) {
+	for a := range k.Nf {
+		for b := range k.Nf {
+			pair := min(a, b)*k.Nf + max(a, b)
+			factor := hh[pair]
+			if forms != nil {
+				x, factor = k.turnForm(forms[pair]), 1
+			}
+			k.scatterPair(dst, x, factor, a, b)
+		}
+	}
+}
+
+// turnForm returns a form in the frame, from its diagonal in the coordinates of
+// the data if that is what it is.
+func (k *Jackknife) turnForm(form []float64) []float64 {
+	D := k.F.D
+	if len(form) == D*D && D > 1 {
+		return form
+	}
+	x, left := make([]float64, D*D), make([]float64, D*D)
+	for r := range D {
+		floats.MulTo(left[r*D:(r+1)*D], k.Frame.Axis(r), form)
+	}
+	w := blas64.General{Rows: D, Cols: D, Stride: D, Data: k.Frame.W}
+	blas64.Gemm(blas.NoTrans, blas.Trans, 1, blas64.General{Rows: D, Cols: D, Stride: D, Data: left}, w, 0,
+		blas64.General{Rows: D, Cols: D, Stride: D, Data: x})
+	return x
+}
+
+// scatterPair adds what features a and b contribute: factor times x, nil being
+// the identity.
+func (k *Jackknife) scatterPair(dst, x []float64, factor float64, a, b int) {
+	P, D := k.P, k.F.D
+	for _, t := range k.byFeature[a] {
+		for _, u := range k.byFeature[b] {
+			if u.coordinate < t.coordinate {
+				continue
+			}
+			v := factor * t.sign * u.sign
+			if x != nil {
+				v *= x[t.row*D+u.row]
+			} else if t.row != u.row {
+				continue
+			}
+			dst[t.coordinate*P+u.coordinate] += v
+		}
+	}
+}
+
+func (k *Jackknife) addSlicePenalty() {
+	f, P := k.F, k.P
+	from := P - f.Q*f.S
+	for b := range f.Q {
+		u := 2 * k.problem.Lambda * sheet.VechWeight(f.Latent, b)
+		for j := from + b*f.S; j < from+(b+1)*f.S; j++ {
+			k.grad[j] += u * f.Theta[j-from]
+			k.hessian[j*P+j] += u
+		}
+	}
+}
+
+// factorize computes the Cholesky factor of the Hessian, over it, and fills the
+// lower triangle of moves.
+func (k *Jackknife) factorize() error {
+	P := k.P
+	for i := range P {
+		k.hessian[i*P+i] *= 1 + lift
+		for j := range i {
+			k.moves[i*P+j] = k.moves[j*P+i]
+		}
+	}
+	var ok bool
+	k.factor, ok = lapack64.Potrf(blas64.Symmetric{N: P, Stride: P, Uplo: blas.Upper, Data: k.hessian})
+	if !ok {
+		return fmt.Errorf("scqm: a small change of the sheet lowers the objective, or leaves it as it is: fit with more iterations or a smaller tolerance, or with a ridge: %w", ErrNotMinimum)
+	}
+	return nil
+}
+
+// gatherMatrix writes the products of all coordinates with the D x F matrix n.
+func (k *Jackknife) gatherMatrix(dst, n []float64) {
+	for c := range dst {
+		var sum float64
+		for _, t := range k.TermsOf(c) {
+			sum += t.Sign * n[t.Row*k.Nf+t.Feature]
+		}
+		dst[c] = sum
+	}
+}
+
+// gather writes the products of all coordinates with u h' + g s', where the
+// latter is left out if g is nil.
+func (k *Jackknife) gather(dst, u, h, g, s []float64) {
+	for c := range dst {
+		var sum float64
+		for _, t := range k.TermsOf(c) {
+			v := u[t.Row] * h[t.Feature]
+			if g != nil {
+				v += g[t.Row] * s[t.Feature]
+			}
+			sum += t.Sign * v
+		}
+		dst[c] = sum
+	}
+}
+
+// spread writes v as the D x F matrix M with de = M h.
+func (k *Jackknife) spread(m, v []float64) {
+	clear(m)
+	for c, x := range v {
+		for _, t := range k.TermsOf(c) {
+			m[t.Row*k.Nf+t.Feature] += t.Sign * x
+		}
+	}
+}
+
+// Remaining is how far a Newton step of the whole fit moves the sheet.
+func (k *Jackknife) Remaining() float64 {
+	step, moved := slices.Clone(k.grad), make([]float64, k.P)
+	k.solve(step, 1)
+	times(moved, k.moves, step, 1)
+	return math.Sqrt(math.Max(0, floats.Dot(step, moved)))
+}
+
+// times writes the products of the symmetric matrix a with n vectors, the rows
+// of x, into those of dst.
+func times(dst, a, x []float64, n int) {
+	P := len(x) / n
+	blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, blas64.General{Rows: n, Cols: P, Stride: P, Data: x},
+		blas64.General{Rows: P, Cols: P, Stride: P, Data: a}, 0, blas64.General{Rows: n, Cols: P, Stride: P, Data: dst})
+}

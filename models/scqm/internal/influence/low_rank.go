@@ -1,0 +1,129 @@
+package influence
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/internal/dense"
+)
+
+// lowRank adds to Hessian and moves what rows contribute as matrices of low
+// rank: -w B C^-1 B', for radial losses 4 w rho” J'ee'J, and for the moves
+//
+//   - w (Y (BC^-1)' + BC^-1 Y'),   Y = J'E - BC^-1 E'E / 2,
+//
+// which with w J'J makes the square of J v - E C^-1 B'v, the change of f(tau_i)
+// where tau_i follows. Each holds vectors as rows and adds them at once.
+type lowRank struct {
+	k             *Jackknife
+	minus, plus   []float64 // to the Hessian
+	left, right   []float64 // to the moves
+	u, s, t, y, b []float64
+	square        []float64 // d x d: E'E
+	u2, one, two  []float64
+}
+
+func newLowRank(k *Jackknife, batch int) *lowRank {
+	f := k.F
+	vec := func(n int) []float64 { return make([]float64, n) }
+	return &lowRank{
+		k: k, u: vec(f.D), s: vec(k.Nf), t: vec(f.Latent), y: vec(k.P), b: vec(f.Latent * k.P), square: vec(f.Latent * f.Latent),
+		u2: vec(batch), one: vec(batch), two: vec(batch),
+	}
+}
+
+// add adds a batch of rows with their weights, those of moves divided by total.
+func (l *lowRank) add(rows *bentRows, total float64) {
+	k, D := l.k, l.k.F.D
+	l.minus, l.plus, l.left, l.right = l.minus[:0], l.plus[:0], l.left[:0], l.right[:0]
+	radial, ok := k.problem.Loss().(framework.Radial)
+	if ok {
+		for i := range rows.n {
+			e := rows.e[i*D : (i+1)*D]
+			l.u2[i] = dense.Dot(e, e)
+		}
+		radial.Rho(nil, l.one[:rows.n], l.two[:rows.n], l.u2[:rows.n])
+	}
+	for i := range rows.n {
+		weight := k.problem.Data().Weight(rows.first + i)
+		if weight == 0 {
+			continue
+		}
+		if second := 4 * weight * l.two[i]; ok && second != 0 {
+			k.gather(l.y, rows.e[i*D:(i+1)*D], rows.h[i*k.Nf:(i+1)*k.Nf], nil, nil)
+			floats.Scale(math.Sqrt(math.Abs(second)), l.y)
+			if second < 0 {
+				l.minus = append(l.minus, l.y...)
+			} else {
+				l.plus = append(l.plus, l.y...)
+			}
+		}
+		l.addRow(rows, i, weight, weight/total)
+	}
+	l.update(k.hessian, -1, l.minus, l.minus)
+	l.update(k.hessian, 1, l.plus, l.plus)
+	l.update(k.moves, -1, l.left, l.right)
+}
+
+// addRow adds B C^-1 B' of row i and its moves.
+func (l *lowRank) addRow(rows *bentRows, i int, weight, share float64) {
+	k, f := l.k, l.k.F
+	d, P := f.Latent, k.P
+	h, g, dh := rows.h[i*k.Nf:(i+1)*k.Nf], rows.g[i*f.D:(i+1)*f.D], rows.slopes(i)
+	dense.Gram(l.square, dh[d:(1+f.M)*d], f.M, d, 1)
+	// In the axes a_j of C: b_j = B a_j, and BC^-1 = sum_j b_j a_j' / c_j.
+	for j, c := range rows.spectrum[i*d : (i+1)*d] {
+		axis, b := rows.axes[(i*d+j)*d:(i*d+j+1)*d], l.b[j*P:(j+1)*P]
+		clear(b)
+		if !(c > 0) {
+			continue
+		}
+		rows.image(l.u, l.s, axis, i)
+		k.gather(b, l.u, h, g, l.s)
+		at := len(l.minus)
+		l.minus = append(l.minus, b...)
+		floats.Scale(math.Sqrt(weight/c), l.minus[at:])
+		floats.Scale(1/c, b)
+	}
+	for j := range d {
+		axis, b := rows.axes[(i*d+j)*d:(i*d+j+1)*d], l.b[j*P:(j+1)*P]
+		clear(l.u)
+		for r := range f.M {
+			l.u[r] = dense.Dot(dh[(1+r)*d:(2+r)*d], axis)
+		}
+		k.gather(l.y, l.u, h, nil, nil)
+		for a := range d {
+			l.t[a] = dense.Dot(l.square[a*d:(a+1)*d], axis)
+		}
+		for a := range d {
+			floats.AddScaled(l.y, -dense.Dot(rows.axes[(i*d+a)*d:(i*d+a+1)*d], l.t)/2, l.b[a*P:(a+1)*P])
+		}
+		floats.Scale(share, l.y)
+		l.left = append(append(l.left, l.y...), b...)
+		l.right = append(append(l.right, b...), l.y...)
+	}
+}
+
+// rankBlock is the number of rows of the triangle updated at a time.
+const rankBlock = 256
+
+// update adds sign times left'right, which is symmetric, to the upper triangle
+// of dst.
+func (l *lowRank) update(dst []float64, sign float64, left, right []float64) {
+	P := l.k.P
+	n := len(left) / P
+	if n == 0 {
+		return
+	}
+	for lo := 0; lo < P; lo += rankBlock {
+		rows := min(rankBlock, P-lo)
+		blas64.Gemm(blas.Trans, blas.NoTrans, sign,
+			blas64.General{Rows: n, Cols: rows, Stride: P, Data: left[lo:]},
+			blas64.General{Rows: n, Cols: P - lo, Stride: P, Data: right[lo:]},
+			1, blas64.General{Rows: rows, Cols: P - lo, Stride: P, Data: dst[lo*P+lo:]})
+	}
+}

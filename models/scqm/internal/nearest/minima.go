@@ -1,0 +1,173 @@
+package nearest
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/internal/dense"
+	"github.com/scqm/scqm/models/rows"
+	"github.com/scqm/scqm/models/scqm/internal/sheet"
+)
+
+// minima finds the places of a sheet at which the loss of a row has a minimum as
+// a function of tau: nearest points of their surroundings. It serves one
+// goroutine.
+type minima struct {
+	*Projector
+	radial    bool
+	others    []minimum
+	tau       []float64 // d
+	hess      []float64 // d x d
+	axes      []float64 // d x d
+	direction []float64 // d
+}
+
+// minimum is a place with its loss or squared distance.
+type minimum struct {
+	tau   []float64
+	value float64
+}
+
+// RowMinima says what was found for a row.
+type RowMinima struct {
+	Residual      []float64 // at the best minimum; valid until the next row
+	MinEigenvalue float64   // of the second derivatives there
+	Count         int       // of minima
+	Second        float64   // distance from the second best, 0 if there is none
+}
+
+func NewMinima(f *sheet.Sheet, loss framework.Loss) *minima {
+	vec := func(n int) []float64 { return make([]float64, n) }
+	return &minima{
+		Projector: NewProjector(f, loss), radial: framework.StructureOf(loss) == framework.StructureRadial,
+		tau: vec(f.Latent), hess: vec(f.Latent * f.Latent), axes: vec(f.Latent * f.Latent), direction: vec(f.Latent),
+	}
+}
+
+// Find writes tau of the best minimum of row x. Errors call it number i.
+func (s *minima) Find(ctx context.Context, tau, x []float64, i int) (out RowMinima, err error) {
+	f := s.f
+	data := rows.Data{N: 1, D: f.D, X: x}
+	if err := s.Project(ctx, tau, data, i); err != nil {
+		return out, err
+	}
+	e := RowEvaluation{Sheet: f, Loss: s.loss, Data: data, Tau: tau}
+	if err := e.Run(ctx, s.w, RowResults{Hess: s.hess}, nil, 0, 1); err != nil {
+		return out, err
+	}
+	out.Residual = append(out.Residual, s.w.R[:f.D]...) // where the evaluation left it
+	out.MinEigenvalue = s.least(s.hess)
+	if err := s.collect(ctx, tau, data); err != nil {
+		return out, err
+	}
+	out.Count = 1
+	if rest := s.others; len(rest) > 0 {
+		out.Count += len(rest)
+		out.Second = s.distance(rest[0].tau, x)
+	}
+	if !dense.Finite(out.MinEigenvalue + out.Second + floats.Norm(out.Residual, 2)) {
+		return out, fmt.Errorf("scqm: row %d is too far from the sheet for second derivatives: %w", i, rows.ErrInput)
+	}
+	return out, nil
+}
+
+// least is the smallest eigenvalue of h, whose eigenvectors it leaves in axes.
+func (s *minima) least(h []float64) float64 {
+	d := s.f.Latent
+	dense.JacobiEigen(h, s.axes, d)
+	at := 0
+	for j := range d {
+		if h[j*d+j] < h[at*d+at] {
+			at = j
+		}
+	}
+	copy(s.direction, s.axes[at*d:(at+1)*d])
+	return h[at*d+at]
+}
+
+// distance is that of x from f(tau).
+func (s *minima) distance(tau, x []float64) float64 {
+	f := s.f
+	z, phi, r := make([]float64, f.M), make([]float64, f.Q), make([]float64, f.D)
+	f.Coordinates(z, phi, tau)
+	f.Residual(r, z, x)
+	return floats.Norm(r, 2)
+}
+
+// collect lists the minima other than tau in others, the best one first.
+func (s *minima) collect(ctx context.Context, tau []float64, x rows.Data) error {
+	f := s.f
+	s.others = s.others[:0]
+	count := s.foot.find(x.X)
+	if f.S == 0 {
+		return nil
+	}
+	found := make([][]float64, 0, 3*maxSheets)
+	for k := range count {
+		found = s.leaveSaddle(found, s.foot.minima[k])
+	}
+	for _, start := range found {
+		copy(s.tau, start)
+		var value float64
+		if s.radial {
+			value = s.foot.Residual(start)
+		} else {
+			var err error
+			if value, err = s.continuation(ctx, s.tau, x); err != nil {
+				return err
+			}
+		}
+		s.enter(tau, value)
+	}
+	slices.SortStableFunc(s.others, func(a, b minimum) int {
+		return int(math.Copysign(1, a.value-b.value))
+	})
+	return nil
+}
+
+// leaveSaddle appends an end of the search for nearest points if it is a minimum, and
+// else the minima on both sides of the saddle that it is.
+func (s *minima) leaveSaddle(found [][]float64, tau []float64) [][]float64 {
+	p := s.foot
+	p.Residual(tau)
+	p.f.Weigh(p.w, p.E)
+	p.f.Jacobian(p.jac, tau)
+	dense.Gram(p.h, p.jac, p.f.M, p.f.Latent, 1)
+	p.f.AddCurvature(p.h, p.w)
+	if least := s.least(slices.Clone(p.h)); least > 0 {
+		return append(found, slices.Clone(tau))
+	}
+	direction, size := slices.Clone(s.direction), math.Max(floats.Norm(tau, 2), floats.Norm(p.AB[:p.f.Latent], 2))
+	for _, sign := range []float64{-1, 1} {
+		start := slices.Clone(tau)
+		floats.AddScaled(start, sign*(1e-3*size+math.SmallestNonzeroFloat64), direction)
+		p.Minimize(start, maxFootSteps, footPrecision)
+		if (framework.Point{start}).Finite() {
+			found = append(found, start)
+		}
+	}
+	return found
+}
+
+// sameMinimum is the relative distance below which two minima are one. Rounded losses
+// find them to fewer digits than the nearest points.
+const sameMinimum = 1e-5
+
+// enter adds s.tau to the others unless it is there or is the projection.
+func (s *minima) enter(projection []float64, value float64) {
+	near := sameMinimum * math.Max(floats.Norm(s.tau, 2), floats.Norm(projection, 2))
+	if floats.Distance(s.tau, projection, 2) <= near {
+		return
+	}
+	for _, e := range s.others {
+		if floats.Distance(s.tau, e.tau, 2) <= near {
+			return
+		}
+	}
+	s.others = append(s.others, minimum{slices.Clone(s.tau), value})
+}

@@ -1,0 +1,58 @@
+package nearest
+
+import (
+	"context"
+
+	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/internal/par"
+	"github.com/scqm/scqm/models/rows"
+	"github.com/scqm/scqm/models/scqm/internal/sheet"
+)
+
+// ProjectRows writes the latent coordinates of all rows of x into tau.
+func ProjectRows(ctx context.Context, tau []float64, f *sheet.Sheet, loss framework.Loss, x rows.Data, threads int) error {
+	threads = Callers(loss, threads)
+	errs := make([]error, max(par.Shards(x.N), min(x.N, threads)))
+	par.Do(threads, len(errs), func(_, shard int) {
+		lo, hi := shard*x.N/len(errs), (shard+1)*x.N/len(errs)
+		part := rows.Data{N: hi - lo, D: x.D, X: x.X[lo*x.D : hi*x.D]}
+		errs[shard] = NewProjector(f, loss).Project(ctx, tau[lo*f.Latent:hi*f.Latent], part, lo)
+	})
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Callers is the number of goroutines that work with a loss.
+func Callers(loss framework.Loss, threads int) int {
+	if d, ok := loss.(framework.Distant); ok {
+		return max(par.Threads(threads), d.Callers())
+	}
+	return par.Threads(threads)
+}
+
+// RefineRows takes every tau_i to the minimum nearby.
+func RefineRows(ctx context.Context, tau []float64, f *sheet.Sheet, loss framework.Loss, x rows.Data, threads int) error {
+	errs := make([]error, par.Shards(x.N))
+	par.Do(par.Threads(threads), len(errs), func(_, shard int) {
+		k := NewProjector(f, loss)
+		lo, hi := par.Bounds(x.N, shard)
+		for i := lo; i < hi && errs[shard] == nil; i++ {
+			row := rows.Data{N: 1, D: x.D, X: x.Row(i)}
+			own := tau[i*f.Latent : (i+1)*f.Latent]
+			if errs[shard] = ctx.Err(); errs[shard] == nil {
+				n := newtonRow{Projector: k, ctx: ctx, e: RowEvaluation{Sheet: f, Loss: loss, Data: row, Tau: own}}
+				errs[shard] = n.minimise(own)
+			}
+		}
+	})
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

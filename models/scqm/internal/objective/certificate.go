@@ -1,0 +1,37 @@
+package objective
+
+import "github.com/scqm/scqm/framework"
+
+// certificateSlack is what stands between the gradients that Stationarity uses
+// and subgradients of the loss. Where the problem was smoothed (see
+// [Problem.Smooth]), g_i is the gradient of the smoothed loss l_e at r_i. As l_e
+// is convex and nowhere above the loss l,
+//
+//	l(y) >= l_e(y) >= l_e(r_i) + g_i'(y - r_i) = l(r_i) + g_i'(y - r_i) - e_i
+//
+// with e_i = l(r_i) - l_e(r_i): g_i is an e_i-subgradient of the loss at r_i. The
+// slack is sum w_i e_i / sum w_i l(r_i), so that a point counts as stationary to
+// a tolerance only where it balances e_i-subgradients to that tolerance, and
+// their defects e_i together are within that fraction of the objective. It is
+// 0 where the problem was never smoothed.
+//
+// Plain subgradients would not do: a fit that minimises l1 sits where many
+// residuals are exactly 0, and the sign that balances the others there is any
+// number in [-1, 1].
+func (p *Objective) certificateSlack(x framework.Point) (float64, error) {
+	s := p.smoothing
+	if s.inUse() == nil {
+		return 0, nil
+	}
+	defer func(l framework.Loss) { p.loss = l }(p.loss)
+	p.loss = s.plain
+	if _, err := p.Evaluate(nil, x); err != nil {
+		return 0, err
+	}
+	plain := p.total.cost
+	p.loss = s.inUse()
+	if _, err := p.Evaluate(nil, x); err != nil || plain == 0 {
+		return 0, err
+	}
+	return max(0, plain-p.total.cost) / plain, nil
+}

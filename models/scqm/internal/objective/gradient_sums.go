@@ -1,0 +1,105 @@
+package objective
+
+import (
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/internal/dense"
+	"github.com/scqm/scqm/models/scqm/internal/nearest"
+	"github.com/scqm/scqm/models/scqm/internal/sheet"
+)
+
+// want says which gradients a sweep computes.
+type want struct{ c, q, theta, tau bool }
+
+func wanted(grad framework.Point) want {
+	if grad == nil {
+		return want{}
+	}
+	return want{
+		c: grad[BlockC] != nil, q: grad[BlockQ] != nil,
+		theta: grad[BlockTheta] != nil, tau: grad[BlockTau] != nil,
+	}
+}
+
+func (w want) any() bool { return w.c || w.q || w.theta || w.tau }
+
+// sums is all that the global gradients need to know of some rows. Sums of
+// disjoint rows merge by adding.
+type sums struct {
+	cost  float64
+	c     []float64 // D: sum of g_i
+	qt    []float64 // m x D: sum of z_i g_i'
+	theta []float64 // q x s: sum of phi_i (V'g_i)'
+}
+
+func newSums(f *sheet.Sheet) *sums {
+	return &sums{c: make([]float64, f.D), qt: make([]float64, f.M*f.D), theta: make([]float64, f.Q*f.S)}
+}
+
+func (s *sums) reset() {
+	s.cost = 0
+	clear(s.c)
+	clear(s.qt)
+	clear(s.theta)
+}
+
+// add merges other into s, in the parts that were wanted.
+func (s *sums) add(other *sums, w want) {
+	s.cost += other.cost
+	if w.c {
+		floats.Add(s.c, other.c)
+	}
+	if w.q {
+		floats.Add(s.qt, other.qt)
+	}
+	if w.theta {
+		floats.Add(s.theta, other.theta)
+	}
+}
+
+// accumulate adds n rows with weighted loss gradients g, n x D; their z and phi
+// are in the worker's buffers. Gradients with respect to tau are written where
+// wanted, tau being the coordinates of the rows.
+func (s *sums) accumulate(f *sheet.Sheet, w *nearest.Worker, want want, g, tau, tauGrad []float64) {
+	n := len(g) / f.D
+	if want.c {
+		for i := range n {
+			floats.Add(s.c, w.Row(g, f.D, i))
+		}
+	}
+	if want.q {
+		dense.AddProduct(s.qt, w.Z, g, n, f.M, f.D)
+	}
+	if !want.theta && !want.tau {
+		return
+	}
+	f.PullRows(w.Pulled, g, n)
+	for i := range n {
+		pulled := w.Row(w.Pulled, f.M, i)
+		if want.theta {
+			for a, v := range w.Row(w.Phi, f.Q, i) {
+				sums := s.theta[a*f.S : (a+1)*f.S]
+				for k, b := range pulled[f.Latent:] {
+					sums[k] += v * b
+				}
+			}
+		}
+		if want.tau {
+			f.TauGradient(w.Row(tauGrad, f.Latent, i), w.W, w.Row(tau, f.Latent, i), pulled)
+		}
+	}
+}
+
+// write hands the sums over as gradients.
+func (s *sums) write(f *sheet.Sheet, grad framework.Point, w want) {
+	if w.c {
+		copy(grad[BlockC], s.c)
+	}
+	if w.q {
+		dense.Transpose(grad[BlockQ], s.qt, f.M, f.D)
+	}
+	if w.theta {
+		copy(grad[BlockTheta], s.theta)
+	}
+}

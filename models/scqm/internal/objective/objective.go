@@ -1,0 +1,278 @@
+package objective
+
+import (
+	"context"
+	"fmt"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/internal/dense"
+	"github.com/scqm/scqm/internal/par"
+	"github.com/scqm/scqm/manifolds"
+	"github.com/scqm/scqm/models/rows"
+	"github.com/scqm/scqm/models/scqm/internal/nearest"
+	"github.com/scqm/scqm/models/scqm/internal/sheet"
+)
+
+// The blocks of a Problem, in order.
+const (
+	BlockC = iota
+	BlockQ
+	BlockTheta
+	BlockTau
+	NumBlocks
+)
+
+// Objective is the cost of a sheet with latent coordinates on data,
+//
+//	sum_i w_i loss(f(tau_i) - x_i) + Lambda sum_k |A_k|_F^2,
+//
+// as a function of c, Q, Theta and Tau, with its first derivatives. An
+// evaluation takes 2nDm operations and the loss of n rows, its gradients as
+// many again. It holds buffers: use it from one goroutine at a time.
+type Objective struct {
+	// Lambda is the factor of the curvature penalty, in the unit of the cost.
+	Lambda float64
+
+	data    rows.Data
+	version uint64 // of data
+	loss    framework.Loss
+	threads int
+	ctx     context.Context
+	blocks  []framework.Block
+
+	sheet   *sheet.Sheet
+	workers []*nearest.Worker
+	sums    []*sums // per shard
+	errs    []error // per shard
+	total   *sums
+	theta   *leastSquaresTheta // made at first use
+
+	smoothing smoothing // see Smooth
+
+	// What Evaluate leaves behind for Resume.
+	at        framework.Point // the point
+	residuals []float64       // n x D there; nil until Resume was called once
+	kept      bool            // residuals belong to at
+}
+
+// New prepares the fit of a model with latent dimension d and s
+// curvature dimensions, d >= 1, 0 <= s, d + s <= D. Evaluations end early with
+// the error of ctx when it is done. threads below 1 stands for all processors;
+// a [framework.Distant] loss is called from more goroutines.
+func New(ctx context.Context, data rows.Data, loss framework.Loss, d, s, threads int) (*Objective, error) {
+	if err := data.Validate(); err != nil {
+		return nil, err
+	}
+	if d < 1 || s < 0 || d+s > data.D {
+		return nil, fmt.Errorf("scqm: latent dimension %d and curvature dimension %d do not fit rows of length %d; want d >= 1 and d + s <= D: %w",
+			d, s, data.D, rows.ErrInput)
+	}
+	if l, ok := loss.(framework.Dimensioned); ok && l.Dim() != data.D {
+		return nil, fmt.Errorf("scqm: loss %s is for rows of length %d, the data have %d columns: %w", loss.Name(), l.Dim(), data.D, rows.ErrInput)
+	}
+	p := &Objective{
+		data: data, loss: loss, ctx: ctx, threads: nearest.Callers(loss, threads),
+		sheet: sheet.New(data.D, d, s),
+	}
+	p.blocks = []framework.Block{
+		{Name: "c", Manifold: manifolds.Euclidean(data.D)},
+		{Name: "Q", Manifold: manifolds.NewStiefel(data.D, d+s)},
+		{Name: "Theta", Manifold: manifolds.Euclidean(sheet.VechLen(d) * s)},
+		{Name: "Tau", Manifold: manifolds.Euclidean(d), Copies: data.N},
+	}
+	p.at = framework.NewPoint(p.blocks)
+	p.workers = make([]*nearest.Worker, p.threads)
+	p.sums, p.errs = make([]*sums, par.Shards(data.N)), make([]error, par.Shards(data.N))
+	for i := range p.sums {
+		p.sums[i] = newSums(p.sheet)
+	}
+	p.total = newSums(p.sheet)
+	return p, nil
+}
+
+// NewSheet makes a sheet of the shape of the objective.
+func (p *Objective) NewSheet() *sheet.Sheet { return sheet.New(p.sheet.D, p.sheet.Latent, p.sheet.S) }
+
+// Data returns the data, which belong to the caller of newObjective.
+func (p *Objective) Data() *rows.Data { return &p.data }
+
+// Version is the number of times that the data were replaced.
+func (p *Objective) Version() uint64 { return p.version }
+
+// Loss returns the loss of the next evaluation: see Smooth.
+func (p *Objective) Loss() framework.Loss { return p.loss }
+
+// Context ends evaluations when it is done.
+func (p *Objective) Context() context.Context { return p.ctx }
+
+// Threads is the number of goroutines that evaluations take.
+func (p *Objective) Threads() int { return p.threads }
+
+// Shape returns the lengths of the blocks.
+func (p *Objective) Shape() sheet.Shape { return p.sheet.Shape }
+
+// SetData takes other data of the same shape. Whatever depends on the data
+// compares their version.
+func (p *Objective) SetData(x rows.Data) {
+	p.data = x
+	p.version++
+	p.kept = false
+}
+
+// Blocks describes c, Q, Theta and Tau.
+func (p *Objective) Blocks() []framework.Block { return p.blocks }
+
+// Evaluate returns the cost and writes the gradients asked for.
+func (p *Objective) Evaluate(grad, x framework.Point) (float64, error) {
+	p.at.CopyFrom(x)
+	p.sheet.Load(x[BlockC], x[BlockQ], x[BlockTheta])
+	p.kept = false
+	if err := p.accumulate(grad, false); err != nil {
+		return 0, err
+	}
+	p.kept = p.residuals != nil
+	return p.total.cost + p.Penalty(grad, x[BlockTheta]), nil
+}
+
+// Resume writes gradients at the point evaluated last. From its first call on,
+// evaluations keep the residuals (n x D numbers), from which the gradients then
+// follow without computing the cost again.
+func (p *Objective) Resume(grad framework.Point) error {
+	if p.residuals == nil {
+		p.residuals = make([]float64, p.data.N*p.data.D)
+	}
+	p.sheet.Load(p.at[BlockC], p.at[BlockQ], p.at[BlockTheta])
+	if err := p.accumulate(grad, p.kept); err != nil {
+		return err
+	}
+	p.kept = true
+	p.Penalty(grad, p.at[BlockTheta])
+	return nil
+}
+
+// accumulate runs over all rows once. What it computes depends on the gradients
+// asked for; resume takes the residuals from the last evaluation.
+func (p *Objective) accumulate(grad framework.Point, resume bool) error {
+	want := wanted(grad)
+	if p.threads == 1 { // without the closure that a goroutine needs
+		for i := range p.sums {
+			p.errs[i] = p.accumulateShard(0, i, want, grad, resume)
+		}
+	} else {
+		par.Do(p.threads, len(p.sums), func(id, i int) { p.errs[i] = p.accumulateShard(id, i, want, grad, resume) })
+	}
+	for _, err := range p.errs {
+		if err != nil {
+			return err
+		}
+	}
+	p.total.reset()
+	for _, s := range p.sums {
+		p.total.add(s, want)
+	}
+	p.total.write(p.sheet, grad, want)
+	return nil
+}
+
+func (p *Objective) accumulateShard(id, i int, want want, grad framework.Point, resume bool) error {
+	lo, hi := par.Bounds(p.data.N, i)
+	p.sums[i].reset()
+	return p.shard(p.Worker(id), p.sums[i], want, grad, lo, hi, resume)
+}
+
+// Worker returns the buffers of a worker, made at its first use.
+func (p *Objective) Worker(id int) *nearest.Worker {
+	if p.workers[id] == nil {
+		n := p.data.N
+		if _, distant := p.loss.(framework.Distant); distant { // there are many workers
+			n = (n + len(p.sums) - 1) / len(p.sums)
+		}
+		p.workers[id] = nearest.NewWorker(p.sheet, n)
+	}
+	return p.workers[id]
+}
+
+// shard adds rows lo to hi to s, in batches that fit the cache.
+func (p *Objective) shard(w *nearest.Worker, s *sums, want want, grad framework.Point, lo, hi int, resume bool) error {
+	for from := lo; from < hi; from += w.Batch {
+		if err := p.ctx.Err(); err != nil {
+			return err
+		}
+		to := min(from+w.Batch, hi)
+		if err := p.batch(w, s, want, grad, from, to, resume); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *Objective) batch(w *nearest.Worker, s *sums, want want, grad framework.Point, from, to int, resume bool) error {
+	f, n := p.sheet, to-from
+	tau := p.at[BlockTau][from*f.Latent : to*f.Latent]
+	r := w.R[:n*f.D]
+	if p.residuals != nil {
+		r = p.residuals[from*f.D : to*f.D]
+	}
+	for i := range n {
+		z := w.Row(w.Z, f.M, i)
+		f.Coordinates(z, w.Row(w.Phi, f.Q, i), tau[i*f.Latent:(i+1)*f.Latent])
+		if !resume {
+			// The difference comes first, see residual.
+			floats.SubTo(r[i*f.D:(i+1)*f.D], f.C, p.data.Row(from+i))
+		}
+	}
+	if !resume {
+		f.AddImages(r, w.Z, n)
+	}
+	values, g := w.Values[:n], w.G[:n*f.D]
+	if resume {
+		values = nil
+	}
+	if !want.any() {
+		g = nil
+	}
+	if err := p.loss.Evaluate(values, g, r, f.D); err != nil {
+		return fmt.Errorf("scqm: loss %s: %w", p.loss.Name(), err)
+	}
+	for i := range n {
+		weight := p.data.Weight(from + i)
+		if values != nil {
+			s.cost += weight * values[i]
+		}
+		if g != nil {
+			dense.Scale(g[i*f.D:(i+1)*f.D], weight)
+		}
+	}
+	if g == nil {
+		return nil
+	}
+	var tauGrad []float64
+	if want.tau {
+		tauGrad = grad[BlockTau][from*f.Latent : to*f.Latent]
+	}
+	s.accumulate(f, w, want, g, tau, tauGrad)
+	return nil
+}
+
+// Penalty returns Lambda sum_k |A_k|_F^2 and adds its gradient. Off-diagonal
+// entries of Theta are twice those of A_k, and each stands for two.
+func (p *Objective) Penalty(grad framework.Point, theta []float64) float64 {
+	if p.Lambda == 0 {
+		return 0
+	}
+	f := p.sheet
+	var sum float64
+	for a := range f.Q {
+		u := p.Lambda * sheet.VechWeight(f.Latent, a)
+		for k := range f.S {
+			t := theta[a*f.S+k]
+			sum += u * t * t
+			if grad != nil && grad[BlockTheta] != nil {
+				grad[BlockTheta][a*f.S+k] += 2 * u * t
+			}
+		}
+	}
+	return sum
+}

@@ -1,0 +1,47 @@
+package objective
+
+import (
+	"fmt"
+
+	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/internal/par"
+	"github.com/scqm/scqm/models/scqm/internal/nearest"
+)
+
+// SeparableRows reports that each row of Tau has a cost of its own.
+func (p *Objective) SeparableRows(k int) bool { return k == BlockTau }
+
+// EvaluateRows writes the weighted losses of the rows listed and their
+// gradients with respect to tau_i.
+func (p *Objective) EvaluateRows(costs, grad []float64, x framework.Point, k int, rows []int) error {
+	return p.EvaluateInto(nearest.RowResults{Costs: costs, Grad: grad}, x, k, rows)
+}
+
+// RowHessians writes the d x d Hessians of the losses of the rows listed with
+// respect to tau_i.
+func (p *Objective) RowHessians(hess []float64, x framework.Point, k int, rows []int) error {
+	return p.EvaluateInto(nearest.RowResults{Hess: hess}, x, k, rows)
+}
+
+func (p *Objective) EvaluateInto(to nearest.RowResults, x framework.Point, k int, rows []int) error {
+	if k != BlockTau {
+		return fmt.Errorf("scqm: rows of block %d are not independent: %w", k, framework.ErrInvalid)
+	}
+	p.sheet.Load(x[BlockC], x[BlockQ], x[BlockTheta])
+	e := nearest.RowEvaluation{Sheet: p.sheet, Loss: p.loss, Data: p.data, Tau: x[BlockTau]}
+	n := p.data.N
+	if rows != nil {
+		n = len(rows)
+	}
+	errs := make([]error, par.Shards(n))
+	par.Do(p.threads, len(errs), func(id, shard int) {
+		lo, hi := par.Bounds(n, shard)
+		errs[shard] = e.Run(p.ctx, p.Worker(id), to, rows, lo, hi)
+	})
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

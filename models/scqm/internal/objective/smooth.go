@@ -1,0 +1,150 @@
+package objective
+
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/scqm/scqm/framework"
+)
+
+const (
+	// fewNormals is the codimension D - d up to which fits with the l2 loss
+	// tend to run through some of the rows exactly. A residual of one or a few
+	// entries vanishes easily, one of many does not.
+	fewNormals = 3
+	// touching is the size of a residual, relative to the typical one, below
+	// which a row sits on the kink of a radial loss.
+	touching = 1e-3
+	// scaleSample bounds the residuals that the smoothing scale is taken from.
+	scaleSample = 1 << 17
+)
+
+// smoothing is the loss with its kinks rounded, beside the loss itself.
+type smoothing struct {
+	plain   framework.Loss
+	rounded []roundedLoss // kept, as the lengths of one run are those of others
+	last    int           // of rounded: in use, or the last one that was
+	sizes   []float64     // of residuals
+}
+
+// roundedLoss is a loss rounded over eps.
+type roundedLoss struct {
+	eps  float64
+	loss framework.Loss
+}
+
+// maxRounded bounds the rounded losses that are kept.
+const maxRounded = 256
+
+// Smooth evaluates the problem with the loss smoothed over eps from now on, 0
+// with the loss itself, and [Problem.Stationarity] with the gradients of the
+// loss smoothed over the last eps > 0.
+func (p *Objective) Smooth(eps float64) {
+	s := &p.smoothing
+	if s.plain == nil {
+		s.plain = p.loss
+	}
+	l, ok := s.plain.(framework.Smoother)
+	if !ok || eps == 0 {
+		p.loss = s.plain
+		return
+	}
+	s.last = slices.IndexFunc(s.rounded, func(r roundedLoss) bool { return r.eps == eps })
+	if s.last < 0 {
+		if len(s.rounded) == maxRounded {
+			s.rounded = s.rounded[:0]
+		}
+		s.rounded = append(s.rounded, roundedLoss{eps, l.Smooth(eps)})
+		s.last = len(s.rounded) - 1
+	}
+	p.loss = s.rounded[s.last].loss
+}
+
+// inUse returns the loss rounded over the last eps > 0, nil where there is none.
+func (s *smoothing) inUse() framework.Loss {
+	if len(s.rounded) == 0 {
+		return nil
+	}
+	return s.rounded[s.last].loss
+}
+
+// SmoothingScale returns the median size of the residuals that are not zero:
+// of their entries, or of their norms where the loss is radial. It is 0 for
+// losses without kinks, and for radial losses where D - d is large, so that
+// fits keep clear of the kink at r = 0.
+func (p *Objective) SmoothingScale(x framework.Point) (float64, error) {
+	if _, ok := p.loss.(framework.Smoother); !ok {
+		return 0, nil
+	}
+	_, radial := p.loss.(framework.Radial)
+	if radial && p.sheet.D-p.sheet.Latent > fewNormals {
+		return 0, nil
+	}
+	if err := p.KeepResiduals(x); err != nil {
+		return 0, err
+	}
+	length := 1
+	if radial {
+		length = p.data.D
+	}
+	n := len(p.residuals) / length
+	stride := (n + scaleSample - 1) / scaleSample
+	sizes := p.smoothing.sizes[:0]
+	for i := 0; i < n; i += stride {
+		size := floats.Norm(p.residuals[i*length:(i+1)*length], 2)
+		if size > 0 && p.data.Weight(i*length/p.data.D) > 0 {
+			sizes = append(sizes, size)
+		}
+	}
+	p.smoothing.sizes = sizes
+	if len(sizes) == 0 {
+		return 0, nil
+	}
+	slices.Sort(sizes)
+	return max(sizes[len(sizes)/2], math.SmallestNonzeroFloat64), nil
+}
+
+// Keeps reports whether residuals are those at x.
+func (p *Objective) Keeps(x framework.Point) bool { return p.kept && p.at.Equal(x) }
+
+// KeepResiduals makes residuals those at x.
+func (p *Objective) KeepResiduals(x framework.Point) error {
+	if p.Keeps(x) {
+		return nil
+	}
+	if p.residuals == nil {
+		p.residuals = make([]float64, p.data.N*p.data.D)
+	}
+	_, err := p.Evaluate(nil, x)
+	return err
+}
+
+// RoundingScale returns the typical size of what vanishes at a kink: of the
+// norms of residuals where the loss is radial, else of their entries. It is 0
+// where the loss has no kink, or is radial and has no residual near it.
+func (p *Objective) RoundingScale(at framework.Point) (float64, error) {
+	if _, ok := p.loss.(framework.Smoother); !ok {
+		return 0, nil
+	}
+	if err := p.KeepResiduals(at); err != nil {
+		return 0, err
+	}
+	f := p.sheet
+	var sizes []float64
+	for i := range p.data.N {
+		if p.data.Weight(i) > 0 {
+			sizes = append(sizes, floats.Norm(p.residuals[i*f.D:(i+1)*f.D], 2))
+		}
+	}
+	slices.Sort(sizes)
+	typical := sizes[len(sizes)/2]
+	if _, radial := p.loss.(framework.Radial); !radial {
+		return typical / math.Sqrt(float64(max(1, f.D-f.Latent))), nil
+	}
+	if f.D-f.Latent > fewNormals && sizes[0] > touching*typical {
+		return 0, nil
+	}
+	return typical, nil
+}

@@ -1,0 +1,99 @@
+package objective
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/internal/dense"
+	"github.com/scqm/scqm/models/rows"
+	"github.com/scqm/scqm/models/scqm/internal/sheet"
+)
+
+// SolveTheta moves a principal component start to the best Theta, in the sense of
+// least squares, for its c, V and tau,
+//
+//	Theta = argmin sum_i w_i |V'(x_i - c) - Theta' (phi_i - mean phi)|^2,
+//
+// and c by -V Theta' mean phi. With Theta = 0 the cost does not depend on V,
+// and methods for all blocks at once lose their first steps finding a scale.
+func (p *Objective) SolveTheta(x framework.Point) {
+	f := p.sheet
+	if f.S == 0 {
+		return
+	}
+	f.Load(x[BlockC], x[BlockQ], x[BlockTheta])
+	// In units of the longest tau, products of features do not overflow.
+	unit := floats.Norm(x[BlockTau], math.Inf(1))
+	if unit == 0 {
+		return
+	}
+	if p.theta == nil {
+		p.theta = newLeastSquaresTheta(f)
+	}
+	k := p.theta
+	k.sum(p.data, x[BlockTau], unit)
+	dense.JitteredCholesky(k.gram, f.Q)
+	for j := range f.S {
+		column := k.rhs[j*f.Q : (j+1)*f.Q]
+		dense.SolveCholesky(column, k.gram, f.Q)
+		floats.AddScaled(x[BlockC], -floats.Dot(column, k.mean), f.Axis(f.Latent+j))
+		for a, v := range column {
+			x[BlockTheta][a*f.S+j] = v / unit / unit
+		}
+	}
+}
+
+// leastSquaresTheta holds the normal equations of Theta.
+type leastSquaresTheta struct {
+	f         *sheet.Sheet
+	mean, phi []float64 // q
+	tau       []float64 // d
+	diff      []float64 // D
+	gram      []float64 // q x q: sum of w (phi - mean)(phi - mean)'
+	rhs       []float64 // s x q: sum of w V'(x - c) (phi - mean)'
+}
+
+func newLeastSquaresTheta(f *sheet.Sheet) *leastSquaresTheta {
+	vec := func(n int) []float64 { return make([]float64, n) }
+	return &leastSquaresTheta{
+		f: f, mean: vec(f.Q), phi: vec(f.Q), tau: vec(f.Latent), diff: vec(f.D),
+		gram: vec(f.Q * f.Q), rhs: vec(f.S * f.Q),
+	}
+}
+
+// features writes those of row i, in the unit given, into phi.
+func (k *leastSquaresTheta) features(tau []float64, i int, unit float64) {
+	for j := range k.tau {
+		k.tau[j] = tau[i*k.f.Latent+j] / unit
+	}
+	sheet.Vech(k.phi, k.tau)
+}
+
+func (k *leastSquaresTheta) sum(x rows.Data, tau []float64, unit float64) {
+	f := k.f
+	clear(k.mean)
+	clear(k.gram)
+	clear(k.rhs)
+	var total float64
+	for i := range x.N {
+		w := x.Weight(i)
+		k.features(tau, i, unit)
+		floats.AddScaled(k.mean, w, k.phi)
+		total += w
+	}
+	floats.Scale(1/total, k.mean)
+	for i := range x.N {
+		w := x.Weight(i)
+		k.features(tau, i, unit)
+		floats.Sub(k.phi, k.mean)
+		floats.SubTo(k.diff, x.Row(i), f.C)
+		for a, v := range k.phi {
+			floats.AddScaled(k.gram[a*f.Q:(a+1)*f.Q], w*v, k.phi)
+		}
+		for j := range f.S {
+			floats.AddScaled(k.rhs[j*f.Q:(j+1)*f.Q], w*floats.Dot(f.Axis(f.Latent+j), k.diff), k.phi)
+		}
+	}
+}

@@ -1,0 +1,147 @@
+package objective
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/internal/dense"
+	"github.com/scqm/scqm/internal/par"
+)
+
+// WeightForm says what stands for the Hessian W_i of the loss at row i.
+type WeightForm int
+
+const (
+	PerRow    WeightForm = iota // w_i I
+	PerEntry                    // a diagonal matrix
+	PerMatrix                   // w_i 2M
+)
+
+const (
+	// leastBoundWeight is the floor of the weights, relative to their mean,
+	// for losses with a quadratic bound, whose weights fall slowly.
+	leastBoundWeight = 1e-8
+	// leastWeight is the floor for other losses: those of |r|^p with p > 2
+	// vanish with the residuals, and without a floor the steps of well fitted
+	// entries have no bound.
+	leastWeight = 0.1
+	// weightSpan bounds the weights near kinks relative to the smallest one.
+	weightSpan = 1e10
+)
+
+// LossWeights are the numbers w for which 1/2 w r^2 bends like the loss: the
+// weights of its quadratic bound, else phi'(r)/r or 2 rho'(|r|^2), else 1, times
+// the weights of the rows.
+type LossWeights struct {
+	Form  WeightForm
+	least float64 // floor relative to the mean; 0 for none
+	span  float64 // bound relative to the smallest weight
+	// Second asks for second derivatives instead of slopes over residuals where
+	// there is no quadratic bound.
+	Second bool
+	W      []float64 // n, or n x D
+}
+
+func NewLossWeights(p *Objective) LossWeights {
+	l := LossWeights{Form: PerRow, least: leastWeight, span: math.Inf(1)}
+	_, bound := p.loss.(framework.Majorizer)
+	_, separable := p.loss.(framework.Separable)
+	_, radial := p.loss.(framework.Radial)
+	_, quadratic := p.loss.(framework.Quadratic)
+	switch {
+	case quadratic:
+		l.Form = PerMatrix
+	case separable || bound && !radial:
+		l.Form = PerEntry
+	}
+	if bound {
+		l.least, l.span = leastBoundWeight, weightSpan
+	}
+	n := p.data.N
+	if l.Form == PerEntry {
+		n *= p.data.D
+	}
+	l.W = make([]float64, n)
+	return l
+}
+
+// Compute writes the weights at the residuals of the problem.
+func (l *LossWeights) Compute(p *Objective) error {
+	type part struct {
+		least float64
+		err   error
+	}
+	parts := make([]part, len(p.sums))
+	length := len(l.W) / p.data.N
+	par.Do(p.threads, len(parts), func(_, shard int) {
+		lo, hi := par.Bounds(p.data.N, shard)
+		w, r := l.W[lo*length:hi*length], p.residuals[lo*p.data.D:hi*p.data.D]
+		parts[shard] = part{err: l.fill(w, r, p.loss, p.data.D), least: math.Inf(1)}
+		for _, v := range w {
+			if v > 0 {
+				parts[shard].least = math.Min(parts[shard].least, v)
+			}
+		}
+	})
+	least, sum := math.Inf(1), 0.0
+	for _, t := range parts {
+		if t.err != nil {
+			return t.err
+		}
+		least = math.Min(least, t.least)
+	}
+	for i, v := range l.W {
+		l.W[i] = min(v, l.span*least)
+		sum += l.W[i]
+	}
+	floor := l.least * sum / float64(len(l.W))
+	if !(floor > 0) || math.IsInf(floor, 0) {
+		floor = 1 // nothing is known, or all residuals are 0
+	}
+	for i := range p.data.N {
+		row := l.W[i*length : (i+1)*length]
+		for k, v := range row {
+			row[k] = max(v, floor)
+		}
+		dense.Scale(row, p.data.Weight(i))
+	}
+	return nil
+}
+
+// fill writes the weights of some rows.
+func (l *LossWeights) fill(w, r []float64, loss framework.Loss, dim int) error {
+	if m, ok := loss.(framework.Majorizer); ok && l.Form != PerMatrix {
+		return m.Weights(w, r, dim)
+	}
+	switch loss := loss.(type) {
+	case framework.Separable:
+		if l.Second {
+			loss.Phi(nil, nil, w, r)
+			return nil
+		}
+		loss.Phi(nil, w, nil, r)
+		for k, v := range r {
+			if w[k] /= v; v == 0 {
+				w[k] = 0
+			}
+		}
+	case framework.Radial:
+		for i := range w {
+			row := r[i*dim : (i+1)*dim]
+			w[i] = floats.Dot(row, row)
+		}
+		loss.Rho(nil, w, nil, w)
+		floats.Scale(2, w)
+	default:
+		for i := range w {
+			w[i] = 1
+		}
+	}
+	return nil
+}
+
+// MostCoupled is the number of entries of Theta up to which its system couples
+// all of them.
+const MostCoupled = 100

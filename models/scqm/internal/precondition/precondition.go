@@ -1,0 +1,202 @@
+package precondition
+
+import (
+	"fmt"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/internal/dense"
+	"github.com/scqm/scqm/internal/par"
+	"github.com/scqm/scqm/models/rows"
+	"github.com/scqm/scqm/models/scqm/internal/objective"
+	"github.com/scqm/scqm/models/scqm/internal/sheet"
+)
+
+// preconditioner is the block diagonal of the Gauss-Newton matrix of the cost,
+// with the Hessian of the loss replaced by weights W_i (see lossWeights). With
+// y_i = [1; z_i] and E_i the Jacobian of z at tau_i,
+//
+//	row j of [c Q]   sum_i W_i,jj y_i y_i'            (1+m) x (1+m)
+//	Theta            sum_i phi_i phi_i' (x) V'W_iV    qs x qs, plus the penalty
+//	tau_i            E_i'Q'W_iQ E_i                   d x d
+//
+// Its inverse is what L-BFGS starts from. Where W_i is a number w_i the systems
+// of the rows of [c Q] are one, those of the columns of Theta too. Where the
+// loss is r'Mr, W_i = 2M and the system of [c Q] is 2M (x) sum_i y_i y_i'. Where
+// Theta has many entries, V'W_iV is replaced by the mean of its diagonal.
+type preconditioner struct {
+	weights objective.LossWeights
+	metric  *mat.Cholesky // of M where the loss is r'Mr
+	qmq     []float64     // Q'MQ
+
+	products int       // (1+m)(2+m)/2, the entries of yy' on and below the diagonal
+	gram     []float64 // sums of them: one row for all features, or one for each
+	frame    []float64 // the Cholesky factors of those systems
+	theta    []float64 // the factor for Theta: of qs x qs or of q x q
+	whole    bool      // Theta's system is qs x qs
+	tau      []float64 // n factors d x d
+	parts    []*thetaSums
+
+	buf    *mat.Dense // D x (1+m)
+	column []float64  // q
+}
+
+// BlockJacobi preconditions an objective by the inverse of a [preconditioner].
+type BlockJacobi struct {
+	o             *objective.Objective
+	f             *sheet.Sheet // made by the first BuildPreconditioner
+	approximation *preconditioner
+}
+
+func New(o *objective.Objective) *BlockJacobi { return &BlockJacobi{o: o} }
+
+func newPreconditioner(o *objective.Objective, f *sheet.Sheet) *preconditioner {
+	h := &preconditioner{
+		weights: objective.NewLossWeights(o), products: (1 + f.M) * (2 + f.M) / 2,
+		tau: make([]float64, o.Data().N*f.Latent*f.Latent), column: make([]float64, f.Q),
+	}
+	systems := 1
+	if h.weights.Form == objective.PerEntry {
+		systems = f.D
+	}
+	h.gram = make([]float64, systems*h.products)
+	h.frame = make([]float64, systems*(1+f.M)*(1+f.M))
+	h.whole = h.weights.Form != objective.PerRow && f.Q*f.S <= objective.MostCoupled
+	size := f.Q
+	if h.whole {
+		size = f.Q * f.S
+	}
+	h.theta = make([]float64, size*size)
+	h.parts = make([]*thetaSums, par.Shards(o.Data().N))
+	for i := range h.parts {
+		h.parts[i] = newThetaSums(f, size)
+	}
+	return h
+}
+
+// BuildPreconditioner prepares, at x, the inverse of a block-diagonal
+// approximation of the Hessian, in which the loss bends by the weights of its
+// quadratic bounds.
+func (p *BlockJacobi) BuildPreconditioner(x framework.Point) (float64, error) {
+	o := p.o
+	if p.f == nil {
+		p.f = o.NewSheet()
+		p.approximation = newPreconditioner(o, p.f)
+	}
+	f, h, passes := p.f, p.approximation, 0.0
+	if !o.Keeps(x) {
+		if err := o.KeepResiduals(x); err != nil {
+			return 0, err
+		}
+		passes++
+	}
+	f.Load(x[objective.BlockC], x[objective.BlockQ], x[objective.BlockTheta])
+	if err := h.weights.Compute(o); err != nil {
+		return passes, fmt.Errorf("scqm: loss %s: weights: %w", o.Loss().Name(), err)
+	}
+	if err := h.factorizeMetric(o, f); err != nil {
+		return passes, err
+	}
+	h.sumFrame(o, f, x[objective.BlockTau])
+	h.sumRows(o, f, x[objective.BlockTau])
+	return passes + h.passes(f), o.Context().Err()
+}
+
+// passes is the work of a build in units of the 2nDm operations of a pass.
+func (h *preconditioner) passes(f *sheet.Sheet) float64 {
+	m := float64(f.M)
+	if h.weights.Form != objective.PerEntry {
+		return 1 / m
+	}
+	return 1/m + float64(h.products)/m + (m+1)/2
+}
+
+// Precondition writes the approximate inverse Hessian times v into dst.
+func (p *BlockJacobi) Precondition(dst, v framework.Point) {
+	h, f := p.approximation, p.f
+	for k := range dst {
+		copy(dst[k], v[k])
+	}
+	h.solveFrame(f, dst[objective.BlockC], dst[objective.BlockQ])
+	h.solveTheta(f, dst[objective.BlockTheta])
+	dd := f.Latent * f.Latent
+	par.Do(p.o.Threads(), len(h.parts), func(_, shard int) {
+		lo, hi := par.Bounds(p.o.Data().N, shard)
+		for i := lo; i < hi; i++ {
+			dense.SolveCholesky(dst[objective.BlockTau][i*f.Latent:(i+1)*f.Latent], h.tau[i*dd:(i+1)*dd], f.Latent)
+		}
+	})
+}
+
+// solveFrame solves the systems of the rows of [c Q].
+func (h *preconditioner) solveFrame(f *sheet.Sheet, c, q []float64) {
+	n := 1 + f.M
+	if h.buf == nil {
+		h.buf = mat.NewDense(f.D, n, nil)
+	}
+	for j := range f.D {
+		row := h.buf.RawRowView(j)
+		row[0] = c[j]
+		copy(row[1:], q[j*f.M:(j+1)*f.M])
+		l := h.frame
+		if h.weights.Form == objective.PerEntry {
+			l = l[j*n*n : (j+1)*n*n]
+		}
+		dense.SolveCholesky(row, l, n)
+	}
+	if h.metric != nil {
+		// The factor exists and has the right size; a bad condition is no
+		// reason to stop, as any definite matrix serves.
+		_ = h.metric.SolveTo(h.buf, h.buf)
+	}
+	for j := range f.D {
+		row := h.buf.RawRowView(j)
+		c[j] = row[0]
+		copy(q[j*f.M:(j+1)*f.M], row[1:])
+	}
+}
+
+// solveTheta solves the system of Theta, column by column where it does not
+// couple them.
+func (h *preconditioner) solveTheta(f *sheet.Sheet, theta []float64) {
+	if h.whole {
+		dense.SolveCholesky(theta, h.theta, len(theta))
+		return
+	}
+	for k := range f.S {
+		for a := range h.column {
+			h.column[a] = theta[a*f.S+k]
+		}
+		dense.SolveCholesky(h.column, h.theta, f.Q)
+		for a, v := range h.column {
+			theta[a*f.S+k] = v
+		}
+	}
+}
+
+// factorizeMetric prepares the solves with M, once, and Q'MQ.
+func (h *preconditioner) factorizeMetric(o *objective.Objective, f *sheet.Sheet) error {
+	l, ok := o.Loss().(framework.Quadratic)
+	if !ok || h.weights.Form != objective.PerMatrix {
+		return nil
+	}
+	if h.metric == nil {
+		h.metric = new(mat.Cholesky)
+		if !h.metric.Factorize(mat.NewSymDense(f.D, l.Matrix())) {
+			return fmt.Errorf("scqm: loss %s: its matrix is not positive definite to working precision: %w", o.Loss().Name(), rows.ErrInput)
+		}
+		h.qmq = make([]float64, f.M*f.M)
+	}
+	mq := make([]float64, f.D)
+	for a := range f.M {
+		for j := range mq {
+			mq[j] = floats.Dot(l.Matrix()[j*f.D:(j+1)*f.D], f.Axis(a))
+		}
+		for b := range f.M {
+			h.qmq[b*f.M+a] = floats.Dot(f.Axis(b), mq)
+		}
+	}
+	return nil
+}

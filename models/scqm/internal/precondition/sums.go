@@ -1,0 +1,213 @@
+package precondition
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/scqm/scqm/internal/dense"
+	"github.com/scqm/scqm/internal/par"
+	"github.com/scqm/scqm/models/scqm/internal/objective"
+	"github.com/scqm/scqm/models/scqm/internal/sheet"
+)
+
+const (
+	// leastCurvature is the least diagonal entry of an axis of V relative to
+	// the mean of those of U. It is 0 where Theta is, and steps would have no
+	// bound.
+	leastCurvature = 3e-2
+	// featureChunk is the number of features whose systems are summed at a
+	// time: enough to share the products of z, few enough to stay in cache.
+	featureChunk = 32
+)
+
+// sumFrame sums and factorizes the systems of the rows of [c Q]. Features are
+// cut into chunks, of which each adds all rows in order.
+func (h *preconditioner) sumFrame(o *objective.Objective, f *sheet.Sheet, tau []float64) {
+	systems, chunk := len(h.gram)/h.products, 1
+	if systems > 1 {
+		chunk = featureChunk
+	}
+	par.Do(o.Threads(), (systems+chunk-1)/chunk, func(id, k int) {
+		from := k * chunk
+		to := min(from+chunk, systems)
+		gram, w := h.gram[from*h.products:to*h.products], o.Worker(id)
+		clear(gram)
+		yy := make([]float64, h.products)
+		for i := range o.Data().N {
+			z := w.Row(w.Z, f.M, 0)
+			f.Coordinates(z, w.Row(w.Phi, f.Q, 0), tau[i*f.Latent:(i+1)*f.Latent])
+			lowerProducts(yy, z)
+			weights := h.weights.W[i*systems+from : i*systems+to]
+			if h.weights.Form == objective.PerMatrix {
+				weights = weights[:1]
+			}
+			for j, v := range weights {
+				floats.AddScaled(gram[j*h.products:(j+1)*h.products], v, yy)
+			}
+		}
+		n := 1 + f.M
+		for j := from; j < to; j++ {
+			l := h.frame[j*n*n : (j+1)*n*n]
+			fillLower(l, h.gram[j*h.products:(j+1)*h.products], n)
+			raiseCurvature(l, f)
+			dense.JitteredCholesky(l, n)
+		}
+	})
+	if h.weights.Form == objective.PerMatrix {
+		floats.Scale(math.Sqrt2, h.frame) // the 2 of 2M
+	}
+}
+
+// lowerProducts writes the lower triangle of yy' for y = [1; z], row by row.
+func lowerProducts(yy, z []float64) {
+	yy[0] = 1
+	at := 1
+	for a, v := range z {
+		yy[at] = v
+		for b, u := range z[:a+1] {
+			yy[at+1+b] = v * u
+		}
+		at += a + 2
+	}
+}
+
+// fillLower expands the lower triangle t into the symmetric n x n matrix a.
+func fillLower(a, t []float64, n int) {
+	for i := range n {
+		for j := range i + 1 {
+			a[i*n+j], a[j*n+i] = t[i*(i+1)/2+j], t[i*(i+1)/2+j]
+		}
+	}
+}
+
+// raiseCurvature bounds the diagonal entries of the axes of V from below.
+func raiseCurvature(a []float64, f *sheet.Sheet) {
+	n := 1 + f.M
+	var mean float64
+	for i := 1; i <= f.Latent; i++ {
+		mean += a[i*n+i] / float64(f.Latent)
+	}
+	for i := f.Latent + 1; i < n; i++ {
+		a[i*n+i] = max(a[i*n+i], leastCurvature*mean)
+	}
+}
+
+// thetaSums is the part of Theta's system that comes from some rows, with the
+// buffers for their tau systems.
+type thetaSums struct {
+	k    []float64 // size x size
+	b    []float64 // m x m: Q'W_iQ
+	e    []float64 // m x d
+	be   []float64 // m x d
+	z    []float64
+	phi  []float64
+	size int
+}
+
+func newThetaSums(f *sheet.Sheet, size int) *thetaSums {
+	return &thetaSums{
+		k: make([]float64, size*size), size: size, b: make([]float64, f.M*f.M),
+		e: make([]float64, f.M*f.Latent), be: make([]float64, f.M*f.Latent),
+		z: make([]float64, f.M), phi: make([]float64, f.Q),
+	}
+}
+
+// sumRows factorizes the systems of the tau_i and that of Theta.
+func (h *preconditioner) sumRows(o *objective.Objective, f *sheet.Sheet, tau []float64) {
+	par.Do(o.Threads(), len(h.parts), func(id, shard int) {
+		lo, hi := par.Bounds(o.Data().N, shard)
+		t := h.parts[shard]
+		clear(t.k)
+		wq := o.Worker(id).G[:f.D]
+		for i := lo; i < hi; i++ {
+			own := tau[i*f.Latent : (i+1)*f.Latent]
+			f.Coordinates(t.z, t.phi, own)
+			f.Jacobian(t.e, own)
+			h.pullWeights(t.b, wq, f, i)
+			h.tauSystem(t, f, h.tau[i*f.Latent*f.Latent:(i+1)*f.Latent*f.Latent])
+			h.addTheta(t, f)
+		}
+	})
+	clear(h.theta)
+	for _, t := range h.parts {
+		floats.Add(h.theta, t.k)
+	}
+	h.addPenalty(f, o.Lambda)
+	dense.JitteredCholesky(h.theta, h.parts[0].size)
+}
+
+// pullWeights writes Q'W_iQ into b.
+func (h *preconditioner) pullWeights(b, wq []float64, f *sheet.Sheet, i int) {
+	switch h.weights.Form {
+	case objective.PerRow:
+		clear(b)
+		for a := range f.M {
+			b[a*f.M+a] = h.weights.W[i]
+		}
+	case objective.PerMatrix:
+		floats.ScaleTo(b, 2*h.weights.W[i], h.qmq)
+	default:
+		w := h.weights.W[i*f.D : (i+1)*f.D]
+		for a := range f.M {
+			floats.MulTo(wq, w, f.Axis(a))
+			for c := range a + 1 {
+				v := floats.Dot(wq, f.Axis(c))
+				b[a*f.M+c], b[c*f.M+a] = v, v
+			}
+		}
+	}
+}
+
+// tauSystem factorizes E'BE into l.
+func (h *preconditioner) tauSystem(t *thetaSums, f *sheet.Sheet, l []float64) {
+	clear(t.be)
+	for a := range f.M {
+		for c, v := range t.b[a*f.M : (a+1)*f.M] {
+			if v != 0 {
+				floats.AddScaled(t.be[a*f.Latent:(a+1)*f.Latent], v, t.e[c*f.Latent:(c+1)*f.Latent])
+			}
+		}
+	}
+	clear(l)
+	for a := range f.M {
+		for j, v := range t.e[a*f.Latent : (a+1)*f.Latent] {
+			floats.AddScaled(l[j*f.Latent:(j+1)*f.Latent], v, t.be[a*f.Latent:(a+1)*f.Latent])
+		}
+	}
+	dense.JitteredCholesky(l, f.Latent)
+}
+
+// addTheta adds the row's part of Theta's system.
+func (h *preconditioner) addTheta(t *thetaSums, f *sheet.Sheet) {
+	if h.whole {
+		for a, u := range t.phi {
+			for c, v := range t.phi {
+				for k := range f.S {
+					dst := t.k[(a*f.S+k)*t.size+c*f.S:][:f.S]
+					floats.AddScaled(dst, u*v, t.b[(f.Latent+k)*f.M+f.Latent:][:f.S])
+				}
+			}
+		}
+		return
+	}
+	var mean float64
+	for k := f.Latent; k < f.M; k++ {
+		mean += t.b[k*f.M+k] / float64(f.S)
+	}
+	for a, u := range t.phi {
+		floats.AddScaled(t.k[a*f.Q:(a+1)*f.Q], mean*u, t.phi)
+	}
+}
+
+// addPenalty adds the Hessian of the curvature penalty.
+func (h *preconditioner) addPenalty(f *sheet.Sheet, lambda float64) {
+	n := h.parts[0].size
+	for i := range n {
+		a := i
+		if h.whole {
+			a = i / f.S
+		}
+		h.theta[i*n+i] += 2 * lambda * sheet.VechWeight(f.Latent, a)
+	}
+}

@@ -1,0 +1,91 @@
+// Package problemtest holds the losses, rows and points on which the tests of
+// models/scqm and of its parts try them.
+package problemtest
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/losses"
+	"github.com/scqm/scqm/models/rows"
+	"github.com/scqm/scqm/models/scqm/internal/objective"
+)
+
+// Named returns a loss for rows of length D.
+func Named(t testing.TB, name string, D int) framework.Loss {
+	t.Helper()
+	value := map[string]float64{"huber": 1.3, "lp 1.25": 1.25, "lp 1.3": 1.3, "lp 1.5": 1.5, "lp 3": 3, "lp 4": 4}[name]
+	var loss framework.Loss
+	var err error
+	switch name {
+	case "l1":
+		loss = losses.L1()
+	case "l2":
+		loss = losses.L2()
+	case "squared_l2":
+		loss = losses.SquaredL2()
+	case "huber":
+		loss, err = losses.Huber(value)
+	case "mahalanobis":
+		m := mat.NewDense(D, D, nil)
+		for i := range D {
+			for j := range D {
+				m.Set(i, j, math.Pow(0.5, math.Abs(float64(i-j))))
+			}
+			m.Set(i, i, 1+float64(i)/float64(D))
+		}
+		loss, err = losses.Mahalanobis(m)
+	default:
+		loss, err = losses.Lp(value)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return loss
+}
+
+// AllLosses are names that Named knows.
+var AllLosses = []string{"l1", "l2", "squared_l2", "huber", "mahalanobis", "lp 1.25", "lp 1.3", "lp 1.5", "lp 3", "lp 4"}
+
+// Gaussians are n standard normal numbers.
+func Gaussians(seed uint64, n int) []float64 {
+	rng := rand.New(rand.NewPCG(seed, 7))
+	x := make([]float64, n)
+	for i := range x {
+		x[i] = rng.NormFloat64()
+	}
+	return x
+}
+
+// BlackBox hides everything about a loss but its values and gradients.
+type BlackBox struct{ framework.Loss }
+
+// WeightedRows are random rows with weights, some of them zero.
+func WeightedRows(D int) rows.Data {
+	const n = 40 // in two shards
+	data := rows.Data{N: n, D: D, X: Gaussians(1, n*D), Weights: make([]float64, n)}
+	for i := range data.Weights {
+		data.Weights[i] = float64(i%4) / 2
+	}
+	return data
+}
+
+// Place gives the objective a penalty and returns a random point of it.
+func Place(t testing.TB, o *objective.Objective) framework.Point {
+	t.Helper()
+	o.Lambda = 0.7
+	x := framework.NewPoint(o.Blocks())
+	rng := rand.New(rand.NewPCG(3, 3))
+	for k, b := range o.Blocks() {
+		if !b.Rand(x[k], rng) {
+			t.Fatalf("block %s has no random points", b.Name)
+		}
+	}
+	floats.Scale(0.4, x[objective.BlockTheta])
+	return x
+}
