@@ -140,7 +140,7 @@ func (l pythonLoss) Evaluate(values, grad, r []float64, dim int) error {
 	return l.job.join(&ask{question: QuestionLoss, rows: len(r) / dim, columns: dim, r: r, values: values, grad: grad})
 }
 
-// Callers implements [framework.Distant].
+// Callers implements [framework.HighLatency].
 func (pythonLoss) Callers() int { return pythonCallers }
 
 // pythonWeights is the part of a loss with a quadratic majorizer.

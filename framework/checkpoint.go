@@ -140,8 +140,8 @@ func (r *run) resume() (bool, error) {
 		return false, fmt.Errorf("%w: stored run: %w", ErrInvalid, err)
 	}
 	r.take(&s, state)
-	if v, ok := state.(Reviver); ok {
-		v.Revive(r.evaluator)
+	if v, ok := state.(Resumable); ok {
+		v.Resume(r.evaluator)
 	}
 	return true, nil
 }

@@ -84,23 +84,23 @@ type Parametric interface {
 	Params() map[string]float64
 }
 
-// Fallible is a loss that can fail in methods that return no error. Their
+// ErrReporter is a loss that can fail in methods that return no error. Their
 // results are then NaN.
-type Fallible interface {
+type ErrReporter interface {
 	// Err returns why the loss has failed, or nil where it has not.
 	Err() error
 }
 
-// Distant is a loss whose calls take long for what they compute, and which
+// HighLatency is a loss whose calls take long for what they compute, and which
 // joins those that several goroutines make at the same time. Problems call it
 // from more goroutines than there are processors; most of them wait.
-type Distant interface {
+type HighLatency interface {
 	// Callers is the number of goroutines that should call it at a time.
 	Callers() int
 }
 
-// External is a loss that another program computes.
-type External interface {
+// Identified is a loss that another program computes.
+type Identified interface {
 	// Program says which one.
 	Program() Program
 }

@@ -13,20 +13,20 @@ type Smoothable interface {
 	Smooth(eps float64)
 }
 
-// Settler is a [State] whose iterate can stay where it is while the run makes
+// Pending is a [State] whose iterate can stay where it is while the run makes
 // progress elsewhere.
-type Settler interface {
-	// Settled reports whether the iterate is up to date. Where it is not,
-	// Solve neither takes a cost that stays for a stall nor computes the
-	// stationarity.
-	Settled() bool
+type Pending interface {
+	// Pending reports whether the iterate is behind the progress of the run.
+	// While it is, Solve neither takes a cost that stays for a stall nor
+	// computes the stationarity.
+	Pending() bool
 }
 
-// Reviver is a [State] that has to prepare the problem before a stored run goes
+// Resumable is a [State] that has to prepare the problem before a stored run goes
 // on.
-type Reviver interface {
-	// Revive brings the problem to where it was when the state was stored.
-	Revive(e *Evaluator)
+type Resumable interface {
+	// Resume brings the problem to where it was when the state was stored.
+	Resume(e *Evaluator)
 }
 
 // SmoothingScale returns that of the problem at x, 0 where it is not

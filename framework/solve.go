@@ -190,7 +190,7 @@ func (r *run) next() (Status, bool, error) {
 // judge applies the stopping tests after an iteration that started at the cost
 // given.
 func (r *run) judge(before float64) (Status, bool, error) {
-	if s, ok := r.state.(Settler); ok && !s.Settled() {
+	if s, ok := r.state.(Pending); ok && s.Pending() {
 		r.slow = 0
 		return 0, false, nil
 	}

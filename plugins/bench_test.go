@@ -66,8 +66,8 @@ func BenchmarkFits(b *testing.B) {
 	for name, p := range powers(b) {
 		pairs[name] = [2]framework.Loss{plain, struct {
 			framework.Loss
-			framework.Distant
-		}{p.Loss(), p.Loss().(framework.Distant)}}
+			framework.HighLatency
+		}{p.Loss(), p.Loss().(framework.HighLatency)}}
 	}
 	for _, solver := range []string{"newton", "lbfgs"} {
 		chosen, err := solvers.ByName(solver)

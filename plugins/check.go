@@ -55,7 +55,7 @@ func Check(ctx context.Context, nameOrPath string, o Options) (*Checked, error) 
 	}
 	defer p.Close()
 	c := &Checked{Times: []Time{{"start", time.Since(begin)}}, Structure: framework.StructureOf(p.loss)}
-	c.Program = p.loss.(framework.External).Program()
+	c.Program = p.loss.(framework.Identified).Program()
 	c.Report = frameworktest.CheckLoss(p.loss, frameworktest.LossOptions{NonConvex: p.NonConvex()})
 	if ctx.Err() != nil {
 		return nil, fmt.Errorf("plugins: %s: check: %w", p.name, ctx.Err())

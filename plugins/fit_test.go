@@ -109,7 +109,7 @@ func TestModelFilesNameTheirPlugin(t *testing.T) {
 	m, err := scqm.Load(path)
 	require.NoError(t, err)
 	require.NotNil(t, m.Meta.Loss.Plugin)
-	assert.Equal(t, p.Loss().(framework.External).Program(), *m.Meta.Loss.Plugin)
+	assert.Equal(t, p.Loss().(framework.Identified).Program(), *m.Meta.Loss.Plugin)
 	assert.Nil(t, m.Loss)
 	_, err = m.Project(t.Context(), x, 1)
 	assert.ErrorContains(t, err, `the loss plugin "huber" of the model is not loaded`)

@@ -347,7 +347,7 @@ func TestAPinnedPluginWorks(t *testing.T) {
 	require.NoError(t, err)
 	defer program.file.Close()
 	p := start(t, "builtin:l2", Options{SHA256: strings.ToUpper(program.sha256)})
-	assert.Equal(t, program.sha256, p.Loss().(framework.External).Program().SHA256)
+	assert.Equal(t, program.sha256, p.Loss().(framework.Identified).Program().SHA256)
 }
 
 // host is a host that never closes its plugin: a test kills it.

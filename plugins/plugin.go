@@ -73,7 +73,7 @@ type Plugin struct {
 
 // Loss returns the loss. It implements the optional interfaces of package
 // framework that the plugin declares, and framework.Parametric and
-// framework.External. It may be used from several goroutines until Close.
+// framework.Identified. It may be used from several goroutines until Close.
 func (p *Plugin) Loss() framework.Loss { return p.loss }
 
 // Description returns what the plugin says about itself.

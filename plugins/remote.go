@@ -31,16 +31,16 @@ func (l *remote) Evaluate(values, grad, r []float64, dim int) error {
 	return l.plugin.score(b)
 }
 
-// Callers implements [framework.Distant].
+// Callers implements [framework.HighLatency].
 func (l *remote) Callers() int { return callers }
 
 // Params implements [framework.Parametric].
 func (l *remote) Params() map[string]float64 { return numbers(l.plugin.params) }
 
-// Err implements [framework.Fallible].
+// Err implements [framework.ErrReporter].
 func (l *remote) Err() error { return l.plugin.lastFailure() }
 
-// Program implements [framework.External].
+// Program implements [framework.Identified].
 func (l *remote) Program() framework.Program {
 	text, err := json.Marshal(l.plugin.params)
 	if err != nil { // they came from JSON

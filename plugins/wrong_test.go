@@ -257,7 +257,7 @@ func TestParametersReachTheLoss(t *testing.T) {
 	p := start(t, "knob", Options{Params: map[string]any{"c": "2.5", "N": 3}})
 	assert.Equal(t, map[string]float64{"c": 2.5, "N": 3}, p.Loss().(framework.Parametric).Params())
 	assert.Equal(t, map[string]any{"c": 2.5, "N": 3.0, "fast": false, "mode": "even"}, p.Params())
-	assert.JSONEq(t, `{"c": 2.5, "N": 3, "fast": false, "mode": "even"}`, p.Loss().(framework.External).Program().Params)
+	assert.JSONEq(t, `{"c": 2.5, "N": 3, "fast": false, "mode": "even"}`, p.Loss().(framework.Identified).Program().Params)
 	values := make([]float64, 1)
 	require.NoError(t, p.Loss().Evaluate(values, nil, []float64{1}, 1))
 	assert.Equal(t, 2.5+3+10, values[0])

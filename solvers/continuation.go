@@ -98,18 +98,18 @@ func (s *ContinuationState) Iterate() (framework.Point, float64) {
 	return s.X, s.Cost
 }
 
-// Revive lets the problem know the length over which it was rounded last, by
+// Resume lets the problem know the length over which it was rounded last, by
 // which its stationarity is measured.
-func (s *ContinuationState) Revive(e *framework.Evaluator) {
+func (s *ContinuationState) Resume(e *framework.Evaluator) {
 	if s.Inner != nil && s.Eps > 0 {
 		e.Smooth(s.Eps)
 		e.Smooth(0)
 	}
 }
 
-// Settled reports whether the iterate is up to date: between two stages, or
-// where there are none.
-func (s *ContinuationState) Settled() bool { return s.Eps == 0 || s.Iterations == 0 || s.Done }
+// Pending reports whether the iterate is behind the run, as it is within a
+// stage.
+func (s *ContinuationState) Pending() bool { return s.Eps != 0 && s.Iterations != 0 && !s.Done }
 
 func (a Continuation) withDefaults() Continuation {
 	if a.Inner == nil {

@@ -154,16 +154,16 @@ func (p *sumOfRows) Evaluate(grad, x framework.Point) (float64, error) {
 	return cost, nil
 }
 
-func (p *sumOfRows) ArrowShape() (framework.ArrowShape, bool) {
+func (p *sumOfRows) ArrowheadShape() (framework.ArrowheadShape, bool) {
 	k, rows, d := p.inner()
 	n := 0
 	for _, b := range p.blocks[:k] {
 		n += b.Dim()
 	}
-	return framework.ArrowShape{Block: k, Outer: n, Rows: rows, Dim: d}, !p.tooBig
+	return framework.ArrowheadShape{Block: k, Outer: n, Rows: rows, Dim: d}, !p.tooBig
 }
 
-func (p *sumOfRows) AssembleArrow(a *framework.Arrow, x framework.Point) (cost, passes float64, err error) {
+func (p *sumOfRows) AssembleHessian(a *framework.Arrowhead, x framework.Point) (cost, passes float64, err error) {
 	n, d, nd := a.Outer, a.Dim, a.Inner()
 	clear(a.OuterGrad)
 	clear(a.A)
@@ -185,7 +185,7 @@ func (p *sumOfRows) AssembleArrow(a *framework.Arrow, x framework.Point) (cost, 
 	return cost, 2, nil
 }
 
-func (p *sumOfRows) MoveOuter(dst, x framework.Point, v []float64) error {
+func (p *sumOfRows) RetractOuter(dst, x framework.Point, v []float64) error {
 	k, _, _ := p.inner()
 	for j, b := range p.blocks[:k] {
 		u := v[:b.Dim()]
@@ -205,8 +205,8 @@ func (p *sumOfRows) MoveOuter(dst, x framework.Point, v []float64) error {
 	return nil
 }
 
-// SettleInner takes steps -|C_i|^-1 g_i.
-func (p *sumOfRows) SettleInner(x framework.Point, other []float64) (cost, passes float64, err error) {
+// InnerStep takes steps -|C_i|^-1 g_i.
+func (p *sumOfRows) InnerStep(x framework.Point, other []float64) (cost, passes float64, err error) {
 	k, rows, d := p.inner()
 	for i := range rows {
 		own := x[k][i*d : (i+1)*d]

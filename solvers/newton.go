@@ -9,7 +9,7 @@ import (
 )
 
 // Newton is Newton's method with the inner rows eliminated, for problems with
-// second derivatives in the shape of an arrow ([framework.ArrowSecondOrder]).
+// second derivatives in the shape of an arrowhead ([framework.ArrowheadHessian]).
 // With g, g_i, A, B_i, C_i from there, an iteration solves
 //
 //	S dy = -(g - sum_i B_i |C_i|^-1 g_i),   S = A - sum_i B_i |C_i|^-1 B_i',
@@ -20,7 +20,7 @@ import (
 // its size, which follows the ratio of actual to predicted decrease. Where S is
 // indefinite, the magnitudes of its eigenvalues take their place too, so that
 // saddle points repel. After every move the rows settle
-// ([framework.ArrowSecondOrder.SettleInner]); the decrease that counts is the
+// ([framework.ArrowheadHessian.InnerStep]); the decrease that counts is the
 // one after that. A null space of S, as from a group of transformations that
 // leave the cost as it is, does no harm.
 //
@@ -66,8 +66,8 @@ type NewtonState struct {
 	// Descent is the state of [RGD] where the problem was handed to it.
 	Descent *RGDState
 
-	arrow     *framework.Arrow
-	assembled bool // arrow and schur belong to X
+	arrowhead *framework.Arrowhead
+	assembled bool // arrowhead and schur belong to X
 	schur     *schur
 	trial     framework.Point
 	moved     []float64 // the inner block after the step
@@ -93,7 +93,7 @@ func (a Newton) damping() float64 {
 
 // Init assembles at the start.
 func (a Newton) Init(e *framework.Evaluator, x framework.Point) (framework.State, error) {
-	shape, ok := e.ArrowShape()
+	shape, ok := e.ArrowheadShape()
 	if !ok {
 		state, err := RGD{}.Init(e, x)
 		if err != nil {
@@ -127,21 +127,21 @@ func (a Newton) Restart(e *framework.Evaluator, state framework.State, x framewo
 }
 
 // allocate makes what a state that was just made or restored lacks.
-func (s *NewtonState) allocate(e *framework.Evaluator, shape framework.ArrowShape) {
-	s.arrow, s.schur = framework.NewArrow(shape), newSchur(shape)
+func (s *NewtonState) allocate(e *framework.Evaluator, shape framework.ArrowheadShape) {
+	s.arrowhead, s.schur = framework.NewArrowhead(shape), newSchur(shape)
 	s.trial, s.moved = framework.NewPoint(e.Blocks()), make([]float64, shape.Inner())
 }
 
 // assemble computes derivatives at X and eliminates the inner rows.
 func (s *NewtonState) assemble(e *framework.Evaluator) (float64, error) {
-	cost, err := e.AssembleArrow(s.arrow, s.X)
+	cost, err := e.AssembleHessian(s.arrowhead, s.X)
 	if err == nil && math.IsInf(cost, 0) {
 		err = fmt.Errorf("%w: the cost with second derivatives", framework.ErrNonFinite)
 	}
 	if err != nil {
 		return cost, err
 	}
-	s.schur.eliminate(s.arrow)
+	s.schur.eliminate(s.arrowhead)
 	s.assembled = true
 	return cost, nil
 }
@@ -152,8 +152,8 @@ func (a Newton) Step(e *framework.Evaluator, state framework.State) error {
 	if s.Descent != nil {
 		return RGD{}.Step(e, s.Descent)
 	}
-	if s.arrow == nil {
-		shape, _ := e.ArrowShape()
+	if s.arrowhead == nil {
+		shape, _ := e.ArrowheadShape()
 		s.allocate(e, shape)
 	}
 	if !s.assembled {
@@ -183,13 +183,13 @@ func (a Newton) Step(e *framework.Evaluator, state framework.State) error {
 // try evaluates the step that schur holds; one that leads nowhere has infinite
 // cost.
 func (s *NewtonState) try(e *framework.Evaluator) (float64, error) {
-	inner := s.arrow.Block
-	if e.MoveOuter(s.trial, s.X, s.schur.outer) != nil {
+	inner := s.arrowhead.Block
+	if e.RetractOuter(s.trial, s.X, s.schur.outer) != nil {
 		return math.Inf(1), nil
 	}
 	copy(s.trial[inner], s.X[inner])
 	floats.AddTo(s.moved, s.X[inner], s.schur.inner)
-	return e.SettleInner(s.trial, s.moved)
+	return e.InnerStep(s.trial, s.moved)
 }
 
 // accept moves to the trial if it is good enough, and adapts the damping.

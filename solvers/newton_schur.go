@@ -19,12 +19,12 @@ const innerFlatness = 1e-8
 // in its row over their diagonal entries, below which it is raised.
 const leastDiagonal = 1e-10
 
-// schur solves Newton systems in the shape of an arrow. With |C_i|^-1 = R_i R_i'
+// schur solves Newton systems in the shape of an arrowhead. With |C_i|^-1 = R_i R_i'
 // and F = [F_1 ... F_N], F_i = B_i R_i, f_i = R_i'g_i,
 //
 //	S = A - F F',   S outer = F f - g,   inner_i = -R_i (f_i + F_i' outer).
 type schur struct {
-	framework.ArrowShape
+	framework.ArrowheadShape
 	roots  []float64 // R_i, Dim x Dim each
 	f      []float64 // N Dim
 	ff     []float64 // P x (N Dim)
@@ -45,19 +45,19 @@ type schur struct {
 	small                symmetricEigen // of a C_i
 }
 
-func newSchur(shape framework.ArrowShape) *schur {
+func newSchur(shape framework.ArrowheadShape) *schur {
 	vec := func(n int) []float64 { return make([]float64, n) }
 	n, p, d := shape.Inner(), shape.Outer, shape.Dim
 	return &schur{
-		ArrowShape: shape,
-		roots:      vec(n * d), f: vec(n), ff: vec(p * n),
+		ArrowheadShape: shape,
+		roots:          vec(n * d), f: vec(n), ff: vec(p * n),
 		s: vec(p * p), rhs: vec(p), scale: vec(p), outer: vec(p), inner: vec(n),
 		damped: vec(p * p), scaled: vec(p), t: vec(d),
 	}
 }
 
-// eliminate prepares systems with the matrices of an arrow.
-func (s *schur) eliminate(a *framework.Arrow) {
+// eliminate prepares systems with the matrices of an arrowhead.
+func (s *schur) eliminate(a *framework.Arrowhead) {
 	d, n, p := s.Dim, s.Inner(), s.Outer
 	for i := range s.Rows {
 		s.root(s.roots[i*d*d:(i+1)*d*d], a.C[i*d*d:(i+1)*d*d])

@@ -24,14 +24,14 @@ func TestNewtonLaws(t *testing.T) {
 	frameworktest.TestSolver(t, solvers.Newton{}, frameworktest.SolverOptions{
 		Cases: []frameworktest.SolverCase{
 			lineCase(), circleCase(), ellipseCase(), bundleCase(),
-			pcaCase(8, 3), procrustesCase(6, 3), // which have no arrow
+			pcaCase(8, 3), procrustesCase(6, 3), // which have no arrowhead
 		},
 		Options: framework.Options{MaxIterations: 20000, MinRelativeDecrease: -1, Tolerance: 1e-5},
 	})
 }
 
 // The problems of these tests are problems, with the derivatives they claim.
-func TestArrowCasesAreSound(t *testing.T) {
+func TestArrowheadCasesAreSound(t *testing.T) {
 	for _, c := range []frameworktest.SolverCase{lineCase(), circleCase(), ellipseCase(), bundleCase()} {
 		frameworktest.TestProblem(t, c.Name, c.New(), frameworktest.ProblemOptions{Point: c.Start, Seed: 2})
 	}
@@ -314,7 +314,7 @@ func TestNewtonFallsBack(t *testing.T) {
 	for name, k := range map[string]struct {
 		build func() framework.Problem
 		start framework.Point
-	}{"no arrow": {c.New, c.Start}, "too large": {bigProblem, big.Start}} {
+	}{"no arrowhead": {c.New, c.Start}, "too large": {bigProblem, big.Start}} {
 		o := framework.Options{MaxIterations: 40}
 		want := run(t, k.build(), k.start, solvers.RGD{}, o)
 		got := run(t, k.build(), k.start, solvers.Newton{}, o)
@@ -364,16 +364,16 @@ func (p *failing) count() bool {
 	return p.calls >= p.from
 }
 
-func (p *failing) AssembleArrow(a *framework.Arrow, x framework.Point) (float64, float64, error) {
-	cost, passes, err := p.sumOfRows.AssembleArrow(a, x)
+func (p *failing) AssembleHessian(a *framework.Arrowhead, x framework.Point) (float64, float64, error) {
+	cost, passes, err := p.sumOfRows.AssembleHessian(a, x)
 	if p.count() {
 		return cost + p.cost, passes, errors.Join(err, p.err)
 	}
 	return cost, passes, err
 }
 
-func (p *failing) SettleInner(x framework.Point, other []float64) (float64, float64, error) {
-	cost, passes, err := p.sumOfRows.SettleInner(x, other)
+func (p *failing) InnerStep(x framework.Point, other []float64) (float64, float64, error) {
+	cost, passes, err := p.sumOfRows.InnerStep(x, other)
 	if p.count() {
 		return cost + p.cost, passes, errors.Join(err, p.err)
 	}

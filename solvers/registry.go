@@ -91,8 +91,8 @@ const smallOuter = 64
 // derivatives are small, [Alternating] where sweeps are possible, else [LBFGS],
 // each with [Continuation].
 func Auto(p framework.Problem) framework.Solver {
-	if a, ok := p.(framework.ArrowSecondOrder); ok {
-		if shape, fits := a.ArrowShape(); fits && shape.Outer <= smallOuter {
+	if a, ok := p.(framework.ArrowheadHessian); ok {
+		if shape, fits := a.ArrowheadShape(); fits && shape.Outer <= smallOuter {
 			return Continuation{Inner: Newton{}}
 		}
 	}

@@ -114,7 +114,7 @@ func unsuited(ctx context.Context, c *benchCase, name string) string {
 	if err != nil {
 		return ""
 	}
-	if _, small := p.ArrowShape(); name == "newton" && !small {
+	if _, small := p.ArrowheadShape(); name == "newton" && !small {
 		return "D is too large for second derivatives, and it would do as rgd"
 	}
 	return ""

@@ -51,11 +51,11 @@ func CheckProblem(name string, p framework.Problem, o ProblemOptions) *Report {
 	if _, ok := p.(framework.Certifier); ok {
 		r.try("stationarity", c.stationarity)
 	}
-	if l, ok := p.(framework.Relocator); ok {
-		r.try("relocation", func() error { return c.relocation(l) })
+	if l, ok := p.(framework.Reassigner); ok {
+		r.try("reassignment", func() error { return c.reassignment(l) })
 	}
 	c.checkSweep(r)
-	c.checkArrow(r)
+	c.checkArrowhead(r)
 	return r
 }
 
@@ -65,15 +65,15 @@ func TestProblem(t TB, name string, p framework.Problem, o ProblemOptions) {
 	CheckProblem(name, p, o).test(t)
 }
 
-// relocation checks that moves pay, and that a point that is not moved stays as
+// reassignment checks that moves pay, and that a point that is not moved stays as
 // it is.
-func (c *problemCheck) relocation(p framework.Relocator) error {
+func (c *problemCheck) reassignment(p framework.Reassigner) error {
 	before, err := c.p.Evaluate(nil, c.x)
 	if err != nil {
 		return err
 	}
 	y := c.x.Clone()
-	moved, passes, err := p.Relocate(y)
+	moved, passes, err := p.Reassign(y)
 	if err != nil {
 		return err
 	}

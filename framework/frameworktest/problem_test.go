@@ -165,15 +165,15 @@ type hasty struct {
 	silent bool
 }
 
-func (h hasty) Relocate(x framework.Point) (bool, float64, error) {
+func (h hasty) Reassign(x framework.Point) (bool, float64, error) {
 	x[1][0] += 1
 	return !h.silent, 1, nil
 }
 
-func TestRelocationLaw(t *testing.T) {
+func TestReassignmentLaw(t *testing.T) {
 	for _, silent := range []bool{false, true} {
 		r := frameworktest.CheckProblem("hasty", hasty{&quartic{}, silent}, frameworktest.ProblemOptions{Seed: 1})
-		assert.Equal(t, []string{"relocation"}, r.Broken())
+		assert.Equal(t, []string{"reassignment"}, r.Broken())
 	}
 }
 

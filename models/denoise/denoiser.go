@@ -80,7 +80,7 @@ const rowsAtATime = 16
 // of them wait for the program that computes the loss.
 func (d *Denoiser) goroutines(threads int) int {
 	if m, ok := d.method.(SCQM); ok {
-		if l, ok := m.Loss.(framework.Distant); ok {
+		if l, ok := m.Loss.(framework.HighLatency); ok {
 			return max(par.Threads(threads), l.Callers())
 		}
 	}

@@ -13,7 +13,7 @@ func (p *Problem) blame(failure error, starts *starts, run *framework.Result) er
 	if !errors.Is(failure, framework.ErrNonFinite) {
 		return failure
 	}
-	if f, ok := p.Loss().(framework.Fallible); ok && f.Err() != nil {
+	if f, ok := p.Loss().(framework.ErrReporter); ok && f.Err() != nil {
 		return f.Err()
 	}
 	x, err := framework.Point(nil), error(nil)

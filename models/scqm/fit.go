@@ -76,7 +76,7 @@ func learnAsGiven(ctx context.Context, x Data, c Config) (*Fit, error) {
 		solver = solvers.Auto(p)
 	}
 	_, p.published = solver.(solvers.RGD)
-	p.relocating = !p.published
+	p.reassigning = !p.published
 	starts, err := p.newStarts(c)
 	if err != nil {
 		return nil, err

@@ -86,7 +86,7 @@ func NewFitter(ctx context.Context, n, D int, c Config) (*Fitter, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, ok := p.ArrowShape(); !ok {
+	if _, ok := p.ArrowheadShape(); !ok {
 		return nil, fmt.Errorf("scqm: %d rows of length %d are too large for newton: %w", n, D, ErrInput)
 	}
 	return &Fitter{

@@ -52,7 +52,7 @@ func TestFitterIsLearn(t *testing.T) {
 				if name == "l1" { // rounding of the start decides between vertices
 					digits = 1e-3
 				}
-				if relocated := strings.HasPrefix(name, "l"); !relocated {
+				if reassigned := strings.HasPrefix(name, "l"); !reassigned {
 					assert.InEpsilon(t, fit.Run.Cost, out.Objective+out.Penalty, 1e-9, label)
 					assert.InEpsilon(t, fit.Model.Meta.Penalty, out.Penalty, 1e-4, label)
 				}

@@ -147,7 +147,7 @@ func (s *settledFit) round(ctx context.Context, plain *Problem, eps float64) err
 	}
 	p.Lambda = plain.Lambda
 	var solver framework.Solver = solvers.LBFGS{}
-	if _, fits := p.ArrowShape(); fits {
+	if _, fits := p.ArrowheadShape(); fits {
 		solver = solvers.Newton{}
 	}
 	run, err := framework.Solve(ctx, p, s.at, solver, framework.Options{Tolerance: settledTolerance, MinRelativeDecrease: settledGain})

@@ -60,7 +60,7 @@ func TestSeveralStarts(t *testing.T) {
 
 // A parabola seen from far up is near its left or its right arm. A row left in
 // the valley of the wrong one goes over, and the fit goes on.
-func TestRelocation(t *testing.T) {
+func TestReassignment(t *testing.T) {
 	n := 41
 	x := Data{N: n, D: 2, X: make([]float64, 2*n)}
 	for i := range n {
@@ -77,11 +77,11 @@ func TestRelocation(t *testing.T) {
 	at[BlockTau][0] = 1.9 // where (-2, 4) is nearest to on the right
 	before, err := p.Evaluate(nil, at)
 	require.NoError(t, err)
-	moved, _, err := p.Relocate(at.Clone())
+	moved, _, err := p.Reassign(at.Clone())
 	require.NoError(t, err)
 	assert.False(t, moved, "unless it is allowed to")
-	p.relocating = true
-	moved, passes, err := p.Relocate(at)
+	p.reassigning = true
+	moved, passes, err := p.Reassign(at)
 	require.NoError(t, err)
 	assert.True(t, moved)
 	assert.Positive(t, passes)
@@ -89,7 +89,7 @@ func TestRelocation(t *testing.T) {
 	after, err := p.Evaluate(nil, at)
 	require.NoError(t, err)
 	assert.Less(t, after, before)
-	moved, _, err = p.Relocate(at)
+	moved, _, err = p.Reassign(at)
 	require.NoError(t, err)
 	assert.False(t, moved, "there is nothing left to gain")
 }

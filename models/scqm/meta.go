@@ -49,7 +49,7 @@ func describeLoss(l framework.Loss) LossMeta {
 	if p, ok := l.(framework.Parametric); ok {
 		m.Params = p.Params()
 	}
-	if e, ok := l.(framework.External); ok {
+	if e, ok := l.(framework.Identified); ok {
 		m.Plugin = new(e.Program())
 	}
 	return m

@@ -28,7 +28,7 @@ func (p *Problem) minimize(ctx context.Context, start framework.Point, solver fr
 	if err != nil {
 		return nil, fmt.Errorf("in the span of the rows: %w", err)
 	}
-	small.Lambda, small.relocating = p.Lambda, p.relocating
+	small.Lambda, small.reassigning = p.Lambda, p.reassigning
 	from := shrinkPoint(f, start, p.Shape().M)
 	if !(small.Blocks()[BlockQ].Violation(from[BlockQ]) <= outsideSpan) {
 		return framework.Solve(ctx, p, start, solver, o) // the rows span less than Q needs

@@ -32,20 +32,20 @@ const (
 type Problem struct {
 	*objective.Objective      // Blocks, Evaluate, Resume, rows, Stationarity, Smooth
 	*alternating.Sweeper      // OuterBlocks, Sweep, Groups, MinimizeGroup
-	*arrowhead.Hessian        // ArrowShape, AssembleArrow, MoveOuter, SettleInner
+	*arrowhead.Hessian        // ArrowheadShape, AssembleHessian, RetractOuter, InnerStep
 	*precondition.BlockJacobi // BuildPreconditioner, Precondition
 
 	// published says that the solver is that of the paper, which begins at Theta
 	// = 0; others begin at the Theta of least squares.
 	published bool
-	// relocating allows Relocate to move rows.
-	relocating bool
+	// reassigning allows Reassign to move rows.
+	reassigning bool
 }
 
 // NewProblem prepares the fit of a model with latent dimension d and s
 // curvature dimensions, d >= 1, 0 <= s, d + s <= D. Evaluations end early with
 // the error of ctx when it is done. threads below 1 stands for all processors;
-// a [framework.Distant] loss is called from more goroutines.
+// a [framework.HighLatency] loss is called from more goroutines.
 func NewProblem(ctx context.Context, data Data, loss framework.Loss, d, s, threads int) (*Problem, error) {
 	o, err := objective.New(ctx, data, loss, d, s, threads)
 	if err != nil {
@@ -56,13 +56,13 @@ func NewProblem(ctx context.Context, data Data, loss framework.Loss, d, s, threa
 	}, nil
 }
 
-// Relocate moves the rows of Tau for which the sheet is nearer elsewhere. The
+// Reassign moves the rows of Tau for which the sheet is nearer elsewhere. The
 // solver of the paper does without.
-func (p *Problem) Relocate(x framework.Point) (moved bool, passes float64, err error) {
-	if !p.relocating || p.Shape().S == 0 {
+func (p *Problem) Reassign(x framework.Point) (moved bool, passes float64, err error) {
+	if !p.reassigning || p.Shape().S == 0 {
 		return false, 0, nil
 	}
-	return p.Objective.Relocate(x)
+	return p.Objective.Reassign(x)
 }
 
 // KKT holds the norms of the first-order system at a point, per sample: of the

@@ -75,7 +75,7 @@ func newArrowWorker(a *Chart, n int) *arrowWorker {
 
 // assembleShard assembles some rows.
 type assembleShard struct {
-	dst  *framework.Arrow
+	dst  *framework.Arrowhead
 	tau  []float64
 	seen bool // a.seen is that of the point
 }

@@ -70,18 +70,18 @@ type Hessian struct {
 // New takes next to no memory: what first uses need is made by prepare.
 func New(o *objective.Objective) *Hessian { return &Hessian{o: o} }
 
-// ArrowShape implements [framework.ArrowSecondOrder]: rows of Tau are inner. It
+// ArrowheadShape implements [framework.ArrowheadHessian]: rows of Tau are inner. It
 // reports false where the matrices would be too large.
-func (a *Hessian) ArrowShape() (framework.ArrowShape, bool) {
+func (a *Hessian) ArrowheadShape() (framework.ArrowheadShape, bool) {
 	f, n := a.o.Shape(), a.o.Data().N
-	s := framework.ArrowShape{Block: objective.BlockTau, Outer: OuterDim(f), Rows: n, Dim: f.Latent}
+	s := framework.ArrowheadShape{Block: objective.BlockTau, Outer: OuterDim(f), Rows: n, Dim: f.Latent}
 	fits := s.Outer <= maxArrowOuter && s.Outer*f.Latent <= maxArrowEntries/n
 	return s, fits
 }
 
-// AssembleArrow writes the derivatives of first and second order at x, exactly
+// AssembleHessian writes the derivatives of first and second order at x, exactly
 // for losses with second derivatives.
-func (a *Hessian) AssembleArrow(dst *framework.Arrow, x framework.Point) (cost, passes float64, err error) {
+func (a *Hessian) AssembleHessian(dst *framework.Arrowhead, x framework.Point) (cost, passes float64, err error) {
 	a.prepare(x)
 	passes = 2
 	if a.seen.at(a.F, a.o.Version()) {
@@ -167,7 +167,7 @@ func (a *Hessian) worker(id int) *arrowWorker {
 }
 
 // finish turns the sums over rows into the outer derivatives.
-func (a *Hessian) finish(dst *framework.Arrow, t *arrowSums) {
+func (a *Hessian) finish(dst *framework.Arrowhead, t *arrowSums) {
 	copy(dst.A, t.a)
 	a.addMoments(dst.A, t.hh)
 	for p := range a.P {
@@ -186,7 +186,7 @@ func (a *Hessian) finish(dst *framework.Arrow, t *arrowSums) {
 }
 
 // addPenalty adds the derivatives of Lambda sum_k |A_k|_F^2.
-func (a *Hessian) addPenalty(dst *framework.Arrow, theta []float64) {
+func (a *Hessian) addPenalty(dst *framework.Arrowhead, theta []float64) {
 	f, n := a.F, dst.Outer
 	from := n - f.Q*f.S
 	for b := range f.Q {
@@ -199,9 +199,9 @@ func (a *Hessian) addPenalty(dst *framework.Arrow, theta []float64) {
 	}
 }
 
-// MoveOuter moves c, Q and Theta along tangent coordinates, Q with the polar
+// RetractOuter moves c, Q and Theta along tangent coordinates, Q with the polar
 // retraction.
-func (a *Hessian) MoveOuter(dst, x framework.Point, v []float64) error {
+func (a *Hessian) RetractOuter(dst, x framework.Point, v []float64) error {
 	a.prepare(x)
 	f, fr := a.F, a.Frame
 	fr.Complete()

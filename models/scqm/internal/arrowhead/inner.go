@@ -10,11 +10,11 @@ import (
 // settleHalvings bounds how often the Newton step of a row is halved.
 const settleHalvings = 4
 
-// SettleInner gives every tau_i the better one of its value in x and in other,
+// InnerStep gives every tau_i the better one of its value in x and in other,
 // and then one damped Newton step. For a radial loss that is a step of the
 // orthogonal projection on the sheet, a problem in R^m. Rows of weight zero stay
 // where they are.
-func (a *Hessian) SettleInner(x framework.Point, other []float64) (cost, passes float64, err error) {
+func (a *Hessian) InnerStep(x framework.Point, other []float64) (cost, passes float64, err error) {
 	a.prepare(x)
 	a.seen.kept = false
 	if a.seesAll() {

@@ -74,10 +74,10 @@ func TestJackknifeHessianIsSchurComplement(t *testing.T) {
 				p, x = settledObjective(t, problemtest.BlackBox{Loss: losses.SquaredL2()}, shape.D, shape.d, shape.s)
 			}
 			k, second := rawJackknife(t, p, x), arrowhead.New(p)
-			arrowShape, ok := second.ArrowShape()
+			arrowShape, ok := second.ArrowheadShape()
 			require.True(t, ok)
-			a := framework.NewArrow(arrowShape)
-			_, _, err := second.AssembleArrow(a, x)
+			a := framework.NewArrowhead(arrowShape)
+			_, _, err := second.AssembleHessian(a, x)
 			require.NoError(t, err)
 			want, at := schur(t, a, p), slots(t, second.Chart, k.Chart)
 			for i := range k.P {
@@ -91,7 +91,7 @@ func TestJackknifeHessianIsSchurComplement(t *testing.T) {
 }
 
 // schur eliminates the inner block.
-func schur(t *testing.T, a *framework.Arrow, p *objective.Objective) *mat.Dense {
+func schur(t *testing.T, a *framework.Arrowhead, p *objective.Objective) *mat.Dense {
 	t.Helper()
 	s := mat.NewDense(a.Outer, a.Outer, slices.Clone(a.A))
 	b := mat.NewDense(a.Outer, a.Inner(), a.B)
@@ -162,7 +162,7 @@ func movedBy(t *testing.T, p *objective.Objective, k *Jackknife, x framework.Poi
 			all[j] = sign * step * v[i]
 		}
 		y := x.Clone()
-		require.NoError(t, arrowhead.New(p).MoveOuter(y, x, all))
+		require.NoError(t, arrowhead.New(p).RetractOuter(y, x, all))
 		settleRows(t, p, y)
 		f := sheetAt(p, y)
 		z, phi := make([]float64, f.M), make([]float64, f.Q)

@@ -28,7 +28,7 @@ func ProjectRows(ctx context.Context, tau []float64, f *sheet.Sheet, loss framew
 
 // Callers is the number of goroutines that work with a loss.
 func Callers(loss framework.Loss, threads int) int {
-	if d, ok := loss.(framework.Distant); ok {
+	if d, ok := loss.(framework.HighLatency); ok {
 		return max(par.Threads(threads), d.Callers())
 	}
 	return par.Threads(threads)

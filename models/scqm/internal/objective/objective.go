@@ -60,7 +60,7 @@ type Objective struct {
 // New prepares the fit of a model with latent dimension d and s
 // curvature dimensions, d >= 1, 0 <= s, d + s <= D. Evaluations end early with
 // the error of ctx when it is done. threads below 1 stands for all processors;
-// a [framework.Distant] loss is called from more goroutines.
+// a [framework.HighLatency] loss is called from more goroutines.
 func New(ctx context.Context, data rows.Data, loss framework.Loss, d, s, threads int) (*Objective, error) {
 	if err := data.Validate(); err != nil {
 		return nil, err
@@ -186,7 +186,7 @@ func (p *Objective) accumulateShard(id, i int, want want, grad framework.Point, 
 func (p *Objective) Worker(id int) *nearest.Worker {
 	if p.workers[id] == nil {
 		n := p.data.N
-		if _, distant := p.loss.(framework.Distant); distant { // there are many workers
+		if _, distant := p.loss.(framework.HighLatency); distant { // there are many workers
 			n = (n + len(p.sums) - 1) / len(p.sums)
 		}
 		p.workers[id] = nearest.NewWorker(p.sheet, n)

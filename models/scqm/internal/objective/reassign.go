@@ -10,17 +10,17 @@ import (
 )
 
 const (
-	// relocationPasses is roughly what projecting all rows costs, in passes.
-	relocationPasses = 4
+	// reassignPasses is roughly what projecting all rows costs, in passes.
+	reassignPasses = 4
 	// nearerBy is the relative decrease of a row's loss below which the row
 	// stays where it is.
 	nearerBy = 1e-9
 )
 
-// Relocate moves the rows of Tau for which the sheet is nearer elsewhere: a
+// Reassign moves the rows of Tau for which the sheet is nearer elsewhere: a
 // solver finds the nearest point in the valley in which it starts only, and as
 // the sheet bends, that can become the wrong one.
-func (p *Objective) Relocate(x framework.Point) (moved bool, passes float64, err error) {
+func (p *Objective) Reassign(x framework.Point) (moved bool, passes float64, err error) {
 	n, d := p.data.N, p.sheet.Latent
 	old, values := make([]float64, n), make([]float64, n)
 	if err := p.EvaluateRows(old, nil, x, BlockTau, nil); err != nil {
@@ -31,7 +31,7 @@ func (p *Objective) Relocate(x framework.Point) (moved bool, passes float64, err
 	other[BlockTau] = make([]float64, n*d)
 	err = nearest.ProjectRows(p.ctx, other[BlockTau], p.sheet, p.loss, p.data, p.threads)
 	if errors.Is(err, rows.ErrInput) { // rows too far away to be projected
-		return false, relocationPasses, nil
+		return false, reassignPasses, nil
 	}
 	if err == nil {
 		err = p.EvaluateRows(values, nil, other, BlockTau, nil)
@@ -45,5 +45,5 @@ func (p *Objective) Relocate(x framework.Point) (moved bool, passes float64, err
 			moved = true
 		}
 	}
-	return moved, relocationPasses, nil
+	return moved, reassignPasses, nil
 }

@@ -6,33 +6,33 @@ import (
 	"math"
 )
 
-// Relocator is a problem that can see past the local minima of some of its
+// Reassigner is a problem that can see past the local minima of some of its
 // variables, such as coordinates on a curve that comes near a row twice.
-type Relocator interface {
-	// Relocate moves x, in place, to a point of lower cost, be it far away, if
+type Reassigner interface {
+	// Reassign moves x, in place, to a point of lower cost, be it far away, if
 	// it finds one, and reports whether it did; else it leaves x alone. It also
 	// returns the work done, in passes (see [Counts]).
-	Relocate(x Point) (moved bool, passes float64, err error)
+	Reassign(x Point) (moved bool, passes float64, err error)
 }
 
-// leastGain is the relative decrease of the cost from which on a relocation is
+// leastGain is the relative decrease of the cost from which on a reassignment is
 // worth more iterations.
 const leastGain = 1e-6
 
-// relocate is the last attempt of a run that would end as converged or stalled:
-// where the problem is a [Relocator] and finds a better place, the solver
+// reassign is the last attempt of a run that would end as converged or stalled:
+// where the problem is a [Reassigner] and finds a better place, the solver
 // starts again from there.
-func (r *run) relocate() (bool, error) {
-	p, ok := r.evaluator.problem.(Relocator)
+func (r *run) reassign() (bool, error) {
+	p, ok := r.evaluator.problem.(Reassigner)
 	if !ok || r.options.MaxIterations >= 0 && r.iteration >= r.options.MaxIterations {
 		return false, nil
 	}
 	x := r.bestPoint.Clone()
-	moved, passes, err := p.Relocate(x)
+	moved, passes, err := p.Reassign(x)
 	r.evaluator.counts.Passes += passes
 	r.evaluator.lastValid = false
 	if err != nil {
-		return false, r.evaluator.failure(fmt.Errorf("relocation: %w", err))
+		return false, r.evaluator.failure(fmt.Errorf("reassignment: %w", err))
 	}
 	if !moved {
 		return false, nil
@@ -54,7 +54,7 @@ func (r *run) reconsider(status Status, done bool) (Status, bool, error) {
 	if !done || status != Converged && status != Stalled {
 		return status, done, nil
 	}
-	moved, err := r.relocate()
+	moved, err := r.reassign()
 	if errors.Is(err, errStop) {
 		return r.evaluator.stopped, true, nil
 	}

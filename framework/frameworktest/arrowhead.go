@@ -8,37 +8,37 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// checkArrow tries the laws of framework.ArrowSecondOrder.
-func (c *problemCheck) checkArrow(r *Report) {
-	p, ok := c.p.(framework.ArrowSecondOrder)
+// checkArrowhead tries the laws of framework.ArrowheadHessian.
+func (c *problemCheck) checkArrowhead(r *Report) {
+	p, ok := c.p.(framework.ArrowheadHessian)
 	if !ok {
 		return
 	}
-	shape, ok := p.ArrowShape()
+	shape, ok := p.ArrowheadShape()
 	if !ok {
 		return
 	}
-	a := &arrowCheck{problemCheck: c, p: p, a: framework.NewArrow(shape)}
-	r.try("arrow shape", a.shapeIsSound)
+	a := &arrowCheck{problemCheck: c, p: p, a: framework.NewArrowhead(shape)}
+	r.try("arrowhead shape", a.shapeIsSound)
 	if !r.OK() {
 		return
 	}
-	r.try("arrow written and symmetric", a.assemble)
+	r.try("arrowhead written and symmetric", a.assemble)
 	if !r.OK() {
 		return
 	}
-	r.try("arrow slope, outer", func() error { return a.slope(true, false) })
-	r.try("arrow slope, inner", func() error { return a.slope(false, true) })
-	r.try("arrow slope, joint", func() error { return a.slope(true, true) })
-	r.try("arrow move", a.move)
-	r.try("arrow settling", a.settle)
+	r.try("arrowhead slope, outer", func() error { return a.slope(true, false) })
+	r.try("arrowhead slope, inner", func() error { return a.slope(false, true) })
+	r.try("arrowhead slope, joint", func() error { return a.slope(true, true) })
+	r.try("arrowhead move", a.move)
+	r.try("inner step", a.settle)
 }
 
 // arrowCheck checks second derivatives at the point of a problemCheck.
 type arrowCheck struct {
 	*problemCheck
-	p    framework.ArrowSecondOrder
-	a    *framework.Arrow
+	p    framework.ArrowheadHessian
+	a    *framework.Arrowhead
 	cost float64
 }
 
@@ -62,7 +62,7 @@ func (k *arrowCheck) shapeIsSound() error {
 	return nil
 }
 
-// assemble fills the arrow, which held NaN, twice.
+// assemble fills the matrices, which held NaN, twice.
 func (k *arrowCheck) assemble() error {
 	for range 2 {
 		for _, x := range [][]float64{k.a.OuterGrad, k.a.InnerGrad, k.a.A, k.a.B, k.a.C} {
@@ -70,7 +70,7 @@ func (k *arrowCheck) assemble() error {
 		}
 		before := k.x.Clone()
 		var err error
-		if k.cost, _, err = k.p.AssembleArrow(k.a, k.x); err != nil {
+		if k.cost, _, err = k.p.AssembleHessian(k.a, k.x); err != nil {
 			return err
 		}
 		if !before.Equal(k.x) {
@@ -155,7 +155,7 @@ func (k *arrowCheck) slope(outer, inner bool) error {
 		first, second := k.model(v, w)
 		scaled := make([]float64, len(v))
 		return TaylorSlope(func(t float64) (float64, float64, error) {
-			if err := k.p.MoveOuter(trial, k.x, floats.ScaleTo(scaled, t, v)); err != nil {
+			if err := k.p.RetractOuter(trial, k.x, floats.ScaleTo(scaled, t, v)); err != nil {
 				return 0, 0, err
 			}
 			floats.AddScaledTo(trial[k.a.Block], k.x[k.a.Block], t, w)
@@ -177,7 +177,7 @@ func (k *arrowCheck) slope(outer, inner bool) error {
 func (k *arrowCheck) move() error {
 	before, dst := k.x.Clone(), k.poisoned()
 	v, _ := k.draw(true, false)
-	if err := k.p.MoveOuter(dst, k.x, v); err != nil {
+	if err := k.p.RetractOuter(dst, k.x, v); err != nil {
 		return err
 	}
 	if !before.Equal(k.x) {
@@ -210,7 +210,7 @@ func (k *arrowCheck) settle() error {
 	if err != nil {
 		return err
 	}
-	cost, passes, err := k.p.SettleInner(x, other)
+	cost, passes, err := k.p.InnerStep(x, other)
 	if err != nil {
 		return err
 	}
@@ -239,7 +239,7 @@ func (k *arrowCheck) settle() error {
 // themselves.
 func (k *arrowCheck) walks() error {
 	x := k.x.Clone()
-	cost, _, err := k.p.SettleInner(x, k.x[k.a.Block])
+	cost, _, err := k.p.InnerStep(x, k.x[k.a.Block])
 	if err != nil {
 		return err
 	}

@@ -8,8 +8,8 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// ArrowSecondOrder is a problem with second derivatives in the shape of an
-// arrow. Its cost is
+// ArrowheadHessian is a problem with second derivatives in the shape of an
+// arrowhead. Its cost is
 //
 //	F(y, t_1, ..., t_N) = f_0(y) + sum_i f_i(y, t_i),
 //
@@ -33,29 +33,29 @@ import (
 // F(y(v), t + w) at v = 0, w = 0; those of second order include what the
 // second derivative of y(v) contributes: for an outer block on the Stiefel
 // manifold with the polar retraction, -X V'V for the tangent vector V at X.
-type ArrowSecondOrder interface {
-	// ArrowShape returns the sizes; they do not change. It reports false where
+type ArrowheadHessian interface {
+	// ArrowheadShape returns the sizes; they do not change. It reports false where
 	// the problem, as it is set up, has no such structure or where it would not
 	// fit in memory.
-	ArrowShape() (ArrowShape, bool)
-	// AssembleArrow writes all derivatives at x over whatever a holds. It
+	ArrowheadShape() (ArrowheadShape, bool)
+	// AssembleHessian writes all derivatives at x over whatever a holds. It
 	// returns the cost and the work done in passes (see [Counts]): 2, or less
-	// where x is the point at which SettleInner ended and work was kept.
-	AssembleArrow(a *Arrow, x Point) (cost, passes float64, err error)
-	// MoveOuter writes y(v) into the outer blocks of dst, for the outer blocks
-	// y of x and the coordinates that AssembleArrow uses at x. It leaves the
+	// where x is the point at which InnerStep ended and work was kept.
+	AssembleHessian(a *Arrowhead, x Point) (cost, passes float64, err error)
+	// RetractOuter writes y(v) into the outer blocks of dst, for the outer blocks
+	// y of x and the coordinates that AssembleHessian uses at x. It leaves the
 	// inner block of dst alone. It fails where no such point exists.
-	MoveOuter(dst, x Point, v []float64) error
-	// SettleInner improves the inner block of x for its outer ones, in place:
+	RetractOuter(dst, x Point, v []float64) error
+	// InnerStep improves the inner block of x for its outer ones, in place:
 	// every row becomes the better one of itself and the row of other, and
 	// takes from there one damped Newton step on its own cost, which it keeps
 	// if that lowers the cost. It returns the cost at the new x, and the work
 	// done in passes.
-	SettleInner(x Point, other []float64) (cost, passes float64, err error)
+	InnerStep(x Point, other []float64) (cost, passes float64, err error)
 }
 
-// ArrowShape holds the sizes of an arrow.
-type ArrowShape struct {
+// ArrowheadShape holds the sizes of an arrowhead.
+type ArrowheadShape struct {
 	// Block is the number of the inner block.
 	Block int
 	// Outer is P, the number of tangent coordinates of all outer blocks.
@@ -66,12 +66,12 @@ type ArrowShape struct {
 }
 
 // Inner is the number of coordinates of the inner block.
-func (s ArrowShape) Inner() int { return s.Rows * s.Dim }
+func (s ArrowheadShape) Inner() int { return s.Rows * s.Dim }
 
-// Arrow holds first and second derivatives in the shape of an arrow. Matrices
+// Arrow holds first and second derivatives in the shape of an arrowhead. Matrices
 // are row-major.
-type Arrow struct {
-	ArrowShape
+type Arrowhead struct {
+	ArrowheadShape
 	// OuterGrad has P entries, InnerGrad Dim for each row.
 	OuterGrad, InnerGrad []float64
 	// A is P x P, symmetric with both triangles filled.
@@ -84,10 +84,10 @@ type Arrow struct {
 }
 
 // NewArrow returns zeros in the given shape.
-func NewArrow(s ArrowShape) *Arrow {
-	return &Arrow{
-		ArrowShape: s,
-		OuterGrad:  make([]float64, s.Outer), InnerGrad: make([]float64, s.Inner()),
+func NewArrowhead(s ArrowheadShape) *Arrowhead {
+	return &Arrowhead{
+		ArrowheadShape: s,
+		OuterGrad:      make([]float64, s.Outer), InnerGrad: make([]float64, s.Inner()),
 		A: make([]float64, s.Outer*s.Outer),
 		B: make([]float64, s.Outer*s.Inner()),
 		C: make([]float64, s.Inner()*s.Dim),
@@ -95,7 +95,7 @@ func NewArrow(s ArrowShape) *Arrow {
 }
 
 // Finite reports whether every derivative is finite.
-func (a *Arrow) Finite() bool {
+func (a *Arrowhead) Finite() bool {
 	for _, x := range [...][]float64{a.OuterGrad, a.InnerGrad, a.A, a.B, a.C} {
 		// Entries that are not finite poison the sum. So does overflow.
 		if sum := floats.Sum(x); sum-sum != 0 && slices.ContainsFunc(x, func(v float64) bool { return v-v != 0 }) {
@@ -105,23 +105,23 @@ func (a *Arrow) Finite() bool {
 	return true
 }
 
-// ArrowShape returns the sizes of the problem's arrow, where it has one.
-func (e *Evaluator) ArrowShape() (ArrowShape, bool) {
-	if p, ok := e.problem.(ArrowSecondOrder); ok {
-		return p.ArrowShape()
+// ArrowheadShape returns the sizes of the problem's arrowhead, where it has one.
+func (e *Evaluator) ArrowheadShape() (ArrowheadShape, bool) {
+	if p, ok := e.problem.(ArrowheadHessian); ok {
+		return p.ArrowheadShape()
 	}
-	return ArrowShape{}, false
+	return ArrowheadShape{}, false
 }
 
-// AssembleArrow computes the derivatives at x of a problem that has an arrow;
-// see [ArrowSecondOrder]. It counts as one evaluation. Costs that are not finite
+// AssembleHessian computes the derivatives at x of a problem that has an arrowhead;
+// see [ArrowheadHessian]. It counts as one evaluation. Costs that are not finite
 // are treated as by Evaluate.
-func (e *Evaluator) AssembleArrow(a *Arrow, x Point) (float64, error) {
+func (e *Evaluator) AssembleHessian(a *Arrowhead, x Point) (float64, error) {
 	if err := e.admit(1); err != nil {
 		return math.Inf(1), err
 	}
 	e.lastValid = false
-	cost, passes, err := e.problem.(ArrowSecondOrder).AssembleArrow(a, x)
+	cost, passes, err := e.problem.(ArrowheadHessian).AssembleHessian(a, x)
 	if err != nil {
 		return math.Inf(1), e.failure(fmt.Errorf("second derivatives: %w", err))
 	}
@@ -136,21 +136,21 @@ func (e *Evaluator) AssembleArrow(a *Arrow, x Point) (float64, error) {
 	return cost, nil
 }
 
-// MoveOuter moves the outer blocks of a problem that has an arrow; see
-// [ArrowSecondOrder].
-func (e *Evaluator) MoveOuter(dst, x Point, v []float64) error {
-	return e.problem.(ArrowSecondOrder).MoveOuter(dst, x, v)
+// RetractOuter moves the outer blocks of a problem that has an arrowhead; see
+// [ArrowheadHessian].
+func (e *Evaluator) RetractOuter(dst, x Point, v []float64) error {
+	return e.problem.(ArrowheadHessian).RetractOuter(dst, x, v)
 }
 
-// SettleInner improves the inner block of a problem that has an arrow; see
-// [ArrowSecondOrder]. It counts as one evaluation. Costs that are not finite are
+// InnerStep improves the inner block of a problem that has an arrowhead; see
+// [ArrowheadHessian]. It counts as one evaluation. Costs that are not finite are
 // treated as by Evaluate.
-func (e *Evaluator) SettleInner(x Point, other []float64) (float64, error) {
+func (e *Evaluator) InnerStep(x Point, other []float64) (float64, error) {
 	if err := e.admit(1); err != nil {
 		return math.Inf(1), err
 	}
 	e.lastValid = false
-	cost, passes, err := e.problem.(ArrowSecondOrder).SettleInner(x, other)
+	cost, passes, err := e.problem.(ArrowheadHessian).InnerStep(x, other)
 	if err != nil {
 		return math.Inf(1), e.failure(fmt.Errorf("inner rows: %w", err))
 	}

@@ -101,7 +101,7 @@ func TestRowsSettle(t *testing.T) {
 		require.NoError(t, err)
 		require.Greater(t, away, 3*before, name)
 		for range 4 {
-			away, _, err = p.SettleInner(moved, moved[BlockTau])
+			away, _, err = p.InnerStep(moved, moved[BlockTau])
 			require.NoError(t, err)
 		}
 		assert.LessOrEqual(t, away, before*(1+1e-9), name)
@@ -110,7 +110,7 @@ func TestRowsSettle(t *testing.T) {
 
 // The laws of second derivatives hold for every loss, rounded where it has
 // kinks, with the kernels for surfaces in space and with those for any shape.
-func TestArrowLaws(t *testing.T) {
+func TestArrowheadLaws(t *testing.T) {
 	for _, shape := range []struct{ D, d, s int }{{3, 2, 1}, {3, 1, 2}, {5, 2, 2}, {4, 3, 1}} {
 		for _, name := range allLosses {
 			p, x := curvedProblem(t, name, shape.D, shape.d, shape.s)
@@ -131,56 +131,56 @@ func curvedProblem(t testing.TB, loss string, D, d, s int) (*Problem, framework.
 	return p, problemtest.Place(t, p.Objective)
 }
 
-// wrongArrow breaks one thing about the second derivatives.
-type wrongArrow struct {
+// wrongArrowhead breaks one thing about the second derivatives.
+type wrongArrowhead struct {
 	*Problem
-	spoil  func(*framework.Arrow)
+	spoil  func(*framework.Arrowhead)
 	settle bool // settling does nothing
 	move   bool // Q moves along other coordinates
 }
 
-func (p wrongArrow) AssembleArrow(a *framework.Arrow, x framework.Point) (cost, passes float64, err error) {
-	cost, passes, err = p.Problem.AssembleArrow(a, x)
+func (p wrongArrowhead) AssembleHessian(a *framework.Arrowhead, x framework.Point) (cost, passes float64, err error) {
+	cost, passes, err = p.Problem.AssembleHessian(a, x)
 	if p.spoil != nil {
 		p.spoil(a)
 	}
 	return cost, passes, err
 }
 
-func (p wrongArrow) SettleInner(x framework.Point, other []float64) (cost, passes float64, err error) {
+func (p wrongArrowhead) InnerStep(x framework.Point, other []float64) (cost, passes float64, err error) {
 	if p.settle {
 		cost, err = p.Evaluate(nil, x)
 		return cost, 1, err
 	}
-	return p.Problem.SettleInner(x, other)
+	return p.Problem.InnerStep(x, other)
 }
 
-func (p wrongArrow) MoveOuter(dst, x framework.Point, v []float64) error {
+func (p wrongArrowhead) RetractOuter(dst, x framework.Point, v []float64) error {
 	if p.move {
 		v = slices.Clone(v)
 		v[p.Shape().D] *= 1.01
 	}
-	return p.Problem.MoveOuter(dst, x, v)
+	return p.Problem.RetractOuter(dst, x, v)
 }
 
-func TestArrowLawsFindMistakes(t *testing.T) {
+func TestArrowheadLawsFindMistakes(t *testing.T) {
 	for name, wrong := range map[string]struct {
-		wrongArrow
+		wrongArrowhead
 		law string
 	}{
-		"outer gradient":  {wrongArrow{spoil: func(a *framework.Arrow) { a.OuterGrad[4] *= 1.01 }}, "arrow slope, outer"},
-		"outer Hessian":   {wrongArrow{spoil: func(a *framework.Arrow) { a.A[4*a.Outer+4] *= 1.05 }}, "arrow slope, outer"},
-		"coupling":        {wrongArrow{spoil: func(a *framework.Arrow) { floats.Scale(1.05, a.B) }}, "arrow slope, joint"},
-		"inner gradient":  {wrongArrow{spoil: func(a *framework.Arrow) { floats.Scale(1.01, a.InnerGrad) }}, "arrow slope, inner"},
-		"inner Hessian":   {wrongArrow{spoil: func(a *framework.Arrow) { floats.Scale(1.05, a.C) }}, "arrow slope, inner"},
-		"asymmetry":       {wrongArrow{spoil: func(a *framework.Arrow) { a.A[1]++ }}, "arrow written and symmetric"},
-		"not settled":     {wrongArrow{settle: true}, "arrow settling"},
-		"other movements": {wrongArrow{move: true}, "arrow slope, outer"},
+		"outer gradient":  {wrongArrowhead{spoil: func(a *framework.Arrowhead) { a.OuterGrad[4] *= 1.01 }}, "arrowhead slope, outer"},
+		"outer Hessian":   {wrongArrowhead{spoil: func(a *framework.Arrowhead) { a.A[4*a.Outer+4] *= 1.05 }}, "arrowhead slope, outer"},
+		"coupling":        {wrongArrowhead{spoil: func(a *framework.Arrowhead) { floats.Scale(1.05, a.B) }}, "arrowhead slope, joint"},
+		"inner gradient":  {wrongArrowhead{spoil: func(a *framework.Arrowhead) { floats.Scale(1.01, a.InnerGrad) }}, "arrowhead slope, inner"},
+		"inner Hessian":   {wrongArrowhead{spoil: func(a *framework.Arrowhead) { floats.Scale(1.05, a.C) }}, "arrowhead slope, inner"},
+		"asymmetry":       {wrongArrowhead{spoil: func(a *framework.Arrowhead) { a.A[1]++ }}, "arrowhead written and symmetric"},
+		"not settled":     {wrongArrowhead{settle: true}, "inner step"},
+		"other movements": {wrongArrowhead{move: true}, "arrowhead slope, outer"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p, x := curvedProblem(t, "huber", 3, 2, 1)
 			wrong.Problem = p
-			r := frameworktest.CheckProblem(name, wrong.wrongArrow, frameworktest.ProblemOptions{Point: x, Seed: 5})
+			r := frameworktest.CheckProblem(name, wrong.wrongArrowhead, frameworktest.ProblemOptions{Point: x, Seed: 5})
 			assert.Contains(t, r.Broken(), wrong.law)
 		})
 	}

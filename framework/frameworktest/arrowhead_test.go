@@ -19,7 +19,7 @@ type abscissae struct {
 	skew, wrongCost                  float64
 	touchesPoint, movesInner         bool
 	forgets, free, lazy, worse       bool
-	shape                            framework.ArrowShape // added to the true one
+	shape                            framework.ArrowheadShape // added to the true one
 }
 
 var places = [][2]float64{{0.1, 0.9}, {1.2, 2.1}, {2.3, 2.4}, {3.1, 0.8}, {4.4, -0.9}}
@@ -56,11 +56,11 @@ func (p abscissae) Evaluate(grad, x framework.Point) (cost float64, err error) {
 	return cost, nil
 }
 
-func (p abscissae) ArrowShape() (framework.ArrowShape, bool) {
-	return framework.ArrowShape{Block: 1, Outer: 2 + p.shape.Outer, Rows: len(places) + p.shape.Rows, Dim: 1 + p.shape.Dim}, true
+func (p abscissae) ArrowheadShape() (framework.ArrowheadShape, bool) {
+	return framework.ArrowheadShape{Block: 1, Outer: 2 + p.shape.Outer, Rows: len(places) + p.shape.Rows, Dim: 1 + p.shape.Dim}, true
 }
 
-func (p abscissae) AssembleArrow(a *framework.Arrow, x framework.Point) (cost, passes float64, err error) {
+func (p abscissae) AssembleHessian(a *framework.Arrowhead, x framework.Point) (cost, passes float64, err error) {
 	clear(a.OuterGrad)
 	clear(a.A)
 	for i := range places {
@@ -87,7 +87,7 @@ func (p abscissae) AssembleArrow(a *framework.Arrow, x framework.Point) (cost, p
 	return cost * (1 + p.wrongCost), 2, nil
 }
 
-func (p abscissae) MoveOuter(dst, x framework.Point, v []float64) error {
+func (p abscissae) RetractOuter(dst, x framework.Point, v []float64) error {
 	dst[0][0], dst[0][1] = x[0][0]+v[0], x[0][1]+v[1]
 	if p.movesInner {
 		copy(dst[1], x[1])
@@ -95,7 +95,7 @@ func (p abscissae) MoveOuter(dst, x framework.Point, v []float64) error {
 	return nil
 }
 
-func (p abscissae) SettleInner(x framework.Point, other []float64) (cost, passes float64, err error) {
+func (p abscissae) InnerStep(x framework.Point, other []float64) (cost, passes float64, err error) {
 	value := func(i int, t float64) float64 {
 		sin := math.Sin(t)
 		e, r := t-places[i][0], x[0][0]*sin+x[0][1]-places[i][1]
@@ -127,12 +127,12 @@ func (p abscissae) SettleInner(x framework.Point, other []float64) (cost, passes
 	return cost, passes, nil
 }
 
-func TestArrowLaws(t *testing.T) {
+func TestArrowheadLaws(t *testing.T) {
 	o := frameworktest.ProblemOptions{Point: framework.Point{{1.3, 0.4}, {0.3, 1, 2, 3, 4}}, Seed: 1}
 	frameworktest.TestProblem(t, "abscissae", abscissae{}, o)
 	const (
-		shape, written, move, settling = "arrow shape", "arrow written and symmetric", "arrow move", "arrow settling"
-		outer, inner, joint            = "arrow slope, outer", "arrow slope, inner", "arrow slope, joint"
+		shape, written, move, settling = "arrowhead shape", "arrowhead written and symmetric", "arrowhead move", "inner step"
+		outer, inner, joint            = "arrowhead slope, outer", "arrowhead slope, inner", "arrowhead slope, joint"
 	)
 	for name, c := range map[string]struct {
 		p    abscissae
@@ -150,9 +150,9 @@ func TestArrowLaws(t *testing.T) {
 		"settles for free":     {abscissae{free: true}, []string{settling}},
 		"settles for worse":    {abscissae{worse: true, lazy: true}, []string{settling}},
 		"takes no step":        {abscissae{lazy: true}, []string{settling}},
-		"too many coordinates": {abscissae{shape: framework.ArrowShape{Outer: 1}}, []string{shape}},
-		"too many rows":        {abscissae{shape: framework.ArrowShape{Rows: 1}}, []string{shape}},
-		"rows too long":        {abscissae{shape: framework.ArrowShape{Dim: 1}}, []string{shape}},
+		"too many coordinates": {abscissae{shape: framework.ArrowheadShape{Outer: 1}}, []string{shape}},
+		"too many rows":        {abscissae{shape: framework.ArrowheadShape{Rows: 1}}, []string{shape}},
+		"rows too long":        {abscissae{shape: framework.ArrowheadShape{Dim: 1}}, []string{shape}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := frameworktest.CheckProblem(name, c.p, o)
