@@ -2,7 +2,7 @@ package framework
 
 import "fmt"
 
-// Preconditioner is a problem that knows roughly how its cost bends: it offers
+// Preconditioner is a problem that knows its Hessian roughly: it offers
 // a symmetric positive definite approximation H of the inverse of the Hessian,
 // in the coordinates of the surrounding space (in the metric, where a block has
 // one of its own). Solvers project the result on the tangent space.

@@ -15,9 +15,9 @@ type Reassigner interface {
 	Reassign(x Point) (moved bool, passes float64, err error)
 }
 
-// leastGain is the relative decrease of the cost from which on a reassignment is
+// minGain is the relative decrease of the cost from which on a reassignment is
 // worth more iterations.
-const leastGain = 1e-6
+const minGain = 1e-6
 
 // reassign is the last attempt of a run that would end as converged or stalled:
 // where the problem is a [Reassigner] and finds a better place, the solver
@@ -41,7 +41,7 @@ func (r *run) reassign() (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	if _, cost := state.Iterate(); !(cost < r.best-leastGain*math.Abs(r.best)) {
+	if _, cost := state.Iterate(); !(cost < r.best-minGain*math.Abs(r.best)) {
 		return false, nil
 	}
 	r.state, r.slow, r.inStep = state, 0, false

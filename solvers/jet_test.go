@@ -25,14 +25,14 @@ func coordinate(v float64, i, n int) jet {
 	return a
 }
 
-// of returns f(a) for a function with value, slope and bend at a.
-func (a jet) of(value, slope, bend float64) jet {
+// of returns f(a) for a function with value, first and second derivative at a.
+func (a jet) of(value, slope, second float64) jet {
 	n := len(a.g)
 	r := constant(value, n)
 	for i := range n {
 		r.g[i] = slope * a.g[i]
 		for j := range n {
-			r.h[i*n+j] = slope*a.h[i*n+j] + bend*a.g[i]*a.g[j]
+			r.h[i*n+j] = slope*a.h[i*n+j] + second*a.g[i]*a.g[j]
 		}
 	}
 	return r
@@ -209,13 +209,13 @@ func (p *sumOfRows) RetractOuter(dst, x framework.Point, v []float64) error {
 func (p *sumOfRows) InnerStep(x framework.Point, other []float64) (cost, passes float64, err error) {
 	k, rows, d := p.inner()
 	for i := range rows {
-		own := x[k][i*d : (i+1)*d]
+		local := x[k][i*d : (i+1)*d]
 		value := func(t []float64) jet {
-			copy(own, t)
+			copy(local, t)
 			y, z := p.at(x, i, false)
 			return p.row(y, z, i)
 		}
-		best := append([]float64(nil), own...)
+		best := append([]float64(nil), local...)
 		f := value(best)
 		if g := value(other[i*d : (i+1)*d]); g.v < f.v {
 			f, best = g, other[i*d:(i+1)*d]
@@ -227,7 +227,7 @@ func (p *sumOfRows) InnerStep(x framework.Point, other []float64) (cost, passes 
 				least, best = g.v, trial
 			}
 		}
-		copy(own, best)
+		copy(local, best)
 		cost += least
 	}
 	return cost, 3, nil

@@ -7,9 +7,9 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// leastCurvature is the cosine of the angle between s and y below which a pair
+// minCurvature is the cosine of the angle between s and y below which a pair
 // says nothing but rounding errors and is left out.
-const leastCurvature = 1e-15
+const minCurvature = 1e-15
 
 // direction writes -P H g into dir and returns its slope <g,dir>. H is applied
 // by the two-loop recursion.
@@ -73,7 +73,7 @@ func (s *LBFGSState) push(blocks []framework.Block, memory int) {
 	}
 	x := s.trial.x
 	sy := inner(blocks, x, u, v)
-	if !(sy > leastCurvature*math.Sqrt(inner(blocks, x, u, u)*inner(blocks, x, v, v))) {
+	if !(sy > minCurvature*math.Sqrt(inner(blocks, x, u, u)*inner(blocks, x, v, v))) {
 		return
 	}
 	s.S, s.Y, s.Curvatures = append(s.S, u), append(s.Y, v), append(s.Curvatures, sy)

@@ -42,10 +42,10 @@ type Newton struct {
 
 const (
 	defaultDamping = 1e-2
-	// leastDamping keeps null spaces of S harmless, mostDamping says that no
+	// minDamping keeps null spaces of S harmless, mostDamping says that no
 	// step helps.
-	leastDamping = 1e-9
-	mostDamping  = 1e16
+	minDamping = 1e-9
+	maxDamping = 1e16
 	// acceptedRatio is the least ratio of actual to predicted decrease.
 	acceptedRatio = 1e-4
 	// belowRounding is the predicted decrease, relative to the cost, at which
@@ -161,7 +161,7 @@ func (a Newton) Step(e *framework.Evaluator, state framework.State) error {
 			return err
 		}
 	}
-	for s.Mu <= mostDamping {
+	for s.Mu <= maxDamping {
 		predicted := s.schur.solve(s.Mu)
 		cost, err := s.try(e)
 		if err != nil {
@@ -173,7 +173,7 @@ func (a Newton) Step(e *framework.Evaluator, state framework.State) error {
 		if predicted <= 0x1p-53*math.Abs(s.Cost) {
 			break // nothing to gain, and no shorter step would gain more
 		}
-		s.Mu = max(s.Mu, leastDamping) * s.Nu
+		s.Mu = max(s.Mu, minDamping) * s.Nu
 		s.Nu *= 2
 	}
 	s.Mu, s.Nu = a.damping(), 2

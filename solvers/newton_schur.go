@@ -15,9 +15,9 @@ import (
 // magnitude, below which it is raised.
 const innerFlatness = 1e-8
 
-// leastDiagonal is the diagonal entry of A, relative to the squares of the others
+// minDiagonal is the diagonal entry of A, relative to the squares of the others
 // in its row over their diagonal entries, below which it is raised.
-const leastDiagonal = 1e-10
+const minDiagonal = 1e-10
 
 // schur solves Newton systems in the shape of an arrowhead. With |C_i|^-1 = R_i R_i'
 // and F = [F_1 ... F_N], F_i = B_i R_i, f_i = R_i'g_i,
@@ -89,7 +89,7 @@ func (s *schur) setScale(a []float64) {
 	for k := range p {
 		least[k] = 0
 		if size := math.Abs(a[k*p+k]); size > 0 {
-			least[k] = leastDiagonal / size
+			least[k] = minDiagonal / size
 		}
 	}
 	for q := range p {
@@ -185,7 +185,7 @@ func timesRoot(dst, b, r []float64, d int) {
 // model predicts.
 func (s *schur) solve(mu float64) float64 {
 	p := s.Outer
-	shift := (mu + leastDamping) * s.size
+	shift := (mu + minDamping) * s.size
 	if s.size == 0 {
 		shift = 1
 	}
@@ -243,14 +243,14 @@ func (s *schur) solveEigen(mu float64) {
 	}
 	values, vectors := s.eigen.values, s.eigen.vectors
 	most := max(math.Abs(values[0]), math.Abs(values[p-1]))
-	s.hasCurved = values[0] < -leastDamping*most
+	s.hasCurved = values[0] < -minDamping*most
 	clear(s.scaled)
 	for k, w := range values {
 		var c float64
 		for i, v := range s.rhs {
 			c += vectors[i*p+k] * v
 		}
-		c /= max(math.Abs(w), leastDamping*most) + mu*s.size
+		c /= max(math.Abs(w), minDamping*most) + mu*s.size
 		for i := range s.scaled {
 			s.scaled[i] += c * vectors[i*p+k]
 		}

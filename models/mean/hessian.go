@@ -83,11 +83,11 @@ func (p *Problem) addRadial(h *mat.SymDense, c []float64, l framework.Radial) er
 
 func (p *Problem) addDiagonal(h *mat.SymDense, c []float64, l framework.Separable) error {
 	D := p.data.D
-	r, bend, sum := make([]float64, D), make([]float64, D), make([]float64, D)
+	r, hessDiag, sum := make([]float64, D), make([]float64, D), make([]float64, D)
 	for i := range p.data.N {
 		floats.SubTo(r, c, p.data.Row(i))
-		l.Phi(nil, nil, bend, r)
-		floats.AddScaled(sum, p.weight(i), bend)
+		l.Phi(nil, nil, hessDiag, r)
+		floats.AddScaled(sum, p.weight(i), hessDiag)
 	}
 	for k, v := range sum {
 		h.SetSym(k, k, v)
@@ -119,10 +119,10 @@ func (p *Problem) addProducts(h *mat.SymDense, c []float64) error {
 			return err
 		}
 		for i := range count {
-			own, weight := v[i*D*D:(i+1)*D*D], p.weight(from+i)
+			local, weight := v[i*D*D:(i+1)*D*D], p.weight(from+i)
 			for k := range D {
 				for j := k; weight > 0 && j < D; j++ {
-					h.SetSym(k, j, h.At(k, j)+weight*(own[k*D+j]+own[j*D+k])/2)
+					h.SetSym(k, j, h.At(k, j)+weight*(local[k*D+j]+local[j*D+k])/2)
 				}
 			}
 		}

@@ -6,10 +6,9 @@ import (
 	"github.com/scqm/scqm/framework"
 )
 
-// blame puts the fault of a loss in the place of what followed from it: solvers
-// see only that numbers are not finite. A run that is nil did not get beyond
-// its start.
-func (p *Problem) blame(failure error, starts *starts, run *framework.Result) error {
+// attribute replaces ErrNonFinite by the error of the loss that caused it, if a
+// row at the point of the run (or at the start, if run is nil) has one.
+func (p *Problem) attribute(failure error, starts *starts, run *framework.Result) error {
 	if !errors.Is(failure, framework.ErrNonFinite) {
 		return failure
 	}

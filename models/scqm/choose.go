@@ -55,7 +55,7 @@ func (m *Model) ResidualParts(tau []float64) []float64 {
 	f := m.sheet()
 	n := len(tau) / f.Latent
 	// c, the frame without the rotations that tau takes up, and Theta.
-	s := m.bent()
+	s := m.curvedColumns()
 	common := float64(f.D + (f.D-f.Latent)*(f.Latent+s) + f.Latent*(f.Latent+1)/2*s)
 	rest := max(0.01, 1-common/float64(n*(f.D-f.Latent)))
 	parts := make([]float64, n*f.D)
@@ -83,8 +83,8 @@ func (m *Model) ResidualParts(tau []float64) []float64 {
 	return parts
 }
 
-// bent counts the directions into which the sheet bends at all.
-func (m *Model) bent() int {
+// curvedColumns counts the directions of V in which the sheet is curved at all.
+func (m *Model) curvedColumns() int {
 	used := make([]bool, m.Curvature)
 	for i, v := range m.Theta {
 		used[i%m.Curvature] = used[i%m.Curvature] || v != 0

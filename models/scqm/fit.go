@@ -82,7 +82,7 @@ func learnAsGiven(ctx context.Context, x Data, c Config) (*Fit, error) {
 		return nil, err
 	}
 	run, note, failure := p.minimizeAll(ctx, starts, solver, c.options(x, solver))
-	failure = p.blame(failure, starts, run)
+	failure = p.attribute(failure, starts, run)
 	if note != "" {
 		notes = append(notes, note)
 	}

@@ -82,7 +82,7 @@ func (m *Model) Influence(ctx context.Context, x Data, threads int) (*Influence,
 	if err != nil {
 		return nil, err
 	}
-	fit, err := m.settled(ctx, x, threads)
+	fit, err := m.refined(ctx, x, threads)
 	if err != nil {
 		return nil, err
 	}
@@ -121,8 +121,8 @@ func (o *Influence) addNotes(jumps bool) {
 	}
 }
 
-// settledFit is a fit as a problem and a point.
-type settledFit struct {
+// refinedFit is a fit as a problem and a point.
+type refinedFit struct {
 	problem  *Problem
 	at       framework.Point
 	rounding float64

@@ -25,15 +25,15 @@ const (
 	// sameObjective is the relative difference up to which the objective of the
 	// model on the data and the one it was fitted with are one.
 	sameObjective = 1e-6
-	// settledTolerance and settledGain, a relative decrease of the cost, end the
+	// refineTolerance and settledGain, a relative decrease of the cost, end the
 	// refinement for a rounded loss.
-	settledTolerance = 1e-9
-	settledGain      = 1e-10
+	refineTolerance = 1e-9
+	refineGain      = 1e-10
 )
 
-// settled returns the model as a point of the problem that it solves, without
+// refined returns the model as a point of the problem that it solves, without
 // columns of V that carry no curvature, with every tau_i at a minimum.
-func (m *Model) settled(ctx context.Context, x Data, threads int) (*settledFit, error) {
+func (m *Model) refined(ctx context.Context, x Data, threads int) (*refinedFit, error) {
 	f := m.sheet().WithoutFlat()
 	p, err := NewProblem(ctx, x, m.Loss, f.Latent, f.S, threads)
 	if err != nil {
@@ -52,7 +52,7 @@ func (m *Model) settled(ctx context.Context, x Data, threads int) (*settledFit, 
 	if err := nearest.RefineRows(ctx, at[BlockTau], f, m.Loss, x, threads); err != nil {
 		return nil, err
 	}
-	fit := &settledFit{problem: p, at: at}
+	fit := &refinedFit{problem: p, at: at}
 	if err := fit.compress(ctx); err != nil {
 		return nil, err
 	}
@@ -61,7 +61,7 @@ func (m *Model) settled(ctx context.Context, x Data, threads int) (*settledFit, 
 
 // jackknife prepares the jackknife at the fit or, where residuals sit on kinks of
 // the loss, at the minimum of a rounded one nearby, which becomes the fit.
-func (s *settledFit) jackknife(ctx context.Context) (*influence.Jackknife, error) {
+func (s *refinedFit) jackknife(ctx context.Context) (*influence.Jackknife, error) {
 	scale, err := s.problem.RoundingScale(s.at)
 	if err != nil {
 		return nil, err
@@ -114,7 +114,7 @@ func (m *Model) sameFit(p *Problem, at framework.Point) error {
 
 // compress goes to the coordinates of the span of the rows where that loses
 // nothing, as [Problem.minimize] does.
-func (s *settledFit) compress(ctx context.Context) error {
+func (s *refinedFit) compress(ctx context.Context) error {
 	p := s.problem
 	n, f := p.Data().N, p.Shape()
 	_, radial := p.Loss().(framework.Radial)
@@ -140,7 +140,7 @@ func (s *settledFit) compress(ctx context.Context) error {
 }
 
 // round replaces the fit by that with the loss rounded over eps.
-func (s *settledFit) round(ctx context.Context, plain *Problem, eps float64) error {
+func (s *refinedFit) round(ctx context.Context, plain *Problem, eps float64) error {
 	p, err := NewProblem(ctx, *plain.Data(), plain.Loss().(framework.Smoother).Smooth(eps), plain.Shape().Latent, plain.Shape().S, plain.Threads())
 	if err != nil {
 		return err
@@ -150,7 +150,7 @@ func (s *settledFit) round(ctx context.Context, plain *Problem, eps float64) err
 	if _, fits := p.ArrowheadShape(); fits {
 		solver = solvers.Newton{}
 	}
-	run, err := framework.Solve(ctx, p, s.at, solver, framework.Options{Tolerance: settledTolerance, MinRelativeDecrease: settledGain})
+	run, err := framework.Solve(ctx, p, s.at, solver, framework.Options{Tolerance: refineTolerance, MinRelativeDecrease: refineGain})
 	if err != nil {
 		return fmt.Errorf("scqm: fit of the rounded loss: %w", err)
 	}

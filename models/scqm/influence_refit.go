@@ -35,7 +35,7 @@ func (m *Model) LeaveOut(ctx context.Context, x Data, rows []int, threads int) (
 	if err != nil {
 		return nil, err
 	}
-	fit, err := m.settled(ctx, x, threads)
+	fit, err := m.refined(ctx, x, threads)
 	if err != nil {
 		return nil, err
 	}
@@ -51,7 +51,7 @@ func (m *Model) LeaveOut(ctx context.Context, x Data, rows []int, threads int) (
 }
 
 // refit fits without row i.
-func (s *settledFit) refit(ctx context.Context, i int) (out RowInfluence, err error) {
+func (s *refinedFit) refit(ctx context.Context, i int) (out RowInfluence, err error) {
 	p := s.problem
 	f, x := p.Shape(), *p.Data()
 	before, after := sheet.New(f.D, f.Latent, f.S), sheet.New(f.D, f.Latent, f.S)
@@ -86,11 +86,11 @@ func (s *settledFit) refit(ctx context.Context, i int) (out RowInfluence, err er
 	}
 	var sum float64
 	for j := range x.N {
-		own := tau[j*f.Latent : (j+1)*f.Latent]
-		gap := after.Gap(before, s.at[BlockTau][j*f.Latent:(j+1)*f.Latent], own, nil)
+		local := tau[j*f.Latent : (j+1)*f.Latent]
+		gap := after.Gap(before, s.at[BlockTau][j*f.Latent:(j+1)*f.Latent], local, nil)
 		sum += x.Weight(j) / x.TotalWeight() * gap * gap
 		if j == i {
-			out.Without = after.Gap(nil, nil, own, x.Row(i))
+			out.Without = after.Gap(nil, nil, local, x.Row(i))
 		}
 	}
 	out.Move = math.Sqrt(sum)

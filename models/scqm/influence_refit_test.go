@@ -202,7 +202,7 @@ func TestInfluenceIsDerivativeWithRespectToWeights(t *testing.T) {
 // the rows, for the fit with the weight of row i times 1 + change.
 func reweighted(t *testing.T, m *Model, x Data, i int, change float64) []float64 {
 	t.Helper()
-	s, err := m.settled(context.Background(), x, 1)
+	s, err := m.refined(context.Background(), x, 1)
 	require.NoError(t, err)
 	_, err = s.jackknife(context.Background())
 	require.NoError(t, err)

@@ -73,8 +73,8 @@ type Trial struct {
 	// nothing.
 	Warning string `json:"warning,omitempty"`
 
-	rows []float64 // errors of prediction
-	most float64   // bound on them, ten times their median for the first trial
+	rows  []float64 // errors of prediction
+	bound float64   // bound on them, ten times their median for the first trial
 }
 
 // Suggestion is a comparison of models.
@@ -97,8 +97,8 @@ const (
 	// explodes is the curvature in units of 1 over the spread of the codes from
 	// which on a sheet bends where there are no more than a few rows.
 	explodes = 5
-	// bends is the part of the largest singular value that counts as curvature.
-	bends = 0.1
+	// significantCurvature is the part of the largest singular value that counts as curvature.
+	significantCurvature = 0.1
 	// robustly bounds errors of rows, in units of the median distance from the
 	// centre.
 	robustly = 10
@@ -180,7 +180,7 @@ func (s *Suggestion) search(ctx context.Context, x Data, c SuggestConfig) error 
 	folds := c.folds(x)
 	try := func(t Trial) (*Trial, error) {
 		if len(s.Trials) > 0 {
-			t.most = s.Trials[0].most
+			t.bound = s.Trials[0].bound
 		}
 		if err := t.run(ctx, x, c, folds); err != nil {
 			return nil, fmt.Errorf("scqm: suggest: d = %d, s = %d: %w", t.Latent, t.Curvature, err)
@@ -191,8 +191,8 @@ func (s *Suggestion) search(ctx context.Context, x Data, c SuggestConfig) error 
 	best, err := try(Trial{})
 	for d := 1; d <= c.MaxLatent && err == nil; d++ {
 		var here, t *Trial
-		for _, bend := range curvatureGrid(d, x.D) {
-			if t, err = try(Trial{Latent: d, Curvature: bend}); err != nil {
+		for _, count := range curvatureGrid(d, x.D) {
+			if t, err = try(Trial{Latent: d, Curvature: count}); err != nil {
 				return err
 			}
 			if here != nil && s.clearlyAbove(t, here, x.Weights) {
@@ -288,12 +288,12 @@ func (t *Trial) run(ctx context.Context, x Data, c SuggestConfig, folds []fold) 
 		held = append(held, off...)
 		weights = append(weights, f.test.Weights...)
 	}
-	if t.most == 0 {
+	if t.bound == 0 {
 		sorted := slices.Sorted(slices.Values(t.rows))
-		t.most = robustly * sorted[len(sorted)/2]
+		t.bound = robustly * sorted[len(sorted)/2]
 	}
 	for i, v := range t.rows {
-		t.rows[i] = min(v, t.most)
+		t.rows[i] = min(v, t.bound)
 	}
 	t.Predicted, t.HeldOut = stat.Mean(t.rows, x.Weights), stat.Mean(held, weights)
 	m, learned, err := t.fit(ctx, x, c)
@@ -374,7 +374,7 @@ func rowDistances(x Data, y []float64) []float64 {
 // warn looks for signs of a bad fit.
 func (t *Trial) warn(m *Model) {
 	switch {
-	case t.Learned < interpolates*t.HeldOut && t.HeldOut > dense.Negligible*t.most:
+	case t.Learned < interpolates*t.HeldOut && t.HeldOut > dense.Negligible*t.bound:
 		t.Warning = "follows single rows"
 	case t.Effective > 0 && t.Singular[0]*m.spread() > explodes:
 		t.Warning = "has a curvature that explodes"
@@ -449,7 +449,7 @@ func (m *Model) bendingValues() (values []float64, effective int) {
 		values[k] = math.Hypot(values[k], v*math.Sqrt(sheet.VechWeight(m.Latent, i/m.Curvature)))
 	}
 	for _, v := range values {
-		if v > bends*floats.Max(values) {
+		if v > significantCurvature*floats.Max(values) {
 			effective++
 		}
 	}

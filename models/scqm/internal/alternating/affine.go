@@ -59,7 +59,7 @@ func newAffine(o *objective.Objective, f *sheet.Sheet) *affine {
 		dc:   make([]float64, f.D), theta: make([]float64, f.Q*f.S),
 	}
 	s.weights.Second = true
-	if s.weights.Form == objective.PerEntry && f.Q*f.S <= objective.MostCoupled {
+	if s.weights.Form == objective.PerEntry && f.Q*f.S <= objective.MaxCoupled {
 		s.system = newEntrySystem(o, f)
 	} else {
 		s.system = newCommonSystem(o, f, s.weights.Form)

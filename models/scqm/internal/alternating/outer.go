@@ -10,10 +10,10 @@ import (
 )
 
 const (
-	// coreSteps bounds the alternations of Q and Theta inside one sweep, and
+	// outerSteps bounds the alternations of Q and Theta inside one sweep, and
 	// coreTolerance is the distance of two Q at which they end.
-	coreSteps     = 20
-	coreTolerance = 1e-6
+	outerSteps     = 20
+	outerTolerance = 1e-6
 	// proximalWeight is how much, relative to the curvature of the objective, the
 	// outer step holds Q and Theta back where the rows do not determine them.
 	proximalWeight = 1e-12
@@ -52,7 +52,7 @@ type outerMM struct {
 	proximal float64   // the multiple of I in K that holds Theta back
 	old      []float64 // q x s: the first Theta, in the unit of 1/h
 	theta    []float64 // q x s
-	turn     []float64 // m x size: Q in the basis, by columns
+	frame    []float64 // m x size: Q in the basis, by columns
 	pull     []float64 // m x size: [G_tau, G_phi Theta], by columns
 	col      []float64 // q
 	polar    *dense.Polar
@@ -65,7 +65,7 @@ func newOuterMM(f *sheet.Sheet, unit float64) *outerMM {
 	return &outerMM{
 		f: f, q: q, unit: unit, basis: vec(most * f.D), g: vec((f.Latent + q) * most),
 		k: vec(q * q), old: vec(q * f.S), theta: vec(q * f.S),
-		turn: vec(f.M * most), pull: vec(f.M * most), col: vec(q), polar: dense.NewPolar(f.M, most),
+		frame: vec(f.M * most), pull: vec(f.M * most), col: vec(q), polar: dense.NewPolar(f.M, most),
 	}
 }
 
@@ -153,11 +153,11 @@ func (o *outerMM) removeBasis(v []float64) {
 // alternate leaves the last Q in turn and the Theta for it in theta.
 func (o *outerMM) alternate() {
 	f, n := o.f, o.size
-	clear(o.turn)
+	clear(o.frame)
 	for j := range f.M {
-		o.turn[j*n+j] = 1
+		o.frame[j*n+j] = 1
 	}
-	steps := coreSteps
+	steps := outerSteps
 	if f.S == 0 {
 		steps = 1 // exact
 	}
@@ -166,10 +166,10 @@ func (o *outerMM) alternate() {
 	for range steps {
 		o.leastSquaresTheta()
 		o.pullCurvature(pull[f.Latent*n:])
-		floats.AddScaled(pull, proximalWeight*floats.Norm(pull, 2), o.turn[:f.M*n])
-		moved, ok := o.polar.Factor(o.turn[:f.M*n], pull, n)
+		floats.AddScaled(pull, proximalWeight*floats.Norm(pull, 2), o.frame[:f.M*n])
+		moved, ok := o.polar.Factor(o.frame[:f.M*n], pull, n)
 		copy(pull, o.g[:f.Latent*n])
-		if !ok || moved <= coreTolerance {
+		if !ok || moved <= outerTolerance {
 			break
 		}
 	}
@@ -180,7 +180,7 @@ func (o *outerMM) alternate() {
 func (o *outerMM) leastSquaresTheta() {
 	s, n := o.f.S, o.size
 	for k := range s {
-		v := o.turn[(o.f.Latent+k)*n : (o.f.Latent+k+1)*n]
+		v := o.frame[(o.f.Latent+k)*n : (o.f.Latent+k+1)*n]
 		for a := range o.col {
 			g := o.g[(o.f.Latent+a)*n : (o.f.Latent+a+1)*n]
 			o.col[a] = floats.Dot(g, v) + o.proximal*o.old[a*s+k]
@@ -209,7 +209,7 @@ func (o *outerMM) write(next framework.Point, m *moments) {
 	q := next[objective.BlockQ]
 	clear(q)
 	for j := range f.M {
-		for i, t := range o.turn[j*n : (j+1)*n] {
+		for i, t := range o.frame[j*n : (j+1)*n] {
 			if t == 0 {
 				continue
 			}

@@ -12,12 +12,12 @@ import (
 )
 
 const (
-	// sweepFootSteps bounds the Newton steps of a row in one sweep. More buy
+	// sweepSteps bounds the Newton steps of a row in one sweep. More buy
 	// nothing: the outer blocks move in between anyway.
-	sweepFootSteps = 2
-	// sweepFootPrecision is the relative length of a Newton step after which
+	sweepSteps = 2
+	// sweepPrecision is the relative length of a Newton step after which
 	// the next would gain less than the outer blocks will.
-	sweepFootPrecision = 1e-3
+	sweepPrecision = 1e-3
 	// sweepRows bounds the rows handled at a time.
 	sweepRows = 192
 	// shortestResidual, relative to the length scale of the data, bounds the
@@ -154,7 +154,7 @@ type rowSweep struct {
 	o          *objective.Objective
 	f          *sheet.Sheet
 	loss       framework.Radial
-	foot       *nearest.Footpoint
+	footpoint  *nearest.Footpoint
 	plane      *nearest.Footpoint2D
 	rho, slope []float64 // batch
 	u          []float64 // batch: squared residuals
@@ -166,7 +166,7 @@ type rowSweep struct {
 func newRowSweep(o *objective.Objective, f *sheet.Sheet, n int, plane *nearest.Footpoint2D, unit float64) *rowSweep {
 	k := 1 + f.Latent + forms(f)
 	return &rowSweep{
-		o: o, f: f, foot: nearest.NewFootpoint(f), plane: plane, unit: unit,
+		o: o, f: f, footpoint: nearest.NewFootpoint(f), plane: plane, unit: unit,
 		rho: make([]float64, n), slope: make([]float64, n), u: make([]float64, n),
 		y: make([]float64, n*k), wy: make([]float64, n*k), direct: make([]float64, f.D),
 	}
@@ -181,9 +181,9 @@ func (s *rowSweep) batch(w *nearest.Worker, m *moments, next, tau []float64, fro
 	for i := range n {
 		floats.SubTo(w.Row(w.R, f.D, i), s.o.Data().Row(from+i), f.C)
 	}
-	f.PullRows(w.Pulled, w.R, n)
+	f.RowsToFrame(w.Pulled, w.R, n)
 	for i := range n {
-		copy(s.foot.AB, w.Row(w.Pulled, f.M, i))
+		copy(s.footpoint.AB, w.Row(w.Pulled, f.M, i))
 		t := next[(from+i)*f.Latent : (from+i+1)*f.Latent]
 		u[i] = s.project(w.Row(w.R, f.D, i), w.Row(w.Phi, f.Q, i), t)
 	}
@@ -219,19 +219,19 @@ func (s *rowSweep) regressors(w *nearest.Worker, next []float64, from, n int) {
 	}
 }
 
-// project improves tau for one row, given diff = x - c and foot.ab = Q'(x - c).
+// project improves tau for one row, given diff = x - c and footpoint.AB = Q'(x - c).
 // It leaves phi(tau) in phi, and returns the squared residual |x - c|^2 -
 // |Q'(x - c)|^2 + |Q'(x - c) - z|^2.
 func (s *rowSweep) project(diff, phi, tau []float64) float64 {
-	f, p := s.f, s.foot
+	f, p := s.f, s.footpoint
 	var inside float64
 	if f.S == 0 { // a flat sheet
 		copy(tau, p.AB)
 	} else {
-		if f.Latent == 2 && s.plane.Minimize(tau, p.AB, f, sweepFootSteps, sweepFootPrecision) {
+		if f.Latent == 2 && s.plane.Minimize(tau, p.AB, f, sweepSteps, sweepPrecision) {
 			inside = p.Residual(tau)
 		} else {
-			inside = p.Minimize(tau, sweepFootSteps, sweepFootPrecision)
+			inside = p.Minimize(tau, sweepSteps, sweepPrecision)
 		}
 		copy(phi, p.Phi)
 	}

@@ -9,78 +9,78 @@ import (
 	"github.com/scqm/scqm/internal/dense"
 )
 
-// arrowSums is all that the outer derivatives need to know of some rows. Sums
+// sums is all that the outer derivatives need to know of some rows. Sums
 // of disjoint rows merge by adding.
-type arrowSums struct {
+type sums struct {
 	cost float64
 	gh   []float64 // D x F: sum of g h'
 	hh   []float64 // F x F, upper triangle: weighted sum of h h'
 	a    []float64 // P x P, upper triangle: what does not follow from hh
 }
 
-func newArrowSums(a *Chart) *arrowSums {
-	return &arrowSums{
+func newSums(a *Chart) *sums {
+	return &sums{
 		gh: make([]float64, a.F.D*a.Nf), hh: make([]float64, a.Nf*a.Nf), a: make([]float64, a.P*a.P),
 	}
 }
 
-func (s *arrowSums) reset() {
+func (s *sums) reset() {
 	s.cost = 0
 	clear(s.gh)
 	clear(s.hh)
 	clear(s.a)
 }
 
-func (s *arrowSums) add(other *arrowSums) {
+func (s *sums) add(other *sums) {
 	s.cost += other.cost
 	floats.Add(s.gh, other.gh)
 	floats.Add(s.hh, other.hh)
 	floats.Add(s.a, other.a)
 }
 
-// arrowBatch is the number of rows whose losses are computed at a time.
-const arrowBatch = 64
+// batchRows is the number of rows whose losses are computed at a time.
+const batchRows = 64
 
-// arrowWorker holds the buffers of one goroutine. Those with a leading n are
+// worker holds the buffers of one goroutine. Those with a leading n are
 // for a batch of rows.
-type arrowWorker struct {
-	batch    int
-	h        []float64 // n x F: features
-	e, g     []float64 // n x D: residual and loss gradient in the frame
-	u        []float64 // n: squared norms
-	value    []float64 // n: losses
-	one, two []float64 // n: derivatives of rho
-	hess     []float64 // n x D x D: loss Hessians in the frame
-	atRows   rowLosses // in the coordinates of the data
-	dh       []float64 // F x d: derivatives of the features
-	he       []float64 // D x d: Hessian of the loss times that of e
-	t        []float64 // d
-	v        []float64 // P
-	w        []float64 // q
-	walker   *walker
-	settler  *settler
+type worker struct {
+	batch     int
+	h         []float64 // n x F: features
+	e, g      []float64 // n x D: residual and loss gradient in the frame
+	u         []float64 // n: squared norms
+	value     []float64 // n: losses
+	one, two  []float64 // n: derivatives of rho
+	hess      []float64 // n x D x D: loss Hessians in the frame
+	atRows    rowLosses // in the coordinates of the data
+	dh        []float64 // F x d: derivatives of the features
+	he        []float64 // D x d: Hessian of the loss times that of e
+	t         []float64 // d
+	v         []float64 // P
+	w         []float64 // q
+	quadratic *quadraticInner
+	newton    *innerNewton
 }
 
-func newArrowWorker(a *Chart, n int) *arrowWorker {
+func newWorker(a *Chart, n int) *worker {
 	f := a.F
 	vec := func(n int) []float64 { return make([]float64, n) }
-	b := min(arrowBatch, n)
-	return &arrowWorker{
+	b := min(batchRows, n)
+	return &worker{
 		batch: b, h: vec(b * a.Nf), e: vec(b * f.D), g: vec(b * f.D),
 		u: vec(b), value: vec(b), one: vec(b), two: vec(b), atRows: newRowLosses(b, f.D),
 		dh: vec(a.Nf * f.Latent), he: vec(f.D * f.Latent), t: vec(f.Latent), v: vec(a.P), w: vec(f.Q),
-		walker: newWalker(f), settler: newSettler(f, b),
+		quadratic: newQuadraticInner(f), newton: newInnerNewton(f, b),
 	}
 }
 
 // assembleShard assembles some rows.
 type assembleShard struct {
-	dst  *framework.Arrowhead
-	tau  []float64
-	seen bool // a.seen is that of the point
+	dst         *framework.Arrowhead
+	tau         []float64
+	coordsKnown bool // a.coords are those of the point
 }
 
-func (job *assembleShard) run(a *Hessian, w *arrowWorker, shard, lo, hi int) error {
+func (job *assembleShard) run(a *Hessian, w *worker, shard, lo, hi int) error {
 	s := a.sums[shard]
 	s.reset()
 	for from := lo; from < hi; from += w.batch {
@@ -88,15 +88,15 @@ func (job *assembleShard) run(a *Hessian, w *arrowWorker, shard, lo, hi int) err
 			return err
 		}
 		to := min(from+w.batch, hi)
-		look := job.look
-		if a.isSurface() {
-			look = job.lookAtSurface
+		residuals := job.residuals
+		if a.isSurface3D() {
+			residuals = job.surfaceResiduals
 		}
-		look(a, w, from, to)
+		residuals(a, w, from, to)
 		if err := a.lossDerivatives(w, to-from); err != nil {
 			return fmt.Errorf("scqm: loss %s: %w", a.o.Loss().Name(), err)
 		}
-		if a.isSurface() {
+		if a.isSurface3D() {
 			job.surface(a, w, s, from, to)
 			continue
 		}
@@ -107,18 +107,18 @@ func (job *assembleShard) run(a *Hessian, w *arrowWorker, shard, lo, hi int) err
 	return nil
 }
 
-// look computes features and residuals in the frame.
-func (job *assembleShard) look(a *Hessian, w *arrowWorker, from, to int) {
+// residuals computes features and residuals in the frame.
+func (job *assembleShard) residuals(a *Hessian, w *worker, from, to int) {
 	f := a.F
 	for i := from; i < to; i++ {
 		h := w.h[(i-from)*a.Nf : (i-from+1)*a.Nf]
 		e := w.e[(i-from)*f.D : (i-from+1)*f.D]
 		a.Features(h, job.tau[i*f.Latent:(i+1)*f.Latent])
-		seen := a.seen.y[i*f.D : (i+1)*f.D]
-		if !job.seen {
-			a.Frame.see(seen, a.o.Data().Row(i))
+		coords := a.coords.y[i*f.D : (i+1)*f.D]
+		if !job.coordsKnown {
+			a.Frame.toFrame(coords, a.o.Data().Row(i))
 		}
-		for r, y := range seen {
+		for r, y := range coords {
 			e[r] = -y
 			if r < f.M {
 				e[r] = h[1+r] - y
@@ -129,15 +129,15 @@ func (job *assembleShard) look(a *Hessian, w *arrowWorker, from, to int) {
 
 // addRow adds row i, which is number k of the batch, and writes its inner
 // derivatives.
-func (job *assembleShard) addRow(a *Hessian, w *arrowWorker, s *arrowSums, i, k int) {
+func (job *assembleShard) addRow(a *Hessian, w *worker, s *sums, i, k int) {
 	f, weight := a.F, a.o.Data().Weight(i)
 	if weight > 0 {
 		s.cost += weight * w.value[k]
 	}
 	h, g, tau := w.h[k*a.Nf:(k+1)*a.Nf], w.g[k*f.D:(k+1)*f.D], job.tau[i*f.Latent:(i+1)*f.Latent]
 	dense.Scale(g, weight)
-	a.Slopes(w.dh, tau)
-	a.hessianTimesSlopes(w, k, weight)
+	a.Jacobian(w.dh, tau)
+	a.hessianTimesJacobian(w, k, weight)
 	job.inner(a, w, g, i)
 	job.couple(a, w, h, g, i)
 	for r, v := range g {
@@ -150,7 +150,7 @@ func (job *assembleShard) addRow(a *Hessian, w *arrowWorker, s *arrowSums, i, k 
 }
 
 // inner writes gradient and Hessian with respect to tau_i.
-func (job *assembleShard) inner(a *Hessian, w *arrowWorker, g []float64, i int) {
+func (job *assembleShard) inner(a *Hessian, w *worker, g []float64, i int) {
 	f := a.F
 	d := f.Latent
 	c, grad := job.dst.C[i*d*d:(i+1)*d*d], job.dst.InnerGrad[i*d:(i+1)*d]
@@ -165,12 +165,12 @@ func (job *assembleShard) inner(a *Hessian, w *arrowWorker, g []float64, i int) 
 			}
 		}
 	}
-	f.Weigh(w.w, g[d:f.M])
+	f.WeighForms(w.w, g[d:f.M])
 	f.AddCurvature(c, w.w)
 }
 
 // couple writes B_i.
-func (job *assembleShard) couple(a *Hessian, w *arrowWorker, h, g []float64, i int) {
+func (job *assembleShard) couple(a *Hessian, w *worker, h, g []float64, i int) {
 	d, nd := a.F.Latent, job.dst.Inner()
 	for p := range a.P {
 		b := job.dst.B[p*nd+i*d : p*nd+(i+1)*d]

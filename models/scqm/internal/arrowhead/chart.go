@@ -8,12 +8,12 @@ import (
 // [Hessian].
 type Chart struct {
 	F     *sheet.Sheet
-	Nf    int         // 1 + m + q features
-	P     int         // coordinates
-	terms []arrowTerm // of all coordinates, in order
-	first []int       // terms of coordinate p: first[p] to first[p+1]
-	qFrom int         // coordinates of Q: qFrom to thetaFrom
-	Frame *frame
+	Nf    int    // 1 + m + q features
+	P     int    // coordinates
+	terms []term // of all coordinates, in order
+	first []int  // terms of coordinate p: first[p] to first[p+1]
+	qFrom int    // coordinates of Q: qFrom to thetaFrom
+	Frame *Frame
 }
 
 // NewChart lists coordinates for a sheet; slides as for listTerms.
@@ -23,8 +23,8 @@ func NewChart(f *sheet.Sheet, slides bool) *Chart {
 	return a
 }
 
-// arrowTerm says that a coordinate puts sign times a feature into a row of e.
-type arrowTerm struct {
+// term says that a coordinate puts sign times a feature into a row of e.
+type term struct {
 	Row, Feature int
 	Sign         float64
 }
@@ -34,31 +34,31 @@ type arrowTerm struct {
 // is: turns of U or V in themselves, and shifts of a flat sheet along itself.
 func (a *Chart) listTerms(slides bool) {
 	f := a.F
-	coordinate := func(terms ...arrowTerm) {
+	coordinate := func(terms ...term) {
 		a.first = append(a.first, len(a.terms))
 		a.terms = append(a.terms, terms...)
 	}
 	for r := range f.D {
 		if slides || f.S > 0 || r >= f.Latent {
-			coordinate(arrowTerm{r, 0, 1})
+			coordinate(term{r, 0, 1})
 		}
 	}
 	a.qFrom = len(a.first)
 	for k := range f.M {
 		for l := k + 1; l < f.M; l++ {
 			if slides || k < f.Latent && l >= f.Latent {
-				coordinate(arrowTerm{k, 1 + l, 1}, arrowTerm{l, 1 + k, -1})
+				coordinate(term{k, 1 + l, 1}, term{l, 1 + k, -1})
 			}
 		}
 	}
 	for r := f.M; r < f.D; r++ {
 		for k := range f.M {
-			coordinate(arrowTerm{r, 1 + k, 1})
+			coordinate(term{r, 1 + k, 1})
 		}
 	}
 	for b := range f.Q {
 		for k := range f.S {
-			coordinate(arrowTerm{f.Latent + k, 1 + f.M + b, 1})
+			coordinate(term{f.Latent + k, 1 + f.M + b, 1})
 		}
 	}
 	a.P = len(a.first)
@@ -68,7 +68,7 @@ func (a *Chart) listTerms(slides bool) {
 // OuterDim is the number of outer coordinates.
 func OuterDim(f sheet.Shape) int { return f.D + f.D*f.M - f.M*(f.M+1)/2 + f.Q*f.S }
 
-func (a *Chart) TermsOf(p int) []arrowTerm { return a.terms[a.first[p]:a.first[p+1]] }
+func (a *Chart) TermsOf(p int) []term { return a.terms[a.first[p]:a.first[p+1]] }
 
 // AddMove adds to the upper triangle of A what the second order of the move
 // contributes, from the moments gh = sum g h'.
@@ -101,23 +101,23 @@ func (a *Chart) Features(h, tau []float64) {
 	f.Coordinates(h[1:1+f.M], h[1+f.M:], tau)
 }
 
-// Slopes writes dh/dtau: rows 0, I, 2 (A_k tau)' and those of dphi/dtau.
-func (a *Chart) Slopes(dh, tau []float64) {
+// Jacobian writes dh/dtau: rows 0, I, 2 (A_k tau)' and those of dphi/dtau.
+func (a *Chart) Jacobian(dh, tau []float64) {
 	f := a.F
 	d := f.Latent
 	clear(dh)
 	for i := range d {
 		dh[(1+i)*d+i] = 1
 	}
-	bent, l := dh[(1+d)*d:(1+f.M)*d], dh[(1+f.M)*d:]
+	curved, l := dh[(1+d)*d:(1+f.M)*d], dh[(1+f.M)*d:]
 	b := 0
 	for i := range d {
 		for j := i; j < d; j++ {
 			l[b*d+i] += tau[j]
 			l[b*d+j] += tau[i]
 			for k, t := range f.Theta[b*f.S : (b+1)*f.S] {
-				bent[k*d+i] += t * tau[j]
-				bent[k*d+j] += t * tau[i]
+				curved[k*d+i] += t * tau[j]
+				curved[k*d+j] += t * tau[i]
 			}
 			b++
 		}

@@ -10,55 +10,55 @@ import (
 	"github.com/scqm/scqm/models/scqm/internal/sheet"
 )
 
-// frame is an orthonormal basis of R^D that begins with the columns of Q.
-type frame struct {
-	f    *sheet.Sheet
-	W    []float64 // D x D: its vectors as rows
-	left []float64 // D: squared distance of every coordinate axis from the rows so far
+// Frame is an orthonormal basis of R^D that begins with the columns of Q.
+type Frame struct {
+	f         *sheet.Sheet
+	W         []float64 // D x D: its vectors as rows
+	remainder []float64 // D: squared distance of every coordinate axis from the rows so far
 
 	moved, next []float64 // m x D
 	gram, turn  []float64 // m x m
 	root        []float64 // m x m
 }
 
-func newFrame(f *sheet.Sheet) *frame {
+func newFrame(f *sheet.Sheet) *Frame {
 	vec := func(n int) []float64 { return make([]float64, n) }
-	return &frame{
-		f: f, W: vec(f.D * f.D), left: vec(f.D), moved: vec(f.M * f.D), next: vec(f.M * f.D),
+	return &Frame{
+		f: f, W: vec(f.D * f.D), remainder: vec(f.D), moved: vec(f.M * f.D), next: vec(f.M * f.D),
 		gram: vec(f.M * f.M), turn: vec(f.M * f.M), root: vec(f.M * f.M),
 	}
 }
 
 // Axis returns vector r of the frame.
-func (b *frame) Axis(r int) []float64 { return b.W[r*b.f.D : (r+1)*b.f.D] }
+func (b *Frame) Axis(r int) []float64 { return b.W[r*b.f.D : (r+1)*b.f.D] }
 
 // Complete makes the frame of the sheet: the columns of Q, then the coordinate
 // axes furthest from the rows so far, orthogonalised. It depends on Q only.
-func (b *frame) Complete() {
+func (b *Frame) Complete() {
 	D, m := b.f.D, b.f.M
 	copy(b.W, b.f.QT)
 	if m == D {
 		return
 	}
-	for j := range b.left {
-		b.left[j] = 1
+	for j := range b.remainder {
+		b.remainder[j] = 1
 		for i := range m {
-			b.left[j] -= b.W[i*D+j] * b.W[i*D+j]
+			b.remainder[j] -= b.W[i*D+j] * b.W[i*D+j]
 		}
 	}
 	for i := m; i < D; i++ {
 		row := b.Axis(i)
 		clear(row)
-		row[floats.MaxIdx(b.left)] = 1
+		row[floats.MaxIdx(b.remainder)] = 1
 		dense.OrthogonalizeRow(b.W, i, D)
 		for j, v := range row {
-			b.left[j] -= v * v
+			b.remainder[j] -= v * v
 		}
 	}
 }
 
-// see writes the coordinates of x - c in the frame into y.
-func (b *frame) see(y, x []float64) {
+// toFrame writes the coordinates of x - c in the frame into y.
+func (b *Frame) toFrame(y, x []float64) {
 	D, c := b.f.D, b.f.C
 	for r := range y {
 		axis := b.W[r*D : (r+1)*D]
@@ -70,8 +70,9 @@ func (b *frame) see(y, x []float64) {
 	}
 }
 
-// sight is what is seen of all rows in a frame.
-type sight struct {
+// frameCoords caches W'(x_i - c) for all rows, for one (c, Q) and one version of
+// the data.
+type frameCoords struct {
 	y    []float64 // n x D: W'(x - c)
 	c, q []float64 // the c and Q' to which y belongs
 	// version is that of the data to which y belongs.
@@ -79,17 +80,17 @@ type sight struct {
 	kept    bool
 }
 
-func newSight(f *sheet.Sheet, n int) sight {
-	return sight{y: make([]float64, n*f.D), c: make([]float64, f.D), q: make([]float64, f.M*f.D)}
+func newFrameCoords(f *sheet.Sheet, n int) frameCoords {
+	return frameCoords{y: make([]float64, n*f.D), c: make([]float64, f.D), q: make([]float64, f.M*f.D)}
 }
 
-// at reports whether y belongs to the sheet and a version of the data.
-func (s *sight) at(f *sheet.Sheet, version uint64) bool {
+// belongsTo reports whether y belongs to the sheet and a version of the data.
+func (s *frameCoords) belongsTo(f *sheet.Sheet, version uint64) bool {
 	return s.kept && s.version == version && slices.Equal(s.c, f.C) && slices.Equal(s.q, f.QT)
 }
 
 // keep says that y was computed for the sheet and a version of the data.
-func (s *sight) keep(f *sheet.Sheet, version uint64) {
+func (s *frameCoords) keep(f *sheet.Sheet, version uint64) {
 	copy(s.c, f.C)
 	copy(s.q, f.QT)
 	s.kept, s.version = true, version
@@ -97,7 +98,7 @@ func (s *sight) keep(f *sheet.Sheet, version uint64) {
 
 // orthonormalize replaces moved, Q plus a tangent vector by columns, by its
 // polar factor Y (Y'Y)^-1/2. It reports false where moved is not finite.
-func (b *frame) orthonormalize() bool {
+func (b *Frame) orthonormalize() bool {
 	D, m := b.f.D, b.f.M
 	for i := range m {
 		for j := range i + 1 {
@@ -132,20 +133,20 @@ func (b *frame) orthonormalize() bool {
 }
 
 // Quadratic writes 2 W'MW.
-func (b *frame) Quadratic(dst, m []float64) {
+func (b *Frame) Quadratic(dst, m []float64) {
 	D := b.f.D
 	for r := range D {
 		for j := range D {
-			b.left[j] = 2 * floats.Dot(m[j*D:(j+1)*D], b.Axis(r))
+			b.remainder[j] = 2 * floats.Dot(m[j*D:(j+1)*D], b.Axis(r))
 		}
 		for q := range D {
-			dst[r*D+q] = floats.Dot(b.left, b.Axis(q))
+			dst[r*D+q] = floats.Dot(b.remainder, b.Axis(q))
 		}
 	}
 }
 
 // Rotate writes W'x.
-func (b *frame) Rotate(dst, x []float64) {
+func (b *Frame) Rotate(dst, x []float64) {
 	for r := range dst {
 		dst[r] = dense.Dot(b.Axis(r), x)
 	}

@@ -13,17 +13,17 @@ import (
 )
 
 const (
-	// maxArrowOuter and maxArrowEntries bound the memory of second derivatives:
+	// maxOuter and maxArrowEntries bound the memory of second derivatives:
 	// the order of the outer matrix, and the entries of the coupling of outer
 	// and inner blocks. Beyond that Newton's method is the wrong one.
-	maxArrowOuter   = 500
-	maxArrowEntries = 1 << 25
+	maxOuter   = 500
+	maxEntries = 1 << 25
 )
 
 // Hessian computes second derivatives of an objective in the frame of the sheet.
 //
-// With W = [Q Qc] orthonormal and square, e_i = W'r_i is the residual seen in
-// the frame. Outer blocks move along
+// With W = [Q Qc] orthonormal and square, e_i = W'r_i is the residual in the
+// frame. Outer blocks move along
 //
 //	c + W gamma,   polar(Q + W [Omega; K]),   Theta + dTheta,
 //
@@ -52,19 +52,19 @@ type Hessian struct {
 	o *objective.Objective
 	*Chart
 
-	pairs    []momentPair // of terms, made when needed
-	workers  []*arrowWorker
-	sums     []*arrowSums // per shard
-	total    *arrowSums
-	errs     []error
-	passes   []float64 // per shard, of settling
-	constant []float64 // D x D: W'(hess loss)W where it is the same for all rows
-	seen     sight     // of all rows
+	pairs       []momentPair // of terms, made when needed
+	workers     []*worker
+	sums        []*sums // per shard
+	total       *sums
+	errs        []error
+	innerPasses []float64   // per shard, of inner steps
+	constant    []float64   // D x D: W'(hess loss)W where it is the same for all rows
+	coords      frameCoords // of all rows
 
-	structure  framework.Structure   // of the loss
-	second     framework.SecondOrder // its second derivatives
-	assembly   assembleShard         // the work under way
-	settlement settleShard
+	structure framework.Structure   // of the loss
+	second    framework.SecondOrder // its second derivatives
+	assembly  assembleShard         // the work under way
+	innerJob  innerShard
 }
 
 // New takes next to no memory: what first uses need is made by prepare.
@@ -75,7 +75,7 @@ func New(o *objective.Objective) *Hessian { return &Hessian{o: o} }
 func (a *Hessian) ArrowheadShape() (framework.ArrowheadShape, bool) {
 	f, n := a.o.Shape(), a.o.Data().N
 	s := framework.ArrowheadShape{Block: objective.BlockTau, Outer: OuterDim(f), Rows: n, Dim: f.Latent}
-	fits := s.Outer <= maxArrowOuter && s.Outer*f.Latent <= maxArrowEntries/n
+	fits := s.Outer <= maxOuter && s.Outer*f.Latent <= maxEntries/n
 	return s, fits
 }
 
@@ -84,16 +84,16 @@ func (a *Hessian) ArrowheadShape() (framework.ArrowheadShape, bool) {
 func (a *Hessian) AssembleHessian(dst *framework.Arrowhead, x framework.Point) (cost, passes float64, err error) {
 	a.prepare(x)
 	passes = 2
-	if a.seen.at(a.F, a.o.Version()) {
+	if a.coords.belongsTo(a.F, a.o.Version()) {
 		passes = 1
 	}
 	a.Frame.Complete()
-	a.turnLoss()
-	a.assembly = assembleShard{dst: dst, tau: x[objective.BlockTau], seen: passes == 1}
+	a.prepareLoss()
+	a.assembly = assembleShard{dst: dst, tau: x[objective.BlockTau], coordsKnown: passes == 1}
 	if err := a.eachShard(&a.assembly); err != nil {
 		return 0, 0, err
 	}
-	a.seen.keep(a.F, a.o.Version())
+	a.coords.keep(a.F, a.o.Version())
 	t := a.total
 	t.reset()
 	for _, s := range a.sums {
@@ -117,20 +117,20 @@ func (a *Hessian) prepare(x framework.Point) {
 func (a *Hessian) allocate() {
 	f, n := a.o.NewSheet(), a.o.Data().N
 	a.Chart = NewChart(f, true)
-	a.workers = make([]*arrowWorker, a.o.Threads())
+	a.workers = make([]*worker, a.o.Threads())
 	shards := par.Shards(n)
-	a.sums, a.errs, a.passes = make([]*arrowSums, shards), make([]error, shards), make([]float64, shards)
+	a.sums, a.errs, a.innerPasses = make([]*sums, shards), make([]error, shards), make([]float64, shards)
 	for i := range a.sums {
-		a.sums[i] = newArrowSums(a.Chart)
+		a.sums[i] = newSums(a.Chart)
 	}
-	a.total = newArrowSums(a.Chart)
+	a.total = newSums(a.Chart)
 	a.constant = make([]float64, f.D*f.D)
-	a.seen = newSight(f, n)
+	a.coords = newFrameCoords(f, n)
 }
 
 // shardWork is what is done to the rows lo to hi of a problem.
 type shardWork interface {
-	run(a *Hessian, w *arrowWorker, shard, lo, hi int) error
+	run(a *Hessian, w *worker, shard, lo, hi int) error
 }
 
 // eachShard runs work on all rows. A single thread takes the shards in turn,
@@ -159,15 +159,15 @@ func (a *Hessian) oneShard(work shardWork, id, shard int) {
 }
 
 // worker returns the buffers of a worker, made at its first use.
-func (a *Hessian) worker(id int) *arrowWorker {
+func (a *Hessian) worker(id int) *worker {
 	if a.workers[id] == nil {
-		a.workers[id] = newArrowWorker(a.Chart, a.o.Data().N)
+		a.workers[id] = newWorker(a.Chart, a.o.Data().N)
 	}
 	return a.workers[id]
 }
 
 // finish turns the sums over rows into the outer derivatives.
-func (a *Hessian) finish(dst *framework.Arrowhead, t *arrowSums) {
+func (a *Hessian) finish(dst *framework.Arrowhead, t *sums) {
 	copy(dst.A, t.a)
 	a.addMoments(dst.A, t.hh)
 	for p := range a.P {

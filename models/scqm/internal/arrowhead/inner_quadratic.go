@@ -10,7 +10,7 @@ import (
 	"github.com/scqm/scqm/models/scqm/internal/sheet"
 )
 
-// walker takes Newton steps of a row's tau where the loss is a quadratic form
+// quadraticInner takes Newton steps of a row's tau where the loss is a quadratic form
 // of the residual, or a growing function of its norm. With y = W'(x - c), split
 // into the part y_Q in the span of Q and the rest y_C, and e = z(tau) - y_Q, the
 // form is
@@ -20,7 +20,7 @@ import (
 // where M = I, b = 0, rest = |y_C|^2 for a norm, and for the form with matrix N
 // in the frame M = N_QQ, b = -N_QC y_C, rest = y_C'N_CC y_C. That is a problem
 // in R^m: it no longer involves D.
-type walker struct {
+type quadraticInner struct {
 	f         *sheet.Sheet
 	quadratic bool      // M is not I
 	metric    []float64 // m x m: M
@@ -34,17 +34,17 @@ type walker struct {
 	diff      []float64 // D
 }
 
-func newWalker(f *sheet.Sheet) *walker {
+func newQuadraticInner(f *sheet.Sheet) *quadraticInner {
 	vec := func(n int) []float64 { return make([]float64, n) }
-	return &walker{
+	return &quadraticInner{
 		f: f, metric: vec(f.M * f.M), y: vec(f.M), b: vec(f.M), e: vec(f.M), me: vec(f.M),
 		phi: vec(f.Q), w: vec(f.Q), jac: vec(f.M * f.Latent), mjac: vec(f.M * f.Latent),
 		h: vec(f.Latent * f.Latent), g: vec(f.Latent), trial: vec(f.Latent), move: vec(f.Latent), diff: vec(f.D),
 	}
 }
 
-// begin takes M from the frame.
-func (k *walker) begin(a *Hessian) {
+// loadMetric takes M from the frame.
+func (k *quadraticInner) loadMetric(a *Hessian) {
 	k.quadratic = a.structure == framework.StructureQuadratic
 	if !k.quadratic {
 		return
@@ -57,19 +57,19 @@ func (k *walker) begin(a *Hessian) {
 	}
 }
 
-// look sets y and b for row i of the data, x, and returns the rest.
-func (k *walker) look(a *Hessian, x []float64, i int) (rest float64) {
+// load sets y and b for row i of the data, x, and returns the rest.
+func (k *quadraticInner) load(a *Hessian, x []float64, i int) (rest float64) {
 	f := k.f
-	if !a.seesAll() {
+	if !a.wholeFrame() {
 		floats.SubTo(k.diff, x, f.C)
-		f.Pull(k.y, k.diff)
+		f.ToFrame(k.y, k.diff)
 		for j, v := range k.y {
 			floats.AddScaled(k.diff, -v, f.Axis(j))
 		}
 		return dense.Dot(k.diff, k.diff)
 	}
-	y := a.seen.y[i*f.D : (i+1)*f.D]
-	a.Frame.see(y, x)
+	y := a.coords.y[i*f.D : (i+1)*f.D]
+	a.Frame.toFrame(y, x)
 	copy(k.y, y)
 	if !k.quadratic {
 		return 0
@@ -87,7 +87,7 @@ func (k *walker) look(a *Hessian, x []float64, i int) (rest float64) {
 
 // value returns the form at tau without the rest, and leaves e, Me + b and phi
 // behind.
-func (k *walker) value(tau []float64) float64 {
+func (k *quadraticInner) value(tau []float64) float64 {
 	f := k.f
 	f.Coordinates(k.e, k.phi, tau)
 	for r, v := range k.y {
@@ -108,7 +108,7 @@ func (k *walker) value(tau []float64) float64 {
 
 // step takes one damped Newton step from tau, where value was called last, and
 // returns the form at the new tau.
-func (k *walker) step(tau []float64, value float64) float64 {
+func (k *quadraticInner) step(tau []float64, value float64) float64 {
 	f := k.f
 	d := f.Latent
 	f.TauGradient(k.g, k.w, tau, k.me)
@@ -136,7 +136,7 @@ func (k *walker) step(tau []float64, value float64) float64 {
 	}
 	f.AddCurvature(k.h, k.w)
 	dense.NewtonStep(k.move, k.h, k.g)
-	for t := 1.0; t > math.Ldexp(1, -settleHalvings); t /= 2 {
+	for t := 1.0; t > math.Ldexp(1, -maxHalvings); t /= 2 {
 		for j, v := range k.move {
 			k.trial[j] = tau[j] + t*v
 		}

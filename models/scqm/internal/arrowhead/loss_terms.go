@@ -12,8 +12,8 @@ import (
 // ones have the constant Hessian 2 W'MW; of others the Hessian is computed row
 // by row, column by column of W.
 
-// turnLoss turns the matrix of a quadratic loss into the frame.
-func (a *Hessian) turnLoss() {
+// prepareLoss turns the matrix of a quadratic loss into the frame.
+func (a *Hessian) prepareLoss() {
 	if a.structure == framework.StructureQuadratic {
 		a.Frame.Quadratic(a.constant, a.o.Loss().(framework.Quadratic).Matrix())
 	}
@@ -21,7 +21,7 @@ func (a *Hessian) turnLoss() {
 
 // lossDerivatives computes losses and gradients of the first n rows of the
 // batch and, where they differ from row to row, what their Hessians need.
-func (a *Hessian) lossDerivatives(w *arrowWorker, n int) error {
+func (a *Hessian) lossDerivatives(w *worker, n int) error {
 	D := a.F.D
 	switch a.structure {
 	case framework.StructureRadial:
@@ -52,7 +52,7 @@ func (a *Hessian) lossDerivatives(w *arrowWorker, n int) error {
 }
 
 // generalDerivatives goes to the coordinates of the data and back.
-func (a *Hessian) generalDerivatives(w *arrowWorker, n int) error {
+func (a *Hessian) generalDerivatives(w *worker, n int) error {
 	D, fr := a.F.D, a.Frame
 	at := &w.atRows
 	for i := range n {
@@ -76,22 +76,22 @@ func (a *Hessian) generalDerivatives(w *arrowWorker, n int) error {
 	w.hess = dense.Grow(w.hess, w.batch*D*D)
 	if a.structure == framework.StructureSeparable {
 		for i := range n {
-			a.turnDiagonal(w.hess[i*D*D:(i+1)*D*D], at.bend[i*D:(i+1)*D])
+			a.turnDiagonal(w.hess[i*D*D:(i+1)*D*D], at.hessDiag[i*D:(i+1)*D])
 		}
 		return nil
 	}
 	return a.turnProducts(w, at.r[:n*D], n)
 }
 
-// turnDiagonal writes W' diag(bend) W.
-func (a *Hessian) turnDiagonal(hess, bend []float64) {
+// turnDiagonal writes W' diag(hessDiag) W.
+func (a *Hessian) turnDiagonal(hess, hessDiag []float64) {
 	D, fr := a.F.D, a.Frame
 	for q := range D {
 		left := fr.Axis(q)
 		for t := range q + 1 {
 			var v float64
 			for j, u := range fr.Axis(t) {
-				v += left[j] * bend[j] * u
+				v += left[j] * hessDiag[j] * u
 			}
 			hess[t*D+q], hess[q*D+t] = v, v
 		}
@@ -100,7 +100,7 @@ func (a *Hessian) turnDiagonal(hess, bend []float64) {
 
 // turnProducts computes W' (hess loss) W of the first n rows of the batch, column
 // by column.
-func (a *Hessian) turnProducts(w *arrowWorker, r []float64, n int) error {
+func (a *Hessian) turnProducts(w *worker, r []float64, n int) error {
 	D, fr := a.F.D, a.Frame
 	column := w.atRows.g[:n*D] // which is no longer needed
 	for q := range D {
@@ -120,13 +120,13 @@ func (a *Hessian) turnProducts(w *arrowWorker, r []float64, n int) error {
 	return nil
 }
 
-// hessianTimesSlopes writes w H E of row k into he.
-func (a *Hessian) hessianTimesSlopes(w *arrowWorker, k int, weight float64) {
+// hessianTimesJacobian writes w H E of row k into he.
+func (a *Hessian) hessianTimesJacobian(w *worker, k int, weight float64) {
 	f := a.F
 	d, D := f.Latent, f.D
 	e := w.dh[d : (1+f.M)*d] // m x d
 	if a.structure == framework.StructureRadial {
-		a.radialTimesSlopes(w, k, weight)
+		a.radialTimesJacobian(w, k, weight)
 		return
 	}
 	hess := a.constant
@@ -145,7 +145,7 @@ func (a *Hessian) hessianTimesSlopes(w *arrowWorker, k int, weight float64) {
 	}
 }
 
-func (a *Hessian) radialTimesSlopes(w *arrowWorker, k int, weight float64) {
+func (a *Hessian) radialTimesJacobian(w *worker, k int, weight float64) {
 	f := a.F
 	d, m := f.Latent, f.M
 	e := w.dh[d : (1+m)*d]
@@ -175,7 +175,7 @@ func (a *Hessian) radialTimesSlopes(w *arrowWorker, k int, weight float64) {
 
 // addOuter adds J'HJ of row k: to hh where H is a multiple of one matrix for
 // all rows, to a what is not.
-func (a *Hessian) addOuter(w *arrowWorker, s *arrowSums, h []float64, k int, weight float64) {
+func (a *Hessian) addOuter(w *worker, s *sums, h []float64, k int, weight float64) {
 	switch a.structure {
 	case framework.StructureRadial:
 		dense.AddOuterProduct(s.hh, h, 2*weight*w.one[k])

@@ -11,26 +11,26 @@ import (
 
 // Surfaces in space, D = 3, d = 2, s = 1, are what local fits to point clouds
 // are made of. Their kernels are the formulas of arrow and
-// walker written out: with x, y the entries of tau, (t0, t1, t2) = Theta and
+// quadraticInner written out: with x, y the entries of tau, (t0, t1, t2) = Theta and
 //
 //	z = (x, y, t0 xx + t1 xy + t2 yy),   dz_2/dtau = (a, b) = (2 t0 x + t1 y, t1 x + 2 t2 y).
 
-// isSurface reports whether the kernels of surfaces apply.
-func (a *Hessian) isSurface() bool {
+// isSurface3D reports whether the kernels of surfaces apply.
+func (a *Hessian) isSurface3D() bool {
 	f := a.F
 	return f.D == 3 && f.Latent == 2 && f.S == 1
 }
 
-// surfaceSums are the sums over the rows of a batch.
-type surfaceSums struct {
+// sums3D are the sums over the rows of a batch.
+type sums3D struct {
 	gh [3][7]float64
 	hh [7][7]float64 // upper triangle
 }
 
 // surface adds the rows from to to of a surface, whose losses are known, and
 // writes their inner derivatives.
-func (job *assembleShard) surface(a *Hessian, w *arrowWorker, s *arrowSums, from, to int) {
-	var sums surfaceSums
+func (job *assembleShard) surface(a *Hessian, w *worker, s *sums, from, to int) {
+	var sums sums3D
 	t0, t1, t2 := a.F.Theta[0], a.F.Theta[1], a.F.Theta[2]
 	for i := from; i < to; i++ {
 		k := i - from
@@ -39,7 +39,7 @@ func (job *assembleShard) surface(a *Hessian, w *arrowWorker, s *arrowSums, from
 			s.cost += weight * w.value[k]
 		}
 		tau, h := job.tau[2*i:2*i+2:2*i+2], (*[7]float64)(w.h[7*k:])
-		row := surfaceRow{x: tau[0], y: tau[1], z: h[3]}
+		row := row3D{x: tau[0], y: tau[1], z: h[3]}
 		row.a, row.b = 2*t0*row.x+t1*row.y, t1*row.x+2*t2*row.y
 		factor := weight
 		switch a.structure {
@@ -54,10 +54,10 @@ func (job *assembleShard) surface(a *Hessian, w *arrowWorker, s *arrowSums, from
 				dense.AddOuterProduct(s.a, w.v, second)
 			}
 		case framework.StructureQuadratic:
-			row.curve(w.g[3*k:3*k+3:3*k+3], (*[9]float64)(a.constant), weight)
+			row.setProducts(w.g[3*k:3*k+3:3*k+3], (*[9]float64)(a.constant), weight)
 		default:
 			hess := (*[9]float64)(w.hess[9*k:])
-			row.curve(w.g[3*k:3*k+3:3*k+3], hess, weight)
+			row.setProducts(w.g[3*k:3*k+3:3*k+3], hess, weight)
 			row.addOuter((*[81]float64)(s.a), h, hess, weight)
 			factor = 0
 		}
@@ -68,31 +68,31 @@ func (job *assembleShard) surface(a *Hessian, w *arrowWorker, s *arrowSums, from
 	sums.addTo(s)
 }
 
-// lookAtSurface computes features and residuals in the frame as look does.
-func (job *assembleShard) lookAtSurface(a *Hessian, w *arrowWorker, from, to int) {
+// surfaceResiduals computes features and residuals in the frame as residuals does.
+func (job *assembleShard) surfaceResiduals(a *Hessian, w *worker, from, to int) {
 	t0, t1, t2 := a.F.Theta[0], a.F.Theta[1], a.F.Theta[2]
 	for i := from; i < to; i++ {
-		seen := a.seen.y[3*i : 3*i+3 : 3*i+3]
-		if !job.seen {
-			a.Frame.see(seen, a.o.Data().Row(i))
+		coords := a.coords.y[3*i : 3*i+3 : 3*i+3]
+		if !job.coordsKnown {
+			a.Frame.toFrame(coords, a.o.Data().Row(i))
 		}
 		x, y := job.tau[2*i], job.tau[2*i+1]
 		xx, xy, yy := x*x, x*y, y*y
 		z := t0*xx + t1*xy + t2*yy
 		*(*[7]float64)(w.h[7*(i-from):]) = [7]float64{1, x, y, z, xx, xy, yy}
-		*(*[3]float64)(w.e[3*(i-from):]) = [3]float64{x - seen[0], y - seen[1], z - seen[2]}
+		*(*[3]float64)(w.e[3*(i-from):]) = [3]float64{x - coords[0], y - coords[1], z - coords[2]}
 	}
 }
 
-// surfaceRow is one row: latent coordinates, residual, loss gradient, and the
+// row3D is one row: latent coordinates, residual, loss gradient, and the
 // product n of the loss Hessian with the derivative of the residual.
-type surfaceRow struct {
+type row3D struct {
 	x, y, z, a, b float64
 	e, g          [3]float64
 	n             [3][2]float64
 }
 
-func (r *surfaceRow) slopes(first, second float64) {
+func (r *row3D) slopes(first, second float64) {
 	r.n = [3][2]float64{{first, 0}, {0, first}, {first * r.a, first * r.b}}
 	if second == 0 {
 		return
@@ -104,9 +104,9 @@ func (r *surfaceRow) slopes(first, second float64) {
 	}
 }
 
-// curve takes the gradient of the loss, and the product of its Hessian with the
+// setProducts takes the gradient of the loss, and the product of its Hessian with the
 // derivative of the residual.
-func (r *surfaceRow) curve(g []float64, hess *[9]float64, weight float64) {
+func (r *row3D) setProducts(g []float64, hess *[9]float64, weight float64) {
 	r.g = [3]float64{weight * g[0], weight * g[1], weight * g[2]}
 	for k := range r.n {
 		row := hess[3*k : 3*k+3 : 3*k+3]
@@ -115,7 +115,7 @@ func (r *surfaceRow) curve(g []float64, hess *[9]float64, weight float64) {
 }
 
 // addOuter adds weight J'HJ to the upper triangle of dst, which is 9 x 9.
-func (r *surfaceRow) addOuter(dst *[81]float64, h *[7]float64, hess *[9]float64, weight float64) {
+func (r *row3D) addOuter(dst *[81]float64, h *[7]float64, hess *[9]float64, weight float64) {
 	x, y, z := r.x, r.y, r.z
 	for p, u := range [9][3]float64{
 		{1}, {0, 1}, {0, 0, 1}, {y, -x}, {z, 0, -x}, {0, z, -y}, {0, 0, h[4]}, {0, 0, h[5]}, {0, 0, h[6]},
@@ -135,7 +135,7 @@ func (r *surfaceRow) addOuter(dst *[81]float64, h *[7]float64, hess *[9]float64,
 }
 
 // inner writes gradient and Hessian with respect to tau.
-func (r *surfaceRow) inner(grad, c []float64, t0, t1, t2 float64) {
+func (r *row3D) inner(grad, c []float64, t0, t1, t2 float64) {
 	n, g := &r.n, &r.g
 	grad[0], grad[1] = g[0]+r.a*g[2], g[1]+r.b*g[2]
 	off := n[0][1] + r.a*n[2][1] + g[2]*t1
@@ -145,7 +145,7 @@ func (r *surfaceRow) inner(grad, c []float64, t0, t1, t2 float64) {
 
 // couple writes B_i into columns at and at+1: for c, the rotations in the
 // planes 01, 02 and 12, and Theta.
-func (r *surfaceRow) couple(dst []float64, stride, at int, h *[7]float64) {
+func (r *row3D) couple(dst []float64, stride, at int, h *[7]float64) {
 	n, g, x, y, z, a, b := &r.n, &r.g, r.x, r.y, r.z, r.a, r.b
 	for p, v := range [9][2]float64{
 		n[0], n[1], n[2],
@@ -162,14 +162,14 @@ func (r *surfaceRow) couple(dst []float64, stride, at int, h *[7]float64) {
 }
 
 // outer writes J'e.
-func (r *surfaceRow) outer(v []float64, h *[7]float64) {
+func (r *row3D) outer(v []float64, h *[7]float64) {
 	e := &r.e
 	v[0], v[1], v[2] = e[0], e[1], e[2]
 	v[3], v[4], v[5] = e[0]*r.y-e[1]*r.x, e[0]*r.z-e[2]*r.x, e[1]*r.z-e[2]*r.y
 	v[6], v[7], v[8] = e[2]*h[4], e[2]*h[5], e[2]*h[6]
 }
 
-func (s *surfaceSums) add(r *surfaceRow, h *[7]float64, factor float64) {
+func (s *sums3D) add(r *row3D, h *[7]float64, factor float64) {
 	for j := range 7 {
 		v := h[j]
 		s.gh[0][j] += r.g[0] * v
@@ -182,7 +182,7 @@ func (s *surfaceSums) add(r *surfaceRow, h *[7]float64, factor float64) {
 	}
 }
 
-func (s *surfaceSums) addTo(dst *arrowSums) {
+func (s *sums3D) addTo(dst *sums) {
 	for r := range s.gh {
 		for j, v := range s.gh[r] {
 			dst.gh[7*r+j] += v
@@ -195,16 +195,16 @@ func (s *surfaceSums) addTo(dst *arrowSums) {
 	}
 }
 
-// settleSurface settles rows of a surface as walk does.
-func (job *settleShard) settleSurface(a *Hessian, w *arrowWorker, from, to int) {
-	q := quartic{t0: a.F.Theta[0], t1: a.F.Theta[1], t2: a.F.Theta[2]}
+// quadraticSurface steps rows of a surface as quadraticInSpan does.
+func (job *innerShard) quadraticSurface(a *Hessian, w *worker, from, to int) {
+	q := quartic3D{t0: a.F.Theta[0], t1: a.F.Theta[1], t2: a.F.Theta[2]}
 	if a.structure == framework.StructureQuadratic {
 		q.twice = (*[9]float64)(a.constant)
 	}
 	for i := from; i < to; i++ {
-		seen := a.seen.y[3*i : 3*i+3 : 3*i+3]
-		a.Frame.see(seen, a.o.Data().Row(i))
-		q.y = [3]float64{seen[0], seen[1], seen[2]}
+		coords := a.coords.y[3*i : 3*i+3 : 3*i+3]
+		a.Frame.toFrame(coords, a.o.Data().Row(i))
+		q.y = [3]float64{coords[0], coords[1], coords[2]}
 		tau := job.tau[2*i : 2*i+2 : 2*i+2]
 		x, y := tau[0], tau[1]
 		value := q.at(x, y)
@@ -219,23 +219,23 @@ func (job *settleShard) settleSurface(a *Hessian, w *arrowWorker, from, to int) 
 	}
 }
 
-// flatForm is the curvature, relative to the largest, that counts as none.
-const flatForm = 1e-10
+// flatness is the curvature, relative to the largest, that counts as none.
+const flatness = 1e-10
 
-// quartic is the squared distance of a surface from a point, or another
+// quartic3D is the squared distance of a surface from a point, or another
 // quadratic form of their difference, as a function of tau.
-type quartic struct {
+type quartic3D struct {
 	t0, t1, t2 float64
 	y          [3]float64
 	twice      *[9]float64 // two times the matrix of the form, nil for 2 I
 }
 
-func (q *quartic) residual(x, y float64) [3]float64 {
+func (q *quartic3D) residual(x, y float64) [3]float64 {
 	return [3]float64{x - q.y[0], y - q.y[1], q.t0*x*x + q.t1*x*y + q.t2*y*y - q.y[2]}
 }
 
 // slope returns the derivative of the form with respect to the residual.
-func (q *quartic) slope(e [3]float64) [3]float64 {
+func (q *quartic3D) slope(e [3]float64) [3]float64 {
 	n := q.twice
 	if n == nil {
 		return [3]float64{2 * e[0], 2 * e[1], 2 * e[2]}
@@ -245,7 +245,7 @@ func (q *quartic) slope(e [3]float64) [3]float64 {
 	}
 }
 
-func (q *quartic) at(x, y float64) float64 {
+func (q *quartic3D) at(x, y float64) float64 {
 	if q.twice != nil {
 		e := q.residual(x, y)
 		v := q.slope(e)
@@ -257,7 +257,7 @@ func (q *quartic) at(x, y float64) float64 {
 
 // step takes a damped Newton step. A Hessian that is not safely positive
 // definite is shifted as in newtonStep.
-func (q *quartic) step(x, y, value float64) (float64, float64, float64) {
+func (q *quartic3D) step(x, y, value float64) (float64, float64, float64) {
 	a, b := 2*q.t0*x+q.t1*y, q.t1*x+2*q.t2*y
 	v := q.slope(q.residual(x, y))
 	g0, g1 := v[0]+v[2]*a, v[1]+v[2]*b
@@ -266,13 +266,13 @@ func (q *quartic) step(x, y, value float64) (float64, float64, float64) {
 	off := math.Abs(h01)
 	size := max(math.Abs(h00), math.Abs(h11)) + off
 	det := h00*h11 - h01*h01
-	if !(h00 > flatForm*size) || !(det > flatForm*size*h00) {
+	if !(h00 > flatness*size) || !(det > flatness*size*h00) {
 		shift := 2*max(0, off-min(h00, h11)) + 1e-3*size
 		h00, h11 = h00+shift, h11+shift
 		det = h00*h11 - h01*h01
 	}
 	dx, dy := (h01*g1-h11*g0)/det, (h01*g0-h00*g1)/det
-	for t := 1.0; t > 1.0/(1<<settleHalvings); t /= 2 {
+	for t := 1.0; t > 1.0/(1<<maxHalvings); t /= 2 {
 		nx, ny := x+t*dx, y+t*dy
 		if next := q.at(nx, ny); next <= value {
 			return nx, ny, next
@@ -281,9 +281,9 @@ func (q *quartic) step(x, y, value float64) (float64, float64, float64) {
 	return x, y, value
 }
 
-// surfaceResiduals writes the residuals of listed rows, counted from a first one,
+// rowResiduals3D writes the residuals of listed rows, counted from a first one,
 // at the latent rows tau, as residual does.
-func surfaceResiduals(f *sheet.Sheet, r []float64, data rows.Data, tau []float64, rows []int, first int) {
+func rowResiduals3D(f *sheet.Sheet, r []float64, data rows.Data, tau []float64, rows []int, first int) {
 	u, v, w := (*[3]float64)(f.QT), (*[3]float64)(f.QT[3:]), (*[3]float64)(f.QT[6:])
 	c, t0, t1, t2 := (*[3]float64)(f.C), f.Theta[0], f.Theta[1], f.Theta[2]
 	for k, i := range rows {
@@ -297,15 +297,15 @@ func surfaceResiduals(f *sheet.Sheet, r []float64, data rows.Data, tau []float64
 	}
 }
 
-// surfaceDerivatives writes gradient and Hessian of a row with respect to tau,
-// for a loss of gradient g whose Hessian has the diagonal bend.
-func surfaceDerivatives(f *sheet.Sheet, grad, hess, tau, g, bend []float64) {
+// rowDerivatives3D writes gradient and Hessian of a row with respect to tau,
+// for a loss of gradient g whose Hessian has the diagonal hessDiag.
+func rowDerivatives3D(f *sheet.Sheet, grad, hess, tau, g, hessDiag []float64) {
 	x, y, t0, t1, t2 := tau[0], tau[1], f.Theta[0], f.Theta[1], f.Theta[2]
 	a, b := 2*t0*x+t1*y, t1*x+2*t2*y
 	u, v, w := (*[3]float64)(f.QT), (*[3]float64)(f.QT[3:]), (*[3]float64)(f.QT[6:])
 	var g0, g1, normal, h00, h01, h11 float64
 	for k := range u {
-		p, q, slope, c := u[k]+a*w[k], v[k]+b*w[k], g[k], bend[k]
+		p, q, slope, c := u[k]+a*w[k], v[k]+b*w[k], g[k], hessDiag[k]
 		g0 += slope * p
 		g1 += slope * q
 		normal += slope * w[k]

@@ -59,7 +59,7 @@ func sheetAt(o *objective.Objective, x framework.Point) *sheet.Sheet {
 // rawJackknife assembles without inverting, which needs a minimum.
 func rawJackknife(t *testing.T, p *objective.Objective, x framework.Point) *Jackknife {
 	t.Helper()
-	k := prepareJackknife(p, x)
+	k := prepare(p, x)
 	require.NoError(t, k.assemble(context.Background()))
 	return k
 }
@@ -193,13 +193,13 @@ func TestLeveragePartsAreThoseOfHessians(t *testing.T) {
 			k.hessian[i*k.P+i] += lifted
 		}
 		require.NoError(t, k.factorize())
-		a := newAnswers(k)
+		a := newResponse(k)
 		require.NoError(t, a.rows.load(0, 8))
 		a.solve()
 		for i := range a.rows.n {
 			a.follow(i)
 		}
-		require.NoError(t, a.bendAll())
+		require.NoError(t, a.applyLossHessian())
 		for _, i := range []int{1, 6, 7} {
 			data := *p.Data()
 			data.Weights = slices.Clone(data.Weights)
@@ -216,7 +216,7 @@ func TestLeveragePartsAreThoseOfHessians(t *testing.T) {
 				}
 			}
 			D := p.Shape().D
-			got := dense.Dot(a.d[i*D:(i+1)*D], a.bent[i*D:(i+1)*D]) + a.beyond[i]
+			got := dense.Dot(a.d[i*D:(i+1)*D], a.lossHess[i*D:(i+1)*D]) + a.remainder[i]
 			assert.InEpsilon(t, want, p.Data().Weight(i)*got, 1e-6, "%s, row %d", name, i)
 		}
 	}

@@ -21,13 +21,13 @@ import (
 )
 
 const (
-	// maxSheetNumbers bounds the order of the matrices.
-	maxSheetNumbers = 8000
+	// maxCoordinates bounds the order of the matrices.
+	maxCoordinates = 8000
 	// jackknifeBatch is the number of rows whose derivatives are held at a time.
 	jackknifeBatch = 32
-	// lift raises the diagonal, relative to itself, so that directions in which
+	// jitter raises the diagonal, relative to itself, so that directions in which
 	// the sheet slides along itself are not divided by zero.
-	lift = 1e-12
+	jitter = 1e-12
 )
 
 // ErrNotMinimum marks a model that is no minimum on the rows it is looked at
@@ -74,18 +74,18 @@ type featureTerm struct {
 }
 
 func New(p *objective.Objective, at framework.Point) (*Jackknife, error) {
-	if size := arrowhead.OuterDim(p.Shape()); size > maxSheetNumbers {
-		return nil, fmt.Errorf("scqm: the sheet has %d numbers and second derivatives serve up to %d: use fewer columns, such as leading principal components: %w", size, maxSheetNumbers, rows.ErrInput)
+	if size := arrowhead.OuterDim(p.Shape()); size > maxCoordinates {
+		return nil, fmt.Errorf("scqm: the sheet has %d numbers and second derivatives serve up to %d: use fewer columns, such as leading principal components: %w", size, maxCoordinates, rows.ErrInput)
 	}
-	k := prepareJackknife(p, at)
+	k := prepare(p, at)
 	if err := k.assemble(p.Context()); err != nil {
 		return nil, err
 	}
 	return k, k.factorize()
 }
 
-// prepareJackknife chooses coordinates at a point.
-func prepareJackknife(p *objective.Objective, at framework.Point) *Jackknife {
+// prepare chooses coordinates at a point.
+func prepare(p *objective.Objective, at framework.Point) *Jackknife {
 	f := p.NewSheet()
 	f.Load(at[objective.BlockC], at[objective.BlockQ], at[objective.BlockTheta])
 	k := &Jackknife{Chart: arrowhead.NewChart(f, false), problem: p, tau: at[objective.BlockTau]}
@@ -106,7 +106,7 @@ func (k *Jackknife) assemble(ctx context.Context) error {
 	k.hessian, k.moves, k.grad = make([]float64, P*P), make([]float64, P*P), make([]float64, P)
 	hh, shares, gh := make([]float64, nf*nf), make([]float64, nf*nf), make([]float64, D*nf)
 	forms := k.newForms()
-	list, low := newBentRows(k, jackknifeBatch), newLowRank(k, jackknifeBatch)
+	list, low := newRowDerivatives(k, jackknifeBatch), newLowRank(k, jackknifeBatch)
 	total := k.problem.Data().TotalWeight()
 	for from := 0; from < k.problem.Data().N; from += jackknifeBatch {
 		if err := ctx.Err(); err != nil {
@@ -128,8 +128,8 @@ func (k *Jackknife) assemble(ctx context.Context) error {
 		}
 		low.add(list, total)
 	}
-	k.scatter(k.hessian, forms, hh, k.constantForm())
-	k.scatter(k.moves, nil, shares, nil)
+	k.scatterPairs(k.hessian, forms, hh, k.constantForm())
+	k.scatterPairs(k.moves, nil, shares, nil)
 	k.gatherMatrix(k.grad, gh)
 	k.AddMove(k.hessian, gh)
 	k.addSlicePenalty()
@@ -168,10 +168,10 @@ func (k *Jackknife) constantForm() []float64 {
 	return k.constant
 }
 
-// scatter adds to the upper triangle of dst what the pairs of features
+// scatterPairs adds to the upper triangle of dst what the pairs of features
 // contribute: their forms or, where these are nil, the products hh of features
 // times x, of which nil is the identity.
-func (k *Jackknife) scatter(dst []float64, forms [][]float64, hh, x []float64) {
+func (k *Jackknife) scatterPairs(dst []float64, forms [][]float64, hh, x []float64) {
 	for a := range k.Nf {
 		for b := range k.Nf {
 			pair := min(a, b)*k.Nf + max(a, b)
@@ -238,7 +238,7 @@ func (k *Jackknife) addSlicePenalty() {
 func (k *Jackknife) factorize() error {
 	P := k.P
 	for i := range P {
-		k.hessian[i*P+i] *= 1 + lift
+		k.hessian[i*P+i] *= 1 + jitter
 		for j := range i {
 			k.moves[i*P+j] = k.moves[j*P+i]
 		}
@@ -278,8 +278,8 @@ func (k *Jackknife) gather(dst, u, h, g, s []float64) {
 	}
 }
 
-// spread writes v as the D x F matrix M with de = M h.
-func (k *Jackknife) spread(m, v []float64) {
+// scatter writes v as the D x F matrix M with de = M h.
+func (k *Jackknife) scatter(m, v []float64) {
 	clear(m)
 	for c, x := range v {
 		for _, t := range k.TermsOf(c) {

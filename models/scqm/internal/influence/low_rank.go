@@ -37,7 +37,7 @@ func newLowRank(k *Jackknife, batch int) *lowRank {
 }
 
 // add adds a batch of rows with their weights, those of moves divided by total.
-func (l *lowRank) add(rows *bentRows, total float64) {
+func (l *lowRank) add(rows *rowDerivatives, total float64) {
 	k, D := l.k, l.k.F.D
 	l.minus, l.plus, l.left, l.right = l.minus[:0], l.plus[:0], l.left[:0], l.right[:0]
 	radial, ok := k.problem.Loss().(framework.Radial)
@@ -70,10 +70,10 @@ func (l *lowRank) add(rows *bentRows, total float64) {
 }
 
 // addRow adds B C^-1 B' of row i and its moves.
-func (l *lowRank) addRow(rows *bentRows, i int, weight, share float64) {
+func (l *lowRank) addRow(rows *rowDerivatives, i int, weight, share float64) {
 	k, f := l.k, l.k.F
 	d, P := f.Latent, k.P
-	h, g, dh := rows.h[i*k.Nf:(i+1)*k.Nf], rows.g[i*f.D:(i+1)*f.D], rows.slopes(i)
+	h, g, dh := rows.h[i*k.Nf:(i+1)*k.Nf], rows.g[i*f.D:(i+1)*f.D], rows.jacobian(i)
 	dense.Gram(l.square, dh[d:(1+f.M)*d], f.M, d, 1)
 	// In the axes a_j of C: b_j = B a_j, and BC^-1 = sum_j b_j a_j' / c_j.
 	for j, c := range rows.spectrum[i*d : (i+1)*d] {

@@ -11,42 +11,42 @@ import (
 	"github.com/scqm/scqm/internal/par"
 )
 
-// mostLeverage bounds leverages: a row beyond it counts as one that the sheet
+// maxLeverage bounds leverages: a row beyond it counts as one that the sheet
 // follows, and what it does as twenty times its first order.
-const mostLeverage = 0.95
+const maxLeverage = 0.95
 
 // Row is what changes when one row is left out: how far the sheet moves,
 // the distance of the row from it and from the sheet of the others, and its
 // leverage.
 type Row struct{ Move, Residual, Without, Leverage float64 }
 
-// answers computes the answer of the sheet to leaving out the rows of a batch, to
+// response computes the answer of the sheet to leaving out the rows of a batch, to
 // first order
 //
 //	x_i = H^-1 w_i g_i,
 //
 // which changes e_i by de_i where tau_i stays, and by df_i where it follows.
-type answers struct {
-	k        *Jackknife
-	rows     *bentRows
-	x, moved []float64 // n x P
-	columns  []float64 // P x n
-	m        []float64 // D x F
-	d        []float64 // 2n x D: all de, then all df
-	bent     []float64 // 2n x D: the Hessian of the loss times those
-	r        []float64 // 2n x D: residuals, twice
-	beyond   []float64 // n: x'H_i x less de'L de
-	mg, t    []float64 // F, d
-	own      []float64 // d
+type response struct {
+	k         *Jackknife
+	rows      *rowDerivatives
+	x, moved  []float64 // n x P
+	columns   []float64 // P x n
+	m         []float64 // D x F
+	d         []float64 // 2n x D: all de, then all df
+	lossHess  []float64 // 2n x D: the Hessian of the loss times those
+	r         []float64 // 2n x D: residuals, twice
+	remainder []float64 // n: x'H_i x less de'L de
+	mg, t     []float64 // F, d
+	local     []float64 // d
 }
 
-func newAnswers(k *Jackknife) *answers {
+func newResponse(k *Jackknife) *response {
 	f, n := k.F, min(jackknifeBatch, k.problem.Data().N)
 	vec := func(n int) []float64 { return make([]float64, n) }
-	return &answers{
-		k: k, rows: newBentRows(k, n), x: vec(n * k.P), moved: vec(n * k.P), columns: vec(n * k.P),
-		m: vec(f.D * k.Nf), d: vec(2 * n * f.D), bent: vec(2 * n * f.D), r: vec(2 * n * f.D), beyond: vec(n),
-		mg: vec(k.Nf), t: vec(f.Latent), own: vec(f.Latent),
+	return &response{
+		k: k, rows: newRowDerivatives(k, n), x: vec(n * k.P), moved: vec(n * k.P), columns: vec(n * k.P),
+		m: vec(f.D * k.Nf), d: vec(2 * n * f.D), lossHess: vec(2 * n * f.D), r: vec(2 * n * f.D), remainder: vec(n),
+		mg: vec(k.Nf), t: vec(f.Latent), local: vec(f.Latent),
 	}
 }
 
@@ -54,13 +54,13 @@ func newAnswers(k *Jackknife) *answers {
 func (k *Jackknife) LeaveOut(dst []Row) error {
 	batches := (len(dst) + jackknifeBatch - 1) / jackknifeBatch
 	threads := k.problem.Threads()
-	workers, errs := make([]*answers, threads), make([]error, batches)
+	workers, errs := make([]*response, threads), make([]error, batches)
 	par.Do(threads, batches, func(id, i int) {
 		if errs[i] = k.problem.Context().Err(); errs[i] != nil {
 			return
 		}
 		if workers[id] == nil {
-			workers[id] = newAnswers(k)
+			workers[id] = newResponse(k)
 		}
 		from := i * jackknifeBatch
 		errs[i] = workers[id].run(dst[from:min(from+jackknifeBatch, len(dst))], from)
@@ -74,7 +74,7 @@ func (k *Jackknife) LeaveOut(dst []Row) error {
 }
 
 // run computes the influence of the rows from the first one on.
-func (a *answers) run(dst []Row, from int) error {
+func (a *response) run(dst []Row, from int) error {
 	if err := a.rows.load(from, from+len(dst)); err != nil {
 		return err
 	}
@@ -82,7 +82,7 @@ func (a *answers) run(dst []Row, from int) error {
 	for i := range dst {
 		a.follow(i)
 	}
-	if err := a.bendAll(); err != nil {
+	if err := a.applyLossHessian(); err != nil {
 		return err
 	}
 	P, D := a.k.P, a.k.F.D
@@ -103,7 +103,7 @@ func (a *answers) run(dst []Row, from int) error {
 }
 
 // solve computes x, and the products of the moves with it.
-func (a *answers) solve() {
+func (a *response) solve() {
 	k, n := a.k, a.rows.n
 	P, D, nf := k.P, k.F.D, k.Nf
 	for i := range n {
@@ -117,13 +117,13 @@ func (a *answers) solve() {
 	times(a.moved[:n*P], k.moves, a.x[:n*P], n)
 }
 
-// follow computes de, df and beyond of row i.
-func (a *answers) follow(i int) {
+// follow computes de, df and remainder of row i.
+func (a *response) follow(i int) {
 	k, f := a.k, a.k.F
 	D, nf, m, d := f.D, k.Nf, f.M, f.Latent
 	h, g := a.rows.h[i*nf:(i+1)*nf], a.rows.g[i*D:(i+1)*D]
 	de, df := a.d[i*D:(i+1)*D], a.d[(a.rows.n+i)*D:(a.rows.n+i+1)*D]
-	k.spread(a.m, a.x[i*k.P:(i+1)*k.P])
+	k.scatter(a.m, a.x[i*k.P:(i+1)*k.P])
 	clear(a.mg)
 	for r := range de {
 		row := a.m[r*nf : (r+1)*nf]
@@ -131,28 +131,28 @@ func (a *answers) follow(i int) {
 		floats.AddScaled(a.mg, g[r], row)
 	}
 	a.rows.pull(a.t, de, a.mg, i)
-	a.rows.settle(a.own, a.t, i)
+	a.rows.respond(a.local, a.t, i)
 	copy(df, de)
-	dh := a.rows.slopes(i)
+	dh := a.rows.jacobian(i)
 	for r := range m {
-		df[r] += dense.Dot(dh[(1+r)*d:(2+r)*d], a.own)
+		df[r] += dense.Dot(dh[(1+r)*d:(2+r)*d], a.local)
 	}
 	// -B C^-1 B', then the second order of the move as in chart.addMove.
-	a.beyond[i] = dense.Dot(a.t, a.own)
+	a.remainder[i] = dense.Dot(a.t, a.local)
 	for r := range D {
 		turn := a.m[r*nf+1 : r*nf+1+m]
-		a.beyond[i] -= dense.Dot(turn, g[:m]) * dense.Dot(turn, h[1:1+m])
+		a.remainder[i] -= dense.Dot(turn, g[:m]) * dense.Dot(turn, h[1:1+m])
 	}
 	for j := range f.S {
-		a.beyond[i] += 2 * a.mg[1+d+j] * dense.Dot(a.m[(d+j)*nf+1+m:(d+j+1)*nf], h[1+m:])
+		a.remainder[i] += 2 * a.mg[1+d+j] * dense.Dot(a.m[(d+j)*nf+1+m:(d+j+1)*nf], h[1+m:])
 	}
 }
 
-// bendAll computes bent.
-func (a *answers) bendAll() error {
+// applyLossHessian computes lossHess.
+func (a *response) applyLossHessian() error {
 	D, n := a.k.F.D, a.rows.n
 	for i := range 2 * n {
-		v := a.bent[i*D : (i+1)*D]
+		v := a.lossHess[i*D : (i+1)*D]
 		clear(v)
 		for r, y := range a.d[i*D : (i+1)*D] {
 			floats.AddScaled(v, y, a.k.Frame.Axis(r))
@@ -160,11 +160,11 @@ func (a *answers) bendAll() error {
 	}
 	copy(a.r, a.rows.r[:n*D])
 	copy(a.r[n*D:], a.rows.r[:n*D])
-	if err := a.k.bend(a.bent[:2*n*D], a.r[:2*n*D]); err != nil {
+	if err := a.k.lossHessian(a.lossHess[:2*n*D], a.r[:2*n*D]); err != nil {
 		return err
 	}
 	for i := range 2 * n {
-		v := a.bent[i*D : (i+1)*D]
+		v := a.lossHess[i*D : (i+1)*D]
 		copy(a.r[i*D:(i+1)*D], v)
 		a.k.Frame.Rotate(v, a.r[i*D:(i+1)*D])
 	}
@@ -172,20 +172,20 @@ func (a *answers) bendAll() error {
 }
 
 // leverage is the part that row i has in the second derivative of the cost along
-// x, between 0 and mostLeverage. Besides df'L df, that of a model which is linear
+// x, between 0 and maxLeverage. Besides df'L df, that of a model which is linear
 // around the row, it has terms that take the curvature of the sheet times the
 // residual. Where these add to it they mislead, as the sheet turns away; where
 // they lessen it they count.
-func (a *answers) leverage(i int) float64 {
+func (a *response) leverage(i int) float64 {
 	D, n := a.k.F.D, a.rows.n
 	at := func(v []float64, i int) []float64 { return v[i*D : (i+1)*D] }
 	slope := dense.Dot(at(a.rows.g, i), at(a.d, i)) // x'Hx / w_i
 	if !(slope > 0) {
 		return 0
 	}
-	whole := dense.Dot(at(a.d, i), at(a.bent, i)) + a.beyond[i]
-	linear := dense.Dot(at(a.d, n+i), at(a.bent, n+i))
-	return min(max(0, min(whole, linear)/slope), mostLeverage)
+	whole := dense.Dot(at(a.d, i), at(a.lossHess, i)) + a.remainder[i]
+	linear := dense.Dot(at(a.d, n+i), at(a.lossHess, n+i))
+	return min(max(0, min(whole, linear)/slope), maxLeverage)
 }
 
 // solve replaces the n columns of b by H^-1 times them.

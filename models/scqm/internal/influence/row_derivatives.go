@@ -10,9 +10,9 @@ import (
 	"github.com/scqm/scqm/internal/dense"
 )
 
-// bentRows holds the derivatives of the losses of a batch of rows, without
+// rowDerivatives holds the derivatives of the losses of a batch of rows, without
 // their weights, in the frame of the sheet; see [arrowhead.Hessian] for the letters.
-type bentRows struct {
+type rowDerivatives struct {
 	k        *Jackknife
 	n, first int
 	h        []float64 // n x F: features
@@ -28,10 +28,10 @@ type bentRows struct {
 	w        []float64 // q
 }
 
-func newBentRows(k *Jackknife, batch int) *bentRows {
+func newRowDerivatives(k *Jackknife, batch int) *rowDerivatives {
 	f := k.F
 	vec := func(n int) []float64 { return make([]float64, n) }
-	return &bentRows{
+	return &rowDerivatives{
 		k: k, h: vec(batch * k.Nf), dh: vec(batch * k.Nf * f.Latent), r: vec(batch * f.D), e: vec(batch * f.D), g: vec(batch * f.D),
 		he: vec(batch * f.D * f.Latent), value: vec(batch), spectrum: vec(batch * f.Latent), axes: vec(batch * f.Latent * f.Latent),
 		v: vec(batch * f.D), c: vec(f.Latent * f.Latent), w: vec(f.Q),
@@ -39,7 +39,7 @@ func newBentRows(k *Jackknife, batch int) *bentRows {
 }
 
 // load computes the derivatives of rows from to to.
-func (b *bentRows) load(from, to int) error {
+func (b *rowDerivatives) load(from, to int) error {
 	k, f := b.k, b.k.F
 	D, d, nf := f.D, f.Latent, k.Nf
 	b.first, b.n = from, to-from
@@ -47,7 +47,7 @@ func (b *bentRows) load(from, to int) error {
 	for i := range n {
 		h, tau := b.h[i*nf:(i+1)*nf], k.tau[(from+i)*d:(from+i+1)*d]
 		k.Features(h, tau)
-		k.Slopes(b.slopes(i), tau)
+		k.Jacobian(b.jacobian(i), tau)
 		f.Residual(b.r[i*D:(i+1)*D], h[1:1+f.M], k.problem.Data().Row(from+i))
 		k.Frame.Rotate(b.e[i*D:(i+1)*D], b.r[i*D:(i+1)*D])
 	}
@@ -68,24 +68,24 @@ func (b *bentRows) load(from, to int) error {
 	return nil
 }
 
-// slopes returns dh/dtau of row i.
-func (b *bentRows) slopes(i int) []float64 {
+// jacobian returns dh/dtau of row i.
+func (b *rowDerivatives) jacobian(i int) []float64 {
 	size := b.k.Nf * b.k.F.Latent
 	return b.dh[i*size : (i+1)*size]
 }
 
 // addColumn computes column j of he.
-func (b *bentRows) addColumn(j int) error {
+func (b *rowDerivatives) addColumn(j int) error {
 	f := b.k.F
 	D, d := f.D, f.Latent
 	for i := range b.n {
-		column, dh := b.v[i*D:(i+1)*D], b.slopes(i)
+		column, dh := b.v[i*D:(i+1)*D], b.jacobian(i)
 		clear(column)
 		for r := range f.M {
 			floats.AddScaled(column, dh[(1+r)*d+j], f.Axis(r))
 		}
 	}
-	if err := b.k.bend(b.v[:b.n*D], b.r[:b.n*D]); err != nil {
+	if err := b.k.lossHessian(b.v[:b.n*D], b.r[:b.n*D]); err != nil {
 		return err
 	}
 	for i := range b.n {
@@ -97,22 +97,22 @@ func (b *bentRows) addColumn(j int) error {
 	return nil
 }
 
-// leastBend is the smallest eigenvalue of C, relative to the largest, that
+// minCurvature is the smallest eigenvalue of C, relative to the largest, that
 // is divided by.
-const leastBend = 1e-8
+const minCurvature = 1e-8
 
 // decompose computes the spectrum of C of row i.
-func (b *bentRows) decompose(i int) {
+func (b *rowDerivatives) decompose(i int) {
 	f := b.k.F
 	D, d := f.D, f.Latent
 	clear(b.c)
-	dh, he := b.slopes(i), b.he[i*D*d:(i+1)*D*d]
+	dh, he := b.jacobian(i), b.he[i*D*d:(i+1)*D*d]
 	for r := range f.M {
 		for j, v := range dh[(1+r)*d : (2+r)*d] {
 			floats.AddScaled(b.c[j*d:(j+1)*d], v, he[r*d:(r+1)*d])
 		}
 	}
-	f.Weigh(b.w, b.g[i*D+d:i*D+f.M])
+	f.WeighForms(b.w, b.g[i*D+d:i*D+f.M])
 	f.AddCurvature(b.c, b.w)
 	dense.JacobiEigen(b.c, b.axes[i*d*d:(i+1)*d*d], d)
 	spectrum := b.spectrum[i*d : (i+1)*d]
@@ -122,12 +122,12 @@ func (b *bentRows) decompose(i int) {
 		size = math.Max(size, math.Abs(spectrum[j]))
 	}
 	for j, v := range spectrum {
-		spectrum[j] = math.Max(v, leastBend*size)
+		spectrum[j] = math.Max(v, minCurvature*size)
 	}
 }
 
-// settle writes -C^-1 t, how tau_i answers when its gradient changes by t.
-func (b *bentRows) settle(dst, t []float64, i int) {
+// respond writes -C^-1 t, how tau_i answers when its gradient changes by t.
+func (b *rowDerivatives) respond(dst, t []float64, i int) {
 	d := len(t)
 	clear(dst)
 	for j, v := range b.spectrum[i*d : (i+1)*d] {
@@ -139,13 +139,13 @@ func (b *bentRows) settle(dst, t []float64, i int) {
 }
 
 // image writes u = HE t and s = dh t for row i.
-func (b *bentRows) image(u, s, t []float64, i int) {
+func (b *rowDerivatives) image(u, s, t []float64, i int) {
 	f := b.k.F
 	d := f.Latent
 	for r := range u {
 		u[r] = dense.Dot(b.he[(i*f.D+r)*d:(i*f.D+r+1)*d], t)
 	}
-	dh := b.slopes(i)
+	dh := b.jacobian(i)
 	for a := range s {
 		s[a] = dense.Dot(dh[a*d:(a+1)*d], t)
 	}
@@ -153,22 +153,22 @@ func (b *bentRows) image(u, s, t []float64, i int) {
 
 // pull writes B'v, the change of the gradient with respect to tau_i, for v that
 // changes e by de and whose feature matrix M takes g to mg = M'g.
-func (b *bentRows) pull(dst, de, mg []float64, i int) {
+func (b *rowDerivatives) pull(dst, de, mg []float64, i int) {
 	f := b.k.F
 	d := f.Latent
 	clear(dst)
 	for r, v := range de {
 		floats.AddScaled(dst, v, b.he[(i*f.D+r)*d:(i*f.D+r+1)*d])
 	}
-	dh := b.slopes(i)
+	dh := b.jacobian(i)
 	for a, v := range mg {
 		floats.AddScaled(dst, v, dh[a*d:(a+1)*d])
 	}
 }
 
-// bend replaces every row of v by the product of the Hessian of the loss at that
+// lossHessian replaces every row of v by the product of the Hessian of the loss at that
 // row of r with it.
-func (k *Jackknife) bend(v, r []float64) error {
+func (k *Jackknife) lossHessian(v, r []float64) error {
 	if err := k.second.HessianProduct(v, r, v, k.F.D); err != nil {
 		return fmt.Errorf("scqm: loss %s: %w", k.problem.Loss().Name(), err)
 	}
@@ -177,7 +177,7 @@ func (k *Jackknife) bend(v, r []float64) error {
 
 // addHessians adds weight W'(hess loss)W of the rows of the batch, D x D
 // each, to every form, scaled by the products of features.
-func (b *bentRows) addHessians(forms [][]float64) error {
+func (b *rowDerivatives) addHessians(forms [][]float64) error {
 	k, f := b.k, b.k.F
 	D := f.D
 	hess := make([]float64, D*D)
@@ -191,7 +191,7 @@ func (b *bentRows) addHessians(forms [][]float64) error {
 			copy(r[q*D:(q+1)*D], b.r[i*D:(i+1)*D])
 		}
 		copy(columns, k.Frame.W)
-		if err := k.bend(columns, r); err != nil {
+		if err := k.lossHessian(columns, r); err != nil {
 			return err
 		}
 		for q := range D {
@@ -209,7 +209,7 @@ func (b *bentRows) addHessians(forms [][]float64) error {
 
 // addForms adds the rows of the batch to the sums that J'LJ follows from, see
 // [Jackknife]: to products of features hh, or to forms.
-func (b *bentRows) addForms(forms [][]float64, hh []float64) error {
+func (b *rowDerivatives) addForms(forms [][]float64, hh []float64) error {
 	k := b.k
 	switch l := k.problem.Loss().(type) {
 	case framework.Radial:
@@ -223,10 +223,10 @@ func (b *bentRows) addForms(forms [][]float64, hh []float64) error {
 			dense.AddOuterProduct(hh, b.h[i*k.Nf:(i+1)*k.Nf], 2*k.problem.Data().Weight(b.first+i)*one[i])
 		}
 	case framework.Separable:
-		bend := make([]float64, b.n*k.F.D)
-		l.Phi(nil, nil, bend, b.r[:b.n*k.F.D])
+		hessDiag := make([]float64, b.n*k.F.D)
+		l.Phi(nil, nil, hessDiag, b.r[:b.n*k.F.D])
 		for i := range b.n {
-			b.addDiagonal(forms, bend[i*k.F.D:(i+1)*k.F.D], i)
+			b.addDiagonal(forms, hessDiag[i*k.F.D:(i+1)*k.F.D], i)
 		}
 	case framework.Quadratic:
 		for i := range b.n {
@@ -238,13 +238,13 @@ func (b *bentRows) addForms(forms [][]float64, hh []float64) error {
 	return nil
 }
 
-// addDiagonal adds a row whose loss has the diagonal bend as its Hessian.
-func (b *bentRows) addDiagonal(forms [][]float64, bend []float64, i int) {
+// addDiagonal adds a row whose loss has the diagonal hessDiag as its Hessian.
+func (b *rowDerivatives) addDiagonal(forms [][]float64, hessDiag []float64, i int) {
 	k := b.k
 	weight, h := k.problem.Data().Weight(b.first+i), b.h[i*k.Nf:(i+1)*k.Nf]
 	for a := range k.Nf {
 		for c := a; c < k.Nf; c++ {
-			floats.AddScaled(forms[a*k.Nf+c], weight*h[a]*h[c], bend)
+			floats.AddScaled(forms[a*k.Nf+c], weight*h[a]*h[c], hessDiag)
 		}
 	}
 }

@@ -15,22 +15,22 @@ import (
 )
 
 const (
-	// maxFootSteps bounds the Newton steps from one start.
-	maxFootSteps = 60
-	// footPrecision is the relative length of a last Newton step.
-	footPrecision = 1e-15
-	// planePrecision is the same for steps written out for d = 2, which others
+	// maxSteps bounds the Newton steps from one start.
+	maxSteps = 60
+	// precision is the relative length of a last Newton step.
+	precision = 1e-15
+	// precision2D is the same for steps written out for d = 2, which others
 	// go on from.
-	planePrecision = 1e-4
+	precision2D = 1e-4
 	// armijo is the decrease asked of a projection step.
 	armijo = 1e-4
-	// sameFoot is the relative distance below which two ends are one.
-	sameFoot = 1e-7
+	// sameFootpoint is the relative distance below which two ends are one.
+	sameFootpoint = 1e-7
 	// LostDigits is the squared residual, relative to the squared distance from
 	// c, below which it is computed from the residual itself.
 	LostDigits = 1e-3
-	// maxSheets is the number of distinct nearest points kept per row.
-	maxSheets = 3
+	// maxMinima is the number of distinct nearest points kept per row.
+	maxMinima = 3
 )
 
 // Footpoint finds the nearest point of a sheet in the Euclidean norm. By Q'Q = I
@@ -53,7 +53,7 @@ type Footpoint struct {
 	base     []float64 // d: a point of a line
 	along    []float64 // d: its direction
 	line     []float64 // s: along a line, the part linear in t
-	bend     []float64 // s: and the quadratic one
+	square   []float64 // s: and the quadratic one
 	diff     []float64 // D
 	eigen    []float64 // d x d
 	values   []float64 // d
@@ -68,12 +68,12 @@ func NewFootpoint(f *sheet.Sheet) *Footpoint {
 	p := &Footpoint{
 		f: f, AB: vec(f.M), E: vec(f.S), Phi: vec(f.Q), w: vec(f.Q), jac: vec(f.M * f.Latent),
 		h: vec(f.Latent * f.Latent), g: vec(f.Latent), step: vec(f.Latent), trial: vec(f.Latent), start: vec(f.Latent), base: vec(f.Latent), along: vec(f.Latent),
-		line: vec(f.S), bend: vec(f.S), diff: vec(f.D), eigen: vec(f.Latent * f.Latent), values: vec(f.Latent),
+		line: vec(f.S), square: vec(f.S), diff: vec(f.D), eigen: vec(f.Latent * f.Latent), values: vec(f.Latent),
 	}
 	size := []float64{0}
 	lapack64.Syev(lapack.EVCompute, p.symmetric(), p.values, size, -1)
 	p.work = vec(int(size[0]))
-	for range maxSheets {
+	for range maxMinima {
 		p.minima = append(p.minima, vec(f.Latent))
 	}
 	return p
@@ -88,12 +88,12 @@ func (p *Footpoint) symmetric() blas64.Symmetric {
 //
 // The starts are a itself and the lowest points of h on lines, where it is a
 // quartic in one variable: through the origin and a, and through a along each
-// eigenvector of sum_k b_k A_k, the directions in which a sheet can bend
+// eigenvector of sum_k b_k A_k, the directions in which a sheet can curve
 // towards x on either side of a saddle.
 func (p *Footpoint) find(x []float64) int {
 	f := p.f
 	floats.SubTo(p.diff, x, f.C)
-	f.Pull(p.AB, p.diff)
+	f.ToFrame(p.AB, p.diff)
 	p.distance = p.distance[:0]
 	a := p.AB[:f.Latent]
 	if f.S == 0 {
@@ -122,7 +122,7 @@ func (p *Footpoint) find(x []float64) int {
 // eigen.
 func (p *Footpoint) formEigenvectors() {
 	f := p.f
-	f.Weigh(p.w, p.AB[f.Latent:])
+	f.WeighForms(p.w, p.AB[f.Latent:])
 	clear(p.eigen)
 	f.AddCurvature(p.eigen, p.w)
 	if !lapack64.Syev(lapack.EVCompute, p.symmetric(), p.values, p.work, len(p.work)) {
@@ -142,13 +142,13 @@ func (p *Footpoint) tryLine() {
 		p.line[k] = floats.Dot(p.jac[(f.Latent+k)*f.Latent:(f.Latent+k+1)*f.Latent], v)
 	}
 	sheet.Vech(p.Phi, v)
-	f.Quadratic(p.bend, p.Phi)
+	f.Quadratic(p.square, p.Phi)
 	floats.SubTo(p.g, tau0, p.AB[:f.Latent])
 	var roots [3]float64
 	n := dense.CubicRoots(&roots,
-		4*floats.Dot(p.bend, p.bend),
-		6*floats.Dot(p.line, p.bend),
-		2*(floats.Dot(p.line, p.line)+2*floats.Dot(p.E, p.bend)+floats.Dot(v, v)),
+		4*floats.Dot(p.square, p.square),
+		6*floats.Dot(p.line, p.square),
+		2*(floats.Dot(p.line, p.line)+2*floats.Dot(p.E, p.square)+floats.Dot(v, v)),
 		2*(floats.Dot(p.E, p.line)+floats.Dot(v, p.g)))
 	for _, t := range roots[:n] {
 		floats.AddScaledTo(p.start, tau0, t, v)
@@ -160,14 +160,14 @@ func (p *Footpoint) tryLine() {
 func (p *Footpoint) try(tau []float64) {
 	copy(p.start, tau)
 	if p.f.Latent == 2 { // brings most rows close, cheaply
-		p.plane.Minimize(p.start, p.AB, p.f, maxFootSteps, planePrecision)
+		p.plane.Minimize(p.start, p.AB, p.f, maxSteps, precision2D)
 	}
-	value := p.Minimize(p.start, maxFootSteps, footPrecision)
+	value := p.Minimize(p.start, maxSteps, precision)
 	if math.IsNaN(value) {
 		return
 	}
 	for i := range p.distance {
-		if floats.Distance(p.minima[i], p.start, 2) <= sameFoot*floats.Norm(p.start, 2) {
+		if floats.Distance(p.minima[i], p.start, 2) <= sameFootpoint*floats.Norm(p.start, 2) {
 			return
 		}
 	}
@@ -175,11 +175,11 @@ func (p *Footpoint) try(tau []float64) {
 	for at > 0 && value < p.distance[at-1] {
 		at--
 	}
-	if at == maxSheets {
+	if at == maxMinima {
 		return
 	}
-	if len(p.distance) == maxSheets {
-		p.distance = p.distance[:maxSheets-1]
+	if len(p.distance) == maxMinima {
+		p.distance = p.distance[:maxMinima-1]
 	}
 	p.distance = slices.Insert(p.distance, at, value)
 	last := p.minima[len(p.distance)-1]
@@ -213,7 +213,7 @@ func (p *Footpoint) Minimize(tau []float64, steps int, precision float64) float6
 	value := p.Residual(tau)
 	for range steps {
 		// Half of gradient and Hessian: tau - a + E_V'e and E'E + sum_k e_k 2 A_k.
-		f.Weigh(p.w, p.E)
+		f.WeighForms(p.w, p.E)
 		floats.SubTo(p.g, tau, p.AB[:f.Latent])
 		sheet.AddForm(p.g, p.w, tau)
 		f.Jacobian(p.jac, tau)

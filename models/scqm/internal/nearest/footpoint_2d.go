@@ -13,7 +13,7 @@ import (
 //	h(tau) = |a - tau|^2 + phi'M phi - 2 phi't + |b|^2,
 //
 // without s, and Newton's equations are two. The terms cancel where the sheet
-// all but meets the row, which is left to foot.
+// all but meets the row, which is left to Footpoint.
 type Footpoint2D struct {
 	m00, m01, m02, m11, m12, m22 float64
 }
@@ -27,16 +27,16 @@ func (g *Footpoint2D) Load(f *sheet.Sheet) {
 	g.m11, g.m12, g.m22 = form(1, 1), form(1, 2), form(2, 2)
 }
 
-// planeRow is what h needs to know of a row.
-type planeRow struct {
+// row2D is what h needs to know of a row.
+type row2D struct {
 	a0, a1     float64
 	t0, t1, t2 float64
 	bb         float64 // |b|^2
 }
 
-func (r *planeRow) load(f *sheet.Sheet, ab []float64) {
+func (r *row2D) load(f *sheet.Sheet, ab []float64) {
 	s, b := f.S, ab[2:]
-	*r = planeRow{a0: ab[0], a1: ab[1]}
+	*r = row2D{a0: ab[0], a1: ab[1]}
 	t0, t1, t2 := f.Theta[:s], f.Theta[s:2*s], f.Theta[2*s:3*s]
 	for k, v := range b[:s] {
 		r.t0 += t0[k] * v
@@ -47,7 +47,7 @@ func (r *planeRow) load(f *sheet.Sheet, ab []float64) {
 }
 
 // value returns h and w = M phi - t.
-func (g *Footpoint2D) value(r *planeRow, x, y float64) (h, w0, w1, w2 float64) {
+func (g *Footpoint2D) value(r *row2D, x, y float64) (h, w0, w1, w2 float64) {
 	p0, p1, p2 := x*x, x*y, y*y
 	w0 = g.m00*p0 + g.m01*p1 + g.m02*p2 - r.t0
 	w1 = g.m01*p0 + g.m11*p1 + g.m12*p2 - r.t1
@@ -65,7 +65,7 @@ func (g *Footpoint2D) Minimize(tau, ab []float64, f *sheet.Sheet, steps int, pre
 		flat  = 1e-10   // as in newtonStep
 		slack = 0x1p-50 // what rounding may do to h
 	)
-	var r planeRow
+	var r row2D
 	r.load(f, ab)
 	x, y := tau[0], tau[1]
 	h, w0, w1, w2 := g.value(&r, x, y)

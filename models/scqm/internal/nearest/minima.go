@@ -61,7 +61,7 @@ func (s *minima) Find(ctx context.Context, tau, x []float64, i int) (out RowMini
 		return out, err
 	}
 	out.Residual = append(out.Residual, s.w.R[:f.D]...) // where the evaluation left it
-	out.MinEigenvalue = s.least(s.hess)
+	out.MinEigenvalue = s.minEigenvalue(s.hess)
 	if err := s.collect(ctx, tau, data); err != nil {
 		return out, err
 	}
@@ -76,8 +76,8 @@ func (s *minima) Find(ctx context.Context, tau, x []float64, i int) (out RowMini
 	return out, nil
 }
 
-// least is the smallest eigenvalue of h, whose eigenvectors it leaves in axes.
-func (s *minima) least(h []float64) float64 {
+// minEigenvalue is the smallest eigenvalue of h, whose eigenvectors it leaves in axes.
+func (s *minima) minEigenvalue(h []float64) float64 {
 	d := s.f.Latent
 	dense.JacobiEigen(h, s.axes, d)
 	at := 0
@@ -103,19 +103,19 @@ func (s *minima) distance(tau, x []float64) float64 {
 func (s *minima) collect(ctx context.Context, tau []float64, x rows.Data) error {
 	f := s.f
 	s.others = s.others[:0]
-	count := s.foot.find(x.X)
+	count := s.footpoint.find(x.X)
 	if f.S == 0 {
 		return nil
 	}
-	found := make([][]float64, 0, 3*maxSheets)
+	found := make([][]float64, 0, 3*maxMinima)
 	for k := range count {
-		found = s.leaveSaddle(found, s.foot.minima[k])
+		found = s.leaveSaddle(found, s.footpoint.minima[k])
 	}
 	for _, start := range found {
 		copy(s.tau, start)
 		var value float64
 		if s.radial {
-			value = s.foot.Residual(start)
+			value = s.footpoint.Residual(start)
 		} else {
 			var err error
 			if value, err = s.continuation(ctx, s.tau, x); err != nil {
@@ -133,20 +133,20 @@ func (s *minima) collect(ctx context.Context, tau []float64, x rows.Data) error 
 // leaveSaddle appends an end of the search for nearest points if it is a minimum, and
 // else the minima on both sides of the saddle that it is.
 func (s *minima) leaveSaddle(found [][]float64, tau []float64) [][]float64 {
-	p := s.foot
+	p := s.footpoint
 	p.Residual(tau)
-	p.f.Weigh(p.w, p.E)
+	p.f.WeighForms(p.w, p.E)
 	p.f.Jacobian(p.jac, tau)
 	dense.Gram(p.h, p.jac, p.f.M, p.f.Latent, 1)
 	p.f.AddCurvature(p.h, p.w)
-	if least := s.least(slices.Clone(p.h)); least > 0 {
+	if lowest := s.minEigenvalue(slices.Clone(p.h)); lowest > 0 {
 		return append(found, slices.Clone(tau))
 	}
 	direction, size := slices.Clone(s.direction), math.Max(floats.Norm(tau, 2), floats.Norm(p.AB[:p.f.Latent], 2))
 	for _, sign := range []float64{-1, 1} {
 		start := slices.Clone(tau)
 		floats.AddScaled(start, sign*(1e-3*size+math.SmallestNonzeroFloat64), direction)
-		p.Minimize(start, maxFootSteps, footPrecision)
+		p.Minimize(start, maxSteps, precision)
 		if (framework.Point{start}).Finite() {
 			found = append(found, start)
 		}

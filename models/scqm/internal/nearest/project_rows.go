@@ -42,10 +42,10 @@ func RefineRows(ctx context.Context, tau []float64, f *sheet.Sheet, loss framewo
 		lo, hi := par.Bounds(x.N, shard)
 		for i := lo; i < hi && errs[shard] == nil; i++ {
 			row := rows.Data{N: 1, D: x.D, X: x.Row(i)}
-			own := tau[i*f.Latent : (i+1)*f.Latent]
+			local := tau[i*f.Latent : (i+1)*f.Latent]
 			if errs[shard] = ctx.Err(); errs[shard] == nil {
-				n := newtonRow{Projector: k, ctx: ctx, e: RowEvaluation{Sheet: f, Loss: loss, Data: row, Tau: own}}
-				errs[shard] = n.minimise(own)
+				n := rowNewton{Projector: k, ctx: ctx, e: RowEvaluation{Sheet: f, Loss: loss, Data: row, Tau: local}}
+				errs[shard] = n.minimize(local)
 			}
 		}
 	})

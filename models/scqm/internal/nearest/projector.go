@@ -24,14 +24,14 @@ const (
 // Projector finds the latent coordinates of rows under one loss. Each
 // goroutine has its own.
 type Projector struct {
-	f    *sheet.Sheet
-	loss framework.Loss
-	foot *Footpoint
-	w    *Worker
+	f         *sheet.Sheet
+	loss      framework.Loss
+	footpoint *Footpoint
+	w         *Worker
 }
 
 func NewProjector(f *sheet.Sheet, loss framework.Loss) *Projector {
-	return &Projector{f: f, loss: loss, foot: NewFootpoint(f), w: NewWorker(f, 1)}
+	return &Projector{f: f, loss: loss, footpoint: NewFootpoint(f), w: NewWorker(f, 1)}
 }
 
 // Project writes the coordinates of all rows of x into tau. Where the loss is
@@ -44,9 +44,9 @@ func (p *Projector) Project(ctx context.Context, tau []float64, x rows.Data, fir
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		count := p.foot.find(x.Row(i))
+		count := p.footpoint.find(x.Row(i))
 		out := tau[i*p.f.Latent : (i+1)*p.f.Latent]
-		copy(out, p.foot.minima[0])
+		copy(out, p.footpoint.minima[0])
 		if !radial {
 			if err := p.refineRow(ctx, out, x.Row(i), count); err != nil {
 				return err
@@ -66,7 +66,7 @@ func (p *Projector) refineRow(ctx context.Context, out, x []float64, count int) 
 	tau := make([]float64, p.f.Latent)
 	row := rows.Data{N: 1, D: p.f.D, X: x}
 	for k := range count {
-		copy(tau, p.foot.minima[k])
+		copy(tau, p.footpoint.minima[k])
 		value, err := p.continuation(ctx, tau, row)
 		if err != nil {
 			return err
@@ -84,7 +84,7 @@ func (p *Projector) refineRow(ctx context.Context, out, x []float64, count int) 
 // The value returned is that of the loss itself.
 func (p *Projector) continuation(ctx context.Context, tau []float64, x rows.Data) (float64, error) {
 	e := RowEvaluation{Sheet: p.f, Loss: p.loss, Data: x, Tau: tau}
-	n := newtonRow{Projector: p, ctx: ctx, e: e}
+	n := rowNewton{Projector: p, ctx: ctx, e: e}
 	start, err := n.value(tau)
 	if err != nil {
 		return 0, err
@@ -94,12 +94,12 @@ func (p *Projector) continuation(ctx context.Context, tau []float64, x rows.Data
 	if size := floats.Norm(p.w.R[:p.f.D], math.Inf(1)); ok && size > 0 {
 		for eps := firstEps; eps >= lastEps; eps /= 10 {
 			n.e.Loss = smoother.Smooth(eps * size)
-			if err := n.minimise(tau); err != nil {
+			if err := n.minimize(tau); err != nil {
 				return 0, err
 			}
 		}
 		n.e.Loss = p.loss
-	} else if err := n.minimise(tau); err != nil {
+	} else if err := n.minimize(tau); err != nil {
 		return 0, err
 	}
 	end, err := n.value(tau)
@@ -110,23 +110,23 @@ func (p *Projector) continuation(ctx context.Context, tau []float64, x rows.Data
 	return end, err
 }
 
-// newtonRow is damped Newton for the latent coordinates of one row.
-type newtonRow struct {
+// rowNewton is damped Newton for the latent coordinates of one row.
+type rowNewton struct {
 	*Projector
 	ctx context.Context
 	e   RowEvaluation
 }
 
 // value returns the loss at tau.
-func (n *newtonRow) value(tau []float64) (float64, error) {
+func (n *rowNewton) value(tau []float64) (float64, error) {
 	var cost [1]float64
 	n.e.Tau = tau
 	err := n.e.Run(n.ctx, n.w, RowResults{Costs: cost[:]}, nil, 0, 1)
 	return cost[0], err
 }
 
-// minimise runs from tau, in place.
-func (n *newtonRow) minimise(tau []float64) error {
+// minimize runs from tau, in place.
+func (n *rowNewton) minimize(tau []float64) error {
 	d := n.f.Latent
 	g, h, step := make([]float64, d), make([]float64, d*d), make([]float64, d)
 	for range maxNewton {
@@ -149,7 +149,7 @@ func (n *newtonRow) minimise(tau []float64) error {
 
 // descend shortens the step until the loss falls enough; it reports whether tau
 // moved.
-func (n *newtonRow) descend(tau, step []float64, value, slope float64) (bool, error) {
+func (n *rowNewton) descend(tau, step []float64, value, slope float64) (bool, error) {
 	trial := make([]float64, len(tau))
 	t := 1.0
 	for range 40 {

@@ -66,7 +66,7 @@ func (e *RowEvaluation) batch(w *Worker, to RowResults, n int, number func(int) 
 			to.Costs[row] = weight * values[i]
 		}
 		if to.Grad != nil {
-			f.Pull(w.b, g[i*f.D:(i+1)*f.D])
+			f.ToFrame(w.b, g[i*f.D:(i+1)*f.D])
 			gi := to.Grad[row*f.Latent : (row+1)*f.Latent]
 			f.TauGradient(gi, w.W, e.latent(row), w.b)
 			dense.Scale(gi, weight)

@@ -35,8 +35,8 @@ func (h *RowHessian) batch(f *sheet.Sheet, w *Worker, loss framework.Loss, hess 
 		return err
 	}
 	for i := range hess {
-		f.Pull(w.b, g[i*f.D:(i+1)*f.D])
-		f.Weigh(w.W, w.b[f.Latent:])
+		f.ToFrame(w.b, g[i*f.D:(i+1)*f.D])
+		f.WeighForms(w.W, w.b[f.Latent:])
 		f.AddCurvature(hess[i], w.W)
 	}
 	return nil
@@ -53,7 +53,7 @@ func (h *RowHessian) radial(f *sheet.Sheet, w *Worker, loss framework.Radial, he
 	}
 	loss.Rho(nil, h.one, h.two, h.u)
 	for i := range n {
-		f.Pull(h.scratch, r[i*f.D:(i+1)*f.D])
+		f.ToFrame(h.scratch, r[i*f.D:(i+1)*f.D])
 		f.TauGradient(h.jr, w.W, tau(i), h.scratch)
 		f.Jacobian(h.E, tau(i))
 		dense.Gram(hess[i], h.E, f.M, f.Latent, 2*h.one[i])
@@ -82,7 +82,7 @@ func (h *RowHessian) general(f *sheet.Sheet, w *Worker, loss framework.Loss, hes
 			return err
 		}
 		for i := range n {
-			f.Pull(h.scratch, h.v[i*f.D:(i+1)*f.D])
+			f.ToFrame(h.scratch, h.v[i*f.D:(i+1)*f.D])
 			f.TauGradient(h.jr, w.W, tau(i), h.scratch)
 			for a, va := range h.jr {
 				hess[i][a*f.Latent+j] = va

@@ -74,7 +74,7 @@ func (s *sums) accumulate(f *sheet.Sheet, w *nearest.Worker, want want, g, tau, 
 	if !want.theta && !want.tau {
 		return
 	}
-	f.PullRows(w.Pulled, g, n)
+	f.RowsToFrame(w.Pulled, g, n)
 	for i := range n {
 		pulled := w.Row(w.Pulled, f.M, i)
 		if want.theta {

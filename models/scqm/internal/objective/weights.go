@@ -20,23 +20,23 @@ const (
 )
 
 const (
-	// leastBoundWeight is the floor of the weights, relative to their mean,
+	// minBoundWeight is the floor of the weights, relative to their mean,
 	// for losses with a quadratic bound, whose weights fall slowly.
-	leastBoundWeight = 1e-8
-	// leastWeight is the floor for other losses: those of |r|^p with p > 2
+	minBoundWeight = 1e-8
+	// minWeight is the floor for other losses: those of |r|^p with p > 2
 	// vanish with the residuals, and without a floor the steps of well fitted
 	// entries have no bound.
-	leastWeight = 0.1
+	minWeight = 0.1
 	// weightSpan bounds the weights near kinks relative to the smallest one.
 	weightSpan = 1e10
 )
 
-// LossWeights are the numbers w for which 1/2 w r^2 bends like the loss: the
+// LossWeights are the numbers w for which 1/2 w r^2 is as curved as the loss: the
 // weights of its quadratic bound, else phi'(r)/r or 2 rho'(|r|^2), else 1, times
 // the weights of the rows.
 type LossWeights struct {
 	Form  WeightForm
-	least float64 // floor relative to the mean; 0 for none
+	floor float64 // floor relative to the mean; 0 for none
 	span  float64 // bound relative to the smallest weight
 	// Second asks for second derivatives instead of slopes over residuals where
 	// there is no quadratic bound.
@@ -45,7 +45,7 @@ type LossWeights struct {
 }
 
 func NewLossWeights(p *Objective) LossWeights {
-	l := LossWeights{Form: PerRow, least: leastWeight, span: math.Inf(1)}
+	l := LossWeights{Form: PerRow, floor: minWeight, span: math.Inf(1)}
 	_, bound := p.loss.(framework.Majorizer)
 	_, separable := p.loss.(framework.Separable)
 	_, radial := p.loss.(framework.Radial)
@@ -57,7 +57,7 @@ func NewLossWeights(p *Objective) LossWeights {
 		l.Form = PerEntry
 	}
 	if bound {
-		l.least, l.span = leastBoundWeight, weightSpan
+		l.floor, l.span = minBoundWeight, weightSpan
 	}
 	n := p.data.N
 	if l.Form == PerEntry {
@@ -96,7 +96,7 @@ func (l *LossWeights) Compute(p *Objective) error {
 		l.W[i] = min(v, l.span*least)
 		sum += l.W[i]
 	}
-	floor := l.least * sum / float64(len(l.W))
+	floor := l.floor * sum / float64(len(l.W))
 	if !(floor > 0) || math.IsInf(floor, 0) {
 		floor = 1 // nothing is known, or all residuals are 0
 	}
@@ -142,6 +142,6 @@ func (l *LossWeights) fill(w, r []float64, loss framework.Loss, dim int) error {
 	return nil
 }
 
-// MostCoupled is the number of entries of Theta up to which its system couples
+// MaxCoupled is the number of entries of Theta up to which its system couples
 // all of them.
-const MostCoupled = 100
+const MaxCoupled = 100

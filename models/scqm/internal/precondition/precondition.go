@@ -63,7 +63,7 @@ func newPreconditioner(o *objective.Objective, f *sheet.Sheet) *preconditioner {
 	}
 	h.gram = make([]float64, systems*h.products)
 	h.frame = make([]float64, systems*(1+f.M)*(1+f.M))
-	h.whole = h.weights.Form != objective.PerRow && f.Q*f.S <= objective.MostCoupled
+	h.whole = h.weights.Form != objective.PerRow && f.Q*f.S <= objective.MaxCoupled
 	size := f.Q
 	if h.whole {
 		size = f.Q * f.S
@@ -77,8 +77,8 @@ func newPreconditioner(o *objective.Objective, f *sheet.Sheet) *preconditioner {
 }
 
 // BuildPreconditioner prepares, at x, the inverse of a block-diagonal
-// approximation of the Hessian, in which the loss bends by the weights of its
-// quadratic bounds.
+// approximation of the Hessian, in which the Hessian of the loss is the weights of
+// its quadratic bounds.
 func (p *BlockJacobi) BuildPreconditioner(x framework.Point) (float64, error) {
 	o := p.o
 	if p.f == nil {

@@ -12,10 +12,10 @@ import (
 )
 
 const (
-	// leastCurvature is the least diagonal entry of an axis of V relative to
+	// minCurvature is the least diagonal entry of an axis of V relative to
 	// the mean of those of U. It is 0 where Theta is, and steps would have no
 	// bound.
-	leastCurvature = 3e-2
+	minCurvature = 3e-2
 	// featureChunk is the number of features whose systems are summed at a
 	// time: enough to share the products of z, few enough to stay in cache.
 	featureChunk = 32
@@ -89,7 +89,7 @@ func raiseCurvature(a []float64, f *sheet.Sheet) {
 		mean += a[i*n+i] / float64(f.Latent)
 	}
 	for i := f.Latent + 1; i < n; i++ {
-		a[i*n+i] = max(a[i*n+i], leastCurvature*mean)
+		a[i*n+i] = max(a[i*n+i], minCurvature*mean)
 	}
 }
 
@@ -121,9 +121,9 @@ func (h *preconditioner) sumRows(o *objective.Objective, f *sheet.Sheet, tau []f
 		clear(t.k)
 		wq := o.Worker(id).G[:f.D]
 		for i := lo; i < hi; i++ {
-			own := tau[i*f.Latent : (i+1)*f.Latent]
-			f.Coordinates(t.z, t.phi, own)
-			f.Jacobian(t.e, own)
+			local := tau[i*f.Latent : (i+1)*f.Latent]
+			f.Coordinates(t.z, t.phi, local)
+			f.Jacobian(t.e, local)
 			h.pullWeights(t.b, wq, f, i)
 			h.tauSystem(t, f, h.tau[i*f.Latent*f.Latent:(i+1)*f.Latent*f.Latent])
 			h.addTheta(t, f)

@@ -69,21 +69,21 @@ func (f *Sheet) circleBound() float64 {
 		first, cross, second := f.Theta[k], f.Theta[s+k], f.Theta[2*s+k]
 		a[k], b[k], c[k] = (first+second)/2, (first-second)/2, cross/2
 	}
-	at, most := make([]float64, s), 0.0
+	at, highest := make([]float64, s), 0.0
 	for i := range formSteps {
 		sin, cos := math.Sincos(2 * math.Pi * float64(i) / formSteps)
 		for k := range s {
 			at[k] = a[k] + b[k]*cos + c[k]*sin
 		}
-		most = math.Max(most, floats.Dot(at, at))
+		highest = math.Max(highest, floats.Dot(at, at))
 	}
-	bend := 2*math.Abs(floats.Dot(a, b)) + 2*math.Abs(floats.Dot(a, c)) +
+	slack := 2*math.Abs(floats.Dot(a, b)) + 2*math.Abs(floats.Dot(a, c)) +
 		2*math.Abs(floats.Dot(b, b)-floats.Dot(c, c)) + 4*math.Abs(floats.Dot(b, c))
 	half := math.Pi / formSteps
-	return math.Sqrt(most + bend*half*half/2)
+	return math.Sqrt(highest + slack*half*half/2)
 }
 
-// squareBound is the root of |sum_k A_k^2|_2: |sum_k w_k A_k v| is at most |w|
+// squareBound is the root of |sum_k A_k^2|_2: |sum_k w_k A_k v| is at highest |w|
 // times the root of sum_k |A_k v|^2.
 func (f *Sheet) squareBound() float64 {
 	sum := mat.NewDense(f.Latent, f.Latent, nil)

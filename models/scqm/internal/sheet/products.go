@@ -21,8 +21,8 @@ func (f *Sheet) AddImages(r, z []float64, n int) {
 	}
 }
 
-// PullRows writes Q'g_i for each of n rows of g, n x D, into b, n x m.
-func (f *Sheet) PullRows(b, g []float64, n int) {
+// RowsToFrame writes Q'g_i for each of n rows of g, n x D, into b, n x m.
+func (f *Sheet) RowsToFrame(b, g []float64, n int) {
 	tall := dense.TileLength
 	if f.M > dense.TileSide {
 		tall = dense.TileSide

@@ -78,16 +78,16 @@ func (f *Sheet) Residual(r, z, x []float64) {
 	}
 }
 
-// Pull writes Q'g into b.
-func (f *Sheet) Pull(b, g []float64) {
+// ToFrame writes Q'g into b.
+func (f *Sheet) ToFrame(b, g []float64) {
 	for k := range b {
 		b[k] = floats.Dot(f.Axis(k), g)
 	}
 }
 
-// Weigh writes Theta b_V into w, of length q: the quadratic forms A_k summed
+// WeighForms writes Theta b_V into w, of length q: the quadratic forms A_k summed
 // with the weights b_V, in the layout of Theta's columns.
-func (f *Sheet) Weigh(w, bV []float64) {
+func (f *Sheet) WeighForms(w, bV []float64) {
 	for a := range w {
 		w[a] = floats.Dot(f.Theta[a*f.S:(a+1)*f.S], bV)
 	}
@@ -97,7 +97,7 @@ func (f *Sheet) Weigh(w, bV []float64) {
 // Jacobian of z. w is memory of length q and holds weigh(b_V) afterwards.
 func (f *Sheet) TauGradient(dst, w, tau, b []float64) {
 	copy(dst, b[:f.Latent])
-	f.Weigh(w, b[f.Latent:])
+	f.WeighForms(w, b[f.Latent:])
 	AddForm(dst, w, tau)
 }
 
