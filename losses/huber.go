@@ -27,7 +27,7 @@ func Huber(delta float64) (framework.Loss, error) {
 }
 
 func newHuber(delta float64) huber {
-	return huber{radial{name: "huber", profile: func(t float64) (value, slope, bend float64) {
+	return huber{radial{name: "huber", profile: func(t float64) (value, slope, excess float64) {
 		if t <= delta {
 			return t * t / 2, t, 0
 		}

@@ -6,7 +6,7 @@ import "github.com/scqm/scqm/framework"
 // to scale, of isotropic noise whose norm decays like exp(-|r|/eta). Smoothed
 // over eps it is sqrt(|r|^2 + eps^2) - eps, which is smaller by at most eps.
 func L2() framework.Loss {
-	return l2{radial{name: "l2", kinked: true, profile: func(t float64) (value, slope, bend float64) {
+	return l2{radial{name: "l2", kinked: true, profile: func(t float64) (value, slope, excess float64) {
 		return t, 1, -1 / t
 	}}}
 }
@@ -18,7 +18,7 @@ func (l l2) Smooth(eps float64) framework.Loss {
 	if !(eps > tiny) {
 		return l
 	}
-	return radial{name: l.name, profile: func(t float64) (value, slope, bend float64) {
+	return radial{name: l.name, profile: func(t float64) (value, slope, excess float64) {
 		s := hypotenuse(t, eps)
 		cosine := t / s
 		return t / (s + eps) * t, cosine, -cosine * cosine / s

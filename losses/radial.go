@@ -6,17 +6,17 @@ import "math"
 //
 //	value   l(t)
 //	slope   l'(t), at 0 from the right
-//	bend    l''(t) - l'(t)/t, asked for at t > 0 only
+//	excess    l''(t) - l'(t)/t, asked for at t > 0 only
 //
-// The bend is given instead of the second derivative because it vanishes where
+// The excess is given instead of the second derivative because it vanishes where
 // the loss is quadratic, a difference that rounding would spoil.
-type profile func(t float64) (value, slope, bend float64)
+type profile func(t float64) (value, slope, excess float64)
 
 // radial makes a loss of a profile that is concave as a function of t^2. With
 // t = |r|:
 //
 //	gradient   l'(t)/t r
-//	Hessian    l'(t)/t I + bend(t)/t^2 rr'
+//	Hessian    l'(t)/t I + excess(t)/t^2 rr'
 //	weight     l'(t)/t
 type radial struct {
 	name    string
@@ -67,12 +67,12 @@ func direct(dst, row []float64, length, t float64) {
 func (l radial) Rho(rho, d1, d2, u []float64) {
 	for i, v := range u {
 		t := math.Sqrt(v)
-		value, slope, bend := l.profile(t)
+		value, slope, excess := l.profile(t)
 		s := max(t, tiny)
 		if s != t {
-			_, slope, bend = l.profile(s)
+			_, slope, excess = l.profile(s)
 			if l.kinked {
-				bend = 0
+				excess = 0
 			}
 		}
 		if rho != nil {
@@ -82,7 +82,7 @@ func (l radial) Rho(rho, d1, d2, u []float64) {
 			d1[i] = slope / (2 * s)
 		}
 		if d2 != nil {
-			d2[i] = bend / (4 * s * s)
+			d2[i] = excess / (4 * s * s)
 		}
 	}
 }
@@ -112,12 +112,12 @@ func (l radial) hessianProduct(dst, row, v []float64) {
 		return
 	}
 	t = max(t, tiny)
-	_, slope, bend := l.profile(t)
+	_, slope, excess := l.profile(t)
 	weight, inverse, dot := slope/t, 1/t, 0.0
 	for k, x := range row {
 		dot += x * inverse * v[k]
 	}
 	for k, x := range row {
-		dst[k] = weight*v[k] + bend*dot*(x*inverse)
+		dst[k] = weight*v[k] + excess*dot*(x*inverse)
 	}
 }

@@ -219,7 +219,7 @@ func (w *autoWorker) chartAt(dst, y, pivot []float64) bool {
 
 // Place makes the chart of a fitted row at the place that it has, and that of another
 // at the foot on the chart of the nearest place.
-func (w *autoWorker) Place(h *Hood, about *Row) error {
+func (w *autoWorker) Place(h *Neighborhood, about *Row) error {
 	D := w.cloud.D
 	row := w.rows.search.find(w.cloud.index, h.Centre, 1)[0]
 	ok := true
@@ -237,8 +237,8 @@ func (w *autoWorker) Place(h *Hood, about *Row) error {
 	return nil
 }
 
-// mostNoise is the residual from which on Tukey's loss has no weight for a row.
-func (w *autoWorker) mostNoise() float64 { return w.tune.cut * w.setting.scale }
+// maxNoise is the residual from which on Tukey's loss has no weight for a row.
+func (w *autoWorker) maxNoise() float64 { return w.tune.cut * w.setting.scale }
 
 // Project returns the foot of x on the chart.
 func (w *autoWorker) Project(dst, x []float64) error {

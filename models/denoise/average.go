@@ -9,7 +9,7 @@ import (
 // nearest to it into point. A row at the distance r has the weight (1-(r/h)^3)^3, h
 // being the distance of the first row that is left out. Charts without a surface
 // do not count.
-func (g *guarded) average(x []float64, about *Row) error {
+func (g *safeWorker) average(x []float64, about *Row) error {
 	c := g.d.cloud
 	found := g.search.find(c.index, x, g.o.Average+1)
 	g.charts = append(g.charts[:0], found...)
@@ -40,7 +40,7 @@ func (g *guarded) average(x []float64, about *Row) error {
 			g.sum[j] += weight * v
 		}
 	}
-	g.hood.at(c, &g.search, x, g.d.size)
+	g.neighbors.at(c, &g.search, x, g.d.size)
 	if total == 0 {
 		return errLocal
 	}

@@ -351,11 +351,11 @@ func (c *chart) newton() bool {
 		}
 		for i := 0; full == 0 && i < d; i++ {
 			for j := i; j < d; j++ {
-				bend := dot(c.b[at*D:(at+1)*D], c.at)
+				curvature := dot(c.b[at*D:(at+1)*D], c.at)
 				if i == j {
-					bend *= 2
+					curvature *= 2
 				}
-				c.h[j*d+i] -= bend
+				c.h[j*d+i] -= curvature
 				at++
 			}
 		}

@@ -233,7 +233,7 @@ func TestNoise(t *testing.T) {
 		switch name {
 		case "kde", "logkde", "kde local", "mfit":
 			require.Zero(t, mean)
-		case "sph", "lpca", "linear": // far spheres, and the bend that planes leave, count as noise
+		case "sph", "lpca", "linear": // far spheres, and the curvature that planes leave, count as noise
 			require.Greater(t, mean, 0.03)
 		case "scqm", "sqmf", "scqm l2", "passes", "qmf": // free latents take a part of it
 			require.InDelta(t, 0.04, mean, 0.015, name)
@@ -309,7 +309,7 @@ func TestLocalKernelsAreLocal(t *testing.T) {
 	require.NoError(t, err)
 	worker, err := d.fitted.Worker(context.Background())
 	require.NoError(t, err)
-	var h Hood
+	var h Neighborhood
 	var find search
 	w := worker.(*kdeWorker)
 	few, all := make([]float64, 3), make([]float64, 3)

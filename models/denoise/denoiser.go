@@ -101,7 +101,7 @@ func (d *Denoiser) Denoise(ctx context.Context, x rows.Data, o Options) (*Result
 	}
 	r := &Result{X: append([]float64(nil), x.X...), Rows: make([]Row, x.N)}
 	jobs := d.jobs(x, o)
-	workers := make([]*guarded, d.goroutines(o.Threads))
+	workers := make([]*safeWorker, d.goroutines(o.Threads))
 	errs := make([]error, len(jobs))
 	bar := progress{report: o.Progress, total: x.N}
 	par.Do(len(workers), len(jobs), func(w, k int) {
@@ -109,7 +109,7 @@ func (d *Denoiser) Denoise(ctx context.Context, x rows.Data, o Options) (*Result
 			return
 		}
 		if workers[w] == nil {
-			if workers[w], errs[k] = d.newGuarded(ctx, o); errs[k] != nil {
+			if workers[w], errs[k] = d.newSafeWorker(ctx, o); errs[k] != nil {
 				return
 			}
 		}
@@ -170,20 +170,20 @@ func (d *Denoiser) jobs(x rows.Data, o Options) []job {
 	return jobs
 }
 
-// guarded is a worker under the eyes of the denoiser.
-type guarded struct {
-	d      *Denoiser
-	o      Options
-	worker Worker
-	search search
-	hood   Hood
-	charts []near
-	about  Row       // of the row at hand
-	point  []float64 // D
-	sum    []float64 // D
+// safeWorker checks what a worker does with each row.
+type safeWorker struct {
+	d         *Denoiser
+	o         Options
+	worker    Worker
+	search    search
+	neighbors Neighborhood
+	charts    []near
+	about     Row       // of the row at hand
+	point     []float64 // D
+	sum       []float64 // D
 }
 
-func (d *Denoiser) newGuarded(ctx context.Context, o Options) (*guarded, error) {
+func (d *Denoiser) newSafeWorker(ctx context.Context, o Options) (*safeWorker, error) {
 	if o.Reach == 0 {
 		o.Reach = defaultReach
 	}
@@ -192,11 +192,11 @@ func (d *Denoiser) newGuarded(ctx context.Context, o Options) (*guarded, error) 
 		return nil, err
 	}
 	D := d.cloud.D
-	return &guarded{d: d, o: o, worker: w, point: make([]float64, D), sum: make([]float64, D)}, nil
+	return &safeWorker{d: d, o: o, worker: w, point: make([]float64, D), sum: make([]float64, D)}, nil
 }
 
 // do denoises the rows of a job, or those it comes to before ctx is done.
-func (g *guarded) do(ctx context.Context, j job, x rows.Data, r *Result) error {
+func (g *safeWorker) do(ctx context.Context, j job, x rows.Data, r *Result) error {
 	var shared Row
 	var failure error
 	if j.centre != nil {
@@ -241,24 +241,24 @@ func (g *guarded) do(ctx context.Context, j job, x rows.Data, r *Result) error {
 
 func fatal(err error) bool { return err != nil && !errors.Is(err, errLocal) }
 
-func (g *guarded) place(centre []float64, about *Row) error {
-	g.hood.at(g.d.cloud, &g.search, centre, g.d.size)
-	about.Neighbors = g.hood.N()
-	return g.worker.Place(&g.hood, about)
+func (g *safeWorker) place(centre []float64, about *Row) error {
+	g.neighbors.at(g.d.cloud, &g.search, centre, g.d.size)
+	about.Neighbors = g.neighbors.N()
+	return g.worker.Place(&g.neighbors, about)
 }
 
 // judge flags points, and rows, that are far from the neighbours.
-func (g *guarded) judge(about *Row, err error, x []float64) {
-	far := distance(g.point, g.hood.mean)
-	switch limit := g.o.Reach * g.hood.radius; {
+func (g *safeWorker) judge(about *Row, err error, x []float64) {
+	far := distance(g.point, g.neighbors.mean)
+	switch limit := g.o.Reach * g.neighbors.radius; {
 	case err != nil, math.IsNaN(far), math.IsInf(far, 0):
 		about.Unchanged = true
 	case far > limit && distance(g.point, x) > limit/1e6:
 		about.Unchanged = true
 	}
-	from, moved := distance(x, g.hood.mean), distance(x, g.point)
-	about.Extrapolated = about.Unchanged || far > g.hood.radius*(1+1e-9) || from > g.hood.ball*(1+1e-9)
-	if w, ok := g.worker.(skeptic); ok && moved > w.mostNoise() {
+	from, moved := distance(x, g.neighbors.mean), distance(x, g.point)
+	about.Extrapolated = about.Unchanged || far > g.neighbors.radius*(1+1e-9) || from > g.neighbors.ball*(1+1e-9)
+	if w, ok := g.worker.(noiseBound); ok && moved > w.maxNoise() {
 		about.Extrapolated = true
 	}
 	if math.IsNaN(about.Noise) || math.IsInf(about.Noise, 0) {
@@ -266,8 +266,8 @@ func (g *guarded) judge(about *Row, err error, x []float64) {
 	}
 }
 
-// skeptic is a worker that knows how far noise alone throws rows.
-type skeptic interface{ mostNoise() float64 }
+// noiseBound is a worker that knows how far noise alone throws rows.
+type noiseBound interface{ maxNoise() float64 }
 
 // progress reports the part of the work that is done.
 type progress struct {

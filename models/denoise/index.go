@@ -9,7 +9,7 @@ type index interface {
 
 // search is the memory of one goroutine for searches.
 type search struct {
-	keeper
+	kNearest
 	off []float64 // D: distance from the box of a tree, by coordinate
 }
 

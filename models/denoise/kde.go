@@ -61,7 +61,7 @@ func (m KDE) Prepare(_ context.Context, c *Cloud, _ Options) (Fitted, error) {
 			return nil, fmt.Errorf("denoise: %s: all rows are equal, and have no kernel width: %w", m.Name(), ErrInput)
 		}
 	}
-	return fitted(func(context.Context) (Worker, error) {
+	return perWorker(func(context.Context) (Worker, error) {
 		vec := func(n int) []float64 { return make([]float64, n) }
 		return &kdeWorker{method: m, cloud: c, eigen: newSymmetric(c.D), x: vec(c.D), at: vec(c.D), shift: vec(c.D), diff: vec(c.D), step: vec(c.D)}, nil
 	}), nil
@@ -115,7 +115,7 @@ const (
 )
 
 // Place settles the width.
-func (w *kdeWorker) Place(h *Hood, _ *Row) error {
+func (w *kdeWorker) Place(h *Neighborhood, _ *Row) error {
 	w.h, w.most = w.method.Width, len(w.cloud.used)
 	if w.method.Local {
 		w.h, w.most = h.Distance[h.N()-1], min(w.most, kdeRows*h.N())

@@ -98,8 +98,8 @@ func (m SCQM) loss() framework.Loss {
 	return m.Loss
 }
 
-// bends is the number of columns of curvature of a fit.
-func (m SCQM) bends(D int) int {
+// columns is the number of columns of curvature of a fit.
+func (m SCQM) columns(D int) int {
 	if m.Linear {
 		return 0
 	}
@@ -120,7 +120,7 @@ func (m SCQM) Prepare(ctx context.Context, c *Cloud, _ Options) (Fitted, error) 
 	if _, err := make(ctx); err != nil {
 		return nil, err
 	}
-	return fitted(make), nil
+	return perWorker(make), nil
 }
 
 // localWorker fits by Newton's method, or, where that does not suit the size or
@@ -133,12 +133,12 @@ type localWorker struct {
 	rows    rows.Data // of the last fit
 	model   *scqm.Model
 	fitted  *scqm.Model
-	bends   int
+	curved  int
 	ridge   float64
 }
 
 func newLocalWorker(ctx context.Context, m SCQM, K, D int) (*localWorker, error) {
-	w := &localWorker{ctx: ctx, config: m.config(), model: &scqm.Model{}, bends: m.bends(D)}
+	w := &localWorker{ctx: ctx, config: m.config(), model: &scqm.Model{}, curved: m.columns(D)}
 	w.ridge = w.config.Ridge
 	var err error
 	if m.Passes == 0 {
@@ -146,10 +146,10 @@ func newLocalWorker(ctx context.Context, m SCQM, K, D int) (*localWorker, error)
 			return nil, err
 		}
 	}
-	shape := w.bends
+	shape := w.curved
 	if w.fitter == nil { // Learn delivers flat models with columns of zero curvature
 		m.Linear = false
-		shape = m.bends(D)
+		shape = m.columns(D)
 	}
 	if w.nearest, err = scqm.NewNearest(D, m.Latent, shape, w.config.Loss); err != nil {
 		return nil, err
@@ -157,7 +157,7 @@ func newLocalWorker(ctx context.Context, m SCQM, K, D int) (*localWorker, error)
 	return w, nil
 }
 
-func (w *localWorker) Place(h *Hood, about *Row) error {
+func (w *localWorker) Place(h *Neighborhood, about *Row) error {
 	if !(h.radius > 0) {
 		return errLocal
 	}
@@ -168,7 +168,7 @@ func (w *localWorker) Place(h *Hood, about *Row) error {
 	}
 	w.rows = x
 	if err := w.fit(x); err != nil {
-		return w.excuse(err)
+		return w.attribute(err)
 	}
 	about.Noise = w.noise(x)
 	return w.nearest.Load(w.fitted)
@@ -198,14 +198,14 @@ func (w *localWorker) fit(x rows.Data) error {
 	return nil
 }
 
-// excuse turns failures of the numbers of one neighbourhood into errLocal. An
+// attribute turns failures of the numbers of one neighbourhood into errLocal. An
 // interruption stays what it is, and so does the failure of a loss.
-func (w *localWorker) excuse(err error) error {
+func (w *localWorker) attribute(err error) error {
 	switch {
 	case w.ctx.Err() != nil:
 		return w.ctx.Err()
 	case errors.Is(err, framework.ErrNonFinite), errors.Is(err, rows.ErrInput), errors.Is(err, framework.ErrNoProgress):
-		if fault := w.blameLoss(); fault != nil {
+		if fault := w.findLossError(); fault != nil {
 			return fault
 		}
 		return errLocal
@@ -232,15 +232,15 @@ func (w *localWorker) noise(x rows.Data) float64 {
 		for j, v := range x.Row(i) {
 			e := v - m.C[j] - dot(tau, m.U[j*m.Latent:(j+1)*m.Latent])
 			for k := range m.Curvature {
-				var bend float64
+				var curved float64
 				at := 0
 				for a, ta := range tau {
 					for _, tb := range tau[a:] {
-						bend += m.Theta[at*m.Curvature+k] * ta * tb
+						curved += m.Theta[at*m.Curvature+k] * ta * tb
 						at++
 					}
 				}
-				e -= m.V[j*m.Curvature+k] * bend
+				e -= m.V[j*m.Curvature+k] * curved
 			}
 			sum += e * e
 		}
@@ -255,9 +255,9 @@ func (w *localWorker) noise(x rows.Data) float64 {
 	return spreadPerDirection(rest, total, square, functions, x.D-m.Latent)
 }
 
-// blameLoss tries the loss on residuals such as a fit meets, and on none. A loss
+// findLossError tries the loss on residuals such as a fit meets, and on none. A loss
 // that is not finite there would leave all rows as they are.
-func (w *localWorker) blameLoss() error {
+func (w *localWorker) findLossError() error {
 	D, loss := w.rows.D, w.config.Loss
 	mean := make([]float64, D)
 	for i := range w.rows.N {
@@ -285,7 +285,7 @@ func (w *localWorker) blameLoss() error {
 
 func (w *localWorker) Project(dst, x []float64) error {
 	if err := w.nearest.Project(w.ctx, dst, x); err != nil {
-		return w.excuse(err)
+		return w.attribute(err)
 	}
 	return nil
 }

@@ -44,19 +44,19 @@ func size(m Method, d, D, neighbors, n, least int) (int, error) {
 
 // Prepare has nothing to do.
 func (m LPCA) Prepare(_ context.Context, c *Cloud, _ Options) (Fitted, error) {
-	return fitted(func(context.Context) (Worker, error) {
+	return perWorker(func(context.Context) (Worker, error) {
 		return &lpcaWorker{newFrame(c.D, m.Latent)}, nil
 	}), nil
 }
 
-// fitted is a method for which a worker is all.
-type fitted func(context.Context) (Worker, error)
+// perWorker is a method for which a worker is all.
+type perWorker func(context.Context) (Worker, error)
 
-func (f fitted) Worker(ctx context.Context) (Worker, error) { return f(ctx) }
+func (f perWorker) Worker(ctx context.Context) (Worker, error) { return f(ctx) }
 
 type lpcaWorker struct{ *frame }
 
-func (w *lpcaWorker) Place(h *Hood, about *Row) error {
+func (w *lpcaWorker) Place(h *Neighborhood, about *Row) error {
 	if !w.find(h.Rows, h.Weights) {
 		return errLocal
 	}

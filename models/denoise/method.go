@@ -37,7 +37,7 @@ type Fitted interface {
 type Worker interface {
 	// Place makes the chart of the neighbourhood of a point, and says in about
 	// what it has chosen or found. h is valid until the next call.
-	Place(h *Hood, about *Row) error
+	Place(h *Neighborhood, about *Row) error
 	// Project writes the point of the last chart that belongs to x into dst.
 	Project(dst, x []float64) error
 }

@@ -60,7 +60,7 @@ func (m MFIT) Prepare(ctx context.Context, c *Cloud, o Options) (Fitted, error) 
 	planes := tangentPlanes{axes: make([]float64, c.N*d*D), known: make([]bool, c.N)}
 	type state struct {
 		search search
-		hood   Hood
+		nearby Neighborhood
 		frame  *frame
 	}
 	states := make([]*state, par.Threads(o.Threads))
@@ -72,14 +72,14 @@ func (m MFIT) Prepare(ctx context.Context, c *Cloud, o Options) (Fitted, error) 
 			states[w] = &state{frame: newFrame(D, d)}
 		}
 		s, i := states[w], c.used[k]
-		s.hood.at(c, &s.search, c.Row(i), size)
-		planes.known[i] = s.frame.find(s.hood.Rows, s.hood.Weights)
+		s.nearby.at(c, &s.search, c.Row(i), size)
+		planes.known[i] = s.frame.find(s.nearby.Rows, s.nearby.Weights)
 		copy(planes.axes[i*d*D:(i+1)*d*D], s.frame.axes)
 	})
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	return fitted(func(context.Context) (Worker, error) {
+	return perWorker(func(context.Context) (Worker, error) {
 		vec := func(n int) []float64 { return make([]float64, n) }
 		return &mfitWorker{
 			method: m, D: D, planes: &planes, eigen: newSymmetric(D),
@@ -95,11 +95,11 @@ type tangentPlanes struct {
 }
 
 type mfitWorker struct {
-	method MFIT
-	D      int
-	planes *tangentPlanes
-	eigen  *symmetric
-	hood   *Hood
+	method    MFIT
+	D         int
+	planes    *tangentPlanes
+	eigen     *symmetric
+	neighbors *Neighborhood
 
 	x, sum, diff, step []float64 // D
 }
@@ -110,16 +110,16 @@ const (
 )
 
 // Place keeps the neighbourhood.
-func (w *mfitWorker) Place(h *Hood, _ *Row) error {
+func (w *mfitWorker) Place(h *Neighborhood, _ *Row) error {
 	if !(h.Distance[h.N()-1] > 0) {
 		return errLocal
 	}
-	w.hood = h
+	w.neighbors = h
 	return nil
 }
 
 func (w *mfitWorker) Project(dst, x []float64) error {
-	r := w.hood.Distance[w.hood.N()-1]
+	r := w.neighbors.Distance[w.neighbors.N()-1]
 	copy(w.x, x)
 	for range mfitSteps {
 		if !w.direct(r) {
@@ -137,7 +137,7 @@ func (w *mfitWorker) Project(dst, x []float64) error {
 // direct computes the step from the present point. It is false if no neighbour
 // is near.
 func (w *mfitWorker) direct(r float64) bool {
-	h, D, d := w.hood, w.D, w.method.Latent
+	h, D, d := w.neighbors, w.D, w.method.Latent
 	clear(w.eigen.a)
 	clear(w.sum)
 	var total float64

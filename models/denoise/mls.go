@@ -48,7 +48,7 @@ func (m MLS) functions() int {
 
 // Prepare has nothing to do.
 func (m MLS) Prepare(_ context.Context, c *Cloud, _ Options) (Fitted, error) {
-	return fitted(func(context.Context) (Worker, error) {
+	return perWorker(func(context.Context) (Worker, error) {
 		d, D, p := m.Latent, c.D, m.functions()
 		vec := func(n int) []float64 { return make([]float64, n) }
 		return &mlsWorker{
@@ -80,7 +80,7 @@ const (
 	mlsPrecision = 1e-10
 )
 
-func (w *mlsWorker) Place(h *Hood, about *Row) error {
+func (w *mlsWorker) Place(h *Neighborhood, about *Row) error {
 	if !w.frame.find(h.Rows, h.Weights) || !(h.Next > 0) {
 		return errLocal
 	}
@@ -108,7 +108,7 @@ func (w *mlsWorker) coordinates(x []float64) {
 	quadratic(w.psi, w.t)
 }
 
-func (w *mlsWorker) weight(h *Hood, k int) float64 {
+func (w *mlsWorker) weight(h *Neighborhood, k int) float64 {
 	if w.method.Flat {
 		return h.Weights[k]
 	}
@@ -117,7 +117,7 @@ func (w *mlsWorker) weight(h *Hood, k int) float64 {
 
 // movePlane fits x - q to 1 and the coordinates, and takes the plane found with
 // the origin below the centre. It returns how far the origin moved.
-func (w *mlsWorker) movePlane(h *Hood) (moved float64, ok bool) {
+func (w *mlsWorker) movePlane(h *Neighborhood) (moved float64, ok bool) {
 	w.plane.reset()
 	for k := range h.N() {
 		w.coordinates(h.Row(k))
@@ -141,7 +141,7 @@ func (w *mlsWorker) movePlane(h *Hood) (moved float64, ok bool) {
 	return moved, !math.IsNaN(moved)
 }
 
-func (w *mlsWorker) fitSurface(h *Hood, about *Row) error {
+func (w *mlsWorker) fitSurface(h *Neighborhood, about *Row) error {
 	p := w.surface.p
 	w.surface.reset()
 	for k := range h.N() {

@@ -53,7 +53,7 @@ func (m QMF) Prepare(_ context.Context, c *Cloud, _ Options) (Fitted, error) {
 	if m.Rounds == 0 {
 		m.Rounds = 50
 	}
-	return fitted(func(context.Context) (Worker, error) {
+	return perWorker(func(context.Context) (Worker, error) {
 		d, D, p := m.Latent, c.D, quadratics(m.Latent)
 		vec := func(n int) []float64 { return make([]float64, n) }
 		return &qmfWorker{
@@ -86,7 +86,7 @@ const (
 	qmfPrecision = 1e-8
 )
 
-func (w *qmfWorker) Place(h *Hood, about *Row) error {
+func (w *qmfWorker) Place(h *Neighborhood, about *Row) error {
 	if !w.frame.find(h.Rows, h.Weights) {
 		return errLocal
 	}
@@ -119,7 +119,7 @@ func (w *qmfWorker) Place(h *Hood, about *Row) error {
 }
 
 // begin takes the principal components as tau.
-func (w *qmfWorker) begin(h *Hood) {
+func (w *qmfWorker) begin(h *Neighborhood) {
 	if len(w.tau) < h.N()*w.d {
 		w.tau = make([]float64, h.N()*w.d)
 	}
@@ -165,7 +165,7 @@ func (w *qmfWorker) orthonormalize(n int) bool {
 }
 
 // regress fits c, A and B to the rows.
-func (w *qmfWorker) regress(h *Hood) bool {
+func (w *qmfWorker) regress(h *Neighborhood) bool {
 	w.sums.reset()
 	for i := range h.N() {
 		quadratic(w.psi, w.tau[i*w.d:(i+1)*w.d])
@@ -178,7 +178,7 @@ func (w *qmfWorker) regress(h *Hood) bool {
 
 // settle moves every tau to its fixed point, where that helps, and returns the weighted sum
 // of squares.
-func (w *qmfWorker) settle(h *Hood) float64 {
+func (w *qmfWorker) settle(h *Neighborhood) float64 {
 	var rest float64
 	for i := range h.N() {
 		row := w.tau[i*w.d : (i+1)*w.d]

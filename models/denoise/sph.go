@@ -33,7 +33,7 @@ func (m SPH) Size(n, D int) (int, error) {
 
 // Prepare has nothing to do.
 func (m SPH) Prepare(_ context.Context, c *Cloud, _ Options) (Fitted, error) {
-	return fitted(func(context.Context) (Worker, error) {
+	return perWorker(func(context.Context) (Worker, error) {
 		k := m.Latent + 1
 		vec := func(n int) []float64 { return make([]float64, n) }
 		return &sphWorker{
@@ -61,7 +61,7 @@ func (w *sphWorker) coordinates(x []float64) {
 
 // Place solves H c = xi / 2 with H = sum (y-ybar)(y-ybar)' and xi = sum (|y|^2 -
 // mean |y|^2)(y-ybar). The mean of y is 0 here.
-func (w *sphWorker) Place(h *Hood, about *Row) error {
+func (w *sphWorker) Place(h *Neighborhood, about *Row) error {
 	if !w.find(h.Rows, h.Weights) {
 		return errLocal
 	}

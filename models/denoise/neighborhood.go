@@ -6,9 +6,9 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// Hood is the neighbourhood of a point: the nearest rows of a cloud, nearest
+// Neighborhood is the neighbourhood of a point: the nearest rows of a cloud, nearest
 // first, ties by index.
-type Hood struct {
+type Neighborhood struct {
 	// Centre is the point.
 	Centre []float64
 	// Index holds the numbers of the rows, Distance their distances from Centre.
@@ -27,21 +27,21 @@ type Hood struct {
 }
 
 // Row returns neighbour k.
-func (h *Hood) Row(k int) []float64 {
+func (h *Neighborhood) Row(k int) []float64 {
 	D := len(h.Centre)
 	return h.Rows[k*D : (k+1)*D]
 }
 
 // N returns the number of neighbours.
-func (h *Hood) N() int { return len(h.Index) }
+func (h *Neighborhood) N() int { return len(h.Index) }
 
 // at finds the k nearest rows to centre.
-func (h *Hood) at(c *Cloud, s *search, centre []float64, k int) {
+func (h *Neighborhood) at(c *Cloud, s *search, centre []float64, k int) {
 	h.gather(c, s.find(c.index, centre, k+1), centre, k)
 }
 
 // gather takes the first k of the rows found, of which one more may be there.
-func (h *Hood) gather(c *Cloud, found []near, centre []float64, k int) {
+func (h *Neighborhood) gather(c *Cloud, found []near, centre []float64, k int) {
 	h.Centre = append(h.Centre[:0], centre...)
 	h.Next = math.Sqrt(found[len(found)-1].distance)
 	h.Index, h.Distance = h.Index[:0], h.Distance[:0]
@@ -56,7 +56,7 @@ func (h *Hood) gather(c *Cloud, found []near, centre []float64, k int) {
 }
 
 // measure computes mean and radius.
-func (h *Hood) measure() {
+func (h *Neighborhood) measure() {
 	if len(h.mean) != len(h.Centre) {
 		h.mean = make([]float64, len(h.Centre))
 	}

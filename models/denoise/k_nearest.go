@@ -23,22 +23,22 @@ func compareNear(a, b near) int {
 	return 0
 }
 
-// keeper keeps the k nearest of the rows offered to it, in a heap whose first
+// kNearest keeps the k nearest of the rows offered to it, in a heap whose first
 // entry is the furthest.
-type keeper struct {
+type kNearest struct {
 	heap []near
 	k    int
 }
 
-func (s *keeper) reset(k int) {
+func (s *kNearest) reset(k int) {
 	s.k = k
 	s.heap = slices.Grow(s.heap[:0], k)
 }
 
 // full tells whether k rows have been offered.
-func (s *keeper) full() bool { return len(s.heap) == s.k }
+func (s *kNearest) full() bool { return len(s.heap) == s.k }
 
-func (s *keeper) offer(c near) {
+func (s *kNearest) offer(c near) {
 	if !s.full() {
 		s.heap = append(s.heap, c)
 		s.rise(len(s.heap) - 1)
@@ -50,7 +50,7 @@ func (s *keeper) offer(c near) {
 	}
 }
 
-func (s *keeper) rise(i int) {
+func (s *kNearest) rise(i int) {
 	for i > 0 {
 		up := (i - 1) / 2
 		if !s.heap[up].before(s.heap[i]) {
@@ -61,7 +61,7 @@ func (s *keeper) rise(i int) {
 	}
 }
 
-func (s *keeper) sink() {
+func (s *kNearest) sink() {
 	h, i := s.heap, 0
 	moved := h[0]
 	for {
@@ -83,7 +83,7 @@ func (s *keeper) sink() {
 
 // sorted returns what was kept, nearest first. It stays valid until the next
 // reset.
-func (s *keeper) sorted() []near {
+func (s *kNearest) sorted() []near {
 	slices.SortFunc(s.heap, compareNear)
 	return s.heap
 }
