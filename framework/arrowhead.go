@@ -68,7 +68,7 @@ type ArrowheadShape struct {
 // Inner is the number of coordinates of the inner block.
 func (s ArrowheadShape) Inner() int { return s.Rows * s.Dim }
 
-// Arrow holds first and second derivatives in the shape of an arrowhead. Matrices
+// Arrowhead holds first and second derivatives in the shape of an arrowhead. Matrices
 // are row-major.
 type Arrowhead struct {
 	ArrowheadShape
@@ -83,7 +83,7 @@ type Arrowhead struct {
 	C []float64
 }
 
-// NewArrow returns zeros in the given shape.
+// NewArrowhead returns zeros in the given shape.
 func NewArrowhead(s ArrowheadShape) *Arrowhead {
 	return &Arrowhead{
 		ArrowheadShape: s,

@@ -35,39 +35,21 @@ func Learn(ctx context.Context, x Data, c Config) (*Fit, error) {
 	if err := c.validate(x); err != nil {
 		return nil, err
 	}
-	if m := rows.Merge(x); m != nil {
-		return learnMerged(ctx, m, c)
-	}
-	return learnDistinct(ctx, x, c)
-}
-
-// learnDistinct fits a model to rows that are distinct, in a unit that suits
-// them.
-func learnDistinct(ctx context.Context, x Data, c Config) (*Fit, error) {
-	unit := rows.WorkingUnit(x)
-	l, ok := c.Loss.(framework.Rescaler)
-	if unit == 1 || !ok {
-		return learnAsGiven(ctx, x, c)
-	}
-	loss, factor := c.Loss, 0.0
-	c.Loss, factor = l.Rescale(unit)
-	if factor == 0 || math.IsInf(factor, 0) {
-		return nil, rows.ErrOverflow
-	}
-	fit, err := learnAsGiven(ctx, x.InUnits(unit), c)
-	if fit == nil {
+	r := request{data: x, loss: c.Loss, config: &c}
+	back, err := r.reduce()
+	if err != nil {
 		return nil, err
 	}
-	if !fit.leaveUnits(unit, factor, loss) {
-		return nil, rows.ErrOverflow
-	}
-	return fit, err
+	var out results
+	out.fit, out.failure = r.fit(ctx)
+	back(ctx, &out)
+	return out.fit, out.failure
 }
 
-// learnAsGiven fits a model to data in the units they are in.
-func learnAsGiven(ctx context.Context, x Data, c Config) (*Fit, error) {
-	s, notes := c.curvature(x)
-	p, err := NewProblem(ctx, x, c.Loss, c.Latent, s.fitted, c.Threads)
+// fit fits a model to the data as they are.
+func (r *request) fit(ctx context.Context) (*Fit, error) {
+	c, x, notes := *r.config, r.data, r.notes
+	p, err := NewProblem(ctx, x, c.Loss, c.Latent, r.columns.fitted, c.Threads)
 	if err != nil {
 		return nil, err
 	}
@@ -95,8 +77,8 @@ func learnAsGiven(ctx context.Context, x Data, c Config) (*Fit, error) {
 	case run == nil:
 		return nil, fmt.Errorf("scqm: fit: %w", failure)
 	}
-	fit := &Fit{Run: run, Model: p.model(run.Point, s.requested)}
-	fit.Model.Meta = p.meta(c, solver, run, fit.Model, s.fitted, notes)
+	fit := &Fit{Run: run, Model: p.model(run.Point)}
+	fit.Model.Meta = p.meta(c, solver, run, notes)
 	if ok {
 		return fit, fault
 	}
@@ -130,13 +112,13 @@ func (p *Problem) scaleRidge(ridge, flat, spread float64) error {
 	return nil
 }
 
-// model turns a point into a model in canonical form with s curvature columns.
-func (p *Problem) model(x framework.Point, s int) *Model {
-	f := sheet.New(p.Shape().D, p.Shape().Latent, p.Shape().S)
+// model turns a point into a model in canonical form.
+func (p *Problem) model(x framework.Point) *Model {
+	f := p.NewSheet()
 	f.Load(x[BlockC], x[BlockQ], x[BlockTheta])
 	m := &Model{Loss: p.Loss(), Tau: append([]float64(nil), x[BlockTau]...)}
 	sheet.Canonicalize(f, m.Tau, p.Data().Weights)
-	m.fromSheet(f.Pad(s))
+	m.fromSheet(f)
 	return m
 }
 

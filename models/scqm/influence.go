@@ -66,6 +66,9 @@ type RowInfluence struct {
 	Leverage float64
 }
 
+// lengths are those in the unit of the data.
+func (r *RowInfluence) lengths() []*float64 { return []*float64{&r.Move, &r.Residual, &r.Without} }
+
 // Influence computes the influence of every row of x, which are the rows with
 // the weights that the model was fitted to. Losses with kinks that many
 // residuals sit on, such as l1, are rounded and the model refined for the
@@ -78,11 +81,12 @@ func (m *Model) Influence(ctx context.Context, x Data, threads int) (*Influence,
 	if err := m.accepts(x); err != nil {
 		return nil, err
 	}
-	m, x, unit, err := m.inUnits(x)
+	r := request{data: x, loss: m.Loss, model: m}
+	back, err := r.reduce()
 	if err != nil {
 		return nil, err
 	}
-	fit, err := m.refined(ctx, x, threads)
+	fit, err := r.model.refined(ctx, r.data, threads)
 	if err != nil {
 		return nil, err
 	}
@@ -90,14 +94,19 @@ func (m *Model) Influence(ctx context.Context, x Data, threads int) (*Influence,
 	if err != nil {
 		return nil, err
 	}
-	out := &Influence{Remaining: unit * k.Remaining(), Rounding: unit * fit.rounding, Rows: make([]RowInfluence, x.N)}
 	list := make([]influence.Row, x.N)
 	if err := k.LeaveOut(list); err != nil {
 		return nil, err
 	}
-	for i, r := range list {
-		out.Rows[i] = RowInfluence{Move: unit * r.Move, Residual: unit * r.Residual, Without: unit * r.Without, Leverage: r.Leverage}
+	out := &Influence{Remaining: k.Remaining(), Rounding: fit.rounding}
+	for _, row := range list {
+		out.Rows = append(out.Rows, RowInfluence(row))
 	}
+	lengths := []*float64{&out.Remaining, &out.Rounding}
+	for i := range out.Rows {
+		lengths = append(lengths, out.Rows[i].lengths()...)
+	}
+	back(ctx, &results{lengths: lengths})
 	out.addNotes(fit.jumps)
 	return out, nil
 }

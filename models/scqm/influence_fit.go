@@ -31,10 +31,10 @@ const (
 	refineGain      = 1e-10
 )
 
-// refined returns the model as a point of the problem that it solves, without
-// columns of V that carry no curvature, with every tau_i at a minimum.
+// refined returns the model as a point of the problem that it solves, with every
+// tau_i at a minimum.
 func (m *Model) refined(ctx context.Context, x Data, threads int) (*refinedFit, error) {
-	f := m.sheet().WithoutFlat()
+	f := m.sheet()
 	p, err := NewProblem(ctx, x, m.Loss, f.Latent, f.S, threads)
 	if err != nil {
 		return nil, err
@@ -53,7 +53,7 @@ func (m *Model) refined(ctx context.Context, x Data, threads int) (*refinedFit, 
 		return nil, err
 	}
 	fit := &refinedFit{problem: p, at: at}
-	if err := fit.compress(ctx); err != nil {
+	if err := fit.compress(); err != nil {
 		return nil, err
 	}
 	return fit, nil
@@ -113,28 +113,15 @@ func (m *Model) sameFit(p *Problem, at framework.Point) error {
 }
 
 // compress goes to the coordinates of the span of the rows where that loses
-// nothing, as [Problem.minimize] does.
-func (s *refinedFit) compress(ctx context.Context) error {
-	p := s.problem
-	n, f := p.Data().N, p.Shape()
-	_, radial := p.Loss().(framework.Radial)
-	_, fixed := p.Loss().(framework.Dimensioned)
-	if !radial || fixed || n >= p.Data().D || n <= f.M {
-		return nil
-	}
-	b, rows := rows.NewSpan(*p.Data())
-	small, err := NewProblem(ctx, rows, p.Loss(), f.Latent, f.S, p.Threads())
-	if err != nil {
-		return fmt.Errorf("in the span of the rows: %w", err)
-	}
-	at := shrinkPoint(b, s.at, f.M)
-	if !(small.Blocks()[BlockQ].Violation(at[BlockQ]) <= outsideSpan) {
-		return nil
+// nothing.
+func (s *refinedFit) compress() error {
+	small, at, _, err := s.problem.restrict(s.at)
+	if small == nil || err != nil {
+		return err
 	}
 	if err := small.Blocks()[BlockQ].Restore(at[BlockQ]); err != nil {
 		return err
 	}
-	small.Lambda = p.Lambda
 	s.problem, s.at = small, at
 	return nil
 }

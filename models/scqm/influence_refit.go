@@ -31,21 +31,21 @@ func (m *Model) LeaveOut(ctx context.Context, x Data, rows []int, threads int) (
 			return nil, fmt.Errorf("scqm: row %d cannot be left out of %d rows: %w", i, x.N, ErrInput)
 		}
 	}
-	m, x, unit, err := m.inUnits(x)
+	q := request{data: x, loss: m.Loss, model: m}
+	back, err := q.reduce()
 	if err != nil {
 		return nil, err
 	}
-	fit, err := m.refined(ctx, x, threads)
+	fit, err := q.model.refined(ctx, q.data, threads)
 	if err != nil {
 		return nil, err
 	}
 	out := make([]RowInfluence, len(rows))
 	for k, i := range rows {
-		r, err := fit.refit(ctx, i)
-		if err != nil {
+		if out[k], err = fit.refit(ctx, i); err != nil {
 			return nil, fmt.Errorf("scqm: without row %d: %w", i, err)
 		}
-		out[k] = RowInfluence{Move: unit * r.Move, Residual: unit * r.Residual, Without: unit * r.Without}
+		back(ctx, &results{lengths: out[k].lengths()})
 	}
 	return out, nil
 }

@@ -202,7 +202,7 @@ func TestInfluenceIsDerivativeWithRespectToWeights(t *testing.T) {
 // the rows, for the fit with the weight of row i times 1 + change.
 func reweighted(t *testing.T, m *Model, x Data, i int, change float64) []float64 {
 	t.Helper()
-	s, err := m.refined(context.Background(), x, 1)
+	s, err := presolved(t, m, x).refined(context.Background(), x, 1)
 	require.NoError(t, err)
 	_, err = s.jackknife(context.Background())
 	require.NoError(t, err)
@@ -241,4 +241,13 @@ func bentRowsOf(n, D int) Data {
 		x.Weights[i] = 0.5 + rng.Float64()
 	}
 	return x
+}
+
+// presolved is the model that influence goes on with.
+func presolved(t *testing.T, m *Model, x Data) *Model {
+	t.Helper()
+	r := request{data: x, loss: m.Loss, model: m}
+	_, err := r.reduce()
+	require.NoError(t, err)
+	return r.model
 }

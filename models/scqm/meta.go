@@ -55,7 +55,7 @@ func describeLoss(l framework.Loss) LossMeta {
 	return m
 }
 
-func (p *Problem) meta(c Config, solver framework.Solver, run *framework.Result, m *Model, fitted int, notes []string) Meta {
+func (p *Problem) meta(c Config, solver framework.Solver, run *framework.Result, notes []string) Meta {
 	theta := run.Point[BlockTheta]
 	penalty := p.Penalty(nil, theta)
 	total := 0.0
@@ -66,7 +66,7 @@ func (p *Problem) meta(c Config, solver framework.Solver, run *framework.Result,
 		Format: FormatVersion, Version: Version,
 		Objective: run.Cost - penalty, Penalty: penalty, MeanLoss: (run.Cost - penalty) / total,
 		Loss: describeLoss(c.Loss), N: p.Data().N, D: p.Data().D,
-		Latent: m.Latent, Curvature: m.Curvature, Effective: fitted, Linear: c.Linear, Ridge: c.Ridge,
+		Latent: p.Shape().Latent, Curvature: p.Shape().S, Effective: p.Shape().S, Linear: c.Linear, Ridge: c.Ridge,
 		Solver: solver.Name(), Status: run.Status.String(), Message: run.Message,
 		Iterations: run.Iterations, Evaluations: run.Counts.Evaluations,
 		Stationarity: run.Stationarity, Inits: max(c.Inits, 1), Seed: c.Seed, Notes: notes,

@@ -23,15 +23,12 @@ func (p *Problem) minimize(ctx context.Context, start framework.Point, solver fr
 	if !p.compressible(solver) {
 		return framework.Solve(ctx, p, start, solver, o)
 	}
-	f, rows := rows.NewSpan(*p.Data())
-	small, err := NewProblem(p.Context(), rows, p.Loss(), p.Shape().Latent, p.Shape().S, p.Threads())
+	small, from, f, err := p.restrict(start)
 	if err != nil {
-		return nil, fmt.Errorf("in the span of the rows: %w", err)
+		return nil, err
 	}
-	small.Lambda, small.reassigning = p.Lambda, p.reassigning
-	from := shrinkPoint(f, start, p.Shape().M)
-	if !(small.Blocks()[BlockQ].Violation(from[BlockQ]) <= outsideSpan) {
-		return framework.Solve(ctx, p, start, solver, o) // the rows span less than Q needs
+	if small == nil {
+		return framework.Solve(ctx, p, start, solver, o)
 	}
 	run, failure := framework.Solve(ctx, small, from, solver, o)
 	if run == nil {
@@ -47,17 +44,42 @@ func (p *Problem) minimize(ctx context.Context, start framework.Point, solver fr
 	return run, failure
 }
 
-// compressible reports whether compression is lossless, and cheaper than the
-// longer rows. It costs about 2 n^2 D operations.
+// restrict returns the problem, and a point of it, in the coordinates of the span
+// of the rows, and the span; nil where that would lose something. A loss that is
+// a function of |r| loses nothing where the point's Q is in the span.
+func (p *Problem) restrict(x framework.Point) (*Problem, framework.Point, *rows.Span, error) {
+	if !p.spanSuffices() {
+		return nil, nil, nil, nil
+	}
+	s := p.Shape()
+	f, inSpan := rows.NewSpan(*p.Data())
+	small, err := NewProblem(p.Context(), inSpan, p.Loss(), s.Latent, s.S, p.Threads())
+	if err != nil {
+		return nil, nil, nil, fmt.Errorf("in the span of the rows: %w", err)
+	}
+	small.Lambda, small.reassigning = p.Lambda, p.reassigning
+	at := shrinkPoint(f, x, s.M)
+	if !(small.Blocks()[BlockQ].Violation(at[BlockQ]) <= outsideSpan) {
+		return nil, nil, nil, nil // the rows span less than Q needs
+	}
+	return small, at, f, nil
+}
+
+// spanSuffices reports whether the rows span less than R^D, and the loss is the
+// same function of |r| there.
+func (p *Problem) spanSuffices() bool {
+	_, radial := p.Loss().(framework.Radial)
+	_, fixed := p.Loss().(framework.Dimensioned)
+	n := p.Data().N
+	return radial && !fixed && n < p.Data().D && n > p.Shape().M
+}
+
+// compressible reports whether a solver stays in the span of the rows, and
+// whether coordinates in it, which cost about 2 n^2 D operations, are cheaper
+// than the longer rows.
 func (p *Problem) compressible(solver framework.Solver) bool {
 	n, D, f := p.Data().N, p.Data().D, p.Shape()
-	if _, radial := p.Loss().(framework.Radial); !radial || n >= D || n <= f.M {
-		return false
-	}
-	if _, fixed := p.Loss().(framework.Dimensioned); fixed {
-		return false
-	}
-	if s, ok := solver.(framework.Equivariant); !ok || !s.Equivariant() {
+	if s, ok := solver.(framework.Equivariant); !p.spanSuffices() || !ok || !s.Equivariant() {
 		return false
 	}
 	return n*D <= compressionSweeps*(D-n)*(1+f.M+f.Latent+f.Q)

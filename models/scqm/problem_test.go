@@ -206,7 +206,7 @@ func TestStationarityIsFreeOfScaleAndZeroAtAnInterpolation(t *testing.T) {
 		// Theta and Tau have terms in units of their own; their ratios agree too.
 		assert.InEpsilon(t, s[k], scaled[k], 0.3)
 	}
-	model := p.model(x, 3)
+	model := p.model(x)
 	rows, err := model.Reconstruct(context.Background(), model.Tau, 1)
 	require.NoError(t, err)
 	copy(p.Data().X, rows)

@@ -124,25 +124,24 @@ func Suggest(ctx context.Context, x Data, c SuggestConfig) (*Suggestion, error) 
 		return nil, err
 	}
 	c = c.defaulted(x.D)
-	x = c.sample(x)
+	r := request{data: x, loss: c.Loss}
+	back, err := r.reduce()
+	if err != nil {
+		return nil, err
+	}
+	x, c.Loss = c.sample(r.data), r.loss
 	if x.D < 2 {
 		return nil, fmt.Errorf("scqm: suggest: rows of one column have no sheet; want 2 columns or more: %w", ErrInput)
 	}
 	if c.Folds < 2 || x.N < 2*c.Folds {
 		return nil, fmt.Errorf("scqm: suggest: %d distinct rows in %d parts; want 2 parts or more, of 2 rows or more each: %w", x.N, c.Folds, ErrInput)
 	}
-	unit := rows.WorkingUnit(x)
-	if unit != 1 {
-		x = x.InUnits(unit)
-		if l, ok := c.Loss.(framework.Rescaler); ok {
-			c.Loss, _ = l.Rescale(unit)
-		}
-	}
 	s := &Suggestion{Rows: x.N}
 	if err := s.search(ctx, x, c); err != nil {
 		return nil, err
 	}
-	s.recommend(x, unit)
+	s.recommend(x)
+	back(ctx, s.results())
 	s.Reason = s.reason(c, x.D)
 	return s, nil
 }
@@ -157,13 +156,9 @@ func (c SuggestConfig) defaulted(D int) SuggestConfig {
 	return c
 }
 
-// sample returns distinct rows in random order, no more than MaxRows: of equal
-// rows, one held out would be known from the others. The order they came in does
-// not matter.
+// sample returns distinct rows in random order, no more than MaxRows. The order
+// they came in does not matter.
 func (c SuggestConfig) sample(x Data) Data {
-	if m := rows.Merge(x); m != nil {
-		x = m.Data
-	}
 	order := make([]int, x.N)
 	for i := range order {
 		order[i] = i
@@ -381,9 +376,8 @@ func (t *Trial) warn(m *Model) {
 	}
 }
 
-// recommend picks the simplest trial that is as good as the best, and gives
-// lengths the unit of the data.
-func (s *Suggestion) recommend(x Data, unit float64) {
+// recommend picks the simplest trial that is as good as the best.
+func (s *Suggestion) recommend(x Data) {
 	for k, t := range s.Trials {
 		if t.Predicted < s.Trials[s.lowest].Predicted {
 			s.lowest = k
@@ -398,13 +392,19 @@ func (s *Suggestion) recommend(x Data, unit float64) {
 			s.Best = k
 		}
 	}
+}
+
+// results lists the numbers whose unit is that of the data, and one over it.
+func (s *Suggestion) results() *results {
+	out := &results{}
 	for k := range s.Trials {
 		t := &s.Trials[k]
-		for _, v := range []*float64{&t.Predicted, &t.Worse, &t.WorseError, &t.Learned, &t.HeldOut} {
-			*v *= unit
+		out.lengths = append(out.lengths, &t.Predicted, &t.Worse, &t.WorseError, &t.Learned, &t.HeldOut)
+		for j := range t.Singular {
+			out.inverse = append(out.inverse, &t.Singular[j])
 		}
-		floats.Scale(1/unit, t.Singular)
 	}
+	return out
 }
 
 func (s *Suggestion) reason(c SuggestConfig, D int) string {

@@ -1,0 +1,241 @@
+package scqm
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/models/rows"
+	"github.com/scqm/scqm/models/scqm/internal/objective"
+)
+
+// request is a computation on rows: a fit, where it has a config, the influence
+// of rows, where it has a model that was fitted to them, or a comparison of
+// models, where it has neither.
+type request struct {
+	data    Data
+	loss    framework.Loss
+	config  *Config
+	model   *Model
+	columns curvatures // of a fit
+	notes   []string   // on it
+}
+
+// results are what a request came to: a fit and its failure, or numbers in the
+// unit of the data and in one over it.
+type results struct {
+	fit              *Fit
+	failure          error
+	lengths, inverse []*float64
+}
+
+// A reduction replaces a request by an equivalent one that is smaller or better
+// scaled. It returns what carries the results back, nil where nothing has to be.
+type reduction interface {
+	apply(r *request) (undo, error)
+}
+
+type undo func(ctx context.Context, out *results)
+
+// presolve is what is done to every request before it is computed. Where the rows
+// span less than R^D the computation goes on in their span, which is left to
+// [Problem.restrict]: starts come from the rows as they are.
+var presolve = []reduction{mergeRows{}, rescale{}, dropColumns{}}
+
+// reduce presolves the request.
+func (r *request) reduce() (undo, error) {
+	var list []undo
+	for _, step := range presolve {
+		back, err := step.apply(r)
+		if err != nil {
+			return nil, err
+		}
+		if back != nil {
+			list = append(list, back)
+		}
+	}
+	return func(ctx context.Context, out *results) {
+		for _, back := range slices.Backward(list) {
+			back(ctx, out)
+		}
+	}, nil
+}
+
+// mergeRows makes one row of equal ones and leaves out those of weight zero. The
+// influence of rows is that of each of them, and keeps them apart.
+type mergeRows struct{}
+
+func (mergeRows) apply(r *request) (undo, error) {
+	if r.model != nil {
+		return nil, nil
+	}
+	m := rows.Merge(r.data)
+	if m == nil {
+		return nil, nil
+	}
+	r.data = m.Data
+	threads := 0
+	if r.config != nil {
+		threads = r.config.Threads
+	}
+	return func(ctx context.Context, out *results) {
+		if fault := (*objective.LossError)(nil); errors.As(out.failure, &fault) {
+			fault.Row = slices.Index(m.Row, fault.Row)
+		}
+		if out.fit == nil {
+			return
+		}
+		weightless := out.fit.expandRows(m)
+		if out.failure == nil && ctx.Err() == nil {
+			out.failure = out.fit.Model.projectWeightless(ctx, m.From, weightless, threads)
+		}
+	}, nil
+}
+
+// expandRows gives every row the coordinates of the row it was merged into, and
+// returns those that were left out.
+func (f *Fit) expandRows(m *rows.Merged) (weightless []int) {
+	d, model := f.Model.Latent, f.Model
+	tau := make([]float64, m.From.N*d)
+	for i, k := range m.Row {
+		if k < 0 {
+			weightless = append(weightless, i)
+			continue
+		}
+		copy(tau[i*d:(i+1)*d], model.Tau[k*d:])
+	}
+	model.Tau = tau
+	model.Meta.N = m.From.N
+	if kkt := model.Meta.KKT; kkt != nil {
+		share := float64(m.Data.N) / float64(m.From.N)
+		*kkt = KKT{C: kkt.C * share, Q: kkt.Q * share, Theta: kkt.Theta * share, Tau: kkt.Tau * share}
+	}
+	return weightless
+}
+
+// projectWeightless gives rows of weight zero the coordinates of their projections.
+func (m *Model) projectWeightless(ctx context.Context, x Data, list []int, threads int) error {
+	if len(list) == 0 {
+		return nil
+	}
+	some := x.Select(list)
+	some.Weights = nil
+	tau, err := m.Transform(ctx, some, threads)
+	if err != nil {
+		return err
+	}
+	for k, i := range list {
+		copy(m.Tau[i*m.Latent:(i+1)*m.Latent], tau[k*m.Latent:])
+	}
+	return nil
+}
+
+// rescale divides data whose size is beyond 2^100 or below 2^-100 by a power of
+// two, where the loss is a [framework.Rescaler].
+type rescale struct{}
+
+func (rescale) apply(r *request) (undo, error) {
+	unit, loss := rows.WorkingUnit(r.data), r.loss
+	l, ok := loss.(framework.Rescaler)
+	if unit == 1 || !ok {
+		return nil, nil
+	}
+	rescaled, factor := l.Rescale(unit)
+	if factor == 0 || math.IsInf(factor, 0) {
+		return nil, rows.ErrOverflow
+	}
+	r.data, r.loss = r.data.InUnits(unit), rescaled
+	switch {
+	case r.config != nil:
+		c := *r.config
+		c.Loss = rescaled
+		r.config = &c
+	case r.model != nil:
+		r.model = r.model.inUnits(unit, factor, rescaled)
+	}
+	return func(_ context.Context, out *results) {
+		if out.fit != nil && !out.fit.leaveUnits(unit, factor, loss) {
+			out.fit, out.failure = nil, rows.ErrOverflow
+		}
+		for _, v := range out.lengths {
+			*v *= unit
+		}
+		for _, v := range out.inverse {
+			*v *= 1 / unit
+		}
+	}, nil
+}
+
+// inUnits returns the model of data divided by a unit, for which the loss is that
+// of the data divided by factor.
+func (m *Model) inUnits(unit, factor float64, loss framework.Loss) *Model {
+	scaled := *m
+	scaled.Loss = loss
+	scaled.C, scaled.Tau, scaled.Theta = slices.Clone(m.C), slices.Clone(m.Tau), slices.Clone(m.Theta)
+	floats.Scale(1/unit, scaled.C)
+	floats.Scale(1/unit, scaled.Tau)
+	floats.Scale(unit, scaled.Theta)
+	scaled.Meta.Objective /= factor
+	scaled.Meta.Penalty /= factor
+	return &scaled
+}
+
+// leaveUnits turns a fit to data in a unit, with the loss times factor, into one
+// to the data themselves. It reports false where numbers do not reach so far.
+func (f *Fit) leaveUnits(unit, factor float64, loss framework.Loss) bool {
+	m := f.Model
+	floats.Scale(unit, m.C)
+	floats.Scale(unit, m.Tau)
+	for i := range m.Theta {
+		m.Theta[i] /= unit
+	}
+	m.Loss = loss
+	m.Meta.Loss = describeLoss(loss)
+	for _, v := range []*float64{&m.Meta.Objective, &m.Meta.Penalty, &m.Meta.MeanLoss, &f.Run.Cost} {
+		*v *= factor
+	}
+	x := f.Run.Point
+	floats.Scale(unit, x[BlockC])
+	floats.Scale(unit, x[BlockTau])
+	floats.Scale(1/unit, x[BlockTheta])
+	for i := range f.Run.History {
+		f.Run.History[i].Cost *= factor
+	}
+	if k := m.Meta.KKT; k != nil {
+		k.C *= factor / unit
+		k.Q *= factor
+		k.Theta *= factor * unit
+		k.Tau *= factor / unit
+	}
+	return f.Model.Validate() == nil && (framework.Point{{m.Meta.Objective, m.Meta.Penalty}}).Finite()
+}
+
+// dropColumns leaves out directions of curvature that cannot be used, or that a
+// model does not use.
+type dropColumns struct{}
+
+func (dropColumns) apply(r *request) (undo, error) {
+	switch {
+	case r.model != nil:
+		m := *r.model
+		m.fromSheet(r.model.sheet().WithoutFlat())
+		r.model = &m
+	case r.config != nil:
+		var notes []string
+		r.columns, notes = r.config.curvature(r.data)
+		r.notes = append(r.notes, notes...)
+		s := r.columns.requested
+		return func(_ context.Context, out *results) {
+			if out.fit != nil {
+				m := out.fit.Model
+				m.fromSheet(m.sheet().Pad(s))
+				m.Meta.Curvature = s
+			}
+		}, nil
+	}
+	return nil, nil
+}
