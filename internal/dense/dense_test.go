@@ -52,12 +52,16 @@ func TestNewtonStepDescendsWhateverTheHessian(t *testing.T) {
 			}
 		}
 		step := make([]float64, d)
-		NewtonStep(step, h, g)
+		NewtonStep(step, h, g, Flat)
 		assert.Negative(t, floats.Dot(step, g), "indefinite")
 	}
 	step := []float64{0, 0}
-	NewtonStep(step, []float64{4, 0, 0, 2}, []float64{4, 4})
+	NewtonStep(step, []float64{4, 0, 0, 2}, []float64{4, 4}, Flat)
 	assert.InDeltaSlice(t, []float64{-1, -2}, step, 1e-15)
+	NewtonStep(step, []float64{4, 0, 0, -2}, []float64{4, 4}, Flat)
+	assert.InDeltaSlice(t, []float64{-1, -2}, step, 1e-15, "by the magnitudes of the eigenvalues")
+	NewtonStep(step, []float64{4, 0, 0, 0}, []float64{4, 4}, Flat)
+	assert.InDeltaSlice(t, []float64{-1, -1000}, step, 1e-11, "raised where there is none")
 }
 
 func TestPolarIsTheProcrustesSolution(t *testing.T) {

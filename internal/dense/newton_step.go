@@ -1,41 +1,53 @@
 package dense
 
-import (
-	"math"
+import "math"
 
-	"gonum.org/v1/gonum/floats"
+const (
+	// Flat is the curvature, relative to the largest entry of a Hessian, that
+	// counts as none.
+	Flat = 1e-10
+	// raised is the curvature, relative to the same, given to directions that
+	// have less where a Hessian is not safely positive definite.
+	raised = 1e-3
 )
 
-// NewtonStep solves (H + shift I) step = -g for a symmetric d x d matrix h,
-// with the smallest shift of those tried that makes the matrix safely positive
-// definite: none, else one from Gershgorin's circles. h is overwritten. The
-// step is a descent direction.
-func NewtonStep(step, h, g []float64) {
+// NewtonStep writes -H^-1 g for a symmetric d x d matrix h that is safely positive
+// definite: with pivots above flat times its largest entry. For others it writes
+// -|H|^-1 g, with the magnitudes of the eigenvalues, raised to 1e-3 of the largest
+// entry where they are less. h is overwritten. The step is a descent direction.
+//
+// Source: J. Greenstadt, On the relative efficiencies of gradient methods,
+// Mathematics of Computation 21 (1967) 360-367.
+func NewtonStep(step, h, g []float64, flat float64) {
 	d := len(g)
-	var size, lower float64
-	lower = math.Inf(1)
-	for i := range d {
-		var off float64
-		for j := range d {
-			if j != i {
-				off += math.Abs(h[i*d+j])
-			}
-		}
-		size = math.Max(size, math.Abs(h[i*d+i])+off)
-		lower = math.Min(lower, h[i*d+i]-off)
+	var size float64
+	for _, v := range h[:d*d] {
+		size = math.Max(size, math.Abs(v))
+	}
+	for i, v := range g { // without floats, whose arguments escape
+		step[i] = -v
 	}
 	if size == 0 || math.IsInf(size, 0) || math.IsNaN(size) {
-		floats.ScaleTo(step, -1, g)
 		return
 	}
-	const flat = 1e-10 // curvature, relative to the largest, that counts as none
-	if !Cholesky(h, d, flat*size) {
-		shift := 2*math.Max(0, -lower) + 1e-3*size
-		for i := range d {
-			h[i*d+i] += shift
-		}
-		Cholesky(h, d, 0)
+	if Cholesky(h, d, flat*size) {
+		SolveCholesky(step, h, d)
+		return
 	}
-	floats.ScaleTo(step, -1, g)
-	SolveCholesky(step, h, d)
+	var buffer [64]float64
+	axes := buffer[:]
+	if d*d > len(axes) {
+		axes = make([]float64, d*d)
+	}
+	axes = axes[:d*d]
+	JacobiEigen(h, axes, d)
+	clear(step)
+	for k := range d {
+		axis := axes[k*d : (k+1)*d]
+		by := math.Max(math.Abs(h[k*d+k]), raised*size)
+		by = -Dot(axis, g) / by
+		for i, v := range axis {
+			step[i] += by * v
+		}
+	}
 }

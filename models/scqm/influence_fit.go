@@ -25,7 +25,7 @@ const (
 	// sameObjective is the relative difference up to which the objective of the
 	// model on the data and the one it was fitted with are one.
 	sameObjective = 1e-6
-	// refineTolerance and settledGain, a relative decrease of the cost, end the
+	// refineTolerance and refineGain, a relative decrease of the cost, end the
 	// refinement for a rounded loss.
 	refineTolerance = 1e-9
 	refineGain      = 1e-10

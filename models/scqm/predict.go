@@ -9,8 +9,8 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 
-	"github.com/scqm/scqm/internal/dense"
 	"github.com/scqm/scqm/internal/par"
+	"github.com/scqm/scqm/models/scqm/internal/nearest"
 	"github.com/scqm/scqm/models/scqm/internal/sheet"
 )
 
@@ -22,8 +22,6 @@ const (
 	// relative length of the last.
 	maxPredictSteps  = 40
 	predictPrecision = 1e-8
-	// predictArmijo is the decrease asked of a step.
-	predictArmijo = 1e-4
 )
 
 // entryPredictor predicts a part B of the entries of a row from the others, A:
@@ -136,21 +134,21 @@ func (p *entryPredictor) addErrors(ctx context.Context, dst []float64, x Data, t
 // rowPrediction is the memory of predicting one row.
 type rowPrediction struct {
 	*entryPredictor
-	r            []float64 // D: the row less c, mixed
-	b, e, z      []float64 // m: Q_A'r, gram z - b, z
-	phi, w       []float64 // q
-	tau, trial   []float64 // d
-	g, step      []float64 // d
-	jac, half, h []float64 // m x d, m x d, d x d
+	newton *nearest.Quadratic
+	r      []float64 // D: the row less c, mixed
+	b      []float64 // m: Q_A'r
+	tau    []float64 // d
+	z, phi []float64 // m, q
 }
 
 func newRowPrediction(p *entryPredictor) *rowPrediction {
 	f := p.f
 	vec := func(n int) []float64 { return make([]float64, n) }
-	return &rowPrediction{
-		entryPredictor: p, r: vec(f.D), b: vec(f.M), e: vec(f.M), z: vec(f.M), phi: vec(f.Q), w: vec(f.Q),
-		tau: vec(f.Latent), trial: vec(f.Latent), g: vec(f.Latent), step: vec(f.Latent), jac: vec(f.M * f.Latent), half: vec(f.M * f.Latent), h: vec(f.Latent * f.Latent),
+	r := &rowPrediction{
+		entryPredictor: p, newton: nearest.NewQuadratic(f), r: vec(f.D), b: vec(f.M), tau: vec(f.Latent), z: vec(f.M), phi: vec(f.Q),
 	}
+	r.newton.Linear, r.newton.Prior, r.newton.PriorMean = vec(f.M), p.by, p.mean
+	return r
 }
 
 // distance predicts each part of x from the others.
@@ -166,7 +164,9 @@ func (p *rowPrediction) distance(x []float64) float64 {
 			p.b[a] = floats.Dot(f.Axis(a)[:part.lo], p.r[:part.lo]) + floats.Dot(f.Axis(a)[part.hi:], p.r[part.hi:])
 		}
 		p.begin(part)
-		p.minimise(part)
+		p.newton.Metric = part.gram
+		floats.ScaleTo(p.newton.Linear, -1, p.b)
+		p.newton.Minimize(p.tau, maxPredictSteps, predictPrecision)
 		f.Coordinates(p.z, p.phi, p.tau)
 		for j := part.lo; j < part.hi; j++ {
 			e := p.r[j]
@@ -193,57 +193,3 @@ func (p *rowPrediction) begin(part *entryPart) {
 
 // z0 is z of row i of those fitted.
 func (p *rowPrediction) z0(i int) []float64 { return p.entryPredictor.z[i*p.f.M : (i+1)*p.f.M] }
-
-// value returns the objective at tau without a constant, and leaves gram z - b
-// in e.
-func (p *rowPrediction) value(part *entryPart, tau []float64) float64 {
-	p.f.Coordinates(p.z, p.phi, tau)
-	part.times(p.e, p.z)
-	v := floats.Dot(p.e, p.z) - 2*floats.Dot(p.b, p.z)
-	floats.Sub(p.e, p.b)
-	return v + p.penalty(tau)
-}
-
-// minimise does damped Newton steps from tau, in place.
-func (p *rowPrediction) minimise(part *entryPart) {
-	f := p.f
-	value := p.value(part, p.tau)
-	for range maxPredictSteps {
-		p.derivatives(part)
-		dense.NewtonStep(p.step, p.h, p.g)
-		slope, t := 2*floats.Dot(p.g, p.step), 1.0
-		next := math.Inf(1)
-		for range 30 {
-			floats.AddScaledTo(p.trial, p.tau, t, p.step)
-			if next = p.value(part, p.trial); next <= value+predictArmijo*t*slope {
-				break
-			}
-			t /= 2
-		}
-		if !(next < value) {
-			return
-		}
-		copy(p.tau, p.trial)
-		value = next
-		if t*floats.Norm(p.step, 2) <= predictPrecision*(floats.Norm(p.tau, 2)+floats.Norm(f.C, 2)*predictPrecision) {
-			return
-		}
-	}
-}
-
-// derivatives writes half of gradient and Hessian at tau, for which e is known.
-func (p *rowPrediction) derivatives(part *entryPart) {
-	f := p.f
-	f.TauGradient(p.g, p.w, p.tau, p.e)
-	f.Jacobian(p.jac, p.tau)
-	m, d := f.M, f.Latent
-	jac := blas64.General{Rows: m, Cols: d, Stride: d, Data: p.jac}
-	half := blas64.General{Rows: m, Cols: d, Stride: d, Data: p.half}
-	blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, blas64.General{Rows: m, Cols: m, Stride: m, Data: part.gram}, jac, 0, half)
-	blas64.Gemm(blas.Trans, blas.NoTrans, 1, jac, half, 0, blas64.General{Rows: d, Cols: d, Stride: d, Data: p.h})
-	f.AddCurvature(p.h, p.w)
-	for j := range d {
-		p.g[j] += p.by[j] * (p.tau[j] - p.mean[j])
-		p.h[j*d+j] += p.by[j]
-	}
-}

@@ -177,9 +177,11 @@ func TestEntryPredictorFindsTheMinimum(t *testing.T) {
 	for i := range 10 {
 		r.distance(surfaceRows(2, 10, 3).Row(i))
 		part := &p.parts[len(p.parts)-1]
-		found, best := r.value(part, append([]float64(nil), r.tau...)), math.Inf(1)
+		r.newton.Metric = part.gram
+		floats.ScaleTo(r.newton.Linear, -1, r.b)
+		found, best := r.newton.Value(r.tau), math.Inf(1)
 		for k := range 4001 {
-			best = min(best, r.value(part, []float64{8 * (float64(k)/4000 - 0.5)}))
+			best = min(best, r.newton.Value([]float64{8 * (float64(k)/4000 - 0.5)}))
 		}
 		assert.LessOrEqual(t, found, best+1e-9*math.Abs(best))
 	}

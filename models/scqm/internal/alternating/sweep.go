@@ -59,9 +59,8 @@ type mm struct {
 	shards  []*moments
 	total   *moments
 	outer   *outerMM
-	rows    []*rowSweep         // per worker
-	plane   nearest.Footpoint2D // where d = 2
-	unit    float64             // h: root mean squared distance from the mean
+	rows    []*rowSweep // per worker
+	unit    float64     // h: root mean squared distance from the mean
 }
 
 // OuterBlocks returns c, Q and Theta where the loss is a function of |r|^2 with
@@ -99,9 +98,6 @@ func (p *Sweeper) Sweep(next, x framework.Point) (float64, error) {
 		p.mm = newMM(o, f)
 	}
 	a := p.mm
-	if f.Latent == 2 {
-		a.plane.Load(f)
-	}
 	a.x, a.next = x, next
 	par.Do(o.Threads(), len(a.shards), a.work)
 	a.total.reset()
@@ -134,10 +130,11 @@ func (a *mm) shard(id, shard int) {
 	p := a.o
 	w := p.Worker(id)
 	if a.rows[id] == nil {
-		a.rows[id] = newRowSweep(p, a.f, min(w.Batch, sweepRows), &a.plane, a.unit)
+		a.rows[id] = newRowSweep(p, a.f, min(w.Batch, sweepRows), a.unit)
 	}
 	rows := a.rows[id]
 	rows.loss = p.Loss().(framework.Radial) // see Smooth
+	rows.footpoint.Reload()
 	m := a.shards[shard]
 	m.reset()
 	lo, hi := par.Bounds(p.Data().N, shard)
@@ -154,8 +151,7 @@ type rowSweep struct {
 	o          *objective.Objective
 	f          *sheet.Sheet
 	loss       framework.Radial
-	footpoint  *nearest.Footpoint
-	plane      *nearest.Footpoint2D
+	footpoint  *nearest.Quadratic
 	rho, slope []float64 // batch
 	u          []float64 // batch: squared residuals
 	y, wy      []float64 // batch x (1+d+q): [1; y], and that times the weight
@@ -163,10 +159,10 @@ type rowSweep struct {
 	unit       float64
 }
 
-func newRowSweep(o *objective.Objective, f *sheet.Sheet, n int, plane *nearest.Footpoint2D, unit float64) *rowSweep {
+func newRowSweep(o *objective.Objective, f *sheet.Sheet, n int, unit float64) *rowSweep {
 	k := 1 + f.Latent + forms(f)
 	return &rowSweep{
-		o: o, f: f, footpoint: nearest.NewFootpoint(f), plane: plane, unit: unit,
+		o: o, f: f, footpoint: nearest.NewQuadratic(f), unit: unit,
 		rho: make([]float64, n), slope: make([]float64, n), u: make([]float64, n),
 		y: make([]float64, n*k), wy: make([]float64, n*k), direct: make([]float64, f.D),
 	}
@@ -175,22 +171,22 @@ func newRowSweep(o *objective.Objective, f *sheet.Sheet, n int, plane *nearest.F
 // batch moves rows from to to: it improves their tau, and adds their losses and
 // moments to m.
 func (s *rowSweep) batch(w *nearest.Worker, m *moments, next, tau []float64, from, to int) {
-	f, n := s.f, to-from
+	f, n, data := s.f, to-from, s.o.Data()
 	u, slope := s.u[:n], s.slope[:n]
 	copy(next[from*f.Latent:to*f.Latent], tau[from*f.Latent:to*f.Latent])
 	for i := range n {
-		floats.SubTo(w.Row(w.R, f.D, i), s.o.Data().Row(from+i), f.C)
+		floats.SubTo(w.Row(w.R, f.D, i), data.Row(from+i), f.C)
 	}
 	f.RowsToFrame(w.Pulled, w.R, n)
 	for i := range n {
-		copy(s.footpoint.AB, w.Row(w.Pulled, f.M, i))
+		copy(s.footpoint.Y, w.Row(w.Pulled, f.M, i))
 		t := next[(from+i)*f.Latent : (from+i+1)*f.Latent]
 		u[i] = s.project(w.Row(w.R, f.D, i), w.Row(w.Phi, f.Q, i), t)
 	}
 	s.loss.Rho(s.rho[:n], nil, nil, u)
 	least := shortestResidual * s.unit
 	for i, v := range u {
-		m.cost += s.o.Data().Weight(from+i) * s.rho[i]
+		m.cost += data.Weight(from+i) * s.rho[i]
 		u[i] = max(v, least*least)
 	}
 	s.loss.Rho(nil, slope, nil, u)
@@ -219,32 +215,28 @@ func (s *rowSweep) regressors(w *nearest.Worker, next []float64, from, n int) {
 	}
 }
 
-// project improves tau for one row, given diff = x - c and footpoint.AB = Q'(x - c).
+// project improves tau for one row, given diff = x - c and footpoint.Y = Q'(x - c).
 // It leaves phi(tau) in phi, and returns the squared residual |x - c|^2 -
 // |Q'(x - c)|^2 + |Q'(x - c) - z|^2.
 func (s *rowSweep) project(diff, phi, tau []float64) float64 {
 	f, p := s.f, s.footpoint
 	var inside float64
 	if f.S == 0 { // a flat sheet
-		copy(tau, p.AB)
+		copy(tau, p.Y)
 	} else {
-		if f.Latent == 2 && s.plane.Minimize(tau, p.AB, f, sweepSteps, sweepPrecision) {
-			inside = p.Residual(tau)
-		} else {
-			inside = p.Minimize(tau, sweepSteps, sweepPrecision)
-		}
+		inside = p.Minimize(tau, sweepSteps, sweepPrecision)
 		copy(phi, p.Phi)
 	}
 	whole := floats.Dot(diff, diff)
-	if u := whole - floats.Dot(p.AB, p.AB) + inside; u > nearest.LostDigits*whole {
+	if u := whole - floats.Dot(p.Y, p.Y) + inside; u > nearest.LostDigits*whole {
 		return u
 	}
 	copy(s.direct, diff)
 	for j, v := range tau {
 		floats.AddScaled(s.direct, -v, f.Axis(j))
 	}
-	for k, v := range p.E {
-		floats.AddScaled(s.direct, -v-p.AB[f.Latent+k], f.Axis(f.Latent+k))
+	for k := f.Latent; k < f.M && f.S > 0; k++ {
+		floats.AddScaled(s.direct, -p.E[k]-p.Y[k], f.Axis(k))
 	}
 	return floats.Dot(s.direct, s.direct)
 }

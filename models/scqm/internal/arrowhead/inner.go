@@ -4,11 +4,9 @@ import (
 	"fmt"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/models/scqm/internal/nearest"
 	"github.com/scqm/scqm/models/scqm/internal/objective"
 )
-
-// maxHalvings bounds how often the Newton step of a row is halved.
-const maxHalvings = 4
 
 // InnerStep gives every tau_i the better one of its value in x and in other,
 // and then one damped Newton step. For a radial loss that is a step of the
@@ -99,18 +97,19 @@ func (job *innerShard) quadratic(a *Hessian, w *worker, from, to int) float64 {
 func (job *innerShard) quadraticInSpan(a *Hessian, w *worker, from, to int) {
 	k, d := w.quadratic, a.F.Latent
 	k.loadMetric(a)
+	data := a.o.Data()
 	for i := from; i < to; i++ {
 		tau, other := job.tau[i*d:(i+1)*d], job.other[i*d:(i+1)*d]
-		rest := k.load(a, a.o.Data().Row(i), i)
-		value := k.value(tau)
-		if a.o.Data().Weight(i) > 0 {
-			if v := k.value(other); v < value {
+		rest := k.load(a, data.Row(i), i)
+		value := k.Value(tau)
+		if data.Weight(i) > 0 {
+			if v := k.Value(other); v < value {
 				value = v
 				copy(tau, other)
 			} else {
-				k.value(tau)
+				k.Value(tau)
 			}
-			value = k.step(tau, value)
+			value, _ = k.Step(tau, value, nearest.InnerTries)
 		}
 		w.u[i-from] = value + rest
 	}

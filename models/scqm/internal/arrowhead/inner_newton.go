@@ -9,6 +9,7 @@ import (
 
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/internal/dense"
+	"github.com/scqm/scqm/models/scqm/internal/nearest"
 	"github.com/scqm/scqm/models/scqm/internal/sheet"
 )
 
@@ -42,7 +43,6 @@ type innerNewton struct {
 	jr        []float64 // d
 	grad      []float64 // d
 	hess      []float64 // d x d
-	axes      []float64 // d x d: eigenvectors
 	open      []int     // rows whose steps still pay
 	tau       []float64 // n x d: the rows to evaluate
 	step      []float64 // n x d
@@ -79,7 +79,7 @@ func newInnerNewton(f *sheet.Sheet, n int) *innerNewton {
 	vec := func(n int) []float64 { return make([]float64, n) }
 	return &innerNewton{
 		f: f, z: vec(f.M), phi: vec(f.Q), b: vec(f.M), w: vec(f.Q), e: vec(f.M * f.Latent), je: vec(f.D * f.Latent),
-		column: vec(f.D), jr: vec(f.Latent), grad: vec(f.Latent), hess: vec(f.Latent * f.Latent), axes: vec(f.Latent * f.Latent), open: make([]int, 0, n),
+		column: vec(f.D), jr: vec(f.Latent), grad: vec(f.Latent), hess: vec(f.Latent * f.Latent), open: make([]int, 0, n),
 		tau: vec(n * f.Latent), step: vec(n * f.Latent), length: vec(n), minLength: vec(n), promise: vec(n), parabolic: make([]bool, n),
 		trial: newRowLosses(n, f.D), current: newRowLosses(n, f.D),
 	}
@@ -170,7 +170,7 @@ func (s *innerNewton) setStep(a *Hessian, tau []float64, i int, careful bool) er
 		return s.setStep(a, tau, i, true)
 	}
 	step := s.step[i*d : (i+1)*d]
-	s.newtonStep(step)
+	dense.NewtonStep(step, s.hess, s.grad, minCurvature)
 	s.length[i], s.parabolic[i] = 1, careful
 	// Losses are at least 0: a step that promises more than that is too long.
 	s.promise[i] = -dense.Dot(s.grad, step)
@@ -203,27 +203,6 @@ func (s *innerNewton) derivatives(a *Hessian, tau []float64, i int, careful bool
 		return nil
 	}
 	return s.addProducts(a.second, tau, s.current.r[i*D:(i+1)*D])
-}
-
-// newtonStep writes -|H|^-1 g for Hessian and gradient of a row, with the magnitudes
-// of the eigenvalues, raised where they are small, unless H is safely positive
-// definite.
-func (s *innerNewton) newtonStep(step []float64) {
-	d := s.f.Latent
-	size := floats.Norm(s.hess, math.Inf(1))
-	floats.ScaleTo(step, -1, s.grad)
-	if dense.Cholesky(s.hess, d, minCurvature*size) {
-		dense.SolveCholesky(step, s.hess, d)
-		return
-	}
-	dense.JacobiEigen(s.hess, s.axes, d)
-	clear(step)
-	for k := range d {
-		axis, w := s.axes[k*d:(k+1)*d], math.Abs(s.hess[k*d+k])
-		if w = math.Max(w, minCurvature*size); w > 0 {
-			floats.AddScaled(step, -dense.Dot(axis, s.grad)/w, axis)
-		}
-	}
 }
 
 // parabolas returns the larger ones of the second derivatives of row i and of
@@ -296,7 +275,7 @@ func (s *innerNewton) round(a *Hessian, tau []float64, from int) error {
 	left := s.open[:0]
 	for k, i := range s.open {
 		before, now := s.current.value[i], s.trial.value[k]
-		if !(now <= before) {
+		if !nearest.Accepts(before, now, s.length[i], -s.promise[i], s.length[i]*minStepLength == s.minLength[i]) {
 			again, err := s.shorten(a, tau[i*d:(i+1)*d], i, now)
 			if err != nil {
 				return err
@@ -329,13 +308,7 @@ func (s *innerNewton) shorten(a *Hessian, tau []float64, i int, now float64) (bo
 			return true, s.setStep(a, tau, i, true)
 		}
 	}
-	// The parabola through both losses and the slope has its minimum there.
-	length := s.length[i]
-	lowest := s.promise[i] * length * length / (2 * (now - s.current.value[i] + s.promise[i]*length))
-	if !(lowest <= length/2) {
-		lowest = length / 2
-	}
-	s.length[i] = math.Max(lowest, length/10)
+	s.length[i] = nearest.Shorten(s.length[i], s.current.value[i], now, -s.promise[i])
 	return s.length[i] > s.minLength[i], nil
 }
 

@@ -1,11 +1,10 @@
 package arrowhead
 
 import (
-	"math"
-
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/internal/dense"
 	"github.com/scqm/scqm/models/rows"
+	"github.com/scqm/scqm/models/scqm/internal/nearest"
 	"github.com/scqm/scqm/models/scqm/internal/sheet"
 )
 
@@ -32,9 +31,10 @@ type sums3D struct {
 func (job *assembleShard) surface(a *Hessian, w *worker, s *sums, from, to int) {
 	var sums sums3D
 	t0, t1, t2 := a.F.Theta[0], a.F.Theta[1], a.F.Theta[2]
+	data := a.o.Data()
 	for i := from; i < to; i++ {
 		k := i - from
-		weight := a.o.Data().Weight(i)
+		weight := data.Weight(i)
 		if weight > 0 {
 			s.cost += weight * w.value[k]
 		}
@@ -71,10 +71,11 @@ func (job *assembleShard) surface(a *Hessian, w *worker, s *sums, from, to int) 
 // surfaceResiduals computes features and residuals in the frame as residuals does.
 func (job *assembleShard) surfaceResiduals(a *Hessian, w *worker, from, to int) {
 	t0, t1, t2 := a.F.Theta[0], a.F.Theta[1], a.F.Theta[2]
+	data := a.o.Data()
 	for i := from; i < to; i++ {
 		coords := a.coords.y[3*i : 3*i+3 : 3*i+3]
 		if !job.coordsKnown {
-			a.Frame.toFrame(coords, a.o.Data().Row(i))
+			a.Frame.toFrame(coords, data.Row(i))
 		}
 		x, y := job.tau[2*i], job.tau[2*i+1]
 		xx, xy, yy := x*x, x*y, y*y
@@ -197,88 +198,27 @@ func (s *sums3D) addTo(dst *sums) {
 
 // quadraticSurface steps rows of a surface as quadraticInSpan does.
 func (job *innerShard) quadraticSurface(a *Hessian, w *worker, from, to int) {
-	q := quartic3D{t0: a.F.Theta[0], t1: a.F.Theta[1], t2: a.F.Theta[2]}
+	q := nearest.Quadratic3D{T0: a.F.Theta[0], T1: a.F.Theta[1], T2: a.F.Theta[2]}
 	if a.structure == framework.StructureQuadratic {
-		q.twice = (*[9]float64)(a.constant)
+		q.Twice = (*[9]float64)(a.constant)
 	}
+	data := a.o.Data()
 	for i := from; i < to; i++ {
 		coords := a.coords.y[3*i : 3*i+3 : 3*i+3]
-		a.Frame.toFrame(coords, a.o.Data().Row(i))
-		q.y = [3]float64{coords[0], coords[1], coords[2]}
+		a.Frame.toFrame(coords, data.Row(i))
+		q.Y = [3]float64{coords[0], coords[1], coords[2]}
 		tau := job.tau[2*i : 2*i+2 : 2*i+2]
 		x, y := tau[0], tau[1]
-		value := q.at(x, y)
-		if a.o.Data().Weight(i) > 0 {
+		value := q.Value(x, y)
+		if data.Weight(i) > 0 {
 			ox, oy := job.other[2*i], job.other[2*i+1]
-			if v := q.at(ox, oy); v < value {
+			if v := q.Value(ox, oy); v < value {
 				x, y, value = ox, oy, v
 			}
-			tau[0], tau[1], value = q.step(x, y, value)
+			tau[0], tau[1], value = q.Step(x, y, value, nearest.InnerTries)
 		}
 		w.u[i-from] = value
 	}
-}
-
-// flatness is the curvature, relative to the largest, that counts as none.
-const flatness = 1e-10
-
-// quartic3D is the squared distance of a surface from a point, or another
-// quadratic form of their difference, as a function of tau.
-type quartic3D struct {
-	t0, t1, t2 float64
-	y          [3]float64
-	twice      *[9]float64 // two times the matrix of the form, nil for 2 I
-}
-
-func (q *quartic3D) residual(x, y float64) [3]float64 {
-	return [3]float64{x - q.y[0], y - q.y[1], q.t0*x*x + q.t1*x*y + q.t2*y*y - q.y[2]}
-}
-
-// slope returns the derivative of the form with respect to the residual.
-func (q *quartic3D) slope(e [3]float64) [3]float64 {
-	n := q.twice
-	if n == nil {
-		return [3]float64{2 * e[0], 2 * e[1], 2 * e[2]}
-	}
-	return [3]float64{
-		n[0]*e[0] + n[1]*e[1] + n[2]*e[2], n[3]*e[0] + n[4]*e[1] + n[5]*e[2], n[6]*e[0] + n[7]*e[1] + n[8]*e[2],
-	}
-}
-
-func (q *quartic3D) at(x, y float64) float64 {
-	if q.twice != nil {
-		e := q.residual(x, y)
-		v := q.slope(e)
-		return (e[0]*v[0] + e[1]*v[1] + e[2]*v[2]) / 2
-	}
-	e0, e1, e2 := x-q.y[0], y-q.y[1], q.t0*x*x+q.t1*x*y+q.t2*y*y-q.y[2]
-	return e0*e0 + e1*e1 + e2*e2
-}
-
-// step takes a damped Newton step. A Hessian that is not safely positive
-// definite is shifted as in newtonStep.
-func (q *quartic3D) step(x, y, value float64) (float64, float64, float64) {
-	a, b := 2*q.t0*x+q.t1*y, q.t1*x+2*q.t2*y
-	v := q.slope(q.residual(x, y))
-	g0, g1 := v[0]+v[2]*a, v[1]+v[2]*b
-	u, w := q.slope([3]float64{1, 0, a}), q.slope([3]float64{0, 1, b})
-	h00, h01, h11 := u[0]+u[2]*a+2*v[2]*q.t0, w[0]+w[2]*a+v[2]*q.t1, w[1]+w[2]*b+2*v[2]*q.t2
-	off := math.Abs(h01)
-	size := max(math.Abs(h00), math.Abs(h11)) + off
-	det := h00*h11 - h01*h01
-	if !(h00 > flatness*size) || !(det > flatness*size*h00) {
-		shift := 2*max(0, off-min(h00, h11)) + 1e-3*size
-		h00, h11 = h00+shift, h11+shift
-		det = h00*h11 - h01*h01
-	}
-	dx, dy := (h01*g1-h11*g0)/det, (h01*g0-h00*g1)/det
-	for t := 1.0; t > 1.0/(1<<maxHalvings); t /= 2 {
-		nx, ny := x+t*dx, y+t*dy
-		if next := q.at(nx, ny); next <= value {
-			return nx, ny, next
-		}
-	}
-	return x, y, value
 }
 
 // rowResiduals3D writes the residuals of listed rows, counted from a first one,

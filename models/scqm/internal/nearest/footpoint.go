@@ -22,8 +22,6 @@ const (
 	// precision2D is the same for steps written out for d = 2, which others
 	// go on from.
 	precision2D = 1e-4
-	// armijo is the decrease asked of a projection step.
-	armijo = 1e-4
 	// sameFootpoint is the relative distance below which two ends are one.
 	sameFootpoint = 1e-7
 	// LostDigits is the squared residual, relative to the squared distance from
@@ -41,33 +39,24 @@ const (
 // a quartic in R^d that no longer involves D. It is the projection for every
 // radial loss, and where the projections for other losses start.
 type Footpoint struct {
-	f        *sheet.Sheet
-	AB       []float64 // m: a above b
-	E        []float64 // s: Theta' phi - b
-	Phi, w   []float64 // q
-	jac      []float64 // m x d
-	h        []float64 // d x d
-	g, step  []float64 // d
-	trial    []float64 // d
-	start    []float64 // d
-	base     []float64 // d: a point of a line
-	along    []float64 // d: its direction
-	line     []float64 // s: along a line, the part linear in t
-	square   []float64 // s: and the quadratic one
-	diff     []float64 // D
-	eigen    []float64 // d x d
-	values   []float64 // d
-	work     []float64
-	minima   [][]float64 // maxSheets x d, by ascending distance
-	distance []float64
-	plane    Footpoint2D // of the row under way, where d = 2
+	*Quadratic           // with a above b as Y
+	start      []float64 // d
+	base       []float64 // d: a point of a line
+	along      []float64 // d: its direction
+	line       []float64 // s: along a line, the part linear in t
+	square     []float64 // s: and the quadratic one
+	diff       []float64 // D
+	eigen      []float64 // d x d
+	values     []float64 // d
+	work       []float64
+	minima     [][]float64 // maxMinima x d, by ascending distance
+	distance   []float64
 }
 
 func NewFootpoint(f *sheet.Sheet) *Footpoint {
 	vec := func(n int) []float64 { return make([]float64, n) }
 	p := &Footpoint{
-		f: f, AB: vec(f.M), E: vec(f.S), Phi: vec(f.Q), w: vec(f.Q), jac: vec(f.M * f.Latent),
-		h: vec(f.Latent * f.Latent), g: vec(f.Latent), step: vec(f.Latent), trial: vec(f.Latent), start: vec(f.Latent), base: vec(f.Latent), along: vec(f.Latent),
+		Quadratic: NewQuadratic(f), start: vec(f.Latent), base: vec(f.Latent), along: vec(f.Latent),
 		line: vec(f.S), square: vec(f.S), diff: vec(f.D), eigen: vec(f.Latent * f.Latent), values: vec(f.Latent),
 	}
 	size := []float64{0}
@@ -93,16 +82,14 @@ func (p *Footpoint) symmetric() blas64.Symmetric {
 func (p *Footpoint) find(x []float64) int {
 	f := p.f
 	floats.SubTo(p.diff, x, f.C)
-	f.ToFrame(p.AB, p.diff)
+	f.ToFrame(p.Y, p.diff)
 	p.distance = p.distance[:0]
-	a := p.AB[:f.Latent]
+	a := p.Y[:f.Latent]
 	if f.S == 0 {
 		copy(p.minima[0], a)
 		return 1
 	}
-	if f.Latent == 2 {
-		p.plane.Load(f)
-	}
+	p.Reload()
 	p.try(a)
 	clear(p.base)
 	copy(p.along, a)
@@ -122,7 +109,7 @@ func (p *Footpoint) find(x []float64) int {
 // eigen.
 func (p *Footpoint) formEigenvectors() {
 	f := p.f
-	f.WeighForms(p.w, p.AB[f.Latent:])
+	f.WeighForms(p.w, p.Y[f.Latent:])
 	clear(p.eigen)
 	f.AddCurvature(p.eigen, p.w)
 	if !lapack64.Syev(lapack.EVCompute, p.symmetric(), p.values, p.work, len(p.work)) {
@@ -136,20 +123,19 @@ func (p *Footpoint) formEigenvectors() {
 // tryLine starts from the stationary points of h on the line base + t along.
 func (p *Footpoint) tryLine() {
 	f, tau0, v := p.f, p.base, p.along
-	p.Residual(tau0)
+	p.Value(tau0)
 	f.Jacobian(p.jac, tau0)
 	for k := range f.S {
 		p.line[k] = floats.Dot(p.jac[(f.Latent+k)*f.Latent:(f.Latent+k+1)*f.Latent], v)
 	}
 	sheet.Vech(p.Phi, v)
 	f.Quadratic(p.square, p.Phi)
-	floats.SubTo(p.g, tau0, p.AB[:f.Latent])
 	var roots [3]float64
 	n := dense.CubicRoots(&roots,
 		4*floats.Dot(p.square, p.square),
 		6*floats.Dot(p.line, p.square),
-		2*(floats.Dot(p.line, p.line)+2*floats.Dot(p.E, p.square)+floats.Dot(v, v)),
-		2*(floats.Dot(p.E, p.line)+floats.Dot(v, p.g)))
+		2*(floats.Dot(p.line, p.line)+2*floats.Dot(p.E[f.Latent:], p.square)+floats.Dot(v, v)),
+		2*(floats.Dot(p.E[f.Latent:], p.line)+floats.Dot(v, p.E[:f.Latent])))
 	for _, t := range roots[:n] {
 		floats.AddScaledTo(p.start, tau0, t, v)
 		p.try(p.start)
@@ -159,9 +145,6 @@ func (p *Footpoint) tryLine() {
 // try minimises from tau and enters the end point in the list of minima.
 func (p *Footpoint) try(tau []float64) {
 	copy(p.start, tau)
-	if p.f.Latent == 2 { // brings most rows close, cheaply
-		p.plane.Minimize(p.start, p.AB, p.f, maxSteps, precision2D)
-	}
 	value := p.Minimize(p.start, maxSteps, precision)
 	if math.IsNaN(value) {
 		return
@@ -186,67 +169,4 @@ func (p *Footpoint) try(tau []float64) {
 	copy(p.minima[at+1:len(p.distance)], p.minima[at:])
 	p.minima[at] = last
 	copy(last, p.start)
-}
-
-// Residual sets e = Theta' phi(tau) - b and returns h(tau).
-func (p *Footpoint) Residual(tau []float64) float64 {
-	f := p.f
-	sheet.Vech(p.Phi, tau)
-	f.Quadratic(p.E, p.Phi)
-	var sum float64
-	for i, t := range tau {
-		gap := t - p.AB[i]
-		sum += gap * gap
-	}
-	for k, b := range p.AB[f.Latent:] {
-		p.E[k] -= b
-		sum += p.E[k] * p.E[k]
-	}
-	return sum
-}
-
-// Minimize does damped Newton steps on h from tau, in place, at most so many and
-// none after one that is as short as the precision, relative to tau. It returns
-// h there and leaves Theta' phi(tau) - b in e and phi(tau) in phi.
-func (p *Footpoint) Minimize(tau []float64, steps int, precision float64) float64 {
-	f := p.f
-	value := p.Residual(tau)
-	for range steps {
-		// Half of gradient and Hessian: tau - a + E_V'e and E'E + sum_k e_k 2 A_k.
-		f.WeighForms(p.w, p.E)
-		floats.SubTo(p.g, tau, p.AB[:f.Latent])
-		sheet.AddForm(p.g, p.w, tau)
-		f.Jacobian(p.jac, tau)
-		dense.Gram(p.h, p.jac, f.M, f.Latent, 1)
-		f.AddCurvature(p.h, p.w)
-		dense.NewtonStep(p.step, p.h, p.g)
-		next, ok := p.descend(tau, value)
-		if !ok {
-			return value
-		}
-		value = next
-		if floats.Norm(p.step, 2) <= precision*floats.Norm(tau, 2) {
-			break
-		}
-	}
-	return value
-}
-
-// descend moves tau along the step, shortened until h falls enough, and returns
-// h at the new point. A full step may leave h as it is to rounding: close to a
-// minimum it still improves tau.
-func (p *Footpoint) descend(tau []float64, value float64) (float64, bool) {
-	slope := 2 * floats.Dot(p.g, p.step)
-	t := 1.0
-	for try := range 40 {
-		floats.AddScaledTo(p.trial, tau, t, p.step)
-		next := p.Residual(p.trial)
-		if next <= value+armijo*t*slope || try == 0 && next <= value*(1+0x1p-50) {
-			copy(tau, p.trial)
-			return next, true
-		}
-		t /= 2
-	}
-	p.Residual(tau)
-	return value, false
 }

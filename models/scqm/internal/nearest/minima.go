@@ -115,7 +115,7 @@ func (s *minima) collect(ctx context.Context, tau []float64, x rows.Data) error 
 		copy(s.tau, start)
 		var value float64
 		if s.radial {
-			value = s.footpoint.Residual(start)
+			value = s.footpoint.Value(start)
 		} else {
 			var err error
 			if value, err = s.continuation(ctx, s.tau, x); err != nil {
@@ -134,15 +134,12 @@ func (s *minima) collect(ctx context.Context, tau []float64, x rows.Data) error 
 // else the minima on both sides of the saddle that it is.
 func (s *minima) leaveSaddle(found [][]float64, tau []float64) [][]float64 {
 	p := s.footpoint
-	p.Residual(tau)
-	p.f.WeighForms(p.w, p.E)
-	p.f.Jacobian(p.jac, tau)
-	dense.Gram(p.h, p.jac, p.f.M, p.f.Latent, 1)
-	p.f.AddCurvature(p.h, p.w)
+	p.Value(tau)
+	p.derivatives(tau)
 	if lowest := s.minEigenvalue(slices.Clone(p.h)); lowest > 0 {
 		return append(found, slices.Clone(tau))
 	}
-	direction, size := slices.Clone(s.direction), math.Max(floats.Norm(tau, 2), floats.Norm(p.AB[:p.f.Latent], 2))
+	direction, size := slices.Clone(s.direction), math.Max(floats.Norm(tau, 2), floats.Norm(p.Y[:p.f.Latent], 2))
 	for _, sign := range []float64{-1, 1} {
 		start := slices.Clone(tau)
 		floats.AddScaled(start, sign*(1e-3*size+math.SmallestNonzeroFloat64), direction)

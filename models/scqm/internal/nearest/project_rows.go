@@ -44,8 +44,7 @@ func RefineRows(ctx context.Context, tau []float64, f *sheet.Sheet, loss framewo
 			row := rows.Data{N: 1, D: x.D, X: x.Row(i)}
 			local := tau[i*f.Latent : (i+1)*f.Latent]
 			if errs[shard] = ctx.Err(); errs[shard] == nil {
-				n := rowNewton{Projector: k, ctx: ctx, e: RowEvaluation{Sheet: f, Loss: loss, Data: row, Tau: local}}
-				errs[shard] = n.minimize(local)
+				errs[shard] = k.minimize(ctx, loss, local, row)
 			}
 		}
 	})

@@ -8,14 +8,11 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/scqm/scqm/framework"
-	"github.com/scqm/scqm/internal/dense"
 	"github.com/scqm/scqm/models/rows"
 	"github.com/scqm/scqm/models/scqm/internal/sheet"
 )
 
 const (
-	// maxNewton bounds the Newton steps of one row at one smoothing length.
-	maxNewton = 40
 	// firstEps and lastEps are the smoothing lengths a projection begins and
 	// ends with, in units of the row's largest residual.
 	firstEps, lastEps = 1e-1, 1e-9
@@ -28,10 +25,11 @@ type Projector struct {
 	loss      framework.Loss
 	footpoint *Footpoint
 	w         *Worker
+	newton    *General
 }
 
 func NewProjector(f *sheet.Sheet, loss framework.Loss) *Projector {
-	return &Projector{f: f, loss: loss, footpoint: NewFootpoint(f), w: NewWorker(f, 1)}
+	return &Projector{f: f, loss: loss, footpoint: NewFootpoint(f), w: NewWorker(f, 1), newton: NewGeneral(1, f.Latent)}
 }
 
 // Project writes the coordinates of all rows of x into tau. Where the loss is
@@ -83,9 +81,7 @@ func (p *Projector) refineRow(ctx context.Context, out, x []float64, count int) 
 // kinks is smoothed less and less, each length starting where the last ended.
 // The value returned is that of the loss itself.
 func (p *Projector) continuation(ctx context.Context, tau []float64, x rows.Data) (float64, error) {
-	e := RowEvaluation{Sheet: p.f, Loss: p.loss, Data: x, Tau: tau}
-	n := rowNewton{Projector: p, ctx: ctx, e: e}
-	start, err := n.value(tau)
+	start, err := p.value(ctx, p.loss, tau, x)
 	if err != nil {
 		return 0, err
 	}
@@ -93,16 +89,14 @@ func (p *Projector) continuation(ctx context.Context, tau []float64, x rows.Data
 	smoother, ok := p.loss.(framework.Smoother)
 	if size := floats.Norm(p.w.R[:p.f.D], math.Inf(1)); ok && size > 0 {
 		for eps := firstEps; eps >= lastEps; eps /= 10 {
-			n.e.Loss = smoother.Smooth(eps * size)
-			if err := n.minimize(tau); err != nil {
+			if err := p.minimize(ctx, smoother.Smooth(eps*size), tau, x); err != nil {
 				return 0, err
 			}
 		}
-		n.e.Loss = p.loss
-	} else if err := n.minimize(tau); err != nil {
+	} else if err := p.minimize(ctx, p.loss, tau, x); err != nil {
 		return 0, err
 	}
-	end, err := n.value(tau)
+	end, err := p.value(ctx, p.loss, tau, x)
 	if err == nil && !(end <= start) {
 		copy(tau, first)
 		return start, nil
@@ -110,59 +104,20 @@ func (p *Projector) continuation(ctx context.Context, tau []float64, x rows.Data
 	return end, err
 }
 
-// rowNewton is damped Newton for the latent coordinates of one row.
-type rowNewton struct {
-	*Projector
-	ctx context.Context
-	e   RowEvaluation
-}
-
-// value returns the loss at tau.
-func (n *rowNewton) value(tau []float64) (float64, error) {
+// value returns the loss of a row at tau.
+func (p *Projector) value(ctx context.Context, loss framework.Loss, tau []float64, x rows.Data) (float64, error) {
 	var cost [1]float64
-	n.e.Tau = tau
-	err := n.e.Run(n.ctx, n.w, RowResults{Costs: cost[:]}, nil, 0, 1)
+	e := RowEvaluation{Sheet: p.f, Loss: loss, Data: x, Tau: tau}
+	err := e.Run(ctx, p.w, RowResults{Costs: cost[:]}, nil, 0, 1)
 	return cost[0], err
 }
 
-// minimize runs from tau, in place.
-func (n *rowNewton) minimize(tau []float64) error {
-	d := n.f.Latent
-	g, h, step := make([]float64, d), make([]float64, d*d), make([]float64, d)
-	for range maxNewton {
-		var cost [1]float64
-		n.e.Tau = tau
-		if err := n.e.Run(n.ctx, n.w, RowResults{Costs: cost[:], Grad: g, Hess: h}, nil, 0, 1); err != nil {
-			return err
-		}
-		dense.NewtonStep(step, h, g)
-		moved, err := n.descend(tau, step, cost[0], floats.Dot(g, step))
-		if err != nil {
-			return err
-		}
-		if !moved || floats.Norm(step, 2) <= 1e-14*floats.Norm(tau, 2) {
-			return nil
-		}
-	}
-	return nil
-}
-
-// descend shortens the step until the loss falls enough; it reports whether tau
-// moved.
-func (n *rowNewton) descend(tau, step []float64, value, slope float64) (bool, error) {
-	trial := make([]float64, len(tau))
-	t := 1.0
-	for range 40 {
-		floats.AddScaledTo(trial, tau, t, step)
-		next, err := n.value(trial)
-		if err != nil {
-			return false, err
-		}
-		if next <= value+armijo*t*slope && next < value {
-			copy(tau, trial)
-			return true, nil
-		}
-		t /= 2
-	}
-	return false, nil
+// minimize takes a row to the minimum nearby.
+func (p *Projector) minimize(ctx context.Context, loss framework.Loss, tau []float64, x rows.Data) error {
+	e := RowEvaluation{Sheet: p.f, Loss: loss, Data: x}
+	_, err := p.newton.Minimize(tau, func(to RowResults, tau []float64, list []int) error {
+		e.Tau = tau
+		return e.Run(ctx, p.w, to, list, 0, len(list))
+	})
+	return err
 }

@@ -3,23 +3,24 @@ package nearest
 import (
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/scqm/scqm/internal/dense"
 	"github.com/scqm/scqm/models/scqm/internal/sheet"
 )
 
-// Footpoint2D moves latent coordinates of sheets with d = 2 towards the nearest
-// point. It is [Footpoint.Minimize] written out: with M = Theta Theta' and t = Theta
+// quadratic2D moves latent coordinates of sheets with d = 2 towards the nearest
+// point. It is [Quadratic.Minimize] written out: with M = Theta Theta' and t = Theta
 // b the distance is
 //
 //	h(tau) = |a - tau|^2 + phi'M phi - 2 phi't + |b|^2,
 //
 // without s, and Newton's equations are two. The terms cancel where the sheet
-// all but meets the row, which is left to Footpoint.
-type Footpoint2D struct {
+// all but meets the row, which is left to Quadratic.
+type quadratic2D struct {
 	m00, m01, m02, m11, m12, m22 float64
 }
 
-// Load takes Theta from f.
-func (g *Footpoint2D) Load(f *sheet.Sheet) {
+// load takes Theta from f.
+func (g *quadratic2D) load(f *sheet.Sheet) {
 	form := func(a, b int) float64 {
 		return floats.Dot(f.Theta[a*f.S:(a+1)*f.S], f.Theta[b*f.S:(b+1)*f.S])
 	}
@@ -47,7 +48,7 @@ func (r *row2D) load(f *sheet.Sheet, ab []float64) {
 }
 
 // value returns h and w = M phi - t.
-func (g *Footpoint2D) value(r *row2D, x, y float64) (h, w0, w1, w2 float64) {
+func (g *quadratic2D) value(r *row2D, x, y float64) (h, w0, w1, w2 float64) {
 	p0, p1, p2 := x*x, x*y, y*y
 	w0 = g.m00*p0 + g.m01*p1 + g.m02*p2 - r.t0
 	w1 = g.m01*p0 + g.m11*p1 + g.m12*p2 - r.t1
@@ -56,15 +57,11 @@ func (g *Footpoint2D) value(r *row2D, x, y float64) (h, w0, w1, w2 float64) {
 	return dx*dx + dy*dy + p0*(w0-r.t0) + p1*(w1-r.t1) + p2*(w2-r.t2) + r.bb, w0, w1, w2
 }
 
-// Minimize takes at most so many Newton steps from tau, in place, as
-// [Footpoint.Minimize] does. It reports false where it did not end well: h is not
+// minimize takes at most so many Newton steps from tau, in place, as
+// [Quadratic.Minimize] does. It reports false where it did not end well: h is not
 // convex at a point on the way, a full step does not lower it, or too many
 // digits cancel. Then tau may have moved to a point of lower h.
-func (g *Footpoint2D) Minimize(tau, ab []float64, f *sheet.Sheet, steps int, precision float64) bool {
-	const (
-		flat  = 1e-10   // as in newtonStep
-		slack = 0x1p-50 // what rounding may do to h
-	)
+func (g *quadratic2D) minimize(tau, ab []float64, f *sheet.Sheet, steps int, precision float64) bool {
 	var r row2D
 	r.load(f, ab)
 	x, y := tau[0], tau[1]
@@ -81,12 +78,12 @@ func (g *Footpoint2D) Minimize(tau, ab []float64, f *sheet.Sheet, steps int, pre
 		h01 := w1 + x*mid + v*low
 		h11 := 1 + 2*w2 + x*(x*g.m11+v*g.m12) + v*(x*g.m12+v*g.m22)
 		det := h00*h11 - h01*h01
-		if size := h00 + h11; !(h00 > flat*size && det > flat*size*size) {
+		if size := h00 + h11; !(h00 > dense.Flat*size && det > dense.Flat*size*size) {
 			return false
 		}
 		sx, sy := (h01*g1-h11*g0)/det, (h01*g0-h00*g1)/det
 		next, n0, n1, n2 := g.value(&r, x+sx, y+sy)
-		if !(next <= h+2*armijo*(g0*sx+g1*sy) || next <= h+slack*r.bb) {
+		if !(next <= h+2*armijo*(g0*sx+g1*sy) || next <= h+rounding*r.bb) {
 			return false
 		}
 		x, y, h, w0, w1, w2 = x+sx, y+sy, next, n0, n1, n2

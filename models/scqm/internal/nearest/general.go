@@ -1,0 +1,126 @@
+package nearest
+
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/scqm/scqm/internal/dense"
+)
+
+// General minimises the loss of every row over its tau, for any loss, by damped
+// Newton steps. It serves a batch of rows whose losses are evaluated together; one
+// row is a batch of one. A step of a row takes its loss with two derivatives, and
+// one loss for every length tried.
+type General struct {
+	// Steps bounds the steps of a row, Tries the lengths tried in each.
+	Steps, Tries int
+	// Decrease is the decrease of a row's loss, relative to it, and Precision the
+	// length of a step, relative to tau, after which the row has arrived.
+	Decrease, Precision float64
+
+	d                 int
+	trial             []float64 // n x d
+	cost, tried       []float64 // n
+	slope, length     []float64 // n
+	grad, step        []float64 // n x d
+	hess              []float64 // n x d x d
+	active, searching []int     // rows
+}
+
+// Work counts evaluations of rows: with both derivatives, and of losses alone.
+type Work struct{ Derivatives, Losses int }
+
+// NewGeneral prepares for n rows of d latent coordinates.
+func NewGeneral(n, d int) *General {
+	vec := func(n int) []float64 { return make([]float64, n) }
+	return &General{
+		Steps: maxNewton, Tries: Tries, Precision: lastStep, d: d,
+		trial: vec(n * d), cost: vec(n), tried: vec(n), slope: vec(n), length: vec(n),
+		grad: vec(n * d), step: vec(n * d), hess: vec(n * d * d),
+	}
+}
+
+const (
+	// maxNewton bounds the Newton steps of one row at one smoothing length.
+	maxNewton = 40
+	// lastStep is the relative length of a last Newton step.
+	lastStep = 1e-14
+)
+
+// Cost returns the losses of all rows where they are after Minimize.
+func (s *General) Cost() []float64 { return s.cost }
+
+// Minimize moves the rows of tau, n x d, in place. evaluate computes losses, and
+// derivatives with respect to tau, of the rows listed.
+func (s *General) Minimize(tau []float64, evaluate func(to RowResults, tau []float64, list []int) error) (work Work, err error) {
+	s.active = s.active[:0]
+	for i := range s.cost {
+		s.active = append(s.active, i)
+	}
+	copy(s.trial, tau)
+	for range s.Steps {
+		if len(s.active) == 0 {
+			break
+		}
+		if err := evaluate(RowResults{Costs: s.cost, Grad: s.grad, Hess: s.hess}, tau, s.active); err != nil {
+			return work, err
+		}
+		work.Derivatives += len(s.active)
+		s.direct()
+		tried, err := s.search(tau, evaluate)
+		work.Losses += tried
+		if err != nil {
+			return work, err
+		}
+	}
+	return work, nil
+}
+
+// direct computes the Newton steps of the active rows, of which those without
+// a way down are no longer active.
+func (s *General) direct() {
+	d := s.d
+	s.active = slices.DeleteFunc(s.active, func(i int) bool {
+		g, step := s.grad[i*d:(i+1)*d], s.step[i*d:(i+1)*d]
+		dense.NewtonStep(step, s.hess[i*d*d:(i+1)*d*d], g, dense.Flat)
+		s.slope[i], s.length[i] = floats.Dot(g, step), 1
+		return !(s.slope[i] < 0) || math.IsInf(s.slope[i], 0)
+	})
+}
+
+// search shortens the steps of the active rows until each lowers its loss enough,
+// and keeps those active that have not arrived by it.
+func (s *General) search(tau []float64, evaluate func(to RowResults, tau []float64, list []int) error) (tried int, err error) {
+	d := s.d
+	s.searching = append(s.searching[:0], s.active...)
+	s.active = s.active[:0]
+	for try := range s.Tries {
+		if len(s.searching) == 0 {
+			break
+		}
+		for _, i := range s.searching {
+			floats.AddScaledTo(s.trial[i*d:(i+1)*d], tau[i*d:(i+1)*d], s.length[i], s.step[i*d:(i+1)*d])
+		}
+		if err := evaluate(RowResults{Costs: s.tried}, s.trial, s.searching); err != nil {
+			return tried, err
+		}
+		tried += len(s.searching)
+		s.searching = slices.DeleteFunc(s.searching, func(i int) bool {
+			old, now := s.cost[i], s.tried[i]
+			if !Accepts(old, now, s.length[i], s.slope[i], try == 0) {
+				s.length[i] = Shorten(s.length[i], old, now, s.slope[i])
+				return false
+			}
+			at := tau[i*d : (i+1)*d]
+			copy(at, s.trial[i*d:(i+1)*d])
+			s.cost[i] = now
+			if old-now > s.Decrease*math.Abs(old) && floats.Norm(s.step[i*d:(i+1)*d], 2) > s.Precision*floats.Norm(at, 2) {
+				s.active = append(s.active, i)
+			}
+			return true
+		})
+	}
+	return tried, nil
+}

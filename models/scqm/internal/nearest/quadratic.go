@@ -1,0 +1,178 @@
+package nearest
+
+import (
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/scqm/scqm/internal/dense"
+	"github.com/scqm/scqm/models/scqm/internal/sheet"
+)
+
+// Quadratic minimises over tau in R^d a quadratic form of z(tau) in R^m,
+//
+//	h(tau) = e'Me + 2 b'e + sum_j p_j (tau_j - t_j)^2,   e = z(tau) - y,
+//
+// by damped Newton steps. With y = Q'(x - c) and M = I that is the squared
+// distance of a row x from the sheet, less a constant, and D no longer occurs in
+// it. A step takes about m d^2 operations, and m^2 d more where M is not I.
+// Surfaces have kernels of their own: [quadratic2D] and [Quadratic3D].
+type Quadratic struct {
+	f *sheet.Sheet
+	// Y is y.
+	Y []float64
+	// Metric is M, m x m; nil stands for I.
+	Metric []float64
+	// Linear is b; nil stands for 0.
+	Linear []float64
+	// Prior holds p_j, and PriorMean t_j; nil stands for p = 0.
+	Prior, PriorMean []float64
+
+	// What Value leaves behind: e, and phi(tau).
+	E, Phi []float64
+
+	me        []float64 // m: Me + b
+	w         []float64 // q
+	jac, mjac []float64 // m x d: the Jacobian of z, and M times it
+	h         []float64 // d x d: half of the Hessian
+	g, step   []float64 // d: half of the gradient, and the step
+	trial     []float64 // d
+	plane     quadratic2D
+}
+
+// NewQuadratic prepares for a sheet, which may change: see Reload.
+func NewQuadratic(f *sheet.Sheet) *Quadratic {
+	vec := func(n int) []float64 { return make([]float64, n) }
+	d := f.Latent
+	return &Quadratic{
+		f: f, Y: vec(f.M), E: vec(f.M), Phi: vec(f.Q), me: vec(f.M), w: vec(f.Q),
+		jac: vec(f.M * d), mjac: vec(f.M * d), h: vec(d * d), g: vec(d), step: vec(d), trial: vec(d),
+	}
+}
+
+// Reload has to be called where Theta may have changed.
+func (q *Quadratic) Reload() {
+	if q.f.Latent == 2 {
+		q.plane.load(q.f)
+	}
+}
+
+// isDistance reports whether h is a squared distance.
+func (q *Quadratic) isDistance() bool { return q.Metric == nil && q.Linear == nil && q.Prior == nil }
+
+// Value returns h(tau), and leaves e and phi behind.
+func (q *Quadratic) Value(tau []float64) float64 {
+	f := q.f
+	f.Coordinates(q.E, q.Phi, tau)
+	var sum float64
+	if q.isDistance() {
+		for r, y := range q.Y {
+			e := q.E[r] - y
+			q.E[r] = e
+			sum += e * e
+		}
+		return sum
+	}
+	floats.Sub(q.E, q.Y)
+	for r, e := range q.E {
+		v := e
+		if q.Metric != nil {
+			v = dense.Dot(q.Metric[r*f.M:(r+1)*f.M], q.E)
+		}
+		q.me[r] = v
+		if q.Linear != nil {
+			q.me[r] += q.Linear[r]
+			v += 2 * q.Linear[r]
+		}
+		sum += e * v
+	}
+	for j, p := range q.Prior {
+		gap := tau[j] - q.PriorMean[j]
+		sum += p * gap * gap
+	}
+	return sum
+}
+
+// derivatives writes half of gradient and Hessian at tau, where Value was called
+// last.
+func (q *Quadratic) derivatives(tau []float64) {
+	f, me := q.f, q.me
+	if q.isDistance() {
+		me = q.E
+	}
+	f.TauGradient(q.g, q.w, tau, me)
+	f.Jacobian(q.jac, tau)
+	if q.Metric == nil {
+		dense.Gram(q.h, q.jac, f.M, f.Latent, 1)
+	} else {
+		q.metricGram()
+	}
+	f.AddCurvature(q.h, q.w)
+	for j, p := range q.Prior {
+		q.g[j] += p * (tau[j] - q.PriorMean[j])
+		q.h[j*f.Latent+j] += p
+	}
+}
+
+// metricGram writes J'MJ for the Jacobian J.
+func (q *Quadratic) metricGram() {
+	m, d := q.f.M, q.f.Latent
+	clear(q.mjac)
+	for r := range m {
+		row := q.mjac[r*d : (r+1)*d]
+		for k, v := range q.Metric[r*m : (r+1)*m] {
+			for j, u := range q.jac[k*d : (k+1)*d] {
+				row[j] += v * u
+			}
+		}
+	}
+	clear(q.h)
+	for r := range m {
+		for i, v := range q.jac[r*d : (r+1)*d] {
+			for j, u := range q.mjac[r*d : (r+1)*d] {
+				q.h[i*d+j] += v * u
+			}
+		}
+	}
+}
+
+// Step takes a damped Newton step from tau, in place, where Value was called last
+// and was value. It returns h there, and whether tau moved.
+func (q *Quadratic) Step(tau []float64, value float64, tries int) (float64, bool) {
+	q.derivatives(tau)
+	dense.NewtonStep(q.step, q.h, q.g, dense.Flat)
+	slope, t := 2*floats.Dot(q.g, q.step), 1.0
+	for try := range tries {
+		floats.AddScaledTo(q.trial, tau, t, q.step)
+		next := q.Value(q.trial)
+		if Accepts(value, next, t, slope, try == 0) {
+			copy(tau, q.trial)
+			return next, true
+		}
+		t = Shorten(t, value, next, slope)
+	}
+	q.Value(tau)
+	return value, false
+}
+
+// Minimize takes at most so many steps from tau, in place, and none after one that
+// is as short as the precision, relative to tau. It returns h there and leaves
+// behind what Value does.
+func (q *Quadratic) Minimize(tau []float64, steps int, precision float64) float64 {
+	if q.f.Latent == 2 && q.isDistance() { // brings most rows close, cheaply
+		ok := q.plane.minimize(tau, q.Y, q.f, steps, max(precision, precision2D))
+		if ok && precision >= precision2D {
+			return q.Value(tau)
+		}
+	}
+	value := q.Value(tau)
+	for range steps {
+		next, moved := q.Step(tau, value, Tries)
+		if !moved {
+			break
+		}
+		value = next
+		if floats.Norm(q.step, 2) <= precision*floats.Norm(tau, 2) {
+			break
+		}
+	}
+	return value
+}

@@ -1,0 +1,76 @@
+package nearest
+
+import (
+	"math"
+
+	"github.com/scqm/scqm/internal/dense"
+)
+
+// Quadratic3D is [Quadratic] written out for surfaces in space, D = 3, d = 2,
+// s = 1, without b and prior: the squared distance of
+//
+//	z(tau) = (x, y, T0 xx + T1 xy + T2 yy)
+//
+// from a point, or another quadratic form of their difference.
+type Quadratic3D struct {
+	// T0, T1 and T2 are Theta.
+	T0, T1, T2 float64
+	// Y is the point.
+	Y [3]float64
+	// Twice is two times the matrix of the form, nil for 2 I.
+	Twice *[9]float64
+}
+
+func (q *Quadratic3D) residual(x, y float64) [3]float64 {
+	return [3]float64{x - q.Y[0], y - q.Y[1], q.T0*x*x + q.T1*x*y + q.T2*y*y - q.Y[2]}
+}
+
+// slope returns the derivative of the form with respect to the residual.
+func (q *Quadratic3D) slope(e [3]float64) [3]float64 {
+	n := q.Twice
+	if n == nil {
+		return [3]float64{2 * e[0], 2 * e[1], 2 * e[2]}
+	}
+	return [3]float64{
+		n[0]*e[0] + n[1]*e[1] + n[2]*e[2], n[3]*e[0] + n[4]*e[1] + n[5]*e[2], n[6]*e[0] + n[7]*e[1] + n[8]*e[2],
+	}
+}
+
+// Value returns the form at tau = (x, y).
+func (q *Quadratic3D) Value(x, y float64) float64 {
+	if q.Twice != nil {
+		e := q.residual(x, y)
+		v := q.slope(e)
+		return (e[0]*v[0] + e[1]*v[1] + e[2]*v[2]) / 2
+	}
+	e0, e1, e2 := x-q.Y[0], y-q.Y[1], q.T0*x*x+q.T1*x*y+q.T2*y*y-q.Y[2]
+	return e0*e0 + e1*e1 + e2*e2
+}
+
+// Step takes a damped Newton step from (x, y), where the form is value, and
+// returns the new place and the form there.
+func (q *Quadratic3D) Step(x, y, value float64, tries int) (nx, ny, next float64) {
+	a, b := 2*q.T0*x+q.T1*y, q.T1*x+2*q.T2*y
+	v := q.slope(q.residual(x, y))
+	g0, g1 := v[0]+v[2]*a, v[1]+v[2]*b
+	u, w := q.slope([3]float64{1, 0, a}), q.slope([3]float64{0, 1, b})
+	h00, h01, h11 := u[0]+u[2]*a+2*v[2]*q.T0, w[0]+w[2]*a+v[2]*q.T1, w[1]+w[2]*b+2*v[2]*q.T2
+	size := max(math.Abs(h00), math.Abs(h11), math.Abs(h01))
+	det := h00*h11 - h01*h01
+	dx, dy := (h01*g1-h11*g0)/det, (h01*g0-h00*g1)/det
+	if !(h00 > dense.Flat*size) || !(det > dense.Flat*size*h00) {
+		h, g, step := [4]float64{h00, h01, h01, h11}, [2]float64{g0, g1}, [2]float64{}
+		dense.NewtonStep(step[:], h[:], g[:], dense.Flat)
+		dx, dy = step[0], step[1]
+	}
+	slope, t := g0*dx+g1*dy, 1.0
+	for try := range tries {
+		nx, ny := x+t*dx, y+t*dy
+		next := q.Value(nx, ny)
+		if Accepts(value, next, t, slope, try == 0) {
+			return nx, ny, next
+		}
+		t = Shorten(t, value, next, slope)
+	}
+	return x, y, value
+}
