@@ -4,8 +4,9 @@ import (
 	"math"
 	"slices"
 
-	"github.com/scqm/scqm/framework"
 	"gonum.org/v1/gonum/floats"
+
+	"github.com/scqm/scqm/framework"
 )
 
 func beginSweeps(e *framework.Evaluator, x framework.Point) (framework.State, error) {

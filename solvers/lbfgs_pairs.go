@@ -3,8 +3,9 @@ package solvers
 import (
 	"math"
 
-	"github.com/scqm/scqm/framework"
 	"gonum.org/v1/gonum/floats"
+
+	"github.com/scqm/scqm/framework"
 )
 
 // minCurvature is the cosine of the angle between s and y below which a pair

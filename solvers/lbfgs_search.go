@@ -3,8 +3,9 @@ package solvers
 import (
 	"math"
 
-	"github.com/scqm/scqm/framework"
 	"gonum.org/v1/gonum/floats"
+
+	"github.com/scqm/scqm/framework"
 )
 
 const (

@@ -4,8 +4,9 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/scqm/scqm/framework"
 	"gonum.org/v1/gonum/floats"
+
+	"github.com/scqm/scqm/framework"
 )
 
 // Newton is Newton's method with the inner rows eliminated, for problems with

@@ -3,12 +3,10 @@ package solvers
 import (
 	"math"
 
-	"github.com/scqm/scqm/framework"
-	"gonum.org/v1/gonum/blas"
-	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/lapack"
-	"gonum.org/v1/gonum/lapack/lapack64"
+
+	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/internal/dense"
 )
 
 // innerFlatness is the eigenvalue of an inner Hessian, relative to the largest
@@ -40,9 +38,9 @@ type schur struct {
 	scaled []float64 // P: the step in scaled coordinates
 	t      []float64 // Dim
 
-	eigen                symmetricEigen // of s
-	haveEigen, hasCurved bool           // it was computed; s is indefinite
-	small                symmetricEigen // of a C_i
+	eigen                *dense.SymmetricEigen // of s
+	haveEigen, hasCurved bool                  // it was computed; s is indefinite
+	small                *dense.SymmetricEigen // of a C_i
 }
 
 func newSchur(shape framework.ArrowheadShape) *schur {
@@ -117,11 +115,16 @@ func (s *schur) root(r, c []float64) {
 		return
 	}
 	copy(r, c)
-	if factorCholesky(r, d, innerFlatness*most) {
-		invertTransposed(r, d)
+	if dense.FactorCholesky(r, d, innerFlatness*most, 0) {
+		dense.InvertTransposed(r, d)
 		return
 	}
-	values, vectors := s.small.of(c, d)
+	if s.small == nil {
+		s.small = dense.NewSymmetricEigen(d)
+	}
+	copy(s.small.A, c)
+	s.small.FactorizeOrIdentity()
+	values, vectors := s.small.Values, s.small.A
 	most = max(math.Abs(values[0]), math.Abs(values[d-1]))
 	for j, w := range values {
 		var by float64
@@ -212,25 +215,11 @@ func (s *schur) solveCholesky(shift float64) bool {
 	for q := range p {
 		s.damped[q*p+q] += shift
 	}
-	if !factorCholesky(s.damped, p, shift/2) {
+	if !dense.FactorCholesky(s.damped, p, shift/2, 0) {
 		return false
 	}
 	copy(s.scaled, s.rhs)
-	l := s.damped
-	for i := range p {
-		v := s.scaled[i]
-		for k, u := range l[i*p : i*p+i] {
-			v -= u * s.scaled[k]
-		}
-		s.scaled[i] = v / l[i*p+i]
-	}
-	for i := p - 1; i >= 0; i-- {
-		v := s.scaled[i] / l[i*p+i]
-		s.scaled[i] = v
-		for k, u := range l[i*p : i*p+i] {
-			s.scaled[k] -= u * v
-		}
-	}
+	dense.SolveCholesky(s.scaled, s.damped, p)
 	return true
 }
 
@@ -238,10 +227,14 @@ func (s *schur) solveCholesky(shift float64) bool {
 func (s *schur) solveEigen(mu float64) {
 	p := s.Outer
 	if !s.haveEigen {
-		s.eigen.of(s.s, p)
+		if s.eigen == nil {
+			s.eigen = dense.NewSymmetricEigen(p)
+		}
+		copy(s.eigen.A, s.s)
+		s.eigen.FactorizeOrIdentity() // a unit matrix makes the step one along the gradient
 		s.haveEigen = true
 	}
-	values, vectors := s.eigen.values, s.eigen.vectors
+	values, vectors := s.eigen.Values, s.eigen.A
 	most := max(math.Abs(values[0]), math.Abs(values[p-1]))
 	s.hasCurved = values[0] < -minDamping*most
 	clear(s.scaled)
@@ -279,75 +272,4 @@ func (s *schur) back() {
 			step[j] = -floats.Dot(s.roots[(i*d+j)*d:(i*d+j+1)*d], s.t)
 		}
 	}
-}
-
-// factorCholesky overwrites the lower triangle of the symmetric n x n matrix a
-// with L, a = LL'. It reports false where a pivot is not larger than least.
-func factorCholesky(a []float64, n int, least float64) bool {
-	for j := range n {
-		row := a[j*n : j*n+j]
-		pivot := a[j*n+j]
-		for _, v := range row {
-			pivot -= v * v
-		}
-		if !(pivot > least) {
-			return false
-		}
-		pivot = math.Sqrt(pivot)
-		a[j*n+j] = pivot
-		inverse := 1 / pivot
-		for i := j + 1; i < n; i++ {
-			other := a[i*n : i*n+j]
-			v := a[i*n+j]
-			for k, u := range row {
-				v -= other[k] * u
-			}
-			a[i*n+j] = v * inverse
-		}
-	}
-	return true
-}
-
-// invertTransposed overwrites r, which holds a lower triangular L, with L^-T,
-// zeros below its diagonal.
-func invertTransposed(r []float64, n int) {
-	for j := range n {
-		r[j*n+j] = 1 / r[j*n+j]
-		for i := j + 1; i < n; i++ { // entry (j, i) of L^-T
-			var v float64
-			for k := j; k < i; k++ {
-				v -= r[i*n+k] * r[j*n+k]
-			}
-			r[j*n+i] = v / r[i*n+i]
-		}
-	}
-	for i := range n {
-		clear(r[i*n : i*n+i])
-	}
-}
-
-// symmetricEigen computes eigenvalues, ascending, and eigenvectors, the columns
-// of vectors, keeping its memory.
-type symmetricEigen struct{ values, vectors, work []float64 }
-
-func (e *symmetricEigen) of(a []float64, n int) (values, vectors []float64) {
-	m := blas64.Symmetric{N: n, Stride: n, Uplo: blas.Upper}
-	if len(e.values) != n {
-		e.values, e.vectors = make([]float64, n), make([]float64, n*n)
-		m.Data = e.vectors
-		size := []float64{0}
-		lapack64.Syev(lapack.EVCompute, m, e.values, size, -1)
-		e.work = make([]float64, int(size[0]))
-	}
-	m.Data = e.vectors
-	copy(e.vectors, a)
-	if !lapack64.Syev(lapack.EVCompute, m, e.values, e.work, len(e.work)) {
-		// The iteration fails for no finite matrix known; a unit matrix makes
-		// the step one along the gradient.
-		clear(e.vectors)
-		for i := range n {
-			e.values[i], e.vectors[i*n+i] = 1, 1
-		}
-	}
-	return e.values, e.vectors
 }

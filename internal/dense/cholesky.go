@@ -2,55 +2,115 @@ package dense
 
 import "math"
 
-// Cholesky factors h = LL' below and on the diagonal. If a pivot is not
-// larger than least, it restores the diagonal from the upper triangle's copy
-// and reports false.
-func Cholesky(h []float64, d int, least float64) bool {
-	var diagonal [64]float64
-	keep := diagonal[:0]
-	for i := range d {
-		keep = append(keep, h[i*d+i])
-	}
-	for j := range d {
-		pivot := h[j*d+j]
-		for k := range j {
-			pivot -= h[j*d+k] * h[j*d+k]
+// FactorCholesky overwrites the lower triangle of the symmetric n x n matrix a
+// with L, a = LL'. It reports false, and leaves the triangle half done, where a
+// pivot is not larger than least plus the part relative of the diagonal entry.
+func FactorCholesky(a []float64, n int, least, relative float64) bool {
+	for j := range n {
+		row, pivot := a[j*n:j*n+j], a[j*n+j]
+		limit := least + relative*pivot
+		for _, v := range row {
+			pivot -= v * v
 		}
-		if !(pivot > least) {
-			for i := range d { // the upper triangle still holds the matrix
-				h[i*d+i] = keep[i]
-				for k := range i {
-					h[i*d+k] = h[k*d+i]
-				}
-			}
+		if !(pivot > limit) {
 			return false
 		}
 		pivot = math.Sqrt(pivot)
-		h[j*d+j] = pivot
-		for i := j + 1; i < d; i++ {
-			v := h[i*d+j]
-			for k := range j {
-				v -= h[i*d+k] * h[j*d+k]
+		a[j*n+j] = pivot
+		inverse := 1 / pivot
+		for i := j + 1; i < n; i++ {
+			other := a[i*n : i*n+j]
+			v := a[i*n+j]
+			for k, u := range row {
+				v -= other[k] * u
 			}
-			h[i*d+j] = v / pivot
+			a[i*n+j] = v * inverse
 		}
 	}
 	return true
 }
 
-// SolveCholesky solves LL'x = b in place.
-func SolveCholesky(x, l []float64, d int) {
-	for i := range d {
-		for k := range i {
-			x[i] -= l[i*d+k] * x[k]
-		}
-		x[i] /= l[i*d+i]
+// Cholesky is FactorCholesky, but restores the lower triangle from the diagonal
+// and the upper one where it fails.
+func Cholesky(a []float64, n int, least float64) bool {
+	var buffer [16]float64
+	diagonal := buffer[:0]
+	for i := range n {
+		diagonal = append(diagonal, a[i*n+i])
 	}
-	for i := d - 1; i >= 0; i-- {
-		for k := i + 1; k < d; k++ {
-			x[i] -= l[k*d+i] * x[k]
+	if FactorCholesky(a, n, least, 0) {
+		return true
+	}
+	for i := range n {
+		a[i*n+i] = diagonal[i]
+		for k := range i {
+			a[i*n+k] = a[k*n+i]
 		}
-		x[i] /= l[i*d+i]
+	}
+	return false
+}
+
+// SolveCholesky solves LL'x = b in place.
+func SolveCholesky(x, l []float64, n int) {
+	for i := range n {
+		v := x[i]
+		for k, u := range l[i*n : i*n+i] {
+			v -= u * x[k]
+		}
+		x[i] = v / l[i*n+i]
+	}
+	for i := n - 1; i >= 0; i-- {
+		v := x[i] / l[i*n+i]
+		x[i] = v
+		for k, u := range l[i*n : i*n+i] {
+			x[k] -= u * v
+		}
+	}
+}
+
+// SolveCholeskyRows solves LL'x = b in place for the n x m matrix b.
+func SolveCholeskyRows(b, l []float64, n, m int) {
+	for i := range n {
+		x := b[i*m : (i+1)*m]
+		for k, f := range l[i*n : i*n+i] {
+			for j, v := range b[k*m : (k+1)*m] {
+				x[j] -= f * v
+			}
+		}
+		inverse := 1 / l[i*n+i]
+		for j := range x {
+			x[j] *= inverse
+		}
+	}
+	for i := n - 1; i >= 0; i-- {
+		x := b[i*m : (i+1)*m]
+		inverse := 1 / l[i*n+i]
+		for j := range x {
+			x[j] *= inverse
+		}
+		for k, f := range l[i*n : i*n+i] {
+			for j, v := range x {
+				b[k*m+j] -= f * v
+			}
+		}
+	}
+}
+
+// InvertTransposed overwrites r, which holds a lower triangular L, with L^-T,
+// zeros below its diagonal.
+func InvertTransposed(r []float64, n int) {
+	for j := range n {
+		r[j*n+j] = 1 / r[j*n+j]
+		for i := j + 1; i < n; i++ { // entry (j, i) of L^-T
+			var v float64
+			for k := j; k < i; k++ {
+				v -= r[i*n+k] * r[j*n+k]
+			}
+			r[j*n+i] = v / r[i*n+i]
+		}
+	}
+	for i := range n {
+		clear(r[i*n : i*n+i])
 	}
 }
 

@@ -25,23 +25,36 @@ func CompleteRows(a []float64, have, D int) {
 	}
 }
 
-// OrthonormalizeRows makes independent rows orthonormal, in order.
-func OrthonormalizeRows(a []float64, D int) {
+// independent is the part of a unit vector outside of the span of others below
+// which it depends on them.
+const independent = 1e-10
+
+// OrthonormalizeRows makes rows of length D orthonormal, in order. It reports false
+// if one depends on those before it.
+func OrthonormalizeRows(a []float64, D int) bool {
+	ok := true
 	for i := range len(a) / D {
-		OrthogonalizeRow(a, i, D)
+		ok = OrthogonalizeRow(a, i, D) && ok
 	}
+	return ok
 }
 
-// OrthogonalizeRow makes row i a unit vector orthogonal to those before it.
-// Twice is enough (Giraud, Langou and Rozloznik 2005).
-func OrthogonalizeRow(a []float64, i, D int) {
+// OrthogonalizeRow makes row i a unit vector orthogonal to those before it, and
+// reports false if it depends on them. Twice is enough (Giraud, Langou and
+// Rozloznik 2005).
+func OrthogonalizeRow(a []float64, i, D int) bool {
 	row := a[i*D : (i+1)*D]
+	norm := floats.Norm(row, 2)
+	ok := norm > 0
 	for range 2 {
-		floats.Scale(1/floats.Norm(row, 2), row)
+		floats.Scale(1/norm, row)
 		for j := range i {
 			other := a[j*D : (j+1)*D]
 			floats.AddScaled(row, -floats.Dot(row, other), other)
 		}
+		norm = floats.Norm(row, 2)
+		ok = ok && norm > independent
 	}
-	floats.Scale(1/floats.Norm(row, 2), row)
+	floats.Scale(1/norm, row)
+	return ok
 }

@@ -9,6 +9,7 @@ import (
 // Dot is the inner product of short vectors.
 func Dot(x, y []float64) float64 {
 	var sum float64
+	y = y[:len(x)]
 	for i, v := range x {
 		sum += v * y[i]
 	}

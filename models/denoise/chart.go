@@ -4,6 +4,8 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/floats"
+
+	"github.com/scqm/scqm/internal/dense"
 )
 
 // setting is what the charts of one fit have in common.
@@ -124,7 +126,7 @@ func (c *chart) coordinates(x []float64, k int) {
 			v[j] = row[j] - c.o[j]
 		}
 		for a := range d {
-			c.t[a] = dot(c.u[a*D:(a+1)*D], v)
+			c.t[a] = dense.Dot(c.u[a*D:(a+1)*D], v)
 		}
 		for a := range d {
 			floats.AddScaled(v, -c.t[a], c.u[a*D:(a+1)*D])
@@ -246,11 +248,11 @@ func (c *chart) estimateNoise(k int) {
 // w_k psi_k'G^-1 psi. own is the place of the row among the k of the chart.
 func (c *chart) shrinkage(k, own int) float64 {
 	quadratic(c.values, c.t)
-	substitute(c.values, c.sums.g, c.p, 1) // the factor of G that solve has left
+	dense.SolveCholeskyRows(c.values, c.sums.g, c.p, 1) // the factor of G that solve has left
 	square := 1.0
 	for i, w := range c.used[:k] {
 		if w > 0 {
-			l := w * dot(c.psi[i*c.p:(i+1)*c.p], c.values)
+			l := w * dense.Dot(c.psi[i*c.p:(i+1)*c.p], c.values)
 			square += l * l
 			if i == own {
 				square -= 2 * l
@@ -277,12 +279,12 @@ func (c *chart) point(dst, t []float64) {
 func (c *chart) findFoot(x []float64) bool {
 	floats.SubTo(c.diff, x, c.o)
 	for a := range c.d {
-		c.t[a] = dot(c.u[a*c.D:(a+1)*c.D], c.diff) / c.unit
+		c.t[a] = dense.Dot(c.u[a*c.D:(a+1)*c.D], c.diff) / c.unit
 	}
 	c.keepWithin()
 	value := c.misfit(x, c.t)
 	for range footSteps {
-		if !c.newton() || math.Sqrt(dot(c.step, c.step)) <= footPrecision {
+		if !c.newton() || math.Sqrt(dense.Dot(c.step, c.step)) <= footPrecision {
 			break
 		}
 		scale, done := 1.0, true
@@ -305,8 +307,8 @@ func (c *chart) findFoot(x []float64) bool {
 
 // keepWithin shortens t to the part of the chart that rows support.
 func (c *chart) keepWithin() {
-	if norm := math.Sqrt(dot(c.t, c.t)); norm > footReach {
-		scale(c.t, footReach/norm)
+	if norm := math.Sqrt(dense.Dot(c.t, c.t)); norm > footReach {
+		dense.Scale(c.t, footReach/norm)
 	}
 }
 
@@ -314,7 +316,7 @@ func (c *chart) keepWithin() {
 func (c *chart) misfit(x, t []float64) float64 {
 	c.point(c.at, t)
 	floats.SubTo(c.at, x, c.at)
-	return dot(c.at, c.at)
+	return dense.Dot(c.at, c.at)
 }
 
 // differentiate leaves the derivatives of f at t in jac.
@@ -344,14 +346,14 @@ func (c *chart) newton() bool {
 		at := 1 + d
 		for i := range d {
 			ji := c.jac[i*D : (i+1)*D]
-			c.step[i] = -dot(ji, c.at)
+			c.step[i] = -dense.Dot(ji, c.at)
 			for j := range i + 1 {
-				c.h[i*d+j] = dot(ji, c.jac[j*D:(j+1)*D])
+				c.h[i*d+j] = dense.Dot(ji, c.jac[j*D:(j+1)*D])
 			}
 		}
 		for i := 0; full == 0 && i < d; i++ {
 			for j := i; j < d; j++ {
-				curvature := dot(c.b[at*D:(at+1)*D], c.at)
+				curvature := dense.Dot(c.b[at*D:(at+1)*D], c.at)
 				if i == j {
 					curvature *= 2
 				}
@@ -359,8 +361,8 @@ func (c *chart) newton() bool {
 				at++
 			}
 		}
-		if cholesky(c.h, d) {
-			substitute(c.step, c.h, d, 1)
+		if dense.FactorCholesky(c.h, d, 0, singular) {
+			dense.SolveCholeskyRows(c.step, c.h, d, 1)
 			return true
 		}
 	}
@@ -372,5 +374,5 @@ func (c *chart) moveTo(o []float64) bool {
 	c.differentiate(c.t)
 	copy(c.u, c.jac)
 	copy(c.o, o)
-	return orthonormalize(c.u, c.D)
+	return dense.OrthonormalizeRows(c.u, c.D)
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/internal/dense"
 	"github.com/scqm/scqm/losses"
 )
 
@@ -91,7 +92,7 @@ func (l brokenLoss) Evaluate(values, grad, r []float64, dim int) error {
 	far := make([]bool, len(r)/dim)
 	for i := range far {
 		row := r[i*dim : (i+1)*dim]
-		far[i] = math.Sqrt(dot(row, row)) > l.reach
+		far[i] = math.Sqrt(dense.Dot(row, row)) > l.reach
 	}
 	if err := l.Loss.Evaluate(values, grad, r, dim); err != nil {
 		return err

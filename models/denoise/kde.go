@@ -6,6 +6,8 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/floats"
+
+	"github.com/scqm/scqm/internal/dense"
 )
 
 // KDE moves rows uphill on a kernel density estimate to its ridge: the
@@ -63,7 +65,7 @@ func (m KDE) Prepare(_ context.Context, c *Cloud, _ Options) (Fitted, error) {
 	}
 	return perWorker(func(context.Context) (Worker, error) {
 		vec := func(n int) []float64 { return make([]float64, n) }
-		return &kdeWorker{method: m, cloud: c, eigen: newSymmetric(c.D), x: vec(c.D), at: vec(c.D), shift: vec(c.D), diff: vec(c.D), step: vec(c.D)}, nil
+		return &kdeWorker{method: m, cloud: c, eigen: dense.NewSymmetricEigen(c.D), x: vec(c.D), at: vec(c.D), shift: vec(c.D), diff: vec(c.D), step: vec(c.D)}, nil
 	}), nil
 }
 
@@ -95,7 +97,7 @@ type kdeWorker struct {
 	cloud  *Cloud
 	h      float64
 	most   int // rows that count
-	eigen  *symmetric
+	eigen  *dense.SymmetricEigen
 	search search
 	found  []near
 	at     []float64 // where found was searched from
@@ -137,7 +139,7 @@ func (w *kdeWorker) Project(dst, x []float64) error {
 			return errLocal
 		}
 		floats.Add(w.x, w.step)
-		if math.Sqrt(dot(w.step, w.step)) < kdePrecision*w.h {
+		if math.Sqrt(dense.Dot(w.step, w.step)) < kdePrecision*w.h {
 			break
 		}
 	}
@@ -162,7 +164,7 @@ func (w *kdeWorker) look() {
 func (w *kdeWorker) direct() bool {
 	D, h := w.cloud.D, w.h
 	clear(w.shift)
-	clear(w.eigen.a)
+	clear(w.eigen.A)
 	least := math.Inf(1) // keeps kernels from vanishing far away
 	for _, f := range w.found {
 		least = min(least, distance(w.x, w.cloud.Row(f.row)))
@@ -170,29 +172,29 @@ func (w *kdeWorker) direct() bool {
 	var total float64
 	for _, f := range w.found {
 		floats.SubTo(w.diff, w.cloud.Row(f.row), w.x)
-		weight := w.cloud.weight(f.row) * math.Exp((least*least-dot(w.diff, w.diff))/(2*h*h))
-		scale(w.diff, 1/h)
+		weight := w.cloud.weight(f.row) * math.Exp((least*least-dense.Dot(w.diff, w.diff))/(2*h*h))
+		dense.Scale(w.diff, 1/h)
 		total += weight
 		floats.AddScaled(w.shift, weight, w.diff)
-		addOuter(w.eigen.a, w.diff, weight)
+		dense.AddOuterProduct(w.eigen.A, w.diff, weight)
 	}
 	if !(total > 0) {
 		return false
 	}
-	scale(w.shift, 1/total)
-	scale(w.eigen.a, 1/total) // h^2 times the Hessian over the density, plus I
+	dense.Scale(w.shift, 1/total)
+	dense.Scale(w.eigen.A, 1/total) // h^2 times the Hessian over the density, plus I
 	if w.method.Log {
-		addOuter(w.eigen.a, w.shift, -1)
+		dense.AddOuterProduct(w.eigen.A, w.shift, -1)
 	}
-	if !w.eigen.solve() {
+	if !w.eigen.Factorize() {
 		return false
 	}
 	clear(w.step)
 	for j := range D - w.method.Latent {
 		for i := range D {
-			w.diff[i] = w.eigen.a[i*D+j]
+			w.diff[i] = w.eigen.A[i*D+j]
 		}
-		floats.AddScaled(w.step, h*dot(w.diff, w.shift), w.diff)
+		floats.AddScaled(w.step, h*dense.Dot(w.diff, w.shift), w.diff)
 	}
 	return true
 }

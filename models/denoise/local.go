@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/internal/dense"
 	"github.com/scqm/scqm/losses"
 	"github.com/scqm/scqm/models/rows"
 	"github.com/scqm/scqm/models/scqm"
@@ -230,7 +231,7 @@ func (w *localWorker) noise(x rows.Data) float64 {
 		}
 		var sum float64
 		for j, v := range x.Row(i) {
-			e := v - m.C[j] - dot(tau, m.U[j*m.Latent:(j+1)*m.Latent])
+			e := v - m.C[j] - dense.Dot(tau, m.U[j*m.Latent:(j+1)*m.Latent])
 			for k := range m.Curvature {
 				var curved float64
 				at := 0

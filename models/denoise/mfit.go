@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/scqm/scqm/internal/dense"
 	"github.com/scqm/scqm/internal/par"
 )
 
@@ -82,7 +83,7 @@ func (m MFIT) Prepare(ctx context.Context, c *Cloud, o Options) (Fitted, error) 
 	return perWorker(func(context.Context) (Worker, error) {
 		vec := func(n int) []float64 { return make([]float64, n) }
 		return &mfitWorker{
-			method: m, D: D, planes: &planes, eigen: newSymmetric(D),
+			method: m, D: D, planes: &planes, eigen: dense.NewSymmetricEigen(D),
 			x: vec(D), sum: vec(D), diff: vec(D), step: vec(D),
 		}, nil
 	}), nil
@@ -98,7 +99,7 @@ type mfitWorker struct {
 	method    MFIT
 	D         int
 	planes    *tangentPlanes
-	eigen     *symmetric
+	eigen     *dense.SymmetricEigen
 	neighbors *Neighborhood
 
 	x, sum, diff, step []float64 // D
@@ -126,7 +127,7 @@ func (w *mfitWorker) Project(dst, x []float64) error {
 			return errLocal
 		}
 		floats.AddScaled(w.x, w.method.Step, w.step)
-		if norm := math.Sqrt(dot(w.step, w.step)); norm <= mfitPrecision*r {
+		if norm := math.Sqrt(dense.Dot(w.step, w.step)); norm <= mfitPrecision*r {
 			break
 		}
 	}
@@ -138,7 +139,7 @@ func (w *mfitWorker) Project(dst, x []float64) error {
 // is near.
 func (w *mfitWorker) direct(r float64) bool {
 	h, D, d := w.neighbors, w.D, w.method.Latent
-	clear(w.eigen.a)
+	clear(w.eigen.A)
 	clear(w.sum)
 	var total float64
 	for k, i := range h.Index {
@@ -152,24 +153,24 @@ func (w *mfitWorker) direct(r float64) bool {
 		floats.AddScaled(w.sum, alpha, w.diff)
 		for a := range d {
 			axis := w.planes.axes[(i*d+a)*D : (i*d+a+1)*D]
-			floats.AddScaled(w.sum, -alpha*dot(axis, w.diff), axis)
-			addOuter(w.eigen.a, axis, alpha)
+			floats.AddScaled(w.sum, -alpha*dense.Dot(axis, w.diff), axis)
+			dense.AddOuterProduct(w.eigen.A, axis, alpha)
 		}
 	}
 	if !(total > 0) {
 		return false
 	}
-	scale(w.eigen.a, 1/total)
-	scale(w.sum, 1/total)
-	if !w.eigen.solve() {
+	dense.Scale(w.eigen.A, 1/total)
+	dense.Scale(w.sum, 1/total)
+	if !w.eigen.Factorize() {
 		return false
 	}
 	clear(w.step)
 	for j := range D - d { // the leading eigenvectors of I - a are the last of a
 		for i := range D {
-			w.diff[i] = w.eigen.a[i*D+j]
+			w.diff[i] = w.eigen.A[i*D+j]
 		}
-		floats.AddScaled(w.step, dot(w.diff, w.sum), w.diff)
+		floats.AddScaled(w.step, dense.Dot(w.diff, w.sum), w.diff)
 	}
 	return true
 }

@@ -6,6 +6,8 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/floats"
+
+	"github.com/scqm/scqm/internal/dense"
 )
 
 // MLS is the moving least squares projection: a plane is fitted whose origin q
@@ -103,7 +105,7 @@ func (w *mlsWorker) Place(h *Neighborhood, about *Row) error {
 func (w *mlsWorker) coordinates(x []float64) {
 	floats.SubTo(w.diff, x, w.q)
 	for k := range w.d {
-		w.t[k] = dot(w.u[k*w.D:(k+1)*w.D], w.diff) / w.unit
+		w.t[k] = dense.Dot(w.u[k*w.D:(k+1)*w.D], w.diff) / w.unit
 	}
 	quadratic(w.psi, w.t)
 }
@@ -127,14 +129,14 @@ func (w *mlsWorker) movePlane(h *Neighborhood) (moved float64, ok bool) {
 		return 0, false
 	}
 	copy(w.u, w.slope[w.D:])
-	if !orthonormalize(w.u, w.D) {
+	if !dense.OrthonormalizeRows(w.u, w.D) {
 		return 0, false
 	}
 	floats.AddTo(w.step, w.q, w.slope[:w.D]) // a point of the plane
 	floats.SubTo(w.diff, h.Centre, w.step)
 	for k := range w.d {
 		axis := w.u[k*w.D : (k+1)*w.D]
-		floats.AddScaled(w.step, dot(axis, w.diff), axis)
+		floats.AddScaled(w.step, dense.Dot(axis, w.diff), axis)
 	}
 	moved = distance(w.step, w.q)
 	copy(w.q, w.step)
@@ -158,7 +160,7 @@ func (w *mlsWorker) fitSurface(h *Neighborhood, about *Row) error {
 		for i := range p {
 			floats.AddScaled(w.diff, -w.psi[i], w.coefficients[i*w.D:(i+1)*w.D])
 		}
-		rest += weight * dot(w.diff, w.diff)
+		rest += weight * dense.Dot(w.diff, w.diff)
 		total += weight
 		square += weight * weight
 	}

@@ -87,13 +87,3 @@ func distance(x, y []float64) float64 {
 	}
 	return math.Sqrt(sum)
 }
-
-// dot is the inner product of short vectors.
-func dot(x, y []float64) float64 {
-	var sum float64
-	y = y[:len(x)]
-	for j, v := range x {
-		sum += v * y[j]
-	}
-	return sum
-}

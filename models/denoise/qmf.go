@@ -6,6 +6,8 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/floats"
+
+	"github.com/scqm/scqm/internal/dense"
 )
 
 // QMF is quadratic matrix factorization with a ridge: the neighbours are fitted
@@ -126,7 +128,7 @@ func (w *qmfWorker) begin(h *Neighborhood) {
 	for i := range h.N() {
 		floats.SubTo(w.diff, h.Row(i), w.frame.mean)
 		for k := range w.d {
-			w.tau[i*w.d+k] = dot(w.frame.axis(k), w.diff)
+			w.tau[i*w.d+k] = dense.Dot(w.frame.axis(k), w.diff)
 		}
 	}
 }
@@ -152,13 +154,13 @@ func (w *qmfWorker) orthonormalize(n int) bool {
 			}
 		}
 	}
-	if !cholesky(w.h, d) {
+	if !dense.FactorCholesky(w.h, d, 0, singular) {
 		return false
 	}
 	for i := range n { // tau <- tau L^-T
 		row := w.tau[i*d : (i+1)*d]
 		for a := range d {
-			row[a] = (row[a] - dot(w.h[a*d:a*d+a], row[:a])) / w.h[a*d+a]
+			row[a] = (row[a] - dense.Dot(w.h[a*d:a*d+a], row[:a])) / w.h[a*d+a]
 		}
 	}
 	return true
@@ -201,7 +203,7 @@ func (w *qmfWorker) residual(x, t []float64) float64 {
 	for i, v := range w.psi {
 		floats.AddScaled(w.diff, -v, w.f[i*w.D:(i+1)*w.D])
 	}
-	return dot(w.diff, w.diff)
+	return dense.Dot(w.diff, w.diff)
 }
 
 // fixedPoint iterates from t, in place.
@@ -215,17 +217,17 @@ func (w *qmfWorker) fixedPoint(x []float64) {
 		floats.Sub(w.diff, w.f[:D])
 		for i := range d {
 			ai, bi := a[i*D:(i+1)*D], b[i*D:(i+1)*D]
-			w.next[i] = dot(ai, w.diff) + 2*dot(bi, w.diff)
+			w.next[i] = dense.Dot(ai, w.diff) + 2*dense.Dot(bi, w.diff)
 			for j := range d {
 				aj, bj := a[j*D:(j+1)*D], b[j*D:(j+1)*D]
-				w.next[i] -= dot(bi, aj) * w.t[j]
-				w.h[i*d+j] = 2*dot(bi, bj) + dot(bi, aj) + dot(ai, aj) + dot(ai, bj)
+				w.next[i] -= dense.Dot(bi, aj) * w.t[j]
+				w.h[i*d+j] = 2*dense.Dot(bi, bj) + dense.Dot(bi, aj) + dense.Dot(ai, aj) + dense.Dot(ai, bj)
 			}
 		}
-		if !cholesky(w.h, d) {
+		if !dense.FactorCholesky(w.h, d, 0, singular) {
 			return
 		}
-		substitute(w.next, w.h, d, 1)
+		dense.SolveCholeskyRows(w.next, w.h, d, 1)
 		moved := distance(w.next, w.t)
 		copy(w.t, w.next)
 		if !(moved > qmfPrecision) {
@@ -262,15 +264,15 @@ func (w *qmfWorker) Project(dst, x []float64) error {
 	floats.Sub(w.diff, w.f[:D])
 	for i := range d {
 		ai := w.f[(1+i)*D : (2+i)*D]
-		w.t[i] = dot(ai, w.diff)
+		w.t[i] = dense.Dot(ai, w.diff)
 		for j := range d {
-			w.h[i*d+j] = dot(ai, w.f[(1+j)*D:(2+j)*D])
+			w.h[i*d+j] = dense.Dot(ai, w.f[(1+j)*D:(2+j)*D])
 		}
 	}
-	if !cholesky(w.h, d) {
+	if !dense.FactorCholesky(w.h, d, 0, singular) {
 		return errLocal
 	}
-	substitute(w.t, w.h, d, 1)
+	dense.SolveCholeskyRows(w.t, w.h, d, 1)
 	copy(w.column, w.t)
 	start := w.residual(x, w.column)
 	w.fixedPoint(x)

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/stat"
 
+	"github.com/scqm/scqm/internal/dense"
 	"github.com/scqm/scqm/losses"
 	"github.com/scqm/scqm/models/rows"
 )
@@ -30,7 +31,7 @@ func sphereSample(seed uint64, n int, sigma float64) sample {
 	s := sample{
 		x: rows.Data{N: n, D: 3, X: make([]float64, 3*n)}, clean: rows.Data{N: n, D: 3, X: make([]float64, 3*n)},
 		oracle: func(dst, x []float64) {
-			norm := math.Sqrt(dot(x, x))
+			norm := math.Sqrt(dense.Dot(x, x))
 			for j, v := range x {
 				dst[j] = v / norm
 			}

@@ -1,6 +1,6 @@
 package denoise
 
-import "math"
+import "github.com/scqm/scqm/internal/dense"
 
 // regression is weighted least squares of rows of length D on p functions, with
 // a ridge, in its own memory.
@@ -46,59 +46,16 @@ func (s *regression) penalise(first int, ridge float64) {
 // false if the rows do not determine them.
 func (s *regression) solve(dst []float64) bool {
 	copy(dst, s.r)
-	if !cholesky(s.g, s.p) {
+	if !dense.FactorCholesky(s.g, s.p, 0, singular) {
 		return false
 	}
-	substitute(dst, s.g, s.p, s.D)
+	dense.SolveCholeskyRows(dst, s.g, s.p, s.D)
 	return true
 }
 
 // singular is the pivot, relative to the diagonal, below which a matrix counts
 // as singular.
 const singular = 1e-13
-
-// cholesky factorises the lower triangle of the n x n matrix a in place.
-func cholesky(a []float64, n int) bool {
-	for j := range n {
-		row := a[j*n : j*n+j+1]
-		before := row[j]
-		pivot := before - dot(row[:j], row[:j])
-		if !(pivot > singular*before) {
-			return false
-		}
-		pivot = math.Sqrt(pivot)
-		row[j] = pivot
-		for i := j + 1; i < n; i++ {
-			other := a[i*n : i*n+j+1]
-			other[j] = (other[j] - dot(other[:j], row[:j])) / pivot
-		}
-	}
-	return true
-}
-
-// substitute solves l l' x = b for the n x m matrix b, in place.
-func substitute(b, l []float64, n, m int) {
-	for i := range n {
-		x := b[i*m : (i+1)*m]
-		for k := range i {
-			f := l[i*n+k]
-			for j, v := range b[k*m : (k+1)*m] {
-				x[j] -= f * v
-			}
-		}
-		scale(x, 1/l[i*n+i])
-	}
-	for i := n - 1; i >= 0; i-- {
-		x := b[i*m : (i+1)*m]
-		for k := i + 1; k < n; k++ {
-			f := l[k*n+i]
-			for j, v := range b[k*m : (k+1)*m] {
-				x[j] -= f * v
-			}
-		}
-		scale(x, 1/l[i*n+i])
-	}
-}
 
 // quadratic writes 1, t and the products t_i t_j, i <= j, into psi.
 func quadratic(psi, t []float64) {

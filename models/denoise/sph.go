@@ -6,6 +6,8 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/floats"
+
+	"github.com/scqm/scqm/internal/dense"
 )
 
 // SPH projects on spherelets: the sphere of dimension d that fits the
@@ -55,7 +57,7 @@ type sphWorker struct {
 func (w *sphWorker) coordinates(x []float64) {
 	floats.SubTo(w.diff, x, w.mean)
 	for k := range w.k {
-		w.y[k] = dot(w.axis(k), w.diff)
+		w.y[k] = dense.Dot(w.axis(k), w.diff)
 	}
 }
 
@@ -69,12 +71,12 @@ func (w *sphWorker) Place(h *Neighborhood, about *Row) error {
 	for k := range h.N() {
 		w.coordinates(h.Row(k))
 		sum += h.Weights[k]
-		square += h.Weights[k] * dot(w.y, w.y)
+		square += h.Weights[k] * dense.Dot(w.y, w.y)
 	}
 	w.sums.reset()
 	for k := range h.N() {
 		w.coordinates(h.Row(k))
-		w.target[0] = (dot(w.y, w.y) - square/sum) / 2
+		w.target[0] = (dense.Dot(w.y, w.y) - square/sum) / 2
 		w.sums.add(w.y, w.target[:], h.Weights[k])
 	}
 	if !w.sums.solve(w.centre) {
@@ -89,7 +91,7 @@ func (w *sphWorker) Place(h *Neighborhood, about *Row) error {
 	for k := range h.N() {
 		w.coordinates(h.Row(k))
 		e := distance(w.y, w.centre) - w.radius
-		rest += h.Weights[k] / sum * (e*e + max(dot(w.diff, w.diff)-dot(w.y, w.y), 0))
+		rest += h.Weights[k] / sum * (e*e + max(dense.Dot(w.diff, w.diff)-dense.Dot(w.y, w.y), 0))
 	}
 	if free := h.N() - w.k - 1; free > 0 {
 		about.Noise = math.Sqrt(rest * float64(h.N()) / float64(free*(w.D-w.k+1)))

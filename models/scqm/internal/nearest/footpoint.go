@@ -4,11 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/blas"
-	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/lapack"
-	"gonum.org/v1/gonum/lapack/lapack64"
 
 	"github.com/scqm/scqm/internal/dense"
 	"github.com/scqm/scqm/models/scqm/internal/sheet"
@@ -46,9 +42,7 @@ type Footpoint struct {
 	line       []float64 // s: along a line, the part linear in t
 	square     []float64 // s: and the quadratic one
 	diff       []float64 // D
-	eigen      []float64 // d x d
-	values     []float64 // d
-	work       []float64
+	eigen      *dense.SymmetricEigen
 	minima     [][]float64 // maxMinima x d, by ascending distance
 	distance   []float64
 }
@@ -57,19 +51,12 @@ func NewFootpoint(f *sheet.Sheet) *Footpoint {
 	vec := func(n int) []float64 { return make([]float64, n) }
 	p := &Footpoint{
 		Quadratic: NewQuadratic(f), start: vec(f.Latent), base: vec(f.Latent), along: vec(f.Latent),
-		line: vec(f.S), square: vec(f.S), diff: vec(f.D), eigen: vec(f.Latent * f.Latent), values: vec(f.Latent),
+		line: vec(f.S), square: vec(f.S), diff: vec(f.D), eigen: dense.NewSymmetricEigen(f.Latent),
 	}
-	size := []float64{0}
-	lapack64.Syev(lapack.EVCompute, p.symmetric(), p.values, size, -1)
-	p.work = vec(int(size[0]))
 	for range maxMinima {
 		p.minima = append(p.minima, vec(f.Latent))
 	}
 	return p
-}
-
-func (p *Footpoint) symmetric() blas64.Symmetric {
-	return blas64.Symmetric{N: p.f.Latent, Stride: p.f.Latent, Uplo: blas.Upper, Data: p.eigen}
 }
 
 // find looks for the nearest points of the sheet to x, from several starts. It
@@ -98,7 +85,7 @@ func (p *Footpoint) find(x []float64) int {
 	copy(p.base, a)
 	for j := range f.Latent {
 		for i := range f.Latent {
-			p.along[i] = p.eigen[i*f.Latent+j]
+			p.along[i] = p.eigen.A[i*f.Latent+j]
 		}
 		p.tryLine()
 	}
@@ -110,14 +97,9 @@ func (p *Footpoint) find(x []float64) int {
 func (p *Footpoint) formEigenvectors() {
 	f := p.f
 	f.WeighForms(p.w, p.Y[f.Latent:])
-	clear(p.eigen)
-	f.AddCurvature(p.eigen, p.w)
-	if !lapack64.Syev(lapack.EVCompute, p.symmetric(), p.values, p.work, len(p.work)) {
-		clear(p.eigen)
-		for i := range f.Latent {
-			p.eigen[i*f.Latent+i] = 1
-		}
-	}
+	clear(p.eigen.A)
+	f.AddCurvature(p.eigen.A, p.w)
+	p.eigen.FactorizeOrIdentity()
 }
 
 // tryLine starts from the stationary points of h on the line base + t along.
