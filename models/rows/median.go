@@ -8,7 +8,7 @@ import (
 	"github.com/scqm/scqm/internal/dense"
 )
 
-// medianSteps bounds those to a geometric median.
+// medianSteps bounds the steps to a geometric median.
 const medianSteps = 100
 
 // medianPrecision is the length of the last step to it, in units of the

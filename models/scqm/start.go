@@ -12,6 +12,10 @@ import (
 	"github.com/scqm/scqm/models/rows"
 )
 
+// A fit starts from principal components: c is the mean, Q the leading directions,
+// Theta that of least squares for them. It takes about nD min(n, D) operations for
+// the components, 2nDm for the rest.
+
 // rotatedComponents is the number of leading principal components that
 // starts beyond the first are drawn from, or m where that is larger.
 const rotatedComponents = 6

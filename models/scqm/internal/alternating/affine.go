@@ -29,7 +29,7 @@ const (
 //
 // are affine in both, so that the problem is convex where the loss is. A step
 // solves the least squares problem in which the loss of row i has the Hessian
-// W_i (see lossWeights): iteratively reweighted least squares for losses with a
+// W_i (see [objective.LossWeights]): iteratively reweighted least squares for losses with a
 // quadratic bound, Newton's method for sums over entries without one, and the
 // minimum in one step for squared_l2 and mahalanobis. A line search makes it
 // descend whatever the weights.

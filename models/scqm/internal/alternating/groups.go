@@ -5,6 +5,9 @@ import (
 	"github.com/scqm/scqm/models/scqm/internal/objective"
 )
 
+// Groups of blocks are minimised over in turn where no sweep applies: the cost over
+// the rows of Tau, n problems in R^d, and over c and Theta, one in R^(D + qs).
+
 // The groups of blocks that a Problem minimises over at once.
 const (
 	groupTau    = iota // rows of Tau, by Newton's method

@@ -16,6 +16,8 @@ import (
 // within the range of the numbers. Moments of disjoint rows about the same
 // centre merge by adding.
 //
+// They take 2nD(1+d+q) operations.
+//
 // A flat sheet needs no phi: its q counts as 0 here.
 type moments struct {
 	d, q   int

@@ -9,6 +9,10 @@ import (
 	"github.com/scqm/scqm/internal/dense"
 )
 
+// Assembly is one pass over the rows: each adds g h' and w h h' for its F = 1 + m + q
+// features, and writes its B_i, P x d, and C_i, d x d. That takes about n(DF + F^2 +
+// Pd) operations, and nP^2 where the Hessian of the loss has no structure.
+
 // sums is all that the outer derivatives need to know of some rows. Sums
 // of disjoint rows merge by adding.
 type sums struct {

@@ -4,8 +4,9 @@ import (
 	"github.com/scqm/scqm/models/scqm/internal/sheet"
 )
 
-// Chart is tangent coordinates of c, Q and Theta in the frame of a sheet; see
-// [Hessian].
+// Chart is tangent coordinates of c, Q and Theta in the frame of a sheet, P = D +
+// Dm - m(m+1)/2 + qs of them: gamma for c, [Omega; K] for Q, dTheta; see [Hessian].
+// Its terms say which features of a row each of them moves.
 type Chart struct {
 	F     *sheet.Sheet
 	Nf    int    // 1 + m + q features

@@ -9,7 +9,7 @@ import (
 )
 
 // Surfaces in space, D = 3, d = 2, s = 1, are what local fits to point clouds
-// are made of. Their kernels are the formulas of arrow and
+// are made of. Their kernels are the formulas of Hessian and
 // quadraticInner written out: with x, y the entries of tau, (t0, t1, t2) = Theta and
 //
 //	z = (x, y, t0 xx + t1 xy + t2 yy),   dz_2/dtau = (a, b) = (2 t0 x + t1 y, t1 x + 2 t2 y).

@@ -21,7 +21,7 @@ const maxLeverage = 0.95
 type Row struct{ Move, Residual, Without, Leverage float64 }
 
 // response computes the answer of the sheet to leaving out the rows of a batch, to
-// first order
+// first order, at P^2 operations for a row,
 //
 //	x_i = H^-1 w_i g_i,
 //

@@ -9,7 +9,8 @@ import (
 	"github.com/scqm/scqm/models/scqm/internal/sheet"
 )
 
-// ProjectRows writes the latent coordinates of all rows of x into tau.
+// ProjectRows writes the latent coordinates of all rows of x into tau, in parallel.
+// The result for a row does not depend on the others.
 func ProjectRows(ctx context.Context, tau []float64, f *sheet.Sheet, loss framework.Loss, x rows.Data, threads int) error {
 	threads = Callers(loss, threads)
 	errs := make([]error, max(par.Shards(x.N), min(x.N, threads)))

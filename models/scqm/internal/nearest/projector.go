@@ -18,8 +18,11 @@ const (
 	firstEps, lastEps = 1e-1, 1e-9
 )
 
-// Projector finds the latent coordinates of rows under one loss. Each
-// goroutine has its own.
+// Projector finds the latent coordinates of rows under one loss: minima over tau
+// in R^d of loss(f(tau) - x), row by row. For radial losses that is a footpoint, at
+// 2Dm operations and Newton steps in R^m; for others [General] goes on from the
+// footpoints, over ever smaller roundings of kinks, at one loss of D entries and
+// its derivatives for every step. Each goroutine has its own.
 type Projector struct {
 	f         *sheet.Sheet
 	loss      framework.Loss

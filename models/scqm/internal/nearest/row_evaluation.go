@@ -14,7 +14,9 @@ import (
 // computed. Entries are by row number: costs[i], d entries of grad, d*d of hess.
 type RowResults struct{ Costs, Grad, Hess []float64 }
 
-// RowEvaluation evaluates rows of data at their latent coordinates one by one.
+// RowEvaluation evaluates losses of rows as functions of their tau, with gradient
+// J'g and Hessian: 2Dm operations and a loss of D entries for a row, and dD more
+// for its Hessian.
 type RowEvaluation struct {
 	Sheet *sheet.Sheet
 	Loss  framework.Loss

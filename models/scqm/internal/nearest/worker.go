@@ -4,7 +4,8 @@ import (
 	"github.com/scqm/scqm/models/scqm/internal/sheet"
 )
 
-// Worker holds the buffers of one goroutine for a batch of rows.
+// Worker holds the buffers of one goroutine for a batch of rows: residuals, their
+// gradients, z and phi, of which two of length D fit a second-level cache.
 type Worker struct {
 	Batch  int
 	R, G   []float64 // batch x D

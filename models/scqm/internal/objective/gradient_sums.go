@@ -9,7 +9,8 @@ import (
 	"github.com/scqm/scqm/models/scqm/internal/sheet"
 )
 
-// want says which gradients a sweep computes.
+// want says which gradients an evaluation computes: those of c and Theta take few
+// operations beyond the loss, that of Q 2nDm, those of Theta and Tau 2nDm together.
 type want struct{ c, q, theta, tau bool }
 
 func wanted(grad framework.Point) want {

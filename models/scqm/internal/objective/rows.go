@@ -8,6 +8,9 @@ import (
 	"github.com/scqm/scqm/models/scqm/internal/nearest"
 )
 
+// As a function of Tau alone the objective is a sum with a term for every row,
+// which is evaluated row by row: see [nearest.RowEvaluation] for the cost.
+
 // SeparableRows reports that each row of Tau has a cost of its own.
 func (p *Objective) SeparableRows(k int) bool { return k == BlockTau }
 

@@ -21,7 +21,9 @@ const (
 	scaleSample = 1 << 17
 )
 
-// smoothing is the loss with its kinks rounded, beside the loss itself.
+// smoothing is the loss with its kinks rounded over a length eps, beside the loss
+// itself. The length to begin with is a median of residuals, at the cost of one
+// evaluation.
 type smoothing struct {
 	plain   framework.Loss
 	rounded []roundedLoss // kept, as the lengths of one run are those of others

@@ -10,7 +10,8 @@ import (
 	"github.com/scqm/scqm/internal/par"
 )
 
-// WeightForm says what stands for the Hessian W_i of the loss at row i.
+// WeightForm says what stands for the Hessian W_i of the loss at row i, in least
+// squares and preconditioning. Weights take one pass over the nD residuals.
 type WeightForm int
 
 const (

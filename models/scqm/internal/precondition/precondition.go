@@ -15,7 +15,7 @@ import (
 )
 
 // preconditioner is the block diagonal of the Gauss-Newton matrix of the cost,
-// with the Hessian of the loss replaced by weights W_i (see lossWeights). With
+// with the Hessian of the loss replaced by weights W_i (see [objective.LossWeights]). With
 // y_i = [1; z_i] and E_i the Jacobian of z at tau_i,
 //
 //	row j of [c Q]   sum_i W_i,jj y_i y_i'            (1+m) x (1+m)

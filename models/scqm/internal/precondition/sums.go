@@ -21,6 +21,9 @@ const (
 	featureChunk = 32
 )
 
+// Building the approximation takes one more pass of nm^2/2 operations where weights
+// are numbers, and D times that where every entry has its own.
+
 // sumFrame sums and factorizes the systems of the rows of [c Q]. Features are
 // cut into chunks, of which each adds all rows in order.
 func (h *preconditioner) sumFrame(o *objective.Objective, f *sheet.Sheet, tau []float64) {

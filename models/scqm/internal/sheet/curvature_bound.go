@@ -7,7 +7,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// formSteps is the number of directions that formBound tries for d = 2.
+// formSteps is the number of directions that CurvatureBound tries for d = 2.
 const formSteps = 4096
 
 // CurvatureBound returns A0, or a little more than it: the largest curvature that the

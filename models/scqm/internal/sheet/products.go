@@ -7,6 +7,9 @@ import (
 	"github.com/scqm/scqm/internal/dense"
 )
 
+// The products of many rows with the frame of a sheet take 2nDm operations, most of
+// the time where rows are long. See [dense.TileSide] for the tiles.
+
 // AddImages adds Q z_i to each of n rows of r, n x D, for z of n x m.
 func (f *Sheet) AddImages(r, z []float64, n int) {
 	for i := 0; i < n; i += dense.TileSide {

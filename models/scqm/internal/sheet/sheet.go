@@ -26,7 +26,9 @@ func Vech(dst, tau []float64) {
 // z = [tau; Theta' phi].
 type Shape struct{ D, Latent, S, Q, M int }
 
-// Sheet is the geometry of a model in the layout that the kernels read.
+// Sheet is a quadratic manifold, that is the map f(tau) = c + Q z(tau) with
+// z(tau) = [tau; Theta' phi(tau)], in the layout that the kernels read. For one row
+// phi takes d^2/2 operations, z another qs, and f another 2mD.
 type Sheet struct {
 	Shape
 	C     []float64 // D
