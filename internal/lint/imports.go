@@ -28,6 +28,7 @@ var directions = []struct{ from, to string }{
 	{"internal/blas", "std gonum"},
 	{"internal/gather", "std"},
 	{"internal/shm", "std sys"},
+	{"internal/drill", "std"},
 	{"internal/lint", "std"},
 	{"internal/experiments", "std gonum internal/par framework losses models"},
 }
