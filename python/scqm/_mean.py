@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core, _native, losses
-from ._estimator import _plain_rows, _threads, _weights
 from ._native import Array, Job, address, call
+from ._validation import check_plain_rows, check_threads, check_weights
 from .exceptions import InputError
 
 __all__ = ["FrechetMean", "frechet_mean"]
@@ -73,7 +73,7 @@ class FrechetMean:
             Moves that do not fit the rows, or a loss without second derivatives
             at the mean; a ValueError.
         """
-        moves = _plain_rows(dX, "dX")
+        moves = check_plain_rows(dX, "dX")
         if moves.shape != self._rows.shape:
             raise InputError(f"dX has shape {moves.shape}, the rows {self._rows.shape}")
         center, out = _native.contiguous(self.mean), np.empty(len(self.mean))
@@ -162,12 +162,12 @@ def frechet_mean(
     >>> bool(scqm.frechet_mean(X, loss="huber", delta=1).mean[1] < 2)
     True
     """
-    rows = _plain_rows(X)
-    weights = _weights(sample_weight, rows)
+    rows = check_plain_rows(X)
+    weights = check_weights(sample_weight, rows)
     resolved = losses.resolve(loss, p, delta, precision)
     settings: dict[str, Any] = {
         "loss": resolved._choice(),
-        "threads": _threads(n_threads),
+        "threads": check_threads(n_threads),
     }
     matrix = resolved._matrix()
     center, influence = np.empty(rows.shape[1]), np.empty(rows.shape)
