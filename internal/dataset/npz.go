@@ -16,11 +16,12 @@ import (
 type NPZWriter struct {
 	zip  *zip.Writer
 	seen map[string]bool
+	seal *sealWriter // nil: no seal
 }
 
 // NewNPZWriter returns a writer of one archive. The caller must Close it.
 func NewNPZWriter(w io.Writer) *NPZWriter {
-	return &NPZWriter{zip.NewWriter(w), map[string]bool{}}
+	return &NPZWriter{zip: zip.NewWriter(w), seen: map[string]bool{}}
 }
 
 // Array adds an array under name, the key that numpy.load knows it by.
@@ -55,7 +56,12 @@ func (z *NPZWriter) create(name string) (io.Writer, error) {
 
 // Close writes the directory of the archive. It does not close the underlying
 // writer.
-func (z *NPZWriter) Close() error { return z.zip.Close() }
+func (z *NPZWriter) Close() error {
+	if z.seal != nil {
+		return z.closeSealed()
+	}
+	return z.zip.Close()
+}
 
 // NPZ reads the members of an .npz archive, one at a time and by name.
 type NPZ struct {

@@ -26,7 +26,8 @@ const (
 // Save writes the model to a file that numpy.load reads: the arrays c (D), U
 // (D, d), V (D, s), Theta (q, s), tau (n, d) where it is known, precision (D, D)
 // for a Mahalanobis loss, and meta.json. The file takes the place of an older
-// one only when it is complete. Equal models make equal bytes.
+// one only when it is complete, and ends in the SHA-256 of all before, without
+// which it is not read again. Equal models make equal bytes.
 func (m *Model) Save(path string) error {
 	if err := m.Validate(); err != nil {
 		return fmt.Errorf("%s: %w", path, err)
@@ -36,7 +37,7 @@ func (m *Model) Save(path string) error {
 
 // Write writes the model file to w.
 func (m *Model) Write(w io.Writer) error {
-	z := dataset.NewNPZWriter(w)
+	z := dataset.NewSealedNPZWriter(w)
 	q := vechLen(m.Latent)
 	add := func(name string, data []float64, shape ...int) error {
 		return z.Array(name, dataset.Array{Shape: shape, Data: data})
@@ -56,7 +57,7 @@ func (m *Model) Write(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	meta, err := json.MarshalIndent(m.Meta, "", " ")
+	meta, err := json.MarshalIndent(m.describe(), "", " ")
 	if err != nil {
 		return err
 	}
@@ -66,8 +67,37 @@ func (m *Model) Write(w io.Writer) error {
 	return z.Close()
 }
 
-// Load reads a model file. A damaged file, one of a newer format or one whose
-// shapes do not fit each other is refused with the reason.
+// describe returns the Meta of the file: the sizes are those of the arrays.
+func (m *Model) describe() Meta {
+	meta := m.Meta
+	meta.Format, meta.D, meta.Latent, meta.Curvature = FormatVersion, m.D, m.Latent, m.Curvature
+	if m.Tau != nil {
+		meta.N = len(m.Tau) / m.Latent
+	}
+	return meta
+}
+
+// agrees refuses a Meta whose sizes are not those of the arrays.
+func (m *Model) agrees() error {
+	for _, size := range []struct {
+		name      string
+		said, has int
+	}{
+		{"D", m.Meta.D, m.D}, {"d", m.Meta.Latent, m.Latent}, {"s", m.Meta.Curvature, m.Curvature},
+		{"n", m.Meta.N, m.describe().N},
+		{"s_effective", m.Meta.Effective, min(max(m.Meta.Effective, 0), m.Curvature)},
+	} {
+		if size.said != size.has || size.said < 0 {
+			return fmt.Errorf("%s: %s is %d, which the arrays do not have (D = %d, d = %d, s = %d, %d numbers of tau)",
+				metaName, size.name, size.said, m.D, m.Latent, m.Curvature, len(m.Tau))
+		}
+	}
+	return nil
+}
+
+// Load reads a model file. A file of which one bit has changed, one of a newer
+// format or one whose sizes do not fit each other is refused with the reason; so
+// is one that another program wrote, which has no SHA-256 at its end.
 func Load(path string) (*Model, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -95,7 +125,7 @@ func Read(r io.ReaderAt, size int64) (*Model, error) {
 }
 
 func read(r io.ReaderAt, size int64) (*Model, error) {
-	z, err := dataset.OpenNPZ(r, size)
+	z, err := dataset.OpenSealedNPZ(r, size)
 	if err != nil {
 		return nil, err
 	}
@@ -107,6 +137,9 @@ func read(r io.ReaderAt, size int64) (*Model, error) {
 		return nil, err
 	}
 	if err := m.Validate(); err != nil {
+		return nil, err
+	}
+	if err := m.agrees(); err != nil {
 		return nil, err
 	}
 	return m, m.readLoss(z)
