@@ -98,7 +98,7 @@ func readFrameHeader(b []byte) (int64, error) {
 	case len(b) == 0:
 		return 0, errors.New("is empty; " + remedy)
 	case !bytes.HasPrefix(b, []byte(frameMagic)[:min(len(b), len(frameMagic))]):
-		return 0, fmt.Errorf("is not one, or bytes 0 to %d are damaged: they are %q, not %q; name another file, or %s",
+		return 0, fmt.Errorf("bytes 0 to %d are %q, not %q; name another file, or %s",
 			len(frameMagic)-1, b[:min(len(b), len(frameMagic))], frameMagic, remedy)
 	case len(b) < frameHeader:
 		return 0, fmt.Errorf("ends after %d of at least %d bytes; %s", len(b), frameMinimum, remedy)

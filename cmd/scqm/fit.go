@@ -75,6 +75,7 @@ func fitCommand() *cobra.Command {
 // run does what can be refused first, and what takes long last.
 func (f *fitFlags) run(cmd *cobra.Command, path string) error {
 	defer f.loss.close()
+	defer f.checkpoint.close()
 	if err := f.check(cmd); err != nil {
 		return err
 	}
@@ -94,9 +95,7 @@ func (f *fitFlags) run(cmd *cobra.Command, path string) error {
 		Ridge: f.ridge, Inits: f.inits, Seed: f.seed, Threads: f.threads,
 	}
 	config.Solver, config.Options = f.solver.choose()
-	if config.Options.Checkpoint, err = f.checkpoint.checkpoint(); err != nil {
-		return err
-	}
+	config.Options.Checkpoint = f.checkpoint.checkpoint()
 	fit, err := learnWatched(cmd, f.progress, x, config)
 	if fit == nil {
 		return err
