@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"image"
 	"os"
@@ -9,6 +10,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/scqm/scqm/internal/dataset"
+	"github.com/scqm/scqm/internal/demo"
+	"github.com/scqm/scqm/internal/figures"
+	"github.com/scqm/scqm/models/scqm"
 )
 
 const demoLong = `Learn a linear and a quadratic model of 100 handwritten digits, 50 fours and 50
@@ -43,28 +47,30 @@ func demoCommand() *cobra.Command {
 // picture is a file of the demo.
 type picture struct {
 	name string
-	draw func(*demoStudy) image.Image
+	draw func(*demo.Study) image.Image
 }
 
 var pictures = []picture{
-	{"reconstructions.png", drawReconstructions},
-	{"latent.png", drawLatent},
-	{"convergence.png", drawConvergence},
+	{"reconstructions.png", figures.Reconstructions},
+	{"latent.png", figures.LatentPlane},
+	{"convergence.png", figures.Convergence},
 }
 
 func (f *demoFlags) run(cmd *cobra.Command) error {
 	if err := f.check(cmd); err != nil {
 		return err
 	}
-	digits, err := f.digits.read(cmd)
+	digits, err := f.digits.split(cmd)
 	if err != nil {
 		return err
 	}
-	study, err := newDemoStudy(cmd, digits)
+	study, err := demo.NewStudy(cmd.Context(), digits, func(_ context.Context, x scqm.Data, c scqm.Config) (*scqm.Fit, error) {
+		return learnWatched(cmd, progressAuto, x, c)
+	})
 	if err != nil {
 		return err
 	}
-	if err := printTable(cmd.OutOrStdout(), study.rows()); err != nil {
+	if err := printTable(cmd.OutOrStdout(), demoRows(study)); err != nil {
 		return err
 	}
 	for _, p := range pictures {
@@ -73,6 +79,19 @@ func (f *demoFlags) run(cmd *cobra.Command) error {
 		}
 	}
 	return nil
+}
+
+// demoRows are the table of the demo.
+func demoRows(s *demo.Study) [][]string {
+	rows := [][]string{{"MODEL", "LOSS", "MEAN RESIDUAL", "HELD OUT", "ITERATIONS", "SECONDS"}}
+	for _, m := range s.Models() {
+		rows = append(rows, []string{
+			m.Name, m.Fit.Model.Meta.Loss.Name,
+			fmt.Sprintf("%.4f", m.Learned), fmt.Sprintf("%.4f", m.HeldOut),
+			fmt.Sprint(m.Fit.Run.Iterations), fmt.Sprintf("%.2f", m.Fit.Run.Elapsed.Seconds()),
+		})
+	}
+	return rows
 }
 
 func (f *demoFlags) check(cmd *cobra.Command) error {

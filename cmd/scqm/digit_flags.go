@@ -7,6 +7,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/scqm/scqm/internal/dataset"
+	"github.com/scqm/scqm/internal/demo"
+	"github.com/scqm/scqm/internal/experiments"
 )
 
 const (
@@ -35,20 +37,8 @@ func (f *digitFlags) check(cmd *cobra.Command) error {
 	return nil
 }
 
-func (f *digitFlags) read(cmd *cobra.Command) (*demoDigits, error) {
-	m, labels, err := f.readAll(cmd)
-	if err != nil {
-		return nil, err
-	}
-	digits, err := newDemoDigits(m, labels)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", f.images, err)
-	}
-	return digits, nil
-}
-
-// readAll reads all images, with a label for each.
-func (f *digitFlags) readAll(cmd *cobra.Command) (*dataset.Matrix, []string, error) {
+// read reads all images, with a label for each.
+func (f *digitFlags) read(cmd *cobra.Command) (experiments.Digits, error) {
 	var labels []string
 	m, err := await(cmd.Context(), func() (*dataset.Matrix, error) {
 		var err error
@@ -58,21 +48,24 @@ func (f *digitFlags) readAll(cmd *cobra.Command) (*dataset.Matrix, []string, err
 		return dataset.Read(f.images, dataset.ReadOptions{Scale: true})
 	})
 	if err != nil {
-		return nil, nil, err
+		return experiments.Digits{}, err
 	}
-	if err := checkDigits(m, labels); err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", f.images, err)
+	digits, err := experiments.NewDigits(rowsOf(m), labels)
+	if err != nil {
+		return digits, fmt.Errorf("%s: %w", f.images, err)
 	}
-	return m, labels, nil
+	return digits, nil
 }
 
-// checkDigits refuses what are not labelled images of the size of digits.
-func checkDigits(m *dataset.Matrix, labels []string) error {
-	if m.Cols != demoSide*demoSide {
-		return usagef("%d pixels an image, want %d x %d", m.Cols, demoSide, demoSide)
+// split reads the digits of the demo.
+func (f *digitFlags) split(cmd *cobra.Command) (*demo.Digits, error) {
+	all, err := f.read(cmd)
+	if err != nil {
+		return nil, err
 	}
-	if len(labels) != m.Rows {
-		return usagef("%d images, but %d labels", m.Rows, len(labels))
+	digits, err := demo.Split(all)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", f.images, err)
 	}
-	return nil
+	return digits, nil
 }

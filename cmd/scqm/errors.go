@@ -25,7 +25,7 @@ const (
 var errUsage = errors.New("wrong usage")
 
 // marks say of what kind an error is. They are for exitCode, not for people.
-var marks = []error{errUsage, dataset.ErrInput, scqm.ErrInput, framework.ErrInvalid, experiments.ErrDigits}
+var marks = []error{errUsage, dataset.ErrInput, scqm.ErrInput, framework.ErrInvalid, experiments.ErrDigits, experiments.ErrImages}
 
 // usagef returns an error that matches errUsage and what the format wraps.
 func usagef(format string, args ...any) error {

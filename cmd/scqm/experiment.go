@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"image"
 	"io"
 	"os"
 	"path/filepath"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/scqm/scqm/internal/dataset"
 	"github.com/scqm/scqm/internal/experiments"
+	"github.com/scqm/scqm/internal/figures"
 	"github.com/scqm/scqm/models/scqm"
 )
 
@@ -31,13 +31,8 @@ was run. The same seed gives the same table.`
 // experiment is what one of them leaves behind.
 type experiment struct {
 	table    experiments.Table
-	pictures []experimentPicture
+	pictures []figures.Figure
 	params   any
-}
-
-type experimentPicture struct {
-	name string // after that of the experiment
-	image.Image
 }
 
 // experimentRuns are those of experiments.Specs.
@@ -157,7 +152,7 @@ func (f *experimentFlags) toy(cmd *cobra.Command, s experiments.Settings) (*expe
 	if f.quick { // pictures take longer than what they show
 		pictures = slices.DeleteFunc(slices.Clone(pictures), func(c *experiments.ToyCase) bool { return c.File != "long" })
 	}
-	return &experiment{study.Table, drawToy(pictures), s}, nil
+	return &experiment{study.Table, figures.Toy(pictures), s}, nil
 }
 
 func (f *experimentFlags) sphere(cmd *cobra.Command, common experiments.Settings) (*experiment, error) {
@@ -166,7 +161,7 @@ func (f *experimentFlags) sphere(cmd *cobra.Command, common experiments.Settings
 	if err != nil {
 		return nil, err
 	}
-	return &experiment{study.Table, []experimentPicture{{"", drawSphereErrors(study)}, {"-points", drawSphereRows(study)}}, s}, nil
+	return &experiment{study.Table, []figures.Figure{{Image: figures.SphereErrors(study)}, {Suffix: "-points", Image: figures.SpherePoints(study)}}, s}, nil
 }
 
 func (f *experimentFlags) mnist(cmd *cobra.Command, s experiments.Settings) (*experiment, error) {
@@ -174,7 +169,7 @@ func (f *experimentFlags) mnist(cmd *cobra.Command, s experiments.Settings) (*ex
 	if err != nil {
 		return nil, err
 	}
-	return &experiment{study.Table, []experimentPicture{{"", drawDigitStudy(study)}}, f.withDigits(s)}, nil
+	return &experiment{study.Table, []figures.Figure{{Image: figures.DigitReconstructions(study)}}, f.withDigits(s)}, nil
 }
 
 func (f *experimentFlags) interpolation(cmd *cobra.Command, s experiments.Settings) (*experiment, error) {
@@ -182,7 +177,7 @@ func (f *experimentFlags) interpolation(cmd *cobra.Command, s experiments.Settin
 	if err != nil {
 		return nil, err
 	}
-	pictures, err := drawLatentGrids(cmd.Context(), study)
+	pictures, err := figures.LatentGrids(cmd.Context(), study)
 	if err != nil {
 		return nil, err
 	}
@@ -192,11 +187,11 @@ func (f *experimentFlags) interpolation(cmd *cobra.Command, s experiments.Settin
 type digitExperimentFunc func(context.Context, experiments.Digits, experiments.Settings) (*experiments.DigitStudy, error)
 
 func (f *experimentFlags) study(cmd *cobra.Command, s experiments.Settings, run digitExperimentFunc) (*experiments.DigitStudy, error) {
-	m, labels, err := f.digits.readAll(cmd)
+	digits, err := f.digits.read(cmd)
 	if err != nil {
 		return nil, err
 	}
-	study, err := run(cmd.Context(), experiments.Digits{X: rowsOf(m), Labels: labels}, s)
+	study, err := run(cmd.Context(), digits, s)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", f.digits.images, err)
 	}
@@ -242,16 +237,12 @@ func (f *experimentFlags) write(cmd *cobra.Command, name string, e *experiment) 
 		{name + ".md", e.table.WriteMarkdown},
 		{"params.json", func(w io.Writer) error { return printJSON(w, params) }},
 	} {
-		path := filepath.Join(f.output, file.name)
-		if err := dataset.WriteFileAtomic(path, file.write); err != nil {
-			return err
-		}
-		if _, err := fmt.Fprintln(cmd.OutOrStdout(), "wrote", path); err != nil {
+		if err := writeNamed(cmd.OutOrStdout(), filepath.Join(f.output, file.name), file.write); err != nil {
 			return err
 		}
 	}
 	for _, p := range e.pictures {
-		if err := writePicture(cmd.OutOrStdout(), filepath.Join(f.output, name+p.name+".png"), p.Image); err != nil {
+		if err := writePicture(cmd.OutOrStdout(), filepath.Join(f.output, name+p.Suffix+".png"), p.Image); err != nil {
 			return err
 		}
 	}

@@ -76,12 +76,3 @@ func TestExperimentRefusals(t *testing.T) {
 		assert.NoDirExists(t, p.path("out"))
 	}
 }
-
-// The hull of a square with points in it is the square.
-func TestConvexHull(t *testing.T) {
-	hull := convexHull([][2]float64{{1, 1}, {0, 0}, {2, 2}, {0, 2}, {1, 0.5}, {2, 0}, {1, 0}})
-	assert.Equal(t, [][2]float64{{0, 0}, {2, 0}, {2, 2}, {0, 2}}, hull)
-	assert.True(t, inHull(hull, [2]float64{1.9, 0.1}))
-	assert.False(t, inHull(hull, [2]float64{2.1, 1}))
-	assert.NotPanics(t, func() { inHull(convexHull([][2]float64{{1, 1}, {1, 1}}), [2]float64{1, 1}) })
-}

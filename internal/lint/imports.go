@@ -31,6 +31,9 @@ var directions = []struct{ from, to string }{
 	{"internal/drill", "std"},
 	{"internal/lint", "std"},
 	{"internal/experiments", "std gonum internal/par framework losses models"},
+	{"internal/demo", "std internal/experiments framework losses models"},
+	{"internal/bench", "std gonum internal/par framework losses solvers models"},
+	{"internal/figures", "std gonum plot internal/bench internal/demo internal/experiments framework models"},
 }
 
 // tests is what test files may import besides their own folder: the libraries
@@ -45,6 +48,7 @@ var groups = map[string]string{
 	"gonum":   "gonum.org/v1/gonum",
 	"testify": "github.com/stretchr/testify",
 	"sys":     "golang.org/x/sys",
+	"plot":    "gonum.org/v1/plot golang.org/x/image",
 	"rpc":     "github.com/hashicorp/go-plugin github.com/hashicorp/go-hclog google.golang.org/grpc google.golang.org/protobuf",
 }
 
@@ -60,7 +64,8 @@ var fences = []struct {
 	{"unsafe", "bindings internal/blas internal/shm", false},
 	{"C", "bindings internal/blas", false},
 	{"os/signal", "cmd", true},
-	{"gonum.org/v1/plot", "cmd", false}, // with its fonts too large for a library
+	{"gonum.org/v1/plot", "internal/figures", false}, // with its fonts too large for a library
+	{module + "/internal/figures", "cmd", false},     // so that the library stays without them
 }
 
 // checkImports holds the import direction.

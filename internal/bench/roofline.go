@@ -1,12 +1,11 @@
-package main
+package bench
 
 import (
+	"context"
 	"fmt"
-	"io"
 	"math"
 	"time"
 
-	"github.com/spf13/cobra"
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 
@@ -28,21 +27,21 @@ const (
 	roofTime, quickRoofTime = time.Second / 2, time.Second / 20
 )
 
-// rooflineReport compares kernels with what the machine could do.
-type rooflineReport struct {
-	Speeds  []speedReport  `json:"speeds"`
-	Kernels []kernelReport `json:"kernels"`
+// Roofline compares kernels with what the machine could do.
+type Roofline struct {
+	Speeds  []Speed      `json:"speeds"`
+	Kernels []KernelTime `json:"kernels"`
 }
 
-// speedReport is what so many threads of this machine reach.
-type speedReport struct {
+// Speed is what so many threads of this machine reach.
+type Speed struct {
 	Threads int     `json:"threads"`
 	Copy    float64 `json:"copy_gb_per_s"` // bytes read and written
 	Gemm    float64 `json:"dgemm_gflop_per_s"`
 }
 
-// kernelReport is one pass over the rows.
-type kernelReport struct {
+// KernelTime is one pass over the rows.
+type KernelTime struct {
 	Kernel       string  `json:"kernel"`
 	N            int     `json:"n"`
 	D            int     `json:"D"`
@@ -90,29 +89,26 @@ var kernels = []kernel{
 	},
 }
 
-// roofline times the kernels on the rows of the cases, one case for each size.
-func (f *benchFlags) roofline(cmd *cobra.Command, cases []*benchCase) (*rooflineReport, error) {
-	report := &rooflineReport{}
-	threads := []int{1}
-	if all := par.Threads(f.threads); all > 1 {
-		threads = append(threads, all)
-	}
+// MeasureRoofline times the kernels on the rows of the problems, once for each
+// size.
+func MeasureRoofline(ctx context.Context, o Options, problems []*Problem) (*Roofline, error) {
+	report := &Roofline{}
 	entries, watch := copyEntries, stopwatch(roofTime)
-	if f.quick {
+	if o.Quick {
 		entries, watch = quickEntries, stopwatch(quickRoofTime)
 	}
 	src, dst := make([]float64, entries), make([]float64, entries)
-	for _, t := range threads {
-		report.Speeds = append(report.Speeds, speedReport{Threads: t, Copy: watch.copySpeed(dst, src, t), Gemm: watch.gemmSpeed(t)})
+	for _, t := range o.threadCounts() {
+		report.Speeds = append(report.Speeds, Speed{Threads: t, Copy: watch.copySpeed(dst, src, t), Gemm: watch.gemmSpeed(t)})
 	}
 	sizes := map[int]bool{}
-	for _, c := range cases {
-		if sizes[c.sets[0].N] {
+	for _, p := range problems {
+		if sizes[p.sets[0].N] {
 			continue
 		}
-		sizes[c.sets[0].N] = true
+		sizes[p.sets[0].N] = true
 		for _, speed := range report.Speeds {
-			list, err := watch.kernels(cmd, c, speed)
+			list, err := watch.kernels(ctx, o, p, speed)
 			if err != nil {
 				return nil, fmt.Errorf("roofline: %w", err)
 			}
@@ -174,22 +170,22 @@ func filled(rows, cols int) blas64.General {
 	return m
 }
 
-// kernels times the kernels near the solution for the first loss of a case.
-func (s stopwatch) kernels(cmd *cobra.Command, c *benchCase, speed speedReport) ([]kernelReport, error) {
-	x, loss := c.sets[0], c.losses[0]
-	fit, err := learn(cmd.Context(), x, scqm.Config{
-		Latent: benchLatent, Loss: loss, Solver: solvers.Alternating{}, Options: framework.Options{MaxIterations: 3},
+// kernels times the kernels near the solution for the first loss of a problem.
+func (s stopwatch) kernels(ctx context.Context, o Options, of *Problem, speed Speed) ([]KernelTime, error) {
+	x, loss := of.sets[0], of.losses[0]
+	fit, err := o.learn(ctx, x, scqm.Config{
+		Latent: Latent, Loss: loss, Solver: solvers.Alternating{}, Options: framework.Options{MaxIterations: 3},
 	})
 	if err != nil {
 		return nil, err
 	}
 	m := fit.Model
-	p, err := scqm.NewProblem(cmd.Context(), x, loss, m.Latent, m.Curvature, speed.Threads)
+	p, err := scqm.NewProblem(ctx, x, loss, m.Latent, m.Curvature, speed.Threads)
 	if err != nil {
 		return nil, err
 	}
 	at := &kernelPoints{x: pointOf(m), next: framework.NewPoint(p.Blocks()), grad: framework.NewPoint(p.Blocks())}
-	var list []kernelReport
+	var list []KernelTime
 	for _, k := range kernels {
 		if k.sweeps && len(p.OuterBlocks()) == 0 {
 			continue
@@ -200,7 +196,7 @@ func (s stopwatch) kernels(cmd *cobra.Command, c *benchCase, speed speedReport) 
 		}
 		bytes, flops := float64(8*x.N*x.D), float64(x.N)*k.flops(x.D, m.Latent, m.Curvature)
 		bound := bytes/speed.Copy/1e9 + flops/speed.Gemm/1e9
-		list = append(list, kernelReport{
+		list = append(list, KernelTime{
 			Kernel: k.name, N: x.N, D: x.D, Threads: speed.Threads, Seconds: seconds, PerRow: seconds / float64(x.N) * 1e9,
 			Bandwidth: bytes / seconds / 1e9, FlopRate: flops / seconds / 1e9, OverRoofline: seconds / bound,
 		})
@@ -216,25 +212,4 @@ func pointOf(m *scqm.Model) framework.Point {
 		q = append(q, m.V[i*m.Curvature:(i+1)*m.Curvature]...)
 	}
 	return framework.Point{m.C, q, m.Theta, m.Tau}
-}
-
-func (r *rooflineReport) print(w io.Writer) error {
-	if _, err := io.WriteString(w, "\nr3: passes over the rows, against one read of them at copy speed plus their products at dgemm speed\n"); err != nil {
-		return err
-	}
-	rows := [][]string{{"THREADS", "COPY GB/s", "DGEMM GFLOP/s"}}
-	for _, s := range r.Speeds {
-		rows = append(rows, []string{fmt.Sprint(s.Threads), fmt.Sprintf("%.1f", s.Copy), fmt.Sprintf("%.1f", s.Gemm)})
-	}
-	if err := printTable(w, rows); err != nil {
-		return err
-	}
-	rows = [][]string{{"KERNEL", "THREADS", "ROWS", "SECONDS", "ns A ROW", "GB/s", "GFLOP/s", "TIME / BOUND"}}
-	for _, k := range r.Kernels {
-		rows = append(rows, []string{
-			k.Kernel, fmt.Sprint(k.Threads), fmt.Sprint(k.N), fmt.Sprintf("%.3g", k.Seconds), fmt.Sprintf("%.0f", k.PerRow),
-			fmt.Sprintf("%.2f", k.Bandwidth), fmt.Sprintf("%.2f", k.FlopRate), fmt.Sprintf("%.2f", k.OverRoofline),
-		})
-	}
-	return printTable(w, rows)
 }

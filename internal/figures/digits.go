@@ -1,7 +1,6 @@
-package main
+package figures
 
 import (
-	"fmt"
 	"image"
 	"image/color"
 
@@ -11,12 +10,15 @@ import (
 	"gonum.org/v1/plot/vg"
 	vgdraw "gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgimg"
+
+	"github.com/scqm/scqm/internal/demo"
+	"github.com/scqm/scqm/internal/experiments"
 )
 
-// Lengths of the picture of reconstructions, in pixels.
+// Lengths of a sheet of digits, in pixels.
 const (
 	tileScale  = 3
-	tileSide   = demoSide * tileScale
+	tileSide   = experiments.ImageSide * tileScale
 	tileGap    = 4
 	kindGap    = 28 // between fours and nines
 	rowGap     = 40 // room for a caption
@@ -26,17 +28,6 @@ const (
 	kindWidth  = perKind*(tileSide+tileGap) - tileGap
 	sheetWidth = 2*margin + 2*kindWidth + kindGap
 )
-
-// drawReconstructions shows digits and, beneath them, what the models make of
-// them.
-func drawReconstructions(s *demoStudy) image.Image {
-	title := fmt.Sprintf("Handwritten digits and their reconstructions from %d latent coordinates", demoLatent)
-	return drawDigitRows(title, s.shown(), []digitRow{
-		{"Original", s.learned.X},
-		{caption("Linear", s.linear), s.linear.reconstruction},
-		{caption("Quadratic", s.quadratic), s.quadratic.reconstruction},
-	})
-}
 
 // digitRow is a line of digits; its images lie one after the other in pixels.
 type digitRow struct {
@@ -54,7 +45,7 @@ func drawDigitRows(title string, shown []int, rows []digitRow) image.Image {
 		top += rowGap
 		sheet.write(margin, top-8, 16, row.caption)
 		for column, i := range shown {
-			sheet.tile(column, top, row.pixels[i*demoSide*demoSide:(i+1)*demoSide*demoSide])
+			sheet.tile(column, top, row.pixels[i*experiments.ImageSide*experiments.ImageSide:(i+1)*experiments.ImageSide*experiments.ImageSide])
 		}
 		top += tileSide
 	}
@@ -91,16 +82,10 @@ func (s sheet) tile(column, top int, pixels []float64) {
 	draw.NearestNeighbor.Scale(s.Image(), image.Rect(left, top, left+tileSide, top+tileSide), digit, digit.Bounds(), draw.Over, nil)
 }
 
-func caption(kind string, m *demoModel) string {
-	return fmt.Sprintf("%s model, mean residual %.2f", kind, m.learned)
-}
-
-func (s *demoStudy) shown() []int { return firstOfKinds(s.kinds) }
-
 // firstOfKinds lists the rows in the picture, the first few of each kind.
 func firstOfKinds(kinds []string) []int {
 	var list []int
-	for _, kind := range demoKinds {
+	for _, kind := range demo.Kinds {
 		left := perKind
 		for i, k := range kinds {
 			if k == kind && left > 0 {
@@ -114,11 +99,11 @@ func firstOfKinds(kinds []string) []int {
 
 // inkOf draws an image of intensities in [0, 1] as ink on nothing.
 func inkOf(pixels []float64, ink color.Color) *image.NRGBA {
-	img := image.NewNRGBA(image.Rect(0, 0, demoSide, demoSide))
+	img := image.NewNRGBA(image.Rect(0, 0, experiments.ImageSide, experiments.ImageSide))
 	c := color.NRGBAModel.Convert(ink).(color.NRGBA)
 	for k, v := range pixels {
 		c.A = uint8(255*min(max(v, 0), 1) + 0.5)
-		img.SetNRGBA(k%demoSide, k/demoSide, c)
+		img.SetNRGBA(k%experiments.ImageSide, k/experiments.ImageSide, c)
 	}
 	return img
 }
