@@ -12,18 +12,6 @@ import (
 	"github.com/scqm/scqm/framework"
 )
 
-// SolverCase is a problem with a known answer.
-type SolverCase struct {
-	Name string
-	// New returns the problem; it is called for every run.
-	New func() framework.Problem
-	// Start is where runs begin.
-	Start framework.Point
-	// Best is the lowest cost that a run from Start can be expected to reach,
-	// Tolerance how far above it a run may end.
-	Best, Tolerance float64
-}
-
 // SolverOptions say on what a solver is checked.
 type SolverOptions struct {
 	// Cases are problems beside those of [SolverCases].
@@ -66,6 +54,7 @@ func TestSolver(t TB, s framework.Solver, o SolverOptions) {
 	CheckSolver(s, o).test(t)
 }
 
+// solverCheck is a solver on one case.
 type solverCheck struct {
 	s framework.Solver
 	c SolverCase
