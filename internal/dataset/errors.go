@@ -18,6 +18,7 @@ var (
 	ErrTruncated = fmt.Errorf("%w: file cut short", ErrInput)
 	ErrShape     = fmt.Errorf("%w: unusable shape", ErrInput)
 	ErrNonFinite = fmt.Errorf("%w: not a finite number", ErrInput)
+	ErrUnsealed  = fmt.Errorf("%w: archive without checksum", ErrFormat)
 )
 
 // inputError reads as its detail and matches both its kind and its detail.

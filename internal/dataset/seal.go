@@ -104,11 +104,11 @@ func checkSeal(r io.ReaderAt, size int64) error {
 }
 
 // unsealed is the error for a file without seal: it says so only of an archive
-// that is whole otherwise.
+// that is whole otherwise, and matches ErrUnsealed then.
 func unsealed(r io.ReaderAt, size int64) error {
 	if _, err := OpenNPZ(r, size); err != nil {
 		return err
 	}
-	return inputErrorf(ErrFormat, "has no SHA-256 in its last %d bytes: it is damaged there, or was written or changed by another program; "+
+	return inputErrorf(ErrUnsealed, "has no SHA-256 in its last %d bytes: it is damaged there, or was written or changed by another program; "+
 		"copy it again, or let scqm write it", sealSize)
 }

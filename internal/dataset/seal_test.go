@@ -51,9 +51,9 @@ func TestSealsBreak(t *testing.T) {
 		refused(t, err, ErrInput)
 	}
 	_, err := openSealed(append(bytes.Clone(good), 0))
-	refused(t, err, ErrFormat, "has no SHA-256 in its last 76 bytes")
+	refused(t, err, ErrUnsealed, "has no SHA-256 in its last 76 bytes")
 	_, err = openSealed(model(t))
-	refused(t, err, ErrFormat, "written or changed by another program")
+	refused(t, err, ErrUnsealed, "written or changed by another program")
 	_, err = openSealed(nil)
 	refused(t, err, ErrTruncated, "the file is empty")
 }

@@ -125,7 +125,7 @@ func Read(r io.ReaderAt, size int64) (*Model, error) {
 }
 
 func read(r io.ReaderAt, size int64) (*Model, error) {
-	z, err := dataset.OpenSealedNPZ(r, size)
+	z, err := openArchive(r, size)
 	if err != nil {
 		return nil, err
 	}
@@ -145,10 +145,26 @@ func read(r io.ReaderAt, size int64) (*Model, error) {
 	return m, m.readLoss(z)
 }
 
+var errNoModel = errors.New("has no " + metaName + " and so is no SCQM model")
+
+// openArchive says of an archive of other things what it is, rather than that
+// its checksum is missing.
+func openArchive(r io.ReaderAt, size int64) (*dataset.NPZ, error) {
+	z, err := dataset.OpenSealedNPZ(r, size)
+	if errors.Is(err, dataset.ErrUnsealed) {
+		if z, unsealed := dataset.OpenNPZ(r, size); unsealed == nil && !isModel(z) {
+			return nil, errNoModel
+		}
+	}
+	return z, err
+}
+
+func isModel(z *dataset.NPZ) bool { return slices.Contains(z.Names(), metaName) }
+
 func readMeta(z *dataset.NPZ) (Meta, error) {
 	var meta Meta
-	if !slices.Contains(z.Names(), metaName) {
-		return meta, fmt.Errorf("has no %s and so is no SCQM model", metaName)
+	if !isModel(z) {
+		return meta, errNoModel
 	}
 	b, err := z.Raw(metaName, maxMetaBytes)
 	if err != nil {

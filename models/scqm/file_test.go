@@ -185,12 +185,19 @@ func TestModelsEndWhereTheyEnd(t *testing.T) {
 func TestModelsOfOtherProgramsAreRefused(t *testing.T) {
 	var buf bytes.Buffer
 	z := dataset.NewNPZWriter(&buf)
-	require.NoError(t, z.Array("c", dataset.Array{Shape: []int{1}, Data: []float64{1}}))
+	require.NoError(t, z.Raw(metaName, []byte("{}")))
 	require.NoError(t, z.Close())
 	_, err := Read(bytes.NewReader(buf.Bytes()), int64(buf.Len()))
 	require.NoError(t, refusal(err))
 	require.ErrorContains(t, err, "written or changed by another program")
 	require.ErrorContains(t, err, "let scqm write it")
+
+	buf.Reset()
+	z = dataset.NewNPZWriter(&buf)
+	require.NoError(t, z.Array("c", dataset.Array{Shape: []int{1}, Data: []float64{1}}))
+	require.NoError(t, z.Close())
+	_, err = Read(bytes.NewReader(buf.Bytes()), int64(buf.Len()))
+	require.ErrorContains(t, err, "has no meta.json and so is no SCQM model")
 }
 
 // smallModel is the file of a model with every array there is.

@@ -506,7 +506,9 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
         The file takes the place of an older one only when it is complete.
         :func:`numpy.load` reads it: the arrays ``c`` (D,), ``U`` (D, d), ``V``
         (D, s), ``Theta`` (q, s) and ``tau`` (n, d), and ``meta.json``. Of a loss
-        written in Python it holds the name only.
+        written in Python it holds the name only. The file ends in the SHA-256 of
+        all before, so that :func:`load` refuses it once a single bit has changed;
+        to change a model, change the arrays here and save it again.
 
         Parameters
         ----------
@@ -703,8 +705,8 @@ def load(path: str | os.PathLike[str], *, loss: losses.LossLike | None = None) -
     FileError
         The file cannot be read; an OSError.
     InputError
-        It holds no model, a damaged one, or one with a loss unknown here; a
-        ValueError.
+        It holds no model, one that was damaged or changed after it was written,
+        or one with a loss unknown here; a ValueError.
 
     Examples
     --------
