@@ -175,10 +175,12 @@ func (r *run) restoreRun(restorer Restorer, stored io.Reader) error {
 	if err := r.fits(state); err != nil {
 		return err
 	}
-	r.take(&s, state)
 	if v, ok := state.(Reviver); ok {
-		v.Revive(r.evaluator)
+		if err := guard(func() error { return v.Revive(r.evaluator) }); err != nil {
+			return err
+		}
 	}
+	r.take(&s, state) // the counts too, which Revive may have raised
 	return nil
 }
 

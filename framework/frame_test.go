@@ -104,7 +104,7 @@ func TestStoredRunsOfOthersAreNamed(t *testing.T) {
 		"more than":                            header(func(b []byte) { b[19] = 0xff }),
 		"ends after":                           header(func(b []byte) { b[18] = 0x0f }), // a petabyte that is not there
 		"goes on after":                        header(func(b []byte) { b[12]-- }),
-		`are "PK\x03\x04....", not`:       []byte("PK\x03\x04...................."),
+		`are "PK\x03\x04....", not`:            []byte("PK\x03\x04...................."),
 		"bytes 0 to 19 do not have the CRC-32": flipped(good, 100),
 		"do not have the SHA-256":              flipped(good, 8*40),
 	} {

@@ -99,12 +99,20 @@ func (s *ContinuationState) Iterate() (framework.Point, float64) {
 }
 
 // Revive lets the problem know the length over which it was rounded last, by
-// which its stationarity is measured.
-func (s *ContinuationState) Revive(e *framework.Evaluator) {
-	if s.Inner != nil && s.Eps > 0 {
-		e.Smooth(s.Eps)
-		e.Smooth(0)
+// which its stationarity is measured, and revives the inner state on the rounded
+// cost.
+func (s *ContinuationState) Revive(e *framework.Evaluator) error {
+	if s.Inner == nil {
+		return nil
 	}
+	if s.Eps > 0 {
+		e.Smooth(s.Eps)
+		defer e.Smooth(0)
+	}
+	if v, ok := s.Inner.(framework.Reviver); ok {
+		return v.Revive(e)
+	}
+	return nil
 }
 
 // Settled reports whether the iterate is up to date: between two stages, or

@@ -65,12 +65,13 @@ type NewtonState struct {
 	Mu, Nu float64
 	// Descent is the state of [RGD] where the problem was handed to it.
 	Descent *RGDState
+	// Assembled says that the derivatives at X were computed.
+	Assembled bool
 
-	arrow     *framework.Arrow
-	assembled bool // arrow and schur belong to X
-	schur     *schur
-	trial     framework.Point
-	moved     []float64 // the inner block after the step
+	arrow *framework.Arrow // with schur those at X, if Assembled
+	schur *schur
+	trial framework.Point
+	moved []float64 // the inner block after the step
 }
 
 // Iterate returns the current point and its cost.
@@ -120,7 +121,7 @@ func (a Newton) Restart(e *framework.Evaluator, state framework.State, x framewo
 		return err
 	}
 	s.X.CopyFrom(x)
-	s.Mu, s.Nu, s.assembled = a.damping(), 2, false
+	s.Mu, s.Nu, s.Assembled = a.damping(), 2, false
 	cost, err := s.assemble(e)
 	s.Cost = cost
 	return err
@@ -130,6 +131,23 @@ func (a Newton) Restart(e *framework.Evaluator, state framework.State, x framewo
 func (s *NewtonState) allocate(e *framework.Evaluator, shape framework.ArrowShape) {
 	s.arrow, s.schur = framework.NewArrow(shape), newSchur(shape)
 	s.trial, s.moved = framework.NewPoint(e.Blocks()), make([]float64, shape.Inner())
+}
+
+// Revive computes the derivatives of a stored run again.
+func (s *NewtonState) Revive(e *framework.Evaluator) error {
+	if s.Descent != nil {
+		return nil
+	}
+	shape, ok := e.ArrowShape()
+	if !ok {
+		return fmt.Errorf("the problem has no second derivatives: %w", framework.ErrInvalid)
+	}
+	s.allocate(e, shape)
+	if !s.Assembled {
+		return nil
+	}
+	_, err := s.assemble(e)
+	return err
 }
 
 // assemble computes derivatives at X and eliminates the inner rows.
@@ -142,7 +160,7 @@ func (s *NewtonState) assemble(e *framework.Evaluator) (float64, error) {
 		return cost, err
 	}
 	s.schur.eliminate(s.arrow)
-	s.assembled = true
+	s.Assembled = true
 	return cost, nil
 }
 
@@ -152,11 +170,7 @@ func (a Newton) Step(e *framework.Evaluator, state framework.State) error {
 	if s.Descent != nil {
 		return RGD{}.Step(e, s.Descent)
 	}
-	if s.arrow == nil {
-		shape, _ := e.ArrowShape()
-		s.allocate(e, shape)
-	}
-	if !s.assembled {
+	if !s.Assembled {
 		if _, err := s.assemble(e); err != nil {
 			return err
 		}
@@ -201,7 +215,7 @@ func (s *NewtonState) accept(cost, predicted float64) bool {
 	}
 	s.X, s.trial = s.trial, s.X
 	s.Cost = cost
-	s.assembled = false
+	s.Assembled = false
 	if rounding {
 		return true
 	}
