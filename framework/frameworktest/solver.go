@@ -23,8 +23,8 @@ type SolverOptions struct {
 // CheckSolver tries the laws of framework.Solver, on every case: it finds the
 // known answer, says truthfully how it ended, repeats itself bit for bit, keeps
 // within its budget, ends when it is cancelled, keeps the best point when the
-// cost stops being finite or the problem panics, and goes on bit for bit from a
-// stored state.
+// cost stops being finite or the problem panics, and goes on from a
+// stored state bit for bit, with as much work.
 func CheckSolver(s framework.Solver, o SolverOptions) *Report {
 	r := &Report{Subject: s.Name()}
 	for _, c := range append(SolverCases(), o.Cases...) {
@@ -214,12 +214,23 @@ func (k *solverCheck) storedState() error {
 	if err := gob.NewDecoder(&buf).Decode(restored); err != nil {
 		return fmt.Errorf("decode: %w", err)
 	}
+	before := e.Counts().Passes
 	if err := k.steps(e, state, 3); err != nil {
 		return err
 	}
 	fresh := framework.NewEvaluator(context.Background(), k.c.New())
+	if v, ok := restored.(framework.Reviver); ok {
+		if err := v.Revive(fresh); err != nil {
+			return fmt.Errorf("revive: %w", err)
+		}
+	}
+	revived := fresh.Counts().Passes
 	if err := k.steps(fresh, restored, 3); err != nil {
 		return err
+	}
+	work, again := e.Counts().Passes-before, fresh.Counts().Passes-revived
+	if math.Abs(work-again) > 1e-6*work {
+		return fmt.Errorf("a restored run takes %v passes, the original %v", again, work)
 	}
 	x, fx := state.Iterate()
 	y, fy := restored.Iterate()
