@@ -71,7 +71,7 @@ func acquire(path string) (*Lock, error) {
 	for {
 		f, err := openToLock(path, os.O_CREATE)
 		if err != nil {
-			return nil, inputErrorf(ErrInput, "cannot be locked by %s: %w", path, bare(err))
+			return nil, inputErrorf(ErrInput, "cannot be locked by %s (%w); move that away", path, bare(err))
 		}
 		l, err := lockOpened(f, path)
 		if l == nil {

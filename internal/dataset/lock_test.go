@@ -130,12 +130,12 @@ func TestLockTakesWhatLooksLikeItsOwn(t *testing.T) {
 		require.NoError(t, os.RemoveAll(path+".lock"))
 		require.NoError(t, make(path+".lock"))
 		_, err := LockFile(path)
-		refused(t, err, ErrInput, "f: cannot be locked by "+path+".lock: ")
+		refused(t, err, ErrInput, "f: cannot be locked by "+path+".lock (", "move that away")
 	}
 	_, err := LockFile(os.DevNull)
 	refused(t, err, ErrInput, "is a device or a pipe")
 	_, err = LockFile(filepath.Join(dir, "no", "f"))
-	refused(t, err, ErrInput, "f.lock: no such file or directory")
+	refused(t, err, ErrInput, "f.lock (no such file or directory)")
 }
 
 // However many take and leave the lock at a time, one has it.
