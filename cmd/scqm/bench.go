@@ -12,6 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/scqm/scqm/cmd/scqm/internal/cli"
+	"github.com/scqm/scqm/cmd/scqm/internal/options"
 	"github.com/scqm/scqm/internal/bench"
 	"github.com/scqm/scqm/internal/dataset"
 	"github.com/scqm/scqm/internal/figures"
@@ -52,7 +54,7 @@ const (
 
 // benchFlags are the flags of scqm bench.
 type benchFlags struct {
-	digits    digitFlags
+	digits    options.Digits
 	losses    []string
 	solvers   []string
 	fits      int
@@ -65,7 +67,7 @@ type benchFlags struct {
 }
 
 func benchCommand() *cobra.Command {
-	f := benchFlags{digits: newDigitFlags(), fits: benchFits, rows: []int{20000, 200000}, timeLimit: benchTime}
+	f := benchFlags{digits: options.NewDigits(), fits: benchFits, rows: []int{20000, 200000}, timeLimit: benchTime}
 	cmd := &cobra.Command{
 		Use:     "bench [r1|r2|r3|all|denoise]",
 		Short:   "Compare the solvers, side by side",
@@ -78,14 +80,14 @@ func benchCommand() *cobra.Command {
 	flags.SortFlags = false
 	flags.StringSliceVar(&f.losses, "loss", nil, "compare on these `LOSSES` only, with default parameters: "+strings.Join(bench.LossNames(), ","))
 	flags.StringSliceVar(&f.solvers, "solver", nil, "compare these `SOLVERS` only, with rgd")
-	flags.Var(counting(&f.fits), "fits", "number of neighbourhoods in r1")
+	flags.Var(cli.Count(&f.fits), "fits", "number of neighbourhoods in r1")
 	flags.IntSliceVar(&f.rows, "rows", f.rows, "numbers of rows in r3, and of denoise")
-	flags.Var(lasting(&f.timeLimit), "time-limit", "most time to spend on one fit")
-	flags.Var(counting(&f.threads), "threads", "threads to use (default all processors)")
+	flags.Var(cli.Duration(&f.timeLimit), "time-limit", "most time to spend on one fit")
+	flags.Var(cli.Count(&f.threads), "threads", "threads to use (default all processors)")
 	flags.BoolVar(&f.quick, "quick", false, fmt.Sprintf("a rough picture: %v for a fit, the first of --rows only; for denoise, 300 rows", quickTime))
-	f.digits.addTo(cmd)
+	f.digits.AddTo(cmd)
 	flags.BoolVar(&f.json, "json", false, "print one JSON object")
-	flags.VarP(naming(&f.output, "DIR"), "output", "o", "directory for pictures and CSV files, made if need be")
+	flags.VarP(cli.Name(&f.output, "DIR"), "output", "o", "directory for pictures and CSV files, made if need be")
 	return cmd
 }
 
@@ -94,7 +96,7 @@ func regimeArgument(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 || len(args) == 1 && (args[0] == allRegimes || args[0] == benchDenoise || slices.Contains(bench.RegimeNames(), args[0])) {
 		return nil
 	}
-	return usagef("arguments: want %s, %s or %s, got %s; see %s --help",
+	return cli.Usagef("arguments: want %s, %s or %s, got %s; see %s --help",
 		strings.Join(bench.RegimeNames(), ", "), allRegimes, benchDenoise, strings.Join(args, " "), cmd.CommandPath())
 }
 
@@ -131,7 +133,7 @@ func (f *benchFlags) run(cmd *cobra.Command, args []string) error {
 		}
 	}
 	if f.json {
-		return printJSON(cmd.OutOrStdout(), report)
+		return cli.PrintJSON(cmd.OutOrStdout(), report)
 	}
 	return nil
 }
@@ -140,9 +142,9 @@ func (f *benchFlags) run(cmd *cobra.Command, args []string) error {
 func (f *benchFlags) options(cmd *cobra.Command) bench.Options {
 	return bench.Options{
 		Losses: f.losses, Solvers: f.solvers, Fits: f.fits, Rows: f.rows, TimeLimit: f.timeLimit,
-		Threads: f.threads, Quick: f.quick, Learn: learn,
+		Threads: f.threads, Quick: f.quick, Learn: options.Learn,
 		Digits: func() (scqm.Data, error) {
-			digits, err := f.digits.split(cmd)
+			digits, err := f.digits.Split(cmd)
 			if err != nil {
 				return scqm.Data{}, err
 			}
@@ -210,7 +212,7 @@ func (f *benchFlags) denoising(cmd *cobra.Command, out io.Writer, report *benchR
 func (f *benchFlags) check(cmd *cobra.Command, chosen []string) error {
 	for _, name := range f.losses {
 		if !slices.Contains(bench.LossNames(), name) {
-			return usagef("--loss: no loss %q here; there are %s", name, strings.Join(bench.LossNames(), ", "))
+			return cli.Usagef("--loss: no loss %q here; there are %s", name, strings.Join(bench.LossNames(), ", "))
 		}
 	}
 	for _, name := range f.solvers {
@@ -220,11 +222,11 @@ func (f *benchFlags) check(cmd *cobra.Command, chosen []string) error {
 	}
 	for _, n := range f.rows {
 		if n < bench.MinRows {
-			return usagef("--rows: %d rows are too few; want at least %d", n, bench.MinRows)
+			return cli.Usagef("--rows: %d rows are too few; want at least %d", n, bench.MinRows)
 		}
 	}
 	if slices.Contains(chosen, benchDenoise) {
-		return refuse(cmd, "with denoise", "loss", "solver", "fits", "time-limit", "output", "images", "labels")
+		return cli.Refuse(cmd, "with denoise", "loss", "solver", "fits", "time-limit", "output", "images", "labels")
 	}
 	if f.quick {
 		f.rows = f.rows[:min(len(f.rows), 1)]
@@ -233,7 +235,7 @@ func (f *benchFlags) check(cmd *cobra.Command, chosen []string) error {
 		}
 	}
 	if slices.Contains(chosen, bench.RegimeDigits) {
-		if err := f.digits.check(cmd); err != nil {
+		if err := f.digits.Check(cmd); err != nil {
 			return err
 		}
 	}
@@ -258,7 +260,7 @@ func (f *benchFlags) checkOutput(chosen []string) error {
 		return nil
 	}
 	if err := os.MkdirAll(f.output, 0o777); err != nil {
-		return usagef("-o: %w", err)
+		return cli.Usagef("-o: %w", err)
 	}
 	for _, name := range chosen {
 		for _, ending := range []string{".png", ".csv"} {

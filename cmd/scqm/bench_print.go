@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/scqm/scqm/cmd/scqm/internal/cli"
 	"github.com/scqm/scqm/internal/bench"
 )
 
@@ -41,7 +42,7 @@ func printComparison(w io.Writer, c *bench.Comparison) error {
 	if _, err := io.WriteString(w, head); err != nil {
 		return err
 	}
-	if err := printTable(w, comparisonRows(c)); err != nil {
+	if err := cli.PrintTable(w, comparisonRows(c)); err != nil {
 		return err
 	}
 	for _, r := range c.Runs {
@@ -132,7 +133,7 @@ func printRoofline(w io.Writer, r *bench.Roofline) error {
 	for _, s := range r.Speeds {
 		rows = append(rows, []string{fmt.Sprint(s.Threads), fmt.Sprintf("%.1f", s.Copy), fmt.Sprintf("%.1f", s.Gemm)})
 	}
-	if err := printTable(w, rows); err != nil {
+	if err := cli.PrintTable(w, rows); err != nil {
 		return err
 	}
 	rows = [][]string{{"KERNEL", "THREADS", "ROWS", "SECONDS", "ns A ROW", "GB/s", "GFLOP/s", "TIME / BOUND"}}
@@ -142,7 +143,7 @@ func printRoofline(w io.Writer, r *bench.Roofline) error {
 			fmt.Sprintf("%.2f", k.Bandwidth), fmt.Sprintf("%.2f", k.FlopRate), fmt.Sprintf("%.2f", k.OverRoofline),
 		})
 	}
-	return printTable(w, rows)
+	return cli.PrintTable(w, rows)
 }
 
 // printDenoising prints a table with a line for every method.
@@ -160,5 +161,5 @@ func printDenoising(w io.Writer, r *bench.Denoising) error {
 		all := m.FitSeconds + float64(r.N)/m.PerSecond[len(m.PerSecond)-1]
 		table = append(table, append(cells, fmt.Sprintf("%.2g", all), fmt.Sprintf("%d rows", m.Rows)))
 	}
-	return printTable(w, table)
+	return cli.PrintTable(w, table)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/scqm/scqm/cmd/scqm/internal/cli"
 	"github.com/scqm/scqm/internal/bench"
 	"github.com/scqm/scqm/solvers"
 )
@@ -96,7 +97,7 @@ func TestBenchRefuses(t *testing.T) {
 		"is not here; run this in":                {"r2"},
 	} {
 		r := execute(append([]string{"bench"}, args...)...)
-		assert.Equal(t, exitUsage, r.code, what)
+		assert.Equal(t, cli.ExitUsage, r.code, what)
 		assert.Contains(t, r.stderr, what)
 		assert.Equal(t, 1, strings.Count(r.stderr, "\n"), r.stderr)
 	}

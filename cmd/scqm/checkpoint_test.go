@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/scqm/scqm/cmd/scqm/internal/cli"
 	"github.com/scqm/scqm/internal/drill"
 )
 
@@ -127,7 +128,7 @@ func TestDrillFlippedBitsOfCheckpoints(t *testing.T) {
 		}
 		r := execute(fit...)
 		switch {
-		case r.code != exitUsage || r.stdout != "":
+		case r.code != cli.ExitUsage || r.stdout != "":
 			return fmt.Errorf("bit %d: exit %d, %s%s", bit, r.code, r.stdout, r.stderr)
 		case !strings.Contains(r.stderr, stored+": stored run: ") || strings.Count(r.stderr, "\n") != 1:
 			return fmt.Errorf("bit %d: %s", bit, r.stderr)
@@ -151,7 +152,7 @@ func TestACheckpointIsForOneFit(t *testing.T) {
 	require.NoError(t, os.Symlink("run.ckpt", link))
 	for _, name := range []string{stored, link} {
 		code, stderr := start(t, nil, "fit", data, "-o", p.path("second.npz"), "--checkpoint", name, "--resume").end(t)
-		assert.Equal(t, exitUsage, code)
+		assert.Equal(t, cli.ExitUsage, code)
 		assert.Regexp(t, fmt.Sprintf("^scqm: fit: --checkpoint: %s: is in use by process %d on .*; wait for its end, or name another file\n$",
 			regexp.QuoteMeta(name), first.Process.Pid), stderr)
 	}
@@ -176,7 +177,7 @@ func TestCheckpointsAreNotLostOrMixedUp(t *testing.T) {
 	refused := func(want string, args ...string) {
 		t.Helper()
 		r := execute(args...)
-		assert.Equal(t, exitUsage, r.code)
+		assert.Equal(t, cli.ExitUsage, r.code)
 		assert.Contains(t, r.stderr, want)
 	}
 	refused("add --resume", fit...)

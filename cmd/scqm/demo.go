@@ -9,6 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/scqm/scqm/cmd/scqm/internal/cli"
+	"github.com/scqm/scqm/cmd/scqm/internal/options"
 	"github.com/scqm/scqm/internal/dataset"
 	"github.com/scqm/scqm/internal/demo"
 	"github.com/scqm/scqm/internal/figures"
@@ -24,23 +26,23 @@ they come from the sources of this program.`
 
 // demoFlags are the flags of scqm demo.
 type demoFlags struct {
-	digits digitFlags
+	digits options.Digits
 	output string
 }
 
 func demoCommand() *cobra.Command {
-	f := demoFlags{digits: newDigitFlags()}
+	f := demoFlags{digits: options.NewDigits()}
 	cmd := &cobra.Command{
 		Use:   "demo -o DIR",
 		Short: "Learn handwritten digits and draw what was learned",
 		Long:  demoLong,
-		Args:  arguments(),
+		Args:  cli.Arguments(),
 		RunE:  func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	flags.VarP(naming(&f.output, "DIR"), "output", "o", "directory for the pictures, made if need be (required)")
-	f.digits.addTo(cmd)
+	flags.VarP(cli.Name(&f.output, "DIR"), "output", "o", "directory for the pictures, made if need be (required)")
+	f.digits.AddTo(cmd)
 	return cmd
 }
 
@@ -60,17 +62,18 @@ func (f *demoFlags) run(cmd *cobra.Command) error {
 	if err := f.check(cmd); err != nil {
 		return err
 	}
-	digits, err := f.digits.split(cmd)
+	digits, err := f.digits.Split(cmd)
 	if err != nil {
 		return err
 	}
+	var bar options.Progress
 	study, err := demo.NewStudy(cmd.Context(), digits, func(_ context.Context, x scqm.Data, c scqm.Config) (*scqm.Fit, error) {
-		return learnWatched(cmd, progressAuto, x, c)
+		return bar.Learn(cmd, x, c)
 	})
 	if err != nil {
 		return err
 	}
-	if err := printTable(cmd.OutOrStdout(), demoRows(study)); err != nil {
+	if err := cli.PrintTable(cmd.OutOrStdout(), demoRows(study)); err != nil {
 		return err
 	}
 	for _, p := range pictures {
@@ -96,13 +99,13 @@ func demoRows(s *demo.Study) [][]string {
 
 func (f *demoFlags) check(cmd *cobra.Command) error {
 	if f.output == "" {
-		return usagef("no place for the pictures; name a directory with -o")
+		return cli.Usagef("no place for the pictures; name a directory with -o")
 	}
-	if err := f.digits.check(cmd); err != nil {
+	if err := f.digits.Check(cmd); err != nil {
 		return err
 	}
 	if err := os.MkdirAll(f.output, 0o777); err != nil {
-		return usagef("-o: %w", err)
+		return cli.Usagef("-o: %w", err)
 	}
 	for _, p := range pictures {
 		if err := dataset.CheckOutput(filepath.Join(f.output, p.name), ".png"); err != nil {

@@ -11,6 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/scqm/scqm/cmd/scqm/internal/cli"
+	"github.com/scqm/scqm/cmd/scqm/internal/options"
 	"github.com/scqm/scqm/internal/dataset"
 	"github.com/scqm/scqm/internal/experiments"
 	"github.com/scqm/scqm/internal/figures"
@@ -45,43 +47,43 @@ var experimentRuns = map[string]func(*experimentFlags, *cobra.Command, experimen
 
 // experimentFlags are the flags of scqm experiment.
 type experimentFlags struct {
-	digits   digitFlags
+	digits   options.Digits
 	output   string
 	quick    bool
 	seed     uint64
 	reps     int
 	threads  int
 	sigmas   []float64
-	progress string
+	progress options.Progress
 }
 
 func experimentCommand() *cobra.Command {
-	f := experimentFlags{digits: newDigitFlags(), progress: progressAuto}
+	f := experimentFlags{digits: options.NewDigits()}
 	cmd := &cobra.Command{
 		Use:     "experiment NAME -o DIR",
 		Short:   "Repeat an experiment of the paper",
 		Long:    experimentLong,
 		Example: "  scqm experiment toy -o out --quick",
-		Args:    arguments("NAME"),
+		Args:    cli.Arguments("NAME"),
 		RunE:    func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0]) },
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	flags.VarP(naming(&f.output, "DIR"), "output", "o", "directory for the results, made if need be (required)")
+	flags.VarP(cli.Name(&f.output, "DIR"), "output", "o", "directory for the results, made if need be (required)")
 	flags.BoolVar(&f.quick, "quick", false, "do less, in seconds")
-	flags.Var(natural(&f.seed), "seed", "seed of the first repetition (default 0)")
-	flags.Var(counting(&f.reps), "reps", "repetitions (default 20 for toy, 10 for sphere, else 5; with --quick 2)")
+	flags.Var(cli.Natural(&f.seed), "seed", "seed of the first repetition (default 0)")
+	flags.Var(cli.Count(&f.reps), "reps", "repetitions (default 20 for toy, 10 for sphere, else 5; with --quick 2)")
 	flags.Float64SliceVar(&f.sigmas, "sigma", nil, "standard deviations of the noise of sphere (default those of the paper's table)")
-	flags.Var(counting(&f.threads), "threads", "threads to use (default all processors); the result does not depend on it")
-	f.digits.addTo(cmd)
-	flags.Var(choice(&f.progress, progressAuto, progressAlways, progressNever), "progress", "when to show a progress bar; auto: on a terminal")
+	flags.Var(cli.Count(&f.threads), "threads", "threads to use (default all processors); the result does not depend on it")
+	f.digits.AddTo(cmd)
+	f.progress.AddTo(cmd)
 	return cmd
 }
 
 func (f *experimentFlags) run(cmd *cobra.Command, name string) error {
 	spec, err := experiments.Find(name)
 	if err != nil {
-		return usagef("%w", err)
+		return cli.Usagef("%w", err)
 	}
 	if err := f.check(cmd, spec); err != nil {
 		return err
@@ -92,7 +94,8 @@ func (f *experimentFlags) run(cmd *cobra.Command, name string) error {
 			s.Reps = spec.QuickReps
 		}
 	}
-	end := f.watch(cmd, &s)
+	show, end := f.progress.Part(cmd)
+	s.Progress = show
 	result, err := experimentRuns[name](f, cmd, s)
 	end()
 	if err != nil {
@@ -104,43 +107,32 @@ func (f *experimentFlags) run(cmd *cobra.Command, name string) error {
 func (f *experimentFlags) check(cmd *cobra.Command, spec experiments.Spec) error {
 	name := spec.Name
 	if f.output == "" {
-		return usagef("no place for the results; name a directory with -o")
+		return cli.Usagef("no place for the results; name a directory with -o")
 	}
 	if name != "sphere" {
-		if err := refuse(cmd, "with the experiment "+name, "sigma"); err != nil {
+		if err := cli.Refuse(cmd, "with the experiment "+name, "sigma"); err != nil {
 			return err
 		}
 	}
 	for _, sigma := range f.sigmas {
 		if !(sigma > 0 && sigma <= 1) {
-			return usagef("--sigma %g: want numbers above 0, up to 1", sigma)
+			return cli.Usagef("--sigma %g: want numbers above 0, up to 1", sigma)
 		}
 	}
 	if spec.NeedsDigits {
-		if err := f.digits.check(cmd); err != nil {
+		if err := f.digits.Check(cmd); err != nil {
 			return err
 		}
-	} else if err := refuse(cmd, "with the experiment "+name, "images", "labels"); err != nil {
+	} else if err := cli.Refuse(cmd, "with the experiment "+name, "images", "labels"); err != nil {
 		return err
 	}
 	if err := os.MkdirAll(f.output, 0o777); err != nil {
-		return usagef("-o: %w", err)
+		return cli.Usagef("-o: %w", err)
 	}
 	if err := dataset.CheckOutput(filepath.Join(f.output, name+".csv"), ".csv"); err != nil {
 		return fmt.Errorf("-o: %w", err)
 	}
 	return nil
-}
-
-// watch shows a bar where somebody can see it.
-func (f *experimentFlags) watch(cmd *cobra.Command, s *experiments.Settings) (end func()) {
-	stderr := cmd.ErrOrStderr()
-	if f.progress == progressNever || f.progress == progressAuto && !isTerminal(stderr) {
-		return func() {}
-	}
-	show, end := showPart(stderr)
-	s.Progress = show
-	return end
 }
 
 func (f *experimentFlags) toy(cmd *cobra.Command, s experiments.Settings) (*experiment, error) {
@@ -187,13 +179,13 @@ func (f *experimentFlags) interpolation(cmd *cobra.Command, s experiments.Settin
 type digitExperimentFunc func(context.Context, experiments.Digits, experiments.Settings) (*experiments.DigitStudy, error)
 
 func (f *experimentFlags) study(cmd *cobra.Command, s experiments.Settings, run digitExperimentFunc) (*experiments.DigitStudy, error) {
-	digits, err := f.digits.read(cmd)
+	digits, err := f.digits.Read(cmd)
 	if err != nil {
 		return nil, err
 	}
 	study, err := run(cmd.Context(), digits, s)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", f.digits.images, err)
+		return nil, fmt.Errorf("%s: %w", f.digits.Images, err)
 	}
 	return study, nil
 }
@@ -204,7 +196,7 @@ func (f *experimentFlags) withDigits(s experiments.Settings) any {
 		experiments.Settings
 		Images string `json:"images"`
 		Labels string `json:"labels"`
-	}{s, f.digits.images, f.digits.labels}
+	}{s, f.digits.Images, f.digits.Labels}
 }
 
 // experimentParams is params.json.
@@ -235,7 +227,7 @@ func (f *experimentFlags) write(cmd *cobra.Command, name string, e *experiment) 
 	}{
 		{name + ".csv", e.table.WriteCSV},
 		{name + ".md", e.table.WriteMarkdown},
-		{"params.json", func(w io.Writer) error { return printJSON(w, params) }},
+		{"params.json", func(w io.Writer) error { return cli.PrintJSON(w, params) }},
 	} {
 		if err := writeNamed(cmd.OutOrStdout(), filepath.Join(f.output, file.name), file.write); err != nil {
 			return err

@@ -11,6 +11,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/scqm/scqm/cmd/scqm/internal/cli"
 )
 
 // TestExperiments runs every experiment, small, and compares its table with a
@@ -71,7 +73,7 @@ func TestExperimentRefusals(t *testing.T) {
 		{"toy -o " + file, "scqm: experiment: -o: mkdir " + file + ": not a directory\n"},
 	} {
 		r := execute(append([]string{"experiment"}, strings.Fields(strings.ReplaceAll(c.args, "%", p.path("out")))...)...)
-		assert.Equal(t, exitUsage, r.code, c.args)
+		assert.Equal(t, cli.ExitUsage, r.code, c.args)
 		assert.Equal(t, c.want, r.stderr)
 		assert.NoDirExists(t, p.path("out"))
 	}

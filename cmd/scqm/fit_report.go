@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/scqm/scqm/cmd/scqm/internal/cli"
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/models/scqm"
 )
@@ -35,9 +36,9 @@ func newFitReport(fit *scqm.Fit) *fitReport {
 
 func (r *fitReport) print(w io.Writer, asJSON bool, path string) error {
 	if asJSON {
-		return printJSON(w, r)
+		return cli.PrintJSON(w, r)
 	}
-	return printTable(w, r.rows(path))
+	return cli.PrintTable(w, r.rows(path))
 }
 
 func (r *fitReport) rows(path string) [][]string {

@@ -12,6 +12,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/scqm/scqm/cmd/scqm/internal/cli"
+	"github.com/scqm/scqm/cmd/scqm/internal/options"
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/losses"
 	"github.com/scqm/scqm/models/scqm"
@@ -103,7 +105,7 @@ func TestFitChoosesTheDeltaOfHuber(t *testing.T) {
 	p := newPlace(t)
 	m := bowl(60, 5)
 	data := p.matrix("data.npy", m)
-	norms, err := scqm.ResidualNorms(rowsOf(m), 2)
+	norms, err := scqm.ResidualNorms(cli.RowsOf(m), 2)
 	require.NoError(t, err)
 	for _, c := range []struct {
 		args []string
@@ -160,7 +162,7 @@ func TestFitTakesTheBestOfSeveralStarts(t *testing.T) {
 	assert.EqualValues(t, 5, five["n_init"])
 	assert.Contains(t, fmt.Sprint(five["notes"]), "the best of 5 starts")
 	r := execute("fit", data, "--n-init", "2", "--checkpoint", p.path("run"))
-	assert.Equal(t, exitUsage, r.code)
+	assert.Equal(t, cli.ExitUsage, r.code)
 	assert.Contains(t, r.stderr, "with several starts")
 }
 
@@ -201,7 +203,7 @@ func TestProgressBar(t *testing.T) {
 
 func TestFailedFitSavesTheBestModel(t *testing.T) {
 	p := newPlace(t)
-	fit, err := learn(t.Context(), rowsOf(bowl(40, 4)), scqm.Config{Latent: 1, Loss: losses.L2()})
+	fit, err := options.Learn(t.Context(), cli.RowsOf(bowl(40, 4)), scqm.Config{Latent: 1, Loss: losses.L2()})
 	require.NoError(t, err)
 	cmd := fitCommand()
 	var stdout writerToString
@@ -210,8 +212,8 @@ func TestFailedFitSavesTheBestModel(t *testing.T) {
 	err = (&fitFlags{output: p.path("model.npz")}).finish(cmd, fit, framework.ErrNonFinite)
 
 	require.ErrorIs(t, err, framework.ErrNonFinite)
-	assert.Equal(t, exitFailed, exitCode(t.Context(), err))
-	assert.Equal(t, "fit: "+p.path("model.npz")+" holds the best model so far: cost is not finite", oneLine(cmd, err))
+	assert.Equal(t, cli.ExitFailed, cli.ExitCode(t.Context(), err))
+	assert.Equal(t, "fit: "+p.path("model.npz")+" holds the best model so far: cost is not finite", cli.OneLine(cmd, err))
 	assert.Empty(t, stdout)
 	assert.Equal(t, []string{"model.npz"}, p.names())
 }
@@ -236,6 +238,6 @@ func TestFitChoosesLoss(t *testing.T) {
 	assert.Equal(t, report.Notes, m.Meta.Notes)
 
 	r := execute("fit", p.path("rows.npy"), "--loss", "auto", "--p", "1.5")
-	assert.Equal(t, result{exitUsage, "", "scqm: fit: --p does nothing with --loss auto; leave it out\n"}, r)
-	assert.Equal(t, exitUsage, execute("denoise", p.path("rows.npy"), "--method", "scqm", "--loss", "auto").code)
+	assert.Equal(t, result{cli.ExitUsage, "", "scqm: fit: --p does nothing with --loss auto; leave it out\n"}, r)
+	assert.Equal(t, cli.ExitUsage, execute("denoise", p.path("rows.npy"), "--method", "scqm", "--loss", "auto").code)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/scqm/scqm/cmd/scqm/internal/options"
 	"github.com/scqm/scqm/models/scqm"
 	"github.com/scqm/scqm/solvers"
 )
@@ -36,7 +37,7 @@ func TestLosses(t *testing.T) {
 func TestSolvers(t *testing.T) {
 	var list []solverEntry
 	require.NoError(t, json.Unmarshal([]byte(succeed(t, "solvers", "--json")), &list))
-	assert.Equal(t, solverAuto, list[0].Name)
+	assert.Equal(t, options.SolverAuto, list[0].Name)
 	assert.Len(t, list, 1+len(solvers.Describe()))
 	for _, s := range list {
 		assert.Contains(t, succeed(t, "solvers"), s.Name+" ")

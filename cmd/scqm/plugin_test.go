@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/scqm/scqm/cmd/scqm/internal/cli"
 	"github.com/scqm/scqm/models/scqm"
 )
 
@@ -66,7 +67,7 @@ func TestPluginFit(t *testing.T) {
 	t.Setenv("SCQM_PLUGIN_PATH", "")
 	succeed(t, "reconstruct", p.path("m.npz"), p.path("t.npy"), "-o", p.path("c.npy"))
 	r := execute("project", p.path("m.npz"), data, "-o", p.path("d.npy"))
-	assert.Equal(t, exitUsage, r.code)
+	assert.Equal(t, cli.ExitUsage, r.code)
 	assert.Contains(t, r.stderr, "m.npz: its loss is computed by the plugin tukey 1.0 (sha256 ")
 	assert.Contains(t, r.stderr, "--plugin: tukey: find: no file scqm-loss-tukey in ")
 	assert.NoFileExists(t, p.path("d.npy"))
@@ -96,7 +97,7 @@ func TestPluginRefusals(t *testing.T) {
 		{"plugin lst", `scqm: plugin: no command "lst"; did you mean list?; see scqm --help`},
 	} {
 		r := execute(strings.Fields(c.args)...)
-		assert.Equal(t, exitUsage, r.code, c.args)
+		assert.Equal(t, cli.ExitUsage, r.code, c.args)
 		assert.True(t, strings.HasPrefix(r.stderr, c.want), "%s\ngot  %swant %s", c.args, r.stderr, c.want)
 		assert.Equal(t, 1, strings.Count(r.stderr, "\n"))
 	}
@@ -145,6 +146,6 @@ func TestNewGoPlugin(t *testing.T) {
 	require.NoError(t, os.Chmod(built, 0o755))
 	assert.Contains(t, succeed(t, "plugin", "check", built), "majorizer")
 	again := execute("plugin", "new", "mine", "-o", p.path("."))
-	assert.Equal(t, exitUsage, again.code)
+	assert.Equal(t, cli.ExitUsage, again.code)
 	assert.Contains(t, again.stderr, "file exists")
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/scqm/scqm/cmd/scqm/internal/cli"
 	"github.com/scqm/scqm/internal/dataset"
 	"github.com/scqm/scqm/models/scqm"
 )
@@ -38,12 +39,12 @@ func projectCommand() *cobra.Command {
 		Short:   "Move rows onto the model",
 		Long:    projectLong,
 		Example: "  scqm project model.npz noisy.csv -o clean.csv\n  scqm project model.npz noisy.csv --report -o clean.csv",
-		Args:    arguments("MODEL", "DATA"),
+		Args:    cli.Arguments("MODEL", "DATA"),
 		RunE:    f.run,
 	}
 	f.addTo(cmd)
 	cmd.Flags().BoolVar(&f.report, "report", false, "write columns about each row beside it")
-	f.data.addTo(cmd)
+	f.data.AddTo(cmd)
 	return cmd
 }
 
@@ -71,7 +72,7 @@ func projectionColumns(p *scqm.Projection) *dataset.Matrix {
 	for _, r := range p.Rows {
 		m.Data = append(m.Data, r.Residual, r.Bend)
 		if p.Certifies {
-			m.Data = append(m.Data, zeroOrOne(r.Certified))
+			m.Data = append(m.Data, cli.ZeroOrOne(r.Certified))
 		}
 		m.Data = append(m.Data, float64(r.Parts), r.Second)
 	}

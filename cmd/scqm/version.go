@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/scqm/scqm/cmd/scqm/internal/cli"
 	"github.com/scqm/scqm/models/scqm"
 )
 
@@ -23,12 +24,12 @@ func versionCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "version",
 		Short: "Print version, platform and revision",
-		Args:  arguments(),
+		Args:  cli.Arguments(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if asJSON {
-				return printJSON(cmd.OutOrStdout(), thisVersion())
+				return cli.PrintJSON(cmd.OutOrStdout(), thisVersion())
 			}
-			return printTable(cmd.OutOrStdout(), thisVersion().rows())
+			return cli.PrintTable(cmd.OutOrStdout(), thisVersion().rows())
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON object")

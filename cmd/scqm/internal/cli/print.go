@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"encoding/json"
@@ -7,16 +7,16 @@ import (
 	"text/tabwriter"
 )
 
-// printJSON prints one value. Numbers that JSON does not have are an error.
-func printJSON(w io.Writer, v any) error {
+// PrintJSON prints one value. Numbers that JSON does not have are an error.
+func PrintJSON(w io.Writer, v any) error {
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
 	return e.Encode(v)
 }
 
-// printTable aligns the cells of rows in columns.
-func printTable(w io.Writer, rows [][]string) error {
+// PrintTable aligns the cells of rows in columns.
+func PrintTable(w io.Writer, rows [][]string) error {
 	var text strings.Builder
 	t := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
 	for _, row := range rows {

@@ -1,0 +1,63 @@
+package cli
+
+import (
+	"context"
+	"slices"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"github.com/scqm/scqm/internal/dataset"
+	"github.com/scqm/scqm/models/scqm"
+)
+
+// RowsOf shares the memory of m.
+func RowsOf(m *dataset.Matrix) scqm.Data { return scqm.Data{N: m.Rows, D: m.Cols, X: m.Data} }
+
+// ZeroOrOne is the number that stands for a flag in a table.
+func ZeroOrOne(set bool) float64 {
+	if set {
+		return 1
+	}
+	return 0
+}
+
+// Beside puts the columns of more, which may be nil, to the right of those of m.
+func Beside(m, more *dataset.Matrix) *dataset.Matrix {
+	if more == nil {
+		return m
+	}
+	out := &dataset.Matrix{Rows: m.Rows, Cols: m.Cols + more.Cols, Names: slices.Clone(m.Names)}
+	if out.Names == nil {
+		for j := range m.Cols {
+			out.Names = append(out.Names, "x"+strconv.Itoa(j+1))
+		}
+	}
+	out.Names = append(out.Names, more.Names...)
+	for i := range m.Rows {
+		out.Data = append(append(out.Data, m.Row(i)...), more.Row(i)...)
+	}
+	return out
+}
+
+// WriteMatrix leaves a pipe that nobody reads behind when it is interrupted, but
+// never half a file.
+func WriteMatrix(cmd *cobra.Command, path string, m *dataset.Matrix) error {
+	ctx := cmd.Context()
+	if path != "-" {
+		ctx = context.WithoutCancel(ctx)
+	}
+	_, err := Await(ctx, func() (struct{}, error) {
+		return struct{}{}, dataset.Write(path, m, cmd.OutOrStdout())
+	})
+	return err
+}
+
+// UpperMedian is the upper median, 0 of nothing.
+func UpperMedian(v []float64) float64 {
+	if len(v) == 0 {
+		return 0
+	}
+	slices.Sort(v)
+	return v[len(v)/2]
+}
