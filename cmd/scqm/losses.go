@@ -26,21 +26,11 @@ type lossParameter struct {
 }
 
 func lossesCommand() *cobra.Command {
-	var asJSON bool
-	cmd := &cobra.Command{
+	return cli.Listing(&cobra.Command{
 		Use:   "losses",
 		Short: "List the losses",
 		Long:  "List the losses of a residual row r with entries r_k and Euclidean norm |r|.",
-		Args:  cli.Arguments(),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if asJSON {
-				return cli.PrintJSON(cmd.OutOrStdout(), lossEntries())
-			}
-			return cli.PrintTable(cmd.OutOrStdout(), lossRows(lossEntries()))
-		},
-	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON array")
-	return cmd
+	}, lossEntries, lossRows)
 }
 
 func lossEntries() []lossEntry {

@@ -15,24 +15,16 @@ type solverEntry struct {
 }
 
 func solversCommand() *cobra.Command {
-	var asJSON bool
-	cmd := &cobra.Command{
+	return cli.Listing(&cobra.Command{
 		Use:   "solvers",
 		Short: "List the solvers",
-		Args:  cli.Arguments(),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if asJSON {
-				return cli.PrintJSON(cmd.OutOrStdout(), solverEntries())
-			}
-			rows := [][]string{{"NAME", "WHAT IT DOES"}}
-			for _, e := range solverEntries() {
-				rows = append(rows, []string{e.Name, e.Summary})
-			}
-			return cli.PrintTable(cmd.OutOrStdout(), rows)
-		},
-	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON array")
-	return cmd
+	}, solverEntries, func(list []solverEntry) [][]string {
+		rows := [][]string{{"NAME", "WHAT IT DOES"}}
+		for _, e := range list {
+			rows = append(rows, []string{e.Name, e.Summary})
+		}
+		return rows
+	})
 }
 
 func solverEntries() []solverEntry {

@@ -4,13 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
 
 	"github.com/scqm/scqm/framework"
 )
-
-// lossCallers is the number of goroutines that share a loss.
-const lossCallers = 4
 
 // checkCalls tries what does not depend on the formula.
 func (c *lossCheck) checkCalls() {
@@ -22,7 +18,9 @@ func (c *lossCheck) checkCalls() {
 	c.try("empty batch", func() error {
 		return c.loss.Evaluate([]float64{}, []float64{}, []float64{}, c.o.Dim)
 	})
-	c.try("concurrent", c.concurrent)
+	c.try("concurrent", func() error {
+		return concurrently(lossCallers, func() error { return c.sameAgain(c.loss) })
+	})
 	if d, ok := c.loss.(framework.Dimensioned); ok {
 		c.try("row length", func() error {
 			dim := d.Dim() + 1
@@ -90,23 +88,4 @@ func (c *lossCheck) batchEqualsSingle() error {
 		}
 	}
 	return nil
-}
-
-func (c *lossCheck) concurrent() error {
-	errs := make([]error, lossCallers)
-	var wg sync.WaitGroup
-	for i := range errs {
-		wg.Go(func() {
-			defer func() {
-				if p := recover(); p != nil {
-					errs[i] = fmt.Errorf("panic: %v", p)
-				}
-			}()
-			for range 3 {
-				errs[i] = errors.Join(errs[i], c.sameAgain(c.loss))
-			}
-		})
-	}
-	wg.Wait()
-	return errors.Join(errs...)
 }

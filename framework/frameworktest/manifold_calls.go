@@ -4,13 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
 
 	"github.com/scqm/scqm/framework"
 )
-
-// concurrentCalls is the number of goroutines that share the manifold.
-const concurrentCalls = 8
 
 // kernel is a method with a destination; all inputs have its shape.
 type kernel struct {
@@ -157,28 +153,14 @@ func (c *manifoldCheck) checkConventions() {
 
 // concurrent runs the kernel on several goroutines at once.
 func (c *manifoldCheck) concurrent(k kernel, want []float64) error {
-	errs := make([]error, concurrentCalls)
-	start := make(chan struct{})
-	var wg sync.WaitGroup
-	for i := range errs {
-		wg.Go(func() {
-			defer func() {
-				if p := recover(); p != nil {
-					errs[i] = fmt.Errorf("panic: %v", p)
-				}
-			}()
-			<-start
-			for range 3 {
-				dst := c.zeros()
-				if _, err := k.into(dst); err != nil {
-					errs[i] = err
-				} else if !sameBits(dst, want) {
-					errs[i] = errors.New("calls at the same time disturb each other")
-				}
-			}
-		})
-	}
-	close(start)
-	wg.Wait()
-	return errors.Join(errs...)
+	return concurrently(manifoldCallers, func() error {
+		dst := c.zeros()
+		if _, err := k.into(dst); err != nil {
+			return err
+		}
+		if !sameBits(dst, want) {
+			return errors.New("calls at the same time disturb each other")
+		}
+		return nil
+	})
 }
