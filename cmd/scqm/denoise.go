@@ -40,7 +40,7 @@ const (
 	lossTukey  = "tukey"
 	choiceAuto = "auto"
 	widthLocal = "local"
-	mostDegree = 2
+	maxDegree = 2
 )
 
 // denoiseFlags are the flags of scqm denoise.
@@ -246,7 +246,7 @@ func (f *denoiseFlags) checkSettings(cmd *cobra.Command) error {
 	if cmd.Flags().Changed("share") && (f.average > 1 || f.share > 1) {
 		return cli.Usagef("--share: want a part of at most 1, and not beside --average")
 	}
-	if f.degree > mostDegree {
+	if f.degree > maxDegree {
 		return cli.Usagef("--degree %d: want 1 or 2", f.degree)
 	}
 	for _, d := range denoise.Describe() {
