@@ -40,7 +40,7 @@ const (
 	lossTukey  = "tukey"
 	choiceAuto = "auto"
 	widthLocal = "local"
-	maxDegree = 2
+	maxDegree  = 2
 )
 
 // denoiseFlags are the flags of scqm denoise.
