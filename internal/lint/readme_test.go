@@ -46,17 +46,10 @@ func TestReadme(t *testing.T) {
 	if len(pageOf) < 5 {
 		t.Fatalf("only %d programs were found", len(pageOf))
 	}
-	build(t, dir)
+	run(t, dir, "go", "build", "-mod=mod", "-o", "bin/", "./...")
 	for name, page := range pageOf {
 		t.Run(name, func(t *testing.T) { compareOutput(t, dir, name, page) })
 	}
-}
-
-// build compiles all programs of the module in dir.
-func build(t *testing.T, dir string) {
-	t.Helper()
-	run(t, dir, "go", "vet", "-mod=mod", "./...")
-	run(t, dir, "go", "build", "-mod=mod", "-o", "bin/", "./...")
 }
 
 // compareOutput runs a program of a page and compares what it prints with what

@@ -248,3 +248,33 @@ def test_outputs_are_compared() -> None:
     assert not agrees("objective 1.25", "objective 1.26")
     assert not agrees("in 3 iterations", "in 4 iterations")
     assert not agrees("objective 1.25", "objective 1.25, mean 2.5")
+
+
+def test_every_flag_is_explained(program: Path) -> None:
+    """A flag that --help lists is somewhere in the guide, and so is its command."""
+    guide = "".join(page.read_text(encoding="utf-8") for page in PAGES)
+    flags: set[str] = set()
+    commands: list[list[str]] = [[]]
+    for command in commands:
+        done = subprocess.run(
+            [program, *command, "--help"], capture_output=True, text=True, check=True
+        )
+        _, _, listed = done.stdout.partition("Available Commands:\n")
+        for line in listed.partition("\n\n")[0].splitlines():
+            name = line.split()[0]
+            if name not in ("help", "completion"):
+                commands.append([*command, name])
+        assert not command or command[-1] in guide
+        flags.update(re.findall(r"(?m)^ +(?:-\w, )?(--[\w-]+)", done.stdout))
+    assert len(commands) > 15
+    assert len(flags) > 50
+    missing = {f for f in flags if not re.search(rf"{f}(?![\w-])", guide)}
+    assert missing <= {"--help", "--version"}
+
+
+def test_every_public_name_is_explained() -> None:
+    """A name of the module is in the guide to Python."""
+    guide = (ROOT / "docs" / "guide" / "python.md").read_text(encoding="utf-8")
+    for name in set(scqm.__all__) - {"__version__"}:
+        assert re.search(rf"\b{name}\b", guide), name
+    assert scqm.SCQM().get_params().keys() <= set(re.findall(r"\w+", guide))
