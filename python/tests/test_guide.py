@@ -113,7 +113,6 @@ class Session:
         self.env = os.environ | {
             "PATH": os.pathsep.join([*path, os.environ["PATH"]]),
             "PYTHONPATH": str(Path(scqm.__file__).resolve().parents[1]),
-            "PYTHONWARNINGS": "default",
             "XDG_DATA_HOME": str(folder / "data"),
             "COLUMNS": "120",
         }
