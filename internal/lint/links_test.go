@@ -12,9 +12,8 @@ import (
 )
 
 var (
-	// fenced matches a block of code, codeSpan code in a line.
-	fenced   = regexp.MustCompile("(?ms)^ *(```+)[^\n]*\n.*?^ *```+ *$")
-	codeSpan = regexp.MustCompile("`[^`\n]*`")
+	// fenced matches a block of code.
+	fenced = regexp.MustCompile("(?ms)^ *(```+)[^\n]*\n.*?^ *```+ *$")
 	// linkTarget matches the target of [text](target) and ![text](target).
 	linkTarget = regexp.MustCompile(`\]\(([^()\s]+)(?: "[^"]*")?\)`)
 	heading    = regexp.MustCompile(`(?m)^#{1,6} +(.*?) *#*$`)
