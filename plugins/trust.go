@@ -105,7 +105,7 @@ func openProgram(path, pinned string) (*program, error) {
 	if pinned != "" && pinned != AnySHA256 && !strings.EqualFold(pinned, p.sha256) {
 		p.file.Close()
 		return nil, &Error{path, "check", ErrChecksum, fmt.Sprintf(
-			"its SHA-256 is %s, not %s; if you trust the file as it is now, pin that", p.sha256, strings.ToLower(pinned)), ""}
+			"its SHA-256 is %s, not %s", p.sha256, strings.ToLower(pinned)), ""}
 	}
 	return p, nil
 }

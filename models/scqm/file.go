@@ -180,7 +180,11 @@ func readMeta(z *dataset.NPZ) (Meta, error) {
 	if format.Format < 1 {
 		return meta, fmt.Errorf("%s: format %d is not a format", metaName, format.Format)
 	}
-	if err := json.Unmarshal(b, &meta); err != nil {
+	err = json.Unmarshal(b, &meta)
+	if err == nil {
+		err = meta.Loss.check()
+	}
+	if err != nil {
 		return meta, fmt.Errorf("%s: %w", metaName, err)
 	}
 	return meta, nil
@@ -240,8 +244,8 @@ func readArray(z *dataset.NPZ, name string, limit, dims int) (dataset.Array, err
 }
 
 // readLoss restores the loss. One that is not registered in this program stays
-// nil, and so does that of a plugin, which reading a file must not start: the
-// model can still reconstruct.
+// nil, and so does that of a plugin, which only its user starts: the model can
+// still reconstruct.
 func (m *Model) readLoss(z *dataset.NPZ) error {
 	name := m.Meta.Loss.Name
 	if m.Meta.Loss.Plugin != nil || !slices.Contains(losses.Names(), name) {

@@ -128,6 +128,50 @@ func TestFileRefusals(t *testing.T) {
 	require.ErrorIs(t, err, ErrInput)
 }
 
+// A file names a plugin by what a loss can be called, and nothing that it says
+// leads to a program.
+func TestPluginsOfFiles(t *testing.T) {
+	sum := strings.Repeat("a1", 32)
+	plugin := func(name, sha256, version, params string) []byte {
+		return written(t, func(_ map[string]*dataset.Array, meta map[string]any) {
+			meta["loss"] = map[string]any{"name": name, "plugin": map[string]any{
+				"name": name, "version": version, "sha256": sha256, "params": params, "path": "/tmp/evil",
+			}}
+		})
+	}
+	for _, name := range []string{
+		"", "../x", "/tmp/evil", "./x", "x/y", "X", "1x", "x-y", "x\x00", "x\n", "x y", "..", "$(x)", "x;y", "é", strings.Repeat("x", 65),
+	} {
+		b := plugin(name, sum, "1", "{}")
+		_, err := Read(bytes.NewReader(b), int64(len(b)))
+		require.ErrorIs(t, err, ErrInput, name)
+		assert.ErrorContains(t, err, "meta.json: the plugin of the loss is called", name)
+		assert.NotContains(t, err.Error(), "\n")
+		assert.NotContains(t, err.Error(), "\x00")
+	}
+	for says, b := range map[string][]byte{
+		`"any" is no SHA-256`:           plugin("x", "any", "1", "{}"),
+		`"" is no SHA-256`:              plugin("x", "", "1", "{}"),
+		"version of the plugin x":       plugin("x", sum, "1\x1b[2J", "{}"),
+		"are not a JSON object":         plugin("x", sum, "1", "[]"),
+		"plugin x are not a JSON objec": plugin("x", sum, "1", "null"),
+		"plugin x take more than":       plugin("x", sum, "1", `{"a": "`+strings.Repeat("x", 1<<20)+`"}`),
+		"no number, truth value or tex": plugin("x", sum, "1", `{"a": {"b": 1}}`),
+		`hold one called "../a"`:        plugin("x", sum, "1", `{"../a": 1}`),
+		`the loss "l2" is of a plugin`: written(t, func(_ map[string]*dataset.Array, meta map[string]any) {
+			meta["loss"] = map[string]any{"name": "l2", "plugin": map[string]any{"name": "x", "sha256": sum, "params": "{}"}}
+		}),
+	} {
+		_, err := Read(bytes.NewReader(b), int64(len(b)))
+		require.ErrorIs(t, err, ErrInput, says)
+		assert.ErrorContains(t, err, says)
+	}
+	b := plugin("x", sum, "1", `{"a": 1, "b": true, "c": "text"}`)
+	m, err := Read(bytes.NewReader(b), int64(len(b)))
+	require.NoError(t, err)
+	assert.Nil(t, m.Loss)
+}
+
 func TestUnknownLossCanStillReconstruct(t *testing.T) {
 	b := written(t, func(_ map[string]*dataset.Array, meta map[string]any) {
 		meta["loss"] = map[string]any{"name": "somebody's"}

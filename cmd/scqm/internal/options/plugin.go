@@ -1,6 +1,7 @@
 package options
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -32,7 +33,7 @@ func (f *Plugin) AddTo(cmd *cobra.Command, usage string) {
 
 // AddTrustTo adds the flags that say how far a plugin is trusted.
 func (f *Plugin) AddTrustTo(cmd *cobra.Command) {
-	cmd.Flags().Var(cli.Parsed(&f.sha256, "HEX", checksum), "plugin-sha256", "checksum that the file of the plugin must have")
+	cmd.Flags().Var(cli.Parsed(&f.sha256, "HEX|any", checksum), "plugin-sha256", "checksum that the file of the plugin must have (default any, and beside a model the one recorded in it)")
 	cmd.Flags().Var(cli.Duration(&f.timeout), "plugin-timeout", fmt.Sprintf("longest wait for an answer of the plugin (default %v)", plugins.DefaultCallTimeout))
 }
 
@@ -44,8 +45,8 @@ func (f *Plugin) AddParamsTo(cmd *cobra.Command) {
 var sha256Digits = regexp.MustCompile(`^[0-9a-fA-F]{64}$`)
 
 func checksum(s string) (string, error) {
-	if !sha256Digits.MatchString(s) {
-		return "", errors.New("want the 64 digits that sha256sum prints")
+	if s != plugins.AnySHA256 && !sha256Digits.MatchString(s) {
+		return "", errors.New("want the 64 digits that sha256sum prints, or any")
 	}
 	return s, nil
 }
@@ -74,27 +75,28 @@ func (f *Plugin) Open(cmd *cobra.Command) error {
 }
 
 // OpenFor starts the plugin that computes the loss of a model, if one does. The
-// model names it, but never says where it is: files from others must not start
-// programs.
+// model names the loss, never a file: it is looked for where the user keeps
+// plugins, and must be the file that the model was learned with, unless the user
+// names another one by its checksum or takes any.
 func (f *Plugin) OpenFor(cmd *cobra.Command, m *scqm.Model) error {
 	recorded := m.Meta.Loss.Plugin
 	if recorded == nil {
 		return cli.Refuse(cmd, "beside a model whose loss is built in", "plugin", "plugin-sha256", "plugin-timeout")
 	}
-	o := plugins.Options{SHA256: f.sha256, CallTimeout: f.timeout}
+	o := plugins.Options{SHA256: cmp.Or(f.sha256, recorded.SHA256), CallTimeout: f.timeout}
 	if err := json.Unmarshal([]byte(recorded.Params), &o.Params); err != nil {
 		return cli.Usagef("meta.json: parameters of the plugin: %w", err)
 	}
-	name := f.Name
-	if name == "" {
-		name = recorded.Name
-	}
+	name := cmp.Or(f.Name, recorded.Name)
 	p, err := plugins.Open(cmd.Context(), name, o)
-	if errors.Is(err, plugins.ErrNotFound) {
+	switch {
+	case errors.Is(err, plugins.ErrNotFound):
 		return fmt.Errorf("its loss is computed by the plugin %s %s (sha256 %.12s...), which --plugin can name: %w",
 			recorded.Name, recorded.Version, recorded.SHA256, inFlags(err))
-	}
-	if err != nil {
+	case errors.Is(err, plugins.ErrChecksum) && f.sha256 == "":
+		return fmt.Errorf("it was learned with another file of the plugin %s; if you trust the present one, add --plugin-sha256 with its checksum, or any: %w",
+			recorded.Name, inFlags(err))
+	case err != nil:
 		return inFlags(err)
 	}
 	f.opened = p
