@@ -112,7 +112,7 @@ fuzz-one:
 .PHONY: clean
 clean: ## Remove out/, .venv and what tests left behind
 	@rm -rf $(OUT) $(VENV) bin build dist .pytest_cache .mypy_cache .ruff_cache
-	@rm -f python/scqm/*.so
+	@rm -f python/scqm/*.so python/scqm/_guard
 	@find python -type d \( -name __pycache__ -o -name .pytest_cache \) -prune -exec rm -rf {} +
 
 .PHONY: need-cc

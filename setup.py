@@ -15,10 +15,20 @@ class BuildWithGo(build_ext):
     """Let Go build the extension module."""
 
     def build_extension(self, ext: Extension) -> None:
+        target = Path(self.get_ext_fullpath(ext.name)).resolve()
         try:
-            extension.build(Path(self.get_ext_fullpath(ext.name)).resolve())
+            extension.build(target)
+            extension.build_guard(target.with_name(extension.GUARD))
         except extension.BuildError as error:
             raise SystemExit(f"scqm: {error}") from None
+
+    def copy_extensions_to_source(self) -> None:
+        super().copy_extensions_to_source()
+        module = self.extensions[0].name
+        built = Path(self.build_lib, *module.split(".")).with_name(extension.GUARD)
+        package = self.get_finalized_command("build_py").get_package_dir("scqm")
+        if built.exists():
+            self.copy_file(str(built), str(Path(package, extension.GUARD)))
 
 
 class SourceWithNative(sdist):

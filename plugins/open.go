@@ -22,6 +22,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
 
+	"github.com/scqm/scqm/plugins/internal/guard"
 	"github.com/scqm/scqm/plugins/internal/protocol"
 )
 
@@ -122,6 +123,13 @@ func Open(ctx context.Context, nameOrPath string, o Options) (*Plugin, error) {
 	}
 	return p, nil
 }
+
+// SetGuard names the program that ends plugins with everything that they have
+// started, on Linux. Go programs need not call it: they are that program
+// themselves. A library in a program of another language brings the command
+// plugins/internal/guard/cmd along; where it cannot be started, a shell does
+// what it can.
+func SetGuard(path string) { guard.SetExecutable(path) }
 
 func (o Options) withDefaults() Options {
 	o.StartTimeout = cmp.Or(o.StartTimeout, DefaultStartTimeout)

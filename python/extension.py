@@ -24,6 +24,8 @@ NATIVE = ROOT / "build" / "_native"
 # The oldest Python that the module serves; pyproject.toml says the same.
 LIMITED_API = "0x030A0000"
 MODULE = "_core"
+# The program that ends plugins, beside the module.
+GUARD = "_guard"
 
 # What gopy writes beyond the limited API, with its place in it.
 LIMITED = {
@@ -76,6 +78,19 @@ def build(target: Path) -> None:
         environment=environment,
     )  # fmt: skip
     target.with_suffix(".h").unlink(missing_ok=True)
+
+
+def build_guard(target: Path) -> None:
+    """Write the program that ends plugins to ``target``; Linux only."""
+    if sys.platform != "linux":
+        return
+    check_tools()
+    target.parent.mkdir(parents=True, exist_ok=True)
+    run(
+        "go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w",
+        "-o", str(target), "./plugins/internal/guard/cmd",
+        environment=os.environ | {"CGO_ENABLED": "0"},
+    )  # fmt: skip
 
 
 def generate() -> None:

@@ -300,6 +300,8 @@ class ManifoldDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  
         self.loss_ = loss
         if isinstance(loss, losses.Huber):
             self.loss_ = losses.Huber(report["loss_params"]["delta"])
+        if isinstance(loss, losses.Plugin):
+            self.loss_ = fitted.loss = loss._learn(report["plugin"])
         for note in self.notes_:
             warnings.warn(f"ManifoldDenoiser: {note}", UserWarning, stacklevel=2)
         return self
@@ -456,7 +458,6 @@ class ManifoldDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  
                 value if value != "local" else True
             )
         loss = self._loss("Loss" in known[method])
-        settings["loss"] = None if loss is None else loss._choice()
         return settings, loss
 
     def _neighbors(self) -> int:
@@ -565,6 +566,7 @@ class _Fitted:
     def prepare(self, verbose: bool) -> tuple[Kept, dict[str, Any]]:
         """Fit, and return what stays in the library and its report."""
         matrix = None if self.loss is None else self.loss._matrix()
+        choice = None if self.loss is None else self.loss._choice()
         # Arrays from a pickle may be anywhere in memory.
         X = _native.contiguous(self.X)
         weights = None if self.weights is None else _native.contiguous(self.weights)
@@ -574,7 +576,7 @@ class _Fitted:
         ):
             job.start(
                 _core.bindings_StartDenoiser,
-                json.dumps(self.settings),
+                json.dumps(self.settings | {"loss": choice}),
                 address(X),
                 len(X),
                 X.shape[1],

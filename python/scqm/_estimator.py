@@ -637,6 +637,8 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
         self.solver_ = report["solver"]
         if isinstance(loss, losses.Huber):
             loss = losses.Huber(report["loss"]["params"]["delta"])
+        if isinstance(loss, losses.Plugin) and (program := report["loss"].get("plugin")):
+            loss = loss._learn(program)
         self.loss_ = loss
         self.loss_reason_ = None
 
@@ -684,7 +686,12 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
         return out
 
 
-def load(path: str | os.PathLike[str], *, loss: losses.LossLike | None = None) -> SCQM:
+def load(
+    path: str | os.PathLike[str],
+    *,
+    loss: losses.LossLike | None = None,
+    plugin_sha256: str | None = None,
+) -> SCQM:
     """Read a model file of :meth:`SCQM.save` or of the program scqm.
 
     Parameters
@@ -694,6 +701,11 @@ def load(path: str | os.PathLike[str], *, loss: losses.LossLike | None = None) -
     loss : str, Loss or callable, optional
         The loss to project with; needed for a model that was fitted with a loss
         written in Python.
+    plugin_sha256 : str, optional
+        For a model whose loss is computed by a plugin: the checksum that the file
+        of the plugin must have, or "any". By default the one that the model
+        records. The model says what the plugin is called, never where it is: it
+        is looked for in the plugin folders, or is the one of ``loss``.
 
     Returns
     -------
@@ -725,6 +737,14 @@ def load(path: str | os.PathLike[str], *, loss: losses.LossLike | None = None) -
         report, arrays = _result(job)
         matrix = np.empty((report["D"], report["D"]))
         found = call(_core.bindings_LoadedPrecision, job.number, address(matrix))
+    program = report["loss"].get("plugin")
+    if plugin_sha256 is not None:
+        plugin_sha256 = losses.checksum("plugin_sha256", plugin_sha256)
+        if program is None:
+            raise InputError(
+                "plugin_sha256 does nothing beside a model whose loss is built in; "
+                "leave it out"
+            )
     if loss is not None:
         resolved = losses.resolve(loss)
     else:
@@ -735,6 +755,9 @@ def load(path: str | os.PathLike[str], *, loss: losses.LossLike | None = None) -
                 "is not known here; give it: load(path, loss=...)"
             )
         resolved = known
+    if isinstance(resolved, losses.Plugin) and program is not None:
+        # That of the model itself bears its checksum already.
+        resolved = resolved._learn(program, plugin_sha256)
     model = SCQM(
         report["d"],
         report["s"] or None,

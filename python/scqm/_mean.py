@@ -50,7 +50,7 @@ class FrechetMean:
     notes: list[str]
     _rows: Array = field(repr=False)
     _weights: Array | None = field(repr=False)
-    _settings: str = field(repr=False)
+    _n_threads: int = field(repr=False)
 
     def response(self, dX: npt.ArrayLike) -> Array:
         """Return how the mean moves when the rows move.
@@ -89,7 +89,7 @@ class FrechetMean:
         ) as job:
             job.start(
                 _core.bindings_StartMeanResponse,
-                self._settings,
+                json.dumps(_settings(self.loss, self._n_threads)),
                 address(self._rows),
                 len(self._rows),
                 self._rows.shape[1],
@@ -165,10 +165,7 @@ def frechet_mean(
     rows = check_plain_rows(X)
     weights = check_weights(sample_weight, rows)
     resolved = losses.resolve(loss, p, delta, precision)
-    settings: dict[str, Any] = {
-        "loss": resolved._choice(),
-        "threads": check_threads(n_threads),
-    }
+    threads = check_threads(n_threads)
     matrix = resolved._matrix()
     center, influence = np.empty(rows.shape[1]), np.empty(rows.shape)
     with Job(
@@ -181,7 +178,7 @@ def frechet_mean(
     ) as job:
         job.start(
             _core.bindings_StartMean,
-            json.dumps(settings),
+            json.dumps(_settings(resolved, threads)),
             address(rows),
             len(rows),
             rows.shape[1],
@@ -193,7 +190,6 @@ def frechet_mean(
         report = json.loads(call(_core.bindings_MeanReport, job.number))
     if isinstance(resolved, losses.Huber):
         resolved = losses.Huber(report["params"]["delta"])
-        settings["loss"] = resolved._choice()
     return FrechetMean(
         mean=center,
         influence=None if report["note"] else influence,
@@ -204,5 +200,9 @@ def frechet_mean(
         notes=[report["note"]] if report["note"] else [],
         _rows=rows,
         _weights=weights,
-        _settings=json.dumps(settings),
+        _n_threads=threads,
     )
+
+
+def _settings(loss: losses.Loss, threads: int) -> dict[str, Any]:
+    return {"loss": loss._choice(), "threads": threads}

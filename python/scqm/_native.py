@@ -13,6 +13,7 @@ import os
 import time
 import weakref
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import numpy as np
@@ -58,6 +59,11 @@ _process = os.getpid()
 _byte = ctypes.c_char
 
 _BLAS = _blas.borrow()
+
+# Ends plugins with everything that they have started; Linux only.
+_GUARD = Path(__file__).with_name("_guard")
+if _GUARD.is_file():
+    _core.bindings_SetGuard(os.fspath(_GUARD))
 
 
 def blas() -> str:
