@@ -5,6 +5,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -22,6 +23,11 @@ func TestMain(m *testing.M) {
 	if err := os.Setenv("GORACE", "atexit_sleep_ms=0"); err != nil {
 		panic(err)
 	}
+	if len(os.Args) == 3 && (os.Args[1] == hiddenFirst || os.Args[1] == hiddenSecond) {
+		hide(os.Args[1], os.Args[2])
+	}
+	// Files and folders of tests must not be refused for the umask.
+	syscall.Umask(0o022)
 	switch kind, rest, _ := strings.Cut(os.Getenv(asPlugin), ":"); kind {
 	case "":
 		waitTogether()

@@ -173,9 +173,10 @@ func newFolder() (string, error) {
 	if runtime.GOOS == "linux" {
 		parent = "/dev/shm"
 	}
-	folder, err := os.MkdirTemp(parent, "scqm-plugin-")
+	pattern := fmt.Sprintf("scqm-plugin-%d-", os.Getpid())
+	folder, err := os.MkdirTemp(parent, pattern)
 	if err != nil && parent != "" {
-		folder, err = os.MkdirTemp("", "scqm-plugin-")
+		folder, err = os.MkdirTemp("", pattern)
 	}
 	return folder, err
 }

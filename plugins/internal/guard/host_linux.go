@@ -99,7 +99,8 @@ func (g *Guard) run(path string, p Program) error {
 		g.process, err = os.StartProcess(path, []string{title}, &os.ProcAttr{
 			Dir: "/", Env: []string{mark + "=" + version, "GOMAXPROCS=2"},
 			Files: []*os.File{null, null, null, p.File, p.Stdout, p.Stderr, control, report},
-			Sys:   &syscall.SysProcAttr{Setsid: true},
+			// Wakes a guard that the program has stopped, when nobody else does.
+			Sys: &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGCONT},
 		})
 		if err != nil {
 			err = ErrUnavailable
