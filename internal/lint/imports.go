@@ -20,6 +20,8 @@ var directions = []struct{ from, to string }{
 	{"solvers", "std gonum internal/par framework"},
 	{"models", "std gonum internal/par internal/dataset framework manifolds losses solvers"},
 	{"plugins", "std rpc framework losses internal/gather internal/shm"},
+	{"plugins/internal/guard", "std sys"},
+	{"plugins/pluginstest", "std plugins/internal/guard"},
 	{"bindings", "any"},
 	{"cmd", "any"},
 
@@ -63,9 +65,9 @@ var fences = []struct {
 	{"google.golang.org/grpc", "plugins", false},
 	{"unsafe", "bindings internal/blas internal/shm", false},
 	{"C", "bindings internal/blas", false},
-	{"os/signal", "cmd", true},
-	{"gonum.org/v1/plot", "internal/figures", false}, // with its fonts too large for a library
-	{module + "/internal/figures", "cmd", false},     // so that the library stays without them
+	{"os/signal", "cmd plugins/internal/guard", true}, // a guard is a program of its own
+	{"gonum.org/v1/plot", "internal/figures", false},  // with its fonts too large for a library
+	{module + "/internal/figures", "cmd", false},      // so that the library stays without them
 }
 
 // checkImports holds the import direction.
