@@ -637,7 +637,9 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
         self.solver_ = report["solver"]
         if isinstance(loss, losses.Huber):
             loss = losses.Huber(report["loss"]["params"]["delta"])
-        if isinstance(loss, losses.Plugin) and (program := report["loss"].get("plugin")):
+        if isinstance(loss, losses.Plugin) and (
+            program := report["loss"].get("plugin")
+        ):
             loss = loss._learn(program)
         self.loss_ = loss
         self.loss_reason_ = None

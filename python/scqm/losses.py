@@ -375,7 +375,9 @@ class Plugin(_Native):
             raise InputError(f"loss {self!r}: {e}") from None
 
     def __reduce__(self) -> tuple[Any, ...]:
-        name = self._learned or os.path.basename(self.name).removeprefix(PREFIX)
+        name, file = self._learned or self.name, os.path.basename(self.name)
+        if os.sep in name and file.startswith(PREFIX):
+            name = file.removeprefix(PREFIX)
         if not NAME.fullmatch(name):
             raise pickle.PicklingError(
                 f"a pickle names a plugin by its loss, and {self.name} is not called "

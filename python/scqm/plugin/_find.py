@@ -63,8 +63,8 @@ def find(name: str) -> Path:
         raise PluginNotFoundError(f"there is no plugin {name!r}")
     if not NAME.fullmatch(name):
         raise PluginNotFoundError(
-            f"{name!r} is no name of a plugin, a lower case letter and up to 63 of a-z, "
-            "0-9 and _; a path has a /, as in ./scqm-loss-mine"
+            f"{name!r} is no name of a plugin, a lower case letter and up to 63 of "
+            "a-z, 0-9 and _; a path has a /, as in ./scqm-loss-mine"
         )
     file = PREFIX + name
     for folder in folders():
