@@ -28,7 +28,7 @@ func needGuard(t *testing.T) {
 func TestGuardOfTestBinaries(t *testing.T) {
 	needGuard(t)
 	p := start(t, "builtin:l2", Options{})
-	assert.IsType(t, &guard.Guard{}, p.process.keeper)
+	assert.IsType(t, &guard.Guard{}, p.process.supervisor)
 }
 
 // TestGuardProgram runs the guard that libraries bring along, and with it what
@@ -47,7 +47,7 @@ func TestGuardProgram(t *testing.T) {
 	SetGuard(path)
 	defer SetGuard("")
 	p := start(t, "builtin:l2", Options{})
-	assert.IsType(t, &guard.Guard{}, p.process.keeper)
+	assert.IsType(t, &guard.Guard{}, p.process.supervisor)
 	before := census(t)
 	for _, mode := range []string{"hidden grandchild", "forks", "kills its guard", "stops its guard", "exit 3 in call", "ignores the end"} {
 		for _, m := range inCall {
@@ -69,7 +69,7 @@ func TestShellInPlaceOfAGuard(t *testing.T) {
 	for _, program := range []string{filepath.Join(folder, "none"), silent, folder} {
 		SetGuard(program)
 		p := start(t, "builtin:l2", Options{})
-		assert.IsType(t, &shell{}, p.process.keeper)
+		assert.IsType(t, &shell{}, p.process.supervisor)
 		require.NoError(t, p.Close())
 		before := census(t)
 		for _, mode := range []string{"grandchild", "grandchild of its own session", "exit 3 in call", "kills itself", "stop in call"} {

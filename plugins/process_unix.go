@@ -36,11 +36,11 @@ type process struct {
 	stderr  *stream
 	words   *tail
 	log     io.Writer // may be nil
-	keeper  keeper
+	supervisor  supervisor
 	ended   chan struct{} // closed when nothing of the plugin is left
 	ending  guard.Ending
 	ordered atomic.Bool
-	begun   atomic.Bool // keeper is set
+	begun   atomic.Bool // supervisor is set
 }
 
 // Start starts the plugin.
@@ -60,7 +60,7 @@ func (p *process) Start(context.Context) error {
 	if err != nil {
 		return errors.Join(err, out.Close(), outWriter.Close())
 	}
-	p.keeper, err = keep(guard.Program{
+	p.supervisor, err = keep(guard.Program{
 		Path: path, Args: p.cmd.Args, Env: p.cmd.Env, Dir: p.root,
 		File: p.program.file, Stdout: outWriter, Stderr: errsWriter,
 	}, p.token)
@@ -73,7 +73,7 @@ func (p *process) Start(context.Context) error {
 	}
 	p.begun.Store(true)
 	if p.ordered.Load() {
-		p.keeper.End() // the order came before there was anybody to obey
+		p.supervisor.End() // the order came before there was anybody to obey
 	}
 	p.stdout = &firstLine{stream: newStream(out, nil)}
 	p.stderr = newStream(errs, p.words)
@@ -116,7 +116,7 @@ func startFailure(err error) error {
 
 // reap waits for the end of the plugin and clears away what is left of it.
 func (p *process) reap() {
-	p.ending = p.keeper.Wait()
+	p.ending = p.supervisor.Wait()
 	if p.ending.Unknown {
 		killStragglers(p.token)
 	}
@@ -133,11 +133,11 @@ func (p *process) reap() {
 	close(p.ended)
 }
 
-// end tells the plugin's keeper to kill it.
+// end tells the plugin's supervisor to kill it.
 func (p *process) end() {
 	p.ordered.Store(true)
 	if p.begun.Load() {
-		p.keeper.End()
+		p.supervisor.End()
 	}
 }
 
@@ -181,7 +181,7 @@ func (p *process) ID() string {
 	if !p.begun.Load() {
 		return ""
 	}
-	return strconv.Itoa(p.keeper.Pid())
+	return strconv.Itoa(p.supervisor.Pid())
 }
 
 // Diagnose adds nothing: errors are made elsewhere.

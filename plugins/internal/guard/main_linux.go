@@ -29,8 +29,8 @@ const (
 	longest  = 200 * time.Millisecond
 )
 
-// warden is the guard, in its own process.
-type warden struct {
+// reaper is the guard, in its own process.
+type reaper struct {
 	report   *os.File
 	program  int
 	killed   map[int]bool
@@ -44,7 +44,7 @@ func run() {
 	runtime.LockOSThread()
 	// Caught, not ignored: the program would inherit that.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGPIPE)
-	w := &warden{
+	w := &reaper{
 		report: os.NewFile(reportAt, "report"), killed: map[int]bool{},
 		children: make(chan os.Signal, 1), stop: make(chan struct{}),
 	}
@@ -99,7 +99,7 @@ func list(folder string) ([]string, error) {
 }
 
 // say reports; nobody listens where the host is gone.
-func (w *warden) say(word string, number int) {
+func (w *reaper) say(word string, number int) {
 	w.report.Write([]byte(word + " " + strconv.Itoa(number) + "\n"))
 }
 
@@ -122,7 +122,7 @@ func receive(control io.Reader) (p Program, host int, ok bool) {
 
 // watch closes stop when the host says so, closes the pipe or ends. A child that
 // the host has forked may hold the pipe, so the host itself is watched too.
-func (w *warden) watch(control *os.File, host int) {
+func (w *reaper) watch(control *os.File, host int) {
 	order := make(chan struct{}, 2)
 	go func() {
 		control.Read(make([]byte, 1))
@@ -147,7 +147,7 @@ func (w *warden) watch(control *os.File, host int) {
 }
 
 // start starts the program in a group of its own.
-func (w *warden) start(p Program) bool {
+func (w *reaper) start(p Program) bool {
 	null, err := unix.Open(os.DevNull, unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err == nil {
 		w.program, err = syscall.ForkExec(p.Path, p.Args, &syscall.ProcAttr{
@@ -169,7 +169,7 @@ func (w *warden) start(p Program) bool {
 }
 
 // wait returns when the program has ended, or when it is to end.
-func (w *warden) wait() {
+func (w *reaper) wait() {
 	for w.program != 0 {
 		select {
 		case <-w.children:
@@ -181,7 +181,7 @@ func (w *warden) wait() {
 }
 
 // reap takes the children that have ended. It reports whether none is left.
-func (w *warden) reap() (none bool) {
+func (w *reaper) reap() (none bool) {
 	for {
 		var status unix.WaitStatus
 		pid, err := unix.Wait4(-1, &status, unix.WNOHANG|unix.WALL, nil)
@@ -200,7 +200,7 @@ func (w *warden) reap() (none bool) {
 
 // clear kills children until there are none. A child that is killed leaves its
 // own children to the guard.
-func (w *warden) clear() {
+func (w *reaper) clear() {
 	late := time.NewTimer(0)
 	for pause := shortest; ; pause = min(2*pause, longest) {
 		if w.kill() {
@@ -221,7 +221,7 @@ func (w *warden) clear() {
 // numbers cannot have gone to others: nobody else waits for them. With a child
 // goes its group, at one moment, so that nothing in it forks away. The group
 // holds nobody else: all of its session has come from the program.
-func (w *warden) kill() (news bool) {
+func (w *reaper) kill() (news bool) {
 	names, err := list("/proc")
 	if err != nil && w.program != 0 {
 		unix.Kill(-w.program, unix.SIGKILL)

@@ -13,8 +13,8 @@ import (
 	"github.com/scqm/scqm/plugins/internal/guard"
 )
 
-// keeper has started a plugin, and ends it with what it has started.
-type keeper interface {
+// supervisor has started a plugin, and ends it with what it has started.
+type supervisor interface {
 	// Pid is the process number of the plugin.
 	Pid() int
 	// End kills the plugin. It does not wait for its end.
@@ -24,7 +24,7 @@ type keeper interface {
 }
 
 // keep starts the plugin under a guard, or where none can run under a shell.
-func keep(p guard.Program, token string) (keeper, error) {
+func keep(p guard.Program, token string) (supervisor, error) {
 	g, err := guard.Start(p)
 	if err == nil {
 		return g, nil
@@ -100,7 +100,7 @@ func startShell(p guard.Program, token string) (*shell, error) {
 	return s, nil
 }
 
-// Pid implements keeper.
+// Pid implements supervisor.
 func (s *shell) Pid() int { return s.plugin.Pid }
 
 // End kills the plugin and all its offspring in the group. The number of the
@@ -123,7 +123,7 @@ func (s *shell) release() {
 	s.leash.Close()
 }
 
-// Wait implements keeper.
+// Wait implements supervisor.
 func (s *shell) Wait() guard.Ending {
 	state, err := s.plugin.Wait()
 	s.release()
