@@ -18,7 +18,7 @@ var directions = []struct{ from, to string }{
 	{"manifolds", "std gonum internal/par framework"},
 	{"losses", "std gonum internal/par framework"},
 	{"solvers", "std gonum internal/par framework"},
-	{"models", "std gonum internal/par internal/dataset framework manifolds losses solvers"},
+	{"models", "std gonum internal/par internal/dataset internal/memory framework manifolds losses solvers"},
 	{"plugins", "std rpc framework losses internal/gather internal/shm"},
 	{"plugins/internal/guard", "std sys"},
 	{"plugins/pluginstest", "std plugins/internal/guard"},
@@ -26,7 +26,8 @@ var directions = []struct{ from, to string }{
 	{"cmd", "any"},
 
 	{"internal/par", "std"},
-	{"internal/dataset", "std"},
+	{"internal/dataset", "std internal/memory"},
+	{"internal/memory", "std"},
 	{"internal/blas", "std gonum"},
 	{"internal/gather", "std"},
 	{"internal/shm", "std sys"},

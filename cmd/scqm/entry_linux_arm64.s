@@ -1,0 +1,50 @@
+#include "textflag.h"
+
+// See entry_linux_amd64.s. The kernel leaves memory below the stack pointer
+// alone in system calls.
+
+#define SYS_write 64
+#define SYS_exit_group 94
+#define SYS_getrlimit 163
+#define RLIMIT_DATA 2
+#define RLIMIT_AS 9
+
+#include "entry_linux.h"
+
+TEXT _scqm_entry(SB), NOSPLIT|NOFRAME, $0
+	MOVD $SYS_getrlimit, R8
+	MOVD $RLIMIT_AS, R0
+	SUB $64, RSP, R1
+	SVC
+	CBNZ R0, data
+	MOVD -64(RSP), R2
+	MOVD $MIN_ADDRESS_SPACE, R3
+	CMP R3, R2
+	BLO noAddressSpace
+data:
+	MOVD $SYS_getrlimit, R8
+	MOVD $RLIMIT_DATA, R0
+	SUB $64, RSP, R1
+	SVC
+	CBNZ R0, start
+	MOVD -64(RSP), R2
+	MOVD $MIN_DATA, R3
+	CMP R3, R2
+	BLO noData
+start:
+	JMP _rt0_arm64_linux(SB)
+noAddressSpace:
+	MOVD $noAddressSpace<>(SB), R1
+	MOVD $noAddressSpace_len, R2
+	JMP refuse
+noData:
+	MOVD $noData<>(SB), R1
+	MOVD $noData_len, R2
+refuse:
+	MOVD $2, R0
+	MOVD $SYS_write, R8
+	SVC
+	MOVD $1, R0
+	MOVD $SYS_exit_group, R8
+	SVC
+	UNDEF
