@@ -183,6 +183,13 @@ func Check(what string, bytes float64, less string) error {
 	return err
 }
 
+// Reserved returns the bytes that are reserved.
+func Reserved() float64 {
+	state.Lock()
+	defer state.Unlock()
+	return state.reserved
+}
+
 // Bounds returns everything that limits the memory of the process.
 func Bounds() []Bound {
 	state.Lock()

@@ -37,6 +37,11 @@ func (p *Problem) minimize(ctx context.Context, start framework.Point, solver fr
 	if !p.compressible(solver) {
 		return framework.Solve(ctx, p, start, solver, o)
 	}
+	held, err := reserveSpan(p.data, newFootprint(p.data, p.loss, p.sheet.d, p.sheet.s, p.threads))
+	if err != nil {
+		return nil, err
+	}
+	defer held.Release()
 	f, rows := newSpan(p.data)
 	small, err := NewProblem(p.ctx, rows, p.loss, p.sheet.d, p.sheet.s, p.threads)
 	if err != nil {

@@ -31,7 +31,12 @@ func Learn(ctx context.Context, x Data, c Config) (*Fit, error) {
 	if err := c.validate(x); err != nil {
 		return nil, err
 	}
-	if m := merge(x); m != nil {
+	m, held, err := merge(x)
+	if err != nil {
+		return nil, err
+	}
+	defer held.Release()
+	if m != nil {
 		return m.learn(ctx, c)
 	}
 	return learnDistinct(ctx, x, c)
@@ -50,6 +55,11 @@ func learnDistinct(ctx context.Context, x Data, c Config) (*Fit, error) {
 	if factor == 0 || math.IsInf(factor, 0) {
 		return nil, errOverflow
 	}
+	held, err := reserveUnits(x)
+	if err != nil {
+		return nil, err
+	}
+	defer held.Release()
 	fit, err := learnAsGiven(ctx, x.inUnits(unit), c)
 	if fit == nil {
 		return nil, err
@@ -66,6 +76,11 @@ var errOverflow = fmt.Errorf("scqm: the loss of the data overflows or vanishes a
 // learnAsGiven fits a model to data in the units they are in.
 func learnAsGiven(ctx context.Context, x Data, c Config) (*Fit, error) {
 	s, notes := c.curvature(x)
+	held, err := reserveFit(x, c, s.fitted)
+	if err != nil {
+		return nil, err
+	}
+	defer held.Release()
 	p, err := NewProblem(ctx, x, c.Loss, c.Latent, s.fitted, c.Threads)
 	if err != nil {
 		return nil, err
@@ -74,6 +89,11 @@ func learnAsGiven(ctx context.Context, x Data, c Config) (*Fit, error) {
 	if solver == nil {
 		solver = solvers.Auto(p)
 	}
+	work, err := reserveSolver(x, c, s.fitted, solver)
+	if err != nil {
+		return nil, err
+	}
+	defer work.Release()
 	_, p.published = solver.(solvers.RGD)
 	p.relocating = !p.published
 	starts, err := p.newStarts(c)
@@ -148,6 +168,11 @@ func ResidualNorms(x Data, d int) ([]float64, error) {
 	if d < 1 || d > x.D {
 		return nil, fmt.Errorf("scqm: latent dimension %d does not fit rows of length %d; want 1 to %d: %w", d, x.D, x.D, ErrInput)
 	}
+	held, err := reserveComponents(x, d)
+	if err != nil {
+		return nil, err
+	}
+	defer held.Release()
 	pc, err := principalComponents(context.Background(), x, d, par.Threads(0))
 	if err != nil {
 		return nil, err

@@ -78,6 +78,11 @@ func (m *Model) Influence(ctx context.Context, x Data, threads int) (*Influence,
 	if err := m.accepts(x); err != nil {
 		return nil, err
 	}
+	held, err := m.reserveInfluence(x, threads)
+	if err != nil {
+		return nil, err
+	}
+	defer held.Release()
 	m, x, unit, err := m.inUnits(x)
 	if err != nil {
 		return nil, err

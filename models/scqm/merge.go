@@ -5,6 +5,8 @@ import (
 	"errors"
 	"math"
 	"slices"
+
+	"github.com/scqm/scqm/internal/memory"
 )
 
 // merged are data in which every row occurs once, with the weights of its
@@ -21,10 +23,23 @@ type merged struct {
 
 // merge returns nil where all rows are distinct and have weights, at the cost
 // of one hash per row.
-func merge(x Data) *merged {
-	if !x.hasZeroWeight() && !repeats(x) {
-		return nil
+func merge(x Data) (*merged, *memory.Reservation, error) {
+	held, err := reserveHashes(x)
+	if err != nil {
+		return nil, nil, err
 	}
+	needed := x.hasZeroWeight() || repeats(x)
+	held.Release()
+	if !needed {
+		return nil, nil, nil
+	}
+	if held, err = reserveMerge(x); err != nil {
+		return nil, nil, err
+	}
+	return newMerged(x), held, nil
+}
+
+func newMerged(x Data) *merged {
 	order := make([]int, 0, x.N)
 	for i := range x.N {
 		if x.weight(i) > 0 {
@@ -36,6 +51,13 @@ func merge(x Data) *merged {
 	for i := range m.row {
 		m.row[i] = -1
 	}
+	distinct := 0
+	for k, i := range order {
+		if k == 0 || !slices.Equal(x.Row(i), x.Row(order[k-1])) {
+			distinct++
+		}
+	}
+	m.data.X, m.data.Weights = make([]float64, 0, distinct*x.D), make([]float64, 0, distinct)
 	for k, i := range order {
 		if k == 0 || !slices.Equal(x.Row(i), x.Row(order[k-1])) {
 			m.data.X = append(m.data.X, x.Row(i)...)

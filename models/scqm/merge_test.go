@@ -50,8 +50,13 @@ func TestRepeatedRowsAreWeights(t *testing.T) {
 }
 
 func TestDistinctRowsAreNotCopied(t *testing.T) {
-	assert.Nil(t, merge(Data{N: 10, D: 3, X: gaussians(1, 30)}))
-	assert.NotNil(t, merge(Data{N: 2, D: 1, X: []float64{0, negativeZero()}}), "the zeros are equal")
+	m, _, err := merge(Data{N: 10, D: 3, X: gaussians(1, 30)})
+	require.NoError(t, err)
+	assert.Nil(t, m)
+	m, held, err := merge(Data{N: 2, D: 1, X: []float64{0, negativeZero()}})
+	require.NoError(t, err)
+	defer held.Release()
+	assert.NotNil(t, m, "the zeros are equal")
 }
 
 func negativeZero() float64 { return math.Copysign(0, -1) }

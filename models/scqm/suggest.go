@@ -123,7 +123,14 @@ func Suggest(ctx context.Context, x Data, c SuggestConfig) (*Suggestion, error) 
 		return nil, err
 	}
 	c = c.defaulted(x.D)
-	x = c.sample(x)
+	held, err := reserveSuggest(x, c)
+	if err != nil {
+		return nil, err
+	}
+	defer held.Release()
+	if x, err = c.sample(x); err != nil {
+		return nil, err
+	}
 	if x.D < 2 {
 		return nil, fmt.Errorf("scqm: suggest: rows of one column have no sheet; want 2 columns or more: %w", ErrInput)
 	}
@@ -159,8 +166,13 @@ func (c SuggestConfig) defaulted(D int) SuggestConfig {
 // sample returns distinct rows in random order, no more than MaxRows: of equal
 // rows, one held out would be known from the others. The order they came in does
 // not matter.
-func (c SuggestConfig) sample(x Data) Data {
-	if m := merge(x); m != nil {
+func (c SuggestConfig) sample(x Data) (Data, error) {
+	m, held, err := merge(x)
+	if err != nil {
+		return x, err
+	}
+	defer held.Release()
+	if m != nil {
 		x = m.data
 	}
 	order := make([]int, x.N)
@@ -169,7 +181,7 @@ func (c SuggestConfig) sample(x Data) Data {
 	}
 	slices.SortFunc(order, func(i, j int) int { return slices.Compare(x.Row(i), x.Row(j)) })
 	rand.New(rand.NewPCG(c.Seed, 0x726f7773)).Shuffle(x.N, func(i, j int) { order[i], order[j] = order[j], order[i] })
-	return x.pick(order[:min(c.MaxRows, x.N)])
+	return x.pick(order[:min(c.MaxRows, x.N)]), nil
 }
 
 // pick returns some of the rows.
