@@ -20,13 +20,15 @@ const byteOrderMark = "\ufeff"
 // first record has no comma but one of those.
 type csvTable struct {
 	csv   *csv.Reader
+	lines *lines
 	name  string
 	width int // fields of the first record, 0 before it
 	line  int // of the first record
 }
 
 func openCSV(r io.Reader, name, format string) (*csvTable, error) {
-	buffered := bufio.NewReaderSize(r, 1<<16)
+	guard := newLines(r)
+	buffered := bufio.NewReaderSize(guard, 1<<16)
 	head, err := buffered.Peek(1 << 16)
 	if err != nil && err != io.EOF {
 		return nil, fmt.Errorf("%s: %w", name, bare(err))
@@ -40,8 +42,9 @@ func openCSV(r io.Reader, name, format string) (*csvTable, error) {
 			return nil, fmt.Errorf("%s: %w", name, bare(err))
 		}
 	}
-	t := &csvTable{csv: csv.NewReader(buffered), name: name}
+	t := &csvTable{csv: csv.NewReader(buffered), lines: guard, name: name}
 	t.csv.Comma = delimiter(head, format)
+	guard.comma = byte(t.csv.Comma)
 	t.csv.Comment = '#'
 	t.csv.FieldsPerRecord = -1 // counted by next, for a better message
 	t.csv.ReuseRecord = true
@@ -97,6 +100,10 @@ func (t *csvTable) place(i int) string {
 // readCSV reads the columns asked for. The first record is a header when one of
 // them is neither a number nor empty nor NaN in it, or is asked for by name.
 func readCSV(r io.Reader, name, format string, columns []string) (*Matrix, error) {
+	rows, err := countRows(r)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, bare(err))
+	}
 	t, err := openCSV(r, name, format)
 	if err != nil {
 		return nil, err
@@ -113,6 +120,10 @@ func readCSV(r io.Reader, name, format string, columns []string) (*Matrix, error
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	m := &Matrix{Cols: len(keep), Names: header}
+	data, err := newValues(name, rows*float64(m.Cols))
+	if err != nil {
+		return nil, err
+	}
 	if header != nil {
 		record, err = t.next()
 	}
@@ -122,13 +133,16 @@ func readCSV(r io.Reader, name, format string, columns []string) (*Matrix, error
 			if kind != number {
 				return nil, cellError(t.place(j), record[j], kind)
 			}
-			m.Data = append(m.Data, v)
+			if err := data.add(v); err != nil {
+				return nil, err
+			}
 		}
 		m.Rows++
 	}
 	if err != io.EOF {
 		return nil, err
 	}
+	m.Data = data.all()
 	if m.Rows == 0 {
 		return nil, inputErrorf(ErrShape, "%s: holds a header but no rows", name)
 	}

@@ -112,6 +112,9 @@ func (s *source) matrix(o ReadOptions) (*Matrix, error) {
 		return nil, err
 	}
 	if len(o.Columns) > 0 {
+		if err := checkMemory("a copy of the columns", valueBytes*float64(m.Rows)*float64(len(keep))); err != nil {
+			return nil, err
+		}
 		m = m.columns(keep)
 	}
 	return m, m.checkFinite(keep)

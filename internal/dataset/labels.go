@@ -35,6 +35,9 @@ func ReadLabels(path string) ([]string, error) {
 	return labels, nil
 }
 
+// labelBytes is what a label of a few characters takes.
+const labelBytes = 32
+
 func (s *source) labels() ([]string, error) {
 	a, _, err := s.array(1)
 	if err != nil {
@@ -45,6 +48,9 @@ func (s *source) labels() ([]string, error) {
 	}
 	if len(a.Data) == 0 {
 		return nil, inputErrorf(ErrShape, "holds no labels")
+	}
+	if err := checkMemory("labels of the rows", labelBytes*float64(len(a.Data))); err != nil {
+		return nil, err
 	}
 	labels := make([]string, len(a.Data))
 	for i, v := range a.Data {
@@ -76,6 +82,11 @@ func readTextLabels(r io.Reader, name, format string) ([]string, error) {
 		label := cleanName(record[0])
 		if label == "" {
 			return nil, inputErrorf(ErrFormat, "%s: the label is empty; give every row a label", t.place(0))
+		}
+		if len(labels) == cap(labels) { // about to grow
+			if err := checkMemory(name+": its labels", 2*labelBytes*float64(len(labels))); err != nil {
+				return nil, err
+			}
 		}
 		labels = append(labels, label)
 	}

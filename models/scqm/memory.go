@@ -75,7 +75,7 @@ func reserveFit(x Data, c Config, s int) (*memory.Reservation, error) {
 // reserveSolver holds what a solver takes beside that.
 func reserveSolver(x Data, c Config, s int, solver framework.Solver) (*memory.Reservation, error) {
 	f := newFootprint(x, c.Loss, c.Latent, s, c.Threads)
-	numbers := f.solver(solver)
+	numbers := f.solver(solver) + f.residuals()
 	if c.Options.Checkpoint != nil {
 		numbers += 3 * numbers // the state encoded, in a buffer that grows
 	}
@@ -123,7 +123,7 @@ func (f *footprint) starts(c Config) float64 {
 	return points*f.point + 2*f.n
 }
 
-// residuals are those of all rows, which most solvers keep.
+// residuals are those of all rows.
 func (f *footprint) residuals() float64 { return f.n * f.D }
 
 // weights are those of the rows or of their entries.
@@ -134,15 +134,12 @@ func (f *footprint) weights() float64 {
 	return f.n
 }
 
-// solver counts the state of a solver and what it has the problem make.
+// solver counts the state of a solver and what it has the problem make, but the
+// residuals that the problem keeps for most solvers.
 func (f *footprint) solver(solver framework.Solver) float64 {
 	switch s := solver.(type) {
 	case solvers.Continuation:
-		numbers := f.solver(s.Inner) + 2*f.point
-		if f.rounded {
-			numbers += f.residuals() // from which the rounding is chosen
-		}
-		return numbers
+		return f.solver(s.Inner) + 2*f.point
 	case solvers.Alternating:
 		if f.radial && f.majorized {
 			return f.sweeps()
@@ -156,7 +153,7 @@ func (f *footprint) solver(solver framework.Solver) float64 {
 		return f.descent()
 	}
 	// One that is written elsewhere evaluates costs and gradients.
-	return 6*f.point + f.residuals()
+	return 6 * f.point
 }
 
 // sweeps counts the alternating solver where it sweeps: two points more, the
@@ -190,13 +187,13 @@ func (f *footprint) groups() float64 {
 	if f.quadratic {
 		matrix = 3 * f.D * f.D
 	}
-	return 3*f.point + f.residuals() + f.weights() + f.shards*system + rows + matrix + f.footpoints()
+	return 3*f.point + f.weights() + f.shards*system + rows + matrix + f.footpoints()
 }
 
 // descent counts gradient descent: the state and its gradient, and step sizes
 // of the rows.
 func (f *footprint) descent() float64 {
-	return 6*f.point + 6*f.n + f.residuals() + f.footpoints()
+	return 6*f.point + 6*f.n + f.footpoints()
 }
 
 // newton counts the derivatives of second order, their Schur complement with all
@@ -216,7 +213,7 @@ func (f *footprint) newton() float64 {
 		perBatch += f.D * f.D
 	}
 	workers := f.threads * (arrowBatch*perBatch + 4*f.D*f.D + features*f.d + 2*outer)
-	return 4*f.point + f.n*(3*f.d+3) + arrow + schur + sums + workers + 3*f.residuals() + 8*f.D*f.D + f.footpoints()
+	return 4*f.point + f.n*(3*f.d+3) + arrow + schur + sums + workers + f.residuals() + 8*f.D*f.D + f.footpoints()
 }
 
 // lbfgs counts the pairs, nine points of the state and its line search, and the
@@ -235,7 +232,7 @@ func (f *footprint) lbfgs(s solvers.LBFGS) float64 {
 	if f.quadratic {
 		preconditioner += 3 * f.D * f.D
 	}
-	return (2*pairs+9)*f.point + f.residuals() + preconditioner + f.footpoints()
+	return (2*pairs+9)*f.point + preconditioner + f.footpoints()
 }
 
 // reserveMerge holds the copy of the distinct rows and their order.
@@ -292,7 +289,7 @@ func (m *Model) reserveInfluence(x Data, threads int) (*memory.Reservation, erro
 	batch := min(jackknifeBatch, f.n)
 	perThread := batch*(3*sheet+features*(1+f.d)+(12+f.d)*D+f.d*f.d+2*f.d+2) + 2*D*features
 	if f.rounded { // the fit for a rounded loss
-		numbers += f.solver(solvers.Continuation{Inner: solvers.Alternating{}}) + f.residuals()
+		numbers += f.solver(solvers.Continuation{Inner: solvers.Alternating{}})
 	}
 	if D < f.D { // the basis of the span, and the rows in it
 		numbers += f.n*f.D + f.n*f.n
@@ -308,7 +305,7 @@ func reserveSuggest(x Data, c SuggestConfig) (*memory.Reservation, error) {
 	q := d * (d + 1) / 2
 	f := newFootprint(Data{N: int(rows), D: x.D}, c.Loss, c.MaxLatent, int(min(q, float64(x.D)-d)), c.Threads)
 	sample := rows * f.D * (2 + float64(c.Folds))
-	fit := f.problem() + f.components() + f.starts(Config{}) + f.solver(solvers.Continuation{Inner: solvers.Alternating{}})
+	fit := f.problem() + f.components() + f.starts(Config{}) + f.residuals() + f.solver(solvers.Continuation{Inner: solvers.LBFGS{}})
 	predict := f.threads*(rows+4*f.m*f.m) + rows*f.m + rows*rows
 	return f.reserve("suggest", x, 3*float64(x.N)+sample+fit+predict)
 }
