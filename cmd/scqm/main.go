@@ -9,9 +9,11 @@ import (
 	"syscall"
 
 	"github.com/scqm/scqm/cmd/scqm/internal/cli"
+	"github.com/scqm/scqm/internal/memory"
 )
 
 func main() {
+	memory.Restrain()
 	os.Exit(run(interruptible(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 

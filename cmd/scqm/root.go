@@ -9,12 +9,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/scqm/scqm/cmd/scqm/internal/cli"
+	"github.com/scqm/scqm/internal/memory"
 	"github.com/scqm/scqm/models/scqm"
 )
 
 // run executes one command line and returns the exit code. An error is one line
 // on stderr.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	defer memory.SetCeiling(0, "")
 	root := rootCommand()
 	root.SetArgs(args)
 	root.SetIn(stdin)

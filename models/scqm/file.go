@@ -118,7 +118,7 @@ func Load(path string) (*Model, error) {
 // Read reads a model file of size bytes.
 func Read(r io.ReaderAt, size int64) (*Model, error) {
 	m, err := read(r, size)
-	if err != nil && !errors.Is(err, ErrInput) {
+	if err != nil && !errors.Is(err, ErrInput) && !errors.Is(err, ErrMemory) {
 		err = fmt.Errorf("%w: %w", ErrInput, err)
 	}
 	return m, err

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/scqm/scqm/internal/memory"
 )
 
 // Value is a flag that refuses, while the command line is read, what cannot be
@@ -93,6 +95,18 @@ func NonNegative(target *float64) Value[float64] {
 			return 0, errors.New("want a number of at least 0")
 		}
 		return x, nil
+	}}
+}
+
+// Ceiling is the most memory for data; work that takes more is refused from then
+// on.
+func Ceiling(target *int64) Value[int64] {
+	return Value[int64]{target, "SIZE", func(s string) (int64, error) {
+		n, err := memory.Parse(s)
+		if err == nil {
+			memory.SetCeiling(n, "--memory")
+		}
+		return n, err
 	}}
 }
 

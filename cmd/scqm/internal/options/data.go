@@ -13,6 +13,7 @@ import (
 // Data are the flags that say which part of a table is taken, and how.
 type Data struct {
 	columns []string
+	memory  int64
 	scale   bool
 	labels  string
 	keep    []string
@@ -29,9 +30,10 @@ func (f *Data) AddTo(cmd *cobra.Command) {
 	flags.Var(cli.Count(&f.first), "first", "keep the first N rows of each label")
 }
 
-// AddColumnsTo adds the one flag that makes sense for any table.
+// AddColumnsTo adds the flags that make sense for any table.
 func (f *Data) AddColumnsTo(cmd *cobra.Command) {
 	cmd.Flags().StringSliceVar(&f.columns, "columns", nil, "take these `COLUMNS` only, by number from 1, range or name: 1,3-5,weight")
+	cmd.Flags().Var(cli.Ceiling(&f.memory), "memory", "most memory for data and the work on them, such as 512M or 4G (default what the machine and the limits of the process have)")
 }
 
 // Check refuses flags that do nothing without others.
