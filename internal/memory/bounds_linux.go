@@ -71,7 +71,7 @@ func processBounds(m usage) []Bound {
 		if !ok {
 			continue
 		}
-		fresh := max(int64(r.Cur)-taken-l.reserve, 0) / l.step * l.step
+		fresh := max(int64(r.Cur)-taken-l.reserve-state.others, 0) / l.step * l.step
 		list = append(list, Bound{Name: l.name, Raise: l.raise, Free: fresh + m.heap - m.objects})
 	}
 	return list
@@ -199,4 +199,36 @@ func (g group) free(dir string) (int64, bool) {
 func number(name string) (int64, bool) {
 	n, err := strconv.ParseInt(strings.TrimSpace(string(readFile(name))), 10, 64)
 	return n, err == nil
+}
+
+// guardBytes is what a thread takes beside its stack.
+const guardBytes = 1 << 20
+
+// defaultStack is the stack of a thread where RLIMIT_STACK does not say.
+const defaultStack = 8 << 20
+
+// Threads returns how many of n threads of C are affordable under the limit of
+// address space: at most half of it is for their stacks.
+func Threads(n int) int {
+	var limit syscall.Rlimit
+	if syscall.Getrlimit(syscall.RLIMIT_AS, &limit) != nil || limit.Cur >= math.MaxInt64/2 {
+		return n
+	}
+	taken, ok := field(readFile("/proc/self/status"), "VmSize:")
+	if !ok {
+		return n
+	}
+	stack := int64(defaultStack)
+	var r syscall.Rlimit
+	if syscall.Getrlimit(syscall.RLIMIT_STACK, &r) == nil && r.Cur < math.MaxInt64/2 {
+		stack = max(int64(r.Cur), 1<<20)
+	}
+	free := (int64(limit.Cur) - taken) / 2
+	return int(max(min(int64(n), free/(stack+guardBytes)), 1))
+}
+
+// Limited reports whether address space is limited.
+func Limited() bool {
+	var limit syscall.Rlimit
+	return syscall.Getrlimit(syscall.RLIMIT_AS, &limit) == nil && limit.Cur < math.MaxInt64/2
 }

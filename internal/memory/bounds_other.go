@@ -5,3 +5,9 @@ package memory
 // systemBounds are known on Linux only: elsewhere the ceiling that the user sets
 // is the one bound.
 func systemBounds(usage) []Bound { return nil }
+
+// Threads returns n.
+func Threads(n int) int { return n }
+
+// Limited reports whether address space is limited.
+func Limited() bool { return false }

@@ -75,6 +75,7 @@ var state struct {
 	reserved   float64
 	base       int64 // bytes of the heap when nothing was reserved
 	restrained bool
+	others     int64 // bytes kept free for what is not Go
 	limit      int64 // of the collector, as the environment has set it
 }
 
@@ -88,10 +89,13 @@ func SetCeiling(bytes int64, name string) {
 }
 
 // Restrain makes the collector keep the heap within the bounds, from now on
-// and with every reservation. A lower GOMEMLIMIT stays.
-func Restrain() {
+// and with every reservation. A lower GOMEMLIMIT stays. So many bytes of what the
+// limits of the process leave are not counted as free: others in the process
+// allocate too.
+func Restrain(others int64) {
 	state.Lock()
 	defer state.Unlock()
+	state.others = others
 	if !state.restrained {
 		state.limit = debug.SetMemoryLimit(-1)
 		state.restrained = true

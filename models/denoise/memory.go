@@ -28,7 +28,10 @@ const (
 
 // footprint counts numbers that denoising holds at once, in float64 so that no
 // product of sizes overflows.
-type footprint struct{ n, D, d, k, threads float64 }
+type footprint struct {
+	n, D, d, k, threads float64
+	fits                bool // a model to every neighbourhood
+}
 
 func newFootprint(m Method, x scqm.Data, o Options) footprint {
 	k, err := m.Size(x.N, x.D)
@@ -41,8 +44,8 @@ func newFootprint(m Method, x scqm.Data, o Options) footprint {
 		f.d, f.k = float64(m.Latent), max(f.k, min(f.n, mostNeighbors))
 	case MFIT:
 		f.d = float64(m.Latent)
-	default:
-		f.d = f.D / 2 // no more is of use
+	case SCQM, Select:
+		f.fits = true
 	}
 	return f
 }
@@ -83,8 +86,10 @@ func (f footprint) workers() float64 {
 	p := min(f.D, 8)
 	p = (p + 1) * (p + 2) / 2
 	hood := f.k * (3*f.D + p*(1+min(f.D, arrowOuter)) + 16)
-	model := 8*outer*outer + 3*outer*f.k*min(f.D, 8) + 20*f.k*f.D
-	return f.threads * (hood + model + 6*f.D*f.D)
+	if f.fits {
+		hood += 8*outer*outer + 3*outer*f.k*min(f.D, 8) + 20*f.k*f.D
+	}
+	return f.threads * (hood + 4*f.D*f.D)
 }
 
 func (f footprint) reserve(m Method, x scqm.Data, numbers float64) (*memory.Reservation, error) {

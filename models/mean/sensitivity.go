@@ -143,7 +143,7 @@ func (s *Sensitivity) Response(dx []float64) ([]float64, error) {
 			return nil, fmt.Errorf("mean: row %d, column %d of the moves is %v: %w", i/D, i%D, v, scqm.ErrInput)
 		}
 	}
-	held, err := reserveSensitivity(s.p.data, s.p.threads, 6)
+	held, err := reserveSensitivity(s.p.data, s.p.threads, 5)
 	if err != nil {
 		return nil, err
 	}
@@ -165,7 +165,7 @@ func (s *Sensitivity) Response(dx []float64) ([]float64, error) {
 // is H^-1 w_i g_i.
 func (s *Sensitivity) Influence() ([]float64, error) {
 	D := s.p.data.D
-	held, err := reserveSensitivity(s.p.data, s.p.threads, 2)
+	held, err := reserveSensitivity(s.p.data, s.p.threads, 1)
 	if err != nil {
 		return nil, err
 	}

@@ -288,8 +288,8 @@ func (m *Model) reserveInfluence(x Data, threads int) (*memory.Reservation, erro
 	}
 	batch := min(jackknifeBatch, f.n)
 	perThread := batch*(3*sheet+features*(1+f.d)+(12+f.d)*D+f.d*f.d+2*f.d+2) + 2*D*features
-	if f.rounded { // the fit for a rounded loss
-		numbers += f.solver(solvers.Continuation{Inner: solvers.Alternating{}})
+	if f.rounded { // the fit for a rounded loss, by the solver that suits it
+		numbers += max(f.newton(), f.lbfgs(solvers.LBFGS{}), f.sweeps()) + 4*f.point
 	}
 	if D < f.D { // the basis of the span, and the rows in it
 		numbers += f.n*f.D + f.n*f.n

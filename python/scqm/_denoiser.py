@@ -14,7 +14,8 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.metrics import pairwise_distances_argmin_min
 from sklearn.utils.validation import check_is_fitted
 
-from . import _core, _native, losses
+from . import _native, losses
+from ._library import _core
 from ._native import Array, Job, Kept, address, call
 from ._progress import PartProgress
 from ._validation import (

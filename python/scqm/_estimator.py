@@ -18,8 +18,9 @@ from sklearn.base import (
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from . import _core, _native, losses, solvers
+from . import _native, losses, solvers
 from ._influence import Influence, ProjectionReport
+from ._library import _core
 from ._native import Array, Job, address, call
 from ._progress import Progress
 from ._validation import (

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from . import _core, _native, losses
+from . import _native, losses
+from ._library import _core
 from ._native import Array, Job, address, call
 from ._validation import check_plain_rows, check_threads, check_weights
 from .exceptions import InputError

@@ -19,13 +19,15 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from . import _blas, _core
+from . import _blas
+from ._library import _core
 from .exceptions import (
     BudgetError,
     FileError,
     ForkError,
     InputError,
     InternalError,
+    MemoryLimitError,
     NonFiniteError,
     PluginError,
     ScqmError,
@@ -49,6 +51,7 @@ GRACE = 0.03
 KINDS: dict[str, type[ScqmError]] = {
     "input": InputError,
     "file": FileError,
+    "memory": MemoryLimitError,
     "nonfinite": NonFiniteError,
     "plugin": PluginError,
     "stopped": BudgetError,
@@ -123,6 +126,9 @@ def contiguous(array: npt.ArrayLike) -> Array:
     """Return an array as aligned, C-contiguous float64, without a copy if it can."""
     return np.require(array, np.float64, ("C", "A"))
 
+
+if "SCQM_MEMORY" in os.environ:
+    call(_core.bindings_SetMemory, os.environ["SCQM_MEMORY"])
 
 # Jobs that have not ended, with the arrays they use.
 _jobs: set[Job] = set()

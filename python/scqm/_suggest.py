@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from . import _core, losses
+from . import losses
+from ._library import _core
 from ._native import Job, address, call
 from ._progress import PartProgress
 from ._validation import (

@@ -22,8 +22,8 @@ from typing import Any
 
 import numpy as np
 
-from . import _core
 from ._experiment import Experiment
+from ._library import _core
 from ._native import Array, Job, address, call, contiguous
 from ._progress import PartProgress
 from ._validation import (

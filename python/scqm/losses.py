@@ -37,7 +37,8 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from . import _core, _native
+from . import _native
+from ._library import _core
 from ._native import Array, Job, address, call, contiguous
 from .exceptions import InputError, LossError
 from .plugin._find import NAME, PREFIX
