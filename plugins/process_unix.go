@@ -27,20 +27,20 @@ const drainTime = 200 * time.Millisecond
 // process is a plugin that runs in a process group of its own. It implements
 // the Runner of go-plugin.
 type process struct {
-	program *program
-	cmd     *exec.Cmd // arguments and environment; it is not used to start
-	root    string    // all its files are in here, and nobody else has access
-	folder  string    // its socket is in here
-	token   string
-	stdout  *firstLine
-	stderr  *stream
-	words   *tail
-	log     io.Writer // may be nil
-	supervisor  supervisor
-	ended   chan struct{} // closed when nothing of the plugin is left
-	ending  guard.Ending
-	ordered atomic.Bool
-	begun   atomic.Bool // supervisor is set
+	program    *program
+	cmd        *exec.Cmd // arguments and environment; it is not used to start
+	root       string    // all its files are in here, and nobody else has access
+	folder     string    // its socket is in here
+	token      string
+	stdout     *firstLine
+	stderr     *stream
+	words      *tail
+	log        io.Writer // may be nil
+	supervisor supervisor
+	ended      chan struct{} // closed when nothing of the plugin is left
+	ending     guard.Ending
+	ordered    atomic.Bool
+	begun      atomic.Bool // supervisor is set
 }
 
 // Start starts the plugin.
