@@ -3,6 +3,7 @@ package plugins
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -168,10 +169,10 @@ func (m misdeed) try(t *testing.T, o Options, deadline time.Duration) {
 	if m.kind != ErrTimeout { // it acts, at its own pace
 		deadline = longest
 	}
-	if o.StartTimeout != 0 || m.kind != ErrTimeout {
+	if o.StartTimeout != 0 {
 		o.StartTimeout = deadline
 	}
-	o.CallTimeout = deadline
+	o.StartTimeout, o.CallTimeout = cmp.Or(o.StartTimeout, longest), deadline
 	l, err := attempt(t, m.mode, o)
 	if m.kind == nil {
 		require.NoError(t, err)
@@ -373,7 +374,9 @@ func host(mode string) {
 	if err != nil {
 		panic(err)
 	}
-	p, err := Open(context.Background(), path, Options{Env: []string{asPlugin + "=" + mode, os.Getenv(hostMark)}})
+	p, err := Open(context.Background(), path, Options{
+		Env: []string{asPlugin + "=" + mode, os.Getenv(hostMark)}, StartTimeout: longest, CallTimeout: longest,
+	})
 	if err != nil {
 		panic(err)
 	}

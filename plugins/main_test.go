@@ -1,6 +1,7 @@
 package plugins
 
 import (
+	"cmp"
 	"flag"
 	"os"
 	"strconv"
@@ -96,6 +97,7 @@ func self(t testing.TB) string {
 func start(t testing.TB, kind string, o Options) *Plugin {
 	t.Helper()
 	o.Env = append(o.Env, asPlugin+"="+kind)
+	o.StartTimeout = cmp.Or(o.StartTimeout, longest)
 	p, err := Open(t.Context(), self(t), o)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, p.Close()) })

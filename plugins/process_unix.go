@@ -88,7 +88,7 @@ func (p *process) Start(context.Context) error {
 // leads to the open file, which was checked, whatever has its name now; it ends
 // in that name, which process lists and messages of scripts show.
 func (p *process) executable() (string, error) {
-	if runtime.GOOS == "linux" {
+	if _, err := os.Stat("/proc/self/fd"); err == nil && runtime.GOOS == "linux" {
 		link := filepath.Join(p.root, filepath.Base(p.program.path))
 		return link, os.Symlink("/proc/self/fd/3", link)
 	}
