@@ -77,9 +77,13 @@ def build(target: Path) -> None:
     include = sysconfig.get_path("include")
     environment = os.environ | {
         "CGO_ENABLED": "1",
-        "CGO_CFLAGS": f"-I{include} -O2 -DPy_LIMITED_API={LIMITED_API}",
+        # Debugging sections name folders of this machine, and some compilers
+        # write them without being asked. Not every linker heeds Go's own -s.
+        "CGO_CFLAGS": f"-I{include} -O2 -g0 -DPy_LIMITED_API={LIMITED_API}",
         # On macOS the interpreter supplies its symbols when it loads a module.
-        "CGO_LDFLAGS": "-undefined dynamic_lookup" if sys.platform == "darwin" else "",
+        "CGO_LDFLAGS": (
+            "-undefined dynamic_lookup" if sys.platform == "darwin" else "-Wl,-s"
+        ),
         "CGO_LDFLAGS_ALLOW": "-undefined|dynamic_lookup",
     }
     run(
