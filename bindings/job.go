@@ -50,7 +50,7 @@ func init() {
 	if memory.Limited() {
 		startThreads(processors + spareThreads)
 	}
-	memory.Restrain(othersBytes)
+	memory.Restrain(othersBytes, reusedHeap)
 }
 
 // threads resolves a setting, 0 for all processors.

@@ -15,6 +15,9 @@ const (
 	spareThreads = 4
 	// othersBytes are left to the interpreter and its libraries.
 	othersBytes = 64 << 20
+	// reusedHeap is the part of the heap that jobs have left that the next can
+	// use again: its arrays are often of the same sizes.
+	reusedHeap = 0.5
 )
 
 // affordable is how many of so many processors can be used under a limit of

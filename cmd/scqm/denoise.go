@@ -329,7 +329,10 @@ func (f *denoiseFlags) write(cmd *cobra.Command, y table, r *denoise.Result) err
 	points := &dataset.Matrix{Rows: y.Rows, Cols: y.Cols, Data: r.X, Names: y.Names}
 	var more *dataset.Matrix
 	if f.report {
-		more = f.reportColumns(r)
+		var err error
+		if more, err = f.reportColumns(r); err != nil {
+			return err
+		}
 	}
 	ctx := cmd.Context()
 	if f.output != "-" {
@@ -339,7 +342,11 @@ func (f *denoiseFlags) write(cmd *cobra.Command, y table, r *denoise.Result) err
 		if f.output != "-" && dataset.IsPointCloud(f.output) {
 			return struct{}{}, dataset.WritePointCloud(f.output, y.cloud, points, more)
 		}
-		return struct{}{}, dataset.Write(f.output, cli.Beside(points, more), cmd.OutOrStdout())
+		all, err := cli.Beside(points, more)
+		if err != nil {
+			return struct{}{}, err
+		}
+		return struct{}{}, dataset.Write(f.output, all, cmd.OutOrStdout())
 	})
 	return err
 }

@@ -44,19 +44,22 @@ func (f *denoiseFlags) chooseLoss(cmd *cobra.Command, s *denoise.Settings) error
 }
 
 // reportColumns are the columns that --report adds.
-func (f *denoiseFlags) reportColumns(r *denoise.Result) *dataset.Matrix {
-	m := &dataset.Matrix{Rows: len(r.Rows), Names: []string{"residual", "noise", "neighbors", "ridge", "extrapolated", "unchanged"}}
+func (f *denoiseFlags) reportColumns(r *denoise.Result) (*dataset.Matrix, error) {
+	names := []string{"residual", "noise", "neighbors", "ridge", "extrapolated", "unchanged"}
 	if f.partial {
-		m.Names = append(m.Names, "done")
+		names = append(names, "done")
 	}
-	m.Cols = len(m.Names)
+	m, err := cli.NewTable(len(r.Rows), names...)
+	if err != nil {
+		return nil, err
+	}
 	for _, row := range r.Rows {
 		m.Data = append(m.Data, row.Residual, row.Noise, float64(row.Neighbors), row.Ridge, cli.ZeroOrOne(row.Extrapolated), cli.ZeroOrOne(row.Unchanged))
 		if f.partial {
 			m.Data = append(m.Data, cli.ZeroOrOne(row.Done))
 		}
 	}
-	return m
+	return m, nil
 }
 
 // denoiseSummary is what scqm denoise --json prints.

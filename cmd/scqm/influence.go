@@ -90,7 +90,11 @@ func (f *influenceFlags) run(cmd *cobra.Command, model, data string) error {
 		return err
 	}
 	if f.output != "" {
-		if err := cli.WriteMatrix(cmd, f.output, influenceColumns(influence)); err != nil || f.output == "-" {
+		columns, err := influenceColumns(influence)
+		if err != nil {
+			return err
+		}
+		if err := cli.WriteMatrix(cmd, f.output, columns); err != nil || f.output == "-" {
 			return err
 		}
 	}
@@ -119,12 +123,15 @@ func (f *influenceFlags) check(cmd *cobra.Command) error {
 }
 
 // influenceColumns are the numbers of all rows.
-func influenceColumns(o *scqm.Influence) *dataset.Matrix {
-	m := &dataset.Matrix{Rows: len(o.Rows), Cols: 4, Names: []string{"influence", "residual", "residual_without", "leverage"}}
+func influenceColumns(o *scqm.Influence) (*dataset.Matrix, error) {
+	m, err := cli.NewTable(len(o.Rows), "influence", "residual", "residual_without", "leverage")
+	if err != nil {
+		return nil, err
+	}
 	for _, r := range o.Rows {
 		m.Data = append(m.Data, r.Move, r.Residual, r.Without, r.Leverage)
 	}
-	return m
+	return m, nil
 }
 
 // influenceReport is what scqm influence prints.

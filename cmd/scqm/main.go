@@ -13,7 +13,7 @@ import (
 )
 
 func main() {
-	memory.Restrain(0)
+	memory.Restrain(0, 0)
 	os.Exit(run(interruptible(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 

@@ -22,7 +22,7 @@ type mapping struct {
 	// named says that the columns that come out are those that go in.
 	named bool
 	// more returns columns to write beside those that come out; it may be nil.
-	more func() *dataset.Matrix
+	more func() (*dataset.Matrix, error)
 	// projects says that the loss of the model is needed.
 	projects bool
 
@@ -78,7 +78,13 @@ func (f *mapping) run(cmd *cobra.Command, args []string) error {
 		result.Names = x.Names
 	}
 	if f.more != nil {
-		result = cli.Beside(result, f.more())
+		more, err := f.more()
+		if err != nil {
+			return err
+		}
+		if result, err = cli.Beside(result, more); err != nil {
+			return err
+		}
 	}
 	return cli.WriteMatrix(cmd, f.output, result)
 }

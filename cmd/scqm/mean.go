@@ -83,7 +83,11 @@ func (f *meanFlags) run(cmd *cobra.Command, path string) error {
 		}
 	}
 	if f.influence != "" {
-		if err := cli.WriteMatrix(cmd, f.influence, found.columns()); err != nil {
+		columns, err := found.columns()
+		if err != nil {
+			return err
+		}
+		if err := cli.WriteMatrix(cmd, f.influence, columns); err != nil {
 			return err
 		}
 	}
@@ -169,6 +173,7 @@ func (m *foundMean) addInfluence(ctx context.Context, x scqm.Data, f *meanFlags)
 	if err != nil {
 		return err
 	}
+	m.moves = make([]float64, 0, x.N)
 	for i := range x.N {
 		m.moves = append(m.moves, floats.Norm(moves[i*x.D:(i+1)*x.D], 2))
 	}
@@ -179,12 +184,15 @@ func (m *foundMean) addInfluence(ctx context.Context, x scqm.Data, f *meanFlags)
 }
 
 // columns are the numbers of all rows.
-func (m *foundMean) columns() *dataset.Matrix {
-	out := &dataset.Matrix{Rows: len(m.moves), Cols: 2, Names: []string{"influence", "residual"}}
+func (m *foundMean) columns() (*dataset.Matrix, error) {
+	out, err := cli.NewTable(len(m.moves), "influence", "residual")
+	if err != nil {
+		return nil, err
+	}
 	for i, v := range m.moves {
 		out.Data = append(out.Data, v, m.residuals[i])
 	}
-	return out
+	return out, nil
 }
 
 // meanReport is what scqm mean prints.

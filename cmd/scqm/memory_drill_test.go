@@ -168,7 +168,7 @@ func TestDrillMemoryLimits(t *testing.T) {
 		}
 		limit := fmt.Sprintf("ulimit -v %d", (300+c.IntN(41)*2700/40)<<10)
 		if c.IntN(5) == 0 {
-			limit = fmt.Sprintf("ulimit -d %d", (20+c.IntN(41)*1000/40)<<10)
+			limit = fmt.Sprintf("ulimit -d %d", (40+c.IntN(41)*1000/40)<<10)
 		}
 		return try(limit+`; exec "$@"`, append([]string{p.program}, args...)...)
 	})

@@ -57,18 +57,20 @@ func (f *projection) project(m *scqm.Model, ctx context.Context, x scqm.Data, th
 	if err != nil {
 		return nil, err
 	}
-	f.more = func() *dataset.Matrix { return projectionColumns(found) }
+	f.more = func() (*dataset.Matrix, error) { return projectionColumns(found) }
 	return found.X, nil
 }
 
 // projectionColumns are the columns that --report adds.
-func projectionColumns(p *scqm.Projection) *dataset.Matrix {
-	m := &dataset.Matrix{Rows: len(p.Rows), Names: []string{"residual", "bend"}}
+func projectionColumns(p *scqm.Projection) (*dataset.Matrix, error) {
+	names := []string{"residual", "bend"}
 	if p.Certifies {
-		m.Names = append(m.Names, "certified")
+		names = append(names, "certified")
 	}
-	m.Names = append(m.Names, "parts", "second")
-	m.Cols = len(m.Names)
+	m, err := cli.NewTable(len(p.Rows), append(names, "parts", "second")...)
+	if err != nil {
+		return nil, err
+	}
 	for _, r := range p.Rows {
 		m.Data = append(m.Data, r.Residual, r.Bend)
 		if p.Certifies {
@@ -76,5 +78,5 @@ func projectionColumns(p *scqm.Projection) *dataset.Matrix {
 		}
 		m.Data = append(m.Data, float64(r.Parts), r.Second)
 	}
-	return m
+	return m, nil
 }

@@ -46,8 +46,8 @@ func readFile(name string) []byte {
 }
 
 // processBounds are those that ulimit sets. Their memory is address space,
-// which Go never returns: what is free in its heap can be used again, whether
-// returned to the system or not.
+// which Go never returns: a part of what is free in its heap can be used again,
+// whether returned to the system or not.
 func processBounds(m usage) []Bound {
 	var list []Bound
 	var status []byte
@@ -72,7 +72,7 @@ func processBounds(m usage) []Bound {
 			continue
 		}
 		fresh := max(int64(r.Cur)-taken-l.reserve-state.others, 0) / l.step * l.step
-		list = append(list, Bound{Name: l.name, Raise: l.raise, Free: fresh + m.heap - m.objects})
+		list = append(list, Bound{Name: l.name, Raise: l.raise, Free: fresh + int64(state.reuse*float64(m.heap-m.objects))})
 	}
 	return list
 }
@@ -211,7 +211,7 @@ const defaultStack = 8 << 20
 // address space: at most half of it is for their stacks.
 func Threads(n int) int {
 	var limit syscall.Rlimit
-	if syscall.Getrlimit(syscall.RLIMIT_AS, &limit) != nil || limit.Cur >= math.MaxInt64/2 {
+	if !Limited() || syscall.Getrlimit(syscall.RLIMIT_AS, &limit) != nil {
 		return n
 	}
 	taken, ok := field(readFile("/proc/self/status"), "VmSize:")
@@ -228,7 +228,12 @@ func Threads(n int) int {
 }
 
 // Limited reports whether address space is limited.
-func Limited() bool {
+func Limited() bool { return limited(syscall.RLIMIT_AS) }
+
+func limited(resource int) bool {
 	var limit syscall.Rlimit
-	return syscall.Getrlimit(syscall.RLIMIT_AS, &limit) == nil && limit.Cur < math.MaxInt64/2
+	return syscall.Getrlimit(resource, &limit) == nil && limit.Cur < math.MaxInt64/2
 }
+
+// addressesLimited reports whether memory counts that Go has returned.
+func addressesLimited() bool { return limited(syscall.RLIMIT_AS) || limited(syscall.RLIMIT_DATA) }

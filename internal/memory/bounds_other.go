@@ -11,3 +11,6 @@ func Threads(n int) int { return n }
 
 // Limited reports whether address space is limited.
 func Limited() bool { return false }
+
+// addressesLimited is not known here.
+func addressesLimited() bool { return false }

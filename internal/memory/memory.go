@@ -72,10 +72,11 @@ var state struct {
 	sync.Mutex
 	ceiling    int64 // 0 for none
 	name       string
-	reserved   float64
+	reserved   int64
 	base       int64 // bytes of the heap when nothing was reserved
 	restrained bool
 	others     int64 // bytes kept free for what is not Go
+	reuse      float64
 	limit      int64 // of the collector, as the environment has set it
 }
 
@@ -89,13 +90,19 @@ func SetCeiling(bytes int64, name string) {
 }
 
 // Restrain makes the collector keep the heap within the bounds, from now on
-// and with every reservation. A lower GOMEMLIMIT stays. So many bytes of what the
-// limits of the process leave are not counted as free: others in the process
-// allocate too.
-func Restrain(others int64) {
+// and with every reservation. A lower GOMEMLIMIT stays. Where address space is
+// limited, others are bytes that are left to what is not Go in the process, and
+// reuse is the part of the free memory of the heap, from 0 to 1, that work is
+// thought to find again: large arrays do not fit into the holes that garbage has
+// left, and others take address space that is never given back.
+func Restrain(others int64, reuse float64) {
 	state.Lock()
 	defer state.Unlock()
-	state.others = others
+	state.others, state.reuse = others, reuse
+	if addressesLimited() {
+		// Less garbage makes fewer holes.
+		debug.SetGCPercent(min(limitedGCPercent, max(debug.SetGCPercent(-1), 1)))
+	}
 	if !state.restrained {
 		state.limit = debug.SetMemoryLimit(-1)
 		state.restrained = true
@@ -120,12 +127,16 @@ func restrain() {
 	debug.SetMemoryLimit(max(limit, m.mapped-m.idle+smallestHeap))
 }
 
+// limitedGCPercent is the garbage collected at, in per cent of what is live, where
+// address space is limited.
+const limitedGCPercent = 25
+
 // smallestHeap is room that the collector always has above what is live.
 const smallestHeap = 8 << 20
 
 // A Reservation is held by work that is going on.
 type Reservation struct {
-	bytes float64
+	bytes int64
 	once  sync.Once
 }
 
@@ -159,9 +170,10 @@ func Reserve(what string, bytes float64, less string) (*Reservation, error) {
 	if state.reserved == 0 {
 		state.base = m.objects
 	}
-	state.reserved += bytes
+	whole := int64(math.Ceil(bytes))
+	state.reserved += whole
 	restrain()
-	return &Reservation{bytes: bytes}, nil
+	return &Reservation{bytes: whole}, nil
 }
 
 // collectable is how many times too large work may be for a collection to be
@@ -188,7 +200,7 @@ func Check(what string, bytes float64, less string) error {
 }
 
 // Reserved returns the bytes that are reserved.
-func Reserved() float64 {
+func Reserved() int64 {
 	state.Lock()
 	defer state.Unlock()
 	return state.reserved
@@ -208,13 +220,13 @@ func fits(what string, bytes float64, less string) *Error {
 	var m usage
 	m.read()
 	// What others have reserved and not yet taken is not free.
-	promised := max(float64(state.base)+state.reserved-float64(m.objects), 0)
+	promised := max(state.base+state.reserved-m.objects, 0)
 	if state.reserved == 0 {
 		promised = 0
 	}
 	var found *Error
 	for _, b := range bounds(m) {
-		free := max(b.Free-int64(min(promised, math.MaxInt64/2)), 0)
+		free := max(b.Free-promised, 0)
 		if bytes+overhead(bytes) > float64(free) && (found == nil || free < found.Free) {
 			found = &Error{What: what, Need: bytes, Free: free, Bound: b.Name, Raise: b.Raise, Less: less}
 		}

@@ -20,7 +20,7 @@ func reserve(act string, x scqm.Data, threads int, numbers float64) (*memory.Res
 	shards, workers := float64(par.Shards(x.N)), float64(par.Threads(threads))
 	const points = 60 // pairs, line search and ends of lbfgs
 	numbers += 3*shards*D + 2*workers*batchRows*D + points*D
-	r, err := memory.Reserve(fmt.Sprintf("%s: %d rows of %d columns", act, x.N, x.D), 8*numbers, "take fewer rows or columns")
+	r, err := memory.Reserve(fmt.Sprintf("%s%d rows of %d columns", act, x.N, x.D), 8*numbers, "take fewer rows or columns")
 	if err != nil {
 		return nil, fmt.Errorf("mean: %w", err)
 	}
@@ -31,14 +31,14 @@ func reserve(act string, x scqm.Data, threads int, numbers float64) (*memory.Res
 // weights, distances of rows, and the Hessian with its factor.
 func reserveMean(x scqm.Data, threads int) (*memory.Reservation, error) {
 	n, D := float64(x.N), float64(x.D)
-	return reserve("mean", x, threads, 6*n+hessian(D))
+	return reserve("", x, threads, 6*n+hessian(D))
 }
 
 // reserveSensitivity holds what answers about a mean take beside the rows: the
 // Hessian with its factor, and so many copies of the rows.
 func reserveSensitivity(x scqm.Data, threads int, copies float64) (*memory.Reservation, error) {
 	n, D := float64(x.N), float64(x.D)
-	return reserve("influence on the mean", x, threads, copies*n*D+3*n+hessian(D))
+	return reserve("influence of ", x, threads, copies*n*D+3*n+hessian(D))
 }
 
 // hessian counts a matrix with its factor, and a batch of Hessians of rows with

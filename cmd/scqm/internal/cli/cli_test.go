@@ -99,8 +99,11 @@ func TestAwait(t *testing.T) {
 func TestTables(t *testing.T) {
 	m := &dataset.Matrix{Rows: 2, Cols: 1, Data: []float64{1, 2}}
 	more := &dataset.Matrix{Rows: 2, Cols: 2, Data: []float64{3, 4, 5, 6}, Names: []string{"a", "b"}}
-	assert.Same(t, m, Beside(m, nil))
-	both := Beside(m, more)
+	alone, err := Beside(m, nil)
+	require.NoError(t, err)
+	assert.Same(t, m, alone)
+	both, err := Beside(m, more)
+	require.NoError(t, err)
 	assert.Equal(t, []string{"x1", "a", "b"}, both.Names)
 	assert.Equal(t, []float64{1, 3, 4, 2, 5, 6}, both.Data)
 	assert.Equal(t, 0.0, UpperMedian(nil))

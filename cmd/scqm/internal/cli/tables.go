@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/scqm/scqm/internal/dataset"
+	"github.com/scqm/scqm/internal/memory"
 	"github.com/scqm/scqm/models/scqm"
 )
 
@@ -22,22 +23,35 @@ func ZeroOrOne(set bool) float64 {
 	return 0
 }
 
-// Beside puts the columns of more, which may be nil, to the right of those of m.
-func Beside(m, more *dataset.Matrix) *dataset.Matrix {
-	if more == nil {
-		return m
+// NewTable returns a table of so many rows with room for numbers in all columns,
+// to be appended row by row. It fails where there is no memory for them.
+func NewTable(rows int, names ...string) (*dataset.Matrix, error) {
+	const numberBytes = 8
+	if err := memory.Check("the columns to write", numberBytes*float64(rows)*float64(len(names)), "leave columns out"); err != nil {
+		return nil, err
 	}
-	out := &dataset.Matrix{Rows: m.Rows, Cols: m.Cols + more.Cols, Names: slices.Clone(m.Names)}
-	if out.Names == nil {
+	return &dataset.Matrix{Rows: rows, Cols: len(names), Names: names, Data: make([]float64, 0, rows*len(names))}, nil
+}
+
+// Beside puts the columns of more, which may be nil, to the right of those of m.
+func Beside(m, more *dataset.Matrix) (*dataset.Matrix, error) {
+	if more == nil {
+		return m, nil
+	}
+	names := slices.Clone(m.Names)
+	if names == nil {
 		for j := range m.Cols {
-			out.Names = append(out.Names, "x"+strconv.Itoa(j+1))
+			names = append(names, "x"+strconv.Itoa(j+1))
 		}
 	}
-	out.Names = append(out.Names, more.Names...)
+	out, err := NewTable(m.Rows, append(names, more.Names...)...)
+	if err != nil {
+		return nil, err
+	}
 	for i := range m.Rows {
 		out.Data = append(append(out.Data, m.Row(i)...), more.Row(i)...)
 	}
-	return out
+	return out, nil
 }
 
 // WriteMatrix leaves a pipe that nobody reads behind when it is interrupted, but
