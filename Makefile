@@ -22,6 +22,10 @@ OUT       ?= out
 # equal sources make equal bytes. python/extension.py has the same for the module.
 BUILDFLAGS ?= -trimpath
 LDFLAGS    ?= -s -w -buildid=
+# The entry point that looks at limits of memory before the runtime does, for a
+# platform such as linux/amd64; it needs a program without cgo.
+entry       = $(if $(filter linux/amd64 linux/arm64,$(1)),-E=_scqm_entry)
+HOST        = $(shell $(GO) env GOOS)/$(shell $(GO) env GOARCH)
 # What `make release` builds programs for.
 PLATFORMS  ?= linux/amd64 linux/arm64 darwin/amd64 darwin/arm64
 # The oldest glibc that the wheel of a release runs with.
@@ -40,6 +44,10 @@ help: ## Show this list
 .PHONY: demo
 demo: ## Learn handwritten digits: a table, and pictures in out/
 	@$(GO) run ./cmd/scqm demo -o $(OUT)
+
+.PHONY: build
+build: ## Build the program bin/scqm
+	@CGO_ENABLED=0 $(GO) build $(BUILDFLAGS) -ldflags '$(LDFLAGS) $(call entry,$(HOST))' -o bin/scqm ./cmd/scqm
 
 .PHONY: test
 test: test-go test-python ## Run all tests: Go with race detector, lint, Python
@@ -96,9 +104,10 @@ release-twice: $(VENV) $(VENV)-release ## Build a release of the last commit in 
 release-programs:
 	@mkdir -p dist
 	@for platform in $(PLATFORMS); do \
+	  case $$platform in linux/amd64|linux/arm64) entry='$(call entry,linux/amd64)';; *) entry=;; esac; \
 	  file=dist/scqm-$(VERSION)-$${platform/\//-}; \
 	  CGO_ENABLED=0 GOOS=$${platform%/*} GOARCH=$${platform#*/} $(GO) build $(BUILDFLAGS) \
-	    -buildvcs=$(if $(wildcard .git),true,false) -ldflags '$(LDFLAGS)' -o $$file ./cmd/scqm; \
+	    -buildvcs=$(if $(wildcard .git),true,false) -ldflags "$(LDFLAGS) $$entry" -o $$file ./cmd/scqm; \
 	  $(GO) run ./internal/release check $$file; \
 	  $(GO) run ./internal/release sbom $$file >$$file.cdx.json; \
 	done
