@@ -95,7 +95,7 @@ func TestInheritedFiles(t *testing.T) {
 	defer r.Close()
 	c := exec.Command(self(t))
 	c.Env = append(os.Environ(), asPlugin+"=host:builtin:l2", hostMark+"="+mark(t))
-	c.ExtraFiles = []*os.File{w}
+	c.ExtraFiles = slices.Repeat([]*os.File{w}, 12) // one of them gets beyond those that a guard has
 	out, err := c.StdoutPipe()
 	require.NoError(t, err)
 	require.NoError(t, c.Start())
@@ -116,7 +116,7 @@ func TestInheritedFiles(t *testing.T) {
 	slices.Sort(holders)
 	want := []string{fmt.Sprint(os.Getpid()), fmt.Sprint(c.Process.Pid)}
 	slices.Sort(want)
-	assert.Equal(t, want, holders)
+	assert.Equal(t, want, slices.Compact(holders))
 	require.NoError(t, c.Process.Kill())
 	assert.Error(t, c.Wait())
 }
