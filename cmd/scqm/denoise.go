@@ -169,7 +169,11 @@ func (f *denoiseFlags) run(cmd *cobra.Command, path string) error {
 	if failure != nil && !(interrupted && f.partial) {
 		return failure
 	}
-	summary := newDenoiseSummary(method, f, x.Matrix, result, time.Since(began))
+	var header []string // point clouds have names of their own
+	if x.cloud == nil {
+		header = x.Names
+	}
+	summary := newDenoiseSummary(method, f, x.Matrix, header, result, time.Since(began))
 	if err := f.write(cmd, y, result); err != nil {
 		return err
 	}
@@ -219,6 +223,10 @@ func (f *denoiseFlags) checkPlaces(cmd *cobra.Command, path string) error {
 	} else if err := dataset.CheckOutput(f.output); err != nil {
 		return fmt.Errorf("-o: %w", err)
 	}
+	outputs, others := []cli.Named{{Flag: "-o", Path: f.output}}, []string{path, f.queries, f.weights}
+	if err := cli.Distinct(outputs, others, f.data.Inputs(), f.loss.Inputs()); err != nil {
+		return err
+	}
 	if f.json && f.output == "-" {
 		return cli.Usagef("--json: the rows go to standard output already; name a file with -o")
 	}
@@ -226,7 +234,7 @@ func (f *denoiseFlags) checkPlaces(cmd *cobra.Command, path string) error {
 		return cli.Usagef("--partial: name a file with -o to write the finished rows to")
 	}
 	if dataset.IsPointCloud(path) || dataset.IsPointCloud(f.queries) {
-		if err := cli.Refuse(cmd, "with a point cloud", "columns", "scale", "labels", "keep", "first"); err != nil {
+		if err := cli.Refuse(cmd, "with a point cloud", "columns", "header", "scale", "labels", "keep", "first"); err != nil {
 			return err
 		}
 	}
@@ -334,19 +342,12 @@ func (f *denoiseFlags) write(cmd *cobra.Command, y table, r *denoise.Result) err
 			return err
 		}
 	}
-	ctx := cmd.Context()
-	if f.output != "-" {
-		ctx = context.WithoutCancel(ctx)
+	if f.output != "-" && dataset.IsPointCloud(f.output) {
+		return cli.Save(cmd.Context(), f.output, func() error { return dataset.WritePointCloud(f.output, y.cloud, points, more) })
 	}
-	_, err := cli.Await(ctx, func() (struct{}, error) {
-		if f.output != "-" && dataset.IsPointCloud(f.output) {
-			return struct{}{}, dataset.WritePointCloud(f.output, y.cloud, points, more)
-		}
-		all, err := cli.Beside(points, more)
-		if err != nil {
-			return struct{}{}, err
-		}
-		return struct{}{}, dataset.Write(f.output, all, cmd.OutOrStdout())
-	})
-	return err
+	all, err := cli.Beside(points, more)
+	if err != nil {
+		return err
+	}
+	return cli.WriteMatrix(cmd, f.output, all)
 }

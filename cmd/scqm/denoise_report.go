@@ -80,16 +80,17 @@ type denoiseSummary struct {
 	Unchanged    int                `json:"unchanged"`
 	// ShareError is the root mean square distance from results without --share.
 	ShareError *float64 `json:"share_error,omitempty"`
+	Header     []string `json:"header"` // names in the first row, null where it holds none
 	Status     string   `json:"status"`
 	Seconds    float64  `json:"seconds"`
 
 	shareMoved float64
 }
 
-func newDenoiseSummary(m denoise.Method, f *denoiseFlags, x *dataset.Matrix, r *denoise.Result, took time.Duration) *denoiseSummary {
+func newDenoiseSummary(m denoise.Method, f *denoiseFlags, x *dataset.Matrix, header []string, r *denoise.Result, took time.Duration) *denoiseSummary {
 	s := &denoiseSummary{
 		Method: f.method, N: x.Rows, D: x.Cols, Latent: f.latent, Rows: len(r.Rows),
-		Status: "converged", Seconds: took.Seconds(),
+		Status: "converged", Seconds: took.Seconds(), Header: header,
 	}
 	switch m := m.(type) {
 	case denoise.SCQM:
@@ -147,5 +148,5 @@ func (s *denoiseSummary) print(cmd *cobra.Command, f *denoiseFlags) error {
 	if s.ShareError != nil {
 		rows = slices.Insert(rows, 3, []string{"shared", fmt.Sprintf("%.2g (root mean square) from where charts of their own take rows, which is %.2g from where they were", *s.ShareError, s.shareMoved)})
 	}
-	return cli.PrintTable(cmd.OutOrStdout(), rows)
+	return cli.PrintTable(cmd.OutOrStdout(), slices.Insert(rows, 2, cli.HeaderRow(s.Header)...))
 }

@@ -7,8 +7,10 @@
 // the limit is read into the 128 bytes below, which system calls leave alone.
 
 #define SYS_write 1
+#define SYS_fcntl 72
 #define SYS_getrlimit 97
 #define SYS_exit_group 231
+#define F_GETFD 1
 #define RLIMIT_DATA 2
 #define RLIMIT_AS 9
 
@@ -35,6 +37,23 @@ data:
 	CMPQ DX, -64(SP)
 	JHI noData
 start:
+	// Go opens /dev/null in the place of standard files that are closed: note
+	// which are, in closedFiles.
+	XORL BX, BX
+	XORL R12, R12
+files:
+	MOVQ $SYS_fcntl, AX
+	MOVQ BX, DI
+	MOVQ $F_GETFD, SI
+	SYSCALL
+	TESTQ AX, AX
+	JGE open
+	BTSQ BX, R12
+open:
+	INCQ BX
+	CMPQ BX, $3
+	JLT files
+	MOVL R12, ·closedFiles(SB)
 	JMP _rt0_amd64_linux(SB)
 noAddressSpace:
 	MOVQ $noAddressSpace<>(SB), SI

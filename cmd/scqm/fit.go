@@ -16,7 +16,9 @@ import (
 const fitLong = `Learn a model of the rows of DATA, and save it where -o says.
 
 DATA is a file whose name ends in .npy, .npz (or .npz:KEY), .csv, .tsv, .idx or
--ubyte, possibly followed by .gz, or - for CSV on standard input.
+-ubyte, possibly followed by .gz, or - for CSV on standard input. The first row of a CSV
+or TSV file is a header if it has names and no number; numbers such as 0, 1, 2 or
+years are data unless --header yes says otherwise.
 
 An interrupt (Ctrl-C) saves the best model so far where -o says; a second one
 does not wait.`
@@ -78,6 +80,10 @@ func fitCommand() *cobra.Command {
 func (f *fitFlags) run(cmd *cobra.Command, path string) error {
 	defer f.loss.Close()
 	defer f.checkpoint.Close()
+	outputs := []cli.Named{{Flag: "-o", Path: f.output}, f.checkpoint.Output()}
+	if err := cli.Distinct(outputs, []string{path}, f.data.Inputs(), f.loss.Inputs()); err != nil {
+		return err
+	}
 	if err := f.check(cmd); err != nil {
 		return err
 	}
@@ -102,7 +108,7 @@ func (f *fitFlags) run(cmd *cobra.Command, path string) error {
 	if fit == nil {
 		return err
 	}
-	return f.finish(cmd, fit, err)
+	return f.finish(cmd, fit, m.Names, err)
 }
 
 func (f *fitFlags) check(cmd *cobra.Command) error {
@@ -141,14 +147,14 @@ func (f *fitFlags) choosesLoss() bool { return f.loss.Name == choiceAuto && f.lo
 
 // finish saves what was learned, where that was asked for, be it the end of a
 // run or the best before an interruption or a failure, and reports.
-func (f *fitFlags) finish(cmd *cobra.Command, fit *scqm.Fit, failure error) error {
+func (f *fitFlags) finish(cmd *cobra.Command, fit *scqm.Fit, header []string, failure error) error {
 	if f.output != "" {
-		if err := fit.Model.Save(f.output); err != nil {
+		if err := cli.Save(cmd.Context(), f.output, func() error { return fit.Model.Save(f.output) }); err != nil {
 			return err
 		}
 	}
 	if failure == nil {
-		if err := newFitReport(fit).print(cmd.OutOrStdout(), f.json, f.output); err != nil {
+		if err := newFitReport(fit, header).print(cmd.OutOrStdout(), f.json, f.output); err != nil {
 			return err
 		}
 	}

@@ -206,10 +206,11 @@ func TestFailedFitSavesTheBestModel(t *testing.T) {
 	fit, err := options.Learn(t.Context(), cli.RowsOf(bowl(40, 4)), scqm.Config{Latent: 1, Loss: losses.L2()})
 	require.NoError(t, err)
 	cmd := fitCommand()
+	cmd.SetContext(t.Context())
 	var stdout writerToString
 	cmd.SetOut(&stdout)
 
-	err = (&fitFlags{output: p.path("model.npz")}).finish(cmd, fit, framework.ErrNonFinite)
+	err = (&fitFlags{output: p.path("model.npz")}).finish(cmd, fit, nil, framework.ErrNonFinite)
 
 	require.ErrorIs(t, err, framework.ErrNonFinite)
 	assert.Equal(t, cli.ExitFailed, cli.ExitCode(t.Context(), err))
@@ -240,4 +241,41 @@ func TestFitChoosesLoss(t *testing.T) {
 	r := execute("fit", p.path("rows.npy"), "--loss", "auto", "--p", "1.5")
 	assert.Equal(t, result{cli.ExitUsage, "", "scqm: fit: --p does nothing with --loss auto; leave it out\n"}, r)
 	assert.Equal(t, cli.ExitUsage, execute("denoise", p.path("rows.npy"), "--method", "scqm", "--loss", "auto").code)
+}
+
+func TestHeaderIsReported(t *testing.T) {
+	p := newPlace(t)
+	rows := csv(bowl(30, 3))
+	named, plain := p.file("named.csv", "a,b,c\n"+rows), p.file("plain.csv", rows)
+	years := p.file("years.csv", "2019,2020,2021\n"+rows)
+	mixed := p.file("mixed.csv", "0.1,O.2,0.3\n"+rows)
+
+	report := func(args ...string) (r struct {
+		N      int
+		Header []string
+	}) {
+		require.NoError(t, json.Unmarshal([]byte(succeed(t, append(args, "--json")...)), &r))
+		return r
+	}
+	for _, command := range [][]string{{"fit"}, {"mean"}, {"denoise", "-o", p.path("out.csv")}} {
+		r := report(append(command, named)...)
+		assert.Equal(t, []string{"a", "b", "c"}, r.Header, command)
+		assert.Equal(t, 30, r.N)
+		r = report(append(command, plain)...)
+		assert.Nil(t, r.Header, command)
+		assert.Equal(t, 30, r.N)
+		assert.Equal(t, 31, report(append(command, years)...).N, command)
+		r = report(append(command, years, "--header", "yes")...)
+		assert.Equal(t, []string{"2019", "2020", "2021"}, r.Header)
+		assert.Equal(t, 30, r.N)
+
+		asked := execute(append(command, mixed)...)
+		assert.Equal(t, cli.ExitUsage, asked.code)
+		assert.Equal(t, "scqm: "+command[0]+": "+mixed+`:1:2: "O.2" is not a number, but column 1 of the same row has "0.1"; `+
+			"correct it, or say whether this row is a header, with --header yes or --header no\n", asked.stderr)
+	}
+	assert.Contains(t, succeed(t, "fit", named), `the first row, taken as names: "a", "b", "c"`)
+	assert.Contains(t, succeed(t, "denoise", named, "-o", p.path("out.csv")), `the first row, taken as names: "a", "b", "c"`)
+	assert.Contains(t, succeed(t, "suggest", named, "--max-latent", "1"), `the first row, taken as names: "a", "b", "c"`)
+	assert.NotContains(t, succeed(t, "fit", plain), "header")
 }

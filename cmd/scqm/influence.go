@@ -68,6 +68,9 @@ func (f *influenceFlags) run(cmd *cobra.Command, model, data string) error {
 	if err := f.check(cmd); err != nil {
 		return err
 	}
+	if err := cli.Distinct([]cli.Named{{Flag: "-o", Path: f.output}}, []string{model, data}, f.data.Inputs()); err != nil {
+		return err
+	}
 	ctx := cmd.Context()
 	m, err := cli.Await(ctx, func() (*scqm.Model, error) { return scqm.Load(model) })
 	if err != nil {
@@ -99,6 +102,7 @@ func (f *influenceFlags) run(cmd *cobra.Command, model, data string) error {
 		}
 	}
 	r := newInfluenceReport(m, influence, f.top)
+	r.Header = x.Names
 	if f.refit {
 		if err := r.addRefits(ctx, m, cli.RowsOf(x), f.threads); err != nil {
 			return err
@@ -148,6 +152,7 @@ type influenceReport struct {
 	Rounding  float64          `json:"rounding"`
 	Top       []influentialRow `json:"top"`
 	Notes     []string         `json:"notes"`
+	Header    []string         `json:"header"` // names in the first row, null where it holds none
 	Seconds   float64          `json:"seconds"`
 }
 
@@ -226,6 +231,7 @@ func (r *influenceReport) print(cmd *cobra.Command, f *influenceFlags) error {
 		{"all " + strconv.Itoa(r.N) + " rows", "median influence " + number(r.Median)},
 		{"", "mean residual " + number(r.Residual) + ", left out " + number(r.Without)},
 	}
+	rest = append(rest, cli.HeaderRow(r.Header)...)
 	for _, note := range r.Notes {
 		rest = append(rest, []string{"note", note})
 	}

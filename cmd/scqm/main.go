@@ -9,12 +9,15 @@ import (
 	"syscall"
 
 	"github.com/scqm/scqm/cmd/scqm/internal/cli"
+	_ "github.com/scqm/scqm/cmd/scqm/internal/descriptors" // before any other package opens a file
 	"github.com/scqm/scqm/internal/memory"
+	"github.com/scqm/scqm/internal/stdio"
 )
 
 func main() {
 	memory.Restrain(0, 0)
-	os.Exit(run(interruptible(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+	closed := stdio.Closed() | closedFiles
+	os.Exit(run(interruptible(), os.Args[1:], cli.StandardInput(closed), cli.StandardOutput(closed), os.Stderr))
 }
 
 // interruptible returns a context that the first SIGINT or SIGTERM cancels. The

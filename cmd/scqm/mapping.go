@@ -48,6 +48,9 @@ func (f *mapping) run(cmd *cobra.Command, args []string) error {
 	if err := dataset.CheckOutput(f.output); err != nil {
 		return fmt.Errorf("-o: %w", err)
 	}
+	if err := cli.Distinct([]cli.Named{{Flag: "-o", Path: f.output}}, args, f.data.Inputs()); err != nil {
+		return err
+	}
 	if err := f.data.Check(cmd); err != nil {
 		return err
 	}

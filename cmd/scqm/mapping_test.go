@@ -94,7 +94,7 @@ func TestFullDisk(t *testing.T) {
 	var stderr writerToString
 	code := run(t.Context(), []string{"transform", model, data}, nil, full, &stderr)
 	assert.Equal(t, cli.ExitFailed, code)
-	assert.Equal(t, "scqm: transform: <stdout>: no space left on device\n", string(stderr))
+	assert.Equal(t, "scqm: transform: standard output: no space left on device\n", string(stderr))
 
 	for _, args := range [][]string{
 		{"fit", data, "-o", linkToFullDisk(p)},

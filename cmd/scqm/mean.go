@@ -64,6 +64,10 @@ func meanCommand() *cobra.Command {
 
 func (f *meanFlags) run(cmd *cobra.Command, path string) error {
 	defer f.loss.Close()
+	outputs := []cli.Named{{Flag: "-o", Path: f.output}, {Flag: "--influence", Path: f.influence}}
+	if err := cli.Distinct(outputs, []string{path}, f.data.Inputs(), f.loss.Inputs()); err != nil {
+		return err
+	}
 	if err := f.check(cmd); err != nil {
 		return err
 	}
@@ -207,6 +211,7 @@ type meanReport struct {
 	Rounding  float64   `json:"rounding"`
 	Top       []meanRow `json:"top"`
 	Notes     []string  `json:"notes"`
+	Header    []string  `json:"header"` // names in the first row, null where it holds none
 	Seconds   float64   `json:"seconds"`
 }
 
@@ -220,7 +225,7 @@ func (m *foundMean) report(x *dataset.Matrix, top int, took time.Duration) *mean
 	r := &meanReport{
 		Mean: m.mean.C, Loss: m.mean.Loss.Name(), N: x.Rows, D: x.Cols, Objective: m.mean.Objective,
 		Status: m.mean.Run.Status.String(), Message: m.mean.Run.Message, Rounding: m.rounding,
-		Top: []meanRow{}, Notes: []string{}, Seconds: took.Seconds(),
+		Top: []meanRow{}, Notes: []string{}, Header: x.Names, Seconds: took.Seconds(),
 	}
 	for i, v := range m.moves {
 		r.Top = append(r.Top, meanRow{i, v, m.residuals[i]})
@@ -242,6 +247,7 @@ func (f *meanFlags) print(cmd *cobra.Command, r *meanReport) error {
 		{"objective", fmt.Sprintf("%.8g", r.Objective)},
 		{"status", r.Status + ": " + r.Message},
 	}
+	rows = append(rows, cli.HeaderRow(r.Header)...)
 	for _, note := range r.Notes {
 		rows = append(rows, []string{"note", note})
 	}

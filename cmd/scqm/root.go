@@ -20,16 +20,23 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	root := rootCommand()
 	root.SetArgs(args)
 	root.SetIn(stdin)
-	root.SetOut(stdout)
+	out := cli.NewOutput(ctx, stdout)
+	root.SetOut(out)
 	root.SetErr(stderr)
 	understood := false
-	root.PersistentPreRun = func(*cobra.Command, []string) { understood = true }
+	root.PersistentPreRunE = func(*cobra.Command, []string) error {
+		understood = true
+		return out.Check()
+	}
 	cmd, err := root.ExecuteContextC(ctx)
-	if err != nil && !understood && !errors.Is(err, cli.ErrUsage) {
+	if err != nil && !understood && out.Err() == nil && !errors.Is(err, cli.ErrUsage) {
 		err = cli.Usagef("%w", err)
 	}
+	if err == nil {
+		err = out.Err()
+	}
 	if err != nil {
-		fmt.Fprintln(stderr, cli.OneLine(cmd, err))
+		fmt.Fprintln(stderr, cli.OneLine(cmd, err, args...))
 	}
 	return cli.ExitCode(ctx, err)
 }

@@ -69,6 +69,9 @@ func (f *suggestFlags) run(cmd *cobra.Command, path string) error {
 			return fmt.Errorf("-o: %w", err)
 		}
 	}
+	if err := cli.Distinct([]cli.Named{{Flag: "-o", Path: f.output}}, []string{path}, f.data.Inputs(), f.loss.Inputs()); err != nil {
+		return err
+	}
 	if err := f.data.Check(cmd); err != nil {
 		return err
 	}
@@ -93,11 +96,11 @@ func (f *suggestFlags) run(cmd *cobra.Command, path string) error {
 		return err
 	}
 	if f.output != "" {
-		if err := dataset.Write(f.output, suggestionTable(s), cmd.OutOrStdout()); err != nil {
+		if err := cli.WriteMatrix(cmd, f.output, suggestionTable(s)); err != nil {
 			return err
 		}
 	}
-	return f.print(cmd, s)
+	return f.print(cmd, s, m.Names)
 }
 
 // suggestionTable has a line for every trial.
@@ -111,9 +114,15 @@ func suggestionTable(s *scqm.Suggestion) *dataset.Matrix {
 	return m
 }
 
-func (f *suggestFlags) print(cmd *cobra.Command, s *scqm.Suggestion) error {
+// suggestReport is what scqm suggest --json prints.
+type suggestReport struct {
+	*scqm.Suggestion
+	Header []string `json:"header"` // names in the first row, null where it holds none
+}
+
+func (f *suggestFlags) print(cmd *cobra.Command, s *scqm.Suggestion, header []string) error {
 	if f.json {
-		return cli.PrintJSON(cmd.OutOrStdout(), s)
+		return cli.PrintJSON(cmd.OutOrStdout(), suggestReport{s, header})
 	}
 	rows := [][]string{{"", "D", "S", "PREDICTED", "ABOVE THE BEST", "LEARNED", "HELD OUT", "S USED", "WARNING"}}
 	for k, t := range s.Trials {
@@ -136,6 +145,8 @@ func (f *suggestFlags) print(cmd *cobra.Command, s *scqm.Suggestion) error {
 	case best.Latent > 0:
 		next = fmt.Sprintf("fit with: -d %d --linear\n", best.Latent)
 	}
-	_, err := fmt.Fprintf(cmd.OutOrStdout(), "\n%s\n%s", s.Reason, next)
-	return err
+	if _, err := fmt.Fprintf(cmd.OutOrStdout(), "\n%s\n%s", s.Reason, next); err != nil {
+		return err
+	}
+	return cli.PrintTable(cmd.OutOrStdout(), cli.HeaderRow(header))
 }

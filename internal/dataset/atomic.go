@@ -53,7 +53,7 @@ func resolveTarget(path string) (target, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return t, nil
 	case err != nil:
-		return t, inputErrorf(ErrInput, "%w", bare(err))
+		return t, pathError(err, "%w")
 	case info.IsDir():
 		return t, inputErrorf(ErrInput, "is a directory; name a file inside it")
 	}
@@ -110,7 +110,7 @@ func (t target) replace(write func(w io.Writer) error) (err error) {
 func writeStream(path string, write func(w io.Writer) error) error {
 	f, err := os.OpenFile(path, os.O_WRONLY, 0)
 	if err != nil {
-		return inputErrorf(ErrInput, "%w", bare(err))
+		return pathError(err, "%w")
 	}
 	if err := writeBuffered(f, write); err != nil {
 		f.Close()

@@ -97,9 +97,8 @@ func (t *csvTable) place(i int) string {
 	return fmt.Sprintf("%s:%d:%d", t.name, line, i+1)
 }
 
-// readCSV reads the columns asked for. The first record is a header when one of
-// them is neither a number nor empty nor NaN in it, or is asked for by name.
-func readCSV(r io.Reader, name, format string, columns []string) (*Matrix, error) {
+// readCSV reads the columns that o asks for.
+func readCSV(r io.Reader, name, format string, o ReadOptions) (*Matrix, error) {
 	rows, err := countRows(r)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, bare(err))
@@ -115,9 +114,9 @@ func readCSV(r io.Reader, name, format string, columns []string) (*Matrix, error
 	if err != nil {
 		return nil, err
 	}
-	keep, header, err := t.chooseColumns(columns, record)
+	keep, header, err := t.chooseColumns(o, record)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
+		return nil, err
 	}
 	m := &Matrix{Cols: len(keep), Names: header}
 	data, err := newValues(name, rows*float64(m.Cols))
@@ -149,44 +148,6 @@ func readCSV(r io.Reader, name, format string, columns []string) (*Matrix, error
 	return m, nil
 }
 
-// chooseColumns returns the indices of the columns to keep, and their names if
-// the first record is a header.
-func (t *csvTable) chooseColumns(columns, first []string) (keep []int, header []string, err error) {
-	var names []string
-	for _, s := range first {
-		names = append(names, cleanName(s))
-	}
-	candidates := names
-	if !isHeader(names) {
-		candidates = nil
-	}
-	keep, err = pickColumns(columns, candidates, t.width)
-	if err != nil {
-		return nil, nil, err
-	}
-	for _, j := range keep {
-		header = append(header, names[j])
-	}
-	byName := false
-	for _, c := range columns {
-		byName = byName || !isColumnNumber(strings.TrimSpace(c))
-	}
-	if !byName && !isHeader(header) {
-		header = nil
-	}
-	return keep, header, nil
-}
-
-// isHeader tells names from a row of values.
-func isHeader(fields []string) bool {
-	for _, s := range fields {
-		if _, kind := parseCell(s); kind == word {
-			return true
-		}
-	}
-	return false
-}
-
 // cleanName puts a column name on one line of valid UTF-8. Bytes that are not
 // are replaced first: next to a byte order mark they could make up another.
 func cleanName(s string) string {
@@ -195,10 +156,10 @@ func cleanName(s string) string {
 }
 
 // writeCSV writes numbers with the fewest digits that read back the same. Names
-// are written only if readCSV would take them for a header again.
+// that are all numbers are left out: readCSV would take them for a row.
 func writeCSV(w io.Writer, m *Matrix, comma byte) error {
 	var line []byte
-	if isHeader(m.Names) {
+	if hasWord(m.Names) {
 		for j, name := range m.Names {
 			line = appendName(separate(line, j, comma), cleanName(name))
 		}

@@ -15,7 +15,8 @@ var headerWords = []string{"label", "labels", "class", "target"}
 // ReadLabels reads one label for each row of a table: a one-dimensional IDX, NPY
 // or NPZ array of numbers, or a CSV, TSV or TXT file with one column. The first
 // line of text is a header if it is the word label, labels, class or target, or
-// the only one that is not a number. Whole numbers have no decimal point, so that
+// the only one that is not a number; a number with a slip, such as O.1, is refused
+// there. Whole numbers have no decimal point, so that
 // a label is "4" whatever type it was stored as; other text stays as it is.
 //
 // Whatever is wrong with the file matches ErrInput.
@@ -91,6 +92,10 @@ func readTextLabels(r io.Reader, name, format string) ([]string, error) {
 		labels = append(labels, label)
 	}
 	if hasLabelHeader(labels) {
+		if resemblesNumber(labels[0]) {
+			return nil, inputErrorf(ErrHeader, "%s:%d:1: %s is not a number, though it looks like one; correct it, or write the header label",
+				name, t.line, shortQuote(labels[0]))
+		}
 		labels = labels[1:]
 	}
 	if len(labels) == 0 {

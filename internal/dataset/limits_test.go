@@ -158,7 +158,7 @@ func TestLongLines(t *testing.T) {
 		"quotes": {io.MultiReader(strings.NewReader("1,2\n# \"\n3,\""), repeated("4,5\n", 1<<30)), []string{"a quoted field goes on for more than 64 MiB", "check the quotes"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := readCSV(c.text, "f.csv", formatCSV, nil)
+			_, err := readCSV(c.text, "f.csv", formatCSV, ReadOptions{})
 			refused(t, err, ErrInput, c.parts...)
 		})
 	}
@@ -174,7 +174,7 @@ func TestLinesThatAreNotTooLong(t *testing.T) {
 		}
 		fmt.Fprint(&b, "\"1\"\n")
 	}
-	m, err := readCSV(strings.NewReader(b.String()), "f.csv", formatCSV, nil)
+	m, err := readCSV(strings.NewReader(b.String()), "f.csv", formatCSV, ReadOptions{})
 	require.NoError(t, err)
 	assert.Equal(t, 3, m.Rows)
 	assert.Equal(t, 1<<18+1, m.Cols)

@@ -73,7 +73,7 @@ func splitKey(path string) (name, key string) {
 func (s *source) openFile() error {
 	file, err := os.Open(s.name)
 	if err != nil {
-		return inputErrorf(ErrInput, "%s: %w", s.name, bare(err))
+		return pathError(err, "%s: %w", s.name)
 	}
 	info, err := file.Stat()
 	switch {

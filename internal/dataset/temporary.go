@@ -35,12 +35,17 @@ func (t target) createTemporary() (*os.File, error) {
 			return f, nil
 		case err == nil:
 			f.Close()
-		case errors.Is(err, fs.ErrNotExist):
+		case errors.Is(err, fs.ErrNotExist) && !isDirectory(dir):
 			return nil, inputErrorf(ErrInput, "there is no directory %q; create it first", dir)
 		case !errors.Is(err, fs.ErrExist):
-			return nil, inputErrorf(ErrInput, "cannot create a file in the directory: %w", bare(err))
+			return nil, pathError(err, "cannot create a file in the directory: %w")
 		}
 	}
+}
+
+func isDirectory(dir string) bool {
+	info, err := os.Stat(cmp.Or(dir, "."))
+	return err == nil && info.IsDir()
 }
 
 // claim locks a new file, unless it is lost: another process may have taken it

@@ -31,6 +31,8 @@ var directions = []struct{ from, to string }{
 	{"internal/blas", "std gonum"},
 	{"internal/gather", "std"},
 	{"internal/shm", "std sys"},
+	{"internal/soak", "std internal/dataset internal/drill framework models"},
+	{"internal/stdio", "std"},
 	{"internal/drill", "std"},
 	{"internal/licences", "std"},
 	{"internal/lint", "std"},
@@ -63,11 +65,11 @@ var fences = []struct {
 	pkg, only   string
 	openToTests bool
 }{
-	{"os/exec", "plugins", true},
+	{"os/exec", "plugins internal/soak", true},
 	{"github.com/hashicorp/go-plugin", "plugins", false},
 	{"google.golang.org/grpc", "plugins", false},
 	{"unsafe", "bindings internal/blas internal/shm", false},
-	{"C", "bindings internal/blas", false},
+	{"C", "bindings internal/blas internal/stdio", false},
 	{"os/signal", "cmd plugins/internal/guard", true}, // a guard is a program of its own
 	{"gonum.org/v1/plot", "internal/figures", false},  // with its fonts too large for a library
 	{module + "/internal/figures", "cmd", false},      // so that the library stays without them

@@ -108,6 +108,9 @@ func Load(path string) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s: %w: is a directory, a pipe or a device; name a file", path, ErrInput)
+	}
 	m, err := Read(file, info.Size())
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)

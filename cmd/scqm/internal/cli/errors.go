@@ -8,8 +8,10 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strconv"
 	"strings"
 	"syscall"
+	"unicode"
 
 	"github.com/spf13/cobra"
 
@@ -72,9 +74,9 @@ func ExitCode(ctx context.Context, err error) int {
 }
 
 // OneLine renders the error of a command: the command, the place, the cause and
-// the remedy, each once.
-func OneLine(cmd *cobra.Command, err error) string {
-	text, _, _ := strings.Cut(err.Error(), "\n")
+// the remedy, each once. args are those of the command line.
+func OneLine(cmd *cobra.Command, err error, args ...string) string {
+	text, _, _ := strings.Cut(quoteArguments(err.Error(), args), "\n")
 	command := strings.ReplaceAll(cmd.CommandPath(), " ", ": ") + ": "
 	text = strings.TrimPrefix(text, command)
 	text = strings.TrimPrefix(strings.TrimPrefix(text, "scqm: "), cmd.Name()+": ")
@@ -83,4 +85,18 @@ func OneLine(cmd *cobra.Command, err error) string {
 		text = strings.ReplaceAll(text, mark.Error()+": ", "")
 	}
 	return command + strings.ReplaceAll(text, context.Canceled.Error(), "interrupted")
+}
+
+// quoteArguments quotes arguments with characters that would break the line, or
+// move the cursor, where they stand in a text.
+func quoteArguments(text string, args []string) string {
+	for _, arg := range args {
+		if _, value, set := strings.Cut(arg, "="); set && strings.HasPrefix(arg, "-") {
+			arg = value
+		}
+		if strings.ContainsFunc(arg, unicode.IsControl) {
+			text = strings.ReplaceAll(text, arg, strconv.Quote(arg))
+		}
+	}
+	return text
 }

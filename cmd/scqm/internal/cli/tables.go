@@ -1,9 +1,10 @@
 package cli
 
 import (
-	"context"
+	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -54,17 +55,27 @@ func Beside(m, more *dataset.Matrix) (*dataset.Matrix, error) {
 	return out, nil
 }
 
-// WriteMatrix leaves a pipe that nobody reads behind when it is interrupted, but
-// never half a file.
+// WriteMatrix writes a table to a file or, where path is -, to standard output.
 func WriteMatrix(cmd *cobra.Command, path string, m *dataset.Matrix) error {
-	ctx := cmd.Context()
-	if path != "-" {
-		ctx = context.WithoutCancel(ctx)
+	return Save(cmd.Context(), path, func() error { return dataset.Write(path, m, cmd.OutOrStdout()) })
+}
+
+// HeaderRow is the line of a report about what was taken as names, none where
+// nothing was.
+func HeaderRow(names []string) [][]string {
+	if names == nil {
+		return nil
 	}
-	_, err := Await(ctx, func() (struct{}, error) {
-		return struct{}{}, dataset.Write(path, m, cmd.OutOrStdout())
-	})
-	return err
+	const most = 8
+	quoted := make([]string, 0, most)
+	for _, name := range names[:min(len(names), most)] {
+		quoted = append(quoted, strconv.Quote(name))
+	}
+	text := strings.Join(quoted, ", ")
+	if len(names) > most {
+		text += fmt.Sprintf(" and %d more", len(names)-most)
+	}
+	return [][]string{{"header", "the first row, taken as names: " + text}}
 }
 
 // UpperMedian is the upper median, 0 of nothing.

@@ -51,6 +51,9 @@ func (f *Checkpoint) Check(cmd *cobra.Command) error {
 	return nil
 }
 
+// Output is the file that is written while a fit runs.
+func (f *Checkpoint) Output() cli.Named { return cli.Named{Flag: "--checkpoint", Path: f.path} }
+
 // Choose returns what the flags ask for, nil for nothing.
 func (f *Checkpoint) Choose() *framework.Checkpoint {
 	if f.file == nil {

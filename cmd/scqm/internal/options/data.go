@@ -4,6 +4,9 @@
 package options
 
 import (
+	"errors"
+	"fmt"
+
 	"github.com/spf13/cobra"
 
 	"github.com/scqm/scqm/cmd/scqm/internal/cli"
@@ -18,7 +21,16 @@ type Data struct {
 	labels  string
 	keep    []string
 	first   int
+	header  string
 }
+
+const (
+	headerAuto = "auto"
+	headerYes  = "yes"
+	headerNo   = "no"
+)
+
+var headers = map[string]dataset.Header{headerAuto: dataset.HeaderAuto, headerYes: dataset.HeaderYes, headerNo: dataset.HeaderNo}
 
 // AddTo adds the flags.
 func (f *Data) AddTo(cmd *cobra.Command) {
@@ -33,6 +45,8 @@ func (f *Data) AddTo(cmd *cobra.Command) {
 // AddColumnsTo adds the flags that make sense for any table.
 func (f *Data) AddColumnsTo(cmd *cobra.Command) {
 	cmd.Flags().StringSliceVar(&f.columns, "columns", nil, "take these `COLUMNS` only, by number from 1, range or name: 1,3-5,weight")
+	f.header = headerAuto
+	cmd.Flags().Var(cli.Choice(&f.header, headerAuto, headerYes, headerNo), "header", "whether the first row of a CSV or TSV file holds names; auto: by its cells, and an error where these do not tell")
 	cmd.Flags().Var(cli.Ceiling(&f.memory), "memory", "most memory for data and the work on them, such as 512M or 4G (default what the machine and the limits of the process have)")
 }
 
@@ -47,6 +61,9 @@ func (f *Data) Check(cmd *cobra.Command) error {
 	return nil
 }
 
+// Inputs are the files that the flags name, "" where they name none.
+func (f *Data) Inputs() []string { return []string{f.labels} }
+
 // Read reads the rows that the flags select from path, "-" being standard
 // input.
 func (f *Data) Read(cmd *cobra.Command, path string) (*dataset.Matrix, error) {
@@ -58,7 +75,10 @@ func (f *Data) Read(cmd *cobra.Command, path string) (*dataset.Matrix, error) {
 				return nil, err
 			}
 		}
-		m, err := dataset.Read(path, dataset.ReadOptions{Columns: f.columns, Scale: f.scale, Stdin: cmd.InOrStdin()})
+		m, err := dataset.Read(path, dataset.ReadOptions{Columns: f.columns, Scale: f.scale, Header: headers[f.header], Stdin: cmd.InOrStdin()})
+		if errors.Is(err, dataset.ErrHeader) {
+			err = fmt.Errorf("%w, with --header yes or --header no", err)
+		}
 		if err != nil || labels == nil {
 			return m, err
 		}

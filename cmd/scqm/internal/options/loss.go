@@ -108,6 +108,9 @@ func (f *Loss) WithDelta(delta float64) (framework.Loss, error) {
 	return f.lossFor(params)
 }
 
+// Inputs are the files that the flags name, "" where they name none.
+func (f *Loss) Inputs() []string { return []string{f.precision} }
+
 // Close ends the plugin.
 func (f *Loss) Close() { f.plugin.Close() }
 
