@@ -17,6 +17,7 @@ FUZZTIME  ?= 20s
 NUMBERS   ?= ./models/denoise
 FUZZPKG   ?= ./internal/dataset ./models/scqm
 OUT       ?= out
+SOAKFLAGS ?=
 
 # How programs are built: without names of folders, symbols and build ID, so that
 # equal sources make equal bytes. python/extension.py has the same for the module.
@@ -136,9 +137,9 @@ install-python: wheel
 
 .PHONY: lint-python
 lint-python: $(VENV) ## Check the Python sources: ruff and mypy --strict
-	@$(VENV)/bin/ruff check -q setup.py python
-	@$(VENV)/bin/ruff format -q --check setup.py python
-	@$(VENV)/bin/mypy python/scqm python/tests python/examples python/benchmarks python/*.py
+	@$(VENV)/bin/ruff check -q setup.py python internal/soak
+	@$(VENV)/bin/ruff format -q --check setup.py python internal/soak
+	@$(VENV)/bin/mypy python/scqm python/tests python/examples python/benchmarks python/*.py internal/soak/cases.py
 
 .PHONY: lint
 lint: ## Check imports, format, vet, staticcheck and house rules
@@ -176,6 +177,10 @@ fuzz-one:
 	if grep -q 'context deadline exceeded' "$$log" && ! grep -q -e 'Failing input' -e 'panic' "$$log"; then \
 	  echo "no finding; stopped at the deadline (golang/go#75804)"; exit 0; fi; \
 	cat "$$log"; exit $$status
+
+.PHONY: soak
+soak: need-cc ## Drill the program with files, kills and limits; SOAKFLAGS="-factor 0.1 -only kills" narrows
+	@$(GO) run ./internal/soak -fuzztime $(FUZZTIME) $(SOAKFLAGS)
 
 .PHONY: clean
 clean: ## Remove out/, the environments and what tests left behind

@@ -99,12 +99,17 @@ func Seed(t testing.TB) uint64 {
 // Rand returns the random numbers of one case.
 func Rand(t testing.TB, name string, index int) *rand.Rand {
 	t.Helper()
+	return Stream(Seed(t), name, index)
+}
+
+// Stream returns the random numbers of one case of a drill under a seed.
+func Stream(seed uint64, name string, index int) *rand.Rand {
 	// FNV-1a keeps drills of one seed apart.
 	stream := uint64(14695981039346656037)
 	for _, b := range []byte(fmt.Sprintf("%s/%d", name, index)) {
 		stream = (stream ^ uint64(b)) * 1099511628211
 	}
-	return rand.New(rand.NewPCG(Seed(t), stream))
+	return rand.New(rand.NewPCG(seed, stream))
 }
 
 // Report tells how many cases were tried and how many of them failed, which
