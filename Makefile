@@ -17,21 +17,38 @@ FUZZTIME  ?= 20s
 NUMBERS   ?= ./models/denoise
 FUZZPKG   ?= ./internal/dataset ./models/scqm
 OUT       ?= out
+SOAKFLAGS ?=
+
+# How programs are built: without names of folders, symbols and build ID, so that
+# equal sources make equal bytes. python/extension.py has the same for the module.
+BUILDFLAGS ?= -trimpath
+LDFLAGS    ?= -s -w -buildid=
+# The entry point that looks at limits of memory before the runtime does, for a
+# platform such as linux/amd64; it needs a program without cgo.
+entry       = $(if $(filter linux/amd64 linux/arm64,$(1)),-E=_scqm_entry)
+HOST        = $(shell $(GO) env GOOS)/$(shell $(GO) env GOARCH)
+# What `make release` builds programs for.
+PLATFORMS  ?= linux/amd64 linux/arm64 darwin/amd64 darwin/arm64
+# The oldest glibc that the wheel of a release runs with.
+GLIBC      ?= 2.17
 
 # Builds work without git and in clones that belong to somebody else.
 export GOFLAGS := $(GOFLAGS) -buildvcs=false
 
-VENV         := .venv
-REQUIREMENTS := python/requirements-test.txt
+VENV ?= .venv
 
 .PHONY: help
 help: ## Show this list
 	@echo "usage: make TARGET"
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 .PHONY: demo
 demo: ## Learn handwritten digits: a table, and pictures in out/
 	@$(GO) run ./cmd/scqm demo -o $(OUT)
+
+.PHONY: build
+build: ## Build the program bin/scqm
+	@CGO_ENABLED=0 $(GO) build $(BUILDFLAGS) -ldflags '$(LDFLAGS) $(call entry,$(HOST))' -o bin/scqm ./cmd/scqm
 
 .PHONY: test
 test: test-go test-python ## Run all tests: Go with race detector, lint, Python
@@ -46,17 +63,69 @@ test-go: need-cc ## Run go vet, the Go tests under the race detector, and lint
 test-python: install-python ## Build and install the wheel in .venv, and run the Python tests
 	@$(VENV)/bin/python -m pytest -q python/tests
 
+# The date of all files in wheels, sdists and lists of contents.
+release wheel sdist: export SOURCE_DATE_EPOCH := $(or $(SOURCE_DATE_EPOCH),$(shell git log -1 --format=%ct 2>/dev/null),315532800)
+
 .PHONY: wheel
 wheel: $(VENV) ## Build the Python wheel in dist/
-	@rm -f dist/*.whl
-	@log=$$($(VENV)/bin/python -m build --wheel --no-isolation . 2>&1) || { echo "$$log"; exit 1; }
+	@rm -rf dist/*.whl build/python python/scqm.egg-info
+	@log=$$($(VENV)/bin/python -m build --wheel --no-isolation $(WHEELFLAGS) . 2>&1) || { echo "$$log"; exit 1; }
 	@ls dist/*.whl
 
 .PHONY: sdist
 sdist: $(VENV) ## Build the Python source distribution in dist/
-	@rm -f dist/*.tar.gz
+	@rm -rf dist/*.tar.gz python/scqm.egg-info
 	@log=$$($(VENV)/bin/python -m build --sdist --no-isolation . 2>&1) || { echo "$$log"; exit 1; }
 	@ls dist/*.tar.gz
+
+VERSION = $(shell sed -n 's/^__version__ = "\(.*\)"$$/\1/p' python/scqm/_version.py)
+
+.PHONY: release
+release: $(VENV)-release ## Build programs, wheel, sdist, lists of contents and checksums in dist/
+	@rm -rf dist build
+	@$(MAKE) release-programs sdist
+	@if [ "$$(uname -s)" = Linux ]; then $(MAKE) release-wheel; else $(MAKE) wheel; fi
+	@$(VENV)/bin/python -m zipfile -e dist/*.whl build/wheel
+	@cp build/wheel/*.dist-info/sboms/scqm.cdx.json "$$(ls dist/*.whl | sed 's/whl$$/cdx.json/')"
+	@cd dist && sums=$$( (sha256sum * 2>/dev/null || shasum -a 256 *) ) && echo "$$sums" | tee SHA256SUMS
+
+# What differs between machines differs between the two: folders, caches, umask,
+# time zone, language. The environments are shared, to download them once.
+.PHONY: release-twice
+release-twice: $(VENV) $(VENV)-release ## Build a release of the last commit in two clones and compare the bytes
+	@two=$$(mktemp -d); trap 'rm -rf "$$two"' EXIT; \
+	git clone -q . $$two/a; git clone -q . "$$two/b/another place"; \
+	cd $$two/a; (umask 022; $(MAKE) release VENV=$(abspath $(VENV)) >$$two/log) || { cat $$two/log; exit 1; }; \
+	cd "$$two/b/another place"; mkdir $$two/tmp; \
+	(umask 077; export GOCACHE=$$two/cache ZIG_GLOBAL_CACHE_DIR=$$two/zig TMPDIR=$$two/tmp TZ=Asia/Tokyo LC_ALL=C PYTHONHASHSEED=7; \
+	  $(MAKE) release VENV=$(abspath $(VENV)) >$$two/log) || { cat $$two/log; exit 1; }; \
+	diff $$two/a/dist/SHA256SUMS dist/SHA256SUMS && cat dist/SHA256SUMS && echo "both builds are equal"
+
+.PHONY: release-programs
+release-programs:
+	@mkdir -p dist
+	@for platform in $(PLATFORMS); do \
+	  case $$platform in linux/amd64|linux/arm64) entry='$(call entry,linux/amd64)';; *) entry=;; esac; \
+	  file=dist/scqm-$(VERSION)-$${platform/\//-}; \
+	  CGO_ENABLED=0 GOOS=$${platform%/*} GOARCH=$${platform#*/} $(GO) build $(BUILDFLAGS) \
+	    -buildvcs=$(if $(wildcard .git),true,false) -ldflags "$(LDFLAGS) $$entry" -o $$file ./cmd/scqm; \
+	  $(GO) run ./internal/release check $$file; \
+	  $(GO) run ./internal/release sbom $$file >$$file.cdx.json; \
+	done
+	@program=dist/scqm-$(VERSION)-$$($(GO) env GOOS)-$$($(GO) env GOARCH); \
+	if [ -x $$program ]; then $$program version && $$program version --licences >dist/scqm-$(VERSION)-licences.txt; fi
+
+# The C compiler of Zig links against any glibc; the sources of C are the same.
+.PHONY: release-wheel
+release-wheel: MACHINE := $(shell uname -m)
+release-wheel: export CC := $(abspath $(VENV)-release)/bin/python -m ziglang cc -target $(shell uname -m)-linux-gnu.$(GLIBC)
+release-wheel: WHEELFLAGS = -C--build-option=--plat-name=manylinux_$(subst .,_,$(GLIBC))_$(MACHINE)
+release-wheel: wheel
+	@$(VENV)-release/bin/auditwheel show dist/*.whl | tee build/auditwheel.txt
+	@verdict=$$(grep -o '"manylinux_[0-9_]*_$(MACHINE)"' build/auditwheel.txt | head -n 1 | tr -d '"'); \
+	tag=manylinux_$(subst .,_,$(GLIBC))_$(MACHINE); \
+	if [ -z "$$verdict" ] || ! printf '%s\n' "$$verdict" "$$tag" | sort -V -C; then \
+	  echo "make: the wheel says $$tag, auditwheel says $${verdict:-that it is for this machine only}" >&2; exit 1; fi
 
 .PHONY: wheel-check
 wheel-check: wheel sdist ## Try wheel and sdist in every CPython found here; needs a package index
@@ -68,9 +137,9 @@ install-python: wheel
 
 .PHONY: lint-python
 lint-python: $(VENV) ## Check the Python sources: ruff and mypy --strict
-	@$(VENV)/bin/ruff check -q setup.py python
-	@$(VENV)/bin/ruff format -q --check setup.py python
-	@$(VENV)/bin/mypy python/scqm python/tests python/examples python/benchmarks python/check_wheel.py
+	@$(VENV)/bin/ruff check -q setup.py python internal/soak
+	@$(VENV)/bin/ruff format -q --check setup.py python internal/soak
+	@$(VENV)/bin/mypy python/scqm python/tests python/examples python/benchmarks python/*.py internal/soak/cases.py
 
 .PHONY: lint
 lint: ## Check imports, format, vet, staticcheck and house rules
@@ -109,10 +178,14 @@ fuzz-one:
 	  echo "no finding; stopped at the deadline (golang/go#75804)"; exit 0; fi; \
 	cat "$$log"; exit $$status
 
+.PHONY: soak
+soak: need-cc ## Drill the program with files, kills and limits; SOAKFLAGS="-factor 0.1 -only kills" narrows
+	@$(GO) run ./internal/soak -fuzztime $(FUZZTIME) $(SOAKFLAGS)
+
 .PHONY: clean
-clean: ## Remove out/, .venv and what tests left behind
-	@rm -rf $(OUT) $(VENV) bin build dist .pytest_cache .mypy_cache .ruff_cache
-	@rm -f python/scqm/*.so
+clean: ## Remove out/, the environments and what tests left behind
+	@rm -rf $(OUT) $(VENV) $(VENV)-release $(VENV)-audit bin build dist .pytest_cache .mypy_cache .ruff_cache
+	@rm -f python/scqm/*.so python/scqm/_guard
 	@find python -type d \( -name __pycache__ -o -name .pytest_cache \) -prune -exec rm -rf {} +
 
 .PHONY: need-cc
@@ -121,20 +194,46 @@ need-cc:
 	command -v "$${cc%% *}" >/dev/null || { \
 	  echo "make: the C compiler '$$cc' is missing; the race detector needs one (Debian: apt install gcc libc6-dev)" >&2; exit 1; }
 
-# .venv is kept as long as it holds what REQUIREMENTS ask for.
-.PHONY: $(VENV)
-$(VENV):
-	@if cmp -s $(REQUIREMENTS) $(VENV)/requirements.txt && $(VENV)/bin/python -c 'import numpy, pytest, sklearn' 2>/dev/null; then exit 0; fi; \
+# An environment is kept as long as it holds what its requirements ask for.
+$(VENV):         REQUIREMENTS := python/requirements-test.txt
+$(VENV):         MODULES      := numpy, pytest, sklearn
+$(VENV)-release: REQUIREMENTS := python/requirements-release.txt
+$(VENV)-release: MODULES      := auditwheel, ziglang
+$(VENV)-audit:   REQUIREMENTS := python/requirements-audit.txt
+$(VENV)-audit:   MODULES      := pip_audit
+
+.PHONY: $(VENV) $(VENV)-release $(VENV)-audit
+$(VENV) $(VENV)-release $(VENV)-audit:
+	@if cmp -s $(REQUIREMENTS) $@/requirements.txt && $@/bin/python -c 'import $(MODULES)' 2>/dev/null; then exit 0; fi; \
 	command -v $(PYTHON) >/dev/null || { \
 	  echo "make: $(PYTHON) is missing; install Python 3.10 or newer, or name one: make $(MAKECMDGOALS) PYTHON=..." >&2; exit 1; }; \
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' || { \
 	  echo "make: $(PYTHON) does not run or is older than 3.10; name another: make $(MAKECMDGOALS) PYTHON=..." >&2; exit 1; }; \
-	echo "making $(VENV) for the Python tests"; \
-	rm -rf $(VENV); \
-	$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); \
+	echo "making $@ with the packages of $(REQUIREMENTS)"; \
+	rm -rf $@; \
+	$(PYTHON) -m venv $@ || { rm -rf $@; \
 	  echo "make: '$(PYTHON) -m venv' does not work (Debian: apt install python3-venv)" >&2; exit 1; }; \
-	$(VENV)/bin/python -m pip install -q --disable-pip-version-check -r $(REQUIREMENTS); \
-	cp $(REQUIREMENTS) $(VENV)/requirements.txt
+	$@/bin/python -m pip install -q --disable-pip-version-check --require-hashes -r $(REQUIREMENTS); \
+	cp $(REQUIREMENTS) $@/requirements.txt
+
+# Versions that fit stay; UPGRADE=--upgrade takes the newest.
+.PHONY: requirements
+requirements: ## Write python/requirements-*.txt from the .in files, with hashes; needs a package index
+	@tools=$$(mktemp -d); trap 'rm -rf "$$tools"' EXIT; \
+	$(PYTHON) -m venv $$tools; \
+	$$tools/bin/python -m pip install -q --disable-pip-version-check uv==0.13.9; \
+	cd python; for list in requirements-*.in; do \
+	  $$tools/bin/uv pip compile -q --universal --python-version 3.10 --generate-hashes --no-emit-index-url \
+	    --custom-compile-command 'make requirements' $(UPGRADE) $$list -o $${list%.in}.txt; done
+
+.PHONY: licences
+licences: ## Write the licences of what is linked to internal/licences
+	@$(GO) test -count=1 ./internal/licences -run Record -update >/dev/null
+	@$(GO) test -count=1 ./internal/licences
+
+.PHONY: vuln
+vuln: ## Look for known vulnerabilities in dependencies, where the databases can be reached
+	@.ci/vuln $(PYTHON) $(VENV)-audit
 
 # Needs the network once. The outputs are committed, so nobody else does.
 PROTO := plugins/internal/protocol

@@ -100,6 +100,7 @@ func (s denoiserSettings) choose(j *job, data scqm.Data, precision uint64) (deno
 		if l, ok := settings.Loss.(framework.Dimensioned); ok && l.Dim() != data.D {
 			return nil, "", fmt.Errorf("loss %s is for rows of length %d, not %d: %w", settings.Loss.Name(), l.Dim(), data.D, framework.ErrInvalid)
 		}
+		s.Loss.learn(settings.Loss)
 	}
 	method, err := denoise.ByName(s.Method, settings)
 	if err != nil || s.Method != methodAuto {
@@ -135,7 +136,8 @@ func (j *job) part() func(float64) {
 }
 
 // DenoiserReport describes the result of such a job as a JSON object: the method
-// used, a note where it is not the one asked for, and the parameters of its loss.
+// used, a note where it is not the one asked for, the parameters of its loss, and
+// the plugin that computes it.
 func DenoiserReport(number int64) (string, error) {
 	return withJob("denoiser report", number, func(j *job) (string, error) {
 		d, err := resultOf[*denoiser](j)
@@ -146,7 +148,11 @@ func DenoiserReport(number int64) (string, error) {
 			Method     string             `json:"method"`
 			Note       string             `json:"note"`
 			LossParams map[string]float64 `json:"loss_params,omitempty"`
+			Plugin     *framework.Program `json:"plugin,omitempty"`
 		}{Method: d.Method().Name(), Note: d.note}
+		if d.settings.Loss != nil {
+			report.Plugin = d.settings.Loss.program
+		}
 		if m, ok := d.Method().(denoise.SCQM); ok {
 			if p, ok := m.Loss.(framework.Parametric); ok {
 				report.LossParams = p.Params()

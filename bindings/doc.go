@@ -32,6 +32,7 @@
 //
 //	input       data or settings that cannot be used
 //	file        a file that cannot be read or written
+//	memory      there is not enough memory for it
 //	nonfinite   a loss or gradient that is NaN or infinite
 //	plugin      a plugin that crashes, hangs or gives wrong answers
 //	stopped     a budget is used up

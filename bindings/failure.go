@@ -10,6 +10,7 @@ import (
 
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/internal/dataset"
+	"github.com/scqm/scqm/internal/memory"
 	"github.com/scqm/scqm/models/mean"
 	"github.com/scqm/scqm/models/scqm"
 	"github.com/scqm/scqm/plugins"
@@ -26,6 +27,7 @@ var kinds = []struct {
 	kind string
 }{
 	{framework.ErrPanic, "panic"},
+	{memory.ErrTooLarge, "memory"},
 	{errJob, "job"},
 	{errStopped, "stopped"},
 	{context.Canceled, "cancelled"},

@@ -10,6 +10,7 @@ import (
 
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/internal/gather"
+	"github.com/scqm/scqm/internal/memory"
 )
 
 // What [Wait] returns.
@@ -39,12 +40,18 @@ const (
 )
 
 // processors is the number that work is spread over by default.
-var processors = runtime.GOMAXPROCS(0)
+var processors = affordable(runtime.GOMAXPROCS(0))
 
 // Work on all processors must not keep the waiting thread, which handles
 // signals, from running: Go takes a goroutine off a processor after 10
 // milliseconds, and on a busy machine much later.
-func init() { runtime.GOMAXPROCS(processors + 1) }
+func init() {
+	runtime.GOMAXPROCS(processors + 1)
+	if memory.Limited() {
+		startThreads(processors + spareThreads)
+	}
+	memory.Restrain(othersBytes, reusedHeap)
+}
 
 // threads resolves a setting, 0 for all processors.
 func threads(setting int) int {

@@ -2,6 +2,7 @@ package bindings
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -31,17 +32,21 @@ type lossChoice struct {
 
 	// Plugin is the name or path of a plugin that computes the loss, Params are
 	// its parameters, SHA256 its checksum where it is pinned, and Timeout the
-	// seconds that a call may take (0: the default).
+	// seconds that a call may take (0: the default). Learned says that a model
+	// was learned with the file of that checksum.
 	Plugin  string         `json:"plugin"`
 	Params  map[string]any `json:"params"`
 	SHA256  string         `json:"sha256"`
 	Timeout float64        `json:"timeout"`
+	Learned bool           `json:"learned"`
 
 	// Python marks a loss that Python evaluates, and Weights and Hessian what
 	// it can do beyond values and gradients.
 	Python  bool `json:"python"`
 	Weights bool `json:"weights"`
 	Hessian bool `json:"hessian"`
+
+	program *framework.Program // of a plugin, once it was started
 }
 
 // build makes the loss for a job. data and d are those of a fit, for a default
@@ -79,11 +84,36 @@ func (c lossChoice) open(j *job) (framework.Loss, error) {
 	p, err := plugins.Open(j.ctx, c.Plugin, plugins.Options{
 		Params: c.Params, SHA256: c.SHA256, CallTimeout: seconds(c.Timeout),
 	})
+	if errors.Is(err, plugins.ErrChecksum) && c.Learned {
+		return nil, fmt.Errorf("the model was learned with another file of its plugin; if you trust the present one, give scqm.load "+
+			"its checksum, or 'any', as plugin_sha256, or fit again: %w", err)
+	}
 	if err != nil {
 		return nil, err
 	}
 	j.atEnd = append(j.atEnd, p.Close)
 	return p.Loss(), nil
+}
+
+// SetGuard names the program that watches plugins, which comes with the library:
+// the interpreter that has loaded the library cannot be one. It returns 1.
+func SetGuard(path string) (int64, error) {
+	return guarded("guard", func() (int64, error) {
+		plugins.SetGuard(path)
+		return 1, nil
+	})
+}
+
+// learn holds later jobs, which only read, to the plugin that computes a loss.
+func (c *lossChoice) learn(l framework.Loss) {
+	e, ok := l.(framework.Identified)
+	if !ok || c.program != nil {
+		return
+	}
+	c.program = new(e.Program())
+	if c.SHA256 != plugins.AnySHA256 {
+		c.SHA256, c.Learned = c.program.SHA256, true
+	}
 }
 
 func readMatrix(address uint64, size int64) (*mat.Dense, error) {

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// checkpointFormat is the version of a stored run.
-const checkpointFormat = 1
+// checkpointFormat is the version of a stored run. It changes with [storedRun].
+const checkpointFormat = 2
 
 // DefaultCheckpointEvery is the default of [Checkpoint].Every.
 const DefaultCheckpointEvery = 10 * time.Second
@@ -25,11 +25,26 @@ type Checkpoint struct {
 	// Fingerprint identifies the problem and its settings. A stored run with
 	// another fingerprint is refused.
 	Fingerprint string
+	// Program identifies the program, whose build a run depends on to the last
+	// bit. A stored run of another is refused. "" stands for the version of Go
+	// and the SHA-256 of the executable file; give a name of your own where a
+	// run may go on under another build with slightly other numbers.
+	Program string
 	// Store keeps what write writes, completely or not at all; nil stores
 	// nothing. An error fails the run.
 	Store func(write func(io.Writer) error) error
-	// Stored is a run to go on with; nil starts anew.
+	// Stored is a run to go on with; nil starts anew. It must end where the run
+	// ends. A run of which one bit has changed is refused, by its SHA-256.
+	// Errors say its name if it has one, as *os.File has.
 	Stored io.Reader
+}
+
+// program is the name of the program that runs are stored under.
+func (c *Checkpoint) program() string {
+	if c.Program != "" {
+		return c.Program
+	}
+	return thisProgram()
 }
 
 // Restorer is a solver whose runs can be stored.
@@ -41,7 +56,7 @@ type Restorer interface {
 
 // storedRun is a run between two iterations.
 type storedRun struct {
-	Format      int
+	Program     string
 	Solver      string
 	Fingerprint string
 	Iteration   int
@@ -102,12 +117,14 @@ func (r *run) write(w io.Writer, ended ending) error {
 	if err := gob.NewEncoder(&state).Encode(r.state); err != nil {
 		return err
 	}
-	return gob.NewEncoder(w).Encode(storedRun{
-		Format: checkpointFormat, Solver: r.solver.Name(), Fingerprint: r.options.Checkpoint.Fingerprint,
+	c := r.options.Checkpoint
+	run := storedRun{
+		Program: c.program(), Solver: r.solver.Name(), Fingerprint: c.Fingerprint,
 		Iteration: r.iteration, Slow: r.slow, Counts: r.evaluator.counts, Rows: r.evaluator.counts.rows,
 		NonFinite: r.evaluator.nonFinite, Elapsed: r.elapsed(), History: r.history,
 		Best: r.best, BestPoint: r.bestPoint, State: state.Bytes(), Ended: ended,
-	})
+	}
+	return writeFrame(w, func(w io.Writer) error { return gob.NewEncoder(w).Encode(run) })
 }
 
 // resume takes up the stored run of the options and reports whether there was
@@ -125,32 +142,54 @@ func (r *run) resume() (bool, error) {
 	if c.Stored == nil {
 		return false, nil
 	}
-	var s storedRun
-	if err := decode(c.Stored, &s); err != nil {
-		return false, fmt.Errorf("%w: stored run: %w", ErrInvalid, err)
-	}
-	if err := r.accept(&s); err != nil {
-		return false, fmt.Errorf("%w: stored run: %w", ErrInvalid, err)
-	}
-	state := restorer.NewState()
-	if err := decode(bytes.NewReader(s.State), state); err != nil {
-		return false, fmt.Errorf("%w: stored run: %w", ErrInvalid, err)
-	}
-	if err := r.fits(state); err != nil {
-		return false, fmt.Errorf("%w: stored run: %w", ErrInvalid, err)
-	}
-	r.take(&s, state)
-	if v, ok := state.(Resumable); ok {
-		v.Resume(r.evaluator)
+	if err := r.restoreRun(restorer, c.Stored); err != nil {
+		return false, fmt.Errorf("%w: %s: %w", ErrInvalid, nameOf(c.Stored), err)
 	}
 	return true, nil
 }
 
+// nameOf says which stored run is meant.
+func nameOf(stored io.Reader) string {
+	if file, ok := stored.(interface{ Name() string }); ok {
+		return file.Name() + ": stored run"
+	}
+	return "stored run"
+}
+
+func (r *run) restoreRun(restorer Restorer, stored io.Reader) error {
+	payload, err := readFrame(stored)
+	if err != nil {
+		return err
+	}
+	var s storedRun
+	if err := decode(payload, &s); err != nil {
+		return err
+	}
+	if err := r.accept(&s); err != nil {
+		return err
+	}
+	state := restorer.NewState()
+	if err := decode(s.State, state); err != nil {
+		return err
+	}
+	if err := r.fits(state); err != nil {
+		return err
+	}
+	if v, ok := state.(Resumable); ok {
+		if err := guard(func() error { return v.Resume(r.evaluator) }); err != nil {
+			return err
+		}
+	}
+	r.take(&s, state) // the counts too, which Resume may have raised
+	return nil
+}
+
 // accept refuses a run of another program, solver or problem.
 func (r *run) accept(s *storedRun) error {
-	switch {
-	case s.Format != checkpointFormat:
-		return fmt.Errorf("has format %d, this program reads %d", s.Format, checkpointFormat)
+	switch program := r.options.Checkpoint.program(); {
+	case s.Program != program:
+		return fmt.Errorf("is of another build of the program (%s) than this (%s), which would go on to other numbers; "+
+			"go on with that build, or remove it and start anew", s.Program, program)
 	case s.Solver != r.solver.Name():
 		return fmt.Errorf("is of solver %s, not %s", s.Solver, r.solver.Name())
 	case s.Fingerprint != r.options.Checkpoint.Fingerprint:
@@ -189,7 +228,7 @@ func (r *run) take(s *storedRun, state State) {
 	r.stored, r.storedAt, r.ended = true, s.Iteration, s.Ended
 }
 
-// decode reads one gob value; gob panics on some damaged input.
-func decode(r io.Reader, into any) error {
-	return guard(func() error { return gob.NewDecoder(r).Decode(into) })
+// decode reads one gob value; gob panics on some input that it did not write.
+func decode(b []byte, into any) error {
+	return guard(func() error { return gob.NewDecoder(bytes.NewReader(b)).Decode(into) })
 }

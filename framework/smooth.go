@@ -25,8 +25,10 @@ type Pending interface {
 // Resumable is a [State] that has to prepare the problem before a stored run goes
 // on.
 type Resumable interface {
-	// Resume brings the problem to where it was when the state was stored.
-	Resume(e *Evaluator)
+	// Resume brings the problem, and what the state does not store of itself,
+	// to where they were when the state was stored. What it evaluates is not
+	// counted: it was when it was done first.
+	Resume(e *Evaluator) error
 }
 
 // SmoothingScale returns that of the problem at x, 0 where it is not

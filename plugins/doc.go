@@ -7,6 +7,10 @@
 // the plugin's last words, and [Plugin.Close] leaves no process, socket or file
 // behind.
 //
+// On Linux, Open runs the executable of the host once more, as a guard that ends
+// the plugin with everything that it has started. It does nothing else: the
+// functions init of packages may run in it, main does not. See [SetGuard].
+//
 // A plugin in Go is a program whose main function calls [Serve] with a
 // framework.Loss. docs/plugin-protocol.md specifies the protocol for other
 // languages.

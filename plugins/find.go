@@ -19,15 +19,17 @@ const (
 )
 
 // Folders lists the folders in which plugins are looked for: those of
-// $SCQM_PLUGIN_PATH, then scqm/plugins in the user's data directory.
+// $SCQM_PLUGIN_PATH, then scqm/plugins in the user's data directory. Only
+// absolute paths count: what is found must not depend on the working directory,
+// where a file of the same name may have come with a stranger's model.
 func Folders() []string {
 	var folders []string
 	for _, folder := range filepath.SplitList(os.Getenv(PathVariable)) {
-		if folder != "" {
+		if filepath.IsAbs(folder) {
 			folders = append(folders, folder)
 		}
 	}
-	if data := dataFolder(); data != "" {
+	if data := dataFolder(); filepath.IsAbs(data) {
 		folders = append(folders, filepath.Join(data, "scqm", "plugins"))
 	}
 	return folders
@@ -40,7 +42,7 @@ func dataFolder() string {
 	switch {
 	case runtime.GOOS == "windows":
 		return os.Getenv("LocalAppData")
-	case os.Getenv("XDG_DATA_HOME") != "":
+	case filepath.IsAbs(os.Getenv("XDG_DATA_HOME")):
 		return os.Getenv("XDG_DATA_HOME")
 	case err != nil:
 		return ""
@@ -87,6 +89,10 @@ func List() []Found {
 	return list
 }
 
+// IsName reports whether text is what a loss can be called: a lower case letter
+// and up to 63 of a-z, 0-9 and _.
+func IsName(text string) bool { return lossName.MatchString(text) }
+
 // nameOf returns the name of the loss that a file is to hold.
 func nameOf(file string) (string, bool) {
 	name, ok := strings.CutPrefix(file, Prefix)
@@ -97,13 +103,18 @@ func nameOf(file string) (string, bool) {
 }
 
 // Find returns the file of a plugin: nameOrPath itself where it has a path
-// separator, else the first file scqm-loss-NAME in [Folders].
+// separator, else the first file scqm-loss-NAME in [Folders]. What comes from a
+// file or another person must be checked with [IsName] before.
 func Find(nameOrPath string) (string, error) {
 	if strings.ContainsRune(nameOrPath, filepath.Separator) {
 		if _, err := os.Lstat(nameOrPath); err != nil {
-			return "", &Error{nameOrPath, "find", ErrNotFound, "there is no such file", ""}
+			return "", &Error{printable(nameOrPath), "find", ErrNotFound, "there is no such file", ""}
 		}
 		return nameOrPath, nil
+	}
+	if !IsName(nameOrPath) {
+		return "", &Error{printable(nameOrPath), "find", ErrNotFound,
+			"a name is made of a lower case letter and up to 63 lower case letters, digits and _; a path has a /, as in ./scqm-loss-mine", ""}
 	}
 	var names []string
 	for _, found := range List() {

@@ -150,11 +150,8 @@ var beginnings = map[string]func(){
 	"silent socket":        func() { listen(hold) },
 	"socket closes":        func() { listen(func(c net.Conn) { c.Close() }) },
 	"garbage on socket":    func() { listen(func(c net.Conn) { io.WriteString(c, strings.Repeat("garbage ", 1000)) }) },
-	"stop after handshake": func() {
-		go func() { time.Sleep(20 * time.Millisecond); stop() }()
-		listen(hold)
-	},
-	"no service": func() { serveAlone(grpc.NewServer()) },
+	"stop after handshake": func() { listen(func(net.Conn) { stop() }) },
+	"no service":           func() { serveAlone(grpc.NewServer()) },
 	"ignores the end": func() {
 		serveAlone(withLoss(grpc.UnknownServiceHandler(func(any, grpc.ServerStream) error { return nil })))
 	},
@@ -225,8 +222,95 @@ func (s *hostileService) Configure(ctx context.Context, r *protocol.ConfigureReq
 		reply.Structure = protocol.Structure_STRUCTURE_BLACK_BOX
 	case "grandchild", "grandchild of its own session":
 		leaveGrandchild(s.mode != "grandchild")
+	case "hidden grandchild", "exits beside a hidden grandchild":
+		leaveHidden()
+	case "forks":
+		leaveForking()
+	case "stops its guard":
+		leaveHidden()
+		syscall.Kill(os.Getppid(), syscall.SIGSTOP)
 	}
 	return reply, err
+}
+
+// hidden in front of the mark of a test, as argument, makes the test binary a
+// process that wants to stay: stage 1 starts stage 2 and ends.
+const (
+	hiddenFirst  = "hidden-grandchild-1"
+	hiddenSecond = "hidden-grandchild-2"
+)
+
+// hide is what a hidden grandchild does.
+func hide(stage, mark string) {
+	if stage == hiddenFirst {
+		startHidden(hiddenSecond, mark)
+		os.Exit(0)
+	}
+	signal.Ignore(syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGTSTP)
+	hang()
+}
+
+// startHidden starts a stage in a session of its own, with an empty environment
+// and no open file. Only its arguments tell the test who it is.
+func startHidden(stage, mark string) {
+	self, err := os.Executable()
+	if err != nil {
+		panic(err)
+	}
+	_, err = os.StartProcess(self, []string{"nothing", stage, mark}, &os.ProcAttr{
+		Dir: "/", Env: []string{}, Sys: &syscall.SysProcAttr{Setsid: true},
+	})
+	if err != nil {
+		panic(err)
+	}
+}
+
+// runMark is the mark of the test in the environment of the plugin.
+func runMark() string { return "SCQM_TEST_RUN=" + os.Getenv("SCQM_TEST_RUN") }
+
+// leaveHidden returns when the process that is to stay has lost its parent.
+func leaveHidden() {
+	startHidden(hiddenFirst, runMark())
+	waitHidden()
+}
+
+func waitHidden() {
+	for len(processes(hiddenSecond+"\x00"+runMark())) == 0 || len(processes(hiddenFirst+"\x00"+runMark())) > 0 {
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// processes lists the processes whose arguments hold a text, but for those that
+// have ended.
+func processes(text string) []string {
+	var pids []string
+	files, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+	for _, file := range files {
+		if arguments, err := os.ReadFile(file); err == nil && strings.Contains(string(arguments), text) {
+			pids = append(pids, strings.Split(file, "/")[2])
+		}
+	}
+	return pids
+}
+
+// chainScript forks and ends, again and again: so does each child, and the last
+// one wants to stay.
+const chainScript = `link() {
+	if [ "$1" -gt 0 ]; then ( link $(($1 - 1)) ) & else exec "$2" "$3" "$4"; fi
+}
+link "$@"`
+
+// leaveForking starts such a chain, and returns while it is forking.
+func leaveForking() {
+	self, err := os.Executable()
+	if err != nil {
+		panic(err)
+	}
+	_, err = os.StartProcess("/bin/sh", []string{"sh", "-c", chainScript, "chain", "3000", self, hiddenSecond, runMark()},
+		&os.ProcAttr{Dir: "/", Env: []string{}, Sys: &syscall.SysProcAttr{Setsid: true}})
+	if err != nil {
+		panic(err)
+	}
 }
 
 // leaveGrandchild starts a process that holds on to what it inherits.
@@ -265,12 +349,18 @@ func (s *hostileService) Evaluate(ctx context.Context, r *protocol.EvaluateReque
 		hang()
 	case "kills itself":
 		syscall.Kill(os.Getpid(), syscall.SIGKILL)
+	case "exits beside a hidden grandchild":
+		os.Exit(7)
+	case "kills its guard":
+		leaveGrandchild(true)
+		syscall.Kill(os.Getppid(), syscall.SIGKILL)
+		hang()
 	case "hang in call":
 		hang()
 	case "stop in call":
 		stop()
 	case "slow":
-		time.Sleep(20 * time.Second)
+		time.Sleep(time.Hour)
 	case "error":
 		return nil, status.Error(codes.Unknown, "not\x1b[2J today")
 	case "false deadline":

@@ -1,10 +1,12 @@
 package plugins
 
 import (
+	"cmp"
 	"flag"
 	"os"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -22,6 +24,11 @@ func TestMain(m *testing.M) {
 	if err := os.Setenv("GORACE", "atexit_sleep_ms=0"); err != nil {
 		panic(err)
 	}
+	if len(os.Args) == 3 && (os.Args[1] == hiddenFirst || os.Args[1] == hiddenSecond) {
+		hide(os.Args[1], os.Args[2])
+	}
+	// Files and folders of tests must not be refused for the umask.
+	syscall.Umask(0o022)
 	switch kind, rest, _ := strings.Cut(os.Getenv(asPlugin), ":"); kind {
 	case "":
 		waitTogether()
@@ -90,6 +97,7 @@ func self(t testing.TB) string {
 func start(t testing.TB, kind string, o Options) *Plugin {
 	t.Helper()
 	o.Env = append(o.Env, asPlugin+"="+kind)
+	o.StartTimeout = cmp.Or(o.StartTimeout, longest)
 	p, err := Open(t.Context(), self(t), o)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, p.Close()) })

@@ -10,7 +10,9 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -20,6 +22,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
 
+	"github.com/scqm/scqm/plugins/internal/guard"
 	"github.com/scqm/scqm/plugins/internal/protocol"
 )
 
@@ -40,11 +43,19 @@ const (
 	pluginKind      = "loss" // in the terms of go-plugin
 )
 
+// AnySHA256 as a checksum takes any file.
+const AnySHA256 = "any"
+
 // passed names the environment variables that a plugin gets from this process:
-// where to find interpreters, libraries and temporary folders, and the language.
-var passed = []string{
-	"HOME", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "OMP_NUM_THREADS", "PATH", "PYTHONPATH", "TMPDIR", "TZ", "VIRTUAL_ENV",
-}
+// where to find interpreters and temporary folders, and the language.
+var passed = []string{"HOME", "LANG", "LC_ALL", "OMP_NUM_THREADS", "TMPDIR", "TZ", "VIRTUAL_ENV"}
+
+// passedLists names those that are lists of folders. Entries that depend on the
+// working directory are left out.
+var passedLists = []string{"LD_LIBRARY_PATH", "PATH", "PYTHONPATH"}
+
+// safePath keeps Python from importing what lies beside a script.
+const safePath = "PYTHONSAFEPATH=1"
 
 const (
 	// window is the flow control window of the connection: a batch without
@@ -61,8 +72,8 @@ type Options struct {
 	// out have the plugin's defaults.
 	Params map[string]any
 	// SHA256 is the checksum that the file must have, in hexadecimal digits;
-	// "" takes any. With it, the plugin is started from the very file that was
-	// checked (on Linux).
+	// "" and [AnySHA256] take any. It is that of the one file, not of what a
+	// script imports, its interpreter, or libraries.
 	SHA256 string
 	// StartTimeout bounds the time until the plugin is configured. Zero stands
 	// for 10 s.
@@ -113,6 +124,13 @@ func Open(ctx context.Context, nameOrPath string, o Options) (*Plugin, error) {
 	return p, nil
 }
 
+// SetGuard names the program that ends plugins with everything that they have
+// started, on Linux. Go programs need not call it: they are that program
+// themselves. A library in a program of another language brings the command
+// plugins/internal/guard/cmd along; where it cannot be started, a shell does
+// what it can.
+func SetGuard(path string) { guard.SetExecutable(path) }
+
 func (o Options) withDefaults() Options {
 	o.StartTimeout = cmp.Or(o.StartTimeout, DefaultStartTimeout)
 	o.CallTimeout = cmp.Or(o.CallTimeout, DefaultCallTimeout)
@@ -130,8 +148,7 @@ func (p *Plugin) start(program *program) error {
 	}
 	p.folder = folder
 	p.process = &process{
-		program: program, root: folder, token: token(), pinned: p.options.SHA256 != "",
-		words: &tail{}, ended: make(chan struct{}),
+		program: program, root: folder, token: token(), words: &tail{}, ended: make(chan struct{}),
 	}
 	address, err := p.handshake(ctx)
 	if err != nil {
@@ -156,9 +173,10 @@ func newFolder() (string, error) {
 	if runtime.GOOS == "linux" {
 		parent = "/dev/shm"
 	}
-	folder, err := os.MkdirTemp(parent, "scqm-plugin-")
+	pattern := fmt.Sprintf("scqm-plugin-%d-", os.Getpid())
+	folder, err := os.MkdirTemp(parent, pattern)
 	if err != nil && parent != "" {
-		folder, err = os.MkdirTemp("", "scqm-plugin-")
+		folder, err = os.MkdirTemp("", pattern)
 	}
 	return folder, err
 }
@@ -176,10 +194,10 @@ func (p *Plugin) handshake(ctx context.Context) (net.Addr, error) {
 		Logger:           hclog.New(&hclog.LoggerOptions{Level: hclog.Off, Output: io.Discard}),
 		UnixSocketConfig: &goplugin.UnixSocketConfig{TempDir: p.folder},
 	})
-	stop := context.AfterFunc(ctx, p.process.killGroup)
+	stop := context.AfterFunc(ctx, p.process.end)
 	defer stop()
 	address, err := client.Start()
-	p.started = p.process.cmd != nil && p.process.ID() != ""
+	p.started = p.process.ID() != ""
 	if err != nil {
 		return nil, p.startError(ctx, err)
 	}
@@ -188,19 +206,40 @@ func (p *Plugin) handshake(ctx context.Context) (net.Addr, error) {
 
 // newRunner has the form that go-plugin wants.
 func (p *Plugin) newRunner(_ hclog.Logger, cmd *exec.Cmd, socketFolder string) (runner.Runner, error) {
-	var env []string
+	cmd.Args = append([]string{p.process.program.path}, p.options.Args...)
+	cmd.Env = append(append(append(environment(), p.options.Env...), cmd.Env...), p.process.token)
+	for _, text := range append(cmd.Args, cmd.Env...) {
+		if strings.ContainsRune(text, 0) {
+			return nil, fmt.Errorf("%s holds a NUL, which arguments and environment cannot", quote(text))
+		}
+	}
+	p.process.cmd = cmd
+	p.process.folder = socketFolder
+	p.process.log = p.options.Log
+	return p.process, nil
+}
+
+// environment is what a plugin gets of that of this process.
+func environment() []string {
+	env := []string{safePath}
 	for _, name := range passed {
 		if value, ok := os.LookupEnv(name); ok {
 			env = append(env, name+"="+value)
 		}
 	}
-	cmd.Path = p.process.program.path
-	cmd.Args = append([]string{cmd.Path}, p.options.Args...)
-	cmd.Env = append(append(append(env, p.options.Env...), cmd.Env...), p.process.token)
-	p.process.cmd = cmd
-	p.process.folder = socketFolder
-	p.process.log = p.options.Log
-	return p.process, nil
+	for _, name := range passedLists {
+		if list := absoluteEntries(os.Getenv(name)); list != "" {
+			env = append(env, name+"="+list)
+		}
+	}
+	return env
+}
+
+// absoluteEntries returns the entries of a list of folders such as $PATH that
+// name a place by themselves.
+func absoluteEntries(list string) string {
+	kept := slices.DeleteFunc(filepath.SplitList(list), func(entry string) bool { return !filepath.IsAbs(entry) })
+	return strings.Join(kept, string(filepath.ListSeparator))
 }
 
 // startError tells the ways a start can fail from each other. Nothing of the
@@ -220,7 +259,7 @@ func (p *Plugin) startError(ctx context.Context, err error) error {
 		e.Kind, e.Detail = ErrTimeout, fmt.Sprintf("it did not say within %v where it listens; was it made with plugins.Serve or scqm.plugin.serve?", p.options.StartTimeout)
 	case p.process.endedAlone():
 		e.Kind = ErrStart
-		e.Detail = fmt.Sprintf("it ended (%v) before it said where it listens", p.process.endState)
+		e.Detail = fmt.Sprintf("it ended (%v) before it said where it listens", p.process.endState())
 		if p.process.words.lastWords() == "" {
 			e.Detail += "; is it a plugin?"
 		}

@@ -232,7 +232,7 @@ func (p *Plugin) callError(ctx context.Context, act string, limit time.Duration,
 	case codes.Unavailable, codes.Canceled:
 		e.Detail = "its connection does not work: " + quote(s.Message())
 		if p.endsSoon() {
-			e.Kind, e.Detail = ErrCrashed, fmt.Sprintf("it ended (%v)", p.process.endState)
+			e.Kind, e.Detail = ErrCrashed, fmt.Sprintf("it ended (%v)", p.process.endState())
 		}
 	case codes.ResourceExhausted:
 		e.Detail = "its answer is too long: " + quote(s.Message())

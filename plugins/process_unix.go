@@ -10,26 +10,16 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"strconv"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
-)
 
-// guardScript waits until its standard input ends, which it does when this
-// process ends, by whatever cause. It then removes the folder of the plugin and
-// kills the plugin: those that left the process group are known by a token in
-// their environment, the others by the group, to which the guard belongs too.
-const guardScript = `trap '' HUP INT TERM
-read -r _
-rm -rf -- "$1"
-for p in /proc/[0-9]*; do
-	if grep -qsaF -- "$2" "$p/environ"; then kill -KILL "${p#/proc/}"; fi
-done
-kill -KILL 0`
+	"github.com/scqm/scqm/plugins/internal/guard"
+)
 
 // drainTime is how long the output of a plugin that has ended is waited for.
 const drainTime = 200 * time.Millisecond
@@ -37,61 +27,31 @@ const drainTime = 200 * time.Millisecond
 // process is a plugin that runs in a process group of its own. It implements
 // the Runner of go-plugin.
 type process struct {
-	program  *program
-	cmd      *exec.Cmd
-	root     string // all its files are in here, and nobody else has access
-	folder   string // its socket is in here
-	token    string
-	pinned   bool // start the open file and not what now has its name
-	stdout   *firstLine
-	stderr   *stream
-	words    *tail
-	guard    *exec.Cmd
-	log      io.Writer     // may be nil
-	leash    *os.File      // the guard acts when this is closed
-	ended    chan struct{} // closed when nothing of the plugin is left
-	endState *os.ProcessState
-	killing  sync.Mutex // guards guard: its group must not be killed after its number is free
-	ordered  atomic.Bool
+	program    *program
+	cmd        *exec.Cmd // arguments and environment; it is not used to start
+	root       string    // all its files are in here, and nobody else has access
+	folder     string    // its socket is in here
+	token      string
+	stdout     *firstLine
+	stderr     *stream
+	words      *tail
+	log        io.Writer // may be nil
+	supervisor supervisor
+	ended      chan struct{} // closed when nothing of the plugin is left
+	ending     guard.Ending
+	ordered    atomic.Bool
+	begun      atomic.Bool // supervisor is set
 }
 
-// Start starts the guard, then the plugin in the guard's group.
+// Start starts the plugin.
 func (p *process) Start(context.Context) error {
-	if err := p.startGuard(); err != nil {
-		return fmt.Errorf("start /bin/sh: %w", err)
+	if err := guard.Trapped(p.program.path); err != nil {
+		return err
 	}
-	if err := p.startPlugin(); err != nil {
-		p.signalGroup()
-		p.releaseGuard()
-		p.leash.Close()
-		return startFailure(err)
-	}
-	go p.reap()
-	return nil
-}
-
-func (p *process) startGuard() error {
-	r, w, err := os.Pipe()
+	path, err := p.executable()
 	if err != nil {
 		return err
 	}
-	defer r.Close()
-	p.leash = w
-	guard := exec.Command("/bin/sh", "-c", guardScript, "scqm-plugin-guard", p.root, p.token)
-	guard.Env = []string{"PATH=/usr/bin:/bin"}
-	guard.Stdin = r
-	guard.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	p.killing.Lock()
-	defer p.killing.Unlock()
-	if err := guard.Start(); err != nil {
-		w.Close()
-		return err
-	}
-	p.guard = guard
-	return nil
-}
-
-func (p *process) startPlugin() error {
 	out, outWriter, err := os.Pipe()
 	if err != nil {
 		return err
@@ -100,24 +60,43 @@ func (p *process) startPlugin() error {
 	if err != nil {
 		return errors.Join(err, out.Close(), outWriter.Close())
 	}
-	defer outWriter.Close()
-	defer errsWriter.Close()
-	p.cmd.Stdin = nil
-	p.cmd.Stdout, p.cmd.Stderr = outWriter, errsWriter
-	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pgid: p.guard.Process.Pid}
-	if p.pinned && runtime.GOOS == "linux" {
-		p.cmd.ExtraFiles = []*os.File{p.program.file}
-		p.cmd.Path = "/proc/self/fd/3"
+	p.supervisor, err = keep(guard.Program{
+		Path: path, Args: p.cmd.Args, Env: p.cmd.Env, Dir: p.root,
+		File: p.program.file, Stdout: outWriter, Stderr: errsWriter,
+	}, p.token)
+	outWriter.Close()
+	errsWriter.Close()
+	if err != nil {
+		out.Close()
+		errs.Close()
+		return startFailure(err)
 	}
-	if err := p.cmd.Start(); err != nil {
-		return errors.Join(err, out.Close(), errs.Close())
+	p.begun.Store(true)
+	if p.ordered.Load() {
+		p.supervisor.End() // the order came before there was anybody to obey
 	}
 	p.stdout = &firstLine{stream: newStream(out, nil)}
 	p.stderr = newStream(errs, p.words)
 	if p.log != nil {
 		p.stderr.copy = io.MultiWriter(p.words, p.log)
 	}
+	go p.reap()
 	return nil
+}
+
+// executable returns the path under which the program is started. On Linux it
+// leads to the open file, which was checked, whatever has its name now; it ends
+// in that name, which process lists and messages of scripts show.
+func (p *process) executable() (string, error) {
+	if _, err := os.Stat("/proc/self/fd"); err == nil && runtime.GOOS == "linux" {
+		link := filepath.Join(p.root, filepath.Base(p.program.path))
+		return link, os.Symlink("/proc/self/fd/3", link)
+	}
+	if p.program.script == nil {
+		return p.program.path, nil
+	}
+	copied := filepath.Join(p.root, filepath.Base(p.program.path))
+	return copied, os.WriteFile(copied, p.program.script, 0o700)
 }
 
 // startFailure says what the common causes mean.
@@ -137,12 +116,10 @@ func startFailure(err error) error {
 
 // reap waits for the end of the plugin and clears away what is left of it.
 func (p *process) reap() {
-	p.cmd.Wait()
-	p.endState = p.cmd.ProcessState
-	p.signalGroup()
-	p.releaseGuard()
-	p.leash.Close()
-	killStragglers(p.token)
+	p.ending = p.supervisor.Wait()
+	if p.ending.Unknown {
+		killStragglers(p.token)
+	}
 	limit := time.NewTimer(drainTime)
 	for _, s := range []*stream{p.stdout.stream, p.stderr} {
 		select {
@@ -156,41 +133,27 @@ func (p *process) reap() {
 	close(p.ended)
 }
 
-// killGroup ends the plugin.
-func (p *process) killGroup() {
+// end tells the plugin's supervisor to kill it.
+func (p *process) end() {
 	p.ordered.Store(true)
-	p.signalGroup()
+	if p.begun.Load() {
+		p.supervisor.End()
+	}
 }
 
 // endedAlone reports whether a plugin that has ended was not killed from here.
 func (p *process) endedAlone() bool {
-	status, ok := p.endState.Sys().(syscall.WaitStatus)
-	return !ok || !status.Signaled() || status.Signal() != syscall.SIGKILL || !p.ordered.Load()
+	s := p.ending.Status
+	return !s.Signaled() || s.Signal() != syscall.SIGKILL || !p.ordered.Load()
 }
 
-// signalGroup kills the plugin and all its offspring in the group. The number
-// of the group cannot belong to others: the guard bears it and is still waited
-// for.
-func (p *process) signalGroup() {
-	p.killing.Lock()
-	defer p.killing.Unlock()
-	if p.guard != nil {
-		syscall.Kill(-p.guard.Process.Pid, syscall.SIGKILL)
-	}
-}
-
-// releaseGuard waits for the guard that killGroup has killed.
-func (p *process) releaseGuard() {
-	p.killing.Lock()
-	defer p.killing.Unlock()
-	p.guard.Wait()
-	p.guard = nil
-}
+// endState says how the plugin ended.
+func (p *process) endState() string { return endingText(p.ending) }
 
 // Kill ends the plugin, whatever state it is in, and waits until nothing of it
 // is left.
 func (p *process) Kill(context.Context) error {
-	p.killGroup()
+	p.end()
 	<-p.ended
 	return nil
 }
@@ -198,10 +161,10 @@ func (p *process) Kill(context.Context) error {
 // Wait waits until nothing of the plugin is left.
 func (p *process) Wait(context.Context) error {
 	<-p.ended
-	if p.endState.Success() {
+	if s := p.ending.Status; !p.ending.Unknown && s.Exited() && s.ExitStatus() == 0 {
 		return nil
 	}
-	return errors.New(p.endState.String())
+	return errors.New(p.endState())
 }
 
 // Stdout gives the first line of the output.
@@ -215,10 +178,10 @@ func (p *process) Name() string { return p.program.path }
 
 // ID is the process number.
 func (p *process) ID() string {
-	if p.cmd.Process == nil {
+	if !p.begun.Load() {
 		return ""
 	}
-	return strconv.Itoa(p.cmd.Process.Pid)
+	return strconv.Itoa(p.supervisor.Pid())
 }
 
 // Diagnose adds nothing: errors are made elsewhere.

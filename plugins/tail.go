@@ -76,3 +76,11 @@ func quote(text string) string {
 	}
 	return fmt.Sprintf("%q", text)
 }
+
+// printable quotes a text only where it has to be.
+func printable(text string) string {
+	if text == "" || len(text) > lastWordsLength || strings.ContainsFunc(text, isControl) {
+		return fmt.Sprintf("%q", text[:min(len(text), lastWordsLength)])
+	}
+	return text
+}

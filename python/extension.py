@@ -17,13 +17,22 @@ import subprocess
 import sys
 import sysconfig
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 ROOT = Path(__file__).resolve().parents[1]
 NATIVE = ROOT / "build" / "_native"
 
+# No table of symbols, no build ID: equal sources make equal bytes.
+LDFLAGS = "-s -w -buildid="
+
 # The oldest Python that the module serves; pyproject.toml says the same.
 LIMITED_API = "0x030A0000"
 MODULE = "_core"
+# The program that ends plugins, beside the module.
+GUARD = "_guard"
 
 # What gopy writes beyond the limited API, with its place in it.
 LIMITED = {
@@ -51,6 +60,9 @@ LIMITED = {
     "core.c": [(r"typedef PyAsyncMethods\* cmpfunc;", "typedef void* cmpfunc;")],
 }
 
+# What build.py, which gopy writes, says to add a function of the bindings.
+ADDS = re.compile(r"add_checked_\w+\(mod, 'bindings_")
+
 
 class BuildError(Exception):
     """The module cannot be built here; the message says what is missing."""
@@ -65,17 +77,35 @@ def build(target: Path) -> None:
     include = sysconfig.get_path("include")
     environment = os.environ | {
         "CGO_ENABLED": "1",
-        "CGO_CFLAGS": f"-I{include} -O2 -DPy_LIMITED_API={LIMITED_API}",
+        # Debugging sections name folders of this machine, and some compilers
+        # write them without being asked. Not every linker heeds Go's own -s.
+        "CGO_CFLAGS": f"-I{include} -O2 -g0 -DPy_LIMITED_API={LIMITED_API}",
         # On macOS the interpreter supplies its symbols when it loads a module.
-        "CGO_LDFLAGS": "-undefined dynamic_lookup" if sys.platform == "darwin" else "",
+        "CGO_LDFLAGS": (
+            "-undefined dynamic_lookup" if sys.platform == "darwin" else "-Wl,-s"
+        ),
         "CGO_LDFLAGS_ALLOW": "-undefined|dynamic_lookup",
     }
     run(
         "go", "build", "-trimpath", "-buildvcs=false", "-buildmode=c-shared",
-        "-ldflags=-s -w", "-o", str(target), "./" + NATIVE.relative_to(ROOT).as_posix(),
+        f"-ldflags={LDFLAGS}", "-o", str(target),
+        "./" + NATIVE.relative_to(ROOT).as_posix(),
         environment=environment,
     )  # fmt: skip
     target.with_suffix(".h").unlink(missing_ok=True)
+
+
+def build_guard(target: Path) -> None:
+    """Write the program that ends plugins to ``target``; Linux only."""
+    if sys.platform != "linux":
+        return
+    check_tools()
+    target.parent.mkdir(parents=True, exist_ok=True)
+    run(
+        "go", "build", "-trimpath", "-buildvcs=false", f"-ldflags={LDFLAGS}",
+        "-o", str(target), "./plugins/internal/guard/cmd",
+        environment=os.environ | {"CGO_ENABLED": "0"},
+    )  # fmt: skip
 
 
 def generate() -> None:
@@ -88,6 +118,9 @@ def generate() -> None:
         "go", "tool", "gopy", "gen", "-no-make", "-name=core", f"-output={output}",
         f"-vm={sys.executable}", "./bindings",
     )  # fmt: skip
+    # gopy takes the functions out of a map, that is in another order each time.
+    rewrite(NATIVE / "build.py", sort_calls)
+    rewrite(NATIVE / "core.go", sort_exports)
     # build.py uses pybindgen, which belongs to this Python.
     run(sys.executable, "build.py", folder=NATIVE)
     for name, changes in LIMITED.items():
@@ -103,6 +136,31 @@ def generate() -> None:
     run("go", "tool", "goimports", "-w", str(NATIVE / "core.go"))
     for name in ("__init__.py", "bindings.py", "go.py", "build.py"):
         (NATIVE / name).unlink()
+
+
+def sort_calls(text: str) -> str:
+    """Sort the calls of build.py that add the functions of the bindings."""
+    lines = text.splitlines(keepends=True)
+    chosen = [n for n, line in enumerate(lines) if ADDS.match(line)]
+    for n, line in zip(chosen, sorted(lines[n] for n in chosen), strict=True):
+        lines[n] = line
+    return "".join(lines)
+
+
+def sort_exports(text: str) -> str:
+    """Sort the functions of core.go that call the bindings."""
+    head, title, functions = text.partition("// ---- Functions ---\n")
+    _, *bodies = functions.split("//export ")
+    if not title or not all(b.startswith("bindings_") for b in bodies):
+        raise BuildError("gopy wrote a core.go without the list of functions last")
+    ordered = sorted(b.strip() + "\n" for b in bodies)
+    return head + title + "".join(f"\n//export {b}" for b in ordered)
+
+
+def rewrite(path: Path, change: Callable[[str], str]) -> None:
+    """Change the text of a file."""
+    text = path.read_text(encoding="utf-8")
+    path.write_text(change(text), encoding="utf-8")
 
 
 def from_sdist() -> bool:
@@ -163,6 +221,9 @@ def run(
 
 def capture(*command: str) -> str:
     """Return what a command prints."""
-    return subprocess.run(
+    done = subprocess.run(
         command, cwd=ROOT, capture_output=True, text=True, check=False
-    ).stdout
+    )
+    if done.returncode != 0:
+        raise BuildError(f"{' '.join(command)} failed:\n{done.stderr}")
+    return done.stdout

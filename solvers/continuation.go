@@ -99,12 +99,20 @@ func (s *ContinuationState) Iterate() (framework.Point, float64) {
 }
 
 // Resume lets the problem know the length over which it was rounded last, by
-// which its stationarity is measured.
-func (s *ContinuationState) Resume(e *framework.Evaluator) {
-	if s.Inner != nil && s.Eps > 0 {
-		e.Smooth(s.Eps)
-		e.Smooth(0)
+// which its stationarity is measured, and resumes the inner state on the rounded
+// cost.
+func (s *ContinuationState) Resume(e *framework.Evaluator) error {
+	if s.Inner == nil {
+		return nil
 	}
+	if s.Eps > 0 {
+		e.Smooth(s.Eps)
+		defer e.Smooth(0)
+	}
+	if v, ok := s.Inner.(framework.Resumable); ok {
+		return v.Resume(e)
+	}
+	return nil
 }
 
 // Pending reports whether the iterate is behind the run, as it is within a

@@ -63,12 +63,11 @@ type LBFGSState struct {
 	// S and Y are the pairs, oldest first, and Curvatures their <s,y>.
 	S, Y       []framework.Point
 	Curvatures []float64
-	// Anchor is the point at which the preconditioner was built, nil without
-	// one, and Age the number of iterations since then.
+	// Anchor is the point at which the preconditioner that the problem holds was
+	// built, nil without one, and Age the number of iterations since then.
 	Anchor framework.Point
 	Age    int
 
-	built bool // the problem holds the preconditioner of Anchor
 	// buffers
 	trial, kept trialPoint
 	dir, work   framework.Point
@@ -142,7 +141,7 @@ func (a LBFGS) Step(e *framework.Evaluator, state framework.State) error {
 	if s.Anchor == nil {
 		return framework.ErrNoProgress
 	}
-	s.Anchor, s.built = nil, false
+	s.Anchor = nil
 	moved, err = a.advance(e, s)
 	if err == nil && !moved {
 		err = framework.ErrNoProgress
@@ -160,29 +159,32 @@ func (s *LBFGSState) allocate(blocks []framework.Block) {
 	}
 }
 
+// Resume builds the preconditioner of a stored run again.
+func (s *LBFGSState) Resume(e *framework.Evaluator) error {
+	if s.Anchor == nil {
+		return nil
+	}
+	_, err := e.BuildPreconditioner(s.Anchor)
+	return err
+}
+
 // refresh builds the preconditioner where it is missing or old.
 func (a LBFGS) refresh(e *framework.Evaluator, s *LBFGSState) error {
 	if a.Plain {
 		return nil
 	}
-	at := s.Anchor
-	if at == nil || s.Age >= a.RefreshEvery {
-		at = s.X
-	} else if s.built {
+	if s.Anchor != nil && s.Age < a.RefreshEvery {
 		return nil
 	}
-	ok, err := e.BuildPreconditioner(at)
+	ok, err := e.BuildPreconditioner(s.X)
 	if err != nil || !ok {
 		return err
 	}
-	s.built = true
-	switch {
-	case s.Anchor == nil:
-		s.Anchor, s.Age = s.X.Clone(), 0
-	case s.Age >= a.RefreshEvery:
-		s.Anchor.CopyFrom(s.X)
-		s.Age = 0
+	if s.Anchor == nil {
+		s.Anchor = s.X.Clone()
 	}
+	s.Anchor.CopyFrom(s.X)
+	s.Age = 0
 	return nil
 }
 

@@ -66,9 +66,10 @@ type NewtonState struct {
 	Mu, Nu float64
 	// Descent is the state of [RGD] where the problem was handed to it.
 	Descent *RGDState
+	// Assembled says that the derivatives at X were computed.
+	Assembled bool
 
-	arrowhead *framework.Arrowhead
-	assembled bool // arrowhead and schur belong to X
+	arrowhead *framework.Arrowhead // with schur those at X, if Assembled
 	schur     *schur
 	trial     framework.Point
 	moved     []float64 // the inner block after the step
@@ -121,7 +122,7 @@ func (a Newton) Restart(e *framework.Evaluator, state framework.State, x framewo
 		return err
 	}
 	s.X.CopyFrom(x)
-	s.Mu, s.Nu, s.assembled = a.damping(), 2, false
+	s.Mu, s.Nu, s.Assembled = a.damping(), 2, false
 	cost, err := s.assemble(e)
 	s.Cost = cost
 	return err
@@ -131,6 +132,23 @@ func (a Newton) Restart(e *framework.Evaluator, state framework.State, x framewo
 func (s *NewtonState) allocate(e *framework.Evaluator, shape framework.ArrowheadShape) {
 	s.arrowhead, s.schur = framework.NewArrowhead(shape), newSchur(shape)
 	s.trial, s.moved = framework.NewPoint(e.Blocks()), make([]float64, shape.Inner())
+}
+
+// Resume computes the derivatives of a stored run again.
+func (s *NewtonState) Resume(e *framework.Evaluator) error {
+	if s.Descent != nil {
+		return nil
+	}
+	shape, ok := e.ArrowheadShape()
+	if !ok {
+		return fmt.Errorf("the problem has no second derivatives: %w", framework.ErrInvalid)
+	}
+	s.allocate(e, shape)
+	if !s.Assembled {
+		return nil
+	}
+	_, err := s.assemble(e)
+	return err
 }
 
 // assemble computes derivatives at X and eliminates the inner rows.
@@ -143,7 +161,7 @@ func (s *NewtonState) assemble(e *framework.Evaluator) (float64, error) {
 		return cost, err
 	}
 	s.schur.eliminate(s.arrowhead)
-	s.assembled = true
+	s.Assembled = true
 	return cost, nil
 }
 
@@ -153,11 +171,7 @@ func (a Newton) Step(e *framework.Evaluator, state framework.State) error {
 	if s.Descent != nil {
 		return RGD{}.Step(e, s.Descent)
 	}
-	if s.arrowhead == nil {
-		shape, _ := e.ArrowheadShape()
-		s.allocate(e, shape)
-	}
-	if !s.assembled {
+	if !s.Assembled {
 		if _, err := s.assemble(e); err != nil {
 			return err
 		}
@@ -202,7 +216,7 @@ func (s *NewtonState) accept(cost, predicted float64) bool {
 	}
 	s.X, s.trial = s.trial, s.X
 	s.Cost = cost
-	s.assembled = false
+	s.Assembled = false
 	if rounding {
 		return true
 	}

@@ -12,8 +12,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/scqm/scqm/cmd/scqm/internal/cli"
+	"github.com/scqm/scqm/cmd/scqm/internal/options"
+	"github.com/scqm/scqm/internal/bench"
 	"github.com/scqm/scqm/internal/dataset"
+	"github.com/scqm/scqm/internal/figures"
 	"github.com/scqm/scqm/internal/par"
+	"github.com/scqm/scqm/models/scqm"
 	"github.com/scqm/scqm/solvers"
 )
 
@@ -43,11 +48,13 @@ const (
 	benchFits  = 15               // neighbourhoods of r1
 	quickTime  = 4 * time.Second
 	allRegimes = "all"
+	// benchDenoise is the argument that asks for methods of denoising.
+	benchDenoise = "denoise"
 )
 
 // benchFlags are the flags of scqm bench.
 type benchFlags struct {
-	digits    digitFlags
+	digits    options.Digits
 	losses    []string
 	solvers   []string
 	fits      int
@@ -60,7 +67,7 @@ type benchFlags struct {
 }
 
 func benchCommand() *cobra.Command {
-	f := benchFlags{digits: newDigitFlags(), fits: benchFits, rows: []int{20000, 200000}, timeLimit: benchTime}
+	f := benchFlags{digits: options.NewDigits(), fits: benchFits, rows: []int{20000, 200000}, timeLimit: benchTime}
 	cmd := &cobra.Command{
 		Use:     "bench [r1|r2|r3|all|denoise]",
 		Short:   "Compare the solvers, side by side",
@@ -71,30 +78,30 @@ func benchCommand() *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	flags.StringSliceVar(&f.losses, "loss", nil, "compare on these `LOSSES` only, with default parameters: "+strings.Join(benchLossNames(), ","))
+	flags.StringSliceVar(&f.losses, "loss", nil, "compare on these `LOSSES` only, with default parameters: "+strings.Join(bench.LossNames(), ","))
 	flags.StringSliceVar(&f.solvers, "solver", nil, "compare these `SOLVERS` only, with rgd")
-	flags.Var(counting(&f.fits), "fits", "number of neighbourhoods in r1")
+	flags.Var(cli.Count(&f.fits), "fits", "number of neighbourhoods in r1")
 	flags.IntSliceVar(&f.rows, "rows", f.rows, "numbers of rows in r3, and of denoise")
-	flags.Var(lasting(&f.timeLimit), "time-limit", "most time to spend on one fit")
-	flags.Var(counting(&f.threads), "threads", "threads to use (default all processors)")
+	flags.Var(cli.Duration(&f.timeLimit), "time-limit", "most time to spend on one fit")
+	flags.Var(cli.Count(&f.threads), "threads", "threads to use (default all processors)")
 	flags.BoolVar(&f.quick, "quick", false, fmt.Sprintf("a rough picture: %v for a fit, the first of --rows only; for denoise, 300 rows", quickTime))
-	f.digits.addTo(cmd)
+	f.digits.AddTo(cmd)
 	flags.BoolVar(&f.json, "json", false, "print one JSON object")
-	flags.VarP(naming(&f.output, "DIR"), "output", "o", "directory for pictures and CSV files, made if need be")
+	flags.VarP(cli.Name(&f.output, "DIR"), "output", "o", "directory for pictures and CSV files, made if need be")
 	return cmd
 }
 
 // regimeArgument wants at most one regime.
 func regimeArgument(cmd *cobra.Command, args []string) error {
-	if len(args) == 0 || len(args) == 1 && (args[0] == allRegimes || args[0] == benchDenoise || slices.Contains(regimeNames(), args[0])) {
+	if len(args) == 0 || len(args) == 1 && (args[0] == allRegimes || args[0] == benchDenoise || slices.Contains(bench.RegimeNames(), args[0])) {
 		return nil
 	}
-	return usagef("arguments: want %s, %s or %s, got %s; see %s --help",
-		strings.Join(regimeNames(), ", "), allRegimes, benchDenoise, strings.Join(args, " "), cmd.CommandPath())
+	return cli.Usagef("arguments: want %s, %s or %s, got %s; see %s --help",
+		strings.Join(bench.RegimeNames(), ", "), allRegimes, benchDenoise, strings.Join(args, " "), cmd.CommandPath())
 }
 
 func (f *benchFlags) run(cmd *cobra.Command, args []string) error {
-	chosen := regimeNames()
+	chosen := bench.RegimeNames()
 	if len(args) == 1 && args[0] != allRegimes {
 		chosen = args
 	}
@@ -117,57 +124,95 @@ func (f *benchFlags) run(cmd *cobra.Command, args []string) error {
 			return fmt.Errorf("denoise: %w", err)
 		}
 	}
-	for _, r := range regimes {
-		if !slices.Contains(chosen, r.name) {
+	for _, r := range bench.Regimes {
+		if !slices.Contains(chosen, r.Name) {
 			continue
 		}
 		if err := f.regime(cmd, out, report, r); err != nil {
-			return fmt.Errorf("%s: %w", r.name, err)
+			return fmt.Errorf("%s: %w", r.Name, err)
 		}
 	}
 	if f.json {
-		return printJSON(cmd.OutOrStdout(), report)
+		return cli.PrintJSON(cmd.OutOrStdout(), report)
 	}
 	return nil
 }
 
+// options are what the flags ask for.
+func (f *benchFlags) options(cmd *cobra.Command) bench.Options {
+	return bench.Options{
+		Losses: f.losses, Solvers: f.solvers, Fits: f.fits, Rows: f.rows, TimeLimit: f.timeLimit,
+		Threads: f.threads, Quick: f.quick, Learn: options.Learn,
+		Digits: func() (scqm.Data, error) {
+			digits, err := f.digits.Split(cmd)
+			if err != nil {
+				return scqm.Data{}, err
+			}
+			return digits.Learned, nil
+		},
+	}
+}
+
 // regime compares on one regime, and prints as results come in.
-func (f *benchFlags) regime(cmd *cobra.Command, out io.Writer, report *benchReport, r regime) error {
-	cases, err := r.cases(cmd, f)
+func (f *benchFlags) regime(cmd *cobra.Command, out io.Writer, report *benchReport, r bench.Regime) error {
+	o := f.options(cmd)
+	problems, err := r.Problems(o)
 	if err != nil {
 		return err
 	}
-	var done []*caseReport
-	for _, c := range cases {
-		study, err := f.compare(cmd, c)
+	var done []*bench.Comparison
+	for _, p := range problems {
+		c, err := p.Compare(cmd.Context(), o)
 		if err != nil {
-			return fmt.Errorf("%s: %w", c.lossName, err)
+			return fmt.Errorf("%s: %w", p.LossName, err)
 		}
-		done = append(done, study)
-		if err := study.print(out); err != nil {
+		done = append(done, c)
+		if err := printComparison(out, c); err != nil {
 			return err
 		}
 	}
 	report.Cases = append(report.Cases, done...)
-	if r.roofline {
-		if report.Roofline, err = f.roofline(cmd, cases); err != nil {
+	if r.Roofline {
+		if report.Roofline, err = bench.MeasureRoofline(cmd.Context(), o, problems); err != nil {
 			return err
 		}
-		if err := report.Roofline.print(out); err != nil {
+		if err := printRoofline(out, report.Roofline); err != nil {
 			return err
 		}
 	}
 	if f.output == "" {
 		return nil
 	}
-	return writeCurves(out, f.output, r, done)
+	return f.writeCurves(out, r, done)
+}
+
+// denoising times all methods of denoising, and prints as results come in.
+func (f *benchFlags) denoising(cmd *cobra.Command, out io.Writer, report *benchReport) error {
+	o := f.options(cmd)
+	if !cmd.Flags().Changed("rows") {
+		o.Rows = nil
+	}
+	for _, c := range bench.Clouds(o) {
+		if _, err := fmt.Fprintf(out, "\ndenoise: n = %d, D = %d, d = %d, noise %v\n", c.N, c.D, bench.Latent, bench.CloudNoise); err != nil {
+			return err
+		}
+		r, err := bench.TimeDenoising(cmd.Context(), o, c)
+		if err != nil {
+			return err
+		}
+		report.Denoise = append(report.Denoise, r)
+		if err := printDenoising(out, r); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // check refuses what cannot be done before anything takes time.
 func (f *benchFlags) check(cmd *cobra.Command, chosen []string) error {
 	for _, name := range f.losses {
-		if !slices.Contains(benchLossNames(), name) {
-			return usagef("--loss: no loss %q here; there are %s", name, strings.Join(benchLossNames(), ", "))
+		if !slices.Contains(bench.LossNames(), name) {
+			return cli.Usagef("--loss: no loss %q here; there are %s", name, strings.Join(bench.LossNames(), ", "))
 		}
 	}
 	for _, name := range f.solvers {
@@ -176,12 +221,12 @@ func (f *benchFlags) check(cmd *cobra.Command, chosen []string) error {
 		}
 	}
 	for _, n := range f.rows {
-		if n < fewestRows {
-			return usagef("--rows: %d rows are too few; want at least %d", n, fewestRows)
+		if n < bench.MinRows {
+			return cli.Usagef("--rows: %d rows are too few; want at least %d", n, bench.MinRows)
 		}
 	}
 	if slices.Contains(chosen, benchDenoise) {
-		return refuse(cmd, "with denoise", "loss", "solver", "fits", "time-limit", "output", "images", "labels")
+		return cli.Refuse(cmd, "with denoise", "loss", "solver", "fits", "time-limit", "output", "images", "labels")
 	}
 	if f.quick {
 		f.rows = f.rows[:min(len(f.rows), 1)]
@@ -189,12 +234,25 @@ func (f *benchFlags) check(cmd *cobra.Command, chosen []string) error {
 			f.timeLimit = quickTime
 		}
 	}
-	if slices.Contains(chosen, regimeDigits) {
-		if err := f.digits.check(cmd); err != nil {
+	if slices.Contains(chosen, bench.RegimeDigits) {
+		if err := f.digits.Check(cmd); err != nil {
 			return err
 		}
 	}
 	return f.checkOutput(chosen)
+}
+
+// curvesPath names a file of a regime.
+func (f *benchFlags) curvesPath(regime, ending string) string {
+	return filepath.Join(f.output, "bench-"+regime+ending)
+}
+
+// writeCurves writes the picture and the table of a regime.
+func (f *benchFlags) writeCurves(stdout io.Writer, r bench.Regime, done []*bench.Comparison) error {
+	if err := writePicture(stdout, f.curvesPath(r.Name, ".png"), figures.Gaps(done)); err != nil {
+		return err
+	}
+	return writeNamed(stdout, f.curvesPath(r.Name, ".csv"), func(w io.Writer) error { return bench.WriteHistories(w, done) })
 }
 
 func (f *benchFlags) checkOutput(chosen []string) error {
@@ -202,11 +260,11 @@ func (f *benchFlags) checkOutput(chosen []string) error {
 		return nil
 	}
 	if err := os.MkdirAll(f.output, 0o777); err != nil {
-		return usagef("-o: %w", err)
+		return cli.Usagef("-o: %w", err)
 	}
 	for _, name := range chosen {
 		for _, ending := range []string{".png", ".csv"} {
-			if err := dataset.CheckOutput(filepath.Join(f.output, curvesName(name, ending)), ending); err != nil {
+			if err := dataset.CheckOutput(f.curvesPath(name, ending), ending); err != nil {
 				return fmt.Errorf("-o: %w", err)
 			}
 		}

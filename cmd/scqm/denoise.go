@@ -12,6 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/scqm/scqm/cmd/scqm/internal/cli"
+	"github.com/scqm/scqm/cmd/scqm/internal/options"
 	"github.com/scqm/scqm/internal/dataset"
 	"github.com/scqm/scqm/models/denoise"
 	"github.com/scqm/scqm/models/scqm"
@@ -38,13 +40,13 @@ const (
 	lossTukey  = "tukey"
 	choiceAuto = "auto"
 	widthLocal = "local"
-	mostDegree = 2
+	maxDegree  = 2
 )
 
 // denoiseFlags are the flags of scqm denoise.
 type denoiseFlags struct {
-	data    dataFlags
-	loss    lossFlags
+	data    options.Data
+	loss    options.Loss
 	method  string
 	latent  int
 	queries string
@@ -58,42 +60,42 @@ type denoiseFlags struct {
 	flat             bool
 
 	report, partial, json bool
-	progress              string
+	progress              options.Progress
 }
 
 func denoiseCommand() *cobra.Command {
-	f := denoiseFlags{latent: 2, method: methodAuto, output: "-", progress: progressAuto}
+	f := denoiseFlags{latent: 2, method: methodAuto, output: "-"}
 	cmd := &cobra.Command{
 		Use:     "denoise DATA",
 		Short:   "Move rows onto the surface near which they scatter",
 		Long:    denoiseLong,
 		Example: denoiseExample,
-		Args:    arguments("DATA"),
+		Args:    cli.Arguments("DATA"),
 		RunE:    func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0]) },
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	flags.VarP(naming(&f.output, "FILE"), "output", "o", "file to write, ending in .npy, .npz, .csv, .tsv, .ply, .xyz, .ply.gz or .xyz.gz; - is CSV on standard output")
-	flags.VarP(counting(&f.latent), "latent", "d", "dimension of the surface")
-	flags.Var(value[string]{&f.method, "NAME", knownMethod}, "method", "method; scqm methods lists them")
-	flags.Var(value[string]{&f.neighbors, "N|auto", wholeOr(choiceAuto)}, "neighbors", "neighbours to look at; auto: the number of least estimated risk (default auto for the method auto, else 30)")
-	flags.Var(naming(&f.queries, "FILE"), "queries", "rows to denoise by those of DATA, instead of these themselves")
-	flags.Var(naming(&f.weights, "FILE"), "weights", "file with one column, the weight of each row of DATA")
-	f.loss.addTo(cmd)
+	flags.VarP(cli.Name(&f.output, "FILE"), "output", "o", "file to write, ending in .npy, .npz, .csv, .tsv, .ply, .xyz, .ply.gz or .xyz.gz; - is CSV on standard output")
+	flags.VarP(cli.Count(&f.latent), "latent", "d", "dimension of the surface")
+	flags.Var(cli.Parsed(&f.method, "NAME", knownMethod), "method", "method; scqm methods lists them")
+	flags.Var(cli.Parsed(&f.neighbors, "N|auto", wholeOr(choiceAuto)), "neighbors", "neighbours to look at; auto: the number of least estimated risk (default auto for the method auto, else 30)")
+	flags.Var(cli.Name(&f.queries, "FILE"), "queries", "rows to denoise by those of DATA, instead of these themselves")
+	flags.Var(cli.Name(&f.weights, "FILE"), "weights", "file with one column, the weight of each row of DATA")
+	f.loss.AddTo(cmd)
 	flags.Lookup("loss").Usage = "loss of a residual, by `NAME`, for the methods scqm and linear (default l2) and auto (default tukey, or squared_l2)"
 	flags.Lookup("loss").DefValue = ""
-	flags.Var(nonNegative(&f.ridge), "ridge", "penalty on curvature, for scqm and sqmf (default 10) and qmf (default 0.01)")
-	flags.Var(counting(&f.passes), "passes", "end the fits of scqm, sqmf and linear after so many passes of the alternating solver")
-	flags.Var(counting(&f.degree), "degree", "degree of the polynomial of mls, 1 or 2 (default 2)")
+	flags.Var(cli.NonNegative(&f.ridge), "ridge", "penalty on curvature, for scqm and sqmf (default 10) and qmf (default 0.01)")
+	flags.Var(cli.Count(&f.passes), "passes", "end the fits of scqm, sqmf and linear after so many passes of the alternating solver")
+	flags.Var(cli.Count(&f.degree), "degree", "degree of the polynomial of mls, 1 or 2 (default 2)")
 	flags.BoolVar(&f.flat, "flat-weights", false, "give all neighbours the same weight, for mls")
-	flags.Var(value[string]{&f.width, "X|local", positiveOrLocal}, "width", "kernel width for kde and logkde; local is the distance of the furthest neighbour (default by Silverman's rule)")
-	flags.Var(counting(&f.average), "average", "average over the charts of this many neighbours: better, and as many times slower")
-	flags.Var(positive(&f.share), "share", "let a chart serve all rows within this part of the size of its neighbourhood: faster, less exact; the summary says how much")
-	flags.Var(counting(&f.threads), "threads", "threads to use (default all processors); the result does not depend on it")
-	f.data.addTo(cmd)
+	flags.Var(cli.Parsed(&f.width, "X|local", positiveOrLocal), "width", "kernel width for kde and logkde; local is the distance of the furthest neighbour (default by Silverman's rule)")
+	flags.Var(cli.Count(&f.average), "average", "average over the charts of this many neighbours: better, and as many times slower")
+	flags.Var(cli.Positive(&f.share), "share", "let a chart serve all rows within this part of the size of its neighbourhood: faster, less exact; the summary says how much")
+	flags.Var(cli.Count(&f.threads), "threads", "threads to use (default all processors); the result does not depend on it")
+	f.data.AddTo(cmd)
 	flags.BoolVar(&f.report, "report", false, "write columns about each row beside it")
 	flags.BoolVar(&f.partial, "partial", false, "when interrupted, write what is finished, the other rows as they came")
-	flags.Var(choice(&f.progress, progressAuto, progressAlways, progressNever), "progress", "when to show a progress bar; auto: on a terminal")
+	f.progress.AddTo(cmd)
 	flags.BoolVar(&f.json, "json", false, "print a summary as one JSON object")
 	return cmd
 }
@@ -133,7 +135,7 @@ type table struct {
 
 func (f *denoiseFlags) run(cmd *cobra.Command, path string) error {
 	settings, err := f.check(cmd, path)
-	defer f.loss.close()
+	defer f.loss.Close()
 	if err != nil {
 		return err
 	}
@@ -141,7 +143,7 @@ func (f *denoiseFlags) run(cmd *cobra.Command, path string) error {
 	if err != nil {
 		return err
 	}
-	rows := rowsOf(x.Matrix)
+	rows := cli.RowsOf(x.Matrix)
 	if err := f.addWeights(cmd, &rows); err != nil {
 		return err
 	}
@@ -151,7 +153,7 @@ func (f *denoiseFlags) run(cmd *cobra.Command, path string) error {
 			return err
 		}
 		if y.Cols != x.Cols {
-			return usagef("%s: rows of %d columns do not fit %s, which has %d", f.queries, y.Cols, path, x.Cols)
+			return cli.Usagef("%s: rows of %d columns do not fit %s, which has %d", f.queries, y.Cols, path, x.Cols)
 		}
 	}
 	method, err := denoise.ByName(f.method, settings)
@@ -159,15 +161,19 @@ func (f *denoiseFlags) run(cmd *cobra.Command, path string) error {
 		return err
 	}
 	if f.output != "-" && dataset.IsPointCloud(f.output) && y.Cols != 3 {
-		return usagef("-o %s: a point cloud has three columns, these rows have %d; write .npy or .csv", f.output, y.Cols)
+		return cli.Usagef("-o %s: a point cloud has three columns, these rows have %d; write .npy or .csv", f.output, y.Cols)
 	}
 	began := time.Now()
-	method, result, failure := f.denoise(cmd, method, rows, rowsOf(y.Matrix))
+	method, result, failure := f.denoise(cmd, method, rows, cli.RowsOf(y.Matrix))
 	interrupted := result != nil && errors.Is(failure, context.Canceled)
 	if failure != nil && !(interrupted && f.partial) {
 		return failure
 	}
-	summary := newDenoiseSummary(method, f, x.Matrix, result, time.Since(began))
+	var header []string // point clouds have names of their own
+	if x.cloud == nil {
+		header = x.Names
+	}
+	summary := newDenoiseSummary(method, f, x.Matrix, header, result, time.Since(began))
 	if err := f.write(cmd, y, result); err != nil {
 		return err
 	}
@@ -217,18 +223,22 @@ func (f *denoiseFlags) checkPlaces(cmd *cobra.Command, path string) error {
 	} else if err := dataset.CheckOutput(f.output); err != nil {
 		return fmt.Errorf("-o: %w", err)
 	}
+	outputs, others := []cli.Named{{Flag: "-o", Path: f.output}}, []string{path, f.queries, f.weights}
+	if err := cli.Distinct(outputs, others, f.data.Inputs(), f.loss.Inputs()); err != nil {
+		return err
+	}
 	if f.json && f.output == "-" {
-		return usagef("--json: the rows go to standard output already; name a file with -o")
+		return cli.Usagef("--json: the rows go to standard output already; name a file with -o")
 	}
 	if f.partial && f.output == "-" {
-		return usagef("--partial: name a file with -o to write the finished rows to")
+		return cli.Usagef("--partial: name a file with -o to write the finished rows to")
 	}
 	if dataset.IsPointCloud(path) || dataset.IsPointCloud(f.queries) {
-		if err := refuse(cmd, "with a point cloud", "columns", "scale", "labels", "keep", "first"); err != nil {
+		if err := cli.Refuse(cmd, "with a point cloud", "columns", "header", "scale", "labels", "keep", "first"); err != nil {
 			return err
 		}
 	}
-	return f.data.check(cmd)
+	return f.data.Check(cmd)
 }
 
 // settingFlags are the flags of the settings that methods differ in.
@@ -239,13 +249,13 @@ var settingFlags = map[string]string{
 
 func (f *denoiseFlags) checkSettings(cmd *cobra.Command) error {
 	if f.neighbors == choiceAuto && (f.method == "kde" || f.method == "logkde") && f.width != widthLocal {
-		return usagef("--neighbors auto: kernels of fixed width have no neighbours to choose; add --width local, or leave it out")
+		return cli.Usagef("--neighbors auto: kernels of fixed width have no neighbours to choose; add --width local, or leave it out")
 	}
 	if cmd.Flags().Changed("share") && (f.average > 1 || f.share > 1) {
-		return usagef("--share: want a part of at most 1, and not beside --average")
+		return cli.Usagef("--share: want a part of at most 1, and not beside --average")
 	}
-	if f.degree > mostDegree {
-		return usagef("--degree %d: want 1 or 2", f.degree)
+	if f.degree > maxDegree {
+		return cli.Usagef("--degree %d: want 1 or 2", f.degree)
 	}
 	for _, d := range denoise.Describe() {
 		if d.Name != f.method {
@@ -253,7 +263,7 @@ func (f *denoiseFlags) checkSettings(cmd *cobra.Command) error {
 		}
 		for flag, setting := range settingFlags {
 			if !slices.Contains(d.Settings, setting) {
-				if err := refuse(cmd, "with the method "+f.method, flag); err != nil {
+				if err := cli.Refuse(cmd, "with the method "+f.method, flag); err != nil {
 					return err
 				}
 			}
@@ -266,14 +276,14 @@ func (f *denoiseFlags) addWeights(cmd *cobra.Command, x *scqm.Data) error {
 	if f.weights == "" {
 		return nil
 	}
-	m, err := await(cmd.Context(), func() (*dataset.Matrix, error) {
+	m, err := cli.Await(cmd.Context(), func() (*dataset.Matrix, error) {
 		return dataset.Read(f.weights, dataset.ReadOptions{})
 	})
 	if err != nil {
 		return fmt.Errorf("--weights: %w", err)
 	}
 	if m.Cols != 1 || m.Rows != x.N {
-		return usagef("--weights: %s is %d x %d, want one column with a weight for each of %d rows", f.weights, m.Rows, m.Cols, x.N)
+		return cli.Usagef("--weights: %s is %d x %d, want one column with a weight for each of %d rows", f.weights, m.Rows, m.Cols, x.N)
 	}
 	x.Weights = m.Data
 	return nil
@@ -281,10 +291,10 @@ func (f *denoiseFlags) addWeights(cmd *cobra.Command, x *scqm.Data) error {
 
 func (f *denoiseFlags) read(cmd *cobra.Command, path string) (table, error) {
 	if !dataset.IsPointCloud(path) {
-		m, err := f.data.read(cmd, path)
+		m, err := f.data.Read(cmd, path)
 		return table{Matrix: m}, err
 	}
-	c, err := await(cmd.Context(), func() (*dataset.PointCloud, error) { return dataset.ReadPointCloud(path) })
+	c, err := cli.Await(cmd.Context(), func() (*dataset.PointCloud, error) { return dataset.ReadPointCloud(path) })
 	if err != nil {
 		return table{}, err
 	}
@@ -309,15 +319,14 @@ func (f *denoiseFlags) denoise(cmd *cobra.Command, m denoise.Method, x, y scqm.D
 // watch returns what reports the progress of the two parts of the work. With
 // the method auto, fitting is most of it.
 func (f *denoiseFlags) watch(cmd *cobra.Command) (fitting, denoising func(float64), end func()) {
-	stderr := cmd.ErrOrStderr()
-	if f.progress == progressNever || f.progress == progressAuto && !isTerminal(stderr) {
-		return nil, nil, func() {}
+	show, end := f.progress.Part(cmd)
+	if show == nil {
+		return nil, nil, end
 	}
 	split := 0.0
 	if f.method == methodAuto || f.neighbors == choiceAuto {
 		split = 0.9
 	}
-	show, end := showPart(stderr)
 	fitting = func(part float64) { show(split * part) }
 	denoising = func(part float64) { show(split + (1-split)*part) }
 	return fitting, denoising, end
@@ -328,17 +337,17 @@ func (f *denoiseFlags) write(cmd *cobra.Command, y table, r *denoise.Result) err
 	points := &dataset.Matrix{Rows: y.Rows, Cols: y.Cols, Data: r.X, Names: y.Names}
 	var more *dataset.Matrix
 	if f.report {
-		more = f.reportColumns(r)
-	}
-	ctx := cmd.Context()
-	if f.output != "-" {
-		ctx = context.WithoutCancel(ctx)
-	}
-	_, err := await(ctx, func() (struct{}, error) {
-		if f.output != "-" && dataset.IsPointCloud(f.output) {
-			return struct{}{}, dataset.WritePointCloud(f.output, y.cloud, points, more)
+		var err error
+		if more, err = f.reportColumns(r); err != nil {
+			return err
 		}
-		return struct{}{}, dataset.Write(f.output, beside(points, more), cmd.OutOrStdout())
-	})
-	return err
+	}
+	if f.output != "-" && dataset.IsPointCloud(f.output) {
+		return cli.Save(cmd.Context(), f.output, func() error { return dataset.WritePointCloud(f.output, y.cloud, points, more) })
+	}
+	all, err := cli.Beside(points, more)
+	if err != nil {
+		return err
+	}
+	return cli.WriteMatrix(cmd, f.output, all)
 }

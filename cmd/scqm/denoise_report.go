@@ -2,15 +2,13 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"maps"
 	"slices"
-	"strconv"
 	"time"
 
-	"github.com/cheggaaa/pb/v3"
 	"github.com/spf13/cobra"
 
+	"github.com/scqm/scqm/cmd/scqm/internal/cli"
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/internal/dataset"
 	"github.com/scqm/scqm/losses"
@@ -24,68 +22,44 @@ func (f *denoiseFlags) chooseLoss(cmd *cobra.Command, s *denoise.Settings) error
 	given := cmd.Flags().Changed("loss")
 	switch f.method {
 	case methodAuto:
-		if !given || f.loss.name == lossTukey {
-			return refuse(cmd, "with the loss tukey of the method auto (--method scqm takes any)", "p", "delta", "precision", "plugin", "loss-param", "plugin-sha256", "plugin-timeout")
+		if !given || f.loss.Name == lossTukey {
+			return cli.Refuse(cmd, "with the loss tukey of the method auto (--method scqm takes any)", "p", "delta", "precision", "plugin", "loss-param", "plugin-sha256", "plugin-timeout")
 		}
 	case "scqm", "linear":
 	default:
 		return nil
 	}
-	if err := f.loss.check(cmd); err != nil {
+	if err := f.loss.Check(cmd); err != nil {
 		return err
 	}
-	if f.loss.name == huber && !cmd.Flags().Changed("delta") {
+	if f.loss.NeedsDelta() {
 		s.LossFor = func(distances []float64) (framework.Loss, error) {
-			params := f.loss.params
-			params.Delta = new(losses.DefaultHuberDelta(distances))
-			return f.loss.lossFor(params)
+			return f.loss.WithDelta(losses.DefaultHuberDelta(distances))
 		}
 		return nil
 	}
 	var err error
-	s.Loss, err = f.loss.loss(cmd.Context(), scqm.Data{}, f.latent)
+	s.Loss, err = f.loss.Make(cmd.Context(), scqm.Data{}, f.latent)
 	return err
 }
 
 // reportColumns are the columns that --report adds.
-func (f *denoiseFlags) reportColumns(r *denoise.Result) *dataset.Matrix {
-	m := &dataset.Matrix{Rows: len(r.Rows), Names: []string{"residual", "noise", "neighbors", "ridge", "extrapolated", "unchanged"}}
+func (f *denoiseFlags) reportColumns(r *denoise.Result) (*dataset.Matrix, error) {
+	names := []string{"residual", "noise", "neighbors", "ridge", "extrapolated", "unchanged"}
 	if f.partial {
-		m.Names = append(m.Names, "done")
+		names = append(names, "done")
 	}
-	m.Cols = len(m.Names)
+	m, err := cli.NewTable(len(r.Rows), names...)
+	if err != nil {
+		return nil, err
+	}
 	for _, row := range r.Rows {
-		m.Data = append(m.Data, row.Residual, row.Noise, float64(row.Neighbors), row.Ridge, zeroOrOne(row.Extrapolated), zeroOrOne(row.Unchanged))
+		m.Data = append(m.Data, row.Residual, row.Noise, float64(row.Neighbors), row.Ridge, cli.ZeroOrOne(row.Extrapolated), cli.ZeroOrOne(row.Unchanged))
 		if f.partial {
-			m.Data = append(m.Data, zeroOrOne(row.Done))
+			m.Data = append(m.Data, cli.ZeroOrOne(row.Done))
 		}
 	}
-	return m
-}
-
-func zeroOrOne(set bool) float64 {
-	if set {
-		return 1
-	}
-	return 0
-}
-
-// beside puts the columns of more, which may be nil, to the right of those of m.
-func beside(m, more *dataset.Matrix) *dataset.Matrix {
-	if more == nil {
-		return m
-	}
-	out := &dataset.Matrix{Rows: m.Rows, Cols: m.Cols + more.Cols, Names: slices.Clone(m.Names)}
-	if out.Names == nil {
-		for j := range m.Cols {
-			out.Names = append(out.Names, "x"+strconv.Itoa(j+1))
-		}
-	}
-	out.Names = append(out.Names, more.Names...)
-	for i := range m.Rows {
-		out.Data = append(append(out.Data, m.Row(i)...), more.Row(i)...)
-	}
-	return out
+	return m, nil
 }
 
 // denoiseSummary is what scqm denoise --json prints.
@@ -106,16 +80,17 @@ type denoiseSummary struct {
 	Unchanged    int                `json:"unchanged"`
 	// ShareError is the root mean square distance from results without --share.
 	ShareError *float64 `json:"share_error,omitempty"`
+	Header     []string `json:"header"` // names in the first row, null where it holds none
 	Status     string   `json:"status"`
 	Seconds    float64  `json:"seconds"`
 
 	shareMoved float64
 }
 
-func newDenoiseSummary(m denoise.Method, f *denoiseFlags, x *dataset.Matrix, r *denoise.Result, took time.Duration) *denoiseSummary {
+func newDenoiseSummary(m denoise.Method, f *denoiseFlags, x *dataset.Matrix, header []string, r *denoise.Result, took time.Duration) *denoiseSummary {
 	s := &denoiseSummary{
 		Method: f.method, N: x.Rows, D: x.Cols, Latent: f.latent, Rows: len(r.Rows),
-		Status: "converged", Seconds: took.Seconds(),
+		Status: "converged", Seconds: took.Seconds(), Header: header,
 	}
 	switch m := m.(type) {
 	case denoise.SCQM:
@@ -138,30 +113,21 @@ func newDenoiseSummary(m denoise.Method, f *denoiseFlags, x *dataset.Matrix, r *
 			continue
 		}
 		s.Done++
-		s.Extrapolated += int(zeroOrOne(row.Extrapolated))
-		s.Unchanged += int(zeroOrOne(row.Unchanged))
+		s.Extrapolated += int(cli.ZeroOrOne(row.Extrapolated))
+		s.Unchanged += int(cli.ZeroOrOne(row.Unchanged))
 		neighbors, ridge = append(neighbors, float64(row.Neighbors)), append(ridge, row.Ridge)
 		residual, noise = append(residual, row.Residual), append(noise, row.Noise)
 	}
-	s.Neighbors, s.Ridge = int(middle(neighbors)), middle(ridge)
-	s.Residual, s.Noise = middle(residual), middle(noise)
+	s.Neighbors, s.Ridge = int(cli.UpperMedian(neighbors)), cli.UpperMedian(ridge)
+	s.Residual, s.Noise = cli.UpperMedian(residual), cli.UpperMedian(noise)
 	return s
-}
-
-// middle is the upper median, 0 of nothing.
-func middle(v []float64) float64 {
-	if len(v) == 0 {
-		return 0
-	}
-	slices.Sort(v)
-	return v[len(v)/2]
 }
 
 // print prints the summary, which standard output may have no room for.
 func (s *denoiseSummary) print(cmd *cobra.Command, f *denoiseFlags) error {
 	switch {
 	case f.json:
-		return printJSON(cmd.OutOrStdout(), s)
+		return cli.PrintJSON(cmd.OutOrStdout(), s)
 	case f.output == "-":
 		return nil
 	}
@@ -182,29 +148,5 @@ func (s *denoiseSummary) print(cmd *cobra.Command, f *denoiseFlags) error {
 	if s.ShareError != nil {
 		rows = slices.Insert(rows, 3, []string{"shared", fmt.Sprintf("%.2g (root mean square) from where charts of their own take rows, which is %.2g from where they were", *s.ShareError, s.shareMoved)})
 	}
-	return printTable(cmd.OutOrStdout(), rows)
-}
-
-const (
-	partLayout = `{{percent .}} {{bar .}} {{etime .}}`
-	partSteps  = 1000
-)
-
-// showPart draws a bar on w. It returns the function that moves the bar to a part of the
-// work and one that takes it away.
-func showPart(w io.Writer) (show func(part float64), end func()) {
-	bar := pb.ProgressBarTemplate(partLayout).New(partSteps).SetWriter(w).
-		Set(pb.Static, true).Set(pb.ReturnSymbol, "\r").Set(pb.CleanOnFinish, true).Start()
-	if bar.Width() == 0 { // a terminal that does not know its size
-		bar.SetWidth(80)
-	}
-	var due time.Time
-	show = func(part float64) {
-		if now := time.Now(); now.After(due) {
-			due = now.Add(progressPeriod)
-			bar.SetCurrent(int64(part * partSteps))
-			bar.Write()
-		}
-	}
-	return show, func() { bar.Finish().Write() }
+	return cli.PrintTable(cmd.OutOrStdout(), slices.Insert(rows, 2, cli.HeaderRow(s.Header)...))
 }

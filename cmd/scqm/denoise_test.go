@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/scqm/scqm/cmd/scqm/internal/cli"
 	"github.com/scqm/scqm/internal/dataset"
 	"github.com/scqm/scqm/models/denoise"
 	"github.com/scqm/scqm/models/scqm"
@@ -74,7 +75,7 @@ func TestDenoiseIsTheLibrary(t *testing.T) {
 	data, queries := p.matrix("x.npy", x), p.matrix("y.npy", y)
 	weights := p.file("w.csv", strings.Repeat("1\n2\n", 100))
 	succeed(t, "denoise", data, "--queries", queries, "--weights", weights, "--method", "mls", "--neighbors", "25", "--degree", "1", "--average", "3", "-o", p.path("c.npy"))
-	rows := rowsOf(x)
+	rows := cli.RowsOf(x)
 	for range 100 {
 		rows.Weights = append(rows.Weights, 1, 2)
 	}

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"image"
 	"io"
 	"os"
 	"path/filepath"
@@ -12,8 +11,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/scqm/scqm/cmd/scqm/internal/cli"
+	"github.com/scqm/scqm/cmd/scqm/internal/options"
 	"github.com/scqm/scqm/internal/dataset"
 	"github.com/scqm/scqm/internal/experiments"
+	"github.com/scqm/scqm/internal/figures"
 	"github.com/scqm/scqm/models/scqm"
 )
 
@@ -31,13 +33,8 @@ was run. The same seed gives the same table.`
 // experiment is what one of them leaves behind.
 type experiment struct {
 	table    experiments.Table
-	pictures []experimentPicture
+	pictures []figures.Figure
 	params   any
-}
-
-type experimentPicture struct {
-	name string // after that of the experiment
-	image.Image
 }
 
 // experimentRuns are those of experiments.Specs.
@@ -50,43 +47,43 @@ var experimentRuns = map[string]func(*experimentFlags, *cobra.Command, experimen
 
 // experimentFlags are the flags of scqm experiment.
 type experimentFlags struct {
-	digits   digitFlags
+	digits   options.Digits
 	output   string
 	quick    bool
 	seed     uint64
 	reps     int
 	threads  int
 	sigmas   []float64
-	progress string
+	progress options.Progress
 }
 
 func experimentCommand() *cobra.Command {
-	f := experimentFlags{digits: newDigitFlags(), progress: progressAuto}
+	f := experimentFlags{digits: options.NewDigits()}
 	cmd := &cobra.Command{
 		Use:     "experiment NAME -o DIR",
 		Short:   "Repeat an experiment of the paper",
 		Long:    experimentLong,
 		Example: "  scqm experiment toy -o out --quick",
-		Args:    arguments("NAME"),
+		Args:    cli.Arguments("NAME"),
 		RunE:    func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0]) },
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	flags.VarP(naming(&f.output, "DIR"), "output", "o", "directory for the results, made if need be (required)")
+	flags.VarP(cli.Name(&f.output, "DIR"), "output", "o", "directory for the results, made if need be (required)")
 	flags.BoolVar(&f.quick, "quick", false, "do less, in seconds")
-	flags.Var(natural(&f.seed), "seed", "seed of the first repetition (default 0)")
-	flags.Var(counting(&f.reps), "reps", "repetitions (default 20 for toy, 10 for sphere, else 5; with --quick 2)")
+	flags.Var(cli.Natural(&f.seed), "seed", "seed of the first repetition (default 0)")
+	flags.Var(cli.Count(&f.reps), "reps", "repetitions (default 20 for toy, 10 for sphere, else 5; with --quick 2)")
 	flags.Float64SliceVar(&f.sigmas, "sigma", nil, "standard deviations of the noise of sphere (default those of the paper's table)")
-	flags.Var(counting(&f.threads), "threads", "threads to use (default all processors); the result does not depend on it")
-	f.digits.addTo(cmd)
-	flags.Var(choice(&f.progress, progressAuto, progressAlways, progressNever), "progress", "when to show a progress bar; auto: on a terminal")
+	flags.Var(cli.Count(&f.threads), "threads", "threads to use (default all processors); the result does not depend on it")
+	f.digits.AddTo(cmd)
+	f.progress.AddTo(cmd)
 	return cmd
 }
 
 func (f *experimentFlags) run(cmd *cobra.Command, name string) error {
 	spec, err := experiments.Find(name)
 	if err != nil {
-		return usagef("%w", err)
+		return cli.Usagef("%w", err)
 	}
 	if err := f.check(cmd, spec); err != nil {
 		return err
@@ -97,7 +94,8 @@ func (f *experimentFlags) run(cmd *cobra.Command, name string) error {
 			s.Reps = spec.QuickReps
 		}
 	}
-	end := f.watch(cmd, &s)
+	show, end := f.progress.Part(cmd)
+	s.Progress = show
 	result, err := experimentRuns[name](f, cmd, s)
 	end()
 	if err != nil {
@@ -109,43 +107,32 @@ func (f *experimentFlags) run(cmd *cobra.Command, name string) error {
 func (f *experimentFlags) check(cmd *cobra.Command, spec experiments.Spec) error {
 	name := spec.Name
 	if f.output == "" {
-		return usagef("no place for the results; name a directory with -o")
+		return cli.Usagef("no place for the results; name a directory with -o")
 	}
 	if name != "sphere" {
-		if err := refuse(cmd, "with the experiment "+name, "sigma"); err != nil {
+		if err := cli.Refuse(cmd, "with the experiment "+name, "sigma"); err != nil {
 			return err
 		}
 	}
 	for _, sigma := range f.sigmas {
 		if !(sigma > 0 && sigma <= 1) {
-			return usagef("--sigma %g: want numbers above 0, up to 1", sigma)
+			return cli.Usagef("--sigma %g: want numbers above 0, up to 1", sigma)
 		}
 	}
 	if spec.NeedsDigits {
-		if err := f.digits.check(cmd); err != nil {
+		if err := f.digits.Check(cmd); err != nil {
 			return err
 		}
-	} else if err := refuse(cmd, "with the experiment "+name, "images", "labels"); err != nil {
+	} else if err := cli.Refuse(cmd, "with the experiment "+name, "images", "labels"); err != nil {
 		return err
 	}
 	if err := os.MkdirAll(f.output, 0o777); err != nil {
-		return usagef("-o: %w", err)
+		return cli.Usagef("-o: %w", err)
 	}
 	if err := dataset.CheckOutput(filepath.Join(f.output, name+".csv"), ".csv"); err != nil {
 		return fmt.Errorf("-o: %w", err)
 	}
 	return nil
-}
-
-// watch shows a bar where somebody can see it.
-func (f *experimentFlags) watch(cmd *cobra.Command, s *experiments.Settings) (end func()) {
-	stderr := cmd.ErrOrStderr()
-	if f.progress == progressNever || f.progress == progressAuto && !isTerminal(stderr) {
-		return func() {}
-	}
-	show, end := showPart(stderr)
-	s.Progress = show
-	return end
 }
 
 func (f *experimentFlags) toy(cmd *cobra.Command, s experiments.Settings) (*experiment, error) {
@@ -157,7 +144,7 @@ func (f *experimentFlags) toy(cmd *cobra.Command, s experiments.Settings) (*expe
 	if f.quick { // pictures take longer than what they show
 		pictures = slices.DeleteFunc(slices.Clone(pictures), func(c *experiments.ToyCase) bool { return c.File != "long" })
 	}
-	return &experiment{study.Table, drawToy(pictures), s}, nil
+	return &experiment{study.Table, figures.Toy(pictures), s}, nil
 }
 
 func (f *experimentFlags) sphere(cmd *cobra.Command, common experiments.Settings) (*experiment, error) {
@@ -166,7 +153,7 @@ func (f *experimentFlags) sphere(cmd *cobra.Command, common experiments.Settings
 	if err != nil {
 		return nil, err
 	}
-	return &experiment{study.Table, []experimentPicture{{"", drawSphereErrors(study)}, {"-points", drawSphereRows(study)}}, s}, nil
+	return &experiment{study.Table, []figures.Figure{{Image: figures.SphereErrors(study)}, {Suffix: "-points", Image: figures.SpherePoints(study)}}, s}, nil
 }
 
 func (f *experimentFlags) mnist(cmd *cobra.Command, s experiments.Settings) (*experiment, error) {
@@ -174,7 +161,7 @@ func (f *experimentFlags) mnist(cmd *cobra.Command, s experiments.Settings) (*ex
 	if err != nil {
 		return nil, err
 	}
-	return &experiment{study.Table, []experimentPicture{{"", drawDigitStudy(study)}}, f.withDigits(s)}, nil
+	return &experiment{study.Table, []figures.Figure{{Image: figures.DigitReconstructions(study)}}, f.withDigits(s)}, nil
 }
 
 func (f *experimentFlags) interpolation(cmd *cobra.Command, s experiments.Settings) (*experiment, error) {
@@ -182,7 +169,7 @@ func (f *experimentFlags) interpolation(cmd *cobra.Command, s experiments.Settin
 	if err != nil {
 		return nil, err
 	}
-	pictures, err := drawLatentGrids(cmd.Context(), study)
+	pictures, err := figures.LatentGrids(cmd.Context(), study)
 	if err != nil {
 		return nil, err
 	}
@@ -192,13 +179,13 @@ func (f *experimentFlags) interpolation(cmd *cobra.Command, s experiments.Settin
 type digitExperimentFunc func(context.Context, experiments.Digits, experiments.Settings) (*experiments.DigitStudy, error)
 
 func (f *experimentFlags) study(cmd *cobra.Command, s experiments.Settings, run digitExperimentFunc) (*experiments.DigitStudy, error) {
-	m, labels, err := f.digits.readAll(cmd)
+	digits, err := f.digits.Read(cmd)
 	if err != nil {
 		return nil, err
 	}
-	study, err := run(cmd.Context(), experiments.Digits{X: rowsOf(m), Labels: labels}, s)
+	study, err := run(cmd.Context(), digits, s)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", f.digits.images, err)
+		return nil, fmt.Errorf("%s: %w", f.digits.Images, err)
 	}
 	return study, nil
 }
@@ -209,7 +196,7 @@ func (f *experimentFlags) withDigits(s experiments.Settings) any {
 		experiments.Settings
 		Images string `json:"images"`
 		Labels string `json:"labels"`
-	}{s, f.digits.images, f.digits.labels}
+	}{s, f.digits.Images, f.digits.Labels}
 }
 
 // experimentParams is params.json.
@@ -240,18 +227,14 @@ func (f *experimentFlags) write(cmd *cobra.Command, name string, e *experiment) 
 	}{
 		{name + ".csv", e.table.WriteCSV},
 		{name + ".md", e.table.WriteMarkdown},
-		{"params.json", func(w io.Writer) error { return printJSON(w, params) }},
+		{"params.json", func(w io.Writer) error { return cli.PrintJSON(w, params) }},
 	} {
-		path := filepath.Join(f.output, file.name)
-		if err := dataset.WriteFileAtomic(path, file.write); err != nil {
-			return err
-		}
-		if _, err := fmt.Fprintln(cmd.OutOrStdout(), "wrote", path); err != nil {
+		if err := writeNamed(cmd.OutOrStdout(), filepath.Join(f.output, file.name), file.write); err != nil {
 			return err
 		}
 	}
 	for _, p := range e.pictures {
-		if err := writePicture(cmd.OutOrStdout(), filepath.Join(f.output, name+p.name+".png"), p.Image); err != nil {
+		if err := writePicture(cmd.OutOrStdout(), filepath.Join(f.output, name+p.Suffix+".png"), p.Image); err != nil {
 			return err
 		}
 	}

@@ -11,6 +11,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/scqm/scqm/cmd/scqm/internal/cli"
 )
 
 // TestExperiments runs every experiment, small, and compares its table with a
@@ -71,17 +73,8 @@ func TestExperimentRefusals(t *testing.T) {
 		{"toy -o " + file, "scqm: experiment: -o: mkdir " + file + ": not a directory\n"},
 	} {
 		r := execute(append([]string{"experiment"}, strings.Fields(strings.ReplaceAll(c.args, "%", p.path("out")))...)...)
-		assert.Equal(t, exitUsage, r.code, c.args)
+		assert.Equal(t, cli.ExitUsage, r.code, c.args)
 		assert.Equal(t, c.want, r.stderr)
 		assert.NoDirExists(t, p.path("out"))
 	}
-}
-
-// The hull of a square with points in it is the square.
-func TestConvexHull(t *testing.T) {
-	hull := convexHull([][2]float64{{1, 1}, {0, 0}, {2, 2}, {0, 2}, {1, 0.5}, {2, 0}, {1, 0}})
-	assert.Equal(t, [][2]float64{{0, 0}, {2, 0}, {2, 2}, {0, 2}}, hull)
-	assert.True(t, inHull(hull, [2]float64{1.9, 0.1}))
-	assert.False(t, inHull(hull, [2]float64{2.1, 1}))
-	assert.NotPanics(t, func() { inHull(convexHull([][2]float64{{1, 1}, {1, 1}}), [2]float64{1, 1}) })
 }

@@ -6,6 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/scqm/scqm/cmd/scqm/internal/cli"
+	"github.com/scqm/scqm/cmd/scqm/internal/options"
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/internal/dataset"
 	"github.com/scqm/scqm/models/scqm"
@@ -14,7 +16,9 @@ import (
 const fitLong = `Learn a model of the rows of DATA, and save it where -o says.
 
 DATA is a file whose name ends in .npy, .npz (or .npz:KEY), .csv, .tsv, .idx or
--ubyte, possibly followed by .gz, or - for CSV on standard input.
+-ubyte, possibly followed by .gz, or - for CSV on standard input. The first row of a CSV
+or TSV file is a header if it has names and no number; numbers such as 0, 1, 2 or
+years are data unless --header yes says otherwise.
 
 An interrupt (Ctrl-C) saves the best model so far where -o says; a second one
 does not wait.`
@@ -26,10 +30,10 @@ const fitExample = `  scqm fit data.csv -o model.npz
 
 // fitFlags are the flags of scqm fit.
 type fitFlags struct {
-	data       dataFlags
-	loss       lossFlags
-	solver     solverFlags
-	checkpoint checkpointFlags
+	data       options.Data
+	loss       options.Loss
+	solver     options.Solver
+	checkpoint options.Checkpoint
 
 	latent, curvature int
 	linear            bool
@@ -37,55 +41,60 @@ type fitFlags struct {
 	inits             int
 	seed              uint64
 	threads           int
-	progress          string
+	progress          options.Progress
 	json              bool
 	output            string
 }
 
 func fitCommand() *cobra.Command {
-	f := fitFlags{latent: 2, progress: progressAuto}
+	f := fitFlags{latent: 2}
 	cmd := &cobra.Command{
 		Use:     "fit DATA [-o MODEL.npz]",
 		Short:   "Learn a model",
 		Long:    fitLong,
 		Example: fitExample,
-		Args:    arguments("DATA"),
+		Args:    cli.Arguments("DATA"),
 		RunE:    func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0]) },
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	flags.VarP(naming(&f.output, "FILE"), "output", "o", "where to save the model; a name ending in .npz (default: nowhere, the report is all)")
-	flags.VarP(counting(&f.latent), "latent", "d", "latent dimensions")
-	flags.VarP(counting(&f.curvature), "curvature", "s", "directions to bend in (default min(d(d+1)/2, D-d))")
+	flags.VarP(cli.Name(&f.output, "FILE"), "output", "o", "where to save the model; a name ending in .npz (default: nowhere, the report is all)")
+	flags.VarP(cli.Count(&f.latent), "latent", "d", "latent dimensions")
+	flags.VarP(cli.Count(&f.curvature), "curvature", "s", "directions to bend in (default min(d(d+1)/2, D-d))")
 	flags.BoolVar(&f.linear, "linear", false, "keep the model flat")
-	flags.Var(nonNegative(&f.ridge), "ridge", "penalty on curvature, in a unit free of scale (default 0)")
-	f.loss.addTo(cmd)
+	flags.Var(cli.NonNegative(&f.ridge), "ridge", "penalty on curvature, in a unit free of scale (default 0)")
+	f.loss.AddTo(cmd)
 	flags.Lookup("loss").Usage += ", and auto chooses one by the residuals of l2"
-	f.solver.addTo(cmd)
-	flags.Var(counting(&f.inits), "n-init", "starts to choose the best result from (default 1): principal components, then random rotations of the leading ones")
-	flags.Var(natural(&f.seed), "seed", "seed of random choices (default 0)")
-	flags.Var(counting(&f.threads), "threads", "threads to use (default all processors); the result does not depend on it")
-	f.checkpoint.addTo(cmd)
-	f.data.addTo(cmd)
-	flags.Var(choice(&f.progress, progressAuto, progressAlways, progressNever), "progress", "when to show a progress bar; auto: on a terminal")
+	f.solver.AddTo(cmd)
+	flags.Var(cli.Count(&f.inits), "n-init", "starts to choose the best result from (default 1): principal components, then random rotations of the leading ones")
+	flags.Var(cli.Natural(&f.seed), "seed", "seed of random choices (default 0)")
+	flags.Var(cli.Count(&f.threads), "threads", "threads to use (default all processors); the result does not depend on it")
+	f.checkpoint.AddTo(cmd)
+	f.data.AddTo(cmd)
+	f.progress.AddTo(cmd)
 	flags.BoolVar(&f.json, "json", false, "print the report as one JSON object")
 	return cmd
 }
 
 // run does what can be refused first, and what takes long last.
 func (f *fitFlags) run(cmd *cobra.Command, path string) error {
-	defer f.loss.close()
+	defer f.loss.Close()
+	defer f.checkpoint.Close()
+	outputs := []cli.Named{{Flag: "-o", Path: f.output}, f.checkpoint.Output()}
+	if err := cli.Distinct(outputs, []string{path}, f.data.Inputs(), f.loss.Inputs()); err != nil {
+		return err
+	}
 	if err := f.check(cmd); err != nil {
 		return err
 	}
-	m, err := f.data.read(cmd, path)
+	m, err := f.data.Read(cmd, path)
 	if err != nil {
 		return err
 	}
-	ctx, x := cmd.Context(), rowsOf(m)
+	ctx, x := cmd.Context(), cli.RowsOf(m)
 	var loss framework.Loss // nil: to be chosen
 	if !f.choosesLoss() {
-		if loss, err = f.loss.loss(ctx, x, f.latent); err != nil {
+		if loss, err = f.loss.Make(ctx, x, f.latent); err != nil {
 			return err
 		}
 	}
@@ -93,15 +102,13 @@ func (f *fitFlags) run(cmd *cobra.Command, path string) error {
 		Latent: f.latent, Curvature: f.curvature, Linear: f.linear, Loss: loss,
 		Ridge: f.ridge, Inits: f.inits, Seed: f.seed, Threads: f.threads,
 	}
-	config.Solver, config.Options = f.solver.choose()
-	if config.Options.Checkpoint, err = f.checkpoint.checkpoint(); err != nil {
-		return err
-	}
-	fit, err := learnWatched(cmd, f.progress, x, config)
+	config.Solver, config.Options = f.solver.Choose()
+	config.Options.Checkpoint = f.checkpoint.Choose()
+	fit, err := f.progress.Learn(cmd, x, config)
 	if fit == nil {
 		return err
 	}
-	return f.finish(cmd, fit, err)
+	return f.finish(cmd, fit, m.Names, err)
 }
 
 func (f *fitFlags) check(cmd *cobra.Command) error {
@@ -111,43 +118,43 @@ func (f *fitFlags) check(cmd *cobra.Command) error {
 		}
 	}
 	if f.linear {
-		if err := refuse(cmd, "beside --linear", "ridge"); err != nil {
+		if err := cli.Refuse(cmd, "beside --linear", "ridge"); err != nil {
 			return err
 		}
 	}
 	if f.inits > 1 {
-		if err := refuse(cmd, "with several starts", "checkpoint"); err != nil {
+		if err := cli.Refuse(cmd, "with several starts", "checkpoint"); err != nil {
 			return err
 		}
 	}
-	if err := f.solver.check(cmd); err != nil {
+	if err := f.solver.Check(cmd); err != nil {
 		return err
 	}
-	if err := f.checkpoint.check(cmd); err != nil {
+	if err := f.checkpoint.Check(cmd); err != nil {
 		return err
 	}
-	if err := f.data.check(cmd); err != nil {
+	if err := f.data.Check(cmd); err != nil {
 		return err
 	}
 	if f.choosesLoss() {
-		return refuse(cmd, "with --loss auto", "p", "delta", "precision", "loss-param", "plugin-sha256", "plugin-timeout", "checkpoint", "resume")
+		return cli.Refuse(cmd, "with --loss auto", "p", "delta", "precision", "loss-param", "plugin-sha256", "plugin-timeout", "checkpoint", "resume")
 	}
-	return f.loss.check(cmd)
+	return f.loss.Check(cmd)
 }
 
 // choosesLoss says that the loss is left to the residuals.
-func (f *fitFlags) choosesLoss() bool { return f.loss.name == choiceAuto && f.loss.plugin.name == "" }
+func (f *fitFlags) choosesLoss() bool { return f.loss.Name == choiceAuto && f.loss.BuiltIn() }
 
 // finish saves what was learned, where that was asked for, be it the end of a
 // run or the best before an interruption or a failure, and reports.
-func (f *fitFlags) finish(cmd *cobra.Command, fit *scqm.Fit, failure error) error {
+func (f *fitFlags) finish(cmd *cobra.Command, fit *scqm.Fit, header []string, failure error) error {
 	if f.output != "" {
-		if err := fit.Model.Save(f.output); err != nil {
+		if err := cli.Save(cmd.Context(), f.output, func() error { return fit.Model.Save(f.output) }); err != nil {
 			return err
 		}
 	}
 	if failure == nil {
-		if err := newFitReport(fit).print(cmd.OutOrStdout(), f.json, f.output); err != nil {
+		if err := newFitReport(fit, header).print(cmd.OutOrStdout(), f.json, f.output); err != nil {
 			return err
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/scqm/scqm/cmd/scqm/internal/cli"
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/models/scqm"
 )
@@ -15,14 +16,15 @@ type fitReport struct {
 	Loss       string             `json:"loss"`
 	LossParams map[string]float64 `json:"loss_params"`
 	Plugin     *framework.Program `json:"plugin,omitempty"`
+	Header     []string           `json:"header"` // names in the first row, null where it holds none
 	Seconds    float64            `json:"seconds"`
 }
 
-func newFitReport(fit *scqm.Fit) *fitReport {
+func newFitReport(fit *scqm.Fit, header []string) *fitReport {
 	r := &fitReport{
 		Meta: fit.Model.Meta, Seconds: fit.Run.Elapsed.Seconds(),
 		Loss: fit.Model.Meta.Loss.Name, LossParams: fit.Model.Meta.Loss.Params,
-		Plugin: fit.Model.Meta.Loss.Plugin,
+		Plugin: fit.Model.Meta.Loss.Plugin, Header: header,
 	}
 	if r.LossParams == nil {
 		r.LossParams = map[string]float64{}
@@ -35,9 +37,9 @@ func newFitReport(fit *scqm.Fit) *fitReport {
 
 func (r *fitReport) print(w io.Writer, asJSON bool, path string) error {
 	if asJSON {
-		return printJSON(w, r)
+		return cli.PrintJSON(w, r)
 	}
-	return printTable(w, r.rows(path))
+	return cli.PrintTable(w, r.rows(path))
 }
 
 func (r *fitReport) rows(path string) [][]string {
@@ -56,12 +58,12 @@ func (r *fitReport) rows(path string) [][]string {
 	if r.Ridge > 0 {
 		objective += fmt.Sprintf(", penalty %.4g", r.Penalty)
 	}
-	rows := [][]string{
-		{"model", shape},
+	rows := append([][]string{{"model", shape}}, cli.HeaderRow(r.Header)...)
+	rows = append(rows, [][]string{
 		{"loss", loss},
 		{"objective", objective},
 		{"status", r.Status + ": " + r.Message},
-	}
+	}...)
 	if r.KKT != nil {
 		rows = append(rows, []string{"gradients", fmt.Sprintf("c %.2g, Q %.2g, Theta %.2g, tau %.2g", r.KKT.C, r.KKT.Q, r.KKT.Theta, r.KKT.Tau)})
 	}

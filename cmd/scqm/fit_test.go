@@ -12,6 +12,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/scqm/scqm/cmd/scqm/internal/cli"
+	"github.com/scqm/scqm/cmd/scqm/internal/options"
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/losses"
 	"github.com/scqm/scqm/models/scqm"
@@ -103,7 +105,7 @@ func TestFitChoosesTheDeltaOfHuber(t *testing.T) {
 	p := newPlace(t)
 	m := bowl(60, 5)
 	data := p.matrix("data.npy", m)
-	norms, err := scqm.ResidualNorms(rowsOf(m), 2)
+	norms, err := scqm.ResidualNorms(cli.RowsOf(m), 2)
 	require.NoError(t, err)
 	for _, c := range []struct {
 		args []string
@@ -160,7 +162,7 @@ func TestFitTakesTheBestOfSeveralStarts(t *testing.T) {
 	assert.EqualValues(t, 5, five["n_init"])
 	assert.Contains(t, fmt.Sprint(five["notes"]), "the best of 5 starts")
 	r := execute("fit", data, "--n-init", "2", "--checkpoint", p.path("run"))
-	assert.Equal(t, exitUsage, r.code)
+	assert.Equal(t, cli.ExitUsage, r.code)
 	assert.Contains(t, r.stderr, "with several starts")
 }
 
@@ -201,17 +203,18 @@ func TestProgressBar(t *testing.T) {
 
 func TestFailedFitSavesTheBestModel(t *testing.T) {
 	p := newPlace(t)
-	fit, err := learn(t.Context(), rowsOf(bowl(40, 4)), scqm.Config{Latent: 1, Loss: losses.L2()})
+	fit, err := options.Learn(t.Context(), cli.RowsOf(bowl(40, 4)), scqm.Config{Latent: 1, Loss: losses.L2()})
 	require.NoError(t, err)
 	cmd := fitCommand()
+	cmd.SetContext(t.Context())
 	var stdout writerToString
 	cmd.SetOut(&stdout)
 
-	err = (&fitFlags{output: p.path("model.npz")}).finish(cmd, fit, framework.ErrNonFinite)
+	err = (&fitFlags{output: p.path("model.npz")}).finish(cmd, fit, nil, framework.ErrNonFinite)
 
 	require.ErrorIs(t, err, framework.ErrNonFinite)
-	assert.Equal(t, exitFailed, exitCode(t.Context(), err))
-	assert.Equal(t, "fit: "+p.path("model.npz")+" holds the best model so far: cost is not finite", oneLine(cmd, err))
+	assert.Equal(t, cli.ExitFailed, cli.ExitCode(t.Context(), err))
+	assert.Equal(t, "fit: "+p.path("model.npz")+" holds the best model so far: cost is not finite", cli.OneLine(cmd, err))
 	assert.Empty(t, stdout)
 	assert.Equal(t, []string{"model.npz"}, p.names())
 }
@@ -236,6 +239,43 @@ func TestFitChoosesLoss(t *testing.T) {
 	assert.Equal(t, report.Notes, m.Meta.Notes)
 
 	r := execute("fit", p.path("rows.npy"), "--loss", "auto", "--p", "1.5")
-	assert.Equal(t, result{exitUsage, "", "scqm: fit: --p does nothing with --loss auto; leave it out\n"}, r)
-	assert.Equal(t, exitUsage, execute("denoise", p.path("rows.npy"), "--method", "scqm", "--loss", "auto").code)
+	assert.Equal(t, result{cli.ExitUsage, "", "scqm: fit: --p does nothing with --loss auto; leave it out\n"}, r)
+	assert.Equal(t, cli.ExitUsage, execute("denoise", p.path("rows.npy"), "--method", "scqm", "--loss", "auto").code)
+}
+
+func TestHeaderIsReported(t *testing.T) {
+	p := newPlace(t)
+	rows := csv(bowl(30, 3))
+	named, plain := p.file("named.csv", "a,b,c\n"+rows), p.file("plain.csv", rows)
+	years := p.file("years.csv", "2019,2020,2021\n"+rows)
+	mixed := p.file("mixed.csv", "0.1,O.2,0.3\n"+rows)
+
+	report := func(args ...string) (r struct {
+		N      int
+		Header []string
+	}) {
+		require.NoError(t, json.Unmarshal([]byte(succeed(t, append(args, "--json")...)), &r))
+		return r
+	}
+	for _, command := range [][]string{{"fit"}, {"mean"}, {"denoise", "-o", p.path("out.csv")}} {
+		r := report(append(command, named)...)
+		assert.Equal(t, []string{"a", "b", "c"}, r.Header, command)
+		assert.Equal(t, 30, r.N)
+		r = report(append(command, plain)...)
+		assert.Nil(t, r.Header, command)
+		assert.Equal(t, 30, r.N)
+		assert.Equal(t, 31, report(append(command, years)...).N, command)
+		r = report(append(command, years, "--header", "yes")...)
+		assert.Equal(t, []string{"2019", "2020", "2021"}, r.Header)
+		assert.Equal(t, 30, r.N)
+
+		asked := execute(append(command, mixed)...)
+		assert.Equal(t, cli.ExitUsage, asked.code)
+		assert.Equal(t, "scqm: "+command[0]+": "+mixed+`:1:2: "O.2" is not a number, but column 1 of the same row has "0.1"; `+
+			"correct it, or say whether this row is a header, with --header yes or --header no\n", asked.stderr)
+	}
+	assert.Contains(t, succeed(t, "fit", named), `the first row, taken as names: "a", "b", "c"`)
+	assert.Contains(t, succeed(t, "denoise", named, "-o", p.path("out.csv")), `the first row, taken as names: "a", "b", "c"`)
+	assert.Contains(t, succeed(t, "suggest", named, "--max-latent", "1"), `the first row, taken as names: "a", "b", "c"`)
+	assert.NotContains(t, succeed(t, "fit", plain), "header")
 }

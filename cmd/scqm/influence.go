@@ -10,6 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/scqm/scqm/cmd/scqm/internal/cli"
+	"github.com/scqm/scqm/cmd/scqm/internal/options"
 	"github.com/scqm/scqm/internal/dataset"
 	"github.com/scqm/scqm/models/scqm"
 )
@@ -31,8 +33,8 @@ With -o, the same numbers of all rows are written in the order of DATA.`
 
 // influenceFlags are the flags of scqm influence.
 type influenceFlags struct {
-	plugin  pluginFlags
-	data    dataFlags
+	plugin  options.Plugin
+	data    options.Data
 	top     int
 	refit   bool
 	threads int
@@ -47,18 +49,18 @@ func influenceCommand() *cobra.Command {
 		Short:   "List the rows that drive a fit",
 		Long:    influenceLong,
 		Example: "  scqm influence model.npz data.csv --top 5\n  scqm influence model.npz data.csv -o influence.csv",
-		Args:    arguments("MODEL", "DATA"),
+		Args:    cli.Arguments("MODEL", "DATA"),
 		RunE:    func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0], args[1]) },
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	flags.VarP(naming(&f.output, "FILE"), "output", "o", "write the numbers of all rows to a file, ending in .npy, .npz, .csv or .tsv; - is CSV on standard output, without the list")
-	flags.Var(counting(&f.top), "top", "rows to list")
+	flags.VarP(cli.Name(&f.output, "FILE"), "output", "o", "write the numbers of all rows to a file, ending in .npy, .npz, .csv or .tsv; - is CSV on standard output, without the list")
+	flags.Var(cli.Count(&f.top), "top", "rows to list")
 	flags.BoolVar(&f.refit, "refit", false, "fit anew without each of the listed rows, to check")
 	flags.BoolVar(&f.json, "json", false, "print the list as one JSON object")
-	f.plugin.addTo(cmd, "where the plugin of the model's loss is now (default: found by its name)")
-	flags.Var(counting(&f.threads), "threads", "threads to use (default all processors); the result does not depend on it")
-	f.data.addTo(cmd)
+	f.plugin.AddTo(cmd, "where the plugin of the model's loss is now (default: found by its name)")
+	flags.Var(cli.Count(&f.threads), "threads", "threads to use (default all processors); the result does not depend on it")
+	f.data.AddTo(cmd)
 	return cmd
 }
 
@@ -66,35 +68,43 @@ func (f *influenceFlags) run(cmd *cobra.Command, model, data string) error {
 	if err := f.check(cmd); err != nil {
 		return err
 	}
+	if err := cli.Distinct([]cli.Named{{Flag: "-o", Path: f.output}}, []string{model, data}, f.data.Inputs()); err != nil {
+		return err
+	}
 	ctx := cmd.Context()
-	m, err := await(ctx, func() (*scqm.Model, error) { return scqm.Load(model) })
+	m, err := cli.Await(ctx, func() (*scqm.Model, error) { return scqm.Load(model) })
 	if err != nil {
 		return err
 	}
-	x, err := f.data.read(cmd, data)
+	x, err := f.data.Read(cmd, data)
 	if err != nil {
 		return err
 	}
 	if x.Cols != m.D {
-		return usagef("%s: rows of %d columns do not fit %s, which takes %d", data, x.Cols, model, m.D)
+		return cli.Usagef("%s: rows of %d columns do not fit %s, which takes %d", data, x.Cols, model, m.D)
 	}
-	defer f.plugin.close()
-	if err := f.plugin.openFor(cmd, m); err != nil {
+	defer f.plugin.Close()
+	if err := f.plugin.OpenFor(cmd, m); err != nil {
 		return fmt.Errorf("%s: %w", model, err)
 	}
 	start := time.Now()
-	influence, err := await(ctx, func() (*scqm.Influence, error) { return m.Influence(ctx, rowsOf(x), f.threads) })
+	influence, err := cli.Await(ctx, func() (*scqm.Influence, error) { return m.Influence(ctx, cli.RowsOf(x), f.threads) })
 	if err != nil {
 		return err
 	}
 	if f.output != "" {
-		if err := writeMatrix(cmd, f.output, influenceColumns(influence)); err != nil || f.output == "-" {
+		columns, err := influenceColumns(influence)
+		if err != nil {
+			return err
+		}
+		if err := cli.WriteMatrix(cmd, f.output, columns); err != nil || f.output == "-" {
 			return err
 		}
 	}
 	r := newInfluenceReport(m, influence, f.top)
+	r.Header = x.Names
 	if f.refit {
-		if err := r.addRefits(ctx, m, rowsOf(x), f.threads); err != nil {
+		if err := r.addRefits(ctx, m, cli.RowsOf(x), f.threads); err != nil {
 			return err
 		}
 	}
@@ -109,20 +119,23 @@ func (f *influenceFlags) check(cmd *cobra.Command) error {
 		}
 	}
 	if f.output == "-" {
-		if err := refuse(cmd, "beside -o -, which leaves standard output to the rows", "json", "top", "refit"); err != nil {
+		if err := cli.Refuse(cmd, "beside -o -, which leaves standard output to the rows", "json", "top", "refit"); err != nil {
 			return err
 		}
 	}
-	return f.data.check(cmd)
+	return f.data.Check(cmd)
 }
 
 // influenceColumns are the numbers of all rows.
-func influenceColumns(o *scqm.Influence) *dataset.Matrix {
-	m := &dataset.Matrix{Rows: len(o.Rows), Cols: 4, Names: []string{"influence", "residual", "residual_without", "leverage"}}
+func influenceColumns(o *scqm.Influence) (*dataset.Matrix, error) {
+	m, err := cli.NewTable(len(o.Rows), "influence", "residual", "residual_without", "leverage")
+	if err != nil {
+		return nil, err
+	}
 	for _, r := range o.Rows {
 		m.Data = append(m.Data, r.Move, r.Residual, r.Without, r.Leverage)
 	}
-	return m
+	return m, nil
 }
 
 // influenceReport is what scqm influence prints.
@@ -139,6 +152,7 @@ type influenceReport struct {
 	Rounding  float64          `json:"rounding"`
 	Top       []influentialRow `json:"top"`
 	Notes     []string         `json:"notes"`
+	Header    []string         `json:"header"` // names in the first row, null where it holds none
 	Seconds   float64          `json:"seconds"`
 }
 
@@ -173,7 +187,7 @@ func newInfluenceReport(m *scqm.Model, o *scqm.Influence, top int) *influenceRep
 		r.Without += row.Without / float64(r.N)
 	}
 	slices.SortStableFunc(all, func(a, b influentialRow) int { return cmp.Compare(b.Influence, a.Influence) })
-	r.Top, r.Median = all[:min(top, len(all))], middle(moves)
+	r.Top, r.Median = all[:min(top, len(all))], cli.UpperMedian(moves)
 	return r
 }
 
@@ -183,7 +197,7 @@ func (r *influenceReport) addRefits(ctx context.Context, m *scqm.Model, x scqm.D
 	for _, t := range r.Top {
 		rows = append(rows, t.Row)
 	}
-	refits, err := await(ctx, func() ([]scqm.RowInfluence, error) { return m.LeaveOut(ctx, x, rows, threads) })
+	refits, err := cli.Await(ctx, func() ([]scqm.RowInfluence, error) { return m.LeaveOut(ctx, x, rows, threads) })
 	if err != nil {
 		return err
 	}
@@ -195,7 +209,7 @@ func (r *influenceReport) addRefits(ctx context.Context, m *scqm.Model, x scqm.D
 
 func (r *influenceReport) print(cmd *cobra.Command, f *influenceFlags) error {
 	if f.json {
-		return printJSON(cmd.OutOrStdout(), r)
+		return cli.PrintJSON(cmd.OutOrStdout(), r)
 	}
 	number := func(v float64) string { return strconv.FormatFloat(v, 'g', 4, 64) }
 	rows := [][]string{{"row", "influence", "residual", "without it", "leverage"}}
@@ -209,7 +223,7 @@ func (r *influenceReport) print(cmd *cobra.Command, f *influenceFlags) error {
 		}
 		rows = append(rows, row)
 	}
-	if err := printTable(cmd.OutOrStdout(), rows); err != nil {
+	if err := cli.PrintTable(cmd.OutOrStdout(), rows); err != nil {
 		return err
 	}
 	rest := [][]string{
@@ -217,11 +231,12 @@ func (r *influenceReport) print(cmd *cobra.Command, f *influenceFlags) error {
 		{"all " + strconv.Itoa(r.N) + " rows", "median influence " + number(r.Median)},
 		{"", "mean residual " + number(r.Residual) + ", left out " + number(r.Without)},
 	}
+	rest = append(rest, cli.HeaderRow(r.Header)...)
 	for _, note := range r.Notes {
 		rest = append(rest, []string{"note", note})
 	}
 	if f.output != "" {
 		rest = append(rest, []string{"saved to", f.output})
 	}
-	return printTable(cmd.OutOrStdout(), rest)
+	return cli.PrintTable(cmd.OutOrStdout(), rest)
 }

@@ -10,6 +10,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/scqm/scqm/cmd/scqm/internal/options"
+	"github.com/scqm/scqm/internal/licences"
 	"github.com/scqm/scqm/models/scqm"
 	"github.com/scqm/scqm/solvers"
 )
@@ -36,7 +38,7 @@ func TestLosses(t *testing.T) {
 func TestSolvers(t *testing.T) {
 	var list []solverEntry
 	require.NoError(t, json.Unmarshal([]byte(succeed(t, "solvers", "--json")), &list))
-	assert.Equal(t, solverAuto, list[0].Name)
+	assert.Equal(t, options.SolverAuto, list[0].Name)
 	assert.Len(t, list, 1+len(solvers.Describe()))
 	for _, s := range list {
 		assert.Contains(t, succeed(t, "solvers"), s.Name+" ")
@@ -53,4 +55,17 @@ func TestVersion(t *testing.T) {
 
 	v.Revision, v.Modified = "1234", true
 	assert.Contains(t, v.rows(), []string{"revision", "1234, modified"})
+}
+
+// The program lists what it is linked from. This program, a test, has no list of
+// its modules but itself and the standard library.
+func TestLicences(t *testing.T) {
+	out := succeed(t, "version", "--licences")
+	for _, want := range []string{"github.com/scqm/scqm", "BSD-3-Clause", "The SCQM authors", runtime.Version(), "The Go Authors"} {
+		assert.Contains(t, out, want)
+	}
+	var modules []licences.Module
+	require.NoError(t, json.Unmarshal([]byte(succeed(t, "version", "--licences", "--json")), &modules))
+	require.NotEmpty(t, modules)
+	assert.Equal(t, scqm.Version, modules[0].Version)
 }

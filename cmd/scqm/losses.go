@@ -5,6 +5,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/scqm/scqm/cmd/scqm/internal/cli"
+	"github.com/scqm/scqm/cmd/scqm/internal/options"
 	"github.com/scqm/scqm/losses"
 )
 
@@ -24,21 +26,11 @@ type lossParameter struct {
 }
 
 func lossesCommand() *cobra.Command {
-	var asJSON bool
-	cmd := &cobra.Command{
+	return cli.Listing(&cobra.Command{
 		Use:   "losses",
 		Short: "List the losses",
 		Long:  "List the losses of a residual row r with entries r_k and Euclidean norm |r|.",
-		Args:  arguments(),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if asJSON {
-				return printJSON(cmd.OutOrStdout(), lossEntries())
-			}
-			return printTable(cmd.OutOrStdout(), lossRows(lossEntries()))
-		},
-	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON array")
-	return cmd
+	}, lossEntries, lossRows)
 }
 
 func lossEntries() []lossEntry {
@@ -46,7 +38,7 @@ func lossEntries() []lossEntry {
 	for _, d := range losses.Describe() {
 		e := lossEntry{Name: d.Name, Formula: d.Formula, Parameters: []lossParameter{}, Noise: d.Noise, Summary: d.Summary}
 		for _, p := range d.Parameters {
-			e.Parameters = append(e.Parameters, lossParameter{p.Name, p.Meaning, p.Optional || d.Name == huber})
+			e.Parameters = append(e.Parameters, lossParameter{p.Name, p.Meaning, p.Optional || d.Name == options.Huber})
 		}
 		list = append(list, e)
 	}

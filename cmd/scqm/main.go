@@ -7,24 +7,17 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+
+	"github.com/scqm/scqm/cmd/scqm/internal/cli"
+	_ "github.com/scqm/scqm/cmd/scqm/internal/descriptors" // before any other package opens a file
+	"github.com/scqm/scqm/internal/memory"
+	"github.com/scqm/scqm/internal/stdio"
 )
 
 func main() {
-	os.Exit(run(interruptible(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
-}
-
-// interruption is the cause of a context that a signal cancelled.
-type interruption struct{ os.Signal }
-
-// Error names the signal.
-func (i interruption) Error() string { return i.String() }
-
-// exitCode is what a shell expects of a process that the signal ended.
-func (i interruption) exitCode() int {
-	if s, ok := i.Signal.(syscall.Signal); ok {
-		return 128 + int(s)
-	}
-	return exitInterrupted
+	memory.Restrain(0, 0)
+	closed := stdio.Closed() | closedFiles
+	os.Exit(run(interruptible(), os.Args[1:], cli.StandardInput(closed), cli.StandardOutput(closed), os.Stderr))
 }
 
 // interruptible returns a context that the first SIGINT or SIGTERM cancels. The
@@ -34,8 +27,8 @@ func interruptible() context.Context {
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	go func() {
-		cancel(interruption{<-signals})
-		os.Exit(interruption{<-signals}.exitCode())
+		cancel(cli.Interruption{Signal: <-signals})
+		os.Exit(cli.Interruption{Signal: <-signals}.ExitCode())
 	}()
 	return ctx
 }

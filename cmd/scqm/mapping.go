@@ -6,6 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/scqm/scqm/cmd/scqm/internal/cli"
+	"github.com/scqm/scqm/cmd/scqm/internal/options"
 	"github.com/scqm/scqm/internal/dataset"
 	"github.com/scqm/scqm/models/scqm"
 )
@@ -20,12 +22,12 @@ type mapping struct {
 	// named says that the columns that come out are those that go in.
 	named bool
 	// more returns columns to write beside those that come out; it may be nil.
-	more func() *dataset.Matrix
+	more func() (*dataset.Matrix, error)
 	// projects says that the loss of the model is needed.
 	projects bool
 
-	plugin  pluginFlags
-	data    dataFlags
+	plugin  options.Plugin
+	data    options.Data
 	threads int
 	output  string
 }
@@ -36,38 +38,41 @@ func (f *mapping) addTo(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	if f.projects {
-		f.plugin.addTo(cmd, "where the plugin of the model's loss is now (default: found by its name)")
+		f.plugin.AddTo(cmd, "where the plugin of the model's loss is now (default: found by its name)")
 	}
-	flags.VarP(naming(&f.output, "FILE"), "output", "o", "file to write, ending in .npy, .npz, .csv or .tsv; - is CSV on standard output")
-	flags.Var(counting(&f.threads), "threads", "threads to use (default all processors); the result does not depend on it")
+	flags.VarP(cli.Name(&f.output, "FILE"), "output", "o", "file to write, ending in .npy, .npz, .csv or .tsv; - is CSV on standard output")
+	flags.Var(cli.Count(&f.threads), "threads", "threads to use (default all processors); the result does not depend on it")
 }
 
 func (f *mapping) run(cmd *cobra.Command, args []string) error {
 	if err := dataset.CheckOutput(f.output); err != nil {
 		return fmt.Errorf("-o: %w", err)
 	}
-	if err := f.data.check(cmd); err != nil {
+	if err := cli.Distinct([]cli.Named{{Flag: "-o", Path: f.output}}, args, f.data.Inputs()); err != nil {
+		return err
+	}
+	if err := f.data.Check(cmd); err != nil {
 		return err
 	}
 	ctx := cmd.Context()
-	m, err := await(ctx, func() (*scqm.Model, error) { return scqm.Load(args[0]) })
+	m, err := cli.Await(ctx, func() (*scqm.Model, error) { return scqm.Load(args[0]) })
 	if err != nil {
 		return err
 	}
-	x, err := f.data.read(cmd, args[1])
+	x, err := f.data.Read(cmd, args[1])
 	if err != nil {
 		return err
 	}
 	if want := f.width(m); x.Cols != want {
-		return usagef("%s: rows of %d columns do not fit %s, which takes %d", args[1], x.Cols, args[0], want)
+		return cli.Usagef("%s: rows of %d columns do not fit %s, which takes %d", args[1], x.Cols, args[0], want)
 	}
 	if f.projects {
-		defer f.plugin.close()
-		if err := f.plugin.openFor(cmd, m); err != nil {
+		defer f.plugin.Close()
+		if err := f.plugin.OpenFor(cmd, m); err != nil {
 			return fmt.Errorf("%s: %w", args[0], err)
 		}
 	}
-	y, err := f.apply(m, ctx, rowsOf(x), f.threads)
+	y, err := f.apply(m, ctx, cli.RowsOf(x), f.threads)
 	if err != nil {
 		return err
 	}
@@ -76,20 +81,13 @@ func (f *mapping) run(cmd *cobra.Command, args []string) error {
 		result.Names = x.Names
 	}
 	if f.more != nil {
-		result = beside(result, f.more())
+		more, err := f.more()
+		if err != nil {
+			return err
+		}
+		if result, err = cli.Beside(result, more); err != nil {
+			return err
+		}
 	}
-	return writeMatrix(cmd, f.output, result)
-}
-
-// writeMatrix leaves a pipe that nobody reads behind when it is interrupted, but
-// never half a file.
-func writeMatrix(cmd *cobra.Command, path string, m *dataset.Matrix) error {
-	ctx := cmd.Context()
-	if path != "-" {
-		ctx = context.WithoutCancel(ctx)
-	}
-	_, err := await(ctx, func() (struct{}, error) {
-		return struct{}{}, dataset.Write(path, m, cmd.OutOrStdout())
-	})
-	return err
+	return cli.WriteMatrix(cmd, f.output, result)
 }

@@ -7,6 +7,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/floats"
+
+	"github.com/scqm/scqm/cmd/scqm/internal/cli"
 )
 
 func TestProjectIsReconstructOfTransform(t *testing.T) {
@@ -91,15 +93,15 @@ func TestFullDisk(t *testing.T) {
 
 	var stderr writerToString
 	code := run(t.Context(), []string{"transform", model, data}, nil, full, &stderr)
-	assert.Equal(t, exitFailed, code)
-	assert.Equal(t, "scqm: transform: <stdout>: no space left on device\n", string(stderr))
+	assert.Equal(t, cli.ExitFailed, code)
+	assert.Equal(t, "scqm: transform: standard output: no space left on device\n", string(stderr))
 
 	for _, args := range [][]string{
 		{"fit", data, "-o", linkToFullDisk(p)},
 		{"transform", model, data, "-o", p.path("full.csv")},
 	} {
 		r := execute(args...)
-		assert.Equal(t, exitFailed, r.code)
+		assert.Equal(t, cli.ExitFailed, r.code)
 		assert.Contains(t, r.stderr, "scqm: "+args[0]+": "+args[len(args)-1]+": no space left on device\n")
 		assert.Empty(t, r.stdout)
 	}

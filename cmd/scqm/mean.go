@@ -12,6 +12,8 @@ import (
 	"github.com/spf13/cobra"
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/scqm/scqm/cmd/scqm/internal/cli"
+	"github.com/scqm/scqm/cmd/scqm/internal/options"
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/internal/dataset"
 	"github.com/scqm/scqm/models/mean"
@@ -29,8 +31,8 @@ out, from derivatives. Rows are counted from 0.`
 
 // meanFlags are the flags of scqm mean.
 type meanFlags struct {
-	data      dataFlags
-	loss      lossFlags
+	data      options.Data
+	loss      options.Loss
 	top       int
 	threads   int
 	json      bool
@@ -45,43 +47,51 @@ func meanCommand() *cobra.Command {
 		Short:   "Compute a robust mean of rows",
 		Long:    meanLong,
 		Example: "  scqm mean data.csv\n  scqm mean data.npy --loss huber -o mean.npy --influence influence.csv",
-		Args:    arguments("DATA"),
+		Args:    cli.Arguments("DATA"),
 		RunE:    func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0]) },
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	flags.VarP(naming(&f.output, "FILE"), "output", "o", "file to write the mean to, ending in .npy, .npz, .csv or .tsv; - is CSV on standard output")
-	f.loss.addTo(cmd)
-	flags.Var(naming(&f.influence, "FILE"), "influence", "file to write influence and residual of every row to")
-	flags.Var(counting(&f.top), "top", "rows to list")
+	flags.VarP(cli.Name(&f.output, "FILE"), "output", "o", "file to write the mean to, ending in .npy, .npz, .csv or .tsv; - is CSV on standard output")
+	f.loss.AddTo(cmd)
+	flags.Var(cli.Name(&f.influence, "FILE"), "influence", "file to write influence and residual of every row to")
+	flags.Var(cli.Count(&f.top), "top", "rows to list")
 	flags.BoolVar(&f.json, "json", false, "print mean and list as one JSON object")
-	flags.Var(counting(&f.threads), "threads", "threads to use (default all processors); the result does not depend on it")
-	f.data.addTo(cmd)
+	flags.Var(cli.Count(&f.threads), "threads", "threads to use (default all processors); the result does not depend on it")
+	f.data.AddTo(cmd)
 	return cmd
 }
 
 func (f *meanFlags) run(cmd *cobra.Command, path string) error {
-	defer f.loss.close()
+	defer f.loss.Close()
+	outputs := []cli.Named{{Flag: "-o", Path: f.output}, {Flag: "--influence", Path: f.influence}}
+	if err := cli.Distinct(outputs, []string{path}, f.data.Inputs(), f.loss.Inputs()); err != nil {
+		return err
+	}
 	if err := f.check(cmd); err != nil {
 		return err
 	}
-	m, err := f.data.read(cmd, path)
+	m, err := f.data.Read(cmd, path)
 	if err != nil {
 		return err
 	}
 	start := time.Now()
-	found, err := f.compute(cmd.Context(), rowsOf(m))
+	found, err := f.compute(cmd.Context(), cli.RowsOf(m))
 	if err != nil {
 		return err
 	}
 	if f.output != "-" || !f.json {
 		out := &dataset.Matrix{Rows: 1, Cols: m.Cols, Data: found.mean.C, Names: m.Names}
-		if err := writeMatrix(cmd, f.output, out); err != nil {
+		if err := cli.WriteMatrix(cmd, f.output, out); err != nil {
 			return err
 		}
 	}
 	if f.influence != "" {
-		if err := writeMatrix(cmd, f.influence, found.columns()); err != nil {
+		columns, err := found.columns()
+		if err != nil {
+			return err
+		}
+		if err := cli.WriteMatrix(cmd, f.influence, columns); err != nil {
 			return err
 		}
 	}
@@ -100,18 +110,18 @@ func (f *meanFlags) check(cmd *cobra.Command) error {
 			return fmt.Errorf("--influence: %w", err)
 		}
 		if f.influence == "-" {
-			return usagef("--influence: standard output is for the mean; name a file")
+			return cli.Usagef("--influence: standard output is for the mean; name a file")
 		}
 	}
 	if f.output == "-" && !f.json {
-		if err := refuse(cmd, "without -o FILE or --json", "top"); err != nil {
+		if err := cli.Refuse(cmd, "without -o FILE or --json", "top"); err != nil {
 			return err
 		}
 	}
-	if err := f.data.check(cmd); err != nil {
+	if err := f.data.Check(cmd); err != nil {
 		return err
 	}
-	return f.loss.check(cmd)
+	return f.loss.Check(cmd)
 }
 
 // foundMean is a mean with the influence of its rows, nil where the loss does
@@ -125,7 +135,7 @@ type foundMean struct {
 }
 
 func (f *meanFlags) compute(ctx context.Context, x scqm.Data) (*foundMean, error) {
-	return await(ctx, func() (*foundMean, error) {
+	return cli.Await(ctx, func() (*foundMean, error) {
 		loss, err := f.chooseLoss(ctx, x)
 		if err != nil {
 			return nil, err
@@ -148,8 +158,8 @@ func (f *meanFlags) compute(ctx context.Context, x scqm.Data) (*foundMean, error
 // chooseLoss takes the delta of huber from the distances of the rows from their
 // geometric median.
 func (f *meanFlags) chooseLoss(ctx context.Context, x scqm.Data) (framework.Loss, error) {
-	if f.loss.name != huber || f.loss.params.Delta != nil || f.loss.plugin.opened != nil {
-		return f.loss.loss(ctx, x, 1)
+	if !f.loss.NeedsDelta() {
+		return f.loss.Make(ctx, x, 1)
 	}
 	return mean.Huber(ctx, x, f.threads)
 }
@@ -167,6 +177,7 @@ func (m *foundMean) addInfluence(ctx context.Context, x scqm.Data, f *meanFlags)
 	if err != nil {
 		return err
 	}
+	m.moves = make([]float64, 0, x.N)
 	for i := range x.N {
 		m.moves = append(m.moves, floats.Norm(moves[i*x.D:(i+1)*x.D], 2))
 	}
@@ -177,12 +188,15 @@ func (m *foundMean) addInfluence(ctx context.Context, x scqm.Data, f *meanFlags)
 }
 
 // columns are the numbers of all rows.
-func (m *foundMean) columns() *dataset.Matrix {
-	out := &dataset.Matrix{Rows: len(m.moves), Cols: 2, Names: []string{"influence", "residual"}}
+func (m *foundMean) columns() (*dataset.Matrix, error) {
+	out, err := cli.NewTable(len(m.moves), "influence", "residual")
+	if err != nil {
+		return nil, err
+	}
 	for i, v := range m.moves {
 		out.Data = append(out.Data, v, m.residuals[i])
 	}
-	return out
+	return out, nil
 }
 
 // meanReport is what scqm mean prints.
@@ -197,6 +211,7 @@ type meanReport struct {
 	Rounding  float64   `json:"rounding"`
 	Top       []meanRow `json:"top"`
 	Notes     []string  `json:"notes"`
+	Header    []string  `json:"header"` // names in the first row, null where it holds none
 	Seconds   float64   `json:"seconds"`
 }
 
@@ -210,7 +225,7 @@ func (m *foundMean) report(x *dataset.Matrix, top int, took time.Duration) *mean
 	r := &meanReport{
 		Mean: m.mean.C, Loss: m.mean.Loss.Name(), N: x.Rows, D: x.Cols, Objective: m.mean.Objective,
 		Status: m.mean.Run.Status.String(), Message: m.mean.Run.Message, Rounding: m.rounding,
-		Top: []meanRow{}, Notes: []string{}, Seconds: took.Seconds(),
+		Top: []meanRow{}, Notes: []string{}, Header: x.Names, Seconds: took.Seconds(),
 	}
 	for i, v := range m.moves {
 		r.Top = append(r.Top, meanRow{i, v, m.residuals[i]})
@@ -225,23 +240,24 @@ func (m *foundMean) report(x *dataset.Matrix, top int, took time.Duration) *mean
 
 func (f *meanFlags) print(cmd *cobra.Command, r *meanReport) error {
 	if f.json {
-		return printJSON(cmd.OutOrStdout(), r)
+		return cli.PrintJSON(cmd.OutOrStdout(), r)
 	}
 	rows := [][]string{
 		{"mean", fmt.Sprintf("of %d rows of %d columns, loss %s", r.N, r.D, r.Loss)},
 		{"objective", fmt.Sprintf("%.8g", r.Objective)},
 		{"status", r.Status + ": " + r.Message},
 	}
+	rows = append(rows, cli.HeaderRow(r.Header)...)
 	for _, note := range r.Notes {
 		rows = append(rows, []string{"note", note})
 	}
 	rows = append(rows, []string{"saved to", f.output})
-	if err := printTable(cmd.OutOrStdout(), rows); err != nil || len(r.Top) == 0 {
+	if err := cli.PrintTable(cmd.OutOrStdout(), rows); err != nil || len(r.Top) == 0 {
 		return err
 	}
 	list := [][]string{{}, {"row", "influence", "residual"}}
 	for _, t := range r.Top {
 		list = append(list, []string{strconv.Itoa(t.Row), strconv.FormatFloat(t.Influence, 'g', 4, 64), strconv.FormatFloat(t.Residual, 'g', 4, 64)})
 	}
-	return printTable(cmd.OutOrStdout(), list)
+	return cli.PrintTable(cmd.OutOrStdout(), list)
 }

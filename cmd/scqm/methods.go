@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/scqm/scqm/cmd/scqm/internal/cli"
 	"github.com/scqm/scqm/models/denoise"
 )
 
@@ -16,26 +17,17 @@ type methodEntry struct {
 }
 
 func methodsCommand() *cobra.Command {
-	var asJSON bool
-	cmd := &cobra.Command{
+	return cli.Listing(&cobra.Command{
 		Use:   "methods",
 		Short: "List the methods of denoise",
 		Long:  "List the methods of scqm denoise, with the settings that each has beside --latent and --neighbors.",
-		Args:  arguments(),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			list := methodEntries()
-			if asJSON {
-				return printJSON(cmd.OutOrStdout(), list)
-			}
-			rows := [][]string{{"NAME", "SETTINGS", "WHAT IT FITS"}}
-			for _, e := range list {
-				rows = append(rows, []string{e.Name, strings.Join(e.Settings, " "), e.Summary})
-			}
-			return printTable(cmd.OutOrStdout(), rows)
-		},
-	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON array")
-	return cmd
+	}, methodEntries, func(list []methodEntry) [][]string {
+		rows := [][]string{{"NAME", "SETTINGS", "WHAT IT FITS"}}
+		for _, e := range list {
+			rows = append(rows, []string{e.Name, strings.Join(e.Settings, " "), e.Summary})
+		}
+		return rows
+	})
 }
 
 func methodEntries() []methodEntry {

@@ -7,6 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/scqm/scqm/cmd/scqm/internal/cli"
+	"github.com/scqm/scqm/cmd/scqm/internal/options"
 	"github.com/scqm/scqm/framework/frameworktest"
 	"github.com/scqm/scqm/plugins"
 )
@@ -22,7 +24,7 @@ func pluginCommand() *cobra.Command {
 		Use:   "plugin",
 		Short: "List, check and begin losses of your own",
 		Long:  pluginLong,
-		Args:  knownCommand,
+		Args:  cli.KnownCommand,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 
 		SuggestionsMinimumDistance: 2,
@@ -45,11 +47,11 @@ func pluginListCommand() *cobra.Command {
 		Use:   "list",
 		Short: "List the plugins found",
 		Long:  "List the plugins in the folders that are searched, in the order of the search. None is started.",
-		Args:  arguments(),
+		Args:  cli.Arguments(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			list := foundPlugins()
 			if asJSON {
-				return printJSON(cmd.OutOrStdout(), list)
+				return cli.PrintJSON(cmd.OutOrStdout(), list)
 			}
 			if len(list) == 0 {
 				_, err := fmt.Fprintf(cmd.OutOrStdout(), "no plugins in %s\n", strings.Join(plugins.Folders(), ", "))
@@ -59,7 +61,7 @@ func pluginListCommand() *cobra.Command {
 			for _, p := range list {
 				rows = append(rows, []string{p.Name, p.State, p.Path})
 			}
-			return printTable(cmd.OutOrStdout(), rows)
+			return cli.PrintTable(cmd.OutOrStdout(), rows)
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON array")
@@ -99,7 +101,7 @@ type checkedLaw struct {
 }
 
 func pluginCheckCommand() *cobra.Command {
-	var f pluginFlags
+	var f options.Plugin
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "check NAME|PATH",
@@ -107,26 +109,26 @@ func pluginCheckCommand() *cobra.Command {
 		Long: `Start a plugin and try the laws that fits rely on: gradients are those of the
 values, batches give what single rows give, weights bound the loss, and so on.`,
 		Example: "  scqm plugin check ./scqm-loss-mine --loss-param delta=0.5",
-		Args:    arguments("NAME|PATH"),
+		Args:    cli.Arguments("NAME|PATH"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			f.name = args[0]
-			return f.runCheck(cmd, asJSON)
+			f.Name = args[0]
+			return checkPlugin(cmd, &f, asJSON)
 		},
 	}
-	f.addParamsTo(cmd)
-	f.addTrustTo(cmd)
+	f.AddParamsTo(cmd)
+	f.AddTrustTo(cmd)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
 	return cmd
 }
 
-func (f *pluginFlags) runCheck(cmd *cobra.Command, asJSON bool) error {
-	o, err := f.options()
+func checkPlugin(cmd *cobra.Command, f *options.Plugin, asJSON bool) error {
+	o, err := f.Options()
 	if err != nil {
 		return err
 	}
-	c, err := plugins.Check(cmd.Context(), f.name, o)
+	c, err := plugins.Check(cmd.Context(), f.Name, o)
 	if err != nil {
-		return inPlace(err, "")
+		return options.InPlace(err, "")
 	}
 	report := checkedPlugin{
 		Name: c.Program.Name, Version: c.Program.Version, SHA256: c.Program.SHA256,
@@ -139,9 +141,9 @@ func (f *pluginFlags) runCheck(cmd *cobra.Command, asJSON bool) error {
 		report.Seconds[t.What] = t.Took.Seconds()
 	}
 	if asJSON {
-		err = printJSON(cmd.OutOrStdout(), report)
+		err = cli.PrintJSON(cmd.OutOrStdout(), report)
 	} else {
-		err = printTable(cmd.OutOrStdout(), checkRows(c))
+		err = cli.PrintTable(cmd.OutOrStdout(), checkRows(c))
 	}
 	if err == nil {
 		err = c.Err()
@@ -178,17 +180,17 @@ name with a program in Go. Then change the formula to your own.`,
 		Example: `  scqm plugin new mine --lang python
   scqm plugin check ./scqm-loss-mine
   scqm fit data.csv --plugin ./scqm-loss-mine -o model.npz`,
-		Args: arguments("NAME"),
+		Args: cli.Arguments("NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			made, err := plugins.New(folder, args[0], language)
 			if err != nil {
-				return inPlace(err, "")
+				return options.InPlace(err, "")
 			}
 			_, err = fmt.Fprintf(cmd.OutOrStdout(), "wrote %s\n%s\n", strings.Join(made.Files, ", "), made.Next)
 			return err
 		},
 	}
-	cmd.Flags().Var(choice(&language, plugins.Go, plugins.Python), "lang", "language")
-	cmd.Flags().VarP(naming(&folder, "FOLDER"), "output", "o", "folder to write into")
+	cmd.Flags().Var(cli.Choice(&language, plugins.Go, plugins.Python), "lang", "language")
+	cmd.Flags().VarP(cli.Name(&folder, "FOLDER"), "output", "o", "folder to write into")
 	return cmd
 }

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"crypto/sha256"
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,6 +15,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/scqm/scqm/cmd/scqm/internal/cli"
+	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/models/scqm"
 )
 
@@ -66,10 +70,90 @@ func TestPluginFit(t *testing.T) {
 	t.Setenv("SCQM_PLUGIN_PATH", "")
 	succeed(t, "reconstruct", p.path("m.npz"), p.path("t.npy"), "-o", p.path("c.npy"))
 	r := execute("project", p.path("m.npz"), data, "-o", p.path("d.npy"))
-	assert.Equal(t, exitUsage, r.code)
+	assert.Equal(t, cli.ExitUsage, r.code)
 	assert.Contains(t, r.stderr, "m.npz: its loss is computed by the plugin tukey 1.0 (sha256 ")
 	assert.Contains(t, r.stderr, "--plugin: tukey: find: no file scqm-loss-tukey in ")
 	assert.NoFileExists(t, p.path("d.npy"))
+}
+
+// TestPluginOfAnotherChecksum changes the plugin between fit and transform.
+func TestPluginOfAnotherChecksum(t *testing.T) {
+	path := withTukey(t)
+	p := newPlace(t)
+	data := p.matrix("data.csv", bowl(40, 4))
+	fitJSON(t, data, "--plugin", "tukey", "-o", p.path("m.npz"), "--max-iter", "5")
+	program, err := os.ReadFile(path)
+	require.NoError(t, err)
+	program = append(program, 0)
+	other := p.path("scqm-loss-tukey")
+	require.NoError(t, os.WriteFile(other, program, 0o700))
+	present := fmt.Sprintf("%x", sha256.Sum256(program))
+	t.Setenv("SCQM_PLUGIN_PATH", p.path("."))
+
+	for _, command := range []string{"transform", "project", "influence"} {
+		args := []string{command, p.path("m.npz"), data, "-o", p.path("out.npy")}
+		r := execute(args...)
+		assert.Equal(t, cli.ExitUsage, r.code, r.stderr)
+		assert.Contains(t, r.stderr, "m.npz: it was learned with another file of the plugin tukey; if you trust the present one, add --plugin-sha256 with its checksum, or any: --plugin: ")
+		assert.Contains(t, r.stderr, other+": check: its SHA-256 is "+present+", not ")
+		assert.Equal(t, 1, strings.Count(r.stderr, "\n"))
+		assert.NoFileExists(t, p.path("out.npy"))
+		r = execute(append(args, "--plugin-sha256", strings.Repeat("0", 64))...)
+		assert.Equal(t, cli.ExitUsage, r.code)
+		assert.NotContains(t, r.stderr, "learned with another file")
+	}
+	for _, trusted := range []string{present, strings.ToUpper(present), "any"} {
+		succeed(t, "transform", p.path("m.npz"), data, "-o", p.path("out.npy"), "--plugin-sha256", trusted)
+	}
+	succeed(t, "transform", p.path("m.npz"), data, "-o", p.path("out.npy"), "--plugin", path)
+	succeed(t, "fit", data, "--plugin", "tukey", "--plugin-sha256", "any", "-o", p.path("n.npz"), "--max-iter", "2")
+}
+
+// TestStrangersModel brings a payload along with a model: beside it, in the
+// working directory, and where the model says.
+func TestStrangersModel(t *testing.T) {
+	p := newPlace(t)
+	data := p.matrix("data.csv", bowl(30, 4))
+	succeed(t, "fit", data, "-o", p.path("plain.npz"), "--max-iter", "2")
+	m, err := scqm.Load(p.path("plain.npz"))
+	require.NoError(t, err)
+	script := "#!/bin/sh\ntouch " + p.path("ran") + "\n"
+	require.NoError(t, os.Mkdir(p.path("sub"), 0o755))
+	require.NoError(t, os.Mkdir(p.path("scqm"), 0o755))
+	require.NoError(t, os.Mkdir(p.path("scqm/plugins"), 0o755))
+	for _, name := range []string{"x", "scqm-loss-x", "sub/scqm-loss-x", "scqm/plugins/scqm-loss-x"} {
+		p.file(name, script)
+		require.NoError(t, os.Chmod(p.path(name), 0o755))
+	}
+	t.Chdir(p.path("sub"))
+	t.Setenv("HOME", t.TempDir())
+	for _, place := range []string{"", ".", ":", "./", "..", ".:..", "sub"} {
+		t.Setenv("SCQM_PLUGIN_PATH", place)
+		t.Setenv("XDG_DATA_HOME", place)
+		for _, name := range []string{
+			"x", "../x", "./x", p.path("x"), p.path("scqm-loss-x"), "/../x", "x\x00", "x\n", "scqm-loss-x", "..", "~/x", "sub/scqm-loss-x",
+		} {
+			m.Meta.Loss = scqm.LossMeta{Name: name, Plugin: &framework.Program{
+				Name: name, Version: "1", Params: "{}", SHA256: fmt.Sprintf("%x", sha256.Sum256([]byte(script))),
+			}}
+			require.NoError(t, m.Save(p.path("m.npz")))
+			for _, command := range []string{"transform", "project", "influence", "reconstruct"} {
+				if command == "reconstruct" && name == "x" {
+					continue // needs no loss
+				}
+				r := execute(command, p.path("m.npz"), data, "-o", p.path("out.npy"))
+				assert.Equal(t, cli.ExitUsage, r.code, name)
+				assert.True(t, strings.HasPrefix(r.stderr, "scqm: "+command+": "+p.path("m.npz")+": "), r.stderr)
+				assert.Equal(t, 1, strings.Count(r.stderr, "\n"), r.stderr)
+				want := "meta.json: the plugin of the loss is called "
+				if name == "x" {
+					want = "its loss is computed by the plugin x 1 (sha256 "
+				}
+				assert.Contains(t, r.stderr, want)
+			}
+			require.NoFileExists(t, p.path("ran"), name)
+		}
+	}
 }
 
 func TestPluginRefusals(t *testing.T) {
@@ -96,7 +180,7 @@ func TestPluginRefusals(t *testing.T) {
 		{"plugin lst", `scqm: plugin: no command "lst"; did you mean list?; see scqm --help`},
 	} {
 		r := execute(strings.Fields(c.args)...)
-		assert.Equal(t, exitUsage, r.code, c.args)
+		assert.Equal(t, cli.ExitUsage, r.code, c.args)
 		assert.True(t, strings.HasPrefix(r.stderr, c.want), "%s\ngot  %swant %s", c.args, r.stderr, c.want)
 		assert.Equal(t, 1, strings.Count(r.stderr, "\n"))
 	}
@@ -145,6 +229,6 @@ func TestNewGoPlugin(t *testing.T) {
 	require.NoError(t, os.Chmod(built, 0o755))
 	assert.Contains(t, succeed(t, "plugin", "check", built), "majorizer")
 	again := execute("plugin", "new", "mine", "-o", p.path("."))
-	assert.Equal(t, exitUsage, again.code)
+	assert.Equal(t, cli.ExitUsage, again.code)
 	assert.Contains(t, again.stderr, "file exists")
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/scqm/scqm/cmd/scqm/internal/cli"
 	"github.com/scqm/scqm/internal/dataset"
 	"github.com/scqm/scqm/models/scqm"
 )
@@ -38,12 +39,12 @@ func projectCommand() *cobra.Command {
 		Short:   "Move rows onto the model",
 		Long:    projectLong,
 		Example: "  scqm project model.npz noisy.csv -o clean.csv\n  scqm project model.npz noisy.csv --report -o clean.csv",
-		Args:    arguments("MODEL", "DATA"),
+		Args:    cli.Arguments("MODEL", "DATA"),
 		RunE:    f.run,
 	}
 	f.addTo(cmd)
 	cmd.Flags().BoolVar(&f.report, "report", false, "write columns about each row beside it")
-	f.data.addTo(cmd)
+	f.data.AddTo(cmd)
 	return cmd
 }
 
@@ -56,24 +57,26 @@ func (f *projection) project(m *scqm.Model, ctx context.Context, x scqm.Data, th
 	if err != nil {
 		return nil, err
 	}
-	f.more = func() *dataset.Matrix { return projectionColumns(found) }
+	f.more = func() (*dataset.Matrix, error) { return projectionColumns(found) }
 	return found.X, nil
 }
 
 // projectionColumns are the columns that --report adds.
-func projectionColumns(p *scqm.Projection) *dataset.Matrix {
-	m := &dataset.Matrix{Rows: len(p.Rows), Names: []string{"residual", "bend"}}
+func projectionColumns(p *scqm.Projection) (*dataset.Matrix, error) {
+	names := []string{"residual", "bend"}
 	if p.Certifies {
-		m.Names = append(m.Names, "certified")
+		names = append(names, "certified")
 	}
-	m.Names = append(m.Names, "parts", "second")
-	m.Cols = len(m.Names)
+	m, err := cli.NewTable(len(p.Rows), append(names, "parts", "second")...)
+	if err != nil {
+		return nil, err
+	}
 	for _, r := range p.Rows {
 		m.Data = append(m.Data, r.Residual, r.MinEigenvalue)
 		if p.Certifies {
-			m.Data = append(m.Data, zeroOrOne(r.Certified))
+			m.Data = append(m.Data, cli.ZeroOrOne(r.Certified))
 		}
 		m.Data = append(m.Data, float64(r.Parts), r.Second)
 	}
-	return m
+	return m, nil
 }

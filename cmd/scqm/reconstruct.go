@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/scqm/scqm/cmd/scqm/internal/cli"
 	"github.com/scqm/scqm/models/scqm"
 )
 
@@ -20,10 +21,10 @@ func reconstructCommand() *cobra.Command {
 		Short:   "Turn latent coordinates into rows",
 		Long:    "Write, for every row of TAU, the point of the model with these latent coordinates.",
 		Example: "  scqm reconstruct model.npz tau.npy -o rows.csv",
-		Args:    arguments("MODEL", "TAU"),
+		Args:    cli.Arguments("MODEL", "TAU"),
 		RunE:    f.run,
 	}
 	f.addTo(cmd)
-	f.data.addColumnsTo(cmd)
+	f.data.AddColumnsTo(cmd)
 	return cmd
 }

@@ -17,6 +17,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/scqm/scqm/cmd/scqm/internal/cli"
+	"github.com/scqm/scqm/cmd/scqm/internal/options"
 	"github.com/scqm/scqm/losses"
 	"github.com/scqm/scqm/models/scqm"
 )
@@ -131,7 +133,7 @@ func TestInterruptedPreparationsEndAtOnce(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		var end time.Time
 		time.AfterFunc(100*time.Millisecond, func() { end = time.Now(); cancel() })
-		fit, err := learn(ctx, rowsOf(x), scqm.Config{Latent: 2, Loss: losses.L2()})
+		fit, err := options.Learn(ctx, cli.RowsOf(x), scqm.Config{Latent: 2, Loss: losses.L2()})
 
 		require.ErrorIs(t, err, context.Canceled)
 		assert.Nil(t, fit)
@@ -180,7 +182,7 @@ func TestClosedPipeEndsQuietly(t *testing.T) {
 }
 
 func TestProgramExitCodes(t *testing.T) {
-	for command, want := range map[string]int{"version": 0, "fit": exitUsage} {
+	for command, want := range map[string]int{"version": 0, "fit": cli.ExitUsage} {
 		code, _ := start(t, nil, command).end(t)
 		assert.Equal(t, want, code, command)
 	}

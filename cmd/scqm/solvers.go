@@ -3,6 +3,8 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/scqm/scqm/cmd/scqm/internal/cli"
+	"github.com/scqm/scqm/cmd/scqm/internal/options"
 	"github.com/scqm/scqm/solvers"
 )
 
@@ -13,28 +15,20 @@ type solverEntry struct {
 }
 
 func solversCommand() *cobra.Command {
-	var asJSON bool
-	cmd := &cobra.Command{
+	return cli.Listing(&cobra.Command{
 		Use:   "solvers",
 		Short: "List the solvers",
-		Args:  arguments(),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if asJSON {
-				return printJSON(cmd.OutOrStdout(), solverEntries())
-			}
-			rows := [][]string{{"NAME", "WHAT IT DOES"}}
-			for _, e := range solverEntries() {
-				rows = append(rows, []string{e.Name, e.Summary})
-			}
-			return printTable(cmd.OutOrStdout(), rows)
-		},
-	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON array")
-	return cmd
+	}, solverEntries, func(list []solverEntry) [][]string {
+		rows := [][]string{{"NAME", "WHAT IT DOES"}}
+		for _, e := range list {
+			rows = append(rows, []string{e.Name, e.Summary})
+		}
+		return rows
+	})
 }
 
 func solverEntries() []solverEntry {
-	list := []solverEntry{{solverAuto, "chooses one of those below to suit the problem"}}
+	list := []solverEntry{{options.SolverAuto, "chooses one of those below to suit the problem"}}
 	for _, d := range solvers.Describe() {
 		list = append(list, solverEntry(d))
 	}

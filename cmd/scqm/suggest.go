@@ -5,6 +5,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/scqm/scqm/cmd/scqm/internal/cli"
+	"github.com/scqm/scqm/cmd/scqm/internal/options"
 	"github.com/scqm/scqm/internal/dataset"
 	"github.com/scqm/scqm/models/scqm"
 )
@@ -23,81 +25,82 @@ More curvature is not tried once it makes things worse, and a larger d neither.`
 
 // suggestFlags are the flags of scqm suggest.
 type suggestFlags struct {
-	data     dataFlags
-	loss     lossFlags
+	data     options.Data
+	loss     options.Loss
 	latent   int
 	folds    int
 	rows     int
 	seed     uint64
 	threads  int
-	progress string
+	progress options.Progress
 	json     bool
 	output   string
 }
 
 func suggestCommand() *cobra.Command {
-	f := suggestFlags{progress: progressAuto}
+	f := suggestFlags{}
 	cmd := &cobra.Command{
 		Use:     "suggest DATA",
 		Short:   "Compare numbers of dimensions, and recommend d and s",
 		Long:    suggestLong,
 		Example: "  scqm suggest data.csv --max-latent 3",
-		Args:    arguments("DATA"),
+		Args:    cli.Arguments("DATA"),
 		RunE:    func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0]) },
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	flags.Var(counting(&f.latent), "max-latent", "largest d to try (default 4, or one less than there are columns)")
-	flags.Var(counting(&f.folds), "folds", "parts of the rows, each of which is held out once (default 5)")
-	flags.Var(counting(&f.rows), "max-rows", "rows to look at, drawn at random if there are more (default 1000)")
-	f.loss.addTo(cmd)
-	flags.Var(natural(&f.seed), "seed", "seed of random choices (default 0)")
-	flags.Var(counting(&f.threads), "threads", "threads to use (default all processors); the result does not depend on it")
-	f.data.addTo(cmd)
-	flags.VarP(naming(&f.output, "FILE"), "output", "o", "where to save the table; a name ending in .csv, .tsv, .npy or .npz (default: nowhere)")
-	flags.Var(choice(&f.progress, progressAuto, progressAlways, progressNever), "progress", "when to show a progress bar; auto: on a terminal")
+	flags.Var(cli.Count(&f.latent), "max-latent", "largest d to try (default 4, or one less than there are columns)")
+	flags.Var(cli.Count(&f.folds), "folds", "parts of the rows, each of which is held out once (default 5)")
+	flags.Var(cli.Count(&f.rows), "max-rows", "rows to look at, drawn at random if there are more (default 1000)")
+	f.loss.AddTo(cmd)
+	flags.Var(cli.Natural(&f.seed), "seed", "seed of random choices (default 0)")
+	flags.Var(cli.Count(&f.threads), "threads", "threads to use (default all processors); the result does not depend on it")
+	f.data.AddTo(cmd)
+	flags.VarP(cli.Name(&f.output, "FILE"), "output", "o", "where to save the table; a name ending in .csv, .tsv, .npy or .npz (default: nowhere)")
+	f.progress.AddTo(cmd)
 	flags.BoolVar(&f.json, "json", false, "print one JSON object")
 	return cmd
 }
 
 func (f *suggestFlags) run(cmd *cobra.Command, path string) error {
-	defer f.loss.close()
+	defer f.loss.Close()
 	if f.output != "" {
 		if err := dataset.CheckOutput(f.output, ".csv", ".tsv", ".npy", ".npz"); err != nil {
 			return fmt.Errorf("-o: %w", err)
 		}
 	}
-	if err := f.data.check(cmd); err != nil {
+	if err := cli.Distinct([]cli.Named{{Flag: "-o", Path: f.output}}, []string{path}, f.data.Inputs(), f.loss.Inputs()); err != nil {
 		return err
 	}
-	if err := f.loss.check(cmd); err != nil {
+	if err := f.data.Check(cmd); err != nil {
 		return err
 	}
-	m, err := f.data.read(cmd, path)
+	if err := f.loss.Check(cmd); err != nil {
+		return err
+	}
+	m, err := f.data.Read(cmd, path)
 	if err != nil {
 		return err
 	}
-	x := rowsOf(m)
-	loss, err := f.loss.loss(cmd.Context(), x, 1)
+	x := cli.RowsOf(m)
+	loss, err := f.loss.Make(cmd.Context(), x, 1)
 	if err != nil {
 		return err
 	}
 	c := scqm.SuggestConfig{MaxLatent: f.latent, Loss: loss, Folds: f.folds, MaxRows: f.rows, Seed: f.seed, Threads: f.threads}
-	if stderr := cmd.ErrOrStderr(); f.progress == progressAlways || f.progress == progressAuto && isTerminal(stderr) {
-		show, end := showPart(stderr)
-		defer end()
-		c.Progress = show
-	}
-	s, err := await(cmd.Context(), func() (*scqm.Suggestion, error) { return scqm.Suggest(cmd.Context(), x, c) })
+	show, end := f.progress.Part(cmd)
+	defer end()
+	c.Progress = show
+	s, err := cli.Await(cmd.Context(), func() (*scqm.Suggestion, error) { return scqm.Suggest(cmd.Context(), x, c) })
 	if err != nil {
 		return err
 	}
 	if f.output != "" {
-		if err := dataset.Write(f.output, suggestionTable(s), cmd.OutOrStdout()); err != nil {
+		if err := cli.WriteMatrix(cmd, f.output, suggestionTable(s)); err != nil {
 			return err
 		}
 	}
-	return f.print(cmd, s)
+	return f.print(cmd, s, m.Names)
 }
 
 // suggestionTable has a line for every trial.
@@ -106,14 +109,20 @@ func suggestionTable(s *scqm.Suggestion) *dataset.Matrix {
 	m.Rows, m.Cols = len(s.Trials), len(m.Names)
 	for k, t := range s.Trials {
 		m.Data = append(m.Data, float64(t.Latent), float64(t.Curvature), t.Predicted, t.Worse, t.WorseError,
-			t.Learned, t.HeldOut, float64(t.Effective), zeroOrOne(t.Warning != ""), zeroOrOne(k == s.Best))
+			t.Learned, t.HeldOut, float64(t.Effective), cli.ZeroOrOne(t.Warning != ""), cli.ZeroOrOne(k == s.Best))
 	}
 	return m
 }
 
-func (f *suggestFlags) print(cmd *cobra.Command, s *scqm.Suggestion) error {
+// suggestReport is what scqm suggest --json prints.
+type suggestReport struct {
+	*scqm.Suggestion
+	Header []string `json:"header"` // names in the first row, null where it holds none
+}
+
+func (f *suggestFlags) print(cmd *cobra.Command, s *scqm.Suggestion, header []string) error {
 	if f.json {
-		return printJSON(cmd.OutOrStdout(), s)
+		return cli.PrintJSON(cmd.OutOrStdout(), suggestReport{s, header})
 	}
 	rows := [][]string{{"", "D", "S", "PREDICTED", "ABOVE THE BEST", "LEARNED", "HELD OUT", "S USED", "WARNING"}}
 	for k, t := range s.Trials {
@@ -126,7 +135,7 @@ func (f *suggestFlags) print(cmd *cobra.Command, s *scqm.Suggestion) error {
 			fmt.Sprintf("%.4g", t.Learned), fmt.Sprintf("%.4g", t.HeldOut), fmt.Sprint(t.Effective), t.Warning,
 		})
 	}
-	if err := printTable(cmd.OutOrStdout(), rows); err != nil {
+	if err := cli.PrintTable(cmd.OutOrStdout(), rows); err != nil {
 		return err
 	}
 	next := ""
@@ -136,6 +145,8 @@ func (f *suggestFlags) print(cmd *cobra.Command, s *scqm.Suggestion) error {
 	case best.Latent > 0:
 		next = fmt.Sprintf("fit with: -d %d --linear\n", best.Latent)
 	}
-	_, err := fmt.Fprintf(cmd.OutOrStdout(), "\n%s\n%s", s.Reason, next)
-	return err
+	if _, err := fmt.Fprintf(cmd.OutOrStdout(), "\n%s\n%s", s.Reason, next); err != nil {
+		return err
+	}
+	return cli.PrintTable(cmd.OutOrStdout(), cli.HeaderRow(header))
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/scqm/scqm/cmd/scqm/internal/cli"
 	"github.com/scqm/scqm/models/scqm"
 )
 
@@ -43,7 +44,7 @@ func TestSuggestRefusals(t *testing.T) {
 		"scqm: suggest: 9 distinct rows in 5 parts; want 2 parts or more, of 2 rows or more each\n":                         {data, "-o", p.path("t.csv")},
 	} {
 		r := execute(append([]string{"suggest"}, args...)...)
-		assert.Equal(t, result{exitUsage, "", want}, r)
+		assert.Equal(t, result{cli.ExitUsage, "", want}, r)
 	}
 	assert.Equal(t, []string{"data.csv"}, p.names())
 }

@@ -14,7 +14,10 @@ import (
 	"github.com/scqm/scqm/internal/dataset"
 )
 
-// TestTorusPicture draws the picture of the README with -update: 20,000 points
+// orange is the colour of the slice.
+var orange = color.NRGBA{0xD5, 0x5E, 0x00, 0xFF}
+
+// TestTorusPicture draws the picture of the guide to denoising with -update: 20,000 points
 // of a noisy torus before and after scqm denoise, seen from aside and cut open.
 func TestTorusPicture(t *testing.T) {
 	if !*update {

@@ -3,6 +3,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/scqm/scqm/cmd/scqm/internal/cli"
 	"github.com/scqm/scqm/models/scqm"
 )
 
@@ -20,10 +21,10 @@ func transformCommand() *cobra.Command {
 		Short:   "Turn rows into latent coordinates",
 		Long:    transformLong,
 		Example: "  scqm transform model.npz data.csv -o tau.npy",
-		Args:    arguments("MODEL", "DATA"),
+		Args:    cli.Arguments("MODEL", "DATA"),
 		RunE:    f.run,
 	}
 	f.addTo(cmd)
-	f.data.addTo(cmd)
+	f.data.AddTo(cmd)
 	return cmd
 }

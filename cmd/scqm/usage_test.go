@@ -8,6 +8,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/scqm/scqm/cmd/scqm/internal/cli"
 )
 
 // TestRefusals gives every command what it cannot use: one line, exit code 2,
@@ -122,7 +124,7 @@ func TestRefusals(t *testing.T) {
 	} {
 		t.Run(c.args, func(t *testing.T) {
 			r := execute(strings.Fields(strings.ReplaceAll(c.args, "%", p.dir))...)
-			assert.Equal(t, exitUsage, r.code)
+			assert.Equal(t, cli.ExitUsage, r.code)
 			assert.Empty(t, r.stdout)
 			assert.Equal(t, 1, strings.Count(r.stderr, "\n"), r.stderr)
 			assert.True(t, strings.HasPrefix(r.stderr, strings.ReplaceAll(c.want, "%", p.dir)), "got  %swant %s", r.stderr, c.want)
@@ -154,6 +156,6 @@ func TestCancelledContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	r := executeWith(ctx, "", "fit", data, "-o", p.path("model.npz"))
-	assert.Equal(t, result{exitInterrupted, "", "scqm: fit: interrupted\n"}, r)
+	assert.Equal(t, result{cli.ExitInterrupted, "", "scqm: fit: interrupted\n"}, r)
 	assert.Equal(t, []string{"data.npy"}, p.names())
 }

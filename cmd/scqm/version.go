@@ -1,11 +1,15 @@
 package main
 
 import (
+	"errors"
+	"io"
 	"runtime"
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
 
+	"github.com/scqm/scqm/cmd/scqm/internal/cli"
+	"github.com/scqm/scqm/internal/licences"
 	"github.com/scqm/scqm/models/scqm"
 )
 
@@ -19,19 +23,23 @@ type versionReport struct {
 }
 
 func versionCommand() *cobra.Command {
-	var asJSON bool
+	var asJSON, texts bool
 	cmd := &cobra.Command{
 		Use:   "version",
-		Short: "Print version, platform and revision",
-		Args:  arguments(),
+		Short: "Print version, platform and revision, or the licences of what is in the program",
+		Args:  cli.Arguments(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if asJSON {
-				return printJSON(cmd.OutOrStdout(), thisVersion())
+			if texts {
+				return printLicences(cmd.OutOrStdout(), asJSON)
 			}
-			return printTable(cmd.OutOrStdout(), thisVersion().rows())
+			if asJSON {
+				return cli.PrintJSON(cmd.OutOrStdout(), thisVersion())
+			}
+			return cli.PrintTable(cmd.OutOrStdout(), thisVersion().rows())
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON object")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON object, with --licences a list of modules")
+	cmd.Flags().BoolVar(&texts, "licences", false, "print every module in this program with version, licence and its text")
 	return cmd
 }
 
@@ -61,4 +69,20 @@ func (r versionReport) rows() [][]string {
 		r.Revision += ", modified"
 	}
 	return append(rows, []string{"revision", r.Revision})
+}
+
+// printLicences prints what the program is linked from: a table and the texts, or
+// a list for other programs.
+func printLicences(w io.Writer, asJSON bool) error {
+	build, ok := debug.ReadBuildInfo()
+	if !ok {
+		return errors.New("scqm: version: the program has no list of its modules; build it with the go command, in module mode")
+	}
+	// A module without a record fails the command after those that have one.
+	modules, unknown := licences.Linked(build, scqm.Version)
+	print := licences.Print
+	if asJSON {
+		print = func(w io.Writer, modules []licences.Module) error { return cli.PrintJSON(w, modules) }
+	}
+	return errors.Join(print(w, modules), unknown)
 }

@@ -4,9 +4,22 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/scqm/scqm/framework"
 	"gonum.org/v1/gonum/floats"
+
+	"github.com/scqm/scqm/framework"
 )
+
+// SolverCase is a problem with a known answer.
+type SolverCase struct {
+	Name string
+	// New returns the problem; it is called for every run.
+	New func() framework.Problem
+	// Start is where runs begin.
+	Start framework.Point
+	// Best is the lowest cost that a run from Start can be expected to reach,
+	// Tolerance how far above it a run may end.
+	Best, Tolerance float64
+}
 
 // SolverCases returns small problems with known answers: a least-squares
 // problem in two blocks, a problem with independent rows, and the smallest

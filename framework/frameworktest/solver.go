@@ -12,18 +12,6 @@ import (
 	"github.com/scqm/scqm/framework"
 )
 
-// SolverCase is a problem with a known answer.
-type SolverCase struct {
-	Name string
-	// New returns the problem; it is called for every run.
-	New func() framework.Problem
-	// Start is where runs begin.
-	Start framework.Point
-	// Best is the lowest cost that a run from Start can be expected to reach,
-	// Tolerance how far above it a run may end.
-	Best, Tolerance float64
-}
-
 // SolverOptions say on what a solver is checked.
 type SolverOptions struct {
 	// Cases are problems beside those of [SolverCases].
@@ -35,8 +23,8 @@ type SolverOptions struct {
 // CheckSolver tries the laws of framework.Solver, on every case: it finds the
 // known answer, says truthfully how it ended, repeats itself bit for bit, keeps
 // within its budget, ends when it is cancelled, keeps the best point when the
-// cost stops being finite or the problem panics, and goes on bit for bit from a
-// stored state.
+// cost stops being finite or the problem panics, and goes on from a
+// stored state bit for bit, with as much work.
 func CheckSolver(s framework.Solver, o SolverOptions) *Report {
 	r := &Report{Subject: s.Name()}
 	for _, c := range append(SolverCases(), o.Cases...) {
@@ -66,6 +54,7 @@ func TestSolver(t TB, s framework.Solver, o SolverOptions) {
 	CheckSolver(s, o).test(t)
 }
 
+// solverCheck is a solver on one case.
 type solverCheck struct {
 	s framework.Solver
 	c SolverCase
@@ -225,12 +214,23 @@ func (k *solverCheck) storedState() error {
 	if err := gob.NewDecoder(&buf).Decode(restored); err != nil {
 		return fmt.Errorf("decode: %w", err)
 	}
+	before := e.Counts().Passes
 	if err := k.steps(e, state, 3); err != nil {
 		return err
 	}
 	fresh := framework.NewEvaluator(context.Background(), k.c.New())
+	if v, ok := restored.(framework.Resumable); ok {
+		if err := v.Resume(fresh); err != nil {
+			return fmt.Errorf("revive: %w", err)
+		}
+	}
+	revived := fresh.Counts().Passes
 	if err := k.steps(fresh, restored, 3); err != nil {
 		return err
+	}
+	work, again := e.Counts().Passes-before, fresh.Counts().Passes-revived
+	if math.Abs(work-again) > 1e-6*work {
+		return fmt.Errorf("a restored run takes %v passes, the original %v", again, work)
 	}
 	x, fx := state.Iterate()
 	y, fy := restored.Iterate()

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -17,7 +16,8 @@ import (
 // WriteFileAtomic makes path hold what write writes. The bytes go to a temporary
 // file in the same directory, which takes the place of path only when all of it
 // is on the disk: whatever fails before that leaves path as it was, and the
-// temporary file is gone.
+// temporary file is gone. One that a killed process leaves behind is removed by
+// the next call for a file in that directory.
 //
 // A new file has mode 0644 less the umask; an existing one keeps its mode. A
 // symbolic link stays, and the file it points to is replaced. A device or a pipe
@@ -53,7 +53,7 @@ func resolveTarget(path string) (target, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return t, nil
 	case err != nil:
-		return t, inputErrorf(ErrInput, "%w", bare(err))
+		return t, pathError(err, "%w")
 	case info.IsDir():
 		return t, inputErrorf(ErrInput, "is a directory; name a file inside it")
 	}
@@ -100,38 +100,17 @@ func (t target) replace(write func(w io.Writer) error) (err error) {
 	if err := f.Sync(); err != nil {
 		return err
 	}
-	if err := f.Close(); err != nil {
-		return err
-	}
-	if err := os.Rename(f.Name(), t.path); err != nil {
+	if err := renameLocked(f, t.path); err != nil {
 		return err
 	}
 	done = true
 	return syncDirectory(t.path)
 }
 
-// createTemporary makes an empty file beside the target. Unlike os.CreateTemp it
-// leaves the mode to the umask.
-func (t target) createTemporary() (*os.File, error) {
-	dir, _ := filepath.Split(t.path)
-	for {
-		name := fmt.Sprintf("%s.scqm-%016x.tmp", dir, rand.Uint64())
-		f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
-		switch {
-		case err == nil:
-			return f, nil
-		case errors.Is(err, fs.ErrNotExist):
-			return nil, inputErrorf(ErrInput, "there is no directory %q; create it first", dir)
-		case !errors.Is(err, fs.ErrExist):
-			return nil, inputErrorf(ErrInput, "cannot create a file in the directory: %w", bare(err))
-		}
-	}
-}
-
 func writeStream(path string, write func(w io.Writer) error) error {
 	f, err := os.OpenFile(path, os.O_WRONLY, 0)
 	if err != nil {
-		return inputErrorf(ErrInput, "%w", bare(err))
+		return pathError(err, "%w")
 	}
 	if err := writeBuffered(f, write); err != nil {
 		f.Close()

@@ -20,13 +20,15 @@ const byteOrderMark = "\ufeff"
 // first record has no comma but one of those.
 type csvTable struct {
 	csv   *csv.Reader
+	lines *lines
 	name  string
 	width int // fields of the first record, 0 before it
 	line  int // of the first record
 }
 
 func openCSV(r io.Reader, name, format string) (*csvTable, error) {
-	buffered := bufio.NewReaderSize(r, 1<<16)
+	guard := newLines(r)
+	buffered := bufio.NewReaderSize(guard, 1<<16)
 	head, err := buffered.Peek(1 << 16)
 	if err != nil && err != io.EOF {
 		return nil, fmt.Errorf("%s: %w", name, bare(err))
@@ -40,8 +42,9 @@ func openCSV(r io.Reader, name, format string) (*csvTable, error) {
 			return nil, fmt.Errorf("%s: %w", name, bare(err))
 		}
 	}
-	t := &csvTable{csv: csv.NewReader(buffered), name: name}
+	t := &csvTable{csv: csv.NewReader(buffered), lines: guard, name: name}
 	t.csv.Comma = delimiter(head, format)
+	guard.comma = byte(t.csv.Comma)
 	t.csv.Comment = '#'
 	t.csv.FieldsPerRecord = -1 // counted by next, for a better message
 	t.csv.ReuseRecord = true
@@ -94,9 +97,12 @@ func (t *csvTable) place(i int) string {
 	return fmt.Sprintf("%s:%d:%d", t.name, line, i+1)
 }
 
-// readCSV reads the columns asked for. The first record is a header when one of
-// them is neither a number nor empty nor NaN in it, or is asked for by name.
-func readCSV(r io.Reader, name, format string, columns []string) (*Matrix, error) {
+// readCSV reads the columns that o asks for.
+func readCSV(r io.Reader, name, format string, o ReadOptions) (*Matrix, error) {
+	rows, err := countRows(r)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, bare(err))
+	}
 	t, err := openCSV(r, name, format)
 	if err != nil {
 		return nil, err
@@ -108,11 +114,15 @@ func readCSV(r io.Reader, name, format string, columns []string) (*Matrix, error
 	if err != nil {
 		return nil, err
 	}
-	keep, header, err := t.chooseColumns(columns, record)
+	keep, header, err := t.chooseColumns(o, record)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
+		return nil, err
 	}
 	m := &Matrix{Cols: len(keep), Names: header}
+	data, err := newValues(name, rows*float64(m.Cols))
+	if err != nil {
+		return nil, err
+	}
 	if header != nil {
 		record, err = t.next()
 	}
@@ -122,55 +132,20 @@ func readCSV(r io.Reader, name, format string, columns []string) (*Matrix, error
 			if kind != number {
 				return nil, cellError(t.place(j), record[j], kind)
 			}
-			m.Data = append(m.Data, v)
+			if err := data.add(v); err != nil {
+				return nil, err
+			}
 		}
 		m.Rows++
 	}
 	if err != io.EOF {
 		return nil, err
 	}
+	m.Data = data.all()
 	if m.Rows == 0 {
 		return nil, inputErrorf(ErrShape, "%s: holds a header but no rows", name)
 	}
 	return m, nil
-}
-
-// chooseColumns returns the indices of the columns to keep, and their names if
-// the first record is a header.
-func (t *csvTable) chooseColumns(columns, first []string) (keep []int, header []string, err error) {
-	var names []string
-	for _, s := range first {
-		names = append(names, cleanName(s))
-	}
-	candidates := names
-	if !isHeader(names) {
-		candidates = nil
-	}
-	keep, err = pickColumns(columns, candidates, t.width)
-	if err != nil {
-		return nil, nil, err
-	}
-	for _, j := range keep {
-		header = append(header, names[j])
-	}
-	byName := false
-	for _, c := range columns {
-		byName = byName || !isColumnNumber(strings.TrimSpace(c))
-	}
-	if !byName && !isHeader(header) {
-		header = nil
-	}
-	return keep, header, nil
-}
-
-// isHeader tells names from a row of values.
-func isHeader(fields []string) bool {
-	for _, s := range fields {
-		if _, kind := parseCell(s); kind == word {
-			return true
-		}
-	}
-	return false
 }
 
 // cleanName puts a column name on one line of valid UTF-8. Bytes that are not
@@ -181,10 +156,10 @@ func cleanName(s string) string {
 }
 
 // writeCSV writes numbers with the fewest digits that read back the same. Names
-// are written only if readCSV would take them for a header again.
+// that are all numbers are left out: readCSV would take them for a row.
 func writeCSV(w io.Writer, m *Matrix, comma byte) error {
 	var line []byte
-	if isHeader(m.Names) {
+	if hasWord(m.Names) {
 		for j, name := range m.Names {
 			line = appendName(separate(line, j, comma), cleanName(name))
 		}

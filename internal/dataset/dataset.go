@@ -48,6 +48,10 @@ type ReadOptions struct {
 	// with values of any other type.
 	Scale bool
 
+	// Header says whether the first row of a CSV or TSV file holds names; other
+	// formats have none, and take HeaderAuto only.
+	Header Header
+
 	// Stdin is what the path "-" reads, as CSV.
 	Stdin io.Reader
 }
@@ -58,7 +62,9 @@ type ReadOptions struct {
 // possibly followed by .gz; "-" is CSV on o.Stdin. An array inside an .npz file
 // is named as in file.npz:key; the key may be left out when just one of the
 // arrays is two-dimensional. IDX arrays of more than two dimensions are
-// flattened to one row for each index of the first.
+// flattened to one row for each index of the first. Whether the first row of a
+// CSV or TSV file is a header is told by [HeaderAuto]; an error matches ErrHeader
+// when it cannot be told.
 //
 // Whatever is wrong with the file matches ErrInput.
 func Read(path string, o ReadOptions) (*Matrix, error) {
@@ -76,6 +82,9 @@ func Read(path string, o ReadOptions) (*Matrix, error) {
 	if src.isText() {
 		return readTable(src, src.name, src.format, o)
 	}
+	if o.Header != HeaderAuto {
+		return nil, inputErrorf(ErrFormat, "%s: a header is for CSV and TSV, and this file has none; leave it out", src.name)
+	}
 	m, err := src.matrix(o)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", src.name, err)
@@ -87,7 +96,7 @@ func readTable(r io.Reader, name, format string, o ReadOptions) (*Matrix, error)
 	if o.Scale {
 		return nil, inputErrorf(ErrFormat, "%s: scaling by 255 is for 8-bit values, not for text; leave it out", name)
 	}
-	return readCSV(r, name, format, o.Columns)
+	return readCSV(r, name, format, o)
 }
 
 func (s *source) matrix(o ReadOptions) (*Matrix, error) {
@@ -112,6 +121,9 @@ func (s *source) matrix(o ReadOptions) (*Matrix, error) {
 		return nil, err
 	}
 	if len(o.Columns) > 0 {
+		if err := checkMemory("a copy of the columns", valueBytes*float64(m.Rows)*float64(len(keep))); err != nil {
+			return nil, err
+		}
 		m = m.columns(keep)
 	}
 	return m, m.checkFinite(keep)

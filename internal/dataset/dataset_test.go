@@ -229,7 +229,7 @@ func TestReadDamagedGzip(t *testing.T) {
 // A fault of the machine is not the user's to mend.
 func TestDiskFaultIsNotBadInput(t *testing.T) {
 	disk := errors.New("disk on fire")
-	_, err := readCSV(failingReader{disk}, "x.csv", formatCSV, nil)
+	_, err := readCSV(failingReader{disk}, "x.csv", formatCSV, ReadOptions{})
 	assert.ErrorIs(t, err, disk)
 	assert.NotErrorIs(t, err, ErrInput)
 	_, err = ReadNPY(failingReader{disk}, -1)

@@ -76,28 +76,36 @@ func half(h uint16) float64 {
 // cheap, few enough for the block to stay in the cache.
 const blockLen = 1 << 15
 
-// readValues reads n values from r, which must end after them. left is the
-// number of bytes in r; -1 means unknown, and then memory grows only with the
-// bytes that arrive.
-func readValues(r io.Reader, left int64, n int, t dtype) ([]float64, error) {
-	want := int64(n) * int64(t.width)
-	first := n
-	switch {
-	case left < 0:
-		first = min(n, blockLen)
-	case left < want:
-		return nil, missingBytes(want - left)
-	case left > want:
-		return nil, inputErrorf(ErrFormat, "%d bytes follow the data; the header or the file is damaged", left-want)
+// readValues reads the values of an array from r, which must end after them, and
+// of which the caller will hold so many copies. left is the number of bytes in r;
+// -1 means unknown, and then memory grows only with the bytes that arrive, unless r
+// is bounded.
+func readValues(r io.Reader, left int64, a Array, t dtype, copies float64) ([]float64, error) {
+	n, err := a.elements()
+	if err != nil {
+		return nil, err
 	}
-	data := make([]float64, 0, first)
+	if err := checkClaim(r, left, n, t); err != nil {
+		return nil, err
+	}
+	room := n
+	if left < 0 && mostBytes(r) < 0 {
+		room = min(n, blockLen)
+	}
+	data := []float64{}
 	buf := make([]byte, min(n, blockLen)*t.width)
 	for len(data) < n {
+		if len(data) == cap(data) {
+			if data, err = enlarge(data, a, room, copies); err != nil {
+				return nil, err
+			}
+			room = min(n, growth*room)
+		}
 		done := len(data)
-		block := buf[:min(n-done, blockLen)*t.width]
+		block := buf[:min(cap(data)-done, blockLen)*t.width]
 		got, err := io.ReadFull(r, block)
 		if err == io.EOF || err == io.ErrUnexpectedEOF {
-			return nil, missingBytes(want - int64(done*t.width+got))
+			return nil, missingBytes(int64(n-done)*int64(t.width) - int64(got))
 		}
 		if err != nil {
 			return nil, bare(err)
@@ -105,10 +113,42 @@ func readValues(r io.Reader, left int64, n int, t dtype) ([]float64, error) {
 		if t.bigEndian {
 			reverseEach(block, t.width)
 		}
-		data = slices.Grow(data, len(block)/t.width)[:done+len(block)/t.width]
+		data = data[:done+len(block)/t.width]
 		t.decode(data[done:], block)
 	}
 	return data, expectEnd(r)
+}
+
+// growth is how many times larger a slice becomes when it is full. Those left
+// behind count until they are collected.
+const growth = 4
+
+// enlarge returns data with room for more of the array, if there is memory.
+func enlarge(data []float64, a Array, room int, copies float64) ([]float64, error) {
+	need := float64(room) * copies
+	if len(data) > 0 {
+		need += float64(room) / (growth - 1)
+	}
+	if err := checkMemory("values of shape "+shapeString(a.Shape), valueBytes*need); err != nil {
+		return nil, err
+	}
+	return append(make([]float64, 0, room), data...), nil
+}
+
+// checkClaim compares the bytes that n values take with those that are left in r,
+// or with what compressed data can hold at most.
+func checkClaim(r io.Reader, left int64, n int, t dtype) error {
+	want := int64(n) * int64(t.width)
+	if most := mostBytes(r); left < 0 && most >= 0 && want > most {
+		return inputErrorf(ErrTruncated, "the header claims %d bytes of data, and the compressed file can hold %d at most; copy or download it again", want, most)
+	}
+	switch {
+	case left < 0, left == want:
+		return nil
+	case left < want:
+		return missingBytes(want - left)
+	}
+	return inputErrorf(ErrFormat, "%d bytes follow the data; the header or the file is damaged", left-want)
 }
 
 func missingBytes(n int64) error {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"syscall"
 )
 
 // ErrInput is matched by every error that the user can mend by giving another
@@ -17,7 +18,9 @@ var (
 	ErrFormat    = fmt.Errorf("%w: not the expected format", ErrInput)
 	ErrTruncated = fmt.Errorf("%w: file cut short", ErrInput)
 	ErrShape     = fmt.Errorf("%w: unusable shape", ErrInput)
+	ErrHeader    = fmt.Errorf("%w: a first row that may be a header or not", ErrInput)
 	ErrNonFinite = fmt.Errorf("%w: not a finite number", ErrInput)
+	ErrUnsealed  = fmt.Errorf("%w: archive without checksum", ErrFormat)
 )
 
 // inputError reads as its detail and matches both its kind and its detail.
@@ -40,4 +43,21 @@ func bare(err error) error {
 		return e.Err
 	}
 	return err
+}
+
+// faults are what a path is not to blame for.
+var faults = []error{
+	syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM, syscall.ENOSPC, syscall.EDQUOT, syscall.EIO,
+}
+
+// pathError wraps why a path cannot be opened: bad input, unless the machine is
+// at fault.
+func pathError(err error, format string, args ...any) error {
+	err = fmt.Errorf(format, append(args, bare(err))...)
+	for _, f := range faults {
+		if errors.Is(err, f) {
+			return err
+		}
+	}
+	return &inputError{ErrInput, err}
 }

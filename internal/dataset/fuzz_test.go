@@ -47,7 +47,7 @@ func FuzzCSV(f *testing.F) {
 		if tabs {
 			format, comma = formatTSV, '\t'
 		}
-		m, err := readCSV(bytes.NewReader(content), "f.csv", format, nil)
+		m, err := readCSV(bytes.NewReader(content), "f.csv", format, ReadOptions{})
 		if err != nil {
 			checkRefusal(t, err)
 			return
@@ -59,7 +59,7 @@ func FuzzCSV(f *testing.F) {
 		if err := writeCSV(&b, m, comma); err != nil {
 			t.Fatal(err)
 		}
-		back, err := readCSV(bytes.NewReader(b.Bytes()), "f.csv", format, nil)
+		back, err := readCSV(bytes.NewReader(b.Bytes()), "f.csv", format, ReadOptions{})
 		if err != nil {
 			t.Fatalf("cannot read what was written: %v\n%q", err, b.String())
 		}

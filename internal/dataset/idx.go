@@ -35,7 +35,7 @@ func readIDX(r io.Reader, size int64) (Array, dtype, error) {
 	for i := 0; i < len(dims); i += 4 {
 		a.Shape = append(a.Shape, int(binary.BigEndian.Uint32(dims[i:])))
 	}
-	count, err := a.elements()
+	_, err = a.elements()
 	if err != nil {
 		return Array{}, dtype{}, err
 	}
@@ -43,7 +43,7 @@ func readIDX(r io.Reader, size int64) (Array, dtype, error) {
 	if size >= 0 {
 		left = max(size-int64(len(magic)+len(dims)), 0)
 	}
-	a.Data, err = readValues(r, left, count, t)
+	a.Data, err = readValues(r, left, a, t, 1)
 	if err != nil {
 		return Array{}, dtype{}, err
 	}

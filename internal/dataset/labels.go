@@ -15,7 +15,8 @@ var headerWords = []string{"label", "labels", "class", "target"}
 // ReadLabels reads one label for each row of a table: a one-dimensional IDX, NPY
 // or NPZ array of numbers, or a CSV, TSV or TXT file with one column. The first
 // line of text is a header if it is the word label, labels, class or target, or
-// the only one that is not a number. Whole numbers have no decimal point, so that
+// the only one that is not a number; a number with a slip, such as O.1, is refused
+// there. Whole numbers have no decimal point, so that
 // a label is "4" whatever type it was stored as; other text stays as it is.
 //
 // Whatever is wrong with the file matches ErrInput.
@@ -35,6 +36,9 @@ func ReadLabels(path string) ([]string, error) {
 	return labels, nil
 }
 
+// labelBytes is what a label of a few characters takes.
+const labelBytes = 32
+
 func (s *source) labels() ([]string, error) {
 	a, _, err := s.array(1)
 	if err != nil {
@@ -45,6 +49,9 @@ func (s *source) labels() ([]string, error) {
 	}
 	if len(a.Data) == 0 {
 		return nil, inputErrorf(ErrShape, "holds no labels")
+	}
+	if err := checkMemory("labels of the rows", labelBytes*float64(len(a.Data))); err != nil {
+		return nil, err
 	}
 	labels := make([]string, len(a.Data))
 	for i, v := range a.Data {
@@ -77,9 +84,18 @@ func readTextLabels(r io.Reader, name, format string) ([]string, error) {
 		if label == "" {
 			return nil, inputErrorf(ErrFormat, "%s: the label is empty; give every row a label", t.place(0))
 		}
+		if len(labels) == cap(labels) { // about to grow
+			if err := checkMemory(name+": its labels", 2*labelBytes*float64(len(labels))); err != nil {
+				return nil, err
+			}
+		}
 		labels = append(labels, label)
 	}
 	if hasLabelHeader(labels) {
+		if resemblesNumber(labels[0]) {
+			return nil, inputErrorf(ErrHeader, "%s:%d:1: %s is not a number, though it looks like one; correct it, or write the header label",
+				name, t.line, shortQuote(labels[0]))
+		}
 		labels = labels[1:]
 	}
 	if len(labels) == 0 {

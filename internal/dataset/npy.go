@@ -48,7 +48,11 @@ func readNPY(r io.Reader, size int64, limit int) (Array, dtype, error) {
 	if size >= 0 {
 		left = max(size-used, 0)
 	}
-	a.Data, err = readValues(r, left, n, t)
+	copies := 1.0
+	if h.fortran {
+		copies = 2
+	}
+	a.Data, err = readValues(r, left, a, t, copies)
 	if err != nil {
 		return Array{}, dtype{}, err
 	}

@@ -16,11 +16,12 @@ import (
 type NPZWriter struct {
 	zip  *zip.Writer
 	seen map[string]bool
+	seal *sealWriter // nil: no seal
 }
 
 // NewNPZWriter returns a writer of one archive. The caller must Close it.
 func NewNPZWriter(w io.Writer) *NPZWriter {
-	return &NPZWriter{zip.NewWriter(w), map[string]bool{}}
+	return &NPZWriter{zip: zip.NewWriter(w), seen: map[string]bool{}}
 }
 
 // Array adds an array under name, the key that numpy.load knows it by.
@@ -55,7 +56,12 @@ func (z *NPZWriter) create(name string) (io.Writer, error) {
 
 // Close writes the directory of the archive. It does not close the underlying
 // writer.
-func (z *NPZWriter) Close() error { return z.zip.Close() }
+func (z *NPZWriter) Close() error {
+	if z.seal != nil {
+		return z.closeSealed()
+	}
+	return z.zip.Close()
+}
 
 // NPZ reads the members of an .npz archive, one at a time and by name.
 type NPZ struct {
@@ -181,9 +187,13 @@ func (z *NPZ) header(name string) (npyHeader, error) {
 // member is an open member of an archive.
 type member struct {
 	io.ReadCloser
-	name string
-	size int64 // bytes, -1 when the archive's word for it is not to be trusted
+	name  string
+	size  int64 // bytes, -1 when the archive's word for it is not to be trusted
+	ratio ratio // of the bytes that it takes in the archive
 }
+
+// mostBytes bounds what a member that is compressed can hold.
+func (m *member) mostBytes() int64 { return unpacked(m.ratio.packed) }
 
 func (z *NPZ) open(name string) (*member, error) {
 	f := z.members[name]
@@ -191,6 +201,7 @@ func (z *NPZ) open(name string) (*member, error) {
 		return nil, inputErrorf(ErrFormat, "holds no %q; it holds %s", strings.TrimSuffix(name, formatNPY), shortList(z.names))
 	}
 	m := &member{name: fmt.Sprintf("member %q", name), size: -1}
+	m.ratio.packed = int64(min(f.CompressedSize64, uint64(z.size)))
 	r, err := f.Open()
 	if err == io.EOF {
 		err = zip.ErrFormat
@@ -207,5 +218,8 @@ func (z *NPZ) open(name string) (*member, error) {
 
 func (m *member) Read(p []byte) (int, error) {
 	n, err := m.ReadCloser.Read(p)
+	if refused := m.ratio.grow(m.name, n); refused != nil {
+		return 0, refused
+	}
 	return n, damage(m.name, err)
 }

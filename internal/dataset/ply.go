@@ -185,6 +185,9 @@ func (f *ply) readVertices(m *Matrix, body []byte, at int, e plyElement) (int, e
 		}
 	}
 	cells := make([][2]int, len(e.properties))
+	if err := f.makeRoom(m, e.count, len(body)-at); err != nil {
+		return 0, err
+	}
 	for i := range e.count {
 		end, row, err := f.next(body, at, e, cells)
 		if err != nil {
@@ -207,6 +210,19 @@ func (f *ply) readVertices(m *Matrix, body []byte, at int, e plyElement) (int, e
 		at = end
 	}
 	return at, nil
+}
+
+// makeRoom sets memory aside for the vertices, each of which has at least six
+// bytes of the body.
+func (f *ply) makeRoom(m *Matrix, count, body int) error {
+	const leastBytes = 6
+	count = min(count, body/leastBytes+1)
+	if err := checkMemory("vertices of the file", pointBytes*float64(count)); err != nil {
+		return err
+	}
+	f.rows, f.cells = make([][]byte, 0, count), make([][3][2]int, 0, count)
+	m.Data = make([]float64, 0, 3*count)
+	return nil
 }
 
 // next finds the element of a kind that begins at a place, and the cells of its

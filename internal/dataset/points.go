@@ -59,7 +59,7 @@ func ReadPointCloud(path string) (*PointCloud, error) {
 	if zipped {
 		s.gunzip()
 	}
-	text, err := io.ReadAll(s)
+	text, err := readAll(s, s.size)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, bare(err))
 	}
@@ -140,12 +140,22 @@ func newXYZ(n int) *xyz {
 
 const xyzSeparators = " \t,;\r\n"
 
+// pointBytes is what a point of a file takes beside its text: its numbers, where
+// its line is, and where they are in it.
+const pointBytes = 8*3 + 24 + 8 + 8*6
+
 // readXYZ takes lines that begin with # or are blank for comments.
 func readXYZ(path string, text []byte) (*PointCloud, error) {
 	if bytes.IndexByte(text, 0) >= 0 {
 		return nil, inputErrorf(ErrFormat, "%s: is not text: %s", path, resemblance(text[:min(8, len(text))]))
 	}
-	f, m := &xyz{}, &Matrix{Cols: 3, Names: []string{"x", "y", "z"}}
+	m := &Matrix{Cols: 3, Names: []string{"x", "y", "z"}}
+	count := bytes.Count(text, []byte{'\n'}) + 1
+	if err := checkMemory(path+": its points", pointBytes*float64(count)); err != nil {
+		return nil, err
+	}
+	f := &xyz{lines: make([][]byte, 0, count), point: make([]int, 0, count), cells: make([][3][2]int, 0, count)}
+	m.Data = make([]float64, 0, 3*count)
 	for line := range bytes.Lines(text) {
 		f.lines = append(f.lines, line)
 		trimmed := bytes.TrimSpace(line)

@@ -21,17 +21,26 @@ func Select(m *Matrix, labels []string, keep []string, first int) (*Matrix, []st
 			return nil, nil, inputErrorf(ErrInput, "no row has the label %q; there are %s", want, shortList(existing))
 		}
 	}
-	out := &Matrix{Cols: m.Cols, Names: slices.Clone(m.Names)}
-	var kept []string
+	rows, kept := selectRows(labels, keep, first)
+	if err := checkMemory("rows with these labels", valueBytes*float64(len(rows))*float64(m.Cols)); err != nil {
+		return nil, nil, err
+	}
+	out := &Matrix{Rows: len(rows), Cols: m.Cols, Names: slices.Clone(m.Names), Data: make([]float64, 0, len(rows)*m.Cols)}
+	for _, i := range rows {
+		out.Data = append(out.Data, m.Row(i)...)
+	}
+	return out, kept, nil
+}
+
+// selectRows returns the numbers of the rows that Select takes, and their labels.
+func selectRows(labels, keep []string, first int) (rows []int, kept []string) {
 	count := map[string]int{}
 	for i, label := range labels {
 		if len(keep) > 0 && !slices.Contains(keep, label) || first > 0 && count[label] == first {
 			continue
 		}
 		count[label]++
-		out.Data = append(out.Data, m.Row(i)...)
-		kept = append(kept, label)
+		rows, kept = append(rows, i), append(kept, label)
 	}
-	out.Rows = len(kept)
-	return out, kept, nil
+	return rows, kept
 }

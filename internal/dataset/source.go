@@ -73,7 +73,7 @@ func splitKey(path string) (name, key string) {
 func (s *source) openFile() error {
 	file, err := os.Open(s.name)
 	if err != nil {
-		return inputErrorf(ErrInput, "%s: %w", s.name, bare(err))
+		return pathError(err, "%s: %w", s.name)
 	}
 	info, err := file.Stat()
 	switch {
@@ -91,7 +91,8 @@ func (s *source) openFile() error {
 }
 
 func (s *source) gunzip() {
-	s.Reader = &gzipReader{file: bufio.NewReaderSize(s.file, 1<<16)}
+	packed := &counter{Reader: s.file}
+	s.Reader = &gzipReader{file: bufio.NewReaderSize(packed, 1<<16), packed: packed, size: packedSize(s.file)}
 	s.size = -1
 }
 
@@ -132,16 +133,21 @@ func (s *source) readerAt() (io.ReaderAt, int64, error) {
 	if s.size >= 0 {
 		return s.file, s.size, nil
 	}
-	b, err := io.ReadAll(s)
+	b, err := readAll(s, -1)
 	return bytes.NewReader(b), int64(len(b)), err
 }
 
 // gzipReader opens its stream at the first Read, so that a bad gzip header is
 // reported like any other damage.
 type gzipReader struct {
-	file io.Reader
+	file   io.Reader
+	packed *counter
+	size   int64 // of the file, -1 if not known
+	ratio  ratio
 	*gzip.Reader
 }
+
+func (g *gzipReader) mostBytes() int64 { return unpacked(g.size) }
 
 func (g *gzipReader) Read(p []byte) (int, error) {
 	if g.Reader == nil {
@@ -155,5 +161,9 @@ func (g *gzipReader) Read(p []byte) (int, error) {
 		g.Reader = z
 	}
 	n, err := g.Reader.Read(p)
+	g.ratio.packed = g.packed.n
+	if refused := g.ratio.grow("the file", n); refused != nil {
+		return 0, refused
+	}
 	return n, damage("the gzip stream", err)
 }

@@ -53,7 +53,7 @@ func writeStdout(m *Matrix, stdout io.Writer) error {
 		err = w.Flush()
 	}
 	if err != nil {
-		return fmt.Errorf("<stdout>: %w", bare(err))
+		return err
 	}
 	return nil
 }
@@ -90,6 +90,32 @@ func CheckPlace(path string) error {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	return nil
+}
+
+// IsStream tells whether path is a pipe or a device, which WriteFileAtomic writes
+// to as it goes, and waits for.
+func IsStream(path string) bool {
+	t, err := resolveTarget(path)
+	return err == nil && path != "-" && t.stream
+}
+
+// SameFile tells whether writing the file output would replace what is read from
+// input, which may end in the key of an array. Neither is a file if it is "" or
+// "-".
+func SameFile(output, input string) bool {
+	input, _ = splitKey(input)
+	if output == "" || input == "" || output == "-" || input == "-" {
+		return false
+	}
+	output, input = followLinks(output), followLinks(input)
+	a, err1 := os.Stat(output)
+	b, err2 := os.Stat(input)
+	if err1 == nil && err2 == nil {
+		return a.Mode().IsRegular() && os.SameFile(a, b)
+	}
+	a1, err1 := filepath.Abs(output)
+	b1, err2 := filepath.Abs(input)
+	return err1 == nil && err2 == nil && a1 == b1
 }
 
 func tryCreate(path string) error {

@@ -16,13 +16,33 @@ import (
 	"github.com/scqm/scqm/models/scqm"
 )
 
-// ErrDigits says that the images given are not enough for an experiment.
-var ErrDigits = errors.New("not enough images")
+// Errors of [NewDigits] and of what computes with digits.
+var (
+	// ErrDigits says that the images given are not enough for an experiment.
+	ErrDigits = errors.New("not enough images")
+	// ErrImages says that the rows given are not labelled images of digits.
+	ErrImages = errors.New("no images of digits")
+)
+
+// ImageSide is the side of an image of a digit, in pixels.
+const ImageSide = 28
 
 // Digits are labelled images, one a row.
 type Digits struct {
 	X      scqm.Data
 	Labels []string
+}
+
+// NewDigits returns images of ImageSide x ImageSide pixels with a label for each,
+// else an error that matches ErrImages.
+func NewDigits(x scqm.Data, labels []string) (Digits, error) {
+	if x.D != ImageSide*ImageSide {
+		return Digits{}, fmt.Errorf("%d pixels an image, want %d x %d: %w", x.D, ImageSide, ImageSide, ErrImages)
+	}
+	if len(labels) != x.N {
+		return Digits{}, fmt.Errorf("%d images, but %d labels: %w", x.N, len(labels), ErrImages)
+	}
+	return Digits{x, labels}, nil
 }
 
 // split takes perKind rows of each kind to learn from and as many to hold out,
@@ -216,16 +236,17 @@ func (m *DigitModel) measureKernel(learned, held Digits) error {
 // score adds the scores of codes and of the reconstructions y and z of the images
 // learned from and held out.
 func (m *DigitModel) score(learned, held Digits, codes, heldCodes, y, z []float64) {
-	m.scores[0] = append(m.scores[0], meanDistance(learned.X, y))
-	m.scores[1] = append(m.scores[1], meanDistance(held.X, z))
+	m.scores[0] = append(m.scores[0], MeanDistance(learned.X, y))
+	m.scores[1] = append(m.scores[1], MeanDistance(held.X, z))
 	m.scores[2] = append(m.scores[2], nearestAccuracy(codes, learned.Labels, heldCodes, held.Labels))
 	if m.Codes == nil {
 		m.Codes, m.Reconstruction = codes, y
 	}
 }
 
-// meanDistance returns the mean Euclidean distance of the rows of x and y.
-func meanDistance(x scqm.Data, y []float64) float64 {
+// MeanDistance returns the mean Euclidean distance of the rows of x from those of y,
+// which has the same shape.
+func MeanDistance(x scqm.Data, y []float64) float64 {
 	var sum float64
 	for i := range x.N {
 		sum += floats.Distance(x.Row(i), y[i*x.D:(i+1)*x.D], 2)

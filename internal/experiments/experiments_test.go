@@ -131,7 +131,7 @@ func TestKernelPCA(t *testing.T) {
 	}
 	assert.InDeltaSlice(t, []float64{0, 0, 0}, []float64{sums[0], sums[1], product}, 1e-10)
 	y := k.reconstruct(k.codes)
-	assert.Less(t, meanDistance(x, y), 0.9*meanDistance(x, slices.Repeat(k.centre, x.N)))
+	assert.Less(t, MeanDistance(x, y), 0.9*MeanDistance(x, slices.Repeat(k.centre, x.N)))
 	_, err = newKernelPCA(scqm.Data{N: 3, D: 1, X: []float64{1, 1, 1}}, 1)
 	require.ErrorIs(t, err, errKernel)
 }

@@ -53,7 +53,10 @@ var calls = []struct {
 	{"math/rand", ".*", "", "", "its streams are tied to old sources; use math/rand/v2"},
 	{"fmt", "Print.*", "", "cmd plugins", "output belongs to the program"},
 	{"log", ".*", "", "cmd plugins", "output belongs to the program; return an error"},
-	{"os", "Exit", "", "cmd plugins", "only a program ends itself; return an error"},
+	{"os", "StartProcess", "", "plugins", "only plugins start programs"},
+	{"syscall", "Exec|ForkExec|StartProcess", "", "plugins", "only plugins start programs"},
+	{"golang.org/x/sys/unix", "Exec", "", "plugins", "only plugins start programs"},
+	{"os", "Exit", "", "cmd plugins internal/release internal/soak", "only a program ends itself; return an error"},
 }
 
 // checkCalls finds uses of the functions in calls.

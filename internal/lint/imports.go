@@ -18,7 +18,7 @@ var directions = []struct{ from, to string }{
 	{"manifolds", "std gonum internal/par framework"},
 	{"losses", "std gonum internal/par framework"},
 	{"solvers", "std gonum internal/par internal/dense framework"},
-	{"models", "std gonum internal/par internal/dense internal/dataset framework manifolds losses solvers"},
+	{"models", "std gonum internal/par internal/dense internal/dataset internal/memory framework manifolds losses solvers"},
 	{"models/rows", "std gonum internal/par internal/dense"},
 	{"models/scqm/internal/sheet", "std gonum internal/par internal/dense models/rows"},
 	{"models/scqm/internal/nearest", "std gonum internal/par internal/dense framework models/rows models/scqm/internal/sheet"},
@@ -29,19 +29,30 @@ var directions = []struct{ from, to string }{
 	{"models/scqm/internal/arrowhead", aboveObjective},
 	{"models/scqm/internal/influence", aboveObjective + " models/scqm/internal/arrowhead"},
 	{"models/scqm/internal/problemtest", aboveObjective + " losses"},
-	{"models/mean", "std gonum internal/par framework manifolds losses solvers models/rows"},
+	{"models/mean", "std gonum internal/par internal/memory framework manifolds losses solvers models/rows"},
 	{"plugins", "std rpc framework losses internal/gather internal/shm"},
+	{"plugins/internal/guard", "std sys"},
+	{"plugins/pluginstest", "std plugins/internal/guard"},
 	{"bindings", "any"},
 	{"cmd", "any"},
 
 	{"internal/par", "std"},
 	{"internal/dense", "std gonum"},
-	{"internal/dataset", "std"},
+	{"internal/dataset", "std internal/memory"},
+	{"internal/memory", "std"},
 	{"internal/blas", "std gonum"},
 	{"internal/gather", "std"},
 	{"internal/shm", "std sys"},
+	{"internal/soak", "std internal/dataset internal/drill framework models"},
+	{"internal/stdio", "std"},
+	{"internal/drill", "std"},
+	{"internal/licences", "std"},
 	{"internal/lint", "std"},
+	{"internal/release", "std internal/licences models/scqm"},
 	{"internal/experiments", "std gonum internal/par framework losses models"},
+	{"internal/demo", "std internal/experiments framework losses models"},
+	{"internal/bench", "std gonum internal/par framework losses solvers models"},
+	{"internal/figures", "std gonum plot internal/bench internal/demo internal/experiments framework models"},
 }
 
 // aboveObjective is what the parts of a scqm.Problem may import, which do not
@@ -61,6 +72,7 @@ var groups = map[string]string{
 	"gonum":   "gonum.org/v1/gonum",
 	"testify": "github.com/stretchr/testify",
 	"sys":     "golang.org/x/sys",
+	"plot":    "gonum.org/v1/plot golang.org/x/image",
 	"rpc":     "github.com/hashicorp/go-plugin github.com/hashicorp/go-hclog google.golang.org/grpc google.golang.org/protobuf",
 }
 
@@ -70,13 +82,14 @@ var fences = []struct {
 	pkg, only   string
 	openToTests bool
 }{
-	{"os/exec", "plugins", true},
+	{"os/exec", "plugins internal/soak", true},
 	{"github.com/hashicorp/go-plugin", "plugins", false},
 	{"google.golang.org/grpc", "plugins", false},
 	{"unsafe", "bindings internal/blas internal/shm", false},
-	{"C", "bindings internal/blas", false},
-	{"os/signal", "cmd", true},
-	{"gonum.org/v1/plot", "cmd", false}, // with its fonts too large for a library
+	{"C", "bindings internal/blas internal/stdio", false},
+	{"os/signal", "cmd plugins/internal/guard", true}, // a guard is a program of its own
+	{"gonum.org/v1/plot", "internal/figures", false},  // with its fonts too large for a library
+	{module + "/internal/figures", "cmd", false},      // so that the library stays without them
 }
 
 // checkImports holds the import direction.

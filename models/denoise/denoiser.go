@@ -38,6 +38,14 @@ type Result struct {
 // memory of x, which must not change. It fails with [ErrInput] if x or the settings
 // cannot be used.
 func Fit(ctx context.Context, m Method, x rows.Data, o Options) (*Denoiser, error) {
+	if err := checkRows(x); err != nil {
+		return nil, err
+	}
+	held, err := reserveFit(m, x, o)
+	if err != nil {
+		return nil, err
+	}
+	defer held.Release()
 	c, err := newCloud(x)
 	if err != nil {
 		return nil, err
@@ -99,6 +107,11 @@ func (d *Denoiser) Denoise(ctx context.Context, x rows.Data, o Options) (*Result
 	if err := o.check(x.D, d.cloud.D); err != nil {
 		return nil, err
 	}
+	held, err := d.reserveDenoise(x, o)
+	if err != nil {
+		return nil, err
+	}
+	defer held.Release()
 	r := &Result{X: append([]float64(nil), x.X...), Rows: make([]Row, x.N)}
 	jobs := d.jobs(x, o)
 	workers := make([]*safeWorker, d.goroutines(o.Threads))

@@ -46,6 +46,11 @@ type Mean struct {
 // budget: see Run.Status. Where the loss is not convex the mean is a minimum, if
 // not the lowest.
 func Of(ctx context.Context, x rows.Data, c Config) (*Mean, error) {
+	held, err := reserveMean(x, c.Threads)
+	if err != nil {
+		return nil, err
+	}
+	defer held.Release()
 	p, err := NewProblem(ctx, x, c.Loss, c.Threads)
 	if err != nil {
 		return nil, err

@@ -53,6 +53,11 @@ type Sensitivity struct {
 // is the mean of. It fails with [ErrNoCurvature] where the rows do not hold the
 // mean in place to second order.
 func (m *Mean) Sensitivity(ctx context.Context, x rows.Data, threads int) (*Sensitivity, error) {
+	held, err := reserveSensitivity(x, threads, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer held.Release()
 	p, err := NewProblem(ctx, x, m.Loss, threads)
 	if err != nil {
 		return nil, err
@@ -138,6 +143,11 @@ func (s *Sensitivity) Response(dx []float64) ([]float64, error) {
 			return nil, fmt.Errorf("mean: row %d, column %d of the moves is %v: %w", i/D, i%D, v, rows.ErrInput)
 		}
 	}
+	held, err := reserveSensitivity(s.p.data, s.p.threads, 5)
+	if err != nil {
+		return nil, err
+	}
+	defer held.Release()
 	r, moves := s.p.residuals(s.C), slices.Clone(dx)
 	if err := s.p.product(moves, r); err != nil {
 		return nil, err
@@ -155,6 +165,11 @@ func (s *Sensitivity) Response(dx []float64) ([]float64, error) {
 // is H^-1 w_i g_i.
 func (s *Sensitivity) Influence() ([]float64, error) {
 	D := s.p.data.D
+	held, err := reserveSensitivity(s.p.data, s.p.threads, 1)
+	if err != nil {
+		return nil, err
+	}
+	defer held.Release()
 	out := s.p.residuals(s.C)
 	if err := s.p.loss.Evaluate(nil, out, out, D); err != nil {
 		return nil, fmt.Errorf("mean: loss %s: %w", s.p.plain.Name(), err)

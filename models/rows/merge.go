@@ -16,13 +16,9 @@ type Merged struct {
 }
 
 // Merge leaves rows of weight zero out and sorts the others, so that a row of
-// weight 2 and the row given twice make fits that agree to the last bit. It
-// returns nil where all rows are distinct and have weights, at the cost of one
-// hash per row.
+// weight 2 and the row given twice make fits that agree to the last bit. Where
+// [Repeats] says no there is nothing to merge.
 func Merge(x Data) *Merged {
-	if !slices.Contains(x.Weights, 0) && !repeats(x) {
-		return nil
-	}
 	order := make([]int, 0, x.N)
 	for i := range x.N {
 		if x.Weight(i) > 0 {
@@ -52,25 +48,35 @@ func mergeListed(x Data, order []int) *Merged {
 	for i := range m.Row {
 		m.Row[i] = -1
 	}
-	first := make(map[uint64]int, len(order)) // of a hash, to the number in data
+	number := make(map[uint64]int, len(order)) // of a hash, in Data
+	var first []int                            // of each row of Data, in x
 	for _, i := range order {
 		h := rowHash(x.Row(i))
-		k, taken := first[h]
-		for ; taken && !slices.Equal(x.Row(i), m.Data.Row(k)); k, taken = first[h] {
+		k, taken := number[h]
+		for ; taken && !slices.Equal(x.Row(i), x.Row(first[k])); k, taken = number[h] {
 			h++
 		}
 		if !taken {
-			k = m.Data.N
-			first[h] = k
-			m.Data.X = append(m.Data.X, x.Row(i)...)
-			m.Data.Weights = append(m.Data.Weights, 0)
-			m.Data.N++
+			k = len(first)
+			number[h] = k
+			first = append(first, i)
 		}
 		m.Row[i] = k
-		m.Data.Weights[k] += x.Weight(i)
+	}
+	m.Data.N = len(first)
+	m.Data.X, m.Data.Weights = make([]float64, 0, m.Data.N*x.D), make([]float64, m.Data.N)
+	for _, i := range first {
+		m.Data.X = append(m.Data.X, x.Row(i)...)
+	}
+	for _, i := range order {
+		m.Data.Weights[m.Row[i]] += x.Weight(i)
 	}
 	return m
 }
+
+// Repeats reports whether rows have weight zero or occur several times, at the cost
+// of one hash per row.
+func Repeats(x Data) bool { return slices.Contains(x.Weights, 0) || repeats(x) }
 
 // repeats reports whether two rows have the same hash, as equal ones have.
 func repeats(x Data) bool {

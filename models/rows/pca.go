@@ -18,9 +18,9 @@ import (
 // square of it meets the rounding errors.
 const rankTolerance = 1e-7
 
-// momentRows is the number of rows whose second moments are added at a time, and
+// MomentRows is the number of rows whose second moments are added at a time, and
 // of those whose inner products with others are found at a time.
-const momentRows = 512
+const MomentRows = 512
 
 // Components holds the leading principal components of data.
 type Components struct {
@@ -71,12 +71,12 @@ func (p *Components) fill(ctx context.Context, x Data, k, threads int, unit floa
 func (p *Components) fromCovariance(ctx context.Context, x Data, k, threads int, unit float64) (int, error) {
 	D := x.D
 	cov := make([]float64, D*D)
-	rows := make([]float64, min(momentRows, x.N)*D)
-	for from := 0; from < x.N; from += momentRows {
+	rows := make([]float64, min(MomentRows, x.N)*D)
+	for from := 0; from < x.N; from += MomentRows {
 		if err := ctx.Err(); err != nil {
 			return 0, fmt.Errorf("scqm: principal components: %w", err)
 		}
-		n := min(momentRows, x.N-from)
+		n := min(MomentRows, x.N-from)
 		for i := range n {
 			p.centre(rows[i*D:(i+1)*D], x, from+i, unit)
 		}
@@ -100,11 +100,11 @@ func (p *Components) fromGram(ctx context.Context, x Data, k int, unit float64) 
 		p.centre(rows[i*D:(i+1)*D], x, i, unit)
 	}
 	gram := make([]float64, n*n)
-	for i := 0; i < n; i += momentRows {
+	for i := 0; i < n; i += MomentRows {
 		if err := ctx.Err(); err != nil {
 			return 0, fmt.Errorf("scqm: principal components: %w", err)
 		}
-		strip := min(momentRows, n-i)
+		strip := min(MomentRows, n-i)
 		blas64.Gemm(blas.NoTrans, blas.Trans, 1,
 			blas64.General{Rows: strip, Cols: D, Stride: D, Data: rows[i*D:]},
 			blas64.General{Rows: n - i, Cols: D, Stride: D, Data: rows[i*D:]}, 0,

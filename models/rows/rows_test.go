@@ -61,8 +61,8 @@ func TestPrincipalComponentsDoNotDependOnThreads(t *testing.T) {
 }
 
 func TestDistinctRowsAreNotCopied(t *testing.T) {
-	assert.Nil(t, Merge(Data{N: 10, D: 3, X: gaussians(1, 30)}))
-	assert.NotNil(t, Merge(Data{N: 2, D: 1, X: []float64{0, negativeZero()}}), "the zeros are equal")
+	assert.False(t, Repeats(Data{N: 10, D: 3, X: gaussians(1, 30)}))
+	assert.True(t, Repeats(Data{N: 2, D: 1, X: []float64{0, negativeZero()}}), "the zeros are equal")
 }
 
 func negativeZero() float64 { return math.Copysign(0, -1) }

@@ -25,6 +25,11 @@ func LearnLoss(ctx context.Context, x Data, c Config) (*Fit, error) {
 	if err != nil || first.Run.Status == framework.Cancelled {
 		return first, err
 	}
+	held, err := reserveChoice(x)
+	if err != nil {
+		return first, err
+	}
+	defer held.Release()
 	residuals, err := first.Model.Reconstruct(ctx, first.Model.Tau, c.Threads)
 	if err != nil {
 		return first, err

@@ -28,7 +28,8 @@ const (
 // Save writes the model to a file that numpy.load reads: the arrays c (D), U
 // (D, d), V (D, s), Theta (q, s), tau (n, d) where it is known, precision (D, D)
 // for a Mahalanobis loss, and meta.json. The file takes the place of an older
-// one only when it is complete. Equal models make equal bytes.
+// one only when it is complete, and ends in the SHA-256 of all before, without
+// which it is not read again. Equal models make equal bytes.
 func (m *Model) Save(path string) error {
 	if err := m.Validate(); err != nil {
 		return fmt.Errorf("%s: %w", path, err)
@@ -38,7 +39,7 @@ func (m *Model) Save(path string) error {
 
 // Write writes the model file to w.
 func (m *Model) Write(w io.Writer) error {
-	z := dataset.NewNPZWriter(w)
+	z := dataset.NewSealedNPZWriter(w)
 	q := sheet.VechLen(m.Latent)
 	add := func(name string, data []float64, shape ...int) error {
 		return z.Array(name, dataset.Array{Shape: shape, Data: data})
@@ -58,7 +59,7 @@ func (m *Model) Write(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	meta, err := json.MarshalIndent(m.Meta, "", " ")
+	meta, err := json.MarshalIndent(m.describe(), "", " ")
 	if err != nil {
 		return err
 	}
@@ -68,8 +69,37 @@ func (m *Model) Write(w io.Writer) error {
 	return z.Close()
 }
 
-// Load reads a model file. A damaged file, one of a newer format or one whose
-// shapes do not fit each other is refused with the reason.
+// describe returns the Meta of the file: the sizes are those of the arrays.
+func (m *Model) describe() Meta {
+	meta := m.Meta
+	meta.Format, meta.D, meta.Latent, meta.Curvature = FormatVersion, m.D, m.Latent, m.Curvature
+	if m.Tau != nil {
+		meta.N = len(m.Tau) / m.Latent
+	}
+	return meta
+}
+
+// agrees refuses a Meta whose sizes are not those of the arrays.
+func (m *Model) agrees() error {
+	for _, size := range []struct {
+		name      string
+		said, has int
+	}{
+		{"D", m.Meta.D, m.D}, {"d", m.Meta.Latent, m.Latent}, {"s", m.Meta.Curvature, m.Curvature},
+		{"n", m.Meta.N, m.describe().N},
+		{"s_effective", m.Meta.Effective, min(max(m.Meta.Effective, 0), m.Curvature)},
+	} {
+		if size.said != size.has || size.said < 0 {
+			return fmt.Errorf("%s: %s is %d, which the arrays do not have (D = %d, d = %d, s = %d, %d numbers of tau)",
+				metaName, size.name, size.said, m.D, m.Latent, m.Curvature, len(m.Tau))
+		}
+	}
+	return nil
+}
+
+// Load reads a model file. A file of which one bit has changed, one of a newer
+// format or one whose sizes do not fit each other is refused with the reason; so
+// is one that another program wrote, which has no SHA-256 at its end.
 func Load(path string) (*Model, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -79,6 +109,9 @@ func Load(path string) (*Model, error) {
 	info, err := file.Stat()
 	if err != nil {
 		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s: %w: is a directory, a pipe or a device; name a file", path, ErrInput)
 	}
 	m, err := Read(file, info.Size())
 	if err != nil {
@@ -90,14 +123,14 @@ func Load(path string) (*Model, error) {
 // Read reads a model file of size bytes.
 func Read(r io.ReaderAt, size int64) (*Model, error) {
 	m, err := read(r, size)
-	if err != nil && !errors.Is(err, ErrInput) {
+	if err != nil && !errors.Is(err, ErrInput) && !errors.Is(err, ErrMemory) {
 		err = fmt.Errorf("%w: %w", ErrInput, err)
 	}
 	return m, err
 }
 
 func read(r io.ReaderAt, size int64) (*Model, error) {
-	z, err := dataset.OpenNPZ(r, size)
+	z, err := openArchive(r, size)
 	if err != nil {
 		return nil, err
 	}
@@ -111,13 +144,32 @@ func read(r io.ReaderAt, size int64) (*Model, error) {
 	if err := m.Validate(); err != nil {
 		return nil, err
 	}
+	if err := m.agrees(); err != nil {
+		return nil, err
+	}
 	return m, m.readLoss(z)
 }
 
+var errNoModel = errors.New("has no " + metaName + " and so is no SCQM model")
+
+// openArchive says of an archive of other things what it is, rather than that
+// its checksum is missing.
+func openArchive(r io.ReaderAt, size int64) (*dataset.NPZ, error) {
+	z, err := dataset.OpenSealedNPZ(r, size)
+	if errors.Is(err, dataset.ErrUnsealed) {
+		if z, unsealed := dataset.OpenNPZ(r, size); unsealed == nil && !isModel(z) {
+			return nil, errNoModel
+		}
+	}
+	return z, err
+}
+
+func isModel(z *dataset.NPZ) bool { return slices.Contains(z.Names(), metaName) }
+
 func readMeta(z *dataset.NPZ) (Meta, error) {
 	var meta Meta
-	if !slices.Contains(z.Names(), metaName) {
-		return meta, fmt.Errorf("has no %s and so is no SCQM model", metaName)
+	if !isModel(z) {
+		return meta, errNoModel
 	}
 	b, err := z.Raw(metaName, maxMetaBytes)
 	if err != nil {
@@ -133,7 +185,11 @@ func readMeta(z *dataset.NPZ) (Meta, error) {
 	if format.Format < 1 {
 		return meta, fmt.Errorf("%s: format %d is not a format", metaName, format.Format)
 	}
-	if err := json.Unmarshal(b, &meta); err != nil {
+	err = json.Unmarshal(b, &meta)
+	if err == nil {
+		err = meta.Loss.check()
+	}
+	if err != nil {
 		return meta, fmt.Errorf("%s: %w", metaName, err)
 	}
 	return meta, nil
@@ -193,8 +249,8 @@ func readArray(z *dataset.NPZ, name string, limit, dims int) (dataset.Array, err
 }
 
 // readLoss restores the loss. One that is not registered in this program stays
-// nil, and so does that of a plugin, which reading a file must not start: the
-// model can still reconstruct.
+// nil, and so does that of a plugin, which only its user starts: the model can
+// still reconstruct.
 func (m *Model) readLoss(z *dataset.NPZ) error {
 	name := m.Meta.Loss.Name
 	if m.Meta.Loss.Plugin != nil || !slices.Contains(losses.Names(), name) {

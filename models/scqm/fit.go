@@ -36,6 +36,7 @@ func Learn(ctx context.Context, x Data, c Config) (*Fit, error) {
 		return nil, err
 	}
 	r := request{data: x, loss: c.Loss, config: &c}
+	defer r.release()
 	back, err := r.reduce()
 	if err != nil {
 		return nil, err
@@ -49,6 +50,11 @@ func Learn(ctx context.Context, x Data, c Config) (*Fit, error) {
 // fit fits a model to the data as they are.
 func (r *request) fit(ctx context.Context) (*Fit, error) {
 	c, x, notes := *r.config, r.data, r.notes
+	held, err := reserveFit(x, c, r.columns.fitted)
+	if err != nil {
+		return nil, err
+	}
+	defer held.Release()
 	p, err := NewProblem(ctx, x, c.Loss, c.Latent, r.columns.fitted, c.Threads)
 	if err != nil {
 		return nil, err
@@ -57,6 +63,11 @@ func (r *request) fit(ctx context.Context) (*Fit, error) {
 	if solver == nil {
 		solver = solvers.Auto(p)
 	}
+	work, err := reserveSolver(x, c, r.columns.fitted, solver)
+	if err != nil {
+		return nil, err
+	}
+	defer work.Release()
 	_, p.published = solver.(solvers.RGD)
 	p.reassigning = !p.published
 	starts, err := p.newStarts(c)
@@ -131,6 +142,11 @@ func ResidualNorms(x Data, d int) ([]float64, error) {
 	if d < 1 || d > x.D {
 		return nil, fmt.Errorf("scqm: latent dimension %d does not fit rows of length %d; want 1 to %d: %w", d, x.D, x.D, ErrInput)
 	}
+	held, err := reserveComponents(x, d)
+	if err != nil {
+		return nil, err
+	}
+	defer held.Release()
 	pc, err := rows.PrincipalComponents(context.Background(), x, d, par.Threads(0))
 	if err != nil {
 		return nil, err

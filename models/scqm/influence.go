@@ -81,7 +81,13 @@ func (m *Model) Influence(ctx context.Context, x Data, threads int) (*Influence,
 	if err := m.accepts(x); err != nil {
 		return nil, err
 	}
+	held, err := m.reserveInfluence(x, threads)
+	if err != nil {
+		return nil, err
+	}
+	defer held.Release()
 	r := request{data: x, loss: m.Loss, model: m}
+	defer r.release()
 	back, err := r.reduce()
 	if err != nil {
 		return nil, err

@@ -32,6 +32,7 @@ func (m *Model) LeaveOut(ctx context.Context, x Data, rows []int, threads int) (
 		}
 	}
 	q := request{data: x, loss: m.Loss, model: m}
+	defer q.release()
 	back, err := q.reduce()
 	if err != nil {
 		return nil, err

@@ -1,6 +1,13 @@
 package scqm
 
 import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+	"unicode"
+
 	"github.com/scqm/scqm/framework"
 )
 
@@ -40,8 +47,69 @@ type Meta struct {
 type LossMeta struct {
 	Name   string             `json:"name"`
 	Params map[string]float64 `json:"params,omitempty"`
-	// Plugin identifies the program of a loss that is computed elsewhere.
+	// Plugin identifies the program of a loss that is computed elsewhere. It says
+	// what the program is, never where.
 	Plugin *framework.Program `json:"plugin,omitempty"`
+}
+
+const (
+	// maxParamBytes bounds the parameters of a plugin, and maxVersionBytes its
+	// version.
+	maxParamBytes   = 1 << 20
+	maxVersionBytes = 1000
+)
+
+var (
+	// pluginName is what the loss of a plugin can be called, paramName what its
+	// parameters can.
+	pluginName = regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`)
+	paramName  = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]{0,63}$`)
+	sha256Hex  = regexp.MustCompile(`^[0-9a-f]{64}$`)
+)
+
+// check refuses a plugin that a file cannot have from a fit. Its name is used to
+// look for a program, so that it must not be a path.
+func (l LossMeta) check() error {
+	p := l.Plugin
+	switch {
+	case p == nil:
+		return nil
+	case !pluginName.MatchString(p.Name):
+		return fmt.Errorf("the plugin of the loss is called %.80q, which is no name: a lower case letter and up to 63 of a-z, 0-9 and _", p.Name)
+	case p.Name != l.Name:
+		return fmt.Errorf("the loss %.80q is of a plugin called %q", l.Name, p.Name)
+	case !sha256Hex.MatchString(p.SHA256):
+		return fmt.Errorf("%.80q is no SHA-256 of the plugin %s", p.SHA256, p.Name)
+	case len(p.Version) > maxVersionBytes || strings.ContainsFunc(p.Version, unicode.IsControl):
+		return fmt.Errorf("the version of the plugin %s is not one line of at most %d bytes", p.Name, maxVersionBytes)
+	}
+	if err := checkParams(p.Params); err != nil {
+		return fmt.Errorf("the parameters of the plugin %s %w", p.Name, err)
+	}
+	return nil
+}
+
+// checkParams refuses parameters that are no JSON object of numbers, truth values
+// and texts.
+func checkParams(text string) error {
+	if len(text) > maxParamBytes {
+		return fmt.Errorf("take more than %d bytes", maxParamBytes)
+	}
+	var params map[string]any
+	if err := json.Unmarshal([]byte(text), &params); err != nil || params == nil {
+		return errors.New("are not a JSON object")
+	}
+	for name, value := range params {
+		if !paramName.MatchString(name) {
+			return fmt.Errorf("hold one called %.80q, which is no name: letters, digits and _", name)
+		}
+		switch value.(type) {
+		case float64, bool, string:
+		default:
+			return fmt.Errorf("hold %s, which is no number, truth value or text", name)
+		}
+	}
+	return nil
 }
 
 func describeLoss(l framework.Loss) LossMeta {

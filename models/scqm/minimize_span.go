@@ -23,6 +23,11 @@ func (p *Problem) minimize(ctx context.Context, start framework.Point, solver fr
 	if !p.compressible(solver) {
 		return framework.Solve(ctx, p, start, solver, o)
 	}
+	held, err := reserveSpan(*p.Data(), newFootprint(*p.Data(), p.Loss(), p.Shape().Latent, p.Shape().S, p.Threads()))
+	if err != nil {
+		return nil, err
+	}
+	defer held.Release()
 	small, from, f, err := p.restrict(start)
 	if err != nil {
 		return nil, err

@@ -106,6 +106,11 @@ func (m *Model) Reconstruct(ctx context.Context, tau []float64, threads int) ([]
 			return nil, fmt.Errorf("scqm: row %d, column %d of tau is %v: %w", i/m.Latent, i%m.Latent, v, ErrInput)
 		}
 	}
+	held, err := m.reserveMap("reconstruct", len(tau)/m.Latent, m.D, threads)
+	if err != nil {
+		return nil, err
+	}
+	defer held.Release()
 	f, n := m.sheet(), len(tau)/m.Latent
 	x := make([]float64, n*m.D)
 	par.Do(par.Threads(threads), par.Shards(n), func(_, shard int) {
@@ -142,6 +147,11 @@ func (m *Model) Transform(ctx context.Context, x Data, threads int) ([]float64, 
 	if err := m.accepts(x); err != nil {
 		return nil, err
 	}
+	held, err := m.reserveMap("transform", x.N, m.Latent, threads)
+	if err != nil {
+		return nil, err
+	}
+	defer held.Release()
 	tau := make([]float64, x.N*m.Latent)
 	return tau, nearest.ProjectRows(ctx, tau, m.sheet(), m.Loss, x, threads)
 }

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/internal/memory"
 	"github.com/scqm/scqm/models/rows"
 	"github.com/scqm/scqm/models/scqm/internal/objective"
 )
@@ -23,6 +24,22 @@ type request struct {
 	model   *Model
 	columns curvatures // of a fit
 	notes   []string   // on it
+	held    []*memory.Reservation
+}
+
+// release gives back the memory reserved by reduce.
+func (r *request) release() {
+	for _, held := range r.held {
+		held.Release()
+	}
+}
+
+// reserve takes note of memory held until release.
+func (r *request) reserve(held *memory.Reservation, err error) error {
+	if err == nil {
+		r.held = append(r.held, held)
+	}
+	return err
 }
 
 // results are what a request came to: a fit and its failure, or numbers in the
@@ -73,10 +90,19 @@ func (mergeRows) apply(r *request) (undo, error) {
 	if r.model != nil {
 		return nil, nil
 	}
-	m := rows.Merge(r.data)
-	if m == nil {
+	hashes, err := reserveHashes(r.data)
+	if err != nil {
+		return nil, err
+	}
+	needed := rows.Repeats(r.data)
+	hashes.Release()
+	if !needed {
 		return nil, nil
 	}
+	if err := r.reserve(reserveMerge(r.data)); err != nil {
+		return nil, err
+	}
+	m := rows.Merge(r.data)
 	r.data = m.Data
 	threads := 0
 	if r.config != nil {
@@ -147,6 +173,9 @@ func (rescale) apply(r *request) (undo, error) {
 	rescaled, factor := l.Rescale(unit)
 	if factor == 0 || math.IsInf(factor, 0) {
 		return nil, rows.ErrOverflow
+	}
+	if err := r.reserve(reserveUnits(r.data)); err != nil {
+		return nil, err
 	}
 	r.data, r.loss = r.data.InUnits(unit), rescaled
 	switch {

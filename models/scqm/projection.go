@@ -68,6 +68,11 @@ func (m *Model) ProjectAll(ctx context.Context, x Data, threads int) (*Projectio
 	if err := m.accepts(x); err != nil {
 		return nil, err
 	}
+	held, err := m.reserveMap("project", x.N, m.D+2*m.Latent+projectionWords, threads)
+	if err != nil {
+		return nil, err
+	}
+	defer held.Release()
 	f := m.sheet()
 	out := &Projection{Tau: make([]float64, x.N*f.Latent), Rows: make([]RowProjection, x.N)}
 	judge := newConvexity(f, m.Loss)
@@ -88,7 +93,6 @@ func (m *Model) ProjectAll(ctx context.Context, x Data, threads int) (*Projectio
 			return nil, err
 		}
 	}
-	var err error
 	out.X, err = m.Reconstruct(ctx, out.Tau, threads)
 	return out, err
 }

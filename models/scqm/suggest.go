@@ -124,7 +124,13 @@ func Suggest(ctx context.Context, x Data, c SuggestConfig) (*Suggestion, error) 
 		return nil, err
 	}
 	c = c.defaulted(x.D)
+	held, err := reserveSuggest(x, c)
+	if err != nil {
+		return nil, err
+	}
+	defer held.Release()
 	r := request{data: x, loss: c.Loss}
+	defer r.release()
 	back, err := r.reduce()
 	if err != nil {
 		return nil, err

@@ -15,6 +15,7 @@ the way to write your own, :mod:`scqm.solvers` the same for solvers,
 
 import importlib
 
+from ._descriptors import check_descriptors as _check_descriptors
 from ._version import __version__
 
 TYPE_CHECKING = False
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
         InputError,
         InternalError,
         LossError,
+        MemoryLimitError,
         NonFiniteError,
         PluginError,
         ScqmError,
@@ -53,6 +55,7 @@ __all__ = [
     "Loss",
     "LossError",
     "ManifoldDenoiser",
+    "MemoryLimitError",
     "NonFiniteError",
     "PluginError",
     "Problem",
@@ -112,6 +115,8 @@ def __getattr__(name: str) -> object:
         home = _HOMES.get(name, "exceptions")
         value = getattr(importlib.import_module(f"scqm.{home}"), name)
     else:
+        if name == "_core":  # asked for before it is loaded
+            _check_descriptors()
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     globals()[name] = value
     return value

@@ -11,7 +11,7 @@ import ctypes
 import os
 import re
 
-from . import _core
+from ._library import _core
 from .exceptions import InputError
 
 VARIABLE = "SCQM_BLAS"

@@ -14,10 +14,18 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.metrics import pairwise_distances_argmin_min
 from sklearn.utils.validation import check_is_fitted
 
-from . import _core, _native, losses
-from ._estimator import _integer, _real, _rows, _threads, _truth, _weights
+from . import _native, losses
+from ._library import _core
 from ._native import Array, Job, Kept, address, call
 from ._progress import PartProgress
+from ._validation import (
+    check_bool,
+    check_integer,
+    check_real,
+    check_rows,
+    check_threads,
+    check_weights,
+)
 from .exceptions import InputError
 
 __all__ = ["DenoiseReport", "ManifoldDenoiser"]
@@ -271,7 +279,7 @@ class ManifoldDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  
         """
         settings, loss = self._settings()
         self._options()
-        rows = _rows(self, X, reset=True, ensure_min_samples=2)
+        rows = check_rows(self, X, reset=True, ensure_min_samples=2)
         if settings["d"] > rows.shape[1]:
             raise InputError(
                 f"n_components={settings['d']} exceeds n_features={rows.shape[1]}"
@@ -281,7 +289,7 @@ class ManifoldDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  
                 f"n_components={settings['d']} leaves no room for spheres in rows of "
                 f"n_features={rows.shape[1]}"
             )
-        weights = _weights(sample_weight, rows)
+        weights = check_weights(sample_weight, rows)
         # Searches among the rows would go wrong if they changed.
         rows, weights = rows.copy(), None if weights is None else weights.copy()
         fitted = _Fitted(settings, loss, rows, weights)
@@ -293,6 +301,8 @@ class ManifoldDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  
         self.loss_ = loss
         if isinstance(loss, losses.Huber):
             self.loss_ = losses.Huber(report["loss_params"]["delta"])
+        if isinstance(loss, losses.Plugin):
+            self.loss_ = fitted.loss = loss._learn(report["plugin"])
         for note in self.notes_:
             warnings.warn(f"ManifoldDenoiser: {note}", UserWarning, stacklevel=2)
         return self
@@ -338,7 +348,7 @@ class ManifoldDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  
             without one is as it came.
         """
         check_is_fitted(self)
-        return self._denoise(_rows(self, X))[0]
+        return self._denoise(check_rows(self, X))[0]
 
     def denoise(self, X: npt.ArrayLike) -> tuple[Array, DenoiseReport]:
         """Denoise rows and say how far the result can be trusted.
@@ -356,7 +366,7 @@ class ManifoldDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  
             Distances moved, noise, neighbours, ridge and flags.
         """
         check_is_fitted(self)
-        return self._denoise(_rows(self, X))
+        return self._denoise(check_rows(self, X))
 
     def score(
         self,
@@ -385,7 +395,7 @@ class ManifoldDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  
             At most 0; the higher, the better.
         """
         check_is_fitted(self)
-        rows = _rows(self, X)
+        rows = check_rows(self, X)
         _, report = self._denoise(rows)
         distances = report.residual
         if report.unchanged.any():
@@ -393,7 +403,7 @@ class ManifoldDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  
                 rows[report.unchanged], self._fitted.used()
             )
             distances[report.unchanged] = nearest
-        weights = _weights(sample_weight, rows)
+        weights = check_weights(sample_weight, rows)
         return -float(np.average(distances, weights=weights))
 
     @property
@@ -422,17 +432,17 @@ class ManifoldDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  
             raise InputError(f"method is {method!r}; want one of {', '.join(known)}")
         settings: dict[str, Any] = {
             "method": method,
-            "d": _integer("n_components", self.n_components, 1),
+            "d": check_integer("n_components", self.n_components, 1),
             "n_neighbors": self._neighbors(),
-            "threads": _threads(self.n_threads),
+            "threads": check_threads(self.n_threads),
         }
         values: dict[str, Any] = {
             "ridge": None
             if self.ridge is None
-            else _real("ridge", self.ridge, 0, False),
+            else check_real("ridge", self.ridge, 0, False),
             "passes": _optional("passes", self.passes),
             "degree": _optional("degree", self.degree),
-            "flat_weights": _truth("flat_weights", self.flat_weights) or None,
+            "flat_weights": check_bool("flat_weights", self.flat_weights) or None,
             "width": self._width(),
         }
         if (values["degree"] or 1) > 2:
@@ -449,7 +459,6 @@ class ManifoldDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  
                 value if value != "local" else True
             )
         loss = self._loss("Loss" in known[method])
-        settings["loss"] = None if loss is None else loss._choice()
         return settings, loss
 
     def _neighbors(self) -> int:
@@ -465,7 +474,7 @@ class ManifoldDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  
                     "to choose, set width to 'local' or n_neighbors to its default"
                 )
             return 0 if self.method == "auto" else -1
-        number = _integer("n_neighbors", self.n_neighbors, 1)
+        number = check_integer("n_neighbors", self.n_neighbors, 1)
         return 0 if self.method == "auto" and number == NEIGHBORS else number
 
     def _width(self) -> float | str | None:
@@ -475,7 +484,7 @@ class ManifoldDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  
             return self.width
         if isinstance(self.width, str):
             raise InputError(f"width is {self.width!r}; want a number or 'local'")
-        return _real("width", self.width, 0, True)
+        return check_real("width", self.width, 0, True)
 
     def _loss(self, has_loss: bool) -> losses.Loss | None:
         """Return the loss, None for that of the method."""
@@ -506,7 +515,7 @@ class ManifoldDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  
         average = _optional("average", self.average)
         share = 0.0
         if self.share is not None:
-            share = _real("share", self.share, 0, True)
+            share = check_real("share", self.share, 0, True)
             if share > 1:
                 raise InputError(f"share is {share}; want at most 1")
             if (average or 0) > 1:
@@ -514,7 +523,7 @@ class ManifoldDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  
         return {
             "average": average or 0,
             "share": share,
-            "threads": _threads(self.n_threads),
+            "threads": check_threads(self.n_threads),
         }
 
     def _denoise(self, X: Array) -> tuple[Array, DenoiseReport]:
@@ -558,6 +567,7 @@ class _Fitted:
     def prepare(self, verbose: bool) -> tuple[Kept, dict[str, Any]]:
         """Fit, and return what stays in the library and its report."""
         matrix = None if self.loss is None else self.loss._matrix()
+        choice = None if self.loss is None else self.loss._choice()
         # Arrays from a pickle may be anywhere in memory.
         X = _native.contiguous(self.X)
         weights = None if self.weights is None else _native.contiguous(self.weights)
@@ -567,7 +577,7 @@ class _Fitted:
         ):
             job.start(
                 _core.bindings_StartDenoiser,
-                json.dumps(self.settings),
+                json.dumps(self.settings | {"loss": choice}),
                 address(X),
                 len(X),
                 X.shape[1],
@@ -620,4 +630,4 @@ def _described() -> list[dict[str, Any]]:
 
 
 def _optional(name: str, value: Any) -> int | None:
-    return None if value is None else _integer(name, value, 1)
+    return None if value is None else check_integer(name, value, 1)

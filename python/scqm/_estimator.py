@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
-import numbers
 import os
 import warnings
 from collections.abc import Callable
@@ -18,23 +16,26 @@ from sklearn.base import (
     TransformerMixin,
 )
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_array
-from sklearn.utils.validation import (
-    _check_sample_weight,
-    check_is_fitted,
-    validate_data,
-)
+from sklearn.utils.validation import check_is_fitted
 
-from . import _core, _native, losses, solvers
+from . import _native, losses, solvers
 from ._influence import Influence, ProjectionReport
+from ._library import _core
 from ._native import Array, Job, address, call
 from ._progress import Progress
+from ._validation import (
+    check_bool,
+    check_integer,
+    check_plain_rows,
+    check_real,
+    check_rows,
+    check_seed,
+    check_threads,
+    check_weights,
+)
 from .exceptions import InputError
 
 __all__ = ["SCQM", "load"]
-
-# The seed of a RandomState is drawn below this bound.
-SEED_BOUND = 2**31 - 1
 
 
 # scikit-learn has no types, which is what mypy minds.
@@ -231,12 +232,12 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
         loss = losses.resolve(
             first, self.p, self.delta, self.precision, shown=self.loss
         )
-        rows = _rows(self, X, reset=True, ensure_min_samples=2)
+        rows = check_rows(self, X, reset=True, ensure_min_samples=2)
         if settings["d"] > rows.shape[1]:
             raise InputError(
                 f"n_components={settings['d']} exceeds n_features={rows.shape[1]}"
             )
-        weights = _weights(sample_weight, rows)
+        weights = check_weights(sample_weight, rows)
         settings["loss"] = {"name": losses.AUTO} if automatic else loss._choice()
         report, arrays = self._run(settings, loss, rows, weights)
         if automatic:
@@ -262,7 +263,7 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
             For each row the tau for which loss(f(tau) - x) is least.
         """
         check_is_fitted(self)
-        return self._map("transform", _rows(self, X), self.components_.shape[0])
+        return self._map("transform", check_rows(self, X), self.components_.shape[0])
 
     def inverse_transform(self, T: npt.ArrayLike) -> Array:
         """Return the points of the sheet with the coordinates given.
@@ -278,7 +279,7 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
             The rows f(tau).
         """
         check_is_fitted(self)
-        tau = _plain_rows(T, "T")
+        tau = check_plain_rows(T, "T")
         d, D = self.components_.shape
         if tau.shape[1] != d:
             raise InputError(
@@ -318,9 +319,9 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
         """
         check_is_fitted(self)
         D = self.components_.shape[1]
-        if not _truth("return_report", return_report):
-            return self._map("project", _rows(self, X), D)
-        both = self._map("report", _rows(self, X), D + 5)
+        if not check_bool("return_report", return_report):
+            return self._map("project", check_rows(self, X), D)
+        both = self._map("report", check_rows(self, X), D + 5)
         residual, bend, certified, parts, second = both[:, D:].T.copy()
         told = not len(certified) or certified[0] >= 0
         report = ProjectionReport(
@@ -417,8 +418,8 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
         left_out: list[int] | None,
     ) -> Influence:
         check_is_fitted(self)
-        rows = _rows(self, X)
-        weights = _weights(sample_weight, rows)
+        rows = check_rows(self, X)
+        weights = check_weights(sample_weight, rows)
         embedding = (
             _native.contiguous(self.embedding_) if len(self.embedding_) else None
         )
@@ -463,9 +464,9 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
             At most 0; the higher, the better the sheet fits.
         """
         check_is_fitted(self)
-        rows = _rows(self, X)
+        rows = check_rows(self, X)
         values = self._map("losses", rows, 1)[:, 0]
-        weights = _weights(sample_weight, rows)
+        weights = check_weights(sample_weight, rows)
         return -float(np.average(values, weights=weights))
 
     def residual_parts(self) -> Array:
@@ -506,7 +507,9 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
         The file takes the place of an older one only when it is complete.
         :func:`numpy.load` reads it: the arrays ``c`` (D,), ``U`` (D, d), ``V``
         (D, s), ``Theta`` (q, s) and ``tau`` (n, d), and ``meta.json``. Of a loss
-        written in Python it holds the name only.
+        written in Python it holds the name only. The file ends in the SHA-256 of
+        all before, so that :func:`load` refuses it once a single bit has changed;
+        to change a model, change the arrays here and save it again.
 
         Parameters
         ----------
@@ -546,26 +549,26 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
                 "or a Solver"
             )
         return {
-            "d": _integer("n_components", self.n_components, 1),
+            "d": check_integer("n_components", self.n_components, 1),
             "s": 0
             if self.n_curvature is None
-            else _integer("n_curvature", self.n_curvature, 1),
-            "linear": _truth("linear", self.linear),
-            "n_init": _integer("n_init", self.n_init, 1),
-            "ridge": _real("ridge", self.ridge, 0, False),
+            else check_integer("n_curvature", self.n_curvature, 1),
+            "linear": check_bool("linear", self.linear),
+            "n_init": check_integer("n_init", self.n_init, 1),
+            "ridge": check_real("ridge", self.ridge, 0, False),
             "solver": solver if isinstance(solver, str) else solver.name,
             "python_solver": isinstance(solver, solvers.Solver),
             "max_iter": 0
             if self.max_iter is None
-            else _integer("max_iter", self.max_iter, 1),
-            "tol": 0.0 if self.tol is None else _real("tol", self.tol, 0, True),
+            else check_integer("max_iter", self.max_iter, 1),
+            "tol": 0.0 if self.tol is None else check_real("tol", self.tol, 0, True),
             "time_limit": (
                 0.0
                 if self.time_limit is None
-                else _real("time_limit", self.time_limit, 0, True)
+                else check_real("time_limit", self.time_limit, 0, True)
             ),
-            "seed": _seed(self.random_state),
-            "threads": _threads(self.n_threads),
+            "seed": check_seed(self.random_state),
+            "threads": check_threads(self.n_threads),
         }
 
     def _run(
@@ -635,6 +638,10 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
         self.solver_ = report["solver"]
         if isinstance(loss, losses.Huber):
             loss = losses.Huber(report["loss"]["params"]["delta"])
+        if isinstance(loss, losses.Plugin) and (
+            program := report["loss"].get("plugin")
+        ):
+            loss = loss._learn(program)
         self.loss_ = loss
         self.loss_reason_ = None
 
@@ -645,7 +652,7 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
             "d": d,
             "s": len(self.curvature_components_),
             "loss": self.loss_._choice(),
-            "threads": _threads(self.n_threads),
+            "threads": check_threads(self.n_threads),
         }
 
     def _parts(
@@ -682,7 +689,12 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
         return out
 
 
-def load(path: str | os.PathLike[str], *, loss: losses.LossLike | None = None) -> SCQM:
+def load(
+    path: str | os.PathLike[str],
+    *,
+    loss: losses.LossLike | None = None,
+    plugin_sha256: str | None = None,
+) -> SCQM:
     """Read a model file of :meth:`SCQM.save` or of the program scqm.
 
     Parameters
@@ -692,6 +704,11 @@ def load(path: str | os.PathLike[str], *, loss: losses.LossLike | None = None) -
     loss : str, Loss or callable, optional
         The loss to project with; needed for a model that was fitted with a loss
         written in Python.
+    plugin_sha256 : str, optional
+        For a model whose loss is computed by a plugin: the checksum that the file
+        of the plugin must have, or "any". By default the one that the model
+        records. The model says what the plugin is called, never where it is: it
+        is looked for in the plugin folders, or is the one of ``loss``.
 
     Returns
     -------
@@ -703,8 +720,8 @@ def load(path: str | os.PathLike[str], *, loss: losses.LossLike | None = None) -
     FileError
         The file cannot be read; an OSError.
     InputError
-        It holds no model, a damaged one, or one with a loss unknown here; a
-        ValueError.
+        It holds no model, one that was damaged or changed after it was written,
+        or one with a loss unknown here; a ValueError.
 
     Examples
     --------
@@ -723,6 +740,14 @@ def load(path: str | os.PathLike[str], *, loss: losses.LossLike | None = None) -
         report, arrays = _result(job)
         matrix = np.empty((report["D"], report["D"]))
         found = call(_core.bindings_LoadedPrecision, job.number, address(matrix))
+    program = report["loss"].get("plugin")
+    if plugin_sha256 is not None:
+        plugin_sha256 = losses.checksum("plugin_sha256", plugin_sha256)
+        if program is None:
+            raise InputError(
+                "plugin_sha256 does nothing beside a model whose loss is built in; "
+                "leave it out"
+            )
     if loss is not None:
         resolved = losses.resolve(loss)
     else:
@@ -733,6 +758,9 @@ def load(path: str | os.PathLike[str], *, loss: losses.LossLike | None = None) -
                 "is not known here; give it: load(path, loss=...)"
             )
         resolved = known
+    if isinstance(resolved, losses.Plugin) and program is not None:
+        # That of the model itself bears its checksum already.
+        resolved = resolved._learn(program, plugin_sha256)
     model = SCQM(
         report["d"],
         report["s"] or None,
@@ -766,94 +794,3 @@ def _result(job: Job) -> tuple[dict[str, Any], dict[str, Array]]:
 
 
 _decoder = json.JSONDecoder()
-
-
-def _rows(
-    estimator: BaseEstimator, X: npt.ArrayLike, *, reset: bool = False, **checks: Any
-) -> Array:
-    """Return rows as C-contiguous float64, checked, without a copy if it can."""
-    _refuse(X)
-    checked = validate_data(
-        estimator, X, reset=reset, dtype=np.float64, order="C", **checks
-    )
-    return _native.contiguous(checked)
-
-
-def _plain_rows(X: npt.ArrayLike, name: str = "X") -> Array:
-    """Return such rows without an estimator."""
-    _refuse(X)
-    checked = check_array(X, dtype=np.float64, order="C", input_name=name)
-    return _native.contiguous(checked)
-
-
-def _weights(sample_weight: npt.ArrayLike | None, rows: Array) -> Array | None:
-    """Return the weights of rows, checked, or None."""
-    if sample_weight is None:
-        return None
-    return _native.contiguous(
-        _check_sample_weight(
-            sample_weight, rows, dtype=np.float64, ensure_non_negative=True
-        )
-    )
-
-
-def _refuse(X: npt.ArrayLike) -> None:
-    """Refuse what would become numbers silently."""
-    dtype = getattr(X, "dtype", None)
-    if isinstance(dtype, np.dtype) and dtype.kind in "mM":
-        raise InputError(f"X has dtype {dtype}; convert dates and times to numbers")
-    if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
-        row = np.argwhere(np.ma.getmaskarray(X))[0].tolist()
-        raise InputError(
-            f"X has masked entries, the first at {row}; remove or impute them first"
-        )
-
-
-def _integer(name: str, value: Any, least: int) -> int:
-    if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Integral):
-        raise InputError(f"{name} is {value!r}; want an integer of at least {least}")
-    number = int(value)
-    if not least <= number < 2**31:
-        raise InputError(
-            f"{name} is {number}; want at least {least} and less than 2**31"
-        )
-    return number
-
-
-def _real(name: str, value: Any, least: float, above: bool) -> float:
-    wanted = f"a finite number {'above' if above else 'of at least'} {least}"
-    if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Real):
-        raise InputError(f"{name} is {value!r}; want {wanted}")
-    if not math.isfinite(value) or value < least or (above and value == least):
-        raise InputError(f"{name} is {value}; want {wanted}")
-    return float(value)
-
-
-def _truth(name: str, value: Any) -> bool:
-    if not isinstance(value, bool | np.bool_):
-        raise InputError(f"{name} is {value!r}; want True or False")
-    return bool(value)
-
-
-def _seed(value: Any) -> int:
-    if value is None:
-        return 0
-    if isinstance(value, np.random.RandomState):
-        return int(value.randint(SEED_BOUND))
-    if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Integral):
-        raise InputError(
-            f"random_state is {value!r}; want an integer, a RandomState or None"
-        )
-    number = int(value)
-    if not 0 <= number < 2**64:
-        raise InputError(
-            f"random_state is {number}; want at least 0 and less than 2**64"
-        )
-    return number
-
-
-def _threads(value: Any) -> int:
-    if value is not None:
-        return _integer("n_threads", value, 1)
-    setting = os.environ.get("OMP_NUM_THREADS", "")
-    return int(setting) if setting.isdecimal() else 0

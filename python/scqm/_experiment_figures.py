@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -12,7 +12,8 @@ from .plot import _require_matplotlib
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from .experiments import Experiment
+Table: TypeAlias = list[dict[str, Any]]
+Arrays: TypeAlias = dict[str, Array]
 
 BLUE, ORANGE, SKY, GREY = "#0072B2", "#D55E00", "#56B4E9", "#707070"
 GRID = 20  # tiles on the side of a latent plane
@@ -20,18 +21,18 @@ IMAGES = 14  # images in a line
 SIDE = 28  # pixels
 
 
-def draw(outcome: Experiment) -> dict[str, Figure]:
+def draw(name: str, table: Table, arrays: Arrays) -> dict[str, Figure]:
     """Draw the pictures of an experiment, by the names of their files."""
     _require_matplotlib()
-    if outcome.name == "toy":
-        return _toy(outcome)
-    if outcome.name == "sphere":
-        return _sphere(outcome)
-    if outcome.name == "mnist":
-        return {"mnist": _reconstructions(outcome)}
+    if name == "toy":
+        return _toy(table, arrays)
+    if name == "sphere":
+        return _sphere(table, arrays)
+    if name == "mnist":
+        return {"mnist": _reconstructions(table, arrays)}
     return {
-        f"interpolation-{row['model'].split()[-1]}": _plane(outcome, k)
-        for k, row in enumerate(outcome.table)
+        f"interpolation-{row['model'].split()[-1]}": _plane(row["model"], arrays, k)
+        for k, row in enumerate(table)
     }
 
 
@@ -41,7 +42,7 @@ def _figure(width: float, height: float, **layout: Any) -> Figure:
     return Figure(figsize=(width, height), layout="constrained", **layout)
 
 
-def _toy(outcome: Experiment) -> dict[str, Figure]:
+def _toy(table: Table, arrays: Arrays) -> dict[str, Figure]:
     """Draw a figure of each arc, with a panel for each noise."""
     files = {
         "quarter circle, noise 0.1": "toy-quarter",
@@ -50,35 +51,33 @@ def _toy(outcome: Experiment) -> dict[str, Figure]:
     }
     figures = {}
     for arc, name in files.items():
-        cases = [k for k, row in enumerate(outcome.table) if row["arc"] == arc]
+        cases = [k for k, row in enumerate(table) if row["arc"] == arc]
         figure = _figure(11, 7)
         panels = figure.subplots(2, (len(cases) + 1) // 2, squeeze=False).ravel()
         for ax, k in zip(panels, cases, strict=False):
-            x, feet = outcome.arrays[f"x/{k}"], outcome.arrays[f"feet/{k}"]
+            x, feet = arrays[f"x/{k}"], arrays[f"feet/{k}"]
             ax.quiver(
                 *x.T, *(feet - x).T, angles="xy", scale_units="xy", scale=1,
                 width=0.003, color="#B0B0B0",
             )  # fmt: skip
             ax.plot(*x.T, ".", color=GREY, markersize=3)
-            ax.plot(*outcome.arrays[f"truth/{k}"].T, "k--", lw=1, label="truth")
+            ax.plot(*arrays[f"truth/{k}"].T, "k--", lw=1, label="truth")
             for curve, color in (("linear", BLUE), ("quadratic", ORANGE)):
-                ax.plot(*outcome.arrays[f"{curve}/{k}"].T, color=color, label=curve)
-            ax.set_title(f"{arc}, {outcome.table[k]['noise']}", fontsize=9)
+                ax.plot(*arrays[f"{curve}/{k}"].T, color=color, label=curve)
+            ax.set_title(f"{arc}, {table[k]['noise']}", fontsize=9)
             ax.set_aspect("equal", adjustable="datalim")
         panels[0].legend(fontsize=8)
         figures[name] = figure
     return figures
 
 
-def _sphere(outcome: Experiment) -> dict[str, Figure]:
+def _sphere(table: Table, arrays: Arrays) -> dict[str, Figure]:
     """Draw box plots over repetitions, and over the points of the first one."""
     methods = [
-        row["method"]
-        for row in outcome.table
-        if not row["method"].startswith("paper: ")
+        row["method"] for row in table if not row["method"].startswith("paper: ")
     ]
-    sigmas, errors = outcome.arrays["sigmas"], outcome.arrays["errors"]
-    rows = outcome.arrays["rows"] / sigmas[:, None] ** 2
+    sigmas, errors = arrays["sigmas"], arrays["errors"]
+    rows = arrays["rows"] / sigmas[:, None] ** 2
     return {
         "sphere": _boxes(
             errors / errors[1], methods, sigmas,
@@ -119,16 +118,16 @@ def _boxes(values: Array, methods: list[str], sigmas: Array, label: str) -> Figu
     return figure
 
 
-def _reconstructions(outcome: Experiment) -> Figure:
+def _reconstructions(table: Table, arrays: Arrays) -> Figure:
     """Draw images above what every model of the library makes of them."""
-    learned = outcome.arrays["learned"]
+    learned = arrays["learned"]
     n = len(learned)
     half = min(IMAGES, n) // 2
     shown = [*range(half), *range(n // 2, n // 2 + half)]
     lines = [("Original", learned[shown])]
-    for k, row in enumerate(outcome.table):
-        if f"reconstruction/{k}" in outcome.arrays:
-            images = outcome.arrays[f"reconstruction/{k}"][shown]
+    for k, row in enumerate(table):
+        if f"reconstruction/{k}" in arrays:
+            images = arrays[f"reconstruction/{k}"][shown]
             lines.append((row["model"], images))
     figure = _figure(0.6 * len(shown), 0.78 * len(lines))
     for ax, (name, images) in zip(
@@ -141,12 +140,12 @@ def _reconstructions(outcome: Experiment) -> Figure:
     return figure
 
 
-def _plane(outcome: Experiment, k: int) -> Figure:
+def _plane(model: str, arrays: Arrays, k: int) -> Figure:
     """Draw what a model makes of its latent plane, inside of the hull of codes."""
     from scipy.spatial import Delaunay
 
-    codes = outcome.arrays[f"codes/{k}"]
-    c, U, V, Theta = (outcome.arrays[f"{a}/{k}"] for a in ("c", "U", "V", "Theta"))
+    codes = arrays[f"codes/{k}"]
+    c, U, V, Theta = (arrays[f"{a}/{k}"] for a in ("c", "U", "V", "Theta"))
     low, high = codes.min(axis=0), codes.max(axis=0)
     middle = (np.arange(GRID) + 0.5) / GRID
     first, second = np.meshgrid(
@@ -163,7 +162,6 @@ def _plane(outcome: Experiment, k: int) -> Figure:
         sheet.reshape(GRID * SIDE, GRID * SIDE), cmap="gray_r", vmin=0, vmax=1,
         interpolation="nearest",
     )  # fmt: skip
-    name = outcome.table[k]["model"]
-    ax.set_title(f"Latent plane, {name}, as far as the codes reach", loc="left")
+    ax.set_title(f"Latent plane, {model}, as far as the codes reach", loc="left")
     ax.set_axis_off()
     return figure

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from . import _core, _native, losses
-from ._estimator import _plain_rows, _threads, _weights
+from . import _native, losses
+from ._library import _core
 from ._native import Array, Job, address, call
+from ._validation import check_plain_rows, check_threads, check_weights
 from .exceptions import InputError
 
 __all__ = ["FrechetMean", "frechet_mean"]
@@ -50,7 +51,7 @@ class FrechetMean:
     notes: list[str]
     _rows: Array = field(repr=False)
     _weights: Array | None = field(repr=False)
-    _settings: str = field(repr=False)
+    _n_threads: int = field(repr=False)
 
     def response(self, dX: npt.ArrayLike) -> Array:
         """Return how the mean moves when the rows move.
@@ -73,7 +74,7 @@ class FrechetMean:
             Moves that do not fit the rows, or a loss without second derivatives
             at the mean; a ValueError.
         """
-        moves = _plain_rows(dX, "dX")
+        moves = check_plain_rows(dX, "dX")
         if moves.shape != self._rows.shape:
             raise InputError(f"dX has shape {moves.shape}, the rows {self._rows.shape}")
         center, out = _native.contiguous(self.mean), np.empty(len(self.mean))
@@ -89,7 +90,7 @@ class FrechetMean:
         ) as job:
             job.start(
                 _core.bindings_StartMeanResponse,
-                self._settings,
+                json.dumps(_settings(self.loss, self._n_threads)),
                 address(self._rows),
                 len(self._rows),
                 self._rows.shape[1],
@@ -162,13 +163,10 @@ def frechet_mean(
     >>> bool(scqm.frechet_mean(X, loss="huber", delta=1).mean[1] < 2)
     True
     """
-    rows = _plain_rows(X)
-    weights = _weights(sample_weight, rows)
+    rows = check_plain_rows(X)
+    weights = check_weights(sample_weight, rows)
     resolved = losses.resolve(loss, p, delta, precision)
-    settings: dict[str, Any] = {
-        "loss": resolved._choice(),
-        "threads": _threads(n_threads),
-    }
+    threads = check_threads(n_threads)
     matrix = resolved._matrix()
     center, influence = np.empty(rows.shape[1]), np.empty(rows.shape)
     with Job(
@@ -181,7 +179,7 @@ def frechet_mean(
     ) as job:
         job.start(
             _core.bindings_StartMean,
-            json.dumps(settings),
+            json.dumps(_settings(resolved, threads)),
             address(rows),
             len(rows),
             rows.shape[1],
@@ -193,7 +191,6 @@ def frechet_mean(
         report = json.loads(call(_core.bindings_MeanReport, job.number))
     if isinstance(resolved, losses.Huber):
         resolved = losses.Huber(report["params"]["delta"])
-        settings["loss"] = resolved._choice()
     return FrechetMean(
         mean=center,
         influence=None if report["note"] else influence,
@@ -204,5 +201,9 @@ def frechet_mean(
         notes=[report["note"]] if report["note"] else [],
         _rows=rows,
         _weights=weights,
-        _settings=json.dumps(settings),
+        _n_threads=threads,
     )
+
+
+def _settings(loss: losses.Loss, threads: int) -> dict[str, Any]:
+    return {"loss": loss._choice(), "threads": threads}

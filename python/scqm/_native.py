@@ -13,18 +13,21 @@ import os
 import time
 import weakref
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from . import _blas, _core
+from . import _blas
+from ._library import _core
 from .exceptions import (
     BudgetError,
     FileError,
     ForkError,
     InputError,
     InternalError,
+    MemoryLimitError,
     NonFiniteError,
     PluginError,
     ScqmError,
@@ -48,6 +51,7 @@ GRACE = 0.03
 KINDS: dict[str, type[ScqmError]] = {
     "input": InputError,
     "file": FileError,
+    "memory": MemoryLimitError,
     "nonfinite": NonFiniteError,
     "plugin": PluginError,
     "stopped": BudgetError,
@@ -58,6 +62,11 @@ _process = os.getpid()
 _byte = ctypes.c_char
 
 _BLAS = _blas.borrow()
+
+# Ends plugins with everything that they have started; Linux only.
+_GUARD = Path(__file__).with_name("_guard")
+if _GUARD.is_file():
+    _core.bindings_SetGuard(os.fspath(_GUARD))
 
 
 def blas() -> str:
@@ -117,6 +126,9 @@ def contiguous(array: npt.ArrayLike) -> Array:
     """Return an array as aligned, C-contiguous float64, without a copy if it can."""
     return np.require(array, np.float64, ("C", "A"))
 
+
+if "SCQM_MEMORY" in os.environ:
+    call(_core.bindings_SetMemory, os.environ["SCQM_MEMORY"])
 
 # Jobs that have not ended, with the arrays they use.
 _jobs: set[Job] = set()

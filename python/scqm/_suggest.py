@@ -9,10 +9,18 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from . import _core, losses
-from ._estimator import _integer, _plain_rows, _seed, _threads, _truth, _weights
+from . import losses
+from ._library import _core
 from ._native import Job, address, call
 from ._progress import PartProgress
+from ._validation import (
+    check_bool,
+    check_integer,
+    check_plain_rows,
+    check_seed,
+    check_threads,
+    check_weights,
+)
 
 __all__ = ["Suggestion", "suggest"]
 
@@ -169,18 +177,18 @@ def suggest(
     (1, 1)
     >>> model = scqm.SCQM(**s.params).fit(X)
     """
-    rows = _plain_rows(X)
-    weights = _weights(sample_weight, rows)
+    rows = check_plain_rows(X)
+    weights = check_weights(sample_weight, rows)
     resolved = losses.resolve(loss, p, delta, precision)
     settings = {
         "max_components": 0
         if max_components is None
-        else _integer("max_components", max_components, 1),
-        "folds": _integer("folds", folds, 2),
-        "max_rows": _integer("max_samples", max_samples, 1),
+        else check_integer("max_components", max_components, 1),
+        "folds": check_integer("folds", folds, 2),
+        "max_rows": check_integer("max_samples", max_samples, 1),
         "loss": resolved._choice(),
-        "seed": _seed(random_state),
-        "threads": _threads(n_threads),
+        "seed": check_seed(random_state),
+        "threads": check_threads(n_threads),
     }
     matrix = resolved._matrix()
     with (
@@ -190,7 +198,7 @@ def suggest(
             matrix,
             answer=lambda job, state: losses.answer(resolved, job, state),
         ) as job,
-        PartProgress("suggest", _truth("verbose", verbose), "scqm") as progress,
+        PartProgress("suggest", check_bool("verbose", verbose), "scqm") as progress,
     ):
         job.start(
             _core.bindings_StartSuggest,

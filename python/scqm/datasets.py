@@ -14,6 +14,7 @@ import numpy.typing as npt
 from sklearn.utils import check_random_state
 
 from ._native import Array
+from ._validation import check_real
 from .exceptions import InputError
 
 __all__ = [
@@ -66,8 +67,8 @@ def generalized_gaussian_noise(
     >>> round(float(abs(e).mean()), 1)
     1.0
     """
-    _above("p", p)
-    _at_least_zero("scale", scale)
+    check_real("p", p, 0, True)
+    check_real("scale", scale, 0, False)
     rng = check_random_state(random_state)
     # |e/scale|^p has the gamma distribution of shape 1/p.
     size = rng.gamma(1 / p, size=shape) ** (1 / p)
@@ -103,7 +104,7 @@ def radial_laplace_noise(
     ndarray of shape (n_samples, n_features)
         Independent rows.
     """
-    _at_least_zero("scale", scale)
+    check_real("scale", scale, 0, False)
     rng = check_random_state(random_state)
     direction = _directions(rng, n_samples, n_features)
     noise: Array = scale * direction * rng.gamma(n_features, size=(n_samples, 1))
@@ -213,7 +214,7 @@ def make_torus(
     clean : ndarray of shape (n_samples, 3)
         The same rows without, uniform on the surface.
     """
-    _above("tube", tube)
+    check_real("tube", tube, 0, True)
     if not radius > tube:
         raise InputError(f"radius is {radius}; want more than tube, {tube}")
     rng = check_random_state(random_state)
@@ -262,7 +263,7 @@ def make_swiss_roll(
     clean : ndarray of shape (n_samples, 3)
         The same rows without.
     """
-    _above("turns", turns)
+    check_real("turns", turns, 0, True)
     rng = check_random_state(random_state)
     t = 1.5 * np.pi + 2 * np.pi * turns * rng.uniform(size=n_samples)
     width = 10 * rng.uniform(size=n_samples)
@@ -337,13 +338,3 @@ def _with_noise(
     return clean + generalized_gaussian_noise(
         clean.shape, p, noise, random_state=rng
     ), clean
-
-
-def _above(name: str, value: float) -> None:
-    if not (np.isfinite(value) and value > 0):
-        raise InputError(f"{name} is {value}; want a finite number above 0")
-
-
-def _at_least_zero(name: str, value: float) -> None:
-    if not (np.isfinite(value) and value >= 0):
-        raise InputError(f"{name} is {value}; want a finite number of at least 0")

@@ -9,6 +9,7 @@ __all__ = [
     "InputError",
     "InternalError",
     "LossError",
+    "MemoryLimitError",
     "NonFiniteError",
     "PluginError",
     "ScqmError",
@@ -29,6 +30,15 @@ class LossError(InputError):
 
 class FileError(ScqmError, OSError):
     """A model file that cannot be read or written."""
+
+
+class MemoryLimitError(ScqmError, MemoryError):
+    """There is not enough memory for what was asked; nothing has begun.
+
+    The message says how much it takes, how much is left by which limit, and what
+    to do. The environment variable SCQM_MEMORY, such as ``4G``, bounds what the
+    library takes.
+    """
 
 
 class NonFiniteError(ScqmError, ArithmeticError):

@@ -14,110 +14,29 @@ numbers are those of the program, but for the rounding of large matrix products.
 
 from __future__ import annotations
 
-import io
 import json
 import math
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from . import _core
-from ._estimator import _integer, _real, _seed, _threads, _truth
+from ._experiment import Experiment
+from ._library import _core
 from ._native import Array, Job, address, call, contiguous
 from ._progress import PartProgress
+from ._validation import (
+    check_bool,
+    check_integer,
+    check_real,
+    check_seed,
+    check_threads,
+)
 from .datasets import Digits, load_digits_sample
 from .exceptions import InputError
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
 __all__ = ["Experiment", "interpolation", "mnist", "names", "run", "sphere", "toy"]
-
-
-@dataclass(frozen=True, repr=False)
-class Experiment:
-    """The outcome of an experiment.
-
-    Attributes
-    ----------
-    name : str
-        Which one.
-    title : str
-        What the numbers of the table are, and in which unit.
-    table : list of dict
-        A row each: words, and means with their standard errors, of the same name
-        followed by "_se". None where there is no number.
-    notes : list of str
-        What to read beside the table.
-    arrays : dict of ndarray
-        What the pictures need.
-    params : dict
-        What was run; the same as params.json.
-    csv : str
-        The table as CSV.
-    markdown : str
-        The table with its title and notes, as Markdown.
-    """
-
-    name: str
-    title: str
-    table: list[dict[str, Any]]
-    notes: list[str]
-    arrays: dict[str, Array]
-    params: dict[str, Any]
-    csv: str
-    markdown: str
-
-    def figures(self) -> dict[str, Figure]:
-        """Draw the pictures of the experiment; Matplotlib is needed.
-
-        Returns
-        -------
-        dict of Figure
-            By the names of their files, without ending.
-        """
-        from . import _experiment_figures
-
-        return _experiment_figures.draw(self)
-
-    def save(self, out_dir: str | os.PathLike[str]) -> list[Path]:
-        """Write the table, what was run and, if Matplotlib is there, pictures.
-
-        Parameters
-        ----------
-        out_dir : str or PathLike
-            A folder, made if need be.
-
-        Returns
-        -------
-        list of Path
-            The files, each of which takes the place of an older one only when it
-            is complete.
-        """
-        folder = Path(out_dir)
-        folder.mkdir(parents=True, exist_ok=True)
-        texts = {
-            f"{self.name}.csv": self.csv,
-            f"{self.name}.md": self.markdown,
-            "params.json": json.dumps(self.params, indent=2) + "\n",
-        }
-        written = [_write(folder / name, text.encode()) for name, text in texts.items()]
-        try:
-            figures = self.figures()
-        except ImportError:
-            return written
-        for name, figure in figures.items():
-            picture = io.BytesIO()
-            figure.savefig(picture, format="png", dpi=100)
-            written.append(_write(folder / f"{name}.png", picture.getvalue()))
-        return written
-
-    def __repr__(self) -> str:
-        return self.markdown
 
 
 def names() -> list[str]:
@@ -181,21 +100,25 @@ def run(
     if sigma is not None and name != "sphere":
         raise InputError(f"sigma does nothing with the experiment {name!r}")
     settings: dict[str, Any] = {
-        "seed": _seed(random_state),
-        "reps": 0 if reps is None else _integer("reps", reps, 1),
-        "quick": _truth("quick", quick),
-        "threads": _threads(n_threads),
+        "seed": check_seed(random_state),
+        "reps": 0 if reps is None else check_integer("reps", reps, 1),
+        "quick": check_bool("quick", quick),
+        "threads": check_threads(n_threads),
     }
     if sigma is not None:
-        settings["sigmas"] = [_real("sigma", s, 0, True) for s in sigma]
+        settings["sigmas"] = [check_real("sigma", s, 0, True) for s in sigma]
     digits = None
     if any(
         spec["name"] == name and spec["needs_digits"]
         for spec in json.loads(call(_core.bindings_Experiments))
     ):
         digits = load_digits_sample()
-    outcome = _outcome(name, settings, digits, _truth("verbose", verbose))
-    if name == "mnist" and _truth("alternatives", alternatives) and digits is not None:
+    outcome = _outcome(name, settings, digits, check_bool("verbose", verbose))
+    if (
+        name == "mnist"
+        and check_bool("alternatives", alternatives)
+        and digits is not None
+    ):
         outcome = _with_alternatives(outcome, digits)
     if out_dir is not None:
         outcome.save(out_dir)
@@ -444,14 +367,3 @@ def _digits(value: float | None, n: int) -> str:
     if value == 0:
         return "0"
     return f"{value:.{max(n - 1 - math.floor(math.log10(abs(value))), 0)}f}"
-
-
-def _write(path: Path, content: bytes) -> Path:
-    """Write a file that appears whole or not at all."""
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        part.write_bytes(content)
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
-    return path

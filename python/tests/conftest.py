@@ -16,6 +16,13 @@ os.environ.setdefault("SCIPY_ARRAY_API", "1")
 os.environ.setdefault("MPLBACKEND", "Agg")
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add what the tests of the guide take."""
+    parser.addoption(
+        "--update", action="store_true", help="write the outputs in docs/guide anew"
+    )
+
+
 @pytest.fixture(scope="session")
 def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The program scqm, built from these sources."""

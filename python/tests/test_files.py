@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -134,6 +135,35 @@ def test_files_that_cannot_be(X: Array, tmp_path: Path) -> None:
     np.savez(path, c=np.zeros(3))
     with pytest.raises(scqm.InputError, match=r"has no meta\.json"):
         scqm.load(path)
+
+
+def test_a_file_with_a_flipped_bit_is_refused(X: Array, tmp_path: Path) -> None:
+    path = tmp_path / "model.npz"
+    SCQM(2).fit(X).save(path)
+    whole = path.read_bytes()
+    for bit in np.random.default_rng(1).integers(8 * len(whole), size=200):
+        damaged = bytearray(whole)
+        damaged[bit // 8] ^= 1 << bit % 8
+        path.write_bytes(damaged)
+        with pytest.raises(scqm.InputError, match=r"model\.npz: .*again"):
+            scqm.load(path)
+
+
+def test_a_model_is_changed_through_the_estimator(X: Array, tmp_path: Path) -> None:
+    path = tmp_path / "model.npz"
+    m = SCQM(2).fit(X)
+    m.save(path)
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.comment = b""
+    with pytest.raises(scqm.InputError, match="changed by another program"):
+        scqm.load(path)
+
+    m.theta_ = 2 * m.theta_
+    m.embedding_ = m.embedding_[:7]
+    m.save(path)
+    again = scqm.load(path)
+    np.testing.assert_array_equal(again.theta_, m.theta_)
+    np.testing.assert_array_equal(again.embedding_, m.embedding_)
 
 
 def test_a_failed_save_leaves_the_old_file(X: Array, tmp_path: Path) -> None:

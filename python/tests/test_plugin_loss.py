@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import copy
+import hashlib
+import os
+import pickle
 import shutil
 import subprocess
+import sys
 import sysconfig
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import psutil
 import pytest
+from sklearn.base import clone
 
 import scqm
 from scqm import SCQM, ManifoldDenoiser, losses
@@ -56,7 +63,6 @@ def test_a_plugin_is_a_loss(X: Array, tukey: Path, tmp_path: Path) -> None:
     m.save(tmp_path / "m.npz")
     again = scqm.load(tmp_path / "m.npz", loss=loss)
     np.testing.assert_array_equal(again.transform(X), m.transform(X))
-    assert isinstance(scqm.load(tmp_path / "m.npz").loss_, losses.Plugin)
     assert not children(), "a plugin outlives its job"
 
 
@@ -115,6 +121,174 @@ def test_plugins_that_cannot_be(X: Array, tukey: Path, tmp_path: Path) -> None:
     with pytest.raises(scqm.PluginError, match="last words"):
         SCQM(1, loss=losses.Plugin(silent)).fit(X)
     assert not children()
+
+
+@pytest.fixture
+def folder(tukey: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with a copy of the plugin, where it is found."""
+    path = tmp_path / "plugins"
+    path.mkdir(mode=0o755)
+    shutil.copy(tukey, path)
+    monkeypatch.setenv("SCQM_PLUGIN_PATH", str(path))
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    return path
+
+
+def change(plugin: Path) -> str:
+    """Change a plugin, which still works, and return its checksum."""
+    plugin.write_bytes(plugin.read_bytes() + b"\0")
+    return hashlib.sha256(plugin.read_bytes()).hexdigest()
+
+
+LEARNED = "learned with another file of its plugin.*its SHA-256 is .{64}, not .{64}"
+
+
+def test_a_model_is_held_to_its_plugin(X: Array, folder: Path, tmp_path: Path) -> None:
+    path = tmp_path / "m.npz"
+    m = SCQM(1, loss=losses.Plugin("tukey", c=0.5)).fit(X)
+    m.save(path)
+    want = m.transform(X)
+    loaded = scqm.load(path)
+    np.testing.assert_array_equal(loaded.transform(X), want)
+    assert isinstance(loaded.loss_, losses.Plugin)
+    assert loaded.loss_.params == {"c": 0.5}
+
+    present = change(folder / "scqm-loss-tukey")
+    for model in (m, loaded, scqm.load(path), pickle.loads(pickle.dumps(m))):
+        with pytest.raises(scqm.InputError, match=LEARNED):
+            model.transform(X)
+    with pytest.raises(scqm.InputError, match=LEARNED):
+        scqm.load(path, plugin_sha256="0" * 64).transform(X)
+    here = folder / "scqm-loss-tukey"
+    with pytest.raises(scqm.InputError, match=LEARNED):
+        scqm.load(path, loss=losses.Plugin(here, c=0.5)).project(X)
+    for trusting in (
+        scqm.load(path, plugin_sha256=present),
+        scqm.load(path, plugin_sha256=present.upper()),
+        scqm.load(path, plugin_sha256="any"),
+        scqm.load(path, loss=losses.Plugin(here, sha256=present, c=0.5)),
+        scqm.load(path, loss=losses.Plugin(here, c=0.5), plugin_sha256="any"),
+    ):
+        np.testing.assert_array_equal(trusting.transform(X), want)
+    for bad in ("", "12", present[:-1], 7):
+        with pytest.raises(scqm.InputError, match=r"plugin_sha256 is .*want the 64"):
+            scqm.load(path, plugin_sha256=bad)  # type: ignore[arg-type]
+    with pytest.raises(scqm.InputError, match="sha256 is 'x'; want the 64 digits"):
+        losses.Plugin("tukey", sha256="x")
+    SCQM(1).fit(X).save(path)
+    with pytest.raises(scqm.InputError, match="plugin_sha256 does nothing beside"):
+        scqm.load(path, plugin_sha256="any")
+
+
+def test_a_denoiser_is_held_to_its_plugin(X: Array, folder: Path) -> None:
+    loss = losses.Plugin(folder / "scqm-loss-tukey", c=0.3)
+    denoiser = ManifoldDenoiser(1, n_neighbors=20, method="scqm", loss=loss).fit(X)
+    want = denoiser.transform(X)
+    again = pickle.loads(pickle.dumps(denoiser))
+    np.testing.assert_array_equal(again.transform(X), want)
+    assert again.loss_.name == "tukey"
+    change(folder / "scqm-loss-tukey")
+    for d in (denoiser, again, pickle.loads(pickle.dumps(denoiser))):
+        with pytest.raises(scqm.InputError, match=LEARNED):
+            d.transform(X)
+    denoiser.fit(X).transform(X)
+
+
+def test_pickles_name_no_path(X: Array, folder: Path, tmp_path: Path) -> None:
+    loss = losses.Plugin(folder / "scqm-loss-tukey", timeout=20, c=0.3)
+    m = SCQM(1, loss=loss).fit(X)
+    denoiser = ManifoldDenoiser(1, n_neighbors=20, method="scqm", loss=loss).fit(X)
+    mean = scqm.frechet_mean(X, loss=loss)
+    for thing in (loss, m, denoiser, mean):
+        assert str(folder).encode() not in pickle.dumps(thing)
+    found = pickle.loads(pickle.dumps(loss))
+    assert found == losses.Plugin("tukey", timeout=20, c=0.3)
+    assert pickle.loads(pickle.dumps(m)).loss_ == losses.Plugin._of(
+        "tukey", m._report["loss"]["plugin"]["sha256"], 20, {"c": 0.3}
+    )
+    # Copies within a program keep it, as scikit-learn relies on.
+    for same in (clone(m).loss, copy.copy(loss), copy.deepcopy(loss)):
+        assert same == loss
+    other = tmp_path / "other"
+    shutil.copy(folder / "scqm-loss-tukey", other)
+    with pytest.raises(pickle.PicklingError, match="is not called scqm-loss-NAME"):
+        pickle.dumps(losses.Plugin(other))
+    with pytest.raises(scqm.InputError, match="no name of a plugin"):
+        losses.Plugin._of("../x", None, None, {})
+
+
+NAMES = (
+    "x",
+    "../x",
+    "./x",
+    "{}/x",
+    "{}/scqm-loss-x",
+    "x\0",
+    "x\n",
+    "..",
+    "scqm-loss-x",
+)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_payload_beside_a_model(
+    X: Array, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A stranger's model is refused in words, and nothing beside it runs."""
+    name = name.format(tmp_path)
+    payload = f"#!/bin/sh\ntouch {tmp_path / 'ran'}\n"
+    for file in ("x", "scqm-loss-x", "sub/x", "sub/scqm-loss-x", "sub/x.py"):
+        path = tmp_path / file
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(payload)
+        path.chmod(0o755)
+    m = SCQM(1).fit(X)
+    program: dict[str, Any] = {"name": name, "version": "1", "params": "{}"}
+    program["sha256"] = hashlib.sha256(payload.encode()).hexdigest()
+    m._report["loss"] = {"name": name, "plugin": program}
+    m.save(tmp_path / "sub" / "m.npz")
+    monkeypatch.chdir(tmp_path / "sub")
+    monkeypatch.setenv("XDG_DATA_HOME", ".")
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    for places in ("", ".", ":", "..:."):
+        monkeypatch.setenv("SCQM_PLUGIN_PATH", places)
+        with pytest.raises(scqm.InputError) as refused:
+            scqm.load("m.npz").transform(X)
+        assert "\n" not in str(refused.value)
+        if name == "x":
+            assert "there is no scqm-loss-x in" in str(refused.value)
+        else:
+            assert "meta.json: the plugin of the loss is called" in str(refused.value)
+    assert not (tmp_path / "ran").exists()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs a guard")
+def test_nothing_stays_behind(X: Array, tmp_path: Path) -> None:
+    """A plugin leaves a child that nothing but its arguments betrays."""
+    plugin = tmp_path / "scqm-loss-bad"
+    mark = f"{os.getpid()}{int.from_bytes(os.urandom(4), 'little')}"
+    hidden = (
+        "import os, subprocess, sys, time\n"
+        "c = [sys.executable, '-c', 'import time; time.sleep(3600)', sys.argv[1]]\n"
+        "p = subprocess.Popen(c, env={}, start_new_session=True, stdin=-3, "
+        "stdout=-3, stderr=-3)\n"
+        "os._exit(0)\n"
+    )
+    plugin.write_text(
+        f"#!{sys.executable}\nimport subprocess, sys\n"
+        f"subprocess.run([sys.executable, '-c', {hidden!r}, {mark!r}], "
+        "start_new_session=True)\nsys.exit('left one')\n"
+    )
+    plugin.chmod(0o755)
+    with pytest.raises(scqm.PluginError, match="left one"):
+        SCQM(1, loss=losses.Plugin(plugin)).fit(X)
+    left = [p.pid for p in psutil.process_iter(["cmdline"]) if mark in cmdline(p)]
+    assert not left
+
+
+def cmdline(process: psutil.Process) -> list[str]:
+    found: list[str] | None = process.info["cmdline"]
+    return found or []
 
 
 def test_values_of_plugins() -> None:

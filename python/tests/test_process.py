@@ -271,3 +271,32 @@ def test_memory_does_not_grow() -> None:
     before = resident()
     fits(10000)
     assert resident() - before < 20e6
+
+
+FEW = """
+import resource, sys
+import numpy, scipy.linalg, sklearn.base  # which need descriptors themselves
+import scqm
+resource.setrlimit(resource.RLIMIT_NOFILE, (int(sys.argv[1]),) * 2)
+try:
+    scqm.SCQM(max_iter=2).fit(numpy.eye(9, 3))
+except OSError as error:
+    print(error)
+print("alive")
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no such limit")
+def test_few_descriptors_are_told_of() -> None:
+    refused = 0
+    for limit in range(4, 16):
+        run = subprocess.run(
+            [sys.executable, "-W", "ignore", "-c", FEW, str(limit)],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert run.returncode == 0, (limit, run.stderr)
+        assert run.stdout.endswith("alive\n"), (limit, run.stderr)
+        refused += "may not open 8 more files" in run.stdout
+    assert refused

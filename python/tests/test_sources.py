@@ -169,19 +169,3 @@ def test_examples_run(example: Path, runs: dict[Path, Future[Done]]) -> None:
     done = runs[example].result()
     assert done.returncode == 0, done.stderr
     assert done.stdout
-
-
-def test_the_readme_runs(tmp_path: Path) -> None:
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    blocks = re.findall(r"(?ms)^```python\n(.*?)^```$", text)
-    assert blocks
-    # Each with names of its own, in one process: most of the time of a short
-    # program goes into imports.
-    done = subprocess.run(
-        [sys.executable, "-c", f"for block in {blocks!r}: exec(block, {{}})"],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import sysconfig
 from importlib.metadata import entry_points
 from pathlib import Path
 
 PREFIX = "scqm-loss-"
+NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
 
 
 class PluginNotFoundError(FileNotFoundError):
@@ -22,16 +24,17 @@ def folders() -> list[Path]:
     -------
     list of Path
         Those of ``$SCQM_PLUGIN_PATH``, then ``scqm/plugins`` in the user's
-        data directory.
+        data directory. Only absolute paths count: what is found does not depend
+        on the working directory.
     """
-    listed = [
-        Path(f) for f in os.environ.get("SCQM_PLUGIN_PATH", "").split(os.pathsep) if f
-    ]
+    listed = [Path(f) for f in os.environ.get("SCQM_PLUGIN_PATH", "").split(os.pathsep)]
     if sys.platform == "darwin":
         data = Path.home() / "Library" / "Application Support"
     else:
         data = Path.home() / ".local" / "share"
-    return [*listed, Path(os.environ.get("XDG_DATA_HOME") or data) / "scqm" / "plugins"]
+    chosen = Path(os.environ.get("XDG_DATA_HOME", ""))
+    listed.append((chosen if chosen.is_absolute() else data) / "scqm" / "plugins")
+    return [folder for folder in listed if folder.is_absolute()]
 
 
 def find(name: str) -> Path:
@@ -57,7 +60,12 @@ def find(name: str) -> Path:
     if os.sep in name:
         if Path(name).is_file():
             return Path(name)
-        raise PluginNotFoundError(f"there is no plugin {name}")
+        raise PluginNotFoundError(f"there is no plugin {name!r}")
+    if not NAME.fullmatch(name):
+        raise PluginNotFoundError(
+            f"{name!r} is no name of a plugin, a lower case letter and up to 63 of "
+            "a-z, 0-9 and _; a path has a /, as in ./scqm-loss-mine"
+        )
     file = PREFIX + name
     for folder in folders():
         if (folder / file).is_file():

@@ -18,8 +18,8 @@ const (
 	// sweepPrecision is the relative length of a Newton step after which
 	// the next would gain less than the outer blocks will.
 	sweepPrecision = 1e-3
-	// sweepRows bounds the rows handled at a time.
-	sweepRows = 192
+	// SweepRows bounds the rows handled at a time.
+	SweepRows = 192
 	// shortestResidual, relative to the length scale of the data, bounds the
 	// weights of losses with a kink at rows that the sheet interpolates.
 	shortestResidual = 1e-8
@@ -130,7 +130,7 @@ func (a *mm) shard(id, shard int) {
 	p := a.o
 	w := p.Worker(id)
 	if a.rows[id] == nil {
-		a.rows[id] = newRowSweep(p, a.f, min(w.Batch, sweepRows), a.unit)
+		a.rows[id] = newRowSweep(p, a.f, min(w.Batch, SweepRows), a.unit)
 	}
 	rows := a.rows[id]
 	rows.loss = p.Loss().(framework.Radial) // see Smooth

@@ -42,8 +42,8 @@ func (s *sums) add(other *sums) {
 	floats.Add(s.a, other.a)
 }
 
-// batchRows is the number of rows whose losses are computed at a time.
-const batchRows = 64
+// BatchRows is the number of rows whose losses are computed at a time.
+const BatchRows = 64
 
 // worker holds the buffers of one goroutine. Those with a leading n are
 // for a batch of rows.
@@ -68,7 +68,7 @@ type worker struct {
 func newWorker(a *Chart, n int) *worker {
 	f := a.F
 	vec := func(n int) []float64 { return make([]float64, n) }
-	b := min(batchRows, n)
+	b := min(BatchRows, n)
 	return &worker{
 		batch: b, h: vec(b * a.Nf), e: vec(b * f.D), g: vec(b * f.D),
 		u: vec(b), value: vec(b), one: vec(b), two: vec(b), atRows: newRowLosses(b, f.D),

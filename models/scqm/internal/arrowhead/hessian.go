@@ -13,11 +13,11 @@ import (
 )
 
 const (
-	// maxOuter and maxArrowEntries bound the memory of second derivatives:
+	// MaxOuter and maxArrowEntries bound the memory of second derivatives:
 	// the order of the outer matrix, and the entries of the coupling of outer
 	// and inner blocks. Beyond that Newton's method is the wrong one.
-	maxOuter   = 500
-	maxEntries = 1 << 25
+	MaxOuter   = 500
+	MaxEntries = 1 << 25
 )
 
 // Hessian computes second derivatives of an objective in the frame of the sheet.
@@ -75,7 +75,7 @@ func New(o *objective.Objective) *Hessian { return &Hessian{o: o} }
 func (a *Hessian) ArrowheadShape() (framework.ArrowheadShape, bool) {
 	f, n := a.o.Shape(), a.o.Data().N
 	s := framework.ArrowheadShape{Block: objective.BlockTau, Outer: OuterDim(f), Rows: n, Dim: f.Latent}
-	fits := s.Outer <= maxOuter && s.Outer*f.Latent <= maxEntries/n
+	fits := s.Outer <= MaxOuter && s.Outer*f.Latent <= MaxEntries/n
 	return s, fits
 }
 

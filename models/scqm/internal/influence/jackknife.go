@@ -23,8 +23,8 @@ import (
 const (
 	// maxCoordinates bounds the order of the matrices.
 	maxCoordinates = 8000
-	// jackknifeBatch is the number of rows whose derivatives are held at a time.
-	jackknifeBatch = 32
+	// BatchRows is the number of rows whose derivatives are held at a time.
+	BatchRows = 32
 	// jitter raises the diagonal, relative to itself, so that directions in which
 	// the sheet slides along itself are not divided by zero.
 	jitter = 1e-12
@@ -106,13 +106,13 @@ func (k *Jackknife) assemble(ctx context.Context) error {
 	k.hessian, k.moves, k.grad = make([]float64, P*P), make([]float64, P*P), make([]float64, P)
 	hh, shares, gh := make([]float64, nf*nf), make([]float64, nf*nf), make([]float64, D*nf)
 	forms := k.newForms()
-	list, low := newRowDerivatives(k, jackknifeBatch), newLowRank(k, jackknifeBatch)
+	list, low := newRowDerivatives(k, BatchRows), newLowRank(k, BatchRows)
 	total := k.problem.Data().TotalWeight()
-	for from := 0; from < k.problem.Data().N; from += jackknifeBatch {
+	for from := 0; from < k.problem.Data().N; from += BatchRows {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := list.load(from, min(from+jackknifeBatch, k.problem.Data().N)); err != nil {
+		if err := list.load(from, min(from+BatchRows, k.problem.Data().N)); err != nil {
 			return err
 		}
 		if err := list.addForms(forms, hh); err != nil {

@@ -41,7 +41,7 @@ type response struct {
 }
 
 func newResponse(k *Jackknife) *response {
-	f, n := k.F, min(jackknifeBatch, k.problem.Data().N)
+	f, n := k.F, min(BatchRows, k.problem.Data().N)
 	vec := func(n int) []float64 { return make([]float64, n) }
 	return &response{
 		k: k, rows: newRowDerivatives(k, n), x: vec(n * k.P), moved: vec(n * k.P), columns: vec(n * k.P),
@@ -52,7 +52,7 @@ func newResponse(k *Jackknife) *response {
 
 // LeaveOut computes the influence of every row.
 func (k *Jackknife) LeaveOut(dst []Row) error {
-	batches := (len(dst) + jackknifeBatch - 1) / jackknifeBatch
+	batches := (len(dst) + BatchRows - 1) / BatchRows
 	threads := k.problem.Threads()
 	workers, errs := make([]*response, threads), make([]error, batches)
 	par.Do(threads, batches, func(id, i int) {
@@ -62,8 +62,8 @@ func (k *Jackknife) LeaveOut(dst []Row) error {
 		if workers[id] == nil {
 			workers[id] = newResponse(k)
 		}
-		from := i * jackknifeBatch
-		errs[i] = workers[id].run(dst[from:min(from+jackknifeBatch, len(dst))], from)
+		from := i * BatchRows
+		errs[i] = workers[id].run(dst[from:min(from+BatchRows, len(dst))], from)
 	})
 	for _, err := range errs {
 		if err != nil {

@@ -17,7 +17,7 @@ type Worker struct {
 }
 
 func NewWorker(f *sheet.Sheet, n int) *Worker {
-	batch := min(max(batchEntries/f.D, 1), n)
+	batch := min(max(BatchEntries/f.D, 1), n)
 	return &Worker{
 		Batch: batch,
 		R:     make([]float64, batch*f.D), G: make([]float64, batch*f.D),
@@ -31,6 +31,6 @@ func NewWorker(f *sheet.Sheet, n int) *Worker {
 // Row returns row i of a buffer with rows of length n.
 func (*Worker) Row(buf []float64, n, i int) []float64 { return buf[i*n : (i+1)*n] }
 
-// batchEntries is the number of residuals in a batch: two such arrays fit a
+// BatchEntries is the number of residuals in a batch: two such arrays fit a
 // second-level cache of 1 MiB.
-const batchEntries = 1 << 15
+const BatchEntries = 1 << 15

@@ -1,0 +1,165 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/scqm/scqm/cmd/scqm/internal/cli"
+	"github.com/scqm/scqm/internal/bench"
+)
+
+// benchReport is what scqm bench prints.
+type benchReport struct {
+	Machine  machineReport       `json:"machine"`
+	Cases    []*bench.Comparison `json:"cases"`
+	Roofline *bench.Roofline     `json:"roofline,omitempty"`
+	Denoise  []*bench.Denoising  `json:"denoise,omitempty"`
+}
+
+type machineReport struct {
+	Go         string `json:"go"`
+	Platform   string `json:"platform"`
+	Processors int    `json:"processors"`
+	Threads    int    `json:"threads"`
+}
+
+// String describes the machine in a line.
+func (m machineReport) String() string {
+	return fmt.Sprintf("%s on %s, %d threads on %d processors", m.Go, m.Platform, m.Threads, m.Processors)
+}
+
+// printComparison prints a table with a line for every solver.
+func printComparison(w io.Writer, c *bench.Comparison) error {
+	sets := ""
+	if c.Sets > 1 {
+		sets = fmt.Sprintf(", medians of %d sets", c.Sets)
+	}
+	head := fmt.Sprintf("\n%s: %s; loss %s; n = %d, D = %d, d = %d%s\n", c.Regime, c.Title, c.Loss, c.N, c.D, c.Latent, sets)
+	if _, err := io.WriteString(w, head); err != nil {
+		return err
+	}
+	if err := cli.PrintTable(w, comparisonRows(c)); err != nil {
+		return err
+	}
+	for _, r := range c.Runs {
+		if r.Note != "" {
+			if _, err := fmt.Fprintf(w, "%s was left out: %s\n", r.Solver, r.Note); err != nil {
+				return err
+			}
+		}
+	}
+	if c.Fitter == nil {
+		return nil
+	}
+	_, err := fmt.Fprintf(w, "one goroutine with a Fitter: %.0f fits a second, %.1f iterations a fit, %.0f %% converged\n",
+		c.Fitter.PerSecond, c.Fitter.Iterations, 100*c.Fitter.Converged)
+	return err
+}
+
+func comparisonRows(c *bench.Comparison) [][]string {
+	rows := [][]string{{
+		"SOLVER", "OBJECTIVE", "EXCESS", "STATUS", "RESIDUAL", "PASSES", "SECONDS",
+		"TO 1e-3: PASSES", "SECONDS", "RGD / THIS", "TO 1e-6: PASSES", "SECONDS", "RGD / THIS", "TO OWN 1e-6",
+	}}
+	for _, r := range c.Runs {
+		if r.Note == "" {
+			rows = append(rows, runCells(r))
+		}
+	}
+	return append(rows, []string{
+		"(pca)", fmt.Sprintf("%.8g", c.PCA.Objective), fmt.Sprintf("%.1e", bench.RelativeGap(c.PCA.Objective, c.Best)),
+		"", "", "", fmt.Sprintf("%.2g", c.PCA.Seconds),
+	})
+}
+
+func runCells(r *bench.Run) []string {
+	worst := 0.0
+	for _, v := range r.Stationarity {
+		worst = math.Max(worst, v)
+	}
+	cells := []string{
+		r.Solver, fmt.Sprintf("%.8g", *r.Cost), fmt.Sprintf("%.1e", *r.Excess), statusOf(r),
+		fmt.Sprintf("%.1e", worst), fmt.Sprintf("%.0f", r.Passes), fmt.Sprintf("%.3g", r.Seconds),
+	}
+	for _, g := range r.Gaps {
+		cells = append(cells, gapCells(g)...)
+	}
+	return append(cells, number("%.0f", r.Own[1].Passes))
+}
+
+// gapCells are passes, seconds and the two factors.
+func gapCells(g bench.Gap) []string {
+	factors := "-"
+	if g.PassesFactor != nil && g.SecondsFactor != nil {
+		factors = fmt.Sprintf("%.3g, %.3g", *g.PassesFactor, *g.SecondsFactor)
+		if g.AtLeast {
+			factors = "> " + factors
+		}
+	}
+	return []string{number("%.0f", g.Passes), number("%.2g", g.Seconds), factors}
+}
+
+func number(format string, v *float64) string {
+	if v == nil {
+		return "-"
+	}
+	return fmt.Sprintf(format, *v)
+}
+
+// statusOf names how runs ended, with counts where that differs.
+func statusOf(r *bench.Run) string {
+	if len(r.Statuses) == 1 {
+		for name := range r.Statuses {
+			return name
+		}
+	}
+	var list []string
+	for _, name := range slices.Sorted(maps.Keys(r.Statuses)) {
+		list = append(list, fmt.Sprintf("%s %d", name, r.Statuses[name]))
+	}
+	return strings.Join(list, ", ")
+}
+
+// printRoofline prints the speeds of the machine and of the passes over the rows.
+func printRoofline(w io.Writer, r *bench.Roofline) error {
+	if _, err := io.WriteString(w, "\nr3: passes over the rows, against one read of them at copy speed plus their products at dgemm speed\n"); err != nil {
+		return err
+	}
+	rows := [][]string{{"THREADS", "COPY GB/s", "DGEMM GFLOP/s"}}
+	for _, s := range r.Speeds {
+		rows = append(rows, []string{fmt.Sprint(s.Threads), fmt.Sprintf("%.1f", s.Copy), fmt.Sprintf("%.1f", s.Gemm)})
+	}
+	if err := cli.PrintTable(w, rows); err != nil {
+		return err
+	}
+	rows = [][]string{{"KERNEL", "THREADS", "ROWS", "SECONDS", "ns A ROW", "GB/s", "GFLOP/s", "TIME / BOUND"}}
+	for _, k := range r.Kernels {
+		rows = append(rows, []string{
+			k.Kernel, fmt.Sprint(k.Threads), fmt.Sprint(k.N), fmt.Sprintf("%.3g", k.Seconds), fmt.Sprintf("%.0f", k.PerRow),
+			fmt.Sprintf("%.2f", k.Bandwidth), fmt.Sprintf("%.2f", k.FlopRate), fmt.Sprintf("%.2f", k.OverRoofline),
+		})
+	}
+	return cli.PrintTable(w, rows)
+}
+
+// printDenoising prints a table with a line for every method.
+func printDenoising(w io.Writer, r *bench.Denoising) error {
+	head := []string{"METHOD", "NEIGHBOURS", "FIT, SECONDS"}
+	for _, t := range r.Methods[0].Threads {
+		head = append(head, fmt.Sprintf("ROWS/S, THREADS: %d", t))
+	}
+	table := [][]string{append(head, "ALL ROWS, SECONDS", "TIMED ON")}
+	for _, m := range r.Methods {
+		cells := []string{m.Method, fmt.Sprint(m.Neighbors), fmt.Sprintf("%.2g", m.FitSeconds)}
+		for _, v := range m.PerSecond {
+			cells = append(cells, fmt.Sprintf("%.3g", v))
+		}
+		all := m.FitSeconds + float64(r.N)/m.PerSecond[len(m.PerSecond)-1]
+		table = append(table, append(cells, fmt.Sprintf("%.2g", all), fmt.Sprintf("%d rows", m.Rows)))
+	}
+	return cli.PrintTable(w, table)
+}

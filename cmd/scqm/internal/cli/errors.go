@@ -1,0 +1,102 @@
+// Package cli holds what the commands of scqm have in common, whatever they do:
+// values of flags, arguments, errors and exit codes, printing, and work that an
+// interruption leaves behind.
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+	"unicode"
+
+	"github.com/spf13/cobra"
+
+	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/internal/dataset"
+	"github.com/scqm/scqm/internal/experiments"
+	"github.com/scqm/scqm/models/scqm"
+)
+
+// Exit codes. A process that a signal ended exits with 128 plus its number.
+const (
+	ExitFailed      = 1
+	ExitUsage       = 2
+	ExitInterrupted = 130
+)
+
+// ErrUsage marks a command line that asks for what cannot be.
+var ErrUsage = errors.New("wrong usage")
+
+// marks say of what kind an error is. They are for ExitCode, not for people.
+var marks = []error{ErrUsage, dataset.ErrInput, scqm.ErrInput, framework.ErrInvalid, experiments.ErrDigits, experiments.ErrImages}
+
+// Interruption is the cause of a context that a signal cancelled.
+type Interruption struct{ os.Signal }
+
+// Error names the signal.
+func (i Interruption) Error() string { return i.String() }
+
+// ExitCode is what a shell expects of a process that the signal ended.
+func (i Interruption) ExitCode() int {
+	if s, ok := i.Signal.(syscall.Signal); ok {
+		return 128 + int(s)
+	}
+	return ExitInterrupted
+}
+
+// Usagef returns an error that matches ErrUsage and what the format wraps.
+func Usagef(format string, args ...any) error {
+	return fmt.Errorf("%w: %w", fmt.Errorf(format, args...), ErrUsage)
+}
+
+// ExitCode returns the code for the error that a command ended with, nil for none.
+func ExitCode(ctx context.Context, err error) int {
+	if err == nil {
+		return 0
+	}
+	if errors.Is(err, context.Canceled) {
+		var signal Interruption
+		if errors.As(context.Cause(ctx), &signal) {
+			return signal.ExitCode()
+		}
+		return ExitInterrupted
+	}
+	for _, mark := range marks {
+		if errors.Is(err, mark) {
+			return ExitUsage
+		}
+	}
+	return ExitFailed
+}
+
+// OneLine renders the error of a command: the command, the place, the cause and
+// the remedy, each once. args are those of the command line.
+func OneLine(cmd *cobra.Command, err error, args ...string) string {
+	text, _, _ := strings.Cut(quoteArguments(err.Error(), args), "\n")
+	command := strings.ReplaceAll(cmd.CommandPath(), " ", ": ") + ": "
+	text = strings.TrimPrefix(text, command)
+	text = strings.TrimPrefix(strings.TrimPrefix(text, "scqm: "), cmd.Name()+": ")
+	for _, mark := range marks {
+		text = strings.TrimSuffix(text, ": "+mark.Error())
+		text = strings.ReplaceAll(text, mark.Error()+": ", "")
+	}
+	return command + strings.ReplaceAll(text, context.Canceled.Error(), "interrupted")
+}
+
+// quoteArguments quotes arguments with characters that would break the line, or
+// move the cursor, where they stand in a text.
+func quoteArguments(text string, args []string) string {
+	for _, arg := range args {
+		if _, value, set := strings.Cut(arg, "="); set && strings.HasPrefix(arg, "-") {
+			arg = value
+		}
+		if strings.ContainsFunc(arg, unicode.IsControl) {
+			text = strings.ReplaceAll(text, arg, strconv.Quote(arg))
+		}
+	}
+	return text
+}

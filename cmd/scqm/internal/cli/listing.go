@@ -1,0 +1,18 @@
+package cli
+
+import "github.com/spf13/cobra"
+
+// Listing completes a command without arguments that prints what entries returns:
+// as a table by rows, or as a JSON array.
+func Listing[T any](cmd *cobra.Command, entries func() []T, rows func([]T) [][]string) *cobra.Command {
+	var asJSON bool
+	cmd.Args = Arguments()
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if asJSON {
+			return PrintJSON(cmd.OutOrStdout(), entries())
+		}
+		return PrintTable(cmd.OutOrStdout(), rows(entries()))
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON array")
+	return cmd
+}

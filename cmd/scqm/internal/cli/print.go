@@ -1,0 +1,28 @@
+package cli
+
+import (
+	"encoding/json"
+	"io"
+	"strings"
+	"text/tabwriter"
+)
+
+// PrintJSON prints one value. Numbers that JSON does not have are an error.
+func PrintJSON(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(v)
+}
+
+// PrintTable aligns the cells of rows in columns.
+func PrintTable(w io.Writer, rows [][]string) error {
+	var text strings.Builder
+	t := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
+	for _, row := range rows {
+		io.WriteString(t, strings.Join(row, "\t")+"\n")
+	}
+	t.Flush()
+	_, err := io.WriteString(w, text.String())
+	return err
+}

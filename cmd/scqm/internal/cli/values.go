@@ -1,0 +1,135 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/scqm/scqm/internal/memory"
+)
+
+// Value is a flag that refuses, while the command line is read, what cannot be
+// meant. Nothing is shown as the default of a zero target.
+type Value[T comparable] struct {
+	target *T
+	kind   string // the placeholder in help texts
+	parse  func(string) (T, error)
+}
+
+// Set parses s into the target.
+func (v Value[T]) Set(s string) (err error) {
+	*v.target, err = v.parse(s)
+	return err
+}
+
+// String returns the current setting.
+func (v Value[T]) String() string {
+	var zero T
+	if v.target == nil || *v.target == zero {
+		return ""
+	}
+	return fmt.Sprint(*v.target)
+}
+
+// Type returns the placeholder.
+func (v Value[T]) Type() string { return v.kind }
+
+// Parsed is a flag whose placeholder in help texts is kind; parse refuses what cannot
+// be meant.
+func Parsed[T comparable](target *T, kind string, parse func(string) (T, error)) Value[T] {
+	return Value[T]{target, kind, parse}
+}
+
+// Name is the name of a file or a directory.
+func Name(target *string, kind string) Value[string] {
+	return Value[string]{target, kind, func(s string) (string, error) {
+		if s == "" {
+			return "", errors.New("want a name")
+		}
+		return s, nil
+	}}
+}
+
+// Natural is a whole number of at least 0.
+func Natural(target *uint64) Value[uint64] {
+	return Value[uint64]{target, "N", func(s string) (uint64, error) {
+		n, err := strconv.ParseUint(s, 10, 64)
+		if err != nil {
+			return 0, errors.New("want a whole number of at least 0")
+		}
+		return n, nil
+	}}
+}
+
+// Count is a whole number of at least 1.
+func Count(target *int) Value[int] {
+	return Value[int]{target, "N", func(s string) (int, error) {
+		n, err := strconv.Atoi(s)
+		if err != nil || n < 1 {
+			return 0, errors.New("want a whole number of at least 1")
+		}
+		return n, nil
+	}}
+}
+
+// Positive is a finite number above 0.
+func Positive(target *float64) Value[float64] {
+	return Value[float64]{target, "X", func(s string) (float64, error) {
+		x, err := strconv.ParseFloat(s, 64)
+		if err != nil || !(x > 0) || math.IsInf(x, 0) {
+			return 0, errors.New("want a number above 0")
+		}
+		return x, nil
+	}}
+}
+
+// NonNegative is a finite number of at least 0.
+func NonNegative(target *float64) Value[float64] {
+	return Value[float64]{target, "X", func(s string) (float64, error) {
+		x, err := strconv.ParseFloat(s, 64)
+		if err != nil || !(x >= 0) || math.IsInf(x, 0) {
+			return 0, errors.New("want a number of at least 0")
+		}
+		return x, nil
+	}}
+}
+
+// Ceiling is the most memory for data; work that takes more is refused from then
+// on.
+func Ceiling(target *int64) Value[int64] {
+	return Value[int64]{target, "SIZE", func(s string) (int64, error) {
+		n, err := memory.Parse(s)
+		if err == nil {
+			memory.SetCeiling(n, "--memory")
+		}
+		return n, err
+	}}
+}
+
+// Duration is a time above 0, as 1m30s or in seconds.
+func Duration(target *time.Duration) Value[time.Duration] {
+	return Value[time.Duration]{target, "TIME", func(s string) (time.Duration, error) {
+		d, err := time.ParseDuration(s)
+		if err != nil {
+			d, err = time.ParseDuration(s + "s")
+		}
+		if err != nil || d <= 0 {
+			return 0, errors.New("want a time above 0, such as 1m30s, or a number of seconds")
+		}
+		return d, nil
+	}}
+}
+
+// Choice is one of a few words.
+func Choice(target *string, words ...string) Value[string] {
+	return Value[string]{target, strings.Join(words, "|"), func(s string) (string, error) {
+		if !slices.Contains(words, s) {
+			return "", fmt.Errorf("want one of %s", strings.Join(words, ", "))
+		}
+		return s, nil
+	}}
+}

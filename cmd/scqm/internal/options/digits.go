@@ -1,0 +1,76 @@
+package options
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/scqm/scqm/cmd/scqm/internal/cli"
+	"github.com/scqm/scqm/internal/dataset"
+	"github.com/scqm/scqm/internal/demo"
+	"github.com/scqm/scqm/internal/experiments"
+)
+
+const (
+	demoImages = "testdata/mnist/images-idx3-ubyte.gz"
+	demoLabels = "testdata/mnist/labels-idx1-ubyte.gz"
+)
+
+// Digits holds the flags that say where images of digits are; by default among the
+// sources.
+type Digits struct{ Images, Labels string }
+
+// NewDigits returns the flags with the files among the sources as defaults.
+func NewDigits() Digits { return Digits{Images: demoImages, Labels: demoLabels} }
+
+// AddTo adds the flags.
+func (f *Digits) AddTo(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.Var(cli.Name(&f.Images, "FILE"), "images", "file with images of digits")
+	flags.Var(cli.Name(&f.Labels, "FILE"), "labels", "file with their labels")
+}
+
+// Check refuses the defaults where they are not there.
+func (f *Digits) Check(cmd *cobra.Command) error {
+	for _, name := range []string{"images", "labels"} {
+		flag := cmd.Flag(name)
+		if _, err := os.Stat(flag.DefValue); err != nil && !flag.Changed {
+			return cli.Usagef("%s is not here; run this in the directory of the sources, or name files with --images and --labels", flag.DefValue)
+		}
+	}
+	return nil
+}
+
+// Read reads all images, with a label for each.
+func (f *Digits) Read(cmd *cobra.Command) (experiments.Digits, error) {
+	var labels []string
+	m, err := cli.Await(cmd.Context(), func() (*dataset.Matrix, error) {
+		var err error
+		if labels, err = dataset.ReadLabels(f.Labels); err != nil {
+			return nil, err
+		}
+		return dataset.Read(f.Images, dataset.ReadOptions{Scale: true})
+	})
+	if err != nil {
+		return experiments.Digits{}, err
+	}
+	digits, err := experiments.NewDigits(cli.RowsOf(m), labels)
+	if err != nil {
+		return digits, fmt.Errorf("%s: %w", f.Images, err)
+	}
+	return digits, nil
+}
+
+// Split reads the digits of the demo.
+func (f *Digits) Split(cmd *cobra.Command) (*demo.Digits, error) {
+	all, err := f.Read(cmd)
+	if err != nil {
+		return nil, err
+	}
+	digits, err := demo.Split(all)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", f.Images, err)
+	}
+	return digits, nil
+}

@@ -1,0 +1,127 @@
+package options
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/scqm/scqm/cmd/scqm/internal/cli"
+	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/internal/dataset"
+	"github.com/scqm/scqm/losses"
+	"github.com/scqm/scqm/models/scqm"
+)
+
+const (
+	// Huber is the loss whose parameter has a default that depends on the data.
+	Huber = "huber"
+	// mahalanobis is the loss whose parameter comes from a file.
+	mahalanobis = "mahalanobis"
+)
+
+// Loss holds the flags that choose a loss and its parameters.
+type Loss struct {
+	// Name is the loss asked for; it may be one that the command alone knows.
+	Name string
+
+	p, delta  float64
+	precision string
+	params    losses.Params
+	plugin    Plugin
+}
+
+// AddTo adds the flags.
+func (f *Loss) AddTo(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringVar(&f.Name, "loss", "l2", "loss of a residual, by `NAME`; scqm losses lists them")
+	flags.Var(cli.Positive(&f.p), "p", "power of the loss lp, at least 1")
+	flags.Var(cli.Positive(&f.delta), "delta", "norm at which the loss huber turns linear (default 1.345 times a robust scale of the residuals)")
+	flags.Var(cli.Name(&f.precision, "FILE"), "precision", "file with the D x D matrix of the loss mahalanobis")
+	f.plugin.AddTo(cmd, "loss that is computed by a plugin, by name or path; scqm plugin list lists those found")
+	f.plugin.AddParamsTo(cmd)
+}
+
+// Check refuses an unknown loss and parameters that do not fit it. It reads the
+// precision matrix and starts the plugin.
+func (f *Loss) Check(cmd *cobra.Command) error {
+	if f.plugin.Name != "" {
+		if err := cli.Refuse(cmd, "beside --plugin", "loss", "p", "delta", "precision"); err != nil {
+			return err
+		}
+		return f.plugin.Open(cmd)
+	}
+	if err := cli.Refuse(cmd, "without --plugin", "loss-param", "plugin-sha256", "plugin-timeout"); err != nil {
+		return err
+	}
+	if cmd.Flags().Changed("p") {
+		f.params.P = &f.p
+	}
+	if cmd.Flags().Changed("delta") {
+		f.params.Delta = &f.delta
+	}
+	if f.precision != "" {
+		m, err := cli.Await(cmd.Context(), func() (*dataset.Matrix, error) {
+			return dataset.Read(f.precision, dataset.ReadOptions{})
+		})
+		if err != nil {
+			return fmt.Errorf("--precision: %w", err)
+		}
+		f.params.Precision = mat.NewDense(m.Rows, m.Cols, m.Data)
+	}
+	trial := f.params
+	if f.Name == Huber {
+		trial.Delta = cmp.Or(trial.Delta, new(1.0))
+	}
+	_, err := f.lossFor(trial)
+	return err
+}
+
+// Make makes the loss for data that are to be fitted with d dimensions.
+func (f *Loss) Make(ctx context.Context, x scqm.Data, d int) (framework.Loss, error) {
+	if f.plugin.opened != nil {
+		return f.plugin.opened.Loss(), nil
+	}
+	if f.NeedsDelta() {
+		norms, err := cli.Await(ctx, func() ([]float64, error) { return scqm.ResidualNorms(x, d) })
+		if err != nil {
+			return nil, err
+		}
+		return f.WithDelta(losses.DefaultHuberDelta(norms))
+	}
+	return f.lossFor(f.params)
+}
+
+// BuiltIn reports that no plugin computes the loss.
+func (f *Loss) BuiltIn() bool { return f.plugin.Name == "" }
+
+// NeedsDelta reports that the loss is huber and the norm at which it turns linear is
+// left to the data.
+func (f *Loss) NeedsDelta() bool { return f.Name == Huber && f.params.Delta == nil && f.BuiltIn() }
+
+// WithDelta makes the loss huber with a delta chosen by the data.
+func (f *Loss) WithDelta(delta float64) (framework.Loss, error) {
+	params := f.params
+	params.Delta = &delta
+	return f.lossFor(params)
+}
+
+// Inputs are the files that the flags name, "" where they name none.
+func (f *Loss) Inputs() []string { return []string{f.precision} }
+
+// Close ends the plugin.
+func (f *Loss) Close() { f.plugin.Close() }
+
+func (f *Loss) lossFor(params losses.Params) (framework.Loss, error) {
+	loss, err := losses.ByName(f.Name, params)
+	switch {
+	case err == nil:
+		return loss, nil
+	case f.Name == mahalanobis && params.Precision != nil:
+		return nil, fmt.Errorf("--precision: %s: %w", f.precision, err)
+	default:
+		return nil, fmt.Errorf("--loss: %w", err)
+	}
+}

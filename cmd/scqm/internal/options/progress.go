@@ -1,0 +1,133 @@
+package options
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"time"
+
+	"github.com/cheggaaa/pb/v3"
+	"github.com/mattn/go-isatty"
+	"github.com/spf13/cobra"
+
+	"github.com/scqm/scqm/cmd/scqm/internal/cli"
+	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/models/scqm"
+)
+
+const (
+	progressAuto   = "auto"
+	progressAlways = "always"
+	progressNever  = "never"
+
+	fitLayout      = `{{counters .}} {{bar .}} cost {{string . "cost"}}{{string . "change"}}, {{etime .}}`
+	partLayout     = `{{percent .}} {{bar .}} {{etime .}}`
+	partSteps      = 1000
+	progressPeriod = 100 * time.Millisecond
+)
+
+// Progress is the flag that says when a progress bar is shown; without it, where
+// somebody can see it.
+type Progress struct{ when string }
+
+// AddTo adds the flag.
+func (f *Progress) AddTo(cmd *cobra.Command) {
+	f.when = progressAuto
+	cmd.Flags().Var(cli.Choice(&f.when, progressAuto, progressAlways, progressNever), "progress", "when to show a progress bar; auto: on a terminal")
+}
+
+// shows reports whether there is to be a bar on w.
+func (f *Progress) shows(w io.Writer) bool {
+	switch f.when {
+	case progressAlways:
+		return true
+	case progressNever:
+		return false
+	}
+	file, ok := w.(*os.File)
+	return ok && isatty.IsTerminal(file.Fd())
+}
+
+// Learn fits a model under a bar.
+func (f *Progress) Learn(cmd *cobra.Command, x scqm.Data, c scqm.Config) (*scqm.Fit, error) {
+	if stderr := cmd.ErrOrStderr(); f.shows(stderr) {
+		observe, end := showFit(stderr, cmp.Or(c.Options.MaxIterations, scqm.DefaultMaxIterations))
+		defer end()
+		c.Options.Observers = []framework.Observer{observe}
+	}
+	return Learn(cmd.Context(), x, c)
+}
+
+// Part returns the function that moves a bar to a part of the work, nil where there
+// is none, and one that takes it away.
+func (f *Progress) Part(cmd *cobra.Command) (show func(part float64), end func()) {
+	if stderr := cmd.ErrOrStderr(); f.shows(stderr) {
+		return showPart(stderr)
+	}
+	return nil, func() {}
+}
+
+// Learn fits a model, choosing the loss where there is none. Before the solver has
+// its first iterate there is nothing to keep, and an interruption ends the wait at
+// once; from then on the solver obeys it and hands back the best model so far.
+func Learn(ctx context.Context, x scqm.Data, c scqm.Config) (*scqm.Fit, error) {
+	preparing, abandon := context.WithCancel(context.WithoutCancel(ctx))
+	defer abandon()
+	begun := context.AfterFunc(ctx, abandon)
+	c.Options.Observers = append(c.Options.Observers, func(framework.Progress) { begun() })
+	fit := scqm.Learn
+	if c.Loss == nil {
+		fit = scqm.LearnLoss
+	}
+	return cli.Await(preparing, func() (*scqm.Fit, error) { return fit(ctx, x, c) })
+}
+
+// newBar draws a bar of so many steps on w.
+func newBar(w io.Writer, layout string, steps int) *pb.ProgressBar {
+	bar := pb.ProgressBarTemplate(layout).New(steps).SetWriter(w).
+		Set(pb.Static, true).Set(pb.ReturnSymbol, "\r").Set(pb.CleanOnFinish, true).Start()
+	if bar.Width() == 0 { // a terminal that does not know its size
+		bar.SetWidth(80)
+	}
+	return bar
+}
+
+// showFit draws a bar on w of a run of at most limit iterations. It returns the
+// observer that moves the bar and a function that takes it away.
+func showFit(w io.Writer, limit int) (framework.Observer, func()) {
+	bar := newBar(w, fitLayout, limit)
+	last, due := math.NaN(), time.Duration(0)
+	observe := func(p framework.Progress) {
+		change := (last - p.Cost) / math.Abs(last)
+		last = p.Cost
+		if p.Elapsed < due {
+			return
+		}
+		due = p.Elapsed + progressPeriod
+		bar.SetCurrent(int64(p.Iteration))
+		bar.Set("cost", fmt.Sprintf("%.8g", p.Cost))
+		if p.Iteration > 0 {
+			bar.Set("change", fmt.Sprintf(", falling by %.1e", change))
+		}
+		bar.Write()
+	}
+	return observe, func() { bar.Finish().Write() }
+}
+
+// showPart draws a bar on w. It returns the function that moves the bar to a part of
+// the work and one that takes it away.
+func showPart(w io.Writer) (show func(part float64), end func()) {
+	bar := newBar(w, partLayout, partSteps)
+	var due time.Time
+	show = func(part float64) {
+		if now := time.Now(); now.After(due) {
+			due = now.Add(progressPeriod)
+			bar.SetCurrent(int64(part * partSteps))
+			bar.Write()
+		}
+	}
+	return show, func() { bar.Finish().Write() }
+}

@@ -1,0 +1,24 @@
+package main
+
+import (
+	"fmt"
+	"image"
+	"image/png"
+	"io"
+
+	"github.com/scqm/scqm/internal/dataset"
+)
+
+// writePicture writes a PNG file and says so.
+func writePicture(stdout io.Writer, path string, img image.Image) error {
+	return writeNamed(stdout, path, func(w io.Writer) error { return png.Encode(w, img) })
+}
+
+// writeNamed writes a file, whole or not at all, and says so.
+func writeNamed(stdout io.Writer, path string, write func(io.Writer) error) error {
+	err := dataset.WriteFileAtomic(path, write)
+	if err == nil {
+		_, err = fmt.Fprintln(stdout, "wrote", path)
+	}
+	return err
+}

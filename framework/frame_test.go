@@ -1,0 +1,147 @@
+package framework_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/framework/frameworktest"
+	"github.com/scqm/scqm/internal/drill"
+	"github.com/scqm/scqm/solvers"
+)
+
+// named is a stored run with the name of a file.
+type named struct{ io.Reader }
+
+func (named) Name() string { return "run.ckpt" }
+
+// goOn takes up a stored run of the first case of solvers.
+func goOn(stored []byte) (*framework.Result, error) {
+	c := frameworktest.SolverCases()[0]
+	p := &framework.Checkpoint{Fingerprint: c.Name, Stored: named{bytes.NewReader(stored)}}
+	o := framework.Options{MaxIterations: 5, Tolerance: 1e-300, MinRelativeDecrease: -1, Checkpoint: p}
+	return framework.Solve(context.Background(), c.New(), c.Start, solvers.RGD{BarzilaiBorwein: true}, o)
+}
+
+func someRun(t testing.TB) []byte {
+	t.Helper()
+	c := frameworktest.SolverCases()[0]
+	k := &kept{}
+	o := framework.Options{MaxIterations: 3, Checkpoint: &framework.Checkpoint{Every: -1, Fingerprint: c.Name, Store: k.store}}
+	_, err := framework.Solve(context.Background(), c.New(), c.Start, solvers.RGD{BarzilaiBorwein: true}, o)
+	require.NoError(t, err)
+	_, err = goOn(k.runs[1])
+	require.NoError(t, err)
+	return k.runs[1]
+}
+
+// refusedRun wants the sentence of a stored run that is not taken up.
+func refusedRun(b []byte) error {
+	res, err := goOn(b)
+	switch {
+	case err == nil:
+		return fmt.Errorf("accepted, with cost %v", res.Cost)
+	case !strings.Contains(err.Error(), "run.ckpt: stored run: "):
+		return fmt.Errorf("the file is not named: %w", err)
+	case !strings.Contains(err.Error(), "byte") || !strings.Contains(err.Error(), "start anew"):
+		return fmt.Errorf("no place or no remedy: %w", err)
+	}
+	return nil
+}
+
+func flipped(b []byte, bit int) []byte {
+	b = bytes.Clone(b)
+	b[bit/8] ^= 1 << (bit % 8)
+	return b
+}
+
+func TestNoBitOfAStoredRunMayChange(t *testing.T) {
+	good := someRun(t)
+	for bit := range 8 * len(good) {
+		require.NoError(t, refusedRun(flipped(good, bit)), "bit %d", bit)
+	}
+}
+
+func TestDrillFlippedBitsOfRuns(t *testing.T) {
+	good := someRun(t)
+	drill.Run(t, "flipped bits of runs", 256, func(c drill.Case) error {
+		return refusedRun(flipped(good, c.IntN(8*len(good))))
+	})
+}
+
+func TestStoredRunsEndWhereTheyEnd(t *testing.T) {
+	good := someRun(t)
+	for size := 1; size < len(good); size++ {
+		require.NoError(t, refusedRun(good[:size]), "cut at %d", size)
+	}
+	_, err := goOn(nil)
+	require.ErrorContains(t, err, "run.ckpt: stored run: is empty")
+	for _, tail := range [][]byte{{0}, []byte("\n"), make([]byte, 4096), good} {
+		require.NoError(t, refusedRun(append(bytes.Clone(good), tail...)))
+	}
+}
+
+func TestStoredRunsOfOthersAreNamed(t *testing.T) {
+	good := someRun(t)
+	header := func(change func(b []byte)) []byte {
+		b := bytes.Clone(good)
+		change(b)
+		binary.LittleEndian.PutUint32(b[20:], crc32.Checksum(b[:20], crc32.MakeTable(crc32.Castagnoli)))
+		return b
+	}
+	for want, b := range map[string][]byte{
+		"has format 77, this program reads":    header(func(b []byte) { b[8] = 77 }),
+		"more than":                            header(func(b []byte) { b[19] = 0xff }),
+		"ends after":                           header(func(b []byte) { b[18] = 0x0f }), // a petabyte that is not there
+		"goes on after":                        header(func(b []byte) { b[12]-- }),
+		`are "PK\x03\x04....", not`:            []byte("PK\x03\x04...................."),
+		"bytes 0 to 19 do not have the CRC-32": flipped(good, 100),
+		"do not have the SHA-256":              flipped(good, 8*40),
+	} {
+		_, err := goOn(b)
+		require.ErrorIs(t, err, framework.ErrInvalid, want)
+		assert.ErrorContains(t, err, want)
+	}
+}
+
+// A length that is a lie costs no memory.
+func TestStoredRunsAreReadAsFarAsTheyGo(t *testing.T) {
+	b := bytes.Clone(someRun(t))
+	b[17] = 1 // 2^40 bytes
+	binary.LittleEndian.PutUint32(b[20:], crc32.Checksum(b[:20], crc32.MakeTable(crc32.Castagnoli)))
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	require.NoError(t, refusedRun(b))
+	runtime.ReadMemStats(&after)
+	assert.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(1<<20))
+}
+
+func TestRunsOfAnotherBuildAreRefused(t *testing.T) {
+	c := frameworktest.SolverCases()[0]
+	k := &kept{}
+	solve := func(program string, stored []byte) error {
+		p := &framework.Checkpoint{Every: -1, Fingerprint: c.Name, Program: program, Store: k.store}
+		if stored != nil {
+			p.Stored = bytes.NewReader(stored)
+		}
+		_, err := framework.Solve(context.Background(), c.New(), c.Start, solvers.RGD{}, framework.Options{MaxIterations: 2, Checkpoint: p})
+		return err
+	}
+	require.NoError(t, solve("build 1", nil))
+	mine := k.runs[0]
+	require.NoError(t, solve("build 1", mine))
+	require.ErrorContains(t, solve("build 2", mine), "is of another build of the program (build 1) than this (build 2)")
+	err := solve("", mine)
+	require.ErrorIs(t, err, framework.ErrInvalid)
+	assert.Regexp(t, `than this \(go.* \w+/\w+, SHA-256 [0-9a-f]{64}\)`, err.Error(), "the executable file")
+}

@@ -1,0 +1,90 @@
+package frameworktest
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/scqm/scqm/framework"
+)
+
+// inputsUnchanged tries that an evaluation leaves its point alone.
+func (c *problemCheck) inputsUnchanged() error {
+	before := c.x.Clone()
+	if _, err := c.p.Evaluate(c.poisoned(), c.x); err != nil {
+		return err
+	}
+	if !before.Equal(c.x) {
+		return fmt.Errorf("Evaluate changes the point it is given")
+	}
+	return nil
+}
+
+func (c *problemCheck) writesWhatIsAsked() error {
+	all := c.poisoned()
+	if _, err := c.p.Evaluate(all, c.x); err != nil {
+		return err
+	}
+	if !all.Finite() {
+		return fmt.Errorf("some of the gradient is not written or not finite")
+	}
+	for k, b := range c.blocks {
+		g := make(framework.Point, len(c.blocks))
+		g[k] = c.poisoned()[k]
+		if _, err := c.p.Evaluate(g, c.x); err != nil {
+			return err
+		}
+		if !slices.Equal(g[k], all[k]) {
+			return fmt.Errorf("the gradient of block %s differs when it is asked for alone", b.Name)
+		}
+	}
+	return nil
+}
+
+func (c *problemCheck) sameCost() error {
+	alone, err := c.p.Evaluate(nil, c.x)
+	if err != nil {
+		return err
+	}
+	with, err := c.p.Evaluate(c.poisoned(), c.x)
+	if err != nil {
+		return err
+	}
+	if alone != with {
+		return fmt.Errorf("the cost is %v alone and %v with the gradient", alone, with)
+	}
+	return nil
+}
+
+// resume evaluates two points in turn, for a problem may start to keep its work
+// after the first time, and resumes at each.
+func (c *problemCheck) resume() error {
+	elsewhere := c.x.Clone()
+	for k, b := range c.blocks {
+		v := c.direction(k)
+		floats.Scale(0.1, v)
+		if err := b.Retract(elsewhere[k], c.x[k], v); err != nil {
+			return err
+		}
+	}
+	for _, x := range []framework.Point{c.x, elsewhere, c.x, elsewhere} {
+		want, got := c.poisoned(), c.poisoned()
+		if _, err := c.p.Evaluate(want, x); err != nil {
+			return err
+		}
+		if _, err := c.p.Evaluate(nil, x); err != nil {
+			return err
+		}
+		if err := c.p.(framework.Resumer).Resume(got); err != nil {
+			return err
+		}
+		for k, b := range c.blocks {
+			if !floats.EqualApprox(got[k], want[k], 1e-12*(1+floats.Norm(want[k], math.Inf(1)))) {
+				return fmt.Errorf("the gradients of Resume and of Evaluate differ in block %s", b.Name)
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,96 @@
+package frameworktest
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/scqm/scqm/framework"
+)
+
+// directions is the number of random directions in which a slope is measured
+// at most. An error of a derivative shows in all of them; a sound derivative
+// can look wrong in one, where terms of the remainder nearly cancel.
+const directions = 3
+
+// problemCheck is a problem under test, at a point where its cost is smooth.
+type problemCheck struct {
+	p      framework.Problem
+	rng    *rand.Rand
+	blocks []framework.Block
+	x      framework.Point
+}
+
+func (c *problemCheck) blocksAreSound() error {
+	c.blocks = c.p.Blocks()
+	if len(c.blocks) == 0 {
+		return fmt.Errorf("there are none")
+	}
+	seen := map[string]bool{}
+	for k, b := range c.blocks {
+		if b.Name == "" || seen[b.Name] {
+			return fmt.Errorf("block %d has the name %q, which is empty or taken", k, b.Name)
+		}
+		seen[b.Name] = true
+	}
+	return nil
+}
+
+func (c *problemCheck) choosePoint(x framework.Point) error {
+	if x != nil {
+		c.x = x.Clone()
+		return nil
+	}
+	c.x = framework.NewPoint(c.blocks)
+	for k, b := range c.blocks {
+		if !b.Rand(c.x[k], c.rng) {
+			return fmt.Errorf("block %s cannot draw points: give one in the options", b.Name)
+		}
+	}
+	return nil
+}
+
+// poisoned returns a point of NaN, to find what is never written.
+func (c *problemCheck) poisoned() framework.Point {
+	g := framework.NewPoint(c.blocks)
+	for _, b := range g {
+		for i := range b {
+			b[i] = math.NaN()
+		}
+	}
+	return g
+}
+
+// direction returns a random tangent vector of unit length at x in block k,
+// scaled to the size of x there.
+func (c *problemCheck) direction(k int) []float64 {
+	v := make([]float64, len(c.x[k]))
+	for i := range v {
+		v[i] = c.rng.NormFloat64()
+	}
+	c.blocks[k].Project(v, c.x[k], v)
+	size := floats.Norm(c.x[k], 2)
+	if size == 0 {
+		size = 1
+	}
+	if n := floats.Norm(v, 2); n > 0 {
+		floats.Scale(size/n, v)
+	}
+	return v
+}
+
+// bestSlope measures until a slope is as wanted.
+func bestSlope(want float64, measure func() (Slope, error)) (best Slope, err error) {
+	for try := range directions {
+		slope, err := measure()
+		if err != nil || slope.AtLeast(want) {
+			return slope, err
+		}
+		if try == 0 || slope.Slope > best.Slope {
+			best = slope
+		}
+	}
+	return best, nil
+}

@@ -1,0 +1,70 @@
+// Package bench compares the solvers on the same fits: objective, work and time.
+// A [Regime] is a set of test problems of one kind. [Regime.Problems] makes them,
+// [Problem.Compare] runs every solver on one, [MeasureRoofline] compares passes
+// over the rows with the speed of the machine, and [TimeDenoising] times the
+// methods of denoising. Nothing is printed here.
+package bench
+
+import (
+	"context"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/scqm/scqm/internal/par"
+	"github.com/scqm/scqm/models/scqm"
+)
+
+// Latent is the number of latent dimensions of all fits.
+const Latent = 2
+
+// Options say what is compared and how long it may take.
+type Options struct {
+	// Losses are those to compare on, by name, with default parameters; none stands
+	// for those of each regime.
+	Losses []string
+	// Solvers are those to compare with the reference, by name; none stands for all.
+	Solvers []string
+	// Fits is the number of sets of rows in a regime of many small fits.
+	Fits int
+	// Rows are the numbers of rows in a regime of large fits, at least MinRows.
+	Rows []int
+	// TimeLimit bounds each fit.
+	TimeLimit time.Duration
+	// Threads bounds the goroutines; 0 stands for all processors.
+	Threads int
+	// Quick asks for rough figures of the machine and of denoising.
+	Quick bool
+	// Digits returns the rows of a regime of digits; it is called for that only.
+	Digits func() (scqm.Data, error)
+	// Learn fits a model as [scqm.Learn] does, which nil stands for.
+	Learn func(ctx context.Context, x scqm.Data, c scqm.Config) (*scqm.Fit, error)
+}
+
+func (o Options) learn(ctx context.Context, x scqm.Data, c scqm.Config) (*scqm.Fit, error) {
+	if o.Learn == nil {
+		return scqm.Learn(ctx, x, c)
+	}
+	return o.Learn(ctx, x, c)
+}
+
+// threadCounts lists one thread and, if there are more, all.
+func (o Options) threadCounts() []int {
+	if all := par.Threads(o.Threads); all > 1 {
+		return []int{1, all}
+	}
+	return []int{1}
+}
+
+// median returns the middle of some numbers, which may be infinite.
+func median(list []float64) float64 {
+	if len(list) == 0 {
+		return math.NaN()
+	}
+	sorted := slices.Sorted(slices.Values(list))
+	n := len(sorted)
+	if a, b := sorted[(n-1)/2], sorted[n/2]; a != b {
+		return (a + b) / 2
+	}
+	return sorted[n/2]
+}

@@ -1,0 +1,219 @@
+package bench
+
+import (
+	"context"
+	"encoding/csv"
+	"math"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/models/scqm"
+	"github.com/scqm/scqm/solvers"
+)
+
+// tiny are options of a comparison that takes a few seconds. In place of digits
+// there are rows as long as those.
+func tiny() Options {
+	return Options{
+		Losses: []string{"l2"}, Fits: 2, Rows: []int{300}, TimeLimit: 50 * time.Millisecond, Quick: true,
+		Digits: func() (scqm.Data, error) {
+			narrow := noisySheet(60)
+			x := scqm.Data{N: narrow.N, D: 784, X: make([]float64, narrow.N*784)}
+			for i := range x.N {
+				copy(x.Row(i)[5*i:], narrow.Row(i))
+			}
+			return x, nil
+		},
+	}
+}
+
+func TestCompare(t *testing.T) {
+	left := 0
+	for _, r := range Regimes {
+		problems, err := r.Problems(tiny())
+		require.NoError(t, err)
+		require.Len(t, problems, 1)
+		c, err := problems[0].Compare(t.Context(), tiny())
+		require.NoError(t, err)
+		assert.Equal(t, r.Name, c.Regime)
+		assert.Greater(t, c.PCA.Objective, c.Best)
+		assert.Positive(t, c.PCA.Seconds)
+		require.Len(t, c.Runs, len(solvers.Describe()))
+		assert.Equal(t, Reference, c.Runs[len(c.Runs)-1].Solver)
+		left += checkRuns(t, c)
+		assert.Equal(t, r.Name == RegimeSphere, c.Fitter != nil)
+		if c.Fitter != nil {
+			assert.Greater(t, c.Fitter.PerSecond, 10.0)
+		}
+		if r.Roofline {
+			report, err := MeasureRoofline(t.Context(), tiny(), problems)
+			require.NoError(t, err)
+			checkRoofline(t, report)
+		}
+	}
+	assert.Equal(t, 1, left, "rows of 784 numbers are too long for newton")
+}
+
+// checkRuns looks for what cannot be, whatever the machine, and counts the
+// solvers left out.
+func checkRuns(t *testing.T, c *Comparison) (left int) {
+	t.Helper()
+	least := math.Inf(1)
+	for _, r := range c.Runs {
+		if r.Note != "" {
+			assert.Equal(t, "newton", r.Solver)
+			assert.Nil(t, r.Cost)
+			left++
+			continue
+		}
+		least = math.Min(least, *r.Cost)
+		assert.GreaterOrEqual(t, *r.Excess, 0.0)
+		assert.Positive(t, r.Seconds)
+		ended := 0
+		for _, count := range r.Statuses {
+			ended += count
+		}
+		assert.Equal(t, c.Sets, ended)
+		for i, g := range r.Gaps {
+			assert.Equal(t, Gaps[i], g.Gap)
+			if g.Passes == nil {
+				assert.Nil(t, g.PassesFactor)
+				continue
+			}
+			assert.LessOrEqual(t, *g.Passes, r.Passes)
+			assert.LessOrEqual(t, *g.Seconds, r.Seconds)
+			if r.Solver == Reference {
+				assert.Equal(t, 1.0, *g.SecondsFactor)
+			}
+		}
+	}
+	assert.LessOrEqual(t, c.Best, least)
+	return left
+}
+
+func checkRoofline(t *testing.T, r *Roofline) {
+	t.Helper()
+	for _, s := range r.Speeds {
+		assert.Positive(t, s.Copy)
+		assert.Positive(t, s.Gemm)
+	}
+	require.Len(t, r.Kernels, len(kernels)*len(r.Speeds))
+	for _, k := range r.Kernels {
+		assert.Equal(t, 300, k.N)
+		assert.InEpsilon(t, 8*sheetColumns/k.PerRow, k.Bandwidth, 1e-9)
+		assert.Greater(t, k.OverRoofline, 0.01)
+	}
+}
+
+// The digits are asked for when their regime begins, and models are learned by
+// the function given.
+func TestOptionsAreUsed(t *testing.T) {
+	o := tiny()
+	o.Digits = func() (scqm.Data, error) { return scqm.Data{}, context.DeadlineExceeded }
+	_, err := Regimes[1].Problems(o)
+	require.ErrorIs(t, err, context.DeadlineExceeded)
+	problems, err := Regimes[0].Problems(o)
+	require.NoError(t, err)
+	o.Learn = func(context.Context, scqm.Data, scqm.Config) (*scqm.Fit, error) {
+		return &scqm.Fit{Run: &framework.Result{Status: framework.Cancelled}}, nil
+	}
+	o.Solvers = []string{"lbfgs"}
+	_, err = problems[0].Compare(t.Context(), o)
+	require.ErrorIs(t, err, context.Canceled)
+	assert.ErrorContains(t, err, "lbfgs: ")
+}
+
+func TestHistories(t *testing.T) {
+	c := &Comparison{Regime: "r1", Loss: "l2", N: 5, D: 3, Sets: 2, Runs: []*Run{
+		{Solver: "newton", Note: "left out"}, {Solver: Reference, outcomes: []*outcome{fake(4, 2), fake(3)}},
+	}}
+	c.evaluate()
+	var text strings.Builder
+	require.NoError(t, WriteHistories(&text, []*Comparison{c}))
+	lines, err := csv.NewReader(strings.NewReader(text.String())).ReadAll()
+	require.NoError(t, err)
+	require.Len(t, lines, 1+2+1)
+	assert.Equal(t, []string{"r1", "l2", "5", "3", "0", Reference, "0", "1", "0.001", "4", "1"}, lines[1])
+	assert.Equal(t, []string{"r1", "l2", "5", "3", "1", Reference, "0", "1", "0.001", "3", "0"}, lines[3])
+	records, best := c.History(c.Runs[0], 1)
+	assert.Nil(t, records)
+	assert.Equal(t, 3.0, best)
+}
+
+func TestTimeDenoising(t *testing.T) {
+	o := Options{Rows: []int{200}, Quick: true}
+	clouds := Clouds(o)
+	require.Equal(t, []Cloud{{200, 3}}, clouds)
+	assert.Equal(t, []Cloud{{300, 3}}, Clouds(Options{Quick: true}))
+	assert.Equal(t, Cloud{denoiseWideN, denoiseWide}, Clouds(Options{})[len(cloudSizes)])
+	r, err := TimeDenoising(t.Context(), o, clouds[0])
+	require.NoError(t, err)
+	require.Len(t, r.Methods, len(denoiseMethods()))
+	for _, m := range r.Methods {
+		for _, v := range m.PerSecond {
+			assert.Greater(t, v, 1.0, m.Method)
+		}
+		assert.Positive(t, m.Rows, m.Method)
+		assert.Positive(t, m.Neighbors, m.Method)
+	}
+}
+
+// fake is a run whose cost falls as given, one pass and millisecond a step.
+func fake(costs ...float64) *outcome {
+	o := &outcome{cost: costs[len(costs)-1], passes: float64(len(costs)), elapsed: time.Duration(len(costs)) * time.Millisecond}
+	for i, c := range costs {
+		o.history = append(o.history, framework.Record{Cost: c, Passes: float64(i + 1), Elapsed: time.Duration(i+1) * time.Millisecond})
+	}
+	return o
+}
+
+func TestFactors(t *testing.T) {
+	fast, slow := fake(9, 1.0001, 1), fake(9, 8, 7, 6, 5, 4, 3, 2, 1.5, 1.002, 1.0009, 1.00001)
+	c := &Comparison{Sets: 1, Runs: []*Run{
+		{Solver: "fast", outcomes: []*outcome{fast}}, {Solver: Reference, outcomes: []*outcome{slow}},
+	}}
+	c.evaluate()
+	assert.Equal(t, 1.0, c.Best)
+	coarse, fine := c.Runs[0].Gaps[0], c.Runs[0].Gaps[1]
+	assert.Equal(t, []float64{2, 5.5}, []float64{*coarse.Passes, *coarse.PassesFactor})
+	assert.InEpsilon(t, 5.5, *coarse.SecondsFactor, 1e-12)
+	assert.False(t, coarse.AtLeast)
+	assert.Equal(t, []float64{3, 4}, []float64{*fine.Passes, *fine.PassesFactor}, "12 passes were not enough")
+	assert.True(t, fine.AtLeast)
+	assert.Nil(t, c.Runs[1].Gaps[1].Passes)
+	assert.Equal(t, 12.0, *c.Runs[1].Own[1].Passes)
+}
+
+func TestMedian(t *testing.T) {
+	inf := math.Inf(1)
+	for _, c := range []struct{ want, a, b, c float64 }{{2, 3, 1, 2}, {2, 2, 1, inf}, {inf, inf, 1, inf}} {
+		assert.Equal(t, c.want, median([]float64{c.a, c.b, c.c}))
+	}
+	assert.Equal(t, 1.5, median([]float64{2, 1}))
+	assert.Equal(t, inf, median([]float64{inf, inf}))
+}
+
+func TestRows(t *testing.T) {
+	ball := neighbours(4)
+	last := 0.0
+	for i := range ball.N {
+		far := floats.Distance(ball.Row(i), ball.Row(0), 2)
+		assert.GreaterOrEqual(t, far, last)
+		assert.InDelta(t, 1, floats.Norm(ball.Row(i), 2), 5*sphereNoise)
+		last = far
+	}
+	assert.Less(t, last, 1.0, "a tenth of the sphere")
+	assert.Equal(t, noisySheet(200), noisySheet(200))
+	for _, name := range LossNames() {
+		loss, err := defaultLoss(name, noisySheet(200))
+		require.NoError(t, err, strconv.Quote(name))
+		assert.Equal(t, name, loss.Name())
+	}
+}

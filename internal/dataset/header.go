@@ -1,0 +1,124 @@
+package dataset
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Header says whether the first row of a CSV or TSV file holds names.
+type Header int
+
+// Whether the first row is a header is told by its cells in the columns asked
+// for, or by the caller. Cells that are empty, NaN, infinite or a word for "not
+// available" are missing values, and names only beside other names. Numbers,
+// such as 0, 1, 2 or years, are values.
+//
+//	all of them numbers or missing values       not a header
+//	none a number, one a name                   a header
+//	both numbers and other words                ErrHeader
+//	a number with a slip among words: O.1       ErrHeader
+//	a column is asked for by its name           a header
+const (
+	HeaderAuto Header = iota
+	HeaderYes
+	HeaderNo
+)
+
+// chooseColumns returns the indices of the columns to keep, and their names if
+// the first record is a header.
+func (t *csvTable) chooseColumns(o ReadOptions, first []string) (keep []int, header []string, err error) {
+	var names []string
+	for _, s := range first {
+		names = append(names, cleanName(s))
+	}
+	candidates := names
+	if o.Header == HeaderNo || o.Header == HeaderAuto && !hasWord(names) {
+		candidates = nil
+	}
+	keep, err = pickColumns(o.Columns, candidates, t.width)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", t.name, err)
+	}
+	isHeader := o.Header == HeaderYes || asksByName(o.Columns)
+	if !isHeader && o.Header == HeaderAuto {
+		if isHeader, err = t.judgeHeader(keep, first); err != nil {
+			return nil, nil, err
+		}
+	}
+	if !isHeader {
+		return keep, nil, nil
+	}
+	for _, j := range keep {
+		header = append(header, names[j])
+	}
+	return keep, header, nil
+}
+
+func asksByName(columns []string) bool {
+	for _, c := range columns {
+		if !isColumnNumber(strings.TrimSpace(c)) {
+			return true
+		}
+	}
+	return false
+}
+
+// judgeHeader tells whether the first record is a header by its cells in some
+// columns. It does not guess: a single slip in a row of numbers must not turn
+// the row into names.
+func (t *csvTable) judgeHeader(keep []int, first []string) (bool, error) {
+	text, value, slip := -1, -1, -1 // a column with each of them
+	for _, j := range keep {
+		_, kind := parseCell(first[j])
+		switch {
+		case kind == number && value < 0:
+			value = j
+		case kind == word && text < 0:
+			text = j
+		}
+		if kind == word && slip < 0 && resemblesNumber(first[j]) {
+			slip = j
+		}
+	}
+	const remedy = "correct it, or say whether this row is a header"
+	switch {
+	case text >= 0 && value >= 0:
+		if slip >= 0 {
+			text = slip
+		}
+		return false, inputErrorf(ErrHeader, "%s: %s is not a number, but column %d of the same row has %s; %s",
+			t.place(text), shortQuote(strings.TrimSpace(first[text])), value+1, shortQuote(strings.TrimSpace(first[value])), remedy)
+	case slip >= 0:
+		return false, inputErrorf(ErrHeader, "%s: %s is not a number, though it looks like one; %s",
+			t.place(slip), shortQuote(strings.TrimSpace(first[slip])), remedy)
+	}
+	return text >= 0, nil
+}
+
+// hasWord tells whether one of some cells is neither a number nor a missing
+// value.
+func hasWord(cells []string) bool {
+	for _, s := range cells {
+		if _, kind := parseCell(s); kind == word {
+			return true
+		}
+	}
+	return false
+}
+
+// slips are characters that are mistaken for digits, stand between digits or
+// come with a number, and what would be right.
+var slips = strings.NewReplacer("O", "0", "o", "0", "l", "1", "I", "1", ",", ".", "_", "", " ", "", "'", "", "%", "", "$", "", "€", "")
+
+// resemblesNumber tells a number with a slip, such as O.1, 1,5, 1.2.3 or 25%, from
+// a name, such as x1, O2 or e1.
+func resemblesNumber(s string) bool {
+	s = strings.TrimSpace(s)
+	plain := slips.Replace(s)
+	const numeric = "0123456789.+-"
+	if !strings.ContainsAny(s, "0123456789") || strings.Trim(plain, numeric+"eE") != "" || !strings.ContainsAny(plain[:1], numeric) {
+		return false
+	}
+	// A word that only ends in digits has no point.
+	return strings.ContainsAny(s[:1], numeric) || strings.ContainsAny(s, ".,")
+}

@@ -1,0 +1,99 @@
+package dataset
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"regexp"
+)
+
+// A temporary is locked from its first moment until it has got its name, and the
+// lock ends with the process: one whose lock can be taken is nobody's. That also
+// holds for processes that do not see each other, as in containers.
+var temporaryName = regexp.MustCompile(`^\.scqm-[0-9a-f]{16}\.tmp$`)
+
+var (
+	errHeld    = errors.New("locked by another")
+	errNoLocks = errors.New("there are no locks in this file system")
+)
+
+// createTemporary makes an empty file beside the target, and removes those of
+// processes that were killed. Unlike os.CreateTemp it leaves the mode to the
+// umask.
+func (t target) createTemporary() (*os.File, error) {
+	dir, _ := filepath.Split(t.path)
+	clearTemporaries(dir)
+	for {
+		name := fmt.Sprintf("%s.scqm-%016x.tmp", dir, rand.Uint64())
+		f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+		switch {
+		case err == nil && claim(f):
+			return f, nil
+		case err == nil:
+			f.Close()
+		case errors.Is(err, fs.ErrNotExist) && !isDirectory(dir):
+			return nil, inputErrorf(ErrInput, "there is no directory %q; create it first", dir)
+		case !errors.Is(err, fs.ErrExist):
+			return nil, pathError(err, "cannot create a file in the directory: %w")
+		}
+	}
+}
+
+func isDirectory(dir string) bool {
+	info, err := os.Stat(cmp.Or(dir, "."))
+	return err == nil && info.IsDir()
+}
+
+// claim locks a new file, unless it is lost: another process may have taken it
+// for abandoned before it was locked.
+func claim(f *os.File) bool {
+	err := tryLock(f)
+	return errors.Is(err, errNoLocks) || err == nil && isNamed(f, f.Name())
+}
+
+// isNamed reports whether the open file still has that name.
+func isNamed(f *os.File, path string) bool {
+	open, err := f.Stat()
+	if err != nil {
+		return false
+	}
+	there, err := os.Lstat(path)
+	return err == nil && os.SameFile(open, there)
+}
+
+// clearTemporaries removes what killed processes left in a directory, as far as
+// it can. It reads the names only, so that thousands of files take a
+// millisecond.
+func clearTemporaries(dir string) {
+	d, err := os.Open(cmp.Or(dir, "."))
+	if err != nil {
+		return
+	}
+	defer d.Close()
+	for err == nil {
+		var names []string
+		names, err = d.Readdirnames(256)
+		for _, name := range names {
+			if temporaryName.MatchString(name) {
+				removeAbandoned(dir + name)
+			}
+		}
+	}
+}
+
+// removeAbandoned removes a temporary that nobody has locked.
+func removeAbandoned(path string) {
+	f, err := openToLock(path, 0)
+	if err != nil {
+		return
+	}
+	defer f.Close()
+	// Whoever wrote it may have given it its name since it was opened here.
+	if tryLock(f) == nil && isNamed(f, path) {
+		os.Remove(path)
+	}
+}

@@ -1,0 +1,124 @@
+// Package figures draws what packages demo, experiments and bench compute: plots by
+// gonum/plot and sheets of images. Only the program imports it, for the plotting
+// library and its fonts are too large for a library.
+package figures
+
+import (
+	"fmt"
+	"image"
+	"image/color"
+	"math"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/font"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/vgimg"
+
+	"github.com/scqm/scqm/framework"
+)
+
+// Colours that people with any kind of colour vision tell apart (Okabe and Ito 2008).
+var (
+	blue   = color.NRGBA{0x00, 0x72, 0xB2, 0xFF}
+	orange = color.NRGBA{0xD5, 0x5E, 0x00, 0xFF}
+	green  = color.NRGBA{0x00, 0x9E, 0x73, 0xFF}
+	purple = color.NRGBA{0xCC, 0x79, 0xA7, 0xFF}
+	sky    = color.NRGBA{0x56, 0xB4, 0xE9, 0xFF}
+)
+
+var sans = font.Font{Typeface: "Liberation", Variant: "Sans"}
+
+// Lengths of plots.
+const (
+	plotDPI    = 144
+	plotWidth  = 8.5 * vg.Inch
+	plotHeight = 6 * vg.Inch
+
+	panelColumns = 2
+	panelWidth   = 5.5 * vg.Inch
+	panelHeight  = 4 * vg.Inch
+	panelGap     = vg.Length(18)
+)
+
+// newPlot returns a plot in the common style.
+func newPlot(title, x, y string) *plot.Plot {
+	p := plot.New()
+	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = title, x, y
+	p.Title.TextStyle.Font = font.From(sans, 14)
+	p.X.Label.TextStyle.Font, p.Y.Label.TextStyle.Font = font.From(sans, 12), font.From(sans, 12)
+	p.X.Tick.Label.Font, p.Y.Tick.Label.Font = font.From(sans, 10), font.From(sans, 10)
+	p.Legend.TextStyle.Font = font.From(sans, 12)
+	p.Title.Padding, p.Legend.Padding = 10, 3
+	p.X.Padding, p.Y.Padding = 0, 0
+	p.Legend.Top = true
+	grid := plotter.NewGrid()
+	grid.Vertical.Color, grid.Horizontal.Color = color.Gray{0xE4}, color.Gray{0xE4}
+	p.Add(grid)
+	return p
+}
+
+// rendered draws p with a margin.
+func rendered(p *plot.Plot) image.Image {
+	canvas := vgimg.NewWith(vgimg.UseWH(plotWidth, plotHeight), vgimg.UseDPI(plotDPI))
+	p.Draw(inner(canvas))
+	return canvas.Image()
+}
+
+// drawPanels draws plots side by side, in rows of one length; nil leaves a gap.
+func drawPanels(panels [][]*plot.Plot) image.Image {
+	return drawPanelsOf(panels, panelWidth, panelHeight)
+}
+
+// drawPanelsOf draws panels of the given size.
+func drawPanelsOf(panels [][]*plot.Plot, width, height vg.Length) image.Image {
+	rows, columns := len(panels), len(panels[0])
+	size := vgimg.UseWH(vg.Length(columns)*width, vg.Length(rows)*height)
+	canvas := vgimg.NewWith(size, vgimg.UseDPI(plotDPI))
+	tiles := draw.Tiles{Rows: rows, Cols: columns, PadX: panelGap, PadY: panelGap}
+	for i, line := range plot.Align(panels, tiles, inner(canvas)) {
+		for j, c := range line {
+			if panels[i][j] != nil {
+				panels[i][j].Draw(c)
+			}
+		}
+	}
+	return canvas.Image()
+}
+
+func inner(c vg.CanvasSizer) draw.Canvas { return draw.Crop(draw.New(c), 14, -18, 12, -14) }
+
+// equalAxes widens the range of the axes until, in a picture of the given size,
+// a unit is as long on both, and nothing touches them.
+func equalAxes(p *plot.Plot, width, height vg.Length) {
+	area := p.DataCanvas(inner(vgimg.NewWith(vgimg.UseWH(width, height)))).Size()
+	unit := 1.1 * max((p.X.Max-p.X.Min)/float64(area.X), (p.Y.Max-p.Y.Min)/float64(area.Y))
+	widen := func(a *plot.Axis, length vg.Length) {
+		middle, half := (a.Min+a.Max)/2, unit*float64(length)/2
+		a.Min, a.Max = middle-half, middle+half
+	}
+	widen(&p.X, area.X)
+	widen(&p.Y, area.Y)
+}
+
+// gapCurve lists the logarithms of the work and of the relative distance from a
+// cost, as far down as that is known.
+func gapCurve(history []framework.Record, cost float64, work func(framework.Record) float64) plotter.XYs {
+	var list plotter.XYs
+	for _, r := range history {
+		if gap := (r.Cost - cost) / math.Abs(cost); work(r) > 0 && gap > 1e-10 {
+			list = append(list, plotter.XY{X: math.Log10(work(r)), Y: math.Log10(gap)})
+		}
+	}
+	return list
+}
+
+// decades marks powers of ten on an axis of logarithms.
+func decades(low, high float64) []plot.Tick {
+	var ticks []plot.Tick
+	for e := math.Ceil(low); e <= high; e++ {
+		ticks = append(ticks, plot.Tick{Value: e, Label: fmt.Sprintf("%g", math.Pow10(int(e)))})
+	}
+	return ticks
+}

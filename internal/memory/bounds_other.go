@@ -1,0 +1,16 @@
+//go:build !linux
+
+package memory
+
+// systemBounds are known on Linux only: elsewhere the ceiling that the user sets
+// is the one bound.
+func systemBounds(usage) []Bound { return nil }
+
+// Threads returns n.
+func Threads(n int) int { return n }
+
+// Limited reports whether address space is limited.
+func Limited() bool { return false }
+
+// addressesLimited is not known here.
+func addressesLimited() bool { return false }

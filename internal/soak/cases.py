@@ -1,0 +1,161 @@
+"""Cases of the drills in Python: cases.py MODE ARGUMENT..., in one interpreter.
+
+Every case ends in a result or in an exception of Python that says why. That the
+interpreter lives on is shown by its last line, "alive".
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import signal
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+import scqm
+
+Array = npt.NDArray[np.float64]
+Random = np.random.Generator
+WORDLESS = ("KeyboardInterrupt", "MemoryError")
+
+
+def bowl(rng: Random, rows: int, columns: int) -> Array:
+    """Return rows near a paraboloid."""
+    x = rng.uniform(-1, 1, (rows, 2))
+    full = np.column_stack([x, (x**2).sum(axis=1)])
+    noise = 0.02 * rng.normal(size=(rows, columns))
+    return np.asarray(full[:, np.arange(columns) % 3] + noise)
+
+
+def ended(error: BaseException | None) -> None:
+    """Count how a case ended; an error must be one that says something."""
+    name = "a result" if error is None else type(error).__name__
+    print("happened:", name)
+    if error is not None and not str(error) and name not in WORDLESS:
+        raise SystemExit(f"an error without words: {error!r}")
+
+
+def files(rng: Random, place: str) -> None:
+    """Load a damaged model, which must not go well."""
+    content = bytearray(Path(place, "model.npz").read_bytes())
+    for _ in range(rng.integers(1, 4)):
+        at = int(rng.integers(len(content)))
+        match int(rng.integers(4)):
+            case 0:
+                content[at] ^= 1 << int(rng.integers(8))
+            case 1:
+                del content[at:]
+            case 2:
+                content[at:at] = rng.bytes(8)
+            case 3:
+                del content[at : at + 16]
+        if not content:
+            break
+    if content == Path(place, "model.npz").read_bytes():
+        return  # one change undid another
+    Path("hostile.npz").write_bytes(content)
+    try:
+        model = scqm.load("hostile.npz")
+    except (scqm.ScqmError, ValueError, OSError) as error:
+        ended(error)
+        return
+    raise SystemExit(f"a damaged model was loaded: {model}")
+
+
+def memory(rng: Random, _place: str) -> None:
+    """Fit, transform and save with little memory."""
+    if rng.integers(2):
+        scqm.SCQM  # noqa: B018  (loads the library before the limit)
+    rows = bowl(rng, int(rng.choice([1000, 20000, 200000])), 6)
+    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
+    used = pages * os.sysconf("SC_PAGE_SIZE")
+    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+    limit = used + int(rng.integers(1 << 20, 1 << 30))
+    resource.setrlimit(resource.RLIMIT_AS, (limit, hard))
+    error, finite = None, True
+    try:
+        model = scqm.SCQM(max_iter=2).fit(rows)
+        finite = bool(np.isfinite(model.transform(rows)).all())
+        model.save("model.npz")
+        scqm.load("model.npz")
+    except (MemoryError, scqm.ScqmError, OSError, ImportError) as caught:
+        error = caught
+    resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
+    ended(error)
+    if not finite:
+        raise SystemExit("coordinates are not finite")
+    scqm.SCQM(max_iter=2).fit(rows[:100])  # the library still works
+
+
+def descriptors(rng: Random, place: str) -> None:
+    """Fit, save and load with few files left to open."""
+    rows = bowl(rng, 50, 3)
+    if rng.integers(2):
+        scqm.SCQM  # noqa: B018  (loads the library before the limit)
+    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (int(rng.integers(3, 40)), hard))
+    error = None
+    try:
+        plugin = f"{place}/scqm-loss-tukey"
+        loss = scqm.losses.Plugin(plugin) if rng.integers(2) else "l2"
+        scqm.SCQM(loss=loss, max_iter=2).fit(rows).save("model.npz")
+        scqm.load("model.npz")
+    except (scqm.ScqmError, OSError, ImportError) as caught:
+        error = caught
+    ended(error)
+
+
+def interrupts(rng: Random, _place: str) -> None:
+    """Interrupt a fit at a random moment, and fit again."""
+    rows = bowl(rng, 3000, 6)
+    scqm.SCQM(max_iter=2).fit(rows)  # all that is imported late is there
+    moment, own = float(rng.uniform(0, 0.3)), os.getpid()
+    timer = threading.Timer(moment, os.kill, (own, signal.SIGINT))
+    error = None
+    try:
+        timer.start()
+        scqm.SCQM(max_iter=10**8, tol=1e-300, solver="rgd").fit(rows)
+        while True:  # it ended early, and the interrupt is still to come
+            signal.pause()
+    except KeyboardInterrupt as caught:
+        error = caught
+    timer.join()
+    ended(error)
+    scqm.SCQM(max_iter=2).fit(rows)
+
+
+MODES: dict[str, Callable[[Random, str], None]] = {
+    "files": files,
+    "memory": memory,
+    "descriptors": descriptors,
+    "interrupts": interrupts,
+}
+
+
+def save(source: str, forever: bool) -> None:
+    """Save a model once, or until somebody kills this process."""
+    model = scqm.load(source)
+    model.save("saved.npz")
+    Path("ready").touch()
+    while forever:
+        model.save("saved.npz")
+
+
+def main(mode: str, *arguments: str) -> None:
+    """Try the cases of a mode."""
+    if mode in ("save", "saves"):
+        save(arguments[0], forever=mode == "saves")
+    else:
+        seed, first, count, place = arguments
+        for index in range(int(first), int(first) + int(count)):
+            print(f"case {index}", flush=True)
+            MODES[mode](np.random.default_rng([int(seed), index]), place)
+    print("alive")
+
+
+main(*sys.argv[1:])

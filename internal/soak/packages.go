@@ -1,0 +1,182 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/scqm/scqm/internal/drill"
+)
+
+// goDrill is a drill that a package has as a test.
+type goDrill struct {
+	name, pkg, run string
+	cases          int
+	env            string
+}
+
+// packageHangs is how long the drills of a package may take.
+const packageHangs = time.Hour
+
+func (d goDrill) spec() drillSpec {
+	return drillSpec{name: d.name, what: fmt.Sprintf("go test %s -run '%s'", d.pkg, d.run), whole: d.whole}
+}
+
+// whole runs the tests and counts what they report by internal/drill, or the
+// tests themselves where they report nothing.
+func (d goDrill) whole(b *bench, o *outcome) {
+	cases := max(1, int(math.Ceil(float64(d.cases)*b.factor)))
+	report := b.path("report-" + d.name)
+	env := []string{drill.EnvReport + "=" + report, fmt.Sprintf("%s=%d", drill.EnvSeed, b.seed)}
+	if b.hasPython() {
+		env = append(env, "SCQM_DRILL_PYTHON="+b.python)
+	}
+	if d.env != "" {
+		env = append(env, fmt.Sprintf(d.env, cases))
+	} else {
+		env = append(env, fmt.Sprintf("%s=%d", drill.EnvCases, cases))
+	}
+	args := []string{"test", "-count=1", "-v", "-timeout", packageHangs.String(), "-run", d.run, d.pkg}
+	out, err := runGo(env, args)
+	rerun := strings.Join(slices.Concat(env[1:], []string{"go", "test", "-count=1", "-timeout", packageHangs.String(), "-run", "'" + d.run + "'", d.pkg}), " ")
+	reported := o.addReport(report)
+	for _, m := range testEnd.FindAllStringSubmatch(out, -1) {
+		switch {
+		case reported && m[1] != "SKIP":
+		case m[1] == "SKIP":
+			if !reported {
+				o.skip(1, skipf("%s: %s", m[2], "see go test -v"))
+			}
+		default:
+			o.tried++
+			if m[1] == "FAIL" {
+				o.failed++
+			}
+		}
+	}
+	if err != nil {
+		o.failed = max(o.failed, 1)
+		o.failures = append(o.failures, fmt.Sprintf("%v\n%s\nrerun: %s", err, failedPart(out), rerun))
+	} else if o.tried+o.skipped == 0 {
+		o.breakOff(fmt.Errorf("no test matches: %s", rerun))
+	}
+}
+
+// testEnd matches the verdicts of tests, not of their parts.
+var testEnd = regexp.MustCompile(`(?m)^--- (PASS|FAIL|SKIP): (\S+)`)
+
+func runGo(env, args []string) (string, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), packageHangs+time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "go", args...)
+	cmd.Env = append(os.Environ(), env...)
+	cmd.WaitDelay = time.Minute
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	err := cmd.Run()
+	return out.String(), err
+}
+
+// addReport adds the lines of internal/drill, if there are any.
+func (o *outcome) addReport(path string) bool {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return false
+	}
+	for line := range strings.Lines(string(text)) {
+		fields := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
+		if len(fields) != 4 {
+			continue
+		}
+		tried, _ := strconv.Atoi(fields[1])
+		failed, _ := strconv.Atoi(fields[2])
+		o.tried, o.failed = o.tried+tried, o.failed+failed
+		if fields[3] != "" {
+			o.skip(1, skipf("%s: %s", fields[0], fields[3]))
+		}
+		o.counts[fields[0]] += uint64(tried)
+	}
+	return len(text) > 0
+}
+
+// failedPart is what go test says of failures, without the rest.
+func failedPart(out string) string {
+	lines := strings.Split(out, "\n")
+	first := slices.IndexFunc(lines, func(l string) bool {
+		return strings.Contains(l, "rerun: ") || strings.Contains(l, "Error Trace") || strings.HasPrefix(strings.TrimSpace(l), "--- FAIL") || strings.HasPrefix(l, "panic:")
+	})
+	if first < 0 {
+		first = max(0, len(lines)-30)
+	}
+	return clip(strings.Join(lines[max(0, first-3):min(len(lines), first+40)], "\n"))
+}
+
+// fuzzDrills finds every fuzz target of the module.
+func fuzzDrills() ([]drillSpec, error) {
+	var drills []drillSpec
+	target := regexp.MustCompile(`(?m)^func (Fuzz\w+)\(`)
+	err := filepath.WalkDir(".", func(file string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() && file != "." && strings.HasPrefix(entry.Name(), ".") {
+			return cmpSkip(err)
+		}
+		if entry.IsDir() || !strings.HasSuffix(file, "_test.go") {
+			return nil
+		}
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return err
+		}
+		for _, m := range target.FindAllSubmatch(text, -1) {
+			drills = append(drills, fuzzDrill("./"+filepath.ToSlash(filepath.Dir(file)), string(m[1])))
+		}
+		return nil
+	})
+	return drills, err
+}
+
+func cmpSkip(err error) error {
+	if err != nil {
+		return err
+	}
+	return fs.SkipDir
+}
+
+// fuzzing is the time, or the number of inputs, for each target.
+func (s settings) fuzzing() string {
+	d, err := time.ParseDuration(s.fuzzTime)
+	if err != nil {
+		return s.fuzzTime
+	}
+	return time.Duration(float64(d) * s.factor).Round(time.Millisecond).String()
+}
+
+// executed matches the count of inputs in what go test says while it fuzzes.
+var executed = regexp.MustCompile(`execs: (\d+)`)
+
+func fuzzDrill(pkg, target string) drillSpec {
+	whole := func(b *bench, o *outcome) {
+		args := []string{"test", "-run", "^$", "-fuzz", "^" + target + "$", "-fuzztime", b.fuzzing(), "-fuzzminimizetime", "10x", pkg}
+		out, err := runGo(nil, args)
+		if all := executed.FindAllStringSubmatch(out, -1); all != nil {
+			o.tried, _ = strconv.Atoi(all[len(all)-1][1])
+		}
+		// A target that finds nothing can still fail at its deadline
+		// (golang/go#75804, fixed in Go 1.27).
+		found := strings.Contains(out, "Failing input") || strings.Contains(out, "panic") || !strings.Contains(out, "context deadline exceeded")
+		if err != nil && found {
+			o.fail(clip(out) + "\nrerun: go " + strings.Join(args, " "))
+		}
+	}
+	return drillSpec{name: "fuzz-" + path.Base(pkg) + "-" + strings.TrimPrefix(target, "Fuzz"), what: "go test -fuzz " + target + " " + pkg, whole: whole}
+}

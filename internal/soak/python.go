@@ -1,0 +1,102 @@
+package main
+
+import (
+	_ "embed"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// pythonScript tries cases in one interpreter; see there.
+//
+//go:embed cases.py
+var pythonScript []byte
+
+// hasPython reports whether there is a Python with scqm.
+func (b *bench) hasPython() bool {
+	return exec.Command(b.python, "-c", "import scqm; scqm.load").Run() == nil
+}
+
+// needPython writes the script, where there is a Python with scqm.
+func needPython(b *bench) (undo func(), err error) {
+	if out, err := exec.Command(b.python, "-c", "import scqm; scqm.load").CombinedOutput(); err != nil {
+		lines := strings.Split(strings.TrimSpace(string(out)), "\n")
+		return nil, skipf("%s cannot import scqm (%s); make install-python builds .venv, -python names another", b.python, clip(lines[len(lines)-1]))
+	}
+	return func() {}, os.WriteFile(b.path("cases.py"), pythonScript, 0o644)
+}
+
+// pythonCases tries every so many cases in one interpreter, by the case whose
+// turn comes first, as an interpreter takes a second to start.
+func pythonCases(mode string, together int) func(c *trial) error {
+	return func(c *trial) error {
+		if c.index%together != 0 && c.caseNo < 0 {
+			return nil // tried with an earlier one
+		}
+		count := together
+		if c.caseNo >= 0 {
+			count = 1
+		}
+		r, err := c.runPython(command{}, mode, strconv.FormatUint(c.seed, 10), strconv.Itoa(c.index), strconv.Itoa(count), c.place)
+		if err != nil {
+			return err
+		}
+		if err := r.check(0); err != nil {
+			return fmt.Errorf("%w\n%s", err, clip(r.stdout))
+		}
+		if !strings.HasSuffix(r.stdout, "alive\n") {
+			return fmt.Errorf("the interpreter did not get to its end:\n%s", clip(r.stdout))
+		}
+		for line := range strings.Lines(r.stdout) {
+			if what, ok := strings.CutPrefix(strings.TrimSpace(line), "happened: "); ok {
+				c.happened(what)
+			}
+		}
+		return nil
+	}
+}
+
+func (c *trial) runPython(how command, args ...string) (run, error) {
+	how.program = c.python
+	how.env = append(how.env, "PYTHONWARNINGS=ignore", "OPENBLAS_NUM_THREADS=1")
+	return c.run(how, append([]string{c.path("cases.py")}, args...)...)
+}
+
+// tryPythonKill interrupts a fit, or kills a save, in Python.
+func tryPythonKill(c *trial) error {
+	if c.IntN(2) == 0 {
+		return pythonCases("interrupts", 1)(c)
+	}
+	moment := time.Duration(c.IntN(400)) * time.Millisecond
+	ready := filepath.Join(c.dir, "ready")
+	kill := func(p *os.Process) error {
+		for began := time.Now(); time.Since(began) < hangs; time.Sleep(5 * time.Millisecond) {
+			if _, err := os.Stat(ready); err == nil {
+				break
+			}
+		}
+		return disturb(p, syscall.SIGKILL, moment)
+	}
+	if _, err := c.runPython(command{disturb: kill}, "saves", c.path(largeNPZ)); err != nil {
+		return err
+	}
+	if err := readable(filepath.Join(c.dir, "saved.npz")); err != nil && !os.IsNotExist(err) {
+		if _, gone := os.Stat(filepath.Join(c.dir, "saved.npz")); gone == nil {
+			return err
+		}
+	}
+	// The next save clears what the killed one left.
+	r, err := c.runPython(command{}, "save", c.path(largeNPZ))
+	if err == nil {
+		err = r.check(0)
+	}
+	if err != nil {
+		return err
+	}
+	return checkNames(c.dir, "saved.npz", "ready")
+}

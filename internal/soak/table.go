@@ -1,0 +1,34 @@
+package main
+
+// programDrills try the program as users run it.
+func programDrills() []drillSpec {
+	return []drillSpec{
+		{name: "files", what: "damaged files of every format, read by every command", cases: 6000, try: tryFile},
+		{name: "kills", what: "SIGKILL, SIGINT, SIGTERM, SIGSTOP at random moments of commands that write", cases: 300, try: tryKill},
+		{name: "disks", what: "small and full disks", cases: 300, try: tryDisk},
+		{name: "outlets", what: "standard output closed or full", cases: 200, try: tryOutlet},
+		{name: "memory", what: "limits on memory, ulimit -v and -d", cases: 200, try: tryMemory},
+		{name: "descriptors", what: "limits on open files, ulimit -n", cases: 300, try: tryDescriptors},
+		{name: "plugins", what: "programs that are no plugins", cases: 60, try: tryPlugin},
+		{name: "strangers", what: "models that name plugins, with a payload beside them", cases: 300, try: tryStranger},
+		{name: "python-files", what: "damaged models, loaded in Python", cases: 2000, prepare: needPython, try: pythonCases("files", 100)},
+		{name: "python-kills", what: "SIGINT at random moments of fits, and SIGKILL of saves, in Python", cases: 60, prepare: needPython, try: tryPythonKill},
+		{name: "python-memory", what: "limits on memory in Python: MemoryError, and the interpreter lives", cases: 60, prepare: needPython, try: pythonCases("memory", 1)},
+		{name: "python-descriptors", what: "limits on open files in Python", cases: 30, prepare: needPython, try: pythonCases("descriptors", 1)},
+	}
+}
+
+// packageDrills are drills that packages have as tests. A new one is a line
+// here. cases go to those that count by internal/drill, by their names there;
+// env to those that have a variable of their own, %d being cases.
+func packageDrills() []drillSpec {
+	return []drillSpec{
+		goDrill{name: "go-plugins", pkg: "./plugins", run: "Hostile|Killed", cases: 5, env: "SCQM_PLUGIN_RUNS=%d"}.spec(),
+		goDrill{name: "go-plugin-lives", pkg: "./plugins", run: "ManyLives", cases: 20, env: "SCQM_PLUGIN_RUNS=%d"}.spec(),
+		goDrill{name: "go-flips-runs", pkg: "./framework", run: "FlippedBits", cases: 32768}.spec(),
+		goDrill{name: "go-flips-models", pkg: "./models/scqm", run: "FlippedBits", cases: 32768}.spec(),
+		goDrill{name: "go-flips-checkpoints", pkg: "./cmd/scqm", run: "FlippedBits", cases: 32768}.spec(),
+		goDrill{name: "go-killed-fits", pkg: "./cmd/scqm", run: "Drill.*Killed", cases: 50}.spec(),
+		goDrill{name: "go-memory", pkg: "./cmd/scqm", run: "DrillMemory", cases: 50}.spec(),
+	}
+}

@@ -1,0 +1,48 @@
+package mean
+
+import (
+	"fmt"
+
+	"github.com/scqm/scqm/internal/memory"
+	"github.com/scqm/scqm/internal/par"
+	"github.com/scqm/scqm/models/rows"
+)
+
+// ErrMemory is matched by errors about work that would take more memory than
+// there is; the message has the figures. It is found before the work begins.
+var ErrMemory = memory.ErrTooLarge
+
+// reserve holds numbers for an act on rows, beside the sums of shards, the
+// buffers of threads and the points of a solver. Sizes are float64, so that no
+// product of them overflows.
+func reserve(act string, x rows.Data, threads int, numbers float64) (*memory.Reservation, error) {
+	D := float64(x.D)
+	shards, workers := float64(par.Shards(x.N)), float64(par.Threads(threads))
+	const points = 60 // pairs, line search and ends of lbfgs
+	numbers += 3*shards*D + 2*workers*batchRows*D + points*D
+	r, err := memory.Reserve(fmt.Sprintf("%s%d rows of %d columns", act, x.N, x.D), 8*numbers, "take fewer rows or columns")
+	if err != nil {
+		return nil, fmt.Errorf("mean: %w", err)
+	}
+	return r, nil
+}
+
+// reserveMean holds what finding a mean takes: a column with its order and
+// weights, distances of rows, and the Hessian with its factor.
+func reserveMean(x rows.Data, threads int) (*memory.Reservation, error) {
+	n, D := float64(x.N), float64(x.D)
+	return reserve("", x, threads, 6*n+hessian(D))
+}
+
+// reserveSensitivity holds what answers about a mean take beside the rows: the
+// Hessian with its factor, and so many copies of the rows.
+func reserveSensitivity(x rows.Data, threads int, copies float64) (*memory.Reservation, error) {
+	n, D := float64(x.N), float64(x.D)
+	return reserve("influence of ", x, threads, copies*n*D+3*n+hessian(D))
+}
+
+// hessian counts a matrix with its factor, and a batch of Hessians of rows with
+// what a loss makes of them.
+func hessian(D float64) float64 {
+	return 3*D*D + 6*max(productEntries, D*D)
+}

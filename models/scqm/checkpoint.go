@@ -1,0 +1,84 @@
+package scqm
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"time"
+
+	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/internal/dataset"
+)
+
+// ErrLocked is matched by the error for a checkpoint that another process uses.
+// It matches ErrInput.
+var ErrLocked = dataset.ErrLocked
+
+// CheckpointFile is a file that a fit is stored in while it runs, so that it can
+// go on after whatever ended it. No other process can open it as one meanwhile.
+type CheckpointFile struct {
+	path   string
+	lock   *dataset.Lock
+	stored *os.File // nil: there is none
+}
+
+// OpenCheckpoint locks the checkpoint at path until Close, or until the process
+// ends in whatever way. The lock is an advisory one of the file path + ".lock".
+// The file at path need not be there yet; where it is, the fit goes on with it.
+//
+// The error matches [ErrLocked] where another process has the lock.
+func OpenCheckpoint(path string) (*CheckpointFile, error) {
+	lock, err := dataset.LockFile(path)
+	if errors.Is(err, dataset.ErrInput) {
+		err = fmt.Errorf("%w: %w", err, ErrInput)
+	}
+	if err != nil {
+		return nil, err
+	}
+	f := &CheckpointFile{path: path, lock: lock}
+	f.stored, err = os.Open(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		lock.Close()
+		return nil, fmt.Errorf("%s: %w: %w", path, errors.Unwrap(err), ErrInput)
+	}
+	return f, nil
+}
+
+// Stored reports whether there is a fit to go on with.
+func (f *CheckpointFile) Stored() bool { return f.stored != nil }
+
+// Locked is false where the file system has no locks. Two fits that use the file
+// there take turns in replacing it.
+func (f *CheckpointFile) Locked() bool { return f.lock.Held() }
+
+// Checkpoint returns what framework.Options want, for one run. The least time
+// between two stores is that of framework.Checkpoint. The file is replaced whole
+// or not at all.
+func (f *CheckpointFile) Checkpoint(every time.Duration) *framework.Checkpoint {
+	c := &framework.Checkpoint{Every: every, Store: f.store}
+	if f.stored != nil {
+		c.Stored = f.stored
+	}
+	return c
+}
+
+func (f *CheckpointFile) store(write func(io.Writer) error) error {
+	f.forget() // an open file cannot be replaced everywhere
+	return dataset.WriteFileAtomic(f.path, write)
+}
+
+// forget closes the fit to go on with, which has been read.
+func (f *CheckpointFile) forget() {
+	if f.stored != nil {
+		f.stored.Close()
+		f.stored = nil
+	}
+}
+
+// Close ends the lock. The file stays.
+func (f *CheckpointFile) Close() error {
+	f.forget()
+	return f.lock.Close()
+}

@@ -1,0 +1,333 @@
+package scqm
+
+import (
+	"fmt"
+
+	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/internal/memory"
+	"github.com/scqm/scqm/internal/par"
+	"github.com/scqm/scqm/models/rows"
+	"github.com/scqm/scqm/models/scqm/internal/alternating"
+	"github.com/scqm/scqm/models/scqm/internal/arrowhead"
+	"github.com/scqm/scqm/models/scqm/internal/influence"
+	"github.com/scqm/scqm/models/scqm/internal/nearest"
+	"github.com/scqm/scqm/models/scqm/internal/objective"
+	"github.com/scqm/scqm/solvers"
+)
+
+// ErrMemory is matched by errors about work that would take more memory than
+// there is; the message has the figures. It is found before the work begins.
+var ErrMemory = memory.ErrTooLarge
+
+// wordBytes is the size of a number and of an index.
+const wordBytes = 8
+
+// footprint counts the numbers that work holds at once. They are float64, so
+// that no product of sizes overflows. Every term is an array, or several of one
+// size, which are named beside it.
+type footprint struct {
+	n, D, d, s, m, q float64
+	shards, threads  float64
+	point            float64 // of all blocks
+	callers          float64 // of the loss
+
+	radial, separable, quadratic, majorized, rounded bool
+}
+
+func newFootprint(x Data, loss framework.Loss, d, s, threads int) *footprint {
+	f := &footprint{n: float64(x.N), D: float64(x.D), d: float64(d), s: float64(s)}
+	f.m, f.q = f.d+f.s, f.d*(f.d+1)/2
+	f.shards, f.threads = float64(par.Shards(x.N)+1), float64(par.Threads(threads))
+	f.point = f.D + f.D*f.m + f.q*f.s + f.n*f.d
+	if loss == nil {
+		return f
+	}
+	f.callers = f.threads
+	if l, ok := loss.(framework.HighLatency); ok {
+		f.callers = max(f.threads, float64(l.Callers()))
+	}
+	_, f.radial = loss.(framework.Radial)
+	_, f.separable = loss.(framework.Separable)
+	_, f.quadratic = loss.(framework.Quadratic)
+	_, f.majorized = loss.(framework.Majorizer)
+	_, f.rounded = loss.(framework.Smoother)
+	return f
+}
+
+// rowsOf names the rows in messages.
+func rowsOf(act string, x Data) string {
+	return fmt.Sprintf("%s: %d rows of %d columns", act, x.N, x.D)
+}
+
+// fewer is how work takes less memory.
+const fewer = "take fewer rows or columns"
+
+// reserve holds so many numbers for an act on rows.
+func (f *footprint) reserve(act string, x Data, numbers float64) (*memory.Reservation, error) {
+	r, err := memory.Reserve(rowsOf(act, x), wordBytes*numbers, fewer)
+	if err != nil {
+		return nil, fmt.Errorf("scqm: %w", err)
+	}
+	return r, nil
+}
+
+// reserveFit holds what a fit takes before its solver: the problem, the
+// principal components and the starts.
+func reserveFit(x Data, c Config, s int) (*memory.Reservation, error) {
+	f := newFootprint(x, c.Loss, c.Latent, s, c.Threads)
+	return f.reserve("fit", x, f.problem()+f.components()+f.starts(c))
+}
+
+// reserveSolver holds what a solver takes beside that.
+func reserveSolver(x Data, c Config, s int, solver framework.Solver) (*memory.Reservation, error) {
+	f := newFootprint(x, c.Loss, c.Latent, s, c.Threads)
+	numbers := f.solver(solver) + f.residuals()
+	if c.Options.Checkpoint != nil {
+		numbers += 3 * numbers // the state encoded, in a buffer that grows
+	}
+	return f.reserve("fit with the solver "+solver.Name(), x, numbers)
+}
+
+// problem counts a Problem with its workers.
+func (f *footprint) problem() float64 {
+	sums := f.shards * (f.D + f.m*f.D + f.q*f.s)
+	return f.point + sums + 3*f.sheet() + f.callers*f.worker()
+}
+
+func (f *footprint) sheet() float64 { return f.D + f.m*f.D + f.q*f.s }
+
+// worker counts the buffers of a goroutine, and the shared memory of a loss that
+// is computed elsewhere, which is a power of two.
+func (f *footprint) worker() float64 {
+	batch := min(max(nearest.BatchEntries/f.D, 1), f.n)
+	buffers := batch*(2*f.D+2*f.m+f.q+1) + f.m*f.d
+	if f.callers > f.threads {
+		buffers += 2 * batch * (2*f.D + 1)
+	}
+	return buffers
+}
+
+// components counts what principal components take: the moments or products of
+// the rows, and the copies that finding eigenvectors makes of them.
+func (f *footprint) components() float64 {
+	order, rows := f.D, min(rows.MomentRows, f.n)*f.D
+	if f.D > f.n {
+		order, rows = f.n, f.n*f.D
+	}
+	// Five, for all eigenvectors are found where iteration does not converge.
+	return rows + 5*order*order + (f.m+rotatedComponents)*f.D
+}
+
+// starts counts the points that a fit holds beside those of its solver: the
+// first start, the one of a run and its copy, the best and the last point, the
+// gradient for the report, and the model, in canonical form and not.
+func (f *footprint) starts(c Config) float64 {
+	points := 8.0
+	if c.Inits > 1 {
+		points += 2 // the best run so far
+	}
+	return points*f.point + 2*f.n
+}
+
+// residuals are those of all rows.
+func (f *footprint) residuals() float64 { return f.n * f.D }
+
+// weights are those of the rows or of their entries.
+func (f *footprint) weights() float64 {
+	if f.separable || f.majorized && !f.radial {
+		return f.n * f.D
+	}
+	return f.n
+}
+
+// solver counts the state of a solver and what it has the problem make, but the
+// residuals that the problem keeps for most solvers.
+func (f *footprint) solver(solver framework.Solver) float64 {
+	switch s := solver.(type) {
+	case solvers.Continuation:
+		return f.solver(s.Inner) + 2*f.point
+	case solvers.Alternating:
+		if f.radial && f.majorized {
+			return f.sweeps()
+		}
+		return f.groups()
+	case solvers.Newton:
+		return f.newton()
+	case solvers.LBFGS:
+		return f.lbfgs(s)
+	case solvers.RGD:
+		return f.descent()
+	}
+	// One that is written elsewhere evaluates costs and gradients.
+	return 6 * f.point
+}
+
+// sweeps counts the alternating solver where it sweeps: two points more, the
+// rows that change place, the moments of every shard, and the core.
+func (f *footprint) sweeps() float64 {
+	q := f.q
+	if f.s == 0 {
+		q = 0
+	}
+	moments := (1+f.d+q)*f.D + q*q
+	most := min(f.m+f.d+q, f.D)
+	core := most*f.D + (f.d+q)*most + q*q + 4*f.m*most
+	rows := f.threads * alternating.SweepRows * (4 + 2*(1+f.d+q))
+	history := 2 * (2 + 8) * f.sheet() // of the mixing
+	return 2*f.point + f.n*(2+f.d) + f.shards*moments + core + rows + history + f.footpoints()
+}
+
+// footpoints counts the searches for nearest points.
+func (f *footprint) footpoints() float64 {
+	return f.threads * (f.worker()/2 + 40*f.m*f.d + 40*f.d*f.d + 4*f.D + 8*f.q)
+}
+
+// groups counts the alternating solver where it minimises groups of blocks: as
+// gradient descent, with the systems of every shard and second derivatives of
+// the rows.
+func (f *footprint) groups() float64 {
+	size := f.q * f.s
+	system := f.D + f.q*f.D + size*size + f.q*f.q + f.s*f.s
+	rows := f.n * (8 + 6*f.d + f.d*f.d)
+	matrix := 0.0
+	if f.quadratic {
+		matrix = 3 * f.D * f.D
+	}
+	return 3*f.point + f.weights() + f.shards*system + rows + matrix + f.footpoints()
+}
+
+// descent counts gradient descent: the state and its gradient, and step sizes
+// of the rows.
+func (f *footprint) descent() float64 {
+	return 6*f.point + 6*f.n + f.footpoints()
+}
+
+// newton counts the derivatives of second order, their Schur complement with all
+// of its eigenvectors, and the sums of every shard. Where the problem has none it
+// is gradient descent.
+func (f *footprint) newton() float64 {
+	outer := f.D + f.D*f.m - f.m*(f.m+1)/2 + f.q*f.s
+	if outer > arrowhead.MaxOuter || outer*f.d*f.n > arrowhead.MaxEntries {
+		return f.descent()
+	}
+	features := 1 + f.m + f.q
+	arrow := outer*outer + outer*f.n*f.d + f.n*f.d*f.d
+	schur := 4*outer*outer + 40*outer + outer*f.n*f.d + f.n*(f.d*f.d+2*f.d)
+	sums := f.shards * (f.D*features + features*features + outer*outer)
+	perBatch := features + 8*f.D + 4*f.d + 8
+	if !f.radial {
+		perBatch += f.D * f.D
+	}
+	workers := f.threads * (arrowhead.BatchRows*perBatch + 4*f.D*f.D + features*f.d + 2*outer)
+	return 4*f.point + f.n*(3*f.d+3) + arrow + schur + sums + workers + f.residuals() + 8*f.D*f.D + f.footpoints()
+}
+
+// lbfgs counts the pairs, nine points of the state and its line search, and the
+// preconditioner.
+func (f *footprint) lbfgs(s solvers.LBFGS) float64 {
+	pairs := float64(s.Memory)
+	if pairs == 0 {
+		pairs = 20
+	}
+	systems, size := 1.0, max(f.q, min(f.q*f.s, objective.MaxCoupled))
+	if f.weights() > f.n {
+		systems = f.D
+	}
+	preconditioner := f.n*f.d*f.d + f.weights() + systems*(1.5*(1+f.m)*(2+f.m)) + f.D*(1+f.m) +
+		f.shards*(2*size*size+f.m*f.m+2*f.m*f.d+f.m+f.q)
+	if f.quadratic {
+		preconditioner += 3 * f.D * f.D
+	}
+	return (2*pairs+9)*f.point + preconditioner + f.footpoints()
+}
+
+// reserveMerge holds the copy of the distinct rows and their order.
+func reserveMerge(x Data) (*memory.Reservation, error) {
+	f := newFootprint(x, nil, 1, 0, 1)
+	return f.reserve("merging equal rows", x, f.n*f.D+12*f.n)
+}
+
+// reserveHashes holds a number for every row.
+func reserveHashes(x Data) (*memory.Reservation, error) {
+	f := newFootprint(x, nil, 1, 0, 1)
+	return f.reserve("fit", x, f.n)
+}
+
+// reserveUnits holds a copy of the rows.
+func reserveUnits(x Data) (*memory.Reservation, error) {
+	f := newFootprint(x, nil, 1, 0, 1)
+	return f.reserve("rows in another unit", x, f.n*f.D)
+}
+
+// reserveSpan holds the rows in their span with an orthonormal basis of it, and
+// a problem there.
+func reserveSpan(x Data, f *footprint) (*memory.Reservation, error) {
+	return f.reserve("fit", x, f.n*f.D+f.n*f.n+40*f.D+2*f.D*f.m)
+}
+
+// reserveMap holds what sending rows through the model takes: those that come
+// out, of so many columns, and what finds their places.
+func (m *Model) reserveMap(act string, n int, columns int, threads int) (*memory.Reservation, error) {
+	x := Data{N: n, D: m.D}
+	f := newFootprint(x, m.Loss, m.Latent, m.Curvature, threads)
+	return f.reserve(act, x, f.n*float64(columns)+3*f.sheet()+f.callers*f.worker()+f.footpoints())
+}
+
+// reserveInfluence holds what the influence of rows takes, for a radial loss in
+// the span of the rows: derivatives for all pairs of numbers of the sheet, the
+// sums for all pairs of features, and buffers of every thread.
+func (m *Model) reserveInfluence(x Data, threads int) (*memory.Reservation, error) {
+	f := newFootprint(x, m.Loss, m.Latent, m.Curvature, threads)
+	D := f.D
+	if f.radial {
+		D = min(D, f.n)
+	}
+	sheet := D + D*f.m - f.m*(f.m+1)/2 + f.q*f.s
+	features := 1 + f.m + f.q
+	numbers := f.problem() + 10*f.point + 2*f.residuals() + 5*sheet*sheet + 4*features*features + 6*D*D + 8*f.n
+	switch {
+	case f.radial, f.quadratic:
+	case f.separable:
+		numbers += features * features * D
+	default:
+		numbers += features * features * D * D
+	}
+	batch := min(influence.BatchRows, f.n)
+	perThread := batch*(3*sheet+features*(1+f.d)+(12+f.d)*D+f.d*f.d+2*f.d+2) + 2*D*features
+	if f.rounded { // the fit for a rounded loss, by the solver that suits it
+		numbers += max(f.newton(), f.lbfgs(solvers.LBFGS{}), f.sweeps()) + 4*f.point
+	}
+	if D < f.D { // the basis of the span, and the rows in it
+		numbers += f.n*f.D + f.n*f.n
+	}
+	return f.reserve("influence", x, numbers+(f.threads+2)*perThread)
+}
+
+// reserveSuggest holds what choosing dimensions takes: the distinct rows, a
+// sample of them, and the parts of that.
+func reserveSuggest(x Data, c SuggestConfig) (*memory.Reservation, error) {
+	rows := min(float64(x.N), float64(c.MaxRows))
+	d := float64(c.MaxLatent)
+	q := d * (d + 1) / 2
+	f := newFootprint(Data{N: int(rows), D: x.D}, c.Loss, c.MaxLatent, int(min(q, float64(x.D)-d)), c.Threads)
+	sample := rows * f.D * (2 + float64(c.Folds))
+	fit := f.problem() + f.components() + f.starts(Config{}) + f.residuals() + f.solver(solvers.Continuation{Inner: solvers.LBFGS{}})
+	predict := f.threads*(rows+4*f.m*f.m) + rows*f.m + rows*rows
+	return f.reserve("suggest", x, 3*float64(x.N)+sample+fit+predict)
+}
+
+// projectionWords is the size of a RowProjection in words.
+const projectionWords = 8
+
+// reserveChoice holds what choosing a loss takes: residuals, what is left in them,
+// and their sizes in order.
+func reserveChoice(x Data) (*memory.Reservation, error) {
+	f := newFootprint(x, nil, 1, 0, 1)
+	return f.reserve("choosing a loss", x, 6*f.residuals())
+}
+
+// reserveComponents holds what the norms of residuals of a flat sheet take.
+func reserveComponents(x Data, d int) (*memory.Reservation, error) {
+	f := newFootprint(x, nil, d, 0, 0)
+	return f.reserve("principal components", x, f.components()+f.n+2*f.D)
+}

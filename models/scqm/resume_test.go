@@ -1,0 +1,45 @@
+package scqm
+
+import (
+	"bytes"
+	"io"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/losses"
+	"github.com/scqm/scqm/solvers"
+)
+
+// A fit goes on from wherever it was stored to the same model, counts included,
+// with every solver, also where a loss is rounded less and less.
+func TestFitsGoOnFromEveryIteration(t *testing.T) {
+	x := arc(1, 40, 0.1)
+	for _, s := range solvers.Describe() {
+		for _, loss := range []framework.Loss{losses.L1(), losses.L2(), losses.SquaredL2()} {
+			const iterations = 24
+			var stored [][]byte
+			fit := func(checkpoint *framework.Checkpoint) Meta {
+				solver, err := solvers.ByName(s.Name)
+				require.NoError(t, err)
+				return learn(t, x, Config{Latent: 1, Loss: loss, Solver: solver, Options: framework.Options{
+					MaxIterations: iterations, Tolerance: 1e-12, Checkpoint: checkpoint,
+				}}).Model.Meta
+			}
+			want := fit(&framework.Checkpoint{Every: -1, Store: func(write func(io.Writer) error) error {
+				var b bytes.Buffer
+				stored = append(stored, nil)
+				err := write(&b)
+				stored[len(stored)-1] = b.Bytes()
+				return err
+			}})
+			assert.NotEmpty(t, stored)
+			for k, b := range stored {
+				got := fit(&framework.Checkpoint{Stored: bytes.NewReader(b)})
+				require.Equal(t, want, got, "%s, %s, store %d of %d", s.Name, loss.Name(), k, len(stored))
+			}
+		}
+	}
+}

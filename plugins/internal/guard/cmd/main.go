@@ -1,0 +1,13 @@
+// Command cmd is a guard and nothing else, for hosts that are no Go programs.
+package main
+
+import (
+	"os"
+
+	_ "github.com/scqm/scqm/plugins/internal/guard"
+)
+
+func main() {
+	os.Stderr.WriteString("scqm starts this program by itself, beside a plugin\n")
+	os.Exit(2)
+}

@@ -1,0 +1,209 @@
+package guard
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+)
+
+const (
+	// patience is how long a guard may take to obey before it is killed, and
+	// how long what it kills may take to end before nobody waits for it any
+	// more. A guard needs some milliseconds; a process that hangs in the kernel
+	// needs as long as that hangs.
+	patience = 10 * time.Second
+	// insistence is how often a guard is woken that the program may have
+	// stopped.
+	insistence = 100 * time.Millisecond
+)
+
+// Guard is a guard with its program, seen from the host.
+type Guard struct {
+	process *os.Process
+	pid     int
+	control *os.File
+	report  *os.File
+	lines   *bufio.Reader
+	order   sync.Once
+	ending  atomic.Pointer[Ending] // nil until the program has ended
+	gone    chan struct{}          // closed when nobody waits for the guard any more
+	leave   sync.Once              // closes gone
+}
+
+// Start starts a guard and, through it, the program. The error is
+// [ErrUnavailable] or the reason why the program does not start, as a
+// syscall.Errno.
+func Start(p Program) (*Guard, error) {
+	path := host()
+	if path == "" {
+		return nil, ErrUnavailable
+	}
+	g := &Guard{gone: make(chan struct{})}
+	if err := g.run(path, p); err != nil {
+		return nil, err
+	}
+	if err := g.introduce(p); err != nil {
+		g.control.Close()
+		g.process.Kill()
+		g.process.Wait()
+		g.report.Close()
+		return nil, err
+	}
+	go g.watch()
+	return g, nil
+}
+
+// host is the program that runs guards, "" where there is none. A library in a
+// program of another language cannot be started by executing that program.
+func host() string {
+	if path := executable.Load(); path != nil && *path != "" {
+		return *path
+	}
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return ""
+	}
+	for _, s := range info.Settings {
+		if s.Key == "-buildmode" && (s.Value == "exe" || s.Value == "pie") {
+			return "/proc/self/exe"
+		}
+	}
+	return ""
+}
+
+// run starts the guard. It has a session of its own: no signal of a terminal
+// reaches it, and what it finds in its session has come from the program.
+func (g *Guard) run(path string, p Program) error {
+	control, controlWriter, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	defer control.Close()
+	reportReader, report, err := os.Pipe()
+	if err != nil {
+		controlWriter.Close()
+		return err
+	}
+	defer report.Close()
+	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+	if err == nil {
+		defer null.Close()
+		g.process, err = os.StartProcess(path, []string{title}, &os.ProcAttr{
+			Dir: "/", Env: []string{mark + "=" + version, "GOMAXPROCS=2"},
+			Files: []*os.File{null, null, null, p.File, p.Stdout, p.Stderr, control, report},
+			// Wakes a guard that the program has stopped, when nobody else does.
+			Sys: &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGCONT},
+		})
+		if err != nil {
+			err = ErrUnavailable
+		}
+	}
+	if err != nil {
+		controlWriter.Close()
+		reportReader.Close()
+		return err
+	}
+	g.control, g.report, g.lines = controlWriter, reportReader, bufio.NewReader(reportReader)
+	return nil
+}
+
+// introduce tells the guard what to start, and waits until it has.
+func (g *Guard) introduce(p Program) error {
+	if word, _ := g.line(); word != ready {
+		return ErrUnavailable
+	}
+	if _, err := g.control.Write(encode(p, os.Getpid())); err != nil {
+		return ErrUnavailable
+	}
+	word, number := g.line()
+	switch word {
+	case started:
+		g.pid = number
+		return nil
+	case failed:
+		return syscall.Errno(number)
+	default:
+		return fmt.Errorf("its guard ended: %w", io.ErrUnexpectedEOF)
+	}
+}
+
+// line reads a line of the report: a word and a number; nothing at its end.
+func (g *Guard) line() (word string, number int) {
+	line, err := g.lines.ReadString('\n')
+	if err != nil {
+		return "", 0
+	}
+	word, digits, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+	number, err = strconv.Atoi(digits)
+	if err != nil && digits != "" {
+		return "", 0
+	}
+	return word, number
+}
+
+// watch reads the report to its end.
+func (g *Guard) watch() {
+	for word, number := g.line(); word != ""; word, number = g.line() {
+		if word == ended {
+			g.ending.Store(&Ending{Status: syscall.WaitStatus(number)})
+			g.End() // it does so by itself, unless it is stopped
+		}
+	}
+	g.process.Wait()
+	g.report.Close()
+	g.ending.CompareAndSwap(nil, &Ending{Unknown: true})
+	g.leave.Do(func() { close(g.gone) })
+	g.End()
+}
+
+// Pid is the process number of the program.
+func (g *Guard) Pid() int { return g.pid }
+
+// End tells the guard to kill the program and what it has started. It does not
+// wait for that.
+func (g *Guard) End() {
+	g.order.Do(func() {
+		g.control.Write([]byte{'\n'})
+		g.control.Close()
+		go g.insist()
+	})
+}
+
+// insist keeps a guard awake, and kills one that does not obey. The program dies
+// with it. One that has killed the program is busy with something that cannot be
+// killed at once, and goes on without the host.
+func (g *Guard) insist() {
+	again, late := time.NewTicker(insistence), time.NewTimer(patience)
+	defer again.Stop()
+	defer late.Stop()
+	for {
+		g.process.Signal(syscall.SIGCONT)
+		select {
+		case <-g.gone:
+			return
+		case <-late.C:
+			if g.ending.Load() == nil {
+				g.process.Kill()
+				return
+			}
+			g.leave.Do(func() { close(g.gone) })
+			return
+		case <-again.C:
+		}
+	}
+}
+
+// Wait returns how the program ended, when everything that it has started has
+// ended too or cannot be killed.
+func (g *Guard) Wait() Ending {
+	<-g.gone
+	return *g.ending.Load()
+}

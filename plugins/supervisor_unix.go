@@ -1,0 +1,135 @@
+//go:build unix
+
+package plugins
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"sync"
+	"syscall"
+
+	"github.com/scqm/scqm/plugins/internal/guard"
+)
+
+// supervisor has started a plugin, and ends it with what it has started.
+type supervisor interface {
+	// Pid is the process number of the plugin.
+	Pid() int
+	// End kills the plugin. It does not wait for its end.
+	End()
+	// Wait returns how the plugin ended, when nothing of it is left.
+	Wait() guard.Ending
+}
+
+// keep starts the plugin under a guard, or where none can run under a shell.
+func keep(p guard.Program, token string) (supervisor, error) {
+	g, err := guard.Start(p)
+	if err == nil {
+		return g, nil
+	}
+	if !errors.Is(err, guard.ErrUnavailable) {
+		return nil, err
+	}
+	return startShell(p, token)
+}
+
+// endingText describes an ending as package os does.
+func endingText(e guard.Ending) string {
+	switch s := e.Status; {
+	case e.Unknown:
+		return "its guard was killed"
+	case s.Exited():
+		return fmt.Sprintf("exit status %d", s.ExitStatus())
+	case s.CoreDump():
+		return fmt.Sprintf("signal: %v (core dumped)", s.Signal())
+	default:
+		return fmt.Sprintf("signal: %v", s.Signal())
+	}
+}
+
+// shellScript waits until its standard input ends, which it does when this
+// process ends, by whatever cause. It then removes the folder of the plugin and
+// kills the plugin: those that left the process group are known by a token in
+// their environment, the others by the group, to which the shell belongs too.
+const shellScript = `trap '' HUP INT TERM
+read -r _
+rm -rf -- "$1"
+for p in /proc/[0-9]*; do
+	if grep -qsaF -- "$2" "$p/environ"; then kill -KILL "${p#/proc/}"; fi
+done
+kill -KILL 0`
+
+// shell is a plugin in the process group of a shell, for systems where no guard
+// can run. What leaves the group and clears its environment escapes it.
+type shell struct {
+	token   string
+	plugin  *os.Process
+	leash   *os.File   // the shell acts when this is closed
+	killing sync.Mutex // guards shell: its group must not be killed after its number is free
+	shell   *exec.Cmd
+}
+
+func startShell(p guard.Program, token string) (*shell, error) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	s := &shell{token: token, leash: w, shell: exec.Command("/bin/sh", "-c", shellScript, "scqm-plugin-guard", p.Dir, token)}
+	s.shell.Env = []string{"PATH=/usr/bin:/bin"}
+	s.shell.Stdin = r
+	s.shell.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := s.shell.Start(); err != nil {
+		w.Close()
+		return nil, fmt.Errorf("start /bin/sh: %w", err)
+	}
+	null, err := os.Open(os.DevNull)
+	if err == nil {
+		defer null.Close()
+		s.plugin, err = os.StartProcess(p.Path, p.Args, &os.ProcAttr{
+			Dir: p.Dir, Env: p.Env, Files: []*os.File{null, p.Stdout, p.Stderr, p.File},
+			Sys: &syscall.SysProcAttr{Setpgid: true, Pgid: s.shell.Process.Pid},
+		})
+	}
+	if err != nil {
+		s.release()
+		return nil, err
+	}
+	return s, nil
+}
+
+// Pid implements supervisor.
+func (s *shell) Pid() int { return s.plugin.Pid }
+
+// End kills the plugin and all its offspring in the group. The number of the
+// group cannot belong to others: the shell bears it and is still waited for.
+func (s *shell) End() {
+	s.killing.Lock()
+	defer s.killing.Unlock()
+	if s.shell != nil {
+		syscall.Kill(-s.shell.Process.Pid, syscall.SIGKILL)
+	}
+}
+
+// release kills the group and waits for the shell.
+func (s *shell) release() {
+	s.End()
+	s.killing.Lock()
+	defer s.killing.Unlock()
+	s.shell.Wait()
+	s.shell = nil
+	s.leash.Close()
+}
+
+// Wait implements supervisor.
+func (s *shell) Wait() guard.Ending {
+	state, err := s.plugin.Wait()
+	s.release()
+	killStragglers(s.token)
+	if err != nil {
+		return guard.Ending{Unknown: true}
+	}
+	return guard.Ending{Status: state.Sys().(syscall.WaitStatus)}
+}
