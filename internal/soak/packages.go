@@ -24,6 +24,7 @@ type goDrill struct {
 	name, pkg, run string
 	cases          int
 	env            string
+	flags          []string // of go test, beside the usual ones
 }
 
 // packageHangs is how long the drills of a package may take.
@@ -47,9 +48,9 @@ func (d goDrill) whole(b *bench, o *outcome) {
 	} else {
 		env = append(env, fmt.Sprintf("%s=%d", drill.EnvCases, cases))
 	}
-	args := []string{"test", "-count=1", "-v", "-timeout", packageHangs.String(), "-run", d.run, d.pkg}
-	out, err := b.runGo(env, args)
-	rerun := strings.Join(slices.Concat(env[1:], []string{"go", "test", "-count=1", "-timeout", packageHangs.String(), "-run", "'" + d.run + "'", d.pkg}), " ")
+	flags := slices.Concat([]string{"-count=1", "-timeout", packageHangs.String()}, d.flags)
+	out, err := b.runGo(env, slices.Concat([]string{"test", "-v"}, flags, []string{"-run", d.run, d.pkg}))
+	rerun := strings.Join(slices.Concat(env[1:], []string{"go", "test"}, flags, []string{"-run", "'" + d.run + "'", d.pkg}), " ")
 	reported := o.addReport(report)
 	for _, m := range testEnd.FindAllStringSubmatch(out, -1) {
 		switch {
