@@ -13,8 +13,11 @@ BENCH     ?= .
 BENCHTIME ?= 0.5s
 BENCHFLAGS ?=
 FUZZTIME  ?= 20s
-# Packages with tests of numbers, which run without the race detector only.
-NUMBERS   ?= ./models/denoise
+# Packages that start goroutines or are called by several at once: their tests
+# run under the race detector too. make soak does so for all.
+RACE      ?= ./internal/par ./internal/gather ./internal/shm ./internal/blas ./framework/... ./plugins/... ./bindings
+# How long the tests of a package may take: enough for a machine ten times slower.
+TIMEOUT   ?= 60m
 FUZZPKG   ?= ./internal/dataset ./models/scqm
 OUT       ?= out
 SOAKFLAGS ?=
@@ -50,14 +53,18 @@ demo: ## Learn handwritten digits: a table, and pictures in out/
 build: ## Build the program bin/scqm
 	@CGO_ENABLED=0 $(GO) build $(BUILDFLAGS) -ldflags '$(LDFLAGS) $(call entry,$(HOST))' -o bin/scqm ./cmd/scqm
 
+.PHONY: check
+check: lint-python ## Before a push: build, lint, and the fast Go tests of what changed
+	@$(GO) build ./...
+	@$(GO) test -short -timeout $(TIMEOUT) ./...
+
 .PHONY: test
-test: test-go test-python ## Run all tests: Go with race detector, lint, Python
+test: test-go test-python ## Run all tests: Go, races, lint, Python
 
 .PHONY: test-go
-test-go: need-cc ## Run go vet, the Go tests under the race detector, and lint
-	@$(GO) vet $(PKG)
-	@$(GO) test -race $(PKG)
-	@$(GO) test $(NUMBERS)
+test-go: need-cc ## Run the Go tests, with vet, staticcheck and lint among them, and the races of RACE
+	@$(GO) test -timeout $(TIMEOUT) $(PKG)
+	@$(GO) test -race -timeout $(TIMEOUT) $(RACE)
 
 .PHONY: test-python
 test-python: install-python ## Build and install the wheel in .venv, and run the Python tests

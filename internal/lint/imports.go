@@ -87,9 +87,9 @@ var fences = []struct {
 	{"google.golang.org/grpc", "plugins", false},
 	{"unsafe", "bindings internal/blas internal/shm", false},
 	{"C", "bindings internal/blas internal/stdio", false},
-	{"os/signal", "cmd plugins/internal/guard", true}, // a guard is a program of its own
-	{"gonum.org/v1/plot", "internal/figures", false},  // with its fonts too large for a library
-	{module + "/internal/figures", "cmd", false},      // so that the library stays without them
+	{"os/signal", "cmd plugins/internal/guard internal/soak", true}, // a guard is a program of its own
+	{"gonum.org/v1/plot", "internal/figures", false},                // with its fonts too large for a library
+	{module + "/internal/figures", "cmd", false},                    // so that the library stays without them
 }
 
 // checkImports holds the import direction.

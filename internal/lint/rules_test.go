@@ -150,7 +150,7 @@ func importSamples() []sample {
 		in("exec of a test", "cmd/scqm/main_test.go", "os/exec", ""),
 		in("rpc", "cmd/scqm/main.go", rpc, "only plugins may"),
 		in("plugin in bindings", "bindings/job.go", plugin, "only plugins may"),
-		in("signal", "bindings/job.go", "os/signal", "only cmd plugins/internal/guard may"),
+		in("signal", "bindings/job.go", "os/signal", "only cmd plugins/internal/guard internal/soak may"),
 		in("signal of the program", "cmd/scqm/main.go", "os/signal", ""),
 		in("unsafe", "internal/dataset/npy.go", "unsafe", "only bindings internal/blas internal/shm may"),
 		in("unsafe in a test", "internal/par/par_test.go", "unsafe", "only bindings internal/blas internal/shm may"),

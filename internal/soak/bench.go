@@ -22,15 +22,18 @@ const hangs = 10 * time.Minute
 // bench is what all drills share: the program, built once, and sound files.
 type bench struct {
 	settings
-	place    string              // a directory that is removed at the end
+	place string // a directory that is removed at the end
+	// interrupted is done after Ctrl-C: what runs is finished, and the table printed.
+	interrupted context.Context
+
 	scqm     string              // built as go build does
 	released string              // built as for a release, without cgo
 	happened func(what string)   // counts what cases met with
 	done     map[string]finished // tasks that ran to their ends, by command
 }
 
-func newBench(s settings, place string) (*bench, error) {
-	b := &bench{settings: s, place: place, scqm: filepath.Join(place, "scqm"), happened: func(string) {}, done: map[string]finished{}}
+func newBench(ctx context.Context, s settings, place string) (*bench, error) {
+	b := &bench{interrupted: ctx, settings: s, place: place, scqm: filepath.Join(place, "scqm"), happened: func(string) {}, done: map[string]finished{}}
 	if s.python == "" {
 		b.python = ".venv/bin/python"
 	}
@@ -102,7 +105,8 @@ func (c *trial) run(how command, args ...string) (run, error) {
 	cmd := exec.CommandContext(ctx, line[0], line[1:]...)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = c.dir, &stdout, &stderr
 	cmd.Env = append(os.Environ(), how.env...)
-	cmd.WaitDelay = time.Minute // for what it started and left behind
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // out of reach of Ctrl-C
+	cmd.WaitDelay = time.Minute                           // for what it started and left behind
 	if err := cmd.Start(); err != nil {
 		return run{}, err
 	}

@@ -40,6 +40,7 @@ type trial struct {
 	*bench
 	*rand.Rand
 	index int
+	last  int // the drill ends before this one
 	dir   string
 	said  []string // command lines, for the report of a failure
 }
@@ -82,14 +83,14 @@ func (d drillSpec) run(b *bench) *outcome {
 		}
 		defer undo()
 	}
-	for i := first; i < last; i++ {
-		d.runCase(b, o, i)
+	for i := first; i < last && b.interrupted.Err() == nil; i++ {
+		d.runCase(b, o, i, last)
 	}
 	return o
 }
 
-func (d drillSpec) runCase(b *bench, o *outcome, i int) {
-	c := &trial{bench: b, Rand: drill.Stream(b.seed, d.name, i), index: i, dir: filepath.Join(b.place, fmt.Sprintf("case-%d", i))}
+func (d drillSpec) runCase(b *bench, o *outcome, i, last int) {
+	c := &trial{bench: b, Rand: drill.Stream(b.seed, d.name, i), index: i, last: last, dir: filepath.Join(b.place, fmt.Sprintf("case-%d", i))}
 	if err := os.Mkdir(c.dir, 0o755); err != nil {
 		o.breakOff(err)
 		return

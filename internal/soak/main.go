@@ -17,10 +17,14 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
+	"os/signal"
 	"strings"
+	"syscall"
 )
 
 // settings are the flags.
@@ -102,12 +106,20 @@ func (s *settings) drill(chosen []drillSpec) (failed bool, err error) {
 		return false, err
 	}
 	defer os.RemoveAll(place)
-	b, err := newBench(*s, place)
+	// Programs are started with the signals that this one has a handler for as
+	// they should be, even where a shell ignores them for what it runs beside
+	// itself.
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	b, err := newBench(ctx, *s, place)
 	if err != nil {
 		return false, err
 	}
 	var done []*outcome
 	for _, d := range chosen {
+		if ctx.Err() != nil {
+			break
+		}
 		fmt.Fprintf(os.Stdout, "drill %s: %s\n", d.name, d.what)
 		o := d.run(b)
 		o.print(os.Stdout)
@@ -115,5 +127,8 @@ func (s *settings) drill(chosen []drillSpec) (failed bool, err error) {
 		failed = failed || o.failed > 0 || o.broken
 	}
 	printTable(os.Stdout, done)
+	if ctx.Err() != nil {
+		return failed, errors.New("interrupted; the table has what was tried until then")
+	}
 	return failed, nil
 }

@@ -24,6 +24,7 @@ type goDrill struct {
 	name, pkg, run string
 	cases          int
 	env            string
+	flags          []string // of go test, beside the usual ones
 }
 
 // packageHangs is how long the drills of a package may take.
@@ -47,9 +48,9 @@ func (d goDrill) whole(b *bench, o *outcome) {
 	} else {
 		env = append(env, fmt.Sprintf("%s=%d", drill.EnvCases, cases))
 	}
-	args := []string{"test", "-count=1", "-v", "-timeout", packageHangs.String(), "-run", d.run, d.pkg}
-	out, err := runGo(env, args)
-	rerun := strings.Join(slices.Concat(env[1:], []string{"go", "test", "-count=1", "-timeout", packageHangs.String(), "-run", "'" + d.run + "'", d.pkg}), " ")
+	flags := slices.Concat([]string{"-count=1", "-timeout", packageHangs.String()}, d.flags)
+	out, err := b.runGo(env, slices.Concat([]string{"test", "-v"}, flags, []string{"-run", d.run, d.pkg}))
+	rerun := strings.Join(slices.Concat(env[1:], []string{"go", "test"}, flags, []string{"-run", "'" + d.run + "'", d.pkg}), " ")
 	reported := o.addReport(report)
 	for _, m := range testEnd.FindAllStringSubmatch(out, -1) {
 		switch {
@@ -76,8 +77,8 @@ func (d goDrill) whole(b *bench, o *outcome) {
 // testEnd matches the verdicts of tests, not of their parts.
 var testEnd = regexp.MustCompile(`(?m)^--- (PASS|FAIL|SKIP): (\S+)`)
 
-func runGo(env, args []string) (string, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), packageHangs+time.Minute)
+func (b *bench) runGo(env, args []string) (string, error) {
+	ctx, cancel := context.WithTimeout(b.interrupted, packageHangs+time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "go", args...)
 	cmd.Env = append(os.Environ(), env...)
@@ -167,7 +168,7 @@ var executed = regexp.MustCompile(`execs: (\d+)`)
 func fuzzDrill(pkg, target string) drillSpec {
 	whole := func(b *bench, o *outcome) {
 		args := []string{"test", "-run", "^$", "-fuzz", "^" + target + "$", "-fuzztime", b.fuzzing(), "-fuzzminimizetime", "10x", pkg}
-		out, err := runGo(nil, args)
+		out, err := b.runGo(nil, args)
 		if all := executed.FindAllStringSubmatch(out, -1); all != nil {
 			o.tried, _ = strconv.Atoi(all[len(all)-1][1])
 		}

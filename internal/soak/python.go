@@ -38,10 +38,7 @@ func pythonCases(mode string, together int) func(c *trial) error {
 		if c.index%together != 0 && c.caseNo < 0 {
 			return nil // tried with an earlier one
 		}
-		count := together
-		if c.caseNo >= 0 {
-			count = 1
-		}
+		count := min(together, c.last-c.index)
 		r, err := c.runPython(command{}, mode, strconv.FormatUint(c.seed, 10), strconv.Itoa(c.index), strconv.Itoa(count), c.place)
 		if err != nil {
 			return err

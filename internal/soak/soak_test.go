@@ -19,7 +19,7 @@ func newTestBench(t *testing.T) *bench {
 	t.Helper()
 	return &bench{
 		settings: settings{seed: 5, factor: 1, caseNo: -1}, place: t.TempDir(),
-		happened: func(string) {}, done: map[string]finished{},
+		happened: func(string) {}, interrupted: t.Context(), done: map[string]finished{},
 	}
 }
 

@@ -29,6 +29,7 @@ func packageDrills() []drillSpec {
 		goDrill{name: "go-flips-models", pkg: "./models/scqm", run: "FlippedBits", cases: 32768}.spec(),
 		goDrill{name: "go-flips-checkpoints", pkg: "./cmd/scqm", run: "FlippedBits", cases: 32768}.spec(),
 		goDrill{name: "go-killed-fits", pkg: "./cmd/scqm", run: "Drill.*Killed", cases: 50}.spec(),
+		goDrill{name: "go-races", pkg: "./...", run: ".", cases: 1, flags: []string{"-race"}}.spec(),
 		goDrill{name: "go-memory", pkg: "./cmd/scqm", run: "DrillMemory", cases: 50}.spec(),
 	}
 }
