@@ -193,8 +193,8 @@ func TestStoredRunsGoOn(t *testing.T) {
 		got := s.(framework.Restorer).NewState()
 		require.NoError(t, gob.NewDecoder(&buf).Decode(got))
 		_, fresh := evaluator()
-		if v, ok := got.(framework.Reviver); ok {
-			require.NoError(t, v.Revive(fresh))
+		if v, ok := got.(framework.Resumable); ok {
+			require.NoError(t, v.Resume(fresh))
 		}
 		steps(t, s, e, want, 12)
 		steps(t, s, fresh, got, 12)
