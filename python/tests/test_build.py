@@ -12,10 +12,12 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
+# Only for these: workers of other tests would import the sources with the path.
 sys.path.insert(0, str(ROOT / "python"))
-
 import distribution  # noqa: E402
 import extension  # noqa: E402
+
+sys.path.remove(str(ROOT / "python"))
 
 NAMES = ["Cancel", "Cost", "FitReport", "StartFit", "Wait"]
 CALL = "add_checked_function(mod, 'bindings_{0}', retval('int64_t'), [])\n"
