@@ -109,11 +109,14 @@ _HOMES = {
 
 def __getattr__(name: str) -> object:
     value: object
-    if name in _MODULES:
-        value = importlib.import_module(f"scqm.{name}")
-    elif name in __all__:
-        home = _HOMES.get(name, "exceptions")
-        value = getattr(importlib.import_module(f"scqm.{home}"), name)
+    home = name if name in _MODULES else _HOMES.get(name, "exceptions")
+    if name in __all__:
+        if home not in ("exceptions", "plugin"):
+            # Before scikit-learn, whose libraries do not bear narrow limits.
+            importlib.import_module("scqm._library")
+        value = importlib.import_module(f"scqm.{home}")
+        if name not in _MODULES:
+            value = getattr(value, name)
     else:
         if name == "_core":  # asked for before it is loaded
             _check_descriptors()

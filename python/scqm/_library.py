@@ -9,6 +9,8 @@ else is 64 MiB for each.
 from __future__ import annotations
 
 import ctypes
+import os
+import sys
 from pathlib import Path
 
 from .exceptions import MemoryLimitError
@@ -19,6 +21,11 @@ __all__ = ["_core"]
 # itself, the first pieces of the heap, and a few threads with stacks of 8 MiB.
 _ADDRESS_SPACE = 1728 << 20
 _DATA = 320 << 20
+# What scikit-learn and SciPy take beside that when they are imported, and for each
+# processor: OpenBLAS sets aside a buffer and a stack, and where it cannot, it tries
+# again for ever or ends the process.
+_SCIENCE = 320 << 20
+_SCIENCE_EACH = 48 << 20
 # The parameter of mallopt for the number of arenas, and their number.
 _M_ARENA_MAX = -8
 _ARENAS = 2
@@ -32,6 +39,9 @@ def _check_room() -> None:
         status = Path("/proc/self/status").read_text()
     except (ImportError, OSError):  # not Linux
         return
+    more = 0
+    if "sklearn.utils.validation" not in sys.modules:
+        more = _SCIENCE + _SCIENCE_EACH * (os.cpu_count() or 1)
     taken = {
         words[0]: int(words[1]) << 10
         for words in map(str.split, status.splitlines())
@@ -42,12 +52,13 @@ def _check_room() -> None:
         (resource.RLIMIT_DATA, "VmData:", _DATA, "the data segment (ulimit -d)"),
     ):
         most, _ = resource.getrlimit(limit)
+        need += more
         left = most - taken.get(key, 0)
         if most == resource.RLIM_INFINITY:
             continue
         if left < need:
             raise MemoryLimitError(
-                f"scqm needs {need >> 20} MiB to load its library, and the limit "
+                f"scqm needs {need >> 20} MiB to load its libraries, and the limit "
                 f"of {name} leaves {max(left, 0) >> 20} MiB; raise it"
             )
         _share_arenas()

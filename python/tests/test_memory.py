@@ -51,5 +51,27 @@ def test_too_little_to_load_the_library() -> None:
     code = "import scqm\ntry:\n    scqm.SCQM\nexcept MemoryError as e:\n    print(e)"
     done = run(code, "ulimit -v 1000000")
     assert done.returncode == 0, done.stderr
-    assert "MiB to load its library" in done.stdout
+    assert "MiB to load its libraries" in done.stdout
     assert "address space (ulimit -v)" in done.stdout
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="limits are read on Linux only")
+def test_too_little_to_import_scikit_learn() -> None:
+    """SciPy's OpenBLAS would try for ever to get its buffers."""
+    code = """
+import resource
+import numpy, scqm
+pages = int(open("/proc/self/statm").read().split()[0])
+room = pages * resource.getpagesize() + (60 << 20)
+resource.setrlimit(resource.RLIMIT_AS, (room, resource.RLIM_INFINITY))
+try:
+    scqm.SCQM
+except MemoryError as e:
+    print(e)
+resource.setrlimit(resource.RLIMIT_AS, (resource.RLIM_INFINITY,) * 2)
+print(scqm.SCQM(1, max_iter=2, tol=10).fit(numpy.eye(4)).n_iter_ > 0)
+"""
+    done = run(code)
+    assert done.returncode == 0, done.stderr
+    assert "MiB to load its libraries" in done.stdout
+    assert done.stdout.endswith("True\n")
