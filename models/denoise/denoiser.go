@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/internal/memory"
 	"github.com/scqm/scqm/internal/par"
 	"github.com/scqm/scqm/models/rows"
 )
@@ -297,4 +298,48 @@ func (p *progress) add(n int) {
 	defer p.mu.Unlock()
 	p.done += n
 	p.report(float64(p.done) / float64(p.total))
+}
+
+func newFootprint(m Method, x rows.Data, o Options) footprint {
+	k, err := m.Size(x.N, x.D)
+	if err != nil {
+		k = x.N // settled later
+	}
+	f := footprint{n: float64(x.N), D: float64(x.D), k: float64(k), threads: float64(par.Threads(o.Threads))}
+	switch m := m.(type) {
+	case Auto:
+		f.d, f.k = float64(m.Latent), max(f.k, min(f.n, mostNeighbors))
+	case MFIT:
+		f.d = float64(m.Latent)
+	case SCQM, Select:
+		f.fits = true
+	}
+	return f
+}
+
+// reserveFit holds what preparing a method takes: equal rows merged, an index,
+// and what the method keeps of every row.
+func reserveFit(m Method, x rows.Data, o Options) (*memory.Reservation, error) {
+	f := newFootprint(m, x, o)
+	numbers := 2*f.n*f.D + f.n*(mergeWords+indexWords+3) + f.workers()
+	switch m.(type) {
+	case Auto:
+		probes := min(max(probedRows/f.n, 1), mostProbes)
+		numbers += f.n*f.D*placeCopies*(1+probes)/2 + f.n*(indexWords+2)*(2+probes)
+	case MFIT:
+		numbers += f.n * (f.d*f.D + 1)
+	}
+	return f.reserve(m, x, numbers)
+}
+
+// reserveDenoise holds what denoising rows takes: the rows that come out and
+// what is said of them.
+func (d *Denoiser) reserveDenoise(x rows.Data, o Options) (*memory.Reservation, error) {
+	f := newFootprint(d.method, d.cloud.Data, o)
+	f.threads = float64(d.goroutines(o.Threads))
+	numbers := float64(x.N)*(float64(x.D)+rowWords) + f.workers()
+	if o.Share > 0 {
+		numbers += f.n + 4*float64(x.N)
+	}
+	return f.reserve(d.method, x, numbers)
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/scqm/scqm/internal/memory"
-	"github.com/scqm/scqm/internal/par"
 	"github.com/scqm/scqm/models/rows"
 )
 
@@ -33,50 +32,6 @@ type footprint struct {
 	fits                bool // a model to every neighbourhood
 }
 
-func newFootprint(m Method, x rows.Data, o Options) footprint {
-	k, err := m.Size(x.N, x.D)
-	if err != nil {
-		k = x.N // settled later
-	}
-	f := footprint{n: float64(x.N), D: float64(x.D), k: float64(k), threads: float64(par.Threads(o.Threads))}
-	switch m := m.(type) {
-	case Auto:
-		f.d, f.k = float64(m.Latent), max(f.k, min(f.n, mostNeighbors))
-	case MFIT:
-		f.d = float64(m.Latent)
-	case SCQM, Select:
-		f.fits = true
-	}
-	return f
-}
-
-// reserveFit holds what preparing a method takes: equal rows merged, an index,
-// and what the method keeps of every row.
-func reserveFit(m Method, x rows.Data, o Options) (*memory.Reservation, error) {
-	f := newFootprint(m, x, o)
-	numbers := 2*f.n*f.D + f.n*(mergeWords+indexWords+3) + f.workers()
-	switch m.(type) {
-	case Auto:
-		probes := min(max(probedRows/f.n, 1), mostProbes)
-		numbers += f.n*f.D*placeCopies*(1+probes)/2 + f.n*(indexWords+2)*(2+probes)
-	case MFIT:
-		numbers += f.n * (f.d*f.D + 1)
-	}
-	return f.reserve(m, x, numbers)
-}
-
-// reserveDenoise holds what denoising rows takes: the rows that come out and
-// what is said of them.
-func (d *Denoiser) reserveDenoise(x rows.Data, o Options) (*memory.Reservation, error) {
-	f := newFootprint(d.method, d.cloud.Data, o)
-	f.threads = float64(d.goroutines(o.Threads))
-	numbers := float64(x.N)*(float64(x.D)+rowWords) + f.workers()
-	if o.Share > 0 {
-		numbers += f.n + 4*float64(x.N)
-	}
-	return f.reserve(d.method, x, numbers)
-}
-
 // workers counts the buffers of goroutines: neighbourhoods with their regression,
 // and a model of them with its second derivatives, of which there are at most
 // arrowOuter coordinates.
@@ -85,11 +40,11 @@ func (f footprint) workers() float64 {
 	outer := min(arrowOuter, f.D*(2+f.D))
 	p := min(f.D, 8)
 	p = (p + 1) * (p + 2) / 2
-	hood := f.k * (3*f.D + p*(1+min(f.D, arrowOuter)) + 16)
+	neighborhood := f.k * (3*f.D + p*(1+min(f.D, arrowOuter)) + 16)
 	if f.fits {
-		hood += 8*outer*outer + 3*outer*f.k*min(f.D, 8) + 20*f.k*f.D
+		neighborhood += 8*outer*outer + 3*outer*f.k*min(f.D, 8) + 20*f.k*f.D
 	}
-	return f.threads * (hood + 4*f.D*f.D)
+	return f.threads * (neighborhood + 4*f.D*f.D)
 }
 
 func (f footprint) reserve(m Method, x rows.Data, numbers float64) (*memory.Reservation, error) {

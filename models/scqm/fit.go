@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/internal/memory"
 	"github.com/scqm/scqm/internal/par"
 	"github.com/scqm/scqm/models/rows"
 	"github.com/scqm/scqm/models/scqm/internal/objective"
@@ -161,4 +162,21 @@ func ResidualNorms(x Data, d int) ([]float64, error) {
 		norms[i] = floats.Norm(r, 2)
 	}
 	return norms, nil
+}
+
+// reserveFit holds what a fit takes before its solver: the problem, the
+// principal components and the starts.
+func reserveFit(x Data, c Config, s int) (*memory.Reservation, error) {
+	f := newFootprint(x, c.Loss, c.Latent, s, c.Threads)
+	return f.reserve("fit", x, f.problem()+f.components()+f.starts(c.Inits))
+}
+
+// reserveSolver holds what a solver takes beside that.
+func reserveSolver(x Data, c Config, s int, solver framework.Solver) (*memory.Reservation, error) {
+	f := newFootprint(x, c.Loss, c.Latent, s, c.Threads)
+	numbers := f.solver(solver) + f.residuals()
+	if c.Options.Checkpoint != nil {
+		numbers += 3 * numbers // the state encoded, in a buffer that grows
+	}
+	return f.reserve("fit with the solver "+solver.Name(), x, numbers)
 }

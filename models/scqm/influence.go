@@ -5,7 +5,9 @@ import (
 	"fmt"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/internal/memory"
 	"github.com/scqm/scqm/models/scqm/internal/influence"
+	"github.com/scqm/scqm/solvers"
 )
 
 // ErrNotMinimum marks a model that is no minimum on the rows it is looked at
@@ -142,4 +144,34 @@ type refinedFit struct {
 	at       framework.Point
 	rounding float64
 	jumps    bool // the gradient of the loss jumps at the kinks that were rounded
+}
+
+// reserveInfluence holds what the influence of rows takes, for a radial loss in
+// the span of the rows: derivatives for all pairs of numbers of the sheet, the
+// sums for all pairs of features, and buffers of every thread.
+func (m *Model) reserveInfluence(x Data, threads int) (*memory.Reservation, error) {
+	f := newFootprint(x, m.Loss, m.Latent, m.Curvature, threads)
+	D := f.D
+	if f.radial {
+		D = min(D, f.n)
+	}
+	sheet := D + D*f.m - f.m*(f.m+1)/2 + f.q*f.s
+	features := 1 + f.m + f.q
+	numbers := f.problem() + 10*f.point + 2*f.residuals() + 5*sheet*sheet + 4*features*features + 6*D*D + 8*f.n
+	switch {
+	case f.radial, f.quadratic:
+	case f.separable:
+		numbers += features * features * D
+	default:
+		numbers += features * features * D * D
+	}
+	batch := min(influence.BatchRows, f.n)
+	perThread := batch*(3*sheet+features*(1+f.d)+(12+f.d)*D+f.d*f.d+2*f.d+2) + 2*D*features
+	if f.rounded { // the fit for a rounded loss, by the solver that suits it
+		numbers += max(f.newton(), f.lbfgs(solvers.LBFGS{}), f.sweeps()) + 4*f.point
+	}
+	if D < f.D { // the basis of the span, and the rows in it
+		numbers += f.n*f.D + f.n*f.n
+	}
+	return f.reserve("influence", x, numbers+(f.threads+2)*perThread)
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/scqm/scqm/models/rows"
 	"github.com/scqm/scqm/models/scqm/internal/alternating"
 	"github.com/scqm/scqm/models/scqm/internal/arrowhead"
-	"github.com/scqm/scqm/models/scqm/internal/influence"
 	"github.com/scqm/scqm/models/scqm/internal/nearest"
 	"github.com/scqm/scqm/models/scqm/internal/objective"
 	"github.com/scqm/scqm/solvers"
@@ -71,23 +70,6 @@ func (f *footprint) reserve(act string, x Data, numbers float64) (*memory.Reserv
 	return r, nil
 }
 
-// reserveFit holds what a fit takes before its solver: the problem, the
-// principal components and the starts.
-func reserveFit(x Data, c Config, s int) (*memory.Reservation, error) {
-	f := newFootprint(x, c.Loss, c.Latent, s, c.Threads)
-	return f.reserve("fit", x, f.problem()+f.components()+f.starts(c))
-}
-
-// reserveSolver holds what a solver takes beside that.
-func reserveSolver(x Data, c Config, s int, solver framework.Solver) (*memory.Reservation, error) {
-	f := newFootprint(x, c.Loss, c.Latent, s, c.Threads)
-	numbers := f.solver(solver) + f.residuals()
-	if c.Options.Checkpoint != nil {
-		numbers += 3 * numbers // the state encoded, in a buffer that grows
-	}
-	return f.reserve("fit with the solver "+solver.Name(), x, numbers)
-}
-
 // problem counts a Problem with its workers.
 func (f *footprint) problem() float64 {
 	sums := f.shards * (f.D + f.m*f.D + f.q*f.s)
@@ -121,9 +103,9 @@ func (f *footprint) components() float64 {
 // starts counts the points that a fit holds beside those of its solver: the
 // first start, the one of a run and its copy, the best and the last point, the
 // gradient for the report, and the model, in canonical form and not.
-func (f *footprint) starts(c Config) float64 {
+func (f *footprint) starts(inits int) float64 {
 	points := 8.0
-	if c.Inits > 1 {
+	if inits > 1 {
 		points += 2 // the best run so far
 	}
 	return points*f.point + 2*f.n
@@ -265,60 +247,6 @@ func reserveSpan(x Data, f *footprint) (*memory.Reservation, error) {
 	return f.reserve("fit", x, f.n*f.D+f.n*f.n+40*f.D+2*f.D*f.m)
 }
 
-// reserveMap holds what sending rows through the model takes: those that come
-// out, of so many columns, and what finds their places.
-func (m *Model) reserveMap(act string, n int, columns int, threads int) (*memory.Reservation, error) {
-	x := Data{N: n, D: m.D}
-	f := newFootprint(x, m.Loss, m.Latent, m.Curvature, threads)
-	return f.reserve(act, x, f.n*float64(columns)+3*f.sheet()+f.callers*f.worker()+f.footpoints())
-}
-
-// reserveInfluence holds what the influence of rows takes, for a radial loss in
-// the span of the rows: derivatives for all pairs of numbers of the sheet, the
-// sums for all pairs of features, and buffers of every thread.
-func (m *Model) reserveInfluence(x Data, threads int) (*memory.Reservation, error) {
-	f := newFootprint(x, m.Loss, m.Latent, m.Curvature, threads)
-	D := f.D
-	if f.radial {
-		D = min(D, f.n)
-	}
-	sheet := D + D*f.m - f.m*(f.m+1)/2 + f.q*f.s
-	features := 1 + f.m + f.q
-	numbers := f.problem() + 10*f.point + 2*f.residuals() + 5*sheet*sheet + 4*features*features + 6*D*D + 8*f.n
-	switch {
-	case f.radial, f.quadratic:
-	case f.separable:
-		numbers += features * features * D
-	default:
-		numbers += features * features * D * D
-	}
-	batch := min(influence.BatchRows, f.n)
-	perThread := batch*(3*sheet+features*(1+f.d)+(12+f.d)*D+f.d*f.d+2*f.d+2) + 2*D*features
-	if f.rounded { // the fit for a rounded loss, by the solver that suits it
-		numbers += max(f.newton(), f.lbfgs(solvers.LBFGS{}), f.sweeps()) + 4*f.point
-	}
-	if D < f.D { // the basis of the span, and the rows in it
-		numbers += f.n*f.D + f.n*f.n
-	}
-	return f.reserve("influence", x, numbers+(f.threads+2)*perThread)
-}
-
-// reserveSuggest holds what choosing dimensions takes: the distinct rows, a
-// sample of them, and the parts of that.
-func reserveSuggest(x Data, c SuggestConfig) (*memory.Reservation, error) {
-	rows := min(float64(x.N), float64(c.MaxRows))
-	d := float64(c.MaxLatent)
-	q := d * (d + 1) / 2
-	f := newFootprint(Data{N: int(rows), D: x.D}, c.Loss, c.MaxLatent, int(min(q, float64(x.D)-d)), c.Threads)
-	sample := rows * f.D * (2 + float64(c.Folds))
-	fit := f.problem() + f.components() + f.starts(Config{}) + f.residuals() + f.solver(solvers.Continuation{Inner: solvers.LBFGS{}})
-	predict := f.threads*(rows+4*f.m*f.m) + rows*f.m + rows*rows
-	return f.reserve("suggest", x, 3*float64(x.N)+sample+fit+predict)
-}
-
-// projectionWords is the size of a RowProjection in words.
-const projectionWords = 8
-
 // reserveChoice holds what choosing a loss takes: residuals, what is left in them,
 // and their sizes in order.
 func reserveChoice(x Data) (*memory.Reservation, error) {
@@ -331,3 +259,7 @@ func reserveComponents(x Data, d int) (*memory.Reservation, error) {
 	f := newFootprint(x, nil, d, 0, 0)
 	return f.reserve("principal components", x, f.components()+f.n+2*f.D)
 }
+
+// rotatedComponents is the number of leading principal components that
+// starts beyond the first are drawn from, or m where that is larger.
+const rotatedComponents = 6

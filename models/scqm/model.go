@@ -9,6 +9,7 @@ import (
 
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/internal/dense"
+	"github.com/scqm/scqm/internal/memory"
 	"github.com/scqm/scqm/internal/par"
 	"github.com/scqm/scqm/models/scqm/internal/nearest"
 	"github.com/scqm/scqm/models/scqm/internal/sheet"
@@ -172,4 +173,12 @@ func (m *Model) accepts(x Data) error {
 		return fmt.Errorf("scqm: the %s %q of the model is not loaded, and without it nothing can be projected: %w", kind, m.Meta.Loss.Name, ErrInput)
 	}
 	return nil
+}
+
+// reserveMap holds what sending rows through the model takes: those that come
+// out, of so many columns, and what finds their places.
+func (m *Model) reserveMap(act string, n int, columns int, threads int) (*memory.Reservation, error) {
+	x := Data{N: n, D: m.D}
+	f := newFootprint(x, m.Loss, m.Latent, m.Curvature, threads)
+	return f.reserve(act, x, f.n*float64(columns)+3*f.sheet()+f.callers*f.worker()+f.footpoints())
 }

@@ -143,3 +143,6 @@ func (c convexity) holds(r []float64) bool {
 	}
 	return 2*c.most*size*math.Sqrt(sum) < c.power-1
 }
+
+// projectionWords is the size of a RowProjection in words.
+const projectionWords = 8

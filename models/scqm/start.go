@@ -16,10 +16,6 @@ import (
 // Theta that of least squares for them. It takes about nD min(n, D) operations for
 // the components, 2nDm for the rest.
 
-// rotatedComponents is the number of leading principal components that
-// starts beyond the first are drawn from, or m where that is larger.
-const rotatedComponents = 6
-
 // starts makes the points from which runs begin.
 type starts struct {
 	p     *Problem

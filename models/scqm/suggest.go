@@ -13,9 +13,11 @@ import (
 
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/internal/dense"
+	"github.com/scqm/scqm/internal/memory"
 	"github.com/scqm/scqm/losses"
 	"github.com/scqm/scqm/models/rows"
 	"github.com/scqm/scqm/models/scqm/internal/sheet"
+	"github.com/scqm/scqm/solvers"
 )
 
 // SuggestConfig says which models Suggest compares. The zero value is the default.
@@ -465,4 +467,17 @@ func (m *Model) bendingValues() (values []float64, effective int) {
 // spread is the root mean square of the codes.
 func (m *Model) spread() float64 {
 	return floats.Norm(m.Tau, 2) / math.Sqrt(float64(len(m.Tau)/m.Latent))
+}
+
+// reserveSuggest holds what choosing dimensions takes: the distinct rows, a
+// sample of them, and the parts of that.
+func reserveSuggest(x Data, c SuggestConfig) (*memory.Reservation, error) {
+	rows := min(float64(x.N), float64(c.MaxRows))
+	d := float64(c.MaxLatent)
+	q := d * (d + 1) / 2
+	f := newFootprint(Data{N: int(rows), D: x.D}, c.Loss, c.MaxLatent, int(min(q, float64(x.D)-d)), c.Threads)
+	sample := rows * f.D * (2 + float64(c.Folds))
+	fit := f.problem() + f.components() + f.starts(0) + f.residuals() + f.solver(solvers.Continuation{Inner: solvers.LBFGS{}})
+	predict := f.threads*(rows+4*f.m*f.m) + rows*f.m + rows*rows
+	return f.reserve("suggest", x, 3*float64(x.N)+sample+fit+predict)
 }
