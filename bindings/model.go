@@ -76,7 +76,7 @@ func (s modelSettings) build(j *job, parts []uint64, rows int64) (*scqm.Model, e
 //	project      rows of length D to the nearest rows of the sheet
 //	losses       rows of length D to the losses of their projections, one each
 //	report       rows of length D to their projections, each followed by residual,
-//	             bend, certified (1, 0, or -1 where the loss does not tell), parts
+//	             min_eigenvalue, certified (1, 0, or -1 where the loss does not tell), parts
 //	             and second of scqm.RowProjection
 //	parts        coordinates tau to the parts of noise left in residuals there
 //

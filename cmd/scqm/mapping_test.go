@@ -34,8 +34,8 @@ func TestProjectReport(t *testing.T) {
 	x := bowl(60, 4)
 	data, model := p.matrix("data.csv", x), p.path("model.npz")
 	for loss, names := range map[string][]string{
-		"l2": {"x1", "x2", "x3", "x4", "residual", "bend", "certified", "parts", "second"},
-		"l1": {"x1", "x2", "x3", "x4", "residual", "bend", "parts", "second"},
+		"l2": {"x1", "x2", "x3", "x4", "residual", "min_eigenvalue", "certified", "parts", "second"},
+		"l1": {"x1", "x2", "x3", "x4", "residual", "min_eigenvalue", "parts", "second"},
 	} {
 		succeed(t, "fit", data, "-o", model, "--loss", loss, "--max-iter", "50")
 		succeed(t, "project", model, data, "-o", p.path("plain.csv"))

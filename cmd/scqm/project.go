@@ -15,15 +15,18 @@ the model's loss: what reconstruct makes of what transform makes of it.
 
 --report adds the columns
 
-  residual   distance of the row from its projection
-  bend       smallest second derivative of the row's loss with respect to its
-             latent coordinates; at 0 or below the projection is not held in place
-  certified  1 where the residual is so small that the projection is certain to be
-             the nearest point (l2, squared_l2, huber), or the loss to be convex
-             around it (lp, 1 < p <= 2); there is no such column for other losses
-  parts      places of the model found at which the row could be, nearest points
-             of their surroundings
-  second     distance of the row from the second best of them, 0 if there is one`
+  residual        distance of the row from its projection
+  min_eigenvalue  smallest second derivative of the row's loss with respect to its
+                  latent coordinates; at 0 or below the projection is not held in
+                  place
+  certified       1 where the residual is so small that the projection is certain
+                  to be the nearest point (l2, squared_l2, huber), or the loss to
+                  be convex around it (lp, 1 < p <= 2); there is no such column for
+                  other losses
+  parts           places of the model found at which the row could be, nearest
+                  points of their surroundings
+  second          distance of the row from the second best of them, 0 if there is
+                  one`
 
 // projection is scqm project.
 type projection struct {
@@ -63,7 +66,7 @@ func (f *projection) project(m *scqm.Model, ctx context.Context, x scqm.Data, th
 
 // projectionColumns are the columns that --report adds.
 func projectionColumns(p *scqm.Projection) (*dataset.Matrix, error) {
-	names := []string{"residual", "bend"}
+	names := []string{"residual", "min_eigenvalue"}
 	if p.Certifies {
 		names = append(names, "certified")
 	}

@@ -53,7 +53,7 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
     n_components : int, default=2
         Latent dimension d.
     n_curvature : int, optional
-        Number s of directions in which the sheet may bend; by default
+        Number s of directions in which the sheet may min_eigenvalue; by default
         min(d(d+1)/2, D-d).
     loss : str, Loss or callable, default="l2"
         Loss of a residual row: a name of :func:`scqm.losses.names`, a
@@ -322,11 +322,11 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
         if not check_bool("return_report", return_report):
             return self._map("project", check_rows(self, X), D)
         both = self._map("report", check_rows(self, X), D + 5)
-        residual, bend, certified, parts, second = both[:, D:].T.copy()
+        residual, min_eigenvalue, certified, parts, second = both[:, D:].T.copy()
         told = not len(certified) or certified[0] >= 0
         report = ProjectionReport(
             residual=residual,
-            bend=bend,
+            min_eigenvalue=min_eigenvalue,
             certified=certified > 0 if told else None,
             parts=parts.astype(np.int64),
             second=second,

@@ -73,7 +73,7 @@ class ProjectionReport:
     ----------
     residual : ndarray of float, shape (n,)
         Distance of the row from its projection.
-    bend : ndarray of float, shape (n,)
+    min_eigenvalue : ndarray of float, shape (n,)
         Smallest eigenvalue of the second derivatives of the loss of the row with
         respect to tau, at the projection. About 0 or below, small moves of the
         row move its projection far, unless a kink of the loss holds it.
@@ -90,7 +90,7 @@ class ProjectionReport:
     """
 
     residual: Array
-    bend: Array
+    min_eigenvalue: Array
     certified: npt.NDArray[np.bool_] | None
     parts: npt.NDArray[np.int64]
     second: Array

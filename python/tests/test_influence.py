@@ -101,7 +101,7 @@ def test_projection_report() -> None:
     assert not report.certified[100]
     assert (report.parts >= 1).all()
     np.testing.assert_array_equal(report.second > 0, report.parts > 1)
-    assert (report.bend[report.certified] > 0).all()
+    assert (report.min_eigenvalue[report.certified] > 0).all()
     flat = SCQM(1, linear=True).fit(X).project(Y, return_report=True)[1]
     assert flat.certified is not None
     assert flat.certified.all()
