@@ -25,12 +25,9 @@ func (q *Quadratic3D) residual(x, y float64) [3]float64 {
 	return [3]float64{x - q.Y[0], y - q.Y[1], q.T0*x*x + q.T1*x*y + q.T2*y*y - q.Y[2]}
 }
 
-// slope returns the derivative of the form with respect to the residual.
+// slope returns the derivative of a form with a matrix with respect to the residual.
 func (q *Quadratic3D) slope(e [3]float64) [3]float64 {
 	n := q.Twice
-	if n == nil {
-		return [3]float64{2 * e[0], 2 * e[1], 2 * e[2]}
-	}
 	return [3]float64{
 		n[0]*e[0] + n[1]*e[1] + n[2]*e[2], n[3]*e[0] + n[4]*e[1] + n[5]*e[2], n[6]*e[0] + n[7]*e[1] + n[8]*e[2],
 	}
@@ -47,14 +44,23 @@ func (q *Quadratic3D) Value(x, y float64) float64 {
 	return e0*e0 + e1*e1 + e2*e2
 }
 
+// derivatives returns gradient and Hessian at (x, y).
+func (q *Quadratic3D) derivatives(x, y float64) (g0, g1, h00, h01, h11 float64) {
+	a, b := 2*q.T0*x+q.T1*y, q.T1*x+2*q.T2*y
+	if q.Twice == nil {
+		v := 2 * (q.T0*x*x + q.T1*x*y + q.T2*y*y - q.Y[2])
+		return 2*(x-q.Y[0]) + v*a, 2*(y-q.Y[1]) + v*b, 2 + 2*a*a + 2*v*q.T0, 2*b*a + v*q.T1, 2 + 2*b*b + 2*v*q.T2
+	}
+	v := q.slope(q.residual(x, y))
+	u, w := q.slope([3]float64{1, 0, a}), q.slope([3]float64{0, 1, b})
+	return v[0] + v[2]*a, v[1] + v[2]*b,
+		u[0] + u[2]*a + 2*v[2]*q.T0, w[0] + w[2]*a + v[2]*q.T1, w[1] + w[2]*b + 2*v[2]*q.T2
+}
+
 // Step takes a damped Newton step from (x, y), where the form is value, and
 // returns the new place and the form there.
 func (q *Quadratic3D) Step(x, y, value float64, tries int) (nx, ny, next float64) {
-	a, b := 2*q.T0*x+q.T1*y, q.T1*x+2*q.T2*y
-	v := q.slope(q.residual(x, y))
-	g0, g1 := v[0]+v[2]*a, v[1]+v[2]*b
-	u, w := q.slope([3]float64{1, 0, a}), q.slope([3]float64{0, 1, b})
-	h00, h01, h11 := u[0]+u[2]*a+2*v[2]*q.T0, w[0]+w[2]*a+v[2]*q.T1, w[1]+w[2]*b+2*v[2]*q.T2
+	g0, g1, h00, h01, h11 := q.derivatives(x, y)
 	size := max(math.Abs(h00), math.Abs(h11), math.Abs(h01))
 	det := h00*h11 - h01*h01
 	dx, dy := (h01*g1-h11*g0)/det, (h01*g0-h00*g1)/det
