@@ -354,3 +354,20 @@ func TestQuadraticArcIsShortOfAHalfCircle(t *testing.T) {
 	assert.Greater(t, rms, 0.09)
 	assert.Less(t, rms, 0.12)
 }
+
+// A run that ends a moment before its context does is cancelled: nobody can say
+// all of it.
+func TestARunThatIsNotJudgedIsCancelled(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	p, err := NewProblem(ctx, arc(1, 100, 0.1), losses.L2(), 1, 1, 1)
+	require.NoError(t, err)
+	x, _, err := p.flatStart()
+	require.NoError(t, err)
+	run := &framework.Result{Point: x, Status: framework.Converged, Stationarity: []float64{0}}
+	assert.NotNil(t, p.judge(run))
+	assert.Equal(t, framework.Converged, run.Status)
+	cancel()
+	assert.Nil(t, p.judge(run))
+	assert.Equal(t, framework.Cancelled, run.Status)
+	assert.Contains(t, run.Message, "cancelled")
+}

@@ -1,6 +1,7 @@
 package scqm
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -124,25 +125,37 @@ func describeLoss(l framework.Loss) LossMeta {
 }
 
 func (p *Problem) meta(c Config, solver framework.Solver, run *framework.Result, notes []string) Meta {
-	theta := run.Point[BlockTheta]
-	penalty := p.Penalty(nil, theta)
+	kkt := p.judge(run)
+	penalty := p.Penalty(nil, run.Point[BlockTheta])
 	total := 0.0
 	for i := range p.Data().N {
 		total += p.Data().Weight(i)
 	}
-	meta := Meta{
+	return Meta{
 		Format: FormatVersion, Version: Version,
 		Objective: run.Cost - penalty, Penalty: penalty, MeanLoss: (run.Cost - penalty) / total,
 		Loss: describeLoss(c.Loss), N: p.Data().N, D: p.Data().D,
 		Latent: p.Shape().Latent, Curvature: p.Shape().S, Effective: p.Shape().S, Linear: c.Linear, Ridge: c.Ridge,
 		Solver: solver.Name(), Status: run.Status.String(), Message: run.Message,
 		Iterations: run.Iterations, Evaluations: run.Counts.Evaluations,
-		Stationarity: run.Stationarity, Inits: max(c.Inits, 1), Seed: c.Seed, Notes: notes,
+		KKT: kkt, Stationarity: run.Stationarity, Inits: max(c.Inits, 1), Seed: c.Seed, Notes: notes,
 	}
-	if run.Stationarity != nil {
-		if kkt, err := p.KKT(run.Point); err == nil {
-			meta.KKT = &kkt
-		}
+}
+
+// judge returns the first-order system of a run that has ended, nil of one that
+// was cancelled. Cancelled is also a run that ended a moment before the context:
+// what would be told of it is not complete.
+func (p *Problem) judge(run *framework.Result) *KKT {
+	if run.Stationarity == nil {
+		return nil
 	}
-	return meta
+	kkt, err := p.KKT(run.Point)
+	if err == nil {
+		return &kkt
+	}
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		run.Status = framework.Cancelled
+		run.Message = fmt.Sprintf("cancelled after %d iterations, before the result was judged; the best point so far is kept", run.Iterations)
+	}
+	return nil
 }
