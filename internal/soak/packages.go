@@ -51,6 +51,10 @@ func (d goDrill) whole(b *bench, o *outcome) {
 	flags := slices.Concat([]string{"-count=1", "-timeout", packageHangs.String()}, d.flags)
 	out, err := b.runGo(env, slices.Concat([]string{"test", "-v"}, flags, []string{"-run", d.run, d.pkg}))
 	rerun := strings.Join(slices.Concat(env[1:], []string{"go", "test"}, flags, []string{"-run", "'" + d.run + "'", d.pkg}), " ")
+	if b.interrupted.Err() != nil {
+		o.skip(1, skipf("interrupted"))
+		return
+	}
 	reported := o.addReport(report)
 	for _, m := range testEnd.FindAllStringSubmatch(out, -1) {
 		switch {
@@ -175,7 +179,7 @@ func fuzzDrill(pkg, target string) drillSpec {
 		// A target that finds nothing can still fail at its deadline
 		// (golang/go#75804, fixed in Go 1.27).
 		found := strings.Contains(out, "Failing input") || strings.Contains(out, "panic") || !strings.Contains(out, "context deadline exceeded")
-		if err != nil && found {
+		if err != nil && found && b.interrupted.Err() == nil {
 			o.fail(clip(out) + "\nrerun: go " + strings.Join(args, " "))
 		}
 	}
