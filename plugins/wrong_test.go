@@ -185,6 +185,9 @@ func TestEveryLawHasAMeaning(t *testing.T) {
 
 // TestCheckFindsWrongAnswers checks plugins that break the protocol.
 func TestCheckFindsWrongAnswers(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds; make test runs it")
+	}
 	for mode, says := range map[string]string{
 		"short":             "the value has",
 		"one array too few": "1 arrays came back, 2 were asked for",

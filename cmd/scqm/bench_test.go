@@ -38,6 +38,9 @@ func TestBenchJSON(t *testing.T) {
 }
 
 func TestBenchDenoise(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds; make test runs it")
+	}
 	var report benchReport
 	require.NoError(t, json.Unmarshal([]byte(succeed(t, "bench", "denoise", "--rows", "200", "--quick", "--json")), &report))
 	require.Len(t, report.Denoise, 1)

@@ -69,6 +69,9 @@ func TestSparseFileUnderACeiling(t *testing.T) {
 }
 
 func TestTextUnderACeiling(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds; make test runs it")
+	}
 	withCeiling(t, 64<<20)
 	dir := t.TempDir()
 	plain := filepath.Join(dir, "x.csv")
@@ -149,6 +152,9 @@ func TestRatio(t *testing.T) {
 }
 
 func TestLongLines(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds; make test runs it")
+	}
 	for name, c := range map[string]struct {
 		text  io.Reader
 		parts []string

@@ -26,6 +26,9 @@ func everyMethod(t testing.TB, d int) map[string]Method {
 // TestRowsAreIndependent denoises rows alone, in another order and with other
 // numbers of threads, and wants the same bits.
 func TestRowsAreIndependent(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds; make test runs it")
+	}
 	s := sphereSample(5, 70, 0.06)
 	ctx := context.Background()
 	for name, m := range everyMethod(t, 2) {
@@ -85,6 +88,9 @@ func parabola(n, D int) rows.Data {
 // TestExactSurfaces wants rows without noise left where they are by methods
 // that contain their surface.
 func TestExactSurfaces(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds; make test runs it")
+	}
 	needSpeed(t)
 	x := parabola(200, 5)
 	require.InDeltaSlice(t, x.X, run(t, SCQM{Latent: 2, Ridge: NoRidge}, x, Options{}).X, 1e-4)
@@ -157,6 +163,9 @@ func TestKDEByHand(t *testing.T) {
 
 // TestWeights: a row of weight 0 teaches nothing, and equal weights nothing new.
 func TestWeights(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds; make test runs it")
+	}
 	needSpeed(t)
 	s := sphereSample(3, 150, 0.05)
 	outliers := s.x
@@ -208,6 +217,9 @@ func TestInterruption(t *testing.T) {
 // TestNewRows: fresh rows of the same sphere are denoised as well as those that
 // were fitted.
 func TestNewRows(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds; make test runs it")
+	}
 	needSpeed(t)
 	s, fresh := sphereSample(3, 400, 0.06), sphereSample(4, 300, 0.06)
 	for name, m := range everyMethod(t, 2) {
@@ -223,6 +235,9 @@ func TestNewRows(t *testing.T) {
 }
 
 func TestNoise(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds; make test runs it")
+	}
 	needSpeed(t)
 	s := sphereSample(3, 400, 0.04)
 	for name, m := range everyMethod(t, 2) {
@@ -256,6 +271,9 @@ func TestAverageGains(t *testing.T) {
 
 // TestShare: shared charts cost little accuracy.
 func TestShare(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds; make test runs it")
+	}
 	needSpeed(t)
 	s := sphereSample(8, 2000, 0.03)
 	alone, together := run(t, SCQM{Latent: 2}, s.x, Options{}), run(t, SCQM{Latent: 2}, s.x, Options{Share: 0.4})
@@ -275,6 +293,9 @@ func TestFlatPasses(t *testing.T) {
 // TestFarRowsAreFlagged: rows far from all others are extrapolated though their
 // feet are among the neighbours; those that were fitted are not.
 func TestFarRowsAreFlagged(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds; make test runs it")
+	}
 	needSpeed(t)
 	s := sphereSample(1, 300, 0.03)
 	for name, m := range everyMethod(t, 2) {
@@ -328,6 +349,9 @@ func TestLocalKernelsAreLocal(t *testing.T) {
 // TestRowsTakeNoMemory: three times as many rows take a few allocations more,
 // whatever the method, but where fits with Passes are those of scqm.Learn.
 func TestRowsTakeNoMemory(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds; make test runs it")
+	}
 	needSpeed(t)
 	s := sphereSample(5, 600, 0.03)
 	part := func(n int) rows.Data { return rows.Data{N: n, D: 3, X: s.x.X[:3*n]} }

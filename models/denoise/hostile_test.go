@@ -59,6 +59,9 @@ func hostileRows() map[string]rows.Data {
 // TestHostileRows wants finite rows near their neighbours, or an error for bad
 // input.
 func TestHostileRows(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds; make test runs it")
+	}
 	needSpeed(t)
 	for data, x := range hostileRows() {
 		for name, m := range everyMethod(t, 2) {
@@ -82,6 +85,9 @@ func TestHostileRows(t *testing.T) {
 
 // TestScale: other units give the same result in those units.
 func TestScale(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds; make test runs it")
+	}
 	needSpeed(t)
 	x := sphereSample(1, 150, 0.05).x
 	for name, m := range everyMethod(t, 2) {
@@ -100,6 +106,9 @@ func TestScale(t *testing.T) {
 }
 
 func TestThrownRowsStay(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds; make test runs it")
+	}
 	needSpeed(t)
 	x := sphereSample(2, 300, 0.25).x
 	for name, m := range everyMethod(t, 2) {

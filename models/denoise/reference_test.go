@@ -158,6 +158,9 @@ func TestReferenceTable(t *testing.T) {
 
 // TestAutoReference wants auto near the oracle and no worse than MLS.
 func TestAutoReference(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds; make test runs it")
+	}
 	needSpeed(t)
 	var relative []float64
 	for k, sigma := range table.sigma {
@@ -191,6 +194,9 @@ func flagged(few bool) float64 {
 
 // TestAutoElsewhere tries other surfaces, and outliers.
 func TestAutoElsewhere(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds; make test runs it")
+	}
 	needSpeed(t)
 	for _, c := range []struct {
 		name  string

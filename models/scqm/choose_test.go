@@ -87,6 +87,9 @@ var choiceSeeds = flag.Uint64("choices", 1, "data sets to choose losses for")
 // and far from Gaussian, and one of norms where they are not. Clean rows, too,
 // are as near to its sheet as to most others.
 func TestLearnLossNearTheBest(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds; make test runs it")
+	}
 	const D = 12
 	for k, noise := range noises {
 		if racing && noise.name != "Laplace" && noise.name != "10 % outliers" {
@@ -153,6 +156,9 @@ func singleLosses(t *testing.T) []framework.Loss {
 // fit to it, is the true one within two standard errors, as often as that should
 // be.
 func TestPowerOfResiduals(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds; make test runs it")
+	}
 	beyond, count := 0, 0
 	more := uint64(2)
 	if racing {

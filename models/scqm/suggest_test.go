@@ -58,6 +58,9 @@ func surfaceRows(k, n int, seed uint64) Data {
 // Suggest finds the d and s of surfaces, and that there is none. The Python tests
 // do the same without the race detector, under which a few must be enough.
 func TestSuggest(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds; make test runs it")
+	}
 	seeds := uint64(3)
 	if racing {
 		seeds = 1
