@@ -47,9 +47,7 @@ var processors = affordable(runtime.GOMAXPROCS(0))
 // milliseconds, and on a busy machine much later.
 func init() {
 	runtime.GOMAXPROCS(processors + 1)
-	if memory.Limited() {
-		startThreads(processors + spareThreads)
-	}
+	startThreads(processors + spareThreads)
 	memory.Restrain(othersBytes, reusedHeap)
 }
 

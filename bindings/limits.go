@@ -27,7 +27,8 @@ func affordable(all int) int {
 }
 
 // startThreads makes Go start so many threads now, when there is address space for
-// them. Go keeps threads for later use.
+// them: a limit may come later, and a thread that cannot be started then ends the
+// process. Go keeps threads for later use.
 func startThreads(n int) {
 	var all, ready sync.WaitGroup
 	ready.Add(n)

@@ -211,7 +211,7 @@ const defaultStack = 8 << 20
 // address space: at most half of it is for their stacks.
 func Threads(n int) int {
 	var limit syscall.Rlimit
-	if !Limited() || syscall.Getrlimit(syscall.RLIMIT_AS, &limit) != nil {
+	if !limited(syscall.RLIMIT_AS) || syscall.Getrlimit(syscall.RLIMIT_AS, &limit) != nil {
 		return n
 	}
 	taken, ok := field(readFile("/proc/self/status"), "VmSize:")
@@ -227,9 +227,7 @@ func Threads(n int) int {
 	return int(max(min(int64(n), free/(stack+guardBytes)), 1))
 }
 
-// Limited reports whether address space is limited.
-func Limited() bool { return limited(syscall.RLIMIT_AS) }
-
+// limited reports whether there is a limit of the process on a resource.
 func limited(resource int) bool {
 	var limit syscall.Rlimit
 	return syscall.Getrlimit(resource, &limit) == nil && limit.Cur < math.MaxInt64/2

@@ -9,8 +9,5 @@ func systemBounds(usage) []Bound { return nil }
 // Threads returns n.
 func Threads(n int) int { return n }
 
-// Limited reports whether address space is limited.
-func Limited() bool { return false }
-
 // addressesLimited is not known here.
 func addressesLimited() bool { return false }

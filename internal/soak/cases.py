@@ -113,6 +113,7 @@ def descriptors(rng: Random, place: str) -> None:
     rows = bowl(rng, 50, 3)
     if rng.integers(2):
         scqm.SCQM  # noqa: B018  (loads the library before the limit)
+    known = (scqm.ScqmError, OSError, ImportError)  # while a file can be opened
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (int(rng.integers(3, 40)), hard))
     error = None
@@ -121,7 +122,7 @@ def descriptors(rng: Random, place: str) -> None:
         loss = scqm.losses.Plugin(plugin) if rng.integers(2) else "l2"
         scqm.SCQM(loss=loss, max_iter=2).fit(rows).save("model.npz")
         scqm.load("model.npz")
-    except (scqm.ScqmError, OSError, ImportError) as caught:
+    except known as caught:
         error = caught
     ended(error)
 
