@@ -13,7 +13,7 @@ rng = random.Random(int(sys.argv[1]))
 place = sys.argv[2]
 try:
     import numpy as np
-    import sklearn.base  # noqa: F401
+    import sklearn.base  # noqa: F401  (takes memory before scqm does)
 except (ImportError, MemoryError, SystemError) as error:
     print(f"alive, without numpy: {type(error).__name__}")
     sys.exit()
