@@ -162,7 +162,9 @@ func (p *Plugin) call(b *batch) error {
 	case p.turns <- struct{}{}:
 		defer func() { <-p.turns }()
 	case <-p.ctx.Done():
-		return fmt.Errorf("plugins: %s: evaluate: %w", p.name, p.ctx.Err())
+	}
+	if err := p.ctx.Err(); err != nil { // also where there was a turn
+		return fmt.Errorf("plugins: %s: evaluate: %w", p.name, err)
 	}
 	if err := p.terminal(); err != nil { // since it waits
 		return err
@@ -174,8 +176,13 @@ func (p *Plugin) call(b *batch) error {
 	if err != nil {
 		return err
 	}
-	defer p.lanes.give(shared)
-	return p.callShared(b, shared)
+	err = p.callShared(b, shared)
+	if p.ctx.Err() != nil {
+		shared.close() // its reply may come still, and is of no other call
+		return err
+	}
+	p.lanes.give(shared)
+	return err
 }
 
 // callShared copies the arrays once in each direction. Results are judged on

@@ -493,6 +493,26 @@ func TestCancel(t *testing.T) {
 	before.sameAs(t)
 }
 
+// TestCancelAmongCalls cancels while calls of other lengths follow each other:
+// none takes the reply of another for its own.
+func TestCancelAmongCalls(t *testing.T) {
+	for round := range 8 {
+		ctx, cancel := context.WithCancel(t.Context())
+		p, err := Open(ctx, self(t), Options{Env: []string{asPlugin + "=builtin:l2", mark(t)}, StartTimeout: longest, CallTimeout: longest})
+		require.NoError(t, err)
+		time.AfterFunc(time.Duration(round)*time.Millisecond, cancel)
+		loss := p.Loss()
+		for rows, after := 1, 0; after < 100; rows = rows%17 + 1 {
+			err := loss.Evaluate(make([]float64, rows), nil, make([]float64, rows), 1)
+			if err != nil {
+				require.ErrorIs(t, err, context.Canceled)
+				after++
+			}
+		}
+		require.NoError(t, p.Close())
+	}
+}
+
 func TestClosedPlugin(t *testing.T) {
 	p := start(t, "builtin:l2", Options{})
 	require.NoError(t, p.Close())
