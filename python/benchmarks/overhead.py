@@ -23,11 +23,12 @@ import time
 import warnings
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import numpy.typing as npt
 
-from scqm import SCQM, _core, _estimator, _native, blas
+from scqm import SCQM, _core, _estimator, _model, _native, blas
 from scqm.datasets import load_digits_sample, make_arc
 
 Array = npt.NDArray[np.float64]
@@ -46,15 +47,14 @@ class Timed(SCQM):
 
 def parts(m: Timed, X: Array, runs: int) -> Array:
     """Return for each run the seconds of library, binding, checks, and solver."""
-    fetch, seconds = _estimator._result, [0.0]
+    fetch, seconds = _model.fetch, [0.0]
 
     def noting(job: _native.Job) -> Any:
         seconds[0] = job.state[_native.SECONDS]
         return fetch(job)
 
-    _estimator._result = noting
     rows = np.empty((runs, 4))
-    try:
+    with mock.patch.object(_estimator, "fetch", noting):
         for row in rows:
             begin = time.perf_counter()
             m.fit(X)
@@ -65,8 +65,6 @@ def parts(m: Timed, X: Array, runs: int) -> Array:
                 total - m.run_seconds,
                 m.history_["seconds"][-1],
             )
-    finally:
-        _estimator._result = fetch
     return rows
 
 
@@ -87,7 +85,7 @@ def binding(m: Timed, X: Array, runs: int) -> Array:
                 0,
                 0,
             ).wait()
-            _estimator._result(job)
+            _model.fetch(job)
         row[:] = job.state[_native.SECONDS], time.perf_counter() - begin, 0, 0
     rows[:, 1] -= rows[:, 0]
     return rows

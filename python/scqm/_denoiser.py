@@ -1,4 +1,9 @@
-"""The estimator that moves noisy rows onto the surface they scatter about."""
+"""The estimator that moves noisy rows onto the surface they scatter about.
+
+It checks the parameters of the methods, keeps a copy of the rows fitted, and leaves
+the work to the library, where what a method has found out about the rows stays as
+long as the estimator lives.
+"""
 
 from __future__ import annotations
 
@@ -18,15 +23,17 @@ from . import _native, losses
 from ._library import _core
 from ._native import Array, Job, Kept, address, call
 from ._progress import PartProgress
+from ._rows import check_components, check_rows, check_weights
 from ._validation import (
     check_bool,
+    check_count,
     check_integer,
     check_real,
-    check_rows,
     check_threads,
-    check_weights,
 )
 from .exceptions import InputError
+from .losses._answer import answer
+from .losses._resolve import as_fitted, resolve
 
 __all__ = ["DenoiseReport", "ManifoldDenoiser"]
 
@@ -280,10 +287,7 @@ class ManifoldDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  
         settings, loss = self._settings()
         self._options()
         rows = check_rows(self, X, reset=True, ensure_min_samples=2)
-        if settings["d"] > rows.shape[1]:
-            raise InputError(
-                f"n_components={settings['d']} exceeds n_features={rows.shape[1]}"
-            )
+        check_components(settings["d"], rows)
         if self.method == "sph" and settings["d"] == rows.shape[1]:
             raise InputError(
                 f"n_components={settings['d']} leaves no room for spheres in rows of "
@@ -299,10 +303,13 @@ class ManifoldDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  
         self.method_ = report["method"]
         self.notes_ = [report["note"]] if report["note"] else []
         self.loss_ = loss
-        if isinstance(loss, losses.Huber):
-            self.loss_ = losses.Huber(report["loss_params"]["delta"])
+        if loss is not None:
+            self.loss_ = as_fitted(
+                loss, report.get("loss_params", {}), report.get("plugin")
+            )
         if isinstance(loss, losses.Plugin):
-            self.loss_ = fitted.loss = loss._learn(report["plugin"])
+            # A copy that fits again takes no other program.
+            fitted.loss = self.loss_
         for note in self.notes_:
             warnings.warn(f"ManifoldDenoiser: {note}", UserWarning, stacklevel=2)
         return self
@@ -440,8 +447,8 @@ class ManifoldDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  
             "ridge": None
             if self.ridge is None
             else check_real("ridge", self.ridge, 0, False),
-            "passes": _optional("passes", self.passes),
-            "degree": _optional("degree", self.degree),
+            "passes": check_count("passes", self.passes),
+            "degree": check_count("degree", self.degree),
             "flat_weights": check_bool("flat_weights", self.flat_weights) or None,
             "width": self._width(),
         }
@@ -493,7 +500,7 @@ class ManifoldDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  
         if self.method == "auto":
             if plain and self.loss in (LOSS, "tukey"):
                 return None
-            loss = losses.resolve(self.loss, *given)
+            loss = resolve(self.loss, *given)
             if isinstance(loss, losses.L2):
                 return None
             if not isinstance(loss, losses.SquaredL2):
@@ -508,11 +515,11 @@ class ManifoldDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  
             raise InputError(
                 f"the method {self.method!r} takes no loss; 'scqm' and 'linear' do"
             )
-        return losses.resolve(self.loss, *given)
+        return resolve(self.loss, *given)
 
     def _options(self) -> dict[str, Any]:
         """Return the parameters for denoising as the library takes them."""
-        average = _optional("average", self.average)
+        average = check_count("average", self.average)
         share = 0.0
         if self.share is not None:
             share = check_real("share", self.share, 0, True)
@@ -621,13 +628,9 @@ class _Fitted:
 
     def _answer(self, job: Job, state: Array) -> None:
         if self.loss is not None:
-            losses.answer(self.loss, job, state)
+            answer(self.loss, job, state)
 
 
 def _described() -> list[dict[str, Any]]:
     described: list[dict[str, Any]] = json.loads(call(_core.bindings_Methods))
     return described
-
-
-def _optional(name: str, value: Any) -> int | None:
-    return None if value is None else check_integer(name, value, 1)

@@ -1,11 +1,15 @@
-"""The estimator, and model files."""
+"""The estimator that learns a sheet, and the door for models from files.
+
+It checks parameters and rows, as scikit-learn does, and has the attributes of a fit.
+The fit itself, and all that rows go through, is in the library: :mod:`scqm._model` has
+the form that a fit has there, and :mod:`scqm._model_file` that of a file.
+"""
 
 from __future__ import annotations
 
 import json
 import os
 import warnings
-from collections.abc import Callable
 from typing import Any, Literal, overload
 
 import numpy as np
@@ -18,22 +22,24 @@ from sklearn.base import (
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from . import _native, losses, solvers
+from . import _influence, _model_file, _native, losses, solvers
 from ._influence import Influence, ProjectionReport
 from ._library import _core
-from ._native import Array, Job, address, call
+from ._model import Model, fetch
+from ._native import Array, Job, address
 from ._progress import Progress
+from ._rows import check_components, check_plain_rows, check_rows, check_weights
 from ._validation import (
     check_bool,
+    check_count,
     check_integer,
-    check_plain_rows,
     check_real,
-    check_rows,
     check_seed,
     check_threads,
-    check_weights,
 )
 from .exceptions import InputError
+from .losses._answer import answer
+from .losses._resolve import AUTO, as_fitted, from_report, resolve
 
 __all__ = ["SCQM", "load"]
 
@@ -53,7 +59,7 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
     n_components : int, default=2
         Latent dimension d.
     n_curvature : int, optional
-        Number s of directions in which the sheet may min_eigenvalue; by default
+        Number s of directions in which the sheet may bend; by default
         min(d(d+1)/2, D-d).
     loss : str, Loss or callable, default="l2"
         Loss of a residual row: a name of :func:`scqm.losses.names`, a
@@ -226,22 +232,17 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
             The loss gave NaN or infinite values.
         """
         settings = self._settings()
-        automatic = isinstance(self.loss, str) and self.loss == losses.AUTO
+        automatic = isinstance(self.loss, str) and self.loss == AUTO
         # The first fit is with l2, which takes no parameters either.
         first = "l2" if automatic else self.loss
-        loss = losses.resolve(
-            first, self.p, self.delta, self.precision, shown=self.loss
-        )
+        loss = resolve(first, self.p, self.delta, self.precision, shown=self.loss)
         rows = check_rows(self, X, reset=True, ensure_min_samples=2)
-        if settings["d"] > rows.shape[1]:
-            raise InputError(
-                f"n_components={settings['d']} exceeds n_features={rows.shape[1]}"
-            )
+        check_components(settings["d"], rows)
         weights = check_weights(sample_weight, rows)
-        settings["loss"] = {"name": losses.AUTO} if automatic else loss._choice()
+        settings["loss"] = {"name": AUTO} if automatic else loss._choice()
         report, arrays = self._run(settings, loss, rows, weights)
         if automatic:
-            loss = losses.from_report(report["loss"], None) or loss
+            loss = from_report(report["loss"], None) or loss
         self._take(report, arrays, loss)
         if automatic:
             self.loss_reason_ = self.notes_[-1]
@@ -263,7 +264,9 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
             For each row the tau for which loss(f(tau) - x) is least.
         """
         check_is_fitted(self)
-        return self._map("transform", check_rows(self, X), self.components_.shape[0])
+        return self._model().map(
+            "transform", check_rows(self, X), self.components_.shape[0]
+        )
 
     def inverse_transform(self, T: npt.ArrayLike) -> Array:
         """Return the points of the sheet with the coordinates given.
@@ -285,7 +288,7 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
             raise InputError(
                 f"T has {tau.shape[1]} columns; the model has {d} components"
             )
-        return self._map("reconstruct", tau, D)
+        return self._model().map("reconstruct", tau, D)
 
     @overload
     def project(
@@ -319,15 +322,17 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
         """
         check_is_fitted(self)
         D = self.components_.shape[1]
-        if not check_bool("return_report", return_report):
-            return self._map("project", check_rows(self, X), D)
-        both = self._map("report", check_rows(self, X), D + 5)
+        wanted = check_bool("return_report", return_report)
+        rows = check_rows(self, X)
+        if not wanted:
+            return self._model().map("project", rows, D)
+        both = self._model().map("report", rows, D + 5)
         residual, min_eigenvalue, certified, parts, second = both[:, D:].T.copy()
-        told = not len(certified) or certified[0] >= 0
+        known = not len(certified) or certified[0] >= 0
         report = ProjectionReport(
             residual=residual,
             min_eigenvalue=min_eigenvalue,
-            certified=certified > 0 if told else None,
+            certified=certified > 0 if known else None,
             parts=parts.astype(np.int64),
             second=second,
         )
@@ -420,26 +425,7 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
         check_is_fitted(self)
         rows = check_rows(self, X)
         weights = check_weights(sample_weight, rows)
-        embedding = (
-            _native.contiguous(self.embedding_) if len(self.embedding_) else None
-        )
-        out = np.empty((len(rows) if left_out is None else len(left_out), 4))
-        parts, keep = self._parts(embedding)
-        settings = self._model_settings()
-        settings |= {"meta": self._report, "rows": len(self.embedding_)}
-        settings["left_out"] = left_out
-        with Job(rows, weights, out, parts, *keep, answer=self._answer()) as job:
-            job.start(
-                _core.bindings_StartInfluence,
-                json.dumps(settings),
-                address(parts),
-                address(rows),
-                len(rows),
-                address(weights),
-                address(out),
-            ).wait()
-            report = json.loads(call(_core.bindings_InfluenceReport, job.number))
-        return Influence(*out.T.copy(), **report)
+        return _influence.compute(self._model(), rows, weights, left_out)
 
     def score(
         self,
@@ -465,7 +451,7 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
         """
         check_is_fitted(self)
         rows = check_rows(self, X)
-        values = self._map("losses", rows, 1)[:, 0]
+        values = self._model().map("losses", rows, 1)[:, 0]
         weights = check_weights(sample_weight, rows)
         return -float(np.average(values, weights=weights))
 
@@ -499,7 +485,7 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
         """
         check_is_fitted(self)
         tau = _native.contiguous(self.embedding_)
-        return self._map("parts", tau, self.components_.shape[1])
+        return self._model().map("parts", tau, self.components_.shape[1])
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a file, the same as the program scqm writes.
@@ -522,19 +508,7 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
             The file cannot be written; an OSError.
         """
         check_is_fitted(self)
-        embedding = (
-            _native.contiguous(self.embedding_) if len(self.embedding_) else None
-        )
-        parts, keep = self._parts(embedding)
-        settings = self._model_settings()
-        settings |= {"meta": self._report, "rows": len(self.embedding_)}
-        with Job(parts, *keep, answer=self._answer()) as job:
-            job.start(
-                _core.bindings_StartSave,
-                os.fspath(path),
-                json.dumps(settings),
-                address(parts),
-            ).wait()
+        _model_file.write(self._model(), path)
 
     @property
     def _n_features_out(self) -> int:
@@ -550,17 +524,13 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
             )
         return {
             "d": check_integer("n_components", self.n_components, 1),
-            "s": 0
-            if self.n_curvature is None
-            else check_integer("n_curvature", self.n_curvature, 1),
+            "s": check_count("n_curvature", self.n_curvature) or 0,
             "linear": check_bool("linear", self.linear),
             "n_init": check_integer("n_init", self.n_init, 1),
             "ridge": check_real("ridge", self.ridge, 0, False),
             "solver": solver if isinstance(solver, str) else solver.name,
             "python_solver": isinstance(solver, solvers.Solver),
-            "max_iter": 0
-            if self.max_iter is None
-            else check_integer("max_iter", self.max_iter, 1),
+            "max_iter": check_count("max_iter", self.max_iter) or 0,
             "tol": 0.0 if self.tol is None else check_real("tol", self.tol, 0, True),
             "time_limit": (
                 0.0
@@ -586,16 +556,16 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
 
         solver = self.solver
 
-        def answer(job: Job, state: Array) -> None:
+        def reply(job: Job, state: Array) -> None:
             if state[_native.QUESTION] == _native.QUESTION_MINIMUM and isinstance(
                 solver, solvers.Solver
             ):
                 solvers.answer(solver, job, counts, self.max_iter, self.tol)
             else:
-                losses.answer(loss, job, state)
+                answer(loss, job, state)
 
         progress = Progress(self.max_iter) if self.verbose else None
-        with Job(X, weights, matrix, answer=answer) as job:
+        with Job(X, weights, matrix, answer=reply) as job:
             try:
                 job.start(
                     _core.bindings_StartFit,
@@ -609,7 +579,7 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
             finally:
                 if progress is not None:
                     progress.close()
-            return _result(job)
+            return fetch(job)
 
     def _take(
         self, report: dict[str, Any], arrays: dict[str, Array], loss: losses.Loss
@@ -636,57 +606,22 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
         }
         self.kkt_ = report["kkt"]
         self.solver_ = report["solver"]
-        if isinstance(loss, losses.Huber):
-            loss = losses.Huber(report["loss"]["params"]["delta"])
-        if isinstance(loss, losses.Plugin) and (
-            program := report["loss"].get("plugin")
-        ):
-            loss = loss._learn(program)
-        self.loss_ = loss
+        found = report["loss"]
+        self.loss_ = as_fitted(loss, found.get("params") or {}, found.get("plugin"))
         self.loss_reason_ = None
 
-    def _model_settings(self) -> dict[str, Any]:
-        d, D = self.components_.shape
-        return {
-            "D": D,
-            "d": d,
-            "s": len(self.curvature_components_),
-            "loss": self.loss_._choice(),
-            "threads": check_threads(self.n_threads),
-        }
-
-    def _parts(
-        self, embedding: Array | None = None
-    ) -> tuple[npt.NDArray[np.uint64], tuple[Any, ...]]:
-        """Return the addresses of the arrays of the model, and the arrays."""
-        arrays = (
-            _native.contiguous(self.offset_),
-            _native.contiguous(self.components_.T),
-            _native.contiguous(self.curvature_components_.T),
-            _native.contiguous(self.theta_),
-            embedding,
-            self.loss_._matrix(),
+    def _model(self) -> Model:
+        """Return the model that the attributes make, which users may have changed."""
+        return Model(
+            c=self.offset_,
+            U=self.components_.T,
+            V=self.curvature_components_.T,
+            Theta=self.theta_,
+            tau=self.embedding_,
+            loss=self.loss_,
+            threads=check_threads(self.n_threads),
+            report=self._report,
         )
-        return np.array([address(a) for a in arrays], dtype=np.uint64), arrays
-
-    def _answer(self) -> Callable[[Job, Array], None]:
-        return lambda job, state: losses.answer(self.loss_, job, state)
-
-    def _map(self, act: str, X: Array, columns: int) -> Array:
-        """Send rows through the model."""
-        out = np.empty((len(X), columns))
-        parts, keep = self._parts()
-        with Job(X, out, parts, *keep, answer=self._answer()) as job:
-            job.start(
-                _core.bindings_StartMap,
-                act,
-                json.dumps(self._model_settings()),
-                address(parts),
-                address(X),
-                len(X),
-                address(out),
-            ).wait()
-        return out
 
 
 def load(
@@ -735,62 +670,17 @@ def load(
     >>> bool((again.transform(X) == model.transform(X)).all())
     True
     """
-    with Job() as job:
-        job.start(_core.bindings_StartLoad, os.fspath(path)).wait()
-        report, arrays = _result(job)
-        matrix = np.empty((report["D"], report["D"]))
-        found = call(_core.bindings_LoadedPrecision, job.number, address(matrix))
-    program = report["loss"].get("plugin")
-    if plugin_sha256 is not None:
-        plugin_sha256 = losses.checksum("plugin_sha256", plugin_sha256)
-        if program is None:
-            raise InputError(
-                "plugin_sha256 does nothing beside a model whose loss is built in; "
-                "leave it out"
-            )
-    if loss is not None:
-        resolved = losses.resolve(loss)
-    else:
-        known = losses.from_report(report["loss"], matrix if found else None)
-        if known is None:
-            raise InputError(
-                f"{os.fspath(path)}: the loss {report['loss']['name']!r} of the model "
-                "is not known here; give it: load(path, loss=...)"
-            )
-        resolved = known
-    if isinstance(resolved, losses.Plugin) and program is not None:
-        # That of the model itself bears its checksum already.
-        resolved = resolved._learn(program, plugin_sha256)
+    stored = _model_file.read(path, loss, plugin_sha256)
+    report = stored.report
     model = SCQM(
         report["d"],
         report["s"] or None,
-        loss=resolved,
+        loss=stored.loss,
         solver=report["solver"] if report["solver"] in solvers.names() else "auto",
         linear=report["linear"],
         ridge=report["ridge"],
         random_state=report["seed"],
     )
-    model._take(report, arrays, resolved)
+    model._take(report, stored.arrays, stored.loss)
     model.n_features_in_ = report["D"]
     return model
-
-
-def _result(job: Job) -> tuple[dict[str, Any], dict[str, Array]]:
-    """Fetch what a job has fitted or loaded."""
-    # The text is ours: raw_decode leaves out the search for blanks around it.
-    report, _ = _decoder.raw_decode(call(_core.bindings_FitReport, job.number))
-    D, d, s = report["D"], report["d"], report["s"]
-    arrays = {
-        "c": np.empty(D),
-        "u": np.empty((D, d)),
-        "v": np.empty((D, s)),
-        "theta": np.empty((d * (d + 1) // 2, s)),
-        "tau": np.empty((report.pop("rows"), d)),
-        "history": np.empty((report.pop("records"), 4)),
-    }
-    del report["seconds"], report["has_loss"]
-    call(_core.bindings_FitArrays, job.number, *map(address, arrays.values()))
-    return report, arrays
-
-
-_decoder = json.JSONDecoder()

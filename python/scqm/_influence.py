@@ -1,13 +1,20 @@
-"""What rows do to fits: influence, and reports on projections."""
+"""What rows do to fits: influence, and reports on projections.
+
+Both are computed in the library, at the fit that a model records. Here are their
+results, as arrays with an entry for every row.
+"""
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
 
-from ._native import Array
+from ._library import _core
+from ._model import Model
+from ._native import Array, address, call
 
 __all__ = ["Influence", "ProjectionReport"]
 
@@ -94,3 +101,23 @@ class ProjectionReport:
     certified: npt.NDArray[np.bool_] | None
     parts: npt.NDArray[np.int64]
     second: Array
+
+
+def compute(
+    model: Model, rows: Array, weights: Array | None, left_out: list[int] | None
+) -> Influence:
+    """Return the influence of all rows, or that found by fits without some."""
+    out = np.empty((len(rows) if left_out is None else len(left_out), 4))
+    parts, keep = model.parts(with_tau=True)
+    with model.job(rows, weights, out, parts, *keep) as job:
+        job.start(
+            _core.bindings_StartInfluence,
+            json.dumps(model.settings_of_fit() | {"left_out": left_out}),
+            address(parts),
+            address(rows),
+            len(rows),
+            address(weights),
+            address(out),
+        ).wait()
+        report = json.loads(call(_core.bindings_InfluenceReport, job.number))
+    return Influence(*out.T.copy(), **report)

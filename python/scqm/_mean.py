@@ -1,9 +1,14 @@
-"""The mean of rows under a loss."""
+"""The mean of rows under a loss.
+
+The mean is computed in the library, with the influence of every row on it. The
+:class:`FrechetMean` keeps the rows, to say later how it answers to moves of them.
+"""
 
 from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,8 +17,11 @@ import numpy.typing as npt
 from . import _native, losses
 from ._library import _core
 from ._native import Array, Job, address, call
-from ._validation import check_plain_rows, check_threads, check_weights
+from ._rows import check_plain_rows, check_weights
+from ._validation import check_threads
 from .exceptions import InputError
+from .losses._answer import answer
+from .losses._resolve import as_fitted, resolve
 
 __all__ = ["FrechetMean", "frechet_mean"]
 
@@ -86,7 +94,7 @@ class FrechetMean:
             center,
             moves,
             out,
-            answer=lambda job, state: losses.answer(self.loss, job, state),
+            answer=partial(answer, self.loss),
         ) as job:
             job.start(
                 _core.bindings_StartMeanResponse,
@@ -165,7 +173,7 @@ def frechet_mean(
     """
     rows = check_plain_rows(X)
     weights = check_weights(sample_weight, rows)
-    resolved = losses.resolve(loss, p, delta, precision)
+    resolved = resolve(loss, p, delta, precision)
     threads = check_threads(n_threads)
     matrix = resolved._matrix()
     center, influence = np.empty(rows.shape[1]), np.empty(rows.shape)
@@ -175,7 +183,7 @@ def frechet_mean(
         matrix,
         center,
         influence,
-        answer=lambda job, state: losses.answer(resolved, job, state),
+        answer=partial(answer, resolved),
     ) as job:
         job.start(
             _core.bindings_StartMean,
@@ -189,8 +197,7 @@ def frechet_mean(
             address(influence),
         ).wait()
         report = json.loads(call(_core.bindings_MeanReport, job.number))
-    if isinstance(resolved, losses.Huber):
-        resolved = losses.Huber(report["params"]["delta"])
+    resolved = as_fitted(resolved, report["params"])
     return FrechetMean(
         mean=center,
         influence=None if report["note"] else influence,

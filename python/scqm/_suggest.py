@@ -1,9 +1,14 @@
-"""Which d and s to take."""
+"""Which d and s to take.
+
+Models of few dimensions are compared in the library by how well they predict entries
+that were held out; the :class:`Suggestion` is their table, with the one to take.
+"""
 
 from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,14 +18,16 @@ from . import losses
 from ._library import _core
 from ._native import Job, address, call
 from ._progress import PartProgress
+from ._rows import check_plain_rows, check_weights
 from ._validation import (
     check_bool,
+    check_count,
     check_integer,
-    check_plain_rows,
     check_seed,
     check_threads,
-    check_weights,
 )
+from .losses._answer import answer
+from .losses._resolve import resolve
 
 __all__ = ["Suggestion", "suggest"]
 
@@ -179,11 +186,9 @@ def suggest(
     """
     rows = check_plain_rows(X)
     weights = check_weights(sample_weight, rows)
-    resolved = losses.resolve(loss, p, delta, precision)
+    resolved = resolve(loss, p, delta, precision)
     settings = {
-        "max_components": 0
-        if max_components is None
-        else check_integer("max_components", max_components, 1),
+        "max_components": check_count("max_components", max_components) or 0,
         "folds": check_integer("folds", folds, 2),
         "max_rows": check_integer("max_samples", max_samples, 1),
         "loss": resolved._choice(),
@@ -196,7 +201,7 @@ def suggest(
             rows,
             weights,
             matrix,
-            answer=lambda job, state: losses.answer(resolved, job, state),
+            answer=partial(answer, resolved),
         ) as job,
         PartProgress("suggest", check_bool("verbose", verbose), "scqm") as progress,
     ):

@@ -1,7 +1,8 @@
-"""What arguments must be: rows, weights, numbers and seeds.
+"""What parameters must be: numbers, switches, seeds and threads.
 
 Every function returns the argument in the form that the library takes, or raises
-the error that names it, what it is, and what is wanted.
+the error that names it, what it is, and what is wanted. Rows and weights, whose
+checks are those of scikit-learn, have :mod:`scqm._rows`.
 """
 
 from __future__ import annotations
@@ -12,58 +13,11 @@ import os
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
-from sklearn.base import BaseEstimator
-from sklearn.utils import check_array
-from sklearn.utils.validation import _check_sample_weight, validate_data
 
-from . import _native
-from ._native import Array
 from .exceptions import InputError
 
 # The seed of a RandomState is drawn below this bound.
 SEED_BOUND = 2**31 - 1
-
-
-def check_rows(
-    estimator: BaseEstimator, X: npt.ArrayLike, *, reset: bool = False, **checks: Any
-) -> Array:
-    """Return rows as C-contiguous float64, checked, without a copy if it can."""
-    _refuse(X)
-    checked = validate_data(
-        estimator, X, reset=reset, dtype=np.float64, order="C", **checks
-    )
-    return _native.contiguous(checked)
-
-
-def check_plain_rows(X: npt.ArrayLike, name: str = "X") -> Array:
-    """Return such rows without an estimator."""
-    _refuse(X)
-    checked = check_array(X, dtype=np.float64, order="C", input_name=name)
-    return _native.contiguous(checked)
-
-
-def check_weights(sample_weight: npt.ArrayLike | None, rows: Array) -> Array | None:
-    """Return the weights of rows, checked, or None."""
-    if sample_weight is None:
-        return None
-    return _native.contiguous(
-        _check_sample_weight(
-            sample_weight, rows, dtype=np.float64, ensure_non_negative=True
-        )
-    )
-
-
-def _refuse(X: npt.ArrayLike) -> None:
-    """Refuse what would become numbers silently."""
-    dtype = getattr(X, "dtype", None)
-    if isinstance(dtype, np.dtype) and dtype.kind in "mM":
-        raise InputError(f"X has dtype {dtype}; convert dates and times to numbers")
-    if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
-        row = np.argwhere(np.ma.getmaskarray(X))[0].tolist()
-        raise InputError(
-            f"X has masked entries, the first at {row}; remove or impute them first"
-        )
 
 
 def check_integer(name: str, value: Any, least: int) -> int:
@@ -75,6 +29,24 @@ def check_integer(name: str, value: Any, least: int) -> int:
         raise InputError(
             f"{name} is {number}; want at least {least} and less than 2**31"
         )
+    return number
+
+
+def check_count(name: str, value: Any) -> int | None:
+    """Return an integer of at least 1; None, which stands for a default, stays."""
+    return None if value is None else check_integer(name, value, 1)
+
+
+def check_number(name: str, value: Any) -> float:
+    """Return a finite number, of any type that Python makes one of."""
+    if isinstance(value, bool | np.bool_ | str):
+        raise InputError(f"{name} is {value!r}; want a number")
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        raise InputError(f"{name} is {value!r}; want a number") from None
+    if not math.isfinite(number):
+        raise InputError(f"{name} is {number}; want a finite number")
     return number
 
 

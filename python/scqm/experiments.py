@@ -28,7 +28,7 @@ from ._native import Array, Job, address, call, contiguous
 from ._progress import PartProgress
 from ._validation import (
     check_bool,
-    check_integer,
+    check_count,
     check_real,
     check_seed,
     check_threads,
@@ -101,7 +101,7 @@ def run(
         raise InputError(f"sigma does nothing with the experiment {name!r}")
     settings: dict[str, Any] = {
         "seed": check_seed(random_state),
-        "reps": 0 if reps is None else check_integer("reps", reps, 1),
+        "reps": check_count("reps", reps) or 0,
         "quick": check_bool("quick", quick),
         "threads": check_threads(n_threads),
     }

@@ -292,3 +292,17 @@ def test_huber_finds_its_delta(X: Array) -> None:
     np.testing.assert_array_equal(
         m.embedding_, SCQM(1, loss="huber", delta=m.loss_.delta).fit(X).embedding_
     )
+
+
+def test_homes_do_not_show() -> None:
+    for name in losses.__all__:
+        if name != "LossLike":
+            thing = getattr(losses, name)
+            assert thing.__module__ == "scqm.losses", name
+            assert pickle.loads(pickle.dumps(thing)) is thing
+
+
+@pytest.mark.parametrize("d", [1.5, -1, True, 3])
+def test_choose_wants_a_dimension(d: Any) -> None:
+    with pytest.raises(scqm.InputError, match=f"n_components is {d}; want "):
+        losses.choose(np.ones((20, 3)), d)

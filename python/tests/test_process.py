@@ -241,7 +241,7 @@ def resident() -> int:
 def test_memory_does_not_grow() -> None:
     """10,000 fits and 10,000 errors."""
     X = make_arc(20, random_state=0)[0]
-    loss = scqm.losses.resolve("squared_l2")
+    loss = scqm.losses.SquaredL2()
     m = SCQM(1, loss=loss, n_threads=1, max_iter=1, tol=1.0, solver="rgd")
     settings = m._settings() | {"loss": loss._choice()}
     bad = X.copy()

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import doctest
 import importlib
+import importlib.util
 import inspect
 import pkgutil
 import re
@@ -19,10 +21,9 @@ import pytest
 import scqm
 
 ROOT = Path(__file__).resolve().parents[2]
-MODULES = ["scqm"] + [
-    f"scqm.{m.name}" for m in pkgutil.iter_modules(scqm.__path__) if m.name != "_core"
-]
-PUBLIC = [m for m in MODULES if not m.rpartition(".")[2].startswith("_")]
+FOUND = {m.name for m in pkgutil.walk_packages(scqm.__path__, "scqm.")}
+MODULES = ["scqm", *sorted(FOUND - {"scqm._core", "scqm.plugin.__main__"})]
+PUBLIC = [m for m in MODULES if "._" not in m and m != "scqm.plugin"]
 
 
 @pytest.mark.parametrize("name", MODULES)
@@ -86,6 +87,74 @@ def test_stub_lists_what_the_library_exports() -> None:
     stub = (ROOT / "python" / "scqm" / "_core.pyi").read_text(encoding="utf-8")
     declared = set(re.findall(r"def (bindings_\w+)", stub))
     assert declared == {n for n in dir(scqm._core) if n.startswith("bindings_")}
+
+
+def arrows(package: Path) -> dict[str, set[str]]:
+    """Return which module imports which, anywhere in it, for types alone too.
+
+    The names that the package itself hands on when they are asked for are no
+    imports of it: every module would be below it and above.
+    """
+    modules = {}
+    for path in package.rglob("*.py"):
+        parts = path.relative_to(package.parent).with_suffix("").parts
+        modules[".".join(parts).removesuffix(".__init__")] = path
+    found: dict[str, set[str]] = {}
+    for module, path in modules.items():
+        home = module if path.stem == "__init__" else module.rpartition(".")[0]
+        named = set()
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import):
+                named |= {alias.name for alias in node.names}
+            elif isinstance(node, ast.ImportFrom):
+                relative = "." * node.level + (node.module or "")
+                source = importlib.util.resolve_name(relative, home)
+                for alias in node.names:
+                    inner = f"{source}.{alias.name}"
+                    named.add(inner if inner in modules else source)
+        found[module] = (named & modules.keys()) - {module}
+    found[package.name] = set()
+    return found
+
+
+def circle(arrows: dict[str, set[str]]) -> list[str]:
+    """Return modules that import each other, in a round; none where there are none."""
+    left = dict(arrows)
+    while free := [m for m, into in left.items() if not into & left.keys()]:
+        for module in free:
+            del left[module]
+    way: list[str] = []
+    while left and (not way or way[-1] not in way[:-1]):
+        way.append(min(left[way[-1]] & left.keys()) if way else min(left))
+    return way[way.index(way[-1]) :] if way else []
+
+
+def test_imports_have_no_circle() -> None:
+    found = arrows(ROOT / "python" / "scqm")
+    assert len(found) > 30
+    assert "scqm._estimator" in found["scqm.plot"]
+    assert "scqm.losses._answer" in found["scqm._model"]
+    assert circle(found) == []
+
+
+def test_circles_are_found(tmp_path: Path) -> None:
+    package = tmp_path / "p"
+    (package / "q").mkdir(parents=True)
+    sources = {
+        "__init__.py": "from . import a\n",
+        "a.py": "def f():\n    from .q import b\n",
+        "q/__init__.py": "from ._c import d\n",
+        "q/_c.py": "import p.e\n",
+        "q/b.py": "",
+        "e.py": "if TYPE_CHECKING:\n    from . import q\n",
+        "f.py": "from .a import f\n",
+    }
+    for name, text in sources.items():
+        (package / name).write_text(text)
+    found = arrows(package)
+    assert found["p.a"] == {"p.q.b"}
+    assert found["p.f"] == {"p.a"}
+    assert circle(found) == ["p.e", "p.q", "p.q._c", "p.e"]
 
 
 def test_version() -> None:

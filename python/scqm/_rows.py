@@ -1,0 +1,66 @@
+"""What rows and their weights must be, by the checks of scikit-learn.
+
+Rows come as arrays, lists or data frames and leave as C-contiguous float64, the form
+that the library reads without a copy. What would become numbers silently is refused.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_array
+from sklearn.utils.validation import _check_sample_weight, validate_data
+
+from . import _native
+from ._native import Array
+from .exceptions import InputError
+
+
+def check_rows(
+    estimator: BaseEstimator, X: npt.ArrayLike, *, reset: bool = False, **checks: Any
+) -> Array:
+    """Return rows as C-contiguous float64, checked, without a copy if it can."""
+    _refuse(X)
+    checked = validate_data(
+        estimator, X, reset=reset, dtype=np.float64, order="C", **checks
+    )
+    return _native.contiguous(checked)
+
+
+def check_plain_rows(X: npt.ArrayLike, name: str = "X") -> Array:
+    """Return such rows without an estimator."""
+    _refuse(X)
+    checked = check_array(X, dtype=np.float64, order="C", input_name=name)
+    return _native.contiguous(checked)
+
+
+def check_weights(sample_weight: npt.ArrayLike | None, rows: Array) -> Array | None:
+    """Return the weights of rows, checked, or None."""
+    if sample_weight is None:
+        return None
+    return _native.contiguous(
+        _check_sample_weight(
+            sample_weight, rows, dtype=np.float64, ensure_non_negative=True
+        )
+    )
+
+
+def _refuse(X: npt.ArrayLike) -> None:
+    """Refuse what would become numbers silently."""
+    dtype = getattr(X, "dtype", None)
+    if isinstance(dtype, np.dtype) and dtype.kind in "mM":
+        raise InputError(f"X has dtype {dtype}; convert dates and times to numbers")
+    if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
+        row = np.argwhere(np.ma.getmaskarray(X))[0].tolist()
+        raise InputError(
+            f"X has masked entries, the first at {row}; remove or impute them first"
+        )
+
+
+def check_components(d: int, rows: Array) -> None:
+    """Refuse more latent dimensions than rows have entries."""
+    if d > rows.shape[1]:
+        raise InputError(f"n_components={d} exceeds n_features={rows.shape[1]}")
