@@ -5,14 +5,18 @@ with a seed and a directory. Other libraries are imported first: what they do wi
 too little memory is not scqm's.
 """
 
-import os
+from __future__ import annotations
+
 import random
 import sys
+import warnings
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
 
-rng = random.Random(int(sys.argv[1]))
-place = sys.argv[2]
 try:
     import numpy as np
+    import numpy.typing as npt
     import sklearn.base  # noqa: F401  (takes memory before scqm does)
 except (ImportError, MemoryError, SystemError) as error:
     print(f"alive, without numpy: {type(error).__name__}")
@@ -24,15 +28,19 @@ except MemoryError as error:
     print(f"alive, without scqm: {error}")
     sys.exit()
 
+SHAPES = [(20000, 10), (100000, 10), (300000, 10), (10000, 784), (200000, 50)]
+SOLVERS = ["auto", "alternating", "newton", "lbfgs", "rgd"]
+LOSSES = ["l2", "l1", "squared_l2"]
 
-def rows(n, D):
+
+def rows(count: int, columns: int) -> npt.NDArray[np.float64]:
     """Return rows of noise near a plane."""
-    x = np.random.default_rng(1).random((n, D))
+    x = np.random.default_rng(1).random((count, columns))
     x[:, :2] *= 10
     return x
 
 
-def attempt(name, work):
+def attempt(name: str, work: Callable[[], object]) -> bool:
     """Say whether something worked or there was no memory for it."""
     try:
         work()
@@ -43,40 +51,46 @@ def attempt(name, work):
     return True
 
 
-def fit(n, D, solver, loss):
-    """Fit for a short while."""
-    return SCQM(2, loss=loss, solver=solver, max_iter=2, time_limit=2).fit(rows(n, D))
+class Drill:
+    """Tries what needs much memory with a model that needed little."""
+
+    def __init__(self, seed: int, place: Path) -> None:
+        self.rng = random.Random(seed)
+        self.path = place / "model.npz"
+        self.model: SCQM | None = None
+
+    def small(self) -> None:
+        """Fit what needs little memory."""
+        self.model = SCQM(2, max_iter=5).fit(rows(300, 10))
+
+    def turn(self) -> None:
+        """Try something by chance; without a model there is none to load."""
+        count, columns = self.rng.choice(SHAPES)
+        solver, loss = self.rng.choice(SOLVERS), self.rng.choice(LOSSES)
+        act, model = self.rng.randrange(4), self.model
+        if act == 0 and model is not None:
+            attempt(f"transform {count}", lambda: model.transform(rows(count, 10)))
+        elif act == 1 and model is not None:
+            model.save(self.path)
+            attempt("load", partial(scqm.load, self.path))
+        elif act == 2:
+            name = f"mean {count} x {columns}"
+            attempt(name, lambda: scqm.frechet_mean(rows(count, columns)))
+        elif act != 1:
+            fresh = SCQM(2, loss=loss, solver=solver, max_iter=2, time_limit=2)
+            name = f"fit {count} x {columns} {solver} {loss}"
+            attempt(name, lambda: fresh.fit(rows(count, columns)))
 
 
-SHAPES = [(20000, 10), (100000, 10), (300000, 10), (10000, 784), (200000, 50)]
-model = None
+def main(seed: str, place: str) -> None:
+    """Fit what is small, try four things, and fit what is small again."""
+    warnings.simplefilter("ignore")
+    drill = Drill(int(seed), Path(place))
+    attempt("small fit", drill.small)
+    for _ in range(4):
+        drill.turn()
+    again = attempt("small fit again", drill.small)
+    print(f"alive, {'and fits' if again else 'with no memory even for a small fit'}")
 
 
-def small():
-    """Fit what needs little memory."""
-    global model
-    model = SCQM(2, max_iter=5).fit(rows(300, 10))
-
-
-import warnings
-
-warnings.simplefilter("ignore")
-attempt("small fit", small)
-for _ in range(4):
-    n, D = rng.choice(SHAPES)
-    solver = rng.choice(["auto", "alternating", "newton", "lbfgs", "rgd"])
-    loss = rng.choice(["l2", "l1", "squared_l2"])
-    act = rng.randrange(4)
-    if act == 0 and model is not None:
-        attempt(f"transform {n}", lambda: model.transform(rows(n, 10)))
-    elif act == 1:
-        path = os.path.join(place, "model.npz")
-        if model is not None:
-            model.save(path)
-            attempt("load", lambda: scqm.load(path))
-    elif act == 2:
-        attempt(f"mean {n} x {D}", lambda: scqm.frechet_mean(rows(n, D)))
-    else:
-        attempt(f"fit {n} x {D} {solver} {loss}", lambda: fit(n, D, solver, loss))
-again = attempt("small fit again", small)
-print(f"alive, {'and fits' if again else 'with no memory even for a small fit'}")
+main(*sys.argv[1:])
