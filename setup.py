@@ -1,4 +1,8 @@
-"""Build scqm: everything but the extension module is in pyproject.toml."""
+"""Build scqm: everything but the extension module is in pyproject.toml.
+
+The commands of setuptools are told here to let Go build the extension module, to put
+its generated sources into the sdist, and to level the files of the wheel.
+"""
 
 import sys
 from pathlib import Path

@@ -1,4 +1,8 @@
-"""Let the data choose the dimensions and the loss, and look at the noise."""
+"""Let the data choose the dimensions and the loss, and look at the noise.
+
+The dimensions come from held-out entries, the loss from the residuals, and the power of
+the noise with its standard error.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Choose the loss and the ridge by cross-validation in a pipeline."""
+"""Choose the loss and the ridge by cross-validation in a pipeline.
+
+Nothing in it is special to scqm: the estimator is a step of a pipeline of scikit-learn,
+and its score is what the search compares.
+"""
 
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline

@@ -1,4 +1,8 @@
-"""Write a loss of residual rows with NumPy, check it, and fit with it."""
+"""Write a loss of residual rows with NumPy, check it, and fit with it.
+
+A subclass of Loss needs values and gradients of residual rows only. The check tries
+whether they are those of a loss before a fit relies on them.
+"""
 
 import numpy as np
 

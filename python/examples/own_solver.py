@@ -1,4 +1,8 @@
-"""Minimise the objective of a fit with a solver of your own."""
+"""Minimise the objective of a fit with a solver of your own.
+
+The problem computes costs, gradients, projections and retractions in the library; the
+solver says where to go. The library's own solver is beside it.
+"""
 
 from scqm import SCQM, Problem, Solver
 from scqm.datasets import make_sphere

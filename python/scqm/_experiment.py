@@ -1,4 +1,9 @@
-"""The outcome of an experiment: a table, the arrays of its pictures, its files."""
+"""The outcome of an experiment: a table, the arrays of its pictures, its files.
+
+An experiment comes here finished, whether it was run in the library alone or with
+models of scikit-learn beside it. It writes what the program writes, each file whole or
+not at all.
+"""
 
 from __future__ import annotations
 

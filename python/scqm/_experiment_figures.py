@@ -1,4 +1,8 @@
-"""The pictures of experiments."""
+"""The pictures of experiments.
+
+They are drawn from the table and the arrays of an experiment alone: this module knows
+no experiments, and Matplotlib is imported when the first picture is asked for.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Progress bars for long work."""
+"""Progress bars for long work.
+
+A job reports its state whenever Python looks at it; here is how that is shown: as a bar
+of tqdm or, where that is missing, as a line a second.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""Exceptions of scqm. All of them are a :class:`ScqmError`."""
+"""Exceptions of scqm. All of them are a :class:`ScqmError`.
+
+Each is a built-in exception too (ValueError, OSError, MemoryError), so that programs
+that do not know scqm catch what they expect. The message names the place and the
+remedy.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Settings of all tests, made before anything is imported."""
+"""Settings of all tests, made before anything is imported.
+
+They keep a shell's ignored interrupts and a missing display from deciding tests, and
+build the program once for those that compare with it.
+"""
 
 import os
 import signal

@@ -1,4 +1,8 @@
-"""The matrix products borrowed from SciPy."""
+"""The matrix products borrowed from SciPy.
+
+The borrowed product must be that of the library up to rounding, depend on no number of
+threads, and give way at any doubt.
+"""
 
 from __future__ import annotations
 

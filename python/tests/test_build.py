@@ -1,4 +1,8 @@
-"""What builds the wheel and the sdist gives equal bytes for equal sources."""
+"""What builds the wheel and the sdist gives equal bytes for equal sources.
+
+What gopy writes in any order is sorted, archives are levelled, and requirements are
+pinned by their hashes. Nothing is built here.
+"""
 
 from __future__ import annotations
 

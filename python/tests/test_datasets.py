@@ -1,4 +1,8 @@
-"""Data sets and pictures."""
+"""Data sets and pictures.
+
+Rows lie on the surfaces they are made from, noise has the moments of its distribution,
+and every picture can be drawn.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""ManifoldDenoiser as scikit-learn, its users and hostile rows see it."""
+"""ManifoldDenoiser as scikit-learn, its users and hostile rows see it.
+
+The checks of scikit-learn, the results of the program to the last bit, what a row may
+depend on, and what is said where rows have no surface near.
+"""
 
 from __future__ import annotations
 

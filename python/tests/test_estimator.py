@@ -1,4 +1,8 @@
-"""The estimator as scikit-learn and its users see it."""
+"""The estimator as scikit-learn and its users see it.
+
+The checks of scikit-learn, the attributes against their formulas, what a result may
+depend on, and the errors of every parameter.
+"""
 
 from __future__ import annotations
 

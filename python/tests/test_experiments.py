@@ -1,4 +1,8 @@
-"""The experiments of the paper, from Python."""
+"""The experiments of the paper, from Python.
+
+Their tables are those of the program, the models of scikit-learn beside them are scored
+right, and pictures are optional.
+"""
 
 from __future__ import annotations
 

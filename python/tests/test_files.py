@@ -1,4 +1,8 @@
-"""Model files, those of the program scqm too."""
+"""Model files, those of the program scqm too.
+
+A model comes back to the last bit, NumPy can read it, damage is refused, and a save
+that fails leaves the old file.
+"""
 
 from __future__ import annotations
 

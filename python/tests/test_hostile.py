@@ -1,4 +1,8 @@
-"""Inputs of every kind: exact exceptions, or the bits of the plain case."""
+"""Inputs of every kind: exact exceptions, or the bits of the plain case.
+
+Other types, layouts and containers of the same rows give the same model; what cannot be
+rows is refused in words.
+"""
 
 from __future__ import annotations
 

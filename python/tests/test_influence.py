@@ -1,4 +1,8 @@
-"""Influence of rows, reports on projections, and means."""
+"""Influence of rows, reports on projections, and means.
+
+Influence is held against fits without the rows, the mean and its response against
+differences, and reports against what they promise.
+"""
 
 from __future__ import annotations
 

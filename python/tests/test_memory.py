@@ -1,4 +1,8 @@
-"""Memory that is not there ends in MemoryError, and the interpreter lives on."""
+"""Memory that is not there ends in MemoryError, and the interpreter lives on.
+
+Each case is an interpreter of its own under a limit: it must end in an exception of
+Python, not in an abort of the Go runtime.
+"""
 
 import os
 import subprocess

@@ -1,4 +1,8 @@
-"""The plugin SDK: declarations, messages, checks, and a served plugin."""
+"""The plugin SDK: declarations, messages, checks, and a served plugin.
+
+Nothing here needs the compiled library: plugins are called in this process, or served
+and spoken to over the protocol, damaged messages included.
+"""
 
 import importlib.machinery
 import importlib.util

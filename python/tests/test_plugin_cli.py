@@ -1,4 +1,8 @@
-"""Plugins in Python, used by the command line."""
+"""Plugins in Python, used by the command line.
+
+The program runs the three commands of the guide on plugins that are right, and finds
+what is wrong with others.
+"""
 
 import json
 import os

@@ -1,4 +1,8 @@
-"""Losses of plugins in the estimator."""
+"""Losses of plugins in the estimator.
+
+A model is held to the file of its plugin, pickles and models name no path, and no
+process stays behind.
+"""
 
 from __future__ import annotations
 

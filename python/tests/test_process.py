@@ -1,4 +1,8 @@
-"""Signals, forks, threads and memory: what kills interpreters."""
+"""Signals, forks, threads and memory: what kills interpreters.
+
+Interrupts are heard soon, nothing is read after it was freed, a fork is an error and
+not a hang, and threads do not change a bit.
+"""
 
 from __future__ import annotations
 

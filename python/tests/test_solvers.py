@@ -1,4 +1,8 @@
-"""Solvers written in Python, and ours against those of others."""
+"""Solvers written in Python, and ours against those of others.
+
+A solver in Python can only lower the cost, within its limits, and a problem ends with
+its fit. Pymanopt and SciPy minimise the same objective.
+"""
 
 from __future__ import annotations
 

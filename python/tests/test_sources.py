@@ -1,4 +1,8 @@
-"""The sources: examples in docstrings, their form, types and style."""
+"""The sources: examples in docstrings, their form, types and style.
+
+Imports have no circle, docstrings are of the numpydoc form, the stub lists what the
+library exports, the sdist has what Go needs, and the examples run.
+"""
 
 from __future__ import annotations
 

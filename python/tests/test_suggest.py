@@ -1,4 +1,8 @@
-"""The choice of d and s, of a loss, and what residuals tell about noise."""
+"""The choice of d and s, of a loss, and what residuals tell about noise.
+
+The dimensions of surfaces that are known are found, flat ones and pure noise too; the
+loss chosen is near the best, and refusals say why.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Command line: ``python -m scqm.plugin new NAME``."""
+"""Command line: ``python -m scqm.plugin new NAME``.
+
+It is for who has the Python package and not the program: ``new`` writes a plugin to
+begin with, and ``find`` prints where one is.
+"""
 
 from __future__ import annotations
 

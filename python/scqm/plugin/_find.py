@@ -1,4 +1,9 @@
-"""Where plugins are."""
+"""Where plugins are.
+
+A name is looked for in the folders of the user and among the scripts of installed
+packages, never in the working folder: what is found does not depend on where one
+stands.
+"""
 
 from __future__ import annotations
 

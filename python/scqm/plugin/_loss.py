@@ -1,4 +1,9 @@
-"""The base class of losses and the description of their parameters."""
+"""The base class of losses and the description of their parameters.
+
+What a plugin declares in the body of its class becomes what the host is told at the
+start: name, structure, and the parameters as a JSON Schema. A declaration that cannot
+be is refused here, before a process serves it.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Write a plugin to begin with."""
+"""Write a plugin to begin with.
+
+The template is the same that ``scqm plugin new`` writes; its first line names this
+interpreter, so that the plugin finds what it imports.
+"""
 
 from __future__ import annotations
 

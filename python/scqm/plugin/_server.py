@@ -1,4 +1,9 @@
-"""Serve a loss to the program that started this process."""
+"""Serve a loss to the program that started this process.
+
+It is the part of the protocol (docs/plugin-protocol.md) that the plugin plays: shake
+hands, answer requests over gRPC or a faster line, read residuals from shared memory,
+and end with the host. grpcio is imported when a plugin is served.
+"""
 
 from __future__ import annotations
 
