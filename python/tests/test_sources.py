@@ -161,6 +161,27 @@ def test_circles_are_found(tmp_path: Path) -> None:
     assert circle(found) == ["p.e", "p.q", "p.q._c", "p.e"]
 
 
+def test_imports_keep_to_the_floors_of_the_architecture() -> None:
+    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    table = page.partition("| room in `python/scqm` | offers |\n| --- | --- |\n")[2]
+    rows = [line.split("|")[1] for line in table.partition("\n\n")[0].splitlines()]
+    floor = {
+        name: k for k, row in enumerate(rows) for name in re.findall(r"`(\w+)`", row)
+    }
+
+    def room(module: str) -> str:
+        return module.split(".")[1]
+
+    found = arrows(ROOT / "python" / "scqm")
+    inside = {
+        m: into for m, into in found.items() if m not in ("scqm", "scqm._version")
+    }
+    assert {room(m) for m in inside} == floor.keys()
+    for module, into in inside.items():
+        for other in into - {"scqm"}:  # which stands for the library _core
+            assert floor[room(other)] <= floor[room(module)], (module, other)
+
+
 def test_version() -> None:
     assert scqm.__version__ == scqm._core.bindings_Version()
 
