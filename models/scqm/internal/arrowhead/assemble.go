@@ -73,7 +73,7 @@ func newWorker(a *Chart, n int) *worker {
 		batch: b, h: vec(b * a.Nf), e: vec(b * f.D), g: vec(b * f.D),
 		u: vec(b), value: vec(b), one: vec(b), two: vec(b), atRows: newRowLosses(b, f.D),
 		dh: vec(a.Nf * f.Latent), he: vec(f.D * f.Latent), t: vec(f.Latent), v: vec(a.P), w: vec(f.Q),
-		quadratic: newQuadraticInner(f), newton: newInnerNewton(f, b),
+		quadratic: newQuadraticInner(f, b), newton: newInnerNewton(f, b),
 	}
 }
 
@@ -93,14 +93,14 @@ func (job *assembleShard) run(a *Hessian, w *worker, shard, lo, hi int) error {
 		}
 		to := min(from+w.batch, hi)
 		residuals := job.residuals
-		if a.isSurface3D() {
+		if isSurface3D(a.F) {
 			residuals = job.surfaceResiduals
 		}
 		residuals(a, w, from, to)
 		if err := a.lossDerivatives(w, to-from); err != nil {
 			return fmt.Errorf("scqm: loss %s: %w", a.o.Loss().Name(), err)
 		}
-		if a.isSurface3D() {
+		if isSurface3D(a.F) {
 			job.surface(a, w, s, from, to)
 			continue
 		}

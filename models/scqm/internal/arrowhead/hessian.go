@@ -61,10 +61,9 @@ type Hessian struct {
 	constant    []float64   // D x D: W'(hess loss)W where it is the same for all rows
 	coords      frameCoords // of all rows
 
-	structure framework.Structure   // of the loss
-	second    framework.SecondOrder // its second derivatives
-	assembly  assembleShard         // the work under way
-	innerJob  innerShard
+	rowLoss                // in use
+	assembly assembleShard // the work under way
+	innerJob innerShard
 }
 
 // New takes next to no memory: what first uses need is made by prepare.
@@ -110,7 +109,7 @@ func (a *Hessian) prepare(x framework.Point) {
 	if a.Chart == nil {
 		a.allocate()
 	}
-	a.structure, a.second = framework.StructureOf(a.o.Loss()), framework.HessianOf(a.o.Loss())
+	a.rowLoss = rowLossOf(a.o.Loss())
 	a.F.Load(x[objective.BlockC], x[objective.BlockQ], x[objective.BlockTheta])
 }
 

@@ -4,9 +4,30 @@ import (
 	"fmt"
 
 	"github.com/scqm/scqm/framework"
-	"github.com/scqm/scqm/models/scqm/internal/nearest"
 	"github.com/scqm/scqm/models/scqm/internal/objective"
 )
+
+// The inner problem is the loss of every row over its tau, for a fixed sheet: n
+// problems in R^d between two steps of the outer blocks. For radial and quadratic
+// losses [quadraticInner] solves them in R^m or in the frame, for all others
+// [innerNewton] at a loss of D entries and its derivatives for every trial.
+
+// innerSolver takes inner steps of some rows, with memory of its own.
+type innerSolver interface {
+	// prepare takes sheet, loss and data from the Hessian.
+	prepare(a *Hessian)
+	// run gives rows of positive weight the better one of two places and steps from
+	// there. It writes the losses of all and returns the row evaluations done, a
+	// derivative counting as one.
+	run(losses []float64, rows innerRows) (evaluations float64, err error)
+}
+
+// innerRows are the rows from one number to another, where they are and where they
+// may go. tau and other are of all rows.
+type innerRows struct {
+	tau, other []float64 // N x d
+	from, to   int
+}
 
 // InnerStep gives every tau_i the better one of its value in x and in other,
 // and then one damped Newton step. For a radial loss that is a step of the
@@ -37,7 +58,8 @@ func (a *Hessian) InnerStep(x framework.Point, other []float64) (cost, passes fl
 func (a *Hessian) FlatCost(x framework.Point) (float64, error) {
 	a.prepare(x)
 	w := a.worker(0)
-	return w.newton.loss(a, x[objective.BlockTau], w.batch)
+	w.newton.prepare(a)
+	return w.newton.cost(x[objective.BlockTau], w.batch)
 }
 
 // wholeFrame reports whether inner steps need rows in the whole frame.
@@ -45,72 +67,33 @@ func (a *Hessian) wholeFrame() bool {
 	return a.structure == framework.StructureQuadratic || a.structure == framework.StructureRadial && a.F.M == a.F.D
 }
 
+// inner chooses the solver for the loss.
+func (a *Hessian) inner(w *worker) innerSolver {
+	if a.structure == framework.StructureRadial || a.structure == framework.StructureQuadratic {
+		return w.quadratic
+	}
+	return w.newton
+}
+
 // innerShard takes the inner steps of some rows.
 type innerShard struct{ tau, other []float64 }
 
 func (job *innerShard) run(a *Hessian, w *worker, shard, lo, hi int) error {
-	s := a.sums[shard]
+	s, data, inner := a.sums[shard], a.o.Data(), a.inner(w)
 	s.cost, a.innerPasses[shard] = 0, 0
+	inner.prepare(a)
 	for from := lo; from < hi; from += w.batch {
 		to := min(from+w.batch, hi)
-		if a.structure == framework.StructureRadial || a.structure == framework.StructureQuadratic {
-			a.innerPasses[shard] += job.quadratic(a, w, from, to)
-		} else {
-			passes, err := w.newton.run(a, job, from, to)
-			if err != nil {
-				return fmt.Errorf("scqm: loss %s: %w", a.o.Loss().Name(), err)
-			}
-			copy(w.value, w.newton.current.value[:to-from])
-			a.innerPasses[shard] += passes
+		evaluations, err := inner.run(w.value[:to-from], innerRows{job.tau, job.other, from, to})
+		if err != nil {
+			return fmt.Errorf("scqm: loss %s: %w", a.o.Loss().Name(), err)
 		}
+		a.innerPasses[shard] += evaluations
 		for i := from; i < to; i++ {
-			if weight := a.o.Data().Weight(i); weight > 0 {
+			if weight := data.Weight(i); weight > 0 {
 				s.cost += weight * w.value[i-from]
 			}
 		}
 	}
 	return nil
-}
-
-// quadratic steps rows whose loss is a quadratic form of the residual or a function
-// of its norm, leaves their losses in w.value, and returns the row evaluations
-// done.
-func (job *innerShard) quadratic(a *Hessian, w *worker, from, to int) float64 {
-	n := to - from
-	if a.isSurface3D() {
-		job.quadraticSurface(a, w, from, to)
-	} else {
-		job.quadraticInSpan(a, w, from, to)
-	}
-	if a.structure == framework.StructureQuadratic {
-		copy(w.value[:n], w.u)
-		return float64(n) * float64(a.F.D) / float64(a.F.M)
-	}
-	a.o.Loss().(framework.Radial).Rho(w.value[:n], nil, nil, w.u[:n])
-	if a.wholeFrame() {
-		return float64(n)
-	}
-	return 2 * float64(n)
-}
-
-// quadraticInSpan steps rows in the span of Q and leaves their forms in w.u.
-func (job *innerShard) quadraticInSpan(a *Hessian, w *worker, from, to int) {
-	k, d := w.quadratic, a.F.Latent
-	k.loadMetric(a)
-	data := a.o.Data()
-	for i := from; i < to; i++ {
-		tau, other := job.tau[i*d:(i+1)*d], job.other[i*d:(i+1)*d]
-		rest := k.load(a, data.Row(i), i)
-		value := k.Value(tau)
-		if data.Weight(i) > 0 {
-			if v := k.Value(other); v < value {
-				value = v
-				copy(tau, other)
-			} else {
-				k.Value(tau)
-			}
-			value, _ = k.Step(tau, value, nearest.InnerTries)
-		}
-		w.u[i-from] = value + rest
-	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/internal/dense"
+	"github.com/scqm/scqm/models/rows"
 	"github.com/scqm/scqm/models/scqm/internal/nearest"
 	"github.com/scqm/scqm/models/scqm/internal/sheet"
 )
@@ -26,13 +27,18 @@ const (
 	minCurvature = 1e-3
 )
 
-// innerNewton takes Newton steps of the rows of a batch for any loss, of all rows at
-// once: losses are fastest on many residuals. Every round evaluates the trials
-// of the open rows; a trial that is no worse is taken, and the
-// next step goes from there. Else, for a separable loss, the step follows the
-// parabolas through the loss and its slope that are even: those of losses with
-// rounded kinks lie above the loss, while second derivatives promise too much.
-// Then steps are halved.
+// innerNewton minimises loss(f(tau_i) - x_i) over tau_i for the rows of a batch and
+// any loss, by damped Newton steps of all rows at once: losses are fastest on many
+// residuals. Every round evaluates the trials of the open rows; a trial that is no
+// worse is taken, and the next step goes from there. Else, for a separable loss,
+// the step follows the parabolas through the loss and its slope that are even:
+// those of losses with rounded kinks lie above the loss, while second derivatives
+// promise too much. Then steps are shortened, as in [nearest.General].
+//
+// Unlike that it asks for derivatives with every trial, which separable losses
+// give almost for nothing, and ends early: the outer blocks move next. A trial of
+// a row takes 2Dm operations and its loss, a step Dd(m+d) more or, for a loss
+// without structure, d products with its Hessian.
 type innerNewton struct {
 	f         *sheet.Sheet
 	z, phi    []float64 // m, q
@@ -52,27 +58,10 @@ type innerNewton struct {
 	parabolic []bool    // n: the step follows parabolas
 	trial     rowLosses // of the rows to evaluate
 	current   rowLosses // of all rows where they are
-}
 
-// rowLosses are losses and their derivatives at some residuals.
-type rowLosses struct {
-	value    []float64 // n
-	r, g     []float64 // n x D: residuals and gradients
-	hessDiag []float64 // n x D: the diagonals of the Hessians of a separable loss
-	terms    []float64 // n x D: what its values are sums of
-}
-
-func newRowLosses(n, D int) rowLosses {
-	vec := func(n int) []float64 { return make([]float64, n) }
-	return rowLosses{value: vec(n), r: vec(n * D), g: vec(n * D), hessDiag: vec(n * D), terms: vec(n * D)}
-}
-
-// copyRow copies row i of other into row k.
-func (l *rowLosses) copyRow(k int, other *rowLosses, i, D int) {
-	l.value[k] = other.value[i]
-	copy(l.r[k*D:(k+1)*D], other.r[i*D:(i+1)*D])
-	copy(l.g[k*D:(k+1)*D], other.g[i*D:(i+1)*D])
-	copy(l.hessDiag[k*D:(k+1)*D], other.hessDiag[i*D:(i+1)*D])
+	// Set by prepare.
+	data *rows.Data
+	rowLoss
 }
 
 func newInnerNewton(f *sheet.Sheet, n int) *innerNewton {
@@ -85,26 +74,23 @@ func newInnerNewton(f *sheet.Sheet, n int) *innerNewton {
 	}
 }
 
-// run gives the rows from to to the better one of two places and takes Newton
-// steps from there. It leaves their losses in current and returns the row
-// evaluations done, a derivative counting as one.
-func (s *innerNewton) run(a *Hessian, job *innerShard, from, to int) (float64, error) {
-	n, d := to-from, s.f.Latent
-	tau, other := job.tau[from*d:to*d], job.other[from*d:to*d]
-	s.open = s.open[:0]
-	for i := range n {
-		s.open = append(s.open, i)
-	}
-	if err := s.evaluate(a, tau, from); err != nil {
+func (s *innerNewton) prepare(a *Hessian) { s.data, s.rowLoss = a.o.Data(), a.rowLoss }
+
+// run takes steps until those of a row gain little or lead nowhere.
+func (s *innerNewton) run(losses []float64, r innerRows) (evaluations float64, err error) {
+	n, d := r.to-r.from, s.f.Latent
+	tau, other := r.tau[r.from*d:r.to*d], r.other[r.from*d:r.to*d]
+	s.openAll(n)
+	if err := s.evaluateAt(tau, r.from); err != nil {
 		return 0, err
 	}
 	s.trial, s.current = s.current, s.trial
-	if err := s.evaluate(a, other, from); err != nil {
+	if err := s.evaluateAt(other, r.from); err != nil {
 		return 0, err
 	}
 	s.open = s.open[:0]
 	for i := range n {
-		if !(a.o.Data().Weight(from+i) > 0) {
+		if !(s.data.Weight(r.from+i) > 0) {
 			continue
 		}
 		s.open = append(s.open, i)
@@ -112,62 +98,53 @@ func (s *innerNewton) run(a *Hessian, job *innerShard, from, to int) (float64, e
 			s.current.copyRow(i, &s.trial, i, s.f.D)
 			copy(tau[i*d:(i+1)*d], other[i*d:(i+1)*d])
 		}
-		if err := s.setStep(a, tau[i*d:(i+1)*d], i, false); err != nil {
+		if err := s.setStep(tau[i*d:(i+1)*d], i, false); err != nil {
 			return 0, err
 		}
 	}
 	done := 4 * n
 	for round := 0; round < maxRounds && len(s.open) > 0; round++ {
 		done += 2 * len(s.open)
-		if err := s.round(a, tau, from); err != nil {
+		if err := s.round(tau, r.from); err != nil {
 			return 0, err
 		}
 	}
+	copy(losses, s.current.value)
 	return float64(done), nil
 }
 
-// evaluate computes the losses of the open rows at the latent rows tau, which
+// openAll opens n rows.
+func (s *innerNewton) openAll(n int) {
+	s.open = s.open[:0]
+	for i := range n {
+		s.open = append(s.open, i)
+	}
+}
+
+// evaluateAt computes the losses of the open rows at the latent rows tau, which
 // are packed: row k is that of open[k].
-func (s *innerNewton) evaluate(a *Hessian, tau []float64, from int) error {
+func (s *innerNewton) evaluateAt(tau []float64, from int) error {
 	f, t := s.f, &s.trial
 	n, d, D := len(s.open), f.Latent, f.D
-	if a.isSurface3D() {
-		rowResiduals3D(f, t.r, *a.o.Data(), tau, s.open, from)
-		return a.rowLosses(a.o.Loss(), t, n)
+	if isSurface3D(f) {
+		rowResiduals3D(f, t.r, *s.data, tau, s.open, from)
+		return s.evaluate(t, n, D)
 	}
 	for k, i := range s.open {
 		f.Coordinates(s.z, s.phi, tau[k*d:(k+1)*d])
-		f.Residual(t.r[k*D:(k+1)*D], s.z, a.o.Data().Row(from+i))
+		f.Residual(t.r[k*D:(k+1)*D], s.z, s.data.Row(from+i))
 	}
-	return a.rowLosses(a.o.Loss(), t, n)
-}
-
-// rowLosses computes losses and derivatives at the first n residuals.
-func (a *Hessian) rowLosses(loss framework.Loss, t *rowLosses, n int) error {
-	D := a.F.D
-	separable, ok := loss.(framework.Separable)
-	if !ok || a.structure != framework.StructureSeparable {
-		return loss.Evaluate(t.value[:n], t.g[:n*D], t.r[:n*D], D)
-	}
-	separable.Phi(t.terms[:n*D], t.g[:n*D], t.hessDiag[:n*D], t.r[:n*D])
-	for i := range n {
-		var sum float64
-		for _, v := range t.terms[i*D : (i+1)*D] {
-			sum += v
-		}
-		t.value[i] = sum
-	}
-	return nil
+	return s.evaluate(t, n, D)
 }
 
 // setStep computes the step of row i from tau, where its losses are current.
-func (s *innerNewton) setStep(a *Hessian, tau []float64, i int, careful bool) error {
+func (s *innerNewton) setStep(tau []float64, i int, careful bool) error {
 	d := s.f.Latent
-	if err := s.derivatives(a, tau, i, careful); err != nil {
+	if err := s.derivatives(tau, i, careful); err != nil {
 		return err
 	}
-	if !careful && a.structure == framework.StructureSeparable && floats.Norm(s.hess, math.Inf(1)) == 0 { // a loss of straight lines
-		return s.setStep(a, tau, i, true)
+	if !careful && s.structure == framework.StructureSeparable && floats.Norm(s.hess, math.Inf(1)) == 0 { // a loss of straight lines
+		return s.setStep(tau, i, true)
 	}
 	step := s.step[i*d : (i+1)*d]
 	dense.NewtonStep(step, s.hess, s.grad, minCurvature)
@@ -182,14 +159,14 @@ func (s *innerNewton) setStep(a *Hessian, tau []float64, i int, careful bool) er
 }
 
 // derivatives writes gradient and Hessian of row i with respect to tau.
-func (s *innerNewton) derivatives(a *Hessian, tau []float64, i int, careful bool) error {
+func (s *innerNewton) derivatives(tau []float64, i int, careful bool) error {
 	f := s.f
 	D := f.D
 	g, hessDiag := s.current.g[i*D:(i+1)*D], s.current.hessDiag[i*D:(i+1)*D]
 	if careful {
 		hessDiag = s.parabolas(hessDiag, i)
 	}
-	if a.structure == framework.StructureSeparable && a.isSurface3D() {
+	if s.structure == framework.StructureSeparable && isSurface3D(f) {
 		rowDerivatives3D(f, s.grad, s.hess, tau, g, hessDiag)
 		return nil
 	}
@@ -198,11 +175,11 @@ func (s *innerNewton) derivatives(a *Hessian, tau []float64, i int, careful bool
 	clear(s.hess)
 	f.AddCurvature(s.hess, s.w)
 	f.Jacobian(s.e, tau)
-	if a.structure == framework.StructureSeparable {
+	if s.structure == framework.StructureSeparable {
 		s.addDiagonal(hessDiag)
 		return nil
 	}
-	return s.addProducts(a.second, tau, s.current.r[i*D:(i+1)*D])
+	return s.addProducts(tau, s.current.r[i*D:(i+1)*D])
 }
 
 // parabolas returns the larger ones of the second derivatives of row i and of
@@ -242,7 +219,7 @@ func (s *innerNewton) addDiagonal(hessDiag []float64) {
 }
 
 // addProducts adds (Qe)' (hess loss) Qe to the Hessian, column by column.
-func (s *innerNewton) addProducts(second framework.SecondOrder, tau, r []float64) error {
+func (s *innerNewton) addProducts(tau, r []float64) error {
 	f := s.f
 	d := f.Latent
 	for j := range d {
@@ -250,7 +227,7 @@ func (s *innerNewton) addProducts(second framework.SecondOrder, tau, r []float64
 		for k := range f.M {
 			floats.AddScaled(s.column, s.e[k*d+j], f.Axis(k))
 		}
-		if err := second.HessianProduct(s.column, r, s.column, f.D); err != nil {
+		if err := s.second.HessianProduct(s.column, r, s.column, f.D); err != nil {
 			return err
 		}
 		f.ToFrame(s.b, s.column)
@@ -264,19 +241,19 @@ func (s *innerNewton) addProducts(second framework.SecondOrder, tau, r []float64
 
 // round tries one step of every open row and closes those that gained little or
 // whose steps lead nowhere.
-func (s *innerNewton) round(a *Hessian, tau []float64, from int) error {
+func (s *innerNewton) round(tau []float64, from int) error {
 	d := s.f.Latent
 	for k, i := range s.open {
 		floats.AddScaledTo(s.tau[k*d:(k+1)*d], tau[i*d:(i+1)*d], s.length[i], s.step[i*d:(i+1)*d])
 	}
-	if err := s.evaluate(a, s.tau, from); err != nil {
+	if err := s.evaluateAt(s.tau, from); err != nil {
 		return err
 	}
 	left := s.open[:0]
 	for k, i := range s.open {
 		before, now := s.current.value[i], s.trial.value[k]
 		if !nearest.Accepts(before, now, s.length[i], -s.promise[i], s.length[i]*minStepLength == s.minLength[i]) {
-			again, err := s.shorten(a, tau[i*d:(i+1)*d], i, now)
+			again, err := s.shorten(tau[i*d:(i+1)*d], i, now)
 			if err != nil {
 				return err
 			}
@@ -291,7 +268,7 @@ func (s *innerNewton) round(a *Hessian, tau []float64, from int) error {
 			continue
 		}
 		left = append(left, i)
-		if err := s.setStep(a, tau[i*d:(i+1)*d], i, false); err != nil {
+		if err := s.setStep(tau[i*d:(i+1)*d], i, false); err != nil {
 			return err
 		}
 	}
@@ -300,32 +277,29 @@ func (s *innerNewton) round(a *Hessian, tau []float64, from int) error {
 }
 
 // shorten replaces a step that led to the loss now and reports whether to go on.
-func (s *innerNewton) shorten(a *Hessian, tau []float64, i int, now float64) (bool, error) {
+func (s *innerNewton) shorten(tau []float64, i int, now float64) (bool, error) {
 	D := s.f.D
-	if a.structure == framework.StructureSeparable && !s.parabolic[i] {
+	if s.structure == framework.StructureSeparable && !s.parabolic[i] {
 		hessDiag := s.current.hessDiag[i*D : (i+1)*D]
 		if !slices.Equal(hessDiag, s.parabolas(hessDiag, i)) {
-			return true, s.setStep(a, tau, i, true)
+			return true, s.setStep(tau, i, true)
 		}
 	}
 	s.length[i] = nearest.Shorten(s.length[i], s.current.value[i], now, -s.promise[i])
 	return s.length[i] > s.minLength[i], nil
 }
 
-// loss returns the weighted sum of losses of rows at their places.
-func (s *innerNewton) loss(a *Hessian, tau []float64, batch int) (cost float64, err error) {
+// cost returns the weighted sum of losses of all rows at their places.
+func (s *innerNewton) cost(tau []float64, batch int) (cost float64, err error) {
 	d := s.f.Latent
-	for from := 0; from < a.o.Data().N; from += batch {
-		n := min(batch, a.o.Data().N-from)
-		s.open = s.open[:0]
-		for i := range n {
-			s.open = append(s.open, i)
-		}
-		if err := s.evaluate(a, tau[from*d:(from+n)*d], from); err != nil {
-			return 0, fmt.Errorf("loss %s: %w", a.o.Loss().Name(), err)
+	for from := 0; from < s.data.N; from += batch {
+		n := min(batch, s.data.N-from)
+		s.openAll(n)
+		if err := s.evaluateAt(tau[from*d:(from+n)*d], from); err != nil {
+			return 0, fmt.Errorf("loss %s: %w", s.loss.Name(), err)
 		}
 		for i, v := range s.trial.value[:n] {
-			if weight := a.o.Data().Weight(from + i); weight > 0 {
+			if weight := s.data.Weight(from + i); weight > 0 {
 				cost += weight * v
 			}
 		}

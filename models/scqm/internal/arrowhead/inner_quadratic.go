@@ -5,6 +5,7 @@ import (
 
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/internal/dense"
+	"github.com/scqm/scqm/models/rows"
 	"github.com/scqm/scqm/models/scqm/internal/nearest"
 	"github.com/scqm/scqm/models/scqm/internal/sheet"
 )
@@ -18,26 +19,41 @@ import (
 //
 // where M = I, b = 0, rest = |y_C|^2 for a norm, and for the form with matrix N
 // in the frame M = N_QQ, b = -N_QC y_C, rest = y_C'N_CC y_C. That is a problem
-// in R^m: it no longer involves D.
+// in R^m: it no longer involves D. A step takes 2Dm operations for y, D^2 for y and
+// b where the form has a matrix, and those of [nearest.Quadratic].
 type quadraticInner struct {
 	*nearest.Quadratic
 	f              *sheet.Sheet
 	metric, linear []float64 // m x m, m
 	diff           []float64 // D
+	form           []float64 // n: the forms of a batch
+
+	// Set by prepare.
+	data   *rows.Data
+	radial framework.Radial // nil for quadratic losses
+	twice  []float64        // D x D: 2 W'MW; nil for radial losses
+	frame  *Frame
+	coords []float64 // N x D: W'(x - c), to be written; nil where the span of Q is enough
 }
 
-func newQuadraticInner(f *sheet.Sheet) *quadraticInner {
+func newQuadraticInner(f *sheet.Sheet, n int) *quadraticInner {
 	vec := func(n int) []float64 { return make([]float64, n) }
-	return &quadraticInner{Quadratic: nearest.NewQuadratic(f), f: f, metric: vec(f.M * f.M), linear: vec(f.M), diff: vec(f.D)}
+	return &quadraticInner{
+		Quadratic: nearest.NewQuadratic(f), f: f, metric: vec(f.M * f.M), linear: vec(f.M), diff: vec(f.D), form: vec(n),
+	}
 }
 
-// loadMetric takes M from the frame.
-func (k *quadraticInner) loadMetric(a *Hessian) {
-	k.Metric, k.Linear = nil, nil
+// prepare takes M from the frame, too.
+func (k *quadraticInner) prepare(a *Hessian) {
+	k.data, k.frame, k.coords = a.o.Data(), a.Frame, nil
+	if a.wholeFrame() {
+		k.coords = a.coords.y
+	}
 	if a.structure != framework.StructureQuadratic {
+		k.radial, k.twice, k.Metric, k.Linear = a.o.Loss().(framework.Radial), nil, nil, nil
 		return
 	}
-	k.Metric, k.Linear = k.metric, k.linear
+	k.radial, k.twice, k.Metric, k.Linear = nil, a.constant, k.metric, k.linear
 	m, D := k.f.M, k.f.D
 	for i := range m {
 		for j := range m {
@@ -46,10 +62,49 @@ func (k *quadraticInner) loadMetric(a *Hessian) {
 	}
 }
 
+// run takes one step of every row.
+func (k *quadraticInner) run(losses []float64, r innerRows) (evaluations float64, err error) {
+	n := len(losses)
+	if isSurface3D(k.f) {
+		k.stepSurface(r)
+	} else {
+		k.stepRows(r)
+	}
+	if k.radial == nil {
+		copy(losses, k.form)
+		return float64(n) * float64(k.f.D) / float64(k.f.M), nil
+	}
+	k.radial.Rho(losses, nil, nil, k.form[:n])
+	if k.coords != nil {
+		return float64(n), nil
+	}
+	return 2 * float64(n), nil
+}
+
+// stepRows steps rows and leaves their forms in k.form.
+func (k *quadraticInner) stepRows(r innerRows) {
+	d := k.f.Latent
+	for i := r.from; i < r.to; i++ {
+		tau, other := r.tau[i*d:(i+1)*d], r.other[i*d:(i+1)*d]
+		rest := k.load(i)
+		value := k.Value(tau)
+		if k.data.Weight(i) > 0 {
+			if v := k.Value(other); v < value {
+				value = v
+				copy(tau, other)
+			} else {
+				k.Value(tau)
+			}
+			value, _ = k.Step(tau, value, nearest.InnerTries)
+		}
+		k.form[i-r.from] = value + rest
+	}
+}
+
 // load sets y and b for row i of the data, x, and returns the rest.
-func (k *quadraticInner) load(a *Hessian, x []float64, i int) (rest float64) {
-	f := k.f
-	if !a.wholeFrame() {
+func (k *quadraticInner) load(i int) (rest float64) {
+	f, x := k.f, k.data.Row(i)
+	if k.coords == nil {
 		floats.SubTo(k.diff, x, f.C)
 		f.ToFrame(k.Y, k.diff)
 		for j, v := range k.Y {
@@ -57,14 +112,14 @@ func (k *quadraticInner) load(a *Hessian, x []float64, i int) (rest float64) {
 		}
 		return dense.Dot(k.diff, k.diff)
 	}
-	y := a.coords.y[i*f.D : (i+1)*f.D]
-	a.Frame.toFrame(y, x)
+	y := k.coords[i*f.D : (i+1)*f.D]
+	k.frame.toFrame(y, x)
 	copy(k.Y, y)
-	if k.Metric == nil {
+	if k.twice == nil {
 		return 0
 	}
-	for r := range f.D { // the constant is twice N
-		v := -dense.Dot(a.constant[r*f.D+f.M:(r+1)*f.D], y[f.M:]) / 2
+	for r := range f.D {
+		v := -dense.Dot(k.twice[r*f.D+f.M:(r+1)*f.D], y[f.M:]) / 2
 		if r < f.M {
 			k.linear[r] = v
 		} else {

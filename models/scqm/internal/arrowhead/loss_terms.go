@@ -64,7 +64,7 @@ func (a *Hessian) generalDerivatives(w *worker, n int) error {
 			}
 		}
 	}
-	if err := a.rowLosses(a.o.Loss(), at, n); err != nil {
+	if err := a.evaluate(at, n, D); err != nil {
 		return err
 	}
 	copy(w.value, at.value[:n])

@@ -10,15 +10,12 @@ import (
 
 // Surfaces in space, D = 3, d = 2, s = 1, are what local fits to point clouds
 // are made of. Their kernels are the formulas of Hessian and
-// quadraticInner written out: with x, y the entries of tau, (t0, t1, t2) = Theta and
+// [quadraticInner] written out: with x, y the entries of tau, (t0, t1, t2) = Theta and
 //
 //	z = (x, y, t0 xx + t1 xy + t2 yy),   dz_2/dtau = (a, b) = (2 t0 x + t1 y, t1 x + 2 t2 y).
 
 // isSurface3D reports whether the kernels of surfaces apply.
-func (a *Hessian) isSurface3D() bool {
-	f := a.F
-	return f.D == 3 && f.Latent == 2 && f.S == 1
-}
+func isSurface3D(f *sheet.Sheet) bool { return f.D == 3 && f.Latent == 2 && f.S == 1 }
 
 // sums3D are the sums over the rows of a batch.
 type sums3D struct {
@@ -196,28 +193,27 @@ func (s *sums3D) addTo(dst *sums) {
 	}
 }
 
-// quadraticSurface steps rows of a surface as quadraticInSpan does.
-func (job *innerShard) quadraticSurface(a *Hessian, w *worker, from, to int) {
-	q := nearest.Quadratic3D{T0: a.F.Theta[0], T1: a.F.Theta[1], T2: a.F.Theta[2]}
-	if a.structure == framework.StructureQuadratic {
-		q.Twice = (*[9]float64)(a.constant)
+// stepSurface steps rows of a surface as stepRows does.
+func (k *quadraticInner) stepSurface(r innerRows) {
+	q := nearest.Quadratic3D{T0: k.f.Theta[0], T1: k.f.Theta[1], T2: k.f.Theta[2]}
+	if k.twice != nil {
+		q.Twice = (*[9]float64)(k.twice)
 	}
-	data := a.o.Data()
-	for i := from; i < to; i++ {
-		coords := a.coords.y[3*i : 3*i+3 : 3*i+3]
-		a.Frame.toFrame(coords, data.Row(i))
+	for i := r.from; i < r.to; i++ {
+		coords := k.coords[3*i : 3*i+3 : 3*i+3]
+		k.frame.toFrame(coords, k.data.Row(i))
 		q.Y = [3]float64{coords[0], coords[1], coords[2]}
-		tau := job.tau[2*i : 2*i+2 : 2*i+2]
+		tau := r.tau[2*i : 2*i+2 : 2*i+2]
 		x, y := tau[0], tau[1]
 		value := q.Value(x, y)
-		if data.Weight(i) > 0 {
-			ox, oy := job.other[2*i], job.other[2*i+1]
+		if k.data.Weight(i) > 0 {
+			ox, oy := r.other[2*i], r.other[2*i+1]
 			if v := q.Value(ox, oy); v < value {
 				x, y, value = ox, oy, v
 			}
 			tau[0], tau[1], value = q.Step(x, y, value, nearest.InnerTries)
 		}
-		w.u[i-from] = value
+		k.form[i-r.from] = value
 	}
 }
 

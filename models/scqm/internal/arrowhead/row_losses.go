@@ -1,0 +1,60 @@
+package arrowhead
+
+import "github.com/scqm/scqm/framework"
+
+// Assembly and inner steps evaluate a loss at the residuals of a batch of rows, with
+// the second derivatives that its structure has: for a sum over entries a diagonal,
+// at the price of a gradient; else products with D vectors, asked for one by one.
+
+// rowLoss is a loss with what is known of its Hessian.
+type rowLoss struct {
+	loss      framework.Loss
+	structure framework.Structure
+	separable framework.Separable   // nil for other structures
+	second    framework.SecondOrder // its second derivatives
+}
+
+func rowLossOf(loss framework.Loss) rowLoss {
+	l := rowLoss{loss: loss, structure: framework.StructureOf(loss), second: framework.HessianOf(loss)}
+	if l.structure == framework.StructureSeparable {
+		l.separable, _ = loss.(framework.Separable)
+	}
+	return l
+}
+
+// evaluate computes losses and derivatives at the first n residuals, of length D.
+func (l *rowLoss) evaluate(t *rowLosses, n, D int) error {
+	if l.separable == nil {
+		return l.loss.Evaluate(t.value[:n], t.g[:n*D], t.r[:n*D], D)
+	}
+	l.separable.Phi(t.terms[:n*D], t.g[:n*D], t.hessDiag[:n*D], t.r[:n*D])
+	for i := range n {
+		var sum float64
+		for _, v := range t.terms[i*D : (i+1)*D] {
+			sum += v
+		}
+		t.value[i] = sum
+	}
+	return nil
+}
+
+// rowLosses are losses and their derivatives at some residuals.
+type rowLosses struct {
+	value    []float64 // n
+	r, g     []float64 // n x D: residuals and gradients
+	hessDiag []float64 // n x D: the diagonals of the Hessians of a separable loss
+	terms    []float64 // n x D: what its values are sums of
+}
+
+func newRowLosses(n, D int) rowLosses {
+	vec := func(n int) []float64 { return make([]float64, n) }
+	return rowLosses{value: vec(n), r: vec(n * D), g: vec(n * D), hessDiag: vec(n * D), terms: vec(n * D)}
+}
+
+// copyRow copies row i of other into row k.
+func (l *rowLosses) copyRow(k int, other *rowLosses, i, D int) {
+	l.value[k] = other.value[i]
+	copy(l.r[k*D:(k+1)*D], other.r[i*D:(i+1)*D])
+	copy(l.g[k*D:(k+1)*D], other.g[i*D:(i+1)*D])
+	copy(l.hessDiag[k*D:(k+1)*D], other.hessDiag[i*D:(i+1)*D])
+}
