@@ -31,15 +31,6 @@ type RowSeparable interface {
 	EvaluateRows(costs, grad []float64, x Point, k int, rows []int) error
 }
 
-// RowCurved is a [RowSeparable] problem that knows the second derivatives of
-// its row costs.
-type RowCurved interface {
-	// RowHessians writes, for every row listed (nil: all), the Size x Size
-	// Euclidean Hessian of the cost of row i with respect to row i of block k;
-	// Hessian i starts at i*Size*Size.
-	RowHessians(hess []float64, x Point, k int, rows []int) error
-}
-
 // Certifier is a problem with a measure of first-order stationarity of its
 // own, usually free of scale. Where it is missing, the norm of the Riemannian
 // gradient of each block serves.

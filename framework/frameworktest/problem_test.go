@@ -14,11 +14,11 @@ import (
 // quartic is a problem on a sphere and three rows of the plane, with every
 // capability. Each field breaks one law.
 type quartic struct {
-	gradient, rowGradient, hessian float64 // relative errors
-	touchesPoint                   bool
-	forgets, coupled, ignoresList  bool
-	costWithGradient, staleResume  bool
-	negativeStationarity           bool
+	gradient, rowGradient         float64 // relative errors
+	touchesPoint                  bool
+	forgets, coupled, ignoresList bool
+	costWithGradient, staleResume bool
+	negativeStationarity          bool
 
 	at framework.Point
 }
@@ -93,17 +93,6 @@ func (p *quartic) rows(costs, grad []float64, x framework.Point, list []int, off
 	return nil
 }
 
-func (p *quartic) RowHessians(hess []float64, x framework.Point, _ int, _ []int) error {
-	for i := range 3 {
-		u, v, a := x[1][2*i], x[1][2*i+1], float64(i)/4
-		s := u*u + v
-		h := hess[4*i : 4*i+4]
-		h[0], h[1], h[2] = (4*s+8*u*u)*(1+p.hessian), 4*u, 4*u
-		h[3] = 2 + a*a*math.Exp(a*v)
-	}
-	return nil
-}
-
 func (p *quartic) Stationarity(dst []float64, _ framework.Point) error {
 	dst[0], dst[1] = 0.25, 1
 	if p.negativeStationarity {
@@ -128,8 +117,7 @@ func TestProblemSuiteFindsBrokenLaws(t *testing.T) {
 			[]string{"gradient slope of direction", "gradient slope of rows", "row gradients of rows"}},
 		"gradient off by 0.1 percent": {quartic{gradient: 1e-3},
 			[]string{"gradient slope of direction", "gradient slope of rows", "row gradients of rows"}},
-		"row gradient off":        {quartic{rowGradient: 0.01}, []string{"row gradients of rows", "row Hessian slope of rows"}},
-		"Hessian off":             {quartic{hessian: 0.01}, []string{"row Hessian slope of rows"}},
+		"row gradient off":        {quartic{rowGradient: 0.01}, []string{"row gradients of rows"}},
 		"gradient entry missing":  {quartic{forgets: true}, []string{"gradient slope of direction", "writes what is asked for", "resume"}},
 		"cost depends on request": {quartic{costWithGradient: true}, []string{"same cost with gradient"}},
 		"stale resume":            {quartic{staleResume: true}, []string{"resume"}},

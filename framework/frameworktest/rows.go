@@ -19,9 +19,6 @@ func (c *problemCheck) checkRows(r *Report) {
 		r.try("row costs of "+b.Name, func() error { return c.rowCosts(p, k) })
 		r.try("row gradients of "+b.Name, func() error { return c.rowGradients(p, k) })
 		r.try("listed rows of "+b.Name, func() error { return c.listedRows(p, k) })
-		if h, ok := c.p.(framework.RowCurved); ok && b.Manifold.Size() == b.Manifold.Dim() {
-			r.try("row Hessian slope of "+b.Name, func() error { return c.rowHessians(p, h, k) })
-		}
 	}
 }
 
@@ -112,58 +109,6 @@ func (c *problemCheck) listedRows(p framework.RowSeparable, k int) error {
 		if some[i] != all[i] || !slices.Equal(b.Row(someGrad, i), b.Row(allGrad, i)) {
 			return fmt.Errorf("row %d differs when it is listed from when all are evaluated", i)
 		}
-	}
-	return nil
-}
-
-// rowHessians measures the Taylor remainders of second order of rows, no more
-// than ten.
-func (c *problemCheck) rowHessians(p framework.RowSeparable, h framework.RowCurved, k int) error {
-	b := c.blocks[k]
-	m := b.Manifold.Size()
-	hess := make([]float64, b.Rows()*m*m)
-	if err := h.RowHessians(hess, c.x, k, nil); err != nil {
-		return err
-	}
-	for i := 0; i < b.Rows(); i += (b.Rows() + 9) / 10 {
-		if err := c.rowHessian(p, hess[i*m*m:(i+1)*m*m], k, i); err != nil {
-			return fmt.Errorf("row %d: %w", i, err)
-		}
-	}
-	return nil
-}
-
-func (c *problemCheck) rowHessian(p framework.RowSeparable, hess []float64, k, i int) error {
-	b := c.blocks[k]
-	m := b.Manifold.Size()
-	costs, grad := make([]float64, b.Rows()), make([]float64, b.Size())
-	if err := p.EvaluateRows(costs, grad, c.x, k, nil); err != nil {
-		return err
-	}
-	cost, trial := costs[i], c.x.Clone()
-	rowSize := floats.Norm(b.Row(c.x[k], i), 2)
-	if rowSize == 0 {
-		rowSize = 1
-	}
-	slope, err := bestSlope(3, func() (Slope, error) {
-		v := b.Row(c.direction(k), i)
-		floats.Scale(rowSize/floats.Norm(v, 2), v)
-		var first, second float64
-		for a, va := range v {
-			first += b.Row(grad, i)[a] * va
-			second += va * floats.Dot(hess[a*m:(a+1)*m], v)
-		}
-		return TaylorSlope(func(t float64) (float64, float64, error) {
-			floats.AddScaledTo(b.Row(trial[k], i), b.Row(c.x[k], i), t, v)
-			err := p.EvaluateRows(costs, nil, trial, k, []int{i})
-			return math.Abs(costs[i] - cost - t*first - t*t*second/2), math.Max(math.Abs(costs[i]), math.Abs(cost)), err
-		})
-	})
-	if err != nil {
-		return err
-	}
-	if !slope.AtLeast(3) {
-		return fmt.Errorf("slope %v, want 3", slope)
 	}
 	return nil
 }

@@ -118,6 +118,6 @@ func TestLossThatIsNotFinite(t *testing.T) {
 		require.NoError(t, err)
 		_, err = d.Denoise(context.Background(), s.x, Options{Threads: 2})
 		require.ErrorIs(t, err, framework.ErrNonFinite)
-		require.ErrorContains(t, err, "denoise: row 0: the loss broken is NaN for a residual of norm")
+		require.ErrorContains(t, err, "denoise: row 0: loss broken: the value is NaN for a residual of norm")
 	}
 }

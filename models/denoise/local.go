@@ -264,20 +264,13 @@ func (w *localWorker) findLossError() error {
 	for i := range w.rows.N {
 		floats.AddScaled(mean, 1/float64(w.rows.N), w.rows.Row(i))
 	}
+	r := make([]float64, D)
 	for _, factor := range []float64{1, 0, 1e-3, 10} {
 		for i := range w.rows.N {
-			r, value, grad := make([]float64, D), make([]float64, 1), make([]float64, D)
 			floats.SubTo(r, w.rows.Row(i), mean)
 			floats.Scale(factor, r)
-			norm := floats.Norm(r, 2)
-			if err := loss.Evaluate(value, grad, r, D); err != nil {
+			if err := framework.LossErrorAt(loss, r); err != nil {
 				return err
-			}
-			for k, v := range append(value, grad...) {
-				if math.IsNaN(v) || math.IsInf(v, 0) {
-					what := [2]string{"is", "has a gradient of"}[min(k, 1)]
-					return fmt.Errorf("the loss %s %s %v for a residual of norm %.3g: %w", loss.Name(), what, v, norm, framework.ErrNonFinite)
-				}
 			}
 		}
 	}

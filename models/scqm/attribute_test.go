@@ -55,9 +55,9 @@ func TestALossThatIsNotFiniteIsBlamed(t *testing.T) {
 		loss careless
 		want string
 	}{
-		{careless{inGradient: true, at: long, number: math.NaN()}, "scqm: fit: loss careless: the gradient of row 40 is NaN, and its residuals are ordinary numbers"},
-		{careless{at: long, number: math.NaN()}, "scqm: fit: loss careless: the value of row 40 is NaN,"},
-		{careless{at: long, number: math.Inf(1)}, "scqm: fit: loss careless: the value of row 40 is +Inf,"},
+		{careless{inGradient: true, at: long, number: math.NaN()}, "scqm: fit: row 40: loss careless: the gradient is NaN for a residual of norm"},
+		{careless{at: long, number: math.NaN()}, "scqm: fit: row 40: loss careless: the value is NaN for"},
+		{careless{at: long, number: math.Inf(1)}, "scqm: fit: row 40: loss careless: the value is +Inf for"},
 	} {
 		c.loss.blackBox = blackBox{Loss: losses.SquaredL2()}
 		_, err := Learn(t.Context(), x, Config{Latent: 1, Loss: c.loss, Options: framework.Options{MaxIterations: 20}})

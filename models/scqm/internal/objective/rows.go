@@ -20,12 +20,8 @@ func (p *Objective) EvaluateRows(costs, grad []float64, x framework.Point, k int
 	return p.EvaluateInto(nearest.RowResults{Costs: costs, Grad: grad}, x, k, rows)
 }
 
-// RowHessians writes the d x d Hessians of the losses of the rows listed with
-// respect to tau_i.
-func (p *Objective) RowHessians(hess []float64, x framework.Point, k int, rows []int) error {
-	return p.EvaluateInto(nearest.RowResults{Hess: hess}, x, k, rows)
-}
-
+// EvaluateInto is EvaluateRows for any results: costs, gradients, and the d x d
+// Hessians of the losses of rows with respect to tau_i.
 func (p *Objective) EvaluateInto(to nearest.RowResults, x framework.Point, k int, rows []int) error {
 	if k != BlockTau {
 		return fmt.Errorf("scqm: rows of block %d are not independent: %w", k, framework.ErrInvalid)
