@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"math"
 
-	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/lapack"
 	"gonum.org/v1/gonum/lapack/lapack64"
+
+	"github.com/scqm/scqm/internal/dense"
 )
 
 // frame is scratch space for the algebra of n x p matrices with n >= p, which
@@ -23,6 +23,7 @@ type frame struct {
 	g, h, u, t       blas64.General // p x p
 	tau, sigma, work []float64
 	pivots           []int
+	nearest          *dense.NearestOrthonormal
 }
 
 func newFrame(n, p int) *frame {
@@ -34,6 +35,7 @@ func newFrame(n, p int) *frame {
 		a: matrix(p, n), b: matrix(p, n), c: matrix(p, n),
 		g: matrix(p, p), h: matrix(p, p), u: matrix(p, p), t: matrix(p, p),
 		tau: make([]float64, p), sigma: make([]float64, p), pivots: make([]int, p),
+		nearest: dense.NewNearestOrthonormal(p, n),
 	}
 	f.work = make([]float64, f.workspace())
 	return f
@@ -49,8 +51,6 @@ func (f *frame) workspace() int {
 	}
 	ask(func() { lapack64.Gelqf(f.a, f.tau, size[:], -1) })
 	ask(func() { lapack64.Orglq(f.a, f.tau, size[:], -1) })
-	ask(func() { lapack64.Ormlq(blas.Right, blas.NoTrans, f.a, f.tau, f.b, size[:], -1) })
-	ask(func() { lapack64.Gesvd(lapack.SVDAll, lapack.SVDAll, f.g, f.h, f.u, f.sigma, size[:], -1) })
 	ask(func() { lapack64.Getri(f.g, f.pivots, size[:], -1) })
 	return int(longest)
 }
@@ -154,26 +154,14 @@ func (f *frame) qf() error {
 }
 
 // polar writes into B the orthonormal polar factor of A: the nearest matrix
-// with orthonormal columns, or one of them where the rank of A is below p. A and
-// the small matrices are lost.
+// with orthonormal columns, or one of them where the rank of A is below p. A is
+// lost.
 func (f *frame) polar() error {
 	if err := f.condition(); err != nil {
 		return err
 	}
-	// With A' = LQ and the singular value decomposition L = U S V', the factor
-	// is U V' Q, where Q is never formed.
-	lapack64.Gelqf(f.a, f.tau, f.work, len(f.work))
-	clear(f.g.Data)
-	for i := range f.p {
-		copy(row(f.g, i)[:i+1], row(f.a, i))
-	}
-	if !lapack64.Gesvd(lapack.SVDAll, lapack.SVDAll, f.g, f.h, f.u, f.sigma, f.work, len(f.work)) {
+	if !f.nearest.Factor(f.b.Data, f.a.Data) {
 		return errors.New("the singular values did not converge")
 	}
-	clear(f.b.Data)
-	uv := f.b
-	uv.Cols = f.p
-	blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, f.h, f.u, 0, uv)
-	lapack64.Ormlq(blas.Right, blas.NoTrans, f.a, f.tau, f.b, f.work, len(f.work))
 	return nil
 }

@@ -15,7 +15,7 @@ const module = "github.com/scqm/scqm"
 var directions = []struct{ from, to string }{
 	{"framework", "std gonum internal/par"},
 	{"framework/frameworktest", "std gonum framework"},
-	{"manifolds", "std gonum internal/par framework"},
+	{"manifolds", "std gonum internal/par internal/dense framework"},
 	{"losses", "std gonum internal/par framework"},
 	{"solvers", "std gonum internal/par internal/dense framework"},
 	{"models", "std gonum internal/par internal/dense internal/dataset internal/memory framework manifolds losses solvers"},

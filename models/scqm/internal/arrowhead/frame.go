@@ -1,7 +1,6 @@
 package arrowhead
 
 import (
-	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
@@ -18,16 +17,14 @@ type Frame struct {
 	W         []float64 // D x D: its vectors as rows
 	remainder []float64 // D: squared distance of every coordinate axis from the rows so far
 
-	moved, next []float64 // m x D
-	gram, turn  []float64 // m x m
-	root        []float64 // m x m
+	moved []float64 // m x D: Q after a step
+	polar *dense.Polar
 }
 
 func newFrame(f *sheet.Sheet) *Frame {
 	vec := func(n int) []float64 { return make([]float64, n) }
 	return &Frame{
-		f: f, W: vec(f.D * f.D), remainder: vec(f.D), moved: vec(f.M * f.D), next: vec(f.M * f.D),
-		gram: vec(f.M * f.M), turn: vec(f.M * f.M), root: vec(f.M * f.M),
+		f: f, W: vec(f.D * f.D), remainder: vec(f.D), moved: vec(f.M * f.D), polar: dense.NewPolar(f.M, f.D),
 	}
 }
 
@@ -96,42 +93,6 @@ func (s *frameCoords) keep(f *sheet.Sheet, version uint64) {
 	copy(s.c, f.C)
 	copy(s.q, f.QT)
 	s.kept, s.version = true, version
-}
-
-// orthonormalize replaces moved, Q plus a tangent vector by columns, by its
-// polar factor Y (Y'Y)^-1/2. It reports false where moved is not finite.
-func (b *Frame) orthonormalize() bool {
-	D, m := b.f.D, b.f.M
-	for i := range m {
-		for j := range i + 1 {
-			v := dense.Dot(b.moved[i*D:(i+1)*D], b.moved[j*D:(j+1)*D])
-			b.gram[i*m+j], b.gram[j*m+i] = v, v
-		}
-	}
-	if s := floats.Sum(b.gram); s-s != 0 {
-		return false
-	}
-	dense.JacobiEigen(b.gram, b.turn, m)
-	for i := range m {
-		for j := range i + 1 {
-			var v float64
-			for k := range m {
-				v += b.turn[k*m+i] * b.turn[k*m+j] / math.Sqrt(b.gram[k*m+k])
-			}
-			b.root[i*m+j], b.root[j*m+i] = v, v
-		}
-	}
-	clear(b.next)
-	for i := range m {
-		row := b.next[i*D : (i+1)*D]
-		for j, v := range b.root[i*m : (i+1)*m] {
-			for k, u := range b.moved[j*D : (j+1)*D] {
-				row[k] += v * u
-			}
-		}
-	}
-	b.moved, b.next = b.next, b.moved
-	return true
 }
 
 // Quadratic writes 2 W'MW.

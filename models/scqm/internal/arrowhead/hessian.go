@@ -216,7 +216,7 @@ func (a *Hessian) RetractOuter(dst, x framework.Point, v []float64) error {
 			floats.AddScaled(fr.moved[k*f.D:(k+1)*f.D], u.Sign*v[i], fr.Axis(u.Row))
 		}
 	}
-	if !fr.orthonormalize() {
+	if !fr.polar.Orthonormalize(fr.moved, f.D) {
 		return fmt.Errorf("scqm: the move of Q is not finite: %w", framework.ErrNonFinite)
 	}
 	dense.Transpose(dst[objective.BlockQ], fr.moved, f.M, f.D)
