@@ -1,5 +1,7 @@
 package main
 
+import "github.com/scqm/scqm/internal/drill"
+
 // programDrills try the program as users run it.
 func programDrills() []drillSpec {
 	return []drillSpec{
@@ -29,7 +31,10 @@ func packageDrills() []drillSpec {
 		goDrill{name: "go-flips-models", pkg: "./models/scqm", run: "FlippedBits", cases: 32768}.spec(),
 		goDrill{name: "go-flips-checkpoints", pkg: "./cmd/scqm", run: "FlippedBits", cases: 32768}.spec(),
 		goDrill{name: "go-killed-fits", pkg: "./cmd/scqm", run: "Drill.*Killed", cases: 50}.spec(),
-		goDrill{name: "go-races", pkg: "./...", run: ".", cases: 1, flags: []string{"-race"}}.spec(),
+		goDrill{name: "go-hostile-rows", pkg: "./models/denoise", run: "HostileRows", cases: 252}.spec(),
+		goDrill{name: "go-independent-rows", pkg: "./models/denoise", run: "RowsAreIndependent", cases: 42}.spec(),
+		goDrill{name: "go-suggested", pkg: "./models/scqm", run: "TestSuggest$", cases: 27}.spec(),
+		goDrill{name: "go-races", pkg: "./...", run: ".", cases: 1, env: drill.EnvCases + "=%d,method-rows=42,suggested-truths=9", flags: []string{"-race"}}.spec(),
 		goDrill{name: "go-memory", pkg: "./cmd/scqm", run: "DrillMemory", cases: 50}.spec(),
 	}
 }

@@ -2,12 +2,17 @@ package denoise
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/scqm/scqm/internal/drill"
 	"github.com/scqm/scqm/losses"
 	"github.com/scqm/scqm/models/rows"
 )
@@ -23,35 +28,51 @@ func everyMethod(t testing.TB, d int) map[string]Method {
 	return list
 }
 
-// TestRowsAreIndependent denoises rows alone, in another order and with other
-// numbers of threads, and wants the same bits.
+// TestRowsAreIndependent denoises rows alone and with other numbers of threads, and
+// wants the same bits: of each method with one kind of options, of all with all in
+// a soak.
 func TestRowsAreIndependent(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds; make test runs it")
 	}
-	s := sphereSample(5, 70, 0.06)
+	methods, kinds := everyMethod(t, 2), []Options{{}, {Average: 3}, {Share: 0.5}}
+	names := slices.Sorted(maps.Keys(methods))
+	drill.Run(t, "method-rows", len(names), func(c drill.Case) error {
+		i, k, lap := pair(c.Index, len(names), len(kinds))
+		if err := tryIndependence(methods[names[i]], sphereSample(5+uint64(lap), 70, 0.06), kinds[k]); err != nil {
+			return fmt.Errorf("%s, %+v: %w", names[i], kinds[k], err)
+		}
+		return nil
+	})
+}
+
+func tryIndependence(m Method, s sample, o Options) error {
 	ctx := context.Background()
-	for name, m := range everyMethod(t, 2) {
-		for kind, o := range map[string]Options{"": {}, " averaged": {Average: 3}, " shared": {Share: 0.5}} {
-			o.Threads = 1
-			d, err := Fit(ctx, m, s.x, o)
-			require.NoError(t, err, name)
-			all, err := d.Denoise(ctx, s.x, o)
-			require.NoError(t, err, name+kind)
-			o.Threads = 3
-			d3, err := Fit(ctx, m, s.x, o)
-			require.NoError(t, err, name)
-			again, err := d3.Denoise(ctx, s.x, o)
-			require.NoError(t, err, name+kind)
-			require.Equal(t, all, again, name+kind)
-			for i := 0; i < s.x.N; i += 33 {
-				alone, err := d.Denoise(ctx, rows.Data{N: 1, D: 3, X: s.x.Row(i)}, o)
-				require.NoError(t, err, name+kind)
-				require.Equal(t, all.X[3*i:3*i+3], alone.X, name+kind)
-				require.Equal(t, all.Rows[i], alone.Rows[0], name+kind)
-			}
+	var d [2]*Denoiser
+	var all [2]*Result
+	for k, threads := range []int{1, 3} {
+		var err error
+		o.Threads = threads
+		if d[k], err = Fit(ctx, m, s.x, o); err != nil {
+			return err
+		}
+		if all[k], err = d[k].Denoise(ctx, s.x, o); err != nil {
+			return err
 		}
 	}
+	if !assert.ObjectsAreEqual(all[0], all[1]) {
+		return errors.New("results of one thread and of three differ")
+	}
+	for i := 0; i < s.x.N; i += 33 {
+		alone, err := d[0].Denoise(ctx, rows.Data{N: 1, D: 3, X: s.x.Row(i)}, o)
+		if err != nil {
+			return err
+		}
+		if !slices.Equal(all[0].X[3*i:3*i+3], alone.X) || !assert.ObjectsAreEqual(all[0].Rows[i], alone.Rows[0]) {
+			return fmt.Errorf("row %d differs when it is alone", i)
+		}
+	}
+	return nil
 }
 
 func TestLinearIsLPCA(t *testing.T) {

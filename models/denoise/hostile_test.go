@@ -2,25 +2,30 @@ package denoise
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/scqm/scqm/internal/drill"
 	"github.com/scqm/scqm/models/rows"
 )
 
-// hostileRows are data that no method was made for.
-func hostileRows() map[string]rows.Data {
+// hostileRows are data that no method was made for, from some noise.
+func hostileRows(seed uint64) map[string]rows.Data {
 	generate := func(n, D int, change func(i int, row []float64)) rows.Data {
-		x := rows.Data{N: n, D: D, X: normalRows(11, n, D)}
+		x := rows.Data{N: n, D: D, X: normalRows(11+seed, n, D)}
 		for i := range n {
 			change(i, x.Row(i))
 		}
 		return x
 	}
 	sphere := func(scale, offset float64) rows.Data {
-		x := sphereSample(1, 120, 0.05).x
+		x := sphereSample(1+seed, 120, 0.05).x
 		for i := range x.X {
 			x.X[i] = x.X[i]*scale + offset
 		}
@@ -57,30 +62,68 @@ func hostileRows() map[string]rows.Data {
 }
 
 // TestHostileRows wants finite rows near their neighbours, or an error for bad
-// input.
+// input: each data with one method, all with all in a soak.
 func TestHostileRows(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds; make test runs it")
 	}
 	needSpeed(t)
-	for data, x := range hostileRows() {
-		for name, m := range everyMethod(t, 2) {
-			d, err := Fit(context.Background(), m, x, Options{})
-			if err != nil {
-				require.ErrorIs(t, err, ErrInput, "%s, %s", data, name)
-				continue
-			}
-			r, err := d.Denoise(context.Background(), x, Options{})
-			require.NoError(t, err, "%s, %s", data, name)
-			for i, v := range r.X {
-				require.False(t, math.IsNaN(v) || math.IsInf(v, 0), "%s, %s, row %d", data, name, i/x.D)
-			}
-			for i, row := range r.Rows {
-				require.True(t, row.Done)
-				require.False(t, math.IsNaN(row.Noise) || math.IsInf(row.Residual, 0), "%s, %s, row %d", data, name, i)
-			}
+	methods, data := everyMethod(t, 2), slices.Sorted(maps.Keys(hostileRows(0)))
+	names := slices.Sorted(maps.Keys(methods))
+	drill.Run(t, "hostile rows", len(data), func(c drill.Case) error {
+		i, k, lap := pair(c.Index, len(data), len(names))
+		if err := tryHostileRows(methods[names[k]], hostileRows(uint64(lap))[data[i]]); err != nil {
+			return fmt.Errorf("%s, %s: %w", data[i], names[k], err)
+		}
+		return nil
+	})
+}
+
+// pair enumerates the pairs of one of n things and one of few, few <= n, so that the
+// first n pairs have every one of both. lap counts how often all pairs have come.
+func pair(number, n, few int) (i, k, lap int) {
+	lap, number = number/(n*few), number%(n*few)
+	return number % n, (number/n + number%n) % few, lap
+}
+
+func TestPair(t *testing.T) {
+	seen := map[[3]int]bool{}
+	var first, second [5]bool
+	for number := range 30 {
+		i, k, lap := pair(number, 5, 3)
+		seen[[3]int{i, k, lap}] = true
+		if number < 5 {
+			first[i], second[k] = true, true
 		}
 	}
+	require.Len(t, seen, 30)
+	require.Equal(t, [5]bool{true, true, true, true, true}, first)
+	require.Equal(t, [5]bool{true, true, true}, second)
+}
+
+func tryHostileRows(m Method, x rows.Data) error {
+	d, err := Fit(context.Background(), m, x, Options{})
+	if errors.Is(err, ErrInput) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	r, err := d.Denoise(context.Background(), x, Options{})
+	if err != nil {
+		return err
+	}
+	for i, row := range r.Rows {
+		for _, v := range r.X[i*x.D : (i+1)*x.D] {
+			if math.IsNaN(v) || math.IsInf(v, 0) {
+				return fmt.Errorf("row %d is not finite", i)
+			}
+		}
+		if !row.Done || math.IsNaN(row.Noise) || math.IsInf(row.Residual, 0) {
+			return fmt.Errorf("row %d: %+v", i, row)
+		}
+	}
+	return nil
 }
 
 // TestScale: other units give the same result in those units.
