@@ -15,7 +15,8 @@ import (
 // the residuals (see [losses.Choose]) and, where they say that another loss
 // estimates better, fits again. The notes of the model say what was chosen and
 // why. c.Loss must be nil. Where the first fit fails or is cancelled it is
-// returned as it is; so is a model without notes on the choice, therefore.
+// returned as it is; so is a model without notes on the choice, therefore. It costs
+// two fits and the residuals of one.
 func LearnLoss(ctx context.Context, x Data, c Config) (*Fit, error) {
 	if c.Loss != nil {
 		return nil, fmt.Errorf("scqm: the loss is to be chosen, but %s is given: %w", c.Loss.Name(), ErrInput)

@@ -21,7 +21,8 @@ const (
 // LeaveOut fits anew without each of the rows of x listed, one at a time,
 // starting from the fit, and returns what [Model.Influence] predicts: the slow
 // way that it saves, and the way to check it. x are the rows with the weights
-// that the model was fitted to. The penalty of a ridge stays as it is.
+// that the model was fitted to. The penalty of a ridge stays as it is. Every row costs
+// a fit.
 func (m *Model) LeaveOut(ctx context.Context, x Data, rows []int, threads int) ([]RowInfluence, error) {
 	if err := m.accepts(x); err != nil {
 		return nil, err

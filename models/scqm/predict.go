@@ -37,7 +37,8 @@ const (
 // held out, too.
 //
 // Before, all columns are mixed by a random rotation, so that each part has its
-// share of every direction.
+// share of every direction. A row takes Dm operations, and for each part nm for the
+// start and m^2 d for a Newton step.
 type entryPredictor struct {
 	f        *sheet.Sheet // mixed
 	mix      *sheet.Rotation

@@ -23,7 +23,7 @@ import (
 //
 // one system of q unknowns for each eigenvector of V'BV. Entries of diagonal
 // W_i, where there are too many for an [entrySystem], are replaced by the mean
-// of each row.
+// of each row. The sums take nq^2 operations, the solutions sq^3.
 type commonSystem struct {
 	columns int           // weights per row
 	metric  *mat.Cholesky // of M; nil where B = I

@@ -19,8 +19,8 @@ const (
 	rowDecrease = 1e-10
 )
 
-// rowNewton takes damped Newton steps on the cost of every row of Tau, see
-// [nearest.General].
+// rowNewton minimises the cost over Tau for a fixed sheet, n problems in R^d, by damped
+// Newton steps of all rows at once; see [nearest.General] for the cost of a step.
 type rowNewton struct {
 	newton *nearest.General
 	at     framework.Point

@@ -91,7 +91,8 @@ func canSweep(l framework.Loss) bool {
 // rho'(|r_i|^2), v_i the weight of the row, which the next c, Q and Theta
 // lower; see [outerMM]. Its weights are those of residuals no shorter than 1e-8
 // times the length scale of the data: where rows are interpolated under a loss
-// with a kink, the cost can rise by as much.
+// with a kink, the cost can rise by as much. A sweep takes 2nDm operations for the
+// footpoints and those of [moments].
 func (p *Sweeper) Sweep(next, x framework.Point) (float64, error) {
 	f, o := p.load(x), p.o
 	if p.mm == nil || p.mm.version != o.Version() {

@@ -17,7 +17,8 @@ import (
 //   - w (Y (BC^-1)' + BC^-1 Y'),   Y = J'E - BC^-1 E'E / 2,
 //
 // which with w J'J makes the square of J v - E C^-1 B'v, the change of f(tau_i)
-// where tau_i follows. Each holds vectors as rows and adds them at once.
+// where tau_i follows. Each holds vectors as rows and adds them at once, at P^2 d
+// operations for a row.
 type lowRank struct {
 	k             *Jackknife
 	minus, plus   []float64 // to the Hessian

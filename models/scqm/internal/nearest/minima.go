@@ -16,7 +16,7 @@ import (
 
 // minima finds the places of a sheet at which the loss of a row has a minimum as
 // a function of tau: nearest points of their surroundings. It serves one
-// goroutine.
+// goroutine. A row takes several times what a [Projector] does.
 type minima struct {
 	*Projector
 	radial    bool

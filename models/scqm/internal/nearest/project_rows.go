@@ -10,7 +10,7 @@ import (
 )
 
 // ProjectRows writes the latent coordinates of all rows of x into tau, in parallel.
-// The result for a row does not depend on the others.
+// The result for a row does not depend on the others; see [Projector] for its cost.
 func ProjectRows(ctx context.Context, tau []float64, f *sheet.Sheet, loss framework.Loss, x rows.Data, threads int) error {
 	threads = Callers(loss, threads)
 	errs := make([]error, max(par.Shards(x.N), min(x.N, threads)))

@@ -12,7 +12,8 @@ import (
 //
 //	H = E'Q' (hess loss)(r) Q E + sum_k (V'g)_k 2 A_k,
 //
-// with E the Jacobian of z. It holds the buffers for it.
+// with E the Jacobian of z. It holds the buffers for it. A row takes md^2 operations
+// for a radial loss, else 2Dmd and d products with the Hessian of the loss.
 type RowHessian struct {
 	E       []float64 // m x d
 	jr      []float64 // d: E'Q'r

@@ -39,7 +39,7 @@ type KKT struct {
 //
 // Where the problem was smoothed, g_i are the gradients of the loss smoothed
 // over the last length and no number is less than their distance from
-// subgradients of the loss itself, see certificateSlack.
+// subgradients of the loss itself, see certificateSlack. It costs one evaluation.
 func (p *Objective) Stationarity(dst []float64, x framework.Point) error {
 	norms, terms, err := p.firstOrder(x)
 	if err != nil {

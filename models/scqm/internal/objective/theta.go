@@ -17,7 +17,8 @@ import (
 //	Theta = argmin sum_i w_i |V'(x_i - c) - Theta' (phi_i - mean phi)|^2,
 //
 // and c by -V Theta' mean phi. With Theta = 0 the cost does not depend on V,
-// and methods for all blocks at once lose their first steps finding a scale.
+// and methods for all blocks at once lose their first steps finding a scale. It takes
+// nDs + nq(q+s) operations.
 func (p *Objective) SolveTheta(x framework.Point) {
 	f := p.sheet
 	if f.S == 0 {

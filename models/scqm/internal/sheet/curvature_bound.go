@@ -24,7 +24,8 @@ const formSteps = 4096
 //
 // whose square is tried at many t, plus what its second derivative allows
 // between two of them. For d >= 3 it is the smaller one of two bounds, of the
-// root of |sum_k A_k^2|_2 and of the norm of Theta as a map of symmetric matrices.
+// root of |sum_k A_k^2|_2 and of the norm of Theta as a map of symmetric matrices, at
+// sd^3 and qs^2 operations.
 func (f *Sheet) CurvatureBound() float64 {
 	size := floats.Norm(f.Theta, math.Inf(1))
 	if size == 0 {
