@@ -60,7 +60,7 @@ func Check(ctx context.Context, nameOrPath string, o Options) (*Checked, error) 
 	if ctx.Err() != nil {
 		return nil, fmt.Errorf("plugins: %s: check: %w", p.name, ctx.Err())
 	}
-	defer c.explain(p.name)
+	defer func() { explain(p.name, c.Verdicts) }()
 	if !c.OK() {
 		return c, nil
 	}

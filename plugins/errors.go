@@ -5,18 +5,19 @@ import (
 	"strings"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/plugins/internal/executable"
 )
 
 // The kinds of an [Error]. The first five are mistakes of the user and match
 // framework.ErrInvalid too.
 var (
 	// ErrNotFound: there is no plugin of that name.
-	ErrNotFound = errors.New("plugin not found")
+	ErrNotFound = executable.ErrNotFound
 	// ErrUntrusted: the file could have been changed by others, or is not a
 	// regular executable file.
-	ErrUntrusted = errors.New("plugin not trusted")
+	ErrUntrusted = executable.ErrUntrusted
 	// ErrChecksum: the file is not the one that was pinned.
-	ErrChecksum = errors.New("checksum of the plugin differs")
+	ErrChecksum = executable.ErrChecksum
 	// ErrParams: the parameters do not fit the schema of the plugin.
 	ErrParams = errors.New("parameters of the plugin do not fit")
 	// ErrVersion: the plugin speaks no version of the protocol that is spoken

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+
+	"github.com/scqm/scqm/plugins/internal/quote"
 )
 
 const (
@@ -89,10 +91,6 @@ func List() []Found {
 	return list
 }
 
-// IsName reports whether text is what a loss can be called: a lower case letter
-// and up to 63 of a-z, 0-9 and _.
-func IsName(text string) bool { return lossName.MatchString(text) }
-
 // nameOf returns the name of the loss that a file is to hold.
 func nameOf(file string) (string, bool) {
 	name, ok := strings.CutPrefix(file, Prefix)
@@ -108,12 +106,12 @@ func nameOf(file string) (string, bool) {
 func Find(nameOrPath string) (string, error) {
 	if strings.ContainsRune(nameOrPath, filepath.Separator) {
 		if _, err := os.Lstat(nameOrPath); err != nil {
-			return "", &Error{printable(nameOrPath), "find", ErrNotFound, "there is no such file", ""}
+			return "", &Error{quote.Name(nameOrPath), "find", ErrNotFound, "there is no such file", ""}
 		}
 		return nameOrPath, nil
 	}
 	if !IsName(nameOrPath) {
-		return "", &Error{printable(nameOrPath), "find", ErrNotFound,
+		return "", &Error{quote.Name(nameOrPath), "find", ErrNotFound,
 			"a name is made of a lower case letter and up to 63 lower case letters, digits and _; a path has a /, as in ./scqm-loss-mine", ""}
 	}
 	var names []string

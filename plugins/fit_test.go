@@ -69,7 +69,7 @@ func fitWithoutPlugin(t *testing.T, kind string, solver framework.Solver) {
 	costs := []float64{}
 	c.Options.Observers = []framework.Observer{func(progress framework.Progress) {
 		if costs = append(costs, progress.Cost); len(costs) == 3 {
-			p.process.end()
+			p.process.End()
 		}
 	}}
 	fit, err := scqm.Learn(t.Context(), sheet(120), c)

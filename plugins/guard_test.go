@@ -13,8 +13,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"github.com/scqm/scqm/plugins/internal/guard"
 )
 
 func needGuard(t *testing.T) {
@@ -28,7 +26,7 @@ func needGuard(t *testing.T) {
 func TestGuardOfTestBinaries(t *testing.T) {
 	needGuard(t)
 	p := start(t, "builtin:l2", Options{})
-	assert.IsType(t, &guard.Guard{}, p.process.supervisor)
+	assert.True(t, p.process.HasGuard())
 }
 
 // TestGuardProgram runs the guard that libraries bring along, and with it what
@@ -47,7 +45,7 @@ func TestGuardProgram(t *testing.T) {
 	SetGuard(path)
 	defer SetGuard("")
 	p := start(t, "builtin:l2", Options{})
-	assert.IsType(t, &guard.Guard{}, p.process.supervisor)
+	assert.True(t, p.process.HasGuard())
 	before := census(t)
 	for _, mode := range []string{"hidden grandchild", "forks", "kills its guard", "stops its guard", "exit 3 in call", "ignores the end"} {
 		for _, m := range inCall {
@@ -69,7 +67,7 @@ func TestShellInPlaceOfAGuard(t *testing.T) {
 	for _, program := range []string{filepath.Join(folder, "none"), silent, folder} {
 		SetGuard(program)
 		p := start(t, "builtin:l2", Options{})
-		assert.IsType(t, &shell{}, p.process.supervisor)
+		assert.False(t, p.process.HasGuard())
 		require.NoError(t, p.Close())
 		before := census(t)
 		for _, mode := range []string{"grandchild", "grandchild of its own session", "exit 3 in call", "kills itself", "stop in call"} {

@@ -1,7 +1,9 @@
 package plugins
 
 import (
+	"cmp"
 	"context"
+	"encoding/binary"
 	"fmt"
 	"io"
 	"math"
@@ -35,10 +37,10 @@ func hostile(mode string) {
 		panic(err)
 	}
 	server := protocol.LossServer(&hostileService{service: s, mode: mode})
-	if bad, ok := lines[mode]; ok {
+	if bad, ok := frameSockets[mode]; ok {
 		server, err = bad.replace(server)
-	} else if os.Getenv(withoutLine) == "" {
-		server, err = withLine(server)
+	} else if os.Getenv(withoutFrames) == "" {
+		server, err = withFrames(server)
 	}
 	if err != nil {
 		panic(err)
@@ -46,30 +48,31 @@ func hostile(mode string) {
 	serve(server)
 }
 
-// withoutLine in the environment makes the hostile plugin offer no line.
-const withoutLine = "SCQM_TEST_WITHOUT_LINE"
+// withoutFrames in the environment makes the hostile plugin offer no socket for
+// frames.
+const withoutFrames = "SCQM_TEST_WITHOUT_FRAMES"
 
-// badLine is a line of which the plugin says that it is at a path, and what
-// listens in its folder under the name line.
-type badLine struct {
+// badSocket is a socket for frames of which the plugin says that it is at a path,
+// and what listens in its folder under the name frames.
+type badSocket struct {
 	path string // "": there
 	with func(net.Conn)
 }
 
-var lines = map[string]badLine{
-	"line elsewhere":        {"/tmp/hostile", nil},
-	"line is the socket":    {"plugin", nil},
-	"no line":               {"", nil},
-	"line closes":           {"", func(c net.Conn) { c.Close() }},
-	"line closes in call":   {"", answer(nil, func(c net.Conn) { c.Close() })},
-	"silent line":           {"", hold},
-	"line stops":            {"", answer([]byte{2, 0, 0}, hold)},
-	"garbage on line":       {"", answer([]byte("garbage garbage"), hold)},
-	"more than announced":   {"", answer([]byte{0, 0, 0, 0, 0, 0, 0, 0, 8, 3}, hold)},
-	"less than announced":   {"", answer([]byte{9, 0, 0, 0, 0, 0, 0, 0, 8, 3}, hold)},
-	"unreadable reply":      {"", answer([]byte{2, 0, 0, 0, 0, 0, 0, 0, 8, 255}, hold)},
-	"refuses on line":       {"", answer([]byte("\x04\x00\x00\x00\x02\x00\x00\x00\x1b[2J"), hold)},
-	"talks before the call": {"", func(c net.Conn) { c.Write(make([]byte, 4<<10)); hold(c) }},
+var frameSockets = map[string]badSocket{
+	"frame socket elsewhere":      {"/tmp/hostile", nil},
+	"frame socket of gRPC":        {"plugin", nil},
+	"no frame socket":             {"", nil},
+	"frame socket closes":         {"", func(c net.Conn) { c.Close() }},
+	"frame socket closes in call": {"", answer(nil, func(c net.Conn) { c.Close() })},
+	"silent frame socket":         {"", hold},
+	"frame socket stops":          {"", answer([]byte{2, 0, 0}, hold)},
+	"garbage in a frame":          {"", answer([]byte("garbage garbage"), hold)},
+	"more than announced":         {"", answer([]byte{0, 0, 0, 0, 0, 0, 0, 0, 8, 3}, hold)},
+	"less than announced":         {"", answer([]byte{9, 0, 0, 0, 0, 0, 0, 0, 8, 3}, hold)},
+	"unreadable reply":            {"", answer([]byte{2, 0, 0, 0, 0, 0, 0, 0, 8, 255}, hold)},
+	"refuses in a frame":          {"", answer([]byte("\x04\x00\x00\x00\x02\x00\x00\x00\x1b[2J"), hold)},
+	"talks before the call":       {"", func(c net.Conn) { c.Write(make([]byte, 4<<10)); hold(c) }},
 }
 
 // hold keeps a connection open: one that nobody uses is closed by the garbage
@@ -79,8 +82,11 @@ func hold(c net.Conn) { io.Copy(io.Discard, c) }
 // answer reads a frame and writes something, then does more.
 func answer(reply []byte, then func(net.Conn)) func(net.Conn) {
 	return func(c net.Conn) {
-		buffer := make([]byte, 512)
-		if _, err := readRequest(c, &buffer); err != nil {
+		header := make([]byte, 4)
+		if _, err := io.ReadFull(c, header); err != nil {
+			return
+		}
+		if _, err := io.CopyN(io.Discard, c, int64(binary.LittleEndian.Uint32(header))); err != nil {
 			return
 		}
 		c.Write(reply)
@@ -88,16 +94,25 @@ func answer(reply []byte, then func(net.Conn)) func(net.Conn) {
 	}
 }
 
-func (b badLine) replace(s protocol.LossServer) (protocol.LossServer, error) {
-	folder := os.Getenv(socketFolderKey)
-	l := &lined{s, filepath.Join(folder, "line")}
-	if b.path != "" {
-		l.path = b.path
-	}
+func (b badSocket) replace(s protocol.LossServer) (protocol.LossServer, error) {
+	f := &framed{s, cmp.Or(b.path, filepath.Join(os.Getenv(socketFolderKey), "frames"))}
 	if b.with == nil {
-		return l, nil
+		return f, nil
 	}
-	return l, listenAt(l.path, b.with)
+	listener, err := net.Listen("unix", f.path)
+	if err != nil {
+		return nil, err
+	}
+	go func() {
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			go b.with(conn)
+		}
+	}()
+	return f, nil
 }
 
 func hang() { select {} }

@@ -1,6 +1,10 @@
 package plugins
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/scqm/scqm/framework/frameworktest"
+)
 
 // meanings say what the author of a plugin reads where a law is broken.
 var meanings = map[string]string{
@@ -39,14 +43,14 @@ var meanings = map[string]string{
 	"end":                     "the plugin must end when it is asked to",
 }
 
-// explain adds to the broken laws what they mean.
-func (c *Checked) explain(name string) {
-	for i, v := range c.Verdicts {
+// explain adds to the broken laws of a plugin what they mean.
+func explain(name string, verdicts []frameworktest.Verdict) {
+	for i, v := range verdicts {
 		meaning, ok := meanings[v.Law]
 		if v.OK || !ok {
 			continue
 		}
 		measured := strings.NewReplacer("plugins: "+name+": evaluate: ", "", "\n", "; ").Replace(v.Detail)
-		c.Verdicts[i].Detail = meaning + " (" + measured + ")"
+		verdicts[i].Detail = meaning + " (" + measured + ")"
 	}
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/plugins/internal/executable"
 )
 
 // runs is how often each mode of the hostile plugin is tried, and other tests
@@ -127,20 +128,20 @@ var inBytes = []misdeed{
 	{"far too long", ErrReply, "its answer is too long"},
 }
 
-var onLine = []misdeed{
-	{"line elsewhere", ErrReply, "its line: it listens at"},
-	{"line is the socket", ErrReply, "its line: it listens at"},
-	{"no line", ErrReply, "attach: its connection does not work"},
-	{"line closes", ErrReply, "evaluate: its connection does not work"},
-	{"line closes in call", ErrReply, "evaluate: its connection does not work"},
-	{"silent line", ErrTimeout, "evaluate: no answer within LIMIT; it was killed"},
-	{"line stops", ErrTimeout, "evaluate: no answer within LIMIT; it was killed"},
-	{"garbage on line", ErrReply, "its answer is too long"},
-	{"more than announced", ErrReply, "more bytes on the line than it announced"},
+var inFrames = []misdeed{
+	{"frame socket elsewhere", ErrReply, "its frame socket: it listens at"},
+	{"frame socket of gRPC", ErrReply, "its frame socket: it listens at"},
+	{"no frame socket", ErrReply, "attach: its connection does not work"},
+	{"frame socket closes", ErrReply, "evaluate: its connection does not work"},
+	{"frame socket closes in call", ErrReply, "evaluate: its connection does not work"},
+	{"silent frame socket", ErrTimeout, "evaluate: no answer within LIMIT; it was killed"},
+	{"frame socket stops", ErrTimeout, "evaluate: no answer within LIMIT; it was killed"},
+	{"garbage in a frame", ErrReply, "its answer is too long"},
+	{"more than announced", ErrReply, "more bytes in a frame than it announced"},
 	{"less than announced", ErrTimeout, "evaluate: no answer within LIMIT; it was killed"},
 	{"unreadable reply", ErrReply, "its answer cannot be read"},
-	{"refuses on line", ErrRefused, `"\x1b[2J"`},
-	{"talks before the call", ErrReply, "more bytes on the line than it announced"},
+	{"refuses in a frame", ErrRefused, `"\x1b[2J"`},
+	{"talks before the call", ErrReply, "more bytes in a frame than it announced"},
 }
 
 var inMemory = []misdeed{
@@ -210,8 +211,8 @@ func TestHostilePlugins(t *testing.T) {
 		}
 		parallel("start", atStart, Options{StartTimeout: startDeadline}, startDeadline)
 		parallel("call", inCall, Options{}, callDeadline)
-		parallel("call by gRPC", inCall, Options{Env: []string{withoutLine + "=1"}}, callDeadline)
-		parallel("line", onLine, Options{}, callDeadline)
+		parallel("call by gRPC", inCall, Options{Env: []string{withoutFrames + "=1"}}, callDeadline)
+		parallel("frames", inFrames, Options{}, callDeadline)
 		parallel("bytes", inBytes, Options{NoSharedMemory: true}, callDeadline)
 		parallel("memory", inMemory, Options{}, callDeadline)
 	})
@@ -350,25 +351,25 @@ func trySwap(t *testing.T, swap func(path, text string) error) {
 	path := filepath.Join(t.TempDir(), "plugin")
 	script := func(word string) string { return "#!/bin/sh\necho " + word + " >&2\n" }
 	require.NoError(t, os.WriteFile(path, []byte(script("good")), 0o755))
-	program, err := openProgram(path, "")
+	file, err := executable.Open(path, "")
 	require.NoError(t, err)
-	defer program.file.Close()
+	defer file.Close()
 	require.NoError(t, swap(path, script("evil")))
 	p := &Plugin{ctx: t.Context(), name: "x", options: Options{}.withDefaults()}
-	err = p.start(program)
+	err = p.start(file)
 	require.NoError(t, p.Close())
 	assert.ErrorContains(t, err, "good")
 	assert.NotContains(t, err.Error(), "evil")
-	_, err = Open(t.Context(), path, Options{SHA256: program.sha256})
+	_, err = Open(t.Context(), path, Options{SHA256: file.SHA256})
 	assert.ErrorIs(t, err, framework.ErrInvalid)
 }
 
 func TestAPinnedPluginWorks(t *testing.T) {
-	program, err := openProgram(self(t), "")
+	file, err := executable.Open(self(t), "")
 	require.NoError(t, err)
-	defer program.file.Close()
-	p := start(t, "builtin:l2", Options{SHA256: strings.ToUpper(program.sha256)})
-	assert.Equal(t, program.sha256, p.Loss().(framework.Identified).Program().SHA256)
+	defer file.Close()
+	p := start(t, "builtin:l2", Options{SHA256: strings.ToUpper(file.SHA256)})
+	assert.Equal(t, file.SHA256, p.Loss().(framework.Identified).Program().SHA256)
 }
 
 // host is a host that never closes its plugin: a test kills it.

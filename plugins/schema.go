@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/scqm/scqm/plugins/internal/quote"
 )
 
 // maxSchemaBytes bounds the schema of a plugin and the parameters sent to it.
@@ -62,7 +64,7 @@ func parseSchema(text string) (Schema, error) {
 		return s, fmt.Errorf("the schema cannot be used: %w", err)
 	}
 	if whole.Type != "object" {
-		return s, fmt.Errorf("the schema has type %s, not object", quote(whole.Type))
+		return s, fmt.Errorf("the schema has type %s, not object", quote.Text(whole.Type))
 	}
 	if whole.Additional != nil && *whole.Additional {
 		return s, fmt.Errorf("the schema allows additionalProperties, which cannot be checked")
@@ -75,10 +77,10 @@ func (s Schema) check() error {
 	for _, name := range s.names() {
 		p := s.Properties[name]
 		if !parameterName.MatchString(name) {
-			return fmt.Errorf("parameter %s: the name must be letters, digits and _", quote(name))
+			return fmt.Errorf("parameter %s: the name must be letters, digits and _", quote.Text(name))
 		}
 		if !slices.Contains([]string{"number", "integer", "boolean", "string"}, p.Type) {
-			return fmt.Errorf("parameter %s: type %s is not number, integer, boolean or string", name, quote(p.Type))
+			return fmt.Errorf("parameter %s: type %s is not number, integer, boolean or string", name, quote.Text(p.Type))
 		}
 		if !p.isNumeric() && p.bounded() {
 			return fmt.Errorf("parameter %s: a %s has no bounds", name, p.Type)
@@ -91,7 +93,7 @@ func (s Schema) check() error {
 	}
 	for _, name := range s.Required {
 		if _, ok := s.Properties[name]; !ok {
-			return fmt.Errorf("the required parameter %s is not described", quote(name))
+			return fmt.Errorf("the required parameter %s is not described", quote.Text(name))
 		}
 	}
 	return nil
@@ -108,7 +110,7 @@ func (s Schema) complete(given map[string]any) (map[string]any, error) {
 	for _, name := range slices.Sorted(maps.Keys(given)) {
 		p, ok := s.Properties[name]
 		if !ok {
-			return nil, fmt.Errorf("there is no parameter %s; there %s", quote(name), s.choice())
+			return nil, fmt.Errorf("there is no parameter %s; there %s", quote.Text(name), s.choice())
 		}
 		value, err := normalise(p, given[name])
 		if err == nil {
@@ -159,7 +161,7 @@ func (p Property) meaning() string {
 func normalise(p Property, value any) (any, error) {
 	if text, ok := value.(string); ok && p.Type != "string" {
 		if err := json.Unmarshal([]byte(text), &value); err != nil {
-			return nil, fmt.Errorf("= %s is not a %s", quote(text), p.Type)
+			return nil, fmt.Errorf("= %s is not a %s", quote.Text(text), p.Type)
 		}
 		return value, nil
 	}

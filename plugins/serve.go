@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -11,37 +12,12 @@ import (
 	"google.golang.org/grpc"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/plugins/internal/frame"
 	"github.com/scqm/scqm/plugins/internal/protocol"
 )
 
 // watchInterval is how often a plugin looks whether its host is still there.
 const watchInterval = 200 * time.Millisecond
-
-// Document is what users read about a loss.
-type Document struct {
-	// Version is the version of the plugin.
-	Version string
-	// Summary says in a line when to use the loss, Formula what it is.
-	Summary, Formula string
-	// NonConvex says that the loss makes no promise to be convex.
-	NonConvex bool
-	// Concave says of a [RadialForm] that rho(u) is concave, and of a
-	// [SeparableForm] that phi is as a function of r^2. Their derivatives then
-	// give weights, with which solvers are faster.
-	Concave bool
-}
-
-// Documented is a loss that describes itself.
-type Documented interface {
-	// Document describes the loss.
-	Document() Document
-}
-
-// Validator is a loss that can refuse its parameters.
-type Validator interface {
-	// Validate returns what is wrong with the parameters.
-	Validate() error
-}
 
 // Serve serves a loss to the program that started this one. It returns when
 // that program asks for it and ends the process when that program is gone; main
@@ -67,12 +43,12 @@ func Serve(l framework.Loss) {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	served, err := withLine(s)
+	framed, err := withFrames(s)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	serve(served)
+	serve(framed)
 }
 
 func serve(s protocol.LossServer) {
@@ -82,7 +58,7 @@ func serve(s protocol.LossServer) {
 		VersionedPlugins: map[int]goplugin.PluginSet{protocolVersion: {pluginKind: served{service: s}}},
 		GRPCServer: func(o []grpc.ServerOption) *grpc.Server {
 			return grpc.NewServer(append(o,
-				grpc.MaxRecvMsgSize(mostMessage), grpc.MaxSendMsgSize(mostMessage),
+				grpc.MaxRecvMsgSize(maxMessage), grpc.MaxSendMsgSize(maxMessage),
 				grpc.InitialWindowSize(window), grpc.InitialConnWindowSize(window),
 				grpc.ReadBufferSize(buffer), grpc.WriteBufferSize(buffer))...)
 		},
@@ -99,19 +75,31 @@ func watchHost() {
 	os.Exit(1)
 }
 
-// served registers the service with go-plugin.
-type served struct {
-	goplugin.NetRPCUnsupportedPlugin
-	service protocol.LossServer
+// framed is a service that answers calls of Evaluate in frames too.
+type framed struct {
+	protocol.LossServer
+	path string // of the socket
 }
 
-// GRPCServer registers the service.
-func (s served) GRPCServer(_ *goplugin.GRPCBroker, to *grpc.Server) error {
-	protocol.RegisterLossServer(to, s.service)
-	return nil
+// withFrames opens a socket for frames beside that of gRPC. Hosts of other makers
+// may give no folder for it; then there is none.
+func withFrames(s protocol.LossServer) (protocol.LossServer, error) {
+	folder := os.Getenv(socketFolderKey)
+	if folder == "" {
+		return s, nil
+	}
+	f := &framed{s, filepath.Join(folder, "frame.sock")}
+	if err := frame.Listen(f.path, s.Evaluate); err != nil {
+		return nil, fmt.Errorf("plugins: serve: %w", err)
+	}
+	return f, nil
 }
 
-// GRPCClient gives the client of the service.
-func (served) GRPCClient(_ context.Context, _ *goplugin.GRPCBroker, conn *grpc.ClientConn) (any, error) {
-	return protocol.NewLossClient(conn), nil
+// Configure adds where the socket is.
+func (f *framed) Configure(ctx context.Context, request *protocol.ConfigureRequest) (*protocol.ConfigureResponse, error) {
+	reply, err := f.LossServer.Configure(ctx, request)
+	if err == nil {
+		reply.FrameSocket = f.path
+	}
+	return reply, err
 }

@@ -183,7 +183,7 @@ var errStretches = errors.New("the stretches do not add up to the rows")
 // batchOf reads the shape of an evaluation.
 func batchOf(l framework.Loss, request *protocol.EvaluateRequest) (*batch, error) {
 	rows, dim := request.Rows, request.Dim
-	if dim < 1 || dim > maxDim || rows > mostMessage/wordBytes/uint64(dim) {
+	if dim < 1 || dim > maxDim || rows > maxMessage/wordBytes/uint64(dim) {
 		return nil, fmt.Errorf("%d rows of length %d", rows, dim)
 	}
 	b := &batch{dim: int(dim), eps: request.Eps, stretches: request.Stretches}

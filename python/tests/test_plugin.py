@@ -314,7 +314,9 @@ def test_a_served_plugin(tmp_path: Path) -> None:
         assert plugin.process.wait(5) == 0
 
 
-def test_the_line_takes_the_frames_of_the_specification(tmp_path: Path) -> None:
+def test_the_second_socket_takes_the_frames_of_the_specification(
+    tmp_path: Path,
+) -> None:
     text = (ROOT / "docs" / "plugin-protocol.md").read_text(encoding="utf-8")
     found = re.search(r"request `([0-9a-f ]+)`,\s+reply `([0-9a-f ]+)`", text)
     assert found is not None
@@ -329,15 +331,15 @@ def test_the_line_takes_the_frames_of_the_specification(tmp_path: Path) -> None:
             "Attach",
             b"\x08\x01\x12" + bytes([len(path)]) + path + b"\x18\x80\x02",
         )
-        with socket.socket(socket.AF_UNIX) as line:
-            line.settimeout(10)
-            line.connect(bytes(offer[7]))
+        with socket.socket(socket.AF_UNIX) as frames:
+            frames.settimeout(10)
+            frames.connect(bytes(offer[7]))
             for byte in request:  # in as many pieces as there can be
-                line.send(bytes([byte]))
-            assert line.recv(512) == reply
-            line.sendall(b"\x02\0\0\0\x28\x07")  # another segment
-            length, code = struct.unpack("<II", line.recv(8))
-            assert (code, line.recv(512)) == (9, b"there is no segment 7")
+                frames.send(bytes([byte]))
+            assert frames.recv(512) == reply
+            frames.sendall(b"\x02\0\0\0\x28\x07")  # another segment
+            length, code = struct.unpack("<II", frames.recv(8))
+            assert (code, frames.recv(512)) == (9, b"there is no segment 7")
             assert length == 21
         data = segment.read_bytes()
     values, gradients = example()().evaluate(rows)

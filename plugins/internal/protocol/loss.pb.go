@@ -327,10 +327,10 @@ type ConfigureResponse struct {
 	Weights   bool `protobuf:"varint,4,opt,name=weights,proto3" json:"weights,omitempty"`
 	Products  bool `protobuf:"varint,5,opt,name=products,proto3" json:"products,omitempty"`
 	Smoothing bool `protobuf:"varint,6,opt,name=smoothing,proto3" json:"smoothing,omitempty"`
-	// Line is the path of a second socket in the folder of the first, on which
+	// Frame_socket is the path of a second socket in the folder of the first, on which
 	// Evaluate can be called with less ado than through gRPC; empty if there is
 	// none. Its connections carry frames, each of which begins with its length.
-	Line          string `protobuf:"bytes,7,opt,name=line,proto3" json:"line,omitempty"`
+	FrameSocket   string `protobuf:"bytes,7,opt,name=frame_socket,json=frameSocket,proto3" json:"frame_socket,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -407,9 +407,9 @@ func (x *ConfigureResponse) GetSmoothing() bool {
 	return false
 }
 
-func (x *ConfigureResponse) GetLine() string {
+func (x *ConfigureResponse) GetFrameSocket() string {
 	if x != nil {
-		return x.Line
+		return x.FrameSocket
 	}
 	return ""
 }
@@ -823,7 +823,7 @@ const file_loss_proto_rawDesc = "" +
 	"\x10ConfigureRequest\x12\x1e\n" +
 	"\n" +
 	"parameters\x18\x01 \x01(\tR\n" +
-	"parameters\"\xe5\x01\n" +
+	"parameters\"\xf4\x01\n" +
 	"\x11ConfigureResponse\x127\n" +
 	"\tstructure\x18\x01 \x01(\x0e2\x19.scqm.plugin.v1.StructureR\tstructure\x12\x10\n" +
 	"\x03dim\x18\x02 \x01(\rR\x03dim\x12\x1d\n" +
@@ -831,8 +831,8 @@ const file_loss_proto_rawDesc = "" +
 	"non_convex\x18\x03 \x01(\bR\tnonConvex\x12\x18\n" +
 	"\aweights\x18\x04 \x01(\bR\aweights\x12\x1a\n" +
 	"\bproducts\x18\x05 \x01(\bR\bproducts\x12\x1c\n" +
-	"\tsmoothing\x18\x06 \x01(\bR\tsmoothing\x12\x12\n" +
-	"\x04line\x18\a \x01(\tR\x04line\"S\n" +
+	"\tsmoothing\x18\x06 \x01(\bR\tsmoothing\x12!\n" +
+	"\fframe_socket\x18\a \x01(\tR\vframeSocket\"S\n" +
 	"\rAttachRequest\x12\x18\n" +
 	"\asegment\x18\x01 \x01(\rR\asegment\x12\x12\n" +
 	"\x04path\x18\x02 \x01(\tR\x04path\x12\x14\n" +

@@ -35,7 +35,7 @@ const (
 //
 // Loss is what a plugin serves. Describe and Configure are called once each, in
 // this order; then Evaluate is called from several threads at once, here or on
-// the line of ConfigureResponse, between calls of Attach and Detach.
+// the frame_socket of ConfigureResponse, between calls of Attach and Detach.
 type LossClient interface {
 	Describe(ctx context.Context, in *DescribeRequest, opts ...grpc.CallOption) (*DescribeResponse, error)
 	Configure(ctx context.Context, in *ConfigureRequest, opts ...grpc.CallOption) (*ConfigureResponse, error)
@@ -108,7 +108,7 @@ func (c *lossClient) Evaluate(ctx context.Context, in *EvaluateRequest, opts ...
 //
 // Loss is what a plugin serves. Describe and Configure are called once each, in
 // this order; then Evaluate is called from several threads at once, here or on
-// the line of ConfigureResponse, between calls of Attach and Detach.
+// the frame_socket of ConfigureResponse, between calls of Attach and Detach.
 type LossServer interface {
 	Describe(context.Context, *DescribeRequest) (*DescribeResponse, error)
 	Configure(context.Context, *ConfigureRequest) (*ConfigureResponse, error)

@@ -58,8 +58,8 @@ class _RefusalError(Exception):
 class Service:
     """The calls of protocol v1 on one loss, without the transport."""
 
-    def __init__(self, prototype: Loss, line: str = "") -> None:
-        self.line = line
+    def __init__(self, prototype: Loss, frame_socket: str = "") -> None:
+        self.frame_socket = frame_socket
         self._prototype = prototype
         self._loss: Loss | None = None
         self._segments: dict[int, mmap.mmap] = {}
@@ -100,7 +100,7 @@ class Service:
             loss.offers("weights"),
             loss.offers("hessian_product"),
             loss.offers("smooth"),
-            self.line,
+            self.frame_socket,
         )
 
     def attach(self, message: bytes) -> bytes:
@@ -276,7 +276,7 @@ def _handler(grpc: Any, call: Callable[[bytes], bytes]) -> Any:
     return grpc.unary_unary_rpc_method_handler(answer)
 
 
-def _open_line(path: Path, evaluate: Callable[[bytes], bytes]) -> None:
+def _open_frame_socket(path: Path, evaluate: Callable[[bytes], bytes]) -> None:
     """Take calls of Evaluate on a socket, at a tenth of the time of gRPC."""
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     listener.bind(str(path))
@@ -286,13 +286,15 @@ def _open_line(path: Path, evaluate: Callable[[bytes], bytes]) -> None:
         while True:
             connection, _ = listener.accept()
             threading.Thread(
-                target=_serve_line, args=(connection, evaluate), daemon=True
+                target=_serve_frames, args=(connection, evaluate), daemon=True
             ).start()
 
     threading.Thread(target=accept, daemon=True).start()
 
 
-def _serve_line(connection: socket.socket, evaluate: Callable[[bytes], bytes]) -> None:
+def _serve_frames(
+    connection: socket.socket, evaluate: Callable[[bytes], bytes]
+) -> None:
     """Answer the frames of a connection, until it ends."""
     with connection:
         while True:
@@ -340,8 +342,8 @@ def serve(loss: Loss | type[Loss]) -> NoReturn:
     )
     address = str(Path(folder) / "loss.sock")
     ended = threading.Event()
-    service = Service(prototype, str(Path(folder) / "line.sock"))
-    _open_line(Path(service.line), service.evaluate)
+    service = Service(prototype, str(Path(folder) / "frame.sock"))
+    _open_frame_socket(Path(service.frame_socket), service.evaluate)
     server = grpc.server(
         ThreadPoolExecutor(_THREADS),
         handlers=_services(grpc, service, ended),

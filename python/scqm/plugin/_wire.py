@@ -93,12 +93,12 @@ def configure_response(
     weights: bool,
     products: bool,
     smooth: bool,
-    line: str = "",
+    frame_socket: str = "",
 ) -> bytes:
     """Encode ConfigureResponse."""
     numbers = (structure, dim, non_convex, weights, products, smooth)
     return b"".join(_number(i, int(v)) for i, v in enumerate(numbers, 1)) + _text(
-        7, line
+        7, frame_socket
     )
 
 

@@ -1,4 +1,4 @@
-package plugins
+package process
 
 import (
 	"bytes"
@@ -7,21 +7,22 @@ import (
 	"strconv"
 )
 
-// maxSweeps bounds the race with a process that keeps forking.
-const maxSweeps = 20
+// maxPasses bounds the race with a process that keeps forking.
+const maxPasses = 20
 
-// killStragglers kills the processes that have the token in their environment:
+// killOrphans kills the processes that have the token in their environment:
 // offspring of a plugin that left its process group.
-func killStragglers(token string) {
-	for range maxSweeps {
-		if !sweep([]byte(token)) {
+func killOrphans(token string) {
+	for range maxPasses {
+		if !killHolders([]byte(token)) {
 			return
 		}
 	}
 }
 
-// sweep reports whether there was anything to kill.
-func sweep(token []byte) bool {
+// killHolders kills the processes that have the token, and reports whether
+// there was one.
+func killHolders(token []byte) bool {
 	files, err := filepath.Glob("/proc/[0-9]*/environ")
 	if err != nil {
 		return false

@@ -1,6 +1,6 @@
 //go:build unix
 
-package plugins
+package process
 
 import (
 	"errors"
@@ -127,7 +127,7 @@ func (s *shell) release() {
 func (s *shell) Wait() guard.Ending {
 	state, err := s.plugin.Wait()
 	s.release()
-	killStragglers(s.token)
+	killOrphans(s.token)
 	if err != nil {
 		return guard.Ending{Unknown: true}
 	}

@@ -1,4 +1,4 @@
-package plugins
+package frame
 
 import (
 	"bytes"
@@ -22,7 +22,7 @@ import (
 // frames reads the example of the specification.
 func frames(t *testing.T) (request, reply []byte) {
 	t.Helper()
-	text, err := os.ReadFile("../docs/plugin-protocol.md")
+	text, err := os.ReadFile("../../../docs/plugin-protocol.md")
 	require.NoError(t, err)
 	found := regexp.MustCompile("(?s)request `([0-9a-f ]+)`,\\s+reply `([0-9a-f ]+)`").FindSubmatch(text)
 	require.NotNil(t, found)
@@ -38,7 +38,7 @@ var threeRows = &protocol.EvaluateRequest{
 	Want: []protocol.Quantity{protocol.Quantity_QUANTITY_VALUES, protocol.Quantity_QUANTITY_GRADIENTS},
 }
 
-// TestFramesAreThoseOfTheSpecification looks at both ends of a line.
+// TestFramesAreThoseOfTheSpecification looks at both ends of a connection.
 func TestFramesAreThoseOfTheSpecification(t *testing.T) {
 	request, reply := frames(t)
 	near, far := net.Pipe()
@@ -55,8 +55,8 @@ func TestFramesAreThoseOfTheSpecification(t *testing.T) {
 	}()
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
-	l := &line{conn: near, buffer: make([]byte, 512)}
-	answered, err := l.call(ctx, threeRows)
+	c := &Conn{conn: near, buffer: make([]byte, firstBuffer)}
+	answered, err := c.Call(ctx, threeRows)
 	require.NoError(t, err)
 	assert.Equal(t, uint64(3), answered.Rows)
 	assert.Equal(t, request, <-heard)
@@ -72,8 +72,8 @@ func TestFramesAreThoseOfTheSpecification(t *testing.T) {
 	assert.Equal(t, reply, out.Bytes())
 }
 
-// TestLongSentenceOnALine sends more than fits the first read.
-func TestLongSentenceOnALine(t *testing.T) {
+// TestLongSentence sends more than fits the first read.
+func TestLongSentence(t *testing.T) {
 	near, far := net.Pipe()
 	defer near.Close()
 	go func() {
@@ -85,24 +85,7 @@ func TestLongSentenceOnALine(t *testing.T) {
 	}()
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
-	_, err := (&line{conn: near, buffer: make([]byte, 512)}).call(ctx, threeRows)
+	_, err := (&Conn{conn: near, buffer: make([]byte, firstBuffer)}).Call(ctx, threeRows)
 	assert.Equal(t, codes.Aborted, status.Code(err))
 	assert.Equal(t, strings.Repeat("no ", 1000), status.Convert(err).Message())
-}
-
-// TestPluginsHaveLines is about those in Go; a plugin without one is slower but
-// as good.
-func TestPluginsHaveLines(t *testing.T) {
-	p := start(t, "builtin:l2", Options{})
-	if !p.SharedMemory() {
-		t.Skip("lines need shared memory")
-	}
-	lane, err := p.lanes.borrow(leastSegment)
-	require.NoError(t, err)
-	defer p.lanes.give(lane)
-	assert.NotNil(t, lane.line)
-	plain := start(t, "hostile:none", Options{Env: []string{withoutLine + "=1"}})
-	values := make([]float64, 2)
-	require.NoError(t, plain.Loss().Evaluate(values, nil, []float64{3, 4, 0, 1}, 2))
-	assert.Equal(t, []float64{5, 1}, values)
 }

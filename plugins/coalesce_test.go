@@ -13,9 +13,9 @@ import (
 	"github.com/scqm/scqm/plugins/internal/protocol"
 )
 
-// TestJointBatchesGiveWhatTheyGiveAlone asks for everything that losses offer
+// TestCoalescedBatchesGiveWhatTheyGiveAlone asks for everything that losses offer
 // from many goroutines at a time, each with a smoothing length of its own.
-func TestJointBatchesGiveWhatTheyGiveAlone(t *testing.T) {
+func TestCoalescedBatchesGiveWhatTheyGiveAlone(t *testing.T) {
 	for _, kind := range []string{"l2", "lp:1.3", "huber:0.7"} {
 		for _, bytes := range []bool{false, true} {
 			want, p := builtin(kind), start(t, "builtin:"+kind, Options{NoSharedMemory: bytes})
@@ -81,7 +81,7 @@ func TestStretchesMustAddUp(t *testing.T) {
 // under way, and segments, than processors can use.
 func TestLargeBatchesTakeTurns(t *testing.T) {
 	p, want := start(t, "builtin:l1", Options{}), builtin("l1")
-	r := normal(4 * jointBytes / wordBytes)
+	r := normal(4 * coalesceBytes / wordBytes)
 	expected := make([]float64, len(r)/4)
 	require.NoError(t, want.Evaluate(expected, nil, r, 4))
 	var wg sync.WaitGroup
@@ -94,13 +94,13 @@ func TestLargeBatchesTakeTurns(t *testing.T) {
 	}
 	wg.Wait()
 	assert.Empty(t, p.turns)
-	assert.LessOrEqual(t, len(p.lanes.free), cap(p.turns))
+	assert.LessOrEqual(t, p.segments.Free(), cap(p.turns))
 }
 
 // TestTurnsEndWithThePlugin has calls wait behind one that hangs.
 func TestTurnsEndWithThePlugin(t *testing.T) {
 	p := start(t, "hostile:hang in call", Options{CallTimeout: callDeadline})
-	r := normal(4 * jointBytes / wordBytes)
+	r := normal(4 * coalesceBytes / wordBytes)
 	failures := make([]error, 3*cap(p.turns))
 	var wg sync.WaitGroup
 	for i := range failures {

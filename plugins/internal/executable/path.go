@@ -1,4 +1,4 @@
-package plugins
+package executable
 
 import (
 	"errors"
@@ -36,7 +36,7 @@ func resolve(path string) (string, error) {
 		info, err := os.Lstat(next)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
-			return "", &Error{path, "check", ErrNotFound, "there is no such file", ""}
+			return "", notFound(path)
 		case err != nil:
 			return "", untrusted(path, "%v", err)
 		case info.Mode().Type() != fs.ModeSymlink:

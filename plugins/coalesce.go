@@ -8,18 +8,18 @@ import (
 )
 
 const (
-	// jointBytes is the size of residuals up to which batches of several
-	// goroutines are joined: more is worth a call of its own.
-	jointBytes = 64 << 10
+	// coalesceBytes is the size of residuals up to which batches of several
+	// goroutines are put together: more is worth a call of its own.
+	coalesceBytes = 64 << 10
 	// smallCalls is the number of calls under way for small batches.
 	smallCalls = 2
-	// maxJoined bounds the stretches of a request.
-	maxJoined = 1024
+	// maxCoalesced bounds the stretches of a request.
+	maxCoalesced = 1024
 	// callers is the number of goroutines that should use a plugin at a time.
 	callers = 64
 )
 
-// kind is what batches must have in common to be joined.
+// kind is what batches must have in common to be coalesced.
 type kind struct {
 	dim        int
 	directions bool
@@ -30,7 +30,7 @@ type kind struct {
 // score evaluates a batch, a small one together with those of other goroutines.
 func (p *Plugin) score(b *batch) error {
 	k := kind{dim: b.dim, directions: b.directions != nil, smooth: b.eps > 0}
-	if b.dim < 1 || len(b.residuals)%b.dim != 0 || b.rows() == 0 || wordBytes*len(b.residuals) > jointBytes ||
+	if b.dim < 1 || len(b.residuals)%b.dim != 0 || b.rows() == 0 || wordBytes*len(b.residuals) > coalesceBytes ||
 		len(b.results) == 0 || len(b.results) > len(k.want) {
 		return p.evaluate(b)
 	}
@@ -38,7 +38,7 @@ func (p *Plugin) score(b *batch) error {
 	if k.directions {
 		whole.In = append(whole.In, b.directions)
 	}
-	if k.smooth { // rows joined may have different eps
+	if k.smooth { // rows that are coalesced may have different eps
 		whole.In = append(whole.In, slices.Repeat([]float64{b.eps}, b.rows()))
 	}
 	for i, r := range b.results {
@@ -46,17 +46,17 @@ func (p *Plugin) score(b *batch) error {
 		whole.Out = append(whole.Out, r.to)
 	}
 	whole.Key = k
-	return p.joint.Do(whole)
+	return p.coalescer.Do(whole)
 }
 
-// newJoint makes the gatherer of a plugin.
-func (p *Plugin) newJoint() *gather.Gatherer[kind] {
+// newCoalescer makes the gatherer of a plugin.
+func (p *Plugin) newCoalescer() *gather.Gatherer[kind] {
 	return &gather.Gatherer[kind]{
-		Call: p.evaluateJoint, Limit: smallCalls, Most: 2 * jointBytes / wordBytes, MaxJoined: maxJoined,
+		Call: p.evaluateCoalesced, Limit: smallCalls, Max: 2 * coalesceBytes / wordBytes, MaxBatches: maxCoalesced,
 	}
 }
 
-func (p *Plugin) evaluateJoint(whole gather.Batch[kind]) error {
+func (p *Plugin) evaluateCoalesced(whole gather.Batch[kind]) error {
 	k := whole.Key
 	b := &batch{dim: k.dim, residuals: whole.In[0]}
 	if k.directions {

@@ -1,4 +1,4 @@
-package plugins
+package frame
 
 import (
 	"context"
@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"os"
-	"path/filepath"
 
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
@@ -15,28 +13,15 @@ import (
 	"github.com/scqm/scqm/plugins/internal/protocol"
 )
 
-// lined is a service with a line.
-type lined struct {
-	protocol.LossServer
-	path string
-}
+// Evaluate is the function that serves requests. Its errors are gRPC statuses.
+type Evaluate = func(context.Context, *protocol.EvaluateRequest) (*protocol.EvaluateResponse, error)
 
-// withLine opens a line to a service. Hosts of other makers may give no folder
-// for it; then there is none.
-func withLine(s protocol.LossServer) (protocol.LossServer, error) {
-	folder := os.Getenv(socketFolderKey)
-	if folder == "" {
-		return s, nil
-	}
-	l := &lined{s, filepath.Join(folder, "line.sock")}
-	return l, listenAt(l.path, l.serve)
-}
-
-// listenAt hands every connection to a socket to a function.
-func listenAt(path string, with func(net.Conn)) error {
+// Listen serves every connection to a socket that it makes at a path, until the
+// process ends.
+func Listen(path string, evaluate Evaluate) error {
 	listener, err := net.Listen("unix", path)
 	if err != nil {
-		return fmt.Errorf("plugins: serve: %w", err)
+		return err
 	}
 	go func() {
 		for {
@@ -44,31 +29,22 @@ func listenAt(path string, with func(net.Conn)) error {
 			if err != nil {
 				return
 			}
-			go with(conn)
+			go serve(conn, evaluate)
 		}
 	}()
 	return nil
 }
 
-// Configure adds where the line is.
-func (l *lined) Configure(ctx context.Context, request *protocol.ConfigureRequest) (*protocol.ConfigureResponse, error) {
-	reply, err := l.LossServer.Configure(ctx, request)
-	if err == nil {
-		reply.Line = l.path
-	}
-	return reply, err
-}
-
 // serve answers the calls of one connection until it ends.
-func (l *lined) serve(conn net.Conn) {
+func serve(conn net.Conn, evaluate Evaluate) {
 	defer conn.Close()
-	buffer := make([]byte, 512)
+	buffer := make([]byte, firstBuffer)
 	for {
 		request, err := readRequest(conn, &buffer)
 		if err != nil {
 			return // the host is gone, or not one
 		}
-		reply, failure := l.Evaluate(context.Background(), request)
+		reply, failure := evaluate(context.Background(), request)
 		if writeReply(conn, &buffer, reply, failure) != nil {
 			return
 		}

@@ -1,28 +1,25 @@
-package plugins
+package process
 
 import (
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/scqm/scqm/plugins/internal/quote"
 )
 
-const (
-	// tailBytes is how much of the end of a plugin's output is kept.
-	tailBytes = 16 << 10
-	// lastWordsLength bounds the line that is shown of it.
-	lastWordsLength = 300
-)
+// tailBytes is how much of the end of a plugin's output is kept.
+const tailBytes = 16 << 10
 
-// tail keeps the end of what is written to it.
-type tail struct {
+// outputTail keeps the end of what is written to it.
+type outputTail struct {
 	mu   sync.Mutex
 	text []byte
 }
 
 // Write implements io.Writer. It never fails.
-func (t *tail) Write(p []byte) (int, error) {
+func (t *outputTail) Write(p []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.text = append(t.text, p[max(0, len(p)-tailBytes):]...)
@@ -35,7 +32,7 @@ func (t *tail) Write(p []byte) (int, error) {
 // lastWords returns the line that says most: the last that reports a panic of a
 // Go program, else the last. It is quoted, as a plugin could send control
 // characters to the terminal.
-func (t *tail) lastWords() string {
+func (t *outputTail) lastWords() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	last, panicked := "", ""
@@ -51,7 +48,7 @@ func (t *tail) lastWords() string {
 	if panicked != "" {
 		last = panicked
 	}
-	return quote(last)
+	return quote.Text(last)
 }
 
 // message returns the message of a line that is a JSON log entry, and other
@@ -64,23 +61,4 @@ func message(line string) string {
 		return *entry.Message
 	}
 	return line
-}
-
-// quote shortens a text of a plugin and makes it safe to be shown.
-func quote(text string) string {
-	if text == "" {
-		return ""
-	}
-	if len(text) > lastWordsLength {
-		text = strings.ToValidUTF8(text[:lastWordsLength], "") + "..."
-	}
-	return fmt.Sprintf("%q", text)
-}
-
-// printable quotes a text only where it has to be.
-func printable(text string) string {
-	if text == "" || len(text) > lastWordsLength || strings.ContainsFunc(text, isControl) {
-		return fmt.Sprintf("%q", text[:min(len(text), lastWordsLength)])
-	}
-	return text
 }

@@ -1,0 +1,71 @@
+package plugins
+
+import (
+	"bytes"
+	"context"
+	"net"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/types/known/emptypb"
+
+	"github.com/scqm/scqm/plugins/internal/protocol"
+)
+
+// connect prepares the connection; it comes about with the first call.
+// go-plugin's own client would open further streams without a deadline.
+func (p *Plugin) connect(address net.Addr) (err error) {
+	dial := func(ctx context.Context, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, address.Network(), address.String())
+	}
+	p.conn, err = grpc.NewClient("passthrough:///plugin",
+		grpc.WithContextDialer(dial),
+		grpc.WithTransportCredentials(insecure.NewCredentials()),
+		grpc.WithInitialWindowSize(window), grpc.WithInitialConnWindowSize(window),
+		grpc.WithReadBufferSize(buffer), grpc.WithWriteBufferSize(buffer),
+		grpc.WithDisableServiceConfig(), grpc.WithDisableRetry())
+	if err != nil {
+		return err
+	}
+	p.rpc = protocol.NewLossClient(p.conn)
+	go p.drain()
+	return nil
+}
+
+// drain takes what a plugin with go-plugin's server prints: these come over the
+// connection, and a plugin would hang where nobody takes them.
+// It ends with the connection.
+func (p *Plugin) drain() {
+	stream, err := p.conn.NewStream(context.Background(), &grpc.StreamDesc{ServerStreams: true}, "/plugin.GRPCStdio/StreamStdio")
+	if err != nil || stream.SendMsg(&emptypb.Empty{}) != nil || stream.CloseSend() != nil {
+		return
+	}
+	for {
+		var data emptypb.Empty
+		if stream.RecvMsg(&data) != nil {
+			return
+		}
+		p.process.Write(printed(data.ProtoReflect().GetUnknown()))
+	}
+}
+
+// printed returns field 2, the text, of a message of that stream.
+func printed(message []byte) []byte {
+	for len(message) > 0 {
+		number, kind, n := protowire.ConsumeTag(message)
+		if n < 0 {
+			return nil
+		}
+		message = message[n:]
+		if number == 2 && kind == protowire.BytesType {
+			text, _ := protowire.ConsumeBytes(message)
+			return bytes.Clone(text)
+		}
+		if n = protowire.ConsumeFieldValue(number, kind, message); n < 0 {
+			return nil
+		}
+		message = message[n:]
+	}
+	return nil
+}

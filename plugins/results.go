@@ -1,0 +1,109 @@
+package plugins
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/scqm/scqm/plugins/internal/protocol"
+)
+
+// unwritten marks results that the plugin has yet to write: a NaN like no
+// other.
+var unwritten = math.Float64frombits(0x7ff8_5c93_11ed_a75e)
+
+func checkRows(b *batch, reply *protocol.EvaluateResponse) error {
+	if reply.Rows != uint64(b.rows()) {
+		return fmt.Errorf("it says that it evaluated %d rows of %d", reply.Rows, b.rows())
+	}
+	return nil
+}
+
+func checkBytes(b *batch, reply *protocol.EvaluateResponse) error {
+	if err := checkRows(b, reply); err != nil {
+		return err
+	}
+	if len(reply.Results) != len(b.results) {
+		return fmt.Errorf("%d arrays came back, %d were asked for", len(reply.Results), len(b.results))
+	}
+	for i, r := range b.results {
+		if got := len(reply.Results[i]); got != wordBytes*len(r.to) {
+			return fmt.Errorf("%s has %d bytes, want %d", word(r.quantity), got, wordBytes*len(r.to))
+		}
+	}
+	return nil
+}
+
+// positive says that the numbers must be at least 0.
+func (r result) positive() bool {
+	q := r.quantity
+	return q == protocol.Quantity_QUANTITY_VALUES || q == protocol.Quantity_QUANTITY_WEIGHTS
+}
+
+// take copies numbers, each of which it reads once, and reports whether all are
+// finite and, where that is asked, at least 0. Four sums keep the adder busy:
+// x - x is 0 for finite numbers only.
+func take(dst, src []float64, positive bool) bool {
+	var s0, s1, s2, s3, least float64
+	taken, src := dst, src[:len(dst)]
+	for len(dst) >= 4 {
+		to, from := (*[4]float64)(dst), (*[4]float64)(src)
+		a, b, c, d := from[0], from[1], from[2], from[3]
+		to[0], to[1], to[2], to[3] = a, b, c, d
+		s0 += a - a
+		s1 += b - b
+		s2 += c - c
+		s3 += d - d
+		dst, src = dst[4:], src[4:]
+	}
+	for k, v := range src {
+		dst[k] = v
+		s0 += v - v
+	}
+	if positive {
+		for _, v := range taken {
+			least = min(least, v)
+		}
+	}
+	return s0+s1+s2+s3 == 0 && least >= 0
+}
+
+// inspect finds the first bad number. Numbers that are not finite are fine
+// where the residuals are not, or are so large that a loss may overflow.
+func (r result) inspect(b *batch, residual func(k int) float64) error {
+	for k, v := range r.to {
+		row := k / r.per
+		switch {
+		case math.Float64bits(v) == math.Float64bits(unwritten):
+			return fmt.Errorf("%s of row %d was not written", word(r.quantity), row)
+		case r.positive() && v < 0:
+			return fmt.Errorf("%s of row %d is %g, and must be at least 0", word(r.quantity), row, v)
+		case !math.IsNaN(v) && !math.IsInf(v, 0):
+			continue
+		}
+		extreme, norm := false, 0.0
+		for j := row * b.dim; j < (row+1)*b.dim; j++ {
+			extreme = extreme || !(math.Abs(residual(j)) <= ordinary)
+			norm = math.Hypot(norm, residual(j))
+		}
+		if !extreme {
+			return fmt.Errorf("%s of row %d is %g for finite residuals of norm %.3g", word(r.quantity), row, v, norm)
+		}
+	}
+	return nil
+}
+
+// word is the word for a result in errors.
+func word(q protocol.Quantity) string {
+	switch q {
+	case protocol.Quantity_QUANTITY_VALUES:
+		return "the value"
+	case protocol.Quantity_QUANTITY_GRADIENTS:
+		return "the gradient"
+	case protocol.Quantity_QUANTITY_WEIGHTS:
+		return "the weight"
+	case protocol.Quantity_QUANTITY_PRODUCTS:
+		return "the Hessian product"
+	default:
+		return "the profile"
+	}
+}
