@@ -61,12 +61,12 @@ func threads(setting int) int {
 
 // job is work that goes on between calls.
 type job struct {
-	ctx     context.Context
-	cancel  context.CancelFunc
-	done    chan struct{} // closed at the end
-	asks    chan *ask
-	joint   *gather.Gatherer[askKind]
-	answers chan struct{} // an evaluation is over
+	ctx       context.Context
+	cancel    context.CancelFunc
+	done      chan struct{} // closed at the end
+	asks      chan *ask
+	coalescer *gather.Gatherer[askKind]
+	answers   chan struct{} // an evaluation is over
 
 	// atEnd is what the work leaves to be done when it has ended.
 	atEnd []func() error
@@ -102,7 +102,7 @@ func begin(number int64, act string, brief bool, work func(*job) (any, error)) (
 		ctx: ctx, cancel: cancel, done: make(chan struct{}),
 		asks: make(chan *ask), answers: make(chan struct{}, 1),
 	}
-	j.joint = j.newJoint()
+	j.coalescer = j.newCoalescer()
 	if err := enlist(number, j); err != nil {
 		cancel()
 		return 0, err

@@ -167,7 +167,7 @@ func (l pythonLoss) Evaluate(values, grad, r []float64, dim int) error {
 	if values == nil && grad == nil {
 		return nil
 	}
-	return l.job.join(&ask{question: QuestionLoss, rows: len(r) / dim, columns: dim, r: r, values: values, grad: grad})
+	return l.job.coalesce(&ask{question: QuestionLoss, rows: len(r) / dim, columns: dim, r: r, values: values, grad: grad})
 }
 
 // Callers implements [framework.HighLatency].
@@ -178,7 +178,7 @@ type pythonWeights struct{ job *job }
 
 // Weights asks Python.
 func (l pythonWeights) Weights(w, r []float64, dim int) error {
-	return l.job.join(&ask{question: QuestionWeights, rows: len(r) / dim, columns: dim, r: r, grad: w})
+	return l.job.coalesce(&ask{question: QuestionWeights, rows: len(r) / dim, columns: dim, r: r, grad: w})
 }
 
 // pythonHessian is the part of a loss with second derivatives.
@@ -186,7 +186,7 @@ type pythonHessian struct{ job *job }
 
 // HessianProduct asks Python.
 func (l pythonHessian) HessianProduct(dst, r, v []float64, dim int) error {
-	return l.job.join(&ask{question: QuestionHessian, rows: len(r) / dim, columns: dim, r: r, v: v, grad: dst})
+	return l.job.coalesce(&ask{question: QuestionHessian, rows: len(r) / dim, columns: dim, r: r, v: v, grad: dst})
 }
 
 // decode reads settings; a name that does not exist is a fault.

@@ -1,4 +1,4 @@
-// Package gather joins small batches of rows that several goroutines want to
+// Package gather coalesces small batches of rows that several goroutines want to
 // have evaluated at the same time. It serves functions whose calls take long
 // for what they compute, such as those of another program.
 package gather
@@ -7,7 +7,7 @@ import "sync"
 
 // Batch is a number of rows to be evaluated.
 type Batch[K comparable] struct {
-	// Key says how. Batches are joined where keys are equal; the lengths of
+	// Key says how. Batches are coalesced where keys are equal; the lengths of
 	// rows, in each array, must then be equal too.
 	Key K
 	// Rows is their number, at least 1.
@@ -22,12 +22,12 @@ type Gatherer[K comparable] struct {
 	// Call evaluates a batch.
 	Call func(Batch[K]) error
 	// Limit is the number of calls under way at a time, at least 1: batches that
-	// come meanwhile wait and are joined.
+	// come meanwhile wait and are coalesced.
 	Limit int
-	// Most bounds the numbers to read in joined batches.
-	Most int
-	// MaxJoined bounds the number of batches that are joined; 0 does not.
-	MaxJoined int
+	// Max bounds the numbers to read in coalesced batches.
+	Max int
+	// MaxBatches bounds the number of batches that are coalesced; 0 does not.
+	MaxBatches int
 
 	mu      sync.Mutex
 	running int
@@ -93,7 +93,7 @@ func (g *Gatherer[K]) lead(group []*request[K]) error {
 			r.turn <- nil
 		}
 	}()
-	whole := join(group)
+	whole := concatenate(group)
 	if g.Call(whole) != nil {
 		return g.Call(group[0].Batch)
 	}
@@ -114,8 +114,8 @@ func (g *Gatherer[K]) passOn() {
 	group, rest := []*request[K]{first}, g.queue[:0]
 	size := first.size()
 	for _, r := range g.queue[1:] {
-		full := g.MaxJoined > 0 && len(group) == g.MaxJoined
-		if !full && r.Key == first.Key && size+r.size() <= g.Most {
+		full := g.MaxBatches > 0 && len(group) == g.MaxBatches
+		if !full && r.Key == first.Key && size+r.size() <= g.Max {
 			group, size = append(group, r), size+r.size()
 		} else {
 			rest = append(rest, r)
@@ -126,8 +126,8 @@ func (g *Gatherer[K]) passOn() {
 	first.turn <- group
 }
 
-// join puts the rows of a group behind each other.
-func join[K comparable](group []*request[K]) Batch[K] {
+// concatenate puts the rows of a group behind each other.
+func concatenate[K comparable](group []*request[K]) Batch[K] {
 	first := group[0]
 	whole := Batch[K]{Key: first.Key, In: make([][]float64, len(first.In)), Out: make([][]float64, len(first.Out))}
 	for _, r := range group {

@@ -54,7 +54,7 @@ func (g *Gatherer[K]) waiting() int {
 func busy(t *testing.T, limit, most int, queued int, work func(g *Gatherer[int], start func(func()))) *squares {
 	t.Helper()
 	s := &squares{gate: make(chan struct{})}
-	g := &Gatherer[int]{Call: s.call, Limit: limit, Most: most}
+	g := &Gatherer[int]{Call: s.call, Limit: limit, Max: most}
 	var wg sync.WaitGroup
 	work(g, func(f func()) { wg.Go(f) })
 	for g.waiting() < queued {
@@ -66,7 +66,7 @@ func busy(t *testing.T, limit, most int, queued int, work func(g *Gatherer[int],
 	return s
 }
 
-func TestBatchesThatWaitAreJoined(t *testing.T) {
+func TestBatchesThatWaitAreCoalesced(t *testing.T) {
 	s := busy(t, 1, 100, 19, func(g *Gatherer[int], start func(func())) {
 		for i := range 20 {
 			start(func() {
@@ -82,7 +82,7 @@ func TestBatchesThatWaitAreJoined(t *testing.T) {
 	assert.EqualValues(t, 38, s.most.Load())
 }
 
-func TestOnlyEqualKeysAreJoinedAndOnlySoMany(t *testing.T) {
+func TestOnlyEqualKeysAreCoalescedAndOnlySoMany(t *testing.T) {
 	s := busy(t, 1, 8, 20, func(g *Gatherer[int], start func(func())) {
 		for i := range 21 {
 			start(func() {
@@ -96,9 +96,9 @@ func TestOnlyEqualKeysAreJoinedAndOnlySoMany(t *testing.T) {
 	assert.GreaterOrEqual(t, s.calls.Load(), int64(6))
 }
 
-func TestOnlySoManyBatchesAreJoined(t *testing.T) {
+func TestOnlySoManyBatchesAreCoalesced(t *testing.T) {
 	s := &squares{gate: make(chan struct{})}
-	g := &Gatherer[int]{Call: s.call, Limit: 1, Most: 100, MaxJoined: 3}
+	g := &Gatherer[int]{Call: s.call, Limit: 1, Max: 100, MaxBatches: 3}
 	var wg sync.WaitGroup
 	for range 10 {
 		wg.Go(func() {
@@ -137,7 +137,7 @@ func TestAFailureIsThatOfItsBatch(t *testing.T) {
 func TestAPanicLeavesNobodyWaiting(t *testing.T) {
 	var calls atomic.Int64
 	gate := make(chan struct{})
-	g := &Gatherer[int]{Limit: 1, Most: 100, Call: func(b Batch[int]) error {
+	g := &Gatherer[int]{Limit: 1, Max: 100, Call: func(b Batch[int]) error {
 		<-gate
 		if calls.Add(1); b.Rows > 1 {
 			panic("too many")
