@@ -37,23 +37,6 @@ func (a Array) elements() (int, error) {
 	return n, nil
 }
 
-// matrix views a as a table.
-func (a Array) matrix() (*Matrix, error) {
-	shape := shapeString(a.Shape)
-	switch len(a.Shape) {
-	case 0, 1:
-		return nil, inputErrorf(ErrShape,
-			"shape %s is not a table; reshape it with X.reshape(-1, 1) for one column, or give it as labels", shape)
-	case 2:
-	default:
-		return nil, inputErrorf(ErrShape, "shape %s is not a table; reshape it with X.reshape(len(X), -1)", shape)
-	}
-	if len(a.Data) == 0 {
-		return nil, inputErrorf(ErrShape, "shape %s holds no values; at least one row and one column are needed", shape)
-	}
-	return &Matrix{Rows: a.Shape[0], Cols: a.Shape[1], Data: a.Data}, nil
-}
-
 // fromFortran returns a with values that were stored first index fastest put
 // into C order.
 func (a Array) fromFortran() Array {

@@ -29,6 +29,9 @@ func damage(what string, err error) error {
 	return err
 }
 
+// npyMagic begins an .npy file.
+const npyMagic = "\x93NUMPY"
+
 // signatures are the first bytes of files that are often given a wrong name.
 var signatures = []struct{ prefix, kind string }{
 	{npyMagic, "a NumPy .npy file"},

@@ -9,52 +9,7 @@ package dataset
 import (
 	"fmt"
 	"io"
-	"math"
 )
-
-// Matrix is Rows rows of Cols values each, row-major in Data. Names holds the
-// column names when the source had a header, else nil.
-type Matrix struct {
-	Rows, Cols int
-	Data       []float64
-	Names      []string
-}
-
-// Row returns row i, sharing memory with m.
-func (m *Matrix) Row(i int) []float64 { return m.Data[i*m.Cols : (i+1)*m.Cols] }
-
-// check tells whether the fields of a Matrix that a caller built agree.
-func (m *Matrix) check() error {
-	switch n, err := (Array{Shape: []int{m.Rows, m.Cols}}).elements(); {
-	case err != nil:
-		return err
-	case n != len(m.Data):
-		return inputErrorf(ErrShape, "%d x %d matrix with %d values", m.Rows, m.Cols, len(m.Data))
-	case m.Names != nil && len(m.Names) != m.Cols:
-		return inputErrorf(ErrShape, "%d column names for %d columns", len(m.Names), m.Cols)
-	}
-	return nil
-}
-
-// ReadOptions says which part of a file Read takes, and how. The zero value
-// takes everything as it stands.
-type ReadOptions struct {
-	// Columns to keep, in this order: numbers from 1 and ranges as cut -f takes
-	// them ("3", "2-5", "4-"), or names from the header of a CSV or TSV file.
-	// What can be a number or a range is never a name. None keeps all columns.
-	Columns []string
-
-	// Scale divides unsigned 8-bit values (IDX or NumPy) by 255. It is an error
-	// with values of any other type.
-	Scale bool
-
-	// Header says whether the first row of a CSV or TSV file holds names; other
-	// formats have none, and take HeaderAuto only.
-	Header Header
-
-	// Stdin is what the path "-" reads, as CSV.
-	Stdin io.Reader
-}
 
 // Read reads a table of finite numbers with at least one row and one column.
 //
@@ -104,7 +59,7 @@ func (s *source) matrix(o ReadOptions) (*Matrix, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, err := a.matrix()
+	m, err := matrixOf(a)
 	if err != nil {
 		return nil, err
 	}
@@ -127,29 +82,4 @@ func (s *source) matrix(o ReadOptions) (*Matrix, error) {
 		m = m.columns(keep)
 	}
 	return m, m.checkFinite(keep)
-}
-
-// columns returns a copy of the columns named by index.
-func (m *Matrix) columns(keep []int) *Matrix {
-	out := &Matrix{Rows: m.Rows, Cols: len(keep), Data: make([]float64, 0, m.Rows*len(keep))}
-	for i := range m.Rows {
-		row := m.Row(i)
-		for _, j := range keep {
-			out.Data = append(out.Data, row[j])
-		}
-	}
-	return out
-}
-
-// checkFinite refuses NaN and infinities. origin[j] is the column of the file
-// that became column j, so that the message points into the file.
-func (m *Matrix) checkFinite(origin []int) error {
-	for i, v := range m.Data {
-		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return inputErrorf(ErrNonFinite,
-				"row %d, column %d is %v (rows and columns count from 0); remove the row or fill in the value",
-				i/m.Cols, origin[i%m.Cols], v)
-		}
-	}
-	return nil
 }

@@ -89,7 +89,7 @@ func readValues(r io.Reader, left int64, a Array, t dtype, copies float64) ([]fl
 		return nil, err
 	}
 	room := n
-	if left < 0 && mostBytes(r) < 0 {
+	if left < 0 && maxBytes(r) < 0 {
 		room = min(n, blockLen)
 	}
 	data := []float64{}
@@ -139,7 +139,7 @@ func enlarge(data []float64, a Array, room int, copies float64) ([]float64, erro
 // or with what compressed data can hold at most.
 func checkClaim(r io.Reader, left int64, n int, t dtype) error {
 	want := int64(n) * int64(t.width)
-	if most := mostBytes(r); left < 0 && most >= 0 && want > most {
+	if most := maxBytes(r); left < 0 && most >= 0 && want > most {
 		return inputErrorf(ErrTruncated, "the header claims %d bytes of data, and the compressed file can hold %d at most; copy or download it again", want, most)
 	}
 	switch {

@@ -45,16 +45,16 @@ func bare(err error) error {
 	return err
 }
 
-// faults are what a path is not to blame for.
-var faults = []error{
+// systemErrors are those of the machine, which no other path mends.
+var systemErrors = []error{
 	syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM, syscall.ENOSPC, syscall.EDQUOT, syscall.EIO,
 }
 
-// pathError wraps why a path cannot be opened: bad input, unless the machine is
-// at fault.
+// pathError wraps why a path cannot be opened: bad input, unless the cause is
+// the machine.
 func pathError(err error, format string, args ...any) error {
 	err = fmt.Errorf(format, append(args, bare(err))...)
-	for _, f := range faults {
+	for _, f := range systemErrors {
 		if errors.Is(err, f) {
 			return err
 		}

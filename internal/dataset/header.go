@@ -5,25 +5,6 @@ import (
 	"strings"
 )
 
-// Header says whether the first row of a CSV or TSV file holds names.
-type Header int
-
-// Whether the first row is a header is told by its cells in the columns asked
-// for, or by the caller. Cells that are empty, NaN, infinite or a word for "not
-// available" are missing values, and names only beside other names. Numbers,
-// such as 0, 1, 2 or years, are values.
-//
-//	all of them numbers or missing values       not a header
-//	none a number, one a name                   a header
-//	both numbers and other words                ErrHeader
-//	a number with a slip among words: O.1       ErrHeader
-//	a column is asked for by its name           a header
-const (
-	HeaderAuto Header = iota
-	HeaderYes
-	HeaderNo
-)
-
 // chooseColumns returns the indices of the columns to keep, and their names if
 // the first record is a header.
 func (t *csvTable) chooseColumns(o ReadOptions, first []string) (keep []int, header []string, err error) {

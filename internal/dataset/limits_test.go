@@ -17,9 +17,9 @@ import (
 	"github.com/scqm/scqm/internal/memory"
 )
 
-// repeated gives a text over and over, up to so many bytes.
+// repeated gives a text over and over, up to so many bytes, in large pieces.
 func repeated(text string, bytes int64) io.Reader {
-	return io.LimitReader(&loop{text: text}, bytes)
+	return io.LimitReader(&loop{text: strings.Repeat(text, 1+(1<<16)/len(text))}, bytes)
 }
 
 type loop struct {
@@ -69,13 +69,10 @@ func TestSparseFileUnderACeiling(t *testing.T) {
 }
 
 func TestTextUnderACeiling(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes seconds; make test runs it")
-	}
-	withCeiling(t, 64<<20)
+	withCeiling(t, 8<<20)
 	dir := t.TempDir()
 	plain := filepath.Join(dir, "x.csv")
-	text, err := io.ReadAll(repeated("1,2,3,4\n", 24<<20))
+	text, err := io.ReadAll(repeated("1,2,3,4\n", 3<<20))
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(plain, text, 0o644))
 	_, err = Read(plain, ReadOptions{})
@@ -91,9 +88,26 @@ func TestTextUnderACeiling(t *testing.T) {
 		}
 		m, err := Read(path, ReadOptions{Stdin: r})
 		require.NoError(t, err)
-		assert.Equal(t, 3<<20, m.Rows)
+		assert.Equal(t, 3<<17, m.Rows)
 		assert.Equal(t, []float64{1, 2, 3, 4}, m.Row(m.Rows-1))
 	}
+}
+
+// Parts grow up to a bound, and come out in order.
+func TestManyValues(t *testing.T) {
+	const n = 20*firstValues + 5
+	v, err := newValues("x", -1)
+	require.NoError(t, err)
+	want := make([]float64, n)
+	for i := range n {
+		want[i] = float64(i)
+		require.NoError(t, v.add(want[i]))
+	}
+	assert.Greater(t, len(v.full), 3)
+	assert.Equal(t, want, v.all())
+	v.last, v.count = nil, 4*maxValues
+	require.NoError(t, v.add(1))
+	assert.Equal(t, maxValues, cap(v.last))
 }
 
 // Numbers from a stream are held twice at most, those of a file once.
@@ -152,16 +166,13 @@ func TestRatio(t *testing.T) {
 }
 
 func TestLongLines(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes seconds; make test runs it")
-	}
 	for name, c := range map[string]struct {
 		text  io.Reader
 		parts []string
 	}{
 		"line":   {io.MultiReader(strings.NewReader("1,2\n"), repeated("1", 1<<30)), []string{"f.csv: line 2 is longer than 64 MiB", "check the line breaks"}},
 		"fields": {io.MultiReader(strings.NewReader("1,2\n3,4\n"), repeated(",", 1<<30)), []string{"line 3 has more than 1048576 fields"}},
-		"quotes": {io.MultiReader(strings.NewReader("1,2\n# \"\n3,\""), repeated("4,5\n", 1<<30)), []string{"a quoted field goes on for more than 64 MiB", "check the quotes"}},
+		"quotes": {io.MultiReader(strings.NewReader("1,2\n# \"\n3,\""), repeated(strings.Repeat("4,5 ", 1<<10)+"\n", 1<<30)), []string{"a quoted field goes on for more than 64 MiB", "check the quotes"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := readCSV(c.text, "f.csv", formatCSV, ReadOptions{})

@@ -12,7 +12,6 @@ import (
 // The layout is NumPy's, https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html:
 // magic, version, header length, a Python dictionary padded with spaces, values.
 const (
-	npyMagic     = "\x93NUMPY"
 	npyAlign     = 64
 	npyMaxHeader = 1 << 16 // a plain array needs a few hundred bytes at most
 )
@@ -127,21 +126,6 @@ func parseDescr(descr string) (dtype, error) {
 	}
 	t.bigEndian = order == ">"
 	return t, nil
-}
-
-func unreadableType(descr, name string) error {
-	what, remedy := "values of type %q", "save it with X.astype(float)"
-	switch name[:min(1, len(name))] {
-	case "O":
-		what = "Python objects (type %q)"
-	case "U", "S", "a":
-		what = "text (type %q)"
-	case "c":
-		what, remedy = "complex numbers (type %q)", "save real and imaginary parts as columns"
-	case "V", "[":
-		what, remedy = "records (type %q)", "save its fields as the columns of one plain array"
-	}
-	return inputErrorf(ErrFormat, "holds "+what+", which cannot be read; "+remedy, descr)
 }
 
 // WriteNPY writes a as NPY version 1, little-endian float64 in C order.

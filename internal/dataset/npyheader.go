@@ -144,3 +144,18 @@ func (p *literal) integer() int {
 	p.rest = p.rest[digits:]
 	return n
 }
+
+func unreadableType(descr, name string) error {
+	what, remedy := "values of type %q", "save it with X.astype(float)"
+	switch name[:min(1, len(name))] {
+	case "O":
+		what = "Python objects (type %q)"
+	case "U", "S", "a":
+		what = "text (type %q)"
+	case "c":
+		what, remedy = "complex numbers (type %q)", "save real and imaginary parts as columns"
+	case "V", "[":
+		what, remedy = "records (type %q)", "save its fields as the columns of one plain array"
+	}
+	return inputErrorf(ErrFormat, "holds "+what+", which cannot be read; "+remedy, descr)
+}

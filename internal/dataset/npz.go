@@ -192,8 +192,8 @@ type member struct {
 	ratio ratio // of the bytes that it takes in the archive
 }
 
-// mostBytes bounds what a member that is compressed can hold.
-func (m *member) mostBytes() int64 { return unpacked(m.ratio.packed) }
+// maxBytes bounds what a member that is compressed can hold.
+func (m *member) maxBytes() int64 { return unpacked(m.ratio.packed) }
 
 func (z *NPZ) open(name string) (*member, error) {
 	f := z.members[name]

@@ -215,8 +215,8 @@ func (f *ply) readVertices(m *Matrix, body []byte, at int, e plyElement) (int, e
 // makeRoom sets memory aside for the vertices, each of which has at least six
 // bytes of the body.
 func (f *ply) makeRoom(m *Matrix, count, body int) error {
-	const leastBytes = 6
-	count = min(count, body/leastBytes+1)
+	const minBytes = 6
+	count = min(count, body/minBytes+1)
 	if err := checkMemory("vertices of the file", pointBytes*float64(count)); err != nil {
 		return err
 	}

@@ -12,18 +12,6 @@ import (
 	"strings"
 )
 
-// Formats, by the extension that stands for them.
-const (
-	formatNPY = ".npy"
-	formatNPZ = ".npz"
-	formatCSV = ".csv"
-	formatTSV = ".tsv"
-	formatIDX = ".idx"
-	formatTXT = ".txt" // labels only
-)
-
-var formats = []string{formatNPY, formatNPZ, formatCSV, formatTSV, formatIDX}
-
 // source is an open input file, decompressed as it is read.
 type source struct {
 	io.Reader
@@ -56,20 +44,6 @@ func open(path string, accepted ...string) (*source, error) {
 	return s, nil
 }
 
-// splitKey cuts file.npz:key in two. A colon elsewhere belongs to the name.
-func splitKey(path string) (name, key string) {
-	for i := range len(path) {
-		if path[i] != ':' {
-			continue
-		}
-		plain := strings.TrimSuffix(strings.ToLower(path[:i]), ".gz")
-		if strings.HasSuffix(plain, formatNPZ) {
-			return path[:i], path[i+1:]
-		}
-	}
-	return path, ""
-}
-
 func (s *source) openFile() error {
 	file, err := os.Open(s.name)
 	if err != nil {
@@ -95,6 +69,9 @@ func (s *source) gunzip() {
 	s.Reader = &gzipReader{file: bufio.NewReaderSize(packed, 1<<16), packed: packed, size: packedSize(s.file)}
 	s.size = -1
 }
+
+// maxBytes is that of what it reads.
+func (s *source) maxBytes() int64 { return maxBytes(s.Reader) }
 
 func (s *source) Close() error { return s.file.Close() }
 
@@ -147,7 +124,7 @@ type gzipReader struct {
 	*gzip.Reader
 }
 
-func (g *gzipReader) mostBytes() int64 { return unpacked(g.size) }
+func (g *gzipReader) maxBytes() int64 { return unpacked(g.size) }
 
 func (g *gzipReader) Read(p []byte) (int, error) {
 	if g.Reader == nil {
@@ -166,4 +143,46 @@ func (g *gzipReader) Read(p []byte) (int, error) {
 		return 0, refused
 	}
 	return n, damage("the gzip stream", err)
+}
+
+// countRows returns a bound of the rows of a text file, from where it is now, by
+// counting the lines that are neither blank nor comments; -1 if it cannot be read
+// twice.
+func countRows(r io.Reader) (float64, error) {
+	s, ok := r.(*source)
+	if !ok || s.size < 0 || s.Reader != io.Reader(s.file) {
+		return -1, nil
+	}
+	rows, begins := 0, true
+	buf := make([]byte, 1<<18)
+	for {
+		n, err := s.file.Read(buf)
+		for b := buf[:n]; len(b) > 0; {
+			if begins && b[0] != '\n' && b[0] != '\r' && b[0] != '#' {
+				rows++
+			}
+			k := bytes.IndexByte(b, '\n')
+			if begins = k >= 0; !begins {
+				break
+			}
+			b = b[k+1:]
+		}
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return 0, err
+		}
+	}
+	_, err := s.file.Seek(0, io.SeekStart)
+	return float64(rows), err
+}
+
+// packedSize is the size of a regular file, -1 of any other.
+func packedSize(f *os.File) int64 {
+	info, err := f.Stat()
+	if err != nil || !info.Mode().IsRegular() {
+		return -1
+	}
+	return info.Size()
 }
