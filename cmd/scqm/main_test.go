@@ -23,8 +23,15 @@ func TestMain(m *testing.M) {
 	if os.Getenv(asProgram) != "" {
 		main()
 	}
-	os.Exit(m.Run())
+	code := m.Run()
+	if builtFolder != "" {
+		os.RemoveAll(builtFolder)
+	}
+	os.Exit(code)
 }
+
+// builtFolder holds programs that tests have built for each other, if any.
+var builtFolder string
 
 // result is what a command left behind.
 type result struct {

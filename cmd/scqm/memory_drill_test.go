@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -41,15 +43,27 @@ func newMemoryPlace(t *testing.T, name string) *memoryPlace {
 	if runtime.GOOS != "linux" {
 		drill.Skip(t, name, "limits of memory are read on Linux only")
 	}
-	p := &memoryPlace{place: newPlace(t)}
-	p.program = p.path("scqm")
-	build := exec.Command("go", "build", "-buildvcs=false", "-ldflags=-E=_scqm_entry", "-o", p.program, ".")
+	program, err := builtProgram()
+	if err != nil {
+		drill.Skip(t, name, err.Error())
+	}
+	return &memoryPlace{place: newPlace(t), program: program}
+}
+
+// builtProgram is the program as it is released. TestMain removes it.
+var builtProgram = sync.OnceValues(func() (string, error) {
+	var err error
+	if builtFolder, err = os.MkdirTemp("", "scqm-test-"); err != nil {
+		return "", err
+	}
+	path := filepath.Join(builtFolder, "scqm")
+	build := exec.Command("go", "build", "-buildvcs=false", "-ldflags=-E=_scqm_entry", "-o", path, ".")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
-		drill.Skip(t, name, fmt.Sprintf("the program cannot be built: %v %s", err, out))
+		return "", fmt.Errorf("the program cannot be built: %w %s", err, out)
 	}
-	return p
-}
+	return path, nil
+})
 
 // addTables writes tables of random numbers and a model of the smallest.
 func (p *memoryPlace) addTables(shapes ...[2]int) {
@@ -136,6 +150,7 @@ func (p *memoryPlace) writeText(t *testing.T) {
 	f, err := os.Create(p.path("text.csv"))
 	require.NoError(t, err)
 	rng := rand.New(rand.NewPCG(3, 4))
+	w := bufio.NewWriterSize(f, 1<<20)
 	var line []byte
 	for range 1 << 20 {
 		line = line[:0]
@@ -143,9 +158,10 @@ func (p *memoryPlace) writeText(t *testing.T) {
 			line = append(strconv.AppendInt(line, int64(rng.IntN(1000)), 10), ',')
 		}
 		line = append(line, "7\n"...)
-		_, err = f.Write(line)
+		_, err = w.Write(line)
 		require.NoError(t, err)
 	}
+	require.NoError(t, w.Flush())
 	require.NoError(t, f.Close())
 }
 
