@@ -86,8 +86,8 @@ func TestStoredRunsEndWhereTheyEnd(t *testing.T) {
 	}
 	_, err := goOn(nil)
 	require.ErrorContains(t, err, "run.ckpt: stored run: is empty")
-	for _, tail := range [][]byte{{0}, []byte("\n"), make([]byte, 4096), good} {
-		require.NoError(t, refusedRun(append(bytes.Clone(good), tail...)))
+	for _, rest := range [][]byte{{0}, []byte("\n"), make([]byte, 4096), good} {
+		require.NoError(t, refusedRun(append(bytes.Clone(good), rest...)))
 	}
 }
 

@@ -3,8 +3,8 @@ package framework
 import "math"
 
 // Sweeper is a problem whose blocks fall into outer and inner ones, such that
-// one pass over its data both settles the inner blocks for given outer ones and
-// finds the next outer blocks. Write F(y, t) for the cost at outer blocks y and
+// one pass over its data both minimises over the inner blocks for given outer ones
+// and finds the next outer blocks. Write F(y, t) for the cost at outer blocks y and
 // inner blocks t.
 type Sweeper interface {
 	// OuterBlocks lists the outer blocks, in ascending order; all others are

@@ -21,12 +21,12 @@ type Choice struct {
 }
 
 const (
-	// leastCodimension is the number of directions off a sheet below which
+	// minCodimension is the number of directions off a sheet below which
 	// residuals cannot tell: with few, the latent coordinates take up what they
 	// would have to show.
-	leastCodimension = 4
-	// leastFreedom is the number of degrees of freedom that residuals need.
-	leastFreedom = 200
+	minCodimension = 4
+	// minFreedom is the number of degrees of freedom that residuals need.
+	minFreedom = 200
 	// jackknifeGroups are left out in turn for standard errors.
 	jackknifeGroups = 10
 )
@@ -52,11 +52,11 @@ func Choose(residuals, parts []float64, D, d int) (Choice, error) {
 	refuse := func(why string) (Choice, error) {
 		return Choice{Loss: L2(), Reason: "kept the loss l2: " + why}, nil
 	}
-	if D-d < leastCodimension {
-		return refuse(fmt.Sprintf("with %d directions off the sheet, residuals cannot tell what the noise is; at least %d are needed", D-d, leastCodimension))
+	if D-d < minCodimension {
+		return refuse(fmt.Sprintf("with %d directions off the sheet, residuals cannot tell what the noise is; at least %d are needed", D-d, minCodimension))
 	}
-	if freedom < leastFreedom {
-		return refuse(fmt.Sprintf("the residuals have %.0f degrees of freedom, fewer than the %d needed to tell what the noise is", freedom, leastFreedom))
+	if freedom < minFreedom {
+		return refuse(fmt.Sprintf("the residuals have %.0f degrees of freedom, fewer than the %d needed to tell what the noise is", freedom, minFreedom))
 	}
 	part := freedom / float64(len(residuals))
 	power, err := EstimatePower(residuals, parts)
@@ -93,7 +93,7 @@ func levelled(residuals, parts []float64, part float64) []float64 {
 	}
 	level := make([]float64, len(residuals))
 	for i, e := range residuals {
-		level[i] = e * math.Sqrt(part/max(parts[i], leastPart))
+		level[i] = e * math.Sqrt(part/max(parts[i], minPart))
 	}
 	return level
 }

@@ -23,12 +23,12 @@ type Power struct {
 
 // Bounds of the search for a power.
 const (
-	leastPower = 0.5
-	mostPower  = 16
+	minPower = 0.5
+	maxPower = 16
 )
 
-// leastPart is the part of an entry that must be left for it to tell something.
-const leastPart = 0.5
+// minPart is the part of an entry that must be left for it to tell something.
+const minPart = 0.5
 
 // EstimatePower estimates the power and the scale of independent generalised
 // Gaussian noise by maximum likelihood, the scale profiled out:
@@ -56,7 +56,7 @@ func EstimatePower(residuals, parts []float64) (Power, error) {
 	apparent, curvature := s.peak()
 	p, slope := unmixed(apparent, freedom)
 	e := Power{P: p, PError: math.Inf(1), Scale: math.Sqrt(square / powerVariance(p))}
-	if p > 1.01*leastPower && p < 0.99*mostPower && curvature > 0 && slope > 0 {
+	if p > 1.01*minPower && p < 0.99*maxPower && curvature > 0 && slope > 0 {
 		// Mixed residuals are worth as many as there are degrees of freedom.
 		e.PError = 1 / math.Sqrt(curvature*s.total*freedom) / slope
 	}
@@ -78,7 +78,7 @@ func sizesOf(residuals, parts []float64) (s sizes, freedom, square float64) {
 			part = min(parts[i], 1)
 		}
 		l := math.Log(math.Abs(e)) - math.Log(part)/2
-		if !(part >= leastPart) || math.IsInf(l, 0) || math.IsNaN(l) {
+		if !(part >= minPart) || math.IsInf(l, 0) || math.IsNaN(l) {
 			continue
 		}
 		s.logs = append(s.logs, l)
@@ -116,7 +116,7 @@ func (s *sizes) profile(p float64) float64 {
 // minus the second derivative there.
 func (s *sizes) peak() (p, curvature float64) {
 	const golden = 0.6180339887498949
-	low, high := math.Log(leastPower), math.Log(mostPower)
+	low, high := math.Log(minPower), math.Log(maxPower)
 	at := func(l float64) float64 { return s.profile(math.Exp(l)) }
 	a, b := high-golden*(high-low), low+golden*(high-low)
 	fa, fb := at(a), at(b)
@@ -143,7 +143,7 @@ func unmixed(apparent, freedom float64) (p, slope float64) {
 	if freedom > 1-1e-9 {
 		return apparent, 1
 	}
-	low, high := math.Log(leastPower), math.Log(mostPower)
+	low, high := math.Log(minPower), math.Log(maxPower)
 	for high-low > 1e-3 {
 		middle := (low + high) / 2
 		if looks(math.Exp(middle), freedom) < apparent {

@@ -13,8 +13,8 @@ const (
 
 	// Sums of squares within these bounds have lost nothing to underflow or
 	// overflow.
-	leastSquares = 0x1p-900
-	mostSquares  = 0x1p1000
+	minSquares = 0x1p-900
+	maxSquares = 0x1p1000
 )
 
 // countRows returns the number of rows of r. Slices of wrong length are
@@ -35,7 +35,7 @@ func countRows(name string, values, grad, r []float64, dim int) int {
 
 // norm returns the Euclidean norm of a row, whatever its scale.
 func norm(row []float64) float64 {
-	if u := squares(row); u >= leastSquares && u <= mostSquares {
+	if u := squares(row); u >= minSquares && u <= maxSquares {
 		return math.Sqrt(u)
 	}
 	largest := 0.0
@@ -87,7 +87,7 @@ func sum(row []float64) float64 {
 
 // hypotenuse returns sqrt(a^2 + b^2).
 func hypotenuse(a, b float64) float64 {
-	if u := a*a + b*b; u >= leastSquares && u <= mostSquares {
+	if u := a*a + b*b; u >= minSquares && u <= maxSquares {
 		return math.Sqrt(u)
 	}
 	return math.Hypot(a, b)

@@ -20,7 +20,7 @@ import (
 // diagonal of A, is damped in the manner of Levenberg and Marquardt: by mu times
 // its size, which follows the ratio of actual to predicted decrease. Where S is
 // indefinite, the magnitudes of its eigenvalues take their place too, so that
-// saddle points repel. After every move the rows settle
+// saddle points repel. After every move the rows take an inner step
 // ([framework.ArrowheadHessian.InnerStep]); the decrease that counts is the
 // one after that. A null space of S, as from a group of transformations that
 // leave the cost as it is, does no harm.
@@ -43,7 +43,7 @@ type Newton struct {
 
 const (
 	defaultDamping = 1e-2
-	// minDamping keeps null spaces of S harmless, mostDamping says that no
+	// minDamping keeps null spaces of S harmless, maxDamping says that no
 	// step helps.
 	minDamping = 1e-9
 	maxDamping = 1e16

@@ -4,8 +4,9 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/scqm/scqm/framework"
 	"gonum.org/v1/gonum/floats"
+
+	"github.com/scqm/scqm/framework"
 )
 
 // checkArrowhead tries the laws of framework.ArrowheadHessian.
@@ -31,7 +32,7 @@ func (c *problemCheck) checkArrowhead(r *Report) {
 	r.try("arrowhead slope, inner", func() error { return a.slope(false, true) })
 	r.try("arrowhead slope, joint", func() error { return a.slope(true, true) })
 	r.try("arrowhead move", a.move)
-	r.try("inner step", a.settle)
+	r.try("inner step", a.innerStep)
 }
 
 // arrowCheck checks second derivatives at the point of a problemCheck.
@@ -198,8 +199,8 @@ func (k *arrowCheck) move() error {
 	return nil
 }
 
-// settle offers other rows, good and bad ones, and compares costs.
-func (k *arrowCheck) settle() error {
+// innerStep offers other rows, good and bad ones, and compares costs.
+func (k *arrowCheck) innerStep() error {
 	x := k.x.Clone()
 	_, w := k.draw(false, true)
 	other := make([]float64, len(w))
@@ -235,7 +236,7 @@ func (k *arrowCheck) settle() error {
 	return k.walks()
 }
 
-// walks settles rows that have nowhere better to go to: they move by
+// walks takes inner steps of rows that have nowhere better to go to: they move by
 // themselves.
 func (k *arrowCheck) walks() error {
 	x := k.x.Clone()

@@ -131,8 +131,8 @@ func TestArrowheadLaws(t *testing.T) {
 	o := frameworktest.ProblemOptions{Point: framework.Point{{1.3, 0.4}, {0.3, 1, 2, 3, 4}}, Seed: 1}
 	frameworktest.TestProblem(t, "abscissae", abscissae{}, o)
 	const (
-		shape, written, move, settling = "arrowhead shape", "arrowhead written and symmetric", "arrowhead move", "inner step"
-		outer, inner, joint            = "arrowhead slope, outer", "arrowhead slope, inner", "arrowhead slope, joint"
+		shape, written, move, innerStep = "arrowhead shape", "arrowhead written and symmetric", "arrowhead move", "inner step"
+		outer, inner, joint             = "arrowhead slope, outer", "arrowhead slope, inner", "arrowhead slope, joint"
 	)
 	for name, c := range map[string]struct {
 		p    abscissae
@@ -147,9 +147,9 @@ func TestArrowheadLaws(t *testing.T) {
 		"changes the point":    {abscissae{touchesPoint: true}, []string{written}},
 		"forgets an entry":     {abscissae{forgets: true}, []string{written}},
 		"writes inner rows":    {abscissae{movesInner: true}, []string{move}},
-		"settles for free":     {abscissae{free: true}, []string{settling}},
-		"settles for worse":    {abscissae{worse: true, lazy: true}, []string{settling}},
-		"takes no step":        {abscissae{lazy: true}, []string{settling}},
+		"steps for free":       {abscissae{free: true}, []string{innerStep}},
+		"steps to worse":       {abscissae{worse: true, lazy: true}, []string{innerStep}},
+		"takes no step":        {abscissae{lazy: true}, []string{innerStep}},
 		"too many coordinates": {abscissae{shape: framework.ArrowheadShape{Outer: 1}}, []string{shape}},
 		"too many rows":        {abscissae{shape: framework.ArrowheadShape{Rows: 1}}, []string{shape}},
 		"rows too long":        {abscissae{shape: framework.ArrowheadShape{Dim: 1}}, []string{shape}},

@@ -5,15 +5,16 @@ import (
 	"math"
 	"slices"
 
-	"github.com/scqm/scqm/framework"
 	"gonum.org/v1/gonum/floats"
+
+	"github.com/scqm/scqm/framework"
 )
 
 const (
 	// alternations is the number of sweeps or minimisations that a law watches.
 	alternations = 60
-	// settledStep is the ratio of step lengths at which it stops watching.
-	settledStep = 1e-5
+	// convergedStep is the ratio of step lengths at which it stops watching.
+	convergedStep = 1e-5
 	// costNoise is how far costs that should agree may differ, relatively.
 	costNoise = 1e-9
 )
@@ -63,13 +64,13 @@ func (c *problemCheck) sweepOnce(p framework.Sweeper) error {
 	if !next.Finite() {
 		return fmt.Errorf("some of the next point is not written or not finite")
 	}
-	settled := c.x.Clone()
-	for k := range settled {
+	inner := c.x.Clone()
+	for k := range inner {
 		if !slices.Contains(outer, k) {
-			copy(settled[k], next[k])
+			copy(inner[k], next[k])
 		}
 	}
-	return c.ordered("at the new inner blocks", cost, before, settled)
+	return c.ordered("at the new inner blocks", cost, before, inner)
 }
 
 // ordered compares the cost returned with the cost before and at the point it
@@ -121,7 +122,7 @@ func (c *problemCheck) minimizeOnce(p framework.BlockMinimizer, g int, group []i
 
 // descends repeats an alternation. The costs must not rise, and when the steps
 // have become short, so must the gradient of the blocks listed, none standing
-// for all: an iteration that settles elsewhere minimises something else. At a
+// for all: an iteration that converges elsewhere minimises something else. At a
 // kink of the cost the gradient says nothing.
 func (c *problemCheck) descends(step func(next, x framework.Point) (float64, error), group ...int) error {
 	x, next := c.x.Clone(), c.x.Clone()
@@ -146,7 +147,7 @@ func (c *problemCheck) descends(step func(next, x framework.Point) (float64, err
 		}
 		longest = math.Max(longest, length)
 		x, next = next, x
-		if length <= settledStep*longest {
+		if length <= convergedStep*longest {
 			break
 		}
 	}

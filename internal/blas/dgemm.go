@@ -53,9 +53,9 @@ const (
 	largest = 1 << 18
 	// side and step shape the tiles of larger products.
 	side, step = 64, 16
-	// mostCalls bounds the products at a time: OpenBLAS has memory for twice
+	// maxCalls bounds the products at a time: OpenBLAS has memory for twice
 	// the threads it was built for, and those are 64 and more.
-	mostCalls = 32
+	maxCalls = 32
 )
 
 // Borrowed is gonum's BLAS with the Dgemm of another library for products of
@@ -76,7 +76,7 @@ func Borrow(address uintptr) (*Borrowed, error) {
 	return &Borrowed{
 		// Of code in C, which the collector does not move.
 		address: *(*unsafe.Pointer)(unsafe.Pointer(&address)),
-		calls:   make(chan struct{}, min(runtime.NumCPU(), mostCalls)),
+		calls:   make(chan struct{}, min(runtime.NumCPU(), maxCalls)),
 	}, nil
 }
 
