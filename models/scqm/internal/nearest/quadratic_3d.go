@@ -21,40 +21,32 @@ type Quadratic3D struct {
 	Twice *[9]float64
 }
 
-func (q *Quadratic3D) residual(x, y float64) [3]float64 {
-	return [3]float64{x - q.Y[0], y - q.Y[1], q.T0*x*x + q.T1*x*y + q.T2*y*y - q.Y[2]}
-}
-
-// slope returns the derivative of a form with a matrix with respect to the residual.
-func (q *Quadratic3D) slope(e [3]float64) [3]float64 {
-	n := q.Twice
-	return [3]float64{
-		n[0]*e[0] + n[1]*e[1] + n[2]*e[2], n[3]*e[0] + n[4]*e[1] + n[5]*e[2], n[6]*e[0] + n[7]*e[1] + n[8]*e[2],
-	}
-}
-
 // Value returns the form at tau = (x, y).
 func (q *Quadratic3D) Value(x, y float64) float64 {
-	if q.Twice != nil {
-		e := q.residual(x, y)
-		v := q.slope(e)
-		return (e[0]*v[0] + e[1]*v[1] + e[2]*v[2]) / 2
-	}
 	e0, e1, e2 := x-q.Y[0], y-q.Y[1], q.T0*x*x+q.T1*x*y+q.T2*y*y-q.Y[2]
-	return e0*e0 + e1*e1 + e2*e2
+	n := q.Twice
+	if n == nil {
+		return e0*e0 + e1*e1 + e2*e2
+	}
+	v0, v1, v2 := n[0]*e0+n[1]*e1+n[2]*e2, n[3]*e0+n[4]*e1+n[5]*e2, n[6]*e0+n[7]*e1+n[8]*e2
+	return (e0*v0 + e1*v1 + e2*v2) / 2
 }
 
 // derivatives returns gradient and Hessian at (x, y).
 func (q *Quadratic3D) derivatives(x, y float64) (g0, g1, h00, h01, h11 float64) {
 	a, b := 2*q.T0*x+q.T1*y, q.T1*x+2*q.T2*y
-	if q.Twice == nil {
-		v := 2 * (q.T0*x*x + q.T1*x*y + q.T2*y*y - q.Y[2])
-		return 2*(x-q.Y[0]) + v*a, 2*(y-q.Y[1]) + v*b, 2 + 2*a*a + 2*v*q.T0, 2*b*a + v*q.T1, 2 + 2*b*b + 2*v*q.T2
+	e0, e1, e2 := x-q.Y[0], y-q.Y[1], q.T0*x*x+q.T1*x*y+q.T2*y*y-q.Y[2]
+	n := q.Twice
+	if n == nil {
+		v := 2 * e2
+		return 2*e0 + v*a, 2*e1 + v*b, 2 + 2*a*a + 2*v*q.T0, 2*b*a + v*q.T1, 2 + 2*b*b + 2*v*q.T2
 	}
-	v := q.slope(q.residual(x, y))
-	u, w := q.slope([3]float64{1, 0, a}), q.slope([3]float64{0, 1, b})
-	return v[0] + v[2]*a, v[1] + v[2]*b,
-		u[0] + u[2]*a + 2*v[2]*q.T0, w[0] + w[2]*a + v[2]*q.T1, w[1] + w[2]*b + 2*v[2]*q.T2
+	// The derivative of the form with respect to z is Twice e; those of z with
+	// respect to tau are (1, 0, a) and (0, 1, b).
+	v0, v1, v2 := n[0]*e0+n[1]*e1+n[2]*e2, n[3]*e0+n[4]*e1+n[5]*e2, n[6]*e0+n[7]*e1+n[8]*e2
+	w2 := n[7] + n[8]*b
+	return v0 + v2*a, v1 + v2*b,
+		n[0] + n[2]*a + (n[6]+n[8]*a)*a + 2*v2*q.T0, n[1] + n[2]*b + w2*a + v2*q.T1, n[4] + n[5]*b + w2*b + 2*v2*q.T2
 }
 
 // Step takes a damped Newton step from (x, y), where the form is value, and
