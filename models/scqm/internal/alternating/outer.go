@@ -104,7 +104,7 @@ func (o *outerMM) factorize(m *moments, lambda float64) {
 		o.k[a*o.q+a] += o.proximal
 	}
 	if o.q > 0 {
-		dense.Cholesky(o.k, o.q, 0)
+		dense.FactorCholesky(o.k, o.q, 0, 0) // positive definite by the proximal term
 	}
 	floats.ScaleTo(o.old, h2, o.f.Theta)
 }
