@@ -35,6 +35,8 @@ type Evaluator struct {
 	deadline time.Time // zero: none
 	limit    int       // 0: none
 	stopped  Status    // why errStop was returned
+	// tolerance is that of the options.
+	tolerance float64
 
 	counts    Counts
 	nonFinite int
@@ -50,7 +52,7 @@ func NewEvaluator(ctx context.Context, p Problem) *Evaluator {
 }
 
 func newEvaluator(ctx context.Context, p Problem, o Options) *Evaluator {
-	e := &Evaluator{problem: p, blocks: p.Blocks(), ctx: ctx, limit: o.MaxEvaluations}
+	e := &Evaluator{problem: p, blocks: p.Blocks(), ctx: ctx, limit: o.MaxEvaluations, tolerance: o.Tolerance}
 	if o.TimeLimit > 0 {
 		e.deadline = time.Now().Add(o.TimeLimit)
 	}

@@ -76,6 +76,7 @@ func (r *run) elapsed() time.Duration { return r.before + time.Since(r.begin) }
 
 func (r *run) start(ctx context.Context, p Problem, x0 Point) error {
 	r.evaluator = newEvaluator(ctx, p, r.options)
+	r.evaluator.SetMultipliers(nil) // those of another run
 	x, err := r.checkStart(x0)
 	if err != nil {
 		return err

@@ -21,6 +21,14 @@ func (l l1) Smooth(eps float64) framework.Loss {
 	return concave{separable{l.name, smoothAbsolute(eps)}}
 }
 
+// ProjectDual implements [framework.SupportFunction]: |r|_1 is the largest g'r over
+// |g_k| <= 1.
+func (l l1) ProjectDual(g []float64, _ int) {
+	for k, v := range g {
+		g[k] = max(-1, min(1, v))
+	}
+}
+
 // absolute is the Phi of |r|.
 func absolute(phi, d1, d2, r []float64) {
 	if phi != nil {

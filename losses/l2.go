@@ -24,3 +24,16 @@ func (l l2) Smooth(eps float64) framework.Loss {
 		return t / (s + eps) * t, cosine, -cosine * cosine / s
 	}}
 }
+
+// ProjectDual implements [framework.SupportFunction]: |r| is the largest g'r over
+// |g| <= 1.
+func (l l2) ProjectDual(g []float64, dim int) {
+	for i := 0; i+dim <= len(g); i += dim {
+		row := g[i : i+dim]
+		if length := norm(row); length > 1 {
+			for k, v := range row {
+				row[k] = v / length
+			}
+		}
+	}
+}

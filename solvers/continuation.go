@@ -44,6 +44,9 @@ type Continuation struct {
 	// StageIterations bounds the iterations of a stage and LastIterations
 	// those of the last one; 0 stands for 80 and 300.
 	StageIterations, LastIterations int
+	// Finish lets [PrimalDual] finish at the kinks, where [Newton] is the inner
+	// solver or the Newton systems are small.
+	Finish bool
 }
 
 // judgeEvery is the number of iterations between two evaluations of the cost
@@ -68,6 +71,10 @@ type ContinuationState struct {
 	Stage, Iterations, Slow int
 	// Done says that the last stage is over.
 	Done bool
+	// Finish is the state of [PrimalDual], once that runs; Finished says that it
+	// has ended or is not needed.
+	Finish   *PrimalDualState
+	Finished bool
 }
 
 // Equivariant reports whether the inner solver is.
@@ -95,6 +102,9 @@ func (s *ContinuationState) Iterate() (framework.Point, float64) {
 	if s.Eps == 0 {
 		return s.Inner.Iterate()
 	}
+	if s.Finish != nil {
+		return s.Finish.Iterate()
+	}
 	return s.X, s.Cost
 }
 
@@ -109,15 +119,18 @@ func (s *ContinuationState) Resume(e *framework.Evaluator) error {
 		e.Smooth(s.Eps)
 		defer e.Smooth(0)
 	}
+	if s.Finish != nil {
+		return s.Finish.Resume(e)
+	}
 	if v, ok := s.Inner.(framework.Resumable); ok {
 		return v.Resume(e)
 	}
 	return nil
 }
 
-// Pending reports whether the iterate is behind the run, as it is within a
-// stage.
-func (s *ContinuationState) Pending() bool { return s.Eps != 0 && s.Iterations != 0 && !s.Done }
+// Pending reports whether the iterate is behind the run, as it is until the last
+// stage and the finish are over: a stage that finds nothing to do is no stall.
+func (s *ContinuationState) Pending() bool { return s.Eps != 0 && !(s.Done && s.Finished) }
 
 func (a Continuation) withDefaults() Continuation {
 	if a.Inner == nil {
@@ -158,7 +171,7 @@ func (a Continuation) tolerance(k int) float64 {
 func (a Continuation) Init(e *framework.Evaluator, x framework.Point) (framework.State, error) {
 	a = a.withDefaults()
 	a.register()
-	s := &ContinuationState{}
+	s := &ContinuationState{Finished: !a.Finish}
 	if err := s.measure(e, x); err != nil {
 		return nil, err
 	}
@@ -183,6 +196,7 @@ func (a Continuation) Restart(e *framework.Evaluator, state framework.State, x f
 	a = a.withDefaults()
 	s := state.(*ContinuationState)
 	s.Stage, s.Iterations, s.Slow, s.Done = 0, 0, 0, false
+	s.Finish, s.Finished = nil, !a.Finish
 	if err := s.measure(e, x); err != nil {
 		return err
 	}
@@ -220,11 +234,11 @@ func (a Continuation) Step(e *framework.Evaluator, state framework.State) error 
 	if s.Eps == 0 {
 		return a.Inner.Step(e, s.Inner)
 	}
+	if s.Done {
+		return a.finish(e, s)
+	}
 	defer e.Smooth(0)
 	e.Smooth(s.Eps)
-	if s.Done {
-		return framework.ErrNoProgress
-	}
 	if s.Inner == nil {
 		if err := a.begin(e, s, s.Eps, s.X); err != nil {
 			return err
@@ -244,6 +258,51 @@ func (a Continuation) Step(e *framework.Evaluator, state framework.State) error 
 		return s.judge(e)
 	}
 	return nil
+}
+
+// finishWork bounds the products that an iteration of the finish takes after other
+// solvers than [Newton], whose iterations take as many.
+const finishWork = 1 << 25
+
+// Finishes reports whether [PrimalDual] may go on from the last stage, on a
+// problem of the shape given.
+func (a Continuation) Finishes(shape framework.ArrowheadShape) bool {
+	_, newton := a.Inner.(Newton)
+	return a.Finish && (newton || shape.Outer*shape.Outer <= finishWork/shape.Inner())
+}
+
+// finish does one iteration of the finish, if there is one.
+func (a Continuation) finish(e *framework.Evaluator, s *ContinuationState) error {
+	if s.Finished {
+		return framework.ErrNoProgress
+	}
+	if s.Finish == nil {
+		if begun, err := a.beginFinish(e, s); err != nil || !begun {
+			return err
+		}
+	}
+	err := PrimalDual{}.Step(e, s.Finish)
+	s.Finished = s.Finish.Done
+	return err
+}
+
+// beginFinish begins the finish, if it is needed and possible.
+func (a Continuation) beginFinish(e *framework.Evaluator, s *ContinuationState) (begun bool, err error) {
+	if shape, fits := e.ArrowheadShape(); fits && a.Finishes(shape) {
+		_, within, err := e.Stationarity(s.X)
+		if err != nil {
+			return false, err
+		}
+		if !within {
+			state, err := PrimalDual{}.Init(e, s.X)
+			if err == nil {
+				s.Finish = state.(*PrimalDualState)
+			}
+			return err == nil, err
+		}
+	}
+	s.Finished = true
+	return false, framework.ErrNoProgress
 }
 
 // ended reports whether the stage is over after an iteration that began at the

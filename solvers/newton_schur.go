@@ -9,8 +9,7 @@ import (
 	"github.com/scqm/scqm/internal/dense"
 )
 
-// innerFlatness is the eigenvalue of an inner Hessian, relative to the largest
-// magnitude, below which it is raised.
+// innerFlatness is the flatness of systems for [Newton].
 const innerFlatness = 1e-8
 
 // minDiagonal is the diagonal entry of A, relative to the squares of the others
@@ -23,6 +22,10 @@ const minDiagonal = 1e-10
 //	S = A - F F',   S outer = F f - g,   inner_i = -R_i (f_i + F_i' outer).
 type schur struct {
 	framework.ArrowheadShape
+	// flatness is the eigenvalue of an inner Hessian, relative to the largest
+	// magnitude, below which it is raised, and least the smallest damping.
+	flatness, least float64
+
 	roots  []float64 // R_i, Dim x Dim each
 	f      []float64 // N Dim
 	ff     []float64 // P x (N Dim)
@@ -47,8 +50,8 @@ func newSchur(shape framework.ArrowheadShape) *schur {
 	vec := func(n int) []float64 { return make([]float64, n) }
 	n, p, d := shape.Inner(), shape.Outer, shape.Dim
 	return &schur{
-		ArrowheadShape: shape,
-		roots:          vec(n * d), f: vec(n), ff: vec(p * n),
+		ArrowheadShape: shape, flatness: innerFlatness, least: minDamping,
+		roots: vec(n * d), f: vec(n), ff: vec(p * n),
 		s: vec(p * p), rhs: vec(p), scale: vec(p), outer: vec(p), inner: vec(n),
 		damped: vec(p * p), scaled: vec(p), t: vec(d),
 	}
@@ -111,11 +114,11 @@ func (s *schur) root(r, c []float64) {
 	for i := range d {
 		most = max(most, math.Abs(c[i*d+i]))
 	}
-	if d == 2 && rootOfPlane(r, c, innerFlatness*most) {
+	if d == 2 && rootOfPlane(r, c, s.flatness*most) {
 		return
 	}
 	copy(r, c)
-	if dense.FactorCholesky(r, d, innerFlatness*most, 0) {
+	if dense.FactorCholesky(r, d, s.flatness*most, 0) {
 		dense.InvertTransposed(r, d)
 		return
 	}
@@ -129,7 +132,7 @@ func (s *schur) root(r, c []float64) {
 	for j, w := range values {
 		var by float64
 		if most > 0 {
-			by = 1 / math.Sqrt(max(math.Abs(w), innerFlatness*most))
+			by = 1 / math.Sqrt(max(math.Abs(w), s.flatness*most))
 		}
 		for i := range d {
 			r[i*d+j] = vectors[i*d+j] * by
@@ -188,7 +191,7 @@ func timesRoot(dst, b, r []float64, d int) {
 // model predicts.
 func (s *schur) solve(mu float64) float64 {
 	p := s.Outer
-	shift := (mu + minDamping) * s.size
+	shift := (mu + s.least) * s.size
 	if s.size == 0 {
 		shift = 1
 	}
@@ -236,14 +239,14 @@ func (s *schur) solveEigen(mu float64) {
 	}
 	values, vectors := s.eigen.Values, s.eigen.A
 	most := max(math.Abs(values[0]), math.Abs(values[p-1]))
-	s.hasCurved = values[0] < -minDamping*most
+	s.hasCurved = values[0] < -s.least*most
 	clear(s.scaled)
 	for k, w := range values {
 		var c float64
 		for i, v := range s.rhs {
 			c += vectors[i*p+k] * v
 		}
-		c /= max(math.Abs(w), minDamping*most) + mu*s.size
+		c /= max(math.Abs(w), s.least*most) + mu*s.size
 		for i := range s.scaled {
 			s.scaled[i] += c * vectors[i*p+k]
 		}

@@ -28,11 +28,11 @@ var (
 	registryMu sync.RWMutex
 	registry   = []entry{
 		{Description{"alternating", "exact minimisation over some blocks at a time, in accelerated sweeps where the loss is one of the norm: l2, squared_l2, huber"},
-			func() framework.Solver { return Continuation{Inner: Alternating{}} }},
+			func() framework.Solver { return Continuation{Inner: Alternating{}, Finish: true} }},
 		{Description{"lbfgs", "preconditioned Riemannian L-BFGS on all blocks at once, kinks rounded less and less; for any loss"},
-			func() framework.Solver { return Continuation{Inner: LBFGS{}} }},
+			func() framework.Solver { return Continuation{Inner: LBFGS{}, Finish: true} }},
 		{Description{"newton", "Newton's method with tau eliminated, kinks rounded less and less; for small D"},
-			func() framework.Solver { return Continuation{Inner: Newton{}} }},
+			func() framework.Solver { return Continuation{Inner: Newton{}, Finish: true} }},
 		{Description{"rgd", "blockwise Riemannian gradient descent with Armijo steps, one step size per row of tau (the paper's Algorithm 1, corrected)"},
 			func() framework.Solver { return RGD{} }},
 	}
@@ -93,11 +93,11 @@ const smallOuter = 64
 func Auto(p framework.Problem) framework.Solver {
 	if a, ok := p.(framework.ArrowheadHessian); ok {
 		if shape, fits := a.ArrowheadShape(); fits && shape.Outer <= smallOuter {
-			return Continuation{Inner: Newton{}}
+			return Continuation{Inner: Newton{}, Finish: true}
 		}
 	}
 	if s, ok := p.(framework.Sweeper); ok && len(s.OuterBlocks()) > 0 {
-		return Continuation{Inner: Alternating{}}
+		return Continuation{Inner: Alternating{}, Finish: true}
 	}
-	return Continuation{Inner: LBFGS{}}
+	return Continuation{Inner: LBFGS{}, Finish: true}
 }

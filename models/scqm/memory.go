@@ -30,7 +30,7 @@ type footprint struct {
 	point            float64 // of all blocks
 	callers          float64 // of the loss
 
-	radial, separable, quadratic, majorized, rounded bool
+	radial, separable, quadratic, majorized, rounded, kinked bool
 }
 
 func newFootprint(x Data, loss framework.Loss, d, s, threads int) *footprint {
@@ -50,6 +50,7 @@ func newFootprint(x Data, loss framework.Loss, d, s, threads int) *footprint {
 	_, f.quadratic = loss.(framework.Quadratic)
 	_, f.majorized = loss.(framework.Majorizer)
 	_, f.rounded = loss.(framework.Smoother)
+	_, f.kinked = loss.(framework.SupportFunction)
 	return f
 }
 
@@ -127,7 +128,7 @@ func (f *footprint) weights() float64 {
 func (f *footprint) solver(solver framework.Solver) float64 {
 	switch s := solver.(type) {
 	case solvers.Continuation:
-		return f.solver(s.Inner) + 2*f.point
+		return f.solver(s.Inner) + 2*f.point + f.finish(s)
 	case solvers.Alternating:
 		if f.radial && f.majorized {
 			return f.sweeps()
@@ -184,12 +185,20 @@ func (f *footprint) descent() float64 {
 	return 6*f.point + 6*f.n + f.footpoints()
 }
 
+// outer is the number of outer coordinates.
+func (f *footprint) outer() float64 { return f.D + f.D*f.m - f.m*(f.m+1)/2 + f.q*f.s }
+
+// hasArrowhead reports whether second derivatives have their bounds.
+func (f *footprint) hasArrowhead() bool {
+	return f.outer() <= arrowhead.MaxOuter && f.outer()*f.d*f.n <= arrowhead.MaxEntries
+}
+
 // newton counts the derivatives of second order, their Schur complement with all
 // of its eigenvectors, and the sums of every shard. Where the problem has none it
 // is gradient descent.
 func (f *footprint) newton() float64 {
-	outer := f.D + f.D*f.m - f.m*(f.m+1)/2 + f.q*f.s
-	if outer > arrowhead.MaxOuter || outer*f.d*f.n > arrowhead.MaxEntries {
+	outer := f.outer()
+	if !f.hasArrowhead() {
 		return f.descent()
 	}
 	features := 1 + f.m + f.q
@@ -202,6 +211,16 @@ func (f *footprint) newton() float64 {
 	}
 	workers := f.threads * (arrowhead.BatchRows*perBatch + 4*f.D*f.D + features*f.d + 2*outer)
 	return 4*f.point + f.n*(3*f.d+3) + arrow + schur + sums + workers + f.residuals() + 8*f.D*f.D + f.footpoints()
+}
+
+// finish counts the primal-dual method after the stages of another solver: a
+// second Newton's method, and dual variables thrice.
+func (f *footprint) finish(s solvers.Continuation) float64 {
+	shape := framework.ArrowheadShape{Outer: int(f.outer()), Rows: int(f.n), Dim: int(f.d)}
+	if !f.kinked || !f.hasArrowhead() || !s.Finishes(shape) {
+		return 0
+	}
+	return f.newton() + 3*f.point + 3*f.residuals() + 2*f.shards*f.D*(1+f.m+f.q)
 }
 
 // lbfgs counts the pairs, nine points of the state and its line search, and the

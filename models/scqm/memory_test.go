@@ -29,7 +29,7 @@ func TestFitsHoldLessThanTheyReserve(t *testing.T) {
 	for _, s := range shapes {
 		x := Data{N: s.n, D: s.D, X: gaussians(uint64(s.n), s.n*s.D)}
 		for _, solver := range []framework.Solver{
-			solvers.Continuation{Inner: solvers.Alternating{}}, solvers.Continuation{Inner: solvers.LBFGS{}}, solvers.Newton{}, solvers.RGD{}, nil,
+			solvers.Continuation{Inner: solvers.Alternating{}, Finish: true}, solvers.Continuation{Inner: solvers.LBFGS{}, Finish: true}, solvers.Newton{}, solvers.RGD{}, nil,
 		} {
 			for _, loss := range []framework.Loss{losses.L2(), losses.L1()} {
 				before, held, reserved := live(), 0.0, 0.0

@@ -18,6 +18,7 @@ import (
 type sums struct {
 	cost float64
 	gh   []float64 // D x F: sum of g h'
+	dual []float64 // D x F: the same with dual variables, where there are any
 	hh   []float64 // F x F, upper triangle: weighted sum of h h'
 	a    []float64 // P x P, upper triangle: what does not follow from hh
 }
@@ -31,6 +32,7 @@ func newSums(a *Chart) *sums {
 func (s *sums) reset() {
 	s.cost = 0
 	clear(s.gh)
+	clear(s.dual)
 	clear(s.hh)
 	clear(s.a)
 }
@@ -38,6 +40,7 @@ func (s *sums) reset() {
 func (s *sums) add(other *sums) {
 	s.cost += other.cost
 	floats.Add(s.gh, other.gh)
+	floats.Add(s.dual, other.dual)
 	floats.Add(s.hh, other.hh)
 	floats.Add(s.a, other.a)
 }
@@ -63,6 +66,7 @@ type worker struct {
 	w         []float64 // q
 	quadratic *quadraticInner
 	newton    *innerNewton
+	dual      *primalDual // see primalDual
 }
 
 func newWorker(a *Chart, n int) *worker {
@@ -75,6 +79,14 @@ func newWorker(a *Chart, n int) *worker {
 		dh: vec(a.Nf * f.Latent), he: vec(f.D * f.Latent), t: vec(f.Latent), v: vec(a.P), w: vec(f.Q),
 		quadratic: newQuadraticInner(f, b), newton: newInnerNewton(f, b),
 	}
+}
+
+// primalDual returns the buffers of dual variables, made at first use.
+func (w *worker) primalDual() *primalDual {
+	if w.dual == nil {
+		w.dual = newPrimalDual(len(w.e) / w.batch)
+	}
+	return w.dual
 }
 
 // assembleShard assembles some rows.
@@ -142,7 +154,7 @@ func (job *assembleShard) addRow(a *Hessian, w *worker, s *sums, i, k int) {
 	dense.Scale(g, weight)
 	a.Jacobian(w.dh, tau)
 	a.hessianTimesJacobian(w, k, weight)
-	job.inner(a, w, g, i)
+	job.inner(a, w, g, g, i)
 	job.couple(a, w, h, g, i)
 	for r, v := range g {
 		row := s.gh[r*a.Nf : (r+1)*a.Nf]
@@ -153,8 +165,9 @@ func (job *assembleShard) addRow(a *Hessian, w *worker, s *sums, i, k int) {
 	a.addOuter(w, s, h, k, weight)
 }
 
-// inner writes gradient and Hessian with respect to tau_i.
-func (job *assembleShard) inner(a *Hessian, w *worker, g []float64, i int) {
+// inner writes gradient and Hessian with respect to tau_i; bent takes the place of
+// the gradient g where it multiplies second derivatives of the residual.
+func (job *assembleShard) inner(a *Hessian, w *worker, g, bent []float64, i int) {
 	f := a.F
 	d := f.Latent
 	c, grad := job.dst.C[i*d*d:(i+1)*d*d], job.dst.InnerGrad[i*d:(i+1)*d]
@@ -169,7 +182,7 @@ func (job *assembleShard) inner(a *Hessian, w *worker, g []float64, i int) {
 			}
 		}
 	}
-	f.WeighForms(w.w, g[d:f.M])
+	f.WeighForms(w.w, bent[d:f.M])
 	f.AddCurvature(c, w.w)
 }
 

@@ -98,7 +98,7 @@ func (a *Hessian) AssembleHessian(dst *framework.Arrowhead, x framework.Point) (
 	for _, s := range a.sums {
 		t.add(s)
 	}
-	a.finish(dst, t)
+	a.finish(dst, t, t.gh)
 	a.addPenalty(dst, x[objective.BlockTheta])
 	return t.cost + a.o.Penalty(nil, x[objective.BlockTheta]), passes, nil
 }
@@ -165,8 +165,9 @@ func (a *Hessian) worker(id int) *worker {
 	return a.workers[id]
 }
 
-// finish turns the sums over rows into the outer derivatives.
-func (a *Hessian) finish(dst *framework.Arrowhead, t *sums) {
+// finish turns the sums over rows into the outer derivatives; bent are the moments
+// that multiply second derivatives of the moves.
+func (a *Hessian) finish(dst *framework.Arrowhead, t *sums, bent []float64) {
 	copy(dst.A, t.a)
 	a.addMoments(dst.A, t.hh)
 	for p := range a.P {
@@ -176,7 +177,7 @@ func (a *Hessian) finish(dst *framework.Arrowhead, t *sums) {
 		}
 		dst.OuterGrad[p] = g
 	}
-	a.AddMove(dst.A, t.gh)
+	a.AddMove(dst.A, bent)
 	for i := range a.P {
 		for j := range i {
 			dst.A[i*a.P+j] = dst.A[j*a.P+i]

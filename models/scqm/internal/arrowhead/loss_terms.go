@@ -123,17 +123,22 @@ func (a *Hessian) turnProducts(w *worker, r []float64, n int) error {
 
 // hessianTimesJacobian writes w H E of row k into he.
 func (a *Hessian) hessianTimesJacobian(w *worker, k int, weight float64) {
+	D := a.F.D
+	switch a.structure {
+	case framework.StructureRadial:
+		a.radialTimesJacobian(w, k, weight)
+	case framework.StructureQuadratic:
+		a.timesJacobian(w, a.constant, weight)
+	default:
+		a.timesJacobian(w, w.hess[k*D*D:(k+1)*D*D], weight)
+	}
+}
+
+// timesJacobian writes weight H E into he for any H.
+func (a *Hessian) timesJacobian(w *worker, hess []float64, weight float64) {
 	f := a.F
 	d, D := f.Latent, f.D
 	e := w.dh[d : (1+f.M)*d] // m x d
-	if a.structure == framework.StructureRadial {
-		a.radialTimesJacobian(w, k, weight)
-		return
-	}
-	hess := a.constant
-	if a.structure != framework.StructureQuadratic {
-		hess = w.hess[k*D*D : (k+1)*D*D]
-	}
 	for r := range D {
 		he := w.he[r*d : (r+1)*d]
 		clear(he)

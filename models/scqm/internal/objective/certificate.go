@@ -12,17 +12,13 @@ import "github.com/scqm/scqm/framework"
 // with e_i = l(r_i) - l_e(r_i): g_i is an e_i-subgradient of the loss at r_i. The
 // slack is sum w_i e_i / sum w_i l(r_i), so that a point counts as stationary to
 // a tolerance only where it balances e_i-subgradients to that tolerance, and
-// their defects e_i together are within that fraction of the objective. It is
-// 0 where the problem was never smoothed.
+// their defects e_i together are within that fraction of the objective.
 //
 // Plain subgradients would not do: a fit that minimises l1 sits where many
 // residuals are exactly 0, and the sign that balances the others there is any
 // number in [-1, 1].
 func (p *Objective) certificateSlack(x framework.Point) (float64, error) {
 	s := p.smoothing
-	if s.inUse() == nil {
-		return 0, nil
-	}
 	defer func(l framework.Loss) { p.loss = l }(p.loss)
 	p.loss = s.plain
 	if _, err := p.Evaluate(nil, x); err != nil {
@@ -34,4 +30,20 @@ func (p *Objective) certificateSlack(x framework.Point) (float64, error) {
 		return 0, err
 	}
 	return max(0, plain-p.total.cost) / plain, nil
+}
+
+// smoothCertificate takes the gradients of the loss rounded over the last length,
+// where it was rounded at all.
+func (p *Objective) smoothCertificate(x framework.Point) (o firstOrder, err error) {
+	rounded := p.smoothing.inUse()
+	if rounded == nil {
+		return p.firstOrder(x)
+	}
+	defer func(l framework.Loss) { p.loss = l }(p.loss)
+	p.loss = rounded
+	if o, err = p.firstOrder(x); err != nil {
+		return o, err
+	}
+	o.slack, err = p.certificateSlack(x)
+	return o, err
 }

@@ -49,7 +49,9 @@ type Objective struct {
 	total   *sums
 	theta   *leastSquaresTheta // made at first use
 
-	smoothing smoothing // see Smooth
+	smoothing   smoothing // see Smooth
+	multipliers []float64 // see SetMultipliers; empty for none
+	linear      []float64 // n x D: see losses
 
 	// What Evaluate leaves behind for Resume.
 	at        framework.Point // the point
@@ -119,6 +121,7 @@ func (p *Objective) SetData(x rows.Data) {
 	p.data = x
 	p.version++
 	p.kept = false
+	p.SetMultipliers(nil)
 }
 
 // Blocks describes c, Q, Theta and Tau.
@@ -233,8 +236,8 @@ func (p *Objective) batch(w *nearest.Worker, s *sums, want want, grad framework.
 	if !want.any() {
 		g = nil
 	}
-	if err := p.loss.Evaluate(values, g, r, f.D); err != nil {
-		return fmt.Errorf("scqm: loss %s: %w", p.loss.Name(), err)
+	if err := p.losses(values, g, r, from); err != nil {
+		return err
 	}
 	for i := range n {
 		weight := p.data.Weight(from + i)

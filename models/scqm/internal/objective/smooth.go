@@ -72,6 +72,15 @@ func (s *smoothing) inUse() framework.Loss {
 	return s.rounded[s.last].loss
 }
 
+// SmoothingLength returns the last eps > 0 that the loss was rounded over, 0 where
+// there was none.
+func (p *Objective) SmoothingLength() float64 {
+	if p.smoothing.inUse() == nil {
+		return 0
+	}
+	return p.smoothing.rounded[p.smoothing.last].eps
+}
+
 // SmoothingScale returns the median size of the residuals that are not zero:
 // of their entries, or of their norms where the loss is radial. It is 0 for
 // losses without kinks, and for radial losses where D - d is large, so that

@@ -37,59 +37,102 @@ type KKT struct {
 // Tau sum |grad_tau_i| / sum |g_i||E_i|_F. Where all residuals are rounding
 // errors, they are 0.
 //
-// Where the problem was smoothed, g_i are the gradients of the loss smoothed
-// over the last length and no number is less than their distance from
-// subgradients of the loss itself, see certificateSlack. It costs one evaluation.
+// The g_i are whatever shows most: the gradients of the loss, which at a kink are
+// one subgradient of many; where the problem was smoothed, the gradients of the
+// loss smoothed over the last length; and the multipliers, where there are any.
+// No number is less than their distance from subgradients of the loss itself,
+// see certificateSlack. It costs up to five evaluations.
 func (p *Objective) Stationarity(dst []float64, x framework.Point) error {
-	norms, terms, err := p.firstOrder(x)
-	if err != nil {
-		return err
-	}
-	slack, err := p.certificateSlack(x)
-	if err != nil {
-		return err
-	}
+	best, err := p.bestFirstOrder(x)
 	for k := range dst {
-		dst[k] = 0
-		if terms[k] > 0 {
-			dst[k] = math.Max(norms[k]/terms[k], slack)
-		}
+		dst[k] = best.residual(k)
 	}
-	return nil
+	return err
 }
 
 // KKT computes the norms of the first-order system at x.
 func (p *Objective) KKT(x framework.Point) (KKT, error) {
-	norms, _, err := p.firstOrder(x)
-	n := float64(p.data.N)
+	best, err := p.bestFirstOrder(x)
+	norms, n := best.norms, float64(p.data.N)
 	return KKT{C: norms[BlockC] / n, Q: norms[BlockQ] / n, Theta: norms[BlockTheta] / n, Tau: norms[BlockTau] / n}, err
 }
 
-// firstOrder returns the gradient norms of the blocks and the sums of the norms
-// of their terms, all 0 at an interpolation.
-func (p *Objective) firstOrder(x framework.Point) (norms, terms [NumBlocks]float64, err error) {
-	if rounded := p.smoothing.inUse(); rounded != nil {
-		defer func(l framework.Loss) { p.loss = l }(p.loss)
-		p.loss = rounded
+// firstOrder is the first-order system at a point for some choice of subgradients.
+type firstOrder struct {
+	norms [NumBlocks]float64 // of the gradients
+	terms [NumBlocks]float64 // sums of the norms of their terms; all 0 at an interpolation
+	slack float64            // see certificateSlack
+}
+
+// residual is the number of Stationarity for block k.
+func (o *firstOrder) residual(k int) float64 {
+	if o.terms[k] > 0 {
+		return math.Max(o.norms[k]/o.terms[k], o.slack)
 	}
+	return 0
+}
+
+func (o *firstOrder) worst() float64 {
+	var worst float64
+	for k := range o.norms {
+		worst = math.Max(worst, o.residual(k))
+	}
+	return worst
+}
+
+// bestFirstOrder returns the first-order system at x for that choice of
+// subgradients that makes it smallest.
+func (p *Objective) bestFirstOrder(x framework.Point) (best firstOrder, err error) {
+	if best, err = p.smoothCertificate(x); err != nil {
+		return best, err
+	}
+	var others []func(framework.Point) (firstOrder, error)
+	if p.smoothing.inUse() != nil {
+		others = append(others, p.plainCertificate)
+	}
+	if len(p.multipliers) > 0 {
+		others = append(others, p.multiplierCertificate)
+	}
+	for _, certificate := range others {
+		o, err := certificate(x)
+		if err != nil {
+			return best, err
+		}
+		if o.worst() < best.worst() {
+			best = o
+		}
+	}
+	return best, nil
+}
+
+// plainCertificate takes the gradients of the loss itself.
+func (p *Objective) plainCertificate(x framework.Point) (firstOrder, error) {
+	defer func(l framework.Loss) { p.loss = l }(p.loss)
+	p.loss = p.PlainLoss()
+	return p.firstOrder(x)
+}
+
+// firstOrder returns the system at x with the gradients of the loss in use.
+func (p *Objective) firstOrder(x framework.Point) (o firstOrder, err error) {
 	grad := framework.NewPoint(p.blocks)
 	if _, err = p.Evaluate(grad, x); err != nil {
-		return norms, terms, err
+		return o, err
 	}
 	terms, exact, err := p.GradientTerms()
 	if err != nil || exact {
-		return norms, [NumBlocks]float64{}, err
+		return o, err
 	}
 	for k, b := range p.blocks[:BlockTau] {
 		b.Gradient(grad[k], x[k], grad[k])
-		norms[k] = floats.Norm(grad[k], 2)
+		o.norms[k] = floats.Norm(grad[k], 2)
 	}
 	tau := p.blocks[BlockTau]
 	for i := range tau.Rows() {
-		norms[BlockTau] += floats.Norm(tau.Row(grad[BlockTau], i), 2)
+		o.norms[BlockTau] += floats.Norm(tau.Row(grad[BlockTau], i), 2)
 	}
-	terms[BlockTheta] += p.penaltySlope(x[BlockTheta])
-	return norms, terms, nil
+	o.terms = terms
+	o.terms[BlockTheta] += p.penaltySlope(x[BlockTheta])
+	return o, nil
 }
 
 func (p *Objective) penaltySlope(theta []float64) float64 {
@@ -137,7 +180,7 @@ func (p *Objective) addTerms(w *nearest.Worker, terms *[NumBlocks]float64, resid
 	z, phi, r, g := w.Row(w.Z, f.M, 0), w.Row(w.Phi, f.Q, 0), w.R[:f.D], w.G[:f.D]
 	f.Coordinates(z, phi, tau)
 	f.Residual(r, z, p.data.Row(i))
-	if err := p.loss.Evaluate(nil, g, r, f.D); err != nil {
+	if err := p.losses(nil, g, r, i); err != nil {
 		return err
 	}
 	weight := p.data.Weight(i)

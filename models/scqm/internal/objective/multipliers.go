@@ -1,0 +1,107 @@
+package objective
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/scqm/scqm/framework"
+)
+
+// The dual variables of a fit are one row g_i of length D for every row of the
+// data: subgradients of the loss, where the loss is a support function. They come
+// without the weights of the rows.
+
+// DualScale implements [framework.PrimalDual]. The scale is the median loss of a
+// row, or of an entry out of D - d where the loss is separable: those d that tau
+// makes zero do not count.
+func (p *Objective) DualScale(x framework.Point) (n int, scale float64, err error) {
+	if _, ok := p.PlainLoss().(framework.SupportFunction); !ok {
+		return 0, 0, nil
+	}
+	touched, err := p.RoundingScale(x)
+	if err != nil || touched == 0 {
+		return 0, 0, err
+	}
+	values := make([]float64, p.data.N)
+	if err := p.PlainLoss().Evaluate(values, nil, p.residuals, p.data.D); err != nil {
+		return 0, 0, fmt.Errorf("scqm: loss %s: %w", p.loss.Name(), err)
+	}
+	values = slices.DeleteFunc(values, func(v float64) bool { return !(v > 0) })
+	if len(values) == 0 {
+		return 0, 0, nil
+	}
+	slices.Sort(values)
+	scale = values[len(values)/2]
+	if _, radial := p.PlainLoss().(framework.Radial); !radial {
+		scale /= float64(max(1, p.sheet.D-p.sheet.Latent))
+	}
+	return p.data.N * p.data.D, scale, nil
+}
+
+// StartDual writes the gradients of the loss in use, n x D.
+func (p *Objective) StartDual(dual []float64, x framework.Point) error {
+	if err := p.KeepResiduals(x); err != nil {
+		return err
+	}
+	if err := p.loss.Evaluate(nil, dual, p.residuals, p.data.D); err != nil {
+		return fmt.Errorf("scqm: loss %s: %w", p.loss.Name(), err)
+	}
+	return nil
+}
+
+// SetMultipliers gives Stationarity subgradients to measure with, n x D; nil takes
+// them away.
+func (p *Objective) SetMultipliers(dual []float64) {
+	p.multipliers = append(p.multipliers[:0], dual...)
+}
+
+// PlainLoss is the loss without rounding.
+func (p *Objective) PlainLoss() framework.Loss {
+	if p.smoothing.plain != nil {
+		return p.smoothing.plain
+	}
+	return p.loss
+}
+
+// losses evaluates the loss at residuals r of the rows from number from on. While
+// linear holds multipliers, that is the linear function g_i'r with them, which
+// nowhere exceeds the loss.
+func (p *Objective) losses(values, g, r []float64, from int) error {
+	D := p.sheet.D
+	if p.linear == nil {
+		if err := p.loss.Evaluate(values, g, r, D); err != nil {
+			return fmt.Errorf("scqm: loss %s: %w", p.loss.Name(), err)
+		}
+		return nil
+	}
+	at := p.linear[from*D : from*D+len(r)]
+	copy(g, at)
+	for i := range values {
+		values[i] = floats.Dot(at[i*D:(i+1)*D], r[i*D:(i+1)*D])
+	}
+	return nil
+}
+
+// multiplierCertificate is the first-order system at x with the multipliers in
+// place of gradients. As |g_i| <= 1 in the dual norm,
+//
+//	l(y) >= g_i'y = l(r_i) + g_i'(y - r_i) - e_i,   e_i = l(r_i) - g_i'r_i:
+//
+// g_i is an e_i-subgradient, as in certificateSlack.
+func (p *Objective) multiplierCertificate(x framework.Point) (firstOrder, error) {
+	defer func(l framework.Loss) { p.loss, p.linear = l, nil }(p.loss)
+	p.loss = p.PlainLoss()
+	if _, err := p.Evaluate(nil, x); err != nil {
+		return firstOrder{}, err
+	}
+	plain := p.total.cost
+	p.linear = p.multipliers
+	o, err := p.firstOrder(x)
+	if err == nil && plain > 0 {
+		o.slack = math.Max(0, plain-p.total.cost) / plain
+	}
+	return o, err
+}
