@@ -240,6 +240,7 @@ func (a Continuation) Step(e *framework.Evaluator, state framework.State) error 
 	defer e.Smooth(0)
 	e.Smooth(s.Eps)
 	if s.Inner == nil {
+		e.SetMultipliers(nil) // those of a run before a reassignment
 		if err := a.begin(e, s, s.Eps, s.X); err != nil {
 			return err
 		}

@@ -39,8 +39,8 @@ const (
 	// firstLambda is the damping of the first step; leastLambda and nearLambda
 	// bound it below after a success and after a failure.
 	firstLambda, leastLambda, nearLambda = 1e-6, 1e-14, 1e-9
-	// primalDualTries is the number of dampings tried in one iteration.
-	primalDualTries = 12
+	// primalDualTries is the number of dampings tried with one Newton system.
+	primalDualTries = 5
 	// dualFraction is the least part of its step that the dual variables take.
 	dualFraction = 1e-3
 	// primalDualFlatness and primalDualDamping are small, as the second
@@ -50,6 +50,11 @@ const (
 
 // firstRoundings are the first eps of the rounds, relative to the scale.
 var firstRoundings = [...]float64{1e-2, 0.1, 0.5}
+
+// dualTrust are the multiples of the dual variables with which the second
+// derivatives are tried. With 0 they are those of the parabolas that touch the
+// rounded cost from above.
+var dualTrust = [...]float64{1, 0.5, 0}
 
 // Name returns "primal-dual".
 func (PrimalDual) Name() string { return "primal-dual" }
@@ -77,6 +82,7 @@ type PrimalDualState struct {
 	arrowhead *framework.Arrowhead
 	schur     *schur
 	trial     framework.Point
+	trusted   []float64 // a multiple of Dual
 }
 
 // Iterate returns the best point so far and its cost.
@@ -116,6 +122,7 @@ func (s *PrimalDualState) allocate(e *framework.Evaluator, shape framework.Arrow
 	s.arrowhead, s.schur = framework.NewArrowhead(shape), newSchur(shape)
 	s.schur.flatness, s.schur.least = primalDualFlatness, primalDualDamping
 	s.trial = framework.NewPoint(e.Blocks())
+	s.trusted = make([]float64, len(s.Dual))
 }
 
 // Resume hands the multipliers of a stored run over again, and the length over
@@ -179,6 +186,24 @@ func (a PrimalDual) Step(e *framework.Evaluator, state framework.State) error {
 // it leads to in trial. It returns the part of the step taken, 0 where none
 // does, and the rounded cost there.
 func (s *PrimalDualState) advance(e *framework.Evaluator, before float64) (fraction, now float64, err error) {
+	for k, trust := range dualTrust {
+		if k > 0 {
+			floats.ScaleTo(s.trusted, trust, s.Dual)
+			if _, err := e.AssemblePrimalDual(s.arrowhead, s.At, s.trusted); err != nil {
+				return 0, 0, err
+			}
+			s.schur.eliminate(s.arrowhead)
+			s.Lambda = min(s.Lambda, firstLambda)
+		}
+		if fraction, now, err = s.damp(e, before); fraction > 0 || err != nil {
+			return fraction, now, err
+		}
+	}
+	return 0, before, nil
+}
+
+// damp tries steps with more and more damping.
+func (s *PrimalDualState) damp(e *framework.Evaluator, before float64) (fraction, now float64, err error) {
 	for try := range primalDualTries {
 		s.schur.solve(s.Lambda)
 		if now, err = s.try(e, 1); err != nil {

@@ -1,0 +1,280 @@
+package scqm
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/internal/drill"
+	"github.com/scqm/scqm/losses"
+	"github.com/scqm/scqm/models/scqm/internal/sheet"
+	"github.com/scqm/scqm/solvers"
+)
+
+// noisyParaboloid returns points of a d-dimensional paraboloid in R^D, in random
+// position, with noise of standard deviation .05.
+func noisyParaboloid(rng *rand.Rand, D, d, n int) Data {
+	gauss := mat.NewDense(D, D, nil)
+	forms := make([]*mat.Dense, D-d)
+	gauss.Apply(func(_, _ int, _ float64) float64 { return rng.NormFloat64() }, gauss)
+	for k := range forms {
+		forms[k] = mat.NewDense(d, d, nil)
+		forms[k].Apply(func(_, _ int, _ float64) float64 { return rng.NormFloat64() / 2 }, forms[k])
+	}
+	var qr mat.QR
+	var turn mat.Dense
+	qr.Factorize(gauss)
+	qr.QTo(&turn)
+	x, at := Data{N: n, D: D, X: make([]float64, n*D)}, mat.NewVecDense(D, nil)
+	for i := range n {
+		tau := at.SliceVec(0, d)
+		for j := range d {
+			at.SetVec(j, 2*rng.Float64()-1)
+		}
+		for k, form := range forms {
+			at.SetVec(d+k, mat.Inner(tau, form, tau))
+		}
+		for j := range D {
+			at.SetVec(j, at.AtVec(j)+0.05*rng.NormFloat64())
+		}
+		mat.NewVecDense(D, x.X[i*D:(i+1)*D]).MulVec(&turn, at)
+	}
+	return x
+}
+
+// kinkedCase is a fit with an l1 or l2 loss, in codimension 1 to 3.
+type kinkedCase struct {
+	name    string
+	x       Data
+	loss    framework.Loss
+	d, s    int
+	ridge   float64
+	threads int
+}
+
+func newKinkedCase(c drill.Case) kinkedCase {
+	k := kinkedCase{loss: losses.L2(), threads: 1 + c.IntN(2)}
+	n := []int{50, 200}[c.IntN(2)]
+	if c.IntN(2) == 0 {
+		k.loss = losses.L1()
+	}
+	if c.IntN(2) == 0 {
+		k.ridge = 1e-3
+	}
+	D := []int{2, 3, 5}[c.IntN(3)]
+	k.d = min(2, D-1)
+	shape := "paraboloid"
+	if c.IntN(4) == 0 {
+		shape, D, k.d = "arc", 2, 1
+		k.x = arc(c.Uint64(), n, 0.05)
+	} else {
+		k.x = noisyParaboloid(c.Rand, D, k.d, n)
+	}
+	if c.IntN(3) == 0 {
+		k.x.Weights = make([]float64, n)
+		for i := range k.x.Weights {
+			k.x.Weights[i] = float64(c.IntN(4)) / 2
+		}
+	}
+	k.s = min(k.d*(k.d+1)/2, D-k.d)
+	k.name = fmt.Sprintf("%s D=%d n=%d %s ridge=%g weighted=%v", shape, D, n, k.loss.Name(), k.ridge, k.x.Weights != nil)
+	return k
+}
+
+// recorded is a problem that keeps the multipliers that it was given last.
+type recorded struct {
+	*Problem
+	multipliers []float64
+}
+
+func (p *recorded) SetMultipliers(dual []float64) {
+	p.multipliers = slices.Clone(dual)
+	p.Problem.SetMultipliers(dual)
+}
+
+// solve fits from the usual start, without reassignments.
+func (k kinkedCase) solve(t testing.TB, solver framework.Solver) (*recorded, *framework.Result) {
+	t.Helper()
+	p, start := begin(t, k.x, k.loss, k.d, k.s, k.threads)
+	mean := make([]float64, k.x.D)
+	for i := range k.x.N {
+		floats.AddScaled(mean, k.x.Weight(i)/k.x.TotalWeight(), k.x.Row(i))
+	}
+	require.NoError(t, p.setRidge(k.ridge, start, p.spread(mean)))
+	p.SolveTheta(start)
+	r := &recorded{Problem: p}
+	run, err := framework.Solve(context.Background(), r, start, solver, framework.Options{MaxIterations: 3000})
+	require.NoError(t, err)
+	return r, run
+}
+
+func newtonStages(finish bool) framework.Solver {
+	return solvers.Continuation{Inner: solvers.Newton{}, Finish: finish}
+}
+
+// worstResidual computes the measure of stationarity with the multipliers given,
+// from the formulas of its documentation, and the slack.
+func worstResidual(p *recorded, x framework.Point, g []float64) float64 {
+	data, f := *p.Data(), p.NewSheet()
+	f.Load(x[BlockC], x[BlockQ], x[BlockTheta])
+	D, m, d := f.D, f.M, f.Latent
+	q, e := mat.NewDense(D, m, x[BlockQ]), mat.NewDense(D, m, nil)
+	gc, gTheta := make([]float64, D), mat.NewDense(f.Q, max(f.S, 1), nil)
+	var terms [4]float64
+	var cost, linear, gTau float64
+	z, phi, r, j := make([]float64, m), make([]float64, f.Q), make([]float64, D), mat.NewDense(m, d, nil)
+	value := make([]float64, 1)
+	for i := range data.N {
+		tau, w, gi := x[BlockTau][i*d:(i+1)*d], data.Weight(i), mat.NewVecDense(D, slices.Clone(g[i*D:(i+1)*D]))
+		f.Coordinates(z, phi, tau)
+		f.Residual(r, z, data.Row(i))
+		if p.PlainLoss().Evaluate(value, nil, r, D) != nil {
+			return math.Inf(1)
+		}
+		cost += w * value[0]
+		linear += w * floats.Dot(r, gi.RawVector().Data)
+		gi.ScaleVec(w, gi)
+		size := mat.Norm(gi, 2)
+		f.Jacobian(j.RawMatrix().Data, tau)
+		var pulled, inTau mat.VecDense
+		pulled.MulVec(q.T(), gi)
+		inTau.MulVec(j.T(), &pulled)
+		gTau += mat.Norm(&inTau, 2)
+		floats.Add(gc, gi.RawVector().Data)
+		e.RankOne(e, 1, gi, mat.NewVecDense(m, z))
+		if f.S > 0 {
+			gTheta.RankOne(gTheta, 1, mat.NewVecDense(f.Q, phi), pulled.SliceVec(d, m))
+		}
+		for b, by := range []float64{1, floats.Norm(z, 2), floats.Norm(phi, 2), mat.Norm(j, 2)} {
+			terms[b] += size * by
+		}
+	}
+	var slope float64
+	for a := range f.Q {
+		for k := range f.S {
+			v := 2 * p.Lambda * sheet.VechWeight(d, a) * f.Theta[a*f.S+k]
+			gTheta.Set(a, k, gTheta.At(a, k)+v)
+			slope += v * v
+		}
+	}
+	terms[2] += math.Sqrt(slope)
+	var qe, part mat.Dense
+	qe.Mul(q.T(), e)
+	qe.Add(&qe, qe.T())
+	part.Mul(q, &qe)
+	part.Scale(0.5, &part)
+	e.Sub(e, &part)
+	worst := max(floats.Norm(gc, 2)/terms[0], mat.Norm(e, 2)/terms[1], gTau/terms[3], (cost-linear)/cost)
+	if f.S > 0 {
+		worst = max(worst, mat.Norm(gTheta, 2)/terms[2])
+	}
+	return worst
+}
+
+// inBall reports whether all multipliers are in the ball of the loss.
+func inBall(loss framework.Loss, g []float64, D int) bool {
+	h := slices.Clone(g)
+	loss.(framework.SupportFunction).ProjectDual(h, D)
+	return floats.Distance(g, h, math.Inf(1)) < 1e-15
+}
+
+// lower looks for a lower cost from small perturbations of x and returns by how
+// much of itself it is lower.
+func (k kinkedCase) lower(t testing.TB, p *recorded, run *framework.Result, rng *rand.Rand) float64 {
+	t.Helper()
+	most := 0.0
+	for range 2 {
+		x := run.Point.Clone()
+		size := math.Pow(10, -5+2.5*rng.Float64())
+		for b := range x {
+			scale := size * floats.Norm(x[b], math.Inf(1))
+			for i := range x[b] {
+				x[b][i] += scale * rng.NormFloat64()
+			}
+		}
+		require.NoError(t, p.Blocks()[BlockQ].Restore(x[BlockQ]))
+		again, err := framework.Solve(context.Background(), p.Problem, x, solvers.PrimalDual{}, framework.Options{MaxIterations: 1000})
+		require.NoError(t, err)
+		most = max(most, (run.Cost-again.Cost)/run.Cost)
+	}
+	return most
+}
+
+// Fits of noisy surfaces by l1 and l2 end at kinks. The finish never ends above
+// the fit, what it certifies stands up to the formulas, and there is no lower cost
+// near by.
+func TestDrillKinks(t *testing.T) {
+	var before, after, tried int
+	var cpu [2]time.Duration
+	var gains []float64
+	drill.Run(t, "kinks", 16, func(c drill.Case) error {
+		k := newKinkedCase(c)
+		begun := time.Now()
+		_, without := k.solve(t, newtonStages(false))
+		middle := time.Now()
+		p, run := k.solve(t, newtonStages(true))
+		cpu[0] += middle.Sub(begun)
+		cpu[1] += time.Since(middle)
+		tried++
+		if without.Status == framework.Converged {
+			before++
+		}
+		gains = append(gains, (without.Cost-run.Cost)/without.Cost)
+		if run.Cost > without.Cost*(1+1e-13) {
+			return fmt.Errorf("%s: cost %.15g above %.15g without the finish", k.name, run.Cost, without.Cost)
+		}
+		if run.Status != framework.Converged {
+			return nil
+		}
+		after++
+		if len(p.multipliers) > 0 && without.Status != framework.Converged {
+			if worst := worstResidual(p, run.Point, p.multipliers); !(worst <= framework.DefaultTolerance) || !inBall(k.loss, p.multipliers, k.x.D) {
+				return fmt.Errorf("%s: the multipliers leave %.3g", k.name, worst)
+			}
+		}
+		if lower := k.lower(t, p, run, c.Rand); lower > 1e-6 {
+			return fmt.Errorf("%s: converged, but %.3g higher than near by; |Theta| %.3g", k.name, lower, floats.Norm(run.Point[BlockTheta], 2))
+		}
+		return nil
+	})
+	slices.Sort(gains)
+	t.Logf("kinks: %d of %d converged, %d without the finish; objective lower by %.1e in the median, %.1e at most; %v, %v without",
+		after, tried, before, gains[len(gains)/2], gains[len(gains)-1], cpu[1], cpu[0])
+	assert.GreaterOrEqual(t, float64(after), 0.9*float64(tried)-1)
+	assert.Greater(t, after, before)
+}
+
+// The finish gives the same model for any number of threads, and goes on from
+// wherever it was stored.
+func TestFinishIsDeterministic(t *testing.T) {
+	x := noisyParaboloid(rand.New(rand.NewPCG(6, 5)), 3, 2, 60)
+	for _, loss := range []framework.Loss{losses.L1(), losses.L2()} {
+		var stored [][]byte
+		fit := func(threads int, checkpoint *framework.Checkpoint) Meta {
+			return learn(t, x, Config{Latent: 2, Loss: loss, Solver: newtonStages(true), Threads: threads, Options: framework.Options{Checkpoint: checkpoint}}).Model.Meta
+		}
+		want := fit(1, &framework.Checkpoint{Every: -1, Store: func(write func(io.Writer) error) error {
+			var b bytes.Buffer
+			err := write(&b)
+			stored = append(stored, b.Bytes())
+			return err
+		}})
+		assert.Equal(t, framework.Converged.String(), want.Status)
+		assert.Equal(t, want, fit(2, nil))
+		for k := 0; k < len(stored); k += 7 {
+			require.Equal(t, want, fit(1, &framework.Checkpoint{Stored: bytes.NewReader(stored[k])}), "%s: store %d of %d", loss.Name(), k, len(stored))
+		}
+	}
+}
