@@ -49,6 +49,9 @@ type Continuation struct {
 	Finish bool
 }
 
+// againTolerance and againLast bound FirstTolerance and Last of the second stages.
+const againTolerance, againLast = 1e-7, 1e-2
+
 // judgeEvery is the number of iterations between two evaluations of the cost
 // itself.
 const judgeEvery = 10
@@ -75,6 +78,11 @@ type ContinuationState struct {
 	// has ended or is not needed.
 	Finish   *PrimalDualState
 	Finished bool
+	// First is the first Eps; Again says that these are the second stages.
+	First float64
+	Again bool
+	// Multipliers are those that the first finish ended with.
+	Multipliers []float64
 }
 
 // Equivariant reports whether the inner solver is.
@@ -122,6 +130,7 @@ func (s *ContinuationState) Resume(e *framework.Evaluator) error {
 	if s.Finish != nil {
 		return s.Finish.Resume(e)
 	}
+	e.SetMultipliers(s.Multipliers)
 	if v, ok := s.Inner.(framework.Resumable); ok {
 		return v.Resume(e)
 	}
@@ -196,7 +205,7 @@ func (a Continuation) Restart(e *framework.Evaluator, state framework.State, x f
 	a = a.withDefaults()
 	s := state.(*ContinuationState)
 	s.Stage, s.Iterations, s.Slow, s.Done = 0, 0, 0, false
-	s.Finish, s.Finished = nil, !a.Finish
+	s.Finish, s.Finished, s.Again, s.Multipliers = nil, !a.Finish, false, nil
 	if err := s.measure(e, x); err != nil {
 		return err
 	}
@@ -221,6 +230,7 @@ func (s *ContinuationState) measure(e *framework.Evaluator, x framework.Point) e
 	if s.Eps = 0; eps > 0 {
 		_, exponent := math.Frexp(eps)
 		s.Eps = math.Ldexp(0.5, exponent)
+		s.First = s.Eps
 		s.Cost, err = e.Evaluate(nil, x)
 	}
 	return err
@@ -231,6 +241,9 @@ func (s *ContinuationState) measure(e *framework.Evaluator, x framework.Point) e
 func (a Continuation) Step(e *framework.Evaluator, state framework.State) error {
 	a = a.withDefaults()
 	s := state.(*ContinuationState)
+	if s.Again {
+		a.FirstTolerance, a.Last = min(a.FirstTolerance, againTolerance), max(a.Last, againLast)
+	}
 	if s.Eps == 0 {
 		return a.Inner.Step(e, s.Inner)
 	}
@@ -283,8 +296,17 @@ func (a Continuation) finish(e *framework.Evaluator, s *ContinuationState) error
 		}
 	}
 	err := PrimalDual{}.Step(e, s.Finish)
-	s.Finished = s.Finish.Done
-	return err
+	if err != nil || !s.Finish.Done {
+		return err
+	}
+	if s.Finished = s.Finish.Stationary || s.Again; s.Finished {
+		return nil
+	}
+	s.X.CopyFrom(s.Finish.X)
+	s.Cost, s.Multipliers, s.Finish = s.Finish.Cost, s.Finish.Multipliers, nil
+	s.Stage, s.Iterations, s.Slow, s.Done, s.Again = 0, 0, 0, false, true
+	defer e.Smooth(0)
+	return a.begin(e, s, s.First, s.X)
 }
 
 // beginFinish begins the finish, if it is needed and possible.
@@ -295,11 +317,16 @@ func (a Continuation) beginFinish(e *framework.Evaluator, s *ContinuationState) 
 			return false, err
 		}
 		if !within {
-			state, err := PrimalDual{}.Init(e, s.X)
-			if err == nil {
-				s.Finish = state.(*PrimalDualState)
+			finish, from := &PrimalDualState{X: s.X, Cost: s.Cost, Residual: math.Inf(1)}, s.X
+			if s.Again {
+				finish.Multipliers = s.Multipliers
+				from, _ = s.Inner.Iterate()
 			}
-			return err == nil, err
+			if err := finish.begin(e, from); err != nil {
+				return false, err
+			}
+			s.Finish = finish
+			return true, nil
 		}
 	}
 	s.Finished = true

@@ -77,7 +77,9 @@ type PrimalDualState struct {
 	// Round counts the finished rounds, Iterations those of this round, Stayed
 	// those of this stage and Failed the last ones of them without a step.
 	Round, Iterations, Stayed, Failed int
-	Done                              bool
+	// Done says that the run has ended, Stationary that X is, within the tolerance
+	// of the run.
+	Done, Stationary bool
 
 	arrowhead *framework.Arrowhead
 	schur     *schur
@@ -96,26 +98,30 @@ func (PrimalDual) NewState() framework.State { return &PrimalDualState{} }
 
 // Init begins at x. Where the problem has no dual variables there the run is done.
 func (a PrimalDual) Init(e *framework.Evaluator, x framework.Point) (framework.State, error) {
-	s := &PrimalDualState{X: x, Residual: math.Inf(1)}
-	var err error
-	if s.Cost, err = e.Evaluate(nil, x); err != nil {
-		return nil, err
-	}
-	shape, ok := e.ArrowheadShape()
-	if !ok {
-		s.Done = true
-		return s, nil
-	}
-	n, scale, err := e.DualScale(x)
+	cost, err := e.Evaluate(nil, x)
 	if err != nil {
 		return nil, err
 	}
+	s := &PrimalDualState{X: x, Cost: cost, Residual: math.Inf(1)}
+	return s, s.begin(e, x)
+}
+
+// begin starts the first round at x, which it copies.
+func (s *PrimalDualState) begin(e *framework.Evaluator, x framework.Point) error {
+	shape, ok := e.ArrowheadShape()
+	if s.Done = !ok; s.Done {
+		return nil
+	}
+	n, scale, err := e.DualScale(x)
+	if err != nil {
+		return err
+	}
 	if s.Done = n == 0; s.Done {
-		return s, nil
+		return nil
 	}
 	s.Scale, s.Dual, s.At = scale, make([]float64, n), x.Clone()
 	s.allocate(e, shape)
-	return s, s.beginRound(e)
+	return s.beginRound(e)
 }
 
 func (s *PrimalDualState) allocate(e *framework.Evaluator, shape framework.ArrowheadShape) {
@@ -273,6 +279,7 @@ func (s *PrimalDualState) endRound(e *framework.Evaluator) error {
 	if err != nil {
 		return err
 	}
+	s.Stationary = within
 	s.Round++
 	if s.Done = within || s.Round == len(firstRoundings); s.Done {
 		return nil
