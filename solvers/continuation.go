@@ -116,9 +116,9 @@ func (s *ContinuationState) Iterate() (framework.Point, float64) {
 	return s.X, s.Cost
 }
 
-// Resume lets the problem know the length over which it was rounded last, by
-// which its stationarity is measured, and resumes the inner state on the rounded
-// cost.
+// Resume lets the problem know the length over which it was rounded last and the
+// multipliers, by which its stationarity is measured, and resumes the inner state
+// on the rounded cost, and the finish.
 func (s *ContinuationState) Resume(e *framework.Evaluator) error {
 	if s.Inner == nil {
 		return nil
@@ -127,12 +127,14 @@ func (s *ContinuationState) Resume(e *framework.Evaluator) error {
 		e.Smooth(s.Eps)
 		defer e.Smooth(0)
 	}
-	if s.Finish != nil {
-		return s.Finish.Resume(e)
-	}
 	e.SetMultipliers(s.Multipliers)
 	if v, ok := s.Inner.(framework.Resumable); ok {
-		return v.Resume(e)
+		if err := v.Resume(e); err != nil {
+			return err
+		}
+	}
+	if s.Finish != nil {
+		return s.Finish.Resume(e)
 	}
 	return nil
 }

@@ -260,24 +260,31 @@ func TestDrillKinks(t *testing.T) {
 }
 
 // The finish gives the same model for any number of threads, and goes on from
-// wherever it was stored.
+// wherever it was stored, also where the stages begin again.
 func TestFinishIsDeterministic(t *testing.T) {
-	x := noisyParaboloid(rand.New(rand.NewPCG(4, 5)), 3, 2, 70)
-	for _, loss := range []framework.Loss{losses.L1(), losses.L2()} {
-		var stored [][]byte
-		fit := func(threads int, checkpoint *framework.Checkpoint) Meta {
-			return learn(t, x, Config{Latent: 2, Loss: loss, Solver: newtonStages(true), Threads: threads, Options: framework.Options{Checkpoint: checkpoint}}).Model.Meta
-		}
-		want := fit(1, &framework.Checkpoint{Every: -1, Store: func(write func(io.Writer) error) error {
-			var b bytes.Buffer
-			err := write(&b)
-			stored = append(stored, b.Bytes())
-			return err
-		}})
-		assert.Equal(t, framework.Converged.String(), want.Status)
-		assert.Equal(t, want, fit(2, nil))
-		for k := 0; k < len(stored); k += 7 {
-			require.Equal(t, want, fit(1, &framework.Checkpoint{Stored: bytes.NewReader(stored[k])}), "%s: store %d of %d", loss.Name(), k, len(stored))
+	for _, c := range []struct {
+		seed, n    int
+		iterations int
+	}{{6, 60, 1000}, {4, 70, 380}} {
+		x := noisyParaboloid(rand.New(rand.NewPCG(uint64(c.seed), 5)), 3, 2, c.n)
+		for _, loss := range []framework.Loss{losses.L1(), losses.L2()} {
+			var stored [][]byte
+			fit := func(threads int, checkpoint *framework.Checkpoint) Meta {
+				return learn(t, x, Config{Latent: 2, Loss: loss, Solver: newtonStages(true), Threads: threads, Options: framework.Options{
+					MaxIterations: c.iterations, Checkpoint: checkpoint,
+				}}).Model.Meta
+			}
+			want := fit(1, &framework.Checkpoint{Every: -1, Store: func(write func(io.Writer) error) error {
+				var b bytes.Buffer
+				err := write(&b)
+				stored = append(stored, b.Bytes())
+				return err
+			}})
+			assert.Equal(t, want, fit(2, nil))
+			for k := 0; k < len(stored); k += 29 {
+				require.Equal(t, want, fit(1, &framework.Checkpoint{Stored: bytes.NewReader(stored[k])}), "%s: store %d of %d", loss.Name(), k, len(stored))
+			}
+			t.Logf("%s: %s after %d iterations", loss.Name(), want.Status, want.Iterations)
 		}
 	}
 }
