@@ -1,6 +1,7 @@
 package scqm
 
 import (
+	"context"
 	"math"
 	"testing"
 
@@ -11,6 +12,59 @@ import (
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/models/scqm/internal/problemtest"
 )
+
+// linear is the loss slope'r, plus an offset.
+type linear struct{ slope []float64 }
+
+func (l linear) Name() string { return "linear" }
+
+func (l linear) Evaluate(values, grad, r []float64, dim int) error {
+	for i := range len(r) / dim {
+		if values != nil {
+			values[i] = 1e3 + floats.Dot(l.slope, r[i*dim:(i+1)*dim])
+		}
+		if grad != nil {
+			copy(grad[i*dim:(i+1)*dim], l.slope)
+		}
+	}
+	return nil
+}
+
+func (l linear) HessianProduct(dst, _, _ []float64, _ int) error {
+	clear(dst)
+	return nil
+}
+
+// Rounded over a great length a loss has no second derivatives of its own: what is
+// left are those of g'r, whatever the gradient.
+func TestPrimalDualBendsByItsDual(t *testing.T) {
+	for _, shape := range []struct{ D, d, s int }{{3, 2, 1}, {3, 1, 2}, {5, 2, 2}} {
+		for _, name := range []string{"l1", "l2"} {
+			p, x := curvedProblem(t, name, shape.D, shape.d, shape.s)
+			slope := problemtest.Gaussians(9, shape.D)
+			floats.Scale(0.5/floats.Norm(slope, 2), slope)
+			q, err := NewProblem(context.Background(), *p.Data(), linear{slope}, shape.d, shape.s, 1)
+			require.NoError(t, err)
+			q.Lambda = p.Lambda
+			size, _ := p.ArrowheadShape()
+			want, got := framework.NewArrowhead(size), framework.NewArrowhead(size)
+			_, _, err = q.AssembleHessian(want, x)
+			require.NoError(t, err)
+			p.Smooth(1e9)
+			var dual []float64
+			for range p.Data().N {
+				dual = append(dual, slope...)
+			}
+			_, _, err = p.AssemblePrimalDual(got, x, dual)
+			require.NoError(t, err)
+			for k, w := range [][]float64{want.A, want.B, want.C} {
+				g := [][]float64{got.A, got.B, got.C}[k]
+				assert.Less(t, floats.Distance(w, g, math.Inf(1)), 1e-5, "%s %v: %d", name, shape, k)
+				assert.Greater(t, floats.Norm(w, math.Inf(1)), 0.01)
+			}
+		}
+	}
+}
 
 // At the dual variables of the rounded loss its primal-dual derivatives are its
 // second derivatives, and the dual variables move as its gradients do.
