@@ -21,10 +21,12 @@ const (
 // fitSettings are the settings of [StartFit]; what is left out has the default
 // of scqm.Config.
 type fitSettings struct {
-	Latent    int        `json:"d"`
-	Curvature int        `json:"s"`
-	Linear    bool       `json:"linear"`
-	Ridge     float64    `json:"ridge"`
+	Latent    int  `json:"d"`
+	Curvature int  `json:"s"`
+	Linear    bool `json:"linear"`
+	// Ridge is nil for the default; 0 is none. AutoRidge has it chosen.
+	Ridge     *float64   `json:"ridge"`
+	AutoRidge bool       `json:"auto_ridge"`
 	Inits     int        `json:"n_init"`
 	Loss      lossChoice `json:"loss"`
 	Solver    string     `json:"solver"`
@@ -127,7 +129,7 @@ func (s fitSettings) fit(j *job, data scqm.Data, precision uint64) (*scqm.Fit, e
 
 func (s fitSettings) config(j *job) (scqm.Config, error) {
 	c := scqm.Config{
-		Latent: s.Latent, Curvature: s.Curvature, Linear: s.Linear, Ridge: s.Ridge, Inits: s.Inits,
+		Latent: s.Latent, Curvature: s.Curvature, Linear: s.Linear, Ridge: s.ridge(), Inits: s.Inits,
 		Seed: s.Seed, Threads: threads(s.Threads),
 		Options: framework.Options{
 			MaxIterations: s.MaxIterations, Tolerance: s.Tolerance,
@@ -146,6 +148,19 @@ func (s fitSettings) config(j *job) (scqm.Config, error) {
 		c.Solver, err = solvers.ByName(s.Solver)
 	}
 	return c, err
+}
+
+// ridge is the ridge as the model takes it.
+func (s fitSettings) ridge() float64 {
+	switch {
+	case s.AutoRidge:
+		return scqm.AutoRidge
+	case s.Ridge == nil:
+		return scqm.DefaultRidge
+	case *s.Ridge == 0:
+		return scqm.NoRidge
+	}
+	return *s.Ridge
 }
 
 // seconds is a duration, as long as one can be.

@@ -54,7 +54,7 @@ func NewEvaluator(ctx context.Context, p Problem) *Evaluator {
 func newEvaluator(ctx context.Context, p Problem, o Options) *Evaluator {
 	e := &Evaluator{problem: p, blocks: p.Blocks(), ctx: ctx, limit: o.MaxEvaluations, tolerance: o.Tolerance}
 	if o.TimeLimit > 0 {
-		e.deadline = time.Now().Add(o.TimeLimit)
+		e.deadline = o.Begin.Add(o.TimeLimit)
 	}
 	e.last = NewPoint(e.blocks)
 	return e

@@ -27,6 +27,9 @@ type Options struct {
 	// TimeLimit bounds the wall-clock time, inside line searches too; 0 stands
 	// for no bound.
 	TimeLimit time.Duration
+	// Begin is when the time limit and the time taken begin to count, for callers
+	// that have worked for the run before; zero stands for the call of Solve.
+	Begin time.Time
 	// Tolerance is the largest stationarity of a block at which a point counts
 	// as converged, in the unit of the problem's [Certifier] or else of the
 	// Riemannian gradient norm; 0 stands for 1e-6, a negative number means
@@ -83,6 +86,9 @@ func (o Options) withDefaults() (Options, error) {
 	}
 	if o.TimeLimit < 0 || o.MaxEvaluations < 0 {
 		return o, fmt.Errorf("framework: options TimeLimit and MaxEvaluations must not be negative: %w", ErrInvalid)
+	}
+	if o.Begin.IsZero() {
+		o.Begin = time.Now()
 	}
 	setDefault(&o.MaxIterations, DefaultMaxIterations)
 	setDefault(&o.Tolerance, DefaultTolerance)

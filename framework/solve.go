@@ -30,7 +30,7 @@ func Solve(ctx context.Context, p Problem, x0 Point, s Solver, o Options) (*Resu
 	if err != nil {
 		return nil, err
 	}
-	r := &run{solver: s, options: o, begin: time.Now(), best: math.Inf(1)}
+	r := &run{solver: s, options: o, best: math.Inf(1)}
 	err = guard(func() error { return r.start(ctx, p, x0) })
 	if err == nil {
 		r.status, err = r.loop()
@@ -49,7 +49,6 @@ func Solve(ctx context.Context, p Problem, x0 Point, s Solver, o Options) (*Resu
 type run struct {
 	solver  Solver
 	options Options
-	begin   time.Time
 
 	evaluator *Evaluator
 	state     State
@@ -72,7 +71,7 @@ type run struct {
 }
 
 // elapsed is the time spent so far.
-func (r *run) elapsed() time.Duration { return r.before + time.Since(r.begin) }
+func (r *run) elapsed() time.Duration { return r.before + time.Since(r.options.Begin) }
 
 func (r *run) start(ctx context.Context, p Problem, x0 Point) error {
 	r.evaluator = newEvaluator(ctx, p, r.options)

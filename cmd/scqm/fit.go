@@ -2,7 +2,10 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"math"
+	"strconv"
 
 	"github.com/spf13/cobra"
 
@@ -37,7 +40,7 @@ type fitFlags struct {
 
 	latent, curvature int
 	linear            bool
-	ridge             float64
+	ridge             string
 	inits             int
 	seed              uint64
 	threads           int
@@ -62,7 +65,7 @@ func fitCommand() *cobra.Command {
 	flags.VarP(cli.Count(&f.latent), "latent", "d", "latent dimensions")
 	flags.VarP(cli.Count(&f.curvature), "curvature", "s", "directions to bend in (default min(d(d+1)/2, D-d))")
 	flags.BoolVar(&f.linear, "linear", false, "keep the model flat")
-	flags.Var(cli.NonNegative(&f.ridge), "ridge", "penalty on curvature, in a unit free of scale (default 0)")
+	flags.Var(cli.Parsed(&f.ridge, "X", parseRidge), "ridge", fmt.Sprintf("penalty on curvature, in a unit free of scale, 0 for none, or auto: by rows held out (default %g; 0 with --preset paper)", scqm.DefaultRidge))
 	f.loss.AddTo(cmd)
 	flags.Lookup("loss").Usage += ", and auto chooses one by the residuals of l2"
 	f.solver.AddTo(cmd)
@@ -100,7 +103,7 @@ func (f *fitFlags) run(cmd *cobra.Command, path string) error {
 	}
 	config := scqm.Config{
 		Latent: f.latent, Curvature: f.curvature, Linear: f.linear, Loss: loss,
-		Ridge: f.ridge, Inits: f.inits, Seed: f.seed, Threads: f.threads,
+		Ridge: f.chosenRidge(), Inits: f.inits, Seed: f.seed, Threads: f.threads,
 	}
 	config.Solver, config.Options = f.solver.Choose()
 	config.Options.Checkpoint = f.checkpoint.Choose()
@@ -142,6 +145,33 @@ func (f *fitFlags) check(cmd *cobra.Command) error {
 	return f.loss.Check(cmd)
 }
 
+// parseRidge accepts a penalty on curvature or the word auto.
+func parseRidge(text string) (string, error) {
+	v, err := strconv.ParseFloat(text, 64)
+	if text != choiceAuto && (err != nil || !(v >= 0) || math.IsInf(v, 0)) {
+		return "", errors.New("want a number of at least 0, or auto")
+	}
+	return text, nil
+}
+
+// chosenRidge is the ridge as the model takes it.
+func (f *fitFlags) chosenRidge() float64 {
+	switch f.ridge {
+	case "":
+		if f.solver.Paper() {
+			return scqm.NoRidge
+		}
+		return scqm.DefaultRidge
+	case choiceAuto:
+		return scqm.AutoRidge
+	}
+	v, _ := strconv.ParseFloat(f.ridge, 64) // parsed when the command line was read
+	if v == 0 {
+		return scqm.NoRidge
+	}
+	return v
+}
+
 // choosesLoss says that the loss is left to the residuals.
 func (f *fitFlags) choosesLoss() bool { return f.loss.Name == choiceAuto && f.loss.BuiltIn() }
 
@@ -156,6 +186,11 @@ func (f *fitFlags) finish(cmd *cobra.Command, fit *scqm.Fit, header []string, fa
 	if failure == nil {
 		if err := newFitReport(fit, header).print(cmd.OutOrStdout(), f.json, f.output); err != nil {
 			return err
+		}
+		if !f.json && fit.Run.Status != framework.Cancelled {
+			for _, text := range fit.Model.Meta.Warnings {
+				cli.Warn(cmd, text)
+			}
 		}
 	}
 	if fit.Run.Status == framework.Cancelled {

@@ -56,7 +56,7 @@ func (r *fitReport) rows(path string) [][]string {
 	}
 	objective := fmt.Sprintf("%.8g, mean %.8g", r.Objective, r.MeanLoss)
 	if r.Ridge > 0 {
-		objective += fmt.Sprintf(", penalty %.4g", r.Penalty)
+		objective += fmt.Sprintf(", penalty %.4g (ridge %g)", r.Penalty, r.Ridge)
 	}
 	rows := append([][]string{{"model", shape}}, cli.HeaderRow(r.Header)...)
 	rows = append(rows, [][]string{
@@ -64,6 +64,9 @@ func (r *fitReport) rows(path string) [][]string {
 		{"objective", objective},
 		{"status", r.Status + ": " + r.Message},
 	}...)
+	if r.CurvatureExtent > 0 {
+		rows = append(rows, []string{"curvature", fmt.Sprintf("%.3g times the extent", r.CurvatureExtent)})
+	}
 	if r.KKT != nil {
 		rows = append(rows, []string{"gradients", fmt.Sprintf("c %.2g, Q %.2g, Theta %.2g, tau %.2g", r.KKT.C, r.KKT.Q, r.KKT.Theta, r.KKT.Tau)})
 	}

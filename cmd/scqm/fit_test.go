@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -72,6 +73,42 @@ func TestFitReportsToPeople(t *testing.T) {
 	assert.Contains(t, out, "lp, p = 1.5\n")
 	assert.Contains(t, out, "s = 4 exceeds")
 	assert.Contains(t, out, "saved to   "+p.path("model.npz")+"\n")
+}
+
+// What is wrong with a fit is told on stderr, or in the list of its report.
+func TestFitWarns(t *testing.T) {
+	p := newPlace(t)
+	data := p.matrix("data.csv", bowl(80, 6))
+	r := execute("fit", data, "--max-iter", "2")
+	assert.Zero(t, r.code)
+	assert.Regexp(t, "^scqm: fit: warning: stopped after 2 iterations; [^\n]*\n$", r.stderr)
+	r = execute("fit", data, "--max-iter", "2", "--json")
+	assert.Empty(t, r.stderr)
+	report := fitJSON(t, data, "--max-iter", "2")
+	assert.Equal(t, []any{report["message"]}, report["warnings"])
+	assert.Equal(t, []any{}, fitJSON(t, data, "--loss", "squared_l2")["warnings"])
+}
+
+// The objective of the paper has no penalty.
+func TestRidgeOfThePaper(t *testing.T) {
+	p := newPlace(t)
+	data := p.matrix("data.csv", bowl(80, 6))
+	quick := []string{data, "--loss", "squared_l2", "--max-iter", "50"}
+	byDefault := fitJSON(t, quick...)
+	assert.InDelta(t, scqm.DefaultRidge, byDefault["ridge"], 0)
+	assert.Positive(t, byDefault["penalty"])
+	for _, args := range [][]string{{"--ridge", "0"}, {"--preset", "paper"}, {"--linear"}} {
+		report := fitJSON(t, append(slices.Clone(quick), args...)...)
+		assert.Zero(t, report["ridge"], args)
+		assert.Zero(t, report["penalty"], args)
+	}
+	assert.InDelta(t, 0.5, fitJSON(t, append(slices.Clone(quick), "--preset", "paper", "--ridge", "0.5")...)["ridge"], 0)
+	assert.Contains(t, []any{0.001, 0.01, 0.1, 1.0, 10.0}, fitJSON(t, append(slices.Clone(quick), "--ridge", "auto")...)["ridge"])
+	for _, bad := range []string{"-1", "nan", "inf", "much"} {
+		r := execute("fit", data, "--ridge="+bad)
+		assert.Equal(t, cli.ExitUsage, r.code)
+		assert.Contains(t, r.stderr, "want a number of at least 0, or auto")
+	}
 }
 
 func TestFitOfDigitsIsBelowTheLinearModel(t *testing.T) {
@@ -193,10 +230,11 @@ func TestProgressBar(t *testing.T) {
 	for when, shown := range map[string]bool{"always": true, "never": false, "auto": false} {
 		r := execute("fit", data, "-o", p.path("model.npz"), "--progress", when)
 		require.Zero(t, r.code)
-		assert.Equal(t, shown, r.stderr != "", when)
+		bar, _, _ := strings.Cut(r.stderr, "scqm: fit: warning: ") // which comes after it
+		assert.Equal(t, shown, bar != "", when)
 		if shown {
-			assert.Contains(t, r.stderr, "cost ")
-			assert.Regexp(t, `\r *\r$`, r.stderr, "the bar does not go away")
+			assert.Contains(t, bar, "cost ")
+			assert.Regexp(t, `\r *\r$`, bar, "the bar does not go away")
 		}
 	}
 }

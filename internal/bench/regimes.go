@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -25,8 +26,8 @@ type Regime struct {
 
 	losses []string // compared by default
 	sets   func(o Options) ([]rowSets, error)
-	ridge  float64
-	fitter bool // many small fits: how many a second
+	ridge  float64 // 0 is none
+	fitter bool    // many small fits: how many a second
 }
 
 // rowSets are sets of rows of one kind and shape.
@@ -126,7 +127,7 @@ func defaultLoss(name string, x scqm.Data) (framework.Loss, error) {
 // config is the fit of set k without a solver.
 func (p *Problem) config(k int, o Options) scqm.Config {
 	return scqm.Config{
-		Latent: Latent, Loss: p.losses[k], Ridge: p.regime.ridge, Threads: o.Threads,
+		Latent: Latent, Loss: p.losses[k], Ridge: cmp.Or(p.regime.ridge, scqm.NoRidge), Threads: o.Threads,
 		Options: framework.Options{TimeLimit: o.TimeLimit},
 	}
 }

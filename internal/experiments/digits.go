@@ -151,7 +151,7 @@ func Interpolation(ctx context.Context, d Digits, s Settings) (*DigitStudy, erro
 // addPair adds a linear and a quadratic model.
 func (e *digitExperiment) addPair(loss framework.Loss, curvature int) {
 	for _, kind := range []string{"linear", "quadratic"} {
-		c := scqm.Config{Latent: 2, Curvature: curvature, Linear: kind == "linear", Loss: loss}
+		c := scqm.Config{Latent: 2, Curvature: curvature, Linear: kind == "linear", Loss: loss, Ridge: scqm.NoRidge}
 		e.models = append(e.models, &DigitModel{Name: loss.Name() + " " + kind, config: c})
 	}
 }

@@ -81,7 +81,7 @@ func (m SCQM) config() scqm.Config {
 	c := scqm.Config{Latent: m.Latent, Curvature: m.Curvature, Linear: m.Linear, Loss: m.loss(), Ridge: m.Ridge, Threads: 1}
 	switch {
 	case m.Ridge == NoRidge || m.Linear:
-		c.Ridge = 0
+		c.Ridge = scqm.NoRidge
 	case m.Ridge == 0:
 		c.Ridge = DefaultRidge
 	}

@@ -26,7 +26,9 @@ type Config struct {
 	// Ridge is the curvature penalty in a unit free of scale: Lambda of the
 	// [Problem] is Ridge * (F_lin / n) * h2, with F_lin the objective of the
 	// principal component start and h2 the mean squared distance of the rows
-	// from their mean.
+	// from their mean. 0 stands for [DefaultRidge], [NoRidge] for none, which is
+	// the objective of the paper, and [AutoRidge] for one of 0.001, 0.01, 0.1, 1
+	// and 10 that rows held out choose. A flat sheet has none.
 	Ridge float64
 	// ThetaScale is the standard deviation of a random normal start of Theta
 	// in units of 1/h. 0 starts from the Theta of least squares for the
@@ -47,6 +49,18 @@ type Config struct {
 	Options framework.Options
 }
 
+// Values of [Config].Ridge.
+const (
+	// DefaultRidge is what 0 stands for. It weighs about as much as a thousandth
+	// of a row: without one the objective of many tables has no least value,
+	// because curvature grows without end.
+	DefaultRidge = 1e-3
+	// NoRidge stands for none.
+	NoRidge = -1
+	// AutoRidge stands for one that rows held out choose.
+	AutoRidge = -2
+)
+
 // Defaults of [Config].Options.
 const (
 	DefaultMaxIterations       = 10000
@@ -66,7 +80,7 @@ func (c Config) validate(x Data) error {
 		return fmt.Errorf("scqm: curvature dimension %d is negative: %w", c.Curvature, ErrInput)
 	case c.Inits < 0:
 		return fmt.Errorf("scqm: number of starts %d is negative: %w", c.Inits, ErrInput)
-	case !(c.Ridge >= 0) || math.IsInf(c.Ridge, 0):
+	case !(c.Ridge >= 0 || c.Ridge == NoRidge || c.Ridge == AutoRidge) || math.IsInf(c.Ridge, 0):
 		return fmt.Errorf("scqm: ridge is %v, want a finite number of at least 0: %w", c.Ridge, ErrInput)
 	case !(c.ThetaScale >= 0) || math.IsInf(c.ThetaScale, 0):
 		return fmt.Errorf("scqm: scale of the random start is %v, want a finite number of at least 0: %w", c.ThetaScale, ErrInput)
@@ -75,6 +89,17 @@ func (c Config) validate(x Data) error {
 		return fmt.Errorf("scqm: %d starts cannot be stored in one checkpoint; want 1: %w", c.Inits, ErrInput)
 	}
 	return nil
+}
+
+// ridge returns the number that Ridge stands for.
+func (c Config) ridge() float64 {
+	switch {
+	case c.Linear || c.Ridge == NoRidge:
+		return 0
+	case c.Ridge == 0:
+		return DefaultRidge
+	}
+	return c.Ridge
 }
 
 func (c Config) options(x Data, solver framework.Solver) framework.Options {
@@ -125,7 +150,7 @@ func (c Config) curvature(x Data) (curvatures, []string) {
 // left after every row has spent d on its place on the sheet. Rows beyond their
 // own number of dimensions tell a sheet nothing: n rows span n-1 of them.
 func (c Config) overfits(x Data, s int) string {
-	if c.Ridge > 0 || s == 0 {
+	if c.ridge() > DefaultRidge || s == 0 {
 		return ""
 	}
 	columns := min(x.D, x.N-1)
@@ -133,5 +158,5 @@ func (c Config) overfits(x Data, s int) string {
 	if 2*numbers <= left {
 		return ""
 	}
-	return fmt.Sprintf("the sheet has %d numbers and the data leave %d to determine them, so that it follows noise: use a ridge, a smaller d or s, or more rows", numbers, max(left, 0))
+	return fmt.Sprintf("the sheet has %d numbers and the data leave %d to determine them, so that it follows noise: use a larger ridge, a smaller d or s, or more rows", numbers, max(left, 0))
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"time"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -27,7 +28,8 @@ type Fit struct {
 
 // Learn fits a model to the data. Like framework.Solve, it returns the best
 // model so far beside the error of a run that failed, and no error where the
-// run was cancelled or out of budget: see Meta.Status.
+// run was cancelled or out of budget: see Meta.Status. A time limit counts from
+// the call of Learn.
 //
 // Data whose size is beyond 2^100 or below 2^-100 are fitted in other units
 // where the loss is a [framework.Rescaler]. Rows that occur several times are
@@ -35,6 +37,9 @@ type Fit struct {
 // evaluations, of 2nDm operations and the loss of n rows each, and for
 // [solvers.Newton] nP^2 and P^3 more, P = D(1+m) + qs.
 func Learn(ctx context.Context, x Data, c Config) (*Fit, error) {
+	if c.Options.Begin.IsZero() {
+		c.Options.Begin = time.Now()
+	}
 	if err := c.validate(x); err != nil {
 		return nil, err
 	}
@@ -45,7 +50,9 @@ func Learn(ctx context.Context, x Data, c Config) (*Fit, error) {
 		return nil, err
 	}
 	var out results
-	out.fit, out.failure = r.fit(ctx)
+	if out.failure = r.chooseRidge(ctx); out.failure == nil {
+		out.fit, out.failure = r.fit(ctx)
+	}
 	back(ctx, &out)
 	return out.fit, out.failure
 }
@@ -65,6 +72,9 @@ func (r *request) fit(ctx context.Context) (*Fit, error) {
 	solver := c.Solver
 	if solver == nil {
 		solver = solvers.Auto(p)
+	}
+	if err := p.servedBy(solver); err != nil {
+		return nil, err
 	}
 	work, err := reserveSolver(x, c, r.columns.fitted, solver)
 	if err != nil {
@@ -93,6 +103,7 @@ func (r *request) fit(ctx context.Context) (*Fit, error) {
 	}
 	fit := &Fit{Run: run, Model: p.model(run.Point)}
 	fit.Model.Meta = p.meta(c, solver, run, notes)
+	fit.Model.Meta.judgeCurvature(fit.Model.CurvatureExtent(fit.Model.Tau, x.Weights))
 	if ok {
 		return fit, fault
 	}
@@ -112,6 +123,11 @@ func (p *Problem) setRidge(ridge float64, start framework.Point, spread float64)
 	cost, err := p.Evaluate(nil, flat)
 	if err != nil {
 		return err
+	}
+	if math.IsNaN(cost) || math.IsInf(cost, 0) {
+		if fault := p.FindLossError(flat); fault != nil {
+			return fault
+		}
 	}
 	return p.scaleRidge(ridge, cost, spread)
 }

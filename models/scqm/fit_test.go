@@ -247,7 +247,7 @@ func TestCancelledFitKeepsTheBestModel(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, "cancelled", fit.Model.Meta.Status)
 	assert.Equal(t, 5, fit.Model.Meta.Iterations)
-	assert.Equal(t, fit.Run.History[5].Cost, fit.Model.Meta.Objective)
+	assert.InDelta(t, fit.Run.History[5].Cost, fit.Model.Meta.Objective+fit.Model.Meta.Penalty, 1e-12)
 	require.NoError(t, fit.Model.Validate())
 }
 

@@ -149,12 +149,12 @@ func (f *Fitter) begin() error {
 	if err != nil {
 		return err
 	}
-	if f.config.Ridge > 0 && p.Shape().S > 0 {
+	if ridge := f.config.ridge(); ridge > 0 && p.Shape().S > 0 {
 		flat, err := p.FlatCost(x)
 		if err != nil {
 			return err
 		}
-		if err := p.scaleRidge(f.config.Ridge, flat, spread); err != nil {
+		if err := p.scaleRidge(ridge, flat, spread); err != nil {
 			return err
 		}
 	}

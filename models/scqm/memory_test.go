@@ -39,6 +39,10 @@ func TestFitsHoldLessThanTheyReserve(t *testing.T) {
 					held, reserved = max(held, live()-before), float64(memory.Reserved())
 				}}
 				fit, err := Learn(context.Background(), x, c)
+				if _, newton := solver.(solvers.Newton); newton && s.D > 100 {
+					assert.ErrorContains(t, err, "the solver newton cannot fit")
+					continue
+				}
 				require.NoError(t, err)
 				name := fit.Model.Meta.Solver
 				assert.Less(t, held, reserved+256<<10, "%v %s %s", s, name, loss.Name())

@@ -42,6 +42,11 @@ type Meta struct {
 	Inits        int       `json:"n_init"`
 	Seed         uint64    `json:"seed"`
 	Notes        []string  `json:"notes"`
+	// CurvatureExtent is what [Model.CurvatureExtent] returns for the fit.
+	CurvatureExtent float64 `json:"curvature_extent"`
+	// Warnings are sentences on what is wrong with the fit: a run that ended before
+	// it had converged, a curvature that runs away.
+	Warnings []string `json:"warnings"`
 }
 
 // LossMeta names a loss and its parameters.
@@ -131,14 +136,19 @@ func (p *Problem) meta(c Config, solver framework.Solver, run *framework.Result,
 	for i := range p.Data().N {
 		total += p.Data().Weight(i)
 	}
+	warnings := []string{}
+	switch run.Status {
+	case framework.Stalled, framework.MaxIterations, framework.MaxEvaluations:
+		warnings = append(warnings, run.Message)
+	}
 	return Meta{
 		Format: FormatVersion, Version: Version,
 		Objective: run.Cost - penalty, Penalty: penalty, MeanLoss: (run.Cost - penalty) / total,
 		Loss: describeLoss(c.Loss), N: p.Data().N, D: p.Data().D,
-		Latent: p.Shape().Latent, Curvature: p.Shape().S, Effective: p.Shape().S, Linear: c.Linear, Ridge: c.Ridge,
+		Latent: p.Shape().Latent, Curvature: p.Shape().S, Effective: p.Shape().S, Linear: c.Linear, Ridge: c.ridge(),
 		Solver: solver.Name(), Status: run.Status.String(), Message: run.Message,
 		Iterations: run.Iterations, Evaluations: run.Counts.Evaluations,
-		KKT: kkt, Stationarity: run.Stationarity, Inits: max(c.Inits, 1), Seed: c.Seed, Notes: notes,
+		KKT: kkt, Stationarity: run.Stationarity, Inits: max(c.Inits, 1), Seed: c.Seed, Notes: notes, Warnings: warnings,
 	}
 }
 

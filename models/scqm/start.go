@@ -38,7 +38,7 @@ func (p *Problem) newStarts(c Config) (*starts, error) {
 	s := &starts{p: p, c: c, pc: pc, count: max(c.Inits, 1)}
 	first := framework.NewPoint(p.Blocks())
 	p.place(first, pc.Mean, pc.Axes[:p.Shape().M*p.Shape().D])
-	return s, p.setRidge(c.Ridge, first, p.spread(pc.Mean))
+	return s, p.setRidge(c.ridge(), first, p.spread(pc.Mean))
 }
 
 // flatStart returns the principal component start with Theta = 0, and the mean

@@ -213,7 +213,7 @@ func TestAlternatingOnDigits(t *testing.T) {
 		loss         framework.Loss
 		coarse, fine float64
 	}{{losses.SquaredL2(), 40, 90}, {losses.L2(), 30, 140}} {
-		fit := learn(t, x, Config{Latent: 2, Loss: c.loss, Solver: solvers.Alternating{}, Options: framework.Options{MinRelativeDecrease: -1, MaxIterations: 200, Tolerance: 1e-8, CheckEvery: 1000}})
+		fit := learn(t, x, Config{Latent: 2, Loss: c.loss, Ridge: NoRidge, Solver: solvers.Alternating{}, Options: framework.Options{MinRelativeDecrease: -1, MaxIterations: 200, Tolerance: 1e-8, CheckEvery: 1000}})
 		assert.Less(t, fit.Run.Stationarity[BlockQ], 1e-6)
 		assert.LessOrEqual(t, passesTo(fit.Run, fit.Run.Cost, 1e-3), c.coarse, c.loss.Name())
 		assert.LessOrEqual(t, passesTo(fit.Run, fit.Run.Cost, 1e-6), c.fine, c.loss.Name())

@@ -100,3 +100,9 @@ func quoteArguments(text string, args []string) string {
 	}
 	return text
 }
+
+// Warn prints one line on stderr: the command and what is wrong with its result.
+func Warn(cmd *cobra.Command, text string) {
+	text, _, _ = strings.Cut(text, "\n")
+	fmt.Fprintf(cmd.ErrOrStderr(), "%s: warning: %s\n", strings.ReplaceAll(cmd.CommandPath(), " ", ": "), text)
+}

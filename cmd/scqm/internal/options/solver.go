@@ -33,10 +33,10 @@ func (f *Solver) AddTo(cmd *cobra.Command) {
 	f.name = SolverAuto
 	flags := cmd.Flags()
 	flags.Var(cli.Parsed(&f.name, "NAME", knownSolver), "solver", "solver; scqm solvers lists them")
-	flags.Var(cli.Choice(&f.preset, presetPaper), "preset", "solver and limits of the released code of Zhai and Li")
+	flags.Var(cli.Choice(&f.preset, presetPaper), "preset", "solver, limits and objective (no ridge) of the released code of Zhai and Li")
 	flags.Var(cli.Count(&f.maxIter), "max-iter", fmt.Sprintf("most iterations (default %d)", scqm.DefaultMaxIterations))
 	flags.Var(cli.Positive(&f.tol), "tol", fmt.Sprintf("first-order residual at which a fit counts as converged (default %g)", framework.DefaultTolerance))
-	flags.Var(cli.Duration(&f.timeLimit), "time-limit", "most time to spend on iterations, such as 30s")
+	flags.Var(cli.Duration(&f.timeLimit), "time-limit", "most time to spend from the start on, such as 30s")
 }
 
 func knownSolver(name string) (string, error) {
@@ -49,6 +49,9 @@ func knownSolver(name string) (string, error) {
 	}
 	return name, nil
 }
+
+// Paper reports whether the preset of the paper was chosen.
+func (f *Solver) Paper() bool { return f.preset == presetPaper }
 
 // Check refuses a solver beside a preset.
 func (f *Solver) Check(cmd *cobra.Command) error {

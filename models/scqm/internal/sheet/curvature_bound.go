@@ -45,6 +45,18 @@ func (f *Sheet) CurvatureBound() float64 {
 	}
 }
 
+// RootSquareNorm returns the root of the largest eigenvalue of sum_k A_k^2, which no
+// rotation of tau or of V changes.
+func (f *Sheet) RootSquareNorm() float64 {
+	size := floats.Norm(f.Theta, math.Inf(1))
+	if size == 0 {
+		return 0
+	}
+	g := New(f.D, f.Latent, f.S)
+	floats.ScaleTo(g.Theta, 1/size, f.Theta)
+	return size * g.squareBound()
+}
+
 // form returns A_k, d x d.
 func (f *Sheet) form(k int) []float64 {
 	a, w := make([]float64, f.Latent*f.Latent), make([]float64, f.Q)
