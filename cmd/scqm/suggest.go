@@ -19,7 +19,11 @@ entries from the others, after a random rotation of the columns. PREDICTED is th
 mean distance of those rows from what is predicted. Unlike HELD OUT, their distance
 from the sheet, it gets worse with dimensions that follow noise.
 LEARNED is the distance of the rows that the sheet was fitted to, and S USED the
-number of directions into which the sheet of all rows really bends.
+number of directions into which the sheet of all rows really bends. RIDGE is the
+penalty on curvature, of 0.001 to 10, with which rows held out are nearest.
+
+A curved model is not recommended where its curvature explodes, or where it is no
+nearer to rows held out than a linear one.
 
 More curvature is not tried once it makes things worse, and a larger d neither.`
 
@@ -41,7 +45,7 @@ func suggestCommand() *cobra.Command {
 	f := suggestFlags{}
 	cmd := &cobra.Command{
 		Use:     "suggest DATA",
-		Short:   "Compare numbers of dimensions, and recommend d and s",
+		Short:   "Compare numbers of dimensions, and recommend d, s and ridge",
 		Long:    suggestLong,
 		Example: "  scqm suggest data.csv --max-latent 3",
 		Args:    cli.Arguments("DATA"),
@@ -105,11 +109,11 @@ func (f *suggestFlags) run(cmd *cobra.Command, path string) error {
 
 // suggestionTable has a line for every trial.
 func suggestionTable(s *scqm.Suggestion) *dataset.Matrix {
-	m := &dataset.Matrix{Names: []string{"d", "s", "predicted", "worse", "worse_error", "learned", "held_out", "s_effective", "warned", "recommended"}}
+	m := &dataset.Matrix{Names: []string{"d", "s", "predicted", "worse", "worse_error", "learned", "held_out", "s_effective", "warned", "ridge", "curvature_extent", "recommended"}}
 	m.Rows, m.Cols = len(s.Trials), len(m.Names)
 	for k, t := range s.Trials {
 		m.Data = append(m.Data, float64(t.Latent), float64(t.Curvature), t.Predicted, t.Worse, t.WorseError,
-			t.Learned, t.HeldOut, float64(t.Effective), cli.ZeroOrOne(t.Warning != ""), cli.ZeroOrOne(k == s.Best))
+			t.Learned, t.HeldOut, float64(t.Effective), cli.ZeroOrOne(t.Warning != ""), t.Ridge, t.CurvatureExtent, cli.ZeroOrOne(k == s.Best))
 	}
 	return m
 }
@@ -124,7 +128,7 @@ func (f *suggestFlags) print(cmd *cobra.Command, s *scqm.Suggestion, header []st
 	if f.json {
 		return cli.PrintJSON(cmd.OutOrStdout(), suggestReport{s, header})
 	}
-	rows := [][]string{{"", "D", "S", "PREDICTED", "ABOVE THE BEST", "LEARNED", "HELD OUT", "S USED", "WARNING"}}
+	rows := [][]string{{"", "D", "S", "PREDICTED", "ABOVE THE BEST", "LEARNED", "HELD OUT", "S USED", "RIDGE", "WARNING"}}
 	for k, t := range s.Trials {
 		mark := ""
 		if k == s.Best {
@@ -132,7 +136,7 @@ func (f *suggestFlags) print(cmd *cobra.Command, s *scqm.Suggestion, header []st
 		}
 		rows = append(rows, []string{
 			mark, fmt.Sprint(t.Latent), fmt.Sprint(t.Curvature), fmt.Sprintf("%.4g", t.Predicted), fmt.Sprintf("%.2g ± %.1g", t.Worse, t.WorseError),
-			fmt.Sprintf("%.4g", t.Learned), fmt.Sprintf("%.4g", t.HeldOut), fmt.Sprint(t.Effective), t.Warning,
+			fmt.Sprintf("%.4g", t.Learned), fmt.Sprintf("%.4g", t.HeldOut), fmt.Sprint(t.Effective), fmt.Sprint(t.Ridge), t.Warning,
 		})
 	}
 	if err := cli.PrintTable(cmd.OutOrStdout(), rows); err != nil {
@@ -141,7 +145,7 @@ func (f *suggestFlags) print(cmd *cobra.Command, s *scqm.Suggestion, header []st
 	next := ""
 	switch best := s.Trials[s.Best]; {
 	case best.Curvature > 0:
-		next = fmt.Sprintf("fit with: -d %d -s %d\n", best.Latent, best.Curvature)
+		next = fmt.Sprintf("fit with: -d %d -s %d --ridge %g\n", best.Latent, best.Curvature, best.Ridge)
 	case best.Latent > 0:
 		next = fmt.Sprintf("fit with: -d %d --linear\n", best.Latent)
 	}

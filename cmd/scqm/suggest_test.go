@@ -18,7 +18,7 @@ func TestSuggest(t *testing.T) {
 	args := []string{"suggest", data, "--max-latent", "2", "--folds", "4", "--seed", "3", "-o", p.path("table.csv")}
 	out := succeed(t, args...)
 	assert.Contains(t, out, "d = 2, s = 1")
-	assert.Contains(t, out, "\nfit with: -d 2 -s 1\n")
+	assert.Contains(t, out, "\nfit with: -d 2 -s 1 --ridge 0.0")
 
 	var s scqm.Suggestion
 	require.NoError(t, json.Unmarshal([]byte(succeed(t, append(args, "--json")...)), &s))

@@ -53,13 +53,16 @@ type Trial struct {
 	// median of the rows.
 	Latent    int `json:"d"`
 	Curvature int `json:"s"`
+	// Ridge is that of [Config] with which rows held out are nearest to the sheet,
+	// of those with which the sheet of all rows does not fold; 0 for a flat one.
+	Ridge float64 `json:"ridge"`
 	// Predicted is the mean distance of rows that were held out from what is
 	// predicted of them, each part of their entries from the others: the smaller,
 	// the better the model. A row counts with ten times the median distance from
 	// the centre at most, so that no outlier decides.
 	Predicted float64 `json:"predicted"`
-	// Worse is by how much that is above the best trial, and WorseError the
-	// standard error of the difference.
+	// Worse is by how much that is above the best trial that can be recommended,
+	// and WorseError the standard error of the difference.
 	Worse      float64 `json:"worse"`
 	WorseError float64 `json:"worse_error"`
 	// Learned and HeldOut are mean distances from the sheet, of rows it was
@@ -71,11 +74,15 @@ type Trial struct {
 	// Effective counts those above a tenth of the largest.
 	Singular  []float64 `json:"singular_values"`
 	Effective int       `json:"s_effective"`
-	// Warning says what is wrong with the fit, as "follows single rows"; "" if
-	// nothing.
+	// CurvatureExtent is that of the fit to all rows, see [Model.CurvatureExtent].
+	CurvatureExtent float64 `json:"curvature_extent"`
+	// Warning says what is wrong with the model, as "follows single rows"; "" if
+	// nothing. One whose curvature explodes, or that is no nearer to rows held out
+	// than a linear one, is not recommended.
 	Warning string `json:"warning,omitempty"`
 
 	rows  []float64 // errors of prediction
+	off   []float64 // distances of rows held out from the sheet, bounded as rows are
 	bound float64   // bound on them, ten times their median for the first trial
 }
 
@@ -96,9 +103,6 @@ const (
 	// interpolates is the ratio of learned to held-out distances below which a
 	// model follows single rows.
 	interpolates = 0.5
-	// explodes is the curvature in units of 1 over the spread of the codes from
-	// which on a sheet bends where there are no more than a few rows.
-	explodes = 5
 	// significantCurvature is the part of the largest singular value that counts as curvature.
 	significantCurvature = 0.1
 	// robustly bounds errors of rows, in units of the median distance from the
@@ -113,7 +117,10 @@ const (
 // by cross-validation of rows and columns: each model is fitted without a part of
 // the rows, and predicts each part of their entries from the others. It recommends
 // the simplest model, that of the smallest d and then of the smallest s, whose
-// error is above the lowest by no more than a standard error of the difference.
+// error is above the lowest by no more than a standard error of the difference. Of
+// curved models it takes those only that do not fold and that are nearer to the rows
+// held out than the flat one of their d, by more than a standard error. Each has the
+// ridge with which rows held out are nearest to it.
 //
 // Predicting entries is needed because the distance of new rows from a sheet falls
 // with every dimension more, of noise or not. It needs entries that tell about
@@ -230,8 +237,13 @@ func curvatureGrid(d, D int) []int {
 // above returns by how much a trial is worse than another, with the standard
 // error of the mean over rows.
 func (t *Trial) above(other *Trial, weights []float64) (mean, deviation float64) {
-	diff := make([]float64, len(t.rows))
-	floats.SubTo(diff, t.rows, other.rows)
+	return difference(t.rows, other.rows, weights)
+}
+
+// difference returns the mean of a - b with its standard error.
+func difference(a, b, weights []float64) (mean, deviation float64) {
+	diff := make([]float64, len(a))
+	floats.SubTo(diff, a, b)
 	w := rows.Shares(weights, len(diff))
 	mean = stat.Mean(diff, w)
 	for i, v := range diff {
@@ -277,85 +289,145 @@ func (c SuggestConfig) folds(x Data) []fold {
 
 // run fits the model without each part of the rows in turn, and then to all.
 func (t *Trial) run(ctx context.Context, x Data, c SuggestConfig, folds []fold) error {
-	t.rows = make([]float64, x.N)
-	var held []float64
-	weights := []float64(nil)
-	for _, f := range folds {
-		predicted, off, err := t.cross(ctx, c, f)
+	fitted, err := t.chooseRidge(ctx, x, c, folds)
+	if err != nil {
+		return err
+	}
+	t.rows, t.off = make([]float64, x.N), make([]float64, x.N)
+	for k, f := range folds {
+		predicted, off, err := t.predict(ctx, c, f, fitted[k])
 		if err != nil {
 			return err
 		}
-		for k, i := range f.held {
-			t.rows[i] = predicted[k]
+		for j, i := range f.held {
+			t.rows[i], t.off[i] = predicted[j], off[j]
 		}
-		held = append(held, off...)
-		weights = append(weights, f.test.Weights...)
 	}
 	if t.bound == 0 {
 		sorted := slices.Sorted(slices.Values(t.rows))
 		t.bound = robustly * sorted[len(sorted)/2]
 	}
+	t.HeldOut = stat.Mean(t.off, x.Weights)
 	for i, v := range t.rows {
-		t.rows[i] = min(v, t.bound)
+		t.rows[i], t.off[i] = min(v, t.bound), min(t.off[i], t.bound)
 	}
-	t.Predicted, t.HeldOut = stat.Mean(t.rows, x.Weights), stat.Mean(held, weights)
-	m, learned, err := t.fit(ctx, x, c)
-	if err != nil {
-		return err
-	}
+	t.Predicted = stat.Mean(t.rows, x.Weights)
+	all := fitted[len(folds)]
 	t.Singular = []float64{}
-	t.Learned = stat.Mean(learned, x.Weights)
-	if m != nil {
+	t.Learned = stat.Mean(all.distances, x.Weights)
+	if all.model != nil {
 		if t.Curvature > 0 {
-			t.Singular, t.Effective = m.bendingValues()
+			t.Singular, t.Effective = all.model.bendingValues()
 		}
-		t.warn(m)
+		t.CurvatureExtent = all.model.Meta.CurvatureExtent
+		t.warn()
 	}
 	return nil
+}
+
+// learned is a model, nil for the centre, with the distances of the rows it was
+// fitted to.
+type learned struct {
+	model     *Model
+	distances []float64
+}
+
+// chooseRidge fits the model without each part of the rows and to all, the last, with
+// the ridge that brings rows held out nearest. Larger ones are tried while the sheet
+// of all rows folds, or rows held out come nearer.
+func (t *Trial) chooseRidge(ctx context.Context, x Data, c SuggestConfig, folds []fold) (best []learned, err error) {
+	if t.Curvature == 0 {
+		best, _, err = t.fitFolds(ctx, x, c, folds)
+		return best, err
+	}
+	chosen, nearest := 0.0, math.Inf(1)
+	for _, t.Ridge = range ridgeGrid {
+		fitted, far, err := t.fitFolds(ctx, x, c, folds)
+		if err != nil {
+			return nil, err
+		}
+		folded := fitted[len(folds)].model.Meta.CurvatureExtent > foldedCurvature
+		if best == nil || math.IsInf(nearest, 1) || far < nearest {
+			best, chosen = fitted, t.Ridge
+		} else {
+			break
+		}
+		if !folded {
+			nearest = far
+		}
+	}
+	t.Ridge = chosen
+	return best, nil
+}
+
+// fitFolds fits the model without each part of the rows and to all, the last, and
+// returns the mean distance of rows held out.
+func (t *Trial) fitFolds(ctx context.Context, x Data, c SuggestConfig, folds []fold) ([]learned, float64, error) {
+	list := make([]learned, 0, len(folds)+1)
+	var far, total float64
+	for _, f := range folds {
+		l, err := t.fit(ctx, f.learned, c)
+		if err != nil {
+			return nil, 0, err
+		}
+		off, err := l.distancesOf(ctx, f, c.Threads)
+		if err != nil {
+			return nil, 0, err
+		}
+		far += stat.Mean(off, f.test.Weights) * f.test.TotalWeight()
+		total += f.test.TotalWeight()
+		list = append(list, l)
+	}
+	l, err := t.fit(ctx, x, c)
+	return append(list, l), far / total, err
+}
+
+// distancesOf returns the distances of the rows of a fold that were held out.
+func (l learned) distancesOf(ctx context.Context, f fold, threads int) ([]float64, error) {
+	if l.model == nil {
+		return rowDistances(f.test, slices.Repeat(rows.GeometricMedian(f.learned), f.test.N)), nil
+	}
+	y, err := l.model.Project(ctx, f.test, threads)
+	if err != nil {
+		return nil, err
+	}
+	return rowDistances(f.test, y), nil
 }
 
 // suggestLimits are those of fits that are only compared.
 var suggestLimits = framework.Options{MaxIterations: 100, MinRelativeDecrease: 1e-5}
 
-// fit returns a model, nil for the centre, and the distances of the rows from it.
-func (t *Trial) fit(ctx context.Context, x Data, c SuggestConfig) (*Model, []float64, error) {
+// fit fits the model to rows.
+func (t *Trial) fit(ctx context.Context, x Data, c SuggestConfig) (learned, error) {
 	if t.Latent == 0 {
-		return nil, rowDistances(x, slices.Repeat(rows.GeometricMedian(x), x.N)), nil
+		return learned{distances: rowDistances(x, slices.Repeat(rows.GeometricMedian(x), x.N))}, nil
 	}
 	fit, err := Learn(ctx, x, Config{
-		Latent: t.Latent, Curvature: t.Curvature, Linear: t.Curvature == 0, Loss: c.Loss, Threads: c.Threads, Options: suggestLimits,
+		Latent: t.Latent, Curvature: t.Curvature, Linear: t.Curvature == 0, Ridge: t.Ridge, Loss: c.Loss, Threads: c.Threads, Options: suggestLimits,
 	})
 	if err == nil {
 		err = ctx.Err()
 	}
 	if err != nil {
-		return nil, nil, err
+		return learned{}, err
 	}
 	y, err := fit.Model.Reconstruct(ctx, fit.Model.Tau, c.Threads)
 	if err != nil {
-		return nil, nil, err
+		return learned{}, err
 	}
-	return fit.Model, rowDistances(x, y), nil
+	return learned{fit.Model, rowDistances(x, y)}, nil
 }
 
-// cross returns, for the rows of a fold, distances from what is predicted and
+// predict returns, for the rows of a fold, distances from what is predicted and
 // from the sheet that was fitted to the others.
-func (t *Trial) cross(ctx context.Context, c SuggestConfig, f fold) (predicted, off []float64, err error) {
-	m, learned, err := t.fit(ctx, f.learned, c)
-	if err != nil {
-		return nil, nil, err
+func (t *Trial) predict(ctx context.Context, c SuggestConfig, f fold, l learned) (predicted, off []float64, err error) {
+	off, err = l.distancesOf(ctx, f, c.Threads)
+	if err != nil || l.model == nil {
+		return off, off, err
 	}
-	if m == nil {
-		off = rowDistances(f.test, slices.Repeat(rows.GeometricMedian(f.learned), f.test.N))
-		return off, off, nil
-	}
-	y, err := m.Project(ctx, f.test, c.Threads)
-	if err != nil {
-		return nil, nil, err
-	}
-	slices.Sort(learned)
+	m, near := l.model, slices.Sorted(slices.Values(l.distances))
 	across := max(1, min(m.D, f.learned.N-1)-m.Latent)
-	noise := learned[len(learned)/2] / math.Sqrt(float64(across))
+	noise := near[len(near)/2] / math.Sqrt(float64(across))
 	predicted = make([]float64, f.test.N)
 	for _, turn := range f.turns {
 		if err := newEntryPredictor(m, turn, noise).addErrors(ctx, predicted, f.test, c.Threads); err != nil {
@@ -363,7 +435,7 @@ func (t *Trial) cross(ctx context.Context, c SuggestConfig, f fold) (predicted, 
 		}
 	}
 	floats.Scale(1/float64(len(f.turns)), predicted)
-	return predicted, rowDistances(f.test, y), nil
+	return predicted, off, nil
 }
 
 func rowDistances(x Data, y []float64) []float64 {
@@ -375,19 +447,26 @@ func rowDistances(x Data, y []float64) []float64 {
 }
 
 // warn looks for signs of a bad fit.
-func (t *Trial) warn(m *Model) {
+func (t *Trial) warn() {
 	switch {
+	case t.CurvatureExtent > foldedCurvature:
+		t.Warning = "has a curvature that explodes"
 	case t.Learned < interpolates*t.HeldOut && t.HeldOut > dense.Negligible*t.bound:
 		t.Warning = "follows single rows"
-	case t.Effective > 0 && t.Singular[0]*m.spread() > explodes:
-		t.Warning = "has a curvature that explodes"
 	}
 }
 
-// recommend picks the simplest trial that is as good as the best.
+// recommend picks the simplest trial that is as good as the best, of those that can
+// be recommended. The first, the centre of the rows, can.
 func (s *Suggestion) recommend(x Data) {
-	for k, t := range s.Trials {
-		if t.Predicted < s.Trials[s.lowest].Predicted {
+	allowed, flat := make([]bool, len(s.Trials)), 0
+	for k := range s.Trials {
+		t := &s.Trials[k]
+		if t.Curvature == 0 {
+			flat = k
+		}
+		allowed[k] = t.Curvature == 0 || t.winsOver(&s.Trials[flat], x.Weights)
+		if allowed[k] && t.Predicted < s.Trials[s.lowest].Predicted {
 			s.lowest = k
 		}
 	}
@@ -396,10 +475,27 @@ func (s *Suggestion) recommend(x Data) {
 	for k := range s.Trials {
 		t := &s.Trials[k]
 		t.Worse, t.WorseError = t.above(&s.Trials[s.lowest], x.Weights)
-		if s.Best == s.lowest && k < s.lowest && t.Worse <= max(t.WorseError, rounding) {
+		if s.Best == s.lowest && k < s.lowest && allowed[k] && t.Worse <= max(t.WorseError, rounding) {
 			s.Best = k
 		}
 	}
+}
+
+// winsOver reports whether a curved model does not fold and is nearer to rows held
+// out than the flat one of its d, by more than a standard error; a warning says
+// what is wrong.
+func (t *Trial) winsOver(flat *Trial, weights []float64) bool {
+	if t.CurvatureExtent > foldedCurvature {
+		return false
+	}
+	mean, deviation := difference(t.off, flat.off, weights)
+	if mean < -deviation {
+		return true
+	}
+	if t.Warning == "" {
+		t.Warning = "is no nearer to rows held out than a linear one"
+	}
+	return false
 }
 
 // results lists the numbers whose unit is that of the data, and one over it.
@@ -425,6 +521,9 @@ func (s *Suggestion) reason(c SuggestConfig, D int) string {
 		why = fmt.Sprintf("%s: the simplest model that predicts entries of rows held out, at a distance of %.4g, as well as the best, %s with %.4g, but for a standard error",
 			t.name(), t.Predicted, low.name(), low.Predicted)
 	}
+	if t.Latent > 0 && t.Curvature == 0 && s.curvedFails(t.Latent) {
+		why += "; no curved model of this d is better on rows held out"
+	}
 	if t.Warning != "" {
 		why += "; but the fit " + t.Warning
 	}
@@ -437,12 +536,17 @@ func (s *Suggestion) reason(c SuggestConfig, D int) string {
 	return why
 }
 
+// curvedFails reports whether the curved models of d have a warning, all of them.
+func (s *Suggestion) curvedFails(d int) bool {
+	return !slices.ContainsFunc(s.Trials, func(t Trial) bool { return t.Latent == d && t.Curvature > 0 && t.Warning == "" })
+}
+
 func (t *Trial) name() string {
 	switch {
 	case t.Latent == 0:
 		return "the centre"
 	case t.Curvature == 0:
-		return fmt.Sprintf("d = %d, flat", t.Latent)
+		return fmt.Sprintf("d = %d, linear", t.Latent)
 	}
 	return fmt.Sprintf("d = %d, s = %d", t.Latent, t.Curvature)
 }
@@ -462,11 +566,6 @@ func (m *Model) bendingValues() (values []float64, effective int) {
 		}
 	}
 	return values, effective
-}
-
-// spread is the root mean square of the codes.
-func (m *Model) spread() float64 {
-	return floats.Norm(m.Tau, 2) / math.Sqrt(float64(len(m.Tau)/m.Latent))
 }
 
 // reserveSuggest holds what choosing dimensions takes: the distinct rows, a

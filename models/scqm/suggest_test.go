@@ -244,3 +244,55 @@ func ExampleSuggest() {
 	fmt.Println("d =", best.Latent, "s =", best.Curvature)
 	// Output: d = 1 s = 1
 }
+
+// Ridges are searched with d and s: where curvature is of noise only, no curved
+// model is recommended, and none that folds ever.
+func TestSuggestRidges(t *testing.T) {
+	flat, err := Suggest(t.Context(), surfaceRows(4, 60, 2), SuggestConfig{MaxLatent: 2})
+	require.NoError(t, err)
+	best := flat.Trials[flat.Best]
+	assert.Equal(t, []int{2, 0}, []int{best.Latent, best.Curvature}, flat.Reason)
+	assert.Zero(t, best.Ridge)
+	assert.Contains(t, flat.Reason, "d = 2, linear")
+
+	noise := Data{N: 40, D: 3, X: gaussians(8, 120)}
+	for _, x := range []Data{noise, surfaceRows(5, 40, 1), arc(3, 60, 0.2)} {
+		s, err := Suggest(t.Context(), x, SuggestConfig{MaxLatent: 2})
+		require.NoError(t, err)
+		best := s.Trials[s.Best]
+		assert.LessOrEqual(t, best.CurvatureExtent, float64(foldedCurvature), s.Reason)
+		for _, trial := range s.Trials {
+			assert.Equal(t, trial.Curvature > 0, trial.Ridge > 0)
+			assert.Equal(t, trial.CurvatureExtent > foldedCurvature, trial.Warning == "has a curvature that explodes")
+		}
+	}
+}
+
+// What cannot be recommended is not, however well it predicts.
+func TestSuggestPassesOver(t *testing.T) {
+	row := func(predicted, off float64) Trial {
+		return Trial{Latent: 1, Predicted: predicted, rows: []float64{predicted, predicted + 0.01}, off: []float64{off, off + 0.01}}
+	}
+	curved := func(predicted, off, extent float64) Trial {
+		r := row(predicted, off)
+		r.Curvature, r.CurvatureExtent = 1, extent
+		r.warn()
+		return r
+	}
+	recommended := func(trials ...Trial) (*Suggestion, int) {
+		s := &Suggestion{Trials: append([]Trial{{Predicted: 9, rows: []float64{9, 9}, off: []float64{9, 9}}, row(2, 1)}, trials...)}
+		s.recommend(Data{N: 2})
+		return s, s.Best
+	}
+	for name, c := range map[string]struct {
+		trial Trial
+		want  int
+	}{
+		"a better one": {curved(1, 0.5, 1), 2}, "a fold": {curved(1, 0.5, 9), 1}, "no nearer": {curved(1, 1, 1), 1},
+	} {
+		s, best := recommended(c.trial)
+		assert.Equal(t, c.want, best, name)
+		assert.Equal(t, c.want == 1, s.curvedFails(1), name)
+		assert.Equal(t, c.want == 1, s.Trials[2].Warning != "", name)
+	}
+}

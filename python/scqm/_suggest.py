@@ -1,4 +1,4 @@
-"""Which d and s to take.
+"""Which d, s and ridge to take.
 
 Models of few dimensions are compared in the library by how well they predict entries
 that were held out; the :class:`Suggestion` is their table, with the one to take.
@@ -40,6 +40,7 @@ COLUMNS = {
     "learned": "learned",
     "held_out": "held out",
     "s_effective": "s used",
+    "ridge": "ridge",
 }
 
 
@@ -53,6 +54,8 @@ class Suggestion:
         The d to take; 0 where no sheet is better than the centre of the rows.
     n_curvature : int
         The s to take; 0 for a flat sheet.
+    ridge : float
+        The ridge to take; 0 for a flat sheet.
     reason : str
         Why, in a sentence.
     table : list of dict
@@ -62,8 +65,11 @@ class Suggestion:
         the best, with the standard error "worse_error"; "learned" and "held_out",
         mean distances from the sheet of rows it was fitted to and of others;
         "singular_values" of V Theta', by which the sheet of all rows bends, and
-        "s_effective", how many are above a tenth of the largest; "warning", ""
-        where there is none.
+        "s_effective", how many are above a tenth of the largest; "ridge", of 0.001
+        to 10 the one with which rows held out are nearest to the sheet;
+        "curvature_extent", as in :class:`scqm.SCQM`; "warning", "" where there is
+        none. A curved model is not taken where its curvature explodes, or where it
+        is no nearer to rows held out than a linear one.
     best : int
         The number of the model to take in the table.
     n_samples : int
@@ -72,6 +78,7 @@ class Suggestion:
 
     n_components: int
     n_curvature: int
+    ridge: float
     reason: str
     table: list[dict[str, Any]]
     best: int
@@ -85,7 +92,11 @@ class Suggestion:
         those of a line.
         """
         if self.n_curvature:
-            return {"n_components": self.n_components, "n_curvature": self.n_curvature}
+            return {
+                "n_components": self.n_components,
+                "n_curvature": self.n_curvature,
+                "ridge": self.ridge,
+            }
         return {"n_components": max(self.n_components, 1), "linear": True}
 
     def __repr__(self) -> str:
@@ -220,6 +231,7 @@ def suggest(
     return Suggestion(
         n_components=best["d"],
         n_curvature=best["s"],
+        ridge=best["ridge"],
         reason=report["reason"],
         table=table,
         best=report["best"],

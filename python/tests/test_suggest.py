@@ -31,7 +31,7 @@ def test_suggest_finds_a_bowl() -> None:
     X = bowl(100, 8, noise)
     s = scqm.suggest(X, max_components=3)
     assert (s.n_components, s.n_curvature) == (2, 1)
-    assert s.params == {"n_components": 2, "n_curvature": 1}
+    assert s.params == {"n_components": 2, "n_curvature": 1, "ridge": s.ridge}
     best = s.table[s.best]
     assert best["d"] == 2
     assert best["s_effective"] == len(best["singular_values"]) == 1
