@@ -108,6 +108,8 @@ const (
 	// robustly bounds errors of rows, in units of the median distance from the
 	// centre.
 	robustly = 10
+	// ridgeGain is by which part a larger ridge must bring rows held out nearer.
+	ridgeGain = 0.005
 	// mixedColumns is the number of columns below which several rotations are
 	// averaged: of few, one can have a column that is all but across the sheet.
 	mixedColumns = 20
@@ -333,8 +335,8 @@ type learned struct {
 }
 
 // chooseRidge fits the model without each part of the rows and to all, the last, with
-// the ridge that brings rows held out nearest. Larger ones are tried while the sheet
-// of all rows folds, or rows held out come nearer.
+// the smallest ridge first. Larger ones are taken while the sheet of all rows folds, or
+// rows held out come nearer by the part ridgeGain.
 func (t *Trial) chooseRidge(ctx context.Context, x Data, c SuggestConfig, folds []fold) (best []learned, err error) {
 	if t.Curvature == 0 {
 		best, _, err = t.fitFolds(ctx, x, c, folds)
@@ -347,7 +349,7 @@ func (t *Trial) chooseRidge(ctx context.Context, x Data, c SuggestConfig, folds 
 			return nil, err
 		}
 		folded := fitted[len(folds)].model.Meta.CurvatureExtent > foldedCurvature
-		if best == nil || math.IsInf(nearest, 1) || far < nearest {
+		if best == nil || math.IsInf(nearest, 1) || far < (1-ridgeGain)*nearest {
 			best, chosen = fitted, t.Ridge
 		} else {
 			break
