@@ -78,12 +78,14 @@ func TestCurvatureIsJudged(t *testing.T) {
 
 // Starts that fold do not win by their cost.
 func TestFindings(t *testing.T) {
-	gentle, bent := finding{10, 0.5}, finding{9, 4}
-	folded, more := finding{1, 9}, finding{0.5, 90}
-	for _, pair := range [][2]finding{{gentle, bent}, {gentle, folded}, {bent, folded}, {folded, more}, {finding{5, 4}, gentle}, {finding{9, 0.5}, gentle}} {
+	gentle, bent := finding{10, 0.5, 1}, finding{9, 4, 1}
+	folded, more := finding{1, 9, 1}, finding{0.5, 90, 1}
+	for _, pair := range [][2]finding{{gentle, bent}, {gentle, folded}, {bent, folded}, {folded, more}, {finding{5, 4, 1}, gentle}, {finding{9, 0.5, 1}, gentle},
+		{finding{9.5, 4, 50}, finding{10, 0.5, 50}}, // with many directions off the sheet little can be saved in one
+	} {
 		assert.True(t, pair[0].beats(pair[1]), "%v", pair)
 		assert.False(t, pair[1].beats(pair[0]), "%v", pair)
 	}
 	assert.False(t, gentle.beats(gentle), "the first of equals stays")
-	assert.False(t, math.IsNaN(finding{0, 0}.score()))
+	assert.False(t, math.IsNaN(finding{0, 0, 1}.score()))
 }
