@@ -71,6 +71,20 @@ type Progress struct {
 	Elapsed time.Duration
 }
 
+// Begun returns the options with Begin, which is now where it was not set.
+func (o Options) Begun() Options {
+	if o.Begin.IsZero() {
+		o.Begin = time.Now()
+	}
+	return o
+}
+
+// Elapsed is the time since Begin.
+func (o Options) Elapsed() time.Duration { return time.Since(o.Begin) }
+
+// OutOfTime reports whether there is a time limit and it has passed since Begin.
+func (o Options) OutOfTime() bool { return o.TimeLimit > 0 && o.Elapsed() >= o.TimeLimit }
+
 func (o Options) withDefaults() (Options, error) {
 	for _, f := range []struct {
 		name  string
@@ -87,9 +101,7 @@ func (o Options) withDefaults() (Options, error) {
 	if o.TimeLimit < 0 || o.MaxEvaluations < 0 {
 		return o, fmt.Errorf("framework: options TimeLimit and MaxEvaluations must not be negative: %w", ErrInvalid)
 	}
-	if o.Begin.IsZero() {
-		o.Begin = time.Now()
-	}
+	o = o.Begun()
 	setDefault(&o.MaxIterations, DefaultMaxIterations)
 	setDefault(&o.Tolerance, DefaultTolerance)
 	setDefault(&o.MinRelativeDecrease, DefaultMinRelativeDecrease)

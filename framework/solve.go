@@ -71,7 +71,7 @@ type run struct {
 }
 
 // elapsed is the time spent so far.
-func (r *run) elapsed() time.Duration { return r.before + time.Since(r.options.Begin) }
+func (r *run) elapsed() time.Duration { return r.before + r.options.Elapsed() }
 
 func (r *run) start(ctx context.Context, p Problem, x0 Point) error {
 	r.evaluator = newEvaluator(ctx, p, r.options)

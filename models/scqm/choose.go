@@ -3,7 +3,6 @@ package scqm
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -22,9 +21,7 @@ func LearnLoss(ctx context.Context, x Data, c Config) (*Fit, error) {
 	if c.Loss != nil {
 		return nil, fmt.Errorf("scqm: the loss is to be chosen, but %s is given: %w", c.Loss.Name(), ErrInput)
 	}
-	if c.Options.Begin.IsZero() {
-		c.Options.Begin = time.Now() // the time limit is that of both fits
-	}
+	c.Options = c.Options.Begun() // the time limit is that of both fits
 	c.Loss = losses.L2()
 	first, err := Learn(ctx, x, c)
 	if err != nil || first.Run.Status == framework.Cancelled {

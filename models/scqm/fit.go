@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"time"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -37,9 +36,7 @@ type Fit struct {
 // evaluations, of 2nDm operations and the loss of n rows each, and for
 // [solvers.Newton] nP^2 and P^3 more, P = D(1+m) + qs.
 func Learn(ctx context.Context, x Data, c Config) (*Fit, error) {
-	if c.Options.Begin.IsZero() {
-		c.Options.Begin = time.Now()
-	}
+	c.Options = c.Options.Begun()
 	if err := c.validate(x); err != nil {
 		return nil, err
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"time"
 
 	"github.com/scqm/scqm/framework"
 )
@@ -18,7 +17,7 @@ func (p *Problem) minimizeAll(ctx context.Context, s *starts, solver framework.S
 	var found finding
 	lowest, highest, winner, done, folded := math.Inf(1), math.Inf(-1), 0, 0, 0
 	for k := range s.count {
-		if done > 0 && o.TimeLimit > 0 && time.Since(o.Begin) >= o.TimeLimit {
+		if done > 0 && o.OutOfTime() {
 			break
 		}
 		x, err := s.point(k)
@@ -49,7 +48,7 @@ func (p *Problem) minimizeAll(ctx context.Context, s *starts, solver framework.S
 		return best, "", failure
 	}
 	best.Counts.Evaluations, best.Counts.Passes = counts.Evaluations, counts.Passes
-	best.Elapsed = max(best.Elapsed, time.Since(o.Begin))
+	best.Elapsed = max(best.Elapsed, o.Elapsed())
 	note = fmt.Sprintf("the best of %d starts, number %d; costs from %.6g to %.6g", done, winner+1, lowest, highest)
 	if folded > 0 {
 		note += fmt.Sprintf("; %d of them folded, with a curvature times extent above %d", folded, foldedCurvature)
