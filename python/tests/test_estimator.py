@@ -182,6 +182,59 @@ def test_limits_are_reported(X: Array) -> None:
     assert m.status_ == "time_limit"
 
 
+def test_a_fit_that_stalls_is_warned_of() -> None:
+    X = np.random.default_rng(3).normal(size=(40, 6))
+    with pytest.warns(ConvergenceWarning, match="above the tolerance 1e-300"):
+        m = SCQM(2, loss="squared_l2", tol=1e-300).fit(X)
+    assert m.status_ == "stalled"
+    assert m.warnings_ == [m.message_]
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_good_fit_is_not_warned_of(X: Array) -> None:
+    m = SCQM(2, loss="squared_l2").fit(X)
+    assert m.warnings_ == []
+    assert 0 < m.curvature_extent_ < 8
+
+
+def test_curvature_that_runs_away_is_warned_of() -> None:
+    X = np.random.default_rng(0).normal(size=(30, 8))
+    with pytest.warns(UserWarning, match="curvature times the extent") as told:
+        m = SCQM(2, loss="squared_l2", ridge=0, max_iter=500).fit(X)
+    assert m.curvature_extent_ > 100
+    assert len(told) == len(m.warnings_)
+    # That of the formula, from what the model is.
+    d, theta = 2, m.theta_
+    forms = [np.array([[t[0], t[1] / 2], [t[1] / 2, t[2]]]) for t in theta.T]
+    top = np.linalg.eigvalsh(sum(a @ a for a in forms))[-1]
+    far = np.linalg.norm(m.embedding_ - np.median(m.embedding_, axis=0), axis=1)
+    assert theta.shape[0] == d * (d + 1) // 2
+    assert m.curvature_extent_ == pytest.approx(
+        np.sqrt(top) * np.quantile(far, 0.95), rel=0.3
+    )
+
+
+def test_ridges(X: Array) -> None:
+    by_default = SCQM(2, loss="squared_l2").fit(X)
+    assert by_default.ridge_ == 1e-3
+    assert by_default.penalty_ > 0
+    paper = SCQM(2, loss="squared_l2", ridge=0).fit(X)
+    assert (paper.ridge_, paper.penalty_) == (0, 0)
+    assert paper.objective_ <= by_default.objective_ + by_default.penalty_
+    assert SCQM(2, linear=True).fit(X).ridge_ == 0
+    chosen = SCQM(2, loss="squared_l2", ridge="auto", random_state=1).fit(X)
+    assert chosen.ridge_ in (1e-3, 1e-2, 0.1, 1.0, 10.0)
+    assert any("rows held out" in note for note in chosen.notes_)
+    again = SCQM(2, loss="squared_l2", ridge=chosen.ridge_).fit(X)
+    np.testing.assert_array_equal(again.theta_, chosen.theta_)
+
+
+def test_a_solver_that_cannot_serve_is_refused() -> None:
+    X = np.random.default_rng(0).normal(size=(50, 784))
+    with pytest.raises(scqm.InputError, match=r"newton cannot fit.*use auto, alt"):
+        SCQM(2, solver="newton").fit(X)
+
+
 def test_several_starts_are_no_worse(X: Array) -> None:
     one = SCQM(2, random_state=1).fit(X)
     many = SCQM(2, n_init=4, random_state=1).fit(X)
