@@ -10,7 +10,7 @@ import (
 )
 
 // checkpointFormat is the version of a stored run. It changes with [storedRun].
-const checkpointFormat = 2
+const checkpointFormat = 3
 
 // DefaultCheckpointEvery is the default of [Checkpoint].Every.
 const DefaultCheckpointEvery = 10 * time.Second
@@ -61,6 +61,7 @@ type storedRun struct {
 	Fingerprint string
 	Iteration   int
 	Slow        int
+	Examined    int
 	Counts      Counts
 	Rows        int // of Counts
 	NonFinite   int
@@ -120,7 +121,7 @@ func (r *run) write(w io.Writer, ended ending) error {
 	c := r.options.Checkpoint
 	run := storedRun{
 		Program: c.program(), Solver: r.solver.Name(), Fingerprint: c.Fingerprint,
-		Iteration: r.iteration, Slow: r.slow, Counts: r.evaluator.counts, Rows: r.evaluator.counts.rows,
+		Iteration: r.iteration, Slow: r.slow, Examined: r.examined, Counts: r.evaluator.counts, Rows: r.evaluator.counts.rows,
 		NonFinite: r.evaluator.nonFinite, Elapsed: r.elapsed(), History: r.history,
 		Best: r.best, BestPoint: r.bestPoint, State: state.Bytes(), Ended: ended,
 	}
@@ -220,7 +221,7 @@ func (r *run) shaped(x Point) error {
 }
 
 func (r *run) take(s *storedRun, state State) {
-	r.state, r.iteration, r.slow = state, s.Iteration, s.Slow
+	r.state, r.iteration, r.slow, r.examined = state, s.Iteration, s.Slow, s.Examined
 	r.evaluator.counts, r.evaluator.nonFinite = s.Counts, s.NonFinite
 	r.evaluator.counts.rows = s.Rows
 	r.history, r.best, r.bestPoint = s.History, s.Best, s.BestPoint

@@ -33,7 +33,8 @@ type Options struct {
 	// Tolerance is the largest stationarity of a block at which a point counts
 	// as converged, in the unit of the problem's [Certifier] or else of the
 	// Riemannian gradient norm; 0 stands for 1e-6, a negative number means
-	// never.
+	// never. It says when a run ends and nothing else: with a larger tolerance
+	// a run is the beginning of one with a smaller tolerance.
 	Tolerance float64
 	// MinRelativeDecrease ends a run when the cost falls by no more than this
 	// fraction of itself in each of Patience iterations in a row; 0 stands for
@@ -46,8 +47,12 @@ type Options struct {
 	Patience int
 	// CheckEvery is the number of iterations between two computations of the
 	// stationarity; 0 stands for 10, but none while an iteration lowers the
-	// cost by more than the fraction Tolerance.
+	// cost by more than a millionth.
 	CheckEvery int
+	// FirstOrder lets the test of first order alone end a run: rows are not
+	// reassigned (see [Reassigner]), and no directions of low curvature are
+	// probed (see [MaxProbedOuter]).
+	FirstOrder bool
 	// Observers are called after Init and after every iteration, in order, on
 	// the goroutine of Solve.
 	Observers []Observer

@@ -1,7 +1,6 @@
 package framework
 
 import (
-	"errors"
 	"fmt"
 	"math"
 )
@@ -15,16 +14,10 @@ type Reassigner interface {
 	Reassign(x Point) (moved bool, passes float64, err error)
 }
 
-// minGain is the relative decrease of the cost from which on a reassignment is
-// worth more iterations.
-const minGain = 1e-6
-
-// reassign is the last attempt of a run that would end as converged or stalled:
-// where the problem is a [Reassigner] and finds a better place, the solver
-// starts again from there.
+// reassign begins anew from a better place that a [Reassigner] finds.
 func (r *run) reassign() (bool, error) {
 	p, ok := r.evaluator.problem.(Reassigner)
-	if !ok || r.options.MaxIterations >= 0 && r.iteration >= r.options.MaxIterations {
+	if !ok {
 		return false, nil
 	}
 	x := r.bestPoint.Clone()
@@ -37,26 +30,5 @@ func (r *run) reassign() (bool, error) {
 	if !moved {
 		return false, nil
 	}
-	state, err := r.solver.Init(r.evaluator, x)
-	if err != nil {
-		return false, err
-	}
-	if _, cost := state.Iterate(); !(cost < r.best-minGain*math.Abs(r.best)) {
-		return false, nil
-	}
-	r.state, r.slow, r.inStep = state, 0, false
-	r.keepBest()
-	return true, nil
-}
-
-// reconsider takes back the end of a run that can go on from elsewhere.
-func (r *run) reconsider(status Status, done bool) (Status, bool, error) {
-	if !done || status != Converged && status != Stalled {
-		return status, done, nil
-	}
-	moved, err := r.reassign()
-	if errors.Is(err, errStop) {
-		return r.evaluator.stopped, true, nil
-	}
-	return status, !moved, err
+	return r.restart(x, minGain*math.Abs(r.best))
 }

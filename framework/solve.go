@@ -15,6 +15,9 @@ const (
 	maxViolation = 1e-6
 	// maxDrift is how far an iterate may drift before it is put back.
 	maxDrift = 1e-12
+	// fastDecrease is the relative decrease of the cost in an iteration above
+	// which the stationarity is not computed.
+	fastDecrease = 1e-6
 )
 
 // Solve minimises the cost of p from x0, which it does not change. The result
@@ -61,6 +64,9 @@ type run struct {
 	status       Status
 	stationarity []float64 // at the last check
 	slow         int       // iterations in a row without enough decrease
+	examined     int       // thresholds at which the run was examined, see conclude
+	refutation   string    // why the iterate is no minimum
+	prober       *prober   // made at its first use
 
 	before     time.Duration // time spent by the runs that this one goes on with
 	stored     bool          // a checkpoint was made, at this iteration and time
@@ -144,10 +150,7 @@ func (r *run) loop() (Status, error) {
 		var status Status
 		var done bool
 		err := guard(func() (err error) {
-			if status, done, err = r.next(); err != nil {
-				return err
-			}
-			if status, done, err = r.reconsider(status, done); err != nil || r.inStep {
+			if status, done, err = r.next(); err != nil || r.inStep {
 				return err
 			}
 			return r.store(status, done)
@@ -175,8 +178,7 @@ func (r *run) next() (Status, bool, error) {
 		return r.evaluator.stopped, true, nil
 	case errors.Is(err, ErrNoProgress):
 		r.keepBest()
-		converged, err := r.certify()
-		return pick(converged, Converged, Stalled), true, err
+		return r.conclude(0, true)
 	case err != nil:
 		r.keepBest()
 		return Failed, true, err
@@ -210,17 +212,17 @@ func (r *run) judge(before float64) (Status, bool, error) {
 	if err := r.restore(x); err != nil {
 		return Failed, true, err
 	}
-	converged, err := r.certify()
-	return pick(converged, Converged, Stalled), converged || tired, err
+	return r.conclude(decrease, tired)
 }
 
 // due reports whether it is time to compute the stationarity. Unless the user
-// says when, that is not while the cost falls fast.
+// says when, that is not while the cost falls fast: what is fast does not depend
+// on the tolerance, nor does then the path.
 func (r *run) due(decrease, before float64) bool {
 	if r.options.CheckEvery > 0 {
 		return r.iteration%r.options.CheckEvery == 0
 	}
-	return r.iteration%DefaultCheckEvery == 0 && decrease <= r.options.Tolerance*math.Abs(before)
+	return r.iteration%DefaultCheckEvery == 0 && decrease <= fastDecrease*math.Abs(before)
 }
 
 func pick(first bool, a, b Status) Status {
@@ -310,11 +312,30 @@ func (r *run) recompute(res *Result) error {
 	if res.Stationarity, err = r.evaluator.stationarity(res.Point); err != nil {
 		return err
 	}
-	// The status follows the point that is returned, in both directions.
-	switch within := r.withinTolerance(res.Stationarity); {
-	case within:
-		res.Status = Converged
-	case res.Status == Converged:
+	return r.reconsider(res)
+}
+
+// reconsider lets the status follow the point that is returned, in both
+// directions.
+func (r *run) reconsider(res *Result) error {
+	within := r.withinTolerance(res.Stationarity)
+	if within {
+		stands, err := r.refuted(res.Point)
+		if err != nil {
+			return err
+		}
+		within = stands
+	}
+	switch {
+	case within && res.Status != Converged:
+		examined, err := r.examinedLast(res)
+		if err != nil {
+			return err
+		}
+		if examined {
+			res.Status = Converged
+		}
+	case !within && res.Status == Converged:
 		res.Status = Stalled
 	}
 	return nil

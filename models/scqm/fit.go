@@ -79,12 +79,13 @@ func (r *request) fit(ctx context.Context) (*Fit, error) {
 	}
 	defer work.Release()
 	_, p.published = solver.(solvers.RGD)
-	p.reassigning = !p.published
 	starts, err := p.newStarts(c)
 	if err != nil {
 		return nil, err
 	}
-	run, note, failure := p.minimizeAll(ctx, starts, solver, c.options(x, solver))
+	limits := c.options(x, solver)
+	limits.FirstOrder = limits.FirstOrder || p.published
+	run, note, failure := p.minimizeAll(ctx, starts, solver, limits)
 	failure = p.attribute(failure, starts, run)
 	if note != "" {
 		notes = append(notes, note)

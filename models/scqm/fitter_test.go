@@ -59,7 +59,9 @@ func TestFitterIsLearn(t *testing.T) {
 				p, start := begin(t, x, c.Loss, 2, 1, 1)
 				require.NoError(t, p.setRidge(c.Ridge, start, p.spread(start[BlockC])))
 				p.SolveTheta(start)
-				run, err := framework.Solve(context.Background(), p, start, solver, c.options(x, solver))
+				limits := c.options(x, solver)
+				limits.FirstOrder = true
+				run, err := framework.Solve(context.Background(), p, start, solver, limits)
 				require.NoError(t, err)
 				assert.InEpsilon(t, run.Cost, out.Objective+out.Penalty, digits, label)
 				assert.True(t, out.Converged, label)

@@ -137,7 +137,7 @@ func (s *refinedFit) round(ctx context.Context, plain *Problem, eps float64) err
 	if _, fits := p.ArrowheadShape(); fits {
 		solver = solvers.Newton{}
 	}
-	run, err := framework.Solve(ctx, p, s.at, solver, framework.Options{Tolerance: refineTolerance, MinRelativeDecrease: refineGain})
+	run, err := framework.Solve(ctx, p, s.at, solver, framework.Options{Tolerance: refineTolerance, MinRelativeDecrease: refineGain, FirstOrder: true})
 	if err != nil {
 		return fmt.Errorf("scqm: fit of the rounded loss: %w", err)
 	}

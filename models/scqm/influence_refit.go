@@ -74,7 +74,7 @@ func (s *refinedFit) refit(ctx context.Context, i int) (out RowInfluence, err er
 	small.Lambda = p.Lambda
 	start := s.at.Clone()
 	start[BlockTau] = slices.Delete(start[BlockTau], i*f.Latent, (i+1)*f.Latent)
-	run, err := framework.Solve(ctx, small, start, solvers.Auto(small), framework.Options{Tolerance: refitTolerance, MaxIterations: refitIterations})
+	run, err := framework.Solve(ctx, small, start, solvers.Auto(small), framework.Options{Tolerance: refitTolerance, MaxIterations: refitIterations, FirstOrder: true})
 	if err != nil {
 		return out, err
 	}

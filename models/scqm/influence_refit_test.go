@@ -218,7 +218,7 @@ func reweighted(t *testing.T, m *Model, x Data, i int, change float64) []float64
 	p, err := NewProblem(context.Background(), Data{N: x.N, D: x.D, X: x.X, Weights: weights}, s.problem.Loss(), f.Latent, f.S, 1)
 	require.NoError(t, err)
 	p.Lambda = s.problem.Lambda
-	run, err := framework.Solve(context.Background(), p, s.at, solvers.Newton{}, framework.Options{Tolerance: 1e-12, MinRelativeDecrease: -1, CheckEvery: 1})
+	run, err := framework.Solve(context.Background(), p, s.at, solvers.Newton{}, framework.Options{Tolerance: 1e-12, MinRelativeDecrease: -1, CheckEvery: 1, FirstOrder: true})
 	require.NoError(t, err)
 	g := sheet.New(f.D, f.Latent, f.S)
 	g.Load(run.Point[BlockC], run.Point[BlockQ], run.Point[BlockTheta])

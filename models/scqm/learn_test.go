@@ -77,10 +77,6 @@ func TestReassignment(t *testing.T) {
 	at[BlockTau][0] = 1.9 // where (-2, 4) is nearest to on the right
 	before, err := p.Evaluate(nil, at)
 	require.NoError(t, err)
-	moved, _, err := p.Reassign(at.Clone())
-	require.NoError(t, err)
-	assert.False(t, moved, "unless it is allowed to")
-	p.reassigning = true
 	moved, passes, err := p.Reassign(at)
 	require.NoError(t, err)
 	assert.True(t, moved)

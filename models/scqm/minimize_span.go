@@ -62,7 +62,7 @@ func (p *Problem) restrict(x framework.Point) (*Problem, framework.Point, *rows.
 	if err != nil {
 		return nil, nil, nil, fmt.Errorf("in the span of the rows: %w", err)
 	}
-	small.Lambda, small.reassigning = p.Lambda, p.reassigning
+	small.Lambda = p.Lambda
 	at := shrinkPoint(f, x, s.M)
 	if !(small.Blocks()[BlockQ].Violation(at[BlockQ]) <= outsideSpan) {
 		return nil, nil, nil, nil // the rows span less than Q needs

@@ -38,8 +38,6 @@ type Problem struct {
 	// published says that the solver is that of the paper, which begins at Theta
 	// = 0; others begin at the Theta of least squares.
 	published bool
-	// reassigning allows Reassign to move rows.
-	reassigning bool
 }
 
 // NewProblem prepares the fit of a model with latent dimension d and s
@@ -56,10 +54,9 @@ func NewProblem(ctx context.Context, data Data, loss framework.Loss, d, s, threa
 	}, nil
 }
 
-// Reassign moves the rows of Tau for which the sheet is nearer elsewhere. The
-// solver of the paper does without.
+// Reassign moves the rows of Tau for which the sheet is nearer elsewhere.
 func (p *Problem) Reassign(x framework.Point) (moved bool, passes float64, err error) {
-	if !p.reassigning || p.Shape().S == 0 {
+	if p.Shape().S == 0 {
 		return false, 0, nil
 	}
 	return p.Objective.Reassign(x)

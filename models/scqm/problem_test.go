@@ -52,7 +52,7 @@ func TestProblemLaws(t *testing.T) {
 		for _, shape := range [][2]int{{2, 3}, {3, 2}, {1, 1}, {2, 0}} {
 			for _, weighted := range []bool{false, true} {
 				p, x := smallProblem(t, named(t, name, 6), shape[0], shape[1], weighted)
-				p.Lambda, p.reassigning = 0.7, true
+				p.Lambda = 0.7
 				frameworktest.TestProblem(t, name, p, frameworktest.ProblemOptions{Point: x, Seed: 5})
 			}
 		}

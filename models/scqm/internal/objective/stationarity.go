@@ -34,8 +34,10 @@ type KKT struct {
 // of the norms of the terms it is a sum of: numbers in [0, 1] that do not
 // depend on the scale of the data. For c that is |sum g_i| / sum |g_i|, for Q
 // |grad_Q| / sum |g_i||z_i|, for Theta |grad_Theta| / sum |phi_i||g_i| and for
-// Tau sum |grad_tau_i| / sum |g_i||E_i|_F. Where all residuals are rounding
-// errors, they are 0.
+// Tau sum |grad_tau_i| / sum |g_i||E_i|_F. The penalty is a term of the gradient of
+// Theta. Where all residuals are rounding errors, their gradients are too, and
+// the numbers are 0, but for the penalty of a sheet that is not flat: nothing
+// balances that, unless the loss has a kink there whose subgradients can.
 //
 // The g_i are whatever shows most: the gradients of the loss, which at a kink are
 // one subgradient of many; where the problem was smoothed, the gradients of the
@@ -119,7 +121,12 @@ func (p *Objective) firstOrder(x framework.Point) (o firstOrder, err error) {
 		return o, err
 	}
 	terms, exact, err := p.GradientTerms()
-	if err != nil || exact {
+	if err != nil {
+		return o, err
+	}
+	if exact {
+		slope, err := p.unbalanced(x, terms[BlockTheta])
+		o.norms[BlockTheta], o.terms[BlockTheta] = slope, slope
 		return o, err
 	}
 	for k, b := range p.blocks[:BlockTau] {
@@ -133,6 +140,34 @@ func (p *Objective) firstOrder(x framework.Point) (o firstOrder, err error) {
 	o.terms = terms
 	o.terms[BlockTheta] += p.penaltySlope(x[BlockTheta])
 	return o, nil
+}
+
+// unbalanced returns, at an interpolation, the slope of the penalty where no
+// gradients of the loss can balance it, else 0. A sheet whose curvature is within
+// the rounding errors of the rows is flat. most is the sum of the largest terms
+// that subgradients at a kink can have.
+func (p *Objective) unbalanced(x framework.Point, most float64) (float64, error) {
+	slope := p.penaltySlope(x[BlockTheta])
+	if slope == 0 {
+		return 0, nil
+	}
+	if _, kinked := p.loss.(framework.Smoother); (kinked || p.smoothing.inUse() != nil) && slope <= most {
+		return 0, nil
+	}
+	f := p.sheet
+	z, phi := make([]float64, f.M), make([]float64, f.Q)
+	inf := math.Inf(1)
+	var bent, rounding float64
+	for i := range p.data.N {
+		f.Coordinates(z, phi, p.blocks[BlockTau].Row(x[BlockTau], i))
+		bent = math.Max(bent, floats.Norm(z[f.Latent:], inf))
+		around := math.Max(floats.Distance(p.data.Row(i), f.C, inf), floats.Norm(z, inf))
+		rounding = math.Max(rounding, interpolation*around+cancellation*floats.Norm(f.C, inf))
+	}
+	if bent <= rounding {
+		return 0, nil
+	}
+	return slope, nil
 }
 
 func (p *Objective) penaltySlope(theta []float64) float64 {

@@ -17,8 +17,9 @@ import (
 //	Theta = argmin sum_i w_i |V'(x_i - c) - Theta' (phi_i - mean phi)|^2,
 //
 // and c by -V Theta' mean phi. With Theta = 0 the cost does not depend on V,
-// and methods for all blocks at once lose their first steps finding a scale. It takes
-// nDs + nq(q+s) operations.
+// and methods for all blocks at once lose their first steps finding a scale.
+// Coordinates of tau and of V'(x_i - c) that are rounding errors count as 0: their
+// quotients are no curvature. It takes nDs + nq(q+s) operations.
 func (p *Objective) SolveTheta(x framework.Point) {
 	f := p.sheet
 	if f.S == 0 {
@@ -34,9 +35,16 @@ func (p *Objective) SolveTheta(x framework.Point) {
 		p.theta = newLeastSquaresTheta(f)
 	}
 	k := p.theta
+	k.findFlat(p.data, x[BlockTau], unit)
 	k.sum(p.data, x[BlockTau], unit)
 	dense.JitteredCholesky(k.gram, f.Q)
 	for j := range f.S {
+		if k.flat[f.Latent+j] {
+			for a := range f.Q {
+				x[BlockTheta][a*f.S+j] = 0
+			}
+			continue
+		}
 		column := k.rhs[j*f.Q : (j+1)*f.Q]
 		dense.SolveCholesky(column, k.gram, f.Q)
 		floats.AddScaled(x[BlockC], -floats.Dot(column, k.mean), f.Axis(f.Latent+j))
@@ -49,6 +57,7 @@ func (p *Objective) SolveTheta(x framework.Point) {
 // leastSquaresTheta holds the normal equations of Theta.
 type leastSquaresTheta struct {
 	f         *sheet.Sheet
+	flat      []bool    // m: the coordinate along that axis is a rounding error
 	mean, phi []float64 // q
 	tau       []float64 // d
 	diff      []float64 // D
@@ -59,7 +68,7 @@ type leastSquaresTheta struct {
 func newLeastSquaresTheta(f *sheet.Sheet) *leastSquaresTheta {
 	vec := func(n int) []float64 { return make([]float64, n) }
 	return &leastSquaresTheta{
-		f: f, mean: vec(f.Q), phi: vec(f.Q), tau: vec(f.Latent), diff: vec(f.D),
+		f: f, flat: make([]bool, f.M), mean: vec(f.Q), phi: vec(f.Q), tau: vec(f.Latent), diff: vec(f.D),
 		gram: vec(f.Q * f.Q), rhs: vec(f.S * f.Q),
 	}
 }
@@ -68,8 +77,31 @@ func newLeastSquaresTheta(f *sheet.Sheet) *leastSquaresTheta {
 func (k *leastSquaresTheta) features(tau []float64, i int, unit float64) {
 	for j := range k.tau {
 		k.tau[j] = tau[i*k.f.Latent+j] / unit
+		if k.flat[j] {
+			k.tau[j] = 0
+		}
 	}
 	sheet.Vech(k.phi, k.tau)
+}
+
+// findFlat finds the axes along which the rows do not differ but for rounding.
+func (k *leastSquaresTheta) findFlat(x rows.Data, tau []float64, unit float64) {
+	f := k.f
+	inf := math.Inf(1)
+	most := unit // the largest distance of a row from c along the axes
+	for j := range k.flat {
+		size := 0.0
+		for i := range x.N {
+			if j < f.Latent {
+				size = math.Max(size, math.Abs(tau[i*f.Latent+j]))
+				continue
+			}
+			floats.SubTo(k.diff, x.Row(i), f.C)
+			size = math.Max(size, math.Abs(floats.Dot(f.Axis(j), k.diff)))
+		}
+		most = math.Max(most, size)
+		k.flat[j] = size <= interpolation*most+cancellation*floats.Norm(f.C, inf)
+	}
 }
 
 func (k *leastSquaresTheta) sum(x rows.Data, tau []float64, unit float64) {

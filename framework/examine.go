@@ -1,0 +1,158 @@
+package framework
+
+import (
+	"errors"
+	"fmt"
+	"math"
+)
+
+// Examination looks past the test of first order: small gradients are found at
+// saddles, on plateaus and where rows are assigned to the wrong place too. When
+// it takes place depends on the path only, never on the tolerance, so that a
+// run to a larger tolerance is the beginning of one to a smaller tolerance.
+
+const (
+	// firstExamined and examinedEvery are the stationarities at which a run is
+	// examined: at the first check that finds no more than 1e-4, then no more
+	// than 1e-6, 1e-8 and so on. It is also where the solver gets no further.
+	firstExamined, examinedEvery = 1e-4, 1e-2
+	// reassignedAt is the stationarity from which on rows are reassigned:
+	// before, blocks still move more than rows would.
+	reassignedAt = 1e-6
+	// minGain is the relative decrease of the cost from which on a reassignment
+	// is worth more iterations.
+	minGain = 1e-6
+	// worthRestart is the number of iterations that a solver, which begins anew,
+	// would need to gain as much.
+	worthRestart = 100
+	// mostExamined bounds the number of thresholds.
+	mostExamined = 8
+)
+
+// thresholds returns how many of the stationarities at which runs are examined
+// are no less than s.
+func thresholds(s float64) int {
+	// The factor keeps powers of ten on the right side of the rounding.
+	k := math.Floor(math.Log(firstExamined/s*(1+1e-9))/-math.Log(examinedEvery)) + 1
+	return int(min(max(k, 0), mostExamined))
+}
+
+// conclude applies the test of first order and, where that is due, the
+// examination. decrease is that of the last iteration, ended
+// says that the solver gets no further.
+func (r *run) conclude(decrease float64, ended bool) (Status, bool, error) {
+	converged, err := r.certify()
+	if err != nil {
+		return Failed, true, err
+	}
+	if level := thresholds(worst(r.stationarity)); ended || level > r.examined {
+		moved, err := r.examine(decrease, ended)
+		switch {
+		case errors.Is(err, errStop):
+			return r.evaluator.stopped, true, nil
+		case err != nil:
+			return Failed, true, err
+		case moved:
+			r.examined = 0
+			return 0, false, nil
+		}
+		r.examined = max(r.examined, level)
+		if ended {
+			r.examined = mostExamined
+		}
+	}
+	if converged {
+		if converged, err = r.stands(); err != nil {
+			return Failed, true, err
+		}
+	}
+	return pick(converged, Converged, Stalled), converged || ended, nil
+}
+
+// examine looks for a lower cost beyond the reach of the solver, and begins
+// anew from there.
+func (r *run) examine(decrease float64, ended bool) (moved bool, err error) {
+	if r.options.FirstOrder {
+		return false, nil
+	}
+	if ended || worst(r.stationarity) <= reassignedAt {
+		if moved, err = r.reassign(); moved || err != nil {
+			return moved, err
+		}
+	}
+	if ended {
+		decrease = 0
+	}
+	if decrease > probeGain*math.Abs(r.best) || !(worst(r.stationarity) <= firstExamined) {
+		return false, nil // no place to rest
+	}
+	return r.probe(math.Max(probeGain*math.Abs(r.best), worthRestart*decrease))
+}
+
+// restart begins anew from x if its cost is lower than the best by more than
+// gain.
+func (r *run) restart(x Point, gain float64) (bool, error) {
+	state, err := r.solver.Init(r.evaluator, x)
+	if err != nil {
+		return false, err
+	}
+	if _, cost := state.Iterate(); !(cost < r.best-gain) {
+		return false, nil
+	}
+	r.state, r.slow, r.inStep = state, 0, false
+	r.keepBest()
+	return true, nil
+}
+
+// examinedLast reports whether nothing lower was found beyond a point within the
+// tolerance where a run ended for another reason.
+func (r *run) examinedLast(res *Result) (bool, error) {
+	if r.examined >= thresholds(r.options.Tolerance) {
+		return true, nil
+	}
+	if res.Status != MaxIterations {
+		return false, nil
+	}
+	res.Point = res.Point.Clone() // which stays, whatever is found
+	moved, err := r.examine(0, true)
+	if errors.Is(err, errStop) {
+		return false, nil
+	}
+	return !moved, err
+}
+
+// Refuter is a problem that can tell where a cost has no minimum near a point
+// although the gradient is small there, as on the way to a minimum at infinity.
+type Refuter interface {
+	// Refute returns why x is no minimum, or nothing. Such a point is never
+	// called converged.
+	Refute(x Point) (reason string, err error)
+}
+
+// stands reports whether the problem has nothing against the iterate.
+func (r *run) stands() (bool, error) {
+	x, _ := r.state.Iterate()
+	return r.refuted(x)
+}
+
+func (r *run) refuted(x Point) (stands bool, err error) {
+	p, ok := r.evaluator.problem.(Refuter)
+	if !ok {
+		return true, nil
+	}
+	r.evaluator.lastValid = false
+	if r.refutation, err = p.Refute(x); err != nil {
+		return false, fmt.Errorf("refutation: %w", err)
+	}
+	return r.refutation == "", nil
+}
+
+func worst(stationarity []float64) float64 {
+	w := 0.0
+	for _, s := range stationarity {
+		if !(s <= w) {
+			w = s
+		}
+	}
+	return w
+}

@@ -1,0 +1,200 @@
+package framework
+
+import (
+	"errors"
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+)
+
+// A probe of second order walks both ways along the directions of lowest
+// curvature of the Schur complement
+//
+//	S = A - sum_i B_i C_i^-1 B_i',
+//
+// scaled to a diagonal of A of 1, for a few lengths, settles the inner rows
+// there and compares costs. An eigenvalue says less: on a plateau it is zero to
+// rounding with either sign, and the gradient has no part along its direction.
+
+const (
+	// MaxProbedOuter and maxProbedEntries bound the order of S and the entries
+	// of B: beyond, probing costs more than the iterations it follows, and a
+	// point is judged by its gradient only.
+	MaxProbedOuter   = 64
+	maxProbedEntries = 1 << 23
+	// probed is the number of directions, and stiff the eigenvalue from which
+	// on none is probed.
+	probed = 2
+	stiff  = 1e-5
+	// nullSpace is the size of eigenvalues that rounding decides on. Such
+	// directions come in clusters, as from groups of transformations that leave
+	// the cost as it is, so that up to mostProbed of them are probed.
+	nullSpace  = 1e-8
+	mostProbed = 8
+	// probeGain is the relative decrease that counts.
+	probeGain = 1e-8
+	// firstLength is the first length in units of sqrt(F), for which an eigenvalue
+	// of 1 would raise the cost F by 5e-5 F; it grows by a factor of ten.
+	firstLength, lastLength = 1e-2, 1e2
+	// tooHigh is the relative rise of the cost beyond which a direction is left.
+	tooHigh = 1e-2
+	// settling bounds the inner steps at a probed point, which end where one
+	// gains no more than a fraction settled of the cost.
+	settling = 12
+	settled  = 1e-10
+)
+
+// prober holds the memory of probes.
+type prober struct {
+	*Arrowhead
+	s          *mat.SymDense
+	scale      []float64
+	outer      []float64
+	moved      []float64 // the inner block
+	trial      Point
+	lowest     Point
+	lowestCost float64
+}
+
+// Probeable reports whether points of a problem with derivatives of that shape
+// are probed.
+func (s ArrowheadShape) Probeable() bool {
+	return s.Outer <= MaxProbedOuter && s.Outer*s.Dim <= maxProbedEntries/max(s.Rows, 1)
+}
+
+// probe begins anew from a point that is lower by more than gain, if there is one
+// along the lowest curvatures.
+func (r *run) probe(gain float64) (bool, error) {
+	shape, ok := r.evaluator.ArrowheadShape()
+	if !ok || !shape.Probeable() {
+		return false, nil
+	}
+	if r.prober == nil {
+		r.prober = newProber(shape, r.evaluator.blocks)
+	}
+	found, err := r.prober.search(r.evaluator, r.bestPoint)
+	if err != nil || !(found > gain) {
+		return false, err
+	}
+	return r.restart(r.prober.lowest.Clone(), gain)
+}
+
+func newProber(shape ArrowheadShape, blocks []Block) *prober {
+	return &prober{
+		Arrowhead: NewArrowhead(shape), s: mat.NewSymDense(shape.Outer, nil),
+		scale: make([]float64, shape.Outer), outer: make([]float64, shape.Outer),
+		moved: make([]float64, shape.Inner()), trial: NewPoint(blocks), lowest: NewPoint(blocks),
+	}
+}
+
+// search leaves the lowest point that it finds, and returns by how much it is
+// lower than x with its inner rows settled.
+func (p *prober) search(e *Evaluator, x Point) (float64, error) {
+	cost, err := e.AssembleHessian(p.Arrowhead, x)
+	if errors.Is(err, ErrNonFinite) || err == nil && math.IsInf(cost, 0) { // on a kink
+		return 0, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	if !p.eliminate() {
+		return 0, nil
+	}
+	var eigen mat.EigenSym
+	if !eigen.Factorize(p.s, true) {
+		return 0, nil
+	}
+	values := eigen.Values(nil)
+	var vectors mat.Dense
+	eigen.VectorsTo(&vectors)
+	// What the inner rows gain where they are is no gain of a direction.
+	clear(p.outer)
+	base, err := p.settle(e, x, math.Inf(1))
+	if err != nil {
+		return 0, err
+	}
+	cost = math.Min(cost, base)
+	p.lowestCost = cost
+	for k, w := range values {
+		if w > stiff || k >= mostProbed || k >= probed && w > nullSpace {
+			break
+		}
+		for _, sign := range [...]float64{1, -1} {
+			if err := p.walk(e, x, cost, w, sign, mat.Col(nil, k, &vectors)); err != nil {
+				return 0, err
+			}
+		}
+	}
+	return cost - p.lowestCost, nil
+}
+
+// walk tries lengths along a scaled direction until they no longer can pay.
+func (p *prober) walk(e *Evaluator, x Point, cost, curvature, sign float64, direction []float64) error {
+	unit := sign * math.Sqrt(math.Abs(cost))
+	last := cost
+	for t := firstLength; curvature*t*t/2 <= tooHigh; t *= 10 {
+		for q, v := range direction {
+			p.outer[q] = t * unit * v * p.scale[q]
+		}
+		c, err := p.settle(e, x, p.lowestCost)
+		if err != nil {
+			return err
+		}
+		if c < p.lowestCost {
+			p.lowestCost = c
+			p.lowest.CopyFrom(p.trial)
+		}
+		if c-cost > tooHigh*math.Abs(cost) || t >= lastLength && !(c < last) {
+			return nil
+		}
+		last = c
+	}
+	return nil
+}
+
+// settle moves the outer blocks and lets the inner rows follow, for as long as
+// that may lead below a cost: Newton's method gains less in every step than in the
+// one before.
+func (p *prober) settle(e *Evaluator, x Point, below float64) (float64, error) {
+	if e.RetractOuter(p.trial, x, p.outer) != nil {
+		return math.Inf(1), nil
+	}
+	copy(p.trial[p.Block], x[p.Block])
+	p.follow(x[p.Block])
+	last := math.Inf(1)
+	for range settling {
+		cost, err := e.InnerStep(p.trial, p.moved)
+		if errors.Is(err, ErrNonFinite) {
+			return math.Inf(1), nil
+		}
+		if err != nil {
+			return cost, err
+		}
+		copy(p.moved, p.trial[p.Block])
+		gained := last - cost
+		last = cost
+		if cost-gained > below || !(gained > settled*math.Abs(cost)) {
+			break
+		}
+	}
+	return last, nil
+}
+
+// follow writes the inner rows that Newton's method predicts for the outer move.
+func (p *prober) follow(inner []float64) {
+	copy(p.moved, inner)
+	d, n := p.Dim, p.Inner()
+	t := make([]float64, n)
+	for q, v := range p.outer {
+		floats.AddScaled(t, v, p.B[q*n:(q+1)*n]) // F'v, see eliminate
+	}
+	for i := range p.Rows {
+		r := p.C[i*d*d : (i+1)*d*d]
+		for j := range d {
+			for l := range d {
+				p.moved[i*d+j] -= r[j*d+l] * t[i*d+l]
+			}
+		}
+	}
+}
