@@ -2,6 +2,7 @@ package mean
 
 import (
 	"fmt"
+	"math"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -21,13 +22,30 @@ func (p *Problem) factorize(c []float64) (*mat.Cholesky, error) {
 		}
 	}
 	factor := &mat.Cholesky{}
-	if !factor.Factorize(h) || factor.Cond() > maxCondition {
+	if !factor.Factorize(h) || scaledCondition(h) > maxCondition {
 		return nil, fmt.Errorf("mean: the rows do not hold the mean in place in every direction: %w", ErrNoCurvature)
 	}
 	return factor, nil
 }
 
-// maxCondition is the condition number of H beyond which answers are rounding
+// scaledCondition is the condition number of H with columns in units in which its
+// diagonal is 1.
+func scaledCondition(h *mat.SymDense) float64 {
+	D := h.SymmetricDim()
+	scaled := mat.NewSymDense(D, nil)
+	for i := range D {
+		for j := i; j < D; j++ {
+			scaled.SetSym(i, j, h.At(i, j)/math.Sqrt(h.At(i, i))/math.Sqrt(h.At(j, j)))
+		}
+	}
+	var factor mat.Cholesky
+	if !factor.Factorize(scaled) {
+		return math.Inf(1)
+	}
+	return factor.Cond()
+}
+
+// maxCondition is that number beyond which answers are rounding
 // errors.
 const maxCondition = 1e13
 

@@ -43,7 +43,10 @@ type Mean struct {
 // Of computes the mean of rows with their weights, starting from the median of
 // each column. Like framework.Solve, it returns the best mean so far beside the
 // error of a run that failed, and no error where the run was cancelled or out of
-// budget: see Run.Status. Where the loss is not convex the mean is a minimum, if
+// budget: see Run.Status. A loss that is a sum over entries has a mean of every
+// column apart, which may then be in units as unlike as one likes; limits but
+// that of time hold for each, Run has no history, and only a run with a checkpoint takes all columns
+// together. Where the loss is not convex the mean is a minimum, if
 // not the lowest.
 func Of(ctx context.Context, x rows.Data, c Config) (*Mean, error) {
 	held, err := reserveMean(x, c.Threads)
@@ -51,6 +54,14 @@ func Of(ctx context.Context, x rows.Data, c Config) (*Mean, error) {
 		return nil, err
 	}
 	defer held.Release()
+	if byColumn(x, c) {
+		return ofColumns(ctx, x, c)
+	}
+	return ofAll(ctx, x, c)
+}
+
+// ofAll computes the mean of all columns together.
+func ofAll(ctx context.Context, x rows.Data, c Config) (*Mean, error) {
 	p, err := NewProblem(ctx, x, c.Loss, c.Threads)
 	if err != nil {
 		return nil, err

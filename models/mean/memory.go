@@ -19,7 +19,7 @@ func reserve(act string, x rows.Data, threads int, numbers float64) (*memory.Res
 	D := float64(x.D)
 	shards, workers := float64(par.Shards(x.N)), float64(par.Threads(threads))
 	const points = 60 // pairs, line search and ends of lbfgs
-	numbers += 3*shards*D + 2*workers*batchRows*D + points*D
+	numbers += 4*shards*D + 2*workers*batchRows*D + points*D
 	r, err := memory.Reserve(fmt.Sprintf("%s%d rows of %d columns", act, x.N, x.D), 8*numbers, "take fewer rows or columns")
 	if err != nil {
 		return nil, fmt.Errorf("mean: %w", err)
@@ -44,5 +44,5 @@ func reserveSensitivity(x rows.Data, threads int, copies float64) (*memory.Reser
 // hessian counts a matrix with its factor, and a batch of Hessians of rows with
 // what a loss makes of them.
 func hessian(D float64) float64 {
-	return 3*D*D + 6*max(productEntries, D*D)
+	return 5*D*D + 6*max(productEntries, D*D)
 }

@@ -34,11 +34,12 @@ type worker struct{ r, g, values []float64 }
 
 // sums is what a shard of rows adds up to.
 type sums struct {
-	cost, lengths float64   // of losses and of the norms of gradients
-	grad          []float64 // D
-	weights       []float64 // D or 1
-	moments       []float64 // D
-	err           error
+	cost    float64
+	lengths []float64 // of the norms of gradients, one for each part of the mean
+	grad    []float64 // D
+	weights []float64 // D or 1
+	moments []float64 // D
+	err     error
 }
 
 // batchRows is the number of rows whose losses are computed at a time.
@@ -63,7 +64,7 @@ func NewProblem(ctx context.Context, x rows.Data, loss framework.Loss, threads i
 	}
 	p.workers = make([]*worker, p.threads)
 	for i := range p.sums {
-		p.sums[i] = &sums{grad: make([]float64, x.D), weights: make([]float64, x.D), moments: make([]float64, x.D)}
+		p.sums[i] = &sums{lengths: make([]float64, p.parts()), grad: make([]float64, x.D), weights: make([]float64, x.D), moments: make([]float64, x.D)}
 	}
 	return p, nil
 }
@@ -75,6 +76,7 @@ func (p *Problem) Blocks() []framework.Block { return p.blocks }
 func (p *Problem) Evaluate(grad, x framework.Point) (float64, error) {
 	want := grad != nil && grad[0] != nil
 	var cost float64
+	step := p.data.D / p.parts()
 	err := p.eachRow(x[0], func(w *worker, s *sums, from, to int) error {
 		n, D := to-from, p.data.D
 		var g []float64
@@ -91,7 +93,10 @@ func (p *Problem) Evaluate(grad, x framework.Point) (float64, error) {
 			}
 			if want {
 				floats.AddScaled(s.grad, weight, g[i*D:(i+1)*D])
-				s.lengths += weight * floats.Norm(g[i*D:(i+1)*D], 2)
+				for k := range s.lengths {
+					at := i*D + k*step
+					s.lengths[k] += weight * floats.Norm(g[at:at+step], 2)
+				}
 			}
 		}
 		return nil
@@ -118,7 +123,8 @@ func (p *Problem) eachRow(c []float64, work func(w *worker, s *sums, from, to in
 			p.workers[id] = &worker{r: make([]float64, size*D), g: make([]float64, size*D), values: make([]float64, size)}
 		}
 		w, s := p.workers[id], p.sums[shard]
-		s.cost, s.lengths, s.err = 0, 0, nil
+		s.cost, s.err = 0, nil
+		clear(s.lengths)
 		clear(s.grad)
 		clear(s.weights)
 		clear(s.moments)

@@ -2,6 +2,7 @@ package mean
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -16,6 +17,9 @@ import (
 // length serve if they make the number less: they are subgradients of the loss
 // but for defects, and the number is no less than these together as a fraction
 // of the objective.
+//
+// Where the loss is a sum over entries, that is done for every column apart, as
+// each may have a unit of its own, and the largest number counts.
 func (p *Problem) Stationarity(dst []float64, x framework.Point) error {
 	defer func(l framework.Loss) { p.loss = l }(p.loss)
 	p.loss = p.plain
@@ -23,21 +27,39 @@ func (p *Problem) Stationarity(dst []float64, x framework.Point) error {
 	if err != nil {
 		return err
 	}
-	if dst[0], err = p.balance(x[0]); err != nil || p.rounded == nil || plain == 0 {
+	dst[0] = 0
+	parts, err := p.balance(x[0])
+	if err != nil || parts == nil {
 		return err
 	}
+	if p.rounded != nil && plain > 0 {
+		if err := p.balanceRounded(parts, x, plain); err != nil {
+			return err
+		}
+	}
+	dst[0] = slices.Max(parts)
+	return nil
+}
+
+// balanceRounded lowers the stationarities of the plain loss, whose cost is
+// given, to those of the rounded one.
+func (p *Problem) balanceRounded(parts []float64, x framework.Point, plain float64) error {
 	p.loss = p.rounded
 	grad := framework.NewPoint(p.blocks)
 	cost, err := p.Evaluate(grad, x)
 	if err != nil {
 		return err
 	}
-	var lengths float64
-	for _, s := range p.sums {
-		lengths += s.lengths
-	}
-	if lengths > 0 {
-		dst[0] = min(dst[0], max(floats.Norm(grad[0], 2)/lengths, (plain-cost)/plain))
+	step := p.data.D / len(parts)
+	for k := range parts {
+		var length float64
+		for _, s := range p.sums {
+			length += s.lengths[k]
+		}
+		if length > 0 {
+			part := floats.Norm(grad[0][k*step:(k+1)*step], 2)
+			parts[k] = min(parts[k], max(part/length, (plain-cost)/plain))
+		}
 	}
 	return nil
 }
@@ -46,20 +68,26 @@ func (p *Problem) Stationarity(dst []float64, x framework.Point) error {
 // slope of a loss is that next to its kink.
 const besideKink = 1e-12
 
-// balance is the stationarity of the plain loss.
-func (p *Problem) balance(c []float64) (float64, error) {
+// parts is the number of parts of the mean that nothing connects.
+func (p *Problem) parts() int {
+	if framework.StructureOf(p.plain) == framework.StructureSeparable {
+		return p.data.D
+	}
+	return 1
+}
+
+// balance returns the stationarities of the plain loss, one for each part of the
+// mean; nil where no row is away from it.
+func (p *Problem) balance(c []float64) ([]float64, error) {
 	typical, err := p.typical(c)
 	if err != nil || typical == 0 {
-		return 0, err
+		return nil, err
 	}
 	D := p.data.D
-	length := D // of what vanishes at a kink
-	if framework.StructureOf(p.loss) == framework.StructureSeparable {
-		length = 1
-	}
+	step := D / p.parts() // the length of what vanishes at a kink
 	slope, err := p.slopeAtKink(besideKink * typical)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	err = p.eachRow(c, func(w *worker, s *sums, from, to int) error {
 		n := to - from
@@ -67,43 +95,41 @@ func (p *Problem) balance(c []float64) (float64, error) {
 			return err
 		}
 		for i := range n {
-			s.addBalance(w.r[i*D:(i+1)*D], w.g[i*D:(i+1)*D], p.weight(from+i), slope, length)
+			s.addBalance(w.r[i*D:(i+1)*D], w.g[i*D:(i+1)*D], p.weight(from+i), slope, step)
 		}
 		return nil
 	})
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
-	grad, slack, lengths := make([]float64, D), make([]float64, D), 0.0
-	for _, s := range p.sums {
-		floats.Add(grad, s.grad)
-		floats.Add(slack, s.weights)
-		lengths += s.lengths
+	parts, grad := make([]float64, p.parts()), make([]float64, step)
+	for k := range parts {
+		var slack, length float64
+		clear(grad)
+		for _, s := range p.sums {
+			floats.Add(grad, s.grad[k*step:(k+1)*step])
+			slack += s.weights[k*step]
+			length += s.lengths[k]
+		}
+		if length > 0 {
+			parts[k] = max(0, floats.Norm(grad, 2)-slack) / length
+		}
 	}
-	if lengths == 0 {
-		return 0, nil
-	}
-	var left float64
-	for k := 0; k < D; k += length {
-		left = math.Hypot(left, max(0, floats.Norm(grad[k:k+length], 2)-slack[k]))
-	}
-	return left / lengths, nil
+	return parts, nil
 }
 
 // addBalance adds a row: gradients where the residual is not 0, and elsewhere the
 // lengths that subgradients can have.
-func (s *sums) addBalance(r, g []float64, weight, slope float64, length int) {
-	var size float64
-	for k := 0; k < len(r); k += length {
-		if floats.Norm(r[k:k+length], math.Inf(1)) == 0 {
+func (s *sums) addBalance(r, g []float64, weight, slope float64, step int) {
+	for k := 0; k < len(r); k += step {
+		if floats.Norm(r[k:k+step], math.Inf(1)) == 0 {
 			s.weights[k] += weight * slope
-			size = math.Hypot(size, slope)
+			s.lengths[k/step] += weight * slope
 			continue
 		}
-		floats.AddScaled(s.grad[k:k+length], weight, g[k:k+length])
-		size = math.Hypot(size, floats.Norm(g[k:k+length], 2))
+		floats.AddScaled(s.grad[k:k+step], weight, g[k:k+step])
+		s.lengths[k/step] += weight * floats.Norm(g[k:k+step], 2)
 	}
-	s.lengths += weight * size
 }
 
 // slopeAtKink is the length of the gradient where one entry of a residual is eps
