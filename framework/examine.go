@@ -61,12 +61,16 @@ func (r *run) conclude(decrease float64, ended bool) (Status, bool, error) {
 			r.examined = mostExamined
 		}
 	}
-	if converged {
-		if converged, err = r.stands(); err != nil {
-			return Failed, true, err
-		}
+	if !converged {
+		return Stalled, ended, nil
 	}
-	return pick(converged, Converged, Stalled), converged || ended, nil
+	// A point that is refuted ends the run too: the solver goes nowhere better.
+	x, _ := r.state.Iterate()
+	stands, err := r.stands(x)
+	if err != nil {
+		return Failed, true, err
+	}
+	return pick(stands, Converged, Stalled), true, nil
 }
 
 // examine looks for a lower cost beyond the reach of the solver, and begins
@@ -129,22 +133,19 @@ type Refuter interface {
 	Refute(x Point) (reason string, err error)
 }
 
-// stands reports whether the problem has nothing against the iterate.
-func (r *run) stands() (bool, error) {
-	x, _ := r.state.Iterate()
-	return r.refuted(x)
-}
-
-func (r *run) refuted(x Point) (stands bool, err error) {
+// stands reports whether the problem has nothing against a point.
+func (r *run) stands(x Point) (bool, error) {
 	p, ok := r.evaluator.problem.(Refuter)
 	if !ok {
 		return true, nil
 	}
 	r.evaluator.lastValid = false
-	if r.refutation, err = p.Refute(x); err != nil {
+	reason, err := p.Refute(x)
+	if err != nil {
 		return false, fmt.Errorf("refutation: %w", err)
 	}
-	return r.refutation == "", nil
+	r.refutation = reason
+	return reason == "", nil
 }
 
 func worst(stationarity []float64) float64 {

@@ -65,7 +65,7 @@ type run struct {
 	stationarity []float64 // at the last check
 	slow         int       // iterations in a row without enough decrease
 	examined     int       // thresholds at which the run was examined, see conclude
-	refutation   string    // why the iterate is no minimum
+	refutation   string    // why the point judged last is no minimum, see Refuter
 	prober       *prober   // made at its first use
 
 	before     time.Duration // time spent by the runs that this one goes on with
@@ -320,7 +320,7 @@ func (r *run) recompute(res *Result) error {
 func (r *run) reconsider(res *Result) error {
 	within := r.withinTolerance(res.Stationarity)
 	if within {
-		stands, err := r.refuted(res.Point)
+		stands, err := r.stands(res.Point)
 		if err != nil {
 			return err
 		}
@@ -356,6 +356,9 @@ func (r *run) message(res *Result, failure error) string {
 	case Converged:
 		return fmt.Sprintf("first-order stationary: residual %s, within the tolerance %.2g", worst, r.options.Tolerance)
 	case Stalled:
+		if r.refutation != "" {
+			return fmt.Sprintf("first-order stationary: residual %s, within the tolerance %.2g, but %s", worst, r.options.Tolerance, r.refutation)
+		}
 		return fmt.Sprintf("the cost no longer falls, but the first-order residual is %s, above the tolerance %.2g", worst, r.options.Tolerance)
 	case MaxIterations:
 		return fmt.Sprintf("stopped after %d iterations; first-order residual %s; allow more iterations to go on", r.iteration, worst)

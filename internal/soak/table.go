@@ -31,6 +31,7 @@ func packageDrills() []drillSpec {
 		goDrill{name: "go-flips-models", pkg: "./models/scqm", run: "FlippedBits", cases: 32768}.spec(),
 		goDrill{name: "go-more-starts", pkg: "./models/scqm", run: "DrillMoreStarts", cases: 120}.spec(),
 		goDrill{name: "go-flips-checkpoints", pkg: "./cmd/scqm", run: "FlippedBits", cases: 32768}.spec(),
+		goDrill{name: "go-tolerances", pkg: "./models/scqm", run: "DrillTolerances", cases: 500}.spec(),
 		goDrill{name: "go-killed-fits", pkg: "./cmd/scqm", run: "Drill.*Killed", cases: 50}.spec(),
 		goDrill{name: "go-hostile-rows", pkg: "./models/denoise", run: "HostileRows", cases: 252}.spec(),
 		goDrill{name: "go-independent-rows", pkg: "./models/denoise", run: "RowsAreIndependent", cases: 42}.spec(),

@@ -223,6 +223,21 @@ func (f *footprint) finish(s solvers.Continuation) float64 {
 	return f.newton() + 3*f.point + 3*f.residuals() + 2*f.shards*f.D*(1+f.m+f.q)
 }
 
+// probe counts what looking for lower points along the lowest curvatures takes
+// beside the solver: derivatives of second order with the problem's own part of
+// them, eigenvectors, and three points.
+func (f *footprint) probe() float64 {
+	outer := f.D + f.D*f.m - f.m*(f.m+1)/2 + f.q*f.s
+	if outer > framework.MaxProbedOuter {
+		return 0
+	}
+	shape := framework.ArrowheadShape{Outer: int(outer), Rows: int(f.n), Dim: int(f.d)}
+	if !shape.Probeable() {
+		return 0
+	}
+	return f.newton() + 4*f.point
+}
+
 // lbfgs counts the pairs, nine points of the state and its line search, and the
 // preconditioner.
 func (f *footprint) lbfgs(s solvers.LBFGS) float64 {

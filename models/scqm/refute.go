@@ -1,0 +1,51 @@
+package scqm
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/scqm/scqm/framework"
+)
+
+const (
+	// suspectCurvature is the curvature, in units of one over the root mean square
+	// distance of the rows from c, from which on a fit may be on its way to an
+	// infinite one. With a ridge of .001, fits have less than 100.
+	suspectCurvature = 1e3
+	// growing is the relative change of Theta by Newton's step at which it is.
+	growing = 1e-2
+	// unknownGrowth is the curvature that is refused where Newton's step is too
+	// expensive.
+	unknownGrowth = 1e4
+)
+
+// Refute tells of fits whose curvature still grows although the gradient is
+// small: the objective may then have no least value. It costs an evaluation of
+// second derivatives where the curvature is large.
+func (p *Problem) Refute(x framework.Point) (string, error) {
+	if p.Shape().S == 0 {
+		return "", nil
+	}
+	f := p.NewSheet()
+	f.Load(x[BlockC], x[BlockQ], x[BlockTheta])
+	curvature := f.CurvatureBound() * math.Sqrt(p.spread(x[BlockC]))
+	if !(curvature > suspectCurvature) {
+		return "", nil
+	}
+	grows := curvature > unknownGrowth
+	step, ok, err := framework.NewtonStep(p, x)
+	if err != nil {
+		return "", err
+	}
+	if ok {
+		move := step[len(step)-len(x[BlockTheta]):] // Theta comes last
+		grows = floats.Norm(move, 2) > growing*floats.Norm(x[BlockTheta], 2)
+	}
+	if !grows {
+		return "", nil
+	}
+	return fmt.Sprintf("the curvature still grows: its radius is 1/%.0f of the spread of the rows, and there may be no minimum; a larger ridge makes sure that there is one",
+		curvature), nil
+}
