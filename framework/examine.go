@@ -22,11 +22,24 @@ const (
 	// minGain is the relative decrease of the cost from which on a reassignment
 	// is worth more iterations.
 	minGain = 1e-6
+	// restDecrease is the decrease of the cost in an iteration, relative to the
+	// cost at the start, above which a run goes on whatever its gradient, unless
+	// the stationarity is at most noGradient.
+	restDecrease, noGradient = 1e-8, 1e-8
 	// worthRestart is the number of iterations that a solver, which begins anew,
 	// would need to gain as much.
 	worthRestart = 100
 	// mostExamined bounds the number of thresholds.
 	mostExamined = 8
+)
+
+// finding is what an examination finds.
+type finding int
+
+const (
+	nothing   finding = iota
+	lower             // a lower cost, for which it is not worth to begin anew
+	elsewhere         // a lower cost, from which the solver has begun anew
 )
 
 // thresholds returns how many of the stationarities at which runs are examined
@@ -45,16 +58,21 @@ func (r *run) conclude(decrease float64, ended bool) (Status, bool, error) {
 	if err != nil {
 		return Failed, true, err
 	}
+	if !ended && !r.rests(decrease) {
+		return 0, false, nil
+	}
 	if level := thresholds(worst(r.stationarity)); ended || level > r.examined {
-		moved, err := r.examine(decrease, ended)
+		found, err := r.examine(decrease, ended)
 		switch {
 		case errors.Is(err, errStop):
 			return r.evaluator.stopped, true, nil
 		case err != nil:
 			return Failed, true, err
-		case moved:
+		case found == elsewhere:
 			r.examined = 0
 			return 0, false, nil
+		case found == lower:
+			return 0, false, nil // which the solver finds as soon by itself
 		}
 		r.examined = max(r.examined, level)
 		if ended {
@@ -73,22 +91,29 @@ func (r *run) conclude(decrease float64, ended bool) (Status, bool, error) {
 	return pick(stands, Converged, Stalled), true, nil
 }
 
+// rests reports whether the run may be at its end: a small gradient does not say
+// so while an iteration lowers the cost by much, as in a long valley, unless it is
+// next to none.
+func (r *run) rests(decrease float64) bool {
+	return r.options.FirstOrder || decrease <= restDecrease*math.Abs(r.history[0].Cost) || worst(r.stationarity) <= noGradient
+}
+
 // examine looks for a lower cost beyond the reach of the solver, and begins
 // anew from there.
-func (r *run) examine(decrease float64, ended bool) (moved bool, err error) {
+func (r *run) examine(decrease float64, ended bool) (finding, error) {
 	if r.options.FirstOrder {
-		return false, nil
+		return nothing, nil
 	}
 	if ended || worst(r.stationarity) <= reassignedAt {
-		if moved, err = r.reassign(); moved || err != nil {
-			return moved, err
+		if moved, err := r.reassign(); moved || err != nil {
+			return elsewhere, err
 		}
+	}
+	if !(worst(r.stationarity) <= firstExamined) {
+		return nothing, nil
 	}
 	if ended {
 		decrease = 0
-	}
-	if decrease > probeGain*math.Abs(r.best) || !(worst(r.stationarity) <= firstExamined) {
-		return false, nil // no place to rest
 	}
 	return r.probe(math.Max(probeGain*math.Abs(r.best), worthRestart*decrease))
 }
@@ -111,6 +136,12 @@ func (r *run) restart(x Point, gain float64) (bool, error) {
 // examinedLast reports whether nothing lower was found beyond a point within the
 // tolerance where a run ended for another reason.
 func (r *run) examinedLast(res *Result) (bool, error) {
+	if n := len(r.history); n > 1 && res.Status == MaxIterations {
+		r.stationarity = res.Stationarity
+		if !r.rests(r.history[n-2].Cost - r.history[n-1].Cost) {
+			return false, nil
+		}
+	}
 	if r.examined >= thresholds(r.options.Tolerance) {
 		return true, nil
 	}
@@ -118,11 +149,11 @@ func (r *run) examinedLast(res *Result) (bool, error) {
 		return false, nil
 	}
 	res.Point = res.Point.Clone() // which stays, whatever is found
-	moved, err := r.examine(0, true)
+	found, err := r.examine(0, true)
 	if errors.Is(err, errStop) {
 		return false, nil
 	}
-	return !moved, err
+	return found == nothing, err
 }
 
 // Refuter is a problem that can tell where a cost has no minimum near a point

@@ -34,7 +34,9 @@ type Options struct {
 	// as converged, in the unit of the problem's [Certifier] or else of the
 	// Riemannian gradient norm; 0 stands for 1e-6, a negative number means
 	// never. It says when a run ends and nothing else: with a larger tolerance
-	// a run is the beginning of one with a smaller tolerance.
+	// a run is the beginning of one with a smaller tolerance. A run whose last
+	// iteration lowered the cost by more than 1e-8 of that at the start goes on,
+	// unless the stationarity is at most 1e-8.
 	Tolerance float64
 	// MinRelativeDecrease ends a run when the cost falls by no more than this
 	// fraction of itself in each of Patience iterations in a row; 0 stands for
@@ -50,8 +52,8 @@ type Options struct {
 	// cost by more than a millionth.
 	CheckEvery int
 	// FirstOrder lets the test of first order alone end a run: rows are not
-	// reassigned (see [Reassigner]), and no directions of low curvature are
-	// probed (see [MaxProbedOuter]).
+	// reassigned (see [Reassigner]), no directions of low curvature are probed
+	// (see [MaxProbedOuter]), and the cost may still fall.
 	FirstOrder bool
 	// Observers are called after Init and after every iteration, in order, on
 	// the goroutine of Solve.

@@ -64,20 +64,24 @@ func (s ArrowheadShape) Probeable() bool {
 }
 
 // probe begins anew from a point that is lower by more than gain, if there is one
-// along the lowest curvatures.
-func (r *run) probe(gain float64) (bool, error) {
+// along the lowest curvatures, and tells of one that is lower by less.
+func (r *run) probe(gain float64) (finding, error) {
 	shape, ok := r.evaluator.ArrowheadShape()
 	if !ok || !shape.Probeable() {
-		return false, nil
+		return nothing, nil
 	}
 	if r.prober == nil {
 		r.prober = newProber(shape, r.evaluator.blocks)
 	}
 	found, err := r.prober.search(r.evaluator, r.bestPoint)
-	if err != nil || !(found > gain) {
-		return false, err
+	switch {
+	case err != nil || !(found > probeGain*math.Abs(r.best)):
+		return nothing, err
+	case !(found > gain):
+		return lower, nil
 	}
-	return r.restart(r.prober.lowest.Clone(), gain)
+	moved, err := r.restart(r.prober.lowest.Clone(), gain)
+	return pick(moved, elsewhere, nothing), err
 }
 
 func newProber(shape ArrowheadShape, blocks []Block) *prober {

@@ -225,7 +225,7 @@ func (r *run) due(decrease, before float64) bool {
 	return r.iteration%DefaultCheckEvery == 0 && decrease <= fastDecrease*math.Abs(before)
 }
 
-func pick(first bool, a, b Status) Status {
+func pick[T any](first bool, a, b T) T {
 	if first {
 		return a
 	}

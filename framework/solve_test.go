@@ -104,7 +104,7 @@ func TestConvergedIsRecomputed(t *testing.T) {
 		}
 		return cost, nil
 	}}
-	res, err := framework.Solve(context.Background(), liar, framework.Point{{3e-4, 4e-4}}, slow, framework.Options{CheckEvery: 10})
+	res, err := framework.Solve(context.Background(), liar, framework.Point{{3e-4, 4e-4}}, slow, framework.Options{CheckEvery: 10, FirstOrder: true})
 	require.NoError(t, err)
 	assert.Equal(t, 10, res.Iterations)
 	assert.Equal(t, framework.Stalled, res.Status)

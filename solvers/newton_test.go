@@ -452,3 +452,25 @@ func TestNewtonRestarts(t *testing.T) {
 	assert.Equal(t, wanted, got)
 	assert.Equal(t, cost, again)
 }
+
+// Where the gradient is zero to the last bit, at the second and the third axis of
+// the scatter, a probe along the lowest curvature finds the way down, whatever
+// the solver; the test of first order alone does not.
+func TestSaddlePointIsNotConverged(t *testing.T) {
+	points, mean, values, axes := linePoints()
+	for _, solver := range []framework.Solver{solvers.Newton{}, solvers.LBFGS{}, solvers.RGD{}} {
+		for _, axis := range []int{0, 1} {
+			start := framework.Point{mat.Col(nil, axis, axes), mean, make([]float64, len(points))}
+			for i, p := range points {
+				start[2][i] = floats.Dot(p, start[0]) - floats.Dot(mean, start[0])
+			}
+			o := framework.Options{MaxIterations: 2000}
+			res := run(t, lineFit(points), start, solver, o)
+			assert.InDelta(t, values[0]+values[1], res.Cost, 1e-6, "%s from axis %d: %v", solver.Name(), axis, res.Status)
+			o.FirstOrder = true
+			res = run(t, lineFit(points), start, solver, o)
+			assert.InDelta(t, values[0]+values[1]+values[2]-values[axis], res.Cost, 1e-6, "%s from axis %d", solver.Name(), axis)
+			assert.Equal(t, framework.Converged, res.Status)
+		}
+	}
+}

@@ -227,7 +227,7 @@ func (f *footprint) finish(s solvers.Continuation) float64 {
 // beside the solver: derivatives of second order with the problem's own part of
 // them, eigenvectors, and three points.
 func (f *footprint) probe() float64 {
-	outer := f.D + f.D*f.m - f.m*(f.m+1)/2 + f.q*f.s
+	outer := f.outer()
 	if outer > framework.MaxProbedOuter {
 		return 0
 	}

@@ -125,7 +125,7 @@ func (p *Objective) firstOrder(x framework.Point) (o firstOrder, err error) {
 		return o, err
 	}
 	if exact {
-		slope, err := p.unbalanced(x, terms[BlockTheta])
+		slope, err := p.unbalanced(x)
 		o.norms[BlockTheta], o.terms[BlockTheta] = slope, slope
 		return o, err
 	}
@@ -144,30 +144,50 @@ func (p *Objective) firstOrder(x framework.Point) (o firstOrder, err error) {
 
 // unbalanced returns, at an interpolation, the slope of the penalty where no
 // gradients of the loss can balance it, else 0. A sheet whose curvature is within
-// the rounding errors of the rows is flat. most is the sum of the largest terms
-// that subgradients at a kink can have.
-func (p *Objective) unbalanced(x framework.Point, most float64) (float64, error) {
+// the rounding errors of the rows is flat. Gradients of a smooth loss vanish
+// there; those of one with kinks are at most as long as next to the kink, and
+// whether they do balance it is not looked into.
+func (p *Objective) unbalanced(x framework.Point) (float64, error) {
 	slope := p.penaltySlope(x[BlockTheta])
 	if slope == 0 {
-		return 0, nil
-	}
-	if _, kinked := p.loss.(framework.Smoother); (kinked || p.smoothing.inUse() != nil) && slope <= most {
 		return 0, nil
 	}
 	f := p.sheet
 	z, phi := make([]float64, f.M), make([]float64, f.Q)
 	inf := math.Inf(1)
-	var bent, rounding float64
+	var bent, rounding, features float64
 	for i := range p.data.N {
 		f.Coordinates(z, phi, p.blocks[BlockTau].Row(x[BlockTau], i))
 		bent = math.Max(bent, floats.Norm(z[f.Latent:], inf))
 		around := math.Max(floats.Distance(p.data.Row(i), f.C, inf), floats.Norm(z, inf))
 		rounding = math.Max(rounding, interpolation*around+cancellation*floats.Norm(f.C, inf))
+		features += p.data.Weight(i) * floats.Norm(phi, 2)
 	}
 	if bent <= rounding {
 		return 0, nil
 	}
+	if _, kinked := p.plain().(framework.Smoother); !kinked {
+		return slope, nil
+	}
+	r := make([]float64, f.D)
+	for k := range r {
+		r[k] = rounding
+	}
+	if err := p.plain().Evaluate(nil, r, r, f.D); err != nil {
+		return 0, err
+	}
+	if slope <= features*floats.Norm(r, 2) {
+		return 0, nil
+	}
 	return slope, nil
+}
+
+// plain is the loss itself, rounded or not.
+func (p *Objective) plain() framework.Loss {
+	if p.smoothing.plain != nil {
+		return p.smoothing.plain
+	}
+	return p.loss
 }
 
 func (p *Objective) penaltySlope(theta []float64) float64 {

@@ -1,0 +1,118 @@
+package framework_test
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"math"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/manifolds"
+)
+
+// terrace is x^2/2 + y^2/2 on a floor that falls by one where a reassignment moves
+// x by more than 100, three times.
+type terrace struct {
+	reassigned []float64 // norms of the points at which it was asked
+	reason     string
+}
+
+func (*terrace) Blocks() []framework.Block {
+	return []framework.Block{{Name: "x", Manifold: manifolds.Euclidean(2)}}
+}
+
+func (*terrace) Evaluate(grad, x framework.Point) (float64, error) {
+	step := math.Min(3, math.Round(x[0][0]/1000))
+	u, v := x[0][0]-1000*step, x[0][1]
+	if grad != nil {
+		grad[0][0], grad[0][1] = u, v
+	}
+	return 3 - step + (u*u+v*v)/2, nil
+}
+
+func (p *terrace) Reassign(x framework.Point) (bool, float64, error) {
+	step := math.Round(x[0][0] / 1000)
+	p.reassigned = append(p.reassigned, math.Hypot(x[0][0]-1000*step, x[0][1]))
+	if step >= 3 {
+		return false, 1, nil
+	}
+	x[0][0] += 1000
+	return true, 1, nil
+}
+
+func (p *terrace) Refute(framework.Point) (string, error) { return p.reason, nil }
+
+// A run to a larger tolerance is the beginning of one to a smaller tolerance.
+func TestToleranceDoesNotSteer(t *testing.T) {
+	var last *framework.Result
+	for _, tolerance := range []float64{1e-3, 1e-4, 3e-5, 1e-6, 2e-7, 1e-8, 1e-10} {
+		p := &terrace{}
+		res := solve(t, p, slow, framework.Options{Tolerance: tolerance, MaxIterations: -1, MinRelativeDecrease: -1})
+		require.Equal(t, framework.Converged, res.Status, "tolerance %g", tolerance)
+		if last != nil {
+			assert.LessOrEqual(t, res.Cost, last.Cost)
+			require.GreaterOrEqual(t, len(res.History), len(last.History))
+			for i, r := range last.History {
+				require.Equal(t, r.Cost, res.History[i].Cost, "iteration %d", i)
+			}
+		}
+		if tolerance <= 1e-6 {
+			assert.InDelta(t, 0, res.Cost, 1e-9, "tolerance %g", tolerance)
+		}
+		for _, at := range p.reassigned {
+			assert.LessOrEqual(t, at, 1e-6)
+		}
+		last = res
+	}
+	res := solve(t, &terrace{}, slow, framework.Options{FirstOrder: true, MaxIterations: -1})
+	assert.InDelta(t, 3, res.Cost, 1e-9, "by the test of first order alone")
+}
+
+// A point that the problem refutes is not converged, and the message says why.
+func TestRefutedPointIsNotConverged(t *testing.T) {
+	res := solve(t, &terrace{reason: "it runs away"}, slow, framework.Options{MaxIterations: -1, MinRelativeDecrease: -1})
+	assert.Equal(t, framework.Stalled, res.Status)
+	assert.Contains(t, res.Message, "but it runs away")
+	res = solve(t, &terrace{reason: "it runs away"}, slow, framework.Options{MaxIterations: 5, Tolerance: 10})
+	assert.NotEqual(t, framework.Converged, res.Status)
+}
+
+// A point within the tolerance where the iterations are used up is converged only
+// if nothing lower is found beyond it.
+func TestConvergedAtTheMostIterations(t *testing.T) {
+	p := &terrace{}
+	res, err := framework.Solve(context.Background(), p, framework.Point{{1e-5, 0}}, slow, framework.Options{MaxIterations: 1, Tolerance: 1e-4})
+	require.NoError(t, err)
+	assert.Equal(t, framework.MaxIterations, res.Status)
+	assert.InDelta(t, 3, res.Cost, 1e-9)
+	res, err = framework.Solve(context.Background(), p, framework.Point{{3000 + 5e-9, 0}}, slow, framework.Options{MaxIterations: 1, Tolerance: 1e-4})
+	require.NoError(t, err)
+	assert.Equal(t, framework.Converged, res.Status)
+}
+
+// A stored run keeps the moment at which it was examined.
+func TestStoredRunKeepsTheMoment(t *testing.T) {
+	o := framework.Options{Tolerance: 1e-9, MaxIterations: -1, MinRelativeDecrease: -1}
+	want := solve(t, &terrace{}, slow, o)
+	for _, stop := range []int{1, 1500, 2000, want.Iterations - 1} {
+		var stored bytes.Buffer
+		o := o
+		o.MaxIterations = stop
+		o.Checkpoint = &framework.Checkpoint{Every: time.Hour, Store: func(write func(io.Writer) error) error {
+			stored.Reset()
+			return write(&stored)
+		}}
+		solve(t, &terrace{}, slow, o)
+		o.MaxIterations, o.Checkpoint.Stored = -1, &stored
+		o.Checkpoint.Store = nil
+		got := solve(t, &terrace{}, slow, o)
+		require.Len(t, got.History, len(want.History), "stored at %d", stop)
+		assert.Equal(t, want.Point, got.Point)
+		assert.Equal(t, want.Counts, got.Counts)
+	}
+}
