@@ -35,8 +35,6 @@ type Evaluator struct {
 	deadline time.Time // zero: none
 	limit    int       // 0: none
 	stopped  Status    // why errStop was returned
-	// tolerance is that of the options.
-	tolerance float64
 
 	counts    Counts
 	nonFinite int
@@ -52,7 +50,7 @@ func NewEvaluator(ctx context.Context, p Problem) *Evaluator {
 }
 
 func newEvaluator(ctx context.Context, p Problem, o Options) *Evaluator {
-	e := &Evaluator{problem: p, blocks: p.Blocks(), ctx: ctx, limit: o.MaxEvaluations, tolerance: o.Tolerance}
+	e := &Evaluator{problem: p, blocks: p.Blocks(), ctx: ctx, limit: o.MaxEvaluations}
 	if o.TimeLimit > 0 {
 		e.deadline = o.Begin.Add(o.TimeLimit)
 	}

@@ -137,20 +137,14 @@ func (e *Evaluator) SetMultipliers(dual []float64) {
 	}
 }
 
-// Stationarity returns the largest of the numbers by which the run is judged, at
-// x, and whether it is within the tolerance of the run.
-func (e *Evaluator) Stationarity(x Point) (worst float64, within bool, err error) {
+// Stationarity returns the largest of the numbers by which the run is judged, at x.
+func (e *Evaluator) Stationarity(x Point) (float64, error) {
 	if err := e.admit(0); err != nil {
-		return math.Inf(1), false, err
+		return math.Inf(1), err
 	}
 	s, err := e.stationarity(x)
 	if err != nil {
-		return math.Inf(1), false, e.failure(fmt.Errorf("stationarity: %w", err))
+		return math.Inf(1), e.failure(fmt.Errorf("stationarity: %w", err))
 	}
-	for _, v := range s {
-		if !(v <= worst) {
-			worst = v
-		}
-	}
-	return worst, worst <= e.tolerance, nil
+	return worst(s), nil
 }

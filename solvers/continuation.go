@@ -314,11 +314,11 @@ func (a Continuation) finish(e *framework.Evaluator, s *ContinuationState) error
 // beginFinish begins the finish, if it is needed and possible.
 func (a Continuation) beginFinish(e *framework.Evaluator, s *ContinuationState) (begun bool, err error) {
 	if shape, fits := e.ArrowheadShape(); fits && a.Finishes(shape) {
-		_, within, err := e.Stationarity(s.X)
+		residual, err := e.Stationarity(s.X)
 		if err != nil {
 			return false, err
 		}
-		if !within {
+		if !(residual <= stationaryAt) {
 			finish, from := &PrimalDualState{X: s.X, Cost: s.Cost, Residual: math.Inf(1)}, s.X
 			if s.Again {
 				finish.Multipliers = s.Multipliers

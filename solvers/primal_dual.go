@@ -46,6 +46,10 @@ const (
 	// primalDualFlatness and primalDualDamping are small, as the second
 	// derivatives of a row near its kink are 1/eps times those of others.
 	primalDualFlatness, primalDualDamping = 1e-12, 1e-13
+	// stationaryAt is the stationarity at which the finish is over. It does not
+	// depend on the tolerance of the run, which says when to stop and never where
+	// the path goes.
+	stationaryAt = 1e-8
 )
 
 // firstRoundings are the first eps of the rounds, relative to the scale.
@@ -77,8 +81,7 @@ type PrimalDualState struct {
 	// Round counts the finished rounds, Iterations those of this round, Stayed
 	// those of this stage and Failed the last ones of them without a step.
 	Round, Iterations, Stayed, Failed int
-	// Done says that the run has ended, Stationary that X is, within the tolerance
-	// of the run.
+	// Done says that the run has ended, Stationary that X is, to 1e-8.
 	Done, Stationary bool
 
 	arrowhead *framework.Arrowhead
@@ -275,41 +278,39 @@ func (s *PrimalDualState) endStage(e *framework.Evaluator, full bool) error {
 
 // endRound measures the end and begins another round where it is not stationary.
 func (s *PrimalDualState) endRound(e *framework.Evaluator) error {
-	within, err := s.measure(e)
-	if err != nil {
+	if err := s.measure(e); err != nil {
 		return err
 	}
-	s.Stationary = within
+	s.Stationary = s.Residual <= stationaryAt
 	s.Round++
-	if s.Done = within || s.Round == len(firstRoundings); s.Done {
+	if s.Done = s.Stationary || s.Round == len(firstRoundings); s.Done {
 		return nil
 	}
 	return s.beginRound(e)
 }
 
 // measure hands over those of the multipliers so far and the dual variables that
-// show the best point to be the more stationary one, and reports whether that is
-// within the tolerance of the run.
-func (s *PrimalDualState) measure(e *framework.Evaluator) (within bool, err error) {
-	residual, within, err := s.with(e, s.Dual)
+// show the best point to be the more stationary one.
+func (s *PrimalDualState) measure(e *framework.Evaluator) error {
+	residual, err := s.with(e, s.Dual)
 	if err != nil {
-		return false, err
+		return err
 	}
-	if len(s.Multipliers) > 0 && !within {
-		old, _, err := s.with(e, s.Multipliers)
+	if len(s.Multipliers) > 0 && residual > stationaryAt {
+		old, err := s.with(e, s.Multipliers)
 		if err != nil || old <= residual {
 			s.Residual = old
-			return false, err
+			return err
 		}
 		e.SetMultipliers(s.Dual)
 	}
 	s.Multipliers = append(s.Multipliers[:0], s.Dual...)
 	s.Residual = residual
-	return within, nil
+	return nil
 }
 
 // with measures the best point with the multipliers given.
-func (s *PrimalDualState) with(e *framework.Evaluator, dual []float64) (float64, bool, error) {
+func (s *PrimalDualState) with(e *framework.Evaluator, dual []float64) (float64, error) {
 	e.SetMultipliers(dual)
 	return e.Stationarity(s.X)
 }

@@ -33,7 +33,7 @@ func TestDrillTolerances(t *testing.T) {
 		case 1:
 			solver = solvers.Continuation{Inner: solvers.Alternating{}}
 		}
-		for _, ridge := range []float64{0, 0.001} {
+		for _, ridge := range []float64{NoRidge, DefaultRidge} {
 			config := Config{Latent: d, Loss: loss, Ridge: ridge, Solver: solver, Threads: 1, Options: framework.Options{MaxIterations: 2000}}
 			if err := tightened(x, config); err != nil {
 				return fmt.Errorf("%d x %d, d = %d, %s, ridge %v, %v: %w", x.N, x.D, d, loss.Name(), ridge, solver, err)

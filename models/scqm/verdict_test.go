@@ -86,7 +86,7 @@ func TestPenaltyIsPartOfTheVerdict(t *testing.T) {
 // there do not say that they have converged.
 func TestPlateausAreLeft(t *testing.T) {
 	x := rowsWithPlateaus()
-	for _, ridge := range []float64{0, 0.001} {
+	for _, ridge := range []float64{NoRidge, DefaultRidge} {
 		c := Config{Latent: 1, Loss: named(t, "squared_l2", 2), Ridge: ridge, Options: framework.Options{Tolerance: 1e-4, FirstOrder: true}}
 		rest := learn(t, x, c).Run
 		require.Equal(t, framework.Converged, rest.Status)
@@ -124,7 +124,7 @@ func rowsWithPlateaus() Data {
 // is called converged; a ridge gives them one.
 func TestRunawayIsNotConverged(t *testing.T) {
 	x, d := outlyingRows(drill.Case{Index: 85, Rand: drill.Stream(1, "runaways", 85)})
-	fit := learn(t, x, Config{Latent: d, Loss: named(t, "squared_l2", x.D), Options: framework.Options{MaxIterations: 3000}})
+	fit := learn(t, x, Config{Latent: d, Loss: named(t, "squared_l2", x.D), Ridge: NoRidge, Options: framework.Options{MaxIterations: 3000}})
 	assert.Equal(t, framework.Stalled, fit.Run.Status, fit.Run.Message)
 	assert.Contains(t, fit.Run.Message, "the curvature still grows")
 	fit = learn(t, x, Config{Latent: d, Loss: named(t, "squared_l2", x.D), Ridge: 0.001})
