@@ -44,6 +44,8 @@ type Footpoint struct {
 	square     []float64 // s: and the quadratic one
 	diff       []float64 // D
 	eigen      *dense.SymmetricEigen
+	lower      []float64 // d
+	sextic     sextic
 	minima     [][]float64 // maxMinima x d, by ascending distance
 	distance   []float64
 }
@@ -52,7 +54,7 @@ func NewFootpoint(f *sheet.Sheet) *Footpoint {
 	vec := func(n int) []float64 { return make([]float64, n) }
 	p := &Footpoint{
 		Quadratic: NewQuadratic(f), start: vec(f.Latent), base: vec(f.Latent), along: vec(f.Latent),
-		line: vec(f.S), square: vec(f.S), diff: vec(f.D), eigen: dense.NewSymmetricEigen(f.Latent),
+		line: vec(f.S), square: vec(f.S), diff: vec(f.D), lower: vec(f.Latent), eigen: dense.NewSymmetricEigen(f.Latent),
 	}
 	for range maxMinima {
 		p.minima = append(p.minima, vec(f.Latent))
@@ -60,24 +62,35 @@ func NewFootpoint(f *sheet.Sheet) *Footpoint {
 	return p
 }
 
-// find looks for the nearest points of the sheet to x, from several starts. It
-// returns the number of distinct ones found, at least 1, in minima.
+// load takes a row.
+func (p *Footpoint) load(x []float64) {
+	floats.SubTo(p.diff, x, p.f.C)
+	p.f.ToFrame(p.Y, p.diff)
+	p.distance = p.distance[:0]
+}
+
+// find looks for the nearest points of the sheet to x, of its whole and of the
+// surroundings of several starts. It returns the number of distinct ones found, at
+// least 1, in minima; the first is that of [Footpoint.nearest].
+func (p *Footpoint) find(x []float64) int {
+	p.nearest(x)
+	if p.f.S == 0 {
+		return 1
+	}
+	copy(p.lower, p.minima[0])
+	p.distance = append(p.distance[:0], p.Value(p.lower))
+	p.search()
+	return len(p.distance)
+}
+
+// search enters the minima found from several starts.
 //
 // The starts are a itself and the lowest points of h on lines, where it is a
 // quartic in one variable: through the origin and a, and through a along each
 // eigenvector of sum_k b_k A_k, the directions in which a sheet can curve
 // towards x on either side of a saddle.
-func (p *Footpoint) find(x []float64) int {
-	f := p.f
-	floats.SubTo(p.diff, x, f.C)
-	f.ToFrame(p.Y, p.diff)
-	p.distance = p.distance[:0]
-	a := p.Y[:f.Latent]
-	if f.S == 0 {
-		copy(p.minima[0], a)
-		return 1
-	}
-	p.Reload()
+func (p *Footpoint) search() {
+	f, a := p.f, p.Y[:p.f.Latent]
 	p.try(a)
 	clear(p.base)
 	copy(p.along, a)
@@ -90,7 +103,6 @@ func (p *Footpoint) find(x []float64) int {
 		}
 		p.tryLine()
 	}
-	return len(p.distance)
 }
 
 // formEigenvectors leaves the eigenvectors of sum_k b_k A_k in the columns of
@@ -105,7 +117,18 @@ func (p *Footpoint) formEigenvectors() {
 
 // tryLine starts from the stationary points of h on the line base + t along.
 func (p *Footpoint) tryLine() {
-	f, tau0, v := p.f, p.base, p.along
+	var roots [3]float64
+	for _, t := range roots[:p.lineRoots(&roots, p.base)] {
+		floats.AddScaledTo(p.start, p.base, t, p.along)
+		p.try(p.start)
+	}
+}
+
+// lineRoots finds the stationary points of h on the line tau0 + t along. They are
+// found in units of the distance of x from c, so that what counts as a cubic does
+// not depend on the unit of the data.
+func (p *Footpoint) lineRoots(roots *[3]float64, tau0 []float64) int {
+	f, v := p.f, p.along
 	p.Value(tau0)
 	f.Jacobian(p.jac, tau0)
 	for k := range f.S {
@@ -113,16 +136,19 @@ func (p *Footpoint) tryLine() {
 	}
 	sheet.Vech(p.Phi, v)
 	f.Quadratic(p.square, p.Phi)
-	var roots [3]float64
-	n := dense.CubicRoots(&roots,
-		4*floats.Dot(p.square, p.square),
-		6*floats.Dot(p.line, p.square),
-		2*(floats.Dot(p.line, p.line)+2*floats.Dot(p.E[f.Latent:], p.square)+floats.Dot(v, v)),
-		2*(floats.Dot(p.E[f.Latent:], p.line)+floats.Dot(v, p.E[:f.Latent])))
-	for _, t := range roots[:n] {
-		floats.AddScaledTo(p.start, tau0, t, v)
-		p.try(p.start)
+	unit := floats.Norm(p.Y, 2) / floats.Norm(v, 2)
+	if unit == 0 || math.IsInf(unit, 0) || math.IsNaN(unit) {
+		unit = 1
 	}
+	n := dense.CubicRoots(roots,
+		4*unit*unit*floats.Dot(p.square, p.square),
+		6*unit*floats.Dot(p.line, p.square),
+		2*(floats.Dot(p.line, p.line)+2*floats.Dot(p.E[f.Latent:], p.square)+floats.Dot(v, v)),
+		2/unit*(floats.Dot(p.E[f.Latent:], p.line)+floats.Dot(v, p.E[:f.Latent])))
+	for k := range n {
+		roots[k] *= unit
+	}
+	return n
 }
 
 // try minimises from tau and enters the end point in the list of minima.

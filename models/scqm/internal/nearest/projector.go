@@ -45,13 +45,12 @@ func (p *Projector) Project(ctx context.Context, tau []float64, x rows.Data, fir
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		count := p.footpoint.find(x.Row(i))
 		out := tau[i*p.f.Latent : (i+1)*p.f.Latent]
-		copy(out, p.footpoint.minima[0])
-		if !radial {
-			if err := p.refineRow(ctx, out, x.Row(i), count); err != nil {
-				return err
-			}
+		if radial {
+			p.footpoint.nearest(x.Row(i))
+			copy(out, p.footpoint.minima[0])
+		} else if err := p.refineRow(ctx, out, x.Row(i), p.footpoint.find(x.Row(i))); err != nil {
+			return err
 		}
 		if !(framework.Point{out}).Finite() {
 			return fmt.Errorf("scqm: row %d is too far from the sheet to be projected: %w", first+i, rows.ErrInput)

@@ -1,0 +1,174 @@
+package nearest
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+)
+
+// Around a stationary point tau of the squared distance h, with e = z(tau) - y,
+// B = sum_k e_k A_k the forms weighed by the residual, N = 2 (A_k tau)_k and
+// q(t) = Theta' phi(t), for every t of R^d
+//
+//	h(tau + t) = h(tau) + t'(I + 2B)t + |Nt + q(t)|^2.
+//
+// Thus tau is a nearest point where I + 2B has no negative eigenvalue, and another
+// point on the line tau + ru is nearer, for a direction u and some r, if and only if
+//
+//	P(u) = |q(u)|^2 u'Hu - (Nu . q(u))^2 < 0,   H = I + 2B + N'N,
+//
+// as r^2 (u'Hu + 2r Nu.q(u) + r^2 |q(u)|^2) has then, and only then, negative
+// values. For d = 2, P is a form of degree 6 in two variables: [sextic] finds
+// where it is negative, or that it is nowhere. For s = 1 and any d the
+// eigenvectors u of I + 2B of negative eigenvalues are such directions, for there
+// |Nu + r q(u)| vanishes for some r. Descending from every
+// stationary point along such a line ends at the nearest point, as each next
+// minimum is lower and a quartic has few.
+
+const (
+	// maxDescents bounds the minima left for lower ones. A quartic in the plane
+	// has at most 5.
+	maxDescents = 12
+	// maxCreeps bounds the further runs of Newton's method where one did not come
+	// to an end, which a last step shorter than arrived, relative to tau, marks.
+	maxCreeps = 30
+	arrived   = 1e-7
+	// convexSlack is the rounding of an eigenvalue of I + 2B in units of its
+	// largest entry.
+	convexSlack = 0x1p-46
+)
+
+// nearest looks for the nearest point of the sheet to x and writes it into minima[0].
+// It is exact for d <= 2 and for s <= 1; else the best of several starts is
+// left along the eigenvectors of I + 2B only.
+func (p *Footpoint) nearest(x []float64) {
+	p.load(x)
+	a := p.Y[:p.f.Latent]
+	at := p.minima[0]
+	copy(at, a)
+	if p.f.S == 0 {
+		return
+	}
+	p.Reload()
+	value := p.settle(at)
+	if p.certified(at) {
+		return
+	}
+	if p.f.Latent > 2 && p.f.S > 1 {
+		p.search()
+		at = p.minima[0]
+		value = p.Value(at)
+	}
+	p.descend(at, value)
+}
+
+// descend goes from a stationary point, where h is value, to ever lower ones
+// until none is known to be lower.
+func (p *Footpoint) descend(tau []float64, value float64) {
+	for range maxDescents {
+		p.Value(tau)
+		if p.certified(tau) || !p.leave(tau, value) {
+			return
+		}
+		next := p.settle(p.lower)
+		if !(next < value) {
+			return
+		}
+		copy(tau, p.lower)
+		value = next
+	}
+}
+
+// settle moves to a stationary point, in place, and returns h there. Where Newton's
+// method creeps along a bent valley, the lowest point of the line along its last
+// step is where it goes on.
+func (p *Footpoint) settle(tau []float64) float64 {
+	value := p.Minimize(tau, maxSteps, precision)
+	for range maxCreeps {
+		if floats.Norm(p.step, 2) <= arrived*floats.Norm(tau, 2) {
+			break
+		}
+		copy(p.along, p.step)
+		if p.lowerAlong(tau, value) {
+			copy(tau, p.lower)
+		}
+		next := p.Minimize(tau, maxSteps, precision)
+		if !(next < value) {
+			break
+		}
+		value = next
+	}
+	return value
+}
+
+// certified reports whether I + 2B has no negative eigenvalue at tau, where Value
+// was called last. For d > 2 the eigenvectors are left in eigen.
+func (p *Footpoint) certified(tau []float64) bool {
+	f := p.f
+	f.WeighForms(p.w, p.E[f.Latent:])
+	switch len(tau) {
+	case 1:
+		return 1+2*p.w[0] >= 0
+	case 2:
+		a, b, c := 1+2*p.w[0], p.w[1], 1+2*p.w[2]
+		size := max(math.Abs(a), math.Abs(b), math.Abs(c))
+		return a+c >= 0 && a*c-b*b >= -convexSlack*size*size && min(a, c) >= -convexSlack*size
+	}
+	clear(p.eigen.A)
+	for i := range tau {
+		p.eigen.A[i*len(tau)+i] = 1
+	}
+	f.AddCurvature(p.eigen.A, p.w)
+	p.eigen.FactorizeOrIdentity()
+	n := len(p.eigen.Values)
+	return p.eigen.Values[0] >= -convexSlack*max(1, math.Abs(p.eigen.Values[n-1]))
+}
+
+// leave writes a point lower than tau, a stationary point where h is value and
+// certified was called last, into lower. It reports false where there is none.
+func (p *Footpoint) leave(tau []float64, value float64) bool {
+	switch d := len(tau); d {
+	case 1:
+		p.along[0] = 1
+		return p.lowerAlong(tau, value)
+	case 2:
+		p.derivatives(tau)
+		p.sextic.load(&p.plane, p.h, tau, p.w)
+		return p.sextic.search(func(u, v float64) bool {
+			p.along[0], p.along[1] = u, v
+			return p.lowerAlong(tau, value)
+		})
+	default:
+		for j := range d {
+			if p.eigen.Values[j] >= 0 {
+				return false
+			}
+			for i := range d {
+				p.along[i] = p.eigen.A[i*d+j]
+			}
+			if p.lowerAlong(tau, value) {
+				return true
+			}
+		}
+		return false
+	}
+}
+
+// lowerAlong writes the lowest point of the line through tau along a direction,
+// where it is lower than value, into lower. On the line h is, with r,
+//
+//	h(tau) + 2r g.u + r^2 (u'Hu + 2r Nu.q(u) + r^2 |q(u)|^2).
+func (p *Footpoint) lowerAlong(tau []float64, value float64) bool {
+	var roots [3]float64
+	best, found := 0.0, false
+	for _, r := range roots[:p.lineRoots(&roots, tau)] {
+		floats.AddScaledTo(p.start, tau, r, p.along)
+		if next := p.Value(p.start); next < value {
+			value, best, found = next, r, true
+		}
+	}
+	if found {
+		floats.AddScaledTo(p.lower, tau, best, p.along)
+	}
+	return found
+}

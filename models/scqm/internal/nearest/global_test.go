@@ -1,0 +1,165 @@
+package nearest
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/scqm/scqm/internal/dense"
+	"github.com/scqm/scqm/internal/drill"
+	"github.com/scqm/scqm/models/scqm/internal/sheet"
+)
+
+// randomSheet has any shape for which nearest points are exact, curvatures from
+// flat to far beyond the distances of rows, and forms that are now and then
+// degenerate: of rank 1, equal, or zero in a direction.
+func randomSheet(rng *rand.Rand) *sheet.Sheet {
+	shapes := [][2]int{{1, 1}, {1, 3}, {2, 1}, {2, 2}, {2, 3}, {2, 5}, {3, 1}, {4, 1}}
+	shape := shapes[rng.IntN(len(shapes))]
+	d, s := shape[0], shape[1]
+	f := sheet.New(d+s+rng.IntN(3), d, s)
+	curvature := math.Pow(10, 4*rng.Float64()-2)
+	for i := range f.Theta {
+		f.Theta[i] = curvature * rng.NormFloat64()
+	}
+	switch rng.IntN(5) {
+	case 0: // directions of curvature of unlike sizes
+		for i := range f.Theta {
+			f.Theta[i] *= math.Pow(10, -3*float64(i%s))
+		}
+	case 1: // a cylinder
+		clear(f.Theta[s:])
+	case 2: // equal forms
+		for a := range f.Q {
+			for k := range s {
+				f.Theta[a*s+k] = f.Theta[a*s]
+			}
+		}
+	}
+	for i := range f.C {
+		f.C[i] = rng.NormFloat64()
+	}
+	for i := range f.QT {
+		f.QT[i] = rng.NormFloat64()
+	}
+	dense.OrthonormalizeRows(f.QT, f.D)
+	return f
+}
+
+// randomRow is near the sheet, off it, far from it, or where it is symmetric.
+func randomRow(rng *rand.Rand, f *sheet.Sheet) []float64 {
+	x := make([]float64, f.D)
+	z := make([]float64, f.M)
+	far := math.Pow(10, 3*rng.Float64()-1.5)
+	for k := range z {
+		z[k] = far * rng.NormFloat64()
+	}
+	if rng.IntN(4) == 0 { // above the vertex, all around equally far
+		clear(z[:rng.IntN(f.Latent)+1])
+	}
+	copy(x, f.C)
+	for k, v := range z {
+		floats.AddScaled(x, v, f.Axis(k))
+	}
+	return x
+}
+
+// leastOfMany is the least distance that descents from a grid and from random
+// points find.
+func leastOfMany(rng *rand.Rand, p *Quadratic, starts int) float64 {
+	least, tau := math.Inf(1), make([]float64, p.f.Latent)
+	for range starts {
+		spread := math.Pow(10, 4*rng.Float64()-2.5)
+		for j := range tau {
+			tau[j] = spread * rng.NormFloat64()
+			if rng.IntN(2) == 0 {
+				tau[j] += p.Y[j]
+			}
+		}
+		if v := p.Minimize(tau, 1000, precision); v < least {
+			least = v
+		}
+	}
+	return least
+}
+
+// TestDrillNearest: no descent from many starts finds a nearer point.
+func TestDrillNearest(t *testing.T) {
+	drill.Run(t, "nearest points", 300, func(c drill.Case) error {
+		f := randomSheet(c.Rand)
+		p := NewFootpoint(f)
+		for row := range 4 {
+			x := randomRow(c.Rand, f)
+			p.nearest(x)
+			got := p.Value(p.minima[0])
+			if want := leastOfMany(c.Rand, p.Quadratic, 150); got > want+1e-9*want+1e-24 {
+				return fmt.Errorf("d = %d, s = %d, row %d: squared distance %.17g, and %.17g elsewhere", f.Latent, f.S, row, got, want)
+			}
+		}
+		return nil
+	})
+}
+
+// The decomposition that the search rests on is exact.
+func TestSextic(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 200 {
+		f := sheet.New(5, 2, 3)
+		for i := range f.Theta {
+			f.Theta[i] = rng.NormFloat64()
+		}
+		p := NewFootpoint(f)
+		p.Reload()
+		for i := range p.Y {
+			p.Y[i] = rng.NormFloat64()
+		}
+		tau := []float64{rng.NormFloat64(), rng.NormFloat64()}
+		p.Value(tau)
+		p.derivatives(tau)
+		p.sextic.load(&p.plane, p.h, tau, p.w)
+		u := []float64{rng.NormFloat64(), rng.NormFloat64()}
+		form := func(coefficients []float64) (sum float64) {
+			for i, v := range coefficients {
+				sum += v * math.Pow(u[0], float64(len(coefficients)-1-i)) * math.Pow(u[1], float64(i))
+			}
+			return sum
+		}
+		h0, slope := p.Value(tau), 2*floats.Dot(p.g, u)
+		for _, r := range []float64{-1, 0.3, 2} {
+			at := []float64{tau[0] + r*u[0], tau[1] + r*u[1]}
+			want := h0 + r*slope + r*r*(form(p.sextic.full[:])+2*r*form(p.sextic.cross[:])+r*r*form(p.sextic.square[:]))
+			assert.InDelta(t, want, p.Value(at), 1e-9*(1+math.Abs(want)))
+		}
+	}
+}
+
+// Bernstein coefficients are those of the form, before and after halving.
+func TestBernstein(t *testing.T) {
+	for i := range 7 {
+		var p sextic
+		p.square[min(i, 4)] = 1
+		p.full[i-min(i, 4)] = 1
+		p.begin()
+		six := p.stack[0].six
+		value := func(b [7]float64, x float64) float64 {
+			for n := 6; n > 0; n-- {
+				for k := range n {
+					b[k] += x * (b[k+1] - b[k])
+				}
+			}
+			return b[0]
+		}
+		for _, x := range []float64{-1, -0.5, 0, 0.3, 1} {
+			assert.InDelta(t, math.Pow(x, float64(i)), value(six, (x+1)/2), 1e-13)
+		}
+		var right [7]float64
+		middle := halve(six[:], right[:])
+		assert.InDelta(t, math.Pow(0, float64(i)), middle, 1e-13)
+		assert.InDelta(t, math.Pow(-0.5, float64(i)), value(six, 0.5), 1e-13)
+		assert.InDelta(t, math.Pow(0.25, float64(i)), value(right, 0.25), 1e-13)
+	}
+}
