@@ -45,15 +45,27 @@ type Mean struct {
 // error of a run that failed, and no error where the run was cancelled or out of
 // budget: see Run.Status. A loss that is a sum over entries has a mean of every
 // column apart, which may then be in units as unlike as one likes; limits but
-// that of time hold for each, Run has no history, and only a run with a checkpoint takes all columns
-// together. Where the loss is not convex the mean is a minimum, if
-// not the lowest.
+// that of time hold for each, Run has no history, and only a run with a checkpoint
+// takes all columns together. Where the loss is not convex the mean is a minimum,
+// if not the lowest. Rows whose size is beyond 2^100 or below 2^-100 are averaged in
+// other units where the loss is a [framework.Rescaler]; where the sum of losses is
+// not a number that float64 holds, the error says so at once.
 func Of(ctx context.Context, x rows.Data, c Config) (*Mean, error) {
 	held, err := reserveMean(x, c.Threads)
 	if err != nil {
 		return nil, err
 	}
 	defer held.Release()
+	in, err := unitsOf(x, c.Loss)
+	if err != nil {
+		return nil, err
+	}
+	defer in.release()
+	return in.of(ctx, c)
+}
+
+// of computes the mean of the rows as they are.
+func of(ctx context.Context, x rows.Data, c Config) (*Mean, error) {
 	if byColumn(x, c) {
 		return ofColumns(ctx, x, c)
 	}

@@ -46,3 +46,8 @@ func reserveSensitivity(x rows.Data, threads int, copies float64) (*memory.Reser
 func hessian(D float64) float64 {
 	return 5*D*D + 6*max(productEntries, D*D)
 }
+
+// reserveUnits holds a copy of the rows.
+func reserveUnits(x rows.Data) (*memory.Reservation, error) {
+	return reserve("", x, 1, float64(x.N)*float64(x.D))
+}

@@ -45,6 +45,8 @@ type Sensitivity struct {
 	C        []float64
 	Rounding float64
 
+	unit   float64   // in which p and at, the mean there, are
+	at     []float64 // D
 	p      *Problem
 	factor *mat.Cholesky
 }
@@ -58,33 +60,45 @@ func (m *Mean) Sensitivity(ctx context.Context, x rows.Data, threads int) (*Sens
 		return nil, err
 	}
 	defer held.Release()
-	p, err := NewProblem(ctx, x, m.Loss, threads)
+	in, err := unitsOf(x, m.Loss)
+	if err != nil {
+		return nil, err
+	}
+	defer in.release()
+	p, err := NewProblem(ctx, in.data, in.loss, threads)
 	if err != nil {
 		return nil, err
 	}
 	if len(m.C) != x.D {
 		return nil, fmt.Errorf("mean: the data have %d columns, the mean has %d: %w", x.D, len(m.C), rows.ErrInput)
 	}
-	s := &Sensitivity{C: m.C, p: p}
-	touched, err := p.touched(m.C)
-	if err != nil {
+	s := &Sensitivity{unit: in.unit, at: slices.Clone(m.C), p: p}
+	floats.Scale(1/s.unit, s.at)
+	if err := s.prepare(ctx); err != nil {
 		return nil, err
 	}
+	s.C = slices.Clone(s.at)
+	floats.Scale(s.unit, s.C)
+	s.Rounding *= s.unit
+	return s, nil
+}
+
+// prepare factorizes second derivatives, of a rounded loss where it has to be.
+func (s *Sensitivity) prepare(ctx context.Context) error {
+	touched, err := s.p.touched(s.at)
+	if err != nil {
+		return err
+	}
 	if !touched {
-		if s.factor, err = p.factorize(s.C); err == nil {
-			return s, nil
-		}
-		if !errors.Is(err, ErrNoCurvature) {
-			return nil, err
+		if s.factor, err = s.p.factorize(s.at); err == nil || !errors.Is(err, ErrNoCurvature) {
+			return err
 		}
 	}
 	if err := s.round(ctx); err != nil {
-		return nil, err
+		return err
 	}
-	if s.factor, err = s.p.factorize(s.C); err != nil {
-		return nil, err
-	}
-	return s, nil
+	s.factor, err = s.p.factorize(s.at)
+	return err
 }
 
 // touched reports whether a radial loss has a row on its kink.
@@ -109,7 +123,7 @@ func (s *Sensitivity) round(ctx context.Context) error {
 	if !ok {
 		return fmt.Errorf("mean: the loss %s is flat around the mean of these rows, so that its sensitivity is not defined: choose another loss: %w", s.p.plain.Name(), ErrNoCurvature)
 	}
-	typical, err := s.p.typical(s.C)
+	typical, err := s.p.typical(s.at)
 	if err != nil {
 		return err
 	}
@@ -120,14 +134,14 @@ func (s *Sensitivity) round(ctx context.Context) error {
 	if s.p, err = NewProblem(ctx, s.p.data, l.Smooth(s.Rounding), s.p.threads); err != nil {
 		return err
 	}
-	m, err := s.p.solve(ctx, framework.Point{s.C}, Config{})
+	m, err := s.p.solve(ctx, framework.Point{s.at}, Config{})
 	if err != nil {
 		return err
 	}
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	s.C = m.C
+	s.at = m.C
 	return nil
 }
 
@@ -148,7 +162,7 @@ func (s *Sensitivity) Response(dx []float64) ([]float64, error) {
 		return nil, err
 	}
 	defer held.Release()
-	r, moves := s.p.residuals(s.C), slices.Clone(dx)
+	r, moves := s.p.residuals(s.at), slices.Clone(dx)
 	if err := s.p.product(moves, r); err != nil {
 		return nil, err
 	}
@@ -170,7 +184,7 @@ func (s *Sensitivity) Influence() ([]float64, error) {
 		return nil, err
 	}
 	defer held.Release()
-	out := s.p.residuals(s.C)
+	out := s.p.residuals(s.at)
 	if err := s.p.loss.Evaluate(nil, out, out, D); err != nil {
 		return nil, fmt.Errorf("mean: loss %s: %w", s.p.plain.Name(), err)
 	}
@@ -180,6 +194,7 @@ func (s *Sensitivity) Influence() ([]float64, error) {
 		if err := s.solve(row); err != nil {
 			return nil, err
 		}
+		floats.Scale(s.unit, row)
 	}
 	return out, s.p.ctx.Err()
 }

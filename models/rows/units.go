@@ -1,7 +1,12 @@
 package rows
 
 import (
+	"fmt"
 	"math"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/scqm/scqm/framework"
 )
 
 // farUnits is the number of binary digits by which the size of the data may
@@ -19,7 +24,13 @@ func WorkingUnit(x Data) float64 {
 			size = math.Max(size, math.Abs(v-first[j]))
 		}
 	}
-	if size == 0 || math.IsInf(size, 0) {
+	return UnitOf(size)
+}
+
+// UnitOf returns the power of two in units of which numbers of a size are about 1,
+// or 1 where they are not far from that, or are all 0.
+func UnitOf(size float64) float64 {
+	if !(size > 0) || math.IsInf(size, 0) {
 		return 1
 	}
 	if _, exponent := math.Frexp(size); exponent < -farUnits || exponent > farUnits {
@@ -36,4 +47,48 @@ func (x Data) InUnits(unit float64) Data {
 		scaled.X[i] = v / unit
 	}
 	return scaled
+}
+
+// Rescaled returns the loss for data divided by a unit, and the factor by which
+// their losses are larger. It reports false for losses that cannot be rescaled.
+func Rescaled(loss framework.Loss, unit float64) (rescaled framework.Loss, factor float64, ok bool) {
+	l, ok := loss.(framework.Rescaler)
+	if !ok {
+		return loss, 1, false
+	}
+	rescaled, factor = l.Rescale(unit)
+	return rescaled, factor, true
+}
+
+// CheckSums refuses data, divided by a unit, whose losses around their mean, with
+// the factor, do not add up to a number that float64 holds with all of its digits.
+// A fit has no larger sum than that, so that what passes will not overflow later.
+func CheckSums(x Data, loss framework.Loss, unit, factor float64) error {
+	const leastNormal = 0x1p-1022
+	mean, r := Mean(x), make([]float64, x.D)
+	var value [1]float64
+	var sum float64
+	for i := range x.N {
+		floats.SubTo(r, x.Row(i), mean)
+		if err := loss.Evaluate(value[:], nil, r, x.D); err != nil {
+			return err
+		}
+		sum += x.Weight(i) * value[0]
+	}
+	if total := sum * factor; sum > 0 && (!(total >= leastNormal) || math.IsInf(total, 0)) {
+		return fmt.Errorf("scqm: the data are about %.0e in size, where the sum of their losses %s is not a number that float64 holds; divide all columns by %.0e first: %w", unit, loss.Name(), unit, ErrOverflow)
+	}
+	return nil
+}
+
+// Product multiplies numbers whose partial products may be beyond those that
+// float64 holds. Where the product is, it is the largest one.
+func Product(numbers ...float64) float64 {
+	product, exponent := 1.0, 0
+	for _, v := range numbers {
+		fraction, by := math.Frexp(v)
+		product *= fraction
+		exponent += by
+	}
+	return max(min(math.Ldexp(product, exponent), math.MaxFloat64), -math.MaxFloat64)
 }

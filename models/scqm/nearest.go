@@ -8,6 +8,7 @@ import (
 
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/internal/dense"
+	"github.com/scqm/scqm/models/rows"
 	"github.com/scqm/scqm/models/scqm/internal/nearest"
 	"github.com/scqm/scqm/models/scqm/internal/sheet"
 )
@@ -18,8 +19,10 @@ import (
 // Nearest serves one goroutine.
 type Nearest struct {
 	f         *sheet.Sheet
+	loss      framework.Loss
 	projector *nearest.Projector
-	tau       []float64
+	unit      float64
+	x, tau    []float64
 	z, phi    []float64
 }
 
@@ -31,7 +34,7 @@ func NewNearest(D, d, s int, loss framework.Loss) (*Nearest, error) {
 	}
 	f := sheet.New(D, d, s)
 	return &Nearest{
-		f: f, projector: nearest.NewProjector(f, loss),
+		f: f, loss: loss, projector: nearest.NewProjector(f, loss), unit: 1, x: make([]float64, D),
 		tau: make([]float64, d), z: make([]float64, f.M), phi: make([]float64, f.Q),
 	}, nil
 }
@@ -46,7 +49,20 @@ func (n *Nearest) Load(m *Model) error {
 	copy(f.Theta, m.Theta)
 	dense.Transpose(f.QT[:f.Latent*f.D], m.U, f.D, f.Latent)
 	dense.Transpose(f.QT[f.Latent*f.D:], m.V, f.D, f.S)
+	n.setUnit(m.ownUnit())
 	return nil
+}
+
+// setUnit brings the sheet and the loss into a unit.
+func (n *Nearest) setUnit(unit float64) {
+	if _, ok := n.loss.(framework.Rescaler); !ok {
+		unit = 1
+	}
+	if unit != n.unit {
+		loss, _, _ := rows.Rescaled(n.loss, unit)
+		n.projector, n.unit = nearest.NewProjector(n.f, loss), unit
+	}
+	scaleSheet(n.f, unit)
 }
 
 // Project writes the point of the model that is nearest to x under the loss
@@ -56,7 +72,8 @@ func (n *Nearest) Project(ctx context.Context, dst, x []float64) error {
 	if len(x) != f.D || len(dst) != f.D {
 		return fmt.Errorf("scqm: a row of length %d and room for %d, want %d: %w", len(x), len(dst), f.D, ErrInput)
 	}
-	if err := n.projector.Project(ctx, n.tau, Data{N: 1, D: f.D, X: x}, 0); err != nil {
+	floats.ScaleTo(n.x, 1/n.unit, x)
+	if err := n.projector.Project(ctx, n.tau, Data{N: 1, D: f.D, X: n.x}, 0); err != nil {
 		return err
 	}
 	f.Coordinates(n.z, n.phi, n.tau)
@@ -64,5 +81,6 @@ func (n *Nearest) Project(ctx context.Context, dst, x []float64) error {
 	for k, v := range n.z {
 		floats.AddScaled(dst, v, f.Axis(k))
 	}
+	floats.Scale(n.unit, dst)
 	return nil
 }

@@ -3,7 +3,6 @@ package scqm
 import (
 	"context"
 	"errors"
-	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
@@ -166,18 +165,19 @@ type rescale struct{}
 
 func (rescale) apply(r *request) (undo, error) {
 	unit, loss := rows.WorkingUnit(r.data), r.loss
-	l, ok := loss.(framework.Rescaler)
+	rescaled, factor, ok := rows.Rescaled(loss, unit)
 	if unit == 1 || !ok {
 		return nil, nil
-	}
-	rescaled, factor := l.Rescale(unit)
-	if factor == 0 || math.IsInf(factor, 0) {
-		return nil, rows.ErrOverflow
 	}
 	if err := r.reserve(reserveUnits(r.data)); err != nil {
 		return nil, err
 	}
 	r.data, r.loss = r.data.InUnits(unit), rescaled
+	if r.config != nil || r.model != nil { // others have results without losses
+		if err := rows.CheckSums(r.data, rescaled, unit, factor); err != nil {
+			return nil, err
+		}
+	}
 	switch {
 	case r.config != nil:
 		c := *r.config
@@ -194,7 +194,7 @@ func (rescale) apply(r *request) (undo, error) {
 			*v *= unit
 		}
 		for _, v := range out.inverse {
-			*v *= 1 / unit
+			*v /= unit
 		}
 	}, nil
 }
@@ -235,10 +235,10 @@ func (f *Fit) leaveUnits(unit, factor float64, loss framework.Loss) bool {
 		f.Run.History[i].Cost *= factor
 	}
 	if k := m.Meta.KKT; k != nil {
-		k.C *= factor / unit
-		k.Q *= factor
-		k.Theta *= factor * unit
-		k.Tau *= factor / unit
+		k.C = rows.Product(k.C, factor, 1/unit)
+		k.Q = rows.Product(k.Q, factor, 1)
+		k.Theta = rows.Product(k.Theta, factor, unit)
+		k.Tau = rows.Product(k.Tau, factor, 1/unit)
 	}
 	return f.Model.Validate() == nil && (framework.Point{{m.Meta.Objective, m.Meta.Penalty}}).Finite()
 }

@@ -1,0 +1,92 @@
+package scqm
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/internal/memory"
+	"github.com/scqm/scqm/models/rows"
+	"github.com/scqm/scqm/models/scqm/internal/sheet"
+)
+
+// ownUnit returns the power of two in units of which the model is about 1, or 1
+// where it is not far from that. It belongs to the model, so that what becomes of
+// a row does not depend on the rows beside it.
+func (m *Model) ownUnit() float64 {
+	if size := floats.Norm(m.Tau, math.Inf(1)); size > 0 {
+		return rows.UnitOf(size)
+	}
+	if size := floats.Norm(m.Theta, math.Inf(1)); size > 0 {
+		return rows.UnitOf(1 / size)
+	}
+	return rows.UnitOf(floats.Norm(m.C, math.Inf(1)))
+}
+
+// sheetIn returns the sheet in a unit.
+func (m *Model) sheetIn(unit float64) *sheet.Sheet {
+	f := m.sheet()
+	scaleSheet(f, unit)
+	return f
+}
+
+func scaleSheet(f *sheet.Sheet, unit float64) {
+	if unit == 1 {
+		return
+	}
+	floats.Scale(1/unit, f.C)
+	floats.Scale(unit, f.Theta)
+}
+
+// view is a model and rows in the unit of the model.
+type view struct {
+	unit  float64
+	sheet *sheet.Sheet
+	loss  framework.Loss
+	rows  Data
+	held  *memory.Reservation
+}
+
+// view brings rows into the unit of the model, where its loss can be. The caller
+// releases it.
+func (m *Model) view(x Data) (*view, error) {
+	v := &view{unit: m.ownUnit(), loss: m.Loss, rows: x}
+	if loss, _, ok := rows.Rescaled(m.Loss, v.unit); ok && v.unit != 1 {
+		held, err := reserveUnits(x)
+		if err != nil {
+			return nil, err
+		}
+		v.held, v.loss, v.rows = held, loss, x.InUnits(v.unit)
+	} else {
+		v.unit = 1
+	}
+	v.sheet = m.sheetIn(v.unit)
+	return v, nil
+}
+
+func (v *view) release() {
+	if v.held != nil {
+		v.held.Release()
+	}
+}
+
+// leave turns lengths in the unit into lengths.
+func (v *view) leave(lengths []float64) {
+	if v.unit != 1 {
+		floats.Scale(v.unit, lengths)
+	}
+}
+
+// secondDerivative turns a second derivative of the loss with respect to a length
+// into that of the model's own loss.
+func (v *view) secondDerivative(second float64, own framework.Loss) float64 {
+	if v.unit == 1 {
+		return second
+	}
+	// Of the fourth root of the unit, as the factor itself may be no number.
+	root := math.Pow(v.unit, 0.25)
+	_, factor, _ := rows.Rescaled(own, root)
+	by := factor / root / root
+	return rows.Product(second, by, by, by, by)
+}
