@@ -20,6 +20,7 @@ type Denoiser struct {
 	cloud  *Cloud
 	fitted Fitted
 	size   int
+	unit   float64 // of the cloud and of the settings of the method
 }
 
 // Result is what became of the rows.
@@ -36,9 +37,26 @@ type Result struct {
 
 // Fit prepares a method to denoise rows near the surface that the rows of x are
 // near to. Equal rows count as one with the sum of their weights. It keeps the
-// memory of x, which must not change. It fails with [ErrInput] if x or the settings
-// cannot be used.
+// memory of x, which must not change, or takes as much where the size of the rows
+// is beyond 2^100 or below 2^-100: then it works in another unit. It fails with
+// [ErrInput] if x or the settings cannot be used.
 func Fit(ctx context.Context, m Method, x rows.Data, o Options) (*Denoiser, error) {
+	m, x, unit, copied, err := intoUnits(m, x)
+	if err != nil {
+		return nil, err
+	}
+	if copied != nil {
+		defer copied.Release()
+	}
+	d, err := fit(ctx, m, x, o)
+	if err == nil {
+		d.unit = unit
+	}
+	return d, err
+}
+
+// fit prepares a method for the rows as they are.
+func fit(ctx context.Context, m Method, x rows.Data, o Options) (*Denoiser, error) {
 	if err := checkRows(x); err != nil {
 		return nil, err
 	}
@@ -68,7 +86,7 @@ func newDenoiser(ctx context.Context, m Method, c *Cloud, o Options) (*Denoiser,
 	if err != nil {
 		return nil, err
 	}
-	d := &Denoiser{method: m, cloud: c, size: size}
+	d := &Denoiser{method: m, cloud: c, size: size, unit: 1}
 	if d.fitted, err = m.Prepare(ctx, c, o); err != nil {
 		return nil, err
 	}
@@ -76,7 +94,10 @@ func newDenoiser(ctx context.Context, m Method, c *Cloud, o Options) (*Denoiser,
 }
 
 // Method returns the method, with the settings that it has taken from the rows.
-func (d *Denoiser) Method() Method { return d.method }
+func (d *Denoiser) Method() Method {
+	m, _ := methodIn(d.method, 1/d.unit)
+	return m
+}
 
 // Neighbors returns the number of neighbours by which results are judged, and
 // with all methods but [Auto] the one that charts are made from.
@@ -102,6 +123,23 @@ func (d *Denoiser) goroutines(threads int) int {
 // came.
 func (d *Denoiser) Denoise(ctx context.Context, x rows.Data, o Options) (*Result, error) {
 	x.Weights = nil
+	if d.unit == 1 {
+		return d.denoise(ctx, x, o)
+	}
+	held, err := reserveUnits(d.method, x)
+	if err != nil {
+		return nil, err
+	}
+	defer held.Release()
+	r, err := d.denoise(ctx, x.InUnits(d.unit), o)
+	if r != nil {
+		r.leaveUnits(d.unit, x)
+	}
+	return r, err
+}
+
+// denoise denoises rows in the unit of the cloud.
+func (d *Denoiser) denoise(ctx context.Context, x rows.Data, o Options) (*Result, error) {
 	if err := checkRows(x); err != nil {
 		return nil, err
 	}
@@ -342,4 +380,9 @@ func (d *Denoiser) reserveDenoise(x rows.Data, o Options) (*memory.Reservation, 
 		numbers += f.n + 4*float64(x.N)
 	}
 	return f.reserve(d.method, x, numbers)
+}
+
+// reserveUnits holds a copy of the rows.
+func reserveUnits(m Method, x rows.Data) (*memory.Reservation, error) {
+	return newFootprint(m, x, Options{}).reserve(m, x, float64(x.N)*float64(x.D))
 }
