@@ -75,10 +75,15 @@ func CheckSums(x Data, loss framework.Loss, unit, factor float64) error {
 		}
 		sum += x.Weight(i) * value[0]
 	}
-	if total := sum * factor; sum > 0 && (!(total >= leastNormal) || math.IsInf(total, 0)) {
-		return fmt.Errorf("scqm: the data are about %.0e in size, where the sum of their losses %s is not a number that float64 holds; divide all columns by %.0e first: %w", unit, loss.Name(), unit, ErrOverflow)
+	total := sum * factor
+	if sum == 0 || total >= leastNormal && !math.IsInf(total, 0) {
+		return nil
 	}
-	return nil
+	size := "large"
+	if total < leastNormal {
+		size = "small"
+	}
+	return fmt.Errorf("scqm: the data are about %.0e in size, where the sum of their losses %s is too %s for float64; divide all columns by %.0e first: %w", unit, loss.Name(), size, unit, ErrInput)
 }
 
 // Product multiplies numbers whose partial products may be beyond those that

@@ -22,6 +22,8 @@ type Nearest struct {
 	loss      framework.Loss
 	projector *nearest.Projector
 	unit      float64
+	known     nearest.Known
+	codes     []float64 // of the rows of the model, in the unit
 	x, tau    []float64
 	z, phi    []float64
 }
@@ -50,6 +52,13 @@ func (n *Nearest) Load(m *Model) error {
 	dense.Transpose(f.QT[:f.Latent*f.D], m.U, f.D, f.Latent)
 	dense.Transpose(f.QT[f.Latent*f.D:], m.V, f.D, f.S)
 	n.setUnit(m.ownUnit())
+	n.codes = n.codes[:0]
+	if nearest.Serves(f, n.loss, len(m.Tau)/f.Latent) {
+		n.codes = append(n.codes, m.Tau...)
+		floats.Scale(1/n.unit, n.codes)
+	}
+	n.known.Load(f, n.loss, n.codes)
+	n.projector.Known = &n.known
 	return nil
 }
 

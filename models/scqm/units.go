@@ -8,6 +8,7 @@ import (
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/internal/memory"
 	"github.com/scqm/scqm/models/rows"
+	"github.com/scqm/scqm/models/scqm/internal/nearest"
 	"github.com/scqm/scqm/models/scqm/internal/sheet"
 )
 
@@ -89,4 +90,16 @@ func (v *view) secondDerivative(second float64, own framework.Loss) float64 {
 	_, factor, _ := rows.Rescaled(own, root)
 	by := factor / root / root
 	return rows.Product(second, by, by, by, by)
+}
+
+// known returns the points at tau, in the unit; nil where they do not serve.
+func (v *view) known(tau []float64) *nearest.Known {
+	if !nearest.Serves(v.sheet, v.loss, len(tau)/v.sheet.Latent) {
+		return nil
+	}
+	codes := make([]float64, len(tau))
+	floats.ScaleTo(codes, 1/v.unit, tau)
+	k := &nearest.Known{}
+	k.Load(v.sheet, v.loss, codes)
+	return k
 }

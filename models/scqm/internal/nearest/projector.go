@@ -29,6 +29,9 @@ type Projector struct {
 	footpoint *Footpoint
 	w         *Worker
 	newton    *General
+	// Known are points to go on from where the nearest is not found exactly; nil
+	// stands for none.
+	Known *Known
 }
 
 func NewProjector(f *sheet.Sheet, loss framework.Loss) *Projector {
@@ -48,6 +51,7 @@ func (p *Projector) Project(ctx context.Context, tau []float64, x rows.Data, fir
 		out := tau[i*p.f.Latent : (i+1)*p.f.Latent]
 		if radial {
 			p.footpoint.nearest(x.Row(i))
+			p.tryKnown()
 			copy(out, p.footpoint.minima[0])
 		} else if err := p.refineRow(ctx, out, x.Row(i), p.footpoint.find(x.Row(i))); err != nil {
 			return err
@@ -68,6 +72,43 @@ func (p *Projector) refineRow(ctx context.Context, out, x []float64, count int) 
 	for k := range count {
 		copy(tau, p.footpoint.minima[k])
 		value, err := p.continuation(ctx, tau, row)
+		if err != nil {
+			return err
+		}
+		if value < best {
+			best = value
+			copy(out, tau)
+		}
+	}
+	return p.refineKnown(ctx, out, tau, row, best)
+}
+
+// tryKnown goes on from the nearest known point if that is nearer than the one
+// found.
+func (p *Projector) tryKnown() {
+	var list [nearestKnown]int
+	f := p.footpoint
+	if p.Known.nearest(&list, f.Y) == 0 {
+		return
+	}
+	value := f.Value(f.minima[0])
+	copy(f.lower, p.Known.row(list[0], p.f.Latent))
+	if f.Value(f.lower) < value {
+		value = f.settle(f.lower)
+		copy(f.minima[0], f.lower)
+		f.descend(f.minima[0], value)
+	}
+}
+
+// refineKnown goes on from the nearest known points whose loss is below the best.
+func (p *Projector) refineKnown(ctx context.Context, out, tau []float64, x rows.Data, best float64) error {
+	var list [nearestKnown]int
+	for _, k := range list[:p.Known.nearest(&list, p.footpoint.Y)] {
+		copy(tau, p.Known.row(k, p.f.Latent))
+		value, err := p.value(ctx, p.loss, tau, x)
+		if err == nil && value < best {
+			value, err = p.continuation(ctx, tau, x)
+		}
 		if err != nil {
 			return err
 		}

@@ -1,0 +1,76 @@
+package nearest
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/internal/dense"
+	"github.com/scqm/scqm/models/scqm/internal/sheet"
+)
+
+// Known are points of a sheet whose latent coordinates are known, as those of the
+// rows that it was fitted to. Where nearest points are not found exactly, the
+// search goes on from the known ones nearest to a row as well: the rows of a fit
+// then do not come out farther from the sheet than the fit left them.
+type Known struct {
+	tau []float64 // n x d
+	z   []float64 // n x m
+	phi []float64 // q
+	m   int
+}
+
+const (
+	// mostKnown bounds the points looked at for every row.
+	mostKnown = 5000
+	// nearestKnown is the number of those nearest to a row that are tried.
+	nearestKnown = 16
+)
+
+// Serves reports whether n known points help: not where nearest points are exact
+// without them, nor where they are too many to look at for every row.
+func Serves(f *sheet.Sheet, loss framework.Loss, n int) bool {
+	_, radial := loss.(framework.Radial)
+	return f.S > 0 && n > 0 && n <= mostKnown && (!radial || f.Latent > 2 && f.S > 1)
+}
+
+// Load takes the points at tau, n x d, for a sheet and a loss, or none where they do
+// not serve. It keeps the memory of tau.
+func (k *Known) Load(f *sheet.Sheet, loss framework.Loss, tau []float64) {
+	n := len(tau) / f.Latent
+	if !Serves(f, loss, n) {
+		n = 0
+	}
+	k.m, k.tau = f.M, tau[:n*f.Latent]
+	k.z, k.phi = dense.Grow(k.z, n*f.M), dense.Grow(k.phi, f.Q)
+	for i := range n {
+		f.Coordinates(k.z[i*f.M:(i+1)*f.M], k.phi, tau[i*f.Latent:(i+1)*f.Latent])
+	}
+}
+
+// nearest lists the known points that are nearest to y = Q'(x - c), the nearest
+// one first, and returns their number.
+func (k *Known) nearest(list *[nearestKnown]int, y []float64) int {
+	if k == nil || len(k.tau) == 0 {
+		return 0
+	}
+	var far [nearestKnown]float64
+	count := 0
+	for i := range len(k.z) / k.m {
+		distance := floats.Distance(k.z[i*k.m:(i+1)*k.m], y, 2)
+		if math.IsNaN(distance) || count == nearestKnown && distance >= far[count-1] {
+			continue
+		}
+		count = min(count+1, nearestKnown)
+		at := count - 1
+		for ; at > 0 && distance < far[at-1]; at-- {
+			far[at], list[at] = far[at-1], list[at-1]
+		}
+		far[at], list[at] = distance, i
+	}
+	return count
+}
+
+// row returns the latent coordinates of point i.
+func (k *Known) row(i, d int) []float64 { return k.tau[i*d : (i+1)*d] }
