@@ -19,7 +19,7 @@ var directions = []struct{ from, to string }{
 	{"losses", "std gonum internal/par framework"},
 	{"solvers", "std gonum internal/par internal/dense framework"},
 	{"models", "std gonum internal/par internal/dense internal/dataset internal/memory framework manifolds losses solvers"},
-	{"models/rows", "std gonum internal/par internal/dense"},
+	{"models/rows", "std gonum internal/par internal/dense framework"},
 	{"models/scqm/internal/sheet", "std gonum internal/par internal/dense models/rows"},
 	{"models/scqm/internal/nearest", "std gonum internal/par internal/dense framework models/rows models/scqm/internal/sheet"},
 	{"models/scqm/internal/objective", "std gonum internal/par internal/dense framework manifolds models/rows " +

@@ -83,7 +83,7 @@ func CheckSums(x Data, loss framework.Loss, unit, factor float64) error {
 	if total < leastNormal {
 		size = "small"
 	}
-	return fmt.Errorf("scqm: the data are about %.0e in size, where the sum of their losses %s is too %s for float64; divide all columns by %.0e first: %w", unit, loss.Name(), size, unit, ErrInput)
+	return fmt.Errorf("scqm: the data are about %.0e in size, where the sum of their losses %s is too %s for float64; rescale them, as by dividing all columns by %.0e: %w", unit, loss.Name(), size, unit, ErrInput)
 }
 
 // Product multiplies numbers whose partial products may be beyond those that

@@ -33,6 +33,9 @@ const (
 	// to an end, which a last step shorter than arrived, relative to tau, marks.
 	maxCreeps = 30
 	arrived   = 1e-7
+	// tie is the relative difference of distances up to which two points are
+	// equally far.
+	tie = 1e-12
 	// convexSlack is the rounding of an eigenvalue of I + 2B in units of its
 	// largest entry.
 	convexSlack = 0x1p-46
@@ -155,12 +158,15 @@ func (p *Footpoint) leave(tau []float64, value float64) bool {
 }
 
 // lowerAlong writes the lowest point of the line through tau along a direction,
-// where it is lower than value, into lower. On the line h is, with r,
+// where it is lower than value by more than a tie, into lower: else an equal point
+// across an axis of symmetry would be taken for a nearer one, and end the search.
+// On the line h is, with r,
 //
 //	h(tau) + 2r g.u + r^2 (u'Hu + 2r Nu.q(u) + r^2 |q(u)|^2).
 func (p *Footpoint) lowerAlong(tau []float64, value float64) bool {
 	var roots [3]float64
 	best, found := 0.0, false
+	value -= tie * math.Abs(value)
 	for _, r := range roots[:p.lineRoots(&roots, tau)] {
 		floats.AddScaledTo(p.start, tau, r, p.along)
 		if next := p.Value(p.start); next < value {
