@@ -38,6 +38,8 @@ type fitSettings struct {
 	TimeLimit     float64 `json:"time_limit"`
 	Seed          uint64  `json:"seed"`
 	Threads       int     `json:"threads"`
+	// IgnoreMissing gives entries that are NaN no weight.
+	IgnoreMissing bool `json:"ignore_missing"`
 }
 
 // StartFit begins to fit a model to the data x, rows x columns, with one weight
@@ -110,6 +112,7 @@ func (s fitSettings) fit(j *job, data scqm.Data, precision uint64) (*scqm.Fit, e
 	if err != nil {
 		return nil, err
 	}
+	data.Missing = s.IgnoreMissing
 	learn := scqm.LearnLoss
 	if s.Loss.Python || s.Loss.Name != lossAuto {
 		learn = scqm.Learn
@@ -130,7 +133,7 @@ func (s fitSettings) fit(j *job, data scqm.Data, precision uint64) (*scqm.Fit, e
 func (s fitSettings) config(j *job) (scqm.Config, error) {
 	c := scqm.Config{
 		Latent: s.Latent, Curvature: s.Curvature, Linear: s.Linear, Ridge: s.ridge(), Inits: s.Inits,
-		Seed: s.Seed, Threads: threads(s.Threads),
+		Seed: s.Seed, Threads: threads(s.Threads), IgnoreMissing: s.IgnoreMissing,
 		Options: framework.Options{
 			MaxIterations: s.MaxIterations, Tolerance: s.Tolerance,
 			Observers: []framework.Observer{func(p framework.Progress) {

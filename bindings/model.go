@@ -16,6 +16,8 @@ type modelSettings struct {
 	Curvature int64      `json:"s"`
 	Loss      lossChoice `json:"loss"`
 	Threads   int        `json:"threads"`
+	// Missing is that of scqm.Meta.
+	Missing *scqm.MissingMeta `json:"missing"`
 }
 
 // The arrays of a model, in the order of the addresses that functions on models
@@ -37,6 +39,7 @@ func (s modelSettings) build(j *job, parts []uint64, rows int64) (*scqm.Model, e
 		return nil, fmt.Errorf("model with D = %d, d = %d, s = %d: %w", s.D, s.Latent, s.Curvature, framework.ErrInvalid)
 	}
 	m := &scqm.Model{D: int(s.D), Latent: int(s.Latent), Curvature: int(s.Curvature)}
+	m.Meta.Missing = s.Missing
 	q := s.Latent * (s.Latent + 1) / 2
 	for _, a := range []struct {
 		what    string
@@ -205,7 +208,7 @@ func projectionLosses(j *job, m *scqm.Model, x []float64, threads int) ([]float6
 	}
 	floats.Sub(r, x)
 	values := make([]float64, len(x)/m.D)
-	return values, m.Loss.Evaluate(values, nil, r, m.D)
+	return values, m.Losses(values, r)
 }
 
 // StartLoss begins to evaluate a loss, given as JSON with the matrix of

@@ -44,13 +44,14 @@ type fitFlags struct {
 	inits             int
 	seed              uint64
 	threads           int
+	missing           string
 	progress          options.Progress
 	json              bool
 	output            string
 }
 
 func fitCommand() *cobra.Command {
-	f := fitFlags{latent: 2}
+	f := fitFlags{latent: 2, missing: missingError}
 	cmd := &cobra.Command{
 		Use:     "fit DATA [-o MODEL.npz]",
 		Short:   "Learn a model",
@@ -73,11 +74,18 @@ func fitCommand() *cobra.Command {
 	flags.Var(cli.Natural(&f.seed), "seed", "seed of random choices (default 0)")
 	flags.Var(cli.Count(&f.threads), "threads", "threads to use (default all processors); the result does not depend on it")
 	f.checkpoint.AddTo(cmd)
+	flags.Var(cli.Choice(&f.missing, missingError, missingIgnore), "missing", "missing entries (NaN; empty fields in CSV and TSV) are an error, or carry no weight; ignore takes squared_l2, l1, lp, huber, by entry, and plugins that are separable")
 	f.data.AddTo(cmd)
 	f.progress.AddTo(cmd)
 	flags.BoolVar(&f.json, "json", false, "print the report as one JSON object")
 	return cmd
 }
+
+// The policies of --missing.
+const (
+	missingError  = "error"
+	missingIgnore = scqm.MissingIgnored
+)
 
 // run does what can be refused first, and what takes long last.
 func (f *fitFlags) run(cmd *cobra.Command, path string) error {
@@ -90,11 +98,13 @@ func (f *fitFlags) run(cmd *cobra.Command, path string) error {
 	if err := f.check(cmd); err != nil {
 		return err
 	}
+	f.data.Missing = f.missing == missingIgnore
 	m, err := f.data.Read(cmd, path)
 	if err != nil {
 		return err
 	}
 	ctx, x := cmd.Context(), cli.RowsOf(m)
+	x.Missing = f.data.Missing
 	var loss framework.Loss // nil: to be chosen
 	if !f.choosesLoss() {
 		if loss, err = f.loss.Make(ctx, x, f.latent); err != nil {
@@ -103,7 +113,7 @@ func (f *fitFlags) run(cmd *cobra.Command, path string) error {
 	}
 	config := scqm.Config{
 		Latent: f.latent, Curvature: f.curvature, Linear: f.linear, Loss: loss,
-		Ridge: f.chosenRidge(), Inits: f.inits, Seed: f.seed, Threads: f.threads,
+		Ridge: f.chosenRidge(), Inits: f.inits, Seed: f.seed, Threads: f.threads, IgnoreMissing: f.data.Missing,
 	}
 	config.Solver, config.Options = f.solver.Choose()
 	config.Options.Checkpoint = f.checkpoint.Choose()
@@ -139,6 +149,11 @@ func (f *fitFlags) check(cmd *cobra.Command) error {
 	if err := f.data.Check(cmd); err != nil {
 		return err
 	}
+	if f.missing == missingIgnore {
+		if err := f.checkMissing(); err != nil {
+			return err
+		}
+	}
 	if f.choosesLoss() {
 		return cli.Refuse(cmd, "with --loss auto", "p", "delta", "precision", "loss-param", "plugin-sha256", "plugin-timeout", "checkpoint", "resume")
 	}
@@ -170,6 +185,18 @@ func (f *fitFlags) chosenRidge() float64 {
 		return scqm.NoRidge
 	}
 	return v
+}
+
+// checkMissing refuses losses that cannot ignore missing entries before anything is
+// read.
+func (f *fitFlags) checkMissing() error {
+	switch {
+	case !f.loss.BuiltIn():
+		return nil // the plugin tells, when it runs
+	case f.loss.Name == "l2" || f.loss.Name == "mahalanobis" || f.choosesLoss():
+		return cli.Usagef("--missing ignore does not go with --loss %s, which weighs whole rows; take --loss squared_l2, huber (by entry), l1 or lp", f.loss.Name)
+	}
+	return nil
 }
 
 // choosesLoss says that the loss is left to the residuals.

@@ -59,6 +59,7 @@ func (f *mapping) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
+	f.data.Missing = f.projects && m.Meta.Missing != nil
 	x, err := f.data.Read(cmd, args[1])
 	if err != nil {
 		return err

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"strings"
 )
 
@@ -129,7 +130,11 @@ func readCSV(r io.Reader, name, format string, o ReadOptions) (*Matrix, error) {
 	for ; err == nil; record, err = t.next() {
 		for _, j := range keep {
 			v, kind := parseCell(record[j])
-			if kind != number {
+			switch {
+			case kind == number:
+			case o.Missing && (kind == missing || kind == special && !math.IsInf(v, 0)):
+				v = math.NaN()
+			default:
 				return nil, cellError(t.place(j), record[j], kind)
 			}
 			if err := data.add(v); err != nil {

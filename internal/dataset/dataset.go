@@ -11,7 +11,8 @@ import (
 	"io"
 )
 
-// Read reads a table of finite numbers with at least one row and one column.
+// Read reads a table of finite numbers, and of missing ones where o.Missing is set,
+// with at least one row and one column.
 //
 // The name tells the format: .npy, .npz, .csv, .tsv, .idx or *-ubyte, each
 // possibly followed by .gz; "-" is CSV on o.Stdin. An array inside an .npz file
@@ -81,5 +82,5 @@ func (s *source) matrix(o ReadOptions) (*Matrix, error) {
 		}
 		m = m.columns(keep)
 	}
-	return m, m.checkFinite(keep)
+	return m, m.checkFinite(keep, o.Missing)
 }

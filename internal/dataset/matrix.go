@@ -55,11 +55,11 @@ func (m *Matrix) columns(keep []int) *Matrix {
 	return out
 }
 
-// checkFinite refuses NaN and infinities. origin[j] is the column of the file
+// checkFinite refuses infinities and, unless entries can be missing, NaN. origin[j] is the column of the file
 // that became column j, so that the message points into the file.
-func (m *Matrix) checkFinite(origin []int) error {
+func (m *Matrix) checkFinite(origin []int, missing bool) error {
 	for i, v := range m.Data {
-		if math.IsNaN(v) || math.IsInf(v, 0) {
+		if math.IsNaN(v) && !missing || math.IsInf(v, 0) {
 			return inputErrorf(ErrNonFinite,
 				"row %d, column %d is %v (rows and columns count from 0); remove the row or fill in the value",
 				i/m.Cols, origin[i%m.Cols], v)

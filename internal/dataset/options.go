@@ -18,6 +18,11 @@ type ReadOptions struct {
 	// formats have none, and take HeaderAuto only.
 	Header Header
 
+	// Missing accepts entries that are missing, and gives NaN for them: NaN in any
+	// format, and in CSV and TSV empty fields and words for "not available". In files
+	// of one column no empty line is taken for an empty field.
+	Missing bool
+
 	// Stdin is what the path "-" reads, as CSV.
 	Stdin io.Reader
 }

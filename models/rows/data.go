@@ -18,6 +18,8 @@ type Data struct {
 	// Weights multiplies the loss of every row; nil stands for 1. Weights are
 	// finite and at least 0, and not all 0.
 	Weights []float64
+	// Missing says that entries which are NaN are missing; see missing.go.
+	Missing bool
 }
 
 // Row returns row i.
@@ -49,9 +51,12 @@ func (x Data) Validate() error {
 		return fmt.Errorf("scqm: %d numbers do not make %d rows of %d: %w", len(x.X), x.N, x.D, ErrInput)
 	}
 	for i, v := range x.X {
-		if math.IsNaN(v) || math.IsInf(v, 0) {
+		if math.IsInf(v, 0) || math.IsNaN(v) && !x.Missing {
 			return fmt.Errorf("scqm: row %d, column %d is %v; remove or impute it first: %w", i/x.D, i%x.D, v, ErrInput)
 		}
+	}
+	if err := x.validateRows(); err != nil {
+		return err
 	}
 	return x.validateWeights()
 }
@@ -78,7 +83,7 @@ func (x Data) validateWeights() error {
 
 // Select returns some of the rows.
 func (x Data) Select(rows []int) Data {
-	y := Data{N: len(rows), D: x.D, X: make([]float64, 0, len(rows)*x.D)}
+	y := Data{N: len(rows), D: x.D, X: make([]float64, 0, len(rows)*x.D), Missing: x.Missing}
 	for _, i := range rows {
 		y.X = append(y.X, x.Row(i)...)
 		if x.Weights != nil {
@@ -123,6 +128,9 @@ func Shares(weights []float64, n int) []float64 {
 // Mean adds deviations from the first row, which keeps the digits of
 // data with a large common offset.
 func Mean(x Data) []float64 {
+	if x.Missing {
+		return observedMean(x)
+	}
 	mean := make([]float64, x.D)
 	var sum float64
 	for i := range x.N {

@@ -44,7 +44,7 @@ func Distinct(x Data) Data {
 
 // mergeListed merges the rows listed; the first of equal ones gives the place.
 func mergeListed(x Data, order []int) *Merged {
-	m := &Merged{From: x, Data: Data{D: x.D}, Row: make([]int, x.N)}
+	m := &Merged{From: x, Data: Data{D: x.D, Missing: x.Missing}, Row: make([]int, x.N)}
 	for i := range m.Row {
 		m.Row[i] = -1
 	}
@@ -53,7 +53,7 @@ func mergeListed(x Data, order []int) *Merged {
 	for _, i := range order {
 		h := rowHash(x.Row(i))
 		k, taken := number[h]
-		for ; taken && !slices.Equal(x.Row(i), x.Row(first[k])); k, taken = number[h] {
+		for ; taken && !equal(x.Row(i), x.Row(first[k])); k, taken = number[h] {
 			h++
 		}
 		if !taken {
@@ -88,10 +88,18 @@ func repeats(x Data) bool {
 	return len(slices.Compact(hashes)) < x.N
 }
 
+// equal reports whether two rows are the same, with the same entries missing.
+func equal(a, b []float64) bool {
+	return slices.EqualFunc(a, b, func(v, u float64) bool { return v == u || v != v && u != u })
+}
+
 // rowHash is the same for rows that are equal. Adding 0 makes the two zeros one.
 func rowHash(row []float64) uint64 {
 	h := uint64(0x9e3779b97f4a7c15)
 	for _, v := range row {
+		if v != v { // there are many NaN
+			v = math.NaN()
+		}
 		h = (h ^ math.Float64bits(v+0)) * 0xff51afd7ed558ccd
 		h ^= h >> 32
 	}

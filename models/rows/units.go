@@ -17,6 +17,9 @@ const farUnits = 100
 // WorkingUnit returns the power of two in units of which data are about 1, or 1
 // where they are not far from that. Dividing by it rounds nothing.
 func WorkingUnit(x Data) float64 {
+	if x.Missing {
+		x = filledBy(x, firstObserved(x))
+	}
 	var size float64
 	first := x.Row(0)
 	for i := range x.N {

@@ -22,6 +22,9 @@ func LearnLoss(ctx context.Context, x Data, c Config) (*Fit, error) {
 		return nil, fmt.Errorf("scqm: the loss is to be chosen, but %s is given: %w", c.Loss.Name(), ErrInput)
 	}
 	c.Options = c.Options.Begun() // the time limit is that of both fits
+	if c.IgnoreMissing {
+		return nil, fmt.Errorf("scqm: the loss is chosen by the residuals of whole rows; where missing entries are ignored, name one (%s): %w", "squared_l2, huber, l1 or lp", ErrInput)
+	}
 	c.Loss = losses.L2()
 	first, err := Learn(ctx, x, c)
 	if err != nil || first.Run.Status == framework.Cancelled {

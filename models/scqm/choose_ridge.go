@@ -134,5 +134,5 @@ func (m *Model) losses(ctx context.Context, x Data, threads int) ([]float64, err
 	}
 	floats.Sub(r, x.X)
 	values := make([]float64, x.N)
-	return values, m.Loss.Evaluate(values, nil, r, x.D)
+	return values, m.Losses(values, r)
 }

@@ -43,6 +43,9 @@ type Config struct {
 	// Threads bounds the goroutines; below 1 stands for all processors. The
 	// result does not depend on it.
 	Threads int
+	// IgnoreMissing takes entries that are NaN for missing: they have no weight. The
+	// loss must be a sum over entries (see [losses.ByEntry]); huber is taken by entry.
+	IgnoreMissing bool
 	// Options are the limits of the run. Two defaults differ from those of the
 	// framework: MaxIterations is 10000, because blockwise descent crosses
 	// plateaus slowly, and MinRelativeDecrease 1e-10.
@@ -69,6 +72,9 @@ const (
 
 func (c Config) validate(x Data) error {
 	if err := x.Validate(); err != nil {
+		return err
+	}
+	if err := x.ValidateColumns(); err != nil {
 		return err
 	}
 	switch {

@@ -187,7 +187,7 @@ func readMeta(z *dataset.NPZ) (Meta, error) {
 	}
 	err = json.Unmarshal(b, &meta)
 	if err == nil {
-		err = meta.Loss.check()
+		err = errors.Join(meta.Loss.check(), meta.Missing.check(meta.Latent))
 	}
 	if err != nil {
 		return meta, fmt.Errorf("%s: %w", metaName, err)

@@ -16,8 +16,8 @@ import (
 // number of threads may change.
 func fingerprint(x Data, c Config, solver framework.Solver) string {
 	h := sha256.New()
-	fmt.Fprintf(h, "scqm %d x %d, d %d, s %d, linear %v, ridge %x, theta %x, inits %d, seed %d, solver %T %+v, loss %s %v",
-		x.N, x.D, c.Latent, c.Curvature, c.Linear, c.ridge(), c.ThetaScale, c.Inits, c.Seed, solver, solver, c.Loss.Name(), describeLoss(c.Loss).Params)
+	fmt.Fprintf(h, "scqm %d x %d, d %d, s %d, linear %v, ridge %x, theta %x, inits %d, seed %d, solver %T %+v, loss %s %v, missing %v",
+		x.N, x.D, c.Latent, c.Curvature, c.Linear, c.ridge(), c.ThetaScale, c.Inits, c.Seed, solver, solver, c.Loss.Name(), describeLoss(c.Loss).Params, c.IgnoreMissing)
 	if e, ok := c.Loss.(framework.Identified); ok {
 		fmt.Fprintf(h, "%q", e.Program())
 	}

@@ -37,10 +37,11 @@ type Fit struct {
 // [solvers.Newton] nP^2 and P^3 more, P = D(1+m) + qs.
 func Learn(ctx context.Context, x Data, c Config) (*Fit, error) {
 	c.Options = c.Options.Begun()
+	x.Missing = c.IgnoreMissing
 	if err := c.validate(x); err != nil {
 		return nil, err
 	}
-	r := request{data: x, loss: c.Loss, config: &c}
+	r := request{data: x.ObservedOnly(), loss: c.Loss, config: &c}
 	defer r.release()
 	back, err := r.reduce()
 	if err != nil {
@@ -62,7 +63,11 @@ func (r *request) fit(ctx context.Context) (*Fit, error) {
 		return nil, err
 	}
 	defer held.Release()
-	p, err := NewProblem(ctx, x, c.Loss, c.Latent, r.columns.fitted, c.Threads)
+	loss, err := c.rowLoss(x)
+	if err != nil {
+		return nil, err
+	}
+	p, err := NewProblem(ctx, x, loss, c.Latent, r.columns.fitted, c.Threads)
 	if err != nil {
 		return nil, err
 	}
@@ -100,8 +105,10 @@ func (r *request) fit(ctx context.Context) (*Fit, error) {
 		return nil, fmt.Errorf("scqm: fit: %w", failure)
 	}
 	fit := &Fit{Run: run, Model: p.model(run.Point)}
+	fit.Model.Loss = c.Loss
 	fit.Model.Meta = p.meta(c, solver, run, notes)
 	fit.Model.Meta.judgeCurvature(fit.Model.CurvatureExtent(fit.Model.Tau, x.Weights))
+	fit.Model.Meta.Missing = p.describeMissing(c, fit.Model, run.Point)
 	if ok {
 		return fit, fault
 	}
@@ -151,7 +158,8 @@ func (p *Problem) model(x framework.Point) *Model {
 }
 
 // ResidualNorms returns the Euclidean norms of the residuals of the best flat
-// sheet of dimension d, from which scales of losses are chosen.
+// sheet of dimension d, from which scales of losses are chosen. Where entries are
+// missing these are the sizes of the residuals of the others, entry by entry.
 func ResidualNorms(x Data, d int) ([]float64, error) {
 	if err := x.Validate(); err != nil {
 		return nil, err
@@ -164,18 +172,30 @@ func ResidualNorms(x Data, d int) ([]float64, error) {
 		return nil, err
 	}
 	defer held.Release()
-	pc, err := rows.PrincipalComponents(context.Background(), x, d, par.Threads(0))
+	whole, err := rows.Complete(context.Background(), x, d, par.Threads(0))
 	if err != nil {
 		return nil, err
 	}
-	norms, r := make([]float64, x.N), make([]float64, x.D)
+	pc, err := rows.PrincipalComponents(context.Background(), whole, d, par.Threads(0))
+	if err != nil {
+		return nil, err
+	}
+	norms, sizes, r := make([]float64, x.N), []float64(nil), make([]float64, x.D)
 	for i := range norms {
-		floats.SubTo(r, x.Row(i), pc.Mean)
+		floats.SubTo(r, whole.Row(i), pc.Mean)
 		for j := range d {
 			axis := pc.Axes[j*x.D : (j+1)*x.D]
 			floats.AddScaled(r, -floats.Dot(axis, r), axis)
 		}
 		norms[i] = floats.Norm(r, 2)
+		for j, v := range x.Row(i) {
+			if x.Missing && v == v {
+				sizes = append(sizes, math.Abs(r[j]))
+			}
+		}
+	}
+	if x.Missing {
+		return sizes, nil
 	}
 	return norms, nil
 }
@@ -184,7 +204,11 @@ func ResidualNorms(x Data, d int) ([]float64, error) {
 // principal components and the starts.
 func reserveFit(x Data, c Config, s int) (*memory.Reservation, error) {
 	f := newFootprint(x, c.Loss, c.Latent, s, c.Threads)
-	return f.reserve("fit", x, f.problem()+f.components()+f.starts(c.Inits))
+	numbers := f.problem() + f.components() + f.starts(c.Inits)
+	if x.Missing {
+		numbers += f.n * f.D // the rows completed
+	}
+	return f.reserve("fit", x, numbers)
 }
 
 // reserveSolver holds what a solver takes beside that.

@@ -83,6 +83,10 @@ func (m *Model) Influence(ctx context.Context, x Data, threads int) (*Influence,
 	if err := m.accepts(x); err != nil {
 		return nil, err
 	}
+	m, err := m.forComplete(x, "influence")
+	if err != nil {
+		return nil, err
+	}
 	held, err := m.reserveInfluence(x, threads)
 	if err != nil {
 		return nil, err

@@ -42,7 +42,7 @@ func (m *Model) refined(ctx context.Context, x Data, threads int) (*refinedFit, 
 	at := framework.Point{f.C, make([]float64, f.D*f.M), f.Theta, make([]float64, x.N*f.Latent)}
 	dense.Transpose(at[BlockQ], f.QT, f.M, f.D)
 	if copy(at[BlockTau], m.Tau); len(m.Tau) != len(at[BlockTau]) {
-		if err := nearest.ProjectRows(ctx, at[BlockTau], f, m.Loss, nil, x, threads); err != nil {
+		if err := nearest.ProjectRows(ctx, at[BlockTau], f, m.Loss, nil, x, nearest.Missing{}, threads); err != nil {
 			return nil, err
 		}
 	}

@@ -27,6 +27,10 @@ func (m *Model) LeaveOut(ctx context.Context, x Data, rows []int, threads int) (
 	if err := m.accepts(x); err != nil {
 		return nil, err
 	}
+	m, err := m.forComplete(x, "influence")
+	if err != nil {
+		return nil, err
+	}
 	for _, i := range rows {
 		if i < 0 || i >= x.N || x.N < 2 {
 			return nil, fmt.Errorf("scqm: row %d cannot be left out of %d rows: %w", i, x.N, ErrInput)

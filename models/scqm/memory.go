@@ -6,6 +6,7 @@ import (
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/internal/memory"
 	"github.com/scqm/scqm/internal/par"
+	"github.com/scqm/scqm/losses"
 	"github.com/scqm/scqm/models/rows"
 	"github.com/scqm/scqm/models/scqm/internal/alternating"
 	"github.com/scqm/scqm/models/scqm/internal/arrowhead"
@@ -40,6 +41,11 @@ func newFootprint(x Data, loss framework.Loss, d, s, threads int) *footprint {
 	f.point = f.D + f.D*f.m + f.q*f.s + f.n*f.d
 	if loss == nil {
 		return f
+	}
+	if x.Missing {
+		if by, err := losses.IgnoreMissing(loss); err == nil {
+			loss = by
+		}
 	}
 	f.callers = f.threads
 	if l, ok := loss.(framework.HighLatency); ok {

@@ -47,6 +47,9 @@ type Meta struct {
 	// Warnings are sentences on what is wrong with the fit: a run that ended before
 	// it had converged, a curvature that runs away.
 	Warnings []string `json:"warnings"`
+
+	// Missing says how missing entries were treated, nil where none were allowed.
+	Missing *MissingMeta `json:"missing,omitempty"`
 }
 
 // LossMeta names a loss and its parameters.
@@ -131,7 +134,7 @@ func describeLoss(l framework.Loss) LossMeta {
 
 func (p *Problem) meta(c Config, solver framework.Solver, run *framework.Result, notes []string) Meta {
 	kkt := p.judge(run)
-	penalty := p.Penalty(nil, run.Point[BlockTheta])
+	penalty := p.Penalty(nil, run.Point[BlockTheta]) + p.PriorPenalty(run.Point)
 	total := 0.0
 	for i := range p.Data().N {
 		total += p.Data().Weight(i)

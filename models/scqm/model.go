@@ -2,6 +2,7 @@ package scqm
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 
@@ -153,6 +154,7 @@ func (m *Model) Transform(ctx context.Context, x Data, threads int) ([]float64, 
 	if err := m.accepts(x); err != nil {
 		return nil, err
 	}
+	x.Missing = m.Meta.Missing != nil
 	held, err := m.reserveMap("transform", x.N, m.Latent, threads)
 	if err != nil {
 		return nil, err
@@ -164,14 +166,16 @@ func (m *Model) Transform(ctx context.Context, x Data, threads int) ([]float64, 
 	}
 	defer in.release()
 	tau := make([]float64, x.N*m.Latent)
-	err = nearest.ProjectRows(ctx, tau, in.sheet, in.loss, in.known(m.Tau), in.rows, threads)
+	err = nearest.ProjectRows(ctx, tau, in.sheet, in.loss, in.known(m.Tau), in.rows, in.missing, threads)
 	in.leave(tau)
 	return tau, err
 }
 
-// accepts reports why rows cannot be seen by the model.
+// accepts reports why rows cannot be seen by the model. Those with missing entries
+// can where it was learned from such.
 func (m *Model) accepts(x Data) error {
-	if err := x.Validate(); err != nil {
+	x.Missing = m.Meta.Missing != nil
+	if err := errors.Join(x.Validate(), m.Meta.Missing.check(m.Latent)); err != nil {
 		return err
 	}
 	if x.D != m.D {

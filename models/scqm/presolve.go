@@ -227,6 +227,9 @@ func (f *Fit) leaveUnits(unit, factor float64, loss framework.Loss) bool {
 	for _, v := range []*float64{&m.Meta.Objective, &m.Meta.Penalty, &m.Meta.MeanLoss, &f.Run.Cost} {
 		*v *= factor
 	}
+	if m.Meta.Missing != nil {
+		floats.Scale(factor/unit/unit, m.Meta.Missing.Prior)
+	}
 	x := f.Run.Point
 	floats.Scale(unit, x[BlockC])
 	floats.Scale(unit, x[BlockTau])

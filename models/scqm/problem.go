@@ -2,8 +2,10 @@ package scqm
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/losses"
 	"github.com/scqm/scqm/models/scqm/internal/alternating"
 	"github.com/scqm/scqm/models/scqm/internal/arrowhead"
 	"github.com/scqm/scqm/models/scqm/internal/objective"
@@ -43,8 +45,16 @@ type Problem struct {
 // NewProblem prepares the fit of a model with latent dimension d and s
 // curvature dimensions, d >= 1, 0 <= s, d + s <= D. Evaluations end early with
 // the error of ctx when it is done. threads below 1 stands for all processors;
-// a [framework.HighLatency] loss is called from more goroutines.
+// a [framework.HighLatency] loss is called from more goroutines. Where data can have
+// missing entries the loss is taken by entry and ignores them.
 func NewProblem(ctx context.Context, data Data, loss framework.Loss, d, s, threads int) (*Problem, error) {
+	if data.Missing {
+		by, err := losses.IgnoreMissing(loss)
+		if err != nil {
+			return nil, fmt.Errorf("scqm: %w: %w", err, ErrInput)
+		}
+		loss = by
+	}
 	o, err := objective.New(ctx, data, loss, d, s, threads)
 	if err != nil {
 		return nil, err

@@ -73,6 +73,10 @@ func (m *Model) ProjectAll(ctx context.Context, x Data, threads int) (*Projectio
 	if err := m.accepts(x); err != nil {
 		return nil, err
 	}
+	m, err := m.forComplete(x, "a report on projections")
+	if err != nil {
+		return nil, err
+	}
 	held, err := m.reserveMap("project", x.N, m.D+2*m.Latent+projectionWords, threads)
 	if err != nil {
 		return nil, err

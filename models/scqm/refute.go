@@ -30,7 +30,7 @@ func (p *Problem) Refute(x framework.Point) (string, error) {
 	}
 	f := p.NewSheet()
 	f.Load(x[BlockC], x[BlockQ], x[BlockTheta])
-	curvature := f.CurvatureBound() * math.Sqrt(p.spread(x[BlockC]))
+	curvature := f.CurvatureBound() * math.Sqrt(spread(*p.Data(), x[BlockC]))
 	if !(curvature > suspectCurvature) {
 		return "", nil
 	}

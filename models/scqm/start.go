@@ -21,6 +21,7 @@ type starts struct {
 	p     *Problem
 	c     Config
 	pc    *rows.Components
+	whole Data // the data, completed where entries are missing
 	count int
 }
 
@@ -31,14 +32,22 @@ func (p *Problem) newStarts(c Config) (*starts, error) {
 	if c.Inits > 1 {
 		k = min(max(k, rotatedComponents), p.Shape().D)
 	}
-	pc, err := rows.PrincipalComponents(p.Context(), *p.Data(), k, p.Threads())
+	whole, err := rows.Complete(p.Context(), *p.Data(), p.Shape().Latent, p.Threads())
 	if err != nil {
 		return nil, err
 	}
-	s := &starts{p: p, c: c, pc: pc, count: max(c.Inits, 1)}
+	pc, err := rows.PrincipalComponents(p.Context(), whole, k, p.Threads())
+	if err != nil {
+		return nil, err
+	}
+	s := &starts{p: p, c: c, pc: pc, whole: whole, count: max(c.Inits, 1)}
 	first := framework.NewPoint(p.Blocks())
-	p.place(first, pc.Mean, pc.Axes[:p.Shape().M*p.Shape().D])
-	return s, p.setRidge(c.ridge(), first, p.spread(pc.Mean))
+	p.place(first, whole, pc.Mean, pc.Axes[:p.Shape().M*p.Shape().D])
+	if err := p.setRidge(c.ridge(), first, spread(whole, pc.Mean)); err != nil {
+		return nil, err
+	}
+	p.SolveThetaFor(first, whole)
+	return s, p.setPrior(first)
 }
 
 // flatStart returns the principal component start with Theta = 0, and the mean
@@ -49,8 +58,8 @@ func (p *Problem) flatStart() (framework.Point, float64, error) {
 		return nil, 0, err
 	}
 	x := framework.NewPoint(p.Blocks())
-	p.place(x, pc.Mean, pc.Axes)
-	return x, p.spread(pc.Mean), nil
+	p.place(x, *p.Data(), pc.Mean, pc.Axes)
+	return x, spread(*p.Data(), pc.Mean), nil
 }
 
 // point returns start number k: the principal components, and for k > 0 a random
@@ -71,46 +80,62 @@ func (s *starts) point(k int) (framework.Point, error) {
 		}
 	}
 	x := framework.NewPoint(p.Blocks())
-	p.place(x, s.pc.Mean, axes)
+	p.place(x, s.whole, s.pc.Mean, axes)
 	if err := p.Blocks()[BlockQ].Restore(x[BlockQ]); err != nil {
 		return nil, err
 	}
 	if s.c.ThetaScale > 0 {
-		if h := math.Sqrt(p.spread(s.pc.Mean)); h > 0 {
+		if h := math.Sqrt(spread(s.whole, s.pc.Mean)); h > 0 {
 			rng := rand.New(rand.NewPCG(s.c.Seed, uint64(k)))
 			for i := range x[BlockTheta] {
 				x[BlockTheta][i] = s.c.ThetaScale / h * rng.NormFloat64()
 			}
 		}
 	} else if !p.published {
-		p.SolveTheta(x)
+		p.SolveThetaFor(x, s.whole)
 	}
 	return x, nil
 }
 
 // place writes the flat sheet through c along the first d axes into x, with the
-// projections of the rows.
-func (p *Problem) place(x framework.Point, c, axes []float64) {
+// projections of the rows, in which no entry is missing.
+func (p *Problem) place(x framework.Point, whole Data, c, axes []float64) {
 	f := p.Shape()
 	copy(x[BlockC], c)
 	dense.Transpose(x[BlockQ], axes, f.M, f.D)
 	clear(x[BlockTheta])
 	diff := make([]float64, f.D)
-	for i := range p.Data().N {
-		floats.SubTo(diff, p.Data().Row(i), c)
+	for i := range whole.N {
+		floats.SubTo(diff, whole.Row(i), c)
 		for j := range f.Latent {
 			x[BlockTau][i*f.Latent+j] = floats.Dot(axes[j*f.D:(j+1)*f.D], diff)
 		}
 	}
 }
 
-// spread returns the weighted mean squared distance of the rows from c.
-func (p *Problem) spread(c []float64) float64 {
+// spread returns the weighted mean squared distance of the rows from c, in which
+// missing entries are as far as others of their row.
+func spread(x Data, c []float64) float64 {
 	var sum, total float64
-	for i := range p.Data().N {
-		length, w := floats.Distance(p.Data().Row(i), c, 2), p.Data().Weight(i)
-		sum += w * length * length
+	for i := range x.N {
+		length, w := floats.Distance(x.Row(i), c, 2), x.Weight(i)
+		square := length * length
+		if x.Missing && rows.Incomplete(x.Row(i)) {
+			square = observedSquare(x.Row(i), c)
+		}
+		sum += w * square
 		total += w
 	}
 	return sum / total
+}
+
+func observedSquare(row, c []float64) float64 {
+	var sum, count float64
+	for k, v := range row {
+		if !math.IsNaN(v) {
+			sum += (v - c[k]) * (v - c[k])
+			count++
+		}
+	}
+	return sum * float64(len(row)) / count
 }

@@ -42,18 +42,24 @@ func scaleSheet(f *sheet.Sheet, unit float64) {
 
 // view is a model and rows in the unit of the model.
 type view struct {
-	unit  float64
-	sheet *sheet.Sheet
-	loss  framework.Loss
-	rows  Data
-	held  *memory.Reservation
+	unit    float64
+	sheet   *sheet.Sheet
+	loss    framework.Loss
+	missing nearest.Missing // in unit 1
+	rows    Data
+	held    *memory.Reservation
 }
 
-// view brings rows into the unit of the model, where its loss can be. The caller
+// view brings rows into the unit of the model, where its loss can be; a model that
+// ignores missing entries has the unit 1, as its prior is in that. The caller
 // releases it.
 func (m *Model) view(x Data) (*view, error) {
-	v := &view{unit: m.ownUnit(), loss: m.Loss, rows: x}
-	if loss, _, ok := rows.Rescaled(m.Loss, v.unit); ok && v.unit != 1 {
+	own, missing, err := m.rowLosses()
+	if err != nil {
+		return nil, err
+	}
+	v := &view{unit: m.ownUnit(), loss: own, missing: missing, rows: x}
+	if loss, _, ok := rows.Rescaled(own, v.unit); ok && v.unit != 1 && m.Meta.Missing == nil {
 		held, err := reserveUnits(x)
 		if err != nil {
 			return nil, err

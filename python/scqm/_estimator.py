@@ -90,6 +90,13 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
     n_init : int, default=1
         Number of starts; the best fit is kept. One whose curvature is folded
         does not take the place of one that bends gently.
+    missing : {"error", "ignore"}, default="error"
+        What to do with entries that are NaN: refuse them, or give them no weight.
+        The loss must then be a sum over entries: "squared_l2", "l1", "lp",
+        "huber", which is taken entry by entry, or a plugin that is separable. The
+        coordinates of a row with missing entries have a Gaussian prior, as wide
+        as those of all rows, so that few entries place it too. :meth:`project`
+        of the rows of the fit completes them.
     max_iter : int, optional
         Most iterations.
     tol : float, optional
@@ -193,6 +200,7 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
         linear: bool = False,
         ridge: float | Literal["auto"] = 1e-3,
         n_init: int = 1,
+        missing: str = "error",
         max_iter: int | None = None,
         tol: float | None = None,
         time_limit: float | None = None,
@@ -210,6 +218,7 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
         self.linear = linear
         self.ridge = ridge
         self.n_init = n_init
+        self.missing = missing
         self.max_iter = max_iter
         self.tol = tol
         self.time_limit = time_limit
@@ -251,7 +260,15 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
         # The first fit is with l2, which takes no parameters either.
         first = "l2" if automatic else self.loss
         loss = resolve(first, self.p, self.delta, self.precision, shown=self.loss)
-        rows = check_rows(self, X, reset=True, ensure_min_samples=2)
+        ignoring = settings["ignore_missing"]
+        if ignoring and automatic:
+            raise InputError(
+                "loss='auto' looks at the residuals of whole rows; name a loss beside "
+                "missing='ignore': squared_l2, huber, l1 or lp"
+            )
+        rows = check_rows(
+            self, X, reset=True, missing=ignoring, ensure_min_samples=2
+        )
         check_components(settings["d"], rows)
         weights = check_weights(sample_weight, rows)
         settings["loss"] = {"name": AUTO} if automatic else loss._choice()
@@ -278,11 +295,13 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
         Returns
         -------
         ndarray of shape (n, d)
-            For each row the tau for which loss(f(tau) - x) is least.
+            For each row the tau for which loss(f(tau) - x) is least; where
+            entries of it are missing, the loss of the others with the prior of
+            the fit (see the parameter ``missing``).
         """
         check_is_fitted(self)
         return self._model().map(
-            "transform", check_rows(self, X), self.components_.shape[0]
+            "transform", self._seen(X), self.components_.shape[0]
         )
 
     def inverse_transform(self, T: npt.ArrayLike) -> Array:
@@ -340,7 +359,7 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
         check_is_fitted(self)
         D = self.components_.shape[1]
         wanted = check_bool("return_report", return_report)
-        rows = check_rows(self, X)
+        rows = self._seen(X)
         if not wanted:
             return self._model().map("project", rows, D)
         both = self._model().map("report", rows, D + 5)
@@ -467,7 +486,7 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
             At most 0; the higher, the better the sheet fits.
         """
         check_is_fitted(self)
-        rows = check_rows(self, X)
+        rows = self._seen(X)
         values = self._model().map("losses", rows, 1)[:, 0]
         weights = check_weights(sample_weight, rows)
         return -float(np.average(values, weights=weights))
@@ -531,8 +550,22 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
     def _n_features_out(self) -> int:
         return int(self.components_.shape[0])
 
+    def _seen(self, X: npt.ArrayLike) -> Array:
+        """Return rows for a fitted model."""
+        return check_rows(self, X, missing=self._report.get("missing") is not None)
+
+    def __sklearn_tags__(self) -> Any:
+        """Say what scikit-learn may send."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self.missing == "ignore"
+        return tags
+
     def _settings(self) -> dict[str, Any]:
         """Return the parameters as the library takes them."""
+        if self.missing not in ("error", "ignore"):
+            raise InputError(
+                f"missing is {self.missing!r}; want 'error' or 'ignore'"
+            )
         solver = self.solver
         if isinstance(solver, type) or not isinstance(solver, str | solvers.Solver):
             raise InputError(
@@ -547,6 +580,7 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
             "s": check_count("n_curvature", self.n_curvature) or 0,
             "linear": check_bool("linear", self.linear),
             "n_init": check_integer("n_init", self.n_init, 1),
+            "ignore_missing": self.missing == "ignore",
             "ridge": None if chosen else check_real("ridge", self.ridge, 0, False),
             "auto_ridge": chosen,
             "solver": solver if isinstance(solver, str) else solver.name,
@@ -703,6 +737,7 @@ def load(
         solver=report["solver"] if report["solver"] in solvers.names() else "auto",
         linear=report["linear"],
         ridge=report["ridge"],
+        missing="error" if report.get("missing") is None else "ignore",
         random_state=report["seed"],
     )
     model._take(report, stored.arrays, stored.loss)

@@ -49,6 +49,7 @@ class Model:
             "s": self.V.shape[1],
             "loss": self.loss._choice(),
             "threads": self.threads,
+            "missing": self.report.get("missing"),
         }
 
     def settings_of_fit(self) -> dict[str, Any]:

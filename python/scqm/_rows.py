@@ -20,12 +20,26 @@ from .exceptions import InputError
 
 
 def check_rows(
-    estimator: BaseEstimator, X: npt.ArrayLike, *, reset: bool = False, **checks: Any
+    estimator: BaseEstimator,
+    X: npt.ArrayLike,
+    *,
+    reset: bool = False,
+    missing: bool = False,
+    **checks: Any,
 ) -> Array:
-    """Return rows as C-contiguous float64, checked, without a copy if it can."""
+    """Return rows as C-contiguous float64, checked, without a copy if it can.
+
+    Where entries can be missing they are NaN.
+    """
     _refuse(X)
     checked = validate_data(
-        estimator, X, reset=reset, dtype=np.float64, order="C", **checks
+        estimator,
+        X,
+        reset=reset,
+        dtype=np.float64,
+        order="C",
+        ensure_all_finite="allow-nan" if missing else True,
+        **checks,
     )
     return _native.contiguous(checked)
 

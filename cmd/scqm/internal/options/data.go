@@ -22,6 +22,9 @@ type Data struct {
 	keep    []string
 	first   int
 	header  string
+
+	// Missing accepts missing entries, which are NaN in what Read returns.
+	Missing bool
 }
 
 const (
@@ -75,7 +78,7 @@ func (f *Data) Read(cmd *cobra.Command, path string) (*dataset.Matrix, error) {
 				return nil, err
 			}
 		}
-		m, err := dataset.Read(path, dataset.ReadOptions{Columns: f.columns, Scale: f.scale, Header: headers[f.header], Stdin: cmd.InOrStdin()})
+		m, err := dataset.Read(path, dataset.ReadOptions{Columns: f.columns, Scale: f.scale, Header: headers[f.header], Missing: f.Missing, Stdin: cmd.InOrStdin()})
 		if errors.Is(err, dataset.ErrHeader) {
 			err = fmt.Errorf("%w, with --header yes or --header no", err)
 		}

@@ -105,14 +105,17 @@ func (job *assembleShard) run(a *Hessian, w *worker, shard, lo, hi int) error {
 		}
 		to := min(from+w.batch, hi)
 		residuals := job.residuals
-		if isSurface3D(a.F) {
+		if a.isSurface3D() {
 			residuals = job.surfaceResiduals
+		}
+		if a.o.Data().Missing {
+			residuals = job.observedResiduals
 		}
 		residuals(a, w, from, to)
 		if err := a.lossDerivatives(w, to-from); err != nil {
 			return fmt.Errorf("scqm: loss %s: %w", a.o.Loss().Name(), err)
 		}
-		if isSurface3D(a.F) {
+		if a.isSurface3D() {
 			job.surface(a, w, s, from, to)
 			continue
 		}
@@ -143,12 +146,27 @@ func (job *assembleShard) residuals(a *Hessian, w *worker, from, to int) {
 	}
 }
 
+// observedResiduals computes features, and residuals in the coordinates of the data:
+// in the frame, what is missing would be missing in all of them.
+func (job *assembleShard) observedResiduals(a *Hessian, w *worker, from, to int) {
+	f := a.F
+	for i := from; i < to; i++ {
+		k := i - from
+		h := w.h[k*a.Nf : (k+1)*a.Nf]
+		a.Features(h, job.tau[i*f.Latent:(i+1)*f.Latent])
+		f.Residual(w.atRows.r[k*f.D:(k+1)*f.D], h[1:1+f.M], a.o.Data().Row(i))
+	}
+}
+
 // addRow adds row i, which is number k of the batch, and writes its inner
 // derivatives.
 func (job *assembleShard) addRow(a *Hessian, w *worker, s *sums, i, k int) {
 	f, weight := a.F, a.o.Data().Weight(i)
 	if weight > 0 {
 		s.cost += weight * w.value[k]
+		if prior := a.o.Prior.Of(*a.o.Data(), i); prior != nil {
+			s.cost += weight * prior.Value(job.tau[i*f.Latent:(i+1)*f.Latent])
+		}
 	}
 	h, g, tau := w.h[k*a.Nf:(k+1)*a.Nf], w.g[k*f.D:(k+1)*f.D], job.tau[i*f.Latent:(i+1)*f.Latent]
 	dense.Scale(g, weight)
@@ -184,6 +202,10 @@ func (job *assembleShard) inner(a *Hessian, w *worker, g, bent []float64, i int)
 	}
 	f.WeighForms(w.w, bent[d:f.M])
 	f.AddCurvature(c, w.w)
+	if prior := a.o.Prior.Of(*a.o.Data(), i); prior != nil {
+		prior.AddGradient(grad, job.tau[i*d:(i+1)*d], a.o.Data().Weight(i))
+		prior.AddHessian(c, a.o.Data().Weight(i))
+	}
 }
 
 // couple writes B_i.
@@ -201,3 +223,6 @@ func (job *assembleShard) couple(a *Hessian, w *worker, h, g []float64, i int) {
 		}
 	}
 }
+
+// isSurface3D reports whether the kernels of surfaces apply.
+func (a *Hessian) isSurface3D() bool { return isSurface3D(a.F) && !a.o.Data().Missing }

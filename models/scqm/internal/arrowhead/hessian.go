@@ -110,6 +110,7 @@ func (a *Hessian) prepare(x framework.Point) {
 		a.allocate()
 	}
 	a.rowLoss = rowLossOf(a.o.Loss())
+	a.rowLoss.missing = a.o.Data().Missing
 	a.F.Load(x[objective.BlockC], x[objective.BlockQ], x[objective.BlockTheta])
 }
 

@@ -56,11 +56,13 @@ type innerNewton struct {
 	minLength []float64 // n: the length at which a step is given up
 	promise   []float64 // n: the decrease per length of the step, at first
 	parabolic []bool    // n: the step follows parabolas
+	from      int       // the row that is number 0 of the batch
 	trial     rowLosses // of the rows to evaluate
 	current   rowLosses // of all rows where they are
 
 	// Set by prepare.
-	data *rows.Data
+	data  *rows.Data
+	prior nearest.Prior
 	rowLoss
 }
 
@@ -74,7 +76,9 @@ func newInnerNewton(f *sheet.Sheet, n int) *innerNewton {
 	}
 }
 
-func (s *innerNewton) prepare(a *Hessian) { s.data, s.rowLoss = a.o.Data(), a.rowLoss }
+func (s *innerNewton) prepare(a *Hessian) {
+	s.data, s.rowLoss, s.prior = a.o.Data(), a.rowLoss, a.o.Prior
+}
 
 // run takes steps until those of a row gain little or lead nowhere.
 func (s *innerNewton) run(losses []float64, r innerRows) (evaluations float64, err error) {
@@ -126,7 +130,8 @@ func (s *innerNewton) openAll(n int) {
 func (s *innerNewton) evaluateAt(tau []float64, from int) error {
 	f, t := s.f, &s.trial
 	n, d, D := len(s.open), f.Latent, f.D
-	if isSurface3D(f) {
+	s.from = from
+	if s.isSurface3D() {
 		rowResiduals3D(f, t.r, *s.data, tau, s.open, from)
 		return s.evaluate(t, n, D)
 	}
@@ -134,7 +139,21 @@ func (s *innerNewton) evaluateAt(tau []float64, from int) error {
 		f.Coordinates(s.z, s.phi, tau[k*d:(k+1)*d])
 		f.Residual(t.r[k*D:(k+1)*D], s.z, s.data.Row(from+i))
 	}
-	return s.evaluate(t, n, D)
+	if err := s.evaluate(t, n, D); err != nil || s.prior == nil {
+		return err
+	}
+	for k, i := range s.open {
+		t.value[k] += s.priorOf(i).Value(tau[k*d : (k+1)*d])
+	}
+	return nil
+}
+
+// priorOf returns the prior of row i of the batch.
+func (s *innerNewton) priorOf(i int) nearest.Prior { return s.prior.Of(*s.data, s.from+i) }
+
+// isSurface3D reports whether the kernels of surfaces apply.
+func (s *innerNewton) isSurface3D() bool {
+	return isSurface3D(s.f) && !s.data.Missing
 }
 
 // setStep computes the step of row i from tau, where its losses are current.
@@ -166,7 +185,7 @@ func (s *innerNewton) derivatives(tau []float64, i int, careful bool) error {
 	if careful {
 		hessDiag = s.parabolas(hessDiag, i)
 	}
-	if s.structure == framework.StructureSeparable && isSurface3D(f) {
+	if s.structure == framework.StructureSeparable && s.isSurface3D() {
 		rowDerivatives3D(f, s.grad, s.hess, tau, g, hessDiag)
 		return nil
 	}
@@ -174,6 +193,10 @@ func (s *innerNewton) derivatives(tau []float64, i int, careful bool) error {
 	f.TauGradient(s.grad, s.w, tau, s.b)
 	clear(s.hess)
 	f.AddCurvature(s.hess, s.w)
+	if prior := s.priorOf(i); prior != nil {
+		prior.AddGradient(s.grad, tau, 1)
+		prior.AddHessian(s.hess, 1)
+	}
 	f.Jacobian(s.e, tau)
 	if s.structure == framework.StructureSeparable {
 		s.addDiagonal(hessDiag)
@@ -188,7 +211,7 @@ func (s *innerNewton) parabolas(hessDiag []float64, i int) []float64 {
 	D := s.f.D
 	for k, r := range s.current.r[i*D : (i+1)*D] {
 		s.column[k] = hessDiag[k]
-		if r != 0 {
+		if r != 0 && r == r { // is not missing
 			s.column[k] = math.Max(hessDiag[k], s.current.g[i*D+k]/r)
 		}
 	}

@@ -52,18 +52,26 @@ func (a *Hessian) lossDerivatives(w *worker, n int) error {
 	}
 }
 
+// leaveFrame writes the first n residuals of the batch in the coordinates of the data.
+func (a *Hessian) leaveFrame(w *worker, n int) {
+	D := a.F.D
+	for i := range n {
+		ri := w.atRows.r[i*D : (i+1)*D]
+		clear(ri)
+		for q, v := range w.e[i*D : (i+1)*D] {
+			for j, u := range a.Frame.Axis(q) {
+				ri[j] += v * u
+			}
+		}
+	}
+}
+
 // generalDerivatives goes to the coordinates of the data and back.
 func (a *Hessian) generalDerivatives(w *worker, n int) error {
 	D, fr := a.F.D, a.Frame
 	at := &w.atRows
-	for i := range n {
-		ri := at.r[i*D : (i+1)*D]
-		clear(ri)
-		for q, v := range w.e[i*D : (i+1)*D] {
-			for j, u := range fr.Axis(q) {
-				ri[j] += v * u
-			}
-		}
+	if !a.o.Data().Missing { // else they are there
+		a.leaveFrame(w, n)
 	}
 	if err := a.evaluate(at, n, D); err != nil {
 		return err

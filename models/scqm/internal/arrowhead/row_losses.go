@@ -1,6 +1,11 @@
 package arrowhead
 
-import "github.com/scqm/scqm/framework"
+import (
+	"math"
+
+	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/models/rows"
+)
 
 // Assembly and inner steps evaluate a loss at the residuals of a batch of rows, with
 // the second derivatives that its structure has: for a sum over entries a diagonal,
@@ -12,6 +17,7 @@ type rowLoss struct {
 	structure framework.Structure
 	separable framework.Separable   // nil for other structures
 	second    framework.SecondOrder // its second derivatives
+	missing   bool                  // entries of the residuals can be missing
 }
 
 func rowLossOf(loss framework.Loss) rowLoss {
@@ -34,6 +40,9 @@ func (l *rowLoss) evaluate(t *rowLosses, n, D int) error {
 			sum += v
 		}
 		t.value[i] = sum
+		if l.missing && rows.NoneObserved(t.r[i*D:(i+1)*D]) {
+			t.value[i] = math.NaN() // the sheet is not finite there
+		}
 	}
 	return nil
 }

@@ -11,15 +11,15 @@ import (
 
 // ProjectRows writes the latent coordinates of all rows of x into tau, in parallel.
 // The result for a row does not depend on the others; see [Projector] for its cost.
-// Known points may be nil.
-func ProjectRows(ctx context.Context, tau []float64, f *sheet.Sheet, loss framework.Loss, known *Known, x rows.Data, threads int) error {
+// Known points may be nil. Rows with missing entries are placed as missing says.
+func ProjectRows(ctx context.Context, tau []float64, f *sheet.Sheet, loss framework.Loss, known *Known, x rows.Data, missing Missing, threads int) error {
 	threads = Callers(loss, threads)
 	errs := make([]error, max(par.Shards(x.N), min(x.N, threads)))
 	par.Do(threads, len(errs), func(_, shard int) {
 		lo, hi := shard*x.N/len(errs), (shard+1)*x.N/len(errs)
-		part := rows.Data{N: hi - lo, D: x.D, X: x.X[lo*x.D : hi*x.D]}
+		part := rows.Data{N: hi - lo, D: x.D, X: x.X[lo*x.D : hi*x.D], Missing: x.Missing}
 		p := NewProjector(f, loss)
-		p.Known = known
+		p.Known, p.Missing = known, missing
 		errs[shard] = p.Project(ctx, tau[lo*f.Latent:hi*f.Latent], part, lo)
 	})
 	for _, err := range errs {

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"math"
 
-	"gonum.org/v1/gonum/floats"
-
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/models/rows"
 	"github.com/scqm/scqm/models/scqm/internal/sheet"
@@ -24,6 +22,9 @@ const (
 // footpoints, over ever smaller roundings of kinks, at one loss of D entries and
 // its derivatives for every step. Each goroutine has its own.
 type Projector struct {
+	// Missing is how rows with missing entries are placed.
+	Missing Missing
+
 	f         *sheet.Sheet
 	loss      framework.Loss
 	footpoint *Footpoint
@@ -31,7 +32,16 @@ type Projector struct {
 	newton    *General
 	// Known are points to go on from where the nearest is not found exactly; nil
 	// stands for none.
-	Known *Known
+	Known    *Known
+	observed *observedFootpoint // made at first use
+	partial  *Projector         // for rows with missing entries; made at first use
+}
+
+// Missing is how rows with missing entries are placed: under a loss that ignores these
+// and a prior.
+type Missing struct {
+	Loss  framework.Loss
+	Prior Prior
 }
 
 func NewProjector(f *sheet.Sheet, loss framework.Loss) *Projector {
@@ -49,12 +59,19 @@ func (p *Projector) Project(ctx context.Context, tau []float64, x rows.Data, fir
 			return err
 		}
 		out := tau[i*p.f.Latent : (i+1)*p.f.Latent]
-		if radial {
+		switch {
+		case x.Missing && rows.Incomplete(x.Row(i)):
+			if err := p.projectPartial(ctx, out, x.Row(i)); err != nil {
+				return err
+			}
+		case radial:
 			p.footpoint.nearest(x.Row(i))
 			p.tryKnown()
 			copy(out, p.footpoint.minima[0])
-		} else if err := p.refineRow(ctx, out, x.Row(i), p.footpoint.find(x.Row(i))); err != nil {
-			return err
+		default:
+			if err := p.refineRow(ctx, out, x.Row(i), p.footpoint.minima[:p.footpoint.find(x.Row(i))]); err != nil {
+				return err
+			}
 		}
 		if !(framework.Point{out}).Finite() {
 			return fmt.Errorf("scqm: row %d is too far from the sheet to be projected: %w", first+i, rows.ErrInput)
@@ -63,14 +80,29 @@ func (p *Projector) Project(ctx context.Context, tau []float64, x rows.Data, fir
 	return nil
 }
 
-// refineRow minimises the loss from each of the first count nearest points in
-// the Euclidean norm.
-func (p *Projector) refineRow(ctx context.Context, out, x []float64, count int) error {
+// projectPartial places a row with missing entries.
+func (p *Projector) projectPartial(ctx context.Context, out, x []float64) error {
+	if p.partial == nil {
+		p.partial = NewProjector(p.f, p.Missing.Loss)
+		p.partial.Missing = p.Missing
+		p.partial.observed = newObservedFootpoint(p.f)
+	}
+	starts := p.partial.observed.find(x, p.Missing.Prior)
+	if len(starts) == 0 {
+		starts = [][]float64{make([]float64, p.f.Latent)}
+	}
+	copy(out, starts[0])
+	return p.partial.refineRow(ctx, out, x, starts)
+}
+
+// refineRow minimises the loss from each of the nearest points in the Euclidean
+// norm.
+func (p *Projector) refineRow(ctx context.Context, out, x []float64, starts [][]float64) error {
 	best := math.Inf(1)
 	tau := make([]float64, p.f.Latent)
-	row := rows.Data{N: 1, D: p.f.D, X: x}
-	for k := range count {
-		copy(tau, p.footpoint.minima[k])
+	row := rows.Data{N: 1, D: p.f.D, X: x, Missing: rows.Incomplete(x)}
+	for _, start := range starts {
+		copy(tau, start)
 		value, err := p.continuation(ctx, tau, row)
 		if err != nil {
 			return err
@@ -130,7 +162,7 @@ func (p *Projector) continuation(ctx context.Context, tau []float64, x rows.Data
 	}
 	first := append([]float64(nil), tau...)
 	smoother, ok := p.loss.(framework.Smoother)
-	if size := floats.Norm(p.w.R[:p.f.D], math.Inf(1)); ok && size > 0 {
+	if size := rows.MaxNorm(p.w.R[:p.f.D]); ok && size > 0 {
 		for eps := firstEps; eps >= lastEps; eps /= 10 {
 			if err := p.minimize(ctx, smoother.Smooth(eps*size), tau, x); err != nil {
 				return 0, err
@@ -150,14 +182,14 @@ func (p *Projector) continuation(ctx context.Context, tau []float64, x rows.Data
 // value returns the loss of a row at tau.
 func (p *Projector) value(ctx context.Context, loss framework.Loss, tau []float64, x rows.Data) (float64, error) {
 	var cost [1]float64
-	e := RowEvaluation{Sheet: p.f, Loss: loss, Data: x, Tau: tau}
+	e := RowEvaluation{Sheet: p.f, Loss: loss, Data: x, Tau: tau, Prior: p.Missing.Prior}
 	err := e.Run(ctx, p.w, RowResults{Costs: cost[:]}, nil, 0, 1)
 	return cost[0], err
 }
 
 // minimize takes a row to the minimum nearby.
 func (p *Projector) minimize(ctx context.Context, loss framework.Loss, tau []float64, x rows.Data) error {
-	e := RowEvaluation{Sheet: p.f, Loss: loss, Data: x}
+	e := RowEvaluation{Sheet: p.f, Loss: loss, Data: x, Prior: p.Missing.Prior}
 	_, err := p.newton.Minimize(tau, func(to RowResults, tau []float64, list []int) error {
 		e.Tau = tau
 		return e.Run(ctx, p.w, to, list, 0, len(list))

@@ -22,6 +22,8 @@ type RowEvaluation struct {
 	Loss  framework.Loss
 	Data  rows.Data
 	Tau   []float64
+	// Prior is that of rows with missing entries.
+	Prior Prior
 }
 
 // Run evaluates entries lo to hi of the list of rows (nil: of all rows).
@@ -63,14 +65,18 @@ func (e *RowEvaluation) batch(w *Worker, to RowResults, n int, number func(int) 
 	}
 	for i := range n {
 		row := number(i)
-		weight := e.Data.Weight(row)
+		weight, prior := e.Data.Weight(row), e.Prior.Of(e.Data, row)
 		if to.Costs != nil {
 			to.Costs[row] = weight * values[i]
+			if prior != nil {
+				to.Costs[row] += weight * prior.Value(e.latent(row))
+			}
 		}
 		if to.Grad != nil {
 			f.ToFrame(w.b, g[i*f.D:(i+1)*f.D])
 			gi := to.Grad[row*f.Latent : (row+1)*f.Latent]
 			f.TauGradient(gi, w.W, e.latent(row), w.b)
+			prior.AddGradient(gi, e.latent(row), 1)
 			dense.Scale(gi, weight)
 		}
 	}
@@ -91,6 +97,7 @@ func (e *RowEvaluation) hessians(w *Worker, hess, r, g []float64, n int, number 
 		return err
 	}
 	for i, h := range list {
+		e.Prior.Of(e.Data, number(i)).AddHessian(h, 1)
 		dense.Scale(h, e.Data.Weight(number(i)))
 	}
 	return nil

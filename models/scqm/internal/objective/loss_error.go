@@ -3,6 +3,8 @@ package objective
 import (
 	"errors"
 	"fmt"
+	"math"
+	"slices"
 
 	"github.com/scqm/scqm/framework"
 )
@@ -26,10 +28,13 @@ func (e *LossError) Unwrap() error { return e.cause }
 func (p *Objective) FindLossError(x framework.Point) error {
 	f, w := p.sheet, p.Worker(0)
 	f.Load(x[BlockC], x[BlockQ], x[BlockTheta])
-	r := w.R[:f.D]
 	for i := range p.data.N {
 		f.Coordinates(w.Z[:f.M], w.Phi[:f.Q], p.blocks[BlockTau].Row(x[BlockTau], i))
+		r := w.R[:f.D]
 		f.Residual(r, w.Z[:f.M], p.data.Row(i))
+		if p.data.Missing { // a loss by entry takes rows of any length
+			r = slices.DeleteFunc(r, math.IsNaN)
+		}
 		err := framework.LossErrorAt(p.loss, r)
 		if cause := (*framework.LossError)(nil); errors.As(err, &cause) {
 			return &LossError{i, cause}

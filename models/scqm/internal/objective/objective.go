@@ -3,6 +3,7 @@ package objective
 import (
 	"context"
 	"fmt"
+	"math"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -34,6 +35,8 @@ const (
 type Objective struct {
 	// Lambda is the factor of the curvature penalty, in the unit of the cost.
 	Lambda float64
+	// Prior is that of rows with missing entries.
+	Prior nearest.Prior
 
 	data    rows.Data
 	version uint64 // of data
@@ -136,6 +139,9 @@ func (p *Objective) Evaluate(grad, x framework.Point) (float64, error) {
 		return 0, err
 	}
 	p.kept = p.residuals != nil
+	if p.data.Missing && !(x[:BlockTau].Finite()) {
+		p.total.cost = math.NaN() // what is NaN of the sheet would count as missing
+	}
 	return p.total.cost + p.Penalty(grad, x[BlockTheta]), nil
 }
 
@@ -243,6 +249,9 @@ func (p *Objective) batch(w *nearest.Worker, s *sums, want want, grad framework.
 		weight := p.data.Weight(from + i)
 		if values != nil {
 			s.cost += weight * values[i]
+			if p.Prior != nil {
+				s.cost += weight * p.priorLoss(p.at, from+i)
+			}
 		}
 		if g != nil {
 			dense.Scale(g[i*f.D:(i+1)*f.D], weight)
@@ -256,7 +265,30 @@ func (p *Objective) batch(w *nearest.Worker, s *sums, want want, grad framework.
 		tauGrad = grad[BlockTau][from*f.Latent : to*f.Latent]
 	}
 	s.accumulate(f, w, want, g, tau, tauGrad)
+	if p.Prior != nil && want.tau {
+		for i := range n {
+			prior := p.Prior.Of(p.data, from+i)
+			prior.AddGradient(w.Row(tauGrad, f.Latent, i), w.Row(tau, f.Latent, i), p.data.Weight(from+i))
+		}
+	}
 	return nil
+}
+
+// priorLoss returns the prior's part of the loss of row i at x.
+func (p *Objective) priorLoss(x framework.Point, i int) float64 {
+	tau := p.blocks[BlockTau].Row(x[BlockTau], i)
+	return p.Prior.Of(p.data, i).Value(tau)
+}
+
+// PriorPenalty returns the weighted sum of the prior's part of the losses at x.
+func (p *Objective) PriorPenalty(x framework.Point) float64 {
+	var sum float64
+	if p.Prior != nil {
+		for i := range p.data.N {
+			sum += p.data.Weight(i) * p.priorLoss(x, i)
+		}
+	}
+	return sum
 }
 
 // Penalty returns Lambda sum_k |A_k|_F^2 and adds its gradient. Off-diagonal

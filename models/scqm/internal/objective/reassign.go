@@ -29,7 +29,7 @@ func (p *Objective) Reassign(x framework.Point) (moved bool, passes float64, err
 	other := make(framework.Point, NumBlocks)
 	copy(other, x)
 	other[BlockTau] = make([]float64, n*d)
-	err = nearest.ProjectRows(p.ctx, other[BlockTau], p.sheet, p.loss, nil, p.data, p.threads)
+	err = nearest.ProjectRows(p.ctx, other[BlockTau], p.sheet, p.loss, nil, p.data, nearest.Missing{Loss: p.loss, Prior: p.Prior}, p.threads)
 	if errors.Is(err, rows.ErrInput) { // rows too far away to be projected
 		return false, reassignPasses, nil
 	}

@@ -27,7 +27,7 @@ func (p *Objective) EvaluateInto(to nearest.RowResults, x framework.Point, k int
 		return fmt.Errorf("scqm: rows of block %d are not independent: %w", k, framework.ErrInvalid)
 	}
 	p.sheet.Load(x[BlockC], x[BlockQ], x[BlockTheta])
-	e := nearest.RowEvaluation{Sheet: p.sheet, Loss: p.loss, Data: p.data, Tau: x[BlockTau]}
+	e := nearest.RowEvaluation{Sheet: p.sheet, Loss: p.loss, Data: p.data, Tau: x[BlockTau], Prior: p.Prior}
 	n := p.data.N
 	if rows != nil {
 		n = len(rows)

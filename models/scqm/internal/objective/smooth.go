@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/models/rows"
 )
 
 const (
@@ -146,7 +147,7 @@ func (p *Objective) RoundingScale(at framework.Point) (float64, error) {
 	var sizes []float64
 	for i := range p.data.N {
 		if p.data.Weight(i) > 0 {
-			sizes = append(sizes, floats.Norm(p.residuals[i*f.D:(i+1)*f.D], 2))
+			sizes = append(sizes, rows.Norm(p.residuals[i*f.D:(i+1)*f.D]))
 		}
 	}
 	slices.Sort(sizes)

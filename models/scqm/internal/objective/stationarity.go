@@ -159,7 +159,12 @@ func (p *Objective) unbalanced(x framework.Point) (float64, error) {
 	for i := range p.data.N {
 		f.Coordinates(z, phi, p.blocks[BlockTau].Row(x[BlockTau], i))
 		bent = math.Max(bent, floats.Norm(z[f.Latent:], inf))
-		around := math.Max(floats.Distance(p.data.Row(i), f.C, inf), floats.Norm(z, inf))
+		around := floats.Norm(z, inf)
+		for k, v := range p.data.Row(i) {
+			if far := math.Abs(v - f.C[k]); far > around { // not where v is missing
+				around = far
+			}
+		}
 		rounding = math.Max(rounding, interpolation*around+cancellation*floats.Norm(f.C, inf))
 		features += p.data.Weight(i) * floats.Norm(phi, 2)
 	}
@@ -240,9 +245,14 @@ func (p *Objective) addTerms(w *nearest.Worker, terms *[NumBlocks]float64, resid
 	}
 	weight := p.data.Weight(i)
 	if weight > 0 {
-		*resid = math.Max(*resid, floats.Norm(r, math.Inf(1)))
 		inf := math.Inf(1)
-		around := math.Max(floats.Distance(p.data.Row(i), f.C, inf), floats.Norm(z, inf))
+		around := floats.Norm(z, inf)
+		for k, v := range p.data.Row(i) {
+			if v == v { // is not missing
+				*resid = math.Max(*resid, math.Abs(r[k]))
+				around = math.Max(around, math.Abs(v-f.C[k]))
+			}
+		}
 		*rounding = math.Max(*rounding, interpolation*around+cancellation*floats.Norm(f.C, inf))
 	}
 	length := weight * floats.Norm(g, 2)
@@ -251,5 +261,10 @@ func (p *Objective) addTerms(w *nearest.Worker, terms *[NumBlocks]float64, resid
 	terms[BlockQ] += length * floats.Norm(z, 2)
 	terms[BlockTheta] += length * floats.Norm(phi, 2)
 	terms[BlockTau] += length * floats.Norm(w.Hess.E, 2)
+	if prior := p.Prior.Of(p.data, i); prior != nil {
+		slope := make([]float64, f.Latent)
+		prior.AddGradient(slope, tau, weight)
+		terms[BlockTau] += floats.Norm(slope, 2)
+	}
 	return nil
 }

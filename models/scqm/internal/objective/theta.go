@@ -20,7 +20,10 @@ import (
 // and methods for all blocks at once lose their first steps finding a scale.
 // Coordinates of tau and of V'(x_i - c) that are rounding errors count as 0: their
 // quotients are no curvature. It takes nDs + nq(q+s) operations.
-func (p *Objective) SolveTheta(x framework.Point) {
+func (p *Objective) SolveTheta(x framework.Point) { p.SolveThetaFor(x, p.data) }
+
+// SolveThetaFor is SolveTheta for data in which missing entries are completed.
+func (p *Objective) SolveThetaFor(x framework.Point, data rows.Data) {
 	f := p.sheet
 	if f.S == 0 {
 		return
@@ -35,8 +38,8 @@ func (p *Objective) SolveTheta(x framework.Point) {
 		p.theta = newLeastSquaresTheta(f)
 	}
 	k := p.theta
-	k.findFlat(p.data, x[BlockTau], unit)
-	k.sum(p.data, x[BlockTau], unit)
+	k.findFlat(data, x[BlockTau], unit)
+	k.sum(data, x[BlockTau], unit)
 	dense.JitteredCholesky(k.gram, f.Q)
 	for j := range f.S {
 		if k.flat[f.Latent+j] {

@@ -106,9 +106,21 @@ func (l *LossWeights) Compute(p *Objective) error {
 		for k, v := range row {
 			row[k] = max(v, floor)
 		}
+		if p.data.Missing {
+			clearMissing(row, p.data.Row(i))
+		}
 		dense.Scale(row, p.data.Weight(i))
 	}
 	return nil
+}
+
+// clearMissing gives the weight 0 to the missing entries of a row.
+func clearMissing(w, row []float64) {
+	for k, v := range row {
+		if v != v {
+			w[k] = 0
+		}
+	}
 }
 
 // fill writes the weights of some rows.
@@ -124,7 +136,7 @@ func (l *LossWeights) fill(w, r []float64, loss framework.Loss, dim int) error {
 		}
 		loss.Phi(nil, w, nil, r)
 		for k, v := range r {
-			if w[k] /= v; v == 0 {
+			if w[k] /= v; v == 0 || v != v {
 				w[k] = 0
 			}
 		}

@@ -128,7 +128,10 @@ func (h *preconditioner) sumRows(o *objective.Objective, f *sheet.Sheet, tau []f
 			f.Coordinates(t.z, t.phi, local)
 			f.Jacobian(t.e, local)
 			h.pullWeights(t.b, wq, f, i)
-			h.tauSystem(t, f, h.tau[i*f.Latent*f.Latent:(i+1)*f.Latent*f.Latent])
+			l := h.tau[i*f.Latent*f.Latent : (i+1)*f.Latent*f.Latent]
+			h.tauSystem(t, f, l)
+			o.Prior.Of(*o.Data(), i).AddHessian(l, o.Data().Weight(i))
+			dense.JitteredCholesky(l, f.Latent)
 			h.addTheta(t, f)
 		}
 	})
@@ -162,7 +165,7 @@ func (h *preconditioner) pullWeights(b, wq []float64, f *sheet.Sheet, i int) {
 	}
 }
 
-// tauSystem factorizes E'BE into l.
+// tauSystem writes E'BE into l.
 func (h *preconditioner) tauSystem(t *thetaSums, f *sheet.Sheet, l []float64) {
 	clear(t.be)
 	for a := range f.M {
@@ -178,7 +181,6 @@ func (h *preconditioner) tauSystem(t *thetaSums, f *sheet.Sheet, l []float64) {
 			floats.AddScaled(l[j*f.Latent:(j+1)*f.Latent], v, t.be[a*f.Latent:(a+1)*f.Latent])
 		}
 	}
-	dense.JitteredCholesky(l, f.Latent)
 }
 
 // addTheta adds the row's part of Theta's system.

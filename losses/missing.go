@@ -1,0 +1,253 @@
+package losses
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/scqm/scqm/framework"
+)
+
+// ByEntry returns the form of a loss that is a sum over entries: a
+// [framework.Separable] itself, squared_l2 as sum_k r_k^2, and huber entry by
+// entry,
+//
+//	sum_k  r_k^2/2                    where |r_k| <= delta
+//	       delta |r_k| - delta^2/2    elsewhere.
+//
+// Other losses weigh the entries of a row together and have no such form, which is
+// an error.
+func ByEntry(l framework.Loss) (framework.Separable, error) {
+	switch l := l.(type) {
+	case framework.Separable:
+		return l, nil
+	case squaredL2:
+		return squareEntries(), nil
+	case huber:
+		return huberEntries{concave{separable{l.name, huberTerms(l.delta)}}, l.delta}, nil
+	default:
+		return nil, fmt.Errorf("losses: loss %s is no sum over entries, and a part of a row has none; "+
+			"missing entries can be ignored with squared_l2, huber (by entry), l1, lp and other losses that are separable: %w",
+			l.Name(), framework.ErrInvalid)
+	}
+}
+
+// IgnoreMissing returns a loss by entry, see [ByEntry], in which entries of
+// residuals that are NaN are missing: they have the loss 0 with derivatives and
+// weights 0. The loss of a row without any other entry is NaN.
+func IgnoreMissing(l framework.Loss) (framework.Separable, error) {
+	by, err := ByEntry(l)
+	if err != nil {
+		return nil, err
+	}
+	return ignoreMissing(by), nil
+}
+
+// ignoreMissing keeps those capabilities of a loss that depend on which it has.
+func ignoreMissing(l framework.Separable) framework.Separable {
+	base := observed{l}
+	bound, hasBound := l.(framework.Majorizer)
+	kinked, hasKinks := l.(framework.Smoother)
+	switch {
+	case hasBound && hasKinks:
+		return struct {
+			observed
+			observedWeights
+			observedKinks
+		}{base, observedWeights{bound}, observedKinks{kinked, base}}
+	case hasBound:
+		return struct {
+			observed
+			observedWeights
+		}{base, observedWeights{bound}}
+	case hasKinks:
+		return struct {
+			observed
+			observedKinks
+		}{base, observedKinks{kinked, base}}
+	default:
+		return base
+	}
+}
+
+// squareEntries is squared_l2 as a sum over entries.
+func squareEntries() framework.Separable {
+	return concave{separable{"squared_l2", func(phi, d1, d2, r []float64) {
+		for k := range phi {
+			phi[k] = r[k] * r[k]
+		}
+		for k := range d2 {
+			d2[k] = 2
+		}
+		if d1 != nil {
+			double(d1, r)
+		}
+	}}}
+}
+
+// huberEntries is huber entry by entry.
+type huberEntries struct {
+	concave
+	delta float64
+}
+
+// Params implements [framework.Parametric].
+func (l huberEntries) Params() map[string]float64 { return map[string]float64{"delta": l.delta} }
+
+// huberTerms returns the Phi of the Huber loss of an entry.
+func huberTerms(delta float64) func(phi, d1, d2, r []float64) {
+	return func(phi, d1, d2, r []float64) {
+		for k, v := range r {
+			size := math.Abs(v)
+			inside := size <= delta
+			if phi != nil {
+				phi[k] = delta * (size - delta/2)
+				if inside {
+					phi[k] = v * v / 2
+				}
+			}
+			if d2 != nil {
+				d2[k] = 0
+				if inside {
+					d2[k] = 1
+				}
+			}
+			if d1 != nil {
+				d1[k] = math.Copysign(math.Min(size, delta), v)
+			}
+			if v != v {
+				poison(phi, d1, d2, k)
+			}
+		}
+	}
+}
+
+// poison writes NaN at k.
+func poison(phi, d1, d2 []float64, k int) {
+	for _, dst := range [][]float64{phi, d1, d2} {
+		if dst != nil {
+			dst[k] = math.NaN()
+		}
+	}
+}
+
+// observed is a separable loss of the entries that are not NaN.
+type observed struct{ l framework.Separable }
+
+// Name implements [framework.Loss].
+func (o observed) Name() string { return o.l.Name() }
+
+// Params implements [framework.Parametric].
+func (o observed) Params() map[string]float64 {
+	if l, ok := o.l.(framework.Parametric); ok {
+		return l.Params()
+	}
+	return nil
+}
+
+// Err implements [framework.ErrReporter].
+func (o observed) Err() error {
+	if l, ok := o.l.(framework.ErrReporter); ok {
+		return l.Err()
+	}
+	return nil
+}
+
+// Phi implements [framework.Separable].
+func (o observed) Phi(phi, d1, d2, r []float64) {
+	split(r, func(filled, present []float64) {
+		o.l.Phi(phi, d1, d2, filled)
+		for _, dst := range [][]float64{phi, d1, d2} {
+			clearMissing(dst, present)
+		}
+	})
+}
+
+// split calls work with the residuals, 0 in place of missing ones, and with 1 for
+// those that are there and 0 for others.
+func split(r []float64, work func(filled, present []float64)) {
+	buffer := borrow(2 * len(r))
+	defer scratch.Put(buffer)
+	filled, present := (*buffer)[:len(r)], (*buffer)[len(r):]
+	for k, v := range r {
+		filled[k], present[k] = v, 1
+		if v != v {
+			filled[k], present[k] = 0, 0
+		}
+	}
+	work(filled, present)
+}
+
+// clearMissing writes 0 for entries that are not present.
+func clearMissing(dst, present []float64) {
+	for k := range dst {
+		if present[k] == 0 {
+			dst[k] = 0
+		}
+	}
+}
+
+// Evaluate implements [framework.Loss].
+func (o observed) Evaluate(values, grad, r []float64, dim int) error {
+	countRows(o.l.Name(), values, grad, r, dim)
+	split(r, func(filled, present []float64) {
+		if values == nil {
+			o.l.Phi(nil, grad, nil, filled)
+			clearMissing(grad, present)
+			return
+		}
+		terms := borrow(len(r))
+		defer scratch.Put(terms)
+		o.l.Phi(*terms, grad, nil, filled)
+		clearMissing(*terms, present)
+		clearMissing(grad, present)
+		for i := range values {
+			values[i] = sum((*terms)[i*dim : (i+1)*dim])
+			if sum(present[i*dim:(i+1)*dim]) == 0 {
+				values[i] = math.NaN()
+			}
+		}
+	})
+	if l, ok := o.l.(framework.ErrReporter); ok {
+		return l.Err()
+	}
+	return nil
+}
+
+// HessianProduct implements [framework.SecondOrder].
+func (o observed) HessianProduct(dst, r, v []float64, dim int) error {
+	countRows(o.l.Name(), nil, dst, r, dim)
+	second := borrow(len(r))
+	defer scratch.Put(second)
+	o.Phi(nil, nil, *second, r)
+	for k, c := range *second {
+		dst[k] = c * v[k]
+	}
+	return nil
+}
+
+// observedWeights is the part of a loss with a quadratic bound.
+type observedWeights struct{ bound framework.Majorizer }
+
+// Weights implements [framework.Majorizer].
+func (o observedWeights) Weights(w, r []float64, dim int) (err error) {
+	split(r, func(filled, present []float64) {
+		err = o.bound.Weights(w, filled, dim)
+		clearMissing(w, present)
+	})
+	return err
+}
+
+// observedKinks is the part of a loss with kinks.
+type observedKinks struct {
+	kinked framework.Smoother
+	plain  observed
+}
+
+// Smooth implements [framework.Smoother].
+func (o observedKinks) Smooth(eps float64) framework.Loss {
+	rounded, ok := o.kinked.Smooth(eps).(framework.Separable)
+	if !ok {
+		return ignoreMissing(o.plain.l)
+	}
+	return ignoreMissing(rounded)
+}

@@ -1,0 +1,52 @@
+package nearest
+
+import (
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/scqm/scqm/internal/dense"
+	"github.com/scqm/scqm/models/rows"
+)
+
+// Prior is a symmetric d x d matrix P that adds tau'P tau to the loss of a row with
+// missing entries; nil adds nothing. Without it a row with few entries is placed
+// wherever these few are met best, and one with less than d of them has no place at
+// all.
+type Prior []float64
+
+// Of returns the prior of row i: nil where no entry of it is missing.
+func (p Prior) Of(x rows.Data, i int) Prior {
+	if p == nil || !x.Missing || !rows.Incomplete(x.Row(i)) {
+		return nil
+	}
+	return p
+}
+
+// Value returns tau'P tau.
+func (p Prior) Value(tau []float64) float64 {
+	var sum float64
+	if p != nil {
+		d := len(tau)
+		for j, v := range tau {
+			sum += v * dense.Dot(p[j*d:(j+1)*d], tau)
+		}
+	}
+	return sum
+}
+
+// AddGradient adds weight times the gradient 2P tau to dst.
+func (p Prior) AddGradient(dst, tau []float64, weight float64) {
+	if p == nil {
+		return
+	}
+	d := len(tau)
+	for j := range dst {
+		dst[j] += 2 * weight * dense.Dot(p[j*d:(j+1)*d], tau)
+	}
+}
+
+// AddHessian adds weight times the Hessian 2P to h.
+func (p Prior) AddHessian(h []float64, weight float64) {
+	if p != nil {
+		floats.AddScaled(h[:len(p)], 2*weight, p)
+	}
+}

@@ -1,0 +1,212 @@
+package scqm
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/internal/dense"
+	"github.com/scqm/scqm/losses"
+	"github.com/scqm/scqm/models/rows"
+	"github.com/scqm/scqm/models/scqm/internal/nearest"
+)
+
+// Missing entries have no weight: the objective is
+//
+//	sum_i w_i ( sum over the entries k of row i that are there of phi(f(tau_i)_k - x_ik) + tau_i'P_i tau_i )
+//
+// with the curvature penalty as ever. A row with few entries is met by many tau, one
+// with less than d by a whole curve or surface of them. So tau of rows with missing
+// entries has a Gaussian prior: P_i = s^2 S^-1 for squared_l2, with s^2 the variance of
+// the noise of an entry and S the covariance of tau, both those of the start; for
+// other losses the mean loss of an entry takes the place of s^2. Rows without missing
+// entries have P_i = 0, so that complete data are fitted as ever.
+//
+// Source: M. Tipping, C. Bishop, Probabilistic principal component analysis, Journal of
+// the Royal Statistical Society B 61 (1999), of which this is the most likely tau.
+
+// MissingMeta says how a model treats missing entries.
+type MissingMeta struct {
+	// Policy is "ignore": they have no weight.
+	Policy string `json:"policy"`
+	// Entries is the number of those that were missing, equal rows counted once.
+	Entries int `json:"entries"`
+	// Prior is the symmetric matrix P, d x d, row by row, of which tau'P tau is in the
+	// loss of rows with missing entries; empty where there were none.
+	Prior []float64 `json:"prior,omitempty"`
+}
+
+// MissingIgnored is the Policy of models for data with missing entries.
+const MissingIgnored = "ignore"
+
+// check refuses what no fit writes.
+func (m *MissingMeta) check(d int) error {
+	switch {
+	case m == nil:
+		return nil
+	case m.Policy != MissingIgnored:
+		return fmt.Errorf("missing entries are treated by %.80q, which this program does not know; use a newer version of scqm", m.Policy)
+	case len(m.Prior) > 0 && len(m.Prior) != d*d || !(framework.Point{m.Prior}).Finite() || m.Entries < 0:
+		return fmt.Errorf("the prior of rows with missing entries has %d numbers and their entries are %d; want %d finite ones for d = %d", len(m.Prior), m.Entries, d*d, d)
+	}
+	return nil
+}
+
+// prior returns Prior, nil where it is empty.
+func (m *MissingMeta) prior() nearest.Prior {
+	if m == nil || len(m.Prior) == 0 {
+		return nil
+	}
+	return m.Prior
+}
+
+// rowLoss returns the loss of a problem with the rows x.
+func (c Config) rowLoss(x Data) (framework.Loss, error) {
+	if !c.IgnoreMissing || x.Missing { // which the problem sees to
+		return c.Loss, nil
+	}
+	return lossByEntry(c.Loss)
+}
+
+// lossByEntry returns a loss in the form in which rows without missing entries are
+// scored. squared_l2, of the same value, is left as it is, with all that it offers.
+func lossByEntry(l framework.Loss) (framework.Loss, error) {
+	by, err := losses.ByEntry(l)
+	if err != nil {
+		return nil, fmt.Errorf("scqm: %w: %w", err, ErrInput)
+	}
+	if l.Name() == losses.SquaredL2().Name() {
+		return l, nil
+	}
+	return by, nil
+}
+
+// rowLosses returns the loss that places complete rows on the sheet, and how those
+// with missing entries are.
+func (m *Model) rowLosses() (framework.Loss, nearest.Missing, error) {
+	if m.Meta.Missing == nil {
+		return m.Loss, nearest.Missing{}, nil
+	}
+	complete, err := lossByEntry(m.Loss)
+	if err != nil {
+		return nil, nearest.Missing{}, err
+	}
+	partial, err := losses.IgnoreMissing(m.Loss)
+	return complete, nearest.Missing{Loss: partial, Prior: m.Meta.Missing.prior()}, err
+}
+
+// Losses writes the losses of residual rows r, n x D: of the entries that are not NaN
+// where the model ignores missing ones.
+func (m *Model) Losses(values, r []float64) error {
+	loss := m.Loss
+	if m.Meta.Missing != nil {
+		partial, err := losses.IgnoreMissing(m.Loss)
+		if err != nil {
+			return fmt.Errorf("scqm: %w: %w", err, ErrInput)
+		}
+		loss = partial
+	}
+	return loss.Evaluate(values, nil, r, m.D)
+}
+
+// forComplete returns the model for acts that only complete rows serve, with its loss
+// by entry where it ignores missing ones.
+func (m *Model) forComplete(x Data, act string) (*Model, error) {
+	if m.Meta.Missing == nil {
+		return m, nil
+	}
+	for i := range x.N {
+		if rows.Incomplete(x.Row(i)) {
+			return nil, fmt.Errorf("scqm: entries of row %d are missing, and %s takes complete rows; impute them first (transform, then reconstruct): %w", i, act, ErrInput)
+		}
+	}
+	by := *m
+	var err error
+	by.Loss, err = lossByEntry(m.Loss)
+	return &by, err
+}
+
+// describeMissing is what a model tells of missing entries.
+func (p *Problem) describeMissing(c Config, m *Model, x framework.Point) *MissingMeta {
+	if !c.IgnoreMissing {
+		return nil
+	}
+	f := p.NewSheet()
+	f.Load(x[BlockC], x[BlockQ], x[BlockTheta])
+	before := make([]float64, f.D*f.Latent)
+	dense.Transpose(before, f.QT[:f.Latent*f.D], f.Latent, f.D)
+	return &MissingMeta{
+		Policy: MissingIgnored, Entries: len(p.Data().X) - p.Data().Observed(),
+		Prior: turned(p.Prior, before, m.U, f.D, f.Latent),
+	}
+}
+
+// setPrior chooses the prior of rows with missing entries at a start. It is not flat:
+// there curvature would count as noise.
+func (p *Problem) setPrior(start framework.Point) error {
+	x, d := *p.Data(), p.Shape().Latent
+	if !x.Missing {
+		return nil
+	}
+	cost, err := p.Evaluate(nil, start)
+	if err != nil {
+		return err
+	}
+	cost -= p.Penalty(nil, start[BlockTheta])
+	// The parameters take their share of the residuals, and at most nine tenths.
+	entries := float64(x.Observed())
+	free := math.Max(entries-float64(x.N*d+x.D*(1+p.Shape().M)), entries/10)
+	noise := cost / x.TotalWeight() * (float64(x.N) / free)
+	p.Prior = priorOf(start[BlockTau], x, d, noise)
+	if !(framework.Point{p.Prior}).Finite() {
+		return fmt.Errorf("scqm: the noise overflows at the scale of the data; rescale them: %w", ErrInput)
+	}
+	return nil
+}
+
+// priorOf returns noise times the inverse of the covariance of tau, in which variances
+// below that of the noise of this scale count as that.
+func priorOf(tau []float64, x Data, d int, noise float64) nearest.Prior {
+	codes := Data{N: x.N, D: d, X: tau, Weights: x.Weights}
+	mean, total := rows.Mean(codes), codes.TotalWeight()
+	eigen := dense.NewSymmetricEigen(d)
+	for i := range x.N {
+		for j := range d {
+			for k := range d {
+				eigen.A[j*d+k] += x.Weight(i) / total * (codes.Row(i)[j] - mean[j]) * (codes.Row(i)[k] - mean[k])
+			}
+		}
+	}
+	eigen.FactorizeOrIdentity()
+	largest := eigen.Values[d-1]
+	prior := make(nearest.Prior, d*d)
+	if !(largest > 0) {
+		return prior
+	}
+	for v, variance := range eigen.Values {
+		by := noise / math.Max(variance, minVariance*largest)
+		for j := range d {
+			for k := range d {
+				prior[j*d+k] += by * eigen.A[j*d+v] * eigen.A[k*d+v]
+			}
+		}
+	}
+	return prior
+}
+
+// minVariance is the least variance of a latent coordinate, relative to the largest.
+const minVariance = 1e-8
+
+// turned returns the prior for tau R', given U before and after the turn by R: U' = U R'.
+func turned(p nearest.Prior, before, after []float64, D, d int) nearest.Prior {
+	if p == nil {
+		return nil
+	}
+	var r, rp, out mat.Dense
+	r.Mul(mat.NewDense(D, d, after).T(), mat.NewDense(D, d, before))
+	rp.Mul(&r, mat.NewDense(d, d, p))
+	out.Mul(&rp, r.T())
+	return nearest.Prior(out.RawMatrix().Data)
+}
