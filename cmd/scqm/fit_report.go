@@ -67,6 +67,9 @@ func (r *fitReport) rows(path string) [][]string {
 	if r.CurvatureExtent > 0 {
 		rows = append(rows, []string{"curvature", fmt.Sprintf("%.3g times the extent", r.CurvatureExtent)})
 	}
+	if r.Missing != nil {
+		rows = append(rows, []string{"missing", fmt.Sprintf("%d entries, which carry no weight", r.Missing.Entries)})
+	}
 	if r.KKT != nil {
 		rows = append(rows, []string{"gradients", fmt.Sprintf("c %.2g, Q %.2g, Theta %.2g, tau %.2g", r.KKT.C, r.KKT.Q, r.KKT.Theta, r.KKT.Tau)})
 	}

@@ -1,0 +1,77 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// gaps is a table of a parabola with empty fields, NaN and NA.
+func gaps() string {
+	var b strings.Builder
+	b.WriteString("a,b,c\n")
+	for i := range 40 {
+		t := -1 + float64(i)/20
+		fields := []string{fmt.Sprint(t), fmt.Sprint(t * t), fmt.Sprint(2*t - 1)}
+		switch i % 6 {
+		case 1:
+			fields[0] = ""
+		case 3:
+			fields[1] = "NaN"
+		case 5:
+			fields[2] = "NA"
+		}
+		b.WriteString(strings.Join(fields, ",") + "\n")
+	}
+	return b.String()
+}
+
+func TestFitIgnoresMissingEntries(t *testing.T) {
+	p := newPlace(t)
+	data := p.path("gaps.csv")
+	require.NoError(t, os.WriteFile(data, []byte(gaps()), 0o600))
+	report := fitJSON(t, data, "-d", "1", "--loss", "squared_l2", "--missing", "ignore", "-o", p.path("m.npz"))
+	assert.EqualValues(t, 40, report["n"])
+	assert.EqualValues(t, "ignore", report["missing"].(map[string]any)["policy"])
+	assert.EqualValues(t, 20, report["missing"].(map[string]any)["entries"])
+
+	succeed(t, "transform", p.path("m.npz"), data, "-o", p.path("t.csv"))
+	succeed(t, "reconstruct", p.path("m.npz"), p.path("t.csv"), "-o", p.path("x.csv"))
+	completed := succeed(t, "project", p.path("m.npz"), data)
+	rows := strings.Split(strings.TrimSpace(completed), "\n")
+	require.Len(t, rows, 41)
+	var a, b, c float64
+	_, err := fmt.Sscanf(rows[2], "%g,%g,%g", &a, &b, &c) // -0.95, of which a was empty
+	require.NoError(t, err)
+	assert.InDelta(t, -0.95, a, 0.05)
+	assert.InDelta(t, 0.9025, b, 0.05)
+}
+
+func TestMissingEntriesAreRefused(t *testing.T) {
+	p := newPlace(t)
+	write := func(name, text string) string {
+		require.NoError(t, os.WriteFile(p.path(name), []byte(text), 0o600))
+		return p.path(name)
+	}
+	data := write("gaps.csv", gaps())
+	for _, c := range []struct {
+		args []string
+		text string
+	}{
+		{[]string{data, "--loss", "squared_l2"}, "gaps.csv:3:1: the cell is empty"},
+		{[]string{data, "--missing", "ignore"}, "--missing ignore does not go with --loss l2"},
+		{[]string{data, "--missing", "ignore", "--loss", "auto"}, "squared_l2, huber (by entry), l1 or lp"},
+		{[]string{data, "--missing", "drop"}, "--missing"},
+		{[]string{write("inf.csv", "a,b\n1,2\nInf,3\n4,\n"), "-d", "1", "--loss", "l1", "--missing", "ignore"}, "inf.csv:3:1"},
+		{[]string{write("row.csv", "a,b\n1,2\n,\n4,3\n"), "-d", "1", "--loss", "l1", "--missing", "ignore"}, "row 1 has no entry"},
+		{[]string{write("column.csv", "a,b\n1,\n2,NA\n4,nan\n"), "-d", "1", "--loss", "l1", "--missing", "ignore"}, "column 1 has no entry"},
+	} {
+		r := execute(append([]string{"fit"}, c.args...)...)
+		assert.Equal(t, 2, r.code, c.args)
+		assert.Contains(t, r.stderr, c.text)
+	}
+}

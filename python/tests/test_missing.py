@@ -1,0 +1,132 @@
+"""Missing entries: missing="ignore"."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import load_iris, load_wine
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.impute import KNNImputer
+from sklearn.preprocessing import StandardScaler
+
+import scqm
+from scqm import SCQM
+
+ENTRYWISE = [
+    {"loss": "squared_l2"},
+    {"loss": "huber"},
+    {"loss": "l1"},
+    {"loss": "lp", "p": 1.5},
+]
+
+
+def sheet(n: int = 150, noise: float = 0.02) -> np.ndarray:
+    rng = np.random.default_rng(3)
+    t = rng.uniform(-1, 1, (n, 1))
+    X = np.hstack([t, t**2, 2 * t, -2 * (t**2), t - 1])
+    return X + noise * rng.normal(size=X.shape)
+
+
+def hide(
+    X: np.ndarray, seed: int = 0, part: float = 0.2
+) -> tuple[np.ndarray, np.ndarray]:
+    hidden = np.random.default_rng(seed).random(X.shape) < part
+    hidden[hidden.all(axis=1)] = False
+    return np.where(hidden, np.nan, X), hidden
+
+
+def error(Z: np.ndarray, X: np.ndarray, hidden: np.ndarray) -> float:
+    return float(np.sqrt(np.mean((Z - X)[hidden] ** 2)))
+
+
+@pytest.mark.parametrize("loss", ENTRYWISE, ids=lambda p: p["loss"])
+def test_hidden_entries_are_found(loss: dict, tmp_path: Path) -> None:
+    X = sheet()
+    Y, hidden = hide(X)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model = SCQM(1, **loss, ridge=1e-3, missing="ignore").fit(Y)
+    Z = model.project(Y)
+    assert np.isfinite(Z).all() and np.isfinite(model.embedding_).all()
+    # Where only t**2 is there, the sign of t is anybody's guess.
+    assert np.median(np.abs(Z - X)[hidden]) < 0.03
+    # By transform and inverse_transform the same, alone and in a batch, stored or not.
+    tau = model.transform(Y)
+    assert (model.inverse_transform(tau) == Z).all()
+    assert (model.transform(Y[7:8]) == tau[7:8]).all()
+    model.save(tmp_path / "model.npz")
+    again = scqm.load(tmp_path / "model.npz")
+    assert again.missing == "ignore"
+    assert (again.transform(Y) == tau).all()
+    assert np.isfinite(model.score(Y))
+
+
+def test_real_tables_beside_neighbours() -> None:
+    for load, d in ((load_iris, 3), (load_wine, 8)):
+        X = StandardScaler().fit_transform(load().data)
+        ours, theirs = [], []
+        for seed in range(3):
+            Y, hidden = hide(X, seed)
+            model = SCQM(
+                d,
+                loss="squared_l2",
+                linear=True,
+                missing="ignore",
+                tol=1e-4,
+                max_iter=300,
+            )
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", ConvergenceWarning)
+                ours.append(error(model.fit(Y).project(Y), X, hidden))
+            theirs.append(error(KNNImputer().fit_transform(Y), X, hidden))
+        assert np.mean(ours) < np.mean(theirs), load.__name__
+
+
+def test_complete_rows_are_fitted_as_ever() -> None:
+    X = sheet(60)
+    plain = SCQM(1, loss="squared_l2").fit(X)
+    ignoring = SCQM(1, loss="squared_l2", missing="ignore").fit(X)
+    assert (plain.embedding_ == ignoring.embedding_).all()
+    assert plain.objective_ == ignoring.objective_
+
+
+def test_what_is_refused() -> None:
+    Y, _ = hide(sheet(40))
+    with pytest.raises(ValueError, match="NaN"):
+        SCQM(1, loss="squared_l2").fit(Y)
+    for loss in ("l2", "auto"):
+        with pytest.raises(ValueError, match=r"squared_l2.*huber.*l1.*lp"):
+            SCQM(1, loss=loss, missing="ignore").fit(Y)
+    with pytest.raises(ValueError, match="missing is 'maybe'"):
+        SCQM(1, missing="maybe").fit(Y)
+    fit = SCQM(1, loss="squared_l2", missing="ignore").fit
+    for place, text in (
+        ((slice(7, 8), slice(None)), "row 7 has no entry"),
+        ((slice(None), slice(2, 3)), "column 2 has no entry"),
+    ):
+        Z = Y.copy()
+        Z[place] = np.nan
+        with pytest.raises(ValueError, match=text):
+            fit(Z)
+    Z = Y.copy()
+    Z[3, 1] = np.inf
+    with pytest.raises(ValueError, match="infinity"):
+        fit(Z)
+    model = fit(Y)
+    with pytest.raises(ValueError, match="complete rows"):
+        model.project(Y, return_report=True)
+    with pytest.raises(ValueError, match="row 0 has no entry"):
+        model.transform(np.full((1, 5), np.nan))
+    with pytest.raises(ValueError, match="NaN"):
+        SCQM(1, loss="squared_l2").fit(sheet(40)).transform(Y)
+
+
+def test_conventions() -> None:
+    model = clone(SCQM(1, loss="squared_l2", missing="ignore"))
+    assert model.missing == "ignore"
+    assert model.__sklearn_tags__().input_tags.allow_nan
+    assert not SCQM().__sklearn_tags__().input_tags.allow_nan
