@@ -266,9 +266,7 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
                 "loss='auto' looks at the residuals of whole rows; name a loss beside "
                 "missing='ignore': squared_l2, huber, l1 or lp"
             )
-        rows = check_rows(
-            self, X, reset=True, missing=ignoring, ensure_min_samples=2
-        )
+        rows = check_rows(self, X, reset=True, missing=ignoring, ensure_min_samples=2)
         check_components(settings["d"], rows)
         weights = check_weights(sample_weight, rows)
         settings["loss"] = {"name": AUTO} if automatic else loss._choice()
@@ -300,9 +298,7 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
             the fit (see the parameter ``missing``).
         """
         check_is_fitted(self)
-        return self._model().map(
-            "transform", self._seen(X), self.components_.shape[0]
-        )
+        return self._model().map("transform", self._seen(X), self.components_.shape[0])
 
     def inverse_transform(self, T: npt.ArrayLike) -> Array:
         """Return the points of the sheet with the coordinates given.
@@ -563,9 +559,7 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
     def _settings(self) -> dict[str, Any]:
         """Return the parameters as the library takes them."""
         if self.missing not in ("error", "ignore"):
-            raise InputError(
-                f"missing is {self.missing!r}; want 'error' or 'ignore'"
-            )
+            raise InputError(f"missing is {self.missing!r}; want 'error' or 'ignore'")
         solver = self.solver
         if isinstance(solver, type) or not isinstance(solver, str | solvers.Solver):
             raise InputError(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -44,14 +45,15 @@ def error(Z: np.ndarray, X: np.ndarray, hidden: np.ndarray) -> float:
 
 
 @pytest.mark.parametrize("loss", ENTRYWISE, ids=lambda p: p["loss"])
-def test_hidden_entries_are_found(loss: dict, tmp_path: Path) -> None:
+def test_hidden_entries_are_found(loss: dict[str, Any], tmp_path: Path) -> None:
     X = sheet()
     Y, hidden = hide(X)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         model = SCQM(1, **loss, ridge=1e-3, missing="ignore").fit(Y)
     Z = model.project(Y)
-    assert np.isfinite(Z).all() and np.isfinite(model.embedding_).all()
+    assert np.isfinite(Z).all()
+    assert np.isfinite(model.embedding_).all()
     # Where only t**2 is there, the sign of t is anybody's guess.
     assert np.median(np.abs(Z - X)[hidden]) < 0.03
     # By transform and inverse_transform the same, alone and in a batch, stored or not.
