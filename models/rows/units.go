@@ -73,6 +73,11 @@ func CheckSums(x Data, loss framework.Loss, unit, factor float64) error {
 	var sum float64
 	for i := range x.N {
 		floats.SubTo(r, x.Row(i), mean)
+		for k, v := range r {
+			if x.Missing && math.IsNaN(v) {
+				r[k] = 0
+			}
+		}
 		if err := loss.Evaluate(value[:], nil, r, x.D); err != nil {
 			return err
 		}
