@@ -179,7 +179,7 @@ def test_a_loss_that_is_never_finite_is_told(X: Array) -> None:
 
     m = ManifoldDenoiser(method="scqm", loss=nothing).fit(X)
     with pytest.raises(
-        scqm.exceptions.NonFiniteError, match="row 0: the loss nothing is"
+        scqm.exceptions.NonFiniteError, match="row 0: loss nothing: the value is NaN"
     ):
         m.transform(X[:4])
 

@@ -99,7 +99,9 @@ def test_projection_report() -> None:
     rows, report = model.project(Y, return_report=True)
     assert isinstance(report, scqm.ProjectionReport)
     np.testing.assert_array_equal(rows, model.project(Y))
-    np.testing.assert_allclose(report.residual, np.linalg.norm(Y - rows, axis=1))
+    np.testing.assert_allclose(
+        report.residual, np.linalg.norm(Y - rows, axis=1), atol=1e-14
+    )  # some rows are on the sheet
     assert report.certified is not None
     assert report.certified[:100].mean() > 0.5
     assert not report.certified[100]
