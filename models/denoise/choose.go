@@ -184,3 +184,9 @@ func (m SCQM) choose(ctx context.Context, c *Cloud, o Options) (Method, error) {
 	m.LossFor = nil
 	return m, err
 }
+
+func (m Select) inUnits(unit float64) (Method, bool) {
+	of, ok := methodIn(m.Of, unit)
+	m.Of = of
+	return m, ok
+}

@@ -386,3 +386,40 @@ func (d *Denoiser) reserveDenoise(x rows.Data, o Options) (*memory.Reservation, 
 func reserveUnits(m Method, x rows.Data) (*memory.Reservation, error) {
 	return newFootprint(m, x, Options{}).reserve(m, x, float64(x.N)*float64(x.D))
 }
+
+// intoUnits divides rows beyond 2^100 or below 2^-100 by a power of two, and the
+// settings of a method with them, where the method can be rescaled.
+func intoUnits(m Method, x rows.Data) (Method, rows.Data, float64, *memory.Reservation, error) {
+	unit := 1.0
+	if x.N > 0 && x.D > 0 && len(x.X) == x.N*x.D {
+		unit = rows.WorkingUnit(x)
+	}
+	in, ok := methodIn(m, unit)
+	if unit == 1 || !ok {
+		return m, x, 1, nil, nil
+	}
+	held, err := reserveUnits(m, x)
+	if err != nil {
+		return nil, x, 1, nil, err
+	}
+	return in, x.InUnits(unit), unit, held, nil
+}
+
+// leaveUnits turns a result for rows divided by a unit into that for the rows x.
+func (r *Result) leaveUnits(unit float64, x rows.Data) {
+	for i := range r.Rows {
+		row := &r.Rows[i]
+		row.Residual *= unit
+		row.Noise *= unit
+		out := r.X[i*x.D : (i+1)*x.D]
+		if row.Unchanged || !row.Done {
+			copy(out, x.Row(i))
+			continue
+		}
+		for j := range out {
+			out[j] *= unit
+		}
+	}
+	r.ShareError *= unit
+	r.ShareMoved *= unit
+}

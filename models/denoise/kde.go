@@ -198,3 +198,8 @@ func (w *kdeWorker) direct() bool {
 	}
 	return true
 }
+
+func (m KDE) inUnits(unit float64) (Method, bool) {
+	m.Width /= unit
+	return m, true
+}

@@ -283,3 +283,11 @@ func (w *localWorker) Project(dst, x []float64) error {
 	}
 	return nil
 }
+
+func (m SCQM) inUnits(unit float64) (Method, bool) {
+	if _, ok := m.Loss.(framework.Rescaler); !ok {
+		return m, m.Loss == nil
+	}
+	m.Loss, _, _ = rows.Rescaled(m.Loss, unit)
+	return m, true
+}
