@@ -354,8 +354,12 @@ def serve(loss: Loss | type[Loss]) -> NoReturn:
     )
     server.add_insecure_port(f"unix:{address}")
     server.start()
-    print(f"1|{PROTOCOL}|unix|{address}|grpc|", flush=True)
+    # Nothing but this line is for the host: it may call before print returns.
+    sys.stdout.flush()
+    host = os.dup(1)
     os.dup2(2, 1)
+    os.write(host, f"1|{PROTOCOL}|unix|{address}|grpc|\n".encode())
+    os.close(host)
     ended.wait()
     server.stop(grace=0.1).wait()
     sys.stderr.flush()
