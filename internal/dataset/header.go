@@ -22,7 +22,7 @@ func (t *csvTable) chooseColumns(o ReadOptions, first []string) (keep []int, hea
 	}
 	isHeader := o.Header == HeaderYes || asksByName(o.Columns)
 	if !isHeader && o.Header == HeaderAuto {
-		if isHeader, err = t.judgeHeader(keep, first); err != nil {
+		if isHeader, err = t.judgeHeader(keep, names); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -46,18 +46,19 @@ func asksByName(columns []string) bool {
 
 // judgeHeader tells whether the first record is a header by its cells in some
 // columns. It does not guess: a single slip in a row of numbers must not turn
-// the row into names.
-func (t *csvTable) judgeHeader(keep []int, first []string) (bool, error) {
+// the row into names. Cells are judged as the names that they would make, so that
+// those that are written are read back.
+func (t *csvTable) judgeHeader(keep []int, names []string) (bool, error) {
 	text, value, slip := -1, -1, -1 // a column with each of them
 	for _, j := range keep {
-		_, kind := parseCell(first[j])
+		_, kind := parseCell(names[j])
 		switch {
 		case kind == number && value < 0:
 			value = j
 		case kind == word && text < 0:
 			text = j
 		}
-		if kind == word && slip < 0 && resemblesNumber(first[j]) {
+		if kind == word && slip < 0 && resemblesNumber(names[j]) {
 			slip = j
 		}
 	}
@@ -68,10 +69,10 @@ func (t *csvTable) judgeHeader(keep []int, first []string) (bool, error) {
 			text = slip
 		}
 		return false, inputErrorf(ErrHeader, "%s: %s is not a number, but column %d of the same row has %s; %s",
-			t.place(text), shortQuote(strings.TrimSpace(first[text])), value+1, shortQuote(strings.TrimSpace(first[value])), remedy)
+			t.place(text), shortQuote(names[text]), value+1, shortQuote(names[value]), remedy)
 	case slip >= 0:
 		return false, inputErrorf(ErrHeader, "%s: %s is not a number, though it looks like one; %s",
-			t.place(slip), shortQuote(strings.TrimSpace(first[slip])), remedy)
+			t.place(slip), shortQuote(names[slip]), remedy)
 	}
 	return text >= 0, nil
 }
