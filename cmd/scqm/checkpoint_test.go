@@ -24,9 +24,6 @@ import (
 // A fit that is killed without warning, again and again, ends in the model of a
 // fit that was not.
 func TestKilledFitGoesOnFromItsCheckpoint(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes seconds; make test runs it")
-	}
 	for name, args := range map[string][]string{
 		"rgd":                {"--loss", "l1", "--solver", "rgd", "--max-iter", "10"},
 		"alternating":        {"--loss", "l2", "--solver", "alternating", "--max-iter", "40", "--tol", "1e-13"},

@@ -50,9 +50,6 @@ func offTorus(m *dataset.Matrix) float64 {
 }
 
 func TestDenoise(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes seconds; make test runs it")
-	}
 	p := newPlace(t)
 	noisy := torus(800, 0.03)
 	data := p.matrix("noisy.npy", noisy)
@@ -153,9 +150,6 @@ func TestDenoiseRefuses(t *testing.T) {
 // TestDenoiseChooses: neighbours and Huber's delta come from the rows, and the
 // summary says what they are, and what sharing costs.
 func TestDenoiseChooses(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes seconds; make test runs it")
-	}
 	p := newPlace(t)
 	data := p.matrix("x.npy", torus(300, 0.05))
 	var s denoiseSummary

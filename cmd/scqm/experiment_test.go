@@ -18,9 +18,6 @@ import (
 // TestExperiments runs every experiment, small, and compares its table with a
 // golden file; other processors round differently.
 func TestExperiments(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes seconds; make test runs it")
-	}
 	t.Chdir("../..")
 	for _, c := range []struct {
 		name     string

@@ -86,9 +86,6 @@ func TestFewDescriptorsAreToldOf(t *testing.T) {
 // A pipe to which nobody comes, or from which nobody takes, is left at the first
 // signal.
 func TestInterruptedWritingToAPipeEndsAtOnce(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes seconds; make test runs it")
-	}
 	p := newPlace(t)
 	small, large := p.matrix("small.npy", bowl(40, 3)), p.matrix("large.npy", bowl(20000, 3))
 	succeed(t, "fit", large, "-o", p.path("model.npz"), "--max-iter", "3")

@@ -48,9 +48,6 @@ func withTukey(t *testing.T) (path string) {
 }
 
 func TestPluginFit(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes seconds; make test runs it")
-	}
 	path := withTukey(t)
 	p := newPlace(t)
 	data := p.matrix("data.csv", bowl(60, 4))
@@ -209,9 +206,6 @@ func TestPluginListAndCheck(t *testing.T) {
 
 // TestNewGoPlugin builds the plugin of the template and checks it.
 func TestNewGoPlugin(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes seconds; make test runs it")
-	}
 	withTukey(t)
 	p := newPlace(t)
 	assert.Contains(t, succeed(t, "plugin", "new", "mine", "--lang", "go", "-o", p.path(".")), "next: cd ")

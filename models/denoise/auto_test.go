@@ -44,9 +44,6 @@ func TestShrinkage(t *testing.T) {
 // TestScaleStaysUp: in many directions of noise, a loss cut off too early drops
 // all neighbours of a row but not the row, and then finds no noise.
 func TestScaleStaysUp(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes seconds; make test runs it")
-	}
 	needSpeed(t)
 	s := surfaceSample(1000, 600, 20, .05, 2, widePoint)
 	d, err := Fit(context.Background(), Auto{Latent: 2, Neighbors: 48}, s.x, Options{})

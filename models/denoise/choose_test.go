@@ -15,9 +15,6 @@ import (
 // TestChosenNeighbors: methods do about as well with the number of neighbours
 // chosen as with the best of some, and better than with the default.
 func TestChosenNeighbors(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes seconds; make test runs it")
-	}
 	needSpeed(t)
 	for _, name := range []string{"mls", "lpca", "scqm"} {
 		s := sphereSample(3, 300, 0.1)

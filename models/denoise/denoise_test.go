@@ -32,9 +32,6 @@ func everyMethod(t testing.TB, d int) map[string]Method {
 // wants the same bits: of each method with one kind of options, of all with all in
 // a soak.
 func TestRowsAreIndependent(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes seconds; make test runs it")
-	}
 	methods, kinds := everyMethod(t, 2), []Options{{}, {Average: 3}, {Share: 0.5}}
 	names := slices.Sorted(maps.Keys(methods))
 	drill.Run(t, "method-rows", len(names), func(c drill.Case) error {
@@ -109,9 +106,6 @@ func parabola(n, D int) rows.Data {
 // TestExactSurfaces wants rows without noise left where they are by methods
 // that contain their surface.
 func TestExactSurfaces(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes seconds; make test runs it")
-	}
 	needSpeed(t)
 	x := parabola(200, 5)
 	require.InDeltaSlice(t, x.X, run(t, SCQM{Latent: 2, Ridge: NoRidge}, x, Options{}).X, 1e-4)
@@ -184,9 +178,6 @@ func TestKDEByHand(t *testing.T) {
 
 // TestWeights: a row of weight 0 teaches nothing, and equal weights nothing new.
 func TestWeights(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes seconds; make test runs it")
-	}
 	needSpeed(t)
 	s := sphereSample(3, 150, 0.05)
 	outliers := s.x
@@ -238,9 +229,6 @@ func TestInterruption(t *testing.T) {
 // TestNewRows: fresh rows of the same sphere are denoised as well as those that
 // were fitted.
 func TestNewRows(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes seconds; make test runs it")
-	}
 	needSpeed(t)
 	s, fresh := sphereSample(3, 400, 0.06), sphereSample(4, 300, 0.06)
 	for name, m := range everyMethod(t, 2) {
@@ -256,9 +244,6 @@ func TestNewRows(t *testing.T) {
 }
 
 func TestNoise(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes seconds; make test runs it")
-	}
 	needSpeed(t)
 	s := sphereSample(3, 400, 0.04)
 	for name, m := range everyMethod(t, 2) {
@@ -292,9 +277,6 @@ func TestAverageGains(t *testing.T) {
 
 // TestShare: shared charts cost little accuracy.
 func TestShare(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes seconds; make test runs it")
-	}
 	needSpeed(t)
 	s := sphereSample(8, 2000, 0.03)
 	alone, together := run(t, SCQM{Latent: 2}, s.x, Options{}), run(t, SCQM{Latent: 2}, s.x, Options{Share: 0.4})
@@ -314,9 +296,6 @@ func TestFlatPasses(t *testing.T) {
 // TestFarRowsAreFlagged: rows far from all others are extrapolated though their
 // feet are among the neighbours; those that were fitted are not.
 func TestFarRowsAreFlagged(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes seconds; make test runs it")
-	}
 	needSpeed(t)
 	s := sphereSample(1, 300, 0.03)
 	for name, m := range everyMethod(t, 2) {
@@ -370,9 +349,6 @@ func TestLocalKernelsAreLocal(t *testing.T) {
 // TestRowsTakeNoMemory: three times as many rows take a few allocations more,
 // whatever the method, but where fits with Passes are those of scqm.Learn.
 func TestRowsTakeNoMemory(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes seconds; make test runs it")
-	}
 	needSpeed(t)
 	s := sphereSample(5, 600, 0.03)
 	part := func(n int) rows.Data { return rows.Data{N: n, D: 3, X: s.x.X[:3*n]} }

@@ -64,9 +64,6 @@ func hostileRows(seed uint64) map[string]rows.Data {
 // TestHostileRows wants finite rows near their neighbours, or an error for bad
 // input: each data with one method, all with all in a soak.
 func TestHostileRows(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes seconds; make test runs it")
-	}
 	needSpeed(t)
 	methods, data := everyMethod(t, 2), slices.Sorted(maps.Keys(hostileRows(0)))
 	names := slices.Sorted(maps.Keys(methods))
@@ -128,9 +125,6 @@ func tryHostileRows(m Method, x rows.Data) error {
 
 // TestScale: other units give the same result in those units.
 func TestScale(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes seconds; make test runs it")
-	}
 	needSpeed(t)
 	x := sphereSample(1, 150, 0.05).x
 	for name, m := range everyMethod(t, 2) {
@@ -149,9 +143,6 @@ func TestScale(t *testing.T) {
 }
 
 func TestThrownRowsStay(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes seconds; make test runs it")
-	}
 	needSpeed(t)
 	x := sphereSample(2, 300, 0.25).x
 	for name, m := range everyMethod(t, 2) {

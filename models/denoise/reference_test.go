@@ -159,7 +159,7 @@ func TestReferenceTable(t *testing.T) {
 // TestAutoReference wants auto near the oracle and no worse than MLS.
 func TestAutoReference(t *testing.T) {
 	if testing.Short() {
-		t.Skip("takes seconds; make test runs it")
+		t.Skip("4 s: three methods beside the oracle, on many samples; make test runs it")
 	}
 	needSpeed(t)
 	var relative []float64
@@ -194,9 +194,6 @@ func flagged(few bool) float64 {
 
 // TestAutoElsewhere tries other surfaces, and outliers.
 func TestAutoElsewhere(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes seconds; make test runs it")
-	}
 	needSpeed(t)
 	for _, c := range []struct {
 		name  string

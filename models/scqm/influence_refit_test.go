@@ -106,9 +106,6 @@ func TestInfluenceOfArcRowsIsThatOfRefits(t *testing.T) {
 
 // On digits, where 100 rows hold a sheet of 500 numbers loosely, they do so too.
 func TestInfluenceOfDigitsIsThatOfRefits(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes seconds; make test runs it")
-	}
 	x := digits(t, 100, "4", "9")
 	for _, loss := range []framework.Loss{losses.L2(), losses.SquaredL2()} {
 		if racing && loss.Name() != "l2" {
@@ -126,9 +123,6 @@ func TestInfluenceOfDigitsIsThatOfRefits(t *testing.T) {
 // through some rows and stays or jumps when one is left out, which no derivative
 // tells: there they are a rough guide.
 func TestInfluenceOfKinkedFits(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes seconds; make test runs it")
-	}
 	x := noisyArc(0)
 	for name, least := range map[string]float64{"lp 1.5": 0.9, "l2": 0.4, "l1": 0.2} {
 		if racing && name != "lp 1.5" {

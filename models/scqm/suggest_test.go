@@ -62,7 +62,7 @@ func surfaceRows(k, n int, seed uint64) Data {
 // under which a few must be enough.
 func TestSuggest(t *testing.T) {
 	if testing.Short() {
-		t.Skip("takes seconds; make test runs it")
+		t.Skip("12 s: fits of all d and s up to 3 to nine surfaces; make test runs it")
 	}
 	drill.Run(t, "suggested-truths", len(truths), func(c drill.Case) error {
 		k := c.Index % len(truths)

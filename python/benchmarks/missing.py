@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn import datasets
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.experimental import enable_iterative_imputer  # noqa: F401
+from sklearn.experimental import enable_iterative_imputer  # noqa: F401  (importing it allows IterativeImputer)
 from sklearn.impute import IterativeImputer, KNNImputer
 from sklearn.preprocessing import StandardScaler
 
