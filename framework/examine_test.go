@@ -73,6 +73,32 @@ func TestToleranceDoesNotSteer(t *testing.T) {
 	assert.InDelta(t, 3, res.Cost, 1e-9, "by the test of first order alone")
 }
 
+// inspected is a terrace that tells where its stationarity was asked for.
+type inspected struct {
+	*terrace
+	at []float64
+}
+
+func (p *inspected) Stationarity(dst []float64, x framework.Point) error {
+	step := math.Min(3, math.Round(x[0][0]/1000))
+	dst[0] = math.Hypot(x[0][0]-1000*step, x[0][1])
+	p.at = append(p.at, x[0][0])
+	return nil
+}
+
+// Nor does it say when the stationarity is computed, which can lead to a
+// reassignment.
+func TestToleranceDoesNotSayWhenToCheck(t *testing.T) {
+	last := []float64{}
+	for _, tolerance := range []float64{1e-2, 1e-4, 1e-6, 1e-8} {
+		p := &inspected{terrace: &terrace{}}
+		solve(t, p, slow, framework.Options{Tolerance: tolerance, MaxIterations: -1, MinRelativeDecrease: -1})
+		require.GreaterOrEqual(t, len(p.at), len(last), "tolerance %g", tolerance)
+		require.Equal(t, last, p.at[:len(last)], "tolerance %g", tolerance)
+		last = p.at[:len(p.at)-1] // but for the one of the result
+	}
+}
+
 // A point that the problem refutes is not converged, and the message says why.
 func TestRefutedPointIsNotConverged(t *testing.T) {
 	res := solve(t, &terrace{reason: "it runs away"}, slow, framework.Options{MaxIterations: -1, MinRelativeDecrease: -1})
