@@ -29,8 +29,8 @@ const (
 	// worthRestart is the number of iterations that a solver, which begins anew,
 	// would need to gain as much.
 	worthRestart = 100
-	// mostExamined bounds the number of thresholds.
-	mostExamined = 8
+	// maxExamined bounds the number of thresholds.
+	maxExamined = 8
 )
 
 // finding is what an examination finds.
@@ -47,7 +47,7 @@ const (
 func thresholds(s float64) int {
 	// The factor keeps powers of ten on the right side of the rounding.
 	k := math.Floor(math.Log(firstExamined/s*(1+1e-9))/-math.Log(examinedEvery)) + 1
-	return int(min(max(k, 0), mostExamined))
+	return int(min(max(k, 0), maxExamined))
 }
 
 // conclude applies the test of first order and, where that is due, the
@@ -76,7 +76,7 @@ func (r *run) conclude(decrease float64, ended bool) (Status, bool, error) {
 		}
 		r.examined = max(r.examined, level)
 		if ended {
-			r.examined = mostExamined
+			r.examined = maxExamined
 		}
 	}
 	if !converged {

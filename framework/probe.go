@@ -29,9 +29,9 @@ const (
 	stiff  = 1e-5
 	// nullSpace is the size of eigenvalues that rounding decides on. Such
 	// directions come in clusters, as from groups of transformations that leave
-	// the cost as it is, so that up to mostProbed of them are probed.
-	nullSpace  = 1e-8
-	mostProbed = 8
+	// the cost as it is, so that up to maxProbed of them are probed.
+	nullSpace = 1e-8
+	maxProbed = 8
 	// probeGain is the relative decrease that counts.
 	probeGain = 1e-8
 	// firstLength is the first length in units of sqrt(F), for which an eigenvalue
@@ -121,7 +121,7 @@ func (p *prober) search(e *Evaluator, x Point) (float64, error) {
 	cost = math.Min(cost, base)
 	p.lowestCost = cost
 	for k, w := range values {
-		if w > stiff || k >= mostProbed || k >= probed && w > nullSpace {
+		if w > stiff || k >= maxProbed || k >= probed && w > nullSpace {
 			break
 		}
 		for _, sign := range [...]float64{1, -1} {

@@ -36,9 +36,9 @@ const (
 	stageGain, stageIterations = 3e-2, 6
 	// roundIterations bounds the iterations of a round.
 	roundIterations = 150
-	// firstLambda is the damping of the first step; leastLambda and nearLambda
+	// firstLambda is the damping of the first step; minLambda and nearLambda
 	// bound it below after a success and after a failure.
-	firstLambda, leastLambda, nearLambda = 1e-6, 1e-14, 1e-9
+	firstLambda, minLambda, nearLambda = 1e-6, 1e-14, 1e-9
 	// primalDualTries is the number of dampings tried with one Newton system.
 	primalDualTries = 5
 	// dualFraction is the least part of its step that the dual variables take.
@@ -219,7 +219,7 @@ func (s *PrimalDualState) damp(e *framework.Evaluator, before float64) (fraction
 			return 0, 0, err
 		}
 		if now <= before*(1+1e-14) {
-			s.Lambda = max(s.Lambda/10, leastLambda)
+			s.Lambda = max(s.Lambda/10, minLambda)
 			return 1, now, nil
 		}
 		if try == 0 {

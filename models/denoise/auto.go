@@ -61,14 +61,14 @@ const (
 	// has none.
 	pilotRidge = 0.03
 	pilotFloor = 0.6
-	// leastReach is the size of neighbourhoods, in units of the noise, below
+	// minReach is the size of neighbourhoods, in units of the noise, below
 	// which they are taken to be too small.
-	leastReach = 4
+	minReach = 4
 	// selectionPasses is the number of times that K and ridge are chosen.
 	selectionPasses = 2
-	// mostNeighbors bounds K, and growth is the ratio of candidates.
-	mostNeighbors = 300
-	growth        = 1.5
+	// maxNeighbors bounds K, and growth is the ratio of candidates.
+	maxNeighbors = 300
+	growth       = 1.5
 	// tukeyEfficient is the square of the cut of Tukey's loss at which it is
 	// as good as least squares to 5 %, for one direction and unit noise.
 	tukeyEfficient = 21.95

@@ -35,7 +35,7 @@ func (p *autoPrepare) sizes() []int {
 		return []int{min(p.method.Neighbors, len(p.cloud.used))}
 	}
 	n, least := len(p.cloud.used), 8*quadratics(p.method.Latent)
-	most := min(float64(n)*0.75, mostNeighbors)
+	most := min(float64(n)*0.75, maxNeighbors)
 	var list []int
 	for k := float64(least); k <= most; k *= growth {
 		list = append(list, int(k))
@@ -89,7 +89,7 @@ func (p *autoPrepare) choose() error {
 func (p *autoPrepare) wide(list []*compared) []*compared {
 	most := list[len(list)-1].neighbors
 	return slices.DeleteFunc(list, func(c *compared) bool {
-		return c.neighbors < most && c.size < leastReach*p.setting.scale
+		return c.neighbors < most && c.size < minReach*p.setting.scale
 	})
 }
 

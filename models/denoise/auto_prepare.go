@@ -134,7 +134,7 @@ func (p *autoPrepare) pilot() error {
 		if err != nil {
 			return err
 		}
-		if size >= leastReach*s.scale || s.neighbors >= n/2 {
+		if size >= minReach*s.scale || s.neighbors >= n/2 {
 			break
 		}
 		s.neighbors = min(int(math.Ceil(1.4*float64(s.neighbors))), n)

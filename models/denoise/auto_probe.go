@@ -18,9 +18,9 @@ const (
 	// perturbationSeed fixes the signs: the same rows give the same result.
 	perturbationSeed = 20240229
 	// probedRows is the number of rows, counted once for each probe, that are
-	// enough, and mostProbes bounds the probes of few rows.
+	// enough, and maxProbes bounds the probes of few rows.
 	probedRows = 4000
-	mostProbes = 4
+	maxProbes  = 4
 )
 
 // perturb makes the probes and denoises their rows once.
@@ -28,7 +28,7 @@ func (p *autoPrepare) perturb(s setting) error {
 	c := p.cloud
 	p.eps = perturbation * s.scale
 	rng := rand.New(rand.NewPCG(perturbationSeed, 0))
-	for range min(max(probedRows/len(c.used), 1), mostProbes) {
+	for range min(max(probedRows/len(c.used), 1), maxProbes) {
 		pr := probe{z: make([]float64, len(c.X)), x: make([]float64, len(c.X))}
 		for i, v := range c.X {
 			pr.z[i] = float64(1 - 2*int(rng.Uint64()>>63))

@@ -28,8 +28,8 @@ const (
 	// footReach is the distance from the origin, in units of the distance of
 	// the first row left out, that feet are kept within.
 	footReach = 1.5
-	// leastShrinkage bounds that of distances from charts from below.
-	leastShrinkage = 0.2
+	// minShrinkage bounds that of distances from charts from below.
+	minShrinkage = 0.2
 )
 
 // chart is a quadratic surface over a tangent plane,
@@ -259,7 +259,7 @@ func (c *chart) shrinkage(k, own int) float64 {
 			}
 		}
 	}
-	return math.Sqrt(max(square, leastShrinkage*leastShrinkage))
+	return math.Sqrt(max(square, minShrinkage*minShrinkage))
 }
 
 // point writes f(t) into dst.

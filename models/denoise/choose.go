@@ -70,9 +70,9 @@ func (m Select) Prepare(ctx context.Context, c *Cloud, o Options) (Fitted, error
 }
 
 const (
-	// leastNeighbors is the first number of neighbours to choose from;
-	// mostNeighbors and growth of auto give the others.
-	leastNeighbors = 8
+	// minNeighbors is the first number of neighbours to choose from;
+	// maxNeighbors and growth of auto give the others.
+	minNeighbors = 8
 	// chosenRows bounds the rows on which numbers of neighbours are compared.
 	chosenRows = 1000
 	// residualRows bounds those whose residuals a loss is made for.
@@ -118,7 +118,7 @@ func (m Select) choose(ctx context.Context, c *Cloud, o Options) (Method, error)
 func candidates(m sized, c *Cloud) []int {
 	n := len(c.used)
 	var list []int
-	for k := float64(leastNeighbors); k <= min(0.75*float64(n), mostNeighbors); k *= growth {
+	for k := float64(minNeighbors); k <= min(0.75*float64(n), maxNeighbors); k *= growth {
 		if _, err := m.withNeighbors(int(k)).Size(n, c.D); err == nil {
 			list = append(list, int(k))
 		}

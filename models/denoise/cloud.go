@@ -19,8 +19,8 @@ type Cloud struct {
 // The squares of what is smaller or larger than this leave the range of the
 // numbers.
 const (
-	leastSpan = 1e-120
-	mostSpan  = 1e120
+	minSpan = 1e-120
+	maxSpan = 1e120
 )
 
 // newCloud checks x, merges equal rows and indexes it. It shares the memory of x
@@ -54,7 +54,7 @@ func checkRows(x rows.Data) error {
 		}
 		span = max(span, math.Abs(v-x.X[i%x.D]))
 	}
-	if span > mostSpan || span > 0 && span < leastSpan {
+	if span > maxSpan || span > 0 && span < minSpan {
 		return fmt.Errorf("denoise: the rows span %.2g, and squares of that are beyond the numbers; rescale them: %w", span, ErrInput)
 	}
 	if x.Weights != nil && len(x.Weights) != x.N {

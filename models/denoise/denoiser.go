@@ -346,7 +346,7 @@ func newFootprint(m Method, x rows.Data, o Options) footprint {
 	f := footprint{n: float64(x.N), D: float64(x.D), k: float64(k), threads: float64(par.Threads(o.Threads))}
 	switch m := m.(type) {
 	case Auto:
-		f.d, f.k = float64(m.Latent), max(f.k, min(f.n, mostNeighbors))
+		f.d, f.k = float64(m.Latent), max(f.k, min(f.n, maxNeighbors))
 	case MFIT:
 		f.d = float64(m.Latent)
 	case SCQM, Select:
@@ -362,7 +362,7 @@ func reserveFit(m Method, x rows.Data, o Options) (*memory.Reservation, error) {
 	numbers := 2*f.n*f.D + f.n*(mergeWords+indexWords+3) + f.workers()
 	switch m.(type) {
 	case Auto:
-		probes := min(max(probedRows/f.n, 1), mostProbes)
+		probes := min(max(probedRows/f.n, 1), maxProbes)
 		numbers += f.n*f.D*placeCopies*(1+probes)/2 + f.n*(indexWords+2)*(2+probes)
 	case MFIT:
 		numbers += f.n * (f.d*f.D + 1)

@@ -67,7 +67,7 @@ func Rescaled(loss framework.Loss, unit float64) (rescaled framework.Loss, facto
 // the factor, do not add up to a number that float64 holds with all of its digits.
 // A fit has no larger sum than that, so that what passes will not overflow later.
 func CheckSums(x Data, loss framework.Loss, unit, factor float64) error {
-	const leastNormal = 0x1p-1022
+	const minNormal = 0x1p-1022
 	mean, r := Mean(x), make([]float64, x.D)
 	var value [1]float64
 	var sum float64
@@ -84,11 +84,11 @@ func CheckSums(x Data, loss framework.Loss, unit, factor float64) error {
 		sum += x.Weight(i) * value[0]
 	}
 	total := sum * factor
-	if sum == 0 || total >= leastNormal && !math.IsInf(total, 0) {
+	if sum == 0 || total >= minNormal && !math.IsInf(total, 0) {
 		return nil
 	}
 	size := "large"
-	if total < leastNormal {
+	if total < minNormal {
 		size = "small"
 	}
 	return fmt.Errorf("scqm: the data are about %.0e in size, where the sum of their losses %s is too %s for float64; rescale them, as by dividing all columns by %.0e: %w", unit, loss.Name(), size, unit, ErrInput)

@@ -71,6 +71,11 @@ type primalDualShard struct {
 func (job *primalDualShard) run(a *Hessian, w *worker, shard, lo, hi int) error {
 	s := a.sums[shard]
 	s.reset()
+	return job.eachRow(a, w, lo, hi, func(i, k int) { job.addRow(a, w, s, i, k) })
+}
+
+// eachRow calls work for row i, number k of a batch whose residuals are in w.
+func (job *primalDualShard) eachRow(a *Hessian, w *worker, lo, hi int, work func(i, k int)) error {
 	for from := lo; from < hi; from += w.batch {
 		if err := a.o.Context().Err(); err != nil {
 			return err
@@ -78,7 +83,7 @@ func (job *primalDualShard) run(a *Hessian, w *worker, shard, lo, hi int) error 
 		to := min(from+w.batch, hi)
 		job.residuals(a, w, from, to)
 		for i := from; i < to; i++ {
-			job.addRow(a, w, s, i, i-from)
+			work(i, i-from)
 		}
 	}
 	return nil
@@ -178,17 +183,7 @@ type moveDualShard struct {
 }
 
 func (job *moveDualShard) run(a *Hessian, w *worker, _, lo, hi int) error {
-	for from := lo; from < hi; from += w.batch {
-		if err := a.o.Context().Err(); err != nil {
-			return err
-		}
-		to := min(from+w.batch, hi)
-		job.residuals(a, w, from, to)
-		for i := from; i < to; i++ {
-			job.moveRow(a, w, i, i-from)
-		}
-	}
-	return nil
+	return job.eachRow(a, w, lo, hi, func(i, k int) { job.moveRow(a, w, i, k) })
 }
 
 func (job *moveDualShard) moveRow(a *Hessian, w *worker, i, k int) {

@@ -22,8 +22,8 @@ type Known struct {
 }
 
 const (
-	// mostKnown bounds the points looked at for every row.
-	mostKnown = 5000
+	// maxKnown bounds the points looked at for every row.
+	maxKnown = 5000
 	// nearestKnown is the number of those nearest to a row that are tried.
 	nearestKnown = 16
 )
@@ -32,7 +32,7 @@ const (
 // without them, nor where they are too many to look at for every row.
 func Serves(f *sheet.Sheet, loss framework.Loss, n int) bool {
 	_, radial := loss.(framework.Radial)
-	return f.S > 0 && n > 0 && n <= mostKnown && (!radial || f.Latent > 2 && f.S > 1)
+	return f.S > 0 && n > 0 && n <= maxKnown && (!radial || f.Latent > 2 && f.S > 1)
 }
 
 // Load takes the points at tau, n x d, for a sheet and a loss, or none where they do
