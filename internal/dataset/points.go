@@ -225,7 +225,8 @@ func (f *xyz) write(w io.Writer, points, more *Matrix) error {
 }
 
 // appendMoved appends a line with other numbers in three cells, which may be in
-// any order, of floats with so many bits.
+// any order, of floats with so many bits. A cell that has the number already keeps
+// its digits, which may be more than such a float tells apart.
 func appendMoved(out, line []byte, cells [3][2]int, point []float64, bits [3]int) []byte {
 	at := 0
 	for range cells {
@@ -236,10 +237,13 @@ func appendMoved(out, line []byte, cells [3][2]int, point []float64, bits [3]int
 			}
 		}
 		out = append(out, line[at:cells[k][0]]...)
-		v := point[k]
-		if bits[k] == 32 {
+		v, cell := point[k], line[cells[k][0]:cells[k][1]]
+		switch old, kind := parseCell(string(cell)); {
+		case kind == number && old == v && math.Signbit(old) == math.Signbit(v):
+			out = append(out, cell...)
+		case bits[k] == 32:
 			out = appendNumber32(out, v)
-		} else {
+		default:
 			out = appendNumber(out, v)
 		}
 		at = cells[k][1]
