@@ -14,7 +14,8 @@ BENCHTIME ?= 0.5s
 BENCHFLAGS ?=
 FUZZTIME  ?= 20s
 # Packages that start goroutines or are called by several at once: their tests
-# run under the race detector too. make soak does so for all.
+# run under the race detector, once. make soak does so for all, and runs these
+# without it too.
 RACE      ?= ./internal/par ./internal/gather ./internal/shm ./internal/blas ./framework/... ./plugins/... ./bindings
 # How long the tests of a package may take: enough for a machine ten times slower.
 TIMEOUT   ?= 60m
@@ -67,7 +68,7 @@ test: ## Run all tests: Go, races, lint, Python
 # Vet runs once, as a test of internal/lint.
 .PHONY: test-go
 test-go: need-cc ## Run the Go tests, with vet, staticcheck and lint among them, and the races of RACE
-	@$(GO) test -vet=off -timeout $(TIMEOUT) $(PKG)
+	@$(GO) list $(PKG) | { grep -vxF "$$($(GO) list $(RACE))" || true; } | xargs -r $(GO) test -vet=off -timeout $(TIMEOUT)
 	@$(GO) test -vet=off -race -timeout $(TIMEOUT) $(RACE)
 
 .PHONY: test-python

@@ -14,11 +14,11 @@ import (
 	"github.com/scqm/scqm/internal/licences"
 )
 
-// build makes this program itself, in a given way.
+// build makes the program of testdata, in a given way.
 func build(t *testing.T, goos, goarch string, flags ...string) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "program")
-	command := exec.Command("go", append(append([]string{"build", "-buildvcs=false"}, flags...), "-o", file, ".")...)
+	command := exec.Command("go", append(append([]string{"build", "-buildvcs=false"}, flags...), "-o", file, "./testdata/program")...)
 	command.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+goos, "GOARCH="+goarch)
 	out, err := command.CombinedOutput()
 	require.NoError(t, err, string(out))
@@ -65,7 +65,7 @@ func TestBill(t *testing.T) {
 // What goes into the wheel along with the library has no module whose licence does
 // not.
 func TestBillOfWheelKnowsItsLicences(t *testing.T) {
-	_, _, err := readFile(build(t, "linux", "amd64"), true)
+	_, _, err := readFile(build(t, "linux", "amd64", "-trimpath"), true)
 	require.NoError(t, err)
 	err = onlyExtension([]licences.Module{{Path: licences.Self}, {Path: "github.com/spf13/cobra"}})
 	require.ErrorIs(t, err, licences.ErrUnknown)

@@ -21,7 +21,7 @@ import (
 
 // goDrill is a drill that a package has as a test.
 type goDrill struct {
-	name, pkg, run string
+	name, pkg, run string // pkg may be several, with spaces between
 	cases          int
 	env            string
 	flags          []string // of go test, beside the usual ones
@@ -49,7 +49,7 @@ func (d goDrill) whole(b *bench, o *outcome) {
 		env = append(env, fmt.Sprintf("%s=%d", drill.EnvCases, cases))
 	}
 	flags := slices.Concat([]string{"-count=1", "-timeout", packageHangs.String()}, d.flags)
-	out, err := b.runGo(env, slices.Concat([]string{"test", "-v"}, flags, []string{"-run", d.run, d.pkg}))
+	out, err := b.runGo(env, slices.Concat([]string{"test", "-v"}, flags, []string{"-run", d.run}, strings.Fields(d.pkg)))
 	rerun := strings.Join(slices.Concat(env[1:], []string{"go", "test"}, flags, []string{"-run", "'" + d.run + "'", d.pkg}), " ")
 	if b.interrupted.Err() != nil {
 		o.skip(1, skipf("interrupted"))
