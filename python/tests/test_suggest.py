@@ -43,52 +43,21 @@ def test_suggest_finds_a_bowl() -> None:
     assert scqm.suggest(X, max_components=3, n_threads=1) == s
 
 
-def surface(name: str, a: Array, b: Array) -> list[Array]:
-    match name:
-        case "line":
-            return [a]
-        case "parabola":
-            return [a, a**2 / 2]
-        case "half circle":
-            return [np.cos(a * np.pi / 4), np.sin(a * np.pi / 4)]
-        case "plane":
-            return [a, 0.7 * b]
-        case "bowl":
-            return [a, b, (a**2 + b**2) / 3]
-        case "two bends":
-            return [a, b, (a**2 + b**2) / 3, a * b / 3]
-        case "three bends":
-            return [a, b, a**2 / 3, a * b / 3, b**2 / 3]
-        case "part of a sphere":
-            return [a / 3, b / 3, np.sqrt(1 - (a**2 + b**2) / 9)]
-    return []
-
-
-@pytest.mark.parametrize("seed", [0, 1])
-@pytest.mark.parametrize(
-    ("name", "d", "s", "D", "noise"),
-    [
-        ("noise", 0, 0, 10, 0.1),
-        ("line", 1, 0, 10, 0.1),
-        ("parabola", 1, 1, 10, 0.1),
-        ("half circle", 1, 1, 10, 0.05),
-        ("plane", 2, 0, 10, 0.1),
-        ("bowl", 2, 1, 10, 0.1),
-        ("two bends", 2, 2, 10, 0.1),
-        ("three bends", 2, 3, 10, 0.1),
-        ("part of a sphere", 2, 1, 3, 0.03),
-    ],
-)
-def test_suggest_finds_surfaces(
-    name: str, d: int, s: int, D: int, noise: float, seed: int
-) -> None:
-    rng = np.random.default_rng(seed)
+# More surfaces and seeds are drilled in Go.
+@pytest.mark.parametrize(("d", "s"), [(0, 0), (1, 1), (2, 1)])
+def test_suggest_finds_surfaces(d: int, s: int) -> None:
+    rng = np.random.default_rng(0)
     a, b = rng.uniform(-2, 2, size=(2, 120))
-    X = noise * rng.normal(size=(120, D))
-    for j, column in enumerate(surface(name, a, b)):
+    X = 0.1 * rng.normal(size=(120, 10))
+    surfaces = {
+        (0, 0): [],
+        (1, 1): [a, a**2 / 2],
+        (2, 1): [a, b, (a**2 + b**2) / 3],
+    }
+    for j, column in enumerate(surfaces[d, s]):
         X[:, j] += column
-    X = X @ np.linalg.qr(rng.normal(size=(D, D)))[0]
-    found = scqm.suggest(X, max_components=3, random_state=seed)
+    X = X @ np.linalg.qr(rng.normal(size=(10, 10)))[0]
+    found = scqm.suggest(X, max_components=3, random_state=0)
     assert (found.n_components, found.n_curvature) == (d, s), found
 
 
