@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"math/rand/v2"
-	"slices"
 	"strings"
 
 	"gonum.org/v1/gonum/floats"
@@ -30,7 +28,7 @@ const (
 
 // chooseRidge replaces [AutoRidge] by the value of ridgeGrid with the least mean
 // loss of rows that were held out, in two folds of distinct rows in random order;
-// the smallest of equals.
+// the smallest of equals. No row with the last entry of a column is held out.
 func (r *request) chooseRidge(ctx context.Context) error {
 	if r.config.Ridge != AutoRidge || r.config.Linear || r.columns.fitted == 0 {
 		return nil
@@ -45,11 +43,15 @@ func (r *request) chooseRidge(ctx context.Context) error {
 	if err := r.reserve(reserveUnits(r.data)); err != nil {
 		return err
 	}
-	order := shuffled(r.data, c.Seed)
+	folds := splits(r.data, shuffled(r.data, c.Seed), ridgeFolds)
+	if held := len(folds[0].held) + len(folds[1].held); held < ridgeRows {
+		r.notes = append(r.notes, fmt.Sprintf("the ridge is %g, as only %d rows can be held out without the last entry of a column, too few to choose it", c.Ridge, held))
+		return nil
+	}
 	tried := make([]string, 0, len(ridgeGrid))
 	least := math.Inf(1)
 	for _, ridge := range ridgeGrid {
-		loss, err := r.heldOutLoss(ctx, order, ridge)
+		loss, err := r.heldOutLoss(ctx, folds, ridge)
 		if errors.Is(err, errOutOfTime) {
 			r.notes = append(r.notes, fmt.Sprintf("the time limit left no time to try ridges from %g on", ridge))
 			break
@@ -66,24 +68,12 @@ func (r *request) chooseRidge(ctx context.Context) error {
 	return nil
 }
 
-// shuffled returns the numbers of the rows in random order, which does not depend
-// on the one they came in.
-func shuffled(x Data, seed uint64) []int {
-	order := make([]int, x.N)
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortFunc(order, func(i, j int) int { return slices.Compare(x.Row(i), x.Row(j)) })
-	rand.New(rand.NewPCG(seed, 0x726f7773)).Shuffle(x.N, func(i, j int) { order[i], order[j] = order[j], order[i] })
-	return order
-}
-
 // errOutOfTime says that the time limit of a fit has passed before it.
 var errOutOfTime = errors.New("scqm: out of time")
 
 // heldOutLoss returns the mean loss of rows from models that were fitted without
 // them.
-func (r *request) heldOutLoss(ctx context.Context, order []int, ridge float64) (float64, error) {
+func (r *request) heldOutLoss(ctx context.Context, folds []split, ridge float64) (float64, error) {
 	c := *r.config
 	c.Ridge, c.Curvature, c.Solver, c.Inits = ridge, r.columns.fitted, nil, 1
 	c.Options = framework.Options{
@@ -91,18 +81,10 @@ func (r *request) heldOutLoss(ctx context.Context, order []int, ridge float64) (
 		TimeLimit: c.Options.TimeLimit, Begin: c.Options.Begin,
 	}
 	var sum, total float64
-	for k := range ridgeFolds {
-		var held, rest []int
-		for j, i := range order {
-			if j%ridgeFolds == k {
-				held = append(held, i)
-			} else {
-				rest = append(rest, i)
-			}
-		}
-		fit, err := Learn(ctx, r.data.Select(rest), c)
+	for _, f := range folds {
+		fit, err := Learn(ctx, r.data.Select(f.learned), c)
 		if fault := (*objective.LossError)(nil); errors.As(err, &fault) {
-			fault.Row = rest[fault.Row]
+			fault.Row = f.learned[fault.Row]
 		}
 		if err == nil {
 			err = ctx.Err()
@@ -113,7 +95,7 @@ func (r *request) heldOutLoss(ctx context.Context, order []int, ridge float64) (
 		if fit.Run.Status == framework.TimeLimit {
 			return 0, errOutOfTime
 		}
-		test := r.data.Select(held)
+		test := r.data.Select(f.held)
 		values, err := fit.Model.losses(ctx, test, c.Threads)
 		if err != nil {
 			return 0, err

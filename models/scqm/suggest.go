@@ -176,13 +176,7 @@ func (c SuggestConfig) defaulted(D int) SuggestConfig {
 // sample returns distinct rows in random order, no more than MaxRows. The order
 // they came in does not matter.
 func (c SuggestConfig) sample(x Data) Data {
-	order := make([]int, x.N)
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortFunc(order, func(i, j int) int { return slices.Compare(x.Row(i), x.Row(j)) })
-	rand.New(rand.NewPCG(c.Seed, 0x726f7773)).Shuffle(x.N, func(i, j int) { order[i], order[j] = order[j], order[i] })
-	return x.Select(order[:min(c.MaxRows, x.N)])
+	return x.Select(shuffled(x, c.Seed)[:min(c.MaxRows, x.N)])
 }
 
 // search tries models, the simplest first. It leaves out those with more
