@@ -15,7 +15,10 @@ import (
 )
 
 // huber is the loss whose parameter has a default that depends on the data.
-const huber = "huber"
+const (
+	huber        = "huber"
+	huberEntries = "huber_entries"
+)
 
 // lossChoice says which loss a job uses.
 type lossChoice struct {
@@ -66,8 +69,10 @@ func (c lossChoice) build(j *job, precision uint64, data *scqm.Data, d int) (fra
 		}
 		params.Precision = m
 	}
-	if c.Name == huber && c.Delta == nil && data != nil {
-		norms, err := scqm.ResidualNorms(*data, d)
+	if (c.Name == huber || c.Name == huberEntries) && c.Delta == nil && data != nil {
+		x := *data
+		x.Missing = x.Missing || c.Name == huberEntries // sizes of entries
+		norms, err := scqm.ResidualNorms(x, d)
 		if err != nil {
 			return nil, err
 		}

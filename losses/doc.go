@@ -7,6 +7,7 @@
 //	lp            sum_k |r_k|^p, p >= 1
 //	mahalanobis   r'Mr, M symmetric positive definite
 //	huber         |r|^2/2 where |r| <= delta, else delta |r| - delta^2/2
+//	huber_entries sum_k of the same with |r_k| in place of |r|
 //
 // |r| is the Euclidean norm of a residual row r. All losses are convex, have
 // exact first and second derivatives and are safe for concurrent use. A loss is

@@ -105,6 +105,7 @@ func builtIn(t testing.TB, dim int) map[string]sample {
 		"mahalanobis": {mahalanobis(t, precision(dim)), 2, false, false},
 		"huber":       {huber(t, 1.345), 3, false, true},
 		"wide huber":  {huber(t, 1e3), 2, false, true},
+		"by entries":  {huberEntries(t, 0.7), 2, false, true},
 		"lp 1":        {lp(t, 1), 0, true, true},
 		"lp 2":        {lp(t, 2), 2, false, true},
 	}
@@ -192,6 +193,7 @@ func TestLossStructures(t *testing.T) {
 	want := map[string]framework.Structure{
 		"l1": framework.StructureSeparable, "l2": framework.StructureRadial, "squared_l2": framework.StructureRadial,
 		"lp": framework.StructureSeparable, "mahalanobis": framework.StructureQuadratic, "huber": framework.StructureRadial,
+		"huber_entries": framework.StructureSeparable,
 	}
 	for _, c := range builtIn(t, 3) {
 		assert.Equal(t, want[c.loss.Name()], framework.StructureOf(c.loss), c.loss.Name())

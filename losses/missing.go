@@ -23,7 +23,7 @@ func ByEntry(l framework.Loss) (framework.Separable, error) {
 	case squaredL2:
 		return squareEntries(), nil
 	case huber:
-		return huberEntries{concave{separable{l.name, huberTerms(l.delta)}}, l.delta}, nil
+		return newHuberEntries(l.name, l.delta), nil
 	default:
 		return nil, fmt.Errorf("losses: loss %s is no sum over entries, and a part of a row has none; "+
 			"missing entries can be ignored with squared_l2, huber (by entry), l1, lp and other losses that are separable: %w",
@@ -82,52 +82,6 @@ func squareEntries() framework.Separable {
 			double(d1, r)
 		}
 	}}}
-}
-
-// huberEntries is huber entry by entry.
-type huberEntries struct {
-	concave
-	delta float64
-}
-
-// Params implements [framework.Parametric].
-func (l huberEntries) Params() map[string]float64 { return map[string]float64{"delta": l.delta} }
-
-// huberTerms returns the Phi of the Huber loss of an entry.
-func huberTerms(delta float64) func(phi, d1, d2, r []float64) {
-	return func(phi, d1, d2, r []float64) {
-		for k, v := range r {
-			size := math.Abs(v)
-			inside := size <= delta
-			if phi != nil {
-				phi[k] = delta * (size - delta/2)
-				if inside {
-					phi[k] = v * v / 2
-				}
-			}
-			if d2 != nil {
-				d2[k] = 0
-				if inside {
-					d2[k] = 1
-				}
-			}
-			if d1 != nil {
-				d1[k] = math.Copysign(math.Min(size, delta), v)
-			}
-			if v != v {
-				poison(phi, d1, d2, k)
-			}
-		}
-	}
-}
-
-// poison writes NaN at k.
-func poison(phi, d1, d2 []float64, k int) {
-	for _, dst := range [][]float64{phi, d1, d2} {
-		if dst != nil {
-			dst[k] = math.NaN()
-		}
-	}
 }
 
 // observed is a separable loss of the entries that are not NaN.

@@ -90,6 +90,10 @@ var (
 			"|r|^2/2 where |r| <= delta, else delta |r| - delta^2/2", "Gaussian in the middle, Laplace in the tails",
 			[]Parameter{{Name: "delta", Meaning: "norm at which the loss turns linear, above 0"}}},
 			func(p Params) (framework.Loss, error) { return Huber(*p.Delta) }},
+		{Description{"huber_entries", "least squares with outliers in single entries",
+			"sum_k r_k^2/2 where |r_k| <= delta, else delta |r_k| - delta^2/2", "Gaussian in the middle, Laplace in the tails, independent",
+			[]Parameter{{Name: "delta", Meaning: "size of an entry at which the loss turns linear, above 0"}}},
+			func(p Params) (framework.Loss, error) { return HuberEntries(*p.Delta) }},
 	}
 )
 

@@ -16,10 +16,12 @@ func TestByNameFindsEveryLoss(t *testing.T) {
 		"lp":          {P: new(1.5)},
 		"huber":       {Delta: new(2.)},
 		"mahalanobis": {Precision: precision(3)},
+
+		"huber_entries": {Delta: new(2.)},
 	}
 	names := losses.Names()
-	require.Subset(t, names, []string{"l1", "l2", "squared_l2", "lp", "mahalanobis", "huber"})
-	for _, name := range names[:6] {
+	require.Subset(t, names, []string{"l1", "l2", "squared_l2", "lp", "mahalanobis", "huber", "huber_entries"})
+	for _, name := range names[:7] {
 		l, err := losses.ByName(name, params[name])
 		require.NoError(t, err)
 		assert.Equal(t, name, l.Name())

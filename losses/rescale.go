@@ -31,6 +31,14 @@ func (l *mahalanobis) Rescale(unit float64) (framework.Loss, float64) { return l
 // the loss is u^2 times as large. A delta that is then too large or too small
 // for the numbers becomes the largest or smallest one.
 func (l huber) Rescale(unit float64) (framework.Loss, float64) {
-	delta := min(max(l.delta/unit, math.SmallestNonzeroFloat64), math.MaxFloat64)
-	return newHuber(delta), unit * unit
+	return newHuber(deltaIn(unit, l.delta)), unit * unit
+}
+
+// Rescale implements [framework.Rescaler], as that of huber.
+func (l huberEntries) Rescale(unit float64) (framework.Loss, float64) {
+	return newHuberEntries(l.name, deltaIn(unit, l.delta)), unit * unit
+}
+
+func deltaIn(unit, delta float64) float64 {
+	return min(max(delta/unit, math.SmallestNonzeroFloat64), math.MaxFloat64)
 }

@@ -38,7 +38,7 @@ func lossEntries() []lossEntry {
 	for _, d := range losses.Describe() {
 		e := lossEntry{Name: d.Name, Formula: d.Formula, Parameters: []lossParameter{}, Noise: d.Noise, Summary: d.Summary}
 		for _, p := range d.Parameters {
-			e.Parameters = append(e.Parameters, lossParameter{p.Name, p.Meaning, p.Optional || d.Name == options.Huber})
+			e.Parameters = append(e.Parameters, lossParameter{p.Name, p.Meaning, p.Optional || options.HasDelta(d.Name)})
 		}
 		list = append(list, e)
 	}

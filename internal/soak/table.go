@@ -42,6 +42,7 @@ func packageDrills() []drillSpec {
 		goDrill{name: "go-without-races", pkg: "./internal/par ./internal/gather ./internal/shm ./internal/blas ./framework/... ./plugins/... ./bindings", run: ".", cases: 1, env: drill.EnvCases + "=%d"}.spec(),
 		goDrill{name: "go-nearest", pkg: "./models/scqm/internal/nearest", run: "DrillNearest", cases: 20000}.spec(),
 		goDrill{name: "go-nearest-fits", pkg: "./models/scqm", run: "DrillNearest", cases: 300}.spec(),
+		goDrill{name: "go-spoilt-entries", pkg: "./models/scqm", run: "DrillSpoiltEntries", cases: 140}.spec(),
 		goDrill{name: "go-units", pkg: "./cmd/scqm", run: "DrillUnits", cases: 110}.spec(),
 		goDrill{name: "go-memory", pkg: "./cmd/scqm", run: "DrillMemory", cases: 50}.spec(),
 	}

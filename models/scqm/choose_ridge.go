@@ -7,8 +7,6 @@ import (
 	"math"
 	"strings"
 
-	"gonum.org/v1/gonum/floats"
-
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/models/scqm/internal/objective"
 )
@@ -110,11 +108,10 @@ func (r *request) heldOutLoss(ctx context.Context, folds []split, ridge float64)
 
 // losses returns the losses of rows against their projections.
 func (m *Model) losses(ctx context.Context, x Data, threads int) ([]float64, error) {
-	r, err := m.Project(ctx, x, threads)
+	r, err := m.residuals(ctx, x, threads)
 	if err != nil {
 		return nil, err
 	}
-	floats.Sub(r, x.X)
 	values := make([]float64, x.N)
 	return values, m.Losses(values, r)
 }

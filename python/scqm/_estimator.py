@@ -65,13 +65,14 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
         Loss of a residual row: a name of :func:`scqm.losses.names`, a
         :class:`scqm.losses.Loss`, or a function that takes residual rows
         (n, D) and returns values (n,) and gradients (n, D). "auto" fits with
-        "l2", chooses a loss by the residuals, and fits again where that is
-        another: see ``loss_`` and ``loss_reason_``.
+        "l2", chooses a loss by the residuals and by rows held out, and fits
+        again where that is another: see ``loss_`` and ``loss_reason_``.
     p : float, optional
         Power of the loss "lp", at least 1.
     delta : float, optional
-        Norm at which the loss "huber" turns linear; by default 1.345 times a
-        robust scale of the residuals.
+        Norm at which the loss "huber" turns linear, or size of an entry where
+        "huber_entries" does; by default 1.345 times a robust scale of the
+        residuals.
     precision : array-like of shape (D, D), optional
         Matrix of the loss "mahalanobis".
     solver : str or Solver, default="auto"
@@ -158,7 +159,7 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
     loss_ : Loss
         The loss, with the parameters used.
     loss_reason_ : str or None
-        Why the residuals chose it, where loss="auto".
+        Why it was chosen, where loss="auto".
     solver_ : str
         The name of the solver used.
     n_features_in_ : int

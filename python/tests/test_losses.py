@@ -27,6 +27,7 @@ BUILT_IN = [
     losses.Lp(1.5),
     losses.Lp(3),
     losses.Huber(0.7),
+    losses.HuberEntries(0.7),
     losses.Mahalanobis([[2.0, 0.5], [0.5, 1.0]]),
 ]
 
@@ -51,6 +52,12 @@ def by_formula(loss: losses.Loss, R: Array) -> tuple[Array, Array]:
                 norm <= loss.delta, norm**2 / 2, loss.delta * norm - loss.delta**2 / 2
             )
             return values, factor[:, None] * R
+        case losses.HuberEntries():
+            assert loss.delta is not None
+            size = np.abs(R)
+            linear = loss.delta * size - loss.delta**2 / 2
+            values = np.where(size <= loss.delta, size**2 / 2, linear).sum(axis=1)
+            return values, np.clip(R, -loss.delta, loss.delta)
         case losses.Mahalanobis():
             return np.einsum("ni,ij,nj->n", R, loss.M, R), 2 * R @ loss.M
     raise AssertionError(loss)
@@ -86,6 +93,7 @@ def test_names_are_those_of_the_library() -> None:
         "squared_l2",
         "lp",
         "huber",
+        "huber_entries",
         "mahalanobis",
     }
 
@@ -285,6 +293,17 @@ def test_a_loss_may_fit_too(X: Array) -> None:
 
     m = SCQM(1, loss=loss, max_iter=1, tol=10.0, solver="rgd").fit(X[:10])
     assert np.isfinite(m.objective_)
+
+
+def test_huber_of_entries_finds_its_delta(X: Array) -> None:
+    m = SCQM(1, loss="huber_entries").fit(X)
+    assert isinstance(m.loss_, losses.HuberEntries)
+    assert m.loss_.delta is not None
+    named = SCQM(1, loss="huber_entries", delta=m.loss_.delta).fit(X)
+    np.testing.assert_array_equal(named.embedding_, m.embedding_)
+    twice = SCQM(1, loss="huber_entries").fit(2 * X).loss_
+    assert isinstance(twice, losses.HuberEntries)
+    assert twice.delta == pytest.approx(2 * m.loss_.delta)
 
 
 def test_huber_finds_its_delta(X: Array) -> None:

@@ -142,7 +142,10 @@ def test_suggest_shows_progress(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize(
     ("noise", "wanted"),
     [
-        (generalized_gaussian_noise((120, 12), 1.0, 0.1, random_state=4), {"l1", "lp"}),
+        (
+            generalized_gaussian_noise((120, 12), 1.0, 0.1, random_state=4),
+            {"l1", "lp", "huber_entries"},
+        ),
         (radial_laplace_noise(120, 12, 0.03, random_state=4), {"l2"}),
     ],
 )

@@ -1,16 +1,17 @@
 r"""Losses of residual rows, those of the library and your own.
 
-=================  ==========================  =====================================
-class              loss of a residual row r    use it for
-=================  ==========================  =====================================
-:class:`L2`        \|r\|                       outliers among whole rows
-:class:`L1`        sum of \|r_k\|              outliers in single entries
-:class:`SquaredL2` \|r\|^2                     least squares, no outliers
-:class:`Lp`        sum of \|r_k\|^p            between the two, or light tails (p > 2)
-:class:`Huber`     quadratic, then linear      least squares with outlying rows
-:class:`Mahalanobis` r' M r                    correlated noise of known covariance
-:class:`Plugin`    that of a program           losses in any language
-=================  ==========================  =====================================
+=====================  ========================  =======================================
+class                  loss of a residual row r  use it for
+=====================  ========================  =======================================
+:class:`L2`            \|r\|                     outliers among whole rows
+:class:`L1`            sum of \|r_k\|            outliers in single entries
+:class:`SquaredL2`     \|r\|^2                   least squares, no outliers
+:class:`Lp`            sum of \|r_k\|^p          between the two, or light tails (p > 2)
+:class:`Huber`         quadratic, then linear    least squares with outlying rows
+:class:`HuberEntries`  that of each entry        least squares with outlying entries
+:class:`Mahalanobis`   r' M r                    correlated noise of known covariance
+:class:`Plugin`        that of a program         losses in any language
+=====================  ========================  =======================================
 
 Any function that takes residual rows ``R`` of shape (n, D) and returns values of
 shape (n,) and gradients of shape (n, D) is a loss, and so is a subclass of
@@ -33,7 +34,7 @@ from ._noise import Choice, Power, choose, estimate_power
 from ._plugin import Plugin
 from ._radial import L2, Huber, SquaredL2
 from ._resolve import names
-from ._separable import L1, Lp
+from ._separable import L1, HuberEntries, Lp
 
 __all__ = [
     "L1",
@@ -41,6 +42,7 @@ __all__ = [
     "CheckReport",
     "Choice",
     "Huber",
+    "HuberEntries",
     "Loss",
     "LossLike",
     "Lp",

@@ -107,11 +107,13 @@ class Choice:
 def choose(
     residuals: npt.ArrayLike, n_components: int, parts: npt.ArrayLike | None = None
 ) -> Choice:
-    """Choose a loss by the residuals of a fit, as ``SCQM(loss="auto")`` does.
+    """Choose a loss by the residuals of a fit; ``SCQM(loss="auto")`` asks more.
 
     It compares the variance that estimates by each loss would have under noise
     such as the residuals, and keeps L2 unless another is better by more than
-    chance. With fewer than 4 directions off the sheet residuals cannot tell.
+    chance. ``SCQM(loss="auto")`` asks rows held out as well, which see what has
+    bent a fit and left small residuals. With fewer than 4 directions off the sheet
+    residuals cannot tell.
 
     Parameters
     ----------

@@ -22,14 +22,22 @@ from ._mahalanobis import Mahalanobis
 from ._native import NativeLoss, RegisteredLoss
 from ._plugin import Plugin
 from ._radial import L2, Huber, SquaredL2
-from ._separable import L1, Lp
+from ._separable import L1, HuberEntries, Lp
 
 # The name that leaves the choice to the residuals.
 AUTO = "auto"
 
 
 _BY_NAME: dict[str, type[NativeLoss]] = {
-    c.name: c for c in (L1, L2, SquaredL2, Lp, Huber, Mahalanobis)
+    c.name: c for c in (L1, L2, SquaredL2, Lp, Huber, HuberEntries, Mahalanobis)
+}
+
+# The parameter that a loss takes.
+_WANTED = {
+    "lp": "p",
+    "huber": "delta",
+    "huber_entries": "delta",
+    "mahalanobis": "precision",
 }
 
 
@@ -82,13 +90,11 @@ def resolve(
 
 
 def _by_name(name: str, given: dict[str, Any], shown: object) -> Loss:
-    wanted = {"lp": "p", "huber": "delta", "mahalanobis": "precision"}.get(name)
+    wanted = _WANTED.get(name)
     for other in given:
         if other != wanted and name in _BY_NAME:
             raise InputError(f"loss {shown!r} takes no {other}")
-    if name == "huber":
-        return Huber(given.get("delta"))
-    if wanted is not None and wanted not in given:
+    if wanted not in (None, "delta", *given):  # delta has a default
         raise InputError(f"loss {name!r} needs {wanted}")
     if name in _BY_NAME:
         return _BY_NAME[name](*given.values())
@@ -119,8 +125,8 @@ def as_fitted(
     That is the delta that was found, and the program that has computed it, to which
     it is held from then on.
     """
-    if isinstance(loss, Huber):
-        return Huber(params["delta"])
+    if isinstance(loss, Huber | HuberEntries):
+        return type(loss)(params["delta"])
     if isinstance(loss, Plugin) and program:
         return loss._learn(program)
     return loss

@@ -16,11 +16,15 @@ import (
 )
 
 const (
-	// Huber is the loss whose parameter has a default that depends on the data.
-	Huber = "huber"
+	huber        = "huber"
+	huberEntries = "huber_entries"
 	// mahalanobis is the loss whose parameter comes from a file.
 	mahalanobis = "mahalanobis"
 )
+
+// HasDelta reports whether a loss has a parameter with a default that depends on the
+// data.
+func HasDelta(name string) bool { return name == huber || name == huberEntries }
 
 // Loss holds the flags that choose a loss and its parameters.
 type Loss struct {
@@ -38,7 +42,7 @@ func (f *Loss) AddTo(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&f.Name, "loss", "l2", "loss of a residual, by `NAME`; scqm losses lists them")
 	flags.Var(cli.Positive(&f.p), "p", "power of the loss lp, at least 1")
-	flags.Var(cli.Positive(&f.delta), "delta", "norm at which the loss huber turns linear (default 1.345 times a robust scale of the residuals)")
+	flags.Var(cli.Positive(&f.delta), "delta", "norm at which the loss huber turns linear, and size of an entry where huber_entries does (default 1.345 times a robust scale of the residuals)")
 	flags.Var(cli.Name(&f.precision, "FILE"), "precision", "file with the D x D matrix of the loss mahalanobis")
 	f.plugin.AddTo(cmd, "loss that is computed by a plugin, by name or path; scqm plugin list lists those found")
 	f.plugin.AddParamsTo(cmd)
@@ -72,7 +76,7 @@ func (f *Loss) Check(cmd *cobra.Command) error {
 		f.params.Precision = mat.NewDense(m.Rows, m.Cols, m.Data)
 	}
 	trial := f.params
-	if f.Name == Huber {
+	if HasDelta(f.Name) {
 		trial.Delta = cmp.Or(trial.Delta, new(1.0))
 	}
 	_, err := f.lossFor(trial)
@@ -84,7 +88,9 @@ func (f *Loss) Make(ctx context.Context, x scqm.Data, d int) (framework.Loss, er
 	if f.plugin.opened != nil {
 		return f.plugin.opened.Loss(), nil
 	}
-	if f.NeedsDelta() {
+	entries := f.Name == huberEntries && f.params.Delta == nil && x.N > 0
+	if f.NeedsDelta() || entries {
+		x.Missing = x.Missing || entries // whose sizes are wanted
 		norms, err := cli.Await(ctx, func() ([]float64, error) { return scqm.ResidualNorms(x, d) })
 		if err != nil {
 			return nil, err
@@ -99,7 +105,7 @@ func (f *Loss) BuiltIn() bool { return f.plugin.Name == "" }
 
 // NeedsDelta reports that the loss is huber and the norm at which it turns linear is
 // left to the data.
-func (f *Loss) NeedsDelta() bool { return f.Name == Huber && f.params.Delta == nil && f.BuiltIn() }
+func (f *Loss) NeedsDelta() bool { return f.Name == huber && f.params.Delta == nil && f.BuiltIn() }
 
 // WithDelta makes the loss huber with a delta chosen by the data.
 func (f *Loss) WithDelta(delta float64) (framework.Loss, error) {
