@@ -162,7 +162,7 @@ def test_auto_chooses_a_loss(noise: Array, wanted: set[str]) -> None:
 
 
 def test_auto_refuses_to_choose_and_takes_no_parameters() -> None:
-    X = bowl(60, 4, generalized_gaussian_noise((60, 4), 1.0, 0.1, random_state=5))
+    X = bowl(60, 4, generalized_gaussian_noise((60, 4), 2.0, 0.1, random_state=5))
     model = SCQM(2, loss="auto").fit(X)
     assert model.loss_ == losses.L2()
     assert "2 directions off the sheet" in (model.loss_reason_ or "")
