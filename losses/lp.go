@@ -71,6 +71,9 @@ func (l kinkedLp) Smooth(eps float64) framework.Loss {
 	return smooth
 }
 
+// Power implements [framework.PowerSum].
+func (l kinkedLp) Power() float64 { return l.p }
+
 // blockLength is how many powers are computed at a time.
 const blockLength = 128
 

@@ -45,7 +45,8 @@ type Continuation struct {
 	// those of the last one; 0 stands for 80 and 300.
 	StageIterations, LastIterations int
 	// Finish lets [PrimalDual] finish at the kinks, where [Newton] is the inner
-	// solver or the Newton systems are small.
+	// solver or the Newton systems are small. Where that does not end stationary,
+	// and the cost is differentiable, the inner solver goes on with the cost itself.
 	Finish bool
 }
 
@@ -81,6 +82,8 @@ type ContinuationState struct {
 	// First is the first Eps; Again says that these are the second stages.
 	First float64
 	Again bool
+	// Plain says that the inner solver goes on with the cost itself.
+	Plain bool
 	// Multipliers are those that the first finish ended with.
 	Multipliers []float64
 }
@@ -126,6 +129,9 @@ func (s *ContinuationState) Resume(e *framework.Evaluator) error {
 	if s.Eps > 0 {
 		e.Smooth(s.Eps)
 		defer e.Smooth(0)
+	}
+	if s.Plain {
+		e.Smooth(0)
 	}
 	e.SetMultipliers(s.Multipliers)
 	if v, ok := s.Inner.(framework.Resumable); ok {
@@ -207,7 +213,7 @@ func (a Continuation) Restart(e *framework.Evaluator, state framework.State, x f
 	a = a.withDefaults()
 	s := state.(*ContinuationState)
 	s.Stage, s.Iterations, s.Slow, s.Done = 0, 0, 0, false
-	s.Finish, s.Finished, s.Again, s.Multipliers = nil, !a.Finish, false, nil
+	s.Finish, s.Finished, s.Again, s.Plain, s.Multipliers = nil, !a.Finish, false, false, nil
 	if err := s.measure(e, x); err != nil {
 		return err
 	}
@@ -290,7 +296,7 @@ func (a Continuation) Finishes(shape framework.ArrowheadShape) bool {
 // finish does one iteration of the finish, if there is one.
 func (a Continuation) finish(e *framework.Evaluator, s *ContinuationState) error {
 	if s.Finished {
-		return framework.ErrNoProgress
+		return a.goOn(e, s)
 	}
 	if s.Finish == nil {
 		if begun, err := a.beginFinish(e, s); err != nil || !begun {
@@ -301,7 +307,7 @@ func (a Continuation) finish(e *framework.Evaluator, s *ContinuationState) error
 	if err != nil || !s.Finish.Done {
 		return err
 	}
-	if s.Finished = s.Finish.Stationary || s.Again; s.Finished {
+	if s.Finished = s.Finish.Stationary || s.Again || e.Differentiable(); s.Finished {
 		return nil
 	}
 	s.X.CopyFrom(s.Finish.X)
@@ -327,12 +333,39 @@ func (a Continuation) beginFinish(e *framework.Evaluator, s *ContinuationState) 
 			if err := finish.begin(e, from); err != nil {
 				return false, err
 			}
-			s.Finish = finish
-			return true, nil
+			if !finish.Done {
+				s.Finish = finish
+				return true, nil
+			}
 		}
 	}
 	s.Finished = true
-	return false, framework.ErrNoProgress
+	return false, nil
+}
+
+// goOn does one iteration of the inner solver on the cost itself, where that is
+// differentiable.
+func (a Continuation) goOn(e *framework.Evaluator, s *ContinuationState) error {
+	if !s.Plain {
+		if !a.Finish || s.Finish != nil && s.Finish.Stationary || !e.Differentiable() {
+			return framework.ErrNoProgress
+		}
+		if s.Finish != nil {
+			s.X, s.Cost, s.Eps, s.Finish = s.Finish.X, s.Finish.Cost, s.Finish.Eps, nil
+		}
+		if err := a.restartInner(e, s, s.X); err != nil {
+			return err
+		}
+		s.Plain = true
+	}
+	if err := a.Inner.Step(e, s.Inner); err != nil {
+		return err
+	}
+	if x, cost := s.Inner.Iterate(); cost <= s.Cost {
+		s.X.CopyFrom(x)
+		s.Cost = cost
+	}
+	return nil
 }
 
 // ended reports whether the stage is over after an iteration that began at the

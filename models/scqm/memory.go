@@ -57,6 +57,9 @@ func newFootprint(x Data, loss framework.Loss, d, s, threads int) *footprint {
 	_, f.majorized = loss.(framework.Majorizer)
 	_, f.rounded = loss.(framework.Smoother)
 	_, f.kinked = loss.(framework.SupportFunction)
+	if _, power := loss.(framework.PowerSum); power {
+		f.kinked = true
+	}
 	return f
 }
 
