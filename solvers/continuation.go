@@ -46,7 +46,9 @@ type Continuation struct {
 	StageIterations, LastIterations int
 	// Finish lets [PrimalDual] finish at the kinks, where [Newton] is the inner
 	// solver or the Newton systems are small. Where that does not end stationary,
-	// and the cost is differentiable, the inner solver goes on with the cost itself.
+	// and the cost is differentiable, the inner solver goes on with the cost itself,
+	// or [Newton] does. On a cost without kinks Newton takes over where the inner
+	// solver is slow and the systems are small.
 	Finish bool
 }
 
@@ -84,6 +86,8 @@ type ContinuationState struct {
 	Again bool
 	// Plain says that the inner solver goes on with the cost itself.
 	Plain bool
+	// Second says that Newton has taken the place of the inner solver.
+	Second bool
 	// Multipliers are those that the first finish ended with.
 	Multipliers []float64
 }
@@ -106,6 +110,7 @@ func (a Continuation) register() {
 	if r, ok := a.Inner.(framework.Restorer); ok {
 		gob.Register(r.NewState())
 	}
+	gob.Register(Newton{}.NewState())
 }
 
 // Iterate returns the best point so far and its cost.
@@ -214,6 +219,9 @@ func (a Continuation) Restart(e *framework.Evaluator, state framework.State, x f
 	s := state.(*ContinuationState)
 	s.Stage, s.Iterations, s.Slow, s.Done = 0, 0, 0, false
 	s.Finish, s.Finished, s.Again, s.Plain, s.Multipliers = nil, !a.Finish, false, false, nil
+	if s.Second {
+		s.Inner, s.Second = nil, false
+	}
 	if err := s.measure(e, x); err != nil {
 		return err
 	}
@@ -253,7 +261,7 @@ func (a Continuation) Step(e *framework.Evaluator, state framework.State) error 
 		a.FirstTolerance, a.Last = min(a.FirstTolerance, againTolerance), max(a.Last, againLast)
 	}
 	if s.Eps == 0 {
-		return a.Inner.Step(e, s.Inner)
+		return a.stepSmooth(e, s)
 	}
 	if s.Done {
 		return a.finish(e, s)
@@ -279,6 +287,54 @@ func (a Continuation) Step(e *framework.Evaluator, state framework.State) error 
 	if s.Iterations%judgeEvery == 0 {
 		return s.judge(e)
 	}
+	return nil
+}
+
+// slowDecrease and slowIterations are the relative decrease of the cost, and the
+// number of iterations in a row with no more, at which Newton takes over.
+const slowDecrease, slowIterations = 1e-6, 10
+
+// stepSmooth does one iteration of the inner solver on a cost without kinks, and of
+// [Newton] once that has become slow or gets no further, where its systems are
+// small.
+func (a Continuation) stepSmooth(e *framework.Evaluator, s *ContinuationState) error {
+	if s.Second {
+		return Newton{}.Step(e, s.Inner)
+	}
+	_, before := s.Inner.Iterate()
+	err := a.Inner.Step(e, s.Inner)
+	stuck := errors.Is(err, framework.ErrNoProgress)
+	if err != nil && !stuck {
+		return err
+	}
+	x, cost := s.Inner.Iterate()
+	s.Slow++
+	if before-cost > slowDecrease*math.Abs(before) {
+		s.Slow = 0
+	}
+	if !stuck && s.Slow < slowIterations || !a.seconds(e) {
+		return err
+	}
+	return s.second(e, x)
+}
+
+// seconds reports whether Newton may take the place of the inner solver.
+func (a Continuation) seconds(e *framework.Evaluator) bool {
+	_, newton := a.Inner.(Newton)
+	shape, fits := e.ArrowheadShape()
+	return !newton && fits && a.Finishes(shape)
+}
+
+// second lets Newton go on from x.
+func (s *ContinuationState) second(e *framework.Evaluator, x framework.Point) error {
+	state, err := Newton{}.Init(e, x.Clone())
+	if errors.Is(err, framework.ErrNonFinite) { // on a kink
+		return framework.ErrNoProgress
+	}
+	if err != nil {
+		return err
+	}
+	s.Inner, s.Second = state, true
 	return nil
 }
 
@@ -353,12 +409,20 @@ func (a Continuation) goOn(e *framework.Evaluator, s *ContinuationState) error {
 		if s.Finish != nil {
 			s.X, s.Cost, s.Eps, s.Finish = s.Finish.X, s.Finish.Cost, s.Finish.Eps, nil
 		}
-		if err := a.restartInner(e, s, s.X); err != nil {
+		if a.seconds(e) {
+			if err := s.second(e, s.X); err != nil {
+				return err
+			}
+		} else if err := a.restartInner(e, s, s.X); err != nil {
 			return err
 		}
 		s.Plain = true
 	}
-	if err := a.Inner.Step(e, s.Inner); err != nil {
+	inner := a.Inner
+	if s.Second {
+		inner = Newton{}
+	}
+	if err := inner.Step(e, s.Inner); err != nil {
 		return err
 	}
 	if x, cost := s.Inner.Iterate(); cost <= s.Cost {
