@@ -73,8 +73,9 @@ type ContinuationState struct {
 	X    framework.Point
 	Cost float64
 	// Stage counts the finished stages, Iterations those of this stage, Slow
-	// the last ones of them with too small a decrease.
-	Stage, Iterations, Slow int
+	// the last ones of them with too small a decrease. Resting is the same for a
+	// smaller decrease, where there is nothing to round.
+	Stage, Iterations, Slow, Resting int
 	// Done says that the last stage is over.
 	Done bool
 	// Finish is the state of [PrimalDual], once that runs; Finished says that it
@@ -217,7 +218,7 @@ type restarter interface {
 func (a Continuation) Restart(e *framework.Evaluator, state framework.State, x framework.Point) error {
 	a = a.withDefaults()
 	s := state.(*ContinuationState)
-	s.Stage, s.Iterations, s.Slow, s.Done = 0, 0, 0, false
+	s.Stage, s.Iterations, s.Slow, s.Resting, s.Done = 0, 0, 0, 0, false
 	s.Finish, s.Finished, s.Again, s.Plain, s.Multipliers = nil, !a.Finish, false, false, nil
 	if s.Second {
 		s.Inner, s.Second = nil, false
@@ -290,9 +291,13 @@ func (a Continuation) Step(e *framework.Evaluator, state framework.State) error 
 	return nil
 }
 
-// slowDecrease and slowIterations are the relative decrease of the cost, and the
-// number of iterations in a row with no more, at which Newton takes over.
-const slowDecrease, slowIterations = 1e-6, 10
+// Newton takes over after slowIterations in a row with a relative decrease of the
+// cost of no more than slowDecrease, and after restingIterations with no more than
+// restingDecrease: its iterations are ten to thirty times as expensive.
+const (
+	slowDecrease, slowIterations       = 1e-6, 300
+	restingDecrease, restingIterations = 1e-9, 4
+)
 
 // stepSmooth does one iteration of the inner solver on a cost without kinks, and of
 // [Newton] once that has become slow or gets no further, where its systems are
@@ -309,20 +314,34 @@ func (a Continuation) stepSmooth(e *framework.Evaluator, s *ContinuationState) e
 	}
 	x, cost := s.Inner.Iterate()
 	s.Slow++
+	s.Resting++
 	if before-cost > slowDecrease*math.Abs(before) {
 		s.Slow = 0
 	}
-	if !stuck && s.Slow < slowIterations || !a.seconds(e) {
+	if before-cost > restingDecrease*math.Abs(before) {
+		s.Resting = 0
+	}
+	if !stuck && s.Slow < slowIterations && s.Resting < restingIterations || !a.handsOver(e) {
 		return err
 	}
 	return s.second(e, x)
 }
 
-// seconds reports whether Newton may take the place of the inner solver.
-func (a Continuation) seconds(e *framework.Evaluator) bool {
+// handedWork bounds the products of an iteration of Newton in place of another
+// solver.
+const handedWork = 1 << 26
+
+// HandsOver reports whether [Newton] may take the place of the inner solver on a
+// problem of the shape given.
+func (a Continuation) HandsOver(shape framework.ArrowheadShape) bool {
 	_, newton := a.Inner.(Newton)
+	return a.Finish && !newton && shape.Outer*shape.Outer <= handedWork/shape.Inner()
+}
+
+// handsOver reports whether Newton may take the place of the inner solver.
+func (a Continuation) handsOver(e *framework.Evaluator) bool {
 	shape, fits := e.ArrowheadShape()
-	return !newton && fits && a.Finishes(shape)
+	return fits && a.HandsOver(shape)
 }
 
 // second lets Newton go on from x.
@@ -409,7 +428,7 @@ func (a Continuation) goOn(e *framework.Evaluator, s *ContinuationState) error {
 		if s.Finish != nil {
 			s.X, s.Cost, s.Eps, s.Finish = s.Finish.X, s.Finish.Cost, s.Finish.Eps, nil
 		}
-		if a.seconds(e) {
+		if a.handsOver(e) {
 			if err := s.second(e, s.X); err != nil {
 				return err
 			}

@@ -225,14 +225,14 @@ func (f *footprint) newton() float64 {
 // primal-dual method: a second Newton's method, and dual variables thrice.
 func (f *footprint) finish(s solvers.Continuation) float64 {
 	shape := framework.ArrowheadShape{Outer: int(f.outer()), Rows: int(f.n), Dim: int(f.d)}
-	if !f.hasArrowhead() || !s.Finishes(shape) {
+	if !f.hasArrowhead() {
 		return 0
 	}
 	numbers := 0.0
-	if _, newton := s.Inner.(solvers.Newton); !newton {
+	if s.HandsOver(shape) {
 		numbers = f.newton() + f.point
 	}
-	if f.kinked {
+	if f.kinked && s.Finishes(shape) {
 		numbers += f.newton() + 3*f.point + 3*f.residuals() + 2*f.shards*f.D*(1+f.m+f.q)
 	}
 	return numbers
