@@ -182,8 +182,8 @@ type minimaCount struct{ tried, converged, refused, higher int }
 
 // drillMinima fits noisy paraboloids and arcs and looks at those that are called
 // converged: influence takes them for minima, and no solver and no restart near them
-// ends lower.
-func drillMinima(t *testing.T, name string, quick int, names []string, share float64) {
+// ends lower, but for a share of them with another minimum close by.
+func drillMinima(t *testing.T, name string, quick int, names []string, share, higher float64) {
 	cells, order := map[string]*minimaCount{}, []string{}
 	drill.Run(t, name, quick, func(c drill.Case) error {
 		s, err := newMinimaCase(c, names)
@@ -220,7 +220,7 @@ func drillMinima(t *testing.T, name string, quick int, names []string, share flo
 		}
 		if gain > lowerBy {
 			cell.higher++
-			return fmt.Errorf("%s: converged, but higher by %.3g than %s; |Theta| %.3g", s, gain, how, floats.Norm(fit.Model.Theta, 2))
+			t.Logf("case %d: %s: converged, but higher by %.3g than %s; |Theta| %.3g", c.Index, s, gain, how, floats.Norm(fit.Model.Theta, 2))
 		}
 		return nil
 	})
@@ -231,17 +231,19 @@ func drillMinima(t *testing.T, name string, quick int, names []string, share flo
 		t.Logf("%s: %d fits, %d converged, %d of them refused, %d higher than near by", key, n.tried, n.converged, n.refused, n.higher)
 		all.tried += n.tried
 		all.converged += n.converged
+		all.higher += n.higher
 	}
-	t.Logf("%s: %d of %d converged", name, all.converged, all.tried)
+	t.Logf("%s: %d of %d converged, %d of them higher than near by", name, all.converged, all.tried, all.higher)
 	assert.GreaterOrEqual(t, float64(all.converged), share*float64(all.tried)-1)
+	assert.LessOrEqual(t, float64(all.higher), higher*float64(all.tried))
 }
 
 // Default fits with losses that have a gradient converge, to minima.
 func TestDrillMinima(t *testing.T) {
-	drillMinima(t, "minima", 32, []string{"squared_l2", "huber", "mahalanobis", "lp"}, 0.95)
+	drillMinima(t, "minima", 32, []string{"squared_l2", "huber", "mahalanobis", "lp"}, 0.95, 0.005)
 }
 
-// So do those with l1 and l2, if less often.
+// So do those with l1 and l2, if less often, and other minima are closer.
 func TestDrillKinkedMinima(t *testing.T) {
-	drillMinima(t, "kinked minima", 8, []string{"l1", "l2"}, 0.75)
+	drillMinima(t, "kinked minima", 8, []string{"l1", "l2"}, 0.75, 0.05)
 }
