@@ -22,8 +22,8 @@ import (
 //
 // The iterate of the state is the best point by the cost itself, which is
 // computed at the end of every stage and every ten iterations. Where the
-// problem is not framework.Smoothable, or its kinks do not matter, the inner
-// solver runs alone.
+// problem is not framework.Smoothable, or its kinks do not seem to matter, the inner
+// solver runs alone, until a residual vanishes all the same.
 //
 // Runs can be stored where the inner solver is a framework.Restorer.
 //
@@ -51,6 +51,10 @@ type Continuation struct {
 
 // againTolerance and againLast bound FirstTolerance and Last of the second stages.
 const againTolerance, againLast = 1e-7, 1e-2
+
+// touchEvery is the number of iterations of a solver on the cost itself after which
+// kinks are looked for.
+const touchEvery = 20
 
 // judgeEvery is the number of iterations between two evaluations of the cost
 // itself.
@@ -247,7 +251,7 @@ func (a Continuation) Step(e *framework.Evaluator, state framework.State) error 
 		a.FirstTolerance, a.Last = min(a.FirstTolerance, againTolerance), max(a.Last, againLast)
 	}
 	if s.Eps == 0 {
-		return a.Inner.Step(e, s.Inner)
+		return a.stepAlone(e, s)
 	}
 	if s.Done {
 		return a.finish(e, s)
@@ -274,6 +278,40 @@ func (a Continuation) Step(e *framework.Evaluator, state framework.State) error 
 		return s.judge(e)
 	}
 	return nil
+}
+
+// stepAlone does one iteration of the inner solver on the cost itself. Where it turns
+// out to run into a kink, the finish goes on from there.
+func (a Continuation) stepAlone(e *framework.Evaluator, s *ContinuationState) error {
+	err := a.Inner.Step(e, s.Inner)
+	stuck := errors.Is(err, framework.ErrNoProgress)
+	if err != nil && !stuck {
+		return err
+	}
+	if s.Iterations++; !stuck && s.Iterations%touchEvery != 0 {
+		return nil
+	}
+	if touches, failure := a.touches(e, s); touches || failure != nil {
+		return failure
+	}
+	return err
+}
+
+// touches reports whether the inner solver has come to a kink, which the finish can
+// go on from, and prepares that.
+func (a Continuation) touches(e *framework.Evaluator, s *ContinuationState) (bool, error) {
+	shape, fits := e.ArrowheadShape()
+	if !fits || !a.Finishes(shape) {
+		return false, nil
+	}
+	x, cost := s.Inner.Iterate()
+	n, scale, err := e.DualScale(x)
+	if err != nil || n == 0 {
+		return false, err
+	}
+	s.X, s.Cost = x.Clone(), cost
+	s.Eps, s.First, s.Iterations, s.Done = scale, scale, 0, true
+	return true, nil
 }
 
 // finishWork bounds the products that an iteration of the finish takes after other

@@ -211,6 +211,9 @@ func (f *footprint) newton() float64 {
 	arrow := outer*outer + outer*f.n*f.d + f.n*f.d*f.d
 	schur := 4*outer*outer + 40*outer + outer*f.n*f.d + f.n*(f.d*f.d+2*f.d)
 	sums := f.shards * (f.D*features + features*features + outer*outer)
+	if f.separable {
+		sums += f.shards * f.D * features * (features + 1) / 2
+	}
 	perBatch := features + 8*f.D + 4*f.d + 8
 	if !f.radial {
 		perBatch += f.D * f.D
@@ -220,13 +223,13 @@ func (f *footprint) newton() float64 {
 }
 
 // finish counts the primal-dual method after the stages of another solver: a
-// second Newton's method, and dual variables thrice.
+// second Newton's method with a point more, and dual variables four times.
 func (f *footprint) finish(s solvers.Continuation) float64 {
 	shape := framework.ArrowheadShape{Outer: int(f.outer()), Rows: int(f.n), Dim: int(f.d)}
 	if !f.kinked || !f.hasArrowhead() || !s.Finishes(shape) {
 		return 0
 	}
-	return f.newton() + 3*f.point + 3*f.residuals() + 2*f.shards*f.D*(1+f.m+f.q)
+	return f.newton() + 4*f.point + 4*f.residuals() + 2*f.shards*f.D*(1+f.m+f.q)
 }
 
 // probe counts what looking for lower points along the lowest curvatures takes
