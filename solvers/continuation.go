@@ -251,7 +251,7 @@ func (a Continuation) Step(e *framework.Evaluator, state framework.State) error 
 		a.FirstTolerance, a.Last = min(a.FirstTolerance, againTolerance), max(a.Last, againLast)
 	}
 	if s.Eps == 0 {
-		return a.stepAlone(e, s)
+		return a.unlessTouching(e, s, a.Inner.Step(e, s.Inner))
 	}
 	if s.Done {
 		return a.finish(e, s)
@@ -280,10 +280,9 @@ func (a Continuation) Step(e *framework.Evaluator, state framework.State) error 
 	return nil
 }
 
-// stepAlone does one iteration of the inner solver on the cost itself. Where it turns
-// out to run into a kink, the finish goes on from there.
-func (a Continuation) stepAlone(e *framework.Evaluator, s *ContinuationState) error {
-	err := a.Inner.Step(e, s.Inner)
+// unlessTouching ends an iteration on the cost itself, which returned err: where the
+// solver turns out to run into a kink, the finish goes on from there.
+func (a Continuation) unlessTouching(e *framework.Evaluator, s *ContinuationState, err error) error {
 	stuck := errors.Is(err, framework.ErrNoProgress)
 	if err != nil && !stuck {
 		return err

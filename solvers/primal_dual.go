@@ -14,7 +14,7 @@ import (
 // converges only within the length of the rounding, and the gradient of the
 // rounded cost is no subgradient. Newton's method for the primal-dual system
 // follows its solutions as the length eps goes from 1e-2 to 1e-9 of a typical
-// residual, in about two iterations each. An iteration solves the system of
+// residual, in one or two iterations each. An iteration solves the system of
 // [Newton] with damping lambda, in the manner of Levenberg, and accepts the step,
 // or a quarter of it, where the rounded cost does not rise. A step of a curved
 // surface along its kinks leaves them by the square of its length, which costs more
@@ -22,7 +22,7 @@ import (
 // are accepted too where they do not raise the rounded cost (the watchdog
 // technique). Steps of inner rows that raise their part of the cost are shortened.
 //
-// Eps becomes a fifth when a step without damping promises to lower the rounded cost
+// Eps becomes a half when a step without damping promises to lower the rounded cost
 // by less than a fraction .03 eps of it, and after thirty iterations: away from the
 // solutions for an eps, Newton's method for a smaller one crawls. Where the end is not
 // stationary, two more rounds begin at .1 and .5.
@@ -52,7 +52,7 @@ const (
 	primalDualTries = 5
 	// maxMissteps is the number of pairs of steps of a stage in a row that may lead
 	// nowhere before no more are tried.
-	maxMissteps = 2
+	maxMissteps = 5
 	// notHigher is the factor by which a cost may rise from rounding.
 	notHigher = 1 + 1e-14
 	// dualFraction is the least part of its step that the dual variables take.
@@ -203,7 +203,7 @@ func (a PrimalDual) Step(e *framework.Evaluator, state framework.State) error {
 	s.Stayed++
 	settled := promised < stageGain*s.Eps/s.Scale*math.Abs(before) || s.Stayed >= stageIterations
 	if fraction == 1 && settled || s.Failed >= 2 || s.Iterations >= roundIterations {
-		return s.endStage(e, fraction == 1)
+		return s.endStage(e)
 	}
 	return nil
 }
@@ -336,7 +336,7 @@ func (s *PrimalDualState) try(e *framework.Evaluator, fraction, before float64) 
 }
 
 // endStage evaluates the cost itself and rounds less, or ends the round.
-func (s *PrimalDualState) endStage(e *framework.Evaluator, full bool) error {
+func (s *PrimalDualState) endStage(e *framework.Evaluator) error {
 	e.Smooth(0)
 	cost, err := e.Evaluate(nil, s.At)
 	if err != nil {
@@ -350,11 +350,7 @@ func (s *PrimalDualState) endStage(e *framework.Evaluator, full bool) error {
 	if s.Eps <= last || s.Iterations >= roundIterations {
 		return s.endRound(e)
 	}
-	factor := roundingFactor
-	if !full {
-		factor = shortFactor
-	}
-	s.Eps = max(s.Eps*factor, last)
+	s.Eps = max(s.Eps*roundingFactor, last)
 	s.Stayed, s.Failed, s.Missteps = 0, 0, 0
 	s.Lambda = min(s.Lambda, firstLambda)
 	return nil
