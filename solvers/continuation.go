@@ -53,8 +53,9 @@ type Continuation struct {
 const againTolerance, againLast = 1e-7, 1e-2
 
 // touchEvery is the number of iterations of a solver on the cost itself after which
-// kinks are looked for.
-const touchEvery = 20
+// kinks are looked for, as they are where the cost falls by no more than the fraction
+// touchDecrease of itself: such a run is about to end.
+const touchEvery, touchDecrease = 20, 1e-10
 
 // judgeEvery is the number of iterations between two evaluations of the cost
 // itself.
@@ -251,7 +252,8 @@ func (a Continuation) Step(e *framework.Evaluator, state framework.State) error 
 		a.FirstTolerance, a.Last = min(a.FirstTolerance, againTolerance), max(a.Last, againLast)
 	}
 	if s.Eps == 0 {
-		return a.unlessTouching(e, s, a.Inner.Step(e, s.Inner))
+		_, before := s.Inner.Iterate()
+		return a.unlessTouching(e, s, before, a.Inner.Step(e, s.Inner))
 	}
 	if s.Done {
 		return a.finish(e, s)
@@ -280,14 +282,17 @@ func (a Continuation) Step(e *framework.Evaluator, state framework.State) error 
 	return nil
 }
 
-// unlessTouching ends an iteration on the cost itself, which returned err: where the
-// solver turns out to run into a kink, the finish goes on from there.
-func (a Continuation) unlessTouching(e *framework.Evaluator, s *ContinuationState, err error) error {
+// unlessTouching ends an iteration on the cost itself that began at the cost before and
+// returned err: where the solver turns out to run into a kink, the finish goes on from
+// there.
+func (a Continuation) unlessTouching(e *framework.Evaluator, s *ContinuationState, before float64, err error) error {
 	stuck := errors.Is(err, framework.ErrNoProgress)
 	if err != nil && !stuck {
 		return err
 	}
-	if s.Iterations++; !stuck && s.Iterations%touchEvery != 0 {
+	_, cost := s.Inner.Iterate()
+	slow := before-cost <= touchDecrease*math.Abs(before)
+	if s.Iterations++; !stuck && !slow && s.Iterations%touchEvery != 0 {
 		return nil
 	}
 	if touches, failure := a.touches(e, s); touches || failure != nil {
