@@ -19,6 +19,16 @@ type SupportFunction interface {
 	ProjectDual(g []float64, dim int)
 }
 
+// PowerSum is the loss sum_k |r_k|^p of a power p between 1 and 2, which has a
+// gradient everywhere and infinite second derivatives where entries are 0. Rounded
+// over eps it is sum_k (r_k^2 + eps^2)^(p/2) - eps^p.
+type PowerSum interface {
+	Loss
+	Smoother
+	// Power returns p.
+	Power() float64
+}
+
 // PrimalDual is an [ArrowheadHessian] with kinks, a sum of support functions
 // max g'r(x) over the g of a ball. Its dual variables g are what takes the place
 // of r/sqrt(|r|^2 + eps^2), the gradient of the rounded support function, in
@@ -28,6 +38,9 @@ type SupportFunction interface {
 //
 // Its quadratic model holds in a neighbourhood that does not shrink with eps,
 // as that of the rounded cost does.
+//
+// For a [PowerSum] the second equation is (r^2 + eps^2)^(1-p/2) g = p r by entry,
+// and g is in no ball: with p = 1 that is the system above.
 //
 // Sources: T. F. Chan, G. H. Golub, P. Mulet, A nonlinear primal-dual method for
 // total variation-based image restoration, SIAM J. Sci. Comput. 20 (1999);
@@ -39,7 +52,7 @@ type PrimalDual interface {
 	Smoothable
 	// DualScale returns the number of dual variables and the typical size of
 	// what is rounded at x, a residual. The number is 0 where the cost is no sum
-	// of support functions, or none near a kink at x.
+	// of support functions or powers, or has no kink near x.
 	DualScale(x Point) (n int, scale float64, err error)
 	// StartDual writes the gradients of the rounded support functions at x.
 	StartDual(dual []float64, x Point) error

@@ -18,11 +18,14 @@ import (
 // rounding with either sign, and the gradient has no part along its direction.
 
 const (
-	// MaxProbedOuter and maxProbedEntries bound the order of S and the entries
-	// of B: beyond, probing costs more than the iterations it follows, and a
-	// point is judged by its gradient only.
-	MaxProbedOuter   = 64
+	// MaxProbedOuter bounds the order of S, maxProbedEntries the entries of B and
+	// maxProbedWork the products that S takes: beyond, probing costs more than the
+	// iterations it follows, and a point is judged by its gradient only.
+	MaxProbedOuter   = 256
 	maxProbedEntries = 1 << 23
+	maxProbedWork    = 1 << 25
+	// alwaysProbedOuter is the order up to which work does not count.
+	alwaysProbedOuter = 64
 	// probed is the number of directions, and stiff the eigenvalue from which
 	// on none is probed.
 	probed = 2
@@ -60,7 +63,11 @@ type prober struct {
 // Probeable reports whether points of a problem with derivatives of that shape
 // are probed.
 func (s ArrowheadShape) Probeable() bool {
-	return s.Outer <= MaxProbedOuter && s.Outer*s.Dim <= maxProbedEntries/max(s.Rows, 1)
+	entries := maxProbedEntries
+	if s.Outer > alwaysProbedOuter {
+		entries = min(entries, maxProbedWork/s.Outer)
+	}
+	return s.Outer <= MaxProbedOuter && s.Outer*s.Dim <= entries/max(s.Rows, 1)
 }
 
 // probe begins anew from a point that is lower by more than gain, if there is one

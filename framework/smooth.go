@@ -31,6 +31,21 @@ type Resumable interface {
 	Resume(e *Evaluator) error
 }
 
+// Differentiable is a [Smoothable] problem that can tell whether it has a gradient
+// at its kinks, as a sum of powers between 1 and 2 has: only second derivatives are
+// infinite there.
+type Differentiable interface {
+	// Differentiable reports whether the gradient of the cost is continuous.
+	Differentiable() bool
+}
+
+// Differentiable reports whether a problem with kinks says that its cost has a
+// gradient there.
+func (e *Evaluator) Differentiable() bool {
+	p, ok := e.problem.(Differentiable)
+	return ok && p.Differentiable()
+}
+
 // SmoothingScale returns that of the problem at x, 0 where it is not
 // [Smoothable]. It counts as one pass, or none where it is 0.
 func (e *Evaluator) SmoothingScale(x Point) (float64, error) {

@@ -24,8 +24,10 @@ func Lp(p float64) (framework.Loss, error) {
 		l.terms = newPowers(p).phi
 	}
 	switch {
-	case p < 2:
+	case p == 1:
 		return kinkedLp{concaveLp{concave{l.separable}, p}}, nil
+	case p < 2:
+		return powerLp{kinkedLp{concaveLp{concave{l.separable}, p}}}, nil
 	case p == 2:
 		return squareLp{concaveLp{concave{l.separable}, p}}, nil
 	}
@@ -70,6 +72,12 @@ func (l kinkedLp) Smooth(eps float64) framework.Loss {
 	}
 	return smooth
 }
+
+// powerLp is the loss for 1 < p < 2.
+type powerLp struct{ kinkedLp }
+
+// Power implements [framework.PowerSum].
+func (l powerLp) Power() float64 { return l.p }
 
 // blockLength is how many powers are computed at a time.
 const blockLength = 128

@@ -45,7 +45,10 @@ type Continuation struct {
 	// those of the last one; 0 stands for 80 and 300.
 	StageIterations, LastIterations int
 	// Finish lets [PrimalDual] finish at the kinks, where [Newton] is the inner
-	// solver or the Newton systems are small.
+	// solver or the Newton systems are small. Where that does not end stationary,
+	// and the cost is differentiable, the inner solver goes on with the cost itself,
+	// or [Newton] does. On a cost without kinks Newton takes over where the inner
+	// solver is slow and the systems are small.
 	Finish bool
 }
 
@@ -75,8 +78,9 @@ type ContinuationState struct {
 	X    framework.Point
 	Cost float64
 	// Stage counts the finished stages, Iterations those of this stage, Slow
-	// the last ones of them with too small a decrease.
-	Stage, Iterations, Slow int
+	// the last ones of them with too small a decrease. Resting is the same for a
+	// smaller decrease, where there is nothing to round.
+	Stage, Iterations, Slow, Resting int
 	// Done says that the last stage is over.
 	Done bool
 	// Finish is the state of [PrimalDual], once that runs; Finished says that it
@@ -86,6 +90,10 @@ type ContinuationState struct {
 	// First is the first Eps; Again says that these are the second stages.
 	First float64
 	Again bool
+	// Plain says that the inner solver goes on with the cost itself.
+	Plain bool
+	// Second says that Newton has taken the place of the inner solver.
+	Second bool
 	// Multipliers are those that the first finish ended with.
 	Multipliers []float64
 }
@@ -108,6 +116,7 @@ func (a Continuation) register() {
 	if r, ok := a.Inner.(framework.Restorer); ok {
 		gob.Register(r.NewState())
 	}
+	gob.Register(Newton{}.NewState())
 }
 
 // Iterate returns the best point so far and its cost.
@@ -125,12 +134,15 @@ func (s *ContinuationState) Iterate() (framework.Point, float64) {
 // multipliers, by which its stationarity is measured, and resumes the inner state
 // on the rounded cost, and the finish.
 func (s *ContinuationState) Resume(e *framework.Evaluator) error {
-	if s.Inner == nil {
+	if s.Inner == nil && s.Finish == nil {
 		return nil
 	}
 	if s.Eps > 0 {
 		e.Smooth(s.Eps)
 		defer e.Smooth(0)
+	}
+	if s.Plain {
+		e.Smooth(0)
 	}
 	e.SetMultipliers(s.Multipliers)
 	if v, ok := s.Inner.(framework.Resumable); ok {
@@ -211,8 +223,11 @@ type restarter interface {
 func (a Continuation) Restart(e *framework.Evaluator, state framework.State, x framework.Point) error {
 	a = a.withDefaults()
 	s := state.(*ContinuationState)
-	s.Stage, s.Iterations, s.Slow, s.Done = 0, 0, 0, false
-	s.Finish, s.Finished, s.Again, s.Multipliers = nil, !a.Finish, false, nil
+	s.Stage, s.Iterations, s.Slow, s.Resting, s.Done = 0, 0, 0, 0, false
+	s.Finish, s.Finished, s.Again, s.Plain, s.Multipliers = nil, !a.Finish, false, false, nil
+	if s.Second {
+		s.Inner, s.Second = nil, false
+	}
 	if err := s.measure(e, x); err != nil {
 		return err
 	}
@@ -253,7 +268,7 @@ func (a Continuation) Step(e *framework.Evaluator, state framework.State) error 
 	}
 	if s.Eps == 0 {
 		_, before := s.Inner.Iterate()
-		return a.unlessTouching(e, s, before, a.Inner.Step(e, s.Inner))
+		return a.unlessTouching(e, s, before, a.stepSmooth(e, s))
 	}
 	if s.Done {
 		return a.finish(e, s)
@@ -314,8 +329,77 @@ func (a Continuation) touches(e *framework.Evaluator, s *ContinuationState) (boo
 		return false, err
 	}
 	s.X, s.Cost = x.Clone(), cost
-	s.Eps, s.First, s.Iterations, s.Done = scale, scale, 0, true
+	s.Eps, s.First, s.Iterations, s.Slow, s.Done = scale, scale, 0, 0, true
+	if s.Second {
+		s.Inner, s.Second = nil, false
+	}
 	return true, nil
+}
+
+// Newton takes over after slowIterations in a row with a relative decrease of the
+// cost of no more than slowDecrease, and after restingIterations with no more than
+// restingDecrease: its iterations are ten to thirty times as expensive.
+const (
+	slowDecrease, slowIterations       = 1e-6, 300
+	restingDecrease, restingIterations = 1e-9, 4
+)
+
+// stepSmooth does one iteration of the inner solver on a cost without kinks, and of
+// [Newton] once that has become slow or gets no further, where its systems are
+// small.
+func (a Continuation) stepSmooth(e *framework.Evaluator, s *ContinuationState) error {
+	if s.Second {
+		return Newton{}.Step(e, s.Inner)
+	}
+	_, before := s.Inner.Iterate()
+	err := a.Inner.Step(e, s.Inner)
+	stuck := errors.Is(err, framework.ErrNoProgress)
+	if err != nil && !stuck {
+		return err
+	}
+	x, cost := s.Inner.Iterate()
+	s.Slow++
+	s.Resting++
+	if before-cost > slowDecrease*math.Abs(before) {
+		s.Slow = 0
+	}
+	if before-cost > restingDecrease*math.Abs(before) {
+		s.Resting = 0
+	}
+	if !stuck && s.Slow < slowIterations && s.Resting < restingIterations || !a.handsOver(e) {
+		return err
+	}
+	return s.second(e, x)
+}
+
+// handedWork bounds the products of an iteration of Newton in place of another
+// solver.
+const handedWork = 1 << 26
+
+// HandsOver reports whether [Newton] may take the place of the inner solver on a
+// problem of the shape given.
+func (a Continuation) HandsOver(shape framework.ArrowheadShape) bool {
+	_, newton := a.Inner.(Newton)
+	return a.Finish && !newton && shape.Outer*shape.Outer <= handedWork/shape.Inner()
+}
+
+// handsOver reports whether Newton may take the place of the inner solver.
+func (a Continuation) handsOver(e *framework.Evaluator) bool {
+	shape, fits := e.ArrowheadShape()
+	return fits && a.HandsOver(shape)
+}
+
+// second lets Newton go on from x.
+func (s *ContinuationState) second(e *framework.Evaluator, x framework.Point) error {
+	state, err := Newton{}.Init(e, x.Clone())
+	if errors.Is(err, framework.ErrNonFinite) { // on a kink
+		return framework.ErrNoProgress
+	}
+	if err != nil {
+		return err
+	}
+	s.Inner, s.Second = state, true
+	return nil
 }
 
 // finishWork bounds the products that an iteration of the finish takes after other
@@ -332,7 +416,7 @@ func (a Continuation) Finishes(shape framework.ArrowheadShape) bool {
 // finish does one iteration of the finish, if there is one.
 func (a Continuation) finish(e *framework.Evaluator, s *ContinuationState) error {
 	if s.Finished {
-		return framework.ErrNoProgress
+		return a.goOn(e, s)
 	}
 	if s.Finish == nil {
 		if begun, err := a.beginFinish(e, s); err != nil || !begun {
@@ -343,7 +427,7 @@ func (a Continuation) finish(e *framework.Evaluator, s *ContinuationState) error
 	if err != nil || !s.Finish.Done {
 		return err
 	}
-	if s.Finished = s.Finish.Stationary || s.Again; s.Finished {
+	if s.Finished = s.Finish.Stationary || s.Again || e.Differentiable(); s.Finished {
 		return nil
 	}
 	s.X.CopyFrom(s.Finish.X)
@@ -369,12 +453,47 @@ func (a Continuation) beginFinish(e *framework.Evaluator, s *ContinuationState) 
 			if err := finish.begin(e, from); err != nil {
 				return false, err
 			}
-			s.Finish = finish
-			return true, nil
+			if !finish.Done {
+				s.Finish = finish
+				return true, nil
+			}
 		}
 	}
 	s.Finished = true
-	return false, framework.ErrNoProgress
+	return false, nil
+}
+
+// goOn does one iteration of the inner solver on the cost itself, where that is
+// differentiable.
+func (a Continuation) goOn(e *framework.Evaluator, s *ContinuationState) error {
+	if !s.Plain {
+		if !a.Finish || s.Finish != nil && s.Finish.Stationary || !e.Differentiable() {
+			return framework.ErrNoProgress
+		}
+		if s.Finish != nil {
+			s.X, s.Cost, s.Eps, s.Finish = s.Finish.X, s.Finish.Cost, s.Finish.Eps, nil
+		}
+		if a.handsOver(e) {
+			if err := s.second(e, s.X); err != nil {
+				return err
+			}
+		} else if err := a.restartInner(e, s, s.X); err != nil {
+			return err
+		}
+		s.Plain = true
+	}
+	inner := a.Inner
+	if s.Second {
+		inner = Newton{}
+	}
+	if err := inner.Step(e, s.Inner); err != nil {
+		return err
+	}
+	if x, cost := s.Inner.Iterate(); cost <= s.Cost {
+		s.X.CopyFrom(x)
+		s.Cost = cost
+	}
+	return nil
 }
 
 // ended reports whether the stage is over after an iteration that began at the

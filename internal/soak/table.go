@@ -45,6 +45,7 @@ func packageDrills() []drillSpec {
 		goDrill{name: "go-nearest", pkg: "./models/scqm/internal/nearest", run: "DrillNearest", cases: 20000}.spec(),
 		goDrill{name: "go-nearest-fits", pkg: "./models/scqm", run: "DrillNearest", cases: 300}.spec(),
 		goDrill{name: "go-units", pkg: "./cmd/scqm", run: "DrillUnits", cases: 110}.spec(),
+		goDrill{name: "go-minima", pkg: "./models/scqm", run: "DrillMinima|DrillKinkedMinima", cases: 160, env: drill.EnvCases + "=%d,kinked minima=24"}.spec(),
 		goDrill{name: "go-memory", pkg: "./cmd/scqm", run: "DrillMemory", cases: 50}.spec(),
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/scqm/scqm/models/rows"
 	"github.com/scqm/scqm/models/scqm/internal/influence"
 	"github.com/scqm/scqm/models/scqm/internal/nearest"
+	"github.com/scqm/scqm/models/scqm/internal/objective"
 	"github.com/scqm/scqm/solvers"
 )
 
@@ -70,7 +71,7 @@ func (s *refinedFit) jackknife(ctx context.Context) (*influence.Jackknife, error
 		return influence.New(s.problem.Objective, s.at)
 	}
 	plain := *s
-	if s.jumps, err = jumps(s.problem.Loss(), s.problem.Data().D, scale); err != nil {
+	if s.jumps, err = objective.Jumps(s.problem.Loss(), s.problem.Data().D, scale); err != nil {
 		return nil, err
 	}
 	for share := roundingShare; ; share *= roundingGrowth {
@@ -146,13 +147,4 @@ func (s *refinedFit) round(ctx context.Context, plain *Problem, eps float64) err
 	}
 	s.problem, s.at, s.rounding = p, run.Point, eps
 	return nil
-}
-
-// jumps reports whether the gradient of a loss jumps at r = 0: whether close to it
-// it is about as long as at the distance of the scale.
-func jumps(loss framework.Loss, D int, scale float64) (bool, error) {
-	r := make([]float64, 2*D)
-	r[0], r[D] = scale, scale*1e-12
-	err := loss.Evaluate(nil, r, r, D)
-	return math.Abs(r[D]) > math.Abs(r[0])/2, err
 }

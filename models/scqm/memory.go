@@ -56,7 +56,9 @@ func newFootprint(x Data, loss framework.Loss, d, s, threads int) *footprint {
 	_, f.quadratic = loss.(framework.Quadratic)
 	_, f.majorized = loss.(framework.Majorizer)
 	_, f.rounded = loss.(framework.Smoother)
-	_, f.kinked = loss.(framework.SupportFunction)
+	_, support := loss.(framework.SupportFunction)
+	_, powers := loss.(framework.PowerSum)
+	f.kinked = support || powers
 	return f
 }
 
@@ -222,14 +224,22 @@ func (f *footprint) newton() float64 {
 	return 4*f.point + f.n*(3*f.d+3) + arrow + schur + sums + workers + f.residuals() + 8*f.D*f.D + f.footpoints()
 }
 
-// finish counts the primal-dual method after the stages of another solver: a
-// second Newton's method with a point more, and dual variables four times.
+// finish counts Newton's method after another solver and, after stages, the
+// primal-dual method: a second Newton's method with a point more, and dual variables
+// four times.
 func (f *footprint) finish(s solvers.Continuation) float64 {
 	shape := framework.ArrowheadShape{Outer: int(f.outer()), Rows: int(f.n), Dim: int(f.d)}
-	if !f.kinked || !f.hasArrowhead() || !s.Finishes(shape) {
+	if !f.hasArrowhead() {
 		return 0
 	}
-	return f.newton() + 4*f.point + 4*f.residuals() + 2*f.shards*f.D*(1+f.m+f.q)
+	numbers := 0.0
+	if s.HandsOver(shape) {
+		numbers = f.newton() + f.point
+	}
+	if f.kinked && s.Finishes(shape) {
+		numbers += f.newton() + 4*f.point + 4*f.residuals() + 2*f.shards*f.D*(1+f.m+f.q)
+	}
+	return numbers
 }
 
 // probe counts what looking for lower points along the lowest curvatures takes

@@ -16,14 +16,15 @@ import (
 // the matrices of [Hessian] are those with
 //
 //	H = [I - (g r' + r g')/(2 theta)]/theta           for l2,
-//	H = diag(max(0, 1 - g_k r_k/theta_k)/theta_k)     for l1,
+//	H = diag(max(0, p - (2-p) g_k r_k theta_k^-p) theta_k^(p-2))  for powers, l1 with p = 1,
 //
 // and with g in place of the gradient wherever it multiplies second derivatives
-// of r. Those of the rounded loss have r/theta in place of g.
+// of r. Those of the rounded loss have its gradient in place of g, r/theta or
+// p r_k theta_k^(p-2).
 
 // primalDual holds what a row takes.
 type primalDual struct {
-	slope   []float64 // D: r/theta in the frame
+	slope   []float64 // D: gradient of the rounded loss in the frame
 	row     []float64 // D: in the coordinates of the data
 	turned  []float64 // D: a step of the residual there
 	curve   []float64 // D: diagonal of H there, of a separable loss
@@ -180,19 +181,39 @@ func (pd *primalDual) separable(a *Hessian, e, dual []float64, eps float64) floa
 	for q, v := range e {
 		floats.AddScaled(pd.row, v, a.Frame.Axis(q))
 	}
-	var value float64
-	for k, r := range pd.row {
-		theta := math.Hypot(r, eps)
-		value += r / (theta + eps) * r
-		pd.row[k] = r / theta
-		pd.curve[k] = max(0, 1-dual[k]*pd.row[k]) / theta
-	}
+	value := pd.entries(a.o.PlainLoss(), dual, eps)
 	a.Frame.Rotate(pd.slope, pd.row)
 	return value
 }
 
+// entries turns the residual in row into the gradient of the rounded loss, writes
+// curve and returns the loss.
+func (pd *primalDual) entries(loss framework.Loss, dual []float64, eps float64) (value float64) {
+	powers, ok := loss.(framework.PowerSum)
+	if !ok {
+		for k, r := range pd.row {
+			theta := math.Hypot(r, eps)
+			value += r / (theta + eps) * r
+			pd.row[k] = r / theta
+			pd.curve[k] = max(0, 1-dual[k]*pd.row[k]) / theta
+		}
+		return value
+	}
+	p := powers.Power()
+	offset := math.Pow(eps, p)
+	for k, r := range pd.row {
+		theta := math.Hypot(r, eps)
+		power := math.Pow(theta, p)
+		weight := power / theta / theta
+		value += power - offset
+		pd.row[k] = p * weight * r
+		pd.curve[k] = max(0, p-(2-p)*dual[k]*r/power) * weight
+	}
+	return value
+}
+
 // MoveDual implements [framework.PrimalDual]: dual becomes that part of the way
-// nearer to r/theta + H dr, where dr belongs to the move v of the outer blocks and
+// nearer to the gradient + H dr, where dr belongs to the move v of the outer blocks and
 // inner of tau.
 func (a *Hessian) MoveDual(dual []float64, x framework.Point, v, inner []float64, fraction float64) error {
 	job := moveDualShard{
@@ -241,11 +262,13 @@ func (job *moveDualShard) moveRow(a *Hessian, w *worker, i, k int) {
 		de = append(de, v)
 	}
 	pd.addStep(a, dual, g, de, job.fraction)
-	a.o.PlainLoss().(framework.SupportFunction).ProjectDual(dual, D)
+	if ball, ok := a.o.PlainLoss().(framework.SupportFunction); ok {
+		ball.ProjectDual(dual, D)
+	}
 }
 
-// addStep adds to dual, which is g in the frame, a fraction of what it lacks of r/theta +
-// H de.
+// addStep adds to dual, which is g in the frame, a fraction of what it lacks of the
+// gradient + H de.
 func (pd *primalDual) addStep(a *Hessian, dual, g, de []float64, fraction float64) {
 	D := len(dual)
 	if a.structure == framework.StructureRadial {

@@ -25,8 +25,9 @@ const (
 	maxCoordinates = 8000
 	// BatchRows is the number of rows whose derivatives are held at a time.
 	BatchRows = 32
-	// jitter raises the diagonal, relative to itself, so that directions in which
-	// the sheet slides along itself are not divided by zero.
+	// jitter raises the diagonal, relative to the terms that it is a difference of,
+	// so that directions in which the sheet slides along itself, as nearly flat ones
+	// do, have no curvature below zero by rounding alone.
 	jitter = 1e-12
 )
 
@@ -65,6 +66,7 @@ type Jackknife struct {
 	factor    blas64.Triangular // of the Hessian
 	moves     []float64         // P x P: v'Mv is the mean of |change of f(tau_j)|^2
 	grad      []float64         // P: of the cost
+	terms     []float64         // P: sums of the sizes of the terms of the diagonal
 	byFeature [][]featureTerm
 }
 
@@ -104,7 +106,7 @@ func prepare(p *objective.Objective, at framework.Point) *Jackknife {
 // assemble computes hessian, moves and grad.
 func (k *Jackknife) assemble(ctx context.Context) error {
 	P, D, nf := k.P, k.F.D, k.Nf
-	k.hessian, k.moves, k.grad = make([]float64, P*P), make([]float64, P*P), make([]float64, P)
+	k.hessian, k.moves, k.grad, k.terms = make([]float64, P*P), make([]float64, P*P), make([]float64, P), make([]float64, P)
 	hh, shares, gh := make([]float64, nf*nf), make([]float64, nf*nf), make([]float64, D*nf)
 	forms := k.newForms()
 	list, low := newRowDerivatives(k, BatchRows), newLowRank(k, BatchRows)
@@ -129,11 +131,17 @@ func (k *Jackknife) assemble(ctx context.Context) error {
 		}
 		low.add(list, total)
 	}
+	for i := range k.terms {
+		k.terms[i] = math.Abs(k.hessian[i*P+i])
+	}
 	k.scatterPairs(k.hessian, forms, hh, k.constantForm())
 	k.scatterPairs(k.moves, nil, shares, nil)
 	k.gatherMatrix(k.grad, gh)
 	k.AddMove(k.hessian, gh)
 	k.addSlicePenalty()
+	for i, size := range k.terms {
+		k.terms[i] = size + math.Abs(k.hessian[i*P+i])
+	}
 	if !(framework.Point{k.grad, k.hessian, k.moves}).Finite() {
 		return rows.ErrOverflow
 	}
@@ -239,7 +247,7 @@ func (k *Jackknife) addSlicePenalty() {
 func (k *Jackknife) factorize() error {
 	P := k.P
 	for i := range P {
-		k.hessian[i*P+i] *= 1 + jitter
+		k.hessian[i*P+i] += jitter * k.terms[i]
 		for j := range i {
 			k.moves[i*P+j] = k.moves[j*P+i]
 		}

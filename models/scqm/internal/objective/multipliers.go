@@ -11,19 +11,23 @@ import (
 )
 
 // The dual variables of a fit are one row g_i of length D for every row of the
-// data: subgradients of the loss, where the loss is a support function. They come
-// without the weights of the rows.
+// data: subgradients of the loss, where the loss is a support function, else what
+// becomes its gradient. They come without the weights of the rows.
 
 // DualScale implements [framework.PrimalDual]. The scale is the median loss of a
 // row, or of an entry out of D - d where the loss is separable: those d that tau
-// makes zero do not count.
+// makes zero do not count. Of powers it is the median size of an entry.
 func (p *Objective) DualScale(x framework.Point) (n int, scale float64, err error) {
-	if _, ok := p.PlainLoss().(framework.SupportFunction); !ok {
+	_, power := p.PlainLoss().(framework.PowerSum)
+	if _, support := p.PlainLoss().(framework.SupportFunction); !support && !power {
 		return 0, 0, nil
 	}
 	touched, err := p.RoundingScale(x)
 	if err != nil || touched == 0 {
 		return 0, 0, err
+	}
+	if power {
+		return p.data.N * p.data.D, touched, nil
 	}
 	values := make([]float64, p.data.N)
 	if err := p.PlainLoss().Evaluate(values, nil, p.residuals, p.data.D); err != nil {
@@ -53,8 +57,11 @@ func (p *Objective) StartDual(dual []float64, x framework.Point) error {
 }
 
 // SetMultipliers gives Stationarity subgradients to measure with, n x D; nil takes
-// them away.
+// them away. A loss that has a gradient needs none.
 func (p *Objective) SetMultipliers(dual []float64) {
+	if _, power := p.PlainLoss().(framework.PowerSum); power {
+		return
+	}
 	p.multipliers = append(p.multipliers[:0], dual...)
 }
 

@@ -118,6 +118,21 @@ func (p *Objective) SmoothingScale(x framework.Point) (float64, error) {
 	return max(sizes[len(sizes)/2], math.SmallestNonzeroFloat64), nil
 }
 
+// Differentiable implements [framework.Differentiable].
+func (p *Objective) Differentiable() bool {
+	jumps, err := Jumps(p.PlainLoss(), p.data.D, 1)
+	return err == nil && !jumps
+}
+
+// Jumps reports whether the gradient of a loss jumps at r = 0: whether close to it
+// it is about as long as at the distance of the scale.
+func Jumps(loss framework.Loss, D int, scale float64) (bool, error) {
+	r := make([]float64, 2*D)
+	r[0], r[D] = scale, scale*1e-12
+	err := loss.Evaluate(nil, r, r, D)
+	return math.Abs(r[D]) > math.Abs(r[0])/2, err
+}
+
 // Keeps reports whether residuals are those at x.
 func (p *Objective) Keeps(x framework.Point) bool { return p.kept && p.at.Equal(x) }
 

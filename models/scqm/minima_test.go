@@ -1,0 +1,58 @@
+package scqm
+
+import (
+	"bytes"
+	"io"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/losses"
+	"github.com/scqm/scqm/solvers"
+)
+
+// Fits that stall without the finish converge with it, no higher: sums of powers by
+// primal-dual steps and steps on the cost itself, and those of smooth losses by
+// Newton's method, which takes over from a solver of first order. They do not depend
+// on the number of threads, and go on from wherever they were stored.
+func TestFitsWithGradientsFinish(t *testing.T) {
+	lp, err := losses.Lp(1.5)
+	require.NoError(t, err)
+	rng := func(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 3)) }
+	for _, c := range []struct {
+		name  string
+		x     Data
+		d     int
+		loss  framework.Loss
+		inner framework.Solver
+	}{
+		{"powers", noisyParaboloid(rng(5), 3, 2, 50), 2, lp, solvers.Newton{}},
+		{"powers, first order", noisyParaboloid(rng(2), 5, 1, 40), 1, lp, solvers.LBFGS{}},
+		{"squares", noisyParaboloid(rng(4), 20, 2, 40), 2, losses.SquaredL2(), solvers.Alternating{}},
+		{"squares, quasi-Newton", noisyParaboloid(rng(3), 20, 2, 40), 2, losses.SquaredL2(), solvers.LBFGS{}},
+	} {
+		fit := func(finish bool, threads int, checkpoint *framework.Checkpoint) Meta {
+			return learn(t, c.x, Config{Latent: c.d, Loss: c.loss, Solver: solvers.Continuation{Inner: c.inner, Finish: finish}, Threads: threads,
+				Options: framework.Options{Checkpoint: checkpoint}}).Model.Meta
+		}
+		without := fit(false, 1, nil)
+		assert.Equal(t, "stalled", without.Status, c.name)
+		var stored [][]byte
+		want := fit(true, 1, &framework.Checkpoint{Every: -1, Store: func(write func(io.Writer) error) error {
+			var b bytes.Buffer
+			err := write(&b)
+			stored = append(stored, b.Bytes())
+			return err
+		}})
+		assert.Equal(t, "converged", want.Status, c.name)
+		assert.LessOrEqual(t, want.Objective+want.Penalty, (without.Objective+without.Penalty)*(1+1e-12), c.name)
+		assert.Equal(t, want, fit(true, 2, nil), c.name)
+		for k := len(stored) - 1; k >= 0; k -= max(1, len(stored)/12) {
+			require.Equal(t, want, fit(true, 1, &framework.Checkpoint{Stored: bytes.NewReader(stored[k])}), "%s: store %d of %d", c.name, k, len(stored))
+		}
+		t.Logf("%s: %d iterations, %d without", c.name, want.Iterations, without.Iterations)
+	}
+}
