@@ -63,6 +63,10 @@ type PrimalDual interface {
 	// MoveDual moves dual by the fraction given of the step that belongs to the
 	// step v, w of the blocks from x, and back into the balls.
 	MoveDual(dual []float64, x Point, v, w []float64, fraction float64) error
+	// ShortenInner lets every inner row of x that is better off, by the rounded
+	// cost, where it was in from, go there or part of the way back, and returns the
+	// rounded cost.
+	ShortenInner(x Point, from []float64) (cost, passes float64, err error)
 	// SetMultipliers lets [Certifier] measure with these dual variables too, of
 	// which it keeps a copy; nil stands for none.
 	SetMultipliers(dual []float64)
@@ -140,6 +144,23 @@ func (e *Evaluator) MoveDual(dual []float64, x Point, v, w []float64, fraction f
 		return e.failure(err)
 	}
 	return nil
+}
+
+// ShortenInner shortens the steps of inner rows; see [PrimalDual]. It counts and
+// treats costs as InnerStep does.
+func (e *Evaluator) ShortenInner(x Point, from []float64) (float64, error) {
+	if err := e.admit(1); err != nil {
+		return math.Inf(1), err
+	}
+	p, _ := e.primalDual()
+	e.lastValid = false
+	cost, passes, err := p.ShortenInner(x, from)
+	if err != nil {
+		return math.Inf(1), e.failure(fmt.Errorf("inner rows: %w", err))
+	}
+	e.counts.Evaluations++
+	e.counts.Passes += passes
+	return e.judgeCost(cost)
 }
 
 // SetMultipliers hands dual variables to the measure of stationarity; see

@@ -22,8 +22,8 @@ import (
 //
 // The iterate of the state is the best point by the cost itself, which is
 // computed at the end of every stage and every ten iterations. Where the
-// problem is not framework.Smoothable, or its kinks do not matter, the inner
-// solver runs alone.
+// problem is not framework.Smoothable, or its kinks do not seem to matter, the inner
+// solver runs alone, until a residual vanishes all the same.
 //
 // Runs can be stored where the inner solver is a framework.Restorer.
 //
@@ -54,6 +54,11 @@ type Continuation struct {
 
 // againTolerance and againLast bound FirstTolerance and Last of the second stages.
 const againTolerance, againLast = 1e-7, 1e-2
+
+// touchEvery is the number of iterations of a solver on the cost itself after which
+// kinks are looked for, as they are where the cost falls by no more than the fraction
+// touchDecrease of itself: such a run is about to end.
+const touchEvery, touchDecrease = 20, 1e-10
 
 // judgeEvery is the number of iterations between two evaluations of the cost
 // itself.
@@ -129,7 +134,7 @@ func (s *ContinuationState) Iterate() (framework.Point, float64) {
 // multipliers, by which its stationarity is measured, and resumes the inner state
 // on the rounded cost, and the finish.
 func (s *ContinuationState) Resume(e *framework.Evaluator) error {
-	if s.Inner == nil {
+	if s.Inner == nil && s.Finish == nil {
 		return nil
 	}
 	if s.Eps > 0 {
@@ -262,7 +267,8 @@ func (a Continuation) Step(e *framework.Evaluator, state framework.State) error 
 		a.FirstTolerance, a.Last = min(a.FirstTolerance, againTolerance), max(a.Last, againLast)
 	}
 	if s.Eps == 0 {
-		return a.stepSmooth(e, s)
+		_, before := s.Inner.Iterate()
+		return a.unlessTouching(e, s, before, a.stepSmooth(e, s))
 	}
 	if s.Done {
 		return a.finish(e, s)
@@ -289,6 +295,45 @@ func (a Continuation) Step(e *framework.Evaluator, state framework.State) error 
 		return s.judge(e)
 	}
 	return nil
+}
+
+// unlessTouching ends an iteration on the cost itself that began at the cost before and
+// returned err: where the solver turns out to run into a kink, the finish goes on from
+// there.
+func (a Continuation) unlessTouching(e *framework.Evaluator, s *ContinuationState, before float64, err error) error {
+	stuck := errors.Is(err, framework.ErrNoProgress)
+	if err != nil && !stuck {
+		return err
+	}
+	_, cost := s.Inner.Iterate()
+	slow := before-cost <= touchDecrease*math.Abs(before)
+	if s.Iterations++; !stuck && !slow && s.Iterations%touchEvery != 0 {
+		return nil
+	}
+	if touches, failure := a.touches(e, s); touches || failure != nil {
+		return failure
+	}
+	return err
+}
+
+// touches reports whether the inner solver has come to a kink, which the finish can
+// go on from, and prepares that.
+func (a Continuation) touches(e *framework.Evaluator, s *ContinuationState) (bool, error) {
+	shape, fits := e.ArrowheadShape()
+	if !fits || !a.Finishes(shape) {
+		return false, nil
+	}
+	x, cost := s.Inner.Iterate()
+	n, scale, err := e.DualScale(x)
+	if err != nil || n == 0 {
+		return false, err
+	}
+	s.X, s.Cost = x.Clone(), cost
+	s.Eps, s.First, s.Iterations, s.Slow, s.Done = scale, scale, 0, 0, true
+	if s.Second {
+		s.Inner, s.Second = nil, false
+	}
+	return true, nil
 }
 
 // Newton takes over after slowIterations in a row with a relative decrease of the

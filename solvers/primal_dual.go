@@ -14,26 +14,35 @@ import (
 // converges only within the length of the rounding, and the gradient of the
 // rounded cost is no subgradient. Newton's method for the primal-dual system
 // follows its solutions as the length eps goes from 1e-2 to 1e-9 of a typical
-// residual, in about two iterations each. An iteration solves the system of
+// residual, in one or two iterations each. An iteration solves the system of
 // [Newton] with damping lambda, in the manner of Levenberg, and accepts the step,
-// or a quarter of it, where the rounded cost does not rise. Eps becomes a fifth
-// when a full step lowers the rounded cost by less than a fraction .03 eps of
-// it, and after six iterations. Where the end is not stationary, two more rounds
-// begin at .1 and .5.
+// or a quarter of it, where the rounded cost does not rise. A step of a curved
+// surface along its kinks leaves them by the square of its length, which costs more
+// than the step gains, and the next step comes back to them: so two steps together
+// are accepted too where they do not raise the rounded cost (the watchdog
+// technique). Steps of inner rows that raise their part of the cost are shortened.
+//
+// Eps becomes a half when a step without damping promises to lower the rounded cost
+// by less than a fraction .03 eps of it, and after thirty iterations: away from the
+// solutions for an eps, Newton's method for a smaller one crawls. Where the end is not
+// stationary, two more rounds begin at .1 and .5.
 //
 // The iterate is the best point by the cost itself, beginning with the start. The
 // dual variables are handed to the measure of stationarity.
 //
-// The zero value is ready to use. Sources: see [framework.PrimalDual].
+// The zero value is ready to use. Sources: see [framework.PrimalDual]; for the
+// watchdog R. M. Chamberlain, M. J. D. Powell, C. Lemarechal, H. C. Pedersen, The
+// watchdog technique for forcing convergence in algorithms for constrained
+// optimization, Math. Programming Study 16 (1982).
 type PrimalDual struct{}
 
 const (
 	// lastRounding and roundingFactor are the last eps, relative to the scale,
 	// and its ratio from stage to stage; shortFactor is that after failures.
 	lastRounding, roundingFactor, shortFactor = 1e-9, 0.2, 0.5
-	// stageGain is the relative decrease, over eps, at which a stage ends, and
-	// stageIterations the number of iterations after which it ends anyway.
-	stageGain, stageIterations = 3e-2, 6
+	// stageGain is the promised relative decrease, over eps, at which a stage ends,
+	// and stageIterations the number of iterations after which it ends anyway.
+	stageGain, stageIterations = 3e-2, 30
 	// roundIterations bounds the iterations of a round.
 	roundIterations = 150
 	// firstLambda is the damping of the first step; minLambda and nearLambda
@@ -41,6 +50,11 @@ const (
 	firstLambda, minLambda, nearLambda = 1e-6, 1e-14, 1e-9
 	// primalDualTries is the number of dampings tried with one Newton system.
 	primalDualTries = 5
+	// maxMissteps is the number of pairs of steps of a stage in a row that may lead
+	// nowhere before no more are tried.
+	maxMissteps = 5
+	// notHigher is the factor by which a cost may rise from rounding.
+	notHigher = 1 + 1e-14
 	// dualFraction is the least part of its step that the dual variables take.
 	dualFraction = 1e-3
 	// primalDualFlatness and primalDualDamping are small, as the second
@@ -79,15 +93,19 @@ type PrimalDualState struct {
 	Eps, Scale float64
 	Lambda     float64
 	// Round counts the finished rounds, Iterations those of this round, Stayed
-	// those of this stage and Failed the last ones of them without a step.
-	Round, Iterations, Stayed, Failed int
+	// those of this stage and Failed the last ones of them without a step. Missteps
+	// counts the last pairs of steps of this stage that led nowhere.
+	Round, Iterations, Stayed, Failed, Missteps int
 	// Done says that the run has ended, Stationary that X is, to 1e-8.
 	Done, Stationary bool
 
 	arrowhead *framework.Arrowhead
 	schur     *schur
 	trial     framework.Point
-	trusted   []float64 // a multiple of Dual
+	shortened bool            // the inner step to trial is not that of schur
+	trusted   []float64       // a multiple of Dual
+	from      framework.Point // where a pair of steps begins
+	fromDual  []float64       // the dual variables there
 }
 
 // Iterate returns the best point so far and its cost.
@@ -131,7 +149,8 @@ func (s *PrimalDualState) allocate(e *framework.Evaluator, shape framework.Arrow
 	s.arrowhead, s.schur = framework.NewArrowhead(shape), newSchur(shape)
 	s.schur.flatness, s.schur.least = primalDualFlatness, primalDualDamping
 	s.trial = framework.NewPoint(e.Blocks())
-	s.trusted = make([]float64, len(s.Dual))
+	s.trusted, s.fromDual = make([]float64, len(s.Dual)), make([]float64, len(s.Dual))
+	s.from = framework.NewPoint(e.Blocks())
 }
 
 // Resume hands the multipliers of a stored run over again, and the length over
@@ -151,13 +170,13 @@ func (s *PrimalDualState) Resume(e *framework.Evaluator) error {
 // beginRound rounds the cost generously again.
 func (s *PrimalDualState) beginRound(e *framework.Evaluator) error {
 	s.Eps, s.Lambda = firstRoundings[s.Round]*s.Scale, firstLambda
-	s.Iterations, s.Stayed, s.Failed = 0, 0, 0
+	s.Iterations, s.Stayed, s.Failed, s.Missteps = 0, 0, 0, 0
 	e.Smooth(s.Eps)
 	defer e.Smooth(0)
 	return e.StartDual(s.Dual, s.At)
 }
 
-// Step takes one step of all blocks and dual variables.
+// Step takes one step of all blocks and dual variables, or two together.
 func (a PrimalDual) Step(e *framework.Evaluator, state framework.State) error {
 	s := state.(*PrimalDualState)
 	if s.Done {
@@ -170,89 +189,154 @@ func (a PrimalDual) Step(e *framework.Evaluator, state framework.State) error {
 		return err
 	}
 	s.schur.eliminate(s.arrowhead)
-	fraction, now, err := s.advance(e, before)
+	promised := s.schur.solve(minLambda)
+	fraction, err := s.advance(e, before)
 	if err != nil {
 		return err
 	}
-	if err := e.MoveDual(s.Dual, s.At, s.schur.outer, s.schur.inner, max(fraction, dualFraction)); err != nil {
-		return err
-	}
-	s.Failed++
-	if fraction > 0 {
-		s.At, s.trial = s.trial, s.At
+	if s.Failed++; fraction > 0 {
 		s.Failed = 0
+	} else if err := e.MoveDual(s.Dual, s.At, s.schur.outer, s.schur.inner, dualFraction); err != nil {
+		return err
 	}
 	s.Iterations++
 	s.Stayed++
-	settled := before-now < stageGain*s.Eps/s.Scale*math.Abs(before) || s.Stayed >= stageIterations
+	settled := promised < stageGain*s.Eps/s.Scale*math.Abs(before) || s.Stayed >= stageIterations
 	if fraction == 1 && settled || s.Failed >= 2 || s.Iterations >= roundIterations {
-		return s.endStage(e, fraction == 1)
+		return s.endStage(e)
 	}
 	return nil
 }
 
-// advance looks for a step that lowers the rounded cost and leaves the point that
-// it leads to in trial. It returns the part of the step taken, 0 where none
-// does, and the rounded cost there.
-func (s *PrimalDualState) advance(e *framework.Evaluator, before float64) (fraction, now float64, err error) {
+// advance takes a step that lowers the rounded cost. It returns the part of it that
+// was taken, 0 where none does.
+func (s *PrimalDualState) advance(e *framework.Evaluator, before float64) (fraction float64, err error) {
 	for k, trust := range dualTrust {
 		if k > 0 {
 			floats.ScaleTo(s.trusted, trust, s.Dual)
 			if _, err := e.AssemblePrimalDual(s.arrowhead, s.At, s.trusted); err != nil {
-				return 0, 0, err
+				return 0, err
 			}
 			s.schur.eliminate(s.arrowhead)
 			s.Lambda = min(s.Lambda, firstLambda)
 		}
-		if fraction, now, err = s.damp(e, before); fraction > 0 || err != nil {
-			return fraction, now, err
+		if fraction, err = s.damp(e, before, trust == 1 && s.Missteps < maxMissteps); fraction > 0 || err != nil {
+			return fraction, err
 		}
 	}
-	return 0, before, nil
+	return 0, nil
 }
 
-// damp tries steps with more and more damping.
-func (s *PrimalDualState) damp(e *framework.Evaluator, before float64) (fraction, now float64, err error) {
+// damp tries steps with more and more damping, and pairs says whether to try a pair of
+// them with the least.
+func (s *PrimalDualState) damp(e *framework.Evaluator, before float64, pairs bool) (fraction float64, err error) {
 	for try := range primalDualTries {
 		s.schur.solve(s.Lambda)
-		if now, err = s.try(e, 1); err != nil {
-			return 0, 0, err
+		now, err := s.try(e, 1, before)
+		if err != nil {
+			return 0, err
 		}
-		if now <= before*(1+1e-14) {
-			s.Lambda = max(s.Lambda/10, minLambda)
-			return 1, now, nil
+		if now <= before*notHigher {
+			return 1, s.take(e, 1)
+		}
+		if try == 0 && pairs {
+			if taken, err := s.pair(e, before); taken || err != nil {
+				return 1, err
+			}
 		}
 		if try == 0 {
-			if now, err = s.try(e, 0.25); err != nil {
-				return 0, 0, err
+			if now, err = s.try(e, 0.25, before); err != nil {
+				return 0, err
 			}
 			if now < before {
-				s.Lambda = max(s.Lambda, nearLambda) * 10
-				return 0.25, now, nil
+				return 0.25, s.take(e, 0.25)
 			}
 		}
 		s.Lambda = max(s.Lambda, nearLambda) * 10
 	}
-	return 0, before, nil
+	return 0, nil
 }
 
-// try evaluates a part of the step that schur holds.
-func (s *PrimalDualState) try(e *framework.Evaluator, fraction float64) (float64, error) {
+// pair goes to the trial and takes another step from there. Where that leads above the
+// rounded cost before, it goes back to where it began, with the step from there.
+func (s *PrimalDualState) pair(e *framework.Evaluator, before float64) (taken bool, err error) {
+	lambda := s.Lambda
+	s.from.CopyFrom(s.At)
+	copy(s.fromDual, s.Dual)
+	if err := s.take(e, 1); err != nil {
+		return false, err
+	}
+	s.Lambda = lambda
+	if err := s.solveAgain(e); err != nil {
+		return false, err
+	}
+	now, err := s.try(e, 1, before)
+	if err != nil {
+		return false, err
+	}
+	if now <= before {
+		s.Missteps = 0
+		return true, s.take(e, 1)
+	}
+	s.Missteps++
+	s.At.CopyFrom(s.from)
+	copy(s.Dual, s.fromDual)
+	return false, s.solveAgain(e)
+}
+
+// solveAgain computes the step from where the run stands.
+func (s *PrimalDualState) solveAgain(e *framework.Evaluator) error {
+	if _, err := e.AssemblePrimalDual(s.arrowhead, s.At, s.Dual); err != nil {
+		return err
+	}
+	s.schur.eliminate(s.arrowhead)
+	s.schur.solve(s.Lambda)
+	return nil
+}
+
+// take goes to the trial, which is a part of the step that schur holds, and adapts the
+// damping.
+func (s *PrimalDualState) take(e *framework.Evaluator, fraction float64) error {
+	if s.shortened { // else the difference would be less accurate than the step is
+		inner := s.arrowhead.Block
+		floats.SubTo(s.schur.inner, s.trial[inner], s.At[inner])
+		floats.Scale(1/fraction, s.schur.inner)
+	}
+	if err := e.MoveDual(s.Dual, s.At, s.schur.outer, s.schur.inner, fraction); err != nil {
+		return err
+	}
+	s.At, s.trial = s.trial, s.At
+	if fraction == 1 {
+		s.Lambda = max(s.Lambda/10, minLambda)
+	} else {
+		s.Lambda = max(s.Lambda, nearLambda) * 10
+	}
+	return nil
+}
+
+// try evaluates a part of the step that schur holds, with the inner steps shortened
+// where it leads above the rounded cost before.
+func (s *PrimalDualState) try(e *framework.Evaluator, fraction, before float64) (float64, error) {
 	inner, outer := s.arrowhead.Block, s.schur.outer
 	if fraction != 1 {
 		outer = s.schur.scaled // which is computed anew for the next step
 		copy(outer, s.schur.outer)
 		floats.Scale(fraction, outer)
 	}
-	if e.RetractOuter(s.trial, s.At, outer) != nil {
+	if s.shortened = false; e.RetractOuter(s.trial, s.At, outer) != nil {
 		return math.Inf(1), nil
 	}
 	floats.AddScaledTo(s.trial[inner], s.At[inner], fraction, s.schur.inner)
-	return e.Evaluate(nil, s.trial)
+	now, err := e.Evaluate(nil, s.trial)
+	if err != nil || now <= before*notHigher {
+		return now, err
+	}
+	s.shortened = true
+	return e.ShortenInner(s.trial, s.At[inner])
 }
 
 // endStage evaluates the cost itself and rounds less, or ends the round.
-func (s *PrimalDualState) endStage(e *framework.Evaluator, full bool) error {
+func (s *PrimalDualState) endStage(e *framework.Evaluator) error {
 	e.Smooth(0)
 	cost, err := e.Evaluate(nil, s.At)
 	if err != nil {
@@ -266,12 +350,8 @@ func (s *PrimalDualState) endStage(e *framework.Evaluator, full bool) error {
 	if s.Eps <= last || s.Iterations >= roundIterations {
 		return s.endRound(e)
 	}
-	factor := roundingFactor
-	if !full {
-		factor = shortFactor
-	}
-	s.Eps = max(s.Eps*factor, last)
-	s.Stayed, s.Failed = 0, 0
+	s.Eps = max(s.Eps*roundingFactor, last)
+	s.Stayed, s.Failed, s.Missteps = 0, 0, 0
 	s.Lambda = min(s.Lambda, firstLambda)
 	return nil
 }

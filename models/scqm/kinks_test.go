@@ -290,3 +290,30 @@ func TestFinishIsDeterministic(t *testing.T) {
 		}
 	}
 }
+
+// The finish follows curved kinks of many entries, and converges at first.
+func TestFinishFollowsCurvedKinks(t *testing.T) {
+	for seed := range 3 {
+		x := arcInSpace(rand.New(rand.NewPCG(uint64(seed), 20)), 20, 50)
+		k := kinkedCase{x: x, loss: losses.L1(), d: 1, s: 1, ridge: 1e-3, threads: 1}
+		_, run := k.solve(t, newtonStages(true), true)
+		assert.Equal(t, framework.Converged, run.Status, seed)
+		assert.Less(t, run.Iterations, 400, seed)
+	}
+}
+
+// Under l2 in many directions off the sheet kinks are not rounded. A row that the sheet
+// runs through all the same holds the solver up for as long as it likes, unless the
+// finish goes on.
+func TestTouchingRows(t *testing.T) {
+	x := noisyParaboloid(rand.New(rand.NewPCG(2, 20050)), 20, 2, 50)
+	for _, inner := range []framework.Solver{solvers.Alternating{}, solvers.Newton{}, solvers.LBFGS{}} {
+		k := kinkedCase{x: x, loss: losses.L2(), d: 2, s: 3, ridge: 1e-3, threads: 1}
+		_, without := k.solve(t, solvers.Continuation{Inner: inner}, true)
+		_, run := k.solve(t, solvers.Continuation{Inner: inner, Finish: true}, true)
+		t.Logf("%s: %s after %d iterations, %.9g; %s after %d, %.9g", inner.Name(), run.Status, run.Iterations, run.Cost, without.Status, without.Iterations, without.Cost)
+		assert.Equal(t, framework.Converged, run.Status, inner.Name())
+		assert.NotEqual(t, framework.Converged, without.Status, inner.Name())
+		assert.LessOrEqual(t, run.Cost, without.Cost*(1+1e-12), inner.Name())
+	}
+}

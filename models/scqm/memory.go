@@ -213,6 +213,9 @@ func (f *footprint) newton() float64 {
 	arrow := outer*outer + outer*f.n*f.d + f.n*f.d*f.d
 	schur := 4*outer*outer + 40*outer + outer*f.n*f.d + f.n*(f.d*f.d+2*f.d)
 	sums := f.shards * (f.D*features + features*features + outer*outer)
+	if f.separable {
+		sums += f.shards * f.D * features * (features + 1) / 2
+	}
 	perBatch := features + 8*f.D + 4*f.d + 8
 	if !f.radial {
 		perBatch += f.D * f.D
@@ -222,7 +225,8 @@ func (f *footprint) newton() float64 {
 }
 
 // finish counts Newton's method after another solver and, after stages, the
-// primal-dual method: a second Newton's method, and dual variables thrice.
+// primal-dual method: a second Newton's method with a point more, and dual variables
+// four times.
 func (f *footprint) finish(s solvers.Continuation) float64 {
 	shape := framework.ArrowheadShape{Outer: int(f.outer()), Rows: int(f.n), Dim: int(f.d)}
 	if !f.hasArrowhead() {
@@ -233,7 +237,7 @@ func (f *footprint) finish(s solvers.Continuation) float64 {
 		numbers = f.newton() + f.point
 	}
 	if f.kinked && s.Finishes(shape) {
-		numbers += f.newton() + 3*f.point + 3*f.residuals() + 2*f.shards*f.D*(1+f.m+f.q)
+		numbers += f.newton() + 4*f.point + 4*f.residuals() + 2*f.shards*f.D*(1+f.m+f.q)
 	}
 	return numbers
 }

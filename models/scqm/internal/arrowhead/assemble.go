@@ -7,6 +7,7 @@ import (
 
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/internal/dense"
+	"github.com/scqm/scqm/models/scqm/internal/sheet"
 )
 
 // Assembly is one pass over the rows: each adds g h' and w h h' for its F = 1 + m + q
@@ -20,7 +21,9 @@ type sums struct {
 	gh   []float64 // D x F: sum of g h'
 	dual []float64 // D x F: the same with dual variables, where there are any
 	hh   []float64 // F x F, upper triangle: weighted sum of h h'
-	a    []float64 // P x P, upper triangle: what does not follow from hh
+	a    []float64 // P x P, upper triangle: what does not follow from hh and diagonal
+
+	diagonal []float64 // F(F+1)/2 x D: the moments of separable losses, where there are any
 }
 
 func newSums(a *Chart) *sums {
@@ -35,6 +38,7 @@ func (s *sums) reset() {
 	clear(s.dual)
 	clear(s.hh)
 	clear(s.a)
+	clear(s.diagonal)
 }
 
 func (s *sums) add(other *sums) {
@@ -43,6 +47,7 @@ func (s *sums) add(other *sums) {
 	floats.Add(s.dual, other.dual)
 	floats.Add(s.hh, other.hh)
 	floats.Add(s.a, other.a)
+	floats.Add(s.diagonal, other.diagonal)
 }
 
 // BatchRows is the number of rows whose losses are computed at a time.
@@ -63,6 +68,7 @@ type worker struct {
 	he        []float64 // D x d: Hessian of the loss times that of e
 	t         []float64 // d
 	v         []float64 // P
+	column    []float64 // D: see diagonalTimesJacobian
 	w         []float64 // q
 	quadratic *quadraticInner
 	newton    *innerNewton
@@ -82,9 +88,9 @@ func newWorker(a *Chart, n int) *worker {
 }
 
 // primalDual returns the buffers of dual variables, made at first use.
-func (w *worker) primalDual() *primalDual {
+func (w *worker) primalDual(f *sheet.Sheet) *primalDual {
 	if w.dual == nil {
-		w.dual = newPrimalDual(len(w.e) / w.batch)
+		w.dual = newPrimalDual(f)
 	}
 	return w.dual
 }

@@ -88,6 +88,9 @@ func (a *Hessian) AssembleHessian(dst *framework.Arrowhead, x framework.Point) (
 	}
 	a.Frame.Complete()
 	a.prepareLoss()
+	if a.structure == framework.StructureSeparable && !a.isSurface3D() {
+		a.growDiagonal()
+	}
 	a.assembly = assembleShard{dst: dst, tau: x[objective.BlockTau], coordsKnown: passes == 1}
 	if err := a.eachShard(&a.assembly); err != nil {
 		return 0, 0, err
@@ -171,6 +174,9 @@ func (a *Hessian) worker(id int) *worker {
 func (a *Hessian) finish(dst *framework.Arrowhead, t *sums, bent []float64) {
 	copy(dst.A, t.a)
 	a.addMoments(dst.A, t.hh)
+	if len(t.diagonal) > 0 {
+		a.addDiagonalMoments(dst.A, t.diagonal)
+	}
 	for p := range a.P {
 		var g float64
 		for _, u := range a.TermsOf(p) {

@@ -9,9 +9,10 @@ import (
 
 // What follows treats losses by their structure. Radial ones are functions of
 // |e|^2 = |r|^2, with Hessian 2 rho' I + 4 rho” e e' in any frame; quadratic
-// ones have the constant Hessian 2 W'MW; of others the Hessian is computed row
-// by row, column by column of W. A row takes D, D^2 and D^3 operations, or D^3 and D
-// products with the Hessian where the loss has no structure.
+// ones have the constant Hessian 2 W'MW; separable ones a diagonal one outside the
+// frame, see addDiagonalMoments; of others the Hessian is computed row by row, column
+// by column of W. A row takes D, D^2 and D^2 operations, or D^3 and D products with the
+// Hessian where the loss has no structure.
 
 // prepareLoss turns the matrix of a quadratic loss into the frame.
 func (a *Hessian) prepareLoss() {
@@ -82,6 +83,9 @@ func (a *Hessian) generalDerivatives(w *worker, n int) error {
 			w.g[i*D+q] = dense.Dot(fr.Axis(q), at.g[i*D:(i+1)*D])
 		}
 	}
+	if a.structure == framework.StructureSeparable && !a.isSurface3D() {
+		return nil
+	}
 	w.hess = dense.Grow(w.hess, w.batch*D*D)
 	if a.structure == framework.StructureSeparable {
 		for i := range n {
@@ -137,6 +141,8 @@ func (a *Hessian) hessianTimesJacobian(w *worker, k int, weight float64) {
 		a.radialTimesJacobian(w, k, weight)
 	case framework.StructureQuadratic:
 		a.timesJacobian(w, a.constant, weight)
+	case framework.StructureSeparable:
+		a.diagonalTimesJacobian(w, w.atRows.hessDiag[k*D:(k+1)*D], weight)
 	default:
 		a.timesJacobian(w, w.hess[k*D*D:(k+1)*D*D], weight)
 	}
@@ -195,18 +201,25 @@ func (a *Hessian) addOuter(w *worker, s *sums, h []float64, k int, weight float6
 		dense.AddOuterProduct(s.hh, h, 2*weight*w.one[k])
 		if second := 4 * weight * w.two[k]; second != 0 {
 			e := w.e[k*a.F.D : (k+1)*a.F.D]
-			for p := range a.P {
-				w.v[p] = 0
-				for _, t := range a.TermsOf(p) {
-					w.v[p] += t.Sign * e[t.Row] * h[t.Feature]
-				}
-			}
+			a.pull(w.v, e, h)
 			dense.AddOuterProduct(s.a, w.v, second)
 		}
 	case framework.StructureQuadratic:
 		dense.AddOuterProduct(s.hh, h, weight)
+	case framework.StructureSeparable:
+		s.addDiagonal(h, w.atRows.hessDiag[k*a.F.D:(k+1)*a.F.D], weight)
 	default:
 		a.addGeneral(s.a, w.hess[k*a.F.D*a.F.D:(k+1)*a.F.D*a.F.D], h, weight)
+	}
+}
+
+// pull writes J'e.
+func (a *Hessian) pull(v, e, h []float64) {
+	for p := range a.P {
+		v[p] = 0
+		for _, t := range a.TermsOf(p) {
+			v[p] += t.Sign * e[t.Row] * h[t.Feature]
+		}
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/internal/dense"
 	"github.com/scqm/scqm/models/scqm/internal/objective"
+	"github.com/scqm/scqm/models/scqm/internal/sheet"
 )
 
 // The primal-dual system of a loss that is a support function has dual variables
@@ -23,14 +24,26 @@ import (
 
 // primalDual holds what a row takes.
 type primalDual struct {
-	slope []float64 // D: gradient of the rounded loss in the frame
-	row   []float64 // D: in the coordinates of the data
-	curve []float64 // D: diagonal of H there
-	hess  []float64 // D x D: H in the frame
+	slope   []float64 // D: gradient of the rounded loss in the frame
+	row     []float64 // D: in the coordinates of the data
+	turned  []float64 // D: a step of the residual there
+	curve   []float64 // D: diagonal of H there, of a separable loss
+	hess    []float64 // D x D: H in the frame, of a radial one
+	inverse float64   // 1/theta of a radial one
+
+	// Of ShortenInner.
+	here, there []float64 // D: residuals
+	z, phi, tau []float64 // m, q, d
+	value       [1]float64
+	kinks       []kink
 }
 
-func newPrimalDual(D int) *primalDual {
-	return &primalDual{slope: make([]float64, D), row: make([]float64, D), curve: make([]float64, D), hess: make([]float64, D*D)}
+func newPrimalDual(f *sheet.Sheet) *primalDual {
+	vec, D := func(n int) []float64 { return make([]float64, n) }, f.D
+	return &primalDual{
+		slope: vec(D), row: vec(D), turned: vec(D), curve: vec(D), hess: vec(D * D),
+		here: vec(D), there: vec(D), z: vec(f.M), phi: vec(f.Q), tau: vec(f.Latent), kinks: make([]kink, 0, D),
+	}
 }
 
 // AssemblePrimalDual implements [framework.PrimalDual].
@@ -38,6 +51,9 @@ func (a *Hessian) AssemblePrimalDual(dst *framework.Arrowhead, x framework.Point
 	known := a.preparePrimalDual(x)
 	for _, s := range a.sums {
 		s.dual = dense.Grow(s.dual, len(s.gh))
+	}
+	if a.structure == framework.StructureSeparable {
+		a.growDiagonal()
 	}
 	job := primalDualShard{assembleShard: assembleShard{dst: dst, tau: x[objective.BlockTau], coordsKnown: known}, dual: dual}
 	if err := a.eachShard(&job); err != nil {
@@ -93,24 +109,47 @@ func (job *primalDualShard) eachRow(a *Hessian, w *worker, lo, hi int, work func
 // addRow adds row i, which is number k of the batch, and writes its inner
 // derivatives.
 func (job *primalDualShard) addRow(a *Hessian, w *worker, s *sums, i, k int) {
-	D, weight, pd := a.F.D, a.o.Data().Weight(i), w.primalDual()
+	D, weight, pd := a.F.D, a.o.Data().Weight(i), w.primalDual(a.F)
 	h, g, tau := w.h[k*a.Nf:(k+1)*a.Nf], w.g[k*D:(k+1)*D], job.tau[i*a.F.Latent:(i+1)*a.F.Latent]
 	a.Frame.Rotate(g, job.dual[i*D:(i+1)*D])
 	s.cost += weight * pd.derivatives(a, w.e[k*D:(k+1)*D], g, job.dual[i*D:(i+1)*D])
+	if a.structure == framework.StructureRadial {
+		pd.addRadial(a, w, s, h, g, weight)
+	} else {
+		s.addDiagonal(h, pd.curve, weight)
+	}
 	dense.Scale(g, weight)
 	dense.Scale(pd.slope, weight)
 	a.Jacobian(w.dh, tau)
-	a.timesJacobian(w, pd.hess, weight)
+	if a.structure == framework.StructureRadial {
+		a.timesJacobian(w, pd.hess, weight)
+	} else {
+		a.diagonalTimesJacobian(w, pd.curve, weight)
+	}
 	job.inner(a, w, pd.slope, g, i)
 	job.couple(a, w, h, g, i)
 	for r, v := range pd.slope {
 		floats.AddScaled(s.gh[r*a.Nf:(r+1)*a.Nf], v, h)
 		floats.AddScaled(s.dual[r*a.Nf:(r+1)*a.Nf], g[r], h)
 	}
-	a.addGeneral(s.a, pd.hess, h, weight)
 }
 
-// derivatives writes slope and hess of a row with residual e and dual variables g
+// addRadial adds weight J'HJ, where with u, v = J'(r/theta +- g)/2
+//
+//	J'HJ = [J'J - uu' + vv']/theta.
+func (pd *primalDual) addRadial(a *Hessian, w *worker, s *sums, h, g []float64, weight float64) {
+	weight *= pd.inverse
+	dense.AddOuterProduct(s.hh, h, weight)
+	for _, sign := range [...]float64{1, -1} {
+		for r, v := range pd.slope {
+			pd.row[r] = (v + sign*g[r]) / 2
+		}
+		a.pull(w.v, pd.row, h)
+		dense.AddOuterProduct(s.a, w.v, -sign*weight)
+	}
+}
+
+// derivatives writes slope and hess, or curve, of a row with residual e and dual variables g
 // in the frame, dual in the coordinates of the data, and returns the rounded loss.
 func (pd *primalDual) derivatives(a *Hessian, e, g, dual []float64) float64 {
 	if a.structure == framework.StructureRadial {
@@ -123,6 +162,7 @@ func (pd *primalDual) radial(e, g []float64, eps float64) float64 {
 	size, D := floats.Norm(e, 2), len(e)
 	theta := math.Hypot(size, eps)
 	inverse := 1 / theta
+	pd.inverse = inverse
 	for r, v := range e {
 		pd.slope[r] = v * inverse
 	}
@@ -143,7 +183,6 @@ func (pd *primalDual) separable(a *Hessian, e, dual []float64, eps float64) floa
 	}
 	value := pd.entries(a.o.PlainLoss(), dual, eps)
 	a.Frame.Rotate(pd.slope, pd.row)
-	a.turnDiagonal(pd.hess, pd.curve)
 	return value
 }
 
@@ -208,26 +247,44 @@ func (job *moveDualShard) run(a *Hessian, w *worker, _, lo, hi int) error {
 }
 
 func (job *moveDualShard) moveRow(a *Hessian, w *worker, i, k int) {
-	f, pd := a.F, w.primalDual()
+	f, pd := a.F, w.primalDual(a.F)
 	D, d := f.D, f.Latent
 	h, g, dual := w.h[k*a.Nf:(k+1)*a.Nf], w.g[k*D:(k+1)*D], job.dual[i*D:(i+1)*D]
 	a.Frame.Rotate(g, dual)
 	pd.derivatives(a, w.e[k*D:(k+1)*D], g, dual)
 	a.Jacobian(w.dh, job.tau[i*d:(i+1)*d])
-	de := pd.row
-	for r := range de {
-		de[r] = dense.Dot(job.outer[r*a.Nf:(r+1)*a.Nf], h)
+	de := w.v[:0]
+	for r := range D {
+		v := dense.Dot(job.outer[r*a.Nf:(r+1)*a.Nf], h)
 		if r < f.M {
-			de[r] += dense.Dot(w.dh[(1+r)*d:(2+r)*d], job.inner[i*d:(i+1)*d])
+			v += dense.Dot(w.dh[(1+r)*d:(2+r)*d], job.inner[i*d:(i+1)*d])
 		}
+		de = append(de, v)
 	}
-	for r := range g {
-		g[r] = pd.slope[r] + dense.Dot(pd.hess[r*D:(r+1)*D], de) - g[r]
-	}
-	for r, v := range g {
-		floats.AddScaled(dual, job.fraction*v, a.Frame.Axis(r))
-	}
+	pd.addStep(a, dual, g, de, job.fraction)
 	if ball, ok := a.o.PlainLoss().(framework.SupportFunction); ok {
 		ball.ProjectDual(dual, D)
+	}
+}
+
+// addStep adds to dual, which is g in the frame, a fraction of what it lacks of the
+// gradient + H de.
+func (pd *primalDual) addStep(a *Hessian, dual, g, de []float64, fraction float64) {
+	D := len(dual)
+	if a.structure == framework.StructureRadial {
+		for r := range g {
+			g[r] = pd.slope[r] + dense.Dot(pd.hess[r*D:(r+1)*D], de) - g[r]
+		}
+		for r, v := range g {
+			floats.AddScaled(dual, fraction*v, a.Frame.Axis(r))
+		}
+		return
+	}
+	clear(pd.turned)
+	for r, v := range de {
+		floats.AddScaled(pd.turned, v, a.Frame.Axis(r))
+	}
+	for k, v := range pd.turned {
+		dual[k] += fraction * (pd.row[k] + pd.curve[k]*v - dual[k])
 	}
 }
