@@ -40,6 +40,7 @@ func packageDrills() []drillSpec {
 		goDrill{name: "go-races", pkg: "./...", run: ".", cases: 1, env: drill.EnvCases + "=%d,method-rows=42,kinks=4,suggested-truths=9", flags: []string{"-race"}}.spec(),
 		// What make test runs under the race detector only.
 		goDrill{name: "go-without-races", pkg: "./internal/par ./internal/gather ./internal/shm ./internal/blas ./framework/... ./plugins/... ./bindings", run: ".", cases: 1, env: drill.EnvCases + "=%d"}.spec(),
+		goDrill{name: "go-hostile", pkg: "./models/scqm", run: "DrillHostile", cases: 2000}.spec(),
 		goDrill{name: "go-nearest", pkg: "./models/scqm/internal/nearest", run: "DrillNearest", cases: 20000}.spec(),
 		goDrill{name: "go-nearest-fits", pkg: "./models/scqm", run: "DrillNearest", cases: 300}.spec(),
 		goDrill{name: "go-units", pkg: "./cmd/scqm", run: "DrillUnits", cases: 110}.spec(),
