@@ -168,7 +168,7 @@ class OfRows(EntryWise):
 
 
 @pytest.mark.parametrize("loss", [EntryWise(), Curved()], ids=lambda p: p.name)
-def test_own_losses_by_entry(loss: Loss) -> None:
+def test_own_losses_by_entry(loss: EntryWise) -> None:
     assert check(loss)
     X = sheet(60)
     Y, hidden = hide(X)
