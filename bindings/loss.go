@@ -44,10 +44,12 @@ type lossChoice struct {
 	Learned bool           `json:"learned"`
 
 	// Python marks a loss that Python evaluates, and Weights and Hessian what
-	// it can do beyond values and gradients.
-	Python  bool `json:"python"`
-	Weights bool `json:"weights"`
-	Hessian bool `json:"hessian"`
+	// it can do beyond values and gradients. Separable says that it is a sum over
+	// entries.
+	Python    bool `json:"python"`
+	Weights   bool `json:"weights"`
+	Hessian   bool `json:"hessian"`
+	Separable bool `json:"separable"`
 
 	program *framework.Program // of a plugin, once it was started
 }
@@ -136,6 +138,9 @@ func readMatrix(address uint64, size int64) (*mat.Dense, error) {
 // foreign makes a loss that offers no more than Python does.
 func (c lossChoice) foreign(j *job) framework.Loss {
 	l := pythonLoss{job: j, name: c.Name}
+	if c.Separable {
+		return c.foreignSeparable(newPythonSeparable(l, c.Hessian))
+	}
 	switch {
 	case c.Weights && c.Hessian:
 		return struct {
@@ -153,6 +158,29 @@ func (c lossChoice) foreign(j *job) framework.Loss {
 			pythonLoss
 			pythonHessian
 		}{l, pythonHessian{j}}
+	default:
+		return l
+	}
+}
+
+func (c lossChoice) foreignSeparable(l pythonSeparable) framework.Loss {
+	switch {
+	case c.Weights && c.Hessian:
+		return struct {
+			pythonSeparable
+			pythonWeights
+			pythonHessian
+		}{l, pythonWeights{l.job}, pythonHessian{l.job}}
+	case c.Weights:
+		return struct {
+			pythonSeparable
+			pythonWeights
+		}{l, pythonWeights{l.job}}
+	case c.Hessian:
+		return struct {
+			pythonSeparable
+			pythonHessian
+		}{l, pythonHessian{l.job}}
 	default:
 		return l
 	}

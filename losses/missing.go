@@ -26,7 +26,7 @@ func ByEntry(l framework.Loss) (framework.Separable, error) {
 		return newHuberEntries(l.name, l.delta), nil
 	default:
 		return nil, fmt.Errorf("losses: loss %s is no sum over entries, and a part of a row has none; "+
-			"missing entries can be ignored with squared_l2, huber (by entry), l1, lp and other losses that are separable: %w",
+			"missing entries can be ignored with squared_l2, huber (by entry), l1, lp and other losses that are separable (in Python, a Loss with separable = True): %w",
 			l.Name(), framework.ErrInvalid)
 	}
 }
@@ -45,6 +45,9 @@ func IgnoreMissing(l framework.Loss) (framework.Separable, error) {
 // ignoreMissing keeps those capabilities of a loss that depend on which it has.
 func ignoreMissing(l framework.Separable) framework.Separable {
 	base := observed{l}
+	if d, ok := l.(framework.HighLatency); ok {
+		return ignoreMissingFar(distant{base, d})
+	}
 	bound, hasBound := l.(framework.Majorizer)
 	kinked, hasKinks := l.(framework.Smoother)
 	switch {
@@ -64,6 +67,38 @@ func ignoreMissing(l framework.Separable) framework.Separable {
 			observed
 			observedKinks
 		}{base, observedKinks{kinked, base}}
+	default:
+		return base
+	}
+}
+
+// distant is an observed loss that another program computes.
+type distant struct {
+	observed
+	framework.HighLatency
+}
+
+// ignoreMissingFar is ignoreMissing for those.
+func ignoreMissingFar(base distant) framework.Separable {
+	bound, hasBound := base.l.(framework.Majorizer)
+	kinked, hasKinks := base.l.(framework.Smoother)
+	switch {
+	case hasBound && hasKinks:
+		return struct {
+			distant
+			observedWeights
+			observedKinks
+		}{base, observedWeights{bound}, observedKinks{kinked, base.observed}}
+	case hasBound:
+		return struct {
+			distant
+			observedWeights
+		}{base, observedWeights{bound}}
+	case hasKinks:
+		return struct {
+			distant
+			observedKinks
+		}{base, observedKinks{kinked, base.observed}}
 	default:
 		return base
 	}

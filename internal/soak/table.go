@@ -42,6 +42,7 @@ func packageDrills() []drillSpec {
 		goDrill{name: "go-without-races", pkg: "./internal/par ./internal/gather ./internal/shm ./internal/blas ./framework/... ./plugins/... ./bindings", run: ".", cases: 1, env: drill.EnvCases + "=%d"}.spec(),
 		goDrill{name: "go-kink-grid", pkg: "./models/scqm", run: "DrillKinkGrid", cases: 120}.spec(),
 		goDrill{name: "go-races", pkg: "./...", run: ".", cases: 1, env: drill.EnvCases + "=%d,method-rows=42,kinks=4,kink-grid=6,suggested-truths=9", flags: []string{"-race"}}.spec(),
+		goDrill{name: "go-hostile", pkg: "./models/scqm", run: "DrillHostile", cases: 2000}.spec(),
 		goDrill{name: "go-nearest", pkg: "./models/scqm/internal/nearest", run: "DrillNearest", cases: 20000}.spec(),
 		goDrill{name: "go-nearest-fits", pkg: "./models/scqm", run: "DrillNearest", cases: 300}.spec(),
 		goDrill{name: "go-spoilt-entries", pkg: "./models/scqm", run: "DrillSpoiltEntries", cases: 140}.spec(),

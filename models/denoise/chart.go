@@ -275,7 +275,9 @@ func (c *chart) point(dst, t []float64) {
 }
 
 // findFoot leaves in t the place of the point of the chart nearest to x, by
-// Newton's method with halved steps from the place of x.
+// Newton's method with halved steps from the place of x. The solver of nearest points on
+// models takes sheets with orthonormal axes and a curvature at right angles to them; a
+// chart has neither, and to make it one costs more than its two or three steps.
 func (c *chart) findFoot(x []float64) bool {
 	floats.SubTo(c.diff, x, c.o)
 	for a := range c.d {

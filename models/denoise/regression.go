@@ -59,16 +59,9 @@ const singular = 1e-13
 
 // quadratic writes 1, t and the products t_i t_j, i <= j, into psi.
 func quadratic(psi, t []float64) {
-	d := len(t)
 	psi[0] = 1
 	copy(psi[1:], t)
-	at := 1 + d
-	for i, v := range t {
-		for _, u := range t[i:] {
-			psi[at] = v * u
-			at++
-		}
-	}
+	dense.Vech(psi[1+len(t):], t)
 }
 
 // quadratics is the number of functions that quadratic writes.

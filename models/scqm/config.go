@@ -6,6 +6,7 @@ import (
 
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/models/scqm/internal/sheet"
+	"github.com/scqm/scqm/solvers"
 )
 
 // Config says how to fit a model. Latent and Loss are required; the zero value
@@ -46,9 +47,9 @@ type Config struct {
 	// IgnoreMissing takes entries that are NaN for missing: they have no weight. The
 	// loss must be a sum over entries (see [losses.ByEntry]); huber is taken by entry.
 	IgnoreMissing bool
-	// Options are the limits of the run. Two defaults differ from those of the
-	// framework: MaxIterations is 10000, because blockwise descent crosses
-	// plateaus slowly, and MinRelativeDecrease 1e-10.
+	// Options are the limits of the run. MaxIterations stands for 10000, more than in
+	// the framework, because blockwise descent crosses plateaus slowly; and
+	// MinRelativeDecrease for 1e-10 where that is the solver ([solvers.RGD]).
 	Options framework.Options
 }
 
@@ -64,11 +65,13 @@ const (
 	AutoRidge = -2
 )
 
-// Defaults of [Config].Options.
-const (
-	DefaultMaxIterations       = 10000
-	DefaultMinRelativeDecrease = 1e-10
-)
+// DefaultMaxIterations is that of [Config].Options.
+const DefaultMaxIterations = 10000
+
+// publishedDecrease is the MinRelativeDecrease of [solvers.RGD], which crawls below it.
+// Of other solvers it would end runs next to the tolerance: a gradient of 1e-6 promises
+// a decrease of about 1e-12.
+const publishedDecrease = 1e-10
 
 func (c Config) validate(x Data) error {
 	if err := x.Validate(); err != nil {
@@ -113,8 +116,8 @@ func (c Config) options(x Data, solver framework.Solver) framework.Options {
 	if o.MaxIterations == 0 {
 		o.MaxIterations = DefaultMaxIterations
 	}
-	if o.MinRelativeDecrease == 0 {
-		o.MinRelativeDecrease = DefaultMinRelativeDecrease
+	if _, published := solver.(solvers.RGD); published && o.MinRelativeDecrease == 0 {
+		o.MinRelativeDecrease = publishedDecrease
 	}
 	if o.Checkpoint != nil && o.Checkpoint.Fingerprint == "" {
 		checkpoint := *o.Checkpoint

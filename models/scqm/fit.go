@@ -138,9 +138,10 @@ func (p *Problem) setRidge(ridge float64, start framework.Point, spread float64)
 }
 
 // scaleRidge sets Lambda from the cost of the flat start and the mean squared
-// distance of the rows from their mean.
+// distance of the rows from their mean. No start has a larger penalty than the flat
+// one has cost.
 func (p *Problem) scaleRidge(ridge, flat, spread float64) error {
-	p.Lambda = ridge * flat / p.Data().TotalWeight() * spread
+	p.Lambda, p.MaxPenalty = ridge*flat/p.Data().TotalWeight()*spread, flat
 	if math.IsInf(p.Lambda, 0) || math.IsNaN(p.Lambda) {
 		return fmt.Errorf("scqm: the ridge overflows at the scale of the data; rescale them: %w", ErrInput)
 	}

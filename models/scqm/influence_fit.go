@@ -102,9 +102,9 @@ func (m *Model) sameFit(p *Problem, at framework.Point) error {
 	if math.IsNaN(cost) || math.IsInf(cost, 0) {
 		return rows.ErrOverflow
 	}
-	if _, exact, err := p.GradientTerms(); err != nil {
+	if terms, err := p.GradientTerms(); err != nil {
 		return err
-	} else if exact {
+	} else if terms.Exact() {
 		return fmt.Errorf("scqm: the model runs through every row, so that none can be told from another: use a smaller d or s, or more rows: %w", ErrInput)
 	}
 	if fitted := m.Meta.Objective; m.Meta.N > 0 && math.Abs(cost-fitted) > sameObjective*math.Max(fitted, cost) {

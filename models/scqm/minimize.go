@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/models/scqm/internal/objective"
 )
 
 // minimizeAll runs the solver from every start and returns the best run, see
@@ -15,6 +16,7 @@ import (
 func (p *Problem) minimizeAll(ctx context.Context, s *starts, solver framework.Solver, o framework.Options) (best *framework.Result, note string, failure error) {
 	var counts framework.Counts
 	var found finding
+	var certificate objective.Certificate // of the best run
 	lowest, highest, winner, done, folded := math.Inf(1), math.Inf(-1), 0, 0, 0
 	for k := range s.count {
 		if done > 0 && o.OutOfTime() {
@@ -39,6 +41,7 @@ func (p *Problem) minimizeAll(ctx context.Context, s *starts, solver framework.S
 		}
 		if best == nil || next.beats(found) {
 			best, found, winner, failure = run, next, k, err
+			certificate = p.Certificate()
 		}
 		if run.Status == framework.Cancelled {
 			break
@@ -47,6 +50,7 @@ func (p *Problem) minimizeAll(ctx context.Context, s *starts, solver framework.S
 	if best == nil || s.count == 1 {
 		return best, "", failure
 	}
+	p.SetCertificate(certificate)
 	best.Counts.Evaluations, best.Counts.Passes = counts.Evaluations, counts.Passes
 	best.Elapsed = max(best.Elapsed, o.Elapsed())
 	note = fmt.Sprintf("the best of %d starts, number %d; costs from %.6g to %.6g", done, winner+1, lowest, highest)

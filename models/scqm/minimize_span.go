@@ -6,6 +6,7 @@ import (
 
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/models/rows"
+	"github.com/scqm/scqm/models/scqm/internal/objective"
 )
 
 const (
@@ -40,6 +41,7 @@ func (p *Problem) minimize(ctx context.Context, start framework.Point, solver fr
 		return nil, failure
 	}
 	run.Point = expandPoint(f, run.Point, p.Shape().M)
+	p.SetCertificate(expandCertificate(f, small.Certificate()))
 	if run.Status != framework.Cancelled && failure == nil {
 		run.Cost, err = p.Evaluate(nil, run.Point)
 	}
@@ -104,4 +106,14 @@ func expandPoint(f *rows.Span, y framework.Point, m int) framework.Point {
 	f.ExpandPoint(x[BlockC], y[BlockC])
 	f.ExpandFrame(x[BlockQ], y[BlockQ], m)
 	return x
+}
+
+// expandCertificate is the same for the gradients of the rows.
+func expandCertificate(f *rows.Span, c objective.Certificate) objective.Certificate {
+	rows := len(c.Multipliers) / f.N
+	full := make([]float64, rows*f.D)
+	for i := range rows {
+		f.ExpandFrame(full[i*f.D:(i+1)*f.D], c.Multipliers[i*f.N:(i+1)*f.N], 1)
+	}
+	return objective.Certificate{Eps: c.Eps, Multipliers: full}
 }

@@ -3,6 +3,7 @@ package scqm
 import (
 	"context"
 	"errors"
+	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
@@ -233,15 +234,18 @@ func (f *Fit) leaveUnits(unit, factor float64, loss framework.Loss) bool {
 	x := f.Run.Point
 	floats.Scale(unit, x[BlockC])
 	floats.Scale(unit, x[BlockTau])
-	floats.Scale(1/unit, x[BlockTheta])
+	for i := range x[BlockTheta] {
+		x[BlockTheta][i] /= unit
+	}
 	for i := range f.Run.History {
 		f.Run.History[i].Cost *= factor
 	}
 	if k := m.Meta.KKT; k != nil {
-		k.C = rows.Product(k.C, factor, 1/unit)
+		root := 1 / math.Sqrt(unit) // as 1/unit may be no number
+		k.C = rows.Product(k.C, factor, root, root)
 		k.Q = rows.Product(k.Q, factor, 1)
 		k.Theta = rows.Product(k.Theta, factor, unit)
-		k.Tau = rows.Product(k.Tau, factor, 1/unit)
+		k.Tau = rows.Product(k.Tau, factor, root, root)
 	}
 	return f.Model.Validate() == nil && (framework.Point{{m.Meta.Objective, m.Meta.Penalty}}).Finite()
 }

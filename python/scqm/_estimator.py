@@ -94,10 +94,10 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
     missing : {"error", "ignore"}, default="error"
         What to do with entries that are NaN: refuse them, or give them no weight.
         The loss must then be a sum over entries: "squared_l2", "l1", "lp",
-        "huber", which is taken entry by entry, or a plugin that is separable. The
-        coordinates of a row with missing entries have a Gaussian prior, as wide
-        as those of all rows, so that few entries place it too. :meth:`project`
-        of the rows of the fit completes them.
+        "huber", which is taken entry by entry, or a plugin or a loss of your own
+        that is separable. The coordinates of a row with missing entries have a
+        Gaussian prior, as wide as those of all rows, so that few entries place it
+        too. :meth:`project` of the rows of the fit completes them.
     max_iter : int, optional
         Most iterations.
     tol : float, optional

@@ -36,6 +36,10 @@ VOLATILE = re.compile(
     r"\d+(\.\d+)?(e-\d+)? ?(ns|µs|ms|s|seconds)\b|\"seconds\": [\d.e-]+|/tmp/\S*"
 )
 
+# What a fit says that did not converge. Readers begin with a fit of the guide: only
+# where it shows such a warning may it give one.
+WARNING = re.compile(r"ConvergenceWarning|: warning: ")
+
 # Runs blocks that come as JSON, a line each, and ends each with a line of its own.
 SESSION = r"""
 import json, sys, traceback
@@ -208,6 +212,8 @@ def test_the_code_runs(
         got, ended = session.run(block)
         fails = block.output is not None and "\nscqm: " in "\n" + block.output[2]
         assert ended or fails, f"{block.code}\n{got}"
+        shown = block.output[2] if block.output is not None else ""
+        assert not WARNING.search(got) or WARNING.search(shown), f"{block.code}\n{got}"
         if block.output is None or agrees(block.output[2], got):
             continue
         assert update, f"{block.code}\nprints\n{got}\nnot\n{block.output[2]}"

@@ -16,6 +16,7 @@ from sklearn.preprocessing import StandardScaler
 
 import scqm
 from scqm import SCQM
+from scqm.losses import Loss, check
 
 ENTRYWISE = [
     {"loss": "squared_l2"},
@@ -132,3 +133,82 @@ def test_conventions() -> None:
     assert model.missing == "ignore"
     assert model.__sklearn_tags__().input_tags.allow_nan
     assert not SCQM().__sklearn_tags__().input_tags.allow_nan
+
+
+class EntryWise(Loss):
+    """The pseudo-Huber loss, of every entry by itself."""
+
+    name = "entry_wise"
+    separable = True
+
+    def evaluate(self, R: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        with np.errstate(over="ignore", invalid="ignore"):  # residuals may be huge
+            root = np.hypot(1, R / 0.1)
+            return (R * (R / (root + 1))).sum(axis=1), R / root
+
+
+class Curved(EntryWise):
+    """The same with what some solvers use."""
+
+    name = "curved"
+
+    def weights(self, R: np.ndarray) -> np.ndarray:
+        return np.asarray(1 / np.hypot(1, R / 0.1))
+
+    def hessian_product(self, R: np.ndarray, V: np.ndarray) -> np.ndarray:
+        return np.asarray(V / np.hypot(1, R / 0.1) ** 3)
+
+
+class OfRows(EntryWise):
+    """One that says so and is none."""
+
+    def evaluate(self, R: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        root = np.sqrt(1 + (R**2).sum(axis=1))
+        return root - 1, R / root[:, None]
+
+
+@pytest.mark.parametrize("loss", [EntryWise(), Curved()], ids=lambda p: p.name)
+def test_own_losses_by_entry(loss: EntryWise) -> None:
+    assert check(loss)
+    X = sheet(60)
+    Y, hidden = hide(X)
+    model = SCQM(1, loss=loss, missing="ignore").fit(Y)
+    assert model.status_ == "converged"
+    Z = model.project(Y)
+    assert np.isfinite(Z).all()
+    assert np.median(np.abs(Z - X)[hidden]) < 0.03
+    tau = model.transform(Y)
+    assert (model.inverse_transform(tau) == Z).all()
+    # Entries that are missing carry no weight: the score is that of the others.
+    R = np.where(hidden, 0, Z - X)
+    assert model.score(Y) <= -loss.evaluate(R)[0].mean() + 1e-12
+    Y[7] = np.nan
+    with pytest.raises(ValueError, match="row 7 has no entry"):
+        model.fit(Y)
+    Y[:, 2] = np.nan
+    Y[7, 0] = 0
+    with pytest.raises(ValueError, match="column 2 has no entry"):
+        model.fit(Y)
+
+
+def test_own_losses_are_checked() -> None:
+    X = sheet(40)
+    # Complete data are fitted the same whether the loss says what it is or not.
+    plain = type("Plain", (EntryWise,), {"separable": False})()
+    fits = [SCQM(1, loss=loss, tol=1e-8).fit(X) for loss in (EntryWise(), plain)]
+    assert fits[0].objective_ == pytest.approx(fits[1].objective_, rel=1e-9)
+    assert "separable form" in check(OfRows()).broken
+    for loss in (plain, lambda R: ((R**2).sum(axis=1), 2 * R)):
+        with pytest.raises(ValueError, match="separable = True"):
+            SCQM(1, loss=loss, missing="ignore").fit(hide(X)[0])
+
+
+def test_failures_of_own_losses_come_through() -> None:
+    class Broken(EntryWise):
+        def evaluate(self, R: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+            if R.shape[1] == 1:
+                raise KeyError("of one entry")
+            return super().evaluate(R)
+
+    with pytest.raises(KeyError, match="of one entry"):
+        SCQM(1, loss=Broken(), missing="ignore").fit(hide(sheet(40))[0])

@@ -265,3 +265,6 @@ def test_examples_run(example: Path, runs: dict[Path, Future[Done]]) -> None:
     done = runs[example].result()
     assert done.returncode == 0, done.stderr
     assert done.stdout
+    # Fits of examples end converged; whoever copies one begins without a warning.
+    assert "Warning" not in done.stderr, done.stderr
+    assert not re.search(r"\b(stalled|max_iter)\b", done.stdout), done.stdout

@@ -36,6 +36,11 @@ class Loss(ABC):
     name : str
         What the loss is called in reports and files; by default the name of
         the class in small letters.
+    separable : bool
+        Whether the loss is a sum over the entries of a row, of one and the same
+        function of each; by default False. Such a loss is evaluated for rows of one
+        entry too, and goes with ``missing="ignore"``. :func:`scqm.losses.check` tries
+        whether it is one.
 
     Examples
     --------
@@ -54,6 +59,7 @@ class Loss(ABC):
     """
 
     name: str = ""
+    separable: bool = False
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -85,6 +91,7 @@ class Loss(ABC):
             "python": True,
             "weights": callable(getattr(self, "weights", None)),
             "hessian": callable(getattr(self, "hessian_product", None)),
+            "separable": bool(self.separable),
         }
 
     def _matrix(self) -> Array | None:

@@ -18,12 +18,21 @@ type rowLoss struct {
 	separable framework.Separable   // nil for other structures
 	second    framework.SecondOrder // its second derivatives
 	missing   bool                  // entries of the residuals can be missing
+	flat      bool                  // second derivatives can vanish with the residuals
 }
+
+// minSecond is the second derivative of an entry, relative to the largest of its row,
+// below which it is raised where such can vanish: in a direction in which all residuals
+// are zero the Hessian would be the square of the rounding errors that the gradient
+// consists of, and Newton's step their quotient.
+const minSecond = 1e-13
 
 func rowLossOf(loss framework.Loss) rowLoss {
 	l := rowLoss{loss: loss, structure: framework.StructureOf(loss), second: framework.HessianOf(loss)}
 	if l.structure == framework.StructureSeparable {
 		l.separable, _ = loss.(framework.Separable)
+		_, bound := loss.(framework.Majorizer)
+		l.flat = !bound
 	}
 	return l
 }
@@ -44,7 +53,25 @@ func (l *rowLoss) evaluate(t *rowLosses, n, D int) error {
 			t.value[i] = math.NaN() // the sheet is not finite there
 		}
 	}
+	if l.flat {
+		for i := range n {
+			raiseSeconds(t.hessDiag[i*D:(i+1)*D], t.r[i*D:(i+1)*D])
+		}
+	}
 	return nil
+}
+
+// raiseSeconds raises the second derivatives of a row at entries that are not missing.
+func raiseSeconds(second, r []float64) {
+	var least float64
+	for _, v := range second {
+		least = max(least, minSecond*v)
+	}
+	for k, v := range second {
+		if v < least && v >= 0 && r[k] == r[k] {
+			second[k] = least
+		}
+	}
 }
 
 // rowLosses are losses and their derivatives at some residuals.

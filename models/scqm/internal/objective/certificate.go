@@ -1,6 +1,32 @@
 package objective
 
-import "github.com/scqm/scqm/framework"
+import (
+	"slices"
+
+	"github.com/scqm/scqm/framework"
+)
+
+// Certificate is what a run leaves behind for the measure of stationarity of a loss
+// with kinks: the last length that the loss was rounded over, 0 for none, and the
+// multipliers.
+type Certificate struct {
+	Eps         float64
+	Multipliers []float64
+}
+
+// Certificate returns a copy of that of the last run.
+func (p *Objective) Certificate() Certificate {
+	return Certificate{p.SmoothingLength(), slices.Clone(p.multipliers)}
+}
+
+// SetCertificate measures with that of another run.
+func (p *Objective) SetCertificate(c Certificate) {
+	if c.Eps > 0 {
+		p.Smooth(c.Eps)
+		p.Smooth(0)
+	}
+	p.SetMultipliers(c.Multipliers)
+}
 
 // certificateSlack is what stands between the gradients that Stationarity uses
 // and subgradients of the loss. Where the problem was smoothed (see

@@ -35,6 +35,8 @@ const (
 type Objective struct {
 	// Lambda is the factor of the curvature penalty, in the unit of the cost.
 	Lambda float64
+	// MaxPenalty bounds the penalty of a Theta that SolveTheta chooses; 0 for no bound.
+	MaxPenalty float64
 	// Prior is that of rows with missing entries.
 	Prior nearest.Prior
 

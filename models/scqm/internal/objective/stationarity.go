@@ -17,6 +17,8 @@ const (
 	// cancellation is the same relative to the data themselves, whose common
 	// offset costs digits.
 	cancellation = 1e-15
+	// unitRoundoff is the size of a rounding error relative to the number rounded.
+	unitRoundoff = 0x1p-53
 )
 
 // KKT holds the norms of the first-order system at a point, per sample: of the
@@ -34,7 +36,9 @@ type KKT struct {
 // of the norms of the terms it is a sum of: numbers in [0, 1] that do not
 // depend on the scale of the data. For c that is |sum g_i| / sum |g_i|, for Q
 // |grad_Q| / sum |g_i||z_i|, for Theta |grad_Theta| / sum |phi_i||g_i| and for
-// Tau sum |grad_tau_i| / sum |g_i||E_i|_F. The penalty is a term of the gradient of
+// Tau sum |grad_tau_i| / sum |g_i||E_i|_F. What rounding the residuals may change of
+// the gradients is added to them: of rows that are 1e10 times as far from c as from
+// the sheet, that is 1e-6. The penalty is a term of the gradient of
 // Theta. Where all residuals are rounding errors, their gradients are too, and
 // the numbers are 0, but for the penalty of a sheet that is not flat: nothing
 // balances that, unless the loss has a kink there whose subgradients can.
@@ -63,13 +67,14 @@ func (p *Objective) KKT(x framework.Point) (KKT, error) {
 type firstOrder struct {
 	norms [NumBlocks]float64 // of the gradients
 	terms [NumBlocks]float64 // sums of the norms of their terms; all 0 at an interpolation
+	noise [NumBlocks]float64 // what rounding the residuals may change of the norms
 	slack float64            // see certificateSlack
 }
 
 // residual is the number of Stationarity for block k.
 func (o *firstOrder) residual(k int) float64 {
 	if o.terms[k] > 0 {
-		return math.Max(o.norms[k]/o.terms[k], o.slack)
+		return math.Max(math.Min((o.norms[k]+o.noise[k])/o.terms[k], 1), o.slack)
 	}
 	return 0
 }
@@ -120,11 +125,11 @@ func (p *Objective) firstOrder(x framework.Point) (o firstOrder, err error) {
 	if _, err = p.Evaluate(grad, x); err != nil {
 		return o, err
 	}
-	terms, exact, err := p.GradientTerms()
+	terms, err := p.GradientTerms()
 	if err != nil {
 		return o, err
 	}
-	if exact {
+	if terms.Exact() {
 		slope, err := p.unbalanced(x)
 		o.norms[BlockTheta], o.terms[BlockTheta] = slope, slope
 		return o, err
@@ -137,7 +142,7 @@ func (p *Objective) firstOrder(x framework.Point) (o firstOrder, err error) {
 	for i := range tau.Rows() {
 		o.norms[BlockTau] += floats.Norm(tau.Row(grad[BlockTau], i), 2)
 	}
-	o.terms = terms
+	o.terms, o.noise = terms.Norms, terms.Noise
 	o.terms[BlockTheta] += p.penaltySlope(x[BlockTheta])
 	return o, nil
 }
@@ -202,13 +207,38 @@ func (p *Objective) penaltySlope(theta []float64) float64 {
 	return floats.Norm(g[BlockTheta], 2)
 }
 
-// GradientTerms sums, at the point evaluated last, the norms of the terms of
-// every gradient, and says whether all residuals are rounding errors.
-func (p *Objective) GradientTerms() (terms [NumBlocks]float64, exact bool, err error) {
+// GradientTerms are sums over the rows of the terms of the gradients.
+type GradientTerms struct {
+	// Norms are those of the terms, Noise is what rounding the residuals may change
+	// of them.
+	Norms, Noise [NumBlocks]float64
+	// resid is the largest residual, rounding the size of those that are rounding
+	// errors.
+	resid, rounding float64
+}
+
+// Exact reports whether all residuals are rounding errors.
+func (t *GradientTerms) Exact() bool { return t.resid <= t.rounding }
+
+func (t *GradientTerms) add(o *GradientTerms) {
+	for k := range t.Norms {
+		t.Norms[k] += o.Norms[k]
+		t.Noise[k] += o.Noise[k]
+	}
+	t.resid, t.rounding = math.Max(t.resid, o.resid), math.Max(t.rounding, o.rounding)
+}
+
+// addTerm adds one term of the gradient of block k, of which a part is uncertain.
+func (t *GradientTerms) addTerm(k int, norm, uncertain float64) {
+	t.Norms[k] += norm
+	t.Noise[k] += norm * uncertain
+}
+
+// GradientTerms sums the terms of every gradient at the point evaluated last.
+func (p *Objective) GradientTerms() (terms GradientTerms, err error) {
 	type part struct {
-		terms           [NumBlocks]float64
-		resid, rounding float64
-		err             error
+		terms GradientTerms
+		err   error
 	}
 	parts := make([]part, len(p.sums))
 	par.Do(p.threads, len(parts), func(id, shard int) {
@@ -216,25 +246,22 @@ func (p *Objective) GradientTerms() (terms [NumBlocks]float64, exact bool, err e
 		t, w := &parts[shard], p.Worker(id)
 		for i := lo; i < hi && t.err == nil; i++ {
 			if t.err = p.ctx.Err(); t.err == nil {
-				t.err = p.addTerms(w, &t.terms, &t.resid, &t.rounding, i)
+				t.err = p.addTerms(w, &t.terms, i)
 			}
 		}
 	})
-	var resid, rounding float64
-	for _, t := range parts {
-		if t.err != nil {
-			return terms, false, t.err
+	for i := range parts {
+		if parts[i].err != nil {
+			return terms, parts[i].err
 		}
-		for k, v := range t.terms {
-			terms[k] += v
-		}
-		resid, rounding = math.Max(resid, t.resid), math.Max(rounding, t.rounding)
+		terms.add(&parts[i].terms)
 	}
-	return terms, resid <= rounding, nil
+	return terms, nil
 }
 
-// addTerms adds the terms of row i.
-func (p *Objective) addTerms(w *nearest.Worker, terms *[NumBlocks]float64, resid, rounding *float64, i int) error {
+// addTerms adds the terms of row i. The gradient of a loss is roughly a power of the
+// residual, and uncertain by as large a part of itself as that.
+func (p *Objective) addTerms(w *nearest.Worker, t *GradientTerms, i int) error {
 	f := p.sheet
 	tau := p.blocks[BlockTau].Row(p.at[BlockTau], i)
 	z, phi, r, g := w.Row(w.Z, f.M, 0), w.Row(w.Phi, f.Q, 0), w.R[:f.D], w.G[:f.D]
@@ -244,27 +271,39 @@ func (p *Objective) addTerms(w *nearest.Worker, terms *[NumBlocks]float64, resid
 		return err
 	}
 	weight := p.data.Weight(i)
-	if weight > 0 {
-		inf := math.Inf(1)
-		around := floats.Norm(z, inf)
-		for k, v := range p.data.Row(i) {
-			if v == v { // is not missing
-				*resid = math.Max(*resid, math.Abs(r[k]))
-				around = math.Max(around, math.Abs(v-f.C[k]))
-			}
-		}
-		*rounding = math.Max(*rounding, interpolation*around+cancellation*floats.Norm(f.C, inf))
+	if !(weight > 0) {
+		return nil
+	}
+	around, resid := p.extent(r, z, i)
+	t.resid = math.Max(t.resid, resid)
+	t.rounding = math.Max(t.rounding, interpolation*around+cancellation*floats.Norm(f.C, math.Inf(1)))
+	uncertain := 0.0
+	if resid > 0 && p.linear == nil {
+		uncertain = math.Min(1, unitRoundoff*around/resid)
 	}
 	length := weight * floats.Norm(g, 2)
 	f.Jacobian(w.Hess.E, tau)
-	terms[BlockC] += length
-	terms[BlockQ] += length * floats.Norm(z, 2)
-	terms[BlockTheta] += length * floats.Norm(phi, 2)
-	terms[BlockTau] += length * floats.Norm(w.Hess.E, 2)
+	t.addTerm(BlockC, length, uncertain)
+	t.addTerm(BlockQ, length*floats.Norm(z, 2), uncertain)
+	t.addTerm(BlockTheta, length*floats.Norm(phi, 2), uncertain)
+	t.addTerm(BlockTau, length*floats.Norm(w.Hess.E, 2), uncertain)
 	if prior := p.Prior.Of(p.data, i); prior != nil {
 		slope := make([]float64, f.Latent)
 		prior.AddGradient(slope, tau, weight)
-		terms[BlockTau] += floats.Norm(slope, 2)
+		t.addTerm(BlockTau, floats.Norm(slope, 2), 0)
 	}
 	return nil
+}
+
+// extent returns the largest number of which the residual of row i is a sum, and its
+// largest entry.
+func (p *Objective) extent(r, z []float64, i int) (around, resid float64) {
+	around = floats.Norm(z, math.Inf(1))
+	for k, v := range p.data.Row(i) {
+		if v == v { // is not missing
+			resid = math.Max(resid, math.Abs(r[k]))
+			around = math.Max(around, math.Abs(v-p.sheet.C[k]))
+		}
+	}
+	return around, resid
 }

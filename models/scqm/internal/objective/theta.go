@@ -19,7 +19,9 @@ import (
 // and c by -V Theta' mean phi. With Theta = 0 the cost does not depend on V,
 // and methods for all blocks at once lose their first steps finding a scale.
 // Coordinates of tau and of V'(x_i - c) that are rounding errors count as 0: their
-// quotients are no curvature. It takes nDs + nq(q+s) operations.
+// quotients are no curvature. Where the penalty would be above MaxPenalty, as that of
+// quotients of other rounding errors, Theta stays as it is. It takes nDs + nq(q+s)
+// operations.
 func (p *Objective) SolveTheta(x framework.Point) { p.SolveThetaFor(x, p.data) }
 
 // SolveThetaFor is SolveTheta for data in which missing entries are completed.
@@ -42,19 +44,35 @@ func (p *Objective) SolveThetaFor(x framework.Point, data rows.Data) {
 	k.sum(data, x[BlockTau], unit)
 	dense.JitteredCholesky(k.gram, f.Q)
 	for j := range f.S {
+		column := k.rhs[j*f.Q : (j+1)*f.Q]
 		if k.flat[f.Latent+j] {
-			for a := range f.Q {
-				x[BlockTheta][a*f.S+j] = 0
-			}
+			clear(column)
 			continue
 		}
-		column := k.rhs[j*f.Q : (j+1)*f.Q]
 		dense.SolveCholesky(column, k.gram, f.Q)
+	}
+	if p.MaxPenalty > 0 && k.penalty(p.Lambda, unit) > p.MaxPenalty {
+		return // curved by rounding errors; the flat sheet is better
+	}
+	for j := range f.S {
+		column := k.rhs[j*f.Q : (j+1)*f.Q]
 		floats.AddScaled(x[BlockC], -floats.Dot(column, k.mean), f.Axis(f.Latent+j))
 		for a, v := range column {
 			x[BlockTheta][a*f.S+j] = v / unit / unit
 		}
 	}
+}
+
+// penalty returns that of the Theta that rhs holds.
+func (k *leastSquaresTheta) penalty(lambda, unit float64) float64 {
+	var sum float64
+	for j := range k.f.S {
+		for a, v := range k.rhs[j*k.f.Q : (j+1)*k.f.Q] {
+			v = v / unit / unit
+			sum += sheet.VechWeight(k.f.Latent, a) * v * v
+		}
+	}
+	return lambda * sum
 }
 
 // leastSquaresTheta holds the normal equations of Theta.

@@ -12,15 +12,7 @@ import (
 func VechLen(d int) int { return d * (d + 1) / 2 }
 
 // Vech writes phi(tau) into dst.
-func Vech(dst, tau []float64) {
-	a := 0
-	for i, ti := range tau {
-		for _, tj := range tau[i:] {
-			dst[a] = ti * tj
-			a++
-		}
-	}
-}
+func Vech(dst, tau []float64) { dense.Vech(dst, tau) }
 
 // Shape is the lengths of a sheet: of rows, of tau, of Theta' phi, of phi and of
 // z = [tau; Theta' phi].
