@@ -81,6 +81,10 @@ type ContinuationState struct {
 	// First is the first Eps; Again says that these are the second stages.
 	First float64
 	Again bool
+	// Reassigned counts the times that rows were reassigned before the finish.
+	Reassigned int
+	// Polishing says that Inner is the state of [Newton] on the cost itself.
+	Polishing bool
 	// Multipliers are those that the first finish ended with.
 	Multipliers []float64
 }
@@ -97,9 +101,10 @@ func (a Continuation) NewState() framework.State {
 	return &ContinuationState{}
 }
 
-// register tells package encoding/gob the type of the inner state, which is
+// register tells package encoding/gob the types of the inner state, which is
 // behind an interface.
 func (a Continuation) register() {
+	gob.Register(Newton{}.NewState())
 	if r, ok := a.Inner.(framework.Restorer); ok {
 		gob.Register(r.NewState())
 	}
@@ -206,8 +211,11 @@ type restarter interface {
 func (a Continuation) Restart(e *framework.Evaluator, state framework.State, x framework.Point) error {
 	a = a.withDefaults()
 	s := state.(*ContinuationState)
+	if s.Polishing {
+		s.Inner, s.Polishing = nil, false
+	}
 	s.Stage, s.Iterations, s.Slow, s.Done = 0, 0, 0, false
-	s.Finish, s.Finished, s.Again, s.Multipliers = nil, !a.Finish, false, nil
+	s.Finish, s.Finished, s.Again, s.Multipliers, s.Reassigned = nil, !a.Finish, false, nil, 0
 	if err := s.measure(e, x); err != nil {
 		return err
 	}
@@ -247,7 +255,7 @@ func (a Continuation) Step(e *framework.Evaluator, state framework.State) error 
 		a.FirstTolerance, a.Last = min(a.FirstTolerance, againTolerance), max(a.Last, againLast)
 	}
 	if s.Eps == 0 {
-		return a.Inner.Step(e, s.Inner)
+		return a.stepPlain(e, s)
 	}
 	if s.Done {
 		return a.finish(e, s)
@@ -293,6 +301,9 @@ func (a Continuation) finish(e *framework.Evaluator, s *ContinuationState) error
 		return framework.ErrNoProgress
 	}
 	if s.Finish == nil {
+		if moved, err := a.reassign(e, s); moved || err != nil {
+			return err
+		}
 		if begun, err := a.beginFinish(e, s); err != nil || !begun {
 			return err
 		}
@@ -309,6 +320,33 @@ func (a Continuation) finish(e *framework.Evaluator, s *ContinuationState) error
 	s.Stage, s.Iterations, s.Slow, s.Done, s.Again = 0, 0, 0, false, true
 	defer e.Smooth(0)
 	return a.begin(e, s, s.First, s.X)
+}
+
+// maxReassigned bounds the number of times that rows are reassigned before the
+// finish.
+const maxReassigned = 20
+
+// reassign begins the stages anew where rows have better places. The finish costs
+// far more than the stages, so that it is worth while to have them in their places
+// before.
+func (a Continuation) reassign(e *framework.Evaluator, s *ContinuationState) (bool, error) {
+	if s.Again || s.Reassigned >= maxReassigned {
+		return false, nil
+	}
+	x := s.X.Clone()
+	if moved, err := e.Reassign(x); !moved || err != nil {
+		return false, err
+	}
+	cost, err := e.Evaluate(nil, x)
+	if err != nil || !framework.WorthReassigning(s.Cost, cost) {
+		return false, err
+	}
+	s.X.CopyFrom(x)
+	s.Cost = cost
+	s.Reassigned++
+	s.Stage, s.Iterations, s.Slow, s.Done = 0, 0, 0, false
+	defer e.Smooth(0)
+	return true, a.begin(e, s, s.First, s.X)
 }
 
 // beginFinish begins the finish, if it is needed and possible.

@@ -17,7 +17,7 @@ const (
 	fewNormals = 3
 	// touching is the size of a residual, relative to the typical one, below
 	// which a row sits on the kink of a radial loss.
-	touching = 1e-3
+	touching = 1e-2
 	// scaleSample bounds the residuals that the smoothing scale is taken from.
 	scaleSample = 1 << 17
 )
