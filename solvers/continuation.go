@@ -25,6 +25,10 @@ import (
 // problem is not framework.Smoothable, or its kinks do not matter, the inner
 // solver runs alone.
 //
+// With Finish, a run that goes on without rounding and comes upon kinks begins to
+// round there, one of first order that crawls is handed to [Newton] where its systems
+// are small, and rows are reassigned ([framework.Reassigner]) before the finish.
+//
 // Runs can be stored where the inner solver is a framework.Restorer.
 //
 // The zero value is ready to use. Source: A. Beck and M. Teboulle, Smoothing and
