@@ -36,6 +36,8 @@ type Evaluator struct {
 	limit    int       // 0: none
 	stopped  Status    // why errStop was returned
 
+	firstOrder bool // see Options.FirstOrder
+
 	counts    Counts
 	nonFinite int
 	last      Point // where Evaluate was called last
@@ -50,7 +52,7 @@ func NewEvaluator(ctx context.Context, p Problem) *Evaluator {
 }
 
 func newEvaluator(ctx context.Context, p Problem, o Options) *Evaluator {
-	e := &Evaluator{problem: p, blocks: p.Blocks(), ctx: ctx, limit: o.MaxEvaluations}
+	e := &Evaluator{problem: p, blocks: p.Blocks(), ctx: ctx, limit: o.MaxEvaluations, firstOrder: o.FirstOrder}
 	if o.TimeLimit > 0 {
 		e.deadline = o.Begin.Add(o.TimeLimit)
 	}

@@ -16,9 +16,6 @@ const (
 	// examined: at the first check that finds no more than 1e-4, then no more
 	// than 1e-6, 1e-8 and so on. It is also where the solver gets no further.
 	firstExamined, examinedEvery = 1e-4, 1e-2
-	// reassignedAt is the stationarity from which on rows are reassigned:
-	// before, blocks still move more than rows would.
-	reassignedAt = 1e-6
 	// minGain is the relative decrease of the cost from which on a reassignment
 	// is worth more iterations.
 	minGain = 1e-6
@@ -104,10 +101,8 @@ func (r *run) examine(decrease float64, ended bool) (finding, error) {
 	if r.options.FirstOrder {
 		return nothing, nil
 	}
-	if ended || worst(r.stationarity) <= reassignedAt {
-		if moved, err := r.reassign(); moved || err != nil {
-			return elsewhere, err
-		}
+	if moved, err := r.reassign(); moved || err != nil {
+		return elsewhere, err
 	}
 	if !(worst(r.stationarity) <= firstExamined) {
 		return nothing, nil

@@ -14,21 +14,52 @@ type Reassigner interface {
 	Reassign(x Point) (moved bool, passes float64, err error)
 }
 
+// Reassign moves x, in place, to a point of lower cost that a [Reassigner] finds,
+// be it far away, and reports whether it did. It does nothing where the run goes
+// by the first order alone.
+func (e *Evaluator) Reassign(x Point) (bool, error) {
+	p, ok := e.problem.(Reassigner)
+	if !ok || e.firstOrder {
+		return false, nil
+	}
+	moved, passes, err := p.Reassign(x)
+	e.counts.Passes += passes
+	e.lastValid = false
+	if err != nil {
+		return false, e.failure(fmt.Errorf("reassignment: %w", err))
+	}
+	return moved, nil
+}
+
+// WorthReassigning reports whether a reassignment that took the cost from one
+// value to another is worth more iterations.
+func WorthReassigning(from, to float64) bool { return to < from-minGain*math.Abs(from) }
+
+// reassignEvery is the number of passes between two reassignments while they move
+// rows: about as many as the blocks need to follow the rows.
+const reassignEvery = 20
+
 // reassign begins anew from a better place that a [Reassigner] finds.
 func (r *run) reassign() (bool, error) {
-	p, ok := r.evaluator.problem.(Reassigner)
-	if !ok {
-		return false, nil
-	}
 	x := r.bestPoint.Clone()
-	moved, passes, err := p.Reassign(x)
-	r.evaluator.counts.Passes += passes
-	r.evaluator.lastValid = false
-	if err != nil {
-		return false, r.evaluator.failure(fmt.Errorf("reassignment: %w", err))
+	r.reassigned = 0
+	moved, err := r.evaluator.Reassign(x)
+	if !moved || err != nil {
+		return false, err
 	}
-	if !moved {
+	moved, err = r.restart(x, minGain*math.Abs(r.best))
+	if moved {
+		r.reassigned = r.evaluator.counts.Passes
+	}
+	return moved, err
+}
+
+// reassignAgain reassigns rows some time after the last reassignment, where that
+// moved any: rows follow each other, and it is not worth while to wait until the
+// solver is near a minimum that is left again.
+func (r *run) reassignAgain() (bool, error) {
+	if r.reassigned == 0 || r.evaluator.counts.Passes < r.reassigned+reassignEvery {
 		return false, nil
 	}
-	return r.restart(x, minGain*math.Abs(r.best))
+	return r.reassign()
 }

@@ -65,6 +65,7 @@ type run struct {
 	stationarity []float64 // at the last check
 	slow         int       // iterations in a row without enough decrease
 	examined     int       // thresholds at which the run was examined, see conclude
+	reassigned   float64   // passes at the last reassignment that moved rows, 0 before and after one that did not
 	refutation   string    // why the point judged last is no minimum, see Refuter
 	prober       *prober   // made at its first use
 
@@ -195,6 +196,12 @@ func (r *run) judge(before float64) (Status, bool, error) {
 	if s, ok := r.state.(Pending); ok && s.Pending() {
 		r.slow = 0
 		return 0, false, nil
+	}
+	switch moved, err := r.reassignAgain(); {
+	case errors.Is(err, errStop):
+		return r.evaluator.stopped, true, nil
+	case moved || err != nil:
+		return Failed, err != nil, err
 	}
 	_, cost := r.state.Iterate()
 	decrease := before - cost

@@ -25,6 +25,8 @@ import (
 // problem is not framework.Smoothable, or its kinks do not seem to matter, the inner
 // solver runs alone, until a residual vanishes all the same.
 //
+// Rows are reassigned ([framework.Reassigner]) before the finish.
+//
 // Runs can be stored where the inner solver is a framework.Restorer.
 //
 // The zero value is ready to use. Source: A. Beck and M. Teboulle, Smoothing and
@@ -90,6 +92,8 @@ type ContinuationState struct {
 	// First is the first Eps; Again says that these are the second stages.
 	First float64
 	Again bool
+	// Reassigned counts the times that rows were reassigned before the finish.
+	Reassigned int
 	// Plain says that the inner solver goes on with the cost itself.
 	Plain bool
 	// Second says that Newton has taken the place of the inner solver.
@@ -110,7 +114,7 @@ func (a Continuation) NewState() framework.State {
 	return &ContinuationState{}
 }
 
-// register tells package encoding/gob the type of the inner state, which is
+// register tells package encoding/gob the types of the inner state, which is
 // behind an interface.
 func (a Continuation) register() {
 	if r, ok := a.Inner.(framework.Restorer); ok {
@@ -223,7 +227,7 @@ type restarter interface {
 func (a Continuation) Restart(e *framework.Evaluator, state framework.State, x framework.Point) error {
 	a = a.withDefaults()
 	s := state.(*ContinuationState)
-	s.Stage, s.Iterations, s.Slow, s.Resting, s.Done = 0, 0, 0, 0, false
+	s.Stage, s.Iterations, s.Slow, s.Resting, s.Done, s.Reassigned = 0, 0, 0, 0, false, 0
 	s.Finish, s.Finished, s.Again, s.Plain, s.Multipliers = nil, !a.Finish, false, false, nil
 	if s.Second {
 		s.Inner, s.Second = nil, false
@@ -419,6 +423,9 @@ func (a Continuation) finish(e *framework.Evaluator, s *ContinuationState) error
 		return a.goOn(e, s)
 	}
 	if s.Finish == nil {
+		if moved, err := a.reassign(e, s); moved || err != nil {
+			return err
+		}
 		if begun, err := a.beginFinish(e, s); err != nil || !begun {
 			return err
 		}
@@ -435,6 +442,33 @@ func (a Continuation) finish(e *framework.Evaluator, s *ContinuationState) error
 	s.Stage, s.Iterations, s.Slow, s.Done, s.Again = 0, 0, 0, false, true
 	defer e.Smooth(0)
 	return a.begin(e, s, s.First, s.X)
+}
+
+// maxReassigned bounds the number of times that rows are reassigned before the
+// finish.
+const maxReassigned = 20
+
+// reassign begins the stages anew where rows have better places. The finish costs
+// far more than the stages, so that it is worth while to have them in their places
+// before.
+func (a Continuation) reassign(e *framework.Evaluator, s *ContinuationState) (bool, error) {
+	if s.Again || s.Reassigned >= maxReassigned {
+		return false, nil
+	}
+	x := s.X.Clone()
+	if moved, err := e.Reassign(x); !moved || err != nil {
+		return false, err
+	}
+	cost, err := e.Evaluate(nil, x)
+	if err != nil || !framework.WorthReassigning(s.Cost, cost) {
+		return false, err
+	}
+	s.X.CopyFrom(x)
+	s.Cost = cost
+	s.Reassigned++
+	s.Stage, s.Iterations, s.Slow, s.Resting, s.Done = 0, 0, 0, 0, false
+	defer e.Smooth(0)
+	return true, a.begin(e, s, s.First, s.X)
 }
 
 // beginFinish begins the finish, if it is needed and possible.

@@ -17,6 +17,11 @@ import (
 //go:embed cases.py
 var pythonScript []byte
 
+// tablesScript fits real tables; see there.
+//
+//go:embed real_tables.py
+var tablesScript []byte
+
 // hasPython reports whether there is a Python with scqm.
 func (b *bench) hasPython() bool {
 	return exec.Command(b.python, "-c", "import scqm; scqm.load").Run() == nil
@@ -28,7 +33,26 @@ func needPython(b *bench) (undo func(), err error) {
 		lines := strings.Split(strings.TrimSpace(string(out)), "\n")
 		return nil, skipf("%s cannot import scqm (%s); make install-python builds .venv, -python names another", b.python, clip(lines[len(lines)-1]))
 	}
+	if err := os.WriteFile(b.path("real_tables.py"), tablesScript, 0o644); err != nil {
+		return nil, err
+	}
 	return func() {}, os.WriteFile(b.path("cases.py"), pythonScript, 0o644)
+}
+
+// tryTables makes default fits of tables that scikit-learn ships, some at a time by
+// the case whose turn comes first.
+func tryTables(c *trial) error {
+	const together = 10
+	if c.index%together != 0 && c.caseNo < 0 {
+		return nil
+	}
+	how := command{program: c.python, env: []string{"PYTHONWARNINGS=ignore", "OPENBLAS_NUM_THREADS=1"}}
+	r, err := c.run(how, c.path("real_tables.py"), "--dims", "1,2", "--losses", "squared_l2,l2",
+		"--first", strconv.Itoa(c.index), "--count", strconv.Itoa(min(together, c.last-c.index)))
+	if err != nil {
+		return err
+	}
+	return c.countEnds(r)
 }
 
 // pythonCases tries every so many cases in one interpreter, by the case whose
@@ -43,19 +67,24 @@ func pythonCases(mode string, together int) func(c *trial) error {
 		if err != nil {
 			return err
 		}
-		if err := r.check(0); err != nil {
-			return fmt.Errorf("%w\n%s", err, clip(r.stdout))
-		}
-		if !strings.HasSuffix(r.stdout, "alive\n") {
-			return fmt.Errorf("the interpreter did not get to its end:\n%s", clip(r.stdout))
-		}
-		for line := range strings.Lines(r.stdout) {
-			if what, ok := strings.CutPrefix(strings.TrimSpace(line), "happened: "); ok {
-				c.happened(what)
-			}
-		}
-		return nil
+		return c.countEnds(r)
 	}
+}
+
+// countEnds counts what a script says has happened in its cases.
+func (c *trial) countEnds(r run) error {
+	if err := r.check(0); err != nil {
+		return fmt.Errorf("%w\n%s", err, clip(r.stdout))
+	}
+	if !strings.HasSuffix(r.stdout, "alive\n") {
+		return fmt.Errorf("the interpreter did not get to its end:\n%s", clip(r.stdout))
+	}
+	for line := range strings.Lines(r.stdout) {
+		if what, ok := strings.CutPrefix(strings.TrimSpace(line), "happened: "); ok {
+			c.happened(what)
+		}
+	}
+	return nil
 }
 
 func (c *trial) runPython(how command, args ...string) (run, error) {

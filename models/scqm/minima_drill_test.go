@@ -127,7 +127,7 @@ func nearby(m *Model, x Data, rng *rand.Rand) (gain float64, how string, err err
 		if err != nil {
 			return err
 		}
-		run, err := framework.Solve(context.Background(), p, at, solver, framework.Options{MaxIterations: 1000, MinRelativeDecrease: DefaultMinRelativeDecrease})
+		run, err := framework.Solve(context.Background(), p, at, solver, framework.Options{MaxIterations: 1000})
 		if err != nil {
 			return err
 		}

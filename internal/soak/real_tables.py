@@ -1,0 +1,279 @@
+"""Default fits of real tables, judged by rows held out: real_tables.py [OPTION]...
+
+Tables are those of scikit-learn, which need no network, with patches of its two
+pictures, and those of a folder of CSV files (--folder). Each is split 70/30, eight
+times; columns are standardised by the rows to learn from. A case is a table, a loss,
+a dimension and a split; it prints one line of JSON, and --summary makes Markdown of
+such lines.
+
+The measure is R2 of rows held out, in the measure of the loss itself:
+1 - sum loss(x - projection) / sum loss(x - center), the center being the mean of the
+loss of the rows to learn from. "linear" is the flat sheet of the same loss, which for
+squared_l2 is principal component analysis; "squares" is R2 by sums of squares.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import math
+import time
+import warnings
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn import datasets
+
+import scqm
+
+Array = npt.NDArray[np.float64]
+Record = dict[str, Any]
+
+LOSSES: dict[str, Callable[[Array], Array]] = {
+    "squared_l2": lambda r: (r**2).sum(axis=1),
+    "l2": lambda r: np.sqrt((r**2).sum(axis=1)),
+    "l1": lambda r: np.abs(r).sum(axis=1),
+}
+DIMENSIONS = (1, 2, 3)
+SPLITS = 8
+DEFAULT = 1e-3
+RIDGES = (0.0, 1e-4, DEFAULT, 1e-2, 0.1, 1.0)
+WORSE = 0.01  # how far below linear a fit may be
+
+
+def patches(name: str) -> Array:
+    """Return 400 patches of 4 x 4 gray pixels of a picture of scikit-learn."""
+    gray = datasets.load_sample_image(name).astype(np.float64).mean(axis=2)
+    rng = np.random.default_rng(0)
+    top = rng.integers(0, gray.shape[0] - 4, 400)
+    left = rng.integers(0, gray.shape[1] - 4, 400)
+    return np.array(
+        [gray[i : i + 4, j : j + 4].ravel() for i, j in zip(top, left, strict=True)]
+    )
+
+
+def linnerud() -> Array:
+    """Return the exercises and the measures of twenty men."""
+    both = datasets.load_linnerud()
+    return np.column_stack([both.data, both.target])
+
+
+def shipped() -> dict[str, Callable[[], Array]]:
+    """Return the tables of scikit-learn by name."""
+    return {
+        "iris": lambda: np.asarray(datasets.load_iris().data),
+        "wine": lambda: np.asarray(datasets.load_wine().data),
+        "cancer": lambda: np.asarray(datasets.load_breast_cancer().data),
+        "diabetes": lambda: np.asarray(datasets.load_diabetes().data),
+        "linnerud": linnerud,
+        "digits": lambda: np.asarray(datasets.load_digits().data),
+        "china": lambda: patches("china.jpg"),
+        "flower": lambda: patches("flower.jpg"),
+    }
+
+
+def read_table(path: Path) -> Array:
+    """Return the numbers of a CSV file with a header."""
+    with path.open(newline="") as file:
+        lines = list(csv.reader(file))[1:]
+    return np.array(lines, dtype=np.float64)
+
+
+def tables(folder: str | None) -> dict[str, Callable[[], Array]]:
+    """Return functions that load tables, by name."""
+    found = shipped()
+    for path in sorted(Path(folder).glob("*.csv")) if folder else []:
+        found[path.stem] = lambda path=path: read_table(path)  # type: ignore[misc]
+    return found
+
+
+def split(x: Array, seed: int) -> tuple[Array, Array]:
+    """Return standardised rows to learn from and rows held out."""
+    order = np.random.default_rng(seed).permutation(len(x))
+    count = round(0.7 * len(x))
+    train, test = x[order[:count]], x[order[count:]]
+    scale = train.std(axis=0)
+    varied = scale > 1e-12 * np.abs(train).max(axis=0)
+    center = train.mean(axis=0)[varied]
+    return (
+        (train[:, varied] - center) / scale[varied],
+        (test[:, varied] - center) / scale[varied],
+    )
+
+
+def quality(model: scqm.SCQM, test: Array, center: Array) -> tuple[float, float]:
+    """Return R2 of rows held out by the loss of the model, and by squares."""
+    residuals, around = test - model.project(test), test - center
+    loss, squares = LOSSES[str(model.loss)], LOSSES["squared_l2"]
+    return (
+        float(1 - loss(residuals).sum() / loss(around).sum()),
+        float(1 - squares(residuals).sum() / squares(test).sum()),
+    )
+
+
+def fitted(train: Array, **how: Any) -> tuple[scqm.SCQM, float]:
+    """Return a model fitted with one thread, and the seconds of processor time."""
+    model = scqm.SCQM(n_threads=1, **how)
+    began = time.process_time()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model.fit(train)
+    return model, time.process_time() - began
+
+
+def influence_refused(model: scqm.SCQM, train: Array) -> str:
+    """Say why the influence of rows is refused, if it is."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            model.influence(train)
+    except (scqm.ScqmError, ValueError) as error:
+        return str(error)
+    return ""
+
+
+def attempt(
+    x: Array, case: Record, ridges: tuple[float, ...], influence: bool
+) -> Record:
+    """Fit one case, flat and with each ridge."""
+    train, test = split(x, case["split"])
+    how = {"n_components": case["d"], "loss": case["loss"]}
+    center = scqm.frechet_mean(train, loss=case["loss"], n_threads=1).mean
+    flat, seconds = fitted(train, linear=True, **how)
+    own, squares = quality(flat, test, center)
+    out = case | {
+        "rows": len(train),
+        "columns": train.shape[1],
+        "linear": own,
+        "linear_squares": squares,
+        "linear_seconds": seconds,
+        "fits": [],
+    }
+    for ridge in ridges:
+        settings = how if ridge == DEFAULT else how | {"ridge": ridge}
+        model, seconds = fitted(train, **settings)
+        own, squares = quality(model, test, center)
+        fit = {
+            "ridge": ridge,
+            "r2": own,
+            "squares": squares,
+            "seconds": seconds,
+            "status": model.status_,
+            "iterations": model.n_iter_,
+            "extent": model.curvature_extent_,
+            "objective": model.objective_ + model.penalty_,
+            "message": model.message_,
+        }
+        if ridge == DEFAULT and influence:
+            fit["refused"] = influence_refused(model, train)
+        out["fits"].append(fit)
+    return out
+
+
+def cases(names: list[str], options: argparse.Namespace) -> Iterator[Record]:
+    """Return the cases, split by split so that a part of them has all tables."""
+    for s in range(options.splits):
+        for name in names:
+            for loss in options.losses.split(","):
+                for d in options.dims.split(","):
+                    yield {"table": name, "loss": loss, "d": int(d), "split": s}
+
+
+def judged(case: Record) -> Record:
+    """Return what soak counts of a case; false verdicts end the program."""
+    for fit in case["fits"]:
+        if fit["ridge"] != DEFAULT:
+            continue
+        if fit["status"] == "converged" and fit.get("refused"):
+            raise SystemExit(f"converged, but influence says {fit['refused']}: {case}")
+        if not (math.isfinite(fit["r2"]) and math.isfinite(fit["objective"])):
+            raise SystemExit(f"numbers that are not finite: {case}")
+        print("happened:", fit["status"])
+        if fit["r2"] < case["linear"] - WORSE:
+            print("happened: held-out R2 more than .01 below that of a flat sheet")
+    return case
+
+
+def run(options: argparse.Namespace) -> None:
+    """Try cases and print their records, or what soak counts of them."""
+    known = tables(options.folder)
+    names = options.tables.split(",") if options.tables else list(known)
+    loaded = {name: known[name]() for name in names}
+    ridges = RIDGES if options.ridges else (DEFAULT,)
+    last = options.first + options.count if options.count else None
+    for case in islice(cases(names, options), options.first, last):
+        out = attempt(loaded[case["table"]], case, ridges, not options.no_influence)
+        if options.count:
+            judged(out)
+        else:
+            print(json.dumps(out), flush=True)
+    if options.count:
+        print("alive")
+
+
+def mean_r2(records: list[Record], ridge: float) -> float:
+    """Return the mean R2 of fits with a ridge."""
+    return float(
+        np.mean([f["r2"] for r in records for f in r["fits"] if f["ridge"] == ridge])
+    )
+
+
+def summarize(path: Path) -> None:
+    """Print a table in Markdown of records, one per line of a file."""
+    groups: dict[tuple[str, str, int], list[Record]] = defaultdict(list)
+    for line in path.read_text().splitlines():
+        r = json.loads(line)
+        groups[r["table"], r["loss"], r["d"]].append(r)
+    print(
+        "| table | loss | d | fits | flat | curved | worst difference | best ridge |"
+        " converged, stalled, max_iter | refused | CPU s |"
+    )
+    print("|" + " --- |" * 11)
+    for (name, loss, d), records in groups.items():
+        fits = [f for r in records for f in r["fits"] if f["ridge"] == DEFAULT]
+        worst = min(f["r2"] - r["linear"] for f, r in zip(fits, records, strict=True))
+        tried = {f["ridge"] for f in records[0]["fits"]}
+        best = max(tried, key=lambda ridge, rs=records: mean_r2(rs, ridge))  # type: ignore[misc]
+        shown = f"{mean_r2(records, best):.4f} at {best:g}" if len(tried) > 1 else ""
+        ends = [f["status"] for f in fits]
+        counts = [ends.count(e) for e in ("converged", "stalled", "max_iter")]
+        print(
+            f"| {name} | {loss} | {d} | {len(fits)} |"
+            f" {np.mean([r['linear'] for r in records]):.4f} |"
+            f" {mean_r2(records, DEFAULT):.4f} | {worst:+.4f} | {shown} |"
+            f" {', '.join(map(str, counts))} |"
+            f" {sum(bool(f.get('refused')) for f in fits)} |"
+            f" {np.median([f['seconds'] for f in fits]):.3f} |"
+        )
+
+
+def main() -> None:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(description="Default fits of real tables")
+    parser.add_argument("--folder", help="of CSV files with a header, numbers only")
+    parser.add_argument("--tables", help="names, with commas between")
+    parser.add_argument("--losses", default=",".join(LOSSES))
+    parser.add_argument("--dims", default=",".join(map(str, DIMENSIONS)))
+    parser.add_argument("--splits", type=int, default=SPLITS)
+    parser.add_argument(
+        "--ridges", action="store_true", help="0 to 1 beside the default"
+    )
+    parser.add_argument("--no-influence", action="store_true")
+    parser.add_argument("--first", type=int, default=0, help="first case")
+    parser.add_argument("--count", type=int, help="of cases that are judged, for soak")
+    parser.add_argument("--summary", type=Path, help="a file of records to sum up")
+    options = parser.parse_args()
+    if options.summary:
+        summarize(options.summary)
+    else:
+        run(options)
+
+
+if __name__ == "__main__":
+    main()
