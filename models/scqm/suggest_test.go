@@ -57,15 +57,14 @@ func surfaceRows(k, n int, seed uint64) Data {
 	return x
 }
 
-// Suggest finds the d and s of surfaces, and that there is none: of each once, with
-// more noise in a soak. The Python tests do the same without the race detector,
-// under which a few must be enough.
+// Suggest finds the d and s of surfaces, and that there is none: of four in go test, of
+// all and with three seeds in a soak, where a few must be enough under the race detector.
 func TestSuggest(t *testing.T) {
 	if testing.Short() {
-		t.Skip("12 s: fits of all d and s up to 3 to nine surfaces; make test runs it")
+		t.Skip("6 s: fits of all d and s up to 3 to four surfaces; make test runs it")
 	}
-	drill.Run(t, "suggested-truths", len(truths), func(c drill.Case) error {
-		k := c.Index % len(truths)
+	drill.Run(t, "suggested-truths", 4, func(c drill.Case) error {
+		k := 5 * c.Index % len(truths) // unlike ones first
 		truth := truths[k]
 		if racing && truth.name != "parabola" && truth.name != "part of a sphere" {
 			return nil
