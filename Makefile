@@ -59,16 +59,22 @@ check: lint-python ## Before a push: build, lint, and the fast Go tests of what 
 	@$(GO) build ./...
 	@$(GO) test -short -timeout $(TIMEOUT) ./...
 
-# Go waits for the linker and Python for single fits: side by side they take two
-# thirds of the time.
+# Go waits for the linker and for plugins, Python for single fits: side by side they
+# take two thirds of the time.
 .PHONY: test
 test: ## Run all tests: Go, races, lint, Python
-	@$(MAKE) -j2 $(if $(filter output-sync,$(.FEATURES)),-Otarget) test-go test-python
+	@$(MAKE) -j3 $(if $(filter output-sync,$(.FEATURES)),-Otarget) test-go-once test-go-races test-python
 
 # Vet runs once, as a test of internal/lint.
 .PHONY: test-go
-test-go: need-cc ## Run the Go tests, with vet, staticcheck and lint among them, and the races of RACE
+test-go: test-go-once test-go-races ## Run the Go tests, with vet, staticcheck and lint among them, and the races of RACE
+
+.PHONY: test-go-once
+test-go-once:
 	@$(GO) list $(PKG) | { grep -vxF "$$($(GO) list $(RACE))" || true; } | xargs -r $(GO) test -vet=off -timeout $(TIMEOUT)
+
+.PHONY: test-go-races
+test-go-races: need-cc
 	@$(GO) test -vet=off -race -timeout $(TIMEOUT) $(RACE)
 
 .PHONY: test-python

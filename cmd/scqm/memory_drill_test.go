@@ -57,7 +57,7 @@ var builtProgram = sync.OnceValues(func() (string, error) {
 		return "", err
 	}
 	path := filepath.Join(builtFolder, "scqm")
-	build := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-E=_scqm_entry", "-o", path, ".")
+	build := exec.Command("go", "build", "-buildvcs=false", "-ldflags=-E=_scqm_entry", "-o", path, ".")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("the program cannot be built: %w %s", err, out)

@@ -96,7 +96,7 @@ func TestLearnLossNearTheBest(t *testing.T) {
 	const D = 12
 	for k, noise := range noises {
 		if racing && noise.name != "Laplace" && noise.name != "10 % outliers" {
-			continue // the Python tests have all of them
+			continue // make test has all of them
 		}
 		names := map[string]int{}
 		single := singleLosses(t)

@@ -220,7 +220,7 @@ func TestDrillKinks(t *testing.T) {
 	var before, after, higher, tried int
 	var cpu [2]time.Duration
 	var gains []float64
-	drill.Run(t, "kinks", 16, func(c drill.Case) error {
+	drill.Run(t, "kinks", 8, func(c drill.Case) error {
 		k := newKinkedCase(c)
 		begun := time.Now()
 		_, without := k.solve(t, newtonStages(false), true)

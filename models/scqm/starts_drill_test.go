@@ -41,7 +41,7 @@ func TestDrillMoreStarts(t *testing.T) {
 	require.NoError(t, err)
 	list := []framework.Loss{losses.SquaredL2(), losses.L2(), huber, losses.L1(), lp, mahalanobis}
 	one, eight := make([]float64, len(list)), make([]float64, len(list))
-	drill.Run(t, "more starts", 12, func(c drill.Case) error {
+	drill.Run(t, "more starts", 6, func(c drill.Case) error {
 		x := Data{N: 60, D: 2}
 		for range x.N {
 			a := math.Pi / 2 * c.Float64()

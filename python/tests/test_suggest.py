@@ -75,7 +75,8 @@ def six_noises(D: int, n: int, rng: np.random.Generator) -> dict[str, Array]:
     }
 
 
-@pytest.mark.parametrize("name", list(six_noises(4, 10, np.random.default_rng(0))))
+# The tests in Go try all six.
+@pytest.mark.parametrize("name", ["Gaussian", "10 % outliers"])
 def test_auto_is_near_the_best_loss(name: str) -> None:
     rng = np.random.default_rng(11)
     X, held = (bowl(100, 12, 0.1 * six_noises(12, 100, rng)[name], k) for k in (0, 1))
