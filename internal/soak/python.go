@@ -1,7 +1,7 @@
 package main
 
 import (
-	_ "embed"
+	"embed"
 	"fmt"
 	"os"
 	"os/exec"
@@ -12,31 +12,32 @@ import (
 	"time"
 )
 
-// pythonScript tries cases in one interpreter; see there.
+// scripts try cases in one interpreter, and fit real tables; see there.
 //
-//go:embed cases.py
-var pythonScript []byte
-
-// tablesScript fits real tables; see there.
-//
-//go:embed real_tables.py
-var tablesScript []byte
+//go:embed cases.py known_tables.py real_tables.py
+var scripts embed.FS
 
 // hasPython reports whether there is a Python with scqm.
 func (b *bench) hasPython() bool {
 	return exec.Command(b.python, "-c", "import scqm; scqm.load").Run() == nil
 }
 
-// needPython writes the script, where there is a Python with scqm.
+// needPython writes the scripts, where there is a Python with scqm.
 func needPython(b *bench) (undo func(), err error) {
 	if out, err := exec.Command(b.python, "-c", "import scqm; scqm.load").CombinedOutput(); err != nil {
 		lines := strings.Split(strings.TrimSpace(string(out)), "\n")
 		return nil, skipf("%s cannot import scqm (%s); make install-python builds .venv, -python names another", b.python, clip(lines[len(lines)-1]))
 	}
-	if err := os.WriteFile(b.path("real_tables.py"), tablesScript, 0o644); err != nil {
-		return nil, err
+	for _, name := range []string{"cases.py", "known_tables.py", "real_tables.py"} {
+		text, err := scripts.ReadFile(name)
+		if err != nil {
+			return nil, err
+		}
+		if err := os.WriteFile(b.path(name), text, 0o644); err != nil {
+			return nil, err
+		}
 	}
-	return func() {}, os.WriteFile(b.path("cases.py"), pythonScript, 0o644)
+	return func() {}, nil
 }
 
 // tryTables makes default fits of tables that scikit-learn ships, some at a time by

@@ -15,7 +15,6 @@ squared_l2 is principal component analysis; "squares" is R2 by sums of squares.
 from __future__ import annotations
 
 import argparse
-import csv
 import json
 import math
 import time
@@ -27,12 +26,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
-from sklearn import datasets
+from known_tables import Array, tables
 
 import scqm
 
-Array = npt.NDArray[np.float64]
 Record = dict[str, Any]
 
 LOSSES: dict[str, Callable[[Array], Array]] = {
@@ -45,52 +42,6 @@ SPLITS = 8
 DEFAULT = 1e-3
 RIDGES = (0.0, 1e-4, DEFAULT, 1e-2, 0.1, 1.0)
 WORSE = 0.01  # how far below linear a fit may be
-
-
-def patches(name: str) -> Array:
-    """Return 400 patches of 4 x 4 gray pixels of a picture of scikit-learn."""
-    gray = datasets.load_sample_image(name).astype(np.float64).mean(axis=2)
-    rng = np.random.default_rng(0)
-    top = rng.integers(0, gray.shape[0] - 4, 400)
-    left = rng.integers(0, gray.shape[1] - 4, 400)
-    return np.array(
-        [gray[i : i + 4, j : j + 4].ravel() for i, j in zip(top, left, strict=True)]
-    )
-
-
-def linnerud() -> Array:
-    """Return the exercises and the measures of twenty men."""
-    both = datasets.load_linnerud()
-    return np.column_stack([both.data, both.target])
-
-
-def shipped() -> dict[str, Callable[[], Array]]:
-    """Return the tables of scikit-learn by name."""
-    return {
-        "iris": lambda: np.asarray(datasets.load_iris().data),
-        "wine": lambda: np.asarray(datasets.load_wine().data),
-        "cancer": lambda: np.asarray(datasets.load_breast_cancer().data),
-        "diabetes": lambda: np.asarray(datasets.load_diabetes().data),
-        "linnerud": linnerud,
-        "digits": lambda: np.asarray(datasets.load_digits().data),
-        "china": lambda: patches("china.jpg"),
-        "flower": lambda: patches("flower.jpg"),
-    }
-
-
-def read_table(path: Path) -> Array:
-    """Return the numbers of a CSV file with a header."""
-    with path.open(newline="") as file:
-        lines = list(csv.reader(file))[1:]
-    return np.array(lines, dtype=np.float64)
-
-
-def tables(folder: str | None) -> dict[str, Callable[[], Array]]:
-    """Return functions that load tables, by name."""
-    found = shipped()
-    for path in sorted(Path(folder).glob("*.csv")) if folder else []:
-        found[path.stem] = lambda path=path: read_table(path)  # type: ignore[misc]
-    return found
 
 
 def split(x: Array, seed: int) -> tuple[Array, Array]:

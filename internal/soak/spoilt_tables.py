@@ -1,7 +1,7 @@
 """What loss="auto" chooses for real tables with spoilt entries: spoilt_tables.py.
 
 Tables are those of scikit-learn, which need no network, with patches of its two
-pictures, and those of a folder of CSV files without header (--folder). Each is split
+pictures, and those of a folder of CSV files with a header (--folder). Each is split
 70/30 and standardised by the rows to learn from. Of these, entries or whole rows are
 then moved up or down by so many standard deviations; the rows held out stay clean. A
 case is a table, a spoiling and a seed; it prints one line of JSON, and --summary makes
@@ -25,12 +25,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
-from sklearn import datasets
+from known_tables import Array, tables
 
 import scqm
 
-Array = npt.NDArray[np.float64]
 Record = dict[str, Any]
 
 CANDIDATES = ("l2", "l1", "huber_entries", "squared_l2", "huber")
@@ -51,33 +49,6 @@ SPOILINGS = [
 MAX_ROWS = 400
 MAX_SECONDS = 10.0  # for a fit of one candidate
 WORSE = 0.01  # how far auto may be below the best single loss, in the mean of a kind
-
-
-def patches(name: str) -> Array:
-    """Return 300 patches of 4 x 4 gray pixels of a picture of scikit-learn."""
-    gray = datasets.load_sample_image(name).astype(np.float64).mean(axis=2)
-    rng = np.random.default_rng(0)
-    top = rng.integers(0, gray.shape[0] - 4, 300)
-    left = rng.integers(0, gray.shape[1] - 4, 300)
-    return np.array(
-        [gray[i : i + 4, j : j + 4].ravel() for i, j in zip(top, left, strict=True)]
-    )
-
-
-def tables(folder: str | None) -> dict[str, Callable[[], Array]]:
-    """Return functions that load tables, by name."""
-    found: dict[str, Callable[[], Array]] = {
-        "wine": lambda: np.asarray(datasets.load_wine().data),
-        "cancer": lambda: np.asarray(datasets.load_breast_cancer().data),
-        "iris": lambda: np.asarray(datasets.load_iris().data),
-        "diabetes": lambda: np.asarray(datasets.load_diabetes().data),
-        "digits": lambda: np.asarray(datasets.load_digits().data),
-        "china": lambda: patches("china.jpg"),
-        "flower": lambda: patches("flower.jpg"),
-    }
-    for path in sorted(Path(folder).glob("*.csv")) if folder else []:
-        found.setdefault(path.stem, lambda path=path: np.loadtxt(path, delimiter=","))  # type: ignore[misc]
-    return found
 
 
 def split(x: Array, rng: np.random.Generator) -> tuple[Array, Array]:

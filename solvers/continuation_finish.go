@@ -1,0 +1,131 @@
+package solvers
+
+import (
+	"math"
+
+	"github.com/scqm/scqm/framework"
+)
+
+// finishWork bounds the products that an iteration of the finish takes after other
+// solvers than [Newton], whose iterations take as many.
+const finishWork = 1 << 25
+
+// Finishes reports whether [PrimalDual] may go on from the last stage, on a
+// problem of the shape given.
+func (a Continuation) Finishes(shape framework.ArrowheadShape) bool {
+	_, newton := a.Inner.(Newton)
+	return a.Finish && (newton || shape.Outer*shape.Outer <= finishWork/shape.Inner())
+}
+
+// finish does one iteration of the finish, if there is one.
+func (a Continuation) finish(e *framework.Evaluator, s *ContinuationState) error {
+	if s.Finished {
+		return a.goOn(e, s)
+	}
+	if s.Finish == nil {
+		if moved, err := a.reassign(e, s); moved || err != nil {
+			return err
+		}
+		if begun, err := a.beginFinish(e, s); err != nil || !begun {
+			return err
+		}
+	}
+	err := PrimalDual{}.Step(e, s.Finish)
+	if err != nil || !s.Finish.Done {
+		return err
+	}
+	if s.Finished = s.Finish.Stationary || s.Again || e.Differentiable(); s.Finished {
+		return nil
+	}
+	s.X.CopyFrom(s.Finish.X)
+	s.Cost, s.Multipliers, s.Finish = s.Finish.Cost, s.Finish.Multipliers, nil
+	s.Stage, s.Iterations, s.Slow, s.Done, s.Again = 0, 0, 0, false, true
+	defer e.Smooth(0)
+	return a.begin(e, s, s.First, s.X)
+}
+
+// maxReassigned bounds the number of times that rows are reassigned before the
+// finish.
+const maxReassigned = 20
+
+// reassign begins the stages anew where rows have better places. The finish costs
+// far more than the stages, so that it is worth while to have them in their places
+// before.
+func (a Continuation) reassign(e *framework.Evaluator, s *ContinuationState) (bool, error) {
+	if s.Again || s.Reassigned >= maxReassigned {
+		return false, nil
+	}
+	x := s.X.Clone()
+	if moved, err := e.Reassign(x); !moved || err != nil {
+		return false, err
+	}
+	cost, err := e.Evaluate(nil, x)
+	if err != nil || !framework.WorthReassigning(s.Cost, cost) {
+		return false, err
+	}
+	s.X.CopyFrom(x)
+	s.Cost = cost
+	s.Reassigned++
+	s.Stage, s.Iterations, s.Slow, s.Resting, s.Done = 0, 0, 0, 0, false
+	defer e.Smooth(0)
+	return true, a.begin(e, s, s.First, s.X)
+}
+
+// beginFinish begins the finish, if it is needed and possible.
+func (a Continuation) beginFinish(e *framework.Evaluator, s *ContinuationState) (begun bool, err error) {
+	if shape, fits := e.ArrowheadShape(); fits && a.Finishes(shape) {
+		residual, err := e.Stationarity(s.X)
+		if err != nil {
+			return false, err
+		}
+		if !(residual <= stationaryAt) {
+			finish, from := &PrimalDualState{X: s.X, Cost: s.Cost, Residual: math.Inf(1)}, s.X
+			if s.Again {
+				finish.Multipliers = s.Multipliers
+				from, _ = s.Inner.Iterate()
+			}
+			if err := finish.begin(e, from); err != nil {
+				return false, err
+			}
+			if !finish.Done {
+				s.Finish = finish
+				return true, nil
+			}
+		}
+	}
+	s.Finished = true
+	return false, nil
+}
+
+// goOn does one iteration of the inner solver on the cost itself, where that is
+// differentiable.
+func (a Continuation) goOn(e *framework.Evaluator, s *ContinuationState) error {
+	if !s.Plain {
+		if !a.Finish || s.Finish != nil && s.Finish.Stationary || !e.Differentiable() {
+			return framework.ErrNoProgress
+		}
+		if s.Finish != nil {
+			s.X, s.Cost, s.Eps, s.Finish = s.Finish.X, s.Finish.Cost, s.Finish.Eps, nil
+		}
+		if a.handsOver(e) {
+			if err := s.second(e, s.X); err != nil {
+				return err
+			}
+		} else if err := a.restartInner(e, s, s.X); err != nil {
+			return err
+		}
+		s.Plain = true
+	}
+	inner := a.Inner
+	if s.Second {
+		inner = Newton{}
+	}
+	if err := inner.Step(e, s.Inner); err != nil {
+		return err
+	}
+	if x, cost := s.Inner.Iterate(); cost <= s.Cost {
+		s.X.CopyFrom(x)
+		s.Cost = cost
+	}
+	return nil
+}
