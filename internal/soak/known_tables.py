@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -55,5 +56,5 @@ def tables(folder: str | None) -> dict[str, Callable[[], Array]]:
     """Return functions that load tables, by name."""
     found = shipped()
     for path in sorted(Path(folder).glob("*.csv")) if folder else []:
-        found[path.stem] = lambda path=path: read_table(path)  # type: ignore[misc]
+        found[path.stem] = partial(read_table, path)
     return found

@@ -189,9 +189,10 @@ def summarize(path: Path) -> None:
     for (name, loss, d), records in groups.items():
         fits = [f for r in records for f in r["fits"] if f["ridge"] == DEFAULT]
         worst = min(f["r2"] - r["linear"] for f, r in zip(fits, records, strict=True))
-        tried = {f["ridge"] for f in records[0]["fits"]}
-        best = max(tried, key=lambda ridge, rs=records: mean_r2(rs, ridge))  # type: ignore[misc]
-        shown = f"{mean_r2(records, best):.4f} at {best:g}" if len(tried) > 1 else ""
+        ridges = {f["ridge"] for f in records[0]["fits"]}
+        tried = {ridge: mean_r2(records, ridge) for ridge in ridges}
+        best = max(tried, key=tried.__getitem__)
+        shown = f"{tried[best]:.4f} at {best:g}" if len(tried) > 1 else ""
         ends = [f["status"] for f in fits]
         counts = [ends.count(e) for e in ("converged", "stalled", "max_iter")]
         print(
