@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -111,6 +112,9 @@ func (f *ply) readHeader(text []byte) ([]plyElement, error) {
 			count, bad := strconv.Atoi(words[2])
 			if bad != nil || count < 0 || count > len(text) {
 				err = inputErrorf(ErrFormat, "%s elements in %d bytes", shortQuote(words[2]), len(text))
+			}
+			if words[1] == "vertex" && slices.ContainsFunc(elements, func(e plyElement) bool { return e.name == "vertex" }) {
+				err = inputErrorf(ErrFormat, "a second element vertex; keep one of them")
 			}
 			elements = append(elements, plyElement{name: words[1], count: count, end: at})
 		case words[0] == "property" && last >= 0:
@@ -304,6 +308,9 @@ func (f *ply) value(b []byte, kind string) (float64, error) {
 	case f.text:
 		v, k := parseCell(string(b))
 		if k == number {
+			if plySizes[kind] == 4 {
+				return v, fits32(v)
+			}
 			return v, nil
 		}
 		if k == special {

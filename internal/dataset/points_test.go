@@ -174,6 +174,8 @@ func TestBadPointClouds(t *testing.T) {
 		"is of type int, which cannot hold":        {"a.ply", "ply\nformat ascii 1.0\nelement vertex 1\nproperty int x\nend_header\n1\n"},
 		"vertex 1: the file ends early":            {"a.ply", "ply\nformat ascii 1.0\nelement vertex 2\nproperty float x\nproperty float y\nproperty float z\nend_header\n1 2 3\n"},
 		"vertex 0 (counting from 0), z: NaN":       {"a.ply", "ply\nformat ascii 1.0\nelement vertex 1\nproperty float x\nproperty float y\nproperty float z\nend_header\n1 2 nan\n"},
+		"y: 4e+60 is too large for the type float": {"a.ply", "ply\nformat ascii 1.0\nelement vertex 1\nproperty float x\nproperty float y\nproperty float z\nend_header\n1 4e60 2\n"},
+		"line 4 of the header: a second element v": {"a.ply", "ply\nformat ascii 1.0\nelement vertex 1\nelement vertex 1\nend_header\n"},
 		"line 3 of the header: \"vertex 1\" is no": {"a.ply", "ply\nformat ascii 1.0\nvertex 1\nend_header\n"},
 	} {
 		_, err := ReadPointCloud(write(t, f.name, []byte(f.content)))
