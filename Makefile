@@ -38,6 +38,10 @@ GLIBC      ?= 2.17
 
 # Builds work without git and in clones that belong to somebody else.
 export GOFLAGS := $(GOFLAGS) -buildvcs=false
+# Tests are compiled as the extension module is (python/extension.py): what one has
+# compiled serves the other.
+export CGO_CFLAGS := -O2 -g0
+check test test-go test-go-once test-python: export GOFLAGS += -trimpath -buildmode=pie
 
 VENV ?= .venv
 

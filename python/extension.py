@@ -34,6 +34,27 @@ MODULE = "_core"
 # The program that ends plugins, beside the module.
 GUARD = "_guard"
 
+# Debugging sections name folders of this machine, and some compilers write them
+# without being asked. These are for all packages: what one of them alone needs is
+# in FLAGS, or the standard library would be compiled once more for it. The
+# Makefile has the same, so that tests and the module share what is compiled.
+CGO_CFLAGS = "-O2 -g0"
+
+# What the C compiler and the linker are told of the module, as a Go file. Not every
+# linker heeds Go's own -s. On macOS the interpreter supplies its symbols when it
+# loads a module.
+FLAGS = """package main
+
+// #cgo CFLAGS: "-I{include}" -DPy_LIMITED_API={limited}
+// #cgo LDFLAGS: {link}
+import "C"
+"""
+
+# Tools of go.mod. "go tool" would build them with flags of its own, and the standard
+# library with them.
+GOPY = "github.com/go-python/gopy"
+GOIMPORTS = "golang.org/x/tools/cmd/goimports"
+
 # What gopy writes beyond the limited API, with its place in it.
 LIMITED = {
     "core.go": [
@@ -74,18 +95,16 @@ def build(target: Path) -> None:
     if not from_sdist():
         generate()
     target.parent.mkdir(parents=True, exist_ok=True)
-    include = sysconfig.get_path("include")
-    environment = os.environ | {
-        "CGO_ENABLED": "1",
-        # Debugging sections name folders of this machine, and some compilers
-        # write them without being asked. Not every linker heeds Go's own -s.
-        "CGO_CFLAGS": f"-I{include} -O2 -g0 -DPy_LIMITED_API={LIMITED_API}",
-        # On macOS the interpreter supplies its symbols when it loads a module.
-        "CGO_LDFLAGS": (
-            "-undefined dynamic_lookup" if sys.platform == "darwin" else "-Wl,-s"
+    flags = FLAGS.format(
+        include=sysconfig.get_path("include"),
+        limited=LIMITED_API,
+        link=(
+            "-Wl,-undefined,dynamic_lookup" if sys.platform == "darwin" else "-Wl,-s"
         ),
-        "CGO_LDFLAGS_ALLOW": "-undefined|dynamic_lookup",
-    }
+    )
+    (NATIVE / "flags.go").write_text(flags, encoding="utf-8")
+    environment = os.environ | {"CGO_ENABLED": "1", "CGO_CFLAGS": CGO_CFLAGS}
+    environment.pop("CGO_LDFLAGS", None)
     run(
         "go", "build", "-trimpath", "-buildvcs=false", "-buildmode=c-shared",
         f"-ldflags={LDFLAGS}", "-o", str(target),
@@ -115,7 +134,7 @@ def generate() -> None:
     NATIVE.mkdir(parents=True)
     output = NATIVE.relative_to(ROOT).as_posix()
     run(
-        "go", "tool", "gopy", "gen", "-no-make", "-name=core", f"-output={output}",
+        "go", "run", GOPY, "gen", "-no-make", "-name=core", f"-output={output}",
         f"-vm={sys.executable}", "./bindings",
     )  # fmt: skip
     # gopy takes the functions out of a map, that is in another order each time.
@@ -133,7 +152,7 @@ def generate() -> None:
         path.write_text(text, encoding="utf-8")
     header = NATIVE / "core_go.h"
     header.write_text('#include "_cgo_export.h"\n', encoding="utf-8")
-    run("go", "tool", "goimports", "-w", str(NATIVE / "core.go"))
+    run("go", "run", GOIMPORTS, "-w", str(NATIVE / "core.go"))
     for name in ("__init__.py", "bindings.py", "go.py", "build.py"):
         (NATIVE / name).unlink()
 
