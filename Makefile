@@ -79,7 +79,7 @@ test-go-once:
 
 .PHONY: test-go-races
 test-go-races: need-cc
-	@$(GO) test -vet=off -race -timeout $(TIMEOUT) $(RACE)
+	@$(GO) test -vet=off -race -buildmode=exe -timeout $(TIMEOUT) $(RACE)
 
 .PHONY: test-python
 test-python: install-python ## Build and install the wheel in .venv, and run the Python tests
