@@ -66,7 +66,7 @@ class ScipyLBFGS(Solver):
             problem.pack(x0),
             jac=True,
             method="L-BFGS-B",
-            options={"maxiter": 2000, "maxfun": 3000, "ftol": 1e-15, "gtol": 1e-9},
+            options={"maxiter": 1000, "maxfun": 1000, "ftol": 1e-15, "gtol": 1e-9},
         )
         return to_point(found.x)[0]
 

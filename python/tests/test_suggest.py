@@ -57,7 +57,7 @@ def test_suggest_finds_surfaces(d: int, s: int) -> None:
     for j, column in enumerate(surfaces[d, s]):
         X[:, j] += column
     X = X @ np.linalg.qr(rng.normal(size=(10, 10)))[0]
-    found = scqm.suggest(X, max_components=3, random_state=0)
+    found = scqm.suggest(X, max_components=2, random_state=0)
     assert (found.n_components, found.n_curvature) == (d, s), found
 
 
