@@ -41,7 +41,7 @@ export GOFLAGS := $(GOFLAGS) -buildvcs=false
 # Tests are compiled as the extension module is (python/extension.py): what one has
 # compiled serves the other.
 export CGO_CFLAGS := -O2 -g0
-check test test-go test-go-once test-python: export GOFLAGS += -trimpath -buildmode=pie
+test test-go test-go-once test-python: export GOFLAGS += -trimpath -buildmode=pie
 
 VENV ?= .venv
 
