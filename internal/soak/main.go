@@ -2,7 +2,7 @@
 // random moments, fills its disk and takes its memory away, thousands of times,
 // and prints a table of what was tried and what failed.
 //
-//	go run ./internal/soak                        all drills, some 20 minutes on two cores
+//	go run ./internal/soak                        all drills, about an hour on two cores
 //	go run ./internal/soak -factor 0.1            a tenth of the cases
 //	go run ./internal/soak -only kills -case 17   one case of one drill
 //	go run ./internal/soak -list                  the drills there are
