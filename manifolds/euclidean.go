@@ -48,7 +48,11 @@ func (m Euclidean) Log(dst, x, y []float64) error { return m.InverseRetract(dst,
 // Distance is |x - y|. It fails where that is not finite.
 func (m Euclidean) Distance(x, y []float64) (float64, error) {
 	mustFit(int(m), x, y)
-	return finiteDistance(m, floats.Distance(x, y, 2))
+	d := floats.Distance(x, y, 2)
+	if d-d != 0 {
+		return 0, failed(m, "distance", errNoPoint)
+	}
+	return d, nil
 }
 
 // InverseRetract writes y - x. It fails where the difference is not finite.

@@ -37,19 +37,21 @@ func NewGrassmann(n, p int) *Grassmann {
 	return &Grassmann{n: n, p: p, spaces: sync.Pool{New: func() any { return newSubspace(n, p) }}}
 }
 
-// subspace is a frame with the singular value decompositions of its matrices.
+// subspace is a frame with the singular value decomposition of p x p matrices.
 type subspace struct {
 	*frame
-	long []float64 // workspace
+	scaled blas64.General // p x p
+	long   []float64      // workspace
 }
 
 func newSubspace(n, p int) *subspace {
-	s := &subspace{frame: newFrame(n, p)}
+	s := &subspace{
+		frame:  newFrame(n, p),
+		scaled: blas64.General{Rows: p, Cols: p, Stride: p, Data: make([]float64, p*p)},
+	}
 	var size [1]float64
-	lapack64.Gesvd(lapack.SVDAll, lapack.SVDStore, s.a, s.u, s.c, s.sigma, size[:], -1)
-	longest := size[0]
 	lapack64.Gesvd(lapack.SVDAll, lapack.SVDAll, s.g, s.u, s.t, s.sigma, size[:], -1)
-	s.long = make([]float64, int(math.Max(longest, size[0])))
+	s.long = make([]float64, int(size[0]))
 	return s
 }
 
@@ -134,20 +136,23 @@ func (m *Grassmann) Exp(dst, x, v []float64) error {
 	}
 	f := m.subspace()
 	defer m.spaces.Put(f)
-	load(f.b, x)
+	load(f.c, x)
 	load(f.a, v)
-	// What is stored is V' = W S U'.
-	if !lapack64.Gesvd(lapack.SVDAll, lapack.SVDStore, f.a, f.u, f.c, f.sigma, f.long, len(f.long)) {
+	// V = QR with R = Z S W', so that U = QZ.
+	copy(f.b.Data, f.a.Data)
+	if err := f.qf(); err != nil {
+		return failed(m, "exponential", err)
+	}
+	gram(f.g, f.a, f.b)
+	if !f.small() {
 		return failed(m, "exponential", errNoSingularValues)
 	}
-	blas64.Gemm(blas.Trans, blas.NoTrans, 1, f.u, f.b, 0, f.a)
-	for i, angle := range f.sigma {
-		sin, cos := math.Sincos(angle)
-		floats.Scale(cos, row(f.a, i))
-		floats.AddScaled(row(f.a, i), sin, row(f.c, i))
-	}
-	blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, f.u, f.a, 0, f.b)
-	copy(f.a.Data, f.b.Data)
+	f.function(f.h, f.t, blas.Trans, math.Cos)
+	f.function(f.g, f.u, blas.NoTrans, math.Sin)
+	clear(f.b.Data)
+	addProduct(f.b, 1, f.c, f.h)
+	addProduct(f.b, 1, f.a, f.g)
+	f.a, f.b = f.b, f.a
 	if err := f.polar(); err != nil {
 		return failed(m, "exponential", err)
 	}
@@ -155,27 +160,52 @@ func (m *Grassmann) Exp(dst, x, v []float64) error {
 	return nil
 }
 
+// small decomposes the p x p matrix in f.g into f.u, the singular values f.sigma
+// and, transposed, f.t.
+func (f *subspace) small() bool {
+	return lapack64.Gesvd(lapack.SVDAll, lapack.SVDAll, f.g, f.u, f.t, f.sigma, f.long, len(f.long))
+}
+
+// function writes M diag(of(s)) W' into dst, with the singular values s and the
+// right vectors W' = f.t; M is left or, if that is said, its transpose.
+func (f *subspace) function(dst, left blas64.General, transposed blas.Transpose, of func(float64) float64) {
+	for i := range f.p {
+		for j, s := range f.sigma {
+			entry := left.Data[i*f.p+j]
+			if transposed == blas.Trans {
+				entry = left.Data[j*f.p+i]
+			}
+			f.scaled.Data[i*f.p+j] = entry * of(s)
+		}
+	}
+	blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, f.scaled, f.t, 0, dst)
+}
+
 // errNoSingularValues says that a decomposition failed.
 var errNoSingularValues = errors.New("the singular values did not converge")
 
 // angles finds the principal angles between the subspaces of A and B, into
-// f.sigma, and writes into C the rows q_i of (BQ - AR cos)', of length sin, with
-// B'A = Q cos R'; f.t holds R'. Both functions of the angle are computed, so that
-// small angles and those near pi/2 keep their digits.
+// f.sigma, and writes BQ - AR cos into C, with B'A = Q cos R'; f.t holds R'. The
+// columns of that are orthogonal and of length sin. Both functions of the angle are
+// computed, so that small angles and those near pi/2 keep their digits.
 func (f *subspace) angles() error {
 	gram(f.g, f.b, f.a)
 	if nonFinite(f.g.Data) >= 0 {
 		return errNoPoint
 	}
-	if !lapack64.Gesvd(lapack.SVDAll, lapack.SVDAll, f.g, f.u, f.t, f.sigma, f.long, len(f.long)) {
+	if !f.small() {
 		return errNoSingularValues
 	}
-	blas64.Gemm(blas.Trans, blas.NoTrans, 1, f.u, f.b, 0, f.c)
-	blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, f.t, f.a, 0, f.b)
+	clear(f.c.Data)
+	addProduct(f.c, 1, f.b, f.u)
+	for i := range f.p { // R cos
+		for j, cos := range f.sigma {
+			f.g.Data[i*f.p+j] = f.t.Data[j*f.p+i] * cos
+		}
+	}
+	addProduct(f.c, -1, f.a, f.g)
 	for i, cos := range f.sigma {
-		q := row(f.c, i)
-		floats.AddScaled(q, -cos, row(f.b, i))
-		f.sigma[i] = math.Atan2(floats.Norm(q, 2), cos)
+		f.sigma[i] = math.Atan2(floats.Norm(row(f.c, i), 2), cos)
 	}
 	return nil
 }
@@ -200,7 +230,8 @@ func (m *Grassmann) Log(dst, x, y []float64) error {
 			floats.Scale(angle/sin, row(f.c, i))
 		}
 	}
-	blas64.Gemm(blas.Trans, blas.NoTrans, 1, f.t, f.c, 0, f.b)
+	clear(f.b.Data)
+	addProduct(f.b, 1, f.c, f.t)
 	f.horizontal(f.b, f.a)
 	store(dst, f.b)
 	return nil

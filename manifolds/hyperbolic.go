@@ -115,23 +115,41 @@ func (m Hyperbolic) complete(x []float64) bool {
 //
 //	sinh^2(d/2) = sinh^2((a-b)/2) + sinh(a) sinh(b) sin^2(c/2).
 //
-// Nothing is subtracted but coordinates.
+// Nothing is subtracted but coordinates: sinh(a-b) comes from (x-y)'(x+y), and
+// sinh(a) sinh(b) sin^2(c/2) from the part of x - y across x + y.
 func (m Hyperbolic) halfSinh(x, y []float64) float64 {
 	a, b := floats.Norm(x[1:], 2), floats.Norm(y[1:], 2)
 	if a == 0 && b == 0 {
 		return 0
 	}
-	// sinh(a-b) with (a-b)(a+b) = (x-y)'(x+y) for the hyperbolic sines.
-	var squares, turn float64
+	// Halves and quotients keep far points from overflowing.
+	size := a/2 + b/2
+	var apart, sum, product, turn float64
 	for i := 1; i <= int(m); i++ {
-		squares += (x[i] - y[i]) * ((x[i] + y[i]) / (a + b))
+		d, s := (x[i]/2-y[i]/2)/size, (x[i]/2+y[i]/2)/size
+		apart, sum, product = apart+d*d, sum+s*s, product+d*s
 		if a > 0 && b > 0 {
-			d := x[i]/a - y[i]/b
-			turn += d * d
+			e := x[i]/a - y[i]/b
+			turn += e * e
 		}
 	}
-	difference := math.Asinh(squares * ((a + b) / (a*math.Hypot(1, b) + b*math.Hypot(1, a))))
-	return math.Hypot(math.Sinh(difference/2), math.Sqrt(a)*math.Sqrt(b)*math.Sqrt(turn)/2)
+	across := math.Sqrt(a) * math.Sqrt(b) * math.Sqrt(turn) / 2
+	if apart < 0.25 {
+		across = size * m.across(x, y, size, product/sum) / math.Sqrt(1-product*product/sum)
+	}
+	difference := math.Asinh(2 * product * (size / (a*math.Hypot(1, b) + b*math.Hypot(1, a))) * 2 * size)
+	return math.Hypot(math.Sinh(difference/2), across)
+}
+
+// across is the length of d - c s with d = (x-y)/2 and s = (x+y)/2 in units of
+// size.
+func (m Hyperbolic) across(x, y []float64, size, c float64) float64 {
+	var squares float64
+	for i := 1; i <= int(m); i++ {
+		e := (x[i]/2-y[i]/2)/size - c*((x[i]/2+y[i]/2)/size)
+		squares += e * e
+	}
+	return math.Sqrt(squares)
 }
 
 // Distance is arcosh(-<x, y>). It fails where x or y is not finite.
@@ -140,7 +158,11 @@ func (m Hyperbolic) Distance(x, y []float64) (float64, error) {
 	if d := x[0] - y[0]; d-d != 0 {
 		return 0, failed(m, "distance", errNoPoint)
 	}
-	return finiteDistance(m, 2*math.Asinh(m.halfSinh(x, y)))
+	d := 2 * math.Asinh(m.halfSinh(x, y))
+	if d-d != 0 {
+		return 0, failed(m, "distance", errNoPoint)
+	}
+	return d, nil
 }
 
 // Log writes d / sinh(d) (y - x cosh(d)) with the distance d. It fails where x or

@@ -52,13 +52,5 @@ func failed(m fmt.Stringer, operation string, cause error) error {
 	return fmt.Errorf("manifolds: %v: %s: %w", m, operation, cause)
 }
 
-// finiteDistance returns a distance, or an error where it is not finite.
-func finiteDistance(m fmt.Stringer, d float64) (float64, error) {
-	if d-d != 0 {
-		return 0, failed(m, "distance", fmt.Errorf("%w: it comes out as %g", errNoPoint, d))
-	}
-	return d, nil
-}
-
 // errNoPoint says that what was given is not on the manifold.
 var errNoPoint = errors.New("x or y is no point of the manifold")

@@ -461,7 +461,10 @@ func TestViolationAndRestore(t *testing.T) {
 // their squares 1/n. Without the sign convention the diagonal fails.
 func TestRandIsUniform(t *testing.T) {
 	const draws = 20_000
-	for _, m := range []manifold{manifolds.NewStiefel(3, 3), manifolds.NewStiefel(3, 2), manifolds.Sphere(3)} {
+	for _, m := range []manifold{
+		manifolds.NewStiefel(3, 3), manifolds.NewStiefel(3, 2), manifolds.Sphere(3),
+		manifolds.NewRotations(3), manifolds.NewGrassmann(3, 2), manifolds.NewOblique(3, 2),
+	} {
 		rng := random(m.Size(), 11)
 		mean, square := make([]float64, m.Size()), make([]float64, m.Size())
 		for range draws {
@@ -481,7 +484,12 @@ func TestRandIsUniform(t *testing.T) {
 func TestWrongUsePanics(t *testing.T) {
 	for _, s := range [][2]int{{0, 0}, {2, 0}, {2, 3}, {-1, -2}} {
 		assert.Panics(t, func() { manifolds.NewStiefel(s[0], s[1]) })
+		assert.Panics(t, func() { manifolds.NewGrassmann(s[0], s[1]) })
 	}
+	assert.Panics(t, func() { manifolds.NewOblique(0, 1) })
+	assert.Panics(t, func() { manifolds.NewOblique(1, 0) })
+	assert.Panics(t, func() { manifolds.NewRotations(0) })
+	assert.Panics(t, func() { manifolds.NewSPD(0) })
 	assert.PanicsWithValue(t, "manifolds: slice of length 5 where the manifold has size 6", func() {
 		manifolds.NewStiefel(3, 2).Project(make([]float64, 6), make([]float64, 6), make([]float64, 5))
 	})
@@ -496,6 +504,8 @@ func TestHotMethodsDoNotAllocate(t *testing.T) {
 	for _, m := range []manifold{
 		manifolds.Euclidean(784), manifolds.Sphere(784), manifolds.NewStiefel(3, 3),
 		manifolds.NewStiefel(784, 5), manifolds.NewStiefel(784, 38), manifolds.NewPolarStiefel(784, 32),
+		manifolds.NewOblique(20, 30), manifolds.NewRotations(2), manifolds.NewRotations(3), manifolds.NewGrassmann(784, 5),
+		manifolds.NewSPD(6), manifolds.Hyperbolic(784),
 	} {
 		rng := random(m.Size(), 12)
 		x, y := point(m, rng), make([]float64, m.Size())
@@ -507,6 +517,19 @@ func TestHotMethodsDoNotAllocate(t *testing.T) {
 			_ = fm.Retract(y, x, v)
 			_ = m.InverseRetract(y, x, y)
 			m.Transport(y, x, x, v)
+			if g, ok := m.(geodesic); ok {
+				m.Project(v, x, v)
+				require.NoError(t, g.Exp(y, x, v))
+				require.NoError(t, g.Log(y, x, y))
+				_, _ = g.Distance(x, x)
+				require.NoError(t, g.Exp(y, x, v))
+				_ = g.Violation(y)
+				require.NoError(t, g.Restore(y))
+			}
+			if g, ok := m.(framework.Metric); ok {
+				_ = g.Inner(x, v, x)
+				g.Gradient(y, x, v)
+			}
 		}), "%v", m)
 	}
 }

@@ -28,12 +28,19 @@ func NewOblique(n, m int) *Oblique {
 		panic(fmt.Sprintf("manifolds: oblique %dx%d: the shape must have at least one row and one column", n, m))
 	}
 	return &Oblique{n: n, m: m, columns: sync.Pool{New: func() any {
-		c := new([5][]float64)
-		for i := range c {
-			c[i] = make([]float64, n*m)
+		c := new(columns)
+		for i := range c.data {
+			c.data[i] = make([]float64, n*m)
 		}
 		return c
 	}}}
+}
+
+// columns is scratch space: matrices held by columns, a destination and up to
+// four inputs, and one column of each input.
+type columns struct {
+	data   [5][]float64
+	column [4][]float64
 }
 
 // String returns a name such as "oblique 3x10".
@@ -51,25 +58,24 @@ func (m *Oblique) sphere() Sphere { return Sphere(m.n) }
 // each applies an operation of the sphere to every column of the inputs and of
 // dst, which may be nil.
 func (m *Oblique) each(operation string, do func(dst []float64, in *[4][]float64) error, dst []float64, in ...[]float64) error {
-	c := m.columns.Get().(*[5][]float64)
+	c := m.columns.Get().(*columns)
 	defer m.columns.Put(c)
 	for i, x := range in {
 		mustFit(m.Size(), x)
-		dense.Transpose(c[i+1], x, m.n, m.m)
+		dense.Transpose(c.data[i+1], x, m.n, m.m)
 	}
-	var column [4][]float64
 	for j := range m.m {
 		from, to := j*m.n, (j+1)*m.n
 		for i := range in {
-			column[i] = c[i+1][from:to]
+			c.column[i] = c.data[i+1][from:to]
 		}
-		if err := do(c[0][from:to], &column); err != nil {
+		if err := do(c.data[0][from:to], &c.column); err != nil {
 			return failed(m, operation, fmt.Errorf("column %d: %w", j, err))
 		}
 	}
 	if dst != nil {
 		mustFit(m.Size(), dst)
-		dense.Transpose(dst, c[0], m.m, m.n)
+		dense.Transpose(dst, c.data[0], m.m, m.n)
 	}
 	return nil
 }

@@ -21,6 +21,9 @@ import (
 // A rigid motion of R^n, an element of SE(n), is a point of the product of
 // Rotations and [Euclidean], see [NewProduct].
 //
+// Its methods keep what they allocate for the next call; for n > 3, Exp, Log and
+// Distance find eigenvalues, for which gonum allocates a few small arrays.
+//
 // Sources: P.-A. Absil, R. Mahony, R. Sepulchre, Optimization Algorithms on
 // Matrix Manifolds, Princeton 2008; N. Boumal, An Introduction to Optimization
 // on Smooth Manifolds, Cambridge 2023, section 7.4.

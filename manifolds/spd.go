@@ -270,7 +270,7 @@ func (m *SPD) Violation(x []float64) float64 {
 	mustFit(m.Size(), x)
 	w, ok := m.whiten(x)
 	defer m.whitener.Put(w)
-	if !ok || nonFinite(x) >= 0 {
+	if !ok {
 		return math.Inf(1)
 	}
 	var worst float64
@@ -288,7 +288,7 @@ func (m *SPD) Restore(x []float64) error {
 	m.Project(x, x, x)
 	w, ok := m.whiten(x)
 	m.whitener.Put(w)
-	if !ok || nonFinite(x) >= 0 {
+	if !ok {
 		return failed(m, "restoring x", errNotDefinite)
 	}
 	return nil
@@ -323,7 +323,7 @@ func (w *whitener) wrap(x []float64) blas64.General {
 func (w *whitener) factor(x []float64) bool {
 	copy(w.full.Data, x)
 	_, ok := lapack64.Potrf(blas64.Symmetric{N: w.n, Stride: w.n, Data: w.full.Data, Uplo: blas.Lower})
-	return ok && w.full.Data[0] <= math.MaxFloat64
+	return ok && nonFinite(x) < 0
 }
 
 // whiten writes L^{-1} V L^{-T} into dst.

@@ -164,7 +164,10 @@ func (m Sphere) Distance(x, y []float64) (float64, error) {
 		minus += (xi - y[i]) * (xi - y[i])
 		plus += (xi + y[i]) * (xi + y[i])
 	}
-	return finiteDistance(m, 2*math.Atan2(math.Sqrt(minus), math.Sqrt(plus)))
+	if s := minus + plus; s-s != 0 {
+		return 0, failed(m, "distance", errNoPoint)
+	}
+	return 2 * math.Atan2(math.Sqrt(minus), math.Sqrt(plus)), nil
 }
 
 // Transport writes the parallel transport of v along the shorter great arc from

@@ -120,6 +120,14 @@ func (t *turn) plane(i int) (c, s float64, two bool) {
 
 // exp replaces the skew-symmetric matrix A by its exponential.
 func (t *turn) exp() error {
+	switch t.n {
+	case 2:
+		expPlane(t.a.Data)
+		return nil
+	case 3:
+		expSpace(t.a.Data)
+		return nil
+	}
 	if !t.decompose() {
 		return errors.New("the eigenvalues did not converge")
 	}
@@ -142,15 +150,33 @@ func (t *turn) exp() error {
 // log replaces the rotation A by its logarithm. Eigenvalues of -1, which come in
 // pairs, are taken as turns by pi.
 func (t *turn) log() error {
-	if !(floats.Norm(t.a.Data, math.Inf(1)) <= 2) || nonFinite(t.a.Data) >= 0 || !t.decompose() {
+	if !(floats.Norm(t.a.Data, math.Inf(1)) <= 2) || nonFinite(t.a.Data) >= 0 {
 		return errNoRotation
 	}
+	var ok bool
+	switch t.n {
+	case 2:
+		ok = logPlane(t.a.Data)
+	case 3:
+		ok = logSpace(t.a.Data)
+	default:
+		ok = t.decompose() && t.logAngles()
+	}
+	if !ok {
+		return errNoRotation
+	}
+	return nil
+}
+
+// logAngles takes the angles from the Schur form and reports whether it is that of
+// a rotation.
+func (t *turn) logAngles() bool {
 	clear(t.b.Data)
 	reversed := -1 // the row of an eigenvalue of -1 that waits for another
 	for i := 0; i < t.n; i++ {
 		cos, sin, two := t.plane(i)
-		if math.Abs(math.Hypot(cos, sin)-1) > 1e-3 {
-			return errNoRotation
+		if !(math.Abs(math.Hypot(cos, sin)-1) < looseRotation) {
+			return false
 		}
 		switch {
 		case two:
@@ -165,9 +191,9 @@ func (t *turn) log() error {
 		}
 	}
 	if reversed >= 0 {
-		return errNoRotation
+		return false
 	}
 	t.compose()
 	skew(t.a)
-	return nil
+	return true
 }
