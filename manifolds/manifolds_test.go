@@ -43,6 +43,10 @@ var (
 	_ framework.Metric   = (*manifolds.SPD)(nil)
 	_ geodesic           = manifolds.Hyperbolic(1)
 	_ framework.Metric   = manifolds.Hyperbolic(1)
+
+	_ framework.Quotient         = (*manifolds.FixedRank)(nil)
+	_ framework.Metric           = (*manifolds.FixedRank)(nil)
+	_ framework.HessianConverter = (*manifolds.FixedRank)(nil)
 )
 
 // manifold is what the manifolds of the package have in common.

@@ -12,11 +12,11 @@ import (
 )
 
 // Invariants is offered by a [framework.Quotient] whose RiemannianHessian is to be
-// checked: quadratic forms of the coordinates that have one value on each class,
-// such as entries of XX' where X is a basis of a subspace. They are measured only
-// in tests; a type that embeds the manifold is a good place for them.
+// checked: polynomials of the coordinates, of degree 4 at most, that have one value
+// on each class, such as entries of XX' where X is a basis of a subspace. They are
+// measured only in tests; a type that embeds the manifold is a good place for them.
 type Invariants interface {
-	// Invariants returns the values of the forms at x, which may be any vector.
+	// Invariants returns the values of the polynomials at x, which may be any vector.
 	Invariants(x []float64) []float64
 }
 
@@ -67,7 +67,7 @@ func (c *manifoldCheck) representatives(q framework.Quotient, x []float64) error
 		moved = moved || floats.Distance(x, y, 2) > 1e-6
 	}
 	if !moved {
-		return errors.New("Same writes nothing but x: then the manifold is no quotient")
+		return errors.New("there is no representative of a point but itself: then the manifold is no quotient")
 	}
 	return nil
 }
@@ -122,8 +122,7 @@ func (c *manifoldCheck) agreement(q framework.Quotient, x []float64) error {
 	return err
 }
 
-// invariant is the cost a'P + (b'P)^2/2 of invariants P, which are homogeneous of
-// second degree, so that P(x+v) - P(x) - P(v) is their derivative along v.
+// invariant is the cost a'P + (b'P)^2/2 of invariants P.
 type invariant struct {
 	Invariants
 	a, b []float64
@@ -131,13 +130,14 @@ type invariant struct {
 
 // newInvariant draws a cost.
 func (c *manifoldCheck) newInvariant(i Invariants) (invariant, error) {
-	x := c.gauss()
-	p, four := i.Invariants(x), i.Invariants(times(2, x))
-	if floats.Scale(0.25, four); equal(four, p) != nil || len(p) == 0 {
-		return invariant{}, errors.New("the invariants are no quadratic forms")
+	x, v := c.gauss(), c.gauss()
+	f := invariant{Invariants: i}
+	d, half := f.along(x, v), f.along(x, times(0.5, v))
+	if floats.Scale(2, half); len(d) == 0 || equal(half, d) != nil {
+		return invariant{}, errors.New("the invariants are no polynomials of degree 4 or less")
 	}
-	f := invariant{i, make([]float64, len(p)), make([]float64, len(p))}
-	for k := range p {
+	f.a, f.b = make([]float64, len(d)), make([]float64, len(d))
+	for k := range d {
 		f.a[k], f.b[k] = c.rng.NormFloat64(), c.rng.NormFloat64()
 	}
 	return f, nil
@@ -149,15 +149,24 @@ func (f invariant) value(x []float64) float64 {
 	return floats.Dot(f.a, p) + s*s/2
 }
 
-// along is the derivative of the invariants along v at x.
-func (f invariant) along(x, v []float64) []float64 {
-	sum := times(1, x)
-	floats.Add(sum, v)
-	d := f.Invariants.Invariants(sum)
-	floats.Sub(d, f.Invariants.Invariants(x))
-	floats.Sub(d, f.Invariants.Invariants(v))
-	return d
+// difference applies the central difference of fourth order with a step of 1, which
+// is the derivative for polynomials of degree 4 or less.
+func difference(of func(x []float64) []float64, x, v []float64) []float64 {
+	var sum []float64
+	for _, term := range []struct{ at, weight float64 }{{-2, 1}, {-1, -8}, {1, 8}, {2, -1}} {
+		y := times(1, x)
+		floats.AddScaled(y, term.at, v)
+		p := of(y)
+		if sum == nil {
+			sum = make([]float64, len(p))
+		}
+		floats.AddScaled(sum, term.weight/12, p)
+	}
+	return sum
 }
+
+// along is the derivative of the invariants along v at x.
+func (f invariant) along(x, v []float64) []float64 { return difference(f.Invariants.Invariants, x, v) }
 
 // combined is the vector of the derivatives along the axes of a combination of
 // invariants.
@@ -171,16 +180,18 @@ func (f invariant) combined(x, weights []float64) []float64 {
 	return g
 }
 
-func (f invariant) gradient(x []float64) []float64 {
+// weights are the derivatives of the cost by the invariants.
+func (f invariant) weights(x []float64) []float64 {
 	weights := times(floats.Dot(f.b, f.Invariants.Invariants(x)), f.b)
 	floats.Add(weights, f.a)
-	return f.combined(x, weights)
+	return weights
 }
 
+func (f invariant) gradient(x []float64) []float64 { return f.combined(x, f.weights(x)) }
+
 func (f invariant) hessian(x, v []float64) []float64 {
-	weights := times(floats.Dot(f.b, f.Invariants.Invariants(x)), f.b)
-	floats.Add(weights, f.a)
-	h := f.combined(v, weights)
+	weights := f.weights(x)
+	h := difference(func(y []float64) []float64 { return f.combined(y, weights) }, x, v)
 	floats.AddScaled(h, floats.Dot(f.b, f.along(x, v)), f.combined(x, f.b))
 	return h
 }
