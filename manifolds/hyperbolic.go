@@ -137,7 +137,7 @@ func (m Hyperbolic) halfSinh(x, y []float64) float64 {
 	if apart < 0.25 {
 		across = size * m.across(x, y, size, product/sum) / math.Sqrt(1-product*product/sum)
 	}
-	difference := math.Asinh(2 * product * (size / (a*math.Hypot(1, b) + b*math.Hypot(1, a))) * 2 * size)
+	difference := math.Asinh(4 * size * product / (a/size*math.Hypot(1, b) + b/size*math.Hypot(1, a)))
 	return math.Hypot(math.Sinh(difference/2), across)
 }
 
