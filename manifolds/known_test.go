@@ -198,8 +198,14 @@ func TestGeometricMean(t *testing.T) {
 		floats.Scale(1/math.Sqrt(want[0]*want[3]-want[1]*want[2]), want)
 		assert.InDeltaSlice(t, want, along(t, m, x, y, 0.5), 1e-13)
 	}
+	// Close to each other: (1+t) X is sqrt(2) log(1+t) from X, to the last digits.
+	x := []float64{7, 3, 3, 5}
+	y := floats.ScaleTo(make([]float64, 4), 1+0x1p-40, x) // exact
+	d, err := m.Distance(x, y)
+	require.NoError(t, err)
+	assert.InEpsilon(t, math.Sqrt2*math.Log1p(0x1p-40), d, 1e-12)
 	// Far from each other, and ill-conditioned: diagonal matrices in closed form.
-	d, err := m.Distance([]float64{1e-150, 0, 0, 1}, []float64{1e150, 0, 0, 1})
+	d, err = m.Distance([]float64{1e-150, 0, 0, 1}, []float64{1e150, 0, 0, 1})
 	require.NoError(t, err)
 	assert.InEpsilon(t, 300*math.Ln10, d, 1e-14)
 
@@ -258,6 +264,22 @@ func TestRotationVectors(t *testing.T) {
 		y := floats.ScaleTo(make([]float64, 9), angle, k.RawMatrix().Data)
 		require.NoError(t, m.Exp(y, identity, y))
 		assert.InDeltaSlice(t, want.RawMatrix().Data, y, 1e-14)
+	}
+	// Turns by pi about the axes, and about axes that lack a component.
+	for _, axis := range [][]float64{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}, {0.6, 0.8, 0}, {0.8, 0, 0.6}, {0, 0.6, 0.8}} {
+		turn, v := make([]float64, 9), make([]float64, 9)
+		for i := range 3 {
+			for j := range 3 {
+				turn[3*i+j] = 2*axis[i]*axis[j] - identity[3*i+j]
+			}
+		}
+		require.NoError(t, m.Log(v, identity, turn))
+		assert.InDelta(t, math.Pi, floats.Norm([]float64{v[7], v[2], v[3]}, 2), 1e-15)
+		for i, w := range []float64{v[7], v[2], v[3]} {
+			assert.InDelta(t, math.Pi*axis[i], math.Abs(w), 1e-14)
+		}
+		require.NoError(t, m.Exp(v, identity, v))
+		assert.InDeltaSlice(t, turn, v, 1e-15)
 	}
 }
 
