@@ -285,6 +285,46 @@ func (m *FixedRank) Matrix(dst, x []float64) {
 		blas64.General{Rows: m.m, Cols: m.n, Stride: m.n, Data: dst})
 }
 
+// Truncate writes the point nearest to the m x n matrix w, its truncated singular
+// value decomposition with a diagonal S: a start for a run. It fails where w is not
+// finite or has a rank below r.
+//
+// Source: C. Eckart, G. Young, The approximation of one matrix by another of lower
+// rank, Psychometrika 1 (1936) 211-218.
+func (m *FixedRank) Truncate(dst, w []float64) error {
+	mustFit(m.m*m.n, w)
+	if err := checkFinite(w); err != nil {
+		return failed(m, "truncation", err)
+	}
+	k := min(m.m, m.n)
+	matrix := func(rows, cols int) blas64.General {
+		return blas64.General{Rows: rows, Cols: cols, Stride: cols, Data: make([]float64, rows*cols)}
+	}
+	a, left, right, sigma := matrix(m.m, m.n), matrix(m.m, k), matrix(k, m.n), make([]float64, k)
+	copy(a.Data, w)
+	size := []float64{0}
+	lapack64.Gesvd(lapack.SVDStore, lapack.SVDStore, a, left, right, sigma, size, -1)
+	work := make([]float64, int(size[0]))
+	if !lapack64.Gesvd(lapack.SVDStore, lapack.SVDStore, a, left, right, sigma, work, len(work)) {
+		return failed(m, "truncation", errNoSingularValues)
+	}
+	if !(sigma[m.r-1] > leastSingular*sigma[0]) {
+		return failed(m, "truncation", errRank)
+	}
+	u, s, v := m.Parts(dst)
+	clear(s)
+	for j := range m.r {
+		s[j*m.r+j] = sigma[j]
+		for i := range m.m {
+			u[i*m.r+j] = left.Data[i*k+j]
+		}
+		for i := range m.n {
+			v[i*m.r+j] = right.Data[j*m.n+i]
+		}
+	}
+	return nil
+}
+
 // Rand draws Haar distributed U and V, and a diagonal S of entries exp(z/2),
 // z standard normal.
 func (m *FixedRank) Rand(dst []float64, rng *rand.Rand) {

@@ -64,6 +64,11 @@ func TestFixedRankRetractionIsTruncation(t *testing.T) {
 		clear(values[rank:])
 		want.Product(&u, mat.NewDiagDense(cols, values), w.T())
 		assert.InDeltaSlice(t, want.RawMatrix().Data, dense(m, rows, cols, y), 1e-12)
+
+		require.NoError(t, m.Truncate(y, sum.RawMatrix().Data))
+		assert.Less(t, m.Violation(y), 1e-14)
+		assert.InDeltaSlice(t, want.RawMatrix().Data, dense(m, rows, cols, y), 1e-12)
+		require.NoError(t, m.Truncate(y, want.RawMatrix().Data)) // of rank 2 up to rounding
 	}
 }
 
@@ -130,6 +135,8 @@ func TestFixedRankRefuses(t *testing.T) {
 	_, change, _ := m.Parts(v)
 	floats.SubTo(change, change, s)
 	assert.ErrorContains(t, m.Retract(make([]float64, m.Size()), x, v), "3x2 of rank 2: retraction: the rank falls below")
+	assert.ErrorContains(t, m.Truncate(x, []float64{1, 2, 2, 4, 3, 6}), "truncation: the rank falls below")
+	assert.ErrorContains(t, m.Truncate(x, []float64{1, 2, math.NaN(), 4, 3, 6}), "truncation: entry 2 is NaN")
 	clear(s)
 	assert.Equal(t, math.Inf(1), m.Violation(x))
 	assert.ErrorContains(t, m.Restore(x), "the rank falls below")
