@@ -3,8 +3,9 @@ package framework
 import "math/rand/v2"
 
 // Manifold is a smooth submanifold of R^Size with the metric it inherits from
-// there (see [Metric] for any other). Points and tangent vectors are flat
-// slices of length Size; matrices are row-major.
+// there (see [Metric] for any other), or the set of classes of points of one
+// (see [Quotient]). Points and tangent vectors are flat slices of length Size;
+// matrices are row-major.
 type Manifold interface {
 	// Size is the number of coordinates of a point.
 	Size() int
@@ -35,6 +36,20 @@ type Rander interface {
 // Exper computes the exponential map, the exact geodesic.
 type Exper interface {
 	Exp(dst, x, v []float64) error
+}
+
+// Logarithm inverts the exponential map: it writes into dst the tangent vector
+// at x along which the shortest geodesic arrives at y, or one of them where
+// there are several.
+type Logarithm interface {
+	Log(dst, x, y []float64) error
+}
+
+// Distance measures how far apart two points are: the length of the shortest
+// geodesic between them.
+type Distance interface {
+	// Distance fails where x or y is not a point.
+	Distance(x, y []float64) (float64, error)
 }
 
 // InverseRetracter inverts Retract near x: it writes into dst the tangent
@@ -75,4 +90,17 @@ type Constrained interface {
 // is normal to the manifold.
 type RetractionOrder interface {
 	RetractionOrder() int
+}
+
+// Quotient is offered by a manifold whose points are classes of points of
+// R^Size: different slices, such as bases of one subspace, stand for one point.
+// Costs must not depend on the choice. Tangent vectors at x are horizontal:
+// orthogonal, in the metric, to the directions in which x stays within its
+// class. Project is the projection on those, Dim their number, and Retract and
+// Exp keep to the representative that moves horizontally to first order.
+type Quotient interface {
+	// Same writes into dst another representative of the class of x. For equal
+	// generators it is the same smooth map of all x, such as a product with one
+	// orthogonal matrix.
+	Same(dst, x []float64, rng *rand.Rand)
 }

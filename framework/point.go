@@ -3,6 +3,8 @@ package framework
 import (
 	"math"
 	"slices"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // Point is a point of a product of manifolds, or a tangent vector or gradient
@@ -50,4 +52,44 @@ func (x Point) Finite() bool {
 		}
 	}
 	return true
+}
+
+// Zero sets every coordinate to 0.
+func (x Point) Zero() {
+	for _, b := range x {
+		clear(b)
+	}
+}
+
+// Scale multiplies x by a.
+func (x Point) Scale(a float64) {
+	for _, b := range x {
+		floats.Scale(a, b)
+	}
+}
+
+// AddScaled adds a y to x.
+func (x Point) AddScaled(a float64, y Point) {
+	for k, b := range x {
+		floats.AddScaled(b, a, y[k])
+	}
+}
+
+// Dot is the sum of the products of coordinates. It is the inner product of
+// tangent vectors where no block has a [Metric]; see [Product.Inner] for others.
+func (x Point) Dot(y Point) float64 {
+	var sum float64
+	for k, b := range x {
+		sum += floats.Dot(b, y[k])
+	}
+	return sum
+}
+
+// Norm is the square root of Dot(x, x), without overflow.
+func (x Point) Norm() float64 {
+	var norm float64
+	for _, b := range x {
+		norm = math.Hypot(norm, floats.Norm(b, 2))
+	}
+	return norm
 }

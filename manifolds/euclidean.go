@@ -42,6 +42,19 @@ func (Euclidean) RetractionOrder() int { return 2 }
 // Exp writes x + v.
 func (m Euclidean) Exp(dst, x, v []float64) error { return m.Retract(dst, x, v) }
 
+// Log writes y - x, as InverseRetract does.
+func (m Euclidean) Log(dst, x, y []float64) error { return m.InverseRetract(dst, x, y) }
+
+// Distance is |x - y|. It fails where that is not finite.
+func (m Euclidean) Distance(x, y []float64) (float64, error) {
+	mustFit(int(m), x, y)
+	d := floats.Distance(x, y, 2)
+	if d-d != 0 {
+		return 0, failed(m, "distance", errNoPoint)
+	}
+	return d, nil
+}
+
 // InverseRetract writes y - x. It fails where the difference is not finite.
 func (m Euclidean) InverseRetract(dst, x, y []float64) error {
 	mustFit(int(m), dst, x, y)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/rand/v2"
 
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
@@ -115,6 +116,22 @@ func (f *frame) projectTangent(b, a blas64.General) {
 	gram(f.g, a, b)
 	symmetrize(f.g)
 	addProduct(b, -1, a, f.g)
+}
+
+// horizontal replaces B by B - A (A'B), using f.g.
+func (f *frame) horizontal(b, a blas64.General) {
+	gram(f.g, a, b)
+	addProduct(b, -1, a, f.g)
+}
+
+// rand draws a Haar matrix through A.
+func (f *frame) rand(dst []float64, rng *rand.Rand) {
+	Euclidean(len(dst)).Rand(dst, rng)
+	load(f.a, dst)
+	if err := f.qf(); err != nil {
+		panic(err) // normal deviates are finite
+	}
+	store(dst, f.a)
 }
 
 // condition makes A fit for a factorization that depends on its direction only:

@@ -1,11 +1,15 @@
 // Package manifolds holds the manifolds of the module, one per file.
 //
+// Each type says in its doc comment what its points and tangent vectors are, and
+// the source of its formulas. [NewProduct] makes one manifold of several.
+//
 // All of them may be used by several goroutines at once. Slices of wrong
 // length panic; retractions, exponentials and inverses return an error where
 // the result would not be a finite point, never NaN.
 package manifolds
 
 import (
+	"errors"
 	"fmt"
 
 	"gonum.org/v1/gonum/floats"
@@ -47,3 +51,6 @@ func checkFinite(x []float64) error {
 func failed(m fmt.Stringer, operation string, cause error) error {
 	return fmt.Errorf("manifolds: %v: %s: %w", m, operation, cause)
 }
+
+// errNoPoint says that what was given is not on the manifold.
+var errNoPoint = errors.New("x or y is no point of the manifold")

@@ -26,6 +26,29 @@ var (
 	_ framework.InverseRetracter = (*manifolds.Stiefel)(nil)
 )
 
+// geodesic is what all manifolds but Stiefel have beyond that.
+type geodesic interface {
+	manifold
+	framework.Constrained
+	framework.Logarithm
+	framework.Distance
+}
+
+var (
+	_ geodesic           = (*manifolds.Oblique)(nil)
+	_ geodesic           = (*manifolds.Rotations)(nil)
+	_ geodesic           = (*manifolds.Grassmann)(nil)
+	_ framework.Quotient = (*manifolds.Grassmann)(nil)
+	_ geodesic           = (*manifolds.SPD)(nil)
+	_ framework.Metric   = (*manifolds.SPD)(nil)
+	_ geodesic           = manifolds.Hyperbolic(1)
+	_ framework.Metric   = manifolds.Hyperbolic(1)
+
+	_ framework.Quotient         = (*manifolds.FixedRank)(nil)
+	_ framework.Metric           = (*manifolds.FixedRank)(nil)
+	_ framework.HessianConverter = (*manifolds.FixedRank)(nil)
+)
+
 // manifold is what the manifolds of the package have in common.
 type manifold interface {
 	fmt.Stringer
@@ -63,12 +86,39 @@ func TestManifoldLaws(t *testing.T) {
 	}
 	for _, s := range [][2]int{{1, 1}, {3, 1}, {3, 3}, {5, 2}, {5, 4}, {50, 7}, {784, 5}} {
 		list = append(list, manifolds.NewStiefel(s[0], s[1]), manifolds.NewPolarStiefel(s[0], s[1]))
+		list = append(list, manifolds.NewGrassmann(s[0], s[1]), manifolds.NewOblique(s[0], s[1]))
+	}
+	for _, n := range []int{1, 2, 3, 4, 7, 20} {
+		list = append(list, manifolds.NewRotations(n), manifolds.NewSPD(n), manifolds.Hyperbolic(n))
 	}
 	for _, m := range list {
 		t.Run(fmt.Sprintf("%v order %d", m, m.RetractionOrder()), func(t *testing.T) {
-			frameworktest.TestManifold(t, m.String(), m, 1)
+			var subject framework.Manifold = m
+			if g, ok := m.(*manifolds.Grassmann); ok && m.Size() < 1000 {
+				_, p := g.Dims()
+				subject = projected{g, p}
+			}
+			frameworktest.TestManifold(t, m.String(), subject, 1)
 		})
 	}
+}
+
+// projected is a Grassmann manifold with invariants: the products of the first
+// rows of a basis, which are entries of the projection on the subspace.
+type projected struct {
+	*manifolds.Grassmann
+	columns int
+}
+
+// Invariants implements frameworktest.Invariants.
+func (m projected) Invariants(x []float64) []float64 {
+	var entries []float64
+	for i := 0; i < min(6*m.columns, len(x)); i += m.columns {
+		for j := 0; j <= i; j += m.columns {
+			entries = append(entries, floats.Dot(x[i:i+m.columns], x[j:j+m.columns]))
+		}
+	}
+	return entries
 }
 
 func TestDimensions(t *testing.T) {
@@ -415,7 +465,10 @@ func TestViolationAndRestore(t *testing.T) {
 // their squares 1/n. Without the sign convention the diagonal fails.
 func TestRandIsUniform(t *testing.T) {
 	const draws = 20_000
-	for _, m := range []manifold{manifolds.NewStiefel(3, 3), manifolds.NewStiefel(3, 2), manifolds.Sphere(3)} {
+	for _, m := range []manifold{
+		manifolds.NewStiefel(3, 3), manifolds.NewStiefel(3, 2), manifolds.Sphere(3),
+		manifolds.NewRotations(3), manifolds.NewGrassmann(3, 2), manifolds.NewOblique(3, 2),
+	} {
 		rng := random(m.Size(), 11)
 		mean, square := make([]float64, m.Size()), make([]float64, m.Size())
 		for range draws {
@@ -435,7 +488,12 @@ func TestRandIsUniform(t *testing.T) {
 func TestWrongUsePanics(t *testing.T) {
 	for _, s := range [][2]int{{0, 0}, {2, 0}, {2, 3}, {-1, -2}} {
 		assert.Panics(t, func() { manifolds.NewStiefel(s[0], s[1]) })
+		assert.Panics(t, func() { manifolds.NewGrassmann(s[0], s[1]) })
 	}
+	assert.Panics(t, func() { manifolds.NewOblique(0, 1) })
+	assert.Panics(t, func() { manifolds.NewOblique(1, 0) })
+	assert.Panics(t, func() { manifolds.NewRotations(0) })
+	assert.Panics(t, func() { manifolds.NewSPD(0) })
 	assert.PanicsWithValue(t, "manifolds: slice of length 5 where the manifold has size 6", func() {
 		manifolds.NewStiefel(3, 2).Project(make([]float64, 6), make([]float64, 6), make([]float64, 5))
 	})
@@ -450,6 +508,8 @@ func TestHotMethodsDoNotAllocate(t *testing.T) {
 	for _, m := range []manifold{
 		manifolds.Euclidean(784), manifolds.Sphere(784), manifolds.NewStiefel(3, 3),
 		manifolds.NewStiefel(784, 5), manifolds.NewStiefel(784, 38), manifolds.NewPolarStiefel(784, 32),
+		manifolds.NewOblique(20, 30), manifolds.NewRotations(2), manifolds.NewRotations(3), manifolds.NewGrassmann(784, 5),
+		manifolds.NewSPD(6), manifolds.Hyperbolic(784),
 	} {
 		rng := random(m.Size(), 12)
 		x, y := point(m, rng), make([]float64, m.Size())
@@ -461,6 +521,19 @@ func TestHotMethodsDoNotAllocate(t *testing.T) {
 			_ = fm.Retract(y, x, v)
 			_ = m.InverseRetract(y, x, y)
 			m.Transport(y, x, x, v)
+			if g, ok := m.(geodesic); ok {
+				m.Project(v, x, v)
+				require.NoError(t, g.Exp(y, x, v))
+				require.NoError(t, g.Log(y, x, y))
+				_, _ = g.Distance(x, x)
+				require.NoError(t, g.Exp(y, x, v))
+				_ = g.Violation(y)
+				require.NoError(t, g.Restore(y))
+			}
+			if g, ok := m.(framework.Metric); ok {
+				_ = g.Inner(x, v, x)
+				g.Gradient(y, x, v)
+			}
 		}), "%v", m)
 	}
 }

@@ -82,6 +82,94 @@ func (m Sphere) Exp(dst, x, v []float64) error {
 	return nil
 }
 
+// Log writes the tangent vector at x whose great arc leads to y, of length at
+// most pi. At y = -x, where every direction is as short, it writes one of them.
+// It fails where there is none, in R^1, and where x or y is not finite.
+func (m Sphere) Log(dst, x, y []float64) error {
+	mustFit(int(m), dst, x, y)
+	angle, err := m.Distance(x, y)
+	if err != nil {
+		return err
+	}
+	if angle < math.Pi/2 {
+		// The length of this is sin(angle), its difference keeps the digits of
+		// short steps.
+		var along float64
+		for i, xi := range x {
+			along += xi * (y[i] - xi)
+		}
+		scale := 1.0
+		if angle > 0 {
+			scale = angle / math.Sin(angle)
+		}
+		for i, xi := range x {
+			dst[i] = scale * (y[i] - xi - along*xi)
+		}
+		return nil
+	}
+	return m.logFar(dst, x, y, angle)
+}
+
+// logFar is Log where the angle is at least pi/2. It starts from the antipode
+// of x, whose distance from y keeps more digits; what remains of it close to the
+// antipode is made orthogonal to x twice, as the first time leaves rounding.
+func (m Sphere) logFar(dst, x, y []float64, angle float64) error {
+	var along, normal, length float64
+	for i, xi := range x {
+		along += xi * (y[i] + xi)
+	}
+	direction := func(i int) float64 { return y[i] + x[i] - along*x[i] }
+	for i, xi := range x {
+		normal += direction(i) * xi
+	}
+	for i, xi := range x {
+		length = math.Hypot(length, direction(i)-normal*xi)
+	}
+	if length < 0x1p-50 {
+		return m.logAntipode(dst, x, angle)
+	}
+	for i, xi := range x {
+		dst[i] = angle / length * (direction(i) - normal*xi)
+	}
+	return nil
+}
+
+// logAntipode writes a tangent vector of the given length: the projection of
+// the unit vector that is the most orthogonal to x.
+func (m Sphere) logAntipode(dst, x []float64, angle float64) error {
+	if m == 1 {
+		return failed(m, "logarithm", errors.New("no arc leads from x to -x"))
+	}
+	axis := 0
+	for i, xi := range x {
+		if math.Abs(xi) < math.Abs(x[axis]) {
+			axis = i
+		}
+	}
+	c := x[axis]
+	scale := angle / math.Sqrt(1-c*c)
+	for i, xi := range x {
+		dst[i] = -scale * c * xi
+	}
+	dst[axis] += scale
+	return nil
+}
+
+// Distance is the angle between x and y, from 0 to pi. It fails where x or y is
+// not finite.
+func (m Sphere) Distance(x, y []float64) (float64, error) {
+	mustFit(int(m), x, y)
+	var minus, plus float64
+	for i, xi := range x {
+		minus += (xi - y[i]) * (xi - y[i])
+		plus += (xi + y[i]) * (xi + y[i])
+	}
+	if s := minus + plus; s-s != 0 {
+		return 0, failed(m, "distance", errNoPoint)
+	}
+	return 2 * math.Atan2(math.Sqrt(minus), math.Sqrt(plus)), nil
+}
+
 // Transport writes the parallel transport of v along the shorter great arc from
 // x to y, which keeps lengths and angles,
 //

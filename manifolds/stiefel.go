@@ -136,12 +136,7 @@ func (m *Stiefel) Rand(dst []float64, rng *rand.Rand) {
 	mustFit(m.Size(), dst)
 	f := m.frame()
 	defer m.frames.Put(f)
-	Euclidean(m.Size()).Rand(dst, rng)
-	load(f.a, dst)
-	if err := f.qf(); err != nil {
-		panic(err) // normal deviates are finite
-	}
-	store(dst, f.a)
+	f.rand(dst, rng)
 }
 
 // Violation is the largest entry of |X'X - I|, or +Inf where X is not finite.

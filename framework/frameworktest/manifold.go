@@ -17,6 +17,10 @@ func TestManifold(t TB, name string, m framework.Manifold, seed uint64, points .
 // given and, where m is a [framework.Rander], at random points; other manifolds
 // need at least one point. Laws that presuppose broken ones are not tried.
 //
+// On a quotient, points are compared by their Distance and vectors by their
+// horizontal parts; the laws of the Hessian need [Invariants] there, and say "not
+// checked" without.
+//
 // The laws:
 //
 //   - sizes: 0 <= Dim <= Size.
@@ -31,21 +35,35 @@ func TestManifold(t TB, name string, m framework.Manifold, seed uint64, points .
 //   - retraction on manifold: results are finite and satisfy the constraint, or
 //     the step is long and the result an error.
 //   - second order: for retractions that claim it, the tangential part of
-//     Retract(x, tv) - x - tv has slope 3.
+//     Retract(x, tv) - x - tv has slope 3; with a Metric, the covariant acceleration
+//     of Retract(x, tv) at t = 0 is 0.
 //   - retraction of non-finite steps: steps with NaN or Inf give an error.
 //   - exponential: Exp(x, tv) - Retract(x, tv) has slope 2, or the claimed
 //     order plus 1.
 //   - exponential on manifold, exponential of non-finite steps: as for Retract.
 //   - geodesic: along Exp the acceleration is normal to the manifold; with a
-//     Metric, the speed is constant.
+//     Metric, the speed is constant, the covariant acceleration at the start is 0,
+//     and half of a geodesic followed by its other half ends where it does.
+//   - distance: Distance is symmetric, 0 from x to x, obeys the triangle inequality
+//     and fails for NaN.
+//   - distance of steps: Exp(x, v) is |v| away from x; without Exp, Retract(x, v) for
+//     small v.
+//   - logarithm: Log(x, Exp(x, v)) = v, as long as the distance; it fails for NaN.
 //   - inverse retraction: InverseRetract(x, Retract(x, v)) = v for small v.
 //   - transport tangent, linear, at rest: Transport gives tangent vectors at y,
 //     is linear, and is the identity for y = x.
+//   - transport length: over a way of 0.25 lengths change by less than a factor of 2,
+//     and vectors turn by less than 90 degrees.
 //   - metric: Inner is symmetric, bilinear and positive.
 //   - gradient: Gradient(x, g) is tangent and Inner(Gradient(x, g), v) = g'v.
 //   - hessian symmetric: RiemannianHessian is tangent and symmetric.
 //   - hessian: it is the derivative of the gradient; with a Metric, the second
-//     derivative of the cost along Exp.
+//     derivative of the cost along Retract, less the part of its acceleration.
+//   - hessian along geodesics: with a Metric, the second derivative along Exp.
+//   - representatives: for a [framework.Quotient], Same depends on its generator only
+//     and stays in the class, at a distance of 0.
+//   - representatives agree: horizontal vectors, inner products and retractions do
+//     not depend on the representative.
 //   - restore: Restore brings a point nearby back without moving it far,
 //     leaves points of the manifold alone and fails for NaN.
 //   - inputs kept, destination overwritten, aliasing: the conventions of package
@@ -71,6 +89,8 @@ func CheckManifold(name string, m framework.Manifold, seed uint64, points ...[]f
 func (c *manifoldCheck) checkRest() {
 	c.checkRetraction()
 	c.checkExp()
+	c.checkQuotient()
+	c.checkDistance()
 	c.checkInverse()
 	c.checkTransport()
 	c.checkMetric()

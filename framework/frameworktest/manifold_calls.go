@@ -47,6 +47,18 @@ func (c *manifoldCheck) kernels(x []float64) ([]kernel, error) {
 			return m.InverseRetract(dst, in[0], in[1])
 		}})
 	}
+	if m, ok := c.m.(framework.Logarithm); ok {
+		kernels = append(kernels, kernel{"Log", [][]float64{x, y}, func(dst []float64, in [][]float64) error {
+			return m.Log(dst, in[0], in[1])
+		}})
+	}
+	if m, ok := c.m.(framework.Distance); ok {
+		kernels = append(kernels, kernel{"Distance", [][]float64{x, y}, func(dst []float64, in [][]float64) error {
+			d, err := m.Distance(in[0], in[1])
+			fill(dst, d)
+			return err
+		}})
+	}
 	if m, ok := c.m.(framework.Metric); ok {
 		kernels = append(kernels, kernel{"Gradient", [][]float64{x, g}, func(dst []float64, in [][]float64) error {
 			m.Gradient(dst, in[0], in[1])

@@ -2,6 +2,7 @@ package frameworktest
 
 import (
 	"errors"
+	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/floats"
@@ -9,17 +10,46 @@ import (
 	"github.com/scqm/scqm/framework"
 )
 
+// smooth is a cost with its Euclidean derivatives.
+type smooth interface {
+	value(x []float64) float64
+	gradient(x []float64) []float64
+	// hessian applies the second derivative at x to v.
+	hessian(x, v []float64) []float64
+	// magnitude bounds the numbers that value adds up.
+	magnitude(x []float64) float64
+}
+
+// smoothCost draws a cost, or nil where the manifold is a quotient that does not
+// say what its costs may depend on.
+func (c *manifoldCheck) smoothCost() (smooth, error) {
+	if !c.isQuotient() {
+		return quadratic{d: c.gauss(), w: c.gauss(), b: c.gauss()}, nil
+	}
+	if i, ok := c.m.(Invariants); ok {
+		return c.newInvariant(i)
+	}
+	return nil, nil
+}
+
 // checkHessian tries the laws of the Riemannian Hessian of a [framework.HessianConverter]
-// on a quadratic cost: it is symmetric, and the derivative of the gradient.
+// on a smooth cost: it is symmetric, and the derivative of the gradient.
 func (c *manifoldCheck) checkHessian() {
 	h, ok := c.m.(framework.HessianConverter)
 	if !ok {
 		return
 	}
-	f := quadratic{d: c.gauss(), w: c.gauss(), b: c.gauss()}
+	f, err := c.smoothCost()
+	if err != nil || f == nil {
+		c.add("hessian", err == nil, "not checked: a quotient needs Invariants for that")
+		if err != nil {
+			c.Verdicts[len(c.Verdicts)-1].Detail = err.Error()
+		}
+		return
+	}
 	hessian := func(x, v []float64) []float64 {
 		dst := c.zeros()
-		h.RiemannianHessian(dst, x, f.gradient(x), f.hessian(v), v)
+		h.RiemannianHessian(dst, x, f.gradient(x), f.hessian(x, v), v)
 		return dst
 	}
 	c.law("hessian symmetric", func(x []float64) error {
@@ -29,8 +59,8 @@ func (c *manifoldCheck) checkHessian() {
 			equal(c.project(x, hv), hv),
 			equalNumbers(c.inner(x, u, hv), c.inner(x, hu, v), math.Sqrt(c.inner(x, hu, hu)*c.inner(x, v, v))))
 	})
-	// Differences between t and -t have errors of two orders more than needed.
 	if !c.hasMetric() {
+		// Differences between t and -t have errors of two orders more than needed.
 		c.slopeLaw("hessian", 2, func(x, v []float64, t float64) (float64, float64, error) {
 			y, err := c.retract(x, times(t, v))
 			z, err2 := c.retract(x, times(-t, v))
@@ -43,8 +73,9 @@ func (c *manifoldCheck) checkHessian() {
 		})
 		return
 	}
+	c.law("hessian", func(x []float64) error { return c.secondDerivative(f, hessian, x) })
 	if e, ok := c.m.(framework.Exper); ok {
-		c.slopeLaw("hessian", 3, func(x, v []float64, t float64) (float64, float64, error) {
+		c.slopeLaw("hessian along geodesics", 3, func(x, v []float64, t float64) (float64, float64, error) {
 			y, z := c.zeros(), c.zeros()
 			err := errors.Join(e.Exp(y, x, times(t, v)), e.Exp(z, x, times(-t, v)))
 			d := f.value(y) - 2*f.value(x) + f.value(z) - t*t*c.inner(x, hessian(x, v), v)
@@ -53,28 +84,60 @@ func (c *manifoldCheck) checkHessian() {
 	}
 }
 
+// secondDerivative compares the Hessian with the second derivative of the cost
+// along the retraction, less the derivative along the covariant acceleration of
+// the curve, which follows from the metric alone.
+func (c *manifoldCheck) secondDerivative(f smooth, hessian func(x, v []float64) []float64, x []float64) error {
+	const h = accelerationStep
+	v, w := c.unit(x), c.gradient(x, f.gradient(x))
+	slope := math.Sqrt(c.inner(x, w, w))
+	if slope > 0 {
+		floats.Scale(1/slope, w)
+	}
+	bend, err := c.acceleration(c.m.Retract, x, v, w)
+	if err != nil {
+		return err
+	}
+	bend *= slope
+	second, scale := -30*f.value(x), f.magnitude(x)
+	for _, term := range []struct{ at, weight float64 }{{-2, -1}, {-1, 16}, {1, 16}, {2, -1}} {
+		y, err := c.retract(x, times(term.at*h, v))
+		if err != nil {
+			return err
+		}
+		second += term.weight * f.value(y)
+	}
+	second /= 12 * h * h
+	got, want := c.inner(x, hessian(x, v), v), second-bend
+	if !(math.Abs(got-want) <= accelerationTolerance*(1+scale+slope+math.Abs(want))) {
+		return fmt.Errorf("the second derivative along a unit vector is %g, from the cost and the metric %g", got, want)
+	}
+	return nil
+}
+
 // quadratic is the function x'(D + ww')x/2 + b'x.
 type quadratic struct{ d, w, b []float64 }
 
 func (f quadratic) value(x []float64) float64 {
-	return floats.Dot(x, f.hessian(x))/2 + floats.Dot(f.b, x)
+	return floats.Dot(x, f.apply(x))/2 + floats.Dot(f.b, x)
 }
 
 func (f quadratic) gradient(x []float64) []float64 {
-	g := f.hessian(x)
+	g := f.apply(x)
 	floats.Add(g, f.b)
 	return g
 }
 
-// hessian applies the second derivative to v.
-func (f quadratic) hessian(v []float64) []float64 {
+func (f quadratic) hessian(_, v []float64) []float64 { return f.apply(v) }
+
+// apply multiplies D + ww' by v.
+func (f quadratic) apply(v []float64) []float64 {
 	h := make([]float64, len(v))
 	floats.MulTo(h, f.d, v)
 	floats.AddScaled(h, floats.Dot(f.w, v), f.w)
 	return h
 }
 
-// magnitude bounds the numbers that value adds up.
 func (f quadratic) magnitude(x []float64) float64 {
 	return norm(x) * (norm(f.b) + norm(x)*(floats.Norm(f.d, math.Inf(1))+floats.Dot(f.w, f.w)))
 }

@@ -22,6 +22,9 @@ func (c *manifoldCheck) checkRetraction() {
 		d, err := c.firstOrderRemainder(x, v, t)
 		return norm(d), norm(x), err
 	})
+	if c.order() >= 2 && c.hasMetric() {
+		c.law("second order", func(x []float64) error { return c.unaccelerated(c.m.Retract, x) })
+	}
 	if c.order() >= 2 && !c.hasMetric() {
 		c.slopeLaw("second order", 3, func(x, v []float64, t float64) (float64, float64, error) {
 			d, err := c.firstOrderRemainder(x, v, t)

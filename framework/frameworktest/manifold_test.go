@@ -294,7 +294,7 @@ func TestManifoldFindsBroken(t *testing.T) {
 			metric{orthant(6), func(x, u, v []float64) float64 {
 				return orthant(6).Inner(x, u, v) + u[0]*v[1]
 			}, orthant(6).Gradient},
-			[]string{"geodesic", "metric", "gradient", "hessian symmetric", "hessian"},
+			[]string{"second order", "geodesic", "metric", "gradient", "hessian symmetric", "hessian", "hessian along geodesics"},
 		},
 		"gradient left Euclidean": {
 			metric{orthant(6), orthant(6).Inner, func(dst, _, g []float64) { copy(dst, g) }},

@@ -1,0 +1,75 @@
+package framework
+
+import (
+	"errors"
+	"fmt"
+	"math"
+)
+
+// Exp writes the end of the geodesic from x along v. It fails with
+// errors.ErrUnsupported where the manifold is no [Exper].
+func (b Block) Exp(dst, x, v []float64) error {
+	m, ok := b.Manifold.(Exper)
+	if !ok {
+		return b.lacks("exponential map")
+	}
+	for i := range b.Rows() {
+		if err := m.Exp(b.Row(dst, i), b.Row(x, i), b.Row(v, i)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Log writes the tangent vector at x that leads to y. It fails with
+// errors.ErrUnsupported where the manifold is no [Logarithm].
+func (b Block) Log(dst, x, y []float64) error {
+	m, ok := b.Manifold.(Logarithm)
+	if !ok {
+		return b.lacks("logarithm")
+	}
+	for i := range b.Rows() {
+		if err := m.Log(b.Row(dst, i), b.Row(x, i), b.Row(y, i)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Distance is the length of the shortest geodesic from x to y, the root of the
+// sum of the squared distances of the rows. It fails with
+// errors.ErrUnsupported where the manifold is no [Distance].
+func (b Block) Distance(x, y []float64) (float64, error) {
+	m, ok := b.Manifold.(Distance)
+	if !ok {
+		return 0, b.lacks("distance")
+	}
+	var sum float64
+	for i := range b.Rows() {
+		d, err := m.Distance(b.Row(x, i), b.Row(y, i))
+		if err != nil {
+			return 0, err
+		}
+		sum = math.Hypot(sum, d)
+	}
+	return sum, nil
+}
+
+// Hessian converts the Euclidean gradient g and Hessian-vector product h along
+// the tangent vector v into the Riemannian Hessian-vector product. It fails with
+// errors.ErrUnsupported where the manifold is no [HessianConverter].
+func (b Block) Hessian(dst, x, g, h, v []float64) error {
+	m, ok := b.Manifold.(HessianConverter)
+	if !ok {
+		return b.lacks("conversion of Hessians")
+	}
+	for i := range b.Rows() {
+		m.RiemannianHessian(b.Row(dst, i), b.Row(x, i), b.Row(g, i), b.Row(h, i), b.Row(v, i))
+	}
+	return nil
+}
+
+// lacks says that the manifold has no such operation.
+func (b Block) lacks(operation string) error {
+	return fmt.Errorf("framework: %T has no %s: %w", b.Manifold, operation, errors.ErrUnsupported)
+}

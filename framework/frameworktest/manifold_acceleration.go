@@ -1,0 +1,133 @@
+package frameworktest
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+)
+
+const (
+	// accelerationStep is the step of the differences of fourth order with which
+	// covariant accelerations are found, for vectors of length 1. Truncation and
+	// rounding then stay below accelerationTolerance by two digits or more.
+	accelerationStep = 0x1p-8
+	// accelerationTolerance is how large an acceleration counts as none.
+	accelerationTolerance = 1e-6
+)
+
+// mover is a retraction or an exponential map.
+type mover func(dst, x, v []float64) error
+
+// unit returns a random tangent vector at x of length 1 in the metric, or zero
+// where there is no other.
+func (c *manifoldCheck) unit(x []float64) []float64 {
+	v := c.tangent(x)
+	if length := math.Sqrt(c.inner(x, v, v)); length > 0 {
+		floats.Scale(1/length, v)
+	}
+	return v
+}
+
+// fourthOrder is the central difference of fourth order at 0 of a function of
+// one step.
+func fourthOrder(f func(t float64) (float64, error)) (float64, error) {
+	var sum float64
+	for _, term := range []struct{ at, weight float64 }{{-2, 1}, {-1, -8}, {1, 8}, {2, -1}} {
+		y, err := f(term.at * accelerationStep)
+		if err != nil {
+			return 0, err
+		}
+		sum += term.weight * y
+	}
+	return sum / (12 * accelerationStep), nil
+}
+
+// velocity writes into dst the tangent vector at y = move(x, a) that is the
+// derivative of move(x, a + tv) at t = 0.
+func (c *manifoldCheck) velocity(dst []float64, move mover, x, a, y, v []float64) error {
+	clear(dst)
+	step, end := c.zeros(), c.zeros()
+	for _, term := range []struct{ at, weight float64 }{{-2, 1}, {-1, -8}, {1, 8}, {2, -1}} {
+		copy(step, a)
+		floats.AddScaled(step, term.at*accelerationStep, v)
+		if err := move(end, x, step); err != nil {
+			return err
+		}
+		floats.AddScaled(dst, term.weight/(12*accelerationStep), end)
+	}
+	c.m.Project(dst, y, dst)
+	return nil
+}
+
+// acceleration is the inner product with w of the covariant acceleration at t = 0
+// of the curve move(x, tv), which is zero for geodesics. In the chart that maps a
+// to move(x, a), with the metric g(a), the formula of Koszul gives it as
+//
+//	d/dt g(tv)(v, w) - 1/2 d/dt g(tw)(v, v).
+func (c *manifoldCheck) acceleration(move mover, x, v, w []float64) (float64, error) {
+	metric := func(along, second []float64) (float64, error) {
+		return fourthOrder(func(t float64) (float64, error) {
+			a, y, vt, wt := times(t, along), c.zeros(), c.zeros(), c.zeros()
+			if err := move(y, x, a); err != nil {
+				return 0, err
+			}
+			if err := c.velocity(vt, move, x, a, y, v); err != nil {
+				return 0, err
+			}
+			if err := c.velocity(wt, move, x, a, y, second); err != nil {
+				return 0, err
+			}
+			return c.inner(y, vt, wt), nil
+		})
+	}
+	first, err := metric(v, w)
+	if err != nil {
+		return 0, err
+	}
+	second, err := metric(w, v)
+	return first - second/2, err
+}
+
+// unaccelerated returns an error where curves of move start with a covariant
+// acceleration.
+func (c *manifoldCheck) unaccelerated(move mover, x []float64) error {
+	for range 3 {
+		v, w := c.unit(x), c.unit(x)
+		a, err := c.acceleration(move, x, v, w)
+		if err != nil {
+			return err
+		}
+		if !(math.Abs(a) <= accelerationTolerance) {
+			return fmt.Errorf("the component of the covariant acceleration along a unit vector is %.3g, want 0", a)
+		}
+	}
+	return nil
+}
+
+// flow tries whether a geodesic that is left and entered again at some point goes
+// on as if it had not been.
+func (c *manifoldCheck) flow(exp mover, x []float64) error {
+	v := c.unit(x)
+	floats.Scale(0.25, v)
+	half, later := times(0.5, v), c.zeros()
+	middle, end, again := c.zeros(), c.zeros(), c.zeros()
+	if err := exp(middle, x, half); err != nil {
+		return err
+	}
+	if err := c.velocity(later, exp, x, half, middle, v); err != nil {
+		return err
+	}
+	floats.Scale(0.5, later)
+	if err := exp(end, x, v); err != nil {
+		return err
+	}
+	if err := exp(again, middle, later); err != nil {
+		return err
+	}
+	off, err := c.apart(end, again)
+	if err == nil && !(off <= 1e-7*(1+norm(end))) {
+		return fmt.Errorf("half of a geodesic and then the other half end %.3g away from its end", off)
+	}
+	return err
+}

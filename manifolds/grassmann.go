@@ -1,0 +1,324 @@
+package manifolds
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"sync"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/lapack"
+	"gonum.org/v1/gonum/lapack/lapack64"
+)
+
+// Grassmann is Gr(n, p), the set of p-dimensional subspaces of R^n, each given by
+// an n x p matrix X whose columns are an orthonormal basis; XQ stands for the
+// same point for every orthogonal Q. Tangent vectors are the V with X'V = 0, with
+// the inner product trace(U'V). A cost must have one value for all bases of a
+// subspace. Matrices are row-major.
+//
+// Sources: A. Edelman, T. A. Arias, S. T. Smith, The geometry of algorithms with
+// orthogonality constraints, SIAM J. Matrix Anal. Appl. 20 (1998) 303-353;
+// T. Bendokat, R. Zimmermann, P.-A. Absil, A Grassmann manifold handbook, Adv.
+// Comput. Math. 50 (2024) 6.
+type Grassmann struct {
+	n, p   int
+	spaces sync.Pool
+}
+
+// NewGrassmann returns Gr(n, p) for 1 <= p <= n. It panics for other shapes.
+func NewGrassmann(n, p int) *Grassmann {
+	if p < 1 || p > n {
+		panic(fmt.Sprintf("manifolds: grassmann %dx%d: the shape must have 1 <= columns <= rows", n, p))
+	}
+	return &Grassmann{n: n, p: p, spaces: sync.Pool{New: func() any { return newSubspace(n, p) }}}
+}
+
+// subspace is a frame with the singular value decomposition of p x p matrices.
+type subspace struct {
+	*frame
+	scaled blas64.General // p x p
+	long   []float64      // workspace
+}
+
+func newSubspace(n, p int) *subspace {
+	s := &subspace{
+		frame:  newFrame(n, p),
+		scaled: blas64.General{Rows: p, Cols: p, Stride: p, Data: make([]float64, p*p)},
+	}
+	var size [1]float64
+	lapack64.Gesvd(lapack.SVDAll, lapack.SVDAll, s.g, s.u, s.t, s.sigma, size[:], -1)
+	s.long = make([]float64, int(size[0]))
+	return s
+}
+
+func (m *Grassmann) subspace() *subspace { return m.spaces.Get().(*subspace) }
+
+// String returns a name such as "grassmann 784x5".
+func (m *Grassmann) String() string { return fmt.Sprintf("grassmann %dx%d", m.n, m.p) }
+
+// Dims returns n and p.
+func (m *Grassmann) Dims() (n, p int) { return m.n, m.p }
+
+// Size is np.
+func (m *Grassmann) Size() int { return m.n * m.p }
+
+// Dim is (n - p) p.
+func (m *Grassmann) Dim() int { return (m.n - m.p) * m.p }
+
+// Project writes V - X (X'V).
+func (m *Grassmann) Project(dst, x, v []float64) {
+	mustFit(m.Size(), dst, x, v)
+	f := m.subspace()
+	defer m.spaces.Put(f)
+	load(f.a, x)
+	load(f.b, v)
+	f.horizontal(f.b, f.a)
+	store(dst, f.b)
+}
+
+// Retract writes (X + V)(I + V'V)^{-1/2}, the orthonormal basis of the span of
+// X + V that is nearest to X. It agrees with the geodesic to second order and
+// fails where X + V is not finite.
+func (m *Grassmann) Retract(dst, x, v []float64) error {
+	mustFit(m.Size(), dst, x, v)
+	f := m.subspace()
+	defer m.spaces.Put(f)
+	load(f.a, x)
+	load(f.b, v)
+	floats.Add(f.a.Data, f.b.Data)
+	if err := f.polar(); err != nil {
+		return failed(m, "retraction of x+v", err)
+	}
+	store(dst, f.b)
+	return nil
+}
+
+// RetractionOrder is 2.
+func (*Grassmann) RetractionOrder() int { return 2 }
+
+// InverseRetract writes Y (X'Y)^{-1} - X, whatever basis Y is. It fails where the
+// subspace of Y has a vector orthogonal to that of X.
+func (m *Grassmann) InverseRetract(dst, x, y []float64) error {
+	mustFit(m.Size(), dst, x, y)
+	f := m.subspace()
+	defer m.spaces.Put(f)
+	load(f.a, x)
+	load(f.b, y)
+	gram(f.g, f.a, f.b)
+	if nonFinite(f.g.Data) >= 0 || !lapack64.Getrf(f.g, f.pivots) {
+		return failed(m, "inverse retraction", errTooFar)
+	}
+	lapack64.Getrs(blas.Trans, f.g, f.b, f.pivots)
+	if nonFinite(f.b.Data) >= 0 {
+		return failed(m, "inverse retraction", errTooFar)
+	}
+	f.horizontal(f.b, f.a) // subtracts X
+	store(dst, f.b)
+	return nil
+}
+
+// Exp writes the end of the geodesic
+//
+//	X W cos(S) W' + U sin(S) W',  V = U S W'.
+//
+// It fails where V is not finite or longer than 2^26, beyond which rounding
+// leaves too few digits of the angles.
+//
+// Source: Edelman, Arias, Smith (1998), theorem 2.3.
+func (m *Grassmann) Exp(dst, x, v []float64) error {
+	mustFit(m.Size(), dst, x, v)
+	if length := floats.Norm(v, 2); !(length <= longestGeodesic) {
+		return failed(m, "exponential", fmt.Errorf("the length of v is %g", length))
+	}
+	f := m.subspace()
+	defer m.spaces.Put(f)
+	load(f.c, x)
+	load(f.a, v)
+	// V = QR with R = Z S W', so that U = QZ.
+	copy(f.b.Data, f.a.Data)
+	if err := f.qf(); err != nil {
+		return failed(m, "exponential", err)
+	}
+	gram(f.g, f.a, f.b)
+	if !f.small() {
+		return failed(m, "exponential", errNoSingularValues)
+	}
+	f.function(f.h, f.t, blas.Trans, math.Cos)
+	f.function(f.g, f.u, blas.NoTrans, math.Sin)
+	clear(f.b.Data)
+	addProduct(f.b, 1, f.c, f.h)
+	addProduct(f.b, 1, f.a, f.g)
+	f.a, f.b = f.b, f.a
+	if err := f.polar(); err != nil {
+		return failed(m, "exponential", err)
+	}
+	store(dst, f.b)
+	return nil
+}
+
+// small decomposes the p x p matrix in f.g into f.u, the singular values f.sigma
+// and, transposed, f.t.
+func (f *subspace) small() bool {
+	return lapack64.Gesvd(lapack.SVDAll, lapack.SVDAll, f.g, f.u, f.t, f.sigma, f.long, len(f.long))
+}
+
+// function writes M diag(of(s)) W' into dst, with the singular values s and the
+// right vectors W' = f.t; M is left or, if that is said, its transpose.
+func (f *subspace) function(dst, left blas64.General, transposed blas.Transpose, of func(float64) float64) {
+	for i := range f.p {
+		for j, s := range f.sigma {
+			entry := left.Data[i*f.p+j]
+			if transposed == blas.Trans {
+				entry = left.Data[j*f.p+i]
+			}
+			f.scaled.Data[i*f.p+j] = entry * of(s)
+		}
+	}
+	blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, f.scaled, f.t, 0, dst)
+}
+
+// errNoSingularValues says that a decomposition failed.
+var errNoSingularValues = errors.New("the singular values did not converge")
+
+// angles finds the principal angles between the subspaces of A and B, into
+// f.sigma, and writes BQ - AR cos into C, with B'A = Q cos R'; f.t holds R'. The
+// columns of that are orthogonal and of length sin. Both functions of the angle are
+// computed, so that small angles and those near pi/2 keep their digits.
+func (f *subspace) angles() error {
+	gram(f.g, f.b, f.a)
+	if nonFinite(f.g.Data) >= 0 {
+		return errNoPoint
+	}
+	if !f.small() {
+		return errNoSingularValues
+	}
+	clear(f.c.Data)
+	addProduct(f.c, 1, f.b, f.u)
+	for i := range f.p { // R cos
+		for j, cos := range f.sigma {
+			f.g.Data[i*f.p+j] = f.t.Data[j*f.p+i] * cos
+		}
+	}
+	addProduct(f.c, -1, f.a, f.g)
+	for i, cos := range f.sigma {
+		f.sigma[i] = math.Atan2(floats.Norm(row(f.c, i), 2), cos)
+	}
+	return nil
+}
+
+// Log writes the tangent vector at X whose geodesic leads to the subspace of Y,
+// whatever its basis. Where a principal angle is pi/2 there are several shortest
+// geodesics, of which it takes one. It fails where X or Y is not finite.
+//
+// Source: Bendokat, Zimmermann, Absil (2024), section 5.2, with angles from
+// cosines and sines.
+func (m *Grassmann) Log(dst, x, y []float64) error {
+	mustFit(m.Size(), dst, x, y)
+	f := m.subspace()
+	defer m.spaces.Put(f)
+	load(f.a, x)
+	load(f.b, y)
+	if err := f.angles(); err != nil {
+		return failed(m, "logarithm", err)
+	}
+	for i, angle := range f.sigma {
+		if sin := floats.Norm(row(f.c, i), 2); sin > 0 {
+			floats.Scale(angle/sin, row(f.c, i))
+		}
+	}
+	clear(f.b.Data)
+	addProduct(f.b, 1, f.c, f.t)
+	f.horizontal(f.b, f.a)
+	store(dst, f.b)
+	return nil
+}
+
+// Distance is the root of the sum of the squared principal angles. It fails where
+// X or Y is not finite.
+func (m *Grassmann) Distance(x, y []float64) (float64, error) {
+	mustFit(m.Size(), x, y)
+	f := m.subspace()
+	defer m.spaces.Put(f)
+	load(f.a, x)
+	load(f.b, y)
+	if err := f.angles(); err != nil {
+		return 0, failed(m, "distance", err)
+	}
+	return floats.Norm(f.sigma, 2), nil
+}
+
+// Transport writes the projection of v on the tangent space at y, which must be
+// a basis near x, such as what Retract and Exp write.
+func (m *Grassmann) Transport(dst, x, y, v []float64) {
+	mustFit(m.Size(), x)
+	m.Project(dst, y, v)
+}
+
+// RiemannianHessian writes the projection of H, less V sym(X'G); for costs that
+// depend on the subspace only, X'G is symmetric.
+func (m *Grassmann) RiemannianHessian(dst, x, g, h, v []float64) {
+	mustFit(m.Size(), dst, x, g, h, v)
+	f := m.subspace()
+	defer m.spaces.Put(f)
+	load(f.a, x)
+	load(f.b, g)
+	gram(f.h, f.a, f.b)
+	symmetrize(f.h)
+	load(f.b, h)
+	load(f.c, v)
+	addProduct(f.b, -1, f.c, f.h)
+	f.horizontal(f.b, f.a)
+	store(dst, f.b)
+}
+
+// Rand draws a uniformly distributed subspace in a uniformly distributed basis,
+// see [Stiefel.Rand].
+func (m *Grassmann) Rand(dst []float64, rng *rand.Rand) {
+	mustFit(m.Size(), dst)
+	f := m.subspace()
+	defer m.spaces.Put(f)
+	f.rand(dst, rng)
+}
+
+// Same writes XQ with a uniformly distributed orthogonal p x p matrix Q.
+func (m *Grassmann) Same(dst, x []float64, rng *rand.Rand) {
+	mustFit(m.Size(), dst, x)
+	q := make([]float64, m.p*m.p)
+	newFrame(m.p, m.p).rand(q, rng)
+	rotated := blas64.General{Rows: m.n, Cols: m.p, Stride: m.p, Data: make([]float64, m.Size())}
+	blas64.Gemm(blas.NoTrans, blas.NoTrans, 1,
+		blas64.General{Rows: m.n, Cols: m.p, Stride: m.p, Data: x},
+		blas64.General{Rows: m.p, Cols: m.p, Stride: m.p, Data: q}, 0, rotated)
+	copy(dst, rotated.Data)
+}
+
+// Violation is the largest entry of |X'X - I|, or +Inf where X is not finite.
+func (m *Grassmann) Violation(x []float64) float64 {
+	mustFit(m.Size(), x)
+	f := m.subspace()
+	defer m.spaces.Put(f)
+	load(f.a, x)
+	gram(f.g, f.a, f.a)
+	if nonFinite(f.g.Data) >= 0 {
+		return math.Inf(1)
+	}
+	return distanceToIdentity(f.g)
+}
+
+// Restore replaces X by its polar factor, as [Stiefel.Restore] does. It fails
+// where X is not finite.
+func (m *Grassmann) Restore(x []float64) error {
+	mustFit(m.Size(), x)
+	f := m.subspace()
+	defer m.spaces.Put(f)
+	load(f.a, x)
+	if err := f.polar(); err != nil {
+		return failed(m, "restoring x", err)
+	}
+	store(x, f.b)
+	return nil
+}

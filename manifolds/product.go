@@ -1,0 +1,281 @@
+package manifolds
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+
+	"github.com/scqm/scqm/framework"
+)
+
+// Product is a manifold made of named blocks, such as the rigid motions of
+// space, SE(3): rotations "R" times translations "t" of R^3. A point is the
+// points of the blocks one after the other.
+//
+// The factors of a problem's domain need no product: they are its blocks. A
+// product is for what comes in copies, such as a pose per camera, and for laws
+// and distances of the whole.
+type Product interface {
+	framework.Manifold
+	framework.Transporter
+	framework.Constrained
+	framework.RetractionOrder
+	fmt.Stringer
+	// Blocks returns the blocks, whose order is that of the coordinates.
+	Blocks() []framework.Block
+	// Part returns the coordinates of a block within those of x, which it
+	// shares. It panics where no block has the name.
+	Part(x []float64, name string) []float64
+}
+
+// NewProduct returns the product of the blocks, whose names must differ, with
+// the sum of their inner products; copies of one block are a power. The result
+// is also a [framework.Metric] where a factor is one, and where all factors are
+// it is a [framework.Exper], a [framework.Logarithm], a [framework.Distance], a
+// [framework.HessianConverter] and a [framework.Rander], or none of these five.
+// It panics where names are empty or taken, and for the factors that are
+// quotients, which need a block of their own.
+func NewProduct(blocks ...framework.Block) Product {
+	p := &product{blocks: blocks, starts: make([]int, len(blocks)+1)}
+	metric, geodesic := false, true
+	taken := map[string]bool{}
+	for k, b := range blocks {
+		if b.Name == "" || taken[b.Name] {
+			panic(fmt.Sprintf("manifolds: product: block %d has the name %q, which is empty or taken", k, b.Name))
+		}
+		if _, ok := b.Manifold.(framework.Quotient); ok {
+			panic(fmt.Sprintf("manifolds: product: block %s is a quotient", b.Name))
+		}
+		taken[b.Name] = true
+		p.starts[k+1] = p.starts[k] + b.Size()
+		_, own := b.Manifold.(framework.Metric)
+		metric = metric || own
+		_, has := b.Manifold.(geodesicManifold)
+		geodesic = geodesic && has
+	}
+	switch {
+	case metric && geodesic:
+		return &metricGeodesicProduct{geodesicProduct{p}, productMetric{p}}
+	case metric:
+		return &metricProduct{p, productMetric{p}}
+	case geodesic:
+		return &geodesicProduct{p}
+	}
+	return p
+}
+
+// geodesicManifold is what every factor of a geodesicProduct offers.
+type geodesicManifold interface {
+	framework.Exper
+	framework.Logarithm
+	framework.Distance
+	framework.HessianConverter
+	framework.Rander
+}
+
+type (
+	// product is what any factors have.
+	product struct {
+		blocks []framework.Block
+		starts []int // of the blocks' coordinates, and the end
+	}
+	// geodesicProduct is a product of geodesicManifolds.
+	geodesicProduct struct{ *product }
+	// productMetric is the inner product where a factor has its own.
+	productMetric struct{ p *product }
+
+	metricProduct struct {
+		*product
+		productMetric
+	}
+	metricGeodesicProduct struct {
+		geodesicProduct
+		productMetric
+	}
+)
+
+// String returns a name such as "product R: rotations 3, t: euclidean 3".
+func (m *product) String() string {
+	names := make([]string, len(m.blocks))
+	for k, b := range m.blocks {
+		names[k] = fmt.Sprintf("%s: %v", b.Name, b.Manifold)
+		if n := b.Rows(); n > 1 {
+			names[k] = fmt.Sprintf("%s: %d of %v", b.Name, n, b.Manifold)
+		}
+	}
+	return "product " + strings.Join(names, ", ")
+}
+
+// Blocks returns the blocks.
+func (m *product) Blocks() []framework.Block { return m.blocks }
+
+// Part returns the coordinates of a block.
+func (m *product) Part(x []float64, name string) []float64 {
+	mustFit(m.Size(), x)
+	for k, b := range m.blocks {
+		if b.Name == name {
+			return m.part(x, k)
+		}
+	}
+	panic(fmt.Sprintf("manifolds: %v: there is no block %q", m, name))
+}
+
+func (m *product) part(x []float64, k int) []float64 {
+	return x[m.starts[k]:m.starts[k+1]:m.starts[k+1]]
+}
+
+// Size is the sum of the sizes.
+func (m *product) Size() int { return m.starts[len(m.blocks)] }
+
+// Dim is the sum of the dimensions.
+func (m *product) Dim() int { return framework.Product(m.blocks).Dim() }
+
+// failed names the operation and the block that failed.
+func (m *product) failed(operation string, k int, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("manifolds: product: %s of block %s: %w", operation, m.blocks[k].Name, err)
+}
+
+// Project projects block by block.
+func (m *product) Project(dst, x, v []float64) {
+	mustFit(m.Size(), dst, x, v)
+	for k, b := range m.blocks {
+		b.Project(m.part(dst, k), m.part(x, k), m.part(v, k))
+	}
+}
+
+// Retract retracts block by block. It fails where a block does.
+func (m *product) Retract(dst, x, v []float64) error {
+	mustFit(m.Size(), dst, x, v)
+	for k, b := range m.blocks {
+		if err := b.Retract(m.part(dst, k), m.part(x, k), m.part(v, k)); err != nil {
+			return m.failed("retraction", k, err)
+		}
+	}
+	return nil
+}
+
+// RetractionOrder is the lowest of the blocks.
+func (m *product) RetractionOrder() int {
+	order := 2
+	for _, b := range m.blocks {
+		claimed, ok := b.Manifold.(framework.RetractionOrder)
+		if !ok {
+			return 1
+		}
+		order = min(order, claimed.RetractionOrder())
+	}
+	return order
+}
+
+// Transport transports block by block, by projection where a block has no other.
+func (m *product) Transport(dst, x, y, v []float64) {
+	mustFit(m.Size(), dst, x, y, v)
+	for k, b := range m.blocks {
+		b.Transport(m.part(dst, k), m.part(x, k), m.part(y, k), m.part(v, k))
+	}
+}
+
+// Violation is the largest of the blocks.
+func (m *product) Violation(x []float64) float64 {
+	mustFit(m.Size(), x)
+	var worst float64
+	for k, b := range m.blocks {
+		if _, ok := b.Manifold.(framework.Constrained); !ok && nonFinite(m.part(x, k)) >= 0 {
+			return math.Inf(1)
+		}
+		worst = math.Max(worst, b.Violation(m.part(x, k)))
+	}
+	return worst
+}
+
+// Restore restores block by block. It fails where a block does, or is not
+// finite.
+func (m *product) Restore(x []float64) error {
+	mustFit(m.Size(), x)
+	for k, b := range m.blocks {
+		if err := checkFinite(m.part(x, k)); err != nil {
+			return m.failed("restoring", k, err)
+		}
+		if err := b.Restore(m.part(x, k)); err != nil {
+			return m.failed("restoring", k, err)
+		}
+	}
+	return nil
+}
+
+// Exp moves every block along its geodesic. It fails where a block does.
+func (m *geodesicProduct) Exp(dst, x, v []float64) error {
+	mustFit(m.Size(), dst, x, v)
+	for k, b := range m.blocks {
+		if err := b.Exp(m.part(dst, k), m.part(x, k), m.part(v, k)); err != nil {
+			return m.failed("exponential", k, err)
+		}
+	}
+	return nil
+}
+
+// Log inverts Exp block by block. It fails where a block does.
+func (m *geodesicProduct) Log(dst, x, y []float64) error {
+	mustFit(m.Size(), dst, x, y)
+	for k, b := range m.blocks {
+		if err := b.Log(m.part(dst, k), m.part(x, k), m.part(y, k)); err != nil {
+			return m.failed("logarithm", k, err)
+		}
+	}
+	return nil
+}
+
+// Distance is the root of the sum of the squared distances of the blocks. It
+// fails where a block does.
+func (m *geodesicProduct) Distance(x, y []float64) (float64, error) {
+	mustFit(m.Size(), x, y)
+	var sum float64
+	for k, b := range m.blocks {
+		d, err := b.Distance(m.part(x, k), m.part(y, k))
+		if err != nil {
+			return 0, m.failed("distance", k, err)
+		}
+		sum = math.Hypot(sum, d)
+	}
+	return sum, nil
+}
+
+// RiemannianHessian converts block by block.
+func (m *geodesicProduct) RiemannianHessian(dst, x, g, h, v []float64) {
+	mustFit(m.Size(), dst, x, g, h, v)
+	for k, b := range m.blocks {
+		if err := b.Hessian(m.part(dst, k), m.part(x, k), m.part(g, k), m.part(h, k), m.part(v, k)); err != nil {
+			panic(err) // NewProduct asked
+		}
+	}
+}
+
+// Rand draws independent points of the blocks.
+func (m *geodesicProduct) Rand(dst []float64, rng *rand.Rand) {
+	mustFit(m.Size(), dst)
+	for k, b := range m.blocks {
+		b.Rand(m.part(dst, k), rng)
+	}
+}
+
+// Inner is the sum of the inner products of the blocks.
+func (m productMetric) Inner(x, u, v []float64) float64 {
+	mustFit(m.p.Size(), x, u, v)
+	var sum float64
+	for k, b := range m.p.blocks {
+		sum += b.Inner(m.p.part(x, k), m.p.part(u, k), m.p.part(v, k))
+	}
+	return sum
+}
+
+// Gradient converts block by block.
+func (m productMetric) Gradient(dst, x, g []float64) {
+	mustFit(m.p.Size(), dst, x, g)
+	for k, b := range m.p.blocks {
+		b.Gradient(m.p.part(dst, k), m.p.part(x, k), m.p.part(g, k))
+	}
+}
