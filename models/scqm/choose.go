@@ -74,8 +74,20 @@ func (f *Fit) chooseLoss(ctx context.Context, x Data, c Config) (*Fit, string, e
 	if err != nil {
 		return nil, "", err
 	}
-	if h != nil && h.far.wholeRows() {
-		return f, "kept the loss l2: " + h.far.String(), nil
+	var entries *rival
+	if h != nil {
+		if h.far.wholeRows() {
+			return f, "kept the loss l2: " + h.far.String(), nil
+		}
+		entries, err = h.byEntries(ctx, x, c)
+		switch {
+		case errors.Is(err, ErrInput): // of the rows as they are
+			return nil, "", err
+		case err != nil:
+			return f.unlessIncomparable(ctx, err)
+		case entries != nil && entries.fits.errors < -1:
+			return entries.fit, entries.reason + "; " + entries.told, nil
+		}
 	}
 	spoken, err := losses.Choose(residuals, m.ResidualParts(m.Tau), m.D, m.Latent)
 	switch {
@@ -84,14 +96,7 @@ func (f *Fit) chooseLoss(ctx context.Context, x Data, c Config) (*Fit, string, e
 	case h == nil:
 		return f, keptL2(spoken, "there are too few rows to compare it with l2"), nil
 	}
-	rivals, err := h.rivals(spoken)
-	switch {
-	case err != nil:
-		return nil, "", err
-	case len(rivals) == 0:
-		return f, spoken.Reason + "; " + h.far.String(), nil
-	}
-	return f.weigh(ctx, x, c, h, rivals, spoken)
+	return f.weigh(ctx, x, c, h, entries, spoken)
 }
 
 // keptL2 says why l2 is kept.
@@ -113,7 +118,10 @@ type rival struct {
 	bySize bool
 	errors float64
 	reason string // for it
-	fit    *Fit   // by it, nil before
+
+	fit  *Fit // by it, nil before
+	fits verdict
+	told string // on that
 }
 
 // lossFor returns the loss for rows in a unit, with noise of that size.
@@ -125,52 +133,56 @@ func (r *rival) lossFor(size, unit float64) (framework.Loss, error) {
 	return loss, nil
 }
 
-// rivals returns the losses to compare with l2: Huber's of entries where single entries
-// are outlying, and the one for which the residuals speak.
-func (h *comparison) rivals(spoken losses.Choice) ([]*rival, error) {
-	var list []*rival
-	if h.far.many() {
-		loss, err := losses.HuberEntries(h.size)
-		if err != nil {
-			return nil, fmt.Errorf("scqm: %w: %w", err, ErrInput)
-		}
-		list = append(list, &rival{loss: loss, bySize: true, errors: 1, reason: fmt.Sprintf("chose the loss %s: %s", lossText(loss), h.far)})
+// byEntries fits by Huber's loss of entries where single entries are outlying, and
+// compares that with the fit by l2; else it returns nil. Fits are compared as they are,
+// since it is they that may be bent. One that the time limit ended counts as it is.
+func (h *comparison) byEntries(ctx context.Context, x Data, c Config) (*rival, error) {
+	if !h.far.many() {
+		return nil, nil
 	}
-	if !isL2(spoken.Loss) {
-		list = append(list, &rival{loss: spoken.Loss, reason: spoken.Reason})
+	if c.Options.OutOfTime() {
+		return nil, errOutOfTime
 	}
-	return list, nil
+	r := &rival{bySize: true, errors: 1}
+	var err error
+	if c.Loss, err = losses.HuberEntries(h.size); err != nil {
+		return nil, fmt.Errorf("scqm: %w: %w", err, ErrInput)
+	}
+	r.loss = c.Loss
+	if r.fit, err = Learn(ctx, x, c); err == nil {
+		err = ctx.Err()
+	}
+	if err == nil {
+		r.fits, err = h.against(ctx, r.fit.Model)
+	}
+	r.reason = fmt.Sprintf("chose the loss %s: %s", lossText(r.loss), h.far)
+	r.told = fmt.Sprintf("%s has %.3g times the bounded error of l2", r.loss.Name(), r.fits.ratio)
+	return r, err
 }
 
-// weigh returns the fit by the rival that is to be taken, or f. Where entries are
-// outlying, fits are compared as they are, since it is they that may be bent; if
-// they differ by a standard error that decides. Else rows held out do. Spoken is what the
-// residuals say.
-func (f *Fit) weigh(ctx context.Context, x Data, c Config, h *comparison, rivals []*rival, spoken losses.Choice) (fit *Fit, reason string, err error) {
+// weigh returns the fit by a loss that rows held out prefer to l2, or f: that by entries,
+// nil if there is none, unless it is worse as it is, and that for which the residuals
+// speak.
+func (f *Fit) weigh(ctx context.Context, x Data, c Config, h *comparison, entries *rival, spoken losses.Choice) (*Fit, string, error) {
+	var rivals []*rival
 	var told []string
-	if r := rivals[0]; r.bySize {
-		v, err := r.challenge(ctx, x, c, h)
-		switch {
-		case errors.Is(err, ErrInput): // of the rows as they are
-			return nil, "", err
-		case err != nil:
-			return f.unlessIncomparable(ctx, err)
+	if entries != nil {
+		told = append(told, entries.told)
+		if entries.fits.errors <= 1 {
+			rivals = append(rivals, entries)
 		}
-		text := fmt.Sprintf("%s has %.3g times the bounded error of l2", r.loss.Name(), v.ratio)
-		if v.errors < -1 {
-			return r.fit, r.reason + "; " + text, nil
-		}
-		told = append(told, text)
-		if v.errors > 1 {
-			rivals = rivals[1:]
-		}
+	} else {
+		told = append(told, h.far.String())
+	}
+	if !isL2(spoken.Loss) {
+		rivals = append(rivals, &rival{loss: spoken.Loss, reason: spoken.Reason})
 	}
 	verdicts, err := h.heldOut(ctx, rivals)
 	if err != nil {
 		return f.unlessIncomparable(ctx, err)
 	}
 	var best *rival
-	least := 1.0
+	reason, least := "", 1.0
 	for k, v := range verdicts {
 		r := rivals[k]
 		told = append(told, fmt.Sprintf("%s has %.3g times the error of l2 on rows held out", r.loss.Name(), v.ratio))
@@ -186,24 +198,6 @@ func (f *Fit) weigh(ctx context.Context, x Data, c Config, h *comparison, rivals
 		best.fit, err = Learn(ctx, x, c)
 	}
 	return best.fit, reason, err
-}
-
-// challenge fits with the rival and compares that with the fit by l2. A fit that the time
-// limit ended counts as it is.
-func (r *rival) challenge(ctx context.Context, x Data, c Config, h *comparison) (verdict, error) {
-	if c.Options.OutOfTime() {
-		return verdict{}, errOutOfTime
-	}
-	c.Loss = r.loss
-	fit, err := Learn(ctx, x, c)
-	if err == nil {
-		err = ctx.Err()
-	}
-	if err != nil {
-		return verdict{}, err
-	}
-	r.fit = fit
-	return h.against(ctx, fit.Model)
 }
 
 // unlessIncomparable keeps f where losses cannot be compared, and the work is not over.

@@ -25,6 +25,9 @@ func (c Config) forHalves() Config {
 // heldOut compares losses by rows held out: l2 and each loss are fitted to both halves of
 // the rows, and the rows of the other half have the errors of [comparison].
 func (h *comparison) heldOut(ctx context.Context, rivals []*rival) ([]verdict, error) {
+	if len(rivals) == 0 {
+		return nil, nil
+	}
 	values := make([][]float64, 1+len(rivals))
 	for k := range values {
 		values[k] = make([]float64, h.x.N)
