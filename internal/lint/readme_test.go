@@ -52,6 +52,47 @@ func TestReadme(t *testing.T) {
 	}
 }
 
+// learns matches the call of a fit of one model.
+var learns = regexp.MustCompile(`\b(scqm\.)?Learn(Loss)?\((ctx|context\.)`)
+
+// TestFitsThatAreShownConverge demands that programs in Markdown and examples of Go
+// which fit a model print how that ended, and that it is "converged". That they print it
+// is what [TestReadme] and go test find out.
+func TestFitsThatAreShownConverge(t *testing.T) {
+	found := 0
+	check := func(where, program, output string) {
+		if fits := len(learns.FindAllString(program, -1)); fits > 0 {
+			found++
+			if strings.Count(output, "converged") < fits {
+				t.Errorf("%s fits %d models and does not show as often that a fit is converged", where, fits)
+			}
+		}
+	}
+	tree, err := Load(os.DirFS(root(t)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range tree.Files {
+		if strings.HasSuffix(f.Path, ".md") {
+			for i, m := range goBlock.FindAllStringSubmatch(f.Text, -1) {
+				check(fmt.Sprintf("%s, program %d", f.Path, i+1), m[2], m[3])
+			}
+		}
+	}
+	for f := range tree.goFiles {
+		for _, d := range f.Go.Decls {
+			if fn, ok := d.(*ast.FuncDecl); ok && f.Test() && strings.HasPrefix(fn.Name.Name, "Example") {
+				body := f.Text[fn.Body.Pos()-f.Go.FileStart : fn.Body.End()-f.Go.FileStart]
+				program, output, _ := strings.Cut(body, "// Output:")
+				check(f.Path+", "+fn.Name.Name, program, output)
+			}
+		}
+	}
+	if found < 5 {
+		t.Errorf("only %d programs that fit were found", found)
+	}
+}
+
 // compareOutput runs a program of a page and compares what it prints with what
 // stands below it.
 func compareOutput(t *testing.T, dir, name, page string) {

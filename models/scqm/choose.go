@@ -2,6 +2,7 @@ package scqm
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -15,17 +16,20 @@ import (
 	"github.com/scqm/scqm/models/rows"
 )
 
-// LearnLoss chooses the loss and fits a model with it: it fits with l2 and takes
-// another loss, and fits again, in two cases. Huber's loss of entries is taken where it
-// has the smaller error on rows held out, by more than a standard error: that is so
-// where single entries are spoilt. A loss for which the residuals of l2 speak (see
-// [losses.Choose]) is taken where it has the smaller error at all. Of two the
-// one with the smaller error is taken. What is far out counts little in these errors,
-// and no entry is left out. The notes of the model say what was chosen and why.
+// LearnLoss chooses the loss and fits a model with it: it fits with l2, and takes
+// another loss in two cases. Huber's loss of entries is tried where single entries are
+// outlying, not whole rows, and taken where the fit by it has the smaller bounded error,
+// by more than a standard error; where the two fits differ by less, the error of rows held
+// out decides. A loss for which the residuals of l2 speak (see [losses.Choose]) is
+// taken where it has the smaller error of rows held out, by however little. Where whole
+// rows are outlying, l2 is kept, which is made for them. What is far out counts
+// little in these errors, and no entry is left out of a fit. The notes of the model say
+// what was chosen and why.
 //
 // c.Loss must be nil. Where the first fit fails or is cancelled it is
 // returned as it is; so is a model without notes on the choice, therefore. It costs
-// two fits, and at most twelve of half of the rows, 500 at most, with 100 iterations.
+// one fit, and one more by the loss that is tried or taken; where rows held out decide,
+// also two for each loss of half of the rows, 500 at most, with 100 iterations.
 func LearnLoss(ctx context.Context, x Data, c Config) (*Fit, error) {
 	if c.Loss != nil {
 		return nil, fmt.Errorf("scqm: the loss is to be chosen, but %s is given: %w", c.Loss.Name(), ErrInput)
@@ -39,68 +43,74 @@ func LearnLoss(ctx context.Context, x Data, c Config) (*Fit, error) {
 	if err != nil || first.Run.Status == framework.Cancelled {
 		return first, err
 	}
-	choice, err := first.chooseLoss(ctx, x, c)
+	fit, reason, err := first.chooseLoss(ctx, x, c)
 	switch {
-	case ctx.Err() != nil:
+	case ctx.Err() != nil && (fit == nil || fit == first):
 		first.Run.Status = framework.Cancelled
 		first.Run.Message = "cancelled while the loss was chosen; the model is that of l2"
 		first.Model.Meta.Status, first.Model.Meta.Message = first.Run.Status.String(), first.Run.Message
 		return first, nil
-	case err != nil:
+	case fit == nil:
 		return first, err
 	}
-	fit := first
-	if choice.Loss.Name() != c.Loss.Name() {
-		c.Loss = choice.Loss
-		fit, err = Learn(ctx, x, c)
-	}
-	if fit != nil {
-		fit.Model.Meta.Notes = append(fit.Model.Meta.Notes, choice.Reason)
-	}
+	fit.Model.Meta.Notes = append(fit.Model.Meta.Notes, reason)
 	return fit, err
 }
 
-// chooseLoss chooses a loss after a fit by l2.
-func (f *Fit) chooseLoss(ctx context.Context, x Data, c Config) (losses.Choice, error) {
+// chooseLoss chooses a loss after a fit by l2, and returns the fit by it.
+func (f *Fit) chooseLoss(ctx context.Context, x Data, c Config) (*Fit, string, error) {
 	held, err := reserveChoice(x)
 	if err != nil {
-		return losses.Choice{}, err
+		return nil, "", err
 	}
 	defer held.Release()
 	m := f.Model
 	residuals, err := m.Reconstruct(ctx, m.Tau, c.Threads)
 	if err != nil {
-		return losses.Choice{}, err
+		return nil, "", err
 	}
 	floats.Sub(residuals, x.X)
-	spoken, err := losses.Choose(residuals, m.ResidualParts(m.Tau), m.D, m.Latent)
+	h, err := f.newComparison(ctx, x, residuals, c)
 	if err != nil {
-		return losses.Choice{}, fmt.Errorf("scqm: %w: %w", err, ErrInput)
+		return nil, "", err
 	}
-	r := request{data: x, config: &c}
-	defer r.release()
-	if _, err := (mergeRows{}).apply(&r); err != nil {
-		return losses.Choice{}, err
-	}
-	if r.data.N < choiceRows || m.D == m.Latent {
-		return spoken, nil
-	}
-	rivals := []rival{}
-	if size := entrySize(residuals, m.D, m.Latent); size > 0 {
-		loss, err := losses.HuberEntries(size)
-		if err != nil {
-			return losses.Choice{}, fmt.Errorf("scqm: %w: %w", err, ErrInput)
+	var entries *rival
+	if h != nil {
+		if h.far.wholeRows() {
+			return f, "kept the loss l2: " + h.far.String(), nil
 		}
-		rivals = append(rivals, rival{loss, true, 1, "chose the loss " + lossText(loss)})
+		entries, err = h.byEntries(ctx, x, c)
+		switch {
+		case errors.Is(err, ErrInput): // of the rows as they are
+			return nil, "", err
+		case err != nil:
+			return f.unlessIncomparable(ctx, err)
+		case entries != nil && entries.fits.errors < -1:
+			return entries.fit, entries.reason + "; " + entries.told, nil
+		}
 	}
-	if spoken.Loss.Name() != losses.L2().Name() {
-		rivals = append(rivals, rival{spoken.Loss, false, 0, spoken.Reason})
+	spoken, err := losses.Choose(residuals, m.ResidualParts(m.Tau), m.D, m.Latent)
+	switch {
+	case err != nil:
+		return nil, "", fmt.Errorf("scqm: %w: %w", err, ErrInput)
+	case h == nil:
+		return f, keptL2(spoken, "there are too few rows to compare it with l2"), nil
 	}
-	return weigh(ctx, newComparison(r.data, c), rivals, spoken)
+	return f.weigh(ctx, x, c, h, entries, spoken)
 }
 
-// rival is a loss to take in place of l2 if its error on rows held out is smaller by
-// so many standard errors.
+// keptL2 says why l2 is kept.
+func keptL2(spoken losses.Choice, why string) string {
+	if isL2(spoken.Loss) {
+		return spoken.Reason
+	}
+	return "kept the loss l2: the residuals speak for another one, and " + why
+}
+
+func isL2(l framework.Loss) bool { return l.Name() == losses.L2().Name() }
+
+// rival is a loss to take in place of l2 if its errors on rows held out are smaller by so
+// many standard errors.
 type rival struct {
 	loss framework.Loss
 	// bySize says that it is the Huber loss of entries which turns linear at the size
@@ -108,10 +118,14 @@ type rival struct {
 	bySize bool
 	errors float64
 	reason string // for it
+
+	fit  *Fit // by it, nil before
+	fits verdict
+	told string // on that
 }
 
 // lossFor returns the loss for rows in a unit, with noise of that size.
-func (r rival) lossFor(size, unit float64) (framework.Loss, error) {
+func (r *rival) lossFor(size, unit float64) (framework.Loss, error) {
 	if r.bySize {
 		return losses.HuberEntries(size)
 	}
@@ -119,33 +133,93 @@ func (r rival) lossFor(size, unit float64) (framework.Loss, error) {
 	return loss, nil
 }
 
-// weigh takes the rival with the smallest error, if that is small enough. Spoken is
-// what the residuals say.
-func weigh(ctx context.Context, h *comparison, rivals []rival, spoken losses.Choice) (losses.Choice, error) {
-	values, err := h.errors(ctx, rivals)
-	if err != nil {
-		if incomparable(err) && ctx.Err() == nil {
-			return losses.Choice{Loss: losses.L2(), Reason: fmt.Sprintf("kept the loss l2: losses cannot be compared by rows held out: %v", err)}, nil
-		}
-		return losses.Choice{}, err
+// byEntries fits by Huber's loss of entries where single entries are outlying, and
+// compares that with the fit by l2; else it returns nil. Fits are compared as they are,
+// since it is they that may be bent. One that the time limit ended counts as it is.
+func (h *comparison) byEntries(ctx context.Context, x Data, c Config) (*rival, error) {
+	if !h.far.many() {
+		return nil, nil
 	}
-	best, least := -1, 1.0
+	if c.Options.OutOfTime() {
+		return nil, errOutOfTime
+	}
+	r := &rival{bySize: true, errors: 1}
+	var err error
+	if c.Loss, err = losses.HuberEntries(h.size); err != nil {
+		return nil, fmt.Errorf("scqm: %w: %w", err, ErrInput)
+	}
+	r.loss = c.Loss
+	if r.fit, err = Learn(ctx, x, c); err == nil {
+		err = ctx.Err()
+	}
+	if err == nil {
+		r.fits, err = h.against(ctx, r.fit.Model)
+	}
+	r.reason = fmt.Sprintf("chose the loss %s: %s", lossText(r.loss), h.far)
+	r.told = fmt.Sprintf("%s has %.3g times the bounded error of l2", r.loss.Name(), r.fits.ratio)
+	return r, err
+}
+
+// weigh returns the fit by a loss that rows held out prefer to l2, or f: that by entries,
+// nil if there is none, unless it is worse as it is, and that for which the residuals
+// speak.
+func (f *Fit) weigh(ctx context.Context, x Data, c Config, h *comparison, entries *rival, spoken losses.Choice) (*Fit, string, error) {
+	var rivals []*rival
 	var told []string
-	for k, r := range rivals {
-		ratio, better := h.verdict(values[0], values[k+1], r.errors)
-		told = append(told, fmt.Sprintf("%s has %.3g times the error of l2 on rows held out", r.loss.Name(), ratio))
-		if better && ratio < least {
-			best, least = k, ratio
+	if entries != nil {
+		told = append(told, entries.told)
+		if entries.fits.errors <= 1 {
+			rivals = append(rivals, entries)
+		}
+	} else {
+		told = append(told, h.far.String())
+	}
+	if !isL2(spoken.Loss) {
+		rivals = append(rivals, &rival{loss: spoken.Loss, reason: spoken.Reason})
+	}
+	verdicts, err := h.heldOut(ctx, rivals)
+	if err != nil {
+		return f.unlessIncomparable(ctx, err)
+	}
+	var best *rival
+	reason, least := "", 1.0
+	for k, v := range verdicts {
+		r := rivals[k]
+		told = append(told, fmt.Sprintf("%s has %.3g times the error of l2 on rows held out", r.loss.Name(), v.ratio))
+		if v.errors < -r.errors && v.ratio < least {
+			best, least, reason = r, v.ratio, r.reason+"; "+told[len(told)-1]
 		}
 	}
-	if best >= 0 {
-		r := rivals[best]
-		return losses.Choice{Loss: r.loss, Decided: true, Reason: strings.Join([]string{r.reason, told[best]}, "; ")}, nil
+	if best == nil {
+		return f, strings.Join(append([]string{keptL2(spoken, "rows held out do not")}, told...), "; "), nil
 	}
-	if spoken.Loss.Name() != losses.L2().Name() {
-		spoken.Reason = "kept the loss l2: the residuals speak for another one, and rows held out do not"
+	if best.fit == nil {
+		c.Loss = best.loss
+		best.fit, err = Learn(ctx, x, c)
 	}
-	return losses.Choice{Loss: losses.L2(), Decided: true, Reason: strings.Join(append([]string{spoken.Reason}, told...), "; ")}, nil
+	return best.fit, reason, err
+}
+
+// unlessIncomparable keeps f where losses cannot be compared, and the work is not over.
+func (f *Fit) unlessIncomparable(ctx context.Context, err error) (*Fit, string, error) {
+	if incomparable(err) && ctx.Err() == nil {
+		return f, fmt.Sprintf("kept the loss l2: it cannot be compared with others: %v", err), nil
+	}
+	return nil, "", err
+}
+
+// learnInTime fits and returns errOutOfTime where the time limit ends that.
+func learnInTime(ctx context.Context, x Data, c Config) (*Fit, error) {
+	fit, err := Learn(ctx, x, c)
+	switch {
+	case err != nil:
+		return nil, err
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case fit.Run.Status == framework.TimeLimit:
+		return nil, errOutOfTime
+	}
+	return fit, nil
 }
 
 // lossText names a loss with its parameters.

@@ -88,9 +88,9 @@ func sheetWithNoise(c drill.Case) (x, clean Data, d int) {
 	return draw(n, 0.1), draw(200, 0), d
 }
 
-// Where entries or rows of noisy sheets are spoilt, the loss that is chosen has
-// the error of the better of l2 and huber_entries, on rows without noise, in the mean
-// over sheets with spoilt entries, with spoilt rows, and without.
+// The error of the loss that is chosen, on rows without noise, in the mean over noisy
+// sheets: where entries are spoilt it is not above that of either of l2 and huber_entries
+// for all; where whole rows are, or nothing is, it is within a hundredth of that of l2.
 func TestDrillSpoiltEntries(t *testing.T) {
 	if testing.Short() {
 		t.Skip("3 s: chooses losses for twelve data sets; make test runs it")
@@ -120,7 +120,7 @@ func TestDrillSpoiltEntries(t *testing.T) {
 			errs = append(errs, heldOut(t, learn(t, x, config).Model, clean))
 		}
 		chosen := heldOut(t, fit.Model, clean)
-		t.Logf("case %d, %d x %d, d = %d, %v: error %.4f by %s; %.4f by l2, %.4f by huber_entries", c.Index, x.N, x.D, d, s, chosen, fit.Model.Loss.Name(), errs[0], errs[1])
+		t.Logf("case %d, %d x %d, d = %d, %v: error %.4f by %s; %.4f by l2, %.4f by huber_entries; %s", c.Index, x.N, x.D, d, s, chosen, fit.Model.Loss.Name(), errs[0], errs[1], reasonOf(fit.Model))
 		kind := "entries"
 		switch {
 		case s.part == 0:
@@ -134,7 +134,11 @@ func TestDrillSpoiltEntries(t *testing.T) {
 	})
 	for kind, k := range sums {
 		t.Logf("%s: error %.4f as chosen, %.4f by l2, %.4f by huber_entries, %.4f by the better one of each", kind, k.chosen, k.l2, k.entries, k.best)
-		assert.LessOrEqual(t, k.chosen, 1.1*min(k.l2, k.entries), kind)
+		most := 1.01 * k.l2
+		if kind == "entries" {
+			most = min(k.l2, k.entries)
+		}
+		assert.LessOrEqual(t, k.chosen, most, kind)
 	}
 }
 

@@ -33,7 +33,9 @@ func ExampleModel_Influence() {
 		}
 	}
 	r := influence.Rows[first]
+	fmt.Println(fit.Model.Meta.Status)
 	fmt.Printf("row %d is %.2f away from the curve and moves it by %.3f\n", first, r.Residual, r.Move)
 	// Output:
+	// converged
 	// row 10 is 0.29 away from the curve and moves it by 0.014
 }

@@ -288,8 +288,8 @@ func ExampleLearn() {
 	for i := 1; i < x.N; i++ {
 		near = append(near, floats.Distance(p[2*i:2*i+2], x.Row(i), 2))
 	}
-	fmt.Printf("mean distance from the curve: %.2f\n", floats.Sum(near)/float64(len(near)))
-	// Output: mean distance from the curve: 0.01
+	fmt.Printf("%s, mean distance from the curve: %.2f\n", m.Meta.Status, floats.Sum(near)/float64(len(near)))
+	// Output: converged, mean distance from the curve: 0.01
 }
 
 func BenchmarkEvaluate(b *testing.B) {

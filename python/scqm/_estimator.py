@@ -65,8 +65,8 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
         Loss of a residual row: a name of :func:`scqm.losses.names`, a
         :class:`scqm.losses.Loss`, or a function that takes residual rows
         (n, D) and returns values (n,) and gradients (n, D). "auto" fits with
-        "l2", chooses a loss by the residuals and by rows held out, and fits
-        again where that is another: see ``loss_`` and ``loss_reason_``.
+        "l2", and again where single entries are outlying or the residuals
+        speak for another loss: see ``loss_`` and ``loss_reason_``.
     p : float, optional
         Power of the loss "lp", at least 1.
     delta : float, optional

@@ -111,8 +111,8 @@ def choose(
 
     It compares the variance that estimates by each loss would have under noise
     such as the residuals, and keeps L2 unless another is better by more than
-    chance. ``SCQM(loss="auto")`` asks rows held out as well, which see what has
-    bent a fit and left small residuals. With fewer than 4 directions off the sheet
+    chance. ``SCQM(loss="auto")`` also asks whether entries or rows are outlying,
+    compares fits, and holds rows out. With fewer than 4 directions off the sheet
     residuals cannot tell.
 
     Parameters

@@ -1,0 +1,111 @@
+package scqm
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+const (
+	// normalSpread is the standard deviation of a Gaussian over the median of its
+	// distance from its centre.
+	normalSpread = 1.482602218505602
+	// efficient is where Huber's loss of an entry turns linear, in standard deviations,
+	// to be 95 % efficient under Gaussian noise.
+	efficient = 1.345
+	// outlying is the least residual of an outlying entry, in standard deviations of the
+	// noise. Of Gaussian ones 6 in 100,000 are beyond.
+	outlying = 4
+	// manyOutliers is the share of outlying entries from which they are worth a loss: half
+	// of a percent.
+	manyOutliers = 0.005
+)
+
+// outliers says how the outlying entries are spread over the rows. Entries that are
+// spoilt each by itself leave a number of them in a row that has the binomial
+// distribution; where whole rows are spoilt, most of them are in few rows. A row with
+// so many that by chance not one of all rows would have them is clustered.
+type outliers struct {
+	share     float64 // of outlying entries among all
+	clustered float64 // of those in clustered rows among the outlying
+}
+
+// many reports whether single entries are outlying.
+func (o outliers) many() bool { return o.share >= manyOutliers && !o.wholeRows() }
+
+// wholeRows reports whether most of the outlying entries are in rows that are outlying
+// as a whole.
+func (o outliers) wholeRows() bool { return o.share >= manyOutliers && o.clustered > 0.5 }
+
+// String is a sentence for people.
+func (o outliers) String() string {
+	switch {
+	case o.wholeRows():
+		return fmt.Sprintf("%.2g %% of the entries are outlying, and %.0f %% of those are in rows that are so as a whole", 100*o.share, 100*o.clustered)
+	case o.many():
+		return fmt.Sprintf("%.2g %% of the entries are outlying, in rows by chance", 100*o.share)
+	}
+	return fmt.Sprintf("%.2g %% of the entries are outlying, too few to matter", 100*o.share)
+}
+
+// countOutliers counts the outlying entries of residuals, n x D, of which d directions
+// are gone.
+func countOutliers(r []float64, D, d int) (o outliers) {
+	spreads, n := noiseSpreads(r, D, d), len(r)/D
+	counts := make([]int, n)
+	total := 0
+	for k, e := range r {
+		if math.Abs(e) > outlying*spreads[k%D] {
+			counts[k/D]++
+			total++
+		}
+	}
+	if total == 0 {
+		return o
+	}
+	o.share = float64(total) / float64(len(r))
+	chance := distuv.Binomial{N: float64(D), P: o.share}
+	within := 0 // the most that a row has by chance
+	for within < D && chance.Survival(float64(within))*float64(n) >= 1 {
+		within++
+	}
+	for _, c := range counts {
+		if c > within {
+			o.clustered += float64(c) / float64(total)
+		}
+	}
+	return o
+}
+
+// noiseSpreads returns the standard deviations of the noise in the columns that left
+// residuals, n x D, of which d directions are gone: from medians, and none below that
+// of all entries, as half of a column may lie on the sheet.
+func noiseSpreads(r []float64, D, d int) []float64 {
+	all := entrySize(r, D, d)
+	spreads, column := make([]float64, D), make([]float64, len(r)/D)
+	for j := range spreads {
+		for i := range column {
+			column[i] = r[i*D+j]
+		}
+		spreads[j] = normalSpread * max(all, entrySize(column, 1, 0)*math.Sqrt(float64(D)/float64(D-d)))
+	}
+	return spreads
+}
+
+// entrySize is the median size of an entry of the noise that left residuals, n x D, of
+// which d directions are gone.
+func entrySize(residuals []float64, D, d int) float64 {
+	sizes := make([]float64, len(residuals))
+	for i, e := range residuals {
+		sizes[i] = math.Abs(e)
+	}
+	return median(sizes) * math.Sqrt(float64(D)/float64(D-d))
+}
+
+// median sorts v.
+func median(v []float64) float64 {
+	slices.Sort(v)
+	return v[len(v)/2]
+}
