@@ -28,10 +28,14 @@ const (
 	// leapShare is the part of the gain of as many steps that a leap must have.
 	leapShare = 0.25
 	// creepingFirst is the number of creeping iterations in a row before the first
-	// leap, as next to a minimum there are a few too; leapRest is that after the shortest
+	// leap, as next to a minimum there are some too; leapRest is that after the shortest
 	// leap failed.
-	creepingFirst, leapRest = 5, 16
+	creepingFirst, leapRest = 10, 16
 )
+
+// Pending reports whether the run leaps: however small the gradient, a valley along
+// which a leap gains more than steps do is not at its end.
+func (s *NewtonState) Pending() bool { return s.Leap > 0 }
 
 // leap goes on from X, to which a step led from the point in trial, along that step,
 // if iterations creep. The step gained and promised the decreases given.
