@@ -164,14 +164,13 @@ func (s *ContinuationState) Resume(e *framework.Evaluator) error {
 }
 
 // Pending reports whether the iterate is behind the run, as it is until the last
-// stage and the finish are over: a stage that finds nothing to do is no stall. On the
-// cost itself the inner solver knows.
-func (s *ContinuationState) Pending() bool {
-	if s.Eps != 0 && !s.Plain {
-		return !(s.Done && s.Finished)
-	}
-	inner, ok := s.Inner.(framework.Pending)
-	return ok && inner.Pending()
+// stage and the finish are over: a stage that finds nothing to do is no stall.
+func (s *ContinuationState) Pending() bool { return s.Eps != 0 && !(s.Done && s.Finished) }
+
+// Leaping reports whether the inner solver leaps on the cost itself.
+func (s *ContinuationState) Leaping() bool {
+	inner, ok := s.Inner.(framework.Leaping)
+	return ok && (s.Eps == 0 || s.Plain) && inner.Leaping()
 }
 
 func (a Continuation) withDefaults() Continuation {

@@ -33,9 +33,8 @@ const (
 	creepingFirst, leapRest = 10, 16
 )
 
-// Pending reports whether the run leaps: however small the gradient, a valley along
-// which a leap gains more than steps do is not at its end.
-func (s *NewtonState) Pending() bool { return s.Leap > 0 }
+// Leaping implements [framework.Leaping].
+func (s *NewtonState) Leaping() bool { return s.Leap > 0 }
 
 // leap goes on from X, to which a step led from the point in trial, along that step,
 // if iterations creep. The step gained and promised the decreases given.
