@@ -23,7 +23,8 @@ import (
 // The iterate of the state is the best point by the cost itself, which is
 // computed at the end of every stage and every ten iterations. Where the
 // problem is not framework.Smoothable, or its kinks do not seem to matter, the inner
-// solver runs alone, until a residual vanishes all the same.
+// solver runs alone, until a residual vanishes all the same, and alone again where
+// none vanishes at the end.
 //
 // Rows are reassigned ([framework.Reassigner]) before the finish.
 //
@@ -94,6 +95,8 @@ type ContinuationState struct {
 	Again bool
 	// Reassigned counts the times that rows were reassigned before the finish.
 	Reassigned int
+	// Returns counts the times that the run left kinks behind.
+	Returns int
 	// Plain says that the inner solver goes on with the cost itself.
 	Plain bool
 	// Second says that Newton has taken the place of the inner solver.
@@ -164,6 +167,12 @@ func (s *ContinuationState) Resume(e *framework.Evaluator) error {
 // stage and the finish are over: a stage that finds nothing to do is no stall.
 func (s *ContinuationState) Pending() bool { return s.Eps != 0 && !(s.Done && s.Finished) }
 
+// Leaping reports whether the inner solver leaps on the cost itself.
+func (s *ContinuationState) Leaping() bool {
+	inner, ok := s.Inner.(framework.Leaping)
+	return ok && (s.Eps == 0 || s.Plain) && inner.Leaping()
+}
+
 func (a Continuation) withDefaults() Continuation {
 	if a.Inner == nil {
 		a.Inner = LBFGS{}
@@ -227,7 +236,7 @@ type restarter interface {
 func (a Continuation) Restart(e *framework.Evaluator, state framework.State, x framework.Point) error {
 	a = a.withDefaults()
 	s := state.(*ContinuationState)
-	s.Stage, s.Iterations, s.Slow, s.Resting, s.Done, s.Reassigned = 0, 0, 0, 0, false, 0
+	s.Stage, s.Iterations, s.Slow, s.Resting, s.Done, s.Reassigned, s.Returns = 0, 0, 0, 0, false, 0, 0
 	s.Finish, s.Finished, s.Again, s.Plain, s.Multipliers = nil, !a.Finish, false, false, nil
 	if s.Second {
 		s.Inner, s.Second = nil, false

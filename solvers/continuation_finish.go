@@ -26,12 +26,20 @@ func (a Continuation) finish(e *framework.Evaluator, s *ContinuationState) error
 		if moved, err := a.reassign(e, s); moved || err != nil {
 			return err
 		}
-		if begun, err := a.beginFinish(e, s); err != nil || !begun {
+		begun, err := a.beginFinish(e, s)
+		if err != nil {
+			return err
+		}
+		if !begun {
+			_, err := a.leavesKinks(e, s)
 			return err
 		}
 	}
 	err := PrimalDual{}.Step(e, s.Finish)
 	if err != nil || !s.Finish.Done {
+		return err
+	}
+	if left, err := a.leavesKinks(e, s); left || err != nil {
 		return err
 	}
 	if s.Finished = s.Finish.Stationary || s.Again || e.Differentiable(); s.Finished {
@@ -95,6 +103,30 @@ func (a Continuation) beginFinish(e *framework.Evaluator, s *ContinuationState) 
 	}
 	s.Finished = true
 	return false, nil
+}
+
+// maxReturns bounds the number of times that a run leaves kinks behind.
+const maxReturns = 5
+
+// leavesKinks reports whether the kinks that a run on the cost itself had come to are no
+// longer near the end of the finish, and lets the inner solver go on with the cost.
+func (a Continuation) leavesKinks(e *framework.Evaluator, s *ContinuationState) (bool, error) {
+	x, cost := s.Iterate()
+	if s.Returns >= maxReturns || s.Finish != nil && s.Finish.Stationary {
+		return false, nil
+	}
+	if scale, err := e.SmoothingScale(x); err != nil || scale > 0 {
+		return false, err
+	}
+	if n, _, err := e.DualScale(x); err != nil || n > 0 {
+		return false, err
+	}
+	s.X.CopyFrom(x)
+	s.Cost, s.Finish, s.Multipliers = cost, nil, nil
+	s.Eps, s.Stage, s.Iterations, s.Slow, s.Done, s.Finished, s.Again = 0, 0, 0, 0, false, false, false
+	s.Returns++
+	e.SetMultipliers(nil)
+	return true, a.restartInner(e, s, s.X)
 }
 
 // goOn does one iteration of the inner solver on the cost itself, where that is

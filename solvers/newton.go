@@ -23,7 +23,8 @@ import (
 // saddle points repel. After every move the rows take an inner step
 // ([framework.ArrowheadHessian.InnerStep]); the decrease that counts is the
 // one after that. A null space of S, as from a group of transformations that
-// leave the cost as it is, does no harm.
+// leave the cost as it is, does no harm. Where iterations creep along a valley that
+// bends, it leaps.
 //
 // A problem without such derivatives, or one too large for them, is handed to
 // [RGD].
@@ -64,6 +65,10 @@ type NewtonState struct {
 	// Mu is the damping of the next step, Nu the factor by which a rejection
 	// raises it.
 	Mu, Nu float64
+	// Leap is the length of the next leap along a valley, in steps, 0 outside of
+	// valleys; Rest counts the iterations without one that are left.
+	Leap float64
+	Rest int
 	// Descent is the state of [RGD] where the problem was handed to it.
 	Descent *RGDState
 	// Assembled says that the derivatives at X were computed.
@@ -103,7 +108,7 @@ func (a Newton) Init(e *framework.Evaluator, x framework.Point) (framework.State
 		}
 		return &NewtonState{Descent: state.(*RGDState)}, nil
 	}
-	s := &NewtonState{X: x, Mu: a.damping(), Nu: 2}
+	s := &NewtonState{X: x, Mu: a.damping(), Nu: 2, Rest: creepingFirst}
 	s.allocate(e, shape)
 	cost, err := s.assemble(e)
 	s.Cost = cost
@@ -123,6 +128,7 @@ func (a Newton) Restart(e *framework.Evaluator, state framework.State, x framewo
 	}
 	s.X.CopyFrom(x)
 	s.Mu, s.Nu, s.Assembled = a.damping(), 2, false
+	s.Leap, s.Rest = 0, creepingFirst
 	cost, err := s.assemble(e)
 	s.Cost = cost
 	return err
@@ -182,8 +188,8 @@ func (a Newton) Step(e *framework.Evaluator, state framework.State) error {
 		if err != nil {
 			return err
 		}
-		if s.accept(cost, predicted) {
-			return nil
+		if gained := s.Cost - cost; s.accept(cost, predicted) {
+			return s.leap(e, gained, predicted)
 		}
 		if predicted <= 0x1p-53*math.Abs(s.Cost) {
 			break // nothing to gain, and no shorter step would gain more

@@ -474,3 +474,42 @@ func TestSaddlePointIsNotConverged(t *testing.T) {
 		}
 	}
 }
+
+// bentValley is twice 1 + 1e4 (|y|^2 - 1)^2 + slope (1 - y_1), at its least in (1, 0), with
+// inner rows that have no part in it.
+func bentValley(slope float64) *sumOfRows {
+	return &sumOfRows{
+		blocks: []framework.Block{
+			{Name: "y", Manifold: manifolds.Euclidean(2)}, {Name: "t", Manifold: manifolds.Euclidean(1), Copies: 2},
+		},
+		charts: []func([]float64, []jet) []jet{nil},
+		row: func(y [][]jet, t []jet, _ int) jet {
+			off := y[0][0].square().plus(y[0][1].square()).add(-1)
+			cost := off.square().scale(1e4).plus(y[0][0].scale(-slope)).add(1 + slope)
+			return cost.plus(t[0].add(-1).square())
+		},
+	}
+}
+
+func TestNewtonLeapsAlongValleys(t *testing.T) {
+	o := framework.Options{MaxIterations: 2000, MinRelativeDecrease: -1, Tolerance: 1e-9, FirstOrder: true}
+	run, err := framework.Solve(context.Background(), bentValley(1e-4), framework.Point{{-1, 0.1}, {0, 0}}, solvers.Newton{}, o)
+	require.NoError(t, err)
+	assert.Equal(t, framework.Converged, run.Status, run.Message)
+	assert.InDelta(t, 2, run.Cost, 1e-9)
+	for k := 1; k < len(run.History); k++ {
+		assert.LessOrEqual(t, run.History[k].Cost, run.History[k-1].Cost)
+	}
+	assert.Less(t, run.Iterations, 400) // 2000 do not suffice without leaps
+}
+
+// The gradient is below the tolerance all along the valley, which is not its end.
+func TestNewtonIsNotConvergedWhileItLeaps(t *testing.T) {
+	o := framework.Options{MaxIterations: 2000, MinRelativeDecrease: -1, Tolerance: 1e-3, CheckEvery: 16}
+	for _, solver := range []framework.Solver{solvers.Newton{}, solvers.Continuation{Inner: solvers.Newton{}}} {
+		run, err := framework.Solve(context.Background(), bentValley(1e-6), framework.Point{{-1, 0.1}, {0, 0}}, solver, o)
+		require.NoError(t, err)
+		assert.Equal(t, framework.Converged, run.Status, run.Message)
+		assert.InDelta(t, 2, run.Cost, 1e-9, "%d iterations", run.Iterations)
+	}
+}

@@ -3,6 +3,7 @@ package dense
 import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
 )
 
 // AddProduct adds A'B to C, k x cols, for A of n x k and B of n x cols.
@@ -40,12 +41,19 @@ func Gram(dst, e []float64, m, d int, factor float64) {
 	}
 }
 
+// longRow is the length from which on a row is worth a call of gonum.
+const longRow = 16
+
 // AddOuterProduct adds factor x x' to the upper triangle of dst.
 func AddOuterProduct(dst, x []float64, factor float64) {
 	n := len(x)
 	for i, v := range x {
 		v *= factor
 		row := dst[i*n+i : (i+1)*n]
+		if len(row) >= longRow {
+			floats.AddScaled(row, v, x[i:])
+			continue
+		}
 		for j, u := range x[i:] {
 			row[j] += v * u
 		}

@@ -31,6 +31,7 @@ from known_tables import Array, tables
 import scqm
 
 Record = dict[str, Any]
+Groups = dict[tuple[str, str, int], list[Record]]
 
 LOSSES: dict[str, Callable[[Array], Array]] = {
     "squared_l2": lambda r: (r**2).sum(axis=1),
@@ -175,12 +176,47 @@ def mean_r2(records: list[Record], ridge: float) -> float:
     )
 
 
+def totals(groups: Groups) -> None:
+    """Print what is asked of all fits together, loss by loss."""
+    print(
+        "| loss | fits | converged, stalled, max_iter | refused |"
+        " more than .01 below flat | groups below flat in the mean |"
+        " flat | curved by ridge |"
+    )
+    print("|" + " --- |" * 8)
+    for loss in LOSSES:
+        own = [rs for (_, name, _), rs in groups.items() if name == loss]
+        if not own:
+            continue
+        records = [r for rs in own for r in rs]
+        fits = [f for r in records for f in r["fits"] if f["ridge"] == DEFAULT]
+        ends = [f["status"] for f in fits]
+        counts = [ends.count(e) for e in ("converged", "stalled", "max_iter")]
+        gains = [[default_r2(r) - r["linear"] for r in rs] for rs in own]
+        ridges = sorted({f["ridge"] for f in records[0]["fits"]})
+        print(
+            f"| {loss} | {len(fits)} | {', '.join(map(str, counts))} |"
+            f" {sum(bool(f.get('refused')) for f in fits)} |"
+            f" {sum(g < -WORSE for gs in gains for g in gs)} |"
+            f" {sum(np.mean(gs) < 0 for gs in gains)} of {len(own)} |"
+            f" {np.mean([r['linear'] for r in records]):.4f} |"
+            f" {', '.join(f'{k:g}: {mean_r2(records, k):.4f}' for k in ridges)} |"
+        )
+
+
+def default_r2(record: Record) -> float:
+    """Return R2 of the fit with the default ridge."""
+    return float(next(f["r2"] for f in record["fits"] if f["ridge"] == DEFAULT))
+
+
 def summarize(path: Path) -> None:
-    """Print a table in Markdown of records, one per line of a file."""
-    groups: dict[tuple[str, str, int], list[Record]] = defaultdict(list)
+    """Print tables in Markdown of records, one per line of a file."""
+    groups: Groups = defaultdict(list)
     for line in path.read_text().splitlines():
         r = json.loads(line)
         groups[r["table"], r["loss"], r["d"]].append(r)
+    totals(groups)
+    print()
     print(
         "| table | loss | d | fits | flat | curved | worst difference | best ridge |"
         " converged, stalled, max_iter | refused | CPU s |"
