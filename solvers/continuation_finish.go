@@ -100,10 +100,20 @@ func (a Continuation) beginFinish(e *framework.Evaluator, s *ContinuationState) 
 				s.Finish = finish
 				return true, nil
 			}
+			if !e.Differentiable() {
+				return false, a.resumeSmooth(e, s)
+			}
 		}
 	}
 	s.Finished = true
 	return false, nil
+}
+
+// resumeSmooth lets the inner solver go on with the cost itself from the end of the
+// stages, as it has no kink near: the one that they were for was left behind.
+func (a Continuation) resumeSmooth(e *framework.Evaluator, s *ContinuationState) error {
+	s.Eps, s.Iterations, s.Slow, s.Resting, s.Done = 0, 0, 0, 0, false
+	return a.restartInner(e, s, s.X)
 }
 
 // goOn does one iteration of the inner solver on the cost itself, where that is

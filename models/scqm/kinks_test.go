@@ -387,3 +387,20 @@ func TestTouchingRows(t *testing.T) {
 		assert.LessOrEqual(t, run.Cost, without.Cost*(1+1e-12), inner.Name())
 	}
 }
+
+// A row that the sheet runs through for a while begins the stages. Where they leave the
+// kink behind, the solver goes on with the objective itself.
+func TestKinksLeftBehind(t *testing.T) {
+	x := noisyParaboloid(rand.New(rand.NewPCG(31, 800503)), 8, 2, 50)
+	var stages bool
+	fit := learn(t, x, Config{Latent: 2, Loss: losses.L2(), Solver: newtonStages(true), Options: framework.Options{
+		Observers: []framework.Observer{func(now framework.Progress) {
+			s := now.State.(*solvers.ContinuationState)
+			assert.Nil(t, s.Finish)
+			stages = stages || s.Eps > 0
+		}},
+	}})
+	assert.True(t, stages)
+	assert.Equal(t, framework.Converged, fit.Run.Status)
+	assert.Less(t, slices.Max(fit.Run.Stationarity), 1e-8)
+}
