@@ -91,7 +91,9 @@ func (a Continuation) beginFinish(e *framework.Evaluator, s *ContinuationState) 
 			finish, from := &PrimalDualState{X: s.X, Cost: s.Cost, Residual: math.Inf(1)}, s.X
 			if s.Again {
 				finish.Last, finish.Multipliers = true, s.Multipliers
-				from, _ = s.Inner.Iterate()
+				if s.Inner != nil { // else the run has come to a kink at X
+					from, _ = s.Inner.Iterate()
+				}
 			}
 			if err := finish.begin(e, from); err != nil {
 				return false, err
