@@ -404,3 +404,17 @@ func TestKinksLeftBehind(t *testing.T) {
 	assert.Equal(t, framework.Converged, fit.Run.Status)
 	assert.Less(t, slices.Max(fit.Run.Stationarity), 1e-8)
 }
+
+// A run that comes to a kink after its second stages, with the inner solver gone, begins
+// the last finish where it is.
+func TestLastFinishWithoutInnerSolver(t *testing.T) {
+	p, start := begin(t, noisyParaboloid(rand.New(rand.NewPCG(1, 7)), 3, 2, 40), losses.L1(), 2, 1, 1)
+	e := framework.NewEvaluator(context.Background(), p)
+	cost, err := e.Evaluate(nil, start)
+	require.NoError(t, err)
+	s := &solvers.ContinuationState{X: start.Clone(), Cost: cost, Eps: 1, First: 1, Done: true, Again: true}
+	require.NoError(t, newtonStages(true).Step(e, s))
+	require.NotNil(t, s.Finish)
+	assert.True(t, s.Finish.Last)
+	assert.Equal(t, start, s.Finish.X)
+}
