@@ -60,6 +60,10 @@ func newEvaluator(ctx context.Context, p Problem, o Options) *Evaluator {
 	return e
 }
 
+// FirstOrder reports whether the run goes by the first order alone; see
+// [Options].FirstOrder.
+func (e *Evaluator) FirstOrder() bool { return e.firstOrder }
+
 // Problem returns the problem, for its optional capabilities.
 func (e *Evaluator) Problem() Problem { return e.problem }
 

@@ -182,27 +182,35 @@ func (r *run) examinedLast(res *Result) (bool, error) {
 	return found == nothing, err
 }
 
-// Refuter is a problem that can tell where a cost has no minimum near a point
-// although the gradient is small there, as on the way to a minimum at infinity.
+// Refuter is a problem, or the state of a solver, that can tell where a cost has no
+// minimum near a point although the gradient is small there, as on the way to a minimum
+// at infinity.
 type Refuter interface {
 	// Refute returns why x is no minimum, or nothing. Such a point is never
 	// called converged.
 	Refute(x Point) (reason string, err error)
 }
 
-// stands reports whether the problem has nothing against a point.
+// stands reports whether neither the problem nor the solver has anything against a
+// point.
 func (r *run) stands(x Point) (bool, error) {
-	p, ok := r.evaluator.problem.(Refuter)
-	if !ok {
-		return true, nil
+	r.refutation = ""
+	for _, judge := range []any{r.evaluator.problem, r.state} {
+		p, ok := judge.(Refuter)
+		if !ok {
+			continue
+		}
+		r.evaluator.lastValid = false
+		reason, err := p.Refute(x)
+		if err != nil {
+			return false, fmt.Errorf("refutation: %w", err)
+		}
+		if reason != "" {
+			r.refutation = reason
+			return false, nil
+		}
 	}
-	r.evaluator.lastValid = false
-	reason, err := p.Refute(x)
-	if err != nil {
-		return false, fmt.Errorf("refutation: %w", err)
-	}
-	r.refutation = reason
-	return reason == "", nil
+	return true, nil
 }
 
 func worst(stationarity []float64) float64 {

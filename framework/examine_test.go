@@ -108,6 +108,31 @@ func TestRefutedPointIsNotConverged(t *testing.T) {
 	assert.NotEqual(t, framework.Converged, res.Status)
 }
 
+// doubting is a solver with states that refute their points.
+type doubting struct{ framework.Solver }
+
+type doubt struct{ framework.State }
+
+func (*doubt) Refute(framework.Point) (string, error) { return "it creeps", nil }
+
+func (d doubting) Init(e *framework.Evaluator, x framework.Point) (framework.State, error) {
+	s, err := d.Solver.Init(e, x)
+	return &doubt{s}, err
+}
+
+func (d doubting) Step(e *framework.Evaluator, s framework.State) error {
+	return d.Solver.Step(e, s.(*doubt).State)
+}
+
+// So is one that the solver refutes.
+func TestDoubtedPointIsNotConverged(t *testing.T) {
+	o := framework.Options{MaxIterations: -1, MinRelativeDecrease: -1}
+	assert.Equal(t, framework.Converged, solve(t, &terrace{}, slow, o).Status)
+	res := solve(t, &terrace{}, doubting{slow}, o)
+	assert.Equal(t, framework.Stalled, res.Status)
+	assert.Contains(t, res.Message, "but it creeps")
+}
+
 // A point within the tolerance where the iterations are used up is converged only
 // if nothing lower is found beyond it.
 func TestConvergedAtTheMostIterations(t *testing.T) {

@@ -17,6 +17,15 @@ func (a Continuation) Finishes(shape framework.ArrowheadShape) bool {
 	return a.Finish && (newton || shape.Outer*shape.Outer <= finishWork/shape.Inner())
 }
 
+// Refute tells of a finish that ended in a valley along which the cost still falls,
+// although the gradient is small.
+func (s *ContinuationState) Refute(framework.Point) (string, error) {
+	if s.Finish != nil && s.Finish.Falls && !s.Finish.Stationary {
+		return "the cost still falls along a flat valley: the data hardly determine the minimum", nil
+	}
+	return "", nil
+}
+
 // finish does one iteration of the finish, if there is one.
 func (a Continuation) finish(e *framework.Evaluator, s *ContinuationState) error {
 	if s.Finished {
@@ -89,8 +98,10 @@ func (a Continuation) beginFinish(e *framework.Evaluator, s *ContinuationState) 
 		if !(residual <= stationaryAt) {
 			finish, from := &PrimalDualState{X: s.X, Cost: s.Cost, Residual: math.Inf(1)}, s.X
 			if s.Again {
-				finish.Multipliers = s.Multipliers
-				from, _ = s.Inner.Iterate()
+				finish.Last, finish.Multipliers = true, s.Multipliers
+				if s.Inner != nil { // else the run has come to a kink at X
+					from, _ = s.Inner.Iterate()
+				}
 			}
 			if err := finish.begin(e, from); err != nil {
 				return false, err

@@ -27,6 +27,15 @@ import (
 // solutions for an eps, Newton's method for a smaller one crawls. Where the end is not
 // stationary, two more rounds begin at .1 and .5.
 //
+// A stationary end is one of several vertices near each other, and small steps to
+// another one lead up. So trials begin there, rounds from .01 to 2: a minimum of the
+// rounded cost lies among them. The first lower end is the next to be tried, until none
+// is lower by 1e-8 of the cost. A trial is broken off where its dual variables are those
+// of the end that is tried, or its cost no longer promises to come below. There are
+// none where the system has more than 64 outer coordinates, as an iteration then takes
+// long, none on a cost with a gradient, and none where the run goes by the first order
+// alone.
+//
 // The iterate is the best point by the cost itself, beginning with the start. The
 // dual variables are handed to the measure of stationarity.
 //
@@ -64,10 +73,23 @@ const (
 	// depend on the tolerance of the run, which says when to stop and never where
 	// the path goes.
 	stationaryAt = 1e-8
+	// trialGain is the relative decrease of the cost that a trial must find, and
+	// maxGains the number of times that one may. A point that is not stationary is no
+	// minimum where a trial, of some hundred iterations, gains more than fallGain.
+	trialGain, maxGains, fallGain = 1e-8, 20, 1e-7
+	// sameDual is the largest difference of dual variables of one point.
+	sameDual = 1e-2
 )
 
 // firstRoundings are the first eps of the rounds, relative to the scale.
 var firstRoundings = [...]float64{1e-2, 0.1, 0.5}
+
+// trialRoundings are the first eps of the trials, relative to the scale, and
+// valleyRounding that of the only trial of a point that is not stationary: rounded that
+// far, valleys are followed best.
+var trialRoundings = [...]float64{0.5, 0.1, 1e-2, 1, 0.2, 5e-2, 2}
+
+const valleyRounding = 1
 
 // dualTrust are the multiples of the dual variables with which the second
 // derivatives are tried. With 0 they are those of the parabolas that touch the
@@ -96,8 +118,17 @@ type PrimalDualState struct {
 	// those of this stage and Failed the last ones of them without a step. Missteps
 	// counts the last pairs of steps of this stage that led nowhere.
 	Round, Iterations, Stayed, Failed, Missteps int
-	// Done says that the run has ended, Stationary that X is, to 1e-8.
-	Done, Stationary bool
+	// Last says that nothing follows where this run does not end stationary.
+	Last bool
+	// Trial is the number of the trial under way, from 1, 0 for none; Before is the
+	// cost when it began. Gains counts the trials that ended lower.
+	Trial, Gains int
+	Before       float64
+	// Ended is the cost at the end of the last stage of the round.
+	Ended float64
+	// Done says that the run has ended, Stationary that X is, to 1e-8, and Falls that
+	// it is not and that the cost still falls where another round begins at X.
+	Done, Stationary, Falls bool
 
 	arrowhead *framework.Arrowhead
 	schur     *schur
@@ -142,7 +173,7 @@ func (s *PrimalDualState) begin(e *framework.Evaluator, x framework.Point) error
 	}
 	s.Scale, s.Dual, s.At = scale, make([]float64, n), x.Clone()
 	s.allocate(e, shape)
-	return s.beginRound(e)
+	return s.beginRound(e, firstRoundings[0])
 }
 
 func (s *PrimalDualState) allocate(e *framework.Evaluator, shape framework.ArrowheadShape) {
@@ -167,10 +198,11 @@ func (s *PrimalDualState) Resume(e *framework.Evaluator) error {
 	return nil
 }
 
-// beginRound rounds the cost generously again.
-func (s *PrimalDualState) beginRound(e *framework.Evaluator) error {
-	s.Eps, s.Lambda = firstRoundings[s.Round]*s.Scale, firstLambda
+// beginRound rounds the cost over a part of the scale again.
+func (s *PrimalDualState) beginRound(e *framework.Evaluator, part float64) error {
+	s.Eps, s.Lambda = part*s.Scale, firstLambda
 	s.Iterations, s.Stayed, s.Failed, s.Missteps = 0, 0, 0, 0
+	s.Ended = math.Inf(1)
 	e.Smooth(s.Eps)
 	defer e.Smooth(0)
 	return e.StartDual(s.Dual, s.At)
@@ -342,12 +374,12 @@ func (s *PrimalDualState) endStage(e *framework.Evaluator) error {
 	if err != nil {
 		return err
 	}
-	if cost <= s.Cost {
+	if cost <= s.Cost && (s.Trial == 0 || cost < s.Before-trialGain*math.Abs(s.Before)) {
 		s.X.CopyFrom(s.At)
 		s.Cost = cost
 	}
 	last := lastRounding * s.Scale
-	if s.Eps <= last || s.Iterations >= roundIterations {
+	if s.Eps <= last || s.Iterations >= roundIterations || s.vain(cost) {
 		return s.endRound(e)
 	}
 	s.Eps = max(s.Eps*roundingFactor, last)
@@ -356,17 +388,58 @@ func (s *PrimalDualState) endStage(e *framework.Evaluator) error {
 	return nil
 }
 
-// endRound measures the end and begins another round where it is not stationary.
-func (s *PrimalDualState) endRound(e *framework.Evaluator) error {
-	if err := s.measure(e); err != nil {
-		return err
+// vain reports whether a trial of a stationary point, which ends a stage with the cost given, is not worth
+// going on with: as the dual variables tell it has come back to the point that it began
+// at, or it is farther above that point than what the stage gained. The next stages
+// gain a quarter of that together.
+func (s *PrimalDualState) vain(cost float64) bool {
+	gained := s.Ended - cost
+	s.Ended = cost
+	if s.Trial == 0 || !s.Stationary || s.Cost < s.Before {
+		return false
 	}
-	s.Stationary = s.Residual <= stationaryAt
-	s.Round++
-	if s.Done = s.Stationary || s.Round == len(firstRoundings); s.Done {
+	return floats.Distance(s.Dual, s.Multipliers, math.Inf(1)) < sameDual || cost-s.Before > gained
+}
+
+// endRound measures the end and begins another round where it is not stationary, or a
+// trial.
+func (s *PrimalDualState) endRound(e *framework.Evaluator) error {
+	tried, gained := s.Stationary, s.Cost < s.Before
+	if s.Trial == 0 || gained {
+		if err := s.measure(e); err != nil {
+			return err
+		}
+		s.Stationary = s.Residual <= stationaryAt
+	}
+	switch {
+	case s.Trial == 0:
+		s.Round++
+	case !tried:
+		s.Falls = s.Before-s.Cost > fallGain*math.Abs(s.Before)
+		s.Done = true
+		return nil
+	case gained:
+		s.Trial, s.Round = 0, 0
+		s.Gains++
+	}
+	if !s.Stationary && s.Round < len(firstRoundings) {
+		return s.beginRound(e, firstRoundings[s.Round])
+	}
+	if s.Done = s.Trial == len(trialRoundings) || !s.mayTry(e); s.Done {
 		return nil
 	}
-	return s.beginRound(e)
+	s.Trial++
+	s.Before = s.Cost
+	s.At.CopyFrom(s.X)
+	if !s.Stationary {
+		return s.beginRound(e, valleyRounding)
+	}
+	return s.beginRound(e, trialRoundings[s.Trial-1])
+}
+
+// mayTry reports whether another trial may begin.
+func (s *PrimalDualState) mayTry(e *framework.Evaluator) bool {
+	return (s.Stationary || s.Last) && s.Gains <= maxGains && s.schur.Outer <= smallOuter && !e.Differentiable() && !e.FirstOrder()
 }
 
 // measure hands over those of the multipliers so far and the dual variables that

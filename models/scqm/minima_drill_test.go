@@ -243,7 +243,8 @@ func TestDrillMinima(t *testing.T) {
 	drillMinima(t, "minima", 32, []string{"squared_l2", "huber", "mahalanobis", "lp"}, 0.95, 0.005)
 }
 
-// So do those with l1 and l2, if less often, and other minima are closer.
+// So do those with l1 and l2. Under l1 a few have another minimum close by, a vertex that
+// the trials of the finish miss.
 func TestDrillKinkedMinima(t *testing.T) {
-	drillMinima(t, "kinked minima", 8, []string{"l1", "l2"}, 0.75, 0.05)
+	drillMinima(t, "kinked minima", 8, []string{"l1", "l2"}, 0.95, 1./24)
 }
