@@ -21,9 +21,10 @@ import (
 // The zero value is ready to use.
 type RGD struct {
 	// InitialStep is the first trial step eta of a block or row; 0 chooses
-	// cost / |grad|^2 for a row, the step after which a linear cost would
-	// vanish, and 1 / |grad| for a block, a move of unit length: a constant may
-	// have been added to the cost as a whole.
+	// cost / |grad|^2, the step after which a linear cost would vanish, for a
+	// row and where the problem is a [framework.Certifier]. The cost of any
+	// other may have a constant: a block then begins with 1 / |grad|, a move of
+	// unit length.
 	InitialStep float64
 	// Armijo is the fraction of the predicted decrease that a step must
 	// reach, in (0, 1); 0 stands for 1e-4.
@@ -73,6 +74,7 @@ type RGDState struct {
 	grad, trial framework.Point
 	end, along  framework.Point
 	rows        rowSearch
+	unit        bool // the cost as a whole has no known zero, see InitialStep
 }
 
 // Iterate returns the current point and its cost.
@@ -160,6 +162,8 @@ func (a RGD) moveBlock(e *framework.Evaluator, s *RGDState, k int) (bool, error)
 	if slope == 0 {
 		return false, nil
 	}
+	_, zero := e.Problem().(framework.Certifier)
+	s.unit = !zero
 	eta := a.firstStep(s, b, k, 0, cost, slope)
 	a.remember(s, k, 0, s.X[k], g)
 	trial := with(s.X, k, s.trial[k])
@@ -241,7 +245,7 @@ func (a RGD) firstStep(s *RGDState, b framework.Block, k, i int, cost, slope flo
 		if a.InitialStep > 0 {
 			return a.InitialStep
 		}
-		if last == 0 && len(s.Steps[k]) == 1 {
+		if last == 0 && s.unit && len(s.Steps[k]) == 1 {
 			return 1 / math.Sqrt(slope)
 		}
 		if last == 0 {
