@@ -10,7 +10,7 @@ import (
 )
 
 // checkpointFormat is the version of a stored run. It changes with [storedRun].
-const checkpointFormat = 3
+const checkpointFormat = 4
 
 // DefaultCheckpointEvery is the default of [Checkpoint].Every.
 const DefaultCheckpointEvery = 10 * time.Second
@@ -70,6 +70,7 @@ type storedRun struct {
 	History     []Record
 	Best        float64
 	BestPoint   Point
+	Gradients   gradients
 	State       []byte
 	Ended       ending
 }
@@ -125,7 +126,7 @@ func (r *run) write(w io.Writer, ended ending) error {
 		Iteration: r.iteration, Slow: r.slow, Examined: r.examined, Reassigned: r.reassigned,
 		Counts: r.evaluator.counts, Rows: r.evaluator.counts.rows,
 		NonFinite: r.evaluator.nonFinite, Elapsed: r.elapsed(), History: r.history,
-		Best: r.best, BestPoint: r.bestPoint, State: state.Bytes(), Ended: ended,
+		Best: r.best, BestPoint: r.bestPoint, Gradients: gradients{r.lowest, r.bestGradient, r.leastGradient}, State: state.Bytes(), Ended: ended,
 	}
 	return writeFrame(w, func(w io.Writer) error { return gob.NewEncoder(w).Encode(run) })
 }
@@ -227,6 +228,7 @@ func (r *run) take(s *storedRun, state State) {
 	r.evaluator.counts, r.evaluator.nonFinite = s.Counts, s.NonFinite
 	r.evaluator.counts.rows = s.Rows
 	r.history, r.best, r.bestPoint = s.History, s.Best, s.BestPoint
+	r.lowest, r.bestGradient, r.leastGradient = s.Gradients.Lowest, s.Gradients.Best, s.Gradients.Least
 	r.before = s.Elapsed
 	r.stored, r.storedAt, r.ended = true, s.Iteration, s.Ended
 }

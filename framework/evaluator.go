@@ -17,8 +17,12 @@ type Counts struct {
 	// ones.
 	Evaluations int
 	// Passes counts the work in evaluations of all residuals: a cost is one
-	// pass, a gradient is one more, single rows count their share.
+	// pass, a gradient is one more, a product with the Hessian is one, single rows
+	// count their share.
 	Passes float64
+	// Hessians counts the products of second derivatives that a problem made.
+	// Those by differences of gradients count as the evaluations they take.
+	Hessians int
 	// rows is the number of rows evaluated singly that do not yet make up a
 	// whole evaluation.
 	rows int
@@ -43,6 +47,8 @@ type Evaluator struct {
 	last      Point // where Evaluate was called last
 	lastCost  float64
 	lastValid bool
+
+	differences gradientDifferences
 }
 
 // NewEvaluator returns an evaluator without a budget, for driving a solver step
@@ -172,7 +178,7 @@ func (e *Evaluator) admit(more int) error {
 		return e.stop(Cancelled)
 	case !e.deadline.IsZero() && time.Now().After(e.deadline):
 		return e.stop(TimeLimit)
-	case e.limit > 0 && e.counts.Evaluations+more > e.limit:
+	case e.limit > 0 && e.counts.Evaluations+e.counts.Hessians+more > e.limit:
 		return e.stop(MaxEvaluations)
 	}
 	return nil

@@ -118,8 +118,12 @@ func (r *run) concludeLeap(converged bool) (Status, bool, error) {
 
 // rests reports whether the run may be at its end: a small gradient does not say
 // so while an iteration lowers the cost by much, as in a long valley, unless it is
-// next to none.
+// next to none. Where the solver tells its gradient, that alone counts: the cost may
+// have any constant added to it.
 func (r *run) rests(decrease float64) bool {
+	if _, graded := r.gradientNorm(); graded {
+		return true
+	}
 	return r.options.FirstOrder || decrease <= restDecrease*math.Abs(r.history[0].Cost) || worst(r.stationarity) <= noGradient
 }
 

@@ -20,8 +20,8 @@ type Options struct {
 	// MaxIterations bounds the calls of Step; 0 stands for 1000, a negative
 	// number for no bound.
 	MaxIterations int
-	// MaxEvaluations bounds the evaluations of the cost, those inside line
-	// searches included; 0 stands for no bound. The evaluations that certify
+	// MaxEvaluations bounds the evaluations of the cost and the products with
+	// its Hessian, those inside line searches included; 0 stands for no bound. The evaluations that certify
 	// a point are not bounded.
 	MaxEvaluations int
 	// TimeLimit bounds the wall-clock time, inside line searches too; 0 stands
@@ -34,13 +34,16 @@ type Options struct {
 	// as converged, in the unit of the problem's [Certifier] or else of the
 	// Riemannian gradient norm; 0 stands for 1e-6, a negative number means
 	// never. It says when a run ends and nothing else: with a larger tolerance
-	// a run is the beginning of one with a smaller tolerance. A run whose last
-	// iteration lowered the cost by more than 1e-8 of that at the start goes on,
-	// unless the stationarity is at most 1e-8.
+	// a run is the beginning of one with a smaller tolerance. A run of a solver
+	// whose states are [Graded] ends at the first iterate within the tolerance.
+	// Any other goes on where its last iteration lowered the cost by more than
+	// 1e-8 of that at the start, unless the stationarity is at most 1e-8.
 	Tolerance float64
 	// MinRelativeDecrease ends a run when the cost falls by no more than this
 	// fraction of itself in each of Patience iterations in a row; 0 stands for
-	// 1e-12, a negative number means never.
+	// 1e-12, a negative number means never. Where a solver tells its gradient
+	// (see [Graded]), decreases of less than 1e-12 do not end a run as long as
+	// that falls by a tenth at least once in Patience iterations.
 	MinRelativeDecrease float64
 	// MinDecrease does the same with an absolute decrease, in the unit of the
 	// cost; 0 means never.
@@ -49,7 +52,9 @@ type Options struct {
 	Patience int
 	// CheckEvery is the number of iterations between two computations of the
 	// stationarity; 0 stands for 10, but none while an iteration lowers the
-	// cost by more than a millionth.
+	// cost by more than a millionth: of itself where the problem is a
+	// [Certifier], else of what it has fallen by since the start. It has no
+	// meaning where the solver tells its gradient (see [Graded]).
 	CheckEvery int
 	// FirstOrder lets the test of first order alone end a run: rows are not
 	// reassigned (see [Reassigner]), no directions of low curvature are probed
@@ -73,6 +78,10 @@ type Progress struct {
 	// Cost is the cost of the current iterate, State the solver's state.
 	Cost  float64
 	State State
+	// GradientNorm is the largest Riemannian gradient norm of a block at the
+	// iterate; NaN where the state is not [Graded] or the problem is a
+	// [Certifier].
+	GradientNorm float64
 	// Counts says how much work was done so far, Elapsed how long it took.
 	Counts  Counts
 	Elapsed time.Duration

@@ -33,7 +33,7 @@ func Solve(ctx context.Context, p Problem, x0 Point, s Solver, o Options) (*Resu
 	if err != nil {
 		return nil, err
 	}
-	r := &run{solver: s, options: o, best: math.Inf(1)}
+	r := &run{solver: s, options: o, best: math.Inf(1), lowest: math.Inf(1), bestGradient: math.Inf(1), leastGradient: math.Inf(1)}
 	err = guard(func() error { return r.start(ctx, p, x0) })
 	if err == nil {
 		r.status, err = r.loop()
@@ -60,6 +60,10 @@ type run struct {
 
 	best      float64
 	bestPoint Point
+
+	lowest        float64 // the lowest cost seen, which rounding may tell from best
+	bestGradient  float64 // the gradient norm at bestPoint, +Inf where it is not known
+	leastGradient float64 // the least gradient norm seen, which only a clear decrease replaces
 
 	status       Status
 	stationarity []float64 // at the last check
@@ -207,19 +211,30 @@ func (r *run) judge(before float64) (Status, bool, error) {
 	decrease := before - cost
 	small := decrease <= r.options.MinRelativeDecrease*math.Max(math.Abs(before), math.Abs(cost)) ||
 		r.options.MinDecrease > 0 && decrease < r.options.MinDecrease
+	gradient, graded := r.gradientNorm()
+	falls := graded && r.falls(gradient) && r.options.MinDecrease == 0 && atRounding(decrease, before)
 	r.slow++
-	if !small {
+	if !small || falls {
 		r.slow = 0
 	}
 	tired := r.slow >= r.options.Patience
-	if !tired && !r.due(decrease, before) {
+	due := r.due(decrease, before)
+	if graded {
+		due = r.dueAt(gradient)
+	}
+	if !tired && !due {
 		return 0, false, nil
 	}
 	x, _ := r.state.Iterate()
 	if err := r.restore(x); err != nil {
 		return Failed, true, err
 	}
-	return r.conclude(decrease, tired)
+	status, done, err := r.conclude(decrease, tired)
+	if done && status == Stalled && !graded && r.options.MinDecrease == 0 && r.fallsUnseen(decrease, before) {
+		r.slow = 0
+		return 0, false, nil
+	}
+	return status, done, err
 }
 
 // due reports whether it is time to compute the stationarity. Unless the user
@@ -229,7 +244,7 @@ func (r *run) due(decrease, before float64) bool {
 	if r.options.CheckEvery > 0 {
 		return r.iteration%r.options.CheckEvery == 0
 	}
-	return r.iteration%DefaultCheckEvery == 0 && decrease <= fastDecrease*math.Abs(before)
+	return r.iteration%DefaultCheckEvery == 0 && decrease <= fastDecrease*r.fallen(before)
 }
 
 func pick[T any](first bool, a, b T) T {
@@ -266,19 +281,24 @@ func (r *run) record() {
 	_, cost := r.state.Iterate()
 	counts, elapsed := r.evaluator.counts, r.elapsed()
 	r.history = append(r.history, Record{Iteration: r.iteration, Cost: cost, Passes: counts.Passes, Elapsed: elapsed})
+	gradient, known := r.gradientNorm()
+	if !known {
+		gradient = math.NaN()
+	}
 	for _, observe := range r.options.Observers {
-		observe(Progress{Iteration: r.iteration, Cost: cost, State: r.state, Counts: counts, Elapsed: elapsed})
+		observe(Progress{
+			Iteration: r.iteration, Cost: cost, GradientNorm: gradient, State: r.state, Counts: counts, Elapsed: elapsed,
+		})
 	}
 }
 
 func (r *run) keepBest() {
 	x, cost := r.state.Iterate()
-	// Of equal costs the later one counts: where rounding hides the decrease,
-	// its gradient is the smaller one.
-	if !(cost <= r.best) || !x.Finite() {
+	gradient, known := r.gradientNorm()
+	if !r.better(cost, gradient, known) || !x.Finite() {
 		return
 	}
-	r.best = cost
+	r.best, r.bestGradient, r.lowest = cost, gradient, math.Min(r.lowest, cost)
 	if r.bestPoint == nil {
 		r.bestPoint = x.Clone()
 		return

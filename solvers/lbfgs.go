@@ -19,16 +19,22 @@ import (
 // pairs transported instead.
 //
 // H0 is the preconditioner of the problem where it has one, else the identity,
-// and gamma = <s,y> / <y,H0 y> of the newest pair. The step t satisfies the weak
-// Wolfe conditions
+// and gamma = <s,y> / <y,H0 y> of the newest pair; without a preconditioner every
+// block has a gamma of its own, for their units may differ, unless the pair has
+// negative curvature in one. The step t satisfies
+// the weak Wolfe conditions
 //
 //	F(R(t d)) <= F + C1 t <g,d>,  <g(t), d> >= C2 <g,d>
 //
-// and is found by bisection and doubling, which needs no smoothness.
+// and is found by bisection and doubling, which needs no smoothness. Where costs
+// agree up to rounding, the slopes alone decide (the approximate conditions of
+// Hager and Zhang). The first step is of unit length.
 //
 // Sources: J. Nocedal, Updating quasi-Newton matrices with limited storage,
 // Math. Comp. 35 (1980); A. S. Lewis and M. L. Overton, Nonsmooth optimization
-// via quasi-Newton methods, Math. Program. 141 (2013); W. Huang, K. A. Gallivan
+// via quasi-Newton methods, Math. Program. 141 (2013); W. W. Hager and H. Zhang,
+// A new conjugate gradient method with guaranteed descent and an efficient line
+// search, SIAM J. Optim. 16 (2005); W. Huang, K. A. Gallivan
 // and P.-A. Absil, A Broyden class of quasi-Newton methods for Riemannian
 // optimization, SIAM J. Optim. 25 (2015).
 //
@@ -68,21 +74,15 @@ type LBFGSState struct {
 	Anchor framework.Point
 	Age    int
 
-	// buffers
-	trial, kept trialPoint
-	dir, work   framework.Point
-	alpha       []float64
-}
-
-// trialPoint is the point at a step along the direction, with its cost and
-// Riemannian gradient.
-type trialPoint struct {
-	x, grad    framework.Point
-	step, cost float64
+	line
+	alpha []float64
 }
 
 // Iterate returns the current point and its cost.
 func (s *LBFGSState) Iterate() (framework.Point, float64) { return s.X, s.Cost }
+
+// Gradient returns the Riemannian gradient at the iterate.
+func (s *LBFGSState) Gradient() framework.Point { return s.Grad }
 
 func (a LBFGS) withDefaults() LBFGS {
 	if a.Memory == 0 {
@@ -149,16 +149,6 @@ func (a LBFGS) Step(e *framework.Evaluator, state framework.State) error {
 	return err
 }
 
-func (s *LBFGSState) allocate(blocks []framework.Block) {
-	if s.dir != nil {
-		return
-	}
-	s.dir, s.work = framework.NewPoint(blocks), framework.NewPoint(blocks)
-	for _, t := range []*trialPoint{&s.trial, &s.kept} {
-		t.x, t.grad = framework.NewPoint(blocks), framework.NewPoint(blocks)
-	}
-}
-
 // Resume builds the preconditioner of a stored run again.
 func (s *LBFGSState) Resume(e *framework.Evaluator) error {
 	if s.Anchor == nil {
@@ -195,11 +185,13 @@ func (a LBFGS) advance(e *framework.Evaluator, s *LBFGSState) (bool, error) {
 	if !(slope < 0) || math.IsInf(slope, 0) {
 		return false, nil
 	}
+	search := wolfeSearch{c1: a.C1, c2: a.C2, trials: a.MaxTrials}
 	first := 1.0
 	if len(s.S) == 0 && s.Anchor == nil {
-		first = polyak(s.Cost, -slope)
+		first = 1 / math.Sqrt(-slope) // a move of unit length
+		search.trials *= firstTrials
 	}
-	found, err := a.search(e, s, slope, first)
+	found, err := search.find(e, &s.line, s.X, s.Cost, slope, first)
 	if err != nil || !found {
 		return false, err
 	}

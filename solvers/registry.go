@@ -29,12 +29,16 @@ var (
 	registry   = []entry{
 		{Description{"alternating", "exact minimisation over some blocks at a time, in accelerated sweeps where the loss is one of the norm: l2, squared_l2, huber"},
 			func() framework.Solver { return Continuation{Inner: Alternating{}, Finish: true} }},
+		{Description{"cg", "preconditioned Riemannian conjugate gradients, in the memory of four points, kinks rounded less and less; for any loss"},
+			func() framework.Solver { return Continuation{Inner: ConjugateGradient{}, Finish: true} }},
 		{Description{"lbfgs", "preconditioned Riemannian L-BFGS on all blocks at once, kinks rounded less and less; for any loss"},
 			func() framework.Solver { return Continuation{Inner: LBFGS{}, Finish: true} }},
 		{Description{"newton", "Newton's method with tau eliminated, kinks rounded less and less; for small D"},
 			func() framework.Solver { return Continuation{Inner: Newton{}, Finish: true} }},
 		{Description{"rgd", "blockwise Riemannian gradient descent with Armijo steps, one step size per row of tau (the paper's Algorithm 1, corrected)"},
 			func() framework.Solver { return RGD{} }},
+		{Description{"trust_region", "Riemannian trust regions by products with the Hessian, or differences of gradients, kinks rounded less and less; for gradients of 1e-8 and less"},
+			func() framework.Solver { return Continuation{Inner: TrustRegion{}, Finish: true} }},
 	}
 )
 

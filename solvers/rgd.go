@@ -21,7 +21,10 @@ import (
 // The zero value is ready to use.
 type RGD struct {
 	// InitialStep is the first trial step eta of a block or row; 0 chooses
-	// cost / |grad|^2, the step after which a linear cost would vanish.
+	// cost / |grad|^2, the step after which a linear cost would vanish, for a
+	// row and where the problem is a [framework.Certifier]. The cost of any
+	// other may have a constant: a block then begins with 1 / |grad|, a move of
+	// unit length.
 	InitialStep float64
 	// Armijo is the fraction of the predicted decrease that a step must
 	// reach, in (0, 1); 0 stands for 1e-4.
@@ -69,7 +72,9 @@ type RGDState struct {
 	LastX, LastGrad framework.Point
 
 	grad, trial framework.Point
+	end, along  framework.Point
 	rows        rowSearch
+	unit        bool // the cost as a whole has no known zero, see InitialStep
 }
 
 // Iterate returns the current point and its cost.
@@ -157,6 +162,8 @@ func (a RGD) moveBlock(e *framework.Evaluator, s *RGDState, k int) (bool, error)
 	if slope == 0 {
 		return false, nil
 	}
+	_, zero := e.Problem().(framework.Certifier)
+	s.unit = !zero
 	eta := a.firstStep(s, b, k, 0, cost, slope)
 	a.remember(s, k, 0, s.X[k], g)
 	trial := with(s.X, k, s.trial[k])
@@ -165,7 +172,11 @@ func (a RGD) moveBlock(e *framework.Evaluator, s *RGDState, k int) (bool, error)
 		if err != nil {
 			return false, err
 		}
-		if cost <= s.Cost-a.Armijo*eta*slope && cost < s.Cost {
+		low, err := a.low(e, b, s, trial, k, cost, eta*slope)
+		if err != nil {
+			return false, err
+		}
+		if low {
 			s.X[k], s.trial[k] = s.trial[k], s.X[k]
 			s.Cost = cost
 			s.Steps[k][0] = a.nextStep(eta, try)
@@ -175,6 +186,28 @@ func (a RGD) moveBlock(e *framework.Evaluator, s *RGDState, k int) (bool, error)
 	}
 	s.Steps[k][0] = 0 // found at a gradient of another size, it says nothing about the next
 	return false, nil
+}
+
+// low reports whether the cost of a trial of block k, where the gradient at the
+// start predicts the decrease given, is low enough. Where rounding hides that, the
+// slope at the trial decides: see [wolfeSearch].
+func (a RGD) low(e *framework.Evaluator, b framework.Block, s *RGDState, trial framework.Point, k int, cost, predicted float64) (bool, error) {
+	if predicted > nearRounding*math.Abs(s.Cost) {
+		return cost <= s.Cost-a.Armijo*predicted && cost < s.Cost, nil
+	}
+	if !(cost <= s.Cost+costNoise*math.Abs(s.Cost)) {
+		return false, nil
+	}
+	if s.end == nil {
+		s.end, s.along = framework.NewPoint(e.Blocks()), framework.NewPoint(e.Blocks())
+	}
+	if _, err := e.Gradient(only(s.end, k), trial); err != nil {
+		return false, err
+	}
+	g, end, along := s.grad[k], s.end[k], s.along[k]
+	b.Gradient(end, trial[k], end)
+	b.Transport(along, s.X[k], trial[k], g)
+	return -b.Inner(trial[k], end, along) <= (1-2*a.Armijo)*b.Inner(s.X[k], g, g), nil
 }
 
 // tryBlock evaluates one trial step; a retraction that fails counts as a step
@@ -211,6 +244,9 @@ func (a RGD) firstStep(s *RGDState, b framework.Block, k, i int, cost, slope flo
 	if a.Restart || last == 0 {
 		if a.InitialStep > 0 {
 			return a.InitialStep
+		}
+		if last == 0 && s.unit && len(s.Steps[k]) == 1 {
+			return 1 / math.Sqrt(slope)
 		}
 		if last == 0 {
 			return polyak(cost, slope)

@@ -21,11 +21,13 @@ type SolverCase struct {
 	Best, Tolerance float64
 }
 
-// SolverCases returns small problems with known answers: a least-squares
-// problem in two blocks, a problem with independent rows, and the smallest
-// eigenvalue of a matrix as a Rayleigh quotient on the sphere.
+// SolverCases returns problems with known answers: least squares in two blocks,
+// independent rows, the smallest eigenvalue of a matrix as a Rayleigh quotient on
+// spheres of 4 and of 120 coordinates, the subspace of the two smallest ones on
+// orthonormal frames, distances on a manifold with a metric of its own, and a
+// product of three unlike blocks.
 func SolverCases() []SolverCase {
-	return []SolverCase{
+	return append([]SolverCase{
 		{
 			Name: "least squares", New: func() framework.Problem { return leastSquares{} },
 			Start: framework.Point{{0, 0}, {5}}, Best: 0.5, Tolerance: 1e-8,
@@ -38,7 +40,7 @@ func SolverCases() []SolverCase {
 			Name: "Rayleigh quotient", New: func() framework.Problem { return rayleigh{1, 2, 4, 7} },
 			Start: framework.Point{{0.1, 0.2, 0.7, math.Sqrt(1 - 0.54)}}, Best: 1, Tolerance: 1e-8,
 		},
-	}
+	}, curvedCases()...)
 }
 
 // flat is R^n.

@@ -36,6 +36,10 @@ func CheckProblem(name string, p framework.Problem, o ProblemOptions) *Report {
 			r.try("gradient slope of "+b.Name, func() error { return c.gradientSlope(k) })
 		}
 	}
+	if h, ok := p.(framework.TwiceDifferentiable); ok {
+		r.try("hessian symmetric", func() error { return c.hessianSymmetric(h) })
+		r.try("hessian slope", func() error { return c.hessianSlope(h) })
+	}
 	r.try("writes what is asked for", c.writesWhatIsAsked)
 	r.try("same cost with gradient", c.sameCost)
 	if _, ok := p.(framework.Resumer); ok {

@@ -21,7 +21,9 @@ type SolverOptions struct {
 }
 
 // CheckSolver tries the laws of framework.Solver, on every case: it finds the
-// known answer, says truthfully how it ended, repeats itself bit for bit, keeps
+// known answer, says truthfully how it ended, repeats itself bit for bit, does not
+// depend on a constant added to the cost, ends at the first iterate within the
+// tolerance where its states tell their gradients ([framework.Graded]), keeps
 // within its budget, ends when it is cancelled, keeps the best point when the
 // cost stops being finite or the problem panics, and goes on from a
 // stored state bit for bit, with as much work.
@@ -36,6 +38,8 @@ func CheckSolver(s framework.Solver, o SolverOptions) *Report {
 			{"known answer", k.knownAnswer},
 			{"start unchanged", k.startUnchanged},
 			{"deterministic", k.deterministic},
+			{"added constant", k.addedConstant},
+			{"first within tolerance", k.firstWithin},
 			{"evaluation budget", k.budget},
 			{"cancellation", k.cancellation},
 			{"non-finite cost", k.nonFinite},
@@ -138,7 +142,7 @@ func (k *solverCheck) budget() error {
 		if err != nil {
 			return err
 		}
-		const certificate = 2 // cost and gradient at the returned point
+		const certificate = 3 // gradient at the last iterate, cost and gradient at the returned point
 		if p.calls > limit+certificate {
 			return fmt.Errorf("makes %d evaluations with a budget of %d", p.calls, limit)
 		}

@@ -1,0 +1,132 @@
+package frameworktest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/scqm/scqm/framework"
+)
+
+// raised is a problem with a constant added to its cost. It hides the optional
+// interfaces.
+type raised struct {
+	framework.Problem
+	by float64
+}
+
+func (p raised) Evaluate(grad, x framework.Point) (float64, error) {
+	cost, err := p.Problem.Evaluate(grad, x)
+	return cost + p.by, err
+}
+
+// clearDecrease is the decrease of the cost in an iteration that a constant of 1e6
+// leaves well above rounding.
+const clearDecrease = 1e-2
+
+// addedConstant tries that a constant added to the cost changes neither how a run
+// ends nor, as far as costs can be told apart, its iterates.
+func (k *solverCheck) addedConstant() error {
+	want, status, err := k.iterates(0)
+	if err != nil {
+		return err
+	}
+	const compared = 10 // rounding grows along a path
+	want = want[:min(len(want), compared)]
+	for _, c := range []float64{1e3, 1e6} {
+		got, ended, err := k.iterates(c)
+		if err != nil {
+			return err
+		}
+		if ended != status {
+			return fmt.Errorf("ends as %v with %g added to the cost, else as %v", ended, c, status)
+		}
+		for i := range min(len(want), len(got)) {
+			for j := range want[i] {
+				if far := floats.Distance(want[i][j], got[i][j], 2); far > 1e-6*(1+floats.Norm(want[i][j], 2)) {
+					return fmt.Errorf("with %g added to the cost iterate %d is off by %g", c, i, far)
+				}
+			}
+		}
+		if len(got) < len(want) {
+			return fmt.Errorf("makes %d clear iterations with %g added to the cost, else %d", len(got), c, len(want))
+		}
+	}
+	return nil
+}
+
+// iterates returns those of a run with a constant added to the cost, from the start
+// to the first that lowers it by less than clearDecrease, and how the run ends.
+func (k *solverCheck) iterates(c float64) (list []framework.Point, status framework.Status, err error) {
+	o := k.o
+	before, clear := math.Inf(1), true
+	o.Observers = append(o.Observers, func(p framework.Progress) {
+		clear = clear && before-p.Cost > clearDecrease
+		before = p.Cost
+		if x, _ := p.State.Iterate(); clear {
+			list = append(list, x.Clone())
+		}
+	})
+	res, err := k.solve(context.Background(), raised{k.c.New(), c}, o)
+	if err != nil {
+		return nil, framework.Failed, err
+	}
+	return list, res.Status, nil
+}
+
+// firstWithin tries that a run ends at the first iterate within the tolerance,
+// where the solver tells its gradient.
+func (k *solverCheck) firstWithin() error {
+	o := k.o
+	o.Tolerance = 1e-3
+	var norms []float64
+	o.Observers = append(o.Observers, func(p framework.Progress) { norms = append(norms, p.GradientNorm) })
+	res, err := k.solve(context.Background(), k.c.New(), o)
+	if err != nil {
+		return err
+	}
+	known := false
+	for i, norm := range norms {
+		known = known || !math.IsNaN(norm)
+		if i < len(norms)-1 && i > 0 && norm < o.Tolerance {
+			return fmt.Errorf("goes on from iteration %d, where the gradient norm is %g and the tolerance %g", i, norm, o.Tolerance)
+		}
+	}
+	if known && res.Status != framework.Converged {
+		return fmt.Errorf("says %v at a gradient norm of %g, the tolerance is %g", res.Status, norms[len(norms)-1], o.Tolerance)
+	}
+	return k.toldGradient()
+}
+
+// toldGradient compares the gradient that a state tells with that of the problem.
+func (k *solverCheck) toldGradient() error {
+	e := framework.NewEvaluator(context.Background(), k.c.New())
+	state, err := k.s.Init(e, k.c.Start.Clone())
+	if err != nil {
+		return err
+	}
+	for range 3 {
+		if err := k.steps(e, state, 1); err != nil {
+			return err
+		}
+		s, ok := state.(framework.Graded)
+		if !ok || s.Gradient() == nil {
+			return nil
+		}
+		x, _ := state.Iterate()
+		want := framework.NewPoint(e.Blocks())
+		if _, err := k.c.New().Evaluate(want, x); err != nil {
+			return err
+		}
+		for j, b := range e.Blocks() {
+			b.Gradient(want[j], x[j], want[j])
+			if off := floats.Distance(want[j], s.Gradient()[j], 2); off > 1e-9*(1+floats.Norm(want[j], 2)) {
+				return errors.New("the gradient that the state tells is not that at its iterate")
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,115 @@
+package framework
+
+import "math"
+
+// Graded is a [State] that holds the gradient at its iterate. Its norm is then
+// tested against the tolerance after every iteration, which costs nothing, and
+// no test depends on constants that are added to the cost.
+type Graded interface {
+	// Gradient returns the Riemannian gradient at the iterate; nil where it is
+	// not known. It belongs to the state and is valid until the next Step.
+	Gradient() Point
+}
+
+const (
+	// costRounding is the relative error that a computed cost may have: a sum
+	// of a thousand terms has about that of 2^-42.
+	costRounding = 0x1p-42
+	// clearFall is the factor by which the gradient norm has to fall for a run
+	// to get on.
+	clearFall = 0.9
+)
+
+// gradients is what a stored run knows of gradient norms and costs.
+type gradients struct{ Lowest, Best, Least float64 }
+
+// gradientNorm is the largest norm of a block's gradient at the iterate, where
+// the state tells it and the problem has no measure of its own.
+func (r *run) gradientNorm() (float64, bool) {
+	if _, own := r.evaluator.problem.(Certifier); own {
+		return math.Inf(1), false
+	}
+	s, ok := r.state.(Graded)
+	if !ok {
+		return math.Inf(1), false
+	}
+	gradient := s.Gradient()
+	if gradient == nil {
+		return math.Inf(1), false
+	}
+	x, _ := r.state.Iterate()
+	norm := 0.0
+	for k, b := range r.evaluator.blocks {
+		norm = math.Max(norm, b.Norm(x[k], gradient[k]))
+	}
+	return norm, true
+}
+
+// better reports whether an iterate takes the place of the best one. Costs that
+// are equal up to rounding say nothing: of such iterates the smaller gradient
+// wins or, where that is not known, the later one among the lowest.
+func (r *run) better(cost, gradient float64, known bool) bool {
+	if !known || math.IsInf(r.bestGradient, 1) {
+		return cost <= r.best
+	}
+	noise := costRounding * math.Abs(r.lowest)
+	switch {
+	case cost > r.lowest+noise:
+		return false
+	case cost < r.best-noise:
+		return true
+	default:
+		return gradient < r.bestGradient
+	}
+}
+
+// falls notes a gradient norm and reports whether it is clearly below all before.
+func (r *run) falls(gradient float64) bool {
+	if !(gradient < clearFall*r.leastGradient) {
+		return false
+	}
+	r.leastGradient = gradient
+	return true
+}
+
+// fallsUnseen reports whether the gradient norm computed last is clearly below all
+// before although the decrease of the cost is lost in rounding.
+func (r *run) fallsUnseen(decrease, cost float64) bool {
+	_, own := r.evaluator.problem.(Certifier)
+	return !own && r.refutation == "" && atRounding(decrease, cost) && r.falls(worst(r.stationarity))
+}
+
+// atRounding reports whether the decrease of a cost may be rounding alone.
+func atRounding(decrease, cost float64) bool {
+	return math.Abs(decrease) <= DefaultMinRelativeDecrease*math.Abs(cost)
+}
+
+// dueAt reports whether it is time to examine a run at the gradient norm given.
+func (r *run) dueAt(gradient float64) bool {
+	if gradient <= r.options.Tolerance {
+		return true
+	}
+	return r.examines() && thresholds(gradient) > r.examined
+}
+
+// examines reports whether the problem offers anything to examine, see conclude.
+func (r *run) examines() bool {
+	if r.options.FirstOrder {
+		return false
+	}
+	if _, ok := r.evaluator.problem.(Reassigner); ok {
+		return true
+	}
+	shape, ok := r.evaluator.ArrowheadShape()
+	return ok && shape.Probeable()
+}
+
+// fallen is what a decrease of the cost is measured by: the cost, where the
+// problem has a measure of stationarity and so a cost of known zero, else what
+// it has fallen by since the start.
+func (r *run) fallen(before float64) float64 {
+	if _, own := r.evaluator.problem.(Certifier); own {
+		return math.Abs(before)
+	}
+	return math.Abs(r.history[0].Cost - before)
+}

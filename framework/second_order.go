@@ -1,0 +1,131 @@
+package framework
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+)
+
+// TwiceDifferentiable is a problem that offers second derivatives.
+type TwiceDifferentiable interface {
+	// HessianProduct writes the Euclidean Hessian of the cost at x times v into
+	// dst, for all blocks: v and dst have the shape of x.
+	HessianProduct(dst, x, v Point) error
+}
+
+// differenceStep is the length of the step of a difference of gradients, relative
+// to that of the point, at least 1: it balances the curvature of the gradient and
+// rounding.
+const differenceStep = 0x1p-20
+
+// gradientDifferences is the memory of differences of gradients.
+type gradientDifferences struct{ euclidean, x, grad, step Point }
+
+// HasHessian reports whether the problem and all its manifolds have second
+// derivatives, so that Hessian makes no differences.
+func (e *Evaluator) HasHessian() bool {
+	if _, ok := e.problem.(TwiceDifferentiable); !ok {
+		return false
+	}
+	for _, b := range e.blocks {
+		if _, ok := b.Manifold.(HessianConverter); !ok {
+			return false
+		}
+	}
+	return true
+}
+
+// Hessian writes the Riemannian Hessian of the cost at x along the tangent vector v
+// into dst; grad is the Euclidean gradient at x. Where the problem or a manifold has
+// no second derivatives, it is a difference of gradients along the retraction, with a
+// relative error of about 1e-6, which takes an evaluation. Products count as one pass
+// each, are limited by the budget as evaluations are, and end when the context is
+// done.
+func (e *Evaluator) Hessian(dst, x, grad, v Point) error {
+	if e.differences.x == nil {
+		d := &e.differences
+		for _, p := range []*Point{&d.euclidean, &d.x, &d.grad, &d.step} {
+			*p = NewPoint(e.blocks)
+		}
+	}
+	if !e.HasHessian() {
+		return e.differenceHessian(dst, x, grad, v)
+	}
+	if err := e.admit(1); err != nil {
+		return err
+	}
+	e.lastValid = false
+	h := e.differences.euclidean
+	if err := e.problem.(TwiceDifferentiable).HessianProduct(h, x, v); err != nil {
+		return e.failure(fmt.Errorf("Hessian product: %w", err))
+	}
+	e.counts.Hessians++
+	e.counts.Passes++
+	for k, b := range e.blocks {
+		if err := b.Hessian(dst[k], x[k], grad[k], h[k], v[k]); err != nil {
+			return fmt.Errorf("block %s: %w", b.Name, err)
+		}
+		if !(Point{dst[k]}).Finite() {
+			return fmt.Errorf("%w: the Hessian product of block %s has NaN or Inf at a point of finite cost", ErrNonFinite, b.Name)
+		}
+	}
+	return nil
+}
+
+// differenceHessian writes (P grad F(R(t v)) - grad F) / t into dst. A step that leads
+// out of the finite numbers is shortened.
+func (e *Evaluator) differenceHessian(dst, x, grad, v Point) error {
+	var size, length float64
+	for k := range x {
+		size = math.Hypot(size, floats.Norm(x[k], 2))
+		length = math.Hypot(length, floats.Norm(v[k], 2))
+	}
+	if length == 0 {
+		for k := range dst {
+			clear(dst[k])
+		}
+		return nil
+	}
+	for t := differenceStep * math.Max(1, size) / length; ; t /= 16 {
+		ok, err := e.gradientAlong(x, v, t)
+		if err != nil {
+			return err
+		}
+		if ok {
+			e.difference(dst, x, grad, t)
+			return nil
+		}
+	}
+}
+
+// gradientAlong evaluates the Riemannian gradient at R(t v) and reports whether that
+// is a point of finite cost. Costs that stay infinite end in an error.
+func (e *Evaluator) gradientAlong(x, v Point, t float64) (bool, error) {
+	d := &e.differences
+	for k, b := range e.blocks {
+		floats.ScaleTo(d.step[k], t, v[k])
+		if err := b.Retract(d.x[k], x[k], d.step[k]); err != nil {
+			return false, fmt.Errorf("difference of gradients: block %s: %w", b.Name, err)
+		}
+	}
+	cost, err := e.Evaluate(d.grad, d.x)
+	if err != nil || math.IsInf(cost, 0) {
+		return false, err
+	}
+	for k, b := range e.blocks {
+		b.Gradient(d.grad[k], d.x[k], d.grad[k])
+	}
+	return true, nil
+}
+
+func (e *Evaluator) difference(dst, x, grad Point, t float64) {
+	d := &e.differences
+	for k, b := range e.blocks {
+		b.Transport(dst[k], d.x[k], x[k], d.grad[k])
+		b.Gradient(d.step[k], x[k], grad[k])
+		floats.Sub(dst[k], d.step[k])
+		floats.Scale(1/t, dst[k])
+		b.Project(dst[k], x[k], dst[k])
+	}
+}

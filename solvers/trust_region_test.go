@@ -1,0 +1,131 @@
+package solvers_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/framework/frameworktest"
+	"github.com/scqm/scqm/solvers"
+)
+
+func TestTrustRegionLaws(t *testing.T) {
+	for name, s := range map[string]solvers.TrustRegion{
+		"default":      {},
+		"small radius": {Radius: 1e-3},
+		"few products": {MaxInner: 4},
+	} {
+		t.Run(name, func(t *testing.T) {
+			frameworktest.TestSolver(t, s, frameworktest.SolverOptions{
+				Cases: []frameworktest.SolverCase{
+					pcaCase(8, 3), procrustesCase(6, 3), rosenbrockCase(), preconditionedCase(), logarithmicCase(),
+				},
+				Options: framework.Options{MaxIterations: 2000, MinRelativeDecrease: -1},
+			})
+		})
+	}
+}
+
+// The gradient norms of a superlinear method fall faster and faster.
+func TestTrustRegionIsSuperlinear(t *testing.T) {
+	p := standardProblems()[7]
+	var norms []float64
+	o := framework.Options{Tolerance: 1e-8, Observers: []framework.Observer{
+		func(p framework.Progress) { norms = append(norms, p.GradientNorm) },
+	}}
+	res := run(t, p.problem(), p.start, solvers.TrustRegion{}, o)
+	require.Equal(t, framework.Converged, res.Status, res.Message)
+	n := len(norms)
+	assert.Less(t, norms[n-1]/norms[n-2], norms[n-2]/norms[n-3])
+	assert.Less(t, norms[n-2]/norms[n-3], norms[n-3]/norms[n-4])
+	assert.Positive(t, res.Counts.Hessians)
+}
+
+func TestTrustRegionUsesThePreconditioner(t *testing.T) {
+	start := framework.Point{make([]float64, 6)}
+	exact := run(t, &stretched{n: 6, exact: true}, start, solvers.TrustRegion{}, framework.Options{})
+	plain := run(t, &stretched{n: 6, exact: true}, start, solvers.TrustRegion{Plain: true}, framework.Options{})
+	assert.Equal(t, framework.Converged, exact.Status)
+	assert.Less(t, 2*exact.Counts.Passes, plain.Counts.Passes)
+	bad := run(t, &misleading{stretched{n: 3}}, framework.Point{make([]float64, 3)}, solvers.TrustRegion{}, framework.Options{})
+	assert.False(t, math.IsNaN(bad.Cost))
+}
+
+// Products with the Hessian are counted, limited and cancelled.
+func TestHessianUnderABudget(t *testing.T) {
+	p := standardProblems()[0]
+	res := run(t, p.problem(), p.start, solvers.TrustRegion{}, framework.Options{MaxEvaluations: 30})
+	assert.Equal(t, framework.MaxEvaluations, res.Status)
+	assert.Equal(t, 30, res.Counts.Evaluations+res.Counts.Hessians)
+
+	ctx, cancel := context.WithCancel(context.Background())
+	e := framework.NewEvaluator(ctx, p.problem())
+	grad, dst := framework.NewPoint(e.Blocks()), framework.NewPoint(e.Blocks())
+	_, err := e.Evaluate(grad, p.start)
+	require.NoError(t, err)
+	require.NoError(t, e.Hessian(dst, p.start, grad, grad))
+	cancel()
+	assert.Error(t, e.Hessian(dst, p.start, grad, grad))
+	assert.Equal(t, 1, e.Counts().Hessians)
+}
+
+// Differences of gradients agree with second derivatives to the accuracy they claim.
+func TestHessianByDifferences(t *testing.T) {
+	for _, p := range standardProblems() {
+		if p.p.hessian == nil {
+			continue
+		}
+		t.Run(p.name, func(t *testing.T) {
+			exact := framework.NewEvaluator(context.Background(), second{p.p})
+			near := framework.NewEvaluator(context.Background(), p.p)
+			assert.True(t, exact.HasHessian())
+			assert.False(t, near.HasHessian())
+			grad, v := framework.NewPoint(p.p.blocks), framework.NewPoint(p.p.blocks)
+			want, got := framework.NewPoint(p.p.blocks), framework.NewPoint(p.p.blocks)
+			_, err := exact.Evaluate(grad, p.start)
+			require.NoError(t, err)
+			var size, off float64
+			for k, b := range p.p.blocks {
+				for i := range v[k] {
+					v[k][i] = math.Sin(float64(i + k))
+				}
+				b.Project(v[k], p.start[k], v[k])
+			}
+			require.NoError(t, exact.Hessian(want, p.start, grad, v))
+			require.NoError(t, near.Hessian(got, p.start, grad, v))
+			for k := range want {
+				for i := range want[k] {
+					size = math.Max(size, math.Abs(want[k][i]))
+					off = math.Max(off, math.Abs(want[k][i]-got[k][i]))
+				}
+			}
+			assert.Less(t, off, 1e-3*size)
+			assert.Zero(t, near.Counts().Hessians)
+		})
+	}
+}
+
+// brokenProducts fails in its second derivatives.
+type brokenProducts struct {
+	second
+	err error
+}
+
+func (p brokenProducts) HessianProduct(dst, _, _ framework.Point) error {
+	dst[0][0] = math.NaN()
+	return p.err
+}
+
+func TestHessianErrors(t *testing.T) {
+	p := standardProblems()[0]
+	failure := errors.New("deliberate")
+	_, err := framework.Solve(context.Background(), brokenProducts{second{p.p}, failure}, p.start, solvers.TrustRegion{}, framework.Options{})
+	require.ErrorIs(t, err, failure)
+	_, err = framework.Solve(context.Background(), brokenProducts{second{p.p}, nil}, p.start, solvers.TrustRegion{}, framework.Options{})
+	require.ErrorIs(t, err, framework.ErrNonFinite)
+}
