@@ -29,6 +29,11 @@ func (r *run) gradientNorm() (float64, bool) {
 	if _, own := r.evaluator.problem.(Certifier); own {
 		return math.Inf(1), false
 	}
+	return r.plainGradientNorm()
+}
+
+// plainGradientNorm is the same whatever measure the problem has.
+func (r *run) plainGradientNorm() (float64, bool) {
 	s, ok := r.state.(Graded)
 	if !ok {
 		return math.Inf(1), false

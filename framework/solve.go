@@ -294,7 +294,7 @@ func (r *run) record() {
 
 func (r *run) keepBest() {
 	x, cost := r.state.Iterate()
-	gradient, known := r.gradientNorm()
+	gradient, known := r.plainGradientNorm()
 	if !r.better(cost, gradient, known) || !x.Finite() {
 		return
 	}

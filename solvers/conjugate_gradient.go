@@ -199,7 +199,7 @@ func (a ConjugateGradient) advance(e *framework.Evaluator, s *ConjugateGradientS
 	case s.Anchor != nil:
 		first = 1
 	default:
-		first = 1 / math.Sqrt(inner(blocks, s.X, s.Dir, s.Dir)) // a move of unit length
+		first = unscaledStep(e, s.Cost, slope)
 		search.trials *= firstTrials
 	}
 	found, err := search.find(e, &s.line, s.X, s.Cost, slope, first)

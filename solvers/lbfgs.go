@@ -28,7 +28,8 @@ import (
 //
 // and is found by bisection and doubling, which needs no smoothness. Where costs
 // agree up to rounding, the slopes alone decide (the approximate conditions of
-// Hager and Zhang). The first step is of unit length.
+// Hager and Zhang). The first step is that after which a linear cost would vanish,
+// where the problem is a [framework.Certifier], else one of unit length.
 //
 // Sources: J. Nocedal, Updating quasi-Newton matrices with limited storage,
 // Math. Comp. 35 (1980); A. S. Lewis and M. L. Overton, Nonsmooth optimization
@@ -188,7 +189,7 @@ func (a LBFGS) advance(e *framework.Evaluator, s *LBFGSState) (bool, error) {
 	search := wolfeSearch{c1: a.C1, c2: a.C2, trials: a.MaxTrials}
 	first := 1.0
 	if len(s.S) == 0 && s.Anchor == nil {
-		first = 1 / math.Sqrt(-slope) // a move of unit length
+		first = unscaledStep(e, s.Cost, slope)
 		search.trials *= firstTrials
 	}
 	found, err := search.find(e, &s.line, s.X, s.Cost, slope, first)

@@ -71,6 +71,17 @@ func (l *line) allocate(blocks []framework.Block) {
 	}
 }
 
+// unscaledStep is the first step along the negative gradient, where the slope given is
+// known and no length: that after which a linear cost vanishes, where the problem is a
+// [framework.Certifier], so that steps have the unit of the data. The cost of any other
+// may have a constant: a move of unit length.
+func unscaledStep(e *framework.Evaluator, cost, slope float64) float64 {
+	if _, zero := e.Problem().(framework.Certifier); zero {
+		return polyak(cost, -slope)
+	}
+	return 1 / math.Sqrt(-slope)
+}
+
 // find looks for a step from x, where the cost and the slope along dir are given,
 // beginning with first, and leaves the point in trial. Where only the first
 // condition could be met, it takes the longest such step.
