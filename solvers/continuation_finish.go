@@ -72,12 +72,8 @@ func (a Continuation) reassign(e *framework.Evaluator, s *ContinuationState) (bo
 	if s.Again || s.Reassigned >= maxReassigned {
 		return false, nil
 	}
-	x := s.X.Clone()
-	if moved, err := e.Reassign(x); !moved || err != nil {
-		return false, err
-	}
-	cost, err := e.Evaluate(nil, x)
-	if err != nil || !framework.WorthReassigning(s.Cost, cost) {
+	x, cost, err := reassigned(e, s.X, s.Cost)
+	if x == nil || err != nil {
 		return false, err
 	}
 	s.X.CopyFrom(x)
@@ -86,6 +82,20 @@ func (a Continuation) reassign(e *framework.Evaluator, s *ContinuationState) (bo
 	s.Stage, s.Iterations, s.Slow, s.Resting, s.Done = 0, 0, 0, 0, false
 	defer e.Smooth(0)
 	return true, a.begin(e, s, s.First, s.X)
+}
+
+// reassigned returns x with rows in better places and the cost there, where that is
+// worth more iterations; else nothing.
+func reassigned(e *framework.Evaluator, x framework.Point, cost float64) (framework.Point, float64, error) {
+	x = x.Clone()
+	if moved, err := e.Reassign(x); !moved || err != nil {
+		return nil, 0, err
+	}
+	lower, err := e.Evaluate(nil, x)
+	if err != nil || !framework.WorthReassigning(cost, lower) {
+		return nil, 0, err
+	}
+	return x, lower, nil
 }
 
 // beginFinish begins the finish, if it is needed and possible.

@@ -388,10 +388,10 @@ func (s *PrimalDualState) endStage(e *framework.Evaluator) error {
 	return nil
 }
 
-// vain reports whether a trial of a stationary point, which ends a stage with the cost given, is not worth
-// going on with: as the dual variables tell it has come back to the point that it began
-// at, or it is farther above that point than what the stage gained. The next stages
-// gain a quarter of that together.
+// vain reports whether a trial of a stationary point, which ends a stage with the cost
+// given, is not worth going on with: as the dual variables tell it has come back to the
+// point that it began at, or it is farther above that point than what the stage gained.
+// The next stages gain a quarter of that together.
 func (s *PrimalDualState) vain(cost float64) bool {
 	gained := s.Ended - cost
 	s.Ended = cost
@@ -427,6 +427,12 @@ func (s *PrimalDualState) endRound(e *framework.Evaluator) error {
 	}
 	if s.Done = s.Trial == len(trialRoundings) || !s.mayTry(e); s.Done {
 		return nil
+	}
+	if s.Trial == 0 { // rows that go elsewhere come first, and the run sees to them
+		x, _, err := reassigned(e, s.X, s.Cost)
+		if s.Done = x != nil; s.Done || err != nil {
+			return err
+		}
 	}
 	s.Trial++
 	s.Before = s.Cost

@@ -293,9 +293,10 @@ func TestFlatValleysAreNotConverged(t *testing.T) {
 	}
 }
 
-// The finish is far dearer than the stages, so that rows go to their places before.
+// The finish is far dearer than the stages, so that rows go to their places before, and
+// trials dearer than the rest of the finish, so that they wait for that too.
 func TestRowsAreReassignedBeforeTheFinish(t *testing.T) {
-	moved := 0
+	moved, tried := 0, 0
 	for seed := range 4 {
 		rng := rand.New(rand.NewPCG(uint64(seed), 9))
 		x := noisyParaboloid(rng, 5, 2, 60)
@@ -303,30 +304,42 @@ func TestRowsAreReassignedBeforeTheFinish(t *testing.T) {
 			x.X[i] += 0.3 * rng.NormFloat64()
 		}
 		p, start := begin(t, x, losses.L1(), 2, 3, 1)
-		begun := false
+		inPlace := func(x framework.Point, where string) {
+			at := x.Clone()
+			before, err := p.Evaluate(nil, at)
+			require.NoError(t, err)
+			if again, _, err := p.Reassign(at); assert.NoError(t, err) && again {
+				after, err := p.Evaluate(nil, at)
+				require.NoError(t, err)
+				assert.False(t, framework.WorthReassigning(before, after), "seed %d, %s: %v, and %v with rows elsewhere", seed, where, before, after)
+			}
+		}
+		begun, trial := false, 0
 		_, err := framework.Solve(context.Background(), p, start, newtonStages(true), framework.Options{
-			MaxIterations: 2000,
+			MaxIterations: 4000,
 			Observers: []framework.Observer{func(now framework.Progress) {
 				s := now.State.(*solvers.ContinuationState)
-				if begun || s.Finish == nil {
+				if s.Finish == nil {
+					trial = 0
 					return
 				}
-				begun = true
-				moved += s.Reassigned
-				at := s.Finish.X.Clone()
-				before, err := p.Evaluate(nil, at)
-				require.NoError(t, err)
-				if again, _, err := p.Reassign(at); assert.NoError(t, err) && again {
-					after, err := p.Evaluate(nil, at)
-					require.NoError(t, err)
-					assert.False(t, framework.WorthReassigning(before, after), "seed %d: %v, and %v with rows elsewhere", seed, before, after)
+				if !begun {
+					begun = true
+					moved += s.Reassigned
+					inPlace(s.Finish.X, "finish")
 				}
+				if trial == 0 && s.Finish.Trial == 1 {
+					tried++
+					inPlace(s.Finish.X, "trial")
+				}
+				trial = s.Finish.Trial
 			}},
 		})
 		require.NoError(t, err)
 		assert.True(t, begun)
 	}
 	assert.Greater(t, moved, 2)
+	assert.Greater(t, tried, 2)
 }
 
 // The finish gives the same model for any number of threads, and goes on from
