@@ -182,3 +182,46 @@ func (f *frame) polar() error {
 	}
 	return nil
 }
+
+// retractPolar writes the polar factor of X + V into dst.
+func (f *frame) retractPolar(dst, x, v []float64) error {
+	load(f.a, x)
+	load(f.b, v)
+	floats.Add(f.a.Data, f.b.Data)
+	if err := f.polar(); err != nil {
+		return err
+	}
+	store(dst, f.b)
+	return nil
+}
+
+// restore replaces X by its polar factor.
+func (f *frame) restore(x []float64) error {
+	load(f.a, x)
+	if err := f.polar(); err != nil {
+		return err
+	}
+	store(x, f.b)
+	return nil
+}
+
+// violation is the largest entry of |X'X - I|, or +Inf where X is not finite.
+func (f *frame) violation(x []float64) float64 {
+	load(f.a, x)
+	gram(f.g, f.a, f.a)
+	if nonFinite(f.g.Data) >= 0 {
+		return math.Inf(1)
+	}
+	return distanceToIdentity(f.g)
+}
+
+// turned, for the Hessian, leaves H - V sym(X'G) in B and X in A.
+func (f *frame) turned(x, g, h, v []float64) {
+	load(f.a, x)
+	load(f.b, g)
+	gram(f.h, f.a, f.b)
+	symmetrize(f.h)
+	load(f.b, h)
+	load(f.c, v)
+	addProduct(f.b, -1, f.c, f.h)
+}

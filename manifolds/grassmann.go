@@ -87,13 +87,9 @@ func (m *Grassmann) Retract(dst, x, v []float64) error {
 	mustFit(m.Size(), dst, x, v)
 	f := m.subspace()
 	defer m.spaces.Put(f)
-	load(f.a, x)
-	load(f.b, v)
-	floats.Add(f.a.Data, f.b.Data)
-	if err := f.polar(); err != nil {
+	if err := f.retractPolar(dst, x, v); err != nil {
 		return failed(m, "retraction of x+v", err)
 	}
-	store(dst, f.b)
 	return nil
 }
 
@@ -264,13 +260,7 @@ func (m *Grassmann) RiemannianHessian(dst, x, g, h, v []float64) {
 	mustFit(m.Size(), dst, x, g, h, v)
 	f := m.subspace()
 	defer m.spaces.Put(f)
-	load(f.a, x)
-	load(f.b, g)
-	gram(f.h, f.a, f.b)
-	symmetrize(f.h)
-	load(f.b, h)
-	load(f.c, v)
-	addProduct(f.b, -1, f.c, f.h)
+	f.turned(x, g, h, v)
 	f.horizontal(f.b, f.a)
 	store(dst, f.b)
 }
@@ -301,12 +291,7 @@ func (m *Grassmann) Violation(x []float64) float64 {
 	mustFit(m.Size(), x)
 	f := m.subspace()
 	defer m.spaces.Put(f)
-	load(f.a, x)
-	gram(f.g, f.a, f.a)
-	if nonFinite(f.g.Data) >= 0 {
-		return math.Inf(1)
-	}
-	return distanceToIdentity(f.g)
+	return f.violation(x)
 }
 
 // Restore replaces X by its polar factor, as [Stiefel.Restore] does. It fails
@@ -315,10 +300,8 @@ func (m *Grassmann) Restore(x []float64) error {
 	mustFit(m.Size(), x)
 	f := m.subspace()
 	defer m.spaces.Put(f)
-	load(f.a, x)
-	if err := f.polar(); err != nil {
+	if err := f.restore(x); err != nil {
 		return failed(m, "restoring x", err)
 	}
-	store(x, f.b)
 	return nil
 }

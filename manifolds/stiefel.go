@@ -77,16 +77,15 @@ func (m *Stiefel) Retract(dst, x, v []float64) error {
 	mustFit(m.Size(), dst, x, v)
 	f := m.frame()
 	defer m.frames.Put(f)
+	if m.polar {
+		if err := f.retractPolar(dst, x, v); err != nil {
+			return failed(m, "polar retraction of x+v", err)
+		}
+		return nil
+	}
 	load(f.a, x)
 	load(f.b, v)
 	floats.Add(f.a.Data, f.b.Data)
-	if m.polar {
-		if err := f.polar(); err != nil {
-			return failed(m, "polar retraction of x+v", err)
-		}
-		store(dst, f.b)
-		return nil
-	}
 	if err := f.qf(); err != nil {
 		return failed(m, "retraction of x+v", err)
 	}
@@ -116,13 +115,7 @@ func (m *Stiefel) RiemannianHessian(dst, x, g, h, v []float64) {
 	mustFit(m.Size(), dst, x, g, h, v)
 	f := m.frame()
 	defer m.frames.Put(f)
-	load(f.a, x)
-	load(f.b, g)
-	gram(f.g, f.a, f.b)
-	symmetrize(f.g)
-	load(f.b, h)
-	load(f.c, v)
-	addProduct(f.b, -1, f.c, f.g)
+	f.turned(x, g, h, v)
 	f.projectTangent(f.b, f.a)
 	store(dst, f.b)
 }
@@ -144,12 +137,7 @@ func (m *Stiefel) Violation(x []float64) float64 {
 	mustFit(m.Size(), x)
 	f := m.frame()
 	defer m.frames.Put(f)
-	load(f.a, x)
-	gram(f.g, f.a, f.a)
-	if nonFinite(f.g.Data) >= 0 {
-		return math.Inf(1)
-	}
-	return distanceToIdentity(f.g)
+	return f.violation(x)
 }
 
 // Restore replaces X by its polar factor, the nearest point; where the rank of
@@ -158,11 +146,9 @@ func (m *Stiefel) Restore(x []float64) error {
 	mustFit(m.Size(), x)
 	f := m.frame()
 	defer m.frames.Put(f)
-	load(f.a, x)
-	if err := f.polar(); err != nil {
+	if err := f.restore(x); err != nil {
 		return failed(m, "restoring x", err)
 	}
-	store(x, f.b)
 	return nil
 }
 
