@@ -37,28 +37,7 @@ func (c *manifoldCheck) kernels(x []float64) ([]kernel, error) {
 			return nil
 		}})
 	}
-	if m, ok := c.m.(framework.Exper); ok {
-		kernels = append(kernels, kernel{"Exp", [][]float64{x, v}, func(dst []float64, in [][]float64) error {
-			return m.Exp(dst, in[0], in[1])
-		}})
-	}
-	if m, ok := c.m.(framework.InverseRetracter); ok {
-		kernels = append(kernels, kernel{"InverseRetract", [][]float64{x, y}, func(dst []float64, in [][]float64) error {
-			return m.InverseRetract(dst, in[0], in[1])
-		}})
-	}
-	if m, ok := c.m.(framework.Logarithm); ok {
-		kernels = append(kernels, kernel{"Log", [][]float64{x, y}, func(dst []float64, in [][]float64) error {
-			return m.Log(dst, in[0], in[1])
-		}})
-	}
-	if m, ok := c.m.(framework.Distance); ok {
-		kernels = append(kernels, kernel{"Distance", [][]float64{x, y}, func(dst []float64, in [][]float64) error {
-			d, err := m.Distance(in[0], in[1])
-			fill(dst, d)
-			return err
-		}})
-	}
+	kernels = append(kernels, c.geodesicKernels(x, y, v)...)
 	if m, ok := c.m.(framework.Metric); ok {
 		kernels = append(kernels, kernel{"Gradient", [][]float64{x, g}, func(dst []float64, in [][]float64) error {
 			m.Gradient(dst, in[0], in[1])
@@ -81,6 +60,33 @@ func (c *manifoldCheck) kernels(x []float64) ([]kernel, error) {
 		}})
 	}
 	return kernels, nil
+}
+
+// geodesicKernels are those of geodesics and inverses of retractions.
+func (c *manifoldCheck) geodesicKernels(x, y, v []float64) (kernels []kernel) {
+	if m, ok := c.m.(framework.Exper); ok {
+		kernels = append(kernels, kernel{"Exp", [][]float64{x, v}, func(dst []float64, in [][]float64) error {
+			return m.Exp(dst, in[0], in[1])
+		}})
+	}
+	if m, ok := c.m.(framework.InverseRetracter); ok {
+		kernels = append(kernels, kernel{"InverseRetract", [][]float64{x, y}, func(dst []float64, in [][]float64) error {
+			return m.InverseRetract(dst, in[0], in[1])
+		}})
+	}
+	if m, ok := c.m.(framework.Logarithm); ok {
+		kernels = append(kernels, kernel{"Log", [][]float64{x, y}, func(dst []float64, in [][]float64) error {
+			return m.Log(dst, in[0], in[1])
+		}})
+	}
+	if m, ok := c.m.(framework.Distance); ok {
+		kernels = append(kernels, kernel{"Distance", [][]float64{x, y}, func(dst []float64, in [][]float64) error {
+			d, err := m.Distance(in[0], in[1])
+			fill(dst, d)
+			return err
+		}})
+	}
+	return kernels
 }
 
 // copies returns copies of the inputs.

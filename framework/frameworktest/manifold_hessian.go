@@ -94,11 +94,11 @@ func (c *manifoldCheck) secondDerivative(f smooth, hessian func(x, v []float64) 
 	if slope > 0 {
 		floats.Scale(1/slope, w)
 	}
-	bend, err := c.acceleration(c.m.Retract, x, v, w)
+	curvature, err := c.acceleration(c.m.Retract, x, v, w)
 	if err != nil {
 		return err
 	}
-	bend *= slope
+	curvature *= slope
 	second, scale := -30*f.value(x), f.magnitude(x)
 	for _, term := range []struct{ at, weight float64 }{{-2, -1}, {-1, 16}, {1, 16}, {2, -1}} {
 		y, err := c.retract(x, times(term.at*h, v))
@@ -108,7 +108,7 @@ func (c *manifoldCheck) secondDerivative(f smooth, hessian func(x, v []float64) 
 		second += term.weight * f.value(y)
 	}
 	second /= 12 * h * h
-	got, want := c.inner(x, hessian(x, v), v), second-bend
+	got, want := c.inner(x, hessian(x, v), v), second-curvature
 	if !(math.Abs(got-want) <= accelerationTolerance*(1+scale+slope+math.Abs(want))) {
 		return fmt.Errorf("the second derivative along a unit vector is %g, from the cost and the metric %g", got, want)
 	}

@@ -95,27 +95,30 @@ func (r *request) fit(ctx context.Context) (*Fit, error) {
 	if note != "" {
 		notes = append(notes, note)
 	}
-	fault, ok := failure.(*objective.LossError)
-	switch {
-	case run == nil && ok:
-		return nil, fault
-	case run == nil && errors.Is(failure, framework.ErrNonFinite):
-		return nil, rows.ErrOverflow
-	case run == nil:
-		return nil, fmt.Errorf("scqm: fit: %w", failure)
+	if run == nil {
+		return nil, fitError(failure, true)
 	}
 	fit := &Fit{Run: run, Model: p.model(run.Point)}
 	fit.Model.Loss = c.Loss
 	fit.Model.Meta = p.meta(c, solver, run, notes)
 	fit.Model.Meta.judgeCurvature(fit.Model.CurvatureExtent(fit.Model.Tau, x.Weights))
 	fit.Model.Meta.Missing = p.describeMissing(c, fit.Model, run.Point)
-	if ok {
-		return fit, fault
+	return fit, fitError(failure, false)
+}
+
+// fitError says why a fit failed, at its start or on the way.
+func fitError(failure error, atStart bool) error {
+	if fault, ok := failure.(*objective.LossError); ok {
+		return fault
 	}
-	if failure != nil {
-		return fit, fmt.Errorf("scqm: fit: %w", failure)
+	switch {
+	case failure == nil:
+		return nil
+	case atStart && errors.Is(failure, framework.ErrNonFinite):
+		return rows.ErrOverflow
+	default:
+		return fmt.Errorf("scqm: fit: %w", failure)
 	}
-	return fit, nil
 }
 
 // setRidge turns the scale-free ridge into Lambda.
