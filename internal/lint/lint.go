@@ -49,6 +49,7 @@ func Rules() []Rule {
 		{"names", "a name says what a thing is for", checkNames},
 		{"leftovers", "open ends belong in the tracker", checkLeftovers},
 		{"comments", "an exported name without a contract cannot be relied on", checkComments},
+		{"lengths", "what is seen whole is understood", checkLengths},
 		{"places", "text names no machine, home directory or package server", checkPlaces},
 	}
 }

@@ -48,6 +48,13 @@ func samples(rule string) []sample {
 			{"test", "losses/l1_test.go", "package losses\n\nfunc f() { go f() }\n", ""},
 			{"other call", "losses/l1.go", "package losses\n\nfunc f() { x.Gone() }\n", ""},
 		}
+	case "lengths":
+		long := func(n int) string { return "package losses\n\nfunc f() {\n" + strings.Repeat("\tf()\n", n) + "}\n" }
+		return []sample{
+			{"a screen", "losses/l1.go", long(58), ""},
+			{"more", "losses/l1.go", long(59), "losses/l1.go:3: f has 61 lines"},
+			{"test", "losses/l1_test.go", long(99), ""},
+		}
 	case "calls":
 		return []sample{
 			{"clock", "models/scqm/fit.go", "package scqm\n\nimport \"time\"\n\nvar t = time.Now()\n", "models/scqm/fit.go:5: uses time.Now"},
