@@ -42,10 +42,10 @@ func TestBenchDenoise(t *testing.T) {
 		t.Skip("3 s: every method of denoising is timed; make test runs it")
 	}
 	var report benchReport
-	require.NoError(t, json.Unmarshal([]byte(succeed(t, "bench", "denoise", "--rows", "200", "--quick", "--json")), &report))
+	require.NoError(t, json.Unmarshal([]byte(succeed(t, "bench", "denoise", "--rows", "100", "--quick", "--json")), &report))
 	require.Len(t, report.Denoise, 1)
 	r := report.Denoise[0]
-	assert.Equal(t, []int{200, 3}, []int{r.N, r.D})
+	assert.Equal(t, []int{100, 3}, []int{r.N, r.D})
 	assert.NotEmpty(t, r.Methods)
 	assert.Empty(t, report.Cases)
 	refused := execute("bench", "denoise", "--loss", "l2")

@@ -87,6 +87,10 @@ func Cases(t testing.TB, name string, quick int) int {
 	return n
 }
 
+// Whole reports whether the soak runs the test: tests with combinations then try all
+// of them, where go test tries those that are most unlike each other.
+func Whole() bool { return os.Getenv(EnvCases) != "" }
+
 // Seed returns the seed of all cases, 1 unless the environment has another.
 func Seed(t testing.TB) uint64 {
 	t.Helper()

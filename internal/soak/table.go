@@ -38,6 +38,8 @@ func packageDrills() []drillSpec {
 		goDrill{name: "go-independent-rows", pkg: "./models/denoise", run: "RowsAreIndependent", cases: 42}.spec(),
 		goDrill{name: "go-suggested", pkg: "./models/scqm", run: "TestSuggest$", cases: 27}.spec(),
 		goDrill{name: "go-kinks", pkg: "./models/scqm", run: "DrillKinks", cases: 400}.spec(),
+		// Whole products of what make test tries in part.
+		goDrill{name: "go-whole", pkg: "./models/denoise ./models/scqm ./solvers", run: ".", cases: 1, env: drill.EnvCases + "=%d,spoilt-entries=12,minima=32,kinked minima=8,kink-grid=20"}.spec(),
 		// What make test runs under the race detector only.
 		goDrill{name: "go-without-races", pkg: "./internal/par ./internal/gather ./internal/shm ./internal/blas ./framework/... ./plugins/... ./bindings", run: ".", cases: 1, env: drill.EnvCases + "=%d"}.spec(),
 		goDrill{name: "go-kink-grid", pkg: "./models/scqm", run: "DrillKinkGrid", cases: 120}.spec(),

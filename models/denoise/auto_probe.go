@@ -29,10 +29,12 @@ func (p *autoPrepare) perturb(s setting) error {
 	p.eps = perturbation * s.scale
 	rng := rand.New(rand.NewPCG(perturbationSeed, 0))
 	for range min(max(probedRows/len(c.used), 1), maxProbes) {
-		pr := probe{z: make([]float64, len(c.X)), x: make([]float64, len(c.X))}
-		for i, v := range c.X {
-			pr.z[i] = float64(1 - 2*int(rng.Uint64()>>63))
-			pr.x[i] = v + p.eps*pr.z[i]
+		pr := probe{z: make([]float64, len(c.X)), x: slices.Clone(c.X)}
+		for _, i := range c.used { // rows of weight 0 take no random numbers from others
+			for j := i * c.D; j < (i+1)*c.D; j++ {
+				pr.z[j] = float64(1 - 2*int(rng.Uint64()>>63))
+				pr.x[j] += p.eps * pr.z[j]
+			}
 		}
 		pr.places = c.newPlaces(pr.x)
 		if err := p.advanceProbe(&pr, s); err != nil {

@@ -169,7 +169,10 @@ func TestAutoReference(t *testing.T) {
 		}
 		draw := func(seed uint64) sample { return sphereSample(seed, 300, sigma) }
 		auto, e := ratio(t, Auto{Latent: 2}, draw)
-		square, _ := ratio(t, Auto{Latent: 2, LeastSquares: true}, draw)
+		square := math.NaN() // which is told only
+		if *fullTables {
+			square, _ = ratio(t, Auto{Latent: 2, LeastSquares: true}, draw)
+		}
 		mls, _ := ratio(t, MLS{Latent: 2, Flat: true}, draw)
 		t.Logf("sigma %.2f: auto %.3f +- %.3f, squared_l2 %.3f, mls %.3f of the oracle", sigma, auto, e, square, mls)
 		most := 1.06

@@ -15,6 +15,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/internal/drill"
 	"github.com/scqm/scqm/losses"
 	"github.com/scqm/scqm/models/scqm/internal/sheet"
 )
@@ -252,7 +253,11 @@ func TestLearnLossInvariances(t *testing.T) {
 	}
 	m := choose(x, 1)
 	require.Equal(t, "huber_entries", m.Loss.Name(), reasonOf(m))
-	assert.Equal(t, reasonOf(m), reasonOf(choose(x, 2)))
+	units := []float64{0x1p-400}
+	if drill.Whole() {
+		assert.Equal(t, reasonOf(m), reasonOf(choose(x, 2)))
+		units = append(units, 0x1p40)
+	}
 	ratio := func(m *Model) string {
 		_, text, found := strings.Cut(reasonOf(m), "; ")
 		require.True(t, found)
@@ -263,7 +268,7 @@ func TestLearnLossInvariances(t *testing.T) {
 		back.X = append(back.X, x.Row(i)...)
 	}
 	assert.Equal(t, ratio(m), ratio(choose(back, 2)))
-	for _, unit := range []float64{0x1p-400, 0x1p40} {
+	for _, unit := range units {
 		y := Data{N: x.N, D: x.D, X: slices.Clone(x.X)}
 		floats.Scale(unit, y.X)
 		assert.Equal(t, ratio(m), ratio(choose(y, 2)), "unit %g", unit)

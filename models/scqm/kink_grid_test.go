@@ -133,7 +133,7 @@ func (c *gridCell) compare(t testing.TB, x Data, d int) error {
 // those with 50 rows, sixty are all kinds.
 func TestDrillKinkGrid(t *testing.T) {
 	cells := kinkGrid()
-	drill.Run(t, "kink-grid", 20, func(c drill.Case) error {
+	drill.Run(t, "kink-grid", 12, func(c drill.Case) error {
 		return cells[c.Index%len(cells)].try(t, c.Rand)
 	})
 	var converged, tried int

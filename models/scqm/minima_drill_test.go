@@ -240,11 +240,11 @@ func drillMinima(t *testing.T, name string, quick int, names []string, share, hi
 
 // Default fits with losses that have a gradient converge, to minima.
 func TestDrillMinima(t *testing.T) {
-	drillMinima(t, "minima", 32, []string{"squared_l2", "huber", "mahalanobis", "lp"}, 0.95, 0.005)
+	drillMinima(t, "minima", 16, []string{"squared_l2", "huber", "mahalanobis", "lp"}, 0.95, 0.005)
 }
 
 // So do those with l1 and l2. Under l1 a few have another minimum close by, a vertex that
 // the trials of the finish miss.
 func TestDrillKinkedMinima(t *testing.T) {
-	drillMinima(t, "kinked minima", 8, []string{"l1", "l2"}, 0.95, 1./24)
+	drillMinima(t, "kinked minima", 6, []string{"l1", "l2"}, 0.95, 1./24)
 }

@@ -20,7 +20,7 @@ const roundingOfCosts = 1e-12
 // therefore no higher. One that is cut short at the most iterations is cut at
 // the same point whatever the tolerance.
 func TestDrillTolerances(t *testing.T) {
-	drill.Run(t, "tolerances", 6, func(c drill.Case) error {
+	drill.Run(t, "tolerances", 4, func(c drill.Case) error {
 		x, d := outlyingRows(c)
 		loss, err := someLoss(c)
 		if err != nil {

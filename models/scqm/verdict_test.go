@@ -86,7 +86,11 @@ func TestPenaltyIsPartOfTheVerdict(t *testing.T) {
 // there do not say that they have converged.
 func TestPlateausAreLeft(t *testing.T) {
 	x := rowsWithPlateaus()
-	for _, ridge := range []float64{NoRidge, DefaultRidge} {
+	ridges, tolerances := []float64{NoRidge}, []float64{1e-6}
+	if drill.Whole() {
+		ridges, tolerances = []float64{NoRidge, DefaultRidge}, []float64{1e-4, 1e-6}
+	}
+	for _, ridge := range ridges {
 		c := Config{Latent: 1, Loss: named(t, "squared_l2", 2), Ridge: ridge, Options: framework.Options{Tolerance: 1e-4, FirstOrder: true}}
 		rest := learn(t, x, c).Run
 		require.Equal(t, framework.Converged, rest.Status)
@@ -94,7 +98,7 @@ func TestPlateausAreLeft(t *testing.T) {
 		best := learn(t, x, c).Run
 		assert.Less(t, best.Cost, 0.6*rest.Cost)
 		for solver, s := range byHand {
-			for _, tolerance := range []float64{1e-4, 1e-6} {
+			for _, tolerance := range tolerances {
 				c.Solver, c.Options = s, framework.Options{Tolerance: tolerance, MaxIterations: 10000}
 				run := learn(t, x, c).Run
 				if solver == "newton" || run.Status == framework.Converged {

@@ -18,7 +18,7 @@ def error(points: np.ndarray) -> float:
 
 
 if __name__ == "__main__":
-    n = 700
+    n = 400
     X, _ = make_torus(n, radius=2, tube=1, noise=0.1, random_state=0)
     dust = np.random.default_rng(0).uniform(-3, 3, size=(30, 3))
     cloud = np.vstack([X, dust])
