@@ -112,11 +112,12 @@ func run(t *testing.T, dir string, args ...string) string {
 	return string(out)
 }
 
-// command is one that works in and below dir, whatever workspace is around.
+// command is one that works in and below dir, whatever workspace is around. A larger
+// heap saves it a quarter of its time.
 func command(dir string, args ...string) *exec.Cmd {
 	c := exec.Command(args[0], args[1:]...)
 	c.Dir = dir
-	c.Env = append(os.Environ(), "GOWORK=off", "PWD="+dir)
+	c.Env = append(os.Environ(), "GOWORK=off", "GOGC=400", "PWD="+dir)
 	return c
 }
 
