@@ -10,7 +10,7 @@ import (
 )
 
 // checkpointFormat is the version of a stored run. It changes with [storedRun].
-const checkpointFormat = 4
+const checkpointFormat = 5
 
 // DefaultCheckpointEvery is the default of [Checkpoint].Every.
 const DefaultCheckpointEvery = 10 * time.Second
@@ -73,6 +73,7 @@ type storedRun struct {
 	Gradients   gradients
 	State       []byte
 	Ended       ending
+	Successors  []string
 }
 
 // ending says that a run stopped by itself, and under which limits. Under the
@@ -126,7 +127,7 @@ func (r *run) write(w io.Writer, ended ending) error {
 		Iteration: r.iteration, Slow: r.slow, Examined: r.examined, Reassigned: r.reassigned,
 		Counts: r.evaluator.counts, Rows: r.evaluator.counts.rows,
 		NonFinite: r.evaluator.nonFinite, Elapsed: r.elapsed(), History: r.history,
-		Best: r.best, BestPoint: r.bestPoint, Gradients: gradients{r.lowest, r.bestGradient, r.leastGradient}, State: state.Bytes(), Ended: ended,
+		Best: r.best, BestPoint: r.bestPoint, Gradients: gradients{r.lowest, r.bestGradient, r.leastGradient}, State: state.Bytes(), Ended: ended, Successors: r.successors,
 	}
 	return writeFrame(w, func(w io.Writer) error { return gob.NewEncoder(w).Encode(run) })
 }
@@ -229,7 +230,7 @@ func (r *run) take(s *storedRun, state State) {
 	r.evaluator.counts.rows = s.Rows
 	r.history, r.best, r.bestPoint = s.History, s.Best, s.BestPoint
 	r.lowest, r.bestGradient, r.leastGradient = s.Gradients.Lowest, s.Gradients.Best, s.Gradients.Least
-	r.before = s.Elapsed
+	r.before, r.successors = s.Elapsed, s.Successors
 	r.stored, r.storedAt, r.ended = true, s.Iteration, s.Ended
 }
 

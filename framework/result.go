@@ -7,6 +7,9 @@ type Result struct {
 	// Point is the best finite point seen, Cost the cost there.
 	Point Point
 	Cost  float64
+	// Solver names what ran: the solver and, where others have taken over, those
+	// in the order in which they did, as in "lbfgs, then newton".
+	Solver string
 	// Status says why the run ended, Message the same in a sentence.
 	Status  Status
 	Message string

@@ -7,6 +7,7 @@ import (
 	"math"
 	"runtime/debug"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -37,6 +38,9 @@ func Solve(ctx context.Context, p Problem, x0 Point, s Solver, o Options) (*Resu
 	err = guard(func() error { return r.start(ctx, p, x0) })
 	if err == nil {
 		r.status, err = r.loop()
+	}
+	if refusal := (*UnsupportedError)(nil); errors.As(err, &refusal) {
+		return nil, fmt.Errorf("framework: %w", refusal)
 	}
 	if err != nil {
 		r.status = Failed
@@ -77,8 +81,9 @@ type run struct {
 	stored     bool          // a checkpoint was made, at this iteration and time
 	storedAt   int
 	storedTime time.Time
-	inStep     bool   // the state may be between two iterations
-	ended      ending // of the stored run
+	inStep     bool     // the state may be between two iterations
+	successors []string // solvers that have taken over
+	ended      ending   // of the stored run
 }
 
 // elapsed is the time spent so far.
@@ -292,7 +297,28 @@ func (r *run) record() {
 	}
 }
 
+// Succeeded is the state of a solver that may let another one go on.
+type Succeeded interface {
+	// Successor is the name of the solver that goes on, "" where none does.
+	Successor() string
+}
+
+// noteSuccessor notes the solver that has taken over, if any.
+func (r *run) noteSuccessor() {
+	if s, ok := r.state.(Succeeded); ok {
+		if name := s.Successor(); name != "" && !slices.Contains(r.successors, name) {
+			r.successors = append(r.successors, name)
+		}
+	}
+}
+
+// ran names the solver and those that have taken over.
+func (r *run) ran() string {
+	return strings.Join(append([]string{r.solver.Name()}, r.successors...), ", then ")
+}
+
 func (r *run) keepBest() {
+	r.noteSuccessor()
 	x, cost := r.state.Iterate()
 	gradient, known := r.plainGradientNorm()
 	if !r.better(cost, gradient, known) || !x.Finite() {
@@ -310,7 +336,7 @@ func (r *run) keepBest() {
 // returned point, unless the user waits for a cancelled run to end.
 func (r *run) finish(failure error) (*Result, error) {
 	res := &Result{
-		Point: r.bestPoint, Cost: r.best, Status: r.status, Iterations: r.iteration,
+		Point: r.bestPoint, Cost: r.best, Solver: r.ran(), Status: r.status, Iterations: r.iteration,
 		History: slices.Clip(r.history),
 	}
 	if r.status != Cancelled && r.status != Failed {

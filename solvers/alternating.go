@@ -20,7 +20,8 @@ import "github.com/scqm/scqm/framework"
 //
 // On a framework.BlockMinimizer it minimises over every group of blocks in
 // turn, and takes a gradient step with Armijo backtracking, as [RGD] does, in
-// each block that is in no group; without either capability it is RGD.
+// each block that is in no group. A problem with neither capability is refused
+// ([framework.UnsupportedError]).
 //
 // The zero value is ready to use.
 //
@@ -107,8 +108,22 @@ func (a Alternating) withDefaults() Alternating {
 	return a
 }
 
+// Lacks implements [framework.Selective].
+func (Alternating) Lacks(p framework.Problem) string {
+	if s, ok := p.(framework.Sweeper); ok && len(s.OuterBlocks()) > 0 {
+		return ""
+	}
+	if b, ok := p.(framework.BlockMinimizer); ok && len(b.Groups()) > 0 {
+		return ""
+	}
+	return "sweeps (Sweeper) or groups of blocks to minimise over (BlockMinimizer)"
+}
+
 // Init sweeps once from the start, or evaluates it.
 func (a Alternating) Init(e *framework.Evaluator, x framework.Point) (framework.State, error) {
+	if err := Supports(a, e.Problem()); err != nil {
+		return nil, err
+	}
 	if len(e.OuterBlocks()) > 0 {
 		return beginSweeps(e, x)
 	}

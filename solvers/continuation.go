@@ -111,6 +111,9 @@ func (a Continuation) Equivariant() bool {
 	return ok && e.Equivariant()
 }
 
+// Lacks implements [framework.Selective] as the inner solver does.
+func (a Continuation) Lacks(p framework.Problem) string { return lacks(a.withDefaults().Inner, p) }
+
 // NewState returns an empty state for a stored run.
 func (a Continuation) NewState() framework.State {
 	a.withDefaults().register()
@@ -211,6 +214,9 @@ func (a Continuation) tolerance(k int) float64 {
 // Init chooses the first smoothing length.
 func (a Continuation) Init(e *framework.Evaluator, x framework.Point) (framework.State, error) {
 	a = a.withDefaults()
+	if err := Supports(a.Inner, e.Problem()); err != nil {
+		return nil, err
+	}
 	a.register()
 	s := &ContinuationState{Finished: !a.Finish}
 	if err := s.measure(e, x); err != nil {

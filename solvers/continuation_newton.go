@@ -60,6 +60,17 @@ func (a Continuation) handsOver(e *framework.Evaluator) bool {
 	return fits && a.HandsOver(shape)
 }
 
+// Successor implements [framework.Succeeded].
+func (s *ContinuationState) Successor() string {
+	switch {
+	case s.Finish != nil:
+		return PrimalDual{}.Name()
+	case s.Second:
+		return Newton{}.Name()
+	}
+	return ""
+}
+
 // second lets Newton go on from x.
 func (s *ContinuationState) second(e *framework.Evaluator, x framework.Point) error {
 	state, err := Newton{}.Init(e, x.Clone())

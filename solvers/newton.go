@@ -26,8 +26,8 @@ import (
 // leave the cost as it is, does no harm. Where iterations creep along a valley that
 // bends, it leaps.
 //
-// A problem without such derivatives, or one too large for them, is handed to
-// [RGD].
+// A problem without such derivatives, or one too large for them, is refused
+// ([framework.UnsupportedError]).
 //
 // Sources: B. Triggs, P. McLauchlan, R. Hartley, A. Fitzgibbon, Bundle
 // adjustment - a modern synthesis (2000), for the elimination; H. B. Nielsen,
@@ -69,8 +69,6 @@ type NewtonState struct {
 	// valleys; Rest counts the iterations without one that are left.
 	Leap float64
 	Rest int
-	// Descent is the state of [RGD] where the problem was handed to it.
-	Descent *RGDState
 	// Assembled says that the derivatives at X were computed.
 	Assembled bool
 
@@ -82,10 +80,19 @@ type NewtonState struct {
 
 // Iterate returns the current point and its cost.
 func (s *NewtonState) Iterate() (framework.Point, float64) {
-	if s.Descent != nil {
-		return s.Descent.Iterate()
-	}
 	return s.X, s.Cost
+}
+
+// Lacks implements [framework.Selective].
+func (Newton) Lacks(p framework.Problem) string {
+	a, ok := p.(framework.ArrowheadHessian)
+	if !ok {
+		return "second derivatives in the shape of an arrowhead (ArrowheadHessian)"
+	}
+	if _, fits := a.ArrowheadShape(); !fits {
+		return "second derivatives that are small enough (ArrowheadShape)"
+	}
+	return ""
 }
 
 // NewState returns an empty state for a stored run.
@@ -100,14 +107,10 @@ func (a Newton) damping() float64 {
 
 // Init assembles at the start.
 func (a Newton) Init(e *framework.Evaluator, x framework.Point) (framework.State, error) {
-	shape, ok := e.ArrowheadShape()
-	if !ok {
-		state, err := RGD{}.Init(e, x)
-		if err != nil {
-			return nil, err
-		}
-		return &NewtonState{Descent: state.(*RGDState)}, nil
+	if err := Supports(a, e.Problem()); err != nil {
+		return nil, err
 	}
+	shape, _ := e.ArrowheadShape()
 	s := &NewtonState{X: x, Mu: a.damping(), Nu: 2, Rest: creepingFirst}
 	s.allocate(e, shape)
 	cost, err := s.assemble(e)
@@ -119,13 +122,6 @@ func (a Newton) Init(e *framework.Evaluator, x framework.Point) (framework.State
 // Init made for the same blocks.
 func (a Newton) Restart(e *framework.Evaluator, state framework.State, x framework.Point) error {
 	s := state.(*NewtonState)
-	if s.Descent != nil {
-		fresh, err := a.Init(e, x.Clone())
-		if err == nil {
-			*s = *fresh.(*NewtonState)
-		}
-		return err
-	}
 	s.X.CopyFrom(x)
 	s.Mu, s.Nu, s.Assembled = a.damping(), 2, false
 	s.Leap, s.Rest = 0, creepingFirst
@@ -142,13 +138,10 @@ func (s *NewtonState) allocate(e *framework.Evaluator, shape framework.Arrowhead
 
 // Resume computes the derivatives of a stored run again.
 func (s *NewtonState) Resume(e *framework.Evaluator) error {
-	if s.Descent != nil {
-		return nil
+	if err := Supports(Newton{}, e.Problem()); err != nil {
+		return err
 	}
-	shape, ok := e.ArrowheadShape()
-	if !ok {
-		return fmt.Errorf("the problem has no second derivatives: %w", framework.ErrInvalid)
-	}
+	shape, _ := e.ArrowheadShape()
 	s.allocate(e, shape)
 	if !s.Assembled {
 		return nil
@@ -174,9 +167,6 @@ func (s *NewtonState) assemble(e *framework.Evaluator) (float64, error) {
 // Step moves all blocks once, with as much damping as that takes.
 func (a Newton) Step(e *framework.Evaluator, state framework.State) error {
 	s := state.(*NewtonState)
-	if s.Descent != nil {
-		return RGD{}.Step(e, s.Descent)
-	}
 	if !s.Assembled {
 		if _, err := s.assemble(e); err != nil {
 			return err

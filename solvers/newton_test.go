@@ -24,7 +24,6 @@ func TestNewtonLaws(t *testing.T) {
 	frameworktest.TestSolver(t, solvers.Newton{}, frameworktest.SolverOptions{
 		Cases: []frameworktest.SolverCase{
 			lineCase(), circleCase(), ellipseCase(), // TestNewtonIsQuadratic has a larger one
-			pcaCase(8, 3), procrustesCase(6, 3), // which have no arrowhead
 		},
 		Options: framework.Options{MaxIterations: 20000, MinRelativeDecrease: -1, Tolerance: 1e-5},
 	})
@@ -301,31 +300,38 @@ func TestNewtonLeavesSaddlePoints(t *testing.T) {
 	}
 }
 
-// A problem without second derivatives, or too large for them, gets the run of
-// gradient descent.
-func TestNewtonFallsBack(t *testing.T) {
-	c := rosenbrockCase()
-	big := lineCase()
-	bigProblem := func() framework.Problem {
-		p := big.New().(*sumOfRows)
-		p.tooBig = true
-		return p
-	}
-	for name, k := range map[string]struct {
-		build func() framework.Problem
+// A problem without second derivatives, or too large for them, is refused with the
+// solvers that can serve it.
+func TestSolversRefuseWhatTheyCannotServe(t *testing.T) {
+	small, big := lineCase(), lineCase().New().(*sumOfRows)
+	big.tooBig = true
+	plain := rosenbrockCase()
+	for name, c := range map[string]struct {
+		s     framework.Solver
+		p     framework.Problem
 		start framework.Point
-	}{"no arrowhead": {c.New, c.Start}, "too large": {bigProblem, big.Start}} {
-		o := framework.Options{MaxIterations: 40}
-		want := run(t, k.build(), k.start, solvers.RGD{}, o)
-		got := run(t, k.build(), k.start, solvers.Newton{}, o)
-		assert.Equal(t, want.Point, got.Point, name)
-		assert.Equal(t, want.Counts, got.Counts, name)
+		want  string
+	}{
+		"no arrowhead": {solvers.Newton{}, plain.New(), plain.Start,
+			"framework: the solver newton cannot serve a problem without second derivatives in the shape of an arrowhead (ArrowheadHessian); use cg, lbfgs, rgd or trust_region"},
+		"in stages": {solvers.Continuation{Inner: solvers.Newton{}, Finish: true}, plain.New(), plain.Start,
+			"framework: the solver newton cannot serve a problem without second derivatives in the shape of an arrowhead (ArrowheadHessian); use cg, lbfgs, rgd or trust_region"},
+		"too large": {solvers.Newton{}, big, small.Start,
+			"framework: the solver newton cannot serve a problem without second derivatives that are small enough (ArrowheadShape); use cg, lbfgs, rgd or trust_region"},
+		"no sweeps": {solvers.Alternating{}, small.New(), small.Start,
+			"framework: the solver alternating cannot serve a problem without sweeps (Sweeper) or groups of blocks to minimise over (BlockMinimizer); use cg, lbfgs, newton, rgd or trust_region"},
+	} {
+		res, err := framework.Solve(context.Background(), c.p, c.start, c.s, framework.Options{})
+		require.EqualError(t, err, c.want, name)
+		require.ErrorIs(t, err, framework.ErrInvalid)
+		require.ErrorIs(t, err, errors.ErrUnsupported)
+		assert.Nil(t, res)
 	}
 }
 
 // A stored run goes on bit for bit, wherever it was stored.
 func TestNewtonResumes(t *testing.T) {
-	for _, c := range []frameworktest.SolverCase{ellipseCase(), bundleCase(), rosenbrockCase()} {
+	for _, c := range []frameworktest.SolverCase{ellipseCase(), bundleCase()} {
 		o := framework.Options{MinRelativeDecrease: -1, MaxIterations: 8, CheckEvery: 100, Tolerance: -1}
 		whole := run(t, c.New(), c.Start, solvers.Newton{}, o)
 		for stop := 1; stop < whole.Iterations; stop++ {

@@ -3,7 +3,9 @@
 package solvers
 
 import (
+	"context"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -91,9 +93,14 @@ func names() []string {
 // are cheaper than the iterations that they save.
 const smallOuter = 64
 
-// Auto chooses a solver by what the problem offers: [Newton] where second
-// derivatives are small, [Alternating] where sweeps are possible, else [LBFGS],
-// each with [Continuation].
+// Auto chooses a solver by what the problem offers, each with [Continuation]:
+//
+//   - [Newton] where its second derivatives are an arrowhead with a small outer
+//     part,
+//   - [Alternating] where sweeps are possible,
+//   - [TrustRegion] where it has second derivatives on blocks of unlike manifolds
+//     and no preconditioner: nothing else knows their units,
+//   - [LBFGS] for all others.
 func Auto(p framework.Problem) framework.Solver {
 	if a, ok := p.(framework.ArrowheadHessian); ok {
 		if shape, fits := a.ArrowheadShape(); fits && shape.Outer <= smallOuter {
@@ -103,5 +110,25 @@ func Auto(p framework.Problem) framework.Solver {
 	if s, ok := p.(framework.Sweeper); ok && len(s.OuterBlocks()) > 0 {
 		return Continuation{Inner: Alternating{}, Finish: true}
 	}
+	if unlike(p.Blocks()) && twice(p) {
+		if _, ok := p.(framework.Preconditioner); !ok {
+			return Continuation{Inner: TrustRegion{}, Finish: true}
+		}
+	}
 	return Continuation{Inner: LBFGS{}, Finish: true}
+}
+
+// unlike reports whether some blocks are made of points of different manifolds.
+func unlike(blocks []framework.Block) bool {
+	for _, b := range blocks {
+		if reflect.TypeOf(b.Manifold) != reflect.TypeOf(blocks[0].Manifold) {
+			return true
+		}
+	}
+	return false
+}
+
+// twice reports whether a problem and all its manifolds have second derivatives.
+func twice(p framework.Problem) bool {
+	return framework.NewEvaluator(context.Background(), p).HasHessian()
 }

@@ -454,3 +454,27 @@ func TestStandardProblems(t *testing.T) {
 	assert.Equal(t, [2]int{13, 13}, reached["lbfgs"])
 	assert.GreaterOrEqual(t, reached["cg"][1], 13)
 }
+
+// Auto takes what the problem offers, and only that.
+func TestAutoChoosesByCapabilities(t *testing.T) {
+	rng := rand.New(rand.NewPCG(15, 2))
+	products := unlikeBlocks(rng)
+	for name, c := range map[string]struct {
+		p    framework.Problem
+		want string
+	}{
+		"arrowhead":                      {lineCase().New(), "newton"},
+		"sweeps":                         {&leash{}, "alternating"},
+		"gradients":                      {products, "lbfgs"},
+		"Hessian of unlike blocks":       {second{products}, "trust_region"},
+		"Hessian of one block":           {second{ill(0)}, "lbfgs"},
+		"Hessian of blocks of one kind":  {second{completion(rng)}, "lbfgs"},
+		"Hessian without its manifold's": {second{&smooth{blocks: append(one("z", unconverted{manifolds.Sphere(3)}, 1), products.blocks...)}}, "lbfgs"},
+	} {
+		assert.Equal(t, c.want, solvers.Auto(c.p).Name(), name)
+		assert.Contains(t, solvers.Serving(c.p), c.want, name)
+	}
+}
+
+// unconverted hides all but the methods of a manifold.
+type unconverted struct{ framework.Manifold }

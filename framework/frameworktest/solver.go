@@ -26,11 +26,19 @@ type SolverOptions struct {
 // tolerance where its states tell their gradients ([framework.Graded]), keeps
 // within its budget, ends when it is cancelled, keeps the best point when the
 // cost stops being finite or the problem panics, and goes on from a
-// stored state bit for bit, with as much work.
+// stored state bit for bit, with as much work. Where the solver says that it cannot
+// serve a case ([framework.Selective]) it refuses it before any evaluation, and there
+// is one at least that it serves.
 func CheckSolver(s framework.Solver, o SolverOptions) *Report {
 	r := &Report{Subject: s.Name()}
+	served := 0
 	for _, c := range append(SolverCases(), o.Cases...) {
 		k := &solverCheck{s: s, c: c, o: o.Options}
+		if lacks := k.lacks(); lacks != "" {
+			r.try("refusal of "+c.Name, k.refusal)
+			continue
+		}
+		served++
 		for _, law := range []struct {
 			name  string
 			trial func() error
@@ -49,6 +57,7 @@ func CheckSolver(s framework.Solver, o SolverOptions) *Report {
 			r.try(law.name+" on "+c.Name, law.trial)
 		}
 	}
+	r.add("serves", served > 0, "%d of the cases", served)
 	return r
 }
 
@@ -251,26 +260,4 @@ func (k *solverCheck) steps(e *framework.Evaluator, s framework.State, n int) er
 		}
 	}
 	return nil
-}
-
-// probe counts the evaluations of a problem and interferes with them. It hides
-// the optional interfaces, so that every evaluation is seen.
-type probe struct {
-	framework.Problem
-	calls   int
-	on      int    // the call that triggers do
-	do      func() // nil: nothing
-	nanFrom int    // 0: never
-}
-
-func (p *probe) Evaluate(grad, x framework.Point) (float64, error) {
-	p.calls++
-	if p.do != nil && p.calls == p.on {
-		p.do()
-	}
-	cost, err := p.Problem.Evaluate(grad, x)
-	if p.nanFrom > 0 && p.calls >= p.nanFrom {
-		cost = math.NaN()
-	}
-	return cost, err
 }

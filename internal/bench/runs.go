@@ -103,7 +103,7 @@ func (p *Problem) fit(ctx context.Context, o Options, k int, name string) (*outc
 	}, nil
 }
 
-// unsuited says why a solver would fall back to gradient descent, or nothing.
+// unsuited says why a solver cannot serve the problem, or nothing.
 func unsuited(ctx context.Context, p *Problem, name string) string {
 	x := p.sets[0]
 	s := min(Latent*(Latent+1)/2, x.D-Latent)
@@ -111,10 +111,11 @@ func unsuited(ctx context.Context, p *Problem, name string) string {
 	if err != nil {
 		return ""
 	}
-	if _, small := problem.ArrowheadShape(); name == "newton" && !small {
-		return "D is too large for second derivatives, and it would do as rgd"
+	solver, err := defaultSolver(name)
+	if err != nil || solvers.Supports(solver, problem) == nil {
+		return ""
 	}
-	return ""
+	return fmt.Sprintf("%d columns are too many for %s", x.D, name)
 }
 
 // Floor is what principal components make of the rows.

@@ -92,7 +92,7 @@ func TestSolverThatCannotServe(t *testing.T) {
 		_, err := Learn(context.Background(), x, Config{Latent: 2, Loss: losses.L2(), Solver: s})
 		require.ErrorIs(t, err, ErrInput)
 		assert.ErrorContains(t, err, "newton cannot fit 60 rows of 784 columns")
-		assert.ErrorContains(t, err, "use auto, alternating, lbfgs or rgd")
+		assert.ErrorContains(t, err, "use auto, alternating, cg, lbfgs, rgd or trust_region")
 	}
 	run := learn(t, x, Config{Latent: 2, Loss: losses.L2(), Options: framework.Options{MaxIterations: 2}})
 	assert.Equal(t, "alternating", run.Model.Meta.Solver)

@@ -1,0 +1,43 @@
+package frameworktest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/scqm/scqm/framework"
+)
+
+// lacks names what the case lacks for the solver, if anything.
+func (k *solverCheck) lacks() string {
+	if s, ok := k.s.(framework.Selective); ok {
+		return s.Lacks(k.c.New())
+	}
+	return ""
+}
+
+// structured reports whether the problem has one of the capabilities that [raised]
+// hides and a solver may need.
+func (k *solverCheck) structured() bool {
+	p := &probe{Problem: k.c.New()}
+	_, arrowhead := p.ArrowheadShape()
+	return arrowhead || len(p.OuterBlocks()) > 0 || len(p.Groups()) > 0
+}
+
+// refusal tries that a run on a problem that the solver cannot serve ends before its
+// first evaluation, with an error that names what is missing.
+func (k *solverCheck) refusal() error {
+	p := &probe{Problem: k.c.New()}
+	res, err := k.solve(context.Background(), p, framework.Options{})
+	lacks := k.s.(framework.Selective).Lacks(p)
+	var refused *framework.UnsupportedError
+	switch {
+	case !errors.As(err, &refused) || res != nil:
+		return fmt.Errorf("lacks %s, but the error is %v and the result %v", lacks, err, res)
+	case refused.Solver != k.s.Name() || refused.Lacks != lacks:
+		return fmt.Errorf("the error %q names another solver or capability", err)
+	case p.calls > 0:
+		return fmt.Errorf("makes %d evaluations before it refuses", p.calls)
+	}
+	return nil
+}
