@@ -13,7 +13,7 @@ import (
 // directions is the number of random directions in which a slope is measured
 // at most. An error of a derivative shows in all of them; a sound derivative
 // can look wrong in one, where terms of the remainder nearly cancel.
-const directions = 3
+const directions = 6
 
 // problemCheck is a problem under test, at a point where its cost is smooth.
 type problemCheck struct {

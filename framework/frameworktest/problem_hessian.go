@@ -65,7 +65,7 @@ func (c *problemCheck) hessianSlope(p framework.TwiceDifferentiable) error {
 			for k := range move {
 				first := floats.Dot(grad[k], move[k])
 				expected += first + floats.Dot(h[k], move[k])/2
-				size += floats.Norm(grad[k], 2) * floats.Norm(c.x[k], 2)
+				size += floats.Norm(grad[k], 2) * floats.Norm(move[k], 2)
 			}
 			return math.Abs(now - expected), size, nil
 		})

@@ -53,6 +53,7 @@ type Objective struct {
 	errs    []error // per shard
 	total   *sums
 	theta   *leastSquaresTheta // made at first use
+	product *hessianProduct    // made at first use
 
 	smoothing   smoothing // see Smooth
 	multipliers []float64 // see SetMultipliers; empty for none
