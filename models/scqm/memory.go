@@ -146,6 +146,10 @@ func (f *footprint) solver(solver framework.Solver) float64 {
 		return f.newton()
 	case solvers.LBFGS:
 		return f.lbfgs(s)
+	case solvers.ConjugateGradient:
+		return 10*f.point + f.preconditioner()
+	case solvers.TrustRegion:
+		return 18*f.point + f.preconditioner() + f.products()
 	case solvers.RGD:
 		return f.descent()
 	}
@@ -257,6 +261,16 @@ func (f *footprint) probe() float64 {
 	return f.newton() + 4*f.point
 }
 
+// products counts what products with the Hessian keep of a point, residuals aside, and
+// their buffers.
+func (f *footprint) products() float64 {
+	perRow := f.D + f.m + 3
+	if f.separable {
+		perRow += f.D
+	}
+	return f.n*perRow + f.point + f.threads*f.worker() + f.sheet()
+}
+
 // lbfgs counts the pairs, nine points of the state and its line search, and the
 // preconditioner.
 func (f *footprint) lbfgs(s solvers.LBFGS) float64 {
@@ -264,6 +278,11 @@ func (f *footprint) lbfgs(s solvers.LBFGS) float64 {
 	if pairs == 0 {
 		pairs = 20
 	}
+	return (2*pairs+9)*f.point + f.preconditioner()
+}
+
+// preconditioner counts that with what its rows are placed by.
+func (f *footprint) preconditioner() float64 {
 	systems, size := 1.0, max(f.q, min(f.q*f.s, objective.MaxCoupled))
 	if f.weights() > f.n {
 		systems = f.D
@@ -273,7 +292,7 @@ func (f *footprint) lbfgs(s solvers.LBFGS) float64 {
 	if f.quadratic {
 		preconditioner += 3 * f.D * f.D
 	}
-	return (2*pairs+9)*f.point + preconditioner + f.footpoints()
+	return preconditioner + f.footpoints()
 }
 
 // reserveMerge holds the copy of the distinct rows and their order.

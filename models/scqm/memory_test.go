@@ -29,7 +29,7 @@ func TestFitsHoldLessThanTheyReserve(t *testing.T) {
 	for _, s := range shapes {
 		x := Data{N: s.n, D: s.D, X: gaussians(uint64(s.n), s.n*s.D)}
 		for _, solver := range []framework.Solver{
-			solvers.Continuation{Inner: solvers.Alternating{}, Finish: true}, solvers.Continuation{Inner: solvers.LBFGS{}, Finish: true}, solvers.Newton{}, solvers.RGD{}, nil,
+			solvers.Continuation{Inner: solvers.Alternating{}, Finish: true}, solvers.Continuation{Inner: solvers.LBFGS{}, Finish: true}, solvers.Continuation{Inner: solvers.TrustRegion{}}, solvers.ConjugateGradient{}, solvers.Newton{}, solvers.RGD{}, nil,
 		} {
 			for _, loss := range []framework.Loss{losses.L2(), losses.L1()} {
 				before, held, reserved := live(), 0.0, 0.0
@@ -83,7 +83,7 @@ func TestWorkThatDoesNotFit(t *testing.T) {
 func TestFootprintsDoNotOverflow(t *testing.T) {
 	for _, loss := range []framework.Loss{losses.L1(), losses.L2()} {
 		f := newFootprint(Data{N: math.MaxInt, D: math.MaxInt}, loss, math.MaxInt, math.MaxInt, 1)
-		for _, s := range []framework.Solver{solvers.Alternating{}, solvers.Newton{}, solvers.LBFGS{}, solvers.RGD{}} {
+		for _, s := range []framework.Solver{solvers.Alternating{}, solvers.Newton{}, solvers.LBFGS{}, solvers.ConjugateGradient{}, solvers.TrustRegion{}, solvers.RGD{}} {
 			assert.Greater(t, f.solver(s), 1e18, s.Name())
 		}
 		assert.Greater(t, f.problem()+f.components(), 1e18)

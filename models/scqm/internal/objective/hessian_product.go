@@ -13,10 +13,10 @@ import (
 )
 
 // hessianProduct holds the buffers of products with the Hessian: the direction as a
-// sheet, and those of every goroutine.
+// sheet, what is the same for all products at a point, and those of every goroutine.
 type hessianProduct struct {
 	along   *sheet.Sheet // dc, dQ and dTheta
-	second  framework.SecondOrder
+	at      secondDerivatives
 	workers []*productWorker
 }
 
@@ -40,14 +40,17 @@ type productWorker struct {
 //	sum dg,  sum dg z' + g dz',  sum phi db_V' + dphi b_V',
 //	E'db + 2 sum_k (dA_k tau + A_k dtau) b_Vk  for every row.
 //
-// It takes 14nDm operations, the gradient and the Hessian of the loss of n rows, and
-// the residuals at x, which are kept from the last call. Of losses without second
-// derivatives it takes differences of gradients row by row.
+// It takes 12nDm operations, and the derivatives of the loss of n rows at the first
+// product at a point; see [secondDerivatives].
 func (p *Objective) HessianProduct(dst, x, v framework.Point) error {
 	if err := p.KeepResiduals(x); err != nil {
 		return err
 	}
-	h := p.prepareProduct()
+	if p.product == nil {
+		p.product = &hessianProduct{along: p.NewSheet(), workers: make([]*productWorker, p.threads)}
+	}
+	h := p.product
+	h.at.prepare(p, x)
 	p.sheet.Load(x[BlockC], x[BlockQ], x[BlockTheta])
 	h.along.Load(v[BlockC], v[BlockQ], v[BlockTheta])
 	par.Do(p.threads, len(p.sums), func(id, i int) { p.errs[i] = p.productShard(id, i, dst, v) })
@@ -56,6 +59,7 @@ func (p *Objective) HessianProduct(dst, x, v framework.Point) error {
 			return err
 		}
 	}
+	h.at.known = true
 	all := want{true, true, true, true}
 	p.total.reset()
 	for _, s := range p.sums {
@@ -69,15 +73,6 @@ func (p *Objective) HessianProduct(dst, x, v framework.Point) error {
 		}
 	}
 	return nil
-}
-
-// prepareProduct makes buffers at the first use, and takes the loss as it is now.
-func (p *Objective) prepareProduct() *hessianProduct {
-	if p.product == nil {
-		p.product = &hessianProduct{along: p.NewSheet(), workers: make([]*productWorker, p.threads)}
-	}
-	p.product.second = framework.HessianOf(p.loss)
-	return p.product
 }
 
 // productWorker returns the buffers of a goroutine, made at their first use.
@@ -112,46 +107,34 @@ func (p *Objective) productShard(id, i int, dst, v framework.Point) error {
 // productBatch adds the rows from to to.
 func (p *Objective) productBatch(w *nearest.Worker, h *productWorker, s *sums, dst, v framework.Point, from, to int) error {
 	f, n := p.sheet, to-from
-	r, g := p.residuals[from*f.D:to*f.D], w.G[:n*f.D]
-	if err := p.losses(nil, g, r, from); err != nil {
-		return err
+	at := &p.product.at
+	if err := at.load(p, from, to); err != nil {
+		return fmt.Errorf("scqm: loss %s: %w", p.loss.Name(), err)
 	}
+	g, pulled := at.g[from*f.D:to*f.D], at.pulled[from*f.M:to*f.M]
 	tau := p.at[BlockTau][from*f.Latent : to*f.Latent]
 	dtau := v[BlockTau][from*f.Latent : to*f.Latent]
 	p.moveRows(w, h, tau, dtau, n)
 	dg := h.dg[:n*f.D]
-	if err := p.product.second.HessianProduct(dg, r, h.dr[:n*f.D], f.D); err != nil {
+	if err := at.apply(p, dg, h.dr[:n*f.D], from, to); err != nil {
 		return fmt.Errorf("scqm: loss %s: %w", p.loss.Name(), err)
 	}
 	for i := range n {
-		weight := p.data.Weight(from + i)
-		weigh(g[i*f.D:(i+1)*f.D], weight)
-		weigh(dg[i*f.D:(i+1)*f.D], weight)
 		floats.Add(s.c, dg[i*f.D:(i+1)*f.D])
 	}
 	dense.AddProduct(s.qt, w.Z, dg, n, f.M, f.D)
 	dense.AddProduct(s.qt, h.dz, g, n, f.M, f.D)
-	f.RowsToFrame(w.Pulled, g, n)
 	f.RowsToFrame(h.dpulled, dg, n)
 	p.product.along.RowsToFrame(h.other, g, n)
 	floats.Add(h.dpulled[:n*f.M], h.other[:n*f.M])
 	for i := range n {
 		out := dst[BlockTau][(from+i)*f.Latent : (from+i+1)*f.Latent]
-		p.pullRow(w, h, s, out, w.Row(tau, f.Latent, i), w.Row(dtau, f.Latent, i), i)
+		p.pullRow(w, h, s, out, w.Row(pulled, f.M, i)[f.Latent:], w.Row(tau, f.Latent, i), w.Row(dtau, f.Latent, i), i)
 		if p.Prior != nil {
 			p.Prior.Of(p.data, from+i).AddGradient(out, w.Row(dtau, f.Latent, i), p.data.Weight(from+i))
 		}
 	}
 	return nil
-}
-
-// weigh multiplies a row by its weight; one without weight may be on a kink.
-func weigh(row []float64, weight float64) {
-	if weight == 0 {
-		clear(row)
-		return
-	}
-	dense.Scale(row, weight)
 }
 
 // moveRows computes z and phi of n rows and how these and residuals change.
@@ -179,11 +162,11 @@ func (p *Objective) moveRows(w *nearest.Worker, h *productWorker, tau, dtau []fl
 	f.AddImages(h.dr, h.dz, n)
 }
 
-// pullRow adds the part of row i of the batch to that of Theta, and writes that of its
-// tau.
-func (p *Objective) pullRow(w *nearest.Worker, h *productWorker, s *sums, out, tau, dtau []float64, i int) {
+// pullRow adds the part of row i of the batch, with V'g = b, to that of Theta, and
+// writes that of its tau.
+func (p *Objective) pullRow(w *nearest.Worker, h *productWorker, s *sums, out, b, tau, dtau []float64, i int) {
 	f := p.sheet
-	b, db := w.Row(w.Pulled, f.M, i)[f.Latent:], w.Row(h.dpulled, f.M, i)
+	db := w.Row(h.dpulled, f.M, i)
 	phi, dphi := w.Row(w.Phi, f.Q, i), w.Row(h.dphi, f.Q, i)
 	for a := range phi {
 		row := s.theta[a*f.S : (a+1)*f.S]
