@@ -121,7 +121,9 @@ func (m *Stiefel) RiemannianHessian(dst, x, g, h, v []float64) {
 }
 
 // Rand draws a point from the uniform (Haar) distribution: the factor Q, with
-// positive diag(R), of a matrix of independent normal entries.
+// positive diag(R), of a matrix of independent normal entries. St(n, n) is O(n), of two
+// components that no path joins: points of both are drawn, with determinant 1 and -1,
+// and a run never leaves that of its start. [Rotations] has the one of determinant 1.
 //
 // Source: F. Mezzadri, How to generate random matrices from the classical
 // compact groups, Notices of the AMS 54 (2007) 592-604.

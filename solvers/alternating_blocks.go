@@ -15,7 +15,7 @@ func beginBlocks(e *framework.Evaluator, x framework.Point) (framework.State, er
 // step in every block outside of them.
 func (a Alternating) stepBlocks(e *framework.Evaluator, s *AlternatingState) error {
 	if s.descent == nil {
-		s.descent = &RGDState{Steps: s.Steps}
+		s.descent = &RGDState{Steps: s.Steps, Taken: takenLike(s.Steps)}
 	}
 	d := s.descent
 	d.X, d.Cost = s.X, s.Cost
@@ -49,6 +49,15 @@ func (a Alternating) stepBlocks(e *framework.Evaluator, s *AlternatingState) err
 		return framework.ErrNoProgress
 	}
 	return nil
+}
+
+// takenLike makes room for the steps taken, which nothing here reads.
+func takenLike(steps [][]float64) [][]float64 {
+	taken := make([][]float64, len(steps))
+	for k := range steps {
+		taken[k] = make([]float64, len(steps[k]))
+	}
+	return taken
 }
 
 // minimizeGroup moves the blocks of one group and reports whether the cost

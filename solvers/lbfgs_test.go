@@ -24,7 +24,7 @@ func TestLBFGSLaws(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			frameworktest.TestSolver(t, s, frameworktest.SolverOptions{
 				Cases: []frameworktest.SolverCase{
-					pcaCase(8, 3), procrustesCase(6, 3), rosenbrockCase(), preconditionedCase(), logarithmicCase(),
+					pcaCase(8, 3), procrustesCase(6, 3), rosenbrockCase(), preconditionedCase(),
 				},
 				Options: framework.Options{MaxIterations: 500, MinRelativeDecrease: -1},
 			})
@@ -115,47 +115,6 @@ func preconditionedCase() frameworktest.SolverCase {
 	return c
 }
 
-// logarithmic are the positive numbers with the metric uv/x^2, in which log is
-// an isometry to the real line.
-type logarithmic struct{}
-
-func (logarithmic) Size() int                   { return 1 }
-func (logarithmic) Dim() int                    { return 1 }
-func (logarithmic) Project(dst, _, v []float64) { dst[0] = v[0] }
-func (logarithmic) Retract(dst, x, v []float64) error {
-	dst[0] = x[0] * math.Exp(v[0]/x[0])
-	return nil
-}
-func (logarithmic) Transport(dst, x, y, v []float64) { dst[0] = v[0] * y[0] / x[0] }
-func (logarithmic) Inner(x, u, v []float64) float64  { return u[0] * v[0] / (x[0] * x[0]) }
-func (logarithmic) Gradient(dst, x, g []float64)     { dst[0] = x[0] * x[0] * g[0] }
-
-// logDistances is sum_i (i+1) (log x_i - i)^2 / 2 in that metric.
-type logDistances int
-
-func (n logDistances) Blocks() []framework.Block {
-	return []framework.Block{{Name: "x", Manifold: logarithmic{}, Copies: int(n)}}
-}
-
-func (n logDistances) Evaluate(grad, x framework.Point) (float64, error) {
-	var cost float64
-	for i, v := range x[0] {
-		w, e := float64(i+1), math.Log(v)-float64(i)
-		cost += w * e * e / 2
-		if grad != nil {
-			grad[0][i] = w * e / v
-		}
-	}
-	return cost, nil
-}
-
-func logarithmicCase() frameworktest.SolverCase {
-	return frameworktest.SolverCase{
-		Name: "metric", New: func() framework.Problem { return logDistances(5) },
-		Start: framework.Point{{1e3, 1e-3, 1e2, 1e-2, 1}}, Best: 0, Tolerance: 1e-8,
-	}
-}
-
 func run(t *testing.T, p framework.Problem, start framework.Point, s framework.Solver, o framework.Options) *framework.Result {
 	t.Helper()
 	res, err := framework.Solve(context.Background(), p, start, s, o)
@@ -182,42 +141,6 @@ func TestLBFGSBeatsGradientDescent(t *testing.T) {
 			assert.Greater(t, steepest.Counts.Passes, c.factor*quasi.Counts.Passes)
 		})
 	}
-}
-
-// In the metric of the logarithm a run is that on the real line.
-func TestLBFGSFollowsTheMetric(t *testing.T) {
-	c := logarithmicCase()
-	line := framework.Point{make([]float64, 5)}
-	for i, v := range c.Start[0] {
-		line[0][i] = math.Log(v)
-	}
-	o := framework.Options{CheckEvery: 1}
-	want := run(t, distances(5), line, solvers.LBFGS{}, o)
-	got := run(t, c.New(), c.Start, solvers.LBFGS{}, o)
-	assert.Equal(t, framework.Converged, got.Status)
-	require.Equal(t, want.Iterations, got.Iterations)
-	for i, r := range got.History[:10] {
-		assert.InEpsilon(t, want.History[i].Cost, r.Cost, 1e-9, "iteration %d", i)
-	}
-}
-
-// distances is sum_i (i+1) (x_i - i)^2 / 2 on the real line.
-type distances int
-
-func (n distances) Blocks() []framework.Block {
-	return []framework.Block{{Name: "x", Manifold: manifolds.Euclidean(1), Copies: int(n)}}
-}
-
-func (n distances) Evaluate(grad, x framework.Point) (float64, error) {
-	var cost float64
-	for i, v := range x[0] {
-		w, e := float64(i+1), v-float64(i)
-		cost += w * e * e / 2
-		if grad != nil {
-			grad[0][i] = w * e
-		}
-	}
-	return cost, nil
 }
 
 func TestLBFGSUsesThePreconditioner(t *testing.T) {

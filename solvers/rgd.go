@@ -70,6 +70,8 @@ type RGDState struct {
 	// LastX and LastGrad are the point and the gradient of each block before
 	// its last move, kept for Barzilai-Borwein steps; nil before that.
 	LastX, LastGrad framework.Point
+	// Taken[k] holds the steps of the last moves, like Steps.
+	Taken [][]float64
 
 	grad, trial framework.Point
 	end, along  framework.Point
@@ -106,13 +108,13 @@ func (a RGD) Init(e *framework.Evaluator, x framework.Point) (framework.State, e
 		return nil, err
 	}
 	blocks := e.Blocks()
-	s := &RGDState{X: x, Cost: cost, Steps: make([][]float64, len(blocks))}
+	s := &RGDState{X: x, Cost: cost, Steps: make([][]float64, len(blocks)), Taken: make([][]float64, len(blocks))}
 	for k, b := range blocks {
 		n := 1
 		if e.RowSeparable(k) {
 			n = b.Rows()
 		}
-		s.Steps[k] = make([]float64, n)
+		s.Steps[k], s.Taken[k] = make([]float64, n), make([]float64, n)
 	}
 	if a.BarzilaiBorwein {
 		s.LastX, s.LastGrad = make(framework.Point, len(blocks)), make(framework.Point, len(blocks))
@@ -179,7 +181,7 @@ func (a RGD) moveBlock(e *framework.Evaluator, s *RGDState, k int) (bool, error)
 		if low {
 			s.X[k], s.trial[k] = s.trial[k], s.X[k]
 			s.Cost = cost
-			s.Steps[k][0] = a.nextStep(eta, try)
+			s.Steps[k][0], s.Taken[k][0] = a.nextStep(eta, try), eta
 			return true, nil
 		}
 		eta *= a.shrink(cost)
@@ -260,7 +262,11 @@ func (a RGD) firstStep(s *RGDState, b framework.Block, k, i int, cost, slope flo
 		x, g, lastX, lastG = b.Row(x, i), b.Row(g, i), b.Row(lastX, i), b.Row(lastG, i)
 		b = framework.Block{Manifold: b.Manifold}
 	}
-	return barzilaiBorwein(b, x, g, lastX, lastG, s.trial[k][:len(x)], last)
+	buf := s.trial[k][:len(x)]
+	if _, ok := b.Manifold.(framework.Metric); ok {
+		return barzilaiBorweinInMetric(b, x, g, lastX, lastG, buf, s.Taken[k][i], last)
+	}
+	return barzilaiBorwein(b, x, g, lastX, lastG, buf, last)
 }
 
 // polyak is the step after which a linear cost reaches zero, or for a cost of
@@ -287,6 +293,20 @@ func barzilaiBorwein(b framework.Block, x, g, lastX, lastG, buf []float64, last 
 		return last
 	}
 	return min(max(ss/sy, last/1e3), last*1e3)
+}
+
+// barzilaiBorweinInMetric is the same where differences of points mean nothing: the
+// last move was the step eta along -w, with w the last gradient transported to x, and
+//
+//	<s,s>/<s,y> = eta <w,w> / (<w,w> - <w,g>).
+func barzilaiBorweinInMetric(b framework.Block, x, g, lastX, lastG, buf []float64, eta, last float64) float64 {
+	b.Transport(buf, lastX, x, lastG)
+	square := b.Inner(x, buf, buf)
+	bent := square - b.Inner(x, buf, g)
+	if !(bent > 0) || !(eta > 0) {
+		return last
+	}
+	return min(max(eta*square/bent, last/1e3), last*1e3)
 }
 
 // remember keeps what the next Barzilai-Borwein step needs.

@@ -86,7 +86,7 @@ func (a RGD) acceptRows(s *RGDState, b framework.Block, k, try int) bool {
 		if now <= old-a.Armijo*r.eta[i]*r.slope[i] && now < old {
 			copy(b.Row(s.X[k], i), b.Row(s.trial[k], i))
 			s.Cost += now - old
-			s.Steps[k][i] = a.nextStep(r.eta[i], try)
+			s.Steps[k][i], s.Taken[k][i] = a.nextStep(r.eta[i], try), r.eta[i]
 			moved = true
 			continue
 		}

@@ -124,7 +124,7 @@ func (k *arrowCheck) draw(outer, inner bool) (v, w []float64) {
 		}
 		for i := range u {
 			if wanted && most > 0 {
-				u[i] = k.rng.NormFloat64() * math.Sqrt(math.Abs(k.cost)/float64(n)/math.Max(math.Abs(curvature(i)), 1e-2*most))
+				u[i] = k.coordinate() * math.Sqrt(math.Abs(k.cost)/float64(n)/math.Max(math.Abs(curvature(i)), 1e-2*most))
 			}
 		}
 		return u

@@ -21,7 +21,7 @@ func curvedCases() []SolverCase {
 	return []SolverCase{
 		{
 			Name: "metric", New: func() framework.Problem { return logDistances(5) },
-			Start: framework.Point{{3, 0.5, 2, 0.3, 1}}, Tolerance: 1e-8,
+			Start: framework.Point{{1e3, 1e-3, 1e2, 1e-2, 1}}, Tolerance: 1e-8,
 		},
 		{
 			Name: "frames", New: func() framework.Problem { return subspace{1, 2, 3, 5, 7, 11} },

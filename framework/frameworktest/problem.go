@@ -39,6 +39,7 @@ func CheckProblem(name string, p framework.Problem, o ProblemOptions) *Report {
 	if h, ok := p.(framework.TwiceDifferentiable); ok {
 		r.try("hessian symmetric", func() error { return c.hessianSymmetric(h) })
 		r.try("hessian slope", func() error { return c.hessianSlope(h) })
+		c.checkRiemannianHessian(r)
 	}
 	r.try("writes what is asked for", c.writesWhatIsAsked)
 	r.try("same cost with gradient", c.sameCost)
@@ -54,6 +55,8 @@ func CheckProblem(name string, p framework.Problem, o ProblemOptions) *Report {
 	if l, ok := p.(framework.Reassigner); ok {
 		r.try("reassignment", func() error { return c.reassignment(l) })
 	}
+	c.checkPreconditioner(r)
+	c.checkSmoothable(r)
 	c.checkSweep(r)
 	c.checkArrowhead(r)
 	return r

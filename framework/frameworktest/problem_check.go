@@ -63,14 +63,18 @@ func (c *problemCheck) poisoned() framework.Point {
 	return g
 }
 
-// direction returns a random tangent vector of unit length at x in block k,
-// scaled to the size of x there.
+// direction returns a random tangent vector at x in block k of the size of x there or,
+// where the block has a metric of its own, of length 1 in every row.
 func (c *problemCheck) direction(k int) []float64 {
 	v := make([]float64, len(c.x[k]))
 	for i := range v {
-		v[i] = c.rng.NormFloat64()
+		v[i] = c.coordinate()
 	}
 	c.blocks[k].Project(v, c.x[k], v)
+	if _, ok := c.blocks[k].Manifold.(framework.Metric); ok {
+		c.normalizeRows(k, v)
+		return v
+	}
 	size := floats.Norm(c.x[k], 2)
 	if size == 0 {
 		size = 1
@@ -79,6 +83,24 @@ func (c *problemCheck) direction(k int) []float64 {
 		floats.Scale(size/n, v)
 	}
 	return v
+}
+
+// normalizeRows makes every row of a tangent vector of block k one of length 1.
+func (c *problemCheck) normalizeRows(k int, v []float64) {
+	b := c.blocks[k]
+	row := framework.Block{Manifold: b.Manifold}
+	for i := range b.Rows() {
+		u := b.Row(v, i)
+		if n := row.Norm(b.Row(c.x[k], i), u); n > 0 {
+			floats.Scale(1/n, u)
+		}
+	}
+}
+
+// coordinate is a random number between 1/2 and 3/2 with a random sign: the mistake
+// in one entry of a derivative would escape a direction in which that is next to zero.
+func (c *problemCheck) coordinate() float64 {
+	return math.Copysign(0.5+c.rng.Float64(), c.rng.Float64()-0.5)
 }
 
 // bestSlope measures until a slope is as wanted.

@@ -26,7 +26,8 @@ type SolverOptions struct {
 // tolerance where its states tell their gradients ([framework.Graded]), keeps
 // within its budget, ends when it is cancelled, keeps the best point when the
 // cost stops being finite or the problem panics, and goes on from a
-// stored state bit for bit, with as much work. Where the solver says that it cannot
+// stored state bit for bit, with as much work. Its iterates on a manifold with a metric
+// are those on an isometric one without. Where the solver says that it cannot
 // serve a case ([framework.Selective]) it refuses it before any evaluation, and there
 // is one at least that it serves.
 func CheckSolver(s framework.Solver, o SolverOptions) *Report {
@@ -56,6 +57,10 @@ func CheckSolver(s framework.Solver, o SolverOptions) *Report {
 		} {
 			r.try(law.name+" on "+c.Name, law.trial)
 		}
+	}
+	metric := &solverCheck{s: s, c: SolverCase{New: func() framework.Problem { return logDistances(5) }}, o: o.Options}
+	if metric.lacks() == "" {
+		r.try("isometry", metric.isometry)
 	}
 	r.add("serves", served > 0, "%d of the cases", served)
 	return r

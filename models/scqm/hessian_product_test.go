@@ -101,3 +101,26 @@ func TestHessianProductsAgreeWithTheArrowhead(t *testing.T) {
 	copy(velocity[BlockTau], w)
 	assert.InEpsilon(t, want, productAlong(t, p, x, velocity).Dot(velocity), 1e-6)
 }
+
+// rough says that it rounds kinks, and does not.
+type rough struct{ *Problem }
+
+func (rough) Smooth(float64) {}
+
+// reversed has a preconditioner that turns steps around in Theta.
+type reversed struct{ *Problem }
+
+func (p reversed) Precondition(dst, v framework.Point) {
+	p.Problem.Precondition(dst, v)
+	floats.Scale(-1, dst[BlockTheta])
+}
+
+// The laws of what a problem offers find mistakes in it.
+func TestCapabilityLawsFindMistakes(t *testing.T) {
+	p, x := smallProblem(t, named(t, "l1", 6), 2, 3, true)
+	for seed := range uint64(3) {
+		o := frameworktest.ProblemOptions{Point: x, Seed: seed}
+		assert.Subset(t, frameworktest.CheckProblem("rough", rough{p}, o).Broken(), []string{"smoothing tends to the cost", "smoothing rounds"})
+		assert.Contains(t, frameworktest.CheckProblem("reversed", reversed{p}, o).Broken(), "preconditioner positive definite")
+	}
+}

@@ -1,0 +1,130 @@
+package frameworktest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/scqm/scqm/framework"
+)
+
+// checkRiemannianHessian tries the Hessian that solvers see, that of the evaluator: it
+// is symmetric in the metric, and <v, Hess F v> is the second derivative along a curve
+// without acceleration, the geodesic or a retraction of second order. Where a manifold
+// offers neither, the latter is not checked.
+func (c *problemCheck) checkRiemannianHessian(r *Report) {
+	e := framework.NewEvaluator(context.Background(), c.p)
+	if !e.HasHessian() {
+		r.add("riemannian hessian", true, "not checked: a manifold does not convert second derivatives")
+		return
+	}
+	h := &riemannian{problemCheck: c, e: e, m: c.blocks, grad: c.poisoned()}
+	var err error
+	if h.cost, err = e.Evaluate(h.grad, c.x); err != nil {
+		r.add("riemannian hessian", false, "%v", err)
+		return
+	}
+	r.try("riemannian hessian symmetric", h.symmetric)
+	move, ok := h.unaccelerated()
+	if !ok {
+		r.add("riemannian hessian slope", true, "not checked: a manifold has neither an exponential map nor a retraction of second order")
+		return
+	}
+	r.try("riemannian hessian slope", func() error { return h.slope(move) })
+}
+
+// riemannian is a problem with second derivatives at the point of a problemCheck.
+type riemannian struct {
+	*problemCheck
+	e    *framework.Evaluator
+	m    framework.Product
+	grad framework.Point
+	cost float64
+}
+
+// product returns the Hessian along v, which must be tangent.
+func (h *riemannian) product(v framework.Point) (framework.Point, error) {
+	dst := h.poisoned()
+	if err := h.e.Hessian(dst, h.x, h.grad, v); err != nil {
+		return nil, err
+	}
+	tangent := dst.Clone()
+	h.m.Project(tangent, h.x, dst)
+	tangent.AddScaled(-1, dst)
+	if !(tangent.Norm() <= 1e-9*(1+dst.Norm())) {
+		return nil, fmt.Errorf("the product leaves the tangent space by %g", tangent.Norm())
+	}
+	return dst, nil
+}
+
+func (h *riemannian) symmetric() error {
+	u, v := h.directions(), h.directions()
+	hu, err := h.product(u)
+	hv, err2 := h.product(v)
+	if err := errors.Join(err, err2); err != nil {
+		return err
+	}
+	left, right := h.m.Inner(h.x, u, hv), h.m.Inner(h.x, hu, v)
+	size := h.m.Norm(h.x, u)*h.m.Norm(h.x, hv) + h.m.Norm(h.x, hu)*h.m.Norm(h.x, v)
+	if !(math.Abs(left-right) <= 1e-10*size) {
+		return fmt.Errorf("<u, H v> is %v and <H u, v> is %v in the metric", left, right)
+	}
+	return nil
+}
+
+// unaccelerated returns how to move along curves without acceleration, block by block,
+// if every manifold knows one.
+func (h *riemannian) unaccelerated() (move func(dst, x, v framework.Point) error, ok bool) {
+	steps := make([]func(dst, x, v []float64) error, len(h.blocks))
+	for k, b := range h.blocks {
+		second, has := b.Manifold.(framework.RetractionOrder)
+		switch _, exact := b.Manifold.(framework.Exper); {
+		case exact:
+			steps[k] = b.Exp
+		case has && second.RetractionOrder() >= 2:
+			steps[k] = b.Retract
+		default:
+			return nil, false
+		}
+	}
+	return func(dst, x, v framework.Point) error {
+		for k, step := range steps {
+			if err := step(dst[k], x[k], v[k]); err != nil {
+				return fmt.Errorf("block %s: %w", h.blocks[k].Name, err)
+			}
+		}
+		return nil
+	}, true
+}
+
+func (h *riemannian) slope(move func(dst, x, v framework.Point) error) error {
+	trial, step := h.x.Clone(), h.x.Clone()
+	slope, err := bestSlope(3, func() (Slope, error) {
+		v := h.directions()
+		hv, err := h.product(v)
+		if err != nil {
+			return Slope{}, err
+		}
+		// The Euclidean gradient pairs with tangent vectors as the Riemannian one
+		// does in the metric.
+		first, second := h.grad.Dot(v), h.m.Inner(h.x, v, hv)
+		return TaylorSlope(func(t float64) (float64, float64, error) {
+			step.CopyFrom(v)
+			step.Scale(t)
+			if err := move(trial, h.x, step); err != nil {
+				return 0, 0, err
+			}
+			now, err := h.p.Evaluate(nil, trial)
+			size := math.Abs(now) + math.Abs(h.cost) + h.grad.Norm()*h.x.Norm()
+			return math.Abs(now - h.cost - t*first - t*t*second/2), size, err
+		})
+	})
+	if err != nil {
+		return err
+	}
+	if !slope.AtLeast(3) {
+		return fmt.Errorf("slope %v, want 3: the Hessian lacks the curvature of the manifold, or the cost has a kink near here", slope)
+	}
+	return nil
+}

@@ -1,0 +1,211 @@
+package frameworktest
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/scqm/scqm/framework"
+)
+
+const (
+	// smoothedShare of the smoothing scale is the length over which derivatives are
+	// tried, and kinks looked for.
+	smoothedShare = 0.3
+	// kinkSteps is the number of pieces of a line in which a kink is looked for, and
+	// kinkHalvings how often the one with the largest change of the gradient is
+	// halved: half of them shorten it a thousandfold.
+	kinkSteps, kinkHalvings = 64, 20
+	// kinkShare is the part of the change that stays at a kink then, and smoothShare
+	// the part of it that the rounded cost may have there.
+	kinkShare, smoothShare = 0.5, 1e-2
+)
+
+// checkSmoothable tries the laws of framework.Smoothable: rounded costs tend to the
+// cost, have the gradients that they say, and no kink where the cost has one.
+func (c *problemCheck) checkSmoothable(r *Report) {
+	p, ok := c.p.(framework.Smoothable)
+	if !ok {
+		return
+	}
+	var scale float64
+	r.try("smoothing scale", func() (err error) {
+		x := c.x.Clone()
+		if scale, err = p.SmoothingScale(x); err != nil {
+			return err
+		}
+		if !(scale >= 0) || math.IsInf(scale, 0) || !x.Equal(c.x) {
+			return fmt.Errorf("it is %v, or the point is changed", scale)
+		}
+		return nil
+	})
+	if !r.OK() || scale == 0 { // then there is nothing to round at the point
+		return
+	}
+	s := &smoothing{problemCheck: c, s: p, scale: scale}
+	r.try("smoothing tends to the cost", s.tends)
+	r.try("smoothing undone", s.undone)
+	r.try("smoothing rounds", s.rounds)
+	r.try("smoothed gradient", func() error { return s.rounded(s.gradients) })
+	if h, ok := c.p.(framework.TwiceDifferentiable); ok {
+		r.try("smoothed hessian", func() error { return s.rounded(func() error { return c.hessianSlope(h) }) })
+	}
+}
+
+// smoothing is a problem with kinks at the point of a problemCheck.
+type smoothing struct {
+	*problemCheck
+	s     framework.Smoothable
+	scale float64
+	cost  float64 // before anything was rounded
+}
+
+// rounded tries something with kinks rounded.
+func (s *smoothing) rounded(try func() error) error {
+	defer s.s.Smooth(0)
+	s.s.Smooth(smoothedShare * s.scale)
+	return try()
+}
+
+func (s *smoothing) costAt(eps float64) (float64, error) {
+	defer s.s.Smooth(0)
+	s.s.Smooth(eps)
+	return s.p.Evaluate(nil, s.x)
+}
+
+// tends compares costs rounded less and less with the cost itself. What is rounded
+// over a scale of residuals differs from it there.
+func (s *smoothing) tends() error {
+	cost, err := s.p.Evaluate(nil, s.x)
+	if err != nil {
+		return err
+	}
+	s.cost = cost
+	var first, last float64
+	for k := range 7 {
+		now, err := s.costAt(s.scale * math.Pow(10, -float64(k)))
+		if err != nil {
+			return err
+		}
+		last = math.Abs(now - cost)
+		first = math.Max(first, last)
+	}
+	switch noise := 1e-12 * math.Abs(cost); {
+	case !(first > 1e3*noise):
+		return fmt.Errorf("the cost rounded over %g is the cost itself, %v", s.scale, cost)
+	case !(last <= 1e-3*first+noise):
+		return fmt.Errorf("the cost rounded over a millionth of %g is off by %g, over more of it by %g", s.scale, last, first)
+	}
+	return nil
+}
+
+// undone tries whether Smooth(0) restores the cost.
+func (s *smoothing) undone() error {
+	_, err := s.costAt(s.scale)
+	after, err2 := s.p.Evaluate(nil, s.x)
+	if err := errors.Join(err, err2); err != nil {
+		return err
+	}
+	if s.cost != after {
+		return fmt.Errorf("the cost is %v, and %v after Smooth(0)", s.cost, after)
+	}
+	return nil
+}
+
+func (s *smoothing) gradients() error {
+	for k, b := range s.blocks {
+		if b.Dim() == 0 {
+			continue
+		}
+		if err := s.gradientSlope(k); err != nil {
+			return fmt.Errorf("block %s: %w", b.Name, err)
+		}
+	}
+	return nil
+}
+
+// rounds looks for a jump of the gradient along some lines, and tries whether the
+// rounded cost has none there. A cost that says it is differentiable
+// ([framework.Differentiable]) must have none itself.
+func (s *smoothing) rounds() error {
+	for range directions {
+		v := s.directions()
+		low, high, jump, err := s.findJump(v)
+		if err != nil {
+			return err
+		}
+		if jump == 0 {
+			continue
+		}
+		if d, ok := s.p.(framework.Differentiable); ok && d.Differentiable() {
+			return fmt.Errorf("the cost is said to be differentiable, but its gradient jumps by %g", jump)
+		}
+		return s.rounded(func() error {
+			change, err := s.changeBetween(v, low, high)
+			if err == nil && !(change <= smoothShare*jump) {
+				return fmt.Errorf("where the gradient jumps by %g, that of the rounded cost does by %g", jump, change)
+			}
+			return err
+		})
+	}
+	return nil
+}
+
+// findJump returns a short piece of the line R(tv), 0 <= t <= 1, over which the
+// gradient changes about as much as over one a thousand times as long; a change of 0
+// where there is none.
+func (s *smoothing) findJump(v framework.Point) (low, high, jump float64, err error) {
+	for k := range kinkSteps {
+		change, err := s.changeBetween(v, float64(k)/kinkSteps, float64(k+1)/kinkSteps)
+		if err != nil {
+			return 0, 0, 0, err
+		}
+		if change > jump {
+			jump, low, high = change, float64(k)/kinkSteps, float64(k+1)/kinkSteps
+		}
+	}
+	var longer float64 // the change over the longer piece
+	for k := range kinkHalvings {
+		if k == kinkHalvings/2 {
+			longer = jump
+		}
+		middle := (low + high) / 2
+		left, err := s.changeBetween(v, low, middle)
+		if err != nil {
+			return 0, 0, 0, err
+		}
+		right, err := s.changeBetween(v, middle, high)
+		if err != nil {
+			return 0, 0, 0, err
+		}
+		if jump = left; right > left {
+			jump, low = right, middle
+		} else {
+			high = middle
+		}
+	}
+	if jump < kinkShare*longer {
+		jump = 0
+	}
+	return low, high, jump, nil
+}
+
+// changeBetween is the length of the change of the gradient between two points of a
+// line.
+func (s *smoothing) changeBetween(v framework.Point, low, high float64) (float64, error) {
+	var g [2]framework.Point
+	for i, t := range []float64{low, high} {
+		step := v.Clone()
+		step.Scale(t)
+		x := s.x.Clone()
+		if err := framework.Product(s.blocks).Retract(x, s.x, step); err != nil {
+			return 0, err
+		}
+		g[i] = framework.NewPoint(s.blocks)
+		if _, err := s.p.Evaluate(g[i], x); err != nil {
+			return 0, err
+		}
+	}
+	g[1].AddScaled(-1, g[0])
+	return g[1].Norm(), nil
+}
