@@ -18,6 +18,9 @@ const (
 	// clearFall is the factor by which the gradient norm has to fall for a run
 	// to get on.
 	clearFall = 0.9
+	// unseenPatience multiplies Patience where rounding hides whether the cost falls:
+	// gradient norms of conjugate gradients rise as often as they fall.
+	unseenPatience = 10
 )
 
 // gradients is what a stored run knows of gradient norms and costs.

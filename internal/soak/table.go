@@ -50,6 +50,7 @@ func packageDrills() []drillSpec {
 		goDrill{name: "go-spoilt-entries", pkg: "./models/scqm", run: "DrillSpoiltEntries", cases: 140}.spec(),
 		goDrill{name: "go-units", pkg: "./cmd/scqm", run: "DrillUnits", cases: 110}.spec(),
 		goDrill{name: "go-minima", pkg: "./models/scqm", run: "DrillMinima|DrillKinkedMinima", cases: 160, env: drill.EnvCases + "=%d,kinked minima=24"}.spec(),
+		goDrill{name: "go-standard", pkg: "./solvers", run: "DrillStandard", cases: 400}.spec(),
 		goDrill{name: "go-memory", pkg: "./cmd/scqm", run: "DrillMemory", cases: 50}.spec(),
 	}
 }
