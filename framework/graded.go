@@ -20,7 +20,7 @@ const (
 	clearFall = 0.9
 	// unseenPatience multiplies Patience where rounding hides whether the cost falls:
 	// gradient norms of conjugate gradients rise as often as they fall.
-	unseenPatience = 10
+	unseenPatience = 40
 )
 
 // gradients is what a stored run knows of gradient norms and costs.

@@ -43,7 +43,7 @@ type Options struct {
 	// fraction of itself in each of Patience iterations in a row; 0 stands for
 	// 1e-12, a negative number means never. Where a solver tells its gradient
 	// (see [Graded]), decreases of less than 1e-12 do not end a run as long as
-	// that falls by a tenth at least once in ten times Patience iterations.
+	// that falls by a tenth at least once in forty times Patience iterations.
 	MinRelativeDecrease float64
 	// MinDecrease does the same with an absolute decrease, in the unit of the
 	// cost; 0 means never.
