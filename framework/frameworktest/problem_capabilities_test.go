@@ -127,15 +127,15 @@ func TestCapabilityLaws(t *testing.T) {
 	}
 }
 
-// uncurved is the sphere without the curvature term of its Hessian.
-type uncurved struct{ manifolds.Sphere }
+// withoutCurvature is the sphere without the curvature term of its Hessian.
+type withoutCurvature struct{ manifolds.Sphere }
 
-func (m uncurved) RiemannianHessian(dst, x, _, h, _ []float64) { m.Project(dst, x, h) }
+func (m withoutCurvature) RiemannianHessian(dst, x, _, h, _ []float64) { m.Project(dst, x, h) }
 
-// plainHessian is the same without the curvature of the metric.
-type plainHessian struct{ *manifolds.SPD }
+// withoutMetricCurvature is the same without the curvature of the metric.
+type withoutMetricCurvature struct{ *manifolds.SPD }
 
-func (m plainHessian) RiemannianHessian(dst, x, _, h, _ []float64) { m.Gradient(dst, x, h) }
+func (m withoutMetricCurvature) RiemannianHessian(dst, x, _, h, _ []float64) { m.Gradient(dst, x, h) }
 
 // firstOrder has no geodesics and a retraction of unknown order.
 type firstOrder struct {
@@ -179,8 +179,8 @@ func TestRiemannianHessianLaws(t *testing.T) {
 	}{
 		"sphere":                {s, x, nil, "holds"},
 		"metric":                {manifolds.NewSPD(1), one, nil, "holds"},
-		"no curvature":          {uncurved{s}, x, []string{"riemannian hessian slope"}, "slope 2"},
-		"no curvature, metric":  {plainHessian{manifolds.NewSPD(1)}, one, []string{"riemannian hessian slope"}, "slope 2"},
+		"no curvature":          {withoutCurvature{s}, x, []string{"riemannian hessian slope"}, "slope 2"},
+		"no curvature, metric":  {withoutMetricCurvature{manifolds.NewSPD(1)}, one, []string{"riemannian hessian slope"}, "slope 2"},
 		"no unaccelerated move": {firstOrder{s, s}, x, nil, "not checked: a manifold has neither"},
 		"no conversion":         {struct{ framework.Manifold }{s}, x, nil, "not checked: a manifold does not convert"},
 	} {
