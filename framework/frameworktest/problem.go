@@ -55,6 +55,9 @@ func CheckProblem(name string, p framework.Problem, o ProblemOptions) *Report {
 	if l, ok := p.(framework.Reassigner); ok {
 		r.try("reassignment", func() error { return c.reassignment(l) })
 	}
+	if l, ok := p.(framework.Refuter); ok {
+		r.try("refutation", func() error { return c.refutation(l) })
+	}
 	c.checkPreconditioner(r)
 	c.checkSmoothable(r)
 	c.checkSweep(r)

@@ -16,7 +16,7 @@ import (
 // rounded. Each field breaks one law.
 type kinked struct {
 	off                                           float64 // relative error of the rounded gradient
-	nothing, shifts, stays, smooth                bool
+	nothing, shifts, stays, smooth, moody         bool
 	negative, skew, bent, forgets, aliased, stale bool
 
 	eps   float64
@@ -64,6 +64,13 @@ func (p *kinked) Smooth(eps float64) {
 }
 
 func (p *kinked) Differentiable() bool { return p.smooth }
+
+func (p *kinked) Refute(x framework.Point) (string, error) {
+	if p.moody {
+		x[0][0] += 1e-3
+	}
+	return "", nil
+}
 
 func (p *kinked) BuildPreconditioner(x framework.Point) (float64, error) {
 	if p.built == nil || !p.stale {
@@ -115,6 +122,7 @@ func TestCapabilityLaws(t *testing.T) {
 		"smooths nothing":      {kinked{nothing: true}, []string{tends, rounds}},
 		"shifts":               {kinked{shifts: true}, []string{rounds}},
 		"stays rounded":        {kinked{stays: true}, []string{undone}},
+		"refutes and moves":    {kinked{moody: true}, []string{"refutation"}},
 		"called smooth":        {kinked{smooth: true}, []string{rounds}},
 		"gradient off":         {kinked{off: 1e-3}, []string{gradient}},
 	} {

@@ -1,0 +1,24 @@
+package frameworktest
+
+import (
+	"errors"
+
+	"github.com/scqm/scqm/framework"
+)
+
+// refutation tries that the answer to whether a point is no minimum leaves the point as
+// it is, and is the same when asked again.
+func (c *problemCheck) refutation(p framework.Refuter) error {
+	x := c.x.Clone()
+	first, err := p.Refute(x)
+	again, err2 := p.Refute(x)
+	switch {
+	case err != nil || err2 != nil:
+		return errors.Join(err, err2)
+	case !x.Equal(c.x):
+		return errors.New("changes the point")
+	case first != again:
+		return errors.New("gives another reason the second time")
+	}
+	return nil
+}
