@@ -90,7 +90,7 @@ func (Newton) Lacks(p framework.Problem) string {
 		return "second derivatives in the shape of an arrowhead (ArrowheadHessian)"
 	}
 	if _, fits := a.ArrowheadShape(); !fits {
-		return "second derivatives that are small enough (ArrowheadShape)"
+		return "second derivatives that are small enough"
 	}
 	return ""
 }

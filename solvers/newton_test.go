@@ -317,7 +317,7 @@ func TestSolversRefuseWhatTheyCannotServe(t *testing.T) {
 		"in stages": {solvers.Continuation{Inner: solvers.Newton{}, Finish: true}, plain.New(), plain.Start,
 			"framework: the solver newton cannot serve a problem without second derivatives in the shape of an arrowhead (ArrowheadHessian); use cg, lbfgs, rgd or trust_region"},
 		"too large": {solvers.Newton{}, big, small.Start,
-			"framework: the solver newton cannot serve a problem without second derivatives that are small enough (ArrowheadShape); use cg, lbfgs, rgd or trust_region"},
+			"framework: the solver newton cannot serve a problem without second derivatives that are small enough; use cg, lbfgs, rgd or trust_region"},
 		"no sweeps": {solvers.Alternating{}, small.New(), small.Start,
 			"framework: the solver alternating cannot serve a problem without sweeps (Sweeper) or groups of blocks to minimise over (BlockMinimizer); use cg, lbfgs, newton, rgd or trust_region"},
 	} {

@@ -16,6 +16,6 @@ func (p *Problem) servedBy(solver framework.Solver) error {
 		return nil
 	}
 	f := p.Shape()
-	return fmt.Errorf("scqm: the solver %s cannot fit %d rows of %d columns with d = %d and s = %d without %s; use auto, %s: %w",
+	return fmt.Errorf("scqm: the solver %s cannot fit %d rows of %d columns with d = %d and s = %d: it needs %s; use auto, %s: %w",
 		refusal.Solver, p.Data().N, f.D, f.Latent, f.S, refusal.Lacks, refusal.Remedy(), ErrInput)
 }
