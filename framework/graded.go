@@ -18,9 +18,8 @@ const (
 	// clearFall is the factor by which the gradient norm has to fall for a run
 	// to get on.
 	clearFall = 0.9
-	// unseenPatience multiplies Patience where rounding hides whether the cost falls:
-	// gradient norms of conjugate gradients rise as often as they fall.
-	unseenPatience = 40
+	// hiddenPatience multiplies the patience where rounding hides decreases.
+	hiddenPatience = 40
 )
 
 // gradients is what a stored run knows of gradient norms and costs.
@@ -85,6 +84,16 @@ func (r *run) falls(gradient float64) bool {
 func (r *run) fallsUnseen(decrease, cost float64) bool {
 	_, own := r.evaluator.problem.(Certifier)
 	return !own && r.refutation == "" && atRounding(decrease, cost) && r.falls(worst(r.stationarity))
+}
+
+// patience is the number of slow iterations that end a run. Where rounding hides what
+// the cost falls by, the gradient norm decides, whose least value may take many
+// iterations to fall on problems of large condition.
+func (r *run) patience(hidden bool) int {
+	if hidden && r.options.MinDecrease == 0 {
+		return hiddenPatience * r.options.Patience
+	}
+	return r.options.Patience
 }
 
 // atRounding reports whether the decrease of a cost may be rounding alone.

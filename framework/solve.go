@@ -217,16 +217,12 @@ func (r *run) judge(before float64) (Status, bool, error) {
 	small := decrease <= r.options.MinRelativeDecrease*math.Max(math.Abs(before), math.Abs(cost)) ||
 		r.options.MinDecrease > 0 && decrease < r.options.MinDecrease
 	gradient, graded := r.gradientNorm()
-	unseen := graded && r.options.MinDecrease == 0 && atRounding(decrease, before)
-	falls := unseen && r.falls(gradient)
+	falls := graded && r.falls(gradient) && r.options.MinDecrease == 0 && atRounding(decrease, before)
 	r.slow++
 	if !small || falls {
 		r.slow = 0
 	}
-	tired := r.slow >= r.options.Patience
-	if unseen {
-		tired = r.slow >= unseenPatience*r.options.Patience
-	}
+	tired := r.slow >= r.patience(graded && atRounding(decrease, before))
 	due := r.due(decrease, before)
 	if graded {
 		due = r.dueAt(gradient)
