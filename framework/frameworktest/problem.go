@@ -54,6 +54,7 @@ func CheckProblem(name string, p framework.Problem, o ProblemOptions) *Report {
 	if l, ok := p.(framework.Reassigner); ok {
 		r.try("reassignment", func() error { return c.reassignment(l) })
 	}
+	c.checkIntrinsic(r)
 	c.checkSweep(r)
 	c.checkArrowhead(r)
 	return r
