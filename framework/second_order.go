@@ -14,6 +14,14 @@ type TwiceDifferentiable interface {
 	HessianProduct(dst, x, v Point) error
 }
 
+// IntrinsicHessian is a problem that offers second derivatives on the manifolds
+// themselves, as one has whose cost is not given beyond them.
+type IntrinsicHessian interface {
+	// IntrinsicHessianProduct writes the Riemannian Hessian of the cost at x along
+	// the tangent vector v, a tangent vector, into dst, for all blocks.
+	IntrinsicHessianProduct(dst, x, v Point) error
+}
+
 // differenceStep is the length of the step of a difference of gradients, relative
 // to that of the point, at least 1: it balances the curvature of the gradient and
 // rounding.
@@ -25,6 +33,9 @@ type gradientDifferences struct{ euclidean, x, grad, step Point }
 // HasHessian reports whether the problem and all its manifolds have second
 // derivatives, so that Hessian makes no differences.
 func (e *Evaluator) HasHessian() bool {
+	if _, ok := e.problem.(IntrinsicHessian); ok {
+		return true
+	}
 	if _, ok := e.problem.(TwiceDifferentiable); !ok {
 		return false
 	}
@@ -57,14 +68,22 @@ func (e *Evaluator) Hessian(dst, x, grad, v Point) error {
 	}
 	e.lastValid = false
 	h := e.differences.euclidean
-	if err := e.problem.(TwiceDifferentiable).HessianProduct(h, x, v); err != nil {
+	own, intrinsic := e.problem.(IntrinsicHessian)
+	if intrinsic {
+		h = dst
+		if err := own.IntrinsicHessianProduct(h, x, v); err != nil {
+			return e.failure(fmt.Errorf("Hessian product: %w", err))
+		}
+	} else if err := e.problem.(TwiceDifferentiable).HessianProduct(h, x, v); err != nil {
 		return e.failure(fmt.Errorf("Hessian product: %w", err))
 	}
 	e.counts.Hessians++
 	e.counts.Passes++
 	for k, b := range e.blocks {
-		if err := b.Hessian(dst[k], x[k], grad[k], h[k], v[k]); err != nil {
-			return fmt.Errorf("block %s: %w", b.Name, err)
+		if !intrinsic {
+			if err := b.Hessian(dst[k], x[k], grad[k], h[k], v[k]); err != nil {
+				return fmt.Errorf("block %s: %w", b.Name, err)
+			}
 		}
 		if !(Point{dst[k]}).Finite() {
 			return fmt.Errorf("%w: the Hessian product of block %s has NaN or Inf at a point of finite cost", ErrNonFinite, b.Name)

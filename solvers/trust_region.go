@@ -1,6 +1,8 @@
 package solvers
 
 import (
+	"errors"
+	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/floats"
@@ -41,6 +43,11 @@ type TrustRegion struct {
 	MaxInner int
 	// Plain ignores the preconditioner of the problem.
 	Plain bool
+	// GaussNewton takes the Gauss-Newton model of a [framework.GaussNewton] in place
+	// of the Hessian: the method of Levenberg and Marquardt, of iteratively
+	// reweighted least squares where the loss is not quadratic. Other problems are
+	// refused.
+	GaussNewton bool
 }
 
 const (
@@ -94,6 +101,9 @@ func (s *TrustRegionState) Resume(e *framework.Evaluator) error {
 
 // Init evaluates the start and its gradient.
 func (a TrustRegion) Init(e *framework.Evaluator, x framework.Point) (framework.State, error) {
+	if a.GaussNewton && !e.HasGaussNewton() {
+		return nil, fmt.Errorf("solvers: trust_region: the problem offers no Gauss-Newton products: %w", errors.ErrUnsupported)
+	}
 	s := &TrustRegionState{X: x, Grad: framework.NewPoint(e.Blocks()), Euclidean: framework.NewPoint(e.Blocks())}
 	cost, err := e.Evaluate(s.Euclidean, x)
 	if err != nil {
@@ -117,7 +127,7 @@ func (a TrustRegion) Step(e *framework.Evaluator, state framework.State) error {
 		return err
 	}
 	for s.Radius > minRadius*s.FirstRadius {
-		if err := s.model.minimise(e, s, a.MaxInner); err != nil {
+		if err := s.model.minimise(e, s, a); err != nil {
 			return err
 		}
 		if !(s.model.decrease > 0) || math.IsInf(s.model.decrease, 0) {

@@ -50,7 +50,7 @@ func (m *steihaug) precondition(e *framework.Evaluator, s *TrustRegionState) flo
 }
 
 // minimise leaves the step of the model at the state within its radius.
-func (m *steihaug) minimise(e *framework.Evaluator, s *TrustRegionState, most int) error {
+func (m *steihaug) minimise(e *framework.Evaluator, s *TrustRegionState, a TrustRegion) error {
 	blocks := e.Blocks()
 	for k := range m.step {
 		clear(m.step[k])
@@ -61,7 +61,8 @@ func (m *steihaug) minimise(e *framework.Evaluator, s *TrustRegionState, most in
 	negate(m.dir, m.z)
 	m.dirSquare = rz
 	first := math.Sqrt(inner(blocks, s.X, s.Grad, s.Grad))
-	goal := first * m.reduction(e, first, s.FirstNorm)
+	goal := first * m.reduction(a.GaussNewton || e.HasHessian(), first, s.FirstNorm)
+	most := a.MaxInner
 	if most == 0 {
 		most = dimension(blocks)
 	}
@@ -69,7 +70,7 @@ func (m *steihaug) minimise(e *framework.Evaluator, s *TrustRegionState, most in
 		if !(rz > 0) {
 			return nil // the preconditioner is not positive definite, or the gradient is 0
 		}
-		if err := e.Hessian(m.product, s.X, s.Euclidean, m.dir); err != nil {
+		if err := m.multiply(e, s, a.GaussNewton); err != nil {
 			return err
 		}
 		if m.advance(blocks, s, rz) {
@@ -85,10 +86,20 @@ func (m *steihaug) minimise(e *framework.Evaluator, s *TrustRegionState, most in
 	return nil
 }
 
-// reduction is the fraction of the gradient to which the residual is brought.
-func (m *steihaug) reduction(e *framework.Evaluator, norm, first float64) float64 {
+// multiply writes the product of dir with the Hessian, or that of the Gauss-Newton
+// model.
+func (m *steihaug) multiply(e *framework.Evaluator, s *TrustRegionState, gaussNewton bool) error {
+	if gaussNewton {
+		return e.GaussNewton(m.product, s.X, m.dir)
+	}
+	return e.Hessian(m.product, s.X, s.Euclidean, m.dir)
+}
+
+// reduction is the fraction of the gradient to which the residual is brought; exact
+// says that products are no differences.
+func (m *steihaug) reduction(exact bool, norm, first float64) float64 {
 	least := 0.
-	if !e.HasHessian() {
+	if !exact {
 		least = leastReduction
 	}
 	if !(first > 0) {

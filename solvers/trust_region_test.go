@@ -129,3 +129,12 @@ func TestHessianErrors(t *testing.T) {
 	_, err = framework.Solve(context.Background(), brokenProducts{second{p.p}, nil}, p.start, solvers.TrustRegion{}, framework.Options{})
 	require.ErrorIs(t, err, framework.ErrNonFinite)
 }
+
+// TestTrustRegionRefusesGaussNewton wants problems without such products to be refused.
+func TestTrustRegionRefusesGaussNewton(t *testing.T) {
+	for _, c := range frameworktest.SolverCases() {
+		_, err := framework.Solve(context.Background(), c.New(), c.Start, solvers.TrustRegion{GaussNewton: true}, framework.Options{})
+		assert.ErrorIs(t, err, errors.ErrUnsupported)
+		return
+	}
+}

@@ -40,6 +40,8 @@ func CheckProblem(name string, p framework.Problem, o ProblemOptions) *Report {
 		r.try("hessian symmetric", func() error { return c.hessianSymmetric(h) })
 		r.try("hessian slope", func() error { return c.hessianSlope(h) })
 		c.checkRiemannianHessian(r)
+	} else if _, ok := p.(framework.IntrinsicHessian); ok {
+		c.checkRiemannianHessian(r)
 	}
 	r.try("writes what is asked for", c.writesWhatIsAsked)
 	r.try("same cost with gradient", c.sameCost)
@@ -60,6 +62,7 @@ func CheckProblem(name string, p framework.Problem, o ProblemOptions) *Report {
 	}
 	c.checkPreconditioner(r)
 	c.checkSmoothable(r)
+	c.checkGaussNewton(r)
 	c.checkSweep(r)
 	c.checkArrowhead(r)
 	return r

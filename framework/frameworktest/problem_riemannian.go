@@ -19,7 +19,10 @@ func (c *problemCheck) checkRiemannianHessian(r *Report) {
 		r.add("riemannian hessian", true, "not checked: a manifold does not convert second derivatives")
 		return
 	}
-	h := &riemannian{problemCheck: c, e: e, m: c.blocks, grad: c.poisoned()}
+	h := &riemannian{problemCheck: c, e: e, m: c.blocks, grad: c.poisoned(), tolerance: 1e-10}
+	if _, ok := c.p.(framework.IntrinsicHessian); ok {
+		h.tolerance = productTolerance
+	}
 	var err error
 	if h.cost, err = e.Evaluate(h.grad, c.x); err != nil {
 		r.add("riemannian hessian", false, "%v", err)
@@ -37,10 +40,11 @@ func (c *problemCheck) checkRiemannianHessian(r *Report) {
 // riemannian is a problem with second derivatives at the point of a problemCheck.
 type riemannian struct {
 	*problemCheck
-	e    *framework.Evaluator
-	m    framework.Product
-	grad framework.Point
-	cost float64
+	e         *framework.Evaluator
+	m         framework.Product
+	grad      framework.Point
+	cost      float64
+	tolerance float64 // of products
 }
 
 // product returns the Hessian along v, which must be tangent.
@@ -52,7 +56,7 @@ func (h *riemannian) product(v framework.Point) (framework.Point, error) {
 	tangent := dst.Clone()
 	h.m.Project(tangent, h.x, dst)
 	tangent.AddScaled(-1, dst)
-	if !(tangent.Norm() <= 1e-9*(1+dst.Norm())) {
+	if !(tangent.Norm() <= max(1e-9, h.tolerance)*(1+dst.Norm())) {
 		return nil, fmt.Errorf("the product leaves the tangent space by %g", tangent.Norm())
 	}
 	return dst, nil
@@ -67,7 +71,7 @@ func (h *riemannian) symmetric() error {
 	}
 	left, right := h.m.Inner(h.x, u, hv), h.m.Inner(h.x, hu, v)
 	size := h.m.Norm(h.x, u)*h.m.Norm(h.x, hv) + h.m.Norm(h.x, hu)*h.m.Norm(h.x, v)
-	if !(math.Abs(left-right) <= 1e-10*size) {
+	if !(math.Abs(left-right) <= h.tolerance*size) {
 		return fmt.Errorf("<u, H v> is %v and <H u, v> is %v in the metric", left, right)
 	}
 	return nil

@@ -13,7 +13,7 @@ const (
 	// tried, and kinks looked for.
 	smoothedShare = 0.3
 	// kinkSteps is the number of pieces of a line in which a kink is looked for, and
-	// kinkHalvings how often the one with the largest change of the gradient is
+	// kinkHalvings how often the one with the largest rise of the slope is
 	// halved: half of them shorten it a thousandfold.
 	kinkSteps, kinkHalvings = 64, 20
 	// kinkShare is the part of the change that stays at a kink then, and smoothShare
@@ -124,8 +124,10 @@ func (s *smoothing) gradients() error {
 	return nil
 }
 
-// rounds looks for a jump of the gradient along some lines, and tries whether the
-// rounded cost has none there. A cost that says it is differentiable
+// rounds looks for a jump of the slope along some lines, and tries whether the
+// rounded cost has none there. Slopes jump upwards at kinks of losses, which are convex;
+// downwards they do at cut loci, as of distances on the sphere, which are no matter of
+// the loss. A cost that says it is differentiable
 // ([framework.Differentiable]) must have none itself.
 func (s *smoothing) rounds() error {
 	for range directions {
@@ -138,12 +140,12 @@ func (s *smoothing) rounds() error {
 			continue
 		}
 		if d, ok := s.p.(framework.Differentiable); ok && d.Differentiable() {
-			return fmt.Errorf("the cost is said to be differentiable, but its gradient jumps by %g", jump)
+			return fmt.Errorf("the cost is said to be differentiable, but its slope jumps by %g", jump)
 		}
 		return s.rounded(func() error {
 			change, err := s.changeBetween(v, low, high)
 			if err == nil && !(change <= smoothShare*jump) {
-				return fmt.Errorf("where the gradient jumps by %g, that of the rounded cost does by %g", jump, change)
+				return fmt.Errorf("where the slope jumps by %g, that of the rounded cost does by %g", jump, change)
 			}
 			return err
 		})
@@ -152,7 +154,7 @@ func (s *smoothing) rounds() error {
 }
 
 // findJump returns a short piece of the line R(tv), 0 <= t <= 1, over which the
-// gradient changes about as much as over one a thousand times as long; a change of 0
+// slope rises about as much as over one a thousand times as long; a rise of 0
 // where there is none.
 func (s *smoothing) findJump(v framework.Point) (low, high, jump float64, err error) {
 	for k := range kinkSteps {
@@ -187,11 +189,10 @@ func (s *smoothing) findJump(v framework.Point) (low, high, jump float64, err er
 	if jump < kinkShare*longer {
 		jump = 0
 	}
-	return low, high, jump, nil
+	return low, high, max(jump, 0), nil
 }
 
-// changeBetween is the length of the change of the gradient between two points of a
-// line.
+// changeBetween is how much the slope along v rises between two points of a line.
 func (s *smoothing) changeBetween(v framework.Point, low, high float64) (float64, error) {
 	var g [2]framework.Point
 	for i, t := range []float64{low, high} {
@@ -207,5 +208,5 @@ func (s *smoothing) changeBetween(v framework.Point, low, high float64) (float64
 		}
 	}
 	g[1].AddScaled(-1, g[0])
-	return g[1].Norm(), nil
+	return g[1].Dot(v), nil
 }

@@ -30,6 +30,7 @@ var directions = []struct{ from, to string }{
 	{"models/scqm/internal/influence", aboveObjective + " models/scqm/internal/arrowhead"},
 	{"models/scqm/internal/problemtest", aboveObjective + " losses"},
 	{"models/mean", "std gonum internal/par internal/memory framework manifolds losses solvers models/rows"},
+	{"models/residuals", "std gonum internal/par internal/dense framework manifolds solvers models/rows"},
 	{"plugins", "std rpc framework losses internal/gather internal/shm"},
 	{"plugins/internal/executable", "std plugins/internal/guard"},
 	{"plugins/internal/frame", "std rpc plugins/internal/protocol"},

@@ -1,0 +1,55 @@
+package framework
+
+import (
+	"errors"
+	"fmt"
+)
+
+// GaussNewton is a problem F(x) = sum_i loss(r_i(x)) that offers the Hessian of its
+// Gauss-Newton model
+//
+//	J'WJ,  J the derivatives of the residuals r_i,
+//
+// in which W is made of weights of a quadratic majorizer of the loss, as in iteratively
+// reweighted least squares, or of its second derivatives. It lacks what second
+// derivatives of the residuals add, and is no derivative of anything, but with weights
+// it is positive semidefinite wherever x is.
+//
+// Source: J. Nocedal, S. J. Wright, Numerical Optimization, Springer 2006, section 10.3.
+type GaussNewton interface {
+	// GaussNewtonProduct writes J'WJ at x times the tangent vector v into dst, for
+	// all blocks, in the coordinates of a Euclidean gradient.
+	GaussNewtonProduct(dst, x, v Point) error
+}
+
+// HasGaussNewton reports whether the problem offers [GaussNewton].
+func (e *Evaluator) HasGaussNewton() bool {
+	_, ok := e.problem.(GaussNewton)
+	return ok
+}
+
+// GaussNewton writes J'WJ v at x, as a tangent vector, into dst. It fails with
+// errors.ErrUnsupported where the problem offers no such products. They count as
+// products with the Hessian do.
+func (e *Evaluator) GaussNewton(dst, x, v Point) error {
+	p, ok := e.problem.(GaussNewton)
+	if !ok {
+		return fmt.Errorf("framework: the problem offers no Gauss-Newton products: %w", errors.ErrUnsupported)
+	}
+	if err := e.admit(1); err != nil {
+		return err
+	}
+	e.lastValid = false
+	if err := p.GaussNewtonProduct(dst, x, v); err != nil {
+		return e.failure(fmt.Errorf("Gauss-Newton product: %w", err))
+	}
+	e.counts.Hessians++
+	e.counts.Passes++
+	for k, b := range e.blocks {
+		b.Gradient(dst[k], x[k], dst[k])
+		if !(Point{dst[k]}).Finite() {
+			return fmt.Errorf("%w: the Gauss-Newton product of block %s has NaN or Inf at a point of finite cost", ErrNonFinite, b.Name)
+		}
+	}
+	return nil
+}

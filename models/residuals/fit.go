@@ -1,0 +1,172 @@
+package residuals
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/models/rows"
+	"github.com/scqm/scqm/solvers"
+)
+
+// Config says how to fit. Loss is required.
+type Config struct {
+	// Loss scores the residual rows.
+	Loss framework.Loss
+	// Weights multiply the losses of the rows; nil stands for 1.
+	Weights []float64
+	// Solver is the algorithm; nil stands for that of [Solver].
+	Solver framework.Solver
+	// Threads bounds the goroutines; below 1 stands for all processors. The result
+	// does not depend on it.
+	Threads int
+	// Options are the limits of the run. Tolerance is in the unit of the gradient
+	// norm where the loss is smooth; where it has kinks it is a relative one, see
+	// [New].
+	Options framework.Options
+}
+
+// Result is what a fit found.
+type Result struct {
+	// Point is the fit.
+	Point framework.Point
+	// Objective is the sum of weighted losses there.
+	Objective float64
+	// Residuals are the n x m residuals at Point, row-major, Norms their n norms:
+	// outliers have large ones.
+	Residuals, Norms []float64
+	// Run is what the solver reports.
+	Run *framework.Result
+}
+
+// Solver returns the algorithm of [Fit] for the problem that [New] makes of a function
+// and a loss: trust regions, with the kinks of the loss rounded less and less, over
+// lengths down to 1e-7 of a typical residual. The minimiser for each length is found to
+// more digits than elsewhere, for steps along kinks are no longer than the rounding. The
+// model has the Hessian where the problem offers it, see [New]; else it is that of Gauss
+// and Newton with the weights of iteratively reweighted least squares, with which fits
+// on kinks may stall at 1e-5 or so.
+func Solver(f Function) framework.Solver {
+	return solvers.Continuation{Inner: trustRegion(f), Last: lastRounding, FirstTolerance: 1e-7, LastTolerance: 1e-13, Finish: true}
+}
+
+// lastRounding is the last length over which kinks are rounded, relative to a typical
+// residual: rounding errors of residuals, relative to it, are below the tolerance.
+const lastRounding = 1e-7
+
+// costRounding is the relative difference up to which costs are equal.
+const costRounding = 0x1p-42
+
+// trustRegion has the model that the function allows.
+func trustRegion(f Function) solvers.TrustRegion {
+	f = unwrap(f)
+	_, exact := f.(SecondOrder)
+	return solvers.TrustRegion{GaussNewton: !exact && !differentiable(f)}
+}
+
+// Fit minimises the sum of weighted losses from a start. Like framework.Solve, it
+// returns the best fit so far beside the error of a run that failed, and no error where
+// the run was cancelled or out of budget: see Run.Status. Where the sum is not convex
+// the fit is a minimum, if not the lowest. It fails with rows.ErrInput where a residual
+// at the start is NaN or infinite, and names the row.
+func Fit(ctx context.Context, f Function, start framework.Point, c Config) (*Result, error) {
+	p, err := New(ctx, f, c.Loss, c.Weights, c.Threads)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkStart(f, p.Blocks(), start); err != nil {
+		return nil, err
+	}
+	solver := c.Solver
+	if solver == nil {
+		solver = Solver(f)
+	}
+	run, err := framework.Solve(ctx, p, start, solver, c.Options)
+	if run == nil {
+		return nil, fmt.Errorf("residuals: %w", err)
+	}
+	if err == nil && c.Solver == nil && run.Status == framework.Stalled {
+		run = polish(ctx, p, trustRegion(f), run, c.Options)
+	}
+	result, failure := newResult(f, run)
+	if err == nil {
+		err = failure
+	}
+	if err != nil {
+		return result, fmt.Errorf("residuals: %w", err)
+	}
+	return result, nil
+}
+
+// polish goes on with the loss itself, and returns where that leads if it is stationary.
+// A fit that is on kinks already stays where it is: multipliers that balance it come
+// from the rounded cost nearby, which is minimised from there before.
+func polish(ctx context.Context, p framework.Problem, s solvers.TrustRegion, run *framework.Result, o framework.Options) *framework.Result {
+	if o.Checkpoint != nil || o.MaxIterations > 0 || o.MaxEvaluations > 0 || o.TimeLimit > 0 {
+		return run // the budget was for the run that ended
+	}
+	if kinks, ok := p.(framework.Smoothable); ok {
+		scale, err := kinks.SmoothingScale(run.Point)
+		if err != nil || scale == 0 {
+			return run
+		}
+		kinks.Smooth(lastRounding * scale)
+		_, err = framework.Solve(ctx, p, run.Point, s, framework.Options{MaxIterations: 50, Tolerance: -1})
+		kinks.Smooth(0)
+		if err != nil {
+			return run
+		}
+	}
+	end, err := framework.Solve(ctx, p, run.Point, s, o)
+	if err != nil || end.Status != framework.Converged || end.Cost-run.Cost > costRounding*run.Cost {
+		return run
+	}
+	end.Iterations += run.Iterations
+	end.Counts.Evaluations += run.Counts.Evaluations
+	end.Counts.Hessians += run.Counts.Hessians
+	end.Counts.Passes += run.Counts.Passes
+	end.Elapsed += run.Elapsed
+	end.History = append(run.History, end.History...)
+	return end
+}
+
+// checkStart refuses a start that has residuals which are not finite. Whether it is on
+// the manifolds framework.Solve tells.
+func checkStart(f Function, blocks []framework.Block, start framework.Point) error {
+	if len(start) != len(blocks) {
+		return nil
+	}
+	for k, b := range blocks {
+		if len(start[k]) != b.Size() || !(framework.Point{start[k]}).Finite() || !(b.Violation(start[k]) <= maxViolation) {
+			return nil
+		}
+	}
+	n, m := f.Shape()
+	r := make([]float64, m)
+	for i := range n {
+		if err := f.Residuals(r, start, i, i+1); err != nil {
+			return fmt.Errorf("residuals: row %d: %w", i, err)
+		}
+		for k, v := range r {
+			if math.IsNaN(v) || math.IsInf(v, 0) {
+				return fmt.Errorf("residuals: row %d, entry %d is %v at the start; remove or repair the row: %w", i, k, v, rows.ErrInput)
+			}
+		}
+	}
+	return nil
+}
+
+func newResult(f Function, run *framework.Result) (*Result, error) {
+	n, m := f.Shape()
+	r := &Result{Point: run.Point, Objective: run.Cost, Residuals: make([]float64, n*m), Norms: make([]float64, n), Run: run}
+	if err := f.Residuals(r.Residuals, run.Point, 0, n); err != nil {
+		return r, err
+	}
+	for i := range r.Norms {
+		r.Norms[i] = floats.Norm(r.Residuals[i*m:(i+1)*m], 2)
+	}
+	return r, nil
+}

@@ -1,0 +1,88 @@
+package residuals
+
+import "github.com/scqm/scqm/framework"
+
+// GaussNewtonProduct implements framework.GaussNewton: J'WJ v with the weights of the
+// majorizer of the loss, or its second derivatives where it has no weights.
+func (p *problem) GaussNewtonProduct(dst, x, v framework.Point) error {
+	if err := p.differentiateAt(x); err != nil {
+		return err
+	}
+	return p.sum(dst, func(s, lo, hi int) error {
+		u := p.change[lo*p.m : hi*p.m]
+		if err := p.jacobian.JacobianProduct(u, x, v, lo, hi); err != nil {
+			return err
+		}
+		if err := p.weigh(u, lo, hi); err != nil {
+			return p.lossError(err)
+		}
+		p.scaleRows(u, lo)
+		return p.jacobian.AddTransposedProduct(p.sums[s], x, u, lo, hi)
+	})
+}
+
+// weigh multiplies the rows of u, those of a shard, by W.
+func (p *problem) weigh(u []float64, lo, hi int) error {
+	r := p.r[lo*p.m : hi*p.m]
+	majorizer, ok := p.loss.(framework.Majorizer)
+	if !ok {
+		return framework.HessianOf(p.loss).HessianProduct(u, r, u, p.m)
+	}
+	_, radial := p.loss.(framework.Radial)
+	w := p.g[lo*p.m : hi*p.m]
+	if radial {
+		w = p.values[lo:hi]
+	}
+	if err := majorizer.Weights(w, r, p.m); err != nil {
+		return err
+	}
+	for i := range u {
+		if radial {
+			u[i] *= w[i/p.m]
+		} else {
+			u[i] *= w[i]
+		}
+	}
+	return nil
+}
+
+// curvature is the second derivatives of a problem whose function has them.
+type curvature struct {
+	p *problem
+	f SecondOrder
+}
+
+// HessianProduct implements framework.TwiceDifferentiable:
+//
+//	sum_i w_i (J_i' H_i J_i v + D^2 r_i[v]' g_i),
+//
+// with the gradients g_i and the Hessians H_i of the loss.
+func (c curvature) HessianProduct(dst, x, v framework.Point) error {
+	p := c.p
+	if err := p.differentiateAt(x); err != nil {
+		return err
+	}
+	return p.sum(dst, func(s, lo, hi int) error {
+		if err := p.addLossHessian(x, v, s, lo, hi); err != nil {
+			return err
+		}
+		g, err := p.scaledGradients(lo, hi)
+		if err != nil {
+			return err
+		}
+		return c.f.AddSecondProduct(p.sums[s], x, v, g, lo, hi)
+	})
+}
+
+// addLossHessian adds w_i J_i' H_i J_i v over the rows of a shard to its sums.
+func (p *problem) addLossHessian(x, v framework.Point, s, lo, hi int) error {
+	u := p.change[lo*p.m : hi*p.m]
+	if err := p.jacobian.JacobianProduct(u, x, v, lo, hi); err != nil {
+		return err
+	}
+	if err := framework.HessianOf(p.loss).HessianProduct(u, p.r[lo*p.m:hi*p.m], u, p.m); err != nil {
+		return p.lossError(err)
+	}
+	p.scaleRows(u, lo)
+	return p.jacobian.AddTransposedProduct(p.sums[s], x, u, lo, hi)
+}

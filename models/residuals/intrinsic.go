@@ -1,0 +1,108 @@
+package residuals
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/scqm/scqm/framework"
+)
+
+// intrinsic is the second derivatives of a problem whose function has first ones: with
+// the gradients g_i and the Hessians H_i of the loss at x, the Riemannian gradient of
+//
+//	sum_i w_i (J_i' H_i J_i v),
+//
+// as if that were a Euclidean one, plus the covariant derivative along v of the gradient
+// of sum_i w_i g_i'r_i, in which g_i stays as it is: a central difference. Kinks of the
+// loss, however little they are rounded, are in H_i alone, so that differences do not see
+// them.
+type intrinsic struct {
+	p      *problem
+	frozen []float64 // w_i g_i
+	y, g   [2]framework.Point
+}
+
+func newIntrinsic(p *problem) *intrinsic {
+	c := &intrinsic{p: p, frozen: make([]float64, p.n*p.m)}
+	for i := range c.y {
+		c.y[i], c.g[i] = framework.NewPoint(p.blocks), framework.NewPoint(p.blocks)
+	}
+	return c
+}
+
+// IntrinsicHessianProduct implements framework.IntrinsicHessian.
+func (c *intrinsic) IntrinsicHessianProduct(dst, x, v framework.Point) error {
+	p := c.p
+	if err := p.moveTo(x); err != nil {
+		return err
+	}
+	err := p.sum(dst, func(s, lo, hi int) error {
+		g, err := p.scaledGradients(lo, hi)
+		if err != nil {
+			return err
+		}
+		copy(c.frozen[lo*p.m:hi*p.m], g)
+		return p.addLossHessian(x, v, s, lo, hi)
+	})
+	if err != nil {
+		return err
+	}
+	for k, b := range p.blocks {
+		b.Gradient(dst[k], x[k], dst[k])
+	}
+	return c.addCovariantDerivative(dst, x, v)
+}
+
+// addCovariantDerivative adds that of the gradient with g_i frozen along v.
+func (c *intrinsic) addCovariantDerivative(dst, x, v framework.Point) error {
+	blocks := c.p.blocks
+	var size, length float64
+	for k, b := range blocks {
+		if _, own := b.Manifold.(framework.Metric); !own {
+			size = math.Hypot(size, floats.Norm(x[k], 2))
+		}
+		length = math.Hypot(length, b.Norm(x[k], v[k]))
+	}
+	if !(length > 0) {
+		return nil
+	}
+	step := differenceStep * math.Max(1, size) / length
+	for side := range c.g {
+		if err := c.gradientAlong(side, x, v, step*float64(1-2*side)); err != nil {
+			return err
+		}
+	}
+	for k := range dst {
+		floats.Sub(c.g[0][k], c.g[1][k])
+		floats.AddScaled(dst[k], 1/(2*step), c.g[0][k])
+	}
+	return nil
+}
+
+// gradientAlong leaves the gradient with g_i frozen at R(t v), carried back to x, in g.
+func (c *intrinsic) gradientAlong(side int, x, v framework.Point, t float64) error {
+	p, y, g := c.p, c.y[side], c.g[side]
+	for k, b := range p.blocks {
+		floats.ScaleTo(g[k], t, v[k])
+		if err := b.Retract(y[k], x[k], g[k]); err != nil {
+			return fmt.Errorf("residuals: difference of gradients: block %s: %w", b.Name, err)
+		}
+	}
+	err := p.sum(g, func(s, lo, hi int) error {
+		return p.jacobian.AddTransposedProduct(p.sums[s], y, c.frozen[lo*p.m:hi*p.m], lo, hi)
+	})
+	if err != nil {
+		return err
+	}
+	for k, b := range p.blocks {
+		b.Gradient(g[k], y[k], g[k])
+		if _, own := b.Manifold.(framework.Metric); own {
+			b.Transport(g[k], y[k], x[k], g[k])
+		} else { // the connection that the surrounding space induces
+			b.Project(g[k], x[k], g[k])
+		}
+	}
+	return nil
+}

@@ -1,0 +1,9 @@
+module example.com/outside
+
+go 1.26.0
+
+require github.com/scqm/scqm v0.0.0
+
+require gonum.org/v1/gonum v0.17.0 // indirect
+
+replace github.com/scqm/scqm => ../..
