@@ -27,8 +27,9 @@ type manifoldChoice struct {
 	Copies int `json:"copies"`
 }
 
-// maxEntries bounds the coordinates of a point of one manifold.
-const maxEntries = 1 << 40
+// maxEntries bounds the coordinates of a point of one manifold, maxSide the rows and
+// columns of matrices.
+const maxEntries, maxSide = 1 << 40, 1 << 20
 
 // construct makes a manifold from the arguments of its constructor.
 var construct = map[string]struct {
@@ -53,17 +54,36 @@ func (c manifoldChoice) block() (framework.Block, error) {
 	if !ok || len(c.Shape) != k.arguments || c.Copies < 0 || c.Copies > maxEntries {
 		return framework.Block{}, fmt.Errorf("no manifold %q of shape %v and %d copies: %w", c.Kind, c.Shape, c.Copies, framework.ErrInvalid)
 	}
-	entries := 1.0
-	for _, n := range c.Shape {
-		if n < 1 {
-			return framework.Block{}, fmt.Errorf("manifold %s of shape %v: %w", c.Kind, c.Shape, framework.ErrInvalid)
-		}
-		entries *= float64(n)
+	most := maxSide
+	if c.Kind == "euclidean" || c.Kind == "sphere" || c.Kind == "hyperbolic" {
+		most = maxEntries
 	}
-	if entries*float64(max(c.Copies, 1)) > maxEntries {
+	for _, n := range c.Shape {
+		if n < 1 || n > most {
+			return framework.Block{}, fmt.Errorf("manifold %s of shape %v: want 1 to %d: %w", c.Kind, c.Shape, most, framework.ErrInvalid)
+		}
+	}
+	b := framework.Block{Name: c.Name, Manifold: k.build(c.Shape), Copies: c.Copies}
+	if float64(b.Manifold.Size())*float64(b.Rows()) > maxEntries {
 		return framework.Block{}, fmt.Errorf("manifold %s of shape %v: more than %d numbers: %w", c.Kind, c.Shape, maxEntries, framework.ErrInvalid)
 	}
-	return framework.Block{Name: c.Name, Manifold: k.build(c.Shape), Copies: c.Copies}, nil
+	return b, nil
+}
+
+// describedBlocks makes the blocks of a product.
+func describedBlocks(choices []manifoldChoice) (framework.Product, error) {
+	if len(choices) == 0 {
+		return nil, fmt.Errorf("no blocks: %w", framework.ErrInvalid)
+	}
+	var blocks framework.Product
+	for _, c := range choices {
+		b, err := c.block()
+		if err != nil {
+			return nil, err
+		}
+		blocks = append(blocks, b)
+	}
+	return blocks, nil
 }
 
 // known holds the blocks used last, by their description: a manifold keeps

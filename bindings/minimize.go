@@ -68,13 +68,20 @@ const (
 	progressEntries
 )
 
+// function is a function in Python, see [python.Function].
+type function interface {
+	Call() error
+	Number() (float64, error)
+}
+
 // pythonProblem is a problem whose cost and derivatives are functions in Python,
 // called on the thread that Python has called from.
 type pythonProblem struct {
-	blocks                                framework.Product
-	x, grad, v, product, iterate, told    []float64
-	cost, gradient, both, multiply, watch python.Function
-	costs, gradients, products            int64
+	blocks                             framework.Product
+	x, grad, v, product, iterate, told []float64
+	cost, gradient, both               function
+	multiply, watch                    function // nil where there is none
+	costs, gradients, products         int64
 
 	// failure is what ended the run: nothing is called after it.
 	failure error
@@ -92,12 +99,8 @@ func newPythonProblem(blocks []manifoldChoice, addresses uint64) (*pythonProblem
 		return nil, err
 	}
 	p := &pythonProblem{}
-	for _, c := range blocks {
-		b, err := c.block()
-		if err != nil {
-			return nil, err
-		}
-		p.blocks = append(p.blocks, b)
+	if p.blocks, err = describedBlocks(blocks); err != nil {
+		return nil, err
 	}
 	for at, to := range map[int]*[]float64{pointAt: &p.x, gradientAt: &p.grad, vectorAt: &p.v, productAt: &p.product, iterateAt: &p.iterate} {
 		if *to, err = view("array", list[at], p.blocks.Size()); err != nil {
@@ -107,15 +110,20 @@ func newPythonProblem(blocks []manifoldChoice, addresses uint64) (*pythonProblem
 	if p.told, err = view("progress", list[progressAt], progressEntries); err != nil {
 		return nil, err
 	}
-	for at, to := range map[int]*python.Function{costOfAt: &p.cost, gradientOfAt: &p.gradient, bothOfAt: &p.both, productOfAt: &p.multiply, observeAt: &p.watch} {
-		*to = python.Function{Object: list[at], Raised: list[raisedAt]}
+	for at, to := range map[int]*function{costOfAt: &p.cost, gradientOfAt: &p.gradient, bothOfAt: &p.both, productOfAt: &p.multiply, observeAt: &p.watch} {
+		if list[at] != 0 {
+			*to = python.Function{Object: list[at], Raised: list[raisedAt]}
+		}
+	}
+	if p.cost == nil || p.gradient == nil || p.both == nil || list[raisedAt] == 0 {
+		return nil, fmt.Errorf("functions: no address: %w", framework.ErrInvalid)
 	}
 	return p, nil
 }
 
 // asProblem offers second derivatives where Python has them.
 func (p *pythonProblem) asProblem() framework.Problem {
-	if p.multiply.Object == 0 {
+	if p.multiply == nil {
 		return p
 	}
 	return twiceDifferentiable{p}
@@ -201,6 +209,9 @@ func asked(grad framework.Point) bool {
 
 // observe shows Python the iterate, and cancels the run where Python says so.
 func (p *pythonProblem) observe(cancel func()) framework.Observer {
+	if p.watch == nil {
+		return nil
+	}
 	return func(s framework.Progress) {
 		if p.failure != nil || p.stopped {
 			return
@@ -237,7 +248,7 @@ func Minimize(settings string, addresses uint64) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		result, solver, err := s.run(p)
+		result, err := s.solve(p.asProblem(), p.iterate, p.observe)
 		if p.failure != nil {
 			return "", nil
 		}
@@ -245,33 +256,39 @@ func Minimize(settings string, addresses uint64) (string, error) {
 			return "", err
 		}
 		pack(p.iterate, result.Point)
-		return p.report(result, solver)
+		return p.report(result)
 	})
 }
 
-// run minimises.
-func (s minimizeSettings) run(p *pythonProblem) (*framework.Result, string, error) {
-	problem := p.asProblem()
-	start, err := p.start()
+// solution is the result of a run and the solver that has run.
+type solution struct {
+	*framework.Result
+	solver string
+}
+
+// solve minimises from a start that is packed. observe makes an observer, which may
+// be nil, that ends the run by the function given.
+func (s minimizeSettings) solve(p framework.Problem, packed []float64, observe func(cancel func()) framework.Observer) (solution, error) {
+	start, err := startAt(p.Blocks(), packed)
 	if err != nil {
-		return nil, "", err
+		return solution{}, err
 	}
-	solver, err := s.choose(problem)
+	solver, err := s.choose(p)
 	if err != nil {
-		return nil, "", err
+		return solution{}, err
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	o := framework.Options{
 		MaxIterations: s.MaxIterations, TimeLimit: seconds(s.TimeLimit),
 		// Solve compares the norm of each block.
-		Tolerance: math.Max(s.Tolerance/math.Sqrt(float64(len(p.blocks))), math.SmallestNonzeroFloat64),
+		Tolerance: math.Max(s.Tolerance/math.Sqrt(float64(len(start))), math.SmallestNonzeroFloat64),
 	}
-	if p.watch.Object != 0 {
-		o.Observers = []framework.Observer{p.observe(cancel)}
+	if watch := observe(cancel); watch != nil {
+		o.Observers = []framework.Observer{watch}
 	}
-	result, err := framework.Solve(ctx, problem, start, solver, o)
-	return result, solver.Name(), err
+	result, err := framework.Solve(ctx, p, start, solver, o)
+	return solution{result, solver.Name()}, err
 }
 
 // special are the solvers for problems of a structure that functions in Python
@@ -290,11 +307,11 @@ func (s minimizeSettings) choose(p framework.Problem) (framework.Solver, error) 
 	return solvers.ByName(s.Solver)
 }
 
-// start is the point in the array of the iterate.
-func (p *pythonProblem) start() (framework.Point, error) {
-	x := framework.NewPoint(p.blocks)
-	unpack(x, p.iterate)
-	for k, b := range p.blocks {
+// startAt is the point that a packed array holds.
+func startAt(blocks framework.Product, packed []float64) (framework.Point, error) {
+	x := framework.NewPoint(blocks)
+	unpack(x, packed)
+	for k, b := range blocks {
 		if !(framework.Point{x[k]}).Finite() {
 			return nil, fmt.Errorf("block %s of the start has NaN or infinite entries: %w", b.Name, framework.ErrInvalid)
 		}
@@ -317,26 +334,34 @@ func (p *pythonProblem) gradientNorm(x framework.Point) (float64, error) {
 }
 
 // report describes the outcome.
-func (p *pythonProblem) report(result *framework.Result, solver string) (string, error) {
-	norm := 0.0
-	for _, s := range result.Stationarity {
-		norm = math.Hypot(norm, s)
-	}
-	message := result.Message
-	if result.Stationarity == nil {
+func (p *pythonProblem) report(result solution) (string, error) {
+	norm := math.NaN()
+	if result.Stationarity == nil { // the run was cancelled
 		var err error
 		if norm, err = p.gradientNorm(result.Point); err != nil {
 			return "", nil // which the caller raises
 		}
 	}
 	if p.stopped {
-		message = fmt.Sprintf("stopped by the callback after %d iterations; the best point so far is kept", result.Iterations)
+		result.Message = fmt.Sprintf("stopped by the callback after %d iterations; the best point so far is kept", result.Iterations)
+	}
+	return result.report(norm, p.costs, p.gradients, p.products)
+}
+
+// report is what Minimize returns, given the norm of the gradient where the result
+// does not have it, and the calls of the functions.
+func (r solution) report(norm float64, costs, gradients, products int64) (string, error) {
+	if r.Stationarity != nil {
+		norm = 0
+		for _, s := range r.Stationarity {
+			norm = math.Hypot(norm, s)
+		}
 	}
 	report := map[string]any{
-		"status": result.Status.String(), "message": message, "solver": solver, "fun": result.Cost, "grad_norm": nil,
-		"nit": result.Iterations, "nfev": p.costs, "ngev": p.gradients, "nhev": p.products, "seconds": result.Elapsed.Seconds(),
+		"status": r.Status.String(), "message": r.Message, "solver": r.solver, "fun": r.Cost, "grad_norm": nil,
+		"nit": r.Iterations, "nfev": costs, "ngev": gradients, "nhev": products, "seconds": r.Elapsed.Seconds(),
 	}
-	if !math.IsNaN(norm) && !math.IsInf(norm, 0) {
+	if norm-norm == 0 {
 		report["grad_norm"] = norm
 	}
 	return encode(report)
@@ -355,7 +380,7 @@ func CheckProblem(settings string, addresses uint64) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		x, err := p.start()
+		x, err := startAt(p.blocks, p.iterate)
 		if err != nil {
 			return "", err
 		}

@@ -15,6 +15,7 @@ from ._minimize import (
     Point,
     minimize,
 )
+from ._pymanopt import export_problem, import_problem
 
 
 @dataclass(frozen=True)
@@ -86,9 +87,7 @@ class ManifoldProblem:
             Pymanopt is not installed, has no such manifold, or represents its
             points in another way.
         """
-        from ._pymanopt import export_problem
-
-        return export_problem(self)
+        return export_problem((self.cost, self.manifold, self.gradient, self.hessian))
 
     @staticmethod
     def from_pymanopt(problem: Any) -> ManifoldProblem:
@@ -113,6 +112,4 @@ class ManifoldProblem:
             This library has no such manifold, or the problem only a Riemannian
             gradient.
         """
-        from ._pymanopt import import_problem
-
-        return import_problem(problem)
+        return ManifoldProblem(*import_problem(problem))

@@ -9,7 +9,7 @@ to version 2.2 at least, do not.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -28,22 +28,11 @@ from .manifolds import (
     Stiefel,
 )
 
-if TYPE_CHECKING:
-    from ._manifold_problem import ManifoldProblem
+# The manifolds that are known there by a shape, a rank and a number of copies.
+_POWERS: tuple[type[ArrayManifold], ...] = (Stiefel, Grassmann, SPD, Rotations)
 
-# What pymanopt calls the manifolds whose constructors have the same arguments, with
-# copies called k.
-_POWERS: dict[type[Manifold[Any]], str] = {
-    Stiefel: "Stiefel",
-    Grassmann: "Grassmann",
-    SPD: "SymmetricPositiveDefinite",
-    Rotations: "SpecialOrthogonalGroup",
-}
-_PLAIN: dict[type[Manifold[Any]], str] = {
-    Euclidean: "Euclidean",
-    Sphere: "Sphere",
-    Oblique: "Oblique",
-}
+#: A cost, its manifold, gradient and Hessian.
+Parts: TypeAlias = tuple[Any, Any, Any, Any]
 
 
 def _pymanopt() -> Any:
@@ -54,28 +43,14 @@ def _pymanopt() -> Any:
     return pymanopt
 
 
-def export_manifold(manifold: Manifold[Any]) -> Any:
-    """Return a manifold of pymanopt."""
-    theirs = _pymanopt().manifolds
-    kind, copies = type(manifold), manifold._copies
-    if kind in _POWERS:
-        return getattr(theirs, _POWERS[kind])(*manifold._arguments, k=copies or 1)
-    if kind in _PLAIN and copies is None:
-        return getattr(theirs, _PLAIN[kind])(*manifold._arguments)
-    raise InputError(f"{manifold!r} is no manifold of pymanopt")
-
-
-def export_problem(problem: ManifoldProblem) -> Any:
+def export_problem(problem: Parts) -> Any:
     """Return a problem of pymanopt."""
     pymanopt = _pymanopt()
-    domain = Domain(problem.manifold)
-    functions = derivatives(problem.cost, problem.gradient, problem.hessian)
-    if domain.single:
-        theirs = export_manifold(next(iter(domain.blocks.values())))
-    else:
-        theirs = _product(
-            pymanopt, [export_manifold(m) for m in domain.blocks.values()]
-        )
+    cost, manifold, gradient, hessian = problem
+    domain = Domain(manifold)
+    functions = derivatives(cost, gradient, hessian)
+    factors = [m.to_pymanopt() for m in domain.blocks.values()]
+    theirs = factors[0] if domain.single else _product(pymanopt, factors)
     decorate = pymanopt.function.numpy(theirs)
     named = _by_position(domain, functions)
     return pymanopt.Problem(
@@ -161,8 +136,8 @@ def _import_manifold(theirs: Any) -> Manifold[Any]:
             return Sphere(*shape)
     if kind == "Oblique":
         return Oblique(theirs._m, theirs._n)
-    for own, name in _POWERS.items():
-        if kind == name:
+    for own in _POWERS:
+        if kind == own._in_pymanopt:
             sizes = [theirs._n] + ([theirs._p] if hasattr(theirs, "_p") else [])
             copies = None if theirs._k == 1 else theirs._k
             made: Callable[..., Manifold[Any]] = own
@@ -170,10 +145,8 @@ def _import_manifold(theirs: Any) -> Manifold[Any]:
     raise InputError(f"scqm has no manifold for pymanopt's {theirs}")
 
 
-def import_problem(theirs: Any) -> ManifoldProblem:
+def import_problem(theirs: Any) -> Parts:
     """Return the problem of this library for one of pymanopt."""
-    from ._manifold_problem import ManifoldProblem
-
     pymanopt = _pymanopt()
     if not isinstance(theirs, pymanopt.Problem):
         raise InputError(f"problem is {theirs!r}; want a pymanopt.Problem")
@@ -211,11 +184,13 @@ def import_problem(theirs: Any) -> ManifoldProblem:
     manifold: Manifold[Any] | Mapping[str, Manifold[Any]] = (
         blocks if product else blocks["x0"]
     )
-    return ManifoldProblem(
-        cost=lambda x: theirs.cost(point(x)),
-        manifold=manifold,
-        gradient=lambda x: named(gradient(point(x))),
-        hessian=None
-        if hessian is None
-        else lambda x, v: named(hessian(point(x), along(x, v))),
+
+    def second(x: Any, v: Any) -> Any:
+        return named(hessian(point(x), along(x, v)))
+
+    return (
+        lambda x: theirs.cost(point(x)),
+        manifold,
+        lambda x: named(gradient(point(x))),
+        None if hessian is None else second,
     )

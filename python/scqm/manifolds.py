@@ -76,6 +76,9 @@ class Manifold(ABC, Generic[X]):
     """
 
     _kind: ClassVar[str]
+    # What pymanopt calls it, and whether there are copies there, as the parameter k.
+    _in_pymanopt: ClassVar[str | None] = None
+    _powers: ClassVar[bool] = False
 
     def __init__(self, arguments: tuple[int, ...], copies: int | None) -> None:
         self._arguments = arguments
@@ -268,9 +271,15 @@ class Manifold(ABC, Generic[X]):
         InputError
             Pymanopt has no such manifold, or represents its points in another way.
         """
-        from ._pymanopt import export_manifold
-
-        return export_manifold(self)
+        try:
+            import pymanopt
+        except ImportError:
+            raise InputError("pymanopt is not installed") from None
+        if self._in_pymanopt is None or (self._copies and not self._powers):
+            raise InputError(f"{self!r} is no manifold of pymanopt")
+        theirs = getattr(pymanopt.manifolds, self._in_pymanopt)
+        powers = {"k": self._copies or 1} if self._powers else {}
+        return theirs(*self._arguments, **powers)
 
     def _map(self, operation: str, **operands: Any) -> X:
         flat = [self._flat(x, name) for name, x in operands.items()]
@@ -357,6 +366,7 @@ class Euclidean(ArrayManifold):
     """
 
     _kind = "euclidean"
+    _in_pymanopt = "Euclidean"
 
     def __init__(self, *shape: int) -> None:
         sizes = tuple(_size("shape", n) for n in shape)
@@ -384,6 +394,7 @@ class Sphere(ArrayManifold):
     """
 
     _kind = "sphere"
+    _in_pymanopt = "Sphere"
 
     def __init__(self, n: int, *, copies: int | None = None) -> None:
         n = _size("n", n)
@@ -403,6 +414,7 @@ class Oblique(ArrayManifold):
     """
 
     _kind = "oblique"
+    _in_pymanopt = "Oblique"
 
     def __init__(self, n: int, m: int, *, copies: int | None = None) -> None:
         n, m = _size("n", n), _size("m", m)
@@ -424,6 +436,8 @@ class Stiefel(ArrayManifold):
     """
 
     _kind = "stiefel"
+    _in_pymanopt = "Stiefel"
+    _powers = True
 
     def __init__(self, n: int, p: int, *, copies: int | None = None) -> None:
         n, p = _frame(n, p)
@@ -445,6 +459,8 @@ class Grassmann(ArrayManifold):
     """
 
     _kind = "grassmann"
+    _in_pymanopt = "Grassmann"
+    _powers = True
 
     def __init__(self, n: int, p: int, *, copies: int | None = None) -> None:
         n, p = _frame(n, p)
@@ -466,6 +482,8 @@ class SPD(ArrayManifold):
     """
 
     _kind = "spd"
+    _in_pymanopt = "SymmetricPositiveDefinite"
+    _powers = True
 
     def __init__(self, n: int, *, copies: int | None = None) -> None:
         n = _size("n", n)
@@ -499,6 +517,8 @@ class Rotations(ArrayManifold):
     """
 
     _kind = "rotations"
+    _in_pymanopt = "SpecialOrthogonalGroup"
+    _powers = True
 
     def __init__(self, n: int, *, copies: int | None = None) -> None:
         n = _size("n", n)

@@ -6,6 +6,7 @@ they are given, call the library themselves, fork, or take too long.
 
 from __future__ import annotations
 
+import json
 import math
 import os
 import signal
@@ -21,6 +22,9 @@ import numpy.typing as npt
 import pytest
 
 import scqm
+from scqm._domain import Domain
+from scqm._library import _core
+from scqm._native import address, call
 from scqm.manifolds import (
     SPD,
     Euclidean,
@@ -197,6 +201,80 @@ def test_blocks_by_name() -> None:
         *(POSE[k].norm(r.x[k], POSE[k].riemannian_gradient(r.x[k], g(r.x)[k])) for k in POSE)
     )  # fmt: skip
     assert r.grad_norm == pytest.approx(norm, abs=1e-12)
+
+
+def spelled_out(domain: Any, a: Array, d: Array) -> tuple[Callable[..., Any], ...]:
+    """Return sum a x + d x^2 / 2 with its derivatives, in the order that Go adds."""
+
+    def flat(x: Any) -> Array:
+        parts = x.values() if isinstance(x, dict) else [x]
+        return np.concatenate(
+            [np.ravel(p) for x in parts for p in (x if isinstance(x, tuple) else [x])]
+        )
+
+    def shaped(v: Array) -> Any:
+        return Domain(domain).unpack(v)
+
+    def total(x: Any) -> float:
+        sum_ = 0.0
+        for ak, dk, v in zip(a.tolist(), d.tolist(), flat(x).tolist(), strict=True):
+            sum_ += ak * v + dk * (v * v) / 2
+        return sum_
+
+    return total, lambda x: shaped(a + d * flat(x)), lambda x, v: shaped(d * flat(v))
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize(
+    "domain",
+    [
+        Sphere(6),
+        Stiefel(5, 2),
+        {"R": Rotations(2, copies=2), "t": Euclidean(2), "S": SPD(2)},
+    ],
+    ids=repr,
+)
+def test_the_iterates_are_those_of_go(domain: Any, solver: str) -> None:
+    """A cost and the same in Go: each point, cost and count is equal to the bit."""
+    size = Domain(domain).size
+    rng = np.random.default_rng(size)
+    manifolds = {"x": domain} if not isinstance(domain, dict) else domain
+    points = [
+        {name: m.random_point(k) for name, m in manifolds.items()} for k in (4, 5)
+    ]
+    x0, nearest = points if isinstance(domain, dict) else (p["x"] for p in points)
+    d, a = rng.uniform(1, 3, size=size), np.zeros(size)
+    Domain(domain).pack(a, nearest, "x")
+    a *= -d
+    f, g, h = spelled_out(domain, a, d)
+    iterates: list[Array] = []
+
+    def watch(r: scqm.MinimizeResult) -> None:
+        flat = np.zeros(size)
+        Domain(domain).pack(flat, r.x, "x")
+        iterates.append(flat)
+
+    r = scqm.minimize(
+        f, x0, manifold=domain, gradient=g, hessian=h, solver=solver, tol=1e-4,
+        callback=watch,
+    )  # fmt: skip
+    assert r.success
+    assert r.nit >= 3
+    for nit in (2, r.nit):
+        settings = {"blocks": Domain(domain).describe(), "solver": solver, "tol": 1e-4}
+        settings |= {"max_iter": nit, "time_limit": 0.0}
+        there = np.zeros(size)
+        Domain(domain).pack(there, x0, "x0")
+        places = map(address, (a, d, there))
+        report = call(_core.bindings_MinimizeDiagonal, json.dumps(settings), *places)
+        if nit == 2:
+            np.testing.assert_array_equal(there, iterates[2])
+    report = json.loads(report)
+    end = np.zeros(size)
+    Domain(domain).pack(end, r.x, "x")
+    np.testing.assert_array_equal(end, there)
+    for name in ("fun", "grad_norm", "nit", "nfev", "ngev", "nhev", "status"):
+        assert getattr(r, name) == report[name], name
 
 
 def test_wrong_derivatives_are_found() -> None:
