@@ -18,7 +18,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from ._autodiff import Derivatives, derivatives
-from ._domain import Domain
+from ._domain import Buffer, Domain
 from ._library import _core
 from ._native import address, call
 from ._validation import check_count, check_real
@@ -126,12 +126,11 @@ class Functions:
         callback: Callable[[MinimizeResult], object] | None,
         solver: str,
     ) -> None:
-        self.domain = domain
         self.functions = functions
         self.callback = callback
         self.solver = solver
         self.at, self.grad, self.v, self.product, self.iterate = (
-            np.zeros(domain.size) for _ in range(5)
+            Buffer(domain, what) for what in ("x", "gradient", "v", "hessian", "x0")
         )
         self.progress = np.zeros(7)
         self.raised: list[BaseException] = []
@@ -143,16 +142,16 @@ class Functions:
                 "x0 is None; give a point to begin with, such as "
                 "manifold.random_point()"
             )
-        self.domain.pack(self.iterate, x0, "x0")
+        self.iterate.write(x0)
 
     def cost(self) -> float:
         """Return the cost."""
-        return _number(self.functions.cost(self.domain.unpack(self.at)))
+        return _number(self.functions.cost(self.at.read()))
 
     def gradient(self) -> None:
         """Write the gradient."""
-        gradient = self.functions.gradient(self.domain.unpack(self.at))
-        self.domain.pack(self.grad, gradient, "gradient")
+        gradient = self.functions.gradient(self.at.read())
+        self.grad.write(gradient)
 
     def both(self) -> float:
         """Return the cost and write the gradient."""
@@ -160,22 +159,22 @@ class Functions:
             cost = self.cost()
             self.gradient()
             return cost
-        cost, gradient = self.functions.both(self.domain.unpack(self.at))
-        self.domain.pack(self.grad, gradient, "gradient")
+        cost, gradient = self.functions.both(self.at.read())
+        self.grad.write(gradient)
         return _number(cost)
 
     def multiply(self) -> None:
         """Write the product of the Hessian with a vector."""
         assert self.functions.hessian is not None
-        x, v = self.domain.unpack(self.at), self.domain.unpack(self.v)
-        self.domain.pack(self.product, self.functions.hessian(x, v), "hessian")
+        x, v = self.at.read(), self.v.read()
+        self.product.write(self.functions.hessian(x, v))
 
     def observe(self) -> float:
         """Return 1 to stop the run, else 0."""
         assert self.callback is not None
         told = self.progress.tolist()
         so_far = MinimizeResult(
-            x=self.domain.unpack(self.iterate),
+            x=self.iterate.read(),
             fun=told[_COST],
             grad_norm=told[_GRADIENT],
             status="running",
@@ -196,13 +195,13 @@ class Functions:
     def run(self, function: Callable[[str, int], str], settings: dict[str, Any]) -> Any:
         """Call Minimize or CheckProblem."""
         _use_python()
-        arrays = (self.at, self.grad, self.v, self.product, self.iterate, self.progress)
+        buffers = (self.at, self.grad, self.v, self.product, self.iterate)
         # Bound methods are made anew each time they are looked up: these stay.
         functions: list[object] = [self.cost, self.gradient, self.both]
         functions.append(self.multiply if self.functions.hessian else None)
         functions.append(self.observe if self.callback is not None else None)
         functions.append(self.raised)
-        places = [address(array) for array in arrays]
+        places = [address(b.flat) for b in buffers] + [address(self.progress)]
         places += [0 if f is None else id(f) for f in functions]
         table = np.array(places, np.uint64)
         process = os.getpid()
@@ -326,7 +325,7 @@ def minimize(
     report = shown.run(_core.bindings_Minimize, settings)
     norm, fun = report.pop("grad_norm"), report.pop("fun")
     return MinimizeResult(
-        x=domain.unpack(shown.iterate),
+        x=shown.iterate.read(),
         fun=float(fun),
         grad_norm=math.nan if norm is None else norm,
         success=report["status"] == "converged",

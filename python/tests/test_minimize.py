@@ -22,7 +22,7 @@ import numpy.typing as npt
 import pytest
 
 import scqm
-from scqm._domain import Domain
+from scqm._domain import Buffer, Domain
 from scqm._library import _core
 from scqm._native import address, call
 from scqm.manifolds import (
@@ -203,6 +203,12 @@ def test_blocks_by_name() -> None:
     assert r.grad_norm == pytest.approx(norm, abs=1e-12)
 
 
+def packed(domain: Any, point: Any) -> Array:
+    buffer = Buffer(Domain(domain), "point")
+    buffer.write(point)
+    return buffer.flat
+
+
 def spelled_out(domain: Any, a: Array, d: Array) -> tuple[Callable[..., Any], ...]:
     """Return sum a x + d x^2 / 2 with its derivatives, in the order that Go adds."""
 
@@ -213,7 +219,9 @@ def spelled_out(domain: Any, a: Array, d: Array) -> tuple[Callable[..., Any], ..
         )
 
     def shaped(v: Array) -> Any:
-        return Domain(domain).unpack(v)
+        buffer = Buffer(Domain(domain), "v")
+        buffer.flat[:] = v
+        return buffer.read()
 
     def total(x: Any) -> float:
         sum_ = 0.0
@@ -243,16 +251,13 @@ def test_the_iterates_are_those_of_go(domain: Any, solver: str) -> None:
         {name: m.random_point(k) for name, m in manifolds.items()} for k in (4, 5)
     ]
     x0, nearest = points if isinstance(domain, dict) else (p["x"] for p in points)
-    d, a = rng.uniform(1, 3, size=size), np.zeros(size)
-    Domain(domain).pack(a, nearest, "x")
-    a *= -d
+    d = rng.uniform(1, 3, size=size)
+    a = -d * packed(domain, nearest)
     f, g, h = spelled_out(domain, a, d)
     iterates: list[Array] = []
 
     def watch(r: scqm.MinimizeResult) -> None:
-        flat = np.zeros(size)
-        Domain(domain).pack(flat, r.x, "x")
-        iterates.append(flat)
+        iterates.append(packed(domain, r.x))
 
     r = scqm.minimize(
         f, x0, manifold=domain, gradient=g, hessian=h, solver=solver, tol=1e-4,
@@ -263,16 +268,13 @@ def test_the_iterates_are_those_of_go(domain: Any, solver: str) -> None:
     for nit in (2, r.nit):
         settings = {"blocks": Domain(domain).describe(), "solver": solver, "tol": 1e-4}
         settings |= {"max_iter": nit, "time_limit": 0.0}
-        there = np.zeros(size)
-        Domain(domain).pack(there, x0, "x0")
+        there = packed(domain, x0)
         places = map(address, (a, d, there))
         report = call(_core.bindings_MinimizeDiagonal, json.dumps(settings), *places)
         if nit == 2:
             np.testing.assert_array_equal(there, iterates[2])
     report = json.loads(report)
-    end = np.zeros(size)
-    Domain(domain).pack(end, r.x, "x")
-    np.testing.assert_array_equal(end, there)
+    np.testing.assert_array_equal(packed(domain, r.x), there)
     for name in ("fun", "grad_norm", "nit", "nfev", "ngev", "nhev", "status"):
         assert getattr(r, name) == report[name], name
 
