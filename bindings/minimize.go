@@ -342,7 +342,7 @@ func (p *pythonProblem) report(result solution) (string, error) {
 			return "", nil // which the caller raises
 		}
 	}
-	if p.stopped {
+	if p.stopped && result.Status == framework.Cancelled {
 		result.Message = fmt.Sprintf("stopped by the callback after %d iterations; the best point so far is kept", result.Iterations)
 	}
 	return result.report(norm, p.costs, p.gradients, p.products)
