@@ -22,9 +22,14 @@
 //
 // # Questions
 //
-// Go never calls into Python. Where a job needs Python, to evaluate a loss or
+// Jobs never call into Python. Where one needs Python, to evaluate a loss or
 // to run a solver written there, Wait returns [Asked]; the caller fetches the
 // arguments, computes and answers, and waits again.
+//
+// # Functions
+//
+// [Minimize] and [CheckProblem] are no jobs: they work on the thread that has
+// called, and call functions in Python there.
 //
 // # Errors
 //

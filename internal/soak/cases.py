@@ -6,6 +6,7 @@ interpreter lives on is shown by its last line, "alive".
 
 from __future__ import annotations
 
+import gc
 import importlib
 import os
 import resource
@@ -15,6 +16,7 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -146,11 +148,145 @@ def interrupts(rng: Random, _place: str) -> None:
     scqm.SCQM(max_iter=2).fit(rows)
 
 
+class ThrownError(Exception):
+    """What functions raise; it holds something that would be missed."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self.held = np.zeros(10_000)
+
+
+KINDS = (
+    ThrownError,
+    KeyboardInterrupt,
+    SystemExit,
+    MemoryError,
+    ValueError,
+    StopIteration,
+)
+
+
+def throwing(rng: Random) -> None:
+    """Minimise, and have one of the functions raise, at random or never."""
+    known = scqm.manifolds
+    domain: Any = [
+        known.Sphere(5),
+        known.Stiefel(6, 2),
+        known.Euclidean(20_000),
+        known.SPD(3),
+        {"R": known.Rotations(3, copies=3), "t": known.Euclidean(2)},
+        known.FixedRank(6, 5, 2),
+    ][int(rng.integers(6))]
+    blocks = domain if isinstance(domain, dict) else {"x": domain}
+    aims = {name: m.random_point(rng) for name, m in blocks.items()}
+    start = {name: m.random_point(rng) for name, m in blocks.items()}
+    at, calls, stopped = int(rng.integers(1, 60)), [0], [False]
+    kind = KINDS[int(rng.integers(len(KINDS)))]
+    nested = bool(rng.random() < 0.05)
+
+    def step() -> None:
+        calls[0] += 1
+        if calls[0] == at:
+            if nested:
+                throwing(rng)
+            raise kind("thrown")
+
+    def mapped(f: Callable[..., Any], *points: Any) -> Any:
+        if isinstance(points[0], dict):
+            return {k: mapped(f, *(p[k] for p in points)) for k in points[0]}
+        if isinstance(points[0], tuple):
+            return tuple(mapped(f, *parts) for parts in zip(*points, strict=True))
+        return f(*points)
+
+    aim = aims if isinstance(domain, dict) else aims["x"]
+
+    def cost(x: Any) -> float:
+        step()
+        parts: list[float] = []
+        mapped(lambda a, b: parts.append(float(np.sum((a - b) ** 2))), x, aim)
+        return sum(parts)
+
+    def gradient(x: Any) -> Any:
+        step()
+        return mapped(lambda a, b: 2 * (a - b), x, aim)
+
+    def hessian(_x: Any, v: Any) -> Any:
+        step()
+        return mapped(lambda a: 2 * a, v)
+
+    def callback(_: Any) -> None:
+        try:
+            step()
+        except StopIteration:
+            stopped[0] = True
+            raise
+
+    solver = ("auto", "rgd", "cg", "lbfgs", "trust_region")[int(rng.integers(5))]
+    error = None
+    try:
+        scqm.minimize(
+            cost,
+            start if isinstance(domain, dict) else start["x"],
+            manifold=domain,
+            gradient=gradient,
+            hessian=hessian,
+            solver=solver,
+            max_iter=40,
+            callback=callback,
+        )
+    except BaseException as caught:
+        error = caught
+        if type(caught) is not kind or str(caught) != "thrown" or calls[0] < at:
+            raise SystemExit(f"{caught!r} in place of {kind}") from caught
+    else:
+        if calls[0] >= at and not stopped[0]:
+            raise SystemExit(f"{kind} was lost")
+    ended(error)
+
+
+def usage() -> dict[str, int]:
+    """Return what runs may have left behind."""
+    gc.collect()
+    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+    return {
+        "MiB": pages * os.sysconf("SC_PAGE_SIZE") >> 20,
+        "objects": len(gc.get_objects()),
+        "exceptions": sum(isinstance(o, ThrownError) for o in gc.get_objects()),
+        "files": len(os.listdir("/proc/self/fd")),
+        "threads": len(os.listdir("/proc/self/task")),
+    }
+
+
+# What the runs of a process may add: one array of each would be 80 MiB and more.
+ALLOWED = {"MiB": 32, "objects": 100, "exceptions": 0, "files": 0, "threads": 4}
+BEFORE: dict[str, int] = {}
+
+
+def exceptions(rng: Random, _place: str) -> None:
+    """Throw exceptions in a run, after some in which everything is made once."""
+    if not BEFORE:
+        for seed in range(50):
+            throwing(np.random.default_rng(seed))
+        BEFORE.update(usage())
+    throwing(rng)
+
+
+def left() -> None:
+    """Find what the runs of this process have left behind."""
+    if not BEFORE:
+        return
+    after = usage()
+    for name, most in ALLOWED.items():
+        if after[name] > BEFORE[name] + most:
+            raise SystemExit(f"{name}: {BEFORE[name]} before, {after[name]} after")
+
+
 MODES: dict[str, Callable[[Random, str], None]] = {
     "files": files,
     "memory": memory,
     "descriptors": descriptors,
     "interrupts": interrupts,
+    "exceptions": exceptions,
 }
 
 
@@ -172,6 +308,7 @@ def main(mode: str, *arguments: str) -> None:
         for index in range(int(first), int(first) + int(count)):
             print(f"case {index}", flush=True)
             MODES[mode](np.random.default_rng([int(seed), index]), place)
+        left()
     print("alive")
 
 

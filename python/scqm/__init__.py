@@ -9,6 +9,7 @@ Both follow the conventions of scikit-learn. :func:`suggest` says which
 dimensions to take, :func:`frechet_mean` is a robust mean of rows.
 :mod:`scqm.losses` has the losses and
 the way to write your own, :mod:`scqm.solvers` the same for solvers,
+:func:`minimize` minimises a cost of your own on :mod:`scqm.manifolds`,
 :mod:`scqm.datasets` data to try things on, :mod:`scqm.plot` pictures, and
 :mod:`scqm.experiments` the experiments of the paper.
 """
@@ -20,11 +21,23 @@ from ._version import __version__
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from . import datasets, exceptions, experiments, losses, plot, plugin, solvers
+    from . import (
+        datasets,
+        exceptions,
+        experiments,
+        losses,
+        manifolds,
+        plot,
+        plugin,
+        solvers,
+    )
+    from ._check_gradient import DerivativeReport, check_gradient
     from ._denoiser import DenoiseReport, ManifoldDenoiser
     from ._estimator import SCQM, load
     from ._influence import Influence, ProjectionReport
+    from ._manifold_problem import ManifoldProblem
     from ._mean import FrechetMean, frechet_mean
+    from ._minimize import MinimizeResult, minimize
     from ._native import blas
     from ._suggest import Suggestion, suggest
     from .exceptions import (
@@ -46,6 +59,7 @@ __all__ = [
     "SCQM",
     "BudgetError",
     "DenoiseReport",
+    "DerivativeReport",
     "FileError",
     "ForkError",
     "FrechetMean",
@@ -55,7 +69,9 @@ __all__ = [
     "Loss",
     "LossError",
     "ManifoldDenoiser",
+    "ManifoldProblem",
     "MemoryLimitError",
+    "MinimizeResult",
     "NonFiniteError",
     "PluginError",
     "Problem",
@@ -65,12 +81,15 @@ __all__ = [
     "Suggestion",
     "__version__",
     "blas",
+    "check_gradient",
     "datasets",
     "exceptions",
     "experiments",
     "frechet_mean",
     "load",
     "losses",
+    "manifolds",
+    "minimize",
     "plot",
     "plugin",
     "solvers",
@@ -85,20 +104,26 @@ _MODULES = (
     "exceptions",
     "experiments",
     "losses",
+    "manifolds",
     "plot",
     "plugin",
     "solvers",
 )
 _HOMES = {
     "DenoiseReport": "_denoiser",
+    "DerivativeReport": "_check_gradient",
     "FrechetMean": "_mean",
     "Influence": "_influence",
     "ManifoldDenoiser": "_denoiser",
+    "ManifoldProblem": "_manifold_problem",
+    "MinimizeResult": "_minimize",
     "ProjectionReport": "_influence",
     "SCQM": "_estimator",
     "blas": "_native",
+    "check_gradient": "_check_gradient",
     "frechet_mean": "_mean",
     "load": "_estimator",
+    "minimize": "_minimize",
     "Suggestion": "_suggest",
     "suggest": "_suggest",
     "Loss": "losses",

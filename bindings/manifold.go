@@ -1,0 +1,256 @@
+package bindings
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"sync"
+
+	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/manifolds"
+)
+
+// The functions of this file are operations of one manifold. Points and tangent
+// vectors are flat and row-major, as in Go and as NumPy has C-contiguous arrays;
+// those of several copies stand one after the other. The factors of FixedRank
+// stand one after the other too: U, S, V.
+
+// manifoldChoice says which manifold a block is on.
+type manifoldChoice struct {
+	// Name is that of the block, in errors.
+	Name string `json:"name"`
+	// Kind is the name of the manifold, Shape the arguments of its constructor.
+	Kind  string `json:"kind"`
+	Shape []int  `json:"shape"`
+	// Copies is the number of copies; 0 stands for 1.
+	Copies int `json:"copies"`
+}
+
+// maxEntries bounds the coordinates of a point of one manifold, maxSide the rows and
+// columns of matrices.
+const maxEntries, maxSide = 1 << 40, 1 << 20
+
+// construct makes a manifold from the arguments of its constructor.
+var construct = map[string]struct {
+	arguments int
+	build     func(n []int) framework.Manifold
+}{
+	"euclidean":  {1, func(n []int) framework.Manifold { return manifolds.Euclidean(n[0]) }},
+	"sphere":     {1, func(n []int) framework.Manifold { return manifolds.Sphere(n[0]) }},
+	"oblique":    {2, func(n []int) framework.Manifold { return manifolds.NewOblique(n[0], n[1]) }},
+	"stiefel":    {2, func(n []int) framework.Manifold { return manifolds.NewStiefel(n[0], n[1]) }},
+	"grassmann":  {2, func(n []int) framework.Manifold { return manifolds.NewGrassmann(n[0], n[1]) }},
+	"spd":        {1, func(n []int) framework.Manifold { return manifolds.NewSPD(n[0]) }},
+	"rotations":  {1, func(n []int) framework.Manifold { return manifolds.NewRotations(n[0]) }},
+	"hyperbolic": {1, func(n []int) framework.Manifold { return manifolds.Hyperbolic(n[0]) }},
+	"fixed_rank": {3, func(n []int) framework.Manifold { return manifolds.NewFixedRank(n[0], n[1], n[2]) }},
+}
+
+// block makes the block. Python has checked the arguments for people to
+// understand what is wrong; here they are checked so that nothing breaks.
+func (c manifoldChoice) block() (framework.Block, error) {
+	k, ok := construct[c.Kind]
+	if !ok || len(c.Shape) != k.arguments || c.Copies < 0 || c.Copies > maxEntries {
+		return framework.Block{}, fmt.Errorf("no manifold %q of shape %v and %d copies: %w", c.Kind, c.Shape, c.Copies, framework.ErrInvalid)
+	}
+	most := maxSide
+	if c.Kind == "euclidean" || c.Kind == "sphere" || c.Kind == "hyperbolic" {
+		most = maxEntries
+	}
+	for _, n := range c.Shape {
+		if n < 1 || n > most {
+			return framework.Block{}, fmt.Errorf("manifold %s of shape %v: want 1 to %d: %w", c.Kind, c.Shape, most, framework.ErrInvalid)
+		}
+	}
+	b := framework.Block{Name: c.Name, Manifold: k.build(c.Shape), Copies: c.Copies}
+	if float64(b.Manifold.Size())*float64(b.Rows()) > maxEntries {
+		return framework.Block{}, fmt.Errorf("manifold %s of shape %v: more than %d numbers: %w", c.Kind, c.Shape, maxEntries, framework.ErrInvalid)
+	}
+	return b, nil
+}
+
+// describedBlocks makes the blocks of a product.
+func describedBlocks(choices []manifoldChoice) (framework.Product, error) {
+	if len(choices) == 0 {
+		return nil, fmt.Errorf("no blocks: %w", framework.ErrInvalid)
+	}
+	var blocks framework.Product
+	for _, c := range choices {
+		b, err := c.block()
+		if err != nil {
+			return nil, err
+		}
+		blocks = append(blocks, b)
+	}
+	return blocks, nil
+}
+
+// known holds the blocks used last, by their description: a manifold keeps
+// memory for its next call.
+var known = struct {
+	sync.Mutex
+	blocks map[string]framework.Block
+}{blocks: map[string]framework.Block{}}
+
+// maxKnown bounds how many are held.
+const maxKnown = 64
+
+// describedBlock is the block that a JSON object describes.
+func describedBlock(text string) (framework.Block, error) {
+	known.Lock()
+	defer known.Unlock()
+	if b, ok := known.blocks[text]; ok {
+		return b, nil
+	}
+	var c manifoldChoice
+	if err := decode(text, &c); err != nil {
+		return framework.Block{}, err
+	}
+	b, err := c.block()
+	if err != nil {
+		return b, err
+	}
+	if len(known.blocks) >= maxKnown {
+		clear(known.blocks)
+	}
+	known.blocks[text] = b
+	return b, nil
+}
+
+// maps are the operations of [ManifoldMap] by name: what they write to dst from
+// up to four arrays.
+var maps = map[string]func(b framework.Block, dst []float64, in [4][]float64) error{
+	"projection": func(b framework.Block, dst []float64, in [4][]float64) error {
+		b.Project(dst, in[0], in[1])
+		return nil
+	},
+	"retraction": func(b framework.Block, dst []float64, in [4][]float64) error { return b.Retract(dst, in[0], in[1]) },
+	"exp":        func(b framework.Block, dst []float64, in [4][]float64) error { return b.Exp(dst, in[0], in[1]) },
+	"log":        func(b framework.Block, dst []float64, in [4][]float64) error { return b.Log(dst, in[0], in[1]) },
+	"transport": func(b framework.Block, dst []float64, in [4][]float64) error {
+		b.Transport(dst, in[0], in[1], in[2])
+		return nil
+	},
+	"gradient": func(b framework.Block, dst []float64, in [4][]float64) error {
+		b.Gradient(dst, in[0], in[1])
+		return nil
+	},
+	"hessian": func(b framework.Block, dst []float64, in [4][]float64) error {
+		return b.Hessian(dst, in[0], in[1], in[2], in[3])
+	},
+	"restoration": func(b framework.Block, dst []float64, in [4][]float64) error {
+		copy(dst, in[0])
+		return b.Restore(dst)
+	},
+}
+
+// measures are the operations of [ManifoldMeasure] by name.
+var measures = map[string]func(b framework.Block, in [4][]float64) (float64, error){
+	"inner":     func(b framework.Block, in [4][]float64) (float64, error) { return b.Inner(in[0], in[1], in[2]), nil },
+	"norm":      func(b framework.Block, in [4][]float64) (float64, error) { return b.Norm(in[0], in[1]), nil },
+	"dist":      func(b framework.Block, in [4][]float64) (float64, error) { return b.Distance(in[0], in[1]) },
+	"violation": func(b framework.Block, in [4][]float64) (float64, error) { return b.Violation(in[0]), nil },
+}
+
+// ManifoldMap writes the result of an operation of a manifold, which is a JSON
+// object with the entries name, kind, shape and copies, to the destination dst.
+// The operations are projection(x, v), retraction(x, v), exp(x, v), log(x, y),
+// transport(x, y, v), gradient(x, g), hessian(x, g, h, v) and restoration(x); a,
+// b, c and d are their arguments, 0 where there is none.
+func ManifoldMap(manifold, operation string, dst, a, b, c, d uint64) (int64, error) {
+	return guarded(operation, func() (int64, error) {
+		apply, ok := maps[operation]
+		if !ok {
+			return 0, fmt.Errorf("no operation %q: %w", operation, framework.ErrInvalid)
+		}
+		block, in, err := readOperands(manifold, a, b, c, d)
+		if err != nil {
+			return 0, err
+		}
+		to, err := view("dst", dst, block.Size())
+		if err != nil {
+			return 0, err
+		}
+		if err := apply(block, to, in); err != nil {
+			return 0, unusable(operation, err)
+		}
+		if !(framework.Point{to}).Finite() {
+			return 0, unusable(operation, errors.New("the result is not finite"))
+		}
+		return 1, nil
+	})
+}
+
+// ManifoldMeasure is a number that an operation of a manifold yields: inner(x, u,
+// v), norm(x, v), dist(x, y) or violation(x), as in [ManifoldMap].
+func ManifoldMeasure(manifold, operation string, a, b, c uint64) (float64, error) {
+	return guarded(operation, func() (float64, error) {
+		measure, ok := measures[operation]
+		if !ok {
+			return 0, fmt.Errorf("no operation %q: %w", operation, framework.ErrInvalid)
+		}
+		block, in, err := readOperands(manifold, a, b, c, 0)
+		if err != nil {
+			return 0, err
+		}
+		value, err := measure(block, in)
+		if err != nil || math.IsNaN(value) {
+			return 0, unusable(operation, err)
+		}
+		return value, nil
+	})
+}
+
+// unusable says that an operation is not defined for its arguments.
+func unusable(operation string, err error) error {
+	if err == nil {
+		err = errors.New("the result is not a number")
+	}
+	return fmt.Errorf("%s: %w: %w", operation, err, framework.ErrInvalid)
+}
+
+// readOperands is a manifold and the arrays of an operation on it.
+func readOperands(manifold string, addresses ...uint64) (framework.Block, [4][]float64, error) {
+	var in [4][]float64
+	block, err := describedBlock(manifold)
+	if err != nil {
+		return block, in, err
+	}
+	for k, address := range addresses {
+		if in[k], err = optionalView("operand", address, block.Size()); err != nil {
+			return block, in, err
+		}
+	}
+	return block, in, nil
+}
+
+// ManifoldRandom writes a random point, the same for equal seeds, to the
+// destination dst. It returns 1.
+func ManifoldRandom(manifold string, seed int64, dst uint64) (int64, error) {
+	return guarded("random point", func() (int64, error) {
+		b, err := describedBlock(manifold)
+		if err != nil {
+			return 0, err
+		}
+		to, err := view("dst", dst, b.Size())
+		if err != nil {
+			return 0, err
+		}
+		if !b.Rand(to, rand.New(rand.NewPCG(uint64(seed), 0))) {
+			return 0, fmt.Errorf("%v draws no random points: %w", b.Manifold, framework.ErrInvalid)
+		}
+		return 1, nil
+	})
+}
+
+// ManifoldDim is the dimension of a manifold, that of all copies together.
+func ManifoldDim(manifold string) (int64, error) {
+	return guarded("dimension", func() (int64, error) {
+		b, err := describedBlock(manifold)
+		if err != nil {
+			return 0, err
+		}
+		return int64(b.Dim()), nil
+	})
+}

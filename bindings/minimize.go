@@ -1,0 +1,393 @@
+package bindings
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/scqm/scqm/bindings/internal/python"
+	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/framework/frameworktest"
+	"github.com/scqm/scqm/solvers"
+)
+
+// UsePython hands over the functions of the interpreter that [Minimize] needs, a
+// JSON object of addresses by name. It returns 1.
+func UsePython(addresses string) (int64, error) {
+	return guarded("use python", func() (int64, error) {
+		var a python.API
+		if err := decode(addresses, &a); err != nil {
+			return 0, err
+		}
+		return 1, python.Use(a)
+	})
+}
+
+// minimizeSettings are the settings of [Minimize] and [CheckProblem].
+type minimizeSettings struct {
+	Blocks []manifoldChoice `json:"blocks"`
+	Solver string           `json:"solver"`
+	// Tolerance bounds the norm of the Riemannian gradient of all blocks together.
+	Tolerance float64 `json:"tol"`
+	// MaxIterations is 0 for the default, TimeLimit, in seconds, 0 for none.
+	MaxIterations int     `json:"max_iter"`
+	TimeLimit     float64 `json:"time_limit"`
+	// Seed is that of the directions of CheckProblem.
+	Seed uint64 `json:"seed"`
+}
+
+// The addresses that Minimize is given, in their order. Arrays have the length of
+// a point, blocks one after the other; functions are called without arguments and
+// read and write the arrays.
+const (
+	pointAt      = iota // array: where functions are to be evaluated
+	gradientAt          // array: the Euclidean gradient there, of evaluateBoth and addGradient
+	vectorAt            // array: a tangent vector there
+	productAt           // array: the Euclidean Hessian times that vector, of multiply
+	iterateAt           // array: the start; then the iterate shown; at the end the result
+	progressAt          // array of progressEntries: what observe shows
+	costOfAt            // function: returns the cost
+	gradientOfAt        // function: writes the gradient
+	bothOfAt            // function: returns the cost and writes the gradient
+	productOfAt         // function: writes the product; 0 for none
+	observeAt           // function: returns 1 to stop the run, else 0; 0 for none
+	raisedAt            // list that gets an exception
+	addressEntries
+)
+
+// The entries of the array at progressAt.
+const (
+	progressIteration = iota
+	progressCost
+	progressGradient // NaN where it is not known
+	progressCosts    // calls of the cost
+	progressGradients
+	progressProducts
+	progressSeconds
+	progressEntries
+)
+
+// function is a function in Python, see [python.Function].
+type function interface {
+	Call() error
+	Number() (float64, error)
+}
+
+// pythonProblem is a problem whose cost and derivatives are functions in Python,
+// called on the thread that Python has called from.
+type pythonProblem struct {
+	blocks                             framework.Product
+	x, grad, v, product, iterate, told []float64
+	cost, gradient, both               function
+	multiply, watch                    function // nil where there is none
+	costs, gradients, products         int64
+
+	// failure is what ended the run: nothing is called after it.
+	failure error
+	// stopped says that observe has asked to stop.
+	stopped bool
+}
+
+// twiceDifferentiable is such a problem with second derivatives.
+type twiceDifferentiable struct{ *pythonProblem }
+
+// newPythonProblem reads the blocks and the addresses.
+func newPythonProblem(blocks []manifoldChoice, addresses uint64) (*pythonProblem, error) {
+	list, err := addressList("addresses", addresses, addressEntries)
+	if err != nil {
+		return nil, err
+	}
+	p := &pythonProblem{}
+	if p.blocks, err = describedBlocks(blocks); err != nil {
+		return nil, err
+	}
+	for at, to := range map[int]*[]float64{pointAt: &p.x, gradientAt: &p.grad, vectorAt: &p.v, productAt: &p.product, iterateAt: &p.iterate} {
+		if *to, err = view("array", list[at], p.blocks.Size()); err != nil {
+			return nil, err
+		}
+	}
+	if p.told, err = view("progress", list[progressAt], progressEntries); err != nil {
+		return nil, err
+	}
+	for at, to := range map[int]*function{costOfAt: &p.cost, gradientOfAt: &p.gradient, bothOfAt: &p.both, productOfAt: &p.multiply, observeAt: &p.watch} {
+		if list[at] != 0 {
+			*to = python.Function{Object: list[at], Raised: list[raisedAt]}
+		}
+	}
+	if p.cost == nil || p.gradient == nil || p.both == nil || list[raisedAt] == 0 {
+		return nil, fmt.Errorf("functions: no address: %w", framework.ErrInvalid)
+	}
+	return p, nil
+}
+
+// asProblem offers second derivatives where Python has them.
+func (p *pythonProblem) asProblem() framework.Problem {
+	if p.multiply == nil {
+		return p
+	}
+	return twiceDifferentiable{p}
+}
+
+// Blocks implements [framework.Problem].
+func (p *pythonProblem) Blocks() []framework.Block { return p.blocks }
+
+// Evaluate implements [framework.Problem].
+func (p *pythonProblem) Evaluate(grad, x framework.Point) (float64, error) {
+	if p.failure != nil {
+		return 0, p.failure
+	}
+	pack(p.x, x)
+	p.costs++
+	if !asked(grad) {
+		cost, err := p.cost.Number()
+		return cost, p.note(err)
+	}
+	p.gradients++
+	cost, err := p.both.Number()
+	if p.note(err) != nil {
+		return 0, err
+	}
+	p.deliver(grad)
+	return cost, nil
+}
+
+// Resume implements [framework.Resumer].
+func (p *pythonProblem) Resume(grad framework.Point) error {
+	if p.failure != nil || !asked(grad) {
+		return p.failure
+	}
+	p.gradients++
+	if err := p.gradient.Call(); p.note(err) != nil {
+		return err
+	}
+	p.deliver(grad)
+	return nil
+}
+
+// HessianProduct implements [framework.TwiceDifferentiable].
+func (p twiceDifferentiable) HessianProduct(dst, x, v framework.Point) error {
+	if p.failure != nil {
+		return p.failure
+	}
+	pack(p.x, x)
+	pack(p.v, v)
+	p.products++
+	if err := p.multiply.Call(); p.note(err) != nil {
+		return err
+	}
+	unpack(dst, p.product)
+	return nil
+}
+
+// note keeps the first error.
+func (p *pythonProblem) note(err error) error {
+	if p.failure == nil {
+		p.failure = err
+	}
+	return err
+}
+
+// deliver copies the gradients asked for.
+func (p *pythonProblem) deliver(grad framework.Point) {
+	for k, from := range split(p.blocks, p.grad) {
+		if grad[k] != nil {
+			copy(grad[k], from)
+		}
+	}
+}
+
+// asked reports whether any gradient is asked for.
+func asked(grad framework.Point) bool {
+	for _, g := range grad {
+		if g != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// observe shows Python the iterate, and cancels the run where Python says so.
+func (p *pythonProblem) observe(cancel func()) framework.Observer {
+	if p.watch == nil {
+		return nil
+	}
+	return func(s framework.Progress) {
+		if p.failure != nil || p.stopped {
+			return
+		}
+		x, _ := s.State.Iterate()
+		pack(p.iterate, x)
+		p.told[progressIteration], p.told[progressCost], p.told[progressGradient] = float64(s.Iteration), s.Cost, math.NaN()
+		if state, ok := s.State.(framework.Graded); ok && state.Gradient() != nil {
+			p.told[progressGradient] = p.blocks.Norm(x, state.Gradient())
+		}
+		p.told[progressCosts], p.told[progressGradients], p.told[progressProducts] = float64(p.costs), float64(p.gradients), float64(p.products)
+		p.told[progressSeconds] = s.Elapsed.Seconds()
+		stop, err := p.watch.Number()
+		p.stopped = stop != 0
+		if p.note(err) != nil || p.stopped {
+			cancel()
+		}
+	}
+}
+
+// Minimize minimises a cost that is a function in Python, on a product of
+// manifolds. addresses is where the addresses of arrays and functions are. It
+// returns a report, a JSON object with the entries status, message, solver, fun,
+// grad_norm (null where it is not known), nit, nfev, ngev, nhev and seconds, and
+// leaves the point found in the array of the iterate. Where a function has raised
+// an exception, that is in the list of the caller and the report is empty.
+func Minimize(settings string, addresses uint64) (string, error) {
+	return guarded("minimize", func() (string, error) {
+		var s minimizeSettings
+		if err := decode(settings, &s); err != nil {
+			return "", err
+		}
+		p, err := newPythonProblem(s.Blocks, addresses)
+		if err != nil {
+			return "", err
+		}
+		result, err := s.solve(p.asProblem(), p.iterate, p.observe)
+		if p.failure != nil {
+			return "", nil
+		}
+		if err != nil {
+			return "", err
+		}
+		pack(p.iterate, result.Point)
+		return p.report(result)
+	})
+}
+
+// solution is the result of a run and the solver that has run.
+type solution struct {
+	*framework.Result
+	solver string
+}
+
+// solve minimises from a start that is packed. observe makes an observer, which may
+// be nil, that ends the run by the function given.
+func (s minimizeSettings) solve(p framework.Problem, packed []float64, observe func(cancel func()) framework.Observer) (solution, error) {
+	start, err := startAt(p.Blocks(), packed)
+	if err != nil {
+		return solution{}, err
+	}
+	solver, err := s.choose(p)
+	if err != nil {
+		return solution{}, err
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	o := framework.Options{
+		MaxIterations: s.MaxIterations, TimeLimit: seconds(s.TimeLimit),
+		// Solve compares the norm of each block.
+		Tolerance: math.Max(s.Tolerance/math.Sqrt(float64(len(start))), math.SmallestNonzeroFloat64),
+	}
+	if watch := observe(cancel); watch != nil {
+		o.Observers = []framework.Observer{watch}
+	}
+	result, err := framework.Solve(ctx, p, start, solver, o)
+	return solution{result, solver.Name()}, err
+}
+
+// special are the solvers for problems of a structure that functions in Python
+// do not have.
+var special = []string{"alternating", "newton"}
+
+// choose returns the solver that was asked for.
+func (s minimizeSettings) choose(p framework.Problem) (framework.Solver, error) {
+	if s.Solver == solverAuto {
+		return solvers.Auto(p), nil
+	}
+	if slices.Contains(special, s.Solver) {
+		return nil, fmt.Errorf("solver %s is for problems with a structure that this one does not have; take cg, lbfgs, rgd or trust_region: %w",
+			s.Solver, framework.ErrInvalid)
+	}
+	return solvers.ByName(s.Solver)
+}
+
+// startAt is the point that a packed array holds.
+func startAt(blocks framework.Product, packed []float64) (framework.Point, error) {
+	x := framework.NewPoint(blocks)
+	unpack(x, packed)
+	for k, b := range blocks {
+		if !(framework.Point{x[k]}).Finite() {
+			return nil, fmt.Errorf("block %s of the start has NaN or infinite entries: %w", b.Name, framework.ErrInvalid)
+		}
+		if v := b.Violation(x[k]); !(v <= maxViolation) {
+			return nil, fmt.Errorf("block %s of the start is off the manifold (%v) by %.3g; the manifold's nearest_point puts it there: %w",
+				b.Name, b.Manifold, v, framework.ErrInvalid)
+		}
+	}
+	return x, nil
+}
+
+// gradientNorm is the norm of the Riemannian gradient at a point.
+func (p *pythonProblem) gradientNorm(x framework.Point) (float64, error) {
+	g := framework.NewPoint(p.blocks)
+	if _, err := p.Evaluate(g, x); err != nil {
+		return math.NaN(), err
+	}
+	p.blocks.Gradient(g, x, g)
+	return p.blocks.Norm(x, g), nil
+}
+
+// report describes the outcome.
+func (p *pythonProblem) report(result solution) (string, error) {
+	norm := math.NaN()
+	if result.Stationarity == nil { // the run was cancelled
+		var err error
+		if norm, err = p.gradientNorm(result.Point); err != nil {
+			return "", nil // which the caller raises
+		}
+	}
+	if p.stopped && result.Status == framework.Cancelled {
+		result.Message = fmt.Sprintf("stopped by the callback after %d iterations; the best point so far is kept", result.Iterations)
+	}
+	return result.report(norm, p.costs, p.gradients, p.products)
+}
+
+// report is what Minimize returns, given the norm of the gradient where the result
+// does not have it, and the calls of the functions.
+func (r solution) report(norm float64, costs, gradients, products int64) (string, error) {
+	if r.Stationarity != nil {
+		norm = 0
+		for _, s := range r.Stationarity {
+			norm = math.Hypot(norm, s)
+		}
+	}
+	report := map[string]any{
+		"status": r.Status.String(), "message": r.Message, "solver": r.solver, "fun": r.Cost, "grad_norm": nil,
+		"nit": r.Iterations, "nfev": costs, "ngev": gradients, "nhev": products, "seconds": r.Elapsed.Seconds(),
+	}
+	if norm-norm == 0 {
+		report["grad_norm"] = norm
+	}
+	return encode(report)
+}
+
+// CheckProblem tries the laws of problems on functions in Python at the point in
+// the array of the iterate: derivatives by the order of Taylor remainders. The
+// arguments are those of [Minimize]; the report is that of [CheckReport].
+func CheckProblem(settings string, addresses uint64) (string, error) {
+	return guarded("check gradient", func() (string, error) {
+		var s minimizeSettings
+		if err := decode(settings, &s); err != nil {
+			return "", err
+		}
+		p, err := newPythonProblem(s.Blocks, addresses)
+		if err != nil {
+			return "", err
+		}
+		x, err := startAt(p.blocks, p.iterate)
+		if err != nil {
+			return "", err
+		}
+		report := frameworktest.CheckProblem("cost", p.asProblem(), frameworktest.ProblemOptions{Point: x, Seed: s.Seed})
+		if p.failure != nil {
+			return "", nil
+		}
+		return encodeVerdicts(report)
+	})
+}

@@ -1,0 +1,115 @@
+"""Problems on manifolds as objects, to be handed around and to and from pymanopt."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from ._check_gradient import DerivativeReport, check_gradient
+from ._minimize import (
+    Cost,
+    Gradient,
+    Hessian,
+    Manifolds,
+    MinimizeResult,
+    Point,
+    minimize,
+)
+from ._pymanopt import export_problem, import_problem
+
+
+@dataclass(frozen=True)
+class ManifoldProblem:
+    """A cost on a manifold with its derivatives: the arguments of :func:`minimize`.
+
+    Attributes
+    ----------
+    cost : callable
+        The cost at a point.
+    manifold : Manifold or dict of Manifold
+        What points are on.
+    gradient : callable, "jax" or "torch"
+        The Euclidean gradient.
+    hessian : callable, "jax", "torch" or None
+        The Euclidean Hessian-vector product.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import scqm
+    >>> A = np.diag([1.0, 2.0, 5.0])
+    >>> sphere = scqm.manifolds.Sphere(3)
+    >>> problem = scqm.ManifoldProblem(
+    ...     lambda x: -(x @ A @ x), sphere, lambda x: -2 * (A @ x)
+    ... )
+    >>> bool(problem.check_gradient(sphere.random_point(0)))
+    True
+    >>> round(problem.minimize(sphere.random_point(0)).fun, 6)
+    -5.0
+    """
+
+    cost: Cost
+    manifold: Manifolds
+    gradient: Gradient
+    hessian: Hessian = None
+
+    def minimize(self, x0: Point, **settings: Any) -> MinimizeResult:
+        """Minimise the cost; see :func:`scqm.minimize` for the settings."""
+        return minimize(
+            self.cost,
+            x0,
+            manifold=self.manifold,
+            gradient=self.gradient,
+            hessian=self.hessian,
+            **settings,
+        )
+
+    def check_gradient(self, x: Point, *, random_state: int = 0) -> DerivativeReport:
+        """Try the derivatives at a point; see :func:`scqm.check_gradient`."""
+        return check_gradient(
+            self.cost,
+            x,
+            manifold=self.manifold,
+            gradient=self.gradient,
+            hessian=self.hessian,
+            random_state=random_state,
+        )
+
+    def to_pymanopt(self) -> Any:
+        """Return the problem as a ``pymanopt.Problem``.
+
+        A product of blocks becomes pymanopt's product, whose points are lists in the
+        order of the blocks.
+
+        Raises
+        ------
+        InputError
+            Pymanopt is not installed, has no such manifold, or represents its
+            points in another way.
+        """
+        return export_problem((self.cost, self.manifold, self.gradient, self.hessian))
+
+    @staticmethod
+    def from_pymanopt(problem: Any) -> ManifoldProblem:
+        """Return a ``pymanopt.Problem`` as a problem of this library.
+
+        The factors of a product become blocks of the names ``x0``, ``x1`` and so on.
+        The Hessian is taken along where the problem has one or can derive it.
+
+        Parameters
+        ----------
+        problem : pymanopt.Problem
+            A problem with a Euclidean gradient, or whose library derives it.
+
+        Returns
+        -------
+        ManifoldProblem
+            The same problem.
+
+        Raises
+        ------
+        InputError
+            This library has no such manifold, or the problem only a Riemannian
+            gradient.
+        """
+        return ManifoldProblem(*import_problem(problem))

@@ -1,0 +1,333 @@
+"""Minimisation on manifolds of a cost that is a function in Python.
+
+The run is the library's; the functions are called from within it, on the thread that
+has called. An exception in one of them ends the run and is raised here as it is.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import json
+import math
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+
+from ._autodiff import Derivatives, derivatives
+from ._domain import Buffer, Domain
+from ._library import _core
+from ._native import address, call
+from ._validation import check_count, check_real
+from .exceptions import ForkError, InputError
+from .manifolds import Manifold
+
+#: A point or a vector: an array, a tuple of arrays on FixedRank, or a dict of those.
+Point: TypeAlias = Any
+Manifolds: TypeAlias = Manifold[Any] | Mapping[str, Manifold[Any]]
+Cost: TypeAlias = Callable[[Point], Any]
+Gradient: TypeAlias = Callable[[Point], Point] | Literal["jax", "torch"]
+Hessian: TypeAlias = Callable[[Point, Point], Point] | Literal["jax", "torch"] | None
+
+# The functions of the interpreter that the library calls; see
+# bindings/internal/python.
+_API = (
+    "PyErr_Clear", "PyErr_Fetch", "PyErr_NormalizeException", "PyErr_Occurred",
+    "PyException_SetTraceback", "PyFloat_AsDouble", "PyGILState_Ensure",
+    "PyGILState_Release", "PyList_Append", "PyObject_CallObject", "Py_DecRef",
+)  # fmt: skip
+
+# The entries of the progress; see bindings/minimize.go.
+_ITERATION, _COST, _GRADIENT, _COSTS, _GRADIENTS, _PRODUCTS, _SECONDS = range(7)
+
+
+@dataclass(frozen=True)
+class MinimizeResult:
+    """The outcome of :func:`scqm.minimize`.
+
+    Attributes
+    ----------
+    x : ndarray, tuple of ndarray, or dict of those by block
+        The best point found, in the form of the start.
+    fun : float
+        The cost there.
+    grad_norm : float
+        The norm of the Riemannian gradient there; NaN where it is not known.
+    status : str
+        Why the run ended: "converged", "stalled", "max_iter", "time_limit", or
+        "cancelled" by the callback; "running" in what a callback is shown.
+    success : bool
+        Whether the status is "converged".
+    message : str
+        The status in a sentence.
+    nit : int
+        Iterations.
+    nfev, ngev, nhev : int
+        Evaluations of the cost, of its gradient, and Hessian-vector products.
+    solver : str
+        The solver that has run.
+    seconds : float
+        How long it took.
+    """
+
+    x: Point
+    fun: float
+    grad_norm: float
+    status: str
+    success: bool
+    message: str
+    nit: int
+    nfev: int
+    ngev: int
+    nhev: int
+    solver: str
+    seconds: float
+
+
+@functools.cache
+def _use_python() -> None:
+    """Tell the library where the interpreter's functions are."""
+    places = {
+        name: ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value
+        for name in _API
+    }
+    call(_core.bindings_UsePython, json.dumps(places))
+
+
+def _number(value: Any) -> float:
+    """Return a cost as a float."""
+    if isinstance(value, float):  # np.float64 is one
+        return value
+    try:
+        array = np.asarray(value)
+        fits = array.shape == () and np.can_cast(array.dtype, np.float64, "same_kind")
+    except ValueError:
+        fits = False
+    if not fits:
+        kind = f"an array of shape {array.shape}" if np.ndim(value) else repr(value)
+        raise InputError(f"cost returned {kind}; want a number")
+    return float(array)
+
+
+class Functions:
+    """The functions of a problem as the library calls them: without arguments.
+
+    They read points and write results in arrays that the library knows. A point that
+    users are given is a copy, which they may keep and change.
+    """
+
+    def __init__(
+        self,
+        domain: Domain,
+        functions: Derivatives,
+        callback: Callable[[MinimizeResult], object] | None,
+        solver: str,
+    ) -> None:
+        self.functions = functions
+        self.callback = callback
+        self.solver = solver
+        self.at, self.grad, self.v, self.product, self.iterate = (
+            Buffer(domain, what) for what in ("x", "gradient", "v", "hessian", "x0")
+        )
+        self.progress = np.zeros(7)
+        self.raised: list[BaseException] = []
+
+    def begin(self, x0: Point) -> None:
+        """Hand the start to the library."""
+        if x0 is None:
+            raise InputError(
+                "x0 is None; give a point to begin with, such as "
+                "manifold.random_point()"
+            )
+        self.iterate.write(x0)
+
+    def cost(self) -> float:
+        """Return the cost."""
+        return _number(self.functions.cost(self.at.read()))
+
+    def gradient(self) -> None:
+        """Write the gradient."""
+        gradient = self.functions.gradient(self.at.read())
+        self.grad.write(gradient)
+
+    def both(self) -> float:
+        """Return the cost and write the gradient."""
+        if self.functions.both is None:
+            cost = self.cost()
+            self.gradient()
+            return cost
+        cost, gradient = self.functions.both(self.at.read())
+        self.grad.write(gradient)
+        return _number(cost)
+
+    def multiply(self) -> None:
+        """Write the product of the Hessian with a vector."""
+        assert self.functions.hessian is not None
+        x, v = self.at.read(), self.v.read()
+        self.product.write(self.functions.hessian(x, v))
+
+    def observe(self) -> float:
+        """Return 1 to stop the run, else 0."""
+        assert self.callback is not None
+        told = self.progress.tolist()
+        so_far = MinimizeResult(
+            x=self.iterate.read(),
+            fun=told[_COST],
+            grad_norm=told[_GRADIENT],
+            status="running",
+            success=False,
+            message=f"iteration {int(told[_ITERATION])}",
+            nit=int(told[_ITERATION]),
+            nfev=int(told[_COSTS]),
+            ngev=int(told[_GRADIENTS]),
+            nhev=int(told[_PRODUCTS]),
+            solver=self.solver,
+            seconds=told[_SECONDS],
+        )
+        try:
+            return float(self.callback(so_far) is True)
+        except StopIteration:
+            return 1.0
+
+    def run(self, function: Callable[[str, int], str], settings: dict[str, Any]) -> Any:
+        """Call Minimize or CheckProblem."""
+        _use_python()
+        buffers = (self.at, self.grad, self.v, self.product, self.iterate)
+        # Bound methods are made anew each time they are looked up: these stay.
+        functions: list[object] = [self.cost, self.gradient, self.both]
+        functions.append(self.multiply if self.functions.hessian else None)
+        functions.append(self.observe if self.callback is not None else None)
+        functions.append(self.raised)
+        places = [address(b.flat) for b in buffers] + [address(self.progress)]
+        places += [0 if f is None else id(f) for f in functions]
+        table = np.array(places, np.uint64)
+        process = os.getpid()
+        report = call(function, json.dumps(settings), address(table))
+        if os.getpid() != process:
+            raise ForkError(
+                "this process was forked in a function that scqm has called, and it "
+                "cannot go on with the run; end such a process with os._exit"
+            )
+        if self.raised:
+            error = self.raised.pop()
+            try:
+                raise error
+            finally:
+                del error  # which holds this frame
+        return json.loads(report)
+
+
+def minimize(
+    cost: Cost,
+    x0: Point,
+    *,
+    manifold: Manifolds,
+    gradient: Gradient,
+    hessian: Hessian = None,
+    solver: str = "auto",
+    tol: float = 1e-6,
+    max_iter: int | None = None,
+    time_limit: float | None = None,
+    callback: Callable[[MinimizeResult], object] | None = None,
+) -> MinimizeResult:
+    """Minimise a cost on a manifold, or on several at once.
+
+    Parameters
+    ----------
+    cost : callable
+        The cost at a point: ``cost(x)`` returns a number. It may be infinite or NaN
+        where it is not defined, but not at the start. A point is an array of the
+        manifold's shape, a tuple of three on ``FixedRank``, or a dict of those by
+        block where ``manifold`` is a dict. Functions are given copies.
+    x0 : ndarray, tuple of three, or dict by block
+        Where to begin, such as ``manifold.random_point()``.
+    manifold : Manifold or dict of Manifold
+        What x is on: one of :mod:`scqm.manifolds`, or a dict of them by the names of
+        blocks, for their product.
+    gradient : callable, "jax" or "torch"
+        The Euclidean gradient: ``gradient(x)`` returns the derivatives with respect
+        to the entries of x, in the form of x, as if there were no constraint. With
+        "jax" or "torch" that library differentiates ``cost``, which must be written
+        in it, twice where a solver asks for it.
+    hessian : callable, "jax", "torch" or None, default=None
+        The Euclidean Hessian-vector product: ``hessian(x, v)`` returns the derivative
+        of the gradient along v, in the form of x. None takes that of jax or torch
+        where they have the gradient; otherwise solvers that need it take differences
+        of gradients.
+    solver : str, default="auto"
+        "rgd", "cg", "lbfgs", "trust_region", or "auto", which chooses.
+    tol : float, default=1e-6
+        The norm of the Riemannian gradient at which a run has converged.
+    max_iter : int or None, default=None
+        The largest number of iterations; None for 1000.
+    time_limit : float or None, default=None
+        The seconds after which the run ends with the best point so far.
+    callback : callable, optional
+        ``callback(result_so_far)`` is called after the start and after every
+        iteration with a :class:`MinimizeResult` of status "running". The run ends
+        where it returns True or raises StopIteration.
+
+    Returns
+    -------
+    MinimizeResult
+        The best point found and why the run ended.
+
+    Raises
+    ------
+    InputError
+        A point, gradient or product has the wrong form, which the message names by
+        its block; the start is not on the manifold; a solver does not exist.
+    NonFiniteError
+        The cost at the start, or a gradient, is NaN or infinite.
+
+    Notes
+    -----
+    An exception in one of the functions, KeyboardInterrupt included, ends the run and
+    comes out as it is. Functions may call ``minimize`` themselves.
+
+    Examples
+    --------
+    The eigenvector of the largest eigenvalue.
+
+    >>> import numpy as np
+    >>> import scqm
+    >>> A = np.diag([1.0, 2.0, 5.0])
+    >>> sphere = scqm.manifolds.Sphere(3)
+    >>> r = scqm.minimize(
+    ...     lambda x: -(x @ A @ x),
+    ...     sphere.random_point(0),
+    ...     manifold=sphere,
+    ...     gradient=lambda x: -2 * (A @ x),
+    ... )
+    >>> r.success, round(-r.fun, 6)
+    (True, 5.0)
+    """
+    domain = Domain(manifold)
+    if callback is not None and not callable(callback):
+        raise InputError(f"callback is {callback!r}; want a function or None")
+    if not isinstance(solver, str):
+        raise InputError(f"solver is {solver!r}; want the name of one")
+    settings = {
+        "blocks": domain.describe(),
+        "solver": solver,
+        "tol": check_real("tol", tol, 0, above=False),
+        "max_iter": check_count("max_iter", max_iter) or 0,
+        "time_limit": 0.0
+        if time_limit is None
+        else check_real("time_limit", time_limit, 0, above=True),
+    }
+    functions = derivatives(cost, gradient, hessian)
+    shown = Functions(domain, functions, callback, solver)
+    shown.begin(x0)
+    report = shown.run(_core.bindings_Minimize, settings)
+    norm, fun = report.pop("grad_norm"), report.pop("fun")
+    return MinimizeResult(
+        x=shown.iterate.read(),
+        fun=float(fun),
+        grad_norm=math.nan if norm is None else norm,
+        success=report["status"] == "converged",
+        **report,
+    )

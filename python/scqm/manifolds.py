@@ -1,0 +1,671 @@
+"""Manifolds: the sets that constraints of optimization usually describe.
+
+Each is what a point may be: a unit vector, a matrix of orthonormal columns, a
+rotation. :func:`scqm.minimize` finds the lowest cost on one of them, or on several at
+once; the operations here are for methods of your own.
+
+Points and tangent vectors are arrays of float64 in the shapes of Manopt. Row-major
+order is the library's too, so that nothing is transposed or reordered at its boundary.
+Where a manifold has ``copies``, those are the first axis: ``Rotations(3, copies=10)``
+has points of shape (10, 3, 3). :class:`FixedRank` alone has tuples of three arrays.
+The formulas, with their sources, are in the guide on manifolds.
+
+========================  ===============  ==========================================
+manifold                  shape            points
+========================  ===============  ==========================================
+``Euclidean(*shape)``     shape            all arrays
+``Sphere(n)``             (n,)             unit vectors
+``Oblique(n, m)``         (n, m)           matrices whose columns are unit vectors
+``Stiefel(n, p)``         (n, p)           matrices of orthonormal columns
+``Grassmann(n, p)``       (n, p)           subspaces, by orthonormal columns
+``SPD(n)``                (n, n)           symmetric positive definite matrices
+``Rotations(n)``          (n, n)           orthogonal matrices of determinant 1
+``Hyperbolic(n)``         (n + 1,)         hyperbolic space, in the model of Lorentz
+``FixedRank(m, n, r)``    (U, S, V)        m x n matrices U S V' of rank r
+========================  ===============  ==========================================
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any, ClassVar, Generic, TypeAlias, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from ._library import _core
+from ._native import Array, address, call, contiguous
+from ._validation import check_integer
+from .exceptions import InputError
+
+__all__ = [
+    "SPD",
+    "ArrayManifold",
+    "Euclidean",
+    "FixedRank",
+    "Grassmann",
+    "Hyperbolic",
+    "Manifold",
+    "Oblique",
+    "Rotations",
+    "Sphere",
+    "Stiefel",
+]
+
+#: The factors U (m, r), S (r, r) and V (n, r) of a matrix of fixed rank.
+Factors: TypeAlias = tuple[Array, Array, Array]
+#: What points and vectors may be given as.
+PointLike: TypeAlias = npt.ArrayLike | Sequence[npt.ArrayLike]
+
+X = TypeVar("X")
+Self = TypeVar("Self", bound="Manifold[Any]")
+
+
+class Manifold(ABC, Generic[X]):
+    """What all manifolds have in common.
+
+    Two manifolds are equal if they are of one class and have the same parameters.
+
+    Attributes
+    ----------
+    dim : int
+        The dimension, that of all copies together.
+    """
+
+    _kind: ClassVar[str]
+    # What pymanopt calls it, and whether there are copies there, as the parameter k.
+    _in_pymanopt: ClassVar[str | None] = None
+    _powers: ClassVar[bool] = False
+
+    def __init__(self, arguments: tuple[int, ...], copies: int | None) -> None:
+        self._arguments = arguments
+        self._copies = None if copies is None else check_integer("copies", copies, 1)
+        self._text = json.dumps(self._describe(type(self).__name__))
+        self.dim = call(_core.bindings_ManifoldDim, self._text)
+
+    @abstractmethod
+    def _constructor(self) -> tuple[int, ...]:
+        """Return the arguments of the constructor in Go."""
+
+    @property
+    @abstractmethod
+    def _size(self) -> int:
+        """The number of entries of a point."""
+
+    @abstractmethod
+    def _flat(self, x: Any, what: str) -> Array:
+        """Return a point or vector as one contiguous array; ``what`` is for errors."""
+
+    @abstractmethod
+    def _shaped(self, flat: Array) -> X:
+        """Return a flat array as a point, which shares its memory."""
+
+    def _describe(self, name: str) -> dict[str, Any]:
+        """Return what the library is told of the manifold."""
+        return {
+            "name": name,
+            "kind": self._kind,
+            "shape": self._constructor(),
+            "copies": self._copies or 0,
+        }
+
+    def __repr__(self) -> str:
+        parts = [str(n) for n in self._arguments]
+        if self._copies is not None:
+            parts.append(f"copies={self._copies}")
+        return f"{type(self).__name__}({', '.join(parts)})"
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, Manifold)
+            and type(self) is type(other)
+            and (self._arguments, self._copies) == (other._arguments, other._copies)
+        )
+
+    def __hash__(self) -> int:
+        return hash((type(self), self._arguments, self._copies))
+
+    def random_point(self, random_state: int | np.random.Generator | None = None) -> X:
+        """Return a random point.
+
+        Parameters
+        ----------
+        random_state : int, Generator or None, default=None
+            The seed. Equal seeds give equal points on every machine.
+
+        Returns
+        -------
+        ndarray, or tuple of three
+            The point; uniformly distributed where that is possible.
+        """
+        seed = int(np.random.default_rng(random_state).integers(2**63))
+        flat = np.empty(self._size)
+        call(_core.bindings_ManifoldRandom, self._text, seed, address(flat))
+        return self._shaped(flat)
+
+    def projection(self, x: PointLike, v: PointLike) -> X:
+        """Return the orthogonal projection of v on the tangent space at x."""
+        return self._map("projection", x=x, v=v)
+
+    def retraction(self, x: PointLike, v: PointLike) -> X:
+        """Return the point reached from x along the tangent vector v.
+
+        It agrees with the geodesic to second order, on :class:`Stiefel` to first.
+
+        Raises
+        ------
+        InputError
+            The result would not be a finite point.
+        """
+        return self._map("retraction", x=x, v=v)
+
+    def transport(self, x: PointLike, y: PointLike, v: PointLike) -> X:
+        """Return the tangent vector at y that corresponds to v, which is one at x."""
+        return self._map("transport", x=x, y=y, v=v)
+
+    def exp(self, x: PointLike, v: PointLike) -> X:
+        """Return the end of the geodesic from x along the tangent vector v.
+
+        Raises
+        ------
+        InputError
+            The manifold has none (:class:`FixedRank`), or the end is not finite.
+        """
+        return self._map("exp", x=x, v=v)
+
+    def log(self, x: PointLike, y: PointLike) -> X:
+        """Return the tangent vector at x whose geodesic is the shortest to y.
+
+        Raises
+        ------
+        InputError
+            The manifold has none (:class:`Stiefel`, :class:`FixedRank`), or x or y
+            is not a point.
+        """
+        return self._map("log", x=x, y=y)
+
+    def dist(self, x: PointLike, y: PointLike) -> float:
+        """Return the length of the shortest geodesic from x to y.
+
+        Raises
+        ------
+        InputError
+            The manifold has none (:class:`Stiefel`, :class:`FixedRank`), or x or y
+            is not a point.
+        """
+        return self._measure("dist", x=x, y=y)
+
+    def inner(self, x: PointLike, u: PointLike, v: PointLike) -> float:
+        """Return the inner product of the tangent vectors u and v at x."""
+        return self._measure("inner", x=x, u=u, v=v)
+
+    def norm(self, x: PointLike, v: PointLike) -> float:
+        """Return the length of the tangent vector v at x."""
+        return self._measure("norm", x=x, v=v)
+
+    def riemannian_gradient(self, x: PointLike, g: PointLike) -> X:
+        """Return the Riemannian gradient of a cost at x.
+
+        Parameters
+        ----------
+        x : array-like
+            The point.
+        g : array-like
+            The Euclidean gradient there: the derivatives with respect to entries.
+
+        Returns
+        -------
+        ndarray, or tuple of three
+            A tangent vector at x.
+        """
+        return self._map("gradient", x=x, g=g)
+
+    def riemannian_hessian(
+        self, x: PointLike, g: PointLike, h: PointLike, v: PointLike
+    ) -> X:
+        """Return the product of the Riemannian Hessian of a cost at x with v.
+
+        Parameters
+        ----------
+        x : array-like
+            The point.
+        g : array-like
+            The Euclidean gradient there.
+        h : array-like
+            The product of the Euclidean Hessian with v.
+        v : array-like
+            A tangent vector at x.
+
+        Returns
+        -------
+        ndarray, or tuple of three
+            A tangent vector at x.
+        """
+        return self._map("hessian", x=x, g=g, h=h, v=v)
+
+    def violation(self, x: PointLike) -> float:
+        """Return how far x is from being a point; ``inf`` where it is not finite.
+
+        The unit is that of the constraint, such as the largest entry of X'X - I.
+        """
+        return self._measure("violation", x=x)
+
+    def nearest_point(self, x: PointLike) -> X:
+        """Return the point nearest to x, which need not be one, or one as good.
+
+        Raises
+        ------
+        InputError
+            There is none, such as for the origin and a sphere.
+        """
+        return self._map("restoration", x=x)
+
+    def to_pymanopt(self) -> Any:
+        """Return the same manifold of pymanopt, which must be installed.
+
+        Raises
+        ------
+        InputError
+            Pymanopt has no such manifold, or represents its points in another way.
+        """
+        try:
+            import pymanopt
+        except ImportError:
+            raise InputError("pymanopt is not installed") from None
+        if self._in_pymanopt is None or (self._copies and not self._powers):
+            raise InputError(f"{self!r} is no manifold of pymanopt")
+        theirs = getattr(pymanopt.manifolds, self._in_pymanopt)
+        powers = {"k": self._copies or 1} if self._powers else {}
+        return theirs(*self._arguments, **powers)
+
+    def _map(self, operation: str, **operands: Any) -> X:
+        flat = [self._flat(x, name) for name, x in operands.items()]
+        dst = np.empty(self._size)
+        places = [address(x) for x in flat] + [0] * (4 - len(flat))
+        call(
+            _core.bindings_ManifoldMap, self._text, operation, address(dst), *places
+        )  # fmt: skip
+        return self._shaped(dst)
+
+    def _measure(self, operation: str, **operands: Any) -> float:
+        flat = [self._flat(x, name) for name, x in operands.items()]
+        places = [address(x) for x in flat] + [0] * (3 - len(flat))
+        return call(_core.bindings_ManifoldMeasure, self._text, operation, *places)
+
+
+def real_array(value: Any, what: str) -> Array:
+    """Return what is an array of real numbers as contiguous float64."""
+    try:
+        array = np.asarray(value)
+        if not np.can_cast(array.dtype, np.float64, "same_kind"):
+            raise InputError(f"{what} has dtype {array.dtype}; want real numbers")
+    except ValueError as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"{what} is no array: {error}") from None
+    return contiguous(array)
+
+
+class ArrayManifold(Manifold[Array]):
+    """A manifold whose points are arrays.
+
+    Attributes
+    ----------
+    shape : tuple of int
+        The shape of a point, copies first.
+    dim : int
+        The dimension, that of all copies together.
+    """
+
+    def __init__(
+        self,
+        arguments: tuple[int, ...],
+        shape: tuple[int, ...],
+        copies: int | None,
+    ) -> None:
+        self.shape = shape if copies is None else (copies, *shape)
+        super().__init__(arguments, copies)
+
+    def _constructor(self) -> tuple[int, ...]:
+        return self._arguments
+
+    @property
+    def _size(self) -> int:
+        return math.prod(self.shape)
+
+    def _flat(self, x: Any, what: str) -> Array:
+        array = real_array(x, what)
+        if array.shape != self.shape:
+            raise InputError(f"{what} has shape {array.shape}; want {self.shape}")
+        return array
+
+    def _shaped(self, flat: Array) -> Array:
+        return flat.reshape(self.shape)
+
+
+def _size(name: str, value: Any, least: int = 1) -> int:
+    return check_integer(name, value, least)
+
+
+class Euclidean(ArrayManifold):
+    """All arrays of a shape, with the inner product of the entries.
+
+    Parameters
+    ----------
+    *shape : int
+        The shape, such as ``Euclidean(3)`` or ``Euclidean(200, 4)``.
+
+    Examples
+    --------
+    >>> from scqm.manifolds import Euclidean
+    >>> Euclidean(2, 3).dim
+    6
+    """
+
+    _kind = "euclidean"
+    _in_pymanopt = "Euclidean"
+
+    def __init__(self, *shape: int) -> None:
+        sizes = tuple(_size("shape", n) for n in shape)
+        super().__init__(sizes, sizes, None)
+
+    def _constructor(self) -> tuple[int, ...]:
+        return (math.prod(self.shape),)
+
+
+class Sphere(ArrayManifold):
+    """The unit vectors of R^n, with the inner product u'v.
+
+    Parameters
+    ----------
+    n : int
+        The number of entries.
+    copies : int, optional
+        Points are so many of them, the rows of an array of shape (copies, n).
+
+    Examples
+    --------
+    >>> from scqm.manifolds import Sphere
+    >>> Sphere(3).dist([1, 0, 0], [0, 1, 0]) / 3.141592653589793
+    0.5
+    """
+
+    _kind = "sphere"
+    _in_pymanopt = "Sphere"
+
+    def __init__(self, n: int, *, copies: int | None = None) -> None:
+        n = _size("n", n)
+        super().__init__((n,), (n,), copies)
+
+
+class Oblique(ArrayManifold):
+    """The n x m matrices whose columns are unit vectors.
+
+    Parameters
+    ----------
+    n, m : int
+        The numbers of rows and columns. Where unit vectors are rows, take
+        ``Sphere(n, copies=m)``.
+    copies : int, optional
+        Points are so many of them, the first axis of their arrays.
+    """
+
+    _kind = "oblique"
+    _in_pymanopt = "Oblique"
+
+    def __init__(self, n: int, m: int, *, copies: int | None = None) -> None:
+        n, m = _size("n", n), _size("m", m)
+        super().__init__((n, m), (n, m), copies)
+
+
+class Stiefel(ArrayManifold):
+    """The n x p matrices with orthonormal columns, X'X = I.
+
+    The inner product is trace(U'V). There is no logarithm and no distance in closed
+    form.
+
+    Parameters
+    ----------
+    n, p : int
+        The numbers of rows and columns, p at most n.
+    copies : int, optional
+        Points are so many of them, the first axis of their arrays.
+    """
+
+    _kind = "stiefel"
+    _in_pymanopt = "Stiefel"
+    _powers = True
+
+    def __init__(self, n: int, p: int, *, copies: int | None = None) -> None:
+        n, p = _frame(n, p)
+        super().__init__((n, p), (n, p), copies)
+
+
+class Grassmann(ArrayManifold):
+    """The subspaces of dimension p of R^n, each given by a basis X with X'X = I.
+
+    A cost must not depend on the basis. The distance is the root of the sum of the
+    squared principal angles.
+
+    Parameters
+    ----------
+    n, p : int
+        The numbers of rows and columns, p at most n.
+    copies : int, optional
+        Points are so many of them, the first axis of their arrays.
+    """
+
+    _kind = "grassmann"
+    _in_pymanopt = "Grassmann"
+    _powers = True
+
+    def __init__(self, n: int, p: int, *, copies: int | None = None) -> None:
+        n, p = _frame(n, p)
+        super().__init__((n, p), (n, p), copies)
+
+
+class SPD(ArrayManifold):
+    """The symmetric positive definite n x n matrices, affine-invariant.
+
+    The inner product is trace(X^-1 U X^-1 V): A X A' is as far from A Y A' as X from
+    Y for every invertible A.
+
+    Parameters
+    ----------
+    n : int
+        The number of rows and columns.
+    copies : int, optional
+        Points are so many of them, the first axis of their arrays.
+    """
+
+    _kind = "spd"
+    _in_pymanopt = "SymmetricPositiveDefinite"
+    _powers = True
+
+    def __init__(self, n: int, *, copies: int | None = None) -> None:
+        n = _size("n", n)
+        super().__init__((n,), (n, n), copies)
+
+
+class Rotations(ArrayManifold):
+    """The orthogonal n x n matrices of determinant 1, with trace(U'V).
+
+    Rigid motions are a product: ``{"R": Rotations(3), "t": Euclidean(3)}``.
+
+    Parameters
+    ----------
+    n : int
+        The number of rows and columns.
+    copies : int, optional
+        Points are so many of them, the first axis of their arrays.
+
+    Examples
+    --------
+    The nearest rotation to a matrix, and half of the way there.
+
+    >>> import numpy as np
+    >>> from scqm.manifolds import Rotations
+    >>> m = Rotations(2)
+    >>> Y = m.nearest_point([[0.1, -2.0], [2.0, 0.1]])
+    >>> V = m.log(np.eye(2), Y)
+    >>> half = m.exp(np.eye(2), V / 2)
+    >>> bool(np.allclose(half @ half, Y))
+    True
+    """
+
+    _kind = "rotations"
+    _in_pymanopt = "SpecialOrthogonalGroup"
+    _powers = True
+
+    def __init__(self, n: int, *, copies: int | None = None) -> None:
+        n = _size("n", n)
+        super().__init__((n,), (n, n), copies)
+
+
+class Hyperbolic(ArrayManifold):
+    """Hyperbolic space of dimension n, in the model of Lorentz.
+
+    Points x have n + 1 entries, with -x_0^2 + x_1^2 + ... + x_n^2 = -1 and x_0 > 0.
+    The inner product is -u_0 v_0 + u_1 v_1 + ... + u_n v_n.
+
+    Parameters
+    ----------
+    n : int
+        The dimension.
+    copies : int, optional
+        Points are so many of them, the first axis of their arrays.
+    """
+
+    _kind = "hyperbolic"
+
+    def __init__(self, n: int, *, copies: int | None = None) -> None:
+        n = _size("n", n)
+        super().__init__((n,), (n + 1,), copies)
+
+
+class FixedRank(Manifold[Factors]):
+    """The m x n matrices W of rank r, with trace(A'B).
+
+    A point is the tuple (U, S, V) with W = U S V': U (m, r) and V (n, r) have
+    orthonormal columns, and S (r, r) is invertible. A tangent vector is a tuple of
+    velocities of the factors. A cost is a function of the factors that depends on W
+    only, and its Euclidean gradient the tuple of the derivatives with respect to the
+    factors; :meth:`factored_gradient` has that of a function of W.
+
+    There are no geodesics, logarithms and distances in closed form.
+
+    Parameters
+    ----------
+    m, n : int
+        The numbers of rows and columns.
+    r : int
+        The rank, at most min(m, n).
+    """
+
+    _kind = "fixed_rank"
+
+    def __init__(self, m: int, n: int, r: int) -> None:
+        m, n, r = _size("m", m), _size("n", n), _size("r", r)
+        if r > min(m, n):
+            raise InputError(f"r is {r}; want at most min(m, n) = {min(m, n)}")
+        #: The shapes of U, S and V.
+        self.shapes = ((m, r), (r, r), (n, r))
+        super().__init__((m, n, r), None)
+
+    def _constructor(self) -> tuple[int, ...]:
+        return self._arguments
+
+    @property
+    def _size(self) -> int:
+        return sum(math.prod(s) for s in self.shapes)
+
+    def _flat(self, x: Any, what: str) -> Array:
+        if not isinstance(x, tuple | list) or len(x) != 3:
+            raise InputError(
+                f"{what} is a {type(x).__name__}; want a tuple of U, S and V"
+            )
+        parts = []
+        for name, part, shape in zip("USV", x, self.shapes, strict=True):
+            array = real_array(part, f"{what}, {name},")
+            if array.shape != shape:
+                raise InputError(
+                    f"{what}, {name}, has shape {array.shape}; want {shape}"
+                )
+            parts.append(array.ravel())
+        return np.concatenate(parts)
+
+    def _shaped(self, flat: Array) -> Factors:
+        parts, at = [], 0
+        for shape in self.shapes:
+            size = math.prod(shape)
+            parts.append(flat[at : at + size].reshape(shape))
+            at += size
+        return parts[0], parts[1], parts[2]
+
+    def matrix(self, x: PointLike) -> Array:
+        """Return the matrix W = U S V', of shape (m, n)."""
+        U, S, V = self._shaped(self._flat(x, "x"))
+        W: Array = U @ S @ V.T
+        return W
+
+    def factored_gradient(
+        self, x: PointLike, GV: npt.ArrayLike, GtU: npt.ArrayLike
+    ) -> Factors:
+        """Return the gradient in the factors of a function of W.
+
+        Parameters
+        ----------
+        x : tuple of three array-like
+            The point (U, S, V).
+        GV : array-like of shape (m, r)
+            G V, where G (m, n) is the gradient of the function at W.
+        GtU : array-like of shape (n, r)
+            G' U. Both are thin: G itself may be sparse or never be formed.
+
+        Returns
+        -------
+        tuple of three ndarray
+            G V S', U' G V and G' U S.
+        """
+        U, S, _ = self._shaped(self._flat(x, "x"))
+        wide, tall = real_array(GV, "GV"), real_array(GtU, "GtU")
+        for what, array, shape in (
+            ("GV", wide, self.shapes[0]),
+            ("GtU", tall, self.shapes[2]),
+        ):
+            if array.shape != shape:
+                raise InputError(f"{what} has shape {array.shape}; want {shape}")
+        return wide @ S.T, U.T @ wide, tall @ S
+
+    def truncation(self, W: npt.ArrayLike) -> Factors:
+        """Return the point nearest to a matrix, its truncated singular values.
+
+        Parameters
+        ----------
+        W : array-like of shape (m, n)
+            A matrix of rank r at least.
+
+        Returns
+        -------
+        tuple of three ndarray
+            The point, with a diagonal S.
+        """
+        array = real_array(W, "W")
+        m, n, r = self._arguments
+        if array.shape != (m, n):
+            raise InputError(f"W has shape {array.shape}; want {(m, n)}")
+        U, s, Vt = np.linalg.svd(array, full_matrices=False)
+        if not s[r - 1] > s[0] * 2.0**-50:
+            raise InputError(f"W has a rank below {r}")
+        return U[:, :r].copy(), np.diag(s[:r]), Vt[:r].T.copy()
+
+
+def _frame(n: int, p: int) -> tuple[int, int]:
+    """Return the shape of matrices with orthonormal columns."""
+    n, p = _size("n", n), _size("p", p)
+    if p > n:
+        raise InputError(f"p is {p}; want at most n = {n}")
+    return n, p
