@@ -2,6 +2,7 @@ package nearest
 
 import (
 	"cmp"
+	"context"
 	"math"
 	"slices"
 
@@ -9,6 +10,8 @@ import (
 
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/internal/dense"
+	"github.com/scqm/scqm/internal/par"
+	"github.com/scqm/scqm/models/rows"
 	"github.com/scqm/scqm/models/scqm/internal/sheet"
 )
 
@@ -27,6 +30,9 @@ const (
 	vertexPrecision = 1e-12
 	// lowerVertex is the relative decrease of the loss that an exchange must bring.
 	lowerVertex = 1e-10
+	// atVertex is the largest entry that vanishes at a vertex, relative to the largest
+	// one.
+	atVertex = 1e-6
 	// pivotWork bounds the products that the neighbours of a vertex take.
 	pivotWork = 1 << 16
 )
@@ -36,9 +42,9 @@ type vertices struct {
 	f        *sheet.Sheet
 	z, phi   []float64 // m, q
 	e, j     []float64 // m x d, d x d
-	r        []float64 // D
+	r, from  []float64 // D: residuals of a neighbour and of the vertex
 	by       []int     // D: entries of the residual, the smallest first
-	zeros    []int     // d
+	zeros    []int     // d: entries that vanish at a neighbour
 	tau, low []float64 // d
 	step     []float64 // d
 }
@@ -54,8 +60,8 @@ func newVertices(f *sheet.Sheet, loss framework.Loss) *vertices {
 	}
 	vec := func(n int) []float64 { return make([]float64, n) }
 	return &vertices{
-		f: f, z: vec(f.M), phi: vec(f.Q), e: vec(f.M * d), j: vec(d * d), r: vec(f.D),
-		by: make([]int, f.D), zeros: make([]int, d), tau: vec(d), low: vec(d), step: vec(d),
+		f: f, z: vec(f.M), phi: vec(f.Q), e: vec(f.M * d), j: vec(d * d), r: vec(f.D), from: vec(f.D),
+		by: make([]int, f.D), zeros: make([]int, 0, d), tau: vec(d), low: vec(d), step: vec(d),
 	}
 }
 
@@ -80,27 +86,99 @@ func (v *vertices) descend(tau, x []float64, value float64) float64 {
 // neighbour writes the lowest neighbour of the vertex next to tau into low, where that
 // is lower than value, and returns its loss.
 func (v *vertices) neighbour(tau, x []float64, value float64) float64 {
+	v.each(tau, x, func() {
+		if loss := floats.Norm(v.r, 1); loss < value {
+			value = loss
+			copy(v.low, v.tau)
+		}
+	})
+	return value
+}
+
+// each calls try for every neighbour of the vertex next to tau, with its tau and
+// residual.
+func (v *vertices) each(tau, x []float64, try func()) {
 	d := v.f.Latent
 	v.residual(tau, x)
 	for k := range v.by {
 		v.by[k] = k
 	}
-	r := v.r
-	slices.SortStableFunc(v.by, func(a, b int) int { return cmp.Compare(math.Abs(r[a]), math.Abs(r[b])) })
-	for out := range d {
-		for _, in := range v.by[d:] {
-			copy(v.zeros, v.by[:d])
-			v.zeros[out] = in
+	copy(v.from, v.r)
+	slices.SortStableFunc(v.by, func(a, b int) int { return cmp.Compare(math.Abs(v.from[a]), math.Abs(v.from[b])) })
+	zeros := max(v.vanishing(), d)
+	for out := range zeros {
+		for _, in := range v.by[zeros:] {
+			v.zeros = append(v.zeros[:0], in)
+			for k := 0; len(v.zeros) < d; k++ {
+				if k != out {
+					v.zeros = append(v.zeros, v.by[k])
+				}
+			}
 			copy(v.tau, tau)
 			if v.solve(x) {
-				if loss := floats.Norm(v.r, 1); loss < value {
-					value = loss
-					copy(v.low, v.tau)
-				}
+				try()
 			}
 		}
 	}
-	return value
+}
+
+// vanishing returns the number of entries of the residual at the vertex that are 0 but
+// for rounding.
+func (v *vertices) vanishing() int {
+	count, size := 0, floats.Norm(v.from, math.Inf(1))
+	for _, k := range v.by {
+		if math.Abs(v.from[k]) <= atVertex*size {
+			count++
+		}
+	}
+	return count
+}
+
+// Move is a row's way to another vertex: Slope is the rise of its loss over the sum of
+// absolute changes of its residual.
+type Move struct {
+	Row   int
+	Tau   []float64 // d
+	Slope float64
+}
+
+// Neighbours returns, for every row that is at a vertex, the way to the neighbour with
+// the smallest slope, the smallest first. The sheet may turn such a way into one that
+// leads down. There are none of losses without vertices.
+func Neighbours(ctx context.Context, tau []float64, f *sheet.Sheet, loss framework.Loss, x rows.Data, threads int) ([]Move, error) {
+	if newVertices(f, loss) == nil {
+		return nil, nil
+	}
+	parts := make([][]Move, par.Shards(x.N))
+	par.Do(par.Threads(threads), len(parts), func(_, shard int) {
+		v := newVertices(f, loss)
+		lo, hi := par.Bounds(x.N, shard)
+		for i := lo; i < hi && ctx.Err() == nil; i++ {
+			if m := v.flattest(tau[i*f.Latent:(i+1)*f.Latent], x.Row(i)); m.Tau != nil && x.Weight(i) > 0 {
+				m.Row = i
+				parts[shard] = append(parts[shard], m)
+			}
+		}
+	})
+	moves := slices.Concat(parts...)
+	slices.SortStableFunc(moves, func(a, b Move) int { return cmp.Compare(a.Slope, b.Slope) })
+	return moves, ctx.Err()
+}
+
+// flattest returns the way of the smallest slope to a neighbour of the vertex at tau;
+// Tau is nil where there is none.
+func (v *vertices) flattest(tau, x []float64) (m Move) {
+	m.Slope = math.Inf(1)
+	v.each(tau, x, func() {
+		if v.vanishing() < v.f.Latent {
+			return
+		}
+		slope := (floats.Norm(v.r, 1) - floats.Norm(v.from, 1)) / floats.Distance(v.r, v.from, 1)
+		if slope < m.Slope {
+			m.Slope, m.Tau = slope, append(m.Tau[:0], v.tau...)
+		}
+	})
+	return m
 }
 
 // residual computes that at tau.

@@ -70,3 +70,48 @@ func gridLowest(d int, value func(at []float64) float64) float64 {
 	}
 	return lowest
 }
+
+// A row's neighbour is a vertex as well, at another zero of the residual, and the slope is
+// that of the way there. The least one comes first.
+func TestNeighbours(t *testing.T) {
+	rng := rand.New(rand.NewPCG(2, 14))
+	f := sheet.New(4, 2, 2)
+	for _, numbers := range [][]float64{f.C, f.QT, f.Theta} {
+		for i := range numbers {
+			numbers[i] = rng.NormFloat64() / 2
+		}
+	}
+	dense.OrthonormalizeRows(f.QT, 4)
+	x := rows.Data{N: 30, D: 4, X: make([]float64, 120)}
+	for i := range x.X {
+		x.X[i] = rng.NormFloat64() / 2
+	}
+	tau := make([]float64, x.N*2)
+	require.NoError(t, ProjectRows(t.Context(), tau, f, losses.L1(), nil, x, Missing{}, 1))
+	moves, err := Neighbours(t.Context(), tau, f, losses.L1(), x, 1)
+	require.NoError(t, err)
+	require.Greater(t, len(moves), 20)
+	z, phi := make([]float64, f.M), make([]float64, f.Q)
+	residual := func(at []float64, i int) (r []float64, zeros int) {
+		r = make([]float64, 4)
+		f.Coordinates(z, phi, at)
+		f.Residual(r, z, x.Row(i))
+		for _, v := range r {
+			if math.Abs(v) < 1e-7 {
+				zeros++
+			}
+		}
+		return r, zeros
+	}
+	for k, m := range moves {
+		from, _ := residual(tau[m.Row*2:m.Row*2+2], m.Row)
+		to, zeros := residual(m.Tau, m.Row)
+		assert.Equal(t, 2, zeros)
+		assert.InDelta(t, (floats.Norm(to, 1)-floats.Norm(from, 1))/floats.Distance(to, from, 1), m.Slope, 1e-9)
+		assert.Greater(t, m.Slope, -1e-9, "the row is at the lowest of its neighbours")
+		assert.True(t, k == 0 || moves[k-1].Slope <= m.Slope)
+	}
+	none, err := Neighbours(t.Context(), tau, f, losses.L2(), x, 1)
+	require.NoError(t, err)
+	assert.Empty(t, none)
+}
