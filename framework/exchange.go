@@ -7,8 +7,8 @@ import "fmt"
 type Exchanger interface {
 	PrimalDual
 	// Exchanges returns at most so many other places of inner rows near x, one of a
-	// row, those first to which its cost rises least along the way there, and the passes
-	// over the rows that this took.
+	// row, those first from which the cost may fall farthest, and the passes over the
+	// rows that this took.
 	Exchanges(x Point, most int) (list []Exchange, passes float64, err error)
 }
 

@@ -134,17 +134,18 @@ func (v *vertices) vanishing() int {
 	return count
 }
 
-// Move is a row's way to another vertex: Slope is the rise of its loss over the sum of
-// absolute changes of its residual.
+// Move is a row's way to another vertex: Rise is that of its loss over the square of the
+// sum of absolute changes of its residual.
 type Move struct {
-	Row   int
-	Tau   []float64 // d
-	Slope float64
+	Row  int
+	Tau  []float64 // d
+	Rise float64
 }
 
 // Neighbours returns, for every row that is at a vertex, the way to the neighbour with
-// the smallest slope, the smallest first. The sheet may turn such a way into one that
-// leads down. There are none of losses without vertices.
+// the smallest rise, the smallest first. What a sheet gains by following the residual is
+// quadratic in its change, and may outweigh the rise. There are none of losses without
+// vertices.
 func Neighbours(ctx context.Context, tau []float64, f *sheet.Sheet, loss framework.Loss, x rows.Data, threads int) ([]Move, error) {
 	if newVertices(f, loss) == nil {
 		return nil, nil
@@ -154,28 +155,29 @@ func Neighbours(ctx context.Context, tau []float64, f *sheet.Sheet, loss framewo
 		v := newVertices(f, loss)
 		lo, hi := par.Bounds(x.N, shard)
 		for i := lo; i < hi && ctx.Err() == nil; i++ {
-			if m := v.flattest(tau[i*f.Latent:(i+1)*f.Latent], x.Row(i)); m.Tau != nil && x.Weight(i) > 0 {
+			if m := v.least(tau[i*f.Latent:(i+1)*f.Latent], x.Row(i)); m.Tau != nil && x.Weight(i) > 0 {
 				m.Row = i
 				parts[shard] = append(parts[shard], m)
 			}
 		}
 	})
 	moves := slices.Concat(parts...)
-	slices.SortStableFunc(moves, func(a, b Move) int { return cmp.Compare(a.Slope, b.Slope) })
+	slices.SortStableFunc(moves, func(a, b Move) int { return cmp.Compare(a.Rise, b.Rise) })
 	return moves, ctx.Err()
 }
 
-// flattest returns the way of the smallest slope to a neighbour of the vertex at tau;
+// least returns the way of the smallest rise to a neighbour of the vertex at tau;
 // Tau is nil where there is none.
-func (v *vertices) flattest(tau, x []float64) (m Move) {
-	m.Slope = math.Inf(1)
+func (v *vertices) least(tau, x []float64) (m Move) {
+	m.Rise = math.Inf(1)
 	v.each(tau, x, func() {
 		if v.vanishing() < v.f.Latent {
 			return
 		}
-		slope := (floats.Norm(v.r, 1) - floats.Norm(v.from, 1)) / floats.Distance(v.r, v.from, 1)
-		if slope < m.Slope {
-			m.Slope, m.Tau = slope, append(m.Tau[:0], v.tau...)
+		move := floats.Distance(v.r, v.from, 1)
+		rise := (floats.Norm(v.r, 1) - floats.Norm(v.from, 1)) / (move * move)
+		if rise < m.Rise {
+			m.Rise, m.Tau = rise, append(m.Tau[:0], v.tau...)
 		}
 	})
 	return m

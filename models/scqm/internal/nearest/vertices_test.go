@@ -71,7 +71,7 @@ func gridLowest(d int, value func(at []float64) float64) float64 {
 	return lowest
 }
 
-// A row's neighbour is a vertex as well, at another zero of the residual, and the slope is
+// A row's neighbour is a vertex as well, at another zero of the residual, and the rise is
 // that of the way there. The least one comes first.
 func TestNeighbours(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 14))
@@ -107,9 +107,9 @@ func TestNeighbours(t *testing.T) {
 		from, _ := residual(tau[m.Row*2:m.Row*2+2], m.Row)
 		to, zeros := residual(m.Tau, m.Row)
 		assert.Equal(t, 2, zeros)
-		assert.InDelta(t, (floats.Norm(to, 1)-floats.Norm(from, 1))/floats.Distance(to, from, 1), m.Slope, 1e-9)
-		assert.Greater(t, m.Slope, -1e-9, "the row is at the lowest of its neighbours")
-		assert.True(t, k == 0 || moves[k-1].Slope <= m.Slope)
+		assert.InDelta(t, (floats.Norm(to, 1)-floats.Norm(from, 1))/math.Pow(floats.Distance(to, from, 1), 2), m.Rise, 1e-6*(1+m.Rise))
+		assert.Greater(t, m.Rise, -1e-6, "the row is at the lowest of its neighbours")
+		assert.True(t, k == 0 || moves[k-1].Rise <= m.Rise)
 	}
 	none, err := Neighbours(t.Context(), tau, f, losses.L2(), x, 1)
 	require.NoError(t, err)

@@ -10,7 +10,7 @@ const exchangePasses = 4
 
 // Exchanges implements [framework.Exchanger] for losses whose rows have vertices: a row
 // goes to that neighbour of its vertex to which its loss rises least, relative to the
-// move of the residual. It costs about four evaluations.
+// square of the move of the residual. It costs about four evaluations.
 func (p *Objective) Exchanges(x framework.Point, most int) (list []framework.Exchange, passes float64, err error) {
 	if p.data.Missing {
 		return nil, 0, nil
