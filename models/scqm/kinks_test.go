@@ -286,6 +286,17 @@ func TestTrialsFindLowerMinima(t *testing.T) {
 	}
 }
 
+// The power 1 is l1 in everything.
+func TestPowerOneIsL1(t *testing.T) {
+	one, err := losses.Lp(1)
+	require.NoError(t, err)
+	x := noisyParaboloid(rand.New(rand.NewPCG(1, 300050)), 3, 2, 50)
+	a, b := learn(t, x, Config{Latent: 2, Loss: one}), learn(t, x, Config{Latent: 2, Loss: losses.L1()})
+	assert.Equal(t, framework.Converged, a.Run.Status)
+	assert.Equal(t, b.Run.Cost, a.Run.Cost)
+	assert.Equal(t, b.Run.Iterations, a.Run.Iterations)
+}
+
 // Where a sheet is nearly flat, fits creep along a valley of the objective with gradients
 // within the tolerance: they are not converged.
 func TestFlatValleysAreNotConverged(t *testing.T) {
