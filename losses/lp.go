@@ -25,7 +25,7 @@ func Lp(p float64) (framework.Loss, error) {
 	}
 	switch {
 	case p == 1:
-		return kinkedLp{concaveLp{concave{l.separable}, p}}, nil
+		return sumLp{kinkedLp{concaveLp{concave{l.separable}, p}}}, nil
 	case p < 2:
 		return powerLp{kinkedLp{concaveLp{concave{l.separable}, p}}}, nil
 	case p == 2:
@@ -72,6 +72,20 @@ func (l kinkedLp) Smooth(eps float64) framework.Loss {
 	}
 	return smooth
 }
+
+// sumLp is the loss for p = 1, that of [L1].
+type sumLp struct{ kinkedLp }
+
+// Smooth implements [framework.Smoother].
+func (l sumLp) Smooth(eps float64) framework.Loss {
+	if !(eps > tiny) {
+		return l
+	}
+	return l.kinkedLp.Smooth(eps)
+}
+
+// ProjectDual implements [framework.SupportFunction].
+func (l sumLp) ProjectDual(g []float64, dim int) { l1{}.ProjectDual(g, dim) }
 
 // powerLp is the loss for 1 < p < 2.
 type powerLp struct{ kinkedLp }

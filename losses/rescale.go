@@ -24,6 +24,9 @@ func (l squareLp) Rescale(unit float64) (framework.Loss, float64) { return l, un
 // Rescale implements [framework.Rescaler]: |u r_k|^p = u^p |r_k|^p.
 func (l kinkedLp) Rescale(unit float64) (framework.Loss, float64) { return l, math.Pow(unit, l.p) }
 
+// Rescale implements [framework.Rescaler]: |u r_k| = u |r_k|.
+func (l sumLp) Rescale(unit float64) (framework.Loss, float64) { return l, unit }
+
 // Rescale implements [framework.Rescaler]: |u r_k|^p = u^p |r_k|^p.
 func (l powerLp) Rescale(unit float64) (framework.Loss, float64) { return l, math.Pow(unit, l.p) }
 

@@ -26,7 +26,9 @@ func TestSupportFunctions(t *testing.T) {
 		}
 		return x
 	}
-	for _, loss := range []framework.Loss{L1(), L2()} {
+	sum, err := Lp(1)
+	require.NoError(t, err)
+	for _, loss := range []framework.Loss{L1(), L2(), sum} {
 		ball := loss.(framework.SupportFunction)
 		r, g, grad, values := gauss(), gauss(), make([]float64, n*dim), make([]float64, n)
 		require.NoError(t, loss.Evaluate(values, grad, r, dim))

@@ -28,8 +28,9 @@ import (
 // stationary, two more rounds begin at .1 and .5.
 //
 // A stationary end is one of several vertices near each other, and small steps to
-// another one lead up. So trials begin there, rounds from .01 to 2: a minimum of the
-// rounded cost lies among them. The first lower end is the next to be tried, until none
+// another one lead up. So trials begin there, rounds from .5 to 2, as a minimum of the
+// rounded cost lies among them, and then rounds from where one inner row is in another
+// place ([framework.Exchanger]). The first lower end is the next to be tried, until none
 // is lower by 1e-8 of the cost. A trial is broken off where its dual variables are those
 // of the end that is tried, or its cost no longer promises to come below. There are
 // none where the system has more than 64 outer coordinates, as an iteration then takes
@@ -73,23 +74,10 @@ const (
 	// depend on the tolerance of the run, which says when to stop and never where
 	// the path goes.
 	stationaryAt = 1e-8
-	// trialGain is the relative decrease of the cost that a trial must find, and
-	// maxGains the number of times that one may. A point that is not stationary is no
-	// minimum where a trial, of some hundred iterations, gains more than fallGain.
-	trialGain, maxGains, fallGain = 1e-8, 20, 1e-7
-	// sameDual is the largest difference of dual variables of one point.
-	sameDual = 1e-2
 )
 
 // firstRoundings are the first eps of the rounds, relative to the scale.
 var firstRoundings = [...]float64{1e-2, 0.1, 0.5}
-
-// trialRoundings are the first eps of the trials, relative to the scale, and
-// valleyRounding that of the only trial of a point that is not stationary: rounded that
-// far, valleys are followed best.
-var trialRoundings = [...]float64{0.5, 0.1, 1e-2, 1, 0.2, 5e-2, 2}
-
-const valleyRounding = 1
 
 // dualTrust are the multiples of the dual variables with which the second
 // derivatives are tried. With 0 they are those of the parabolas that touch the
@@ -124,6 +112,8 @@ type PrimalDualState struct {
 	// cost when it began. Gains counts the trials that ended lower.
 	Trial, Gains int
 	Before       float64
+	// Exchanges are those that are tried after the rounds from X.
+	Exchanges []framework.Exchange
 	// Ended is the cost at the end of the last stage of the round.
 	Ended float64
 	// Done says that the run has ended, Stationary that X is, to 1e-8, and Falls that
@@ -388,19 +378,6 @@ func (s *PrimalDualState) endStage(e *framework.Evaluator) error {
 	return nil
 }
 
-// vain reports whether a trial of a stationary point, which ends a stage with the cost
-// given, is not worth going on with: as the dual variables tell it has come back to the
-// point that it began at, or it is farther above that point than what the stage gained.
-// The next stages gain a quarter of that together.
-func (s *PrimalDualState) vain(cost float64) bool {
-	gained := s.Ended - cost
-	s.Ended = cost
-	if s.Trial == 0 || !s.Stationary || s.Cost < s.Before {
-		return false
-	}
-	return floats.Distance(s.Dual, s.Multipliers, math.Inf(1)) < sameDual || cost-s.Before > gained
-}
-
 // endRound measures the end and begins another round where it is not stationary, or a
 // trial.
 func (s *PrimalDualState) endRound(e *framework.Evaluator) error {
@@ -425,27 +402,7 @@ func (s *PrimalDualState) endRound(e *framework.Evaluator) error {
 	if !s.Stationary && s.Round < len(firstRoundings) {
 		return s.beginRound(e, firstRoundings[s.Round])
 	}
-	if s.Done = s.Trial == len(trialRoundings) || !s.mayTry(e); s.Done {
-		return nil
-	}
-	if s.Trial == 0 { // rows that go elsewhere come first, and the run sees to them
-		x, _, err := reassigned(e, s.X, s.Cost)
-		if s.Done = x != nil; s.Done || err != nil {
-			return err
-		}
-	}
-	s.Trial++
-	s.Before = s.Cost
-	s.At.CopyFrom(s.X)
-	if !s.Stationary {
-		return s.beginRound(e, valleyRounding)
-	}
-	return s.beginRound(e, trialRoundings[s.Trial-1])
-}
-
-// mayTry reports whether another trial may begin.
-func (s *PrimalDualState) mayTry(e *framework.Evaluator) bool {
-	return (s.Stationary || s.Last) && s.Gains <= maxGains && s.schur.Outer <= smallOuter && !e.Differentiable() && !e.FirstOrder()
+	return s.nextTrial(e)
 }
 
 // measure hands over those of the multipliers so far and the dual variables that

@@ -295,7 +295,8 @@ func (e *exactFit) priorValue() number {
 func (e *exactFit) evaluate() {
 	e.value = exactly(0)
 	slopes := exactly(0)
-	var resid, rounding, bent float64
+	e.interpolate = true
+	var rounding, bent float64
 	offset := 0.0
 	for _, v := range e.c {
 		offset = math.Max(offset, math.Abs(float(v)))
@@ -337,13 +338,14 @@ func (e *exactFit) evaluate() {
 		value, g := e.loss.evaluate(r)
 		if w := e.x.Weight(i); w > 0 {
 			err := 1e-13*around + 1e-15*offset
-			resid, rounding = math.Max(resid, largest), math.Max(rounding, err)
+			e.interpolate = e.interpolate && largest <= 1.1*err
+			rounding = math.Max(rounding, err)
 			slopes = sum(slopes, times(exactly(w), length(g)))
 			e.value = sum(e.value, times(exactly(w), value))
 		}
 		e.z, e.phi, e.r, e.values = append(e.z, z), append(e.phi, phi), append(e.r, r), append(e.values, value)
 	}
-	e.interpolate, e.bent = resid <= 1.1*rounding, bent > rounding
+	e.bent = bent > rounding
 	shift := zeros(e.x.D)
 	for k := range shift {
 		shift[k] = exactly(rounding)

@@ -41,6 +41,9 @@ func Learn(ctx context.Context, x Data, c Config) (*Fit, error) {
 	if err := c.validate(x); err != nil {
 		return nil, err
 	}
+	if err := x.ValidateSpread(); err != nil {
+		return nil, err
+	}
 	r := request{data: x.ObservedOnly(), loss: c.Loss, config: &c}
 	defer r.release()
 	back, err := r.reduce()

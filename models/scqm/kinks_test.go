@@ -274,11 +274,27 @@ func TestTrialsFindLowerMinima(t *testing.T) {
 		{turnedArc(rand.New(rand.NewPCG(3, 300503)), 3, 50), 1, 3.5115200},
 		{noisyParaboloid(rand.New(rand.NewPCG(8, 200503)), 2, 1, 50), 1, 2.1720465},
 		{turnedArc(rand.New(rand.NewPCG(11, 300503)), 3, 50), 1, 4.1813625},
+		// One row goes to another vertex, to which its loss rises at first,
+		{noisyParaboloid(rand.New(rand.NewPCG(1006, 200050)), 2, 1, 50), 1, 2.0049244},
+		{noisyParaboloid(rand.New(rand.NewPCG(1030, 500050)), 5, 2, 50), 2, 5.2681986},
+		// or to one where it is lower.
+		{noisyParaboloid(rand.New(rand.NewPCG(1002, 300050)), 3, 2, 50), 2, 2.0335470},
 	} {
 		fit := learn(t, c.x, Config{Latent: c.d, Loss: losses.L1()})
 		assert.Equal(t, framework.Converged, fit.Run.Status)
 		assert.LessOrEqual(t, fit.Run.Cost, c.highest*(1+1e-7))
 	}
+}
+
+// The power 1 is l1 in everything.
+func TestPowerOneIsL1(t *testing.T) {
+	one, err := losses.Lp(1)
+	require.NoError(t, err)
+	x := noisyParaboloid(rand.New(rand.NewPCG(1, 300050)), 3, 2, 50)
+	a, b := learn(t, x, Config{Latent: 2, Loss: one}), learn(t, x, Config{Latent: 2, Loss: losses.L1()})
+	assert.Equal(t, framework.Converged, a.Run.Status)
+	assert.Equal(t, b.Run.Cost, a.Run.Cost)
+	assert.Equal(t, b.Run.Iterations, a.Run.Iterations)
 }
 
 // Where a sheet is nearly flat, fits creep along a valley of the objective with gradients

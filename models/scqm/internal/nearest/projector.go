@@ -30,6 +30,7 @@ type Projector struct {
 	footpoint *Footpoint
 	w         *Worker
 	newton    *General
+	vertices  *vertices // nil where the loss has none
 	// Known are points to go on from where the nearest is not found exactly; nil
 	// stands for none.
 	Known    *Known
@@ -45,7 +46,7 @@ type Missing struct {
 }
 
 func NewProjector(f *sheet.Sheet, loss framework.Loss) *Projector {
-	return &Projector{f: f, loss: loss, footpoint: NewFootpoint(f), w: NewWorker(f, 1), newton: NewGeneral(1, f.Latent)}
+	return &Projector{f: f, loss: loss, footpoint: NewFootpoint(f), w: NewWorker(f, 1), newton: NewGeneral(1, f.Latent), vertices: newVertices(f, loss)}
 }
 
 // Project writes the coordinates of all rows of x into tau. Where the loss is
@@ -112,7 +113,11 @@ func (p *Projector) refineRow(ctx context.Context, out, x []float64, starts [][]
 			copy(out, tau)
 		}
 	}
-	return p.refineKnown(ctx, out, tau, row, best)
+	best, err := p.refineKnown(ctx, out, tau, row, best)
+	if err == nil && !row.Missing {
+		p.vertices.descend(out, x, best)
+	}
+	return err
 }
 
 // tryKnown goes on from the nearest known point if that is nearer than the one
@@ -133,7 +138,7 @@ func (p *Projector) tryKnown() {
 }
 
 // refineKnown goes on from the nearest known points whose loss is below the best.
-func (p *Projector) refineKnown(ctx context.Context, out, tau []float64, x rows.Data, best float64) error {
+func (p *Projector) refineKnown(ctx context.Context, out, tau []float64, x rows.Data, best float64) (float64, error) {
 	var list [nearestKnown]int
 	for _, k := range list[:p.Known.nearest(&list, p.footpoint.Y)] {
 		copy(tau, p.Known.row(k, p.f.Latent))
@@ -142,14 +147,14 @@ func (p *Projector) refineKnown(ctx context.Context, out, tau []float64, x rows.
 			value, err = p.continuation(ctx, tau, x)
 		}
 		if err != nil {
-			return err
+			return 0, err
 		}
 		if value < best {
 			best = value
 			copy(out, tau)
 		}
 	}
-	return nil
+	return best, nil
 }
 
 // continuation minimises the loss of one row from tau, in place. A loss with

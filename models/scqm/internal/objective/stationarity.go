@@ -212,20 +212,20 @@ type GradientTerms struct {
 	// Norms are those of the terms, Noise is what rounding the residuals may change
 	// of them.
 	Norms, Noise [NumBlocks]float64
-	// resid is the largest residual, rounding the size of those that are rounding
-	// errors.
-	resid, rounding float64
+	// rough says that a row has a residual that is no rounding error of its own: those
+	// of a row far from all others would hide theirs.
+	rough bool
 }
 
 // Exact reports whether all residuals are rounding errors.
-func (t *GradientTerms) Exact() bool { return t.resid <= t.rounding }
+func (t *GradientTerms) Exact() bool { return !t.rough }
 
 func (t *GradientTerms) add(o *GradientTerms) {
 	for k := range t.Norms {
 		t.Norms[k] += o.Norms[k]
 		t.Noise[k] += o.Noise[k]
 	}
-	t.resid, t.rounding = math.Max(t.resid, o.resid), math.Max(t.rounding, o.rounding)
+	t.rough = t.rough || o.rough
 }
 
 // addTerm adds one term of the gradient of block k, of which a part is uncertain.
@@ -275,8 +275,7 @@ func (p *Objective) addTerms(w *nearest.Worker, t *GradientTerms, i int) error {
 		return nil
 	}
 	around, resid := p.extent(r, z, i)
-	t.resid = math.Max(t.resid, resid)
-	t.rounding = math.Max(t.rounding, interpolation*around+cancellation*floats.Norm(f.C, math.Inf(1)))
+	t.rough = t.rough || resid > interpolation*around+cancellation*floats.Norm(f.C, math.Inf(1))
 	uncertain := 0.0
 	if resid > 0 && p.linear == nil {
 		uncertain = math.Min(1, unitRoundoff*around/resid)

@@ -1,0 +1,35 @@
+package framework
+
+import "fmt"
+
+// Exchanger is a [PrimalDual] whose inner rows have other minima next to the one that
+// they are in, as where a residual vanishes in one entry in place of another.
+type Exchanger interface {
+	PrimalDual
+	// Exchanges returns at most so many other places of inner rows near x, one of a
+	// row, those first from which the cost may fall farthest, and the passes over the
+	// rows that this took.
+	Exchanges(x Point, most int) (list []Exchange, passes float64, err error)
+}
+
+// Exchange is another place of an inner row.
+type Exchange struct {
+	Row int
+	At  []float64
+}
+
+// Exchanges returns other places of inner rows; see [Exchanger]. There are none where
+// the problem knows of none.
+func (e *Evaluator) Exchanges(x Point, most int) ([]Exchange, error) {
+	p, ok := e.problem.(Exchanger)
+	if !ok {
+		return nil, nil
+	}
+	list, passes, err := p.Exchanges(x, most)
+	e.counts.Passes += passes
+	e.lastValid = false
+	if err != nil {
+		return nil, e.failure(fmt.Errorf("exchanges: %w", err))
+	}
+	return list, nil
+}

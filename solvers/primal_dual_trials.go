@@ -1,0 +1,81 @@
+package solvers
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/scqm/scqm/framework"
+)
+
+const (
+	// trialGain is the relative decrease of the cost that a trial must find, and
+	// maxGains the number of times that one may. A point that is not stationary is no
+	// minimum where a trial, of some hundred iterations, gains more than fallGain.
+	trialGain, maxGains, fallGain = 1e-8, 20, 1e-7
+	// sameDual is the largest difference of dual variables of one point.
+	sameDual = 1e-2
+	// maxExchanges is the number of other places of inner rows that are tried, and
+	// exchangeRounding the first eps there, relative to the scale: the other rows are
+	// where they belong.
+	maxExchanges, exchangeRounding = 6, 1e-2
+	// valleyRounding is the first eps of the only trial of a point that is not
+	// stationary: rounded that far, valleys are followed best.
+	valleyRounding = 1
+)
+
+// trialRoundings are the first eps of the first trials, relative to the scale.
+var trialRoundings = [...]float64{0.5, 1, 2}
+
+// nextTrial begins the next trial, if there is one.
+func (s *PrimalDualState) nextTrial(e *framework.Evaluator) error {
+	if s.Done = !s.mayTry(e); s.Done {
+		return nil
+	}
+	if s.Trial == 0 { // rows that go elsewhere come first, and the run sees to them
+		x, _, err := reassigned(e, s.X, s.Cost)
+		if s.Done = x != nil; s.Done || err != nil {
+			return err
+		}
+	}
+	if s.Trial == len(trialRoundings) {
+		var err error
+		if s.Exchanges, err = e.Exchanges(s.X, maxExchanges); err != nil {
+			return err
+		}
+	}
+	exchange := s.Trial - len(trialRoundings)
+	if s.Done = exchange >= 0 && exchange == len(s.Exchanges); s.Done {
+		return nil
+	}
+	s.Trial++
+	s.Before = s.Cost
+	s.At.CopyFrom(s.X)
+	switch {
+	case !s.Stationary:
+		return s.beginRound(e, valleyRounding)
+	case exchange < 0:
+		return s.beginRound(e, trialRoundings[s.Trial-1])
+	}
+	other := s.Exchanges[exchange]
+	copy(s.At[s.arrowhead.Block][other.Row*len(other.At):], other.At)
+	return s.beginRound(e, exchangeRounding)
+}
+
+// mayTry reports whether another trial may begin.
+func (s *PrimalDualState) mayTry(e *framework.Evaluator) bool {
+	return (s.Stationary || s.Last) && s.Gains <= maxGains && s.schur.Outer <= smallOuter && !e.Differentiable() && !e.FirstOrder()
+}
+
+// vain reports whether a trial of a stationary point, which ends a stage with the cost
+// given, is not worth going on with: as the dual variables tell it has come back to the
+// point that it began at, or it is farther above that point than what the stage gained.
+// The next stages gain a quarter of that together.
+func (s *PrimalDualState) vain(cost float64) bool {
+	gained := s.Ended - cost
+	s.Ended = cost
+	if s.Trial == 0 || !s.Stationary || s.Cost < s.Before {
+		return false
+	}
+	return floats.Distance(s.Dual, s.Multipliers, math.Inf(1)) < sameDual || cost-s.Before > gained
+}
