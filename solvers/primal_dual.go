@@ -23,11 +23,12 @@ import (
 // technique). Steps of inner rows that raise their part of the cost are shortened.
 //
 // Eps becomes a fifth when a step without damping promises to lower the rounded cost
-// by less than a fraction .01 eps of it, and after thirty iterations: away from the
+// by less than a fraction .01 eps of it, .03 in trials, and after thirty iterations: away from the
 // solutions for an eps, Newton's method for a smaller one crawls. Where that takes no
-// more than three iterations, the next factor is the square of the last one. Where the
-// end is not stationary, two more rounds begin at the best point, with so small an eps
-// that it is not forgotten.
+// more than three iterations, the next factor is the square of the last one, but in
+// trials. Where the
+// end is not stationary, two more rounds begin at .1 and .5; those of systems that have
+// no trials begin at the best point, with so small an eps that it is not forgotten.
 //
 // A stationary end is one of several vertices near each other, and small steps to
 // another one lead up. So trials begin there, rounds from .01 to 2: a minimum of the
@@ -53,8 +54,8 @@ const (
 	// is the number of iterations of a stage after which it is squared.
 	lastRounding, roundingFactor, leastFactor, quickStage = 1e-9, 0.2, 1e-3, 3
 	// stageGain is the promised relative decrease, over eps, at which a stage ends,
-	// and stageIterations the number of iterations after which it ends anyway.
-	stageGain, stageIterations = 1e-2, 30
+	// trialStageGain that in a trial, which may be less exact, and stageIterations the number of iterations after which it ends anyway.
+	stageGain, trialStageGain, stageIterations = 1e-2, 3e-2, 30
 	// roundIterations bounds the iterations of a round.
 	roundIterations = 150
 	// firstLambda is the damping of the first step; minLambda and nearLambda
@@ -87,9 +88,10 @@ const (
 	sameDual = 1e-2
 )
 
-// firstRounding is the first eps of the first round, relative to the scale, and
-// maxRounds the number of rounds.
-const firstRounding, maxRounds = 1e-2, 3
+// firstRoundings are the first eps of the rounds, relative to the scale. Of systems
+// of more than smallOuter outer coordinates, which have no trials, rounds after the
+// first one begin elsewhere.
+var firstRoundings = [...]float64{1e-2, 0.1, 0.5}
 
 // trialRoundings are the first eps of the trials, relative to the scale, and
 // valleyRounding that of the only trial of a point that is not stationary: rounded that
@@ -184,7 +186,7 @@ func (s *PrimalDualState) begin(e *framework.Evaluator, x framework.Point) error
 	if s.Eps > 0 {
 		return s.beginRound(e, s.Eps/scale)
 	}
-	return s.beginRound(e, firstRounding)
+	return s.beginRound(e, firstRoundings[0])
 }
 
 func (s *PrimalDualState) allocate(e *framework.Evaluator, shape framework.ArrowheadShape) {
@@ -244,7 +246,11 @@ func (a PrimalDual) Step(e *framework.Evaluator, state framework.State) error {
 	}
 	s.Iterations++
 	s.Stayed++
-	settled := promised < stageGain*s.Eps/s.Scale*math.Abs(before) || s.Stayed >= stageIterations
+	gain := stageGain
+	if s.Trial > 0 {
+		gain = trialStageGain
+	}
+	settled := promised < gain*s.Eps/s.Scale*math.Abs(before) || s.Stayed >= stageIterations
 	if fraction == 1 && settled || s.Failed >= 2 || s.Iterations >= roundIterations {
 		return s.endStage(e)
 	}
@@ -393,7 +399,7 @@ func (s *PrimalDualState) endStage(e *framework.Evaluator) error {
 	if s.Eps <= last || s.Iterations >= roundIterations || vain {
 		return s.endRound(e)
 	}
-	if s.Factor *= s.Factor; s.Stayed > quickStage {
+	if s.Factor *= s.Factor; s.Stayed > quickStage || s.Trial > 0 {
 		s.Factor = roundingFactor
 	}
 	s.Factor = max(s.Factor, leastFactor)
@@ -437,7 +443,7 @@ func (s *PrimalDualState) endRound(e *framework.Evaluator) error {
 		s.Trial, s.Round = 0, 0
 		s.Gains++
 	}
-	if !s.Stationary && s.Round < maxRounds {
+	if !s.Stationary && s.Round < len(firstRoundings) {
 		return s.nextRound(e)
 	}
 	if s.Done = s.Trial == len(trialRoundings) || !s.mayTry(e); s.Done {
@@ -458,16 +464,19 @@ func (s *PrimalDualState) endRound(e *framework.Evaluator) error {
 	return s.beginRound(e, trialRoundings[s.Trial-1])
 }
 
-// nextRound begins the next round from the best point: a minimum of the cost rounded
-// over a length that costs more than what that is lower by leads back to where the last
-// round ended.
+// nextRound begins the next round, that of a large system from the best point: a minimum
+// of the cost rounded over a length that costs more than what that is lower by leads
+// back to where the last round ended.
 func (s *PrimalDualState) nextRound(e *framework.Evaluator) error {
+	if s.schur.Outer <= smallOuter || s.Round == 0 {
+		return s.beginRound(e, firstRoundings[s.Round])
+	}
 	s.At.CopyFrom(s.X)
 	var above float64
 	if s.Ended > s.Cost {
 		above = (s.Ended - s.Cost) / math.Abs(s.Cost)
 	}
-	return s.beginRound(e, min(max(backRounding*above, leastBack), firstRounding))
+	return s.beginRound(e, min(max(backRounding*above, leastBack), firstRoundings[0]))
 }
 
 // mayTry reports whether another trial may begin.
