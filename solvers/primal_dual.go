@@ -23,12 +23,12 @@ import (
 // technique). Steps of inner rows that raise their part of the cost are shortened.
 //
 // Eps becomes a fifth when a step without damping promises to lower the rounded cost
-// by less than a fraction .01 eps of it, .03 in trials, and after thirty iterations: away from the
-// solutions for an eps, Newton's method for a smaller one crawls. Where that takes no
-// more than three iterations, the next factor is the square of the last one, but in
-// trials. Where the
-// end is not stationary, two more rounds begin at .1 and .5; those of systems that have
-// no trials begin at the best point, with so small an eps that it is not forgotten.
+// by less than a fraction .01 eps of it, .03 in trials, and after thirty iterations:
+// away from the solutions for an eps, Newton's method for a smaller one crawls. Where
+// that takes no more than three iterations, the next factor is the square of the last
+// one, but in trials. Where the end is not stationary, two more rounds begin at .1 and
+// .5; those of systems that have no trials begin at the best point, with so small an
+// eps that it is not forgotten.
 //
 // A stationary end is one of several vertices near each other, and small steps to
 // another one lead up. So trials begin there, rounds from .01 to 2: a minimum of the
