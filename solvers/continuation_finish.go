@@ -8,7 +8,7 @@ import (
 
 // finishWork bounds the products that an iteration of the finish takes after other
 // solvers than [Newton], whose iterations take as many.
-const finishWork = 1 << 25
+const finishWork = 1 << 27
 
 // Finishes reports whether [PrimalDual] may go on from the last stage, on a
 // problem of the shape given.
