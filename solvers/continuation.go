@@ -18,7 +18,9 @@ import (
 // rounded costs in common. A stage ends
 // when the rounded cost falls by no more than a fraction of itself in each of
 // two iterations; that fraction goes geometrically from FirstTolerance to
-// LastTolerance.
+// LastTolerance. Where [PrimalDual] finishes at kinks, it takes over after four
+// stages, at their last length: it follows minima of rounded costs better from near
+// them than from near a kink.
 //
 // The iterate of the state is the best point by the cost itself, which is
 // computed at the end of every stage and every ten iterations. Where the
@@ -103,6 +105,8 @@ type ContinuationState struct {
 	Second bool
 	// Multipliers are those that the first finish ended with.
 	Multipliers []float64
+	// Whole says that all stages run, as no finish could begin after the first ones.
+	Whole bool
 }
 
 // Equivariant reports whether the inner solver is.
@@ -243,7 +247,7 @@ func (a Continuation) Restart(e *framework.Evaluator, state framework.State, x f
 	a = a.withDefaults()
 	s := state.(*ContinuationState)
 	s.Stage, s.Iterations, s.Slow, s.Resting, s.Done, s.Reassigned, s.Returns = 0, 0, 0, 0, false, 0, 0
-	s.Finish, s.Finished, s.Again, s.Plain, s.Multipliers = nil, !a.Finish, false, false, nil
+	s.Finish, s.Finished, s.Again, s.Plain, s.Multipliers, s.Whole = nil, !a.Finish, false, false, nil, false
 	if s.Second {
 		s.Inner, s.Second = nil, false
 	}
@@ -282,8 +286,11 @@ func (s *ContinuationState) measure(e *framework.Evaluator, x framework.Point) e
 func (a Continuation) Step(e *framework.Evaluator, state framework.State) error {
 	a = a.withDefaults()
 	s := state.(*ContinuationState)
-	if s.Again {
+	switch {
+	case s.Again:
 		a.FirstTolerance, a.Last = min(a.FirstTolerance, againTolerance), max(a.Last, againLast)
+	case a.shortens(e, s):
+		a = a.shortened()
 	}
 	if s.Eps == 0 {
 		_, before := s.Inner.Iterate()

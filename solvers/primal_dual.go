@@ -22,10 +22,13 @@ import (
 // are accepted too where they do not raise the rounded cost (the watchdog
 // technique). Steps of inner rows that raise their part of the cost are shortened.
 //
-// Eps becomes a half when a step without damping promises to lower the rounded cost
-// by less than a fraction .03 eps of it, and after thirty iterations: away from the
-// solutions for an eps, Newton's method for a smaller one crawls. Where the end is not
-// stationary, two more rounds begin at .1 and .5.
+// Eps becomes a fifth when a step without damping promises to lower the rounded cost
+// by less than a fraction .01 eps of it, .03 in trials, and after thirty iterations:
+// away from the solutions for an eps, Newton's method for a smaller one crawls. Where
+// that takes no more than three iterations, the next factor is the square of the last
+// one, but in trials. Where the end is not stationary, two more rounds begin at .1 and
+// .5; those of systems that have no trials begin at the best point, with so small an
+// eps that it is not forgotten.
 //
 // A stationary end is one of several vertices near each other, and small steps to
 // another one lead up. So trials begin there, rounds from .5 to 2, as a minimum of the
@@ -48,18 +51,19 @@ type PrimalDual struct{}
 
 const (
 	// lastRounding and roundingFactor are the last eps, relative to the scale,
-	// and its ratio from stage to stage; shortFactor is that after failures.
-	lastRounding, roundingFactor, shortFactor = 1e-9, 0.2, 0.5
+	// and its ratio from stage to stage; leastFactor bounds that below, and quickStage
+	// is the number of iterations of a stage after which it is squared.
+	lastRounding, roundingFactor, leastFactor, quickStage = 1e-9, 0.2, 1e-3, 3
 	// stageGain is the promised relative decrease, over eps, at which a stage ends,
-	// and stageIterations the number of iterations after which it ends anyway.
-	stageGain, stageIterations = 3e-2, 30
+	// trialStageGain that in a trial, which may be less exact, and stageIterations the number of iterations after which it ends anyway.
+	stageGain, trialStageGain, stageIterations = 1e-2, 3e-2, 30
 	// roundIterations bounds the iterations of a round.
 	roundIterations = 150
 	// firstLambda is the damping of the first step; minLambda and nearLambda
 	// bound it below after a success and after a failure.
 	firstLambda, minLambda, nearLambda = 1e-6, 1e-14, 1e-9
 	// primalDualTries is the number of dampings tried with one Newton system.
-	primalDualTries = 5
+	primalDualTries = 8
 	// maxMissteps is the number of pairs of steps of a stage in a row that may lead
 	// nowhere before no more are tried.
 	maxMissteps = 5
@@ -74,9 +78,14 @@ const (
 	// depend on the tolerance of the run, which says when to stop and never where
 	// the path goes.
 	stationaryAt = 1e-8
+	// A round that ends above the best point by a fraction of its cost is followed by
+	// one from there and from backRounding times that fraction, at least leastBack.
+	backRounding, leastBack = 0.3, 1e-7
 )
 
-// firstRoundings are the first eps of the rounds, relative to the scale.
+// firstRoundings are the first eps of the rounds, relative to the scale. Of systems
+// of more than smallOuter outer coordinates, which have no trials, rounds after the
+// first one begin elsewhere.
 var firstRoundings = [...]float64{1e-2, 0.1, 0.5}
 
 // dualTrust are the multiples of the dual variables with which the second
@@ -114,8 +123,9 @@ type PrimalDualState struct {
 	Before       float64
 	// Exchanges are those that are tried after the rounds from X.
 	Exchanges []framework.Exchange
-	// Ended is the cost at the end of the last stage of the round.
-	Ended float64
+	// Ended is the cost at the end of the last stage of the round, Factor the last ratio
+	// of two Eps in it.
+	Ended, Factor float64
 	// Done says that the run has ended, Stationary that X is, to 1e-8, and Falls that
 	// it is not and that the cost still falls where another round begins at X.
 	Done, Stationary, Falls bool
@@ -148,7 +158,7 @@ func (a PrimalDual) Init(e *framework.Evaluator, x framework.Point) (framework.S
 	return s, s.begin(e, x)
 }
 
-// begin starts the first round at x, which it copies.
+// begin starts the first round at x, which it copies, from Eps where that is set.
 func (s *PrimalDualState) begin(e *framework.Evaluator, x framework.Point) error {
 	shape, ok := e.ArrowheadShape()
 	if s.Done = !ok; s.Done {
@@ -163,6 +173,9 @@ func (s *PrimalDualState) begin(e *framework.Evaluator, x framework.Point) error
 	}
 	s.Scale, s.Dual, s.At = scale, make([]float64, n), x.Clone()
 	s.allocate(e, shape)
+	if s.Eps > 0 {
+		return s.beginRound(e, s.Eps/scale)
+	}
 	return s.beginRound(e, firstRoundings[0])
 }
 
@@ -190,7 +203,7 @@ func (s *PrimalDualState) Resume(e *framework.Evaluator) error {
 
 // beginRound rounds the cost over a part of the scale again.
 func (s *PrimalDualState) beginRound(e *framework.Evaluator, part float64) error {
-	s.Eps, s.Lambda = part*s.Scale, firstLambda
+	s.Eps, s.Lambda, s.Factor = part*s.Scale, firstLambda, roundingFactor
 	s.Iterations, s.Stayed, s.Failed, s.Missteps = 0, 0, 0, 0
 	s.Ended = math.Inf(1)
 	e.Smooth(s.Eps)
@@ -223,7 +236,11 @@ func (a PrimalDual) Step(e *framework.Evaluator, state framework.State) error {
 	}
 	s.Iterations++
 	s.Stayed++
-	settled := promised < stageGain*s.Eps/s.Scale*math.Abs(before) || s.Stayed >= stageIterations
+	gain := stageGain
+	if s.Trial > 0 {
+		gain = trialStageGain
+	}
+	settled := promised < gain*s.Eps/s.Scale*math.Abs(before) || s.Stayed >= stageIterations
 	if fraction == 1 && settled || s.Failed >= 2 || s.Iterations >= roundIterations {
 		return s.endStage(e)
 	}
@@ -368,11 +385,15 @@ func (s *PrimalDualState) endStage(e *framework.Evaluator) error {
 		s.X.CopyFrom(s.At)
 		s.Cost = cost
 	}
-	last := lastRounding * s.Scale
-	if s.Eps <= last || s.Iterations >= roundIterations || s.vain(cost) {
+	last, vain := lastRounding*s.Scale, s.vain(cost)
+	if s.Eps <= last || s.Iterations >= roundIterations || vain {
 		return s.endRound(e)
 	}
-	s.Eps = max(s.Eps*roundingFactor, last)
+	if s.Factor *= s.Factor; s.Stayed > quickStage || s.Trial > 0 {
+		s.Factor = roundingFactor
+	}
+	s.Factor = max(s.Factor, leastFactor)
+	s.Eps = max(s.Eps*s.Factor, last)
 	s.Stayed, s.Failed, s.Missteps = 0, 0, 0
 	s.Lambda = min(s.Lambda, firstLambda)
 	return nil
@@ -400,9 +421,24 @@ func (s *PrimalDualState) endRound(e *framework.Evaluator) error {
 		s.Gains++
 	}
 	if !s.Stationary && s.Round < len(firstRoundings) {
-		return s.beginRound(e, firstRoundings[s.Round])
+		return s.nextRound(e)
 	}
 	return s.nextTrial(e)
+}
+
+// nextRound begins the next round, that of a large system from the best point: a minimum
+// of the cost rounded over a length that costs more than what that is lower by leads
+// back to where the last round ended.
+func (s *PrimalDualState) nextRound(e *framework.Evaluator) error {
+	if s.schur.Outer <= smallOuter || s.Round == 0 {
+		return s.beginRound(e, firstRoundings[s.Round])
+	}
+	s.At.CopyFrom(s.X)
+	var above float64
+	if s.Ended > s.Cost {
+		above = (s.Ended - s.Cost) / math.Abs(s.Cost)
+	}
+	return s.beginRound(e, min(max(backRounding*above, leastBack), firstRoundings[0]))
 }
 
 // measure hands over those of the multipliers so far and the dual variables that
