@@ -13,11 +13,13 @@ type Graded interface {
 
 const (
 	// costRounding is the relative error that a computed cost may have: a sum
-	// of a thousand terms has about that of 2^-42.
-	costRounding = 0x1p-42
+	// of many terms, or of an ill-conditioned one, may have that.
+	costRounding = 0x1p-36
 	// clearFall is the factor by which the gradient norm has to fall for a run
 	// to get on.
 	clearFall = 0.9
+	// hiddenPatience multiplies the patience where rounding hides decreases.
+	hiddenPatience = 50
 )
 
 // gradients is what a stored run knows of gradient norms and costs.
@@ -82,6 +84,16 @@ func (r *run) falls(gradient float64) bool {
 func (r *run) fallsUnseen(decrease, cost float64) bool {
 	_, own := r.evaluator.problem.(Certifier)
 	return !own && r.refutation == "" && atRounding(decrease, cost) && r.falls(worst(r.stationarity))
+}
+
+// patience is the number of slow iterations that end a run. Where rounding hides what
+// the cost falls by, the gradient norm decides, whose least value may take many
+// iterations to fall on problems of large condition.
+func (r *run) patience(hidden bool) int {
+	if hidden && r.options.MinDecrease == 0 {
+		return hiddenPatience * r.options.Patience
+	}
+	return r.options.Patience
 }
 
 // atRounding reports whether the decrease of a cost may be rounding alone.

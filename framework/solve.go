@@ -217,7 +217,7 @@ func (r *run) judge(before float64) (Status, bool, error) {
 	if !small || falls {
 		r.slow = 0
 	}
-	tired := r.slow >= r.options.Patience
+	tired := r.slow >= r.patience(graded && atRounding(decrease, before))
 	due := r.due(decrease, before)
 	if graded {
 		due = r.dueAt(gradient)

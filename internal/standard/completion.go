@@ -80,67 +80,76 @@ func lowRank(size Size, rng *rand.Rand) *Problem {
 	return fixedRank(n, r, a, seen)
 }
 
+// factored is what a cost of fixed rank needs of its manifold.
+type factored struct {
+	m    *manifolds.FixedRank
+	n, r int
+	seen *mat.Dense
+}
+
+// parts are the factors u, s and v of a point.
+func (f factored) parts(x []float64) (u, s, v *mat.Dense) {
+	a, b, c := f.m.Parts(x)
+	return mat.NewDense(f.n, f.r, a), mat.NewDense(f.r, f.r, b), mat.NewDense(f.n, f.r, c)
+}
+
+// product is u s v' where it is seen.
+func (f factored) product(u, s, v *mat.Dense) *mat.Dense {
+	var us, w mat.Dense
+	us.Mul(u, s)
+	w.Mul(&us, v.T())
+	w.MulElem(&w, f.seen)
+	return &w
+}
+
+// add adds those of g v s', u'g v, g'u s that are asked for to dst.
+func (f factored) add(dst []float64, g, u, s, v *mat.Dense, first, second, third bool) {
+	du, ds, dv := f.parts(dst)
+	var gv, gu, a, b, c mat.Dense
+	gv.Mul(g, v)
+	gu.Mul(g.T(), u)
+	if first {
+		a.Mul(&gv, s.T())
+		du.Add(du, &a)
+	}
+	if second {
+		b.Mul(u.T(), &gv)
+		ds.Add(ds, &b)
+	}
+	if third {
+		c.Mul(&gu, s)
+		dv.Add(dv, &c)
+	}
+}
+
 // fixedRank is the sum of squares of (W - A)_ij over the entries seen, halved, for a
 // matrix W of rank r by its factors.
 func fixedRank(n, r int, a, seen *mat.Dense) *Problem {
-	m := manifolds.NewFixedRank(n, n, r)
-	parts := func(x []float64) (u, s, v *mat.Dense) {
-		a, b, c := m.Parts(x)
-		return mat.NewDense(n, r, a), mat.NewDense(r, r, b), mat.NewDense(n, r, c)
-	}
-	// product is masked u s v'.
-	product := func(u, s, v *mat.Dense) *mat.Dense {
-		var us, w mat.Dense
-		us.Mul(u, s)
-		w.Mul(&us, v.T())
-		w.MulElem(&w, seen)
-		return &w
-	}
-	// factored adds (g v s', u'g v, g'u s) to dst.
-	factored := func(dst []float64, g, u, s, v *mat.Dense, which ...bool) {
-		du, ds, dv := parts(dst)
-		var gv, gu, t mat.Dense
-		gv.Mul(g, v)
-		gu.Mul(g.T(), u)
-		if which[0] {
-			t.Mul(&gv, s.T())
-			du.Add(du, &t)
-			t.Reset()
-		}
-		if which[1] {
-			t.Mul(u.T(), &gv)
-			ds.Add(ds, &t)
-			t.Reset()
-		}
-		if which[2] {
-			t.Mul(&gu, s)
-			dv.Add(dv, &t)
-		}
-	}
+	f := factored{manifolds.NewFixedRank(n, n, r), n, r, seen}
 	return &Problem{
 		Arrays: map[string]*mat.Dense{"A": a, "seen": seen},
-		blocks: one("W", m, 1),
+		blocks: one("W", f.m, 1),
 		cost: func(grad, x framework.Point) float64 {
-			u, s, v := parts(x[0])
-			e := product(u, s, v)
+			u, s, v := f.parts(x[0])
+			e := f.product(u, s, v)
 			e.Sub(e, a)
 			clear(grad[0])
-			factored(grad[0], e, u, s, v, true, true, true)
+			f.add(grad[0], e, u, s, v, true, true, true)
 			return dot(e, e) / 2
 		},
 		hessian: func(dst, x, t framework.Point) {
-			u, s, v := parts(x[0])
-			du, ds, dv := parts(t[0])
-			e := product(u, s, v)
+			u, s, v := f.parts(x[0])
+			du, ds, dv := f.parts(t[0])
+			e := f.product(u, s, v)
 			e.Sub(e, a)
-			change := product(du, s, v)
-			change.Add(change, product(u, ds, v))
-			change.Add(change, product(u, s, dv))
+			change := f.product(du, s, v)
+			change.Add(change, f.product(u, ds, v))
+			change.Add(change, f.product(u, s, dv))
 			clear(dst[0])
-			factored(dst[0], change, u, s, v, true, true, true)
-			factored(dst[0], e, du, s, v, false, true, true)
-			factored(dst[0], e, u, ds, v, true, false, true)
-			factored(dst[0], e, u, s, dv, true, true, false)
+			f.add(dst[0], change, u, s, v, true, true, true)
+			f.add(dst[0], e, du, s, v, false, true, true)
+			f.add(dst[0], e, u, ds, v, true, false, true)
+			f.add(dst[0], e, u, s, dv, true, true, false)
 		},
 	}
 }

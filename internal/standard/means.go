@@ -122,17 +122,14 @@ func hyperbolicMean(size Size, rng *rand.Rand) *Problem {
 	}
 }
 
-// synchronisation is the sum of sqrt(|R_i - H_ij R_j|^2 + eps^2) over the edges of a
-// graph with noisy relative rotations, some of them wrong.
-func synchronisation(size Size, rng *rand.Rand) *Problem {
-	const eps = 0.1
-	n := size.pick(8, 40)
-	so := manifolds.NewRotations(3)
+// noisyEdges returns the edges (i, j, H) of a connected graph whose H are the relative
+// rotations of random ones with noise, a tenth of them wrong.
+func noisyEdges(rng *rand.Rand, so *manifolds.Rotations, n int) []float64 {
 	truth := make([]float64, 9*n)
 	for i := range n {
 		so.Rand(truth[9*i:9*i+9], rng)
 	}
-	var edges []float64 // i, j, H
+	var edges []float64
 	v, h := make([]float64, 9), make([]float64, 9)
 	for i := range n {
 		for j := range i {
@@ -153,27 +150,39 @@ func synchronisation(size Size, rng *rand.Rand) *Problem {
 			edges = append(append(edges, float64(i), float64(j)), h...)
 		}
 	}
+	return edges
+}
+
+// turned writes a - H b into dst, for matrices of order 3.
+func turned(dst, a, h, b []float64) {
+	for r := range 3 {
+		for c := range 3 {
+			dst[3*r+c] = a[3*r+c] - h[3*r]*b[c] - h[3*r+1]*b[3+c] - h[3*r+2]*b[6+c]
+		}
+	}
+}
+
+// turnBack adds e to a and -H'e to b.
+func turnBack(a, h, b, e []float64) {
+	for r := range 3 {
+		for c := range 3 {
+			a[3*r+c] += e[3*r+c]
+			b[3*r+c] -= h[r]*e[c] + h[3+r]*e[3+c] + h[6+r]*e[6+c]
+		}
+	}
+}
+
+// synchronisation is the sum of sqrt(|R_i - H_ij R_j|^2 + eps^2) over the edges of a
+// graph with noisy relative rotations, some of them wrong.
+func synchronisation(size Size, rng *rand.Rand) *Problem {
+	const eps = 0.1
+	n := size.pick(8, 40)
+	so := manifolds.NewRotations(3)
+	edges := noisyEdges(rng, so, n)
 	count := len(edges) / 11
 	each := func(do func(i, j int, h []float64)) {
 		for k := range count {
 			do(9*int(edges[11*k]), 9*int(edges[11*k+1]), edges[11*k+2:11*k+11])
-		}
-	}
-	// residual is a - H b.
-	residual := func(dst, a, h, b []float64) {
-		for r := range 3 {
-			for c := range 3 {
-				dst[3*r+c] = a[3*r+c] - h[3*r]*b[c] - h[3*r+1]*b[3+c] - h[3*r+2]*b[6+c]
-			}
-		}
-	}
-	// spreadTo adds e to a and -H'e to b.
-	spreadTo := func(a, h, b, e []float64) {
-		for r := range 3 {
-			for c := range 3 {
-				a[3*r+c] += e[3*r+c]
-				b[3*r+c] -= h[r]*e[c] + h[3+r]*e[3+c] + h[6+r]*e[6+c]
-			}
 		}
 	}
 	e, d := make([]float64, 9), make([]float64, 9)
@@ -184,24 +193,24 @@ func synchronisation(size Size, rng *rand.Rand) *Problem {
 			clear(grad[0])
 			cost := 0.
 			each(func(i, j int, h []float64) {
-				residual(e, x[0][i:i+9], h, x[0][j:j+9])
+				turned(e, x[0][i:i+9], h, x[0][j:j+9])
 				length := math.Sqrt(floats.Dot(e, e) + eps*eps)
 				cost += length
 				floats.Scale(1/length, e)
-				spreadTo(grad[0][i:i+9], h, grad[0][j:j+9], e)
+				turnBack(grad[0][i:i+9], h, grad[0][j:j+9], e)
 			})
 			return cost
 		},
 		hessian: func(dst, x, v framework.Point) {
 			clear(dst[0])
 			each(func(i, j int, h []float64) {
-				residual(e, x[0][i:i+9], h, x[0][j:j+9])
-				residual(d, v[0][i:i+9], h, v[0][j:j+9])
+				turned(e, x[0][i:i+9], h, x[0][j:j+9])
+				turned(d, v[0][i:i+9], h, v[0][j:j+9])
 				length := math.Sqrt(floats.Dot(e, e) + eps*eps)
 				slope := floats.Dot(e, d)
 				floats.Scale(1/length, d)
 				floats.AddScaled(d, -slope/(length*length*length), e)
-				spreadTo(dst[0][i:i+9], h, dst[0][j:j+9], d)
+				turnBack(dst[0][i:i+9], h, dst[0][j:j+9], d)
 			})
 		},
 	}

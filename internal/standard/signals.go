@@ -59,16 +59,15 @@ func independentComponents(size Size, rng *rand.Rand) *Problem {
 	}
 }
 
-// jointDiagonalisation is -sum_k |diag(X'A_k X)|^2/4 for matrices that nearly share
-// their eigenvectors.
-func jointDiagonalisation(size Size, rng *rand.Rand) *Problem {
-	n, count := size.pick(5, 20), size.pick(4, 10)
+// nearlyCommuting returns symmetric matrices that nearly share their eigenvectors, one
+// below the other and one by one.
+func nearlyCommuting(rng *rand.Rand, n, count int) (stack *mat.Dense, list []*mat.Dense) {
 	var qr mat.QR
 	qr.Factorize(gaussian(rng, n, n))
 	var q mat.Dense
 	qr.QTo(&q)
-	stack := mat.NewDense(count*n, n, nil)
-	list := make([]*mat.Dense, count)
+	stack = mat.NewDense(count*n, n, nil)
+	list = make([]*mat.Dense, count)
 	for k := range list {
 		var a mat.Dense
 		a.Mul(&q, mat.NewDiagDense(n, steps(n, func(int) float64 { return rng.NormFloat64() })))
@@ -79,23 +78,36 @@ func jointDiagonalisation(size Size, rng *rand.Rand) *Problem {
 		list[k] = stack.Slice(k*n, (k+1)*n, 0, n).(*mat.Dense)
 		list[k].Copy(symmetric(&a))
 	}
-	// diagonal is diag(X'Y).
-	diagonal := func(x, y *mat.Dense) []float64 {
-		d := make([]float64, n)
-		for i := range n {
-			for j := range n {
-				d[j] += x.At(i, j) * y.At(i, j)
-			}
-		}
-		return d
-	}
-	columns := func(dst *mat.Dense, a float64, y *mat.Dense, d []float64) {
-		for i := range n {
-			for j := range n {
-				dst.Set(i, j, dst.At(i, j)+a*y.At(i, j)*d[j])
-			}
+	return stack, list
+}
+
+// diagonal is diag(X'Y).
+func diagonal(x, y *mat.Dense) []float64 {
+	n, p := x.Dims()
+	d := make([]float64, p)
+	for i := range n {
+		for j := range p {
+			d[j] += x.At(i, j) * y.At(i, j)
 		}
 	}
+	return d
+}
+
+// addColumns adds a Y diag(d) to dst.
+func addColumns(dst *mat.Dense, a float64, y *mat.Dense, d []float64) {
+	n, p := y.Dims()
+	for i := range n {
+		for j := range p {
+			dst.Set(i, j, dst.At(i, j)+a*y.At(i, j)*d[j])
+		}
+	}
+}
+
+// jointDiagonalisation is -sum_k |diag(X'A_k X)|^2/4 for matrices that nearly share
+// their eigenvectors.
+func jointDiagonalisation(size Size, rng *rand.Rand) *Problem {
+	n, count := size.pick(5, 20), size.pick(4, 10)
+	stack, list := nearlyCommuting(rng, n, count)
 	return &Problem{
 		Arrays: map[string]*mat.Dense{"A": stack},
 		blocks: one("X", manifolds.NewStiefel(n, n), 1),
@@ -108,7 +120,7 @@ func jointDiagonalisation(size Size, rng *rand.Rand) *Problem {
 				ax.Mul(a, m)
 				d := diagonal(m, &ax)
 				cost -= floats.Dot(d, d) / 4
-				columns(g, -1, &ax, d)
+				addColumns(g, -1, &ax, d)
 			}
 			return cost
 		},
@@ -119,8 +131,8 @@ func jointDiagonalisation(size Size, rng *rand.Rand) *Problem {
 			for _, a := range list {
 				ax.Mul(a, m)
 				av.Mul(a, w)
-				columns(h, -1, &av, diagonal(m, &ax))
-				columns(h, -2, &ax, diagonal(w, &ax))
+				addColumns(h, -1, &av, diagonal(m, &ax))
+				addColumns(h, -2, &ax, diagonal(w, &ax))
 			}
 		},
 	}
