@@ -13,13 +13,13 @@ type Graded interface {
 
 const (
 	// costRounding is the relative error that a computed cost may have: a sum
-	// of a thousand terms has about that of 2^-42.
-	costRounding = 0x1p-42
+	// of many terms, or of an ill-conditioned one, may have that.
+	costRounding = 0x1p-36
 	// clearFall is the factor by which the gradient norm has to fall for a run
 	// to get on.
 	clearFall = 0.9
 	// hiddenPatience multiplies the patience where rounding hides decreases.
-	hiddenPatience = 40
+	hiddenPatience = 50
 )
 
 // gradients is what a stored run knows of gradient norms and costs.

@@ -141,10 +141,17 @@ func (e *Evaluator) gradientAlong(x, v Point, t float64) (bool, error) {
 func (e *Evaluator) difference(dst, x, grad Point, t float64) {
 	d := &e.differences
 	for k, b := range e.blocks {
-		b.Transport(dst[k], d.x[k], x[k], d.grad[k])
+		// The change of the gradient in the surrounding space, projected, is what the
+		// connection of a submanifold measures; a transport may turn vectors besides.
+		dst := dst[k]
+		if _, ok := b.Manifold.(Metric); ok {
+			b.Transport(dst, d.x[k], x[k], d.grad[k])
+		} else {
+			copy(dst, d.grad[k])
+		}
 		b.Gradient(d.step[k], x[k], grad[k])
-		floats.Sub(dst[k], d.step[k])
-		floats.Scale(1/t, dst[k])
-		b.Project(dst[k], x[k], dst[k])
+		floats.Sub(dst, d.step[k])
+		floats.Scale(1/t, dst)
+		b.Project(dst, x[k], dst)
 	}
 }

@@ -26,10 +26,17 @@ import (
 //
 //	F(R(t d)) <= F + C1 t <g,d>,  <g(t), d> >= C2 <g,d>
 //
-// and is found by bisection and doubling, which needs no smoothness. Where costs
+// and is found by bisection and doubling, which needs no smoothness, or without
+// a preconditioner, where steps are often much too long, by interpolation. Where costs
 // agree up to rounding, the slopes alone decide (the approximate conditions of
 // Hager and Zhang). The first step is that after which a linear cost would vanish,
 // where the problem is a [framework.Certifier], else one of unit length.
+//
+// Where the problem and its manifolds have second derivatives, but no preconditioner,
+// some steps are Newton steps, truncated: by conjugate gradients with the matrix H as
+// their preconditioner. One is tried from time to time, and followed by more as long as
+// they lower the logarithm of the gradient norm by more per pass than the quasi-Newton
+// steps before (enriched methods, Morales and Nocedal).
 //
 // Sources: J. Nocedal, Updating quasi-Newton matrices with limited storage,
 // Math. Comp. 35 (1980); A. S. Lewis and M. L. Overton, Nonsmooth optimization
@@ -37,7 +44,8 @@ import (
 // A new conjugate gradient method with guaranteed descent and an efficient line
 // search, SIAM J. Optim. 16 (2005); W. Huang, K. A. Gallivan
 // and P.-A. Absil, A Broyden class of quasi-Newton methods for Riemannian
-// optimization, SIAM J. Optim. 25 (2015).
+// optimization, SIAM J. Optim. 25 (2015); J. L. Morales and J. Nocedal, Enriched
+// methods for large-scale unconstrained optimization, Comput. Optim. Appl. 21 (2002).
 //
 // The zero value is ready to use.
 type LBFGS struct {
@@ -53,6 +61,8 @@ type LBFGS struct {
 	RefreshEvery int
 	// Plain ignores the preconditioner of the problem.
 	Plain bool
+	// FirstOrder ignores the second derivatives of the problem.
+	FirstOrder bool
 }
 
 // Name returns "lbfgs".
@@ -75,8 +85,15 @@ type LBFGSState struct {
 	Anchor framework.Point
 	Age    int
 
+	// Euclidean is the gradient of the surrounding space at X, for products with the
+	// Hessian; nil where there are none, or not yet.
+	Euclidean framework.Point
+	// Newton says when Newton steps are worth their passes.
+	Newton NewtonPlan
+
 	line
-	alpha []float64
+	alpha     []float64
+	conjugate conjugate
 }
 
 // Iterate returns the current point and its cost.
@@ -112,6 +129,9 @@ func (a LBFGS) Init(e *framework.Evaluator, x framework.Point) (framework.State,
 		return nil, err
 	}
 	s.Cost = cost
+	if a.takesNewtonSteps(e) {
+		s.Euclidean = s.Grad.Clone()
+	}
 	toGradient(e.Blocks(), s.Grad, x)
 	return s, nil
 }
@@ -122,10 +142,13 @@ func (a LBFGS) Step(e *framework.Evaluator, state framework.State) error {
 	a = a.withDefaults()
 	s := state.(*LBFGSState)
 	s.allocate(e.Blocks())
+	if s.Euclidean != nil {
+		s.keepEuclidean(e.Blocks())
+	}
 	if err := a.refresh(e, s); err != nil {
 		return err
 	}
-	moved, err := a.advance(e, s)
+	moved, err := a.enriched(e, s)
 	if err != nil || moved {
 		return err
 	}
@@ -135,7 +158,7 @@ func (a LBFGS) Step(e *framework.Evaluator, state framework.State) error {
 		if err := a.refresh(e, s); err != nil {
 			return err
 		}
-		if moved, err = a.advance(e, s); err != nil || moved {
+		if moved, err = a.advance(e, s, s.direction(e)); err != nil || moved {
 			return err
 		}
 	}
@@ -143,7 +166,7 @@ func (a LBFGS) Step(e *framework.Evaluator, state framework.State) error {
 		return framework.ErrNoProgress
 	}
 	s.Anchor = nil
-	moved, err = a.advance(e, s)
+	moved, err = a.advance(e, s, s.direction(e))
 	if err == nil && !moved {
 		err = framework.ErrNoProgress
 	}
@@ -179,14 +202,29 @@ func (a LBFGS) refresh(e *framework.Evaluator, s *LBFGSState) error {
 	return nil
 }
 
-// advance searches along the direction that the state offers and reports
-// whether it moved.
-func (a LBFGS) advance(e *framework.Evaluator, s *LBFGSState) (bool, error) {
-	slope := s.direction(e)
+// enriched does a step of the kind whose turn it is and reports whether it moved.
+func (a LBFGS) enriched(e *framework.Evaluator, s *LBFGSState) (bool, error) {
+	before, passes := s.norm(e.Blocks()), e.Counts().Passes
+	slope, newton, err := s.choose(e)
+	if err != nil {
+		return false, err
+	}
+	moved, err := a.advance(e, s, slope)
+	if err == nil && s.Euclidean != nil {
+		s.Newton.learn(newton, math.Log(before/s.norm(e.Blocks())), e.Counts().Passes-passes)
+	}
+	if err == nil && newton && !moved {
+		return a.advance(e, s, s.direction(e))
+	}
+	return moved, err
+}
+
+// advance searches along dir, whose slope is given, and reports whether it moved.
+func (a LBFGS) advance(e *framework.Evaluator, s *LBFGSState, slope float64) (bool, error) {
 	if !(slope < 0) || math.IsInf(slope, 0) {
 		return false, nil
 	}
-	search := wolfeSearch{c1: a.C1, c2: a.C2, trials: a.MaxTrials}
+	search := wolfeSearch{c1: a.C1, c2: a.C2, trials: a.MaxTrials, secant: s.Anchor == nil}
 	first := 1.0
 	if len(s.S) == 0 && s.Anchor == nil {
 		first = unscaledStep(e, s.Cost, slope)
@@ -201,6 +239,9 @@ func (a LBFGS) advance(e *framework.Evaluator, s *LBFGSState) (bool, error) {
 	s.X, s.trial.x = s.trial.x, s.X
 	s.Grad, s.trial.grad = s.trial.grad, s.Grad
 	s.Cost = s.trial.cost
+	if s.Euclidean != nil {
+		s.Euclidean, s.trial.euclidean = s.trial.euclidean, s.Euclidean
+	}
 	return true, nil
 }
 

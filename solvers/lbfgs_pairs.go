@@ -16,11 +16,16 @@ const minCurvature = 1e-15
 // the pair gives the block's scale.
 const clearCurvature = 0.01
 
-// direction writes -P H g into dir and returns its slope <g,dir>. H is applied
-// by the two-loop recursion.
+// direction writes -P H g into dir and returns its slope <g,dir>.
 func (s *LBFGSState) direction(e *framework.Evaluator) float64 {
-	blocks, q, n := e.Blocks(), s.dir, len(s.S)
-	q.CopyFrom(s.Grad)
+	s.quasiNewton(e, s.dir, s.Grad)
+	return inner(e.Blocks(), s.X, s.Grad, s.dir)
+}
+
+// quasiNewton writes -P H v into q. H is applied by the two-loop recursion.
+func (s *LBFGSState) quasiNewton(e *framework.Evaluator, q, v framework.Point) {
+	blocks, n := e.Blocks(), len(s.S)
+	q.CopyFrom(v)
 	s.alpha = s.alpha[:0]
 	for i := n - 1; i >= 0; i-- {
 		alpha := inner(blocks, s.X, s.S[i], q) / s.Curvatures[i]
@@ -36,7 +41,6 @@ func (s *LBFGSState) direction(e *framework.Evaluator) float64 {
 		floats.Scale(-1, q[k])
 		b.Project(q[k], s.X[k], q[k])
 	}
-	return inner(blocks, s.X, s.Grad, q)
 }
 
 // precondition overwrites q with gamma H0 q.

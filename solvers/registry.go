@@ -3,9 +3,7 @@
 package solvers
 
 import (
-	"context"
 	"fmt"
-	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -98,9 +96,7 @@ const smallOuter = 64
 //   - [Newton] where its second derivatives are an arrowhead with a small outer
 //     part,
 //   - [Alternating] where sweeps are possible,
-//   - [TrustRegion] where it has second derivatives on blocks of unlike manifolds
-//     and no preconditioner: nothing else knows their units,
-//   - [LBFGS] for all others.
+//   - [LBFGS] for all others, which takes second derivatives where they gain.
 func Auto(p framework.Problem) framework.Solver {
 	if a, ok := p.(framework.ArrowheadHessian); ok {
 		if shape, fits := a.ArrowheadShape(); fits && shape.Outer <= smallOuter {
@@ -110,25 +106,5 @@ func Auto(p framework.Problem) framework.Solver {
 	if s, ok := p.(framework.Sweeper); ok && len(s.OuterBlocks()) > 0 {
 		return Continuation{Inner: Alternating{}, Finish: true}
 	}
-	if unlike(p.Blocks()) && twice(p) {
-		if _, ok := p.(framework.Preconditioner); !ok {
-			return Continuation{Inner: TrustRegion{}, Finish: true}
-		}
-	}
 	return Continuation{Inner: LBFGS{}, Finish: true}
-}
-
-// unlike reports whether some blocks are made of points of different manifolds.
-func unlike(blocks []framework.Block) bool {
-	for _, b := range blocks {
-		if reflect.TypeOf(b.Manifold) != reflect.TypeOf(blocks[0].Manifold) {
-			return true
-		}
-	}
-	return false
-}
-
-// twice reports whether a problem and all its manifolds have second derivatives.
-func twice(p framework.Problem) bool {
-	return framework.NewEvaluator(context.Background(), p).HasHessian()
 }

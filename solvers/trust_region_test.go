@@ -11,6 +11,7 @@ import (
 
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/framework/frameworktest"
+	"github.com/scqm/scqm/internal/standard"
 	"github.com/scqm/scqm/solvers"
 )
 
@@ -33,12 +34,12 @@ func TestTrustRegionLaws(t *testing.T) {
 
 // The gradient norms of a superlinear method fall faster and faster.
 func TestTrustRegionIsSuperlinear(t *testing.T) {
-	p := standardProblems()[7]
+	p := standard.New("Brockett", standard.Small)
 	var norms []float64
 	o := framework.Options{Tolerance: 1e-8, Observers: []framework.Observer{
 		func(p framework.Progress) { norms = append(norms, p.GradientNorm) },
 	}}
-	res := run(t, p.problem(), p.start, solvers.TrustRegion{}, o)
+	res := run(t, p.Problem(), p.Start, solvers.TrustRegion{}, o)
 	require.Equal(t, framework.Converged, res.Status, res.Message)
 	n := len(norms)
 	assert.Less(t, norms[n-1]/norms[n-2], norms[n-2]/norms[n-3])
@@ -58,46 +59,46 @@ func TestTrustRegionUsesThePreconditioner(t *testing.T) {
 
 // Products with the Hessian are counted, limited and cancelled.
 func TestHessianUnderABudget(t *testing.T) {
-	p := standardProblems()[0]
-	res := run(t, p.problem(), p.start, solvers.TrustRegion{}, framework.Options{MaxEvaluations: 30})
+	p := standard.New("eigenvector", standard.Small)
+	res := run(t, p.Problem(), p.Start, solvers.TrustRegion{}, framework.Options{MaxEvaluations: 30})
 	assert.Equal(t, framework.MaxEvaluations, res.Status)
 	assert.Equal(t, 30, res.Counts.Evaluations+res.Counts.Hessians)
 
 	ctx, cancel := context.WithCancel(context.Background())
-	e := framework.NewEvaluator(ctx, p.problem())
+	e := framework.NewEvaluator(ctx, p.Problem())
 	grad, dst := framework.NewPoint(e.Blocks()), framework.NewPoint(e.Blocks())
-	_, err := e.Evaluate(grad, p.start)
+	_, err := e.Evaluate(grad, p.Start)
 	require.NoError(t, err)
-	require.NoError(t, e.Hessian(dst, p.start, grad, grad))
+	require.NoError(t, e.Hessian(dst, p.Start, grad, grad))
 	cancel()
-	assert.Error(t, e.Hessian(dst, p.start, grad, grad))
+	assert.Error(t, e.Hessian(dst, p.Start, grad, grad))
 	assert.Equal(t, 1, e.Counts().Hessians)
 }
 
 // Differences of gradients agree with second derivatives to the accuracy they claim.
 func TestHessianByDifferences(t *testing.T) {
-	for _, p := range standardProblems() {
-		if p.p.hessian == nil {
+	for _, p := range standard.Problems(standard.Small) {
+		if !p.TwiceDifferentiable() {
 			continue
 		}
-		t.Run(p.name, func(t *testing.T) {
-			exact := framework.NewEvaluator(context.Background(), second{p.p})
-			near := framework.NewEvaluator(context.Background(), p.p)
+		t.Run(p.Name, func(t *testing.T) {
+			exact := framework.NewEvaluator(context.Background(), p.Problem())
+			near := framework.NewEvaluator(context.Background(), p.FirstOrder())
 			assert.True(t, exact.HasHessian())
 			assert.False(t, near.HasHessian())
-			grad, v := framework.NewPoint(p.p.blocks), framework.NewPoint(p.p.blocks)
-			want, got := framework.NewPoint(p.p.blocks), framework.NewPoint(p.p.blocks)
-			_, err := exact.Evaluate(grad, p.start)
+			grad, v := framework.NewPoint(p.Blocks()), framework.NewPoint(p.Blocks())
+			want, got := framework.NewPoint(p.Blocks()), framework.NewPoint(p.Blocks())
+			_, err := exact.Evaluate(grad, p.Start)
 			require.NoError(t, err)
 			var size, off float64
-			for k, b := range p.p.blocks {
+			for k, b := range p.Blocks() {
 				for i := range v[k] {
 					v[k][i] = math.Sin(float64(i + k))
 				}
-				b.Project(v[k], p.start[k], v[k])
+				b.Project(v[k], p.Start[k], v[k])
 			}
-			require.NoError(t, exact.Hessian(want, p.start, grad, v))
-			require.NoError(t, near.Hessian(got, p.start, grad, v))
+			require.NoError(t, exact.Hessian(want, p.Start, grad, v))
+			require.NoError(t, near.Hessian(got, p.Start, grad, v))
 			for k := range want {
 				for i := range want[k] {
 					size = math.Max(size, math.Abs(want[k][i]))
@@ -112,7 +113,7 @@ func TestHessianByDifferences(t *testing.T) {
 
 // brokenProducts fails in its second derivatives.
 type brokenProducts struct {
-	second
+	*standard.Problem
 	err error
 }
 
@@ -122,11 +123,11 @@ func (p brokenProducts) HessianProduct(dst, _, _ framework.Point) error {
 }
 
 func TestHessianErrors(t *testing.T) {
-	p := standardProblems()[0]
+	p := standard.New("eigenvector", standard.Small)
 	failure := errors.New("deliberate")
-	_, err := framework.Solve(context.Background(), brokenProducts{second{p.p}, failure}, p.start, solvers.TrustRegion{}, framework.Options{})
+	_, err := framework.Solve(context.Background(), brokenProducts{p, failure}, p.Start, solvers.TrustRegion{}, framework.Options{})
 	require.ErrorIs(t, err, failure)
-	_, err = framework.Solve(context.Background(), brokenProducts{second{p.p}, nil}, p.start, solvers.TrustRegion{}, framework.Options{})
+	_, err = framework.Solve(context.Background(), brokenProducts{p, nil}, p.Start, solvers.TrustRegion{}, framework.Options{})
 	require.ErrorIs(t, err, framework.ErrNonFinite)
 }
 

@@ -14,7 +14,7 @@ const (
 	// nearRounding is the predicted decrease, relative to the cost, below which
 	// differences of costs are too coarse to judge a step by, and costNoise the
 	// relative rise of the cost that rounding may feign.
-	nearRounding, costNoise = 1e-10, 1e-13
+	nearRounding, costNoise = 1e-10, 1e-11
 	// minSection and maxSection bound an interpolated step within its bracket.
 	minSection, maxSection = 0.1, 0.9
 	// firstTrials multiplies the trials of a search that knows no length.
@@ -58,6 +58,7 @@ type line struct {
 // Riemannian gradient and the slope there.
 type trialPoint struct {
 	x, grad           framework.Point
+	euclidean         framework.Point // the gradient of the surrounding space, nil unless kept
 	step, cost, slope float64
 }
 
@@ -68,6 +69,15 @@ func (l *line) allocate(blocks []framework.Block) {
 	l.dir, l.work = framework.NewPoint(blocks), framework.NewPoint(blocks)
 	for _, t := range []*trialPoint{&l.trial, &l.kept} {
 		t.x, t.grad = framework.NewPoint(blocks), framework.NewPoint(blocks)
+	}
+}
+
+// keepEuclidean lets trials keep the gradients of the surrounding space.
+func (l *line) keepEuclidean(blocks []framework.Block) {
+	for _, t := range []*trialPoint{&l.trial, &l.kept} {
+		if t.euclidean == nil {
+			t.euclidean = framework.NewPoint(blocks)
+		}
 	}
 }
 
@@ -158,12 +168,24 @@ func (a wolfeSearch) next(lo, hi trialPoint, shrink float64) float64 {
 	return lo.step + math.Min(math.Max(at, minSection*width), maxSection*width)
 }
 
+// walk moves from x along v: on manifolds with a metric of their own, along the geodesic
+// where it is known. The slope there is that along the transported direction, as it is
+// for no other retraction far from x.
+func walk(b framework.Block, dst, x, v []float64) error {
+	if _, ok := b.Manifold.(framework.Metric); ok {
+		if _, ok := b.Manifold.(framework.Exper); ok {
+			return b.Exp(dst, x, v)
+		}
+	}
+	return b.Retract(dst, x, v)
+}
+
 // try evaluates the trial at step t from x, with its gradient if asked to, and
 // reports whether it is a point of finite cost.
 func (l *line) try(e *framework.Evaluator, x framework.Point, t float64, gradient bool) (bool, error) {
 	for k, b := range e.Blocks() {
 		floats.ScaleTo(l.work[k], t, l.dir[k])
-		if b.Retract(l.trial.x[k], x[k], l.work[k]) != nil {
+		if walk(b, l.trial.x[k], x[k], l.work[k]) != nil {
 			return false, nil
 		}
 	}
@@ -184,6 +206,9 @@ func (l *line) endSlope(e *framework.Evaluator, x framework.Point, missing bool)
 		if _, err := e.Gradient(t.grad, t.x); err != nil {
 			return err
 		}
+	}
+	if t.euclidean != nil {
+		t.euclidean.CopyFrom(t.grad)
 	}
 	t.slope = 0
 	for k, b := range e.Blocks() {

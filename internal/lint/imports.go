@@ -54,6 +54,8 @@ var directions = []struct{ from, to string }{
 	{"internal/drill", "std"},
 	{"internal/licences", "std"},
 	{"internal/lint", "std"},
+	{"internal/standard", "std gonum framework manifolds"},
+	{"internal/standard/versus", "std internal/dataset internal/standard framework solvers"},
 	{"internal/release", "std internal/licences models/scqm"},
 	{"internal/experiments", "std gonum internal/par framework losses models"},
 	{"internal/demo", "std internal/experiments framework losses models"},

@@ -53,6 +53,8 @@ func packageDrills() []drillSpec {
 		goDrill{name: "go-units", pkg: "./cmd/scqm", run: "DrillUnits", cases: 110}.spec(),
 		goDrill{name: "go-minima", pkg: "./models/scqm", run: "DrillMinima|DrillKinkedMinima", cases: 160, env: drill.EnvCases + "=%d,kinked minima=24"}.spec(),
 		goDrill{name: "go-standard", pkg: "./solvers", run: "DrillStandard", cases: 400}.spec(),
+		// Twice the 25 standard problems with three solvers each: small ones, then full sizes.
+		goDrill{name: "go-constants", pkg: "./internal/standard", run: "DrillConstants", cases: 150}.spec(),
 		goDrill{name: "go-memory", pkg: "./cmd/scqm", run: "DrillMemory", cases: 50}.spec(),
 	}
 }

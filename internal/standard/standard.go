@@ -1,0 +1,217 @@
+// Package standard holds problems by which optimizers on manifolds are compared:
+// examples of pymanopt, Manopt and ROPTLIB and others of the field, with gradients and
+// second derivatives by hand, at the sizes of the literature and at small ones for
+// tests.
+package standard
+
+import (
+	"math/rand/v2"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/scqm/scqm/framework"
+)
+
+// Size says how large problems are.
+type Size int
+
+// Sizes of problems.
+const (
+	Small Size = iota // milliseconds, for tests
+	Full              // those of the literature
+)
+
+// pick returns the number of that size.
+func (s Size) pick(small, full int) int {
+	if s == Full {
+		return full
+	}
+	return small
+}
+
+// Problem is a smooth cost with gradient and, where it has them, second derivatives,
+// and a start.
+type Problem struct {
+	// Name is what the literature calls the problem.
+	Name string
+	// Start is where runs begin.
+	Start framework.Point
+	// Arrays are the data by which others build the same problem: matrices by name.
+	Arrays map[string]*mat.Dense
+
+	blocks  []framework.Block
+	cost    func(grad, x framework.Point) float64
+	hessian func(dst, x, v framework.Point)
+}
+
+// Blocks describes the domain.
+func (p *Problem) Blocks() []framework.Block { return p.blocks }
+
+// Evaluate returns the cost at x and writes the gradients asked for.
+func (p *Problem) Evaluate(grad, x framework.Point) (float64, error) {
+	g := make(framework.Point, len(x))
+	for k := range g {
+		if grad != nil && grad[k] != nil {
+			g[k] = grad[k]
+		} else {
+			g[k] = make([]float64, len(x[k]))
+		}
+	}
+	return p.cost(g, x), nil
+}
+
+// Euclidean reports whether the domain is R^n.
+func (p *Problem) Euclidean() bool {
+	for _, b := range p.blocks {
+		if b.Dim() != b.Size() {
+			return false
+		}
+	}
+	return true
+}
+
+// TwiceDifferentiable reports whether the problem has second derivatives.
+func (p *Problem) TwiceDifferentiable() bool { return p.hessian != nil }
+
+// Plus returns the problem with a constant added to its cost.
+func (p *Problem) Plus(c float64) *Problem {
+	q, cost := *p, p.cost
+	q.cost = func(grad, x framework.Point) float64 { return cost(grad, x) + c }
+	return &q
+}
+
+// FirstOrder returns the problem without second derivatives.
+func (p *Problem) FirstOrder() framework.Problem { return p }
+
+// second is a problem with its second derivatives.
+type second struct{ *Problem }
+
+// HessianProduct implements framework.TwiceDifferentiable.
+func (p second) HessianProduct(dst, x, v framework.Point) error {
+	p.hessian(dst, x, v)
+	return nil
+}
+
+// Problem returns what solvers minimise, with second derivatives where there are some.
+func (p *Problem) Problem() framework.Problem {
+	if p.hessian == nil {
+		return p
+	}
+	return second{p}
+}
+
+// makers build the problems; each has random numbers of its own.
+var makers = []struct {
+	name string
+	make func(Size, *rand.Rand) *Problem
+}{
+	{"eigenvector", eigenvector},
+	{"subspace", subspace},
+	{"PCA", principal},
+	{"rank-k correlation", correlation},
+	{"robust PCA", robustPCA},
+	{"max-cut", maxCut},
+	{"completion", completion},
+	{"noisy completion", noisyCompletion},
+	{"Brockett", brockett},
+	{"Procrustes", procrustes},
+	{"mean on the sphere", sphereMean},
+	{"mean on SPD", spdMean},
+	{"low rank", lowRank},
+	{"packing", packing},
+
+	{"ICA", independentComponents},
+	{"joint diagonalisation", jointDiagonalisation},
+	{"Thomson", thomson},
+	{"sparse PCA", sparsePCA},
+	{"hyperbolic mean", hyperbolicMean},
+	{"phase retrieval", phaseRetrieval},
+	{"rotation synchronisation", synchronisation},
+	{"Rosenbrock", rosenbrock},
+	{"logistic regression", logistic},
+	{"ill-conditioned", illConditioned},
+	{"unlike blocks", unlikeBlocks},
+}
+
+// Names lists the problems.
+func Names() []string {
+	names := make([]string, len(makers))
+	for i, m := range makers {
+		names[i] = m.name
+	}
+	return names
+}
+
+// New returns the problem of that name, nil where there is none.
+func New(name string, size Size) *Problem {
+	for i, m := range makers {
+		if m.name != name {
+			continue
+		}
+		rng := rand.New(rand.NewPCG(15, uint64(i)))
+		p := m.make(size, rng)
+		p.Name = name
+		if p.Start == nil {
+			p.Start = framework.NewPoint(p.blocks)
+			for k, b := range p.blocks {
+				b.Rand(p.Start[k], rng)
+			}
+		}
+		return p
+	}
+	return nil
+}
+
+// Problems returns all problems.
+func Problems(size Size) []*Problem {
+	list := make([]*Problem, len(makers))
+	for i, m := range makers {
+		list[i] = New(m.name, size)
+	}
+	return list
+}
+
+func one(name string, m framework.Manifold, copies int) []framework.Block {
+	return []framework.Block{{Name: name, Manifold: m, Copies: copies}}
+}
+
+func gaussian(rng *rand.Rand, r, c int) *mat.Dense {
+	data := make([]float64, r*c)
+	for i := range data {
+		data[i] = rng.NormFloat64()
+	}
+	return mat.NewDense(r, c, data)
+}
+
+func steps(n int, f func(i int) float64) []float64 {
+	v := make([]float64, n)
+	for i := range v {
+		v[i] = f(i)
+	}
+	return v
+}
+
+// symmetric returns (A + A')/2.
+func symmetric(a *mat.Dense) *mat.Dense {
+	var s mat.Dense
+	s.Add(a, a.T())
+	s.Scale(0.5, &s)
+	return &s
+}
+
+// spread returns a symmetric matrix with the eigenvalues given.
+func spread(rng *rand.Rand, values []float64) *mat.Dense {
+	n := len(values)
+	var qr mat.QR
+	qr.Factorize(gaussian(rng, n, n))
+	var q, scaled mat.Dense
+	qr.QTo(&q)
+	scaled.Mul(&q, mat.NewDiagDense(n, values))
+	scaled.Mul(&scaled, q.T())
+	return symmetric(&scaled)
+}
+
+func row(values []float64) *mat.Dense { return mat.NewDense(1, len(values), values) }
+
+func dot(a, b *mat.Dense) float64 { return floats.Dot(a.RawMatrix().Data, b.RawMatrix().Data) }
