@@ -108,7 +108,7 @@ func (p *Objective) multiplierCertificate(x framework.Point) (firstOrder, error)
 	p.linear = p.multipliers
 	o, err := p.firstOrder(x)
 	if err == nil && plain > 0 {
-		o.slack = math.Max(0, plain-p.total.cost) / plain
+		o.slack = (o.slack + math.Max(0, plain-p.total.cost)) / plain
 	}
 	return o, err
 }

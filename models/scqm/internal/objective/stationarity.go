@@ -1,11 +1,13 @@
 package objective
 
 import (
+	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/internal/dense"
 	"github.com/scqm/scqm/internal/par"
 	"github.com/scqm/scqm/models/scqm/internal/nearest"
 )
@@ -68,7 +70,7 @@ type firstOrder struct {
 	norms [NumBlocks]float64 // of the gradients
 	terms [NumBlocks]float64 // sums of the norms of their terms; all 0 at an interpolation
 	noise [NumBlocks]float64 // what rounding the residuals may change of the norms
-	slack float64            // see certificateSlack
+	slack float64            // see certificateSlack, for multipliers that of rounding the residuals
 }
 
 // residual is the number of Stationarity for block k.
@@ -142,7 +144,7 @@ func (p *Objective) firstOrder(x framework.Point) (o firstOrder, err error) {
 	for i := range tau.Rows() {
 		o.norms[BlockTau] += floats.Norm(tau.Row(grad[BlockTau], i), 2)
 	}
-	o.terms, o.noise = terms.Norms, terms.Noise
+	o.terms, o.noise, o.slack = terms.Norms, terms.Noise, terms.Slack
 	o.terms[BlockTheta] += p.penaltySlope(x[BlockTheta])
 	return o, nil
 }
@@ -212,9 +214,12 @@ type GradientTerms struct {
 	// Norms are those of the terms, Noise is what rounding the residuals may change
 	// of them.
 	Norms, Noise [NumBlocks]float64
+	// Slack is what rounding the residuals may change of the slack of multipliers.
+	Slack float64
 	// rough says that a row has a residual that is no rounding error of its own: those
 	// of a row far from all others would hide theirs.
 	rough bool
+	plain []float64 // D: memory
 }
 
 // Exact reports whether all residuals are rounding errors.
@@ -225,6 +230,7 @@ func (t *GradientTerms) add(o *GradientTerms) {
 		t.Norms[k] += o.Norms[k]
 		t.Noise[k] += o.Noise[k]
 	}
+	t.Slack += o.Slack
 	t.rough = t.rough || o.rough
 }
 
@@ -280,6 +286,11 @@ func (p *Objective) addTerms(w *nearest.Worker, t *GradientTerms, i int) error {
 	if resid > 0 && p.linear == nil {
 		uncertain = math.Min(1, unitRoundoff*around/resid)
 	}
+	if p.linear != nil {
+		if err := p.addSlack(t, g, r, weight*unitRoundoff*around); err != nil {
+			return err
+		}
+	}
 	length := weight * floats.Norm(g, 2)
 	f.Jacobian(w.Hess.E, tau)
 	t.addTerm(BlockC, length, uncertain)
@@ -291,6 +302,17 @@ func (p *Objective) addTerms(w *nearest.Worker, t *GradientTerms, i int) error {
 		prior.AddGradient(slope, tau, weight)
 		t.addTerm(BlockTau, floats.Norm(slope, 2), 0)
 	}
+	return nil
+}
+
+// addSlack adds what a rounding error of a residual r may change of l(r) - g'r: next to
+// nothing but at kinks, where the gradient of the loss is not g.
+func (p *Objective) addSlack(t *GradientTerms, g, r []float64, rounding float64) error {
+	t.plain = dense.Grow(t.plain, len(r))
+	if err := p.loss.Evaluate(nil, t.plain, r, len(r)); err != nil {
+		return fmt.Errorf("scqm: loss %s: %w", p.loss.Name(), err)
+	}
+	t.Slack += rounding * floats.Distance(t.plain, g, 2)
 	return nil
 }
 
