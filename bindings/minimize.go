@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/scqm/scqm/bindings/internal/python"
 	"github.com/scqm/scqm/framework"
@@ -291,20 +290,12 @@ func (s minimizeSettings) solve(p framework.Problem, packed []float64, observe f
 	return solution{result, solver.Name()}, err
 }
 
-// special are the solvers for problems of a structure that functions in Python
-// do not have.
-var special = []string{"alternating", "newton"}
-
 // choose returns the solver that was asked for.
 func (s minimizeSettings) choose(p framework.Problem) (framework.Solver, error) {
 	if s.Solver == solverAuto {
 		return solvers.Auto(p), nil
 	}
-	if slices.Contains(special, s.Solver) {
-		return nil, fmt.Errorf("solver %s is for problems with a structure that this one does not have; take cg, lbfgs, rgd or trust_region: %w",
-			s.Solver, framework.ErrInvalid)
-	}
-	return solvers.ByName(s.Solver)
+	return solvers.ByName(s.Solver) // which refuses what it cannot serve
 }
 
 // startAt is the point that a packed array holds.

@@ -400,7 +400,7 @@ WRONG: list[tuple[str, Any, str]] = [
     ("manifold", {1: Sphere(4)}, "block name 1"),
     ("solver", "bfgs", 'no solver "bfgs"; there are'),
     ("solver", None, "solver is None"),
-    ("solver", "newton", "newton is for problems with a structure"),
+    ("solver", "newton", "use auto, cg, lbfgs, rgd or trust_region"),
     ("tol", -1, "tol is -1"),
     ("tol", math.nan, "tol is nan"),
     ("max_iter", 0, "max_iter is 0"),
