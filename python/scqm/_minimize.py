@@ -10,7 +10,6 @@ import ctypes
 import functools
 import json
 import math
-import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
@@ -22,7 +21,7 @@ from ._domain import Buffer, Domain
 from ._library import _core
 from ._native import address, call
 from ._validation import check_count, check_real
-from .exceptions import ForkError, InputError
+from .exceptions import InputError
 from .manifolds import Manifold
 
 #: A point or a vector: an array, a tuple of arrays on FixedRank, or a dict of those.
@@ -204,13 +203,7 @@ class Functions:
         places = [address(b.flat) for b in buffers] + [address(self.progress)]
         places += [0 if f is None else id(f) for f in functions]
         table = np.array(places, np.uint64)
-        process = os.getpid()
         report = call(function, json.dumps(settings), address(table))
-        if os.getpid() != process:
-            raise ForkError(
-                "this process was forked in a function that scqm has called, and it "
-                "cannot go on with the run; end such a process with os._exit"
-            )
         if self.raised:
             error = self.raised.pop()
             try:

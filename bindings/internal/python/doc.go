@@ -5,7 +5,8 @@
 // its stable ABI, see [Use]. A call takes the global interpreter lock, which the
 // exported function has released, and gives it back. An exception, KeyboardInterrupt
 // included, stays an object: it is appended to a list of the caller's, who raises
-// it when the exported function has returned.
+// it when the exported function has returned. A child that a function has forked ends
+// where the function returns, with status 1 and a line on standard error.
 package python
 
 import "errors"
@@ -13,9 +14,6 @@ import "errors"
 var (
 	// ErrRaised says that a function has raised an exception.
 	ErrRaised = errors.New("exception in Python")
-	// ErrForked says that the process is a child that a function has forked and
-	// returned in. Nothing but returning can be done in it.
-	ErrForked = errors.New("forked in Python")
 	// ErrNoCgo says that the program was built without calls into C.
 	ErrNoCgo = errors.New("built without cgo")
 )
