@@ -278,8 +278,9 @@ def test_every_flag_is_explained(program: Path) -> None:
 
 
 def test_every_public_name_is_explained() -> None:
-    """A name of the module is in the guide to Python."""
-    guide = (ROOT / "docs" / "guide" / "python.md").read_text(encoding="utf-8")
+    """A name of the module is in a page for Python."""
+    pages = [ROOT / "docs" / "guide" / f"{p}.md" for p in ("python", "python-optimize")]
+    guide = "".join(page.read_text(encoding="utf-8") for page in pages)
     for name in set(scqm.__all__) - {"__version__"}:
         assert re.search(rf"\b{name}\b", guide), name
     assert scqm.SCQM().get_params().keys() <= set(re.findall(r"\w+", guide))

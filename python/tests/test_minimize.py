@@ -88,7 +88,8 @@ def test_an_eigenvector(solver: str, second: Any) -> None:
     g = SPHERE.riemannian_gradient(r.x, gradient(r.x))
     assert r.grad_norm == pytest.approx(np.linalg.norm(g), rel=1e-6, abs=1e-12)
     assert (r.nfev, r.ngev, r.nhev) == tuple(calls)
-    assert (r.nhev > 0) == (second is not None and solver == "trust_region")
+    takes = solver in ("auto", "lbfgs", "trust_region")
+    assert (r.nhev > 0) == (second is not None and takes)
     assert r.nit > 0
 
 
@@ -287,7 +288,7 @@ def test_wrong_derivatives_are_found() -> None:
     wrong = scqm.check_gradient(
         cost, START, manifold=SPHERE, gradient=gradient, hessian=lambda x, v: A @ v
     )
-    assert wrong.broken == ("hessian slope",)
+    assert wrong.broken == ("hessian slope", "riemannian hessian slope")
     T = {name: m.random_point(9) for name, m in POSE.items()}
     f, g, _ = quadratic(T)
     x = {name: m.random_point(1) for name, m in POSE.items()}
@@ -400,7 +401,7 @@ WRONG: list[tuple[str, Any, str]] = [
     ("manifold", {1: Sphere(4)}, "block name 1"),
     ("solver", "bfgs", 'no solver "bfgs"; there are'),
     ("solver", None, "solver is None"),
-    ("solver", "newton", "use auto, cg, lbfgs, rgd or trust_region"),
+    ("solver", "newton", "use cg, lbfgs, rgd or trust_region"),
     ("tol", -1, "tol is -1"),
     ("tol", math.nan, "tol is nan"),
     ("max_iter", 0, "max_iter is 0"),
