@@ -49,7 +49,7 @@ def eigenvector(rng: Random) -> ManifoldProblem:
         lambda x: -(x @ A @ x),
         Sphere(300),
         lambda x: -2 * (A @ x),
-        lambda x, v: -2 * (A @ v),  # noqa: ARG005
+        lambda x, v: -2 * (A @ v),
     )
 
 
@@ -61,7 +61,7 @@ def subspace(rng: Random) -> ManifoldProblem:
         lambda X: -np.sum(X * (A @ X)),
         Grassmann(128, 3),
         lambda X: -2 * (A @ X),
-        lambda X, V: -2 * (A @ V),  # noqa: ARG005
+        lambda X, V: -2 * (A @ V),
     )
 
 
@@ -72,7 +72,7 @@ def singular_values(rng: Random) -> ManifoldProblem:
         lambda x: -np.sum(x["U"] * (A @ x["V"]) * N),
         {"U": Stiefel(40, 3), "V": Stiefel(30, 3)},
         lambda x: {"U": -(A @ x["V"]) * N, "V": -(A.T @ x["U"]) * N},
-        lambda x, v: {  # noqa: ARG005
+        lambda x, v: {
             "U": -(A @ v["V"]) * N,
             "V": -(A.T @ v["U"]) * N,
         },
@@ -87,7 +87,7 @@ def brockett(rng: Random) -> ManifoldProblem:
         lambda X: np.sum(X * (A @ X) * N),
         Stiefel(60, 4),
         lambda X: 2 * (A @ X) * N,
-        lambda X, V: 2 * (A @ V) * N,  # noqa: ARG005
+        lambda X, V: 2 * (A @ V) * N,
     )
 
 
@@ -99,7 +99,7 @@ def procrustes(rng: Random) -> ManifoldProblem:
         lambda X: np.sum((A @ X - B) ** 2) / 2,
         Stiefel(50, 5),
         lambda X: A.T @ (A @ X - B),
-        lambda X, V: A.T @ (A @ V),  # noqa: ARG005
+        lambda X, V: A.T @ (A @ V),
     )
 
 
@@ -111,7 +111,7 @@ def max_cut(rng: Random) -> ManifoldProblem:
         lambda X: -np.sum((X @ L) * X) / 4,
         Oblique(15, 100),
         lambda X: -(X @ L) / 2,
-        lambda X, V: -(V @ L) / 2,  # noqa: ARG005
+        lambda X, V: -(V @ L) / 2,
     )
 
 
@@ -130,7 +130,7 @@ def pose(rng: Random) -> ManifoldProblem:
             "R": (residual(x) @ W).T @ P,
             "t": (residual(x) @ W).sum(axis=0),
         },
-        lambda x, v: {  # noqa: ARG005
+        lambda x, v: {
             "R": ((P @ v["R"].T + v["t"]) @ W).T @ P,
             "t": ((P @ v["R"].T + v["t"]) @ W).sum(axis=0),
         },
@@ -154,7 +154,7 @@ def synchronization(rng: Random) -> ManifoldProblem:
         lambda X: -np.sum(X * apply(X)) / 2,
         m,
         lambda X: -apply(X),
-        lambda X, V: -apply(V),  # noqa: ARG005
+        lambda X, V: -apply(V),
     )
 
 
@@ -218,7 +218,7 @@ PROBLEMS = (
 
 def gradient_norm(problem: ManifoldProblem, x: Any) -> float:
     """Return the norm of the Riemannian gradient at a point."""
-    g = problem.gradient(x)  # type: ignore[operator]
+    g = problem.gradient(x)  # type: ignore[operator]  # all of PROBLEMS have functions
     blocks = Domain(problem.manifold).blocks
     points, slopes = ({"x": x}, {"x": g}) if len(blocks) == 1 else (x, g)
     parts = [
@@ -367,7 +367,7 @@ def call_cost(manifold: Any, solver: str, runs: int) -> tuple[float, int]:
         timed(cost),
         manifold,
         timed(lambda x: each(x, lambda x, d, c: c + d * x)),
-        timed(lambda x, v: each(v, lambda v, d, c: d * v)),  # noqa: ARG005
+        timed(lambda x, v: each(v, lambda v, d, c: d * v)),
     )
     settings = json.dumps(
         {

@@ -38,11 +38,11 @@ for name in (
 ):
     os.environ[name] = "1"  # before NumPy is loaded
 
-import numpy as np  # noqa: E402
-import numpy.typing as npt  # noqa: E402
-import pymanopt  # noqa: E402
-import scipy.optimize  # noqa: E402
-from pymanopt import manifolds, optimizers  # noqa: E402
+import numpy as np  # noqa: E402  (after the number of threads)
+import numpy.typing as npt  # noqa: E402  (after the number of threads)
+import pymanopt  # noqa: E402  (after the number of threads)
+import scipy.optimize  # noqa: E402  (after the number of threads)
+from pymanopt import manifolds, optimizers  # noqa: E402  (after the number of threads)
 
 Array = npt.NDArray[np.float64]
 Cost = Callable[..., float]
@@ -323,7 +323,7 @@ def spd_mean(data: Data) -> Case:
     return Case(manifolds.SymmetricPositiveDefinite(n), X0, cost, gradient)
 
 
-class Ball(manifolds.PoincareBall):  # type: ignore[misc]
+class Ball(manifolds.PoincareBall):  # type: ignore[misc]  # pymanopt has no types
     """The ball of Poincare with the parallel transport that pymanopt lacks."""
 
     def transport(self, point_a: Array, point_b: Array, vector: Array) -> Any:
