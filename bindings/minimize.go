@@ -217,10 +217,8 @@ func (p *pythonProblem) observe(cancel func()) framework.Observer {
 		}
 		x, _ := s.State.Iterate()
 		pack(p.iterate, x)
-		p.told[progressIteration], p.told[progressCost], p.told[progressGradient] = float64(s.Iteration), s.Cost, math.NaN()
-		if state, ok := s.State.(framework.Graded); ok && state.Gradient() != nil {
-			p.told[progressGradient] = p.blocks.Norm(x, state.Gradient())
-		}
+		p.told[progressIteration], p.told[progressCost] = float64(s.Iteration), s.Cost
+		p.told[progressGradient] = float64(gradientNorm(p.blocks, s))
 		p.told[progressCosts], p.told[progressGradients], p.told[progressProducts] = float64(p.costs), float64(p.gradients), float64(p.products)
 		p.told[progressSeconds] = s.Elapsed.Seconds()
 		stop, err := p.watch.Number()
@@ -234,7 +232,7 @@ func (p *pythonProblem) observe(cancel func()) framework.Observer {
 // Minimize minimises a cost that is a function in Python, on a product of
 // manifolds. addresses is where the addresses of arrays and functions are. It
 // returns a report, a JSON object with the entries status, message, solver, fun,
-// grad_norm (null where it is not known), nit, nfev, ngev, nhev and seconds, and
+// grad_norm (null where it is not known), nit, nfev, ngev, nhev, seconds and history, and
 // leaves the point found in the array of the iterate. Where a function has raised
 // an exception, that is in the list of the caller and the report is empty.
 func Minimize(settings string, addresses uint64) (string, error) {
@@ -259,10 +257,11 @@ func Minimize(settings string, addresses uint64) (string, error) {
 	})
 }
 
-// solution is the result of a run and the solver that has run.
+// solution is the result of a run, the solver that has run, and the way.
 type solution struct {
 	*framework.Result
 	solver string
+	trace  *runTrace
 }
 
 // solve minimises from a start that is packed. observe makes an observer, which may
@@ -283,11 +282,13 @@ func (s minimizeSettings) solve(p framework.Problem, packed []float64, observe f
 		// Solve compares the norm of each block.
 		Tolerance: math.Max(s.Tolerance/math.Sqrt(float64(len(start))), math.SmallestNonzeroFloat64),
 	}
+	trace := newRunTrace(p.Blocks())
+	o.Observers = []framework.Observer{trace.observe}
 	if watch := observe(cancel); watch != nil {
-		o.Observers = []framework.Observer{watch}
+		o.Observers = append(o.Observers, watch)
 	}
 	result, err := framework.Solve(ctx, p, start, solver, o)
-	return solution{result, solver.Name()}, err
+	return solution{result, solver.Name(), trace}, err
 }
 
 // choose returns the solver that was asked for.
@@ -326,34 +327,32 @@ func (p *pythonProblem) gradientNorm(x framework.Point) (float64, error) {
 
 // report describes the outcome.
 func (p *pythonProblem) report(result solution) (string, error) {
-	norm := math.NaN()
+	last := math.NaN()
 	if result.Stationarity == nil { // the run was cancelled
 		var err error
-		if norm, err = p.gradientNorm(result.Point); err != nil {
+		if last, err = p.gradientNorm(result.Point); err != nil {
 			return "", nil // which the caller raises
 		}
 	}
 	if p.stopped && result.Status == framework.Cancelled {
 		result.Message = fmt.Sprintf("stopped by the callback after %d iterations; the best point so far is kept", result.Iterations)
 	}
-	return result.report(norm, p.costs, p.gradients, p.products)
+	return result.report(last, p.costs, p.gradients, p.products)
 }
 
-// report is what Minimize returns, given the norm of the gradient where the result
-// does not have it, and the calls of the functions.
-func (r solution) report(norm float64, costs, gradients, products int64) (string, error) {
+// report is what Minimize returns, given the norm of the gradient at the end where the
+// result does not have it, and the calls of the functions.
+func (r solution) report(last float64, costs, gradients, products int64) (string, error) {
 	if r.Stationarity != nil {
-		norm = 0
+		last = 0
 		for _, s := range r.Stationarity {
-			norm = math.Hypot(norm, s)
+			last = math.Hypot(last, s)
 		}
 	}
 	report := map[string]any{
-		"status": r.Status.String(), "message": r.Message, "solver": r.solver, "fun": r.Cost, "grad_norm": nil,
+		"status": r.Status.String(), "message": r.Message, "solver": r.solver, "fun": r.Cost, "grad_norm": norm(last),
 		"nit": r.Iterations, "nfev": costs, "ngev": gradients, "nhev": products, "seconds": r.Elapsed.Seconds(),
-	}
-	if norm-norm == 0 {
-		report["grad_norm"] = norm
+		"history": r.trace,
 	}
 	return encode(report)
 }

@@ -11,7 +11,7 @@ import functools
 import json
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -19,7 +19,7 @@ import numpy as np
 from ._autodiff import Derivatives, derivatives
 from ._domain import Buffer, Domain
 from ._library import _core
-from ._native import address, call
+from ._native import Array, address, call
 from ._validation import check_count, check_real
 from .exceptions import InputError
 from .manifolds import Manifold
@@ -70,6 +70,10 @@ class MinimizeResult:
         The solver that has run.
     seconds : float
         How long it took.
+    history : dict of ndarray
+        The way, an entry for the start and for every iteration: "iteration", "cost",
+        "grad_norm" (NaN where the solver does not tell, as rgd) and "seconds". Empty
+        in what a callback is shown.
     """
 
     x: Point
@@ -84,6 +88,7 @@ class MinimizeResult:
     nhev: int
     solver: str
     seconds: float
+    history: dict[str, Array] = field(default_factory=dict, repr=False)
 
 
 @functools.cache
@@ -317,10 +322,15 @@ def minimize(
     shown.begin(x0)
     report = shown.run(_core.bindings_Minimize, settings)
     norm, fun = report.pop("grad_norm"), report.pop("fun")
+    history = {
+        name: np.array(column, np.float64)
+        for name, column in report.pop("history").items()
+    }
     return MinimizeResult(
         x=shown.iterate.read(),
         fun=float(fun),
         grad_norm=math.nan if norm is None else norm,
         success=report["status"] == "converged",
+        history=history,
         **report,
     )

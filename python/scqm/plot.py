@@ -14,6 +14,7 @@ import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
 from ._estimator import SCQM
+from ._minimize import MinimizeResult
 from ._native import Array
 from .exceptions import InputError
 
@@ -27,6 +28,7 @@ __all__ = [
     "interpolation_grid",
     "projection_arrows",
     "reconstruction_grid",
+    "trace",
 ]
 
 
@@ -194,6 +196,42 @@ def convergence(
     ax.set_yscale("log")
     ax.set_xlabel(against)
     ax.set_ylabel("objective above the lowest one")
+    ax.legend()
+    return ax
+
+
+def trace(
+    *results: MinimizeResult, ax: Axes | None = None, against: str = "iteration"
+) -> Axes:
+    """Draw the norm of the gradient during runs of :func:`scqm.minimize`.
+
+    Parameters
+    ----------
+    *results : MinimizeResult
+        What the runs returned.
+    ax : Axes, optional
+        Where to draw.
+    against : {"iteration", "seconds"}, default="iteration"
+        The horizontal axis.
+
+    Returns
+    -------
+    Axes
+        What was drawn into, with a logarithmic axis for the norm; where a solver
+        does not tell it, there is a gap.
+    """
+    choices = ("iteration", "seconds")
+    if against not in choices:
+        raise InputError(f"against is {against!r}; want one of {', '.join(choices)}")
+    if not results or not all(r.history for r in results):
+        raise InputError("no result has a history; those that callbacks get do not")
+    ax = _axes(ax)
+    for number, result in enumerate(results):
+        history, label = result.history, f"{number}: {result.solver}, {result.status}"
+        ax.plot(history[against], history["grad_norm"], label=label)
+    ax.set_yscale("log")
+    ax.set_xlabel(against)
+    ax.set_ylabel("norm of the Riemannian gradient")
     ax.legend()
     return ax
 

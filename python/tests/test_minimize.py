@@ -93,6 +93,35 @@ def test_an_eigenvector(solver: str, second: Any) -> None:
     assert r.nit > 0
 
 
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_the_history_is_what_a_callback_sees(solver: str) -> None:
+    seen: list[scqm.MinimizeResult] = []
+    r = eigenvector(solver=solver, hessian=hessian, callback=seen.append)
+    assert list(r.history) == ["iteration", "cost", "grad_norm", "seconds"]
+    assert r.history["iteration"].tolist() == list(range(r.nit + 1))
+    assert r.history["cost"].tolist() == [s.fun for s in seen]
+    norms = [s.grad_norm for s in seen]
+    np.testing.assert_array_equal(r.history["grad_norm"], norms)
+    assert solver == "rgd" or r.history["grad_norm"][-1] <= 1e-6
+    assert (np.diff(r.history["seconds"]) >= 0).all()
+    assert all(s.history == {} for s in seen)
+
+
+def test_a_trace_is_drawn() -> None:
+    plot = pytest.importorskip("scqm.plot")
+    pytest.importorskip("matplotlib").use("agg")
+    runs = [eigenvector(solver=s) for s in ("cg", "trust_region")]
+    ax = plot.trace(*runs, against="seconds")
+    assert ax.get_yscale() == "log"
+    for line, run in zip(ax.lines, runs, strict=True):
+        np.testing.assert_array_equal(line.get_xdata(), run.history["seconds"])
+        np.testing.assert_array_equal(line.get_ydata(), run.history["grad_norm"])
+    with pytest.raises(scqm.InputError, match="against is 'passes'"):
+        plot.trace(*runs, against="passes")
+    with pytest.raises(scqm.InputError, match="no result has a history"):
+        plot.trace()
+
+
 def quadratic(T: Any) -> tuple[Callable[..., Any], ...]:
     """Return |x - T|^2, its gradient and its Hessian for points of any form."""
 

@@ -1,0 +1,51 @@
+package bindings
+
+import (
+	"encoding/json"
+	"math"
+
+	"github.com/scqm/scqm/framework"
+)
+
+// runTrace is how a run went: an entry for the start and for every iteration.
+type runTrace struct {
+	blocks framework.Product
+
+	Iteration    []int     `json:"iteration"`
+	Cost         []float64 `json:"cost"`
+	GradientNorm []norm    `json:"grad_norm"`
+	Seconds      []float64 `json:"seconds"`
+}
+
+func newRunTrace(blocks framework.Product) *runTrace {
+	return &runTrace{blocks, []int{}, []float64{}, []norm{}, []float64{}} // not null in JSON
+}
+
+// observe is a framework.Observer.
+func (t *runTrace) observe(p framework.Progress) {
+	t.Iteration, t.Cost = append(t.Iteration, p.Iteration), append(t.Cost, p.Cost)
+	t.GradientNorm = append(t.GradientNorm, gradientNorm(t.blocks, p))
+	t.Seconds = append(t.Seconds, p.Elapsed.Seconds())
+}
+
+// gradientNorm is the norm of the Riemannian gradient over all blocks together at the
+// iterate, NaN where the solver does not tell.
+func gradientNorm(blocks framework.Product, p framework.Progress) norm {
+	state, ok := p.State.(framework.Graded)
+	if !ok || state.Gradient() == nil {
+		return norm(math.NaN())
+	}
+	x, _ := p.State.Iterate()
+	return norm(blocks.Norm(x, state.Gradient()))
+}
+
+// norm is a number that may be unknown: NaN, and null in JSON.
+type norm float64
+
+// MarshalJSON writes the number or null.
+func (v norm) MarshalJSON() ([]byte, error) {
+	if v-v != 0 {
+		return []byte("null"), nil
+	}
+	return json.Marshal(float64(v))
+}
