@@ -67,7 +67,7 @@ def _product(pymanopt: Any, factors: list[Any]) -> Any:
     if _embeds(pymanopt, known):
         return known(factors)
 
-    class Product(known):  # type: ignore[misc]
+    class Product(known):  # type: ignore[misc]  # a class found at run time
         """A product that embeds the tangent vectors of its factors."""
 
         def embedding(self, point: Any, tangent_vector: Any) -> Any:

@@ -158,7 +158,7 @@ def test_matrices_of_fixed_rank() -> None:
     ("make", "message"),
     [
         (lambda: Sphere(0), "n is 0"),
-        (lambda: Sphere(2.5), "n is 2.5"),  # type: ignore[arg-type]
+        (lambda: Sphere(2.5), "n is 2.5"),  # type: ignore[arg-type]  # refused
         (lambda: Stiefel(2, 3), "p is 3; want at most n = 2"),
         (lambda: Grassmann(2, 3), "p is 3"),
         (lambda: FixedRank(2, 3, 3), "r is 3"),

@@ -391,7 +391,7 @@ def test_exceptions_come_out(which: str, kind: type[BaseException], call: int) -
         calls[0] += 1
         if calls[0] == call:
             raise kind("mine")
-        return usual[which](*x) if which in usual else None  # type: ignore[operator]
+        return usual[which](*x) if which in usual else None  # type: ignore[operator]  # of three kinds
 
     changed = {"hessian": hessian, which: fails_in_a_function_of_mine}
     with pytest.raises(kind, match="mine") as caught:
@@ -597,7 +597,7 @@ def test_threads() -> None:
     assert all(np.array_equal(x, usual.x) for x in found)
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 @pytest.mark.parametrize(("ends", "status"), [(True, 7), (False, 1)])
 def test_forks(ends: bool, status: int, capfd: pytest.CaptureFixture[str]) -> None:
@@ -782,7 +782,7 @@ def test_automatic_derivatives(library: str) -> None:
 
     by_hand = pose_problem()
     x0 = {name: m.random_point(1) for name, m in POSE.items()}
-    problem = scqm.ManifoldProblem(automatic, POSE, library)  # type: ignore[arg-type]
+    problem = scqm.ManifoldProblem(automatic, POSE, library)  # type: ignore[arg-type]  # a str
     assert problem.check_gradient(x0)
     r = problem.minimize(x0, tol=1e-9, solver="trust_region")
     assert r.success
@@ -796,7 +796,7 @@ def test_automatic_derivatives(library: str) -> None:
         lambda x: total(x["R"] * W),
         x0,
         manifold=POSE,
-        gradient=library,  # type: ignore[arg-type]
+        gradient=library,  # type: ignore[arg-type]  # a str
         solver="trust_region",
     )
     assert r.success
@@ -808,14 +808,14 @@ def test_automatic_derivatives(library: str) -> None:
         lambda x: total((x[0] @ x[1] @ x[2].T - T) ** 2),
         y,
         manifold=m,
-        gradient=library,  # type: ignore[arg-type]
+        gradient=library,  # type: ignore[arg-type]  # a str
     )
 
     def failing_cost(x: Any) -> Any:
         raise Mine("mine")
 
     with pytest.raises(Mine):
-        scqm.minimize(failing_cost, x0, manifold=POSE, gradient=library)  # type: ignore[arg-type]
+        scqm.minimize(failing_cost, x0, manifold=POSE, gradient=library)  # type: ignore[arg-type]  # a str
 
 
 def test_libraries_that_are_missing(monkeypatch: pytest.MonkeyPatch) -> None:
