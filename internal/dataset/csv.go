@@ -100,6 +100,26 @@ func (t *csvTable) place(i int) string {
 
 // readCSV reads the columns that o asks for.
 func readCSV(r io.Reader, name, format string, o ReadOptions) (*Matrix, error) {
+	var data *values
+	m, err := readCells(r, name, format, o, func(expected float64) (collector, error) {
+		var err error
+		data, err = newValues(name, expected)
+		return data, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	m.Data = data.all()
+	return m, nil
+}
+
+// collector takes numbers one by one.
+type collector interface{ add(v float64) error }
+
+// readCells hands the numbers of the columns that o asks for to what begin
+// returns; it is told how many there will be at most, -1 where that is not known.
+// The matrix that it returns has no numbers.
+func readCells(r io.Reader, name, format string, o ReadOptions, begin func(expected float64) (collector, error)) (*Matrix, error) {
 	rows, err := countRows(r)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, bare(err))
@@ -120,7 +140,7 @@ func readCSV(r io.Reader, name, format string, o ReadOptions) (*Matrix, error) {
 		return nil, err
 	}
 	m := &Matrix{Cols: len(keep), Names: header}
-	data, err := newValues(name, rows*float64(m.Cols))
+	data, err := begin(rows * float64(m.Cols))
 	if err != nil {
 		return nil, err
 	}
@@ -128,29 +148,36 @@ func readCSV(r io.Reader, name, format string, o ReadOptions) (*Matrix, error) {
 		record, err = t.next()
 	}
 	for ; err == nil; record, err = t.next() {
-		for _, j := range keep {
-			v, kind := parseCell(record[j])
-			switch {
-			case kind == number:
-			case o.Missing && (kind == missing || kind == special && !math.IsInf(v, 0)):
-				v = math.NaN()
-			default:
-				return nil, cellError(t.place(j), record[j], kind)
-			}
-			if err := data.add(v); err != nil {
-				return nil, err
-			}
+		if err := t.collect(data, record, keep, o.Missing); err != nil {
+			return nil, err
 		}
 		m.Rows++
 	}
 	if err != io.EOF {
 		return nil, err
 	}
-	m.Data = data.all()
 	if m.Rows == 0 {
 		return nil, inputErrorf(ErrShape, "%s: holds a header but no rows", name)
 	}
 	return m, nil
+}
+
+// collect parses the fields of a record in the columns to keep.
+func (t *csvTable) collect(data collector, record []string, keep []int, acceptMissing bool) error {
+	for _, j := range keep {
+		v, kind := parseCell(record[j])
+		switch {
+		case kind == number:
+		case acceptMissing && (kind == missing || kind == special && !math.IsInf(v, 0)):
+			v = math.NaN()
+		default:
+			return cellError(t.place(j), record[j], kind)
+		}
+		if err := data.add(v); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // cleanName puts a column name on one line of valid UTF-8. Bytes that are not

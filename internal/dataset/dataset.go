@@ -26,9 +26,9 @@ import (
 func Read(path string, o ReadOptions) (*Matrix, error) {
 	if path == "-" {
 		if o.Stdin == nil {
-			return nil, inputErrorf(ErrInput, "<stdin>: there is no standard input to read")
+			return nil, noStdin()
 		}
-		return readTable(o.Stdin, "<stdin>", formatCSV, o)
+		return readTable(o.Stdin, stdinName, formatCSV, o)
 	}
 	src, err := open(path, formats...)
 	if err != nil {
@@ -36,47 +36,113 @@ func Read(path string, o ReadOptions) (*Matrix, error) {
 	}
 	defer src.Close()
 	if src.isText() {
-		return readTable(src, src.name, src.format, o)
+		m, err := readTable(src, src.name, src.format, o)
+		return unlessChanged(src, m, err)
 	}
-	if o.Header != HeaderAuto {
-		return nil, inputErrorf(ErrFormat, "%s: a header is for CSV and TSV, and this file has none; leave it out", src.name)
+	if err := src.refuseHeader(o); err != nil {
+		return nil, err
 	}
-	m, err := src.matrix(o)
+	c, err := src.contents(nil)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", src.name, err)
+	}
+	if c.at != nil {
+		return src.readPlaced(c, o)
+	}
+	m, err := c.matrix(o)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", src.name, err)
+	}
+	m, err = m.selected(o)
+	return unlessChanged(src, m, err)
+}
+
+// stdinName is what messages call standard input.
+const stdinName = "<stdin>"
+
+func noStdin() error {
+	return inputErrorf(ErrInput, "%s: there is no standard input to read", stdinName)
+}
+
+// readPlaced reads values that have a place, without a second copy of them in
+// memory.
+func (s *input) readPlaced(c *contents, o ReadOptions) (*Matrix, error) {
+	t := &Source{name: s.name, input: s, scale: o.Scale, missing: o.Missing}
+	if err := t.take(c, o); err != nil {
+		return nil, err
+	}
+	if err := t.selectLabels(o); err != nil {
+		return nil, err
+	}
+	return t.all()
+}
+
+func unlessChanged(s *input, m *Matrix, err error) (*Matrix, error) {
+	if err == nil {
+		err = s.unchanged()
+	}
+	if err != nil {
+		return nil, err
 	}
 	return m, nil
 }
 
 func readTable(r io.Reader, name, format string, o ReadOptions) (*Matrix, error) {
-	if o.Scale {
-		return nil, inputErrorf(ErrFormat, "%s: scaling by 255 is for 8-bit values, not for text; leave it out", name)
+	if err := refuseScale(name, o); err != nil {
+		return nil, err
 	}
-	return readCSV(r, name, format, o)
+	m, err := readCSV(r, name, format, o)
+	if err != nil {
+		return nil, err
+	}
+	return m.selected(o)
 }
 
-func (s *source) matrix(o ReadOptions) (*Matrix, error) {
-	a, t, err := s.array(2)
-	if err != nil {
-		return nil, err
-	}
-	m, err := matrixOf(a)
-	if err != nil {
-		return nil, err
-	}
+// refuseScale refuses to scale text.
+func refuseScale(name string, o ReadOptions) error {
 	if o.Scale {
-		if t.name != "u1" {
-			return nil, inputErrorf(ErrFormat, "scaling by 255 is for unsigned 8-bit values, and these are %s; leave it out", t.name)
-		}
+		return inputErrorf(ErrFormat, "%s: scaling by 255 is for 8-bit values, not for text; leave it out", name)
+	}
+	return nil
+}
+
+// refuseHeader refuses headers of binary files.
+func (s *input) refuseHeader(o ReadOptions) error {
+	if o.Header != HeaderAuto {
+		return inputErrorf(ErrFormat, "%s: a header is for CSV and TSV, and this file has none; leave it out", s.name)
+	}
+	return nil
+}
+
+// options checks the options against the array and returns the columns to keep,
+// nil for all.
+func (c *contents) options(o ReadOptions) (keep []int, err error) {
+	if o.Scale && c.dtype.name != "u1" {
+		return nil, inputErrorf(ErrFormat, "scaling by 255 is for unsigned 8-bit values, and these are %s; leave it out", c.dtype.name)
+	}
+	if len(o.Columns) == 0 {
+		return nil, nil
+	}
+	return pickColumns(o.Columns, nil, c.shape[1])
+}
+
+// matrix reads the table from its stream.
+func (c *contents) matrix(o ReadOptions) (*Matrix, error) {
+	keep, err := c.options(o)
+	if err != nil {
+		return nil, err
+	}
+	a, err := c.readArray(c.stream)
+	if err != nil {
+		return nil, err
+	}
+	m := &Matrix{Rows: a.Shape[0], Cols: a.Shape[1], Data: a.Data}
+	if o.Scale {
 		for i := range m.Data {
 			m.Data[i] /= 255
 		}
 	}
-	keep, err := pickColumns(o.Columns, nil, m.Cols)
-	if err != nil {
-		return nil, err
-	}
-	if len(o.Columns) > 0 {
+	if keep != nil {
 		if err := checkMemory("a copy of the columns", valueBytes*float64(m.Rows)*float64(len(keep))); err != nil {
 			return nil, err
 		}

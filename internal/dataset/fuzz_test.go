@@ -4,6 +4,7 @@ import (
 	"archive/zip"
 	"bytes"
 	"errors"
+	"io"
 	"math"
 	"slices"
 	"strings"
@@ -81,6 +82,7 @@ func FuzzNPY(f *testing.F) {
 		if (err == nil) != (err2 == nil) || !equalArrays(a, streamed) {
 			t.Fatalf("the size changes the result: %v, %v", err, err2)
 		}
+		checkPlaced(t, content, readNPYLayout, a, err)
 		if err != nil {
 			checkRefusal(t, err)
 			checkRefusal(t, err2)
@@ -93,6 +95,35 @@ func FuzzNPY(f *testing.F) {
 	})
 }
 
+// checkPlaced compares an array that was read with the table at its place.
+func checkPlaced(t *testing.T, content []byte, read func(io.Reader, int64) (arrayLayout, error), want Array, wanted error) {
+	t.Helper()
+	r := bytes.NewReader(content)
+	l, err := read(r, int64(len(content)))
+	c := contents{arrayLayout: l, at: bytes.NewReader(content), offset: l.header, stream: r}
+	if err == nil {
+		err = c.check()
+	}
+	if err != nil {
+		checkRefusal(t, err)
+		if wanted == nil && len(want.Shape) == 2 && len(want.Data) > 0 {
+			t.Fatalf("refused in place: %v", err)
+		}
+		return
+	}
+	if wanted != nil {
+		t.Fatalf("read in place, refused otherwise: %v", wanted)
+	}
+	placed, err := c.table(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := make([]float64, len(want.Data))
+	if err := placed.read(t.Context(), got, 0, nil, nil); err != nil || !slices.EqualFunc(got, want.Data, equalBits) {
+		t.Fatalf("in place %v, %v; otherwise %v", got, err, want.Data)
+	}
+}
+
 func FuzzIDX(f *testing.F) {
 	f.Fuzz(func(t *testing.T, content []byte) {
 		a, _, err := readIDX(bytes.NewReader(content), int64(len(content)))
@@ -100,6 +131,7 @@ func FuzzIDX(f *testing.F) {
 		if (err == nil) != (err2 == nil) || !equalArrays(a, streamed) {
 			t.Fatalf("the size changes the result: %v, %v", err, err2)
 		}
+		checkPlaced(t, content, readIDXLayout, a, err)
 		if err != nil {
 			checkRefusal(t, err)
 			checkRefusal(t, err2)

@@ -12,45 +12,45 @@ var idxTypes = map[byte]string{0x08: "u1", 0x09: "i1", 0x0B: "i2", 0x0C: "i4", 0
 // readIDX reads one array from r, which must end after it; size is as in
 // ReadNPY. More than two dimensions become two: the first, and all others.
 func readIDX(r io.Reader, size int64) (Array, dtype, error) {
+	l, err := readIDXLayout(r, size)
+	if err != nil {
+		return Array{}, dtype{}, err
+	}
+	a, err := l.readArray(r)
+	return a, l.dtype, err
+}
+
+func readIDXLayout(r io.Reader, size int64) (arrayLayout, error) {
 	magic := make([]byte, 4)
 	n, err := io.ReadFull(r, magic)
 	switch {
 	case err == io.EOF:
-		return Array{}, dtype{}, inputErrorf(ErrTruncated, "the file is empty")
+		return arrayLayout{}, inputErrorf(ErrTruncated, "the file is empty")
 	case err != nil && err != io.ErrUnexpectedEOF:
-		return Array{}, dtype{}, bare(err)
+		return arrayLayout{}, bare(err)
 	case n < 4 || magic[0] != 0 || magic[1] != 0 || magic[3] == 0:
-		return Array{}, dtype{}, inputErrorf(ErrFormat, "is not an IDX file: %s", resemblance(magic[:n]))
+		return arrayLayout{}, inputErrorf(ErrFormat, "is not an IDX file: %s", resemblance(magic[:n]))
 	}
 	t, ok := dtypes[idxTypes[magic[2]]]
 	if !ok {
-		return Array{}, dtype{}, inputErrorf(ErrFormat, "IDX type code 0x%02x is unknown; the file is damaged", magic[2])
+		return arrayLayout{}, inputErrorf(ErrFormat, "IDX type code 0x%02x is unknown; the file is damaged", magic[2])
 	}
 	t.bigEndian = true
 	dims := make([]byte, 4*int(magic[3]))
 	if err := readHeaderBytes(r, dims); err != nil {
-		return Array{}, dtype{}, err
+		return arrayLayout{}, err
 	}
-	var a Array
+	l := arrayLayout{dtype: t, header: int64(len(magic) + len(dims))}
 	for i := 0; i < len(dims); i += 4 {
-		a.Shape = append(a.Shape, int(binary.BigEndian.Uint32(dims[i:])))
+		l.shape = append(l.shape, int(binary.BigEndian.Uint32(dims[i:])))
 	}
-	_, err = a.elements()
-	if err != nil {
-		return Array{}, dtype{}, err
+	if err := l.measure(size); err != nil {
+		return arrayLayout{}, err
 	}
-	left := int64(-1)
-	if size >= 0 {
-		left = max(size-int64(len(magic)+len(dims)), 0)
+	for len(l.shape) > 2 {
+		last := len(l.shape) - 1
+		l.shape[last-1] *= l.shape[last]
+		l.shape = l.shape[:last]
 	}
-	a.Data, err = readValues(r, left, a, t, 1)
-	if err != nil {
-		return Array{}, dtype{}, err
-	}
-	for len(a.Shape) > 2 {
-		last := len(a.Shape) - 1
-		a.Shape[last-1] *= a.Shape[last]
-		a.Shape = a.Shape[:last]
-	}
-	return a, t, nil
+	return l, nil
 }

@@ -39,7 +39,7 @@ func ReadLabels(path string) ([]string, error) {
 // labelBytes is what a label of a few characters takes.
 const labelBytes = 32
 
-func (s *source) labels() ([]string, error) {
+func (s *input) labels() ([]string, error) {
 	a, _, err := s.array(1)
 	if err != nil {
 		return nil, err

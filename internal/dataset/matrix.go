@@ -26,23 +26,6 @@ func (m *Matrix) check() error {
 	return nil
 }
 
-// matrixOf views an array as a table.
-func matrixOf(a Array) (*Matrix, error) {
-	shape := shapeString(a.Shape)
-	switch len(a.Shape) {
-	case 0, 1:
-		return nil, inputErrorf(ErrShape,
-			"shape %s is not a table; reshape it with X.reshape(-1, 1) for one column, or give it as labels", shape)
-	case 2:
-	default:
-		return nil, inputErrorf(ErrShape, "shape %s is not a table; reshape it with X.reshape(len(X), -1)", shape)
-	}
-	if len(a.Data) == 0 {
-		return nil, inputErrorf(ErrShape, "shape %s holds no values; at least one row and one column are needed", shape)
-	}
-	return &Matrix{Rows: a.Shape[0], Cols: a.Shape[1], Data: a.Data}, nil
-}
-
 // columns returns a copy of the columns named by index.
 func (m *Matrix) columns(keep []int) *Matrix {
 	out := &Matrix{Rows: m.Rows, Cols: len(keep), Data: make([]float64, 0, m.Rows*len(keep))}
@@ -55,15 +38,29 @@ func (m *Matrix) columns(keep []int) *Matrix {
 	return out
 }
 
-// checkFinite refuses infinities and, unless entries can be missing, NaN. origin[j] is the column of the file
-// that became column j, so that the message points into the file.
+// checkFinite refuses infinities and, unless entries can be missing, NaN. origin[j]
+// is the column of the file that became column j, nil where they are the same, so
+// that the message points into the file.
 func (m *Matrix) checkFinite(origin []int, missing bool) error {
 	for i, v := range m.Data {
 		if math.IsNaN(v) && !missing || math.IsInf(v, 0) {
+			column := i % m.Cols
+			if origin != nil {
+				column = origin[column]
+			}
 			return inputErrorf(ErrNonFinite,
 				"row %d, column %d is %v (rows and columns count from 0); remove the row or fill in the value",
-				i/m.Cols, origin[i%m.Cols], v)
+				i/m.Cols, column, v)
 		}
 	}
 	return nil
+}
+
+// selected returns the rows that the options ask for.
+func (m *Matrix) selected(o ReadOptions) (*Matrix, error) {
+	if o.Labels == nil {
+		return m, nil
+	}
+	m, _, err := Select(m, o.Labels, o.Keep, o.First)
+	return m, err
 }

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// The layout is NumPy's, https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html:
+// The arrayLayout is NumPy's, https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html:
 // magic, version, header length, a Python dictionary padded with spaces, values.
 const (
 	npyAlign     = 64
@@ -27,38 +27,29 @@ func ReadNPY(r io.Reader, size int64) (Array, error) {
 
 // readNPY refuses an array of more than limit values.
 func readNPY(r io.Reader, size int64, limit int) (Array, dtype, error) {
-	h, used, err := readNPYHeader(r)
+	l, err := readNPYLayout(r, size)
 	if err != nil {
 		return Array{}, dtype{}, err
+	}
+	if l.count > limit {
+		return Array{}, dtype{}, inputErrorf(ErrShape, "shape %s has more than the %d values expected", shapeString(l.shape), limit)
+	}
+	a, err := l.readArray(r)
+	return a, l.dtype, err
+}
+
+// readNPYLayout reads the header of an array; size is as in ReadNPY.
+func readNPYLayout(r io.Reader, size int64) (arrayLayout, error) {
+	h, used, err := readNPYHeader(r)
+	if err != nil {
+		return arrayLayout{}, err
 	}
 	t, err := parseDescr(h.descr)
 	if err != nil {
-		return Array{}, dtype{}, err
+		return arrayLayout{}, err
 	}
-	a := Array{Shape: h.shape}
-	n, err := a.elements()
-	if err != nil {
-		return Array{}, dtype{}, err
-	}
-	if n > limit {
-		return Array{}, dtype{}, inputErrorf(ErrShape, "shape %s has more than the %d values expected", shapeString(h.shape), limit)
-	}
-	left := int64(-1)
-	if size >= 0 {
-		left = max(size-used, 0)
-	}
-	copies := 1.0
-	if h.fortran {
-		copies = 2
-	}
-	a.Data, err = readValues(r, left, a, t, copies)
-	if err != nil {
-		return Array{}, dtype{}, err
-	}
-	if h.fortran {
-		a = a.fromFortran()
-	}
-	return a, t, nil
+	l := arrayLayout{shape: h.shape, dtype: t, fortran: h.fortran, header: used}
+	return l, l.measure(size)
 }
 
 // readNPYHeader returns the header and how many bytes it took.

@@ -23,6 +23,12 @@ type ReadOptions struct {
 	// of one column no empty line is taken for an empty field.
 	Missing bool
 
+	// Labels has one label for each row; nil takes all rows. Of those whose label
+	// is in Keep, or of all where that is empty, the First rows of each label are
+	// taken, or all where that is 0; see Select.
+	Labels, Keep []string
+	First        int
+
 	// Stdin is what the path "-" reads, as CSV.
 	Stdin io.Reader
 }

@@ -50,7 +50,7 @@ func cloudFormat(path string) (format string, zipped bool) {
 //
 // Whatever is wrong with the file matches ErrInput.
 func ReadPointCloud(path string) (*PointCloud, error) {
-	s := &source{name: path, size: -1}
+	s := &input{name: path, size: -1}
 	if err := s.openFile(); err != nil {
 		return nil, err
 	}

@@ -9,8 +9,25 @@ func Select(m *Matrix, labels []string, keep []string, first int) (*Matrix, []st
 	if err := m.check(); err != nil {
 		return nil, nil, err
 	}
-	if len(labels) != m.Rows {
-		return nil, nil, inputErrorf(ErrShape, "%d labels for %d rows; give one label for each row", len(labels), m.Rows)
+	rows, kept, err := selected(m.Rows, labels, keep, first)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := checkMemory("rows with these labels", valueBytes*float64(len(rows))*float64(m.Cols)); err != nil {
+		return nil, nil, err
+	}
+	out := &Matrix{Rows: len(rows), Cols: m.Cols, Names: slices.Clone(m.Names), Data: make([]float64, 0, len(rows)*m.Cols)}
+	for _, i := range rows {
+		out.Data = append(out.Data, m.Row(i)...)
+	}
+	return out, kept, nil
+}
+
+// selected returns the numbers of the rows that Select takes of so many, and
+// their labels.
+func selected(count int, labels, keep []string, first int) (rows []int, kept []string, err error) {
+	if len(labels) != count {
+		return nil, nil, inputErrorf(ErrShape, "%d labels for %d rows; give one label for each row", len(labels), count)
 	}
 	if first < 0 {
 		return nil, nil, inputErrorf(ErrInput, "the first %d rows of each label cannot be taken; give 0 for all", first)
@@ -21,15 +38,8 @@ func Select(m *Matrix, labels []string, keep []string, first int) (*Matrix, []st
 			return nil, nil, inputErrorf(ErrInput, "no row has the label %q; there are %s", want, shortList(existing))
 		}
 	}
-	rows, kept := selectRows(labels, keep, first)
-	if err := checkMemory("rows with these labels", valueBytes*float64(len(rows))*float64(m.Cols)); err != nil {
-		return nil, nil, err
-	}
-	out := &Matrix{Rows: len(rows), Cols: m.Cols, Names: slices.Clone(m.Names), Data: make([]float64, 0, len(rows)*m.Cols)}
-	for _, i := range rows {
-		out.Data = append(out.Data, m.Row(i)...)
-	}
-	return out, kept, nil
+	rows, kept = selectRows(labels, keep, first)
+	return rows, kept, nil
 }
 
 // selectRows returns the numbers of the rows that Select takes, and their labels.

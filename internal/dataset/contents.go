@@ -1,0 +1,139 @@
+package dataset
+
+import (
+	"archive/zip"
+	"bufio"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"math"
+)
+
+// contents is a two-dimensional array of a binary format: at a place, or in a
+// stream that can be read once.
+type contents struct {
+	arrayLayout
+	at     io.ReaderAt // nil: in the stream
+	offset int64
+	stream io.Reader // the values, after which it must end
+}
+
+// contents finds the table of a binary file, after its header. An archive that
+// can be read once only is read into hold first, or into memory where that is
+// nil.
+func (s *input) contents(hold *spool) (*contents, error) {
+	if s.format == formatNPZ {
+		return s.archived(hold)
+	}
+	read := readNPYLayout
+	if s.format == formatIDX {
+		read = readIDXLayout
+	}
+	l, err := read(s, s.size)
+	if err != nil {
+		return nil, err
+	}
+	c := &contents{arrayLayout: l, stream: s}
+	if s.size >= 0 {
+		c.at, c.offset = s.file, l.header
+	}
+	return c, c.check()
+}
+
+// check refuses sizes that cannot be.
+func (c *contents) check() error {
+	if err := checkClaim(c.stream, c.left, c.count, c.dtype); err != nil {
+		return err
+	}
+	return c.arrayLayout.table()
+}
+
+// archived finds the table of an .npz file.
+func (s *input) archived(hold *spool) (*contents, error) {
+	r, size, err := s.readerAt(hold)
+	if err != nil {
+		return nil, err
+	}
+	z, err := OpenNPZ(r, size)
+	if err != nil {
+		return nil, err
+	}
+	name := s.key
+	if name == "" {
+		if name, err = z.only(2); err != nil {
+			return nil, err
+		}
+	}
+	m, err := z.open(name + formatNPY)
+	if err != nil {
+		return nil, err
+	}
+	c := &contents{stream: m}
+	if c.arrayLayout, err = readNPYLayout(m, m.size); err == nil {
+		err = c.check()
+	}
+	if err == nil && m.size >= 0 {
+		err = c.place(z.members[name+formatNPY], r, m)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("array %q: %w", name, err)
+	}
+	return c, nil
+}
+
+// place gives the place of a member that is stored as it is. Its checksum, which
+// covers all of it, is compared here.
+func (c *contents) place(f *zip.File, r io.ReaderAt, m *member) error {
+	start, err := f.DataOffset()
+	if err != nil {
+		return damage(m.name, bare(err))
+	}
+	if _, err := io.Copy(io.Discard, m); err != nil {
+		return bare(err)
+	}
+	c.at, c.offset = r, start+c.header
+	return nil
+}
+
+// table returns the values in place, and puts those of a stream into hold first.
+func (c *contents) table(hold *spool) (*table, error) {
+	t := &table{at: c.at, offset: c.offset, rows: c.shape[0], cols: c.shape[1], dtype: c.dtype, fortran: c.fortran}
+	if t.at != nil {
+		return t, nil
+	}
+	begin := hold.size
+	got, err := io.CopyN(hold, c.stream, c.bytes())
+	if err == io.EOF {
+		return nil, missingBytes(c.bytes() - got)
+	}
+	if err != nil {
+		return nil, bare(err)
+	}
+	t.at, t.offset = hold, begin
+	return t, expectEnd(c.stream)
+}
+
+// numbers writes the numbers of a text table to a spool.
+type numbers struct {
+	w   *bufio.Writer
+	buf [8]byte
+}
+
+func (n *numbers) add(v float64) error {
+	binary.LittleEndian.PutUint64(n.buf[:], math.Float64bits(v))
+	_, err := n.w.Write(n.buf[:])
+	return err
+}
+
+// spoolCSV reads a text table into hold.
+func spoolCSV(r io.Reader, name, format string, o ReadOptions, hold *spool) (*table, []string, error) {
+	n := &numbers{w: bufio.NewWriterSize(hold, 1<<16)}
+	m, err := readCells(r, name, format, o, func(float64) (collector, error) { return n, nil })
+	if err == nil {
+		err = n.w.Flush()
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	return &table{at: hold, rows: m.Rows, cols: m.Cols, dtype: dtypes["f8"]}, m.Names, nil
+}

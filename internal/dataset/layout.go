@@ -1,0 +1,60 @@
+package dataset
+
+import "io"
+
+// arrayLayout is what the header of an array says about the values after it.
+type arrayLayout struct {
+	shape   []int
+	dtype   dtype
+	fortran bool  // the first index runs fastest
+	header  int64 // bytes before the values
+	count   int   // of values
+	left    int64 // bytes after the header, -1 where that is not known
+}
+
+// measure counts the values, of a file of so many bytes or -1.
+func (l *arrayLayout) measure(size int64) (err error) {
+	l.left = -1
+	if size >= 0 {
+		l.left = max(size-l.header, 0)
+	}
+	l.count, err = Array{Shape: l.shape}.elements()
+	return err
+}
+
+// bytes is what the values take in the file.
+func (l *arrayLayout) bytes() int64 { return int64(l.count) * int64(l.dtype.width) }
+
+// readArray reads the values from r, which must end after them.
+func (l *arrayLayout) readArray(r io.Reader) (Array, error) {
+	a := Array{Shape: l.shape}
+	copies := 1.0
+	if l.fortran {
+		copies = 2
+	}
+	var err error
+	if a.Data, err = readValues(r, l.left, a, l.dtype, copies); err != nil {
+		return Array{}, err
+	}
+	if l.fortran {
+		a = a.fromFortran()
+	}
+	return a, nil
+}
+
+// table checks that the array is a table with at least one value.
+func (l *arrayLayout) table() error {
+	shape := shapeString(l.shape)
+	switch len(l.shape) {
+	case 0, 1:
+		return inputErrorf(ErrShape,
+			"shape %s is not a table; reshape it with X.reshape(-1, 1) for one column, or give it as labels", shape)
+	case 2:
+	default:
+		return inputErrorf(ErrShape, "shape %s is not a table; reshape it with X.reshape(len(X), -1)", shape)
+	}
+	if l.count == 0 {
+		return inputErrorf(ErrShape, "shape %s holds no values; at least one row and one column are needed", shape)
+	}
+	return nil
+}
