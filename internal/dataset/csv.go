@@ -190,18 +190,29 @@ func cleanName(s string) string {
 // writeCSV writes numbers with the fewest digits that read back the same. Names
 // that are all numbers are left out: readCSV would take them for a row.
 func writeCSV(w io.Writer, m *Matrix, comma byte) error {
-	var line []byte
-	if hasWord(m.Names) {
-		for j, name := range m.Names {
-			line = appendName(separate(line, j, comma), cleanName(name))
-		}
-		if _, err := w.Write(append(line, '\n')); err != nil {
-			return err
-		}
+	if err := writeNames(w, m.Names, comma); err != nil {
+		return err
 	}
-	for i := range m.Rows {
+	return writeLines(w, m.Data, m.Cols, comma)
+}
+
+func writeNames(w io.Writer, names []string, comma byte) error {
+	if !hasWord(names) {
+		return nil
+	}
+	var line []byte
+	for j, name := range names {
+		line = appendName(separate(line, j, comma), cleanName(name))
+	}
+	_, err := w.Write(append(line, '\n'))
+	return err
+}
+
+func writeLines(w io.Writer, data []float64, cols int, comma byte) error {
+	var line []byte
+	for ; len(data) > 0; data = data[cols:] {
 		line = line[:0]
-		for j, v := range m.Row(i) {
+		for j, v := range data[:cols] {
 			line = appendNumber(separate(line, j, comma), v)
 		}
 		if _, err := w.Write(append(line, '\n')); err != nil {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"errors"
+	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -60,6 +61,12 @@ func npy(t *testing.T, shape []int, values ...float64) []byte {
 	var b bytes.Buffer
 	require.NoError(t, WriteNPY(&b, Array{shape, values}))
 	return b.Bytes()
+}
+
+// writeNPZ writes an archive of one array.
+func writeNPZ(w io.Writer, a Array) error {
+	z := NewNPZWriter(w)
+	return errors.Join(z.Array("arr_0", a), z.Close())
 }
 
 func TestReadMNIST(t *testing.T) {

@@ -131,8 +131,13 @@ func WriteNPY(w io.Writer, a Array) error {
 	if _, err := w.Write(npyHeaderBytes(a.Shape)); err != nil {
 		return err
 	}
-	buf := make([]byte, 0, 8*min(n, blockLen))
-	for data := a.Data; len(data) > 0; {
+	return writeValues(w, a.Data)
+}
+
+// writeValues writes little-endian float64.
+func writeValues(w io.Writer, data []float64) error {
+	buf := make([]byte, 0, 8*min(len(data), blockLen))
+	for len(data) > 0 {
 		k := min(len(data), blockLen)
 		buf = buf[:0]
 		for _, v := range data[:k] {

@@ -23,47 +23,40 @@ func Write(path string, m *Matrix, stdout io.Writer) error {
 	if err := m.check(); err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
+	return WriteRows(path, Table{m.Rows, m.Cols, m.Names}, stdout, func(write func([]float64) error) error { return write(m.Data) })
+}
+
+// Table is the shape of a table, and the names of its columns or nil.
+type Table struct {
+	Rows, Cols int
+	Names      []string
+}
+
+// WriteRows is [Write] for a table whose rows need not be in memory at once:
+// produce hands them to its argument in order, any number of whole rows at a time.
+// An error of produce is returned as it is, and leaves no file; what went to
+// stdout before, or to a pipe, stays.
+func WriteRows(path string, t Table, stdout io.Writer, produce func(write func(rows []float64) error) error) error {
+	w := tableWriter{Table: t, format: formatCSV}
 	if path == "-" {
-		return writeStdout(m, stdout)
+		if stdout == nil {
+			return inputErrorf(ErrInput, "<stdout>: there is no standard output to write to")
+		}
+		buffered := bufio.NewWriter(stdout)
+		if err := w.run(buffered, produce); err != nil {
+			return err
+		}
+		return buffered.Flush()
 	}
 	if err := checkExtension(path, outputFormats); err != nil {
 		return err
 	}
-	return WriteFileAtomic(path, func(w io.Writer) error {
-		a := Array{Shape: []int{m.Rows, m.Cols}, Data: m.Data}
-		switch extension(path) {
-		case formatNPY:
-			return WriteNPY(w, a)
-		case formatNPZ:
-			return writeNPZ(w, a)
-		case formatTSV:
-			return writeCSV(w, m, '\t')
-		}
-		return writeCSV(w, m, ',')
-	})
-}
-
-func writeStdout(m *Matrix, stdout io.Writer) error {
-	if stdout == nil {
-		return inputErrorf(ErrInput, "<stdout>: there is no standard output to write to")
+	w.format = extension(path)
+	err := WriteFileAtomic(path, func(to io.Writer) error { return w.run(to, produce) })
+	if w.produced != nil {
+		return w.produced
 	}
-	w := bufio.NewWriter(stdout)
-	err := writeCSV(w, m, ',')
-	if err == nil {
-		err = w.Flush()
-	}
-	if err != nil {
-		return err
-	}
-	return nil
-}
-
-func writeNPZ(w io.Writer, a Array) error {
-	z := NewNPZWriter(w)
-	if err := z.Array("arr_0", a); err != nil {
-		return err
-	}
-	return z.Close()
+	return err
 }
 
 // CheckOutput tells before a long computation whether its result can be written:
