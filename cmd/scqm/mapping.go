@@ -13,23 +13,21 @@ import (
 )
 
 // mapping is a command that loads a model, sends the rows of a table through it
-// and writes the rows that come out.
+// and writes the rows that come out, block by block.
 type mapping struct {
 	// width is the number of columns the model takes.
 	width func(*scqm.Model) int
-	// apply has the form of a method of the model.
-	apply func(m *scqm.Model, ctx context.Context, x scqm.Data, threads int) ([]float64, error)
-	// named says that the columns that come out are those that go in.
-	named bool
-	// more returns columns to write beside those that come out; it may be nil.
-	more func() (*dataset.Matrix, error)
+	// apply returns the rows that come out of a block, with names of columns that
+	// are no rows of DATA.
+	apply func(m *scqm.Model, ctx context.Context, x block, threads int) (*dataset.Matrix, error)
 	// projects says that the loss of the model is needed.
 	projects bool
 
-	plugin  options.Plugin
-	data    options.Data
-	threads int
-	output  string
+	plugin   options.Plugin
+	data     options.Data
+	progress options.Progress
+	threads  int
+	output   string
 }
 
 // addTo adds the flags that all mappings share.
@@ -42,6 +40,7 @@ func (f *mapping) addTo(cmd *cobra.Command) {
 	}
 	flags.VarP(cli.Name(&f.output, "FILE"), "output", "o", "file to write, ending in .npy, .npz, .csv or .tsv; - is CSV on standard output")
 	flags.Var(cli.Count(&f.threads), "threads", "threads to use (default all processors); the result does not depend on it")
+	f.progress.AddTo(cmd)
 }
 
 func (f *mapping) run(cmd *cobra.Command, args []string) error {
@@ -60,12 +59,13 @@ func (f *mapping) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	f.data.Missing = f.projects && m.Meta.Missing != nil
-	x, err := f.data.Read(cmd, args[1])
+	src, err := f.data.Open(cmd, args[1])
 	if err != nil {
 		return err
 	}
-	if want := f.width(m); x.Cols != want {
-		return cli.Usagef("%s: rows of %d columns do not fit %s, which takes %d", args[1], x.Cols, args[0], want)
+	defer src.Close()
+	if _, cols := src.Shape(); cols != f.width(m) {
+		return cli.Usagef("%s: rows of %d columns do not fit %s, which takes %d", args[1], cols, args[0], f.width(m))
 	}
 	if f.projects {
 		defer f.plugin.Close()
@@ -73,22 +73,49 @@ func (f *mapping) run(cmd *cobra.Command, args []string) error {
 			return fmt.Errorf("%s: %w", args[0], err)
 		}
 	}
-	y, err := f.apply(m, ctx, cli.RowsOf(x), f.threads)
+	return f.write(cmd, m, src)
+}
+
+// write sends the rows through the model.
+func (f *mapping) write(cmd *cobra.Command, m *scqm.Model, src *dataset.Source) error {
+	ctx := cmd.Context()
+	in, err := newBlocks(src, m.D)
 	if err != nil {
 		return err
 	}
-	result := &dataset.Matrix{Rows: x.Rows, Cols: len(y) / x.Rows, Data: y}
-	if f.named {
-		result.Names = x.Names
-	}
-	if f.more != nil {
-		more, err := f.more()
-		if err != nil {
-			return err
-		}
-		if result, err = cli.Beside(result, more); err != nil {
+	if f.output == "-" || dataset.IsStream(f.output) {
+		if err := in.check(ctx); err != nil {
 			return err
 		}
 	}
-	return cli.WriteMatrix(cmd, f.output, result)
+	n, _ := src.Shape()
+	show, end := f.progress.Rows(cmd, n, f.output == "-")
+	defer end()
+	next := func() (*dataset.Matrix, error) {
+		x, err := in.next(ctx)
+		if err != nil || x.N == 0 {
+			return nil, err
+		}
+		out, err := f.apply(m, ctx, x, f.threads)
+		show(x.First + x.N)
+		return out, err
+	}
+	// Its width is that of the table.
+	first, err := next()
+	if err != nil {
+		return err
+	}
+	table := dataset.Table{Rows: n, Cols: first.Cols, Names: first.Names}
+	return cli.WriteRows(cmd, f.output, table, func(write func([]float64) error) error {
+		for out := first; out != nil; {
+			err := write(out.Data)
+			if err == nil {
+				out, err = next()
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return src.Unchanged()
+	})
 }

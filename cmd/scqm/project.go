@@ -35,7 +35,7 @@ type projection struct {
 }
 
 func projectCommand() *cobra.Command {
-	f := projection{mapping: mapping{width: func(m *scqm.Model) int { return m.D }, projects: true, named: true}}
+	f := projection{mapping: mapping{width: func(m *scqm.Model) int { return m.D }, projects: true}}
 	f.apply = f.project
 	cmd := &cobra.Command{
 		Use:     "project MODEL DATA",
@@ -51,17 +51,24 @@ func projectCommand() *cobra.Command {
 	return cmd
 }
 
-// project projects, and prepares the report if there is to be one.
-func (f *projection) project(m *scqm.Model, ctx context.Context, x scqm.Data, threads int) ([]float64, error) {
+// project projects, with a report if there is to be one.
+func (f *projection) project(m *scqm.Model, ctx context.Context, x block, threads int) (*dataset.Matrix, error) {
+	out := &dataset.Matrix{Rows: x.N, Cols: x.D, Names: x.names}
+	var err error
 	if !f.report {
-		return m.Project(ctx, x, threads)
+		out.Data, err = m.Project(ctx, x.Data, threads)
+		return out, err
 	}
-	found, err := m.ProjectAll(ctx, x, threads)
+	found, err := m.ProjectAll(ctx, x.Data, threads)
 	if err != nil {
 		return nil, err
 	}
-	f.more = func() (*dataset.Matrix, error) { return projectionColumns(found) }
-	return found.X, nil
+	more, err := projectionColumns(found)
+	if err != nil {
+		return nil, err
+	}
+	out.Data = found.X
+	return cli.Beside(out, more)
 }
 
 // projectionColumns are the columns that --report adds.

@@ -6,14 +6,16 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/scqm/scqm/cmd/scqm/internal/cli"
+	"github.com/scqm/scqm/internal/dataset"
 	"github.com/scqm/scqm/models/scqm"
 )
 
 func reconstructCommand() *cobra.Command {
 	f := mapping{
 		width: func(m *scqm.Model) int { return m.Latent },
-		apply: func(m *scqm.Model, ctx context.Context, tau scqm.Data, threads int) ([]float64, error) {
-			return m.Reconstruct(ctx, tau.X, threads)
+		apply: func(m *scqm.Model, ctx context.Context, tau block, threads int) (*dataset.Matrix, error) {
+			x, err := m.Reconstruct(ctx, tau.X, threads)
+			return &dataset.Matrix{Rows: tau.N, Cols: m.D, Data: x}, err
 		},
 	}
 	cmd := &cobra.Command{

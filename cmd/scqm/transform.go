@@ -1,9 +1,12 @@
 package main
 
 import (
+	"context"
+
 	"github.com/spf13/cobra"
 
 	"github.com/scqm/scqm/cmd/scqm/internal/cli"
+	"github.com/scqm/scqm/internal/dataset"
 	"github.com/scqm/scqm/models/scqm"
 )
 
@@ -13,7 +16,7 @@ that is nearest to it under the model's loss.`
 func transformCommand() *cobra.Command {
 	f := mapping{
 		width:    func(m *scqm.Model) int { return m.D },
-		apply:    (*scqm.Model).Transform,
+		apply:    transform,
 		projects: true,
 	}
 	cmd := &cobra.Command{
@@ -27,4 +30,9 @@ func transformCommand() *cobra.Command {
 	f.addTo(cmd)
 	f.data.AddTo(cmd)
 	return cmd
+}
+
+func transform(m *scqm.Model, ctx context.Context, x block, threads int) (*dataset.Matrix, error) {
+	tau, err := m.Transform(ctx, x.Data, threads)
+	return &dataset.Matrix{Rows: x.N, Cols: m.Latent, Data: tau}, err
 }

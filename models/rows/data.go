@@ -20,6 +20,8 @@ type Data struct {
 	Weights []float64
 	// Missing says that entries which are NaN are missing; see missing.go.
 	Missing bool
+	// First is the number that errors give to row 0, of a part of a longer table.
+	First int
 }
 
 // Row returns row i.
@@ -52,7 +54,7 @@ func (x Data) Validate() error {
 	}
 	for i, v := range x.X {
 		if math.IsInf(v, 0) || math.IsNaN(v) && !x.Missing {
-			return fmt.Errorf("scqm: row %d, column %d is %v; remove or impute it first: %w", i/x.D, i%x.D, v, ErrInput)
+			return fmt.Errorf("scqm: row %d, column %d is %v; remove or impute it first: %w", x.First+i/x.D, i%x.D, v, ErrInput)
 		}
 	}
 	if err := x.validateRows(); err != nil {

@@ -75,7 +75,7 @@ func (x Data) validateRows() error {
 	}
 	for i := range x.N {
 		if NoneObserved(x.Row(i)) {
-			return fmt.Errorf("scqm: row %d has no entry, all of its %d are missing; leave it out: %w", i, x.D, ErrInput)
+			return fmt.Errorf("scqm: row %d has no entry, all of its %d are missing; leave it out: %w", x.First+i, x.D, ErrInput)
 		}
 	}
 	return nil

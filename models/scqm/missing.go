@@ -120,7 +120,7 @@ func (m *Model) forComplete(x Data, act string) (*Model, error) {
 	}
 	for i := range x.N {
 		if rows.Incomplete(x.Row(i)) {
-			return nil, fmt.Errorf("scqm: entries of row %d are missing, and %s takes complete rows; impute them first (transform, then reconstruct): %w", i, act, ErrInput)
+			return nil, fmt.Errorf("scqm: entries of row %d are missing, and %s takes complete rows; impute them first (transform, then reconstruct): %w", x.First+i, act, ErrInput)
 		}
 	}
 	by := *m

@@ -99,7 +99,7 @@ func (m *Model) ProjectAll(ctx context.Context, x Data, threads int) (*Projectio
 		s.Known = known
 		for i := lo; i < hi && errs[shard] == nil; i++ {
 			var found nearest.RowMinima
-			if found, errs[shard] = s.Find(ctx, out.Tau[i*f.Latent:(i+1)*f.Latent], in.rows.Row(i), i); errs[shard] == nil {
+			if found, errs[shard] = s.Find(ctx, out.Tau[i*f.Latent:(i+1)*f.Latent], in.rows.Row(i), x.First+i); errs[shard] == nil {
 				out.Rows[i] = describe(found, judge)
 			}
 		}

@@ -60,6 +60,11 @@ func WriteMatrix(cmd *cobra.Command, path string, m *dataset.Matrix) error {
 	return Save(cmd.Context(), path, func() error { return dataset.Write(path, m, cmd.OutOrStdout()) })
 }
 
+// WriteRows writes a table as its rows come, see [dataset.WriteRows].
+func WriteRows(cmd *cobra.Command, path string, t dataset.Table, produce func(write func([]float64) error) error) error {
+	return Save(cmd.Context(), path, func() error { return dataset.WriteRows(path, t, cmd.OutOrStdout(), produce) })
+}
+
 // HeaderRow is the line of a report about what was taken as names, none where
 // nothing was.
 func HeaderRow(names []string) [][]string {

@@ -70,22 +70,31 @@ func (f *Data) Inputs() []string { return []string{f.labels} }
 // Read reads the rows that the flags select from path, "-" being standard
 // input.
 func (f *Data) Read(cmd *cobra.Command, path string) (*dataset.Matrix, error) {
-	return cli.Await(cmd.Context(), func() (*dataset.Matrix, error) {
-		var labels []string
+	return reading(f, cmd, path, dataset.Read)
+}
+
+// Open is Read for rows that need not be in memory.
+func (f *Data) Open(cmd *cobra.Command, path string) (*dataset.Source, error) {
+	return reading(f, cmd, path, dataset.OpenSource)
+}
+
+func reading[T any](f *Data, cmd *cobra.Command, path string, read func(string, dataset.ReadOptions) (T, error)) (T, error) {
+	return cli.Await(cmd.Context(), func() (T, error) {
+		o := dataset.ReadOptions{
+			Columns: f.columns, Scale: f.scale, Header: headers[f.header], Missing: f.Missing,
+			Keep: f.keep, First: f.first, Stdin: cmd.InOrStdin(),
+		}
+		var err error
 		if f.labels != "" {
-			var err error
-			if labels, err = dataset.ReadLabels(f.labels); err != nil {
-				return nil, err
+			if o.Labels, err = dataset.ReadLabels(f.labels); err != nil {
+				var none T
+				return none, err
 			}
 		}
-		m, err := dataset.Read(path, dataset.ReadOptions{Columns: f.columns, Scale: f.scale, Header: headers[f.header], Missing: f.Missing, Stdin: cmd.InOrStdin()})
+		table, err := read(path, o)
 		if errors.Is(err, dataset.ErrHeader) {
 			err = fmt.Errorf("%w, with --header yes or --header no", err)
 		}
-		if err != nil || labels == nil {
-			return m, err
-		}
-		m, _, err = dataset.Select(m, labels, f.keep, f.first)
-		return m, err
+		return table, err
 	})
 }

@@ -24,6 +24,7 @@ const (
 	progressNever  = "never"
 
 	fitLayout      = `{{counters .}} {{bar .}} cost {{string . "cost"}}{{string . "change"}}, {{etime .}}`
+	rowsLayout     = `{{counters .}} rows {{bar .}} {{etime .}}`
 	partLayout     = `{{percent .}} {{bar .}} {{etime .}}`
 	partSteps      = 1000
 	progressPeriod = 100 * time.Millisecond
@@ -68,6 +69,26 @@ func (f *Progress) Part(cmd *cobra.Command) (show func(part float64), end func()
 		return showPart(stderr)
 	}
 	return nil, func() {}
+}
+
+// Rows returns the function that moves a bar to so many of n rows, and one that
+// takes it away. Unless it was asked for, there is none where the rows go to
+// standard output.
+func (f *Progress) Rows(cmd *cobra.Command, n int, printed bool) (show func(done int), end func()) {
+	stderr := cmd.ErrOrStderr()
+	if !f.shows(stderr) || printed && f.when == progressAuto {
+		return func(int) {}, func() {}
+	}
+	bar := newBar(stderr, rowsLayout, n)
+	var due time.Time
+	show = func(done int) {
+		if now := time.Now(); now.After(due) {
+			due = now.Add(progressPeriod)
+			bar.SetCurrent(int64(done))
+			bar.Write()
+		}
+	}
+	return show, func() { bar.Finish().Write() }
 }
 
 // Learn fits a model, choosing the loss where there is none. Before the solver has

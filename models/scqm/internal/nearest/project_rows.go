@@ -20,7 +20,7 @@ func ProjectRows(ctx context.Context, tau []float64, f *sheet.Sheet, loss framew
 		part := rows.Data{N: hi - lo, D: x.D, X: x.X[lo*x.D : hi*x.D], Missing: x.Missing}
 		p := NewProjector(f, loss)
 		p.Known, p.Missing = known, missing
-		errs[shard] = p.Project(ctx, tau[lo*f.Latent:hi*f.Latent], part, lo)
+		errs[shard] = p.Project(ctx, tau[lo*f.Latent:hi*f.Latent], part, x.First+lo)
 	})
 	for _, err := range errs {
 		if err != nil {
