@@ -17,9 +17,9 @@ type block struct {
 }
 
 const (
-	// blockNumbers is the size of a block: a few megabytes, so that memory does not
-	// depend on the number of rows, and many rows for every thread.
-	blockNumbers = 1 << 19
+	// blockNumbers is the size of a block: a megabyte, so that memory does not depend
+	// on the number of rows, and many rows for every thread.
+	blockNumbers = 1 << 17
 	// blockRows is the least number of rows of a block, however wide they are.
 	blockRows = 16
 )

@@ -47,6 +47,7 @@ type fitFlags struct {
 	missing           string
 	progress          options.Progress
 	json              bool
+	noTau             bool
 	output            string
 }
 
@@ -63,6 +64,7 @@ func fitCommand() *cobra.Command {
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	flags.VarP(cli.Name(&f.output, "FILE"), "output", "o", "where to save the model; a name ending in .npz (default: nowhere, the report is all)")
+	flags.BoolVar(&f.noTau, "no-tau", false, "leave the latent coordinates of the rows out of the model file, which then does not grow with their number")
 	flags.VarP(cli.Count(&f.latent), "latent", "d", "latent dimensions")
 	flags.VarP(cli.Count(&f.curvature), "curvature", "s", "directions to bend in (default min(d(d+1)/2, D-d))")
 	flags.BoolVar(&f.linear, "linear", false, "keep the model flat")
@@ -99,29 +101,11 @@ func (f *fitFlags) run(cmd *cobra.Command, path string) error {
 		return err
 	}
 	f.data.Missing = f.missing == missingIgnore
-	m, err := f.data.Read(cmd, path)
-	if err != nil {
+	out, err := f.learn(cmd, path)
+	if out.fit == nil {
 		return err
 	}
-	ctx, x := cmd.Context(), cli.RowsOf(m)
-	x.Missing = f.data.Missing
-	var loss framework.Loss // nil: to be chosen
-	if !f.choosesLoss() {
-		if loss, err = f.loss.Make(ctx, x, f.latent); err != nil {
-			return err
-		}
-	}
-	config := scqm.Config{
-		Latent: f.latent, Curvature: f.curvature, Linear: f.linear, Loss: loss,
-		Ridge: f.chosenRidge(), Inits: f.inits, Seed: f.seed, Threads: f.threads, IgnoreMissing: f.data.Missing,
-	}
-	config.Solver, config.Options = f.solver.Choose()
-	config.Options.Checkpoint = f.checkpoint.Choose()
-	fit, err := f.progress.Learn(cmd, x, config)
-	if fit == nil {
-		return err
-	}
-	return f.finish(cmd, fit, m.Names, err)
+	return f.finish(cmd, out.fit, out.header, err)
 }
 
 func (f *fitFlags) check(cmd *cobra.Command) error {
@@ -129,6 +113,8 @@ func (f *fitFlags) check(cmd *cobra.Command) error {
 		if err := dataset.CheckOutput(f.output, ".npz"); err != nil {
 			return fmt.Errorf("-o: %w", err)
 		}
+	} else if err := cli.Refuse(cmd, "without -o", "no-tau"); err != nil {
+		return err
 	}
 	if f.linear {
 		if err := cli.Refuse(cmd, "beside --linear", "ridge"); err != nil {
@@ -205,6 +191,9 @@ func (f *fitFlags) choosesLoss() bool { return f.loss.Name == choiceAuto && f.lo
 // finish saves what was learned, where that was asked for, be it the end of a
 // run or the best before an interruption or a failure, and reports.
 func (f *fitFlags) finish(cmd *cobra.Command, fit *scqm.Fit, header []string, failure error) error {
+	if f.noTau {
+		fit.Model.Tau = nil
+	}
 	if f.output != "" {
 		if err := cli.Save(cmd.Context(), f.output, func() error { return fit.Model.Save(f.output) }); err != nil {
 			return err

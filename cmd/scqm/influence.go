@@ -93,11 +93,7 @@ func (f *influenceFlags) run(cmd *cobra.Command, model, data string) error {
 		return err
 	}
 	if f.output != "" {
-		columns, err := influenceColumns(influence)
-		if err != nil {
-			return err
-		}
-		if err := cli.WriteMatrix(cmd, f.output, columns); err != nil || f.output == "-" {
+		if err := writeInfluence(cmd, f.output, influence.Rows); err != nil || f.output == "-" {
 			return err
 		}
 	}
@@ -126,16 +122,23 @@ func (f *influenceFlags) check(cmd *cobra.Command) error {
 	return f.data.Check(cmd)
 }
 
-// influenceColumns are the numbers of all rows.
-func influenceColumns(o *scqm.Influence) (*dataset.Matrix, error) {
-	m, err := cli.NewTable(len(o.Rows), "influence", "residual", "residual_without", "leverage")
-	if err != nil {
-		return nil, err
-	}
-	for _, r := range o.Rows {
-		m.Data = append(m.Data, r.Move, r.Residual, r.Without, r.Leverage)
-	}
-	return m, nil
+// writeInfluence writes the numbers of all rows, block by block.
+func writeInfluence(cmd *cobra.Command, path string, rows []scqm.RowInfluence) error {
+	names := []string{"influence", "residual", "residual_without", "leverage"}
+	table := dataset.Table{Rows: len(rows), Cols: len(names), Names: names}
+	return cli.WriteRows(cmd, path, table, func(write func([]float64) error) error {
+		part := make([]float64, 0, blockNumbers)
+		for list := range slices.Chunk(rows, cap(part)/len(names)) {
+			part = part[:0]
+			for _, r := range list {
+				part = append(part, r.Move, r.Residual, r.Without, r.Leverage)
+			}
+			if err := write(part); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 // influenceReport is what scqm influence prints.

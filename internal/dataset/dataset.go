@@ -74,7 +74,7 @@ func (s *input) readPlaced(c *contents, o ReadOptions) (*Matrix, error) {
 	if err := t.selectLabels(o); err != nil {
 		return nil, err
 	}
-	return t.all()
+	return t.Matrix()
 }
 
 func unlessChanged(s *input, m *Matrix, err error) (*Matrix, error) {

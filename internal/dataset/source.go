@@ -252,8 +252,8 @@ func (s *Source) selectLabels(o ReadOptions) error {
 	return nil
 }
 
-// all reads the whole table into memory.
-func (s *Source) all() (*Matrix, error) {
+// Matrix reads the whole table into memory.
+func (s *Source) Matrix() (*Matrix, error) {
 	rows, cols := s.Shape()
 	if err := checkMemory(s.name+": values of shape "+shapeString([]int{rows, cols}), valueBytes*float64(rows)*float64(cols)); err != nil {
 		return nil, err
