@@ -56,5 +56,7 @@ func packageDrills() []drillSpec {
 		// Twice the 25 standard problems with three solvers each: small ones, then full sizes.
 		goDrill{name: "go-constants", pkg: "./internal/standard", run: "DrillConstants", cases: 150}.spec(),
 		goDrill{name: "go-memory", pkg: "./cmd/scqm", run: "DrillMemory", cases: 50}.spec(),
+		goDrill{name: "go-sources", pkg: "./internal/dataset", run: "DrillSources", cases: 2000}.spec(),
+		goDrill{name: "go-streams", pkg: "./cmd/scqm", run: "DrillStreams|DrillHundredGigabytes", cases: 20, env: drill.EnvCases + "=%d,hundred gigabytes=2"}.spec(),
 	}
 }
