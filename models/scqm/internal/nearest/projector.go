@@ -30,7 +30,8 @@ type Projector struct {
 	footpoint *Footpoint
 	w         *Worker
 	newton    *General
-	vertices  *vertices // nil where the loss has none
+	vertices  *vertices      // nil where the loss has none
+	absolute  *leastAbsolute // nil where the loss is another
 	// Known are points to go on from where the nearest is not found exactly; nil
 	// stands for none.
 	Known    *Known
@@ -46,7 +47,17 @@ type Missing struct {
 }
 
 func NewProjector(f *sheet.Sheet, loss framework.Loss) *Projector {
-	return &Projector{f: f, loss: loss, footpoint: NewFootpoint(f), w: NewWorker(f, 1), newton: NewGeneral(1, f.Latent), vertices: newVertices(f, loss)}
+	return &Projector{
+		f: f, loss: loss, footpoint: NewFootpoint(f), w: NewWorker(f, 1), newton: NewGeneral(1, f.Latent),
+		vertices: newVertices(f, loss), absolute: newLeastAbsolute(f, loss),
+	}
+}
+
+// Reload has to be called where the sheet has changed.
+func (p *Projector) Reload() {
+	if p.absolute != nil {
+		p.absolute.reload()
+	}
 }
 
 // Project writes the coordinates of all rows of x into tau. Where the loss is
@@ -69,6 +80,7 @@ func (p *Projector) Project(ctx context.Context, tau []float64, x rows.Data, fir
 			p.footpoint.nearest(x.Row(i))
 			p.tryKnown()
 			copy(out, p.footpoint.minima[0])
+		case p.absolute != nil && p.leastAbsolute(out, x.Row(i)):
 		default:
 			if err := p.refineRow(ctx, out, x.Row(i), p.footpoint.minima[:p.footpoint.find(x.Row(i))]); err != nil {
 				return err
@@ -79,6 +91,14 @@ func (p *Projector) Project(ctx context.Context, tau []float64, x rows.Data, fir
 		}
 	}
 	return nil
+}
+
+// leastAbsolute looks for the nearest point under the sum of absolute residuals, and
+// reports whether it is known to be that of the whole sheet.
+func (p *Projector) leastAbsolute(out, x []float64) bool {
+	p.footpoint.nearest(x)
+	copy(out, p.footpoint.minima[0])
+	return p.absolute.find(out, x)
 }
 
 // projectPartial places a row with missing entries.
@@ -114,10 +134,14 @@ func (p *Projector) refineRow(ctx context.Context, out, x []float64, starts [][]
 		}
 	}
 	best, err := p.refineKnown(ctx, out, tau, row, best)
-	if err == nil && !row.Missing {
-		p.vertices.descend(out, x, best)
+	if err != nil || row.Missing {
+		return err
 	}
-	return err
+	best = p.vertices.descend(out, x, best)
+	if p.absolute != nil && p.absolute.best < best { // what the search came to before it was left
+		copy(out, p.absolute.point)
+	}
+	return nil
 }
 
 // tryKnown goes on from the nearest known point if that is nearer than the one
