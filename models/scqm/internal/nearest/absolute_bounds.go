@@ -32,6 +32,7 @@ type leastAbsolute struct {
 	dual     polynomial // sum_k g_k r_k for the multipliers there
 	radius   float64    // of the surroundings that are known to be higher
 	work     int        // left
+	looks    int        // descents left from places close to the best one
 	list     []int      // entries with zeros in the boxes around
 	complete bool
 	point    []float64 // tau of the best one
@@ -40,9 +41,12 @@ type leastAbsolute struct {
 const (
 	// boundSlack is the decrease of the sum, relative to it, that is not looked for.
 	boundSlack = 1e-10
-	// boundWork bounds the enclosures of entries for a row, and boundRounds those of all
-	// of its entries besides.
-	boundWork, boundRounds = 1 << 15, 100
+	// boundWork bounds the enclosures of entries for a row, boundWork3 for d = 3, and
+	// boundRounds those of all of its entries besides.
+	boundWork, boundWork3, boundRounds = 1 << 17, 1 << 15, 100
+	// closeTo is how far above the best sum, relative to it, descents begin as well, as a
+	// lower place often is near, and maxLooks how many do.
+	closeTo, maxLooks = 1e-5, 5
 )
 
 // newLeastAbsolute prepares for a sheet, or returns nothing where the loss is no sum of
@@ -70,7 +74,11 @@ func (s *leastAbsolute) find(tau, x []float64) bool {
 	s.at, s.best = place{}, math.Inf(1)
 	s.descend()
 	s.take()
-	s.work, s.complete = boundWork+boundRounds*s.f.D, true
+	s.work, s.looks, s.complete = boundWork, maxLooks, true
+	if d == maxBounded {
+		s.work = boundWork3
+	}
+	s.work += boundRounds * s.f.D
 	s.bound()
 	for j := range d {
 		s.point[j] = s.origin[j] + s.tau[j]
@@ -121,8 +129,7 @@ func (s *leastAbsolute) exclude() {
 		floats.ScaleTo(inverse[a*d:(a+1)*d], left, j[:d])
 	}
 	for i := range d {
-		var matrix [maxBounded * maxBounded]float64
-		matrix = inverse
+		matrix := inverse
 		var unit place
 		unit[i] = 1
 		if !dense.Solve(matrix[:d*d], unit[:d], d) {
@@ -144,6 +151,10 @@ func (s *leastAbsolute) bound() {
 		whole.centre[j] = -floats.Dot(f.Axis(j), s.r)
 		whole.half[j] = (1 + 1e-6) * s.best * s.reach[j]
 	}
+	if s.higher(&whole) {
+		return
+	}
+	s.narrow(&whole)
 	s.list = s.list[:0]
 	for k := range f.D {
 		s.list = append(s.list, k)
@@ -177,7 +188,11 @@ func (s *leastAbsolute) visit(b *box, decided *polynomial, lo, hi int) {
 	}
 	top := len(s.list)
 	at += value(fixed[:], &b.centre, d)
-	if at < s.best*(1-boundSlack) {
+	near := at < s.best*(1+closeTo) && s.looks > 0
+	if near {
+		s.looks--
+	}
+	if near || at < s.best*(1-boundSlack) {
 		s.at = b.centre
 		if s.descend(); s.least < s.best {
 			s.take()

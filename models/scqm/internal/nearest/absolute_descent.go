@@ -152,8 +152,7 @@ func (s *absoluteDescent) leastNorm(u, right *place) bool {
 			s.matrix[a*n+b] = dense.Dot(s.jac[a][:d], s.jac[b][:d])
 		}
 	}
-	var by place
-	by = *right
+	by := *right
 	if !dense.Solve(s.matrix[:n*n], by[:n], n) {
 		return false
 	}
@@ -302,9 +301,8 @@ func (s *absoluteDescent) step(u *place, let int) bool {
 }
 
 // search lays the sum along u, and returns an entry that is 0 at first and keeps it from
-// falling most, or -1.
-// Active entries but for the one that is let go count with their multipliers only: the
-// way bends with them.
+// falling most, or -1. Active entries but for the one that is let go count with their
+// multipliers only: the way bends with them.
 func (s *absoluteDescent) search(u *place, let int) int {
 	d := s.f.Latent
 	s.line.begin()

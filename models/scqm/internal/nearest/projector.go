@@ -20,7 +20,9 @@ const (
 // in R^d of loss(f(tau) - x), row by row. For radial losses that is a footpoint, at
 // 2Dm operations and Newton steps in R^m; for others [General] goes on from the
 // footpoints, over ever smaller roundings of kinks, at one loss of D entries and
-// its derivatives for every step. Each goroutine has its own.
+// its derivatives for every step. Under the sum of absolute residuals, for d up to 3,
+// the nearest point of the whole sheet is searched by bounds first (leastAbsolute).
+// Each goroutine has its own.
 type Projector struct {
 	// Missing is how rows with missing entries are placed.
 	Missing Missing
