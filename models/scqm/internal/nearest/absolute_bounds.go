@@ -55,7 +55,10 @@ func newLeastAbsolute(f *sheet.Sheet, loss framework.Loss) *leastAbsolute {
 	if !sumOfAbsolutes(loss) || f.Latent > maxBounded {
 		return nil
 	}
-	return &leastAbsolute{absoluteDescent: absoluteDescent{entries: newEntries(f)}, point: make([]float64, f.Latent)}
+	return &leastAbsolute{
+		absoluteDescent: absoluteDescent{entries: newEntries(f), quadratics: make([][3]float64, f.D)},
+		point:           make([]float64, f.Latent),
+	}
 }
 
 // sumOfAbsolutes reports whether a loss is the sum of the absolute entries: a norm of
@@ -174,18 +177,8 @@ func (s *leastAbsolute) visit(b *box, decided *polynomial, lo, hi int) {
 		return
 	}
 	s.list = s.list[:hi]
-	fixed, lower, at := *decided, polynomial{}, 0.0
-	for _, k := range s.list[lo:hi] {
-		c := s.entry(k)
-		v, change := enclose(c, b, d)
-		if math.Abs(v) >= change {
-			fixed.add(math.Copysign(1, v), c)
-			continue
-		}
-		s.list = append(s.list, k)
-		lower.add(v/change, c)
-		at += math.Abs(v)
-	}
+	fixed, lower := *decided, polynomial{}
+	at := s.decide(b, &fixed, &lower, s.list[lo:hi])
 	top := len(s.list)
 	at += value(fixed[:], &b.centre, d)
 	near := at < s.best*(1+closeTo) && s.looks > 0
@@ -203,6 +196,28 @@ func (s *leastAbsolute) visit(b *box, decided *polynomial, lo, hi int) {
 		return
 	}
 	s.split(b, &fixed, hi, top)
+}
+
+// decide adds entries without a zero in a box to fixed, each with its sign, and the
+// others to lower, each with its g_k, and to the list. It returns the sum of the latter
+// at the centre.
+func (s *leastAbsolute) decide(b *box, fixed, lower *polynomial, list []int) (at float64) {
+	d := s.f.Latent
+	if d == 2 {
+		return s.decide2D(b, fixed, lower, list)
+	}
+	for _, k := range list {
+		c := s.entry(k)
+		v, change := enclose(c, b, d)
+		if math.Abs(v) >= change {
+			fixed.add(math.Copysign(1, v), c)
+			continue
+		}
+		s.list = append(s.list, k)
+		lower.add(v/change, c)
+		at += math.Abs(v)
+	}
+	return at
 }
 
 // higher reports whether no point of a box is below the best one, by its multipliers.

@@ -21,17 +21,18 @@ import (
 // Optimization 1981, for bent ones.
 type absoluteDescent struct {
 	*entries
-	line   line
-	active []int             // entries held at 0
-	lam    place             // their multipliers
-	sum    polynomial        // of the others, each with its sign
-	jac    [maxBounded]place // slopes of the active entries
-	matrix [maxBounded * maxBounded]float64
-	still  bool    // no step along the zeros was lower
-	bent   bool    // nor one along the lowest second derivative
-	hidden int     // further steps whose decrease rounding may hide
-	least  float64 // the sum where the descent ended
-	at     place   // there
+	line       line
+	active     []int             // entries held at 0
+	lam        place             // their multipliers
+	sum        polynomial        // of the others, each with its sign
+	jac        [maxBounded]place // slopes of the active entries
+	matrix     [maxBounded * maxBounded]float64
+	quadratics [][3]float64 // D: the entries along a line
+	still      bool         // no step along the zeros was lower
+	bent       bool         // nor one along the lowest second derivative
+	hidden     int          // further steps whose decrease rounding may hide
+	least      float64      // the sum where the descent ended
+	at         place        // there
 }
 
 const (
@@ -51,8 +52,11 @@ const (
 
 // absoluteSum evaluates the sum at t, leaving sum behind, and returns it.
 func (s *absoluteDescent) absoluteSum(t *place) float64 {
-	s.sum = polynomial{}
 	d, total := s.f.Latent, 0.0
+	if d == 2 {
+		return s.signedSum2D(t)
+	}
+	s.sum = polynomial{}
 	for k := range s.f.D {
 		c := s.entry(k)
 		v := value(c, t, d)
@@ -304,10 +308,35 @@ func (s *absoluteDescent) step(u *place, let int) bool {
 // falling most, or -1. Active entries but for the one that is let go count with their
 // multipliers only: the way bends with them.
 func (s *absoluteDescent) search(u *place, let int) int {
-	d := s.f.Latent
+	s.alongLine(u)
 	s.line.begin()
 	block, most := -1, 0.0
-	for k := range s.f.D {
+	for k := range s.quadratics {
+		q := &s.quadratics[k]
+		if a := slices.Index(s.active, k); a >= 0 && a != let {
+			s.line.addSmooth(0, 0, s.lam[a]*q[2])
+			continue
+		} else if a >= 0 {
+			q[0] = 0
+		} else if q[0] == 0 && math.Abs(q[1]) > most {
+			block, most = k, math.Abs(q[1])
+		}
+		s.line.add(k, q[0], q[1], q[2])
+	}
+	if s.bent {
+		s.line.smooth[1] = min(0, s.line.smooth[1])
+	}
+	return block
+}
+
+// alongLine computes the quadratics of all entries along at + s u.
+func (s *absoluteDescent) alongLine(u *place) {
+	d := s.f.Latent
+	if d == 2 {
+		s.alongLine2D(u)
+		return
+	}
+	for k := range s.quadratics {
 		c := s.entry(k)
 		g := slopes(c, &s.at, d)
 		slope, bend := 0.0, 0.0
@@ -319,23 +348,8 @@ func (s *absoluteDescent) search(u *place, let int) int {
 				a++
 			}
 		}
-		switch a := slices.Index(s.active, k); {
-		case a >= 0 && a == let:
-			s.line.add(k, 0, slope, bend)
-		case a >= 0:
-			s.line.addSmooth(0, 0, s.lam[a]*bend)
-		default:
-			v := value(c, &s.at, d)
-			if v == 0 && math.Abs(slope) > most {
-				block, most = k, math.Abs(slope)
-			}
-			s.line.add(k, v, slope, bend)
-		}
+		s.quadratics[k] = [3]float64{value(c, &s.at, d), slope, bend}
 	}
-	if s.bent {
-		s.line.smooth[1] = min(0, s.line.smooth[1])
-	}
-	return block
 }
 
 // restore goes back to the zeros of the active entries by Newton's method.

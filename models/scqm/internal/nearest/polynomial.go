@@ -93,6 +93,9 @@ func enclose(c []float64, b *box, d int) (at, change float64) {
 
 // least returns a bound below the values of a polynomial in a box.
 func least(c []float64, b *box, d int) float64 {
+	if d == 2 {
+		return least2D(c, b)
+	}
 	bound := value(c, &b.centre, d)
 	slope := slopes(c, &b.centre, d)
 	for i := range d {
@@ -111,6 +114,18 @@ func least(c []float64, b *box, d int) float64 {
 		}
 	}
 	return bound
+}
+
+// least2D is least for d = 2, written out.
+func least2D(c []float64, b *box) float64 {
+	c = c[:6]
+	s, t, g, h := b.centre[0], b.centre[1], b.half[0], b.half[1]
+	p, q, r := c[3]*s+c[4]*t, c[5]*t, c[4]*s
+	bound := c[0] + s*(c[1]+p) + t*(c[2]+q) - math.Abs(c[1]+p+c[3]*s)*g - math.Abs(c[2]+2*q+r)*h
+	if c[3] >= 0 && c[5] >= 0 && 4*c[3]*c[5] >= c[4]*c[4] {
+		return bound
+	}
+	return bound + min(0, c[3])*g*g + min(0, c[5])*h*h - math.Abs(c[4])*g*h
 }
 
 // convex reports whether the second derivatives of a polynomial have no negative
