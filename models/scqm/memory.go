@@ -174,7 +174,11 @@ func (f *footprint) sweeps() float64 {
 
 // footpoints counts the searches for nearest points.
 func (f *footprint) footpoints() float64 {
-	return f.threads * (f.worker()/2 + 40*f.m*f.d + 40*f.d*f.d + 4*f.D + 8*f.q)
+	numbers := f.worker()/2 + 40*f.m*f.d + 40*f.d*f.d + 4*f.D + 8*f.q
+	if f.kinked { // polynomials of the entries, and lists of these
+		numbers += f.D * (20 + f.d + 2*f.q)
+	}
+	return f.threads * numbers
 }
 
 // groups counts the alternating solver where it minimises groups of blocks: as

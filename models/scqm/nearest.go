@@ -57,6 +57,7 @@ func (n *Nearest) Load(m *Model) error {
 		n.codes = append(n.codes, m.Tau...)
 		floats.Scale(1/n.unit, n.codes)
 	}
+	n.projector.Reload()
 	n.known.Load(f, n.loss, n.codes)
 	n.projector.Known = &n.known
 	return nil

@@ -20,7 +20,9 @@ const (
 // in R^d of loss(f(tau) - x), row by row. For radial losses that is a footpoint, at
 // 2Dm operations and Newton steps in R^m; for others [General] goes on from the
 // footpoints, over ever smaller roundings of kinks, at one loss of D entries and
-// its derivatives for every step. Each goroutine has its own.
+// its derivatives for every step. Under the sum of absolute residuals, for d up to 3,
+// the nearest point of the whole sheet is searched by bounds first (leastAbsolute).
+// Each goroutine has its own.
 type Projector struct {
 	// Missing is how rows with missing entries are placed.
 	Missing Missing
@@ -30,7 +32,8 @@ type Projector struct {
 	footpoint *Footpoint
 	w         *Worker
 	newton    *General
-	vertices  *vertices // nil where the loss has none
+	vertices  *vertices      // nil where the loss has none
+	absolute  *leastAbsolute // nil where the loss is another
 	// Known are points to go on from where the nearest is not found exactly; nil
 	// stands for none.
 	Known    *Known
@@ -46,7 +49,17 @@ type Missing struct {
 }
 
 func NewProjector(f *sheet.Sheet, loss framework.Loss) *Projector {
-	return &Projector{f: f, loss: loss, footpoint: NewFootpoint(f), w: NewWorker(f, 1), newton: NewGeneral(1, f.Latent), vertices: newVertices(f, loss)}
+	return &Projector{
+		f: f, loss: loss, footpoint: NewFootpoint(f), w: NewWorker(f, 1), newton: NewGeneral(1, f.Latent),
+		vertices: newVertices(f, loss), absolute: newLeastAbsolute(f, loss),
+	}
+}
+
+// Reload has to be called where the sheet has changed.
+func (p *Projector) Reload() {
+	if p.absolute != nil {
+		p.absolute.reload()
+	}
 }
 
 // Project writes the coordinates of all rows of x into tau. Where the loss is
@@ -69,6 +82,7 @@ func (p *Projector) Project(ctx context.Context, tau []float64, x rows.Data, fir
 			p.footpoint.nearest(x.Row(i))
 			p.tryKnown()
 			copy(out, p.footpoint.minima[0])
+		case p.absolute != nil && p.leastAbsolute(out, x.Row(i)):
 		default:
 			if err := p.refineRow(ctx, out, x.Row(i), p.footpoint.minima[:p.footpoint.find(x.Row(i))]); err != nil {
 				return err
@@ -79,6 +93,14 @@ func (p *Projector) Project(ctx context.Context, tau []float64, x rows.Data, fir
 		}
 	}
 	return nil
+}
+
+// leastAbsolute looks for the nearest point under the sum of absolute residuals, and
+// reports whether it is known to be that of the whole sheet.
+func (p *Projector) leastAbsolute(out, x []float64) bool {
+	p.footpoint.nearest(x)
+	copy(out, p.footpoint.minima[0])
+	return p.absolute.find(out, x)
 }
 
 // projectPartial places a row with missing entries.
@@ -114,10 +136,14 @@ func (p *Projector) refineRow(ctx context.Context, out, x []float64, starts [][]
 		}
 	}
 	best, err := p.refineKnown(ctx, out, tau, row, best)
-	if err == nil && !row.Missing {
-		p.vertices.descend(out, x, best)
+	if err != nil || row.Missing {
+		return err
 	}
-	return err
+	best = p.vertices.descend(out, x, best)
+	if p.absolute != nil && p.absolute.best < best { // what the search came to before it was left
+		copy(out, p.absolute.point)
+	}
+	return nil
 }
 
 // tryKnown goes on from the nearest known point if that is nearer than the one

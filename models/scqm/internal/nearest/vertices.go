@@ -52,10 +52,8 @@ type vertices struct {
 // newVertices prepares for a sheet, or returns nothing where the loss is no sum of
 // absolute entries, the sheet is flat, or a vertex has too many neighbours.
 func newVertices(f *sheet.Sheet, loss framework.Loss) *vertices {
-	_, sum := loss.(framework.Separable)
-	_, norm := loss.(framework.SupportFunction)
 	d := f.Latent
-	if !sum || !norm || f.S == 0 || f.D <= d || d*(f.D-d)*f.D*f.M > pivotWork {
+	if !sumOfAbsolutes(loss) || f.S == 0 || f.D <= d || d*(f.D-d)*f.D*f.M > pivotWork {
 		return nil
 	}
 	vec := func(n int) []float64 { return make([]float64, n) }

@@ -15,9 +15,8 @@ import (
 	"github.com/scqm/scqm/models/scqm/internal/sheet"
 )
 
-// The nearest points under l1 are vertices that no point of a grid is below, but for a few
-// of strongly bent surfaces. Without a look at neighbours 1 of 200 with d = 1 and 8 of 200 with d = 2 are not.
-func TestVerticesAreNearest(t *testing.T) {
+// No point of a grid is below the nearest points under l1.
+func TestNearestAbsoluteIsBelowGrid(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 14))
 	var missed [3]int
 	for _, d := range []int{1, 2} {
@@ -51,7 +50,7 @@ func TestVerticesAreNearest(t *testing.T) {
 	}
 	t.Log(missed[1:])
 	assert.Zero(t, missed[1])
-	assert.LessOrEqual(t, missed[2], 5)
+	assert.Zero(t, missed[2])
 }
 
 // gridLowest is the lowest of the values on a grid of [-4, 4]^d, d = 1 or 2.

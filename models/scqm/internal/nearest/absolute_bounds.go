@@ -1,0 +1,252 @@
+package nearest
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/internal/dense"
+	"github.com/scqm/scqm/models/scqm/internal/sheet"
+)
+
+// leastAbsolute finds the nearest point of a sheet under the sum of absolute residuals,
+// for d up to 3, by branch and bound. As U'(f(tau) - x) = tau - U'(x - c), no point
+// that is as near as one with the sum F is outside of
+//
+//	|tau_j - a_j| <= F max_k |U_kj|,   a = U'(x - c).
+//
+// That box is halved again and again. In a box
+//
+//	sum_k |r_k(t)| >= sum_k g_k r_k(t),   |g_k| <= 1,
+//
+// which is a quadratic in t. With g_k the sign of an entry that has no zero in the box,
+// and else the value at the centre over the largest change, it is close to the sum, and
+// the more so the smaller the box: a box whose bound is not below the best sum found is
+// left out. At a minimum the multipliers give a bound that holds everywhere, and with
+// the slopes of the zeros one that no point near by is below (see exclude).
+type leastAbsolute struct {
+	absoluteDescent
+	best     float64
+	tau      place      // where it is
+	dual     polynomial // sum_k g_k r_k for the multipliers there
+	radius   float64    // of the surroundings that are known to be higher
+	work     int        // left
+	looks    int        // descents left from places close to the best one
+	list     []int      // entries with zeros in the boxes around
+	complete bool
+	point    []float64 // tau of the best one
+}
+
+const (
+	// boundSlack is the decrease of the sum, relative to it, that is not looked for.
+	boundSlack = 1e-10
+	// boundWork bounds the enclosures of entries for a row, boundWork3 for d = 3, and
+	// boundRounds those of all of its entries besides.
+	boundWork, boundWork3, boundRounds = 1 << 17, 1 << 15, 100
+	// closeTo is how far above the best sum, relative to it, descents begin as well, as a
+	// lower place often is near, and maxLooks how many do.
+	closeTo, maxLooks = 1e-5, 5
+)
+
+// newLeastAbsolute prepares for a sheet, or returns nothing where the loss is no sum of
+// absolute entries or d is above 3.
+func newLeastAbsolute(f *sheet.Sheet, loss framework.Loss) *leastAbsolute {
+	if !sumOfAbsolutes(loss) || f.Latent > maxBounded {
+		return nil
+	}
+	return &leastAbsolute{
+		absoluteDescent: absoluteDescent{entries: newEntries(f), quadratics: make([][3]float64, f.D)},
+		point:           make([]float64, f.Latent),
+	}
+}
+
+// sumOfAbsolutes reports whether a loss is the sum of the absolute entries: a norm of
+// every entry.
+func sumOfAbsolutes(loss framework.Loss) bool {
+	_, sum := loss.(framework.Separable)
+	_, norm := loss.(framework.SupportFunction)
+	return sum && norm
+}
+
+// find moves tau to the nearest point to x. It reports whether that is known to be the
+// nearest of the whole sheet.
+func (s *leastAbsolute) find(tau, x []float64) bool {
+	d := s.f.Latent
+	s.load(x, tau)
+	s.at, s.best = place{}, math.Inf(1)
+	s.descend()
+	s.take()
+	s.work, s.looks, s.complete = boundWork, maxLooks, true
+	if d == maxBounded {
+		s.work = boundWork3
+	}
+	s.work += boundRounds * s.f.D
+	s.bound()
+	for j := range d {
+		s.point[j] = s.origin[j] + s.tau[j]
+	}
+	copy(tau, s.point)
+	return s.complete
+}
+
+// take makes the end of a descent the best one.
+func (s *leastAbsolute) take() {
+	s.best, s.tau = s.least, s.at
+	s.radius = 0
+	s.dual = s.sum
+	for a, k := range s.active {
+		s.dual.add(max(-1, min(1, s.lam[a])), s.entry(k))
+	}
+	s.exclude()
+}
+
+// exclude finds how far from a vertex the sum is not below that there. With J the slopes
+// of its d zeros and lam their multipliers,
+//
+//	F(t) >= F + t'Bt + sum_k (1 - |lam_k|) |J_k t + t'C_k t|
+//
+// for every t from the vertex, with C_k their second derivatives and B those of the sum
+// with multipliers, each by 1/2.
+func (s *leastAbsolute) exclude() {
+	d := s.f.Latent
+	if len(s.active) < d {
+		return
+	}
+	var h float64
+	for _, v := range s.dual[d+1 : s.terms] {
+		h += math.Abs(v)
+	}
+	var largest float64 // of the entries of the inverse of the weighed slopes
+	var inverse [maxBounded * maxBounded]float64
+	for a, k := range s.active {
+		left := 1 - math.Abs(s.lam[a])
+		if !(left > 0) {
+			return
+		}
+		c := s.entry(k)
+		for _, v := range c[d+1:] {
+			h += left * math.Abs(v)
+		}
+		j := slopes(c, &s.at, d)
+		floats.ScaleTo(inverse[a*d:(a+1)*d], left, j[:d])
+	}
+	for i := range d {
+		matrix := inverse
+		var unit place
+		unit[i] = 1
+		if !dense.Solve(matrix[:d*d], unit[:d], d) {
+			return
+		}
+		for j := range d {
+			largest = max(largest, math.Abs(unit[j]))
+		}
+	}
+	s.radius = 1 / (largest * h)
+}
+
+// bound looks at the boxes.
+func (s *leastAbsolute) bound() {
+	f := s.f
+	var whole box
+	for j := range f.Latent {
+		// The centre is -U'r at the origin.
+		whole.centre[j] = -floats.Dot(f.Axis(j), s.r)
+		whole.half[j] = (1 + 1e-6) * s.best * s.reach[j]
+	}
+	if s.higher(&whole) {
+		return
+	}
+	s.narrow(&whole)
+	s.list = s.list[:0]
+	for k := range f.D {
+		s.list = append(s.list, k)
+	}
+	s.visit(&whole, &polynomial{}, 0, f.D)
+}
+
+// visit looks at a box in which the entries of the list from lo to hi may vanish, and the
+// sum of the others is decided.
+func (s *leastAbsolute) visit(b *box, decided *polynomial, lo, hi int) {
+	d, p := s.f.Latent, s.terms
+	if s.work -= hi - lo + 1; s.work < 0 {
+		s.complete = false
+		return
+	}
+	if s.higher(b) {
+		return
+	}
+	s.list = s.list[:hi]
+	fixed, lower := *decided, polynomial{}
+	at := s.decide(b, &fixed, &lower, s.list[lo:hi])
+	top := len(s.list)
+	at += value(fixed[:], &b.centre, d)
+	near := at < s.best*(1+closeTo) && s.looks > 0
+	if near {
+		s.looks--
+	}
+	if near || at < s.best*(1-boundSlack) {
+		s.at = b.centre
+		if s.descend(); s.least < s.best {
+			s.take()
+		}
+	}
+	lower.add(1, fixed[:p])
+	if least(lower[:], b, d) >= s.best*(1-boundSlack) {
+		return
+	}
+	s.split(b, &fixed, hi, top)
+}
+
+// decide adds entries without a zero in a box to fixed, each with its sign, and the
+// others to lower, each with its g_k, and to the list. It returns the sum of the latter
+// at the centre.
+func (s *leastAbsolute) decide(b *box, fixed, lower *polynomial, list []int) (at float64) {
+	d := s.f.Latent
+	if d == 2 {
+		return s.decide2D(b, fixed, lower, list)
+	}
+	for _, k := range list {
+		c := s.entry(k)
+		v, change := enclose(c, b, d)
+		if math.Abs(v) >= change {
+			fixed.add(math.Copysign(1, v), c)
+			continue
+		}
+		s.list = append(s.list, k)
+		lower.add(v/change, c)
+		at += math.Abs(v)
+	}
+	return at
+}
+
+// higher reports whether no point of a box is below the best one, by its multipliers.
+func (s *leastAbsolute) higher(b *box) bool {
+	d, within := s.f.Latent, true
+	for j := range d {
+		within = within && math.Abs(b.centre[j]-s.tau[j])+b.half[j] <= s.radius
+	}
+	return within || least(s.dual[:], b, d) >= s.best*(1-boundSlack)
+}
+
+// split halves a box across its longest side, and looks at the half with the best point,
+// or next to it, first.
+func (s *leastAbsolute) split(b *box, decided *polynomial, lo, hi int) {
+	longest := 0
+	for j := range s.f.Latent {
+		if b.half[j] > b.half[longest] {
+			longest = j
+		}
+	}
+	half := b.half[longest] / 2
+	if s.tau[longest] < b.centre[longest] {
+		half = -half
+	}
+	for range 2 {
+		part := *b
+		part.half[longest] = math.Abs(half)
+		part.centre[longest] += half
+		s.visit(&part, decided, lo, hi)
+		half = -half
+	}
+}

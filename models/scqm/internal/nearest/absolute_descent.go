@@ -1,0 +1,381 @@
+package nearest
+
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/scqm/scqm/internal/dense"
+)
+
+// absoluteDescent minimises the sum of the absolute entries of one row's residual from a
+// t, by an active set of entries held at 0, each with a multiplier: Newton's method on
+// the set where these vanish, as far as the sum falls on the straight line of the step,
+// and on to where another entry vanishes. An entry whose multiplier is above 1 is let
+// go. A step takes some 15 operations for every coefficient of the entries.
+//
+// Source: I. Barrodale, F. D. K. Roberts, An improved algorithm for discrete l1 linear
+// approximation, SIAM Journal on Numerical Analysis 10 (1973) 839-848, for straight
+// sheets; M. L. Overton, Algorithms for nonlinear l1 and l-infinity fitting, in Nonlinear
+// Optimization 1981, for bent ones.
+type absoluteDescent struct {
+	*entries
+	line       line
+	active     []int             // entries held at 0
+	lam        place             // their multipliers
+	sum        polynomial        // of the others, each with its sign
+	jac        [maxBounded]place // slopes of the active entries
+	matrix     [maxBounded * maxBounded]float64
+	quadratics [][3]float64 // D: the entries along a line
+	still      bool         // no step along the zeros was lower
+	bent       bool         // nor one along the lowest second derivative
+	hidden     int          // further steps whose decrease rounding may hide
+	least      float64      // the sum where the descent ended
+	at         place        // there
+}
+
+const (
+	// maxAbsoluteSteps bounds the steps of one descent, restoreSteps those of Newton's
+	// method back to zeros, and shorter the lengths of a step.
+	maxAbsoluteSteps, restoreSteps, maxShorter = 60, 6, 16
+	// maxHidden bounds the steps of a descent whose decrease rounding hides.
+	maxHidden = 10
+	// multiplierSlack is how far above 1 a multiplier may be.
+	multiplierSlack = 1e-9
+	// flatSlope is the slope along zeros, relative to those of all entries, that counts
+	// as none.
+	flatSlope = 1e-12
+	// flatBend is the second derivative along zeros, relative to all, that counts as none.
+	flatBend = 1e-9
+)
+
+// absoluteSum evaluates the sum at t, leaving sum behind, and returns it.
+func (s *absoluteDescent) absoluteSum(t *place) float64 {
+	d, total := s.f.Latent, 0.0
+	if d == 2 {
+		return s.signedSum2D(t)
+	}
+	s.sum = polynomial{}
+	for k := range s.f.D {
+		c := s.entry(k)
+		v := value(c, t, d)
+		total += math.Abs(v)
+		if v == 0 || slices.Contains(s.active, k) {
+			continue
+		}
+		s.sum.add(math.Copysign(1, v), c)
+	}
+	return total
+}
+
+// descend goes from at to a minimum next to it.
+func (s *absoluteDescent) descend() {
+	s.active, s.still, s.bent = s.active[:0], false, false
+	s.least, s.hidden = s.absoluteSum(&s.at), maxHidden
+	for range maxAbsoluteSteps {
+		u, let, ok := s.direct()
+		if !ok {
+			return
+		}
+		switch {
+		case s.step(&u, let):
+			s.still, s.bent = false, false
+		case s.bent || let >= 0:
+			return
+		default:
+			s.still = true
+		}
+	}
+}
+
+// direct finds the multipliers and a direction of descent, and which active entry is let
+// go for it or -1; false where there is none.
+func (s *absoluteDescent) direct() (u place, let int, ok bool) {
+	d := s.f.Latent
+	g := slopes(s.sum[:], &s.at, d)
+	if !s.multiply(&g) {
+		s.active = s.active[:len(s.active)-1]
+		s.least = s.absoluteSum(&s.at)
+		return s.direct()
+	}
+	// What the active entries do not balance.
+	rest, size := g, 0.0
+	for a := range s.active {
+		for j := range d {
+			rest[j] += s.lam[a] * s.jac[a][j]
+		}
+	}
+	for j := range d {
+		size = max(size, math.Abs(rest[j]))
+	}
+	if !s.still && len(s.active) < d && size > flatSlope*float64(s.f.D) {
+		return s.newton(&rest), -1, true
+	}
+	worst := -1
+	for a := range s.active {
+		if math.Abs(s.lam[a]) > 1+multiplierSlack && (worst < 0 || math.Abs(s.lam[a]) > math.Abs(s.lam[worst])) {
+			worst = a
+		}
+	}
+	if worst < 0 && len(s.active) < d && !s.bent {
+		s.bent = true
+		u, ok = s.bend()
+		return u, -1, ok
+	}
+	if worst < 0 {
+		return u, -1, false
+	}
+	// J u = the sign of the multiplier for the entry let go, and 0 for the others.
+	var right place
+	right[worst] = math.Copysign(1, s.lam[worst])
+	return u, worst, s.leastNorm(&u, &right)
+}
+
+// multiply computes the slopes of the active entries and their multipliers for a
+// gradient of the others; false where the entries depend on each other.
+func (s *absoluteDescent) multiply(g *place) bool {
+	d, n := s.f.Latent, len(s.active)
+	for a, k := range s.active {
+		s.jac[a] = slopes(s.entry(k), &s.at, d)
+	}
+	for a := range n {
+		s.lam[a] = -dense.Dot(s.jac[a][:d], g[:d])
+		for b := range n {
+			s.matrix[a*n+b] = dense.Dot(s.jac[a][:d], s.jac[b][:d])
+		}
+	}
+	return n == 0 || dense.Solve(s.matrix[:n*n], s.lam[:n], n)
+}
+
+// leastNorm writes the shortest u with J u = right, for the active entries.
+func (s *absoluteDescent) leastNorm(u, right *place) bool {
+	d, n := s.f.Latent, len(s.active)
+	for a := range n {
+		for b := range n {
+			s.matrix[a*n+b] = dense.Dot(s.jac[a][:d], s.jac[b][:d])
+		}
+	}
+	by := *right
+	if !dense.Solve(s.matrix[:n*n], by[:n], n) {
+		return false
+	}
+	*u = place{}
+	for a := range n {
+		for j := range d {
+			u[j] += by[a] * s.jac[a][j]
+		}
+	}
+	return true
+}
+
+// newton returns the step of Newton's method along the zeros of the active entries, for
+// a slope along these.
+func (s *absoluteDescent) newton(slope *place) (u place) {
+	d := s.f.Latent
+	s.reduce()
+	dense.NewtonStep(u[:d], s.matrix[:d*d], slope[:d], dense.Flat)
+	return s.along(&u)
+}
+
+// bend returns the direction along the zeros of the active entries in which the sum has
+// the lowest second derivative, and false where that is not negative.
+func (s *absoluteDescent) bend() (u place, ok bool) {
+	d := s.f.Latent
+	size := s.reduce()
+	var axes [maxBounded * maxBounded]float64
+	dense.JacobiEigen(s.matrix[:d*d], axes[:d*d], d)
+	lowest := 0
+	for j := range d {
+		if s.matrix[j*d+j] < s.matrix[lowest*d+lowest] {
+			lowest = j
+		}
+	}
+	copy(u[:], axes[lowest*d:(lowest+1)*d])
+	down := s.matrix[lowest*d+lowest] < -flatBend*size
+	u = s.along(&u)
+	if slope := slopes(s.sum[:], &s.at, d); dense.Dot(slope[:d], u[:d]) > 0 {
+		floats.Scale(-1, u[:d])
+	}
+	return u, down
+}
+
+// reduce writes the second derivatives of the sum along the zeros of the active entries,
+// P H P with P the projection, and returns the size of H, which directions across have
+// instead of 0.
+func (s *absoluteDescent) reduce() float64 {
+	d := s.f.Latent
+	whole := s.sum
+	for a, k := range s.active {
+		whole.add(s.lam[a], s.entry(k))
+	}
+	h := seconds(whole[:], d)
+	var p, hp [maxBounded]place
+	size := math.SmallestNonzeroFloat64
+	for i := range d {
+		var unit place
+		unit[i] = 1
+		p[i] = s.along(&unit)
+		for j := range d {
+			size = max(size, math.Abs(h[i][j]))
+		}
+	}
+	for i := range d {
+		for j := range d {
+			hp[i][j] = dense.Dot(h[i][:d], p[j][:d])
+		}
+	}
+	for i := range d {
+		for j := range d {
+			v := -size * p[i][j]
+			if i == j {
+				v += size
+			}
+			for k := range d {
+				v += p[i][k] * hp[k][j]
+			}
+			s.matrix[i*d+j] = v
+		}
+	}
+	return size
+}
+
+// along returns the part of v along the zeros of the active entries.
+func (s *absoluteDescent) along(v *place) place {
+	d := s.f.Latent
+	out := *v
+	var right, u place
+	for a := range s.active {
+		right[a] = dense.Dot(s.jac[a][:d], v[:d])
+	}
+	if len(s.active) > 0 && s.leastNorm(&u, &right) {
+		floats.Sub(out[:d], u[:d])
+	}
+	return out
+}
+
+// step goes along u to where the sum is least, and back to the zeros of the active
+// entries; shorter where it is not lower there. It reports whether it moved, or holds an
+// entry at 0 that it did not.
+func (s *absoluteDescent) step(u *place, let int) bool {
+	block := s.search(u, let)
+	if !s.line.falls() {
+		if block >= 0 && let < 0 {
+			s.active = append(s.active, block)
+			s.absoluteSum(&s.at)
+		}
+		return block >= 0 && let < 0
+	}
+	limit := s.least / floats.Norm(u[:s.f.Latent], 2)
+	from, before, sum, held := s.at, s.least, s.sum, [maxBounded]int{}
+	copy(held[:], s.active)
+	count := len(s.active)
+	for try := range maxShorter {
+		length, hit := s.line.minimum(limit)
+		s.active = append(s.active[:0], held[:count]...)
+		if let >= 0 {
+			s.active = slices.Delete(s.active, let, let+1)
+		}
+		if hit >= 0 && len(s.active) < s.f.Latent {
+			s.active = append(s.active, hit)
+		}
+		s.at = from
+		for j := range s.f.Latent {
+			s.at[j] += length * u[j]
+		}
+		if s.restore() {
+			s.least = s.absoluteSum(&s.at)
+			if s.least < before {
+				return true
+			}
+			// Rounding hides what short steps gain.
+			if try == 0 && s.hidden > 0 && !s.bent && s.least <= before*(1+rounding) {
+				s.hidden--
+				return true
+			}
+		}
+		limit = length / 4
+		if try > 2 {
+			limit = length / 100
+		}
+	}
+	s.at, s.least, s.sum = from, before, sum
+	s.active = append(s.active[:0], held[:count]...)
+	return false
+}
+
+// search lays the sum along u, and returns an entry that is 0 at first and keeps it from
+// falling most, or -1. Active entries but for the one that is let go count with their
+// multipliers only: the way bends with them.
+func (s *absoluteDescent) search(u *place, let int) int {
+	s.alongLine(u)
+	s.line.begin()
+	block, most := -1, 0.0
+	for k := range s.quadratics {
+		q := &s.quadratics[k]
+		if a := slices.Index(s.active, k); a >= 0 && a != let {
+			s.line.addSmooth(0, 0, s.lam[a]*q[2])
+			continue
+		} else if a >= 0 {
+			q[0] = 0
+		} else if q[0] == 0 && math.Abs(q[1]) > most {
+			block, most = k, math.Abs(q[1])
+		}
+		s.line.add(k, q[0], q[1], q[2])
+	}
+	if s.bent {
+		s.line.smooth[1] = min(0, s.line.smooth[1])
+	}
+	return block
+}
+
+// alongLine computes the quadratics of all entries along at + s u.
+func (s *absoluteDescent) alongLine(u *place) {
+	d := s.f.Latent
+	if d == 2 {
+		s.alongLine2D(u)
+		return
+	}
+	for k := range s.quadratics {
+		c := s.entry(k)
+		g := slopes(c, &s.at, d)
+		slope, bend := 0.0, 0.0
+		a := d + 1
+		for i := range d {
+			slope += g[i] * u[i]
+			for j := i; j < d; j++ {
+				bend += c[a] * u[i] * u[j]
+				a++
+			}
+		}
+		s.quadratics[k] = [3]float64{value(c, &s.at, d), slope, bend}
+	}
+}
+
+// restore goes back to the zeros of the active entries by Newton's method.
+func (s *absoluteDescent) restore() bool {
+	d, n := s.f.Latent, len(s.active)
+	last := math.Inf(1)
+	for range restoreSteps {
+		var right, u place
+		size := 0.0
+		for a, k := range s.active {
+			c := s.entry(k)
+			right[a] = -value(c, &s.at, d)
+			s.jac[a] = slopes(c, &s.at, d)
+			size = max(size, math.Abs(right[a]))
+		}
+		if n == 0 || size == 0 {
+			return true
+		}
+		if size >= last { // rounding, or no way back
+			return size <= vertexPrecision*s.least
+		}
+		last = size
+		if !s.leastNorm(&u, &right) {
+			return false
+		}
+		floats.Add(s.at[:d], u[:d])
+	}
+	return last <= vertexPrecision*s.least
+}

@@ -1,0 +1,128 @@
+package nearest
+
+import "math"
+
+// line is the sum of absolute residuals along a straight line t + s u, s > 0, where every
+// entry is a quadratic in s: between the roots of these it is a quadratic itself.
+type line struct {
+	smooth [3]float64 // of the sum before the first root
+	breaks []lineBreak
+}
+
+// lineBreak is a root at which the sum of the signed quadratics changes by jump.
+type lineBreak struct {
+	at    float64
+	entry int
+	jump  [3]float64
+}
+
+// begin starts with no entry.
+func (l *line) begin() {
+	l.smooth, l.breaks = [3]float64{}, l.breaks[:0]
+}
+
+// addSmooth adds a quadratic.
+func (l *line) addSmooth(a, b, c float64) {
+	l.smooth[0] += a
+	l.smooth[1] += b
+	l.smooth[2] += c
+}
+
+// add adds the absolute value of a quadratic a + bs + cs^2 of an entry.
+func (l *line) add(entry int, a, b, c float64) {
+	sign := 1.0
+	if a < 0 || a == 0 && (b < 0 || b == 0 && c < 0) {
+		sign = -1
+	}
+	a, b, c = sign*a, sign*b, sign*c
+	l.addSmooth(a, b, c)
+	first, second := positiveRoots(a, b, c)
+	if first > 0 {
+		l.breaks = append(l.breaks, lineBreak{first, entry, [3]float64{-2 * a, -2 * b, -2 * c}})
+	}
+	if second > 0 {
+		l.breaks = append(l.breaks, lineBreak{second, entry, [3]float64{2 * a, 2 * b, 2 * c}})
+	}
+}
+
+// positiveRoots returns the roots s > 0 of a + bs + cs^2 at which its sign changes, for
+// a >= 0 and a quadratic that is not negative just after 0; 0 stands for none.
+func positiveRoots(a, b, c float64) (first, second float64) {
+	if b >= 0 && c >= 0 {
+		return 0, 0
+	}
+	if c == 0 {
+		return a / -b, 0
+	}
+	disc := b*b - 4*a*c
+	if !(disc > 0) {
+		return 0, 0
+	}
+	root := math.Sqrt(disc)
+	if c < 0 { // one root is positive
+		if b > 0 {
+			return (b + root) / (-2 * c), 0
+		}
+		return 2 * a / (root - b), 0
+	}
+	return 2 * a / (root - b), (root - b) / (2 * c)
+}
+
+// falls reports whether the sum falls at first.
+func (l *line) falls() bool {
+	return l.smooth[1] < 0 || l.smooth[1] == 0 && l.smooth[2] < 0
+}
+
+// minimum returns a minimum 0 < s <= limit of the sum that is lower than the sum at 0, and
+// the entry that vanishes there or -1; 0 where the sum does not fall at first. It takes
+// expected time proportional to the number of entries: roots are left out by the slope
+// and the sum at one in their middle.
+func (l *line) minimum(limit float64) (s float64, entry int) {
+	sum, low, high, list := l.smooth, 0.0, limit, l.breaks
+	if !l.falls() {
+		return 0, -1
+	}
+	for len(list) > 0 {
+		at := median(list)
+		before, under := cross(sum, list, func(b float64) bool { return b < at })
+		after, upto := cross(before, list[under:], func(b float64) bool { return b <= at })
+		upto += under
+		switch {
+		case at > limit || before[0]+at*(before[1]+at*before[2]) > l.smooth[0]:
+			high, list = min(high, at), list[:under]
+		case after[1]+2*after[2]*at < 0:
+			sum, low, list = after, at, list[upto:]
+		case before[1]+2*before[2]*at <= 0:
+			return at, list[under].entry
+		default:
+			high, list = min(high, at), list[:under]
+		}
+	}
+	if !(sum[2] > 0) {
+		return high, -1
+	}
+	return min(max(-sum[1]/(2*sum[2]), low), high), -1
+}
+
+// cross brings the roots that are within to the front, and returns the sum beyond them
+// and their number.
+func cross(sum [3]float64, list []lineBreak, within func(at float64) bool) ([3]float64, int) {
+	count := 0
+	for i := range list {
+		if !within(list[i].at) {
+			continue
+		}
+		for k, v := range list[i].jump {
+			sum[k] += v
+		}
+		list[i], list[count] = list[count], list[i]
+		count++
+	}
+	return sum, count
+}
+
+// median returns the middle one of three roots.
+func median(list []lineBreak) float64 {
+	a, b, c := list[0].at, list[len(list)/2].at, list[len(list)-1].at
+	return max(min(a, b), min(max(a, b), c))
+}

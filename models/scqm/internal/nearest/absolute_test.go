@@ -1,0 +1,136 @@
+package nearest
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/scqm/scqm/internal/drill"
+	"github.com/scqm/scqm/losses"
+	"github.com/scqm/scqm/models/rows"
+	"github.com/scqm/scqm/models/scqm/internal/sheet"
+)
+
+// absoluteAt is the sum of absolute residuals of x at tau.
+func absoluteAt(f *sheet.Sheet, tau, x []float64) float64 {
+	z, phi, r := make([]float64, f.M), make([]float64, f.Q), make([]float64, f.D)
+	f.Coordinates(z, phi, tau)
+	f.Residual(r, z, x)
+	return floats.Norm(r, 1)
+}
+
+// Under l1 no point is nearer than that found: none that continuations over rounded kinks
+// from several starts and neighbouring vertices come to, nor, where the search says that
+// it is complete, any descent from a random point. A row gives the same among others.
+func TestDrillNearestAbsolute(t *testing.T) {
+	drill.Run(t, "nearest points by l1", 40, func(c drill.Case) error {
+		f := randomSheet(c.Rand)
+		d := f.Latent
+		x := rows.Data{N: 3, D: f.D}
+		for range x.N {
+			x.X = append(x.X, randomRow(c.Rand, f)...)
+		}
+		tau, before := make([]float64, x.N*d), make([]float64, d)
+		p := NewProjector(f, losses.L1())
+		if err := p.Project(t.Context(), tau, x, 0); err != nil {
+			return err
+		}
+		for i := range x.N {
+			alone := NewProjector(f, losses.L1())
+			row := rows.Data{N: 1, D: f.D, X: x.Row(i)}
+			if err := alone.Project(t.Context(), before, row, 0); err != nil {
+				return err
+			}
+			at := tau[i*d : (i+1)*d]
+			if !floats.Equal(before, at) {
+				return fmt.Errorf("row %d: tau %v alone, %v among others", i, before, at)
+			}
+			// Rounding of the residual counts where the row is far away.
+			sum, slack := absoluteAt(f, at, x.Row(i)), 1e-13*(floats.Norm(x.Row(i), 1)+floats.Norm(f.C, 1)+absoluteAt(f, at, make([]float64, f.D)))
+			if search := alone.absolute; search != nil {
+				for range 20 {
+					for j := range d {
+						search.at[j] = search.best * c.NormFloat64()
+					}
+					if search.descend(); search.complete && search.least < sum*(1-1e-9)-slack {
+						return fmt.Errorf("D = %d, d = %d, s = %d, row %d: sum %.17g, and %.17g by a descent", f.D, d, f.S, i, sum, search.least)
+					}
+				}
+			}
+			alone.absolute = nil
+			if err := alone.Project(t.Context(), before, row, 0); err != nil {
+				return err
+			}
+			if other := absoluteAt(f, before, x.Row(i)); other < sum*(1-1e-9)-slack {
+				return fmt.Errorf("D = %d, d = %d, s = %d, row %d: sum %.17g, and %.17g by continuation", f.D, d, f.S, i, sum, other)
+			}
+		}
+		return nil
+	})
+}
+
+// What bounds say of a polynomial holds at random points of the box.
+func TestPolynomialBounds(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 14))
+	for range 300 {
+		d := 1 + rng.IntN(3)
+		var c polynomial
+		var b box
+		for a := range 1 + d + d*(d+1)/2 {
+			c[a] = rng.NormFloat64()
+		}
+		for j := range d {
+			b.centre[j], b.half[j] = rng.NormFloat64(), rng.Float64()
+		}
+		at, change := enclose(c[:], &b, d)
+		low := least(c[:], &b, d)
+		for range 20 {
+			point := b.centre
+			for j := range d {
+				point[j] += (2*rng.Float64() - 1) * b.half[j]
+			}
+			v := value(c[:], &point, d)
+			require.InDelta(t, at, v, change+1e-12)
+			require.Greater(t, v, low-1e-12)
+		}
+	}
+}
+
+// The first minimum along a line is lower than its begin, and a descent from there too.
+func TestLineMinimum(t *testing.T) {
+	rng := rand.New(rand.NewPCG(4, 14))
+	for range 500 {
+		var l line
+		l.begin()
+		entries := make([][3]float64, 1+rng.IntN(6))
+		sum := func(s float64) (total float64) {
+			for _, e := range entries {
+				v := e[0] + s*(e[1]+s*e[2])
+				total += max(v, -v)
+			}
+			return total
+		}
+		for k := range entries {
+			entries[k] = [3]float64{rng.NormFloat64(), rng.NormFloat64(), rng.NormFloat64() / 3}
+			l.add(k, entries[k][0], entries[k][1], entries[k][2])
+		}
+		s, entry := l.minimum(100)
+		if !l.falls() {
+			assert.Zero(t, s)
+			continue
+		}
+		require.Greater(t, s, 0.0)
+		require.Less(t, sum(s), sum(0))
+		if entry >= 0 {
+			e := entries[entry]
+			require.InDelta(t, 0, e[0]+s*(e[1]+s*e[2]), 1e-9)
+		}
+		for _, near := range []float64{s * (1 - 1e-6), s * (1 + 1e-6)} {
+			require.GreaterOrEqual(t, sum(near), sum(s)-1e-10)
+		}
+	}
+}

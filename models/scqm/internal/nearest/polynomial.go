@@ -1,0 +1,239 @@
+package nearest
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/scqm/scqm/models/scqm/internal/sheet"
+)
+
+const (
+	// maxBounded is the largest d for which the whole of tau is searched.
+	maxBounded = 3
+	// maxTerms is the number of coefficients of a polynomial for that d.
+	maxTerms = 1 + maxBounded + maxBounded*(maxBounded+1)/2
+)
+
+type (
+	// polynomial is one of degree 2 in t of R^d: value, d slopes and the d(d+1)/2
+	// coefficients of vech(tt').
+	polynomial [maxTerms]float64
+	// place is a t.
+	place [maxBounded]float64
+)
+
+// box is what is within half of a centre, coordinate by coordinate.
+type box struct{ centre, half place }
+
+// value returns that of a polynomial at t.
+func value(c []float64, t *place, d int) float64 {
+	switch d {
+	case 1:
+		return c[0] + t[0]*(c[1]+c[2]*t[0])
+	case 2:
+		c = c[:6]
+		return c[0] + t[0]*(c[1]+c[3]*t[0]+c[4]*t[1]) + t[1]*(c[2]+c[5]*t[1])
+	}
+	sum, a := c[0], d+1
+	for i := range d {
+		slope := c[1+i]
+		for j := i; j < d; j++ {
+			slope += c[a] * t[j]
+			a++
+		}
+		sum += slope * t[i]
+	}
+	return sum
+}
+
+// slopes returns the gradient of a polynomial at t.
+func slopes(c []float64, t *place, d int) (g place) {
+	a := d + 1
+	for i := range d {
+		g[i] += c[1+i] + 2*c[a]*t[i]
+		a++
+		for j := i + 1; j < d; j++ {
+			g[i] += c[a] * t[j]
+			g[j] += c[a] * t[i]
+			a++
+		}
+	}
+	return g
+}
+
+// enclose returns the value of a polynomial at the centre of a box and a bound of its
+// change within.
+func enclose(c []float64, b *box, d int) (at, change float64) {
+	switch d {
+	case 1:
+		t, h, bent := b.centre[0], b.half[0], c[2]*b.centre[0]
+		return c[0] + t*(c[1]+bent), h * (math.Abs(c[1]+2*bent) + math.Abs(c[2])*h)
+	case 2:
+		c = c[:6]
+		s, t, g, h := b.centre[0], b.centre[1], b.half[0], b.half[1]
+		p, q, r := c[3]*s+c[4]*t, c[5]*t, c[4]*s
+		at = c[0] + s*(c[1]+p) + t*(c[2]+q)
+		change = g*(math.Abs(c[1]+p+c[3]*s)+math.Abs(c[3])*g+math.Abs(c[4])*h) + h*(math.Abs(c[2]+2*q+r)+math.Abs(c[5])*h)
+		return at, change
+	}
+	at = value(c, &b.centre, d)
+	slope := slopes(c, &b.centre, d)
+	a := d + 1
+	for i := range d {
+		most := math.Abs(slope[i])
+		for j := i; j < d; j++ {
+			most += math.Abs(c[a]) * b.half[j]
+			a++
+		}
+		change += most * b.half[i]
+	}
+	return at, change
+}
+
+// least returns a bound below the values of a polynomial in a box.
+func least(c []float64, b *box, d int) float64 {
+	if d == 2 {
+		return least2D(c, b)
+	}
+	bound := value(c, &b.centre, d)
+	slope := slopes(c, &b.centre, d)
+	for i := range d {
+		bound -= math.Abs(slope[i]) * b.half[i]
+	}
+	if convex(c, d) {
+		return bound
+	}
+	a := d + 1
+	for i := range d {
+		bound += min(0, c[a]) * b.half[i] * b.half[i]
+		a++
+		for j := i + 1; j < d; j++ {
+			bound -= math.Abs(c[a]) * b.half[i] * b.half[j]
+			a++
+		}
+	}
+	return bound
+}
+
+// least2D is least for d = 2, written out.
+func least2D(c []float64, b *box) float64 {
+	c = c[:6]
+	s, t, g, h := b.centre[0], b.centre[1], b.half[0], b.half[1]
+	p, q, r := c[3]*s+c[4]*t, c[5]*t, c[4]*s
+	bound := c[0] + s*(c[1]+p) + t*(c[2]+q) - math.Abs(c[1]+p+c[3]*s)*g - math.Abs(c[2]+2*q+r)*h
+	if c[3] >= 0 && c[5] >= 0 && 4*c[3]*c[5] >= c[4]*c[4] {
+		return bound
+	}
+	return bound + min(0, c[3])*g*g + min(0, c[5])*h*h - math.Abs(c[4])*g*h
+}
+
+// convex reports whether the second derivatives of a polynomial have no negative
+// eigenvalue.
+func convex(c []float64, d int) bool {
+	switch d {
+	case 1:
+		return c[2] >= 0
+	case 2:
+		return c[3] >= 0 && c[5] >= 0 && 4*c[3]*c[5] >= c[4]*c[4]
+	}
+	// Gaussian elimination without a zero pivot.
+	h := seconds(c, d)
+	for k := range d {
+		pivot := h[k][k]
+		if !(pivot > 0) {
+			return false
+		}
+		for i := k + 1; i < d; i++ {
+			by := h[i][k] / pivot
+			for j := k; j < d; j++ {
+				h[i][j] -= by * h[k][j]
+			}
+		}
+	}
+	return true
+}
+
+// seconds returns the second derivatives of a polynomial.
+func seconds(c []float64, d int) (h [maxBounded]place) {
+	a := d + 1
+	for i := range d {
+		h[i][i] = 2 * c[a]
+		a++
+		for j := i + 1; j < d; j++ {
+			h[i][j], h[j][i] = c[a], c[a]
+			a++
+		}
+	}
+	return h
+}
+
+// add adds a multiple of another polynomial, of so many terms.
+func (p *polynomial) add(by float64, c []float64) {
+	for a, v := range c {
+		p[a] += by * v
+	}
+}
+
+// entries are the entries of a row's residual, which are polynomials of degree 2 in
+// t = tau - origin: c - x + Q z is one in tau.
+type entries struct {
+	f      *sheet.Sheet
+	terms  int
+	forms  []float64 // D x q: those of V Theta'
+	reach  place     // the largest entries of the columns of U
+	coef   []float64 // D x terms
+	origin []float64 // d
+	z, phi []float64 // m, q
+	r      []float64 // D
+}
+
+func newEntries(f *sheet.Sheet) *entries {
+	vec := func(n int) []float64 { return make([]float64, n) }
+	e := &entries{
+		f: f, terms: 1 + f.Latent + f.Q, forms: vec(f.D * f.Q), origin: vec(f.Latent),
+		z: vec(f.M), phi: vec(f.Q), r: vec(f.D),
+	}
+	e.coef = vec(f.D * e.terms)
+	e.reload()
+	return e
+}
+
+// reload has to be called where the sheet has changed.
+func (e *entries) reload() {
+	f := e.f
+	clear(e.forms)
+	for k := range f.S {
+		axis := f.Axis(f.Latent + k)
+		for a := range f.Q {
+			theta := f.Theta[a*f.S+k]
+			for i, v := range axis {
+				e.forms[i*f.Q+a] += v * theta
+			}
+		}
+	}
+	for j := range f.Latent {
+		e.reach[j] = floats.Norm(f.Axis(j), math.Inf(1))
+	}
+}
+
+// load takes a row and an origin.
+func (e *entries) load(x, tau []float64) {
+	f := e.f
+	d := f.Latent
+	copy(e.origin, tau)
+	f.Coordinates(e.z, e.phi, tau)
+	f.Residual(e.r, e.z, x)
+	for k, r := range e.r {
+		c, form := e.entry(k), e.forms[k*f.Q:(k+1)*f.Q]
+		c[0] = r
+		for j := range d {
+			c[1+j] = f.QT[j*f.D+k]
+		}
+		sheet.AddForm(c[1:1+d], form, tau)
+		copy(c[1+d:], form)
+	}
+}
+
+// entry returns the polynomial of entry k.
+func (e *entries) entry(k int) []float64 { return e.coef[k*e.terms : (k+1)*e.terms] }
