@@ -98,15 +98,9 @@ func (f *footprint) worker() float64 {
 	return buffers
 }
 
-// components counts what principal components take: the moments or products of
-// the rows, and the copies that finding eigenvectors makes of them.
+// components counts what principal components take.
 func (f *footprint) components() float64 {
-	order, rows := f.D, min(rows.MomentRows, f.n)*f.D
-	if f.D > f.n {
-		order, rows = f.n, f.n*f.D
-	}
-	// Five, for all eigenvectors are found where iteration does not converge.
-	return rows + 5*order*order + (f.m+rotatedComponents)*f.D
+	return rows.ComponentsSize(int(f.n), int(f.D), int(f.m)+rotatedComponents)
 }
 
 // starts counts the points that a fit holds beside those of its solver: the
