@@ -87,19 +87,25 @@ func names() []string {
 	return list
 }
 
-// smallOuter is the number of outer coordinates up to which second derivatives
-// are cheaper than the iterations that they save.
-const smallOuter = 64
+const (
+	// smallOuter is the number of outer coordinates up to which second derivatives
+	// are cheaper than the iterations that they save, and smallArrowhead that of the
+	// entries that couple them with the rows: beyond, sweeps over the rows reach the
+	// same cost in less time, and in a tenth of the memory.
+	smallOuter     = 64
+	smallArrowhead = 1 << 20
+)
 
-// Auto chooses a solver by what the problem offers, each with [Continuation]:
+// Auto chooses a solver by what the problem offers and by what that takes, each with
+// [Continuation]:
 //
 //   - [Newton] where its second derivatives are an arrowhead with a small outer
-//     part,
+//     part, and few enough rows that the coupling has at most 2^20 entries,
 //   - [Alternating] where sweeps are possible,
 //   - [LBFGS] for all others, which takes second derivatives where they gain.
 func Auto(p framework.Problem) framework.Solver {
 	if a, ok := p.(framework.ArrowheadHessian); ok {
-		if shape, fits := a.ArrowheadShape(); fits && shape.Outer <= smallOuter {
+		if shape, fits := a.ArrowheadShape(); fits && shape.Outer <= smallOuter && shape.Outer*shape.Inner() <= smallArrowhead {
 			return Continuation{Inner: Newton{}, Finish: true}
 		}
 	}

@@ -46,6 +46,24 @@ func TestStandardProblems(t *testing.T) {
 	assert.Less(t, sum["lbfgs"], 4493.)
 }
 
+// manyRows is a problem with second derivatives, for so many rows that coupling them with
+// the outer blocks takes more than sweeps do.
+type manyRows struct {
+	framework.ArrowheadHessian
+	leash
+	rows int
+}
+
+func (p *manyRows) ArrowheadShape() (framework.ArrowheadShape, bool) {
+	return framework.ArrowheadShape{Block: 1, Outer: 50, Rows: p.rows, Dim: 2}, true
+}
+
+// Auto leaves second derivatives of many rows.
+func TestAutoCountsRows(t *testing.T) {
+	assert.Equal(t, "newton", solvers.Auto(&manyRows{rows: 10000}).Name())
+	assert.Equal(t, "alternating", solvers.Auto(&manyRows{rows: 11000}).Name())
+}
+
 // Auto takes what the problem offers, and only that.
 func TestAutoChoosesByCapabilities(t *testing.T) {
 	for name, c := range map[string]struct {

@@ -36,7 +36,9 @@ func PrincipalComponents(ctx context.Context, x Data, k, threads int) (*Componen
 	p := &Components{Mean: Mean(x), Axes: make([]float64, k*x.D)}
 	var unit float64 // keeps squares within the range of the numbers
 	for i := range x.N {
-		unit = math.Max(unit, floats.Distance(x.Row(i), p.Mean, math.Inf(1)))
+		for j, v := range x.Row(i) {
+			unit = max(unit, math.Abs(v-p.Mean[j]))
+		}
 	}
 	if math.IsInf(unit, 0) {
 		return nil, fmt.Errorf("scqm: the data span more than the numbers do; rescale them: %w", ErrInput)
@@ -84,13 +86,13 @@ func ComponentsSize(n, D, k int) float64 {
 		return axes + rows + 5*order*order + 3*float64(matrixEffort.products*(k+oversampling))*order
 	}
 	block := float64(k + oversampling)
-	vectors := float64(readEffort(float64(n) * columns).products) * block
+	vectors := float64(readEffort(float64(n)*columns).products) * block
 	return axes + float64(stripRows(n, D))*(columns+block) + 2*vectors*columns + 4*vectors*vectors
 }
 
 // fromRows reads the rows a few times, for data with many of them and many columns.
 func (p *Components) fromRows(ctx context.Context, x Data, k, threads int, unit float64) (int, error) {
-	values, vectors, _, err := krylovEigenvectors(ctx, newSecondMoments(x, p.Mean, threads, unit), k, readEffort(float64(x.N) * float64(x.D)))
+	values, vectors, _, err := krylovEigenvectors(ctx, newSecondMoments(x, p.Mean, threads, unit), k, readEffort(float64(x.N)*float64(x.D)))
 	if err != nil {
 		return 0, err
 	}

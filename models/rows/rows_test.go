@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -118,6 +119,17 @@ func TestPrincipalComponentsDoNotDependOnThreads(t *testing.T) {
 func TestDistinctRowsAreNotCopied(t *testing.T) {
 	assert.False(t, Repeats(Data{N: 10, D: 3, X: gaussians(1, 30)}))
 	assert.True(t, Repeats(Data{N: 2, D: 1, X: []float64{0, negativeZero()}}), "the zeros are equal")
+}
+
+// One row given twice is found among many, wherever it is.
+func TestRepeatsAreFound(t *testing.T) {
+	x := Data{N: 5000, D: 2, X: gaussians(1, 10000)}
+	assert.False(t, Repeats(x))
+	for _, pair := range [][2]int{{0, 1}, {17, 4999}, {2500, 2400}} {
+		y := Data{N: x.N, D: x.D, X: slices.Clone(x.X)}
+		copy(y.Row(pair[1]), y.Row(pair[0]))
+		assert.True(t, Repeats(y), pair)
+	}
 }
 
 func negativeZero() float64 { return math.Copysign(0, -1) }
