@@ -94,6 +94,9 @@ const (
 	// same cost in less time, and in a tenth of the memory.
 	smallOuter     = 64
 	smallArrowhead = 1 << 20
+	// pairNumbers bounds those that the pairs of L-BFGS hold, down to leastPairs of
+	// them, with which fits of many rows take no more iterations than with more.
+	pairNumbers, leastPairs = 1 << 22, 5
 )
 
 // Auto chooses a solver by what the problem offers and by what that takes, each with
@@ -102,7 +105,8 @@ const (
 //   - [Newton] where its second derivatives are an arrowhead with a small outer
 //     part, and few enough rows that the coupling has at most 2^20 entries,
 //   - [Alternating] where sweeps are possible,
-//   - [LBFGS] for all others, which takes second derivatives where they gain.
+//   - [LBFGS] for all others, which takes second derivatives where they gain, with
+//     fewer pairs than usual where points have more than 10^5 numbers.
 func Auto(p framework.Problem) framework.Solver {
 	if a, ok := p.(framework.ArrowheadHessian); ok {
 		if shape, fits := a.ArrowheadShape(); fits && shape.Outer <= smallOuter && shape.Outer*shape.Inner() <= smallArrowhead {
@@ -111,6 +115,13 @@ func Auto(p framework.Problem) framework.Solver {
 	}
 	if s, ok := p.(framework.Sweeper); ok && len(s.OuterBlocks()) > 0 {
 		return Continuation{Inner: Alternating{}, Finish: true}
+	}
+	size := 0
+	for _, b := range p.Blocks() {
+		size += b.Size()
+	}
+	if pairs := max(pairNumbers/2/size, leastPairs); pairs < defaultPairs {
+		return Continuation{Inner: LBFGS{Memory: pairs}, Finish: true}
 	}
 	return Continuation{Inner: LBFGS{}, Finish: true}
 }
