@@ -134,7 +134,7 @@ func restrain() {
 	collectAt()
 }
 
-// collectAt tells the collector to leave about garbage bytes, or a tenth of what is
+// collectAt tells the collector to leave about garbage bytes, or a twentieth of what is
 // reserved, where the garbage of small work is as much as what is live. Work on large data
 // makes little garbage once it runs, so that collections stay rare.
 func collectAt() {
@@ -146,8 +146,8 @@ func collectAt() {
 }
 
 const (
-	garbage        = 32 << 20
-	leastGCPercent = 10
+	garbage        = 16 << 20
+	leastGCPercent = 5
 )
 
 // limitedGCPercent is the garbage collected at, in per cent of what is live, where

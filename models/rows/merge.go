@@ -82,24 +82,18 @@ func Repeats(x Data) bool { return slices.Contains(x.Weights, 0) || repeats(x) }
 // repeats reports whether two rows have the same hash, as equal ones have. Marks tell the
 // few whose hash another may have, so that only theirs are sorted.
 func repeats(x Data) bool {
+	hashes := make([]uint64, x.N)
 	size := bits.Len(uint(16 * x.N))
 	seen, again := make([]uint64, 1<<size/64+1), make([]uint64, 1<<size/64+1)
 	mark := func(h uint64) (word, bit uint64) { return h >> (64 - size) / 64, 1 << (h >> (64 - size) % 64) }
-	count := 0
-	for i := range x.N {
-		word, bit := mark(rowHash(x.Row(i)))
-		if seen[word]&bit != 0 {
-			again[word] |= bit
-			count++
-		}
+	for i := range hashes {
+		hashes[i] = rowHash(x.Row(i))
+		word, bit := mark(hashes[i])
+		again[word] |= seen[word] & bit
 		seen[word] |= bit
 	}
-	if count == 0 {
-		return false
-	}
-	shared := make([]uint64, 0, 2*count)
-	for i := range x.N {
-		h := rowHash(x.Row(i))
+	shared := hashes[:0]
+	for _, h := range hashes {
 		if word, bit := mark(h); again[word]&bit != 0 {
 			shared = append(shared, h)
 		}

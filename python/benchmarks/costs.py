@@ -2,8 +2,8 @@
 
 ``start`` takes a fit without its iterations, ten sweeps and scikit-learn's randomized
 principal components on the same rows, in processor seconds of one thread. ``memory``
-runs the program on tables in files, one process each, and prints the peak of its resident memory
-in copies of the table, which the program itself is a part of.
+runs the program on tables in files, one process each, and prints the peak of its
+resident memory in copies of the table, of which the program itself is a part.
 
     python python/benchmarks/costs.py start
     python python/benchmarks/costs.py memory scqm 1000000x10 100000x3 --time-limit 25
