@@ -16,7 +16,7 @@ import (
 const (
 	// oversampling is the number of directions of a block beyond the wanted ones:
 	// the more, the fewer reads of the data, and the more work in each.
-	oversampling = 3
+	oversampling = 2
 	// eigenPrecision is the residual, in units of the largest eigenvalue, at which
 	// eigenpairs are exact.
 	eigenPrecision = 1e-11

@@ -37,7 +37,9 @@ func PrincipalComponents(ctx context.Context, x Data, k, threads int) (*Componen
 	var unit float64 // keeps squares within the range of the numbers
 	for i := range x.N {
 		for j, v := range x.Row(i) {
-			unit = max(unit, math.Abs(v-p.Mean[j]))
+			if far := math.Abs(v - p.Mean[j]); far > unit {
+				unit = far
+			}
 		}
 	}
 	if math.IsInf(unit, 0) {
