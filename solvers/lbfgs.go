@@ -65,6 +65,9 @@ type LBFGS struct {
 	FirstOrder bool
 }
 
+// defaultPairs is Memory where it is 0.
+const defaultPairs = 20
+
 // Name returns "lbfgs".
 func (LBFGS) Name() string { return "lbfgs" }
 
@@ -104,7 +107,7 @@ func (s *LBFGSState) Gradient() framework.Point { return s.Grad }
 
 func (a LBFGS) withDefaults() LBFGS {
 	if a.Memory == 0 {
-		a.Memory = 20
+		a.Memory = defaultPairs
 	}
 	if a.C1 == 0 {
 		a.C1 = 1e-4

@@ -87,24 +87,41 @@ func names() []string {
 	return list
 }
 
-// smallOuter is the number of outer coordinates up to which second derivatives
-// are cheaper than the iterations that they save.
-const smallOuter = 64
+const (
+	// smallOuter is the number of outer coordinates up to which second derivatives
+	// are cheaper than the iterations that they save, and smallArrowhead that of the
+	// entries that couple them with the rows: beyond, sweeps over the rows reach the
+	// same cost in less time, and in a tenth of the memory.
+	smallOuter     = 64
+	smallArrowhead = 1 << 20
+	// pairNumbers bounds those that the pairs of L-BFGS hold, down to leastPairs of
+	// them, with which fits of many rows take no more iterations than with more.
+	pairNumbers, leastPairs = 1 << 22, 5
+)
 
-// Auto chooses a solver by what the problem offers, each with [Continuation]:
+// Auto chooses a solver by what the problem offers and by what that takes, each with
+// [Continuation]:
 //
 //   - [Newton] where its second derivatives are an arrowhead with a small outer
-//     part,
+//     part, and few enough rows that the coupling has at most 2^20 entries,
 //   - [Alternating] where sweeps are possible,
-//   - [LBFGS] for all others, which takes second derivatives where they gain.
+//   - [LBFGS] for all others, which takes second derivatives where they gain, with
+//     fewer pairs than usual where points have more than 10^5 numbers.
 func Auto(p framework.Problem) framework.Solver {
 	if a, ok := p.(framework.ArrowheadHessian); ok {
-		if shape, fits := a.ArrowheadShape(); fits && shape.Outer <= smallOuter {
+		if shape, fits := a.ArrowheadShape(); fits && shape.Outer <= smallOuter && shape.Outer*shape.Inner() <= smallArrowhead {
 			return Continuation{Inner: Newton{}, Finish: true}
 		}
 	}
 	if s, ok := p.(framework.Sweeper); ok && len(s.OuterBlocks()) > 0 {
 		return Continuation{Inner: Alternating{}, Finish: true}
+	}
+	size := 0
+	for _, b := range p.Blocks() {
+		size += b.Size()
+	}
+	if pairs := max(pairNumbers/2/size, leastPairs); pairs < defaultPairs {
+		return Continuation{Inner: LBFGS{Memory: pairs}, Finish: true}
 	}
 	return Continuation{Inner: LBFGS{}, Finish: true}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/internal/standard"
+	"github.com/scqm/scqm/manifolds"
 	"github.com/scqm/scqm/solvers"
 )
 
@@ -44,6 +45,42 @@ func TestStandardProblems(t *testing.T) {
 	assert.GreaterOrEqual(t, reached["cg"][1], 23)
 	assert.Less(t, sum["lbfgs"], sum["trust_region"])
 	assert.Less(t, sum["lbfgs"], 4493.)
+}
+
+// manyRows is a problem with second derivatives, for so many rows that coupling them with
+// the outer blocks takes more than sweeps do.
+type manyRows struct {
+	framework.ArrowheadHessian
+	leash
+	rows int
+}
+
+func (p *manyRows) ArrowheadShape() (framework.ArrowheadShape, bool) {
+	return framework.ArrowheadShape{Block: 1, Outer: 50, Rows: p.rows, Dim: 2}, true
+}
+
+// Auto leaves second derivatives of many rows.
+func TestAutoCountsRows(t *testing.T) {
+	assert.Equal(t, "newton", solvers.Auto(&manyRows{rows: 10000}).Name())
+	assert.Equal(t, "alternating", solvers.Auto(&manyRows{rows: 11000}).Name())
+}
+
+// manyNumbers is a problem without structure.
+type manyNumbers struct {
+	framework.Problem
+	size int
+}
+
+func (p manyNumbers) Blocks() []framework.Block {
+	return []framework.Block{{Name: "y", Manifold: manifolds.Euclidean(p.size)}}
+}
+
+// Auto keeps fewer pairs of long points.
+func TestAutoCountsPairs(t *testing.T) {
+	for size, pairs := range map[int]int{100: 0, 100_000: 0, 200_000: 10, 5_000_000: 5} {
+		inner := solvers.Auto(manyNumbers{size: size}).(solvers.Continuation).Inner
+		assert.Equal(t, solvers.LBFGS{Memory: pairs}, inner, size)
+	}
 }
 
 // Auto takes what the problem offers, and only that.

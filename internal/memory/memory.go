@@ -78,6 +78,8 @@ var state struct {
 	others     int64 // bytes kept free for what is not Go
 	reuse      float64
 	limit      int64 // of the collector, as the environment has set it
+	percent    int   // the same, less where address space is limited
+	collecting int   // what it was told last
 }
 
 // SetCeiling bounds the memory that all work together may take, 0 for no bound.
@@ -99,13 +101,17 @@ func Restrain(others int64, reuse float64) {
 	state.Lock()
 	defer state.Unlock()
 	state.others, state.reuse = others, reuse
-	if addressesLimited() {
-		// Less garbage makes fewer holes.
-		debug.SetGCPercent(min(limitedGCPercent, max(debug.SetGCPercent(-1), 1)))
-	}
 	if !state.restrained {
 		state.limit = debug.SetMemoryLimit(-1)
+		state.percent = debug.SetGCPercent(100)
+		if state.percent < 0 { // GOGC=off leaves it to the limit
+			state.percent = 100
+		}
 		state.restrained = true
+	}
+	if addressesLimited() {
+		// Less garbage makes fewer holes.
+		state.percent = min(limitedGCPercent, state.percent)
 	}
 	restrain()
 }
@@ -125,7 +131,24 @@ func restrain() {
 	}
 	// Below what is live the collector would run without end.
 	debug.SetMemoryLimit(max(limit, m.mapped-m.idle+smallestHeap))
+	collectAt()
 }
+
+// collectAt tells the collector to leave about garbage bytes, or a twentieth of what is
+// reserved, where the garbage of small work is as much as what is live. Work on large data
+// makes little garbage once it runs, so that collections stay rare.
+func collectAt() {
+	percent := min(state.percent, int(max(100*garbage/max(state.reserved, 1), leastGCPercent)))
+	if percent != state.collecting {
+		state.collecting = percent
+		debug.SetGCPercent(percent)
+	}
+}
+
+const (
+	garbage        = 16 << 20
+	leastGCPercent = 5
+)
 
 // limitedGCPercent is the garbage collected at, in per cent of what is live, where
 // address space is limited.
@@ -189,6 +212,9 @@ func (r *Reservation) Release() {
 		state.Lock()
 		defer state.Unlock()
 		state.reserved -= r.bytes
+		if state.restrained {
+			collectAt()
+		}
 	})
 }
 

@@ -3,7 +3,6 @@ package rows
 import (
 	"fmt"
 	"math"
-	"slices"
 )
 
 // farRow is how many times as far away as the rows are from each other a row may be.
@@ -15,34 +14,48 @@ const farRow = 1e13
 // hold what sets these apart beside it: 10^13 times as far from a row in their middle as
 // half of them are. It takes 2nD operations.
 func (x Data) ValidateSpread() error {
-	list := make([]int, 0, x.N)
+	far := make([]float64, x.N)
+	count, middle := 0, -1
 	for i := range x.N {
 		if x.Weight(i) > 0 {
-			list = append(list, i)
-		}
-	}
-	far := make([]float64, x.N)
-	middle := list[0]
-	for range 2 { // the row in the middle of the way to the others is not far itself
-		for _, i := range list {
-			far[i] = x.gap(i, middle)
-		}
-		slices.SortStableFunc(list, func(i, j int) int {
-			switch {
-			case far[i] < far[j]:
-				return -1
-			case far[i] > far[j]:
-				return 1
+			count++
+			if middle < 0 {
+				middle = i
 			}
-			return 0
-		})
-		middle = list[len(list)/2]
+		}
 	}
-	apart := slices.IndexFunc(list, func(i int) bool { return far[i] > MaxNorm(x.Row(i))/farRow })
+	for range 2 { // the row in the middle of the way to the others is not far itself
+		for i := range far {
+			far[i] = math.NaN() // rows without weight come last
+			if x.Weight(i) > 0 {
+				far[i] = x.gap(i, middle)
+			}
+		}
+		middle = ranked(far, count/2)
+	}
+	// The row that is least far of those that are set apart by more than rounding.
+	apart, worst := -1, 0
+	for i, d := range far {
+		if !(x.Weight(i) > 0) {
+			continue
+		}
+		if !(x.Weight(worst) > 0) || d >= far[worst] {
+			worst = i
+		}
+		if (apart < 0 || d < far[apart]) && d > MaxNorm(x.Row(i))/farRow {
+			apart = i
+		}
+	}
 	if apart < 0 {
 		return nil
 	}
-	worst, half := list[len(list)-1], far[list[apart+(len(list)-apart)/2]]
+	before := 0
+	for i, d := range far {
+		if d < far[apart] || d == far[apart] && i < apart {
+			before++
+		}
+	}
+	half := far[ranked(far, before+(count-before)/2)]
 	if !(far[worst] > farRow*half) {
 		return nil
 	}
@@ -59,4 +72,36 @@ func (x Data) gap(i, j int) float64 {
 		}
 	}
 	return gap
+}
+
+// ranked returns the index of the number that is at a place, from 0 on, in ascending order;
+// of equal ones the first comes first. The numbers are at least 0, in the order of their
+// bits, which are found 16 at a time; NaN are last, and not asked for.
+func ranked(x []float64, place int) int {
+	const digit = 16
+	counts := make([]int, 1<<digit)
+	var prefix uint64
+	for shift := 64 - digit; shift >= 0; shift -= digit {
+		clear(counts)
+		for _, v := range x {
+			if b := math.Float64bits(v); b>>(shift+digit) == prefix {
+				counts[b>>shift&(1<<digit-1)]++
+			}
+		}
+		at := 0
+		for ; place >= counts[at]; at++ {
+			place -= counts[at]
+		}
+		prefix = prefix<<digit | uint64(at)
+	}
+	value := math.Float64frombits(prefix)
+	for i, v := range x {
+		if v == value {
+			if place == 0 {
+				return i
+			}
+			place--
+		}
+	}
+	return len(x) - 1
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"sort"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -58,4 +59,33 @@ func TestValidateSpread(t *testing.T) {
 	holes.Missing = true
 	holes.X[5], holes.X[50] = math.NaN(), 1e20
 	assert.ErrorIs(t, holes.ValidateSpread(), ErrInput)
+}
+
+// Numbers have the places that sorting them stably gives, with those of rows without
+// weight last.
+func TestRanked(t *testing.T) {
+	rng := rand.New(rand.NewPCG(8, 8))
+	x := make([]float64, 3000)
+	for i := range x {
+		switch rng.IntN(4) {
+		case 0:
+			x[i] = math.Ldexp(rng.Float64(), rng.IntN(2000)-1000)
+		case 1:
+			x[i] = float64(rng.IntN(5))
+		case 2:
+			x[i] = math.Inf(1)
+		default:
+			x[i] = math.NaN()
+		}
+	}
+	var order []int
+	for i, v := range x {
+		if v == v {
+			order = append(order, i)
+		}
+	}
+	sort.SliceStable(order, func(i, j int) bool { return x[order[i]] < x[order[j]] })
+	for _, place := range []int{0, 1, 400, 700, 1000, len(order) - 1} {
+		assert.Equal(t, order[place], ranked(x, place), place)
+	}
 }

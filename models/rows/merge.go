@@ -2,6 +2,7 @@ package rows
 
 import (
 	"math"
+	"math/bits"
 	"slices"
 )
 
@@ -78,14 +79,28 @@ func mergeListed(x Data, order []int) *Merged {
 // of one hash per row.
 func Repeats(x Data) bool { return slices.Contains(x.Weights, 0) || repeats(x) }
 
-// repeats reports whether two rows have the same hash, as equal ones have.
+// repeats reports whether two rows have the same hash, as equal ones have. Marks tell the
+// few whose hash another may have, so that only theirs are sorted.
 func repeats(x Data) bool {
 	hashes := make([]uint64, x.N)
+	size := bits.Len(uint(16 * x.N))
+	seen, again := make([]uint64, 1<<size/64+1), make([]uint64, 1<<size/64+1)
+	mark := func(h uint64) (word, bit uint64) { return h >> (64 - size) / 64, 1 << (h >> (64 - size) % 64) }
 	for i := range hashes {
 		hashes[i] = rowHash(x.Row(i))
+		word, bit := mark(hashes[i])
+		again[word] |= seen[word] & bit
+		seen[word] |= bit
 	}
-	slices.Sort(hashes)
-	return len(slices.Compact(hashes)) < x.N
+	shared := hashes[:0]
+	for _, h := range hashes {
+		if word, bit := mark(h); again[word]&bit != 0 {
+			shared = append(shared, h)
+		}
+	}
+	slices.Sort(shared)
+	all := len(shared)
+	return len(slices.Compact(shared)) < all
 }
 
 // equal reports whether two rows are the same, with the same entries missing.

@@ -18,9 +18,9 @@ import (
 // square of it meets the rounding errors.
 const rankTolerance = 1e-7
 
-// MomentRows is the number of rows whose second moments are added at a time, and
+// momentRows is the number of rows whose second moments are added at a time, and
 // of those whose inner products with others are found at a time.
-const MomentRows = 512
+const momentRows = 512
 
 // Components holds the leading principal components of data.
 type Components struct {
@@ -36,7 +36,11 @@ func PrincipalComponents(ctx context.Context, x Data, k, threads int) (*Componen
 	p := &Components{Mean: Mean(x), Axes: make([]float64, k*x.D)}
 	var unit float64 // keeps squares within the range of the numbers
 	for i := range x.N {
-		unit = math.Max(unit, floats.Distance(x.Row(i), p.Mean, math.Inf(1)))
+		for j, v := range x.Row(i) {
+			if far := math.Abs(v - p.Mean[j]); far > unit {
+				unit = far
+			}
+		}
 	}
 	if math.IsInf(unit, 0) {
 		return nil, fmt.Errorf("scqm: the data span more than the numbers do; rescale them: %w", ErrInput)
@@ -61,22 +65,58 @@ func PrincipalComponents(ctx context.Context, x Data, k, threads int) (*Componen
 // fill computes the directions that the data determine and returns their
 // number.
 func (p *Components) fill(ctx context.Context, x Data, k, threads int, unit float64) (int, error) {
-	if x.D <= x.N {
+	switch order := min(x.N, x.D); {
+	case x.D <= x.N && x.D <= maxExplicit:
 		return p.fromCovariance(ctx, x, k, threads, unit)
+	case order <= exactEigen:
+		return p.fromGram(ctx, x, k, unit)
 	}
-	return p.fromGram(ctx, x, k, unit)
+	return p.fromRows(ctx, x, k, threads, unit)
+}
+
+// ComponentsSize is an upper bound of the numbers that [PrincipalComponents] holds.
+func ComponentsSize(n, D, k int) float64 {
+	order, columns := float64(min(n, D)), float64(D)
+	axes := 3 * float64(k) * columns
+	switch {
+	case D <= n && D <= maxExplicit, min(n, D) <= exactEigen:
+		rows := float64(min(momentRows, n)) * columns
+		if D > n {
+			rows = float64(n) * columns
+		}
+		// The matrix, what finding all of its eigenvectors takes, and a Krylov space.
+		return axes + rows + 5*order*order + 3*float64(matrixEffort.products*(k+oversampling))*order
+	}
+	block := float64(k + oversampling)
+	vectors := float64(readEffort(float64(n)*columns).products) * block
+	return axes + float64(stripRows(n, D))*(columns+block) + 2*vectors*columns + 4*vectors*vectors
+}
+
+// fromRows reads the rows a few times, for data with many of them and many columns.
+func (p *Components) fromRows(ctx context.Context, x Data, k, threads int, unit float64) (int, error) {
+	values, vectors, _, err := krylovEigenvectors(ctx, newSecondMoments(x, p.Mean, threads, unit), k, readEffort(float64(x.N)*float64(x.D)))
+	if err != nil {
+		return 0, err
+	}
+	rank := 0
+	for rank < len(values) && math.Sqrt(values[rank]) > rankTolerance*math.Sqrt(values[0]) {
+		rank++
+	}
+	copy(p.Axes, vectors[:rank*x.D])
+	dense.OrthonormalizeRows(p.Axes[:rank*x.D], x.D)
+	return rank, nil
 }
 
 // fromCovariance uses the D x D matrix of second moments.
 func (p *Components) fromCovariance(ctx context.Context, x Data, k, threads int, unit float64) (int, error) {
 	D := x.D
 	cov := make([]float64, D*D)
-	rows := make([]float64, min(MomentRows, x.N)*D)
-	for from := 0; from < x.N; from += MomentRows {
+	rows := make([]float64, min(momentRows, x.N)*D)
+	for from := 0; from < x.N; from += momentRows {
 		if err := ctx.Err(); err != nil {
 			return 0, fmt.Errorf("scqm: principal components: %w", err)
 		}
-		n := min(MomentRows, x.N-from)
+		n := min(momentRows, x.N-from)
 		for i := range n {
 			p.centre(rows[i*D:(i+1)*D], x, from+i, unit)
 		}
@@ -87,12 +127,13 @@ func (p *Components) fromCovariance(ctx context.Context, x Data, k, threads int,
 	if err != nil {
 		return 0, err
 	}
+	rank := len(vectors) / D
 	copy(p.Axes, vectors)
-	dense.OrthonormalizeRows(p.Axes, D)
-	return k, nil
+	dense.OrthonormalizeRows(p.Axes[:rank*D], D)
+	return rank, nil
 }
 
-// fromGram uses the n x n matrix of inner products, for wide data.
+// fromGram uses the n x n matrix of inner products, for few rows that are wide.
 func (p *Components) fromGram(ctx context.Context, x Data, k int, unit float64) (int, error) {
 	n, D := x.N, x.D
 	rows := make([]float64, n*D)
@@ -100,11 +141,11 @@ func (p *Components) fromGram(ctx context.Context, x Data, k int, unit float64) 
 		p.centre(rows[i*D:(i+1)*D], x, i, unit)
 	}
 	gram := make([]float64, n*n)
-	for i := 0; i < n; i += MomentRows {
+	for i := 0; i < n; i += momentRows {
 		if err := ctx.Err(); err != nil {
 			return 0, fmt.Errorf("scqm: principal components: %w", err)
 		}
-		strip := min(MomentRows, n-i)
+		strip := min(momentRows, n-i)
 		blas64.Gemm(blas.NoTrans, blas.Trans, 1,
 			blas64.General{Rows: strip, Cols: D, Stride: D, Data: rows[i*D:]},
 			blas64.General{Rows: n - i, Cols: D, Stride: D, Data: rows[i*D:]}, 0,

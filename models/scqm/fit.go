@@ -221,7 +221,10 @@ func reserveFit(x Data, c Config, s int) (*memory.Reservation, error) {
 // reserveSolver holds what a solver takes beside that.
 func reserveSolver(x Data, c Config, s int, solver framework.Solver) (*memory.Reservation, error) {
 	f := newFootprint(x, c.Loss, c.Latent, s, c.Threads)
-	numbers := f.solver(solver) + f.residuals() + f.probe()
+	numbers := f.solver(solver) + f.probe()
+	if f.keepsResiduals(solver) {
+		numbers += f.residuals()
+	}
 	if c.Options.Checkpoint != nil {
 		numbers += 3 * numbers // the state encoded, in a buffer that grows
 	}

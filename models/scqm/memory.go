@@ -98,15 +98,9 @@ func (f *footprint) worker() float64 {
 	return buffers
 }
 
-// components counts what principal components take: the moments or products of
-// the rows, and the copies that finding eigenvectors makes of them.
+// components counts what principal components take.
 func (f *footprint) components() float64 {
-	order, rows := f.D, min(rows.MomentRows, f.n)*f.D
-	if f.D > f.n {
-		order, rows = f.n, f.n*f.D
-	}
-	// Five, for all eigenvectors are found where iteration does not converge.
-	return rows + 5*order*order + (f.m+rotatedComponents)*f.D
+	return rows.ComponentsSize(int(f.n), int(f.D), int(f.m)+rotatedComponents)
 }
 
 // starts counts the points that a fit holds beside those of its solver: the
@@ -155,6 +149,16 @@ func (f *footprint) solver(solver framework.Solver) float64 {
 	}
 	// One that is written elsewhere evaluates costs and gradients.
 	return 6 * f.point
+}
+
+// keepsResiduals reports whether a solver has the problem keep them: sweeps do not, but
+// where they round a kink.
+func (f *footprint) keepsResiduals(solver framework.Solver) bool {
+	if s, ok := solver.(solvers.Continuation); ok {
+		solver = s.Inner
+	}
+	_, alternates := solver.(solvers.Alternating)
+	return !alternates || !f.radial || !f.majorized || f.rounded && f.D-f.d <= objective.FewNormals
 }
 
 // sweeps counts the alternating solver where it sweeps: two points more, the
@@ -217,9 +221,21 @@ func (f *footprint) newton() float64 {
 	if !f.hasArrowhead() {
 		return f.descent()
 	}
-	features := 1 + f.m + f.q
-	arrow := outer*outer + outer*f.n*f.d + f.n*f.d*f.d
 	schur := 4*outer*outer + 40*outer + outer*f.n*f.d + f.n*(f.d*f.d+2*f.d)
+	return 4*f.point + f.n*(3*f.d+3) + f.arrowhead() + schur + f.secondDerivatives()
+}
+
+// arrowhead counts the derivatives themselves.
+func (f *footprint) arrowhead() float64 {
+	outer := f.outer()
+	return outer*outer + outer*f.n*f.d + f.n*f.d*f.d + f.n*f.d
+}
+
+// secondDerivatives counts what a problem holds once derivatives of second order were
+// assembled, or taken for inner steps: the rows in the frame, the sums of every shard, and
+// the buffers of goroutines.
+func (f *footprint) secondDerivatives() float64 {
+	outer, features := f.outer(), 1+f.m+f.q
 	sums := f.shards * (f.D*features + features*features + outer*outer)
 	if f.separable {
 		sums += f.shards * f.D * features * (features + 1) / 2
@@ -229,7 +245,7 @@ func (f *footprint) newton() float64 {
 		perBatch += f.D * f.D
 	}
 	workers := f.threads * (arrowhead.BatchRows*perBatch + 4*f.D*f.D + features*f.d + 2*outer)
-	return 4*f.point + f.n*(3*f.d+3) + arrow + schur + sums + workers + f.residuals() + 8*f.D*f.D + f.footpoints()
+	return sums + workers + f.residuals() + 8*f.D*f.D + f.footpoints()
 }
 
 // finish counts Newton's method after another solver and, after stages, the
@@ -252,7 +268,7 @@ func (f *footprint) finish(s solvers.Continuation) float64 {
 
 // probe counts what looking for lower points along the lowest curvatures takes
 // beside the solver: derivatives of second order with the problem's own part of
-// them, eigenvectors, and three points.
+// them, eigenvectors, and points.
 func (f *footprint) probe() float64 {
 	outer := f.outer()
 	if outer > framework.MaxProbedOuter {
@@ -262,7 +278,7 @@ func (f *footprint) probe() float64 {
 	if !shape.Probeable() {
 		return 0
 	}
-	return f.newton() + 4*f.point
+	return f.arrowhead() + f.secondDerivatives() + 4*outer*outer + 4*f.point + 2*f.n*f.d
 }
 
 // products counts what products with the Hessian keep of a point, residuals aside, and

@@ -46,6 +46,9 @@ func (p *Problem) newStarts(c Config) (*starts, error) {
 	if err := p.setRidge(c.ridge(), first, spread(whole, pc.Mean)); err != nil {
 		return nil, err
 	}
+	if !p.Data().Missing {
+		return s, nil
+	}
 	p.SolveThetaFor(first, whole)
 	return s, p.setPrior(first)
 }

@@ -15,35 +15,53 @@ const (
 	// nearerBy is the relative decrease of a row's loss below which the row
 	// stays where it is.
 	nearerBy = 1e-9
+	// reassignRows are looked at at a time, so that little is held beside the point.
+	reassignRows = 1 << 16
 )
 
 // Reassign moves the rows of Tau for which the sheet is nearer elsewhere: a
 // solver finds the nearest point in the valley in which it starts only, and as
 // the sheet bends, that can become the wrong one. It costs about four evaluations.
 func (p *Objective) Reassign(x framework.Point) (moved bool, passes float64, err error) {
-	n, d := p.data.N, p.sheet.Latent
-	old, values := make([]float64, n), make([]float64, n)
-	if err := p.EvaluateRows(old, nil, x, BlockTau, nil); err != nil {
-		return false, 0, err
+	for from := 0; from < p.data.N; from += reassignRows {
+		some, err := p.reassign(x, from, min(from+reassignRows, p.data.N))
+		if err != nil {
+			return false, 0, err
+		}
+		moved = moved || some
 	}
-	other := make(framework.Point, NumBlocks)
-	copy(other, x)
-	other[BlockTau] = make([]float64, n*d)
-	err = nearest.ProjectRows(p.ctx, other[BlockTau], p.sheet, p.loss, nil, p.data, nearest.Missing{Loss: p.loss, Prior: p.Prior}, p.threads)
+	return moved, reassignPasses, nil
+}
+
+// reassign does it for the rows from one number to another.
+func (p *Objective) reassign(x framework.Point, from, to int) (moved bool, err error) {
+	n, d, D := to-from, p.sheet.Latent, p.data.D
+	part := p.data
+	part.N, part.X = n, p.data.X[from*D:to*D]
+	if part.Weights != nil {
+		part.Weights = part.Weights[from:to]
+	}
+	tau := x[BlockTau][from*d : to*d]
+	old, values, other := make([]float64, n), make([]float64, n), make([]float64, n*d)
+	p.sheet.Load(x[BlockC], x[BlockQ], x[BlockTheta])
+	if err := p.evaluateRows(nearest.RowResults{Costs: old}, part, tau, nil); err != nil {
+		return false, err
+	}
+	err = nearest.ProjectRows(p.ctx, other, p.sheet, p.loss, nil, part, nearest.Missing{Loss: p.loss, Prior: p.Prior}, p.threads)
 	if errors.Is(err, rows.ErrInput) { // rows too far away to be projected
-		return false, reassignPasses, nil
+		return false, nil
 	}
 	if err == nil {
-		err = p.EvaluateRows(values, nil, other, BlockTau, nil)
+		err = p.evaluateRows(nearest.RowResults{Costs: values}, part, other, nil)
 	}
 	if err != nil {
-		return false, 0, err
+		return false, err
 	}
 	for i, v := range values {
 		if v < old[i]-nearerBy*math.Abs(old[i]) {
-			copy(x[BlockTau][i*d:(i+1)*d], other[BlockTau][i*d:(i+1)*d])
+			copy(tau[i*d:(i+1)*d], other[i*d:(i+1)*d])
 			moved = true
 		}
 	}
-	return moved, reassignPasses, nil
+	return moved, nil
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/internal/par"
+	"github.com/scqm/scqm/models/rows"
 	"github.com/scqm/scqm/models/scqm/internal/nearest"
 )
 
@@ -22,20 +23,25 @@ func (p *Objective) EvaluateRows(costs, grad []float64, x framework.Point, k int
 
 // EvaluateInto is EvaluateRows for any results: costs, gradients, and the d x d
 // Hessians of the losses of rows with respect to tau_i.
-func (p *Objective) EvaluateInto(to nearest.RowResults, x framework.Point, k int, rows []int) error {
+func (p *Objective) EvaluateInto(to nearest.RowResults, x framework.Point, k int, list []int) error {
 	if k != BlockTau {
 		return fmt.Errorf("scqm: rows of block %d are not independent: %w", k, framework.ErrInvalid)
 	}
 	p.sheet.Load(x[BlockC], x[BlockQ], x[BlockTheta])
-	e := nearest.RowEvaluation{Sheet: p.sheet, Loss: p.loss, Data: p.data, Tau: x[BlockTau], Prior: p.Prior}
-	n := p.data.N
-	if rows != nil {
-		n = len(rows)
+	return p.evaluateRows(to, p.data, x[BlockTau], list)
+}
+
+// evaluateRows evaluates the rows of x listed, or all, at tau, on the sheet loaded last.
+func (p *Objective) evaluateRows(to nearest.RowResults, x rows.Data, tau []float64, list []int) error {
+	e := nearest.RowEvaluation{Sheet: p.sheet, Loss: p.loss, Data: x, Tau: tau, Prior: p.Prior}
+	n := x.N
+	if list != nil {
+		n = len(list)
 	}
 	errs := make([]error, par.Shards(n))
 	par.Do(p.threads, len(errs), func(id, shard int) {
 		lo, hi := par.Bounds(n, shard)
-		errs[shard] = e.Run(p.ctx, p.Worker(id), to, rows, lo, hi)
+		errs[shard] = e.Run(p.ctx, p.Worker(id), to, list, lo, hi)
 	})
 	for _, err := range errs {
 		if err != nil {

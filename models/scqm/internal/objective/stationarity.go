@@ -322,8 +322,8 @@ func (p *Objective) extent(r, z []float64, i int) (around, resid float64) {
 	around = floats.Norm(z, math.Inf(1))
 	for k, v := range p.data.Row(i) {
 		if v == v { // is not missing
-			resid = math.Max(resid, math.Abs(r[k]))
-			around = math.Max(around, math.Abs(v-p.sheet.C[k]))
+			resid = max(resid, math.Abs(r[k])) // which is compiled to a comparison, math.Max to a call
+			around = max(around, math.Abs(v-p.sheet.C[k]))
 		}
 	}
 	return around, resid

@@ -114,11 +114,11 @@ func (k *leastSquaresTheta) findFlat(x rows.Data, tau []float64, unit float64) {
 		size := 0.0
 		for i := range x.N {
 			if j < f.Latent {
-				size = math.Max(size, math.Abs(tau[i*f.Latent+j]))
+				size = max(size, math.Abs(tau[i*f.Latent+j]))
 				continue
 			}
 			floats.SubTo(k.diff, x.Row(i), f.C)
-			size = math.Max(size, math.Abs(floats.Dot(f.Axis(j), k.diff)))
+			size = max(size, math.Abs(floats.Dot(f.Axis(j), k.diff)))
 		}
 		most = math.Max(most, size)
 		k.flat[j] = size <= interpolation*most+cancellation*floats.Norm(f.C, inf)

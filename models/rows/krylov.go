@@ -1,0 +1,208 @@
+package rows
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/scqm/scqm/internal/dense"
+)
+
+const (
+	// oversampling is the number of directions of a block beyond the wanted ones:
+	// the more, the fewer reads of the data, and the more work in each.
+	oversampling = 2
+	// eigenPrecision is the residual, in units of the largest eigenvalue, at which
+	// eigenpairs are exact.
+	eigenPrecision = 1e-11
+)
+
+// effort bounds the work for eigenvectors. Directions of nearly equal variance, as those
+// of noise, take many products to be told apart, and any of them do.
+type effort struct {
+	// products bounds those of the matrix with a block.
+	products int
+	// settled is how much the wanted eigenvalues together may still grow with the last
+	// block, in units of the sum of those that are not wanted: of second moments, by how
+	// much less is left of the rows.
+	settled float64
+}
+
+// symmetric is a positive semidefinite matrix that is known by its products.
+type symmetric interface {
+	// order is its number of rows.
+	order() int
+	// trace is the sum of its eigenvalues, known after sketch.
+	trace() float64
+	// sketch writes random vectors of its range to the rows of dst, l x order.
+	sketch(ctx context.Context, dst []float64, rng *rand.Rand) error
+	// multiply writes the products with the rows of v, l x order, to the rows of dst.
+	multiply(ctx context.Context, dst, v []float64) error
+}
+
+// explicit is a symmetric matrix that is held.
+type explicit struct {
+	a []float64
+	n int
+}
+
+func (e explicit) order() int { return e.n }
+
+func (e explicit) trace() (sum float64) {
+	for i := range e.n {
+		sum += e.a[i*e.n+i]
+	}
+	return sum
+}
+
+func (e explicit) sketch(ctx context.Context, dst []float64, rng *rand.Rand) error {
+	return e.multiply(ctx, dst, normals(rng, len(dst)))
+}
+
+func normals(rng *rand.Rand, n int) []float64 {
+	x := make([]float64, n)
+	for i := range x {
+		x[i] = rng.NormFloat64()
+	}
+	return x
+}
+
+func (e explicit) multiply(_ context.Context, dst, v []float64) error {
+	l := len(v) / e.n
+	blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, blas64.General{Rows: l, Cols: e.n, Stride: e.n, Data: v},
+		blas64.General{Rows: e.n, Cols: e.n, Stride: e.n, Data: e.a}, 0, blas64.General{Rows: l, Cols: e.n, Stride: e.n, Data: dst})
+	return nil
+}
+
+// krylov is the space that a block of random vectors and their products with a matrix
+// span.
+type krylov struct {
+	a           symmetric
+	n, l, k     int       // order, vectors of a block, wanted
+	count, fits int       // vectors found, and how many there can be
+	basis       []float64 // fits x n, orthonormal rows
+	images      []float64 // fits x n: their products with a
+	projected   []float64 // fits x fits, of which count x count is basis a basis'
+	values      []float64 // k, descending
+	vectors     []float64 // k x n
+	residual    float64   // the largest of |a v - value v|
+}
+
+// krylovEigenvectors returns the k largest eigenvalues of a, descending, and their
+// eigenvectors as rows, from a block Krylov space with full orthogonalisation. It reports
+// whether they are eigenvectors to all digits that can be had: else they are orthonormal
+// directions along which a has almost its largest eigenvalues. There can be fewer than
+// k, where a has no more rank.
+//
+// Sources: N. Halko, P. Martinsson, J. Tropp, Finding structure with randomness:
+// probabilistic algorithms for constructing approximate matrix decompositions (2011);
+// C. Musco, C. Musco, Randomized block Krylov methods for stronger and faster
+// approximate singular value decomposition (2015).
+func krylovEigenvectors(ctx context.Context, a symmetric, k int, most effort) (values, vectors []float64, exact bool, err error) {
+	s := newKrylov(a, k, most.products)
+	rng := rand.New(rand.NewPCG(1, 1)) // any start does, but always the same
+	if err := a.sketch(ctx, s.basis[:s.l*s.n], rng); err != nil {
+		return nil, nil, false, err
+	}
+	added := s.orthonormalize(s.l)
+	for step := 0; ; step++ {
+		if err := ctx.Err(); err != nil {
+			return nil, nil, false, fmt.Errorf("scqm: principal components: %w", err)
+		}
+		if err := s.project(ctx, added); err != nil {
+			return nil, nil, false, err
+		}
+		growth, ok := s.rayleighRitz()
+		if !ok {
+			return nil, nil, false, fmt.Errorf("scqm: principal components: eigenvalues did not converge: %w", ErrInput)
+		}
+		exact = s.residual <= eigenPrecision*s.values[0]
+		next := min(added, s.fits-s.count)
+		if exact || step > 0 && growth <= most.settled*(a.trace()-floats.Sum(s.values)) || next == 0 {
+			break
+		}
+		copy(s.basis[s.count*s.n:], s.images[(s.count-added)*s.n:(s.count-added+next)*s.n])
+		if added = s.orthonormalize(next); added == 0 {
+			exact = true // the space holds all that a does not take to 0
+			break
+		}
+	}
+	return s.values[:min(k, s.count)], s.vectors[:min(k, s.count)*s.n], exact, nil
+}
+
+func newKrylov(a symmetric, k, products int) *krylov {
+	s := &krylov{a: a, n: a.order(), k: k}
+	s.l = min(k+oversampling, s.n)
+	s.fits = min(products*s.l, s.n)
+	s.basis, s.images = make([]float64, s.fits*s.n), make([]float64, s.fits*s.n)
+	s.projected = make([]float64, s.fits*s.fits)
+	s.values, s.vectors = make([]float64, k), make([]float64, k*s.n)
+	return s
+}
+
+// orthonormalize keeps those of the next rows of the basis that do not depend on others.
+func (s *krylov) orthonormalize(next int) (kept int) {
+	from := s.count
+	for i := range next {
+		row := s.basis[s.count*s.n : (s.count+1)*s.n]
+		copy(row, s.basis[(from+i)*s.n:(from+i+1)*s.n])
+		if dense.OrthogonalizeRow(s.basis, s.count, s.n) {
+			s.count++
+		}
+	}
+	return s.count - from
+}
+
+// project multiplies the rows added last by the matrix, and these products by the basis.
+func (s *krylov) project(ctx context.Context, added int) error {
+	from := s.count - added
+	images := s.images[from*s.n : s.count*s.n]
+	if err := s.a.multiply(ctx, images, s.basis[from*s.n:s.count*s.n]); err != nil {
+		return err
+	}
+	blas64.Gemm(blas.NoTrans, blas.Trans, 1, general(s.basis, s.count, s.n), general(images, added, s.n), 0,
+		blas64.General{Rows: s.count, Cols: added, Stride: s.fits, Data: s.projected[from:]})
+	return nil
+}
+
+func general(x []float64, rows, cols int) blas64.General {
+	return blas64.General{Rows: rows, Cols: cols, Stride: cols, Data: x}
+}
+
+// rayleighRitz finds the best eigenpairs in the space, their residual, and by how much the
+// eigenvalues have grown.
+func (s *krylov) rayleighRitz() (growth float64, ok bool) {
+	eigen := dense.NewSymmetricEigen(s.count)
+	for i := range s.count {
+		copy(eigen.A[i*s.count+i:(i+1)*s.count], s.projected[i*s.fits+i:])
+	}
+	if !eigen.Factorize() {
+		return 0, false
+	}
+	turn := make([]float64, s.k*s.count)
+	for a := range min(s.k, s.count) {
+		column := s.count - 1 - a
+		value := math.Max(eigen.Values[column], 0)
+		growth += value - s.values[a]
+		s.values[a] = value
+		for i := range s.count {
+			turn[a*s.count+i] = eigen.A[i*s.count+column]
+		}
+	}
+	by := general(turn, s.k, s.count)
+	image := make([]float64, s.k*s.n)
+	blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, by, general(s.basis, s.count, s.n), 0, general(s.vectors, s.k, s.n))
+	blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, by, general(s.images, s.count, s.n), 0, general(image, s.k, s.n))
+	s.residual = 0
+	for a, value := range s.values {
+		r := image[a*s.n : (a+1)*s.n]
+		floats.AddScaled(r, -value, s.vectors[a*s.n:(a+1)*s.n])
+		s.residual = math.Max(s.residual, floats.Norm(r, 2))
+	}
+	return growth, true
+}

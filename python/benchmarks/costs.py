@@ -1,0 +1,153 @@
+"""Measure what fits cost beside their iterations: their start, and their memory.
+
+``start`` takes a fit without its iterations, ten sweeps and scikit-learn's randomized
+principal components on the same rows, in processor seconds of one thread. ``memory``
+runs the program on tables in files, one process each, and prints the peak of its
+resident memory in copies of the table, of which the program itself is a part.
+
+    python python/benchmarks/costs.py start
+    python python/benchmarks/costs.py memory scqm 1000000x10 100000x3 --time-limit 25
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+SHAPES = [(4000, 784), (4000, 3000), (4000, 10000)]
+LOSSES = [
+    ["l2"],
+    ["squared_l2"],
+    ["huber"],
+    ["l1"],
+    ["lp", "--p", "1.5"],
+    ["mahalanobis"],
+]
+
+
+def sheet(n: int, D: int) -> npt.NDArray[np.float64]:
+    """Return noisy rows of a curved surface."""
+    rng = np.random.default_rng(1)
+    T = rng.uniform(-1, 1, size=(n, 2))
+    i, j = np.triu_indices(2)
+    Z = np.hstack([T, T[:, i] * T[:, j]])[:, : min(5, D)]
+    frame = np.linalg.qr(rng.normal(size=(D, Z.shape[1])))[0]
+    X: npt.NDArray[np.float64] = Z @ frame.T
+    X += 0.05 * rng.standard_normal(X.shape, dtype=np.float32)
+    return X
+
+
+def least(act: Callable[[], object], runs: int) -> float:
+    """Return the least processor seconds of several runs."""
+    seconds = []
+    for _ in range(runs):
+        begin = time.process_time()
+        act()
+        seconds.append(time.process_time() - begin)
+    return min(seconds)
+
+
+def starts(runs: int) -> None:
+    """Print a table of starts."""
+    from sklearn.decomposition import PCA
+    from threadpoolctl import threadpool_limits
+
+    from scqm import SCQM
+
+    print(f"{'rows':>13} {'start':>8} {'10 sweeps':>10} {'ratio':>6} {'PCA':>8}")
+    for n, D in SHAPES:
+        X = sheet(n, D)
+
+        def fit(iterations: int, X: npt.NDArray[np.float64] = X) -> None:
+            SCQM(
+                2, loss="l2", solver="alternating", max_iter=iterations, n_threads=1
+            ).fit(X)
+
+        def principal(X: npt.NDArray[np.float64] = X) -> None:
+            PCA(5, svd_solver="randomized", random_state=0).fit(X)
+
+        with warnings.catch_warnings(), threadpool_limits(1):
+            warnings.simplefilter("ignore")
+            one, six = least(lambda: fit(1), runs), least(lambda: fit(6), runs)
+            pca = least(principal, runs)
+        sweeps = 2 * (six - one)
+        start = one - sweeps / 10
+        row = f"{start:8.2f} {sweeps:10.2f} {start / sweeps:6.2f} {pca:8.2f}"
+        print(f"{n:>6}x{D:<6} {row}", flush=True)
+
+
+def peak(command: list[str]) -> tuple[float, float, str]:
+    """Run a program; return its peak in bytes, processor seconds and output."""
+    with tempfile.TemporaryFile() as out:
+        run = subprocess.Popen(command, stdout=out, stderr=subprocess.STDOUT)
+        _, status, usage = os.wait4(run.pid, 0)
+        run.returncode = os.waitstatus_to_exitcode(status)
+        out.seek(0)
+        text = out.read().decode()
+    return 1024.0 * usage.ru_maxrss, usage.ru_utime + usage.ru_stime, text
+
+
+def memory(program: str, shapes: list[str], limit: float) -> None:
+    """Print a table of peaks."""
+    print(f"{'rows':>13} {'loss':12} {'solver':12} {'copies':>7} {'CPU s':>7}  status")
+    with tempfile.TemporaryDirectory() as folder:
+        for shape in shapes:
+            n, D = map(int, shape.split("x"))
+            table, precision = Path(folder, "x.npy"), Path(folder, "m.npy")
+            # In a process of its own: a child begins with the peak of its parent.
+            subprocess.run(
+                [sys.executable, __file__, "write", str(table), shape], check=True
+            )
+            np.save(precision, np.eye(D) + 0.3 / D)
+            for loss in LOSSES:
+                command = [program, "fit", str(table), "--json", "--threads", "1"]
+                command += ["--time-limit", f"{limit}s", "--loss", *loss]
+                if loss == ["mahalanobis"]:
+                    command += ["--precision", str(precision)]
+                held, seconds, text = peak(command)
+                try:
+                    report = json.loads(text)
+                    solver, status = report["solver"], report["status"]
+                except ValueError:
+                    solver, status = "", text.strip()[-60:]
+                copies = held / (8 * n * D)
+                row = f"{loss[0]:12} {solver:12} {copies:7.2f} {seconds:7.1f}  {status}"
+                print(f"{shape:>13} {row}", flush=True)
+
+
+def main() -> None:
+    """Parse the command line."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    what = parser.add_subparsers(dest="what", required=True)
+    start = what.add_parser("start")
+    start.add_argument("--runs", type=int, default=2)
+    tables = what.add_parser("memory")
+    tables.add_argument("program")
+    tables.add_argument("shapes", nargs="+")
+    tables.add_argument("--time-limit", type=float, default=60)
+    writer = what.add_parser("write")
+    writer.add_argument("path")
+    writer.add_argument("shape")
+    args = parser.parse_args()
+    if args.what == "start":
+        starts(args.runs)
+    elif args.what == "memory":
+        memory(args.program, args.shapes, args.time_limit)
+    else:
+        n, D = map(int, args.shape.split("x"))
+        np.save(args.path, sheet(n, D))
+
+
+if __name__ == "__main__":
+    main()
