@@ -58,10 +58,11 @@ type set struct {
 }
 
 // reassignTogether moves x, in place, to a lower minimum with few rows at other places
-// than their nearest points before, if it finds one.
+// than their nearest points before, if it finds one. It does nothing where the loss has
+// unbounded second derivatives, whose predictions are no good.
 func (p *Problem) reassignTogether(x framework.Point) (moved bool, passes float64, err error) {
 	m := p.model(x)
-	if !p.Differentiable() || p.Data().Missing || !(m.CurvatureExtent(x[BlockTau], p.Data().Weights) > bent) {
+	if _, kinked := p.PlainLoss().(framework.Smoother); kinked || p.Data().Missing || !(m.CurvatureExtent(x[BlockTau], p.Data().Weights) > bent) {
 		return false, 0, nil
 	}
 	h, ok, err := framework.ReduceHessian(p, x)
