@@ -47,68 +47,6 @@ func (p *prober) eliminate() bool {
 	return true
 }
 
-// minPrediction is the relative decrease of the cost below which what Newton's
-// method predicts for a direction is made of rounding errors.
-const minPrediction = 1e-12
-
-// NewtonStep returns the outer coordinates of the undamped Newton step at x, of
-// a problem whose inner rows follow: -S^-1 (g - sum_i B_i C_i^-1 g_i), with the
-// magnitudes of eigenvalues and without the directions in which it would lower
-// the cost by a rounding error only, such as those that leave it as it is. It
-// reports false where there are no second derivatives at x, or too large ones
-// ([ArrowheadShape.Probeable]).
-func NewtonStep(p Problem, x Point) (outer []float64, ok bool, err error) {
-	h, ok := p.(ArrowheadHessian)
-	if !ok {
-		return nil, false, nil
-	}
-	shape, ok := h.ArrowheadShape()
-	if !ok || !shape.Probeable() {
-		return nil, false, nil
-	}
-	s := newProber(shape, p.Blocks())
-	cost, _, err := h.AssembleHessian(s.Arrowhead, x)
-	if err != nil || math.IsNaN(cost) || math.IsInf(cost, 0) || !s.Finite() || !s.eliminate() {
-		return nil, false, err
-	}
-	s.solve(math.Abs(cost))
-	return s.outer, true, nil
-}
-
-// solve writes the step of [NewtonStep] into outer, for derivatives that were
-// eliminated.
-func (p *prober) solve(cost float64) {
-	d, n := p.Dim, p.Inner()
-	f, rhs := make([]float64, n), make([]float64, p.Outer)
-	for i := range p.Rows {
-		for j, g := range p.InnerGrad[i*d : (i+1)*d] {
-			for l := range d {
-				f[i*d+l] += p.C[(i*d+j)*d+l] * g
-			}
-		}
-	}
-	for q := range rhs {
-		rhs[q] = (floats.Dot(p.B[q*n:(q+1)*n], f) - p.OuterGrad[q]) * p.scale[q]
-	}
-	clear(p.outer)
-	var eigen mat.EigenSym
-	if !eigen.Factorize(p.s, true) {
-		return
-	}
-	var vectors mat.Dense
-	eigen.VectorsTo(&vectors)
-	for k, w := range eigen.Values(nil) {
-		v := mat.Col(nil, k, &vectors)
-		c := floats.Dot(v, rhs)
-		if w = math.Abs(w); c*c/2 <= minPrediction*cost*w || w == 0 {
-			continue
-		}
-		for q, u := range v {
-			p.outer[q] += c / w * u * p.scale[q]
-		}
-	}
-}
-
 // inverseRoot overwrites a symmetric matrix by R with R R' = |c|^-1; small
 // eigenvalues are raised, and a matrix of zero, that of a row without weight,
 // has R = 0.

@@ -64,12 +64,42 @@ func NewProblem(ctx context.Context, data Data, loss framework.Loss, d, s, threa
 	}, nil
 }
 
-// Reassign moves the rows of Tau for which the sheet is nearer elsewhere.
+// Reassign moves the rows of Tau for which the sheet is nearer elsewhere, and where
+// there are none those that are better elsewhere together.
 func (p *Problem) Reassign(x framework.Point) (moved bool, passes float64, err error) {
 	if p.Shape().S == 0 {
 		return false, 0, nil
 	}
-	return p.Objective.Reassign(x)
+	near := x.Clone()
+	moved, passes, err = p.Objective.Reassign(near)
+	if err != nil {
+		return false, passes, err
+	}
+	if moved {
+		worth, err := p.worthReassigning(x, near)
+		passes += 2
+		if err != nil {
+			return false, passes, err
+		}
+		if worth {
+			copy(x[BlockTau], near[BlockTau])
+			return true, passes, nil
+		}
+	}
+	together, more, err := p.reassignTogether(x)
+	if err == nil && moved && !together {
+		copy(x[BlockTau], near[BlockTau])
+	}
+	return moved || together, passes + more, err
+}
+
+func (p *Problem) worthReassigning(from, to framework.Point) (bool, error) {
+	before, err := p.Evaluate(nil, from)
+	if err != nil {
+		return false, err
+	}
+	after, err := p.Evaluate(nil, to)
+	return framework.WorthReassigning(before, after), err
 }
 
 // KKT holds the norms of the first-order system at a point, per sample: of the

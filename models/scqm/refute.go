@@ -35,11 +35,12 @@ func (p *Problem) Refute(x framework.Point) (string, error) {
 		return "", nil
 	}
 	grows := curvature > unknownGrowth
-	step, ok, err := framework.NewtonStep(p, x)
+	h, ok, err := framework.ReduceHessian(p, x)
 	if err != nil {
 		return "", err
 	}
 	if ok {
+		step := h.NewtonStep()
 		move := step[len(step)-len(x[BlockTheta]):] // Theta comes last
 		grows = floats.Norm(move, 2) > growing*floats.Norm(x[BlockTheta], 2)
 	}

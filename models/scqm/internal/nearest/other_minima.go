@@ -1,0 +1,45 @@
+package nearest
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/internal/par"
+	"github.com/scqm/scqm/models/rows"
+	"github.com/scqm/scqm/models/scqm/internal/sheet"
+)
+
+// OtherMinima returns, for every row of weight that has several nearest points of their
+// surroundings, in the Euclidean norm, the nearest one other than tau, by rows.
+func OtherMinima(ctx context.Context, tau []float64, f *sheet.Sheet, x rows.Data, threads int) ([]Move, error) {
+	parts := make([][]Move, par.Shards(x.N))
+	par.Do(par.Threads(threads), len(parts), func(_, shard int) {
+		p := NewFootpoint(f)
+		lo, hi := par.Bounds(x.N, shard)
+		for i := lo; i < hi && ctx.Err() == nil; i++ {
+			if x.Weight(i) == 0 {
+				continue
+			}
+			if other := p.other(tau[i*f.Latent:(i+1)*f.Latent], x.Row(i)); other != nil {
+				parts[shard] = append(parts[shard], Move{Row: i, Tau: slices.Clone(other)})
+			}
+		}
+	})
+	return slices.Concat(parts...), ctx.Err()
+}
+
+// other returns the nearest point of its surroundings other than tau, nil if there is
+// none; it is valid until the next row.
+func (p *Footpoint) other(tau, x []float64) []float64 {
+	for _, at := range p.minima[:p.find(x)] {
+		near := sameMinimum * math.Max(floats.Norm(tau, 2), floats.Norm(at, 2))
+		if floats.Distance(tau, at, 2) > near && (framework.Point{at}).Finite() {
+			return at
+		}
+	}
+	return nil
+}

@@ -1,0 +1,241 @@
+package scqm
+
+import (
+	"cmp"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/models/scqm/internal/nearest"
+	"github.com/scqm/scqm/solvers"
+)
+
+// A row near a fold has a second place on the sheet, hardly farther than its nearest
+// point. There it would pull the sheet another way, and what the sheet gains by following
+// may outweigh the way: for rows of rises e_i that change the gradient with respect to
+// (c, Q, Theta) by g_i, the cost changes by
+//
+//	sum_i e_i - |sum_i S^-1/2 g_i|^2 / 2
+//
+// to second order, S being the reduced Hessian. No row finds that by itself, as its
+// nearest point is the better one until the sheet has followed.
+
+const (
+	// bent is the curvature times extent below which sheets have no folds.
+	bent = 1
+	// atMinimum is the relative decrease that Newton's method may still promise at a
+	// point from which rows are moved together.
+	atMinimum = 1e-10
+	// worthMoving is the relative decrease from which on a set of rows is tried, and
+	// accepted.
+	worthMoving = 1e-6
+	// highestRise is the rise of a row, relative to the cost, beyond which it is left
+	// alone, and maxMovable the number of rows that are looked at, those that promise
+	// most by themselves.
+	highestRise, maxMovable = 1e-2, 64
+	// maxTogether bounds the rows of a set: promises of many rows are far beyond the
+	// second order.
+	maxTogether = 4
+	// maxSets is the number of sets that are tried, and setIterations the iterations of
+	// Newton's method for each.
+	maxSets, setIterations = 2, 40
+)
+
+// movable is a row with another place.
+type movable struct {
+	row   int
+	tau   []float64
+	loss  float64   // where it is
+	gain  float64   // by moving it alone, below 0 where the cost rises
+	white []float64 // S^-1/2 g_i
+}
+
+// set is some rows that move together, and the decrease of the cost that they promise.
+type set struct {
+	rows []int // places in a list of movable rows
+	gain float64
+}
+
+// reassignTogether moves x, in place, to a lower minimum with few rows at other places
+// than their nearest points before, if it finds one. It does nothing where the loss has
+// unbounded second derivatives, whose predictions are no good.
+func (p *Problem) reassignTogether(x framework.Point) (moved bool, passes float64, err error) {
+	m := p.model(x)
+	if _, kinked := p.PlainLoss().(framework.Smoother); kinked || p.Data().Missing || !(m.CurvatureExtent(x[BlockTau], p.Data().Weights) > bent) {
+		return false, 0, nil
+	}
+	h, ok, err := framework.ReduceHessian(p, x)
+	passes = 2
+	if err != nil || !ok {
+		return false, passes, err
+	}
+	cost, err := p.Evaluate(nil, x)
+	if err != nil || h.Decrement() > atMinimum*cost {
+		return false, passes, err
+	}
+	list, err := p.movableRows(x, cost, h)
+	passes += movablePasses
+	if err != nil {
+		return false, passes, err
+	}
+	for _, s := range promising(list, worthMoving*cost) {
+		end, used, err := p.moveTogether(x, list, s, h)
+		passes += used
+		if err != nil {
+			return false, passes, err
+		}
+		if end != nil && end.Cost < cost*(1-worthMoving) {
+			for k := range x {
+				copy(x[k], end.Point[k])
+			}
+			return true, passes, nil
+		}
+	}
+	return false, passes, nil
+}
+
+const (
+	// movablePasses is roughly what looking for other places costs, in passes.
+	movablePasses = 6
+	// settleSteps is the number of Newton steps that take other places from the
+	// Euclidean norm to the loss.
+	settleSteps = 2
+)
+
+// movableRows returns the rows with other places that promise most by themselves.
+func (p *Problem) movableRows(x framework.Point, cost float64, h *framework.ReducedHessian) ([]movable, error) {
+	f, data, d := p.NewSheet(), *p.Data(), p.Shape().Latent
+	f.Load(x[BlockC], x[BlockQ], x[BlockTheta])
+	moves, err := nearest.OtherMinima(p.Context(), x[BlockTau], f, data, p.Threads())
+	if err != nil {
+		return nil, err
+	}
+	y := x.Clone()
+	for _, m := range moves {
+		copy(y[BlockTau][m.Row*d:], m.Tau)
+	}
+	for range settleSteps {
+		if _, _, err := p.InnerStep(y, y[BlockTau]); err != nil {
+			return nil, err
+		}
+	}
+	from, to := make([]float64, data.N), make([]float64, data.N)
+	if err := p.EvaluateRows(from, nil, x, BlockTau, nil); err != nil {
+		return nil, err
+	}
+	if err := p.EvaluateRows(to, nil, y, BlockTau, nil); err != nil {
+		return nil, err
+	}
+	var list []movable
+	for _, m := range moves {
+		copy(m.Tau, y[BlockTau][m.Row*d:])
+		rise := to[m.Row] - from[m.Row]
+		if !(rise < highestRise*cost) {
+			continue
+		}
+		white, err := p.pull(x, m, h)
+		if err != nil {
+			return nil, err
+		}
+		gain := floats.Dot(white, white)/2 - rise
+		if gain > from[m.Row] {
+			continue
+		}
+		list = append(list, movable{m.Row, m.Tau, from[m.Row], gain, white})
+	}
+	slices.SortStableFunc(list, func(a, b movable) int { return cmp.Compare(b.gain, a.gain) })
+	return list[:min(len(list), maxMovable)], nil
+}
+
+// pull returns S^-1/2 g for the change g of the gradient by a move.
+func (p *Problem) pull(x framework.Point, m nearest.Move, h *framework.ReducedHessian) ([]float64, error) {
+	data, d := *p.Data(), p.Shape().Latent
+	row := Data{N: 1, D: data.D, X: data.Row(m.Row)}
+	if data.Weights != nil {
+		row.Weights = data.Weights[m.Row : m.Row+1]
+	}
+	alone, err := NewProblem(p.Context(), row, p.Loss(), d, p.Shape().S, 1)
+	if err != nil {
+		return nil, err
+	}
+	shape, _ := alone.ArrowheadShape()
+	there, here := framework.NewArrowhead(shape), framework.NewArrowhead(shape)
+	at := framework.Point{x[BlockC], x[BlockQ], x[BlockTheta], m.Tau}
+	if _, _, err := alone.AssembleHessian(there, at); err != nil {
+		return nil, err
+	}
+	at[BlockTau] = x[BlockTau][m.Row*d : (m.Row+1)*d]
+	if _, _, err := alone.AssembleHessian(here, at); err != nil {
+		return nil, err
+	}
+	g := there.OuterGrad
+	floats.Sub(g, here.OuterGrad)
+	h.Whiten(here.OuterGrad, g)
+	return here.OuterGrad, nil
+}
+
+// promising returns the sets of at most maxTogether rows that promise most.
+func promising(list []movable, least float64) []set {
+	var sets []set
+	for first := range list {
+		s := grow(list, first)
+		slices.Sort(s.rows)
+		known := func(o set) bool { return slices.Equal(o.rows, s.rows) }
+		if s.gain > least && !slices.ContainsFunc(sets, known) {
+			sets = append(sets, s)
+		}
+	}
+	slices.SortStableFunc(sets, func(a, b set) int { return cmp.Compare(b.gain, a.gain) })
+	return sets[:min(len(sets), maxSets)]
+}
+
+// grow adds rows to a first one as long as each raises the gain.
+func grow(list []movable, first int) set {
+	s := set{[]int{first}, list[first].gain}
+	loss := list[first].loss
+	sum := slices.Clone(list[first].white)
+	for len(s.rows) < maxTogether {
+		next, most := -1, 0.0
+		for k, m := range list {
+			more := floats.Dot(m.white, sum) + m.gain
+			if more > most && s.gain+more <= loss+m.loss && !slices.Contains(s.rows, k) {
+				next, most = k, more
+			}
+		}
+		if next < 0 {
+			break
+		}
+		s.rows, s.gain = append(s.rows, next), s.gain+most
+		loss += list[next].loss
+		floats.Add(sum, list[next].white)
+	}
+	return s
+}
+
+// moveTogether moves the rows of a set, lets the sheet follow and runs Newton's method from
+// there.
+func (p *Problem) moveTogether(x framework.Point, list []movable, s set, h *framework.ReducedHessian) (*framework.Result, float64, error) {
+	d := p.Shape().Latent
+	at := x.Clone()
+	white := make([]float64, len(list[0].white))
+	for _, k := range s.rows {
+		copy(at[BlockTau][list[k].row*d:], list[k].tau)
+		floats.Add(white, list[k].white)
+	}
+	step := make([]float64, len(white))
+	h.Follow(step, white)
+	moved := at.Clone()
+	if p.RetractOuter(moved, at, step) != nil || p.Blocks()[BlockQ].Restore(moved[BlockQ]) != nil {
+		return nil, 0, nil // the sheet does not bend that far
+	}
+	newton, err := solvers.ByName("newton")
+	if err != nil {
+		return nil, 0, err
+	}
+	run, err := framework.Solve(p.Context(), p, moved, newton, framework.Options{MaxIterations: setIterations, FirstOrder: true})
+	if run == nil {
+		return nil, 0, err
+	}
+	return run, run.Counts.Passes, err
+}

@@ -1,0 +1,65 @@
+package scqm
+
+import (
+	"context"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/losses"
+)
+
+// Rows near a fold are better at other places only where several of them go there and
+// the sheet follows.
+func TestRowsMoveTogether(t *testing.T) {
+	for _, seed := range []uint64{12, 46} {
+		x := noisyParaboloid(rand.New(rand.NewPCG(seed, 1)), 5, 2, 60)
+		fit, err := Learn(context.Background(), x, Config{Latent: 2, Loss: losses.SquaredL2(), Threads: 1})
+		require.NoError(t, err)
+		first, err := Learn(context.Background(), x, Config{Latent: 2, Loss: losses.SquaredL2(), Threads: 1,
+			Options: framework.Options{FirstOrder: true}})
+		require.NoError(t, err)
+		assert.Less(t, fit.Run.Cost, first.Run.Cost*(1-worthMoving), "rows have moved")
+		f, err := fit.Model.refined(context.Background(), x, 1)
+		require.NoError(t, err)
+		moved, passes, err := f.problem.reassignTogether(f.at)
+		require.NoError(t, err)
+		assert.False(t, moved, "the fit is a minimum for sets of few rows too")
+		assert.Positive(t, passes)
+	}
+}
+
+// Sheets without folds have no rows that could.
+func TestFlatSheetsCostNothing(t *testing.T) {
+	x := turnedArc(rand.New(rand.NewPCG(1, 1)), 3, 40)
+	fit, err := Learn(context.Background(), x, Config{Latent: 1, Loss: losses.SquaredL2(), Threads: 1})
+	require.NoError(t, err)
+	f, err := fit.Model.refined(context.Background(), x, 1)
+	require.NoError(t, err)
+	at := f.at.Clone()
+	moved, passes, err := f.problem.reassignTogether(at)
+	require.NoError(t, err)
+	assert.False(t, moved)
+	assert.Zero(t, passes)
+	assert.True(t, at.Equal(f.at))
+}
+
+// Sets grow by what each row adds to those before, and promise no more than their rows
+// cost.
+func TestSetsOfRows(t *testing.T) {
+	list := []movable{
+		{loss: 1, gain: -0.1, white: []float64{1, 0}},
+		{loss: 1, gain: -0.2, white: []float64{1, 0}},
+		{loss: 1, gain: -0.1, white: []float64{0, 1}},
+		{loss: 9, gain: -0.1, white: []float64{-1, 0}},
+	}
+	sets := promising(list, 0)
+	require.Len(t, sets, 1)
+	assert.Equal(t, []int{0, 1}, sets[0].rows)
+	assert.InDelta(t, 0.7, sets[0].gain, 1e-15)
+	list[0].loss, list[1].loss = 0.3, 0.3
+	assert.Empty(t, promising(list, 0), "two rows gain no more than they cost")
+}
