@@ -93,7 +93,7 @@ func Fit(ctx context.Context, f Function, start framework.Point, c Config) (*Res
 	if run == nil {
 		return nil, fmt.Errorf("residuals: %w", err)
 	}
-	if err == nil && c.Solver == nil && run.Status == framework.Stalled {
+	if err == nil && c.Solver == nil && (run.Status == framework.Stalled || run.Status == framework.MaxIterations) {
 		run = polish(ctx, p, f, start, run, c.Options)
 	}
 	result, failure := newResult(f, run)
