@@ -39,7 +39,7 @@ func packageDrills() []drillSpec {
 		goDrill{name: "go-independent-rows", pkg: "./models/denoise", run: "RowsAreIndependent", cases: 42}.spec(),
 		goDrill{name: "go-suggested", pkg: "./models/scqm", run: "TestSuggest$", cases: 27}.spec(),
 		goDrill{name: "go-stiefel-logarithms", pkg: "./manifolds", run: "DrillStiefelLog", cases: 2000}.spec(),
-		goDrill{name: "go-robust-fits", pkg: "./models/residuals", run: "DrillFits", cases: 1000}.spec(),
+		goDrill{name: "go-robust-fits", pkg: "./models/residuals", run: "DrillFits|DrillEssential", cases: 1000}.spec(),
 		goDrill{name: "go-kinks", pkg: "./models/scqm", run: "DrillKinks", cases: 400}.spec(),
 		// Whole products of what make test tries in part.
 		goDrill{name: "go-whole", pkg: "./models/denoise ./models/scqm ./models/residuals ./solvers", run: ".", cases: 1, env: drill.EnvCases + "=%d,spoilt-entries=12,minima=32,kinked minima=8,kink-grid=20"}.spec(),
