@@ -237,11 +237,7 @@ func (p *pythonProblem) observe(cancel func()) framework.Observer {
 // an exception, that is in the list of the caller and the report is empty.
 func Minimize(settings string, addresses uint64) (string, error) {
 	return guarded("minimize", func() (string, error) {
-		var s minimizeSettings
-		if err := decode(settings, &s); err != nil {
-			return "", err
-		}
-		p, err := newPythonProblem(s.Blocks, addresses)
+		s, p, err := calledProblem(settings, addresses)
 		if err != nil {
 			return "", err
 		}
@@ -255,6 +251,14 @@ func Minimize(settings string, addresses uint64) (string, error) {
 		pack(p.iterate, result.Point)
 		return p.report(result)
 	})
+}
+
+// calledProblem reads the settings and makes the problem of the functions at addresses.
+func calledProblem(settings string, addresses uint64) (s minimizeSettings, p *pythonProblem, err error) {
+	if err = decode(settings, &s); err == nil {
+		p, err = newPythonProblem(s.Blocks, addresses)
+	}
+	return s, p, err
 }
 
 // solution is the result of a run, the solver that has run, and the way.
@@ -362,11 +366,7 @@ func (r solution) report(last float64, costs, gradients, products int64) (string
 // arguments are those of [Minimize]; the report is that of [CheckReport].
 func CheckProblem(settings string, addresses uint64) (string, error) {
 	return guarded("check gradient", func() (string, error) {
-		var s minimizeSettings
-		if err := decode(settings, &s); err != nil {
-			return "", err
-		}
-		p, err := newPythonProblem(s.Blocks, addresses)
+		s, p, err := calledProblem(settings, addresses)
 		if err != nil {
 			return "", err
 		}

@@ -10,7 +10,7 @@ import (
 )
 
 // checkpointFormat is the version of a stored run. It changes with [storedRun].
-const checkpointFormat = 5
+const checkpointFormat = 6
 
 // DefaultCheckpointEvery is the default of [Checkpoint].Every.
 const DefaultCheckpointEvery = 10 * time.Second
@@ -54,6 +54,15 @@ type Restorer interface {
 	NewState() State
 }
 
+// Stateful is a problem that learns during a run what its results depend on, such as
+// multipliers that prove kinks balanced. Stored runs hold that.
+type Stateful interface {
+	// MarshalState returns what the problem has learned.
+	MarshalState() ([]byte, error)
+	// UnmarshalState gives a problem of the same data what another has learned.
+	UnmarshalState(state []byte) error
+}
+
 // storedRun is a run between two iterations.
 type storedRun struct {
 	Program     string
@@ -72,6 +81,7 @@ type storedRun struct {
 	BestPoint   Point
 	Gradients   gradients
 	State       []byte
+	Problem     []byte // of a Stateful
 	Ended       ending
 	Successors  []string
 }
@@ -121,13 +131,20 @@ func (r *run) write(w io.Writer, ended ending) error {
 	if err := gob.NewEncoder(&state).Encode(r.state); err != nil {
 		return err
 	}
+	var learned []byte
+	if p, ok := r.evaluator.problem.(Stateful); ok {
+		var err error
+		if learned, err = p.MarshalState(); err != nil {
+			return fmt.Errorf("state of the problem: %w", err)
+		}
+	}
 	c := r.options.Checkpoint
 	run := storedRun{
 		Program: c.program(), Solver: r.solver.Name(), Fingerprint: c.Fingerprint,
 		Iteration: r.iteration, Slow: r.slow, Examined: r.examined, Reassigned: r.reassigned,
 		Counts: r.evaluator.counts, Rows: r.evaluator.counts.rows,
 		NonFinite: r.evaluator.nonFinite, Elapsed: r.elapsed(), History: r.history,
-		Best: r.best, BestPoint: r.bestPoint, Gradients: gradients{r.lowest, r.bestGradient, r.leastGradient}, State: state.Bytes(), Ended: ended, Successors: r.successors,
+		Best: r.best, BestPoint: r.bestPoint, Gradients: gradients{r.lowest, r.bestGradient, r.leastGradient}, State: state.Bytes(), Problem: learned, Ended: ended, Successors: r.successors,
 	}
 	return writeFrame(w, func(w io.Writer) error { return gob.NewEncoder(w).Encode(run) })
 }
@@ -183,6 +200,11 @@ func (r *run) restoreRun(restorer Restorer, stored io.Reader) error {
 	if v, ok := state.(Resumable); ok {
 		if err := guard(func() error { return v.Resume(r.evaluator) }); err != nil {
 			return err
+		}
+	}
+	if p, ok := r.evaluator.problem.(Stateful); ok { // after what Resume computes
+		if err := guard(func() error { return p.UnmarshalState(s.Problem) }); err != nil {
+			return fmt.Errorf("state of the problem: %w", err)
 		}
 	}
 	r.take(&s, state) // the counts too, which Resume may have raised

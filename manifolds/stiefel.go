@@ -18,7 +18,7 @@ import (
 // product trace(U'V) of R^{n x p}. Its tangent vectors at X are the V for which
 // X'V is skew-symmetric. Matrices are row-major.
 //
-// Its methods keep what they allocate for the next call, except Exp. Large
+// Its methods keep what they allocate for the next call, except Exp, Log and Distance. Large
 // factorizations (QR for p > 128, polar for p > 32) run in blocks, which gonum
 // spreads over several goroutines without changing a bit of the result.
 //
@@ -206,13 +206,14 @@ func (m *Stiefel) Exp(dst, x, v []float64) error {
 // geodesicExponent returns [2A -R'; R 0].
 func geodesicExponent(a, r blas64.General) *mat.Dense {
 	p := a.Rows
-	k := mat.NewDense(2*p, 2*p, nil)
-	for i := range p {
-		for j := range p {
-			rij := r.Data[i*p+j]
+	k := mat.NewDense(p+r.Rows, p+r.Rows, nil)
+	for j := range p {
+		for i := range p {
 			k.Set(i, j, 2*a.Data[i*p+j])
-			k.Set(p+i, j, rij)
-			k.Set(j, p+i, -rij)
+		}
+		for i := range r.Rows {
+			k.Set(p+i, j, r.Data[i*p+j])
+			k.Set(j, p+i, -r.Data[i*p+j])
 		}
 	}
 	return k

@@ -33,6 +33,7 @@ func (c *problemCheck) checkArrowhead(r *Report) {
 	r.try("arrowhead slope, joint", func() error { return a.slope(true, true) })
 	r.try("arrowhead move", a.move)
 	r.try("inner step", a.innerStep)
+	a.checkPrimalDual(r)
 }
 
 // arrowCheck checks second derivatives at the point of a problemCheck.

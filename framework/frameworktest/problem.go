@@ -60,6 +60,9 @@ func CheckProblem(name string, p framework.Problem, o ProblemOptions) *Report {
 	if l, ok := p.(framework.Refuter); ok {
 		r.try("refutation", func() error { return c.refutation(l) })
 	}
+	if l, ok := p.(framework.Stateful); ok {
+		r.try("stored state", func() error { return c.storedState(l) })
+	}
 	c.checkPreconditioner(r)
 	c.checkSmoothable(r)
 	c.checkGaussNewton(r)

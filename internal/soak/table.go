@@ -38,10 +38,11 @@ func packageDrills() []drillSpec {
 		goDrill{name: "go-hostile-rows", pkg: "./models/denoise", run: "HostileRows", cases: 252}.spec(),
 		goDrill{name: "go-independent-rows", pkg: "./models/denoise", run: "RowsAreIndependent", cases: 42}.spec(),
 		goDrill{name: "go-suggested", pkg: "./models/scqm", run: "TestSuggest$", cases: 27}.spec(),
-		goDrill{name: "go-robust-fits", pkg: "./models/residuals", run: "DrillFits", cases: 1000}.spec(),
+		goDrill{name: "go-stiefel-logarithms", pkg: "./manifolds", run: "DrillStiefelLog", cases: 2000}.spec(),
+		goDrill{name: "go-robust-fits", pkg: "./models/residuals", run: "DrillFits|DrillEssential", cases: 1000}.spec(),
 		goDrill{name: "go-kinks", pkg: "./models/scqm", run: "DrillKinks", cases: 400}.spec(),
 		// Whole products of what make test tries in part.
-		goDrill{name: "go-whole", pkg: "./models/denoise ./models/scqm ./solvers", run: ".", cases: 1, env: drill.EnvCases + "=%d,spoilt-entries=12,minima=32,kinked minima=8,kink-grid=20"}.spec(),
+		goDrill{name: "go-whole", pkg: "./models/denoise ./models/scqm ./models/residuals ./solvers", run: ".", cases: 1, env: drill.EnvCases + "=%d,spoilt-entries=12,minima=32,kinked minima=8,kink-grid=20"}.spec(),
 		// What make test runs under the race detector only.
 		goDrill{name: "go-without-races", pkg: "./internal/par ./internal/gather ./internal/shm ./internal/blas ./framework/... ./plugins/... ./bindings", run: ".", cases: 1, env: drill.EnvCases + "=%d"}.spec(),
 		goDrill{name: "go-kink-grid", pkg: "./models/scqm", run: "DrillKinkGrid", cases: 120}.spec(),

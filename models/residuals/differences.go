@@ -14,6 +14,9 @@ const (
 	// differenceStep balances rounding and truncation of a central difference; it is
 	// relative to the length of a copy's point, at least 1.
 	differenceStep = 0x1p-17
+	// secondStep is that of a central difference of gradients which are differences
+	// themselves, whose errors are larger.
+	secondStep = 0x1p-11
 	// maxJacobian bounds the entries of a Jacobian by differences: 1 GiB.
 	maxJacobian = 1 << 27
 )
@@ -42,12 +45,24 @@ func newDifferences(f Function) (*differences, error) {
 		return nil, fmt.Errorf("residuals: %d rows of %d by %d coordinates are too many for differences; "+
 			"offer products with the Jacobian: %w", n, m, size, rows.ErrInput)
 	}
+	d.allocate(size)
+	return d, nil
+}
+
+func (d *differences) allocate(size int) {
+	n, m := d.Shape()
 	d.minus = make([]float64, n*m)
 	d.columns = make([][]float64, size)
 	for j := range d.columns {
 		d.columns[j] = make([]float64, n*m)
 	}
-	return d, nil
+}
+
+// beside returns differences of the same function, for other points.
+func (d *differences) beside() *differences {
+	other := &differences{Function: d.Function, blocks: d.blocks}
+	other.allocate(len(d.columns))
+	return other
 }
 
 // prepare computes the matrix at x, on the threads of p.

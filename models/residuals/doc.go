@@ -9,7 +9,8 @@
 // less than quadratically, rows that do not fit hardly count: fits are robust.
 //
 // Functions of common problems are here: [NewDistances] (Karcher means and medians),
-// [NewRotationGraph] (rotation averaging) and [NewSubspace] (robust subspaces).
+// [NewRotationGraph] (rotation averaging), [NewEssential] (motion between two views) and
+// [NewSubspace] (robust subspaces).
 //
 // Sources: P. J. Huber, E. M. Ronchetti, Robust Statistics, Wiley 2009; B. Triggs et
 // al., Bundle adjustment - a modern synthesis, LNCS 1883 (2000), section 4.

@@ -17,9 +17,6 @@ type randomFit struct {
 	name  string
 	f     residuals.Function
 	start framework.Point
-	// rough says that derivatives are differences, with which kinks are not balanced to
-	// the tolerance.
-	rough bool
 	// truth is what l2 has to find, nil where that is not known.
 	truth []float64
 }
@@ -45,8 +42,9 @@ func randomDistances(t testing.TB, c drill.Case) randomFit {
 	if noise == 0 {
 		f.truth = truth
 	}
-	_, known := d.Function.(residuals.Jacobian)
-	f.rough = !known
+	if c.IntN(4) == 0 {
+		f.f, f.name = struct{ residuals.Function }{d.Function}, f.name+", by differences"
+	}
 	return f
 }
 
@@ -79,7 +77,7 @@ func randomGraph(t testing.TB, c drill.Case) randomFit {
 	return randomFit{name: fmt.Sprintf("graph of %d, %.2f wrong, metric %d", k, wrong, metric), f: g, start: g.Start()}
 }
 
-// TestDrillFits: fits end converged, or nearly where derivatives are differences, and under l2 with exact rows at the truth.
+// TestDrillFits: fits end converged, and under l2 with exact rows at the truth.
 func TestDrillFits(t *testing.T) {
 	huber, err := losses.Huber(0.3)
 	if err != nil {
@@ -96,7 +94,7 @@ func TestDrillFits(t *testing.T) {
 		if err != nil {
 			return fmt.Errorf("%s, %s: %w", f.name, loss.Name(), err)
 		}
-		if honest := f.rough && r.Run.Status != framework.Failed && r.Run.Stationarity[0] < 1e-3; r.Run.Status != framework.Converged && !honest {
+		if r.Run.Status != framework.Converged {
 			return fmt.Errorf("%s, %s: %s", f.name, loss.Name(), r.Run.Message)
 		}
 		if f.truth == nil || loss.Name() != "l2" {

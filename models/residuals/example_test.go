@@ -163,3 +163,60 @@ func ExampleFit() {
 	// squared_l2 converged, 0.61 radians from the pole
 	// l2         converged, 0.45 radians from the pole
 }
+
+// forgetful is the loss s^2 r^2/(r^2 + s^2) of Geman and McClure.
+type forgetful struct{ s float64 }
+
+func (forgetful) Name() string { return "forgetful" }
+
+func (l forgetful) Evaluate(values, grad, r []float64, _ int) error {
+	for i, v := range r { // rows have one entry
+		w := l.s * l.s / (v*v + l.s*l.s)
+		if values != nil {
+			values[i] = v * v * w
+		}
+		if grad != nil {
+			grad[i] = 2 * v * w * w
+		}
+	}
+	return nil
+}
+
+// A camera turns by 0.2 about its upright axis and moves along its horizontal one. Of 30
+// points that it sees before and after, every fifth is mistaken for another.
+func ExampleNewEssential() {
+	rng := rand.New(rand.NewPCG(1, 2))
+	sin, cos := math.Sincos(0.2)
+	a, b := rows.Data{N: 30, D: 2}, rows.Data{N: 30, D: 2}
+	for i := range a.N {
+		x, y, z := rng.NormFloat64(), rng.NormFloat64(), 3+2*rng.Float64()
+		a.X = append(a.X, x/z, y/z)
+		x, z = cos*x+sin*z+1, cos*z-sin*x
+		b.X = append(b.X, x/z, y/z)
+		if i%5 == 0 {
+			b.X[2*i+1] += rng.NormFloat64()
+		}
+	}
+	f, err := residuals.NewEssential(a, b)
+	if err != nil {
+		log.Fatal(err)
+	}
+	start, err := f.Start()
+	if err != nil {
+		log.Fatal(err)
+	}
+	fit, err := residuals.Fit(context.Background(), f, start, residuals.Config{Loss: forgetful{1e-3}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	r, t := fit.Point[0], fit.Point[1]
+	fmt.Printf("%v: turned by %.4f, moved along [%.4f %.4f %.4f]\nmistaken:", fit.Run.Status, math.Atan2(r[2], r[0]), t[0], math.Abs(t[1]), math.Abs(t[2]))
+	for i, far := range fit.Norms {
+		if far > 1e-3 {
+			fmt.Printf(" %d", i)
+		}
+	}
+	// Output:
+	// converged: turned by 0.2000, moved along [1.0000 0.0000 0.0000]
+	// mistaken: 0 5 10 15 20 25
+}

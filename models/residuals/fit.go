@@ -46,11 +46,15 @@ type Result struct {
 // and a loss: trust regions, with the kinks of the loss rounded less and less, over
 // lengths down to 1e-7 of a typical residual. The minimiser for each length is found to
 // more digits than elsewhere, for steps along kinks are no longer than the rounding. The
-// model has the Hessian where the problem offers it, see [New]; else it is that of Gauss
-// and Newton with the weights of iteratively reweighted least squares, with which fits
-// on kinks may stall at 1e-5 or so.
-func Solver(f Function) framework.Solver {
-	return solvers.Continuation{Inner: trustRegion(f), Last: lastRounding, FirstTolerance: 1e-7, LastTolerance: 1e-13, Finish: true}
+// model has the Hessian where the function is a [Jacobian]; else, as products with the
+// Hessian cost two Jacobians by differences each, it is that of Gauss and Newton with
+// the weights of iteratively reweighted least squares, which takes a third of the
+// evaluations or less but may stall on kinks, at 1e-4 or so. Fit then goes on with the
+// Hessian.
+func Solver(f Function) framework.Solver { return rounded(trustRegion(f)) }
+
+func rounded(inner solvers.TrustRegion) solvers.Continuation {
+	return solvers.Continuation{Inner: inner, Last: lastRounding, FirstTolerance: 1e-7, LastTolerance: 1e-13, Finish: true}
 }
 
 // lastRounding is the last length over which kinks are rounded, relative to a typical
@@ -60,11 +64,12 @@ const lastRounding = 1e-7
 // costRounding is the relative difference up to which costs are equal.
 const costRounding = 0x1p-42
 
-// trustRegion has the model that the function allows.
+// trustRegion has the model that costs least of those that lead to the end.
 func trustRegion(f Function) solvers.TrustRegion {
 	f = unwrap(f)
 	_, exact := f.(SecondOrder)
-	return solvers.TrustRegion{GaussNewton: !exact && !differentiable(f)}
+	_, known := f.(Jacobian)
+	return solvers.TrustRegion{GaussNewton: !exact && !(known && differentiable(f))}
 }
 
 // Fit minimises the sum of weighted losses from a start. Like framework.Solve, it
@@ -88,8 +93,8 @@ func Fit(ctx context.Context, f Function, start framework.Point, c Config) (*Res
 	if run == nil {
 		return nil, fmt.Errorf("residuals: %w", err)
 	}
-	if err == nil && c.Solver == nil && run.Status == framework.Stalled {
-		run = polish(ctx, p, trustRegion(f), run, c.Options)
+	if err == nil && c.Solver == nil && (run.Status == framework.Stalled || run.Status == framework.MaxIterations) {
+		run = polish(ctx, p, f, start, run, c.Options)
 	}
 	result, failure := newResult(f, run)
 	if err == nil {
@@ -101,29 +106,55 @@ func Fit(ctx context.Context, f Function, start framework.Point, c Config) (*Res
 	return result, nil
 }
 
-// polish goes on with the loss itself, and returns where that leads if it is stationary.
-// A fit that is on kinks already stays where it is: multipliers that balance it come
-// from the rounded cost nearby, which is minimised from there before.
-func polish(ctx context.Context, p framework.Problem, s solvers.TrustRegion, run *framework.Result, o framework.Options) *framework.Result {
+// polish goes on from a stalled run, at last with the Hessian if it did without, and
+// returns where that leads if it is stationary. Budgets were for the run that ended.
+func polish(ctx context.Context, p framework.Problem, f Function, start framework.Point, run *framework.Result, o framework.Options) *framework.Result {
 	if o.Checkpoint != nil || o.MaxIterations > 0 || o.MaxEvaluations > 0 || o.TimeLimit > 0 {
-		return run // the budget was for the run that ended
+		return run
 	}
+	inner := trustRegion(f)
+	tries := []func(*framework.Result) (*framework.Result, error){
+		func(from *framework.Result) (*framework.Result, error) { return unrounded(ctx, p, inner, from, o) },
+	}
+	if inner.GaussNewton && differentiable(unwrap(f)) {
+		// From the start: where the run stalled most kinks are too near to be rounded.
+		tries = append(tries, func(*framework.Result) (*framework.Result, error) {
+			return framework.Solve(ctx, p, start, rounded(solvers.TrustRegion{}), o)
+		})
+	}
+	for _, try := range tries {
+		end, err := try(run)
+		if err != nil || end.Cost-run.Cost > costRounding*run.Cost {
+			continue
+		}
+		if end.Status == framework.Converged {
+			return joined(run, end)
+		}
+	}
+	return run
+}
+
+// unrounded goes on with the loss itself. A fit that is on kinks already stays where it
+// is: multipliers that balance it come from the rounded cost nearby, which is minimised
+// from there before.
+func unrounded(ctx context.Context, p framework.Problem, s solvers.TrustRegion, run *framework.Result, o framework.Options) (*framework.Result, error) {
 	if kinks, ok := p.(framework.Smoothable); ok {
 		scale, err := kinks.SmoothingScale(run.Point)
 		if err != nil || scale == 0 {
-			return run
+			return run, err
 		}
 		kinks.Smooth(lastRounding * scale)
 		_, err = framework.Solve(ctx, p, run.Point, s, framework.Options{MaxIterations: 50, Tolerance: -1})
 		kinks.Smooth(0)
 		if err != nil {
-			return run
+			return nil, err
 		}
 	}
-	end, err := framework.Solve(ctx, p, run.Point, s, o)
-	if err != nil || end.Status != framework.Converged || end.Cost-run.Cost > costRounding*run.Cost {
-		return run
-	}
+	return framework.Solve(ctx, p, run.Point, s, o)
+}
+
+// joined returns the end of a run that went on, with the work of both parts.
+func joined(run, end *framework.Result) *framework.Result {
 	end.Iterations += run.Iterations
 	end.Counts.Evaluations += run.Counts.Evaluations
 	end.Counts.Hessians += run.Counts.Hessians

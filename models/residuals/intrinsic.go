@@ -19,13 +19,20 @@ import (
 // loss, however little they are rounded, are in H_i alone, so that differences do not see
 // them.
 type intrinsic struct {
-	p      *problem
-	frozen []float64 // w_i g_i
-	y, g   [2]framework.Point
+	p        *problem
+	jacobian Jacobian
+	aside    *differences // the Jacobian, where it is made of differences; else nil
+	step     float64      // of the difference, relative to the size of x
+	frozen   []float64    // w_i g_i
+	y, g     [2]framework.Point
 }
 
 func newIntrinsic(p *problem) *intrinsic {
-	c := &intrinsic{p: p, frozen: make([]float64, p.n*p.m)}
+	c := &intrinsic{p: p, jacobian: p.jacobian, step: differenceStep, frozen: make([]float64, p.n*p.m)}
+	if d, ok := p.jacobian.(*differences); ok {
+		c.aside = d.beside()
+		c.jacobian, c.step = c.aside, secondStep
+	}
 	for i := range c.y {
 		c.y[i], c.g[i] = framework.NewPoint(p.blocks), framework.NewPoint(p.blocks)
 	}
@@ -35,7 +42,7 @@ func newIntrinsic(p *problem) *intrinsic {
 // IntrinsicHessianProduct implements framework.IntrinsicHessian.
 func (c *intrinsic) IntrinsicHessianProduct(dst, x, v framework.Point) error {
 	p := c.p
-	if err := p.moveTo(x); err != nil {
+	if err := p.differentiateAt(x); err != nil {
 		return err
 	}
 	err := p.sum(dst, func(s, lo, hi int) error {
@@ -68,7 +75,7 @@ func (c *intrinsic) addCovariantDerivative(dst, x, v framework.Point) error {
 	if !(length > 0) {
 		return nil
 	}
-	step := differenceStep * math.Max(1, size) / length
+	step := c.step * math.Max(1, size) / length
 	for side := range c.g {
 		if err := c.gradientAlong(side, x, v, step*float64(1-2*side)); err != nil {
 			return err
@@ -90,8 +97,13 @@ func (c *intrinsic) gradientAlong(side int, x, v framework.Point, t float64) err
 			return fmt.Errorf("residuals: difference of gradients: block %s: %w", b.Name, err)
 		}
 	}
+	if c.aside != nil {
+		if err := c.aside.prepare(p, y); err != nil {
+			return err
+		}
+	}
 	err := p.sum(g, func(s, lo, hi int) error {
-		return p.jacobian.AddTransposedProduct(p.sums[s], y, c.frozen[lo*p.m:hi*p.m], lo, hi)
+		return c.jacobian.AddTransposedProduct(p.sums[s], y, c.frozen[lo*p.m:hi*p.m], lo, hi)
 	})
 	if err != nil {
 		return err

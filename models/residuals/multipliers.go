@@ -1,12 +1,16 @@
 package residuals
 
 import (
+	"bytes"
+	"encoding/gob"
+	"fmt"
 	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/models/rows"
 )
 
 // convexTolerance is how far, relative to its terms, a defect may be below 0 by rounding.
@@ -96,4 +100,45 @@ func (p *problem) keptDefect(grad, x framework.Point, _ float64) (float64, error
 		return p.jacobian.AddTransposedProduct(p.sums[s], x, best.g[lo*p.m:hi*p.m], lo, hi)
 	})
 	return sum, err
+}
+
+// storedMultipliers is what a run has learned of a problem with kinks.
+type storedMultipliers struct {
+	G, Offsets     []float64 // nil where there are none
+	Norm, Eps      float64
+	First, Rounded float64 // the first and the last length of rounding, 0 for none
+}
+
+// MarshalState implements framework.Stateful: the multipliers, and the lengths over
+// which the loss was rounded.
+func (a rounding) MarshalState() ([]byte, error) {
+	p := a.p
+	s := storedMultipliers{Norm: p.dual.best.norm, Eps: p.dual.eps, First: p.first, Rounded: p.last}
+	if !math.IsInf(s.Norm, 1) {
+		s.G, s.Offsets = p.dual.best.g, p.dual.best.offsets
+	}
+	var b bytes.Buffer
+	err := gob.NewEncoder(&b).Encode(s)
+	return b.Bytes(), err
+}
+
+// UnmarshalState implements framework.Stateful.
+func (a rounding) UnmarshalState(state []byte) error {
+	p := a.p
+	var s storedMultipliers
+	if err := gob.NewDecoder(bytes.NewReader(state)).Decode(&s); err != nil {
+		return fmt.Errorf("residuals: %w", err)
+	}
+	if s.G != nil && (len(s.G) != p.n*p.m || len(s.Offsets) != p.n) {
+		return fmt.Errorf("residuals: multipliers of %d entries for %d rows of %d: %w", len(s.G), p.n, p.m, rows.ErrInput)
+	}
+	p.dual = newMultipliers(p.n, p.m)
+	p.dual.best.norm, p.dual.eps = s.Norm, s.Eps
+	copy(p.dual.best.g, s.G)
+	copy(p.dual.best.offsets, s.Offsets)
+	p.first, p.last, p.rounded = s.First, s.Rounded, nil
+	if p.last > 0 {
+		p.rounded = p.plain.(framework.Smoother).Smooth(p.last)
+	}
+	return nil
 }

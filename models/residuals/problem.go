@@ -17,10 +17,11 @@ import (
 // not depend on it. Evaluations end early with the error of ctx when it is done.
 //
 // The problem is a framework.Resumer and a framework.GaussNewton. Where f is a
-// [SecondOrder], it is framework.TwiceDifferentiable too, and where it is a [Jacobian]
-// only, it is a framework.IntrinsicHessian with a relative error of about 1e-10, provided
-// that manifolds with a framework.Metric transport vectors in parallel. Where
-// the loss has kinks (framework.Smoother) it is framework.Smoothable, and a
+// [SecondOrder], it is framework.TwiceDifferentiable too, else a
+// framework.IntrinsicHessian, with a relative error of about 1e-10 where f is a
+// [Jacobian] and 1e-6 where it is not, provided that manifolds with a framework.Metric
+// transport vectors in parallel. Where
+// the loss has kinks (framework.Smoother) it is framework.Smoothable, a framework.Stateful, and a
 // framework.Certifier: the stationarity of a block is then
 //
 //	|sum_i w_i J_i'g_i| / sum_i w_i |J_i'g_i|,  g_i the gradient of the loss at r_i,
@@ -74,12 +75,9 @@ func New(ctx context.Context, f Function, loss framework.Loss, weights []float64
 	}
 }
 
-// differentiable reports whether f has derivatives and its manifolds the transport of
-// gradients that second ones need.
+// differentiable reports whether the manifolds of f have the transport of gradients that
+// second derivatives need.
 func differentiable(f Function) bool {
-	if _, ok := f.(Jacobian); !ok {
-		return false
-	}
 	for _, b := range f.Blocks() {
 		_, own := b.Manifold.(framework.Metric)
 		if _, ok := b.Manifold.(framework.Transporter); own && !ok {
@@ -103,7 +101,7 @@ type problem struct {
 	loss, plain  framework.Loss // the loss as it is evaluated, maybe rounded, and itself
 	rounded      framework.Loss // over the last length above 0; nil where there is none
 	eps          float64        // the length over which loss is rounded, 0 where it is not
-	first        float64        // the largest length
+	first, last  float64        // the largest length, and the last one above 0
 	dual         *multipliers   // of rounded losses; nil where kinks do not matter
 	weights      []float64      // nil: all 1
 	ctx          context.Context

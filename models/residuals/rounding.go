@@ -54,7 +54,7 @@ func (a rounding) Smooth(eps float64) {
 		a.p.loss = a.p.plain
 		return
 	}
-	a.p.first = math.Max(a.p.first, eps)
+	a.p.first, a.p.last = math.Max(a.p.first, eps), eps
 	a.p.rounded = a.p.plain.(framework.Smoother).Smooth(eps)
 	a.p.loss = a.p.rounded
 }

@@ -182,8 +182,8 @@ class Manifold(ABC, Generic[X]):
         Raises
         ------
         InputError
-            The manifold has none (:class:`Stiefel`, :class:`FixedRank`), or x or y
-            is not a point.
+            The manifold has none (:class:`FixedRank`), x or y is not a point, or
+            they are too far apart (:class:`Stiefel`).
         """
         return self._map("log", x=x, y=y)
 
@@ -193,8 +193,8 @@ class Manifold(ABC, Generic[X]):
         Raises
         ------
         InputError
-            The manifold has none (:class:`Stiefel`, :class:`FixedRank`), or x or y
-            is not a point.
+            The manifold has none (:class:`FixedRank`), x or y is not a point, or
+            they are too far apart (:class:`Stiefel`).
         """
         return self._measure("dist", x=x, y=y)
 
@@ -421,11 +421,24 @@ class Oblique(ArrayManifold):
         super().__init__((n, m), (n, m), copies)
 
 
-class Stiefel(ArrayManifold):
+class _Frames(ArrayManifold):
+    """What matrices with orthonormal columns have in common."""
+
+    _powers = True
+
+    def __init__(self, n: int, p: int, *, copies: int | None = None) -> None:
+        n, p = _size("n", n), _size("p", p)
+        if p > n:
+            raise InputError(f"p is {p}; want at most n = {n}")
+        super().__init__((n, p), (n, p), copies)
+
+
+class Stiefel(_Frames):
     """The n x p matrices with orthonormal columns, X'X = I.
 
-    The inner product is trace(U'V). There is no logarithm and no distance in closed
-    form.
+    The inner product is trace(U'V). Logarithms and distances are computed by Newton's
+    method and exist up to the injectivity radius: geodesics that are shorter than pi
+    are the shortest. With p = 1 and p = n they exist at any distance.
 
     Parameters
     ----------
@@ -437,14 +450,9 @@ class Stiefel(ArrayManifold):
 
     _kind = "stiefel"
     _in_pymanopt = "Stiefel"
-    _powers = True
-
-    def __init__(self, n: int, p: int, *, copies: int | None = None) -> None:
-        n, p = _frame(n, p)
-        super().__init__((n, p), (n, p), copies)
 
 
-class Grassmann(ArrayManifold):
+class Grassmann(_Frames):
     """The subspaces of dimension p of R^n, each given by a basis X with X'X = I.
 
     A cost must not depend on the basis. The distance is the root of the sum of the
@@ -460,11 +468,6 @@ class Grassmann(ArrayManifold):
 
     _kind = "grassmann"
     _in_pymanopt = "Grassmann"
-    _powers = True
-
-    def __init__(self, n: int, p: int, *, copies: int | None = None) -> None:
-        n, p = _frame(n, p)
-        super().__init__((n, p), (n, p), copies)
 
 
 class SPD(ArrayManifold):
@@ -661,11 +664,3 @@ class FixedRank(Manifold[Factors]):
         if not s[r - 1] > s[0] * 2.0**-50:
             raise InputError(f"W has a rank below {r}")
         return U[:, :r].copy(), np.diag(s[:r]), Vt[:r].T.copy()
-
-
-def _frame(n: int, p: int) -> tuple[int, int]:
-    """Return the shape of matrices with orthonormal columns."""
-    n, p = _size("n", n), _size("p", p)
-    if p > n:
-        raise InputError(f"p is {p}; want at most n = {n}")
-    return n, p

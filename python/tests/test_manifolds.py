@@ -95,16 +95,26 @@ def test_geodesics(m: Manifold[Any]) -> None:
     if isinstance(m, FixedRank):
         with pytest.raises(scqm.InputError, match="exponential map"):
             m.exp(x, v)
-    else:
-        y = m.exp(x, 0.1 * v)
-    if isinstance(m, FixedRank | Stiefel):
         with pytest.raises(scqm.InputError, match="logarithm"):
             m.log(x, y)
         with pytest.raises(scqm.InputError, match="distance"):
             m.dist(x, y)
         return
+    y = m.exp(x, 0.1 * v)
     np.testing.assert_allclose(m.log(x, y), 0.1 * v, atol=1e-12)
     assert m.dist(x, y) == pytest.approx(m.norm(x, 0.1 * v))
+
+
+def test_far_frames() -> None:
+    """Beyond the injectivity radius no geodesic is known to be the shortest."""
+    m = Stiefel(8, 4)
+    x = m.random_point(0)
+    with pytest.raises(scqm.InputError, match="logarithm: no geodesic shorter than pi"):
+        m.log(x, -x)
+    with pytest.raises(scqm.InputError, match="distance: no geodesic shorter than pi"):
+        m.dist(x, -x)
+    turns = Stiefel(3, 3)
+    assert turns.dist(np.eye(3), np.diag([1.0, -1.0, -1.0])) > 4.4
 
 
 def test_columns_and_rows() -> None:
