@@ -29,8 +29,8 @@ import (
 // one, but in trials. As eps goes down, a minimum of the rounded cost may cease to be one,
 // and the next one is far away by then: every step is as long as the way to the next
 // kink, of hundreds. So where a stage takes more than twelve iterations, eps becomes 25
-// times as large and goes down from there again, in systems that have no trials and in
-// the last rounds of others. Where the end is not stationary, two more rounds begin at .1 and
+// times as large and goes down from there again, in systems whose iterations are dear and
+// in the last rounds of others. Where the end is not stationary, two more rounds begin at .1 and
 // .5; those of systems that have no trials begin at the best point, with so small an
 // eps that it is not forgotten.
 //
@@ -67,6 +67,9 @@ const (
 	// times as large, at most maxRaises times a round and not where eps is mostRaised of
 	// the scale already.
 	slowStage, raiseFactor, maxRaises, mostRaised = 12, 25, 6, 1e-3
+	// dearWork is the number of products of an iteration from which on that is so in all
+	// rounds.
+	dearWork = 1 << 20
 	// firstLambda is the damping of the first step; minLambda and nearLambda
 	// bound it below after a success and after a failure.
 	firstLambda, minLambda, nearLambda = 1e-6, 1e-14, 1e-9
@@ -262,9 +265,11 @@ func (a PrimalDual) Step(e *framework.Evaluator, state framework.State) error {
 }
 
 // crawls reports whether a larger eps may lead farther than the steps of this stage. It may
-// also lead elsewhere, so that small systems, of many local minima, come to it last.
+// also lead elsewhere, so that small systems, of many local minima, come
+// to it last.
 func (s *PrimalDualState) crawls() bool {
-	return (s.Last || s.schur.Outer > smallOuter) && s.Trial == 0 && s.Stayed >= slowStage && s.Raised < maxRaises && s.Eps < mostRaised*s.Scale
+	dear := s.schur.Outer*s.schur.Outer > dearWork/s.schur.Inner()
+	return (s.Last || dear) && s.Trial == 0 && s.Stayed >= slowStage && s.Raised < maxRaises && s.Eps < mostRaised*s.Scale
 }
 
 // raise goes on with a larger eps where the run stands.
