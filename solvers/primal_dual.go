@@ -26,7 +26,11 @@ import (
 // by less than a fraction .01 eps of it, .03 in trials, and after thirty iterations:
 // away from the solutions for an eps, Newton's method for a smaller one crawls. Where
 // that takes no more than three iterations, the next factor is the square of the last
-// one, but in trials. Where the end is not stationary, two more rounds begin at .1 and
+// one, but in trials. As eps goes down, a minimum of the rounded cost may cease to be one,
+// and the next one is far away by then: every step is as long as the way to the next
+// kink, of hundreds. So where a stage takes more than twelve iterations, eps becomes 25
+// times as large and goes down from there again, in systems whose iterations are dear and
+// in the last rounds of others. Where the end is not stationary, two more rounds begin at .1 and
 // .5; those of systems that have no trials begin at the best point, with so small an
 // eps that it is not forgotten.
 //
@@ -58,7 +62,14 @@ const (
 	// trialStageGain that in a trial, which may be less exact, and stageIterations the number of iterations after which it ends anyway.
 	stageGain, trialStageGain, stageIterations = 1e-2, 3e-2, 30
 	// roundIterations bounds the iterations of a round.
-	roundIterations = 150
+	roundIterations = 250
+	// A stage that is not over after slowStage iterations goes on with an eps raiseFactor
+	// times as large, at most maxRaises times a round and not where eps is mostRaised of
+	// the scale already.
+	slowStage, raiseFactor, maxRaises, mostRaised = 12, 25, 6, 1e-3
+	// dearWork is the number of products of an iteration from which on that is so in all
+	// rounds.
+	dearWork = 1 << 20
 	// firstLambda is the damping of the first step; minLambda and nearLambda
 	// bound it below after a success and after a failure.
 	firstLambda, minLambda, nearLambda = 1e-6, 1e-14, 1e-9
@@ -115,6 +126,8 @@ type PrimalDualState struct {
 	// those of this stage and Failed the last ones of them without a step. Missteps
 	// counts the last pairs of steps of this stage that led nowhere.
 	Round, Iterations, Stayed, Failed, Missteps int
+	// Raised counts the times that Eps was raised in this round.
+	Raised int
 	// Last says that nothing follows where this run does not end stationary.
 	Last bool
 	// Trial is the number of the trial under way, from 1, 0 for none; Before is the
@@ -204,7 +217,7 @@ func (s *PrimalDualState) Resume(e *framework.Evaluator) error {
 // beginRound rounds the cost over a part of the scale again.
 func (s *PrimalDualState) beginRound(e *framework.Evaluator, part float64) error {
 	s.Eps, s.Lambda, s.Factor = part*s.Scale, firstLambda, roundingFactor
-	s.Iterations, s.Stayed, s.Failed, s.Missteps = 0, 0, 0, 0
+	s.Iterations, s.Stayed, s.Failed, s.Missteps, s.Raised = 0, 0, 0, 0, 0
 	s.Ended = math.Inf(1)
 	e.Smooth(s.Eps)
 	defer e.Smooth(0)
@@ -240,11 +253,33 @@ func (a PrimalDual) Step(e *framework.Evaluator, state framework.State) error {
 	if s.Trial > 0 {
 		gain = trialStageGain
 	}
-	settled := promised < gain*s.Eps/s.Scale*math.Abs(before) || s.Stayed >= stageIterations
+	solved := promised < gain*s.Eps/s.Scale*math.Abs(before)
+	if !solved && s.crawls() {
+		return s.raise(e)
+	}
+	settled := solved || s.Stayed >= stageIterations
 	if fraction == 1 && settled || s.Failed >= 2 || s.Iterations >= roundIterations {
 		return s.endStage(e)
 	}
 	return nil
+}
+
+// crawls reports whether a larger eps may lead farther than the steps of this stage. It may
+// also lead elsewhere, so that small systems, of many local minima, come
+// to it last.
+func (s *PrimalDualState) crawls() bool {
+	dear := s.schur.Outer*s.schur.Outer > dearWork/s.schur.Inner()
+	return (s.Last || dear) && s.Trial == 0 && s.Stayed >= slowStage && s.Raised < maxRaises && s.Eps < mostRaised*s.Scale
+}
+
+// raise goes on with a larger eps where the run stands.
+func (s *PrimalDualState) raise(e *framework.Evaluator) error {
+	s.Raised++
+	s.Eps *= raiseFactor
+	s.Factor, s.Lambda = roundingFactor, min(s.Lambda, firstLambda)
+	s.Stayed, s.Failed, s.Missteps = 0, 0, 0
+	e.Smooth(s.Eps)
+	return e.StartDual(s.Dual, s.At)
 }
 
 // advance takes a step that lowers the rounded cost. It returns the part of it that

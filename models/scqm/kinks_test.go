@@ -297,6 +297,14 @@ func TestPowerOneIsL1(t *testing.T) {
 	assert.Equal(t, b.Run.Iterations, a.Run.Iterations)
 }
 
+// A finish that crawls from kink to kink rounds more for a while. It took 1019 iterations.
+func TestFinishRoundsMoreWhereItCrawls(t *testing.T) {
+	x := noisyParaboloid(rand.New(rand.NewPCG(23, 41)), 20, 2, 150)
+	fit := learn(t, x, Config{Latent: 2, Loss: losses.L1(), Threads: 1})
+	assert.Equal(t, framework.Converged, fit.Run.Status)
+	assert.Less(t, fit.Run.Iterations, 700)
+}
+
 // Where a sheet is nearly flat, fits creep along a valley of the objective with gradients
 // within the tolerance: they are not converged.
 func TestFlatValleysAreNotConverged(t *testing.T) {
