@@ -11,10 +11,10 @@ import (
 )
 
 const (
-	// fewNormals is the codimension D - d up to which fits with the l2 loss
+	// FewNormals is the codimension D - d up to which fits with the l2 loss
 	// tend to run through some of the rows exactly. A residual of one or a few
 	// entries vanishes easily, one of many does not.
-	fewNormals = 3
+	FewNormals = 3
 	// touching is the size of a residual, relative to the typical one, below
 	// which a row sits on the kink of a radial loss.
 	touching = 1e-3
@@ -93,7 +93,7 @@ func (p *Objective) SmoothingScale(x framework.Point) (float64, error) {
 		return 0, nil
 	}
 	_, radial := p.loss.(framework.Radial)
-	if radial && p.sheet.D-p.sheet.Latent > fewNormals {
+	if radial && p.sheet.D-p.sheet.Latent > FewNormals {
 		return 0, nil
 	}
 	if err := p.KeepResiduals(x); err != nil {
@@ -172,7 +172,7 @@ func (p *Objective) RoundingScale(at framework.Point) (float64, error) {
 	if _, radial := p.loss.(framework.Radial); !radial {
 		return typical / math.Sqrt(float64(max(1, f.D-f.Latent))), nil
 	}
-	if f.D-f.Latent > fewNormals && sizes[0] > touching*typical {
+	if f.D-f.Latent > FewNormals && sizes[0] > touching*typical {
 		return 0, nil
 	}
 	return typical, nil

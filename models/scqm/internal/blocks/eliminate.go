@@ -1,0 +1,59 @@
+package blocks
+
+import (
+	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/models/scqm/internal/nearest"
+)
+
+const (
+	// pureSteps bounds the Newton steps of a row at one length of rounding, and
+	// pureDecrease is the decrease of its loss, relative to it, after which the next
+	// one would be next to nothing.
+	pureSteps, pureDecrease = 12, 1e-9
+	// pureTries bounds the lengths tried in a step.
+	pureTries = 20
+	// pureFactor is what the length of rounding is multiplied by from the scale down to
+	// the one asked for, and pureLast the last one, relative to the scale, where none
+	// is asked for.
+	pureFactor, pureLast = 0.1, 1e-6
+)
+
+func newRounding(n, d int) *nearest.General {
+	g := nearest.NewGeneral(n, d)
+	g.Steps, g.Tries, g.Decrease = pureSteps, pureTries, pureDecrease
+	return g
+}
+
+// eliminate moves tau from the nearest points in the Euclidean norm, which are those of
+// a radial loss, to the minima of the loss nearby. Kinks are rounded less and less, from
+// the scale on: the result is a function of the row, the sheet and two lengths.
+func (o *blockObjective) eliminate(r *Request, loss framework.Loss) error {
+	if framework.StructureOf(loss) == framework.StructureRadial {
+		return nil
+	}
+	if _, kinks := loss.(framework.Smoother); !kinks || r.Scale == 0 {
+		return o.descend(r, 0)
+	}
+	last := r.Eps
+	if last == 0 {
+		last = pureLast * r.Scale
+	}
+	for eps := r.Scale; eps > last; eps *= pureFactor {
+		if err := o.descend(r, eps); err != nil {
+			return err
+		}
+	}
+	return o.descend(r, last)
+}
+
+// descend minimises the loss rounded over eps from tau, in place.
+func (o *blockObjective) descend(r *Request, eps float64) error {
+	o.Smooth(eps)
+	defer o.Smooth(0)
+	at := r.point(nil)
+	_, err := o.newton.Minimize(o.tau, func(to nearest.RowResults, tau []float64, list []int) error {
+		at[len(at)-1] = tau
+		return o.EvaluateInto(to, at, len(at)-1, list)
+	})
+	return err
+}
