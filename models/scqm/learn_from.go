@@ -295,7 +295,7 @@ func (p *streamProblem) meta(c Config, r *streamRun, notes []string) Meta {
 		Loss: describeLoss(c.Loss), N: p.n, D: p.shape.D, Latent: p.shape.Latent, Effective: p.shape.S, Linear: c.Linear, Ridge: c.ridge(),
 		Solver: c.Solver.Name(), Status: run.Status.String(), Message: run.Message,
 		Iterations: run.Iterations, Evaluations: run.Counts.Evaluations, Stationarity: run.Stationarity,
-		Inits: max(c.Inits, 1), Seed: c.Seed, Notes: append(notes, fmt.Sprintf("all rows were read %d times", p.reads)), Warnings: []string{},
+		Inits: max(c.Inits, 1), Seed: c.Seed, Notes: notes, Warnings: []string{},
 	}
 	m.MeanLoss = m.Objective / p.weight
 	if r.norms != nil {
