@@ -49,7 +49,7 @@ func SumBlocks(ctx context.Context, r *Request, src Source, loss framework.Loss,
 }
 
 func sumBlocks(ctx context.Context, r *Request, src Source, loss framework.Loss, first, count, threads int, told blocks.Progress) (*Partial, error) {
-	if r.Loss != "" && (loss == nil || identityOf(loss) != r.Loss) {
+	if r.Kind.Scores() && (loss == nil || identityOf(loss) != r.Loss) {
 		return nil, fmt.Errorf("scqm: a request for the loss %.80s is answered with another: %w", r.Loss, ErrInput)
 	}
 	held, err := memory.Reserve(fmt.Sprintf("blocks of %d rows of %d columns", BlockRows, r.D), wordBytes*r.Numbers(par.Threads(threads)), "use fewer threads")

@@ -67,9 +67,12 @@ func newStreamProblem(ctx context.Context, e Engine, loss framework.Loss, d, s i
 
 // request returns one at a point.
 func (p *streamProblem) request(kind blocks.Kind, x framework.Point) *blocks.Request {
-	r := &blocks.Request{Kind: kind, N: p.n, D: p.shape.D, Latent: p.shape.Latent, S: p.shape.S, Unit: p.unit, Eps: p.eps, Loss: identityOf(p.loss)}
+	r := &blocks.Request{Kind: kind, N: p.n, D: p.shape.D, Latent: p.shape.Latent, S: p.shape.S, Unit: p.unit}
 	if x != nil {
 		r.C, r.Q, r.Theta = x[BlockC], x[BlockQ], x[BlockTheta]
+	}
+	if kind.Scores() {
+		r.Loss, r.Eps = identityOf(p.loss), p.eps
 	}
 	if kind == blocks.Gradient {
 		r.Scale = p.scale

@@ -65,6 +65,8 @@ type gradientKernel struct {
 	whole     *blockObjective // of as many rows as the last block had
 	diff      []float64       // D
 	grad      framework.Point
+	metric    *metricProjection // nil but for losses r'Mr
+	projected []float64         // n x d: what that finds
 }
 
 // blockObjective is the objective of blocks of one number of rows.
@@ -75,10 +77,13 @@ type blockObjective struct {
 	newton *nearest.General
 }
 
-func newGradientKernel(_ context.Context, r *Request, loss framework.Loss, _ int) *gradientKernel {
+func newGradientKernel(r *Request, loss framework.Loss, most int) *gradientKernel {
 	f := r.sheet()
 	k := &gradientKernel{r: r, loss: loss, f: f, footpoint: nearest.NewFootpoint(f), diff: make([]float64, f.D)}
 	k.footpoint.Reload()
+	if k.metric = newMetricProjection(f, loss); k.metric != nil {
+		k.projected = make([]float64, most*f.Latent)
+	}
 	return k
 }
 
@@ -106,6 +111,14 @@ func (k *gradientKernel) sum(ctx context.Context, dst []float64, x rows.Data, fi
 		floats.SubTo(k.diff, x.Row(i), f.C)
 		f.ToFrame(k.footpoint.Y, k.diff)
 		k.footpoint.Find(o.tau[i*f.Latent : (i+1)*f.Latent])
+		if k.metric != nil {
+			k.metric.project(k.projected[i*f.Latent:(i+1)*f.Latent], k.diff)
+		}
+	}
+	if k.metric != nil {
+		if err := o.begin(k.r, k.projected[:x.N*f.Latent]); err != nil {
+			return nil, err
+		}
 	}
 	if err := o.eliminate(k.r, k.loss); err != nil {
 		return nil, err

@@ -43,7 +43,7 @@ func (r *Request) length() int {
 }
 
 // kernel returns what sums blocks of up to most rows.
-func (r *Request) kernel(ctx context.Context, loss framework.Loss, most int) (kernel, error) {
+func (r *Request) kernel(loss framework.Loss, most int) (kernel, error) {
 	switch r.Kind {
 	case Moments:
 		return &momentsKernel{second: r.Columns >= 0, centred: make([]float64, most*r.D)}, nil
@@ -65,7 +65,7 @@ func (r *Request) kernel(ctx context.Context, loss framework.Loss, most int) (ke
 		}
 		return &sweepKernel{alternating.NewPureSweep(r.sheet(), radial, most, r.Unit)}, nil
 	case Gradient:
-		return newGradientKernel(ctx, r, loss, most), nil
+		return newGradientKernel(r, loss, most), nil
 	default:
 		return newSizesKernel(r), nil
 	}

@@ -96,8 +96,7 @@ func (p *Partial) MarshalBinary() ([]byte, error) {
 		}
 		b = appendFloats(appendFloats(b, n.sums), n.sample)
 	}
-	sum := sha256.Sum256(b)
-	return append(b, sum[:]...), nil
+	return seal(b), nil
 }
 
 // maxLevel bounds the levels of the tree: blocks are numbered by int.

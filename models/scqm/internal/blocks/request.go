@@ -36,6 +36,9 @@ const (
 	kinds
 )
 
+// Scores reports whether requests of a kind need the loss.
+func (k Kind) Scores() bool { return k == Flat || k == Sweep || k == Gradient }
+
 // Request says what is summed over all rows, and at which sheet.
 type Request struct {
 	Kind Kind
@@ -54,7 +57,7 @@ type Request struct {
 	// Axes are the rows of W, Columns x D; Columns below 0 leaves out second moments.
 	Axes    []float64
 	Columns int
-	// Loss identifies the loss.
+	// Loss identifies the loss where the kind needs one.
 	Loss string
 }
 
@@ -93,9 +96,7 @@ func (r *Request) MarshalBinary() ([]byte, error) {
 	for _, v := range [][]float64{r.C, r.Q, r.Theta, r.Axes} {
 		b = appendFloats(b, v)
 	}
-	b = append(b, r.Loss...)
-	sum := sha256.Sum256(b)
-	return append(b, sum[:]...), nil
+	return seal(append(b, r.Loss...)), nil
 }
 
 // Hash identifies the request.
@@ -172,6 +173,9 @@ func (r *Request) check() error {
 	if !(framework.Point{r.C, r.Q, r.Theta}).Finite() {
 		return complain("numbers that are not finite")
 	}
+	if r.Kind.Scores() != (r.Loss != "") {
+		return complain(fmt.Sprintf("the loss %.80q", r.Loss))
+	}
 	return nil
 }
 
@@ -195,6 +199,12 @@ func (r *Request) merge() merge {
 		return rows.MergeMoments(r.D)
 	}
 	return add
+}
+
+// seal adds a checksum to bytes.
+func seal(b []byte) []byte {
+	sum := sha256.Sum256(b)
+	return append(b[:len(b):len(b)], sum[:]...)
 }
 
 // unseal checks that the checksum at the end of bytes is theirs.

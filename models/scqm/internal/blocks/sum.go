@@ -106,7 +106,7 @@ func (w *worker) sums(length int) []float64 {
 // chunk sums the blocks of a chunk that are asked for, merges them, and enters what is
 // left into the forest.
 func (s *summation) chunk(ctx context.Context, id, number int) error {
-	w, err := s.worker(ctx, id)
+	w, err := s.worker(id)
 	if err != nil {
 		return err
 	}
@@ -127,10 +127,10 @@ func (s *summation) chunk(ctx context.Context, id, number int) error {
 	return nil
 }
 
-func (s *summation) worker(ctx context.Context, id int) (*worker, error) {
+func (s *summation) worker(id int) (*worker, error) {
 	if s.workers[id] == nil {
 		most := min(Rows, s.r.N)
-		k, err := s.r.kernel(ctx, s.loss, most)
+		k, err := s.r.kernel(s.loss, most)
 		if err != nil {
 			return nil, err
 		}

@@ -1,11 +1,20 @@
 package nearest
 
+import (
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/scqm/scqm/models/scqm/internal/sheet"
+)
+
 const (
 	// pureSteps bounds the Newton steps of a row that begins at its own coordinates,
 	// purePrecision is the relative length of a last step: the next would be about its
 	// square, and change the distance by the square of that.
 	pureSteps     = 12
 	purePrecision = 1e-4
+	// pureGradient is half of the gradient of h, relative to [a; b], from which on a row
+	// has not arrived.
+	pureGradient = 1e-7
 )
 
 // Find writes the nearest point of the sheet into tau, for [a; b] = Q'(x - c) in Y. It
@@ -19,7 +28,7 @@ func (p *Footpoint) Find(tau []float64) float64 {
 		return p.Value(tau)
 	}
 	value := p.Minimize(tau, pureSteps, purePrecision)
-	if p.certified(tau) {
+	if p.certified(tau) && p.stationary(tau) {
 		return value
 	}
 	p.distance = p.distance[:0]
@@ -32,4 +41,13 @@ func (p *Footpoint) Find(tau []float64) float64 {
 	p.descend(p.minima[0], value)
 	copy(tau, p.minima[0])
 	return p.Value(tau)
+}
+
+// stationary reports whether the gradient of h vanishes at tau, where certified was
+// called last.
+func (p *Footpoint) stationary(tau []float64) bool {
+	g := p.lower
+	copy(g, p.E[:len(tau)])
+	sheet.AddForm(g, p.w, tau)
+	return floats.Norm(g, 2) <= pureGradient*floats.Norm(p.Y, 2)
 }
