@@ -12,8 +12,20 @@ type Streaming struct{}
 // Name returns "streaming".
 func (Streaming) Name() string { return "streaming" }
 
-// Lacks implements [framework.Selective]: every problem has first derivatives.
-func (Streaming) Lacks(framework.Problem) string { return "" }
+// BlockSummer is a problem that sees its data through sums over blocks of rows only.
+type BlockSummer interface {
+	// SumsBlocks does nothing.
+	SumsBlocks()
+}
+
+// Lacks implements [framework.Selective]: any other problem is served better by
+// [Alternating] or [LBFGS].
+func (Streaming) Lacks(p framework.Problem) string {
+	if _, ok := p.(BlockSummer); ok {
+		return ""
+	}
+	return "sums over blocks of rows (BlockSummer), as fits of the model scqm have"
+}
 
 // NewState returns an empty state for a stored run.
 func (Streaming) NewState() framework.State {

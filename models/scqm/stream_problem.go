@@ -91,6 +91,9 @@ func (p *streamProblem) sum(r *blocks.Request) (sums, sample []float64, err erro
 	return r.Total(partial)
 }
 
+// SumsBlocks implements [solvers.BlockSummer].
+func (p *streamProblem) SumsBlocks() {}
+
 // Blocks implements [framework.Problem].
 func (p *streamProblem) Blocks() []framework.Block { return p.blocks }
 
