@@ -43,6 +43,9 @@ func (Streaming) inner(e *framework.Evaluator) Continuation {
 
 // Init begins the solver that runs.
 func (s Streaming) Init(e *framework.Evaluator, x framework.Point) (framework.State, error) {
+	if err := Supports(s, e.Problem()); err != nil {
+		return nil, err
+	}
 	return s.inner(e).Init(e, x)
 }
 

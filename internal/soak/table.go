@@ -56,6 +56,7 @@ func packageDrills() []drillSpec {
 		// Twice the 25 standard problems with three solvers each: small ones, then full sizes.
 		goDrill{name: "go-constants", pkg: "./internal/standard", run: "DrillConstants", cases: 150}.spec(),
 		goDrill{name: "go-flips-partials", pkg: "./models/scqm/internal/blocks", run: "FlippedBits", cases: 32768}.spec(),
+		goDrill{name: "go-streamed-fits", pkg: "./models/scqm", run: "DrillStreamedFits", cases: 6}.spec(),
 		goDrill{name: "go-stream-bits", pkg: "./models/scqm", run: "DrillStreamBits", cases: 3}.spec(),
 		goDrill{name: "go-memory", pkg: "./cmd/scqm", run: "DrillMemory", cases: 50}.spec(),
 	}
