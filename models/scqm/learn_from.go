@@ -27,7 +27,9 @@ import (
 // For l2, squared_l2, huber and others of their kind a read is one majorize-minimize
 // step; for other losses a read gives cost and gradient with tau eliminated, and L-BFGS
 // goes on from there. The start takes two reads (six for more than 1024 columns), one
-// more where kinks are rounded, and one more for each further start.
+// more where kinks are rounded, and one more for each further start. Of losses that are no
+// function of the norm the objective is that of projected rows, as [Model.Transform] places
+// them, which takes a longer read at the end.
 //
 // Model.Tau is nil; see [Model.Transform]. Status and residuals are computed from sums
 // over all rows, as by Learn; the curvature times the extent is that of a sample of at
@@ -171,19 +173,47 @@ func (p *streamProblem) minimize(ctx context.Context, s *streamStarts, k int) (*
 	r := &streamRun{run: run}
 	r.finding.cost = run.Cost
 	if run.Stationarity != nil {
-		n, err := p.norms(run.Point)
-		p.eps = 0
-		if err == nil {
-			r.cost, err = p.firstOrder(run.Point)
-		}
-		if err != nil {
+		err := p.judge(r, s.c.Options.Tolerance)
+		switch {
+		case err != nil && ctx.Err() != nil:
+			run.Status = framework.Cancelled
+			run.Message = fmt.Sprintf("cancelled after %d iterations, before the result was judged; the best point so far is kept", run.Iterations)
+		case err != nil:
 			return nil, err
 		}
-		r.norms = &n
-		p.settle(r, s.c.Options.Tolerance)
 	}
 	r.describe(p, run.Point)
 	return r, failure
+}
+
+// judge computes what is told of a run that has ended.
+func (p *streamProblem) judge(r *streamRun, tolerance float64) error {
+	n, err := p.norms(r.run.Point)
+	p.eps = 0
+	if err != nil {
+		return err
+	}
+	if r.cost, err = p.firstOrder(r.run.Point); err != nil {
+		return err
+	}
+	r.norms = &n
+	p.settle(r, tolerance)
+	err = p.project(r.run)
+	r.finding.cost = r.run.Cost
+	return err
+}
+
+// project makes the cost of a run that where rows are projected, as they are by
+// [Model.Transform]. For losses that are a function of the norm it is that.
+func (p *streamProblem) project(run *framework.Result) error {
+	if framework.StructureOf(p.loss) == framework.StructureRadial {
+		return nil
+	}
+	sums, _, err := p.sum(p.request(blocks.Projected, run.Point))
+	if err == nil {
+		run.Cost = sums[0] + p.penalty(nil, run.Point[BlockTheta])
+	}
+	return err
 }
 
 // settle holds the coordinates of the rows to the tolerance of the other blocks.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/floats"
 
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/internal/drill"
@@ -269,4 +270,20 @@ func TestHuberDeltaFrom(t *testing.T) {
 	assert.InEpsilon(t, losses.DefaultHuberDelta(norms), got, 0.01)
 	_, err = HuberDeltaFrom(t.Context(), &LocalEngine{Source: x}, 9)
 	require.ErrorIs(t, err, ErrInput)
+}
+
+// The objective is that of the rows where Transform places them, whatever the loss.
+func TestStreamObjectiveIsThatOfProjections(t *testing.T) {
+	x := bentRows(5, 300, 5)
+	for _, name := range []string{"l2", "lp 4", "l1"} {
+		loss := blackBox{Loss: named(t, name, x.D)}
+		c := Config{Latent: 1, Loss: loss, Solver: solvers.Streaming{}, Options: framework.Options{MaxIterations: 5}}
+		got := learn(t, x, c).Model
+		r, err := got.Reconstruct(t.Context(), got.Tau, 1)
+		require.NoError(t, err)
+		floats.Sub(r, x.X)
+		values := make([]float64, x.N)
+		require.NoError(t, loss.Evaluate(values, nil, r, x.D))
+		assert.InEpsilon(t, floats.Sum(values), got.Meta.Objective, 1e-10, name)
+	}
 }

@@ -37,6 +37,8 @@ func (r *Request) length() int {
 		return alternating.NewMoments(sheet.New(r.D, d, r.S)).Len()
 	case Gradient:
 		return gradientHead + r.D + r.D*m + q*r.S + d + d*d
+	case Projected:
+		return 1
 	default:
 		return bins
 	}
@@ -66,6 +68,8 @@ func (r *Request) kernel(loss framework.Loss, most int) (kernel, error) {
 		return &sweepKernel{alternating.NewPureSweep(r.sheet(), radial, most, r.Unit)}, nil
 	case Gradient:
 		return newGradientKernel(r, loss, most), nil
+	case Projected:
+		return newProjectedKernel(r, loss, most), nil
 	default:
 		return newSizesKernel(r), nil
 	}

@@ -33,11 +33,14 @@ const (
 	// entries; see [Quantile].
 	Norms
 	Entries
+	// Projected: the cost where rows are projected as [nearest.Projector] does, from
+	// several starts.
+	Projected
 	kinds
 )
 
 // Scores reports whether requests of a kind need the loss.
-func (k Kind) Scores() bool { return k == Flat || k == Sweep || k == Gradient }
+func (k Kind) Scores() bool { return k == Flat || k == Sweep || k == Gradient || k == Projected }
 
 // Request says what is summed over all rows, and at which sheet.
 type Request struct {
