@@ -56,6 +56,9 @@ func packageDrills() []drillSpec {
 		goDrill{name: "go-standard", pkg: "./solvers", run: "DrillStandard", cases: 400}.spec(),
 		// Twice the 25 standard problems with three solvers each: small ones, then full sizes.
 		goDrill{name: "go-constants", pkg: "./internal/standard", run: "DrillConstants", cases: 150}.spec(),
+		goDrill{name: "go-flips-partials", pkg: "./models/scqm/internal/blocks", run: "FlippedBits", cases: 32768}.spec(),
+		goDrill{name: "go-streamed-fits", pkg: "./models/scqm", run: "DrillStreamedFits", cases: 6}.spec(),
+		goDrill{name: "go-stream-bits", pkg: "./models/scqm", run: "DrillStreamBits", cases: 3}.spec(),
 		goDrill{name: "go-memory", pkg: "./cmd/scqm", run: "DrillMemory", cases: 50}.spec(),
 		goDrill{name: "go-sources", pkg: "./internal/dataset", run: "DrillSources", cases: 2000}.spec(),
 		goDrill{name: "go-streams", pkg: "./cmd/scqm", run: "DrillStreams|DrillHundredGigabytes", cases: 20, env: drill.EnvCases + "=%d,hundred gigabytes=2"}.spec(),

@@ -80,11 +80,16 @@ func (c Config) validate(x Data) error {
 	if err := x.ValidateColumns(); err != nil {
 		return err
 	}
+	return c.check(x.D)
+}
+
+// check reports settings that do not fit rows of length D, or each other.
+func (c Config) check(D int) error {
 	switch {
 	case c.Loss == nil:
 		return fmt.Errorf("scqm: no loss given: %w", ErrInput)
-	case c.Latent < 1 || c.Latent > x.D:
-		return fmt.Errorf("scqm: latent dimension %d does not fit rows of length %d; want 1 to %d: %w", c.Latent, x.D, x.D, ErrInput)
+	case c.Latent < 1 || c.Latent > D:
+		return fmt.Errorf("scqm: latent dimension %d does not fit rows of length %d; want 1 to %d: %w", c.Latent, D, D, ErrInput)
 	case c.Curvature < 0:
 		return fmt.Errorf("scqm: curvature dimension %d is negative: %w", c.Curvature, ErrInput)
 	case c.Inits < 0:

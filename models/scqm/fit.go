@@ -23,6 +23,8 @@ type Fit struct {
 	Model *Model
 	// Run is what the solver reports.
 	Run *framework.Result
+	// Reads is the number of times that all rows were read, by [LearnFrom].
+	Reads int
 }
 
 // Learn fits a model to the data. Like framework.Solve, it returns the best
@@ -43,6 +45,9 @@ func Learn(ctx context.Context, x Data, c Config) (*Fit, error) {
 	}
 	if err := x.ValidateSpread(); err != nil {
 		return nil, err
+	}
+	if _, ok := c.Solver.(solvers.Streaming); ok {
+		return learnAsStream(ctx, x, c)
 	}
 	r := request{data: x.ObservedOnly(), loss: c.Loss, config: &c}
 	defer r.release()

@@ -7,7 +7,7 @@ import (
 	"github.com/scqm/scqm/models/scqm/internal/sheet"
 )
 
-// moments is all that the outer blocks need to know of some rows: weighted sums
+// Moments is all that the outer blocks need to know of some rows: weighted sums
 // of deviations x_i - c from the current centre and of the regressors
 //
 //	y_i = [tau_i / h; phi(tau_i) / h^2],
@@ -19,7 +19,7 @@ import (
 // They take 2nD(1+d+q) operations.
 //
 // A flat sheet needs no phi: its q counts as 0 here.
-type moments struct {
+type Moments struct {
 	d, q   int
 	cost   float64   // sum of v_i loss(r_i)
 	weight float64   // sum of w_i
@@ -31,10 +31,11 @@ type moments struct {
 	columns []float64 // (1+d+q) x D: x above yx
 }
 
-func newMoments(f *sheet.Sheet) *moments {
+// NewMoments makes those of no rows, for the shape of a sheet.
+func NewMoments(f *sheet.Sheet) *Moments {
 	q := forms(f)
 	columns := make([]float64, (1+f.Latent+q)*f.D)
-	return &moments{
+	return &Moments{
 		d: f.Latent, q: q, x: columns[:f.D], y: make([]float64, f.Latent+q),
 		yx: columns[f.D:], phi: make([]float64, q*q), columns: columns,
 	}
@@ -49,13 +50,34 @@ func forms(f *sheet.Sheet) int {
 	return f.Q
 }
 
+// Len is the number of sums.
+func (m *Moments) Len() int { return 2 + len(m.y) + len(m.columns) + len(m.phi) }
+
+// Store writes the sums into dst, of [Moments.Len] numbers.
+func (m *Moments) Store(dst []float64) {
+	dst[0], dst[1] = m.cost, m.weight
+	at := 2
+	for _, part := range [][]float64{m.y, m.columns, m.phi} {
+		at += copy(dst[at:], part)
+	}
+}
+
+// Load takes sums that were stored, or are the sum of several such.
+func (m *Moments) Load(src []float64) {
+	m.cost, m.weight = src[0], src[1]
+	at := 2
+	for _, part := range [][]float64{m.y, m.columns, m.phi} {
+		at += copy(part, src[at:])
+	}
+}
+
 // product returns row j of yx.
-func (m *moments) product(j int) []float64 {
+func (m *Moments) product(j int) []float64 {
 	D := len(m.x)
 	return m.yx[j*D : (j+1)*D]
 }
 
-func (m *moments) reset() {
+func (m *Moments) reset() {
 	m.cost, m.weight = 0, 0
 	clear(m.columns)
 	clear(m.y)
@@ -63,7 +85,7 @@ func (m *moments) reset() {
 }
 
 // add merges other into m.
-func (m *moments) add(other *moments) {
+func (m *Moments) add(other *Moments) {
 	m.cost += other.cost
 	m.weight += other.weight
 	floats.Add(m.columns, other.columns)
@@ -73,7 +95,7 @@ func (m *moments) add(other *moments) {
 
 // accumulate adds n rows: x are their deviations, n x D, y their regressors below
 // a 1, n x (1+d+q), and wy the same times their weights.
-func (m *moments) accumulate(x, y, wy []float64, n int) {
+func (m *Moments) accumulate(x, y, wy []float64, n int) {
 	k, q := 1+m.d+m.q, m.q
 	dense.AddProduct(m.columns, wy, x, n, k, len(m.x))
 	for i := range n {
@@ -94,7 +116,7 @@ func (m *moments) accumulate(x, y, wy []float64, n int) {
 
 // centre turns the sums about the current centre into sums about the weighted
 // means, which it leaves in x and y, and completes phi symmetrically.
-func (m *moments) centre() {
+func (m *Moments) centre() {
 	floats.Scale(1/m.weight, m.x)
 	for j, sum := range m.y {
 		floats.AddScaled(m.product(j), -sum, m.x)

@@ -22,7 +22,7 @@ const (
 	newDirection = 1e-13
 )
 
-// outerMM minimises over c, Q and Theta the weighted sum of squares
+// Outer minimises over c, Q and Theta the weighted sum of squares
 //
 //	sum_i w_i |x_i - c - Q z_i|^2 + Lambda sum_k |A_k|_F^2,  z = [tau; Theta' phi],
 //
@@ -40,7 +40,7 @@ const (
 //
 // Source for the Procrustes problem: P. H. Schoenemann, A generalized solution
 // of the orthogonal Procrustes problem, Psychometrika 31 (1966) 1-10.
-type outerMM struct {
+type Outer struct {
 	f    *sheet.Sheet // the geometry at which the moments were taken
 	q    int          // see forms
 	unit float64
@@ -58,19 +58,19 @@ type outerMM struct {
 	polar    *dense.Polar
 }
 
-func newOuterMM(f *sheet.Sheet, unit float64) *outerMM {
+func NewOuter(f *sheet.Sheet, unit float64) *Outer {
 	q := forms(f)
 	most := min(f.M+f.Latent+q, f.D)
 	vec := func(n int) []float64 { return make([]float64, n) }
-	return &outerMM{
+	return &Outer{
 		f: f, q: q, unit: unit, basis: vec(most * f.D), g: vec((f.Latent + q) * most),
 		k: vec(q * q), old: vec(q * f.S), theta: vec(q * f.S),
 		frame: vec(f.M * most), pull: vec(f.M * most), col: vec(q), polar: dense.NewPolar(f.M, most),
 	}
 }
 
-// solve writes c, Q and Theta into next. The moments are used up.
-func (o *outerMM) solve(next framework.Point, m *moments, lambda float64) error {
+// Solve writes c, Q and Theta into next. The moments are used up.
+func (o *Outer) Solve(next framework.Point, m *Moments, lambda float64) error {
 	f := o.f
 	if !(m.weight > 0) { // no row has a say
 		copy(next[objective.BlockC], f.C)
@@ -87,7 +87,7 @@ func (o *outerMM) solve(next framework.Point, m *moments, lambda float64) error 
 }
 
 // factorize prepares K and the scaled Theta.
-func (o *outerMM) factorize(m *moments, lambda float64) {
+func (o *Outer) factorize(m *Moments, lambda float64) {
 	h2 := o.unit * o.unit
 	copy(o.k, m.phi)
 	var trace float64
@@ -110,7 +110,7 @@ func (o *outerMM) factorize(m *moments, lambda float64) {
 }
 
 // span builds the basis and expresses G_tau and G_phi in it.
-func (o *outerMM) span(m *moments) {
+func (o *Outer) span(m *Moments) {
 	D := o.f.D
 	o.size = o.f.M
 	copy(o.basis, o.f.QT)
@@ -143,7 +143,7 @@ func (o *outerMM) span(m *moments) {
 }
 
 // removeBasis takes the part of v within the basis away.
-func (o *outerMM) removeBasis(v []float64) {
+func (o *Outer) removeBasis(v []float64) {
 	for i := range o.size {
 		b := o.basis[i*o.f.D : (i+1)*o.f.D]
 		floats.AddScaled(v, -floats.Dot(b, v), b)
@@ -151,7 +151,7 @@ func (o *outerMM) removeBasis(v []float64) {
 }
 
 // alternate leaves the last Q in turn and the Theta for it in theta.
-func (o *outerMM) alternate() {
+func (o *Outer) alternate() {
 	f, n := o.f, o.size
 	clear(o.frame)
 	for j := range f.M {
@@ -177,7 +177,7 @@ func (o *outerMM) alternate() {
 }
 
 // leastSquaresTheta computes Theta = (K + proximal I)^-1 (G_phi' V + proximal Theta_0), row-major.
-func (o *outerMM) leastSquaresTheta() {
+func (o *Outer) leastSquaresTheta() {
 	s, n := o.f.S, o.size
 	for k := range s {
 		v := o.frame[(o.f.Latent+k)*n : (o.f.Latent+k+1)*n]
@@ -193,7 +193,7 @@ func (o *outerMM) leastSquaresTheta() {
 }
 
 // pullCurvature computes the columns of G_phi Theta, in the unit of G_tau.
-func (o *outerMM) pullCurvature(dst []float64) {
+func (o *Outer) pullCurvature(dst []float64) {
 	s, n := o.f.S, o.size
 	clear(dst)
 	for k := range s {
@@ -204,7 +204,7 @@ func (o *outerMM) pullCurvature(dst []float64) {
 }
 
 // write turns the solution back into the units and coordinates of the problem.
-func (o *outerMM) write(next framework.Point, m *moments) {
+func (o *Outer) write(next framework.Point, m *Moments) {
 	f, n := o.f, o.size
 	q := next[objective.BlockQ]
 	clear(q)

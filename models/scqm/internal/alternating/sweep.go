@@ -56,9 +56,9 @@ type mm struct {
 	x, next framework.Point // of the sweep under way
 	work    func(id, shard int)
 	errs    []error
-	shards  []*moments
-	total   *moments
-	outer   *outerMM
+	shards  []*Moments
+	total   *Moments
+	outer   *Outer
 	rows    []*rowSweep // per worker
 	unit    float64     // h: root mean squared distance from the mean
 }
@@ -66,15 +66,15 @@ type mm struct {
 // OuterBlocks returns c, Q and Theta where the loss is a function of |r|^2 with
 // known quadratic majorizers, and nothing for other losses.
 func (p *Sweeper) OuterBlocks() []int {
-	if !canSweep(p.o.Loss()) {
+	if !CanSweep(p.o.Loss()) {
 		return nil
 	}
 	return []int{objective.BlockC, objective.BlockQ, objective.BlockTheta}
 }
 
-// canSweep reports whether a loss is rho(|r|^2) with concave rho: a radial loss
+// CanSweep reports whether a loss is rho(|r|^2) with concave rho: a radial loss
 // with majorizers has weights 2 rho', one for each row.
-func canSweep(l framework.Loss) bool {
+func CanSweep(l framework.Loss) bool {
 	if _, ok := l.(framework.Radial); !ok {
 		return false
 	}
@@ -89,10 +89,10 @@ func canSweep(l framework.Loss) bool {
 // [a; b] = Q'(x_i - c), a problem without D. The tangent of rho at the new
 // residuals bounds the cost by a weighted sum of squares with w_i = v_i
 // rho'(|r_i|^2), v_i the weight of the row, which the next c, Q and Theta
-// lower; see [outerMM]. Its weights are those of residuals no shorter than 1e-8
+// lower; see [Outer]. Its weights are those of residuals no shorter than 1e-8
 // times the length scale of the data: where rows are interpolated under a loss
 // with a kink, the cost can rise by as much. A sweep takes 2nDm operations for the
-// footpoints and those of [moments].
+// footpoints and those of [Moments].
 func (p *Sweeper) Sweep(next, x framework.Point) (float64, error) {
 	f, o := p.load(x), p.o
 	if p.mm == nil || p.mm.version != o.Version() {
@@ -109,19 +109,19 @@ func (p *Sweeper) Sweep(next, x framework.Point) (float64, error) {
 		a.total.add(s)
 	}
 	cost := a.total.cost + o.Penalty(nil, x[objective.BlockTheta])
-	return cost, a.outer.solve(next, a.total, o.Lambda)
+	return cost, a.outer.Solve(next, a.total, o.Lambda)
 }
 
 func newMM(o *objective.Objective, f *sheet.Sheet) *mm {
 	shards := par.Shards(o.Data().N)
 	a := &mm{
-		o: o, f: f, version: o.Version(), shards: make([]*moments, shards), errs: make([]error, shards),
-		total: newMoments(f), rows: make([]*rowSweep, o.Threads()), unit: rows.LengthScale(*o.Data()),
+		o: o, f: f, version: o.Version(), shards: make([]*Moments, shards), errs: make([]error, shards),
+		total: NewMoments(f), rows: make([]*rowSweep, o.Threads()), unit: rows.LengthScale(*o.Data()),
 	}
 	for i := range a.shards {
-		a.shards[i] = newMoments(f)
+		a.shards[i] = NewMoments(f)
 	}
-	a.outer = newOuterMM(f, a.unit)
+	a.outer = NewOuter(f, a.unit)
 	a.work = a.shard
 	return a
 }
@@ -131,7 +131,7 @@ func (a *mm) shard(id, shard int) {
 	p := a.o
 	w := p.Worker(id)
 	if a.rows[id] == nil {
-		a.rows[id] = newRowSweep(p, a.f, min(w.Batch, SweepRows), a.unit)
+		a.rows[id] = newRowSweep(p.Data(), a.f, min(w.Batch, SweepRows), a.unit)
 	}
 	rows := a.rows[id]
 	rows.loss = p.Loss().(framework.Radial) // see Smooth
@@ -149,7 +149,7 @@ func (a *mm) shard(id, shard int) {
 
 // rowSweep is what one goroutine needs to sweep over rows.
 type rowSweep struct {
-	o          *objective.Objective
+	data       *rows.Data
 	f          *sheet.Sheet
 	loss       framework.Radial
 	footpoint  *nearest.Quadratic
@@ -158,12 +158,13 @@ type rowSweep struct {
 	y, wy      []float64 // batch x (1+d+q): [1; y], and that times the weight
 	direct     []float64 // D
 	unit       float64
+	pure       *nearest.Footpoint // nil where rows go on from their last tau
 }
 
-func newRowSweep(o *objective.Objective, f *sheet.Sheet, n int, unit float64) *rowSweep {
+func newRowSweep(data *rows.Data, f *sheet.Sheet, n int, unit float64) *rowSweep {
 	k := 1 + f.Latent + forms(f)
 	return &rowSweep{
-		o: o, f: f, footpoint: nearest.NewQuadratic(f), unit: unit,
+		data: data, f: f, footpoint: nearest.NewQuadratic(f), unit: unit,
 		rho: make([]float64, n), slope: make([]float64, n), u: make([]float64, n),
 		y: make([]float64, n*k), wy: make([]float64, n*k), direct: make([]float64, f.D),
 	}
@@ -171,8 +172,8 @@ func newRowSweep(o *objective.Objective, f *sheet.Sheet, n int, unit float64) *r
 
 // batch moves rows from to to: it improves their tau, and adds their losses and
 // moments to m.
-func (s *rowSweep) batch(w *nearest.Worker, m *moments, next, tau []float64, from, to int) {
-	f, n, data := s.f, to-from, s.o.Data()
+func (s *rowSweep) batch(w *nearest.Worker, m *Moments, next, tau []float64, from, to int) {
+	f, n, data := s.f, to-from, s.data
 	u, slope := s.u[:n], s.slope[:n]
 	copy(next[from*f.Latent:to*f.Latent], tau[from*f.Latent:to*f.Latent])
 	for i := range n {
@@ -209,7 +210,7 @@ func (s *rowSweep) regressors(w *nearest.Worker, next []float64, from, n int) {
 		for a, t := range w.Phi[i*f.Q : i*f.Q+q] {
 			y[1+f.Latent+a] = t * perUnit2
 		}
-		weight := s.o.Data().Weight(from+i) * s.slope[i]
+		weight := s.data.Weight(from+i) * s.slope[i]
 		for j, v := range y {
 			wy[j] = weight * v
 		}
@@ -222,9 +223,13 @@ func (s *rowSweep) regressors(w *nearest.Worker, next []float64, from, n int) {
 func (s *rowSweep) project(diff, phi, tau []float64) float64 {
 	f, p := s.f, s.footpoint
 	var inside float64
-	if f.S == 0 { // a flat sheet
+	switch {
+	case f.S == 0: // a flat sheet
 		copy(tau, p.Y)
-	} else {
+	case s.pure != nil:
+		inside = s.pure.Find(tau)
+		copy(phi, p.Phi)
+	default:
 		inside = p.Minimize(tau, sweepSteps, sweepPrecision)
 		copy(phi, p.Phi)
 	}

@@ -1,0 +1,165 @@
+package blocks
+
+import (
+	"context"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/models/rows"
+	"github.com/scqm/scqm/models/scqm/internal/nearest"
+	"github.com/scqm/scqm/models/scqm/internal/objective"
+	"github.com/scqm/scqm/models/scqm/internal/sheet"
+)
+
+// The sums of a Gradient before its arrays: cost, sum of |grad_tau_i|, number of rows
+// that are no interpolation, weight, terms of the gradients and their rounding errors;
+// then the gradients of c, Q and Theta, and sum w tau and sum w tau tau'.
+const gradientHead = 4 + 2*objective.NumBlocks
+
+// FirstOrder is what a Gradient request finds: the cost with tau eliminated, and its
+// gradient, which by the envelope theorem is that for fixed tau.
+type FirstOrder struct {
+	Cost float64
+	// TauNorms is the sum of the norms of the gradients with respect to tau_i, which
+	// vanish up to the precision of the nearest points.
+	TauNorms float64
+	// Exact says that all residuals are rounding errors.
+	Exact bool
+	// Weight is the sum of the weights.
+	Weight float64
+	// Terms and Noise are the norms of the terms of the gradients of c, Q, Theta and
+	// tau, and what rounding may change of them; see [objective.GradientTerms].
+	Terms, Noise [objective.NumBlocks]float64
+	// C, Q and Theta are the gradients.
+	C, Q, Theta []float64
+	// TauSum is sum w tau, d, TauSquares sum w tau tau', d x d.
+	TauSum, TauSquares []float64
+	// Sample lists rows [w, tau] of 1 + d numbers.
+	Sample []float64
+}
+
+// FirstOrder reads the sums of a Gradient request.
+func (r *Request) FirstOrder(sums, sample []float64) *FirstOrder {
+	o := &FirstOrder{Cost: sums[0], TauNorms: sums[1], Exact: sums[2] == 0, Weight: sums[3], Sample: sample}
+	at := 4
+	at += copy(o.Terms[:], sums[at:])
+	at += copy(o.Noise[:], sums[at:])
+	for _, part := range []struct {
+		to     *[]float64
+		length int
+	}{{&o.C, r.D}, {&o.Q, len(r.Q)}, {&o.Theta, len(r.Theta)}, {&o.TauSum, r.Latent}, {&o.TauSquares, r.Latent * r.Latent}} {
+		*part.to = sums[at : at+part.length]
+		at += part.length
+	}
+	return o
+}
+
+// gradientKernel finds the tau of every row of a block, then sums as an Objective of
+// these rows does.
+type gradientKernel struct {
+	r         *Request
+	loss      framework.Loss
+	f         *sheet.Sheet
+	footpoint *nearest.Footpoint
+	whole     *blockObjective // of as many rows as the last block had
+	diff      []float64       // D
+	grad      framework.Point
+	metric    *metricProjection // nil but for losses r'Mr
+	projected []float64         // n x d: what that finds
+}
+
+// blockObjective is the objective of blocks of one number of rows.
+type blockObjective struct {
+	*objective.Objective
+	n      int
+	tau    []float64
+	newton *nearest.General
+}
+
+func newGradientKernel(r *Request, loss framework.Loss, most int) *gradientKernel {
+	f := r.sheet()
+	k := &gradientKernel{r: r, loss: loss, f: f, footpoint: nearest.NewFootpoint(f), diff: make([]float64, f.D)}
+	k.footpoint.Reload()
+	if k.metric = newMetricProjection(f, loss); k.metric != nil {
+		k.projected = make([]float64, most*f.Latent)
+	}
+	return k
+}
+
+// load makes the objective that of a block.
+func (k *gradientKernel) load(ctx context.Context, x rows.Data) error {
+	if k.whole != nil && k.whole.n == x.N {
+		k.whole.SetData(x)
+		return nil
+	}
+	o, err := objective.New(ctx, x, k.loss, k.r.Latent, k.r.S, 1)
+	if err != nil {
+		return err
+	}
+	k.whole = &blockObjective{Objective: o, n: x.N, tau: make([]float64, x.N*k.f.Latent), newton: newRounding(x.N, k.f.Latent)}
+	k.grad = framework.NewPoint(o.Blocks())
+	return nil
+}
+
+func (k *gradientKernel) sum(ctx context.Context, dst []float64, x rows.Data, first int) ([]float64, error) {
+	if err := k.load(ctx, x); err != nil {
+		return nil, err
+	}
+	o, f := k.whole, k.f
+	for i := range x.N {
+		floats.SubTo(k.diff, x.Row(i), f.C)
+		f.ToFrame(k.footpoint.Y, k.diff)
+		k.footpoint.Find(o.tau[i*f.Latent : (i+1)*f.Latent])
+		if k.metric != nil {
+			k.metric.project(k.projected[i*f.Latent:(i+1)*f.Latent], k.diff)
+		}
+	}
+	if k.metric != nil {
+		if err := o.begin(k.r, k.projected[:x.N*f.Latent]); err != nil {
+			return nil, err
+		}
+	}
+	if err := o.eliminate(k.r, k.loss); err != nil {
+		return nil, err
+	}
+	o.Smooth(k.r.Eps)
+	cost, err := o.Evaluate(k.grad, k.r.point(o.tau))
+	if err != nil {
+		return nil, err
+	}
+	terms, err := o.GradientTerms()
+	if err != nil {
+		return nil, err
+	}
+	dst[0], dst[1], dst[2], dst[3] = cost, 0, 1, 0
+	if terms.Exact() {
+		dst[2] = 0
+	}
+	at := 4
+	at += copy(dst[at:], terms.Norms[:])
+	at += copy(dst[at:], terms.Noise[:])
+	for _, b := range []int{objective.BlockC, objective.BlockQ, objective.BlockTheta} {
+		at += copy(dst[at:], k.grad[b])
+	}
+	return k.addTau(dst, dst[at:], x, first), nil
+}
+
+// addTau adds what is summed of tau, and returns the sample.
+func (k *gradientKernel) addTau(head, dst []float64, x rows.Data, first int) (sample []float64) {
+	d := k.f.Latent
+	clear(dst)
+	for i := range x.N {
+		w, tau := x.Weight(i), k.whole.tau[i*d:(i+1)*d]
+		head[1] += floats.Norm(k.grad[objective.BlockTau][i*d:(i+1)*d], 2)
+		head[3] += w
+		floats.AddScaled(dst[:d], w, tau)
+		for a, t := range tau {
+			floats.AddScaled(dst[d+a*d:d+(a+1)*d], w*t, tau)
+		}
+		if k.r.Stride > 0 && (first+i)%k.r.Stride == 0 {
+			sample = append(append(sample, w), tau...)
+		}
+	}
+	return sample
+}

@@ -1,0 +1,176 @@
+package blocks
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/losses"
+	"github.com/scqm/scqm/models/rows"
+	"github.com/scqm/scqm/models/scqm/internal/alternating"
+	"github.com/scqm/scqm/models/scqm/internal/sheet"
+)
+
+// kernel sums blocks for one goroutine.
+type kernel interface {
+	// sum writes the sums of a block into dst and returns its sample. first is the
+	// number of its first row.
+	sum(ctx context.Context, dst []float64, x rows.Data, first int) (sample []float64, err error)
+}
+
+// length is the number of sums of a request.
+func (r *Request) length() int {
+	d, m, q := r.Latent, r.Latent+r.S, sheet.VechLen(r.Latent)
+	switch r.Kind {
+	case Moments:
+		return rows.MomentsLen(r.D, r.Columns >= 0)
+	case Products:
+		return r.Columns * r.D
+	case Flat:
+		return 1 + alternating.NewMoments(sheet.New(r.D, d, r.S)).Len()
+	case Sweep:
+		return alternating.NewMoments(sheet.New(r.D, d, r.S)).Len()
+	case Gradient:
+		return gradientHead + r.D + r.D*m + q*r.S + d + d*d
+	case Projected:
+		return 1
+	default:
+		return bins
+	}
+}
+
+// kernel returns what sums blocks of up to most rows.
+func (r *Request) kernel(loss framework.Loss, most int) (kernel, error) {
+	switch r.Kind {
+	case Moments:
+		return &momentsKernel{second: r.Columns >= 0, centred: make([]float64, most*r.D)}, nil
+	case Products:
+		return &productsKernel{r: r, centred: make([]float64, most*r.D), scores: make([]float64, most*r.Columns)}, nil
+	}
+	rounded, err := r.rounded(loss)
+	if err != nil {
+		return nil, err
+	}
+	switch r.Kind {
+	case Flat:
+		least := losses.SquaredL2().(framework.Radial)
+		return &flatKernel{loss: rounded, sweep: alternating.NewPureSweep(r.sheet(), least, most, r.Unit), residual: make([]float64, most*r.D), values: make([]float64, most)}, nil
+	case Sweep:
+		radial, ok := rounded.(framework.Radial)
+		if !ok || !alternating.CanSweep(rounded) {
+			return nil, fmt.Errorf("scqm: the loss %s cannot be swept: %w", loss.Name(), rows.ErrInput)
+		}
+		return &sweepKernel{alternating.NewPureSweep(r.sheet(), radial, most, r.Unit)}, nil
+	case Gradient:
+		return newGradientKernel(r, loss, most), nil
+	case Projected:
+		return newProjectedKernel(r, loss, most), nil
+	default:
+		return newSizesKernel(r), nil
+	}
+}
+
+// rounded returns the loss with its kinks rounded over Eps.
+func (r *Request) rounded(loss framework.Loss) (framework.Loss, error) {
+	if r.Eps == 0 {
+		return loss, nil
+	}
+	s, ok := loss.(framework.Smoother)
+	if !ok {
+		return nil, fmt.Errorf("scqm: the loss %s has no kinks to round: %w", loss.Name(), rows.ErrInput)
+	}
+	return s.Smooth(r.Eps), nil
+}
+
+// momentsKernel sums [rows.Moments], and refuses numbers that are not finite.
+type momentsKernel struct {
+	second  bool
+	centred []float64
+}
+
+func (k *momentsKernel) sum(_ context.Context, dst []float64, x rows.Data, first int) ([]float64, error) {
+	if err := checkFinite(x, first); err != nil {
+		return nil, err
+	}
+	rows.Moments(dst).Sum(x, k.centred)
+	return nil, nil
+}
+
+// checkFinite names the first entry that is not finite.
+func checkFinite(x rows.Data, first int) error {
+	for i, v := range x.X {
+		if math.IsInf(v, 0) || math.IsNaN(v) {
+			return fmt.Errorf("scqm: row %d, column %d is %v; remove or impute it first: %w", first+i/x.D, i%x.D, v, rows.ErrInput)
+		}
+	}
+	for i, w := range x.Weights {
+		if !(w >= 0) || math.IsInf(w, 0) {
+			return fmt.Errorf("scqm: weight of row %d is %v, want a finite number of at least 0: %w", first+i, w, rows.ErrInput)
+		}
+	}
+	return nil
+}
+
+// productsKernel sums what a step of orthogonal iteration on the second moments needs.
+type productsKernel struct {
+	r               *Request
+	centred, scores []float64
+}
+
+func (k *productsKernel) sum(_ context.Context, dst []float64, x rows.Data, _ int) ([]float64, error) {
+	n, D, c := x.N, x.D, k.r.Columns
+	for i := range n {
+		floats.SubTo(k.centred[i*D:(i+1)*D], x.Row(i), k.r.C)
+	}
+	data := blas64.General{Rows: n, Cols: D, Stride: D, Data: k.centred}
+	axes := blas64.General{Rows: c, Cols: D, Stride: D, Data: k.r.Axes}
+	scores := blas64.General{Rows: n, Cols: c, Stride: c, Data: k.scores}
+	blas64.Gemm(blas.NoTrans, blas.Trans, 1, data, axes, 0, scores)
+	for i, w := range x.Weights {
+		floats.Scale(w, k.scores[i*c:(i+1)*c])
+	}
+	blas64.Gemm(blas.Trans, blas.NoTrans, 1, scores, data, 0, blas64.General{Rows: c, Cols: D, Stride: D, Data: dst})
+	return nil, nil
+}
+
+// flatKernel sums the loss of a flat sheet, then moments with the weights of the rows.
+type flatKernel struct {
+	loss     framework.Loss
+	sweep    *alternating.PureSweep
+	residual []float64
+	values   []float64
+}
+
+func (k *flatKernel) sum(_ context.Context, dst []float64, x rows.Data, _ int) ([]float64, error) {
+	k.sweep.Sum(dst[1:], x)
+	f := k.sweep.Sheet()
+	r, values := k.residual[:x.N*x.D], k.values[:x.N]
+	for i := range x.N {
+		row := r[i*x.D : (i+1)*x.D]
+		floats.SubTo(row, f.C, x.Row(i))
+		for j := range f.Latent {
+			floats.AddScaled(row, -floats.Dot(f.Axis(j), row), f.Axis(j))
+		}
+	}
+	if err := k.loss.Evaluate(values, nil, r, x.D); err != nil {
+		return nil, fmt.Errorf("scqm: loss %s: %w", k.loss.Name(), err)
+	}
+	dst[0] = 0
+	for i, v := range values {
+		dst[0] += x.Weight(i) * v
+	}
+	return nil, nil
+}
+
+// sweepKernel sums a majorize-minimize step.
+type sweepKernel struct{ sweep *alternating.PureSweep }
+
+func (k *sweepKernel) sum(_ context.Context, dst []float64, x rows.Data, _ int) ([]float64, error) {
+	k.sweep.Sum(dst, x)
+	return nil, nil
+}

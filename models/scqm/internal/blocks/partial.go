@@ -1,0 +1,151 @@
+package blocks
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+
+	"github.com/scqm/scqm/models/rows"
+)
+
+// Partial is what blocks [First, First+Blocks) say in answer to a request: nodes of the
+// binary tree over block numbers, as far as they are merged. Partials of adjoining
+// blocks merge, in any order and grouping, to the same bits.
+type Partial struct {
+	// First and Blocks are the range of blocks.
+	First, Blocks int
+
+	hash   [sha256.Size]byte // of the request
+	length int               // of the sums of a node
+	nodes  []*node           // by their blocks
+}
+
+// Merge takes in the sums of blocks that adjoin those of p, before or behind them, of
+// the same request; q is used up.
+func (r *Request) Merge(p, q *Partial) error {
+	hash, err := r.Hash()
+	if err != nil {
+		return err
+	}
+	if p.hash != hash || q.hash != hash {
+		return fmt.Errorf("scqm: sums of another request, model or version cannot be merged: %w", rows.ErrInput)
+	}
+	if q.First+q.Blocks == p.First {
+		p.First = q.First
+	} else if p.First+p.Blocks != q.First {
+		return fmt.Errorf("scqm: the sums of blocks %d to %d and %d to %d do not adjoin: %w",
+			p.First, p.First+p.Blocks-1, q.First, q.First+q.Blocks-1, rows.ErrInput)
+	}
+	if want := r.length(); p.length != want || q.length != want {
+		return fmt.Errorf("scqm: sums of %d and %d numbers, want %d: %w", p.length, q.length, want, rows.ErrInput)
+	}
+	p.Blocks += q.Blocks
+	f := newForest(r.merge())
+	for _, n := range p.nodes {
+		f.add(n, nil)
+	}
+	for _, n := range q.nodes {
+		f.add(n, nil)
+	}
+	p.nodes = f.list()
+	return nil
+}
+
+// Total returns the sums over all rows, and the sample. The partial is used up.
+func (r *Request) Total(p *Partial) (sums, sample []float64, err error) {
+	hash, err := r.Hash()
+	if err != nil {
+		return nil, nil, err
+	}
+	if p.hash != hash || p.length != r.length() {
+		return nil, nil, fmt.Errorf("scqm: the sums are an answer to another request: %w", rows.ErrInput)
+	}
+	if p.First != 0 || p.Blocks != Count(r.N) {
+		return nil, nil, fmt.Errorf("scqm: the sums are of blocks %d to %d of %d: %w", p.First, p.First+p.Blocks-1, Count(r.N), rows.ErrInput)
+	}
+	n, err := root(p.nodes, p.Blocks, r.merge())
+	if err != nil {
+		return nil, nil, err
+	}
+	return n.sums, n.sample, nil
+}
+
+var partialMagic = [8]byte{'s', 'c', 'q', 'm', 's', 'u', 'm', format}
+
+// partialHeader is the part of a partial of fixed length, nodeHeader that of a node.
+type partialHeader struct {
+	Magic         [8]byte
+	Hash          [sha256.Size]byte
+	First, Blocks uint64
+	Length, Nodes uint64
+}
+
+type nodeHeader struct{ Level, Index, Sample uint64 }
+
+// MarshalBinary encodes the partial, with the hash of its request and a checksum.
+func (p *Partial) MarshalBinary() ([]byte, error) {
+	b, err := binary.Append(nil, binary.LittleEndian, &partialHeader{
+		partialMagic, p.hash, uint64(p.First), uint64(p.Blocks), uint64(p.length), uint64(len(p.nodes)),
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, n := range p.nodes {
+		if b, err = binary.Append(b, binary.LittleEndian, &nodeHeader{uint64(n.level), uint64(n.index), uint64(len(n.sample))}); err != nil {
+			return nil, err
+		}
+		b = appendFloats(appendFloats(b, n.sums), n.sample)
+	}
+	return seal(b), nil
+}
+
+// maxLevel bounds the levels of the tree: blocks are numbered by int.
+const maxLevel = 52
+
+// UnmarshalBinary decodes a partial, which may come from another machine. It refuses
+// bytes that are damaged, of another version, or whose nodes are not those of their
+// range of blocks.
+func (p *Partial) UnmarshalBinary(b []byte) error {
+	body, err := unseal(b, "partial sum")
+	if err != nil {
+		return err
+	}
+	var h partialHeader
+	n, err := binary.Decode(body, binary.LittleEndian, &h)
+	if err != nil || h.Magic != partialMagic {
+		return fmt.Errorf("scqm: these bytes are no partial sums of format %d; use one version of scqm everywhere: %w", format, rows.ErrInput)
+	}
+	body = body[n:]
+	if h.First >= 1<<maxLevel || h.Blocks < 1 || h.Blocks >= 1<<maxLevel || h.Nodes > 2*maxLevel || h.Length > uint64(len(body))/8 {
+		return fmt.Errorf("scqm: partial sums of %d blocks from %d on, %d nodes of %d numbers: %w", h.Blocks, h.First, h.Nodes, h.Length, rows.ErrInput)
+	}
+	q := Partial{First: int(h.First), Blocks: int(h.Blocks), hash: h.Hash, length: int(h.Length)}
+	at := q.First
+	for range h.Nodes {
+		var nh nodeHeader
+		n, err := binary.Decode(body, binary.LittleEndian, &nh)
+		if err != nil {
+			return fmt.Errorf("scqm: partial sums end before their nodes do: %w", rows.ErrInput)
+		}
+		body = body[n:]
+		if nh.Level > maxLevel || nh.Index >= 1<<(maxLevel-nh.Level) || nh.Sample > uint64(len(body))/8 || h.Length+nh.Sample > uint64(len(body))/8 {
+			return fmt.Errorf("scqm: partial sums have node %d of level %d with %d numbers: %w", nh.Index, nh.Level, nh.Sample, rows.ErrInput)
+		}
+		next := &node{level: int(nh.Level), index: int(nh.Index)}
+		next.sums, body = floatsOf(body[:8*h.Length]), body[8*h.Length:]
+		next.sample, body = floatsOf(body[:8*nh.Sample]), body[8*nh.Sample:]
+		if next.first() != at || len(q.nodes) > 0 && siblings(q.nodes[len(q.nodes)-1], next) {
+			return fmt.Errorf("scqm: partial sums have a node at block %d, want one at %d: %w", next.first(), at, rows.ErrInput)
+		}
+		at = next.last()
+		q.nodes = append(q.nodes, next)
+	}
+	if at != q.First+q.Blocks || len(body) > 0 {
+		return fmt.Errorf("scqm: partial sums of blocks %d to %d end at %d with %d bytes left: %w", q.First, q.First+q.Blocks-1, at-1, len(body), rows.ErrInput)
+	}
+	*p = q
+	return nil
+}
+
+// siblings reports whether two nodes are to be merged.
+func siblings(a, b *node) bool { return a.level == b.level && a.index^1 == b.index }

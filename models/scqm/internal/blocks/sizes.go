@@ -1,0 +1,91 @@
+package blocks
+
+import (
+	"context"
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/scqm/scqm/models/rows"
+	"github.com/scqm/scqm/models/scqm/internal/nearest"
+	"github.com/scqm/scqm/models/scqm/internal/sheet"
+)
+
+// Quantiles of parts do not merge, histograms do. The bins are those of the exponent and
+// the first bits of the mantissa of a number, from 2^-lowest to 2^lowest: they are at
+// most 1.6 % wide, and the same for all data. Zeros are left out.
+const (
+	lowest   = 128
+	binBits  = 6
+	bins     = 2 * lowest << binBits
+	firstBin = (1023 - lowest) << binBits
+)
+
+// bin returns that of a positive number.
+func bin(v float64) int {
+	return min(max(int(math.Float64bits(v)>>(52-binBits))-firstBin, 0), bins-1)
+}
+
+// Quantile returns the number below which a part of those in a histogram is, the
+// middle of its bin; 0 where there are none.
+func Quantile(counts []float64, part float64) float64 {
+	left := part * floats.Sum(counts)
+	if !(left > 0) {
+		return 0
+	}
+	for b, c := range counts {
+		if left -= c; left <= 0 && c > 0 {
+			low := math.Float64frombits(uint64(b+firstBin) << (52 - binBits))
+			high := math.Float64frombits(uint64(b+firstBin+1) << (52 - binBits))
+			return low/2 + high/2
+		}
+	}
+	return 0
+}
+
+// sizesKernel counts the sizes of residuals at the nearest points of the sheet, by bins.
+type sizesKernel struct {
+	entries   bool
+	f         *sheet.Sheet
+	footpoint *nearest.Footpoint
+	diff      []float64 // D
+	z, phi    []float64
+	tau       []float64
+}
+
+func newSizesKernel(r *Request) *sizesKernel {
+	f := r.sheet()
+	k := &sizesKernel{
+		entries: r.Kind == Entries, f: f, footpoint: nearest.NewFootpoint(f), diff: make([]float64, f.D),
+		z: make([]float64, f.M), phi: make([]float64, f.Q), tau: make([]float64, f.Latent),
+	}
+	k.footpoint.Reload()
+	return k
+}
+
+func (k *sizesKernel) sum(_ context.Context, dst []float64, x rows.Data, _ int) ([]float64, error) {
+	clear(dst)
+	f := k.f
+	for i := range x.N {
+		if !(x.Weight(i) > 0) {
+			continue
+		}
+		floats.SubTo(k.diff, x.Row(i), f.C)
+		f.ToFrame(k.footpoint.Y, k.diff)
+		k.footpoint.Find(k.tau)
+		f.Coordinates(k.z, k.phi, k.tau)
+		f.Residual(k.diff, k.z, x.Row(i))
+		if !k.entries {
+			if v := floats.Norm(k.diff, 2); v > 0 {
+				dst[bin(v)]++
+			}
+			continue
+		}
+		for _, v := range k.diff {
+			if v != 0 {
+				dst[bin(math.Abs(v))]++
+			}
+		}
+	}
+	return nil, nil
+}

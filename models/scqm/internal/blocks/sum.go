@@ -1,0 +1,171 @@
+package blocks
+
+import (
+	"context"
+	"fmt"
+	"math/bits"
+	"sync"
+	"sync/atomic"
+
+	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/internal/par"
+	"github.com/scqm/scqm/models/rows"
+	"github.com/scqm/scqm/models/scqm/internal/nearest"
+)
+
+// chunk is the number of blocks that one goroutine sums at a time, a power of two.
+const chunk = 8
+
+// Progress is told of rows that have been summed, from several goroutines.
+type Progress func(rows int)
+
+// Partial sums blocks [first, first+count) of a source, in parallel. The loss must be
+// that of the request, by the caller's word.
+func (r *Request) Partial(ctx context.Context, src rows.Source, loss framework.Loss, first, count, threads int, told Progress) (*Partial, error) {
+	if err := r.check(); err != nil {
+		return nil, err
+	}
+	if n, d := src.Shape(); n != r.N || d != r.D {
+		return nil, fmt.Errorf("scqm: a request for %d x %d rows, and a source of %d x %d: %w", r.N, r.D, n, d, rows.ErrInput)
+	}
+	if first < 0 || count < 1 || first > Count(r.N)-count {
+		return nil, fmt.Errorf("scqm: blocks %d to %d of %d: %w", first, first+count-1, Count(r.N), rows.ErrInput)
+	}
+	hash, err := r.Hash()
+	if err != nil {
+		return nil, err
+	}
+	if loss != nil {
+		threads = nearest.Callers(loss, threads)
+	}
+	s := &summation{r: r, src: src, loss: loss, first: first, last: first + count, told: told, length: r.length(), forest: newForest(r.merge())}
+	from, to := first/chunk, (first+count-1)/chunk
+	threads = min(par.Threads(threads), to-from+1)
+	s.workers, s.errs = make([]*worker, threads), make([]error, to-from+1)
+	par.Do(threads, to-from+1, func(id, i int) {
+		if s.failed.Load() {
+			return
+		}
+		if s.errs[i] = s.chunk(ctx, id, from+i); s.errs[i] != nil {
+			s.failed.Store(true)
+		}
+	})
+	for _, err := range s.errs {
+		if err != nil {
+			return nil, err
+		}
+	}
+	return &Partial{First: first, Blocks: count, hash: hash, length: s.length, nodes: s.forest.list()}, nil
+}
+
+// Numbers counts the numbers that summing takes: for each goroutine a block with its
+// kernel and the sums of a chunk, and the sums that wait for siblings.
+func (r *Request) Numbers(threads int) float64 {
+	d, m, q := float64(r.Latent), float64(r.Latent+r.S), float64(r.Latent*(r.Latent+1)/2)
+	D, length := float64(r.D), float64(r.length())
+	most := float64(min(Rows, r.N))
+	perBlock := 3*most*D + most*(8+4*d+3*m+2*q+d*d)
+	levels := float64(bits.Len(uint(Count(r.N))))
+	return float64(threads)*(perBlock+length*(3+float64(bits.Len(chunk)))+4*D*m) + length*(levels+float64(threads)+2)
+}
+
+// summation is one call of Partial.
+type summation struct {
+	r           *Request
+	src         rows.Source
+	loss        framework.Loss
+	first, last int
+	told        Progress
+	length      int
+	workers     []*worker
+	errs        []error
+	failed      atomic.Bool
+
+	mu     sync.Mutex
+	forest *forest
+}
+
+// worker is the memory of a goroutine.
+type worker struct {
+	kernel kernel
+	x      []float64
+	weight []float64
+	free   [][]float64
+}
+
+// sums returns memory for those of a block.
+func (w *worker) sums(length int) []float64 {
+	if n := len(w.free); n > 0 {
+		sums := w.free[n-1]
+		w.free = w.free[:n-1]
+		return sums
+	}
+	return make([]float64, length)
+}
+
+// chunk sums the blocks of a chunk that are asked for, merges them, and enters what is
+// left into the forest.
+func (s *summation) chunk(ctx context.Context, id, number int) error {
+	w, err := s.worker(id)
+	if err != nil {
+		return err
+	}
+	own := newForest(s.forest.merge)
+	recycle := func(sums []float64) { w.free = append(w.free, sums) }
+	for b := max(s.first, number*chunk); b < min(s.last, (number+1)*chunk); b++ {
+		n, err := s.block(ctx, w, b)
+		if err != nil {
+			return err
+		}
+		own.add(n, recycle)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, n := range own.list() {
+		s.forest.add(n, recycle)
+	}
+	return nil
+}
+
+func (s *summation) worker(id int) (*worker, error) {
+	if s.workers[id] == nil {
+		most := min(Rows, s.r.N)
+		k, err := s.r.kernel(s.loss, most)
+		if err != nil {
+			return nil, err
+		}
+		s.workers[id] = &worker{kernel: k, x: make([]float64, most*s.r.D)}
+	}
+	return s.workers[id], nil
+}
+
+// block reads and sums one block.
+func (s *summation) block(ctx context.Context, w *worker, b int) (*node, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	first := b * Rows
+	n := min(Rows, s.r.N-first)
+	x := rows.Data{N: n, D: s.r.D, X: w.x[:n*s.r.D]}
+	if err := s.src.ReadRows(ctx, x.X, first); err != nil {
+		return nil, err
+	}
+	if weigher, ok := s.src.(rows.Weigher); ok {
+		if w.weight == nil {
+			w.weight = make([]float64, min(Rows, s.r.N))
+		}
+		x.Weights = w.weight[:n]
+		if err := weigher.ReadWeights(ctx, x.Weights, first); err != nil {
+			return nil, err
+		}
+	}
+	sums := w.sums(s.length)
+	sample, err := w.kernel.sum(ctx, sums, x, first)
+	if err != nil {
+		return nil, err
+	}
+	if s.told != nil {
+		s.told(n)
+	}
+	return &node{index: b, sums: sums, sample: sample}, nil
+}

@@ -1,0 +1,340 @@
+package scqm
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/models/scqm/internal/blocks"
+	"github.com/scqm/scqm/models/scqm/internal/sheet"
+	"github.com/scqm/scqm/solvers"
+)
+
+// LearnFrom fits a model to rows that need not be in memory, nor on this machine: all it
+// knows of them are sums over blocks, which an engine finds. c, Q and Theta have the
+// same bits whatever the engine: on one machine or many, with any number of threads and
+// any cut of the blocks into parts, after parts were lost and summed again. They are
+// those of [Learn] with the solver [solvers.Streaming], for processors of one kind.
+//
+// The coordinates of a row are found anew in each read, from the row and the sheet alone.
+// For l2, squared_l2, huber and others of their kind a read is one majorize-minimize
+// step; for other losses a read gives cost and gradient with tau eliminated, and L-BFGS
+// goes on from there. The start takes two reads (six for more than 1024 columns), one
+// more where kinks are rounded, and one more for each further start. Of losses that are no
+// function of the norm the objective is that of projected rows, as [Model.Transform] places
+// them, which takes a longer read at the end.
+//
+// Model.Tau is nil; see [Model.Transform]. Status and residuals are computed from sums
+// over all rows, as by Learn; the curvature times the extent is that of a sample of at
+// most 16384 rows, evenly spread. A checkpoint holds the model and the state of the
+// solver only. The time limit is looked at between reads.
+//
+// Not streamed are rows with missing entries, the ridge chosen by held-out rows, and
+// rows in units beyond 2^100. Solver may be nil, which stands for solvers.Streaming.
+func LearnFrom(ctx context.Context, e Engine, c Config) (*Fit, error) {
+	c.Options = c.Options.Begun()
+	if c.Solver == nil {
+		c.Solver = solvers.Streaming{}
+	}
+	n, D := e.Shape()
+	if err := c.checkStream(n, D); err != nil {
+		return nil, err
+	}
+	columns, notes := c.curvature(Data{N: n, D: D})
+	p := newStreamProblem(ctx, e, c.Loss, c.Latent, columns.fitted)
+	starts, err := p.newStreamStarts(c)
+	if err != nil {
+		return nil, err
+	}
+	best, note, failure := p.minimizeAll(ctx, starts)
+	if best == nil {
+		return nil, fitError(failure, true)
+	}
+	if note != "" {
+		notes = append(notes, note)
+	}
+	fit := &Fit{Run: best.run, Model: best.model, Reads: p.reads}
+	fit.Model.Meta = p.meta(c, best, notes)
+	fit.Model.Meta.judgeCurvature(best.curvature)
+	fit.Model.fromSheet(fit.Model.sheet().Pad(columns.requested))
+	fit.Model.Meta.Curvature = columns.requested
+	return fit, fitError(failure, false)
+}
+
+// checkStream refuses what is not streamed.
+func (c Config) checkStream(n, D int) error {
+	if n < 1 || D < 1 {
+		return fmt.Errorf("scqm: data are %d x %d; at least one row and one column are needed: %w", n, D, ErrInput)
+	}
+	if err := c.check(D); err != nil {
+		return err
+	}
+	switch l, fixed := c.Loss.(framework.Dimensioned); {
+	case fixed && l.Dim() != D:
+		return fmt.Errorf("scqm: loss %s is for rows of length %d, the data have %d columns: %w", c.Loss.Name(), l.Dim(), D, ErrInput)
+	case c.IgnoreMissing:
+		return fmt.Errorf("scqm: rows with missing entries are not streamed; fit them in memory, or impute them first: %w", ErrInput)
+	case c.Ridge == AutoRidge:
+		return fmt.Errorf("scqm: the ridge is not chosen while streaming; choose it on some of the rows, as by Suggest, and give the number: %w", ErrInput)
+	}
+	if _, ok := c.Solver.(solvers.Streaming); !ok {
+		return fmt.Errorf("scqm: the solver %s needs all rows in memory; use streaming, or auto: %w", c.Solver.Name(), ErrInput)
+	}
+	return nil
+}
+
+// learnAsStream is LearnFrom for rows in memory, with their coordinates.
+func learnAsStream(ctx context.Context, x Data, c Config) (*Fit, error) {
+	fit, failure := LearnFrom(ctx, &LocalEngine{Source: x, Loss: c.Loss, Threads: c.Threads}, c)
+	if fit == nil || ctx.Err() != nil {
+		return fit, failure
+	}
+	tau, err := fit.Model.Transform(ctx, x, c.Threads)
+	if failure == nil {
+		failure = err
+	}
+	fit.Model.Tau = tau
+	return fit, failure
+}
+
+// streamRun is the run from one start.
+type streamRun struct {
+	run       *framework.Result
+	model     *Model
+	norms     *firstOrderNorms // nil where a cancelled run left no time for them
+	cost      *blocks.FirstOrder
+	curvature float64
+	finding   finding
+}
+
+// minimizeAll runs from every start; see [Problem.minimizeAll].
+func (p *streamProblem) minimizeAll(ctx context.Context, s *streamStarts) (best *streamRun, note string, failure error) {
+	count := max(s.c.Inits, 1)
+	lowest, highest, winner, done, folded := math.Inf(1), math.Inf(-1), 0, 0, 0
+	var counts framework.Counts
+	for k := range count {
+		if done > 0 && s.c.Options.OutOfTime() {
+			break
+		}
+		next, err := p.minimize(ctx, s, k)
+		if next == nil {
+			failure = err
+			if ctx.Err() != nil {
+				break
+			}
+			continue
+		}
+		done++
+		counts.Evaluations += next.run.Counts.Evaluations
+		counts.Passes += next.run.Counts.Passes
+		lowest, highest = math.Min(lowest, next.run.Cost), math.Max(highest, next.run.Cost)
+		if next.finding.folded() {
+			folded++
+		}
+		if best == nil || next.finding.beats(best.finding) {
+			best, winner, failure = next, k, err
+		}
+		if next.run.Status == framework.Cancelled {
+			break
+		}
+	}
+	if best == nil || count == 1 {
+		return best, "", failure
+	}
+	best.run.Counts.Evaluations, best.run.Counts.Passes = counts.Evaluations, counts.Passes
+	best.run.Elapsed = max(best.run.Elapsed, s.c.Options.Elapsed())
+	note = fmt.Sprintf("the best of %d starts, number %d; costs from %.6g to %.6g", done, winner+1, lowest, highest)
+	if folded > 0 {
+		note += fmt.Sprintf("; %d of them folded, with a curvature times extent above %d", folded, foldedCurvature)
+	}
+	return best, note, failure
+}
+
+// minimize runs from one start and judges where it ends.
+func (p *streamProblem) minimize(ctx context.Context, s *streamStarts, k int) (*streamRun, error) {
+	x, err := s.point(k)
+	if err == nil {
+		err = p.findScale(x)
+	}
+	if err != nil {
+		return nil, err
+	}
+	run, failure := framework.Solve(ctx, p, x, s.c.Solver, s.limits())
+	if run == nil {
+		return nil, failure
+	}
+	r := &streamRun{run: run}
+	r.finding.cost = run.Cost
+	if run.Stationarity != nil {
+		err := p.judge(r, s.c.Options.Tolerance)
+		switch {
+		case err != nil && ctx.Err() != nil:
+			run.Status = framework.Cancelled
+			run.Message = fmt.Sprintf("cancelled after %d iterations, before the result was judged; the best point so far is kept", run.Iterations)
+		case err != nil:
+			return nil, err
+		}
+	}
+	r.describe(p, run.Point)
+	return r, failure
+}
+
+// judge computes what is told of a run that has ended.
+func (p *streamProblem) judge(r *streamRun, tolerance float64) error {
+	n, err := p.norms(r.run.Point)
+	p.eps = 0
+	if err != nil {
+		return err
+	}
+	if r.cost, err = p.firstOrder(r.run.Point); err != nil {
+		return err
+	}
+	r.norms = &n
+	p.settle(r, tolerance)
+	err = p.project(r.run)
+	r.finding.cost = r.run.Cost
+	return err
+}
+
+// project makes the cost of a run that where rows are projected, as they are by
+// [Model.Transform]. For losses that are a function of the norm it is that.
+func (p *streamProblem) project(run *framework.Result) error {
+	if framework.StructureOf(p.loss) == framework.StructureRadial {
+		return nil
+	}
+	sums, _, err := p.sum(p.request(blocks.Projected, run.Point))
+	if err == nil {
+		run.Cost = sums[0] + p.penalty(nil, run.Point[BlockTheta])
+	}
+	return err
+}
+
+// settle holds the coordinates of the rows to the tolerance of the other blocks.
+func (p *streamProblem) settle(r *streamRun, tolerance float64) {
+	if tolerance == 0 {
+		tolerance = framework.DefaultTolerance
+	}
+	tau := r.norms.residuals[BlockTau]
+	r.run.Stationarity = append(r.run.Stationarity, tau)
+	if r.run.Status == framework.Converged && !(tau <= tolerance) {
+		r.run.Status = framework.Stalled
+		r.run.Message = fmt.Sprintf("the cost no longer falls, but the first-order residual is %.2g in block Tau, above the tolerance %.2g", tau, tolerance)
+	}
+}
+
+// limits are those of the options.
+func (s *streamStarts) limits() framework.Options {
+	o := s.c.Options
+	if o.MaxIterations == 0 {
+		o.MaxIterations = DefaultMaxIterations
+	}
+	if o.Checkpoint != nil && o.Checkpoint.Fingerprint == "" {
+		checkpoint := *o.Checkpoint
+		c := s.c
+		h := sha256.New()
+		fmt.Fprintf(h, "stream of blocks of %d: %d, d %d, s %d, linear %v, ridge %x, theta %x, seed %d, loss %s, rows %s",
+			BlockRows, s.p.n, c.Latent, s.p.shape.S, c.Linear, c.ridge(), c.ThetaScale, c.Seed, identityOf(c.Loss), s.id)
+		checkpoint.Fingerprint = hex.EncodeToString(h.Sum(nil))
+		o.Checkpoint = &checkpoint
+	}
+	return o
+}
+
+// identityOf tells losses apart.
+func identityOf(l framework.Loss) string {
+	m := describeLoss(l)
+	id := m.Name
+	for _, name := range slices.Sorted(maps.Keys(m.Params)) {
+		id += fmt.Sprintf(" %s=%x", name, math.Float64bits(m.Params[name]))
+	}
+	if m.Plugin != nil {
+		id += " " + m.Plugin.SHA256 + " " + m.Plugin.Params
+	}
+	if q, ok := l.(framework.Quadratic); ok {
+		h := sha256.New()
+		hashFloats(h, q.Matrix())
+		id += " " + hex.EncodeToString(h.Sum(nil))
+	}
+	return id
+}
+
+// describe makes the model of a run, in canonical form, and its curvature times extent.
+func (r *streamRun) describe(p *streamProblem, x framework.Point) {
+	f := sheet.New(p.shape.D, p.shape.Latent, p.shape.S)
+	f.Load(x[BlockC], x[BlockQ], x[BlockTheta])
+	r.model = &Model{Loss: p.loss}
+	r.model.fromSheet(f)
+	if r.cost != nil {
+		var tau, weights []float64
+		d := p.shape.Latent
+		for at := 0; at < len(r.cost.Sample); at += 1 + d {
+			weights = append(weights, r.cost.Sample[at])
+			tau = append(tau, r.cost.Sample[at+1:at+1+d]...)
+		}
+		r.curvature = r.model.CurvatureExtent(tau, weights)
+		sheet.Canonicalize(f, likeTau(r.cost, d), nil)
+	}
+	r.finding.curvature = r.curvature
+	r.finding.across = float64(max(1, min(p.shape.D, p.n-1)-p.shape.Latent))
+	r.model.fromSheet(f)
+}
+
+// likeTau returns rows of d coordinates with the mean and the covariance of all tau_i,
+// which is all that the canonical form knows of them.
+func likeTau(o *blocks.FirstOrder, d int) []float64 {
+	mean, cov := make([]float64, d), mat.NewSymDense(d, nil)
+	for i := range d {
+		mean[i] = o.TauSum[i] / o.Weight
+	}
+	for i := range d {
+		for j := range i + 1 {
+			cov.SetSym(i, j, o.TauSquares[i*d+j]/o.Weight-mean[i]*mean[j])
+		}
+	}
+	var eigen mat.EigenSym
+	tau := make([]float64, 0, 2*d*d)
+	if !eigen.Factorize(cov, true) {
+		return append(tau, mean...)
+	}
+	var v mat.Dense
+	eigen.VectorsTo(&v)
+	for j, value := range eigen.Values(nil) {
+		length := math.Sqrt(float64(d) * math.Max(value, 0))
+		for _, sign := range []float64{-1, 1} {
+			for i := range d {
+				tau = append(tau, mean[i]+sign*length*v.At(i, j))
+			}
+		}
+	}
+	return tau
+}
+
+// meta describes a fit; see [Problem.meta].
+func (p *streamProblem) meta(c Config, r *streamRun, notes []string) Meta {
+	run := r.run
+	penalty := p.penalty(nil, run.Point[BlockTheta])
+	m := Meta{
+		Format: FormatVersion, Version: Version, Objective: run.Cost - penalty, Penalty: penalty,
+		Loss: describeLoss(c.Loss), N: p.n, D: p.shape.D, Latent: p.shape.Latent, Effective: p.shape.S, Linear: c.Linear, Ridge: c.ridge(),
+		Solver: c.Solver.Name(), Status: run.Status.String(), Message: run.Message,
+		Iterations: run.Iterations, Evaluations: run.Counts.Evaluations, Stationarity: run.Stationarity,
+		Inits: max(c.Inits, 1), Seed: c.Seed, Notes: notes, Warnings: []string{},
+	}
+	m.MeanLoss = m.Objective / p.weight
+	if r.norms != nil {
+		n := float64(p.n)
+		m.KKT = &KKT{C: r.norms.norms[BlockC] / n, Q: r.norms.norms[BlockQ] / n, Theta: r.norms.norms[BlockTheta] / n, Tau: r.norms.norms[BlockTau] / n}
+	}
+	switch run.Status {
+	case framework.Stalled, framework.MaxIterations, framework.MaxEvaluations:
+		m.Warnings = append(m.Warnings, run.Message)
+	}
+	return m
+}

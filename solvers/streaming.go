@@ -1,0 +1,55 @@
+package solvers
+
+import "github.com/scqm/scqm/framework"
+
+// Streaming is the solver of fits whose rows need not be in memory: [Alternating] where
+// the problem can sweep, else [LBFGS] by first derivatives alone, with kinks rounded
+// less and less and no finish by second derivatives. Models that can be fitted block by
+// block (see scqm.LearnFrom) are fitted so with it even where their rows are in memory,
+// to the same bits.
+type Streaming struct{}
+
+// Name returns "streaming".
+func (Streaming) Name() string { return "streaming" }
+
+// BlockSummer is a problem that sees its data through sums over blocks of rows only.
+type BlockSummer interface {
+	// SumsBlocks does nothing.
+	SumsBlocks()
+}
+
+// Lacks implements [framework.Selective]: any other problem is served better by
+// [Alternating] or [LBFGS].
+func (Streaming) Lacks(p framework.Problem) string {
+	if _, ok := p.(BlockSummer); ok {
+		return ""
+	}
+	return "sums over blocks of rows (BlockSummer), as fits of the model scqm have"
+}
+
+// NewState returns an empty state for a stored run.
+func (Streaming) NewState() framework.State {
+	Continuation{Inner: Alternating{}}.NewState()
+	return Continuation{Inner: LBFGS{}}.NewState()
+}
+
+// inner is what runs.
+func (Streaming) inner(e *framework.Evaluator) Continuation {
+	if len(e.OuterBlocks()) > 0 {
+		return Continuation{Inner: Alternating{}}
+	}
+	return Continuation{Inner: LBFGS{FirstOrder: true}}
+}
+
+// Init begins the solver that runs.
+func (s Streaming) Init(e *framework.Evaluator, x framework.Point) (framework.State, error) {
+	if err := Supports(s, e.Problem()); err != nil {
+		return nil, err
+	}
+	return s.inner(e).Init(e, x)
+}
+
+// Step does one iteration of it.
+func (s Streaming) Step(e *framework.Evaluator, state framework.State) error {
+	return s.inner(e).Step(e, state)
+}
