@@ -44,6 +44,7 @@ func TestStandardProblems(t *testing.T) {
 	assert.GreaterOrEqual(t, reached["cg"][1], 23)
 	assert.Less(t, sum["lbfgs"], sum["trust_region"])
 	assert.Less(t, sum["lbfgs"], 4493.)
+	assert.Less(t, sum["trust_region"], 4493.) // 6080 with residuals of |g|^2/|g_0|
 }
 
 // Far from a minimum, where curvatures are negative, steps follow them within a trust
