@@ -79,8 +79,8 @@ type RGDState struct {
 
 	trial      framework.Point
 	end, along framework.Point
-	rows        rowSearch
-	unit        bool // the cost as a whole has no known zero, see InitialStep
+	rows       rowSearch
+	unit       bool // the cost as a whole has no known zero, see InitialStep
 }
 
 // Iterate returns the current point and its cost.
