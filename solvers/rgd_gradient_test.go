@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/internal/standard"
 	"github.com/scqm/scqm/manifolds"
 	"github.com/scqm/scqm/solvers"
 )
@@ -16,14 +17,13 @@ import (
 // evaluations that the blocks take anyway: a gradient and a trial each.
 func TestGradientDescentTellsItsGradient(t *testing.T) {
 	norms := func(x framework.Point) (u, v float64) { return 2 * floats.Norm(x[0], 2), 3 * floats.Norm(x[1], 2) }
-	p := &smooth{
-		blocks: []framework.Block{{Name: "u", Manifold: manifolds.Euclidean(2)}, {Name: "v", Manifold: manifolds.Euclidean(3)}},
-		cost: func(grad, x framework.Point) float64 {
+	p := struct{ framework.Problem }{standard.Of( // no Resumer
+		[]framework.Block{{Name: "u", Manifold: manifolds.Euclidean(2)}, {Name: "v", Manifold: manifolds.Euclidean(3)}},
+		func(grad, x framework.Point) float64 {
 			floats.ScaleTo(grad[0], 2, x[0])
 			floats.ScaleTo(grad[1], 3, x[1])
 			return floats.Dot(x[0], x[0]) + 1.5*floats.Dot(x[1], x[1])
-		},
-	}
+		}, nil)}
 	var seen int
 	look := func(q framework.Progress) {
 		x, _ := q.State.Iterate()

@@ -46,6 +46,12 @@ type Problem struct {
 	grad    framework.Point // at the point evaluated last
 }
 
+// Of returns the problem of a cost, which also writes its gradient, on a product of
+// manifolds; hessian, which writes its second derivatives along v, may be nil.
+func Of(blocks []framework.Block, cost func(grad, x framework.Point) float64, hessian func(dst, x, v framework.Point)) *Problem {
+	return &Problem{blocks: blocks, cost: cost, hessian: hessian}
+}
+
 // Blocks describes the domain.
 func (p *Problem) Blocks() []framework.Block { return p.blocks }
 
@@ -208,8 +214,8 @@ func symmetric(a *mat.Dense) *mat.Dense {
 	return &s
 }
 
-// spread returns a symmetric matrix with the eigenvalues given.
-func spread(rng *rand.Rand, values []float64) *mat.Dense {
+// Spread returns a symmetric matrix with the eigenvalues given.
+func Spread(rng *rand.Rand, values []float64) *mat.Dense {
 	n := len(values)
 	var qr mat.QR
 	qr.Factorize(gaussian(rng, n, n))
