@@ -36,20 +36,39 @@ func (r *run) gradientNorm() (float64, bool) {
 
 // plainGradientNorm is the same whatever measure the problem has.
 func (r *run) plainGradientNorm() (float64, bool) {
+	norms := r.blockNorms()
+	if norms == nil {
+		return math.Inf(1), false
+	}
+	return worst(norms), true
+}
+
+// gradientNorms are the norms of the blocks' gradients at the iterate, where the state
+// tells them and the problem has no measure of its own.
+func (r *run) gradientNorms() ([]float64, bool) {
+	if _, own := r.evaluator.problem.(Certifier); own {
+		return nil, false
+	}
+	norms := r.blockNorms()
+	return norms, norms != nil
+}
+
+// blockNorms is nil where the state does not tell its gradient.
+func (r *run) blockNorms() []float64 {
 	s, ok := r.state.(Graded)
 	if !ok {
-		return math.Inf(1), false
+		return nil
 	}
 	gradient := s.Gradient()
 	if gradient == nil {
-		return math.Inf(1), false
+		return nil
 	}
 	x, _ := r.state.Iterate()
-	norm := 0.0
+	norms := make([]float64, len(r.evaluator.blocks))
 	for k, b := range r.evaluator.blocks {
-		norm = math.Max(norm, b.Norm(x[k], gradient[k]))
+		norms[k] = b.Norm(x[k], gradient[k])
 	}
-	return norm, true
+	return norms
 }
 
 // better reports whether an iterate takes the place of the best one. Costs that

@@ -259,10 +259,14 @@ func pick[T any](first bool, a, b T) T {
 	return b
 }
 
-// certify computes the stationarity of the iterate and compares it with the
-// tolerance.
+// certify computes the stationarity of the iterate, from the gradient where the solver
+// tells it, and compares it with the tolerance.
 func (r *run) certify() (bool, error) {
 	x, _ := r.state.Iterate()
+	if s, known := r.gradientNorms(); known {
+		r.stationarity = s
+		return r.withinTolerance(s), nil
+	}
 	s, err := r.evaluator.stationarity(x)
 	if err != nil {
 		return false, fmt.Errorf("stationarity: %w", err)

@@ -19,9 +19,10 @@ func (a Alternating) stepBlocks(e *framework.Evaluator, s *AlternatingState) err
 	}
 	d := s.descent
 	d.X, d.Cost = s.X, s.Cost
-	if d.grad == nil {
-		d.grad, d.trial = framework.NewPoint(e.Blocks()), framework.NewPoint(e.Blocks())
+	if d.trial == nil {
+		d.Grad, d.trial = framework.NewPoint(e.Blocks()), framework.NewPoint(e.Blocks())
 	}
+	d.Known = false // other blocks have moved
 	defer func() { s.Cost = d.Cost }()
 	grouped := make([]bool, len(s.X))
 	moved := false

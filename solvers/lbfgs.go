@@ -38,6 +38,11 @@ import (
 // they lower the logarithm of the gradient norm by more per pass than the quasi-Newton
 // steps before (enriched methods, Morales and Nocedal).
 //
+// Far from a minimum pairs say little, and steps may be much too long. Without a
+// preconditioner the first trial after a search that had to shorten its step is at most
+// four times as long as that step; after one with two trials in vain, steps are those of
+// a trust region where there are second derivatives, until one ends within it.
+//
 // Sources: J. Nocedal, Updating quasi-Newton matrices with limited storage,
 // Math. Comp. 35 (1980); A. S. Lewis and M. L. Overton, Nonsmooth optimization
 // via quasi-Newton methods, Math. Program. 141 (2013); W. W. Hager and H. Zhang,
@@ -93,6 +98,8 @@ type LBFGSState struct {
 	Euclidean framework.Point
 	// Newton says when Newton steps are worth their passes.
 	Newton NewtonPlan
+	// Length is what the lengths of the steps before say about the next.
+	Length StepLength
 
 	line
 	alpha     []float64
@@ -208,34 +215,53 @@ func (a LBFGS) refresh(e *framework.Evaluator, s *LBFGSState) error {
 // enriched does a step of the kind whose turn it is and reports whether it moved.
 func (a LBFGS) enriched(e *framework.Evaluator, s *LBFGSState) (bool, error) {
 	before, passes := s.norm(e.Blocks()), e.Counts().Passes
-	slope, newton, err := s.choose(e)
+	kind, slope, err := s.choose(e)
 	if err != nil {
 		return false, err
 	}
-	moved, err := a.advance(e, s, slope)
-	if err == nil && s.Euclidean != nil {
-		s.Newton.learn(newton, math.Log(before/s.norm(e.Blocks())), e.Counts().Passes-passes)
+	moved, err := a.search(e, s, slope, kind)
+	switch {
+	case err != nil || s.Euclidean == nil:
+	case kind == regionStep:
+		s.leaveRegion(moved)
+	default:
+		s.Newton.learn(kind == newtonStep, math.Log(before/s.norm(e.Blocks())), e.Counts().Passes-passes)
 	}
-	if err == nil && newton && !moved {
+	if err == nil && kind != quasiNewtonStep && !moved {
 		return a.advance(e, s, s.direction(e))
 	}
 	return moved, err
 }
 
-// advance searches along dir, whose slope is given, and reports whether it moved.
+// advance searches along the quasi-Newton direction dir, whose slope is given, and
+// reports whether it moved.
 func (a LBFGS) advance(e *framework.Evaluator, s *LBFGSState, slope float64) (bool, error) {
+	return a.search(e, s, slope, quasiNewtonStep)
+}
+
+// search does the same for a direction of any kind.
+func (a LBFGS) search(e *framework.Evaluator, s *LBFGSState, slope float64, kind stepKind) (bool, error) {
 	if !(slope < 0) || math.IsInf(slope, 0) {
 		return false, nil
 	}
 	search := wolfeSearch{c1: a.C1, c2: a.C2, trials: a.MaxTrials, secant: s.Anchor == nil}
 	first := 1.0
-	if len(s.S) == 0 && s.Anchor == nil {
+	switch {
+	case s.Anchor != nil || kind == regionStep:
+	case kind == quasiNewtonStep && len(s.S) == 0:
 		first = unscaledStep(e, s.Cost, slope)
 		search.trials *= firstTrials
+	default:
+		first = s.Length.first(s.length(e.Blocks()))
 	}
+	evaluations := e.Counts().Evaluations
 	found, err := search.find(e, &s.line, s.X, s.Cost, slope, first)
 	if err != nil || !found {
 		return false, err
+	}
+	s.Length.learn(s.length(e.Blocks()), s.trial.step, first)
+	if kind != regionStep && s.Length.Shortened && e.Counts().Evaluations-evaluations > vainTrials {
+		s.Length.Region, s.Length.Negative = s.Euclidean != nil, false
 	}
 	s.push(e.Blocks(), a.Memory)
 	s.Age++

@@ -64,14 +64,28 @@ func (a LBFGS) takesNewtonSteps(e *framework.Evaluator) bool {
 	return !a.FirstOrder && !conditioned && e.HasHessian()
 }
 
-// choose computes the next direction into dir and returns its slope, and whether it is
-// that of a Newton step.
-func (s *LBFGSState) choose(e *framework.Evaluator) (slope float64, newton bool, err error) {
-	if s.Euclidean == nil || !s.Newton.due(s.norm(e.Blocks())) {
-		return s.direction(e), false, nil
+// stepKind says where the direction of a step of [LBFGS] comes from.
+type stepKind int
+
+const (
+	quasiNewtonStep stepKind = iota
+	newtonStep
+	regionStep // of a trust region
+)
+
+// choose computes the next direction into dir and returns its kind and its slope.
+func (s *LBFGSState) choose(e *framework.Evaluator) (kind stepKind, slope float64, err error) {
+	switch {
+	case s.Euclidean == nil:
+		return quasiNewtonStep, s.direction(e), nil
+	case s.Length.Region:
+		kind, err = regionStep, s.regionDirection(e)
+	case s.Newton.due(s.norm(e.Blocks())):
+		kind, err = newtonStep, s.newtonDirection(e)
+	default:
+		return quasiNewtonStep, s.direction(e), nil
 	}
-	err = s.newtonDirection(e)
-	return inner(e.Blocks(), s.X, s.Grad, s.dir), true, err
+	return kind, inner(e.Blocks(), s.X, s.Grad, s.dir), err
 }
 
 // norm is that of the gradient.
@@ -92,33 +106,41 @@ func (c *conjugate) allocate(blocks []framework.Block) {
 }
 
 // newtonDirection writes a truncated Newton step into dir, by conjugate gradients with
-// the quasi-Newton matrix as their preconditioner. They end at a residual of
+// the quasi-Newton matrix as their preconditioner.
+func (s *LBFGSState) newtonDirection(e *framework.Evaluator) error {
+	_, err := s.truncated(e, s.Newton.Most, math.Inf(1), func(dst, v framework.Point) { s.quasiNewton(e, dst, v) })
+	return err
+}
+
+// truncated writes a truncated Newton step no longer than radius into dir, by conjugate
+// gradients; precondition writes minus the preconditioned v into dst. They end after
+// most products, at the radius, where the curvature is not positive, and at a residual of
 //
 //	|g| min(sqrt(|g| / |g_0|), 1/10)
 //
-// with g_0 the gradient at the start, for convergence of order 3/2, or where the
-// curvature is not positive.
-func (s *LBFGSState) newtonDirection(e *framework.Evaluator) error {
+// with g_0 the gradient at the start, for convergence of order 3/2. It returns how the
+// step ended: at a finite radius, it goes there along negative curvature.
+func (s *LBFGSState) truncated(e *framework.Evaluator, most, radius float64, precondition func(dst, v framework.Point)) (stepEnd, error) {
 	c, blocks := &s.conjugate, e.Blocks()
 	c.allocate(blocks)
 	for k := range s.dir {
 		clear(s.dir[k])
 	}
 	c.residual.CopyFrom(s.Grad)
-	s.quasiNewton(e, c.dir, c.residual)
+	precondition(c.dir, c.residual)
 	rz := -inner(blocks, s.X, c.residual, c.dir)
 	norm := s.norm(blocks)
 	goal := norm * math.Min(innerReduction, math.Sqrt(norm/s.Newton.First))
-	for i := 0.; i < s.Newton.Most && rz > 0; i++ {
+	for i := 0.; i < most && rz > 0; i++ {
 		if err := e.Hessian(c.product, s.X, s.Euclidean, c.dir); err != nil {
-			return err
+			return within, err
 		}
 		curvature := inner(blocks, s.X, c.dir, c.product)
-		if !(curvature > 0) {
-			if i == 0 {
+		if end := s.boundary(blocks, rz/curvature, radius); end != within {
+			if i == 0 && math.IsInf(radius, 1) {
 				s.dir.CopyFrom(c.dir)
 			}
-			return nil
+			return end, nil
 		}
 		addScaled(s.dir, rz/curvature, c.dir)
 		addScaled(c.residual, rz/curvature, c.product)
@@ -126,9 +148,9 @@ func (s *LBFGSState) newtonDirection(e *framework.Evaluator) error {
 			b.Project(c.residual[k], s.X[k], c.residual[k])
 		}
 		if math.Sqrt(inner(blocks, s.X, c.residual, c.residual)) <= goal {
-			return nil
+			break
 		}
-		s.quasiNewton(e, c.z, c.residual)
+		precondition(c.z, c.residual)
 		next := -inner(blocks, s.X, c.residual, c.z)
 		for k := range c.dir {
 			floats.Scale(next/rz, c.dir[k])
@@ -136,5 +158,5 @@ func (s *LBFGSState) newtonDirection(e *framework.Evaluator) error {
 		addScaled(c.dir, 1, c.z)
 		rz = next
 	}
-	return nil
+	return within, nil
 }

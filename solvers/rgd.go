@@ -72,15 +72,28 @@ type RGDState struct {
 	LastX, LastGrad framework.Point
 	// Taken[k] holds the steps of the last moves, like Steps.
 	Taken [][]float64
+	// Grad is the Riemannian gradient at X where Known; between, and where rows have
+	// independent costs, it holds the blocks moved last.
+	Grad  framework.Point
+	Known bool
 
-	grad, trial framework.Point
-	end, along  framework.Point
-	rows        rowSearch
-	unit        bool // the cost as a whole has no known zero, see InitialStep
+	trial      framework.Point
+	end, along framework.Point
+	rows       rowSearch
+	unit       bool // the cost as a whole has no known zero, see InitialStep
 }
 
 // Iterate returns the current point and its cost.
 func (s *RGDState) Iterate() (framework.Point, float64) { return s.X, s.Cost }
+
+// Gradient returns the Riemannian gradient at the iterate; nil where a block has rows
+// of independent costs, which are evaluated one by one.
+func (s *RGDState) Gradient() framework.Point {
+	if !s.Known {
+		return nil
+	}
+	return s.Grad
+}
 
 // NewState returns an empty state for a stored run.
 func (RGD) NewState() framework.State { return &RGDState{} }
@@ -103,12 +116,8 @@ func (a RGD) withDefaults() RGD {
 
 // Init evaluates the start.
 func (a RGD) Init(e *framework.Evaluator, x framework.Point) (framework.State, error) {
-	cost, err := e.Evaluate(nil, x)
-	if err != nil {
-		return nil, err
-	}
 	blocks := e.Blocks()
-	s := &RGDState{X: x, Cost: cost, Steps: make([][]float64, len(blocks)), Taken: make([][]float64, len(blocks))}
+	s := &RGDState{X: x, Grad: framework.NewPoint(blocks), Steps: make([][]float64, len(blocks)), Taken: make([][]float64, len(blocks))}
 	for k, b := range blocks {
 		n := 1
 		if e.RowSeparable(k) {
@@ -119,15 +128,41 @@ func (a RGD) Init(e *framework.Evaluator, x framework.Point) (framework.State, e
 	if a.BarzilaiBorwein {
 		s.LastX, s.LastGrad = make(framework.Point, len(blocks)), make(framework.Point, len(blocks))
 	}
-	return s, nil
+	if anyRowSeparable(e) {
+		var err error
+		s.Cost, err = e.Evaluate(nil, x)
+		return s, err
+	}
+	return s, s.evaluate(e)
 }
 
-// Step moves every block once.
+// evaluate computes the cost and the gradient at X.
+func (s *RGDState) evaluate(e *framework.Evaluator) error {
+	cost, err := e.Gradient(s.Grad, s.X)
+	if err != nil {
+		return err
+	}
+	toGradient(e.Blocks(), s.Grad, s.X)
+	s.Cost, s.Known = cost, true
+	return nil
+}
+
+func anyRowSeparable(e *framework.Evaluator) bool {
+	for k := range e.Blocks() {
+		if e.RowSeparable(k) {
+			return true
+		}
+	}
+	return false
+}
+
+// Step moves every block once. The gradient at the end, with which the first block of the
+// next step moves, is that of all blocks, for the same number of evaluations.
 func (a RGD) Step(e *framework.Evaluator, state framework.State) error {
 	a = a.withDefaults()
 	s := state.(*RGDState)
-	if s.grad == nil {
-		s.grad, s.trial = framework.NewPoint(e.Blocks()), framework.NewPoint(e.Blocks())
+	if s.trial == nil {
+		s.trial = framework.NewPoint(e.Blocks())
 	}
 	moved := false
 	for k, b := range e.Blocks() {
@@ -144,29 +179,35 @@ func (a RGD) Step(e *framework.Evaluator, state framework.State) error {
 		}
 		moved = moved || m
 	}
-	if !moved {
+	switch {
+	case !moved:
 		return framework.ErrNoProgress
+	case anyRowSeparable(e):
+		return nil
+	default:
+		return s.evaluate(e)
 	}
-	return nil
 }
 
 // moveBlock takes one step in a block as a whole and reports whether it moved.
 func (a RGD) moveBlock(e *framework.Evaluator, s *RGDState, k int) (bool, error) {
 	b := e.Blocks()[k]
-	g := s.grad[k]
-	cost, err := e.Gradient(only(s.grad, k), s.X)
-	if err != nil {
-		return false, err
+	g := s.Grad[k]
+	if !s.Known {
+		cost, err := e.Gradient(only(s.Grad, k), s.X)
+		if err != nil {
+			return false, err
+		}
+		s.Cost = cost
+		b.Gradient(g, s.X[k], g)
 	}
-	s.Cost = cost
-	b.Gradient(g, s.X[k], g)
 	slope := b.Inner(s.X[k], g, g)
 	if slope == 0 {
 		return false, nil
 	}
 	_, zero := e.Problem().(framework.Certifier)
 	s.unit = !zero
-	eta := a.firstStep(s, b, k, 0, cost, slope)
+	eta := a.firstStep(s, b, k, 0, s.Cost, slope)
 	a.remember(s, k, 0, s.X[k], g)
 	trial := with(s.X, k, s.trial[k])
 	for try := range a.MaxBacktracks + 1 {
@@ -180,7 +221,7 @@ func (a RGD) moveBlock(e *framework.Evaluator, s *RGDState, k int) (bool, error)
 		}
 		if low {
 			s.X[k], s.trial[k] = s.trial[k], s.X[k]
-			s.Cost = cost
+			s.Cost, s.Known = cost, false
 			s.Steps[k][0], s.Taken[k][0] = a.nextStep(eta, try), eta
 			return true, nil
 		}
@@ -206,7 +247,7 @@ func (a RGD) low(e *framework.Evaluator, b framework.Block, s *RGDState, trial f
 	if _, err := e.Gradient(only(s.end, k), trial); err != nil {
 		return false, err
 	}
-	g, end, along := s.grad[k], s.end[k], s.along[k]
+	g, end, along := s.Grad[k], s.end[k], s.along[k]
 	b.Gradient(end, trial[k], end)
 	b.Transport(along, s.X[k], trial[k], g)
 	return -b.Inner(trial[k], end, along) <= (1-2*a.Armijo)*b.Inner(s.X[k], g, g), nil
@@ -257,7 +298,7 @@ func (a RGD) firstStep(s *RGDState, b framework.Block, k, i int, cost, slope flo
 	if !a.BarzilaiBorwein || len(s.LastX[k]) == 0 {
 		return last
 	}
-	x, g, lastX, lastG := s.X[k], s.grad[k], s.LastX[k], s.LastGrad[k]
+	x, g, lastX, lastG := s.X[k], s.Grad[k], s.LastX[k], s.LastGrad[k]
 	if len(s.Steps[k]) > 1 {
 		x, g, lastX, lastG = b.Row(x, i), b.Row(g, i), b.Row(lastX, i), b.Row(lastG, i)
 		b = framework.Block{Manifold: b.Manifold}

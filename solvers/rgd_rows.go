@@ -24,7 +24,7 @@ func (a RGD) moveRows(e *framework.Evaluator, s *RGDState, k int) (bool, error) 
 	b := e.Blocks()[k]
 	r := &s.rows
 	r.resize(b.Rows())
-	if err := e.EvaluateRows(r.cost, s.grad[k], s.X, k, nil); err != nil {
+	if err := e.EvaluateRows(r.cost, s.Grad[k], s.X, k, nil); err != nil {
 		return false, err
 	}
 	a.beginRows(s, b, k)
@@ -49,7 +49,7 @@ func (a RGD) beginRows(s *RGDState, b framework.Block, k int) {
 	r.active = r.active[:0]
 	row := framework.Block{Manifold: b.Manifold}
 	for i := range b.Rows() {
-		x, g := b.Row(s.X[k], i), b.Row(s.grad[k], i)
+		x, g := b.Row(s.X[k], i), b.Row(s.Grad[k], i)
 		row.Gradient(g, x, g)
 		r.slope[i] = row.Inner(x, g, g)
 		if !(r.slope[i] > 0) {
@@ -66,7 +66,7 @@ func (a RGD) beginRows(s *RGDState, b framework.Block, k int) {
 func (a RGD) retractRows(s *RGDState, b framework.Block, k int) {
 	for _, i := range s.rows.active {
 		x, t := b.Row(s.X[k], i), b.Row(s.trial[k], i)
-		for j, v := range b.Row(s.grad[k], i) {
+		for j, v := range b.Row(s.Grad[k], i) {
 			t[j] = -s.rows.eta[i] * v
 		}
 		if b.Manifold.Retract(t, x, t) != nil {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/internal/drill"
+	"github.com/scqm/scqm/internal/standard"
 	"github.com/scqm/scqm/manifolds"
 	"github.com/scqm/scqm/solvers"
 )
@@ -91,7 +92,7 @@ func randomTerm(rng *rand.Rand) (framework.Block, term) {
 	n := 2 + rng.IntN(6)
 	spread := math.Pow(10, 2*rng.Float64())
 	weights := func(size int) []float64 {
-		return steps(size, func(int) float64 { return math.Pow(spread, rng.Float64()) })
+		return entries(size, func(int) float64 { return math.Pow(spread, rng.Float64()) })
 	}
 	random := func(m framework.Manifold, copies int) (framework.Block, term) {
 		b := framework.Block{Manifold: m, Copies: copies}
@@ -110,7 +111,7 @@ func randomTerm(rng *rand.Rand) (framework.Block, term) {
 		p := 1 + rng.IntN(n-1)
 		d := weights(n)
 		m := manifolds.NewGrassmann(n, p)
-		return framework.Block{Manifold: m}, bowl{steps(n*p, func(i int) float64 { return d[i/p] }), make([]float64, n*p), make([]float64, n*p)}
+		return framework.Block{Manifold: m}, bowl{entries(n*p, func(i int) float64 { return d[i/p] }), make([]float64, n*p), make([]float64, n*p)}
 	case 5:
 		n = 1 + rng.IntN(4)
 		return framework.Block{Manifold: manifolds.NewSPD(n)}, likelihood{spreadOf(rng, n, spread)}
@@ -127,11 +128,21 @@ func randomTerm(rng *rand.Rand) (framework.Block, term) {
 }
 
 func spreadOf(rng *rand.Rand, n int, condition float64) *mat.SymDense {
-	return spread(rng, steps(n, func(int) float64 { return math.Pow(condition, rng.Float64()) }))
+	values := entries(n, func(int) float64 { return math.Pow(condition, rng.Float64()) })
+	return mat.NewSymDense(n, standard.Spread(rng, values).RawMatrix().Data)
+}
+
+// entries returns f(0), ..., f(n-1).
+func entries(n int, f func(i int) float64) []float64 {
+	v := make([]float64, n)
+	for i := range v {
+		v[i] = f(i)
+	}
+	return v
 }
 
 // randomProblem is a sum of such costs on the product of their blocks with a constant.
-func randomProblem(rng *rand.Rand) (build func(c float64) *smooth, start framework.Point) {
+func randomProblem(rng *rand.Rand) (build func(c float64) *standard.Problem, start framework.Point) {
 	var blocks []framework.Block
 	var terms []term
 	for k := range 1 + rng.IntN(3) {
@@ -143,8 +154,8 @@ func randomProblem(rng *rand.Rand) (build func(c float64) *smooth, start framewo
 	for k, b := range blocks {
 		b.Rand(start[k], rng)
 	}
-	return func(c float64) *smooth {
-		return &smooth{blocks,
+	return func(c float64) *standard.Problem {
+		return standard.Of(blocks,
 			func(grad, x framework.Point) float64 {
 				cost := c
 				for k, f := range terms {
@@ -158,7 +169,7 @@ func randomProblem(rng *rand.Rand) (build func(c float64) *smooth, start framewo
 					clear(dst[k])
 					f.hessian(dst[k], x[k], v[k])
 				}
-			}}
+			})
 	}, start
 }
 
@@ -171,9 +182,9 @@ func TestDrillStandard(t *testing.T) {
 		build, start := randomProblem(c.Rand)
 		problem := func(constant float64) framework.Problem {
 			if c.Index%2 == 0 {
-				return second{build(constant)}
+				return build(constant).Problem()
 			}
-			return build(constant)
+			return build(constant).FirstOrder()
 		}
 		var errs []error
 		for _, s := range list {

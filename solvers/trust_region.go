@@ -21,17 +21,19 @@ import (
 // 3/4 at the boundary. M is the inverse of the problem's preconditioner where it has
 // one, else the metric. The inner solver ends at a residual of
 //
-//	|g| min(|g| / |g_0|, 1/10),
+//	|g| min((|g| / |g_|)^(3/2), 1/10),
 //
-// with g_0 the gradient at the start, so that convergence is superlinear; without
-// second derivatives ([framework.TwiceDifferentiable]) differences of gradients
-// serve, and a hundredth is the least. Where rounding hides the decrease, the slopes
-// at both ends of the step decide instead of costs.
+// with g_ the gradient before the last step, so that convergence is of order 3/2 and no
+// step is solved for beyond what the next can keep (the second choice of Eisenstat and
+// Walker); without second derivatives ([framework.TwiceDifferentiable]) differences of
+// gradients serve, and a hundredth is the least. Where rounding hides the decrease, the
+// slopes at both ends of the step decide instead of costs.
 //
 // Sources: P.-A. Absil, C. G. Baker and K. A. Gallivan, Trust-region methods on
 // Riemannian manifolds, Found. Comput. Math. 7 (2007); T. Steihaug, The conjugate
 // gradient method and trust regions in large scale optimization, SIAM J. Numer.
-// Anal. 20 (1983).
+// Anal. 20 (1983); S. C. Eisenstat and H. F. Walker, Choosing the forcing terms in an
+// inexact Newton method, SIAM J. Sci. Comput. 17 (1996).
 //
 // The zero value is ready to use.
 type TrustRegion struct {
@@ -55,8 +57,9 @@ const (
 	// a step is taken; poorModel and goodModel change the radius.
 	acceptedDecrease, poorModel, goodModel = 0.1, 0.25, 0.75
 	// innerReduction is how far the residual falls in the inner solver at least,
-	// leastReduction at most with differences of gradients.
-	innerReduction, leastReduction = 0.1, 1e-2
+	// leastReduction at most with differences of gradients, and innerOrder the order of
+	// convergence.
+	innerReduction, leastReduction, innerOrder = 0.1, 1e-2, 1.5
 	// minRadius is the radius, relative to the first one, at which no step helps.
 	minRadius = 1e-20
 )
@@ -75,8 +78,8 @@ type TrustRegionState struct {
 	// space.
 	Grad, Euclidean framework.Point
 	// Radius is that of the next step, FirstRadius that of the first one, and
-	// FirstNorm the norm of the first gradient.
-	Radius, FirstRadius, FirstNorm float64
+	// LastNorm the norm of the gradient before the last step, 0 before that.
+	Radius, FirstRadius, LastNorm float64
 	// Preconditioned says that the problem holds a preconditioner for X.
 	Preconditioned bool
 
@@ -112,7 +115,6 @@ func (a TrustRegion) Init(e *framework.Evaluator, x framework.Point) (framework.
 	s.Cost = cost
 	s.Grad.CopyFrom(s.Euclidean)
 	toGradient(e.Blocks(), s.Grad, x)
-	s.FirstNorm = math.Sqrt(inner(e.Blocks(), x, s.Grad, s.Grad))
 	return s, nil
 }
 
@@ -144,7 +146,7 @@ func (a TrustRegion) Step(e *framework.Evaluator, state framework.State) error {
 			s.Radius *= 2
 		}
 		if ratio > acceptedDecrease {
-			s.accept()
+			s.accept(e.Blocks())
 			return nil
 		}
 	}
@@ -227,7 +229,8 @@ func (s *TrustRegionState) endSlope(blocks []framework.Block) float64 {
 }
 
 // accept moves to the trial.
-func (s *TrustRegionState) accept() {
+func (s *TrustRegionState) accept(blocks []framework.Block) {
+	s.LastNorm = math.Sqrt(inner(blocks, s.X, s.Grad, s.Grad))
 	s.X, s.trial = s.trial, s.X
 	s.Grad, s.trialGrad = s.trialGrad, s.Grad
 	s.Euclidean, s.trialEuclidean = s.trialEuclidean, s.Euclidean

@@ -61,7 +61,7 @@ func (m *steihaug) minimise(e *framework.Evaluator, s *TrustRegionState, a Trust
 	negate(m.dir, m.z)
 	m.dirSquare = rz
 	first := math.Sqrt(inner(blocks, s.X, s.Grad, s.Grad))
-	goal := first * m.reduction(a.GaussNewton || e.HasHessian(), first, s.FirstNorm)
+	goal := first * m.reduction(a.GaussNewton || e.HasHessian(), first, s.LastNorm)
 	most := a.MaxInner
 	if most == 0 {
 		most = dimension(blocks)
@@ -95,17 +95,18 @@ func (m *steihaug) multiply(e *framework.Evaluator, s *TrustRegionState, gaussNe
 	return e.Hessian(m.product, s.X, s.Euclidean, m.dir)
 }
 
-// reduction is the fraction of the gradient to which the residual is brought; exact
-// says that products are no differences.
-func (m *steihaug) reduction(exact bool, norm, first float64) float64 {
+// reduction is the fraction of the gradient to which the residual is brought, where last is
+// the gradient norm before the last step, 0 where there was none; exact says that products
+// are no differences.
+func (m *steihaug) reduction(exact bool, norm, last float64) float64 {
+	if !(last > 0) {
+		return innerReduction
+	}
 	least := 0.
 	if !exact {
 		least = leastReduction
 	}
-	if !(first > 0) {
-		return innerReduction
-	}
-	return math.Max(least, math.Min(norm/first, innerReduction))
+	return math.Max(least, math.Min(math.Pow(norm/last, innerOrder), innerReduction))
 }
 
 // advance moves along dir, whose product with the Hessian is known, and reports

@@ -15,8 +15,10 @@ const (
 	// differences of costs are too coarse to judge a step by, and costNoise the
 	// relative rise of the cost that rounding may feign.
 	nearRounding, costNoise = 1e-10, 1e-11
-	// minSection and maxSection bound an interpolated step within its bracket.
-	minSection, maxSection = 0.1, 0.9
+	// minSection and maxSection bound an interpolated step within its bracket, of which
+	// one that costs decide is a multiple of sectionUnit: the rounding of the costs, which
+	// depends on constants in them, does not get into the iterates then.
+	minSection, maxSection, sectionUnit = 0.1, 0.9, 0x1p-8
 	// firstTrials multiplies the trials of a search that knows no length.
 	firstTrials = 4
 )
@@ -159,13 +161,13 @@ func (a wolfeSearch) next(lo, hi trialPoint, shrink float64) float64 {
 		return lo.step + shrink*width
 	}
 	// The minimum of the parabola through the slope at lo and what is known at hi.
-	at := width / 2
+	at := 0.5
 	if !math.IsNaN(hi.slope) {
-		at = -lo.slope * width / (hi.slope - lo.slope)
+		at = -lo.slope / (hi.slope - lo.slope)
 	} else if rise := hi.cost - lo.cost - lo.slope*width; rise > 0 {
-		at = -lo.slope * width * width / (2 * rise)
+		at = math.Round(-lo.slope*width/(2*rise)/sectionUnit) * sectionUnit
 	}
-	return lo.step + math.Min(math.Max(at, minSection*width), maxSection*width)
+	return lo.step + math.Min(math.Max(at, minSection), maxSection)*width
 }
 
 // walk moves from x along v: on manifolds with a metric of their own, along the geodesic

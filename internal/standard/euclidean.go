@@ -66,7 +66,7 @@ func illConditioned(size Size, _ *rand.Rand) *Problem {
 func unlikeBlocks(size Size, rng *rand.Rand) *Problem {
 	n, m := size.pick(10, 30), size.pick(20, 50)
 	weights := steps(n, func(i int) float64 { return 1e4 * (1 + float64(i)/10) })
-	a := spread(rng, steps(m, func(i int) float64 { return 1e-1 * float64(i+1) }))
+	a := Spread(rng, steps(m, func(i int) float64 { return 1e-1 * float64(i+1) }))
 	apply := func(dst, x []float64) {
 		mat.NewVecDense(m, dst).MulVec(a, mat.NewVecDense(m, x))
 	}

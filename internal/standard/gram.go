@@ -14,7 +14,7 @@ import (
 // correlation is |XX' - C|^2/4 for rows of unit length.
 func correlation(size Size, rng *rand.Rand) *Problem {
 	n, p := size.pick(40, 100), 5
-	c := spread(rng, steps(n, func(i int) float64 { return 12 * math.Pow(0.7, float64(i)) }))
+	c := Spread(rng, steps(n, func(i int) float64 { return 12 * math.Pow(0.7, float64(i)) }))
 	residual := func(x *mat.Dense) *mat.Dense {
 		var r mat.Dense
 		r.Mul(x, x.T())

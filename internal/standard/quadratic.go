@@ -77,7 +77,7 @@ func principal(size Size, rng *rand.Rand) *Problem {
 // brockett is tr(N X'AX)/2 for eigenvalues 1 to n.
 func brockett(size Size, rng *rand.Rand) *Problem {
 	n := size.pick(50, 200)
-	a := spread(rng, steps(n, func(i int) float64 { return float64(i + 1) }))
+	a := Spread(rng, steps(n, func(i int) float64 { return float64(i + 1) }))
 	return quadratic(manifolds.NewStiefel(n, 5), a, []float64{5, 4, 3, 2, 1}, nil)
 }
 

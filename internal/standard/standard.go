@@ -43,22 +43,35 @@ type Problem struct {
 	blocks  []framework.Block
 	cost    func(grad, x framework.Point) float64
 	hessian func(dst, x, v framework.Point)
+	grad    framework.Point // at the point evaluated last
+}
+
+// Of returns the problem of a cost, which also writes its gradient, on a product of
+// manifolds; hessian, which writes its second derivatives along v, may be nil.
+func Of(blocks []framework.Block, cost func(grad, x framework.Point) float64, hessian func(dst, x, v framework.Point)) *Problem {
+	return &Problem{blocks: blocks, cost: cost, hessian: hessian}
 }
 
 // Blocks describes the domain.
 func (p *Problem) Blocks() []framework.Block { return p.blocks }
 
-// Evaluate returns the cost at x and writes the gradients asked for.
+// Evaluate returns the cost at x and writes the gradients asked for. It computes all
+// of them, and keeps them for Resume.
 func (p *Problem) Evaluate(grad, x framework.Point) (float64, error) {
-	g := make(framework.Point, len(x))
-	for k := range g {
-		if grad != nil && grad[k] != nil {
-			g[k] = grad[k]
-		} else {
-			g[k] = make([]float64, len(x[k]))
-		}
+	if p.grad == nil {
+		p.grad = framework.NewPoint(p.blocks)
 	}
-	return p.cost(g, x), nil
+	cost := p.cost(p.grad, x)
+	return cost, p.Resume(grad)
+}
+
+// Resume implements [framework.Resumer]: as in other libraries, where cost and gradient
+// are functions of their own, a cost alone counts as one pass.
+func (p *Problem) Resume(grad framework.Point) error {
+	for k, g := range grad {
+		copy(g, p.grad[k])
+	}
+	return nil
 }
 
 // Euclidean reports whether the domain is R^n.
@@ -77,6 +90,7 @@ func (p *Problem) TwiceDifferentiable() bool { return p.hessian != nil }
 // Plus returns the problem with a constant added to its cost.
 func (p *Problem) Plus(c float64) *Problem {
 	q, cost := *p, p.cost
+	q.grad = nil
 	q.cost = func(grad, x framework.Point) float64 { return cost(grad, x) + c }
 	return &q
 }
@@ -200,8 +214,8 @@ func symmetric(a *mat.Dense) *mat.Dense {
 	return &s
 }
 
-// spread returns a symmetric matrix with the eigenvalues given.
-func spread(rng *rand.Rand, values []float64) *mat.Dense {
+// Spread returns a symmetric matrix with the eigenvalues given.
+func Spread(rng *rand.Rand, values []float64) *mat.Dense {
 	n := len(values)
 	var qr mat.QR
 	qr.Factorize(gaussian(rng, n, n))

@@ -72,8 +72,7 @@ class MinimizeResult:
         How long it took.
     history : dict of ndarray
         The way, an entry for the start and for every iteration: "iteration", "cost",
-        "grad_norm" (NaN where the solver does not tell, as rgd) and "seconds". Empty
-        in what a callback is shown.
+        "grad_norm" and "seconds". Empty in what a callback is shown.
     """
 
     x: Point

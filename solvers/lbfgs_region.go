@@ -1,0 +1,106 @@
+package solvers
+
+import (
+	"math"
+
+	"github.com/scqm/scqm/framework"
+)
+
+const (
+	// longestGrowth bounds the first trial of a search after one that shortened its
+	// step, in lengths of that step; regionGrowth is the same in a trust region where the
+	// step before was not shortened.
+	longestGrowth, regionGrowth = 4, 2
+	// vainTrials is the number of trials in vain after which steps are those of a trust
+	// region, and regionProducts bounds their products with the Hessian.
+	vainTrials, regionProducts = 2, 2
+)
+
+// StepLength is what [LBFGS] knows of the lengths of its steps.
+type StepLength struct {
+	// Last is the length of the last step, 0 before that, and Shortened says that the
+	// first trial of its search was longer.
+	Last      float64
+	Shortened bool
+	// Region says that the next step is that of a trust region, and Negative that one of
+	// those since the last other step has met negative curvature.
+	Region, Negative bool
+
+	end stepEnd
+}
+
+// first is the step to try first along a direction of the length given.
+func (l *StepLength) first(length float64) float64 {
+	if most := longestGrowth * l.Last; l.Shortened && length > most {
+		return most / length
+	}
+	return 1
+}
+
+// learn notes the step taken along a direction of the length given, and the first trial.
+func (l *StepLength) learn(length, step, first float64) {
+	l.Last, l.Shortened = step*length, step < first
+}
+
+// length is that of the direction.
+func (s *LBFGSState) length(blocks []framework.Block) float64 {
+	return math.Sqrt(inner(blocks, s.X, s.dir, s.dir))
+}
+
+// stepEnd says where a truncated Newton step ends.
+type stepEnd int
+
+const (
+	within stepEnd = iota
+	atRadius
+	alongNegative // at the radius, where that is finite
+)
+
+// boundary reports whether the step alpha along the direction of the conjugate gradients
+// stays within the radius; alpha is not positive where the curvature is not. If not, dir
+// goes to the radius, where that is finite.
+func (s *LBFGSState) boundary(blocks []framework.Block, alpha, radius float64) stepEnd {
+	d := s.conjugate.dir
+	square, cross := inner(blocks, s.X, d, d), inner(blocks, s.X, s.dir, d)
+	room := radius*radius - inner(blocks, s.X, s.dir, s.dir)
+	positive := alpha > 0 && !math.IsInf(alpha, 1)
+	if positive && alpha*(2*cross+alpha*square) <= room {
+		return within
+	}
+	if !math.IsInf(radius, 1) {
+		addScaled(s.dir, (math.Sqrt(cross*cross+square*math.Max(0, room))-cross)/square, d)
+	}
+	if positive {
+		return atRadius
+	}
+	return alongNegative
+}
+
+// regionDirection writes the step of a trust region into dir. The radius is the length of
+// the last step, or more where the search did not shorten that. A step of one or two
+// products shows the curvature along the gradient, which is what pairs do not know where it
+// is negative, and no more: the region is not to be solved in, but left.
+func (s *LBFGSState) regionDirection(e *framework.Evaluator) (err error) {
+	radius := s.Length.Last
+	if !s.Length.Shortened {
+		radius *= regionGrowth
+	}
+	s.Length.end, err = s.truncated(e, regionProducts, radius, negate)
+	return err
+}
+
+// leaveRegion goes back to other steps after one that ended within the region, unless its
+// search shortened that, or did not move. A Newton step comes first. Pairs from among
+// negative curvatures do not serve there.
+func (s *LBFGSState) leaveRegion(moved bool) {
+	l := &s.Length
+	l.Negative = l.Negative || l.end == alongNegative
+	if moved && (l.Shortened || l.end != within) {
+		return
+	}
+	l.Region = false
+	if l.Negative {
+		s.forget()
+	}
+	s.Newton.Wait, s.Newton.Gain, s.Newton.Passes = 0, 0, 0
+}
