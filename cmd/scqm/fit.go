@@ -23,6 +23,10 @@ DATA is a file whose name ends in .npy, .npz (or .npz:KEY), .csv, .tsv, .idx or
 or TSV file is a header if it has names and no number; numbers such as 0, 1, 2 or
 years are data unless --header yes says otherwise.
 
+Rows for which there is no room in memory (--memory) are read again and again: the
+file is not held, and the model has no coordinates of its rows. Text, compressed
+files and standard input are kept in the folder for temporary files meanwhile.
+
 An interrupt (Ctrl-C) saves the best model so far where -o says; a second one
 does not wait.`
 

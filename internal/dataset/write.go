@@ -92,6 +92,17 @@ func IsStream(path string) bool {
 	return err == nil && path != "-" && t.stream
 }
 
+// ReadOnce tells whether path is standard input, a pipe or a device, which cannot
+// be read again.
+func ReadOnce(path string) bool {
+	if path == "-" {
+		return true
+	}
+	name, _ := splitKey(path)
+	info, err := os.Stat(name)
+	return err == nil && !info.Mode().IsRegular() && !info.IsDir()
+}
+
 // SameFile tells whether writing the file output would replace what is read from
 // input, which may end in the key of an array. Neither is a file if it is "" or
 // "-".

@@ -103,6 +103,9 @@ func (f *Loss) Make(ctx context.Context, x scqm.Data, d int) (framework.Loss, er
 // BuiltIn reports that no plugin computes the loss.
 func (f *Loss) BuiltIn() bool { return f.plugin.Name == "" }
 
+// AsksData reports that a parameter of the loss is left to the data.
+func (f *Loss) AsksData() bool { return HasDelta(f.Name) && f.params.Delta == nil && f.BuiltIn() }
+
 // NeedsDelta reports that the loss is huber and the norm at which it turns linear is
 // left to the data.
 func (f *Loss) NeedsDelta() bool { return f.Name == huber && f.params.Delta == nil && f.BuiltIn() }

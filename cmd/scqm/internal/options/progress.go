@@ -25,6 +25,7 @@ const (
 
 	fitLayout      = `{{counters .}} {{bar .}} cost {{string . "cost"}}{{string . "change"}}, {{etime .}}`
 	rowsLayout     = `{{counters .}} rows {{bar .}} {{etime .}}`
+	readsLayout    = `read {{string . "read"}}: {{counters .}} rows {{bar .}} {{etime .}}`
 	partLayout     = `{{percent .}} {{bar .}} {{etime .}}`
 	partSteps      = 1000
 	progressPeriod = 100 * time.Millisecond
@@ -84,6 +85,26 @@ func (f *Progress) Rows(cmd *cobra.Command, n int, printed bool) (show func(done
 	show = func(done int) {
 		if now := time.Now(); now.After(due) {
 			due = now.Add(progressPeriod)
+			bar.SetCurrent(int64(done))
+			bar.Write()
+		}
+	}
+	return show, func() { bar.Finish().Write() }
+}
+
+// Reads returns the function that moves a bar to so many of n rows of a read, where
+// they are read more than once, and one that takes it away.
+func (f *Progress) Reads(cmd *cobra.Command, n int) (show func(read, done int), end func()) {
+	stderr := cmd.ErrOrStderr()
+	if !f.shows(stderr) {
+		return func(int, int) {}, func() {}
+	}
+	bar := newBar(stderr, readsLayout, n)
+	var due time.Time
+	show = func(read, done int) {
+		if now := time.Now(); now.After(due) {
+			due = now.Add(progressPeriod)
+			bar.Set("read", read)
 			bar.SetCurrent(int64(done))
 			bar.Write()
 		}

@@ -18,6 +18,7 @@ const (
 	// SolverAuto is the name that leaves the choice to the problem.
 	SolverAuto  = "auto"
 	presetPaper = "paper"
+	streaming   = "streaming"
 )
 
 // Solver holds the flags that choose a solver and its limits.
@@ -52,6 +53,11 @@ func knownSolver(name string) (string, error) {
 
 // Paper reports whether the preset of the paper was chosen.
 func (f *Solver) Paper() bool { return f.preset == presetPaper }
+
+// NeedsMemory reports whether a solver was chosen that all rows must be in memory for.
+func (f *Solver) NeedsMemory() bool {
+	return f.name != SolverAuto && f.name != streaming || f.preset != ""
+}
 
 // Check refuses a solver beside a preset.
 func (f *Solver) Check(cmd *cobra.Command) error {

@@ -1,0 +1,78 @@
+package main
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/scqm/scqm/cmd/scqm/internal/cli"
+	"github.com/scqm/scqm/models/scqm"
+)
+
+// Rows for which there is no room are read again and again, and make the model that
+// the same solver makes of them in memory.
+func TestFitStreamsWhatDoesNotFit(t *testing.T) {
+	p := newPlace(t)
+	data := p.matrix("data.npy", bowl(40000, 8))
+	text, err := os.Open(p.matrix("data.csv", p.read("data.npy")))
+	require.NoError(t, err)
+	defer text.Close()
+	run := func(args ...string) string {
+		program := start(t, text, append([]string{"fit", "-o", p.path("streamed.npz"), "--max-iter", "2", "--progress", "always"}, args...)...)
+		code, stderr := program.end(t)
+		require.Zero(t, code, stderr)
+		assert.Contains(t, stderr, " rows ")
+		return program.stdout.String()
+	}
+	succeed(t, "fit", data, "-o", p.path("whole.npz"), "--max-iter", "2", "--solver", "streaming")
+	want, err := scqm.Load(p.path("whole.npz"))
+	require.NoError(t, err)
+	for _, path := range []string{data, "-"} {
+		report := run(path, "--memory", "9M")
+		assert.Contains(t, report, "not in memory", path)
+		got, err := scqm.Load(p.path("streamed.npz"))
+		require.NoError(t, err)
+		assert.Nil(t, got.Tau)
+		assert.Equal(t, [][]float64{want.C, want.U, want.V, want.Theta}, [][]float64{got.C, got.U, got.V, got.Theta}, path)
+	}
+	assert.Contains(t, run(data, "--memory", "9M", "--loss", "huber", "--json", "-d", "1"), `"reads": `)
+}
+
+// What streams cannot serve is refused with the flag.
+func TestFitSaysWhatNeedsMemory(t *testing.T) {
+	p := newPlace(t)
+	data := p.matrix("data.npy", bowl(40000, 8))
+	for flag, args := range map[string][]string{
+		"--solver or --preset": {"--solver", "newton"}, "--loss auto": {"--loss", "auto"},
+		"--ridge auto": {"--ridge", "auto"}, "--missing ignore": {"--missing", "ignore", "--loss", "l1"},
+	} {
+		r := execute(append([]string{"fit", data, "--memory", "1M"}, args...)...)
+		assert.Equal(t, cli.ExitFailed, r.code)
+		assert.Contains(t, r.stderr, "raise --memory, or leave out "+flag+", for which all rows must be in memory\n")
+		assert.Equal(t, 1, strings.Count(r.stderr, "\n"))
+	}
+}
+
+// A file that grows while it is read gives no model.
+func TestFitOfAGrowingFile(t *testing.T) {
+	p := newPlace(t)
+	data := p.matrix("data.npy", bowl(40000, 8))
+	program := start(t, nil, "fit", data, "-o", p.path("model.npz"), "--memory", "9M", "--progress", "always", "--max-iter", "2")
+	for bar := ""; !strings.Contains(bar, " rows "); {
+		var err error
+		bar, err = program.stderr.ReadString('\r')
+		require.NoError(t, err)
+	}
+	f, err := os.OpenFile(data, os.O_APPEND|os.O_WRONLY, 0)
+	require.NoError(t, err)
+	_, err = f.Write(make([]byte, 64))
+	require.NoError(t, err)
+	require.NoError(t, f.Close())
+	code, stderr := program.end(t)
+	assert.Equal(t, cli.ExitUsage, code)
+	assert.Contains(t, stderr, "has changed while it was read, from 2560128 bytes to 2560192")
+	assert.NoFileExists(t, p.path("model.npz"))
+}
