@@ -115,6 +115,9 @@ func unsuited(ctx context.Context, p *Problem, name string) string {
 	if err != nil || solvers.Supports(solver, problem) == nil {
 		return ""
 	}
+	if _, ok := solver.(solvers.Streaming); ok { // Learn makes a problem of its own for it
+		return ""
+	}
 	return fmt.Sprintf("%d columns are too many for %s", x.D, name)
 }
 

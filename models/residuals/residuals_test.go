@@ -493,7 +493,7 @@ func TestRefusals(t *testing.T) {
 		assert.ErrorIs(t, err, rows.ErrInput, name)
 		assert.ErrorContains(t, err, c.says, name)
 	}
-	_, err := residuals.NewDistances(manifolds.NewStiefel(3, 2), points(manifolds.NewStiefel(3, 2), 3, rng))
+	_, err := residuals.NewDistances(manifolds.NewFixedRank(3, 2, 1), points(manifolds.NewFixedRank(3, 2, 1), 3, rng))
 	assert.ErrorContains(t, err, "has no logarithms")
 
 	d := distances(t, m, 10, rng)

@@ -369,10 +369,13 @@ func checkVerdict(fit *Fit, x Data, config Config, states []*solvers.Continuatio
 	if m.Meta.Status != framework.Converged.String() {
 		return nil
 	}
-	if rows.Repeats(x) {
-		x = rows.Merge(x).Data
+	// A streamed run has no coordinates: the model has them, with those of all rows.
+	if len(fit.Run.Point) > BlockTau {
+		if rows.Repeats(x) {
+			x = rows.Merge(x).Data
+		}
+		e = exactRun(fit, x)
 	}
-	e = exactRun(fit, x)
 	worst, blocks := e.stationarity(e.subgradients(config.Loss, states))
 	if !(worst <= 1.01*framework.DefaultTolerance) {
 		return fmt.Errorf("called converged with stationarities %.3g, exactly %.3g with blocks %.3g, after %d iterations; %s", m.Meta.Stationarity, worst, blocks, m.Meta.Iterations, m.Meta.Message)

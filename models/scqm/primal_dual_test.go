@@ -222,11 +222,11 @@ func (p *wrongDual) Stationarity(dst []float64, x framework.Point) error {
 	return p.Problem.Stationarity(dst, x)
 }
 
-func (p *wrongDual) Exchanges(x framework.Point, most int) (list []framework.Exchange, passes float64, err error) {
+func (p *wrongDual) Exchanges(framework.Point, int) (list []framework.Exchange, passes float64, err error) {
 	if p.many {
-		most, list = 0, []framework.Exchange{{Row: 1, At: []float64{1, 2}}, {Row: 1, At: []float64{2, 1}}}
+		list = []framework.Exchange{{Row: 1, At: []float64{1, 2}}, {Row: 1, At: []float64{2, 1}}}
 	}
-	return list, passes, err
+	return list, 0, nil
 }
 
 func TestPrimalDualLawsFindMistakes(t *testing.T) {
