@@ -58,7 +58,8 @@ type set struct {
 }
 
 // reassignTogether moves x, in place, to a lower minimum with few rows at other places
-// than their nearest points before, if it finds one. It does nothing where the loss has
+// than their nearest points before, if it finds one that is no more folded than pays, see
+// [finding]. It does nothing where the loss has
 // unbounded second derivatives, whose predictions are no good.
 func (p *Problem) reassignTogether(x framework.Point) (moved bool, passes float64, err error) {
 	m := p.model(x)
@@ -79,13 +80,14 @@ func (p *Problem) reassignTogether(x framework.Point) (moved bool, passes float6
 	if err != nil {
 		return false, passes, err
 	}
+	here := p.finding(&framework.Result{Point: x, Cost: cost})
 	for _, s := range promising(list, worthMoving*cost) {
 		end, used, err := p.moveTogether(x, list, s, h)
 		passes += used
 		if err != nil {
 			return false, passes, err
 		}
-		if end != nil && end.Cost < cost*(1-worthMoving) {
+		if end != nil && end.Cost < cost*(1-worthMoving) && p.finding(end).beats(here) {
 			for k := range x {
 				copy(x[k], end.Point[k])
 			}
