@@ -417,3 +417,34 @@ func TestProductOfBlocks(t *testing.T) {
 	err = lacking.Log(z, z, z)
 	assert.ErrorContains(t, err, "block frame: framework: *manifolds.FixedRank has no logarithm")
 }
+
+// What SPD keeps of one call changes no bit of another.
+func TestSPDKeepsWhatItSaw(t *testing.T) {
+	const n = 4
+	m, rng := manifolds.NewSPD(n), random(15, 40)
+	points := make([][]float64, 3)
+	for k := range points {
+		points[k] = make([]float64, n*n)
+		m.Rand(points[k], rng)
+	}
+	v, got, want := make([]float64, n*n), make([]float64, n*n), make([]float64, n*n)
+	for range 200 {
+		x, y := points[rng.IntN(3)], points[rng.IntN(3)]
+		m.Project(v, x, points[rng.IntN(3)])
+		fresh := manifolds.NewSPD(n)
+		switch rng.IntN(3) {
+		case 0:
+			m.Transport(got, x, y, v)
+			fresh.Transport(want, x, y, v)
+		case 1:
+			require.NoError(t, m.Retract(got, x, v))
+			require.NoError(t, fresh.Retract(want, x, v))
+		case 2:
+			got[0], want[0] = m.Inner(x, v, v), fresh.Inner(x, v, v)
+		}
+		require.Equal(t, want, got)
+		if rng.IntN(4) == 0 {
+			points[rng.IntN(3)][0] += 0.1 // another point in the same place
+		}
+	}
+}

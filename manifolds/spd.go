@@ -211,22 +211,14 @@ func (m *SPD) Transport(dst, x, y, v []float64) {
 	mustFit(m.Size(), dst, x, y, v)
 	w, ok := m.whiten(x)
 	defer m.whitener.Put(w)
-	if ok {
-		w.whiten(w.a, y)
-		ok = w.eigen(w.a) && w.eig.Values[0] > 0
-	}
-	if !ok {
+	if !ok || !w.rootOf(y) {
 		copy(dst, v)
 		return
 	}
 	w.whiten(w.c, v)
-	// E = L S^{1/2} L^{-1} with the eigenvalues of S.
-	for i, t := range w.eig.Values {
-		w.eig.Values[i] = math.Sqrt(t)
-	}
-	w.spectral()
-	blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, w.b, w.c, 0, w.a)
-	blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, w.a, w.b, 0, w.c)
+	// E = L S^{1/2} L^{-1} with S = L^{-1} Y L^{-T}.
+	blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, w.root, w.c, 0, w.a)
+	blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, w.a, w.root, 0, w.c)
 	w.color(w.c)
 	symmetrize(w.c)
 	copy(dst, w.c.Data)

@@ -2,6 +2,7 @@ package manifolds
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -18,13 +19,19 @@ type whitener struct {
 	l             blas64.Triangular
 	a, b, c, full blas64.General
 	eig           *dense.SymmetricEigen
+
+	// Solvers look from one point many times, and carry many vectors between two: the
+	// factorization of the last point is kept, and the root of the last other one.
+	from, to []float64 // X and Y, empty before the first
+	definite bool      // X
+	root     blas64.General
 }
 
 func newWhitener(n int) *whitener {
 	square := func() blas64.General {
 		return blas64.General{Rows: n, Cols: n, Stride: n, Data: make([]float64, n*n)}
 	}
-	w := &whitener{n: n, a: square(), b: square(), c: square(), full: square(), eig: dense.NewSymmetricEigen(n)}
+	w := &whitener{n: n, a: square(), b: square(), c: square(), full: square(), root: square(), eig: dense.NewSymmetricEigen(n)}
 	w.l = blas64.Triangular{N: n, Stride: n, Data: w.full.Data, Uplo: blas.Lower, Diag: blas.NonUnit}
 	return w
 }
@@ -35,9 +42,38 @@ func (w *whitener) wrap(x []float64) blas64.General {
 
 // factor finds L and reports whether X is positive definite.
 func (w *whitener) factor(x []float64) bool {
+	if sameBits(w.from, x) {
+		return w.definite
+	}
+	w.from, w.to = append(w.from[:0], x...), w.to[:0]
 	copy(w.full.Data, x)
 	_, ok := lapack64.Potrf(blas64.Symmetric{N: w.n, Stride: w.n, Data: w.full.Data, Uplo: blas.Lower})
-	return ok && nonFinite(x) < 0
+	w.definite = ok && nonFinite(x) < 0
+	return w.definite
+}
+
+// rootOf finds (L^{-1} Y L^{-T})^{1/2}, kept in root, through a and b, and reports
+// whether it exists.
+func (w *whitener) rootOf(y []float64) bool {
+	if sameBits(w.to, y) {
+		return true
+	}
+	w.whiten(w.a, y)
+	if !w.eigen(w.a) || !(w.eig.Values[0] > 0) {
+		return false
+	}
+	for i, t := range w.eig.Values {
+		w.eig.Values[i] = math.Sqrt(t)
+	}
+	w.spectral()
+	copy(w.root.Data, w.b.Data)
+	w.to = append(w.to[:0], y...)
+	return true
+}
+
+// sameBits reports whether two matrices are the same, signs of zeros included.
+func sameBits(a, b []float64) bool {
+	return slices.EqualFunc(a, b, func(s, t float64) bool { return math.Float64bits(s) == math.Float64bits(t) })
 }
 
 // whiten writes L^{-1} V L^{-T} into dst.

@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/internal/drill"
 	"github.com/scqm/scqm/solvers"
 )
 
@@ -59,6 +60,11 @@ func hostileData() map[string]Data {
 // never says converged where the first-order system says otherwise.
 func TestHostileInputs(t *testing.T) {
 	for _, s := range solvers.Describe() {
+		// Streams find every tau anew in every pass: short of a whole drill they see fewer.
+		every, least := 2, 300
+		if s.Name == (solvers.Streaming{}).Name() && !drill.Whole() {
+			every, least = 8, 70
+		}
 		t.Run(s.Name, func(t *testing.T) {
 			t.Parallel()
 			solver, err := solvers.ByName(s.Name)
@@ -66,7 +72,7 @@ func TestHostileInputs(t *testing.T) {
 			inputs := 0
 			for name, x := range hostileData() {
 				for k, loss := range []string{"l2", "squared_l2", "l1", "lp 1.5", "huber", "lp 4", "mahalanobis"} {
-					if (len(name)+k)%2 == 1 { // every other pair
+					if (len(name)+k)%every != 0 {
 						continue
 					}
 					inputs++
@@ -76,7 +82,7 @@ func TestHostileInputs(t *testing.T) {
 					checkHostile(t, fmt.Sprintf("%s, %s, d = %d", name, loss, c.Latent), x, c)
 				}
 			}
-			assert.GreaterOrEqual(t, inputs, 300)
+			assert.GreaterOrEqual(t, inputs, least)
 		})
 	}
 }
