@@ -262,16 +262,19 @@ func (p *streamProblem) norms(x framework.Point) (firstOrderNorms, error) {
 
 // measure turns sums into norms.
 func (p *streamProblem) measure(o *blocks.FirstOrder, x framework.Point, slack float64) (n firstOrderNorms) {
-	theta := append([]float64(nil), o.Theta...)
-	grad := framework.Point{nil, nil, theta}
-	p.penalty(grad, x[BlockTheta])
-	slope := make([]float64, len(theta))
-	floats.SubTo(slope, theta, o.Theta)
+	slope := make([]float64, len(o.Theta))
+	p.penalty(framework.Point{nil, nil, slope}, x[BlockTheta])
+	theta := make([]float64, len(o.Theta))
+	floats.AddTo(theta, o.Theta, slope)
 	terms := o.Terms
 	terms[BlockTheta] += floats.Norm(slope, 2)
 	if o.Exact {
-		// As gradients of rounding errors tell nothing, only the penalty counts.
-		terms = [objective.NumBlocks]float64{BlockTheta: floats.Norm(slope, 2)}
+		// As gradients of rounding errors tell nothing, only the penalty counts, if that
+		// of a sheet that is bent.
+		terms = [objective.NumBlocks]float64{}
+		if !flatToRounding(o, x) {
+			terms[BlockTheta] = floats.Norm(slope, 2)
+		}
 		n.norms[BlockTheta] = terms[BlockTheta]
 	} else {
 		q := make([]float64, len(o.Q))
@@ -284,6 +287,17 @@ func (p *streamProblem) measure(o *blocks.FirstOrder, x framework.Point, slack f
 		}
 	}
 	return n
+}
+
+// flatToRounding reports whether the bends of a sheet through all rows are, in the root of
+// their mean square at most, within the rounding errors of rows.
+func flatToRounding(o *blocks.FirstOrder, x framework.Point) bool {
+	var squares float64 // mean of |tau|^2
+	d := len(o.TauSum)
+	for j := range d {
+		squares += o.TauSquares[j*d+j] / o.Weight
+	}
+	return floats.Norm(x[BlockTheta], 2)*squares <= objective.InterpolationError(math.Sqrt(squares), floats.Norm(x[BlockC], math.Inf(1)))
 }
 
 // Refute tells of fits whose curvature still grows; see [Problem.Refute].

@@ -172,7 +172,7 @@ func (p *Objective) unbalanced(x framework.Point) (float64, error) {
 				around = far
 			}
 		}
-		rounding = math.Max(rounding, interpolation*around+cancellation*floats.Norm(f.C, inf))
+		rounding = math.Max(rounding, InterpolationError(around, floats.Norm(f.C, inf)))
 		features += p.data.Weight(i) * floats.Norm(phi, 2)
 	}
 	if bent <= rounding {
@@ -207,6 +207,12 @@ func (p *Objective) penaltySlope(theta []float64) float64 {
 	g[BlockTheta] = make([]float64, len(theta))
 	p.Penalty(g, theta)
 	return floats.Norm(g[BlockTheta], 2)
+}
+
+// InterpolationError is the largest entry of a residual that is a rounding error, for data
+// that reach so far around the center, and for its largest entry.
+func InterpolationError(around, center float64) float64 {
+	return interpolation*around + cancellation*center
 }
 
 // GradientTerms are sums over the rows of the terms of the gradients.
@@ -281,7 +287,7 @@ func (p *Objective) addTerms(w *nearest.Worker, t *GradientTerms, i int) error {
 		return nil
 	}
 	around, resid := p.extent(r, z, i)
-	t.rough = t.rough || resid > interpolation*around+cancellation*floats.Norm(f.C, math.Inf(1))
+	t.rough = t.rough || resid > InterpolationError(around, floats.Norm(f.C, math.Inf(1)))
 	uncertain := 0.0
 	if resid > 0 && p.linear == nil {
 		uncertain = math.Min(1, unitRoundoff*around/resid)

@@ -121,7 +121,7 @@ func (k *leastSquaresTheta) findFlat(x rows.Data, tau []float64, unit float64) {
 			size = max(size, math.Abs(floats.Dot(f.Axis(j), k.diff)))
 		}
 		most = math.Max(most, size)
-		k.flat[j] = size <= interpolation*most+cancellation*floats.Norm(f.C, inf)
+		k.flat[j] = size <= InterpolationError(most, floats.Norm(f.C, inf))
 	}
 }
 
