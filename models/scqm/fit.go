@@ -2,7 +2,6 @@ package scqm
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 
@@ -12,20 +11,9 @@ import (
 	"github.com/scqm/scqm/internal/memory"
 	"github.com/scqm/scqm/internal/par"
 	"github.com/scqm/scqm/models/rows"
-	"github.com/scqm/scqm/models/scqm/internal/objective"
 	"github.com/scqm/scqm/models/scqm/internal/sheet"
 	"github.com/scqm/scqm/solvers"
 )
-
-// Fit is the outcome of fitting a model.
-type Fit struct {
-	// Model is in canonical form; its Meta describes the fit.
-	Model *Model
-	// Run is what the solver reports.
-	Run *framework.Result
-	// Reads is the number of times that all rows were read, by [LearnFrom].
-	Reads int
-}
 
 // Learn fits a model to the data. Like framework.Solve, it returns the best
 // model so far beside the error of a run that failed, and no error where the
@@ -92,6 +80,7 @@ func (r *request) fit(ctx context.Context) (*Fit, error) {
 	}
 	defer work.Release()
 	_, p.published = solver.(solvers.RGD)
+	p.together = (*Problem).reassignTogether
 	starts, err := p.newStarts(c)
 	if err != nil {
 		return nil, err
@@ -112,21 +101,6 @@ func (r *request) fit(ctx context.Context) (*Fit, error) {
 	fit.Model.Meta.judgeCurvature(fit.Model.CurvatureExtent(fit.Model.Tau, x.Weights))
 	fit.Model.Meta.Missing = p.describeMissing(c, fit.Model, run.Point)
 	return fit, fitError(failure, false)
-}
-
-// fitError says why a fit failed, at its start or on the way.
-func fitError(failure error, atStart bool) error {
-	if fault, ok := failure.(*objective.LossError); ok {
-		return fault
-	}
-	switch {
-	case failure == nil:
-		return nil
-	case atStart && errors.Is(failure, framework.ErrNonFinite):
-		return rows.ErrOverflow
-	default:
-		return fmt.Errorf("scqm: fit: %w", failure)
-	}
 }
 
 // setRidge turns the scale-free ridge into Lambda.

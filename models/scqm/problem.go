@@ -40,6 +40,9 @@ type Problem struct {
 	// published says that the solver is that of the paper, which begins at Theta
 	// = 0; others begin at the Theta of least squares.
 	published bool
+	// together moves rows that are better elsewhere together, in fits of all rows; nil
+	// does not.
+	together func(p *Problem, x framework.Point) (moved bool, passes float64, err error)
 }
 
 // NewProblem prepares the fit of a model with latent dimension d and s
@@ -65,7 +68,7 @@ func NewProblem(ctx context.Context, data Data, loss framework.Loss, d, s, threa
 }
 
 // Reassign moves the rows of Tau for which the sheet is nearer elsewhere, and where
-// there are none those that are better elsewhere together.
+// there are none, in fits, those that are better elsewhere together.
 func (p *Problem) Reassign(x framework.Point) (moved bool, passes float64, err error) {
 	if p.Shape().S == 0 {
 		return false, 0, nil
@@ -86,7 +89,13 @@ func (p *Problem) Reassign(x framework.Point) (moved bool, passes float64, err e
 			return true, passes, nil
 		}
 	}
-	together, more, err := p.reassignTogether(x)
+	if p.together == nil {
+		if moved {
+			copy(x[BlockTau], near[BlockTau])
+		}
+		return moved, passes, nil
+	}
+	together, more, err := p.together(p, x)
 	if err == nil && moved && !together {
 		copy(x[BlockTau], near[BlockTau])
 	}

@@ -1,0 +1,36 @@
+package scqm
+
+import (
+	"math"
+)
+
+// curvatureShare is how much of the noise across the sheet, in logarithms, a start
+// must save for the curvature that it adds: a sixth of that in one direction for
+// twice as much curvature.
+const curvatureShare = 0.25
+
+// finding is what runs from several starts are compared by: one that is folded is
+// worse than one that is not; of two that are not, the one of lower
+//
+//	F (1 + k)^(1/4a)
+//
+// is better, with F the cost, k the curvature times extent and a the number of
+// directions off the sheet, and of two that are the one of lower k. F alone would
+// not do: a fold runs near every row, held out or not, wherever noise is as wide as
+// the sheet is bent.
+type finding struct{ cost, curvature, across float64 }
+
+func (a finding) folded() bool { return a.curvature > foldedCurvature }
+
+// beats reports whether a is better than b.
+func (a finding) beats(b finding) bool {
+	switch {
+	case a.folded() != b.folded():
+		return b.folded()
+	case a.folded():
+		return a.curvature < b.curvature
+	}
+	return a.score() < b.score()
+}
+
+func (a finding) score() float64 { return a.cost * math.Pow(1+a.curvature, curvatureShare/a.across) }

@@ -1,0 +1,35 @@
+package scqm
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/models/rows"
+	"github.com/scqm/scqm/models/scqm/internal/objective"
+)
+
+// Fit is the outcome of fitting a model.
+type Fit struct {
+	// Model is in canonical form; its Meta describes the fit.
+	Model *Model
+	// Run is what the solver reports.
+	Run *framework.Result
+	// Reads is the number of times that all rows were read, by [LearnFrom].
+	Reads int
+}
+
+// fitError says why a fit failed, at its start or on the way.
+func fitError(failure error, atStart bool) error {
+	if fault, ok := failure.(*objective.LossError); ok {
+		return fault
+	}
+	switch {
+	case failure == nil:
+		return nil
+	case atStart && errors.Is(failure, framework.ErrNonFinite):
+		return rows.ErrOverflow
+	default:
+		return fmt.Errorf("scqm: fit: %w", failure)
+	}
+}
