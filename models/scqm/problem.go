@@ -73,6 +73,9 @@ func (p *Problem) Reassign(x framework.Point) (moved bool, passes float64, err e
 	if p.Shape().S == 0 {
 		return false, 0, nil
 	}
+	if p.together == nil {
+		return p.Objective.Reassign(x)
+	}
 	near := x.Clone()
 	moved, passes, err = p.Objective.Reassign(near)
 	if err != nil {
@@ -88,12 +91,6 @@ func (p *Problem) Reassign(x framework.Point) (moved bool, passes float64, err e
 			copy(x[BlockTau], near[BlockTau])
 			return true, passes, nil
 		}
-	}
-	if p.together == nil {
-		if moved {
-			copy(x[BlockTau], near[BlockTau])
-		}
-		return moved, passes, nil
 	}
 	together, more, err := p.together(p, x)
 	if err == nil && moved && !together {

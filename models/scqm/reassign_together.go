@@ -59,8 +59,8 @@ type set struct {
 
 // reassignTogether moves x, in place, to a lower minimum with few rows at other places
 // than their nearest points before, if it finds one that is no more folded than pays, see
-// [finding]. It does nothing where the loss has
-// unbounded second derivatives, whose predictions are no good.
+// [finding]. It does nothing where the loss has unbounded second derivatives, whose
+// predictions are no good.
 func (p *Problem) reassignTogether(x framework.Point) (moved bool, passes float64, err error) {
 	m := p.model(x)
 	if _, kinked := p.PlainLoss().(framework.Smoother); kinked || p.Data().Missing || !(m.CurvatureExtent(x[BlockTau], p.Data().Weights) > bent) {
