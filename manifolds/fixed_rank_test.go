@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/scqm/scqm/framework/frameworktest"
+	"github.com/scqm/scqm/internal/drill"
 	"github.com/scqm/scqm/manifolds"
 )
 
@@ -146,7 +147,7 @@ func TestFixedRankRefuses(t *testing.T) {
 }
 
 func TestFixedRankDoesNotAllocate(t *testing.T) {
-	if raceDetector() {
+	if drill.Race {
 		t.Skip("the race detector empties pools at random")
 	}
 	m := manifolds.NewFixedRank(100, 60, 4)

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"runtime/debug"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/framework/frameworktest"
+	"github.com/scqm/scqm/internal/drill"
 	"github.com/scqm/scqm/manifolds"
 )
 
@@ -417,7 +417,7 @@ func TestExpOfLongSteps(t *testing.T) {
 // one does.
 func TestRetractionsDoNotDrift(t *testing.T) {
 	steps := 10_000
-	if testing.Short() || raceDetector() {
+	if testing.Short() || drill.Race {
 		steps = 500
 	}
 	for _, m := range []manifold{
@@ -503,7 +503,7 @@ func TestWrongUsePanics(t *testing.T) {
 }
 
 func TestHotMethodsDoNotAllocate(t *testing.T) {
-	if raceDetector() {
+	if drill.Race {
 		t.Skip("the race detector empties pools at random")
 	}
 	for _, m := range []manifold{
@@ -538,16 +538,6 @@ func TestHotMethodsDoNotAllocate(t *testing.T) {
 			}
 		}), "%v", m)
 	}
-}
-
-func raceDetector() bool {
-	info, _ := debug.ReadBuildInfo()
-	for _, s := range info.Settings {
-		if s.Key == "-race" {
-			return s.Value == "true"
-		}
-	}
-	return false
 }
 
 // BenchmarkStiefelRetract measures the retraction and, as its rival, the QR

@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/scqm/scqm/internal/dense"
+	"github.com/scqm/scqm/internal/drill"
 	"github.com/scqm/scqm/losses"
 	"github.com/scqm/scqm/models/rows"
 )
@@ -122,7 +123,7 @@ var (
 // TestRowsAreIndependent runs all methods on several goroutines.
 func needSpeed(t *testing.T) {
 	t.Helper()
-	if underRace {
+	if drill.Race {
 		t.Skip("tests numbers, not concurrency")
 	}
 }

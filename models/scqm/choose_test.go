@@ -96,7 +96,7 @@ func TestLearnLossNearTheBest(t *testing.T) {
 	}
 	const D = 12
 	for k, noise := range noises {
-		if racing && noise.name != "Laplace" && noise.name != "10 % outliers" {
+		if drill.Race && noise.name != "Laplace" && noise.name != "10 % outliers" {
 			continue // make test has all of them
 		}
 		names := map[string]int{}
@@ -147,7 +147,7 @@ func singleLosses(t *testing.T) []framework.Loss {
 	require.NoError(t, err)
 	list := []framework.Loss{losses.L2(), losses.SquaredL2(), losses.L1(), huber}
 	powers := []float64{1.5, 4, 6}
-	if racing { // which makes fits slow
+	if drill.Race { // which makes fits slow
 		list, powers = list[:3], powers[1:2]
 	}
 	for _, p := range powers {
@@ -164,7 +164,7 @@ func singleLosses(t *testing.T) []framework.Loss {
 func TestPowerOfResiduals(t *testing.T) {
 	beyond, count := 0, 0
 	more := uint64(2)
-	if racing {
+	if drill.Race {
 		more = 0
 	}
 	for _, D := range []int{10, 20} {

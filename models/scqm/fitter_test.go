@@ -14,6 +14,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/internal/drill"
 	"github.com/scqm/scqm/internal/par"
 	"github.com/scqm/scqm/losses"
 	"github.com/scqm/scqm/solvers"
@@ -129,7 +130,7 @@ func TestFitterShapes(t *testing.T) {
 }
 
 func TestFitterAllocatesNothing(t *testing.T) {
-	if racing {
+	if drill.Race {
 		t.Skip("the race detector makes pools allocate")
 	}
 	sets := neighbourhoods(3)

@@ -14,6 +14,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/internal/drill"
 	"github.com/scqm/scqm/losses"
 	"github.com/scqm/scqm/models/scqm/internal/nearest"
 	"github.com/scqm/scqm/models/scqm/internal/sheet"
@@ -84,7 +85,7 @@ func checkRefits(t *testing.T, x Data, c Config, stride int) agreement {
 // sparing is the stride for the race detector, under which fits take ten times as
 // long, and else 1.
 func sparing(stride int) int {
-	if racing {
+	if drill.Race {
 		return stride
 	}
 	return 1
@@ -108,7 +109,7 @@ func TestInfluenceOfArcRowsIsThatOfRefits(t *testing.T) {
 func TestInfluenceOfDigitsIsThatOfRefits(t *testing.T) {
 	x := digits(t, 100, "4", "9")
 	for _, loss := range []framework.Loss{losses.L2(), losses.SquaredL2()} {
-		if racing && loss.Name() != "l2" {
+		if drill.Race && loss.Name() != "l2" {
 			continue
 		}
 		a := checkRefits(t, x, Config{Latent: 2, Loss: loss, Ridge: NoRidge}, sparing(5))
@@ -125,7 +126,7 @@ func TestInfluenceOfDigitsIsThatOfRefits(t *testing.T) {
 func TestInfluenceOfKinkedFits(t *testing.T) {
 	x := noisyArc(0)
 	for name, least := range map[string]float64{"lp 1.5": 0.9, "l2": 0.4, "l1": 0.2} {
-		if racing && name != "lp 1.5" {
+		if drill.Race && name != "lp 1.5" {
 			continue
 		}
 		m := learn(t, x, Config{Latent: 1, Loss: named(t, name, 2), Options: framework.Options{Tolerance: 1e-8, MinRelativeDecrease: -1}}).Model

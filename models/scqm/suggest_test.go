@@ -66,7 +66,7 @@ func TestSuggest(t *testing.T) {
 	drill.Run(t, "suggested-truths", 1, func(c drill.Case) error {
 		k := 5 * c.Index % len(truths) // unlike ones first
 		truth := truths[k]
-		if racing && truth.name != "parabola" && truth.name != "part of a sphere" {
+		if drill.Race && truth.name != "parabola" && truth.name != "part of a sphere" {
 			return nil
 		}
 		seed := uint64(c.Index / len(truths) % 3)

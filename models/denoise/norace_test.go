@@ -1,5 +1,0 @@
-//go:build !race
-
-package denoise
-
-const underRace = false
