@@ -243,7 +243,11 @@ def resident() -> int:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_memory_does_not_grow() -> None:
-    """10,000 fits and 10,000 errors."""
+    """10,000 fits and 10,000 errors.
+
+    What leaks grows in every part; heaps of Go and Python grow and shrink by
+    tens of megabytes now and then.
+    """
     X = make_arc(20, random_state=0)[0]
     loss = scqm.losses.SquaredL2()
     m = SCQM(1, loss=loss, n_threads=1, max_iter=1, tol=1.0, solver="rgd")
@@ -259,9 +263,11 @@ def test_memory_does_not_grow() -> None:
                 m._run(settings, loss, bad, None)
 
     fits(1000)
-    before = resident()
-    fits(10000)
-    assert resident() - before < 20e6
+    sizes = [resident()]
+    for _ in range(4):
+        fits(2500)
+        sizes.append(resident())
+    assert np.diff(sizes).min() < 5e6
 
 
 FEW = """
