@@ -12,6 +12,7 @@ import (
 
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/framework/frameworktest"
+	"github.com/scqm/scqm/internal/drill"
 )
 
 // descent is gradient descent on all blocks at once, with steps halved until
@@ -141,7 +142,11 @@ func TestSolverSuiteFindsBrokenLaws(t *testing.T) {
 		"loses part of its state": {descent{loses: true}, []string{"stored state"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			broken := frameworktest.CheckSolver(c.s, long).Broken()
+			options := long
+			if drill.Race && !slices.Contains(c.laws, "known answer") { // the others need no end
+				options.Options.MaxIterations = 2000
+			}
+			broken := frameworktest.CheckSolver(c.s, options).Broken()
 			for _, law := range c.laws {
 				assert.True(t, slices.ContainsFunc(broken, func(b string) bool { return strings.HasPrefix(b, law) }), "%s: %v", law, broken)
 			}
