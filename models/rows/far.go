@@ -14,8 +14,29 @@ const farRow = 1e13
 // hold what sets these apart beside it: 10^13 times as far from a row in their middle as
 // half of them are. It takes 2nD operations.
 func (x Data) ValidateSpread() error {
+	_, half, worst, far := x.Gaps()
+	if !(far > farRow*half) {
+		return nil
+	}
+	return FarRow(worst, far, half)
+}
+
+// FarRow is the error about a row so far from others.
+func FarRow(row int, far, half float64) error {
+	return fmt.Errorf("scqm: row %d is %.0e times as far away as half of the others are from each other, which leaves no digits of float64 to tell them apart; leave it out, or mark entries that are missing as such: %w", row, far/half, ErrInput)
+}
+
+// TooFar is how far a row may be from one in the middle, where half of those that are
+// set apart from that one by more than rounding are within half.
+func TooFar(half float64) float64 { return farRow * half }
+
+// Gaps returns the row in the middle, how far from it half of the rows are that are set
+// apart from it by more than rounding, infinite where there are none, and the farthest
+// one with its distance.
+func (x Data) Gaps() (middle int, half float64, worst int, most float64) {
 	far := make([]float64, x.N)
-	count, middle := 0, -1
+	count, apart := 0, -1
+	middle = -1
 	for i := range x.N {
 		if x.Weight(i) > 0 {
 			count++
@@ -34,7 +55,6 @@ func (x Data) ValidateSpread() error {
 		middle = ranked(far, count/2)
 	}
 	// The row that is least far of those that are set apart by more than rounding.
-	apart, worst := -1, 0
 	for i, d := range far {
 		if !(x.Weight(i) > 0) {
 			continue
@@ -47,7 +67,7 @@ func (x Data) ValidateSpread() error {
 		}
 	}
 	if apart < 0 {
-		return nil
+		return middle, math.Inf(1), worst, far[worst]
 	}
 	before := 0
 	for i, d := range far {
@@ -55,11 +75,7 @@ func (x Data) ValidateSpread() error {
 			before++
 		}
 	}
-	half := far[ranked(far, before+(count-before)/2)]
-	if !(far[worst] > farRow*half) {
-		return nil
-	}
-	return fmt.Errorf("scqm: row %d is %.0e times as far away as half of the others are from each other, which leaves no digits of float64 to tell them apart; leave it out, or mark entries that are missing as such: %w", worst, far[worst]/half, ErrInput)
+	return middle, far[ranked(far, before+(count-before)/2)], worst, far[worst]
 }
 
 // gap returns the largest difference between the entries of two rows that both have.

@@ -33,16 +33,16 @@ type effort struct {
 	settled float64
 }
 
-// symmetric is a positive semidefinite matrix that is known by its products.
-type symmetric interface {
-	// order is its number of rows.
-	order() int
-	// trace is the sum of its eigenvalues, known after sketch.
-	trace() float64
-	// sketch writes random vectors of its range to the rows of dst, l x order.
-	sketch(ctx context.Context, dst []float64, rng *rand.Rand) error
-	// multiply writes the products with the rows of v, l x order, to the rows of dst.
-	multiply(ctx context.Context, dst, v []float64) error
+// Symmetric is a positive semidefinite matrix that is known by its products.
+type Symmetric interface {
+	// Order is its number of rows.
+	Order() int
+	// Trace is the sum of its eigenvalues, known after Sketch.
+	Trace() float64
+	// Sketch writes random vectors of its range to the rows of dst, l x order.
+	Sketch(ctx context.Context, dst []float64, rng *rand.Rand) error
+	// Multiply writes the products with the rows of v, l x order, to the rows of dst.
+	Multiply(ctx context.Context, dst, v []float64) error
 }
 
 // explicit is a symmetric matrix that is held.
@@ -51,17 +51,20 @@ type explicit struct {
 	n int
 }
 
-func (e explicit) order() int { return e.n }
+// Order implements [Symmetric].
+func (e explicit) Order() int { return e.n }
 
-func (e explicit) trace() (sum float64) {
+// Trace implements [Symmetric].
+func (e explicit) Trace() (sum float64) {
 	for i := range e.n {
 		sum += e.a[i*e.n+i]
 	}
 	return sum
 }
 
-func (e explicit) sketch(ctx context.Context, dst []float64, rng *rand.Rand) error {
-	return e.multiply(ctx, dst, normals(rng, len(dst)))
+// Sketch implements [Symmetric].
+func (e explicit) Sketch(ctx context.Context, dst []float64, rng *rand.Rand) error {
+	return e.Multiply(ctx, dst, normals(rng, len(dst)))
 }
 
 func normals(rng *rand.Rand, n int) []float64 {
@@ -72,7 +75,8 @@ func normals(rng *rand.Rand, n int) []float64 {
 	return x
 }
 
-func (e explicit) multiply(_ context.Context, dst, v []float64) error {
+// Multiply implements [Symmetric].
+func (e explicit) Multiply(_ context.Context, dst, v []float64) error {
 	l := len(v) / e.n
 	blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, blas64.General{Rows: l, Cols: e.n, Stride: e.n, Data: v},
 		blas64.General{Rows: e.n, Cols: e.n, Stride: e.n, Data: e.a}, 0, blas64.General{Rows: l, Cols: e.n, Stride: e.n, Data: dst})
@@ -82,7 +86,7 @@ func (e explicit) multiply(_ context.Context, dst, v []float64) error {
 // krylov is the space that a block of random vectors and their products with a matrix
 // span.
 type krylov struct {
-	a           symmetric
+	a           Symmetric
 	n, l, k     int       // order, vectors of a block, wanted
 	count, fits int       // vectors found, and how many there can be
 	basis       []float64 // fits x n, orthonormal rows
@@ -103,10 +107,10 @@ type krylov struct {
 // probabilistic algorithms for constructing approximate matrix decompositions (2011);
 // C. Musco, C. Musco, Randomized block Krylov methods for stronger and faster
 // approximate singular value decomposition (2015).
-func krylovEigenvectors(ctx context.Context, a symmetric, k int, most effort) (values, vectors []float64, exact bool, err error) {
+func krylovEigenvectors(ctx context.Context, a Symmetric, k int, most effort) (values, vectors []float64, exact bool, err error) {
 	s := newKrylov(a, k, most.products)
 	rng := rand.New(rand.NewPCG(1, 1)) // any start does, but always the same
-	if err := a.sketch(ctx, s.basis[:s.l*s.n], rng); err != nil {
+	if err := a.Sketch(ctx, s.basis[:s.l*s.n], rng); err != nil {
 		return nil, nil, false, err
 	}
 	added := s.orthonormalize(s.l)
@@ -123,7 +127,7 @@ func krylovEigenvectors(ctx context.Context, a symmetric, k int, most effort) (v
 		}
 		exact = s.residual <= eigenPrecision*s.values[0]
 		next := min(added, s.fits-s.count)
-		if exact || step > 0 && growth <= most.settled*(a.trace()-floats.Sum(s.values)) || next == 0 {
+		if exact || step > 0 && growth <= most.settled*(a.Trace()-floats.Sum(s.values)) || next == 0 {
 			break
 		}
 		copy(s.basis[s.count*s.n:], s.images[(s.count-added)*s.n:(s.count-added+next)*s.n])
@@ -135,8 +139,8 @@ func krylovEigenvectors(ctx context.Context, a symmetric, k int, most effort) (v
 	return s.values[:min(k, s.count)], s.vectors[:min(k, s.count)*s.n], exact, nil
 }
 
-func newKrylov(a symmetric, k, products int) *krylov {
-	s := &krylov{a: a, n: a.order(), k: k}
+func newKrylov(a Symmetric, k, products int) *krylov {
+	s := &krylov{a: a, n: a.Order(), k: k}
 	s.l = min(k+oversampling, s.n)
 	s.fits = min(products*s.l, s.n)
 	s.basis, s.images = make([]float64, s.fits*s.n), make([]float64, s.fits*s.n)
@@ -162,7 +166,7 @@ func (s *krylov) orthonormalize(next int) (kept int) {
 func (s *krylov) project(ctx context.Context, added int) error {
 	from := s.count - added
 	images := s.images[from*s.n : s.count*s.n]
-	if err := s.a.multiply(ctx, images, s.basis[from*s.n:s.count*s.n]); err != nil {
+	if err := s.a.Multiply(ctx, images, s.basis[from*s.n:s.count*s.n]); err != nil {
 		return err
 	}
 	blas64.Gemm(blas.NoTrans, blas.Trans, 1, general(s.basis, s.count, s.n), general(images, added, s.n), 0,

@@ -12,9 +12,9 @@ const (
 	// directEigen is the order up to which all eigenvectors are computed, and
 	// exactEigen that up to which they are where others do not converge.
 	directEigen, exactEigen = 160, 256
-	// maxExplicit is the number of columns up to which second moments are computed
+	// MaxExplicit is the number of columns up to which second moments are computed
 	// in less time than products with them take.
-	maxExplicit = 400
+	MaxExplicit = 400
 )
 
 // matrixEffort is for matrices that are held, whose products cost next to nothing.

@@ -44,12 +44,14 @@ const maxExponent = 1023
 
 func stripRows(n, D int) int { return min(max(stripEntries/D/dense.TileSide, 1)*dense.TileSide, n) }
 
-func (m *secondMoments) order() int { return m.x.D }
+// Order implements [Symmetric].
+func (m *secondMoments) Order() int { return m.x.D }
 
-func (m *secondMoments) trace() float64 { return m.squares }
+// Trace implements [Symmetric].
+func (m *secondMoments) Trace() float64 { return m.squares }
 
-// sketch adds up the rows with random factors, which is half of a product.
-func (m *secondMoments) sketch(ctx context.Context, dst []float64, rng *rand.Rand) error {
+// Sketch adds up the rows with random factors, which is half of a product.
+func (m *secondMoments) Sketch(ctx context.Context, dst []float64, rng *rand.Rand) error {
 	D, l := m.x.D, len(dst)/m.x.D
 	return m.strips(ctx, dst, l, func(from, rows int) {
 		m.fill(from, rows, func(int, int) {})
@@ -60,7 +62,8 @@ func (m *secondMoments) sketch(ctx context.Context, dst []float64, rng *rand.Ran
 	})
 }
 
-func (m *secondMoments) multiply(ctx context.Context, dst, v []float64) error {
+// Multiply implements [Symmetric].
+func (m *secondMoments) Multiply(ctx context.Context, dst, v []float64) error {
 	D, l := m.x.D, len(v)/m.x.D
 	return m.strips(ctx, dst, l, func(from, rows int) {
 		m.fill(from, rows, func(lo, hi int) {

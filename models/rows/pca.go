@@ -66,7 +66,7 @@ func PrincipalComponents(ctx context.Context, x Data, k, threads int) (*Componen
 // number.
 func (p *Components) fill(ctx context.Context, x Data, k, threads int, unit float64) (int, error) {
 	switch order := min(x.N, x.D); {
-	case x.D <= x.N && x.D <= maxExplicit:
+	case x.D <= x.N && x.D <= MaxExplicit:
 		return p.fromCovariance(ctx, x, k, threads, unit)
 	case order <= exactEigen:
 		return p.fromGram(ctx, x, k, unit)
@@ -79,7 +79,7 @@ func ComponentsSize(n, D, k int) float64 {
 	order, columns := float64(min(n, D)), float64(D)
 	axes := 3 * float64(k) * columns
 	switch {
-	case D <= n && D <= maxExplicit, min(n, D) <= exactEigen:
+	case D <= n && D <= MaxExplicit, min(n, D) <= exactEigen:
 		rows := float64(min(momentRows, n)) * columns
 		if D > n {
 			rows = float64(n) * columns

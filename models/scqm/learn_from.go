@@ -26,7 +26,7 @@ import (
 // The coordinates of a row are found anew in each read, from the row and the sheet alone.
 // For l2, squared_l2, huber and others of their kind a read is one majorize-minimize
 // step; for other losses a read gives cost and gradient with tau eliminated, and L-BFGS
-// goes on from there. The start takes two reads (six for more than 1024 columns), one
+// goes on from there. The start takes two reads (up to 15 for more than 400 columns, mostly six), one
 // more where kinks are rounded, and one more for each further start. Of losses that are no
 // function of the norm the objective is that of projected rows, as [Model.Transform] places
 // them, which takes a longer read at the end.

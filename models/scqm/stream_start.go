@@ -1,12 +1,12 @@
 package scqm
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
 
 	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/mat"
 
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/internal/dense"
@@ -16,10 +16,6 @@ import (
 )
 
 const (
-	// directSecond is the number of columns up to which all second moments are summed.
-	directSecond = 1024
-	// spareColumns are iterated beside the directions wanted, in rangePasses reads.
-	spareColumns, rangePasses = 10, 4
 	// flatAxis is the standard deviation along an axis, relative to the largest, below
 	// which it is a rounding error of the squares that it was found from, and flatOffset
 	// the same relative to the mean.
@@ -37,8 +33,8 @@ type streamStarts struct {
 }
 
 // newStreamStarts finds mean, principal components and, with the loss of the flat sheet,
-// the penalty: one read for the components of up to 1024 columns, else five, and one for
-// the rest.
+// the penalty: one read for the components of up to 400 columns, else up to 14, and one
+// for the rest.
 func (p *streamProblem) newStreamStarts(c Config) (*streamStarts, error) {
 	s := &streamStarts{p: p, c: c}
 	k := p.shape.M
@@ -54,11 +50,11 @@ func (p *streamProblem) newStreamStarts(c Config) (*streamStarts, error) {
 // components fills mean, axes and the unit.
 func (s *streamStarts) components(k int) error {
 	p, D := s.p, s.p.shape.D
-	r := &blocks.Request{Kind: blocks.Moments, N: p.n, D: D}
-	if D > directSecond {
+	r := &blocks.Request{Kind: blocks.Moments, N: p.n, D: D, Stride: max(1, p.n/max(1, gapNumbers/D))}
+	if D > rows.MaxExplicit {
 		r.Columns = -1
 	}
-	sums, _, err := p.sum(r)
+	sums, sample, err := p.sum(r)
 	if err != nil {
 		return err
 	}
@@ -70,81 +66,85 @@ func (s *streamStarts) components(k int) error {
 	if far := m.Farthest(); math.IsInf(p.spread, 0) || math.IsNaN(p.spread) || rows.UnitOf(far) != 1 {
 		return fmt.Errorf("scqm: the rows are about %.0e in size, which is not streamed; divide all columns by that: %w", far, ErrInput)
 	}
+	if err := p.validateSpread(m.Farthest(), sample); err != nil {
+		return err
+	}
 	if p.unit = math.Sqrt(p.spread); !(p.unit > 0) {
 		p.unit = 1
 	}
 	for _, v := range m[:3+D] {
 		s.id = fmt.Appendf(s.id, "%x ", math.Float64bits(v))
 	}
-	if D > directSecond {
-		s.mean = append([]float64(nil), m.Mean(D)...)
-		return s.rangeOf(k)
+	var pc *rows.Components
+	if D > rows.MaxExplicit {
+		mean := append([]float64(nil), m.Mean(D)...)
+		pc, s.variances, err = rows.ComponentsOfProducts(p.ctx, &streamMoments{p, mean}, mean, p.weight, float64(p.n)*float64(D), k)
+	} else {
+		pc, s.variances, err = rows.ComponentsOfMoments(p.ctx, m, D, k)
 	}
-	pc, values, err := rows.ComponentsOfMoments(p.ctx, m, D, k)
 	if err != nil {
 		return err
 	}
-	s.mean, s.axes, s.variances = pc.Mean, pc.Axes, values
+	s.mean, s.axes = pc.Mean, pc.Axes
 	return nil
 }
 
-// rangeOf finds the leading directions of many columns by orthogonal iteration from
-// random ones, with a projection on their span at the end.
-//
-// Source: N. Halko, P.-G. Martinsson, J. A. Tropp, Finding structure with randomness,
-// SIAM Review 53 (2011).
-func (s *streamStarts) rangeOf(k int) error {
-	p, D := s.p, s.p.shape.D
-	l := min(k+spareColumns, D)
-	w := make([]float64, l*D)
-	rng := rand.New(rand.NewPCG(1, 1)) // any start does, but always the same
-	for i := range w {
-		w[i] = rng.NormFloat64()
-	}
-	for pass := range rangePasses {
-		dense.OrthonormalizeRows(w, D)
-		z, _, err := p.sum(&blocks.Request{Kind: blocks.Products, N: p.n, D: D, C: s.mean, Axes: w, Columns: l})
-		if err != nil {
-			return err
-		}
-		if pass < rangePasses-1 {
-			w = z
-			continue
-		}
-		if err := s.ritz(w, z, l, k); err != nil {
-			return err
+// gapNumbers bounds the numbers of the rows that tell how far rows are from each other.
+const gapNumbers = 1 << 20
+
+// validateSpread refuses a row too far from others, as [rows.Data.ValidateSpread] does, by
+// how far those of a sample are from each other.
+func (p *streamProblem) validateSpread(farthest float64, sample []float64) error {
+	D := p.shape.D
+	some := Data{N: len(sample) / (1 + D), D: D}
+	for i := range some.N {
+		row := sample[i*(1+D) : (i+1)*(1+D)]
+		if row[0] > 0 {
+			some.X = append(some.X, row[1:]...)
 		}
 	}
-	return nil
+	some.N = len(some.X) / D
+	if some.N == 0 {
+		return nil
+	}
+	middle, half, _, _ := some.Gaps()
+	if !(2*farthest > rows.TooFar(half)) { // the mean is between the rows
+		return nil
+	}
+	_, far, err := p.sum(&blocks.Request{Kind: blocks.Far, N: p.n, D: D, C: some.Row(middle), Eps: rows.TooFar(half)})
+	if err != nil || len(far) == 0 {
+		return err
+	}
+	return rows.FarRow(int(far[0]), farthest, half)
 }
 
-// ritz takes the eigenvectors of W C W' for Z = W C.
-func (s *streamStarts) ritz(w, z []float64, l, k int) error {
-	D := s.p.shape.D
-	small := mat.NewSymDense(l, nil)
-	for i := range l {
-		for j := range i + 1 {
-			small.SetSym(i, j, (floats.Dot(w[i*D:(i+1)*D], z[j*D:(j+1)*D])+floats.Dot(w[j*D:(j+1)*D], z[i*D:(i+1)*D]))/2)
-		}
-	}
-	var eigen mat.EigenSym
-	if !eigen.Factorize(small, true) {
-		return fmt.Errorf("scqm: principal components: eigenvalues did not converge: %w", ErrInput)
-	}
-	var v, axes mat.Dense
-	eigen.VectorsTo(&v)
-	axes.Mul(v.T(), mat.NewDense(l, D, w))
-	values := eigen.Values(nil)
-	s.axes, s.variances = make([]float64, k*D), make([]float64, k)
-	for a := range k { // they ascend
-		axis := s.axes[a*D : (a+1)*D]
-		mat.Row(axis, l-1-a, &axes)
-		s.variances[a] = math.Max(values[l-1-a], 0) / s.p.weight
-		if axis[dense.MaxAbsIdx(axis)] < 0 {
-			floats.Scale(-1, axis)
-		}
-	}
-	return nil
+// streamMoments are the second moments of all rows about their mean, a [rows.Symmetric].
+type streamMoments struct {
+	p    *streamProblem
+	mean []float64
+}
+
+// Order implements [rows.Symmetric].
+func (m *streamMoments) Order() int { return m.p.shape.D }
+
+// Trace implements [rows.Symmetric].
+func (m *streamMoments) Trace() float64 { return m.p.spread * m.p.weight }
+
+// Sketch implements [rows.Symmetric]: the random numbers are those of the blocks.
+func (m *streamMoments) Sketch(_ context.Context, dst []float64, _ *rand.Rand) error {
+	return m.ask(dst, blocks.Sketch, nil)
+}
+
+// Multiply implements [rows.Symmetric].
+func (m *streamMoments) Multiply(_ context.Context, dst, v []float64) error {
+	return m.ask(dst, blocks.Products, v)
+}
+
+func (m *streamMoments) ask(dst []float64, kind blocks.Kind, axes []float64) error {
+	D := m.Order()
+	z, _, err := m.p.sum(&blocks.Request{Kind: kind, N: m.p.n, D: D, C: m.mean, Axes: axes, Columns: len(dst) / D})
+	copy(dst, z)
+	return err
 }
 
 // point returns start number k: the principal components, and for k > 0 a random

@@ -15,6 +15,7 @@ import (
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/internal/drill"
 	"github.com/scqm/scqm/losses"
+	"github.com/scqm/scqm/models/rows"
 	"github.com/scqm/scqm/solvers"
 )
 
@@ -185,12 +186,12 @@ func TestStreamWeights(t *testing.T) {
 
 // With more columns than second moments are summed for, the start is found by products.
 func TestStreamOfManyColumns(t *testing.T) {
-	const n, D = 150, directSecond + 6
+	const n, D = 150, rows.MaxExplicit + 6
 	bent := bentRows(1, n, 6)
 	x := Data{N: n, D: D, X: make([]float64, n*D)}
 	for i := range n {
 		for j := range 6 {
-			x.X[i*D+j*100] = bent.X[i*6+j]
+			x.X[i*D+j*80] = bent.X[i*6+j]
 		}
 	}
 	c := Config{Latent: 2, Loss: losses.SquaredL2(), Options: framework.Options{Tolerance: 1e-4}}
@@ -234,6 +235,7 @@ func TestStreamRefuses(t *testing.T) {
 		"latent dimension 5":         func(c *Config, _ *Data) { c.Latent = 5 },
 		"weight of row 7 is -1":      func(_ *Config, x *Data) { x.Weights = make([]float64, x.N); x.Weights[7] = -1 },
 		"divide all columns by that": func(_ *Config, x *Data) { x.X[5] = 1e200 },
+		"row 2999 is ":               func(_ *Config, x *Data) { x.X[4*2999+1] = 1e16 },
 		"for rows of length 3":       func(c *Config, _ *Data) { c.Loss = named(t, "mahalanobis", 3) },
 	} {
 		c, x := c, Data{N: x.N, D: x.D, X: slices.Clone(x.X)}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"math/rand/v2"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -29,7 +30,7 @@ func (r *Request) length() int {
 	switch r.Kind {
 	case Moments:
 		return rows.MomentsLen(r.D, r.Columns >= 0)
-	case Products:
+	case Products, Sketch:
 		return r.Columns * r.D
 	case Flat:
 		return 1 + alternating.NewMoments(sheet.New(r.D, d, r.S)).Len()
@@ -37,7 +38,7 @@ func (r *Request) length() int {
 		return alternating.NewMoments(sheet.New(r.D, d, r.S)).Len()
 	case Gradient:
 		return gradientHead + r.D + r.D*m + q*r.S + d + d*d
-	case Projected:
+	case Projected, Far:
 		return 1
 	default:
 		return bins
@@ -48,9 +49,13 @@ func (r *Request) length() int {
 func (r *Request) kernel(loss framework.Loss, most int) (kernel, error) {
 	switch r.Kind {
 	case Moments:
-		return &momentsKernel{second: r.Columns >= 0, centred: make([]float64, most*r.D)}, nil
+		return &momentsKernel{second: r.Columns >= 0, stride: r.Stride, centred: make([]float64, most*r.D)}, nil
 	case Products:
 		return &productsKernel{r: r, centred: make([]float64, most*r.D), scores: make([]float64, most*r.Columns)}, nil
+	case Sketch:
+		return &sketchKernel{productsKernel{r: r, centred: make([]float64, most*r.D), scores: make([]float64, most*r.Columns)}}, nil
+	case Far:
+		return farKernel{r}, nil
 	}
 	rounded, err := r.rounded(loss)
 	if err != nil {
@@ -90,6 +95,7 @@ func (r *Request) rounded(loss framework.Loss) (framework.Loss, error) {
 // momentsKernel sums [rows.Moments], and refuses numbers that are not finite.
 type momentsKernel struct {
 	second  bool
+	stride  int
 	centred []float64
 }
 
@@ -98,7 +104,13 @@ func (k *momentsKernel) sum(_ context.Context, dst []float64, x rows.Data, first
 		return nil, err
 	}
 	rows.Moments(dst).Sum(x, k.centred)
-	return nil, nil
+	var sample []float64
+	for i := range x.N {
+		if k.stride > 0 && (first+i)%k.stride == 0 {
+			sample = append(append(sample, x.Weight(i)), x.Row(i)...)
+		}
+	}
+	return sample, nil
 }
 
 // checkFinite names the first entry that is not finite.
@@ -124,10 +136,7 @@ type productsKernel struct {
 
 func (k *productsKernel) sum(_ context.Context, dst []float64, x rows.Data, _ int) ([]float64, error) {
 	n, D, c := x.N, x.D, k.r.Columns
-	for i := range n {
-		floats.SubTo(k.centred[i*D:(i+1)*D], x.Row(i), k.r.C)
-	}
-	data := blas64.General{Rows: n, Cols: D, Stride: D, Data: k.centred}
+	data := k.centre(x)
 	axes := blas64.General{Rows: c, Cols: D, Stride: D, Data: k.r.Axes}
 	scores := blas64.General{Rows: n, Cols: c, Stride: c, Data: k.scores}
 	blas64.Gemm(blas.NoTrans, blas.Trans, 1, data, axes, 0, scores)
@@ -136,6 +145,42 @@ func (k *productsKernel) sum(_ context.Context, dst []float64, x rows.Data, _ in
 	}
 	blas64.Gemm(blas.Trans, blas.NoTrans, 1, scores, data, 0, blas64.General{Rows: c, Cols: D, Stride: D, Data: dst})
 	return nil, nil
+}
+
+// centre returns the rows less c.
+func (k *productsKernel) centre(x rows.Data) blas64.General {
+	for i := range x.N {
+		floats.SubTo(k.centred[i*x.D:(i+1)*x.D], x.Row(i), k.r.C)
+	}
+	return blas64.General{Rows: x.N, Cols: x.D, Stride: x.D, Data: k.centred}
+}
+
+// sketchKernel sums rows with random factors, which depend on their number alone.
+type sketchKernel struct{ productsKernel }
+
+func (k *sketchKernel) sum(_ context.Context, dst []float64, x rows.Data, first int) ([]float64, error) {
+	c := k.r.Columns
+	data := k.centre(x)
+	rng := rand.New(rand.NewPCG(1, uint64(first)))
+	for i := range k.scores[:x.N*c] {
+		k.scores[i] = math.Sqrt(x.Weight(i/c)) * rng.NormFloat64()
+	}
+	scores := blas64.General{Rows: x.N, Cols: c, Stride: c, Data: k.scores}
+	blas64.Gemm(blas.Trans, blas.NoTrans, 1, scores, data, 0, blas64.General{Rows: c, Cols: x.D, Stride: x.D, Data: dst})
+	return nil, nil
+}
+
+// farKernel lists rows that are far from a place.
+type farKernel struct{ r *Request }
+
+func (k farKernel) sum(_ context.Context, dst []float64, x rows.Data, first int) (sample []float64, err error) {
+	for i := range x.N {
+		if x.Weight(i) > 0 && floats.Distance(x.Row(i), k.r.C, math.Inf(1)) > k.r.Eps {
+			sample = append(sample, float64(first+i))
+		}
+	}
+	dst[0] = float64(len(sample))
+	return sample, nil
 }
 
 // flatKernel sums the loss of a flat sheet, then moments with the weights of the rows.

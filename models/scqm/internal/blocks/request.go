@@ -18,7 +18,8 @@ type Kind uint8
 
 // The kinds of requests.
 const (
-	// Moments: [rows.Moments] of the rows, the second ones where Columns is 0.
+	// Moments: [rows.Moments] of the rows, the second ones where Columns is 0; with Stride,
+	// rows [w, x] as the sample.
 	Moments Kind = iota
 	// Products: Columns x D, sum_i w_i (W (x_i - c)) (x_i - c)' for the rows of W in
 	// Axes; see [Request.Axes].
@@ -36,6 +37,12 @@ const (
 	// Projected: the cost where rows are projected as [nearest.Projector] does, from
 	// several starts.
 	Projected
+	// Sketch: Columns x D, sum_i g_i (x_i - c)' with Columns normal numbers g for each row,
+	// times the root of its weight.
+	Sketch
+	// Far: the number of rows with an entry farther than Eps from c, with the numbers of
+	// these rows as the sample.
+	Far
 	kinds
 )
 
@@ -66,7 +73,7 @@ type Request struct {
 
 const (
 	// format is the version of requests and of partials.
-	format = 1
+	format = 2
 	// maxShape bounds the numbers of columns and coordinates in a request that is read.
 	maxShape = 1 << 24
 )
@@ -159,10 +166,18 @@ func (r *Request) check() error {
 	}
 	switch r.Kind {
 	case Moments:
+		if r.Stride < 0 {
+			return complain("a stride below 0")
+		}
 		return nil
-	case Products:
-		if r.Columns < 1 || r.Columns > r.D || len(r.Axes) != r.Columns*r.D || len(r.C) != r.D {
+	case Products, Sketch:
+		if r.Columns < 1 || r.Columns > r.D || r.Kind == Products && len(r.Axes) != r.Columns*r.D || len(r.C) != r.D {
 			return complain("axes that do not fit its rows")
+		}
+		return nil
+	case Far:
+		if len(r.C) != r.D || !(r.Eps >= 0) {
+			return complain("a place that does not fit its rows")
 		}
 		return nil
 	}

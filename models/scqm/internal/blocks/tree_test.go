@@ -28,6 +28,10 @@ func request(kind Kind, n, D, d, s int) (*Request, rows.Data) {
 		r.Stride = 100
 	case Products:
 		r.Columns, r.Axes = 2, problemtest.Gaussians(5, 2*D)
+	case Sketch:
+		r.Columns = 2
+	case Far:
+		r.Eps = 3
 	}
 	return r, x
 }
@@ -85,6 +89,10 @@ func TestPartialsMerge(t *testing.T) {
 		assert.Equal(t, sample, again)
 		if kind == Gradient {
 			assert.Len(t, sample, 3*((x.N+99)/100))
+		}
+		if kind == Far {
+			assert.Len(t, sample, int(got[0]))
+			assert.NotEmpty(t, sample)
 		}
 	}
 }
