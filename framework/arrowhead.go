@@ -61,7 +61,8 @@ type ArrowheadShape struct {
 	// Outer is P, the number of tangent coordinates of all outer blocks.
 	Outer int
 	// Rows is N, the number of rows of the inner block, and Dim the length of
-	// one.
+	// one. Without rows, as where the problem eliminates them itself, Block means
+	// nothing.
 	Rows, Dim int
 }
 

@@ -194,12 +194,13 @@ func (a Newton) Step(e *framework.Evaluator, state framework.State) error {
 // try evaluates the step that schur holds; one that leads nowhere has infinite
 // cost.
 func (s *NewtonState) try(e *framework.Evaluator) (float64, error) {
-	inner := s.arrowhead.Block
 	if e.RetractOuter(s.trial, s.X, s.schur.outer) != nil {
 		return math.Inf(1), nil
 	}
-	copy(s.trial[inner], s.X[inner])
-	floats.AddTo(s.moved, s.X[inner], s.schur.inner)
+	if inner := s.arrowhead.Block; s.arrowhead.Rows > 0 {
+		copy(s.trial[inner], s.X[inner])
+		floats.AddTo(s.moved, s.X[inner], s.schur.inner)
+	}
 	return e.InnerStep(s.trial, s.moved)
 }
 

@@ -9,6 +9,10 @@ import "github.com/scqm/scqm/framework"
 // to the same bits.
 type Streaming struct{}
 
+// streamedOuter is the order of second derivatives up to which their sums over all rows
+// take less time than the further reads of a method without them.
+const streamedOuter = 320
+
 // Name returns "streaming".
 func (Streaming) Name() string { return "streaming" }
 
@@ -37,6 +41,9 @@ func (Streaming) NewState() framework.State {
 func (Streaming) inner(e *framework.Evaluator) Continuation {
 	if len(e.OuterBlocks()) > 0 {
 		return Continuation{Inner: Alternating{}}
+	}
+	if shape, fits := e.ArrowheadShape(); fits && shape.Outer <= streamedOuter {
+		return Continuation{Inner: Newton{}}
 	}
 	return Continuation{Inner: LBFGS{FirstOrder: true}}
 }

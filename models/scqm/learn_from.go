@@ -232,6 +232,7 @@ func (p *streamProblem) settle(r *streamRun, tolerance float64) {
 // limits are those of the options.
 func (s *streamStarts) limits() framework.Options {
 	o := s.c.Options
+	o.FirstOrder = true // looking for saddles takes dozens of reads
 	if o.MaxIterations == 0 {
 		o.MaxIterations = DefaultMaxIterations
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/manifolds"
 	"github.com/scqm/scqm/models/scqm/internal/alternating"
+	"github.com/scqm/scqm/models/scqm/internal/arrowhead"
 	"github.com/scqm/scqm/models/scqm/internal/blocks"
 	"github.com/scqm/scqm/models/scqm/internal/objective"
 	"github.com/scqm/scqm/models/scqm/internal/sheet"
@@ -40,14 +41,16 @@ type streamProblem struct {
 	f      *sheet.Sheet
 	outer  *alternating.Outer
 	blocks []framework.Block
-	kept   [2]found // the last answers on gradients
+	kept   [2]found           // the last answers on gradients
+	chart  *arrowhead.Hessian // of no rows, made at first use; see RetractOuter
 	reads  int
 }
 
 // found is an answer on gradients.
 type found struct {
-	hash  [32]byte
-	first *blocks.FirstOrder
+	hash   [32]byte // of the request for the gradient
+	first  *blocks.FirstOrder
+	second *blocks.SecondOrder // nil where that was not asked for
 }
 
 // sampleRows bounds the rows whose tau a fit looks at.
@@ -74,7 +77,7 @@ func (p *streamProblem) request(kind blocks.Kind, x framework.Point) *blocks.Req
 	if kind.Scores() {
 		r.Loss, r.Eps = identityOf(p.loss), p.eps
 	}
-	if kind == blocks.Gradient {
+	if kind == blocks.Gradient || kind == blocks.Curvature {
 		r.Scale = p.scale
 		r.Stride = (p.n + sampleRows - 1) / sampleRows
 	}
@@ -114,23 +117,35 @@ func (p *streamProblem) Evaluate(grad, x framework.Point) (float64, error) {
 // firstOrder returns the first-order system at a point, which costs a read unless it is
 // one of the last two.
 func (p *streamProblem) firstOrder(x framework.Point) (*blocks.FirstOrder, error) {
+	k, err := p.find(x, false)
+	return k.first, err
+}
+
+// find returns the derivatives at a point, of second order too where these are asked for.
+func (p *streamProblem) find(x framework.Point, second bool) (found, error) {
 	r := p.request(blocks.Gradient, x)
 	hash, err := r.Hash()
 	if err != nil {
-		return nil, err
+		return found{}, err
 	}
 	for _, k := range p.kept {
-		if k.first != nil && k.hash == hash {
-			return k.first, nil
+		if k.first != nil && k.hash == hash && (k.second != nil || !second) {
+			return k, nil
 		}
+	}
+	if second {
+		r.Kind = blocks.Curvature
 	}
 	sums, sample, err := p.sum(r)
 	if err != nil {
-		return nil, err
+		return found{}, err
 	}
-	o := r.FirstOrder(sums, sample)
-	p.kept[0], p.kept[1] = found{hash, o}, p.kept[0]
-	return o, nil
+	k := found{hash: hash, first: r.FirstOrder(sums, sample)}
+	if second {
+		k.second = r.SecondOrder(sums)
+	}
+	p.kept[0], p.kept[1] = k, p.kept[0]
+	return k, nil
 }
 
 // penalty returns Lambda sum_k |A_k|_F^2 and adds its gradient.

@@ -1,12 +1,8 @@
 package blocks
 
 import (
-	"gonum.org/v1/gonum/floats"
-
 	"github.com/scqm/scqm/framework"
-	"github.com/scqm/scqm/internal/dense"
 	"github.com/scqm/scqm/models/scqm/internal/nearest"
-	"github.com/scqm/scqm/models/scqm/internal/sheet"
 )
 
 const (
@@ -20,6 +16,9 @@ const (
 	// the one asked for, and pureLast the last one, relative to the scale, where none
 	// is asked for.
 	pureFactor, pureLast = 0.1, 1e-6
+	// boundedBelow is the length of rounding, relative to the scale, below which tau
+	// begins at the nearest point under the loss itself where that is searched for.
+	boundedBelow = 0.05
 )
 
 func newRounding(n, d int) *nearest.General {
@@ -32,7 +31,7 @@ func newRounding(n, d int) *nearest.General {
 // a radial loss, to the minima of the loss nearby. Kinks are rounded less and less, from
 // the scale on: the result is a function of the row, the sheet and two lengths.
 func (o *blockObjective) eliminate(r *Request, loss framework.Loss) error {
-	if framework.StructureOf(loss) == framework.StructureRadial {
+	if _, quadratic := loss.(framework.Quadratic); quadratic || framework.StructureOf(loss) == framework.StructureRadial {
 		return nil
 	}
 	if _, kinks := loss.(framework.Smoother); !kinks || r.Scale == 0 {
@@ -60,60 +59,4 @@ func (o *blockObjective) descend(r *Request, eps float64) error {
 		return o.EvaluateInto(to, at, len(at)-1, list)
 	})
 	return err
-}
-
-// metricProjection is tau of the point nearest to a row in the metric of a loss r'Mr on
-// the flat sheet, (U'MU)^-1 U'M (x - c). Where the metric is far from round, that is
-// nearer to the minimum than the nearest point in the Euclidean norm.
-type metricProjection struct {
-	factor []float64 // Cholesky's, of U'MU
-	um     []float64 // d x D: U'M
-}
-
-// newMetricProjection returns nothing for other losses.
-func newMetricProjection(f *sheet.Sheet, loss framework.Loss) *metricProjection {
-	l, ok := loss.(framework.Quadratic)
-	if !ok {
-		return nil
-	}
-	m, d := l.Matrix(), f.Latent
-	p := &metricProjection{factor: make([]float64, d*d), um: make([]float64, d*f.D)}
-	for j := range d {
-		for k, u := range f.Axis(j) {
-			floats.AddScaled(p.um[j*f.D:(j+1)*f.D], u, m[k*f.D:(k+1)*f.D])
-		}
-	}
-	for i := range d {
-		for j := range d {
-			p.factor[i*d+j] = floats.Dot(p.um[i*f.D:(i+1)*f.D], f.Axis(j))
-		}
-	}
-	dense.JitteredCholesky(p.factor, d)
-	return p
-}
-
-// project writes tau for diff = x - c.
-func (p *metricProjection) project(tau, diff []float64) {
-	for j := range tau {
-		tau[j] = floats.Dot(p.um[j*len(diff):(j+1)*len(diff)], diff)
-	}
-	dense.SolveCholesky(tau, p.factor, len(tau))
-}
-
-// begin takes for every row the better one of its tau and another.
-func (o *blockObjective) begin(r *Request, other []float64) error {
-	d := r.Latent
-	costs := make([]float64, 2*o.n)
-	for k, tau := range [][]float64{o.tau, other} {
-		at := r.point(tau)
-		if err := o.EvaluateInto(nearest.RowResults{Costs: costs[k*o.n : (k+1)*o.n]}, at, len(at)-1, nil); err != nil {
-			return err
-		}
-	}
-	for i := range o.n {
-		if costs[o.n+i] < costs[i] {
-			copy(o.tau[i*d:(i+1)*d], other[i*d:])
-		}
-	}
-	return nil
 }

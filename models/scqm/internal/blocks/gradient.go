@@ -17,6 +17,12 @@ import (
 // then the gradients of c, Q and Theta, and sum w tau and sum w tau tau'.
 const gradientHead = 4 + 2*objective.NumBlocks
 
+// firstOrderLen is the number of sums of a Gradient.
+func (r *Request) firstOrderLen() int {
+	d, m := r.Latent, r.Latent+r.S
+	return gradientHead + r.D + r.D*m + sheet.VechLen(d)*r.S + d + d*d
+}
+
 // FirstOrder is what a Gradient request finds: the cost with tau eliminated, and its
 // gradient, which by the envelope theorem is that for fixed tau.
 type FirstOrder struct {
@@ -65,8 +71,7 @@ type gradientKernel struct {
 	whole     *blockObjective // of as many rows as the last block had
 	diff      []float64       // D
 	grad      framework.Point
-	metric    *metricProjection // nil but for losses r'Mr
-	projected []float64         // n x d: what that finds
+	projector *nearest.Projector // nil but where it searches the whole of tau
 }
 
 // blockObjective is the objective of blocks of one number of rows.
@@ -77,12 +82,12 @@ type blockObjective struct {
 	newton *nearest.General
 }
 
-func newGradientKernel(r *Request, loss framework.Loss, most int) *gradientKernel {
+func newGradientKernel(r *Request, loss framework.Loss) *gradientKernel {
 	f := r.sheet()
-	k := &gradientKernel{r: r, loss: loss, f: f, footpoint: nearest.NewFootpoint(f), diff: make([]float64, f.D)}
+	k := &gradientKernel{r: r, loss: loss, f: f, footpoint: nearest.NewLossFootpoint(f, loss), diff: make([]float64, f.D)}
 	k.footpoint.Reload()
-	if k.metric = newMetricProjection(f, loss); k.metric != nil {
-		k.projected = make([]float64, most*f.Latent)
+	if nearest.Bounded(f, loss) && r.Eps < boundedBelow*r.Scale {
+		k.projector = nearest.NewProjector(f, loss)
 	}
 	return k
 }
@@ -106,21 +111,8 @@ func (k *gradientKernel) sum(ctx context.Context, dst []float64, x rows.Data, fi
 	if err := k.load(ctx, x); err != nil {
 		return nil, err
 	}
-	o, f := k.whole, k.f
-	for i := range x.N {
-		floats.SubTo(k.diff, x.Row(i), f.C)
-		f.ToFrame(k.footpoint.Y, k.diff)
-		k.footpoint.Find(o.tau[i*f.Latent : (i+1)*f.Latent])
-		if k.metric != nil {
-			k.metric.project(k.projected[i*f.Latent:(i+1)*f.Latent], k.diff)
-		}
-	}
-	if k.metric != nil {
-		if err := o.begin(k.r, k.projected[:x.N*f.Latent]); err != nil {
-			return nil, err
-		}
-	}
-	if err := o.eliminate(k.r, k.loss); err != nil {
+	o := k.whole
+	if err := k.place(ctx, x, first); err != nil {
 		return nil, err
 	}
 	o.Smooth(k.r.Eps)
@@ -143,6 +135,24 @@ func (k *gradientKernel) sum(ctx context.Context, dst []float64, x rows.Data, fi
 		at += copy(dst[at:], k.grad[b])
 	}
 	return k.addTau(dst, dst[at:], x, first), nil
+}
+
+// place finds tau of every row.
+func (k *gradientKernel) place(ctx context.Context, x rows.Data, first int) error {
+	o, f := k.whole, k.f
+	if k.projector != nil {
+		err := k.projector.Project(ctx, o.tau, x, first)
+		if err != nil || k.r.Eps == 0 {
+			return err
+		}
+		return o.descend(k.r, k.r.Eps)
+	}
+	for i := range x.N {
+		floats.SubTo(k.diff, x.Row(i), f.C)
+		k.footpoint.Load(k.diff)
+		k.footpoint.Find(o.tau[i*f.Latent : (i+1)*f.Latent])
+	}
+	return o.eliminate(k.r, k.loss)
 }
 
 // addTau adds what is summed of tau, and returns the sample.

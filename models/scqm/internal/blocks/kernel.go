@@ -14,6 +14,7 @@ import (
 	"github.com/scqm/scqm/losses"
 	"github.com/scqm/scqm/models/rows"
 	"github.com/scqm/scqm/models/scqm/internal/alternating"
+	"github.com/scqm/scqm/models/scqm/internal/arrowhead"
 	"github.com/scqm/scqm/models/scqm/internal/sheet"
 )
 
@@ -26,7 +27,7 @@ type kernel interface {
 
 // length is the number of sums of a request.
 func (r *Request) length() int {
-	d, m, q := r.Latent, r.Latent+r.S, sheet.VechLen(r.Latent)
+	d := r.Latent
 	switch r.Kind {
 	case Moments:
 		return rows.MomentsLen(r.D, r.Columns >= 0)
@@ -37,7 +38,10 @@ func (r *Request) length() int {
 	case Sweep:
 		return alternating.NewMoments(sheet.New(r.D, d, r.S)).Len()
 	case Gradient:
-		return gradientHead + r.D + r.D*m + q*r.S + d + d*d
+		return r.firstOrderLen()
+	case Curvature:
+		p := arrowhead.OuterDim(sheet.New(r.D, d, r.S).Shape)
+		return r.firstOrderLen() + p + p*p
 	case Projected, Far:
 		return 1
 	default:
@@ -72,7 +76,9 @@ func (r *Request) kernel(loss framework.Loss, most int) (kernel, error) {
 		}
 		return &sweepKernel{alternating.NewPureSweep(r.sheet(), radial, most, r.Unit)}, nil
 	case Gradient:
-		return newGradientKernel(r, loss, most), nil
+		return newGradientKernel(r, loss), nil
+	case Curvature:
+		return newCurvatureKernel(r, loss), nil
 	case Projected:
 		return newProjectedKernel(r, loss, most), nil
 	default:

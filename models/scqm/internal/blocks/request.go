@@ -43,11 +43,16 @@ const (
 	// Far: the number of rows with an entry farther than Eps from c, with the numbers of
 	// these rows as the sample.
 	Far
+	// Curvature: what Gradient sums, and gradient and Hessian of the cost with tau
+	// eliminated in the coordinates of [arrowhead.Hessian].
+	Curvature
 	kinds
 )
 
 // Scores reports whether requests of a kind need the loss.
-func (k Kind) Scores() bool { return k == Flat || k == Sweep || k == Gradient || k == Projected }
+func (k Kind) Scores() bool {
+	return k == Flat || k == Sweep || k == Gradient || k == Curvature || k == Projected
+}
 
 // Request says what is summed over all rows, and at which sheet.
 type Request struct {

@@ -71,7 +71,7 @@ func (k *sizesKernel) sum(_ context.Context, dst []float64, x rows.Data, _ int) 
 			continue
 		}
 		floats.SubTo(k.diff, x.Row(i), f.C)
-		f.ToFrame(k.footpoint.Y, k.diff)
+		k.footpoint.Load(k.diff)
 		k.footpoint.Find(k.tau)
 		f.Coordinates(k.z, k.phi, k.tau)
 		f.Residual(k.diff, k.z, x.Row(i))

@@ -10,7 +10,9 @@ import (
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/internal/par"
 	"github.com/scqm/scqm/models/rows"
+	"github.com/scqm/scqm/models/scqm/internal/arrowhead"
 	"github.com/scqm/scqm/models/scqm/internal/nearest"
+	"github.com/scqm/scqm/models/scqm/internal/sheet"
 )
 
 // chunk is the number of blocks that one goroutine sums at a time, a power of two.
@@ -65,6 +67,10 @@ func (r *Request) Numbers(threads int) float64 {
 	D, length := float64(r.D), float64(r.length())
 	most := float64(min(Rows, r.N))
 	perBlock := 3*most*D + most*(8+4*d+3*m+2*q+d*d)
+	if r.Kind == Curvature { // derivatives of the rows of a block, and sums of its shards
+		p := float64(arrowhead.OuterDim(sheet.New(r.D, r.Latent, r.S).Shape))
+		perBlock += most*d*(p+4) + 20*(p*p+D*(1+m+q)*(1+m+q))
+	}
 	levels := float64(bits.Len(uint(Count(r.N))))
 	return float64(threads)*(perBlock+length*(3+float64(bits.Len(chunk)))+4*D*m) + length*(levels+float64(threads)+2)
 }

@@ -52,13 +52,18 @@ const (
 // newLeastAbsolute prepares for a sheet, or returns nothing where the loss is no sum of
 // absolute entries or d is above 3.
 func newLeastAbsolute(f *sheet.Sheet, loss framework.Loss) *leastAbsolute {
-	if !sumOfAbsolutes(loss) || f.Latent > maxBounded {
+	if !Bounded(f, loss) {
 		return nil
 	}
 	return &leastAbsolute{
 		absoluteDescent: absoluteDescent{entries: newEntries(f), quadratics: make([][3]float64, f.D)},
 		point:           make([]float64, f.Latent),
 	}
+}
+
+// Bounded reports whether a [Projector] searches the whole of tau by bounds.
+func Bounded(f *sheet.Sheet, loss framework.Loss) bool {
+	return sumOfAbsolutes(loss) && f.Latent <= maxBounded
 }
 
 // sumOfAbsolutes reports whether a loss is the sum of the absolute entries: a norm of

@@ -6,6 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/internal/dense"
 	"github.com/scqm/scqm/models/scqm/internal/sheet"
 )
@@ -27,7 +28,8 @@ const (
 	maxMinima = 3
 )
 
-// Footpoint finds the nearest point of a sheet in the Euclidean norm. By Q'Q = I
+// Footpoint finds the nearest point of a sheet in the Euclidean norm, or in that of a loss
+// r'Mr (see [metric]). By Q'Q = I
 // the distance of x from f(tau) is, up to a constant,
 //
 //	h(tau) = |a - tau|^2 + |b - Theta' phi(tau)|^2,  a = U'(x-c), b = V'(x-c),
@@ -37,11 +39,12 @@ const (
 // operations for a and b, and Newton steps of [Quadratic] from at most 3d + 4 starts.
 type Footpoint struct {
 	*Quadratic           // with a above b as Y
+	metric     *metric   // nil for the Euclidean norm
 	start      []float64 // d
 	base       []float64 // d: a point of a line
 	along      []float64 // d: its direction
-	line       []float64 // s: along a line, the part linear in t
-	square     []float64 // s: and the quadratic one
+	line       []float64 // m: z along a line, the part linear in t
+	square     []float64 // m: and the quadratic one
 	diff       []float64 // D
 	eigen      *dense.SymmetricEigen
 	lower      []float64 // d
@@ -54,7 +57,7 @@ func NewFootpoint(f *sheet.Sheet) *Footpoint {
 	vec := func(n int) []float64 { return make([]float64, n) }
 	p := &Footpoint{
 		Quadratic: NewQuadratic(f), start: vec(f.Latent), base: vec(f.Latent), along: vec(f.Latent),
-		line: vec(f.S), square: vec(f.S), diff: vec(f.D), lower: vec(f.Latent), eigen: dense.NewSymmetricEigen(f.Latent),
+		line: vec(f.M), square: vec(f.M), diff: vec(f.D), lower: vec(f.Latent), eigen: dense.NewSymmetricEigen(f.Latent),
 	}
 	for range maxMinima {
 		p.minima = append(p.minima, vec(f.Latent))
@@ -62,11 +65,63 @@ func NewFootpoint(f *sheet.Sheet) *Footpoint {
 	return p
 }
 
+// NewLossFootpoint returns one that finds the nearest points in the metric of a loss r'Mr,
+// and in the Euclidean norm for others. The metric is that on the sheet as it is: see Reload.
+func NewLossFootpoint(f *sheet.Sheet, loss framework.Loss) *Footpoint {
+	p := NewFootpoint(f)
+	if p.metric = newMetric(f, loss); p.metric != nil {
+		p.Metric = p.metric.whole
+		p.Reload()
+	}
+	return p
+}
+
+// Reload has to be called where the sheet may have changed.
+func (p *Footpoint) Reload() {
+	if p.metric == nil {
+		p.Quadratic.Reload()
+		return
+	}
+	p.metric.load(p.f)
+	if p.f.Latent == 2 {
+		p.plane.loadWeighed(p.f, p.metric.weighed)
+	}
+}
+
 // load takes a row.
 func (p *Footpoint) load(x []float64) {
 	floats.SubTo(p.diff, x, p.f.C)
-	p.f.ToFrame(p.Y, p.diff)
+	p.Load(p.diff)
 	p.distance = p.distance[:0]
+}
+
+// Load takes x - c.
+func (p *Footpoint) Load(diff []float64) {
+	if p.metric != nil {
+		p.metric.toFrame(p.Y, diff)
+		return
+	}
+	p.f.ToFrame(p.Y, diff)
+}
+
+// residual is half of the gradient of h with respect to z, where Value was called last.
+func (p *Footpoint) residual() []float64 {
+	if p.metric != nil {
+		return p.me
+	}
+	return p.E
+}
+
+// inner is the inner product that h is a square in.
+func (p *Footpoint) inner(a, b []float64) float64 {
+	if p.metric == nil {
+		return floats.Dot(a, b)
+	}
+	var sum float64
+	for i, v := range a {
+		sum += v * dense.Dot(p.Metric[i*len(b):(i+1)*len(b)], b)
+	}
+	return sum
 }
 
 // find looks for the nearest points of the sheet to x, of its whole and of the
@@ -131,20 +186,21 @@ func (p *Footpoint) lineRoots(roots *[3]float64, tau0 []float64) int {
 	f, v := p.f, p.along
 	p.Value(tau0)
 	f.Jacobian(p.jac, tau0)
-	for k := range f.S {
-		p.line[k] = floats.Dot(p.jac[(f.Latent+k)*f.Latent:(f.Latent+k+1)*f.Latent], v)
+	for k := range f.M {
+		p.line[k] = floats.Dot(p.jac[k*f.Latent:(k+1)*f.Latent], v)
 	}
 	sheet.Vech(p.Phi, v)
-	f.Quadratic(p.square, p.Phi)
+	f.Quadratic(p.square[f.Latent:], p.Phi)
+	g := p.residual()
 	unit := floats.Norm(p.Y, 2) / floats.Norm(v, 2)
 	if unit == 0 || math.IsInf(unit, 0) || math.IsNaN(unit) {
 		unit = 1
 	}
 	n := dense.CubicRoots(roots,
-		4*unit*unit*floats.Dot(p.square, p.square),
-		6*unit*floats.Dot(p.line, p.square),
-		2*(floats.Dot(p.line, p.line)+2*floats.Dot(p.E[f.Latent:], p.square)+floats.Dot(v, v)),
-		2/unit*(floats.Dot(p.E[f.Latent:], p.line)+floats.Dot(v, p.E[:f.Latent])))
+		4*unit*unit*p.inner(p.square, p.square),
+		6*unit*p.inner(p.line, p.square),
+		2*(p.inner(p.line, p.line)+2*floats.Dot(g, p.square)),
+		2/unit*floats.Dot(g, p.line))
 	for k := range n {
 		roots[k] *= unit
 	}

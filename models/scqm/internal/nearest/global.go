@@ -52,7 +52,9 @@ func (p *Footpoint) nearest(x []float64) {
 	if p.f.S == 0 {
 		return
 	}
-	p.Reload()
+	if p.metric == nil {
+		p.Quadratic.Reload()
+	}
 	value := p.settle(at)
 	if p.certified(at) {
 		return
@@ -108,23 +110,36 @@ func (p *Footpoint) settle(tau []float64) float64 {
 // was called last. For d > 2 the eigenvectors are left in eigen.
 func (p *Footpoint) certified(tau []float64) bool {
 	f := p.f
-	f.WeighForms(p.w, p.E[f.Latent:])
+	f.WeighForms(p.w, p.residual()[f.Latent:])
 	switch len(tau) {
 	case 1:
-		return 1+2*p.w[0] >= 0
+		return p.flatForm(0, 0)+2*p.w[0] >= 0
 	case 2:
-		a, b, c := 1+2*p.w[0], p.w[1], 1+2*p.w[2]
+		a, b, c := p.flatForm(0, 0)+2*p.w[0], p.flatForm(0, 1)+p.w[1], p.flatForm(1, 1)+2*p.w[2]
 		size := max(math.Abs(a), math.Abs(b), math.Abs(c))
 		return a+c >= 0 && a*c-b*b >= -convexSlack*size*size && min(a, c) >= -convexSlack*size
 	}
 	clear(p.eigen.A)
 	for i := range tau {
-		p.eigen.A[i*len(tau)+i] = 1
+		for j := range tau {
+			p.eigen.A[i*len(tau)+j] = p.flatForm(i, j)
+		}
 	}
 	f.AddCurvature(p.eigen.A, p.w)
 	p.eigen.FactorizeOrIdentity()
 	n := len(p.eigen.Values)
-	return p.eigen.Values[0] >= -convexSlack*max(1, math.Abs(p.eigen.Values[n-1]))
+	return p.eigen.Values[0] >= -convexSlack*max(p.flatForm(0, 0), math.Abs(p.eigen.Values[n-1]))
+}
+
+// flatForm is an entry of I, or of S in another metric.
+func (p *Footpoint) flatForm(i, j int) float64 {
+	if p.metric != nil {
+		return p.metric.schur[i*p.f.Latent+j]
+	}
+	if i == j {
+		return 1
+	}
+	return 0
 }
 
 // leave writes a point lower than tau, a stationary point where h is value and
@@ -137,6 +152,10 @@ func (p *Footpoint) leave(tau []float64, value float64) bool {
 	case 2:
 		p.derivatives(tau)
 		p.sextic.load(&p.plane, p.h, tau, p.w)
+		if p.metric != nil {
+			p.metric.addCross(&p.sextic.cross, p.f)
+			p.sextic.part = [3]float64{p.flatForm(0, 0) + 2*p.w[0], 2 * (p.flatForm(0, 1) + p.w[1]), p.flatForm(1, 1) + 2*p.w[2]}
+		}
 		return p.sextic.search(func(u, v float64) bool {
 			p.along[0], p.along[1] = u, v
 			return p.lowerAlong(tau, value)

@@ -50,7 +50,7 @@ type Missing struct {
 
 func NewProjector(f *sheet.Sheet, loss framework.Loss) *Projector {
 	return &Projector{
-		f: f, loss: loss, footpoint: NewFootpoint(f), w: NewWorker(f, 1), newton: NewGeneral(1, f.Latent),
+		f: f, loss: loss, footpoint: NewLossFootpoint(f, loss), w: NewWorker(f, 1), newton: NewGeneral(1, f.Latent),
 		vertices: newVertices(f, loss), absolute: newLeastAbsolute(f, loss),
 	}
 }
@@ -60,6 +60,9 @@ func (p *Projector) Reload() {
 	if p.absolute != nil {
 		p.absolute.reload()
 	}
+	if p.footpoint.metric != nil {
+		p.footpoint.Reload()
+	}
 }
 
 // Project writes the coordinates of all rows of x into tau. Where the loss is
@@ -67,7 +70,8 @@ func (p *Projector) Reload() {
 // refined from each of these, and the lowest loss wins. Errors count rows from
 // first.
 func (p *Projector) Project(ctx context.Context, tau []float64, x rows.Data, first int) error {
-	_, radial := p.loss.(framework.Radial)
+	_, distance := p.loss.(framework.Radial)
+	distance = distance || p.footpoint.metric != nil
 	for i := range x.N {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -78,7 +82,7 @@ func (p *Projector) Project(ctx context.Context, tau []float64, x rows.Data, fir
 			if err := p.projectPartial(ctx, out, x.Row(i)); err != nil {
 				return err
 			}
-		case radial:
+		case distance:
 			p.footpoint.nearest(x.Row(i))
 			p.tryKnown()
 			copy(out, p.footpoint.minima[0])

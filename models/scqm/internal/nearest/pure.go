@@ -47,7 +47,11 @@ func (p *Footpoint) Find(tau []float64) float64 {
 // called last.
 func (p *Footpoint) stationary(tau []float64) bool {
 	g := p.lower
-	copy(g, p.E[:len(tau)])
+	copy(g, p.residual()[:len(tau)])
 	sheet.AddForm(g, p.w, tau)
-	return floats.Norm(g, 2) <= pureGradient*floats.Norm(p.Y, 2)
+	size := p.flatForm(0, 0)
+	for j := range tau {
+		size = max(size, p.flatForm(j, j))
+	}
+	return floats.Norm(g, 2) <= pureGradient*size*floats.Norm(p.Y, 2)
 }

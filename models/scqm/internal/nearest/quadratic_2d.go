@@ -20,9 +20,12 @@ type quadratic2D struct {
 }
 
 // load takes Theta from f.
-func (g *quadratic2D) load(f *sheet.Sheet) {
+func (g *quadratic2D) load(f *sheet.Sheet) { g.loadWeighed(f, f.Theta) }
+
+// loadWeighed takes Theta A Theta' for M, given Theta A.
+func (g *quadratic2D) loadWeighed(f *sheet.Sheet, weighed []float64) {
 	form := func(a, b int) float64 {
-		return floats.Dot(f.Theta[a*f.S:(a+1)*f.S], f.Theta[b*f.S:(b+1)*f.S])
+		return floats.Dot(f.Theta[a*f.S:(a+1)*f.S], weighed[b*f.S:(b+1)*f.S])
 	}
 	g.m00, g.m01, g.m02 = form(0, 0), form(0, 1), form(0, 2)
 	g.m11, g.m12, g.m22 = form(1, 1), form(1, 2), form(2, 2)

@@ -1,0 +1,62 @@
+package scqm
+
+import (
+	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/models/scqm/internal/arrowhead"
+	"github.com/scqm/scqm/models/scqm/internal/objective"
+	"github.com/scqm/scqm/models/scqm/internal/sheet"
+)
+
+// ArrowheadShape implements [framework.ArrowheadHessian], without rows: tau is eliminated
+// where the sums are made. It reports false for losses without second derivatives and
+// where a Hessian would be too large.
+func (p *streamProblem) ArrowheadShape() (framework.ArrowheadShape, bool) {
+	s := framework.ArrowheadShape{Outer: arrowhead.OuterDim(p.shape), Dim: p.shape.Latent}
+	return s, s.Outer <= arrowhead.MaxOuter && framework.StructureOf(p.loss) != framework.StructureBlackBox
+}
+
+// AssembleHessian implements [framework.ArrowheadHessian].
+func (p *streamProblem) AssembleHessian(a *framework.Arrowhead, x framework.Point) (cost, passes float64, err error) {
+	k, err := p.find(x, true)
+	if err != nil {
+		return 0, 0, err
+	}
+	n := a.Outer
+	copy(a.OuterGrad, k.second.Gradient)
+	copy(a.A, k.second.Hessian)
+	theta, from := x[BlockTheta], n-len(x[BlockTheta])
+	for i, v := range theta {
+		u := 2 * p.lambda * sheet.VechWeight(p.shape.Latent, i/p.shape.S)
+		a.OuterGrad[from+i] += u * v
+		a.A[(from+i)*n+from+i] += u
+	}
+	for i := range n {
+		for j := range i {
+			a.A[i*n+j] = a.A[j*n+i]
+		}
+	}
+	return k.first.Cost + p.penalty(nil, theta), 2, nil
+}
+
+// RetractOuter implements [framework.ArrowheadHessian].
+func (p *streamProblem) RetractOuter(dst, x framework.Point, v []float64) error {
+	if p.chart == nil {
+		D := p.shape.D
+		o, err := objective.New(p.ctx, Data{N: 1, D: D, X: make([]float64, D)}, p.loss, p.shape.Latent, p.shape.S, 1)
+		if err != nil {
+			return err
+		}
+		p.chart = arrowhead.New(o)
+	}
+	return p.chart.RetractOuter(dst, x, v)
+}
+
+// InnerStep implements [framework.ArrowheadHessian]: there are no rows to move. It asks
+// for second derivatives too, which the next step needs where this one is taken.
+func (p *streamProblem) InnerStep(x framework.Point, _ []float64) (cost, passes float64, err error) {
+	k, err := p.find(x, true)
+	if err != nil {
+		return 0, 0, err
+	}
+	return k.first.Cost + p.penalty(nil, x[BlockTheta]), 2, nil
+}
