@@ -3,15 +3,19 @@ package solvers
 import "github.com/scqm/scqm/framework"
 
 // Streaming is the solver of fits whose rows need not be in memory: [Alternating] where
-// the problem can sweep, else [LBFGS] by first derivatives alone, with kinks rounded
-// less and less and no finish by second derivatives. Models that can be fitted block by
+// the problem can sweep, else [Newton] with at most 320 outer coordinates, and [LBFGS] by
+// first derivatives alone with more, each with kinks rounded less and less. Models that can be fitted block by
 // block (see scqm.LearnFrom) are fitted so with it even where their rows are in memory,
 // to the same bits.
 type Streaming struct{}
 
-// streamedOuter is the order of second derivatives up to which their sums over all rows
+// streamedTolerance ends the last stage where Newton's method has come to the minimum of
+// the rounded cost, and not before: there is no finish that takes over.
+const streamedTolerance = 1e-12
+
+// StreamedOuter is the order of second derivatives up to which their sums over all rows
 // take less time than the further reads of a method without them.
-const streamedOuter = 320
+const StreamedOuter = 320
 
 // Name returns "streaming".
 func (Streaming) Name() string { return "streaming" }
@@ -42,8 +46,8 @@ func (Streaming) inner(e *framework.Evaluator) Continuation {
 	if len(e.OuterBlocks()) > 0 {
 		return Continuation{Inner: Alternating{}}
 	}
-	if shape, fits := e.ArrowheadShape(); fits && shape.Outer <= streamedOuter {
-		return Continuation{Inner: Newton{}}
+	if shape, fits := e.ArrowheadShape(); fits && shape.Outer <= StreamedOuter {
+		return Continuation{Inner: Newton{}, LastTolerance: streamedTolerance}
 	}
 	return Continuation{Inner: LBFGS{FirstOrder: true}}
 }

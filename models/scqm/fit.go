@@ -24,7 +24,8 @@ import (
 // where the loss is a [framework.Rescaler]. Rows that occur several times are
 // fitted once, with their weights added up. An iteration costs one to a few
 // evaluations, of 2nDm operations and the loss of n rows each, and for
-// [solvers.Newton] nP^2 and P^3 more, P = D(1+m) + qs.
+// [solvers.Newton] nP^2 and P^3 more, P = D(1+m) + qs. Where no solver is named, 2^23
+// numbers and more are fitted as by [LearnFrom] under losses that this suits.
 func Learn(ctx context.Context, x Data, c Config) (*Fit, error) {
 	c.Options = c.Options.Begun()
 	x.Missing = c.IgnoreMissing
@@ -34,7 +35,7 @@ func Learn(ctx context.Context, x Data, c Config) (*Fit, error) {
 	if err := x.ValidateSpread(); err != nil {
 		return nil, err
 	}
-	if _, ok := c.Solver.(solvers.Streaming); ok {
+	if _, ok := c.Solver.(solvers.Streaming); ok || c.streams(x) {
 		return learnAsStream(ctx, x, c)
 	}
 	r := request{data: x.ObservedOnly(), loss: c.Loss, config: &c}

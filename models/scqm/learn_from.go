@@ -12,7 +12,11 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/models/rows"
+	"github.com/scqm/scqm/models/scqm/internal/alternating"
+	"github.com/scqm/scqm/models/scqm/internal/arrowhead"
 	"github.com/scqm/scqm/models/scqm/internal/blocks"
+	"github.com/scqm/scqm/models/scqm/internal/objective"
 	"github.com/scqm/scqm/models/scqm/internal/sheet"
 	"github.com/scqm/scqm/solvers"
 )
@@ -90,8 +94,33 @@ func (c Config) checkStream(n, D int) error {
 	return nil
 }
 
+// streamedNumbers is that of data from which on arrays beside them count.
+const streamedNumbers = 1 << 23
+
+// streams reports whether rows in memory are fitted as by [LearnFrom] where no solver is
+// named: where passes that find tau anew take as long as others or less, and hold next to
+// nothing beside the data. It is read off the data and the settings alone.
+func (c Config) streams(x Data) bool {
+	if c.Solver != nil || c.IgnoreMissing || c.Ridge == AutoRidge || x.N*x.D < streamedNumbers || rows.UnitOf(rows.MaxNorm(x.X)) != 1 {
+		return false
+	}
+	switch framework.StructureOf(c.Loss) {
+	case framework.StructureRadial:
+		_, kinks := c.Loss.(framework.Smoother)
+		return alternating.CanSweep(c.Loss) && !(kinks && x.D-c.Latent <= objective.FewNormals)
+	case framework.StructureQuadratic:
+		columns, _ := c.curvature(x)
+		f := sheet.Shape{D: x.D, Latent: c.Latent, S: columns.fitted, Q: sheet.VechLen(c.Latent), M: c.Latent + columns.fitted}
+		return arrowhead.OuterDim(f) <= solvers.StreamedOuter
+	}
+	return false
+}
+
 // learnAsStream is LearnFrom for rows in memory, with their coordinates.
 func learnAsStream(ctx context.Context, x Data, c Config) (*Fit, error) {
+	if c.Solver == nil {
+		c.Solver = solvers.Streaming{}
+	}
 	fit, failure := LearnFrom(ctx, &LocalEngine{Source: x, Loss: c.Loss, Threads: c.Threads}, c)
 	if fit == nil || ctx.Err() != nil {
 		return fit, failure

@@ -31,11 +31,9 @@ func streamedRows(t *testing.T, k int) Data {
 	return x
 }
 
-// What streaming ends at is as low as what a fit in memory does: for functions of the norm
-// always; for other losses where it is called converged. There is no finish by second
-// derivatives, and rows far from the sheet have several minima in tau, of which a pure pass
-// does not find the lowest for sure: L-BFGS stalls, as it then says, .04 % higher under l1
-// (1361 x 16), and 7 % under mahalanobis where a fiftieth of the rows are far away.
+// What streaming ends at is as low as what a fit in memory does, but for neighbouring minima
+// of sheets with rows far away, and what it calls stationary is. Up to 320 outer
+// coordinates losses that cannot be swept converge.
 func TestDrillStreamedFits(t *testing.T) {
 	names := []string{"l2", "huber", "squared_l2", "l1", "mahalanobis", "lp 1.5"}
 	for k := range drill.Cases(t, "streamed fits", 1) {
@@ -52,10 +50,9 @@ func TestDrillStreamedFits(t *testing.T) {
 			got := fit.Model.Meta
 			excess := (got.Objective+got.Penalty)/(want.Objective+want.Penalty) - 1
 			t.Logf("%d x %d, %s: excess %.1e over %s (%s), %s after %d reads", x.N, x.D, name, excess, want.Solver, want.Status, got.Status, fit.Reads)
-			if radial := name == "l2" || name == "huber" || name == "squared_l2"; radial {
-				assert.LessOrEqual(t, excess, 2e-4, "%d x %d, %s", x.N, x.D, name)
-			} else if excess > 2e-4 {
-				assert.Equal(t, "stalled", got.Status, name)
+			assert.LessOrEqual(t, excess, 2e-4, "%d x %d, %s", x.N, x.D, name)
+			if name == "l1" || name == "mahalanobis" || name == "lp 1.5" {
+				assert.Equal(t, "converged", got.Status, "%d x %d, %s", x.N, x.D, name)
 			}
 			assert.Equal(t, got.Status == "converged", floatsMax(got.Stationarity) <= framework.DefaultTolerance, name)
 		}

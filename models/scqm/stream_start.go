@@ -50,7 +50,7 @@ func (p *streamProblem) newStreamStarts(c Config) (*streamStarts, error) {
 // components fills mean, axes and the unit.
 func (s *streamStarts) components(k int) error {
 	p, D := s.p, s.p.shape.D
-	r := &blocks.Request{Kind: blocks.Moments, N: p.n, D: D, Stride: max(1, p.n/max(1, gapNumbers/D))}
+	r := &blocks.Request{Kind: blocks.Moments, N: p.n, D: D, Stride: max(1, p.n/max(leastGaps, gapNumbers/D))}
 	if D > rows.MaxExplicit {
 		r.Columns = -1
 	}
@@ -89,8 +89,9 @@ func (s *streamStarts) components(k int) error {
 	return nil
 }
 
-// gapNumbers bounds the numbers of the rows that tell how far rows are from each other.
-const gapNumbers = 1 << 20
+// gapNumbers bounds the numbers of the rows that tell how far rows are from each other,
+// of which there are at least leastGaps.
+const gapNumbers, leastGaps = 1 << 16, 64
 
 // validateSpread refuses a row too far from others, as [rows.Data.ValidateSpread] does, by
 // how far those of a sample are from each other.

@@ -53,6 +53,10 @@ func (o *blockObjective) eliminate(r *Request, loss framework.Loss) error {
 func (o *blockObjective) descend(r *Request, eps float64) error {
 	o.Smooth(eps)
 	defer o.Smooth(0)
+	o.newton.Decrease = pureDecrease
+	if eps > 0 {
+		o.newton.Decrease *= min(1, eps/r.Scale)
+	}
 	at := r.point(nil)
 	_, err := o.newton.Minimize(o.tau, func(to nearest.RowResults, tau []float64, list []int) error {
 		at[len(at)-1] = tau
