@@ -33,7 +33,7 @@ func streamedRows(t *testing.T, k int) Data {
 
 // What streaming ends at is as low as what a fit in memory does, but for neighbouring minima
 // of sheets with rows far away, and what it calls stationary is. Up to 320 outer
-// coordinates losses that cannot be swept converge.
+// coordinates losses that cannot be swept end within 1e-6 of a fit in memory or below it.
 func TestDrillStreamedFits(t *testing.T) {
 	names := []string{"l2", "huber", "squared_l2", "l1", "mahalanobis", "lp 1.5"}
 	for k := range drill.Cases(t, "streamed fits", 1) {
@@ -51,7 +51,11 @@ func TestDrillStreamedFits(t *testing.T) {
 			excess := (got.Objective+got.Penalty)/(want.Objective+want.Penalty) - 1
 			t.Logf("%d x %d, %s: excess %.1e over %s (%s), %s after %d reads", x.N, x.D, name, excess, want.Solver, want.Status, got.Status, fit.Reads)
 			assert.LessOrEqual(t, excess, 2e-4, "%d x %d, %s", x.N, x.D, name)
-			if name == "l1" || name == "mahalanobis" || name == "lp 1.5" {
+			switch name {
+			case "l1": // kinks next to each other may hold the last digits up
+				assert.LessOrEqual(t, excess, 1e-6, "%d x %d, %s", x.N, x.D, name)
+			case "mahalanobis", "lp 1.5":
+				assert.LessOrEqual(t, excess, 1e-6, "%d x %d, %s", x.N, x.D, name)
 				assert.Equal(t, "converged", got.Status, "%d x %d, %s", x.N, x.D, name)
 			}
 			assert.Equal(t, got.Status == "converged", floatsMax(got.Stationarity) <= framework.DefaultTolerance, name)

@@ -27,15 +27,17 @@ import (
 // the slopes of the zeros one that no point near by is below (see exclude).
 type leastAbsolute struct {
 	absoluteDescent
-	best     float64
-	tau      place      // where it is
-	dual     polynomial // sum_k g_k r_k for the multipliers there
-	radius   float64    // of the surroundings that are known to be higher
-	work     int        // left
-	looks    int        // descents left from places close to the best one
-	list     []int      // entries with zeros in the boxes around
-	complete bool
-	point    []float64 // tau of the best one
+	best         float64
+	tau          place      // where it is
+	dual         polynomial // sum_k g_k r_k for the multipliers there
+	radius       float64    // of the surroundings that are known to be higher
+	vertex       bool       // with W and H of exclude
+	across, size [maxBounded]place
+	work         int   // left
+	looks        int   // descents left from places close to the best one
+	list         []int // entries with zeros in the boxes around
+	complete     bool
+	point        []float64 // tau of the best one
 }
 
 const (
@@ -98,7 +100,7 @@ func (s *leastAbsolute) find(tau, x []float64) bool {
 // take makes the end of a descent the best one.
 func (s *leastAbsolute) take() {
 	s.best, s.tau = s.least, s.at
-	s.radius = 0
+	s.radius, s.vertex = 0, false
 	s.dual = s.sum
 	for a, k := range s.active {
 		s.dual.add(max(-1, min(1, s.lam[a])), s.entry(k))
@@ -106,48 +108,84 @@ func (s *leastAbsolute) take() {
 	s.exclude()
 }
 
-// exclude finds how far from a vertex the sum is not below that there. With J the slopes
+// exclude finds where around a vertex the sum is not below that there. With J the slopes
 // of its d zeros and lam their multipliers,
 //
 //	F(t) >= F + t'Bt + sum_k (1 - |lam_k|) |J_k t + t'C_k t|
 //
 // for every t from the vertex, with C_k their second derivatives and B those of the sum
-// with multipliers, each by 1/2.
+// with multipliers, each by 1/2. With u = W t, W the rows (1 - |lam_k|) J_k, and H the
+// sizes of all that is quadratic, in the coordinates u,
+//
+//	F(t) >= F + sum_k |u_k| (1 - sum_j H_kj |u_j|),
+//
+// which is not below F where H |u| <= 1 in every entry.
 func (s *leastAbsolute) exclude() {
 	d := s.f.Latent
 	if len(s.active) < d {
 		return
 	}
-	var h float64
-	for _, v := range s.dual[d+1 : s.terms] {
-		h += math.Abs(v)
-	}
-	var largest float64 // of the entries of the inverse of the weighed slopes
-	var inverse [maxBounded * maxBounded]float64
+	var w [maxBounded]place
+	var by [maxBounded]place // columns of the inverse of W
 	for a, k := range s.active {
 		left := 1 - math.Abs(s.lam[a])
 		if !(left > 0) {
 			return
 		}
-		c := s.entry(k)
-		for _, v := range c[d+1:] {
-			h += left * math.Abs(v)
+		w[a] = slopes(s.entry(k), &s.at, d)
+		for j := range d {
+			w[a][j] *= left
+			s.across[a][j] = w[a][j]
 		}
-		j := slopes(c, &s.at, d)
-		floats.ScaleTo(inverse[a*d:(a+1)*d], left, j[:d])
 	}
 	for i := range d {
-		matrix := inverse
-		var unit place
-		unit[i] = 1
-		if !dense.Solve(matrix[:d*d], unit[:d], d) {
+		var matrix [maxBounded * maxBounded]float64
+		for a := range d {
+			copy(matrix[a*d:(a+1)*d], w[a][:d])
+		}
+		by[i][i] = 1
+		if !dense.Solve(matrix[:d*d], by[i][:d], d) {
 			return
 		}
-		for j := range d {
-			largest = max(largest, math.Abs(unit[j]))
+	}
+	s.bends(&by)
+	s.vertex = true
+	var most float64
+	for a := range d {
+		var sum float64
+		for b := range d {
+			sum += s.size[a][b] * floats.Norm(w[b][:d], 1)
+		}
+		most = max(most, sum)
+	}
+	s.radius = 1 / most
+}
+
+// bends writes H, given the t of the units of u.
+func (s *leastAbsolute) bends(by *[maxBounded]place) {
+	d := s.f.Latent
+	s.size = [maxBounded]place{}
+	add := func(c []float64, factor float64, negative bool) {
+		h := seconds(c, d)
+		for i := range d {
+			for j := range i + 1 {
+				var v float64
+				for k := range d {
+					v += by[i][k] * dense.Dot(h[k][:d], by[j][:d])
+				}
+				v *= factor / 2
+				if negative && i == j {
+					v = min(v, 0) // F rises
+				}
+				s.size[i][j] += math.Abs(v)
+				s.size[j][i] = s.size[i][j]
+			}
 		}
 	}
-	s.radius = 1 / (largest * h)
+	add(s.dual[:], 1, true)
+	for a, k := range s.active {
+		add(s.entry(k), 1-math.Abs(s.lam[a]), false)
+	}
 }
 
 // bound looks at the boxes.
@@ -225,13 +263,34 @@ func (s *leastAbsolute) decide(b *box, fixed, lower *polynomial, list []int) (at
 	return at
 }
 
-// higher reports whether no point of a box is below the best one, by its multipliers.
+// higher reports whether no point of a box is below the best one, by what is known of its
+// surroundings and by its multipliers.
 func (s *leastAbsolute) higher(b *box) bool {
-	d, within := s.f.Latent, true
-	for j := range d {
-		within = within && math.Abs(b.centre[j]-s.tau[j])+b.half[j] <= s.radius
+	return s.surrounds(b) || least(s.dual[:], b, s.f.Latent) >= s.best*(1-boundSlack)
+}
+
+// surrounds reports whether a box is within the surroundings that exclude found.
+func (s *leastAbsolute) surrounds(b *box) bool {
+	d := s.f.Latent
+	if !s.vertex {
+		return false
 	}
-	return within || least(s.dual[:], b, d) >= s.best*(1-boundSlack)
+	var far place // at least |u| in the box
+	for a := range d {
+		for j, w := range s.across[a][:d] {
+			far[a] += w * (b.centre[j] - s.tau[j])
+		}
+		far[a] = math.Abs(far[a])
+		for j, w := range s.across[a][:d] {
+			far[a] += math.Abs(w) * b.half[j]
+		}
+	}
+	for a := range d {
+		if !(dense.Dot(s.size[a][:d], far[:d]) <= 1) {
+			return false
+		}
+	}
+	return true
 }
 
 // split halves a box across its longest side, and looks at the half with the best point,
