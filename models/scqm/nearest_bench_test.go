@@ -13,7 +13,7 @@ import (
 // with noise as large as that of each entry in a tenth of the spread of the sheet. Report
 // the time for one row.
 func BenchmarkTransformAbsolute(b *testing.B) {
-	for _, c := range []struct{ D, d, n int }{{4, 1, 5000}, {50, 1, 5000}, {4, 2, 5000}, {10, 2, 5000}, {50, 2, 5000}, {784, 2, 300}, {4, 3, 2000}, {50, 3, 500}} {
+	for _, c := range []struct{ D, d, n int }{{4, 1, 5000}, {50, 1, 5000}, {4, 2, 5000}, {10, 2, 5000}, {50, 2, 5000}, {200, 2, 1000}, {784, 2, 300}, {4, 3, 2000}, {50, 3, 500}} {
 		x, bend := noisyRows(c.D, c.d, c.n)
 		for _, name := range []string{"l2", "l1"} {
 			m := randomModel(4, c.D, c.d, min(c.d*(c.d+1)/2, c.D-c.d), bend, named(b, name, c.D))
