@@ -122,8 +122,14 @@ func learnAsStream(ctx context.Context, x Data, c Config) (*Fit, error) {
 		c.Solver = solvers.Streaming{}
 	}
 	fit, failure := LearnFrom(ctx, &LocalEngine{Source: x, Loss: c.Loss, Threads: c.Threads}, c)
-	if fit == nil || ctx.Err() != nil {
-		return fit, failure
+	if fit == nil {
+		return nil, failure
+	}
+	if ctx.Err() != nil {
+		if l := framework.StructureOf(c.Loss); l != framework.StructureRadial && l != framework.StructureQuadratic {
+			return fit, failure // other losses take long
+		}
+		ctx = context.WithoutCancel(ctx)
 	}
 	tau, err := fit.Model.Transform(ctx, x, c.Threads)
 	if failure == nil {

@@ -324,3 +324,36 @@ func TestStreamCurvature(t *testing.T) {
 		assert.InEpsilon(t, (costs[0]+costs[1]-2*cost)/(h*h), bend, 1e-3, name)
 	}
 }
+
+// A fit in memory that is cancelled while it streams has the coordinates of its rows.
+func TestStreamCancelledInMemory(t *testing.T) {
+	x := bentRows(3, 1500, 5)
+	ctx, cancel := context.WithCancel(t.Context())
+	c := Config{Latent: 1, Loss: losses.L2(), Solver: solvers.Streaming{}}
+	c.Options.Observers = []framework.Observer{func(p framework.Progress) {
+		if p.Iteration == 2 {
+			cancel()
+		}
+	}}
+	fit, err := Learn(ctx, x, c)
+	require.NoError(t, err)
+	assert.Equal(t, "cancelled", fit.Model.Meta.Status)
+	assert.Len(t, fit.Model.Tau, x.N)
+}
+
+// Which tables stream where no solver is named is read off data and settings.
+func TestStreamsWhereNoSolverIsNamed(t *testing.T) {
+	large := Data{N: streamedNumbers / 8, D: 8, X: make([]float64, streamedNumbers)}
+	large.X[0] = 1
+	for name, want := range map[string]bool{"l2": true, "squared_l2": true, "mahalanobis": true, "l1": false, "lp 1.5": false} {
+		c := Config{Latent: 2, Loss: named(t, name, 8)}
+		assert.Equal(t, want, c.streams(large), name)
+		assert.False(t, c.streams(Data{N: 7, D: 8, X: large.X[:56]}), name)
+		c.IgnoreMissing = true
+		assert.False(t, c.streams(large), name)
+	}
+	c := Config{Latent: 5, Loss: losses.L2()}
+	assert.False(t, c.streams(large), "rounded kinks need a finish")
+	c.Latent, large.X[0] = 2, 1e80
+	assert.False(t, c.streams(large), "another unit")
+}
