@@ -34,7 +34,7 @@ func Learn(ctx context.Context, x Data, c Config) (*Fit, error) {
 	if err := x.ValidateSpread(); err != nil {
 		return nil, err
 	}
-	if _, ok := c.Solver.(solvers.Streaming); ok {
+	if streams(c.Solver) {
 		return learnAsStream(ctx, x, c)
 	}
 	r := request{data: x.ObservedOnly(), loss: c.Loss, config: &c}

@@ -75,8 +75,9 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
         residuals.
     precision : array-like of shape (D, D), optional
         Matrix of the loss "mahalanobis".
-    solver : str or Solver, default="auto"
-        A name of :func:`scqm.solvers.names` or a :class:`scqm.Solver`.
+    solver : str, Solver or Stochastic, default="auto"
+        A name of :func:`scqm.solvers.names`, a :class:`scqm.Solver`, or
+        :class:`scqm.solvers.Stochastic` with its setting.
     linear : bool, default=False
         Keep the sheet flat, Theta = 0.
     ridge : float or "auto", default=1e-3
@@ -197,7 +198,7 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
         p: float | None = None,
         delta: float | None = None,
         precision: npt.ArrayLike | None = None,
-        solver: str | solvers.Solver = "auto",
+        solver: str | solvers.Solver | solvers.Stochastic = "auto",
         linear: bool = False,
         ridge: float | Literal["auto"] = 1e-3,
         n_init: int = 1,
@@ -562,7 +563,9 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
         if self.missing not in ("error", "ignore"):
             raise InputError(f"missing is {self.missing!r}; want 'error' or 'ignore'")
         solver = self.solver
-        if isinstance(solver, type) or not isinstance(solver, str | solvers.Solver):
+        if isinstance(solver, type) or not isinstance(
+            solver, str | solvers.Solver | solvers.Stochastic
+        ):
             raise InputError(
                 f"solver is {solver!r}; want a name ({', '.join(solvers.names())}) "
                 "or a Solver"
@@ -580,6 +583,11 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
             "auto_ridge": chosen,
             "solver": solver if isinstance(solver, str) else solver.name,
             "python_solver": isinstance(solver, solvers.Solver),
+            "reads": (
+                check_integer("reads", solver.reads, 1)
+                if isinstance(solver, solvers.Stochastic)
+                else 0
+            ),
             "max_iter": check_count("max_iter", self.max_iter) or 0,
             "tol": 0.0 if self.tol is None else check_real("tol", self.tol, 0, True),
             "time_limit": (

@@ -36,11 +36,15 @@ const (
 	// Projected: the cost where rows are projected as [nearest.Projector] does, from
 	// several starts.
 	Projected
+	// Draw: a Sweep with its [alternating.Reaction].
+	Draw
 	kinds
 )
 
 // Scores reports whether requests of a kind need the loss.
-func (k Kind) Scores() bool { return k == Flat || k == Sweep || k == Gradient || k == Projected }
+func (k Kind) Scores() bool {
+	return k == Flat || k == Sweep || k == Gradient || k == Projected || k == Draw
+}
 
 // Request says what is summed over all rows, and at which sheet.
 type Request struct {
