@@ -1,9 +1,11 @@
 package alternating
 
 import (
+	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
 
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/models/scqm/internal/objective"
@@ -182,4 +184,70 @@ func shiftMoments(f *sheet.Sheet, sums, by []float64) {
 	for j, v := range y {
 		floats.AddScaled(columns[(1+j)*f.D:(2+j)*f.D], v, by)
 	}
+}
+
+// AverageState is what an [Average] remembers.
+type AverageState struct{ Origin, Frame, Moments, Reaction, Pull []float64 }
+
+// State copies it.
+func (a *Average) State() AverageState {
+	return AverageState{
+		slices.Clone(a.origin), slices.Clone(a.frame), slices.Clone(a.moments), slices.Clone(a.reaction.Sums), slices.Clone(a.pull),
+	}
+}
+
+// Restore goes on from a state, and reports false where its lengths are those of another
+// shape, or its numbers not finite.
+func (a *Average) Restore(s AverageState) bool {
+	from := [][]float64{s.Origin, s.Frame, s.Moments, s.Reaction, s.Pull}
+	to := [][]float64{a.origin, a.frame, a.moments, a.reaction.Sums, a.pull}
+	for k := range to {
+		if len(from[k]) != len(to[k]) || !(framework.Point{from[k]}).Finite() {
+			return false
+		}
+	}
+	for k := range to {
+		copy(to[k], from[k])
+	}
+	return true
+}
+
+// Weight is the average of the weights of the majorizers, Cost that of the cost.
+func (a *Average) Weight() float64 { return a.moments[1] }
+
+// Cost is the average of the cost at the sheets of the draws.
+func (a *Average) Cost() float64 { return a.moments[0] }
+
+// Turned writes rows of tau, 2 d^2 numbers, with the weighted covariance of those averaged about
+// 0; none for flat sheets, whose moments do not have it.
+func (a *Average) Turned() []float64 {
+	d := a.f.Latent
+	if forms(a.f) == 0 || !(a.Weight() > 0) {
+		return nil
+	}
+	squares := mat.NewSymDense(d, nil)
+	phi := a.moments[2+d : 2+a.k-1]
+	at := 0
+	for i := range d {
+		for j := i; j < d; j++ {
+			squares.SetSym(i, j, phi[at]*a.unit*a.unit/a.Weight())
+			at++
+		}
+	}
+	var eigen mat.EigenSym
+	if !eigen.Factorize(squares, true) {
+		return nil
+	}
+	var v mat.Dense
+	eigen.VectorsTo(&v)
+	var tau []float64
+	for j, value := range eigen.Values(nil) {
+		length := math.Sqrt(float64(d) * max(value, 0))
+		for _, sign := range []float64{-1, 1} {
+			for i := range d {
+				tau = append(tau, sign*length*v.At(i, j))
+			}
+		}
+	}
+	return tau
 }
