@@ -347,7 +347,9 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
         settings = self._settings()
         first = not hasattr(self, "offset_")
         if isinstance(self.loss, str) and self.loss == AUTO:
-            raise InputError("loss='auto' looks at all rows; name a loss to partial_fit")
+            raise InputError(
+                "loss='auto' looks at all rows; name a loss to partial_fit"
+            )
         loss = resolve(self.loss, self.p, self.delta, self.precision, shown=self.loss)
         if not first and type(loss) is type(self.loss_):
             loss = self.loss_  # with the parameters that were found at first
@@ -380,7 +382,9 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
                 address(parts),
             ).wait()
             report, arrays = fetch(job)
-            learned = np.empty(call(_core.bindings_OnlineState, job.number, 0), np.uint64)
+            learned = np.empty(
+                call(_core.bindings_OnlineState, job.number, 0), np.uint64
+            )
             call(_core.bindings_OnlineState, job.number, address(learned))
         self._take(report, arrays, loss)
         self._learned = learned

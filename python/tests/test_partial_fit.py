@@ -6,10 +6,11 @@ import pickle
 
 import numpy as np
 import pytest
-import scqm
 from numpy.testing import assert_array_equal
-from scqm import SCQM, InputError
 from sklearn.base import clone
+
+import scqm
+from scqm import SCQM, InputError
 
 ARRAYS = ("offset_", "components_", "curvature_components_", "theta_")
 
