@@ -192,6 +192,9 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
     True
     """
 
+    # What partial_fit has learned, in the library's words.
+    _learned: npt.NDArray[np.uint64] | None
+
     def __init__(
         self,
         n_components: int = 2,
@@ -351,22 +354,22 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
                 "loss='auto' looks at all rows; name a loss to partial_fit"
             )
         loss = resolve(self.loss, self.p, self.delta, self.precision, shown=self.loss)
-        if not first and type(loss) is type(self.loss_):
-            loss = self.loss_  # with the parameters that were found at first
+        before = None if first else self._model()
+        if before is not None and type(loss) is type(before.loss):
+            loss = before.loss  # with the parameters that were found at first
         rows = check_rows(self, X, reset=first, ensure_min_samples=2 if first else 1)
         check_components(settings["d"], rows)
         weights = check_weights(sample_weight, rows)
         settings["loss"] = loss._choice()
-        state = getattr(self, "_learned", None)
+        state = None if first else self._learned
         parts: npt.NDArray[np.uint64] | None = None
         keep: tuple[Array | None, ...] = ()
-        if not first and state is None:
-            model = self._model()
-            parts, keep = model.parts(with_tau=True)
-            settings["prior"] = model.settings()
-            settings["prior_tau"] = len(self.embedding_)
-            settings["prior_n"] = self._report["n"]
-            settings["prior_penalty"] = self.penalty_
+        if before is not None and state is None:
+            parts, keep = before.parts(with_tau=True)
+            settings["prior"] = before.settings()
+            settings["prior_tau"] = len(before.tau)
+            settings["prior_n"] = before.report["n"]
+            settings["prior_penalty"] = before.report["penalty"]
         matrix = loss._matrix()
         with Job(rows, weights, matrix, state, parts, *keep) as job:
             job.start(

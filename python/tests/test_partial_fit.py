@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import pickle
+from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 from numpy.testing import assert_array_equal
 from sklearn.base import clone
@@ -15,7 +17,7 @@ from scqm import SCQM, InputError
 ARRAYS = ("offset_", "components_", "curvature_components_", "theta_")
 
 
-def rows(n: int, seed: int = 0) -> np.ndarray:
+def rows(n: int, seed: int = 0) -> npt.NDArray[np.float64]:
     """Rows of a bent sheet in six columns."""
     rng = np.random.default_rng(seed)
     t = rng.uniform(-1, 1, (n, 2))
@@ -45,7 +47,7 @@ def test_cuts_and_copies() -> None:
     assert whole.score(X) == pytest.approx(fitted.score(X), rel=1e-2)
 
 
-def test_goes_on_from_a_fit(tmp_path) -> None:
+def test_goes_on_from_a_fit(tmp_path: Path) -> None:
     """A fit is gone on with, not forgotten; a new fit forgets."""
     X = rows(1500)
     model = SCQM().fit(X)
@@ -72,13 +74,14 @@ def test_refusals_change_nothing() -> None:
     with pytest.raises(InputError, match="d = 1"):
         model.set_params(n_components=2).partial_fit(rows(10))
     model.set_params(n_components=1)
+    assert model._learned is not None
     model._learned = model._learned[:-1]
     with pytest.raises(InputError):
         model.partial_fit(rows(10))
     assert_array_equal(model.theta_, before)
-    for settings in ({"loss": "l1"}, {"loss": "auto"}, {"ridge": "auto"}):
+    for other in (SCQM(loss="l1"), SCQM(loss="auto"), SCQM(ridge="auto")):
         with pytest.raises(InputError):
-            SCQM(**settings).partial_fit(rows(10))
+            other.partial_fit(rows(10))
 
 
 def test_stochastic() -> None:
