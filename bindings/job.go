@@ -74,6 +74,8 @@ type job struct {
 	result any           // set before done is closed
 	err    error         // likewise
 	took   time.Duration // likewise
+	// learned is what [StartOnline] has learned, for [OnlineState]; likewise.
+	learned []uint64
 
 	progress atomic.Pointer[framework.Progress]
 

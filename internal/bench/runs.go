@@ -115,7 +115,8 @@ func unsuited(ctx context.Context, p *Problem, name string) string {
 	if err != nil || solvers.Supports(solver, problem) == nil {
 		return ""
 	}
-	if _, ok := solver.(solvers.Streaming); ok { // Learn makes a problem of its own for it
+	switch solver.(type) {
+	case solvers.Streaming, solvers.Stochastic: // Learn makes a problem of its own for them
 		return ""
 	}
 	return fmt.Sprintf("%d columns are too many for %s", x.D, name)

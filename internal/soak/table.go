@@ -58,6 +58,7 @@ func packageDrills() []drillSpec {
 		goDrill{name: "go-constants", pkg: "./internal/standard", run: "DrillConstants", cases: 150}.spec(),
 		goDrill{name: "go-flips-partials", pkg: "./models/scqm/internal/blocks", run: "FlippedBits", cases: 32768}.spec(),
 		goDrill{name: "go-streamed-fits", pkg: "./models/scqm", run: "DrillStreamedFits", cases: 6}.spec(),
+		goDrill{name: "go-draws", pkg: "./models/scqm", run: "DrillDraws", cases: 15}.spec(),
 		goDrill{name: "go-stream-bits", pkg: "./models/scqm", run: "DrillStreamBits", cases: 3}.spec(),
 		goDrill{name: "go-memory", pkg: "./cmd/scqm", run: "DrillMemory", cases: 50}.spec(),
 		goDrill{name: "go-sources", pkg: "./internal/dataset", run: "DrillSources", cases: 2000}.spec(),

@@ -35,7 +35,7 @@ func Learn(ctx context.Context, x Data, c Config) (*Fit, error) {
 	if err := x.ValidateSpread(); err != nil {
 		return nil, err
 	}
-	if _, ok := c.Solver.(solvers.Streaming); ok || c.streams(x) {
+	if sumsBlocks(c.Solver) || c.streams(x) {
 		return learnAsStream(ctx, x, c)
 	}
 	r := request{data: x.ObservedOnly(), loss: c.Loss, config: &c}

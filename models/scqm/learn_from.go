@@ -53,7 +53,17 @@ func LearnFrom(ctx context.Context, e Engine, c Config) (*Fit, error) {
 	}
 	columns, notes := c.curvature(Data{N: n, D: D})
 	p := newStreamProblem(ctx, e, c.Loss, c.Latent, columns.fitted)
-	starts, err := p.newStreamStarts(c)
+	if _, ok := c.Solver.(solvers.Stochastic); ok {
+		p.draws = newDraws(n, c.Seed)
+	}
+	if err := solvers.Supports(c.Solver, p); err != nil {
+		return nil, fitError(err, true)
+	}
+	var starts *streamStarts
+	err := p.sampled(func() (err error) {
+		starts, err = p.newStreamStarts(c)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +74,7 @@ func LearnFrom(ctx context.Context, e Engine, c Config) (*Fit, error) {
 	if note != "" {
 		notes = append(notes, note)
 	}
-	fit := &Fit{Run: best.run, Model: best.model, Reads: p.reads}
+	fit := &Fit{Run: best.run, Model: best.model, Reads: p.reads()}
 	fit.Model.Meta = p.meta(c, best, notes)
 	fit.Model.Meta.judgeCurvature(best.curvature)
 	fit.Model.fromSheet(fit.Model.sheet().Pad(columns.requested))
@@ -88,8 +98,8 @@ func (c Config) checkStream(n, D int) error {
 	case c.Ridge == AutoRidge:
 		return fmt.Errorf("scqm: the ridge is not chosen while streaming; choose it on some of the rows, as by Suggest, and give the number: %w", ErrInput)
 	}
-	if _, ok := c.Solver.(solvers.Streaming); !ok {
-		return fmt.Errorf("scqm: the solver %s needs all rows in memory; use streaming, or auto: %w", c.Solver.Name(), ErrInput)
+	if !sumsBlocks(c.Solver) {
+		return fmt.Errorf("scqm: the solver %s needs all rows in memory; use streaming, stochastic, or auto: %w", c.Solver.Name(), ErrInput)
 	}
 	return nil
 }
@@ -112,6 +122,15 @@ func (c Config) streams(x Data) bool {
 		columns, _ := c.curvature(x)
 		f := sheet.Shape{D: x.D, Latent: c.Latent, S: columns.fitted, Q: sheet.VechLen(c.Latent), M: c.Latent + columns.fitted}
 		return arrowhead.OuterDim(f) <= solvers.StreamedOuter
+	}
+	return false
+}
+
+// sumsBlocks reports whether a solver works by sums over blocks.
+func sumsBlocks(s framework.Solver) bool {
+	switch s.(type) {
+	case solvers.Streaming, solvers.Stochastic:
+		return true
 	}
 	return false
 }
@@ -194,10 +213,13 @@ func (p *streamProblem) minimizeAll(ctx context.Context, s *streamStarts) (best 
 
 // minimize runs from one start and judges where it ends.
 func (p *streamProblem) minimize(ctx context.Context, s *streamStarts, k int) (*streamRun, error) {
-	x, err := s.point(k)
-	if err == nil {
-		err = p.findScale(x)
-	}
+	var x framework.Point
+	err := p.sampled(func() (err error) {
+		if x, err = s.point(k); err != nil {
+			return err
+		}
+		return p.findScale(x)
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -230,6 +252,9 @@ func (p *streamProblem) judge(r *streamRun, tolerance float64) error {
 	}
 	if r.cost, err = p.firstOrder(r.run.Point); err != nil {
 		return err
+	}
+	if p.draws != nil {
+		p.weight = r.cost.Weight // which a sample of the rows does not tell
 	}
 	r.norms = &n
 	p.settle(r, tolerance)

@@ -88,11 +88,14 @@ func (e *LocalEngine) Shape() (n, D int) { return e.Source.Shape() }
 func (e *LocalEngine) Sum(ctx context.Context, r *Request) (*Partial, error) {
 	var told blocks.Progress
 	if e.Observe != nil {
-		e.progress = ReadProgress{Read: e.progress.Read + 1, N: r.N}
+		// Draws of some blocks are one read until all rows have been drawn.
+		if r.Chosen == nil || e.progress.Read == 0 || e.progress.Rows >= r.N {
+			e.progress = ReadProgress{Read: e.progress.Read + 1, N: r.N}
+		}
 		told = func(rows int) {
 			e.mu.Lock()
 			defer e.mu.Unlock()
-			e.progress.Rows += rows
+			e.progress.Rows = min(e.progress.Rows+rows, r.N)
 			e.Observe(e.progress)
 		}
 	}

@@ -41,9 +41,11 @@ type streamProblem struct {
 	f      *sheet.Sheet
 	outer  *alternating.Outer
 	blocks []framework.Block
-	kept   [2]found           // the last answers on gradients
 	chart  *arrowhead.Hessian // of no rows, made at first use; see RetractOuter
-	reads  int
+	draws  *draws             // nil where blocks are not drawn
+	sample []int              // blocks that are summed alone; nil where all are
+	kept   [2]found           // the last answers on gradients
+	summed int                // blocks
 }
 
 // found is an answer on gradients.
@@ -86,13 +88,21 @@ func (p *streamProblem) request(kind blocks.Kind, x framework.Point) *blocks.Req
 
 // sum asks for one.
 func (p *streamProblem) sum(r *blocks.Request) (sums, sample []float64, err error) {
-	p.reads++
+	if p.sample != nil {
+		r.Chosen = p.sample
+	}
+	if p.summed += Blocks(p.n); r.Chosen != nil {
+		p.summed += len(r.Chosen) - Blocks(p.n)
+	}
 	partial, err := p.engine.Sum(p.ctx, r)
 	if err != nil {
 		return nil, nil, err
 	}
 	return r.Total(partial)
 }
+
+// reads is the number of times that all rows were read, a part of them counting as one.
+func (p *streamProblem) reads() int { return (p.summed + Blocks(p.n) - 1) / Blocks(p.n) }
 
 // SumsBlocks implements [solvers.BlockSummer].
 func (p *streamProblem) SumsBlocks() {}
@@ -183,6 +193,9 @@ func (p *streamProblem) OuterBlocks() []int {
 // Sweep implements [framework.Sweeper], with all tau as inner variables that are not
 // seen.
 func (p *streamProblem) Sweep(next, x framework.Point) (float64, error) {
+	if p.draws != nil {
+		return p.sweepReacting(next, x)
+	}
 	r := p.request(blocks.Sweep, x)
 	sums, _, err := p.sum(r)
 	if err != nil {

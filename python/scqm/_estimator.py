@@ -26,7 +26,7 @@ from . import _influence, _model_file, _native, losses, solvers
 from ._influence import Influence, ProjectionReport
 from ._library import _core
 from ._model import Model, fetch
-from ._native import Array, Job, address
+from ._native import Array, Job, address, call
 from ._progress import Progress
 from ._rows import check_components, check_plain_rows, check_rows, check_weights
 from ._validation import (
@@ -75,8 +75,9 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
         residuals.
     precision : array-like of shape (D, D), optional
         Matrix of the loss "mahalanobis".
-    solver : str or Solver, default="auto"
-        A name of :func:`scqm.solvers.names` or a :class:`scqm.Solver`.
+    solver : str, Solver or Stochastic, default="auto"
+        A name of :func:`scqm.solvers.names`, a :class:`scqm.Solver`, or
+        :class:`scqm.solvers.Stochastic` with its setting.
     linear : bool, default=False
         Keep the sheet flat, Theta = 0.
     ridge : float or "auto", default=1e-3
@@ -164,6 +165,9 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
         The name of the solver used.
     n_features_in_ : int
         Number D of columns.
+    n_samples_seen_ : int
+        Number of rows that the model was learned from, by ``fit`` and
+        ``partial_fit``.
     feature_names_in_ : ndarray of shape (D,)
         Names of the columns, where all of them are strings.
 
@@ -188,6 +192,9 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
     True
     """
 
+    # What partial_fit has learned, in the library's words.
+    _learned: npt.NDArray[np.uint64] | None
+
     def __init__(
         self,
         n_components: int = 2,
@@ -197,7 +204,7 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
         p: float | None = None,
         delta: float | None = None,
         precision: npt.ArrayLike | None = None,
-        solver: str | solvers.Solver = "auto",
+        solver: str | solvers.Solver | solvers.Stochastic = "auto",
         linear: bool = False,
         ridge: float | Literal["auto"] = 1e-3,
         n_init: int = 1,
@@ -281,6 +288,109 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
             unfinished = text == self.message_
             category = ConvergenceWarning if unfinished else UserWarning
             warnings.warn(f"SCQM: {text}", category, stacklevel=2)
+        return self
+
+    def partial_fit(
+        self,
+        X: npt.ArrayLike,
+        y: None = None,
+        sample_weight: npt.ArrayLike | None = None,
+    ) -> SCQM:
+        """Learn from more rows, each of which is seen once.
+
+        Rows are gathered to blocks of 1024, and an average is kept of what the
+        blocks say of the sheet, in which later ones count more [2]_: the model does not
+        depend on how rows are cut into calls, but it follows what came last, so that
+        rows should come in a random order. The first call begins, with the unit of
+        the ridge and, for "huber", delta; after :meth:`fit` the model goes on from
+        there, with the rows of the fit remembered by their coordinates, and from a
+        model file from its sheet alone. Pickled and copied estimators go on as if
+        nothing had happened.
+
+        No pass over all rows follows: ``status_`` is "max_iter", ``kkt_`` is None,
+        and ``objective_`` is an estimate. :meth:`fit` on all rows, with
+        ``solver="stochastic"`` where they are many, gives a certificate.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, D)
+            One sample per row; two at least in the first call.
+        y : None
+            Ignored.
+        sample_weight : array-like of shape (n,), optional
+            Factors of the losses of the rows, at least 0.
+
+        Returns
+        -------
+        SCQM
+            The estimator itself.
+
+        Raises
+        ------
+        InputError
+            Rows or parameters that cannot be used, or parameters that are not those
+            of the calls before; a ValueError. The model is then as it was before.
+
+        References
+        ----------
+        .. [2] J. Mairal, Stochastic majorization-minimization algorithms for
+           large-scale optimization, NIPS 26 (2013).
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from scqm import SCQM
+        >>> X = np.random.default_rng(0).normal(size=(500, 4))
+        >>> model = SCQM(n_components=1)
+        >>> for rows in np.split(X, 5):
+        ...     model = model.partial_fit(rows)
+        >>> model.n_samples_seen_
+        500
+        """
+        settings = self._settings()
+        first = not hasattr(self, "offset_")
+        if isinstance(self.loss, str) and self.loss == AUTO:
+            raise InputError(
+                "loss='auto' looks at all rows; name a loss to partial_fit"
+            )
+        loss = resolve(self.loss, self.p, self.delta, self.precision, shown=self.loss)
+        before = None if first else self._model()
+        if before is not None and type(loss) is type(before.loss):
+            loss = before.loss  # with the parameters that were found at first
+        rows = check_rows(self, X, reset=first, ensure_min_samples=2 if first else 1)
+        check_components(settings["d"], rows)
+        weights = check_weights(sample_weight, rows)
+        settings["loss"] = loss._choice()
+        state = None if first else self._learned
+        parts: npt.NDArray[np.uint64] | None = None
+        keep: tuple[Array | None, ...] = ()
+        if before is not None and state is None:
+            parts, keep = before.parts(with_tau=True)
+            settings["prior"] = before.settings()
+            settings["prior_tau"] = len(before.tau)
+            settings["prior_n"] = before.report["n"]
+            settings["prior_penalty"] = before.report["penalty"]
+        matrix = loss._matrix()
+        with Job(rows, weights, matrix, state, parts, *keep) as job:
+            job.start(
+                _core.bindings_StartOnline,
+                json.dumps(settings),
+                address(state),
+                0 if state is None else len(state),
+                address(rows),
+                len(rows),
+                rows.shape[1],
+                address(weights),
+                address(matrix),
+                address(parts),
+            ).wait()
+            report, arrays = fetch(job)
+            learned = np.empty(
+                call(_core.bindings_OnlineState, job.number, 0), np.uint64
+            )
+            call(_core.bindings_OnlineState, job.number, address(learned))
+        self._take(report, arrays, loss)
+        self._learned = learned
         return self
 
     def transform(self, X: npt.ArrayLike) -> Array:
@@ -562,7 +672,9 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
         if self.missing not in ("error", "ignore"):
             raise InputError(f"missing is {self.missing!r}; want 'error' or 'ignore'")
         solver = self.solver
-        if isinstance(solver, type) or not isinstance(solver, str | solvers.Solver):
+        if isinstance(solver, type) or not isinstance(
+            solver, str | solvers.Solver | solvers.Stochastic
+        ):
             raise InputError(
                 f"solver is {solver!r}; want a name ({', '.join(solvers.names())}) "
                 "or a Solver"
@@ -580,6 +692,11 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
             "auto_ridge": chosen,
             "solver": solver if isinstance(solver, str) else solver.name,
             "python_solver": isinstance(solver, solvers.Solver),
+            "reads": (
+                check_integer("reads", solver.reads, 1)
+                if isinstance(solver, solvers.Stochastic)
+                else 0
+            ),
             "max_iter": check_count("max_iter", self.max_iter) or 0,
             "tol": 0.0 if self.tol is None else check_real("tol", self.tol, 0, True),
             "time_limit": (
@@ -636,6 +753,8 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
     ) -> None:
         """Set the attributes from a fit or a file."""
         self._report = report
+        self._learned = None
+        self.n_samples_seen_ = report["n"]
         self.components_ = arrays["u"].T
         self.curvature_components_ = arrays["v"].T
         self.theta_ = arrays["theta"]

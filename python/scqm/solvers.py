@@ -22,7 +22,7 @@ from ._library import _core
 from ._native import Array, Job, address, call
 from .exceptions import BudgetError, InputError, NonFiniteError
 
-__all__ = ["Block", "Point", "Problem", "Solver", "names"]
+__all__ = ["Block", "Point", "Problem", "Solver", "Stochastic", "names"]
 
 #: A point, tangent vector or gradient: one array per block.
 Point: TypeAlias = list[Array]
@@ -48,6 +48,28 @@ class Block:
     manifold: str
     shape: tuple[int, ...]
     dim: int
+
+
+@dataclass(frozen=True)
+class Stochastic:
+    """The solver "stochastic" with a setting.
+
+    Blocks of 1024 rows are drawn in a random order, and what they say is averaged;
+    then all rows are read until the fit has converged. It serves losses that are
+    functions of the norm: "l2", "squared_l2", "huber".
+
+    Attributes
+    ----------
+    reads : int
+        Number of times that all rows are drawn, at least 1.
+    """
+
+    reads: int = 1
+
+    @property
+    def name(self) -> str:
+        """The name of the solver."""
+        return "stochastic"
 
 
 class Problem:

@@ -19,6 +19,7 @@ const (
 	SolverAuto  = "auto"
 	presetPaper = "paper"
 	streaming   = "streaming"
+	stochastic  = "stochastic"
 )
 
 // Solver holds the flags that choose a solver and its limits.
@@ -27,6 +28,7 @@ type Solver struct {
 	maxIter      int
 	tol          float64
 	timeLimit    time.Duration
+	reads        int
 }
 
 // AddTo adds the flags.
@@ -37,6 +39,7 @@ func (f *Solver) AddTo(cmd *cobra.Command) {
 	flags.Var(cli.Choice(&f.preset, presetPaper), "preset", "solver, limits and objective (no ridge) of the released code of Zhai and Li")
 	flags.Var(cli.Count(&f.maxIter), "max-iter", fmt.Sprintf("most iterations (default %d)", scqm.DefaultMaxIterations))
 	flags.Var(cli.Positive(&f.tol), "tol", fmt.Sprintf("first-order residual at which a fit counts as converged (default %g)", framework.DefaultTolerance))
+	flags.Var(cli.Count(&f.reads), "reads", "times that --solver stochastic draws all rows, before it goes over all of them (default 1)")
 	flags.Var(cli.Duration(&f.timeLimit), "time-limit", "most time to spend from the start on, such as 30s")
 }
 
@@ -56,11 +59,16 @@ func (f *Solver) Paper() bool { return f.preset == presetPaper }
 
 // NeedsMemory reports whether a solver was chosen that all rows must be in memory for.
 func (f *Solver) NeedsMemory() bool {
-	return f.name != SolverAuto && f.name != streaming || f.preset != ""
+	return f.name != SolverAuto && f.name != streaming && f.name != stochastic || f.preset != ""
 }
 
-// Check refuses a solver beside a preset.
+// Check refuses a solver beside a preset, and settings of a solver beside another.
 func (f *Solver) Check(cmd *cobra.Command) error {
+	if f.name != stochastic {
+		if err := cli.Refuse(cmd, "without --solver stochastic", "reads"); err != nil {
+			return err
+		}
+	}
 	if f.preset == "" {
 		return nil
 	}
@@ -74,6 +82,8 @@ func (f *Solver) Choose() (framework.Solver, framework.Options) {
 	switch {
 	case f.preset == presetPaper:
 		solver, limits = solvers.PaperRGD(), solvers.PaperOptions()
+	case f.name == stochastic:
+		solver = solvers.Stochastic{Reads: f.reads}
 	case f.name != SolverAuto:
 		solver, _ = solvers.ByName(f.name) // known since the command line was read
 	}

@@ -17,6 +17,8 @@ type PureSweep struct {
 	moments *Moments
 	data    rows.Data
 	tau     []float64
+	// reaction is summed too where it is not nil.
+	reaction *Reaction
 }
 
 // NewPureSweep prepares for a sheet, for blocks of up to most rows, and for a loss
@@ -40,9 +42,34 @@ func (s *PureSweep) Sum(dst []float64, x rows.Data) {
 	s.moments.reset()
 	step := len(s.rows.u)
 	for from := 0; from < x.N; from += step {
-		s.rows.batch(s.w, s.moments, s.tau, s.tau, from, min(from+step, x.N))
+		to := min(from+step, x.N)
+		s.rows.batch(s.w, s.moments, s.tau, s.tau, from, to)
+		if s.reaction != nil {
+			s.react(from, to)
+		}
 	}
 	s.moments.Store(dst)
+	if s.reaction != nil {
+		s.reaction.complete()
+		copy(dst[s.moments.Len():], s.reaction.Sums)
+	}
+}
+
+// WithReaction makes s sum a [Reaction] too, behind the moments.
+func (s *PureSweep) WithReaction() *PureSweep {
+	s.reaction = NewReaction(s.rows.f)
+	return s
+}
+
+// react adds rows that were swept last.
+func (s *PureSweep) react(from, to int) {
+	if from == 0 {
+		clear(s.reaction.Sums)
+	}
+	d, k := s.rows.f.Latent, s.reaction.k
+	for i := range to - from {
+		s.reaction.add(s.tau[(from+i)*d:(from+i+1)*d], s.rows.y[i*k:(i+1)*k], s.rows.wy[i*k:(i+1)*k])
+	}
 }
 
 // Sheet returns the sheet at which moments are summed.

@@ -37,6 +37,9 @@ func (r *Request) length() int {
 		return 1 + alternating.NewMoments(sheet.New(r.D, d, r.S)).Len()
 	case Sweep:
 		return alternating.NewMoments(sheet.New(r.D, d, r.S)).Len()
+	case Draw:
+		f := sheet.New(r.D, d, r.S)
+		return alternating.NewMoments(f).Len() + alternating.ReactionLen(f)
 	case Gradient:
 		return r.firstOrderLen()
 	case Curvature:
@@ -69,12 +72,16 @@ func (r *Request) kernel(loss framework.Loss, most int) (kernel, error) {
 	case Flat:
 		least := losses.SquaredL2().(framework.Radial)
 		return &flatKernel{loss: rounded, sweep: alternating.NewPureSweep(r.sheet(), least, most, r.Unit), residual: make([]float64, most*r.D), values: make([]float64, most)}, nil
-	case Sweep:
+	case Sweep, Draw:
 		radial, ok := rounded.(framework.Radial)
 		if !ok || !alternating.CanSweep(rounded) {
 			return nil, fmt.Errorf("scqm: the loss %s cannot be swept: %w", loss.Name(), rows.ErrInput)
 		}
-		return &sweepKernel{alternating.NewPureSweep(r.sheet(), radial, most, r.Unit)}, nil
+		sweep := alternating.NewPureSweep(r.sheet(), radial, most, r.Unit)
+		if r.Kind == Draw {
+			sweep = sweep.WithReaction()
+		}
+		return &sweepKernel{sweep}, nil
 	case Gradient:
 		return newGradientKernel(r, loss), nil
 	case Curvature:

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
+	"math"
 
 	"github.com/scqm/scqm/models/rows"
 )
@@ -14,6 +15,10 @@ import (
 type Partial struct {
 	// First and Blocks are the range of blocks.
 	First, Blocks int
+
+	// from and to are the numbers of those among the blocks that are summed, which
+	// the nodes go by; see [Request.Within].
+	from, to int
 
 	hash   [sha256.Size]byte // of the request
 	length int               // of the sums of a node
@@ -30,9 +35,11 @@ func (r *Request) Merge(p, q *Partial) error {
 	if p.hash != hash || q.hash != hash {
 		return fmt.Errorf("scqm: sums of another request, model or version cannot be merged: %w", rows.ErrInput)
 	}
-	if q.First+q.Blocks == p.First {
-		p.First = q.First
-	} else if p.First+p.Blocks != q.First {
+	if q.First+q.Blocks == p.First && q.to == p.from {
+		p.First, p.from = q.First, q.from
+	} else if p.First+p.Blocks == q.First && p.to == q.from {
+		p.to = q.to
+	} else {
 		return fmt.Errorf("scqm: the sums of blocks %d to %d and %d to %d do not adjoin: %w",
 			p.First, p.First+p.Blocks-1, q.First, q.First+q.Blocks-1, rows.ErrInput)
 	}
@@ -60,10 +67,10 @@ func (r *Request) Total(p *Partial) (sums, sample []float64, err error) {
 	if p.hash != hash || p.length != r.length() {
 		return nil, nil, fmt.Errorf("scqm: the sums are an answer to another request: %w", rows.ErrInput)
 	}
-	if p.First != 0 || p.Blocks != Count(r.N) {
+	if p.First != 0 || p.Blocks != Count(r.N) || p.from != 0 || p.to != r.count() {
 		return nil, nil, fmt.Errorf("scqm: the sums are of blocks %d to %d of %d: %w", p.First, p.First+p.Blocks-1, Count(r.N), rows.ErrInput)
 	}
-	n, err := root(p.nodes, p.Blocks, r.merge())
+	n, err := root(p.nodes, p.to, r.merge())
 	if err != nil {
 		return nil, nil, err
 	}
@@ -77,6 +84,7 @@ type partialHeader struct {
 	Magic         [8]byte
 	Hash          [sha256.Size]byte
 	First, Blocks uint64
+	From, To      uint64
 	Length, Nodes uint64
 }
 
@@ -85,7 +93,7 @@ type nodeHeader struct{ Level, Index, Sample uint64 }
 // MarshalBinary encodes the partial, with the hash of its request and a checksum.
 func (p *Partial) MarshalBinary() ([]byte, error) {
 	b, err := binary.Append(nil, binary.LittleEndian, &partialHeader{
-		partialMagic, p.hash, uint64(p.First), uint64(p.Blocks), uint64(p.length), uint64(len(p.nodes)),
+		partialMagic, p.hash, uint64(p.First), uint64(p.Blocks), uint64(p.from), uint64(p.to), uint64(p.length), uint64(len(p.nodes)),
 	})
 	if err != nil {
 		return nil, err
@@ -116,11 +124,11 @@ func (p *Partial) UnmarshalBinary(b []byte) error {
 		return fmt.Errorf("scqm: these bytes are no partial sums of format %d; use one version of scqm everywhere: %w", format, rows.ErrInput)
 	}
 	body = body[n:]
-	if h.First >= 1<<maxLevel || h.Blocks < 1 || h.Blocks >= 1<<maxLevel || h.Nodes > 2*maxLevel || h.Length > uint64(len(body))/8 {
+	if h.First >= 1<<maxLevel || h.Blocks < 1 || h.Blocks >= 1<<maxLevel || h.From > h.To || h.To >= 1<<maxLevel || h.Nodes > 2*maxLevel || h.Length > math.MaxInt32 || h.Nodes > 0 && h.Length > uint64(len(body))/8 {
 		return fmt.Errorf("scqm: partial sums of %d blocks from %d on, %d nodes of %d numbers: %w", h.Blocks, h.First, h.Nodes, h.Length, rows.ErrInput)
 	}
-	q := Partial{First: int(h.First), Blocks: int(h.Blocks), hash: h.Hash, length: int(h.Length)}
-	at := q.First
+	q := Partial{First: int(h.First), Blocks: int(h.Blocks), from: int(h.From), to: int(h.To), hash: h.Hash, length: int(h.Length)}
+	at := q.from
 	for range h.Nodes {
 		var nh nodeHeader
 		n, err := binary.Decode(body, binary.LittleEndian, &nh)
@@ -140,8 +148,8 @@ func (p *Partial) UnmarshalBinary(b []byte) error {
 		at = next.last()
 		q.nodes = append(q.nodes, next)
 	}
-	if at != q.First+q.Blocks || len(body) > 0 {
-		return fmt.Errorf("scqm: partial sums of blocks %d to %d end at %d with %d bytes left: %w", q.First, q.First+q.Blocks-1, at-1, len(body), rows.ErrInput)
+	if at != q.to || len(body) > 0 {
+		return fmt.Errorf("scqm: partial sums of blocks %d to %d end at %d with %d bytes left: %w", q.from, q.to-1, at-1, len(body), rows.ErrInput)
 	}
 	*p = q
 	return nil

@@ -15,13 +15,15 @@ import (
 	"github.com/scqm/scqm/models/scqm/internal/sheet"
 )
 
-// chunk is the number of blocks that one goroutine sums at a time, a power of two.
+// chunk is the number of blocks that one goroutine sums at a time, a power of two. Of
+// chosen blocks, which are few, it is one.
 const chunk = 8
 
 // Progress is told of rows that have been summed, from several goroutines.
 type Progress func(rows int)
 
-// Partial sums blocks [first, first+count) of a source, in parallel. The loss must be
+// Partial sums blocks [first, first+count) of a source, in parallel, or those of them that
+// are chosen. The loss must be
 // that of the request, by the caller's word.
 func (r *Request) Partial(ctx context.Context, src rows.Source, loss framework.Loss, first, count, threads int, told Progress) (*Partial, error) {
 	if err := r.check(); err != nil {
@@ -40,11 +42,14 @@ func (r *Request) Partial(ctx context.Context, src rows.Source, loss framework.L
 	if loss != nil {
 		threads = nearest.Callers(loss, threads)
 	}
-	s := &summation{r: r, src: src, loss: loss, first: first, last: first + count, told: told, length: r.length(), forest: newForest(r.merge())}
-	from, to := first/chunk, (first+count-1)/chunk
-	threads = min(par.Threads(threads), to-from+1)
-	s.workers, s.errs = make([]*worker, threads), make([]error, to-from+1)
-	par.Do(threads, to-from+1, func(id, i int) {
+	s := &summation{r: r, src: src, loss: loss, step: chunk, told: told, length: r.length(), forest: newForest(r.merge())}
+	if s.first, s.last = r.Within(first, count); r.Chosen != nil {
+		s.step = 1
+	}
+	from, to := s.first/s.step, (s.last+s.step-1)/s.step
+	threads = min(par.Threads(threads), to-from)
+	s.workers, s.errs = make([]*worker, threads), make([]error, to-from)
+	par.Do(threads, to-from, func(id, i int) {
 		if s.failed.Load() {
 			return
 		}
@@ -57,7 +62,7 @@ func (r *Request) Partial(ctx context.Context, src rows.Source, loss framework.L
 			return nil, err
 		}
 	}
-	return &Partial{First: first, Blocks: count, hash: hash, length: s.length, nodes: s.forest.list()}, nil
+	return &Partial{First: first, Blocks: count, from: s.first, to: s.last, hash: hash, length: s.length, nodes: s.forest.list()}, nil
 }
 
 // Numbers counts the numbers that summing takes: for each goroutine a block with its
@@ -80,7 +85,8 @@ type summation struct {
 	r           *Request
 	src         rows.Source
 	loss        framework.Loss
-	first, last int
+	first, last int // numbers of blocks among those that are summed
+	step        int // of them at a time
 	told        Progress
 	length      int
 	workers     []*worker
@@ -118,7 +124,7 @@ func (s *summation) chunk(ctx context.Context, id, number int) error {
 	}
 	own := newForest(s.forest.merge)
 	recycle := func(sums []float64) { w.free = append(w.free, sums) }
-	for b := max(s.first, number*chunk); b < min(s.last, (number+1)*chunk); b++ {
+	for b := max(s.first, number*s.step); b < min(s.last, (number+1)*s.step); b++ {
 		n, err := s.block(ctx, w, b)
 		if err != nil {
 			return err
@@ -145,12 +151,13 @@ func (s *summation) worker(id int) (*worker, error) {
 	return s.workers[id], nil
 }
 
-// block reads and sums one block.
-func (s *summation) block(ctx context.Context, w *worker, b int) (*node, error) {
+// block reads and sums the block of a number among those that are summed. Rows are
+// looked at here where no sum over all of them has done so.
+func (s *summation) block(ctx context.Context, w *worker, number int) (*node, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	first := b * Rows
+	first := s.r.block(number) * Rows
 	n := min(Rows, s.r.N-first)
 	x := rows.Data{N: n, D: s.r.D, X: w.x[:n*s.r.D]}
 	if err := s.src.ReadRows(ctx, x.X, first); err != nil {
@@ -165,6 +172,11 @@ func (s *summation) block(ctx context.Context, w *worker, b int) (*node, error) 
 			return nil, err
 		}
 	}
+	if s.r.Chosen != nil {
+		if err := checkFinite(x, first); err != nil {
+			return nil, err
+		}
+	}
 	sums := w.sums(s.length)
 	sample, err := w.kernel.sum(ctx, sums, x, first)
 	if err != nil {
@@ -173,5 +185,5 @@ func (s *summation) block(ctx context.Context, w *worker, b int) (*node, error) 
 	if s.told != nil {
 		s.told(n)
 	}
-	return &node{index: b, sums: sums, sample: sample}, nil
+	return &node{index: number, sums: sums, sample: sample}, nil
 }

@@ -1,0 +1,39 @@
+package framework
+
+// StochasticSweeper is a problem that can sweep over a part of its data at a time, drawn
+// at random, with an average over the parts drawn so far.
+type StochasticSweeper interface {
+	Problem
+	// Draws returns the number of draws in which all data are drawn once; 0 where the
+	// problem, as it is set up, cannot sweep so.
+	Draws() int
+	// SweepDraw does draw number k, from 0 on, at x: what the part says there of the
+	// function that [Sweeper.Sweep] minimises enters an average with the weight rate, all
+	// before with 1 - rate; number 0 begins a new one. The minimiser of the average is
+	// written into next. Draws k and k + Draws() are of different reads; no two of one
+	// read share data. The same k, on the same data, draws the same part.
+	SweepDraw(next, x Point, k int, rate float64) error
+}
+
+// SweepDraw does one draw of a problem that is a [StochasticSweeper]. It counts as the part of
+// two passes that it is, and draws of a whole read as one evaluation. Points that are
+// not finite are an error.
+func (e *Evaluator) SweepDraw(next, x Point, k int, rate float64) error {
+	if err := e.admit(0); err != nil {
+		return err
+	}
+	p := e.problem.(StochasticSweeper)
+	e.lastValid = false
+	if err := p.SweepDraw(next, x, k, rate); err != nil {
+		return e.failure(err)
+	}
+	draws := p.Draws()
+	e.counts.Passes += 2 / float64(draws)
+	if (k+1)%draws == 0 {
+		e.counts.Evaluations++
+	}
+	if !next.Finite() {
+		return ErrNonFinite
+	}
+	return nil
+}

@@ -1,0 +1,253 @@
+package alternating
+
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/models/scqm/internal/objective"
+	"github.com/scqm/scqm/models/scqm/internal/sheet"
+)
+
+const (
+	// reactionPart is how much of the reaction is believed: with all of it, the average is
+	// no more curved than the cost itself, to first order.
+	reactionPart = 0.99
+	// virtualSweeps bounds the sweeps in which rows that are not read move as their
+	// reaction says, and virtualMove is the distance of two Q at which they end.
+	virtualSweeps, virtualMove = 50, 1e-7
+)
+
+// Average is the running average of the sums of sweeps over parts of the rows, each with
+// its [Reaction] and at another sheet: stochastic majorization-minimization. In terms of
+// B = [c, U h, V Theta' h^2] it is the function
+//
+//	A(B) = tr B K B' - 2 tr B G' - a |Q'B - Q'B_j|_S^2,
+//
+// with the averages K and G of the moments of a sweep, and S of the reactions at the
+// sheets B_j of the draws, in the frame Q of the last one; a is 0.99. Its last term is
+// concave, so that sweeps with that term replaced by its tangent never raise A: they are
+// the sweeps over all rows that a draw predicts.
+//
+// Source: J. Mairal, Stochastic majorization-minimization algorithms for large-scale
+// optimization, NIPS 26 (2013), for averages of majorizers.
+type Average struct {
+	f     *sheet.Sheet
+	unit  float64
+	outer *Outer
+	work  *Moments
+	k     int
+
+	origin   []float64 // about which the moments are
+	frame    []float64 // m x D: the axes at the last draw
+	moments  []float64
+	reaction *Reaction
+	pull     []float64 // m x k: the average of S B_j
+
+	own            *Reaction // of one draw
+	sums           []float64
+	b, react, turn []float64
+	shift          []float64
+}
+
+// NewAverage begins one of nothing. It uses the sheet, of which it takes the shape and the
+// centre; unit is the length scale h.
+func NewAverage(f *sheet.Sheet, unit float64) *Average {
+	k := 1 + f.Latent + forms(f)
+	work := NewMoments(f)
+	vec := func(n int) []float64 { return make([]float64, n) }
+	return &Average{
+		f: f, unit: unit, outer: NewOuter(f, unit), work: work, k: k,
+		origin: slices.Clone(f.C), frame: slices.Clone(f.QT), moments: vec(work.Len()), reaction: NewReaction(f), pull: vec(f.M * k),
+		own: NewReaction(f), sums: vec(work.Len()), b: vec(f.M * k), react: vec(f.M * k), turn: vec(f.M * f.M), shift: vec(f.D),
+	}
+}
+
+// Add takes in the sums of a draw at x, times scale, with the weight rate; all that came
+// before has 1 - rate. The sums are used up.
+func (a *Average) Add(x framework.Point, sums []float64, rate, scale float64) {
+	f := a.f
+	f.Load(x[objective.BlockC], x[objective.BlockQ], x[objective.BlockTheta])
+	moments, reaction := sums[:len(a.moments)], sums[len(a.moments):]
+	floats.SubTo(a.shift, f.C, a.origin)
+	shiftMoments(f, moments, a.shift)
+	floats.Scale(1-rate, a.moments)
+	floats.AddScaled(a.moments, rate*scale, moments)
+
+	a.follow()
+	floats.ScaleTo(a.own.Sums, rate*scale, reaction)
+	floats.Scale(1-rate, a.reaction.Sums)
+	floats.Add(a.reaction.Sums, a.own.Sums)
+	floats.Scale(1-rate, a.pull)
+	a.place()
+	a.own.Apply(a.pull, a.b)
+}
+
+// follow turns the reaction into the frame of the sheet.
+func (a *Average) follow() {
+	f := a.f
+	for i := range f.M {
+		for j := range f.M {
+			a.turn[i*f.M+j] = floats.Dot(f.Axis(i), a.frame[j*f.D:(j+1)*f.D])
+		}
+	}
+	a.reaction.Turn(a.turn)
+	clear(a.b)
+	for i := range f.M {
+		for j := range f.M {
+			floats.AddScaled(a.b[i*a.k:(i+1)*a.k], a.turn[i*f.M+j], a.pull[j*a.k:(j+1)*a.k])
+		}
+	}
+	copy(a.pull, a.b)
+	copy(a.frame, f.QT)
+}
+
+// place writes Q'B of the sheet.
+func (a *Average) place() {
+	f := a.f
+	clear(a.b)
+	floats.SubTo(a.shift, f.C, a.origin)
+	for i := range f.M {
+		axis, row := a.frame[i*f.D:(i+1)*f.D], a.b[i*a.k:(i+1)*a.k]
+		row[0] = floats.Dot(axis, a.shift)
+		for j := range f.Latent {
+			row[1+j] = a.unit * floats.Dot(axis, f.Axis(j))
+		}
+		for j := range f.S {
+			v := a.unit * a.unit * floats.Dot(axis, f.Axis(f.Latent+j))
+			for t := range forms(f) {
+				row[1+f.Latent+t] += v * f.Theta[t*f.S+j]
+			}
+		}
+	}
+}
+
+// Minimize writes the sheet that the average is least at into next, from x on.
+func (a *Average) Minimize(next, x framework.Point, lambda float64) error {
+	f, at := a.f, x
+	sweeps := virtualSweeps
+	if len(a.reaction.Sums) == 0 {
+		sweeps = 1
+	}
+	for range sweeps {
+		f.Load(at[objective.BlockC], at[objective.BlockQ], at[objective.BlockTheta])
+		a.predict()
+		if err := a.outer.Solve(next, a.work, lambda); err != nil {
+			return err
+		}
+		if a.moved(next[objective.BlockQ]) <= virtualMove {
+			break
+		}
+		at = next
+	}
+	return nil
+}
+
+// predict loads the moments of the next sweep at the sheet.
+func (a *Average) predict() {
+	f := a.f
+	copy(a.sums, a.moments)
+	a.place()
+	floats.ScaleTo(a.react, -1, a.pull)
+	a.reaction.Apply(a.react, a.b)
+	columns := a.sums[1+a.k:] // behind cost, weight and y
+	for i := range f.M {
+		for t := range a.k {
+			floats.AddScaled(columns[t*f.D:(t+1)*f.D], reactionPart*a.react[i*a.k+t], a.frame[i*f.D:(i+1)*f.D])
+		}
+	}
+	floats.SubTo(a.shift, a.origin, f.C)
+	shiftMoments(f, a.sums, a.shift)
+	a.work.Load(a.sums)
+}
+
+// moved is the largest change of an entry of Q from the sheet.
+func (a *Average) moved(q []float64) float64 {
+	var most float64
+	for j := range a.f.M {
+		for i, v := range a.f.Axis(j) {
+			most = max(most, v-q[i*a.f.M+j], q[i*a.f.M+j]-v)
+		}
+	}
+	return most
+}
+
+// shiftMoments turns stored sums about a centre c into those about c - by. Sums about
+// different centres cannot be added up before.
+func shiftMoments(f *sheet.Sheet, sums, by []float64) {
+	m := f.Latent + forms(f)
+	weight, y, columns := sums[1], sums[2:2+m], sums[2+m:]
+	floats.AddScaled(columns[:f.D], weight, by)
+	for j, v := range y {
+		floats.AddScaled(columns[(1+j)*f.D:(2+j)*f.D], v, by)
+	}
+}
+
+// AverageState is what an [Average] remembers.
+type AverageState struct{ Origin, Frame, Moments, Reaction, Pull []float64 }
+
+// State copies it.
+func (a *Average) State() AverageState {
+	return AverageState{
+		slices.Clone(a.origin), slices.Clone(a.frame), slices.Clone(a.moments), slices.Clone(a.reaction.Sums), slices.Clone(a.pull),
+	}
+}
+
+// Restore goes on from a state, and reports false where its lengths are those of another
+// shape, or its numbers not finite.
+func (a *Average) Restore(s AverageState) bool {
+	from := [][]float64{s.Origin, s.Frame, s.Moments, s.Reaction, s.Pull}
+	to := [][]float64{a.origin, a.frame, a.moments, a.reaction.Sums, a.pull}
+	for k := range to {
+		if len(from[k]) != len(to[k]) || !(framework.Point{from[k]}).Finite() {
+			return false
+		}
+	}
+	for k := range to {
+		copy(to[k], from[k])
+	}
+	return true
+}
+
+// Weight is the average of the weights of the majorizers, Cost that of the cost.
+func (a *Average) Weight() float64 { return a.moments[1] }
+
+// Cost is the average of the cost at the sheets of the draws.
+func (a *Average) Cost() float64 { return a.moments[0] }
+
+// Turned writes rows of tau, 2 d^2 numbers, with the weighted covariance of those averaged about
+// 0; none for flat sheets, whose moments do not have it.
+func (a *Average) Turned() []float64 {
+	d := a.f.Latent
+	if forms(a.f) == 0 || !(a.Weight() > 0) {
+		return nil
+	}
+	squares := mat.NewSymDense(d, nil)
+	phi := a.moments[2+d : 2+a.k-1]
+	at := 0
+	for i := range d {
+		for j := i; j < d; j++ {
+			squares.SetSym(i, j, phi[at]*a.unit*a.unit/a.Weight())
+			at++
+		}
+	}
+	var eigen mat.EigenSym
+	if !eigen.Factorize(squares, true) {
+		return nil
+	}
+	var v mat.Dense
+	eigen.VectorsTo(&v)
+	var tau []float64
+	for j, value := range eigen.Values(nil) {
+		length := math.Sqrt(float64(d) * max(value, 0))
+		for _, sign := range []float64{-1, 1} {
+			for i := range d {
+				tau = append(tau, sign*length*v.At(i, j))
+			}
+		}
+	}
+	return tau
+}

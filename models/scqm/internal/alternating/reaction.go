@@ -1,0 +1,182 @@
+package alternating
+
+import (
+	"github.com/scqm/scqm/internal/dense"
+	"github.com/scqm/scqm/models/scqm/internal/sheet"
+)
+
+// Reaction is what sums over rows say of how the tau_i will follow the sheet. Moments
+// hold them fixed, which makes a majorizer that is far above the cost where the sheet
+// bends: steps are short. To first order the foot of a row on a sheet that moves follows in
+// the tangent, so that of a change dB of B = [c, U h, V Theta' h^2], f(tau) = B [1; y],
+// the cost sees
+//
+//	sum_i w_i (|dB y_i|^2 - y_i' dB' Q P_i Q' dB y_i),  P = E (E'E)^-1 E',
+//
+// with the Jacobian E of z = [tau; Theta' phi], as tangents lie in the span of Q. Only
+// m x m entries of dB take part. Sums is S = sum_i w_i P_i x y_i y_i', of
+// m(m+1)/2 blocks k x k, k = 1 + d + q; [Reaction.Apply] multiplies by it.
+//
+// They take m^2 k^2 / 4 operations for a row.
+type Reaction struct {
+	f    *sheet.Sheet
+	k    int
+	Sums []float64
+
+	e, factor, column, p []float64
+}
+
+// NewReaction makes that of no rows, for the shape of a sheet.
+func NewReaction(f *sheet.Sheet) *Reaction {
+	k := 1 + f.Latent + forms(f)
+	return &Reaction{
+		f: f, k: k, Sums: make([]float64, ReactionLen(f)),
+		e: make([]float64, f.M*f.Latent), factor: make([]float64, f.Latent*f.Latent),
+		column: make([]float64, f.Latent), p: make([]float64, f.M*(f.M+1)/2),
+	}
+}
+
+// mostReacting bounds m k: where it is more, the reaction takes longer than the rest of a
+// sweep, and is left out.
+const mostReacting = 96
+
+// ReactionLen is the number of sums; 0 for sheets of so many coordinates that they take too
+// long.
+func ReactionLen(f *sheet.Sheet) int {
+	k := 1 + f.Latent + forms(f)
+	if f.M*k > mostReacting {
+		return 0
+	}
+	return f.M * (f.M + 1) / 2 * k * k
+}
+
+// add adds a row at tau, with its regressors [1; y] and those times its weight.
+func (r *Reaction) add(tau, y, wy []float64) {
+	if len(r.Sums) == 0 {
+		return
+	}
+	r.project(tau)
+	k := r.k
+	for a, p := range r.p {
+		block := r.Sums[a*k*k : (a+1)*k*k]
+		for i, v := range wy {
+			u := p * v
+			for j, t := range y[i:] {
+				block[i*k+i+j] += u * t
+			}
+		}
+	}
+}
+
+// project writes the upper triangle of P, row by row.
+func (r *Reaction) project(tau []float64) {
+	d, m := r.f.Latent, r.f.M
+	r.f.Jacobian(r.e, tau)
+	for i := range d {
+		for j := range i + 1 {
+			var sum float64
+			for a := range m {
+				sum += r.e[a*d+i] * r.e[a*d+j]
+			}
+			r.factor[i*d+j], r.factor[j*d+i] = sum, sum
+		}
+	}
+	dense.FactorCholesky(r.factor, d, 0, 0) // E'E has no eigenvalue below 1
+	at := 0
+	for a := range m {
+		copy(r.column, r.e[a*d:(a+1)*d])
+		dense.SolveCholesky(r.column, r.factor, d)
+		for b := a; b < m; b++ {
+			var sum float64
+			for j, v := range r.column {
+				sum += v * r.e[b*d+j]
+			}
+			r.p[at] = sum
+			at++
+		}
+	}
+}
+
+// complete mirrors the upper triangles of the blocks.
+func (r *Reaction) complete() {
+	k := r.k
+	for at := 0; at < len(r.Sums); at += k * k {
+		for i := range k {
+			for j := range i {
+				r.Sums[at+i*k+j] = r.Sums[at+j*k+i]
+			}
+		}
+	}
+}
+
+// Apply adds S b to dst, both m x k.
+func (r *Reaction) Apply(dst, b []float64) {
+	k, m, at := r.k, r.f.M, 0
+	if len(r.Sums) == 0 {
+		return
+	}
+	for i := range m {
+		for j := i; j < m; j++ {
+			block := r.Sums[at : at+k*k]
+			addProduct(dst[i*k:(i+1)*k], block, b[j*k:(j+1)*k])
+			if i != j {
+				addProduct(dst[j*k:(j+1)*k], block, b[i*k:(i+1)*k])
+			}
+			at += k * k
+		}
+	}
+}
+
+// addProduct adds the product of a k x k matrix and a vector.
+func addProduct(dst, a, x []float64) {
+	k := len(x)
+	for i := range dst {
+		var sum float64
+		for j, v := range x {
+			sum += a[i*k+j] * v
+		}
+		dst[i] += sum
+	}
+}
+
+// Turn takes the sums to another frame, of which rows of r (m x m) are the axes in that of
+// before: P becomes r P r'.
+func (r *Reaction) Turn(turn []float64) {
+	m, kk := r.f.M, r.k*r.k
+	if len(r.Sums) == 0 {
+		return
+	}
+	whole := make([]float64, m*m*kk)
+	at := 0
+	for i := range m {
+		for j := i; j < m; j++ {
+			copy(whole[(i*m+j)*kk:], r.Sums[at:at+kk])
+			copy(whole[(j*m+i)*kk:(j*m+i+1)*kk], r.Sums[at:at+kk])
+			at += kk
+		}
+	}
+	half := make([]float64, m*m*kk) // turn P
+	for i := range m {
+		for l := range m {
+			for j := range m {
+				addScaled(half[(i*m+j)*kk:(i*m+j+1)*kk], turn[i*m+l], whole[(l*m+j)*kk:])
+			}
+		}
+	}
+	clear(r.Sums)
+	at = 0
+	for i := range m {
+		for j := i; j < m; j++ {
+			for l := range m {
+				addScaled(r.Sums[at:at+kk], turn[j*m+l], half[(i*m+l)*kk:])
+			}
+			at += kk
+		}
+	}
+}
+
+func addScaled(dst []float64, u float64, x []float64) {
+	for i := range dst {
+		dst[i] += u * x[i]
+	}
+}

@@ -1,0 +1,400 @@
+package scqm
+
+import (
+	"bytes"
+	"context"
+	"encoding/gob"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/internal/dense"
+	"github.com/scqm/scqm/losses"
+	"github.com/scqm/scqm/models/rows"
+	"github.com/scqm/scqm/models/scqm/internal/alternating"
+	"github.com/scqm/scqm/models/scqm/internal/blocks"
+	"github.com/scqm/scqm/models/scqm/internal/sheet"
+	"github.com/scqm/scqm/solvers"
+)
+
+// Online learns a model from rows that come one after the other, each of which is seen once:
+// the draws of [solvers.Stochastic], in the order in which rows come. Rows are gathered
+// to blocks of [BlockRows], so that what is learned does not depend on how they are cut
+// into calls; those of a block that is not full yet count by their part of it, in
+// [Online.Fit] only. Rows should come in a random order: the model follows what
+// came last.
+//
+// The first block, or the rows there are, begins: principal components, the scale of the
+// ridge, and some sweeps. It serves losses that [solvers.Stochastic] does. What it has
+// learned is kept by MarshalBinary. One Online is for one goroutine.
+type Online struct {
+	config  Config
+	columns curvatures
+	s       onlineState
+	problem *streamProblem // nil before the first block
+	average *alternating.Average
+}
+
+// onlineState is what is stored.
+type onlineState struct {
+	Loss                string // its identity
+	D, Latent, S        int
+	Unit, Lambda, Scale float64
+	Seen, Draws         int
+	Weight              float64 // of the rows in blocks
+	Point               framework.Point
+	Average             alternating.AverageState
+	Rows, Weights       []float64 // that wait for others
+	Prior               *prior
+}
+
+// prior is a fit to go on from, before the first block.
+type prior struct {
+	Point  framework.Point
+	Tau    []float64
+	N      int
+	Lambda float64
+}
+
+const (
+	onlineDecay = 0.7
+	// onlineSweeps bounds the sweeps over the first block.
+	onlineSweeps = 20
+	onlineStatus = framework.MaxIterations
+)
+
+// NewOnline begins with no rows, of D columns. Of the config it heeds Latent, Curvature,
+// Linear, Ridge and Loss.
+func NewOnline(c Config, D int) (*Online, error) {
+	if err := c.check(D); err != nil {
+		return nil, err
+	}
+	if c.Ridge == AutoRidge {
+		return nil, fmt.Errorf("scqm: the ridge is not chosen while rows come; give a number: %w", ErrInput)
+	}
+	if c.IgnoreMissing {
+		return nil, fmt.Errorf("scqm: rows with missing entries are learned all at once only; impute them first: %w", ErrInput)
+	}
+	if l, fixed := c.Loss.(framework.Dimensioned); fixed && l.Dim() != D {
+		return nil, fmt.Errorf("scqm: loss %s is for rows of length %d, the data have %d columns: %w", c.Loss.Name(), l.Dim(), D, ErrInput)
+	}
+	if !alternating.CanSweep(c.Loss) {
+		return nil, fmt.Errorf("scqm: the loss %s cannot be learned from rows as they come; l2, squared_l2 and huber can: %w", c.Loss.Name(), ErrInput)
+	}
+	columns, _ := c.curvature(Data{N: math.MaxInt32, D: D})
+	return &Online{config: c, columns: columns, s: onlineState{Loss: identityOf(c.Loss), D: D, Latent: c.Latent, S: columns.fitted}}, nil
+}
+
+// GoOn begins where a fit ended: with its sheet, and its rows as if they had come before, where
+// the model has their coordinates. It is for one that has seen no rows.
+func (o *Online) GoOn(m *Model) error {
+	if o.s.Seen > 0 || m.D != o.s.D || m.Latent != o.s.Latent || m.Curvature < o.s.S || len(m.Tau)%m.Latent != 0 {
+		return fmt.Errorf("scqm: cannot go on from a model with D = %d, d = %d, s = %d: %w", m.D, m.Latent, m.Curvature, ErrInput)
+	}
+	f := m.sheet()
+	full := sheet.New(f.D, f.Latent, o.s.S)
+	copy(full.C, f.C)
+	copy(full.QT, f.QT)
+	for a := range full.Q {
+		copy(full.Theta[a*full.S:(a+1)*full.S], f.Theta[a*f.S:])
+	}
+	p := &prior{Point: framework.Point{full.C, make([]float64, full.D*full.M), full.Theta}, Tau: slices.Clone(m.Tau), N: len(m.Tau) / m.Latent}
+	dense.Transpose(p.Point[BlockQ], full.QT, full.M, full.D)
+	if bent := (&streamProblem{shape: full.Shape, lambda: 1}).penalty(nil, full.Theta); bent > 0 {
+		p.Lambda = m.Meta.Penalty / bent
+	}
+	o.s.Prior, o.s.Seen = p, max(p.N, m.Meta.N)
+	return nil
+}
+
+// Seen is the number of rows that have come.
+func (o *Online) Seen() int { return o.s.Seen }
+
+// Learn takes in rows. Where it fails, for rows that are not finite or a context that is done,
+// nothing has changed.
+func (o *Online) Learn(ctx context.Context, x Data) error {
+	if x.D != o.s.D {
+		return fmt.Errorf("scqm: rows of length %d after such of length %d: %w", x.D, o.s.D, ErrInput)
+	}
+	if err := x.Validate(); err != nil {
+		return err
+	}
+	next, err := o.clone()
+	if err != nil {
+		return err
+	}
+	s := &next.s
+	for from := 0; from < x.N; {
+		take := min(x.N-from, BlockRows-len(s.Weights))
+		s.Rows = append(s.Rows, x.X[from*x.D:(from+take)*x.D]...)
+		for i := range take {
+			s.Weights = append(s.Weights, x.Weight(from+i))
+		}
+		from += take
+		if len(s.Weights) < BlockRows {
+			break
+		}
+		if err := next.draw(ctx, 1); err != nil {
+			return err
+		}
+		s.Rows, s.Weights = s.Rows[:0], s.Weights[:0]
+	}
+	s.Seen += x.N
+	*o = *next
+	return nil
+}
+
+// clone copies all that changes.
+func (o *Online) clone() (*Online, error) {
+	c := &Online{config: o.config, columns: o.columns, s: o.s}
+	c.s.Rows, c.s.Weights, c.s.Point = slices.Clone(o.s.Rows), slices.Clone(o.s.Weights), o.s.Point.Clone()
+	if o.average != nil {
+		c.s.Average = o.average.State()
+	}
+	return c, c.restore()
+}
+
+// restore makes problem and average from the state.
+func (o *Online) restore() error {
+	s := &o.s
+	if s.Draws == 0 {
+		return nil
+	}
+	o.begin(context.Background(), Data{N: 1, D: s.D})
+	o.problem.f.Load(s.Point[BlockC], s.Point[BlockQ], s.Point[BlockTheta])
+	o.average = alternating.NewAverage(o.problem.f, s.Unit)
+	if !o.average.Restore(s.Average) {
+		return errOnline
+	}
+	return nil
+}
+
+var errOnline = fmt.Errorf("scqm: the state of a model that learns from rows as they come is damaged: %w", ErrInput)
+
+// begin makes the problem for some rows.
+func (o *Online) begin(ctx context.Context, x Data) {
+	s := &o.s
+	p := newStreamProblem(ctx, &LocalEngine{Source: x, Loss: o.config.Loss, Threads: 1}, o.config.Loss, s.Latent, s.S)
+	p.draws = &draws{}
+	p.unit, p.lambda, p.scale = s.Unit, s.Lambda, s.Scale
+	o.problem = p
+}
+
+// draw takes in the rows that wait, as the part share of a block.
+func (o *Online) draw(ctx context.Context, share float64) error {
+	s := &o.s
+	x := Data{N: len(s.Weights), D: s.D, X: s.Rows, Weights: s.Weights}
+	var weight float64
+	for _, w := range s.Weights {
+		weight += w
+	}
+	if !(weight > 0) {
+		return nil
+	}
+	o.begin(ctx, x)
+	rate := share * math.Pow(float64(s.Draws+2), -onlineDecay)
+	if s.Draws == 0 {
+		if err := o.first(ctx, x, weight); err != nil {
+			return err
+		}
+		rate = share * math.Pow(float64(s.Draws+2), -onlineDecay)
+		if s.Draws == 0 {
+			rate = 1
+		}
+	}
+	sums, err := o.sums(o.problem, blocks.Draw)
+	if err != nil {
+		return err
+	}
+	o.average.Add(s.Point, sums, rate, 1/weight)
+	s.Weight += weight
+	next := framework.NewPoint(o.problem.blocks)
+	if err := o.average.Minimize(next, s.Point, s.Lambda/s.Weight); err != nil {
+		return err
+	}
+	if !next.Finite() {
+		return fmt.Errorf("scqm: %w", rows.ErrOverflow)
+	}
+	s.Point = next
+	s.Draws++
+	return nil
+}
+
+// sums asks for a draw at the present point.
+func (o *Online) sums(p *streamProblem, kind blocks.Kind) ([]float64, error) {
+	p.eps = drawnRounding * p.scale
+	sums, _, err := p.sum(p.request(kind, o.s.Point))
+	p.eps = 0
+	return sums, err
+}
+
+// first finds a start, and the scales of unit, ridge and rounding.
+func (o *Online) first(ctx context.Context, x Data, weight float64) error {
+	p, s := o.problem, &o.s
+	starts, err := p.newStreamStarts(o.config)
+	if err != nil {
+		return err
+	}
+	at, err := starts.point(0)
+	if err != nil {
+		return err
+	}
+	if err := p.findScale(at); err != nil {
+		return err
+	}
+	if s.Prior == nil {
+		run, err := framework.Solve(ctx, p, at, solvers.Streaming{}, framework.Options{MaxIterations: onlineSweeps})
+		if run == nil || run.Status == framework.Cancelled {
+			return fitError(errors.Join(err, ctx.Err()), true)
+		}
+		at = run.Point
+	} else {
+		at = s.Prior.Point
+	}
+	s.Point, s.Unit, s.Lambda, s.Scale = at, p.unit, p.lambda, p.scale
+	p.f.Load(at[BlockC], at[BlockQ], at[BlockTheta])
+	o.average = alternating.NewAverage(p.f, p.unit)
+	if s.Prior == nil {
+		return nil
+	}
+	err = o.remember(ctx, weight)
+	s.Prior = nil
+	return err
+}
+
+// remember makes the rows of the fit to go on from those that came before: where they are on the
+// sheet, weighed as the new ones are on average.
+func (o *Online) remember(ctx context.Context, weight float64) error {
+	s := &o.s
+	if s.Prior.Lambda > 0 {
+		s.Lambda = s.Prior.Lambda
+	}
+	if s.Prior.N == 0 {
+		return nil
+	}
+	now, err := o.sums(o.problem, blocks.Draw)
+	if err != nil {
+		return err
+	}
+	m := &Model{D: s.D, Latent: s.Latent, Curvature: s.S}
+	f := sheet.New(s.D, s.Latent, s.S)
+	f.Load(s.Point[BlockC], s.Point[BlockQ], s.Point[BlockTheta])
+	m.fromSheet(f)
+	x, err := m.Reconstruct(ctx, s.Prior.Tau, 1)
+	if err != nil {
+		return err
+	}
+	n := s.Prior.N
+	least := losses.SquaredL2()
+	past := newStreamProblem(ctx, &LocalEngine{Source: Data{N: n, D: s.D, X: x}, Loss: least, Threads: 1}, least, s.Latent, s.S)
+	past.unit = s.Unit
+	sums, err := o.sums(past, blocks.Draw)
+	if err != nil {
+		return err
+	}
+	o.average.Add(s.Point, sums, 1, now[1]/weight/float64(n))
+	s.Draws, s.Weight = Blocks(n), float64(n)
+	return nil
+}
+
+// Fit returns the model of the rows that have come. Its status is never converged, as no
+// pass over all rows has certified it, and its objective is an estimate: the average over the
+// blocks, as they came, times the number of rows. Model.Tau is nil.
+func (o *Online) Fit(ctx context.Context) (*Fit, error) {
+	v, err := o.clone()
+	if err != nil {
+		return nil, err
+	}
+	if len(v.s.Weights) > 0 {
+		if err := v.draw(ctx, float64(len(v.s.Weights))/BlockRows); err != nil {
+			return nil, err
+		}
+	}
+	s := &v.s
+	if s.Draws == 0 {
+		return nil, fmt.Errorf("scqm: no rows with a weight have come: %w", ErrInput)
+	}
+	f := sheet.New(s.D, s.Latent, s.S)
+	f.Load(s.Point[BlockC], s.Point[BlockQ], s.Point[BlockTheta])
+	tau := v.average.Turned()
+	model := &Model{Loss: o.config.Loss}
+	model.fromSheet(f)
+	curvature := model.CurvatureExtent(tau, nil)
+	if tau != nil {
+		sheet.Canonicalize(f, tau, nil)
+	}
+	model.fromSheet(f.Pad(o.columns.requested))
+	model.Curvature = o.columns.requested
+	model.Meta = v.meta(o.columns.requested)
+	model.Meta.judgeCurvature(curvature)
+	return &Fit{Model: model}, nil
+}
+
+// meta describes what has been learned.
+func (o *Online) meta(curvature int) Meta {
+	s, c := &o.s, o.config
+	penalty := (&streamProblem{shape: o.problem.shape, lambda: s.Lambda}).penalty(nil, s.Point[BlockTheta])
+	_, notes := c.curvature(Data{N: max(s.Seen, 1), D: s.D})
+	m := Meta{
+		Format: FormatVersion, Version: Version, MeanLoss: o.average.Cost(), Objective: o.average.Cost() * s.Weight, Penalty: penalty,
+		Loss: describeLoss(c.Loss), N: s.Seen, D: s.D, Latent: s.Latent, Curvature: curvature, Effective: s.S, Linear: c.Linear, Ridge: c.ridge(),
+		Solver: solvers.Stochastic{}.Name(), Status: onlineStatus.String(),
+		Message:    fmt.Sprintf("learned from %d rows as they came; no pass over all rows has certified it, and the objective is an estimate", s.Seen),
+		Iterations: s.Draws, Inits: 1, Seed: c.Seed, Notes: notes, Warnings: []string{},
+	}
+	return m
+}
+
+// MarshalBinary encodes what has been learned, and the rows that wait.
+func (o *Online) MarshalBinary() ([]byte, error) {
+	s := o.s
+	if o.average != nil {
+		s.Average = o.average.State()
+	}
+	var b bytes.Buffer
+	err := gob.NewEncoder(&b).Encode(&s)
+	return b.Bytes(), err
+}
+
+// Resume goes on from bytes of MarshalBinary, of one with the same config. Others are refused.
+func (o *Online) Resume(b []byte) error {
+	var s onlineState
+	if err := gob.NewDecoder(bytes.NewReader(b)).Decode(&s); err != nil {
+		return fmt.Errorf("%w: %w", errOnline, err)
+	}
+	if s.D != o.s.D || s.Latent != o.s.Latent || s.S != o.s.S || s.Loss != o.s.Loss {
+		return fmt.Errorf("scqm: what was learned has d = %d, s = %d for %d columns under the loss %s, and this d = %d, s = %d for %d under %s: %w",
+			s.Latent, s.S, s.D, s.Loss, o.s.Latent, o.s.S, o.s.D, o.s.Loss, ErrInput)
+	}
+	next := &Online{config: o.config, columns: o.columns, s: s}
+	if !next.sound() {
+		return errOnline
+	}
+	if err := next.restore(); err != nil {
+		return err
+	}
+	*o = *next
+	return nil
+}
+
+// sound reports whether the arrays of the state have the lengths that its sizes say.
+func (o *Online) sound() bool {
+	s := &o.s
+	m := s.Latent + s.S
+	fits := func(x framework.Point) bool {
+		return len(x) == 3 && len(x[BlockC]) == s.D && len(x[BlockQ]) == s.D*m && len(x[BlockTheta]) == sheet.VechLen(s.Latent)*s.S && x.Finite()
+	}
+	switch {
+	case len(s.Rows) != len(s.Weights)*s.D || len(s.Weights) >= BlockRows || !(framework.Point{s.Rows, s.Weights}).Finite():
+		return false
+	case len(s.Weights) > 0 && slices.Min(s.Weights) < 0:
+		return false
+	case s.Seen < 0 || s.Draws < 0 || s.Draws > 0 && !(s.Unit > 0 && s.Lambda >= 0 && s.Scale >= 0 && s.Weight > 0 && fits(s.Point)):
+		return false
+	case s.Prior != nil && !(fits(s.Prior.Point) && s.Prior.N >= 0 && len(s.Prior.Tau) == s.Prior.N*s.Latent && (framework.Point{s.Prior.Tau}).Finite()):
+		return false
+	}
+	return true
+}

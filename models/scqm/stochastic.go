@@ -1,0 +1,131 @@
+package scqm
+
+import (
+	"cmp"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/models/scqm/internal/alternating"
+	"github.com/scqm/scqm/models/scqm/internal/blocks"
+)
+
+const (
+	// mostDraws bounds the draws of a read: of larger tables several blocks are drawn at
+	// a time.
+	mostDraws = 512
+	// A start is found from sampleBlocks blocks, one of each part of the table, or from a
+	// part 1/samplePart of all where that is more, up to mostSampled.
+	sampleBlocks, samplePart, mostSampled = 16, 32, 64
+	// drawnRounding is the length over which kinks are rounded while blocks are drawn,
+	// relative to that at which rounding begins.
+	drawnRounding = 0.1
+	// goldenPart steps through the table so that draws in a row are spread over it, and
+	// drawJitter, a part of the table, is how far each is off at random.
+	goldenPart, drawJitter = 0.6180339887498949, 0.05
+)
+
+// draws says which blocks a fit with [solvers.Stochastic] draws, and holds the average over
+// them.
+type draws struct {
+	seed    uint64
+	sample  []int // for the start
+	read    int   // whose order that is
+	order   []int // of the blocks of the table
+	average *alternating.Average
+}
+
+// newDraws chooses the sample: a block of each of as many parts of the table.
+func newDraws(n int, seed uint64) *draws {
+	d, count := &draws{seed: seed}, Blocks(n)
+	size := min(max(sampleBlocks, min(count/samplePart, mostSampled)), count)
+	rng := rand.New(rand.NewPCG(seed, 0))
+	for k := range size {
+		from, to := k*count/size, (k+1)*count/size
+		d.sample = append(d.sample, from+rng.IntN(to-from))
+	}
+	return d
+}
+
+// Draws implements [framework.StochasticSweeper].
+func (p *streamProblem) Draws() int {
+	if p.draws == nil || p.OuterBlocks() == nil {
+		return 0
+	}
+	return min(Blocks(p.n), mostDraws)
+}
+
+// orderOf is a random order of the blocks of the table in which any few in a row are
+// spread evenly over it: averages of draws hardly depend on where rows are, which random orders do
+// not give where rows are sorted.
+func orderOf(count int, rng *rand.Rand) []int {
+	order, keys := make([]int, count), make([]float64, count)
+	offset := rng.Float64()
+	for k := range count {
+		order[k] = k
+		_, keys[k] = math.Modf(offset + goldenPart*float64(k) + drawJitter*rng.Float64())
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(keys[a], keys[b]) })
+	blocks := make([]int, count) // draw order[b] is of block b
+	for b, k := range order {
+		blocks[k] = b
+	}
+	return blocks
+}
+
+// drawn returns the blocks of draw k, in ascending order, as many in each as can be.
+func (p *streamProblem) drawn(k int) []int {
+	d, count, each := p.draws, Blocks(p.n), p.Draws()
+	if read := k / each; d.order == nil || read != d.read {
+		d.read = read
+		d.order = orderOf(count, rand.New(rand.NewPCG(d.seed, 1+uint64(read))))
+	}
+	k %= each
+	list := slices.Clone(d.order[k*count/each : (k+1)*count/each])
+	slices.Sort(list)
+	return list
+}
+
+// SweepDraw implements [framework.StochasticSweeper].
+func (p *streamProblem) SweepDraw(next, x framework.Point, k int, rate float64) error {
+	defer func(eps float64) { p.eps = eps }(p.eps)
+	p.eps = drawnRounding * p.scale
+	d := p.draws
+	r := p.request(blocks.Draw, x)
+	r.Chosen = p.drawn(k)
+	sums, _, err := p.sum(r)
+	if err != nil {
+		return err
+	}
+	if k == 0 {
+		p.f.Load(x[BlockC], x[BlockQ], x[BlockTheta])
+		d.average, rate = alternating.NewAverage(p.f, p.unit), 1
+	}
+	d.average.Add(x, sums, rate, float64(Blocks(p.n))/float64(len(r.Chosen)))
+	return d.average.Minimize(next, x, p.lambda)
+}
+
+// sweepReacting is Sweep with the reaction of the rows: what one read says of the sweeps
+// that would follow. Next is not the minimiser of a majorizer then, but that of the cost
+// to first order in how rows move, which takes a fraction of the reads.
+func (p *streamProblem) sweepReacting(next, x framework.Point) (float64, error) {
+	sums, _, err := p.sum(p.request(blocks.Draw, x))
+	if err != nil {
+		return 0, err
+	}
+	cost := sums[0] + p.penalty(nil, x[BlockTheta])
+	p.f.Load(x[BlockC], x[BlockQ], x[BlockTheta])
+	whole := alternating.NewAverage(p.f, p.unit)
+	whole.Add(x, sums, 1, 1)
+	return cost, whole.Minimize(next, x, p.lambda)
+}
+
+// sampled runs what finds a start, on the sample alone where blocks are drawn.
+func (p *streamProblem) sampled(find func() error) error {
+	if p.draws != nil {
+		p.sample = p.draws.sample
+		defer func() { p.sample = nil }()
+	}
+	return find()
+}

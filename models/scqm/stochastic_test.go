@@ -1,0 +1,161 @@
+package scqm
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/internal/drill"
+	"github.com/scqm/scqm/solvers"
+)
+
+// drawnRows are those of the drill on draws: a bent sheet; one with a twentieth of its
+// rows far away; and a sheet with more bends than one quadratic has, in much noise.
+func drawnRows(set, n int) Data {
+	switch set {
+	case 0:
+		return bentRows(5, n, 20)
+	case 1:
+		x := bentRows(7, n, 10)
+		rng := rand.New(rand.NewPCG(1, 2))
+		for range n / 20 {
+			row := x.Row(rng.IntN(n))
+			for j := range row {
+				row[j] += 5 * rng.NormFloat64()
+			}
+		}
+		return x
+	}
+	x := Data{N: n, D: 50, X: gaussians(3, n*50)}
+	rng := rand.New(rand.NewPCG(3, 4))
+	for i := range n {
+		u, v := 2*rng.Float64()-1, 2*rng.Float64()-1
+		for j, e := range x.Row(i) {
+			a := float64(j + 1)
+			x.Row(i)[j] = 0.2*e + math.Sin(a)*math.Sin(2*u) + math.Cos(2*a)*math.Sin(2*v) + math.Cos(3*a)*math.Cos(2*u)*math.Cos(2*v)
+		}
+	}
+	return x
+}
+
+// ordered returns the rows in a random order, that of number 4 sorted by the first column.
+func ordered(x Data, number int) Data {
+	order := rand.New(rand.NewPCG(9, uint64(number))).Perm(x.N)
+	if number == 4 {
+		slices.SortFunc(order, func(a, b int) int { return cmp.Compare(x.Row(a)[0], x.Row(b)[0]) })
+	}
+	y := Data{N: x.N, D: x.D, X: make([]float64, 0, len(x.X))}
+	for _, i := range order {
+		y.X = append(y.X, x.Row(i)...)
+	}
+	return y
+}
+
+// afterReads returns the cost, with the penalty of all rows, after so many reads of drawn
+// blocks.
+func afterReads(t *testing.T, x Data, c Config, reads int, lambda float64) float64 {
+	t.Helper()
+	p := newStreamProblem(t.Context(), &LocalEngine{Source: x, Loss: c.Loss, Threads: c.Threads}, c.Loss, c.Latent, 3)
+	p.draws = newDraws(x.N, c.Seed)
+	var at framework.Point
+	require.NoError(t, p.sampled(func() error {
+		starts, err := p.newStreamStarts(c)
+		if err == nil {
+			at, err = starts.point(0)
+		}
+		return err
+	}))
+	state, err := solvers.Stochastic{Reads: reads}.Init(framework.NewEvaluator(t.Context(), p), at)
+	require.NoError(t, err)
+	end, cost := state.Iterate()
+	cost -= p.penalty(nil, end[BlockTheta])
+	p.lambda = lambda
+	return cost + p.penalty(nil, end[BlockTheta])
+}
+
+// After one read of drawn blocks l2 and huber are within 5e-4 of the fit that reads all
+// rows until it converges, whatever the order of the rows.
+func TestDrillDraws(t *testing.T) {
+	n, names := 8_000, []string{"huber"}
+	if drill.Whole() {
+		n, names = 100_000, []string{"l2", "huber", "squared_l2"}
+	}
+	set, x, batch := -1, Data{}, map[string]*Fit{}
+	drill.Run(t, "draws", 1, func(k drill.Case) error {
+		if at := k.Index / 5 % 3; at != set {
+			set, x, batch = at, drawnRows(at, n), map[string]*Fit{}
+		}
+		y := ordered(x, k.Index%5)
+		var failures []error
+		for _, name := range names {
+			c := Config{Latent: 2, Loss: named(t, name, x.D), Solver: solvers.Streaming{}}
+			if batch[name] == nil {
+				var err error
+				if batch[name], err = LearnFrom(t.Context(), &LocalEngine{Source: x, Loss: c.Loss}, c); err != nil {
+					return err
+				}
+			}
+			best, meta := batch[name].Run.Cost, batch[name].Model.Meta
+			lambda := meta.Penalty / penaltyOf(batch[name].Model)
+			one, two := afterReads(t, y, c, 1, lambda)/best-1, afterReads(t, y, c, 2, lambda)/best-1
+			t.Logf("set %d, order %d, %s: %.1e after one read, %.1e after two; %d reads of streaming, %s", set, k.Index%5, name, one, two, batch[name].Reads, meta.Status)
+			most := 5e-4
+			if name == "squared_l2" || !drill.Whole() {
+				most = 5e-3
+			}
+			if !(one <= most) || !(two <= one+1e-5) {
+				failures = append(failures, fmt.Errorf("%s in order %d of set %d: %.1e after one read, %.1e after two", name, k.Index%5, set, one, two))
+			}
+		}
+		return errors.Join(failures...)
+	})
+}
+
+// penaltyOf is sum_k |A_k|^2.
+func penaltyOf(m *Model) float64 {
+	p := &streamProblem{shape: m.sheet().Shape, lambda: 1}
+	return p.penalty(nil, m.Theta)
+}
+
+// A fit that draws blocks has the same bits whatever the number of threads and the cut of
+// the blocks into parts, in memory and not; and ends where reading alone does, with a
+// verdict on all rows.
+func TestStochasticFit(t *testing.T) {
+	ctx := context.Background()
+	x := bentRows(3, 3*BlockRows+100, 8)
+	c := Config{Latent: 2, Loss: named(t, "huber", 8), Solver: solvers.Stochastic{}, Threads: 1, Seed: 3}
+	whole := learn(t, x, c)
+	assert.Equal(t, "converged", whole.Model.Meta.Status)
+	c.Solver = solvers.Streaming{}
+	streamed := learn(t, x, c)
+	assert.InEpsilon(t, streamed.Model.Meta.Objective, whole.Model.Meta.Objective, 1e-6)
+	assert.Less(t, whole.Reads, streamed.Reads)
+
+	c.Solver, c.Options.MaxIterations = solvers.Stochastic{Reads: 2}, 1
+	want := learn(t, x, c)
+	assert.Equal(t, "max_iter", want.Model.Meta.Status)
+	assert.NotNil(t, want.Model.Meta.KKT)
+	engine := &cutEngine{source: x, loss: c.Loss, parts: 3, rng: rand.New(rand.NewPCG(1, 1))}
+	fit, err := LearnFrom(ctx, engine, c)
+	require.NoError(t, err)
+	sameModel(t, want.Model, fit.Model, "3 parts")
+	c.Threads = 3
+	sameModel(t, want.Model, learn(t, x, c).Model, "3 threads")
+}
+
+// Losses without sweeps are refused with the solvers that serve them.
+func TestStochasticRefuses(t *testing.T) {
+	x := bentRows(3, 100, 5)
+	_, err := Learn(context.Background(), x, Config{Latent: 2, Loss: named(t, "l1", 5), Solver: solvers.Stochastic{}})
+	require.ErrorIs(t, err, errors.ErrUnsupported)
+	assert.ErrorContains(t, err, "streaming")
+}
