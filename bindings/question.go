@@ -17,6 +17,8 @@ const (
 	QuestionHessian
 	// QuestionMinimum: a point of low cost of the problem being fitted.
 	QuestionMinimum
+	// QuestionSum: sums over all rows; RowsAt has the bytes of the request.
+	QuestionSum
 )
 
 // ask is a question to Python. Its arrays belong to the asking goroutine, which
@@ -24,10 +26,11 @@ const (
 type ask struct {
 	question      int
 	rows, columns int
-	r, v          []float64 // arguments, rows x columns
-	values        []float64 // destination, rows; nil where not asked for
-	grad          []float64 // destination, rows x columns; nil where not asked for
-	minimum       *minimum  // of QuestionMinimum
+	r, v          []float64    // arguments, rows x columns
+	values        []float64    // destination, rows; nil where not asked for
+	grad          []float64    // destination, rows x columns; nil where not asked for
+	minimum       *minimum     // of QuestionMinimum
+	sum           *sumQuestion // of QuestionSum
 	answered      chan struct{}
 }
 

@@ -277,10 +277,7 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
         self._take(report, arrays, loss)
         if automatic:
             self.loss_reason_ = self.notes_[-1]
-        for text in self.warnings_:
-            unfinished = text == self.message_
-            category = ConvergenceWarning if unfinished else UserWarning
-            warnings.warn(f"SCQM: {text}", category, stacklevel=2)
+        self._warn(stacklevel=3)
         return self
 
     def transform(self, X: npt.ArrayLike) -> Array:
@@ -662,6 +659,13 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
         found = report["loss"]
         self.loss_ = as_fitted(loss, found.get("params") or {}, found.get("plugin"))
         self.loss_reason_ = None
+
+    def _warn(self, stacklevel: int) -> None:
+        """Warn of what is wrong with the fit."""
+        for text in self.warnings_:
+            unfinished = text == self.message_
+            category = ConvergenceWarning if unfinished else UserWarning
+            warnings.warn(f"SCQM: {text}", category, stacklevel=stacklevel)
 
     def _model(self) -> Model:
         """Return the model that the attributes make, which users may have changed."""
