@@ -78,6 +78,9 @@ func FetchRows(number int64, r, v uint64) (int64, error) {
 func AnswerRows(number int64, values, grad uint64) (int64, error) {
 	return withJob("answer rows", number, func(j *job) (int64, error) {
 		a, err := j.question()
+		if err == nil && a.sum != nil {
+			err = fmt.Errorf("job has asked for sums: %w", errJob)
+		}
 		if err != nil {
 			return 0, err
 		}

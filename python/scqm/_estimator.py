@@ -481,9 +481,13 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
         """
         check_is_fitted(self)
         rows = self._seen(X)
-        values = self._model().map("losses", rows, 1)[:, 0]
+        values = self._losses(rows)[:, 0]
         weights = check_weights(sample_weight, rows)
         return -float(np.average(values, weights=weights))
+
+    def _losses(self, X: npt.ArrayLike) -> Array:
+        """Return the losses of rows against their projections, as a column."""
+        return self._model().map("losses", self._seen(X), 1)
 
     def residual_parts(self) -> Array:
         """Return which part of the noise the fit has left in each residual.

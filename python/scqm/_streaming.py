@@ -252,9 +252,7 @@ class Driver:
         """Fit, and return the report and the arrays."""
         return self._run(loss, {}, fetch)
 
-    def _run(
-        self, loss: Loss, more: dict[str, Any], result: Callable[[Job], T]
-    ) -> T:
+    def _run(self, loss: Loss, more: dict[str, Any], result: Callable[[Job], T]) -> T:
         """Run a job, and return its result."""
         settings = self.settings | more | {"loss": loss._choice()}
         matrix = loss._matrix()
@@ -287,9 +285,7 @@ class Driver:
                     "its function returns"
                 )
             sums = np.frombuffer(part, np.uint8)
-            call(
-                _core.bindings_AnswerPart, job.number, address(sums), len(sums)
-            )
+            call(_core.bindings_AnswerPart, job.number, address(sums), len(sums))
         call(_core.bindings_AnswerSum, job.number)
 
 
@@ -304,4 +300,3 @@ def check_shape(shape: tuple[int, int]) -> tuple[int, int]:
     if n < 2 or D < 1:
         raise InputError(f"shape is ({n}, {D}); want at least two rows and a column")
     return n, D
-

@@ -19,7 +19,7 @@ from . import _native
 from ._library import _core
 from ._native import Array, Job, address, call
 from ._version import __version__
-from .exceptions import InputError
+from .exceptions import InputError, ScqmError
 from .losses import Loss
 from .losses._answer import answer
 
@@ -104,9 +104,7 @@ class BlockSums:
             ).wait()
             return _result(job)
 
-    def _sum(
-        self, X: npt.NDArray[Any], first: int, weights: Array | None
-    ) -> bytes:
+    def _sum(self, X: npt.NDArray[Any], first: int, weights: Array | None) -> bytes:
         loss = self._load()
         settings = {
             "loss": loss._choice(),
@@ -136,21 +134,15 @@ class BlockSums:
     def _load(self) -> Loss:
         """Return the loss, which a pickle holds until it is needed."""
         if self._loss is None:
-            try:
-                self._loss = pickle.loads(self._pickled)
-            except Exception as error:
-                raise InputError(
-                    f"the loss of the fit cannot be loaded on {socket.gethostname()}: "
-                    f"{type(error).__name__}: {error}; install what it is made of there"
-                ) from error
+            loss: Loss = unpack(self._pickled, "the loss of the fit")
+            self._loss = loss
         return self._loss
 
     def __getstate__(self) -> dict[str, Any]:
-        pickled = self._pickled or _dumps(self._loss)
         return {
             "version": __version__,
             "request": self._request,
-            "loss": pickled,
+            "loss": self._pickled or pack(self._loss),
             "threads": self._threads,
         }
 
@@ -164,6 +156,25 @@ class BlockSums:
         self._pickled = state["loss"]
         self._threads = state["threads"]
         self._loss = None
+
+
+def pack(thing: object) -> bytes:
+    """Return a pickle, with functions of scripts where cloudpickle is installed."""
+    packed: bytes = _dumps(thing)
+    return packed
+
+
+def unpack(packed: bytes, what: str) -> Any:
+    """Return what a pickle holds, or say where it cannot be loaded, and why."""
+    try:
+        return pickle.loads(packed)
+    except ScqmError:
+        raise
+    except Exception as error:
+        raise InputError(
+            f"{what} cannot be loaded on {socket.gethostname()}: "
+            f"{type(error).__name__}: {error}; install what it is made of there"
+        ) from error
 
 
 def _readable(X: npt.NDArray[Any]) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from itertools import accumulate
 from typing import Any
 
 import dask
@@ -67,11 +68,6 @@ def array_of(X: Any) -> da.Array:
     return X
 
 
-def persisted(client: Client, X: da.Array) -> da.Array:
-    """Return an array that the cluster holds, or begins to."""
-    return client.persist(X)
-
-
 def with_sizes(client: Client, X: da.Array) -> da.Array:
     """Return an array whose chunks have known sizes, which takes a read if not."""
     if not np.isnan(X.chunks[0]).any():
@@ -110,9 +106,7 @@ def _rounded(sizes: Sequence[int], rows: int) -> tuple[int, ...]:
     """Return sizes that are multiples of a block, near those given."""
     total = sum(sizes)
     ends = {total}
-    at = 0
-    for size in sizes:
-        at += size
+    for at in accumulate(sizes[:-1]):
         ends.add(min(round(at / rows) * rows, total))
     ordered = sorted(ends - {0})
     return tuple(int(n) for n in np.diff([0, *ordered]))
