@@ -11,6 +11,9 @@ type index interface {
 type search struct {
 	kNearest
 	off []float64 // D: distance from the box of a tree, by coordinate
+	// missed is set by an index of a part of the rows that does not know whether it
+	// has found the nearest of all of them.
+	missed bool
 }
 
 // treeColumns is the number of columns up to which a tree pays: see
