@@ -14,6 +14,7 @@ type Tile struct {
 	// number orders the rows among those of all tiles, ascending; all counts these.
 	number []int
 	all    int
+	lost   []int     // numbers of the rows that NewTile left out
 	x      []float64 // n x D
 	weight []float64 // n; nil for weights of 1
 	// places are those of the rows, and after them those of every probe; nil where
@@ -34,13 +35,20 @@ func NewTile(x rows.Data, number []int) (*Tile, error) {
 	t := &Tile{columns: x.D}
 	merged := rows.Distinct(x)
 	at := firstOf(x, merged)
+	kept := make([]bool, x.N)
 	for i := range merged.N {
+		kept[at[i]] = merged.Weight(i) > 0
 		if merged.Weight(i) > 0 {
 			t.number = append(t.number, number[at[i]])
 			t.x = append(t.x, merged.Row(i)...)
 			if merged.Weights != nil {
 				t.weight = append(t.weight, merged.Weights[i])
 			}
+		}
+	}
+	for i, k := range kept {
+		if !k {
+			t.lost = append(t.lost, number[i])
 		}
 	}
 	return t, nil

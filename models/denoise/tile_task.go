@@ -87,13 +87,14 @@ func (k *Task) Cut(t *Tile) *Tile { return t.cut(k.wants) }
 func (k *Task) Do(ctx context.Context, m Method, t *Tile, parts []*Tile) (*Reply, error) {
 	switch k.act {
 	case actSurvey:
-		return &Reply{rows: t.n(), bounds: []box{t.bounds(field{rowsThemselves, true}, nil)}, dropped: t.number}, nil
+		return &Reply{rows: t.n(), bounds: []box{t.bounds(field{rowsThemselves, true}, nil)}, dropped: t.lost}, nil
 	case actNumber:
 		t.renumber(k.dropped, k.all)
+		t.lost = nil
 	case actReach:
 		return &Reply{reach: t.reach(k)}, nil
 	case actPerturb:
-		t.eps, t.places = k.eps, make([][]float64, 1+k.probes)
+		t.perturb(k.probes, k.eps)
 	case actCommit:
 		t.places[1+k.order.probe] = t.feet
 		b := t.bounds(field{k.order.probe, false}, nil)
@@ -109,6 +110,15 @@ func (k *Task) Do(ctx context.Context, m Method, t *Tile, parts []*Tile) (*Reply
 		return nil, fmt.Errorf("denoise: act %d is not done on tiles: %w", k.act, ErrInput)
 	}
 	return &Reply{}, nil
+}
+
+// perturb makes probes, or forgets those there are, with all places but those of the rows.
+func (t *Tile) perturb(probes int, eps float64) {
+	places := make([][]float64, 1+probes)
+	if len(t.places) > 0 {
+		places[0] = t.places[0]
+	}
+	t.eps, t.places = eps, places
 }
 
 // targets lists the rows of a tile that a task is for and that are not done, with

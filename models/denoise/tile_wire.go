@@ -43,7 +43,7 @@ func unpack(b []byte, v any) error {
 // tileWire is a [Tile] as it is encoded.
 type tileWire struct {
 	Columns, All int
-	Number       []int
+	Number, Lost []int
 	X, Weight    []float64
 	Places       [][]float64
 	Eps          float64
@@ -53,7 +53,7 @@ type tileWire struct {
 
 // MarshalBinary encodes the tile.
 func (t *Tile) MarshalBinary() ([]byte, error) {
-	return pack(tileWire{t.columns, t.all, t.number, t.x, t.weight, t.places, t.eps, t.feet, t.done})
+	return pack(tileWire{t.columns, t.all, t.number, t.lost, t.x, t.weight, t.places, t.eps, t.feet, t.done})
 }
 
 // UnmarshalBinary decodes a tile.
@@ -70,7 +70,7 @@ func (t *Tile) UnmarshalBinary(b []byte) error {
 	if !fits || len(w.Weight) > 0 && len(w.Weight) != n || len(w.Done) > 0 && len(w.Done) != n {
 		return fmt.Errorf("denoise: a tile of %d rows and %d columns has arrays of other lengths: %w", n, w.Columns, ErrInput)
 	}
-	*t = Tile{columns: w.Columns, all: w.All, number: w.Number, x: w.X, weight: w.Weight, places: w.Places, eps: w.Eps, feet: w.Feet, done: w.Done}
+	*t = Tile{columns: w.Columns, all: w.All, number: w.Number, lost: w.Lost, x: w.X, weight: w.Weight, places: w.Places, eps: w.Eps, feet: w.Feet, done: w.Done}
 	return nil
 }
 
@@ -203,4 +203,53 @@ func (r *Reply) UnmarshalBinary(b []byte) error {
 	}
 	*r = Reply{w.Missed, w.Known, w.Rows, w.Dropped, w.Bounds, w.Reach, w.Place, w.Values}
 	return nil
+}
+
+// tileFitWire is a [TileFit] as it is encoded.
+type tileFitWire struct {
+	N, D           int
+	Fields         []field
+	Bounds         [][]box
+	Auto           Auto
+	Q, Median, Cut float64
+	Setting        settingWire
+	Distances      []float64
+	Halo           float64
+	Report         TilingReport
+}
+
+// MarshalBinary encodes the fit, without its method and the tiles.
+func (f *TileFit) MarshalBinary() ([]byte, error) {
+	w := tileFitWire{
+		N: f.n, D: f.D, Auto: f.auto.method, Q: f.auto.q, Median: f.auto.tune.median, Cut: f.auto.tune.cut,
+		Setting: f.auto.setting.wire(), Distances: f.distances, Halo: f.halo, Report: *f.report,
+	}
+	for _, of := range []field{rowField, placeField} {
+		if b, ok := f.bounds[of]; ok {
+			w.Fields, w.Bounds = append(w.Fields, of), append(w.Bounds, b)
+		}
+	}
+	return pack(w)
+}
+
+// LoadTileFit decodes a fit of the method that [FitTiles] was given.
+func LoadTileFit(b []byte, m Method) (*TileFit, error) {
+	var w tileFitWire
+	if err := unpack(b, &w); err != nil {
+		return nil, err
+	}
+	if len(w.Fields) != len(w.Bounds) {
+		return nil, fmt.Errorf("denoise: a fit to tiles with bounds of %d fields of %d: %w", len(w.Bounds), len(w.Fields), ErrInput)
+	}
+	f := &TileFit{tiling{
+		method: m, n: w.N, D: w.D, bounds: map[field][]box{}, distances: w.Distances, halo: w.Halo, report: &w.Report,
+		auto: autoSettings{method: w.Auto, q: w.Q, tune: tuning{w.Median, w.Cut}, setting: w.Setting.setting()},
+	}}
+	for k, of := range w.Fields {
+		f.bounds[of] = w.Bounds[k]
+	}
+	if s, ok := m.(SCQM); ok && s.LossFor != nil {
+		return f, f.takeLoss(s)
+	}
+	return f, nil
 }

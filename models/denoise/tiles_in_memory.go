@@ -90,7 +90,7 @@ func (p *Partition) Cell(x []float64) int {
 const cellSample = 1 << 16
 
 // InTiles denoises queries by the rows of x, cut into so many tiles, one after the other
-// in memory. The result is that of [Fit] and [Denoiser.Denoise]; see [DenoiseTiles].
+// in memory. The result is that of [Fit] and [Denoiser.Denoise]; see [FitTiles].
 func InTiles(ctx context.Context, m Method, x, queries rows.Data, tiles int, how Tiling, o Options) (*Result, *TilingReport, error) {
 	if tiles < 1 {
 		return nil, nil, fmt.Errorf("denoise: in tiles: %d tiles, want at least 1: %w", tiles, ErrInput)
@@ -108,8 +108,11 @@ func InTiles(ctx context.Context, m Method, x, queries rows.Data, tiles int, how
 	if err != nil {
 		return nil, nil, err
 	}
-	_, report, err := DenoiseTiles(ctx, m, e, how, o)
+	fit, err := FitTiles(ctx, m, e, how, o)
 	if err != nil {
+		return nil, nil, err
+	}
+	if err := fit.Denoise(ctx, e, o); err != nil {
 		return nil, nil, err
 	}
 	r := &Result{X: make([]float64, len(queries.X)), Rows: make([]Row, queries.N)}
@@ -120,7 +123,7 @@ func InTiles(ctx context.Context, m Method, x, queries rows.Data, tiles int, how
 			r.Rows[i] = of.Rows[k]
 		}
 	}
-	return r, report, nil
+	return r, fit.report, nil
 }
 
 // memoryEngine has all tiles in memory.

@@ -38,33 +38,51 @@ type TilingReport struct {
 	Read, Again int
 }
 
-// DenoiseTiles denoises the queries of an engine as [Fit] with the rows of all of its
-// tiles and [Denoiser.Denoise] would, to the last bit, on machines of one
-// type. It returns the method with the settings that it has taken from the rows. Sharing
-// charts, the methods mfit, kde and logkde, and the choice of a number of neighbours by
-// [Select] take all rows at once; they are errors, as are rows whose size is beyond
-// 2^100 or below 2^-100.
+// TileFit is a method fitted to the rows of tiles, which hold a part of what it has found.
+type TileFit struct{ tiling }
+
+// FitTiles prepares a method to denoise rows by those of all tiles of an engine, as [Fit]
+// does. Sharing charts, the methods mfit, kde and logkde, and the choice of a number of
+// neighbours by [Select] take all rows at once; they are errors, as are rows whose size is
+// beyond 2^100 or below 2^-100. The queries of the engine do not matter.
 //
 // Every lookup of neighbours, in every pass, must show that no row beyond what a tile
 // knows could be among them; a row with one that does not is done again in a next round.
-func DenoiseTiles(ctx context.Context, m Method, e TileEngine, how Tiling, o Options) (Method, *TilingReport, error) {
-	t := &tiling{ctx: ctx, method: m, engine: e, halo: how.Halo, o: o, D: e.Columns(), report: &TilingReport{}}
-	if err := t.check(); err != nil {
-		return nil, nil, err
+func FitTiles(ctx context.Context, m Method, e TileEngine, how Tiling, o Options) (*TileFit, error) {
+	f := &TileFit{tiling{ctx: ctx, method: m, engine: e, halo: how.Halo, o: o, D: e.Columns(), report: &TilingReport{}}}
+	if err := f.check(); err != nil {
+		return nil, err
 	}
-	if err := t.survey(); err != nil {
-		return nil, nil, err
+	if err := f.survey(); err != nil {
+		return nil, err
 	}
-	if err := t.choose(); err != nil {
-		return nil, nil, err
+	if err := f.choose(); err != nil {
+		return nil, err
 	}
-	if err := t.denoise(); err != nil {
-		return nil, nil, err
-	}
-	return t.method, t.report, nil
+	return f, nil
 }
 
-// tiling is the run of [DenoiseTiles].
+// Method returns the method, with the settings that it has taken from the rows.
+func (f *TileFit) Method() Method { return f.method }
+
+// Report says what all passes so far have cost.
+func (f *TileFit) Report() TilingReport { return *f.report }
+
+// Denoise denoises the queries of an engine with the tiles as [FitTiles] has left them. The
+// result is that of [Denoiser.Denoise] after [Fit] with all rows, to the last bit, on machines
+// of one type.
+func (f *TileFit) Denoise(ctx context.Context, e TileEngine, o Options) error {
+	f.ctx, f.engine, f.o = ctx, e, o
+	if err := f.check(); err != nil {
+		return err
+	}
+	if e.Columns() != f.D {
+		return o.check(e.Columns(), f.D)
+	}
+	return f.denoise()
+}
+
+// tiling is work on tiles.
 type tiling struct {
 	ctx    context.Context
 	method Method
@@ -135,9 +153,9 @@ func (t *tiling) survey() error {
 		return err
 	}
 	t.bounds = map[field][]box{}
-	var number []int
+	var dropped []int
 	for _, r := range replies {
-		number = append(number, r.dropped...)
+		dropped = append(dropped, r.dropped...)
 		t.n += r.rows
 		t.bounds[rowField] = append(t.bounds[rowField], r.bounds[0])
 	}
@@ -147,25 +165,11 @@ func (t *tiling) survey() error {
 	if size := t.whole(rowField).width(); size > maxSpan || rows.UnitOf(size) != 1 || rows.UnitOf(size/2) != 1 {
 		return fmt.Errorf("denoise: in tiles: the rows span %.2g, beyond what tiles work with; rescale them: %w", size, ErrInput)
 	}
-	slices.Sort(number)
-	dropped := gaps(number)
+	slices.Sort(dropped)
 	_, err = t.engine.Run(t.ctx, t.each(func(k int) *Task {
 		return &Task{Tile: k, act: actNumber, all: t.n, dropped: dropped}
 	}))
 	return err
-}
-
-// gaps lists the numbers up to the last of a list that are not in it.
-func gaps(number []int) []int {
-	var missing []int
-	next := 0
-	for _, g := range number {
-		for ; next < g; next++ {
-			missing = append(missing, next)
-		}
-		next = g + 1
-	}
-	return missing
 }
 
 // whole is the box of all values of a field.
@@ -210,6 +214,7 @@ func (t *tiling) choose() error {
 			return err
 		}
 		t.auto = p.autoSettings
+		return t.perturb(0, 0) // which forgets probes
 	case SCQM:
 		if m.LossFor != nil {
 			return t.makeLoss(m)
@@ -238,7 +243,13 @@ func (t *tiling) makeLoss(m SCQM) error {
 			t.distances = append(t.distances, v)
 		}
 	}
-	m.Loss, err = m.LossFor(t.distances)
+	return t.takeLoss(m)
+}
+
+// takeLoss makes the loss of the distances found.
+func (t *tiling) takeLoss(m SCQM) error {
+	loss, err := m.LossFor(t.distances)
+	m.Loss, m.LossFor = loss, nil
 	t.method = m
 	return err
 }
