@@ -93,6 +93,18 @@ func (p *cloudCharts) each(list []int, work func(w *autoWorker, k, i int)) error
 	return p.ctx.Err()
 }
 
+// need is how far rows would have to be known for those that were missed, as far as the
+// searches can tell.
+func (p *cloudCharts) need() float64 {
+	var need float64
+	for _, w := range p.workers {
+		if w != nil {
+			need = max(need, w.rows.search.need)
+		}
+	}
+	return need
+}
+
 // list are the rows that an order is for.
 func (p *cloudCharts) list(o order) []int {
 	if o.some {

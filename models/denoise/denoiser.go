@@ -34,6 +34,8 @@ type Result struct {
 	// where charts of their own take them, over up to 256 of the rows, and
 	// ShareMoved that of the same rows from where they were; 0 without Share.
 	ShareError, ShareMoved float64
+	// need is that of searches for rows which are not Done.
+	need float64
 }
 
 // Fit prepares a method to denoise rows near the surface that the rows of x are
@@ -192,6 +194,11 @@ func (d *Denoiser) each(ctx context.Context, x rows.Data, o Options) (*Result, e
 			return nil, err
 		}
 	}
+	for _, w := range workers {
+		if w != nil {
+			r.need = max(r.need, w.need())
+		}
+	}
 	return r, nil
 }
 
@@ -323,6 +330,15 @@ func (g *safeWorker) missed() bool {
 		w.ownSearch().missed = false
 	}
 	return missed
+}
+
+// need is how far rows would have to be known for those that were missed.
+func (g *safeWorker) need() float64 {
+	need := g.search.need
+	if w, ok := g.worker.(searcher); ok {
+		need = max(need, w.ownSearch().need)
+	}
+	return need
 }
 
 // searcher is a worker that looks up rows by itself.

@@ -111,7 +111,11 @@ type knownIndex struct {
 func (k knownIndex) nearest(s *search, x []float64) {
 	k.index.nearest(s, x)
 	gap := k.known.gap(x)
-	if !math.IsInf(gap, 1) && !(s.full() && s.furthest() < gap) {
-		s.missed = true
+	if math.IsInf(gap, 1) || s.full() && s.furthest() < gap {
+		return
+	}
+	s.missed = true
+	if s.full() {
+		s.need = max(s.need, math.Sqrt(s.furthest()))
 	}
 }

@@ -177,12 +177,12 @@ func (t *Tile) take(list []int) *Tile {
 	return part
 }
 
-// union joins parts of several tiles, in the order of the numbers.
-func union(parts []*Tile) *Tile {
-	all := &Tile{}
+// union joins parts of several tiles, of all so many rows, in the order of the numbers.
+func union(columns, rows int, parts []*Tile) *Tile {
+	all := &Tile{columns: columns, all: rows}
 	weighted := slices.ContainsFunc(parts, func(p *Tile) bool { return p.weight != nil })
 	for _, p := range parts {
-		all.columns, all.all, all.eps = p.columns, p.all, p.eps
+		all.eps = p.eps
 		all.number = append(all.number, p.number...)
 		all.x = append(all.x, p.x...)
 		for i := 0; weighted && i < p.n(); i++ {

@@ -56,7 +56,7 @@ func (k *Task) DoQueries(ctx context.Context, m Method, q *Queries, parts []*Til
 }
 
 func (k *Task) denoise(ctx context.Context, m Method, q *Queries, parts []*Tile) (*Reply, error) {
-	all := union(parts)
+	all := union(q.columns, k.all, parts)
 	d, err := k.denoiser(ctx, m, all)
 	if err != nil {
 		return nil, err
@@ -75,7 +75,7 @@ func (k *Task) denoise(ctx context.Context, m Method, q *Queries, parts []*Tile)
 	if err != nil {
 		return nil, err
 	}
-	r := &Reply{Known: all.n()}
+	r := &Reply{Known: all.n(), reach: result.need}
 	for l, i := range list {
 		if !result.Rows[l].Done {
 			r.Missed++

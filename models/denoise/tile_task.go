@@ -73,7 +73,9 @@ type Reply struct {
 	rows    int
 	dropped []int
 	bounds  []box // of the fields asked for; of rows that are missed where some are
-	reach   float64
+	// reach is what actReach asks, and otherwise how far rows would have to be known for
+	// those that are missed, as far as searches can tell.
+	reach float64
 	// place is the place of a row in the list that a pass is for, with a row of
 	// values each.
 	place  []int
@@ -206,7 +208,7 @@ func (k *Task) chart(ctx context.Context, t *Tile, parts []*Tile) (*Reply, error
 	if len(list) == 0 {
 		return &Reply{}, nil
 	}
-	all := union(parts)
+	all := union(t.columns, k.all, parts)
 	p := k.charts(ctx, all)
 	if k.order.probe == rowsThemselves && k.order.keep { // whose feet have advanced already
 		for m := range p.probes {
@@ -218,7 +220,7 @@ func (k *Task) chart(ctx context.Context, t *Tile, parts []*Tile) (*Reply, error
 	if err != nil {
 		return nil, err
 	}
-	r := &Reply{Known: all.n()}
+	r := &Reply{Known: all.n(), reach: p.need()}
 	D := t.columns
 	for l, i := range list {
 		if missed[l] {
@@ -256,12 +258,13 @@ func (k *Task) compare(ctx context.Context, t *Tile, parts []*Tile) (*Reply, err
 	if len(list) == 0 {
 		return &Reply{}, nil
 	}
-	all := union(parts)
-	out, missed, err := k.charts(ctx, all).compareSome(within(t, all, list), k.auto.setting, k.candidates, k.from, k.to)
+	all := union(t.columns, k.all, parts)
+	p := k.charts(ctx, all)
+	out, missed, err := p.compareSome(within(t, all, list), k.auto.setting, k.candidates, k.from, k.to)
 	if err != nil {
 		return nil, err
 	}
-	r := &Reply{Known: all.n()}
+	r := &Reply{Known: all.n(), reach: p.need()}
 	for l, i := range list {
 		if missed[l] {
 			r.Missed++
@@ -284,7 +287,7 @@ func (k *Task) trial(ctx context.Context, m Method, t *Tile, parts []*Tile) (*Re
 	if len(list) == 0 {
 		return &Reply{}, nil
 	}
-	all := union(parts)
+	all := union(t.columns, k.all, parts)
 	x := t.take(list)
 	local, ok := m.(SCQM)
 	if !ok {
@@ -299,7 +302,7 @@ func (k *Task) trial(ctx context.Context, m Method, t *Tile, parts []*Tile) (*Re
 	if err != nil {
 		return nil, err
 	}
-	r := &Reply{Known: all.n()}
+	r := &Reply{Known: all.n(), reach: result.need}
 	missed := make([]bool, len(list))
 	for l, row := range result.Rows {
 		if missed[l] = !row.Done; missed[l] {

@@ -115,15 +115,7 @@ func InTiles(ctx context.Context, m Method, x, queries rows.Data, tiles int, how
 	if err := fit.Denoise(ctx, e, o); err != nil {
 		return nil, nil, err
 	}
-	r := &Result{X: make([]float64, len(queries.X)), Rows: make([]Row, queries.N)}
-	for _, q := range e.queries {
-		number, of := q.Result()
-		for k, i := range number {
-			copy(r.X[i*x.D:(i+1)*x.D], of.X[k*x.D:(k+1)*x.D])
-			r.Rows[i] = of.Rows[k]
-		}
-	}
-	return r, fit.report, nil
+	return e.gather(queries), fit.report, nil
 }
 
 // memoryEngine has all tiles in memory.
@@ -154,6 +146,19 @@ func newMemoryEngine(m Method, x, queries rows.Data, tiles int) (*memoryEngine, 
 		})
 	}
 	return e, err
+}
+
+// gather returns what became of the queries.
+func (e *memoryEngine) gather(queries rows.Data) *Result {
+	r, D := &Result{X: make([]float64, len(queries.X)), Rows: make([]Row, queries.N)}, queries.D
+	for _, q := range e.queries {
+		number, of := q.Result()
+		for k, i := range number {
+			copy(r.X[i*D:(i+1)*D], of.X[k*D:(k+1)*D])
+			r.Rows[i] = of.Rows[k]
+		}
+	}
+	return r
 }
 
 // inCells gives the rows of every cell with their numbers.

@@ -327,7 +327,7 @@ func (t *tiling) denoise() error {
 	if err != nil {
 		return err
 	}
-	k := &Task{Queries: true, act: actDenoise, auto: t.auto, distances: t.distances, options: t.o}
+	k := &Task{Queries: true, act: actDenoise, auto: t.auto, distances: t.distances, options: Options{Reach: t.o.Reach, Average: t.o.Average}}
 	fields := []field{rowField}
 	if _, ok := t.method.(Auto); ok {
 		fields = append(fields, placeField)

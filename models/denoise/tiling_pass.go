@@ -13,7 +13,7 @@ type part struct {
 }
 
 // pass does a task on all tiles, or queries, until no row is missed: those that are go to
-// a further round with twice the halo. fields are what rows are looked up by, the
+// a further round with twice the halo, or more where searches tell what they need. fields are what rows are looked up by, the
 // K nearest at most where that does not depend on the rows.
 func (t *tiling) pass(template *Task, fields []field, K int, take func(*Reply)) error {
 	parts, err := t.parts(template.Queries, fields)
@@ -56,7 +56,7 @@ func (t *tiling) pass(template *Task, fields []field, K int, take func(*Reply)) 
 			if r.Missed > 0 {
 				p := parts[k]
 				p.box = t.boxesOf(p.tile, template.Queries, fields, r.bounds)
-				p.halo = max(2*p.halo, math.Ldexp(width, round-finestHalo))
+				p.halo = max(2*p.halo, justAbove*r.reach, math.Ldexp(width, round-finestHalo))
 				left = append(left, p)
 			}
 		}
@@ -67,6 +67,8 @@ func (t *tiling) pass(template *Task, fields []field, K int, take func(*Reply)) 
 }
 
 const (
+	// justAbove makes faces further than what is at the distance found.
+	justAbove = 1 + 1e-9
 	// finestHalo is the number of times that the width of the cloud is halved for the least
 	// halo of a second round, so that no halo begins too small to be doubled often
 	// enough in maxRounds.
@@ -84,7 +86,6 @@ func (t *tiling) advanceProgress() {
 func (t *tiling) task(template *Task, p part, fields []field, whole []box, round int) *Task {
 	k := *template
 	k.Tile, k.first, k.all = p.tile, round == 0, t.n
-	k.options = Options{Reach: t.o.Reach, Average: t.o.Average}
 	k.Threads = t.o.Threads
 	give := make([]bool, t.engine.Tiles())
 	for l, f := range fields {

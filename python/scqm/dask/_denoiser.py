@@ -111,7 +111,7 @@ class ManifoldDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  
     halo : float, optional
         Distance around a tile in which a task knows all rows at first, in the unit of
         the rows. By default estimated. Rows for which that was too little are done
-        again with twice the halo, so that only time depends on it.
+        again with a wider one, so that only time depends on it.
     n_threads : int, optional
         Threads of each task; by default 1.
     client : distributed.Client, optional
