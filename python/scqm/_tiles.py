@@ -93,9 +93,7 @@ class Cells:
         return cell
 
 
-def make_tile(
-    X: Array, weights: Array | None, numbers: Array, queries: bool
-) -> bytes:
+def make_tile(X: Array, weights: Array | None, numbers: Array, queries: bool) -> bytes:
     """Return a tile, or a part of the queries, of rows with their numbers."""
     X, numbers = _native.contiguous(X), _native.contiguous(numbers)
     weights = None if weights is None else _native.contiguous(weights)

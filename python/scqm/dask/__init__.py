@@ -10,11 +10,12 @@ import importlib
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from ._denoiser import ManifoldDenoiser
     from ._estimator import SCQM
 
-__all__ = ["SCQM"]
+__all__ = ["SCQM", "ManifoldDenoiser"]
 
-_HOMES = {"SCQM": "_estimator"}
+_HOMES = {"SCQM": "_estimator", "ManifoldDenoiser": "_denoiser"}
 
 
 def __getattr__(name: str) -> object:

@@ -360,7 +360,7 @@ class ManifoldDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  
                 f"X has the columns {list(names)}; those fitted are {list(known)}"
             )
         X = with_sizes(client, array_of(X))
-        n, D = X.shape
+        D = X.shape[1]
         if self.n_features_in_ != D:
             raise InputError(
                 f"X has {D} features, but ManifoldDenoiser is expecting "
@@ -426,7 +426,7 @@ class _Engine:
         done = []
         for task in tasks:
             parts = [
-                self.client.submit(cut, task.content, self.tiles[s], pure=False)
+                self.client.submit(_cut, task.content, self.tiles[s], pure=False)
                 for s in task.sources
             ]
             foreign = [task.queries or s != task.tile for s in task.sources]
@@ -442,26 +442,42 @@ class _Engine:
                     pure=False,
                 )
             )
-        get = operator.itemgetter
         said = self.client.gather(
-            [self.client.submit(get(slice(0, 2)), d, pure=False) for d in done]
+            [self.client.submit(operator.itemgetter(1), d, pure=False) for d in done]
         )
         for task, future in zip(tasks, done, strict=True):
             held = self.queries if task.queries else self.tiles
-            held[task.tile] = self.client.submit(get(2), future, pure=False)
+            held[task.tile] = future
         self.between += sum(moved for _, moved in said)
         self.driver += sum(len(reply) for reply, _ in said)
-        self.driver += sum(len(task.content) * (1 + len(task.sources)) for task in tasks)
+        self.driver += sum(
+            len(task.content) * (1 + len(task.sources)) for task in tasks
+        )
         return [reply for reply, _ in said]
 
 
+# A tile, or a part of the queries, and what the last task on it has said: its reply,
+# and the bytes that others gave for it.
+Held = tuple[bytes, tuple[bytes, int]]
+
+
 def _done(
-    work: TileWork, task: bytes, tile: bytes, parts: list[bytes], foreign: list[bool]
-) -> tuple[bytes, int, bytes]:
-    """Return the reply, the bytes that others gave, and what is there then."""
-    reply, changed = work(task, tile, parts)
+    work: TileWork, task: bytes, held: Held, parts: list[bytes], foreign: list[bool]
+) -> Held:
+    """Return what is there after a task."""
+    reply, changed = work(task, held[0], parts)
     moved = sum(len(p) for p, other in zip(parts, foreign, strict=True) if other)
-    return reply, moved, changed
+    return changed, (reply, moved)
+
+
+def _cut(task: bytes, held: Held) -> bytes:
+    """Return the part of a tile that a task takes."""
+    return cut(task, held[0])
+
+
+def _rows(held: Held, D: int) -> tuple[Array, Array, Array]:
+    """Return the numbers of queries, what became of them, and a report on them."""
+    return query_rows(held[0], D)
 
 
 def _delay(function: Any, **options: Any) -> Any:
@@ -514,20 +530,20 @@ def _split(
 
 def _gathered(
     parts: list[tuple[Array, Array, Array | None]], D: int, queries: bool
-) -> bytes:
+) -> Held:
     """Return a tile, or a part of the queries, of pieces in the order of the rows."""
     rows = np.concatenate([np.empty((0, D)), *(part[0] for part in parts)])
     numbers = np.concatenate([np.empty(0), *(part[1] for part in parts)])
     own = [part[2] for part in parts if part[2] is not None]
     weights = np.concatenate(own) if own else None
-    return make_tile(rows, weights, numbers, queries)
+    return make_tile(rows, weights, numbers, queries), (b"", 0)
 
 
 def _assembled(client: Client, queries: list[Any], X: da.Array) -> tuple[Any, Any]:
     """Return what became of queries, in the chunks of the rows."""
     D = X.shape[1]
     rows, about, first = [], [], 0
-    held = [client.submit(query_rows, q, D, pure=False) for q in queries]
+    held = [client.submit(_rows, q, D, pure=False) for q in queries]
     for size in (int(size) for size in X.chunks[0]):
         both = _delay(_chunk)(held, first, size, D)
         rows.append(da.from_delayed(both[0], (size, D), np.float64))
