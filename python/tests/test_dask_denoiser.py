@@ -77,31 +77,24 @@ def test_tiles_have_the_bits_of_one_machine(
     assert repr(denoiser.loss_) == repr(alone.loss_)
 
 
-def test_frames_keep_their_names(client: Any) -> None:
+def test_frames_and_matrices(client: Any) -> None:
     dd = pytest.importorskip("dask.dataframe")
     pd = pytest.importorskip("pandas")
     frame = dd.from_pandas(pd.DataFrame(X, columns=["a", "b", "c"]), npartitions=2)
-    denoiser = ManifoldDenoiser(method="lpca", n_tiles=2, client=client)
-    got = denoiser.fit_transform(frame)
-    alone = scqm.ManifoldDenoiser(method="lpca")
-    assert np.array_equal(got.compute(), alone.fit_transform(X))
-    assert list(denoiser.feature_names_in_) == ["a", "b", "c"]
-    with pytest.raises(InputError, match="those fitted are"):
-        denoiser.transform(frame.rename(columns={"a": "z"}))
-
-
-def test_matrices_go_to_the_workers(client: Any) -> None:
     settings: dict[str, Any] = {
         "method": "linear",
         "loss": "mahalanobis",
         "precision": np.diag([1.0, 2.0, 3.0]),
         "passes": 1,
     }
-    denoiser = ManifoldDenoiser(n_tiles=2, client=client, **settings)
-    got = denoiser.fit_transform(da.from_array(X, chunks=(40, 3)))
+    denoiser = ManifoldDenoiser(n_tiles=2, halo=9.0, client=client, **settings)
+    got = denoiser.fit_transform(frame)
     alone = scqm.ManifoldDenoiser(**settings)
     assert np.array_equal(got.compute(), alone.fit_transform(X))
     assert isinstance(denoiser.loss_, losses.Mahalanobis)
+    assert list(denoiser.feature_names_in_) == ["a", "b", "c"]
+    with pytest.raises(InputError, match="those fitted are"):
+        denoiser.transform(frame.rename(columns={"a": "z"}))
 
 
 def test_errors_name_the_place_and_the_remedy(client: Any) -> None:

@@ -346,7 +346,7 @@ class ManifoldDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  
         if self.n_tiles is not None:
             return check_integer("n_tiles", self.n_tiles, 1)
         threads = sum(client.nthreads().values())
-        return max(min(max(chunks, threads), n // LEAST), 1)
+        return int(max(min(max(chunks, threads), n // LEAST), 1))
 
     def _denoise(self, X: Any) -> tuple[Any, Any]:
         """Return the rows and what became of them, six columns."""
