@@ -79,30 +79,7 @@ func (s denoiserSettings) fit(j *job, data scqm.Data, precision uint64) (*denois
 // choose makes the method. For rows that are too few for quadratic charts, or
 // leave no direction for noise, auto means flat charts; the note says so.
 func (s denoiserSettings) choose(j *job, data scqm.Data, precision uint64) (denoise.Method, string, error) {
-	settings := denoise.Settings{
-		Latent: s.Latent, Neighbors: s.Neighbors, Passes: s.Passes, Degree: s.Degree, Flat: s.Flat,
-		Width: s.Width, Local: s.Local,
-	}
-	if s.Ridge != nil {
-		if settings.Ridge = *s.Ridge; settings.Ridge == 0 {
-			settings.Ridge = denoise.NoRidge
-		}
-	}
-	if s.Loss != nil && s.Loss.Name == huber && s.Loss.Delta == nil && !s.Loss.elsewhere() {
-		settings.LossFor = func(distances []float64) (framework.Loss, error) {
-			return losses.Huber(losses.DefaultHuberDelta(distances))
-		}
-	} else if s.Loss != nil {
-		var err error
-		if settings.Loss, err = s.Loss.build(j, precision, nil, 0); err != nil {
-			return nil, "", err
-		}
-		if l, ok := settings.Loss.(framework.Dimensioned); ok && l.Dim() != data.D {
-			return nil, "", fmt.Errorf("loss %s is for rows of length %d, not %d: %w", settings.Loss.Name(), l.Dim(), data.D, framework.ErrInvalid)
-		}
-		s.Loss.learn(settings.Loss)
-	}
-	method, err := denoise.ByName(s.Method, settings)
+	method, err := s.method(j, data.D, precision)
 	if err != nil || s.Method != methodAuto {
 		return method, "", err
 	}
@@ -125,6 +102,34 @@ func (s denoiserSettings) choose(j *job, data scqm.Data, precision uint64) (deno
 		why = fmt.Sprintf("a surface of dimension %d leaves no direction for noise in rows of that length", s.Latent)
 	}
 	return flat, "auto: " + why + "; the method lpca was used", nil
+}
+
+// method makes the method for rows of so many columns.
+func (s denoiserSettings) method(j *job, columns int, precision uint64) (denoise.Method, error) {
+	settings := denoise.Settings{
+		Latent: s.Latent, Neighbors: s.Neighbors, Passes: s.Passes, Degree: s.Degree, Flat: s.Flat,
+		Width: s.Width, Local: s.Local,
+	}
+	if s.Ridge != nil {
+		if settings.Ridge = *s.Ridge; settings.Ridge == 0 {
+			settings.Ridge = denoise.NoRidge
+		}
+	}
+	if s.Loss != nil && s.Loss.Name == huber && s.Loss.Delta == nil && !s.Loss.elsewhere() {
+		settings.LossFor = func(distances []float64) (framework.Loss, error) {
+			return losses.Huber(losses.DefaultHuberDelta(distances))
+		}
+	} else if s.Loss != nil {
+		var err error
+		if settings.Loss, err = s.Loss.build(j, precision, nil, 0); err != nil {
+			return nil, err
+		}
+		if l, ok := settings.Loss.(framework.Dimensioned); ok && l.Dim() != columns {
+			return nil, fmt.Errorf("loss %s is for rows of length %d, not %d: %w", settings.Loss.Name(), l.Dim(), columns, framework.ErrInvalid)
+		}
+		s.Loss.learn(settings.Loss)
+	}
+	return denoise.ByName(s.Method, settings)
 }
 
 // part returns what keeps the part of the work that is done for [Wait].
@@ -233,11 +238,14 @@ func (d *denoiser) denoise(j *job, y scqm.Data, s denoiseSettings, to, about []f
 		return cost, nil
 	}
 	for i, row := range r.Rows {
-		copy(about[i*denoiseColumns:], []float64{
-			row.Residual, row.Noise, float64(row.Neighbors), row.Ridge, truth(row.Extrapolated), truth(row.Unchanged),
-		})
+		copy(about[i*denoiseColumns:], describeRow(row))
 	}
 	return cost, nil
+}
+
+// describeRow is a row of the report.
+func describeRow(r denoise.Row) []float64 {
+	return []float64{r.Residual, r.Noise, float64(r.Neighbors), r.Ridge, truth(r.Extrapolated), truth(r.Unchanged)}
 }
 
 // DenoiseReport describes the result of a job of [StartDenoise] as a JSON object:

@@ -14,10 +14,16 @@ const wordSize = 8
 // view is the memory at an address as n numbers. Where n is 0 the address does
 // not matter.
 func view(what string, address uint64, n int) ([]float64, error) {
-	if err := checkAddress(what, address, n); err != nil || n == 0 {
+	return viewOf[float64](what, address, n)
+}
+
+// viewOf is view for numbers of other sizes, of which bytes are the smallest.
+func viewOf[T byte | float32 | float64 | uint64](what string, address uint64, n int) ([]T, error) {
+	var one T
+	if err := checkAddress(what, address, n, int(unsafe.Sizeof(one))); err != nil || n == 0 {
 		return nil, err
 	}
-	return unsafe.Slice((*float64)(pointer(address)), n), nil
+	return unsafe.Slice((*T)(pointer(address)), n), nil
 }
 
 // optionalView is view where address 0 stands for nothing.
@@ -30,20 +36,17 @@ func optionalView(what string, address uint64, n int) ([]float64, error) {
 
 // addressList is the memory at an address as n addresses.
 func addressList(what string, address uint64, n int) ([]uint64, error) {
-	if err := checkAddress(what, address, n); err != nil || n == 0 {
-		return nil, err
-	}
-	return unsafe.Slice((*uint64)(pointer(address)), n), nil
+	return viewOf[uint64](what, address, n)
 }
 
-func checkAddress(what string, address uint64, n int) error {
+func checkAddress(what string, address uint64, n, size int) error {
 	switch {
 	case n < 0 || n > math.MaxInt/wordSize:
 		return fmt.Errorf("%s: %d numbers: %w", what, n, framework.ErrInvalid)
 	case n > 0 && address == 0:
 		return fmt.Errorf("%s: no address: %w", what, framework.ErrInvalid)
-	case n > 0 && address%wordSize != 0:
-		return fmt.Errorf("%s: address is not a multiple of %d: %w", what, wordSize, framework.ErrInvalid)
+	case n > 0 && address%uint64(size) != 0:
+		return fmt.Errorf("%s: address is not a multiple of %d: %w", what, size, framework.ErrInvalid)
 	}
 	return nil
 }

@@ -17,6 +17,10 @@ const (
 	QuestionHessian
 	// QuestionMinimum: a point of low cost of the problem being fitted.
 	QuestionMinimum
+	// QuestionSum: sums over all rows; RowsAt has the bytes of the request.
+	QuestionSum
+	// QuestionTasks: tasks on tiles; RowsAt has the bytes of all of them.
+	QuestionTasks
 )
 
 // ask is a question to Python. Its arrays belong to the asking goroutine, which
@@ -24,10 +28,12 @@ const (
 type ask struct {
 	question      int
 	rows, columns int
-	r, v          []float64 // arguments, rows x columns
-	values        []float64 // destination, rows; nil where not asked for
-	grad          []float64 // destination, rows x columns; nil where not asked for
-	minimum       *minimum  // of QuestionMinimum
+	r, v          []float64    // arguments, rows x columns
+	values        []float64    // destination, rows; nil where not asked for
+	grad          []float64    // destination, rows x columns; nil where not asked for
+	minimum       *minimum     // of QuestionMinimum
+	sum           *sumQuestion // of QuestionSum
+	tasks         *tileTasks   // of QuestionTasks
 	answered      chan struct{}
 }
 
@@ -75,6 +81,9 @@ func FetchRows(number int64, r, v uint64) (int64, error) {
 func AnswerRows(number int64, values, grad uint64) (int64, error) {
 	return withJob("answer rows", number, func(j *job) (int64, error) {
 		a, err := j.question()
+		if err == nil && a.sum != nil {
+			err = fmt.Errorf("job has asked for sums: %w", errJob)
+		}
 		if err != nil {
 			return 0, err
 		}

@@ -14,7 +14,7 @@ import (
 
 // scripts try cases in one interpreter, and fit real tables; see there.
 //
-//go:embed cases.py known_tables.py real_tables.py
+//go:embed cases.py cluster_fits.py known_tables.py real_tables.py
 var scripts embed.FS
 
 // hasPython reports whether there is a Python with scqm.
@@ -28,7 +28,7 @@ func needPython(b *bench) (undo func(), err error) {
 		lines := strings.Split(strings.TrimSpace(string(out)), "\n")
 		return nil, skipf("%s cannot import scqm (%s); make install-python builds .venv, -python names another", b.python, clip(lines[len(lines)-1]))
 	}
-	for _, name := range []string{"cases.py", "known_tables.py", "real_tables.py"} {
+	for _, name := range []string{"cases.py", "cluster_fits.py", "known_tables.py", "real_tables.py"} {
 		text, err := scripts.ReadFile(name)
 		if err != nil {
 			return nil, err
@@ -50,6 +50,24 @@ func tryTables(c *trial) error {
 	how := command{program: c.python, env: []string{"PYTHONWARNINGS=ignore", "OPENBLAS_NUM_THREADS=1"}}
 	r, err := c.run(how, c.path("real_tables.py"), "--dims", "1,2", "--losses", "squared_l2,l2",
 		"--first", strconv.Itoa(c.index), "--count", strconv.Itoa(min(together, c.last-c.index)))
+	if err != nil {
+		return err
+	}
+	return c.countEnds(r)
+}
+
+// needDask is needPython for drills on clusters.
+func needDask(b *bench) (undo func(), err error) {
+	if exec.Command(b.python, "-c", "import distributed").Run() != nil {
+		return nil, skipf("%s has no distributed", b.python)
+	}
+	return needPython(b)
+}
+
+// tryCluster fits on a cluster of Dask whose workers and scheduler may die.
+func tryCluster(c *trial) error {
+	how := command{program: c.python, env: []string{"OMP_NUM_THREADS=1"}}
+	r, err := c.run(how, c.path("cluster_fits.py"), "--first", strconv.Itoa(c.index), "--count", "1")
 	if err != nil {
 		return err
 	}

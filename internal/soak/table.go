@@ -18,6 +18,7 @@ func programDrills() []drillSpec {
 		{name: "python-memory", what: "limits on memory in Python: MemoryError, and the interpreter lives", cases: 60, prepare: needPython, try: pythonCases("memory", 1)},
 		{name: "python-tables", what: "default fits of real tables: nothing converged that influence refuses", cases: 256, prepare: needPython, try: tryTables},
 		{name: "python-exceptions", what: "exceptions at random in the functions of scqm.minimize: they come out, and nothing stays", cases: 1000, prepare: needPython, try: pythonCases("exceptions", 1000)},
+		{name: "python-clusters", what: "fits on clusters of Dask: equal bits for all workers, chunks, kills of workers and of schedulers", cases: 21, prepare: needDask, try: tryCluster},
 		{name: "python-descriptors", what: "limits on open files in Python", cases: 30, prepare: needPython, try: pythonCases("descriptors", 1)},
 	}
 }
@@ -37,6 +38,7 @@ func packageDrills() []drillSpec {
 		goDrill{name: "go-killed-fits", pkg: "./cmd/scqm", run: "Drill.*Killed", cases: 50}.spec(),
 		goDrill{name: "go-hostile-rows", pkg: "./models/denoise", run: "HostileRows", cases: 252}.spec(),
 		goDrill{name: "go-independent-rows", pkg: "./models/denoise", run: "RowsAreIndependent", cases: 42}.spec(),
+		goDrill{name: "go-tiles", pkg: "./models/denoise", run: "DrillTiles", cases: 768}.spec(),
 		goDrill{name: "go-suggested", pkg: "./models/scqm", run: "TestSuggest$", cases: 27}.spec(),
 		goDrill{name: "go-stiefel-logarithms", pkg: "./manifolds", run: "DrillStiefelLog", cases: 2000}.spec(),
 		goDrill{name: "go-robust-fits", pkg: "./models/residuals", run: "DrillFits|DrillEssential", cases: 1000}.spec(),

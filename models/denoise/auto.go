@@ -84,41 +84,72 @@ var candidateRidges = []float64{0, 0.03, 0.1}
 
 // Prepare chooses K and the ridge.
 func (m Auto) Prepare(ctx context.Context, c *Cloud, o Options) (Fitted, error) {
-	p, err := newPilot(ctx, m, c, o)
+	p, charts, err := newPilot(ctx, m, c, o)
 	if err != nil {
 		return nil, err
 	}
-	for pass := range selectionPasses {
-		if err := p.choose(); err != nil {
-			return nil, err
-		}
-		if pass == selectionPasses-1 {
-			break // the charts of the last choice are made when they are asked for
-		}
-		if err := p.advance(); err != nil {
-			return nil, err
-		}
+	if err := p.finish(); err != nil {
+		return nil, err
 	}
+	charts.setting = p.setting
 	if o.Progress != nil {
 		o.Progress(1)
 	}
-	return p.autoFit, nil
+	return charts.autoFit, nil
+}
+
+// finish chooses, and takes the feet of all choices but the last for the places: the
+// charts of that one are made when they are asked for.
+func (p *autoPrepare) finish() error {
+	for pass := range selectionPasses {
+		if err := p.choose(); err != nil {
+			return err
+		}
+		if pass == selectionPasses-1 {
+			break
+		}
+		if err := p.advance(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // newPilot estimates the noise and denoises once.
-func newPilot(ctx context.Context, m Auto, c *Cloud, o Options) (*autoPrepare, error) {
-	if _, err := m.Size(len(c.used), c.D); err != nil {
+func newPilot(ctx context.Context, m Auto, c *Cloud, o Options) (*autoPrepare, *cloudCharts, error) {
+	p, err := newAutoPrepare(m, len(c.used), c.D)
+	if err != nil {
+		return nil, nil, err
+	}
+	charts := newCloudCharts(ctx, p.autoSettings, c, o)
+	p.charts = charts
+	err = p.pilot()
+	charts.setting = p.setting
+	return p, charts, err
+}
+
+// newAutoPrepare prepares for n rows of positive weight.
+func newAutoPrepare(m Auto, n, D int) (*autoPrepare, error) {
+	if _, err := m.Size(n, D); err != nil {
 		return nil, err
 	}
-	q := float64(c.D - m.Latent)
+	return &autoPrepare{autoSettings: newAutoSettings(m, D), n: n, D: D}, nil
+}
+
+// autoSettings are the numbers that all charts of a cloud share.
+type autoSettings struct {
+	method  Auto
+	q       float64 // D - d
+	tune    tuning
+	setting setting
+}
+
+func newAutoSettings(m Auto, D int) autoSettings {
+	q := float64(D - m.Latent)
 	chi := distuv.ChiSquared{K: q}
-	a := &autoFit{
-		method: m, cloud: c, q: q, tune: tuning{
-			median: math.Sqrt(chi.Quantile(0.5)), cut: math.Sqrt(chi.Quantile(1 - tukeyTail)),
-		},
-	}
-	p := &autoPrepare{autoFit: a, ctx: ctx, o: o}
-	return p, p.pilot()
+	return autoSettings{method: m, q: q, tune: tuning{
+		median: math.Sqrt(chi.Quantile(0.5)), cut: math.Sqrt(chi.Quantile(1 - tukeyTail)),
+	}}
 }
 
 // tuning holds quantiles of the chi distribution with q degrees of freedom.
@@ -136,16 +167,13 @@ func (c *Cloud) newPlaces(y []float64) places {
 
 // autoFit is what Auto knows of a cloud.
 type autoFit struct {
-	method  Auto
-	cloud   *Cloud
-	q       float64 // D - d
-	tune    tuning
-	setting setting
-	places  places
+	autoSettings
+	cloud  *Cloud
+	places places
 }
 
 // setScale takes s for the standard deviation of the noise.
-func (a *autoFit) setScale(s *setting, scale float64, robust bool) {
+func (a *autoSettings) setScale(s *setting, scale float64, robust bool) {
 	s.scale, s.cut = scale, math.Inf(1)
 	if robust {
 		s.cut = a.tune.cut * scale
@@ -213,6 +241,9 @@ func (r *chartRows) place(i int) int {
 // chartAt makes the chart at y for the row pivot and writes its foot into dst.
 func (w *autoWorker) chartAt(dst, y, pivot []float64) bool {
 	w.rows.look(w.places, y, w.setting.neighbors)
+	if w.rows.search.missed {
+		return false
+	}
 	next := w.rows.gather(w.cloud, w.cloud.X, w.places, w.setting.neighbors)
 	return w.chart.fit(dst, y, pivot, w.rows.x, w.rows.near, w.rows.prior, next, &w.setting)
 }
@@ -221,12 +252,19 @@ func (w *autoWorker) chartAt(dst, y, pivot []float64) bool {
 // at the foot on the chart of the nearest place.
 func (w *autoWorker) Place(h *Neighborhood, about *Row) error {
 	D := w.cloud.D
-	row := w.rows.search.find(w.cloud.index, h.Centre, 1)[0]
+	rows := w.rows.search.find(w.cloud.index, h.Centre, 1)
+	if w.rows.search.missed {
+		return errLocal
+	}
 	ok := true
-	if row.distance == 0 {
+	if row := rows[0]; row.distance == 0 {
 		copy(w.y, w.places.y[row.row*D:(row.row+1)*D])
 	} else {
-		at := w.rows.search.find(w.places.index, h.Centre, 1)[0].row
+		rows = w.rows.search.find(w.places.index, h.Centre, 1)
+		if w.rows.search.missed {
+			return errLocal
+		}
+		at := rows[0].row
 		ok = w.chartAt(w.y, w.places.y[at*D:(at+1)*D], h.Centre)
 	}
 	if !ok || !w.chartAt(w.foot, w.y, h.Centre) {
@@ -236,6 +274,8 @@ func (w *autoWorker) Place(h *Neighborhood, about *Row) error {
 	about.Neighbors, about.Ridge, about.Noise = w.setting.neighbors, w.setting.ridge, w.chart.noise
 	return nil
 }
+
+func (w *autoWorker) ownSearch() *search { return &w.rows.search }
 
 // maxNoise is the residual from which on Tukey's loss has no weight for a row.
 func (w *autoWorker) maxNoise() float64 { return w.tune.cut * w.setting.scale }

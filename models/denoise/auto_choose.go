@@ -32,9 +32,9 @@ func (p *autoPrepare) candidates() []candidate {
 // sizes are the candidates for K.
 func (p *autoPrepare) sizes() []int {
 	if p.method.Neighbors > 0 {
-		return []int{min(p.method.Neighbors, len(p.cloud.used))}
+		return []int{min(p.method.Neighbors, p.n)}
 	}
-	n, least := len(p.cloud.used), 8*quadratics(p.method.Latent)
+	n, least := p.n, 8*quadratics(p.method.Latent)
 	most := min(float64(n)*0.75, maxNeighbors)
 	var list []int
 	for k := float64(least); k <= most; k *= growth {
@@ -49,30 +49,31 @@ func (p *autoPrepare) sizes() []int {
 // compared is a candidate with its estimated risk by row.
 type compared struct {
 	candidate
-	risk []float64
-	size float64 // median size of neighbourhoods
+	risk  []float64 // by row of the selection
+	sizes []float64 // of the neighbourhoods of these rows
+	size  float64   // their median
 }
 
 // choose takes the K and the ridge of the least estimated risk: first by one
 // probe; those that come near the best are looked at with the others.
 func (p *autoPrepare) choose() error {
-	list, err := p.compare(p.candidates(), p.probes[:1])
+	list, err := p.compare(p.candidates(), 0, 1)
 	if err != nil {
 		return err
 	}
 	list = p.wide(list)
 	best := leastRisk(list)
-	if more := p.probes[1:]; len(more) > 0 {
+	if p.probes > 1 {
 		list = best.likelyAmong(list)
 		var names []candidate
 		for _, c := range list {
 			names = append(names, c.candidate)
 		}
-		again, err := p.compare(names, more)
+		again, err := p.compare(names, 1, p.probes)
 		if err != nil {
 			return err
 		}
-		part := 1 / float64(len(p.probes))
+		part := 1 / float64(p.probes)
 		for k, c := range list {
 			for i, v := range again[k].risk {
 				c.risk[i] = part*c.risk[i] + (1-part)*v
@@ -119,34 +120,18 @@ func (best *compared) likelyAmong(list []*compared) []*compared {
 	return near
 }
 
-// selection returns the rows on which candidates are compared.
-func (p *autoPrepare) selection() []int { return p.cloud.some(selectionRows) }
-
-// compare estimates the risk of candidates by some probes.
-func (p *autoPrepare) compare(list []candidate, probes []probe) ([]*compared, error) {
-	rows := p.selection()
-	sizes := make([][]float64, len(list))
-	out := make([]*compared, len(list))
-	for k, c := range list {
-		out[k] = &compared{candidate: c, risk: make([]float64, len(rows))}
-		sizes[k] = make([]float64, len(rows))
-	}
-	err := p.each(rows, func(w *autoWorker, k, i int) {
-		p.weigh(w, i, list, probes)
-		for c := range list {
-			out[c].risk[k] = p.risk(i, w.feet(c), w.divergences[c])
-			sizes[c][k] = w.sizes[c]
-		}
-	})
-	for k, c := range out {
-		c.size = median(sizes[k])
+// compare estimates the risk of candidates by probes [from, to).
+func (p *autoPrepare) compare(list []candidate, from, to int) ([]*compared, error) {
+	out, err := p.charts.compare(p.setting, list, from, to)
+	for _, c := range out {
+		c.size = median(c.sizes)
 	}
 	return out, err
 }
 
 // weigh leaves the feet, divergences and sizes of neighbourhoods of row i for every
 // candidate in w.
-func (p *autoPrepare) weigh(w *autoWorker, i int, list []candidate, probes []probe) {
+func (p *cloudCharts) weigh(w *autoWorker, i int, list []candidate, probes []probe) {
 	w.divergences = append(w.divergences[:0], make([]float64, len(list))...)
 	w.sizes = append(w.sizes[:0], make([]float64, len(list))...)
 	p.chartCandidates(w, i, list, p.cloud.X, p.places, func(c int, foot []float64, size float64) {
@@ -162,10 +147,13 @@ func (p *autoPrepare) weigh(w *autoWorker, i int, list []candidate, probes []pro
 }
 
 // chartCandidates makes the charts of row i of x for every candidate.
-func (p *autoPrepare) chartCandidates(w *autoWorker, i int, list []candidate, x []float64, at places, take func(c int, foot []float64, size float64)) {
+func (p *cloudCharts) chartCandidates(w *autoWorker, i int, list []candidate, x []float64, at places, take func(c int, foot []float64, size float64)) {
 	D, s := p.cloud.D, p.setting
 	y, pivot := at.y[i*D:(i+1)*D], x[i*D:(i+1)*D]
 	w.rows.look(at, y, list[len(list)-1].neighbors)
+	if w.rows.search.missed {
+		return
+	}
 	var size float64
 	for c, one := range list {
 		if c == 0 || one.neighbors != list[c-1].neighbors {
@@ -179,7 +167,7 @@ func (p *autoPrepare) chartCandidates(w *autoWorker, i int, list []candidate, x 
 
 // risk is the part of row i with the foot f in Stein's estimate, bounded where
 // Tukey's loss is.
-func (p *autoPrepare) risk(i int, f []float64, divergence float64) float64 {
+func (p *cloudCharts) risk(i int, f []float64, divergence float64) float64 {
 	far := distance(p.cloud.Row(i), f)
 	variance := p.setting.scale * p.setting.scale
 	twice := 2 * variance * divergence

@@ -1,27 +1,58 @@
 package denoise
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"slices"
-
-	"github.com/scqm/scqm/internal/par"
 )
 
-// autoPrepare finds the noise, K and the ridge.
+// autoPrepare finds the noise, K and the ridge, from what charts tell of the rows.
 type autoPrepare struct {
-	*autoFit
-	ctx context.Context
-	o   Options
+	autoSettings
+	n, D   int // rows of positive weight, and columns
+	charts charts
 
-	floor   float64 // of the noise
-	eps     float64 // length of the perturbation
-	probes  []probe
-	workers []*autoWorker
-	stages  int
+	floor  float64 // of the noise
+	eps    float64 // length of the perturbation
+	probes int
+}
 
-	shrinkage []float64 // of the residuals of the rows charted last
+// charts makes the charts of the rows of a cloud, wherever they are. Rows are those of
+// positive weight, in their order.
+type charts interface {
+	// perturb makes so many probes, of which the rows move by eps in every column.
+	perturb(probes int, eps float64) error
+	// chart makes the charts of an order.
+	chart(o order) (*charted, error)
+	// compare makes the charts of every candidate for the selection, and for probes
+	// [from, to) of it. Risks count what is far from the foot as s says.
+	compare(s setting, list []candidate, from, to int) ([]*compared, error)
+}
+
+// order says which charts to make.
+type order struct {
+	// probe is whose rows are charted, -1 for the rows themselves.
+	probe int
+	// raw makes charts at the rows themselves, not at their places.
+	raw bool
+	// some is for the selection only.
+	some bool
+	// keep takes the feet for the places.
+	keep    bool
+	setting setting
+}
+
+// rowsThemselves is the probe that is none.
+const rowsThemselves = -1
+
+// charted is what charts tell of rows, each by its place in the list.
+type charted struct {
+	size      []float64 // distance of the first row left out
+	far       []float64 // of the row itself from the foot
+	shrinkage []float64 // of that distance
+	// divergence is what every probe says, where the rows themselves are all charted
+	// and kept.
+	divergence [][]float64
 }
 
 const (
@@ -30,166 +61,109 @@ const (
 	selectionRows = 4000
 )
 
-// each runs work on the rows of list, in parallel.
-func (p *autoPrepare) each(list []int, work func(w *autoWorker, k, i int)) error {
-	if p.workers == nil {
-		p.workers = make([]*autoWorker, par.Threads(p.o.Threads))
-	}
-	blocks := (len(list) + rowsAtATime - 1) / rowsAtATime
-	bar := progress{total: blocks}
-	if p.o.Progress != nil {
-		from := float64(p.stages) / (float64(p.stages) + 2)
-		to := float64(p.stages+1) / (float64(p.stages) + 3)
-		bar.report = func(part float64) { p.o.Progress(from + (to-from)*part) }
-	}
-	p.stages++
-	par.Do(len(p.workers), blocks, func(at, b int) {
-		if p.ctx.Err() != nil {
-			return
-		}
-		if p.workers[at] == nil {
-			p.workers[at] = newAutoWorker(p.autoFit)
-		}
-		for k := b * rowsAtATime; k < min((b+1)*rowsAtATime, len(list)); k++ {
-			work(p.workers[at], k, list[k])
-		}
-		bar.add(1)
-	})
-	return p.ctx.Err()
-}
-
-// chartAll writes the feet of the rows of x, at their places, into f and returns the
-// median size of neighbourhoods.
-func (p *autoPrepare) chartAll(f, x []float64, at places, s setting) (float64, error) {
-	return p.chartSome(p.cloud.used, f, x, at, s)
-}
-
-func (p *autoPrepare) chartSome(list []int, f, x []float64, at places, s setting) (float64, error) {
-	D := p.cloud.D
-	sizes := make([]float64, len(list))
-	p.shrinkage = make([]float64, len(list))
-	err := p.each(list, func(w *autoWorker, k, i int) {
-		y := at.y[i*D : (i+1)*D]
-		w.rows.look(at, y, s.neighbors)
-		sizes[k] = w.rows.gather(p.cloud, x, at, s.neighbors)
-		p.shrinkage[k] = 1
-		if w.chart.fit(f[i*D:(i+1)*D], y, x[i*D:(i+1)*D], w.rows.x, w.rows.near, w.rows.prior, sizes[k], &s) {
-			p.shrinkage[k] = w.chart.shrinkage(len(w.rows.prior), w.rows.place(i))
-		}
-	})
-	return median(sizes), err
-}
-
 func median(v []float64) float64 {
 	slices.Sort(v)
 	return v[len(v)/2]
 }
 
 // spread is the standard deviation of the noise by the median distance of the
-// rows of list, which have been charted last, from their feet. Each distance is
+// rows that have been charted from their feet. Each distance is
 // first divided by what the chart, being pulled towards the row, has left of it:
 // a chart that follows its own row would else pass for one without noise, and a
 // loss that bends with that noise would make it follow the more.
-func (p *autoPrepare) spread(list []int, f []float64) float64 {
-	D := p.cloud.D
-	far := make([]float64, len(list))
-	for k, i := range list {
-		far[k] = distance(p.cloud.Row(i), f[i*D:(i+1)*D]) / p.shrinkage[k]
+func (p *autoPrepare) spread(c *charted) float64 {
+	far := make([]float64, len(c.far))
+	for k, v := range c.far {
+		far[k] = v / c.shrinkage[k]
 	}
 	return median(far) / p.tune.median
 }
 
-// spreadOfAll is the spread of all rows from their feet f, which have been charted
-// last, as the probes have. Where neighbourhoods are hardly larger than the
+// spreadOfAll is the spread of all rows from their feet, which have been
+// charted, as the probes have. Where neighbourhoods are hardly larger than the
 // noise, neighbours are those that share the noise of a row, and pull the chart
 // after it: the shrinkage does not know of that, the divergence does.
-func (p *autoPrepare) spreadOfAll(f []float64) float64 {
-	used, D := p.cloud.used, p.cloud.D
+func (p *autoPrepare) spreadOfAll(c *charted) float64 {
 	var divergence float64
-	for m := range p.probes {
-		pr := &p.probes[m]
-		for _, i := range used {
-			divergence += p.divergence(pr, i, f[i*D:(i+1)*D], pr.places.y[i*D:(i+1)*D])
+	for _, probe := range c.divergence {
+		for _, v := range probe {
+			divergence += v
 		}
 	}
-	divergence /= float64(len(used) * len(p.probes))
-	far := make([]float64, len(used))
-	for k, i := range used {
-		far[k] = distance(p.cloud.Row(i), f[i*D:(i+1)*D])
-	}
-	left := max(float64(D)-divergence, p.q/4)
-	followed := median(far) / p.tune.median * math.Sqrt(p.q/left)
-	return max(followed, p.spread(used, f), p.floor)
+	divergence /= float64(p.n * p.probes)
+	left := max(float64(p.D)-divergence, p.q/4)
+	followed := median(slices.Clone(c.far)) / p.tune.median * math.Sqrt(p.q/left)
+	return max(followed, p.spread(c), p.floor)
 }
 
 // pilot denoises once with a number of neighbours that errs on the large side.
 func (p *autoPrepare) pilot() error {
-	c, functions := p.cloud, quadratics(p.method.Latent)
-	n := len(c.used)
-	s := setting{neighbors: max(min(10*functions, n/3), functions+2), ridge: pilotRidge}
-	x := places{y: c.X, index: c.index}
-	f := slices.Clone(c.X)
+	functions := quadratics(p.method.Latent)
+	s := setting{neighbors: max(min(10*functions, p.n/3), functions+2), ridge: pilotRidge}
 	for {
-		size, err := p.pilotScale(f, x, &s)
+		size, err := p.pilotScale(&s)
 		if err != nil {
 			return err
 		}
-		if size >= minReach*s.scale || s.neighbors >= n/2 {
+		if size >= minReach*s.scale || s.neighbors >= p.n/2 {
 			break
 		}
-		s.neighbors = min(int(math.Ceil(1.4*float64(s.neighbors))), n)
+		s.neighbors = min(int(math.Ceil(1.4*float64(s.neighbors))), p.n)
 	}
-	if err := p.perturb(s); err != nil {
+	p.eps, p.probes = perturbation*s.scale, min(max(probedRows/p.n, 1), maxProbes)
+	if err := p.charts.perturb(p.probes, p.eps); err != nil {
 		return err
 	}
-	if _, err := p.chartAll(f, c.X, x, s); err != nil {
-		return err
-	}
-	p.setScale(&s, p.spreadOfAll(f), !p.method.LeastSquares)
-	p.setting, p.places = s, c.newPlaces(f)
-	return nil
+	return p.advanceAll(s, true)
 }
 
 // pilotScale fits the rows at their own places, by least squares and then with Tukey's
 // loss, and leaves the noise in s. It returns the median size of neighbourhoods.
 // Some of the rows are enough for that.
-func (p *autoPrepare) pilotScale(f []float64, x places, s *setting) (float64, error) {
+func (p *autoPrepare) pilotScale(s *setting) (float64, error) {
+	look := func() (*charted, error) {
+		return p.charts.chart(order{probe: rowsThemselves, raw: true, some: true, setting: *s})
+	}
 	p.setScale(s, 0, false)
-	list := p.selection()
-	size, err := p.chartSome(list, f, p.cloud.X, x, *s)
+	c, err := look()
 	if err != nil {
 		return 0, err
 	}
+	size := median(slices.Clone(c.size))
 	if !(size > 0) {
 		return 0, fmt.Errorf("denoise: auto: squares of the distances to the %d nearest neighbours of most rows are beyond the numbers; rescale the rows: %w", s.neighbors, ErrInput)
 	}
-	first := max(p.spread(list, f), exact*size)
+	first := max(p.spread(c), exact*size)
 	p.floor = pilotFloor * first
 	p.setScale(s, first, !p.method.LeastSquares)
 	if p.method.LeastSquares {
 		return size, nil
 	}
 	for range 2 {
-		if _, err := p.chartSome(list, f, p.cloud.X, x, *s); err != nil {
+		if c, err = look(); err != nil {
 			return 0, err
 		}
-		p.setScale(s, max(p.spread(list, f), p.floor), true)
+		p.setScale(s, max(p.spread(c), p.floor), true)
 	}
 	return size, nil
 }
 
-// advance takes the feet for the places.
-func (p *autoPrepare) advance() error {
+// advance takes the feet of the last choice for the places.
+func (p *autoPrepare) advance() error { return p.advanceAll(p.setting, false) }
+
+// advanceAll takes the feet of the probes, and then of the rows, for their places, and
+// leaves the setting with the noise that these tell.
+func (p *autoPrepare) advanceAll(s setting, raw bool) error {
 	for m := range p.probes {
-		if err := p.advanceProbe(&p.probes[m], p.setting); err != nil {
+		if _, err := p.charts.chart(order{probe: m, raw: raw, keep: true, setting: s}); err != nil {
 			return err
 		}
 	}
-	f := slices.Clone(p.cloud.X)
-	if _, err := p.chartAll(f, p.cloud.X, p.places, p.setting); err != nil {
+	c, err := p.charts.chart(order{probe: rowsThemselves, raw: raw, keep: true, setting: s})
+	if err != nil {
 		return err
 	}
-	p.setScale(&p.setting, p.spreadOfAll(f), !p.method.LeastSquares)
-	p.places = p.cloud.newPlaces(f)
+	p.setScale(&s, p.spreadOfAll(c), !p.method.LeastSquares)
+	p.setting = s
 	return nil
 }

@@ -59,7 +59,7 @@ func TestScaleInDenseClouds(t *testing.T) {
 	s := surfaceSample(3000, 4000, 3, .11, 2, torusPoint)
 	c, err := newCloud(s.x)
 	require.NoError(t, err)
-	p, err := newPilot(context.Background(), Auto{Latent: 2}, c, Options{})
+	p, _, err := newPilot(context.Background(), Auto{Latent: 2}, c, Options{})
 	require.NoError(t, err)
 	require.Greater(t, p.setting.scale, .7*.11)
 	require.Less(t, p.setting.scale, 1.2*.11)

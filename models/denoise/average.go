@@ -12,6 +12,9 @@ import (
 func (g *safeWorker) average(x []float64, about *Row) error {
 	c := g.d.cloud
 	found := g.search.find(c.index, x, g.o.Average+1)
+	if g.search.missed {
+		return errLocal
+	}
 	g.charts = append(g.charts[:0], found...)
 	h := math.Sqrt(g.charts[len(g.charts)-1].distance)
 	clear(g.sum)
@@ -40,8 +43,7 @@ func (g *safeWorker) average(x []float64, about *Row) error {
 			g.sum[j] += weight * v
 		}
 	}
-	g.neighbors.at(c, &g.search, x, g.d.size)
-	if total == 0 {
+	if !g.neighbors.at(c, &g.search, x, g.d.size) || total == 0 {
 		return errLocal
 	}
 	for j, v := range g.sum {

@@ -90,14 +90,14 @@ func (m Select) choose(ctx context.Context, c *Cloud, o Options) (Method, error)
 	}
 	quiet := o
 	quiet.Progress = nil
-	p, err := newPilot(ctx, Auto{Latent: free.latent()}, c, quiet)
+	_, charts, err := newPilot(ctx, Auto{Latent: free.latent()}, c, quiet)
 	if err != nil {
 		return nil, fmt.Errorf("denoise: %s: choosing the number of neighbours takes the noise that auto estimates; give a number: %w", of.Name(), err)
 	}
 	sizes := candidates(free, c)
 	best, least := 0, math.Inf(1)
 	for k, size := range sizes {
-		risk, err := p.riskOf(of.(sized).withNeighbors(size), chosenRows)
+		risk, err := charts.riskOf(of.(sized).withNeighbors(size), chosenRows)
 		if err != nil {
 			return nil, err
 		}
@@ -127,7 +127,7 @@ func candidates(m sized, c *Cloud) []int {
 }
 
 // riskOf estimates the mean risk of a method on some of the rows.
-func (p *autoPrepare) riskOf(m Method, most int) (float64, error) {
+func (p *cloudCharts) riskOf(m Method, most int) (float64, error) {
 	list := p.cloud.some(most)
 	f, err := denoiseSome(p.ctx, m, p.cloud, list, p.o)
 	if err != nil {
@@ -162,15 +162,19 @@ func denoiseSome(ctx context.Context, m Method, c *Cloud, list []int, o Options)
 	return d.Denoise(ctx, rows, Options{Threads: o.Threads})
 }
 
+// trial is the method with the loss whose residuals the loss is made for.
+func (m SCQM) trial() SCQM {
+	m.Loss, m.LossFor = losses.L2(), nil
+	return m
+}
+
 // choose makes the loss.
 func (m SCQM) choose(ctx context.Context, c *Cloud, o Options) (Method, error) {
 	if m.LossFor == nil {
 		return m, nil
 	}
-	trial := m
-	trial.Loss, trial.LossFor = losses.L2(), nil
 	o.Progress = nil
-	r, err := denoiseSome(ctx, trial, c, c.some(residualRows), o)
+	r, err := denoiseSome(ctx, m.trial(), c, c.some(residualRows), o)
 	if err != nil {
 		return nil, err
 	}

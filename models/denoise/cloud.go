@@ -14,7 +14,12 @@ type Cloud struct {
 	rows.Data
 	index index
 	used  []int // rows of positive weight
+	// others counts the rows of positive weight that a part of a cloud does not have.
+	others int
 }
+
+// rows is the number of rows of positive weight in all.
+func (c *Cloud) rows() int { return len(c.used) + c.others }
 
 // The squares of what is smaller or larger than this leave the range of the
 // numbers.
@@ -83,7 +88,23 @@ func (c *Cloud) some(most int) []int {
 	}
 	list := make([]int, most)
 	for k := range list {
-		list[k] = c.used[k*len(c.used)/most]
+		list[k] = c.used[someRow(k, len(c.used), most)]
 	}
 	return list
+}
+
+// someRow is the row at place k of most among n.
+func someRow(k, n, most int) int { return k * n / most }
+
+// placeAmongSome is the place of row i of n among most of them at equal distances, -1
+// if it is not there.
+func placeAmongSome(i, n, most int) int {
+	if n <= most {
+		return i
+	}
+	k := (i*most + n - 1) / n
+	if k < most && someRow(k, n, most) == i {
+		return k
+	}
+	return -1
 }

@@ -21,6 +21,7 @@ type Denoiser struct {
 	fitted Fitted
 	size   int
 	unit   float64 // of the cloud and of the settings of the method
+	number []int   // of the rows to be denoised, in messages; nil counts them
 }
 
 // Result is what became of the rows.
@@ -33,6 +34,8 @@ type Result struct {
 	// where charts of their own take them, over up to 256 of the rows, and
 	// ShareMoved that of the same rows from where they were; 0 without Share.
 	ShareError, ShareMoved float64
+	// need is that of searches for rows which are not Done.
+	need float64
 }
 
 // Fit prepares a method to denoise rows near the surface that the rows of x are
@@ -82,7 +85,7 @@ func fit(ctx context.Context, m Method, x rows.Data, o Options) (*Denoiser, erro
 }
 
 func newDenoiser(ctx context.Context, m Method, c *Cloud, o Options) (*Denoiser, error) {
-	size, err := m.Size(len(c.used), c.D)
+	size, err := m.Size(c.rows(), c.D)
 	if err != nil {
 		return nil, err
 	}
@@ -151,6 +154,21 @@ func (d *Denoiser) denoise(ctx context.Context, x rows.Data, o Options) (*Result
 		return nil, err
 	}
 	defer held.Release()
+	r, err := d.each(ctx, x, o)
+	if err != nil {
+		return r, err
+	}
+	if o.Share > 0 {
+		if err := d.compareShared(ctx, x, r, o); err != nil {
+			return r, err
+		}
+	}
+	return r, nil
+}
+
+// each denoises rows that have been checked, job by job. Rows that the cloud, being a
+// part of one, cannot serve are left as they are and not Done.
+func (d *Denoiser) each(ctx context.Context, x rows.Data, o Options) (*Result, error) {
 	r := &Result{X: append([]float64(nil), x.X...), Rows: make([]Row, x.N)}
 	jobs := d.jobs(x, o)
 	workers := make([]*safeWorker, d.goroutines(o.Threads))
@@ -176,9 +194,9 @@ func (d *Denoiser) denoise(ctx context.Context, x rows.Data, o Options) (*Result
 			return nil, err
 		}
 	}
-	if o.Share > 0 {
-		if err := d.compareShared(ctx, x, r, o); err != nil {
-			return r, err
+	for _, w := range workers {
+		if w != nil {
+			r.need = max(r.need, w.need())
 		}
 	}
 	return r, nil
@@ -274,11 +292,14 @@ func (g *safeWorker) do(ctx context.Context, j job, x rows.Data, r *Result) erro
 				err = g.worker.Project(g.point, x.Row(i))
 			}
 		}
+		if g.missed() {
+			continue
+		}
 		if fatal(err) {
 			if ctx.Err() != nil {
 				return nil
 			}
-			return fmt.Errorf("denoise: row %d: %w", i, err)
+			return fmt.Errorf("denoise: row %d: %w", g.d.rowNumber(i), err)
 		}
 		g.judge(&g.about, err, x.Row(i))
 		if !g.about.Unchanged {
@@ -291,10 +312,42 @@ func (g *safeWorker) do(ctx context.Context, j job, x rows.Data, r *Result) erro
 	return nil
 }
 
+func (d *Denoiser) rowNumber(i int) int {
+	if d.number == nil {
+		return i
+	}
+	return d.number[i]
+}
+
 func fatal(err error) bool { return err != nil && !errors.Is(err, errLocal) }
 
+// missed tells whether neighbours of the row at hand may be elsewhere, and forgets it.
+func (g *safeWorker) missed() bool {
+	missed := g.search.missed
+	g.search.missed = false
+	if w, ok := g.worker.(searcher); ok {
+		missed = w.ownSearch().missed || missed
+		w.ownSearch().missed = false
+	}
+	return missed
+}
+
+// need is how far rows would have to be known for those that were missed.
+func (g *safeWorker) need() float64 {
+	need := g.search.need
+	if w, ok := g.worker.(searcher); ok {
+		need = max(need, w.ownSearch().need)
+	}
+	return need
+}
+
+// searcher is a worker that looks up rows by itself.
+type searcher interface{ ownSearch() *search }
+
 func (g *safeWorker) place(centre []float64, about *Row) error {
-	g.neighbors.at(g.d.cloud, &g.search, centre, g.d.size)
+	if !g.neighbors.at(g.d.cloud, &g.search, centre, g.d.size) {
+		return errLocal
+	}
 	about.Neighbors = g.neighbors.N()
 	return g.worker.Place(&g.neighbors, about)
 }

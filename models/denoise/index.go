@@ -11,6 +11,12 @@ type index interface {
 type search struct {
 	kNearest
 	off []float64 // D: distance from the box of a tree, by coordinate
+	// missed is set by an index of a part of the rows that does not know whether it
+	// has found the nearest of all of them.
+	missed bool
+	// need is the furthest that such an index would have had to know rows, as far as
+	// it can tell, over all misses.
+	need float64
 }
 
 // treeColumns is the number of columns up to which a tree pays: see

@@ -38,6 +38,14 @@ func (s *kNearest) reset(k int) {
 // full tells whether k rows have been offered.
 func (s *kNearest) full() bool { return len(s.heap) == s.k }
 
+// furthest is the squared distance of the furthest row kept, 0 without one.
+func (s *kNearest) furthest() float64 {
+	if len(s.heap) == 0 {
+		return 0
+	}
+	return s.heap[0].distance
+}
+
 func (s *kNearest) offer(c near) {
 	if !s.full() {
 		s.heap = append(s.heap, c)

@@ -113,7 +113,7 @@ func (m SCQM) columns(D int) int {
 
 // Prepare tries whether the fits can be done.
 func (m SCQM) Prepare(ctx context.Context, c *Cloud, _ Options) (Fitted, error) {
-	K, err := m.Size(len(c.used), c.D)
+	K, err := m.Size(c.rows(), c.D)
 	if err != nil {
 		return nil, err
 	}

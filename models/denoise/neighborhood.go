@@ -35,9 +35,14 @@ func (h *Neighborhood) Row(k int) []float64 {
 // N returns the number of neighbours.
 func (h *Neighborhood) N() int { return len(h.Index) }
 
-// at finds the k nearest rows to centre.
-func (h *Neighborhood) at(c *Cloud, s *search, centre []float64, k int) {
-	h.gather(c, s.find(c.index, centre, k+1), centre, k)
+// at finds the k nearest rows to centre. It is false if they may be elsewhere.
+func (h *Neighborhood) at(c *Cloud, s *search, centre []float64, k int) bool {
+	found := s.find(c.index, centre, k+1)
+	if s.missed {
+		return false
+	}
+	h.gather(c, found, centre, k)
+	return true
 }
 
 // gather takes the first k of the rows found, of which one more may be there.

@@ -10,7 +10,8 @@ dimensions to take, :func:`frechet_mean` is a robust mean of rows.
 :mod:`scqm.losses` has the losses and
 the way to write your own, :mod:`scqm.solvers` the same for solvers,
 :func:`minimize` minimises a cost of your own on :mod:`scqm.manifolds`,
-:mod:`scqm.datasets` data to try things on, :mod:`scqm.plot` pictures, and
+:func:`fit_blocks` and :mod:`scqm.dask` fit rows beyond memory and on many machines,
+:mod:`scqm.datasets` has data to try things on, :mod:`scqm.plot` pictures, and
 :mod:`scqm.experiments` the experiments of the paper.
 """
 
@@ -22,6 +23,7 @@ from ._version import __version__
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from . import (
+        dask,
         datasets,
         exceptions,
         experiments,
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
     from ._mean import FrechetMean, frechet_mean
     from ._minimize import MinimizeResult, minimize
     from ._native import blas
+    from ._streaming import fit_blocks
     from ._suggest import Suggestion, suggest
     from .exceptions import (
         BudgetError,
@@ -82,9 +85,11 @@ __all__ = [
     "__version__",
     "blas",
     "check_gradient",
+    "dask",
     "datasets",
     "exceptions",
     "experiments",
+    "fit_blocks",
     "frechet_mean",
     "load",
     "losses",
@@ -100,6 +105,7 @@ __all__ = [
 # only, not the compiled library and scikit-learn, and pictures are for few
 # programs.
 _MODULES = (
+    "dask",
     "datasets",
     "exceptions",
     "experiments",
@@ -121,6 +127,7 @@ _HOMES = {
     "SCQM": "_estimator",
     "blas": "_native",
     "check_gradient": "_check_gradient",
+    "fit_blocks": "_streaming",
     "frechet_mean": "_mean",
     "load": "_estimator",
     "minimize": "_minimize",

@@ -284,10 +284,7 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
         self._take(report, arrays, loss)
         if automatic:
             self.loss_reason_ = self.notes_[-1]
-        for text in self.warnings_:
-            unfinished = text == self.message_
-            category = ConvergenceWarning if unfinished else UserWarning
-            warnings.warn(f"SCQM: {text}", category, stacklevel=2)
+        self._warn(stacklevel=3)
         return self
 
     def partial_fit(
@@ -594,9 +591,13 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
         """
         check_is_fitted(self)
         rows = self._seen(X)
-        values = self._model().map("losses", rows, 1)[:, 0]
+        values = self._losses(rows)[:, 0]
         weights = check_weights(sample_weight, rows)
         return -float(np.average(values, weights=weights))
+
+    def _losses(self, X: npt.ArrayLike) -> Array:
+        """Return the losses of rows against their projections, as a column."""
+        return self._model().map("losses", self._seen(X), 1)
 
     def residual_parts(self) -> Array:
         """Return which part of the noise the fit has left in each residual.
@@ -781,6 +782,13 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
         found = report["loss"]
         self.loss_ = as_fitted(loss, found.get("params") or {}, found.get("plugin"))
         self.loss_reason_ = None
+
+    def _warn(self, stacklevel: int) -> None:
+        """Warn of what is wrong with the fit."""
+        for text in self.warnings_:
+            unfinished = text == self.message_
+            category = ConvergenceWarning if unfinished else UserWarning
+            warnings.warn(f"SCQM: {text}", category, stacklevel=stacklevel)
 
     def _model(self) -> Model:
         """Return the model that the attributes make, which users may have changed."""

@@ -40,7 +40,8 @@ T = TypeVar("T")
 # What Wait returns, and the entries of its state; see bindings/job.go.
 RUNNING, DONE, ASKED, EVALUATED = range(4)
 ITERATION, COST, SECONDS, QUESTION, ROWS, COLUMNS, VALUES, GRADIENTS = range(8)
-QUESTION_LOSS, QUESTION_WEIGHTS, QUESTION_HESSIAN, QUESTION_MINIMUM = range(1, 5)
+QUESTION_LOSS, QUESTION_WEIGHTS, QUESTION_HESSIAN = 1, 2, 3
+QUESTION_MINIMUM, QUESTION_SUM, QUESTION_TASKS = 4, 5, 6
 
 # Milliseconds between two looks at signals and progress.
 PATIENCE = 20

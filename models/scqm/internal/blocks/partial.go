@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"math/bits"
 
 	"github.com/scqm/scqm/models/rows"
 )
@@ -55,8 +56,25 @@ func (r *Request) Merge(p, q *Partial) error {
 		f.add(n, nil)
 	}
 	p.nodes = f.list()
+	return r.close(p)
+}
+
+// close merges the nodes at the ragged edge where p has all blocks that are summed: its
+// length then does not depend on their number.
+func (r *Request) close(p *Partial) error {
+	if p.First != 0 || p.Blocks != Count(r.N) || len(p.nodes) < 2 {
+		return nil
+	}
+	n, err := root(p.nodes, p.to, r.merge())
+	if err != nil {
+		return err
+	}
+	p.nodes = []*node{{level: levelOver(p.to), sums: n.sums, sample: n.sample}}
 	return nil
 }
+
+// levelOver is that of the least node over so many blocks from the first on.
+func levelOver(blocks int) int { return bits.Len(uint(blocks - 1)) }
 
 // Total returns the sums over all rows, and the sample. The partial is used up.
 func (r *Request) Total(p *Partial) (sums, sample []float64, err error) {
@@ -147,6 +165,9 @@ func (p *Partial) UnmarshalBinary(b []byte) error {
 		}
 		at = next.last()
 		q.nodes = append(q.nodes, next)
+	}
+	if closed := len(q.nodes) == 1 && q.from == 0 && q.nodes[0].level == levelOver(q.to); closed {
+		at = q.to
 	}
 	if at != q.to || len(body) > 0 {
 		return fmt.Errorf("scqm: partial sums of blocks %d to %d end at %d with %d bytes left: %w", q.from, q.to-1, at-1, len(body), rows.ErrInput)

@@ -62,7 +62,8 @@ func (r *Request) Partial(ctx context.Context, src rows.Source, loss framework.L
 			return nil, err
 		}
 	}
-	return &Partial{First: first, Blocks: count, from: s.first, to: s.last, hash: hash, length: s.length, nodes: s.forest.list()}, nil
+	p := &Partial{First: first, Blocks: count, from: s.first, to: s.last, hash: hash, length: s.length, nodes: s.forest.list()}
+	return p, r.close(p)
 }
 
 // Numbers counts the numbers that summing takes: for each goroutine a block with its

@@ -1,0 +1,374 @@
+package denoise
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/scqm/scqm/models/rows"
+)
+
+// act is what a task does with a tile.
+type act uint8
+
+const (
+	actSurvey  act = iota // says what rows there are
+	actNumber             // numbers the rows among those of all tiles
+	actReach              // estimates how far away neighbours are
+	actPerturb            // makes probes
+	actChart              // makes charts, and feet to come
+	actCommit             // takes the feet to come for the places
+	actCompare            // compares candidates of auto
+	actTrial              // measures distances of some rows from fits with the loss l2
+	actDenoise            // denoises queries
+)
+
+// want is a box of which a task knows all rows whose value of a field is in it.
+type want struct {
+	Field field
+	Box   box
+}
+
+// Task is work on a tile, or on queries, for which it takes parts of other tiles. It goes
+// to other machines by MarshalBinary; all of them must run one version of this package.
+type Task struct {
+	// Tile is the number of the tile, or of the queries, that it works on and changes,
+	// Queries tells which. Sources are the tiles that give it parts by [Task.Cut], as
+	// they are before any task that is run together with this one.
+	Tile    int
+	Queries bool
+	Sources []int
+	// Threads bounds the goroutines of the task; below 1 stands for all processors. The
+	// result does not depend on it.
+	Threads int
+
+	act     act
+	first   bool // of the rounds of a pass: nothing is done yet
+	all     int  // rows of positive weight
+	dropped []int
+	wants   []want
+
+	field     field // of actReach, for so many neighbours
+	neighbors int
+	some      int // bounds the rows that the task is for; 0 is for all
+
+	auto       autoSettings // what auto has found so far
+	order      order
+	candidates []candidate
+	from, to   int // probes
+	probes     int
+	eps        float64
+
+	distances []float64 // of rows from fits with l2, for the loss
+	options   Options
+}
+
+// Reply is what a task says.
+type Reply struct {
+	// Missed counts the rows of the task that are not done, since neighbours may be
+	// beyond what it knew, of which there were Known rows.
+	Missed, Known int
+
+	rows    int
+	dropped []int
+	bounds  []box // of the fields asked for; of rows that are missed where some are
+	// reach is what actReach asks, and otherwise how far rows would have to be known for
+	// those that are missed, as far as searches can tell.
+	reach float64
+	// place is the place of a row in the list that a pass is for, with a row of
+	// values each.
+	place  []int
+	values []float64
+}
+
+// Cut returns the rows of a tile that the task takes.
+func (k *Task) Cut(t *Tile) *Tile { return t.cut(k.wants) }
+
+// Do does the task on a tile, with the parts that its sources gave.
+func (k *Task) Do(ctx context.Context, m Method, t *Tile, parts []*Tile) (*Reply, error) {
+	switch k.act {
+	case actSurvey:
+		return &Reply{rows: t.n(), bounds: []box{t.bounds(field{rowsThemselves, true}, nil)}, dropped: t.lost}, nil
+	case actNumber:
+		t.renumber(k.dropped, k.all)
+		t.lost = nil
+	case actReach:
+		return &Reply{reach: t.reach(k)}, nil
+	case actPerturb:
+		t.perturb(k.probes, k.eps)
+	case actCommit:
+		t.places[1+k.order.probe] = t.feet
+		b := t.bounds(field{k.order.probe, false}, nil)
+		t.feet, t.done = nil, nil
+		return &Reply{bounds: []box{b}}, nil
+	case actChart:
+		return k.chart(ctx, t, parts)
+	case actCompare:
+		return k.compare(ctx, t, parts)
+	case actTrial:
+		return k.trial(ctx, m, t, parts)
+	default:
+		return nil, fmt.Errorf("denoise: act %d is not done on tiles: %w", k.act, ErrInput)
+	}
+	return &Reply{}, nil
+}
+
+// perturb makes probes, or forgets those there are, with all places but those of the rows.
+func (t *Tile) perturb(probes int, eps float64) {
+	places := make([][]float64, 1+probes)
+	if len(t.places) > 0 {
+		places[0] = t.places[0]
+	}
+	t.eps, t.places = eps, places
+}
+
+// targets lists the rows of a tile that a task is for and that are not done, with
+// their places among all that it is for.
+func (k *Task) targets(t *Tile) (list, place []int) {
+	if k.first {
+		t.done = make([]bool, t.n())
+	}
+	for i, g := range t.number {
+		at := g
+		if k.some > 0 {
+			at = placeAmongSome(g, t.all, k.some)
+		}
+		if at >= 0 && !t.done[i] {
+			list, place = append(list, i), append(place, at)
+		}
+	}
+	return list, place
+}
+
+// within finds the rows of a list of a tile in the union of parts.
+func within(t, all *Tile, list []int) []int {
+	at := make([]int, len(list))
+	i := 0
+	for k, own := range list {
+		for i < all.n() && all.number[i] < t.number[own] {
+			i++
+		}
+		at[k] = i
+	}
+	return at
+}
+
+// cloud is the cloud of the rows that a task knows.
+func (k *Task) cloud(all *Tile) *Cloud {
+	c := &Cloud{Data: rows.Data{N: all.n(), D: all.columns, X: all.x, Weights: all.weight}, others: all.all - all.n()}
+	c.used = make([]int, all.n())
+	for i := range c.used {
+		c.used[i] = i
+	}
+	c.index = k.index(all, field{rowsThemselves, true})
+	return c
+}
+
+// index is that of the rows that are known by a field; nil where it is not wanted.
+func (k *Task) index(all *Tile, f field) index {
+	for _, w := range k.wants {
+		if w.Field != f {
+			continue
+		}
+		var list []int
+		v := all.values(f)
+		for i := range all.n() {
+			if w.Box.contains(v[i*all.columns : (i+1)*all.columns]) {
+				list = append(list, i)
+			}
+		}
+		return knownIndex{newIndex(v, all.columns, list), w.Box}
+	}
+	return nil
+}
+
+// charts makes what charts the rows that a task knows.
+func (k *Task) charts(ctx context.Context, all *Tile) *cloudCharts {
+	p := &cloudCharts{ctx: ctx, o: k.settings(), eps: all.eps, autoFit: &autoFit{autoSettings: k.auto, cloud: k.cloud(all)}}
+	at := func(probe int) places {
+		f := field{probe, k.order.raw}
+		return places{y: all.values(f), index: k.index(all, f)}
+	}
+	p.places = at(rowsThemselves)
+	for m := range len(all.places) - 1 {
+		pr := all.probe(m)
+		pr.places = at(m)
+		p.probes = append(p.probes, pr)
+	}
+	return p
+}
+
+// chart makes the charts of an order.
+func (k *Task) chart(ctx context.Context, t *Tile, parts []*Tile) (*Reply, error) {
+	list, place := k.targets(t)
+	if k.first && k.order.keep {
+		t.feet = make([]float64, len(t.x))
+	}
+	if len(list) == 0 {
+		return &Reply{}, nil
+	}
+	all := union(t.columns, k.all, parts)
+	p := k.charts(ctx, all)
+	if k.order.probe == rowsThemselves && k.order.keep { // whose feet have advanced already
+		for m := range p.probes {
+			p.probes[m].places.y = all.values(field{m, false})
+		}
+	}
+	at := within(t, all, list)
+	feet, c, missed, err := p.chartSome(at, k.order)
+	if err != nil {
+		return nil, err
+	}
+	r := &Reply{Known: all.n(), reach: p.need()}
+	D := t.columns
+	for l, i := range list {
+		if missed[l] {
+			r.Missed++
+			continue
+		}
+		t.done[i] = true
+		r.place = append(r.place, place[l])
+		r.values = append(r.values, c.size[l], c.far[l], c.shrinkage[l])
+		for m := range c.divergence {
+			r.values = append(r.values, c.divergence[m][l])
+		}
+		if k.order.keep {
+			copy(t.feet[i*D:(i+1)*D], feet[at[l]*D:(at[l]+1)*D])
+		}
+	}
+	k.boundMissed(r, t, list, missed)
+	return r, nil
+}
+
+// boundMissed says where the rows are that are missed, by every field wanted.
+func (k *Task) boundMissed(r *Reply, t *Tile, list []int, missed []bool) {
+	left := make([]bool, t.n())
+	for l, i := range list {
+		left[i] = missed[l]
+	}
+	for _, w := range k.wants {
+		r.bounds = append(r.bounds, t.bounds(w.Field, left))
+	}
+}
+
+// compare compares candidates.
+func (k *Task) compare(ctx context.Context, t *Tile, parts []*Tile) (*Reply, error) {
+	list, place := k.targets(t)
+	if len(list) == 0 {
+		return &Reply{}, nil
+	}
+	all := union(t.columns, k.all, parts)
+	p := k.charts(ctx, all)
+	out, missed, err := p.compareSome(within(t, all, list), k.auto.setting, k.candidates, k.from, k.to)
+	if err != nil {
+		return nil, err
+	}
+	r := &Reply{Known: all.n(), reach: p.need()}
+	for l, i := range list {
+		if missed[l] {
+			r.Missed++
+			continue
+		}
+		t.done[i] = true
+		r.place = append(r.place, place[l])
+		for _, c := range out {
+			r.values = append(r.values, c.risk[l], c.sizes[l])
+		}
+	}
+	k.boundMissed(r, t, list, missed)
+	return r, nil
+}
+
+// trial measures the distances of some rows from fits with the loss l2; -1 is for rows
+// left as they are.
+func (k *Task) trial(ctx context.Context, m Method, t *Tile, parts []*Tile) (*Reply, error) {
+	list, place := k.targets(t)
+	if len(list) == 0 {
+		return &Reply{}, nil
+	}
+	all := union(t.columns, k.all, parts)
+	x := t.take(list)
+	local, ok := m.(SCQM)
+	if !ok {
+		return nil, fmt.Errorf("denoise: %s has no loss to make: %w", m.Name(), ErrInput)
+	}
+	d, err := k.denoiser(ctx, local.trial(), all)
+	if err != nil {
+		return nil, err
+	}
+	d.number = x.number
+	result, err := d.each(ctx, rows.Data{N: x.n(), D: x.columns, X: x.x}, k.settings())
+	if err != nil {
+		return nil, err
+	}
+	r := &Reply{Known: all.n(), reach: result.need}
+	missed := make([]bool, len(list))
+	for l, row := range result.Rows {
+		if missed[l] = !row.Done; missed[l] {
+			r.Missed++
+			continue
+		}
+		t.done[list[l]] = true
+		r.place = append(r.place, place[l])
+		if row.Unchanged {
+			row.Residual = -1
+		}
+		r.values = append(r.values, row.Residual)
+	}
+	k.boundMissed(r, t, list, missed)
+	return r, nil
+}
+
+// settings are the options of the task.
+func (k *Task) settings() Options {
+	o := k.options
+	o.Threads = k.Threads
+	return o
+}
+
+// denoiser is a method made ready for the rows that a task knows.
+func (k *Task) denoiser(ctx context.Context, m Method, all *Tile) (*Denoiser, error) {
+	c := k.cloud(all)
+	if auto, ok := m.(Auto); ok {
+		size, err := auto.Size(c.rows(), c.D)
+		a := &autoFit{autoSettings: k.auto, cloud: c}
+		f := field{rowsThemselves, false}
+		a.places = places{y: all.values(f), index: k.index(all, f)}
+		return &Denoiser{method: auto, cloud: c, fitted: a, size: size, unit: 1}, err
+	}
+	if s, ok := m.(SCQM); ok && s.LossFor != nil {
+		var err error
+		if s.Loss, err = s.LossFor(k.distances); err != nil {
+			return nil, err
+		}
+		s.LossFor = nil
+		m = s
+	}
+	return newDenoiser(ctx, m, c, k.settings())
+}
+
+// reach estimates the distance of the neighbours of most rows, from above: by the
+// distances among rows of the tile.
+func (t *Tile) reach(k *Task) float64 {
+	const looks = 32
+	v := t.values(k.field)
+	D := t.columns
+	all := make([]int, t.n())
+	for i := range all {
+		all[i] = i
+	}
+	var s search
+	near := newScan(v, D, all)
+	far := make([]float64, 0, looks)
+	for l := range min(looks, t.n()) {
+		i := someRow(l, t.n(), min(looks, t.n()))
+		found := s.find(near, v[i*D:(i+1)*D], k.neighbors)
+		far = append(far, math.Sqrt(found[len(found)-1].distance))
+	}
+	if len(far) == 0 {
+		return 0
+	}
+	slices.Sort(far)
+	return far[len(far)*9/10]
+}

@@ -1,0 +1,255 @@
+package denoise
+
+import (
+	"bytes"
+	"encoding/gob"
+	"fmt"
+	"runtime"
+)
+
+// tileFormat is the version of what tiles, queries, tasks and replies are encoded as.
+// Machines of one type give the same bits; others may not.
+var tileFormat = "scqm tiles 1 " + runtime.GOARCH
+
+// pack encodes a value.
+func pack(v any) ([]byte, error) {
+	var b bytes.Buffer
+	e := gob.NewEncoder(&b)
+	if err := e.Encode(tileFormat); err != nil {
+		return nil, err
+	}
+	if err := e.Encode(v); err != nil {
+		return nil, err
+	}
+	return b.Bytes(), nil
+}
+
+// unpack decodes a value, and refuses what is of another format.
+func unpack(b []byte, v any) error {
+	d := gob.NewDecoder(bytes.NewReader(b))
+	var format string
+	if err := d.Decode(&format); err != nil {
+		return fmt.Errorf("denoise: these bytes are no part of tiles: %w: %w", err, ErrInput)
+	}
+	if format != tileFormat {
+		return fmt.Errorf("denoise: parts of tiles are of %.40q, want %q; use one version of scqm and one type of machines everywhere: %w", format, tileFormat, ErrInput)
+	}
+	if err := d.Decode(v); err != nil {
+		return fmt.Errorf("denoise: parts of tiles are damaged: %w: %w", err, ErrInput)
+	}
+	return nil
+}
+
+// tileWire is a [Tile] as it is encoded.
+type tileWire struct {
+	Columns, All int
+	Number, Lost []int
+	X, Weight    []float64
+	Places       [][]float64
+	Eps          float64
+	Feet         []float64
+	Done         []bool
+}
+
+// MarshalBinary encodes the tile.
+func (t *Tile) MarshalBinary() ([]byte, error) {
+	return pack(tileWire{t.columns, t.all, t.number, t.lost, t.x, t.weight, t.places, t.eps, t.feet, t.done})
+}
+
+// UnmarshalBinary decodes a tile.
+func (t *Tile) UnmarshalBinary(b []byte) error {
+	var w tileWire
+	if err := unpack(b, &w); err != nil {
+		return err
+	}
+	n := len(w.Number)
+	fits := w.Columns > 0 && len(w.X) == n*w.Columns
+	for _, v := range append(w.Places, w.Feet) {
+		fits = fits && (len(v) == 0 || len(v) == len(w.X))
+	}
+	if !fits || len(w.Weight) > 0 && len(w.Weight) != n || len(w.Done) > 0 && len(w.Done) != n {
+		return fmt.Errorf("denoise: a tile of %d rows and %d columns has arrays of other lengths: %w", n, w.Columns, ErrInput)
+	}
+	*t = Tile{columns: w.Columns, all: w.All, number: w.Number, lost: w.Lost, x: w.X, weight: w.Weight, places: w.Places, eps: w.Eps, feet: w.Feet, done: w.Done}
+	return nil
+}
+
+// queriesWire are [Queries] as they are encoded.
+type queriesWire struct {
+	Columns int
+	Number  []int
+	X, Out  []float64
+	Rows    []Row
+}
+
+// MarshalBinary encodes the queries.
+func (q *Queries) MarshalBinary() ([]byte, error) {
+	return pack(queriesWire{q.columns, q.number, q.x, q.result.X, q.result.Rows})
+}
+
+// UnmarshalBinary decodes queries.
+func (q *Queries) UnmarshalBinary(b []byte) error {
+	var w queriesWire
+	if err := unpack(b, &w); err != nil {
+		return err
+	}
+	n := len(w.Number)
+	if w.Columns < 1 || len(w.X) != n*w.Columns || len(w.Out) != len(w.X) || len(w.Rows) != n {
+		return fmt.Errorf("denoise: %d queries of %d columns have arrays of other lengths: %w", n, w.Columns, ErrInput)
+	}
+	*q = Queries{columns: w.Columns, number: w.Number, x: w.X, result: Result{X: w.Out, Rows: w.Rows}}
+	return nil
+}
+
+// settingWire is a [setting] as it is encoded.
+type settingWire struct {
+	Neighbors         int
+	Ridge, Scale, Cut float64
+}
+
+func (s setting) wire() settingWire { return settingWire{s.neighbors, s.ridge, s.scale, s.cut} }
+
+func (w settingWire) setting() setting { return setting{w.Neighbors, w.Ridge, w.Scale, w.Cut} }
+
+// taskWire is a [Task] as it is encoded.
+type taskWire struct {
+	Tile    int
+	Queries bool
+	Sources []int
+	Act     act
+	First   bool
+	All     int
+	Dropped []int
+	Wants   []want
+	Field   field
+
+	Neighbors, Some int
+
+	Auto           Auto
+	Q, Median, Cut float64
+	Setting        settingWire
+
+	Probe           int
+	Raw, Only, Keep bool
+	OrderSetting    settingWire
+
+	Sizes            []int
+	Ridges           []float64
+	From, To, Probes int
+	Eps              float64
+
+	Distances []float64
+	Reach     float64
+	Average   int
+}
+
+// MarshalBinary encodes the task, but for its threads.
+func (k *Task) MarshalBinary() ([]byte, error) {
+	w := taskWire{
+		Tile: k.Tile, Queries: k.Queries, Sources: k.Sources, Act: k.act, First: k.first, All: k.all, Dropped: k.dropped,
+		Wants: k.wants, Field: k.field, Neighbors: k.neighbors, Some: k.some,
+		Auto: k.auto.method, Q: k.auto.q, Median: k.auto.tune.median, Cut: k.auto.tune.cut, Setting: k.auto.setting.wire(),
+		Probe: k.order.probe, Raw: k.order.raw, Only: k.order.some, Keep: k.order.keep, OrderSetting: k.order.setting.wire(),
+		From: k.from, To: k.to, Probes: k.probes, Eps: k.eps, Distances: k.distances, Reach: k.options.Reach, Average: k.options.Average,
+	}
+	for _, c := range k.candidates {
+		w.Sizes, w.Ridges = append(w.Sizes, c.neighbors), append(w.Ridges, c.ridge)
+	}
+	return pack(w)
+}
+
+// UnmarshalBinary decodes a task.
+func (k *Task) UnmarshalBinary(b []byte) error {
+	var w taskWire
+	if err := unpack(b, &w); err != nil {
+		return err
+	}
+	if len(w.Sizes) != len(w.Ridges) {
+		return fmt.Errorf("denoise: a task with %d numbers of neighbours and %d ridges: %w", len(w.Sizes), len(w.Ridges), ErrInput)
+	}
+	*k = Task{
+		Tile: w.Tile, Queries: w.Queries, Sources: w.Sources, act: w.Act, first: w.First, all: w.All, dropped: w.Dropped,
+		wants: w.Wants, field: w.Field, neighbors: w.Neighbors, some: w.Some,
+		auto:  autoSettings{method: w.Auto, q: w.Q, tune: tuning{w.Median, w.Cut}, setting: w.Setting.setting()},
+		order: order{w.Probe, w.Raw, w.Only, w.Keep, w.OrderSetting.setting()},
+		from:  w.From, to: w.To, probes: w.Probes, eps: w.Eps, distances: w.Distances, options: Options{Reach: w.Reach, Average: w.Average},
+	}
+	for c, n := range w.Sizes {
+		k.candidates = append(k.candidates, candidate{n, w.Ridges[c]})
+	}
+	return nil
+}
+
+// replyWire is a [Reply] as it is encoded.
+type replyWire struct {
+	Missed, Known, Rows int
+	Dropped             []int
+	Bounds              []box
+	Reach               float64
+	Place               []int
+	Values              []float64
+}
+
+// MarshalBinary encodes the reply.
+func (r *Reply) MarshalBinary() ([]byte, error) {
+	return pack(replyWire{r.Missed, r.Known, r.rows, r.dropped, r.bounds, r.reach, r.place, r.values})
+}
+
+// UnmarshalBinary decodes a reply.
+func (r *Reply) UnmarshalBinary(b []byte) error {
+	var w replyWire
+	if err := unpack(b, &w); err != nil {
+		return err
+	}
+	*r = Reply{w.Missed, w.Known, w.Rows, w.Dropped, w.Bounds, w.Reach, w.Place, w.Values}
+	return nil
+}
+
+// tileFitWire is a [TileFit] as it is encoded.
+type tileFitWire struct {
+	N, D           int
+	Fields         []field
+	Bounds         [][]box
+	Auto           Auto
+	Q, Median, Cut float64
+	Setting        settingWire
+	Distances      []float64
+	Halo           float64
+	Report         TilingReport
+}
+
+// MarshalBinary encodes the fit, without its method and the tiles.
+func (f *TileFit) MarshalBinary() ([]byte, error) {
+	w := tileFitWire{
+		N: f.n, D: f.D, Auto: f.auto.method, Q: f.auto.q, Median: f.auto.tune.median, Cut: f.auto.tune.cut,
+		Setting: f.auto.setting.wire(), Distances: f.distances, Halo: f.halo, Report: *f.report,
+	}
+	for _, of := range []field{rowField, placeField} {
+		if b, ok := f.bounds[of]; ok {
+			w.Fields, w.Bounds = append(w.Fields, of), append(w.Bounds, b)
+		}
+	}
+	return pack(w)
+}
+
+// LoadTileFit decodes a fit of the method that [FitTiles] was given.
+func LoadTileFit(b []byte, m Method) (*TileFit, error) {
+	var w tileFitWire
+	if err := unpack(b, &w); err != nil {
+		return nil, err
+	}
+	if len(w.Fields) != len(w.Bounds) {
+		return nil, fmt.Errorf("denoise: a fit to tiles with bounds of %d fields of %d: %w", len(w.Bounds), len(w.Fields), ErrInput)
+	}
+	f := &TileFit{tiling{
+		method: m, n: w.N, D: w.D, bounds: map[field][]box{}, distances: w.Distances, halo: w.Halo, report: &w.Report,
+		auto: autoSettings{method: w.Auto, q: w.Q, tune: tuning{w.Median, w.Cut}, setting: w.Setting.setting()},
+	}}
+	for k, of := range w.Fields {
+		f.bounds[of] = w.Bounds[k]
+	}
+	if s, ok := m.(SCQM); ok && s.LossFor != nil {
+		return f, f.takeLoss(s)
+	}
+	return f, nil
+}

@@ -1,0 +1,327 @@
+package denoise
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/internal/drill"
+	"github.com/scqm/scqm/losses"
+	"github.com/scqm/scqm/models/rows"
+)
+
+// tileCloud makes rows near a curve in the plane or a surface in more columns: plain; with
+// duplicates, rows on a grid that have ties, and weights of 0 to 2; with outliers; or in
+// two sheets with a thin gap.
+func tileCloud(kind string, n, D int, rng *rand.Rand) rows.Data {
+	d := min(2, D-1)
+	x := surfaceSample(rng.Uint64(), n, D, .03, d, func(x []float64, rng *rand.Rand, t []float64) {
+		if rng != nil {
+			for k := range t {
+				t[k] = 2*rng.Float64() - 1
+			}
+		}
+		for j := range x {
+			x[j] = t[j%d] * math.Cos(float64(j/d))
+		}
+		x[D-1] += .5 * t[0] * t[0]
+	}).x
+	switch kind {
+	case "ties":
+		for k, v := range x.X {
+			x.X[k] = math.Round(v*8) / 8
+		}
+		for range n {
+			x.Weights = append(x.Weights, float64(rng.IntN(3)))
+		}
+	case "outliers":
+		for range n / 12 {
+			row := x.Row(rng.IntN(n))
+			for j := range row {
+				row[j] = 6 * rng.NormFloat64()
+			}
+		}
+	case "gap":
+		for i := range n / 2 {
+			x.X[i*D+D-1] += .1
+		}
+	}
+	return x
+}
+
+var tileKinds = []string{"plain", "ties", "outliers", "gap"}
+
+func tileMethod(name string, d int) Method {
+	switch name {
+	case "lpca":
+		return LPCA{Latent: d, Neighbors: 8}
+	case "mls":
+		return MLS{Latent: d, Neighbors: 9}
+	case "scqm":
+		return SCQM{Latent: d, Neighbors: 9, Steps: 20, LossFor: func(far []float64) (framework.Loss, error) {
+			return losses.Huber(losses.DefaultHuberDelta(far))
+		}}
+	}
+	return Auto{Latent: d, Neighbors: 14}
+}
+
+var tileMethods = []string{"lpca", "mls", "scqm", "auto"}
+
+// wireEngine sends all that it is given, and all that it keeps, through its encoding.
+type wireEngine struct{ *memoryEngine }
+
+func (e wireEngine) Run(ctx context.Context, tasks []*Task) ([]*Reply, error) {
+	sent := make([]*Task, len(tasks))
+	for k, task := range tasks {
+		sent[k] = new(Task)
+		if err := resend(task, sent[k]); err != nil {
+			return nil, err
+		}
+	}
+	for k, t := range e.tiles {
+		e.tiles[k] = new(Tile)
+		if err := resend(t, e.tiles[k]); err != nil {
+			return nil, err
+		}
+	}
+	for k, q := range e.queries {
+		e.queries[k] = new(Queries)
+		if err := resend(q, e.queries[k]); err != nil {
+			return nil, err
+		}
+	}
+	replies, err := e.memoryEngine.Run(ctx, sent)
+	for k, r := range replies {
+		replies[k] = new(Reply)
+		if err := resend(r, replies[k]); err != nil {
+			return nil, err
+		}
+	}
+	return replies, err
+}
+
+func resend(from interface{ MarshalBinary() ([]byte, error) }, to interface{ UnmarshalBinary([]byte) error }) error {
+	b, err := from.MarshalBinary()
+	if err != nil {
+		return err
+	}
+	return to.UnmarshalBinary(b)
+}
+
+// inTiles is [InTiles], through encodings, and with the fit encoded in between.
+func inTiles(m Method, x rows.Data, tiles int, halo float64, o Options) (*Result, *TilingReport, error) {
+	ctx := context.Background()
+	of, err := newMemoryEngine(m, x, x, tiles)
+	if err != nil {
+		return nil, nil, err
+	}
+	e := wireEngine{of}
+	fit, err := FitTiles(ctx, m, e, Tiling{Halo: halo}, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	b, err := fit.MarshalBinary()
+	if err != nil {
+		return nil, nil, err
+	}
+	if fit, err = LoadTileFit(b, m); err != nil {
+		return nil, nil, err
+	}
+	if err := fit.Denoise(ctx, e, o); err != nil {
+		return nil, nil, err
+	}
+	r, report := e.gather(x), fit.Report()
+	return r, &report, nil
+}
+
+// TestDrillTiles: tiles give the bits of one cloud, whatever the method, the rows, the
+// number of tiles and the halo.
+func TestDrillTiles(t *testing.T) {
+	halos := []float64{0, .02, -1, math.Inf(1)}
+	counts := []int{1, 2, 5, 16}
+	columns := []int{2, 3, 10}
+	tried, again := 0, 0
+	drill.Run(t, "tiles", 8, func(c drill.Case) error {
+		name, D := tileMethods[c.Index%4], columns[c.Index/4%3]
+		kind, halo := tileKinds[c.IntN(4)], halos[c.IntN(4)]
+		tiles, n := counts[c.IntN(4)], 60+c.IntN(20)
+		if drill.Whole() {
+			n += c.IntN(240)
+		}
+		if name == "auto" && D == 10 {
+			n += 20
+		}
+		x := tileCloud(kind, n, D, c.Rand)
+		m := tileMethod(name, min(2, D-1))
+		o := Options{Average: []int{0, 0, 3}[c.IntN(3)]}
+		want, err := wholeCloud(m, x, o)
+		if err != nil {
+			return fmt.Errorf("%s, %s, D = %d, n = %d: %w", name, kind, D, n, err)
+		}
+		got, report, err := inTiles(m, x, tiles, halo, o)
+		if err != nil {
+			return fmt.Errorf("%s, %s, D = %d, n = %d, %d tiles, halo %v: %w", name, kind, D, n, tiles, halo, err)
+		}
+		tried++
+		again += report.Again
+		for i := range n {
+			if !sameBits(got.X[i*D:(i+1)*D], want.X[i*D:(i+1)*D]) || got.Rows[i] != want.Rows[i] {
+				return fmt.Errorf("%s, %s, D = %d, n = %d, %d tiles, halo %v: row %d is %v %+v, want %v %+v",
+					name, kind, D, n, tiles, halo, i, got.X[i*D:(i+1)*D], got.Rows[i], want.X[i*D:(i+1)*D], want.Rows[i])
+			}
+		}
+		return nil
+	})
+	if tried >= 8 {
+		require.Positive(t, again, "no halo was too small")
+	}
+}
+
+func wholeCloud(m Method, x rows.Data, o Options) (*Result, error) {
+	d, err := Fit(context.Background(), m, x, o)
+	if err != nil {
+		return nil, err
+	}
+	return d.Denoise(context.Background(), x, o)
+}
+
+func sameBits(a, b []float64) bool {
+	return slices.EqualFunc(a, b, func(v, w float64) bool { return math.Float64bits(v) == math.Float64bits(w) })
+}
+
+// TestCertificate: rows that tiles with small halos pass are right, and many of those
+// that they do not pass would have been wrong.
+func TestCertificate(t *testing.T) {
+	rng := drill.Rand(t, "certificate", 0)
+	x := tileCloud("plain", 400, 3, rng)
+	m := MLS{Latent: 2, Neighbors: 10}
+	want, err := wholeCloud(m, x, Options{})
+	require.NoError(t, err)
+	e, err := newMemoryEngine(m, x, x, 6)
+	require.NoError(t, err)
+	wrong, missed := 0, 0
+	for k, q := range e.queries {
+		known := q.bounds().widen(.08)
+		task := &Task{act: actDenoise, first: true, all: x.N, wants: []nearby{{rowField, known}}}
+		var parts []*Tile
+		for _, s := range e.tiles {
+			s.all = x.N
+			parts = append(parts, task.Cut(s))
+		}
+		// Without the certificate:
+		all := union(3, x.N, parts)
+		d, err := newDenoiser(context.Background(), m, &Cloud{Data: rows.Data{N: all.n(), D: 3, X: all.x}, index: newScan(all.x, 3, upTo(all.n())), used: upTo(all.n())}, Options{})
+		require.NoError(t, err)
+		trusting, err := d.Denoise(context.Background(), rows.Data{N: len(q.number), D: 3, X: q.x}, Options{})
+		require.NoError(t, err)
+		_, err = task.DoQueries(context.Background(), m, q, parts)
+		require.NoError(t, err)
+		for l, i := range q.number {
+			right := sameBits(trusting.X[3*l:3*l+3], want.X[3*i:3*i+3])
+			if !right {
+				wrong++
+				require.False(t, q.result.Rows[l].Done, "tile %d passes row %d, which is wrong", k, i)
+			}
+			if !q.result.Rows[l].Done {
+				missed++
+				continue
+			}
+			require.Equal(t, want.X[3*i:3*i+3], q.result.X[3*l:3*l+3])
+		}
+	}
+	require.Greater(t, wrong, x.N/50, "halos that small are wrong somewhere")
+	require.Less(t, missed, x.N*3/4, "halos that wide serve somebody")
+}
+
+// nearby is what a task wants; want is a variable there.
+type nearby = want
+
+func upTo(n int) []int {
+	list := make([]int, n)
+	for i := range list {
+		list[i] = i
+	}
+	return list
+}
+
+// TestTies: a row beyond a face at the very distance of the last neighbour may come before
+// it, so that the search has missed it.
+func TestTies(t *testing.T) {
+	x := []float64{0, 0, 1, 0}
+	known := newBox(2)
+	known.include([]float64{-2, -1})
+	known.include([]float64{1, 1})
+	in := knownIndex{newScan(x, 2, []int{0, 1}), known}
+	var s search
+	s.find(in, []float64{0, 0}, 2)
+	require.True(t, s.missed, "another row at the distance 1 may be beyond the face")
+	require.Equal(t, 1.0, s.need)
+	s = search{}
+	s.find(in, []float64{0, 0}, 1)
+	require.False(t, s.missed)
+	s.find(in, []float64{0, 0}, 3)
+	require.True(t, s.missed, "there may be a third row")
+}
+
+// TestSignsFrom: skipping numbers gives those that come after them.
+func TestSignsFrom(t *testing.T) {
+	all := rand.NewPCG(perturbationSeed, 0)
+	for k := range uint64(300) {
+		require.Equal(t, signsFrom(k).Uint64(), all.Uint64())
+	}
+	require.Equal(t, signsFrom(1<<62).Uint64(), signsFrom(1<<62).Uint64())
+}
+
+// TestTilesRefuse: what takes all rows at once is one clear error.
+func TestTilesRefuse(t *testing.T) {
+	x := tileCloud("plain", 60, 3, drill.Rand(t, "refused", 0))
+	huge := rows.Data{N: 2, D: 1, X: []float64{0, 1e40}}
+	for _, c := range []struct {
+		m     Method
+		x     rows.Data
+		how   Tiling
+		o     Options
+		tiles int
+		want  string
+	}{
+		{KDE{Latent: 2}, x, Tiling{}, Options{}, 2, "every kernel"},
+		{MFIT{Latent: 2}, x, Tiling{}, Options{}, 2, "tangent planes"},
+		{Select{MLS{Latent: 2}}, x, Tiling{}, Options{}, 2, "give a number"},
+		{LPCA{Latent: 2}, x, Tiling{}, Options{Share: .5}, 2, "share"},
+		{LPCA{Latent: 2}, x, Tiling{Halo: math.NaN()}, Options{}, 2, "halo"},
+		{LPCA{Latent: 2}, x, Tiling{}, Options{}, 0, "tiles"},
+		{LPCA{Latent: 1}, huge, Tiling{}, Options{}, 2, "rescale"},
+		{LPCA{Latent: 4}, x, Tiling{}, Options{}, 2, "latent dimension"},
+	} {
+		_, _, err := InTiles(context.Background(), c.m, c.x, c.x, c.tiles, c.how, c.o)
+		require.ErrorIs(t, err, ErrInput, c.want)
+		require.ErrorContains(t, err, c.want)
+	}
+	b, err := new(Tile).MarshalBinary()
+	require.NoError(t, err)
+	require.ErrorIs(t, new(Task).UnmarshalBinary(b[:7]), ErrInput)
+	require.ErrorContains(t, new(Tile).UnmarshalBinary(slices.Replace(slices.Clone(b), 4, 8, []byte("SCQM")...)), "one version")
+}
+
+// TestTilesOfOthers: queries that are not the rows fitted, some far away.
+func TestTilesOfOthers(t *testing.T) {
+	rng := drill.Rand(t, "others", 0)
+	x, y := tileCloud("ties", 80, 3, rng), tileCloud("outliers", 30, 3, rng)
+	for _, name := range []string{"mls", "auto"} {
+		m := tileMethod(name, 2)
+		d, err := Fit(context.Background(), m, x, Options{})
+		require.NoError(t, err)
+		want, err := d.Denoise(context.Background(), y, Options{})
+		require.NoError(t, err)
+		got, _, err := InTiles(context.Background(), m, x, y, 5, Tiling{Halo: .05}, Options{})
+		require.NoError(t, err)
+		require.Equal(t, want.X, got.X)
+		require.Equal(t, want.Rows, got.Rows)
+	}
+}

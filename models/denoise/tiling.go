@@ -1,0 +1,337 @@
+package denoise
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/scqm/scqm/models/rows"
+)
+
+// TileEngine keeps tiles and queries, wherever they are, and does tasks on them.
+type TileEngine interface {
+	// Columns returns the number of columns.
+	Columns() int
+	// Tiles and Queries return how many there are.
+	Tiles() int
+	Queries() int
+	// Run does tasks, all of which may be done at the same time: what sources give to
+	// one is not changed by another. Replies come in the order of the tasks.
+	Run(ctx context.Context, tasks []*Task) ([]*Reply, error)
+}
+
+// Tiling says how rows are denoised in tiles.
+type Tiling struct {
+	// Halo is the distance around a tile in which it knows all rows at first, in the
+	// unit of the rows; below 0 it is estimated. The result does not depend on it: rows
+	// whose neighbours may be beyond are done again with twice the halo.
+	Halo float64
+}
+
+// TilingReport says what denoising in tiles has cost.
+type TilingReport struct {
+	// Passes over all rows or some of them, and rounds of these.
+	Passes, Rounds int
+	// Read counts the rows that tasks knew, Again the rows that were left to a further
+	// round, over all passes.
+	Read, Again int
+}
+
+// TileFit is a method fitted to the rows of tiles, which hold a part of what it has found.
+type TileFit struct{ tiling }
+
+// FitTiles prepares a method to denoise rows by those of all tiles of an engine, as [Fit]
+// does. Sharing charts, the methods mfit, kde and logkde, and the choice of a number of
+// neighbours by [Select] take all rows at once; they are errors, as are rows whose size is
+// beyond 2^100 or below 2^-100. The queries of the engine do not matter.
+//
+// Every lookup of neighbours, in every pass, must show that no row beyond what a tile
+// knows could be among them; a row with one that does not is done again in a next round.
+func FitTiles(ctx context.Context, m Method, e TileEngine, how Tiling, o Options) (*TileFit, error) {
+	f := &TileFit{tiling{ctx: ctx, method: m, engine: e, halo: how.Halo, o: o, D: e.Columns(), report: &TilingReport{}}}
+	if err := f.check(); err != nil {
+		return nil, err
+	}
+	if err := f.survey(); err != nil {
+		return nil, err
+	}
+	if err := f.choose(); err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+// Method returns the method, with the settings that it has taken from the rows.
+func (f *TileFit) Method() Method { return f.method }
+
+// Report says what all passes so far have cost.
+func (f *TileFit) Report() TilingReport { return *f.report }
+
+// Denoise denoises the queries of an engine with the tiles as [FitTiles] has left them. The
+// result is that of [Denoiser.Denoise] after [Fit] with all rows, to the last bit, on machines
+// of one type.
+func (f *TileFit) Denoise(ctx context.Context, e TileEngine, o Options) error {
+	f.ctx, f.engine, f.o = ctx, e, o
+	if err := f.check(); err != nil {
+		return err
+	}
+	if e.Columns() != f.D {
+		return o.check(e.Columns(), f.D)
+	}
+	return f.denoise()
+}
+
+// tiling is work on tiles.
+type tiling struct {
+	ctx    context.Context
+	method Method
+	engine TileEngine
+	halo   float64
+	o      Options
+	report *TilingReport
+
+	n, D      int // rows of positive weight, and columns
+	bounds    map[field][]box
+	auto      autoSettings
+	eps       float64
+	probes    int
+	distances []float64
+}
+
+// check refuses what takes all rows at once.
+func (t *tiling) check() error {
+	why := ""
+	switch m := t.method.(type) {
+	case LPCA, MLS, SPH, QMF, SCQM, Auto:
+	case Select:
+		why = fmt.Sprintf("%s: a number of neighbours is chosen by fits to all rows and to moved ones; give a number", m.Name())
+	case MFIT:
+		why = "mfit: the tangent planes of all neighbours have neighbours of their own, which tiles do not follow; choose auto or mls"
+	case KDE:
+		why = m.Name() + ": every kernel reaches rows far away; choose auto or mls"
+	default:
+		why = m.Name() + ": a method that tiles do not know may look at all rows"
+	}
+	if why == "" && t.o.Share > 0 {
+		why = "share: which chart serves a row depends on all rows in their order"
+	}
+	if why != "" {
+		return fmt.Errorf("denoise: in tiles: %s: %w", why, ErrInput)
+	}
+	if math.IsNaN(t.halo) {
+		return fmt.Errorf("denoise: in tiles: halo is NaN, want a number: %w", ErrInput)
+	}
+	return t.o.check(t.D, t.D)
+}
+
+// each makes a task for every tile that has rows of the field.
+func (t *tiling) each(make func(tile int) *Task) []*Task {
+	var tasks []*Task
+	for k, b := range t.bounds[rowField] {
+		if !b.empty() {
+			tasks = append(tasks, make(k))
+		}
+	}
+	return tasks
+}
+
+// rowField are the rows as they came, placeField their places.
+var (
+	rowField   = field{rowsThemselves, true}
+	placeField = field{rowsThemselves, false}
+)
+
+// survey counts and numbers the rows.
+func (t *tiling) survey() error {
+	tasks := make([]*Task, t.engine.Tiles())
+	for k := range tasks {
+		tasks[k] = &Task{Tile: k, act: actSurvey}
+	}
+	replies, err := t.engine.Run(t.ctx, tasks)
+	if err != nil {
+		return err
+	}
+	t.bounds = map[field][]box{}
+	var dropped []int
+	for _, r := range replies {
+		dropped = append(dropped, r.dropped...)
+		t.n += r.rows
+		t.bounds[rowField] = append(t.bounds[rowField], r.bounds[0])
+	}
+	if t.n == 0 {
+		return fmt.Errorf("denoise: no row has a weight above 0: %w", ErrInput)
+	}
+	if size := t.whole(rowField).width(); size > maxSpan || rows.UnitOf(size) != 1 || rows.UnitOf(size/2) != 1 {
+		return fmt.Errorf("denoise: in tiles: the rows span %.2g, beyond what tiles work with; rescale them: %w", size, ErrInput)
+	}
+	slices.Sort(dropped)
+	_, err = t.engine.Run(t.ctx, t.each(func(k int) *Task {
+		return &Task{Tile: k, act: actNumber, all: t.n, dropped: dropped}
+	}))
+	return err
+}
+
+// whole is the box of all values of a field.
+func (t *tiling) whole(f field) box {
+	b := newBox(t.D)
+	for _, of := range t.boundsOf(f) {
+		b.join(of)
+	}
+	return b
+}
+
+// boundsOf are the boxes of the values of a field, by tile.
+func (t *tiling) boundsOf(f field) []box {
+	if known, ok := t.bounds[f]; ok {
+		return known
+	}
+	moved := make([]box, len(t.bounds[rowField]))
+	for k, b := range t.bounds[rowField] {
+		if moved[k] = b; f.Probe != rowsThemselves && !b.empty() {
+			moved[k] = b.widen(t.eps)
+		}
+	}
+	return moved
+}
+
+// choose settles what the method takes from all rows.
+func (t *tiling) choose() error {
+	if _, err := t.method.Size(t.n, t.D); err != nil {
+		return err
+	}
+	switch m := t.method.(type) {
+	case Auto:
+		p, err := newAutoPrepare(m, t.n, t.D)
+		if err != nil {
+			return err
+		}
+		p.charts, t.auto = t, p.autoSettings
+		if err := p.pilot(); err != nil {
+			return err
+		}
+		if err := p.finish(); err != nil {
+			return err
+		}
+		t.auto = p.autoSettings
+		return t.perturb(0, 0) // which forgets probes
+	case SCQM:
+		if m.LossFor != nil {
+			return t.makeLoss(m)
+		}
+	}
+	return nil
+}
+
+// makeLoss makes the loss as [SCQM] does by rows of a cloud.
+func (t *tiling) makeLoss(m SCQM) error {
+	K, err := m.Size(t.n, t.D)
+	if err != nil {
+		return err
+	}
+	far := make([]float64, min(t.n, residualRows))
+	err = t.pass(&Task{act: actTrial, some: residualRows}, []field{rowField}, K+1, func(r *Reply) {
+		for l, k := range r.place {
+			far[k] = r.values[l]
+		}
+	})
+	if err != nil {
+		return err
+	}
+	for _, v := range far {
+		if v >= 0 {
+			t.distances = append(t.distances, v)
+		}
+	}
+	return t.takeLoss(m)
+}
+
+// takeLoss makes the loss of the distances found.
+func (t *tiling) takeLoss(m SCQM) error {
+	loss, err := m.LossFor(t.distances)
+	m.Loss, m.LossFor = loss, nil
+	t.method = m
+	return err
+}
+
+// perturb implements charts.
+func (t *tiling) perturb(probes int, eps float64) error {
+	t.probes, t.eps = probes, eps
+	_, err := t.engine.Run(t.ctx, t.each(func(k int) *Task {
+		return &Task{Tile: k, act: actPerturb, probes: probes, eps: eps}
+	}))
+	return err
+}
+
+// chart implements charts.
+func (t *tiling) chart(o order) (*charted, error) {
+	n, k := t.n, &Task{act: actChart, auto: t.auto, order: o}
+	if o.some {
+		n, k.some = min(n, selectionRows), selectionRows
+	}
+	c := &charted{size: make([]float64, n), far: make([]float64, n), shrinkage: make([]float64, n)}
+	into := [][]float64{c.size, c.far, c.shrinkage}
+	if o.probe == rowsThemselves && o.keep {
+		for range t.probes {
+			c.divergence = append(c.divergence, make([]float64, n))
+		}
+		into = append(into, c.divergence...)
+	}
+	err := t.pass(k, []field{{o.probe, o.raw}}, o.setting.neighbors+1, func(r *Reply) { r.scatter(into) })
+	if err != nil || !o.keep {
+		return c, err
+	}
+	tasks := t.each(func(k int) *Task { return &Task{Tile: k, act: actCommit, order: o} })
+	replies, err := t.engine.Run(t.ctx, tasks)
+	if err != nil {
+		return nil, err
+	}
+	placed := slices.Clone(t.bounds[rowField]) // those of tiles without rows are empty
+	for k, task := range tasks {
+		placed[task.Tile] = replies[k].bounds[0]
+	}
+	t.bounds[field{o.probe, false}] = placed
+	return c, nil
+}
+
+// scatter writes columns of values to the places of their rows.
+func (r *Reply) scatter(into [][]float64) {
+	for l, k := range r.place {
+		for c, to := range into {
+			to[k] = r.values[l*len(into)+c]
+		}
+	}
+}
+
+// compare implements charts.
+func (t *tiling) compare(s setting, list []candidate, from, to int) ([]*compared, error) {
+	k := &Task{act: actCompare, auto: t.auto, some: selectionRows, candidates: list, from: from, to: to}
+	k.auto.setting = s
+	n := min(t.n, selectionRows)
+	out := make([]*compared, len(list))
+	var into [][]float64
+	for c, one := range list {
+		out[c] = &compared{candidate: one, risk: make([]float64, n), sizes: make([]float64, n)}
+		into = append(into, out[c].risk, out[c].sizes)
+	}
+	fields := []field{placeField}
+	for m := from; m < to; m++ {
+		fields = append(fields, field{m, false})
+	}
+	return out, t.pass(k, fields, list[len(list)-1].neighbors+1, func(r *Reply) { r.scatter(into) })
+}
+
+// denoise denoises the queries.
+func (t *tiling) denoise() error {
+	K, err := t.method.Size(t.n, t.D)
+	if err != nil {
+		return err
+	}
+	k := &Task{Queries: true, act: actDenoise, auto: t.auto, distances: t.distances, options: Options{Reach: t.o.Reach, Average: t.o.Average}}
+	fields := []field{rowField}
+	if _, ok := t.method.(Auto); ok {
+		fields = append(fields, placeField)
+		K = max(K, t.auto.setting.neighbors)
+	}
+	return t.pass(k, fields, max(K, t.o.Average)+1, func(*Reply) {})
+}

@@ -1,0 +1,302 @@
+"""Fits to rows that are in files, on other machines, or wherever a map can reach.
+
+The library runs the fit and asks for sums over all rows; Python hands each question
+on and takes the answers back. The rows never come here.
+"""
+
+from __future__ import annotations
+
+import json
+import operator
+import os
+import time
+from collections.abc import Callable, Iterable
+from typing import Any, TypeAlias, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _native
+from ._estimator import SCQM
+from ._library import _core
+from ._model import fetch
+from ._native import Array, Job, address, call
+from ._progress import Progress
+from ._sums import BlockSums
+from .exceptions import InputError
+from .losses import Huber, Loss, LossLike
+from .losses._answer import answer
+from .losses._resolve import AUTO, resolve
+
+T = TypeVar("T")
+
+#: Calls a function for parts of the rows that make up all of them, and returns what
+#: comes out, in any order.
+Map: TypeAlias = Callable[[BlockSums], Iterable[bytes]]
+
+
+def fit_blocks(
+    map: Map,  # noqa: A002 - what users of maps call it
+    shape: tuple[int, int],
+    n_components: int = 2,
+    n_curvature: int | None = None,
+    *,
+    loss: LossLike = "l2",
+    p: float | None = None,
+    delta: float | None = None,
+    precision: npt.ArrayLike | None = None,
+    solver: str = "streaming",
+    linear: bool = False,
+    ridge: float = 1e-3,
+    n_init: int = 1,
+    max_iter: int | None = None,
+    tol: float | None = None,
+    time_limit: float | None = None,
+    random_state: int | np.random.RandomState | None = None,
+    n_threads: int | None = 1,
+    checkpoint: str | os.PathLike[str] | None = None,
+    verbose: bool = False,
+) -> SCQM:
+    """Fit an SCQM to rows that are anywhere a map can reach.
+
+    The fit runs here. For every read of the rows it calls ``map`` with a function
+    that sums over some of them; the rows stay where they are. The model has the same
+    bits whatever the parts and wherever they are summed, on processors of one kind
+    and with one version of scqm.
+
+    Parameters
+    ----------
+    map : callable
+        ``map(function)`` calls ``function(rows, first)`` for parts of the table that
+        make up all of it, and returns an iterable of what comes out, in any order.
+        ``rows`` are an array of shape (n_i, D), and ``first`` is the number of the
+        first of them in the whole table, a multiple of 1024. C-contiguous float64
+        and float32 are read without a copy, as a :class:`numpy.memmap` in
+        its file; ``function(rows, first, sample_weight)`` weighs rows. The function
+        can be pickled, and needs scqm where it is called. ``function.merge(results)``
+        makes one of the results of adjoining parts, for engines that reduce.
+    shape : tuple of int
+        Number of all rows, and of columns.
+    n_components : int, default=2
+        Latent dimension d.
+    n_curvature : int, optional
+        Number s of directions in which the sheet may bend; by default
+        min(d(d+1)/2, D-d).
+    loss : str, Loss or callable, default="l2"
+        As of :class:`SCQM`, but for "auto". One of your own, or of a plugin, must be
+        found wherever the function is called.
+    p : float, optional
+        Power of the loss "lp".
+    delta : float, optional
+        Of the losses "huber", which has a default, and "huber_entries", which has
+        none here.
+    precision : array-like of shape (D, D), optional
+        Matrix of the loss "mahalanobis".
+    solver : str, default="streaming"
+        "streaming", or "auto", which is the same here.
+    linear : bool, default=False
+        Keep the sheet flat.
+    ridge : float, default=1e-3
+        Penalty on curvature, as of :class:`SCQM`.
+    n_init : int, default=1
+        Number of starts.
+    max_iter : int, optional
+        Most iterations.
+    tol : float, optional
+        First-order residual at which a fit counts as converged; by default 1e-6.
+    time_limit : float, optional
+        Most seconds to spend; looked at between two reads.
+    random_state : int, RandomState or None, default=None
+        Seed of random starts.
+    n_threads : int, default=1
+        Threads of each call of the function; None takes all processors.
+    checkpoint : str or PathLike, optional
+        File in which the fit is stored after every iteration. Where it exists, the
+        fit goes on from it; one of other rows or settings is refused.
+    verbose : bool, default=False
+        Show progress.
+
+    Returns
+    -------
+    SCQM
+        A fitted estimator. ``embedding_`` is empty: ``transform`` finds the
+        coordinates of rows.
+
+    Raises
+    ------
+    InputError
+        Rows, parts or parameters that cannot be used; a ValueError.
+
+    See Also
+    --------
+    scqm.dask.SCQM : The same for arrays and data frames of Dask.
+
+    Examples
+    --------
+    A file that need not fit into memory, in parts of 4096 rows:
+
+    >>> import numpy as np, pathlib, tempfile
+    >>> import scqm
+    >>> t = np.linspace(-1, 1, 10_000)
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> path = pathlib.Path(folder.name, "rows.npy")
+    >>> np.save(path, np.column_stack([t, t**2, np.sin(40 * t) / 50]))
+    >>> def parts(function):
+    ...     rows = np.load(path, mmap_mode="r")
+    ...     for first in range(0, len(rows), 4096):
+    ...         yield function(rows[first : first + 4096], first)
+    >>> model = scqm.fit_blocks(parts, (10_000, 3), n_components=1)
+    >>> model.status_
+    'converged'
+    >>> folder.cleanup()
+    """
+    if not callable(map):
+        raise InputError(f"map is {map!r}; want a function that calls one")
+    model = SCQM(
+        n_components,
+        n_curvature,
+        loss=loss,
+        p=p,
+        delta=delta,
+        precision=precision,
+        solver=solver,
+        linear=linear,
+        ridge=ridge,
+        n_init=n_init,
+        max_iter=max_iter,
+        tol=tol,
+        time_limit=time_limit,
+        random_state=random_state,
+        n_threads=n_threads,
+        verbose=verbose,
+    )
+    fit_parts(model, map, shape, checkpoint)
+    model._warn(stacklevel=3)
+    return model
+
+
+def fit_parts(
+    model: SCQM,
+    ask: Map,
+    shape: tuple[int, int],
+    checkpoint: str | os.PathLike[str] | None,
+) -> int:
+    """Fit an estimator to the rows that a map reaches, and return the reads."""
+    n, D = check_shape(shape)
+    settings = model._settings()
+    if settings["d"] > D:
+        raise InputError(f"n_components={settings['d']} exceeds n_features={D}")
+    if isinstance(model.loss, str) and model.loss == AUTO:
+        raise InputError(
+            "loss='auto' looks at residuals in memory; fit some of the rows with it, "
+            "and name the loss that it finds"
+        )
+    loss = resolve(model.loss, model.p, model.delta, model.precision)
+    settings["checkpoint"] = "" if checkpoint is None else os.fspath(checkpoint)
+    progress = Progress(model.max_iter) if model.verbose else None
+    driver = Driver(ask, (n, D), settings, progress)
+    try:
+        if isinstance(loss, Huber) and loss.delta is None:
+            loss = driver.huber(loss)
+        report, arrays = driver.learn(loss)
+    finally:
+        if progress is not None:
+            progress.close()
+    model._take(report, arrays, loss)
+    model.n_features_in_ = D
+    return driver.reads
+
+
+class Driver:
+    """Runs fits in the library, and hands their questions on.
+
+    Parameters
+    ----------
+    ask : callable
+        The map that reaches the rows.
+    shape : tuple of int
+        Rows and columns of the whole table.
+    settings : dict
+        What the library is told of the fit, but for the loss.
+    progress : callable, optional
+        Is shown the state.
+    """
+
+    def __init__(
+        self,
+        ask: Map,
+        shape: tuple[int, int],
+        settings: dict[str, Any],
+        progress: Callable[[Array], None] | None,
+    ) -> None:
+        self.ask = ask
+        self.shape = shape
+        self.settings = settings
+        self.progress = progress
+        self.reads = 0
+
+    def huber(self, loss: Loss) -> Huber:
+        """Return the loss with the delta that the rows suggest."""
+        begin = time.monotonic()
+
+        def delta(job: Job) -> float:
+            return call(_core.bindings_StreamDelta, job.number)
+
+        found = self._run(loss, {"only_delta": True, "checkpoint": ""}, delta)
+        if limit := self.settings["time_limit"]:
+            left = limit - (time.monotonic() - begin)
+            self.settings["time_limit"] = max(left, 1e-9)
+        return Huber(found)
+
+    def learn(self, loss: Loss) -> tuple[dict[str, Any], dict[str, Array]]:
+        """Fit, and return the report and the arrays."""
+        return self._run(loss, {}, fetch)
+
+    def _run(self, loss: Loss, more: dict[str, Any], result: Callable[[Job], T]) -> T:
+        """Run a job, and return its result."""
+        settings = self.settings | more | {"loss": loss._choice()}
+        matrix = loss._matrix()
+
+        def reply(job: Job, state: Array) -> None:
+            if state[_native.QUESTION] == _native.QUESTION_SUM:
+                self._sum(loss, job, int(state[_native.ROWS]))
+            else:
+                answer(loss, job, state)
+
+        with Job(matrix, answer=reply) as job:
+            job.start(
+                _core.bindings_StartStream,
+                json.dumps(settings),
+                *self.shape,
+                address(matrix),
+            ).wait(progress=self.progress)
+            return result(job)
+
+    def _sum(self, loss: Loss, job: Job, length: int) -> None:
+        """Answer a question about all rows."""
+        self.reads += 1
+        request = np.empty(length, np.uint8)
+        call(_core.bindings_FetchRequest, job.number, address(request))
+        threads = self.settings["threads"]
+        for part in self.ask(BlockSums(request.tobytes(), loss, threads)):
+            if not isinstance(part, bytes):
+                raise InputError(
+                    f"map gave {type(part).__name__} {part!r:.60}; want the bytes that "
+                    "its function returns"
+                )
+            sums = np.frombuffer(part, np.uint8)
+            call(_core.bindings_AnswerPart, job.number, address(sums), len(sums))
+        call(_core.bindings_AnswerSum, job.number)
+
+
+def check_shape(shape: tuple[int, int]) -> tuple[int, int]:
+    """Return the shape of a table, whose rows may be more than 2**31."""
+    try:
+        n, D = (operator.index(length) for length in shape)
+    except (TypeError, ValueError):
+        raise InputError(
+            f"shape is {shape!r}; want the numbers of rows and columns"
+        ) from None
+    if n < 2 or D < 1:
+        raise InputError(f"shape is ({n}, {D}); want at least two rows and a column")
+    return n, D

@@ -1,0 +1,212 @@
+"""Sums over blocks of rows: what a streamed fit asks, wherever the rows are.
+
+:class:`BlockSums` is one question. It goes to where rows are, by a pickle, and turns
+them into bytes, which merge to the same bits in any grouping: see docs/adr/0042.
+"""
+
+from __future__ import annotations
+
+import json
+import pickle
+import socket
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _native
+from ._library import _core
+from ._native import Array, Job, address, call
+from ._version import __version__
+from .exceptions import InputError, ScqmError
+from .losses import Loss
+from .losses._answer import answer
+
+#: The number of rows of a block. Parts of a table are cut at its multiples.
+BLOCK_ROWS = 1024
+
+# Rows that are converted at a time where the library cannot read them as they are.
+SLAB = 64 * BLOCK_ROWS
+
+try:  # which pickles functions of scripts and notebooks, where plain pickles cannot
+    from cloudpickle import dumps as _dumps
+except ImportError:
+    _dumps = pickle.dumps
+
+
+class BlockSums:
+    """What a fit asks of all rows: a function that sums over some of them.
+
+    Parameters
+    ----------
+    request : bytes
+        What is asked, as the library has written it.
+    loss : Loss
+        The loss of the fit.
+    threads : int
+        Threads for each call.
+    """
+
+    def __init__(self, request: bytes, loss: Loss, threads: int) -> None:
+        self._request = request
+        self._loss: Loss | None = loss
+        self._pickled = b""
+        self._threads = threads
+
+    def __call__(
+        self,
+        rows: npt.ArrayLike,
+        first: int = 0,
+        sample_weight: npt.ArrayLike | None = None,
+    ) -> bytes:
+        """Return what the rows from row number ``first`` on say."""
+        # Views of arrays in files are not copied.
+        X = rows if isinstance(rows, np.ndarray) else np.asarray(rows)
+        if X.ndim != 2 or len(X) == 0:
+            raise InputError(
+                f"rows from {first} on have shape {X.shape}; want (n, D), n above 0"
+            )
+        weights = None
+        if sample_weight is not None:
+            weights = _native.contiguous(sample_weight)
+            if weights.shape != (len(X),):
+                raise InputError(
+                    f"weights of rows from {first} on have shape {weights.shape}; "
+                    f"want ({len(X)},)"
+                )
+        if _readable(X):
+            return self._sum(X, first, weights)
+        parts = []
+        for at in range(0, len(X), SLAB):
+            slab = _converted(X[at : at + SLAB], first + at)
+            own = None if weights is None else weights[at : at + SLAB]
+            parts.append(self._sum(slab, first + at, own))
+        return self.merge(parts)
+
+    def merge(self, parts: Iterable[bytes]) -> bytes:
+        """Return what adjoining parts say together, to the same bits in any order."""
+        found = list(parts)
+        if len(found) == 1:
+            return found[0]
+        arrays = [_bytes_of(part) for part in found]
+        places = np.array([address(a) for a in arrays], dtype=np.uint64)
+        lengths = np.array([len(a) for a in arrays], dtype=np.uint64)
+        request = _bytes_of(self._request)
+        with Job(request, places, lengths, *arrays) as job:
+            job.start(
+                _core.bindings_StartMerge,
+                address(request),
+                len(request),
+                address(places),
+                address(lengths),
+                len(arrays),
+            ).wait()
+            return _result(job)
+
+    def _sum(self, X: npt.NDArray[Any], first: int, weights: Array | None) -> bytes:
+        loss = self._load()
+        settings = {
+            "loss": loss._choice(),
+            "threads": self._threads,
+            "first": int(first),
+            "single": X.dtype == np.float32,
+        }
+        request, matrix = _bytes_of(self._request), loss._matrix()
+
+        def reply(job: Job, state: Array) -> None:
+            answer(loss, job, state)
+
+        with Job(X, weights, request, matrix, answer=reply) as job:
+            job.start(
+                _core.bindings_StartSum,
+                json.dumps(settings),
+                address(request),
+                len(request),
+                address(X),
+                len(X),
+                X.shape[1],
+                address(weights),
+                address(matrix),
+            ).wait()
+            return _result(job)
+
+    def _load(self) -> Loss:
+        """Return the loss, which a pickle holds until it is needed."""
+        if self._loss is None:
+            loss: Loss = unpack(self._pickled, "the loss of the fit")
+            self._loss = loss
+        return self._loss
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {
+            "version": __version__,
+            "request": self._request,
+            "loss": self._pickled or pack(self._loss),
+            "threads": self._threads,
+        }
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        if state["version"] != __version__:
+            raise InputError(
+                f"a fit of scqm {state['version']} asks scqm {__version__} on "
+                f"{socket.gethostname()}; install one version everywhere"
+            )
+        self._request = state["request"]
+        self._pickled = state["loss"]
+        self._threads = state["threads"]
+        self._loss = None
+
+
+def pack(thing: object) -> bytes:
+    """Return a pickle, with functions of scripts where cloudpickle is installed."""
+    packed: bytes = _dumps(thing)
+    return packed
+
+
+def unpack(packed: bytes, what: str) -> Any:
+    """Return what a pickle holds, or say where it cannot be loaded, and why."""
+    try:
+        return pickle.loads(packed)
+    except ScqmError:
+        raise
+    except Exception as error:
+        raise InputError(
+            f"{what} cannot be loaded on {socket.gethostname()}: "
+            f"{type(error).__name__}: {error}; install what it is made of there"
+        ) from error
+
+
+def _readable(X: npt.NDArray[Any]) -> bool:
+    """Whether the library reads an array as it is."""
+    flags = X.flags
+    return (
+        X.dtype in (np.float64, np.float32)
+        and X.dtype.isnative
+        and flags.c_contiguous
+        and flags.aligned
+    )
+
+
+def _converted(X: npt.NDArray[Any], first: int) -> Array:
+    """Return rows as the library reads them."""
+    if X.dtype.kind in "mMcSU":
+        raise InputError(
+            f"rows from {first} on have dtype {X.dtype}; convert them to real numbers"
+        )
+    try:
+        return _native.contiguous(X)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"rows from {first} on are no numbers: {error}") from None
+
+
+def _bytes_of(part: bytes) -> npt.NDArray[np.uint8]:
+    """Return bytes as an array, without a copy."""
+    return np.frombuffer(part, np.uint8)
+
+
+def _result(job: Job) -> bytes:
+    """Return the bytes that a job has made."""
+    made = np.empty(call(_core.bindings_ResultBytes, job.number, 0), np.uint8)
+    call(_core.bindings_ResultBytes, job.number, address(made))
+    return made.tobytes()

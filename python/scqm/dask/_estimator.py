@@ -1,0 +1,413 @@
+"""The estimator that learns a sheet from rows that Dask holds.
+
+The fit runs in the library on the client. For every read it sends the question, which
+holds the model, to the partitions, each of which sums over its rows; the sums merge on
+the workers, and a few kilobytes come back. Nothing is kept on workers but the rows, so
+that a worker that dies costs what it was summing and no more.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import Any
+
+import dask
+import dask.array as da
+import numpy as np
+import numpy.typing as npt
+from distributed import Client
+from sklearn.base import clone
+from sklearn.utils.validation import check_is_fitted
+
+from .. import _estimator
+from .._streaming import fit_parts
+from .._sums import BlockSums, pack
+from .._validation import check_count
+from ..exceptions import InputError
+from ..losses import LossLike
+from ._client import (
+    array_of,
+    find_client,
+    is_frame,
+    is_lazy,
+    whole_blocks,
+    with_sizes,
+)
+from ._tasks import add_up, merge, same, through
+
+# The results that one task merges.
+FAN = 16
+
+
+# scikit-learn has no types, which is what mypy minds.
+class SCQM(_estimator.SCQM):
+    """Robust subspace-constrained quadratic model of rows that Dask holds.
+
+    The model is the one that :class:`scqm.SCQM` with ``solver="streaming"`` learns of
+    the same rows in memory, to the last bit: whatever the chunks and the workers,
+    also where some of them die, on processors of one kind and with one version of
+    scqm and its libraries. The rows stay on the workers.
+
+    Parameters
+    ----------
+    n_components : int, default=2
+        Latent dimension d.
+    n_curvature : int, optional
+        Number s of directions in which the sheet may bend; by default
+        min(d(d+1)/2, D-d).
+    loss : str, Loss or callable, default="l2"
+        As of :class:`scqm.SCQM`, but for "auto". A loss of your own goes to the
+        workers by cloudpickle, which must find what it imports there; the file of a
+        plugin must be in the plugin folders of every worker.
+    p : float, optional
+        Power of the loss "lp".
+    delta : float, optional
+        Of the losses "huber", which has a default, and "huber_entries", which has
+        none here.
+    precision : array-like of shape (D, D), optional
+        Matrix of the loss "mahalanobis".
+    solver : str, default="auto"
+        "streaming", which is what "auto" stands for here.
+    linear : bool, default=False
+        Keep the sheet flat.
+    ridge : float, default=1e-3
+        Penalty on curvature.
+    n_init : int, default=1
+        Number of starts.
+    missing : {"error"}, default="error"
+        Missing entries are refused.
+    max_iter : int, optional
+        Most iterations.
+    tol : float, optional
+        First-order residual at which a fit counts as converged; by default 1e-6.
+    time_limit : float, optional
+        Most seconds to spend; looked at between two reads.
+    random_state : int, RandomState or None, default=None
+        Seed of random starts.
+    n_threads : int, optional
+        Threads of each task; by default 1, as Dask runs a task on every thread of a
+        worker.
+    verbose : bool, default=False
+        Show progress.
+    client : distributed.Client, optional
+        By default the one that there is.
+    persist : bool, default=True
+        Keep the rows in the memory of the cluster while the fit lasts. False computes
+        them for every read, 20 to 60 times, for rows that do not fit there.
+    checkpoint : str or PathLike, optional
+        File of the client in which the fit is stored after every iteration. Where it
+        exists, the fit goes on from it; one of other rows or settings is refused.
+
+    Attributes
+    ----------
+    n_reads_ : int
+        How often all rows were read.
+
+    See Also
+    --------
+    scqm.SCQM : Rows in memory, with all attributes of a fit, which are the same here
+        but for ``embedding_``: that is empty, and ``transform`` finds coordinates.
+    scqm.fit_blocks : Other engines than Dask.
+
+    Examples
+    --------
+    >>> import dask.array as da, numpy as np
+    >>> from distributed import Client
+    >>> from scqm.dask import SCQM
+    >>> t = np.linspace(-1, 1, 4096)
+    >>> X = da.from_array(np.column_stack([t, t**2]), chunks=(1024, 2))
+    >>> with Client(processes=False, n_workers=1, dashboard_address=None) as client:
+    ...     model = SCQM(n_components=1, client=client).fit(X)
+    ...     T = model.transform(X).compute()
+    >>> T.shape
+    (4096, 1)
+    """
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        n_curvature: int | None = None,
+        *,
+        loss: LossLike = "l2",
+        p: float | None = None,
+        delta: float | None = None,
+        precision: npt.ArrayLike | None = None,
+        solver: str = "auto",
+        linear: bool = False,
+        ridge: float = 1e-3,
+        n_init: int = 1,
+        missing: str = "error",
+        max_iter: int | None = None,
+        tol: float | None = None,
+        time_limit: float | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        n_threads: int | None = None,
+        verbose: bool = False,
+        client: Client | None = None,
+        persist: bool = True,
+        checkpoint: str | os.PathLike[str] | None = None,
+    ) -> None:
+        super().__init__(
+            n_components,
+            n_curvature,
+            loss=loss,
+            p=p,
+            delta=delta,
+            precision=precision,
+            solver=solver,
+            linear=linear,
+            ridge=ridge,
+            n_init=n_init,
+            missing=missing,
+            max_iter=max_iter,
+            tol=tol,
+            time_limit=time_limit,
+            random_state=random_state,
+            n_threads=n_threads,
+            verbose=verbose,
+        )
+        self.client = client
+        self.persist = persist
+        self.checkpoint = checkpoint
+
+    def fit(self, X: Any, y: None = None, sample_weight: Any = None) -> SCQM:
+        """Learn a sheet from rows.
+
+        Parameters
+        ----------
+        X : dask.array.Array or dask.dataframe.DataFrame of shape (n, D)
+            Rows, in chunks of multiples of 1024 of them but for the last one; others
+            are rechunked, with a warning. float32 is converted block by block.
+        y : None
+            Ignored.
+        sample_weight : dask.array.Array of shape (n,), optional
+            Factors of the losses of the rows, at least 0.
+
+        Returns
+        -------
+        SCQM
+            The estimator itself.
+
+        Raises
+        ------
+        InputError
+            Rows, losses or parameters that cannot be used, on the client or on a
+            worker; a ValueError.
+        """
+        client = find_client(self.client)
+        rows = array_of(X)
+        if self.persist:
+            rows = client.persist(rows)
+        rows = whole_blocks(with_sizes(client, rows))
+        if self.persist:
+            rows = client.persist(rows)
+        weights = None if sample_weight is None else _weights(sample_weight, rows)
+        parts = Parts(client, rows, weights)
+        self.n_reads_ = fit_parts(self, parts, rows.shape, self.checkpoint)
+        self._name_features(X)
+        self._warn(stacklevel=3)
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """Return the coordinates of the points of the sheet nearest to rows.
+
+        Parameters
+        ----------
+        X : dask.array.Array, dask.dataframe.DataFrame or array-like of shape (n, D)
+            Rows.
+
+        Returns
+        -------
+        dask.array.Array of shape (n, d)
+            The coordinates, not yet computed; an ndarray where X is not of Dask.
+        """
+        return self._map("transform", X, len(self._fitted().components_))
+
+    def inverse_transform(self, T: Any) -> Any:
+        """Return the points of the sheet with the coordinates given.
+
+        Parameters
+        ----------
+        T : dask.array.Array, dask.dataframe.DataFrame or array-like of shape (n, d)
+            Coordinates.
+
+        Returns
+        -------
+        dask.array.Array of shape (n, D)
+            The rows f(tau), not yet computed; an ndarray where T is not of Dask.
+        """
+        return self._map("inverse_transform", T, self._fitted().n_features_in_)
+
+    def project(self, X: Any, *, return_report: bool = False) -> Any:
+        """Return the points of the sheet nearest to rows.
+
+        Parameters
+        ----------
+        X : dask.array.Array, dask.dataframe.DataFrame or array-like of shape (n, D)
+            Rows.
+        return_report : bool, default=False
+            Say how far each projection can be trusted; for rows in memory only.
+
+        Returns
+        -------
+        dask.array.Array of shape (n, D)
+            The rows f(tau), not yet computed; as of :meth:`scqm.SCQM.project` where X
+            is not of Dask.
+        """
+        if return_report:
+            if is_lazy(X):
+                raise InputError(
+                    "return_report goes with rows in memory; give project a chunk of "
+                    "the rows"
+                )
+            return super().project(X, return_report=True)
+        return self._map("project", X, self._fitted().n_features_in_)
+
+    def score(self, X: Any, y: None = None, sample_weight: Any = None) -> Any:
+        """Return minus the mean loss of rows against their projections.
+
+        Parameters
+        ----------
+        X : dask.array.Array, dask.dataframe.DataFrame or array-like of shape (n, D)
+            Rows.
+        y : None
+            Ignored.
+        sample_weight : dask.array.Array of shape (n,), optional
+            Weights of the mean.
+
+        Returns
+        -------
+        dask.array.Array
+            One number, not yet computed, which ``float`` computes; a float where X is
+            not of Dask. At most 0; the higher, the better the sheet fits.
+        """
+        if not is_lazy(X):
+            return super().score(X, sample_weight=sample_weight)
+        values = self._map("_losses", X, 1)[:, 0]
+        if sample_weight is None:
+            return -values.mean()
+        weights = da.asarray(sample_weight)
+        return -(values * weights).sum() / weights.sum()
+
+    def _fitted(self) -> SCQM:
+        check_is_fitted(self)
+        return self
+
+    def _map(self, method: str, X: Any, columns: int) -> Any:
+        """Send rows through the sheet, chunk by chunk where Dask holds them."""
+        if not is_lazy(X):
+            return getattr(_estimator.SCQM, method)(self, X)
+        rows = array_of(X)
+        wanted = len(self.components_)
+        if method != "inverse_transform":
+            wanted = self.n_features_in_
+        if rows.shape[1] != wanted:
+            raise InputError(f"X has {rows.shape[1]} columns; the model wants {wanted}")
+        # The model is part of the graph, once: what is scattered dies with its worker.
+        model = dask.delayed(same, pure=False)(pack(self._local()))
+        return rows.map_blocks(
+            through,
+            model,
+            method,
+            dtype=np.float64,
+            chunks=(rows.chunks[0], (columns,)),
+            meta=np.empty((0, 0)),
+        )
+
+    def _local(self) -> _estimator.SCQM:
+        """Return the model without what belongs to the client."""
+        names = _estimator.SCQM._get_param_names()
+        params = {name: getattr(self, name) for name in names}
+        # The loss to map with is loss_.
+        params |= {"n_threads": self.n_threads or 1, "loss": "l2"}
+        model = _estimator.SCQM(**params)
+        for name, value in vars(self).items():
+            # Chunks are arrays, without names.
+            if name.endswith("_") and name != "feature_names_in_":
+                setattr(model, name, value)
+        model._report = self._report
+        return model
+
+    def _name_features(self, X: Any) -> None:
+        """Remember the names of columns, where all of them are strings."""
+        if is_frame(X) and all(isinstance(name, str) for name in X.columns):
+            self.feature_names_in_ = np.asarray(X.columns, dtype=object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+
+    def _settings(self) -> dict[str, Any]:
+        threads = check_count("n_threads", self.n_threads) or 1
+        return super()._settings() | {"threads": threads}
+
+    def __sklearn_clone__(self) -> SCQM:
+        params = self.get_params(deep=False)
+        client = params.pop("client")  # which nothing can copy
+        copies = {name: clone(value, safe=False) for name, value in params.items()}
+        return type(self)(client=client, **copies)
+
+    def __getstate__(self) -> dict[str, Any]:
+        state: dict[str, Any] = super().__getstate__()
+        return state | {"client": None}
+
+
+class Parts:
+    """The map of a fit: sums over the chunks of an array, merged on the workers.
+
+    Parameters
+    ----------
+    client : Client
+        The client.
+    rows : dask.array.Array
+        Chunks of whole blocks.
+    weights : dask.array.Array or None
+        The weights, in the same chunks.
+    """
+
+    def __init__(self, client: Client, rows: da.Array, weights: da.Array | None):
+        self.client = client
+        self.rows = rows.to_delayed()[:, 0]
+        self.weights = [None] * len(self.rows)
+        if weights is not None:
+            self.weights = list(weights.to_delayed())
+        ends = np.cumsum([0, *rows.chunks[0]])
+        self.first = [int(end) for end in ends[:-1]]
+
+    def __call__(self, function: BlockSums) -> Iterator[bytes]:
+        """Yield the sums of all rows."""
+        ask = dask.delayed(same, pure=False)(pack(function))
+        add = dask.delayed(add_up, pure=False)
+        join = dask.delayed(merge, pure=False)
+        parts = [
+            add(ask, rows, first, weights)
+            for rows, first, weights in zip(
+                self.rows, self.first, self.weights, strict=True
+            )
+        ]
+        while len(parts) > 1:
+            parts = [join(ask, parts[k : k + FAN]) for k in range(0, len(parts), FAN)]
+        future = self.client.compute(parts[0], optimize_graph=False)
+        try:
+            yield future.result()
+        finally:
+            future.cancel()
+
+
+def _weights(sample_weight: Any, rows: da.Array) -> da.Array:
+    """Return the weights of rows, in the same chunks."""
+    if is_lazy(sample_weight) and hasattr(sample_weight, "to_dask_array"):
+        sample_weight = sample_weight.to_dask_array()
+    weights = da.asarray(sample_weight)
+    if weights.ndim != 1:
+        raise InputError(
+            f"sample_weight has {weights.ndim} dimensions; want a number for each row"
+        )
+    if np.isnan(weights.chunks[0]).any():
+        raise InputError(
+            "sample_weight has chunks of unknown sizes; call compute_chunk_sizes()"
+        )
+    if weights.shape[0] != rows.shape[0]:
+        raise InputError(
+            f"sample_weight has {weights.shape[0]} entries; X has {rows.shape[0]} rows"
+        )
+    return weights.rechunk((rows.chunks[0],))
