@@ -102,5 +102,5 @@ func (s *LBFGSState) leaveRegion(moved bool) {
 	if l.Negative {
 		s.forget()
 	}
-	s.Newton.Wait, s.Newton.Gain, s.Newton.Passes = 0, 0, 0
+	s.Newton.Wait, s.Newton.Fall, s.Newton.Gain, s.Newton.Passes = 0, 0, 0, 0
 }
