@@ -100,6 +100,64 @@ func TestToleranceDoesNotSayWhenToCheck(t *testing.T) {
 }
 
 // A point that the problem refutes is not converged, and the message says why.
+// well is 1 + x^2/2, with the measure of stationarity |x|.
+type well struct{}
+
+func (p *well) Blocks() []framework.Block {
+	return []framework.Block{{Name: "x", Manifold: manifolds.Euclidean(1)}}
+}
+
+func (p *well) Evaluate(grad, x framework.Point) (float64, error) {
+	if grad != nil {
+		grad[0][0] = x[0][0]
+	}
+	return 1 + x[0][0]*x[0][0]/2, nil
+}
+
+func (p *well) Stationarity(dst []float64, x framework.Point) error {
+	dst[0] = math.Abs(x[0][0])
+	return nil
+}
+
+// halving halves x in every step, for so many passes, and holds a gradient.
+type halving struct{ passes int }
+
+type halved struct{ X framework.Point }
+
+func (s *halved) Iterate() (framework.Point, float64) { return s.X, 1 + s.X[0][0]*s.X[0][0]/2 }
+func (s *halved) Gradient() framework.Point           { return s.X }
+
+func (halving) Name() string { return "halving" }
+
+func (halving) Init(_ *framework.Evaluator, x framework.Point) (framework.State, error) {
+	return &halved{x}, nil
+}
+
+func (a halving) Step(e *framework.Evaluator, state framework.State) error {
+	s := state.(*halved)
+	s.X[0][0] /= 2
+	for range a.passes {
+		if _, err := e.Evaluate(nil, s.X); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// 2^-20 is the first point within the tolerance, which a test every ten iterations finds as
+// well: 2^-17 is the first within one of 1e-5.
+func TestDearIterationsAreFollowedByATest(t *testing.T) {
+	for passes, want := range map[int]int{39: 20, 40: 17} {
+		p := &well{}
+		x := framework.NewPoint(p.Blocks())
+		x[0][0] = 1
+		res, err := framework.Solve(context.Background(), p, x, halving{passes}, framework.Options{Tolerance: 1e-5})
+		require.NoError(t, err)
+		assert.Equal(t, framework.Converged, res.Status, res.Message)
+		assert.Equal(t, want, res.Iterations)
+	}
+}
+
 func TestRefutedPointIsNotConverged(t *testing.T) {
 	res := solve(t, &terrace{reason: "it runs away"}, slow, framework.Options{MaxIterations: -1, MinRelativeDecrease: -1})
 	assert.Equal(t, framework.Stalled, res.Status)

@@ -53,7 +53,8 @@ type Options struct {
 	// CheckEvery is the number of iterations between two computations of the
 	// stationarity; 0 stands for 10, but none while an iteration lowers the
 	// cost by more than a millionth: of itself where the problem is a
-	// [Certifier], else of what it has fallen by since the start. It has no
+	// [Certifier], else of what it has fallen by since the start; and after every
+	// iteration of 40 passes and more of a solver that holds its gradient. It has no
 	// meaning where the solver tells its gradient (see [Graded]).
 	CheckEvery int
 	// FirstOrder lets the test of first order alone end a run: rows are not

@@ -45,6 +45,9 @@ func (x Point) Equal(y Point) bool {
 // Finite reports whether every coordinate is finite.
 func (x Point) Finite() bool {
 	for _, b := range x {
+		if s := floats.Sum(b); s-s == 0 {
+			continue // of what is not finite, no sum is
+		}
 		for _, v := range b {
 			if math.IsNaN(v) || math.IsInf(v, 0) {
 				return false

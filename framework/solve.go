@@ -16,6 +16,8 @@ const (
 	maxViolation = 1e-6
 	// maxDrift is how far an iterate may drift before it is put back.
 	maxDrift = 1e-12
+	// dearPasses is the number of passes of an iteration that makes a test after it cheap.
+	dearPasses = 40
 	// fastDecrease is the relative decrease of the cost in an iteration above
 	// which the stationarity is not computed.
 	fastDecrease = 1e-6
@@ -249,7 +251,16 @@ func (r *run) due(decrease, before float64) bool {
 	if r.options.CheckEvery > 0 {
 		return r.iteration%r.options.CheckEvery == 0
 	}
-	return r.iteration%DefaultCheckEvery == 0 && decrease <= fastDecrease*r.fallen(before)
+	return (r.iteration%DefaultCheckEvery == 0 || r.dear()) && decrease <= fastDecrease*r.fallen(before)
+}
+
+// dear reports whether the last iteration took so many passes, as those of trust regions
+// do, that a computation of the stationarity after it is little beside. Iterations of
+// solvers that do not tell their gradient are many and small steps.
+func (r *run) dear() bool {
+	_, graded := r.state.(Graded)
+	n := len(r.history)
+	return graded && n > 1 && r.history[n-1].Passes-r.history[n-2].Passes >= dearPasses
 }
 
 func pick[T any](first bool, a, b T) T {

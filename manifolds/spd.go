@@ -211,16 +211,13 @@ func (m *SPD) Transport(dst, x, y, v []float64) {
 	mustFit(m.Size(), dst, x, y, v)
 	w, ok := m.whiten(x)
 	defer m.whitener.Put(w)
-	if !ok || !w.rootOf(y) {
+	if !ok || !w.carryTo(y) {
 		copy(dst, v)
 		return
 	}
 	w.whiten(w.c, v)
 	// E = L S^{1/2} L^{-1} with S = L^{-1} Y L^{-T}.
-	blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, w.root, w.c, 0, w.a)
-	blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, w.a, w.root, 0, w.c)
-	w.color(w.c)
-	symmetrize(w.c)
+	w.carry(w.c)
 	copy(dst, w.c.Data)
 }
 

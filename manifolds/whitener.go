@@ -21,17 +21,22 @@ type whitener struct {
 	eig           *dense.SymmetricEigen
 
 	// Solvers look from one point many times, and carry many vectors between two: the
-	// factorization of the last point is kept, and the root of the last other one.
+	// factorization of the last point is kept, and L (L^{-1} Y L^{-T})^{1/2} for the last
+	// other one, which carries W to Y.
 	from, to []float64 // X and Y, empty before the first
 	definite bool      // X
-	root     blas64.General
+	carrier  blas64.General
 }
+
+// smallOrder is the order up to which products of matrices are written out: calls of
+// BLAS, which checks and packs, cost more than the work.
+const smallOrder = 24
 
 func newWhitener(n int) *whitener {
 	square := func() blas64.General {
 		return blas64.General{Rows: n, Cols: n, Stride: n, Data: make([]float64, n*n)}
 	}
-	w := &whitener{n: n, a: square(), b: square(), c: square(), full: square(), root: square(), eig: dense.NewSymmetricEigen(n)}
+	w := &whitener{n: n, a: square(), b: square(), c: square(), full: square(), carrier: square(), eig: dense.NewSymmetricEigen(n)}
 	w.l = blas64.Triangular{N: n, Stride: n, Data: w.full.Data, Uplo: blas.Lower, Diag: blas.NonUnit}
 	return w
 }
@@ -52,9 +57,8 @@ func (w *whitener) factor(x []float64) bool {
 	return w.definite
 }
 
-// rootOf finds (L^{-1} Y L^{-T})^{1/2}, kept in root, through a and b, and reports
-// whether it exists.
-func (w *whitener) rootOf(y []float64) bool {
+// carryTo finds the carrier to Y, through a and b, and reports whether it exists.
+func (w *whitener) carryTo(y []float64) bool {
 	if sameBits(w.to, y) {
 		return true
 	}
@@ -66,7 +70,8 @@ func (w *whitener) rootOf(y []float64) bool {
 		w.eig.Values[i] = math.Sqrt(t)
 	}
 	w.spectral()
-	copy(w.root.Data, w.b.Data)
+	blas64.Trmm(blas.Left, blas.NoTrans, 1, w.l, w.b)
+	copy(w.carrier.Data, w.b.Data)
 	w.to = append(w.to[:0], y...)
 	return true
 }
@@ -76,12 +81,74 @@ func sameBits(a, b []float64) bool {
 	return slices.EqualFunc(a, b, func(s, t float64) bool { return math.Float64bits(s) == math.Float64bits(t) })
 }
 
-// whiten writes L^{-1} V L^{-T} into dst.
+// whiten writes L^{-1} sym(V) L^{-T} into dst.
 func (w *whitener) whiten(dst blas64.General, v []float64) {
 	copy(dst.Data, v)
+	symmetrize(dst)
+	if w.n <= smallOrder {
+		w.solve(dst.Data)
+		return
+	}
 	blas64.Trsm(blas.Left, blas.NoTrans, 1, w.l, dst)
 	blas64.Trsm(blas.Right, blas.Trans, 1, w.l, dst)
 	symmetrize(dst)
+}
+
+// solve replaces the symmetric S by L^{-1} S L^{-T}.
+func (w *whitener) solve(s []float64) {
+	n, l := w.n, w.full.Data
+	for i := range n {
+		li, si := l[i*n:i*n+i+1], s[i*n:(i+1)*n]
+		for k, t := range li[:i] {
+			for j, u := range s[k*n : (k+1)*n] {
+				si[j] -= t * u
+			}
+		}
+		for j := range si {
+			si[j] /= li[i]
+		}
+	}
+	for i := range n {
+		si := s[i*n : i*n+i+1]
+		for j := range si {
+			lj, sum := l[j*n:j*n+j+1], si[j]
+			for k, t := range lj[:j] {
+				sum -= t * si[k]
+			}
+			si[j] = sum / lj[j]
+			s[j*n+i] = si[j]
+		}
+	}
+}
+
+// carry replaces the symmetric W by CWC', through a, with the carrier C.
+func (w *whitener) carry(s blas64.General) {
+	if w.n > smallOrder {
+		blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, w.carrier, s, 0, w.a)
+		blas64.Gemm(blas.NoTrans, blas.Trans, 1, w.a, w.carrier, 0, s)
+		symmetrize(s)
+		return
+	}
+	n, c := w.n, w.carrier.Data
+	for i := range n {
+		ai := w.a.Data[i*n : (i+1)*n]
+		clear(ai)
+		for k, t := range c[i*n : (i+1)*n] {
+			for j, u := range s.Data[k*n : (k+1)*n] {
+				ai[j] += t * u
+			}
+		}
+	}
+	for i := range n {
+		ai := w.a.Data[i*n : (i+1)*n]
+		for j := range i + 1 {
+			var sum float64
+			for k, t := range c[j*n : (j+1)*n] {
+				sum += t * ai[k]
+			}
+			s.Data[i*n+j], s.Data[j*n+i] = sum, sum
+		}
+	}
 }
 
 // color replaces W by L W L'.

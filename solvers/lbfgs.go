@@ -35,8 +35,8 @@ import (
 // Where the problem and its manifolds have second derivatives, but no preconditioner,
 // some steps are Newton steps, truncated: by conjugate gradients with the matrix H as
 // their preconditioner. One is tried from time to time, and followed by more as long as
-// they lower the logarithm of the gradient norm by more per pass than the quasi-Newton
-// steps before (enriched methods, Morales and Nocedal).
+// they lower the cost or the logarithm of the gradient norm by more per pass than the
+// quasi-Newton steps before (enriched methods, Morales and Nocedal).
 //
 // Far from a minimum pairs say little, and steps may be much too long. Without a
 // preconditioner the first trial after a search that had to shorten its step is at most
@@ -220,12 +220,17 @@ func (a LBFGS) enriched(e *framework.Evaluator, s *LBFGSState) (bool, error) {
 		return false, err
 	}
 	moved, err := a.search(e, s, slope, kind)
+	s.Newton.Last = before
 	switch {
 	case err != nil || s.Euclidean == nil:
 	case kind == regionStep:
 		s.leaveRegion(moved)
 	default:
-		s.Newton.learn(kind == newtonStep, math.Log(before/s.norm(e.Blocks())), e.Counts().Passes-passes)
+		gained := progress{gradient: math.Log(before / s.norm(e.Blocks())), passes: e.Counts().Passes - passes}
+		if moved {
+			gained.cost = -s.trial.step * (slope + s.trial.slope) / 2
+		}
+		s.Newton.learn(kind, s.Length.Shortened, gained)
 	}
 	if err == nil && kind != quasiNewtonStep && !moved {
 		return a.advance(e, s, s.direction(e))
@@ -260,7 +265,7 @@ func (a LBFGS) search(e *framework.Evaluator, s *LBFGSState, slope float64, kind
 		return false, err
 	}
 	s.Length.learn(s.length(e.Blocks()), s.trial.step, first)
-	if kind != regionStep && s.Length.Shortened && e.Counts().Evaluations-evaluations > vainTrials {
+	if kind == quasiNewtonStep && s.Length.Shortened && e.Counts().Evaluations-evaluations > vainTrials {
 		s.Length.Region, s.Length.Negative = s.Euclidean != nil, false
 	}
 	s.push(e.Blocks(), a.Memory)

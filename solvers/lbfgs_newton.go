@@ -12,50 +12,58 @@ const (
 	// firstWait is the number of passes of quasi-Newton steps before a Newton step is
 	// tried, and vainShare the share of all passes that those may take in vain.
 	firstWait, vainShare = 20, 0.25
-	// leastProducts bounds the products with the Hessian in the first Newton step.
-	leastProducts = 16
+	// leastProducts bounds the products with the Hessian in the first Newton step, and
+	// newtonReduction is how far their residual falls at least.
+	leastProducts, newtonReduction = 16, 0.2
 )
 
-// NewtonPlan compares what two kinds of steps of [LBFGS] gain: the fall of the logarithm
-// of the gradient norm per pass.
+// NewtonPlan compares what two kinds of steps of [LBFGS] gain per pass: the fall of the
+// cost and that of the logarithm of the gradient norm. Far from a minimum the first tells,
+// as gradients of ill-conditioned costs rise on good steps; near it the second.
 type NewtonPlan struct {
-	// Gain and Passes are those of the quasi-Newton steps since the last Newton step,
-	// and Rate is their ratio before the last Newton steps.
-	Gain, Passes, Rate float64
+	// Fall, Gain and Passes are those of the quasi-Newton steps since the last Newton step,
+	// and FallRate and Rate are their ratios before the last Newton steps.
+	Fall, Gain, Passes, FallRate, Rate float64
 	// Wait is the number of passes of quasi-Newton steps before the next Newton step,
 	// whose products with the Hessian Most bounds. It is 0 before the first step.
 	Wait, Most float64
-	// First is the norm of the first gradient.
-	First float64
+	// Last is the norm of the gradient before the last step, 0 before that.
+	Last float64
 }
 
-// due reports whether the next step is a Newton step; norm is that of the gradient.
-func (p *NewtonPlan) due(norm float64) bool {
+// progress is what a step has gained: the fall of the cost, as the slopes at both ends of
+// the step tell it, and of the logarithm of the gradient norm. Costs would tell no more of
+// the first, and bring the rounding of constants in them.
+type progress struct{ cost, gradient, passes float64 }
+
+// due reports whether the next step is a Newton step.
+func (p *NewtonPlan) due() bool {
 	if p.Most == 0 {
-		p.Wait, p.Most, p.First = firstWait, leastProducts, norm
+		p.Wait, p.Most = firstWait, leastProducts
 	}
 	if p.Passes < p.Wait {
 		return false
 	}
 	if p.Passes > 0 {
-		p.Rate = math.Max(0, p.Gain/p.Passes)
+		p.FallRate, p.Rate = math.Max(0, p.Fall/p.Passes), math.Max(0, p.Gain/p.Passes)
 	}
 	return true
 }
 
 // learn notes what a step has gained: more Newton steps with twice as many products
-// follow one that gained more per pass than the quasi-Newton steps before.
-func (p *NewtonPlan) learn(newton bool, gain, passes float64) {
+// follow one that gained more per pass than the quasi-Newton steps before. What one gains
+// that was too long, of a model that does not hold there, tells nothing of the next.
+func (p *NewtonPlan) learn(kind stepKind, shortened bool, gained progress) {
 	switch {
-	case !newton:
-		p.Gain, p.Passes = p.Gain+gain, p.Passes+passes
+	case kind == quasiNewtonStep:
+		p.Fall, p.Gain, p.Passes = p.Fall+gained.cost, p.Gain+gained.gradient, p.Passes+gained.passes
 		return
-	case gain > p.Rate*passes:
+	case gained.gradient > p.Rate*gained.passes, !shortened && gained.cost > p.FallRate*gained.passes:
 		p.Wait, p.Most = 0, 2*p.Most
 	default:
-		p.Wait, p.Most = math.Max(firstWait, passes/vainShare), math.Max(leastProducts, p.Most/2)
+		p.Wait, p.Most = math.Max(firstWait, gained.passes/vainShare), math.Max(leastProducts, p.Most/2)
 	}
-	p.Gain, p.Passes = 0, 0
+	p.Fall, p.Gain, p.Passes = 0, 0, 0
 }
 
 // takesNewtonSteps reports whether the problem has what Newton steps need.
@@ -80,7 +88,7 @@ func (s *LBFGSState) choose(e *framework.Evaluator) (kind stepKind, slope float6
 		return quasiNewtonStep, s.direction(e), nil
 	case s.Length.Region:
 		kind, err = regionStep, s.regionDirection(e)
-	case s.Newton.due(s.norm(e.Blocks())):
+	case s.Newton.due():
 		kind, err = newtonStep, s.newtonDirection(e)
 	default:
 		return quasiNewtonStep, s.direction(e), nil
@@ -116,10 +124,11 @@ func (s *LBFGSState) newtonDirection(e *framework.Evaluator) error {
 // gradients; precondition writes minus the preconditioned v into dst. They end after
 // most products, at the radius, where the curvature is not positive, and at a residual of
 //
-//	|g| min(sqrt(|g| / |g_0|), 1/10)
+//	|g| min((|g| / |g_|)^(3/2), 1/5)
 //
-// with g_0 the gradient at the start, for convergence of order 3/2. It returns how the
-// step ended: at a finite radius, it goes there along negative curvature.
+// with g_ the gradient before the last step, of whatever kind, for convergence of order
+// 3/2 (the second choice of Eisenstat and Walker). It returns how the step ended: at a
+// finite radius, it goes there along negative curvature.
 func (s *LBFGSState) truncated(e *framework.Evaluator, most, radius float64, precondition func(dst, v framework.Point)) (stepEnd, error) {
 	c, blocks := &s.conjugate, e.Blocks()
 	c.allocate(blocks)
@@ -130,7 +139,10 @@ func (s *LBFGSState) truncated(e *framework.Evaluator, most, radius float64, pre
 	precondition(c.dir, c.residual)
 	rz := -inner(blocks, s.X, c.residual, c.dir)
 	norm := s.norm(blocks)
-	goal := norm * math.Min(innerReduction, math.Sqrt(norm/s.Newton.First))
+	goal := norm * newtonReduction
+	if s.Newton.Last > 0 {
+		goal = norm * math.Min(newtonReduction, math.Pow(norm/s.Newton.Last, innerOrder))
+	}
 	for i := 0.; i < most && rz > 0; i++ {
 		if err := e.Hessian(c.product, s.X, s.Euclidean, c.dir); err != nil {
 			return within, err

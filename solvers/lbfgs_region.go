@@ -60,10 +60,13 @@ const (
 // stays within the radius; alpha is not positive where the curvature is not. If not, dir
 // goes to the radius, where that is finite.
 func (s *LBFGSState) boundary(blocks []framework.Block, alpha, radius float64) stepEnd {
+	positive := alpha > 0 && !math.IsInf(alpha, 1)
+	if positive && math.IsInf(radius, 1) {
+		return within
+	}
 	d := s.conjugate.dir
 	square, cross := inner(blocks, s.X, d, d), inner(blocks, s.X, s.dir, d)
 	room := radius*radius - inner(blocks, s.X, s.dir, s.dir)
-	positive := alpha > 0 && !math.IsInf(alpha, 1)
 	if positive && alpha*(2*cross+alpha*square) <= room {
 		return within
 	}
@@ -102,5 +105,5 @@ func (s *LBFGSState) leaveRegion(moved bool) {
 	if l.Negative {
 		s.forget()
 	}
-	s.Newton.Wait, s.Newton.Gain, s.Newton.Passes = 0, 0, 0
+	s.Newton.Wait, s.Newton.Fall, s.Newton.Gain, s.Newton.Passes = 0, 0, 0, 0
 }

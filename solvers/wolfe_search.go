@@ -17,7 +17,8 @@ const (
 	nearRounding, costNoise = 1e-10, 1e-11
 	// minSection and maxSection bound an interpolated step within its bracket, of which
 	// one that costs decide is a multiple of sectionUnit: the rounding of the costs, which
-	// depends on constants in them, does not get into the iterates then.
+	// depends on constants in them, does not get into the iterates then. Costs of a known
+	// zero ([framework.Certifier]) have no such constants.
 	minSection, maxSection, sectionUnit = 0.1, 0.9, 0x1p-8
 	// firstTrials multiplies the trials of a search that knows no length.
 	firstTrials = 4
@@ -48,6 +49,8 @@ type wolfeSearch struct {
 	c1, c2 float64
 	trials int
 	secant bool
+	// unit is what interpolated steps that costs decide are multiples of, 0 for nothing.
+	unit float64
 }
 
 // line is the memory of a line search: the direction, and points along it.
@@ -102,6 +105,9 @@ func unscaledStep(e *framework.Evaluator, cost, slope float64) float64 {
 // cost is low enough.
 func (a wolfeSearch) find(e *framework.Evaluator, l *line, x framework.Point, cost, slope, first float64) (bool, error) {
 	_, resumes := e.Problem().(framework.Resumer)
+	if _, zero := e.Problem().(framework.Certifier); !zero {
+		a.unit = sectionUnit
+	}
 	lo, hi, t := trialPoint{cost: cost, slope: slope}, trialPoint{step: math.Inf(1), slope: math.NaN()}, first
 	for range a.trials {
 		ok, err := l.try(e, x, t, !resumes)
@@ -165,7 +171,10 @@ func (a wolfeSearch) next(lo, hi trialPoint, shrink float64) float64 {
 	if !math.IsNaN(hi.slope) {
 		at = -lo.slope / (hi.slope - lo.slope)
 	} else if rise := hi.cost - lo.cost - lo.slope*width; rise > 0 {
-		at = math.Round(-lo.slope*width/(2*rise)/sectionUnit) * sectionUnit
+		at = -lo.slope * width / (2 * rise)
+		if a.unit > 0 {
+			at = math.Round(at/a.unit) * a.unit
+		}
 	}
 	return lo.step + math.Min(math.Max(at, minSection), maxSection)*width
 }

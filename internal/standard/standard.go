@@ -157,13 +157,20 @@ func Names() []string {
 	return names
 }
 
+// Seed is that of the random numbers of [New].
+const Seed = 15
+
 // New returns the problem of that name, nil where there is none.
-func New(name string, size Size) *Problem {
+func New(name string, size Size) *Problem { return Draw(name, size, Seed) }
+
+// Draw returns the problem of that name with data and a start of the seed given, nil where
+// there is none.
+func Draw(name string, size Size, seed uint64) *Problem {
 	for i, m := range makers {
 		if m.name != name {
 			continue
 		}
-		rng := rand.New(rand.NewPCG(15, uint64(i)))
+		rng := rand.New(rand.NewPCG(seed, uint64(i)))
 		p := m.make(size, rng)
 		p.Name = name
 		if p.Start == nil {

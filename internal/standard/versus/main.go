@@ -47,15 +47,16 @@ func main() {
 	names := flag.String("solvers", "auto,lbfgs,trust_region,cg", "solvers to run")
 	small := flag.Bool("small", false, "take the small sizes")
 	tolerances := flag.String("tolerances", "1e-6,1e-8", "gradient norms to reach")
+	seed := flag.Uint64("seed", standard.Seed, "draw the data and starts with this seed")
 	limit := flag.Duration("limit", time.Minute, "longest time of a run")
 	flag.Parse()
-	if err := run(*data, *only, *names, *tolerances, *small, *limit); err != nil {
+	if err := run(*data, *only, *names, *tolerances, *small, *seed, *limit); err != nil {
 		fmt.Fprintln(os.Stderr, "versus:", err)
 		os.Exit(1)
 	}
 }
 
-func run(data, only, names, tolerances string, small bool, limit time.Duration) error {
+func run(data, only, names, tolerances string, small bool, seed uint64, limit time.Duration) error {
 	size := standard.Full
 	if small {
 		size = standard.Small
@@ -65,7 +66,7 @@ func run(data, only, names, tolerances string, small bool, limit time.Duration) 
 		if !chosen(name, only) {
 			continue
 		}
-		p := standard.New(name, size)
+		p := standard.Draw(name, size, seed)
 		if data != "" {
 			if err := export(filepath.Join(data, strings.ReplaceAll(name, " ", "-")), p); err != nil {
 				return err
