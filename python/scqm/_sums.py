@@ -18,13 +18,15 @@ import numpy.typing as npt
 from . import _native
 from ._library import _core
 from ._native import Array, Job, address, call
-from ._version import __version__
 from .exceptions import InputError, ScqmError
 from .losses import Loss
 from .losses._answer import answer
 
 #: The number of rows of a block. Parts of a table are cut at its multiples.
 BLOCK_ROWS = 1024
+
+# The version of the library, which goes with every question.
+VERSION = _core.bindings_Version()
 
 # Rows that are converted at a time where the library cannot read them as they are.
 SLAB = 64 * BLOCK_ROWS
@@ -140,16 +142,16 @@ class BlockSums:
 
     def __getstate__(self) -> dict[str, Any]:
         return {
-            "version": __version__,
+            "version": VERSION,
             "request": self._request,
             "loss": self._pickled or pack(self._loss),
             "threads": self._threads,
         }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        if state["version"] != __version__:
+        if state["version"] != VERSION:
             raise InputError(
-                f"a fit of scqm {state['version']} asks scqm {__version__} on "
+                f"a fit of scqm {state['version']} asks scqm {VERSION} on "
                 f"{socket.gethostname()}; install one version everywhere"
             )
         self._request = state["request"]
