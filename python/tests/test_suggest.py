@@ -115,9 +115,7 @@ def test_suggest_takes_losses_of_python_and_weights() -> None:
     assert few.n_samples == 20
     weights = np.ones(30)
     weights[15:] = 0
-    half = scqm.suggest(
-        X, max_components=1, folds=2, loss="l2", sample_weight=weights
-    )
+    half = scqm.suggest(X, max_components=1, folds=2, loss="l2", sample_weight=weights)
     assert half.n_samples == 15
 
 
