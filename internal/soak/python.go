@@ -41,19 +41,21 @@ func needPython(b *bench) (undo func(), err error) {
 }
 
 // tryTables makes default fits of tables that scikit-learn ships, some at a time by
-// the case whose turn comes first.
-func tryTables(c *trial) error {
+// the case whose turn comes first; options say which.
+func tryTables(options ...string) func(c *trial) error {
 	const together = 10
-	if c.index%together != 0 && c.caseNo < 0 {
-		return nil
+	return func(c *trial) error {
+		if c.index%together != 0 && c.caseNo < 0 {
+			return nil
+		}
+		how := command{program: c.python, env: []string{"PYTHONWARNINGS=ignore", "OPENBLAS_NUM_THREADS=1"}}
+		some := []string{c.path("real_tables.py"), "--first", strconv.Itoa(c.index), "--count", strconv.Itoa(min(together, c.last-c.index))}
+		r, err := c.run(how, append(some, options...)...)
+		if err != nil {
+			return err
+		}
+		return c.countEnds(r)
 	}
-	how := command{program: c.python, env: []string{"PYTHONWARNINGS=ignore", "OPENBLAS_NUM_THREADS=1"}}
-	r, err := c.run(how, c.path("real_tables.py"), "--dims", "1,2", "--losses", "squared_l2,l2",
-		"--first", strconv.Itoa(c.index), "--count", strconv.Itoa(min(together, c.last-c.index)))
-	if err != nil {
-		return err
-	}
-	return c.countEnds(r)
 }
 
 // needDask is needPython for drills on clusters.
