@@ -50,7 +50,6 @@ func (s *PureSweep) Sum(dst []float64, x rows.Data) {
 	}
 	s.moments.Store(dst)
 	if s.reaction != nil {
-		s.reaction.complete()
 		copy(dst[s.moments.Len():], s.reaction.Sums)
 	}
 }

@@ -1,6 +1,8 @@
 package alternating
 
 import (
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/scqm/scqm/internal/dense"
 	"github.com/scqm/scqm/models/scqm/internal/sheet"
 )
@@ -17,13 +19,14 @@ import (
 // m x m entries of dB take part. Sums is S = sum_i w_i P_i x y_i y_i', of
 // m(m+1)/2 blocks k x k, k = 1 + d + q; [Reaction.Apply] multiplies by it.
 //
-// They take m^2 k^2 / 4 operations for a row.
+// They take m^2 k^2 / 2 operations for a row.
 type Reaction struct {
 	f    *sheet.Sheet
 	k    int
 	Sums []float64
 
 	e, factor, column, p []float64
+	outer                []float64 // k x k: w y y'
 }
 
 // NewReaction makes that of no rows, for the shape of a sheet.
@@ -32,7 +35,7 @@ func NewReaction(f *sheet.Sheet) *Reaction {
 	return &Reaction{
 		f: f, k: k, Sums: make([]float64, ReactionLen(f)),
 		e: make([]float64, f.M*f.Latent), factor: make([]float64, f.Latent*f.Latent),
-		column: make([]float64, f.Latent), p: make([]float64, f.M*(f.M+1)/2),
+		column: make([]float64, f.Latent), p: make([]float64, f.M*(f.M+1)/2), outer: make([]float64, k*k),
 	}
 }
 
@@ -57,14 +60,11 @@ func (r *Reaction) add(tau, y, wy []float64) {
 	}
 	r.project(tau)
 	k := r.k
+	for i, v := range wy {
+		floats.ScaleTo(r.outer[i*k:(i+1)*k], v, y)
+	}
 	for a, p := range r.p {
-		block := r.Sums[a*k*k : (a+1)*k*k]
-		for i, v := range wy {
-			u := p * v
-			for j, t := range y[i:] {
-				block[i*k+i+j] += u * t
-			}
-		}
+		floats.AddScaled(r.Sums[a*k*k:(a+1)*k*k], p, r.outer)
 	}
 }
 
@@ -93,18 +93,6 @@ func (r *Reaction) project(tau []float64) {
 			}
 			r.p[at] = sum
 			at++
-		}
-	}
-}
-
-// complete mirrors the upper triangles of the blocks.
-func (r *Reaction) complete() {
-	k := r.k
-	for at := 0; at < len(r.Sums); at += k * k {
-		for i := range k {
-			for j := range i {
-				r.Sums[at+i*k+j] = r.Sums[at+j*k+i]
-			}
 		}
 	}
 }
@@ -159,7 +147,7 @@ func (r *Reaction) Turn(turn []float64) {
 	for i := range m {
 		for l := range m {
 			for j := range m {
-				addScaled(half[(i*m+j)*kk:(i*m+j+1)*kk], turn[i*m+l], whole[(l*m+j)*kk:])
+				floats.AddScaled(half[(i*m+j)*kk:(i*m+j+1)*kk], turn[i*m+l], whole[(l*m+j)*kk:(l*m+j+1)*kk])
 			}
 		}
 	}
@@ -168,15 +156,9 @@ func (r *Reaction) Turn(turn []float64) {
 	for i := range m {
 		for j := i; j < m; j++ {
 			for l := range m {
-				addScaled(r.Sums[at:at+kk], turn[j*m+l], half[(i*m+l)*kk:])
+				floats.AddScaled(r.Sums[at:at+kk], turn[j*m+l], half[(i*m+l)*kk:(i*m+l+1)*kk])
 			}
 			at += kk
 		}
-	}
-}
-
-func addScaled(dst []float64, u float64, x []float64) {
-	for i := range dst {
-		dst[i] += u * x[i]
 	}
 }
