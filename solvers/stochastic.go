@@ -47,7 +47,7 @@ func (Stochastic) Lacks(p framework.Problem) string {
 	if s, ok := p.(framework.StochasticSweeper); ok && s.Draws() > 0 {
 		return ""
 	}
-	return "sweeps over parts of the data (StochasticSweeper), as fits of the model scqm have for losses with a quadratic bound"
+	return "sweeps over parts of the data (StochasticSweeper), as fits of the model scqm have for l2, squared_l2 and huber"
 }
 
 // NewState returns an empty state for a stored run.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -56,8 +57,9 @@ func LearnFrom(ctx context.Context, e Engine, c Config) (*Fit, error) {
 	if _, ok := c.Solver.(solvers.Stochastic); ok {
 		p.draws = newDraws(n, c.Seed)
 	}
-	if err := solvers.Supports(c.Solver, p); err != nil {
-		return nil, fitError(err, true)
+	if refusal := (*framework.UnsupportedError)(nil); errors.As(solvers.Supports(c.Solver, p), &refusal) {
+		return nil, fmt.Errorf("scqm: the solver %s cannot fit rows under the loss %s: it needs %s; use streaming, or auto: %w",
+			refusal.Solver, c.Loss.Name(), refusal.Lacks, ErrInput)
 	}
 	var starts *streamStarts
 	err := p.sampled(func() (err error) {

@@ -19,6 +19,9 @@ func TestFitsGoOnFromEveryIteration(t *testing.T) {
 	x := arc(1, 40, 0.1)
 	for _, s := range solvers.Describe() {
 		for _, loss := range []framework.Loss{losses.L1(), losses.L2(), losses.SquaredL2()} {
+			if solver, err := solvers.ByName(s.Name); assert.NoError(t, err) && !drawsBlocks(solver, loss) {
+				continue
+			}
 			const iterations = 24
 			var stored [][]byte
 			fit := func(checkpoint *framework.Checkpoint) Meta {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/internal/drill"
+	"github.com/scqm/scqm/models/scqm/internal/alternating"
 	"github.com/scqm/scqm/solvers"
 )
 
@@ -152,10 +153,16 @@ func TestStochasticFit(t *testing.T) {
 	sameModel(t, want.Model, learn(t, x, c).Model, "3 threads")
 }
 
+// drawsBlocks reports whether a solver can serve a loss as far as drawing blocks goes.
+func drawsBlocks(s framework.Solver, l framework.Loss) bool {
+	_, stochastic := s.(solvers.Stochastic)
+	return !stochastic || alternating.CanSweep(l)
+}
+
 // Losses without sweeps are refused with the solvers that serve them.
 func TestStochasticRefuses(t *testing.T) {
 	x := bentRows(3, 100, 5)
 	_, err := Learn(context.Background(), x, Config{Latent: 2, Loss: named(t, "l1", 5), Solver: solvers.Stochastic{}})
-	require.ErrorIs(t, err, errors.ErrUnsupported)
+	require.ErrorIs(t, err, ErrInput)
 	assert.ErrorContains(t, err, "streaming")
 }
