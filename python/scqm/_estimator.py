@@ -20,6 +20,7 @@ from sklearn.base import (
     TransformerMixin,
 )
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from . import _influence, _model_file, _native, losses, solvers
@@ -42,6 +43,13 @@ from .losses._answer import answer
 from .losses._resolve import AUTO, as_fitted, from_report, resolve
 
 __all__ = ["SCQM", "load"]
+
+
+def _names_its_loss(model: SCQM) -> bool:
+    """Whether rows can come in parts: loss="auto" looks at all of them."""
+    if isinstance(model.loss, str) and model.loss == AUTO:
+        raise AttributeError("loss='auto' looks at all rows; name one to partial_fit")
+    return True
 
 
 # scikit-learn has no types, which is what mypy minds.
@@ -287,6 +295,8 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
         self._warn(stacklevel=3)
         return self
 
+    # scikit-learn has no types.
+    @available_if(_names_its_loss)  # type: ignore[untyped-decorator]
     def partial_fit(
         self,
         X: npt.ArrayLike,
@@ -346,10 +356,6 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
         """
         settings = self._settings()
         first = not hasattr(self, "offset_")
-        if isinstance(self.loss, str) and self.loss == AUTO:
-            raise InputError(
-                "loss='auto' looks at all rows; name a loss to partial_fit"
-            )
         loss = resolve(self.loss, self.p, self.delta, self.precision, shown=self.loss)
         before = None if first else self._model()
         if before is not None and type(loss) is type(before.loss):

@@ -79,7 +79,7 @@ def test_refusals_change_nothing() -> None:
     with pytest.raises(InputError):
         model.partial_fit(rows(10))
     assert_array_equal(model.theta_, before)
-    for other in (SCQM(loss="l1"), SCQM(loss="auto"), SCQM(ridge="auto")):
+    for other in (SCQM(loss="l1"), SCQM(ridge="auto")):
         with pytest.raises(InputError):
             other.partial_fit(rows(10))
 
@@ -93,3 +93,8 @@ def test_stochastic() -> None:
     assert model.objective_ == pytest.approx(streamed.objective_, rel=1e-5)
     with pytest.raises(InputError, match="streaming"):
         SCQM(loss="l1", solver="stochastic").fit(X)
+
+
+def test_a_loss_that_looks_at_all_rows_has_no_partial_fit() -> None:
+    assert hasattr(SCQM(loss="l2"), "partial_fit")
+    assert not hasattr(SCQM(loss="auto"), "partial_fit")
