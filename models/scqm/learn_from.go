@@ -17,7 +17,6 @@ import (
 	"github.com/scqm/scqm/models/scqm/internal/alternating"
 	"github.com/scqm/scqm/models/scqm/internal/arrowhead"
 	"github.com/scqm/scqm/models/scqm/internal/blocks"
-	"github.com/scqm/scqm/models/scqm/internal/objective"
 	"github.com/scqm/scqm/models/scqm/internal/sheet"
 	"github.com/scqm/scqm/solvers"
 )
@@ -118,8 +117,7 @@ func (c Config) streams(x Data) bool {
 	}
 	switch framework.StructureOf(c.Loss) {
 	case framework.StructureRadial:
-		_, kinks := c.Loss.(framework.Smoother)
-		return alternating.CanSweep(c.Loss) && !(kinks && x.D-c.Latent <= objective.FewNormals)
+		return alternating.CanSweep(c.Loss) && !meetsKinks(c.Loss, sheet.Shape{D: x.D, Latent: c.Latent})
 	case framework.StructureQuadratic:
 		columns, _ := c.curvature(x)
 		f := sheet.Shape{D: x.D, Latent: c.Latent, S: columns.fitted, Q: sheet.VechLen(c.Latent), M: c.Latent + columns.fitted}

@@ -8,11 +8,12 @@ import (
 )
 
 // ArrowheadShape implements [framework.ArrowheadHessian], without rows: tau is eliminated
-// where the sums are made. It reports false for losses without second derivatives and
-// where a Hessian would be too large.
+// where the sums are made. It reports false for losses without second derivatives, where a
+// Hessian would be too large, and for flat sheets: there Newton's method stopped at
+// points up to .7 % above the minimum, after hundreds of reads.
 func (p *streamProblem) ArrowheadShape() (framework.ArrowheadShape, bool) {
 	s := framework.ArrowheadShape{Outer: arrowhead.OuterDim(p.shape), Dim: p.shape.Latent}
-	return s, s.Outer <= arrowhead.MaxOuter && framework.StructureOf(p.loss) != framework.StructureBlackBox
+	return s, p.shape.S > 0 && s.Outer <= arrowhead.MaxOuter && framework.StructureOf(p.loss) != framework.StructureBlackBox
 }
 
 // AssembleHessian implements [framework.ArrowheadHessian].

@@ -14,6 +14,7 @@ import (
 	"github.com/scqm/scqm/models/scqm/internal/blocks"
 	"github.com/scqm/scqm/models/scqm/internal/objective"
 	"github.com/scqm/scqm/models/scqm/internal/sheet"
+	"github.com/scqm/scqm/solvers"
 )
 
 // streamProblem is the fit of a model to rows that are somewhere else, as a
@@ -182,9 +183,13 @@ func (p *streamProblem) rounded() framework.Loss {
 	return p.loss
 }
 
-// OuterBlocks lists all blocks where the loss can be swept.
+// OuterBlocks lists all blocks where the loss can be swept, but for norms whose kink rows
+// come near: there sweeps take several times as many reads as Newton's method, and end in
+// short steps before the minimum. Draws are sweeps, whatever the loss.
 func (p *streamProblem) OuterBlocks() []int {
-	if !alternating.CanSweep(p.rounded()) {
+	shape, fits := p.ArrowheadShape()
+	newton := fits && shape.Outer <= solvers.StreamedOuter && meetsKinks(p.loss, p.shape)
+	if !alternating.CanSweep(p.rounded()) || newton && p.draws == nil {
 		return nil
 	}
 	return []int{BlockC, BlockQ, BlockTheta}
@@ -227,12 +232,22 @@ func (p *streamProblem) Smooth(eps float64) {
 // or of their norms where the loss is radial; see [objective.Objective.SmoothingScale].
 func (p *streamProblem) SmoothingScale(framework.Point) (float64, error) { return p.scale, nil }
 
+// meetsKinks reports whether a loss of the norm has a kink at 0 that rows come near, as
+// they do where the sheet has few normals.
+func meetsKinks(l framework.Loss, f sheet.Shape) bool {
+	_, kinks := l.(framework.Smoother)
+	_, radial := l.(framework.Radial)
+	return kinks && radial && f.D-f.Latent <= objective.FewNormals
+}
+
 // findScale sets the smoothing scale for a start.
 func (p *streamProblem) findScale(x framework.Point) error {
 	p.scale, p.eps, p.lastEps = 0, 0, 0
-	_, kinks := p.loss.(framework.Smoother)
+	if _, kinks := p.loss.(framework.Smoother); !kinks {
+		return nil
+	}
 	_, radial := p.loss.(framework.Radial)
-	if !kinks || radial && p.shape.D-p.shape.Latent > objective.FewNormals {
+	if radial && !meetsKinks(p.loss, p.shape) {
 		return nil
 	}
 	kind := blocks.Entries

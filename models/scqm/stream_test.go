@@ -149,8 +149,8 @@ func streamBits(t *testing.T, seed uint64, iterations int) {
 
 // What is fitted from sums over blocks is what is fitted from all rows at once.
 func TestStreamFitsAsLearn(t *testing.T) {
-	for _, name := range []string{"l2", "huber", "squared_l2"} {
-		for _, shape := range [][3]int{{2, 3, 7}, {2, 2, 7}, {2, -1, 5}} {
+	for _, name := range []string{"l2", "huber", "squared_l2", "mahalanobis"} {
+		for _, shape := range [][3]int{{2, 3, 7}, {2, 2, 7}, {2, 2, 4}, {2, -1, 5}} {
 			x := bentRows(5, 1300, shape[2])
 			c := Config{Latent: shape[0], Curvature: max(shape[1], 0), Linear: shape[1] < 0, Loss: named(t, name, shape[2]), Threads: 1}
 			want := learn(t, x, c)
