@@ -18,9 +18,9 @@ import (
 // rounded costs in common. A stage ends
 // when the rounded cost falls by no more than a fraction of itself in each of
 // two iterations; that fraction goes geometrically from FirstTolerance to
-// LastTolerance. Where [PrimalDual] finishes at kinks, it takes over after seven stages
-// of [Newton], and after four of other solvers, at their last length: it follows minima
-// of rounded costs better from near them than from near a kink.
+// LastTolerance. Where [PrimalDual] finishes at kinks, it takes over after four
+// stages, at their last length: it follows minima of rounded costs better from near
+// them than from near a kink.
 //
 // The iterate of the state is the best point by the cost itself, which is
 // computed at the end of every stage and every ten iterations. Where the
