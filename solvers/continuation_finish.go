@@ -68,17 +68,15 @@ func (a Continuation) finish(e *framework.Evaluator, s *ContinuationState) error
 }
 
 // Before a finish stage k runs for k up to shortStage, and ends at relative decreases
-// from shortFirst to shortLast. Stages of [Newton] cost less than the finish and find
-// lower minima: they go on to newtonLast of the first length, and end at up to
-// newtonTolerance.
-const (
-	shortStage, shortFirst, shortLast = 3, 1e-5, 1e-6
-	newtonLast, newtonTolerance       = 1e-3, 1e-7
-)
+// from shortFirst to shortLast.
+const shortStage, shortFirst, shortLast = 3, 1e-5, 1e-6
 
-// shortens reports whether a finish is to follow the first stages.
+// shortens reports whether a finish is to follow the first stages. All stages run
+// where [Newton] does: there they cost less than the finish, and still find lower
+// minima.
 func (a Continuation) shortens(e *framework.Evaluator, s *ContinuationState) bool {
-	if s.Whole || s.Eps == 0 || s.Finished || a.lastStage() <= a.shortened().lastStage() {
+	_, newton := a.Inner.(Newton)
+	if newton || s.Whole || s.Eps == 0 || s.Finished || a.lastStage() <= shortStage {
 		return false
 	}
 	shape, fits := e.ArrowheadShape()
@@ -87,10 +85,6 @@ func (a Continuation) shortens(e *framework.Evaluator, s *ContinuationState) boo
 
 // shortened returns a with the stages before a finish.
 func (a Continuation) shortened() Continuation {
-	if _, newton := a.Inner.(Newton); newton {
-		a.Last, a.LastTolerance = newtonLast, max(a.LastTolerance, newtonTolerance)
-		return a
-	}
 	a.Last = math.Pow(a.Factor, shortStage)
 	a.FirstTolerance, a.LastTolerance = min(a.FirstTolerance, shortFirst), max(a.LastTolerance, shortLast)
 	return a
@@ -98,7 +92,7 @@ func (a Continuation) shortened() Continuation {
 
 // withoutFinish goes on where there is no finish: with the stages that are left.
 func (a Continuation) withoutFinish(e *framework.Evaluator, s *ContinuationState) error {
-	if left, err := a.leavesKinks(e, s); left || err != nil || s.Stage != a.shortened().lastStage() || s.Whole {
+	if left, err := a.leavesKinks(e, s); left || err != nil || s.Stage != shortStage || s.Whole {
 		return err
 	}
 	residual, err := e.Stationarity(s.X)

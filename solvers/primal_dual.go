@@ -31,7 +31,7 @@ import (
 // and the next one is far away by then: every step is as long as the way to the next
 // kink, of hundreds. So where a stage takes more than twelve iterations, eps becomes 25
 // times as large and goes down from there again, in systems whose iterations are dear and
-// in the later rounds of others. Where the end is not stationary, two more rounds begin at .1 and
+// in the last rounds of others. Where the end is not stationary, two more rounds begin at .1 and
 // .5; those of systems that have no trials begin at the best point, with so small an
 // eps that it is not forgotten.
 //
@@ -44,9 +44,6 @@ import (
 // none where the system has more than 64 outer coordinates, as an iteration then takes
 // long, none on a cost with a gradient, and none where the run goes by the first order
 // alone.
-//
-// Rows that go elsewhere at a stationary end ([framework.Reassigner]) come before the
-// trials: the rounds begin anew with them.
 //
 // The iterate is the best point by the cost itself, beginning with the start. The
 // dual variables are handed to the measure of stationarity.
@@ -130,9 +127,8 @@ type PrimalDualState struct {
 	// those of this stage and Failed the last ones of them without a step. Missteps
 	// counts the last pairs of steps of this stage that led nowhere.
 	Round, Iterations, Stayed, Failed, Missteps int
-	// Raised counts the times that Eps was raised in this round, Moved those that rows
-	// were reassigned.
-	Raised, Moved int
+	// Raised counts the times that Eps was raised in this round.
+	Raised int
 	// Last says that nothing follows where this run does not end stationary.
 	Last bool
 	// Trial is the number of the trial under way, from 1, 0 for none; Before is the
@@ -271,11 +267,11 @@ func (a PrimalDual) Step(e *framework.Evaluator, state framework.State) error {
 }
 
 // crawls reports whether a larger eps may lead farther than the steps of this stage. It may
-// also lead elsewhere, so that small systems, of many local minima, come to it in the
-// second round.
+// also lead elsewhere, so that small systems, of many local minima, come
+// to it last.
 func (s *PrimalDualState) crawls() bool {
 	dear := s.schur.Outer*s.schur.Outer > dearWork/s.schur.Inner()
-	return (s.Round > 0 || s.Last || dear) && s.Trial == 0 && s.Stayed >= slowStage && s.Raised < maxRaises && s.Eps < mostRaised*s.Scale
+	return (s.Last || dear) && s.Trial == 0 && s.Stayed >= slowStage && s.Raised < maxRaises && s.Eps < mostRaised*s.Scale
 }
 
 // raise goes on with a larger eps where the run stands.

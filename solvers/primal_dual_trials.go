@@ -13,9 +13,8 @@ const (
 	// maxGains the number of times that one may. A point that is not stationary is no
 	// minimum where a trial, of some hundred iterations, gains more than fallGain.
 	trialGain, maxGains, fallGain = 1e-8, 20, 1e-7
-	// sameDual is the largest difference of dual variables of one point, at the end of a
-	// stage and of the last one.
-	sameDual = 0.1
+	// sameDual is the largest difference of dual variables of one point.
+	sameDual = 1e-2
 	// maxExchanges is the number of other places of inner rows that are tried, and
 	// exchangeRounding the first eps there, relative to the scale: the other rows are
 	// where they belong.
@@ -33,8 +32,9 @@ func (s *PrimalDualState) nextTrial(e *framework.Evaluator) error {
 	if s.Done = !s.mayTry(e); s.Done {
 		return nil
 	}
-	if s.Trial == 0 {
-		if moved, err := s.reassign(e); moved || err != nil {
+	if s.Trial == 0 { // rows that go elsewhere come first, and the run sees to them
+		x, _, err := reassigned(e, s.X, s.Cost)
+		if s.Done = x != nil; s.Done || err != nil {
 			return err
 		}
 	}
@@ -60,23 +60,6 @@ func (s *PrimalDualState) nextTrial(e *framework.Evaluator) error {
 	other := s.Exchanges[exchange]
 	copy(s.At[s.arrowhead.Block][other.Row*len(other.At):], other.At)
 	return s.beginRound(e, exchangeRounding)
-}
-
-// reassign begins the rounds anew where rows have better places than those of X, and ends
-// the finish where that happens too often: then the run sees to them.
-func (s *PrimalDualState) reassign(e *framework.Evaluator) (moved bool, err error) {
-	x, cost, err := reassigned(e, s.X, s.Cost)
-	if x == nil || err != nil {
-		return false, err
-	}
-	if s.Done = s.Moved == maxReassigned; s.Done {
-		return true, nil
-	}
-	s.Moved++
-	s.X.CopyFrom(x)
-	s.At.CopyFrom(x)
-	s.Cost, s.Residual, s.Stationary, s.Round = cost, math.Inf(1), false, 0
-	return true, s.beginRound(e, firstRoundings[0])
 }
 
 // mayTry reports whether another trial may begin.

@@ -276,6 +276,7 @@ func TestTrialsFindLowerMinima(t *testing.T) {
 		{turnedArc(rand.New(rand.NewPCG(11, 300503)), 3, 50), 1, 4.1813625},
 		// One row goes to another vertex, to which its loss rises at first,
 		{noisyParaboloid(rand.New(rand.NewPCG(1006, 200050)), 2, 1, 50), 1, 2.0049244},
+		{noisyParaboloid(rand.New(rand.NewPCG(1030, 500050)), 5, 2, 50), 2, 5.2681986},
 		// or to one where it is lower.
 		{noisyParaboloid(rand.New(rand.NewPCG(1002, 300050)), 3, 2, 50), 2, 2.0335470},
 	} {
@@ -428,7 +429,6 @@ func TestKinksLeftBehind(t *testing.T) {
 	x := noisyParaboloid(rand.New(rand.NewPCG(31, 800503)), 8, 2, 50)
 	var stages bool
 	fit := learn(t, x, Config{Latent: 2, Loss: losses.L2(), Solver: newtonStages(true), Options: framework.Options{
-		Tolerance: 1e-8,
 		Observers: []framework.Observer{func(now framework.Progress) {
 			s := now.State.(*solvers.ContinuationState)
 			assert.Nil(t, s.Finish)
