@@ -2,7 +2,6 @@ package solvers
 
 import (
 	"math"
-	"slices"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -43,7 +42,6 @@ type schur struct {
 	t      []float64 // Dim
 
 	eigen                *dense.SymmetricEigen // of s
-	implicit             *dense.ImplicitEigen  // in its place, where not nil
 	haveEigen, hasCurved bool                  // it was computed; s is indefinite
 	small                *dense.SymmetricEigen // of a C_i
 }
@@ -231,10 +229,6 @@ func (s *schur) solveCholesky(shift float64) bool {
 // solveEigen solves with the magnitudes of the eigenvalues.
 func (s *schur) solveEigen(mu float64) {
 	p := s.Outer
-	if s.implicit != nil {
-		s.solveImplicit(mu)
-		return
-	}
 	if !s.haveEigen {
 		if s.eigen == nil {
 			s.eigen = dense.NewSymmetricEigen(p)
@@ -257,25 +251,6 @@ func (s *schur) solveEigen(mu float64) {
 			s.scaled[i] += c * vectors[i*p+k]
 		}
 	}
-}
-
-// solveImplicit is solveEigen without the eigenvectors.
-func (s *schur) solveImplicit(mu float64) {
-	e := s.implicit
-	if !s.haveEigen {
-		copy(e.A, s.s)
-		e.FactorizeOrIdentity()
-		s.haveEigen = true
-	}
-	least, greatest := slices.Min(e.Values), slices.Max(e.Values)
-	most := max(math.Abs(least), math.Abs(greatest))
-	s.hasCurved = least < -s.least*most
-	copy(s.scaled, s.rhs)
-	e.TimesTransposed(s.scaled)
-	for k, w := range e.Values {
-		s.scaled[k] /= max(math.Abs(w), s.least*most) + mu*s.size
-	}
-	e.Times(s.scaled)
 }
 
 // back computes the inner step for the outer one.

@@ -6,7 +6,6 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/scqm/scqm/framework"
-	"github.com/scqm/scqm/internal/dense"
 )
 
 // PrimalDual finishes the minimisation of a sum of support functions, such as
@@ -196,7 +195,6 @@ func (s *PrimalDualState) begin(e *framework.Evaluator, x framework.Point) error
 func (s *PrimalDualState) allocate(e *framework.Evaluator, shape framework.ArrowheadShape) {
 	s.arrowhead, s.schur = framework.NewArrowhead(shape), newSchur(shape)
 	s.schur.flatness, s.schur.least = primalDualFlatness, primalDualDamping
-	s.schur.implicit = dense.NewImplicitEigen(shape.Outer)
 	s.trial = framework.NewPoint(e.Blocks())
 	s.trusted, s.fromDual = make([]float64, len(s.Dual)), make([]float64, len(s.Dual))
 	s.from = framework.NewPoint(e.Blocks())
