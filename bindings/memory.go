@@ -39,6 +39,15 @@ func addressList(what string, address uint64, n int) ([]uint64, error) {
 	return viewOf[uint64](what, address, n)
 }
 
+// partList views n addresses of parts and their lengths in bytes.
+func partList(parts, lengths uint64, n int) (from, sizes []uint64, err error) {
+	if from, err = addressList("parts", parts, n); err != nil {
+		return nil, nil, err
+	}
+	sizes, err = addressList("lengths", lengths, n)
+	return from, sizes, err
+}
+
 func checkAddress(what string, address uint64, n, size int) error {
 	switch {
 	case n < 0 || n > math.MaxInt/wordSize:

@@ -65,11 +65,7 @@ func StartMerge(number int64, request uint64, length int64, parts, lengths uint6
 		if err != nil {
 			return 0, err
 		}
-		from, err := addressList("parts", parts, int(count))
-		if err != nil {
-			return 0, err
-		}
-		sizes, err := addressList("lengths", lengths, int(count))
+		from, sizes, err := partList(parts, lengths, int(count))
 		if err != nil {
 			return 0, err
 		}

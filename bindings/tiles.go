@@ -364,11 +364,7 @@ func StartTask(number int64, settings string, precision uint64, task uint64, tas
 		if err := decode(settings, &s); err != nil {
 			return 0, err
 		}
-		from, err := addressList("parts", parts, int(count))
-		if err != nil {
-			return 0, err
-		}
-		sizes, err := addressList("lengths", lengths, int(count))
+		from, sizes, err := partList(parts, lengths, int(count))
 		if err != nil {
 			return 0, err
 		}

@@ -120,11 +120,12 @@ def try_kills(table: Array, loss: str) -> str:
     reads, at = 1, 1
     with cluster(2) as client:
         while at <= reads:
+            # A class in the place of another, here and below, which mypy minds.
             _estimator.Parts = hooked(at, kill_a_worker)  # type: ignore[misc]
             try:
                 model = SCQM(2, **settings(loss)).fit(rows(table, 7))
             finally:
-                _estimator.Parts = parts  # type: ignore[misc]
+                _estimator.Parts = parts  # type: ignore[misc] # the class again
             assert bits(model) == bits(whole), (loss, at)
             reads = model.n_reads_
             at += 1
@@ -180,13 +181,14 @@ def try_restart(table: Array, loss: str) -> str:
         folder = Path(name)
         given = settings(loss) | {"checkpoint": folder / "fit.ckpt"}
         with processes(folder, 2) as (_, pid):
+            # As above: a class in the place of another.
             _estimator.Parts = hooked(9, lambda _: os.kill(pid, signal.SIGKILL))  # type: ignore[misc]
             try:
                 SCQM(2, **given).fit(rows(table, 3))
             except Exception as error:
                 failure = type(error).__name__
             finally:
-                _estimator.Parts = parts  # type: ignore[misc]
+                _estimator.Parts = parts  # type: ignore[misc] # the class again
         assert failure, "the scheduler was killed, and the fit went on"
         with processes(folder, 1):
             model = SCQM(2, **given).fit(rows(table, 7))

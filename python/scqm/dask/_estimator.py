@@ -40,7 +40,6 @@ from ._tasks import add_up, merge, same, through
 FAN = 16
 
 
-# scikit-learn has no types, which is what mypy minds.
 class SCQM(_estimator.SCQM):
     """Robust subspace-constrained quadratic model of rows that Dask holds.
 
