@@ -18,6 +18,8 @@ import (
 	"github.com/scqm/scqm/internal/drill"
 	"github.com/scqm/scqm/losses"
 	"github.com/scqm/scqm/models/rows"
+	"github.com/scqm/scqm/models/scqm/internal/nearest"
+	"github.com/scqm/scqm/models/scqm/internal/objective"
 	"github.com/scqm/scqm/solvers"
 )
 
@@ -376,7 +378,11 @@ func checkVerdict(fit *Fit, x Data, config Config, states []*solvers.Continuatio
 		}
 		e = exactRun(fit, x)
 	}
-	worst, blocks := e.stationarity(e.subgradients(config.Loss, states))
+	choices := e.subgradients(config.Loss, states)
+	if len(fit.Run.Point) <= BlockTau {
+		choices = append(choices, placedSubgradients(m, x, config.Loss, states)...)
+	}
+	worst, blocks := e.stationarity(choices)
 	if !(worst <= 1.01*framework.DefaultTolerance) {
 		return fmt.Errorf("called converged with stationarities %.3g, exactly %.3g with blocks %.3g, after %d iterations; %s", m.Meta.Stationarity, worst, blocks, m.Meta.Iterations, m.Meta.Message)
 	}
@@ -407,6 +413,45 @@ func (e *exactFit) subgradients(loss framework.Loss, states []*solvers.Continuat
 		}
 	}
 	return choices
+}
+
+// placedSubgradients are those of the rounded loss where it is least for each row: a
+// streamed run judges there, and the tau of its model are those of the loss itself.
+func placedSubgradients(m *Model, x Data, loss framework.Loss, states []*solvers.ContinuationState) (choices [][][]number) {
+	smoother, kinks := loss.(framework.Smoother)
+	if !kinks || m.Meta.Missing != nil {
+		return nil
+	}
+	for _, s := range states {
+		if s.Eps == 0 {
+			continue
+		}
+		placed := *m
+		placed.Tau = slices.Clone(m.Tau)
+		if placed.place(x, smoother.Smooth(s.Eps*rows.WorkingUnit(x))) == nil {
+			choices = append(choices, newExactFit(&placed, x).rounded(loss, s.Eps))
+		}
+	}
+	return choices
+}
+
+// place moves tau to the minima of a smooth loss nearby.
+func (m *Model) place(x Data, loss framework.Loss) error {
+	o, err := objective.New(context.Background(), x, loss, m.Latent, m.Curvature, 1)
+	if err != nil {
+		return err
+	}
+	at := framework.Point{m.C, nil, m.Theta, nil}
+	for k := range m.D {
+		at[BlockQ] = append(append(at[BlockQ], m.U[k*m.Latent:(k+1)*m.Latent]...), m.V[k*m.Curvature:(k+1)*m.Curvature]...)
+	}
+	newton := nearest.NewGeneral(x.N, m.Latent)
+	newton.Decrease = 1e-16
+	_, err = newton.Minimize(m.Tau, func(to nearest.RowResults, tau []float64, list []int) error {
+		at[BlockTau] = tau
+		return o.EvaluateInto(to, at, BlockTau, list)
+	})
+	return err
 }
 
 // multipliers gives those of a run to the rows, from the span of the rows where the run

@@ -243,8 +243,12 @@ func (p *streamProblem) minimize(ctx context.Context, s *streamStarts, k int) (*
 	return r, failure
 }
 
-// judge computes what is told of a run that has ended.
+// judge computes what is told of a run that has ended: where the loss is no function of
+// the norm, at rows projected as by [Model.Transform], which may be nearer to the sheet
+// than passes place them.
 func (p *streamProblem) judge(r *streamRun, tolerance float64) error {
+	p.placed = framework.StructureOf(p.loss) != framework.StructureRadial
+	defer func() { p.placed = false }()
 	n, err := p.norms(r.run.Point)
 	p.eps = 0
 	if err != nil {
@@ -256,36 +260,30 @@ func (p *streamProblem) judge(r *streamRun, tolerance float64) error {
 	if p.draws != nil {
 		p.weight = r.cost.Weight // which a sample of the rows does not tell
 	}
+	if p.placed {
+		r.run.Cost = r.cost.Cost + p.penalty(nil, r.run.Point[BlockTheta])
+	}
 	r.norms = &n
-	p.settle(r, tolerance)
-	err = p.project(r.run)
 	r.finding.cost = r.run.Cost
-	return err
+	p.settle(r, tolerance)
+	return nil
 }
 
-// project makes the cost of a run that where rows are projected, as they are by
-// [Model.Transform]. For losses that are a function of the norm it is that.
-func (p *streamProblem) project(run *framework.Result) error {
-	if framework.StructureOf(p.loss) == framework.StructureRadial {
-		return nil
-	}
-	sums, _, err := p.sum(p.request(blocks.Projected, run.Point))
-	if err == nil {
-		run.Cost = sums[0] + p.penalty(nil, run.Point[BlockTheta])
-	}
-	return err
-}
-
-// settle holds the coordinates of the rows to the tolerance of the other blocks.
+// settle holds all blocks, and the coordinates of the rows, to the tolerance.
 func (p *streamProblem) settle(r *streamRun, tolerance float64) {
 	if tolerance == 0 {
 		tolerance = framework.DefaultTolerance
 	}
-	tau := r.norms.residuals[BlockTau]
-	r.run.Stationarity = append(r.run.Stationarity, tau)
-	if r.run.Status == framework.Converged && !(tau <= tolerance) {
-		r.run.Status = framework.Stalled
-		r.run.Message = fmt.Sprintf("the cost no longer falls, but the first-order residual is %.2g in block Tau, above the tolerance %.2g", tau, tolerance)
+	residuals := r.norms.residuals
+	if !p.placed {
+		copy(residuals[:], r.run.Stationarity)
+	}
+	r.run.Stationarity = residuals[:]
+	for k, name := range []string{"c", "Q", "Theta", "Tau"} {
+		if r.run.Status == framework.Converged && !(residuals[k] <= tolerance) {
+			r.run.Status = framework.Stalled
+			r.run.Message = fmt.Sprintf("the cost no longer falls, but the first-order residual is %.2g in block %s with every row at its nearest point, above the tolerance %.2g", residuals[k], name, tolerance)
+		}
 	}
 }
 

@@ -46,6 +46,7 @@ type streamProblem struct {
 	draws  *draws             // nil where blocks are not drawn
 	sample []int              // blocks that are summed alone; nil where all are
 	kept   [2]found           // the last answers on gradients
+	placed bool               // rows are projected, not placed by pure passes
 	summed int                // blocks
 }
 
@@ -80,7 +81,7 @@ func (p *streamProblem) request(kind blocks.Kind, x framework.Point) *blocks.Req
 	if kind.Scores() {
 		r.Loss, r.Eps = identityOf(p.loss), p.eps
 	}
-	if kind == blocks.Gradient || kind == blocks.Curvature {
+	if kind == blocks.Gradient || kind == blocks.Projected || kind == blocks.Curvature {
 		r.Scale = p.scale
 		r.Stride = (p.n + sampleRows - 1) / sampleRows
 	}
@@ -134,7 +135,11 @@ func (p *streamProblem) firstOrder(x framework.Point) (*blocks.FirstOrder, error
 
 // find returns the derivatives at a point, of second order too where these are asked for.
 func (p *streamProblem) find(x framework.Point, second bool) (found, error) {
-	r := p.request(blocks.Gradient, x)
+	kind := blocks.Gradient
+	if p.placed {
+		kind = blocks.Projected
+	}
+	r := p.request(kind, x)
 	hash, err := r.Hash()
 	if err != nil {
 		return found{}, err

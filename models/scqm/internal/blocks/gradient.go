@@ -45,7 +45,7 @@ type FirstOrder struct {
 	Sample []float64
 }
 
-// FirstOrder reads the sums of a Gradient request.
+// FirstOrder reads the sums of a Gradient or Projected request.
 func (r *Request) FirstOrder(sums, sample []float64) *FirstOrder {
 	o := &FirstOrder{Cost: sums[0], TauNorms: sums[1], Exact: sums[2] == 0, Weight: sums[3], Sample: sample}
 	at := 4
@@ -71,7 +71,7 @@ type gradientKernel struct {
 	whole     *blockObjective // of as many rows as the last block had
 	diff      []float64       // D
 	grad      framework.Point
-	projector *nearest.Projector // nil but where it searches the whole of tau
+	projector *nearest.Projector // nil where rows are placed by a pure pass
 }
 
 // blockObjective is the objective of blocks of one number of rows.
@@ -86,7 +86,7 @@ func newGradientKernel(r *Request, loss framework.Loss) *gradientKernel {
 	f := r.sheet()
 	k := &gradientKernel{r: r, loss: loss, f: f, footpoint: nearest.NewLossFootpoint(f, loss), diff: make([]float64, f.D)}
 	k.footpoint.Reload()
-	if nearest.Bounded(f, loss) && r.Eps < boundedBelow*r.Scale {
+	if r.Kind == Projected || nearest.Bounded(f, loss) && r.Eps < boundedBelow*r.Scale {
 		k.projector = nearest.NewProjector(f, loss)
 	}
 	return k

@@ -40,12 +40,12 @@ func (r *Request) length() int {
 	case Draw:
 		f := sheet.New(r.D, d, r.S)
 		return alternating.NewMoments(f).Len() + alternating.ReactionLen(f)
-	case Gradient:
+	case Gradient, Projected:
 		return r.firstOrderLen()
 	case Curvature:
 		p := arrowhead.OuterDim(sheet.New(r.D, d, r.S).Shape)
 		return r.firstOrderLen() + p + p*p
-	case Projected, Far:
+	case Far:
 		return 1
 	default:
 		return bins
@@ -82,12 +82,10 @@ func (r *Request) kernel(loss framework.Loss, most int) (kernel, error) {
 			sweep = sweep.WithReaction()
 		}
 		return &sweepKernel{sweep}, nil
-	case Gradient:
+	case Gradient, Projected:
 		return newGradientKernel(r, loss), nil
 	case Curvature:
 		return newCurvatureKernel(r, loss), nil
-	case Projected:
-		return newProjectedKernel(r, loss, most), nil
 	default:
 		return newSizesKernel(r), nil
 	}

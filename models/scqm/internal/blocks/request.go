@@ -34,8 +34,8 @@ const (
 	// entries; see [Quantile].
 	Norms
 	Entries
-	// Projected: the cost where rows are projected as [nearest.Projector] does, from
-	// several starts.
+	// Projected: what Gradient sums, where rows are projected as [nearest.Projector] does,
+	// from several starts.
 	Projected
 	// Sketch: Columns x D, sum_i g_i (x_i - c)' with Columns normal numbers g for each row,
 	// times the root of its weight.
@@ -82,7 +82,7 @@ type Request struct {
 
 const (
 	// format is the version of requests and of partials.
-	format = 2
+	format = 3
 	// maxShape bounds the numbers of columns and coordinates in a request that is read.
 	maxShape = 1 << 24
 )
