@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -25,14 +26,28 @@ func TestMain(m *testing.M) {
 		main()
 	}
 	code := m.Run()
-	if builtFolder != "" {
-		os.RemoveAll(builtFolder)
+	for _, folder := range builtFolders.paths {
+		os.RemoveAll(folder)
 	}
 	os.Exit(code)
 }
 
-// builtFolder holds programs that tests have built for each other, if any.
-var builtFolder string
+// builtFolders hold programs that tests have built for each other, until TestMain ends.
+var builtFolders struct {
+	sync.Mutex
+	paths []string
+}
+
+// newBuiltFolder makes one.
+func newBuiltFolder() (string, error) {
+	folder, err := os.MkdirTemp("", "scqm-test-")
+	if err == nil {
+		builtFolders.Lock()
+		defer builtFolders.Unlock()
+		builtFolders.paths = append(builtFolders.paths, folder)
+	}
+	return folder, err
+}
 
 // result is what a command left behind.
 type result struct {

@@ -50,13 +50,13 @@ func newMemoryPlace(t *testing.T, name string) *memoryPlace {
 	return &memoryPlace{place: newPlace(t), program: program}
 }
 
-// builtProgram is the program as it is released. TestMain removes it.
+// builtProgram is the program as it is released.
 var builtProgram = sync.OnceValues(func() (string, error) {
-	var err error
-	if builtFolder, err = os.MkdirTemp("", "scqm-test-"); err != nil {
+	folder, err := newBuiltFolder()
+	if err != nil {
 		return "", err
 	}
-	path := filepath.Join(builtFolder, "scqm")
+	path := filepath.Join(folder, "scqm")
 	build := exec.Command("go", "build", "-buildvcs=false", "-ldflags=-E=_scqm_entry", "-o", path, ".")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {

@@ -21,7 +21,7 @@ import (
 )
 
 var tukey = sync.OnceValues(func() (string, error) {
-	folder, err := os.MkdirTemp("", "scqm-tukey-")
+	folder, err := newBuiltFolder()
 	if err != nil {
 		return "", err
 	}
