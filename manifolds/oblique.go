@@ -56,8 +56,9 @@ func (m *Oblique) products(a, b []float64) *columnSums {
 func addProducts(sums, a, b []float64) {
 	clear(sums)
 	for len(a) > 0 {
-		for j, t := range b[:len(sums)] {
-			sums[j] += a[j] * t
+		u, v := a[:len(sums)], b[:len(sums)]
+		for j := range sums {
+			sums[j] += u[j] * v[j]
 		}
 		a, b = a[len(sums):], b[len(sums):]
 	}

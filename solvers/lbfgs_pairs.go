@@ -6,6 +6,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/internal/dense"
 )
 
 // minCurvature is the cosine of the angle between s and y below which a pair
@@ -164,7 +165,11 @@ func (s *LBFGSState) forget() {
 func inner(blocks []framework.Block, x, u, v framework.Point) float64 {
 	var sum float64
 	for k, b := range blocks {
-		sum += b.Inner(x[k], u[k], v[k])
+		if _, ok := b.Manifold.(framework.Metric); ok {
+			sum += b.Inner(x[k], u[k], v[k])
+		} else {
+			sum += dense.InnerProduct(u[k], v[k])
+		}
 	}
 	return sum
 }
@@ -172,6 +177,6 @@ func inner(blocks []framework.Block, x, u, v framework.Point) float64 {
 // addScaled adds a v to u.
 func addScaled(u framework.Point, a float64, v framework.Point) {
 	for k := range u {
-		floats.AddScaled(u[k], a, v[k])
+		dense.AddScaled(u[k], a, v[k])
 	}
 }

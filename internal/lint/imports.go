@@ -44,7 +44,7 @@ var directions = []struct{ from, to string }{
 	{"cmd", "any"},
 
 	{"internal/par", "std"},
-	{"internal/dense", "std gonum"},
+	{"internal/dense", "std gonum sys"},
 	{"internal/dataset", "std internal/memory"},
 	{"internal/memory", "std"},
 	{"internal/blas", "std gonum"},

@@ -1,0 +1,123 @@
+#include "textflag.h"
+
+// Both read 16 numbers of each vector in a round, then 4, then one. Lengths of 4 KiB and
+// more are bound by what the second cache gives: wider instructions gain nothing.
+
+// func innerProductFMA(x, y []float64) float64
+TEXT ·innerProductFMA(SB), NOSPLIT, $0-56
+	MOVQ x_base+0(FP), SI
+	MOVQ x_len+8(FP), CX
+	MOVQ y_base+24(FP), DI
+	VXORPD Y0, Y0, Y0
+	VXORPD Y1, Y1, Y1
+	VXORPD Y2, Y2, Y2
+	VXORPD Y3, Y3, Y3
+	SUBQ $16, CX
+	JLT fours
+
+sixteen:
+	VMOVUPD (SI), Y4
+	VMOVUPD 32(SI), Y5
+	VMOVUPD 64(SI), Y6
+	VMOVUPD 96(SI), Y7
+	VFMADD231PD (DI), Y4, Y0
+	VFMADD231PD 32(DI), Y5, Y1
+	VFMADD231PD 64(DI), Y6, Y2
+	VFMADD231PD 96(DI), Y7, Y3
+	ADDQ $128, SI
+	ADDQ $128, DI
+	SUBQ $16, CX
+	JGE sixteen
+
+fours:
+	ADDQ $12, CX
+	JLT add
+
+four:
+	VMOVUPD (SI), Y4
+	VFMADD231PD (DI), Y4, Y0
+	ADDQ $32, SI
+	ADDQ $32, DI
+	SUBQ $4, CX
+	JGE four
+
+add:
+	ADDQ $4, CX
+	VADDPD Y1, Y0, Y0
+	VADDPD Y3, Y2, Y2
+	VADDPD Y2, Y0, Y0
+	VEXTRACTF128 $1, Y0, X1
+	VADDPD X1, X0, X0
+	VHADDPD X0, X0, X0
+	TESTQ CX, CX
+	JEQ done
+
+one:
+	VMOVSD (SI), X4
+	VFMADD231SD (DI), X4, X0
+	ADDQ $8, SI
+	ADDQ $8, DI
+	DECQ CX
+	JNE one
+
+done:
+	VMOVSD X0, ret+48(FP)
+	VZEROUPPER
+	RET
+
+// func addScaledFMA(dst []float64, factor float64, x []float64)
+TEXT ·addScaledFMA(SB), NOSPLIT, $0-56
+	MOVQ dst_base+0(FP), DI
+	VBROADCASTSD factor+24(FP), Y0
+	MOVQ x_base+32(FP), SI
+	MOVQ x_len+40(FP), CX
+	SUBQ $16, CX
+	JLT fours
+
+sixteen:
+	VMOVUPD (DI), Y4
+	VMOVUPD 32(DI), Y5
+	VMOVUPD 64(DI), Y6
+	VMOVUPD 96(DI), Y7
+	VFMADD231PD (SI), Y0, Y4
+	VFMADD231PD 32(SI), Y0, Y5
+	VFMADD231PD 64(SI), Y0, Y6
+	VFMADD231PD 96(SI), Y0, Y7
+	VMOVUPD Y4, (DI)
+	VMOVUPD Y5, 32(DI)
+	VMOVUPD Y6, 64(DI)
+	VMOVUPD Y7, 96(DI)
+	ADDQ $128, SI
+	ADDQ $128, DI
+	SUBQ $16, CX
+	JGE sixteen
+
+fours:
+	ADDQ $12, CX
+	JLT rest
+
+four:
+	VMOVUPD (DI), Y4
+	VFMADD231PD (SI), Y0, Y4
+	VMOVUPD Y4, (DI)
+	ADDQ $32, SI
+	ADDQ $32, DI
+	SUBQ $4, CX
+	JGE four
+
+rest:
+	ADDQ $4, CX
+	JEQ done
+
+one:
+	VMOVSD (DI), X4
+	VFMADD231SD (SI), X0, X4
+	VMOVSD X4, (DI)
+	ADDQ $8, SI
+	ADDQ $8, DI
+	DECQ CX
+	JNE one
+
+done:
+	VZEROUPPER
+	RET

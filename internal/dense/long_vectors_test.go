@@ -1,0 +1,58 @@
+package dense
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"gonum.org/v1/gonum/floats"
+)
+
+func TestLongVectors(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	for n := range 70 {
+		x, y := make([]float64, n+2), make([]float64, n+2)
+		for i := range x {
+			x[i], y[i] = rng.NormFloat64(), rng.NormFloat64()
+		}
+		for at := range 3 { // which no alignment may matter to
+			a, b := x[at:at+n-min(at, n)], y[at:at+n-min(at, n)]
+			assert.InDelta(t, floats.Dot(a, b), InnerProduct(a, b), 1e-14*float64(n+1), "%d", n)
+			want, got := append([]float64{}, y...), append([]float64{}, y...)
+			floats.AddScaled(want[at:at+len(a)], 1.7, a)
+			AddScaled(got[at:at+len(a)], 1.7, a)
+			assert.True(t, floats.EqualApprox(want, got, 1e-15), "%d: %v, %v", n, want, got)
+		}
+	}
+	assert.Panics(t, func() { InnerProduct(make([]float64, 3), make([]float64, 2)) })
+	assert.Panics(t, func() { AddScaled(make([]float64, 2), 1, make([]float64, 3)) })
+	assert.True(t, math.IsNaN(InnerProduct([]float64{1, math.NaN()}, []float64{0, 0})))
+}
+
+func BenchmarkLongVectors(b *testing.B) {
+	for _, n := range []int{20, 100, 1500, 20000} {
+		x, y := make([]float64, n), make([]float64, n)
+		b.Run(fmt.Sprintf("n=%d/inner", n), func(b *testing.B) {
+			for b.Loop() {
+				InnerProduct(x, y)
+			}
+		})
+		b.Run(fmt.Sprintf("n=%d/inner gonum", n), func(b *testing.B) {
+			for b.Loop() {
+				floats.Dot(x, y)
+			}
+		})
+		b.Run(fmt.Sprintf("n=%d/add", n), func(b *testing.B) {
+			for b.Loop() {
+				AddScaled(x, 1, y)
+			}
+		})
+		b.Run(fmt.Sprintf("n=%d/add gonum", n), func(b *testing.B) {
+			for b.Loop() {
+				floats.AddScaled(x, 1, y)
+			}
+		})
+	}
+}
