@@ -34,6 +34,7 @@ func packageDrills() []drillSpec {
 		goDrill{name: "go-flips-runs", pkg: "./framework", run: "FlippedBits", cases: 32768}.spec(),
 		goDrill{name: "go-flips-models", pkg: "./models/scqm", run: "FlippedBits", cases: 32768}.spec(),
 		goDrill{name: "go-more-starts", pkg: "./models/scqm", run: "DrillMoreStarts", cases: 120}.spec(),
+		goDrill{name: "go-race", pkg: "./models/scqm", run: "DrillRace", cases: 10}.spec(),
 		goDrill{name: "go-flips-checkpoints", pkg: "./cmd/scqm", run: "FlippedBits", cases: 32768}.spec(),
 		goDrill{name: "go-tolerances", pkg: "./models/scqm", run: "DrillTolerances", cases: 500}.spec(),
 		goDrill{name: "go-killed-fits", pkg: "./cmd/scqm", run: "Drill.*Killed", cases: 50}.spec(),

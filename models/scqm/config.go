@@ -37,7 +37,8 @@ type Config struct {
 	ThetaScale float64
 	// Inits is the number of starts, of which the best result is kept; 0
 	// stands for 1. The first is the principal components, the others are
-	// random rotations of the leading ones.
+	// random rotations of the leading ones. They race: all run for a few
+	// evaluations, the best two to the end.
 	Inits int
 	// Seed makes random choices reproducible.
 	Seed uint64

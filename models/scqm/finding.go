@@ -33,4 +33,15 @@ func (a finding) beats(b finding) bool {
 	return a.score() < b.score()
 }
 
+// compare is negative where a is better than b.
+func (a finding) compare(b finding) int {
+	switch {
+	case a.beats(b):
+		return -1
+	case b.beats(a):
+		return 1
+	}
+	return 0
+}
+
 func (a finding) score() float64 { return a.cost * math.Pow(1+a.curvature, curvatureShare/a.across) }

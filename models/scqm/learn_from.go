@@ -168,51 +168,22 @@ type streamRun struct {
 	finding   finding
 }
 
-// minimizeAll runs from every start; see [Problem.minimizeAll].
+func (r *streamRun) outcome() (*framework.Result, finding) {
+	if r == nil {
+		return nil, finding{}
+	}
+	return r.run, r.finding
+}
+
+// minimizeAll runs from the starts; see [bestStart].
 func (p *streamProblem) minimizeAll(ctx context.Context, s *streamStarts) (best *streamRun, note string, failure error) {
-	count := max(s.c.Inits, 1)
-	lowest, highest, winner, done, folded := math.Inf(1), math.Inf(-1), 0, 0, 0
-	var counts framework.Counts
-	for k := range count {
-		if done > 0 && s.c.Options.OutOfTime() {
-			break
-		}
-		next, err := p.minimize(ctx, s, k)
-		if next == nil {
-			failure = err
-			if ctx.Err() != nil {
-				break
-			}
-			continue
-		}
-		done++
-		counts.Evaluations += next.run.Counts.Evaluations
-		counts.Passes += next.run.Counts.Passes
-		lowest, highest = math.Min(lowest, next.run.Cost), math.Max(highest, next.run.Cost)
-		if next.finding.folded() {
-			folded++
-		}
-		if best == nil || next.finding.beats(best.finding) {
-			best, winner, failure = next, k, err
-		}
-		if next.run.Status == framework.Cancelled {
-			break
-		}
-	}
-	if best == nil || count == 1 {
-		return best, "", failure
-	}
-	best.run.Counts.Evaluations, best.run.Counts.Passes = counts.Evaluations, counts.Passes
-	best.run.Elapsed = max(best.run.Elapsed, s.c.Options.Elapsed())
-	note = fmt.Sprintf("the best of %d starts, number %d; costs from %.6g to %.6g", done, winner+1, lowest, highest)
-	if folded > 0 {
-		note += fmt.Sprintf("; %d of them folded, with a curvature times extent above %d", folded, foldedCurvature)
-	}
-	return best, note, failure
+	return bestStart(max(s.c.Inits, 1), s.limits(), func(k int, o framework.Options) (*streamRun, error) {
+		return p.minimize(ctx, s, k, o)
+	})
 }
 
 // minimize runs from one start and judges where it ends.
-func (p *streamProblem) minimize(ctx context.Context, s *streamStarts, k int) (*streamRun, error) {
+func (p *streamProblem) minimize(ctx context.Context, s *streamStarts, k int, o framework.Options) (*streamRun, error) {
 	var x framework.Point
 	err := p.sampled(func() (err error) {
 		if x, err = s.point(k); err != nil {
@@ -223,7 +194,7 @@ func (p *streamProblem) minimize(ctx context.Context, s *streamStarts, k int) (*
 	if err != nil {
 		return nil, err
 	}
-	run, failure := framework.Solve(ctx, p, x, s.c.Solver, s.limits())
+	run, failure := framework.Solve(ctx, p, x, s.c.Solver, o)
 	if run == nil {
 		return nil, failure
 	}

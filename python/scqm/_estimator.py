@@ -98,8 +98,9 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
         chooses one of 0.001, 0.01, 0.1, 1 and 10 by the mean loss of rows held
         out, in two folds: see ``ridge_``.
     n_init : int, default=1
-        Number of starts; the best fit is kept. One whose curvature is folded
-        does not take the place of one that bends gently.
+        Number of starts; the best fit is kept. They race: most end after a few
+        evaluations, two run to the end. One whose curvature is folded does not
+        take the place of one that bends gently.
     missing : {"error", "ignore"}, default="error"
         What to do with entries that are NaN: refuse them, or give them no weight.
         The loss must then be a sum over entries: "squared_l2", "l1", "lp",
