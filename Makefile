@@ -181,8 +181,13 @@ lint: ## Check imports, format, vet, staticcheck and house rules
 	@$(GO) test -count=1 ./internal/lint
 
 .PHONY: bench
-bench: ## Compare the solvers side by side; BENCHFLAGS="r3 --quick" narrows, -o DIR draws
+bench: ## Compare with the last release, then the solvers side by side; BENCHFLAGS="r3 --quick" narrows to these, -o DIR draws
+	@$(if $(BENCHFLAGS),:,$(MAKE) --no-print-directory bench-versions)
 	@$(GO) run ./cmd/scqm bench $(BENCHFLAGS)
+
+.PHONY: bench-versions
+bench-versions: $(VENV) ## Time this version beside the last release, in turn; VERSIONFLAGS="--old COMMIT --only r3"
+	@$(VENV)/bin/python python/benchmarks/versions.py $(VERSIONFLAGS)
 
 .PHONY: microbench
 microbench: ## Run the Go benchmarks; BENCH=regexp selects, PKG=./losses narrows
