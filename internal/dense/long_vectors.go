@@ -1,24 +1,54 @@
 package dense
 
-import "gonum.org/v1/gonum/floats"
-
-// InnerProduct is that of long vectors of one length. Where the processor adds products
-// of four numbers at once it sums in 16 parts, elsewhere as gonum does: bits are those of
-// one kind of processors.
+// InnerProduct is that of long vectors of one length, in 16 partial sums: four at once
+// where the processor can, with the bits of any other.
 func InnerProduct(x, y []float64) float64 {
 	y = y[:len(x)]
-	if fused {
-		return innerProductFMA(x, y)
+	if wide {
+		return innerProductAVX(x, y)
 	}
-	return floats.Dot(x, y)
+	return innerProduct(x, y)
 }
 
 // AddScaled adds factor times x to dst, for long vectors of one length.
 func AddScaled(dst []float64, factor float64, x []float64) {
 	dst = dst[:len(x)]
-	if fused {
-		addScaledFMA(dst, factor, x)
+	if wide {
+		addScaledAVX(dst, factor, x)
 		return
 	}
-	floats.AddScaled(dst, factor, x)
+	addScaled(dst, factor, x)
+}
+
+// innerProduct is what innerProductAVX does. Conversions keep products from being fused
+// with their sums.
+func innerProduct(x, y []float64) float64 {
+	var s [16]float64
+	for len(x) >= 16 {
+		u, v := x[:16], y[:16]
+		for k := range s {
+			s[k] += float64(u[k] * v[k])
+		}
+		x, y = x[16:], y[16:]
+	}
+	for len(x) >= 4 {
+		for k := range 4 {
+			s[k] += float64(x[k] * y[k])
+		}
+		x, y = x[4:], y[4:]
+	}
+	for k := range 4 {
+		s[k] = (s[k] + s[k+4]) + (s[k+8] + s[k+12])
+	}
+	sum := (s[0] + s[2]) + (s[1] + s[3])
+	for k, v := range x {
+		sum += float64(v * y[k])
+	}
+	return sum
+}
+
+func addScaled(dst []float64, factor float64, x []float64) {
+	for k, v := range x {
+		dst[k] += float64(factor * v)
+	}
 }

@@ -2,10 +2,10 @@ package dense
 
 import "golang.org/x/sys/cpu"
 
-var fused = cpu.X86.HasAVX2 && cpu.X86.HasFMA
+var wide = cpu.X86.HasAVX
 
 //go:noescape
-func innerProductFMA(x, y []float64) float64
+func innerProductAVX(x, y []float64) float64
 
 //go:noescape
-func addScaledFMA(dst []float64, factor float64, x []float64)
+func addScaledAVX(dst []float64, factor float64, x []float64)

@@ -1,10 +1,11 @@
 #include "textflag.h"
 
-// Both read 16 numbers of each vector in a round, then 4, then one. Lengths of 4 KiB and
+// Both read 16 numbers of each vector in a round, then 4, then one. Products are rounded
+// before they are added, so that bits are those of plain Go. Lengths of 4 KiB and
 // more are bound by what the second cache gives: wider instructions gain nothing.
 
-// func innerProductFMA(x, y []float64) float64
-TEXT ·innerProductFMA(SB), NOSPLIT, $0-56
+// func innerProductAVX(x, y []float64) float64
+TEXT ·innerProductAVX(SB), NOSPLIT, $0-56
 	MOVQ x_base+0(FP), SI
 	MOVQ x_len+8(FP), CX
 	MOVQ y_base+24(FP), DI
@@ -20,10 +21,14 @@ sixteen:
 	VMOVUPD 32(SI), Y5
 	VMOVUPD 64(SI), Y6
 	VMOVUPD 96(SI), Y7
-	VFMADD231PD (DI), Y4, Y0
-	VFMADD231PD 32(DI), Y5, Y1
-	VFMADD231PD 64(DI), Y6, Y2
-	VFMADD231PD 96(DI), Y7, Y3
+	VMULPD (DI), Y4, Y4
+	VADDPD Y4, Y0, Y0
+	VMULPD 32(DI), Y5, Y5
+	VADDPD Y5, Y1, Y1
+	VMULPD 64(DI), Y6, Y6
+	VADDPD Y6, Y2, Y2
+	VMULPD 96(DI), Y7, Y7
+	VADDPD Y7, Y3, Y3
 	ADDQ $128, SI
 	ADDQ $128, DI
 	SUBQ $16, CX
@@ -35,7 +40,8 @@ fours:
 
 four:
 	VMOVUPD (SI), Y4
-	VFMADD231PD (DI), Y4, Y0
+	VMULPD (DI), Y4, Y4
+	VADDPD Y4, Y0, Y0
 	ADDQ $32, SI
 	ADDQ $32, DI
 	SUBQ $4, CX
@@ -54,7 +60,8 @@ add:
 
 one:
 	VMOVSD (SI), X4
-	VFMADD231SD (DI), X4, X0
+	VMULSD (DI), X4, X4
+	VADDSD X4, X0, X0
 	ADDQ $8, SI
 	ADDQ $8, DI
 	DECQ CX
@@ -65,8 +72,8 @@ done:
 	VZEROUPPER
 	RET
 
-// func addScaledFMA(dst []float64, factor float64, x []float64)
-TEXT ·addScaledFMA(SB), NOSPLIT, $0-56
+// func addScaledAVX(dst []float64, factor float64, x []float64)
+TEXT ·addScaledAVX(SB), NOSPLIT, $0-56
 	MOVQ dst_base+0(FP), DI
 	VBROADCASTSD factor+24(FP), Y0
 	MOVQ x_base+32(FP), SI
@@ -79,10 +86,14 @@ sixteen:
 	VMOVUPD 32(DI), Y5
 	VMOVUPD 64(DI), Y6
 	VMOVUPD 96(DI), Y7
-	VFMADD231PD (SI), Y0, Y4
-	VFMADD231PD 32(SI), Y0, Y5
-	VFMADD231PD 64(SI), Y0, Y6
-	VFMADD231PD 96(SI), Y0, Y7
+	VMULPD (SI), Y0, Y8
+	VADDPD Y8, Y4, Y4
+	VMULPD 32(SI), Y0, Y9
+	VADDPD Y9, Y5, Y5
+	VMULPD 64(SI), Y0, Y10
+	VADDPD Y10, Y6, Y6
+	VMULPD 96(SI), Y0, Y11
+	VADDPD Y11, Y7, Y7
 	VMOVUPD Y4, (DI)
 	VMOVUPD Y5, 32(DI)
 	VMOVUPD Y6, 64(DI)
@@ -98,7 +109,8 @@ fours:
 
 four:
 	VMOVUPD (DI), Y4
-	VFMADD231PD (SI), Y0, Y4
+	VMULPD (SI), Y0, Y8
+	VADDPD Y8, Y4, Y4
 	VMOVUPD Y4, (DI)
 	ADDQ $32, SI
 	ADDQ $32, DI
@@ -111,7 +123,8 @@ rest:
 
 one:
 	VMOVSD (DI), X4
-	VFMADD231SD (SI), X0, X4
+	VMULSD (SI), X0, X8
+	VADDSD X8, X4, X4
 	VMOVSD X4, (DI)
 	ADDQ $8, SI
 	ADDQ $8, DI

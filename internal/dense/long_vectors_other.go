@@ -2,8 +2,8 @@
 
 package dense
 
-const fused = false
+const wide = false
 
-func innerProductFMA(x, y []float64) float64 { panic("not for this processor") }
+func innerProductAVX(x, y []float64) float64 { return innerProduct(x, y) }
 
-func addScaledFMA(dst []float64, factor float64, x []float64) { panic("not for this processor") }
+func addScaledAVX(dst []float64, factor float64, x []float64) { addScaled(dst, factor, x) }
