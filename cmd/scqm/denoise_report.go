@@ -43,25 +43,6 @@ func (f *denoiseFlags) chooseLoss(cmd *cobra.Command, s *denoise.Settings) error
 	return err
 }
 
-// reportColumns are the columns that --report adds.
-func (f *denoiseFlags) reportColumns(r *denoise.Result) (*dataset.Matrix, error) {
-	names := []string{"residual", "noise", "neighbors", "ridge", "extrapolated", "unchanged"}
-	if f.partial {
-		names = append(names, "done")
-	}
-	m, err := cli.NewTable(len(r.Rows), names...)
-	if err != nil {
-		return nil, err
-	}
-	for _, row := range r.Rows {
-		m.Data = append(m.Data, row.Residual, row.Noise, float64(row.Neighbors), row.Ridge, cli.ZeroOrOne(row.Extrapolated), cli.ZeroOrOne(row.Unchanged))
-		if f.partial {
-			m.Data = append(m.Data, cli.ZeroOrOne(row.Done))
-		}
-	}
-	return m, nil
-}
-
 // denoiseSummary is what scqm denoise --json prints.
 type denoiseSummary struct {
 	Method       string             `json:"method"`
@@ -78,6 +59,8 @@ type denoiseSummary struct {
 	Noise        float64            `json:"noise"`
 	Extrapolated int                `json:"extrapolated"`
 	Unchanged    int                `json:"unchanged"`
+	// Dropped counts the rows left out by --drop-outliers.
+	Dropped int `json:"dropped"`
 	// ShareError is the root mean square distance from results without --share.
 	ShareError *float64 `json:"share_error,omitempty"`
 	Header     []string `json:"header"` // names in the first row, null where it holds none
@@ -144,6 +127,9 @@ func (s *denoiseSummary) print(cmd *cobra.Command, f *denoiseFlags) error {
 		{"moved", fmt.Sprintf("%.4g in the middle; noise about %.4g in each direction", s.Residual, s.Noise)},
 		{"work", fmt.Sprintf("%.3g s", s.Seconds)},
 		{"saved to", f.output},
+	}
+	if f.geometry.dropping() {
+		rows = slices.Insert(rows, 3, []string{"dropped", fmt.Sprintf("%d rows with an outlier score above the limit", s.Dropped)})
 	}
 	if s.ShareError != nil {
 		rows = slices.Insert(rows, 3, []string{"shared", fmt.Sprintf("%.2g (root mean square) from where charts of their own take rows, which is %.2g from where they were", *s.ShareError, s.shareMoved)})

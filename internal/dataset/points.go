@@ -20,13 +20,60 @@ const (
 type PointCloud struct {
 	// Points has one row of three values for each point.
 	Points *Matrix
+	format string // the extension
 	layout layout
 }
 
 // layout is the rest of a file of points.
 type layout interface {
-	// write writes the file with other points, and with more values for each.
+	// write writes the file with other points, and with more values for each. Values
+	// that the file has under the same name are replaced.
 	write(w io.Writer, points, more *Matrix) error
+	// only is the rest of a file of some of the points, in ascending order.
+	only(list []int) (layout, error)
+	// normals are the normals that come with the points, n x 3, or nil.
+	normals() []float64
+}
+
+// normalNames are the columns of normals, in the words of this package and of PLY.
+var normalNames = []string{"nx", "ny", "nz"}
+
+// Normals returns the normals that come with the points, n x 3, or nil. A normal that
+// is not finite is 0.
+func (c *PointCloud) Normals() []float64 {
+	n := c.layout.normals()
+	for i, v := range n {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			n[i] = 0
+		}
+	}
+	return n
+}
+
+// Only returns the cloud of some of the points, whose numbers ascend. It fails with
+// ErrShape where the file says more by the numbers of points, such as faces.
+func (c *PointCloud) Only(list []int) (*PointCloud, error) {
+	l, err := c.layout.only(list)
+	if err != nil {
+		return nil, err
+	}
+	return &PointCloud{Points: c.Points.Only(list), format: c.format, layout: l}, nil
+}
+
+// Only returns a copy of some of the rows.
+func (m *Matrix) Only(list []int) *Matrix {
+	some := &Matrix{Rows: len(list), Cols: m.Cols, Names: m.Names, Data: make([]float64, 0, len(list)*m.Cols)}
+	for _, i := range list {
+		some.Data = append(some.Data, m.Row(i)...)
+	}
+	return some
+}
+
+// SameFormat tells whether a file of that name takes over all that the cloud says
+// beside the points.
+func (c *PointCloud) SameFormat(path string) bool {
+	format, _ := cloudFormat(path)
+	return c.format == format
 }
 
 // IsPointCloud tells by the name of a file whether it holds a point cloud. It may
@@ -86,19 +133,10 @@ func WritePointCloud(path string, like *PointCloud, points, more *Matrix) error 
 	if points.Cols != 3 {
 		return inputErrorf(ErrShape, "%s: a point cloud has three columns, these rows have %d", path, points.Cols)
 	}
-	var rest layout
 	format, zipped := cloudFormat(path)
-	isPLY := format == formatPLY
-	if like != nil {
-		if _, ok := like.layout.(*ply); ok == isPLY {
-			rest = like.layout
-		}
-	}
-	switch {
-	case rest == nil && isPLY:
-		rest = newPLY(points.Rows)
-	case rest == nil:
-		rest = newXYZ(points.Rows)
+	rest, err := cloudLayout(format, like, points.Rows)
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
 	}
 	return WriteFileAtomic(path, func(w io.Writer) error {
 		if !zipped {
@@ -110,6 +148,17 @@ func WritePointCloud(path string, like *PointCloud, points, more *Matrix) error 
 		}
 		return z.Close()
 	})
+}
+
+// cloudLayout is that of a file in a format like another, or of nothing but n points.
+func cloudLayout(format string, like *PointCloud, n int) (layout, error) {
+	switch {
+	case like != nil && like.format == format:
+		return like.layout, nil
+	case format == formatPLY:
+		return newPLY(n), nil
+	}
+	return newXYZ(n), nil
 }
 
 // CheckPointCloud tells before a long computation whether WritePointCloud can
@@ -182,7 +231,7 @@ func readXYZ(path string, text []byte) (*PointCloud, error) {
 	if m.Rows == 0 {
 		return nil, inputErrorf(ErrShape, "%s: holds no points", path)
 	}
-	return &PointCloud{Points: m, layout: f}, nil
+	return &PointCloud{Points: m, format: formatXYZ, layout: f}, nil
 }
 
 // nextCell finds the first cell of a line from a place on.
@@ -196,6 +245,28 @@ func nextCell(line []byte, at int) (from, to int, ok bool) {
 	}
 	return from, at, at > from
 }
+
+// only leaves out the lines of the other points.
+func (f *xyz) only(list []int) (layout, error) {
+	some := &xyz{}
+	next, at := 0, 0
+	for number, line := range f.lines {
+		if next == len(f.point) || f.point[next] != number {
+			some.lines = append(some.lines, line)
+			continue
+		}
+		if at < len(list) && list[at] == next {
+			some.point, some.cells = append(some.point, len(some.lines)), append(some.cells, f.cells[next])
+			some.lines = append(some.lines, line)
+			at++
+		}
+		next++
+	}
+	return some, nil
+}
+
+// normals are none: what follows the coordinates has no names.
+func (f *xyz) normals() []float64 { return nil }
 
 func (f *xyz) write(w io.Writer, points, more *Matrix) error {
 	var out []byte

@@ -22,6 +22,9 @@ type Denoiser struct {
 	size   int
 	unit   float64 // of the cloud and of the settings of the method
 	number []int   // of the rows to be denoised, in messages; nil counts them
+
+	orienting sync.Mutex
+	oriented  *orientedPlaces // once it is asked for
 }
 
 // Result is what became of the rows.
