@@ -22,9 +22,9 @@ import (
 const denoiseLong = `Move every row of DATA onto the surface of dimension d near which the rows
 scatter, found from its nearest neighbours.
 
-DATA is a file as for fit, or a point cloud ending in .ply or .xyz, with or
-without .gz. If what -o names is a point cloud of the same format, everything
-but the coordinates goes through unchanged.
+DATA is a file as for fit, or a point cloud ending in .ply, .xyz, .pcd or .las,
+with or without .gz. If what -o names is a point cloud of the same format,
+everything but the coordinates and normals goes through unchanged.
 
 Rows without a surface, or whose point of it would be far outside of their
 neighbours, are left as they are; --report flags them. It adds the columns
@@ -85,7 +85,7 @@ func denoiseCommand() *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	flags.VarP(cli.Name(&f.output, "FILE"), "output", "o", "file to write, ending in .npy, .npz, .csv, .tsv, .ply, .xyz, .ply.gz or .xyz.gz; - is CSV on standard output")
+	flags.VarP(cli.Name(&f.output, "FILE"), "output", "o", "file to write, ending in .npy, .npz, .csv, .tsv, .ply, .xyz, .pcd or .las, the last four perhaps with .gz; - is CSV on standard output")
 	flags.VarP(cli.Count(&f.latent), "latent", "d", "dimension of the surface")
 	flags.Var(cli.Parsed(&f.method, "NAME", knownMethod), "method", "method; scqm methods lists them")
 	flags.Var(cli.Parsed(&f.neighbors, "N|auto", wholeOr(choiceAuto)), "neighbors", "neighbours to look at; auto: the number of least estimated risk (default auto for the method auto, else 30)")
@@ -239,7 +239,7 @@ func (f *denoiseFlags) checkPlaces(cmd *cobra.Command, path string) error {
 		if err := dataset.CheckPointCloud(f.output); err != nil {
 			return fmt.Errorf("-o: %w", err)
 		}
-	} else if err := dataset.CheckOutput(f.output); err != nil {
+	} else if err := dataset.CheckTableOrCloud(f.output); err != nil {
 		return fmt.Errorf("-o: %w", err)
 	}
 	outputs, others := []cli.Named{{Flag: "-o", Path: f.output}}, []string{path, f.queries, f.weights}
@@ -309,6 +309,9 @@ func (f *denoiseFlags) addWeights(cmd *cobra.Command, x *scqm.Data) error {
 }
 
 func (f *denoiseFlags) read(cmd *cobra.Command, path string) (table, error) {
+	if err := dataset.CheckKnown(path); err != nil {
+		return table{}, err
+	}
 	if !dataset.IsPointCloud(path) {
 		m, err := f.data.Read(cmd, path)
 		return table{Matrix: m}, err

@@ -113,3 +113,35 @@ func TestDropOutliers(t *testing.T) {
 	}
 	assert.True(t, strings.HasPrefix(p.text("clean_scan.xyz"), "# a comment\n"))
 }
+
+// TestDenoiseNamesFormats wants unknown formats refused with all that are known.
+func TestDenoiseNamesFormats(t *testing.T) {
+	p := newPlace(t)
+	data := p.matrix("x.npy", torus(100, 0.01))
+	for _, args := range [][]string{{"scan.obj"}, {data, "--queries", "scan.obj"}, {data, "-o", p.path("c.obj")}} {
+		r := execute(append([]string{"denoise", "--method", "lpca"}, args...)...)
+		require.Equal(t, 2, r.code)
+		for _, name := range []string{".npy", ".csv", ".ply", ".xyz", ".pcd", ".las"} {
+			assert.Contains(t, r.stderr, name, args)
+		}
+	}
+	r := execute("denoise", "scan.laz")
+	require.Equal(t, 2, r.code)
+	assert.Contains(t, r.stderr, "laspy")
+}
+
+// TestDenoisePCDAndLAS wants both formats in and out, with normals, columns and fewer
+// points.
+func TestDenoisePCDAndLAS(t *testing.T) {
+	p := newPlace(t)
+	noisy := torus(400, 0.01)
+	for _, name := range []string{"a.pcd", "a.las", "a.pcd.gz"} {
+		require.NoError(t, dataset.WritePointCloud(p.path(name), nil, noisy, nil))
+		succeed(t, "denoise", p.path(name), "--method", "mls", "--normals", "--report", "--drop-outliers=4", "-o", p.path("b"+name))
+		c, err := dataset.ReadPointCloud(p.path("b" + name))
+		require.NoError(t, err)
+		assert.Less(t, offTorus(c.Points), 0.009, name)
+		assert.LessOrEqual(t, c.Points.Rows, 400)
+		assert.Equal(t, strings.HasPrefix(name, "a.pcd"), c.Normals() != nil, name)
+	}
+}

@@ -20,6 +20,7 @@ from sklearn.metrics import pairwise_distances_argmin_min
 from sklearn.utils.validation import check_is_fitted
 
 from . import _native, losses
+from ._geometry import DenoiseGeometry, divide
 from ._library import _core
 from ._native import Array, Job, Kept, address, call
 from ._progress import PartProgress
@@ -300,6 +301,7 @@ class ManifoldDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  
         kept, report = fitted.prepare(self.verbose)
         self._fitted, self._kept = fitted, kept
         self.__dict__.pop("_report", None)
+        self.__dict__.pop("_geometry", None)
         self.method_ = report["method"]
         self.notes_ = [report["note"]] if report["note"] else []
         self.loss_ = loss
@@ -375,6 +377,56 @@ class ManifoldDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  
         check_is_fitted(self)
         return self._denoise(check_rows(self, X))
 
+    def describe(
+        self,
+        X: npt.ArrayLike,
+        *,
+        normals: npt.ArrayLike | None = None,
+        viewpoint: npt.ArrayLike | None = None,
+    ) -> tuple[Array, DenoiseGeometry]:
+        """Denoise rows and describe the surface there.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, D)
+            Rows, those fitted or others.
+        normals : array-like of shape (n, D), optional
+            Vectors that the normals are to agree with, such as those that a scan
+            has brought; a row of zeros leaves the side open.
+        viewpoint : array-like of shape (D,), optional
+            Place that normals point to, such as that of the scanner. Without both,
+            normals agree with each other along the rows fitted, and point outwards
+            at the outermost row.
+
+        Returns
+        -------
+        rows : ndarray of shape (n, D)
+            The rows as :meth:`transform` gives them.
+        geometry : DenoiseGeometry
+            Normals, curvatures, standard errors and outlier scores.
+        """
+        check_is_fitted(self)
+        X = check_rows(self, X)
+        like = None if normals is None else self._vectors("normals", normals, X.shape)
+        place = (
+            None
+            if viewpoint is None
+            else self._vectors("viewpoint", viewpoint, X.shape[1:])
+        )
+        return self._fitted.describe(
+            self._alive(), X, self._options(), like, place, self.verbose
+        )
+
+    @staticmethod
+    def _vectors(name: str, given: npt.ArrayLike, shape: tuple[int, ...]) -> Array:
+        try:
+            vectors = _native.contiguous(given)
+        except (TypeError, ValueError) as error:
+            raise InputError(f"{name}: {error}") from error
+        if vectors.shape != shape or not np.isfinite(vectors).all():
+            raise InputError(f"{name} must be finite numbers of the shape {shape}")
+        return vectors
+
     def score(
         self,
         X: npt.ArrayLike,
@@ -420,6 +472,39 @@ class ManifoldDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  
         if "_report" not in self.__dict__:
             _, self._report = self._denoise(self._fitted.X)
         return self._report
+
+    @property
+    def geometry_(self) -> DenoiseGeometry:
+        """The surface at the rows fitted."""
+        check_is_fitted(self)
+        if "_geometry" not in self.__dict__:
+            _, self._geometry = self.describe(self._fitted.X)
+        return self._geometry
+
+    @property
+    def normals_(self) -> Array | None:
+        """Unit normals at the rows fitted."""
+        return self.geometry_.normals
+
+    @property
+    def curvature_(self) -> Array:
+        """Mean curvature at the rows fitted."""
+        return self.geometry_.curvature
+
+    @property
+    def principal_curvatures_(self) -> Array | None:
+        """Principal curvatures at the rows fitted."""
+        return self.geometry_.principal_curvatures
+
+    @property
+    def error_(self) -> Array:
+        """Standard error of the surface at the rows fitted."""
+        return self.geometry_.error
+
+    @property
+    def outlier_score_(self) -> Array:
+        """Distance of the rows fitted from the surface in units of the noise."""
+        return self.geometry_.outlier_score
 
     def __getstate__(self) -> dict[str, Any]:
         state: dict[str, Any] = {**super().__getstate__()}
@@ -533,7 +618,8 @@ class ManifoldDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  
             "threads": check_threads(self.n_threads),
         }
 
-    def _denoise(self, X: Array) -> tuple[Array, DenoiseReport]:
+    def _alive(self) -> Kept:
+        """Return what stays in the library, made again where it does not."""
         kept = self._kept
         if kept is None or not kept.alive():
             with _lock:
@@ -541,7 +627,12 @@ class ManifoldDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  
                 if kept is None or not kept.alive():
                     kept, _ = self._fitted.prepare(self.verbose)
                     self._kept = kept
-        rows, report = self._fitted.denoise(kept, X, self._options(), self.verbose)
+        return kept
+
+    def _denoise(self, X: Array) -> tuple[Array, DenoiseReport]:
+        rows, report = self._fitted.denoise(
+            self._alive(), X, self._options(), self.verbose
+        )
         if len(X) > 1 and report.unchanged.all():
             warnings.warn(
                 "ManifoldDenoiser: no surface was found near any of the rows, which "
@@ -625,6 +716,36 @@ class _Fitted:
             unchanged=about[:, 5] > 0,
             share_error=cost["share_error"],
         )
+
+    def describe(
+        self,
+        kept: Kept,
+        X: Array,
+        options: dict[str, Any],
+        like: Array | None,
+        viewpoint: Array | None,
+        verbose: bool,
+    ) -> tuple[Array, DenoiseGeometry]:
+        """Denoise rows, and describe the surface there."""
+        D, d = X.shape[1], self.settings["d"]
+        place = [] if viewpoint is None else viewpoint.tolist()
+        out, about = np.empty(X.shape), np.empty((len(X), D + d + 3))
+        with (
+            PartProgress("denoise", verbose) as progress,
+            Job(X, like, out, about, kept, answer=self._answer) as job,
+        ):
+            job.start(
+                _core.bindings_StartGeometry,
+                kept.number,
+                json.dumps(options | {"viewpoint": place}),
+                address(X),
+                len(X),
+                D,
+                address(like),
+                address(out),
+                address(about),
+            ).wait(progress=progress)
+        return out, divide(about, D, d)
 
     def _answer(self, job: Job, state: Array) -> None:
         if self.loss is not None:
