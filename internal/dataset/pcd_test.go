@@ -155,7 +155,7 @@ func TestPCDErrors(t *testing.T) {
 		{cut("binary", 1), "in point 2 of 3"},
 		{cut("compressed", 1), "compressed bytes are there"},
 		{pcdHeader + "binary_compressed\nabc", "ends early"},
-		{pcdHeader + "binary_compressed\n\x01\x00\x00\x00\x78\x00\x00\x00a", "cannot hold"},
+		{strings.NewReplacer("WIDTH 3", "WIDTH 30", "POINTS 3", "POINTS 30").Replace(pcdHeader) + "binary_compressed\n\x01\x00\x00\x00\x38\x04\x00\x00a", "cannot hold"},
 		{pcdHeader + "binary_compressed\n\x02\x00\x00\x00\x01\x00\x00\x00ab", "do not make"},
 	} {
 		_, err := readPCD([]byte(c.content))
