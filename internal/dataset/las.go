@@ -117,7 +117,7 @@ func (f *las) readHeader(text []byte) (points int, err error) {
 	case size < least || at < size || at > len(text):
 		return 0, inputErrorf(ErrTruncated, "the header has %d bytes and points begin at %d, in a file of %d; copy or download it again", size, at, len(text))
 	case f.format >= 64:
-		return 0, inputErrorf(ErrFormat, "is compressed (LAZ); uncompress it with laszip, or read it in Python with scqm.datasets.read_points and laspy")
+		return 0, inputErrorf(ErrFormat, "is compressed (LAZ); uncompress it with laszip, or read it in Python with scqm.datasets.read_las and laspy")
 	case f.format >= len(lasSizes):
 		return 0, inputErrorf(ErrFormat, "has points of format %d; 0 to 10 are read", f.format)
 	case f.stride < lasSizes[f.format]:
