@@ -56,16 +56,16 @@ type denoiseFlags struct {
 	data    options.Data
 	loss    options.Loss
 	method  string
-	latent  int
+	latent  int // once it is known
 	queries string
 	weights string
 	output  string
 
-	neighbors, width string
-	ridge, share     float64
-	passes, average  int
-	degree, threads  int
-	flat             bool
+	dimension, neighbors, width string
+	ridge, share                float64
+	passes, average             int
+	degree, threads             int
+	flat                        bool
 
 	geometry geometryFlags
 
@@ -74,7 +74,7 @@ type denoiseFlags struct {
 }
 
 func denoiseCommand() *cobra.Command {
-	f := denoiseFlags{latent: 2, method: methodAuto, output: "-"}
+	f := denoiseFlags{dimension: "2", method: methodAuto, output: "-"}
 	cmd := &cobra.Command{
 		Use:     "denoise DATA",
 		Short:   "Move rows onto the surface near which they scatter",
@@ -86,7 +86,7 @@ func denoiseCommand() *cobra.Command {
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	flags.VarP(cli.Name(&f.output, "FILE"), "output", "o", "file to write, ending in .npy, .npz, .csv, .tsv, .ply, .xyz, .pcd or .las, the last four perhaps with .gz; - is CSV on standard output")
-	flags.VarP(cli.Count(&f.latent), "latent", "d", "dimension of the surface")
+	flags.VarP(cli.Parsed(&f.dimension, "D|auto", wholeOr(choiceAuto)), "latent", "d", "dimension of the surface; auto: that of the least estimated risk, from 1 to 4 (default 2)")
 	flags.Var(cli.Parsed(&f.method, "NAME", knownMethod), "method", "method; scqm methods lists them")
 	flags.Var(cli.Parsed(&f.neighbors, "N|auto", wholeOr(choiceAuto)), "neighbors", "neighbours to look at; auto: the number of least estimated risk (default auto for the method auto, else 30)")
 	flags.Var(cli.Name(&f.queries, "FILE"), "queries", "rows to denoise by those of DATA, instead of these themselves")
@@ -180,16 +180,16 @@ func (f *denoiseFlags) run(cmd *cobra.Command, path string) error {
 	if failure != nil && !(interrupted && f.partial) {
 		return failure
 	}
+	f.latent = denoiser.Latent()
 	surface, err := f.describe(cmd, denoiser, y, result)
 	if err != nil {
 		return err
 	}
-	method = denoiser.Method()
 	var header []string // point clouds have names of their own
 	if x.cloud == nil {
 		header = x.Names
 	}
-	summary := newDenoiseSummary(method, f, x.Matrix, header, result, time.Since(began))
+	summary := newDenoiseSummary(denoiser, f, x.Matrix, header, result, time.Since(began))
 	if summary.Dropped, err = f.write(cmd, y, result, surface); err != nil {
 		return err
 	}
@@ -204,6 +204,9 @@ func (f *denoiseFlags) run(cmd *cobra.Command, path string) error {
 
 // check refuses what can be refused before anything is read.
 func (f *denoiseFlags) check(cmd *cobra.Command, path string) (denoise.Settings, error) {
+	if f.latent, _ = strconv.Atoi(f.dimension); f.dimension == choiceAuto {
+		f.latent = denoise.ChooseLatent
+	}
 	s := denoise.Settings{Latent: f.latent, Passes: f.passes, Degree: f.degree, Flat: f.flat}
 	if err := f.checkPlaces(cmd, path); err != nil {
 		return s, err

@@ -145,3 +145,17 @@ func TestDenoisePCDAndLAS(t *testing.T) {
 		assert.Equal(t, strings.HasPrefix(name, "a.pcd"), c.Normals() != nil, name)
 	}
 }
+
+// TestDenoiseChoosesTheDimension wants a curve and a surface told apart, and the end of
+// the grid said.
+func TestDenoiseChoosesTheDimension(t *testing.T) {
+	p := newPlace(t)
+	var s denoiseSummary
+	data := p.matrix("x.npy", torus(300, 0.02))
+	require.NoError(t, json.Unmarshal([]byte(succeed(t, "denoise", data, "-d", "auto", "--method", "mls", "--normals", "-o", p.path("c.npy"), "--json")), &s))
+	assert.Equal(t, 2, s.Latent)
+	assert.Empty(t, s.GridEnd)
+	assert.Equal(t, 6, p.read("c.npy").Cols)
+	out := succeed(t, "denoise", p.matrix("y.npy", torus(90, 0.3)), "-o", p.path("c.npy"))
+	assert.Contains(t, out, "(the largest tried: more may do better)")
+}

@@ -45,20 +45,23 @@ func (f *denoiseFlags) chooseLoss(cmd *cobra.Command, s *denoise.Settings) error
 
 // denoiseSummary is what scqm denoise --json prints.
 type denoiseSummary struct {
-	Method       string             `json:"method"`
-	Loss         string             `json:"loss,omitempty"`
-	LossParams   map[string]float64 `json:"loss_params,omitempty"`
-	N            int                `json:"n"` // rows fitted
-	D            int                `json:"D"`
-	Latent       int                `json:"d"`
-	Rows         int                `json:"rows"` // rows denoised
-	Done         int                `json:"done"`
-	Neighbors    int                `json:"neighbors"` // median, as those below
-	Ridge        float64            `json:"ridge"`
-	Residual     float64            `json:"residual"`
-	Noise        float64            `json:"noise"`
-	Extrapolated int                `json:"extrapolated"`
-	Unchanged    int                `json:"unchanged"`
+	Method     string             `json:"method"`
+	Loss       string             `json:"loss,omitempty"`
+	LossParams map[string]float64 `json:"loss_params,omitempty"`
+	N          int                `json:"n"` // rows fitted
+	D          int                `json:"D"`
+	Latent     int                `json:"d"`
+	Rows       int                `json:"rows"` // rows denoised
+	Done       int                `json:"done"`
+	Neighbors  int                `json:"neighbors"` // median, as those below
+	// GridEnd says whether the number of neighbours that was chosen is the smallest or
+	// the largest that was tried, or within; empty where none was chosen.
+	GridEnd      string  `json:"grid_end"`
+	Ridge        float64 `json:"ridge"`
+	Residual     float64 `json:"residual"`
+	Noise        float64 `json:"noise"`
+	Extrapolated int     `json:"extrapolated"`
+	Unchanged    int     `json:"unchanged"`
 	// Dropped counts the rows left out by --drop-outliers.
 	Dropped int `json:"dropped"`
 	// ShareError is the root mean square distance from results without --share.
@@ -70,12 +73,13 @@ type denoiseSummary struct {
 	shareMoved float64
 }
 
-func newDenoiseSummary(m denoise.Method, f *denoiseFlags, x *dataset.Matrix, header []string, r *denoise.Result, took time.Duration) *denoiseSummary {
+func newDenoiseSummary(d *denoise.Denoiser, f *denoiseFlags, x *dataset.Matrix, header []string, r *denoise.Result, took time.Duration) *denoiseSummary {
 	s := &denoiseSummary{
 		Method: f.method, N: x.Rows, D: x.Cols, Latent: f.latent, Rows: len(r.Rows),
 		Status: "converged", Seconds: took.Seconds(), Header: header,
 	}
-	switch m := m.(type) {
+	s.GridEnd = d.Grid(f.neighbors == choiceAuto).String()
+	switch m := d.Method().(type) {
 	case denoise.SCQM:
 		s.Loss = m.Loss.Name()
 		if p, ok := m.Loss.(framework.Parametric); ok {
@@ -122,7 +126,7 @@ func (s *denoiseSummary) print(cmd *cobra.Command, f *denoiseFlags) error {
 		method += fmt.Sprintf(", %s = %.4g", name, s.LossParams[name])
 	}
 	rows := [][]string{
-		{"method", fmt.Sprintf("%s, d = %d, %d neighbours, ridge %.3g", method, s.Latent, s.Neighbors, s.Ridge)},
+		{"method", fmt.Sprintf("%s, d = %d, %d neighbours%s, ridge %.3g", method, s.Latent, s.Neighbors, gridEnds[s.GridEnd], s.Ridge)},
 		{"rows", fmt.Sprintf("%d of %d columns, by %d; %d extrapolated, %d of them unchanged", s.Rows, s.D, s.N, s.Extrapolated, s.Unchanged)},
 		{"moved", fmt.Sprintf("%.4g in the middle; noise about %.4g in each direction", s.Residual, s.Noise)},
 		{"work", fmt.Sprintf("%.3g s", s.Seconds)},
@@ -135,4 +139,10 @@ func (s *denoiseSummary) print(cmd *cobra.Command, f *denoiseFlags) error {
 		rows = slices.Insert(rows, 3, []string{"shared", fmt.Sprintf("%.2g (root mean square) from where charts of their own take rows, which is %.2g from where they were", *s.ShareError, s.shareMoved)})
 	}
 	return cli.PrintTable(cmd.OutOrStdout(), slices.Insert(rows, 2, cli.HeaderRow(s.Header)...))
+}
+
+// gridEnds says where the number of neighbours ended that was chosen.
+var gridEnds = map[string]string{
+	"smallest": " (the smallest tried: fewer may do better)",
+	"largest":  " (the largest tried: more may do better)",
 }

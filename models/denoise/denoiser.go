@@ -422,6 +422,8 @@ func reserveFit(m Method, x rows.Data, o Options) (*memory.Reservation, error) {
 		numbers += f.n*f.D*placeCopies*(1+probes)/2 + f.n*(indexWords+2)*(2+probes)
 	case MFIT:
 		numbers += f.n * (f.d*f.D + 1)
+	case APSS, Select:
+		numbers += f.n * f.D
 	}
 	return f.reserve(m, x, numbers)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -91,6 +92,8 @@ func TestGeometryOfCurves(t *testing.T) {
 	assert.Nil(t, g.Normals)
 	assert.Nil(t, g.Principal)
 	assert.InDelta(t, 0.5, median(g.Curvature), 0.03)
+	assert.Less(t, slices.Max(g.Score), 7.0)
+	assert.Greater(t, median(g.Score), 0.5)
 	ctx := context.Background()
 	d, err := Fit(ctx, MLS{Latent: 1}, x, Options{})
 	require.NoError(t, err)

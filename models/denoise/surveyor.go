@@ -193,9 +193,9 @@ func (s *surveyor) meanCurvature() float64 {
 	c, d, D := s.chart, s.d, s.cloud.D
 	clear(s.normal)
 	for j := range D { // the trace of the second derivatives in every coordinate
-		clear(s.x)
-		s.x[j] = 1
-		c.secondForm(s.second, s.x)
+		clear(s.foot)
+		s.foot[j] = 1
+		c.secondForm(s.second, s.foot)
 		c.toOrthonormal(s.second)
 		for a := range d {
 			s.normal[j] += s.second[a*d+a] / float64(d)

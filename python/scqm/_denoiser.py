@@ -43,6 +43,9 @@ __all__ = ["DenoiseReport", "ManifoldDenoiser"]
 NEIGHBORS = 30
 LOSS = "l2"
 
+# What leaves the dimension to the library.
+CHOOSE = -1
+
 # The parameters that only some methods have, with what the library calls them.
 SETTINGS = {
     "ridge": "Ridge",
@@ -104,8 +107,9 @@ class ManifoldDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  
 
     Parameters
     ----------
-    n_components : int, default=2
-        Dimension d of the surface.
+    n_components : int or "auto", default=2
+        Dimension d of the surface. With "auto" it is the one from 1 to 4, below D, for
+        which local quadratic regression has the least estimated risk.
     n_neighbors : int or "auto", default=30
         Number of nearest rows to look at; all rows where there are fewer. With
         "auto" it is the one, from 8 to 300, of the least estimated risk; not for
@@ -163,6 +167,11 @@ class ManifoldDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  
     ----------
     method_ : str
         The method used.
+    n_components_ : int
+        Dimension d of the surface, given or chosen.
+    grid_end_ : str
+        Whether the number of neighbours that was chosen is the "smallest" or the
+        "largest" that was tried, or "within"; empty where none was chosen.
     notes_ : list of str
         What was done differently from what was asked, and why.
     loss_ : Loss or None
@@ -203,7 +212,7 @@ class ManifoldDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  
 
     def __init__(
         self,
-        n_components: int = 2,
+        n_components: int | str = 2,
         n_neighbors: int | str = NEIGHBORS,
         method: str = "auto",
         loss: losses.LossLike = LOSS,
@@ -288,7 +297,8 @@ class ManifoldDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  
         settings, loss = self._settings()
         self._options()
         rows = check_rows(self, X, reset=True, ensure_min_samples=2)
-        check_components(settings["d"], rows)
+        if settings["d"] != CHOOSE:
+            check_components(settings["d"], rows)
         if self.method == "sph" and settings["d"] == rows.shape[1]:
             raise InputError(
                 f"n_components={settings['d']} leaves no room for spheres in rows of "
@@ -303,6 +313,7 @@ class ManifoldDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  
         self.__dict__.pop("_report", None)
         self.__dict__.pop("_geometry", None)
         self.method_ = report["method"]
+        self.n_components_, self.grid_end_ = report["d"], report["grid_end"]
         self.notes_ = [report["note"]] if report["note"] else []
         self.loss_ = loss
         if loss is not None:
@@ -524,7 +535,7 @@ class ManifoldDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  
             raise InputError(f"method is {method!r}; want one of {', '.join(known)}")
         settings: dict[str, Any] = {
             "method": method,
-            "d": check_integer("n_components", self.n_components, 1),
+            "d": self._dimension(),
             "n_neighbors": self._neighbors(),
             "threads": check_threads(self.n_threads),
         }
@@ -552,6 +563,16 @@ class ManifoldDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  
             )
         loss = self._loss("Loss" in known[method])
         return settings, loss
+
+    def _dimension(self) -> int:
+        """Return the dimension, -1 to choose it."""
+        if isinstance(self.n_components, str):
+            if self.n_components != "auto":
+                raise InputError(
+                    f"n_components is {self.n_components!r}; want an integer or 'auto'"
+                )
+            return CHOOSE
+        return check_integer("n_components", self.n_components, 1)
 
     def _neighbors(self) -> int:
         """Return the number of neighbours, -1 and, for "auto", 0 to choose it."""
@@ -685,6 +706,7 @@ class _Fitted:
             report: dict[str, Any] = json.loads(
                 call(_core.bindings_DenoiserReport, job.number)
             )
+            self.settings = self.settings | {"d": report["d"]}
             return job.kept(), report
 
     def denoise(

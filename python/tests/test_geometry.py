@@ -78,3 +78,23 @@ def test_curve() -> None:
     assert curve.normals_ is None
     assert curve.principal_curvatures_ is None
     assert abs(np.median(curve.curvature_) - 0.5) < 0.05
+
+
+def test_dimension_is_chosen() -> None:
+    a = np.random.default_rng(0).uniform(0, 2 * np.pi, 150)
+    X = np.stack([np.cos(a), np.sin(a), a / 4], axis=1)
+    noisy = X + 0.03 * np.random.default_rng(1).standard_normal(X.shape)
+    curve = ManifoldDenoiser("auto", method="mls").fit(noisy)
+    assert curve.n_components_ == 1
+    given = ManifoldDenoiser(1, method="mls").fit(noisy)
+    np.testing.assert_array_equal(curve.transform(noisy), given.transform(noisy))
+    again = pickle.loads(pickle.dumps(curve))
+    np.testing.assert_array_equal(again.curvature_, given.curvature_)
+    with pytest.raises(InputError):
+        ManifoldDenoiser("two").fit(noisy)
+
+
+def test_end_of_the_grid_is_said() -> None:
+    X, _ = make_sphere(120, noise=0.3, random_state=0)
+    assert ManifoldDenoiser().fit(X).grid_end_ == "largest"
+    assert ManifoldDenoiser(n_neighbors=40).fit(X).grid_end_ == ""
