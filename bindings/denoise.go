@@ -72,7 +72,7 @@ func (s denoiserSettings) fit(j *job, data scqm.Data, precision uint64) (*denois
 	if err != nil {
 		return nil, err
 	}
-	grid := d.Grid(s.Neighbors == denoise.ChooseNeighbors)
+	grid := d.Grid(s.Neighbors == denoise.ChooseNeighbors || s.Neighbors == 0 && denoise.ChoosesNeighbors(s.Method))
 	if s.Neighbors == denoise.ChooseNeighbors {
 		s.Neighbors = d.Neighbors() // which need not be chosen again
 	}

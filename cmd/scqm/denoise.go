@@ -88,7 +88,7 @@ func denoiseCommand() *cobra.Command {
 	flags.VarP(cli.Name(&f.output, "FILE"), "output", "o", "file to write, ending in .npy, .npz, .csv, .tsv, .ply, .xyz, .pcd or .las, the last four perhaps with .gz; - is CSV on standard output")
 	flags.VarP(cli.Parsed(&f.dimension, "D|auto", wholeOr(choiceAuto)), "latent", "d", "dimension of the surface; auto: that of the least estimated risk, from 1 to 4 (default 2)")
 	flags.Var(cli.Parsed(&f.method, "NAME", knownMethod), "method", "method; scqm methods lists them")
-	flags.Var(cli.Parsed(&f.neighbors, "N|auto", wholeOr(choiceAuto)), "neighbors", "neighbours to look at; auto: the number of least estimated risk (default auto for the method auto, else 30)")
+	flags.Var(cli.Parsed(&f.neighbors, "N|auto", wholeOr(choiceAuto)), "neighbors", "neighbours to look at; auto: the number of least estimated risk (default auto for the methods auto and apss, else 30)")
 	flags.Var(cli.Name(&f.queries, "FILE"), "queries", "rows to denoise by those of DATA, instead of these themselves")
 	flags.Var(cli.Name(&f.weights, "FILE"), "weights", "file with one column, the weight of each row of DATA")
 	f.loss.AddTo(cmd)
@@ -340,6 +340,11 @@ func (f *denoiseFlags) denoise(cmd *cobra.Command, m denoise.Method, x, y scqm.D
 	return d, r, err
 }
 
+// choosesNeighbors tells whether the number of neighbours is not given.
+func (f *denoiseFlags) choosesNeighbors() bool {
+	return f.neighbors == choiceAuto || f.neighbors == "" && denoise.ChoosesNeighbors(f.method)
+}
+
 // watch returns what reports the progress of the two parts of the work. With
 // the method auto, fitting is most of it.
 func (f *denoiseFlags) watch(cmd *cobra.Command) (fitting, denoising func(float64), end func()) {
@@ -348,7 +353,7 @@ func (f *denoiseFlags) watch(cmd *cobra.Command) (fitting, denoising func(float6
 		return nil, nil, end
 	}
 	split := 0.0
-	if f.method == methodAuto || f.neighbors == choiceAuto {
+	if f.choosesNeighbors() {
 		split = 0.9
 	}
 	fitting = func(part float64) { show(split * part) }

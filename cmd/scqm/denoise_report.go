@@ -78,7 +78,7 @@ func newDenoiseSummary(d *denoise.Denoiser, f *denoiseFlags, x *dataset.Matrix, 
 		Method: f.method, N: x.Rows, D: x.Cols, Latent: f.latent, Rows: len(r.Rows),
 		Status: "converged", Seconds: took.Seconds(), Header: header,
 	}
-	s.GridEnd = d.Grid(f.neighbors == choiceAuto).String()
+	s.GridEnd = d.Grid(f.choosesNeighbors()).String()
 	switch m := d.Method().(type) {
 	case denoise.SCQM:
 		s.Loss = m.Loss.Name()

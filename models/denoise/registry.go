@@ -108,6 +108,10 @@ func newAuto(s Settings) (Method, error) {
 	return m, nil
 }
 
+// ChoosesNeighbors tells whether the method of a name chooses the number of neighbours
+// where none is given.
+func ChoosesNeighbors(name string) bool { return name == Auto{}.Name() || name == APSS{}.Name() }
+
 // newAPSS leaves the number of neighbours to Select unless it is given.
 func newAPSS(s Settings) (Method, error) {
 	m := APSS{Latent: s.Latent, Neighbors: s.Neighbors}

@@ -38,10 +38,13 @@ from .losses._resolve import as_fitted, resolve
 
 __all__ = ["DenoiseReport", "ManifoldDenoiser"]
 
-# The default of n_neighbors, which leaves the choice to the method auto, and
+# The default of n_neighbors, which leaves the choice to methods that make one, and
 # that of loss, which leaves it to all methods but scqm and linear.
 NEIGHBORS = 30
 LOSS = "l2"
+
+# The methods that choose the number of neighbours by themselves.
+CHOOSING = ("auto", "apss")
 
 # What leaves the dimension to the library.
 CHOOSE = -1
@@ -113,8 +116,8 @@ class ManifoldDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  
     n_neighbors : int or "auto", default=30
         Number of nearest rows to look at; all rows where there are fewer. With
         "auto" it is the one, from 8 to 300, of the least estimated risk; not for
-        kernels of fixed width, which have none. The method "auto" also chooses
-        it by itself if this is the default 30.
+        kernels of fixed width, which have none. The methods "auto" and "apss" also
+        choose it by themselves if this is the default 30.
     method : str, default="auto"
         How to denoise; :meth:`methods` says what there is. "auto", the one to
         recommend, is quadratic regression over tangent planes with the number
@@ -588,7 +591,7 @@ class ManifoldDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  
                 )
             return 0 if self.method == "auto" else -1
         number = check_integer("n_neighbors", self.n_neighbors, 1)
-        return 0 if self.method == "auto" and number == NEIGHBORS else number
+        return 0 if self.method in CHOOSING and number == NEIGHBORS else number
 
     def _width(self) -> float | str | None:
         if self.width is None or (
