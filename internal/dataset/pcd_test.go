@@ -110,7 +110,7 @@ func TestPCD(t *testing.T) {
 
 // TestLZF unpacks runs that repeat what was there, which overlap.
 func TestLZF(t *testing.T) {
-	packed := []byte{2, 'a', 'b', 'c', 2<<5 | 0, 2, 7<<5 | 0, 10, 0}
+	packed := []byte{2, 'a', 'b', 'c', 2 << 5, 2, 7 << 5, 10, 0}
 	out, ok := appendLZF(make([]byte, 0, 26), packed)
 	require.True(t, ok)
 	require.Equal(t, "abcabca"+strings.Repeat("a", 19), string(out))

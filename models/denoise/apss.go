@@ -297,11 +297,12 @@ func (w *apssWorker) reweight() {
 	}
 }
 
-// noise is the standard deviation of the neighbours from the sphere.
+// noise is the standard deviation from the sphere of the neighbours in the inner half of
+// the support: further out the surface may bend otherwise than a sphere.
 func (w *apssWorker) noise() float64 {
 	var rest, total, square float64
 	for k, f := range w.used {
-		if f > 0 {
+		if f > 0 && w.neighbors.Distance[k] < w.neighbors.Next/2 {
 			v := w.off(w.neighbors.Row(k))
 			rest += f * v * v
 			total += f

@@ -26,9 +26,9 @@ func TestSelectDimension(t *testing.T) {
 		x    rows.Data
 		want int
 	}{
-		"helix":         {helix, 1},
-		"circle":        {ballSample(1, 80, 2, 1, 0.05), 1},
-		"sphere":        {ballSample(2, 200, 3, 1, 0.05), 2},
+		"helix":  {helix, 1},
+		"circle": {ballSample(1, 80, 2, 1, 0.05), 1},
+		"sphere": {ballSample(2, 200, 3, 1, 0.05), 2},
 	} {
 		m, err := ByName("mls", Settings{Latent: ChooseLatent})
 		require.NoError(t, err)
