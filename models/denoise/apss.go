@@ -141,8 +141,10 @@ type apssFit struct {
 // Worker returns a worker with a sphere of its own.
 func (f *apssFit) Worker(context.Context) (Worker, error) {
 	D := f.cloud.D
+	p := quadratics(D - 1)
 	vec := func() []float64 { return make([]float64, D) }
-	return &apssWorker{apssFit: f, eigen: dense.NewSymmetricEigen(D), place: vec(), next: vec(), side: vec(), linear: vec(), mean: vec(), diff: vec()}, nil
+	return &apssWorker{apssFit: f, eigen: dense.NewSymmetricEigen(D), place: vec(), next: vec(), side: vec(), linear: vec(), mean: vec(), diff: vec(),
+		bend: newRegression(p, 1), t: vec()[:D-1], psi: make([]float64, p), coefficients: make([]float64, p)}, nil
 }
 
 // apssWorker fits spheres u0 + linear'v + square |v|^2 = 0 in coordinates v from a place.
@@ -158,7 +160,13 @@ type apssWorker struct {
 	mean, diff []float64 // D
 	base, used []float64 // K
 	far        []float64 // K
-	cut        float64
+
+	bend         *regression // of what is left on the quadratics over the tangent
+	t            []float64   // D-1
+	psi          []float64   // p
+	coefficients []float64   // p
+
+	cut float64
 }
 
 func (w *apssWorker) ownSearch() *search { return &w.search }
@@ -269,7 +277,7 @@ func (w *apssWorker) solve() bool {
 	return dense.Dot(w.linear, w.linear) > 0 && !math.IsNaN(w.u0)
 }
 
-// off is the distance of a row from the sphere.
+// off is the signed distance of a row from the sphere.
 func (w *apssWorker) off(x []float64) float64 {
 	floats.SubTo(w.diff, x, w.place)
 	value := w.u0 + dense.Dot(w.linear, w.diff) + w.square*dense.Dot(w.diff, w.diff)
@@ -277,7 +285,7 @@ func (w *apssWorker) off(x []float64) float64 {
 	slope := math.Sqrt(dense.Dot(w.diff, w.diff))
 	// The root of value = slope t + square t^2 that is nearest to 0.
 	left := slope*slope - 4*w.square*value
-	return 2 * math.Abs(value) / (slope + math.Sqrt(max(left, 0)))
+	return 2 * value / (slope + math.Sqrt(max(left, 0)))
 }
 
 // reweight leaves out what is far from the sphere in units of the median distance.
@@ -288,7 +296,7 @@ func (w *apssWorker) reweight() {
 		v := w.off(w.neighbors.Row(k))
 		all = append(all, v)
 		if w.base[k] > 0 {
-			w.far = append(w.far, v)
+			w.far = append(w.far, math.Abs(v))
 		}
 	}
 	w.cut = w.tune.cut * max(median(w.far)/w.tune.median, exact*w.neighbors.Next)
@@ -297,19 +305,41 @@ func (w *apssWorker) reweight() {
 	}
 }
 
-// noise is the standard deviation from the sphere of the neighbours in the inner half of
-// the support: further out the surface may bend otherwise than a sphere.
+// noise is the standard deviation of the neighbours from the sphere, but for what a
+// quadratic over the tangent explains: the surface may bend otherwise than a sphere.
 func (w *apssWorker) noise() float64 {
+	D, p := w.cloud.D, w.bend.p
+	psi := func(k int) []float64 {
+		floats.SubTo(w.diff, w.neighbors.Row(k), w.place)
+		for a := range D - 1 { // the directions that normals agree with least
+			w.t[a] = 0
+			for j, v := range w.diff {
+				w.t[a] += w.eigen.A[j*D+a] * v / w.neighbors.Next
+			}
+		}
+		quadratic(w.psi, w.t)
+		return w.psi
+	}
+	w.bend.reset()
+	for k, f := range w.used {
+		if f > 0 {
+			w.next[0] = w.off(w.neighbors.Row(k))
+			w.bend.add(psi(k), w.next[:1], f)
+		}
+	}
+	if !w.bend.solve(w.coefficients) {
+		return 0
+	}
 	var rest, total, square float64
 	for k, f := range w.used {
-		if f > 0 && w.neighbors.Distance[k] < w.neighbors.Next/2 {
-			v := w.off(w.neighbors.Row(k))
+		if f > 0 {
+			v := w.off(w.neighbors.Row(k)) - dense.Dot(w.coefficients, psi(k))
 			rest += f * v * v
 			total += f
 			square += f * f
 		}
 	}
-	return beforeTukey(spreadPerDirection(rest, total, square, w.cloud.D, 1), w.cut, 1)
+	return beforeTukey(spreadPerDirection(rest, total, square, p, 1), w.cut, 1)
 }
 
 // Project writes the point of the last sphere nearest to x into dst.
