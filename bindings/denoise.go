@@ -18,7 +18,8 @@ const methodAuto = "auto"
 // default of the method.
 type denoiserSettings struct {
 	Method string `json:"method"`
-	Latent int    `json:"d"`
+	// Latent is -1 to choose it by the rows.
+	Latent int `json:"d"`
 	// Neighbors is 0 for the default of the method, -1 to choose by the rows.
 	Neighbors int `json:"n_neighbors"`
 	// Loss is nil for methods without one, and for Tukey's of auto.
@@ -40,6 +41,7 @@ type denoiser struct {
 	settings denoiserSettings
 	data     scqm.Data
 	note     string // what was done differently, and why
+	grid     denoise.Grid
 }
 
 // StartDenoiser begins to fit a method to the rows x, with one weight per row at
@@ -70,17 +72,19 @@ func (s denoiserSettings) fit(j *job, data scqm.Data, precision uint64) (*denois
 	if err != nil {
 		return nil, err
 	}
+	grid := d.Grid(s.Neighbors == denoise.ChooseNeighbors || s.Neighbors == 0 && denoise.ChoosesNeighbors(s.Method))
 	if s.Neighbors == denoise.ChooseNeighbors {
 		s.Neighbors = d.Neighbors() // which need not be chosen again
 	}
-	return &denoiser{Denoiser: d, settings: s, data: data, note: note}, nil
+	s.Latent = d.Latent()
+	return &denoiser{Denoiser: d, settings: s, data: data, note: note, grid: grid}, nil
 }
 
 // choose makes the method. For rows that are too few for quadratic charts, or
 // leave no direction for noise, auto means flat charts; the note says so.
 func (s denoiserSettings) choose(j *job, data scqm.Data, precision uint64) (denoise.Method, string, error) {
 	method, err := s.method(j, data.D, precision)
-	if err != nil || s.Method != methodAuto {
+	if err != nil || s.Method != methodAuto || s.Latent == denoise.ChooseLatent {
 		return method, "", err
 	}
 	used := data.N
@@ -141,8 +145,9 @@ func (j *job) part() func(float64) {
 }
 
 // DenoiserReport describes the result of such a job as a JSON object: the method
-// used, a note where it is not the one asked for, the parameters of its loss, and
-// the plugin that computes it.
+// used, a note where it is not the one asked for, the dimension, where the grid of
+// numbers of neighbours ended, the parameters of its loss, and the plugin that
+// computes it.
 func DenoiserReport(number int64) (string, error) {
 	return withJob("denoiser report", number, func(j *job) (string, error) {
 		d, err := resultOf[*denoiser](j)
@@ -152,9 +157,11 @@ func DenoiserReport(number int64) (string, error) {
 		report := struct {
 			Method     string             `json:"method"`
 			Note       string             `json:"note"`
+			Latent     int                `json:"d"`
+			GridEnd    string             `json:"grid_end"`
 			LossParams map[string]float64 `json:"loss_params,omitempty"`
 			Plugin     *framework.Program `json:"plugin,omitempty"`
-		}{Method: d.Method().Name(), Note: d.note}
+		}{Method: d.Method().Name(), Note: d.note, Latent: d.Latent(), GridEnd: d.grid.String()}
 		if d.settings.Loss != nil {
 			report.Plugin = d.settings.Loss.program
 		}

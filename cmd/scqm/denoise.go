@@ -22,14 +22,22 @@ import (
 const denoiseLong = `Move every row of DATA onto the surface of dimension d near which the rows
 scatter, found from its nearest neighbours.
 
-DATA is a file as for fit, or a point cloud ending in .ply or .xyz, with or
-without .gz. If what -o names is a point cloud of the same format, everything
-but the coordinates goes through unchanged.
+DATA is a file as for fit, or a point cloud ending in .ply, .xyz, .pcd or .las,
+with or without .gz. If what -o names is a point cloud of the same format,
+everything but the coordinates and normals goes through unchanged.
 
 Rows without a surface, or whose point of it would be far outside of their
 neighbours, are left as they are; --report flags them. It adds the columns
 residual (distance moved), noise (standard deviation of the neighbours' noise),
-neighbors, ridge, extrapolated, unchanged and, with --partial, done.`
+neighbors, ridge, extrapolated, unchanged, with --partial done, error (standard
+error in each direction away from the surface) and outlier_score (distance from
+the surface in standard deviations of the noise).
+
+--normals adds nx, ny, nz (where d = D-1; n1, n2, ... where D is not 3),
+--curvature the columns curvature (mean of the principal curvatures, in one over
+the unit of the rows) and, where d = D-1, curvature_1, ... (principal curvatures,
+the largest first). Normals that a point cloud brings are computed anew for the
+output of the same format, on the side that they had.`
 
 const denoiseExample = `  scqm denoise scan.ply -o clean.ply
   scqm denoise data.npy -d 1 --method scqm --loss l2 --neighbors 20 -o clean.npy
@@ -48,23 +56,25 @@ type denoiseFlags struct {
 	data    options.Data
 	loss    options.Loss
 	method  string
-	latent  int
+	latent  int // once it is known
 	queries string
 	weights string
 	output  string
 
-	neighbors, width string
-	ridge, share     float64
-	passes, average  int
-	degree, threads  int
-	flat             bool
+	dimension, neighbors, width string
+	ridge, share                float64
+	passes, average             int
+	degree, threads             int
+	flat                        bool
+
+	geometry geometryFlags
 
 	report, partial, json bool
 	progress              options.Progress
 }
 
 func denoiseCommand() *cobra.Command {
-	f := denoiseFlags{latent: 2, method: methodAuto, output: "-"}
+	f := denoiseFlags{dimension: "2", method: methodAuto, output: "-"}
 	cmd := &cobra.Command{
 		Use:     "denoise DATA",
 		Short:   "Move rows onto the surface near which they scatter",
@@ -75,10 +85,10 @@ func denoiseCommand() *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	flags.VarP(cli.Name(&f.output, "FILE"), "output", "o", "file to write, ending in .npy, .npz, .csv, .tsv, .ply, .xyz, .ply.gz or .xyz.gz; - is CSV on standard output")
-	flags.VarP(cli.Count(&f.latent), "latent", "d", "dimension of the surface")
+	flags.VarP(cli.Name(&f.output, "FILE"), "output", "o", "file to write, ending in .npy, .npz, .csv, .tsv, .ply, .xyz, .pcd or .las, the last four perhaps with .gz; - is CSV on standard output")
+	flags.VarP(cli.Parsed(&f.dimension, "D|auto", wholeOr(choiceAuto)), "latent", "d", "dimension of the surface; auto: that of the least estimated risk, from 1 to 4 (default 2)")
 	flags.Var(cli.Parsed(&f.method, "NAME", knownMethod), "method", "method; scqm methods lists them")
-	flags.Var(cli.Parsed(&f.neighbors, "N|auto", wholeOr(choiceAuto)), "neighbors", "neighbours to look at; auto: the number of least estimated risk (default auto for the method auto, else 30)")
+	flags.Var(cli.Parsed(&f.neighbors, "N|auto", wholeOr(choiceAuto)), "neighbors", "neighbours to look at; auto: the number of least estimated risk (default auto for the methods auto and apss, else 30)")
 	flags.Var(cli.Name(&f.queries, "FILE"), "queries", "rows to denoise by those of DATA, instead of these themselves")
 	flags.Var(cli.Name(&f.weights, "FILE"), "weights", "file with one column, the weight of each row of DATA")
 	f.loss.AddTo(cmd)
@@ -94,6 +104,7 @@ func denoiseCommand() *cobra.Command {
 	flags.Var(cli.Count(&f.threads), "threads", "threads to use (default all processors); the result does not depend on it")
 	f.data.AddTo(cmd)
 	flags.BoolVar(&f.report, "report", false, "write columns about each row beside it")
+	f.geometry.addTo(flags)
 	flags.BoolVar(&f.partial, "partial", false, "when interrupted, write what is finished, the other rows as they came")
 	f.progress.AddTo(cmd)
 	flags.BoolVar(&f.json, "json", false, "print a summary as one JSON object")
@@ -164,17 +175,22 @@ func (f *denoiseFlags) run(cmd *cobra.Command, path string) error {
 		return cli.Usagef("-o %s: a point cloud has three columns, these rows have %d; write .npy or .csv", f.output, y.Cols)
 	}
 	began := time.Now()
-	method, result, failure := f.denoise(cmd, method, rows, cli.RowsOf(y.Matrix))
+	denoiser, result, failure := f.denoise(cmd, method, rows, cli.RowsOf(y.Matrix))
 	interrupted := result != nil && errors.Is(failure, context.Canceled)
 	if failure != nil && !(interrupted && f.partial) {
 		return failure
+	}
+	f.latent = denoiser.Latent()
+	surface, err := f.describe(cmd, denoiser, y, result)
+	if err != nil {
+		return err
 	}
 	var header []string // point clouds have names of their own
 	if x.cloud == nil {
 		header = x.Names
 	}
-	summary := newDenoiseSummary(method, f, x.Matrix, header, result, time.Since(began))
-	if err := f.write(cmd, y, result); err != nil {
+	summary := newDenoiseSummary(denoiser, f, x.Matrix, header, result, time.Since(began))
+	if summary.Dropped, err = f.write(cmd, y, result, surface); err != nil {
 		return err
 	}
 	if err := summary.print(cmd, f); err != nil {
@@ -188,8 +204,14 @@ func (f *denoiseFlags) run(cmd *cobra.Command, path string) error {
 
 // check refuses what can be refused before anything is read.
 func (f *denoiseFlags) check(cmd *cobra.Command, path string) (denoise.Settings, error) {
+	if f.latent, _ = strconv.Atoi(f.dimension); f.dimension == choiceAuto {
+		f.latent = denoise.ChooseLatent
+	}
 	s := denoise.Settings{Latent: f.latent, Passes: f.passes, Degree: f.degree, Flat: f.flat}
 	if err := f.checkPlaces(cmd, path); err != nil {
+		return s, err
+	}
+	if err := f.geometry.check(f); err != nil {
 		return s, err
 	}
 	if err := f.checkSettings(cmd); err != nil {
@@ -220,7 +242,7 @@ func (f *denoiseFlags) checkPlaces(cmd *cobra.Command, path string) error {
 		if err := dataset.CheckPointCloud(f.output); err != nil {
 			return fmt.Errorf("-o: %w", err)
 		}
-	} else if err := dataset.CheckOutput(f.output); err != nil {
+	} else if err := dataset.CheckTableOrCloud(f.output); err != nil {
 		return fmt.Errorf("-o: %w", err)
 	}
 	outputs, others := []cli.Named{{Flag: "-o", Path: f.output}}, []string{path, f.queries, f.weights}
@@ -290,6 +312,9 @@ func (f *denoiseFlags) addWeights(cmd *cobra.Command, x *scqm.Data) error {
 }
 
 func (f *denoiseFlags) read(cmd *cobra.Command, path string) (table, error) {
+	if err := dataset.CheckKnown(path); err != nil {
+		return table{}, err
+	}
 	if !dataset.IsPointCloud(path) {
 		m, err := f.data.Read(cmd, path)
 		return table{Matrix: m}, err
@@ -301,19 +326,23 @@ func (f *denoiseFlags) read(cmd *cobra.Command, path string) (table, error) {
 	return table{c.Points, c}, nil
 }
 
-// denoise runs under a progress bar where somebody can see it. It returns the
-// method with the settings that it has chosen.
-func (f *denoiseFlags) denoise(cmd *cobra.Command, m denoise.Method, x, y scqm.Data) (denoise.Method, *denoise.Result, error) {
+// denoise runs under a progress bar where somebody can see it.
+func (f *denoiseFlags) denoise(cmd *cobra.Command, m denoise.Method, x, y scqm.Data) (*denoise.Denoiser, *denoise.Result, error) {
 	fitting, denoising, end := f.watch(cmd)
 	defer end()
 	o := denoise.Options{Threads: f.threads, Average: f.average, Share: f.share, Progress: fitting}
 	d, err := denoise.Fit(cmd.Context(), m, x, o)
 	if err != nil {
-		return m, nil, err
+		return nil, nil, err
 	}
 	o.Progress = denoising
 	r, err := d.Denoise(cmd.Context(), y, o)
-	return d.Method(), r, err
+	return d, r, err
+}
+
+// choosesNeighbors tells whether the number of neighbours is not given.
+func (f *denoiseFlags) choosesNeighbors() bool {
+	return f.neighbors == choiceAuto || f.neighbors == "" && denoise.ChoosesNeighbors(f.method)
 }
 
 // watch returns what reports the progress of the two parts of the work. With
@@ -324,7 +353,7 @@ func (f *denoiseFlags) watch(cmd *cobra.Command) (fitting, denoising func(float6
 		return nil, nil, end
 	}
 	split := 0.0
-	if f.method == methodAuto || f.neighbors == choiceAuto {
+	if f.choosesNeighbors() {
 		split = 0.9
 	}
 	fitting = func(part float64) { show(split * part) }
@@ -332,22 +361,34 @@ func (f *denoiseFlags) watch(cmd *cobra.Command) (fitting, denoising func(float6
 	return fitting, denoising, end
 }
 
-// write writes the rows, with the columns of the report where that was asked for.
-func (f *denoiseFlags) write(cmd *cobra.Command, y table, r *denoise.Result) error {
+// write writes the rows, with the columns that were asked for, but for those to be
+// dropped, whose number it returns.
+func (f *denoiseFlags) write(cmd *cobra.Command, y table, r *denoise.Result, s *surface) (dropped int, err error) {
 	points := &dataset.Matrix{Rows: y.Rows, Cols: y.Cols, Data: r.X, Names: y.Names}
-	var more *dataset.Matrix
-	if f.report {
-		var err error
-		if more, err = f.reportColumns(r); err != nil {
-			return err
+	more, err := f.columns(y, r, s)
+	if err != nil {
+		return 0, err
+	}
+	if kept := f.geometry.kept(r, s); len(kept) < y.Rows {
+		if dropped = y.Rows - len(kept); len(kept) == 0 {
+			return 0, cli.Usagef("--drop-outliers: all %d rows have an outlier score above the limit; raise it", y.Rows)
+		}
+		points = points.Only(kept)
+		if more != nil {
+			more = more.Only(kept)
+		}
+		if y.cloud != nil && y.cloud.SameFormat(f.output) {
+			if y.cloud, err = y.cloud.Only(kept); err != nil {
+				return 0, fmt.Errorf("--drop-outliers: %w", err)
+			}
 		}
 	}
 	if f.output != "-" && dataset.IsPointCloud(f.output) {
-		return cli.Save(cmd.Context(), f.output, func() error { return dataset.WritePointCloud(f.output, y.cloud, points, more) })
+		return dropped, cli.Save(cmd.Context(), f.output, func() error { return dataset.WritePointCloud(f.output, y.cloud, points, more) })
 	}
 	all, err := cli.Beside(points, more)
 	if err != nil {
-		return err
+		return 0, err
 	}
-	return cli.WriteMatrix(cmd, f.output, all)
+	return dropped, cli.WriteMatrix(cmd, f.output, all)
 }

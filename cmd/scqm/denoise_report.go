@@ -43,41 +43,27 @@ func (f *denoiseFlags) chooseLoss(cmd *cobra.Command, s *denoise.Settings) error
 	return err
 }
 
-// reportColumns are the columns that --report adds.
-func (f *denoiseFlags) reportColumns(r *denoise.Result) (*dataset.Matrix, error) {
-	names := []string{"residual", "noise", "neighbors", "ridge", "extrapolated", "unchanged"}
-	if f.partial {
-		names = append(names, "done")
-	}
-	m, err := cli.NewTable(len(r.Rows), names...)
-	if err != nil {
-		return nil, err
-	}
-	for _, row := range r.Rows {
-		m.Data = append(m.Data, row.Residual, row.Noise, float64(row.Neighbors), row.Ridge, cli.ZeroOrOne(row.Extrapolated), cli.ZeroOrOne(row.Unchanged))
-		if f.partial {
-			m.Data = append(m.Data, cli.ZeroOrOne(row.Done))
-		}
-	}
-	return m, nil
-}
-
 // denoiseSummary is what scqm denoise --json prints.
 type denoiseSummary struct {
-	Method       string             `json:"method"`
-	Loss         string             `json:"loss,omitempty"`
-	LossParams   map[string]float64 `json:"loss_params,omitempty"`
-	N            int                `json:"n"` // rows fitted
-	D            int                `json:"D"`
-	Latent       int                `json:"d"`
-	Rows         int                `json:"rows"` // rows denoised
-	Done         int                `json:"done"`
-	Neighbors    int                `json:"neighbors"` // median, as those below
-	Ridge        float64            `json:"ridge"`
-	Residual     float64            `json:"residual"`
-	Noise        float64            `json:"noise"`
-	Extrapolated int                `json:"extrapolated"`
-	Unchanged    int                `json:"unchanged"`
+	Method     string             `json:"method"`
+	Loss       string             `json:"loss,omitempty"`
+	LossParams map[string]float64 `json:"loss_params,omitempty"`
+	N          int                `json:"n"` // rows fitted
+	D          int                `json:"D"`
+	Latent     int                `json:"d"`
+	Rows       int                `json:"rows"` // rows denoised
+	Done       int                `json:"done"`
+	Neighbors  int                `json:"neighbors"` // median, as those below
+	// GridEnd says whether the number of neighbours that was chosen is the smallest or
+	// the largest that was tried, or within; empty where none was chosen.
+	GridEnd      string  `json:"grid_end"`
+	Ridge        float64 `json:"ridge"`
+	Residual     float64 `json:"residual"`
+	Noise        float64 `json:"noise"`
+	Extrapolated int     `json:"extrapolated"`
+	Unchanged    int     `json:"unchanged"`
+	// Dropped counts the rows left out by --drop-outliers.
+	Dropped int `json:"dropped"`
 	// ShareError is the root mean square distance from results without --share.
 	ShareError *float64 `json:"share_error,omitempty"`
 	Header     []string `json:"header"` // names in the first row, null where it holds none
@@ -87,12 +73,13 @@ type denoiseSummary struct {
 	shareMoved float64
 }
 
-func newDenoiseSummary(m denoise.Method, f *denoiseFlags, x *dataset.Matrix, header []string, r *denoise.Result, took time.Duration) *denoiseSummary {
+func newDenoiseSummary(d *denoise.Denoiser, f *denoiseFlags, x *dataset.Matrix, header []string, r *denoise.Result, took time.Duration) *denoiseSummary {
 	s := &denoiseSummary{
 		Method: f.method, N: x.Rows, D: x.Cols, Latent: f.latent, Rows: len(r.Rows),
 		Status: "converged", Seconds: took.Seconds(), Header: header,
 	}
-	switch m := m.(type) {
+	s.GridEnd = d.Grid(f.choosesNeighbors()).String()
+	switch m := d.Method().(type) {
 	case denoise.SCQM:
 		s.Loss = m.Loss.Name()
 		if p, ok := m.Loss.(framework.Parametric); ok {
@@ -139,14 +126,23 @@ func (s *denoiseSummary) print(cmd *cobra.Command, f *denoiseFlags) error {
 		method += fmt.Sprintf(", %s = %.4g", name, s.LossParams[name])
 	}
 	rows := [][]string{
-		{"method", fmt.Sprintf("%s, d = %d, %d neighbours, ridge %.3g", method, s.Latent, s.Neighbors, s.Ridge)},
+		{"method", fmt.Sprintf("%s, d = %d, %d neighbours%s, ridge %.3g", method, s.Latent, s.Neighbors, gridEnds[s.GridEnd], s.Ridge)},
 		{"rows", fmt.Sprintf("%d of %d columns, by %d; %d extrapolated, %d of them unchanged", s.Rows, s.D, s.N, s.Extrapolated, s.Unchanged)},
 		{"moved", fmt.Sprintf("%.4g in the middle; noise about %.4g in each direction", s.Residual, s.Noise)},
 		{"work", fmt.Sprintf("%.3g s", s.Seconds)},
 		{"saved to", f.output},
 	}
+	if f.geometry.dropping() {
+		rows = slices.Insert(rows, 3, []string{"dropped", fmt.Sprintf("%d rows with an outlier score above the limit", s.Dropped)})
+	}
 	if s.ShareError != nil {
 		rows = slices.Insert(rows, 3, []string{"shared", fmt.Sprintf("%.2g (root mean square) from where charts of their own take rows, which is %.2g from where they were", *s.ShareError, s.shareMoved)})
 	}
 	return cli.PrintTable(cmd.OutOrStdout(), slices.Insert(rows, 2, cli.HeaderRow(s.Header)...))
+}
+
+// gridEnds says where the number of neighbours ended that was chosen.
+var gridEnds = map[string]string{
+	"smallest": " (the smallest tried: fewer may do better)",
+	"largest":  " (the largest tried: more may do better)",
 }

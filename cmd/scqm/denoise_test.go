@@ -91,7 +91,7 @@ func TestDenoiseReport(t *testing.T) {
 	data := p.matrix("x.csv", torus(100, 0.05))
 	succeed(t, "denoise", data, "--method", "scqm", "--loss", "squared_l2", "--report", "-o", p.path("c.csv"))
 	m := p.read("c.csv")
-	require.Equal(t, []string{"x1", "x2", "x3", "residual", "noise", "neighbors", "ridge", "extrapolated", "unchanged"}, m.Names)
+	require.Equal(t, []string{"x1", "x2", "x3", "residual", "noise", "neighbors", "ridge", "extrapolated", "unchanged", "error", "outlier_score"}, m.Names)
 	assert.Equal(t, []float64{30, 10}, m.Row(0)[5:7])
 	assert.Positive(t, m.Row(0)[3])
 	assert.Equal(t, succeed(t, "denoise", data, "--method", "scqm", "--loss", "squared_l2", "--report"), p.text("c.csv"), "and on standard output")

@@ -25,6 +25,8 @@ type ply struct {
 	cells  [][3][2]int
 	after  []byte
 	types  [3]string // of x, y, z
+	vertex plyElement
+	others []string // names of other elements that there are some of
 }
 
 // plyProperty is a property of an element; a list has the type of its count.
@@ -48,7 +50,7 @@ var plySizes = map[string]int{
 // newPLY is a binary file of n points and nothing else.
 func newPLY(n int) *ply {
 	header := fmt.Sprintf("ply\nformat binary_little_endian 1.0\nelement vertex %d\nproperty double x\nproperty double y\nproperty double z\n", n)
-	f := &ply{header: []byte(header + "end_header\n"), insert: len(header), order: binary.LittleEndian, types: [3]string{"double", "double", "double"}}
+	f := &ply{vertex: plyElement{name: "vertex", count: n}, header: []byte(header + "end_header\n"), insert: len(header), order: binary.LittleEndian, types: [3]string{"double", "double", "double"}}
 	for range n {
 		f.rows = append(f.rows, make([]byte, 24))
 		f.cells = append(f.cells, [3][2]int{{0, 8}, {8, 16}, {16, 24}})
@@ -67,6 +69,9 @@ func readPLY(text []byte) (*PointCloud, error) {
 	at, seen := 0, false
 	for _, e := range elements {
 		if e.name != "vertex" {
+			if e.count > 0 && e.name != "camera" {
+				f.others = append(f.others, e.name)
+			}
 			if seen {
 				continue // as it comes
 			}
@@ -78,7 +83,7 @@ func readPLY(text []byte) (*PointCloud, error) {
 			continue
 		}
 		seen = true
-		f.before, f.insert = body[:at], e.end
+		f.before, f.insert, f.vertex = body[:at], e.end, e
 		if at, err = f.readVertices(m, body, at, e); err != nil {
 			return nil, err
 		}
@@ -87,7 +92,7 @@ func readPLY(text []byte) (*PointCloud, error) {
 	if m.Rows == 0 {
 		return nil, inputErrorf(ErrShape, "holds no points")
 	}
-	return &PointCloud{Points: m, layout: f}, nil
+	return &PointCloud{Points: m, format: formatPLY, layout: f}, nil
 }
 
 // readHeader reads up to end_header.
@@ -325,10 +330,9 @@ func (f *ply) value(b []byte, kind string) (float64, error) {
 
 func (f *ply) write(w io.Writer, points, more *Matrix) error {
 	header := append([]byte(nil), f.header[:f.insert]...)
-	if more != nil {
-		for _, name := range more.Names {
-			header = append(header, "property double "+name+"\n"...)
-		}
+	replaced, added := f.share(more)
+	for _, k := range added {
+		header = append(header, "property double "+more.Names[k]+"\n"...)
 	}
 	header = append(append(header, f.header[f.insert:]...), f.before...)
 	if _, err := w.Write(header); err != nil {
@@ -337,13 +341,18 @@ func (f *ply) write(w io.Writer, points, more *Matrix) error {
 	var out []byte
 	for i, row := range f.rows {
 		var extra []float64
-		if more != nil {
-			extra = more.Row(i)
+		for _, k := range added {
+			extra = append(extra, more.Row(i)[k])
 		}
 		var err error
-		if out, err = f.appendRow(out[:0], row, f.cells[i], points.Row(i), extra); err != nil {
+		out, err = f.appendRow(out[:0], row, f.cells[i], points.Row(i))
+		if err == nil && len(replaced) > 0 {
+			out, err = f.replace(out, replaced, more.Row(i))
+		}
+		if err != nil {
 			return fmt.Errorf("vertex %d: %w", i, err)
 		}
+		out = f.appendMore(out, extra)
 		if _, err := w.Write(out); err != nil {
 			return err
 		}
@@ -352,8 +361,8 @@ func (f *ply) write(w io.Writer, points, more *Matrix) error {
 	return err
 }
 
-// appendRow appends a vertex with other coordinates and more values.
-func (f *ply) appendRow(out, row []byte, cells [3][2]int, point, more []float64) ([]byte, error) {
+// appendRow appends a vertex with other coordinates.
+func (f *ply) appendRow(out, row []byte, cells [3][2]int, point []float64) ([]byte, error) {
 	bits := [3]int{64, 64, 64}
 	for k, v := range point {
 		if plySizes[f.types[k]] == 4 {
@@ -364,15 +373,7 @@ func (f *ply) appendRow(out, row []byte, cells [3][2]int, point, more []float64)
 		}
 	}
 	if f.text {
-		out = appendMoved(out, row, cells, point, bits)
-		if len(more) > 0 {
-			out = bytes.TrimRight(out, "\r\n")
-			for _, v := range more {
-				out = appendNumber(append(out, ' '), v)
-			}
-			out = append(out, '\n')
-		}
-		return out, nil
+		return appendMoved(out, row, cells, point, bits), nil
 	}
 	out = append(out, row...)
 	for k, c := range cells {
@@ -382,12 +383,25 @@ func (f *ply) appendRow(out, row []byte, cells [3][2]int, point, more []float64)
 			f.order.PutUint64(out[c[0]:], math.Float64bits(point[k]))
 		}
 	}
-	var b [8]byte
-	for _, v := range more {
-		f.order.PutUint64(b[:], math.Float64bits(v))
-		out = append(out, b[:]...)
-	}
 	return out, nil
+}
+
+// appendMore appends more values to a vertex.
+func (f *ply) appendMore(out []byte, more []float64) []byte {
+	if len(more) == 0 {
+		return out
+	}
+	if f.text {
+		out = bytes.TrimRight(out, "\r\n")
+		for _, v := range more {
+			out = appendNumber(append(out, ' '), v)
+		}
+		return append(out, '\n')
+	}
+	for _, v := range more {
+		out = appendOrdered(out, f.order, math.Float64bits(v))
+	}
+	return out
 }
 
 // appendNumber32 gives v the fewest digits that tell it from other floats.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 )
 
@@ -13,27 +14,96 @@ import (
 const (
 	formatPLY = ".ply"
 	formatXYZ = ".xyz"
+	formatPCD = ".pcd"
+	formatLAS = ".las"
+	formatLAZ = ".laz" // in Python only
 )
+
+// cloudFormats are those that are read and written.
+var cloudFormats = []string{formatPLY, formatXYZ, formatPCD, formatLAS}
 
 // PointCloud is a file of points x, y, z with whatever else it says of them,
 // such as colours, normals and faces, which stays as it is when the points move.
 type PointCloud struct {
 	// Points has one row of three values for each point.
 	Points *Matrix
+	format string // the extension
 	layout layout
 }
 
 // layout is the rest of a file of points.
 type layout interface {
-	// write writes the file with other points, and with more values for each.
+	// write writes the file with other points, and with more values for each. Values
+	// that the file has under the same name are replaced.
 	write(w io.Writer, points, more *Matrix) error
+	// only is the rest of a file of some of the points, in ascending order.
+	only(list []int) (layout, error)
+	// normals are the normals that come with the points, n x 3, or nil.
+	normals() []float64
+}
+
+// normalNames are the columns of normals, in the words of this package and of PLY.
+var normalNames = []string{"nx", "ny", "nz"}
+
+// Normals returns the normals that come with the points, n x 3, or nil. A normal that
+// is not finite is 0.
+func (c *PointCloud) Normals() []float64 {
+	n := c.layout.normals()
+	for i, v := range n {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			n[i] = 0
+		}
+	}
+	return n
+}
+
+// Only returns the cloud of some of the points, whose numbers ascend. It fails with
+// ErrShape where the file says more by the numbers of points, such as faces.
+func (c *PointCloud) Only(list []int) (*PointCloud, error) {
+	l, err := c.layout.only(list)
+	if err != nil {
+		return nil, err
+	}
+	return &PointCloud{Points: c.Points.Only(list), format: c.format, layout: l}, nil
+}
+
+// Only returns a copy of some of the rows.
+func (m *Matrix) Only(list []int) *Matrix {
+	some := &Matrix{Rows: len(list), Cols: m.Cols, Names: m.Names, Data: make([]float64, 0, len(list)*m.Cols)}
+	for _, i := range list {
+		some.Data = append(some.Data, m.Row(i)...)
+	}
+	return some
+}
+
+// CheckKnown refuses a file that is neither a table nor a point cloud by its name. It
+// matches ErrFormat.
+func CheckKnown(path string) error {
+	format, _ := cloudFormat(path)
+	name, _ := splitKey(path)
+	plain := strings.TrimSuffix(strings.ToLower(name), ".gz")
+	switch {
+	case format == formatLAZ:
+		return inputErrorf(ErrFormat, "%s: is compressed (LAZ); uncompress it to .las with laszip, or read it in Python with scqm.datasets.read_las and laspy", path)
+	case path == "-", slices.Contains(cloudFormats, format), slices.Contains(formats, extension(plain)), strings.HasSuffix(plain, "-ubyte"):
+		return nil
+	}
+	return inputErrorf(ErrFormat, "%s: unknown format; the name must end in %s or -ubyte, or for a point cloud in %s, possibly with .gz",
+		path, strings.Join(formats, ", "), strings.Join(cloudFormats, ", "))
+}
+
+// SameFormat tells whether a file of that name takes over all that the cloud says
+// beside the points.
+func (c *PointCloud) SameFormat(path string) bool {
+	format, _ := cloudFormat(path)
+	return c.format == format
 }
 
 // IsPointCloud tells by the name of a file whether it holds a point cloud. It may
 // end in .gz besides.
 func IsPointCloud(path string) bool {
 	e, _ := cloudFormat(path)
-	return e == formatPLY || e == formatXYZ
+	return slices.Contains(cloudFormats, e)
 }
 
 // cloudFormat returns the extension of a path before .gz, and whether that is
@@ -44,9 +114,10 @@ func cloudFormat(path string) (format string, zipped bool) {
 }
 
 // ReadPointCloud reads a .ply file (ASCII or binary, of any elements, of which
-// vertex has x, y and z of type float or double) or an .xyz file (lines of x, y, z
-// and perhaps more, separated by spaces, tabs, commas or semicolons), either of
-// them compressed where the name ends in .gz.
+// vertex has x, y and z of type float or double), an .xyz file (lines of x, y, z
+// and perhaps more, separated by spaces, tabs, commas or semicolons), a .pcd file
+// (ASCII, binary or compressed) or a .las file (1.0 to 1.4, points of format 0 to 10,
+// not compressed), any of them compressed by gzip where the name ends in .gz.
 //
 // Whatever is wrong with the file matches ErrInput.
 func ReadPointCloud(path string) (*PointCloud, error) {
@@ -64,42 +135,34 @@ func ReadPointCloud(path string) (*PointCloud, error) {
 		return nil, fmt.Errorf("%s: %w", path, bare(err))
 	}
 	var c *PointCloud
-	if format == formatPLY {
+	switch format {
+	case formatPLY:
 		c, err = readPLY(text)
-		if err != nil {
-			err = fmt.Errorf("%s: %w", path, err)
-		}
-	} else {
-		c, err = readXYZ(path, text)
+	case formatPCD:
+		c, err = readPCD(text)
+	case formatLAS:
+		c, err = readLAS(text)
+	default:
+		return readXYZ(path, text)
 	}
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return c, nil
 }
 
-// WritePointCloud writes points of three columns to a .ply or .xyz file,
-// compressed where the name ends in .gz, which appears whole or not at all. Of like, if it is not nil and was read from a file
-// of the same format, everything but the points is taken over. The columns of
-// more, if it is not nil, are added to the values of each point under their names.
+// WritePointCloud writes points of three columns to a .ply, .xyz, .pcd or .las file,
+// compressed where the name ends in .gz, which appears whole or not at all. Of like,
+// if it is not nil and was read from a file of the same format, everything but the
+// points is taken over; coordinates of a .las file are rounded to its steps. The
+// columns of more, if it is not nil, are added to the values of each point under
+// their names, or take the place of those that have the same.
 func WritePointCloud(path string, like *PointCloud, points, more *Matrix) error {
 	if points.Cols != 3 {
 		return inputErrorf(ErrShape, "%s: a point cloud has three columns, these rows have %d", path, points.Cols)
 	}
-	var rest layout
 	format, zipped := cloudFormat(path)
-	isPLY := format == formatPLY
-	if like != nil {
-		if _, ok := like.layout.(*ply); ok == isPLY {
-			rest = like.layout
-		}
-	}
-	switch {
-	case rest == nil && isPLY:
-		rest = newPLY(points.Rows)
-	case rest == nil:
-		rest = newXYZ(points.Rows)
-	}
+	rest := cloudLayout(format, like, points)
 	return WriteFileAtomic(path, func(w io.Writer) error {
 		if !zipped {
 			return rest.write(w, points, more)
@@ -112,11 +175,35 @@ func WritePointCloud(path string, like *PointCloud, points, more *Matrix) error 
 	})
 }
 
+// cloudLayout is that of a file in a format like another, or of nothing but points.
+func cloudLayout(format string, like *PointCloud, points *Matrix) layout {
+	if like != nil && like.format == format {
+		return like.layout
+	}
+	switch format {
+	case formatPLY:
+		return newPLY(points.Rows)
+	case formatPCD:
+		return newPCD(points.Rows)
+	case formatLAS:
+		return newLAS(points)
+	}
+	return newXYZ(points.Rows)
+}
+
+// CheckTableOrCloud is CheckOutput for what is written as a table or a point cloud.
+func CheckTableOrCloud(path string) error {
+	if path == "-" {
+		return nil
+	}
+	return CheckOutput(path, slices.Concat(outputFormats, cloudFormats)...)
+}
+
 // CheckPointCloud tells before a long computation whether WritePointCloud can
 // make path. It matches ErrInput.
 func CheckPointCloud(path string) error {
 	if !IsPointCloud(path) {
-		return CheckOutput(path, formatPLY, formatXYZ)
+		return CheckOutput(path, cloudFormats...)
 	}
 	return CheckPlace(path)
 }
@@ -182,7 +269,7 @@ func readXYZ(path string, text []byte) (*PointCloud, error) {
 	if m.Rows == 0 {
 		return nil, inputErrorf(ErrShape, "%s: holds no points", path)
 	}
-	return &PointCloud{Points: m, layout: f}, nil
+	return &PointCloud{Points: m, format: formatXYZ, layout: f}, nil
 }
 
 // nextCell finds the first cell of a line from a place on.
@@ -196,6 +283,28 @@ func nextCell(line []byte, at int) (from, to int, ok bool) {
 	}
 	return from, at, at > from
 }
+
+// only leaves out the lines of the other points.
+func (f *xyz) only(list []int) (layout, error) {
+	some := &xyz{}
+	next, at := 0, 0
+	for number, line := range f.lines {
+		if next == len(f.point) || f.point[next] != number {
+			some.lines = append(some.lines, line)
+			continue
+		}
+		if at < len(list) && list[at] == next {
+			some.point, some.cells = append(some.point, len(some.lines)), append(some.cells, f.cells[next])
+			some.lines = append(some.lines, line)
+			at++
+		}
+		next++
+	}
+	return some, nil
+}
+
+// normals are none: what follows the coordinates has no names.
+func (f *xyz) normals() []float64 { return nil }
 
 func (f *xyz) write(w io.Writer, points, more *Matrix) error {
 	var out []byte

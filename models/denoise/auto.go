@@ -271,7 +271,7 @@ func (w *autoWorker) Place(h *Neighborhood, about *Row) error {
 		return errLocal
 	}
 	copy(w.last, h.Centre)
-	about.Neighbors, about.Ridge, about.Noise = w.setting.neighbors, w.setting.ridge, w.chart.noise
+	about.Neighbors, about.Ridge, about.Noise = w.setting.neighbors, w.setting.ridge, w.chart.spread(len(w.rows.prior), w.setting.cut)
 	return nil
 }
 

@@ -53,7 +53,6 @@ type chart struct {
 	v       []float64 // K x D: rows from the plane
 	weights []float64 // K: before reweighting
 	used    []float64 // K
-	noise   float64
 
 	t, trial, g, step []float64 // d
 	h                 []float64 // d x d
@@ -194,7 +193,6 @@ func (c *chart) regress(k int, s *setting) bool {
 			return false
 		}
 		if step == steps {
-			c.estimateNoise(k)
 			return true
 		}
 		for i := range c.used[:k] {
@@ -228,18 +226,6 @@ func (c *chart) residual(i int) float64 {
 		square += v * v
 	}
 	return square
-}
-
-func (c *chart) estimateNoise(k int) {
-	var rest, total, square float64
-	for i, w := range c.used[:k] {
-		if w > 0 {
-			rest += w * c.residual(i)
-			total += w
-			square += w * w
-		}
-	}
-	c.noise = spreadPerDirection(rest, total, square, c.p, c.D-c.d)
 }
 
 // shrinkage is the factor by which the chart, being pulled towards its own row,

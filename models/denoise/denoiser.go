@@ -22,6 +22,9 @@ type Denoiser struct {
 	size   int
 	unit   float64 // of the cloud and of the settings of the method
 	number []int   // of the rows to be denoised, in messages; nil counts them
+
+	orienting sync.Mutex
+	oriented  *orientedPlaces // once it is asked for
 }
 
 // Result is what became of the rows.
@@ -419,6 +422,8 @@ func reserveFit(m Method, x rows.Data, o Options) (*memory.Reservation, error) {
 		numbers += f.n*f.D*placeCopies*(1+probes)/2 + f.n*(indexWords+2)*(2+probes)
 	case MFIT:
 		numbers += f.n * (f.d*f.D + 1)
+	case APSS, Select:
+		numbers += f.n * f.D
 	}
 	return f.reserve(m, x, numbers)
 }

@@ -12,10 +12,14 @@ import (
 // ChooseNeighbors as the Neighbors of Settings leaves them to [Select].
 const ChooseNeighbors = -1
 
+// ChooseLatent as the Latent of Settings leaves it to [SelectDimension].
+const ChooseLatent = -1
+
 // Settings are those of all methods by their common names, for those who choose
 // a method by name. Fields that the method does not have must be zero.
 type Settings struct {
-	// Latent is d, the dimension of the surface.
+	// Latent is d, the dimension of the surface; ChooseLatent is what
+	// [SelectDimension] finds.
 	Latent int
 	// Neighbors is K; 0 is the default of the method, ChooseNeighbors what
 	// [Select] finds.
@@ -71,6 +75,7 @@ var registry = []struct {
 		func(s Settings) (Method, error) {
 			return MLS{Latent: s.Latent, Neighbors: s.Neighbors, Degree: s.Degree, Flat: s.Flat}, nil
 		}},
+	{Description{"apss", "algebraic point set surfaces: spheres fitted to rows with normals, K chosen by estimated risk; d = D-1", nil}, newAPSS},
 	{Description{"sph", "spherelets", nil},
 		func(s Settings) (Method, error) { return SPH{s.Latent, s.Neighbors}, nil }},
 	{Description{"mfit", "putative manifolds", nil},
@@ -99,6 +104,19 @@ func newAuto(s Settings) (Method, error) {
 			return nil, fmt.Errorf("denoise: auto has Tukey's loss or squared_l2, not %s; the method scqm takes any: %w", s.Loss.Name(), ErrInput)
 		}
 		m.LeastSquares = true
+	}
+	return m, nil
+}
+
+// ChoosesNeighbors tells whether the method of a name chooses the number of neighbours
+// where none is given.
+func ChoosesNeighbors(name string) bool { return name == Auto{}.Name() || name == APSS{}.Name() }
+
+// newAPSS leaves the number of neighbours to Select unless it is given.
+func newAPSS(s Settings) (Method, error) {
+	m := APSS{Latent: s.Latent, Neighbors: s.Neighbors}
+	if s.Neighbors == 0 {
+		return Select{m}, nil
 	}
 	return m, nil
 }
@@ -137,9 +155,16 @@ func construct(method func(Settings) (Method, error), s Settings) (Method, error
 	if choose {
 		s.Neighbors = 0
 	}
+	chooseLatent := s.Latent == ChooseLatent
+	if chooseLatent {
+		s.Latent = 1
+	}
 	m, err := method(s)
 	if _, free := m.(sized); err == nil && choose && free {
 		m = Select{m}
+	}
+	if err == nil && chooseLatent {
+		m = SelectDimension{m}
 	}
 	return m, err
 }

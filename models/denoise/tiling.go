@@ -104,6 +104,8 @@ func (t *tiling) check() error {
 	why := ""
 	switch m := t.method.(type) {
 	case LPCA, MLS, SPH, QMF, SCQM, Auto:
+	case SelectDimension:
+		why = fmt.Sprintf("%s: the dimension is chosen by fits to all rows and to moved ones; give it", m.Name())
 	case Select:
 		why = fmt.Sprintf("%s: a number of neighbours is chosen by fits to all rows and to moved ones; give a number", m.Name())
 	case MFIT:

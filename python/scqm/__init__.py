@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from ._check_gradient import DerivativeReport, check_gradient
     from ._denoiser import DenoiseReport, ManifoldDenoiser
     from ._estimator import SCQM, load
+    from ._geometry import DenoiseGeometry
     from ._influence import Influence, ProjectionReport
     from ._manifold_problem import ManifoldProblem
     from ._mean import FrechetMean, frechet_mean
@@ -61,6 +62,7 @@ if TYPE_CHECKING:
 __all__ = [
     "SCQM",
     "BudgetError",
+    "DenoiseGeometry",
     "DenoiseReport",
     "DerivativeReport",
     "FileError",
@@ -116,6 +118,7 @@ _MODULES = (
     "solvers",
 )
 _HOMES = {
+    "DenoiseGeometry": "_geometry",
     "DenoiseReport": "_denoiser",
     "DerivativeReport": "_check_gradient",
     "FrechetMean": "_mean",

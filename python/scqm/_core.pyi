@@ -57,6 +57,17 @@ def bindings_StartDenoise(
     out: int,
     report: int,
 ) -> int: ...
+def bindings_StartGeometry(
+    number: int,
+    denoiser: int,
+    settings: str,
+    y: int,
+    rows: int,
+    columns: int,
+    like: int,
+    out: int,
+    about: int,
+) -> int: ...
 def bindings_StartDenoiser(
     number: int,
     settings: str,

@@ -20,6 +20,7 @@ from sklearn.metrics import pairwise_distances_argmin_min
 from sklearn.utils.validation import check_is_fitted
 
 from . import _native, losses
+from ._geometry import DenoiseGeometry, divide
 from ._library import _core
 from ._native import Array, Job, Kept, address, call
 from ._progress import PartProgress
@@ -37,10 +38,16 @@ from .losses._resolve import as_fitted, resolve
 
 __all__ = ["DenoiseReport", "ManifoldDenoiser"]
 
-# The default of n_neighbors, which leaves the choice to the method auto, and
+# The default of n_neighbors, which leaves the choice to methods that make one, and
 # that of loss, which leaves it to all methods but scqm and linear.
 NEIGHBORS = 30
 LOSS = "l2"
+
+# The methods that choose the number of neighbours by themselves.
+CHOOSING = ("auto", "apss")
+
+# What leaves the dimension to the library.
+CHOOSE = -1
 
 # The parameters that only some methods have, with what the library calls them.
 SETTINGS = {
@@ -103,13 +110,14 @@ class ManifoldDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  
 
     Parameters
     ----------
-    n_components : int, default=2
-        Dimension d of the surface.
+    n_components : int or "auto", default=2
+        Dimension d of the surface. With "auto" it is the one from 1 to 4, below D, for
+        which local quadratic regression has the least estimated risk.
     n_neighbors : int or "auto", default=30
         Number of nearest rows to look at; all rows where there are fewer. With
         "auto" it is the one, from 8 to 300, of the least estimated risk; not for
-        kernels of fixed width, which have none. The method "auto" also chooses
-        it by itself if this is the default 30.
+        kernels of fixed width, which have none. The methods "auto" and "apss" also
+        choose it by themselves if this is the default 30.
     method : str, default="auto"
         How to denoise; :meth:`methods` says what there is. "auto", the one to
         recommend, is quadratic regression over tangent planes with the number
@@ -162,6 +170,11 @@ class ManifoldDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  
     ----------
     method_ : str
         The method used.
+    n_components_ : int
+        Dimension d of the surface, given or chosen.
+    grid_end_ : str
+        Whether the number of neighbours that was chosen is the "smallest" or the
+        "largest" that was tried, or "within"; empty where none was chosen.
     notes_ : list of str
         What was done differently from what was asked, and why.
     loss_ : Loss or None
@@ -202,7 +215,7 @@ class ManifoldDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  
 
     def __init__(
         self,
-        n_components: int = 2,
+        n_components: int | str = 2,
         n_neighbors: int | str = NEIGHBORS,
         method: str = "auto",
         loss: losses.LossLike = LOSS,
@@ -287,7 +300,8 @@ class ManifoldDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  
         settings, loss = self._settings()
         self._options()
         rows = check_rows(self, X, reset=True, ensure_min_samples=2)
-        check_components(settings["d"], rows)
+        if settings["d"] != CHOOSE:
+            check_components(settings["d"], rows)
         if self.method == "sph" and settings["d"] == rows.shape[1]:
             raise InputError(
                 f"n_components={settings['d']} leaves no room for spheres in rows of "
@@ -300,7 +314,9 @@ class ManifoldDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  
         kept, report = fitted.prepare(self.verbose)
         self._fitted, self._kept = fitted, kept
         self.__dict__.pop("_report", None)
+        self.__dict__.pop("_geometry", None)
         self.method_ = report["method"]
+        self.n_components_, self.grid_end_ = report["d"], report["grid_end"]
         self.notes_ = [report["note"]] if report["note"] else []
         self.loss_ = loss
         if loss is not None:
@@ -375,6 +391,56 @@ class ManifoldDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  
         check_is_fitted(self)
         return self._denoise(check_rows(self, X))
 
+    def describe(
+        self,
+        X: npt.ArrayLike,
+        *,
+        normals: npt.ArrayLike | None = None,
+        viewpoint: npt.ArrayLike | None = None,
+    ) -> tuple[Array, DenoiseGeometry]:
+        """Denoise rows and describe the surface there.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, D)
+            Rows, those fitted or others.
+        normals : array-like of shape (n, D), optional
+            Vectors that the normals are to agree with, such as those that a scan
+            has brought; a row of zeros leaves the side open.
+        viewpoint : array-like of shape (D,), optional
+            Place that normals point to, such as that of the scanner. Without both,
+            normals agree with each other along the rows fitted, and point outwards
+            at the outermost row.
+
+        Returns
+        -------
+        rows : ndarray of shape (n, D)
+            The rows as :meth:`transform` gives them.
+        geometry : DenoiseGeometry
+            Normals, curvatures, standard errors and outlier scores.
+        """
+        check_is_fitted(self)
+        X = check_rows(self, X)
+        like = None if normals is None else self._vectors("normals", normals, X.shape)
+        place = (
+            None
+            if viewpoint is None
+            else self._vectors("viewpoint", viewpoint, X.shape[1:])
+        )
+        return self._fitted.describe(
+            self._alive(), X, self._options(), like, place, self.verbose
+        )
+
+    @staticmethod
+    def _vectors(name: str, given: npt.ArrayLike, shape: tuple[int, ...]) -> Array:
+        try:
+            vectors = _native.contiguous(given)
+        except (TypeError, ValueError) as error:
+            raise InputError(f"{name}: {error}") from error
+        if vectors.shape != shape or not np.isfinite(vectors).all():
+            raise InputError(f"{name} must be finite numbers of the shape {shape}")
+        return vectors
+
     def score(
         self,
         X: npt.ArrayLike,
@@ -421,6 +487,39 @@ class ManifoldDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  
             _, self._report = self._denoise(self._fitted.X)
         return self._report
 
+    @property
+    def geometry_(self) -> DenoiseGeometry:
+        """The surface at the rows fitted."""
+        check_is_fitted(self)
+        if "_geometry" not in self.__dict__:
+            _, self._geometry = self.describe(self._fitted.X)
+        return self._geometry
+
+    @property
+    def normals_(self) -> Array | None:
+        """Unit normals at the rows fitted."""
+        return self.geometry_.normals
+
+    @property
+    def curvature_(self) -> Array:
+        """Mean curvature at the rows fitted."""
+        return self.geometry_.curvature
+
+    @property
+    def principal_curvatures_(self) -> Array | None:
+        """Principal curvatures at the rows fitted."""
+        return self.geometry_.principal_curvatures
+
+    @property
+    def error_(self) -> Array:
+        """Standard error of the surface at the rows fitted."""
+        return self.geometry_.error
+
+    @property
+    def outlier_score_(self) -> Array:
+        """Distance of the rows fitted from the surface in units of the noise."""
+        return self.geometry_.outlier_score
+
     def __getstate__(self) -> dict[str, Any]:
         state: dict[str, Any] = {**super().__getstate__()}
         # What is in the library stays there.
@@ -439,7 +538,7 @@ class ManifoldDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  
             raise InputError(f"method is {method!r}; want one of {', '.join(known)}")
         settings: dict[str, Any] = {
             "method": method,
-            "d": check_integer("n_components", self.n_components, 1),
+            "d": self._dimension(),
             "n_neighbors": self._neighbors(),
             "threads": check_threads(self.n_threads),
         }
@@ -468,6 +567,16 @@ class ManifoldDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  
         loss = self._loss("Loss" in known[method])
         return settings, loss
 
+    def _dimension(self) -> int:
+        """Return the dimension, -1 to choose it."""
+        if isinstance(self.n_components, str):
+            if self.n_components != "auto":
+                raise InputError(
+                    f"n_components is {self.n_components!r}; want an integer or 'auto'"
+                )
+            return CHOOSE
+        return check_integer("n_components", self.n_components, 1)
+
     def _neighbors(self) -> int:
         """Return the number of neighbours, -1 and, for "auto", 0 to choose it."""
         if isinstance(self.n_neighbors, str):
@@ -482,7 +591,7 @@ class ManifoldDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  
                 )
             return 0 if self.method == "auto" else -1
         number = check_integer("n_neighbors", self.n_neighbors, 1)
-        return 0 if self.method == "auto" and number == NEIGHBORS else number
+        return 0 if self.method in CHOOSING and number == NEIGHBORS else number
 
     def _width(self) -> float | str | None:
         if self.width is None or (
@@ -533,7 +642,8 @@ class ManifoldDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  
             "threads": check_threads(self.n_threads),
         }
 
-    def _denoise(self, X: Array) -> tuple[Array, DenoiseReport]:
+    def _alive(self) -> Kept:
+        """Return what stays in the library, made again where it does not."""
         kept = self._kept
         if kept is None or not kept.alive():
             with _lock:
@@ -541,7 +651,12 @@ class ManifoldDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  
                 if kept is None or not kept.alive():
                     kept, _ = self._fitted.prepare(self.verbose)
                     self._kept = kept
-        rows, report = self._fitted.denoise(kept, X, self._options(), self.verbose)
+        return kept
+
+    def _denoise(self, X: Array) -> tuple[Array, DenoiseReport]:
+        rows, report = self._fitted.denoise(
+            self._alive(), X, self._options(), self.verbose
+        )
         if len(X) > 1 and report.unchanged.all():
             warnings.warn(
                 "ManifoldDenoiser: no surface was found near any of the rows, which "
@@ -594,6 +709,7 @@ class _Fitted:
             report: dict[str, Any] = json.loads(
                 call(_core.bindings_DenoiserReport, job.number)
             )
+            self.settings = self.settings | {"d": report["d"]}
             return job.kept(), report
 
     def denoise(
@@ -625,6 +741,36 @@ class _Fitted:
             unchanged=about[:, 5] > 0,
             share_error=cost["share_error"],
         )
+
+    def describe(
+        self,
+        kept: Kept,
+        X: Array,
+        options: dict[str, Any],
+        like: Array | None,
+        viewpoint: Array | None,
+        verbose: bool,
+    ) -> tuple[Array, DenoiseGeometry]:
+        """Denoise rows, and describe the surface there."""
+        D, d = X.shape[1], self.settings["d"]
+        place = [] if viewpoint is None else viewpoint.tolist()
+        out, about = np.empty(X.shape), np.empty((len(X), D + d + 3))
+        with (
+            PartProgress("denoise", verbose) as progress,
+            Job(X, like, out, about, kept, answer=self._answer) as job,
+        ):
+            job.start(
+                _core.bindings_StartGeometry,
+                kept.number,
+                json.dumps(options | {"viewpoint": place}),
+                address(X),
+                len(X),
+                D,
+                address(like),
+                address(out),
+                address(about),
+            ).wait(progress=progress)
+        return out, divide(about, D, d)
 
     def _answer(self, job: Job, state: Array) -> None:
         if self.loss is not None:

@@ -13,12 +13,14 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils import check_random_state
 
+from ._las import LasScan, read_las
 from ._native import Array
 from ._validation import check_real
 from .exceptions import InputError
 
 __all__ = [
     "Digits",
+    "LasScan",
     "generalized_gaussian_noise",
     "load_digits_sample",
     "make_arc",
@@ -26,6 +28,7 @@ __all__ = [
     "make_swiss_roll",
     "make_torus",
     "radial_laplace_noise",
+    "read_las",
 ]
 
 RandomState = int | np.random.RandomState | None

@@ -44,6 +44,7 @@ def exported() -> list[str]:
             if inspect.isclass(thing) or inspect.isfunction(thing):
                 found.append(f"{thing.__module__}.{name}")
     found += ["scqm._denoiser.DenoiseReport", "scqm._denoiser.ManifoldDenoiser"]
+    found += ["scqm._geometry.DenoiseGeometry"]
     found += ["scqm._influence.Influence", "scqm._influence.ProjectionReport"]
     found += ["scqm._mean.FrechetMean", "scqm._mean.frechet_mean"]
     found += ["scqm._streaming.fit_blocks"]

@@ -1,0 +1,363 @@
+package denoise
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/scqm/scqm/internal/dense"
+	"github.com/scqm/scqm/internal/par"
+)
+
+// APSS is the algebraic point set surface: a sphere, which may be as flat as a plane, is
+// fitted to rows with normals around a place, the row is projected on it, and so on at
+// the place found. Normals are those of robust local planes; each neighbour's is taken
+// on the side that agrees with most of the others, so that nothing is propagated from
+// row to row. Tukey's loss at the median residual of the neighbours leaves outliers out.
+//
+// Source: G. Guennebaud, M. Gross, Algebraic point set surfaces, ACM Transactions on
+// Graphics 26 (2007), with its fit to normals.
+type APSS struct {
+	// Latent is d, the dimension of the surface, which must be D-1.
+	Latent int
+	// Neighbors is K, at least D+2; 0 stands for 100. The support reaches to the
+	// first row that is not a neighbour. ByName leaves it to [Select].
+	Neighbors int
+}
+
+const (
+	// apssNeighbors is the K that 0 stands for.
+	apssNeighbors = 100
+	// apssNormals is the least number of rows for a normal, which has half of K.
+	apssNormals = 16
+	// apssSteps bounds the fits at places, apssPrecision ends them, in units of the
+	// support.
+	apssSteps     = 15
+	apssPrecision = 1e-6
+	// apssFlat is the curvature of a sphere, in units of the support, below which it
+	// is a plane.
+	apssFlat = 1e-9
+)
+
+// Name returns "apss".
+func (APSS) Name() string { return "apss" }
+
+// Size returns the number of neighbours.
+func (m APSS) Size(n, D int) (int, error) {
+	if m.Latent != D-1 && m.Latent >= 1 {
+		return 0, fmt.Errorf("denoise: apss: spheres around rows of length %d are surfaces of dimension %d, not %d; the method auto or mls takes any: %w", D, D-1, m.Latent, ErrInput)
+	}
+	k := m.Neighbors
+	if k == 0 {
+		k = apssNeighbors
+	}
+	return size(m, m.Latent, D, k, n, D+2)
+}
+
+func (m APSS) latent() int                { return m.Latent }
+func (m APSS) withLatent(d int) Method    { m.Latent = d; return m }
+func (m APSS) withNeighbors(k int) Method { m.Neighbors = k; return m }
+
+// Prepare finds the normals of all rows.
+func (m APSS) Prepare(ctx context.Context, c *Cloud, o Options) (Fitted, error) {
+	K, err := m.Size(c.rows(), c.D)
+	if err != nil {
+		return nil, err
+	}
+	f := &apssFit{cloud: c, K: K, normals: make([]float64, len(c.X)), tune: newAutoSettings(Auto{Latent: c.D - 1}, c.D).tune}
+	near := min(max(apssNormals, K/2), len(c.used))
+	workers := make([]*planeWorker, par.Threads(o.Threads))
+	blocks := (len(c.used) + rowsAtATime - 1) / rowsAtATime
+	bar := progress{report: o.Progress, total: blocks}
+	par.Do(len(workers), blocks, func(w, b int) {
+		if ctx.Err() != nil {
+			return
+		}
+		if workers[w] == nil {
+			workers[w] = &planeWorker{frame: newFrame(c.D, c.D-1), tune: f.tune}
+		}
+		for _, i := range c.used[b*rowsAtATime : min((b+1)*rowsAtATime, len(c.used))] {
+			workers[w].normal(f.normals[i*c.D:(i+1)*c.D], c, i, near)
+		}
+		bar.add(1)
+	})
+	return f, ctx.Err()
+}
+
+// planeWorker is the memory of one goroutine that finds normals.
+type planeWorker struct {
+	frame     *frame
+	tune      tuning
+	neighbors Neighborhood
+	search    search
+	weights   []float64
+	far       []float64
+}
+
+// normal writes the normal of the plane of the rows nearest to row i, twice with weights
+// of Tukey; 0 where there is no plane.
+func (w *planeWorker) normal(dst []float64, c *Cloud, i, k int) {
+	h := &w.neighbors
+	if !h.at(c, &w.search, c.Row(i), k) {
+		return
+	}
+	w.weights = append(w.weights[:0], h.Weights...)
+	for round := range 3 {
+		if !w.frame.find(h.Rows, w.weights) {
+			return
+		}
+		complement(dst, w.frame.axes)
+		if round == 2 {
+			return
+		}
+		w.far = w.far[:0]
+		for k := range h.N() {
+			floats.SubTo(w.frame.diff, h.Row(k), w.frame.mean)
+			w.far = append(w.far, math.Abs(dense.Dot(w.frame.diff, dst)))
+		}
+		w.reweight(h)
+	}
+}
+
+// reweight sets weights by the residuals in far, which it sorts.
+func (w *planeWorker) reweight(h *Neighborhood) {
+	all := append([]float64(nil), w.far...)
+	cut := w.tune.cut * max(median(w.far)/w.tune.median, exact*h.Next)
+	for k, v := range all {
+		w.weights[k] = h.Weights[k] * tukey(v*v/(cut*cut))
+	}
+}
+
+// apssFit is what APSS knows of a cloud.
+type apssFit struct {
+	cloud   *Cloud
+	K       int
+	normals []float64
+	tune    tuning
+}
+
+// Worker returns a worker with a sphere of its own.
+func (f *apssFit) Worker(context.Context) (Worker, error) {
+	D := f.cloud.D
+	p := quadratics(D - 1)
+	vec := func() []float64 { return make([]float64, D) }
+	return &apssWorker{apssFit: f, eigen: dense.NewSymmetricEigen(D), place: vec(), next: vec(), side: vec(), linear: vec(), mean: vec(), diff: vec(),
+		bend: newRegression(p, 1), t: vec()[:D-1], psi: make([]float64, p), coefficients: make([]float64, p)}, nil
+}
+
+// apssWorker fits spheres u0 + linear'v + square |v|^2 = 0 in coordinates v from a place.
+type apssWorker struct {
+	*apssFit
+	neighbors  Neighborhood
+	search     search
+	eigen      *dense.SymmetricEigen
+	place      []float64 // D
+	next, side []float64 // D
+	linear     []float64 // D
+	u0, square float64
+	mean, diff []float64 // D
+	base, used []float64 // K
+	far        []float64 // K
+
+	bend         *regression // of what is left on the quadratics over the tangent
+	t            []float64   // D-1
+	psi          []float64   // p
+	coefficients []float64   // p
+
+	cut float64
+}
+
+func (w *apssWorker) ownSearch() *search { return &w.search }
+
+// Place fits spheres at the places where they take the centre.
+func (w *apssWorker) Place(h *Neighborhood, about *Row) error {
+	copy(w.place, h.Centre)
+	for range apssSteps {
+		if !w.neighbors.at(w.cloud, &w.search, w.place, w.K) || !w.fit() {
+			return errLocal
+		}
+		if err := w.Project(w.next, h.Centre); err != nil {
+			return err
+		}
+		moved := distance(w.next, w.place)
+		if moved <= apssPrecision*w.neighbors.Next {
+			break
+		}
+		w.shift()
+		copy(w.place, w.next)
+	}
+	about.Neighbors, about.Noise = w.neighbors.N(), w.noise()
+	return nil
+}
+
+// shift takes the sphere to coordinates from next, which becomes the place.
+func (w *apssWorker) shift() {
+	floats.SubTo(w.diff, w.next, w.place)
+	w.u0 += dense.Dot(w.linear, w.diff) + w.square*dense.Dot(w.diff, w.diff)
+	floats.AddScaled(w.linear, 2*w.square, w.diff)
+}
+
+// fit fits the sphere to the neighbours of the place, and again with weights of Tukey.
+func (w *apssWorker) fit() bool {
+	h := &w.neighbors
+	if !(h.Next > 0) {
+		return false
+	}
+	w.base = w.base[:0]
+	for k := range h.N() {
+		near := 1 - h.Distance[k]*h.Distance[k]/(h.Next*h.Next)
+		w.base = append(w.base, h.Weights[k]*max(near, 0)*max(near, 0)*max(near, 0)*max(near, 0))
+	}
+	w.used = append(w.used[:0], w.base...)
+	if !w.chooseSide() {
+		return false
+	}
+	w.cut = math.Inf(1)
+	for step := 0; ; step++ {
+		if !w.solve() {
+			return false
+		}
+		if step == robustSteps {
+			return true
+		}
+		w.reweight()
+	}
+}
+
+// chooseSide finds the direction that most normals agree with but for their side.
+func (w *apssWorker) chooseSide() bool {
+	clear(w.eigen.A)
+	for k, i := range w.neighbors.Index {
+		dense.AddOuterProduct(w.eigen.A, w.normals[i*w.cloud.D:(i+1)*w.cloud.D], w.used[k])
+	}
+	D := w.cloud.D
+	if !w.eigen.Factorize() || !(w.eigen.Values[D-1] > 0) {
+		return false
+	}
+	for j := range D {
+		w.side[j] = w.eigen.A[j*D+D-1]
+	}
+	return true
+}
+
+// solve computes the sphere of the weights used: its curvature from how normals turn
+// with places, then its direction and distance.
+func (w *apssWorker) solve() bool {
+	D := w.cloud.D
+	clear(w.mean)   // of the places
+	clear(w.linear) // of the normals
+	var total, along, square float64
+	for k, i := range w.neighbors.Index {
+		f := w.used[k]
+		if !(f > 0) {
+			continue
+		}
+		n := w.normals[i*D : (i+1)*D]
+		floats.SubTo(w.diff, w.neighbors.Row(k), w.place)
+		turn := f
+		if dense.Dot(n, w.side) < 0 {
+			turn = -f
+		}
+		floats.AddScaled(w.mean, f, w.diff)
+		floats.AddScaled(w.linear, turn, n)
+		along += turn * dense.Dot(n, w.diff)
+		square += f * dense.Dot(w.diff, w.diff)
+		total += f
+	}
+	spread := square - dense.Dot(w.mean, w.mean)/total
+	if !(total > 0) || !(spread > 0) {
+		return false
+	}
+	w.square = (along - dense.Dot(w.mean, w.linear)/total) / (2 * spread)
+	floats.AddScaled(w.linear, -2*w.square, w.mean)
+	floats.Scale(1/total, w.linear)
+	w.u0 = -(dense.Dot(w.linear, w.mean) + w.square*square) / total
+	return dense.Dot(w.linear, w.linear) > 0 && !math.IsNaN(w.u0)
+}
+
+// off is the signed distance of a row from the sphere.
+func (w *apssWorker) off(x []float64) float64 {
+	floats.SubTo(w.diff, x, w.place)
+	value := w.u0 + dense.Dot(w.linear, w.diff) + w.square*dense.Dot(w.diff, w.diff)
+	floats.AddScaledTo(w.diff, w.linear, 2*w.square, w.diff) // the gradient
+	slope := math.Sqrt(dense.Dot(w.diff, w.diff))
+	// The root of value = slope t + square t^2 that is nearest to 0.
+	left := slope*slope - 4*w.square*value
+	return 2 * value / (slope + math.Sqrt(max(left, 0)))
+}
+
+// reweight leaves out what is far from the sphere in units of the median distance.
+func (w *apssWorker) reweight() {
+	w.far = w.far[:0]
+	all := make([]float64, 0, len(w.used))
+	for k := range w.neighbors.N() {
+		v := w.off(w.neighbors.Row(k))
+		all = append(all, v)
+		if w.base[k] > 0 {
+			w.far = append(w.far, math.Abs(v))
+		}
+	}
+	w.cut = w.tune.cut * max(median(w.far)/w.tune.median, exact*w.neighbors.Next)
+	for k, v := range all {
+		w.used[k] = w.base[k] * tukey(v*v/(w.cut*w.cut))
+	}
+}
+
+// noise is the standard deviation of the neighbours from the sphere, but for what a
+// quadratic over the tangent explains: the surface may bend otherwise than a sphere.
+func (w *apssWorker) noise() float64 {
+	D, p := w.cloud.D, w.bend.p
+	psi := func(k int) []float64 {
+		floats.SubTo(w.diff, w.neighbors.Row(k), w.place)
+		for a := range D - 1 { // the directions that normals agree with least
+			w.t[a] = 0
+			for j, v := range w.diff {
+				w.t[a] += w.eigen.A[j*D+a] * v / w.neighbors.Next
+			}
+		}
+		quadratic(w.psi, w.t)
+		return w.psi
+	}
+	w.bend.reset()
+	for k, f := range w.used {
+		if f > 0 {
+			w.next[0] = w.off(w.neighbors.Row(k))
+			w.bend.add(psi(k), w.next[:1], f)
+		}
+	}
+	if !w.bend.solve(w.coefficients) {
+		return 0
+	}
+	var rest, total, square float64
+	for k, f := range w.used {
+		if f > 0 {
+			v := w.off(w.neighbors.Row(k)) - dense.Dot(w.coefficients, psi(k))
+			rest += f * v * v
+			total += f
+			square += f * f
+		}
+	}
+	return beforeTukey(spreadPerDirection(rest, total, square, p, 1), w.cut, 1)
+}
+
+// Project writes the point of the last sphere nearest to x into dst.
+func (w *apssWorker) Project(dst, x []float64) error {
+	floats.SubTo(dst, x, w.place)
+	floats.AddScaledTo(w.diff, w.linear, 2*w.square, dst) // the gradient at x
+	value := w.u0 + dense.Dot(w.linear, dst) + w.square*dense.Dot(dst, dst)
+	slope := math.Sqrt(dense.Dot(w.diff, w.diff))
+	if !(slope > 0) {
+		return errLocal // the middle of the sphere
+	}
+	// Along the unit gradient by t: value + slope t + square t^2 = 0.
+	left := slope*slope - 4*w.square*value
+	if left < 0 || math.Abs(w.square)*w.neighbors.Next < apssFlat*slope {
+		left = slope * slope
+	}
+	t := -2 * value / (slope + math.Sqrt(left))
+	floats.AddScaled(dst, t/slope, w.diff)
+	floats.Add(dst, w.place)
+	return nil
+}

@@ -1,0 +1,179 @@
+package denoise
+
+import (
+	"context"
+	"fmt"
+	"math"
+)
+
+// SelectDimension is a method with the dimension d of the surface, from 1 to 4 and
+// below D, for which local quadratic regression has the least risk as [Select] estimates
+// it, over all numbers of neighbours: by residuals and divergence, with one noise for
+// all d, that of the charts of the largest. A d too small leaves part of the surface in the
+// residuals, one too large leaves part of the noise in the rows.
+type SelectDimension struct {
+	// Of is [Auto] or a method of which Select takes; its Latent does not matter.
+	Of Method
+}
+
+const (
+	// mostDimensions is the largest d to choose.
+	mostDimensions = 4
+	// dimensionRows bounds the rows on which they are compared.
+	dimensionRows = 300
+)
+
+// Name returns the name of the method.
+func (m SelectDimension) Name() string { return m.Of.Name() }
+
+// Size returns the number of neighbours by default for a curve.
+func (m SelectDimension) Size(n, D int) (int, error) {
+	of, err := withLatent(m.Of, 1)
+	if err != nil {
+		return 0, err
+	}
+	return of.Size(n, D)
+}
+
+// Prepare makes the choice and prepares the method.
+func (m SelectDimension) Prepare(ctx context.Context, c *Cloud, o Options) (Fitted, error) {
+	of, err := m.choose(ctx, c, o)
+	if err != nil {
+		return nil, err
+	}
+	return of.Prepare(ctx, c, o)
+}
+
+func (m SelectDimension) choose(ctx context.Context, c *Cloud, o Options) (Method, error) {
+	quiet := Options{Threads: o.Threads}
+	d, err := leastRiskDimension(ctx, c, quiet)
+	if err != nil {
+		return nil, err
+	}
+	of, err := withLatent(m.Of, d)
+	if err != nil {
+		return nil, err
+	}
+	return settle(ctx, of, c, o)
+}
+
+// leastRiskDimension compares dimensions, the smallest of several of the same risk.
+func leastRiskDimension(ctx context.Context, c *Cloud, o Options) (int, error) {
+	n := len(c.used)
+	most := min(mostDimensions, c.D-1)
+	for most > 0 {
+		if _, err := (Auto{Latent: most}).Size(n, c.D); err == nil {
+			break
+		}
+		most--
+	}
+	if most < 1 {
+		return 0, fmt.Errorf("denoise: %d rows of length %d are too few to choose the dimension of the surface by; give it: %w", n, c.D, ErrInput)
+	}
+	if most == 1 {
+		return 1, nil
+	}
+	_, charts, err := newPilot(ctx, Auto{Latent: most}, c, o)
+	if err != nil {
+		return 0, err
+	}
+	best, least := 1, math.Inf(1)
+	for d := 1; d <= most; d++ {
+		for i, k := range candidates(MLS{Latent: d}, c) {
+			if k < 2*quadratics(d) || i%2 == 1 {
+				continue // charts that follow every row; steps of 2.25 are enough
+			}
+			risk, err := charts.riskOf(MLS{Latent: d, Neighbors: k}, dimensionRows)
+			if err != nil {
+				return 0, err
+			}
+			if risk < least {
+				best, least = d, risk
+			}
+		}
+	}
+	return best, nil
+}
+
+// dimensioned is a method whose dimension is free.
+type dimensioned interface{ withLatent(d int) Method }
+
+func (m Auto) withLatent(d int) Method { m.Latent = d; return m }
+func (m LPCA) withLatent(d int) Method { m.Latent = d; return m }
+func (m SPH) withLatent(d int) Method  { m.Latent = d; return m }
+func (m MFIT) withLatent(d int) Method { m.Latent = d; return m }
+func (m MLS) withLatent(d int) Method  { m.Latent = d; return m }
+func (m QMF) withLatent(d int) Method  { m.Latent = d; return m }
+func (m SCQM) withLatent(d int) Method { m.Latent = d; return m }
+func (m KDE) withLatent(d int) Method  { m.Latent = d; return m }
+
+func withLatent(m Method, d int) (Method, error) {
+	if s, ok := m.(Select); ok {
+		of, err := withLatent(s.Of, d)
+		return Select{of}, err
+	}
+	free, ok := m.(dimensioned)
+	if !ok {
+		return nil, fmt.Errorf("denoise: the dimension of the method %s cannot be chosen: %w", m.Name(), ErrInput)
+	}
+	return free.withLatent(d), nil
+}
+
+func (m SelectDimension) inUnits(unit float64) (Method, bool) {
+	of, ok := methodIn(m.Of, unit)
+	m.Of = of
+	return m, ok
+}
+
+// Latent is the dimension of the surface, 0 for methods that have none.
+func (d *Denoiser) Latent() int { return latentOf(d.method) }
+
+// Grid says where the number of neighbours ended that was chosen by risk.
+type Grid int
+
+// Ends of the grid of numbers of neighbours.
+const (
+	// NotChosen: the number was given.
+	NotChosen Grid = iota
+	// Within: larger and smaller numbers were tried.
+	Within
+	// Smallest: no smaller number was tried; where rows are dense or noise is low,
+	// fewer might do.
+	Smallest
+	// Largest: no larger number was tried; more might be better, which fewer rows
+	// at a time or a number given by hand shows.
+	Largest
+)
+
+// String is what a report says of it: "", "within", "smallest" or "largest".
+func (g Grid) String() string { return [...]string{"", "within", "smallest", "largest"}[g] }
+
+// Grid tells where in the grid of candidates the number of neighbours is that [Auto] has
+// chosen; chosen says whether another method has, by [Select].
+func (d *Denoiser) Grid(chosen bool) Grid {
+	var list []int
+	k := d.size
+	switch m := d.method.(type) {
+	case Auto:
+		a, ok := d.fitted.(*autoFit)
+		if !ok || m.Neighbors > 0 {
+			return NotChosen
+		}
+		p := autoPrepare{autoSettings: a.autoSettings, n: d.cloud.rows(), D: d.cloud.D}
+		list, k = p.sizes(), a.setting.neighbors
+	case sized:
+		if !chosen {
+			return NotChosen
+		}
+		list = candidates(m, d.cloud)
+	}
+	switch {
+	case len(list) == 0:
+		return NotChosen
+	case k >= list[len(list)-1]:
+		return Largest
+	case k <= list[0]:
+		return Smallest
+	}
+	return Within
+}

@@ -1,0 +1,166 @@
+package denoise
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/scqm/scqm/internal/par"
+	"github.com/scqm/scqm/models/rows"
+)
+
+// Geometry describes the surface at denoised rows, as quadratic charts of the rows
+// fitted show it there, with Tukey's loss at the scale of their own residuals.
+type Geometry struct {
+	// Normals are unit normals of the surface, n x D, where d = D-1, else nil. See
+	// [Orientation] for their side. They are 0 where no surface was found.
+	Normals []float64
+	// Principal are the principal curvatures where d = D-1, n x d, the largest first,
+	// in one over the unit of the rows; else nil. They are positive where the
+	// surface bends away from its normal, as a sphere does from the outward one.
+	Principal []float64
+	// Curvature is the mean of the principal curvatures; where d < D-1 the length of
+	// the mean curvature vector.
+	Curvature []float64
+	// Error is the standard error of the surface at a row in each direction away
+	// from it, s sqrt(l): s is the noise, and l the sum of the squared weights with
+	// which rows make up their chart there. It knows of no bias; 0 where the rows
+	// cannot tell.
+	Error []float64
+	// Score is the distance of a row, as it came, from its chart in standard deviations
+	// of the noise near by. A row without a surface has that of the nearest other row
+	// fitted. See [Denoiser.OutlierScore].
+	Score []float64
+}
+
+// OutlierScore is the score above which hardly one of 10^5 rows with normal noise is,
+// and from which on Tukey's loss gives a row no weight: 4.7 where D-d = 1.
+func (d *Denoiser) OutlierScore() float64 {
+	q := d.cloud.D - latentOf(d.method)
+	if q < 1 {
+		return math.Inf(1)
+	}
+	return math.Sqrt(distuv.ChiSquared{K: float64(q)}.Quantile(1 - tukeyTail))
+}
+
+// latentOf is the dimension of the surface of a method, 0 of one that does not say.
+func latentOf(m Method) int {
+	switch m := m.(type) {
+	case Auto:
+		return m.Latent
+	case Select:
+		return latentOf(m.Of)
+	case interface{ latent() int }:
+		return m.latent()
+	}
+	return 0
+}
+
+// geometryRows is the number of rows for each function of a chart below which its
+// curvature says little, and geometryMost bounds the rows of methods that look at all.
+const (
+	geometryRows = 5
+	geometryMost = maxNeighbors
+)
+
+// Geometry describes the surface at the rows of r, which is the result of Denoise
+// for x. It fails with [ErrInput] for methods without a dimension of the surface.
+// Normals come as orientation says. The description of a row depends, to the last
+// bit, on that row and those fitted only, but for the side of normals.
+func (d *Denoiser) Geometry(ctx context.Context, x rows.Data, r *Result, side Orientation, o Options) (*Geometry, error) {
+	latent := latentOf(d.method)
+	switch {
+	case latent < 1:
+		return nil, fmt.Errorf("denoise: the method %s has no dimension of the surface to describe it by: %w", d.method.Name(), ErrInput)
+	case len(r.X) != x.N*x.D || len(r.Rows) != x.N:
+		return nil, fmt.Errorf("denoise: the result is of %d rows, not %d: %w", len(r.Rows), x.N, ErrInput)
+	}
+	if err := o.check(x.D, d.cloud.D); err != nil {
+		return nil, err
+	}
+	if err := side.check(x, latent); err != nil {
+		return nil, err
+	}
+	held, err := d.reserveGeometry(x, o)
+	if err != nil {
+		return nil, err
+	}
+	defer held.Release()
+	g, err := d.describe(ctx, x, r, d.unit, o)
+	if err != nil {
+		return nil, err
+	}
+	g.rescale(d.unit)
+	if g.Normals != nil {
+		err = d.orient(ctx, g, r, side, o)
+	}
+	return g, err
+}
+
+// describe describes the surface on sides that charts happen to take.
+func (d *Denoiser) describe(ctx context.Context, x rows.Data, r *Result, unit float64, o Options) (*Geometry, error) {
+	latent := latentOf(d.method)
+	g := &Geometry{Curvature: make([]float64, x.N), Error: make([]float64, x.N), Score: make([]float64, x.N)}
+	if latent == x.D-1 {
+		g.Normals, g.Principal = make([]float64, x.N*x.D), make([]float64, x.N*latent)
+	}
+	if latent == x.D {
+		return g, nil // no direction to be off the surface in
+	}
+	noise := make([]float64, x.N)
+	workers := make([]*surveyor, par.Threads(o.Threads))
+	blocks := (x.N + rowsAtATime - 1) / rowsAtATime
+	bar := progress{report: o.Progress, total: blocks}
+	par.Do(len(workers), blocks, func(w, b int) {
+		if ctx.Err() != nil {
+			return
+		}
+		if workers[w] == nil {
+			workers[w] = newSurveyor(d.cloud, latent)
+		}
+		for i := b * rowsAtATime; i < min((b+1)*rowsAtATime, x.N); i++ {
+			noise[i] = workers[w].row(g, i, x.Row(i), r, unit)
+		}
+		bar.add(1)
+	})
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	g.score(noise, r)
+	return g, nil
+}
+
+// score turns distances into scores by the noise at each row, or by its median where
+// that is not known.
+func (g *Geometry) score(noise []float64, r *Result) {
+	var known []float64
+	for i, v := range noise {
+		if v > 0 && !r.Rows[i].Unchanged {
+			known = append(known, v)
+		}
+	}
+	if len(known) == 0 {
+		clear(g.Score)
+		return
+	}
+	middle := median(known)
+	for i, v := range noise {
+		if !(v > 0) {
+			v = middle
+		}
+		g.Score[i] = min(g.Score[i]/v, math.MaxFloat64)
+	}
+}
+
+// rescale takes a description in a unit of the rows to that of the rows themselves.
+func (g *Geometry) rescale(unit float64) {
+	for i := range g.Curvature {
+		g.Curvature[i] /= unit
+		g.Error[i] *= unit
+	}
+	for i := range g.Principal {
+		g.Principal[i] /= unit
+	}
+}

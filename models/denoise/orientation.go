@@ -1,0 +1,234 @@
+package denoise
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/scqm/scqm/internal/dense"
+	"github.com/scqm/scqm/models/rows"
+)
+
+// Orientation says to which side normals point. The zero value is consistency: each
+// normal agrees with those of its neighbours, along the minimum spanning tree of the
+// rows fitted whose edges cost the more the more normals turn, and those at the place
+// furthest from the middle of a connected part point outwards. Normals of rows that
+// were not fitted have the side of the nearest that was.
+//
+// Source: H. Hoppe, T. DeRose, T. Duchamp, J. McDonald, W. Stuetzle, Surface
+// reconstruction from unorganized points, SIGGRAPH 1992.
+type Orientation struct {
+	// Like, n x D, has vectors that normals are to agree with, such as stale
+	// normals; 0 leaves the side of a row to consistency.
+	Like []float64
+	// Viewpoint, D, is a place that normals point to, such as that of the scanner.
+	Viewpoint []float64
+}
+
+// orientNeighbors is the number of nearest rows whose normals are compared.
+const orientNeighbors = 10
+
+func (s Orientation) check(x rows.Data, latent int) error {
+	switch {
+	case s.Like != nil && s.Viewpoint != nil:
+		return fmt.Errorf("denoise: normals agree with others or point to a viewpoint, not both: %w", ErrInput)
+	case (s.Like != nil || s.Viewpoint != nil) && latent != x.D-1:
+		return fmt.Errorf("denoise: a surface of dimension %d in rows of length %d has no normals to orient: %w", latent, x.D, ErrInput)
+	case s.Like != nil && len(s.Like) != x.N*x.D:
+		return fmt.Errorf("denoise: %d numbers are no normals of %d rows of length %d: %w", len(s.Like), x.N, x.D, ErrInput)
+	case s.Viewpoint != nil && len(s.Viewpoint) != x.D:
+		return fmt.Errorf("denoise: a viewpoint of %d numbers does not fit rows of length %d: %w", len(s.Viewpoint), x.D, ErrInput)
+	}
+	for _, v := range slices.Concat(s.Like, s.Viewpoint) {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return fmt.Errorf("denoise: orientation by %v, want finite numbers: %w", v, ErrInput)
+		}
+	}
+	return nil
+}
+
+// orient turns the normals of g to their side.
+func (d *Denoiser) orient(ctx context.Context, g *Geometry, r *Result, side Orientation, o Options) error {
+	D := d.cloud.D
+	var open []int // rows whose side is left to consistency
+	toward := make([]float64, D)
+	for i := range r.Rows {
+		switch {
+		case side.Viewpoint != nil:
+			floats.SubTo(toward, side.Viewpoint, r.X[i*D:(i+1)*D])
+		case side.Like != nil:
+			copy(toward, side.Like[i*D:(i+1)*D])
+		}
+		along := dense.Dot(toward, g.Normals[i*D:(i+1)*D])
+		if along < 0 {
+			g.flip(i, D)
+		}
+		if along == 0 && side.Viewpoint == nil {
+			open = append(open, i)
+		}
+	}
+	if open == nil {
+		return nil
+	}
+	sides, err := d.sides(ctx, o)
+	if err != nil {
+		return err
+	}
+	var s search
+	for _, i := range open {
+		for j := range toward {
+			toward[j] = r.X[i*D+j] / d.unit
+		}
+		nearest := s.find(sides.index, toward, 1)[0].row
+		if dense.Dot(sides.normals[nearest*D:(nearest+1)*D], g.Normals[i*D:(i+1)*D]) < 0 {
+			g.flip(i, D)
+		}
+	}
+	return nil
+}
+
+// flip takes the other side of row i.
+func (g *Geometry) flip(i, D int) {
+	floats.Scale(-1, g.Normals[i*D:(i+1)*D])
+	principal := g.Principal[i*(D-1) : i*(D-1)+D-1]
+	floats.Scale(-1, principal)
+	slices.Reverse(principal)
+	g.Curvature[i] = -g.Curvature[i]
+}
+
+// orientedPlaces are denoised rows of the cloud with normals that agree.
+type orientedPlaces struct {
+	normals []float64
+	index   index
+}
+
+// sides orients the rows fitted, which it denoises once.
+func (d *Denoiser) sides(ctx context.Context, o Options) (*orientedPlaces, error) {
+	d.orienting.Lock()
+	defer d.orienting.Unlock()
+	if d.oriented != nil {
+		return d.oriented, nil
+	}
+	x := d.cloud.Data
+	x.Weights = nil
+	o = Options{Threads: o.Threads}
+	r, err := d.denoise(ctx, x, o)
+	if err != nil {
+		return nil, err
+	}
+	g, err := d.describe(ctx, x, r, 1, o)
+	if err != nil {
+		return nil, err
+	}
+	p := &orientedPlaces{normals: g.Normals, index: newIndex(r.X, x.D, d.cloud.used)}
+	alignNormals(g.Normals, r.X, x.D, d.cloud.used, p.index)
+	d.oriented = p
+	return p, nil
+}
+
+// turn is an edge between rows a < b that costs the more the more normals turn.
+type turn struct {
+	cost float64
+	a, b int
+}
+
+// alignNormals makes the normals of neighbouring rows agree, along a minimum
+// spanning forest, and those of each tree point outwards at its outermost row.
+func alignNormals(normals, x []float64, D int, list []int, in index) {
+	normal := func(i int) []float64 { return normals[i*D : (i+1)*D] }
+	var edges []turn
+	var s search
+	for _, i := range list {
+		for _, f := range s.find(in, x[i*D:(i+1)*D], orientNeighbors+1) {
+			if f.row != i {
+				edges = append(edges, turn{1 - math.Abs(dense.Dot(normal(i), normal(f.row))), min(i, f.row), max(i, f.row)})
+			}
+		}
+	}
+	slices.SortFunc(edges, func(e, f turn) int {
+		return cmp.Or(cmp.Compare(e.cost, f.cost), cmp.Compare(e.a, f.a), cmp.Compare(e.b, f.b))
+	})
+	u := newParity(len(x) / D)
+	for _, e := range edges {
+		u.join(e.a, e.b, dense.Dot(normal(e.a), normal(e.b)) < 0)
+	}
+	for _, i := range list {
+		if _, flipped := u.find(i); flipped {
+			floats.Scale(-1, normal(i))
+		}
+	}
+	pointOutwards(normal, x, D, list, u)
+}
+
+// pointOutwards flips the trees whose normal at the row furthest from their mean,
+// where the sphere around it touches them, points inwards.
+func pointOutwards(normal func(int) []float64, x []float64, D int, list []int, u *parity) {
+	trees := map[int][]int{}
+	for _, i := range list {
+		root, _ := u.find(i)
+		trees[root] = append(trees[root], i)
+	}
+	mean, away := make([]float64, D), make([]float64, D)
+	for _, tree := range trees {
+		clear(mean)
+		for _, i := range tree {
+			floats.AddScaled(mean, 1/float64(len(tree)), x[i*D:(i+1)*D])
+		}
+		outermost, far := tree[0], -1.0
+		for _, i := range tree {
+			if v := distance(x[i*D:(i+1)*D], mean); v > far {
+				outermost, far = i, v
+			}
+		}
+		floats.SubTo(away, x[outermost*D:(outermost+1)*D], mean)
+		if dense.Dot(away, normal(outermost)) < 0 {
+			for _, i := range tree {
+				floats.Scale(-1, normal(i))
+			}
+		}
+	}
+}
+
+// parity is a union-find structure that knows on which of two sides the members of a
+// set are.
+type parity struct {
+	parent []int
+	other  []bool // on the other side than the parent
+}
+
+func newParity(n int) *parity {
+	p := &parity{parent: make([]int, n), other: make([]bool, n)}
+	for i := range p.parent {
+		p.parent[i] = i
+	}
+	return p
+}
+
+// find returns the root of the set of i, and whether i is on the other side.
+func (p *parity) find(i int) (root int, other bool) {
+	for p.parent[i] != i {
+		up := p.parent[i]
+		p.other[i] = p.other[i] != p.other[up] // that of a root is false
+		p.parent[i] = p.parent[up]
+		other = other != p.other[i]
+		i = p.parent[i]
+	}
+	return i, other
+}
+
+// join puts a and b into one set, on different sides or on the same.
+func (p *parity) join(a, b int, different bool) {
+	ra, oa := p.find(a)
+	rb, ob := p.find(b)
+	if ra == rb {
+		return
+	}
+	if rb < ra {
+		ra, rb = rb, ra
+	}
+	p.parent[rb], p.other[rb] = ra, (oa != ob) != different
+}

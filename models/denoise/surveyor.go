@@ -1,0 +1,240 @@
+package denoise
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/scqm/scqm/internal/dense"
+	"github.com/scqm/scqm/internal/memory"
+	"github.com/scqm/scqm/models/rows"
+)
+
+// surveyor is the memory of one goroutine that describes the surface.
+type surveyor struct {
+	cloud     *Cloud
+	d         int
+	tune      tuning
+	chart     *chart
+	neighbors Neighborhood
+	search    search
+	shape     *dense.SymmetricEigen // d x d
+	x, point  []float64             // D: in the unit of the cloud
+	foot      []float64             // D
+	tangent   []float64             // d x D
+	normal    []float64             // D
+	far       []float64
+	cut       float64   // of the last chart
+	second    []float64 // d x d
+}
+
+func newSurveyor(c *Cloud, d int) *surveyor {
+	vec := func(n int) []float64 { return make([]float64, n) }
+	return &surveyor{
+		cloud: c, d: d, tune: newAutoSettings(Auto{Latent: d}, c.D).tune, chart: newChart(c.D, d), shape: dense.NewSymmetricEigen(d),
+		x: vec(c.D), point: vec(c.D), foot: vec(c.D), tangent: vec(d * c.D), normal: vec(c.D), second: vec(d * d),
+	}
+}
+
+// row describes the surface at row i, with the distance from it for the score. It
+// returns the noise near by, 0 where that is not known.
+func (s *surveyor) row(g *Geometry, i int, x []float64, r *Result, unit float64) (noise float64) {
+	D := s.cloud.D
+	about := r.Rows[i]
+	for j := range D {
+		s.x[j], s.point[j] = x[j]/unit, r.X[i*D+j]/unit
+	}
+	g.Score[i] = about.Residual / unit
+	if about.Unchanged || !about.Done {
+		g.Score[i] = s.nearestOther()
+		return 0
+	}
+	if !s.look(about.Neighbors) || !s.fit(s.neighbors.Next, 2) {
+		return 0
+	}
+	k := s.neighbors.N()
+	noise = s.chart.spread(k, s.cut)
+	square, own := s.chart.leverage(k, s.own())
+	g.Error[i] = noise * math.Sqrt(square)
+	s.bend(g, i)
+	if v, near, ok := s.leftOut(own, noise); ok {
+		g.Score[i], noise = v, near
+	}
+	return max(noise, exact*s.neighbors.Next)
+}
+
+// nearestOther is the distance of the nearest row fitted that is elsewhere.
+func (s *surveyor) nearestOther() float64 {
+	for _, f := range s.search.find(s.cloud.index, s.x, 2) {
+		if f.distance > 0 {
+			return math.Sqrt(f.distance)
+		}
+	}
+	return 0
+}
+
+// look finds the rows around the denoised row.
+func (s *surveyor) look(neighbors int) bool {
+	k := min(max(neighbors, geometryRows*quadratics(s.d)), geometryMost, len(s.cloud.used))
+	return s.neighbors.at(s.cloud, &s.search, s.point, k)
+}
+
+// own is the place of the row among its neighbours, -1 if it is not fitted or far.
+func (s *surveyor) own() int {
+	for k := range s.neighbors.N() {
+		if distance(s.neighbors.Row(k), s.x) == 0 {
+			return k
+		}
+	}
+	return -1
+}
+
+// ownWeight is that of a row in its chart from which on the chart is made anew
+// without it: it may pass through the row wherever that is.
+const ownWeight = 0.3
+
+// aloneRounds is the number of reweightings of that chart.
+const aloneRounds = 5
+
+// leftOut is the distance of the row from the chart that the others make, and the
+// noise that these have, given the weight of its own in the last one, with its noise.
+func (s *surveyor) leftOut(own, noise float64) (far, others float64, ok bool) {
+	if !(own < ownWeight) {
+		s.neighbors.Weights[s.own()] = 0
+		own = 0
+		if !s.fit(s.middle(), aloneRounds) {
+			return 0, 0, false
+		}
+		noise = s.chart.spread(s.neighbors.N(), s.cut)
+	}
+	if !s.chart.findFoot(s.x) {
+		return 0, 0, false
+	}
+	s.chart.point(s.foot, s.chart.t)
+	return distance(s.x, s.foot) / (1 - own), noise, true
+}
+
+// middle takes the median of the neighbours in every column for the place of the chart,
+// and returns a distance within which all of them have some weight. Near an outlier
+// there may be others, which must not count most.
+func (s *surveyor) middle() (next float64) {
+	h, D := &s.neighbors, s.cloud.D
+	for j := range D {
+		s.far = s.far[:0]
+		for k := range h.N() {
+			s.far = append(s.far, h.Rows[k*D+j])
+		}
+		s.point[j] = median(s.far)
+	}
+	for k := range h.N() {
+		next = max(next, 2*distance(h.Row(k), s.point))
+	}
+	return next
+}
+
+// fit makes the chart at a place, by least squares and then in rounds with Tukey's
+// loss at the median of the residuals that the last has left.
+func (s *surveyor) fit(next float64, rounds int) bool {
+	h := &s.neighbors
+	k := h.N()
+	charted := setting{neighbors: k, cut: math.Inf(1)}
+	for range rounds {
+		s.cut = charted.cut
+		if !s.chart.fit(s.foot, s.point, s.point, h.Rows, h.Rows, h.Weights, next, &charted) {
+			return false
+		}
+		s.far = s.far[:0]
+		for i, w := range s.chart.weights[:k] {
+			if w > 0 {
+				s.far = append(s.far, math.Sqrt(s.chart.residual(i)))
+			}
+		}
+		if len(s.far) == 0 {
+			return false
+		}
+		charted.scale = max(median(s.far)/s.tune.median, exact*next)
+		charted.cut = s.tune.cut * charted.scale
+	}
+	return true
+}
+
+// bend describes normal and curvature at the foot on the chart: the second
+// derivatives there, in a basis of the tangent that is orthonormal.
+func (s *surveyor) bend(g *Geometry, i int) {
+	c, d, D := s.chart, s.d, s.cloud.D
+	c.differentiate(c.t)
+	copy(s.tangent, c.jac)
+	if !dense.OrthonormalizeRows(s.tangent, D) {
+		return
+	}
+	if !c.metric() {
+		return
+	}
+	if g.Normals == nil {
+		g.Curvature[i] = s.meanCurvature()
+		return
+	}
+	complement(s.normal, s.tangent)
+	copy(g.Normals[i*D:(i+1)*D], s.normal)
+	c.secondForm(s.second, s.normal)
+	c.toOrthonormal(s.second)
+	copy(s.shape.A, s.second)
+	if !s.shape.Factorize() {
+		return
+	}
+	for a, v := range s.shape.Values { // ascending; of the other sign, descending
+		g.Principal[i*d+a] = -v
+		g.Curvature[i] -= v / float64(d)
+	}
+}
+
+// meanCurvature is the length of the mean curvature vector.
+func (s *surveyor) meanCurvature() float64 {
+	c, d, D := s.chart, s.d, s.cloud.D
+	clear(s.normal)
+	for j := range D { // the trace of the second derivatives in every coordinate
+		clear(s.foot)
+		s.foot[j] = 1
+		c.secondForm(s.second, s.foot)
+		c.toOrthonormal(s.second)
+		for a := range d {
+			s.normal[j] += s.second[a*d+a] / float64(d)
+		}
+	}
+	for a := range d {
+		axis := s.tangent[a*D : (a+1)*D]
+		floats.AddScaled(s.normal, -dense.Dot(axis, s.normal), axis)
+	}
+	return math.Sqrt(dense.Dot(s.normal, s.normal))
+}
+
+// complement writes the unit vector at right angles to D-1 orthonormal rows.
+func complement(dst, tangent []float64) {
+	D := len(dst)
+	best, least := 0, math.Inf(1)
+	for j := range D { // the axis that is least within the tangent
+		var within float64
+		for a := range D - 1 {
+			within += tangent[a*D+j] * tangent[a*D+j]
+		}
+		if within < least {
+			best, least = j, within
+		}
+	}
+	clear(dst)
+	dst[best] = 1
+	for range 2 { // once more against rounding
+		for a := range D - 1 {
+			axis := tangent[a*D : (a+1)*D]
+			floats.AddScaled(dst, -dense.Dot(axis, dst), axis)
+		}
+		floats.Scale(1/math.Sqrt(dense.Dot(dst, dst)), dst)
+	}
+}
+
+func (d *Denoiser) reserveGeometry(x rows.Data, o Options) (*memory.Reservation, error) {
+	f := newFootprint(d.method, d.cloud.Data, o)
+	f.k = max(f.k, geometryMost)
+	const edges = 2 * orientNeighbors // by three numbers
+	return f.reserve(d.method, x, float64(x.N)*(2*float64(x.D)+8+3*edges)+f.workers())
+}

@@ -1,0 +1,100 @@
+"""Normals, curvatures, errors and outlier scores of ManifoldDenoiser.
+
+What they are on a sphere, on which side normals are, that they belong to the row, and
+that the program writes the same.
+"""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from scqm import InputError, ManifoldDenoiser
+from scqm.datasets import make_sphere
+
+Array = npt.NDArray[np.float64]
+
+
+@pytest.fixture(scope="module")
+def denoiser() -> ManifoldDenoiser:
+    X, _ = make_sphere(400, noise=0.02, random_state=1)
+    return ManifoldDenoiser(method="mls").fit(X)
+
+
+def test_sphere(denoiser: ManifoldDenoiser) -> None:
+    rows = denoiser.transform(denoiser._fitted.X)
+    outward = rows / np.linalg.norm(rows, axis=1)[:, None]
+    assert denoiser.normals_ is not None
+    assert denoiser.principal_curvatures_ is not None
+    np.testing.assert_allclose(np.linalg.norm(denoiser.normals_, axis=1), 1)
+    assert (denoiser.normals_ * outward).sum(axis=1).min() > 0.95
+    assert abs(denoiser.curvature_.mean() - 1) < 0.1
+    np.testing.assert_allclose(
+        denoiser.principal_curvatures_.mean(axis=1), denoiser.curvature_, atol=1e-12
+    )
+    off = np.linalg.norm(rows, axis=1) - 1
+    assert 0.8 < np.sqrt((off**2).mean() / (denoiser.error_**2).mean()) < 1.2
+    assert denoiser.outlier_score_.max() < 6
+    _, geometry = denoiser.describe([[0.0, 0.0, 1.5]])
+    assert geometry.outlier_score[0] > 10
+
+
+def test_sides(denoiser: ManifoldDenoiser) -> None:
+    X = denoiser._fitted.X
+    _, inward = denoiser.describe(X, normals=-X)
+    assert inward.normals is not None
+    np.testing.assert_array_equal(inward.normals, -np.asarray(denoiser.normals_))
+    np.testing.assert_array_equal(inward.curvature, -denoiser.curvature_)
+    _, seen = denoiser.describe(X[:9], viewpoint=[0, 0, 0])
+    np.testing.assert_array_equal(seen.normals, inward.normals[:9])
+    _, one = denoiser.describe(X[7:8])
+    np.testing.assert_array_equal(one.normals, -inward.normals[7:8])
+    wrong: list[dict[str, Any]] = [
+        {"normals": X[:3]},
+        {"viewpoint": [1.0]},
+        {"viewpoint": [1.0, np.nan, 0]},
+        {"viewpoint": "abc"},
+        {"viewpoint": [0.0, 0.0, 0.0], "normals": X},
+    ]
+    for arguments in wrong:
+        with pytest.raises(InputError):
+            denoiser.describe(X, **arguments)
+
+
+def test_pickles(denoiser: ManifoldDenoiser) -> None:
+    again = pickle.loads(pickle.dumps(denoiser))
+    np.testing.assert_array_equal(again.curvature_, denoiser.curvature_)
+
+
+def test_curve() -> None:
+    a = np.linspace(0, 2 * np.pi, 200, endpoint=False)
+    X = np.stack([2 * np.cos(a), 2 * np.sin(a), 0 * a], axis=1)
+    noise = 0.01 * np.random.default_rng(0).standard_normal(X.shape)
+    curve = ManifoldDenoiser(1, method="mls").fit(X + noise)
+    assert curve.normals_ is None
+    assert curve.principal_curvatures_ is None
+    assert abs(np.median(curve.curvature_) - 0.5) < 0.05
+
+
+def test_dimension_is_chosen() -> None:
+    a = np.random.default_rng(0).uniform(0, 2 * np.pi, 150)
+    X = np.stack([np.cos(a), np.sin(a), a / 4], axis=1)
+    noisy = X + 0.03 * np.random.default_rng(1).standard_normal(X.shape)
+    curve = ManifoldDenoiser("auto", method="mls").fit(noisy)
+    assert curve.n_components_ == 1
+    given = ManifoldDenoiser(1, method="mls").fit(noisy)
+    np.testing.assert_array_equal(curve.transform(noisy), given.transform(noisy))
+    again = pickle.loads(pickle.dumps(curve))
+    np.testing.assert_array_equal(again.curvature_, given.curvature_)
+    with pytest.raises(InputError):
+        ManifoldDenoiser("two").fit(noisy)
+
+
+def test_end_of_the_grid_is_said() -> None:
+    X, _ = make_sphere(120, noise=0.3, random_state=0)
+    assert ManifoldDenoiser().fit(X).grid_end_ == "largest"
+    assert ManifoldDenoiser(n_neighbors=40).fit(X).grid_end_ == ""
