@@ -256,9 +256,9 @@ func (p *Objective) GradientTerms() (terms GradientTerms, err error) {
 	par.Do(p.threads, len(parts), func(id, shard int) {
 		lo, hi := par.Bounds(p.data.N, shard)
 		t, w := &parts[shard], p.Worker(id)
-		for i := lo; i < hi && t.err == nil; i++ {
+		for from := lo; from < hi && t.err == nil; from += w.Batch {
 			if t.err = p.ctx.Err(); t.err == nil {
-				t.err = p.addTerms(w, &t.terms, i, center)
+				t.err = p.addTerms(w, &t.terms, from, min(from+w.Batch, hi), center)
 			}
 		}
 	})
@@ -271,17 +271,33 @@ func (p *Objective) GradientTerms() (terms GradientTerms, err error) {
 	return terms, nil
 }
 
-// addTerms adds the terms of row i. The gradient of a loss is roughly a power of the
-// residual, and uncertain by as large a part of itself as that. The largest entry of c is center.
-func (p *Objective) addTerms(w *nearest.Worker, t *GradientTerms, i int, center float64) error {
-	f := p.sheet
-	tau := p.blocks[BlockTau].Row(p.at[BlockTau], i)
-	z, phi, r, g := w.Row(w.Z, f.M, 0), w.Row(w.Phi, f.Q, 0), w.R[:f.D], w.G[:f.D]
-	f.Coordinates(z, phi, tau)
-	f.Residual(r, z, p.data.Row(i))
-	if err := p.losses(nil, g, r, i); err != nil {
+// addTerms adds the terms of the rows from one number to another. The largest entry of c is center.
+func (p *Objective) addTerms(w *nearest.Worker, t *GradientTerms, from, to int, center float64) error {
+	f, n := p.sheet, to-from
+	tau := p.blocks[BlockTau]
+	for i := range n {
+		z := w.Row(w.Z, f.M, i)
+		f.Coordinates(z, w.Row(w.Phi, f.Q, i), tau.Row(p.at[BlockTau], from+i))
+		f.Residual(w.Row(w.R, f.D, i), z, p.data.Row(from+i))
+	}
+	if err := p.losses(nil, w.G[:n*f.D], w.R[:n*f.D], from); err != nil {
 		return err
 	}
+	for i := range n {
+		if err := p.addRowTerms(w, t, from, i, center); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// addRowTerms adds those of row i of a batch that begins at row from. The gradient of a loss is
+// roughly a power of the residual, and uncertain by as large a part of itself as that.
+func (p *Objective) addRowTerms(w *nearest.Worker, t *GradientTerms, from, i int, center float64) error {
+	f := p.sheet
+	z, phi, r, g := w.Row(w.Z, f.M, i), w.Row(w.Phi, f.Q, i), w.Row(w.R, f.D, i), w.Row(w.G, f.D, i)
+	i += from
+	tau := p.blocks[BlockTau].Row(p.at[BlockTau], i)
 	weight := p.data.Weight(i)
 	if !(weight > 0) {
 		return nil
