@@ -20,14 +20,25 @@ func (p *Problem) rotates() bool {
 	return quadratic && !p.published && x.D >= rotatedColumns && x.D <= compressionSweeps*x.N
 }
 
+// rotation holds the rows in these axes, for all starts of a fit.
+type rotation struct {
+	version uint64 // of the data
+	back    *rows.Rotation
+	form    *nearest.TridiagonalForm
+	data    Data
+}
+
 // rotate returns the problem, and a point of it, in these coordinates.
 func (p *Problem) rotate(x framework.Point) (*Problem, framework.Point, coordinates, error) {
-	f, matrix, turned := rows.NewRotation(*p.Data(), p.Loss().(framework.Quadratic).Matrix())
-	s := p.Shape()
-	other, err := NewProblem(p.Context(), turned, nearest.NewTridiagonalForm(matrix, p.Loss()), s.Latent, s.S, p.Threads())
+	if p.turned == nil || p.turned.version != p.Version() {
+		back, matrix, data := rows.NewRotation(*p.Data(), p.Loss().(framework.Quadratic).Matrix())
+		p.turned = &rotation{p.Version(), back, nearest.NewTridiagonalForm(matrix, p.Loss()), data}
+	}
+	s, t := p.Shape(), p.turned
+	other, err := NewProblem(p.Context(), t.data, t.form, s.Latent, s.S, p.Threads())
 	if err != nil {
 		return nil, nil, nil, fmt.Errorf("in the axes of the loss: %w", err)
 	}
 	other.Lambda, other.MaxPenalty, other.together = p.Lambda, p.MaxPenalty, p.together
-	return other, shrinkPoint(f, x, s.M), f, nil
+	return other, shrinkPoint(t.back, x, s.M), t.back, nil
 }
