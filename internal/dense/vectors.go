@@ -16,6 +16,18 @@ func Dot(x, y []float64) float64 {
 	return sum
 }
 
+// squaresFit bounds sums of squares between which none of them was lost.
+const squaresFit = 0x1p-900
+
+// Norm is the Euclidean norm: the root of the sum of squares where that is well within the range of the
+// numbers, as it nearly always is, which takes a tenth of the time of scaling every entry.
+func Norm(x []float64) float64 {
+	if sum := floats.Dot(x, x); sum > squaresFit && sum < 1/squaresFit {
+		return math.Sqrt(sum)
+	}
+	return floats.Norm(x, 2)
+}
+
 func Scale(x []float64, by float64) {
 	if by != 1 {
 		floats.Scale(by, x)

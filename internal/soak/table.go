@@ -53,6 +53,7 @@ func packageDrills() []drillSpec {
 		goDrill{name: "go-races", pkg: "./...", run: ".", cases: 1, env: drill.EnvCases + "=%d,method-rows=42,kinks=4,kink-grid=6,suggested-truths=9,spoilt-entries=12", flags: []string{"-race"}}.spec(),
 		goDrill{name: "go-hostile", pkg: "./models/scqm", run: "DrillHostile", cases: 2000}.spec(),
 		goDrill{name: "go-nearest", pkg: "./models/scqm/internal/nearest", run: "DrillNearest", cases: 20000}.spec(),
+		goDrill{name: "go-certified-rows", pkg: "./models/scqm/internal/nearest", run: "DrillCertifiedRows", cases: 4000}.spec(),
 		goDrill{name: "go-nearest-fits", pkg: "./models/scqm", run: "DrillNearest", cases: 300}.spec(),
 		goDrill{name: "go-spoilt-entries", pkg: "./models/scqm", run: "DrillSpoiltEntries", cases: 140}.spec(),
 		goDrill{name: "go-units", pkg: "./cmd/scqm", run: "DrillUnits", cases: 110}.spec(),

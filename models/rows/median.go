@@ -1,8 +1,6 @@
 package rows
 
 import (
-	"slices"
-
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/scqm/scqm/internal/dense"
@@ -23,12 +21,13 @@ const medianPrecision = 1e-6
 // donnes est minimum, Tohoku Mathematical Journal 43 (1937).
 func GeometricMedian(x Data) []float64 {
 	centre, next := Mean(x), make([]float64, x.D)
-	far := make([]float64, x.N)
+	far, order := make([]float64, x.N), make([]float64, x.N)
 	for range medianSteps {
 		for i := range far {
 			far[i] = floats.Distance(x.Row(i), centre, 2)
 		}
-		middle := slices.Sorted(slices.Values(far))[x.N/2]
+		copy(order, far)
+		middle := dense.Select(order, x.N/2)
 		if middle == 0 {
 			break // at least half of the rows are there
 		}

@@ -41,6 +41,9 @@ func NewSpan(x Data) (*Span, Data) {
 	return f, rows
 }
 
+// Dims returns the lengths of rows in both coordinates.
+func (f *Span) Dims() (inside, outside int) { return f.N, f.D }
+
 // ShrinkPoint writes the coordinates of a point c.
 func (f *Span) ShrinkPoint(dst, c []float64) {
 	diff := make([]float64, f.D)

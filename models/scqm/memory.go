@@ -339,6 +339,18 @@ func reserveSpan(x Data, f *footprint) (*memory.Reservation, error) {
 	return f.reserve("fit", x, f.n*f.D+f.n*f.n+40*f.D+2*f.D*f.m)
 }
 
+// reserveRotation holds what the problem in the axes of a loss takes: its own numbers, the rows and
+// the residuals, the reflections, and the matrix where a solver asks for it.
+func reserveRotation(x Data, f *footprint) (*memory.Reservation, error) {
+	return f.reserve("fit", x, f.problem()+2*f.n*f.D+2*f.D*f.D+40*f.D+2*f.D*f.m)
+}
+
+// reserveColumns holds what the problem without some columns takes: its own numbers, the rows and
+// the residuals.
+func reserveColumns(x Data, f *footprint) (*memory.Reservation, error) {
+	return f.reserve("fit", x, f.problem()+2*f.n*f.D+f.D+2*f.D*f.m)
+}
+
 // reserveChoice holds what choosing a loss takes: residuals, what is left in them,
 // and their sizes in order.
 func reserveChoice(x Data) (*memory.Reservation, error) {

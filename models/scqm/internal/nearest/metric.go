@@ -23,7 +23,7 @@ import (
 //
 // which is of the form that global.go goes through, with S in place of I.
 type metric struct {
-	m     []float64 // D x D: M
+	m     framework.Quadratic
 	frame []float64 // m x D: A^-1 Q'M
 	whole []float64 // m x m: A
 	// schur is S, d x d, and cross A_UV, d x s.
@@ -41,7 +41,7 @@ func newMetric(f *sheet.Sheet, loss framework.Loss) *metric {
 	}
 	vec := func(n int) []float64 { return make([]float64, n) }
 	return &metric{
-		m: l.Matrix(), frame: vec(f.M * f.D), whole: vec(f.M * f.M), schur: vec(f.Latent * f.Latent), cross: vec(f.Latent * f.S),
+		m: l, frame: vec(f.M * f.D), whole: vec(f.M * f.M), schur: vec(f.Latent * f.Latent), cross: vec(f.Latent * f.S),
 		factor: vec(f.M * f.M), solved: vec(f.S * f.Latent), weighed: vec(f.Q * f.S),
 	}
 }
@@ -50,7 +50,11 @@ func newMetric(f *sheet.Sheet, loss framework.Loss) *metric {
 func (p *metric) load(f *sheet.Sheet) {
 	d, m, s := f.Latent, f.M, f.S
 	axes := general(f.QT, m, f.D)
-	blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, axes, general(p.m, f.D, f.D), 0, general(p.frame, m, f.D))
+	if l, ok := p.m.(*TridiagonalForm); ok {
+		l.M.MultiplyRows(p.frame, f.QT)
+	} else {
+		blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, axes, general(p.m.Matrix(), f.D, f.D), 0, general(p.frame, m, f.D))
+	}
 	blas64.Gemm(blas.NoTrans, blas.Trans, 1, general(p.frame, m, f.D), axes, 0, general(p.whole, m, m))
 	for i := range m {
 		for j := range i {

@@ -33,7 +33,8 @@ func (p *Objective) Reassign(x framework.Point) (moved bool, passes float64, err
 	return moved, reassignPasses, nil
 }
 
-// reassign does it for the rows from one number to another.
+// reassign does it for the rows from one number to another. Of a radial loss rows that are
+// certainly nowhere nearer are left out.
 func (p *Objective) reassign(x framework.Point, from, to int) (moved bool, err error) {
 	n, d, D := to-from, p.sheet.Latent, p.data.D
 	part := p.data
@@ -42,8 +43,29 @@ func (p *Objective) reassign(x framework.Point, from, to int) (moved bool, err e
 		part.Weights = part.Weights[from:to]
 	}
 	tau := x[BlockTau][from*d : to*d]
-	old, values, other := make([]float64, n), make([]float64, n), make([]float64, n*d)
 	p.sheet.Load(x[BlockC], x[BlockQ], x[BlockTheta])
+	if _, radial := p.loss.(framework.Radial); !radial || part.Missing {
+		return p.nearer(part, tau)
+	}
+	list, err := nearest.UncertainRows(p.ctx, tau, p.sheet, part, nearerBy, p.Worker, p.threads)
+	if err != nil || len(list) == 0 {
+		return false, err
+	}
+	some := make([]float64, len(list)*d)
+	for k, i := range list {
+		copy(some[k*d:(k+1)*d], tau[i*d:(i+1)*d])
+	}
+	moved, err = p.nearer(part.Select(list), some)
+	for k, i := range list {
+		copy(tau[i*d:(i+1)*d], some[k*d:(k+1)*d])
+	}
+	return moved, err
+}
+
+// nearer moves the rows of part, at tau on the sheet loaded last, to nearer points.
+func (p *Objective) nearer(part rows.Data, tau []float64) (moved bool, err error) {
+	n, d := part.N, p.sheet.Latent
+	old, values, other := make([]float64, n), make([]float64, n), make([]float64, n*d)
 	if err := p.evaluateRows(nearest.RowResults{Costs: old}, part, tau, nil); err != nil {
 		return false, err
 	}

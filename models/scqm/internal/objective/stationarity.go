@@ -252,13 +252,13 @@ func (p *Objective) GradientTerms() (terms GradientTerms, err error) {
 		terms GradientTerms
 		err   error
 	}
-	parts := make([]part, len(p.sums))
+	parts, center := make([]part, len(p.sums)), floats.Norm(p.sheet.C, math.Inf(1))
 	par.Do(p.threads, len(parts), func(id, shard int) {
 		lo, hi := par.Bounds(p.data.N, shard)
 		t, w := &parts[shard], p.Worker(id)
-		for i := lo; i < hi && t.err == nil; i++ {
+		for from := lo; from < hi && t.err == nil; from += w.Batch {
 			if t.err = p.ctx.Err(); t.err == nil {
-				t.err = p.addTerms(w, &t.terms, i)
+				t.err = p.addTerms(w, &t.terms, from, min(from+w.Batch, hi), center)
 			}
 		}
 	})
@@ -271,23 +271,39 @@ func (p *Objective) GradientTerms() (terms GradientTerms, err error) {
 	return terms, nil
 }
 
-// addTerms adds the terms of row i. The gradient of a loss is roughly a power of the
-// residual, and uncertain by as large a part of itself as that.
-func (p *Objective) addTerms(w *nearest.Worker, t *GradientTerms, i int) error {
-	f := p.sheet
-	tau := p.blocks[BlockTau].Row(p.at[BlockTau], i)
-	z, phi, r, g := w.Row(w.Z, f.M, 0), w.Row(w.Phi, f.Q, 0), w.R[:f.D], w.G[:f.D]
-	f.Coordinates(z, phi, tau)
-	f.Residual(r, z, p.data.Row(i))
-	if err := p.losses(nil, g, r, i); err != nil {
+// addTerms adds the terms of the rows from one number to another. The largest entry of c is center.
+func (p *Objective) addTerms(w *nearest.Worker, t *GradientTerms, from, to int, center float64) error {
+	f, n := p.sheet, to-from
+	tau := p.blocks[BlockTau]
+	for i := range n {
+		z := w.Row(w.Z, f.M, i)
+		f.Coordinates(z, w.Row(w.Phi, f.Q, i), tau.Row(p.at[BlockTau], from+i))
+		f.Residual(w.Row(w.R, f.D, i), z, p.data.Row(from+i))
+	}
+	if err := p.losses(nil, w.G[:n*f.D], w.R[:n*f.D], from); err != nil {
 		return err
 	}
+	for i := range n {
+		if err := p.addRowTerms(w, t, from, i, center); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// addRowTerms adds those of row i of a batch that begins at row from. The gradient of a loss is
+// roughly a power of the residual, and uncertain by as large a part of itself as that.
+func (p *Objective) addRowTerms(w *nearest.Worker, t *GradientTerms, from, i int, center float64) error {
+	f := p.sheet
+	z, phi, r, g := w.Row(w.Z, f.M, i), w.Row(w.Phi, f.Q, i), w.Row(w.R, f.D, i), w.Row(w.G, f.D, i)
+	i += from
+	tau := p.blocks[BlockTau].Row(p.at[BlockTau], i)
 	weight := p.data.Weight(i)
 	if !(weight > 0) {
 		return nil
 	}
 	around, resid := p.extent(r, z, i)
-	t.rough = t.rough || resid > InterpolationError(around, floats.Norm(f.C, math.Inf(1)))
+	t.rough = t.rough || resid > InterpolationError(around, center)
 	uncertain := 0.0
 	if resid > 0 && p.linear == nil {
 		uncertain = math.Min(1, unitRoundoff*around/resid)
@@ -297,12 +313,12 @@ func (p *Objective) addTerms(w *nearest.Worker, t *GradientTerms, i int) error {
 			return err
 		}
 	}
-	length := weight * floats.Norm(g, 2)
+	length := weight * dense.Norm(g)
 	f.Jacobian(w.Hess.E, tau)
 	t.addTerm(BlockC, length, uncertain)
-	t.addTerm(BlockQ, length*floats.Norm(z, 2), uncertain)
-	t.addTerm(BlockTheta, length*floats.Norm(phi, 2), uncertain)
-	t.addTerm(BlockTau, length*floats.Norm(w.Hess.E, 2), uncertain)
+	t.addTerm(BlockQ, length*dense.Norm(z), uncertain)
+	t.addTerm(BlockTheta, length*dense.Norm(phi), uncertain)
+	t.addTerm(BlockTau, length*dense.Norm(w.Hess.E), uncertain)
 	if prior := p.Prior.Of(p.data, i); prior != nil {
 		slope := make([]float64, f.Latent)
 		prior.AddGradient(slope, tau, weight)
@@ -325,7 +341,9 @@ func (p *Objective) addSlack(t *GradientTerms, g, r []float64, rounding float64)
 // extent returns the largest number of which the residual of row i is a sum, and its
 // largest entry.
 func (p *Objective) extent(r, z []float64, i int) (around, resid float64) {
-	around = floats.Norm(z, math.Inf(1))
+	for _, v := range z {
+		around = max(around, math.Abs(v))
+	}
 	for k, v := range p.data.Row(i) {
 		if v == v { // is not missing
 			resid = max(resid, math.Abs(r[k])) // which is compiled to a comparison, math.Max to a call

@@ -10,6 +10,7 @@ import (
 	"github.com/scqm/scqm/internal/dense"
 	"github.com/scqm/scqm/internal/par"
 	"github.com/scqm/scqm/models/rows"
+	"github.com/scqm/scqm/models/scqm/internal/nearest"
 	"github.com/scqm/scqm/models/scqm/internal/objective"
 	"github.com/scqm/scqm/models/scqm/internal/sheet"
 )
@@ -28,8 +29,8 @@ import (
 // Theta has many entries, V'W_iV is replaced by the mean of its diagonal.
 type preconditioner struct {
 	weights objective.LossWeights
-	metric  *mat.Cholesky // of M where the loss is r'Mr
-	qmq     []float64     // Q'MQ
+	metric  solver    // of systems of M where the loss is r'Mr
+	qmq     []float64 // Q'MQ
 
 	products int       // (1+m)(2+m)/2, the entries of yy' on and below the diagonal
 	gram     []float64 // sums of them: one row for all features, or one for each
@@ -41,6 +42,28 @@ type preconditioner struct {
 
 	buf    *mat.Dense // D x (1+m)
 	column []float64  // q
+}
+
+// solver overwrites b, D x k, by the solution of the systems M x = b of its columns.
+type solver interface{ Solve(b []float64, k int) }
+
+// wholeCholesky is the solver of a matrix without structure.
+type wholeCholesky struct{ mat.Cholesky }
+
+func (c *wholeCholesky) Solve(b []float64, k int) {
+	dst := mat.NewDense(len(b)/k, k, b)
+	// The factor exists and has the right size; a bad condition is no
+	// reason to stop, as any definite matrix serves.
+	_ = c.SolveTo(dst, dst)
+}
+
+// newSolver reports false where M is not positive definite to working precision.
+func newSolver(l framework.Quadratic, dim int) (solver, bool) {
+	if t, ok := l.(*nearest.TridiagonalForm); ok {
+		return t.M.Factor()
+	}
+	c := new(wholeCholesky)
+	return c, c.Factorize(mat.NewSymDense(dim, l.Matrix()))
 }
 
 // BlockJacobi preconditions an objective by the inverse of a [preconditioner].
@@ -147,9 +170,7 @@ func (h *preconditioner) solveFrame(f *sheet.Sheet, c, q []float64) {
 		dense.SolveCholesky(row, l, n)
 	}
 	if h.metric != nil {
-		// The factor exists and has the right size; a bad condition is no
-		// reason to stop, as any definite matrix serves.
-		_ = h.metric.SolveTo(h.buf, h.buf)
+		h.metric.Solve(h.buf.RawMatrix().Data, n)
 	}
 	for j := range f.D {
 		row := h.buf.RawRowView(j)
@@ -183,16 +204,21 @@ func (h *preconditioner) factorizeMetric(o *objective.Objective, f *sheet.Sheet)
 		return nil
 	}
 	if h.metric == nil {
-		h.metric = new(mat.Cholesky)
-		if !h.metric.Factorize(mat.NewSymDense(f.D, l.Matrix())) {
+		metric, ok := newSolver(l, f.D)
+		if !ok {
 			return fmt.Errorf("scqm: loss %s: its matrix is not positive definite to working precision: %w", o.Loss().Name(), rows.ErrInput)
 		}
-		h.qmq = make([]float64, f.M*f.M)
+		h.metric, h.qmq = metric, make([]float64, f.M*f.M)
 	}
 	mq := make([]float64, f.D)
+	tridiagonal, _ := l.(*nearest.TridiagonalForm)
 	for a := range f.M {
-		for j := range mq {
-			mq[j] = floats.Dot(l.Matrix()[j*f.D:(j+1)*f.D], f.Axis(a))
+		if tridiagonal != nil {
+			tridiagonal.M.MultiplyRows(mq, f.Axis(a))
+		} else {
+			for j := range mq {
+				mq[j] = floats.Dot(l.Matrix()[j*f.D:(j+1)*f.D], f.Axis(a))
+			}
 		}
 		for b := range f.M {
 			h.qmq[b*f.M+a] = floats.Dot(f.Axis(b), mq)

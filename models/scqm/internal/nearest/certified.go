@@ -1,0 +1,115 @@
+package nearest
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/scqm/scqm/internal/dense"
+	"github.com/scqm/scqm/internal/par"
+	"github.com/scqm/scqm/models/rows"
+	"github.com/scqm/scqm/models/scqm/internal/sheet"
+)
+
+// leastConvexity is the eigenvalue of I + 2B from which on rows are certified where d > 2,
+// of which no eigenvalues are computed.
+const leastConvexity = 0x1p-6
+
+// Certificate tells of rows that no point of a sheet is nearer to than the one they are at.
+// Wherever tau is, with the gradient 2g of h there and the B of [Footpoint],
+//
+//	h(tau + t) = h(tau) + 2 g't + t'(I + 2B)t + |Nt + q(t)|^2
+//
+// for every t of R^d. Where the least eigenvalue l of I + 2B is above 0 that is at least
+// h(tau) - |g|^2 / l: next to a minimum the squared distance cannot fall by more than that,
+// anywhere on the sheet. It costs less than a Newton step.
+type Certificate struct {
+	// Within is the part of the squared distance that a nearer point may gain unseen.
+	Within float64
+
+	q *Quadratic
+}
+
+// NewCertificate prepares for a sheet as it is.
+func NewCertificate(f *sheet.Sheet, within float64) *Certificate {
+	q := NewQuadratic(f)
+	q.Reload()
+	return &Certificate{Within: within, q: q}
+}
+
+// Holds reports whether the sheet is nowhere nearer to a row x than at tau, given y = Q'(x - c)
+// and |x - c|^2. It is false where that is not known.
+func (c *Certificate) Holds(tau, y []float64, whole float64) bool {
+	q := c.q
+	copy(q.Y, y)
+	inside := q.Value(tau)
+	square := whole - floats.Dot(y, y) + inside
+	if !(square > LostDigits*whole) { // too many digits cancel
+		return false
+	}
+	q.f.TauGradient(q.g, q.w, tau, q.E)
+	least := c.convexity()
+	return least > 0 && floats.Dot(q.g, q.g) <= c.Within*square*least
+}
+
+// convexity returns a number up to the least eigenvalue of I + 2B, from the w of B.
+func (c *Certificate) convexity() float64 {
+	q := c.q
+	switch d := q.f.Latent; d {
+	case 1:
+		return 1 + 2*q.w[0]
+	case 2:
+		return 1 + q.w[0] + q.w[2] - math.Hypot(q.w[0]-q.w[2], q.w[1])
+	default:
+		clear(q.h)
+		for i := range d {
+			q.h[i*d+i] = 1 - leastConvexity
+		}
+		q.f.AddCurvature(q.h, q.w)
+		if dense.FactorCholesky(q.h, d, 0, dense.Flat) {
+			return leastConvexity
+		}
+		return 0
+	}
+}
+
+// UncertainRows lists the rows of x, at tau, to which another point of the sheet may be nearer in
+// the Euclidean norm by more than a part within of the squared distance. It costs 2nDm operations.
+// Workers are those of the caller's goroutines.
+func UncertainRows(ctx context.Context, tau []float64, f *sheet.Sheet, x rows.Data, within float64, worker func(id int) *Worker, threads int) ([]int, error) {
+	lists, errs := make([][]int, par.Shards(x.N)), make([]error, par.Shards(x.N))
+	par.Do(threads, len(lists), func(id, shard int) {
+		w, c := worker(id), NewCertificate(f, within)
+		lo, hi := par.Bounds(x.N, shard)
+		for from := lo; from < hi; from += w.Batch {
+			if errs[shard] = ctx.Err(); errs[shard] != nil {
+				return
+			}
+			lists[shard] = c.uncertain(lists[shard], w, tau, x, from, min(from+w.Batch, hi))
+		}
+	})
+	for _, err := range errs {
+		if err != nil {
+			return nil, err
+		}
+	}
+	return slices.Concat(lists...), nil
+}
+
+// uncertain appends the numbers of the rows from one to another that are not certified.
+func (c *Certificate) uncertain(list []int, w *Worker, tau []float64, x rows.Data, from, to int) []int {
+	f := c.q.f
+	for i := range to - from {
+		floats.SubTo(w.Row(w.R, f.D, i), x.Row(from+i), f.C)
+	}
+	f.RowsToFrame(w.Pulled, w.R, to-from)
+	for i := range to - from {
+		diff := w.Row(w.R, f.D, i)
+		if !c.Holds(tau[(from+i)*f.Latent:(from+i+1)*f.Latent], w.Row(w.Pulled, f.M, i), floats.Dot(diff, diff)) {
+			list = append(list, from+i)
+		}
+	}
+	return list
+}

@@ -1,0 +1,46 @@
+package scqm
+
+import (
+	"fmt"
+
+	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/models/rows"
+)
+
+// dropsColumns reports whether columns in which all rows are the same may be left out. A start
+// from principal components has that entry in c and zeros in Q there. Under a loss that is a sum
+// over entries, each least and flat at 0, the derivatives by that part of c and Q are 0 then, and the
+// second ones have no part that mixes it with others: no step of a solver leaves it, but for the
+// rounding of zeros. The matrices of Newton's method could show that the cost falls to second order
+// as Q leaves it, and small fits keep these columns.
+func (p *Problem) dropsColumns() bool {
+	loss, separable := p.Loss().(framework.Separable)
+	_, fixed := p.Loss().(framework.Dimensioned)
+	_, newton := p.ArrowheadShape()
+	if !separable || fixed || newton || p.Data().Missing || p.published {
+		return false
+	}
+	var value, slope, zero [1]float64
+	loss.Phi(value[:], slope[:], nil, zero[:])
+	return value[0] == 0 && slope[0] == 0
+}
+
+// varying returns the problem, and a point of it, without the columns in which all rows are the
+// same, and what carries points back; nil where there are none, or too few others.
+func (p *Problem) varying(x framework.Point) (*Problem, framework.Point, coordinates, error) {
+	f, fewer := rows.VaryingColumns(*p.Data())
+	s := p.Shape()
+	if f == nil || fewer.D < s.M {
+		return nil, nil, nil, nil
+	}
+	other, err := NewProblem(p.Context(), fewer, p.Loss(), s.Latent, s.S, p.Threads())
+	if err != nil {
+		return nil, nil, nil, fmt.Errorf("in the columns that vary: %w", err)
+	}
+	other.Lambda, other.MaxPenalty, other.together = p.Lambda, p.MaxPenalty, p.together
+	at := shrinkPoint(f, x, s.M)
+	if !(other.Blocks()[BlockQ].Violation(at[BlockQ]) <= outsideSpan) {
+		return nil, nil, nil, nil // a start that uses these columns
+	}
+	return other, at, f, nil
+}

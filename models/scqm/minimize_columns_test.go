@@ -1,0 +1,63 @@
+package scqm
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/losses"
+	"github.com/scqm/scqm/solvers"
+)
+
+// The run without the columns in which all rows are the same is the run with them. Powers above 2 are
+// preconditioned by weights with a floor relative to their mean, which is another one without zeros:
+// these runs begin at the same cost.
+func TestConstantColumnsChangeNothing(t *testing.T) {
+	x := digits(t, 30, "4", "9")
+	for i := range x.N {
+		x.X[i*x.D+3] = -2.5
+	}
+	for _, name := range []string{"l1", "lp 1.5", "lp 3"} {
+		p, start := begin(t, x, named(t, name, x.D), 2, 3, 1)
+		require.True(t, p.dropsColumns(), name)
+		o := framework.Options{MaxIterations: 6, MinRelativeDecrease: -1, Tolerance: -1}
+		solver := solvers.Continuation{Inner: solvers.LBFGS{}}
+		whole, err := framework.Solve(context.Background(), p, start, solver, o)
+		require.NoError(t, err)
+		run, err := p.minimize(context.Background(), start, solver, o)
+		require.NoError(t, err)
+		require.Len(t, run.History, len(whole.History))
+		if name == "lp 3" {
+			assert.InEpsilon(t, whole.History[0].Cost, run.History[0].Cost, 1e-12)
+			assert.Less(t, run.Cost, run.History[0].Cost)
+			continue
+		}
+		for i, r := range whole.History {
+			assert.InEpsilon(t, r.Cost, run.History[i].Cost, 1e-8, "%s, iteration %d", name, i)
+		}
+		assert.True(t, floats.EqualApprox(whole.Point[BlockQ], run.Point[BlockQ], 1e-4), name)
+		assert.InDelta(t, -2.5, run.Point[BlockC][3], 1e-12)
+		assert.Less(t, p.Blocks()[BlockQ].Violation(run.Point[BlockQ]), 1e-12)
+	}
+}
+
+func TestColumnsAreDroppedOnlyWhereNothingIsLost(t *testing.T) {
+	x := Data{N: 30, D: 12, X: gaussians(1, 360)}
+	p, _ := begin(t, x, losses.L1(), 2, 3, 1)
+	assert.False(t, p.dropsColumns(), "Newton's method sees second derivatives")
+	wide := digits(t, 30, "4", "9")
+	p, start := begin(t, wide, losses.L2(), 2, 3, 1)
+	assert.False(t, p.dropsColumns(), "not a sum over entries")
+	p, _ = begin(t, wide, losses.L1(), 2, 3, 1)
+	const middle = 14*28 + 14 // which varies, and column 0 does not
+	q, m := start[BlockQ], p.Shape().M
+	copy(q[:m], q[middle*m:(middle+1)*m])
+	clear(q[middle*m : (middle+1)*m])
+	other, _, _, err := p.varying(start)
+	require.NoError(t, err)
+	assert.Nil(t, other, "a start that uses these columns")
+}
