@@ -33,9 +33,9 @@ var unitsVerbs = []struct {
 	{"reconstruct", []string{"reconstruct", "model.npz", "tau.npy"}, "p", false},
 	{"influence", []string{"influence", "model.npz", "x.npy"}, "llln", true},
 	{"mean", []string{"mean", "x.npy", "--influence", "more.csv"}, "p", true},
-	{"denoise", []string{"denoise", "x.npy", "--method", "scqm", "--neighbors", "20", "--report"}, "ppppllnnnn", false},
-	{"denoise linear", []string{"denoise", "x.npy", "--method", "lpca", "--neighbors", "20", "--report"}, "ppppllnnnn", false},
-	{"denoise auto", []string{"denoise", "x.npy", "--method", "auto", "--report"}, "ppppllsnnn", false},
+	{"denoise", []string{"denoise", "x.npy", "--method", "scqm", "--neighbors", "20", "--report"}, "ppppllnnnnln", false},
+	{"denoise linear", []string{"denoise", "x.npy", "--method", "lpca", "--neighbors", "20", "--report"}, "ppppllnnnnln", false},
+	{"denoise auto", []string{"denoise", "x.npy", "--method", "auto", "--report"}, "ppppllsnnnln", false},
 	{"suggest", []string{"suggest", "x.npy"}, "nnlllllnnc", false},
 	{"fit", []string{"fit", "x.npy", "--tol", "1e-10"}, "", true},
 }
