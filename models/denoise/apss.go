@@ -93,7 +93,7 @@ type planeWorker struct {
 	neighbors Neighborhood
 	search    search
 	weights   []float64
-	far       []float64
+	far, all  []float64
 }
 
 // normal writes the normal of the plane of the rows nearest to row i, twice with weights
@@ -123,9 +123,9 @@ func (w *planeWorker) normal(dst []float64, c *Cloud, i, k int) {
 
 // reweight sets weights by the residuals in far, which it sorts.
 func (w *planeWorker) reweight(h *Neighborhood) {
-	all := append([]float64(nil), w.far...)
+	w.all = append(w.all[:0], w.far...)
 	cut := w.tune.cut * max(median(w.far)/w.tune.median, exact*h.Next)
-	for k, v := range all {
+	for k, v := range w.all {
 		w.weights[k] = h.Weights[k] * tukey(v*v/(cut*cut))
 	}
 }
@@ -159,7 +159,7 @@ type apssWorker struct {
 	u0, square float64
 	mean, diff []float64 // D
 	base, used []float64 // K
-	far        []float64 // K
+	far, offs  []float64 // K
 
 	bend         *regression // of what is left on the quadratics over the tangent
 	t            []float64   // D-1
@@ -290,17 +290,16 @@ func (w *apssWorker) off(x []float64) float64 {
 
 // reweight leaves out what is far from the sphere in units of the median distance.
 func (w *apssWorker) reweight() {
-	w.far = w.far[:0]
-	all := make([]float64, 0, len(w.used))
+	w.far, w.offs = w.far[:0], w.offs[:0]
 	for k := range w.neighbors.N() {
 		v := w.off(w.neighbors.Row(k))
-		all = append(all, v)
+		w.offs = append(w.offs, v)
 		if w.base[k] > 0 {
 			w.far = append(w.far, math.Abs(v))
 		}
 	}
 	w.cut = w.tune.cut * max(median(w.far)/w.tune.median, exact*w.neighbors.Next)
-	for k, v := range all {
+	for k, v := range w.offs {
 		w.used[k] = w.base[k] * tukey(v*v/(w.cut*w.cut))
 	}
 }
