@@ -1,6 +1,7 @@
 package bindings
 
 import (
+	"math"
 	"runtime"
 	"testing"
 	"unsafe"
@@ -53,10 +54,20 @@ func sum(t *testing.T, request []byte, x []float64, first, count int) []byte {
 	defer release(t, number)
 	settings, err := encode(map[string]any{"loss": map[string]any{"name": "squared_l2"}, "first": first, "threads": 1})
 	require.NoError(t, err)
-	_, err = StartSum(number, settings, at(request), int64(len(request)), at(x[first*columns:]), int64(count), columns, 0, 0)
+	chunks := chunksOf(t, [4]uint64{at(x[first*columns:]), uint64(count)})
+	_, err = StartSum(number, settings, at(request), int64(len(request)), at(chunks), 1, columns, 0)
 	require.NoError(t, err)
 	require.NoError(t, await(t, number))
 	return resultBytes(t, number)
+}
+
+// chunksOf describes arrays for StartSum.
+func chunksOf(t *testing.T, chunks ...[4]uint64) []uint64 {
+	list := pinned[uint64](t, 4*len(chunks))
+	for i, c := range chunks {
+		copy(list[4*i:], c[:])
+	}
+	return list
 }
 
 func resultBytes(t *testing.T, number int64) []byte {
@@ -131,7 +142,7 @@ func TestStreamsRefuse(t *testing.T) {
 	assert.ErrorContains(t, err, "no default delta")
 	_, err = FetchRequest(newNumber(), 0)
 	assert.ErrorContains(t, err, "job: ")
-	_, err = StartSum(newNumber(), `{}`, 0, 8, 0, 1, 1, 0, 0)
+	_, err = StartSum(newNumber(), `{}`, 0, 8, 0, 1, 1, 0)
 	assert.ErrorContains(t, err, "request: no address")
 }
 
@@ -198,8 +209,43 @@ func TestSumsOfSinglePrecision(t *testing.T) {
 	request := sweepRequest(t, scqm.Data{N: n, D: columns, X: x})
 	number := newNumber()
 	defer release(t, number)
-	_, err := StartSum(number, `{"loss":{"name":"squared_l2"},"single":true}`, at(request), int64(len(request)), uint64(uintptr(unsafe.Pointer(&single[0]))), n, columns, 0, 0)
+	chunks := chunksOf(t, [4]uint64{uint64(uintptr(unsafe.Pointer(&single[0]))), n, 0, 1})
+	_, err := StartSum(number, `{"loss":{"name":"squared_l2"}}`, at(request), int64(len(request)), at(chunks), 1, columns, 0)
 	require.NoError(t, err)
 	require.NoError(t, await(t, number))
 	assert.Equal(t, sum(t, request, x, 0, n), resultBytes(t, number))
+}
+
+// Rows in several arrays are summed as in one, with weights where some have them, and cuts
+// inside of blocks are refused.
+func TestSumsOfSeveralArrays(t *testing.T) {
+	const n = 3*scqm.BlockRows + 10
+	x := rowsOnASheet(t, n)
+	request := sweepRequest(t, scqm.Data{N: n, D: columns, X: x})
+	ones := pinned[float64](t, 2*scqm.BlockRows)
+	for i := range ones {
+		ones[i] = 1
+	}
+	start := func(number int64, at0, at1 int, weights uint64) error {
+		chunks := chunksOf(t, [4]uint64{at(x), uint64(at0)},
+			[4]uint64{at(x[at0*columns:]), uint64(at1 - at0), weights}, [4]uint64{at(x[at1*columns:]), uint64(n - at1)})
+		_, err := StartSum(number, `{"loss":{"name":"squared_l2"}}`, at(request), int64(len(request)), at(chunks), 3, columns, 0)
+		runtime.KeepAlive(chunks)
+		if err != nil {
+			return err
+		}
+		return await(t, number)
+	}
+	for _, weights := range []uint64{0, at(ones)} {
+		number := newNumber()
+		require.NoError(t, start(number, scqm.BlockRows, 3*scqm.BlockRows, weights))
+		assert.Equal(t, sum(t, request, x, 0, n), resultBytes(t, number))
+		release(t, number)
+	}
+	assert.ErrorContains(t, start(newNumber(), 1000, 3*scqm.BlockRows, 0), "rows 0 to 999 are cut inside of a block")
+	assert.ErrorContains(t, start(newNumber(), scqm.BlockRows, n, 0), "rows 3082 to 3081 of 3082")
+	ones[3] = math.NaN()
+	number := newNumber()
+	defer release(t, number)
+	assert.ErrorContains(t, start(number, scqm.BlockRows, 3*scqm.BlockRows, at(ones)), "weight of row 1027 is NaN")
 }

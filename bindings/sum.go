@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/scqm/scqm/framework"
 	datarows "github.com/scqm/scqm/models/rows"
@@ -17,15 +18,15 @@ type sumSettings struct {
 	// First is the number of the first row in the whole table, a multiple of
 	// scqm.BlockRows.
 	First int `json:"first"`
-	// Single says that the rows are float32.
-	Single bool `json:"single"`
 }
 
-// StartSum begins to answer a request of [FetchRequest], length bytes, for rows x
-// columns numbers at x, with one weight per row at weights (0: all 1) and the
-// precision matrix of the loss at precision (0: none). [ResultBytes] has the
-// answer. Rows may be read many times, in any order. It returns 1.
-func StartSum(number int64, settings string, request uint64, length int64, x uint64, rows, columns int64, weights, precision uint64) (int64, error) {
+// StartSum begins to answer a request of [FetchRequest], length bytes, for rows of so
+// many columns that are in count arrays, with the precision matrix of the loss at
+// precision (0: none). The arrays follow each other in the table. At chunks each has four
+// numbers: its address, its rows, the address of their weights (0: all 1), and 1 where it
+// is of float32, else 0. [ResultBytes] has the answer. Rows may be read many times, in
+// any order. It returns 1.
+func StartSum(number int64, settings string, request uint64, length int64, chunks uint64, count, columns int64, precision uint64) (int64, error) {
 	return guarded("sum", func() (int64, error) {
 		var s sumSettings
 		if err := decode(settings, &s); err != nil {
@@ -35,7 +36,7 @@ func StartSum(number int64, settings string, request uint64, length int64, x uin
 		if err != nil {
 			return 0, err
 		}
-		src, count, err := s.source(r, x, rows, columns, weights)
+		p, err := s.part(r, chunks, count, columns)
 		if err != nil {
 			return 0, err
 		}
@@ -47,11 +48,11 @@ func StartSum(number int64, settings string, request uint64, length int64, x uin
 					return nil, err
 				}
 			}
-			p, err := scqm.SumBlocks(j.ctx, r, src, loss, s.First/scqm.BlockRows, count, threads(s.Threads))
+			sums, err := scqm.SumBlocks(j.ctx, r, p.source(), loss, s.First/scqm.BlockRows, scqm.Blocks(p.last-s.First), threads(s.Threads))
 			if err != nil {
 				return nil, err
 			}
-			return p.MarshalBinary()
+			return sums.MarshalBinary()
 		})
 	})
 }
@@ -131,55 +132,106 @@ func readPartial(address uint64, length int64) (*scqm.Partial, error) {
 	return p, p.UnmarshalBinary(b)
 }
 
-// source makes rows of Python's a part of the table of a request, and counts their
-// blocks.
-func (s sumSettings) source(r *scqm.Request, x uint64, rows, columns int64, weights uint64) (datarows.Source, int, error) {
-	n, err := product("x", rows, columns)
+// chunkNumbers is how many numbers describe an array of [StartSum].
+const chunkNumbers = 4
+
+// part makes arrays of Python's a part of the table of a request.
+func (s sumSettings) part(r *scqm.Request, chunks uint64, count, columns int64) (*part, error) {
+	n, err := product("chunks", count, chunkNumbers)
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
-	last := s.First + int(rows)
-	switch {
-	case columns != int64(r.D):
-		return nil, 0, fmt.Errorf("rows of %d columns, and a fit of %d: %w", columns, r.D, framework.ErrInvalid)
-	case rows < 1 || s.First < 0 || last > r.N:
-		return nil, 0, fmt.Errorf("rows %d to %d of %d: %w", s.First, last-1, r.N, framework.ErrInvalid)
-	case s.First%scqm.BlockRows != 0 || last%scqm.BlockRows != 0 && last != r.N:
-		return nil, 0, fmt.Errorf("rows %d to %d are cut inside of a block: parts must begin at multiples of %d rows: %w",
-			s.First, last-1, scqm.BlockRows, framework.ErrInvalid)
+	list, err := addressList("chunks", chunks, n)
+	if err != nil {
+		return nil, err
 	}
-	p := &part{n: r.N, d: r.D, first: s.First, checked: !r.Kind.Scores()}
-	if s.Single {
-		p.single, err = viewOf[float32]("x", x, n)
-	} else {
-		p.x, err = view("x", x, n)
+	if columns != int64(r.D) {
+		return nil, fmt.Errorf("rows of %d columns, and a fit of %d: %w", columns, r.D, framework.ErrInvalid)
 	}
-	if err != nil || weights == 0 {
-		return p, scqm.Blocks(int(rows)), err
+	if s.First < 0 || n == 0 {
+		return nil, fmt.Errorf("%d arrays from row %d on: %w", count, s.First, framework.ErrInvalid)
 	}
-	w, err := view("weights", weights, int(rows))
-	return &weightedPart{part: p, weights: w}, scqm.Blocks(int(rows)), err
+	p := &part{n: r.N, d: r.D, last: s.First, checked: !r.Kind.Scores()}
+	for of := range slices.Chunk(list, chunkNumbers) {
+		if err := p.append(of); err != nil {
+			return nil, err
+		}
+	}
+	return p, nil
 }
 
 // part is some rows of a table, as a source of the whole table: others are not asked for.
 type part struct {
-	n, d, first int
-	x           []float64
-	single      []float32 // where they are of this type
+	n, d   int
+	chunks []chunk // in the order of their rows
+	last   int     // the number of the row behind them
 	// checked says that numbers are looked at, as they are in the first read of a fit.
 	checked bool
+}
+
+// chunk is an array of Python's, from row number first on.
+type chunk struct {
+	first   int
+	x       []float64
+	single  []float32 // where they are of this type
+	weights []float64 // nil: all 1
+}
+
+// append adds the array that four numbers describe.
+func (p *part) append(of []uint64) (err error) {
+	c, rows := chunk{first: p.last}, int64(min(of[1], math.MaxInt64))
+	n, err := product("x", rows, int64(p.d))
+	if err != nil {
+		return err
+	}
+	last := p.last + int(rows)
+	switch {
+	case rows < 1 || last > p.n:
+		return fmt.Errorf("rows %d to %d of %d: %w", p.last, last-1, p.n, framework.ErrInvalid)
+	case p.last%scqm.BlockRows != 0 || last%scqm.BlockRows != 0 && last != p.n:
+		return fmt.Errorf("rows %d to %d are cut inside of a block: parts must begin at multiples of %d rows: %w",
+			p.last, last-1, scqm.BlockRows, framework.ErrInvalid)
+	}
+	if of[3] != 0 {
+		c.single, err = viewOf[float32]("x", of[0], n)
+	} else {
+		c.x, err = view("x", of[0], n)
+	}
+	if err == nil && of[2] != 0 {
+		c.weights, err = view("weights", of[2], int(rows))
+	}
+	p.chunks, p.last = append(p.chunks, c), last
+	return err
+}
+
+// source returns the part, whose rows have weights where any were given.
+func (p *part) source() datarows.Source {
+	if slices.ContainsFunc(p.chunks, func(c chunk) bool { return c.weights != nil }) {
+		return weightedPart{p}
+	}
+	return p
 }
 
 // Shape implements [scqm.Source].
 func (p *part) Shape() (n, d int) { return p.n, p.d }
 
+// at returns the array that holds a row. Blocks, which is what is read, are never in two.
+func (p *part) at(row int) *chunk {
+	k, met := slices.BinarySearchFunc(p.chunks, row, func(c chunk, row int) int { return c.first - row })
+	if !met {
+		k--
+	}
+	return &p.chunks[k]
+}
+
 // ReadRows implements [scqm.Source].
 func (p *part) ReadRows(_ context.Context, dst []float64, first int) error {
-	at := (first - p.first) * p.d
-	if p.single == nil {
-		copy(dst, p.x[at:])
+	c := p.at(first)
+	at := (first - c.first) * p.d
+	if c.single == nil {
+		copy(dst, c.x[at:])
 	} else {
-		for i, v := range p.single[at : at+len(dst)] {
+		for i, v := range c.single[at : at+len(dst)] {
 			dst[i] = float64(v)
 		}
 	}
@@ -190,14 +242,18 @@ func (p *part) ReadRows(_ context.Context, dst []float64, first int) error {
 }
 
 // weightedPart is a part whose rows have weights.
-type weightedPart struct {
-	*part
-	weights []float64
-}
+type weightedPart struct{ *part }
 
 // ReadWeights implements [datarows.Weigher].
-func (p *weightedPart) ReadWeights(_ context.Context, dst []float64, first int) error {
-	copy(dst, p.weights[first-p.first:])
+func (p weightedPart) ReadWeights(_ context.Context, dst []float64, first int) error {
+	c := p.at(first)
+	if c.weights == nil {
+		for i := range dst {
+			dst[i] = 1
+		}
+		return nil
+	}
+	copy(dst, c.weights[first-c.first:])
 	for i, w := range dst {
 		if !(w >= 0) || math.IsInf(w, 0) {
 			return fmt.Errorf("weight of row %d is %v, want a finite number of at least 0: %w", first+i, w, framework.ErrInvalid)

@@ -94,10 +94,9 @@ def bindings_StartSum(
     settings: str,
     request: int,
     length: int,
-    x: int,
-    rows: int,
+    chunks: int,
+    count: int,
     columns: int,
-    weights: int,
     precision: int,
 ) -> int: ...
 def bindings_StartMerge(

@@ -9,8 +9,8 @@ from __future__ import annotations
 import json
 import pickle
 import socket
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -35,6 +35,69 @@ try:  # which pickles functions of scripts and notebooks, where plain pickles ca
     from cloudpickle import dumps as _dumps
 except ImportError:
     _dumps = pickle.dumps
+
+
+#: Rows, the number of the first of them, and their weights or None.
+Given: TypeAlias = tuple[npt.ArrayLike, int, npt.ArrayLike | None]
+
+
+class Part(NamedTuple):
+    """What the rows from ``first`` to before ``end`` say."""
+
+    first: int
+    end: int
+    sums: bytes
+
+
+class Chunk(NamedTuple):
+    """Rows from number ``first`` on, with their weights."""
+
+    rows: npt.NDArray[Any]
+    first: int
+    weights: Array | None
+
+    @classmethod
+    def of(
+        cls, rows: npt.ArrayLike, first: int, sample_weight: npt.ArrayLike | None
+    ) -> Chunk:
+        """Return what was given as arrays."""
+        # Views of arrays in files are not copied.
+        X = rows if isinstance(rows, np.ndarray) else np.asarray(rows)
+        if X.ndim != 2 or len(X) == 0:
+            raise InputError(
+                f"rows from {first} on have shape {X.shape}; want (n, D), n above 0"
+            )
+        weights = None
+        if sample_weight is not None:
+            weights = _native.contiguous(sample_weight)
+            if weights.shape != (len(X),):
+                raise InputError(
+                    f"weights of rows from {first} on have shape {weights.shape}; "
+                    f"want ({len(X)},)"
+                )
+        return cls(X, int(first), weights)
+
+    @property
+    def end(self) -> int:
+        """Return the number of the row behind the last one."""
+        return self.first + len(self.rows)
+
+    def follows(self, other: Chunk) -> bool:
+        """Whether these are the rows behind those of another chunk."""
+        same = self.rows.shape[1] == other.rows.shape[1]
+        return same and self.first == other.end
+
+    def converted(self) -> Iterator[Chunk]:
+        """Yield slabs of the rows as the library reads them."""
+        for at in range(0, len(self.rows), SLAB):
+            slab = _converted(self.rows[at : at + SLAB], self.first + at)
+            own = None if self.weights is None else self.weights[at : at + SLAB]
+            yield Chunk(slab, self.first + at, own)
+
+    def described(self) -> list[int]:
+        """Return the numbers by which the library finds the arrays."""
+        single = self.rows.dtype == np.float32
+        return [address(self.rows), len(self.rows), address(self.weights), int(single)]
 
 
 class BlockSums:
@@ -63,28 +126,41 @@ class BlockSums:
         sample_weight: npt.ArrayLike | None = None,
     ) -> bytes:
         """Return what the rows from row number ``first`` on say."""
-        # Views of arrays in files are not copied.
-        X = rows if isinstance(rows, np.ndarray) else np.asarray(rows)
-        if X.ndim != 2 or len(X) == 0:
-            raise InputError(
-                f"rows from {first} on have shape {X.shape}; want (n, D), n above 0"
-            )
-        weights = None
-        if sample_weight is not None:
-            weights = _native.contiguous(sample_weight)
-            if weights.shape != (len(X),):
-                raise InputError(
-                    f"weights of rows from {first} on have shape {weights.shape}; "
-                    f"want ({len(X)},)"
-                )
-        if _readable(X):
-            return self._sum(X, first, weights)
-        parts = []
-        for at in range(0, len(X), SLAB):
-            slab = _converted(X[at : at + SLAB], first + at)
-            own = None if weights is None else weights[at : at + SLAB]
-            parts.append(self._sum(slab, first + at, own))
-        return self.merge(parts)
+        return self.together([(rows, first, sample_weight)])[0].sums
+
+    def together(self, chunks: Iterable[Given]) -> list[Part]:
+        """Return what chunks of rows say, in as few parts as there are gaps.
+
+        Chunks that follow each other are summed by one call of the library, which takes
+        some milliseconds whatever its rows.
+        """
+        parts: list[Part] = []
+        run: list[Chunk] = []
+        for chunk in sorted((Chunk.of(*given) for given in chunks), key=_first):
+            direct = _readable(chunk.rows)
+            if run and not (direct and chunk.follows(run[-1])):
+                parts.append(self._sum(run))
+                run = []
+            if direct:
+                run.append(chunk)
+            else:
+                parts += [self._sum([slab]) for slab in chunk.converted()]
+        if run:
+            parts.append(self._sum(run))
+        return self.join(parts)
+
+    def join(self, parts: Iterable[Part]) -> list[Part]:
+        """Merge parts that adjoin."""
+        runs: list[list[Part]] = []
+        for part in sorted(parts, key=_first):
+            if runs and runs[-1][-1].end == part.first:
+                runs[-1].append(part)
+            else:
+                runs.append([part])
+        return [
+            Part(run[0].first, run[-1].end, self.merge(part.sums for part in run))
+            for run in runs
+        ]
 
     def merge(self, parts: Iterable[bytes]) -> bytes:
         """Return what adjoining parts say together, to the same bits in any order."""
@@ -106,32 +182,32 @@ class BlockSums:
             ).wait()
             return _result(job)
 
-    def _sum(self, X: npt.NDArray[Any], first: int, weights: Array | None) -> bytes:
+    def _sum(self, chunks: list[Chunk]) -> Part:
+        """Sum over rows that the library can read, without gaps between them."""
         loss = self._load()
         settings = {
             "loss": loss._choice(),
             "threads": self._threads,
-            "first": int(first),
-            "single": X.dtype == np.float32,
+            "first": chunks[0].first,
         }
         request, matrix = _bytes_of(self._request), loss._matrix()
+        table = np.array([chunk.described() for chunk in chunks], dtype=np.uint64)
 
         def reply(job: Job, state: Array) -> None:
             answer(loss, job, state)
 
-        with Job(X, weights, request, matrix, answer=reply) as job:
+        with Job(table, request, matrix, chunks, answer=reply) as job:
             job.start(
                 _core.bindings_StartSum,
                 json.dumps(settings),
                 address(request),
                 len(request),
-                address(X),
-                len(X),
-                X.shape[1],
-                address(weights),
+                address(table),
+                len(table),
+                chunks[0].rows.shape[1],
                 address(matrix),
             ).wait()
-            return _result(job)
+            return Part(chunks[0].first, chunks[-1].end, _result(job))
 
     def _load(self) -> Loss:
         """Return the loss, which a pickle holds until it is needed."""
@@ -177,6 +253,11 @@ def unpack(packed: bytes, what: str) -> Any:
             f"{what} cannot be loaded on {socket.gethostname()}: "
             f"{type(error).__name__}: {error}; install what it is made of there"
         ) from error
+
+
+def _first(part: Part | Chunk) -> int:
+    """Return the number of the first row."""
+    return part.first
 
 
 def _readable(X: npt.NDArray[Any]) -> bool:

@@ -102,6 +102,23 @@ def test_what_comes_to_the_client(rows: Any, monkeypatch: pytest.MonkeyPatch) ->
     assert sorted(lengths)[len(lengths) // 2] < 3000
 
 
+def test_chunks_of_a_worker_are_summed_together(rows: Any, client: Any) -> None:
+    assert _estimator.Parts(client, rows, None).groups() == [[0], [1], [2]]
+    small = client.persist(da.from_array(X, chunks=(BLOCK_ROWS, 5)))
+    distributed.wait(small)
+    parts = _estimator.Parts(client, small, None)
+    where = client.who_has(parts.held)
+    groups = parts.groups()
+    assert sorted(k for group in groups for k in group) == list(range(6))
+    homes = [{where[parts.held[k].key] for k in group} for group in groups]
+    assert all(len(home) == 1 for home in homes)
+    assert len(groups) == len(set().union(*homes))
+    parts.bytes = [3 << 26, 3 << 26, 1 << 26, 1 << 26, 1 << 26, 1 << 26]
+    assert parts.shares([0, 1, 2, 3], 1) == [[0], [1, 2, 3]]
+    assert parts.shares([2, 3, 4, 5], 1) == [[2, 3, 4, 5]]
+    assert parts.shares([2, 3, 4, 5], 2) == [[2, 3], [4, 5]]
+
+
 def test_maps_are_lazy(model: SCQM, whole: scqm.SCQM, rows: Any) -> None:
     T = model.transform(rows)
     assert isinstance(T, da.Array)

@@ -8,6 +8,7 @@ that a worker that dies costs what it was summing and no more.
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterator
 from typing import Any
@@ -16,7 +17,7 @@ import dask
 import dask.array as da
 import numpy as np
 import numpy.typing as npt
-from distributed import Client
+from distributed import Client, futures_of
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
@@ -38,6 +39,10 @@ from ._tasks import add_up, merge, same, through
 
 # The results that one task merges.
 FAN = 16
+
+# Bytes of rows for which a task costs little beside their sums. Larger ones would take
+# more at a time from the disk, where a worker has moved its rows there.
+LARGEST = 1 << 28
 
 
 class SCQM(_estimator.SCQM):
@@ -112,7 +117,7 @@ class SCQM(_estimator.SCQM):
     Examples
     --------
     >>> import dask.array as da, numpy as np
-    >>> from distributed import Client
+    >>> from distributed import Client, futures_of
     >>> from scqm.dask import SCQM
     >>> t = np.linspace(-1, 1, 4096)
     >>> X = da.from_array(np.column_stack([t, t**2]), chunks=(1024, 2))
@@ -369,8 +374,14 @@ class Parts:
         self.weights = [None] * len(self.rows)
         if weights is not None:
             self.weights = list(weights.to_delayed())
-        ends = np.cumsum([0, *rows.chunks[0]])
+        lengths = rows.chunks[0]
+        ends = np.cumsum([0, *lengths])
         self.first = [int(end) for end in ends[:-1]]
+        width = rows.dtype.itemsize * rows.shape[1]
+        self.bytes = [width * length for length in lengths]
+        held = {future.key: future for future in futures_of(rows)}
+        # None for chunks that are computed for every read.
+        self.held: list[Any] = [held.get(part.key) for part in self.rows]
 
     def __call__(self, function: BlockSums) -> Iterator[bytes]:
         """Yield the sums of all rows."""
@@ -378,18 +389,58 @@ class Parts:
         add = dask.delayed(add_up, pure=False)
         join = dask.delayed(merge, pure=False)
         parts = [
-            add(ask, rows, first, weights)
-            for rows, first, weights in zip(
-                self.rows, self.first, self.weights, strict=True
+            add(
+                ask,
+                [self.rows[k] for k in group],
+                [self.first[k] for k in group],
+                [self.weights[k] for k in group],
             )
+            for group in self.groups()
         ]
         while len(parts) > 1:
             parts = [join(ask, parts[k : k + FAN]) for k in range(0, len(parts), FAN)]
         future = self.client.compute(parts[0], optimize_graph=False)
         try:
-            yield future.result()
+            for part in future.result():
+                yield part.sums
         finally:
             future.cancel()
+
+    def groups(self) -> list[list[int]]:
+        """Return the chunks that a task sums, which one worker holds.
+
+        A task costs the scheduler, the worker and the library some milliseconds
+        each, more than the sums of a small chunk do. Where rows are is asked in every
+        read, as workers die and come.
+        """
+        if any(future is None for future in self.held):
+            # Rows that are computed for every read should be gone before the next ones.
+            return [[k] for k in range(len(self.rows))]
+        where = self.client.who_has(self.held)
+        threads = self.client.nthreads()
+        of: dict[str, list[int]] = {}
+        alone = []
+        for k, future in enumerate(self.held):
+            homes = [home for home in where.get(future.key, ()) if home in threads]
+            if homes:
+                of.setdefault(min(homes), []).append(k)
+            else:
+                alone.append([k])
+        for home, chunks in of.items():
+            alone += self.shares(chunks, threads[home])
+        return sorted(alone)
+
+    def shares(self, chunks: list[int], threads: int) -> list[list[int]]:
+        """Cut the chunks of a worker into shares of about as many bytes."""
+        total = sum(self.bytes[k] for k in chunks)
+        count = max(threads, math.ceil(total / LARGEST))
+        shares: list[list[int]] = [[] for _ in range(count)]
+        before = 0
+        for k in chunks:
+            middle = before + self.bytes[k] / 2
+            shares[int(middle * count / total)].append(k)
+            before += self.bytes[k]
+        return [share for share in shares if share]
 
 
 def _weights(sample_weight: Any, rows: da.Array) -> da.Array:

@@ -6,12 +6,13 @@ an error says where it could not be loaded.
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from .._sums import BlockSums, unpack
+from .._sums import BlockSums, Part, unpack
 
 
 def same(packed: bytes) -> bytes:
@@ -20,17 +21,20 @@ def same(packed: bytes) -> bytes:
 
 
 def add_up(
-    packed: bytes, rows: Any, first: int, weights: npt.NDArray[Any] | None
-) -> bytes:
-    """Sum over the rows of a chunk."""
+    packed: bytes,
+    rows: list[Any],
+    first: list[int],
+    weights: list[npt.NDArray[Any] | None],
+) -> list[Part]:
+    """Sum over the rows of chunks."""
     function: BlockSums = unpack(packed, "the fit")
-    return function(rows, first, weights)
+    return function.together(zip(rows, first, weights, strict=True))
 
 
-def merge(packed: bytes, parts: list[bytes]) -> bytes:
-    """Merge the sums of chunks that follow each other."""
+def merge(packed: bytes, parts: list[list[Part]]) -> list[Part]:
+    """Merge sums as far as their rows follow each other."""
     function: BlockSums = unpack(packed, "the fit")
-    return function.merge(parts)
+    return function.join(chain.from_iterable(parts))
 
 
 def through(rows: Any, packed: bytes, method: str) -> npt.NDArray[np.float64]:
