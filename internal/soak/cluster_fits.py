@@ -1,7 +1,7 @@
 """Fit on clusters of Dask whose workers and schedulers die, and compare the bits.
 
 A case is a loss with a number of workers and all cuts into chunks; a loss whose
-fit loses a worker in one read after the other; or a loss whose scheduler is killed
+fit loses a worker in every read; or a loss whose scheduler is killed
 in the middle, and which goes on from its checkpoint. What comes out must have the bits
 of a fit in one process. Prints a line for every case, and "alive" at the end.
 """
@@ -22,6 +22,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import dask
 import dask.array as da
 import numpy as np
 import numpy.typing as npt
@@ -29,12 +30,20 @@ from distributed import Client, LocalCluster
 
 import scqm
 from scqm.dask import SCQM, _estimator
+from scqm.dask._tasks import add_up
 
 BLOCK = 1024
 BLOCKS = 20
 LOSSES = ("l2", "huber", "squared_l2", "l1")
 WORKERS = (1, 2, 3)
 PARTITIONS = (1, 2, 3, 7, 20)
+# Dask gives tasks up whose workers died three times, and chunks wait behind sums. A
+# local cluster looks 15 s after a death whether there is a worker of that name, and
+# gives the place up for good where a later death just leaves none.
+PATIENT = {
+    "distributed.scheduler.allowed-failures": 1000,
+    "distributed.deploy.lost-worker-timeout": "1 day",
+}
 Array = npt.NDArray[np.float64]
 
 
@@ -84,6 +93,52 @@ def cluster(workers: int) -> Iterator[Client]:
         yield client
 
 
+class Dying:
+    """Sums of chunks whose worker is killed once for each read.
+
+    Parameters
+    ----------
+    folder : Path
+        Where a file says that the kill of a read has been.
+    read : int
+        The number of the read. Workers die before sums or after, in turn; in every
+        third read one is killed from outside, wherever it is.
+    """
+
+    def __init__(self, folder: Path, read: int) -> None:
+        self.mark = folder / str(read)
+        self.read = read
+
+    def __call__(self, *given: Any) -> Any:
+        """Sum, or die."""
+        if self.read % 3 == 0:
+            return add_up(*given)
+        try:
+            self.mark.touch(exist_ok=False)
+        except FileExistsError:
+            return add_up(*given)
+        if self.read % 3 == 1:
+            add_up(*given)
+        os.kill(os.getpid(), signal.SIGKILL)
+        raise AssertionError("a process goes on after SIGKILL")
+
+
+def killing(folder: Path) -> type[_estimator.Parts]:
+    """Return the map of a fit that loses a worker in every read."""
+    reads = itertools.count(1)
+
+    class Killing(_estimator.Parts):
+        def __call__(self, function: Any) -> Iterator[bytes]:
+            read = next(reads)
+            _estimator.add_up = Dying(folder, read)  # type: ignore[assignment] # as above
+            if read % 3 == 0:
+                kill_a_worker(self.client)
+                (folder / str(read)).touch()
+            yield from super().__call__(function)
+
+    return Killing
+
+
 def hooked(at: int, deed: Any) -> type[_estimator.Parts]:
     """Return the map of a fit, which does something in read number ``at``."""
     reads = itertools.count(1)
@@ -114,23 +169,29 @@ def try_cuts(table: Array, loss: str, workers: int) -> str:
 
 
 def try_kills(table: Array, loss: str) -> str:
-    """Lose a worker in every read."""
+    """Lose a worker in every read of a fit."""
     whole = scqm.SCQM(2, solver="streaming", **settings(loss)).fit(table)
     parts = _estimator.Parts
-    reads, at = 1, 1
-    with cluster(2) as client:
-        while at <= reads:
-            # A class in the place of another, here and below, which mypy minds.
-            _estimator.Parts = hooked(at, kill_a_worker)  # type: ignore[misc]
-            try:
-                model = SCQM(2, **settings(loss)).fit(rows(table, 7))
-            finally:
-                _estimator.Parts = parts  # type: ignore[misc] # the class again
-            assert bits(model) == bits(whole), (loss, at)
-            reads = model.n_reads_
-            at += 1
-            client.wait_for_workers(2)
-    return f"{reads} kills"
+    with (
+        dask.config.set(PATIENT),
+        tempfile.TemporaryDirectory() as name,
+        cluster(2) as client,
+    ):
+        before = set(client.run(os.getpid).values())
+        # A class in the place of another, here and below, which mypy minds.
+        _estimator.Parts = killing(Path(name))  # type: ignore[misc]
+        try:
+            model = SCQM(2, **settings(loss)).fit(rows(table, 7))
+        finally:
+            _estimator.Parts = parts  # type: ignore[misc] # the class again
+            _estimator.add_up = add_up
+        kills = len(list(Path(name).iterdir()))
+        client.wait_for_workers(2, timeout=120)
+        after = set(client.run(os.getpid).values())
+    assert bits(model) == bits(whole), loss
+    assert kills == model.n_reads_, (loss, kills, model.n_reads_)
+    assert not before & after, "workers that were killed are alive"
+    return f"{kills} kills"
 
 
 def try_frames(table: Array) -> str:
