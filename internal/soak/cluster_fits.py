@@ -130,7 +130,7 @@ def killing(folder: Path) -> type[_estimator.Parts]:
     class Killing(_estimator.Parts):
         def __call__(self, function: Any) -> Iterator[bytes]:
             read = next(reads)
-            _estimator.add_up = Dying(folder, read)  # type: ignore[assignment] # as above
+            vars(_estimator)["add_up"] = Dying(folder, read)
             if read % 3 == 0:
                 kill_a_worker(self.client)
                 (folder / str(read)).touch()
@@ -184,7 +184,7 @@ def try_kills(table: Array, loss: str) -> str:
             model = SCQM(2, **settings(loss)).fit(rows(table, 7))
         finally:
             _estimator.Parts = parts  # type: ignore[misc] # the class again
-            _estimator.add_up = add_up
+            vars(_estimator)["add_up"] = add_up
         kills = len(list(Path(name).iterdir()))
         client.wait_for_workers(2, timeout=120)
         after = set(client.run(os.getpid).values())
