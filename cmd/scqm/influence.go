@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -76,36 +77,87 @@ func (f *influenceFlags) run(cmd *cobra.Command, model, data string) error {
 	if err != nil {
 		return err
 	}
-	x, err := f.data.Read(cmd, data)
+	src, err := f.data.Open(cmd, data)
 	if err != nil {
 		return err
 	}
-	if x.Cols != m.D {
-		return cli.Usagef("%s: rows of %d columns do not fit %s, which takes %d", data, x.Cols, model, m.D)
+	defer src.Close()
+	if _, cols := src.Shape(); cols != m.D {
+		return cli.Usagef("%s: rows of %d columns do not fit %s, which takes %d", data, cols, model, m.D)
 	}
 	defer f.plugin.Close()
 	if err := f.plugin.OpenFor(cmd, m); err != nil {
 		return fmt.Errorf("%s: %w", model, err)
 	}
 	start := time.Now()
-	influence, err := cli.Await(ctx, func() (*scqm.Influence, error) { return m.Influence(ctx, cli.RowsOf(x), f.threads) })
-	if err != nil {
+	r, err := f.find(cmd, m, src)
+	if err != nil || f.output == "-" {
 		return err
 	}
-	if f.output != "" {
-		if err := writeInfluence(cmd, f.output, influence.Rows); err != nil || f.output == "-" {
-			return err
-		}
-	}
-	r := newInfluenceReport(m, influence, f.top)
-	r.Header = x.Names
-	if f.refit {
-		if err := r.addRefits(ctx, m, cli.RowsOf(x), f.threads); err != nil {
-			return err
-		}
-	}
+	r.Header = src.Names()
 	r.Seconds = time.Since(start).Seconds()
 	return r.print(cmd, f)
+}
+
+// find finds the influences of all rows in memory or, where there is no room for that, by
+// reading them twice.
+func (f *influenceFlags) find(cmd *cobra.Command, m *scqm.Model, src *dataset.Source) (*influenceReport, error) {
+	r, err := f.findInMemory(cmd, m, src)
+	if !errors.Is(err, scqm.ErrMemory) {
+		return r, err
+	}
+	if f.refit {
+		return nil, fmt.Errorf("%w, or leave out --refit, for which all rows must be in memory", err)
+	}
+	streamed, failure := f.findStreaming(cmd, m, src)
+	if errors.Is(failure, scqm.ErrAllRows) {
+		return nil, err // the figures say more
+	}
+	return streamed, failure
+}
+
+func (f *influenceFlags) findInMemory(cmd *cobra.Command, m *scqm.Model, src *dataset.Source) (*influenceReport, error) {
+	ctx := cmd.Context()
+	x, err := cli.Await(ctx, src.Matrix)
+	if err != nil {
+		return nil, err
+	}
+	influence, err := cli.Await(ctx, func() (*scqm.Influence, error) { return m.Influence(ctx, cli.RowsOf(x), f.threads) })
+	if err != nil {
+		return nil, err
+	}
+	r := newInfluenceReport(m, x.Rows, f.top)
+	r.add(0, influence.Rows)
+	r.end(influence)
+	if f.output != "" {
+		err := f.write(cmd, x.Rows, func(write func(int, []scqm.RowInfluence) error) error { return write(0, influence.Rows) })
+		if err != nil || f.output == "-" {
+			return nil, err
+		}
+	}
+	if f.refit {
+		err = r.addRefits(ctx, m, cli.RowsOf(x), f.threads)
+	}
+	return r, err
+}
+
+func (f *influenceFlags) findStreaming(cmd *cobra.Command, m *scqm.Model, src *dataset.Source) (*influenceReport, error) {
+	n, _ := src.Shape()
+	r := newInfluenceReport(m, n, f.top)
+	find := func(write func(int, []scqm.RowInfluence) error) error {
+		influence, err := m.InfluenceFrom(cmd.Context(), src, f.threads, func(first int, rows []scqm.RowInfluence) error {
+			r.add(first, rows)
+			return write(first, rows)
+		})
+		if err = cmp.Or(src.Unchanged(), err); err == nil {
+			r.end(influence)
+		}
+		return err
+	}
+	if f.output == "" {
+		return r, find(func(int, []scqm.RowInfluence) error { return nil })
+	}
+	return r, f.write(cmd, n, find)
 }
 
 func (f *influenceFlags) check(cmd *cobra.Command) error {
@@ -122,22 +174,24 @@ func (f *influenceFlags) check(cmd *cobra.Command) error {
 	return f.data.Check(cmd)
 }
 
-// writeInfluence writes the numbers of all rows, block by block.
-func writeInfluence(cmd *cobra.Command, path string, rows []scqm.RowInfluence) error {
+// write writes the numbers of n rows as find finds them.
+func (f *influenceFlags) write(cmd *cobra.Command, n int, find func(write func(int, []scqm.RowInfluence) error) error) error {
 	names := []string{"influence", "residual", "residual_without", "leverage"}
-	table := dataset.Table{Rows: len(rows), Cols: len(names), Names: names}
-	return cli.WriteRows(cmd, path, table, func(write func([]float64) error) error {
+	table := dataset.Table{Rows: n, Cols: len(names), Names: names}
+	return cli.WriteRows(cmd, f.output, table, func(write func([]float64) error) error {
 		part := make([]float64, 0, blockNumbers)
-		for list := range slices.Chunk(rows, cap(part)/len(names)) {
-			part = part[:0]
-			for _, r := range list {
-				part = append(part, r.Move, r.Residual, r.Without, r.Leverage)
+		return find(func(_ int, rows []scqm.RowInfluence) error {
+			for list := range slices.Chunk(rows, cap(part)/len(names)) {
+				part = part[:0]
+				for _, r := range list {
+					part = append(part, r.Move, r.Residual, r.Without, r.Leverage)
+				}
+				if err := write(part); err != nil {
+					return err
+				}
 			}
-			if err := write(part); err != nil {
-				return err
-			}
-		}
-		return nil
+			return nil
+		})
 	})
 }
 
@@ -157,6 +211,9 @@ type influenceReport struct {
 	Notes     []string         `json:"notes"`
 	Header    []string         `json:"header"` // names in the first row, null where it holds none
 	Seconds   float64          `json:"seconds"`
+
+	most  int // rows to list
+	moves []float64
 }
 
 type influentialRow struct {
@@ -174,24 +231,32 @@ type refitRow struct {
 	Without   float64 `json:"residual_without"`
 }
 
-func newInfluenceReport(m *scqm.Model, o *scqm.Influence, top int) *influenceReport {
-	r := &influenceReport{
-		Loss: m.Loss.Name(), N: len(o.Rows), D: m.D, Latent: m.Latent, Curvature: m.Curvature,
-		Remaining: o.Remaining, Rounding: o.Rounding, Notes: o.Notes,
+func newInfluenceReport(m *scqm.Model, n, top int) *influenceReport {
+	return &influenceReport{
+		Loss: m.Loss.Name(), N: n, D: m.D, Latent: m.Latent, Curvature: m.Curvature,
+		most: min(top, n), moves: make([]float64, 0, n),
 	}
-	if r.Notes == nil {
-		r.Notes = []string{}
-	}
-	all := make([]influentialRow, len(o.Rows))
-	moves := make([]float64, len(o.Rows))
-	for i, row := range o.Rows {
-		all[i], moves[i] = influentialRow{Row: i, Influence: row.Move, Residual: row.Residual, Without: row.Without, Leverage: row.Leverage}, row.Move
+}
+
+// add takes the influences of the rows from a first one on.
+func (r *influenceReport) add(first int, rows []scqm.RowInfluence) {
+	for i, row := range rows {
+		r.Top = append(r.Top, influentialRow{Row: first + i, Influence: row.Move, Residual: row.Residual, Without: row.Without, Leverage: row.Leverage})
+		r.moves = append(r.moves, row.Move)
 		r.Residual += row.Residual / float64(r.N)
 		r.Without += row.Without / float64(r.N)
 	}
-	slices.SortStableFunc(all, func(a, b influentialRow) int { return cmp.Compare(b.Influence, a.Influence) })
-	r.Top, r.Median = all[:min(top, len(all))], cli.UpperMedian(moves)
-	return r
+	slices.SortStableFunc(r.Top, func(a, b influentialRow) int { return cmp.Compare(b.Influence, a.Influence) })
+	r.Top = slices.Clone(r.Top[:min(r.most, len(r.Top))])
+}
+
+// end takes what is said of all rows.
+func (r *influenceReport) end(o *scqm.Influence) {
+	r.Remaining, r.Rounding, r.Notes = o.Remaining, o.Rounding, o.Notes
+	if r.Notes == nil {
+		r.Notes = []string{}
+	}
+	r.Median = cli.UpperMedian(r.moves)
 }
 
 // addRefits fits without each of the rows listed.

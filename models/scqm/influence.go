@@ -119,17 +119,17 @@ func (m *Model) Influence(ctx context.Context, x Data, threads int) (*Influence,
 		lengths = append(lengths, out.Rows[i].lengths()...)
 	}
 	back(ctx, &results{lengths: lengths})
-	out.addNotes(fit.jumps)
+	var most float64
+	for _, r := range out.Rows {
+		most = max(most, r.Move)
+	}
+	out.addNotes(most, fit.jumps)
 	return out, nil
 }
 
-// addNotes warns of what makes influences less than they seem. Jumps says that the
-// gradient of the loss jumps at its kinks.
-func (o *Influence) addNotes(jumps bool) {
-	var most float64
-	for _, r := range o.Rows {
-		most = max(most, r.Move)
-	}
+// addNotes warns of what makes influences, of which the largest is most, less than they
+// seem. Jumps says that the gradient of the loss jumps at its kinks.
+func (o *Influence) addNotes(most float64, jumps bool) {
 	if o.Remaining > most/10 {
 		o.Notes = append(o.Notes, fmt.Sprintf("one more step of the fit would move the sheet by %.3g, the most influential row moves it by %.3g: fit with a smaller tolerance first", o.Remaining, most))
 	}

@@ -23,9 +23,9 @@ const (
 	roundingShare  = 0.03
 	roundingGrowth = 3
 	roundingMost   = 1
-	// sameObjective is the relative difference up to which the objective of the
+	// objectiveDifference is the relative difference up to which the objective of the
 	// model on the data and the one it was fitted with are one.
-	sameObjective = 1e-6
+	objectiveDifference = 1e-6
 	// refineTolerance and refineGain, a relative decrease of the cost, end the
 	// refinement for a rounded loss.
 	refineTolerance = 1e-9
@@ -88,26 +88,37 @@ func (s *refinedFit) jackknife(ctx context.Context) (*influence.Jackknife, error
 // sameFit sets the penalty to that of the fit and refuses data that it was not
 // a fit to.
 func (m *Model) sameFit(p *Problem, at framework.Point) error {
-	p.Lambda = 1
-	if size := p.Penalty(nil, at[BlockTheta]); size > 0 {
-		p.Lambda = m.Meta.Penalty / size
-	} else {
-		p.Lambda = 0
-	}
+	p.Lambda = m.penaltyFactor(p.Objective, at[BlockTheta])
 	cost, err := p.Evaluate(nil, at)
 	if err != nil {
 		return err
 	}
 	cost -= p.Penalty(nil, at[BlockTheta])
+	terms, err := p.GradientTerms()
+	if err != nil {
+		return err
+	}
+	return m.sameObjective(cost, terms.Exact())
+}
+
+// penaltyFactor is the factor of the penalty with which it is that of the fit.
+func (m *Model) penaltyFactor(o *objective.Objective, theta []float64) float64 {
+	o.Lambda = 1
+	if size := o.Penalty(nil, theta); size > 0 {
+		return m.Meta.Penalty / size
+	}
+	return 0
+}
+
+// sameObjective refuses rows with a cost that is not that of the fit, or without residuals.
+func (m *Model) sameObjective(cost float64, exact bool) error {
 	if math.IsNaN(cost) || math.IsInf(cost, 0) {
 		return rows.ErrOverflow
 	}
-	if terms, err := p.GradientTerms(); err != nil {
-		return err
-	} else if terms.Exact() {
+	if exact {
 		return fmt.Errorf("scqm: the model runs through every row, so that none can be told from another: use a smaller d or s, or more rows: %w", ErrInput)
 	}
-	if fitted := m.Meta.Objective; m.Meta.N > 0 && math.Abs(cost-fitted) > sameObjective*math.Max(fitted, cost) {
+	if fitted := m.Meta.Objective; m.Meta.N > 0 && math.Abs(cost-fitted) > objectiveDifference*math.Max(fitted, cost) {
 		return fmt.Errorf("scqm: the objective of the model is %.8g on these rows, and was %.8g on those it was learned from: give the same rows with the same weights: %w", cost, fitted, ErrInput)
 	}
 	return nil

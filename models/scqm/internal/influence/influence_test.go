@@ -60,7 +60,8 @@ func sheetAt(o *objective.Objective, x framework.Point) *sheet.Sheet {
 func rawJackknife(t *testing.T, p *objective.Objective, x framework.Point) *Jackknife {
 	t.Helper()
 	k := prepare(p, x)
-	require.NoError(t, k.assemble(context.Background()))
+	require.NoError(t, k.Add(context.Background(), p.Data().TotalWeight()))
+	require.NoError(t, k.assemble())
 	return k
 }
 

@@ -68,6 +68,18 @@ type Jackknife struct {
 	grad      []float64         // P: of the cost
 	terms     []float64         // P: sums of the sizes of the terms of the diagonal
 	byFeature [][]featureTerm
+
+	assembly *assembly   // until Factorize
+	workers  []*response // by goroutine
+}
+
+// assembly is what the sums over rows are added to before the coordinates are.
+type assembly struct {
+	hh, shares []float64   // F x F: products of features, with what the loss and the weights make of them
+	gh         []float64   // D x F: gradients times features
+	forms      [][]float64 // see newForms
+	list       *rowDerivatives
+	low        *lowRank
 }
 
 // featureTerm says which coordinate puts a multiple of a feature into which row.
@@ -76,16 +88,30 @@ type featureTerm struct {
 	sign            float64
 }
 
+// New prepares the jackknife of all rows of an objective, at a point of it.
 func New(p *objective.Objective, at framework.Point) (*Jackknife, error) {
+	k, err := Begin(p, at)
+	if err != nil {
+		return nil, err
+	}
+	if err := k.Add(p.Context(), p.Data().TotalWeight()); err != nil {
+		return nil, err
+	}
+	return k, k.Factorize()
+}
+
+// Begin is New without any rows: Add takes those that the objective has at that time, and
+// Factorize ends it.
+func Begin(p *objective.Objective, at framework.Point) (*Jackknife, error) {
 	if size := arrowhead.OuterDim(p.Shape()); size > maxCoordinates {
 		return nil, fmt.Errorf("scqm: the sheet has %d numbers and second derivatives serve up to %d: use fewer columns, such as leading principal components: %w", size, maxCoordinates, rows.ErrInput)
 	}
-	k := prepare(p, at)
-	if err := k.assemble(p.Context()); err != nil {
-		return nil, err
-	}
-	return k, k.factorize()
+	return prepare(p, at), nil
 }
+
+// Load takes other rows, with their coordinates at a minimum, as those that Add and
+// LeaveOut are about. The objective must have no other shape.
+func (k *Jackknife) Load(p *objective.Objective, tau []float64) { k.problem, k.tau = p, tau }
 
 // prepare chooses coordinates at a point.
 func prepare(p *objective.Objective, at framework.Point) *Jackknife {
@@ -100,44 +126,52 @@ func prepare(p *objective.Objective, at framework.Point) *Jackknife {
 		}
 	}
 	k.Frame.Complete()
+	P, D, nf := k.P, k.F.D, k.Nf
+	k.hessian, k.moves, k.grad, k.terms = make([]float64, P*P), make([]float64, P*P), make([]float64, P), make([]float64, P)
+	k.assembly = &assembly{
+		hh: make([]float64, nf*nf), shares: make([]float64, nf*nf), gh: make([]float64, D*nf), forms: k.newForms(),
+		list: newRowDerivatives(k, BatchRows), low: newLowRank(k, BatchRows),
+	}
 	return k
 }
 
-// assemble computes hessian, moves and grad.
-func (k *Jackknife) assemble(ctx context.Context) error {
-	P, D, nf := k.P, k.F.D, k.Nf
-	k.hessian, k.moves, k.grad, k.terms = make([]float64, P*P), make([]float64, P*P), make([]float64, P), make([]float64, P)
-	hh, shares, gh := make([]float64, nf*nf), make([]float64, nf*nf), make([]float64, D*nf)
-	forms := k.newForms()
-	list, low := newRowDerivatives(k, BatchRows), newLowRank(k, BatchRows)
-	total := k.problem.Data().TotalWeight()
+// Add adds the rows of the objective, of which all have a total weight. Rows that come in
+// parts, each of a multiple of BatchRows but for the last, make the same bits as at once.
+func (k *Jackknife) Add(ctx context.Context, total float64) error {
+	D, nf, to := k.F.D, k.Nf, k.assembly
 	for from := 0; from < k.problem.Data().N; from += BatchRows {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := list.load(from, min(from+BatchRows, k.problem.Data().N)); err != nil {
+		if err := to.list.load(from, min(from+BatchRows, k.problem.Data().N)); err != nil {
 			return err
 		}
-		if err := list.addForms(forms, hh); err != nil {
+		if err := to.list.addForms(to.forms, to.hh); err != nil {
 			return err
 		}
-		for i := range list.n {
+		for i := range to.list.n {
 			weight := k.problem.Data().Weight(from + i)
-			h, g := list.h[i*nf:(i+1)*nf], list.g[i*D:(i+1)*D]
-			dense.AddOuterProduct(shares, h, weight/total)
+			h, g := to.list.h[i*nf:(i+1)*nf], to.list.g[i*D:(i+1)*D]
+			dense.AddOuterProduct(to.shares, h, weight/total)
 			for r, v := range g {
-				floats.AddScaled(gh[r*nf:(r+1)*nf], weight*v, h)
+				floats.AddScaled(to.gh[r*nf:(r+1)*nf], weight*v, h)
 			}
 		}
-		low.add(list, total)
+		to.low.add(to.list, total)
 	}
+	return nil
+}
+
+// assemble computes hessian, moves and grad from the sums over all rows.
+func (k *Jackknife) assemble() error {
+	P, of := k.P, k.assembly
 	for i := range k.terms {
 		k.terms[i] = math.Abs(k.hessian[i*P+i])
 	}
-	k.scatterPairs(k.hessian, forms, hh, k.constantForm())
-	k.scatterPairs(k.moves, nil, shares, nil)
-	k.gatherMatrix(k.grad, gh)
-	k.AddMove(k.hessian, gh)
+	k.scatterPairs(k.hessian, of.forms, of.hh, k.constantForm())
+	k.scatterPairs(k.moves, nil, of.shares, nil)
+	k.gatherMatrix(k.grad, of.gh)
+	k.AddMove(k.hessian, of.gh)
 	k.addSlicePenalty()
 	for i, size := range k.terms {
 		k.terms[i] = size + math.Abs(k.hessian[i*P+i])
@@ -242,8 +276,16 @@ func (k *Jackknife) addSlicePenalty() {
 	}
 }
 
-// factorize computes the Cholesky factor of the Hessian, over it, and fills the
-// lower triangle of moves.
+// Factorize ends the sums: it assembles the Hessian and computes its Cholesky factor, over
+// it, and fills the lower triangle of moves.
+func (k *Jackknife) Factorize() error {
+	if err := k.assemble(); err != nil {
+		return err
+	}
+	k.assembly = nil
+	return k.factorize()
+}
+
 func (k *Jackknife) factorize() error {
 	P := k.P
 	for i := range P {

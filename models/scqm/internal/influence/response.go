@@ -41,7 +41,7 @@ type response struct {
 }
 
 func newResponse(k *Jackknife) *response {
-	f, n := k.F, min(BatchRows, k.problem.Data().N)
+	f, n := k.F, BatchRows
 	vec := func(n int) []float64 { return make([]float64, n) }
 	return &response{
 		k: k, rows: newRowDerivatives(k, n), x: vec(n * k.P), moved: vec(n * k.P), columns: vec(n * k.P),
@@ -50,20 +50,23 @@ func newResponse(k *Jackknife) *response {
 	}
 }
 
-// LeaveOut computes the influence of every row.
+// LeaveOut computes the influence of every row of the objective.
 func (k *Jackknife) LeaveOut(dst []Row) error {
 	batches := (len(dst) + BatchRows - 1) / BatchRows
 	threads := k.problem.Threads()
-	workers, errs := make([]*response, threads), make([]error, batches)
+	errs := make([]error, batches)
+	if len(k.workers) < threads {
+		k.workers = make([]*response, threads)
+	}
 	par.Do(threads, batches, func(id, i int) {
 		if errs[i] = k.problem.Context().Err(); errs[i] != nil {
 			return
 		}
-		if workers[id] == nil {
-			workers[id] = newResponse(k)
+		if k.workers[id] == nil {
+			k.workers[id] = newResponse(k)
 		}
 		from := i * BatchRows
-		errs[i] = workers[id].run(dst[from:min(from+BatchRows, len(dst))], from)
+		errs[i] = k.workers[id].run(dst[from:min(from+BatchRows, len(dst))], from)
 	})
 	for _, err := range errs {
 		if err != nil {

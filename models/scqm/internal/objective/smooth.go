@@ -157,23 +157,36 @@ func (p *Objective) RoundingScale(at framework.Point) (float64, error) {
 	if _, ok := p.loss.(framework.Smoother); !ok {
 		return 0, nil
 	}
-	if err := p.KeepResiduals(at); err != nil {
+	sizes, err := p.ResidualSizes(at)
+	if err != nil {
 		return 0, err
 	}
 	f := p.sheet
-	var sizes []float64
-	for i := range p.data.N {
-		if p.data.Weight(i) > 0 {
-			sizes = append(sizes, rows.Norm(p.residuals[i*f.D:(i+1)*f.D]))
-		}
-	}
 	slices.Sort(sizes)
 	typical := sizes[len(sizes)/2]
 	if _, radial := p.loss.(framework.Radial); !radial {
 		return typical / math.Sqrt(float64(max(1, f.D-f.Latent))), nil
 	}
-	if f.D-f.Latent > FewNormals && sizes[0] > touching*typical {
+	if f.D-f.Latent > FewNormals && !Touch(sizes) {
 		return 0, nil
 	}
 	return typical, nil
 }
+
+// ResidualSizes returns the norms of the residuals of rows with weights above 0.
+func (p *Objective) ResidualSizes(at framework.Point) ([]float64, error) {
+	if err := p.KeepResiduals(at); err != nil {
+		return nil, err
+	}
+	var sizes []float64
+	for i := range p.data.N {
+		if p.data.Weight(i) > 0 {
+			sizes = append(sizes, rows.Norm(p.residuals[i*p.data.D:(i+1)*p.data.D]))
+		}
+	}
+	return sizes, nil
+}
+
+// Touch reports whether the least of sorted sizes of residuals is near the kink at r = 0,
+// beside the typical one.
+func Touch(sizes []float64) bool { return sizes[0] <= touching*sizes[len(sizes)/2] }
