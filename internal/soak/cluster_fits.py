@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import itertools
+import logging
 import os
 import signal
 import subprocess
@@ -265,6 +266,8 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=len(CASES))
     options = parser.parse_args()
     warnings.simplefilter("ignore")
+    # It has a level of its own in the configuration.
+    logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
     table = sheet(BLOCKS * BLOCK - 100)
     for case in range(options.first, options.first + options.count):
         what, *of = CASES[case % len(CASES)]

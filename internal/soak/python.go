@@ -68,7 +68,8 @@ func needDask(b *bench) (undo func(), err error) {
 
 // tryCluster fits on a cluster of Dask whose workers and scheduler may die.
 func tryCluster(c *trial) error {
-	how := command{program: c.python, env: []string{"OMP_NUM_THREADS=1"}}
+	// Dask logs every death that it sees with a trace, which is what the drill is about.
+	how := command{program: c.python, env: []string{"OMP_NUM_THREADS=1", "DASK_LOGGING__DISTRIBUTED=critical"}}
 	r, err := c.run(how, c.path("cluster_fits.py"), "--first", strconv.Itoa(c.index), "--count", "1")
 	if err != nil {
 		return err
