@@ -291,6 +291,17 @@ func (k *directions) find(x Data) (spread float64) {
 	return spread
 }
 
+// spans reports whether the rows that find has seen last span all of R^D.
+func (k *directions) spans() bool {
+	D := len(k.mean)
+	least, most := math.Inf(1), 0.0
+	for i := range D {
+		v := k.moments[i*D+i]
+		least, most = min(least, v), max(most, v)
+	}
+	return D > 0 && least > fullRank*most
+}
+
 // sort takes the eigenvectors of the largest eigenvalues as axes, with the
 // largest entry of each positive.
 func (k *directions) sort() {

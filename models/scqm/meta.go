@@ -134,6 +134,11 @@ func describeLoss(l framework.Loss) LossMeta {
 
 func (p *Problem) meta(c Config, solver framework.Solver, run *framework.Result, notes []string) Meta {
 	kkt := p.judge(run)
+	return p.describe(c, solver, run, kkt, notes)
+}
+
+// describe describes a run that has been judged.
+func (p *Problem) describe(c Config, solver framework.Solver, run *framework.Result, kkt *KKT, notes []string) Meta {
 	penalty := p.Penalty(nil, run.Point[BlockTheta]) + p.PriorPenalty(run.Point)
 	total := 0.0
 	for i := range p.Data().N {

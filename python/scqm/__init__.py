@@ -10,6 +10,7 @@ dimensions to take, :func:`frechet_mean` is a robust mean of rows.
 :mod:`scqm.losses` has the losses and
 the way to write your own, :mod:`scqm.solvers` the same for solvers,
 :func:`minimize` minimises a cost of your own on :mod:`scqm.manifolds`,
+:func:`fit_many` fits many small sets of rows at once,
 :func:`fit_blocks` and :mod:`scqm.dask` fit rows beyond memory and on many machines,
 :mod:`scqm.datasets` has data to try things on, :mod:`scqm.plot` pictures, and
 :mod:`scqm.experiments` the experiments of the paper.
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from ._geometry import DenoiseGeometry
     from ._influence import Influence, ProjectionReport
     from ._manifold_problem import ManifoldProblem
+    from ._many import Fits, fit_many
     from ._mean import FrechetMean, frechet_mean
     from ._minimize import MinimizeResult, minimize
     from ._native import blas
@@ -66,6 +68,7 @@ __all__ = [
     "DenoiseReport",
     "DerivativeReport",
     "FileError",
+    "Fits",
     "ForkError",
     "FrechetMean",
     "Influence",
@@ -92,6 +95,7 @@ __all__ = [
     "exceptions",
     "experiments",
     "fit_blocks",
+    "fit_many",
     "frechet_mean",
     "load",
     "losses",
@@ -121,6 +125,7 @@ _HOMES = {
     "DenoiseGeometry": "_geometry",
     "DenoiseReport": "_denoiser",
     "DerivativeReport": "_check_gradient",
+    "Fits": "_many",
     "FrechetMean": "_mean",
     "Influence": "_influence",
     "ManifoldDenoiser": "_denoiser",
@@ -131,6 +136,7 @@ _HOMES = {
     "blas": "_native",
     "check_gradient": "_check_gradient",
     "fit_blocks": "_streaming",
+    "fit_many": "_many",
     "frechet_mean": "_mean",
     "load": "_estimator",
     "minimize": "_minimize",

@@ -31,7 +31,7 @@ def check_rows(
 
     Where entries can be missing they are NaN.
     """
-    _refuse(X)
+    refuse(X)
     checked = validate_data(
         estimator,
         X,
@@ -46,7 +46,7 @@ def check_rows(
 
 def check_plain_rows(X: npt.ArrayLike, name: str = "X") -> Array:
     """Return such rows without an estimator."""
-    _refuse(X)
+    refuse(X)
     checked = check_array(X, dtype=np.float64, order="C", input_name=name)
     return _native.contiguous(checked)
 
@@ -62,7 +62,7 @@ def check_weights(sample_weight: npt.ArrayLike | None, rows: Array) -> Array | N
     )
 
 
-def _refuse(X: npt.ArrayLike) -> None:
+def refuse(X: npt.ArrayLike) -> None:
     """Refuse what would become numbers silently."""
     dtype = getattr(X, "dtype", None)
     if isinstance(dtype, np.dtype) and dtype.kind in "mM":

@@ -177,3 +177,15 @@ func (p *Objective) RoundingScale(at framework.Point) (float64, error) {
 	}
 	return typical, nil
 }
+
+// LargestResidual returns the largest norm of a residual row at x.
+func (p *Objective) LargestResidual(x framework.Point) (float64, error) {
+	if err := p.KeepResiduals(x); err != nil {
+		return 0, err
+	}
+	var most float64
+	for i := range p.data.N {
+		most = max(most, floats.Norm(p.residuals[i*p.data.D:(i+1)*p.data.D], 2))
+	}
+	return most, nil
+}
