@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"sync/atomic"
 	"time"
 
@@ -27,6 +28,8 @@ const (
 	manyV
 	manyTheta
 	manyTau
+	manyMean
+	manyExplained
 	manyNumbers
 	manyArrays // their number
 )
@@ -60,9 +63,10 @@ type manyFits struct {
 // StartFitMany begins to fit models to sets of rows, which are one after the other in x
 // and as long as lengths says, a list of so many numbers of 8 bytes. There is one weight
 // for each row of all sets at weights (0: all 1). The settings are those of [StartFit],
-// with rough, and columns, the number s of columns of V. Parts is the address of 6
+// with rough, and columns, the number s of columns of V. Parts is the address of 8
 // addresses of destinations: c (sets x D), U (sets x D x d), V (sets x D x s), Theta (sets
-// x q x s), tau (d for each row of all sets) and numbers (sets x 16). The part of the
+// x q x s), tau (d for each row of all sets), mean (sets x D), explained_variance_ratio (sets
+// x d), with NaN where there is none, and numbers (sets x 16). The part of the
 // fits that is done is shown as by denoising. It returns 1.
 func StartFitMany(number int64, settings string, x, lengths uint64, sets, columns int64, weights, precision, parts uint64) (int64, error) {
 	return guarded("many fits", func() (int64, error) {
@@ -124,7 +128,8 @@ func (m *manyFits) destinations(parts uint64, D int64) error {
 		lengths []int64
 	}{
 		{"c", []int64{sets, D}}, {"U", []int64{sets, D, d}}, {"V", []int64{sets, D, s}},
-		{"Theta", []int64{sets, q, s}}, {"tau", []int64{all, d}}, {"numbers", []int64{sets, manyColumns}},
+		{"Theta", []int64{sets, q, s}}, {"tau", []int64{all, d}}, {"mean", []int64{sets, D}},
+		{"explained_variance_ratio", []int64{sets, d}}, {"numbers", []int64{sets, manyColumns}},
 	} {
 		n, err := product(a.what, a.lengths...)
 		if err != nil {
@@ -179,6 +184,8 @@ func (m *manyFits) take(i int, fit *scqm.Fit) error {
 		copy(m.arrays[k][i*len(from):(i+1)*len(from)], from)
 	}
 	copy(m.arrays[manyTau][m.first[i]*f.Latent:], f.Tau)
+	m.fill(manyMean, i, f.D, meta.Mean)
+	m.fill(manyExplained, i, f.Latent, meta.Explained)
 	numbers := m.arrays[manyNumbers][i*manyColumns : (i+1)*manyColumns]
 	copy(numbers, []float64{
 		meta.Objective, meta.Penalty, meta.MeanLoss, meta.Ridge, meta.CurvatureExtent,
@@ -191,11 +198,22 @@ func (m *manyFits) take(i int, fit *scqm.Fit) error {
 	m.reports[i] = manyReport{Status: meta.Status, Message: meta.Message, Solver: meta.Solver, Notes: meta.Notes, Warnings: meta.Warnings}
 	if i == 0 {
 		m.common = *meta
+		m.common.Mean, m.common.Explained = nil, nil
 	}
 	if len(meta.Loss.Params) > 0 && m.Loss.Delta == nil {
 		m.reports[i].Loss = &meta.Loss
 	}
 	return nil
+}
+
+// fill writes n numbers of fit i, NaN where it has none.
+func (m *manyFits) fill(array, i, n int, from []float64) {
+	to := m.arrays[array][i*n : (i+1)*n]
+	if copy(to, from) < n {
+		for k := range to {
+			to[k] = math.NaN()
+		}
+	}
 }
 
 // FitManyReport describes the result of such a job as a JSON object: common, the report

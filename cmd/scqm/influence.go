@@ -87,6 +87,9 @@ func (f *influenceFlags) run(cmd *cobra.Command, model, data string) error {
 	if err := f.plugin.OpenFor(cmd, m); err != nil {
 		return fmt.Errorf("%s: %w", model, err)
 	}
+	if err := m.Meta.CheckFeatures(x.Names); err != nil {
+		return fmt.Errorf("%s: %w", data, err)
+	}
 	start := time.Now()
 	influence, err := cli.Await(ctx, func() (*scqm.Influence, error) { return m.Influence(ctx, cli.RowsOf(x), f.threads) })
 	if err != nil {

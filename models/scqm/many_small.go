@@ -202,5 +202,7 @@ func (w *smallFits) deliver(c Config, run *framework.Result, kkt *KKT, m *Model,
 		m.fromSheet(m.sheet().Pad(s))
 		m.Meta.Curvature = s
 	}
-	return &Fit{Model: m, Run: run}
+	fit := &Fit{Model: m, Run: run}
+	fit.explain(*w.fitter.problem.Data())
+	return fit
 }

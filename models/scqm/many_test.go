@@ -44,9 +44,12 @@ func assertLearned(t *testing.T, fit, want *Fit, x Data, label string) {
 	got, learned := fit.Model.Meta, want.Model.Meta
 	assert.Equal(t, learned.Status, got.Status, label)
 	assert.InEpsilon(t, learned.Objective+learned.Penalty, got.Objective+got.Penalty, 1e-7, label)
+	assert.InDeltaSlice(t, learned.Explained, got.Explained, 1e-4, label)
+	assert.InDeltaSlice(t, learned.Mean, got.Mean, 1e-12, label)
 	assert.InDelta(t, learned.CurvatureExtent, got.CurvatureExtent, 1e-3*learned.CurvatureExtent, label)
 	for _, m := range []*Meta{&learned, &got} { // what depends on the way
 		m.Objective, m.Penalty, m.MeanLoss, m.CurvatureExtent, m.Iterations, m.Evaluations, m.KKT, m.Stationarity, m.Message = 0, 0, 0, 0, 0, 0, nil, nil, ""
+		m.Mean, m.Explained = nil, nil
 		if len(m.Notes) == 0 {
 			m.Notes = nil
 		}

@@ -17,9 +17,14 @@ the way to write your own, :mod:`scqm.solvers` the same for solvers,
 """
 
 import importlib
+import logging as _logging
 
 from ._descriptors import check_descriptors as _check_descriptors
+from ._names import unknown as _unknown
 from ._version import __version__
+
+# Messages go to the logger "scqm", and nowhere unless the program says where.
+_logging.getLogger("scqm").addHandler(_logging.NullHandler())
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -46,6 +51,7 @@ if TYPE_CHECKING:
     from ._native import blas
     from ._streaming import fit_blocks
     from ._suggest import Suggestion, suggest
+    from ._versions import show_versions
     from .exceptions import (
         BudgetError,
         FileError,
@@ -103,6 +109,7 @@ __all__ = [
     "minimize",
     "plot",
     "plugin",
+    "show_versions",
     "solvers",
     "suggest",
 ]
@@ -139,6 +146,7 @@ _HOMES = {
     "fit_many": "_many",
     "frechet_mean": "_mean",
     "load": "_estimator",
+    "show_versions": "_versions",
     "minimize": "_minimize",
     "Suggestion": "_suggest",
     "suggest": "_suggest",
@@ -161,7 +169,7 @@ def __getattr__(name: str) -> object:
     else:
         if name == "_core":  # asked for before it is loaded
             _check_descriptors()
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        raise _unknown(__name__, name)
     globals()[name] = value
     return value
 

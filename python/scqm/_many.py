@@ -58,6 +58,10 @@ class Fits(Sequence[SCQM]):
         The points c.
     embeddings : list of ndarray of shape (n_i, d)
         The coordinates of the rows of each set.
+    mean : ndarray of shape (B, D)
+        Weighted means of the rows of each set.
+    explained_variance_ratio : ndarray of shape (B, d)
+        Which part of the variance of the rows each coordinate has.
     objective, penalty, ridge, curvature_extent : ndarray of shape (B,)
         As ``objective_``, ``penalty_``, ``ridge_`` and ``curvature_extent_`` of
         :class:`SCQM`.
@@ -77,6 +81,8 @@ class Fits(Sequence[SCQM]):
     theta: Array
     offset: Array
     embeddings: list[Array]
+    mean: Array
+    explained_variance_ratio: Array
     objective: Array
     penalty: Array
     ridge: Array
@@ -101,6 +107,8 @@ class Fits(Sequence[SCQM]):
         self.components = arrays["u"].transpose(0, 2, 1)
         self.curvature_components = arrays["v"].transpose(0, 2, 1)
         self.theta, self.embeddings = arrays["theta"], embeddings
+        self.mean = arrays["mean"]
+        self.explained_variance_ratio = arrays["explained"]
         numbers = arrays["numbers"]
         self.objective, self.penalty = numbers[:, _OBJECTIVE], numbers[:, _PENALTY]
         self.ridge, self.curvature_extent = numbers[:, _RIDGE], numbers[:, _EXTENT]
@@ -129,6 +137,9 @@ class Fits(Sequence[SCQM]):
         arrays["tau"], arrays["history"] = self.embeddings[index], np.empty((0, 4))
         model = SCQM(**self._params)
         report = self._report(told, arrays["numbers"], len(arrays["tau"]))
+        if np.isfinite(arrays["explained"]).all():
+            report["mean"] = arrays["mean"].tolist()
+            report["explained_variance_ratio"] = arrays["explained"].tolist()
         found = report["loss"]
         loss = as_fitted(self._loss, found.get("params") or {}, found.get("plugin"))
         model._take(report, arrays, loss)
@@ -392,6 +403,8 @@ def _run(
         "v": np.empty((B, D, s)),
         "theta": np.empty((B, d * (d + 1) // 2, s)),
         "tau": np.empty((len(rows), d)),
+        "mean": np.empty((B, D)),
+        "explained": np.empty((B, d)),
         "numbers": np.zeros((B, _COLUMNS)),
     }
     parts = np.array([address(a) for a in arrays.values()], dtype=np.uint64)

@@ -78,3 +78,28 @@ def check_components(d: int, rows: Array) -> None:
     """Refuse more latent dimensions than rows have entries."""
     if d > rows.shape[1]:
         raise InputError(f"n_components={d} exceeds n_features={rows.shape[1]}")
+
+
+def like(X: npt.ArrayLike, out: Array) -> Array:
+    """Return results as float32 where the rows are, in arrays or all columns."""
+    dtypes = getattr(X, "dtypes", None)  # of a data frame
+    found = {getattr(X, "dtype", None)} if dtypes is None else set(dtypes)
+    if found == {np.dtype(np.float32)}:
+        return out.astype(np.float32)
+    return out
+
+
+def count_components(rows: Array, weights: Array | None, part: float) -> int:
+    """Return how many principal components have a part of the variance."""
+    centred = rows - np.average(rows, axis=0, weights=weights)
+    if weights is not None:
+        centred *= np.sqrt(weights)[:, None]
+    most = np.abs(centred).max()
+    if not most > 0:
+        raise InputError("n_components cannot be chosen: all rows are equal")
+    centred /= most
+    n, D = centred.shape
+    gram = centred.T @ centred if n >= D else centred @ centred.T
+    values = np.linalg.eigvalsh(gram)[::-1].clip(min=0)
+    reached = np.cumsum(values) >= part * values.sum()
+    return int(np.argmax(reached)) + 1

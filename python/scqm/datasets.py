@@ -7,13 +7,14 @@ same ``random_state`` gives the same rows.
 from __future__ import annotations
 
 from importlib import resources
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.utils import check_random_state
 
 from ._las import LasScan, read_las
+from ._names import lookup
 from ._native import Array
 from ._validation import check_real
 from .exceptions import InputError
@@ -31,7 +32,10 @@ __all__ = [
     "read_las",
 ]
 
-RandomState = int | np.random.RandomState | None
+if not TYPE_CHECKING:
+    __getattr__ = lookup(__name__)
+
+RandomState = int | np.random.RandomState | np.random.Generator | None
 
 
 def generalized_gaussian_noise(
@@ -55,7 +59,7 @@ def generalized_gaussian_noise(
         Power, above 0.
     scale : float, default=1.0
         Scale, at least 0, in the unit of the data.
-    random_state : int, RandomState or None, default=None
+    random_state : int, RandomState, Generator or None, default=None
         Source of randomness.
 
     Returns
@@ -99,7 +103,7 @@ def radial_laplace_noise(
     scale : float, default=1.0
         Scale, at least 0, in the unit of the data. The mean norm of a row is
         n_features times as large.
-    random_state : int, RandomState or None, default=None
+    random_state : int, RandomState, Generator or None, default=None
         Source of randomness.
 
     Returns
@@ -135,7 +139,7 @@ def make_arc(
         Scale of the noise.
     p : float, default=2.0
         Power of the noise; see :func:`generalized_gaussian_noise`.
-    random_state : int, RandomState or None, default=None
+    random_state : int, RandomState, Generator or None, default=None
         Source of randomness.
 
     Returns
@@ -170,7 +174,7 @@ def make_sphere(
         Scale of the noise.
     p : float, default=2.0
         Power of the noise; see :func:`generalized_gaussian_noise`.
-    random_state : int, RandomState or None, default=None
+    random_state : int, RandomState, Generator or None, default=None
         Source of randomness.
 
     Returns
@@ -207,7 +211,7 @@ def make_torus(
         Scale of the noise.
     p : float, default=2.0
         Power of the noise; see :func:`generalized_gaussian_noise`.
-    random_state : int, RandomState or None, default=None
+    random_state : int, RandomState, Generator or None, default=None
         Source of randomness.
 
     Returns
@@ -256,7 +260,7 @@ def make_swiss_roll(
         Scale of the noise.
     p : float, default=2.0
         Power of the noise; see :func:`generalized_gaussian_noise`.
-    random_state : int, RandomState or None, default=None
+    random_state : int, RandomState, Generator or None, default=None
         Source of randomness.
 
     Returns

@@ -335,7 +335,7 @@ class SCQM(_estimator.SCQM):
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
 
-    def _settings(self) -> dict[str, Any]:
+    def _settings(self, open_d: bool = False) -> dict[str, Any]:
         threads = check_count("n_threads", self.n_threads) or 1
         return super()._settings() | {"threads": threads}
 

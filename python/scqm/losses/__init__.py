@@ -26,9 +26,11 @@ and which loss estimates best under it. The samplers of such noise are
 from __future__ import annotations
 
 import inspect
+from typing import TYPE_CHECKING
 
+from .._names import lookup
 from ._check import CheckReport, Verdict, check
-from ._loss import Loss, LossLike
+from ._loss import Loss, LossLike, LossName
 from ._mahalanobis import Mahalanobis
 from ._noise import Choice, Power, choose, estimate_power
 from ._plugin import Plugin
@@ -45,6 +47,7 @@ __all__ = [
     "HuberEntries",
     "Loss",
     "LossLike",
+    "LossName",
     "Lp",
     "Mahalanobis",
     "Plugin",
@@ -56,6 +59,9 @@ __all__ = [
     "estimate_power",
     "names",
 ]
+
+if not TYPE_CHECKING:
+    __getattr__ = lookup(__name__)
 
 # Users, pickles and reprs know them by this module, whatever file they are in.
 for _name in __all__:
