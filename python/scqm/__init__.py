@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from ._mean import FrechetMean, frechet_mean
     from ._minimize import MinimizeResult, minimize
     from ._native import blas
+    from ._report import report
     from ._streaming import fit_blocks
     from ._suggest import Suggestion, suggest
     from ._versions import show_versions
@@ -109,6 +110,7 @@ __all__ = [
     "minimize",
     "plot",
     "plugin",
+    "report",
     "show_versions",
     "solvers",
     "suggest",
@@ -146,6 +148,7 @@ _HOMES = {
     "fit_many": "_many",
     "frechet_mean": "_mean",
     "load": "_estimator",
+    "report": "_report",
     "show_versions": "_versions",
     "minimize": "_minimize",
     "Suggestion": "_suggest",

@@ -87,12 +87,16 @@ def test_files_keep_feature_names(tmp_path: Path) -> None:
 
 def test_random_state_takes_a_generator() -> None:
     X = arc()
-    a, b = (
+    first, second = (
         SCQM(1, n_init=3, random_state=np.random.default_rng(7)).fit(X)
         for _ in range(2)
     )
-    np.testing.assert_array_equal(a.components_, b.components_)
-    scqm.suggest(X, random_state=np.random.default_rng(0))
+    np.testing.assert_array_equal(first.components_, second.components_)
+    a, b = (
+        scqm.datasets.make_torus(9, random_state=np.random.default_rng(0))[0]
+        for _ in range(2)
+    )
+    np.testing.assert_array_equal(a, b)
     with pytest.raises(InputError, match="a Generator"):
         SCQM(1, random_state="7").fit(X)  # type: ignore[arg-type]  # likewise
 
