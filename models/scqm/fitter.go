@@ -92,7 +92,8 @@ func NewFitter(ctx context.Context, n, D int, c Config) (*Fitter, error) {
 	if err != nil {
 		return nil, err
 	}
-	if a, ok := solver.(solvers.Continuation); ok && c.Solver == nil {
+	_, kinked := c.Loss.(framework.Smoother)
+	if a, ok := solver.(solvers.Continuation); ok && kinked && c.Solver == nil {
 		a.Factor = kinkFactor
 		if p.Differentiable() {
 			a.Factor, a.Last = creaseFactor, creaseLast

@@ -354,7 +354,7 @@ class ManifoldDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  
         """
         self.fit(X, sample_weight=sample_weight)
         rows, self._report = self._denoise(self._fitted.X)
-        return rows
+        return like(X, rows)
 
     def __sklearn_tags__(self) -> Any:
         """Say what scikit-learn may expect."""

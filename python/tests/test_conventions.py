@@ -15,7 +15,8 @@ from sklearn.decomposition import PCA
 
 import scqm
 from scqm import SCQM, InputError
-from scqm.losses import LossName, check
+from scqm.losses import check
+from scqm.losses._loss import LossName
 from scqm.solvers import SolverName
 
 Array = npt.NDArray[Any]

@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING
 
 from .._names import lookup
 from ._check import CheckReport, Verdict, check
-from ._loss import Loss, LossLike, LossName
+from ._loss import Loss, LossLike
 from ._mahalanobis import Mahalanobis
 from ._noise import Choice, Power, choose, estimate_power
 from ._plugin import Plugin
@@ -47,7 +47,6 @@ __all__ = [
     "HuberEntries",
     "Loss",
     "LossLike",
-    "LossName",
     "Lp",
     "Mahalanobis",
     "Plugin",
