@@ -198,6 +198,7 @@ func (f *fitFlags) finish(cmd *cobra.Command, fit *scqm.Fit, header []string, fa
 	if f.noTau {
 		fit.Model.Tau = nil
 	}
+	fit.Model.Meta.NameFeatures(header)
 	if f.output != "" {
 		if err := cli.Save(cmd.Context(), f.output, func() error { return fit.Model.Save(f.output) }); err != nil {
 			return err

@@ -33,6 +33,8 @@ func newFitReport(fit *scqm.Fit, header []string) *fitReport {
 	if r.Notes == nil {
 		r.Notes = []string{}
 	}
+	// As long as the rows: the model file has them.
+	r.Mean, r.Explained, r.FeatureNames = nil, nil, nil
 	return r
 }
 

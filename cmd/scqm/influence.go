@@ -89,6 +89,9 @@ func (f *influenceFlags) run(cmd *cobra.Command, model, data string) error {
 	if err := f.plugin.OpenFor(cmd, m); err != nil {
 		return fmt.Errorf("%s: %w", model, err)
 	}
+	if err := m.Meta.CheckFeatures(src.Names()); err != nil {
+		return fmt.Errorf("%s: %w", data, err)
+	}
 	start := time.Now()
 	r, err := f.find(cmd, m, src)
 	if err != nil || f.output == "-" {

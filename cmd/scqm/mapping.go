@@ -68,6 +68,9 @@ func (f *mapping) run(cmd *cobra.Command, args []string) error {
 		return cli.Usagef("%s: rows of %d columns do not fit %s, which takes %d", args[1], cols, args[0], f.width(m))
 	}
 	if f.projects {
+		if err := m.Meta.CheckFeatures(src.Names()); err != nil {
+			return fmt.Errorf("%s: %w", args[1], err)
+		}
 		defer f.plugin.Close()
 		if err := f.plugin.OpenFor(cmd, m); err != nil {
 			return fmt.Errorf("%s: %w", args[0], err)

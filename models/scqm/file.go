@@ -88,6 +88,9 @@ func (m *Model) agrees() error {
 		{"D", m.Meta.D, m.D}, {"d", m.Meta.Latent, m.Latent}, {"s", m.Meta.Curvature, m.Curvature},
 		{"n", m.Meta.N, m.describe().N},
 		{"s_effective", m.Meta.Effective, min(max(m.Meta.Effective, 0), m.Curvature)},
+		{"the length of mean", len(m.Meta.Mean), min(len(m.Meta.Mean), 1) * m.D},
+		{"the length of explained_variance_ratio", len(m.Meta.Explained), min(len(m.Meta.Explained), 1) * m.Latent},
+		{"the number of feature_names", len(m.Meta.FeatureNames), min(len(m.Meta.FeatureNames), 1) * m.D},
 	} {
 		if size.said != size.has || size.said < 0 {
 			return fmt.Errorf("%s: %s is %d, which the arrays do not have (D = %d, d = %d, s = %d, %d numbers of tau)",

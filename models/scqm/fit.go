@@ -49,6 +49,7 @@ func Learn(ctx context.Context, x Data, c Config) (*Fit, error) {
 		out.fit, out.failure = r.fit(ctx)
 	}
 	back(ctx, &out)
+	out.fit.explain(x)
 	return out.fit, out.failure
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -50,6 +51,47 @@ type Meta struct {
 
 	// Missing says how missing entries were treated, nil where none were allowed.
 	Missing *MissingMeta `json:"missing,omitempty"`
+
+	// Mean is the weighted mean of the rows, entries that are missing left out, and
+	// Explained the weighted variance of each coordinate tau_j over that of the rows, both
+	// where the rows were in memory, not streamed, and have at most 65,536 columns.
+	Mean      []float64 `json:"mean,omitempty"`
+	Explained []float64 `json:"explained_variance_ratio,omitempty"`
+	// FeatureNames are the names of the columns, nil where they have none.
+	FeatureNames []string `json:"feature_names,omitempty"`
+}
+
+// maxNameBytes bounds the names of all columns, which are no text for a model.
+const maxNameBytes = 1 << 22
+
+// NameFeatures enters the names of the columns, if there are any and they are not too
+// long to be kept with a model.
+func (m *Meta) NameFeatures(names []string) {
+	bytes := 0
+	for _, name := range names {
+		bytes += len(name)
+	}
+	if m.FeatureNames = nil; len(names) == m.D && bytes <= maxNameBytes {
+		m.FeatureNames = names
+	}
+}
+
+// CheckFeatures refuses columns with other names, or in another order, than those that
+// the model was learned from. Columns without names are taken as they come.
+func (m *Meta) CheckFeatures(names []string) error {
+	if m.FeatureNames == nil || names == nil {
+		return nil
+	}
+	for k, name := range m.FeatureNames {
+		switch {
+		case k < len(names) && names[k] == name:
+		case slices.Contains(names, name):
+			return fmt.Errorf("scqm: column %d is %q, where the model was learned from %q: the columns are in another order: %w", k, names[min(k, len(names)-1)], name, ErrInput)
+		default:
+			return fmt.Errorf("scqm: there is no column %q, which is column %d of what the model was learned from: %w", name, k, ErrInput)
+		}
+	}
+	return nil
 }
 
 // LossMeta names a loss and its parameters.
@@ -134,6 +176,11 @@ func describeLoss(l framework.Loss) LossMeta {
 
 func (p *Problem) meta(c Config, solver framework.Solver, run *framework.Result, notes []string) Meta {
 	kkt := p.judge(run)
+	return p.describe(c, solver, run, kkt, notes)
+}
+
+// describe describes a run that has been judged.
+func (p *Problem) describe(c Config, solver framework.Solver, run *framework.Result, kkt *KKT, notes []string) Meta {
 	penalty := p.Penalty(nil, run.Point[BlockTheta]) + p.PriorPenalty(run.Point)
 	total := 0.0
 	for i := range p.Data().N {

@@ -10,15 +10,21 @@ dimensions to take, :func:`frechet_mean` is a robust mean of rows.
 :mod:`scqm.losses` has the losses and
 the way to write your own, :mod:`scqm.solvers` the same for solvers,
 :func:`minimize` minimises a cost of your own on :mod:`scqm.manifolds`,
+:func:`fit_many` fits many small sets of rows at once,
 :func:`fit_blocks` and :mod:`scqm.dask` fit rows beyond memory and on many machines,
 :mod:`scqm.datasets` has data to try things on, :mod:`scqm.plot` pictures, and
 :mod:`scqm.experiments` the experiments of the paper.
 """
 
 import importlib
+import logging as _logging
 
 from ._descriptors import check_descriptors as _check_descriptors
+from ._names import unknown as _unknown
 from ._version import __version__
+
+# Messages go to the logger "scqm", and nowhere unless the program says where.
+_logging.getLogger("scqm").addHandler(_logging.NullHandler())
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -39,11 +45,14 @@ if TYPE_CHECKING:
     from ._geometry import DenoiseGeometry
     from ._influence import Influence, ProjectionReport
     from ._manifold_problem import ManifoldProblem
+    from ._many import Fits, fit_many
     from ._mean import FrechetMean, frechet_mean
     from ._minimize import MinimizeResult, minimize
     from ._native import blas
+    from ._report import report
     from ._streaming import fit_blocks
     from ._suggest import Suggestion, suggest
+    from ._versions import show_versions
     from .exceptions import (
         BudgetError,
         FileError,
@@ -66,6 +75,7 @@ __all__ = [
     "DenoiseReport",
     "DerivativeReport",
     "FileError",
+    "Fits",
     "ForkError",
     "FrechetMean",
     "Influence",
@@ -92,6 +102,7 @@ __all__ = [
     "exceptions",
     "experiments",
     "fit_blocks",
+    "fit_many",
     "frechet_mean",
     "load",
     "losses",
@@ -99,6 +110,8 @@ __all__ = [
     "minimize",
     "plot",
     "plugin",
+    "report",
+    "show_versions",
     "solvers",
     "suggest",
 ]
@@ -121,6 +134,7 @@ _HOMES = {
     "DenoiseGeometry": "_geometry",
     "DenoiseReport": "_denoiser",
     "DerivativeReport": "_check_gradient",
+    "Fits": "_many",
     "FrechetMean": "_mean",
     "Influence": "_influence",
     "ManifoldDenoiser": "_denoiser",
@@ -131,8 +145,11 @@ _HOMES = {
     "blas": "_native",
     "check_gradient": "_check_gradient",
     "fit_blocks": "_streaming",
+    "fit_many": "_many",
     "frechet_mean": "_mean",
     "load": "_estimator",
+    "report": "_report",
+    "show_versions": "_versions",
     "minimize": "_minimize",
     "Suggestion": "_suggest",
     "suggest": "_suggest",
@@ -155,7 +172,7 @@ def __getattr__(name: str) -> object:
     else:
         if name == "_core":  # asked for before it is loaded
             _check_descriptors()
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        raise _unknown(__name__, name)
     globals()[name] = value
     return value
 

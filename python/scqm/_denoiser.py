@@ -24,7 +24,7 @@ from ._geometry import DenoiseGeometry, divide
 from ._library import _core
 from ._native import Array, Job, Kept, address, call
 from ._progress import PartProgress
-from ._rows import check_components, check_rows, check_weights
+from ._rows import check_components, check_rows, check_weights, like
 from ._validation import (
     check_bool,
     check_count,
@@ -354,7 +354,13 @@ class ManifoldDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  
         """
         self.fit(X, sample_weight=sample_weight)
         rows, self._report = self._denoise(self._fitted.X)
-        return rows
+        return like(X, rows)
+
+    def __sklearn_tags__(self) -> Any:
+        """Say what scikit-learn may expect."""
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
 
     def transform(self, X: npt.ArrayLike) -> Array:
         """Denoise rows, those fitted or others.
@@ -371,7 +377,7 @@ class ManifoldDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  
             without one is as it came.
         """
         check_is_fitted(self)
-        return self._denoise(check_rows(self, X))[0]
+        return like(X, self._denoise(check_rows(self, X))[0])
 
     def denoise(self, X: npt.ArrayLike) -> tuple[Array, DenoiseReport]:
         """Denoise rows and say how far the result can be trusted.
@@ -389,7 +395,8 @@ class ManifoldDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  
             Distances moved, noise, neighbours, ridge and flags.
         """
         check_is_fitted(self)
-        return self._denoise(check_rows(self, X))
+        out, report = self._denoise(check_rows(self, X))
+        return like(X, out), report
 
     def describe(
         self,

@@ -8,6 +8,7 @@ the form that a fit has there, and :mod:`scqm._model_file` that of a file.
 from __future__ import annotations
 
 import json
+import logging
 import os
 import warnings
 from typing import Any, Literal, overload
@@ -29,20 +30,38 @@ from ._library import _core
 from ._model import Model, fetch
 from ._native import Array, Job, address, call
 from ._progress import Progress
-from ._rows import check_components, check_plain_rows, check_rows, check_weights
+from ._rows import (
+    check_components,
+    check_plain_rows,
+    check_rows,
+    check_weights,
+    count_components,
+    like,
+)
+from ._suggest import suggest
 from ._validation import (
     check_bool,
     check_count,
     check_integer,
+    check_latent,
     check_real,
     check_seed,
     check_threads,
 )
 from .exceptions import InputError
+from .losses import Plugin
 from .losses._answer import answer
+from .losses._native import NativeLoss
 from .losses._resolve import AUTO, as_fitted, from_report, resolve
+from .losses._suspect import suspicion
+from .solvers import SolverName
 
 __all__ = ["SCQM", "load"]
+
+_log = logging.getLogger("scqm")
+
+# That of the parameter ridge, which a suggestion may replace.
+DEFAULT_RIDGE = 1e-3
 
 
 def _names_its_loss(model: SCQM) -> bool:
@@ -64,8 +83,12 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
 
     Parameters
     ----------
-    n_components : int, default=2
-        Latent dimension d.
+    n_components : int, float or "auto", default=2
+        Latent dimension d. A float between 0 and 1 takes as many as principal
+        components need for that part of the variance; a curved sheet needs no more.
+        "auto" takes the d of :func:`scqm.suggest`, and its curvature and ridge where
+        ``n_curvature`` and ``ridge`` are the defaults: see ``n_components_``,
+        ``ridge_`` and ``notes_``.
     n_curvature : int, optional
         Number s of directions in which the sheet may bend; by default
         min(d(d+1)/2, D-d).
@@ -115,7 +138,7 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
         by default 1e-6.
     time_limit : float, optional
         Most seconds to spend, from the start of the fit on.
-    random_state : int, RandomState or None, default=None
+    random_state : int, RandomState, Generator or None, default=None
         Seed of random starts. None stands for 0: fits can be repeated.
     n_threads : int, optional
         Threads to use. By default as many as the environment variable
@@ -137,6 +160,14 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
         The point c.
     embedding_ : ndarray of shape (n, d)
         The coordinates tau_i found by the fit.
+    mean_ : ndarray of shape (D,)
+        Weighted mean of the rows of the fit. It is there where they were in memory,
+        not streamed or given to ``partial_fit``.
+    explained_variance_ratio_ : ndarray of shape (d,)
+        The variance of each coordinate over that of the rows, as by principal
+        components; what the sheet gains by bending is not in it. Likewise.
+    n_components_ : int
+        The latent dimension d, where ``n_components`` left it open.
     objective_ : float
         Sum of the losses, weighted, without penalty.
     penalty_ : float
@@ -201,19 +232,24 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
     True
     """
 
+    mean_: Array
+    explained_variance_ratio_: Array
+    notes_: list[str]
+    loss_reason_: str | None
+
     # What partial_fit has learned, in the library's words.
     _learned: npt.NDArray[np.uint64] | None
 
     def __init__(
         self,
-        n_components: int = 2,
+        n_components: int | float | Literal["auto"] = 2,
         n_curvature: int | None = None,
         *,
         loss: losses.LossLike = "l2",
         p: float | None = None,
         delta: float | None = None,
         precision: npt.ArrayLike | None = None,
-        solver: str | solvers.Solver | solvers.Stochastic = "auto",
+        solver: SolverName | str | solvers.Solver | solvers.Stochastic = "auto",
         linear: bool = False,
         ridge: float | Literal["auto"] = 1e-3,
         n_init: int = 1,
@@ -221,7 +257,7 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
         max_iter: int | None = None,
         tol: float | None = None,
         time_limit: float | None = None,
-        random_state: int | np.random.RandomState | None = None,
+        random_state: int | np.random.RandomState | np.random.Generator | None = None,
         n_threads: int | None = None,
         verbose: bool = False,
     ) -> None:
@@ -272,7 +308,8 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
         NonFiniteError
             The loss gave NaN or infinite values.
         """
-        settings = self._settings()
+        settings = self._settings(open_d=True)
+        _log.debug("fit with %s", settings)
         automatic = isinstance(self.loss, str) and self.loss == AUTO
         # The first fit is with l2, which takes no parameters either.
         first = "l2" if automatic else self.loss
@@ -284,8 +321,9 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
                 "missing='ignore': squared_l2, huber, l1 or lp"
             )
         rows = check_rows(self, X, reset=True, missing=ignoring, ensure_min_samples=2)
-        check_components(settings["d"], rows)
         weights = check_weights(sample_weight, rows)
+        chosen = self._choose(settings, loss, rows, weights)
+        check_components(settings["d"], rows)
         settings["loss"] = {"name": AUTO} if automatic else loss._choice()
         report, arrays = self._run(settings, loss, rows, weights)
         if automatic:
@@ -293,8 +331,65 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
         self._take(report, arrays, loss)
         if automatic:
             self.loss_reason_ = self.notes_[-1]
+        self.notes_ = chosen + self.notes_
+        self._suspect(rows)
         self._warn(stacklevel=3)
+        _log.info(
+            "fit of %d x %d rows: %s after %d iterations, objective %.6g",
+            *rows.shape,
+            self.status_,
+            self.n_iter_,
+            self.objective_,
+        )
         return self
+
+    def _suspect(self, rows: Array) -> None:
+        """Look at the gradient of a loss written in Python, and warn if it is wrong."""
+        if isinstance(self.loss_, NativeLoss | Plugin) or np.isnan(rows).any():
+            return
+        some = np.linspace(0, len(rows) - 1, min(len(rows), 64)).astype(int)
+        found = self._model().map(
+            "reconstruct", _native.contiguous(self.embedding_[some]), rows.shape[1]
+        )
+        if text := suspicion(self.loss_, found - rows[some]):
+            self.warnings_.append(text)
+
+    def _choose(
+        self,
+        settings: dict[str, Any],
+        loss: losses.Loss,
+        rows: Array,
+        weights: Array | None,
+    ) -> list[str]:
+        """Settle a latent dimension that was left open, and say why."""
+        if settings["d"]:
+            return []
+        if settings["ignore_missing"]:
+            raise InputError(
+                f"n_components is {self.n_components!r}; want an integer beside "
+                "missing='ignore'"
+            )
+        if isinstance(self.n_components, float):
+            settings["d"] = count_components(rows, weights, self.n_components)
+            return [
+                f"{settings['d']} principal components have "
+                f"{self.n_components:.4g} of the variance"
+            ]
+        found = suggest(
+            rows,
+            loss=loss,
+            sample_weight=weights,
+            random_state=settings["seed"],
+            n_threads=self.n_threads,
+        )
+        params = found.params
+        settings["d"] = params["n_components"]
+        if self.n_curvature is None and not self.linear:
+            settings["linear"] = params.get("linear", False)
+            settings["s"] = params.get("n_curvature", 0)
+            if self.ridge == DEFAULT_RIDGE and "ridge" in params:
+                settings["ridge"] = params["ridge"]
+        return [found.reason]
 
     # scikit-learn has no types.
     @available_if(_names_its_loss)  # type: ignore[untyped-decorator]
@@ -410,10 +505,12 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
         ndarray of shape (n, d)
             For each row the tau for which loss(f(tau) - x) is least; where
             entries of it are missing, the loss of the others with the prior of
-            the fit (see the parameter ``missing``).
+            the fit (see the parameter ``missing``). Computed in float64, and
+            float32 where the rows are.
         """
         check_is_fitted(self)
-        return self._model().map("transform", self._seen(X), self.components_.shape[0])
+        rows = self._seen(X)
+        return like(X, self._model().map("transform", rows, self.components_.shape[0]))
 
     def inverse_transform(self, T: npt.ArrayLike) -> Array:
         """Return the points of the sheet with the coordinates given.
@@ -435,7 +532,7 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
             raise InputError(
                 f"T has {tau.shape[1]} columns; the model has {d} components"
             )
-        return self._model().map("reconstruct", tau, D)
+        return like(T, self._model().map("reconstruct", tau, D))
 
     @overload
     def project(
@@ -472,7 +569,7 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
         wanted = check_bool("return_report", return_report)
         rows = self._seen(X)
         if not wanted:
-            return self._model().map("project", rows, D)
+            return like(X, self._model().map("project", rows, D))
         both = self._model().map("report", rows, D + 5)
         residual, min_eigenvalue, certified, parts, second = both[:, D:].T.copy()
         known = not len(certified) or certified[0] >= 0
@@ -483,7 +580,7 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
             parts=parts.astype(np.int64),
             second=second,
         )
-        return both[:, :D].copy(), report
+        return like(X, both[:, :D].copy()), report
 
     def influence(
         self, X: npt.ArrayLike, sample_weight: npt.ArrayLike | None = None
@@ -659,7 +756,12 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
             The file cannot be written; an OSError.
         """
         check_is_fitted(self)
-        _model_file.write(self._model(), path)
+        model = self._model()
+        names = getattr(self, "feature_names_in_", None)
+        model.report = model.report | {
+            "feature_names": None if names is None else [str(name) for name in names]
+        }
+        _model_file.write(model, path)
 
     @property
     def _n_features_out(self) -> int:
@@ -673,10 +775,11 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
         """Say what scikit-learn may send."""
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = self.missing == "ignore"
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
-    def _settings(self) -> dict[str, Any]:
-        """Return the parameters as the library takes them."""
+    def _settings(self, open_d: bool = False) -> dict[str, Any]:
+        """Return the parameters as the library takes them; d is 0 where it is open."""
         if self.missing not in ("error", "ignore"):
             raise InputError(f"missing is {self.missing!r}; want 'error' or 'ignore'")
         solver = self.solver
@@ -691,7 +794,7 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
         if chosen and self.ridge != "auto":
             raise InputError(f"ridge is {self.ridge!r}; want a number or 'auto'")
         return {
-            "d": check_integer("n_components", self.n_components, 1),
+            "d": check_latent(self.n_components, open_d),
             "s": check_count("n_curvature", self.n_curvature) or 0,
             "linear": check_bool("linear", self.linear),
             "n_init": check_integer("n_init", self.n_init, 1),
@@ -789,6 +892,17 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
         found = report["loss"]
         self.loss_ = as_fitted(loss, found.get("params") or {}, found.get("plugin"))
         self.loss_reason_ = None
+        self.n_components_ = report["d"]
+        for name, entry in (
+            ("mean_", "mean"),
+            (
+                "explained_variance_ratio_",
+                "explained_variance_ratio",
+            ),
+        ):
+            self.__dict__.pop(name, None)
+            if entry in report:
+                setattr(self, name, np.array(report[entry]))
 
     def _warn(self, stacklevel: int) -> None:
         """Warn of what is wrong with the fit."""
@@ -871,4 +985,6 @@ def load(
     )
     model._take(report, stored.arrays, stored.loss)
     model.n_features_in_ = report["D"]
+    if names := report.get("feature_names"):
+        model.feature_names_in_ = np.array(names, dtype=object)
     return model

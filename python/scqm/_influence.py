@@ -8,18 +8,23 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
+from ._display import SHOWN, table, to_frame
 from ._library import _core
 from ._model import Model
 from ._native import Array, address, call
 
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
 __all__ = ["Influence", "ProjectionReport"]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Influence:
     """How much each row drives a fit; arrays have an entry for every row.
 
@@ -71,8 +76,30 @@ class Influence:
         order = np.argsort(-self.influence, kind="stable")
         return order[: max(n, 0)].astype(np.int64)
 
+    def to_frame(self) -> DataFrame:
+        """Return a data frame of pandas with a line for every row."""
+        return to_frame(self._columns())
 
-@dataclass(frozen=True, eq=False)
+    def _columns(self) -> dict[str, Array]:
+        names = "influence", "residual", "residual_without", "leverage"
+        return {name: getattr(self, name) for name in names}
+
+    def __repr__(self) -> str:
+        if not len(self.influence):
+            return "Influence(0 rows)"
+        first, all_ = int(self.top(1)[0]), self.influence
+        return (
+            f"Influence({len(all_)} rows, the largest {all_[first]:.4g} of row "
+            f"{first}, the median {np.median(all_):.4g})"
+        )
+
+    def _repr_html_(self) -> str:
+        top = self.top(SHOWN)
+        columns = {"row": top} | {k: v[top] for k, v in self._columns().items()}
+        return table(f"{self!r}", columns, self.notes)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
 class ProjectionReport:
     """How far projections can be trusted; arrays have an entry for every row.
 
@@ -101,6 +128,33 @@ class ProjectionReport:
     certified: npt.NDArray[np.bool_] | None
     parts: npt.NDArray[np.int64]
     second: Array
+
+    def to_frame(self) -> DataFrame:
+        """Return a data frame of pandas with a line for every row."""
+        return to_frame(self._columns())
+
+    def _columns(self) -> dict[str, npt.NDArray[Any]]:
+        names = "residual", "min_eigenvalue", "certified", "parts", "second"
+        found = {name: getattr(self, name) for name in names}
+        return {name: array for name, array in found.items() if array is not None}
+
+    def __repr__(self) -> str:
+        n = len(self.residual)
+        if not n:
+            return "ProjectionReport(0 rows)"
+        sure, far = "", self.residual
+        if self.certified is not None:
+            sure = f", {int(self.certified.sum())} certified"
+        return (
+            f"ProjectionReport({n} rows{sure}, {int((self.parts > 1).sum())} with a "
+            f"second place; residuals: median {np.median(far):.4g}, largest "
+            f"{far.max():.4g} of row {int(far.argmax())})"
+        )
+
+    def _repr_html_(self) -> str:
+        top = np.argsort(-self.residual, kind="stable")[:SHOWN]
+        columns = {"row": top} | {k: v[top] for k, v in self._columns().items()}
+        return table(f"{self!r}", columns)
 
 
 def compute(

@@ -9,12 +9,13 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from . import _native, losses
+from ._display import table, to_frame
 from ._library import _core
 from ._native import Array, Job, address, call
 from ._rows import check_plain_rows, check_weights
@@ -23,10 +24,13 @@ from .exceptions import InputError
 from .losses._answer import answer
 from .losses._resolve import as_fitted, resolve
 
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
 __all__ = ["FrechetMean", "frechet_mean"]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class FrechetMean:
     """The mean of rows under a loss, and what each row does to it.
 
@@ -60,6 +64,30 @@ class FrechetMean:
     _rows: Array = field(repr=False)
     _weights: Array | None = field(repr=False)
     _n_threads: int = field(repr=False)
+
+    def to_frame(self) -> DataFrame:
+        """Return a data frame of pandas: the mean, and the influence of every row."""
+        columns = {f"x{j}": [v] for j, v in enumerate(self.mean)}
+        index = ["mean"]
+        if self.influence is not None:
+            index += [f"influence of row {i}" for i in range(len(self.influence))]
+            for j, column in enumerate(self.influence.T):
+                columns[f"x{j}"] += list(column)
+        return to_frame(columns, index)
+
+    def __repr__(self) -> str:
+        mean = np.array2string(self.mean, precision=4, threshold=6, separator=", ")
+        return (
+            f"FrechetMean({mean} of {len(self._rows)} rows by loss {self.loss.name}, "
+            f"objective {self.objective:.6g}, {self.status})"
+        )
+
+    def _repr_html_(self) -> str:
+        columns: dict[str, Any] = {"column": range(len(self.mean)), "mean": self.mean}
+        if self.influence is not None and len(self.influence):
+            columns["largest influence"] = np.abs(self.influence).max(axis=0)
+            columns["of row"] = np.abs(self.influence).argmax(axis=0)
+        return table(f"{self!r}", columns, self.notes)
 
     def response(self, dX: npt.ArrayLike) -> Array:
         """Return how the mean moves when the rows move.

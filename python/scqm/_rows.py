@@ -31,7 +31,7 @@ def check_rows(
 
     Where entries can be missing they are NaN.
     """
-    _refuse(X)
+    refuse(X)
     checked = validate_data(
         estimator,
         X,
@@ -46,7 +46,7 @@ def check_rows(
 
 def check_plain_rows(X: npt.ArrayLike, name: str = "X") -> Array:
     """Return such rows without an estimator."""
-    _refuse(X)
+    refuse(X)
     checked = check_array(X, dtype=np.float64, order="C", input_name=name)
     return _native.contiguous(checked)
 
@@ -62,7 +62,7 @@ def check_weights(sample_weight: npt.ArrayLike | None, rows: Array) -> Array | N
     )
 
 
-def _refuse(X: npt.ArrayLike) -> None:
+def refuse(X: npt.ArrayLike) -> None:
     """Refuse what would become numbers silently."""
     dtype = getattr(X, "dtype", None)
     if isinstance(dtype, np.dtype) and dtype.kind in "mM":
@@ -78,3 +78,28 @@ def check_components(d: int, rows: Array) -> None:
     """Refuse more latent dimensions than rows have entries."""
     if d > rows.shape[1]:
         raise InputError(f"n_components={d} exceeds n_features={rows.shape[1]}")
+
+
+def like(X: npt.ArrayLike, out: Array) -> Array:
+    """Return results as float32 where the rows are, in arrays or all columns."""
+    dtypes = getattr(X, "dtypes", None)  # of a data frame
+    found = {getattr(X, "dtype", None)} if dtypes is None else set(dtypes)
+    if found == {np.dtype(np.float32)}:
+        return out.astype(np.float32)
+    return out
+
+
+def count_components(rows: Array, weights: Array | None, part: float) -> int:
+    """Return how many principal components have a part of the variance."""
+    centred = rows - np.average(rows, axis=0, weights=weights)
+    if weights is not None:
+        centred *= np.sqrt(weights)[:, None]
+    most = np.abs(centred).max()
+    if not most > 0:
+        raise InputError("n_components cannot be chosen: all rows are equal")
+    centred /= most
+    n, D = centred.shape
+    gram = centred.T @ centred if n >= D else centred @ centred.T
+    values = np.linalg.eigvalsh(gram)[::-1].clip(min=0)
+    reached = np.cumsum(values) >= part * values.sum()
+    return int(np.argmax(reached)) + 1

@@ -9,12 +9,13 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from . import losses
+from ._display import table, to_frame
 from ._library import _core
 from ._native import Job, address, call
 from ._progress import PartProgress
@@ -28,6 +29,9 @@ from ._validation import (
 )
 from .losses._answer import answer
 from .losses._resolve import resolve
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 __all__ = ["Suggestion", "suggest"]
 
@@ -44,7 +48,7 @@ COLUMNS = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Suggestion:
     """A comparison of models, and the one to take.
 
@@ -99,7 +103,25 @@ class Suggestion:
             }
         return {"n_components": max(self.n_components, 1), "linear": True}
 
+    def to_frame(self) -> DataFrame:
+        """Return the table as a data frame of pandas."""
+        names = dict.fromkeys(name for row in self.table for name in row)
+        return to_frame({name: [row.get(name) for row in self.table] for name in names})
+
+    def _repr_html_(self) -> str:
+        columns = {
+            shown: [row[name] for row in self.table] for name, shown in COLUMNS.items()
+        }
+        columns["warning"] = [row["warning"] for row in self.table]
+        return table("models compared", columns, [self.reason], marked=self.best)
+
     def __repr__(self) -> str:
+        return (
+            f"Suggestion({', '.join(f'{k}={v}' for k, v in self.params.items())}: "
+            f"{self.reason})"
+        )
+
+    def __str__(self) -> str:
         lines = [["", *COLUMNS.values(), "warning"]]
         for k, row in enumerate(self.table):
             cells = [row[name] for name in COLUMNS]
@@ -129,7 +151,7 @@ def suggest(
     folds: int = 5,
     max_samples: int = 1000,
     sample_weight: npt.ArrayLike | None = None,
-    random_state: int | np.random.RandomState | None = None,
+    random_state: int | np.random.RandomState | np.random.Generator | None = None,
     n_threads: int | None = None,
     verbose: bool = False,
 ) -> Suggestion:
@@ -158,7 +180,7 @@ def suggest(
         one.
     sample_weight : array-like of shape (n,), optional
         Weights of the rows, at least 0.
-    random_state : int, RandomState or None, default=None
+    random_state : int, RandomState, Generator or None, default=None
         Seed of random choices. None stands for 0.
     n_threads : int, optional
         Threads to use, as for :class:`scqm.SCQM`; the result does not depend on

@@ -37,6 +37,22 @@ def check_count(name: str, value: Any) -> int | None:
     return None if value is None else check_integer(name, value, 1)
 
 
+def check_latent(value: Any, may_be_open: bool) -> int:
+    """Return n_components; 0 where a part of the variance or "auto" leaves it open."""
+    if isinstance(value, str) or (
+        isinstance(value, float | np.floating) and not float(value).is_integer()
+    ):
+        if not may_be_open:
+            raise InputError(f"n_components is {value!r}; want an integer here")
+        if value == "auto" or (not isinstance(value, str) and 0 < value < 1):
+            return 0
+        raise InputError(
+            f"n_components is {value!r}; want an integer of at least 1, a part of the "
+            "variance between 0 and 1, or 'auto'"
+        )
+    return check_integer("n_components", value, 1)
+
+
 def check_number(name: str, value: Any) -> float:
     """Return a finite number, of any type that Python makes one of."""
     if isinstance(value, bool | np.bool_ | str):
@@ -73,9 +89,12 @@ def check_seed(value: Any) -> int:
         return 0
     if isinstance(value, np.random.RandomState):
         return int(value.randint(SEED_BOUND))
+    if isinstance(value, np.random.Generator):
+        return int(value.integers(SEED_BOUND))
     if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Integral):
         raise InputError(
-            f"random_state is {value!r}; want an integer, a RandomState or None"
+            f"random_state is {value!r}; want an integer, a RandomState, a Generator "
+            "or None"
         )
     number = int(value)
     if not 0 <= number < 2**64:

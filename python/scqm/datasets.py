@@ -7,15 +7,16 @@ same ``random_state`` gives the same rows.
 from __future__ import annotations
 
 from importlib import resources
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils import check_random_state
+from sklearn.utils import check_random_state as check_state
 
 from ._las import LasScan, read_las
+from ._names import lookup
 from ._native import Array
-from ._validation import check_real
+from ._validation import check_real, check_seed
 from .exceptions import InputError
 
 __all__ = [
@@ -31,7 +32,10 @@ __all__ = [
     "read_las",
 ]
 
-RandomState = int | np.random.RandomState | None
+if not TYPE_CHECKING:
+    __getattr__ = lookup(__name__)
+
+RandomState = int | np.random.RandomState | np.random.Generator | None
 
 
 def generalized_gaussian_noise(
@@ -55,7 +59,7 @@ def generalized_gaussian_noise(
         Power, above 0.
     scale : float, default=1.0
         Scale, at least 0, in the unit of the data.
-    random_state : int, RandomState or None, default=None
+    random_state : int, RandomState, Generator or None, default=None
         Source of randomness.
 
     Returns
@@ -72,7 +76,7 @@ def generalized_gaussian_noise(
     """
     check_real("p", p, 0, True)
     check_real("scale", scale, 0, False)
-    rng = check_random_state(random_state)
+    rng = _random(random_state)
     # |e/scale|^p has the gamma distribution of shape 1/p.
     size = rng.gamma(1 / p, size=shape) ** (1 / p)
     noise: Array = scale * size * rng.choice([-1.0, 1.0], size=shape)
@@ -99,7 +103,7 @@ def radial_laplace_noise(
     scale : float, default=1.0
         Scale, at least 0, in the unit of the data. The mean norm of a row is
         n_features times as large.
-    random_state : int, RandomState or None, default=None
+    random_state : int, RandomState, Generator or None, default=None
         Source of randomness.
 
     Returns
@@ -108,7 +112,7 @@ def radial_laplace_noise(
         Independent rows.
     """
     check_real("scale", scale, 0, False)
-    rng = check_random_state(random_state)
+    rng = _random(random_state)
     direction = _directions(rng, n_samples, n_features)
     noise: Array = scale * direction * rng.gamma(n_features, size=(n_samples, 1))
     return noise
@@ -135,7 +139,7 @@ def make_arc(
         Scale of the noise.
     p : float, default=2.0
         Power of the noise; see :func:`generalized_gaussian_noise`.
-    random_state : int, RandomState or None, default=None
+    random_state : int, RandomState, Generator or None, default=None
         Source of randomness.
 
     Returns
@@ -145,7 +149,7 @@ def make_arc(
     clean : ndarray of shape (n_samples, 2)
         The same rows without.
     """
-    rng = check_random_state(random_state)
+    rng = _random(random_state)
     t = angle * rng.uniform(size=n_samples)
     return _with_noise(np.column_stack([np.cos(t), np.sin(t)]), noise, p, rng)
 
@@ -170,7 +174,7 @@ def make_sphere(
         Scale of the noise.
     p : float, default=2.0
         Power of the noise; see :func:`generalized_gaussian_noise`.
-    random_state : int, RandomState or None, default=None
+    random_state : int, RandomState, Generator or None, default=None
         Source of randomness.
 
     Returns
@@ -180,7 +184,7 @@ def make_sphere(
     clean : ndarray of shape (n_samples, n_components + 1)
         The same rows without, uniform on the sphere.
     """
-    rng = check_random_state(random_state)
+    rng = _random(random_state)
     return _with_noise(_directions(rng, n_samples, n_components + 1), noise, p, rng)
 
 
@@ -207,7 +211,7 @@ def make_torus(
         Scale of the noise.
     p : float, default=2.0
         Power of the noise; see :func:`generalized_gaussian_noise`.
-    random_state : int, RandomState or None, default=None
+    random_state : int, RandomState, Generator or None, default=None
         Source of randomness.
 
     Returns
@@ -220,7 +224,7 @@ def make_torus(
     check_real("tube", tube, 0, True)
     if not radius > tube:
         raise InputError(f"radius is {radius}; want more than tube, {tube}")
-    rng = check_random_state(random_state)
+    rng = _random(random_state)
     around = rng.uniform(0, 2 * np.pi, size=n_samples)
     # The outer side of the tube has more surface than the inner one.
     inside = np.empty(0)
@@ -256,7 +260,7 @@ def make_swiss_roll(
         Scale of the noise.
     p : float, default=2.0
         Power of the noise; see :func:`generalized_gaussian_noise`.
-    random_state : int, RandomState or None, default=None
+    random_state : int, RandomState, Generator or None, default=None
         Source of randomness.
 
     Returns
@@ -267,7 +271,7 @@ def make_swiss_roll(
         The same rows without.
     """
     check_real("turns", turns, 0, True)
-    rng = check_random_state(random_state)
+    rng = _random(random_state)
     t = 1.5 * np.pi + 2 * np.pi * turns * rng.uniform(size=n_samples)
     width = 10 * rng.uniform(size=n_samples)
     clean = np.column_stack([t * np.cos(t), width, t * np.sin(t)])
@@ -327,6 +331,14 @@ def load_digits_sample(digits: Any = None, n_per_digit: int | None = None) -> Di
             )
         keep[of_digit[:n_per_digit]] = True
     return Digits(images[keep].reshape(-1, 784) / 255.0, target[keep])
+
+
+def _random(state: RandomState) -> np.random.RandomState:
+    """Return a source of randomness, from a Generator one that it seeds."""
+    if isinstance(state, np.random.Generator):
+        state = check_seed(state)
+    found: np.random.RandomState = check_state(state)
+    return found
 
 
 def _directions(rng: np.random.RandomState, n: int, dim: int) -> Array:

@@ -31,12 +31,13 @@ import json
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any, ClassVar, Generic, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from ._library import _core
+from ._names import lookup
 from ._native import Array, address, call, contiguous
 from ._validation import check_integer
 from .exceptions import InputError
@@ -54,6 +55,9 @@ __all__ = [
     "Sphere",
     "Stiefel",
 ]
+
+if not TYPE_CHECKING:
+    __getattr__ = lookup(__name__)
 
 #: The factors U (m, r), S (r, r) and V (n, r) of a matrix of fixed rank.
 Factors: TypeAlias = tuple[Array, Array, Array]

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ._estimator import SCQM
 from ._minimize import MinimizeResult
+from ._names import lookup
 from ._native import Array
 from .exceptions import InputError
 
@@ -31,21 +32,27 @@ __all__ = [
     "trace",
 ]
 
+if not TYPE_CHECKING:
+    __getattr__ = lookup(__name__)
+
 
 def embedding(
     model: SCQM,
+    X: npt.ArrayLike | None = None,
     y: npt.ArrayLike | None = None,
     *,
     components: tuple[int, int] = (0, 1),
     ax: Axes | None = None,
     **style: Any,
 ) -> Axes:
-    """Draw the coordinates of the rows that a model was fitted to.
+    """Draw the coordinates of rows, by default of those that a model was fitted to.
 
     Parameters
     ----------
     model : SCQM
         A fitted model.
+    X : array-like of shape (n, D), optional
+        Rows.
     y : array-like of shape (n,), optional
         Colors of the rows, such as labels.
     components : tuple of int, default=(0, 1)
@@ -62,7 +69,12 @@ def embedding(
         What was drawn into.
     """
     check_is_fitted(model)
-    tau = model.embedding_
+    if X is not None and np.ndim(X) == 1:
+        raise InputError("X has one dimension; colors of rows are y: embedding(m, y=y)")
+    tau = model.embedding_ if X is None else np.asarray(model.transform(X))
+    colors = None if y is None else np.asarray(y)
+    if colors is not None and len(colors) != len(tau):
+        raise InputError(f"y is for {len(colors)} rows; there are {len(tau)}")
     ax = _axes(ax)
     if tau.shape[1] == 1:
         first, second = tau[:, 0], np.zeros(len(tau))
@@ -72,8 +84,8 @@ def embedding(
         first, second = tau[:, components[0]], tau[:, components[1]]
         ax.set_ylabel(f"component {components[1]}")
     ax.set_xlabel(f"component {components[0]}")
-    if y is not None and "c" not in style:
-        style["c"] = np.asarray(y)
+    if colors is not None and "c" not in style:
+        style["c"] = colors
     ax.scatter(first, second, **({"s": 12} | style))
     return ax
 

@@ -12,17 +12,34 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from . import _native
 from ._library import _core
+from ._names import lookup
 from ._native import Array, Job, address, call
 from .exceptions import BudgetError, InputError, NonFiniteError
 
 __all__ = ["Block", "Point", "Problem", "Solver", "Stochastic", "names"]
+
+if not TYPE_CHECKING:
+    __getattr__ = lookup(__name__)
+
+#: The names of solvers.
+SolverName: TypeAlias = Literal[
+    "auto",
+    "alternating",
+    "cg",
+    "lbfgs",
+    "newton",
+    "rgd",
+    "stochastic",
+    "streaming",
+    "trust_region",
+]
 
 #: A point, tangent vector or gradient: one array per block.
 Point: TypeAlias = list[Array]

@@ -100,7 +100,7 @@ def digits() -> tuple[SCQM, datasets.Digits]:
 
 def test_pictures(digits: tuple[SCQM, datasets.Digits]) -> None:
     m, sample = digits
-    ax = plot.embedding(m, sample.target)
+    ax = plot.embedding(m, y=sample.target)
     np.testing.assert_array_equal(ax.collections[0].get_offsets(), m.embedding_)
     figure = plot.reconstruction_grid(m, sample.data, n_columns=5)
     assert isinstance(figure, matplotlib.figure.Figure)

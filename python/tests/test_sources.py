@@ -47,7 +47,7 @@ def exported() -> list[str]:
     found += ["scqm._geometry.DenoiseGeometry"]
     found += ["scqm._influence.Influence", "scqm._influence.ProjectionReport"]
     found += ["scqm._mean.FrechetMean", "scqm._mean.frechet_mean"]
-    found += ["scqm._streaming.fit_blocks"]
+    found += ["scqm._streaming.fit_blocks", "scqm._many.Fits", "scqm._many.fit_many"]
     return sorted({*found, "scqm._estimator.SCQM", "scqm._estimator.load"})
 
 

@@ -35,7 +35,7 @@ def test_suggest_finds_a_bowl() -> None:
     best = s.table[s.best]
     assert best["d"] == 2
     assert best["s_effective"] == len(best["singular_values"]) == 1
-    text = repr(s)
+    text = str(s)
     assert s.reason in text
     assert text.count("\n*") == 1
     assert len(text.splitlines()) == len(s.table) + 3

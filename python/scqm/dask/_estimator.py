@@ -303,6 +303,8 @@ class SCQM(_estimator.SCQM):
         if not is_lazy(X):
             return getattr(_estimator.SCQM, method)(self, X)
         rows = array_of(X)
+        kept = rows.dtype == np.float32 and method != "_losses"
+        dtype = np.float32 if kept else np.float64
         wanted = len(self.components_)
         if method != "inverse_transform":
             wanted = self.n_features_in_
@@ -314,9 +316,9 @@ class SCQM(_estimator.SCQM):
             through,
             model,
             method,
-            dtype=np.float64,
+            dtype=dtype,
             chunks=(rows.chunks[0], (columns,)),
-            meta=np.empty((0, 0)),
+            meta=np.empty((0, 0), dtype),
         )
 
     def _local(self) -> _estimator.SCQM:
@@ -340,7 +342,7 @@ class SCQM(_estimator.SCQM):
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
 
-    def _settings(self) -> dict[str, Any]:
+    def _settings(self, open_d: bool = False) -> dict[str, Any]:
         threads = check_count("n_threads", self.n_threads) or 1
         return super()._settings() | {"threads": threads}
 

@@ -26,7 +26,9 @@ and which loss estimates best under it. The samplers of such noise are
 from __future__ import annotations
 
 import inspect
+from typing import TYPE_CHECKING
 
+from .._names import lookup
 from ._check import CheckReport, Verdict, check
 from ._loss import Loss, LossLike
 from ._mahalanobis import Mahalanobis
@@ -56,6 +58,9 @@ __all__ = [
     "estimate_power",
     "names",
 ]
+
+if not TYPE_CHECKING:
+    __getattr__ = lookup(__name__)
 
 # Users, pickles and reprs know them by this module, whatever file they are in.
 for _name in __all__:

@@ -9,12 +9,17 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from functools import partial
+from typing import TYPE_CHECKING, Any
 
+from .._display import table, to_frame
 from .._library import _core
 from .._native import Job, address, call
 from ._answer import answer
 from ._loss import LossLike
 from ._resolve import resolve
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 
 @dataclass(frozen=True)
@@ -36,7 +41,7 @@ class Verdict:
     detail: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class CheckReport:
     """The outcome of :func:`check`. It is true where every law holds.
 
@@ -63,6 +68,22 @@ class CheckReport:
 
     def __bool__(self) -> bool:
         return self.ok
+
+    def to_frame(self) -> DataFrame:
+        """Return a data frame of pandas with a line for every law."""
+        return to_frame(self._columns())
+
+    def _columns(self) -> dict[str, list[Any]]:
+        names = "law", "ok", "detail"
+        return {name: [getattr(v, name) for v in self.verdicts] for name in names}
+
+    def _repr_html_(self) -> str:
+        return table(f"{self!r}", self._columns())
+
+    def __repr__(self) -> str:
+        held = f"all {len(self.verdicts)} laws hold"
+        broken = f"broken: {', '.join(self.broken)}"
+        return f"CheckReport({self.loss}: {held if self.ok else broken})"
 
     def __str__(self) -> str:
         lines = [

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy.typing as npt
 
@@ -98,9 +98,21 @@ class Loss(ABC):
         return None
 
 
+#: The names of losses. Those of losses that a program registers are not among them.
+LossName: TypeAlias = Literal[
+    "auto",
+    "l1",
+    "l2",
+    "squared_l2",
+    "lp",
+    "huber",
+    "huber_entries",
+    "mahalanobis",
+]
+
 #: What a parameter ``loss`` may be.
 LossLike: TypeAlias = (
-    str | Loss | Callable[[Array], tuple[npt.ArrayLike, npt.ArrayLike]]
+    LossName | str | Loss | Callable[[Array], tuple[npt.ArrayLike, npt.ArrayLike]]
 )
 
 

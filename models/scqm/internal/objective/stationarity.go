@@ -51,16 +51,20 @@ type KKT struct {
 // No number is less than their distance from subgradients of the loss itself,
 // see certificateSlack. It costs up to five evaluations.
 func (p *Objective) Stationarity(dst []float64, x framework.Point) error {
-	best, err := p.bestFirstOrder(x)
-	for k := range dst {
-		dst[k] = best.residual(k)
-	}
+	_, err := p.FirstOrder(dst, x)
 	return err
 }
 
 // KKT computes the norms of the first-order system at x.
-func (p *Objective) KKT(x framework.Point) (KKT, error) {
+func (p *Objective) KKT(x framework.Point) (KKT, error) { return p.FirstOrder(nil, x) }
+
+// FirstOrder computes the numbers of Stationarity, where they are asked for, and the
+// norms of KKT from the same evaluations.
+func (p *Objective) FirstOrder(stationarity []float64, x framework.Point) (KKT, error) {
 	best, err := p.bestFirstOrder(x)
+	for k := range stationarity {
+		stationarity[k] = best.residual(k)
+	}
 	norms, n := best.norms, float64(p.data.N)
 	return KKT{C: norms[BlockC] / n, Q: norms[BlockQ] / n, Theta: norms[BlockTheta] / n, Tau: norms[BlockTau] / n}, err
 }

@@ -1,0 +1,122 @@
+package main
+
+import (
+	_ "embed"
+	"errors"
+	"fmt"
+	"html/template"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/scqm/scqm/cmd/scqm/internal/cli"
+	"github.com/scqm/scqm/cmd/scqm/internal/options"
+	"github.com/scqm/scqm/internal/dataset"
+	"github.com/scqm/scqm/models/scqm"
+)
+
+const reportLong = `Write a page about MODEL and the rows of DATA: one HTML file that needs no network.
+
+It shows the latent plane, where rows tell their number and distance under the
+pointer, what the model does along each axis, residuals by row and column, the rows
+that drive the fit where DATA are those that MODEL was learned from, warnings, and
+settings to repeat the fit. scqm.report in Python writes a page with more.`
+
+//go:embed report.html
+var reportPage string
+
+// reportTemplate escapes all that comes from files.
+var reportTemplate = template.Must(template.New("report").Parse(reportPage))
+
+// reportFlags are the flags of scqm report.
+type reportFlags struct {
+	plugin  options.Plugin
+	data    options.Data
+	title   string
+	threads int
+	output  string
+}
+
+func reportCommand() *cobra.Command {
+	f := reportFlags{output: "report.html", title: "An SCQM fit"}
+	cmd := &cobra.Command{
+		Use:     "report MODEL DATA",
+		Short:   "Write a page about a fit",
+		Long:    reportLong,
+		Example: "  scqm report model.npz data.csv -o report.html",
+		Args:    cli.Arguments("MODEL", "DATA"),
+		RunE:    func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0], args[1]) },
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	flags.VarP(cli.Name(&f.output, "FILE"), "output", "o", "file to write, ending in .html")
+	flags.StringVar(&f.title, "title", f.title, "head of the page")
+	f.plugin.AddTo(cmd, "where the plugin of the model's loss is now (default: found by its name)")
+	flags.Var(cli.Count(&f.threads), "threads", "threads to use (default all processors); the result does not depend on it")
+	f.data.AddTo(cmd)
+	return cmd
+}
+
+func (f *reportFlags) run(cmd *cobra.Command, model, data string) error {
+	if err := dataset.CheckOutput(f.output, ".html"); err != nil {
+		return fmt.Errorf("-o: %w", err)
+	}
+	if err := cli.Distinct([]cli.Named{{Flag: "-o", Path: f.output}}, []string{model, data}, f.data.Inputs()); err != nil {
+		return err
+	}
+	ctx := cmd.Context()
+	m, err := cli.Await(ctx, func() (*scqm.Model, error) { return scqm.Load(model) })
+	if err != nil {
+		return err
+	}
+	f.data.Missing = m.Meta.Missing != nil
+	x, err := f.data.Read(cmd, data)
+	if err != nil {
+		return err
+	}
+	if x.Cols != m.D {
+		return cli.Usagef("%s: rows of %d columns do not fit %s, which takes %d", data, x.Cols, model, m.D)
+	}
+	if err := m.Meta.CheckFeatures(x.Names); err != nil {
+		return fmt.Errorf("%s: %w", data, err)
+	}
+	defer f.plugin.Close()
+	if err := f.plugin.OpenFor(cmd, m); err != nil {
+		return fmt.Errorf("%s: %w", model, err)
+	}
+	page, err := cli.Await(ctx, func() (*fitPage, error) { return newFitPage(ctx, f, m, x) })
+	if err != nil {
+		return err
+	}
+	page.Settings = fmt.Sprintf("scqm fit %s -o %s%s", data, model, fitArguments(&m.Meta))
+	err = cli.Save(ctx, f.output, func() error {
+		return dataset.WriteFileAtomic(f.output, func(w io.Writer) error { return reportTemplate.Execute(w, page) })
+	})
+	if err != nil && !errors.Is(err, ctx.Err()) {
+		return fmt.Errorf("-o: %w", err)
+	}
+	return err
+}
+
+// fitArguments are the flags that a fit had.
+func fitArguments(m *scqm.Meta) string {
+	text := fmt.Sprintf(" -d %d", m.Latent)
+	if m.Linear {
+		text += " --linear"
+	} else {
+		text += fmt.Sprintf(" -s %d --ridge %v", m.Curvature, m.Ridge)
+	}
+	text += " --loss " + m.Loss.Name
+	for _, name := range []string{"p", "delta"} {
+		if v, ok := m.Loss.Params[name]; ok {
+			text += fmt.Sprintf(" --%s %v", name, v)
+		}
+	}
+	if m.Inits > 1 {
+		text += fmt.Sprintf(" --n-init %d", m.Inits)
+	}
+	if m.Missing != nil {
+		text += " --missing ignore"
+	}
+	return text + fmt.Sprintf(" --seed %d", m.Seed)
+}

@@ -1,0 +1,59 @@
+package scqm
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/scqm/scqm/models/rows"
+)
+
+// explainedColumns is the number of columns up to which a model keeps the mean of its
+// rows.
+const explainedColumns = 1 << 16
+
+// explain enters the mean of the rows, and which part of their variance each coordinate
+// has. It reads the rows twice.
+func (f *Fit) explain(x Data) {
+	if f == nil || x.D > explainedColumns || len(f.Model.Tau) != x.N*f.Model.Latent {
+		return
+	}
+	m := f.Model
+	tau := Data{N: x.N, D: m.Latent, X: m.Tau, Weights: x.Weights}
+	mean, centre := rows.Mean(x), rows.Mean(tau)
+	unit := rows.WorkingUnit(x) // squares of large numbers overflow
+	total := floats.Sum(columnVariances(x, mean, unit))
+	explained := columnVariances(tau, centre, unit)
+	if !(total > 0) || !finite(mean) || !finite(explained) {
+		return
+	}
+	floats.Scale(1/total, explained)
+	m.Meta.Mean, m.Meta.Explained = mean, explained
+}
+
+func finite(v []float64) bool { return !math.IsInf(floats.Sum(v), 0) && !floats.HasNaN(v) }
+
+// columnVariances returns the weighted variances of the columns, over the square of a
+// unit, over the entries that are there.
+func columnVariances(x Data, mean []float64, unit float64) []float64 {
+	out, sum, far := make([]float64, x.D), make([]float64, x.D), make([]float64, x.D)
+	for i := range x.N {
+		w := x.Weight(i)
+		floats.SubTo(far, x.Row(i), mean)
+		if unit != 1 {
+			floats.Scale(1/unit, far)
+		}
+		for j, v := range far {
+			if v == v {
+				out[j] += w * v * v
+				sum[j] += w
+			}
+		}
+	}
+	for j, s := range sum {
+		if s > 0 {
+			out[j] /= s
+		}
+	}
+	return out
+}

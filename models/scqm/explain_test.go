@@ -1,0 +1,44 @@
+package scqm
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/scqm/scqm/losses"
+)
+
+// A flat sheet by least squares has the mean and the variances of principal components,
+// whatever the unit.
+func TestExplainedVariance(t *testing.T) {
+	for _, unit := range []float64{1, 1e-60, 1e140} {
+		x := Data{N: 200, D: 3, X: gaussians(4, 600)}
+		for i := range x.N {
+			x.X[3*i] = unit * (3*x.X[3*i] + 1)
+			x.X[3*i+1] *= 2 * unit
+			x.X[3*i+2] *= unit
+		}
+		fit := learn(t, x, Config{Latent: 3, Loss: losses.SquaredL2(), Linear: true})
+		meta := fit.Model.Meta
+		require.Len(t, meta.Explained, 3)
+		assert.InDelta(t, 1, floats.Sum(meta.Explained), 1e-9)
+		assert.InDeltaSlice(t, []float64{9. / 14, 4. / 14, 1. / 14}, meta.Explained, 0.1)
+		assert.InDelta(t, 1, meta.Mean[0]/unit, 0.7)
+	}
+}
+
+func TestCheckFeatures(t *testing.T) {
+	var m Meta
+	m.D = 2
+	assert.NoError(t, m.CheckFeatures([]string{"b", "a"}))
+	m.NameFeatures([]string{"a"})
+	assert.Nil(t, m.FeatureNames)
+	m.NameFeatures([]string{"a", "b"})
+	assert.NoError(t, m.CheckFeatures([]string{"a", "b"}))
+	assert.NoError(t, m.CheckFeatures(nil))
+	assert.ErrorContains(t, m.CheckFeatures([]string{"b", "a"}), `column 0 is "b", where the model was learned from "a": the columns are in another order`)
+	assert.ErrorIs(t, m.CheckFeatures([]string{"a", "c"}), ErrInput)
+	assert.ErrorContains(t, m.CheckFeatures([]string{"a", "c"}), `no column "b"`)
+}

@@ -1,0 +1,208 @@
+package scqm
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/models/rows"
+	"github.com/scqm/scqm/models/scqm/internal/objective"
+	"github.com/scqm/scqm/solvers"
+)
+
+// smallSolver fits smooth losses.
+var smallSolver = solvers.Newton{}
+
+const (
+	// smallIterations bounds the iterations of a small fit; beyond, Learn does it.
+	smallIterations = 300
+	// smallDecrease is the relative decrease of the cost from which on the first-order
+	// residual is looked at: what the next iteration gains is then about the square.
+	smallDecrease = 1e-8
+	// fullRank is the least part of the variance across the sheet, of that along it, of
+	// rows that span all of R^D.
+	fullRank = 1e-20
+)
+
+// small reports whether a Fitter can do what [Learn] would: rows in a unit that needs no
+// change, all of them with weight, under settings that leave the way open. A loss with
+// kinks is finished there by [solvers.PrimalDual].
+func (m *Many) small(c Config, x Data) bool {
+	_, kinked := c.Loss.(framework.Smoother)
+	_, distant := c.Loss.(framework.HighLatency)
+	o := c.Options
+	switch {
+	case c.IgnoreMissing, c.Inits > 1, c.Solver != nil, c.Ridge == AutoRidge, c.ThetaScale != 0,
+		o.MaxIterations != 0, o.TimeLimit != 0, o.Checkpoint != nil, len(o.Observers) > 0,
+		distant, kinked && !m.Rough, x.D > smallColumns, x.N <= x.D, x.N > smallRows:
+		return false
+	}
+	return !slices.Contains(x.Weights, 0) && rows.WorkingUnit(x) == 1
+}
+
+// smallRows is the number of rows up to which the second derivatives of all rows are a
+// matter of microseconds.
+const smallRows = 512
+
+// certified fits by Newton's method until the first-order residual is within the
+// tolerance. It returns nil where that does not come about, or where the point is no
+// end for Learn: where rows are nearer to, or better at, another place of the sheet, or
+// the curvature still grows.
+func (w *smallFits) certified(c Config, x Data) (*Fit, error) {
+	f := w.fitter
+	tolerance := cmp.Or(c.Options.Tolerance, framework.DefaultTolerance)
+	before := f.evaluator.Counts().Evaluations
+	f.problem.SetData(x)
+	if err := f.begin(); err != nil {
+		return nil, errorUnlessSmall(err)
+	}
+	if !f.seed.spans() {
+		return nil, nil
+	}
+	run := &framework.Result{Solver: smallSolver.Name(), Stationarity: make([]float64, objective.NumBlocks)}
+	kkt, err := f.descend(run, tolerance)
+	if err != nil || kkt == nil {
+		return nil, errorUnlessSmall(err)
+	}
+	at, cost := f.state.Iterate()
+	m := f.problem.model(at)
+	extent := m.CurvatureExtent(m.Tau, x.Weights)
+	if more, err := f.problem.leaves(at, extent); err != nil || more {
+		return nil, err
+	}
+	run.Point, run.Cost, run.Status = at.Clone(), cost, framework.Converged
+	run.Counts.Evaluations = f.evaluator.Counts().Evaluations - before
+	worst := slices.Max(run.Stationarity)
+	run.Message = fmt.Sprintf("first-order stationary: residual %.2g in block %s, within the tolerance %.2g",
+		worst, f.problem.Blocks()[slices.Index(run.Stationarity, worst)].Name, tolerance)
+	return w.deliver(c, run, kkt, m, extent), nil
+}
+
+// errorUnlessSmall leaves failures to Learn, which tells more about them, but not that
+// of a context that is done.
+func errorUnlessSmall(err error) error {
+	if err == nil || errors.Is(err, framework.ErrNonFinite) || errors.Is(err, ErrInput) {
+		return nil
+	}
+	return err
+}
+
+// descend takes steps until the first-order residual is within the tolerance, and
+// returns nil where it does not come to that.
+func (f *Fitter) descend(run *framework.Result, tolerance float64) (*KKT, error) {
+	for run.Iterations < smallIterations {
+		_, before := f.state.Iterate()
+		err := f.solver.Step(f.evaluator, f.state)
+		stuck := errors.Is(err, framework.ErrNoProgress)
+		if err != nil && !stuck {
+			return nil, err
+		}
+		run.Iterations++
+		x, after := f.state.Iterate()
+		if !stuck && before-after > smallDecrease*math.Abs(before) {
+			continue
+		}
+		k, err := f.problem.FirstOrder(run.Stationarity, x)
+		if err != nil {
+			return nil, err
+		}
+		if slices.Max(run.Stationarity) <= tolerance {
+			return (*KKT)(&k), nil
+		}
+		if stuck {
+			break
+		}
+	}
+	return nil, nil
+}
+
+// leaves reports whether Learn would go on from a stationary point, of a sheet with a
+// curvature times extent. A bound that costs next to nothing answers that where the sheet
+// bends gently: with A the root of sum_k |A_k|_F^2, a row at the distance r < 1/2A has
+// no nearer point (see [Model.ProjectAll]), and no curvature of the sheet is above A.
+func (p *Problem) leaves(x framework.Point, extent float64) (bool, error) {
+	if p.Shape().S == 0 || floats.Norm(x[BlockTheta], math.Inf(1)) == 0 {
+		return false, nil
+	}
+	curvature := math.Inf(1)
+	if p.Lambda > 0 {
+		curvature = math.Sqrt(p.Penalty(nil, x[BlockTheta]) / p.Lambda)
+	}
+	if !p.nearestAlready(x, curvature) {
+		if moved, _, err := p.Objective.Reassign(x.Clone()); err != nil || moved {
+			return moved, err
+		}
+	}
+	if extent > bent {
+		if moved, _, err := p.reassignTogether(x.Clone()); err != nil || moved {
+			return moved, err
+		}
+	}
+	if curvature*math.Sqrt(spread(*p.Data(), x[BlockC])) <= suspectCurvature {
+		return false, nil
+	}
+	refutation, err := p.Refute(x)
+	return refutation != "", err
+}
+
+// nearestAlready reports whether every row is within half of the radius of curvature,
+// under a loss for which this tells.
+func (p *Problem) nearestAlready(x framework.Point, curvature float64) bool {
+	if _, radial := p.PlainLoss().(framework.Radial); !radial {
+		return false
+	}
+	most, err := p.LargestResidual(x)
+	return err == nil && 2*curvature*most < 1
+}
+
+// rough fits as a Fitter does.
+func (w *smallFits) rough(c Config, x Data) (*Fit, error) {
+	f := w.fitter
+	before := f.evaluator.Counts().Evaluations
+	f.problem.SetData(x)
+	if err := f.begin(); err != nil {
+		return nil, errorUnlessSmall(err)
+	}
+	out, err := f.iterate()
+	if err != nil {
+		return nil, errorUnlessSmall(err)
+	}
+	at, cost := f.state.Iterate()
+	run := &framework.Result{
+		Solver: f.solver.Name(), Stationarity: make([]float64, objective.NumBlocks), Iterations: out.Iterations,
+		Point: at.Clone(), Cost: cost, Status: framework.Stalled,
+	}
+	k, err := f.problem.FirstOrder(run.Stationarity, at)
+	if err != nil {
+		return nil, err
+	}
+	worst := slices.Max(run.Stationarity)
+	if worst <= cmp.Or(c.Options.Tolerance, framework.DefaultTolerance) {
+		run.Status = framework.Converged
+	}
+	run.Message = fmt.Sprintf("ended roughly, as asked: first-order residual %.2g", worst)
+	run.Counts.Evaluations = f.evaluator.Counts().Evaluations - before
+	m := f.problem.model(at)
+	fit := w.deliver(c, run, (*KKT)(&k), m, m.CurvatureExtent(m.Tau, x.Weights))
+	fit.Model.Meta.Warnings = slices.DeleteFunc(fit.Model.Meta.Warnings, func(s string) bool { return s == run.Message })
+	return fit, nil
+}
+
+// deliver makes a fit of a run that has ended at a model.
+func (w *smallFits) deliver(c Config, run *framework.Result, kkt *KKT, m *Model, extent float64) *Fit {
+	m.Loss = c.Loss
+	m.Meta = w.fitter.problem.describe(c, w.fitter.solver, run, kkt, w.notes)
+	m.Meta.judgeCurvature(extent)
+	if s := w.columns.requested; s != m.Curvature {
+		m.fromSheet(m.sheet().Pad(s))
+		m.Meta.Curvature = s
+	}
+	fit := &Fit{Model: m, Run: run}
+	fit.explain(*w.fitter.problem.Data())
+	return fit
+}
