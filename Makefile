@@ -22,6 +22,8 @@ TIMEOUT   ?= 60m
 FUZZPKG   ?= ./internal/dataset ./models/scqm ./cmd/scqm ./bindings
 OUT       ?= out
 SOAKFLAGS ?=
+DOCSFLAGS ?=
+CHECKFLAGS ?=
 
 # How programs are built: without names of folders, symbols and build ID, so that
 # equal sources make equal bytes. python/extension.py has the same for the module.
@@ -180,6 +182,18 @@ lint-python: $(VENV) ## Check the Python sources: ruff and mypy --strict
 lint: ## Check imports, format, vet, staticcheck and house rules
 	@$(GO) test -count=1 ./internal/lint
 
+# Sphinx and what else the site takes have an environment of their own: no other target
+# needs them.
+.PHONY: docs
+docs: $(VENV)-docs ## Build the site in docs/_build/html; its examples run
+	@$(VENV)-docs/bin/python -m pip install -q --disable-pip-version-check --force-reinstall --no-deps --no-build-isolation .
+	@$(VENV)-docs/bin/python docs/site/build.py $(DOCSFLAGS)
+
+.PHONY: docs-check
+docs-check: ## Look at every page of the site in Chromium, as a desk and a phone show it
+	@test -f docs/_build/html/index.html || $(MAKE) docs
+	@$(VENV)-docs/bin/python docs/site/check.py $(CHECKFLAGS)
+
 .PHONY: bench
 bench: ## Compare with the last release, then the solvers side by side; BENCHFLAGS="r3 --quick" narrows to these, -o DIR draws
 	@$(if $(BENCHFLAGS),:,$(MAKE) --no-print-directory bench-versions)
@@ -224,7 +238,7 @@ soak: need-cc ## Drill the program with files, kills and limits; SOAKFLAGS="-fac
 
 .PHONY: clean
 clean: ## Remove out/, the environments and what tests left behind
-	@rm -rf $(OUT) $(VENV) $(VENV)-release $(VENV)-audit bin build dist .pytest_cache .mypy_cache .ruff_cache
+	@rm -rf $(OUT) $(VENV) $(VENV)-release $(VENV)-audit $(VENV)-docs docs/_build bin build dist .pytest_cache .mypy_cache .ruff_cache
 	@rm -f python/scqm/*.so python/scqm/_guard
 	@find python -type d \( -name __pycache__ -o -name .pytest_cache \) -prune -exec rm -rf {} +
 
@@ -241,9 +255,11 @@ $(VENV)-release: REQUIREMENTS := python/requirements-release.txt
 $(VENV)-release: MODULES      := auditwheel, ziglang
 $(VENV)-audit:   REQUIREMENTS := python/requirements-audit.txt
 $(VENV)-audit:   MODULES      := pip_audit
+$(VENV)-docs:    REQUIREMENTS := docs/requirements.txt
+$(VENV)-docs:    MODULES      := sphinx, sphinx_gallery, pydata_sphinx_theme, websocket
 
-.PHONY: $(VENV) $(VENV)-release $(VENV)-audit
-$(VENV) $(VENV)-release $(VENV)-audit:
+.PHONY: $(VENV) $(VENV)-release $(VENV)-audit $(VENV)-docs
+$(VENV) $(VENV)-release $(VENV)-audit $(VENV)-docs:
 	@if cmp -s $(REQUIREMENTS) $@/requirements.txt && $@/bin/python -c 'import $(MODULES)' 2>/dev/null; then exit 0; fi; \
 	command -v $(PYTHON) >/dev/null || { \
 	  echo "make: $(PYTHON) is missing; install Python 3.10 or newer, or name one: make $(MAKECMDGOALS) PYTHON=..." >&2; exit 1; }; \
@@ -258,13 +274,13 @@ $(VENV) $(VENV)-release $(VENV)-audit:
 
 # Versions that fit stay; UPGRADE=--upgrade takes the newest.
 .PHONY: requirements
-requirements: ## Write python/requirements-*.txt from the .in files, with hashes; needs a package index
+requirements: ## Write the requirements-*.txt from the .in files, with hashes; needs a package index
 	@tools=$$(mktemp -d); trap 'rm -rf "$$tools"' EXIT; \
 	$(PYTHON) -m venv $$tools; \
 	$$tools/bin/python -m pip install -q --disable-pip-version-check uv==0.13.9; \
-	cd python; for list in requirements-*.in; do \
+	for list in python/requirements-*.in docs/requirements.in; do (cd $${list%/*}; list=$${list##*/}; \
 	  $$tools/bin/uv pip compile -q --universal --python-version 3.10 --generate-hashes --no-emit-index-url \
-	    --custom-compile-command 'make requirements' $(UPGRADE) $$list -o $${list%.in}.txt; done
+	    --custom-compile-command 'make requirements' $(UPGRADE) $$list -o $${list%.in}.txt); done
 
 .PHONY: licences
 licences: ## Write the licences of what is linked to internal/licences

@@ -15,7 +15,7 @@ import (
 // skipped are folders of build outputs and of other people's code. Hidden
 // folders are skipped too, except for those in shown.
 const (
-	skipped = "bin build dist node_modules out __pycache__"
+	skipped = "_build bin build dist node_modules out __pycache__"
 	shown   = ".ci .github"
 )
 

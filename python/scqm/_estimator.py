@@ -90,7 +90,7 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
         Keep the sheet flat, Theta = 0.
     ridge : float or "auto", default=1e-3
         Penalty on curvature, in a unit free of scale: it adds
-        ridge (F_lin / n) h2 sum_k |A_k|^2 to the objective, with F_lin the
+        ``ridge (F_lin / n) h2 sum_k |A_k|^2`` to the objective, with F_lin the
         objective of the principal component start, h2 the mean squared
         distance of the rows from their mean, and A_k the symmetric matrix of
         column k of Theta. 0.01 to 0.1 is better for coordinates and
