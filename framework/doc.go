@@ -1,6 +1,9 @@
 // Package framework is the vocabulary of the module: manifolds, losses,
 // problems made of named blocks, solvers, and the one loop that runs them.
 //
+// Begin with [Solve]: it takes a [Problem], a start, a solver such as that of
+// solvers.Auto, and [Options] whose zero value is the default.
+//
 // A problem is a cost on a product of manifolds. Each factor is a [Block] with
 // a name; a [Point] holds one flat row-major slice per block. Interfaces are
 // small. What a type can do beyond them it says by implementing an optional

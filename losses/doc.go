@@ -1,6 +1,8 @@
 // Package losses holds the losses for residuals, one file each, and a register
 // of their names.
 //
+// Begin with [ByName], or with the function of the loss that you want, such as [L2].
+//
 //	l1            sum_k |r_k|
 //	l2            |r|
 //	squared_l2    |r|^2

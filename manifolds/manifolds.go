@@ -1,5 +1,7 @@
 // Package manifolds holds the manifolds of the module, one per file.
 //
+// Begin with the type whose points you look for, such as [Sphere] or [Stiefel].
+//
 // Each type says in its doc comment what its points and tangent vectors are, and
 // the source of its formulas. [NewProduct] makes one manifold of several.
 //

@@ -1,6 +1,8 @@
 // Package plugins runs losses in processes of their own, written in any
 // language, and serves losses written in Go to other programs.
 //
+// Begin with [Serve] to write a plugin, and with [Open] to use one.
+//
 // [Open] starts a plugin and returns it; [Plugin.Loss] is a framework.Loss that
 // implements exactly the optional interfaces that the plugin declares. Whatever
 // the plugin does, calls return by their deadline with an [Error] that carries

@@ -1,5 +1,8 @@
 // Package solvers holds the algorithms that minimise a framework.Problem, one
 // file each, and a register of their names.
+//
+// Begin with [Auto], which chooses by what the problem offers, and hand what it
+// returns to framework.Solve.
 package solvers
 
 import (

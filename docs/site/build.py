@@ -47,8 +47,8 @@ def pages() -> dict[str, str]:
     for path in sorted((ROOT / "docs").rglob("*.md")):
         name = path.relative_to(ROOT).as_posix()
         inside = name.split("/")[1]
-        if inside not in ("_build", "site", "examples", "README.md"):
-            found[name] = name.removeprefix("docs/")
+        if inside not in ("_build", "examples", "README.md"):
+            found[name] = name.removeprefix("docs/").removeprefix("site/")
     return found | MOVED
 
 
@@ -120,9 +120,7 @@ def place_pages() -> None:
         text = (ROOT / page).read_text(encoding="utf-8")
         # Nothing here draws diagrams; as text they can be read.
         write(name, turn_links(text, page, placed).replace("```mermaid\n", "```text\n"))
-    for path in sorted(SITE.glob("*.md")):
-        copy(path, path.name)
-    for path in [*(ROOT / "docs" / "images").iterdir(), *SITE.glob("*.svg")]:
+    for path in (ROOT / "docs" / "images").iterdir():
         copy(path, f"images/{path.name}")
     copy(ROOT / "CITATION.cff", "parts/CITATION.cff")
     records = sorted(n for n in placed.values() if re.match(r"adr/\d{4}-", n))
@@ -253,7 +251,9 @@ def module_page(module: str) -> str:
         if names := kinds.get(kind):
             lines.append(f".. rubric:: {kind}\n")
             if kind == "Types":
-                lines += [f".. autodata:: {name}\n   :no-value:\n" for name in names]
+                for name in names:
+                    said = f"The type ``{getattr(found, name)}``, for annotations."
+                    lines.append(f".. py:data:: {name}\n\n   {said}\n")
             else:
                 lines.append(".. autosummary::\n   :toctree: generated\n")
                 lines += [f"   {name}" for name in names]

@@ -1,6 +1,9 @@
 // Package frameworktest holds the laws of package framework as test suites:
 // for manifolds, losses, problems and solvers, whoever wrote them.
 //
+// Begin with [TestManifold], [TestLoss], [TestProblem] or [TestSolver] in a test of
+// yours.
+//
 // Each Check function tries every law on one object and returns a [Report];
 // the Test function beside it hands the failures to a testing.T. Nothing here
 // depends on package testing, so that programs can check plug-ins too.

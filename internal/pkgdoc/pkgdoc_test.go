@@ -4,6 +4,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -56,4 +57,20 @@ func TestRefusals(t *testing.T) {
 	require.Error(t, run(root, "", nil))
 	require.Error(t, run(root, t.TempDir(), []string{"more"}))
 	require.ErrorContains(t, run(t.TempDir(), t.TempDir(), nil), "models")
+}
+
+// begin matches the sentence that says what to call first.
+var begin = regexp.MustCompile(`(?s)^(?:[^\n]*\n)+?\n*Begin with .*?\[(\w+)\]`)
+
+// go doc of a package opens with what to call first, and that exists.
+func TestPackagesSayWhatToCallFirst(t *testing.T) {
+	for _, folder := range packages {
+		p, err := load(filepath.Join(root, folder), module+"/"+folder)
+		require.NoError(t, err)
+		m := begin.FindStringSubmatch(p.doc.Doc)
+		require.NotNil(t, m, folder)
+		at := strings.Index(p.doc.Doc, "Begin with ")
+		require.LessOrEqual(t, strings.Count(p.doc.Doc[:at], "\n"), 12, "%s: below the first screen", folder)
+		require.Regexp(t, `(?m)^## (func|type) `+m[1]+`$|^### func `+m[1]+`$`, p.page(), folder)
+	}
 }

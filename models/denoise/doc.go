@@ -1,5 +1,7 @@
 // Package denoise moves noisy rows onto the curved surface they scatter about.
 //
+// Begin with [Fit] and the method [Auto].
+//
 // The setting: rows of length D lie near a surface of dimension d. For each row
 // to be denoised, a [Method] looks at the K nearest of the rows that it was
 // fitted to, finds out how the surface runs there, and returns the point of it

@@ -7,6 +7,8 @@
 // mean, with l1 the median of every column, with l2 the geometric median, with
 // huber something between; a loss of one's own makes another.
 //
+// Begin with [Of].
+//
 // The mean is a [framework.Problem] with one block, so that every solver finds
 // it.
 package mean

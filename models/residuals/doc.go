@@ -3,6 +3,8 @@
 //
 //	minimise F(x) = sum_i w_i loss(r_i(x)),  r_i(x) in R^m, i = 0, ..., n-1.
 //
+// Begin with [Fit].
+//
 // A [Function] says what the rows are, [New] makes a framework.Problem of it and a
 // loss, [Fit] minimises that. Derivatives of the rows are products with the Jacobian
 // where the function offers them ([Jacobian]), else differences. With a loss that grows

@@ -6,6 +6,9 @@
 // and a latent coordinate tau_i of length d for every row, so that the sum of
 // loss(f(tau_i) - x_i) is least.
 //
+// Begin with [Learn]; the [Model] that it returns has Transform, Reconstruct, Project
+// and Save. [Suggest] says which dimensions to take.
+//
 // # Shapes
 //
 // phi(tau) = vech(tau tau') has q = d(d+1)/2 entries in the order (1,1), (1,2),
