@@ -228,7 +228,7 @@ def kind_of(thing: object) -> str:
         return "Errors"
     if inspect.isclass(thing):
         return "Estimators" if hasattr(thing, "get_params") else "Classes"
-    return "Functions" if callable(thing) and not isinstance(thing, type) else "Types"
+    return "Functions" if inspect.isroutine(thing) else "Types"
 
 
 def module_page(module: str) -> str:
