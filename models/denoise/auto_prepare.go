@@ -122,11 +122,15 @@ func (c *charted) corrected() []float64 {
 	return far
 }
 
+// mostFollowed bounds the correction: charts that jump between two sheets follow their rows
+// more than any noise makes them.
+const mostFollowed = 1.35
+
 // spreadFollowed is the spread of rows from their feet, which probes have been asked
 // for. Where neighbourhoods are hardly larger than the
 // noise, neighbours are those that share the noise of a row, and pull the chart
 // after it: the shrinkage does not know of that, the divergence does.
-func (p *autoPrepare) spreadFollowed(c *charted) float64 {
+func (p *autoPrepare) spreadFollowed(c *charted, before float64) float64 {
 	var sum, counted float64
 	for k, v := range c.divergence {
 		if c.trusted[k] > 0 {
@@ -136,7 +140,7 @@ func (p *autoPrepare) spreadFollowed(c *charted) float64 {
 	}
 	left := max(float64(p.D)-sum/max(counted, 1), p.q/4)
 	followed := p.typical(slices.Clone(c.far)) * math.Sqrt(p.q/left)
-	return max(followed, p.spread(c), p.floor)
+	return max(min(max(followed, p.spread(c)), mostFollowed*before), p.floor)
 }
 
 // pilot denoises once with a number of neighbours that errs on the large side.
@@ -242,8 +246,13 @@ func (p *autoPrepare) followScale(s *setting) error {
 		return err
 	}
 	c, err := p.charts.chart(order{some: true, diverge: true, setting: *s})
+	if err == nil && s.uneven && p.spread(c) > mostFollowed*s.scale {
+		// Neighbourhoods that grow with the noise about them have met another sheet.
+		s.uneven = false
+		c, err = p.charts.chart(order{some: true, diverge: true, setting: *s})
+	}
 	if err == nil {
-		p.setScale(s, p.spreadFollowed(c), !p.method.LeastSquares)
+		p.setScale(s, p.spreadFollowed(c, s.scale), !p.method.LeastSquares)
 	}
 	return err
 }
