@@ -285,11 +285,6 @@ func (r *chartRows) gather(c *Cloud, x []float64, p places, k int) {
 	}
 }
 
-// add adds a row at a squared distance.
-func (r *chartRows) add(square float64, row int) {
-	r.found, r.trust = append(r.found, near{square, row}), append(r.trust, 1)
-}
-
 // leastTrusted is the part of the weights that must be left for trust to count.
 const leastTrusted = 0.03
 

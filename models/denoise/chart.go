@@ -97,8 +97,6 @@ type chart struct {
 	k       int
 	cut     float64
 
-	gathered chartRows
-
 	t, trial, g, step []float64 // d
 	h                 []float64 // d x d
 	jac               []float64 // d x D
@@ -297,15 +295,41 @@ func (c *chart) noise() float64 { return c.spread(c.k, c.cut) }
 // row left out; prior are the weights of the rows. It is false where the rows determine
 // no surface; then dst is o.
 func (c *chart) fit(dst, o, pivot, x, near, prior []float64, next float64, s *setting) bool {
-	r := &c.gathered
-	r.x, r.near, r.prior, r.next = x, near, prior, next
-	r.found, r.trust = r.found[:0], r.trust[:0]
-	for i := range prior {
-		far := distance(near[i*c.D:(i+1)*c.D], o)
-		r.add(far*far, i)
-	}
 	copy(dst, o)
-	return c.prepare(o, pivot, r, s) && c.solve(s.ridge) && c.foot(dst, pivot)
+	k := len(prior)
+	if !(next > 0) {
+		return false
+	}
+	c.room(k)
+	c.k, c.unit, c.cut = k, next, s.cut
+	for i := range k {
+		c.weights[i] = prior[i] * tricube(distance(near[i*c.D:(i+1)*c.D], o)/next)
+	}
+	if !c.frame.find(near, c.weights[:k]) {
+		return false
+	}
+	copy(c.o, o)
+	copy(c.u, c.frame.axes)
+	for round := range s.rounds {
+		c.coordinates(x, k)
+		copy(c.used[:k], c.weights[:k])
+		for step := 0; ; step++ {
+			c.addUp()
+			if !c.solve(s.ridge) {
+				return false
+			}
+			if step == s.steps || math.IsInf(s.cut, 1) {
+				break
+			}
+			for i := range k {
+				c.used[i] = c.weights[i] * tukey(c.residual(i)/(s.cut*s.cut))
+			}
+		}
+		if !c.foot(dst, pivot) || round < s.rounds-1 && !c.moveTo(dst) {
+			return false
+		}
+	}
+	return true
 }
 
 // influences implements charter: the weights are w_k psi_k'G^-1 psi.
