@@ -5,15 +5,21 @@ import (
 	"fmt"
 	"math"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/scqm/scqm/internal/dense"
 )
 
 // Auto is the method to recommend. Its charts are quadratic regressions over
 // tangent planes, so that there are no free latent coordinates to follow the
 // noise, with smooth weights and Tukey's loss against outliers. Neighbours are
-// looked up among rows that have been denoised once. The number of neighbours
-// and the curvature ridge are those with the least risk as Stein's unbiased
-// estimate sees it, whose divergence is that of up to four random perturbations.
+// looked up among rows that have been denoised once. A row goes to the mean of its
+// feet on the charts of the K/3 rows nearest to its place, which are many opinions
+// of the surface in place of one. The number K of neighbours of a chart
+// and the curvature ridge are those for which that mean has the least risk as Stein's
+// unbiased estimate sees it; its divergence is that of the regressions, corrected for
+// what follows the rows beside them (planes, neighbours, weights) by random perturbations.
 //
 // Sources: C. M. Stein, Estimation of the mean of a multivariate normal
 // distribution, Annals of Statistics 9 (1981); S. Ramani, T. Blu, M. Unser,
@@ -64,8 +70,10 @@ const (
 	// minReach is the size of neighbourhoods, in units of the noise, below
 	// which they are taken to be too small.
 	minReach = 4
-	// selectionPasses is the number of times that K and ridge are chosen.
+	// selectionPasses is the number of times that K and ridge are chosen where that is
+	// cheap, for up to fewRows; of more rows the first choice is good enough.
 	selectionPasses = 2
+	fewRows         = 2000
 	// maxNeighbors bounds K, and growth is the ratio of candidates.
 	maxNeighbors = 300
 	growth       = 1.5
@@ -98,17 +106,17 @@ func (m Auto) Prepare(ctx context.Context, c *Cloud, o Options) (Fitted, error) 
 	return charts.autoFit, nil
 }
 
-// finish chooses, and takes the feet of all choices but the last for the places: the
-// charts of that one are made when they are asked for.
+// finish chooses, and takes the feet on the charts of the choice for the places.
 func (p *autoPrepare) finish() error {
-	for pass := range selectionPasses {
+	passes := selectionPasses
+	if p.n > fewRows {
+		passes = 1
+	}
+	for range passes {
 		if err := p.choose(); err != nil {
 			return err
 		}
-		if pass == selectionPasses-1 {
-			break
-		}
-		if err := p.advance(); err != nil {
+		if err := p.advance(p.setting); err != nil {
 			return err
 		}
 	}
@@ -148,17 +156,20 @@ func newAutoSettings(m Auto, D int) autoSettings {
 	q := float64(D - m.Latent)
 	chi := distuv.ChiSquared{K: q}
 	return autoSettings{method: m, q: q, tune: tuning{
-		median: math.Sqrt(chi.Quantile(0.5)), cut: math.Sqrt(chi.Quantile(1 - tukeyTail)),
+		median: math.Sqrt(chi.Quantile(0.5)), far: math.Sqrt(chi.Quantile(1 - typicalTail)), cut: math.Sqrt(chi.Quantile(1 - tukeyTail)),
 	}}
 }
 
 // tuning holds quantiles of the chi distribution with q degrees of freedom.
-type tuning struct{ median, cut float64 }
+type tuning struct{ median, far, cut float64 }
 
 // places are where the rows of a cloud are taken to be on the surface.
 type places struct {
 	y     []float64 // n x D
 	index index
+	// trust is the weight of each row in Tukey's loss by its distance from its place; nil
+	// is 1 for all.
+	trust []float64
 }
 
 func (c *Cloud) newPlaces(y []float64) places {
@@ -170,7 +181,29 @@ type autoFit struct {
 	autoSettings
 	cloud  *Cloud
 	places places
+	// charts are those of all rows as [charter] stores them, each followed by its noise;
+	// those of rows that have none are 0.
+	charts []float64
+	// about is the noise about every row in units of that of all, and the number of neighbours
+	// to be beyond it where it has to be larger than elsewhere; nil before the pilot.
+	about []float64
 }
+
+// settingAt is the setting for the chart of a row.
+func (a *autoFit) settingAt(row int, s setting) setting {
+	if a.about == nil || s.pilot || a.about[2*row] == 0 {
+		return s
+	}
+	if ratio := a.about[2*row]; ratio != 1 {
+		a.setScale(&s, ratio*s.scale, !math.IsInf(s.cut, 1))
+		s.neighbors = min(max(int(float64(s.neighbors)*math.Sqrt(ratio)), s.least), maxNeighbors)
+	}
+	s.neighbors = max(s.neighbors, int(a.about[2*row+1]))
+	return s
+}
+
+// chartWidth is the number of numbers of a chart in autoFit.
+func (a *autoFit) chartWidth() int { return newCharter(a.cloud.D, a.method.Latent).width() + 1 }
 
 // setScale takes s for the standard deviation of the noise.
 func (a *autoSettings) setScale(s *setting, scale float64, robust bool) {
@@ -180,6 +213,9 @@ func (a *autoSettings) setScale(s *setting, scale float64, robust bool) {
 	}
 }
 
+// noiseLevel is the standard deviation of the noise found.
+func (a *autoFit) noiseLevel() float64 { return a.setting.scale }
+
 // Worker returns a worker with a chart of its own.
 func (a *autoFit) Worker(context.Context) (Worker, error) {
 	return newAutoWorker(a), nil
@@ -187,27 +223,42 @@ func (a *autoFit) Worker(context.Context) (Worker, error) {
 
 type autoWorker struct {
 	*autoFit
-	chart       *chart
-	rows        chartRows
-	last        []float64 // D: the row that the chart was made for
-	foot        []float64 // D: and its foot
-	y           []float64 // D
-	all         []float64 // of all candidates
-	sizes       []float64
-	divergences []float64
+	chart charter
+	rows  chartRows
+	width int
+
+	last  []float64 // D: the row that charts were found for
+	foot  []float64 // D: and its foot
+	y     []float64 // D
+	sites []site
+	all   []float64
+	sum   []float64 // D
+	noise float64   // about the row
+
+	trial candidateWork
+}
+
+// site is a row whose chart is one of those that a foot is the mean of.
+type site struct {
+	row    int
+	weight float64
 }
 
 func newAutoWorker(a *autoFit) *autoWorker {
 	D := a.cloud.D
 	vec := func() []float64 { return make([]float64, D) }
-	return &autoWorker{autoFit: a, chart: newChart(D, a.method.Latent), last: vec(), foot: vec(), y: vec()}
+	c := newCharter(D, a.method.Latent)
+	return &autoWorker{autoFit: a, chart: c, width: c.width() + 1, last: vec(), foot: vec(), y: vec(), sum: vec()}
 }
 
 // chartRows gathers what charts are made from.
 type chartRows struct {
-	search         search
-	found          []near
-	x, near, prior []float64
+	search       search
+	found        []near
+	x, near      []float64 // K x D: rows and their places
+	prior, trust []float64 // K: weights of the rows, and in the loss
+	next         float64   // distance of the first place left out
+	l            []float64 // K: influences
 }
 
 // look finds the most nearest places to y, and the one after them.
@@ -216,16 +267,45 @@ func (r *chartRows) look(p places, y []float64, most int) {
 }
 
 // gather takes the first k of the rows found: x are the rows themselves, near
-// their places. It returns the distance of the first place left out.
-func (r *chartRows) gather(c *Cloud, x []float64, p places, k int) (next float64) {
-	r.x, r.near, r.prior = r.x[:0], r.near[:0], r.prior[:0]
+// their places. What is left out is forgotten.
+func (r *chartRows) gather(c *Cloud, x []float64, p places, k int) {
+	r.x, r.near, r.prior, r.trust = r.x[:0], r.near[:0], r.prior[:0], r.trust[:0]
 	k = min(k, len(r.found))
-	for _, f := range r.found[:k] {
+	r.next = math.Sqrt(r.found[min(k, len(r.found)-1)].distance)
+	r.found = r.found[:k]
+	for _, f := range r.found {
 		r.x = append(r.x, x[f.row*c.D:(f.row+1)*c.D]...)
 		r.near = append(r.near, p.y[f.row*c.D:(f.row+1)*c.D]...)
 		r.prior = append(r.prior, c.weight(f.row))
+		trust := 1.0
+		if p.trust != nil {
+			trust = p.trust[f.row]
+		}
+		r.trust = append(r.trust, trust)
 	}
-	return math.Sqrt(r.found[min(k, len(r.found)-1)].distance)
+}
+
+// leastTrusted is the part of the weights that must be left for trust to count.
+const leastTrusted = 0.03
+
+// weigh gives the weights that a chart begins with: those by distance, and these times
+// trust unless little is left.
+func (r *chartRows) weigh(take func(i int, weight, used float64)) {
+	r.l = dense.Grow(r.l, len(r.found))
+	var all, left float64
+	for i, f := range r.found {
+		w := r.prior[i] * tricube(math.Sqrt(f.distance)/r.next)
+		r.l[i] = w
+		all += w
+		left += w * r.trust[i]
+	}
+	for i, w := range r.l {
+		used := w
+		if left > leastTrusted*all {
+			used *= r.trust[i]
+		}
+		take(i, w, used)
+	}
 }
 
 // place returns the place of row i among those gathered, -1 if it is not there.
@@ -238,57 +318,123 @@ func (r *chartRows) place(i int) int {
 	return -1
 }
 
-// chartAt makes the chart at y for the row pivot and writes its foot into dst.
-func (w *autoWorker) chartAt(dst, y, pivot []float64) bool {
-	w.rows.look(w.places, y, w.setting.neighbors)
-	if w.rows.search.missed {
-		return false
-	}
-	next := w.rows.gather(w.cloud, w.cloud.X, w.places, w.setting.neighbors)
-	return w.chart.fit(dst, y, pivot, w.rows.x, w.rows.near, w.rows.prior, next, &w.setting)
-}
+// blended is the number of rows whose charts a foot is the mean of.
+func (s *setting) blended() int { return max(s.neighbors/blendPart, 1) }
 
-// Place makes the chart of a fitted row at the place that it has, and that of another
-// at the foot on the chart of the nearest place.
+const (
+	// blendPart is K over the number of charts that are averaged.
+	blendPart = 3
+	// ownSide is the distance of a place from the chart of the row, in units of the noise,
+	// from which on it is on another sheet.
+	ownSide = 3
+)
+
+// Place finds the charts about the place of a fitted row, or about the foot of
+// another row on the chart of the nearest place.
 func (w *autoWorker) Place(h *Neighborhood, about *Row) error {
 	D := w.cloud.D
 	rows := w.rows.search.find(w.cloud.index, h.Centre, 1)
 	if w.rows.search.missed {
 		return errLocal
 	}
-	ok := true
-	if row := rows[0]; row.distance == 0 {
-		copy(w.y, w.places.y[row.row*D:(row.row+1)*D])
-	} else {
+	at := rows[0].row
+	fitted := rows[0].distance == 0
+	if !fitted {
 		rows = w.rows.search.find(w.places.index, h.Centre, 1)
 		if w.rows.search.missed {
 			return errLocal
 		}
-		at := rows[0].row
-		ok = w.chartAt(w.y, w.places.y[at*D:(at+1)*D], h.Centre)
+		at = rows[0].row
 	}
-	if !ok || !w.chartAt(w.foot, w.y, h.Centre) {
+	if !w.load(at) {
 		return errLocal
 	}
+	copy(w.y, w.places.y[at*D:(at+1)*D])
+	if !fitted && !w.chart.foot(w.y, h.Centre) {
+		return errLocal
+	}
+	if !w.findSites(at) {
+		return errLocal
+	}
+	s := w.settingAt(at, w.setting)
+	about.Neighbors, about.Ridge, about.Noise = min(s.neighbors, w.cloud.rows()), s.ridge, 0
+	w.noise = s.scale
+	for _, s := range w.sites {
+		about.Noise += s.weight * w.charts[(s.row+1)*w.width-1]
+	}
 	copy(w.last, h.Centre)
-	about.Neighbors, about.Ridge, about.Noise = w.setting.neighbors, w.setting.ridge, w.chart.spread(len(w.rows.prior), w.setting.cut)
+	if !w.blend(w.foot, h.Centre) {
+		return errLocal
+	}
 	return nil
+}
+
+// load takes the chart of a row for the chart at hand.
+func (w *autoWorker) load(row int) bool {
+	return w.chart.load(w.charts[row*w.width : (row+1)*w.width-1])
+}
+
+// findSites lists the rows with charts whose places are near y and on the side of the
+// chart at hand, that of row own, with tricube weights that sum to 1.
+func (w *autoWorker) findSites(own int) bool {
+	D, s := w.cloud.D, w.settingAt(own, w.setting)
+	k := s.blended()
+	w.rows.look(w.places, w.y, k)
+	if w.rows.search.missed {
+		return false
+	}
+	w.sites = w.sites[:0]
+	h := math.Sqrt(w.rows.found[len(w.rows.found)-1].distance)
+	var total float64
+	for i, f := range w.rows.found[:min(k, len(w.rows.found))] {
+		weight := tricube(math.Sqrt(f.distance) / h)
+		if i == 0 && !(weight > 0) {
+			weight = 1 // all are at the same distance
+		}
+		if !(weight > 0) || w.charts[f.row*w.width+w.width-1] < 0 {
+			continue
+		}
+		if f.row != own && !math.IsInf(s.cut, 1) && w.chart.beside(w.places.y[f.row*D:(f.row+1)*D]) > ownSide*s.scale {
+			continue
+		}
+		w.sites = append(w.sites, site{f.row, weight})
+		total += weight
+	}
+	if total == 0 {
+		w.sites, total = append(w.sites, site{own, 1}), 1
+	}
+	for i := range w.sites {
+		w.sites[i].weight /= total
+	}
+	return true
+}
+
+// blend writes the mean of the feet of x on the charts of the sites into dst.
+func (w *autoWorker) blend(dst, x []float64) bool {
+	clear(w.sum)
+	for _, s := range w.sites {
+		if !w.load(s.row) || !w.chart.foot(dst, x) {
+			return false
+		}
+		floats.AddScaled(w.sum, s.weight, dst)
+	}
+	copy(dst, w.sum)
+	return true
 }
 
 func (w *autoWorker) ownSearch() *search { return &w.rows.search }
 
 // maxNoise is the residual from which on Tukey's loss has no weight for a row.
-func (w *autoWorker) maxNoise() float64 { return w.tune.cut * w.setting.scale }
+func (w *autoWorker) maxNoise() float64 { return w.tune.cut * w.noise }
 
-// Project returns the foot of x on the chart.
+// Project returns the mean of the feet of x on the charts.
 func (w *autoWorker) Project(dst, x []float64) error {
 	if distance(x, w.last) == 0 {
 		copy(dst, w.foot)
 		return nil
 	}
-	if !w.chart.findFoot(x) {
+	if !w.blend(dst, x) {
 		return errLocal
 	}
-	w.chart.point(dst, w.chart.t)
 	return nil
 }

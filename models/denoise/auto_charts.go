@@ -2,9 +2,11 @@ package denoise
 
 import (
 	"context"
+	"math"
 	"math/rand/v2"
 	"slices"
 
+	"github.com/scqm/scqm/internal/dense"
 	"github.com/scqm/scqm/internal/par"
 )
 
@@ -38,10 +40,8 @@ type probe struct {
 const (
 	// perturbationSeed fixes the signs: the same rows give the same result.
 	perturbationSeed = 20240229
-	// probedRows is the number of rows, counted once for each probe, that are
-	// enough, and maxProbes bounds the probes of few rows.
-	probedRows = 4000
-	maxProbes  = 4
+	// maxProbes is the number of probes of few rows.
+	maxProbes = 2
 )
 
 // randomSign is 1 or -1 by the first bit of a random number.
@@ -49,7 +49,7 @@ func randomSign(v uint64) float64 { return float64(1 - 2*int(v>>63)) }
 
 func (p *cloudCharts) perturb(probes int, eps float64) error {
 	c := p.cloud
-	p.eps = eps
+	p.eps, p.probes = eps, nil
 	rng := rand.NewPCG(perturbationSeed, 0)
 	for range probes {
 		pr := probe{z: make([]float64, len(c.X)), x: slices.Clone(c.X)}
@@ -108,72 +108,207 @@ func (p *cloudCharts) need() float64 {
 // list are the rows that an order is for.
 func (p *cloudCharts) list(o order) []int {
 	if o.some {
-		return p.selection()
+		return p.cloud.some(selectionRows)
 	}
 	return p.cloud.used
 }
 
-// selection returns the rows on which candidates are compared.
-func (p *cloudCharts) selection() []int { return p.cloud.some(selectionRows) }
-
 func (p *cloudCharts) chart(o order) (*charted, error) {
-	f, c, _, err := p.chartSome(p.list(o), o)
+	list := p.list(o)
+	m, err := p.chartSome(list, o)
 	if err == nil && o.keep {
-		*p.placesOf(o.probe) = p.cloud.newPlaces(f)
+		p.keep(list, m, o.setting.pilot)
 	}
-	return c, err
+	if err != nil {
+		return nil, err
+	}
+	return m.charted, nil
 }
 
-// rowsOf returns the rows of a probe, or the rows themselves.
-func (p *cloudCharts) rowsOf(probe int) []float64 {
-	if probe == rowsThemselves {
-		return p.cloud.X
-	}
-	return p.probes[probe].x
-}
-
-// placesOf are the places of a probe, or of the rows themselves.
-func (p *cloudCharts) placesOf(probe int) *places {
-	if probe == rowsThemselves {
-		return &p.places
-	}
-	return &p.probes[probe].places
-}
-
-// chartSome makes the charts of an order for the rows of list. Feet are those of all
-// rows, other rows being as they are; missed lists by place what was not
-// charted because neighbours are elsewhere.
-func (p *cloudCharts) chartSome(list []int, o order) (feet []float64, c *charted, missed []bool, err error) {
-	D, n := p.cloud.D, len(list)
-	x, at := p.rowsOf(o.probe), *p.placesOf(o.probe)
-	feet, missed = slices.Clone(x), make([]bool, n)
-	c = &charted{size: make([]float64, n), far: make([]float64, n), shrinkage: make([]float64, n)}
-	if o.probe == rowsThemselves && o.keep {
-		c.divergence = make([][]float64, len(p.probes))
-		for m := range c.divergence {
-			c.divergence[m] = make([]float64, n)
+// keep takes the feet for the places, and what the pilot knows of the rows.
+func (p *cloudCharts) keep(list []int, m *made, pilot bool) {
+	D, W := p.cloud.D, p.chartWidth()
+	y := slices.Clone(p.cloud.X)
+	trust := make([]float64, p.cloud.N)
+	charts := make([]float64, p.cloud.N*W)
+	if pilot {
+		p.about = make([]float64, 2*p.cloud.N)
+		for k, i := range list {
+			copy(p.about[2*i:2*i+2], m.about[2*k:2*k+2])
 		}
 	}
-	err = p.each(list, func(w *autoWorker, k, i int) {
-		y, foot := at.y[i*D:(i+1)*D], feet[i*D:(i+1)*D]
+	for k, i := range list {
+		copy(y[i*D:(i+1)*D], m.feet[k*D:(k+1)*D])
+		copy(charts[i*W:(i+1)*W], m.charts[k*W:(k+1)*W])
+		trust[i] = m.trust[k]
+	}
+	p.places, p.charts = p.cloud.newPlaces(y), charts
+	p.places.trust = trust
+}
+
+// follow implements charts.
+func (p *cloudCharts) follow(s setting) error {
+	for m := range p.probes {
+		pr := &p.probes[m]
+		y, trust := slices.Clone(pr.x), make([]float64, p.cloud.N)
+		err := p.each(p.cloud.used, func(w *autoWorker, _, i int) {
+			trust[i] = w.follow(y[i*p.cloud.D:(i+1)*p.cloud.D], pr, i, s)
+		})
+		if err != nil {
+			return err
+		}
+		pr.places = p.cloud.newPlaces(y)
+		pr.places.trust = trust
+	}
+	return nil
+}
+
+// trust is the weight of a row at a distance from its foot.
+func (s *setting) trust(far float64) float64 {
+	if !s.noisy {
+		return 1
+	}
+	far /= s.cut
+	return tukey(far * far)
+}
+
+// follow moves a row of a probe, in dst, to its foot on the chart of the row, and returns
+// its weight.
+func (w *autoWorker) follow(dst []float64, pr *probe, i int, s setting) float64 {
+	if !w.load(i) {
+		copy(dst, w.places.y[i*w.cloud.D:(i+1)*w.cloud.D])
+		return 1
+	}
+	x := pr.x[i*w.cloud.D : (i+1)*w.cloud.D]
+	if !w.chart.foot(w.foot, x) {
+		return 1
+	}
+	copy(dst, w.foot)
+	o := w.settingAt(i, s)
+	return o.trust(distance(w.foot, x))
+}
+
+// made is what charts of a list of rows are, each by its place in the list.
+type made struct {
+	*charted
+	missed []bool // those that were not charted because neighbours are elsewhere
+	feet   []float64
+	trust  []float64
+	charts []float64 // to be kept
+	about  []float64 // n x 2: noise in units of that of all, and neighbours of the pilot
+}
+
+// chartSome makes the charts of an order for the rows of list.
+func (p *cloudCharts) chartSome(list []int, o order) (*made, error) {
+	D, W, n := p.cloud.D, p.chartWidth(), len(list)
+	m := &made{charted: newCharted(n, o.diverge), missed: make([]bool, n), feet: make([]float64, n*D)}
+	if o.keep {
+		m.about = make([]float64, 2*n)
+		m.trust, m.charts = make([]float64, n), make([]float64, n*W)
+	}
+	err := p.each(list, func(w *autoWorker, k, i int) {
 		w.rows.search.missed = false
-		w.rows.look(at, y, o.setting.neighbors)
-		if missed[k] = w.rows.search.missed; missed[k] {
+		foot, s := m.feet[k*D:(k+1)*D], p.settingAt(i, o.setting)
+		ok := w.chartRow(foot, i, p.cloud.X, p.places, &s)
+		if m.missed[k] = w.rows.search.missed; m.missed[k] {
 			return
 		}
-		c.size[k] = w.rows.gather(p.cloud, x, at, o.setting.neighbors)
-		c.shrinkage[k] = 1
-		if w.chart.fit(foot, y, x[i*D:(i+1)*D], w.rows.x, w.rows.near, w.rows.prior, c.size[k], &o.setting) {
-			c.shrinkage[k] = w.chart.shrinkage(len(w.rows.prior), w.rows.place(i))
+		m.size[k], m.shrinkage[k], m.far[k] = w.rows.next, 1, distance(p.cloud.Row(i), foot)
+		if ok {
+			w.chart.influences(w.rows.l)
+			m.shrinkage[k] = shrinkage(w.rows.l, w.rows.place(i))
+			m.local[k] = w.nearNoise() / o.setting.scale
 		}
-		c.far[k] = distance(p.cloud.Row(i), foot)
-		for m := range c.divergence {
-			pr := &p.probes[m]
-			c.divergence[m][k] = p.divergence(pr, i, foot, pr.places.y[i*D:(i+1)*D])
+		m.trusted[k] = math.Ceil(s.trust(m.far[k]))
+		if o.keep {
+			m.trust[k] = s.trust(m.far[k])
+			if o.setting.pilot {
+				m.about[2*k] = s.scale / o.setting.scale
+				if s.neighbors > o.setting.neighbors {
+					m.about[2*k+1] = float64(s.neighbors)
+				}
+			}
+			to := m.charts[k*W : (k+1)*W]
+			to[W-1] = -1
+			if ok {
+				w.chart.store(to)
+				to[W-1] = w.chart.noise()
+			}
 		}
+		if !o.diverge {
+			return
+		}
+		for q := range p.probes {
+			pr := &p.probes[q]
+			w.chartRow(w.foot, i, pr.x, pr.places, &s)
+			m.divergence[k] += p.divergence(pr, i, foot, w.foot) / float64(len(p.probes))
+		}
+		m.missed[k] = w.rows.search.missed
 	})
-	return feet, c, missed, err
+	return m, err
 }
+
+// chartRow makes the chart of row i of x at its place, and writes its foot into dst.
+func (w *autoWorker) chartRow(dst []float64, i int, x []float64, at places, s *setting) bool {
+	D := w.cloud.D
+	y, pivot := at.y[i*D:(i+1)*D], x[i*D:(i+1)*D]
+	copy(dst, y)
+	for {
+		w.rows.look(at, y, s.neighbors)
+		if w.rows.search.missed {
+			return false
+		}
+		w.rows.gather(w.cloud, x, at, s.neighbors)
+		if s.pilot && s.uneven && !w.findNoise(y, pivot, s) {
+			return false
+		}
+		reach := localReach
+		if s.uneven {
+			reach = unevenReach
+		}
+		if !s.pilot || !(w.rows.next < reach*s.scale) || 2*s.neighbors > w.cloud.rows() || s.neighbors >= maxNeighbors {
+			break
+		}
+		s.neighbors = min(int(math.Ceil(growth*float64(s.neighbors))), maxNeighbors)
+	}
+	if !w.chart.prepare(y, pivot, &w.rows, s) || !w.chart.solve(s.ridge) || !w.chart.foot(w.y, pivot) {
+		return false
+	}
+	copy(dst, w.y)
+	return true
+}
+
+// findNoise takes the noise about a row for that of the setting.
+func (w *autoWorker) findNoise(y, pivot []float64, s *setting) bool {
+	first := *s
+	first.rounds, first.steps, first.cut = 2, 0, math.Inf(1)
+	if !w.chart.prepare(y, pivot, &w.rows, &first) || !w.chart.solve(s.ridge) {
+		return false
+	}
+	w.setScale(s, max(w.nearNoise(), leastLocal*s.scale), true)
+	return true
+}
+
+// nearNoise is the noise by the residuals of the nearer rows from the chart.
+func (w *autoWorker) nearNoise() float64 {
+	n := len(w.rows.prior)
+	w.all = dense.Grow(w.all, n)
+	w.chart.residuals(w.all[:n])
+	near := max(2*n/3, 1)
+	functions := float64(quadratics(w.method.Latent))
+	return w.typical(w.all[:near]) / math.Sqrt(max(1-functions/float64(n), .2))
+}
+
+// leastLocal bounds the noise about a row from below, in units of that of all.
+const leastLocal = 0.05
+
+// localReach is the size of the neighbourhood of one row, in units of the noise, below which
+// it is too small.
+const localReach = 3.5
+
+// unevenReach is the same where the noise about the row is told by the chart itself, which
+// sees too little of it in a small neighbourhood.
+const unevenReach = 5.0
 
 // divergence is what a probe says about that of row i, whose foot it moves from f
 // to fp.
@@ -184,31 +319,4 @@ func (p *cloudCharts) divergence(pr *probe, i int, f, fp []float64) float64 {
 		sum += z * (fp[j] - f[j])
 	}
 	return min(max(sum/p.eps, -2*float64(D)), 3*float64(D))
-}
-
-func (p *cloudCharts) compare(s setting, list []candidate, from, to int) ([]*compared, error) {
-	out, _, err := p.compareSome(p.selection(), s, list, from, to)
-	return out, err
-}
-
-// compareSome compares candidates by some rows; missed is as in chartSome.
-func (p *cloudCharts) compareSome(rows []int, s setting, list []candidate, from, to int) ([]*compared, []bool, error) {
-	p.setting = s
-	missed := make([]bool, len(rows))
-	out := make([]*compared, len(list))
-	for k, c := range list {
-		out[k] = &compared{candidate: c, risk: make([]float64, len(rows)), sizes: make([]float64, len(rows))}
-	}
-	err := p.each(rows, func(w *autoWorker, k, i int) {
-		w.rows.search.missed = false
-		p.weigh(w, i, list, p.probes[from:to])
-		if missed[k] = w.rows.search.missed; missed[k] {
-			return
-		}
-		for c := range list {
-			out[c].risk[k] = p.risk(i, w.feet(c), w.divergences[c])
-			out[c].sizes[k] = w.sizes[c]
-		}
-	})
-	return out, missed, err
 }

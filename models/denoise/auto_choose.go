@@ -14,27 +14,16 @@ type candidate struct {
 	ridge     float64
 }
 
-// likely is the number of standard errors up to which candidates that seem worse
-// than the best are looked at again with further probes.
+// likely is the number of standard errors by which a number of neighbours must be
+// worse than the best so far for larger ones not to be looked at.
 const likely = 2
-
-// candidates lists all of them, by K.
-func (p *autoPrepare) candidates() []candidate {
-	var list []candidate
-	for _, k := range p.sizes() {
-		for _, ridge := range candidateRidges {
-			list = append(list, candidate{k, ridge})
-		}
-	}
-	return list
-}
 
 // sizes are the candidates for K.
 func (p *autoPrepare) sizes() []int {
 	if p.method.Neighbors > 0 {
 		return []int{min(p.method.Neighbors, p.n)}
 	}
-	n, least := p.n, 8*quadratics(p.method.Latent)
+	n, least := p.n, 6*quadratics(p.method.Latent)
 	most := min(float64(n)*0.75, maxNeighbors)
 	var list []int
 	for k := float64(least); k <= most; k *= growth {
@@ -46,52 +35,88 @@ func (p *autoPrepare) sizes() []int {
 	return list
 }
 
-// compared is a candidate with its estimated risk by row.
+// compared is a candidate with what tells its risk, by row of the selection.
 type compared struct {
 	candidate
-	risk  []float64 // by row of the selection
-	sizes []float64 // of the neighbourhoods of these rows
-	size  float64   // their median
+	// For each of the crowd of the row: the square of the distance from the mean foot, the
+	// influence of the row on it, the noise about the row; trusted is 0 for rows that the loss
+	// did not count, by their places, or that are not there: a chart of few rows can follow
+	// those, which is no gain.
+	square, own, scale, trusted [crowdRows][]float64
+	extra                       []float64 // of the divergence over what influences say, NaN where not probed
+	sizes                       []float64 // of neighbourhoods
+
+	size, more float64 // their median, and the mean of extra
+	risk       []float64
 }
 
-// choose takes the K and the ridge of the least estimated risk: first by one
-// probe; those that come near the best are looked at with the others.
-func (p *autoPrepare) choose() error {
-	list, err := p.compare(p.candidates(), 0, 1)
-	if err != nil {
-		return err
-	}
-	list = p.wide(list)
-	best := leastRisk(list)
-	if p.probes > 1 {
-		list = best.likelyAmong(list)
-		var names []candidate
-		for _, c := range list {
-			names = append(names, c.candidate)
+func newCompared(c candidate, n int) *compared {
+	out := &compared{candidate: c, extra: make([]float64, n), sizes: make([]float64, n)}
+	for r := range crowdRows {
+		for _, v := range []*[crowdRows][]float64{&out.square, &out.own, &out.scale, &out.trusted} {
+			v[r] = make([]float64, n)
 		}
-		again, err := p.compare(names, 1, p.probes)
+	}
+	return out
+}
+
+// columns are the vectors by row.
+func (c *compared) columns() [][]float64 {
+	list := [][]float64{c.extra, c.sizes}
+	for r := range crowdRows {
+		list = append(list, c.square[r], c.own[r], c.scale[r], c.trusted[r])
+	}
+	return list
+}
+
+// exactRounds is the number of times that charts of rows nearly without noise are placed.
+const exactRounds = 5
+
+// choose takes the K and the ridge of the least estimated risk, and the noise that these
+// tell. Numbers of neighbours go up until the risk does.
+func (p *autoPrepare) choose() error {
+	s := p.setting
+	s.pilot, s.ridge = false, pilotRidge
+	if !s.noisy {
+		s.ridge, s.rounds = 0, exactRounds // which is exact for quadratic surfaces
+	}
+	sizes := p.sizes()
+	s.least = sizes[0]
+	var best *compared
+	var last []*compared
+	for k, size := range sizes {
+		var list []candidate
+		for _, ridge := range candidateRidges {
+			list = append(list, candidate{size, ridge})
+		}
+		s.neighbors = size
+		out, err := p.charts.compare(s, list)
 		if err != nil {
 			return err
 		}
-		part := 1 / float64(p.probes)
-		for k, c := range list {
-			for i, v := range again[k].risk {
-				c.risk[i] = part*c.risk[i] + (1-part)*v
+		for l, c := range out {
+			c.trustMost()
+			var before *compared
+			if len(last) > 0 {
+				before = last[l]
 			}
+			p.estimate(c, before)
 		}
-		best = leastRisk(list)
+		if k < len(sizes)-1 && out[0].size < minReach*p.setting.scale {
+			continue // hardly larger than the noise
+		}
+		last = out
+		here := leastRisk(out)
+		if best == nil || floats.Sum(here.risk) < floats.Sum(best.risk) {
+			best = here
+		} else if here.surelyWorse(best) {
+			break
+		}
 	}
-	p.setting.neighbors, p.setting.ridge = best.neighbors, best.ridge
+	s.neighbors, s.ridge = best.neighbors, best.ridge
+	p.setting = s
+	p.setScale(&p.setting, p.spreadOf(best), !p.method.LeastSquares)
 	return nil
-}
-
-// wide leaves out neighbourhoods that are no larger than the noise; not the
-// largest.
-func (p *autoPrepare) wide(list []*compared) []*compared {
-	most := list[len(list)-1].neighbors
-	return slices.DeleteFunc(list, func(c *compared) bool {
-		return c.neighbors < most && c.size < minReach*p.setting.scale
-	})
 }
 
 // leastRisk returns the candidate of the least risk, the first of several.
@@ -105,88 +130,99 @@ func leastRisk(list []*compared) *compared {
 	return best
 }
 
-// likelyAmong returns those of the list whose risk may in truth be less.
-func (best *compared) likelyAmong(list []*compared) []*compared {
-	n := float64(len(best.risk))
-	difference := make([]float64, len(best.risk))
-	var near []*compared
-	for _, c := range list {
-		floats.SubTo(difference, c.risk, best.risk)
-		mean, deviation := stat.MeanStdDev(difference, nil)
-		if c == best || mean <= likely*deviation/math.Sqrt(n) {
-			near = append(near, c)
+// surelyWorse tells whether the risk is above that of another beyond chance.
+func (c *compared) surelyWorse(best *compared) bool {
+	difference := make([]float64, len(c.risk))
+	floats.SubTo(difference, c.risk, best.risk)
+	mean, deviation := stat.MeanStdDev(difference, nil)
+	return mean > likely*deviation/math.Sqrt(float64(len(difference)))
+}
+
+// trustMost counts all rows where more than a third would not be: then it is the charts that
+// are far from the rows, and not these from the surface.
+func (c *compared) trustMost() {
+	var left, all float64
+	for _, v := range c.trusted {
+		left += floats.Sum(v)
+		all += float64(len(v))
+	}
+	for _, v := range c.trusted {
+		for i := range v {
+			if 3*left < 2*all {
+				v[i] = 1
+			}
 		}
 	}
-	return near
 }
 
-// compare estimates the risk of candidates by probes [from, to).
-func (p *autoPrepare) compare(list []candidate, from, to int) ([]*compared, error) {
-	out, err := p.charts.compare(p.setting, list, from, to)
-	for _, c := range out {
-		c.size = median(c.sizes)
-	}
-	return out, err
-}
-
-// weigh leaves the feet, divergences and sizes of neighbourhoods of row i for every
-// candidate in w.
-func (p *cloudCharts) weigh(w *autoWorker, i int, list []candidate, probes []probe) {
-	w.divergences = append(w.divergences[:0], make([]float64, len(list))...)
-	w.sizes = append(w.sizes[:0], make([]float64, len(list))...)
-	p.chartCandidates(w, i, list, p.cloud.X, p.places, func(c int, foot []float64, size float64) {
-		copy(w.feet(c), foot)
-		w.sizes[c] = size
-	})
-	for m := range probes {
-		pr := &probes[m]
-		p.chartCandidates(w, i, list, pr.x, pr.places, func(c int, foot []float64, _ float64) {
-			w.divergences[c] += p.divergence(pr, i, w.feet(c), foot) / float64(len(probes))
-		})
-	}
-}
-
-// chartCandidates makes the charts of row i of x for every candidate.
-func (p *cloudCharts) chartCandidates(w *autoWorker, i int, list []candidate, x []float64, at places, take func(c int, foot []float64, size float64)) {
-	D, s := p.cloud.D, p.setting
-	y, pivot := at.y[i*D:(i+1)*D], x[i*D:(i+1)*D]
-	w.rows.look(at, y, list[len(list)-1].neighbors)
-	if w.rows.search.missed {
-		return
-	}
-	var size float64
-	for c, one := range list {
-		if c == 0 || one.neighbors != list[c-1].neighbors {
-			size = w.rows.gather(p.cloud, x, at, one.neighbors)
+// estimate computes the risk of every row as Stein does, bounded where Tukey's loss is. The
+// divergence beyond that of the influences falls no slower than one over the number of
+// neighbours from that of the candidate before, of fewer neighbours: what probes say of it
+// has more chance in it than the difference of two candidates.
+func (p *autoPrepare) estimate(c, before *compared) {
+	c.size = median(slices.Clone(c.sizes))
+	probed := 0.0
+	for i, v := range c.extra {
+		if !math.IsNaN(v) && c.trusted[0][i] > 0 {
+			c.more += v
+			probed++
 		}
-		s.neighbors, s.ridge = one.neighbors, one.ridge
-		w.chart.fit(w.foot, y, pivot, w.rows.x, w.rows.near, w.rows.prior, size, &s)
-		take(c, w.foot, size)
+	}
+	c.more = max(c.more/max(probed, 1), 0)
+	if before != nil {
+		c.more = min(c.more, before.more*float64(before.neighbors)/float64(c.neighbors))
+	}
+	c.risk = make([]float64, len(c.extra))
+	s := p.setting
+	for i := range c.risk {
+		counted := 0.0
+		for r := range crowdRows {
+			if s.scale = c.scale[r][i]; c.trusted[r][i] > 0 {
+				c.risk[i] += s.riskOf(c.square[r][i], p.q*c.own[r][i]+c.more, p.q)
+				counted++
+			}
+		}
+		c.risk[i] /= max(counted, 1)
 	}
 }
 
-// risk is the part of row i with the foot f in Stein's estimate, bounded where
-// Tukey's loss is.
-func (p *cloudCharts) risk(i int, f []float64, divergence float64) float64 {
-	far := distance(p.cloud.Row(i), f)
-	variance := p.setting.scale * p.setting.scale
+// spreadOf is the standard deviation of the noise by the distances of rows from
+// the mean feet of a candidate. The divergence says how far these follow their rows.
+func (p *autoPrepare) spreadOf(c *compared) float64 {
+	var own, counted float64
+	var far []float64
+	for r := range crowdRows {
+		for i, v := range c.square[r] {
+			if c.trusted[r][i] > 0 {
+				far = append(far, math.Sqrt(v))
+				own += c.own[r][i]
+				counted++
+			}
+		}
+	}
+	if counted == 0 {
+		return p.setting.scale
+	}
+	left := max(p.q*(1-own/max(counted, 1))-c.more, p.q/4)
+	return max(p.typical(far)*math.Sqrt(p.q/left), p.floor)
+}
+
+// bound is the squared distance from which on Tukey's loss does not count rows.
+func (s *setting) bound(q float64) float64 { return tukeyEfficient * q * s.scale * s.scale }
+
+// riskOf is the part of a row in Stein's estimate by the square of its distance from its
+// foot in q directions of noise and the divergence across the surface. That along it is the
+// same for all, and would make rows beyond the bound, of which none counts, the better ones.
+func (s *setting) riskOf(square, divergence, q float64) float64 {
+	variance := s.scale * s.scale
 	twice := 2 * variance * divergence
-	if p.method.LeastSquares {
-		return far*far + twice
+	if math.IsInf(s.cut, 1) {
+		return square + twice
 	}
-	bound := tukeyEfficient * p.q * variance
-	if far*far >= bound {
+	bound := s.bound(q)
+	if square >= bound {
 		return bound / 3
 	}
-	u := 1 - far*far/bound
+	u := 1 - square/bound
 	return bound/3*(1-u*u*u) + twice
-}
-
-// feet is room for the foot of a candidate.
-func (w *autoWorker) feet(candidate int) []float64 {
-	D := w.cloud.D
-	for len(w.all) < (candidate+1)*D {
-		w.all = append(w.all, make([]float64, D)...)
-	}
-	return w.all[candidate*D : (candidate+1)*D]
 }

@@ -24,20 +24,20 @@ type charts interface {
 	perturb(probes int, eps float64) error
 	// chart makes the charts of an order.
 	chart(o order) (*charted, error)
-	// compare makes the charts of every candidate for the selection, and for probes
-	// [from, to) of it. Risks count what is far from the foot as s says.
-	compare(s setting, list []candidate, from, to int) ([]*compared, error)
+	// follow takes the feet of the probes on the charts of the rows for their places.
+	follow(s setting) error
+	// compare makes the charts of candidates of one number of neighbours for the selection,
+	// and for probes of some of it.
+	compare(s setting, list []candidate) ([]*compared, error)
 }
 
-// order says which charts to make.
+// order says which charts to make, at the places that rows have.
 type order struct {
-	// probe is whose rows are charted, -1 for the rows themselves.
-	probe int
-	// raw makes charts at the rows themselves, not at their places.
-	raw bool
 	// some is for the selection only.
 	some bool
-	// keep takes the feet for the places.
+	// diverge asks probes for the divergence.
+	diverge bool
+	// keep takes the feet for the places, and keeps the charts.
 	keep    bool
 	setting setting
 }
@@ -50,15 +50,36 @@ type charted struct {
 	size      []float64 // distance of the first row left out
 	far       []float64 // of the row itself from the foot
 	shrinkage []float64 // of that distance
-	// divergence is what every probe says, where the rows themselves are all charted
-	// and kept.
-	divergence [][]float64
+	// local is the noise about the row in units of that of all, as the pilot sees it, trusted 0
+	// for rows that the loss does not count.
+	local, trusted []float64
+	// divergence is what probes say, where that is asked for.
+	divergence []float64
+}
+
+func newCharted(n int, diverge bool) *charted {
+	vec := func() []float64 { return make([]float64, n) }
+	c := &charted{size: vec(), far: vec(), shrinkage: vec(), local: vec(), trusted: vec()}
+	if diverge {
+		c.divergence = make([]float64, n)
+	}
+	return c
+}
+
+// columns are the vectors by row.
+func (c *charted) columns() [][]float64 {
+	list := [][]float64{c.size, c.far, c.shrinkage, c.local, c.trusted}
+	if c.divergence != nil {
+		list = append(list, c.divergence)
+	}
+	return list
 }
 
 const (
-	// selectionRows bounds the rows on which candidates are compared. The
-	// standard error of their mean risk is far below the differences that matter.
-	selectionRows = 4000
+	// selectionRows bounds the rows on which candidates are compared, whose differences
+	// are paired, and probedRows those of them that are perturbed.
+	selectionRows = 800
+	probedRows    = 400
 )
 
 func median(v []float64) float64 {
@@ -66,55 +87,86 @@ func median(v []float64) float64 {
 	return v[len(v)/2]
 }
 
+// typical is the standard deviation of the noise by distances from the surface: their
+// median over its value for unit noise, where those that noise hardly explains do not
+// count. One row in five that is anywhere would raise it by a third.
+func (a *autoSettings) typical(far []float64) float64 {
+	s := median(far) / a.tune.median
+	for range typicalSteps {
+		within, _ := slices.BinarySearch(far, a.tune.far*s)
+		s = far[min(within/2, len(far)-1)] / a.tune.median
+	}
+	return s
+}
+
+const (
+	// typicalSteps is the number of times that distances are left out.
+	typicalSteps = 6
+	// typicalTail is the part of normal noise that is left out.
+	typicalTail = 5e-4
+)
+
 // spread is the standard deviation of the noise by the median distance of the
 // rows that have been charted from their feet. Each distance is
 // first divided by what the chart, being pulled towards the row, has left of it:
 // a chart that follows its own row would else pass for one without noise, and a
 // loss that bends with that noise would make it follow the more.
-func (p *autoPrepare) spread(c *charted) float64 {
+func (p *autoPrepare) spread(c *charted) float64 { return p.typical(c.corrected()) }
+
+// corrected are the distances from the feet over the shrinkage.
+func (c *charted) corrected() []float64 {
 	far := make([]float64, len(c.far))
 	for k, v := range c.far {
 		far[k] = v / c.shrinkage[k]
 	}
-	return median(far) / p.tune.median
+	return far
 }
 
-// spreadOfAll is the spread of all rows from their feet, which have been
-// charted, as the probes have. Where neighbourhoods are hardly larger than the
+// mostFollowed bounds the correction: charts that jump between two sheets follow their rows
+// more than any noise makes them.
+const mostFollowed = 1.35
+
+// spreadFollowed is the spread of rows from their feet, which probes have been asked
+// for. Where neighbourhoods are hardly larger than the
 // noise, neighbours are those that share the noise of a row, and pull the chart
 // after it: the shrinkage does not know of that, the divergence does.
-func (p *autoPrepare) spreadOfAll(c *charted) float64 {
-	var divergence float64
-	for _, probe := range c.divergence {
-		for _, v := range probe {
-			divergence += v
+func (p *autoPrepare) spreadFollowed(c *charted, before float64) float64 {
+	var sum, counted float64
+	for k, v := range c.divergence {
+		if c.trusted[k] > 0 {
+			sum += v
+			counted++
 		}
 	}
-	divergence /= float64(p.n * p.probes)
-	left := max(float64(p.D)-divergence, p.q/4)
-	followed := median(slices.Clone(c.far)) / p.tune.median * math.Sqrt(p.q/left)
-	return max(followed, p.spread(c), p.floor)
+	left := max(float64(p.D)-sum/max(counted, 1), p.q/4)
+	followed := p.typical(slices.Clone(c.far)) * math.Sqrt(p.q/left)
+	return max(min(max(followed, p.spread(c)), mostFollowed*before), p.floor)
 }
 
 // pilot denoises once with a number of neighbours that errs on the large side.
 func (p *autoPrepare) pilot() error {
 	functions := quadratics(p.method.Latent)
-	s := setting{neighbors: max(min(10*functions, p.n/3), functions+2), ridge: pilotRidge}
-	for {
+	s := setting{neighbors: max(min(10*functions, p.n/3), functions+2), ridge: pilotRidge, rounds: 3, steps: robustSteps, pilot: true}
+	p.probes = maxProbes
+	if p.n > fewRows {
+		p.probes = 1
+	}
+	for before := s; ; {
 		size, err := p.pilotScale(&s)
 		if err != nil {
 			return err
 		}
+		if before.scale > 0 && s.scale > otherSheet*before.scale {
+			s = before
+			break
+		}
 		if size >= minReach*s.scale || s.neighbors >= p.n/2 {
 			break
 		}
+		before = s
 		s.neighbors = min(int(math.Ceil(1.4*float64(s.neighbors))), p.n)
 	}
-	p.eps, p.probes = perturbation*s.scale, min(max(probedRows/p.n, 1), maxProbes)
-	if err := p.charts.perturb(p.probes, p.eps); err != nil {
-		return err
-	}
-	return p.advanceAll(s, true)
+	return p.advance(s)
 }
 
 // pilotScale fits the rows at their own places, by least squares and then with Tukey's
@@ -122,7 +174,7 @@ func (p *autoPrepare) pilot() error {
 // Some of the rows are enough for that.
 func (p *autoPrepare) pilotScale(s *setting) (float64, error) {
 	look := func() (*charted, error) {
-		return p.charts.chart(order{probe: rowsThemselves, raw: true, some: true, setting: *s})
+		return p.charts.chart(order{some: true, setting: *s})
 	}
 	p.setScale(s, 0, false)
 	c, err := look()
@@ -133,37 +185,84 @@ func (p *autoPrepare) pilotScale(s *setting) (float64, error) {
 	if !(size > 0) {
 		return 0, fmt.Errorf("denoise: auto: squares of the distances to the %d nearest neighbours of most rows are beyond the numbers; rescale the rows: %w", s.neighbors, ErrInput)
 	}
-	first := max(p.spread(c), exact*size)
+	first := max(median(c.corrected())/p.tune.median, exact*size)
 	p.floor = pilotFloor * first
 	p.setScale(s, first, !p.method.LeastSquares)
 	if p.method.LeastSquares {
-		return size, nil
+		return size, p.followScale(s)
 	}
-	for range 2 {
+	for range maxLooks {
 		if c, err = look(); err != nil {
 			return 0, err
 		}
+		before := s.scale
 		p.setScale(s, max(p.spread(c), p.floor), true)
-	}
-	return size, nil
-}
-
-// advance takes the feet of the last choice for the places.
-func (p *autoPrepare) advance() error { return p.advanceAll(p.setting, false) }
-
-// advanceAll takes the feet of the probes, and then of the rows, for their places, and
-// leaves the setting with the noise that these tell.
-func (p *autoPrepare) advanceAll(s setting, raw bool) error {
-	for m := range p.probes {
-		if _, err := p.charts.chart(order{probe: m, raw: raw, keep: true, setting: s}); err != nil {
-			return err
+		if math.Abs(s.scale-before) <= settled*before {
+			break
 		}
 	}
-	c, err := p.charts.chart(order{probe: rowsThemselves, raw: raw, keep: true, setting: s})
-	if err != nil {
+	s.noisy = s.scale > leastNoise*size
+	s.uneven = s.noisy && p.n >= unevenRows && isUneven(c.local)
+	return size, p.followScale(s)
+}
+
+// otherSheet is the factor by which the noise grows with a few more neighbours where these
+// are on another sheet: no more are then taken.
+const otherSheet = 1.5
+
+const (
+	// maxLooks bounds the number of times that the noise is estimated anew with Tukey's loss,
+	// until it changes by no more than the fraction settled.
+	maxLooks = 6
+	settled  = 0.03
+)
+
+// isUneven tells whether the noise about rows, in units of that of all, differs from place
+// to place beyond chance: in the quartiles, so that edges and outliers are not meant.
+func isUneven(local []float64) bool {
+	v := slices.Clone(local)
+	slices.Sort(v)
+	n := len(v)
+	return v[n/4] > 0 && math.Log(v[n*3/4]/v[n/4]) > unevenQuartiles
+}
+
+// unevenQuartiles is the logarithm of the ratio of the quartiles from which on noise is
+// uneven: twice that of estimates by 40 rows of even noise.
+const unevenQuartiles = 0.5
+
+const (
+	// unevenRows is the least number of rows among which noise can be told to be uneven.
+	unevenRows = 1000
+	// leastNoise is the least noise, in units of the size of neighbourhoods: below it is the
+	// charts that differ from the surface by more or less, and the distance of a row from its
+	// place says nothing about the row.
+	leastNoise = 0.01
+)
+
+// followScale corrects the noise for what neighbours share with their row.
+func (p *autoPrepare) followScale(s *setting) error {
+	p.eps = perturbation * s.scale
+	if err := p.charts.perturb(p.probes, p.eps); err != nil {
 		return err
 	}
-	p.setScale(&s, p.spreadOfAll(c), !p.method.LeastSquares)
+	c, err := p.charts.chart(order{some: true, diverge: true, setting: *s})
+	if err == nil && s.uneven && p.spread(c) > mostFollowed*s.scale {
+		// Neighbourhoods that grow with the noise about them have met another sheet.
+		s.uneven = false
+		c, err = p.charts.chart(order{some: true, diverge: true, setting: *s})
+	}
+	if err == nil {
+		p.setScale(s, p.spreadFollowed(c, s.scale), !p.method.LeastSquares)
+	}
+	return err
+}
+
+// advance takes the feet for the places of the rows, and those of the probes on the same
+// charts for theirs.
+func (p *autoPrepare) advance(s setting) error {
+	if _, err := p.charts.chart(order{keep: true, setting: s}); err != nil {
+		return err
+	}
 	p.setting = s
-	return nil
+	return p.charts.follow(s)
 }

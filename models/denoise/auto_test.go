@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -18,7 +19,7 @@ func TestShrinkage(t *testing.T) {
 	for _, own := range []float64{1, 20} {
 		var raw, mean float64
 		c := newChart(D, 1)
-		x, prior := make([]float64, n*D), make([]float64, n)
+		x, prior, ones := make([]float64, n*D), make([]float64, n), slices.Repeat([]float64{1}, n)
 		for range 400 {
 			for i := range n {
 				prior[i] = 1
@@ -30,10 +31,18 @@ func TestShrinkage(t *testing.T) {
 			prior[n/2] = own
 			foot, at := make([]float64, D), make([]float64, D)
 			pivot := x[n/2*D : (n/2+1)*D]
-			require.True(t, c.fit(foot, at, pivot, x, x, prior, 0.6, &setting{cut: math.Inf(1)}))
+			rows := chartRows{x: x, near: x, prior: prior, trust: ones, next: 0.6, l: make([]float64, n)}
+			for i := range n {
+				far := distance(x[i*D:(i+1)*D], at)
+				rows.found = append(rows.found, near{far * far, i})
+			}
+			require.True(t, c.prepare(at, pivot, &rows, &setting{cut: math.Inf(1), rounds: 3}))
+			require.True(t, c.solve(0))
+			require.True(t, c.foot(foot, pivot))
+			c.influences(rows.l)
 			far := distance(pivot, foot)
 			raw += far * far / 400
-			far /= c.shrinkage(n, n/2)
+			far /= shrinkage(rows.l, n/2)
 			mean += far * far / 400
 		}
 		require.Less(t, raw, 0.92*(D-1)*sigma*sigma)

@@ -3,7 +3,6 @@ package denoise
 import (
 	"context"
 	"fmt"
-	"math"
 	"syscall"
 	"testing"
 
@@ -56,20 +55,22 @@ func BenchmarkChart(b *testing.B) {
 	c, err := newCloud(s.x)
 	require.NoError(b, err)
 	at := c.newPlaces(s.x.X)
-	for _, k := range []int{60, 243} {
-		b.Run(fmt.Sprint(k), func(b *testing.B) {
-			ch := newChart(3, 2)
-			var rows chartRows
-			foot := make([]float64, 3)
-			i := 0
-			for b.Loop() {
-				y := s.x.Row(i)
-				rows.look(at, y, k)
-				next := rows.gather(c, s.x.X, at, k)
-				ch.fit(foot, y, y, rows.x, rows.near, rows.prior, next, &setting{neighbors: k, ridge: 0.03, scale: 0.05, cut: 0.05 * 4.685})
-				require.False(b, math.IsNaN(foot[0]))
-				i = (i + 7) % 3000
-			}
-		})
+	for name, ch := range map[string]charter{"space": &spaceChart{}, "any": newChart(3, 2)} {
+		for _, k := range []int{60, 243} {
+			b.Run(fmt.Sprintf("%s/%d", name, k), func(b *testing.B) {
+				var rows chartRows
+				foot := make([]float64, 3)
+				i := 0
+				b.ReportAllocs()
+				for b.Loop() {
+					y := s.x.Row(i)
+					rows.look(at, y, k)
+					rows.gather(c, s.x.X, at, k)
+					o := setting{neighbors: k, ridge: 0.03, scale: 0.05, cut: 0.05 * 4.685, rounds: 2}
+					require.True(b, ch.prepare(y, y, &rows, &o) && ch.solve(o.ridge) && ch.foot(foot, y))
+					i = (i + 7) % 3000
+				}
+			})
+		}
 	}
 }

@@ -14,12 +14,53 @@ type setting struct {
 	ridge     float64
 	scale     float64 // standard deviation of the noise
 	cut       float64 // norm of a residual from which on it does not count; Inf for least squares
+	// rounds is the number of times that a chart is placed, the first time at the point given
+	// and then at the foot of its row; steps that of reweightings in the first round.
+	rounds, steps int
+	// pilot makes charts of more neighbours where these are hardly further than the noise,
+	// and, where it is uneven, finds the noise about each row.
+	pilot, uneven bool
+	noisy         bool // beyond what charts differ from the surface by
+	least         int  // neighbours that any chart has
+}
+
+// charter makes charts, one at a time, in memory of its own.
+type charter interface {
+	// prepare makes the sums of the chart at the point o for the row pivot, from rows that
+	// have been gathered. It is false where they determine no surface.
+	prepare(o, pivot []float64, r *chartRows, s *setting) bool
+	// solve makes the chart of these sums with a ridge.
+	solve(ridge float64) bool
+	// foot writes the point of the chart nearest to x into dst.
+	foot(dst, x []float64) bool
+	// influences writes l_k into dst: the last foot moves at right angles to the chart by the
+	// sum of l_k times the moves of the rows. The chart must have been solved.
+	influences(dst []float64)
+	// residuals writes the distances of the rows from the chart into dst.
+	residuals(dst []float64)
+	// noise estimates its standard deviation, in each direction, by the residuals.
+	noise() float64
+	// along writes the part of a vector along the plane of the chart into dst.
+	along(dst, x []float64)
+	// beside is the distance of x from the point of the chart above its place.
+	beside(x []float64) float64
+	// width is how many numbers store writes, from which load makes the chart anew but for
+	// its sums; it is false where there is none.
+	width() int
+	store(to []float64)
+	load(from []float64) bool
+}
+
+// newCharter makes charts of dimension d of rows of length D.
+func newCharter(D, d int) charter {
+	if D == 3 && d == 2 {
+		return &spaceChart{}
+	}
+	return newChart(D, d)
 }
 
 const (
-	// chartRounds is the number of times that a chart is placed anew at the
-	// foot of its row, robustSteps that of reweightings in each round.
-	chartRounds = 3
+	// robustSteps is the number of reweightings that Tukey's loss begins with.
 	robustSteps = 2
 	// footSteps bounds Newton's method for the foot of a row, footPrecision is
 	// the length of its last step in units of the chart.
@@ -53,11 +94,13 @@ type chart struct {
 	v       []float64 // K x D: rows from the plane
 	weights []float64 // K: before reweighting
 	used    []float64 // K
+	k       int
+	cut     float64
 
 	t, trial, g, step []float64 // d
 	h                 []float64 // d x d
 	jac               []float64 // d x D
-	at, diff          []float64 // D
+	at, diff, middle  []float64 // D
 	values            []float64 // p
 }
 
@@ -67,7 +110,7 @@ func newChart(D, d int) *chart {
 	return &chart{
 		d: d, D: D, p: p, frame: newFrame(D, d), sums: newRegression(p, D),
 		o: vec(D), u: vec(d * D), b: vec(p * D), sum: vec(p*(p+1)/2 + p*D),
-		t: vec(d), trial: vec(d), g: vec(d), step: vec(d), h: vec(d * d), jac: vec(d * D), at: vec(D), diff: vec(D), values: vec(p),
+		t: vec(d), trial: vec(d), g: vec(d), step: vec(d), h: vec(d * d), jac: vec(d * D), at: vec(D), diff: vec(D), middle: vec(D), values: vec(p),
 	}
 }
 
@@ -80,38 +123,42 @@ func (c *chart) room(k int) {
 	c.weights, c.used = make([]float64, k), make([]float64, k)
 }
 
-// fit makes the chart at the point o of the rows of x, K x D, for the row pivot,
-// and writes the foot of it into dst. near are the places of the same rows, by
-// which they were found, with the distance next of the first row left out;
-// prior are the weights of the rows. It is false where the rows determine no
-// surface; then dst is o.
-func (c *chart) fit(dst, o, pivot, x, near, prior []float64, next float64, s *setting) bool {
-	k := len(prior)
-	copy(dst, o)
-	if !(next > 0) {
+// prepare implements charter.
+func (c *chart) prepare(o, pivot []float64, r *chartRows, s *setting) bool {
+	k := len(r.prior)
+	if !(r.next > 0) {
 		return false
 	}
 	c.room(k)
-	c.unit = next
-	for i := range k {
-		c.weights[i] = prior[i] * tricube(distance(near[i*c.D:(i+1)*c.D], o)/next)
-	}
-	if !c.frame.find(near, c.weights[:k]) {
+	c.k, c.unit, c.cut = k, r.next, s.cut
+	r.weigh(func(i int, weight, used float64) { c.weights[i], c.used[i] = weight, used })
+	if !c.frame.find(r.near, c.weights[:k]) {
 		return false
 	}
 	copy(c.o, o)
 	copy(c.u, c.frame.axes)
-	for round := range chartRounds {
-		c.coordinates(x, k)
-		if !c.regress(k, s) || !c.findFoot(pivot) {
+	for round := range s.rounds {
+		c.coordinates(r.x, k)
+		c.addUp()
+		for step := 0; round == 0 && step < s.steps; step++ {
+			if !c.solve(s.ridge) {
+				return false
+			}
+			c.reweigh(s.cut)
+			c.addUp()
+		}
+		if round == s.rounds-1 {
+			break
+		}
+		if !c.solve(s.ridge) {
 			return false
 		}
-		c.point(dst, c.t)
-		if round < chartRounds-1 && !c.moveTo(dst) {
+		c.reweigh(s.cut)
+		if !c.foot(c.middle, pivot) || !c.moveTo(c.middle) {
 			return false
 		}
 	}
-	return true
+	return c.sum[0] > 0
 }
 
 // coordinates splits the rows into psi and the part at right angles to the
@@ -164,42 +211,47 @@ func (c *chart) unpack() {
 	copy(c.sums.r, c.sum[at:])
 }
 
-// regress fits b, once and then with weights w (1-(r/cut)^2)^2 of Tukey for
-// residuals of norm r.
-func (c *chart) regress(k int, s *setting) bool {
-	copy(c.used[:k], c.weights[:k])
-	steps := robustSteps
-	if math.IsInf(s.cut, 1) {
-		steps = 0
+// addUp adds up the sums of the regression.
+func (c *chart) addUp() {
+	clear(c.sum)
+	for i, w := range c.used[:c.k] {
+		if w > 0 {
+			floats.AddScaled(c.sum, w, c.terms[i*len(c.sum):(i+1)*len(c.sum)])
+		}
 	}
-	for step := 0; ; step++ {
-		clear(c.sum)
-		for i, w := range c.used[:k] {
-			if w > 0 {
-				floats.AddScaled(c.sum, w, c.terms[i*len(c.sum):(i+1)*len(c.sum)])
-			}
+}
+
+// solve implements charter.
+func (c *chart) solve(ridge float64) bool {
+	c.unpack()
+	total, size := c.sum[0], 0.0
+	for a := 1; a <= c.d; a++ {
+		size += c.sums.g[a*c.p+a]
+	}
+	if !(total > 0) {
+		return false
+	}
+	m := size / total / float64(c.d)
+	c.sums.penalise(1+c.d, ridge*total*m*m)
+	return c.sums.solve(c.b)
+}
+
+// reweigh takes Tukey's weights w (1-(r/cut)^2)^2 for residuals of norm r, unless little is
+// left.
+func (c *chart) reweigh(cut float64) {
+	if math.IsInf(cut, 1) {
+		return
+	}
+	var all, left float64
+	for i := range c.k {
+		if c.weights[i] > 0 {
+			c.used[i] = c.weights[i] * tukey(c.residual(i)/(cut*cut))
+			all += c.weights[i]
+			left += c.used[i]
 		}
-		c.unpack()
-		total, size := c.sum[0], 0.0
-		for a := 1; a <= c.d; a++ {
-			size += c.sums.g[a*c.p+a]
-		}
-		if !(total > 0) {
-			return false
-		}
-		m := size / total / float64(c.d)
-		c.sums.penalise(1+c.d, s.ridge*total*m*m)
-		if !c.sums.solve(c.b) {
-			return false
-		}
-		if step == steps {
-			return true
-		}
-		for i := range c.used[:k] {
-			if c.weights[i] > 0 {
-				c.used[i] = c.weights[i] * tukey(c.residual(i)/(s.cut*s.cut))
-			}
-		}
+	}
+	if !(left > leastTrusted*all) {
+		copy(c.used[:c.k], c.weights[:c.k])
 	}
 }
 
@@ -228,24 +280,120 @@ func (c *chart) residual(i int) float64 {
 	return square
 }
 
-// shrinkage is the factor by which the chart, being pulled towards its own row,
-// shortens the distance of that row from it: the root of 1 - 2 l_own + sum l_k^2,
-// where the chart at its foot is the sum of the rows with the weights l_k =
-// w_k psi_k'G^-1 psi. own is the place of the row among the k of the chart.
-func (c *chart) shrinkage(k, own int) float64 {
+// residuals implements charter.
+func (c *chart) residuals(dst []float64) {
+	for i := range dst {
+		dst[i] = math.Sqrt(c.residual(i))
+	}
+}
+
+// noise implements charter.
+func (c *chart) noise() float64 { return c.spread(c.k, c.cut) }
+
+// fit makes the chart at the point o of the rows of x, K x D, for the row pivot, and writes
+// its foot into dst. near are the places of the same rows, with the distance next of the first
+// row left out; prior are the weights of the rows. It is false where the rows determine
+// no surface; then dst is o.
+func (c *chart) fit(dst, o, pivot, x, near, prior []float64, next float64, s *setting) bool {
+	copy(dst, o)
+	k := len(prior)
+	if !(next > 0) {
+		return false
+	}
+	c.room(k)
+	c.k, c.unit, c.cut = k, next, s.cut
+	for i := range k {
+		c.weights[i] = prior[i] * tricube(distance(near[i*c.D:(i+1)*c.D], o)/next)
+	}
+	if !c.frame.find(near, c.weights[:k]) {
+		return false
+	}
+	copy(c.o, o)
+	copy(c.u, c.frame.axes)
+	for round := range s.rounds {
+		c.coordinates(x, k)
+		copy(c.used[:k], c.weights[:k])
+		for step := 0; ; step++ {
+			c.addUp()
+			if !c.solve(s.ridge) {
+				return false
+			}
+			if step == s.steps || math.IsInf(s.cut, 1) {
+				break
+			}
+			for i := range k {
+				c.used[i] = c.weights[i] * tukey(c.residual(i)/(s.cut*s.cut))
+			}
+		}
+		if !c.foot(dst, pivot) || round < s.rounds-1 && !c.moveTo(dst) {
+			return false
+		}
+	}
+	return true
+}
+
+// influences implements charter: the weights are w_k psi_k'G^-1 psi.
+func (c *chart) influences(dst []float64) {
 	quadratic(c.values, c.t)
 	dense.SolveCholeskyRows(c.values, c.sums.g, c.p, 1) // the factor of G that solve has left
-	square := 1.0
-	for i, w := range c.used[:k] {
+	for i, w := range c.used[:c.k] {
+		dst[i] = 0
 		if w > 0 {
-			l := w * dense.Dot(c.psi[i*c.p:(i+1)*c.p], c.values)
-			square += l * l
-			if i == own {
-				square -= 2 * l
-			}
+			dst[i] = w * dense.Dot(c.psi[i*c.p:(i+1)*c.p], c.values)
+		}
+	}
+}
+
+// shrinkage is the factor by which a chart, being pulled towards its own row, shortens
+// the distance of that row from it: the root of 1 - 2 l_own + sum l_k^2, l being the
+// influences. own is the place of the row among them.
+func shrinkage(l []float64, own int) float64 {
+	square := 1.0
+	for i, v := range l {
+		square += v * v
+		if i == own {
+			square -= 2 * v
 		}
 	}
 	return math.Sqrt(max(square, minShrinkage*minShrinkage))
+}
+
+// width implements charter.
+func (c *chart) width() int { return c.D*(1+c.d+c.p) + 1 }
+
+// store implements charter.
+func (c *chart) store(to []float64) {
+	n := copy(to, c.o)
+	n += copy(to[n:], c.u)
+	n += copy(to[n:], c.b)
+	to[n] = c.unit
+}
+
+// load implements charter.
+func (c *chart) load(from []float64) bool {
+	n := copy(c.o, from)
+	n += copy(c.u, from[n:])
+	n += copy(c.b, from[n:])
+	c.unit = from[n]
+	return c.unit > 0
+}
+
+// along implements charter.
+func (c *chart) along(dst, x []float64) {
+	clear(dst)
+	for a := range c.d {
+		axis := c.u[a*c.D : (a+1)*c.D]
+		floats.AddScaled(dst, dense.Dot(axis, x), axis)
+	}
+}
+
+// beside implements charter.
+func (c *chart) beside(x []float64) float64 {
+	floats.SubTo(c.diff, x, c.o)
+	for a := range c.d {
+		c.trial[a] = dense.Dot(c.u[a*c.D:(a+1)*c.D], c.diff) / c.unit
+	}
+	return math.Sqrt(c.misfit(x, c.trial))
 }
 
 // point writes f(t) into dst.
@@ -258,6 +406,13 @@ func (c *chart) point(dst, t []float64) {
 	for i, v := range c.values {
 		floats.AddScaled(dst, v, c.b[i*c.D:(i+1)*c.D])
 	}
+}
+
+// foot implements charter.
+func (c *chart) foot(dst, x []float64) bool {
+	ok := c.findFoot(x)
+	c.point(dst, c.t)
+	return ok
 }
 
 // findFoot leaves in t the place of the point of the chart nearest to x, by

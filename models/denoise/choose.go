@@ -127,24 +127,30 @@ func candidates(m sized, c *Cloud) []int {
 }
 
 // riskOf estimates the mean risk of a method on some of the rows.
-func (p *cloudCharts) riskOf(m Method, most int) (float64, error) {
+func (p *cloudCharts) riskOf(of Method, most int) (float64, error) {
 	list := p.cloud.some(most)
-	f, err := denoiseSome(p.ctx, m, p.cloud, list, p.o)
+	f, err := denoiseSome(p.ctx, of, p.cloud, list, p.o)
 	if err != nil {
 		return 0, err
 	}
-	pr := &p.probes[0]
-	moved := &Cloud{Data: p.cloud.Data, index: newIndex(pr.x, p.cloud.D, p.cloud.used), used: p.cloud.used}
-	moved.X = pr.x
-	fp, err := denoiseSome(p.ctx, m, moved, list, p.o)
-	if err != nil {
-		return 0, err
+	c, D := p.cloud, p.cloud.D
+	divergence := make([]float64, len(list))
+	for m := range p.probes {
+		pr := &p.probes[m]
+		moved := &Cloud{Data: c.Data, index: newIndex(pr.x, D, c.used), used: c.used}
+		moved.X = pr.x
+		fp, err := denoiseSome(p.ctx, of, moved, list, p.o)
+		if err != nil {
+			return 0, err
+		}
+		for k, i := range list {
+			divergence[k] += p.divergence(pr, i, f.X[k*D:(k+1)*D], fp.X[k*D:(k+1)*D]) / float64(len(p.probes))
+		}
 	}
 	var sum float64
-	D := p.cloud.D
 	for k, i := range list {
-		foot := f.X[k*D : (k+1)*D]
-		sum += p.risk(i, foot, p.divergence(pr, i, foot, fp.X[k*D:(k+1)*D]))
+		far := distance(c.Row(i), f.X[k*D:(k+1)*D])
+		sum += p.setting.riskOf(far*far, divergence[k]-float64(p.method.Latent), p.q)
 	}
 	return sum / float64(len(list)), nil
 }

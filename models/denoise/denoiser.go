@@ -418,8 +418,12 @@ func reserveFit(m Method, x rows.Data, o Options) (*memory.Reservation, error) {
 	numbers := 2*f.n*f.D + f.n*(mergeWords+indexWords+3) + f.workers()
 	switch m.(type) {
 	case Auto:
-		probes := min(max(probedRows/f.n, 1), maxProbes)
-		numbers += f.n*f.D*placeCopies*(1+probes)/2 + f.n*(indexWords+2)*(2+probes)
+		probes := 1.0
+		if f.n <= fewRows {
+			probes = maxProbes
+		}
+		numbers += f.n*f.D*placeCopies*(1+probes)/2 + f.n*(indexWords+3)*(2+probes)
+		numbers += 2 * f.n * (f.D*(2+f.d+f.d*(f.d+3)/2) + 2) // charts as they are made, and kept
 	case MFIT:
 		numbers += f.n * (f.d*f.D + 1)
 	case APSS, Select:

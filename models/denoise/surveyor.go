@@ -137,7 +137,7 @@ func (s *surveyor) middle() (next float64) {
 func (s *surveyor) fit(next float64, rounds int) bool {
 	h := &s.neighbors
 	k := h.N()
-	charted := setting{neighbors: k, cut: math.Inf(1)}
+	charted := setting{neighbors: k, cut: math.Inf(1), rounds: 3, steps: robustSteps}
 	for range rounds {
 		s.cut = charted.cut
 		if !s.chart.fit(s.foot, s.point, s.point, h.Rows, h.Rows, h.Weights, next, &charted) {

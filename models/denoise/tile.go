@@ -21,10 +21,17 @@ type Tile struct {
 	// they are still the rows themselves.
 	places [][]float64
 	eps    float64 // by which probes differ from the rows
-	// feet are the places to come, where done says so.
-	feet []float64
+	// trust are the weights of these in the loss, and charts and about what [autoFit] has of
+	// the rows.
+	trust         [][]float64
+	charts, about []float64
+	// next is what comes in place of these, where done says so.
+	next toCome
 	done []bool
 }
+
+// toCome is what charts of the rows of a tile are to be kept as.
+type toCome struct{ Feet, Charts, Trust, About []float64 }
 
 // NewTile makes a tile of rows with their numbers, ascending, in the whole table. Equal
 // rows become one with the number of the first, and those of weight 0 are left out.
@@ -100,6 +107,14 @@ func (t *Tile) values(f field) []float64 {
 	return t.values(field{f.Probe, true})
 }
 
+// trusted are the weights of the values of a field in the loss; nil is 1.
+func (t *Tile) trusted(f field) []float64 {
+	if k := 1 + f.Probe; !f.Raw && k < len(t.trust) && len(t.trust[k]) == t.n() {
+		return t.trust[k]
+	}
+	return nil
+}
+
 // probe makes the rows of a probe, as [cloudCharts.perturb] does.
 func (t *Tile) probe(m int) probe {
 	D := t.columns
@@ -136,8 +151,9 @@ func (t *Tile) renumber(dropped []int, all int) {
 	t.all = all
 }
 
-// cut returns the rows whose value of some field is in the box wanted.
-func (t *Tile) cut(wants []want) *Tile {
+// cut returns the rows whose value of some field is in the box wanted, with or without their
+// charts.
+func (t *Tile) cut(wants []want, charts bool) *Tile {
 	keep := make([]bool, t.n())
 	for _, w := range wants {
 		v := t.values(w.Field)
@@ -151,12 +167,13 @@ func (t *Tile) cut(wants []want) *Tile {
 			list = append(list, i)
 		}
 	}
-	return t.take(list)
+	return t.take(list, charts)
 }
 
-// take returns the rows of a list, without what is to come.
-func (t *Tile) take(list []int) *Tile {
-	part := &Tile{columns: t.columns, all: t.all, eps: t.eps, places: make([][]float64, len(t.places))}
+// take returns the rows of a list, without what is to come, and with their charts if these
+// are asked for.
+func (t *Tile) take(list []int, charts bool) *Tile {
+	part := &Tile{columns: t.columns, all: t.all, eps: t.eps, places: make([][]float64, len(t.places)), trust: make([][]float64, len(t.places))}
 	pick := func(v []float64, width int) []float64 {
 		if len(v) == 0 {
 			return nil
@@ -172,7 +189,11 @@ func (t *Tile) take(list []int) *Tile {
 	}
 	part.x, part.weight = pick(t.x, t.columns), pick(t.weight, 1)
 	for k, v := range t.places {
-		part.places[k] = pick(v, t.columns)
+		part.places[k], part.trust[k] = pick(v, t.columns), pick(t.trust[k], 1)
+	}
+	part.about = pick(t.about, 2)
+	if charts && t.n() > 0 {
+		part.charts = pick(t.charts, len(t.charts)/t.n())
 	}
 	return part
 }
@@ -193,16 +214,18 @@ func union(columns, rows int, parts []*Tile) *Tile {
 			all.weight = append(all.weight, w)
 		}
 		for len(all.places) < len(p.places) {
-			all.places = append(all.places, nil)
+			all.places, all.trust = append(all.places, nil), append(all.trust, nil)
 		}
 		for k, v := range p.places {
 			all.places[k] = append(all.places[k], v...)
+			all.trust[k] = append(all.trust[k], p.trust[k]...)
 		}
+		all.about, all.charts = append(all.about, p.about...), append(all.charts, p.charts...)
 	}
 	order := make([]int, all.n())
 	for i := range order {
 		order[i] = i
 	}
 	slices.SortFunc(order, func(i, j int) int { return all.number[i] - all.number[j] })
-	return all.take(order)
+	return all.take(order, true)
 }

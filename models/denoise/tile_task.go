@@ -19,6 +19,7 @@ const (
 	actPerturb            // makes probes
 	actChart              // makes charts, and feet to come
 	actCommit             // takes the feet to come for the places
+	actFollow             // takes the feet of probes on the charts for their places
 	actCompare            // compares candidates of auto
 	actTrial              // measures distances of some rows from fits with the loss l2
 	actDenoise            // denoises queries
@@ -56,7 +57,6 @@ type Task struct {
 	auto       autoSettings // what auto has found so far
 	order      order
 	candidates []candidate
-	from, to   int // probes
 	probes     int
 	eps        float64
 
@@ -83,7 +83,7 @@ type Reply struct {
 }
 
 // Cut returns the rows of a tile that the task takes.
-func (k *Task) Cut(t *Tile) *Tile { return t.cut(k.wants) }
+func (k *Task) Cut(t *Tile) *Tile { return t.cut(k.wants, k.act == actDenoise) }
 
 // Do does the task on a tile, with the parts that its sources gave.
 func (k *Task) Do(ctx context.Context, m Method, t *Tile, parts []*Tile) (*Reply, error) {
@@ -98,10 +98,10 @@ func (k *Task) Do(ctx context.Context, m Method, t *Tile, parts []*Tile) (*Reply
 	case actPerturb:
 		t.perturb(k.probes, k.eps)
 	case actCommit:
-		t.places[1+k.order.probe] = t.feet
-		b := t.bounds(field{k.order.probe, false}, nil)
-		t.feet, t.done = nil, nil
-		return &Reply{bounds: []box{b}}, nil
+		t.commit()
+		return &Reply{bounds: []box{t.bounds(placeField, nil)}}, nil
+	case actFollow:
+		return k.follow(ctx, t)
 	case actChart:
 		return k.chart(ctx, t, parts)
 	case actCompare:
@@ -116,11 +116,34 @@ func (k *Task) Do(ctx context.Context, m Method, t *Tile, parts []*Tile) (*Reply
 
 // perturb makes probes, or forgets those there are, with all places but those of the rows.
 func (t *Tile) perturb(probes int, eps float64) {
-	places := make([][]float64, 1+probes)
+	places, trust := make([][]float64, 1+probes), make([][]float64, 1+probes)
 	if len(t.places) > 0 {
-		places[0] = t.places[0]
+		places[0], trust[0] = t.places[0], t.trust[0]
 	}
-	t.eps, t.places = eps, places
+	t.eps, t.places, t.trust = eps, places, trust
+}
+
+// commit takes what is to come.
+func (t *Tile) commit() {
+	t.places[0], t.trust[0], t.charts = t.next.Feet, t.next.Trust, t.next.Charts
+	if t.next.About != nil {
+		t.about = t.next.About
+	}
+	t.next, t.done = toCome{}, nil
+}
+
+// follow takes the feet of probes on the charts of a tile for their places.
+func (k *Task) follow(ctx context.Context, t *Tile) (*Reply, error) {
+	p := k.charts(ctx, t)
+	if err := p.follow(k.order.setting); err != nil {
+		return nil, err
+	}
+	r := &Reply{}
+	for m, pr := range p.probes {
+		t.places[1+m], t.trust[1+m] = pr.places.y, pr.places.trust
+		r.bounds = append(r.bounds, t.bounds(field{m, false}, nil))
+	}
+	return r, nil
 }
 
 // targets lists the rows of a tile that a task is for and that are not done, with
@@ -185,10 +208,10 @@ func (k *Task) index(all *Tile, f field) index {
 
 // charts makes what charts the rows that a task knows.
 func (k *Task) charts(ctx context.Context, all *Tile) *cloudCharts {
-	p := &cloudCharts{ctx: ctx, o: k.settings(), eps: all.eps, autoFit: &autoFit{autoSettings: k.auto, cloud: k.cloud(all)}}
+	p := &cloudCharts{ctx: ctx, o: k.settings(), eps: all.eps, autoFit: &autoFit{autoSettings: k.auto, cloud: k.cloud(all), about: all.about, charts: all.charts}}
 	at := func(probe int) places {
-		f := field{probe, k.order.raw}
-		return places{y: all.values(f), index: k.index(all, f)}
+		f := field{probe, false}
+		return places{y: all.values(f), index: k.index(all, f), trust: all.trusted(f)}
 	}
 	p.places = at(rowsThemselves)
 	for m := range len(all.places) - 1 {
@@ -203,42 +226,50 @@ func (k *Task) charts(ctx context.Context, all *Tile) *cloudCharts {
 func (k *Task) chart(ctx context.Context, t *Tile, parts []*Tile) (*Reply, error) {
 	list, place := k.targets(t)
 	if k.first && k.order.keep {
-		t.feet = make([]float64, len(t.x))
+		t.next = toCome{Feet: make([]float64, len(t.x))}
 	}
 	if len(list) == 0 {
 		return &Reply{}, nil
 	}
 	all := union(t.columns, k.all, parts)
 	p := k.charts(ctx, all)
-	if k.order.probe == rowsThemselves && k.order.keep { // whose feet have advanced already
-		for m := range p.probes {
-			p.probes[m].places.y = all.values(field{m, false})
-		}
-	}
-	at := within(t, all, list)
-	feet, c, missed, err := p.chartSome(at, k.order)
+	m, err := p.chartSome(within(t, all, list), k.order)
 	if err != nil {
 		return nil, err
 	}
 	r := &Reply{Known: all.n(), reach: p.need()}
-	D := t.columns
 	for l, i := range list {
-		if missed[l] {
+		if m.missed[l] {
 			r.Missed++
 			continue
 		}
 		t.done[i] = true
 		r.place = append(r.place, place[l])
-		r.values = append(r.values, c.size[l], c.far[l], c.shrinkage[l])
-		for m := range c.divergence {
-			r.values = append(r.values, c.divergence[m][l])
+		for _, c := range m.columns() {
+			r.values = append(r.values, c[l])
 		}
 		if k.order.keep {
-			copy(t.feet[i*D:(i+1)*D], feet[at[l]*D:(at[l]+1)*D])
+			t.keep(i, l, m, k.order.setting.pilot)
 		}
 	}
-	k.boundMissed(r, t, list, missed)
+	k.boundMissed(r, t, list, m.missed)
 	return r, nil
+}
+
+// keep takes what was made of row i, the l-th, for what is to come.
+func (t *Tile) keep(i, l int, m *made, pilot bool) {
+	part := func(to *[]float64, from []float64, width int) {
+		if *to == nil {
+			*to = make([]float64, t.n()*width)
+		}
+		copy((*to)[i*width:(i+1)*width], from[l*width:(l+1)*width])
+	}
+	part(&t.next.Feet, m.feet, t.columns)
+	part(&t.next.Trust, m.trust, 1)
+	part(&t.next.Charts, m.charts, len(m.charts)/len(m.missed))
+	if pilot {
+		part(&t.next.About, m.about, 2)
+	}
 }
 
 // boundMissed says where the rows are that are missed, by every field wanted.
@@ -260,7 +291,7 @@ func (k *Task) compare(ctx context.Context, t *Tile, parts []*Tile) (*Reply, err
 	}
 	all := union(t.columns, k.all, parts)
 	p := k.charts(ctx, all)
-	out, missed, err := p.compareSome(within(t, all, list), k.auto.setting, k.candidates, k.from, k.to)
+	out, missed, err := p.compareSome(within(t, all, list), place, k.order.setting, k.candidates)
 	if err != nil {
 		return nil, err
 	}
@@ -273,7 +304,9 @@ func (k *Task) compare(ctx context.Context, t *Tile, parts []*Tile) (*Reply, err
 		t.done[i] = true
 		r.place = append(r.place, place[l])
 		for _, c := range out {
-			r.values = append(r.values, c.risk[l], c.sizes[l])
+			for _, v := range c.columns() {
+				r.values = append(r.values, v[l])
+			}
 		}
 	}
 	k.boundMissed(r, t, list, missed)
@@ -288,7 +321,7 @@ func (k *Task) trial(ctx context.Context, m Method, t *Tile, parts []*Tile) (*Re
 		return &Reply{}, nil
 	}
 	all := union(t.columns, k.all, parts)
-	x := t.take(list)
+	x := t.take(list, false)
 	local, ok := m.(SCQM)
 	if !ok {
 		return nil, fmt.Errorf("denoise: %s has no loss to make: %w", m.Name(), ErrInput)
@@ -332,9 +365,9 @@ func (k *Task) denoiser(ctx context.Context, m Method, all *Tile) (*Denoiser, er
 	c := k.cloud(all)
 	if auto, ok := m.(Auto); ok {
 		size, err := auto.Size(c.rows(), c.D)
-		a := &autoFit{autoSettings: k.auto, cloud: c}
+		a := &autoFit{autoSettings: k.auto, cloud: c, about: all.about, charts: all.charts}
 		f := field{rowsThemselves, false}
-		a.places = places{y: all.values(f), index: k.index(all, f)}
+		a.places = places{y: all.values(f), index: k.index(all, f), trust: all.trusted(f)}
 		return &Denoiser{method: auto, cloud: c, fitted: a, size: size, unit: 1}, err
 	}
 	if s, ok := m.(SCQM); ok && s.LossFor != nil {

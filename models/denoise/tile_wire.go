@@ -5,11 +5,12 @@ import (
 	"encoding/gob"
 	"fmt"
 	"runtime"
+	"slices"
 )
 
 // tileFormat is the version of what tiles, queries, tasks and replies are encoded as.
 // Machines of one type give the same bits; others may not.
-var tileFormat = "scqm tiles 1 " + runtime.GOARCH
+var tileFormat = "scqm tiles 2 " + runtime.GOARCH
 
 // pack encodes a value.
 func pack(v any) ([]byte, error) {
@@ -47,13 +48,16 @@ type tileWire struct {
 	X, Weight    []float64
 	Places       [][]float64
 	Eps          float64
-	Feet         []float64
+	Trust        [][]float64
+	Charts       []float64
+	About        []float64
+	Next         toCome
 	Done         []bool
 }
 
 // MarshalBinary encodes the tile.
 func (t *Tile) MarshalBinary() ([]byte, error) {
-	return pack(tileWire{t.columns, t.all, t.number, t.lost, t.x, t.weight, t.places, t.eps, t.feet, t.done})
+	return pack(tileWire{t.columns, t.all, t.number, t.lost, t.x, t.weight, t.places, t.eps, t.trust, t.charts, t.about, t.next, t.done})
 }
 
 // UnmarshalBinary decodes a tile.
@@ -64,13 +68,23 @@ func (t *Tile) UnmarshalBinary(b []byte) error {
 	}
 	n := len(w.Number)
 	fits := w.Columns > 0 && len(w.X) == n*w.Columns
-	for _, v := range append(w.Places, w.Feet) {
+	for _, v := range append(slices.Clone(w.Places), w.Next.Feet) {
 		fits = fits && (len(v) == 0 || len(v) == len(w.X))
 	}
+	for _, v := range append(slices.Clone(w.Trust), w.Next.Trust) {
+		fits = fits && (len(v) == 0 || len(v) == n)
+	}
+	for _, v := range [][]float64{w.About, w.Next.About} {
+		fits = fits && (len(v) == 0 || len(v) == 2*n)
+	}
+	for _, v := range [][]float64{w.Charts, w.Next.Charts} {
+		fits = fits && (len(v) == 0 || n > 0 && len(v)%n == 0)
+	}
+	fits = fits && len(w.Trust) == len(w.Places)
 	if !fits || len(w.Weight) > 0 && len(w.Weight) != n || len(w.Done) > 0 && len(w.Done) != n {
 		return fmt.Errorf("denoise: a tile of %d rows and %d columns has arrays of other lengths: %w", n, w.Columns, ErrInput)
 	}
-	*t = Tile{columns: w.Columns, all: w.All, number: w.Number, lost: w.Lost, x: w.X, weight: w.Weight, places: w.Places, eps: w.Eps, feet: w.Feet, done: w.Done}
+	*t = Tile{columns: w.Columns, all: w.All, number: w.Number, lost: w.Lost, x: w.X, weight: w.Weight, places: w.Places, eps: w.Eps, trust: w.Trust, charts: w.Charts, about: w.About, next: w.Next, done: w.Done}
 	return nil
 }
 
@@ -105,11 +119,19 @@ func (q *Queries) UnmarshalBinary(b []byte) error {
 type settingWire struct {
 	Neighbors         int
 	Ridge, Scale, Cut float64
+	Rounds, Steps     int
+	Pilot, Uneven     bool
+	Noisy             bool
+	Least             int
 }
 
-func (s setting) wire() settingWire { return settingWire{s.neighbors, s.ridge, s.scale, s.cut} }
+func (s setting) wire() settingWire {
+	return settingWire{s.neighbors, s.ridge, s.scale, s.cut, s.rounds, s.steps, s.pilot, s.uneven, s.noisy, s.least}
+}
 
-func (w settingWire) setting() setting { return setting{w.Neighbors, w.Ridge, w.Scale, w.Cut} }
+func (w settingWire) setting() setting {
+	return setting{w.Neighbors, w.Ridge, w.Scale, w.Cut, w.Rounds, w.Steps, w.Pilot, w.Uneven, w.Noisy, w.Least}
+}
 
 // taskWire is a [Task] as it is encoded.
 type taskWire struct {
@@ -125,18 +147,17 @@ type taskWire struct {
 
 	Neighbors, Some int
 
-	Auto           Auto
-	Q, Median, Cut float64
-	Setting        settingWire
+	Auto                Auto
+	Q, Median, Far, Cut float64
+	Setting             settingWire
 
-	Probe           int
-	Raw, Only, Keep bool
-	OrderSetting    settingWire
+	Only, Diverge, Keep bool
+	OrderSetting        settingWire
 
-	Sizes            []int
-	Ridges           []float64
-	From, To, Probes int
-	Eps              float64
+	Sizes  []int
+	Ridges []float64
+	Probes int
+	Eps    float64
 
 	Distances []float64
 	Reach     float64
@@ -148,9 +169,9 @@ func (k *Task) MarshalBinary() ([]byte, error) {
 	w := taskWire{
 		Tile: k.Tile, Queries: k.Queries, Sources: k.Sources, Act: k.act, First: k.first, All: k.all, Dropped: k.dropped,
 		Wants: k.wants, Field: k.field, Neighbors: k.neighbors, Some: k.some,
-		Auto: k.auto.method, Q: k.auto.q, Median: k.auto.tune.median, Cut: k.auto.tune.cut, Setting: k.auto.setting.wire(),
-		Probe: k.order.probe, Raw: k.order.raw, Only: k.order.some, Keep: k.order.keep, OrderSetting: k.order.setting.wire(),
-		From: k.from, To: k.to, Probes: k.probes, Eps: k.eps, Distances: k.distances, Reach: k.options.Reach, Average: k.options.Average,
+		Auto: k.auto.method, Q: k.auto.q, Median: k.auto.tune.median, Far: k.auto.tune.far, Cut: k.auto.tune.cut, Setting: k.auto.setting.wire(),
+		Only: k.order.some, Diverge: k.order.diverge, Keep: k.order.keep, OrderSetting: k.order.setting.wire(),
+		Probes: k.probes, Eps: k.eps, Distances: k.distances, Reach: k.options.Reach, Average: k.options.Average,
 	}
 	for _, c := range k.candidates {
 		w.Sizes, w.Ridges = append(w.Sizes, c.neighbors), append(w.Ridges, c.ridge)
@@ -170,9 +191,9 @@ func (k *Task) UnmarshalBinary(b []byte) error {
 	*k = Task{
 		Tile: w.Tile, Queries: w.Queries, Sources: w.Sources, act: w.Act, first: w.First, all: w.All, dropped: w.Dropped,
 		wants: w.Wants, field: w.Field, neighbors: w.Neighbors, some: w.Some,
-		auto:  autoSettings{method: w.Auto, q: w.Q, tune: tuning{w.Median, w.Cut}, setting: w.Setting.setting()},
-		order: order{w.Probe, w.Raw, w.Only, w.Keep, w.OrderSetting.setting()},
-		from:  w.From, to: w.To, probes: w.Probes, eps: w.Eps, distances: w.Distances, options: Options{Reach: w.Reach, Average: w.Average},
+		auto:   autoSettings{method: w.Auto, q: w.Q, tune: tuning{w.Median, w.Far, w.Cut}, setting: w.Setting.setting()},
+		order:  order{w.Only, w.Diverge, w.Keep, w.OrderSetting.setting()},
+		probes: w.Probes, eps: w.Eps, distances: w.Distances, options: Options{Reach: w.Reach, Average: w.Average},
 	}
 	for c, n := range w.Sizes {
 		k.candidates = append(k.candidates, candidate{n, w.Ridges[c]})
@@ -207,21 +228,21 @@ func (r *Reply) UnmarshalBinary(b []byte) error {
 
 // tileFitWire is a [TileFit] as it is encoded.
 type tileFitWire struct {
-	N, D           int
-	Fields         []field
-	Bounds         [][]box
-	Auto           Auto
-	Q, Median, Cut float64
-	Setting        settingWire
-	Distances      []float64
-	Halo           float64
-	Report         TilingReport
+	N, D                int
+	Fields              []field
+	Bounds              [][]box
+	Auto                Auto
+	Q, Median, Far, Cut float64
+	Setting             settingWire
+	Distances           []float64
+	Halo                float64
+	Report              TilingReport
 }
 
 // MarshalBinary encodes the fit, without its method and the tiles.
 func (f *TileFit) MarshalBinary() ([]byte, error) {
 	w := tileFitWire{
-		N: f.n, D: f.D, Auto: f.auto.method, Q: f.auto.q, Median: f.auto.tune.median, Cut: f.auto.tune.cut,
+		N: f.n, D: f.D, Auto: f.auto.method, Q: f.auto.q, Median: f.auto.tune.median, Far: f.auto.tune.far, Cut: f.auto.tune.cut,
 		Setting: f.auto.setting.wire(), Distances: f.distances, Halo: f.halo, Report: *f.report,
 	}
 	for _, of := range []field{rowField, placeField} {
@@ -243,7 +264,7 @@ func LoadTileFit(b []byte, m Method) (*TileFit, error) {
 	}
 	f := &TileFit{tiling{
 		method: m, n: w.N, D: w.D, bounds: map[field][]box{}, distances: w.Distances, halo: w.Halo, report: &w.Report,
-		auto: autoSettings{method: w.Auto, q: w.Q, tune: tuning{w.Median, w.Cut}, setting: w.Setting.setting()},
+		auto: autoSettings{method: w.Auto, q: w.Q, tune: tuning{w.Median, w.Far, w.Cut}, setting: w.Setting.setting()},
 	}}
 	for k, of := range w.Fields {
 		f.bounds[of] = w.Bounds[k]

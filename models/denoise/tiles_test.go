@@ -325,3 +325,46 @@ func TestTilesOfOthers(t *testing.T) {
 		require.Equal(t, want.Rows, got.Rows)
 	}
 }
+
+// unevenSample is a sphere whose noise grows tenfold from one side to the other, with a
+// few rows anywhere.
+func unevenSample(seed uint64, n int) sample {
+	s := sphereSample(seed, n, 1)
+	rng := rand.New(rand.NewPCG(seed, 80))
+	for i := range n {
+		sigma := .02 * math.Exp(math.Log(10)*(s.clean.Row(i)[0]+1)/2)
+		for j, v := range s.clean.Row(i) {
+			s.x.Row(i)[j] = v + sigma*rng.NormFloat64()
+		}
+	}
+	return s
+}
+
+// TestTilesOfUnevenClouds: the noise and the number of neighbours by row are those of one
+// cloud to the last bit, and the noise is near the truth.
+func TestTilesOfUnevenClouds(t *testing.T) {
+	needSpeed(t)
+	s := unevenSample(1, 1100)
+	m := Auto{Latent: 2, Neighbors: 40}
+	d, err := Fit(context.Background(), m, s.x, Options{})
+	require.NoError(t, err)
+	a := d.fitted.(*autoFit)
+	require.True(t, a.setting.uneven)
+	var ends [2][]float64
+	for i := range s.x.N {
+		switch x := s.clean.Row(i)[0]; {
+		case x < -.7:
+			ends[0] = append(ends[0], a.about[2*i]*a.setting.scale)
+		case x > .7:
+			ends[1] = append(ends[1], a.about[2*i]*a.setting.scale)
+		}
+	}
+	require.InDelta(t, .024, median(ends[0]), .008)
+	require.InDelta(t, .17, median(ends[1]), .05)
+	want, err := d.Denoise(context.Background(), s.x, Options{})
+	require.NoError(t, err)
+	got, _, err := inTiles(m, s.x, 4, .1, Options{})
+	require.NoError(t, err)
+	require.Equal(t, want.X, got.X)
+	require.Equal(t, want.Rows, got.Rows)
+}

@@ -259,6 +259,11 @@ func (t *tiling) takeLoss(m SCQM) error {
 // perturb implements charts.
 func (t *tiling) perturb(probes int, eps float64) error {
 	t.probes, t.eps = probes, eps
+	for f := range t.bounds { // places of probes before
+		if f.Probe != rowsThemselves {
+			delete(t.bounds, f)
+		}
+	}
 	_, err := t.engine.Run(t.ctx, t.each(func(k int) *Task {
 		return &Task{Tile: k, act: actPerturb, probes: probes, eps: eps}
 	}))
@@ -271,15 +276,14 @@ func (t *tiling) chart(o order) (*charted, error) {
 	if o.some {
 		n, k.some = min(n, selectionRows), selectionRows
 	}
-	c := &charted{size: make([]float64, n), far: make([]float64, n), shrinkage: make([]float64, n)}
-	into := [][]float64{c.size, c.far, c.shrinkage}
-	if o.probe == rowsThemselves && o.keep {
-		for range t.probes {
-			c.divergence = append(c.divergence, make([]float64, n))
+	c := newCharted(n, o.diverge)
+	into, fields := c.columns(), []field{placeField}
+	for m := range t.probes {
+		if o.diverge {
+			fields = append(fields, field{m, false})
 		}
-		into = append(into, c.divergence...)
 	}
-	err := t.pass(k, []field{{o.probe, o.raw}}, o.setting.neighbors+1, func(r *Reply) { r.scatter(into) })
+	err := t.pass(k, fields, o.setting.neighbors+1, func(r *Reply) { r.scatter(into) })
 	if err != nil || !o.keep {
 		return c, err
 	}
@@ -288,12 +292,32 @@ func (t *tiling) chart(o order) (*charted, error) {
 	if err != nil {
 		return nil, err
 	}
+	t.placed(placeField, tasks, replies, 0)
+	return c, nil
+}
+
+// placed takes the boxes of a field from replies.
+func (t *tiling) placed(f field, tasks []*Task, replies []*Reply, at int) {
 	placed := slices.Clone(t.bounds[rowField]) // those of tiles without rows are empty
 	for k, task := range tasks {
-		placed[task.Tile] = replies[k].bounds[0]
+		placed[task.Tile] = replies[k].bounds[at]
 	}
-	t.bounds[field{o.probe, false}] = placed
-	return c, nil
+	t.bounds[f] = placed
+}
+
+// follow implements charts.
+func (t *tiling) follow(s setting) error {
+	tasks := t.each(func(k int) *Task {
+		return &Task{Tile: k, act: actFollow, all: t.n, auto: t.auto, order: order{setting: s}, Threads: t.o.Threads}
+	})
+	replies, err := t.engine.Run(t.ctx, tasks)
+	if err != nil {
+		return err
+	}
+	for m := range t.probes {
+		t.placed(field{m, false}, tasks, replies, m)
+	}
+	return nil
 }
 
 // scatter writes columns of values to the places of their rows.
@@ -306,21 +330,20 @@ func (r *Reply) scatter(into [][]float64) {
 }
 
 // compare implements charts.
-func (t *tiling) compare(s setting, list []candidate, from, to int) ([]*compared, error) {
-	k := &Task{act: actCompare, auto: t.auto, some: selectionRows, candidates: list, from: from, to: to}
-	k.auto.setting = s
+func (t *tiling) compare(s setting, list []candidate) ([]*compared, error) {
+	k := &Task{act: actCompare, auto: t.auto, some: selectionRows, candidates: list, order: order{setting: s}}
 	n := min(t.n, selectionRows)
 	out := make([]*compared, len(list))
 	var into [][]float64
 	for c, one := range list {
-		out[c] = &compared{candidate: one, risk: make([]float64, n), sizes: make([]float64, n)}
-		into = append(into, out[c].risk, out[c].sizes)
+		out[c] = newCompared(one, n)
+		into = append(into, out[c].columns()...)
 	}
 	fields := []field{placeField}
-	for m := from; m < to; m++ {
+	for m := range t.probes {
 		fields = append(fields, field{m, false})
 	}
-	return out, t.pass(k, fields, list[len(list)-1].neighbors+1, func(r *Reply) { r.scatter(into) })
+	return out, t.pass(k, fields, s.neighbors+1, func(r *Reply) { r.scatter(into) })
 }
 
 // denoise denoises the queries.
@@ -333,7 +356,7 @@ func (t *tiling) denoise() error {
 	fields := []field{rowField}
 	if _, ok := t.method.(Auto); ok {
 		fields = append(fields, placeField)
-		K = max(K, t.auto.setting.neighbors)
+		K = max(K, t.auto.setting.blended())
 	}
 	return t.pass(k, fields, max(K, t.o.Average)+1, func(*Reply) {})
 }
