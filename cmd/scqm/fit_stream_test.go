@@ -82,13 +82,13 @@ func TestFitOfAGrowingFile(t *testing.T) {
 // Influences of rows for which there is no room are those found in memory.
 func TestInfluenceStreamsWhatDoesNotFit(t *testing.T) {
 	p := newPlace(t)
-	data, model := p.matrix("data.npy", bowl(8000, 8)), p.path("model.npz")
+	data, model := p.matrix("data.npy", bowl(60000, 8)), p.path("model.npz")
 	succeed(t, "fit", data, "-o", model, "--loss", "huber", "--delta", "0.3", "--no-tau", "--max-iter", "60")
 	whole := succeed(t, "influence", model, data, "--top", "4", "-o", p.path("whole.npy"))
-	list := succeed(t, "influence", model, data, "--top", "4", "-o", p.path("streamed.npy"), "--memory", "3M")
+	list := succeed(t, "influence", model, data, "--top", "4", "-o", p.path("streamed.npy"), "--memory", "16M")
 	assert.Equal(t, strings.ReplaceAll(whole, "whole.npy", ""), strings.ReplaceAll(list, "streamed.npy", ""))
 	assert.Equal(t, p.read("whole.npy").Data, p.read("streamed.npy").Data)
-	assert.Equal(t, list[:strings.Index(list, "saved to")], succeed(t, "influence", model, data, "--top", "4", "--memory", "3M"))
-	r := execute("influence", model, data, "--refit", "--memory", "3M")
+	assert.Equal(t, list[:strings.Index(list, "saved to")], succeed(t, "influence", model, data, "--top", "4", "--memory", "16M"))
+	r := execute("influence", model, data, "--refit", "--memory", "16M")
 	assert.Contains(t, r.stderr, "leave out --refit, for which all rows must be in memory")
 }

@@ -53,12 +53,11 @@ const (
 	defaultFitterDecrease   = 1e-6
 	// firstStageDecrease ends the first stage of a loss with kinks.
 	firstStageDecrease = 1e-3
-	// kinkFactor is the factor from stage to stage where the gradient of the loss jumps.
-	// Where only its second derivative does, as of lp with 1 < p < 2, rounding over
-	// creaseLast of a typical residual changes the minimum by less than the tolerance, and
-	// creaseFactor leads there in three stages: half of the iterations of ten stages end
-	// lower.
-	kinkFactor, creaseFactor, creaseLast = 0.2, 0.03, 1e-3
+	// creaseFactor is the factor from stage to stage where only the second derivative of
+	// the loss jumps, as of lp with 1 < p < 2: rounding over creaseLast of a typical residual
+	// changes the minimum by less than the tolerance, and three stages lead there. Half of
+	// the iterations of ten stages end lower.
+	creaseFactor, creaseLast = 0.03, 1e-3
 )
 
 // NewFitter prepares fits of n rows of length D. Of c, the fields Latent,
@@ -93,11 +92,8 @@ func NewFitter(ctx context.Context, n, D int, c Config) (*Fitter, error) {
 		return nil, err
 	}
 	_, kinked := c.Loss.(framework.Smoother)
-	if a, ok := solver.(solvers.Continuation); ok && kinked && c.Solver == nil {
-		a.Factor = kinkFactor
-		if p.Differentiable() {
-			a.Factor, a.Last = creaseFactor, creaseLast
-		}
+	if a, ok := solver.(solvers.Continuation); ok && kinked && c.Solver == nil && p.Differentiable() {
+		a.Factor, a.Last = creaseFactor, creaseLast
 		solver = a
 	}
 	if _, ok := p.ArrowheadShape(); !ok {
