@@ -38,5 +38,5 @@ func Example() {
 	}
 	// Output:
 	// 300 points: 0.04 from the circle before, 0.01 after
-	// 1 points: 0.10 from the circle before, 0.02 after
+	// 1 points: 0.10 from the circle before, 0.01 after
 }
