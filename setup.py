@@ -67,6 +67,8 @@ class WheelWithBill(bdist_wheel):
 
 
 setup(
+    long_description=distribution.description(),
+    long_description_content_type="text/markdown",
     ext_modules=[Extension("scqm._core", sources=[], py_limited_api=True)],
     cmdclass={
         "bdist_wheel": WheelWithBill,

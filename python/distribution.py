@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import gzip
 import os
+import re
 import stat
 import tarfile
 from pathlib import Path
@@ -17,6 +18,19 @@ import extension
 
 # A date for who sets none: that of the oldest file a zip archive can hold.
 OLDEST = 315532800
+
+
+# Where files of the repository and pictures are for who reads the page of an index.
+FILES = "https://github.com/scqm/scqm/blob/main/"
+PICTURES = "https://raw.githubusercontent.com/scqm/scqm/main/"
+
+
+def description() -> str:
+    """Return the README with links that lead somewhere from the page of an index."""
+    text = Path(__file__).parents[1].joinpath("README.md").read_text(encoding="utf-8")
+    relative = r"\]\((?!https?://|#)"
+    text = re.sub(rf"(!\[[^]]*){relative}", rf"\1]({PICTURES}", text)
+    return re.sub(relative, f"]({FILES}", text)
 
 
 def epoch() -> int:

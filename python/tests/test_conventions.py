@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import logging
+import re
 import sys
 import warnings
+from importlib.metadata import metadata
 from pathlib import Path
 from typing import Any, get_args
 
@@ -242,3 +244,10 @@ def test_did_you_mean(module: str, name: str, near: str) -> None:
     with pytest.raises(AttributeError, match=f"Did you mean: '{near}'"):
         getattr(sys.modules[module], name)
     assert not hasattr(sys.modules[module], "quite_another_thing")
+
+
+def test_the_page_of_an_index_has_no_relative_links() -> None:
+    text = metadata("scqm").get_payload() or metadata("scqm")["Description"]
+    assert "](https://raw.githubusercontent.com/scqm/scqm/main/docs/images/" in text
+    assert "](https://github.com/scqm/scqm/blob/main/docs/guide/python.md)" in text
+    assert not re.findall(r"\]\((?!https?://|#)", text)
