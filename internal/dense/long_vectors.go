@@ -13,11 +13,14 @@ func InnerProduct(x, y []float64) float64 {
 // AddScaled adds factor times x to dst, for long vectors of one length.
 func AddScaled(dst []float64, factor float64, x []float64) {
 	dst = dst[:len(x)]
-	if wide {
+	switch {
+	case wider:
+		addScaledAVX512(dst, factor, x)
+	case wide:
 		addScaledAVX(dst, factor, x)
-		return
+	default:
+		addScaled(dst, factor, x)
 	}
-	addScaled(dst, factor, x)
 }
 
 // innerProduct is what innerProductAVX does. Conversions keep products from being fused

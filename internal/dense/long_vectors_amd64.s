@@ -1,8 +1,8 @@
 #include "textflag.h"
 
-// Both read 16 numbers of each vector in a round, then 4, then one. Products are rounded
-// before they are added, so that bits are those of plain Go. Lengths of 4 KiB and
-// more are bound by what the second cache gives: wider instructions gain nothing.
+// All read 16 or 32 numbers of each vector in a round, then 4, then one. Products are
+// rounded before they are added, so that bits are those of plain Go. Inner products wait
+// for the sums of the round before: wider instructions gain nothing there.
 
 // func innerProductAVX(x, y []float64) float64
 TEXT ·innerProductAVX(SB), NOSPLIT, $0-56
@@ -126,6 +126,63 @@ one:
 	VMULSD (SI), X0, X8
 	VADDSD X8, X4, X4
 	VMOVSD X4, (DI)
+	ADDQ $8, SI
+	ADDQ $8, DI
+	DECQ CX
+	JNE one
+
+done:
+	VZEROUPPER
+	RET
+
+// func addScaledAVX512(dst []float64, factor float64, x []float64)
+TEXT ·addScaledAVX512(SB), NOSPLIT, $0-56
+	MOVQ dst_base+0(FP), DI
+	VBROADCASTSD factor+24(FP), Z0
+	MOVQ x_base+32(FP), SI
+	MOVQ x_len+40(FP), CX
+	SUBQ $32, CX
+	JLT fours
+
+thirtytwo:
+	VMULPD (SI), Z0, Z1
+	VMULPD 64(SI), Z0, Z2
+	VMULPD 128(SI), Z0, Z3
+	VMULPD 192(SI), Z0, Z4
+	VADDPD (DI), Z1, Z1
+	VADDPD 64(DI), Z2, Z2
+	VADDPD 128(DI), Z3, Z3
+	VADDPD 192(DI), Z4, Z4
+	VMOVUPD Z1, (DI)
+	VMOVUPD Z2, 64(DI)
+	VMOVUPD Z3, 128(DI)
+	VMOVUPD Z4, 192(DI)
+	ADDQ $256, SI
+	ADDQ $256, DI
+	SUBQ $32, CX
+	JGE thirtytwo
+
+fours:
+	ADDQ $28, CX
+	JLT rest
+
+four:
+	VMULPD (SI), Y0, Y1
+	VADDPD (DI), Y1, Y1
+	VMOVUPD Y1, (DI)
+	ADDQ $32, SI
+	ADDQ $32, DI
+	SUBQ $4, CX
+	JGE four
+
+rest:
+	ADDQ $4, CX
+	JEQ done
+
+one:
+	VMULSD (SI), X0, X1
+	VADDSD (DI), X1, X1
+	VMOVSD X1, (DI)
 	ADDQ $8, SI
 	ADDQ $8, DI
 	DECQ CX

@@ -2,8 +2,10 @@
 
 package dense
 
-const wide = false
+const wide, wider = false, false
 
 func innerProductAVX(x, y []float64) float64 { return innerProduct(x, y) }
 
 func addScaledAVX(dst []float64, factor float64, x []float64) { addScaled(dst, factor, x) }
+
+func addScaledAVX512(dst []float64, factor float64, x []float64) { addScaled(dst, factor, x) }

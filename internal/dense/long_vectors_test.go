@@ -12,7 +12,7 @@ import (
 
 func TestLongVectors(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
-	for n := range 70 {
+	for n := range 140 {
 		x, y := make([]float64, n+2), make([]float64, n+2)
 		for i := range x {
 			x[i], y[i] = rng.NormFloat64(), rng.NormFloat64()
@@ -25,6 +25,11 @@ func TestLongVectors(t *testing.T) {
 			addScaled(want[at:at+len(a)], 1.7, a)
 			AddScaled(got[at:at+len(a)], 1.7, a)
 			assert.Equal(t, want, got, "%d", n)
+			if wide { // where wider ones are taken, too
+				got = append(got[:0], y...)
+				addScaledAVX(got[at:at+len(a)], 1.7, a)
+				assert.Equal(t, want, got, "%d", n)
+			}
 		}
 	}
 	assert.Panics(t, func() { InnerProduct(make([]float64, 3), make([]float64, 2)) })
