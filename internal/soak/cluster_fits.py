@@ -180,7 +180,7 @@ def try_kills(table: Array, loss: str) -> str:
     ):
         before = set(client.run(os.getpid).values())
         # A class in the place of another, here and below, which mypy minds.
-        _estimator.Parts = killing(Path(name))  # type: ignore[misc]
+        _estimator.Parts = killing(Path(name))  # type: ignore[misc] # a class for another
         try:
             model = SCQM(2, **settings(loss)).fit(rows(table, 7))
         finally:
@@ -244,7 +244,8 @@ def try_restart(table: Array, loss: str) -> str:
         given = settings(loss) | {"checkpoint": folder / "fit.ckpt"}
         with processes(folder, 2) as (_, pid):
             # As above: a class in the place of another.
-            _estimator.Parts = hooked(9, lambda _: os.kill(pid, signal.SIGKILL))  # type: ignore[misc]
+            fatal = hooked(9, lambda _: os.kill(pid, signal.SIGKILL))
+            _estimator.Parts = fatal  # type: ignore[misc] # a class for another
             try:
                 SCQM(2, **given).fit(rows(table, 3))
             except Exception as error:

@@ -331,7 +331,8 @@ def _join(
         lengths = np.full(B, n, dtype=np.uint64)
         rows = _numbers(X, "X").reshape(B * n, D)
     else:
-        sets = list(X)  # type: ignore[arg-type]  # no sequence: its own error
+        given: Any = X  # what is no sequence raises an error of its own
+        sets = list(given)
         for x in sets:
             refuse(x)
         parts = [_numbers(x, f"fit {i}: X") for i, x in enumerate(sets)]
@@ -373,7 +374,8 @@ def _join_weights(
     """Return the weights of the rows of all sets."""
     if weights is None:
         return None
-    parts = [_numbers(w, f"fit {i}: sample_weight") for i, w in enumerate(weights)]  # type: ignore[arg-type]  # as above
+    given: Any = weights  # what is no sequence raises an error of its own
+    parts = [_numbers(w, f"fit {i}: sample_weight") for i, w in enumerate(given)]
     if len(parts) != len(lengths):
         raise InputError(
             f"sample_weight is for {len(parts)} fits, X for {len(lengths)}"

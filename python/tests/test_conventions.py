@@ -65,9 +65,10 @@ def test_n_components_left_open() -> None:
     assert auto.n_components_ == found.n_components == 1
     assert auto.ridge_ == found.ridge
     assert auto.notes_[0] == found.reason
+    wrong: Any
     for wrong in "many", 1.5, -0.1, 0, True:
         with pytest.raises(InputError, match="n_components is"):
-            SCQM(wrong).fit(X)  # type: ignore[arg-type]  # which is what is tried
+            SCQM(wrong).fit(X)
     with pytest.raises(InputError, match="want an integer here"):
         SCQM("auto").partial_fit(X)
 
@@ -100,8 +101,9 @@ def test_random_state_takes_a_generator() -> None:
         for _ in range(2)
     )
     np.testing.assert_array_equal(a, b)
+    text: Any = "7"
     with pytest.raises(InputError, match="a Generator"):
-        SCQM(1, random_state="7").fit(X)  # type: ignore[arg-type]  # likewise
+        SCQM(1, random_state=text).fit(X)
 
 
 def test_float32_in_float32_out() -> None:
