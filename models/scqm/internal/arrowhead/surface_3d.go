@@ -142,21 +142,33 @@ func (r *row3D) inner(grad, c []float64, t0, t1, t2 float64) {
 }
 
 // couple writes B_i into columns at and at+1: for c, the rotations in the
-// planes 01, 02 and 12, and Theta.
+// planes 01, 02 and 12, and Theta. It writes number by number: pairs gathered in an
+// array are read back as wider words than they were stored, which stalls the processor.
 func (r *row3D) couple(dst []float64, stride, at int, h *[7]float64) {
 	n, g, x, y, z, a, b := &r.n, &r.g, r.x, r.y, r.z, r.a, r.b
-	for p, v := range [9][2]float64{
-		n[0], n[1], n[2],
-		{n[0][0]*y - n[1][0]*x - g[1], n[0][1]*y - n[1][1]*x + g[0]},
-		{n[0][0]*z - n[2][0]*x + g[0]*a - g[2], n[0][1]*z - n[2][1]*x + g[0]*b},
-		{n[1][0]*z - n[2][0]*y + g[1]*a, n[1][1]*z - n[2][1]*y + g[1]*b - g[2]},
-		{n[2][0]*h[4] + 2*g[2]*x, n[2][1] * h[4]},
-		{n[2][0]*h[5] + g[2]*y, n[2][1]*h[5] + g[2]*x},
-		{n[2][0] * h[6], n[2][1]*h[6] + 2*g[2]*y},
-	} {
-		o := p*stride + at
-		dst[o], dst[o+1] = v[0], v[1]
-	}
+	putPair(dst, at, n[0][0], n[0][1])
+	at += stride
+	putPair(dst, at, n[1][0], n[1][1])
+	at += stride
+	putPair(dst, at, n[2][0], n[2][1])
+	at += stride
+	putPair(dst, at, n[0][0]*y-n[1][0]*x-g[1], n[0][1]*y-n[1][1]*x+g[0])
+	at += stride
+	putPair(dst, at, n[0][0]*z-n[2][0]*x+g[0]*a-g[2], n[0][1]*z-n[2][1]*x+g[0]*b)
+	at += stride
+	putPair(dst, at, n[1][0]*z-n[2][0]*y+g[1]*a, n[1][1]*z-n[2][1]*y+g[1]*b-g[2])
+	at += stride
+	putPair(dst, at, n[2][0]*h[4]+2*g[2]*x, n[2][1]*h[4])
+	at += stride
+	putPair(dst, at, n[2][0]*h[5]+g[2]*y, n[2][1]*h[5]+g[2]*x)
+	at += stride
+	putPair(dst, at, n[2][0]*h[6], n[2][1]*h[6]+2*g[2]*y)
+}
+
+// putPair writes dst[at] and dst[at+1].
+func putPair(dst []float64, at int, u, v float64) {
+	pair := dst[at : at+2 : at+2]
+	pair[0], pair[1] = u, v
 }
 
 // outer writes J'e.
