@@ -1,28 +1,6 @@
 package dense
 
-import (
-	"gonum.org/v1/gonum/blas"
-	"gonum.org/v1/gonum/blas/blas64"
-	"gonum.org/v1/gonum/floats"
-)
-
-// AddProduct adds A'B to C, k x cols, for A of n x k and B of n x cols.
-func AddProduct(c, a, b []float64, n, k, cols int) {
-	for i := 0; i < k; i += TileSide {
-		rows := min(TileSide, k-i)
-		wide := TileSide
-		if rows <= TileSide/4 {
-			wide = TileLength
-		}
-		for j := 0; j < cols; j += wide {
-			w := min(wide, cols-j)
-			blas64.Gemm(blas.Trans, blas.NoTrans, 1,
-				blas64.General{Rows: n, Cols: rows, Stride: k, Data: a[i:]},
-				blas64.General{Rows: n, Cols: w, Stride: cols, Data: b[j:]}, 1,
-				blas64.General{Rows: rows, Cols: w, Stride: cols, Data: c[i*cols+j:]})
-		}
-	}
-}
+import "gonum.org/v1/gonum/floats"
 
 // Gram writes factor * e'e into the d x d matrix dst, for e of m x d.
 func Gram(dst, e []float64, m, d int, factor float64) {

@@ -29,6 +29,7 @@ type Moments struct {
 	phi    []float64 // q x q: sum of w_i phi_i phi_i' / h^4, upper triangle
 
 	columns []float64 // (1+d+q) x D: x above yx
+	squares []float64 // (1+d+q) x (1+d+q): what accumulate adds to weight, y and phi
 }
 
 // NewMoments makes those of no rows, for the shape of a sheet.
@@ -38,6 +39,7 @@ func NewMoments(f *sheet.Sheet) *Moments {
 	return &Moments{
 		d: f.Latent, q: q, x: columns[:f.D], y: make([]float64, f.Latent+q),
 		yx: columns[f.D:], phi: make([]float64, q*q), columns: columns,
+		squares: make([]float64, (1+f.Latent+q)*(1+f.Latent+q)),
 	}
 }
 
@@ -93,24 +95,20 @@ func (m *Moments) add(other *Moments) {
 	floats.Add(m.phi, other.phi)
 }
 
-// accumulate adds n rows: x are their deviations, n x D, y their regressors below
+// accumulate adds n rows of x, n x D, with deviations from c: y are their regressors below
 // a 1, n x (1+d+q), and wy the same times their weights.
-func (m *Moments) accumulate(x, y, wy []float64, n int) {
+func (m *Moments) accumulate(x, c, y, wy []float64, n int) {
 	k, q := 1+m.d+m.q, m.q
-	dense.AddProduct(m.columns, wy, x, n, k, len(m.x))
-	for i := range n {
-		row := wy[i*k : (i+1)*k]
-		m.weight += row[0]
-		for j, v := range row[1:] {
-			m.y[j] += v
-		}
-		weighted, phi := row[1+m.d:], y[i*k+1+m.d:(i+1)*k]
-		for a, v := range weighted {
-			sums := m.phi[a*q+a : (a+1)*q]
-			for b, t := range phi[a:] {
-				sums[b] += v * t
-			}
-		}
+	dense.AddCentredProduct(m.columns, wy, x, c, n, k, len(m.x))
+	clear(m.squares)
+	dense.AddProduct(m.squares, wy, y, n, k, k)
+	m.weight += m.squares[0]
+	for j := range m.y {
+		m.y[j] += m.squares[(1+j)*k]
+	}
+	for a := range q {
+		row := m.squares[(1+m.d+a)*k+1+m.d:][:q]
+		floats.Add(m.phi[a*q+a:(a+1)*q], row[a:])
 	}
 }
 

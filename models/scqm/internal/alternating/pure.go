@@ -13,7 +13,6 @@ import (
 // goroutine.
 type PureSweep struct {
 	rows    *rowSweep
-	w       *nearest.Worker
 	moments *Moments
 	data    rows.Data
 	tau     []float64
@@ -24,8 +23,8 @@ type PureSweep struct {
 // NewPureSweep prepares for a sheet, for blocks of up to most rows, and for a loss
 // rho(|r|^2) with concave rho. unit is the length scale h of the data.
 func NewPureSweep(f *sheet.Sheet, loss framework.Radial, most int, unit float64) *PureSweep {
-	s := &PureSweep{moments: NewMoments(f), w: nearest.NewWorker(f, most), tau: make([]float64, most*f.Latent)}
-	s.rows = newRowSweep(&s.data, f, min(s.w.Batch, SweepRows), unit)
+	s := &PureSweep{moments: NewMoments(f), tau: make([]float64, most*f.Latent)}
+	s.rows = newRowSweep(&s.data, f, min(nearest.BatchRows(f, most), SweepRows), unit)
 	s.rows.loss = loss
 	s.rows.pure = nearest.NewFootpoint(f)
 	s.rows.footpoint = s.rows.pure.Quadratic
@@ -43,7 +42,7 @@ func (s *PureSweep) Sum(dst []float64, x rows.Data) {
 	step := len(s.rows.u)
 	for from := 0; from < x.N; from += step {
 		to := min(from+step, x.N)
-		s.rows.batch(s.w, s.moments, s.tau, s.tau, from, to)
+		s.rows.batch(s.moments, s.tau, s.tau, from, to)
 		if s.reaction != nil {
 			s.react(from, to)
 		}

@@ -129,9 +129,8 @@ func newMM(o *objective.Objective, f *sheet.Sheet) *mm {
 // shard sweeps over the rows of one shard.
 func (a *mm) shard(id, shard int) {
 	p := a.o
-	w := p.Worker(id)
 	if a.rows[id] == nil {
-		a.rows[id] = newRowSweep(p.Data(), a.f, min(w.Batch, SweepRows), a.unit)
+		a.rows[id] = newRowSweep(p.Data(), a.f, min(nearest.BatchRows(a.f, p.Data().N), SweepRows), a.unit)
 	}
 	rows := a.rows[id]
 	rows.loss = p.Loss().(framework.Radial) // see Smooth
@@ -143,7 +142,7 @@ func (a *mm) shard(id, shard int) {
 		if a.errs[shard] = p.Context().Err(); a.errs[shard] != nil {
 			return
 		}
-		rows.batch(w, m, a.next[objective.BlockTau], a.x[objective.BlockTau], from, min(from+len(rows.u), hi))
+		rows.batch(m, a.next[objective.BlockTau], a.x[objective.BlockTau], from, min(from+len(rows.u), hi))
 	}
 }
 
@@ -153,9 +152,12 @@ type rowSweep struct {
 	f          *sheet.Sheet
 	loss       framework.Radial
 	footpoint  *nearest.Quadratic
-	rho, slope []float64 // batch
-	u          []float64 // batch: squared residuals
-	y, wy      []float64 // batch x (1+d+q): [1; y], and that times the weight
+	most       int       // rows at a time
+	pulled     []float64 // m x most: Q'(x - c), one axis after the other
+	whole      []float64 // most: |x - c|^2
+	rho, slope []float64 // most
+	u          []float64 // most: squared residuals
+	y, wy      []float64 // most x (1+d+q): [1; y], and that times the weight
 	direct     []float64 // D
 	unit       float64
 	pure       *nearest.Footpoint // nil where rows go on from their last tau
@@ -163,81 +165,80 @@ type rowSweep struct {
 
 func newRowSweep(data *rows.Data, f *sheet.Sheet, n int, unit float64) *rowSweep {
 	k := 1 + f.Latent + forms(f)
+	vec := func(n int) []float64 { return make([]float64, n) }
 	return &rowSweep{
-		data: data, f: f, footpoint: nearest.NewQuadratic(f), unit: unit,
-		rho: make([]float64, n), slope: make([]float64, n), u: make([]float64, n),
-		y: make([]float64, n*k), wy: make([]float64, n*k), direct: make([]float64, f.D),
+		data: data, f: f, footpoint: nearest.NewQuadratic(f), unit: unit, most: n,
+		pulled: vec(n * f.M), whole: vec(n), rho: vec(n), slope: vec(n), u: vec(n),
+		y: vec(n * k), wy: vec(n * k), direct: vec(f.D),
 	}
 }
 
 // batch moves rows from to to: it improves their tau, and adds their losses and
 // moments to m.
-func (s *rowSweep) batch(w *nearest.Worker, m *Moments, next, tau []float64, from, to int) {
-	f, n, data := s.f, to-from, s.data
+func (s *rowSweep) batch(m *Moments, next, tau []float64, from, to int) {
+	f, n := s.f, to-from
 	u, slope := s.u[:n], s.slope[:n]
-	copy(next[from*f.Latent:to*f.Latent], tau[from*f.Latent:to*f.Latent])
+	x, next := s.data.X[from*f.D:to*f.D], next[from*f.Latent:to*f.Latent]
+	copy(next, tau[from*f.Latent:to*f.Latent])
+	f.DeviationsToFrame(s.pulled, s.most, s.whole, x, n)
 	for i := range n {
-		floats.SubTo(w.Row(w.R, f.D, i), data.Row(from+i), f.C)
-	}
-	f.RowsToFrame(w.Pulled, w.R, n)
-	for i := range n {
-		copy(s.footpoint.Y, w.Row(w.Pulled, f.M, i))
-		t := next[(from+i)*f.Latent : (from+i+1)*f.Latent]
-		u[i] = s.project(w.Row(w.R, f.D, i), w.Row(w.Phi, f.Q, i), t)
+		u[i] = s.project(x[i*f.D:(i+1)*f.D], i, next[i*f.Latent:(i+1)*f.Latent])
 	}
 	s.loss.Rho(s.rho[:n], nil, nil, u)
 	least := shortestResidual * s.unit
 	for i, v := range u {
-		m.cost += data.Weight(from+i) * s.rho[i]
+		m.cost += s.data.Weight(from+i) * s.rho[i]
 		u[i] = max(v, least*least)
 	}
 	s.loss.Rho(nil, slope, nil, u)
-	s.regressors(w, next, from, n)
-	m.accumulate(w.R, s.y, s.wy, n)
+	for i := range slope {
+		slope[i] *= s.data.Weight(from + i)
+	}
+	s.regressors(next, n)
+	m.accumulate(x, f.C, s.y, s.wy, n)
 }
 
-// regressors fills y and wy for n rows.
-func (s *rowSweep) regressors(w *nearest.Worker, next []float64, from, n int) {
-	f, q := s.f, forms(s.f)
-	k, perUnit := 1+f.Latent+q, 1/s.unit
-	perUnit2 := 1 / s.unit / s.unit
+// regressors fills y and wy for n rows with the weights in slope.
+func (s *rowSweep) regressors(tau []float64, n int) {
+	f, perUnit := s.f, 1/s.unit
+	k := 1 + f.Latent + forms(f)
 	for i := range n {
 		y, wy := s.y[i*k:(i+1)*k], s.wy[i*k:(i+1)*k]
 		y[0] = 1
-		for j, t := range next[(from+i)*f.Latent : (from+i+1)*f.Latent] {
-			y[1+j] = t * perUnit
+		scaled := y[1 : 1+f.Latent]
+		for j, t := range tau[i*f.Latent : (i+1)*f.Latent] {
+			scaled[j] = t * perUnit
 		}
-		for a, t := range w.Phi[i*f.Q : i*f.Q+q] {
-			y[1+f.Latent+a] = t * perUnit2
+		if f.S > 0 {
+			sheet.Vech(y[1+f.Latent:], scaled)
 		}
-		weight := s.data.Weight(from+i) * s.slope[i]
+		weight := s.slope[i]
 		for j, v := range y {
 			wy[j] = weight * v
 		}
 	}
 }
 
-// project improves tau for one row, given diff = x - c and footpoint.Y = Q'(x - c).
-// It leaves phi(tau) in phi, and returns the squared residual |x - c|^2 -
-// |Q'(x - c)|^2 + |Q'(x - c) - z|^2.
-func (s *rowSweep) project(diff, phi, tau []float64) float64 {
-	f, p := s.f, s.footpoint
+// project improves tau for row i of a batch, x, and returns the squared residual
+// |x - c|^2 - |Q'(x - c)|^2 + |Q'(x - c) - z|^2.
+func (s *rowSweep) project(x []float64, i int, tau []float64) float64 {
+	f, p, whole := s.f, s.footpoint, s.whole[i]
+	for k := range p.Y {
+		p.Y[k] = s.pulled[k*s.most+i]
+	}
 	var inside float64
 	switch {
 	case f.S == 0: // a flat sheet
 		copy(tau, p.Y)
 	case s.pure != nil:
 		inside = s.pure.Find(tau)
-		copy(phi, p.Phi)
 	default:
 		inside = p.Minimize(tau, sweepSteps, sweepPrecision)
-		copy(phi, p.Phi)
 	}
-	whole := floats.Dot(diff, diff)
 	if u := whole - floats.Dot(p.Y, p.Y) + inside; u > nearest.LostDigits*whole {
 		return u
 	}
-	copy(s.direct, diff)
+	floats.SubTo(s.direct, x, f.C)
 	for j, v := range tau {
 		floats.AddScaled(s.direct, -v, f.Axis(j))
 	}

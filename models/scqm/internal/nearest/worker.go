@@ -17,7 +17,7 @@ type Worker struct {
 }
 
 func NewWorker(f *sheet.Sheet, n int) *Worker {
-	batch := min(max(BatchEntries/f.D, 1), n)
+	batch := BatchRows(f, n)
 	return &Worker{
 		Batch: batch,
 		R:     make([]float64, batch*f.D), G: make([]float64, batch*f.D),
@@ -27,6 +27,9 @@ func NewWorker(f *sheet.Sheet, n int) *Worker {
 		Hess: NewRowHessian(f),
 	}
 }
+
+// BatchRows is the number of rows of a batch, of n in all.
+func BatchRows(f *sheet.Sheet, n int) int { return min(max(BatchEntries/f.D, 1), n) }
 
 // Row returns row i of a buffer with rows of length n.
 func (*Worker) Row(buf []float64, n, i int) []float64 { return buf[i*n : (i+1)*n] }

@@ -1,43 +1,39 @@
 package sheet
 
-import (
-	"gonum.org/v1/gonum/blas"
-	"gonum.org/v1/gonum/blas/blas64"
-
-	"github.com/scqm/scqm/internal/dense"
-)
+import "github.com/scqm/scqm/internal/dense"
 
 // The products of many rows with the frame of a sheet take 2nDm operations, most of
-// the time where rows are long. See [dense.TileSide] for the tiles.
+// the time where rows are long.
+
+const (
+	// someRows and someAxes are those of products that are transposed at a time.
+	someRows = 64
+	someAxes = 6
+)
 
 // AddImages adds Q z_i to each of n rows of r, n x D, for z of n x m.
-func (f *Sheet) AddImages(r, z []float64, n int) {
-	for i := 0; i < n; i += dense.TileSide {
-		rows := min(dense.TileSide, n-i)
-		for j := 0; j < f.D; j += dense.TileLength {
-			w := min(dense.TileLength, f.D-j)
-			blas64.Gemm(blas.NoTrans, blas.NoTrans, 1,
-				blas64.General{Rows: rows, Cols: f.M, Stride: f.M, Data: z[i*f.M:]},
-				blas64.General{Rows: f.M, Cols: w, Stride: f.D, Data: f.QT[j:]}, 1,
-				blas64.General{Rows: rows, Cols: w, Stride: f.D, Data: r[i*f.D+j:]})
+func (f *Sheet) AddImages(r, z []float64, n int) { dense.AddRowProduct(r, z, f.QT, n, f.M, f.D) }
+
+// RowsToFrame writes Q'g_i for each of n rows of g, n x D, into b, n x m.
+func (f *Sheet) RowsToFrame(b, g []float64, n int) {
+	var y [someRows * someAxes]float64
+	for from := 0; from < n; from += someRows {
+		rows := min(someRows, n-from)
+		for k := 0; k < f.M; k += someAxes {
+			axes := min(someAxes, f.M-k)
+			dense.FrameProducts(y[:], someRows, nil, g[from*f.D:], nil, f.QT[k*f.D:], rows, axes, f.D)
+			for i := range rows {
+				to := b[(from+i)*f.M+k:][:axes]
+				for j := range to {
+					to[j] = y[j*someRows+i]
+				}
+			}
 		}
 	}
 }
 
-// RowsToFrame writes Q'g_i for each of n rows of g, n x D, into b, n x m.
-func (f *Sheet) RowsToFrame(b, g []float64, n int) {
-	tall := dense.TileLength
-	if f.M > dense.TileSide {
-		tall = dense.TileSide
-	}
-	for i := 0; i < n; i += tall {
-		rows := min(tall, n-i)
-		for j := 0; j < f.M; j += dense.TileLength {
-			w := min(dense.TileLength, f.M-j)
-			blas64.Gemm(blas.NoTrans, blas.Trans, 1,
-				blas64.General{Rows: rows, Cols: f.D, Stride: f.D, Data: g[i*f.D:]},
-				blas64.General{Rows: w, Cols: f.D, Stride: f.D, Data: f.QT[j*f.D:]}, 0,
-				blas64.General{Rows: rows, Cols: w, Stride: f.M, Data: b[i*f.M+j:]})
-		}
-	}
+// DeviationsToFrame writes Q'(x_i - c) of n rows of x, n x D, into y, m x stride, one axis
+// after the other, and |x_i - c|^2 into squares, in one read of the rows where m is at most 5.
+func (f *Sheet) DeviationsToFrame(y []float64, stride int, squares, x []float64, n int) {
+	dense.FrameProducts(y, stride, squares, x, f.C, f.QT, n, f.M, f.D)
 }

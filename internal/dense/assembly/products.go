@@ -1,0 +1,310 @@
+package main
+
+import "fmt"
+
+// tileAxes is the number of axes, or rows of a sum, that a kernel holds in registers.
+const tileAxes = 6
+
+// frameTile writes the kernel of FrameProducts for a few rows of x: all axes of a panel
+// in one read of the rows. Each sum is of eight lanes, of columns 0, 8, 16, ... and so on.
+func frameTile(s set) {
+	fmt.Printf("// func frameTile%s(y *float64, yStride int, squares, x *float64, xStride int, c, axes *float64, length, count int)\n", s.name)
+	fmt.Printf("TEXT ·frameTile%s(SB), NOSPLIT, $0-72\n", s.name)
+	f := frame{s}
+	p("MOVQ x+24(FP), SI")
+	p("MOVQ xStride+32(FP), AX")
+	if s.rows == 4 {
+		p("LEAQ (SI)(AX*1), R8")
+		p("LEAQ (SI)(AX*2), R9")
+		p("LEAQ (R8)(AX*2), R10")
+	}
+	p("MOVQ c+40(FP), R11")
+	p("MOVQ axes+48(FP), DI")
+	p("MOVQ length+56(FP), CX")
+	p("MOVQ count+64(FP), R12")
+	p("MOVQ squares+16(FP), R13")
+	p("LEAQ (CX*8), DX")
+	p("LEAQ (DX)(DX*2), R15")
+	p("LEAQ (DX)(DX*4), R14")
+	for i := range tileAxes * s.rows * s.halves {
+		s.zero(i)
+	}
+	p("XORQ BX, BX")
+	p("SUBQ $8, CX")
+	p("JLT frametail")
+	label("framefull")
+	f.block("full", false)
+	p("ADDQ $64, BX")
+	p("ADDQ $64, DI")
+	p("SUBQ $8, CX")
+	p("JGE framefull")
+	label("frametail")
+	p("ADDQ $8, CX")
+	p("JEQ framesums")
+	f.mask()
+	f.block("part", true)
+	label("framesums")
+	f.sums()
+	p("VZEROUPPER")
+	p("RET\n")
+}
+
+// frame is the code of a frameTile.
+type frame struct{ set }
+
+var (
+	rowAt  = []string{"SI", "R8", "R9", "R10"}
+	axisAt = []string{"(DI)", "(DI)(DX*1)", "(DI)(DX*2)", "(DI)(R15*1)", "(DI)(DX*4)", "(DI)(R14*1)"}
+)
+
+// sum is the register of a sum: axis k with row r, and which half of the lanes.
+func (f frame) sum(k, r, h int) int { return (k*f.rows+r)*f.halves + h }
+
+// entry is the register of entries of row r.
+func (f frame) entry(r, h int) int { return tileAxes*f.rows*f.halves + r*f.halves + h }
+
+// mask prepares masks for CX entries, 1 to 7.
+func (f frame) mask() {
+	if f.wide {
+		p("MOVQ $1, AX")
+		p("SHLQ CX, AX")
+		p("DECQ AX")
+		p("KMOVW AX, K1")
+		return
+	}
+	p("LEAQ ·lanes(SB), AX")
+	p("NEGQ CX")
+	p("LEAQ 64(AX)(CX*8), AX")
+}
+
+// block adds eight columns to all sums.
+func (f frame) block(name string, part bool) {
+	temp := f.entry(f.rows, 0)
+	for r := range f.rows {
+		for h := range f.halves {
+			f.load(fmt.Sprintf("%d(%s)(BX*1)", 32*h, rowAt[r]), f.entry(r, h), part, h, temp)
+		}
+	}
+	p("TESTQ R11, R11")
+	p("JEQ frame%sdeviations", name)
+	for h := range f.halves {
+		f.load(fmt.Sprintf("%d(R11)(BX*1)", 32*h), temp, part, h, temp+1)
+		for r := range f.rows {
+			p("VSUBPD %s, %s, %s", f.reg(temp), f.reg(f.entry(r, h)), f.reg(f.entry(r, h)))
+		}
+	}
+	label("frame" + name + "deviations")
+	p("TESTQ R13, R13")
+	p("JEQ frame%saxes", name)
+	for r := range f.rows {
+		for h := range f.halves {
+			e := f.entry(r, h)
+			t := temp + (r+h)%2
+			f.multiplyAdd(f.sum(tileAxes-1, r, h), e, f.reg(e), t)
+		}
+	}
+	label("frame" + name + "axes")
+	for k := range tileAxes {
+		p("CMPQ R12, $%d", k)
+		p("JLE frame%sdone", name)
+		for h := range f.halves {
+			at := axisAt[k]
+			if h > 0 {
+				at = "32" + at
+			}
+			if !f.wide {
+				f.load(at, temp, part, h, temp+1)
+				f.multiplyAdd(f.sum(k, 0, h), f.entry(0, h), f.reg(temp), temp)
+				continue
+			}
+			f.load(at, temp, part, h, temp+1)
+			for r := range f.rows {
+				f.multiplyAdd(f.sum(k, r, h), f.entry(r, h), f.reg(temp), temp+1+r%(31-temp))
+			}
+		}
+	}
+	label("frame" + name + "done")
+}
+
+// sums adds up lanes: ((0+4) + (1+5)) + ((2+6) + (3+7)).
+func (f frame) sums() {
+	p("MOVQ y+0(FP), DI")
+	p("MOVQ yStride+8(FP), DX")
+	for k := range tileAxes {
+		p("CMPQ R12, $%d", k)
+		p("JLE framesquares")
+		f.store(k, "DI")
+		if k < tileAxes-1 {
+			p("ADDQ DX, DI")
+		}
+	}
+	label("framesquares")
+	p("TESTQ R13, R13")
+	p("JEQ frameend")
+	f.store(tileAxes-1, "R13")
+	label("frameend")
+}
+
+func (f frame) store(k int, to string) {
+	if !f.wide {
+		a, b := f.sum(k, 0, 0), f.sum(k, 0, 1)
+		p("VADDPD Y%d, Y%d, Y%d", b, a, a)
+		p("VHADDPD Y%d, Y%d, Y%d", a, a, a)
+		p("VEXTRACTF128 $1, Y%d, X15", a)
+		p("VADDSD X15, X%d, X%d", a, a)
+		p("VMOVSD X%d, (%s)", a, to)
+		return
+	}
+	for r := range 4 {
+		p("VEXTRACTF64X4 $1, Z%d, Y%d", f.sum(k, r, 0), 24+r)
+	}
+	for r := range 4 {
+		p("VADDPD Y%d, Y%d, Y%d", 24+r, f.sum(k, r, 0), 24+r)
+	}
+	p("VUNPCKLPD Y25, Y24, Y28")
+	p("VUNPCKHPD Y25, Y24, Y29")
+	p("VUNPCKLPD Y27, Y26, Y30")
+	p("VUNPCKHPD Y27, Y26, Y31")
+	p("VADDPD Y29, Y28, Y28")
+	p("VADDPD Y31, Y30, Y30")
+	p("VSHUFF64X2 $0, Y30, Y28, Y24")
+	p("VSHUFF64X2 $3, Y30, Y28, Y25")
+	p("VADDPD Y25, Y24, Y24")
+	p("VMOVUPD Y24, (%s)", to)
+}
+
+// addTile writes the kernel of products that add up rows of x with weights: a tile of
+// sums stays in registers over all rows.
+func addTile(s set) {
+	fmt.Printf("// func addTile%s(dst *float64, dstStride int, w *float64, wRow, wColumn int, x *float64, xStride int, c *float64, n, count, columns int)\n", s.name)
+	fmt.Printf("TEXT ·addTile%s(SB), NOSPLIT, $0-88\n", s.name)
+	a := adder{set: s, vectors: 2}
+	if s.wide {
+		a.vectors = 4
+	}
+	p("MOVQ dst+0(FP), BX")
+	p("MOVQ dstStride+8(FP), R13")
+	p("MOVQ w+16(FP), DI")
+	p("MOVQ wColumn+32(FP), DX")
+	p("MOVQ x+40(FP), SI")
+	p("MOVQ columns+80(FP), CX")
+	p("MOVQ count+72(FP), R12")
+	p("MOVQ c+56(FP), R11")
+	p("LEAQ (DX)(DX*2), R9")
+	p("LEAQ (DX)(DX*4), R10")
+	p("LEAQ (R13)(R13*2), R14")
+	p("LEAQ (R13)(R13*4), R15")
+	lanes := s.lanes()
+	for v := 1; v < a.vectors; v++ {
+		p("CMPQ CX, $%d", v*lanes)
+		p("JLE add%d", v)
+	}
+	for v := a.vectors; v > 0; v-- {
+		label(fmt.Sprintf("add%d", v))
+		a.tile(v)
+	}
+	fmt.Println()
+}
+
+// adder is the code of an addTile.
+type adder struct {
+	set
+	vectors int
+}
+
+var (
+	weightAt = []string{"(DI)", "(DI)(DX*1)", "(DI)(DX*2)", "(DI)(R9*1)", "(DI)(DX*4)", "(DI)(R10*1)"}
+	sumAt    = []string{"(BX)", "(BX)(R13*1)", "(BX)(R13*2)", "(BX)(R14*1)", "(BX)(R13*4)", "(BX)(R15*1)"}
+)
+
+func (a adder) sum(k, v int) int { return k*a.vectors + v }
+func (a adder) entry(v int) int  { return tileAxes*a.vectors + v }
+
+// tile is the code for as many vectors of columns, the last of which may be short.
+func (a adder) tile(vectors int) {
+	bytes := 8 * a.lanes()
+	p("SUBQ $%d, CX", (vectors-1)*a.lanes()) // of the last vector
+	if a.wide {
+		p("MOVQ $1, AX")
+		p("SHLQ CX, AX")
+		p("DECQ AX")
+		p("KMOVW AX, K1")
+	} else {
+		p("LEAQ ·lanes(SB), AX")
+		p("NEGQ CX")
+		p("LEAQ 64(AX)(CX*8), R8")
+		p("VMOVUPD (R8), Y15")
+	}
+	p("MOVQ n+64(FP), CX")
+	p("MOVQ xStride+48(FP), AX")
+	a.each(vectors, "load", func(k, v int) {
+		a.masked("VMOVUPD", fmt.Sprintf("%d%s", v*bytes, sumAt[k]), a.sum(k, v), v == vectors-1)
+	})
+	label(fmt.Sprintf("add%drow", vectors))
+	if !a.wide {
+		p("VMOVUPD (R8), Y15")
+	}
+	for v := range vectors {
+		a.masked("VMOVUPD", fmt.Sprintf("%d(SI)", v*bytes), a.entry(v), v == vectors-1)
+	}
+	p("TESTQ R11, R11")
+	p("JEQ add%dweights", vectors)
+	for v := range vectors {
+		if v < vectors-1 {
+			p("VSUBPD %d(R11), %s, %s", v*bytes, a.reg(a.entry(v)), a.reg(a.entry(v)))
+			continue
+		}
+		temp := a.entry(a.vectors)
+		a.masked("VMOVUPD", fmt.Sprintf("%d(R11)", v*bytes), temp, true)
+		p("VSUBPD %s, %s, %s", a.reg(temp), a.reg(a.entry(v)), a.reg(a.entry(v)))
+	}
+	label(fmt.Sprintf("add%dweights", vectors))
+	a.each(vectors, "sum", func(k, v int) {
+		weight := a.entry(a.vectors)
+		if v == 0 {
+			p("VBROADCASTSD %s, %s", weightAt[k], a.reg(weight))
+		}
+		if a.wide {
+			a.multiplyAdd(a.sum(k, v), a.entry(v), a.reg(weight), weight+1+v%3)
+			return
+		}
+		if v < vectors-1 { // there is no register left for another product
+			p("VMULPD %s, %s, Y15", a.reg(weight), a.reg(a.entry(v)))
+			p("VADDPD Y15, %s, %s", a.reg(a.sum(k, v)), a.reg(a.sum(k, v)))
+			return
+		}
+		a.multiplyAdd(a.sum(k, v), a.entry(v), a.reg(weight), weight)
+	})
+	p("ADDQ AX, SI")
+	p("ADDQ wRow+24(FP), DI")
+	p("DECQ CX")
+	p("JNE add%drow", vectors)
+	if !a.wide {
+		p("VMOVUPD (R8), Y15")
+	}
+	a.each(vectors, "store", func(k, v int) {
+		at := fmt.Sprintf("%d%s", v*bytes, sumAt[k])
+		switch {
+		case v < vectors-1:
+			p("VMOVUPD %s, %s", a.reg(a.sum(k, v)), at)
+		case a.wide:
+			p("VMOVUPD %s, K1, %s", a.reg(a.sum(k, v)), at)
+		default:
+			p("VMASKMOVPD %s, Y15, %s", a.reg(a.sum(k, v)), at)
+		}
+	})
+	p("VZEROUPPER")
+	p("RET")
+}
+
+// each does something for every vector of the sums that are asked for.
+func (a adder) each(vectors int, name string, do func(k, v int)) {
+	for k := range tileAxes {
+		p("CMPQ R12, $%d", k)
+		p("JLE add%d%sdone", vectors, name)
+		for v := range vectors {
+			do(k, v)
+		}
+	}
+	label(fmt.Sprintf("add%d%sdone", vectors, name))
+}

@@ -1,0 +1,30 @@
+package dense
+
+import "golang.org/x/sys/cpu"
+
+// The instruction sets of kernels. All processors with AVX-512 but the first have VL and DQ.
+var (
+	wide  = cpu.X86.HasAVX2
+	wider = cpu.X86.HasAVX2 && cpu.X86.HasAVX512F && cpu.X86.HasAVX512VL && cpu.X86.HasAVX512DQ
+)
+
+//go:noescape
+func innerProductAVX(x, y []float64) float64
+
+//go:noescape
+func addScaledAVX(dst []float64, factor float64, x []float64)
+
+//go:noescape
+func addScaledAVX512(dst []float64, factor float64, x []float64)
+
+//go:noescape
+func frameTileAVX512(y *float64, yStride int, squares, x *float64, xStride int, c, axes *float64, length, count int)
+
+//go:noescape
+func frameTileAVX2(y *float64, yStride int, squares, x *float64, xStride int, c, axes *float64, length, count int)
+
+//go:noescape
+func addTileAVX512(dst *float64, dstStride int, w *float64, wRow, wColumn int, x *float64, xStride int, c *float64, n, count, columns int)
+
+//go:noescape
+func addTileAVX2(dst *float64, dstStride int, w *float64, wRow, wColumn int, x *float64, xStride int, c *float64, n, count, columns int)

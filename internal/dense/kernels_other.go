@@ -1,0 +1,19 @@
+//go:build !amd64
+
+package dense
+
+const wide, wider = false, false
+
+func innerProductAVX(x, y []float64) float64 { return innerProduct(x, y) }
+
+func addScaledAVX(dst []float64, factor float64, x []float64) { addScaled(dst, factor, x) }
+
+func addScaledAVX512(dst []float64, factor float64, x []float64) { addScaled(dst, factor, x) }
+
+func frameTileAVX512(*float64, int, *float64, *float64, int, *float64, *float64, int, int) {}
+
+func frameTileAVX2(*float64, int, *float64, *float64, int, *float64, *float64, int, int) {}
+
+func addTileAVX512(*float64, int, *float64, int, int, *float64, int, *float64, int, int, int) {}
+
+func addTileAVX2(*float64, int, *float64, int, int, *float64, int, *float64, int, int, int) {}

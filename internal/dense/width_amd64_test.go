@@ -1,0 +1,3 @@
+package dense
+
+func setWidth(w, more bool) { wide, wider = w, more }
