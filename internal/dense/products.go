@@ -17,6 +17,9 @@ const (
 	tileLength = 256
 )
 
+// Wide reports whether kernels may use AVX2, and whether they may use AVX-512.
+func Wide() (avx2, avx512 bool) { return wide, wider }
+
 // FrameProducts writes the products of n rows of x, n x length, less c, with m >= 1 axes, m
 // x length, into y, m x stride: y[k*stride+i] = axis_k'(x_i - c). Where squares is not nil
 // it writes |x_i - c|^2 there. Nil for c stands for 0. It takes 2(m+1) operations for an

@@ -2,7 +2,7 @@
 
 #include "textflag.h"
 
-// As many times -1 as lanes are wanted begin 8 words before as many words from the middle.
+// As many times -1 as lanes are wanted begin as many words before the middle.
 DATA ·lanes+0(SB)/8, $-1
 DATA ·lanes+8(SB)/8, $-1
 DATA ·lanes+16(SB)/8, $-1

@@ -43,21 +43,45 @@ func (r *row2D) load(f *sheet.Sheet, ab []float64) {
 	*r = row2D{a0: ab[0], a1: ab[1]}
 	t0, t1, t2 := f.Theta[:s], f.Theta[s:2*s], f.Theta[2*s:3*s]
 	for k, v := range b[:s] {
-		r.t0 += t0[k] * v
-		r.t1 += t1[k] * v
-		r.t2 += t2[k] * v
-		r.bb += v * v
+		r.t0 += float64(t0[k] * v)
+		r.t1 += float64(t1[k] * v)
+		r.t2 += float64(t2[k] * v)
+		r.bb += float64(v * v)
 	}
 }
 
-// value returns h and w = M phi - t.
-func (g *quadratic2D) value(r *row2D, x, y float64) (h, w0, w1, w2 float64) {
-	p0, p1, p2 := x*x, x*y, y*y
-	w0 = g.m00*p0 + g.m01*p1 + g.m02*p2 - r.t0
-	w1 = g.m01*p0 + g.m11*p1 + g.m12*p2 - r.t1
-	w2 = g.m02*p0 + g.m12*p1 + g.m22*p2 - r.t2
+// quartic2D is h at a point, with phi and w = M phi - t.
+type quartic2D struct{ x, y, p0, p1, p2, w0, w1, w2, h float64 }
+
+// value returns h at a point. Here and below conversions keep products from being fused with
+// their sums, so that bits are those of the kernels of [SurfaceFeet].
+func (g *quadratic2D) value(r *row2D, x, y float64) quartic2D {
+	q := quartic2D{x: x, y: y, p0: x * x, p1: x * y, p2: y * y}
+	q.w0 = float64(g.m00*q.p0) + float64(g.m01*q.p1) + float64(g.m02*q.p2) - r.t0
+	q.w1 = float64(g.m01*q.p0) + float64(g.m11*q.p1) + float64(g.m12*q.p2) - r.t1
+	q.w2 = float64(g.m02*q.p0) + float64(g.m12*q.p1) + float64(g.m22*q.p2) - r.t2
 	dx, dy := x-r.a0, y-r.a1
-	return dx*dx + dy*dy + p0*(w0-r.t0) + p1*(w1-r.t1) + p2*(w2-r.t2) + r.bb, w0, w1, w2
+	q.h = float64(dx*dx) + float64(dy*dy) + float64(q.p0*(q.w0-r.t0)) + float64(q.p1*(q.w1-r.t1)) + float64(q.p2*(q.w2-r.t2)) + r.bb
+	return q
+}
+
+// step returns Newton's step, the slope along it, and whether h is convex.
+func (g *quadratic2D) step(r *row2D, q *quartic2D) (sx, sy, slope float64, convex bool) {
+	x, y := q.x, q.y
+	g0 := x - r.a0 + float64(2*q.w0*x) + float64(q.w1*y)
+	g1 := y - r.a1 + float64(q.w1*x) + float64(2*q.w2*y)
+	// The Jacobian of phi has the columns (2x, y, 0) and (0, x, 2y).
+	u, v := 2*x, 2*y
+	mid, low := float64(u*g.m01)+float64(y*g.m11), float64(u*g.m02)+float64(y*g.m12)
+	h00 := 1 + 2*q.w0 + float64(u*(float64(u*g.m00)+float64(y*g.m01))) + float64(y*mid)
+	h01 := q.w1 + float64(x*mid) + float64(v*low)
+	h11 := 1 + 2*q.w2 + float64(x*(float64(x*g.m11)+float64(v*g.m12))) + float64(v*(float64(x*g.m12)+float64(v*g.m22)))
+	det, size := float64(h00*h11)-float64(h01*h01), h00+h11
+	if !(h00 > dense.Flat*size && det > dense.Flat*size*size) {
+		return 0, 0, 0, false
+	}
+	sx, sy = (float64(h01*g1)-float64(h11*g0))/det, (float64(h01*g0)-float64(h00*g1))/det
+	return sx, sy, float64(g0*sx) + float64(g1*sy), true
 }
 
 // minimize takes at most so many Newton steps from tau, in place, as
@@ -67,33 +91,24 @@ func (g *quadratic2D) value(r *row2D, x, y float64) (h, w0, w1, w2 float64) {
 func (g *quadratic2D) minimize(tau, ab []float64, f *sheet.Sheet, steps int, precision float64) bool {
 	var r row2D
 	r.load(f, ab)
-	x, y := tau[0], tau[1]
-	h, w0, w1, w2 := g.value(&r, x, y)
+	at := g.value(&r, tau[0], tau[1])
 	for range steps {
-		if !(h > LostDigits*r.bb) {
+		if !(at.h > LostDigits*r.bb) {
 			return false
 		}
-		g0, g1 := x-r.a0+2*w0*x+w1*y, y-r.a1+w1*x+2*w2*y
-		// The Jacobian of phi has the columns (2x, y, 0) and (0, x, 2y).
-		u, v := 2*x, 2*y
-		mid, low := u*g.m01+y*g.m11, u*g.m02+y*g.m12
-		h00 := 1 + 2*w0 + u*(u*g.m00+y*g.m01) + y*mid
-		h01 := w1 + x*mid + v*low
-		h11 := 1 + 2*w2 + x*(x*g.m11+v*g.m12) + v*(x*g.m12+v*g.m22)
-		det := h00*h11 - h01*h01
-		if size := h00 + h11; !(h00 > dense.Flat*size && det > dense.Flat*size*size) {
+		sx, sy, slope, convex := g.step(&r, &at)
+		if !convex {
 			return false
 		}
-		sx, sy := (h01*g1-h11*g0)/det, (h01*g0-h00*g1)/det
-		next, n0, n1, n2 := g.value(&r, x+sx, y+sy)
-		if !(next <= h+2*armijo*(g0*sx+g1*sy) || next <= h+rounding*r.bb) {
+		next := g.value(&r, at.x+sx, at.y+sy)
+		if !(next.h <= at.h+float64(2*armijo*slope) || next.h <= at.h+float64(rounding*r.bb)) {
 			return false
 		}
-		x, y, h, w0, w1, w2 = x+sx, y+sy, next, n0, n1, n2
-		tau[0], tau[1] = x, y
-		if sx*sx+sy*sy <= precision*precision*(x*x+y*y) {
+		at = next
+		tau[0], tau[1] = at.x, at.y
+		if float64(sx*sx)+float64(sy*sy) <= float64(precision*precision*(at.p0+at.p2)) {
 			break
 		}
 	}
-	return h > LostDigits*r.bb
+	return at.h > LostDigits*r.bb
 }

@@ -1,0 +1,222 @@
+package main
+
+import "fmt"
+
+// straight is code without branches on vectors, which are numbered in the order in which
+// they are computed. Registers are given out as it is written: where there is none left,
+// the vector whose next use is farthest goes to memory.
+type straight struct {
+	set
+	code  []step
+	homes map[value]string // where a vector is in memory, by its number
+	slots int              // words of eight numbers taken on the stack
+}
+
+type value int
+
+// step is one instruction: op on arguments, from memory, or to memory.
+type step struct {
+	op        string
+	arguments []value
+	at        string
+}
+
+func (s *straight) add(op, at string, arguments ...value) value {
+	s.code = append(s.code, step{op, arguments, at})
+	return value(len(s.code) - 1)
+}
+
+func (s *straight) load(at string) value      { return s.add("load", at) }
+func (s *straight) broadcast(at string) value { return s.add("broadcast", at) }
+func (s *straight) store(v value, at string)  { s.add("store", at, v) }
+func (s *straight) sum(a, b value) value      { return s.add("VADDPD", "", a, b) }
+func (s *straight) less(a, b value) value     { return s.add("VSUBPD", "", a, b) }
+func (s *straight) times(a, b value) value    { return s.add("VMULPD", "", a, b) }
+func (s *straight) over(a, b value) value     { return s.add("VDIVPD", "", a, b) }
+func (s *straight) and(a, b value) value      { return s.add("and", "", a, b) }
+func (s *straight) or(a, b value) value       { return s.add("or", "", a, b) }
+func (s *straight) above(a, b value) value    { return s.add("compare 0x1E", "", a, b) } // a > b
+func (s *straight) beyond(a, b value) value   { return s.add("compare 0x16", "", a, b) } // not a <= b
+func (s *straight) upTo(a, b value) value     { return s.add("compare 0x12", "", a, b) } // a <= b
+
+// choose is a where the mask is set, else b.
+func (s *straight) choose(mask, a, b value) value { return s.add("choose", "", mask, a, b) }
+
+// slot is memory for a vector on the stack.
+func (s *straight) slot() string {
+	at := fmt.Sprintf("%d(SP)", 8*s.lanes()*s.slots)
+	s.slots++
+	return at
+}
+
+// writer gives out registers.
+type writer struct {
+	*straight
+	uses   [][]int // of each vector: where it is used
+	in     []value // by register; -1 for none
+	where  map[value]int
+	at     int
+	locked map[int]bool
+}
+
+// write writes the code, which leaves two registers at the end alone.
+func (s *straight) write() {
+	w := &writer{straight: s, uses: make([][]int, len(s.code)), where: map[value]int{}}
+	count := 14
+	if s.wide {
+		count = 30
+	}
+	for range count {
+		w.in = append(w.in, -1)
+	}
+	s.homes = map[value]string{}
+	needed := s.needed()
+	for i, c := range s.code {
+		if !needed[i] {
+			continue
+		}
+		for _, a := range c.arguments {
+			w.uses[a] = append(w.uses[a], i)
+		}
+		if c.op == "load" || c.op == "broadcast" {
+			s.homes[value(i)] = c.at
+		}
+	}
+	for i, c := range s.code {
+		if w.at, w.locked = i, map[int]bool{}; needed[i] {
+			w.write(c)
+		}
+	}
+}
+
+// needed tells what something is stored of.
+func (s *straight) needed() []bool {
+	needed := make([]bool, len(s.code))
+	for i := len(s.code) - 1; i >= 0; i-- {
+		needed[i] = needed[i] || s.code[i].op == "store"
+		for _, a := range s.code[i].arguments {
+			needed[a] = needed[a] || needed[i]
+		}
+	}
+	return needed
+}
+
+func (w *writer) write(c step) {
+	if c.op == "load" || c.op == "broadcast" {
+		return // at its first use
+	}
+	for _, a := range c.arguments {
+		if r, ok := w.where[a]; ok {
+			w.locked[r] = true
+		}
+	}
+	var from []string
+	for _, a := range c.arguments {
+		from = append(from, w.reg(w.bring(a)))
+	}
+	if c.op == "store" {
+		p("VMOVUPD %s, %s", from[0], c.at)
+		return
+	}
+	for _, a := range c.arguments { // which are not needed any more
+		if w.next(a) < 0 {
+			if r, ok := w.where[a]; ok {
+				w.in[r] = -1
+				delete(w.where, a)
+				w.locked[r] = c.op == "choose" && w.wide // written before all are read
+			}
+		}
+	}
+	to := w.free()
+	w.in[to], w.where[value(w.at)] = value(w.at), to
+	w.operate(c.op, from, to)
+}
+
+// operate writes one instruction, or two.
+func (w *writer) operate(op string, from []string, to int) {
+	dst := w.reg(to)
+	switch op {
+	case "and":
+		p("%s %s, %s, %s", w.logic("VPAND"), from[1], from[0], dst)
+	case "or":
+		p("%s %s, %s, %s", w.logic("VPOR"), from[1], from[0], dst)
+	case "compare 0x1E", "compare 0x12", "compare 0x16":
+		predicate := op[len("compare "):]
+		if !w.wide {
+			p("VCMPPD $%s, %s, %s, %s", predicate, from[1], from[0], dst)
+			return
+		}
+		p("VCMPPD $%s, %s, %s, K1", predicate, from[1], from[0])
+		p("VPTERNLOGQ.Z $0xFF, %s, %s, K1, %s", dst, dst, dst)
+	case "choose":
+		if !w.wide {
+			p("VBLENDVPD %s, %s, %s, %s", from[0], from[1], from[2], dst)
+			return
+		}
+		p("VMOVAPD %s, %s", from[0], dst)
+		p("VPTERNLOGQ $0xCA, %s, %s, %s", from[2], from[1], dst)
+	default:
+		p("%s %s, %s, %s", op, from[1], from[0], dst)
+	}
+}
+
+func (w *writer) logic(op string) string {
+	if w.wide {
+		return op + "Q"
+	}
+	return op
+}
+
+// bring returns the register of a vector, after reading it from memory where it is there.
+func (w *writer) bring(v value) int {
+	r, ok := w.where[v]
+	if !ok {
+		r = w.free()
+		w.in[r], w.where[v] = v, r
+		op := "VMOVUPD"
+		if w.code[v].op == "broadcast" {
+			op = "VBROADCASTSD"
+		}
+		p("%s %s, %s", op, w.homes[v], w.reg(r))
+	}
+	w.locked[r] = true
+	return r
+}
+
+// next is where a vector is used next, -1 for nowhere.
+func (w *writer) next(v value) int {
+	for _, at := range w.uses[v] {
+		if at > w.at {
+			return at
+		}
+	}
+	return -1
+}
+
+// free returns a register that holds nothing any more.
+func (w *writer) free() int {
+	farthest, found := -1, -1
+	for r, v := range w.in {
+		if w.locked[r] {
+			continue
+		}
+		if v < 0 {
+			return r
+		}
+		next := w.next(v)
+		if next < 0 {
+			next = len(w.code)
+		}
+		if next > farthest {
+			farthest, found = next, r
+		}
+	}
+	v := w.in[found]
+	if _, kept := w.homes[v]; !kept && w.next(v) >= 0 {
+		w.homes[v] = w.slot()
+		p("VMOVUPD %s, %s", w.reg(found), w.homes[v])
+	}
+	delete(w.where, v)
+	w.in[found] = -1
+	return found
+}
