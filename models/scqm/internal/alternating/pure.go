@@ -39,7 +39,7 @@ func (s *PureSweep) Len() int { return s.moments.Len() }
 func (s *PureSweep) Sum(dst []float64, x rows.Data) {
 	s.data = x
 	s.moments.reset()
-	step := len(s.rows.u)
+	step := s.rows.rows
 	for from := 0; from < x.N; from += step {
 		to := min(from+step, x.N)
 		s.rows.batch(s.moments, s.tau, s.tau, from, to)

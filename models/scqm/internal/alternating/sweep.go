@@ -130,19 +130,19 @@ func newMM(o *objective.Objective, f *sheet.Sheet) *mm {
 func (a *mm) shard(id, shard int) {
 	p := a.o
 	if a.rows[id] == nil {
-		a.rows[id] = newRowSweep(p.Data(), a.f, min(nearest.BatchRows(a.f, p.Data().N), SweepRows), a.unit)
+		a.rows[id] = newRowSweep(p.Data(), a.f, min(nearest.BatchRows(a.f, p.Data().N), SweepRows), a.unit).goOn()
 	}
 	rows := a.rows[id]
 	rows.loss = p.Loss().(framework.Radial) // see Smooth
-	rows.footpoint.Reload()
+	rows.reload()
 	m := a.shards[shard]
 	m.reset()
 	lo, hi := par.Bounds(p.Data().N, shard)
-	for from := lo; from < hi; from += len(rows.u) {
+	for from := lo; from < hi; from += rows.rows {
 		if a.errs[shard] = p.Context().Err(); a.errs[shard] != nil {
 			return
 		}
-		rows.batch(m, a.next[objective.BlockTau], a.x[objective.BlockTau], from, min(from+len(rows.u), hi))
+		rows.batch(m, a.next[objective.BlockTau], a.x[objective.BlockTau], from, min(from+rows.rows, hi))
 	}
 }
 
@@ -152,13 +152,16 @@ type rowSweep struct {
 	f          *sheet.Sheet
 	loss       framework.Radial
 	footpoint  *nearest.Quadratic
-	most       int       // rows at a time
-	pulled     []float64 // m x most: Q'(x - c), one axis after the other
-	whole      []float64 // most: |x - c|^2
-	rho, slope []float64 // most
-	u          []float64 // most: squared residuals
-	y, wy      []float64 // most x (1+d+q): [1; y], and that times the weight
-	direct     []float64 // D
+	feet       *nearest.SurfaceFeet // nil but for d = 2, where rows go on from their last tau
+	tau        [2][]float64         // most: what feet moves
+	rows       int                  // at a time
+	most       int                  // rows, rounded up
+	pulled     []float64            // m x most: Q'(x - c), one axis after the other; zeros up to FrameAxes
+	whole      []float64            // most: |x - c|^2
+	rho, slope []float64            // most
+	u          []float64            // most: squared residuals
+	y, wy      []float64            // most x (1+d+q): [1; y], and that times the weight
+	direct     []float64            // D
 	unit       float64
 	pure       *nearest.Footpoint // nil where rows go on from their last tau
 }
@@ -166,10 +169,28 @@ type rowSweep struct {
 func newRowSweep(data *rows.Data, f *sheet.Sheet, n int, unit float64) *rowSweep {
 	k := 1 + f.Latent + forms(f)
 	vec := func(n int) []float64 { return make([]float64, n) }
+	most := nearest.Rows(n)
 	return &rowSweep{
-		data: data, f: f, footpoint: nearest.NewQuadratic(f), unit: unit, most: n,
-		pulled: vec(n * f.M), whole: vec(n), rho: vec(n), slope: vec(n), u: vec(n),
+		data: data, f: f, footpoint: nearest.NewQuadratic(f), unit: unit, rows: n, most: most,
+		pulled: vec(most * max(f.M, nearest.FrameAxes)), whole: vec(most), rho: vec(n), slope: vec(n), u: vec(most),
 		y: vec(n * k), wy: vec(n * k), direct: vec(f.D),
+	}
+}
+
+// goOn lets rows go on from their last tau.
+func (s *rowSweep) goOn() *rowSweep {
+	if nearest.HasSurfaceFeet(s.f) {
+		s.feet = nearest.NewSurfaceFeet(s.f, sweepPrecision)
+		s.tau[0], s.tau[1] = make([]float64, s.most), make([]float64, s.most)
+	}
+	return s
+}
+
+// reload has to be called where Theta may have changed.
+func (s *rowSweep) reload() {
+	s.footpoint.Reload()
+	if s.feet != nil {
+		s.feet.Reload()
 	}
 }
 
@@ -181,9 +202,7 @@ func (s *rowSweep) batch(m *Moments, next, tau []float64, from, to int) {
 	x, next := s.data.X[from*f.D:to*f.D], next[from*f.Latent:to*f.Latent]
 	copy(next, tau[from*f.Latent:to*f.Latent])
 	f.DeviationsToFrame(s.pulled, s.most, s.whole, x, n)
-	for i := range n {
-		u[i] = s.project(x[i*f.D:(i+1)*f.D], i, next[i*f.Latent:(i+1)*f.Latent])
-	}
+	s.place(x, next, n)
 	s.loss.Rho(s.rho[:n], nil, nil, u)
 	least := shortestResidual * s.unit
 	for i, v := range u {
@@ -196,6 +215,28 @@ func (s *rowSweep) batch(m *Moments, next, tau []float64, from, to int) {
 	}
 	s.regressors(next, n)
 	m.accumulate(x, f.C, s.y, s.wy, n)
+}
+
+// place improves tau for n rows of x, and writes their squared residuals into u.
+func (s *rowSweep) place(x, tau []float64, n int) {
+	D, d := s.f.D, s.f.Latent
+	if s.feet == nil {
+		for i := range n {
+			s.u[i] = s.project(x[i*D:(i+1)*D], i, tau[i*d:(i+1)*d])
+		}
+		return
+	}
+	t0, t1 := s.tau[0][:n], s.tau[1][:n]
+	for i := range t0 {
+		t0[i], t1[i] = tau[2*i], tau[2*i+1]
+	}
+	s.feet.Move(s.u, s.tau[0], s.tau[1], s.pulled, s.most, s.whole, n)
+	for i, v := range t0 {
+		tau[2*i], tau[2*i+1] = v, t1[i]
+		if !(s.u[i] > nearest.LostDigits*s.whole[i]) {
+			s.u[i] = s.project(x[i*D:(i+1)*D], i, tau[2*i:2*i+2])
+		}
+	}
 }
 
 // regressors fills y and wy for n rows with the weights in slope.

@@ -158,7 +158,7 @@ func (q *Quadratic) Step(tau []float64, value float64, tries int) (float64, bool
 // behind what Value does.
 func (q *Quadratic) Minimize(tau []float64, steps int, precision float64) float64 {
 	if q.f.Latent == 2 && q.isDistance() { // brings most rows close, cheaply
-		ok := q.plane.minimize(tau, q.Y, q.f, steps, max(precision, precision2D))
+		_, ok := q.plane.minimize(tau, q.Y, q.f, steps, max(precision, precision2D))
 		if ok && precision >= precision2D {
 			return q.Value(tau)
 		}

@@ -13,7 +13,7 @@ import (
 
 // Every kernel places rows where plain Go does, to the last bit, and refuses those that it does.
 func TestSurfaceFeet(t *testing.T) {
-	type kernel func(table, theta *float64, s int, pulled *float64, stride int, whole, x, y, u *float64, groups int)
+	type kernel func(table, pulled *float64, stride int, whole, x, y, u *float64, groups int)
 	kernels := map[int]kernel{}
 	avx2, avx512 := dense.Wide()
 	if avx2 {
@@ -26,7 +26,7 @@ func TestSurfaceFeet(t *testing.T) {
 	special := []float64{math.NaN(), math.Inf(1), math.Inf(-1), 0, 1e200, 1e-200}
 	placed, refused := 0, 0
 	for trial := range 600 {
-		s := 1 + rng.IntN(5)
+		s := 1 + rng.IntN(surfaceAxes)
 		f := sheet.New(9, 2, s)
 		bend := math.Pow(10, 2*rng.Float64()-1.5)
 		for i := range f.Theta {
@@ -43,7 +43,8 @@ func TestSurfaceFeet(t *testing.T) {
 			}
 			return x
 		}
-		pulled, whole, x, y := draw((2+s)*stride), draw(n), draw(n), draw(n)
+		pulled, whole, x, y := draw(FrameAxes*stride), draw(n), draw(n), draw(n)
+		clear(pulled[(2+s)*stride:])
 		for i := range n {
 			whole[i] *= 9 * whole[i]
 			if trial%3 > 0 { // close to where they belong
@@ -55,7 +56,7 @@ func TestSurfaceFeet(t *testing.T) {
 		feet.move(u, px, py, pulled, stride, whole, n)
 		for lanes, k := range kernels {
 			gu, gx, gy := make([]float64, n), append([]float64{}, x...), append([]float64{}, y...)
-			k(&feet.table[0], &f.Theta[0], s, &pulled[0], 8*stride, &whole[0], &gx[0], &gy[0], &gu[0], n/lanes)
+			k(&feet.table[0], &pulled[0], 8*stride, &whole[0], &gx[0], &gy[0], &gu[0], n/lanes)
 			for i := range n {
 				for j, got := range []float64{gu[i], gx[i], gy[i]} {
 					want := []float64{u[i], px[i], py[i]}[j]
