@@ -10,9 +10,9 @@ func addScaledAVX(dst []float64, factor float64, x []float64) { addScaled(dst, f
 
 func addScaledAVX512(dst []float64, factor float64, x []float64) { addScaled(dst, factor, x) }
 
-func frameTileAVX512(*float64, int, *float64, *float64, int, *float64, *float64, int, int) {}
+func frameTileAVX512(*float64, int, *float64, *float64, int, *float64, *float64, int, int, int) {}
 
-func frameTileAVX2(*float64, int, *float64, *float64, int, *float64, *float64, int, int) {}
+func frameTileAVX2(*float64, int, *float64, *float64, int, *float64, *float64, int, int, int) {}
 
 func addTileAVX512(*float64, int, *float64, int, int, *float64, int, *float64, int, int, int) {}
 

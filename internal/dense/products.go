@@ -13,6 +13,9 @@ const (
 	tileRows = 4
 	// tileColumns is the number of columns whose sums a kernel keeps in registers.
 	tileColumns = 32
+	// prefetchBytes is how far ahead of their use rows are asked for, at least: as long as
+	// memory takes to answer.
+	prefetchBytes = 4096
 	// tileLength is the number of rows that are summed before other columns are.
 	tileLength = 256
 )
@@ -51,15 +54,17 @@ func FrameProducts(y []float64, stride int, squares, x, c, axes []float64, n, m,
 func framePanel(y []float64, stride int, squares, x, c, axes []float64, n, count, length int) {
 	last := (count-1)*stride + n
 	y = y[:last]
+	tile := 8 * tileRows * length
+	ahead := (prefetchBytes + tile - 1) / tile * tile
 	if !wider || n < tileRows {
 		for i := range n {
-			frameTileAVX2(&y[i], 8*stride, at(squares, i), &x[i*length], 0, at(c, 0), &axes[0], length, count)
+			frameTileAVX2(&y[i], 8*stride, at(squares, i), &x[i*length], 0, at(c, 0), &axes[0], length, count, ahead)
 		}
 		return
 	}
 	for i := 0; i < n; i += tileRows {
 		from := min(i, n-tileRows) // some of the last ones once more
-		frameTileAVX512(&y[from], 8*stride, at(squares, from), &x[from*length], 8*length, at(c, 0), &axes[0], length, count)
+		frameTileAVX512(&y[from], 8*stride, at(squares, from), &x[from*length], 8*length, at(c, 0), &axes[0], length, count, ahead)
 	}
 }
 

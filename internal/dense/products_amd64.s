@@ -21,8 +21,8 @@ DATA ·lanes+112(SB)/8, $0
 DATA ·lanes+120(SB)/8, $0
 GLOBL ·lanes(SB), RODATA|NOPTR, $128
 
-// func frameTileAVX512(y *float64, yStride int, squares, x *float64, xStride int, c, axes *float64, length, count int)
-TEXT ·frameTileAVX512(SB), NOSPLIT, $0-72
+// func frameTileAVX512(y *float64, yStride int, squares, x *float64, xStride int, c, axes *float64, length, count, ahead int)
+TEXT ·frameTileAVX512(SB), NOSPLIT, $0-80
 	MOVQ x+24(FP), SI
 	MOVQ xStride+32(FP), AX
 	LEAQ (SI)(AX*1), R8
@@ -60,10 +60,15 @@ TEXT ·frameTileAVX512(SB), NOSPLIT, $0-72
 	VPXORQ Z21, Z21, Z21
 	VPXORQ Z22, Z22, Z22
 	VPXORQ Z23, Z23, Z23
+	MOVQ ahead+72(FP), AX
 	XORQ BX, BX
 	SUBQ $8, CX
 	JLT frametail
 framefull:
+	PREFETCHT0 (SI)(AX*1)
+	PREFETCHT0 (R8)(AX*1)
+	PREFETCHT0 (R9)(AX*1)
+	PREFETCHT0 (R10)(AX*1)
 	VMOVUPD 0(SI)(BX*1), Z24
 	VMOVUPD 0(R8)(BX*1), Z25
 	VMOVUPD 0(R9)(BX*1), Z26
@@ -154,6 +159,7 @@ framefullaxes:
 	VMULPD Z28, Z27, Z29
 	VADDPD Z29, Z23, Z23
 framefulldone:
+	ADDQ $64, AX
 	ADDQ $64, BX
 	ADDQ $64, DI
 	SUBQ $8, CX
@@ -161,6 +167,10 @@ framefulldone:
 frametail:
 	ADDQ $8, CX
 	JEQ framesums
+	PREFETCHT0 (SI)(AX*1)
+	PREFETCHT0 (R8)(AX*1)
+	PREFETCHT0 (R9)(AX*1)
+	PREFETCHT0 (R10)(AX*1)
 	MOVQ $1, AX
 	SHLQ CX, AX
 	DECQ AX
@@ -945,8 +955,8 @@ add1storedone:
 	VZEROUPPER
 	RET
 
-// func frameTileAVX2(y *float64, yStride int, squares, x *float64, xStride int, c, axes *float64, length, count int)
-TEXT ·frameTileAVX2(SB), NOSPLIT, $0-72
+// func frameTileAVX2(y *float64, yStride int, squares, x *float64, xStride int, c, axes *float64, length, count, ahead int)
+TEXT ·frameTileAVX2(SB), NOSPLIT, $0-80
 	MOVQ x+24(FP), SI
 	MOVQ xStride+32(FP), AX
 	MOVQ c+40(FP), R11
@@ -969,10 +979,12 @@ TEXT ·frameTileAVX2(SB), NOSPLIT, $0-72
 	VXORPD Y9, Y9, Y9
 	VXORPD Y10, Y10, Y10
 	VXORPD Y11, Y11, Y11
+	MOVQ ahead+72(FP), AX
 	XORQ BX, BX
 	SUBQ $8, CX
 	JLT frametail
 framefull:
+	PREFETCHT0 (SI)(AX*1)
 	VMOVUPD 0(SI)(BX*1), Y12
 	VMOVUPD 32(SI)(BX*1), Y13
 	TESTQ R11, R11
@@ -1038,6 +1050,7 @@ framefullaxes:
 	VMULPD Y14, Y13, Y14
 	VADDPD Y14, Y11, Y11
 framefulldone:
+	ADDQ $64, AX
 	ADDQ $64, BX
 	ADDQ $64, DI
 	SUBQ $8, CX
@@ -1045,6 +1058,7 @@ framefulldone:
 frametail:
 	ADDQ $8, CX
 	JEQ framesums
+	PREFETCHT0 (SI)(AX*1)
 	LEAQ ·lanes(SB), AX
 	NEGQ CX
 	LEAQ 64(AX)(CX*8), AX

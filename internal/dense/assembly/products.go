@@ -8,8 +8,8 @@ const tileAxes = 6
 // frameTile writes the kernel of FrameProducts for a few rows of x: all axes of a panel
 // in one read of the rows. Each sum is of eight lanes, of columns 0, 8, 16, ... and so on.
 func frameTile(s set) {
-	fmt.Printf("// func frameTile%s(y *float64, yStride int, squares, x *float64, xStride int, c, axes *float64, length, count int)\n", s.name)
-	fmt.Printf("TEXT ·frameTile%s(SB), NOSPLIT, $0-72\n", s.name)
+	fmt.Printf("// func frameTile%s(y *float64, yStride int, squares, x *float64, xStride int, c, axes *float64, length, count, ahead int)\n", s.name)
+	fmt.Printf("TEXT ·frameTile%s(SB), NOSPLIT, $0-80\n", s.name)
 	f := frame{s}
 	p("MOVQ x+24(FP), SI")
 	p("MOVQ xStride+32(FP), AX")
@@ -29,11 +29,14 @@ func frameTile(s set) {
 	for i := range tileAxes * s.rows * s.halves {
 		s.zero(i)
 	}
+	p("MOVQ ahead+72(FP), AX")
 	p("XORQ BX, BX")
 	p("SUBQ $8, CX")
 	p("JLT frametail")
 	label("framefull")
+	f.prefetch()
 	f.block("full", false)
+	p("ADDQ $64, AX")
 	p("ADDQ $64, BX")
 	p("ADDQ $64, DI")
 	p("SUBQ $8, CX")
@@ -41,6 +44,7 @@ func frameTile(s set) {
 	label("frametail")
 	p("ADDQ $8, CX")
 	p("JEQ framesums")
+	f.prefetch()
 	f.mask()
 	f.block("part", true)
 	label("framesums")
@@ -62,6 +66,13 @@ func (f frame) sum(k, r, h int) int { return (k*f.rows+r)*f.halves + h }
 
 // entry is the register of entries of row r.
 func (f frame) entry(r, h int) int { return tileAxes*f.rows*f.halves + r*f.halves + h }
+
+// prefetch asks for what is read AX bytes ahead.
+func (f frame) prefetch() {
+	for r := range f.rows {
+		p("PREFETCHT0 (%s)(AX*1)", rowAt[r])
+	}
+}
 
 // mask prepares masks for CX entries, 1 to 7.
 func (f frame) mask() {

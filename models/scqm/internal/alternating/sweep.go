@@ -203,15 +203,16 @@ func (s *rowSweep) batch(m *Moments, next, tau []float64, from, to int) {
 	copy(next, tau[from*f.Latent:to*f.Latent])
 	f.DeviationsToFrame(s.pulled, s.most, s.whole, x, n)
 	s.place(x, next, n)
-	s.loss.Rho(s.rho[:n], nil, nil, u)
+	s.loss.Rho(s.rho[:n], slope, nil, u)
 	least := shortestResidual * s.unit
 	for i, v := range u {
-		m.cost += s.data.Weight(from+i) * s.rho[i]
-		u[i] = max(v, least*least)
-	}
-	s.loss.Rho(nil, slope, nil, u)
-	for i := range slope {
-		slope[i] *= s.data.Weight(from + i)
+		if v < least*least {
+			u[i] = least * least
+			s.loss.Rho(nil, slope[i:i+1], nil, u[i:i+1])
+		}
+		weight := s.data.Weight(from + i)
+		m.cost += weight * s.rho[i]
+		slope[i] *= weight
 	}
 	s.regressors(next, n)
 	m.accumulate(x, f.C, s.y, s.wy, n)
@@ -243,6 +244,10 @@ func (s *rowSweep) place(x, tau []float64, n int) {
 func (s *rowSweep) regressors(tau []float64, n int) {
 	f, perUnit := s.f, 1/s.unit
 	k := 1 + f.Latent + forms(f)
+	if f.Latent == 2 && k == 6 {
+		surfaceRegressors(s.y, s.wy, tau, s.slope[:n], perUnit)
+		return
+	}
 	for i := range n {
 		y, wy := s.y[i*k:(i+1)*k], s.wy[i*k:(i+1)*k]
 		y[0] = 1
@@ -257,6 +262,16 @@ func (s *rowSweep) regressors(tau []float64, n int) {
 		for j, v := range y {
 			wy[j] = weight * v
 		}
+	}
+}
+
+// surfaceRegressors fills y and wy for d = 2.
+func surfaceRegressors(y, wy, tau, weights []float64, perUnit float64) {
+	for i, w := range weights {
+		a, b := tau[2*i]*perUnit, tau[2*i+1]*perUnit
+		wa, wb := w*a, w*b
+		*(*[6]float64)(y[6*i:]) = [6]float64{1, a, b, a * a, a * b, b * b}
+		*(*[6]float64)(wy[6*i:]) = [6]float64{w, wa, wb, wa * a, wa * b, wb * b}
 	}
 }
 
