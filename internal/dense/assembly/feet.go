@@ -20,29 +20,54 @@ const (
 	rounding
 	precision
 	refused
+	zero
+	slack    // below 0: how negative forms may be, relative to their size
+	gradient // the square of the one that counts as 0, relative to |[a; b]|
 )
 
-// footSteps is the number of Newton steps of feet.
-const footSteps = 2
-
-// feet writes the kernel of SurfaceFeet: footSteps Newton steps of as many rows as there are
-// lanes, for three axes of b.
+// feet writes the kernel of SurfaceFeet: Newton steps of as many rows as there are lanes, for
+// three axes of b, until all lanes have arrived.
 func feet(s set) {
-	e := foot{&straight{set: s}}
-	e.program()
-	var body bytes.Buffer
-	to := output
-	output = &body
-	e.write()
-	output = to
-	fmt.Fprintf(output, "// func feet%s(table, pulled *float64, stride int, whole, x, y, u *float64, groups int)\n", s.name)
-	fmt.Fprintf(output, "TEXT ·feet%s(SB), 0, $%d-64\n", s.name, 8*s.lanes()*e.slots)
+	e := foot{straight: &straight{set: s}}
+	for i := range e.state {
+		e.state[i] = e.slot()
+	}
+	e.live, e.good = e.slot(), e.slot()
+	begin := e.part(foot.begin)
+	step := e.part(foot.move)
+	end := e.part(func(e foot) { e.end(false) })
+	nearest := e.part(func(e foot) { e.end(true) })
+	fmt.Fprintf(output, "// func feet%s(table, pulled *float64, stride int, whole, x, y, u *float64, groups, steps int, nearest bool)\n", s.name)
+	fmt.Fprintf(output, "TEXT ·feet%s(SB), 0, $%d-73\n", s.name, 8*s.lanes()*e.slots)
 	for i, name := range []string{"table", "pulled", "stride", "whole", "x", "y", "u", "groups"} {
 		p("MOVQ %s+%d(FP), %s", name, 8*i, []string{"AX", "SI", "DX", "DI", "R8", "R9", "R10", "R11"}[i])
 	}
 	p("LEAQ (DX)(DX*2), R12")
 	label("feetgroup")
-	_, _ = body.WriteTo(output)
+	fmt.Fprint(output, begin)
+	p("MOVQ steps+64(FP), CX")
+	label("feetstep")
+	fmt.Fprint(output, step)
+	p("VMOVUPD %s, %s", e.live, e.reg(0))
+	if s.wide {
+		p("VPTESTMQ Z0, Z0, K1")
+		p("KMOVW K1, BX")
+	} else {
+		p("VMOVMSKPD Y0, BX")
+	}
+	p("TESTL BX, BX")
+	p("JEQ feetend")
+	p("DECQ CX")
+	p("JNE feetstep")
+	label("feetend")
+	p("MOVBLZX nearest+72(FP), BX")
+	p("TESTL BX, BX")
+	p("JNE feetnearest")
+	fmt.Fprint(output, end)
+	p("JMP feetnext")
+	label("feetnearest")
+	fmt.Fprint(output, nearest)
+	label("feetnext")
 	for _, r := range []string{"SI", "DI", "R8", "R9", "R10"} {
 		p("ADDQ $%d, %s", 8*s.lanes(), r)
 	}
@@ -52,8 +77,27 @@ func feet(s set) {
 	p("RET\n")
 }
 
-// foot is the code of feet.
-type foot struct{ *straight }
+// foot is the code of feet. On the stack are a quartic, and masks of the lanes that have not
+// arrived, and of those for which all went well.
+type foot struct {
+	*straight
+	state      [11]string
+	live, good string
+}
+
+// part returns the instructions of a part.
+func (e *foot) part(write func(foot)) string {
+	part := *e
+	part.straight = &straight{set: e.set, slots: e.slots}
+	write(part)
+	var body bytes.Buffer
+	to := output
+	output = &body
+	part.write()
+	output = to
+	e.slots = part.slots
+	return body.String()
+}
 
 // row is Q'(x - c): a, and three axes of b.
 type row struct {
@@ -66,46 +110,76 @@ type quartic struct{ x, y, dx, dy, p0, p1, p2, w0, w1, w2, h value }
 
 func (e foot) number(i int) value { return e.broadcast(fmt.Sprintf("%d(AX)", 8*i)) }
 
-func (e foot) program() {
-	r := row{e.load("(SI)"), e.load("(SI)(DX*1)"), [3]value{e.load("(SI)(DX*2)"), e.load("(SI)(R12*1)"), e.load("(SI)(DX*4)")}}
-	var live, good value
-	at := e.value(e.load("(R8)"), e.load("(R9)"), r)
-	for i := range footSteps {
-		next, slope, convex, length := e.step(at, r)
-		lower := e.or(e.upTo(next.h, e.sum(at.h, e.times(e.number(armijo), slope))),
-			e.upTo(next.h, e.sum(at.h, e.times(e.number(rounding), at.h))))
-		fine := e.and(convex, lower)
-		far := e.beyond(length, e.times(e.number(precision), e.sum(next.p0, next.p2)))
-		if i == 0 {
-			good = fine
-			at = e.move(good, next, at)
-			live = e.and(good, far)
-			continue
-		}
-		// Rows that have arrived stay, and are as good as they were.
-		moves := e.and(live, fine)
-		at = e.move(moves, next, at)
-		good = e.choose(live, moves, good)
+// fields are the numbers of a quartic in the order in which they are on the stack.
+func (q *quartic) fields() []*value {
+	return []*value{&q.x, &q.y, &q.dx, &q.dy, &q.p0, &q.p1, &q.p2, &q.w0, &q.w1, &q.w2, &q.h}
+}
+
+func (e foot) row() row {
+	return row{e.load("(SI)"), e.load("(SI)(DX*1)"), [3]value{e.load("(SI)(DX*2)"), e.load("(SI)(R12*1)"), e.load("(SI)(DX*4)")}}
+}
+
+func (e foot) begin() {
+	at := e.value(e.load("(R8)"), e.load("(R9)"), e.row())
+	for i, v := range at.fields() {
+		e.store(*v, e.state[i])
 	}
-	e.store(at.x, "(R8)")
-	e.store(at.y, "(R9)")
+	all := e.upTo(e.number(one), e.number(one))
+	e.store(all, e.live)
+	e.store(all, e.good)
+}
+
+func (e foot) loaded() (at quartic) {
+	for i, v := range at.fields() {
+		*v = e.load(e.state[i])
+	}
+	return at
+}
+
+// move takes a step in the lanes that have not arrived.
+func (e foot) move() {
+	at, live := e.loaded(), e.load(e.live)
+	next, slope, convex, length := e.step(at, e.row())
+	lower := e.or(e.upTo(next.h, e.sum(at.h, e.times(e.number(armijo), slope))),
+		e.upTo(next.h, e.sum(at.h, e.times(e.number(rounding), at.h))))
+	far := e.beyond(length, e.times(e.number(precision), e.sum(next.p0, next.p2)))
+	moves := e.and(live, e.and(convex, lower))
+	old := at.fields()
+	for i, v := range next.fields() {
+		e.store(e.choose(moves, *v, *old[i]), e.state[i])
+	}
+	e.store(e.choose(live, moves, e.load(e.good)), e.good)
+	e.store(e.and(moves, far), e.live)
+}
+
+// end writes where lanes have arrived and the squared residual, or what says that a lane is not
+// good, for the nearest points where that is not known either.
+func (e foot) end(nearest bool) {
+	at, r, good := e.loaded(), e.row(), e.load(e.good)
 	square := e.sum(e.times(r.a0, r.a0), e.times(r.a1, r.a1))
 	for _, b := range r.b {
 		square = e.sum(square, e.times(b, b))
 	}
+	if nearest {
+		good = e.and(good, e.nearest(at, square))
+	}
+	e.store(at.x, "(R8)")
+	e.store(at.y, "(R9)")
 	u := e.sum(e.less(e.load("(DI)"), square), at.h)
 	e.store(e.choose(good, u, e.number(refused)), "(R10)")
 }
 
-// move is next for lanes of the mask.
-func (e foot) move(mask value, next, at quartic) quartic {
-	pick := func(a, b value) value { return e.choose(mask, a, b) }
-	return quartic{
-		x: pick(next.x, at.x), y: pick(next.y, at.y),
-		p0: pick(next.p0, at.p0), p1: pick(next.p1, at.p1), p2: pick(next.p2, at.p2),
-		w0: pick(next.w0, at.w0), w1: pick(next.w1, at.w1), w2: pick(next.w2, at.w2), h: pick(next.h, at.h),
-		dx: pick(next.dx, at.dx), dy: pick(next.dy, at.dy),
-	}
+// nearest tells whether I + 2B has no negative eigenvalue, and the gradient vanishes.
+func (e foot) nearest(q quartic, square value) value {
+	a := e.sum(e.number(one), e.sum(q.w0, q.w0))
+	c := e.sum(e.number(one), e.sum(q.w2, q.w2))
+	det, size := e.less(e.times(a, c), e.times(q.w1, q.w1)), e.sum(a, c)
+	little := e.times(e.number(slack), size)
+	convex := e.and(e.upTo(e.number(zero), size), e.upTo(e.times(little, size), det))
+	g0 := e.sum(e.sum(q.dx, e.times(e.sum(q.w0, q.w0), q.x)), e.times(q.w1, q.y))
+	g1 := e.sum(e.sum(q.dy, e.times(q.w1, q.x)), e.times(e.sum(q.w2, q.w2), q.y))
+	length := e.sum(e.times(g0, g0), e.times(g1, g1))
+	return e.and(convex, e.upTo(length, e.times(e.number(gradient), square)))
 }
 
 func (e foot) value(x, y value, r row) quartic {

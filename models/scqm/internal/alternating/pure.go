@@ -24,11 +24,8 @@ type PureSweep struct {
 // rho(|r|^2) with concave rho. unit is the length scale h of the data.
 func NewPureSweep(f *sheet.Sheet, loss framework.Radial, most int, unit float64) *PureSweep {
 	s := &PureSweep{moments: NewMoments(f), tau: make([]float64, most*f.Latent)}
-	s.rows = newRowSweep(&s.data, f, min(nearest.BatchRows(f, most), SweepRows), unit)
+	s.rows = newRowSweep(&s.data, f, min(nearest.BatchRows(f, most), SweepRows), unit).anew()
 	s.rows.loss = loss
-	s.rows.pure = nearest.NewFootpoint(f)
-	s.rows.footpoint = s.rows.pure.Quadratic
-	s.rows.pure.Reload()
 	return s
 }
 

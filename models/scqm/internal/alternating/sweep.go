@@ -152,7 +152,7 @@ type rowSweep struct {
 	f          *sheet.Sheet
 	loss       framework.Radial
 	footpoint  *nearest.Quadratic
-	feet       *nearest.SurfaceFeet // nil but for d = 2, where rows go on from their last tau
+	feet       *nearest.SurfaceFeet // nil but for d = 2
 	tau        [2][]float64         // most: what feet moves
 	rows       int                  // at a time
 	most       int                  // rows, rounded up
@@ -173,7 +173,7 @@ func newRowSweep(data *rows.Data, f *sheet.Sheet, n int, unit float64) *rowSweep
 	return &rowSweep{
 		data: data, f: f, footpoint: nearest.NewQuadratic(f), unit: unit, rows: n, most: most,
 		pulled: vec(most * max(f.M, nearest.FrameAxes)), whole: vec(most), rho: vec(n), slope: vec(n), u: vec(most),
-		y: vec(n * k), wy: vec(n * k), direct: vec(f.D),
+		y: vec(n * k), wy: vec(n * k), direct: vec(f.D), tau: [2][]float64{vec(most), vec(most)},
 	}
 }
 
@@ -181,8 +181,18 @@ func newRowSweep(data *rows.Data, f *sheet.Sheet, n int, unit float64) *rowSweep
 func (s *rowSweep) goOn() *rowSweep {
 	if nearest.HasSurfaceFeet(s.f) {
 		s.feet = nearest.NewSurfaceFeet(s.f, sweepPrecision)
-		s.tau[0], s.tau[1] = make([]float64, s.most), make([]float64, s.most)
 	}
+	return s
+}
+
+// anew finds the tau of rows from nothing.
+func (s *rowSweep) anew() *rowSweep {
+	s.pure = nearest.NewFootpoint(s.f)
+	s.footpoint = s.pure.Quadratic
+	if nearest.HasSurfaceFeet(s.f) {
+		s.feet = nearest.NewFinder(s.f)
+	}
+	s.reload()
 	return s
 }
 
@@ -228,10 +238,14 @@ func (s *rowSweep) place(x, tau []float64, n int) {
 		return
 	}
 	t0, t1 := s.tau[0][:n], s.tau[1][:n]
-	for i := range t0 {
-		t0[i], t1[i] = tau[2*i], tau[2*i+1]
+	if s.pure != nil {
+		s.feet.Find(s.u, s.tau[0], s.tau[1], s.pulled, s.most, s.whole, n)
+	} else {
+		for i := range t0 {
+			t0[i], t1[i] = tau[2*i], tau[2*i+1]
+		}
+		s.feet.Move(s.u, s.tau[0], s.tau[1], s.pulled, s.most, s.whole, n, sweepSteps)
 	}
-	s.feet.Move(s.u, s.tau[0], s.tau[1], s.pulled, s.most, s.whole, n)
 	for i, v := range t0 {
 		tau[2*i], tau[2*i+1] = v, t1[i]
 		if !(s.u[i] > nearest.LostDigits*s.whole[i]) {

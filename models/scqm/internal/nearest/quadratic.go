@@ -158,7 +158,8 @@ func (q *Quadratic) Step(tau []float64, value float64, tries int) (float64, bool
 // behind what Value does.
 func (q *Quadratic) Minimize(tau []float64, steps int, precision float64) float64 {
 	if q.f.Latent == 2 && q.isDistance() { // brings most rows close, cheaply
-		_, ok := q.plane.minimize(tau, q.Y, q.f, steps, max(precision, precision2D))
+		at, ok := q.plane.minimize(q.f, q.Y, tau[0], tau[1], steps, max(precision, precision2D))
+		tau[0], tau[1] = at.x, at.y
 		if ok && precision >= precision2D {
 			return q.Value(tau)
 		}

@@ -70,26 +70,25 @@ func (g *quadratic2D) step(q *quartic2D) (sx, sy, slope float64, convex bool) {
 	return sx, sy, float64(g0*sx) + float64(g1*sy), true
 }
 
-// minimize takes at most so many Newton steps from tau, in place, as
-// [Quadratic.Minimize] does, given ab = Q'(x - c). It reports false where it did not end well: h is not
-// convex at a point on the way, or a full step does not lower it. Then tau may have moved to a
-// point of lower h.
-func (g *quadratic2D) minimize(tau, ab []float64, f *sheet.Sheet, steps int, precision float64) (h float64, ok bool) {
-	at := at2D(f, ab, tau[0], tau[1])
+// minimize takes at most so many Newton steps from (x, y) as [Quadratic.Minimize] does,
+// given ab = Q'(x - c). It reports false where it did not end well: h is not
+// convex at a point on the way, or a full step does not lower it. Then it returns the last
+// point before, where h is lowest.
+func (g *quadratic2D) minimize(f *sheet.Sheet, ab []float64, x, y float64, steps int, precision float64) (at quartic2D, ok bool) {
+	at = at2D(f, ab, x, y)
 	for range steps {
 		sx, sy, slope, convex := g.step(&at)
 		if !convex {
-			return at.h, false
+			return at, false
 		}
 		next := at2D(f, ab, at.x+sx, at.y+sy)
 		if !(next.h <= at.h+float64(2*armijo*slope) || next.h <= at.h+float64(rounding*at.h)) {
-			return at.h, false
+			return at, false
 		}
 		at = next
-		tau[0], tau[1] = at.x, at.y
 		if float64(sx*sx)+float64(sy*sy) <= float64(precision*precision*(at.p0+at.p2)) {
 			break
 		}
 	}
-	return at.h, true
+	return at, true
 }

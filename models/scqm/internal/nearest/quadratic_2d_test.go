@@ -29,13 +29,14 @@ func TestQuadratic2DIsQuadratic(t *testing.T) {
 		before := p.Value(start)
 
 		tau := append([]float64(nil), start...)
-		h, ok := plane.minimize(tau, p.Y, f, 2, 1e-3)
+		at, ok := plane.minimize(f, p.Y, tau[0], tau[1], 2, 1e-3)
+		tau[0], tau[1] = at.x, at.y
 		assert.LessOrEqual(t, p.Value(tau), before*(1+1e-12), "it never climbs")
 		if !ok {
 			continue
 		}
 		taken++
-		assert.InEpsilon(t, p.Value(tau), h, 1e-12)
+		assert.InEpsilon(t, p.Value(tau), at.h, 1e-12)
 		want := append([]float64(nil), start...)
 		value := p.Value(want)
 		for range 2 {
@@ -59,8 +60,8 @@ func TestQuadratic2DKeepsInterpolatedRows(t *testing.T) {
 	f.Quadratic(p.Y[2:], p.Phi)
 	copy(p.Y, tau)
 	tau[0] += 1e-6
-	h, ok := plane.minimize(tau, p.Y, f, 2, 1e-9)
+	at, ok := plane.minimize(f, p.Y, tau[0], tau[1], 2, 1e-9)
 	assert.True(t, ok)
-	assert.Less(t, h, 1e-25)
-	assert.InDeltaSlice(t, p.Y[:2], tau, 1e-12)
+	assert.Less(t, at.h, 1e-25)
+	assert.InDeltaSlice(t, p.Y[:2], []float64{at.x, at.y}, 1e-12)
 }

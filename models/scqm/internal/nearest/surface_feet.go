@@ -7,21 +7,18 @@ import (
 
 //go:generate sh -c "go run ../../../../internal/dense/assembly feet > surface_feet_amd64.s"
 
-// footSteps is the number of Newton steps that the kernels of SurfaceFeet take.
-const footSteps = 2
-
 // Refused stands for the squared residual of a row that [SurfaceFeet] did not place.
 const Refused = -1.0
 
-// SurfaceFeet moves rows of surfaces, d = 2, towards the nearest points by two steps of
+// SurfaceFeet moves rows of surfaces, d = 2, towards the nearest points by the steps of
 // [Quadratic.Minimize], as many rows at a time as the processor has lanes. Bits are those of
-// plain Go. It takes about 300 operations a row.
+// plain Go. A step takes about 130 operations.
 type SurfaceFeet struct {
 	f         *sheet.Sheet
 	padded    *sheet.Sheet // its Theta with three axes, of which those beyond s are 0
 	plane     quadratic2D
 	precision float64
-	table     [21]float64 // what the kernels read: Theta, M, and the constants below
+	table     [24]float64 // what the kernels read: Theta, M, and the constants below
 }
 
 // surfaceAxes is the number of axes that b has in the kernels. More are never needed, since
@@ -48,7 +45,7 @@ func (s *SurfaceFeet) Reload() {
 	m.load(s.padded)
 	copy(s.table[copy(s.table[:], s.padded.Theta):], []float64{
 		m.m00, m.m01, m.m02, m.m11, m.m12, m.m22,
-		1, dense.Flat, 2 * armijo, rounding, s.precision * s.precision, Refused,
+		1, dense.Flat, 2 * armijo, rounding, s.precision * s.precision, Refused, 0, -convexSlack, pureGradient * pureGradient,
 	})
 }
 
@@ -58,42 +55,67 @@ func Rows(n int) int { return (n + 7) / 8 * 8 }
 // FrameAxes is the number of axes for which Move reads pulled: those beyond m are 0.
 const FrameAxes = 2 + surfaceAxes
 
-// Move improves x and y, the two coordinates of n rows, given pulled = Q'(x - c), FrameAxes x
-// stride, one axis after the other, and whole = |x - c|^2. It writes squared residuals into u, and
-// Refused where h is not convex on the way, or where a full step does not lower it. Of squared
-// residuals that are small beside whole many digits are lost. All have memory for [Rows] of n.
-func (s *SurfaceFeet) Move(u, x, y, pulled []float64, stride int, whole []float64, n int) {
+// Move improves x and y, the two coordinates of n rows, by so many steps at most, given pulled = Q'(x
+// - c), FrameAxes x stride, one axis after the other, and whole = |x - c|^2. It writes squared
+// residuals into u, and Refused where h is not convex on the way, or where a full step does
+// not lower it. Of squared residuals that are small beside whole many digits are lost. All have
+// memory for [Rows] of n.
+func (s *SurfaceFeet) Move(u, x, y, pulled []float64, stride int, whole []float64, n, steps int) {
+	s.run(u, x, y, pulled, stride, whole, n, steps, false)
+}
+
+// Find writes the nearest points into x and y as [Footpoint.Find] does, and refuses rows for which the
+// way there is longer. The rest is that of Move.
+func (s *SurfaceFeet) Find(u, x, y, pulled []float64, stride int, whole []float64, n int) {
+	copy(x[:n], pulled)
+	copy(y[:n], pulled[stride:])
+	s.run(u, x, y, pulled, stride, whole, n, pureSteps, true)
+}
+
+// NewFinder prepares for Find.
+func NewFinder(f *sheet.Sheet) *SurfaceFeet { return NewSurfaceFeet(f, purePrecision) }
+
+func (s *SurfaceFeet) run(u, x, y, pulled []float64, stride int, whole []float64, n, steps int, nearest bool) {
 	wide, wider := dense.Wide()
 	if !wide || n == 0 {
-		s.move(u, x, y, pulled, stride, whole, n)
+		s.plain(u, x, y, pulled, stride, whole, n, steps, nearest)
 		return
 	}
 	n = Rows(n)
 	u, x, y, whole, pulled = u[:n], x[:n], y[:n], whole[:n], pulled[:(FrameAxes-1)*stride+n]
 	if wider {
-		feetAVX512(&s.table[0], &pulled[0], 8*stride, &whole[0], &x[0], &y[0], &u[0], n/8)
+		feetAVX512(&s.table[0], &pulled[0], 8*stride, &whole[0], &x[0], &y[0], &u[0], n/8, steps, nearest)
 		return
 	}
-	feetAVX2(&s.table[0], &pulled[0], 8*stride, &whole[0], &x[0], &y[0], &u[0], n/4)
+	feetAVX2(&s.table[0], &pulled[0], 8*stride, &whole[0], &x[0], &y[0], &u[0], n/4, steps, nearest)
 }
 
-// move is what the kernels do.
-func (s *SurfaceFeet) move(u, x, y, pulled []float64, stride int, whole []float64, n int) {
+// plain is what the kernels do.
+func (s *SurfaceFeet) plain(u, x, y, pulled []float64, stride int, whole []float64, n, steps int, nearest bool) {
 	var ab [FrameAxes]float64
 	for i := range n {
 		for k := range ab {
 			ab[k] = pulled[k*stride+i]
 		}
-		tau := [2]float64{x[i], y[i]}
-		h, good := s.plane.minimize(tau[:], ab[:], s.padded, footSteps, s.precision)
-		x[i], y[i] = tau[0], tau[1]
-		if u[i] = Refused; !good {
-			continue
-		}
+		at, good := s.plane.minimize(s.padded, ab[:], x[i], y[i], steps, s.precision)
+		x[i], y[i] = at.x, at.y
 		var square float64
 		for _, v := range ab {
 			square += float64(v * v)
 		}
-		u[i] = whole[i] - square + h
+		if u[i] = Refused; good && (!nearest || at.nearest(square)) {
+			u[i] = whole[i] - square + at.h
+		}
 	}
+}
+
+// nearest reports whether I + 2B has no negative eigenvalue, and the gradient vanishes beside
+// |[a; b]|.
+func (q *quartic2D) nearest(square float64) bool {
+	a, c := 1+2*q.w0, 1+2*q.w2
+	size := a + c
+	g0 := q.dx + float64(2*q.w0*q.x) + float64(q.w1*q.y)
+	g1 := q.dy + float64(q.w1*q.x) + float64(2*q.w2*q.y)
+	return size >= 0 && float64(a*c)-float64(q.w1*q.w1) >= -convexSlack*size*size &&
+		float64(g0*g0)+float64(g1*g1) <= pureGradient*pureGradient*square
 }

@@ -13,7 +13,7 @@ import (
 
 // Every kernel places rows where plain Go does, to the last bit, and refuses those that it does.
 func TestSurfaceFeet(t *testing.T) {
-	type kernel func(table, pulled *float64, stride int, whole, x, y, u *float64, groups int)
+	type kernel func(table, pulled *float64, stride int, whole, x, y, u *float64, groups, steps int, nearest bool)
 	kernels := map[int]kernel{}
 	avx2, avx512 := dense.Wide()
 	if avx2 {
@@ -53,10 +53,11 @@ func TestSurfaceFeet(t *testing.T) {
 		}
 		feet := NewSurfaceFeet(f, 1e-3)
 		u, px, py := make([]float64, n), append([]float64{}, x...), append([]float64{}, y...)
-		feet.move(u, px, py, pulled, stride, whole, n)
+		steps, nearest := 1+trial%12, trial%2 == 1
+		feet.plain(u, px, py, pulled, stride, whole, n, steps, nearest)
 		for lanes, k := range kernels {
 			gu, gx, gy := make([]float64, n), append([]float64{}, x...), append([]float64{}, y...)
-			k(&feet.table[0], &pulled[0], 8*stride, &whole[0], &gx[0], &gy[0], &gu[0], n/lanes)
+			k(&feet.table[0], &pulled[0], 8*stride, &whole[0], &gx[0], &gy[0], &gu[0], n/lanes, steps, nearest)
 			for i := range n {
 				for j, got := range []float64{gu[i], gx[i], gy[i]} {
 					want := []float64{u[i], px[i], py[i]}[j]
