@@ -41,8 +41,9 @@ type schur struct {
 	scaled []float64 // P: the step in scaled coordinates
 	t      []float64 // Dim
 
-	eigen                *dense.SymmetricEigen // of s
+	eigen                *dense.Spectral       // of s
 	haveEigen, hasCurved bool                  // it was computed; s is indefinite
+	eigenless            bool                  // it has none
 	small                *dense.SymmetricEigen // of a C_i
 }
 
@@ -69,13 +70,13 @@ func (s *schur) eliminate(a *framework.Arrowhead) {
 		timesRoots(s.ff[q*n:(q+1)*n], a.B[q*n:(q+1)*n], s.roots, d)
 	}
 	s.setScale(a.A)
+	dense.GramRows(s.s, s.ff, p, n)
 	for q := range p {
-		row := s.ff[q*n : (q+1)*n]
 		for k := range q + 1 {
-			v := (a.A[q*p+k] - floats.Dot(row, s.ff[k*n:(k+1)*n])) * s.scale[q] * s.scale[k]
+			v := (a.A[q*p+k] - s.s[q*p+k]) * s.scale[q] * s.scale[k]
 			s.s[q*p+k], s.s[k*p+q] = v, v
 		}
-		s.rhs[q] = (floats.Dot(row, s.f) - a.OuterGrad[q]) * s.scale[q]
+		s.rhs[q] = (dense.InnerProduct(s.ff[q*n:(q+1)*n], s.f) - a.OuterGrad[q]) * s.scale[q]
 	}
 	s.size = math.Sqrt(floats.Dot(s.s, s.s))
 	s.haveEigen = false
@@ -228,29 +229,29 @@ func (s *schur) solveCholesky(shift float64) bool {
 
 // solveEigen solves with the magnitudes of the eigenvalues.
 func (s *schur) solveEigen(mu float64) {
-	p := s.Outer
 	if !s.haveEigen {
 		if s.eigen == nil {
-			s.eigen = dense.NewSymmetricEigen(p)
+			s.eigen = dense.NewSpectral(s.Outer)
 		}
-		copy(s.eigen.A, s.s)
-		s.eigen.FactorizeOrIdentity() // a unit matrix makes the step one along the gradient
+		s.eigenless = !s.eigen.Factorize(s.s)
 		s.haveEigen = true
 	}
-	values, vectors := s.eigen.Values, s.eigen.A
-	most := max(math.Abs(values[0]), math.Abs(values[p-1]))
-	s.hasCurved = values[0] < -s.least*most
-	clear(s.scaled)
-	for k, w := range values {
-		var c float64
-		for i, v := range s.rhs {
-			c += vectors[i*p+k] * v
-		}
-		c /= max(math.Abs(w), s.least*most) + mu*s.size
-		for i := range s.scaled {
-			s.scaled[i] += c * vectors[i*p+k]
-		}
+	copy(s.scaled, s.rhs)
+	if s.hasCurved = false; s.eigenless {
+		floats.Scale(1/(1+mu*s.size), s.scaled) // a step along the gradient
+		return
 	}
+	values := s.eigen.Values
+	least, most := floats.Min(values), 0.0
+	for _, w := range values {
+		most = max(most, math.Abs(w))
+	}
+	s.hasCurved = least < -s.least*most
+	s.eigen.ToEigen(s.scaled)
+	for k, w := range values {
+		s.scaled[k] /= max(math.Abs(w), s.least*most) + mu*s.size
+	}
+	s.eigen.FromEigen(s.scaled)
 }
 
 // back computes the inner step for the outer one.

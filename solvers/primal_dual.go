@@ -145,6 +145,7 @@ type PrimalDualState struct {
 
 	arrowhead *framework.Arrowhead
 	schur     *schur
+	spare     *schur // of the point before a pair of steps
 	trial     framework.Point
 	shortened bool            // the inner step to trial is not that of schur
 	trusted   []float64       // a multiple of Dual
@@ -193,8 +194,10 @@ func (s *PrimalDualState) begin(e *framework.Evaluator, x framework.Point) error
 }
 
 func (s *PrimalDualState) allocate(e *framework.Evaluator, shape framework.ArrowheadShape) {
-	s.arrowhead, s.schur = framework.NewArrowhead(shape), newSchur(shape)
-	s.schur.flatness, s.schur.least = primalDualFlatness, primalDualDamping
+	s.arrowhead, s.schur, s.spare = framework.NewArrowhead(shape), newSchur(shape), newSchur(shape)
+	for _, c := range []*schur{s.schur, s.spare} {
+		c.flatness, c.least = primalDualFlatness, primalDualDamping
+	}
 	s.trial = framework.NewPoint(e.Blocks())
 	s.trusted, s.fromDual = make([]float64, len(s.Dual)), make([]float64, len(s.Dual))
 	s.from = framework.NewPoint(e.Blocks())
@@ -341,6 +344,7 @@ func (s *PrimalDualState) pair(e *framework.Evaluator, before float64) (taken bo
 		return false, err
 	}
 	s.Lambda = lambda
+	s.schur, s.spare = s.spare, s.schur
 	if err := s.solveAgain(e); err != nil {
 		return false, err
 	}
@@ -355,7 +359,9 @@ func (s *PrimalDualState) pair(e *framework.Evaluator, before float64) (taken bo
 	s.Missteps++
 	s.At.CopyFrom(s.from)
 	copy(s.Dual, s.fromDual)
-	return false, s.solveAgain(e)
+	s.schur, s.spare = s.spare, s.schur
+	s.schur.solve(s.Lambda)
+	return false, nil
 }
 
 // solveAgain computes the step from where the run stands.
