@@ -67,6 +67,9 @@ const (
 	// times as large, at most maxRaises times a round and not where eps is mostRaised of
 	// the scale already.
 	slowStage, raiseFactor, maxRaises, mostRaised = 12, 25, 6, 1e-3
+	// maxCrawled is the number of unsolved stages in a row after which a round is given up:
+	// no round ended stationary after them.
+	maxCrawled = 4
 	// dearWork is the number of products of an iteration from which on that is so in all
 	// rounds.
 	dearWork = 1 << 20
@@ -126,8 +129,9 @@ type PrimalDualState struct {
 	// those of this stage and Failed the last ones of them without a step. Missteps
 	// counts the last pairs of steps of this stage that led nowhere.
 	Round, Iterations, Stayed, Failed, Missteps int
-	// Raised counts the times that Eps was raised in this round.
-	Raised int
+	// Raised counts the times that Eps was raised in this round, Crawled the last stages
+	// since then that ended unsolved.
+	Raised, Crawled int
 	// Last says that nothing follows where this run does not end stationary.
 	Last bool
 	// Trial is the number of the trial under way, from 1, 0 for none; Before is the
@@ -220,7 +224,7 @@ func (s *PrimalDualState) Resume(e *framework.Evaluator) error {
 // beginRound rounds the cost over a part of the scale again.
 func (s *PrimalDualState) beginRound(e *framework.Evaluator, part float64) error {
 	s.Eps, s.Lambda, s.Factor = part*s.Scale, firstLambda, roundingFactor
-	s.Iterations, s.Stayed, s.Failed, s.Missteps, s.Raised = 0, 0, 0, 0, 0
+	s.Iterations, s.Stayed, s.Failed, s.Missteps, s.Raised, s.Crawled = 0, 0, 0, 0, 0, 0
 	s.Ended = math.Inf(1)
 	e.Smooth(s.Eps)
 	defer e.Smooth(0)
@@ -261,6 +265,11 @@ func (a PrimalDual) Step(e *framework.Evaluator, state framework.State) error {
 		return s.raise(e)
 	}
 	settled := solved || s.Stayed >= stageIterations
+	if s.Stayed == stageIterations && !solved {
+		s.Crawled++
+	} else if solved {
+		s.Crawled = 0
+	}
 	if fraction == 1 && settled || s.Failed >= 2 || s.Iterations >= roundIterations {
 		return s.endStage(e)
 	}
@@ -280,7 +289,7 @@ func (s *PrimalDualState) raise(e *framework.Evaluator) error {
 	s.Raised++
 	s.Eps *= raiseFactor
 	s.Factor, s.Lambda = roundingFactor, min(s.Lambda, firstLambda)
-	s.Stayed, s.Failed, s.Missteps = 0, 0, 0
+	s.Stayed, s.Failed, s.Missteps, s.Crawled = 0, 0, 0, 0
 	e.Smooth(s.Eps)
 	return e.StartDual(s.Dual, s.At)
 }
@@ -427,7 +436,7 @@ func (s *PrimalDualState) endStage(e *framework.Evaluator) error {
 		s.Cost = cost
 	}
 	last, vain := lastRounding*s.Scale, s.vain(cost)
-	if s.Eps <= last || s.Iterations >= roundIterations || vain {
+	if s.Eps <= last || s.Iterations >= roundIterations || vain || s.Crawled >= maxCrawled && s.Trial == 0 {
 		return s.endRound(e)
 	}
 	if s.Factor *= s.Factor; s.Stayed > quickStage || s.Trial > 0 {
