@@ -129,8 +129,8 @@ func (job *primalDualShard) addRow(a *Hessian, w *worker, s *sums, i, k int) {
 	job.inner(a, w, pd.slope, g, i)
 	job.couple(a, w, h, g, i)
 	for r, v := range pd.slope {
-		floats.AddScaled(s.gh[r*a.Nf:(r+1)*a.Nf], v, h)
-		floats.AddScaled(s.dual[r*a.Nf:(r+1)*a.Nf], g[r], h)
+		dense.AddScaled(s.gh[r*a.Nf:(r+1)*a.Nf], v, h)
+		dense.AddScaled(s.dual[r*a.Nf:(r+1)*a.Nf], g[r], h)
 	}
 }
 
@@ -179,7 +179,7 @@ func (pd *primalDual) radial(e, g []float64, eps float64) float64 {
 func (pd *primalDual) separable(a *Hessian, e, dual []float64, eps float64) float64 {
 	clear(pd.row)
 	for q, v := range e {
-		floats.AddScaled(pd.row, v, a.Frame.Axis(q))
+		dense.AddScaled(pd.row, v, a.Frame.Axis(q))
 	}
 	value := pd.entries(a.o.PlainLoss(), dual, eps)
 	a.Frame.Rotate(pd.slope, pd.row)
@@ -192,10 +192,11 @@ func (pd *primalDual) entries(loss framework.Loss, dual []float64, eps float64) 
 	powers, ok := loss.(framework.PowerSum)
 	if !ok {
 		for k, r := range pd.row {
-			theta := math.Hypot(r, eps)
+			theta := dense.Hypotenuse(r, eps)
+			inverse := 1 / theta
 			value += r / (theta + eps) * r
-			pd.row[k] = r / theta
-			pd.curve[k] = max(0, 1-dual[k]*pd.row[k]) / theta
+			pd.row[k] = r * inverse
+			pd.curve[k] = max(0, 1-dual[k]*pd.row[k]) * inverse
 		}
 		return value
 	}
@@ -250,7 +251,9 @@ func (job *moveDualShard) moveRow(a *Hessian, w *worker, i, k int) {
 	f, pd := a.F, w.primalDual(a.F)
 	D, d := f.D, f.Latent
 	h, g, dual := w.h[k*a.Nf:(k+1)*a.Nf], w.g[k*D:(k+1)*D], job.dual[i*D:(i+1)*D]
-	a.Frame.Rotate(g, dual)
+	if a.structure == framework.StructureRadial {
+		a.Frame.Rotate(g, dual)
+	}
 	pd.derivatives(a, w.e[k*D:(k+1)*D], g, dual)
 	a.Jacobian(w.dh, job.tau[i*d:(i+1)*d])
 	de := w.v[:0]
@@ -282,7 +285,7 @@ func (pd *primalDual) addStep(a *Hessian, dual, g, de []float64, fraction float6
 	}
 	clear(pd.turned)
 	for r, v := range de {
-		floats.AddScaled(pd.turned, v, a.Frame.Axis(r))
+		dense.AddScaled(pd.turned, v, a.Frame.Axis(r))
 	}
 	for k, v := range pd.turned {
 		dual[k] += fraction * (pd.row[k] + pd.curve[k]*v - dual[k])

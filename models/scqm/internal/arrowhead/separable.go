@@ -30,7 +30,7 @@ func (s *sums) addDiagonal(h, c []float64, weight float64) {
 	D, at := len(c), 0
 	for i, v := range h {
 		for _, u := range h[i:] {
-			floats.AddScaled(s.diagonal[at:at+D], weight*v*u, c)
+			dense.AddScaled(s.diagonal[at:at+D], weight*v*u, c)
 			at += D
 		}
 	}
@@ -45,11 +45,11 @@ func (a *Hessian) diagonalTimesJacobian(w *worker, c []float64, weight float64) 
 	for j := range d {
 		clear(w.column)
 		for k := range f.M {
-			floats.AddScaled(w.column, weight*e[k*d+j], a.Frame.Axis(k))
+			dense.AddScaled(w.column, weight*e[k*d+j], a.Frame.Axis(k))
 		}
 		floats.Mul(w.column, c)
 		for r := range D {
-			w.he[r*d+j] = floats.Dot(a.Frame.Axis(r), w.column)
+			w.he[r*d+j] = dense.InnerProduct(a.Frame.Axis(r), w.column)
 		}
 	}
 }
@@ -65,7 +65,7 @@ func (a *Hessian) addDiagonalMoments(dst, diagonal []float64) {
 			}
 			for q := p; q < a.P; q++ {
 				for _, u := range a.TermsOf(q) {
-					dst[p*a.P+q] += t.Sign * u.Sign * floats.Dot(products[u.Feature*D:(u.Feature+1)*D], a.Frame.Axis(u.Row))
+					dst[p*a.P+q] += t.Sign * u.Sign * dense.InnerProduct(products[u.Feature*D:(u.Feature+1)*D], a.Frame.Axis(u.Row))
 				}
 			}
 		}
