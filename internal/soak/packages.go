@@ -27,7 +27,8 @@ type goDrill struct {
 	flags          []string // of go test, beside the usual ones
 }
 
-// packageHangs is how long the drills of a package may take.
+// packageHangs is how long the drills of a package may take with the usual number of
+// cases, and with fewer.
 const packageHangs = time.Hour
 
 func (d goDrill) spec() drillSpec {
@@ -48,8 +49,9 @@ func (d goDrill) whole(b *bench, o *outcome) {
 	} else {
 		env = append(env, fmt.Sprintf("%s=%d", drill.EnvCases, cases))
 	}
-	flags := slices.Concat([]string{"-count=1", "-timeout", packageHangs.String()}, d.flags)
-	out, err := b.runGo(env, slices.Concat([]string{"test", "-v"}, flags, []string{"-run", d.run}, strings.Fields(d.pkg)))
+	most := time.Duration(max(1, b.factor) * float64(packageHangs))
+	flags := slices.Concat([]string{"-count=1", "-timeout", most.String()}, d.flags)
+	out, err := b.runGo(most, env, slices.Concat([]string{"test", "-v"}, flags, []string{"-run", d.run}, strings.Fields(d.pkg)))
 	rerun := strings.Join(slices.Concat(env[1:], []string{"go", "test"}, flags, []string{"-run", "'" + d.run + "'", d.pkg}), " ")
 	if b.interrupted.Err() != nil {
 		o.skip(1, skipf("interrupted"))
@@ -81,8 +83,8 @@ func (d goDrill) whole(b *bench, o *outcome) {
 // testEnd matches the verdicts of tests, not of their parts.
 var testEnd = regexp.MustCompile(`(?m)^--- (PASS|FAIL|SKIP): (\S+)`)
 
-func (b *bench) runGo(env, args []string) (string, error) {
-	ctx, cancel := context.WithTimeout(b.interrupted, packageHangs+time.Minute)
+func (b *bench) runGo(most time.Duration, env, args []string) (string, error) {
+	ctx, cancel := context.WithTimeout(b.interrupted, most+time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "go", args...)
 	cmd.Env = append(os.Environ(), env...)
@@ -172,7 +174,7 @@ var executed = regexp.MustCompile(`execs: (\d+)`)
 func fuzzDrill(pkg, target string) drillSpec {
 	whole := func(b *bench, o *outcome) {
 		args := []string{"test", "-run", "^$", "-fuzz", "^" + target + "$", "-fuzztime", b.fuzzing(), "-fuzzminimizetime", "10x", pkg}
-		out, err := b.runGo(nil, args)
+		out, err := b.runGo(packageHangs, nil, args)
 		if all := executed.FindAllStringSubmatch(out, -1); all != nil {
 			o.tried, _ = strconv.Atoi(all[len(all)-1][1])
 		}

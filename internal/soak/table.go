@@ -46,11 +46,10 @@ func packageDrills() []drillSpec {
 		goDrill{name: "go-robust-fits", pkg: "./models/residuals", run: "DrillFits|DrillEssential", cases: 1000}.spec(),
 		goDrill{name: "go-kinks", pkg: "./models/scqm", run: "DrillKinks", cases: 400}.spec(),
 		// Whole products of what make test tries in part.
-		goDrill{name: "go-whole", pkg: "./models/denoise ./models/scqm ./models/residuals ./solvers", run: ".", cases: 1, env: drill.EnvCases + "=%d,spoilt-entries=12,minima=32,kinked minima=8,kink-grid=20"}.spec(),
+		goDrill{name: "go-whole", pkg: "./models/denoise ./models/scqm ./models/residuals ./solvers", run: ".", cases: 1, env: drill.EnvCases + "=%d,spoilt-entries=12,minima=24"}.spec(),
 		// What make test runs under the race detector only.
 		goDrill{name: "go-without-races", pkg: "./internal/par ./internal/gather ./internal/shm ./internal/blas ./framework/... ./plugins/... ./bindings", run: ".", cases: 1, env: drill.EnvCases + "=%d"}.spec(),
-		goDrill{name: "go-kink-grid", pkg: "./models/scqm", run: "DrillKinkGrid", cases: 120}.spec(),
-		goDrill{name: "go-races", pkg: "./...", run: ".", cases: 1, env: drill.EnvCases + "=%d,method-rows=42,kinks=4,kink-grid=6,suggested-truths=9,spoilt-entries=12", flags: []string{"-race"}}.spec(),
+		goDrill{name: "go-races", pkg: "./...", run: ".", cases: 1, env: drill.EnvCases + "=%d,method-rows=42,kinks=4,minima=4,suggested-truths=9,spoilt-entries=12", flags: []string{"-race"}}.spec(),
 		goDrill{name: "go-hostile", pkg: "./models/scqm", run: "DrillHostile", cases: 2000}.spec(),
 		goDrill{name: "go-nearest", pkg: "./models/scqm/internal/nearest", run: "DrillNearest", cases: 20000}.spec(),
 		goDrill{name: "go-certified-rows", pkg: "./models/scqm/internal/nearest", run: "DrillCertifiedRows", cases: 4000}.spec(),
@@ -58,7 +57,8 @@ func packageDrills() []drillSpec {
 		goDrill{name: "go-nearest-fits", pkg: "./models/scqm", run: "DrillNearest", cases: 300}.spec(),
 		goDrill{name: "go-spoilt-entries", pkg: "./models/scqm", run: "DrillSpoiltEntries", cases: 140}.spec(),
 		goDrill{name: "go-units", pkg: "./cmd/scqm", run: "DrillUnits", cases: 110}.spec(),
-		goDrill{name: "go-minima", pkg: "./models/scqm", run: "DrillMinima|DrillKinkedMinima", cases: 160, env: drill.EnvCases + "=%d,kinked minima=24"}.spec(),
+		// All kinds of its grid once; the whole grid has twenty of each.
+		goDrill{name: "go-minima", pkg: "./models/scqm", run: "DrillMinima", cases: 180}.spec(),
 		goDrill{name: "go-standard", pkg: "./solvers", run: "DrillStandard", cases: 400}.spec(),
 		// Twice the 25 standard problems with three solvers each: small ones, then full sizes.
 		goDrill{name: "go-constants", pkg: "./internal/standard", run: "DrillConstants", cases: 150}.spec(),

@@ -399,7 +399,7 @@ func TestFinishIsDeterministic(t *testing.T) {
 // The finish follows curved kinks of many entries, and converges at first.
 func TestFinishFollowsCurvedKinks(t *testing.T) {
 	for seed := range 3 {
-		x := arcInSpace(rand.New(rand.NewPCG(uint64(seed), 20)), 20, 50)
+		x := turnedArc(rand.New(rand.NewPCG(uint64(seed), 20)), 20, 50)
 		k := kinkedCase{x: x, loss: losses.L1(), d: 1, s: 1, ridge: 1e-3, threads: 1}
 		_, run := k.solve(t, newtonStages(true), true)
 		assert.Equal(t, framework.Converged, run.Status, seed)
