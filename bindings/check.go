@@ -24,7 +24,7 @@ func StartLossCheck(number int64, settings string, precision uint64) (int64, err
 			return 0, err
 		}
 		return start(number, "check", func(j *job) (any, error) {
-			l, err := s.Loss.build(j, precision, nil, 0)
+			l, err := s.Loss.build(j, precision)
 			if err != nil {
 				return nil, err
 			}

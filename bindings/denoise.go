@@ -125,7 +125,7 @@ func (s denoiserSettings) method(j *job, columns int, precision uint64) (denoise
 		}
 	} else if s.Loss != nil {
 		var err error
-		if settings.Loss, err = s.Loss.build(j, precision, nil, 0); err != nil {
+		if settings.Loss, err = s.Loss.build(j, precision); err != nil {
 			return nil, err
 		}
 		if l, ok := settings.Loss.(framework.Dimensioned); ok && l.Dim() != columns {

@@ -116,14 +116,9 @@ func (s fitSettings) fit(j *job, data scqm.Data, precision uint64) (*scqm.Fit, e
 	}
 	data.Missing = s.IgnoreMissing
 	learn := scqm.LearnLoss
-	if _, streams := config.Solver.(solvers.Streaming); streams && s.Loss.Name == huber && !s.Loss.Python && s.Loss.Delta == nil {
-		if s.Loss.Delta, err = s.defaultDelta(j, data); err != nil {
-			return nil, err
-		}
-	}
 	if s.Loss.Python || s.Loss.Name != lossAuto {
 		learn = scqm.Learn
-		if config.Loss, err = s.Loss.build(j, precision, &data, s.Latent); err != nil {
+		if config.Loss, err = s.Loss.buildFor(j, precision, data, config); err != nil {
 			return nil, err
 		}
 	}

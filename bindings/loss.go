@@ -54,9 +54,25 @@ type lossChoice struct {
 	program *framework.Program // of a plugin, once it was started
 }
 
-// build makes the loss for a job. data and d are those of a fit, for a default
-// that depends on them; without data, every parameter must be given.
-func (c lossChoice) build(j *job, precision uint64, data *scqm.Data, d int) (framework.Loss, error) {
+// buildFor makes the loss for a fit to rows, of which a default may depend on them.
+func (c lossChoice) buildFor(j *job, precision uint64, data scqm.Data, config scqm.Config) (framework.Loss, error) {
+	if c.asksData() {
+		delta, err := scqm.HuberDelta(j.ctx, data, config, c.Name == huberEntries)
+		if err != nil {
+			return nil, err
+		}
+		c.Delta = &delta
+	}
+	return c.build(j, precision)
+}
+
+// asksData reports that delta is left to the rows.
+func (c lossChoice) asksData() bool {
+	return (c.Name == huber || c.Name == huberEntries) && c.Delta == nil && !c.elsewhere()
+}
+
+// build makes the loss for a job, of which every parameter must be given.
+func (c lossChoice) build(j *job, precision uint64) (framework.Loss, error) {
 	if c.Python {
 		return c.foreign(j), nil
 	}
@@ -70,15 +86,6 @@ func (c lossChoice) build(j *job, precision uint64, data *scqm.Data, d int) (fra
 			return nil, err
 		}
 		params.Precision = m
-	}
-	if (c.Name == huber || c.Name == huberEntries) && c.Delta == nil && data != nil {
-		x := *data
-		x.Missing = x.Missing || c.Name == huberEntries // sizes of entries
-		norms, err := scqm.ResidualNorms(x, d)
-		if err != nil {
-			return nil, err
-		}
-		params.Delta = new(losses.DefaultHuberDelta(norms))
 	}
 	return losses.ByName(c.Name, params)
 }

@@ -166,11 +166,12 @@ func (m *manyFits) many(j *job, precision uint64) (many scqm.Many, err error) {
 		return many, err
 	}
 	many.Options.Observers, many.Rough = nil, m.Rough
-	if (m.Loss.Name == huber || m.Loss.Name == huberEntries) && m.Loss.Delta == nil && !m.Loss.elsewhere() {
-		many.LossOf = func(x scqm.Data) (framework.Loss, error) { return m.Loss.build(j, precision, &x, m.Latent) }
+	if m.Loss.asksData() {
+		config := many.Config
+		many.LossOf = func(x scqm.Data) (framework.Loss, error) { return m.Loss.buildFor(j, precision, x, config) }
 		return many, nil
 	}
-	many.Loss, err = m.Loss.build(j, precision, nil, 0)
+	many.Loss, err = m.Loss.build(j, precision)
 	return many, err
 }
 

@@ -69,7 +69,7 @@ func (s meanInput) loss(j *job, precision uint64) (framework.Loss, error) {
 	if s.Loss.Name == huber && s.Loss.Delta == nil && !s.Loss.elsewhere() {
 		return mean.Huber(j.ctx, s.data, s.Threads)
 	}
-	return s.Loss.build(j, precision, &s.data, 1)
+	return s.Loss.buildFor(j, precision, s.data, scqm.Config{Latent: 1})
 }
 
 func (s meanInput) compute(j *job, loss framework.Loss) (*meanResult, error) {

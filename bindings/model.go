@@ -66,7 +66,7 @@ func (s modelSettings) build(j *job, parts []uint64, rows int64) (*scqm.Model, e
 		return m, nil
 	}
 	var err error
-	m.Loss, err = s.Loss.build(j, parts[precisionAt], nil, 0)
+	m.Loss, err = s.Loss.build(j, parts[precisionAt])
 	return m, err
 }
 
@@ -234,7 +234,7 @@ func StartLoss(number int64, loss string, precision, r uint64, rows, columns int
 		}
 		brief := !c.elsewhere() && len(residuals.X) <= briefEntries
 		return begin(number, "loss", brief, func(j *job) (any, error) {
-			l, err := c.build(j, precision, nil, 0)
+			l, err := c.build(j, precision)
 			if err != nil {
 				return nil, err
 			}

@@ -16,7 +16,7 @@ type streamSettings struct {
 	// Checkpoint is the path of a file in which the fit is stored after every
 	// iteration, and from which it goes on where there is one; "" is none.
 	Checkpoint string `json:"checkpoint"`
-	// Delta says that the default of the loss huber is wanted, and no fit.
+	// Delta says that the default of the loss is wanted, and no fit.
 	Delta bool `json:"only_delta"`
 }
 
@@ -38,7 +38,7 @@ func StartStream(number int64, settings string, rows, columns int64, precision u
 		return start(number, "fit", func(j *job) (any, error) {
 			e.job = j
 			if s.Delta {
-				return scqm.HuberDeltaFrom(j.ctx, e, s.Latent)
+				return s.delta(j, e)
 			}
 			return s.learn(j, e, precision)
 		})
@@ -50,15 +50,20 @@ func StreamDelta(number int64) (float64, error) {
 	return withJob("delta", number, resultOf[float64])
 }
 
-func (s streamSettings) learn(j *job, e *pythonEngine, precision uint64) (*scqm.Fit, error) {
-	if err := s.Loss.deltaless(); err != nil {
-		return nil, err
+func (s streamSettings) delta(j *job, e *pythonEngine) (float64, error) {
+	c, err := s.config(j)
+	if err != nil {
+		return 0, err
 	}
+	return scqm.HuberDeltaFrom(j.ctx, e, c, s.Loss.Name == huberEntries)
+}
+
+func (s streamSettings) learn(j *job, e *pythonEngine, precision uint64) (*scqm.Fit, error) {
 	c, err := s.config(j)
 	if err != nil {
 		return nil, err
 	}
-	if c.Loss, err = s.Loss.build(j, precision, nil, s.Latent); err != nil {
+	if c.Loss, err = s.Loss.build(j, precision); err != nil {
 		return nil, err
 	}
 	if s.Checkpoint != "" {
@@ -81,13 +86,6 @@ func (s streamSettings) learn(j *job, e *pythonEngine, precision uint64) (*scqm.
 		return nil, j.ctx.Err()
 	}
 	return fit, nil
-}
-
-// defaultDelta chooses that of huber for rows in memory that are streamed, as for
-// rows elsewhere.
-func (s fitSettings) defaultDelta(j *job, data scqm.Data) (*float64, error) {
-	delta, err := scqm.HuberDeltaFrom(j.ctx, &scqm.LocalEngine{Source: data, Threads: threads(s.Threads)}, s.Latent)
-	return &delta, err
 }
 
 // pythonEngine is an [scqm.Engine] whose sums Python finds.
@@ -221,13 +219,4 @@ func AnswerSum(number int64) (int64, error) {
 		close(a.answered)
 		return 1, nil
 	})
-}
-
-// deltaless says which loss streams need delta of.
-func (c lossChoice) deltaless() error {
-	if c.Name == huberEntries && !c.Python && c.Delta == nil {
-		return fmt.Errorf("the loss %s has no default delta where rows are not in memory; give delta, which a fit of some of the rows finds: %w",
-			huberEntries, framework.ErrInvalid)
-	}
-	return nil
 }

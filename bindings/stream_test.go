@@ -139,7 +139,7 @@ func TestStreamsRefuse(t *testing.T) {
 		assert.Error(t, err)
 	}
 	_, err := streamed(t, x, n, `{"d":2,"solver":"auto","loss":{"name":"huber_entries"}}`, nil)
-	assert.ErrorContains(t, err, "no default delta")
+	assert.ErrorContains(t, err, "loss huber_entries needs delta")
 	_, err = FetchRequest(newNumber(), 0)
 	assert.ErrorContains(t, err, "job: ")
 	_, err = StartSum(newNumber(), `{}`, 0, 8, 0, 1, 1, 0)

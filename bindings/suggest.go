@@ -29,7 +29,7 @@ func StartSuggest(number int64, settings string, x uint64, rows, columns int64, 
 			return 0, err
 		}
 		return start(number, "suggest", func(j *job) (any, error) {
-			loss, err := s.Loss.build(j, precision, &data, 1)
+			loss, err := s.Loss.buildFor(j, precision, data, scqm.Config{Latent: 1})
 			if err != nil {
 				return nil, err
 			}

@@ -44,7 +44,7 @@ func StartSum(number int64, settings string, request uint64, length int64, chunk
 			var loss framework.Loss
 			if r.Kind.Scores() {
 				var err error
-				if loss, err = s.Loss.build(j, precision, nil, 0); err != nil {
+				if loss, err = s.Loss.build(j, precision); err != nil {
 					return nil, err
 				}
 			}

@@ -13,7 +13,6 @@ import (
 	"github.com/scqm/scqm/internal/dataset"
 	"github.com/scqm/scqm/losses"
 	"github.com/scqm/scqm/models/denoise"
-	"github.com/scqm/scqm/models/scqm"
 )
 
 // chooseLoss sets the loss asked for; none is the default of auto and of methods
@@ -39,7 +38,7 @@ func (f *denoiseFlags) chooseLoss(cmd *cobra.Command, s *denoise.Settings) error
 		return nil
 	}
 	var err error
-	s.Loss, err = f.loss.Make(cmd.Context(), scqm.Data{}, f.latent)
+	s.Loss, err = f.loss.Make()
 	return err
 }
 

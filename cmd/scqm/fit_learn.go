@@ -74,7 +74,7 @@ func (f *fitFlags) learnInMemory(cmd *cobra.Command, path string, src *dataset.S
 	x.Missing = f.data.Missing
 	var loss framework.Loss // nil: to be chosen
 	if !f.choosesLoss() {
-		if loss, err = f.loss.Make(cmd.Context(), x, f.latent); err != nil {
+		if loss, err = f.loss.MakeFor(cmd.Context(), x, f.config(nil)); err != nil {
 			return learned{}, err
 		}
 	}

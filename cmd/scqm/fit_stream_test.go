@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/scqm/scqm/cmd/scqm/internal/cli"
+	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/models/scqm"
 )
 
@@ -41,6 +42,26 @@ func TestFitStreamsWhatDoesNotFit(t *testing.T) {
 		assert.Equal(t, [][]float64{want.C, want.U, want.V, want.Theta}, [][]float64{got.C, got.U, got.V, got.Theta}, path)
 	}
 	assert.Contains(t, run(data, "--memory", "9M", "--loss", "huber", "--json", "-d", "1"), `"reads": `)
+}
+
+// The default of a loss does not depend on whether rows fit into memory.
+func TestStreamedFitChoosesTheSameDelta(t *testing.T) {
+	p := newPlace(t)
+	m := bowl(40000, 8)
+	data := p.matrix("data.npy", m)
+	for _, loss := range []string{"huber", "huber_entries"} {
+		want, err := scqm.HuberDeltaFrom(t.Context(), &scqm.LocalEngine{Source: cli.RowsOf(m)}, scqm.Config{Latent: 1}, loss == "huber_entries")
+		require.NoError(t, err)
+		for _, args := range [][]string{{"--solver", "streaming"}, {"--memory", "9M"}} {
+			program := start(t, nil, append([]string{"fit", data, "--loss", loss, "-o", p.path("model.npz"), "--max-iter", "1", "--threads", "1", "-d", "1"}, args...)...)
+			code, stderr := program.end(t)
+			require.Zero(t, code, stderr)
+			got, err := scqm.Load(p.path("model.npz"))
+			require.NoError(t, err)
+			assert.Equal(t, map[string]float64{"delta": want}, got.Loss.(framework.Parametric).Params(), "%s, %v", loss, args)
+			assert.Equal(t, args[0] == "--memory", got.Tau == nil, args)
+		}
+	}
 }
 
 // What streams cannot serve is refused with the flag.

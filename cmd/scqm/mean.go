@@ -159,7 +159,7 @@ func (f *meanFlags) compute(ctx context.Context, x scqm.Data) (*foundMean, error
 // geometric median.
 func (f *meanFlags) chooseLoss(ctx context.Context, x scqm.Data) (framework.Loss, error) {
 	if !f.loss.NeedsDelta() {
-		return f.loss.Make(ctx, x, 1)
+		return f.loss.MakeFor(ctx, x, scqm.Config{Latent: 1})
 	}
 	return mean.Huber(ctx, x, f.threads)
 }

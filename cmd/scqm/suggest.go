@@ -87,7 +87,7 @@ func (f *suggestFlags) run(cmd *cobra.Command, path string) error {
 		return err
 	}
 	x := cli.RowsOf(m)
-	loss, err := f.loss.Make(cmd.Context(), x, 1)
+	loss, err := f.loss.MakeFor(cmd.Context(), x, scqm.Config{Latent: 1})
 	if err != nil {
 		return err
 	}

@@ -267,11 +267,41 @@ func TestHuberDeltaFrom(t *testing.T) {
 	x := bentRows(3, 3000, 4)
 	norms, err := ResidualNorms(x, 2)
 	require.NoError(t, err)
-	got, err := HuberDeltaFrom(t.Context(), &LocalEngine{Source: x}, 2)
+	got, err := HuberDeltaFrom(t.Context(), &LocalEngine{Source: x}, Config{Latent: 2}, false)
 	require.NoError(t, err)
 	assert.InEpsilon(t, losses.DefaultHuberDelta(norms), got, 0.01)
-	_, err = HuberDeltaFrom(t.Context(), &LocalEngine{Source: x}, 9)
+	x.Missing = true
+	sizes, err := ResidualNorms(x, 2)
+	require.NoError(t, err)
+	x.Missing = false
+	got, err = HuberDeltaFrom(t.Context(), &LocalEngine{Source: x}, Config{Latent: 2}, true)
+	require.NoError(t, err)
+	assert.InEpsilon(t, losses.DefaultHuberDelta(sizes), got, 0.01)
+	_, err = HuberDeltaFrom(t.Context(), &LocalEngine{Source: x}, Config{Latent: 9}, false)
 	require.ErrorIs(t, err, ErrInput)
+}
+
+// Rows in memory have the delta of rows in a file wherever they are fitted by sums over
+// blocks, and the exact one elsewhere.
+func TestHuberDeltaDoesNotDependOnMemory(t *testing.T) {
+	x := bentRows(3, 20000, 5)
+	for _, entries := range []bool{false, true} {
+		for _, solver := range []framework.Solver{solvers.Streaming{}, solvers.Stochastic{}} {
+			c := Config{Latent: 2, Solver: solver, Seed: 3}
+			want, err := HuberDeltaFrom(t.Context(), &LocalEngine{Source: x}, c, entries)
+			require.NoError(t, err)
+			got, err := HuberDelta(t.Context(), x, c, entries)
+			require.NoError(t, err)
+			assert.Equal(t, want, got, "%s, %v", solver.Name(), entries)
+		}
+		whole := x
+		whole.Missing = entries
+		norms, err := ResidualNorms(whole, 2)
+		require.NoError(t, err)
+		got, err := HuberDelta(t.Context(), x, Config{Latent: 2}, entries)
+		require.NoError(t, err)
+		assert.Equal(t, losses.DefaultHuberDelta(norms), got)
+	}
 }
 
 // The objective is that of the rows where Transform places them, whatever the loss.

@@ -24,7 +24,7 @@ from ._native import Array, Job, address, call
 from ._progress import Progress
 from ._sums import BlockSums
 from .exceptions import InputError
-from .losses import Huber, Loss, LossLike
+from .losses import Huber, HuberEntries, Loss, LossLike
 from .losses._answer import answer
 from .losses._resolve import AUTO, resolve
 
@@ -88,8 +88,8 @@ def fit_blocks(
     p : float, optional
         Power of the loss "lp".
     delta : float, optional
-        Of the losses "huber", which has a default, and "huber_entries", which has
-        none here.
+        Of the losses "huber" and "huber_entries", by default as of :class:`SCQM`
+        with ``solver="streaming"``.
     precision : array-like of shape (D, D), optional
         Matrix of the loss "mahalanobis".
     solver : str, default="streaming"
@@ -196,8 +196,8 @@ def fit_parts(
     progress = Progress(model.max_iter) if model.verbose else None
     driver = Driver(ask, (n, D), settings, progress)
     try:
-        if isinstance(loss, Huber) and loss.delta is None:
-            loss = driver.huber(loss)
+        if isinstance(loss, Huber | HuberEntries) and loss.delta is None:
+            loss = driver.with_delta(loss)
         report, arrays = driver.learn(loss)
     finally:
         if progress is not None:
@@ -235,7 +235,7 @@ class Driver:
         self.progress = progress
         self.reads = 0
 
-    def huber(self, loss: Loss) -> Huber:
+    def with_delta(self, loss: Huber | HuberEntries) -> Huber | HuberEntries:
         """Return the loss with the delta that the rows suggest."""
         begin = time.monotonic()
 
@@ -246,7 +246,7 @@ class Driver:
         if limit := self.settings["time_limit"]:
             left = limit - (time.monotonic() - begin)
             self.settings["time_limit"] = max(left, 1e-9)
-        return Huber(found)
+        return type(loss)(found)
 
     def learn(self, loss: Loss) -> tuple[dict[str, Any], dict[str, Array]]:
         """Fit, and return the report and the arrays."""

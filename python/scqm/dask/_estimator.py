@@ -67,8 +67,8 @@ class SCQM(_estimator.SCQM):
     p : float, optional
         Power of the loss "lp".
     delta : float, optional
-        Of the losses "huber", which has a default, and "huber_entries", which has
-        none here.
+        Of the losses "huber" and "huber_entries", by default as of
+        :class:`scqm.SCQM` with ``solver="streaming"``.
     precision : array-like of shape (D, D), optional
         Matrix of the loss "mahalanobis".
     solver : str, default="auto"

@@ -83,28 +83,41 @@ func (f *Loss) Check(cmd *cobra.Command) error {
 	return err
 }
 
-// Make makes the loss for data that are to be fitted with d dimensions.
-func (f *Loss) Make(ctx context.Context, x scqm.Data, d int) (framework.Loss, error) {
+// Make makes the loss, whose parameters are given.
+func (f *Loss) Make() (framework.Loss, error) {
 	if f.plugin.opened != nil {
 		return f.plugin.opened.Loss(), nil
 	}
-	entries := f.Name == huberEntries && f.params.Delta == nil && x.N > 0
-	if f.NeedsDelta() || entries {
-		x.Missing = x.Missing || entries // whose sizes are wanted
-		norms, err := cli.Await(ctx, func() ([]float64, error) { return scqm.ResidualNorms(x, d) })
-		if err != nil {
-			return nil, err
-		}
-		return f.WithDelta(losses.DefaultHuberDelta(norms))
-	}
 	return f.lossFor(f.params)
+}
+
+// MakeFor makes the loss for a fit of rows in memory.
+func (f *Loss) MakeFor(ctx context.Context, x scqm.Data, c scqm.Config) (framework.Loss, error) {
+	return f.makeBy(ctx, func(entries bool) (float64, error) { return scqm.HuberDelta(ctx, x, c, entries) })
+}
+
+// MakeFrom makes the loss for a fit of the rows that an engine reads.
+func (f *Loss) MakeFrom(ctx context.Context, e scqm.Engine, c scqm.Config) (framework.Loss, error) {
+	return f.makeBy(ctx, func(entries bool) (float64, error) { return scqm.HuberDeltaFrom(ctx, e, c, entries) })
+}
+
+// makeBy makes the loss, with the delta that is chosen where it is left to the data.
+func (f *Loss) makeBy(ctx context.Context, choose func(entries bool) (float64, error)) (framework.Loss, error) {
+	if !f.asksData() {
+		return f.Make()
+	}
+	delta, err := cli.Await(ctx, func() (float64, error) { return choose(f.Name == huberEntries) })
+	if err != nil {
+		return nil, err
+	}
+	return f.WithDelta(delta)
 }
 
 // BuiltIn reports that no plugin computes the loss.
 func (f *Loss) BuiltIn() bool { return f.plugin.Name == "" }
 
-// AsksData reports that a parameter of the loss is left to the data.
-func (f *Loss) AsksData() bool { return HasDelta(f.Name) && f.params.Delta == nil && f.BuiltIn() }
+// asksData reports that a parameter of the loss is left to the data.
+func (f *Loss) asksData() bool { return HasDelta(f.Name) && f.params.Delta == nil && f.BuiltIn() }
 
 // NeedsDelta reports that the loss is huber and the norm at which it turns linear is
 // left to the data.
