@@ -35,6 +35,7 @@ var kinds = []struct {
 	{fs.ErrNotExist, "file"},
 	{fs.ErrPermission, "file"},
 	{scqm.ErrInput, "input"},
+	{scqm.ErrAllRows, "input"},
 	{scqm.ErrNotMinimum, "input"},
 	{mean.ErrNoCurvature, "input"},
 	{framework.ErrInvalid, "input"},

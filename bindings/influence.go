@@ -1,6 +1,11 @@
 package bindings
 
 import (
+	"fmt"
+	"math"
+
+	"github.com/scqm/scqm/framework"
+	datarows "github.com/scqm/scqm/models/rows"
 	"github.com/scqm/scqm/models/scqm"
 )
 
@@ -14,6 +19,11 @@ type influenceSettings struct {
 	// LeftOut lists rows to be left out by fitting anew; nil stands for all rows,
 	// without.
 	LeftOut []int `json:"left_out"`
+	// Single says that rows are of float32, for [StartBlockInfluence] and
+	// [StartResponses].
+	Single bool `json:"single"`
+	// First is the number of the first row, for [StartResponses].
+	First int `json:"first"`
 }
 
 // StartInfluence begins to compute how much each row of x drives a fit. The
@@ -69,6 +79,142 @@ func StartInfluence(number int64, settings string, parts, x uint64, rows int64, 
 			return influence, nil
 		})
 	})
+}
+
+// StartBlockInfluence is [StartInfluence] of all rows by scqm.Model.InfluenceFrom: it reads
+// them twice, block by block, and holds little beside. Rows may be of float32. It returns 1.
+func StartBlockInfluence(number int64, settings string, parts, x uint64, rows int64, weights, out uint64) (int64, error) {
+	return guarded("influence", func() (int64, error) {
+		w, err := readInfluence(settings, parts, x, rows, weights, out)
+		if err != nil {
+			return 0, err
+		}
+		return start(number, "influence", func(j *job) (any, error) {
+			m, err := w.withLoss(j, w.parts)
+			if err != nil {
+				return nil, err
+			}
+			return m.InfluenceFrom(j.ctx, w.rows, threads(w.Threads), w.take)
+		})
+	})
+}
+
+// StartResponse begins to find how a fit answers to single rows that are left out, from
+// rows x columns numbers that Python can sum over, by questions as those of [StartStream].
+// The settings and parts are those of [StartSave]. [ResultBytes] has what [StartResponses]
+// takes, and [ResponseRemaining] a number of it. It returns 1.
+func StartResponse(number int64, settings string, parts uint64, rows, columns int64) (int64, error) {
+	return guarded("influence", func() (int64, error) {
+		var s influenceSettings
+		if err := decode(settings, &s); err != nil {
+			return 0, err
+		}
+		addresses, err := addressList("parts", parts, modelArrays)
+		if err != nil {
+			return 0, err
+		}
+		if _, err := product("shape", rows, columns); err != nil {
+			return 0, err
+		}
+		addresses = append([]uint64(nil), addresses...)
+		return start(number, "influence", func(j *job) (any, error) {
+			m, err := s.withLoss(j, addresses)
+			if err != nil {
+				return nil, err
+			}
+			r, err := m.ResponseFrom(j.ctx, &pythonEngine{job: j, rows: int(rows), columns: int(columns)})
+			if err != nil {
+				return nil, err
+			}
+			return r.MarshalBinary()
+		})
+	})
+}
+
+// ResponseRemaining is remaining of scqm.Response, from its bytes.
+func ResponseRemaining(response uint64, length int64) (float64, error) {
+	var remaining float64
+	_, err := guarded("influence", func() (int64, error) {
+		b, err := readBytes("response", response, length)
+		if err != nil {
+			return 0, err
+		}
+		remaining, err = scqm.ResponseRemaining(b)
+		return 1, err
+	})
+	return remaining, err
+}
+
+// StartResponses begins to compute the influences of some rows of a fit, by the bytes of
+// a response. The other arguments are those of [StartBlockInfluence]. It returns 1.
+func StartResponses(number int64, settings string, parts, response uint64, length int64, x uint64, rows int64, weights, out uint64) (int64, error) {
+	return guarded("influence", func() (int64, error) {
+		w, err := readInfluence(settings, parts, x, rows, weights, out)
+		if err != nil {
+			return 0, err
+		}
+		b, err := readBytes("response", response, length)
+		if err != nil {
+			return 0, err
+		}
+		return start(number, "influence", func(j *job) (any, error) {
+			m, err := w.withLoss(j, w.parts)
+			if err != nil {
+				return nil, err
+			}
+			r, err := m.ReadResponse(j.ctx, b)
+			if err != nil {
+				return nil, err
+			}
+			_, err = r.LeaveOut(j.ctx, w.rows, w.First, threads(w.Threads), w.take)
+			return nil, err
+		})
+	})
+}
+
+// influenceWork is what [StartBlockInfluence] and [StartResponses] share.
+type influenceWork struct {
+	influenceSettings
+	parts []uint64
+	rows  datarows.Source
+	to    []float64
+}
+
+func readInfluence(settings string, parts, x uint64, rows int64, weights, out uint64) (*influenceWork, error) {
+	w := &influenceWork{}
+	if err := decode(settings, &w.influenceSettings); err != nil {
+		return nil, err
+	}
+	addresses, err := addressList("parts", parts, modelArrays)
+	if err != nil {
+		return nil, err
+	}
+	w.parts = append(w.parts, addresses...)
+	if rows < 1 || w.D < 1 || rows > math.MaxInt64/w.D {
+		return nil, fmt.Errorf("%d x %d rows: %w", rows, w.D, framework.ErrInvalid)
+	}
+	p := &part{n: int(rows), d: int(w.D)}
+	single := uint64(0)
+	if w.Single {
+		single = 1
+	}
+	if err := p.append([]uint64{x, uint64(rows), weights, single}); err != nil {
+		return nil, err
+	}
+	w.rows = p.source()
+	n, err := product("out", rows, influenceColumns)
+	if err == nil {
+		w.to, err = view("out", out, n)
+	}
+	return w, err
+}
+
+// take writes influences from a row of the fit on.
+func (w *influenceWork) take(first int, list []scqm.RowInfluence) error {
+	for i, r := range list {
+		copy(w.to[influenceColumns*(first-w.First+i):], []float64{r.Move, r.Residual, r.Without, r.Leverage})
+	}
+	return nil
 }
 
 // InfluenceReport describes the result of such a job as a JSON object:

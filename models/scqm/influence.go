@@ -3,6 +3,7 @@ package scqm
 import (
 	"context"
 	"fmt"
+	"math/bits"
 
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/internal/memory"
@@ -161,14 +162,18 @@ func (m *Model) reserveInfluence(x Data, threads int) (*memory.Reservation, erro
 	}
 	sheet := D + D*f.m - f.m*(f.m+1)/2 + f.q*f.s
 	features := 1 + f.m + f.q
-	numbers := f.problem() + 10*f.point + 2*f.residuals() + 5*sheet*sheet + 4*features*features + 6*D*D + 8*f.n
+	numbers := f.problem() + 10*f.point + 2*f.residuals() + 3*sheet*sheet + 6*D*D + 8*f.n
+	// The sums of as many blocks as wait for others.
+	nodes := float64(1 + bits.Len(uint(Blocks(x.N)-1)))
+	form := 0
 	switch {
 	case f.radial, f.quadratic:
 	case f.separable:
-		numbers += features * features * D
+		form = int(D)
 	default:
-		numbers += features * features * D * D
+		form = int(D * D)
 	}
+	numbers += nodes * float64(influence.SumsLen(int(sheet), int(features), int(D), form))
 	batch := min(influence.BatchRows, f.n)
 	perThread := batch*(3*sheet+features*(1+f.d)+(12+f.d)*D+f.d*f.d+2*f.d+2) + 2*D*features
 	if f.rounded { // the fit for a rounded loss, by the solver that suits it

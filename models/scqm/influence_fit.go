@@ -68,7 +68,7 @@ func (s *refinedFit) jackknife(ctx context.Context) (*influence.Jackknife, error
 		return nil, err
 	}
 	if scale == 0 {
-		return influence.New(s.problem.Objective, s.at)
+		return influence.New(s.problem.Objective, s.at, BlockRows)
 	}
 	plain := *s
 	if s.jumps, err = objective.Jumps(s.problem.Loss(), s.problem.Data().D, scale); err != nil {
@@ -78,7 +78,7 @@ func (s *refinedFit) jackknife(ctx context.Context) (*influence.Jackknife, error
 		if err := s.round(ctx, plain.problem, share*scale); err != nil {
 			return nil, err
 		}
-		k, err := influence.New(s.problem.Objective, s.at)
+		k, err := influence.New(s.problem.Objective, s.at, BlockRows)
 		if !errors.Is(err, ErrNotMinimum) || share*roundingGrowth > roundingMost {
 			return k, err
 		}

@@ -12,6 +12,7 @@ the way to write your own, :mod:`scqm.solvers` the same for solvers,
 :func:`minimize` minimises a cost of your own on :mod:`scqm.manifolds`,
 :func:`fit_many` fits many small sets of rows at once,
 :func:`fit_blocks` and :mod:`scqm.dask` fit rows beyond memory and on many machines,
+:func:`influence_blocks` says which of these drive the fit,
 :mod:`scqm.datasets` has data to try things on, :mod:`scqm.plot` pictures, and
 :mod:`scqm.experiments` the experiments of the paper.
 """
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
         plugin,
         solvers,
     )
+    from ._block_influence import BlockInfluence, influence_blocks
     from ._check_gradient import DerivativeReport, check_gradient
     from ._denoiser import DenoiseReport, ManifoldDenoiser
     from ._estimator import SCQM, load
@@ -70,6 +72,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "SCQM",
+    "BlockInfluence",
     "BudgetError",
     "DenoiseGeometry",
     "DenoiseReport",
@@ -104,6 +107,7 @@ __all__ = [
     "fit_blocks",
     "fit_many",
     "frechet_mean",
+    "influence_blocks",
     "load",
     "losses",
     "manifolds",
@@ -131,6 +135,7 @@ _MODULES = (
     "solvers",
 )
 _HOMES = {
+    "BlockInfluence": "_block_influence",
     "DenoiseGeometry": "_geometry",
     "DenoiseReport": "_denoiser",
     "DerivativeReport": "_check_gradient",
@@ -147,6 +152,7 @@ _HOMES = {
     "fit_blocks": "_streaming",
     "fit_many": "_many",
     "frechet_mean": "_mean",
+    "influence_blocks": "_block_influence",
     "load": "_estimator",
     "report": "_report",
     "show_versions": "_versions",

@@ -145,6 +145,30 @@ def bindings_StartInfluence(
     weights: int,
     out: int,
 ) -> int: ...
+def bindings_StartBlockInfluence(
+    number: int,
+    settings: str,
+    parts: int,
+    x: int,
+    rows: int,
+    weights: int,
+    out: int,
+) -> int: ...
+def bindings_StartResponse(
+    number: int, settings: str, parts: int, rows: int, columns: int
+) -> int: ...
+def bindings_StartResponses(
+    number: int,
+    settings: str,
+    parts: int,
+    response: int,
+    length: int,
+    x: int,
+    rows: int,
+    weights: int,
+    out: int,
+) -> int: ...
+def bindings_ResponseRemaining(response: int, length: int) -> float: ...
 def bindings_StartLoad(number: int, path: str) -> int: ...
 def bindings_StartLoss(
     number: int,

@@ -158,15 +158,30 @@ class ProjectionReport:
 
 
 def compute(
-    model: Model, rows: Array, weights: Array | None, left_out: list[int] | None
+    model: Model,
+    rows: npt.NDArray[Any],
+    weights: Array | None,
+    left_out: list[int] | None,
+    *,
+    by_blocks: bool = False,
 ) -> Influence:
-    """Return the influence of all rows, or that found by fits without some."""
+    """Return the influence of all rows, or that found by fits without some.
+
+    By blocks, rows are read where they are, twice, and may be of float32.
+    """
     out = np.empty((len(rows) if left_out is None else len(left_out), 4))
     parts, keep = model.parts(with_tau=True)
+    settings = model.settings_of_fit() | {
+        "left_out": left_out,
+        "single": rows.dtype == np.float32,
+    }
+    start = _core.bindings_StartInfluence
+    if by_blocks:
+        start = _core.bindings_StartBlockInfluence
     with model.job(rows, weights, out, parts, *keep) as job:
         job.start(
-            _core.bindings_StartInfluence,
-            json.dumps(model.settings_of_fit() | {"left_out": left_out}),
+            start,
+            json.dumps(settings),
             address(parts),
             address(rows),
             len(rows),
@@ -175,3 +190,13 @@ def compute(
         ).wait()
         report = json.loads(call(_core.bindings_InfluenceReport, job.number))
     return Influence(*out.T.copy(), **report)
+
+
+def notes_of(remaining: float, most: float) -> list[str]:
+    """Return the warnings of influences of which the largest is known."""
+    if remaining <= most / 10:
+        return []
+    return [
+        f"one more step of the fit would move the sheet by {remaining:.3g}, the most "
+        f"influential row moves it by {most:.3g}: fit with a smaller tolerance first"
+    ]

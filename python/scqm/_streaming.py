@@ -256,14 +256,7 @@ class Driver:
         """Run a job, and return its result."""
         settings = self.settings | more | {"loss": loss._choice()}
         matrix = loss._matrix()
-
-        def reply(job: Job, state: Array) -> None:
-            if state[_native.QUESTION] == _native.QUESTION_SUM:
-                self._sum(loss, job, int(state[_native.ROWS]))
-            else:
-                answer(loss, job, state)
-
-        with Job(matrix, answer=reply) as job:
+        with self.job(loss, matrix) as job:
             job.start(
                 _core.bindings_StartStream,
                 json.dumps(settings),
@@ -271,6 +264,17 @@ class Driver:
                 address(matrix),
             ).wait(progress=self.progress)
             return result(job)
+
+    def job(self, loss: Loss, *keep: npt.NDArray[Any] | None) -> Job:
+        """Return a job whose questions go to the rows, or to the loss."""
+
+        def reply(job: Job, state: Array) -> None:
+            if state[_native.QUESTION] == _native.QUESTION_SUM:
+                self._sum(loss, job, int(state[_native.ROWS]))
+            else:
+                answer(loss, job, state)
+
+        return Job(*keep, answer=reply)
 
     def _sum(self, loss: Loss, job: Job, length: int) -> None:
         """Answer a question about all rows."""

@@ -87,6 +87,13 @@ class Chunk(NamedTuple):
         same = self.rows.shape[1] == other.rows.shape[1]
         return same and self.first == other.end
 
+    def readable(self) -> Iterator[Chunk]:
+        """Yield the rows as they are or, where the library cannot read them, slabs."""
+        if _readable(self.rows):
+            yield self
+        else:
+            yield from self.converted()
+
     def converted(self) -> Iterator[Chunk]:
         """Yield slabs of the rows as the library reads them."""
         for at in range(0, len(self.rows), SLAB):
@@ -180,7 +187,7 @@ class BlockSums:
                 address(lengths),
                 len(arrays),
             ).wait()
-            return _result(job)
+            return result_bytes(job)
 
     def _sum(self, chunks: list[Chunk]) -> Part:
         """Sum over rows that the library can read, without gaps between them."""
@@ -207,7 +214,7 @@ class BlockSums:
                 chunks[0].rows.shape[1],
                 address(matrix),
             ).wait()
-            return Part(chunks[0].first, chunks[-1].end, _result(job))
+            return Part(chunks[0].first, chunks[-1].end, result_bytes(job))
 
     def _load(self) -> Loss:
         """Return the loss, which a pickle holds until it is needed."""
@@ -288,7 +295,7 @@ def _bytes_of(part: bytes) -> npt.NDArray[np.uint8]:
     return np.frombuffer(part, np.uint8)
 
 
-def _result(job: Job) -> bytes:
+def result_bytes(job: Job) -> bytes:
     """Return the bytes that a job has made."""
     made = np.empty(call(_core.bindings_ResultBytes, job.number, 0), np.uint8)
     call(_core.bindings_ResultBytes, job.number, address(made))

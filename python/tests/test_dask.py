@@ -146,6 +146,34 @@ def test_maps_are_lazy(model: SCQM, whole: scqm.SCQM, rows: Any) -> None:
         SCQM().transform(rows)
 
 
+def test_influence_is_lazy(rows: Any, client: Any) -> None:
+    settings = SETTINGS | {"tol": 1e-6}
+    model = SCQM(2, **settings).fit(rows)
+    want = model.influence(X)
+    assert isinstance(want, scqm.Influence)
+    for chunks in (2 * BLOCK_ROWS, 3 * BLOCK_ROWS, len(X)):
+        found = model.influence(da.from_array(X, chunks=(chunks, 5)))
+        assert isinstance(found.influence, da.Array)
+        got = found.compute()
+        for name in ("influence", "residual", "residual_without", "leverage"):
+            assert np.array_equal(getattr(got, name), getattr(want, name))
+        assert (got.remaining, got.notes) == (want.remaining, want.notes)
+        assert np.array_equal(found.top(7), want.top(7))
+    w = np.random.default_rng(1).uniform(1, 2, len(X)).astype(np.float32)
+    lazy = da.from_array(w, chunks=999)
+    single = rows.astype(np.float32)
+    weighted = SCQM(2, **settings).fit(single, sample_weight=lazy)
+    got = weighted.influence(single, lazy).compute()
+    want = weighted.influence(X.astype(np.float32), w)
+    assert np.array_equal(got.influence, want.influence)
+    with pytest.raises(InputError, match="same rows with the same weights"):
+        weighted.influence(single)
+    with pytest.raises(InputError, match="this takes all rows in memory"):
+        SCQM(2, loss="l1", max_iter=1, tol=1).fit(rows).influence(rows)
+    with pytest.raises(NotFittedError):
+        SCQM().influence(rows)
+
+
 def test_weights_and_single_numbers(rows: Any) -> None:
     w = np.random.default_rng(1).uniform(size=len(X))
     single = X.astype(np.float32)

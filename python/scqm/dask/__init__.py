@@ -12,10 +12,15 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ._denoiser import ManifoldDenoiser
     from ._estimator import SCQM
+    from ._influence import Influence
 
-__all__ = ["SCQM", "ManifoldDenoiser"]
+__all__ = ["SCQM", "Influence", "ManifoldDenoiser"]
 
-_HOMES = {"SCQM": "_estimator", "ManifoldDenoiser": "_denoiser"}
+_HOMES = {
+    "Influence": "_influence",
+    "ManifoldDenoiser": "_denoiser",
+    "SCQM": "_estimator",
+}
 
 
 def __getattr__(name: str) -> object:

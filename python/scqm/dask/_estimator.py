@@ -22,6 +22,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from .. import _estimator
+from .._block_influence import influence_blocks
 from .._streaming import fit_parts
 from .._sums import BlockSums, pack
 from .._validation import check_count
@@ -35,6 +36,7 @@ from ._client import (
     whole_blocks,
     with_sizes,
 )
+from ._influence import influence_of
 from ._tasks import add_up, merge, same, through
 
 # The results that one task merges.
@@ -268,6 +270,40 @@ class SCQM(_estimator.SCQM):
             return super().project(X, return_report=True)
         return self._map("project", X, self._fitted().n_features_in_)
 
+    def influence(self, X: Any, sample_weight: Any = None) -> Any:
+        """Say how much each row drives the fit.
+
+        How the fit answers to rows that are left out is summed at once, by one read;
+        influences follow from it, row by row, when they are computed, by another.
+
+        Parameters
+        ----------
+        X : dask.array.Array, dask.dataframe.DataFrame or array-like of shape (n, D)
+            The rows that the model was fitted to.
+        sample_weight : dask.array.Array of shape (n,), optional
+            Their weights, if they had some.
+
+        Returns
+        -------
+        scqm.dask.Influence
+            Arrays that are not yet computed, with the bits of
+            :meth:`scqm.SCQM.influence`; that of :class:`scqm.Influence` where X is
+            not of Dask.
+
+        Raises
+        ------
+        InputError
+            As of :func:`scqm.influence_blocks`; a ValueError.
+        """
+        check_is_fitted(self)
+        if not is_lazy(X):
+            return super().influence(X, sample_weight)
+        client = find_client(self.client)
+        rows = whole_blocks(with_sizes(client, array_of(X)))
+        weights = None if sample_weight is None else _weights(sample_weight, rows)
+        parts = Parts(client, rows, weights)
+        return influence_of(influence_blocks(self._local(), parts, rows.shape), parts)
+
     def score(self, X: Any, y: None = None, sample_weight: Any = None) -> Any:
         """Return minus the mean loss of rows against their projections.
 
@@ -376,7 +412,7 @@ class Parts:
         self.weights = [None] * len(self.rows)
         if weights is not None:
             self.weights = list(weights.to_delayed())
-        lengths = rows.chunks[0]
+        self.lengths = lengths = rows.chunks[0]
         ends = np.cumsum([0, *lengths])
         self.first = [int(end) for end in ends[:-1]]
         width = rows.dtype.itemsize * rows.shape[1]
@@ -407,6 +443,10 @@ class Parts:
                 yield part.sums
         finally:
             future.cancel()
+
+    def chunks(self) -> Iterator[tuple[Any, int, Any, int]]:
+        """Yield the rows of all chunks, their first number, weights and length."""
+        return zip(self.rows, self.first, self.weights, self.lengths, strict=True)
 
     def groups(self) -> list[list[int]]:
         """Return the chunks that a task sums, which one worker holds.

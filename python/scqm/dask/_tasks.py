@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from .._block_influence import BlockInfluence
 from .._sums import BlockSums, Part, unpack
 
 
@@ -35,6 +36,14 @@ def merge(packed: bytes, parts: list[list[Part]]) -> list[Part]:
     """Merge sums as far as their rows follow each other."""
     function: BlockSums = unpack(packed, "the fit")
     return function.join(chain.from_iterable(parts))
+
+
+def leave_out(
+    packed: bytes, rows: Any, first: int, weights: npt.NDArray[Any] | None
+) -> npt.NDArray[np.float64]:
+    """Find the influence of the rows of a chunk."""
+    of: BlockInfluence = unpack(packed, "the model")
+    return of._numbers(rows, first, weights)
 
 
 def through(rows: Any, packed: bytes, method: str) -> npt.NDArray[np.float64]:

@@ -47,6 +47,8 @@ func (r *Request) length() int {
 		return r.firstOrderLen() + p + p*p
 	case Far:
 		return 1
+	case Jackknife:
+		return r.jackknifeLen()
 	default:
 		return bins
 	}
@@ -86,6 +88,8 @@ func (r *Request) kernel(loss framework.Loss, most int) (kernel, error) {
 		return newGradientKernel(r, loss), nil
 	case Curvature:
 		return newCurvatureKernel(r, loss), nil
+	case Jackknife:
+		return newJackknifeKernel(r, loss), nil
 	default:
 		return newSizesKernel(r), nil
 	}

@@ -122,7 +122,7 @@ func (p *Partial) MarshalBinary() ([]byte, error) {
 		}
 		b = appendFloats(appendFloats(b, n.sums), n.sample)
 	}
-	return seal(b), nil
+	return Seal(b), nil
 }
 
 // maxLevel bounds the levels of the tree: blocks are numbered by int.
@@ -132,7 +132,7 @@ const maxLevel = 52
 // bytes that are damaged, of another version, or whose nodes are not those of their
 // range of blocks.
 func (p *Partial) UnmarshalBinary(b []byte) error {
-	body, err := unseal(b, "partial sum")
+	body, err := Unseal(b, "partial sum")
 	if err != nil {
 		return err
 	}

@@ -48,12 +48,14 @@ const (
 	Curvature
 	// Draw: a Sweep with its [alternating.Reaction].
 	Draw
+	// Jackknife: what leaving out single rows takes; see [Request.ForJackknife].
+	Jackknife
 	kinds
 )
 
 // Scores reports whether requests of a kind need the loss.
 func (k Kind) Scores() bool {
-	return k == Flat || k == Sweep || k == Gradient || k == Curvature || k == Projected || k == Draw
+	return k == Flat || k == Sweep || k == Gradient || k == Curvature || k == Projected || k == Draw || k == Jackknife
 }
 
 // Request says what is summed over all rows, and at which sheet.
@@ -78,6 +80,9 @@ type Request struct {
 	Loss string
 	// Chosen lists the blocks that are summed, in ascending order; nil are all of them.
 	Chosen []int
+	// Tau are the coordinates of all rows for a Jackknife, where they are known on this
+	// machine, which they do not leave; nil are found.
+	Tau []float64
 }
 
 const (
@@ -119,7 +124,7 @@ func (r *Request) MarshalBinary() ([]byte, error) {
 	for _, block := range r.Chosen {
 		b = binary.LittleEndian.AppendUint64(b, uint64(block))
 	}
-	return seal(append(b, r.Loss...)), nil
+	return Seal(append(b, r.Loss...)), nil
 }
 
 // Hash identifies the request.
@@ -134,7 +139,7 @@ func (r *Request) Hash() ([sha256.Size]byte, error) {
 // UnmarshalBinary decodes a request and refuses what no request is: of another version,
 // damaged, or with a shape that does not fit.
 func (r *Request) UnmarshalBinary(b []byte) error {
-	body, err := unseal(b, "request")
+	body, err := Unseal(b, "request")
 	if err != nil {
 		return err
 	}
@@ -210,6 +215,9 @@ func (r *Request) check() error {
 	if !(framework.Point{r.C, r.Q, r.Theta}).Finite() {
 		return complain("numbers that are not finite")
 	}
+	if r.Kind == Jackknife && (r.Columns != 0 && r.Columns != r.D && r.Columns != r.D*r.D || r.Stride > 1) {
+		return complain(fmt.Sprintf("forms of %d numbers", r.Columns))
+	}
 	if r.Kind.Scores() != (r.Loss != "") {
 		return complain(fmt.Sprintf("the loss %.80q", r.Loss))
 	}
@@ -238,14 +246,14 @@ func (r *Request) merge() merge {
 	return add
 }
 
-// seal adds a checksum to bytes.
-func seal(b []byte) []byte {
+// Seal adds a checksum to bytes.
+func Seal(b []byte) []byte {
 	sum := sha256.Sum256(b)
 	return append(b[:len(b):len(b)], sum[:]...)
 }
 
-// unseal checks that the checksum at the end of bytes is theirs.
-func unseal(b []byte, what string) ([]byte, error) {
+// Unseal checks that the checksum at the end of bytes is theirs.
+func Unseal(b []byte, what string) ([]byte, error) {
 	if len(b) < sha256.Size {
 		return nil, fmt.Errorf("scqm: %d bytes are no %s: %w", len(b), what, rows.ErrInput)
 	}

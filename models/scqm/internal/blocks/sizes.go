@@ -18,6 +18,7 @@ const (
 	lowest   = 128
 	binBits  = 6
 	bins     = 2 * lowest << binBits
+	binWidth = 1. / (1 << binBits)
 	firstBin = (1023 - lowest) << binBits
 )
 

@@ -11,6 +11,7 @@ import (
 	"github.com/scqm/scqm/internal/par"
 	"github.com/scqm/scqm/models/rows"
 	"github.com/scqm/scqm/models/scqm/internal/arrowhead"
+	"github.com/scqm/scqm/models/scqm/internal/influence"
 	"github.com/scqm/scqm/models/scqm/internal/nearest"
 	"github.com/scqm/scqm/models/scqm/internal/sheet"
 )
@@ -76,6 +77,10 @@ func (r *Request) Numbers(threads int) float64 {
 	if r.Kind == Curvature { // derivatives of the rows of a block, and sums of its shards
 		p := float64(arrowhead.OuterDim(sheet.New(r.D, r.Latent, r.S).Shape))
 		perBlock += most*d*(p+4) + 20*(p*p+D*(1+m+q)*(1+m+q))
+	}
+	if r.Kind == Jackknife {
+		p := float64(arrowhead.OuterDim(sheet.New(r.D, r.Latent, r.S).Shape))
+		perBlock += influence.BatchRows*(2*d+4)*p + 2*D*D
 	}
 	levels := float64(bits.Len(uint(Count(r.N))))
 	return float64(threads)*(perBlock+length*(3+float64(bits.Len(chunk)))+4*D*m) + length*(levels+float64(threads)+2)

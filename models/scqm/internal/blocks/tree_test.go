@@ -117,14 +117,14 @@ func TestFlippedBitsOfPartials(t *testing.T) {
 				assert.ErrorIs(t, new(Request).UnmarshalBinary(b), rows.ErrInput)
 			}
 			// With a checksum that fits: an error or a value, never a panic.
-			b = seal(b[:len(b)-32])
+			b = Seal(b[:len(b)-32])
 			if k == 0 {
 				_ = new(Partial).UnmarshalBinary(b)
 			} else {
 				_ = new(Request).UnmarshalBinary(b)
 			}
 			for cut := range 3 {
-				_ = new(Partial).UnmarshalBinary(seal(b[:c.IntN(len(b))]))
+				_ = new(Partial).UnmarshalBinary(Seal(b[:c.IntN(len(b))]))
 				_ = new(Request).UnmarshalBinary(b[:c.IntN(len(b))/(cut+1)])
 			}
 		}

@@ -60,8 +60,9 @@ func sheetAt(o *objective.Objective, x framework.Point) *sheet.Sheet {
 func rawJackknife(t *testing.T, p *objective.Objective, x framework.Point) *Jackknife {
 	t.Helper()
 	k := prepare(p, x)
-	require.NoError(t, k.Add(context.Background(), p.Data().TotalWeight()))
-	require.NoError(t, k.assemble())
+	sums := make([]float64, k.SumsLen())
+	require.NoError(t, k.Sum(context.Background(), sums, 0, p.Data().N))
+	require.NoError(t, k.assemble(sums))
 	return k
 }
 

@@ -69,17 +69,9 @@ type Jackknife struct {
 	terms     []float64         // P: sums of the sizes of the terms of the diagonal
 	byFeature [][]featureTerm
 
-	assembly *assembly   // until Factorize
-	workers  []*response // by goroutine
-}
-
-// assembly is what the sums over rows are added to before the coordinates are.
-type assembly struct {
-	hh, shares []float64   // F x F: products of features, with what the loss and the weights make of them
-	gh         []float64   // D x F: gradients times features
-	forms      [][]float64 // see newForms
-	list       *rowDerivatives
-	low        *lowRank
+	list    *rowDerivatives // of a batch
+	low     *lowRank
+	workers []*response // by goroutine
 }
 
 // featureTerm says which coordinate puts a multiple of a feature into which row.
@@ -88,20 +80,29 @@ type featureTerm struct {
 	sign            float64
 }
 
-// New prepares the jackknife of all rows of an objective, at a point of it.
-func New(p *objective.Objective, at framework.Point) (*Jackknife, error) {
+// New prepares the jackknife of all rows of an objective, at a point of it. Its sums are
+// those of blocks of so many rows, merged along the tree of [Tree].
+func New(p *objective.Objective, at framework.Point, block int) (*Jackknife, error) {
 	k, err := Begin(p, at)
 	if err != nil {
 		return nil, err
 	}
-	if err := k.Add(p.Context(), p.Data().TotalWeight()); err != nil {
-		return nil, err
+	var tree Tree
+	for from, n := 0, p.Data().N; from < n; from += block {
+		sums := tree.Free()
+		if sums == nil {
+			sums = make([]float64, k.SumsLen())
+		}
+		if err := k.Sum(p.Context(), sums, from, min(from+block, n)); err != nil {
+			return nil, err
+		}
+		tree.Add(sums)
 	}
-	return k, k.Factorize()
+	return k, k.Factorize(tree.Total())
 }
 
-// Begin is New without any rows: Add takes those that the objective has at that time, and
-// Factorize ends it.
+// Begin is New without any rows: Sum takes some of those that the objective has at that
+// time, and Factorize ends it.
 func Begin(p *objective.Objective, at framework.Point) (*Jackknife, error) {
 	if size := arrowhead.OuterDim(p.Shape()); size > maxCoordinates {
 		return nil, fmt.Errorf("scqm: the sheet has %d numbers and second derivatives serve up to %d: use fewer columns, such as leading principal components: %w", size, maxCoordinates, rows.ErrInput)
@@ -109,7 +110,7 @@ func Begin(p *objective.Objective, at framework.Point) (*Jackknife, error) {
 	return prepare(p, at), nil
 }
 
-// Load takes other rows, with their coordinates at a minimum, as those that Add and
+// Load takes other rows, with their coordinates at a minimum, as those that Sum and
 // LeaveOut are about. The objective must have no other shape.
 func (k *Jackknife) Load(p *objective.Objective, tau []float64) { k.problem, k.tau = p, tau }
 
@@ -126,52 +127,54 @@ func prepare(p *objective.Objective, at framework.Point) *Jackknife {
 		}
 	}
 	k.Frame.Complete()
-	P, D, nf := k.P, k.F.D, k.Nf
-	k.hessian, k.moves, k.grad, k.terms = make([]float64, P*P), make([]float64, P*P), make([]float64, P), make([]float64, P)
-	k.assembly = &assembly{
-		hh: make([]float64, nf*nf), shares: make([]float64, nf*nf), gh: make([]float64, D*nf), forms: k.newForms(),
-		list: newRowDerivatives(k, BatchRows), low: newLowRank(k, BatchRows),
-	}
 	return k
 }
 
-// Add adds the rows of the objective, of which all have a total weight. Rows that come in
-// parts, each of a multiple of BatchRows but for the last, make the same bits as at once.
-func (k *Jackknife) Add(ctx context.Context, total float64) error {
-	D, nf, to := k.F.D, k.Nf, k.assembly
-	for from := 0; from < k.problem.Data().N; from += BatchRows {
+// Sum writes the sums over rows from to before to of the objective into dst, SumsLen
+// numbers.
+func (k *Jackknife) Sum(ctx context.Context, dst []float64, from, to int) error {
+	if k.list == nil {
+		k.list, k.low = newRowDerivatives(k, BatchRows), newLowRank(k, BatchRows)
+	}
+	clear(dst)
+	D, nf, s := k.F.D, k.Nf, k.view(dst)
+	for ; from < to; from += BatchRows {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := to.list.load(from, min(from+BatchRows, k.problem.Data().N)); err != nil {
+		if err := k.list.load(from, min(from+BatchRows, to)); err != nil {
 			return err
 		}
-		if err := to.list.addForms(to.forms, to.hh); err != nil {
+		if err := k.list.addForms(s.forms, s.hh); err != nil {
 			return err
 		}
-		for i := range to.list.n {
+		for i := range k.list.n {
 			weight := k.problem.Data().Weight(from + i)
-			h, g := to.list.h[i*nf:(i+1)*nf], to.list.g[i*D:(i+1)*D]
-			dense.AddOuterProduct(to.shares, h, weight/total)
+			h, g := k.list.h[i*nf:(i+1)*nf], k.list.g[i*D:(i+1)*D]
+			dense.AddOuterProduct(s.shares, h, weight)
 			for r, v := range g {
-				floats.AddScaled(to.gh[r*nf:(r+1)*nf], weight*v, h)
+				floats.AddScaled(s.gh[r*nf:(r+1)*nf], weight*v, h)
 			}
+			dst[0] += weight
 		}
-		to.low.add(to.list, total)
+		k.low.add(k.list, s.hessian, s.moves)
 	}
 	return nil
 }
 
-// assemble computes hessian, moves and grad from the sums over all rows.
-func (k *Jackknife) assemble() error {
-	P, of := k.P, k.assembly
+// assemble computes hessian, moves and grad from the sums over all rows, whose memory it
+// takes.
+func (k *Jackknife) assemble(sums []float64) error {
+	P, s := k.P, k.view(sums)
+	k.hessian, k.moves, k.grad, k.terms = s.hessian, s.moves, make([]float64, P), make([]float64, P)
 	for i := range k.terms {
 		k.terms[i] = math.Abs(k.hessian[i*P+i])
 	}
-	k.scatterPairs(k.hessian, of.forms, of.hh, k.constantForm())
-	k.scatterPairs(k.moves, nil, of.shares, nil)
-	k.gatherMatrix(k.grad, of.gh)
-	k.AddMove(k.hessian, of.gh)
+	k.scatterPairs(k.hessian, s.forms, s.hh, k.constantForm())
+	k.scatterPairs(k.moves, nil, s.shares, nil)
+	floats.Scale(1/sums[0], k.moves)
+	k.gatherMatrix(k.grad, s.gh)
+	k.AddMove(k.hessian, s.gh)
 	k.addSlicePenalty()
 	for i, size := range k.terms {
 		k.terms[i] = size + math.Abs(k.hessian[i*P+i])
@@ -180,25 +183,6 @@ func (k *Jackknife) assemble() error {
 		return rows.ErrOverflow
 	}
 	return nil
-}
-
-// newForms returns zeros for the sums of W'LW by pairs of features; nil where
-// products of features tell all.
-func (k *Jackknife) newForms() [][]float64 {
-	size := k.F.D * k.F.D
-	switch k.structure {
-	case framework.StructureRadial, framework.StructureQuadratic:
-		return nil
-	case framework.StructureSeparable:
-		size = k.F.D
-	}
-	forms := make([][]float64, k.Nf*k.Nf)
-	for a := range k.Nf {
-		for b := a; b < k.Nf; b++ {
-			forms[a*k.Nf+b] = make([]float64, size)
-		}
-	}
-	return forms
 }
 
 // constantForm returns W'LW of a quadratic loss, nil for others.
@@ -276,13 +260,12 @@ func (k *Jackknife) addSlicePenalty() {
 	}
 }
 
-// Factorize ends the sums: it assembles the Hessian and computes its Cholesky factor, over
-// it, and fills the lower triangle of moves.
-func (k *Jackknife) Factorize() error {
-	if err := k.assemble(); err != nil {
+// Factorize takes the sums over all rows, which it uses up: it assembles the Hessian and
+// computes its Cholesky factor, over it, and fills the lower triangle of moves.
+func (k *Jackknife) Factorize(sums []float64) error {
+	if err := k.assemble(sums); err != nil {
 		return err
 	}
-	k.assembly = nil
 	return k.factorize()
 }
 

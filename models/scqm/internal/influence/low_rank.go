@@ -37,8 +37,8 @@ func newLowRank(k *Jackknife, batch int) *lowRank {
 	}
 }
 
-// add adds a batch of rows with their weights, those of moves divided by total.
-func (l *lowRank) add(rows *rowDerivatives, total float64) {
+// add adds a batch of rows with their weights.
+func (l *lowRank) add(rows *rowDerivatives, hessian, moves []float64) {
 	k, D := l.k, l.k.F.D
 	l.minus, l.plus, l.left, l.right = l.minus[:0], l.plus[:0], l.left[:0], l.right[:0]
 	radial, ok := k.problem.Loss().(framework.Radial)
@@ -63,15 +63,15 @@ func (l *lowRank) add(rows *rowDerivatives, total float64) {
 				l.plus = append(l.plus, l.y...)
 			}
 		}
-		l.addRow(rows, i, weight, weight/total)
+		l.addRow(rows, i, weight)
 	}
-	l.update(k.hessian, -1, l.minus, l.minus)
-	l.update(k.hessian, 1, l.plus, l.plus)
-	l.update(k.moves, -1, l.left, l.right)
+	l.update(hessian, -1, l.minus, l.minus)
+	l.update(hessian, 1, l.plus, l.plus)
+	l.update(moves, -1, l.left, l.right)
 }
 
 // addRow adds B C^-1 B' of row i and its moves.
-func (l *lowRank) addRow(rows *rowDerivatives, i int, weight, share float64) {
+func (l *lowRank) addRow(rows *rowDerivatives, i int, weight float64) {
 	k, f := l.k, l.k.F
 	d, P := f.Latent, k.P
 	h, g, dh := rows.h[i*k.Nf:(i+1)*k.Nf], rows.g[i*f.D:(i+1)*f.D], rows.jacobian(i)
@@ -103,7 +103,7 @@ func (l *lowRank) addRow(rows *rowDerivatives, i int, weight, share float64) {
 		for a := range d {
 			floats.AddScaled(l.y, -dense.Dot(rows.axes[(i*d+a)*d:(i*d+a+1)*d], l.t)/2, l.b[a*P:(a+1)*P])
 		}
-		floats.Scale(share, l.y)
+		floats.Scale(weight, l.y)
 		l.left = append(append(l.left, l.y...), b...)
 		l.right = append(append(l.right, b...), l.y...)
 	}

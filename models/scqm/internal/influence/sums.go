@@ -1,0 +1,105 @@
+package influence
+
+import "github.com/scqm/scqm/framework"
+
+// sums are what rows add up to before there are coordinates: views of one list of
+// numbers, of which the first is the total weight.
+type sums struct {
+	hessian, moves []float64   // P x P, upper triangles: the terms of low rank
+	hh, shares     []float64   // F x F: products of features, with what the loss and the weights make of them
+	gh             []float64   // D x F: gradients times features
+	forms          [][]float64 // by pairs of features: W'LW; nil where products of features tell all
+}
+
+// FormLen is the number of entries of the sum of W'LW for a pair of features, 0 where
+// products of features tell all.
+func FormLen(l framework.Structure, D int) int {
+	switch l {
+	case framework.StructureRadial, framework.StructureQuadratic:
+		return 0
+	case framework.StructureSeparable:
+		return D
+	}
+	return D * D
+}
+
+// SumsLen is the number of sums for P coordinates, F features and D columns, with forms of
+// a length.
+func SumsLen(P, F, D, form int) int { return 1 + 2*P*P + 2*F*F + D*F + F*(F+1)/2*form }
+
+// SumsLen is the number of what Sum writes.
+func (k *Jackknife) SumsLen() int {
+	return SumsLen(k.P, k.Nf, k.F.D, FormLen(k.structure, k.F.D))
+}
+
+// view finds the sums in a list of SumsLen numbers.
+func (k *Jackknife) view(list []float64) sums {
+	at := 1
+	next := func(n int) []float64 {
+		at += n
+		return list[at-n : at : at]
+	}
+	P, F, D := k.P, k.Nf, k.F.D
+	s := sums{hessian: next(P * P), moves: next(P * P), hh: next(F * F), shares: next(F * F), gh: next(D * F)}
+	if form := FormLen(k.structure, D); form > 0 {
+		s.forms = make([][]float64, F*F)
+		for a := range F {
+			for b := a; b < F; b++ {
+				s.forms[a*F+b] = next(form)
+			}
+		}
+	}
+	return s
+}
+
+// Tree adds up the sums of blocks that come in their order, along the binary tree over
+// their numbers, so that parts which are summed elsewhere make the same bits.
+type Tree struct {
+	nodes []treeNode
+	free  [][]float64
+}
+
+type treeNode struct {
+	level int
+	sums  []float64
+}
+
+// Free returns memory that is no longer needed, or nil.
+func (t *Tree) Free() []float64 {
+	n := len(t.free)
+	if n == 0 {
+		return nil
+	}
+	sums := t.free[n-1]
+	t.free = t.free[:n-1]
+	return sums
+}
+
+// Add takes the sums of the next block.
+func (t *Tree) Add(sums []float64) {
+	n := treeNode{sums: sums}
+	for last := len(t.nodes) - 1; last >= 0 && t.nodes[last].level == n.level; last-- {
+		n = treeNode{n.level + 1, t.join(t.nodes[last].sums, n.sums)}
+		t.nodes = t.nodes[:last]
+	}
+	t.nodes = append(t.nodes, n)
+}
+
+// Total returns the sums of all blocks, of which there must be one.
+func (t *Tree) Total() []float64 {
+	last := len(t.nodes) - 1
+	total := t.nodes[last].sums
+	for ; last > 0; last-- {
+		total = t.join(t.nodes[last-1].sums, total)
+	}
+	return total
+}
+
+// join adds the right part to the left one.
+func (t *Tree) join(left, right []float64) []float64 {
+	for i, v := range right {
+		left[i] += v
+	}
+	t.free = append(t.free, right)
+	return left
+}
