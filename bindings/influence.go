@@ -1,6 +1,7 @@
 package bindings
 
 import (
+	"errors"
 	"fmt"
 	"math"
 
@@ -82,7 +83,8 @@ func StartInfluence(number int64, settings string, parts, x uint64, rows int64, 
 }
 
 // StartBlockInfluence is [StartInfluence] of all rows by scqm.Model.InfluenceFrom: it reads
-// them twice, block by block, and holds little beside. Rows may be of float32. It returns 1.
+// them twice, block by block, and holds little beside, or by scqm.Model.Influence where it
+// takes all rows in memory. Rows may be of float32. It returns 1.
 func StartBlockInfluence(number int64, settings string, parts, x uint64, rows int64, weights, out uint64) (int64, error) {
 	return guarded("influence", func() (int64, error) {
 		w, err := readInfluence(settings, parts, x, rows, weights, out)
@@ -94,7 +96,11 @@ func StartBlockInfluence(number int64, settings string, parts, x uint64, rows in
 			if err != nil {
 				return nil, err
 			}
-			return m.InfluenceFrom(j.ctx, w.rows, threads(w.Threads), w.take)
+			influence, err := m.InfluenceFrom(j.ctx, w.rows, threads(w.Threads), w.take)
+			if errors.Is(err, scqm.ErrAllRows) {
+				return w.inMemory(j, m)
+			}
+			return influence, err
 		})
 	})
 }
@@ -207,6 +213,26 @@ func readInfluence(settings string, parts, x uint64, rows int64, weights, out ui
 		w.to, err = view("out", out, n)
 	}
 	return w, err
+}
+
+// inMemory finds the influence of all rows at once.
+func (w *influenceWork) inMemory(j *job, m *scqm.Model) (*scqm.Influence, error) {
+	n, d := w.rows.Shape()
+	x := scqm.Data{N: n, D: d, X: make([]float64, n*d)}
+	if err := w.rows.ReadRows(j.ctx, x.X, 0); err != nil {
+		return nil, err
+	}
+	if weigher, ok := w.rows.(datarows.Weigher); ok {
+		x.Weights = make([]float64, n)
+		if err := weigher.ReadWeights(j.ctx, x.Weights, 0); err != nil {
+			return nil, err
+		}
+	}
+	influence, err := m.Influence(j.ctx, x, threads(w.Threads))
+	if err != nil {
+		return nil, err
+	}
+	return influence, w.take(0, influence.Rows)
 }
 
 // take writes influences from a row of the fit on.

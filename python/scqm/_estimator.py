@@ -34,11 +34,14 @@ from ._rows import (
     check_components,
     check_plain_rows,
     check_rows,
+    check_rows_in_place,
     check_weights,
     count_components,
+    dtype_like,
     like,
 )
 from ._suggest import suggest
+from ._sums import readable
 from ._validation import (
     check_bool,
     check_count,
@@ -509,8 +512,8 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
             float32 where the rows are.
         """
         check_is_fitted(self)
-        rows = self._seen(X)
-        return like(X, self._model().map("transform", rows, self.components_.shape[0]))
+        rows, d = self._seen(X), self.components_.shape[0]
+        return self._model().map("transform", rows, d, dtype_like(X))
 
     def inverse_transform(self, T: npt.ArrayLike) -> Array:
         """Return the points of the sheet with the coordinates given.
@@ -532,7 +535,7 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
             raise InputError(
                 f"T has {tau.shape[1]} columns; the model has {d} components"
             )
-        return like(T, self._model().map("reconstruct", tau, D))
+        return self._model().map("reconstruct", tau, D, dtype_like(T))
 
     @overload
     def project(
@@ -569,7 +572,7 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
         wanted = check_bool("return_report", return_report)
         rows = self._seen(X)
         if not wanted:
-            return like(X, self._model().map("project", rows, D))
+            return self._model().map("project", rows, D, dtype_like(X))
         both = self._model().map("report", rows, D + 5)
         residual, min_eigenvalue, certified, parts, second = both[:, D:].T.copy()
         known = not len(certified) or certified[0] >= 0
@@ -667,9 +670,16 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
         left_out: list[int] | None,
     ) -> Influence:
         check_is_fitted(self)
-        rows = check_rows(self, X)
+        rows = check_rows_in_place(self, X)
+        by_blocks = left_out is None and (
+            rows.dtype == np.float32 or isinstance(X, np.memmap)
+        )
+        if not by_blocks or not readable(rows):
+            rows, by_blocks = _native.contiguous(rows), False
         weights = check_weights(sample_weight, rows)
-        return _influence.compute(self._model(), rows, weights, left_out)
+        return _influence.compute(
+            self._model(), rows, weights, left_out, by_blocks=by_blocks
+        )
 
     def score(
         self,
@@ -767,9 +777,10 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
     def _n_features_out(self) -> int:
         return int(self.components_.shape[0])
 
-    def _seen(self, X: npt.ArrayLike) -> Array:
-        """Return rows for a fitted model."""
-        return check_rows(self, X, missing=self._report.get("missing") is not None)
+    def _seen(self, X: npt.ArrayLike) -> npt.NDArray[Any]:
+        """Return rows for a fitted model, as they are where that is float."""
+        missing = self._report.get("missing") is not None
+        return check_rows_in_place(self, X, missing=missing)
 
     def __sklearn_tags__(self) -> Any:
         """Say what scikit-learn may send."""

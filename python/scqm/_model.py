@@ -20,6 +20,9 @@ from ._native import Array, Job, address, call, contiguous
 from .losses import Loss
 from .losses._answer import answer
 
+# Numbers that go through a model at a time: 16 MiB.
+SLAB = 1 << 21
+
 _decoder = json.JSONDecoder()
 
 
@@ -74,9 +77,32 @@ class Model:
         """Return a job that asks the loss where it is written in Python."""
         return Job(*keep, answer=partial(answer, self.loss))
 
-    def map(self, act: str, X: Array, columns: int) -> Array:
-        """Send rows through the sheet; the act says what comes out."""
-        out = np.empty((len(X), columns))
+    def map(
+        self,
+        act: str,
+        X: npt.NDArray[Any],
+        columns: int,
+        dtype: npt.DTypeLike = np.float64,
+    ) -> Array:
+        """Send rows through the sheet; the act says what comes out.
+
+        Rows of other types than float64, or in another order, are converted slab by
+        slab, and so are results.
+        """
+        out = np.empty((len(X), columns), dtype)
+        step = max(SLAB // max(X.shape[1], columns), 1)
+        for at in range(0, len(X), step):
+            slab = contiguous(X[at : at + step])
+            to = out[at : at + step]
+            if out.dtype == np.float64:
+                self._map(act, slab, to)
+            else:
+                made = np.empty(to.shape)
+                self._map(act, slab, made)
+                to[:] = made
+        return out
+
+    def _map(self, act: str, X: Array, out: Array) -> None:
         parts, keep = self.parts()
         with self.job(X, out, parts, *keep) as job:
             job.start(
@@ -88,7 +114,6 @@ class Model:
                 len(X),
                 address(out),
             ).wait()
-        return out
 
 
 def fetch(job: Job) -> tuple[dict[str, Any], dict[str, Array]]:

@@ -23,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
-from . import _influence
+from . import _influence, _native
 from ._estimator import SCQM
 from ._native import Array
 from ._validation import check_integer
@@ -111,7 +111,7 @@ def report(
     """
     check_is_fitted(model)
     _require_bokeh()
-    rows = model._seen(X)
+    rows = _native.contiguous(model._seen(X))
     names = None if labels is None else [str(v) for v in np.asarray(labels).ravel()]
     if names is not None and len(names) != len(rows):
         raise InputError(f"labels are for {len(names)} rows; X has {len(rows)}")

@@ -44,6 +44,24 @@ def check_rows(
     return _native.contiguous(checked)
 
 
+def check_rows_in_place(
+    estimator: BaseEstimator, X: npt.ArrayLike, *, missing: bool = False
+) -> npt.NDArray[Any]:
+    """Return rows as float64 or float32 in any order, checked, for work slab by slab.
+
+    Arrays of these types, in files too, are not copied.
+    """
+    refuse(X)
+    checked: npt.NDArray[Any] = validate_data(
+        estimator,
+        X,
+        reset=False,
+        dtype=[np.float64, np.float32],
+        ensure_all_finite="allow-nan" if missing else True,
+    )
+    return checked
+
+
 def check_plain_rows(X: npt.ArrayLike, name: str = "X") -> Array:
     """Return such rows without an estimator."""
     refuse(X)
@@ -82,11 +100,14 @@ def check_components(d: int, rows: Array) -> None:
 
 def like(X: npt.ArrayLike, out: Array) -> Array:
     """Return results as float32 where the rows are, in arrays or all columns."""
+    return out.astype(dtype_like(X), copy=False)
+
+
+def dtype_like(X: npt.ArrayLike) -> npt.DTypeLike:
+    """Return float32 where rows are that, in arrays or all columns, else float64."""
     dtypes = getattr(X, "dtypes", None)  # of a data frame
     found = {getattr(X, "dtype", None)} if dtypes is None else set(dtypes)
-    if found == {np.dtype(np.float32)}:
-        return out.astype(np.float32)
-    return out
+    return np.float32 if found == {np.dtype(np.float32)} else np.float64
 
 
 def count_components(rows: Array, weights: Array | None, part: float) -> int:

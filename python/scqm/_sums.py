@@ -89,7 +89,7 @@ class Chunk(NamedTuple):
 
     def readable(self) -> Iterator[Chunk]:
         """Yield the rows as they are or, where the library cannot read them, slabs."""
-        if _readable(self.rows):
+        if readable(self.rows):
             yield self
         else:
             yield from self.converted()
@@ -144,7 +144,7 @@ class BlockSums:
         parts: list[Part] = []
         run: list[Chunk] = []
         for chunk in sorted((Chunk.of(*given) for given in chunks), key=_first):
-            direct = _readable(chunk.rows)
+            direct = readable(chunk.rows)
             if run and not (direct and chunk.follows(run[-1])):
                 parts.append(self._sum(run))
                 run = []
@@ -267,7 +267,7 @@ def _first(part: Part | Chunk) -> int:
     return part.first
 
 
-def _readable(X: npt.NDArray[Any]) -> bool:
+def readable(X: npt.NDArray[Any]) -> bool:
     """Whether the library reads an array as it is."""
     flags = X.flags
     return (

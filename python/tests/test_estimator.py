@@ -327,3 +327,18 @@ def test_progress_is_shown(
     shown = capsys.readouterr().err
     assert "SCQM" in shown
     assert "objective" in shown
+
+
+def test_rows_go_through_slab_by_slab(monkeypatch: pytest.MonkeyPatch) -> None:
+    X = np.random.default_rng(0).normal(size=(60, 4))
+    model = SCQM(2).fit(X)
+    want = [model.transform(X), model.project(X), model.score(X)]
+    monkeypatch.setattr("scqm._model.SLAB", 4 * 7)
+    for rows in (X, np.asfortranarray(X), X.tolist()):
+        got = [model.transform(rows), model.project(rows), model.score(rows)]
+        assert all(map(np.array_equal, got, want))
+    single = X.astype(np.float32)
+    assert model.project(single).dtype == np.float32
+    exact = model.project(single.astype(float)).astype(np.float32)
+    assert np.array_equal(model.project(single), exact)
+    assert np.array_equal(model.transform(X[:1]), want[0][:1])

@@ -60,6 +60,28 @@ def test_influence_agrees_with_fits_without_rows() -> None:
     assert len(found.top(1000)) == 100
 
 
+@pytest.mark.parametrize("loss", ["l2", "l1"])
+def test_influence_of_rows_of_every_kind(tmp_path: Path, loss: str) -> None:
+    rng = np.random.default_rng(0)
+    t = rng.uniform(-1, 1, (1500 if loss == "l2" else 150, 2))
+    X = np.column_stack([t, t**2, t[:, 0] * t[:, 1], 0 * t[:, 0]])
+    X = (X + rng.normal(scale=0.1, size=X.shape)).astype(np.float32)
+    np.save(tmp_path / "single.npy", X)
+    np.save(tmp_path / "rows.npy", X.astype(float))
+    model = SCQM(2, loss=loss).fit(X)
+    want = model.influence(X.astype(float))
+    kinds = [
+        X,
+        np.asfortranarray(X),
+        np.load(tmp_path / "single.npy", mmap_mode="r"),
+        np.load(tmp_path / "rows.npy", mmap_mode="r"),
+    ]
+    for rows in kinds:
+        got = model.influence(rows)
+        assert np.array_equal(got.influence, want.influence)
+        assert (got.remaining, got.notes) == (want.remaining, want.notes)
+
+
 def test_influence_of_own_losses_weights_and_files(tmp_path: Path) -> None:
     X = arc()
     weights = np.random.default_rng(0).uniform(0.5, 2, 100)
