@@ -30,9 +30,10 @@ type leastAbsolute struct {
 	best         float64
 	tau          place      // where it is
 	dual         polynomial // sum_k g_k r_k for the multipliers there
-	radius       float64    // of the surroundings that are known to be higher
+	zeros        []cut      // the active entries there, with the multiplier as low
 	vertex       bool       // with W and H of exclude
 	across, size [maxBounded]place
+	cuts         []cut
 	work         int   // left
 	looks        int   // descents left from places close to the best one
 	list         []int // entries with zeros in the boxes around
@@ -58,7 +59,7 @@ func newLeastAbsolute(f *sheet.Sheet, loss framework.Loss) *leastAbsolute {
 		return nil
 	}
 	return &leastAbsolute{
-		absoluteDescent: absoluteDescent{entries: newEntries(f), quadratics: make([][3]float64, f.D)},
+		absoluteDescent: newAbsoluteDescent(f),
 		point:           make([]float64, f.Latent),
 	}
 }
@@ -81,7 +82,7 @@ func sumOfAbsolutes(loss framework.Loss) bool {
 func (s *leastAbsolute) find(tau, x []float64) bool {
 	d := s.f.Latent
 	s.load(x, tau)
-	s.at, s.best = place{}, math.Inf(1)
+	s.at, s.best, s.cuts = place{}, math.Inf(1), s.cuts[:0]
 	s.descend()
 	s.take()
 	s.work, s.looks, s.complete = boundWork, maxLooks, true
@@ -100,12 +101,20 @@ func (s *leastAbsolute) find(tau, x []float64) bool {
 // take makes the end of a descent the best one.
 func (s *leastAbsolute) take() {
 	s.best, s.tau = s.least, s.at
-	s.radius, s.vertex = 0, false
-	s.dual = s.sum
+	s.vertex = false
+	s.dual, s.zeros = s.sum, s.zeros[:0]
+	d := s.f.Latent
 	for a, k := range s.active {
-		s.dual.add(max(-1, min(1, s.lam[a])), s.entry(k))
+		c := s.entry(k)
+		z := cut{low: max(-1, min(1, s.lam[a])), slope: slopes(c[:], &s.at, d), bend: seconds(c[:], d)}
+		for i := range d {
+			floats.Scale(0.5, z.bend[i][:d])
+		}
+		s.dual.add(z.low, c[:s.terms])
+		s.zeros = append(s.zeros, z)
 	}
 	s.exclude()
+	s.addCut(&s.dual)
 }
 
 // exclude finds where around a vertex the sum is not below that there. With J the slopes
@@ -132,7 +141,8 @@ func (s *leastAbsolute) exclude() {
 		if !(left > 0) {
 			return
 		}
-		w[a] = slopes(s.entry(k), &s.at, d)
+		c := s.entry(k)
+		w[a] = slopes(c[:], &s.at, d)
 		for j := range d {
 			w[a][j] *= left
 			s.across[a][j] = w[a][j]
@@ -150,15 +160,6 @@ func (s *leastAbsolute) exclude() {
 	}
 	s.bends(&by)
 	s.vertex = true
-	var most float64
-	for a := range d {
-		var sum float64
-		for b := range d {
-			sum += s.size[a][b] * floats.Norm(w[b][:d], 1)
-		}
-		most = max(most, sum)
-	}
-	s.radius = 1 / most
 }
 
 // bends writes H, given the t of the units of u.
@@ -184,7 +185,8 @@ func (s *leastAbsolute) bends(by *[maxBounded]place) {
 	}
 	add(s.dual[:], 1, true)
 	for a, k := range s.active {
-		add(s.entry(k), 1-math.Abs(s.lam[a]), false)
+		c := s.entry(k)
+		add(c[:], 1-math.Abs(s.lam[a]), false)
 	}
 }
 
@@ -194,13 +196,21 @@ func (s *leastAbsolute) bound() {
 	var whole box
 	for j := range f.Latent {
 		// The centre is -U'r at the origin.
-		whole.centre[j] = -floats.Dot(f.Axis(j), s.r)
+		whole.centre[j] = -floats.Dot(f.Axis(j), s.column(0))
 		whole.half[j] = (1 + 1e-6) * s.best * s.reach[j]
 	}
-	if s.higher(&whole) {
-		return
+	for range coneRestarts {
+		if s.higher(&whole) {
+			return
+		}
+		switch s.cover(&whole) {
+		case covered:
+			return
+		case lower:
+			continue
+		}
+		break
 	}
-	s.narrow(&whole)
 	s.list = s.list[:0]
 	for k := range f.D {
 		s.list = append(s.list, k)
@@ -251,13 +261,13 @@ func (s *leastAbsolute) decide(b *box, fixed, lower *polynomial, list []int) (at
 	}
 	for _, k := range list {
 		c := s.entry(k)
-		v, change := enclose(c, b, d)
+		v, change := enclose(c[:], b, d)
 		if math.Abs(v) >= change {
-			fixed.add(math.Copysign(1, v), c)
+			fixed.add(math.Copysign(1, v), c[:s.terms])
 			continue
 		}
 		s.list = append(s.list, k)
-		lower.add(v/change, c)
+		lower.add(v/change, c[:s.terms])
 		at += math.Abs(v)
 	}
 	return at
@@ -266,7 +276,15 @@ func (s *leastAbsolute) decide(b *box, fixed, lower *polynomial, list []int) (at
 // higher reports whether no point of a box is below the best one, by what is known of its
 // surroundings and by its multipliers.
 func (s *leastAbsolute) higher(b *box) bool {
-	return s.surrounds(b) || least(s.dual[:], b, s.f.Latent) >= s.best*(1-boundSlack)
+	if s.surrounds(b) {
+		return true
+	}
+	for k := range s.cuts {
+		if least(s.cuts[k].whole[:], b, s.f.Latent) >= s.best*(1-boundSlack) {
+			return true
+		}
+	}
+	return false
 }
 
 // surrounds reports whether a box is within the surroundings that exclude found.

@@ -3,134 +3,277 @@ package nearest
 import (
 	"math"
 
-	"github.com/scqm/scqm/internal/dense"
+	"gonum.org/v1/gonum/floats"
 )
 
-// coneOrders are the orders of one and of two coordinates. The 48 cones for three are
-// more than they save.
-var coneOrders = [maxBounded + 1][][2]int{1: {{0}}, 2: {{0, 1}, {1, 0}}}
-
-// narrow leaves out what is known to be higher of a box around the best point: it becomes
-// the surroundings outside of which no point of it is below that.
-func (s *leastAbsolute) narrow(b *box) {
-	d := s.f.Latent
-	var far float64
-	for j := range d {
-		far = max(far, math.Abs(b.centre[j]-s.tau[j])+b.half[j])
-	}
-	for radius := max(s.radius, far*firstCone); len(coneOrders[d]) > 0 && radius < far; radius *= 2 {
-		if !s.surrounded(radius, far/radius) {
-			continue
-		}
-		for j := range d {
-			low := max(b.centre[j]-b.half[j], s.tau[j]-radius)
-			high := min(b.centre[j]+b.half[j], s.tau[j]+radius)
-			b.centre[j], b.half[j] = (low+high)/2, (high-low)/2
-		}
-		return
-	}
-}
-
-// surrounded reports whether no point with a coordinate farther than radius from the best
-// one, and none farther than far times that, is below that. The 2^d d! cones in which the
-// sizes of coordinates, from there, have one order, and these one sign each, are looked
-// at one by one. The sum is close to convex where noise is small beside the radius of
-// curvature, and then one bound serves a whole cone.
-func (s *leastAbsolute) surrounded(radius, far float64) bool {
-	d := s.f.Latent
-	for _, order := range coneOrders[d] {
-		for signs := range 1 << d {
-			var rays [maxBounded]place
-			for i := range d {
-				for _, j := range order[:i+1] {
-					rays[i][j] = radius
-					if signs>>j&1 == 1 {
-						rays[i][j] = -radius
-					}
-				}
-			}
-			if !s.coneHigher(&rays, far) {
-				return false
-			}
-		}
-	}
-	return true
+// cut is a quadratic q(t) = sum_k g_k r_k(t), |g_k| <= 1, below the sum of absolute
+// residuals, as seen from the best place: less the sum there.
+type cut struct {
+	low   float64
+	slope place
+	bend  [maxBounded]place // half of the second derivatives
+	whole polynomial
 }
 
 const (
-	// firstCone is where cones begin, relative to the box.
-	firstCone = 1.0 / 32
-	// coneBounds bounds the bounds for one cone, and coneGrowth is the least factor by
-	// which each of them must reach farther than the last.
-	coneBounds, coneGrowth = 4, 1.2
-	// coneAim is how far out the signs of a bound are taken, relative to where the sum
-	// would be as low as the bound there were it a parabola.
+	// mostCuts bounds the cuts of a row, and coneHalvings how often a cone is halved, by d.
+	mostCuts = 96
+	// coneCuts bounds those made for one cone before it is halved, and coneGrowth is the least
+	// factor by which each of them must reach farther than the last.
+	coneCuts, coneGrowth = 3, 1.2
+	// coneAim is how far out the signs of a cut are taken, relative to where the sum
+	// would be as low as the cut there were it a parabola.
 	coneAim = 0.9
+	// coneRestarts bounds the lower places that are met while cones are looked at.
+	coneRestarts = 4
 )
 
-// coneHigher reports whether no point a cone, from the ends of its rays to far times
-// these, is below the best one. With t = sum_i a_i rays_i, a_i >= 0, s = sum_i a_i, and
-// the signs of the entries at a point on the axis of the cone,
+var coneHalvings = [maxBounded + 1]int{2: 6, 3: 9}
+
+// coverage is what looking at cones said.
+type coverage int
+
+const (
+	covered coverage = iota // no point is lower
+	lower                   // a descent from a place on the way ended lower
+	open                    // nothing
+)
+
+// cone is that of the places tau + sum_i a_i rays_i, a_i >= 0, with rays whose entries
+// have sizes that add up to 1 and one sign in each coordinate: s = sum_i a_i is the sum
+// of the sizes of the coordinates from tau.
+type cone struct{ rays [maxBounded]place }
+
+// cover looks for cuts that show that no place of a box is below the best one. From there
+// outwards a cut is above the best sum between two values of s in a cone (see between),
+// and the sum grows as fast as a convex function where noise is small beside the radius
+// of curvature: the cuts at a few places around the best one then serve all that is
+// farther out. Their number does not grow with that of entries. A cone in which they
+// leave gaps is halved.
+func (s *leastAbsolute) cover(b *box) coverage {
+	d := s.f.Latent
+	s.cuts = s.cuts[:0]
+	s.addCut(&s.dual)
+	for signs := range 1 << d {
+		var c cone
+		far := 0.0
+		for j := range d {
+			c.rays[j][j] = 1
+			if signs>>j&1 == 1 {
+				c.rays[j][j] = -1
+			}
+			far += max(0, c.rays[j][j]*(b.centre[j]-s.tau[j])+b.half[j])
+		}
+		if found := s.coverCone(&c, 0, far, coneHalvings[d]); found != covered {
+			return found
+		}
+	}
+	return covered
+}
+
+// addCut adds a polynomial below the sum.
+func (s *leastAbsolute) addCut(p *polynomial) {
+	d := s.f.Latent
+	c := cut{low: value(p[:], &s.tau, d) - s.best*(1-boundSlack), slope: slopes(p[:], &s.tau, d), bend: seconds(p[:], d), whole: *p}
+	for i := range d {
+		floats.Scale(0.5, c.bend[i][:d])
+	}
+	s.cuts = append(s.cuts, c)
+}
+
+// coverCone looks at a cone from reached to far.
+func (s *leastAbsolute) coverCone(c *cone, reached, far float64, halvings int) coverage {
+	if s.work--; s.work < 0 {
+		return open
+	}
+	reached = max(reached, s.surroundings(c))
+	corner := s.corner(c)
+	reached = s.extend(&corner, c, reached)
+	for made := 0; ; made++ {
+		reached = s.extendAll(c, reached, far)
+		if reached >= far {
+			return covered
+		}
+		if !(reached > 0) || made == coneCuts || len(s.cuts) == mostCuts || s.work < s.f.D {
+			break
+		}
+		if found := s.cutAhead(c, reached); found != covered {
+			return found
+		}
+		if !(s.extend(&s.cuts[len(s.cuts)-1], c, reached) >= min(coneGrowth*reached, far)) {
+			break
+		}
+	}
+	if halvings == 0 || len(s.cuts) == mostCuts {
+		return open
+	}
+	first, second := c.halve(s.f.Latent)
+	if found := s.coverCone(&first, reached, far, halvings-1); found != covered {
+		return found
+	}
+	return s.coverCone(&second, reached, far, halvings-1)
+}
+
+// extendAll goes on by all cuts there are.
+func (s *leastAbsolute) extendAll(c *cone, reached, far float64) float64 {
+	for before := -1.0; reached > before && reached < far; {
+		before = reached
+		for k := range s.cuts {
+			reached = max(reached, s.extend(&s.cuts[k], c, reached))
+		}
+	}
+	return reached
+}
+
+// surroundings returns how far a cone is within the surroundings that exclude found.
+func (s *leastAbsolute) surroundings(c *cone) float64 {
+	if !s.vertex {
+		return 0
+	}
+	d := s.f.Latent
+	var far place // at least |u| for s = 1
+	for a := range d {
+		for i := range d {
+			u := 0.0
+			for j := range d {
+				u += s.across[a][j] * c.rays[i][j]
+			}
+			far[a] = max(far[a], math.Abs(u))
+		}
+	}
+	most := 0.0
+	for a := range d {
+		sum := 0.0
+		for k := range d {
+			sum += s.size[a][k] * far[k]
+		}
+		most = max(most, sum)
+	}
+	return 1 / most
+}
+
+// corner is the cut at the best place with those signs of the entries that vanish there
+// that they have in a cone, and their multipliers where they have both.
+func (s *leastAbsolute) corner(c *cone) cut {
+	d := s.f.Latent
+	q := s.cuts[0]
+	for a := range s.zeros {
+		z := &s.zeros[a]
+		low, high := math.Inf(1), math.Inf(-1)
+		for i := range d {
+			u := 0.0
+			for j := range d {
+				u += z.slope[j] * c.rays[i][j]
+			}
+			low, high = min(low, u), max(high, u)
+		}
+		by := -z.low
+		switch {
+		case low >= 0:
+			by++
+		case high <= 0:
+			by--
+		default:
+			continue
+		}
+		for i := range d {
+			q.slope[i] += by * z.slope[i]
+			for j := range d {
+				q.bend[i][j] += by * z.bend[i][j]
+			}
+		}
+	}
+	return q
+}
+
+// extend returns up to where a cut is above the best sum in a cone, from reached on, or
+// reached. With t = tau + sum_i a_i rays_i, s = sum_i a_i,
 //
-//	sum_k |r_k(t)| >= q(t) >= q(0) + s min_i g.rays_i + s^2 min_ij rays_i'B rays_j.
-func (s *leastAbsolute) coneHigher(rays *[maxBounded]place, far float64) bool {
+//	q(t) >= low + s min_i g.rays_i + s^2 min_ij rays_i'B rays_j.
+func (s *leastAbsolute) extend(q *cut, c *cone, reached float64) float64 {
+	d := s.f.Latent
+	slope, bend := math.Inf(1), math.Inf(1)
+	for i := range d {
+		ray := &c.rays[i]
+		var g float64
+		var by place
+		for j := range d {
+			g += q.slope[j] * ray[j]
+			for k := range d {
+				by[j] += q.bend[j][k] * ray[k]
+			}
+		}
+		slope = min(slope, g)
+		for k := range i + 1 {
+			sum := 0.0
+			for j := range d {
+				sum += by[j] * c.rays[k][j]
+			}
+			bend = min(bend, sum)
+		}
+	}
+	switch {
+	case !(q.low+reached*(slope+reached*bend) >= 0):
+		return reached
+	case bend < 0:
+		return max(reached, (slope+math.Sqrt(slope*slope-4*bend*q.low))/(-2*bend))
+	case slope+2*reached*bend >= 0:
+		return math.Inf(1)
+	case bend > 0: // to the next zero
+		if disc := slope*slope - 4*bend*q.low; disc > 0 {
+			return max(reached, 2*q.low/(math.Sqrt(disc)-slope))
+		}
+		return math.Inf(1)
+	}
+	return max(reached, -q.low/slope)
+}
+
+// cutAhead makes a cut by the signs at a place on the axis of a cone, beyond reached.
+func (s *leastAbsolute) cutAhead(c *cone, reached float64) coverage {
 	d := s.f.Latent
 	var axis place
 	var square, unit float64
 	for j := range d {
 		for i := range d {
-			axis[j] += rays[i][j] / float64(d)
+			axis[j] += c.rays[i][j] / float64(d)
 		}
 		square += axis[j] * axis[j]
 	}
-	unit = dense.Dot(axis[:d], rays[0][:d])
-	reached := 1.0
-	for range coneBounds {
-		aim := 2 * coneAim * reached * unit / square
-		var at place
-		for j := range d {
-			at[j] = s.tau[j] + aim*axis[j]
-		}
-		s.active = s.active[:0]
-		s.work -= s.f.D
-		s.absoluteSum(&at)
-		low, slope, bend := s.coneBound(rays)
-		if !(low+reached*(slope+reached*bend) >= 0) {
-			return false
-		}
-		next := math.Inf(1)
-		if bend < 0 {
-			next = (slope + math.Sqrt(slope*slope-4*bend*low)) / (-2 * bend)
-		} else if slope < 0 {
-			return false
-		}
-		switch {
-		case next >= far:
-			return true
-		case next < coneGrowth*reached:
-			return false
-		}
-		reached = next
+	for j := range d {
+		unit += axis[j] * c.rays[0][j]
 	}
-	return false
+	aim := 2 * coneAim * reached * unit / square
+	at := s.tau
+	for j := range d {
+		at[j] += aim * axis[j]
+	}
+	s.active = s.active[:0]
+	s.work -= s.f.D
+	if s.absoluteSum(&at) < s.best*(1-boundSlack) {
+		s.at = at
+		if s.descend(); s.least < s.best {
+			s.take()
+			return lower
+		}
+	}
+	s.addCut(&s.sum)
+	return covered
 }
 
-// coneBound returns the three numbers of the bound for the signs taken last, less the
-// best sum.
-func (s *leastAbsolute) coneBound(rays *[maxBounded]place) (low, slope, bend float64) {
-	d := s.f.Latent
-	low = value(s.sum[:], &s.tau, d) - s.best*(1-boundSlack)
-	g, h := slopes(s.sum[:], &s.tau, d), seconds(s.sum[:], d)
-	slope, bend = math.Inf(1), math.Inf(1)
+// halve cuts a cone across its longest edge.
+func (c *cone) halve(d int) (first, second cone) {
+	from, to, longest := 0, 1, 0.0
 	for i := range d {
-		slope = min(slope, dense.Dot(g[:d], rays[i][:d]))
-		for j := range i + 1 {
-			var sum float64
-			for k := range d {
-				sum += rays[i][k] * dense.Dot(h[k][:d], rays[j][:d])
+		for j := range i {
+			if length := floats.Distance(c.rays[i][:d], c.rays[j][:d], 2); length > longest {
+				from, to, longest = i, j, length
 			}
-			bend = min(bend, sum/2)
 		}
 	}
-	return low, slope, bend
+	first, second = *c, *c
+	for j := range d {
+		middle := (c.rays[from][j] + c.rays[to][j]) / 2
+		first.rays[from][j], second.rays[to][j] = middle, middle
+	}
+	return first, second
 }

@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/scqm/scqm/internal/dense"
+	"github.com/scqm/scqm/models/scqm/internal/sheet"
 )
 
 // absoluteDescent minimises the sum of the absolute entries of one row's residual from a
@@ -27,12 +28,14 @@ type absoluteDescent struct {
 	sum        polynomial        // of the others, each with its sign
 	jac        [maxBounded]place // slopes of the active entries
 	matrix     [maxBounded * maxBounded]float64
-	quadratics [][3]float64 // D: the entries along a line
-	still      bool         // no step along the zeros was lower
-	bent       bool         // nor one along the lowest second derivative
-	hidden     int          // further steps whose decrease rounding may hide
-	least      float64      // the sum where the descent ended
-	at         place        // there
+	quadratics []float64 // 3 x stride: the entries along a line
+	ends       []float64 // 2 x stride: their values at two places of it
+	held       float64   // half of the second derivative of active entries there, with multipliers
+	still      bool      // no step along the zeros was lower
+	bent       bool      // nor one along the lowest second derivative
+	hidden     int       // further steps whose decrease rounding may hide
+	least      float64   // the sum where the descent ended
+	at         place     // there
 }
 
 const (
@@ -50,21 +53,23 @@ const (
 	flatBend = 1e-9
 )
 
+func newAbsoluteDescent(f *sheet.Sheet) absoluteDescent {
+	e := newEntries(f)
+	return absoluteDescent{entries: e, quadratics: make([]float64, 3*e.stride), ends: make([]float64, 2*e.stride)}
+}
+
 // absoluteSum evaluates the sum at t, leaving sum behind, and returns it.
 func (s *absoluteDescent) absoluteSum(t *place) float64 {
-	d, total := s.f.Latent, 0.0
-	if d == 2 {
-		return s.signedSum2D(t)
-	}
-	s.sum = polynomial{}
-	for k := range s.f.D {
-		c := s.entry(k)
-		v := value(c, t, d)
-		total += math.Abs(v)
-		if v == 0 || slices.Contains(s.active, k) {
-			continue
+	p, n := powers(t, s.f.Latent), s.terms
+	total := dense.SignedSums(s.sum[:n], s.coef, p[:n], s.stride)
+	for _, k := range s.active {
+		c, v := s.entry(k), 0.0
+		for a := range n { // with the rounding of SignedSums
+			v += float64(p[a] * c[a])
 		}
-		s.sum.add(math.Copysign(1, v), c)
+		if v != 0 {
+			s.sum.add(-math.Copysign(1, v), c[:n])
+		}
 	}
 	return total
 }
@@ -137,7 +142,8 @@ func (s *absoluteDescent) direct() (u place, let int, ok bool) {
 func (s *absoluteDescent) multiply(g *place) bool {
 	d, n := s.f.Latent, len(s.active)
 	for a, k := range s.active {
-		s.jac[a] = slopes(s.entry(k), &s.at, d)
+		c := s.entry(k)
+		s.jac[a] = slopes(c[:], &s.at, d)
 	}
 	for a := range n {
 		s.lam[a] = -dense.Dot(s.jac[a][:d], g[:d])
@@ -207,7 +213,8 @@ func (s *absoluteDescent) reduce() float64 {
 	d := s.f.Latent
 	whole := s.sum
 	for a, k := range s.active {
-		whole.add(s.lam[a], s.entry(k))
+		c := s.entry(k)
+		whole.add(s.lam[a], c[:s.terms])
 	}
 	h := seconds(whole[:], d)
 	var p, hp [maxBounded]place
@@ -271,7 +278,7 @@ func (s *absoluteDescent) step(u *place, let int) bool {
 	copy(held[:], s.active)
 	count := len(s.active)
 	for try := range maxShorter {
-		length, hit := s.line.minimum(limit)
+		length, hit := s.minimum(limit)
 		s.active = append(s.active[:0], held[:count]...)
 		if let >= 0 {
 			s.active = slices.Delete(s.active, let, let+1)
@@ -304,54 +311,6 @@ func (s *absoluteDescent) step(u *place, let int) bool {
 	return false
 }
 
-// search lays the sum along u, and returns an entry that is 0 at first and keeps it from
-// falling most, or -1. Active entries but for the one that is let go count with their
-// multipliers only: the way bends with them.
-func (s *absoluteDescent) search(u *place, let int) int {
-	s.alongLine(u)
-	s.line.begin()
-	block, most := -1, 0.0
-	for k := range s.quadratics {
-		q := &s.quadratics[k]
-		if a := slices.Index(s.active, k); a >= 0 && a != let {
-			s.line.addSmooth(0, 0, s.lam[a]*q[2])
-			continue
-		} else if a >= 0 {
-			q[0] = 0
-		} else if q[0] == 0 && math.Abs(q[1]) > most {
-			block, most = k, math.Abs(q[1])
-		}
-		s.line.add(k, q[0], q[1], q[2])
-	}
-	if s.bent {
-		s.line.smooth[1] = min(0, s.line.smooth[1])
-	}
-	return block
-}
-
-// alongLine computes the quadratics of all entries along at + s u.
-func (s *absoluteDescent) alongLine(u *place) {
-	d := s.f.Latent
-	if d == 2 {
-		s.alongLine2D(u)
-		return
-	}
-	for k := range s.quadratics {
-		c := s.entry(k)
-		g := slopes(c, &s.at, d)
-		slope, bend := 0.0, 0.0
-		a := d + 1
-		for i := range d {
-			slope += g[i] * u[i]
-			for j := i; j < d; j++ {
-				bend += c[a] * u[i] * u[j]
-				a++
-			}
-		}
-		s.quadratics[k] = [3]float64{value(c, &s.at, d), slope, bend}
-	}
-}
-
 // restore goes back to the zeros of the active entries by Newton's method.
 func (s *absoluteDescent) restore() bool {
 	d, n := s.f.Latent, len(s.active)
@@ -361,8 +320,8 @@ func (s *absoluteDescent) restore() bool {
 		size := 0.0
 		for a, k := range s.active {
 			c := s.entry(k)
-			right[a] = -value(c, &s.at, d)
-			s.jac[a] = slopes(c, &s.at, d)
+			right[a] = -value(c[:], &s.at, d)
+			s.jac[a] = slopes(c[:], &s.at, d)
 			size = max(size, math.Abs(right[a]))
 		}
 		if n == 0 || size == 0 {

@@ -5,7 +5,9 @@ import "math"
 // line is the sum of absolute residuals along a straight line t + s u, s > 0, where every
 // entry is a quadratic in s: between the roots of these it is a quadratic itself.
 type line struct {
-	smooth [3]float64 // of the sum before the first root
+	start  float64    // the sum at 0
+	from   float64    // where the roots that are known begin
+	smooth [3]float64 // of the sum between from and the first of these
 	breaks []lineBreak
 }
 
@@ -18,11 +20,12 @@ type lineBreak struct {
 
 // begin starts with no entry.
 func (l *line) begin() {
-	l.smooth, l.breaks = [3]float64{}, l.breaks[:0]
+	l.start, l.from, l.smooth, l.breaks = 0, 0, [3]float64{}, l.breaks[:0]
 }
 
 // addSmooth adds a quadratic.
 func (l *line) addSmooth(a, b, c float64) {
+	l.start += a
 	l.smooth[0] += a
 	l.smooth[1] += b
 	l.smooth[2] += c
@@ -34,14 +37,20 @@ func (l *line) add(entry int, a, b, c float64) {
 	if a < 0 || a == 0 && (b < 0 || b == 0 && c < 0) {
 		sign = -1
 	}
-	a, b, c = sign*a, sign*b, sign*c
-	l.addSmooth(a, b, c)
-	first, second := positiveRoots(a, b, c)
-	if first > 0 {
-		l.breaks = append(l.breaks, lineBreak{first, entry, [3]float64{-2 * a, -2 * b, -2 * c}})
+	l.addSmooth(sign*a, sign*b, sign*c)
+	l.addRoots(entry, sign, [3]float64{a, b, c}, math.Inf(1))
+}
+
+// addRoots adds the roots of a quadratic, with the sign that it has at first, up to a
+// place.
+func (l *line) addRoots(entry int, sign float64, q [3]float64, to float64) {
+	first, second := positiveRoots(sign*q[0], sign*q[1], sign*q[2])
+	by := 2 * sign
+	if first > l.from && first <= to {
+		l.breaks = append(l.breaks, lineBreak{first, entry, [3]float64{-by * q[0], -by * q[1], -by * q[2]}})
 	}
-	if second > 0 {
-		l.breaks = append(l.breaks, lineBreak{second, entry, [3]float64{2 * a, 2 * b, 2 * c}})
+	if second > l.from && second <= to {
+		l.breaks = append(l.breaks, lineBreak{second, entry, [3]float64{by * q[0], by * q[1], by * q[2]}})
 	}
 }
 
@@ -68,27 +77,24 @@ func positiveRoots(a, b, c float64) (first, second float64) {
 	return 2 * a / (root - b), (root - b) / (2 * c)
 }
 
-// falls reports whether the sum falls at first.
+// falls reports whether the sum falls at first, where all roots are known.
 func (l *line) falls() bool {
 	return l.smooth[1] < 0 || l.smooth[1] == 0 && l.smooth[2] < 0
 }
 
 // minimum returns a minimum 0 < s <= limit of the sum that is lower than the sum at 0, and
-// the entry that vanishes there or -1; 0 where the sum does not fall at first. It takes
+// the entry that vanishes there or -1, given that it falls at from. It takes
 // expected time proportional to the number of entries: roots are left out by the slope
 // and the sum at one in their middle.
 func (l *line) minimum(limit float64) (s float64, entry int) {
-	sum, low, high, list := l.smooth, 0.0, limit, l.breaks
-	if !l.falls() {
-		return 0, -1
-	}
+	sum, low, high, list := l.smooth, l.from, limit, l.breaks
 	for len(list) > 0 {
 		at := median(list)
 		before, under := cross(sum, list, func(b float64) bool { return b < at })
 		after, upto := cross(before, list[under:], func(b float64) bool { return b <= at })
 		upto += under
 		switch {
-		case at > limit || before[0]+at*(before[1]+at*before[2]) > l.smooth[0]:
+		case at > limit || before[0]+at*(before[1]+at*before[2]) > l.start:
 			high, list = min(high, at), list[:under]
 		case after[1]+2*after[2]*at < 0:
 			sum, low, list = after, at, list[upto:]

@@ -5,7 +5,6 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/floats"
 
@@ -118,11 +117,10 @@ func TestLineMinimum(t *testing.T) {
 			entries[k] = [3]float64{rng.NormFloat64(), rng.NormFloat64(), rng.NormFloat64() / 3}
 			l.add(k, entries[k][0], entries[k][1], entries[k][2])
 		}
-		s, entry := l.minimum(100)
 		if !l.falls() {
-			assert.Zero(t, s)
 			continue
 		}
+		s, entry := l.minimum(100)
 		require.Greater(t, s, 0.0)
 		require.Less(t, sum(s), sum(0))
 		if entry >= 0 {

@@ -5,6 +5,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/scqm/scqm/internal/dense"
 	"github.com/scqm/scqm/models/scqm/internal/sheet"
 )
 
@@ -175,41 +176,70 @@ func (p *polynomial) add(by float64, c []float64) {
 	}
 }
 
+// powers returns 1, t and vech(tt'), of which a polynomial is a sum.
+func powers(t *place, d int) (p polynomial) {
+	p[0] = 1
+	a := d + 1
+	for i := range d {
+		p[1+i] = t[i]
+		for j := i; j < d; j++ {
+			p[a] = t[i] * t[j]
+			a++
+		}
+	}
+	return p
+}
+
+// powersAlong returns the derivatives of powers at t along u, and the halves of the second
+// ones.
+func powersAlong(t, u *place, d int) (first, second polynomial) {
+	a := d + 1
+	for i := range d {
+		first[1+i] = u[i]
+		for j := i; j < d; j++ {
+			first[a] = t[i]*u[j] + u[i]*t[j]
+			second[a] = u[i] * u[j]
+			a++
+		}
+	}
+	return first, second
+}
+
 // entries are the entries of a row's residual, which are polynomials of degree 2 in
-// t = tau - origin: c - x + Q z is one in tau.
+// t = tau - origin: c - x + Q z is one in tau. One coefficient of all of them is a column,
+// padded by zeros.
 type entries struct {
 	f      *sheet.Sheet
 	terms  int
-	forms  []float64 // D x q: those of V Theta'
+	stride int       // length of a column
 	reach  place     // the largest entries of the columns of U
-	coef   []float64 // D x terms
+	coef   []float64 // terms x stride; those of degree 2, V Theta', are those of the sheet
 	origin []float64 // d
 	z, phi []float64 // m, q
-	r      []float64 // D
 }
 
 func newEntries(f *sheet.Sheet) *entries {
 	vec := func(n int) []float64 { return make([]float64, n) }
 	e := &entries{
-		f: f, terms: 1 + f.Latent + f.Q, forms: vec(f.D * f.Q), origin: vec(f.Latent),
-		z: vec(f.M), phi: vec(f.Q), r: vec(f.D),
+		f: f, terms: 1 + f.Latent + f.Q, stride: (f.D + dense.PolynomialBlock - 1) / dense.PolynomialBlock * dense.PolynomialBlock,
+		origin: vec(f.Latent), z: vec(f.M), phi: vec(f.Q),
 	}
-	e.coef = vec(f.D * e.terms)
+	e.coef = vec(e.terms * e.stride)
 	e.reload()
 	return e
 }
 
+// column returns the coefficients a of all entries.
+func (e *entries) column(a int) []float64 { return e.coef[a*e.stride:][:e.f.D:e.f.D] }
+
 // reload has to be called where the sheet has changed.
 func (e *entries) reload() {
 	f := e.f
-	clear(e.forms)
-	for k := range f.S {
-		axis := f.Axis(f.Latent + k)
-		for a := range f.Q {
-			theta := f.Theta[a*f.S+k]
-			for i, v := range axis {
-				e.forms[i*f.Q+a] += v * theta
-			}
+	for a := range f.Q {
+		form := e.column(1 + f.Latent + a)
+		clear(form)
+		for k := range f.S {
+			dense.AddScaled(form, f.Theta[a*f.S+k], f.Axis(f.Latent+k))
 		}
 	}
 	for j := range f.Latent {
@@ -223,17 +253,29 @@ func (e *entries) load(x, tau []float64) {
 	d := f.Latent
 	copy(e.origin, tau)
 	f.Coordinates(e.z, e.phi, tau)
-	f.Residual(e.r, e.z, x)
-	for k, r := range e.r {
-		c, form := e.entry(k), e.forms[k*f.Q:(k+1)*f.Q]
-		c[0] = r
-		for j := range d {
-			c[1+j] = f.QT[j*f.D+k]
+	f.Residual(e.column(0), e.z, x)
+	for j := range d {
+		copy(e.column(1+j), f.Axis(j))
+	}
+	if f.S == 0 {
+		return
+	}
+	a := d + 1
+	for i := range d {
+		dense.AddScaled(e.column(1+i), 2*tau[i], e.column(a))
+		a++
+		for j := i + 1; j < d; j++ {
+			dense.AddScaled(e.column(1+i), tau[j], e.column(a))
+			dense.AddScaled(e.column(1+j), tau[i], e.column(a))
+			a++
 		}
-		sheet.AddForm(c[1:1+d], form, tau)
-		copy(c[1+d:], form)
 	}
 }
 
 // entry returns the polynomial of entry k.
-func (e *entries) entry(k int) []float64 { return e.coef[k*e.terms : (k+1)*e.terms] }
+func (e *entries) entry(k int) (c polynomial) {
+	for a := range e.terms {
+		c[a] = e.coef[a*e.stride+k]
+	}
+	return c
+}
