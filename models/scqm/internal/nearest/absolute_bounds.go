@@ -34,9 +34,10 @@ type leastAbsolute struct {
 	vertex       bool       // with W and H of exclude
 	across, size [maxBounded]place
 	cuts         []cut
-	work         int   // left
-	looks        int   // descents left from places close to the best one
-	list         []int // entries with zeros in the boxes around
+	seen         []coneCut // the cuts in the cone that is looked at
+	work         int       // left
+	looks        int       // descents left from places close to the best one
+	list         []int     // entries with zeros in the boxes around
 	complete     bool
 	point        []float64 // tau of the best one
 }
@@ -107,9 +108,7 @@ func (s *leastAbsolute) take() {
 	for a, k := range s.active {
 		c := s.entry(k)
 		z := cut{low: max(-1, min(1, s.lam[a])), slope: slopes(c[:], &s.at, d), bend: seconds(c[:], d)}
-		for i := range d {
-			floats.Scale(0.5, z.bend[i][:d])
-		}
+		z.halveBends()
 		s.dual.add(z.low, c[:s.terms])
 		s.zeros = append(s.zeros, z)
 	}

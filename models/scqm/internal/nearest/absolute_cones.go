@@ -1,10 +1,6 @@
 package nearest
 
-import (
-	"math"
-
-	"gonum.org/v1/gonum/floats"
-)
+import "math"
 
 // cut is a quadratic q(t) = sum_k g_k r_k(t), |g_k| <= 1, below the sum of absolute
 // residuals, as seen from the best place: less the sum there.
@@ -16,19 +12,21 @@ type cut struct {
 }
 
 const (
-	// mostCuts bounds the cuts of a row, and coneHalvings how often a cone is halved, by d.
-	mostCuts = 96
+	// mostCuts bounds the cuts of a row.
+	mostCuts = 128
 	// coneCuts bounds those made for one cone before it is halved, and coneGrowth is the least
 	// factor by which each of them must reach farther than the last.
-	coneCuts, coneGrowth = 3, 1.2
+	coneCuts, coneGrowth = 4, 1.2
 	// coneAim is how far out the signs of a cut are taken, relative to where the sum
 	// would be as low as the cut there were it a parabola.
-	coneAim = 0.9
+	coneAim, coneCloser = 0.9, 0.55
 	// coneRestarts bounds the lower places that are met while cones are looked at.
-	coneRestarts = 4
+	coneRestarts = 6
 )
 
-var coneHalvings = [maxBounded + 1]int{2: 6, 3: 9}
+// coneHalvings bounds how often a cone is halved, by d; coneWide is how often before places nearer
+// by are tried.
+var coneHalvings, coneWide = [maxBounded + 1]int{2: 14, 3: 24}, [maxBounded + 1]int{2: 2, 3: 9}
 
 // coverage is what looking at cones said.
 type coverage int
@@ -71,13 +69,20 @@ func (s *leastAbsolute) cover(b *box) coverage {
 	return covered
 }
 
+// halveBends makes second derivatives half of what they were.
+func (q *cut) halveBends() {
+	for i := range q.bend {
+		for j := range q.bend {
+			q.bend[i][j] /= 2
+		}
+	}
+}
+
 // addCut adds a polynomial below the sum.
 func (s *leastAbsolute) addCut(p *polynomial) {
 	d := s.f.Latent
 	c := cut{low: value(p[:], &s.tau, d) - s.best*(1-boundSlack), slope: slopes(p[:], &s.tau, d), bend: seconds(p[:], d), whole: *p}
-	for i := range d {
-		floats.Scale(0.5, c.bend[i][:d])
-	}
+	c.halveBends()
 	s.cuts = append(s.cuts, c)
 }
 
@@ -86,10 +91,12 @@ func (s *leastAbsolute) coverCone(c *cone, reached, far float64, halvings int) c
 	if s.work--; s.work < 0 {
 		return open
 	}
+	d := s.f.Latent
 	reached = max(reached, s.surroundings(c))
 	corner := s.corner(c)
-	reached = s.extend(&corner, c, reached)
-	for made := 0; ; made++ {
+	reached = corner.in(c, d).extend(reached)
+	s.seen = s.seen[:0]
+	for made, aim := 0, coneAim; ; made++ {
 		reached = s.extendAll(c, reached, far)
 		if reached >= far {
 			return covered
@@ -97,17 +104,24 @@ func (s *leastAbsolute) coverCone(c *cone, reached, far float64, halvings int) c
 		if !(reached > 0) || made == coneCuts || len(s.cuts) == mostCuts || s.work < s.f.D {
 			break
 		}
-		if found := s.cutAhead(c, reached); found != covered {
+		if found := s.cutAhead(c, aim*reached); found != covered {
 			return found
 		}
-		if !(s.extend(&s.cuts[len(s.cuts)-1], c, reached) >= min(coneGrowth*reached, far)) {
-			break
+		narrow := halvings <= coneHalvings[d]-coneWide[d]
+		switch next := s.cuts[len(s.cuts)-1].in(c, d).extend(reached); {
+		case next >= min(coneGrowth*reached, far):
+		case next == reached && narrow && aim > coneCloser:
+			aim = (aim + 0.5) / 2
+		case next == reached && narrow && s.lowerAt(c, reached):
+			return lower
+		default:
+			made = coneCuts - 1
 		}
 	}
 	if halvings == 0 || len(s.cuts) == mostCuts {
 		return open
 	}
-	first, second := c.halve(s.f.Latent)
+	first, second := c.halve(d)
 	if found := s.coverCone(&first, reached, far, halvings-1); found != covered {
 		return found
 	}
@@ -116,10 +130,13 @@ func (s *leastAbsolute) coverCone(c *cone, reached, far float64, halvings int) c
 
 // extendAll goes on by all cuts there are.
 func (s *leastAbsolute) extendAll(c *cone, reached, far float64) float64 {
+	for k := len(s.seen); k < len(s.cuts); k++ {
+		s.seen = append(s.seen, s.cuts[k].in(c, s.f.Latent))
+	}
 	for before := -1.0; reached > before && reached < far; {
 		before = reached
-		for k := range s.cuts {
-			reached = max(reached, s.extend(&s.cuts[k], c, reached))
+		for k := range s.seen {
+			reached = s.seen[k].extend(reached)
 		}
 	}
 	return reached
@@ -186,12 +203,16 @@ func (s *leastAbsolute) corner(c *cone) cut {
 	return q
 }
 
-// extend returns up to where a cut is above the best sum in a cone, from reached on, or
-// reached. With t = tau + sum_i a_i rays_i, s = sum_i a_i,
+// coneCut is a bound below a cut in a cone, low + s slope + s^2 bend.
+type coneCut struct{ low, slope, bend float64 }
+
+// in bounds a cut in a cone. With t = tau + sum_i a_i rays_i, s = sum_i a_i,
 //
 //	q(t) >= low + s min_i g.rays_i + s^2 min_ij rays_i'B rays_j.
-func (s *leastAbsolute) extend(q *cut, c *cone, reached float64) float64 {
-	d := s.f.Latent
+func (q *cut) in(c *cone, d int) coneCut {
+	if d == 2 {
+		return q.in2D(c)
+	}
 	slope, bend := math.Inf(1), math.Inf(1)
 	for i := range d {
 		ray := &c.rays[i]
@@ -212,41 +233,56 @@ func (s *leastAbsolute) extend(q *cut, c *cone, reached float64) float64 {
 			bend = min(bend, sum)
 		}
 	}
-	switch {
+	return coneCut{q.low, slope, bend}
+}
+
+// in2D is in for d = 2, written out.
+func (q *cut) in2D(c *cone) coneCut {
+	a, b, e, f := c.rays[0][0], c.rays[0][1], c.rays[1][0], c.rays[1][1]
+	x, y, z := q.bend[0][0], q.bend[0][1], q.bend[1][1]
+	u, v := x*a+y*b, y*a+z*b
+	slope, bend := q.slope[0]*a+q.slope[1]*b, a*u+b*v
+	if other := q.slope[0]*e + q.slope[1]*f; other < slope {
+		slope = other
+	}
+	if other := e*u + f*v; other < bend {
+		bend = other
+	}
+	if other := e*(x*e+y*f) + f*(y*e+z*f); other < bend {
+		bend = other
+	}
+	return coneCut{q.low, slope, bend}
+}
+
+// extend returns up to where the bound is above the best sum, from reached on, or
+// reached.
+func (q coneCut) extend(reached float64) float64 {
+	next := 0.0
+	switch slope, bend := q.slope, q.bend; {
 	case !(q.low+reached*(slope+reached*bend) >= 0):
 		return reached
 	case bend < 0:
-		return max(reached, (slope+math.Sqrt(slope*slope-4*bend*q.low))/(-2*bend))
+		next = (slope + math.Sqrt(slope*slope-4*bend*q.low)) / (-2 * bend)
 	case slope+2*reached*bend >= 0:
 		return math.Inf(1)
 	case bend > 0: // to the next zero
-		if disc := slope*slope - 4*bend*q.low; disc > 0 {
-			return max(reached, 2*q.low/(math.Sqrt(disc)-slope))
+		disc := slope*slope - 4*bend*q.low
+		if !(disc > 0) {
+			return math.Inf(1)
 		}
-		return math.Inf(1)
+		next = 2 * q.low / (math.Sqrt(disc) - slope)
+	default:
+		next = -q.low / slope
 	}
-	return max(reached, -q.low/slope)
+	if next > reached {
+		return next
+	}
+	return reached
 }
 
 // cutAhead makes a cut by the signs at a place on the axis of a cone, beyond reached.
-func (s *leastAbsolute) cutAhead(c *cone, reached float64) coverage {
-	d := s.f.Latent
-	var axis place
-	var square, unit float64
-	for j := range d {
-		for i := range d {
-			axis[j] += c.rays[i][j] / float64(d)
-		}
-		square += axis[j] * axis[j]
-	}
-	for j := range d {
-		unit += axis[j] * c.rays[0][j]
-	}
-	aim := 2 * coneAim * reached * unit / square
-	at := s.tau
-	for j := range d {
-		at[j] += aim * axis[j]
-	}
+func (s *leastAbsolute) cutAhead(c *cone, middle float64) coverage {
+	at := s.onAxis(c, 2*middle)
 	s.active = s.active[:0]
 	s.work -= s.f.D
 	if s.absoluteSum(&at) < s.best*(1-boundSlack) {
@@ -260,13 +296,59 @@ func (s *leastAbsolute) cutAhead(c *cone, reached float64) coverage {
 	return covered
 }
 
+// onAxis returns the place on the axis of a cone that is as far along it as by times its
+// rays.
+func (s *leastAbsolute) onAxis(c *cone, by float64) place {
+	d := s.f.Latent
+	var axis place
+	var square, unit float64
+	for j := range d {
+		for i := range d {
+			axis[j] += c.rays[i][j] / float64(d)
+		}
+		square += axis[j] * axis[j]
+	}
+	for j := range d {
+		unit += axis[j] * c.rays[0][j]
+	}
+	at := s.tau
+	for j := range d {
+		at[j] += by * unit / square * axis[j]
+	}
+	return at
+}
+
+// lowerAt looks for a lower place from one that no cut covers, where the sum is close to
+// the best one: it is crossed by another valley there.
+func (s *leastAbsolute) lowerAt(c *cone, reached float64) bool {
+	if s.looks == 0 {
+		return false
+	}
+	s.at = s.onAxis(c, reached)
+	s.active = s.active[:0]
+	s.work -= s.f.D
+	if !(s.absoluteSum(&s.at) < s.best*(1+closeTo)) {
+		return false
+	}
+	s.looks--
+	if s.descend(); s.least < s.best*(1-boundSlack) {
+		s.take()
+		return true
+	}
+	return false
+}
+
 // halve cuts a cone across its longest edge.
 func (c *cone) halve(d int) (first, second cone) {
 	from, to, longest := 0, 1, 0.0
 	for i := range d {
 		for j := range i {
-			if length := floats.Distance(c.rays[i][:d], c.rays[j][:d], 2); length > longest {
-				from, to, longest = i, j, length
+			square := 0.0
+			for k := range d {
+				square += (c.rays[i][k] - c.rays[j][k]) * (c.rays[i][k] - c.rays[j][k])
+			}
+			if square > longest {
+				from, to, longest = i, j, square
 			}
 		}
 	}

@@ -256,7 +256,9 @@ func (s *absoluteDescent) along(v *place) place {
 		right[a] = dense.Dot(s.jac[a][:d], v[:d])
 	}
 	if len(s.active) > 0 && s.leastNorm(&u, &right) {
-		floats.Sub(out[:d], u[:d])
+		for j := range d {
+			out[j] -= u[j]
+		}
 	}
 	return out
 }
@@ -334,7 +336,9 @@ func (s *absoluteDescent) restore() bool {
 		if !s.leastNorm(&u, &right) {
 			return false
 		}
-		floats.Add(s.at[:d], u[:d])
+		for j := range d {
+			s.at[j] += u[j]
+		}
 	}
 	return last <= vertexPrecision*s.least
 }
