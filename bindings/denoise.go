@@ -31,6 +31,8 @@ type denoiserSettings struct {
 	Flat   bool     `json:"flat_weights"`
 	Width  float64  `json:"width"`
 	Local  bool     `json:"local_width"`
+	// Axes is the number of principal axes, 0 to find it, -1 for all columns.
+	Axes int `json:"axes"`
 	// Threads does not change the result.
 	Threads int `json:"threads"`
 }
@@ -68,9 +70,12 @@ func (s denoiserSettings) fit(j *job, data scqm.Data, precision uint64) (*denois
 	if err != nil {
 		return nil, err
 	}
-	d, err := denoise.Fit(j.ctx, method, data, denoise.Options{Threads: threads(s.Threads), Progress: j.part()})
+	d, err := denoise.Fit(j.ctx, method, data, denoise.Options{Threads: threads(s.Threads), Axes: s.Axes, Progress: j.part()})
 	if err != nil {
 		return nil, err
+	}
+	if note == "" {
+		note = d.Note()
 	}
 	grid := d.Grid(s.Neighbors == denoise.ChooseNeighbors || s.Neighbors == 0 && denoise.ChoosesNeighbors(s.Method))
 	if s.Neighbors == denoise.ChooseNeighbors {
@@ -146,7 +151,7 @@ func (j *job) part() func(float64) {
 
 // DenoiserReport describes the result of such a job as a JSON object: the method
 // used, a note where it is not the one asked for, the dimension, where the grid of
-// numbers of neighbours ended, the parameters of its loss, and the plugin that
+// numbers of neighbours ended, the number of principal axes (0: all columns), the parameters of its loss, and the plugin that
 // computes it.
 func DenoiserReport(number int64) (string, error) {
 	return withJob("denoiser report", number, func(j *job) (string, error) {
@@ -158,10 +163,11 @@ func DenoiserReport(number int64) (string, error) {
 			Method     string             `json:"method"`
 			Note       string             `json:"note"`
 			Latent     int                `json:"d"`
+			Axes       int                `json:"axes"`
 			GridEnd    string             `json:"grid_end"`
 			LossParams map[string]float64 `json:"loss_params,omitempty"`
 			Plugin     *framework.Program `json:"plugin,omitempty"`
-		}{Method: d.Method().Name(), Note: d.note, Latent: d.Latent(), GridEnd: d.grid.String()}
+		}{Method: d.Method().Name(), Note: d.note, Latent: d.Latent(), Axes: d.Axes(), GridEnd: d.grid.String()}
 		if d.settings.Loss != nil {
 			report.Plugin = d.settings.Loss.program
 		}

@@ -54,7 +54,7 @@ func (s tilingSettings) run(j *job, fitted []byte, precision uint64) (*denoise.T
 		return nil, err
 	}
 	e := &pythonTiles{job: j, tilingSettings: s}
-	o := denoise.Options{Average: s.Average, Share: s.Share, Progress: j.part()}
+	o := denoise.Options{Average: s.Average, Share: s.Share, Axes: s.Axes, Progress: j.part()}
 	if s.Queries == 0 {
 		how := denoise.Tiling{Halo: -1}
 		if s.Halo != nil {

@@ -45,6 +45,7 @@ const denoiseExample = `  scqm denoise scan.ply -o clean.ply
 
 const (
 	methodAuto = "auto"
+	methodPCA  = "pca"
 	lossTukey  = "tukey"
 	choiceAuto = "auto"
 	widthLocal = "local"
@@ -62,6 +63,7 @@ type denoiseFlags struct {
 	output  string
 
 	dimension, neighbors, width string
+	axes                        string
 	ridge, share                float64
 	passes, average             int
 	degree, threads             int
@@ -102,6 +104,7 @@ func denoiseCommand() *cobra.Command {
 	flags.Var(cli.Count(&f.average), "average", "average over the charts of this many neighbours: better, and as many times slower")
 	flags.Var(cli.Positive(&f.share), "share", "let a chart serve all rows within this part of the size of its neighbourhood: faster, less exact; the summary says how much")
 	flags.Var(cli.Count(&f.threads), "threads", "threads to use (default all processors); the result does not depend on it")
+	flags.Var(cli.Parsed(&f.axes, "N|auto|all", axesAsked), "axes", "principal axes of wide rows to denoise along; auto: those that are more than noise, where that is at most four for five of ten columns or more; all: the columns themselves (default auto)")
 	f.data.AddTo(cmd)
 	flags.BoolVar(&f.report, "report", false, "write columns about each row beside it")
 	f.geometry.addTo(flags)
@@ -129,6 +132,25 @@ func wholeOr(word string) func(string) (string, error) {
 		}
 		return s, nil
 	}
+}
+
+// axesAll keeps the columns.
+const axesAll = "all"
+
+func axesAsked(s string) (string, error) {
+	if n, err := strconv.Atoi(s); s != choiceAuto && s != axesAll && (err != nil || n < 1) {
+		return "", fmt.Errorf("want a whole number of at least 1, %s or %s", choiceAuto, axesAll)
+	}
+	return s, nil
+}
+
+// principalAxes are the axes asked for as the library takes them.
+func (f *denoiseFlags) principalAxes() int {
+	if f.axes == axesAll {
+		return denoise.AllColumns
+	}
+	n, _ := strconv.Atoi(f.axes)
+	return n
 }
 
 func positiveOrLocal(s string) (string, error) {
@@ -270,6 +292,11 @@ var settingFlags = map[string]string{
 }
 
 func (f *denoiseFlags) checkSettings(cmd *cobra.Command) error {
+	if f.method == methodPCA {
+		if err := cli.Refuse(cmd, "with the method pca", "latent", "neighbors", "average", "share"); err != nil {
+			return err
+		}
+	}
 	if f.neighbors == choiceAuto && (f.method == "kde" || f.method == "logkde") && f.width != widthLocal {
 		return cli.Usagef("--neighbors auto: kernels of fixed width have no neighbours to choose; add --width local, or leave it out")
 	}
@@ -330,7 +357,7 @@ func (f *denoiseFlags) read(cmd *cobra.Command, path string) (table, error) {
 func (f *denoiseFlags) denoise(cmd *cobra.Command, m denoise.Method, x, y scqm.Data) (*denoise.Denoiser, *denoise.Result, error) {
 	fitting, denoising, end := f.watch(cmd)
 	defer end()
-	o := denoise.Options{Threads: f.threads, Average: f.average, Share: f.share, Progress: fitting}
+	o := denoise.Options{Threads: f.threads, Average: f.average, Share: f.share, Axes: f.principalAxes(), Progress: fitting}
 	d, err := denoise.Fit(cmd.Context(), m, x, o)
 	if err != nil {
 		return nil, nil, err

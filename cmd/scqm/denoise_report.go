@@ -50,6 +50,8 @@ type denoiseSummary struct {
 	N          int                `json:"n"` // rows fitted
 	D          int                `json:"D"`
 	Latent     int                `json:"d"`
+	Axes       int                `json:"axes"` // principal axes of wide rows, 0 where all columns are kept
+	Note       string             `json:"note,omitempty"`
 	Rows       int                `json:"rows"` // rows denoised
 	Done       int                `json:"done"`
 	Neighbors  int                `json:"neighbors"` // median, as those below
@@ -74,8 +76,11 @@ type denoiseSummary struct {
 
 func newDenoiseSummary(d *denoise.Denoiser, f *denoiseFlags, x *dataset.Matrix, header []string, r *denoise.Result, took time.Duration) *denoiseSummary {
 	s := &denoiseSummary{
-		Method: f.method, N: x.Rows, D: x.Cols, Latent: f.latent, Rows: len(r.Rows),
+		Method: f.method, N: x.Rows, D: x.Cols, Latent: f.latent, Axes: d.Axes(), Note: d.Note(), Rows: len(r.Rows),
 		Status: "converged", Seconds: took.Seconds(), Header: header,
+	}
+	if s.Note != "" {
+		s.Method = d.Method().Name()
 	}
 	s.GridEnd = d.Grid(f.choosesNeighbors()).String()
 	switch m := d.Method().(type) {
@@ -137,7 +142,14 @@ func (s *denoiseSummary) print(cmd *cobra.Command, f *denoiseFlags) error {
 	if s.ShareError != nil {
 		rows = slices.Insert(rows, 3, []string{"shared", fmt.Sprintf("%.2g (root mean square) from where charts of their own take rows, which is %.2g from where they were", *s.ShareError, s.shareMoved)})
 	}
-	return cli.PrintTable(cmd.OutOrStdout(), slices.Insert(rows, 2, cli.HeaderRow(s.Header)...))
+	rows = slices.Insert(rows, 2, cli.HeaderRow(s.Header)...)
+	if s.Axes > 0 {
+		rows = slices.Insert(rows, 1, []string{"axes", fmt.Sprintf("%d principal axes of %d columns", s.Axes, s.D)})
+	}
+	if s.Note != "" {
+		rows = slices.Insert(rows, 1, []string{"note", s.Note})
+	}
+	return cli.PrintTable(cmd.OutOrStdout(), rows)
 }
 
 // gridEnds says where the number of neighbours ended that was chosen.

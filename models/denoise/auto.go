@@ -34,6 +34,8 @@ type Auto struct {
 	// LeastSquares replaces Tukey's loss by squared_l2, for noise without
 	// outliers.
 	LeastSquares bool
+
+	plane *plane // whose coordinates the rows are; nil where that is not so
 }
 
 // Name returns "auto".
@@ -96,8 +98,19 @@ func (m Auto) Prepare(ctx context.Context, c *Cloud, o Options) (Fitted, error) 
 	if err != nil {
 		return nil, err
 	}
+	if m.plane != nil && m.plane.noise > 0 {
+		some := charts.cloud.some(selectionRows)
+		p.sample = make([]float64, 0, len(some)*c.D)
+		for _, i := range some {
+			p.sample = append(p.sample, c.Row(i)...)
+		}
+	}
 	if err := p.finish(); err != nil {
 		return nil, err
+	}
+	if p.flat != nil {
+		p.flat.n = c.rows()
+		return p.flat, nil
 	}
 	charts.setting = p.setting
 	if o.Progress != nil {
@@ -113,8 +126,15 @@ func (p *autoPrepare) finish() error {
 		passes = 1
 	}
 	for range passes {
-		if err := p.choose(); err != nil {
+		best, err := p.choose()
+		if err != nil {
 			return err
+		}
+		if p.sample != nil {
+			if linear, charts, better := p.linearBetter(best, p.sample); better {
+				p.flat = &flatter{shrunk{plane: p.method.plane}, fmt.Sprintf("auto: a linear model is better here: the mean squared error is about %.3g with %d principal axes and %.3g with charts of dimension %d; the method pca was used", linear, p.method.plane.shrinking(), charts, p.method.Latent)}
+				return nil
+			}
 		}
 		if err := p.advance(p.setting); err != nil {
 			return err

@@ -74,7 +74,7 @@ const exactRounds = 5
 
 // choose takes the K and the ridge of the least estimated risk, and the noise that these
 // tell. Numbers of neighbours go up until the risk does.
-func (p *autoPrepare) choose() error {
+func (p *autoPrepare) choose() (*compared, error) {
 	s := p.setting
 	s.pilot, s.ridge = false, pilotRidge
 	if !s.noisy {
@@ -92,7 +92,7 @@ func (p *autoPrepare) choose() error {
 		s.neighbors = size
 		out, err := p.charts.compare(s, list)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		for l, c := range out {
 			c.trustMost()
@@ -116,7 +116,7 @@ func (p *autoPrepare) choose() error {
 	s.neighbors, s.ridge = best.neighbors, best.ridge
 	p.setting = s
 	p.setScale(&p.setting, p.spreadOf(best), !p.method.LeastSquares)
-	return nil
+	return best, nil
 }
 
 // leastRisk returns the candidate of the least risk, the first of several.

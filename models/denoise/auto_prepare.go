@@ -12,6 +12,11 @@ type autoPrepare struct {
 	n, D   int // rows of positive weight, and columns
 	charts charts
 
+	// sample are the rows of the selection, where a linear model is compared with charts, and
+	// flat is that model where it is better.
+	sample []float64
+	flat   *flatter
+
 	floor  float64 // of the noise
 	eps    float64 // length of the perturbation
 	probes int

@@ -235,7 +235,7 @@ func TestNewRows(t *testing.T) {
 	needSpeed(t)
 	s, fresh := sphereSample(3, 400, 0.06), sphereSample(4, 300, 0.06)
 	for name, m := range everyMethod(t, 2) {
-		if name == "kde" || name == "logkde" || name == "kde local" || name == "linear" || name == "lpca" || name == "mfit" || name == "sph" {
+		if name == "kde" || name == "logkde" || name == "kde local" || name == "linear" || name == "lpca" || name == "mfit" || name == "sph" || name == "pca" {
 			continue // their bias hides the difference
 		}
 		d, err := Fit(context.Background(), m, s.x, Options{})
@@ -257,7 +257,7 @@ func TestNoise(t *testing.T) {
 		switch name {
 		case "kde", "logkde", "kde local", "mfit":
 			require.Zero(t, mean)
-		case "sph", "lpca", "linear": // far spheres, and the curvature that planes leave, count as noise
+		case "sph", "lpca", "linear", "pca": // far spheres, and the curvature that planes leave, count as noise
 			require.Greater(t, mean, 0.03)
 		case "scqm", "sqmf", "scqm l2", "passes", "qmf": // free latents take a part of it
 			require.InDelta(t, 0.04, mean, 0.015, name)
@@ -302,6 +302,9 @@ func TestFarRowsAreFlagged(t *testing.T) {
 	needSpeed(t)
 	s := sphereSample(1, 300, 0.03)
 	for name, m := range everyMethod(t, 2) {
+		if name == "pca" {
+			continue // which takes all rows far from their neighbours on a sphere
+		}
 		d, err := Fit(context.Background(), m, s.x, Options{})
 		require.NoError(t, err)
 		r, err := d.Denoise(context.Background(), rows.Data{N: 2, D: 3, X: []float64{0, 0, 3, 1.8, 1.8, 0}}, Options{})

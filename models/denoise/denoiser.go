@@ -21,7 +21,9 @@ type Denoiser struct {
 	fitted Fitted
 	size   int
 	unit   float64 // of the cloud and of the settings of the method
+	plane  *plane  // whose coordinates the cloud has; nil for those of the rows
 	number []int   // of the rows to be denoised, in messages; nil counts them
+	note   string
 
 	orienting sync.Mutex
 	oriented  *orientedPlaces // once it is asked for
@@ -66,6 +68,11 @@ func fit(ctx context.Context, m Method, x rows.Data, o Options) (*Denoiser, erro
 	if err := checkRows(x); err != nil {
 		return nil, err
 	}
+	p, err := findPlane(ctx, m, x, o)
+	if err != nil {
+		return nil, err
+	}
+	m, x = onPlane(m, p), p.of(x, o)
 	held, err := reserveFit(m, x, o)
 	if err != nil {
 		return nil, err
@@ -84,7 +91,11 @@ func fit(ctx context.Context, m Method, x rows.Data, o Options) (*Denoiser, erro
 	if m, err = settle(ctx, m, c, o); err != nil {
 		return nil, err
 	}
-	return newDenoiser(ctx, m, c, o)
+	d, err := newDenoiser(ctx, m, c, o)
+	if err == nil {
+		d.plane = p
+	}
+	return d, err
 }
 
 func newDenoiser(ctx context.Context, m Method, c *Cloud, o Options) (*Denoiser, error) {
@@ -96,14 +107,20 @@ func newDenoiser(ctx context.Context, m Method, c *Cloud, o Options) (*Denoiser,
 	if d.fitted, err = m.Prepare(ctx, c, o); err != nil {
 		return nil, err
 	}
+	if flat, ok := d.fitted.(*flatter); ok {
+		d.method, d.note = PCA{flat.plane, latentOf(m)}, flat.why
+	}
 	return d, nil
 }
 
 // Method returns the method, with the settings that it has taken from the rows.
 func (d *Denoiser) Method() Method {
 	m, _ := methodIn(d.method, 1/d.unit)
-	return m
+	return onPlane(m, nil)
 }
+
+// Note says why the method is not the one asked for; it is empty where it is.
+func (d *Denoiser) Note() string { return d.note }
 
 // Neighbors returns the number of neighbours by which results are judged, and
 // with all methods but [Auto] the one that charts are made from.
@@ -149,7 +166,7 @@ func (d *Denoiser) denoise(ctx context.Context, x rows.Data, o Options) (*Result
 	if err := checkRows(x); err != nil {
 		return nil, err
 	}
-	if err := o.check(x.D, d.cloud.D); err != nil {
+	if err := o.check(x.D, d.columns()); err != nil {
 		return nil, err
 	}
 	held, err := d.reserveDenoise(x, o)
@@ -157,16 +174,19 @@ func (d *Denoiser) denoise(ctx context.Context, x rows.Data, o Options) (*Result
 		return nil, err
 	}
 	defer held.Release()
+	if d.plane != nil {
+		return d.denoiseWide(ctx, x, o)
+	}
+	return d.denoiseCharted(ctx, x, o)
+}
+
+// denoiseCharted denoises rows with the columns of the cloud.
+func (d *Denoiser) denoiseCharted(ctx context.Context, x rows.Data, o Options) (*Result, error) {
 	r, err := d.each(ctx, x, o)
-	if err != nil {
-		return r, err
+	if err == nil && o.Share > 0 {
+		err = d.compareShared(ctx, x, r, o)
 	}
-	if o.Share > 0 {
-		if err := d.compareShared(ctx, x, r, o); err != nil {
-			return r, err
-		}
-	}
-	return r, nil
+	return r, err
 }
 
 // each denoises rows that have been checked, job by job. Rows that the cloud, being a

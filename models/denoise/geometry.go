@@ -38,7 +38,10 @@ type Geometry struct {
 // OutlierScore is the score above which hardly one of 10^5 rows with normal noise is,
 // and from which on Tukey's loss gives a row no weight: 4.7 where D-d = 1.
 func (d *Denoiser) OutlierScore() float64 {
-	q := d.cloud.D - latentOf(d.method)
+	q := d.columns() - latentOf(d.method)
+	if _, linear := d.method.(PCA); linear {
+		q = d.columns() - d.plane.r
+	}
 	if q < 1 {
 		return math.Inf(1)
 	}
@@ -50,6 +53,8 @@ func latentOf(m Method) int {
 	switch m := m.(type) {
 	case Auto:
 		return m.Latent
+	case PCA:
+		return m.dimension()
 	case Select:
 		return latentOf(m.Of)
 	case interface{ latent() int }:
@@ -77,7 +82,7 @@ func (d *Denoiser) Geometry(ctx context.Context, x rows.Data, r *Result, side Or
 	case len(r.X) != x.N*x.D || len(r.Rows) != x.N:
 		return nil, fmt.Errorf("denoise: the result is of %d rows, not %d: %w", len(r.Rows), x.N, ErrInput)
 	}
-	if err := o.check(x.D, d.cloud.D); err != nil {
+	if err := o.check(x.D, d.columns()); err != nil {
 		return nil, err
 	}
 	if err := side.check(x, latent); err != nil {
@@ -88,7 +93,11 @@ func (d *Denoiser) Geometry(ctx context.Context, x rows.Data, r *Result, side Or
 		return nil, err
 	}
 	defer held.Release()
-	g, err := d.describe(ctx, x, r, d.unit, o)
+	describe := d.describe
+	if d.plane != nil {
+		describe = d.describeWide
+	}
+	g, err := describe(ctx, x, r, d.unit, o)
 	if err != nil {
 		return nil, err
 	}
@@ -103,7 +112,7 @@ func (d *Denoiser) Geometry(ctx context.Context, x rows.Data, r *Result, side Or
 func (d *Denoiser) describe(ctx context.Context, x rows.Data, r *Result, unit float64, o Options) (*Geometry, error) {
 	latent := latentOf(d.method)
 	g := &Geometry{Curvature: make([]float64, x.N), Error: make([]float64, x.N), Score: make([]float64, x.N)}
-	if latent == x.D-1 {
+	if latent == d.columns()-1 {
 		g.Normals, g.Principal = make([]float64, x.N*x.D), make([]float64, x.N*latent)
 	}
 	if latent == x.D {

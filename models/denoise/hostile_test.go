@@ -48,11 +48,25 @@ func hostileRows(seed uint64) map[string]rows.Data {
 				}
 			}
 		}),
-		"far outlier":    generate(100, 3, func(i int, r []float64) { r[0] += float64(i/99) * 1e9 }),
-		"few rows":       generate(5, 3, func(int, []float64) {}),
-		"one row":        generate(1, 3, func(int, []float64) {}),
-		"two columns":    generate(70, 2, func(int, []float64) {}),
-		"wide":           generate(35, 40, func(int, []float64) {}),
+		"far outlier": generate(100, 3, func(i int, r []float64) { r[0] += float64(i/99) * 1e9 }),
+		"few rows":    generate(5, 3, func(int, []float64) {}),
+		"one row":     generate(1, 3, func(int, []float64) {}),
+		"two columns": generate(70, 2, func(int, []float64) {}),
+		"wide":        generate(35, 40, func(int, []float64) {}),
+		"wide, constant columns": generate(60, 30, func(i int, r []float64) {
+			for j := range 20 {
+				r[j] = float64(j)
+			}
+		}),
+		"wide, exact": generate(90, 25, func(_ int, r []float64) {
+			for j := range r {
+				r[j] = r[j%3]
+			}
+		}),
+		"wide, far rows": generate(80, 40, func(i int, r []float64) {
+			r[0], r[i%40] = 9*r[0], r[i%40]+float64(i/70)*1e9
+		}),
+		"wide, two rows": generate(2, 40, func(int, []float64) {}),
 		"tiny":           sphere(1e-12, 0),
 		"huge":           sphere(1e12, 0),
 		"offset":         sphere(1, 1e6),

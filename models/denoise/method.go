@@ -84,6 +84,11 @@ type Options struct {
 	// fraction of the distance of its furthest neighbour from its centre,
 	// instead of one row each. [Result] says what that has cost.
 	Share float64
+	// Axes is the number of principal axes of the rows in whose coordinates Fit makes
+	// charts, above the dimension of the surface; 0 takes those that are more than noise where
+	// there are ten columns or more and at most four axes for five columns, AllColumns the columns
+	// themselves. It does not matter to Denoise.
+	Axes int
 }
 
 // defaultReach is the Reach that 0 stands for.

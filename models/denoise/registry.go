@@ -71,6 +71,8 @@ var registry = []struct {
 		}},
 	{Description{"lpca", "local principal components", nil},
 		func(s Settings) (Method, error) { return LPCA{s.Latent, s.Neighbors}, nil }},
+	{Description{"pca", "principal axes of all rows, shrunk by the noise: no surface but a linear model", nil},
+		func(Settings) (Method, error) { return PCA{}, nil }},
 	{Description{"mls", "moving least squares", []string{"Degree", "Flat"}},
 		func(s Settings) (Method, error) {
 			return MLS{Latent: s.Latent, Neighbors: s.Neighbors, Degree: s.Degree, Flat: s.Flat}, nil

@@ -65,7 +65,7 @@ func (d *Denoiser) compareShared(ctx context.Context, x rows.Data, r *Result, o 
 		some.X = append(some.X, x.Row(k*x.N/n)...)
 	}
 	o.Share, o.Progress = 0, nil
-	own, err := d.denoise(ctx, some, o)
+	own, err := d.each(ctx, some, o)
 	if err != nil {
 		return err
 	}

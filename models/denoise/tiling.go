@@ -118,6 +118,9 @@ func (t *tiling) check() error {
 	if why == "" && t.o.Share > 0 {
 		why = "share: which chart serves a row depends on all rows in their order"
 	}
+	if why == "" && t.D >= wideColumns && t.o.Axes != AllColumns && turns(t.method) {
+		why = fmt.Sprintf("rows of %d columns: their principal axes are found from all rows at once; keep all columns (n_axes='all' in Python), or denoise coordinates along axes that you have found before", t.D)
+	}
 	if why != "" {
 		return fmt.Errorf("denoise: in tiles: %s: %w", why, ErrInput)
 	}

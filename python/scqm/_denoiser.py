@@ -122,7 +122,8 @@ class ManifoldDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  
         How to denoise; :meth:`methods` says what there is. "auto", the one to
         recommend, is quadratic regression over tangent planes with the number
         of neighbours and the curvature ridge chosen by estimated risk. Where
-        rows are too few for that, or d = D, it becomes "lpca", with a warning.
+        rows are too few for that, or d = D, it becomes "lpca", with a warning, and
+        "pca" where a linear model of all rows has less estimated risk.
     loss : str, Loss or callable, default="l2"
         Loss of a residual row, for the methods "scqm" and "linear": a name of
         :func:`scqm.losses.names`, a :class:`scqm.losses.Loss`, or a function
@@ -152,6 +153,11 @@ class ManifoldDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  
         Kernel width of "kde" and "logkde"; "local" is the distance of the
         furthest neighbour, with no more than 16 times as many rows in the
         kernels. By default Silverman's rule.
+    n_axes : int, "auto" or "all", default="auto"
+        Principal axes of wide rows in whose coordinates surfaces are looked for.
+        With "auto" these are the axes that are more than noise, where there are ten
+        columns or more and at most four axes for five columns, else the columns; losses
+        that look at columns keep them. "all" keeps all columns.
     average : int, optional
         Average over the surfaces of so many neighbours: better, and as many
         times slower.
@@ -171,7 +177,11 @@ class ManifoldDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  
     method_ : str
         The method used.
     n_components_ : int
-        Dimension d of the surface, given or chosen.
+        Dimension d of the surface, given or chosen; with the method "pca", the
+        number of axes.
+    n_axes_ : int
+        Number of principal axes in whose coordinates rows are denoised; 0 where they
+        keep their columns.
     grid_end_ : str
         Whether the number of neighbours that was chosen is the "smallest" or the
         "largest" that was tried, or "within"; empty where none was chosen.
@@ -228,6 +238,7 @@ class ManifoldDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  
         degree: int | None = None,
         flat_weights: bool = False,
         width: float | str | None = None,
+        n_axes: int | str = "auto",
         average: int | None = None,
         share: float | None = None,
         n_threads: int | None = None,
@@ -245,6 +256,7 @@ class ManifoldDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  
         self.degree = degree
         self.flat_weights = flat_weights
         self.width = width
+        self.n_axes = n_axes
         self.average = average
         self.share = share
         self.n_threads = n_threads
@@ -317,6 +329,7 @@ class ManifoldDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  
         self.__dict__.pop("_geometry", None)
         self.method_ = report["method"]
         self.n_components_, self.grid_end_ = report["d"], report["grid_end"]
+        self.n_axes_ = report["axes"]
         self.notes_ = [report["note"]] if report["note"] else []
         self.loss_ = loss
         if loss is not None:
@@ -547,6 +560,7 @@ class ManifoldDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  
             "method": method,
             "d": self._dimension(),
             "n_neighbors": self._neighbors(),
+            "axes": self._axes(),
             "threads": check_threads(self.n_threads),
         }
         values: dict[str, Any] = {
@@ -583,6 +597,16 @@ class ManifoldDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  
                 )
             return CHOOSE
         return check_integer("n_components", self.n_components, 1)
+
+    def _axes(self) -> int:
+        """Return the number of principal axes, 0 to find it, -1 for all columns."""
+        if isinstance(self.n_axes, str):
+            if self.n_axes not in ("auto", "all"):
+                raise InputError(
+                    f"n_axes is {self.n_axes!r}; want an integer, 'auto' or 'all'"
+                )
+            return 0 if self.n_axes == "auto" else -1
+        return check_integer("n_axes", self.n_axes, 1)
 
     def _neighbors(self) -> int:
         """Return the number of neighbours, -1 and, for "auto", 0 to choose it."""

@@ -103,6 +103,9 @@ class ManifoldDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  
         Degree of the polynomial of "mls".
     flat_weights : bool, default=False
         Give all neighbours the same weight, for "mls".
+    n_axes : int, "auto" or "all", default="auto"
+        As of :class:`scqm.ManifoldDenoiser`; principal axes take all rows at once, so
+        that rows of ten columns or more want "all".
     average : int, optional
         Average over the surfaces of so many neighbours.
     n_tiles : int, optional
@@ -171,6 +174,7 @@ class ManifoldDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  
         passes: int | None = None,
         degree: int | None = None,
         flat_weights: bool = False,
+        n_axes: int | str = "auto",
         average: int | None = None,
         n_tiles: int | None = None,
         halo: float | None = None,
@@ -189,6 +193,7 @@ class ManifoldDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  
         self.passes = passes
         self.degree = degree
         self.flat_weights = flat_weights
+        self.n_axes = n_axes
         self.average = average
         self.n_tiles = n_tiles
         self.halo = halo

@@ -1,0 +1,373 @@
+package denoise
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/scqm/scqm/internal/dense"
+	"github.com/scqm/scqm/internal/memory"
+	"github.com/scqm/scqm/internal/par"
+	"github.com/scqm/scqm/models/rows"
+)
+
+// AllColumns as the Axes of Options keeps all columns.
+const AllColumns = -1
+
+const (
+	// wideColumns is the number of columns from which on rows are denoised in the
+	// coordinates of their principal axes.
+	wideColumns = 10
+	// mostAxes is the part of the columns above which axes are no gain.
+	mostAxes = 0.8
+	// startAxes is the number of axes that are looked at first.
+	startAxes = 16
+	// startRows bounds the rows by which outliers are found first.
+	startRows = 2000
+	// planeRounds bounds the number of times that axes are found without the outliers that
+	// the last ones show.
+	planeRounds = 4
+	// planeFence is the distance of outliers from the plane above its median, in standard
+	// deviations as the median deviation tells them: what is off the plane need not be
+	// noise alone.
+	planeFence = 5
+)
+
+// plane is the mean and the principal axes of wide rows, those that are more than
+// noise. The surface is near it, and most of the noise is not.
+type plane struct {
+	D, r   int
+	centre []float64 // D
+	axes   []float64 // r x D, orthonormal
+	gain   []float64 // r: by which coordinates are shrunk where a linear model is all
+	noise  float64   // standard deviation in each direction
+	// reach is the distance that noise alone hardly throws rows from the plane.
+	reach float64
+}
+
+// turns tells whether a method gives the same for rows that are turned, as those are
+// that are given by coordinates.
+func turns(m Method) bool {
+	switch m := m.(type) {
+	case Auto, LPCA, MLS, SPH, MFIT, QMF, KDE, PCA:
+		return true
+	case SCQM:
+		return m.LossFor == nil && turnsLoss(m.Loss)
+	case Select:
+		return turns(m.Of)
+	case SelectDimension:
+		return turns(m.Of)
+	}
+	return false
+}
+
+// mostLatent is the largest dimension that the surface of a method can have.
+func mostLatent(m Method) int {
+	if _, ok := m.(SelectDimension); ok {
+		return mostDimensions
+	}
+	return latentOf(m)
+}
+
+// findPlane returns the plane of the rows of x, or nil where all columns are to
+// be kept.
+func findPlane(ctx context.Context, m Method, x rows.Data, o Options) (*plane, error) {
+	_, linear := m.(PCA)
+	least := mostLatent(m) + 1
+	switch {
+	case o.Axes < AllColumns, o.Axes > x.D:
+		return nil, fmt.Errorf("denoise: %d principal axes of rows of %d columns: %w", o.Axes, x.D, ErrInput)
+	case o.Axes > 0 && o.Axes < least && !linear:
+		return nil, fmt.Errorf("denoise: %d principal axes leave no direction for noise beside a surface of dimension %d; want at least %d: %w", o.Axes, least-1, least, ErrInput)
+	case o.Axes > 0 && !turns(m):
+		return nil, fmt.Errorf("denoise: the loss of the method %s looks at columns, not at principal axes: %w", m.Name(), ErrInput)
+	case o.Axes == AllColumns && !linear, o.Axes == 0 && (x.D < wideColumns && !linear || !turns(m)):
+		return nil, nil
+	}
+	x = usedRows(x)
+	if x.N < 2 {
+		return nil, nil
+	}
+	held, err := reservePlane(m, x)
+	if err != nil {
+		return nil, err
+	}
+	defer held.Release()
+	f := planeFit{ctx: ctx, x: x, threads: par.Threads(o.Threads), least: least, given: max(o.Axes, 0), linear: linear}
+	if f.most = int(mostAxes * float64(x.D)); linear {
+		f.most, f.least = x.D, 1
+	}
+	return f.find()
+}
+
+// usedRows are the distinct rows of positive weight.
+func usedRows(x rows.Data) rows.Data {
+	x = rows.Distinct(x)
+	if x.Weights == nil {
+		return x
+	}
+	var used []int
+	for i, w := range x.Weights {
+		if w > 0 {
+			used = append(used, i)
+		}
+	}
+	return x.Select(used)
+}
+
+func reservePlane(m Method, x rows.Data) (*memory.Reservation, error) {
+	k := min(4*startAxes, x.D)
+	numbers := rows.ComponentsSize(x.N, x.D, k) + float64(x.N)*(2*float64(x.D)+4*float64(k)+8)
+	return footprint{}.reserve(m, x, numbers)
+}
+
+// planeFit finds a plane.
+type planeFit struct {
+	ctx         context.Context
+	x           rows.Data
+	threads     int
+	least, most int  // axes
+	given       int  // 0 leaves their number to the rows
+	linear      bool // the axes are all, for a model without charts
+}
+
+// find finds the axes, of some of the rows in which rows count by their direction from the
+// middle alone, and then of all but those that are outliers to them.
+func (f *planeFit) find() (*plane, error) {
+	some := f.x
+	if some.N > startRows {
+		list := make([]int, startRows)
+		for k := range list {
+			list[k] = someRow(k, some.N, startRows)
+		}
+		some = some.Select(list)
+	}
+	p, err := f.axes(byDirection(some))
+	if err != nil {
+		return nil, err
+	}
+	var kept []float64
+	for range planeRounds {
+		if p == nil { // no axes but for outliers, or none at all
+			if kept != nil {
+				return nil, nil
+			}
+			p = &plane{D: f.x.D, centre: rows.GeometricMedian(some)}
+		}
+		next := f.within(p)
+		if kept != nil && slices.Equal(kept, next) {
+			break
+		}
+		kept = next
+		all := f.x
+		all.Weights = kept
+		if p, err = f.axes(all); err != nil {
+			return nil, err
+		}
+	}
+	if p == nil {
+		return nil, nil
+	}
+	if f.given == 0 && !f.linear {
+		if err := f.addWeak(p, kept); err != nil {
+			return nil, err
+		}
+	}
+	if f.given == 0 && p.r > f.most || p.r < f.least {
+		return nil, nil
+	}
+	return p, nil
+}
+
+// byDirection weighs rows by the inverse square of their distance from the geometric median.
+//
+// Source: N. Locantore et al., Robust principal component analysis for functional data, Test
+// 8 (1999).
+func byDirection(x rows.Data) rows.Data {
+	centre := rows.GeometricMedian(x)
+	far := make([]float64, x.N)
+	for i := range far {
+		far[i] = distance(x.Row(i), centre)
+	}
+	middle := dense.Select(slices.Clone(far), x.N/2)
+	w := make([]float64, x.N)
+	for i, v := range far {
+		if middle > 0 {
+			v = max(v/middle, 1e-3)
+		} else {
+			v = 1
+		}
+		w[i] = x.Weight(i) / (v * v)
+	}
+	x.Weights = w
+	return x
+}
+
+// axes finds the axes of weighted rows that are more than noise, those asked for, or nil
+// where there are too many.
+func (f *planeFit) axes(x rows.Data) (*plane, error) {
+	n := effective(x)
+	most := min(f.most+1, x.D, x.N)
+	if f.given > 0 {
+		most = min(f.given+1, x.D)
+	}
+	for k := min(max(startAxes, f.least+1, f.given+1), most); ; k = min(2*k, most) {
+		pc, err := rows.PrincipalComponents(f.ctx, x, k, f.threads)
+		if err != nil {
+			return nil, err
+		}
+		p := &plane{D: x.D, r: k, centre: pc.Mean, axes: pc.Axes}
+		values, total := p.spread(x, f.threads)
+		rank, variance, ok := noiseRank(values, total, n, x.D)
+		if f.given > 0 {
+			rank, ok = f.given, true
+			left := total
+			for _, v := range values[:min(rank, len(values))] {
+				left -= v
+			}
+			variance = max(left, 0) / float64(max(x.D-rank, 1))
+		}
+		switch {
+		case ok:
+			p.take(min(max(rank, f.least), k), values, variance, n)
+			return p, nil
+		case k == most && f.linear: // a linear model takes what there is
+			p.take(k, values, 0, n)
+			return p, nil
+		case k == most:
+			return nil, nil
+		}
+	}
+}
+
+// take keeps the first axes and takes the variance for that of the noise.
+func (p *plane) take(rank int, values []float64, variance, n float64) {
+	p.r, p.axes = rank, p.axes[:rank*p.D]
+	p.noise = math.Sqrt(variance)
+	p.gain = make([]float64, rank)
+	for a := range p.gain {
+		p.gain[a] = 1
+		if variance > 0 {
+			p.gain[a] = axisGain(values[a]/variance, n, p.D)
+		}
+	}
+	p.reach = p.noise * p.tail(1-tukeyTail)
+}
+
+// tail is a quantile of the distance from the plane for unit noise.
+func (p *plane) tail(at float64) float64 {
+	if p.r == p.D {
+		return 0
+	}
+	return math.Sqrt(distuv.ChiSquared{K: float64(p.D - p.r)}.Quantile(at))
+}
+
+// effective is the number of rows of equal weight that weighted rows are worth, less one for
+// their mean.
+func effective(x rows.Data) float64 {
+	var sum, square float64
+	for i := range x.N {
+		w := x.Weight(i)
+		sum += w
+		square += w * w
+	}
+	return max(sum*sum/square-1, 1)
+}
+
+// spread returns the mean squares along the axes and in all directions.
+func (p *plane) spread(x rows.Data, threads int) (values []float64, total float64) {
+	z, off := p.coordinates(x, threads)
+	values = make([]float64, p.r)
+	var sum float64
+	for i := range x.N {
+		w := x.Weight(i)
+		for a, v := range z[i*p.r : (i+1)*p.r] {
+			values[a] += w * v * v
+		}
+		total += w * off[i] * off[i]
+		sum += w
+	}
+	floats.Scale(1/sum, values)
+	return values, total/sum + floats.Sum(values)
+}
+
+// within returns the weights of the rows, those of outliers 0.
+func (f *planeFit) within(p *plane) []float64 {
+	_, off := p.coordinates(f.x, f.threads)
+	middle := median(slices.Clone(off))
+	apart := make([]float64, len(off))
+	for i, v := range off {
+		apart[i] = math.Abs(v - middle)
+	}
+	fence := middle + planeFence*1.4826*median(apart)
+	if t := p.tail(0.5); t > 0 {
+		fence = max(fence, middle/t*p.tail(1-tukeyTail))
+	}
+	w := make([]float64, f.x.N)
+	for i, v := range off {
+		if v <= fence {
+			w[i] = f.x.Weight(i)
+		}
+	}
+	return w
+}
+
+// coordinates returns the coordinates of rows along the axes, n x r, and their distances
+// from the plane. Those of a row depend on nothing but the row.
+func (p *plane) coordinates(x rows.Data, threads int) (z, off []float64) {
+	z, off = make([]float64, x.N*p.r), make([]float64, x.N)
+	p.each(x.N, threads, func(diff []float64, i int) {
+		off[i] = p.split(z[i*p.r:(i+1)*p.r], diff, x.Row(i))
+	})
+	return z, off
+}
+
+// split writes the coordinates of x into z and what is left of it into diff, and returns
+// the length of that.
+func (p *plane) split(z, diff, x []float64) float64 {
+	floats.SubTo(diff, x, p.centre)
+	for a := range z {
+		z[a] = dense.Dot(p.axis(a), diff)
+	}
+	for a, v := range z {
+		floats.AddScaled(diff, -v, p.axis(a))
+	}
+	return math.Sqrt(dense.Dot(diff, diff))
+}
+
+func (p *plane) axis(a int) []float64 { return p.axes[a*p.D : (a+1)*p.D] }
+
+// each does work for every row, with memory for one.
+func (p *plane) each(n, threads int, work func(diff []float64, i int)) {
+	blocks := (n + rowsAtATime - 1) / rowsAtATime
+	threads = max(min(threads, blocks), 1)
+	memory := make([]float64, threads*p.D)
+	par.Do(threads, blocks, func(w, b int) {
+		for i := b * rowsAtATime; i < min((b+1)*rowsAtATime, n); i++ {
+			work(memory[w*p.D:(w+1)*p.D], i)
+		}
+	})
+}
+
+// back writes the row of the plane with coordinates z into dst.
+func (p *plane) back(dst, z []float64) {
+	copy(dst, p.centre)
+	for a, v := range z {
+		floats.AddScaled(dst, v, p.axis(a))
+	}
+}
+
+// shrinking is the number of axes that a linear model does not shrink to nothing.
+func (p *plane) shrinking() int {
+	count := 0
+	for _, g := range p.gain {
+		if g > 0 {
+			count++
+		}
+	}
+	return count
+}

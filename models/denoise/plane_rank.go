@@ -1,0 +1,83 @@
+package denoise
+
+import "math"
+
+// tracyWidom is the quantile of the Tracy-Widom law of real matrices at 99.5 %: that
+// many standard deviations above its middle, one matrix of noise in 200 has an eigenvalue.
+const tracyWidom = 2.42
+
+// noiseRank returns the number of principal axes that are more than noise, and the
+// variance of the noise in each direction, by the largest eigenvalues of the covariance of
+// n rows of length D, descending, and the sum of all of them. Number k is an axis of the
+// rows if it is larger than the largest eigenvalue of noise of the size that the rest have
+// on average: no part of the axes has to be free of the surface. It reports false
+// if all that are given are.
+//
+// Source: S. Kritchman, B. Nadler, Determining the number of components in a factor
+// model from limited noisy data, Chemometrics and Intelligent Laboratory Systems 94 (2008).
+func noiseRank(values []float64, total, n float64, D int) (rank int, variance float64, ok bool) {
+	left := total
+	for k, v := range values {
+		if float64(k)+1 >= n || k == D-1 {
+			break
+		}
+		variance = tailVariance(values[:k], left, n, D)
+		if variance <= flatTail*total || v <= variance*largestOfNoise(n, float64(D-k)) {
+			return k, max(variance, 0), true
+		}
+		left -= v
+	}
+	return 0, 0, false
+}
+
+// flatTail is the part of the total below which a direction is rounding.
+const flatTail = 1e-20
+
+// tailVariance is the noise by the sum left of the eigenvalues that are not of axes:
+// these have drawn off some of it, which their own tell.
+func tailVariance(axes []float64, left, n float64, D int) float64 {
+	rest := float64(D - len(axes))
+	variance := left / rest
+	for range 20 {
+		more := left
+		for _, v := range axes {
+			b := v + variance - variance*rest/n
+			more += v - (b+math.Sqrt(max(b*b-4*v*variance, 0)))/2
+		}
+		before := variance
+		variance = more / rest
+		if math.Abs(variance-before) <= 1e-9*before {
+			break
+		}
+	}
+	return variance
+}
+
+// largestOfNoise is what the largest eigenvalue of the covariance of n rows of unit noise
+// of length q hardly exceeds.
+//
+// Source: I. Johnstone, On the distribution of the largest eigenvalue in principal
+// components analysis, Annals of Statistics 29 (2001).
+func largestOfNoise(n, q float64) float64 {
+	a, b := math.Sqrt(n-0.5), math.Sqrt(q-0.5)
+	return (a + b) * (a + b + tracyWidom*math.Cbrt(1/a+1/b)) / n
+}
+
+// shrinkage of an axis: the factor on the coordinates along it, of variance in units of
+// that of the noise, for which the mean squared error is least.
+//
+// Source: M. Gavish, D. Donoho, Optimal shrinkage of singular values, IEEE Transactions
+// on Information Theory 63 (2017).
+func axisGain(ratio, n float64, D int) float64 {
+	small, large := min(n, float64(D)), max(n, float64(D))
+	beta := small / large
+	square := ratio * n / large // of the singular value
+	if !(square > (1+math.Sqrt(beta))*(1+math.Sqrt(beta))) {
+		return 0
+	}
+	if math.IsInf(square, 1) {
+		return 1
+	}
+	c := square - beta - 1
+	return math.Sqrt(max(c*c-4*beta, 0)) / square
+}

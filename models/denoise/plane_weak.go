@@ -1,0 +1,173 @@
+package denoise
+
+import (
+	"math"
+	"math/rand/v2"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
+
+	"github.com/scqm/scqm/internal/dense"
+	"github.com/scqm/scqm/internal/par"
+	"github.com/scqm/scqm/models/rows"
+)
+
+const (
+	// weakRows bounds the rows that weak axes are looked for in, weakNeighbors is the number
+	// of neighbours whose mean smooths them, weakAxes that of directions looked at.
+	weakRows, weakNeighbors, weakAxes = 2000, 40, 16
+	// weakRounds bounds the number of times that weak axes are looked for.
+	weakRounds = 3
+	// weakDraws is the number of times that rows change places to see what chance does,
+	// weakBeyond the number of standard deviations beyond that.
+	weakDraws, weakBeyond = 5, 3
+	weakSeed              = 20240301
+)
+
+// addWeak adds axes along which the rows vary by less than noise alone may, but together
+// with their neighbours on the plane: what is left of a row off the plane then goes with
+// that of its neighbours. How far it does by chance, rows tell whose rest is that of other
+// rows.
+func (f *planeFit) addWeak(p *plane, weights []float64) error {
+	if !(p.noise > 0) || p.r > f.most {
+		return nil
+	}
+	var list []int
+	for i, w := range weights {
+		if w > 0 {
+			list = append(list, i)
+		}
+	}
+	if len(list) > weakRows {
+		some := make([]int, weakRows)
+		for k := range some {
+			some[k] = list[someRow(k, len(list), weakRows)]
+		}
+		list = some
+	}
+	if len(list) < 3*weakNeighbors {
+		return nil
+	}
+	x := f.x.Select(list)
+	x.Weights = nil
+	for range weakRounds {
+		found, err := f.weakAxes(p, x)
+		if err != nil || len(found) == 0 {
+			return err
+		}
+		p.axes = append(p.axes, found...)
+		if !dense.OrthonormalizeRows(p.axes, p.D) {
+			p.axes = p.axes[:p.r*p.D]
+			return nil
+		}
+		p.r = len(p.axes) / p.D
+		for len(p.gain) < p.r {
+			p.gain = append(p.gain, 0) // nothing that a linear model could tell from noise
+		}
+		p.reach = p.noise * p.tail(1-tukeyTail)
+		if p.r > f.most {
+			return nil
+		}
+	}
+	return nil
+}
+
+// weakAxes returns further axes of the rows of x.
+func (f *planeFit) weakAxes(p *plane, x rows.Data) ([]float64, error) {
+	z, _ := p.coordinates(x, f.threads)
+	rest := rows.Data{N: x.N, D: x.D, X: make([]float64, len(x.X))}
+	p.each(x.N, f.threads, func(diff []float64, i int) {
+		p.split(make([]float64, p.r), diff, x.Row(i))
+		copy(rest.Row(i), diff)
+	})
+	near := neighborsOf(z, x.N, p.r, min(weakNeighbors, x.N/3), f.threads)
+	order := make([]int, x.N)
+	for i := range order {
+		order[i] = i
+	}
+	values, axes, err := f.together(p, rest, order, near)
+	if err != nil {
+		return nil, err
+	}
+	var chance []float64
+	for draw := range weakDraws {
+		rng := rand.New(rand.NewPCG(weakSeed, uint64(draw)))
+		largest, _, err := f.together(p, rest, rng.Perm(x.N), near)
+		if err != nil {
+			return nil, err
+		}
+		chance = append(chance, largest[0])
+	}
+	mean, deviation := stat.MeanStdDev(chance, nil)
+	count := 0
+	for count < len(values) && values[count] > mean+weakBeyond*deviation {
+		count++
+	}
+	return axes[:count*p.D], nil
+}
+
+// together returns the largest mean products of the rest of rows with the mean rest of
+// their neighbours, descending, and the axes along which these are. Row i has the rest of row
+// order[i].
+func (f *planeFit) together(p *plane, rest rows.Data, order []int, near [][]int) (values, axes []float64, err error) {
+	n, D := rest.N, rest.D
+	smooth := rows.Data{N: n, D: D, X: make([]float64, n*D)}
+	p.each(n, f.threads, func(_ []float64, i int) {
+		for _, k := range near[i] {
+			floats.AddScaled(smooth.Row(i), 1/float64(len(near[i])), rest.Row(order[k]))
+		}
+	})
+	k := min(weakAxes, D-p.r, n-1)
+	pc, err := rows.PrincipalComponents(f.ctx, smooth, k, f.threads)
+	if err != nil {
+		return nil, nil, err
+	}
+	eigen := dense.NewSymmetricEigen(k)
+	own, mean := make([]float64, n*k), make([]float64, n*k)
+	p.each(n, f.threads, func(_ []float64, i int) {
+		for a := range k {
+			axis := pc.Axes[a*D : (a+1)*D]
+			own[i*k+a], mean[i*k+a] = dense.Dot(axis, rest.Row(order[i])), dense.Dot(axis, smooth.Row(i))
+		}
+	})
+	for i := range n {
+		for a, v := range own[i*k : (i+1)*k] {
+			for b, u := range mean[i*k : (i+1)*k] {
+				eigen.A[min(a, b)*k+max(a, b)] += v * u / float64(2*n)
+			}
+		}
+	}
+	for a := range k {
+		eigen.A[a*k+a] *= 2 // which was added once, where others were twice
+	}
+	if !eigen.Factorize() {
+		return []float64{math.Inf(-1)}, nil, nil
+	}
+	values, axes = make([]float64, k), make([]float64, k*D)
+	for a := range k { // they ascend
+		values[a] = eigen.Values[k-1-a]
+		for b := range k {
+			floats.AddScaled(axes[a*D:(a+1)*D], eigen.A[b*k+k-1-a], pc.Axes[b*D:(b+1)*D])
+		}
+	}
+	return values, axes, nil
+}
+
+// neighborsOf lists the k nearest other rows of every row of z, n x r.
+func neighborsOf(z []float64, n, r, k, threads int) [][]int {
+	all := make([]int, n)
+	for i := range all {
+		all[i] = i
+	}
+	in := newIndex(z, r, all)
+	near := make([][]int, n)
+	searches := make([]search, threads)
+	par.Do(threads, n, func(w, i int) {
+		for _, g := range searches[w].find(in, z[i*r:(i+1)*r], k+1) {
+			if g.row != i && len(near[i]) < k {
+				near[i] = append(near[i], g.row)
+			}
+		}
+	})
+	return near
+}

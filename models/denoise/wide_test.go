@@ -1,0 +1,234 @@
+package denoise
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/scqm/scqm/internal/dense"
+	"github.com/scqm/scqm/losses"
+	"github.com/scqm/scqm/models/rows"
+)
+
+// wideSphere is a sphere in three of D dimensions that are turned, with noise in all.
+func wideSphere(seed uint64, n, D int, sigma float64) sample {
+	frame := normalRows(seed+900, 3, D)
+	dense.OrthonormalizeRows(frame, D)
+	low := sphereSample(seed, n, 0).clean
+	noise := normalRows(seed+901, n, D)
+	s := sample{x: rows.Data{N: n, D: D, X: make([]float64, n*D)}, clean: rows.Data{N: n, D: D, X: make([]float64, n*D)}}
+	for i := range n {
+		for a, v := range low.Row(i) {
+			floats.AddScaled(s.clean.Row(i), v, frame[a*D:(a+1)*D])
+		}
+		copy(s.x.Row(i), s.clean.Row(i))
+		floats.AddScaled(s.x.Row(i), sigma, noise[i*D:(i+1)*D])
+	}
+	return s
+}
+
+// linearRows are rows with normal coordinates along so many axes, and noise of 1.
+func linearRows(seed uint64, n, D int, spread ...float64) rows.Data {
+	x := rows.Data{N: n, D: D, X: normalRows(seed, n, D)}
+	frame := normalRows(seed+1, len(spread), D)
+	dense.OrthonormalizeRows(frame, D)
+	t := normalRows(seed+2, n, len(spread))
+	for i := range n {
+		for a, v := range spread {
+			floats.AddScaled(x.Row(i), v*t[i*len(spread)+a], frame[a*D:(a+1)*D])
+		}
+	}
+	return x
+}
+
+func planeOf(t testing.TB, m Method, x rows.Data, o Options) *plane {
+	t.Helper()
+	p, err := findPlane(context.Background(), m, x, o)
+	require.NoError(t, err)
+	return p
+}
+
+// TestNoiseRank wants the number of axes that rows have, the noise, and none in noise
+// alone, whichever is more of rows and columns.
+func TestNoiseRank(t *testing.T) {
+	more := 0
+	for _, c := range []struct{ n, D int }{{300, 40}, {60, 200}, {120, 120}} {
+		for seed := range uint64(8) {
+			big := 4 * math.Sqrt(1+float64(c.D)/float64(c.n))
+			p := planeOf(t, PCA{}, linearRows(seed, c.n, c.D, 2*big, big, big), Options{})
+			require.GreaterOrEqual(t, p.r, 3)
+			more += p.r - 3
+			require.InDelta(t, 1, p.noise, 0.05, "%+v", c)
+			require.LessOrEqual(t, planeOf(t, PCA{}, linearRows(seed, c.n, c.D), Options{}).shrinking(), 1)
+		}
+	}
+	require.LessOrEqual(t, more, 2)
+}
+
+// TestAxisGain compares the factor for one axis with the best one in a draw.
+func TestAxisGain(t *testing.T) {
+	require.Zero(t, axisGain(1, 100, 100))
+	require.InDelta(t, 1, axisGain(1e12, 50, 80), 1e-9)
+	require.Equal(t, 1.0, axisGain(math.Inf(1), 50, 80))
+	require.InDelta(t, 0.75, axisGain(4, 1e9, 2), 1e-3, "of a known axis: 1 - 1/ratio")
+	const n, D = 400, 200
+	clean := linearRows(5, n, D, 2)
+	floats.AddScaled(clean.X, -1, normalRows(5, n, D))
+	x := linearRows(5, n, D, 2)
+	p := planeOf(t, PCA{}, x, Options{Axes: 1})
+	var within, square float64
+	z, _ := p.coordinates(x, 1)
+	for i := range n {
+		within += z[i] * dense.Dot(p.axis(0), clean.Row(i))
+		square += z[i] * z[i]
+	}
+	require.InDelta(t, within/square, p.gain[0], 0.04)
+}
+
+// TestWideAxes finds three dimensions among many and comes near to the limit that the
+// sphere has there.
+func TestWideAxes(t *testing.T) {
+	needSpeed(t)
+	for _, m := range []Method{Auto{Latent: 2, Neighbors: 60}, MLS{Latent: 2}, LPCA{Latent: 2}} {
+		s := wideSphere(3, 300, 80, 0.06)
+		d, err := Fit(context.Background(), m, s.x, Options{})
+		require.NoError(t, err)
+		require.Equal(t, 3, d.Axes(), m.Name())
+		require.Equal(t, m, d.Method())
+		r, err := d.Denoise(context.Background(), s.x, Options{})
+		require.NoError(t, err)
+		// 2 s^2 along the surface, and about 3 times 80/300 of s^2 for the axes.
+		require.Less(t, s.meanSquare(r.X), 5.5*0.06*0.06, m.Name())
+		for i, row := range r.Rows {
+			require.False(t, row.Unchanged)
+			require.InDelta(t, distance(s.x.Row(i), r.X[i*80:(i+1)*80]), row.Residual, 1e-12)
+		}
+		require.Greater(t, s.meanSquare(run(t, m, s.x, Options{Axes: AllColumns}).X), 1.3*s.meanSquare(r.X), m.Name())
+	}
+}
+
+// TestWideRowsAreIndependent wants the same bits of a row whatever is denoised with it, by
+// however many threads.
+func TestWideRowsAreIndependent(t *testing.T) {
+	s := wideSphere(4, 150, 24, 0.05)
+	for _, m := range []Method{Auto{Latent: 2, Neighbors: 30}, MLS{Latent: 2}, PCA{}} {
+		var all [2]*Result
+		for k, threads := range []int{1, 3} {
+			d, err := Fit(context.Background(), m, s.x, Options{Threads: threads})
+			require.NoError(t, err)
+			all[k], err = d.Denoise(context.Background(), s.x, Options{Threads: threads})
+			require.NoError(t, err)
+			alone, err := d.Denoise(context.Background(), rows.Data{N: 1, D: 24, X: s.x.Row(70)}, Options{})
+			require.NoError(t, err)
+			require.Equal(t, all[k].X[70*24:71*24], alone.X)
+			require.Equal(t, all[k].Rows[70], alone.Rows[0])
+		}
+		require.Equal(t, all[0], all[1], m.Name())
+	}
+}
+
+// TestWideUnits wants a X + b denoised to a Y + b.
+func TestWideUnits(t *testing.T) {
+	s := wideSphere(5, 150, 24, 0.05)
+	for _, m := range []Method{Auto{Latent: 2, Neighbors: 30}, LPCA{Latent: 2}, PCA{}} {
+		want := run(t, m, s.x, Options{})
+		for _, unit := range []float64{1e-3, 1e50} {
+			moved := rows.Data{N: s.x.N, D: s.x.D, X: make([]float64, len(s.x.X))}
+			for i, v := range s.x.X {
+				moved.X[i] = unit * (v + float64(i%24))
+			}
+			got := run(t, m, moved, Options{})
+			for i, v := range got.X {
+				require.InDelta(t, want.X[i], v/unit-float64(i%24), 1e-6, m.Name())
+			}
+			require.InEpsilon(t, want.Rows[9].Residual, got.Rows[9].Residual/unit, 1e-6)
+		}
+	}
+}
+
+// TestWideOutliers wants the axes of four rows in five although the fifth is anywhere.
+func TestWideOutliers(t *testing.T) {
+	s := wideSphere(6, 300, 40, 0.05)
+	rng := rand.New(rand.NewPCG(6, 6))
+	for i := 0; i < s.x.N; i += 5 {
+		for j := range 40 {
+			s.x.Row(i)[j] = 6 * (2*rng.Float64() - 1)
+		}
+	}
+	d, err := Fit(context.Background(), MLS{Latent: 2}, s.x, Options{})
+	require.NoError(t, err)
+	require.Equal(t, 3, d.Axes())
+	require.InDelta(t, 0.05, d.plane.noise, 0.005)
+	r, err := d.Denoise(context.Background(), s.x, Options{})
+	require.NoError(t, err)
+	g, err := d.Geometry(context.Background(), s.x, r, Orientation{}, Options{})
+	require.NoError(t, err)
+	require.Nil(t, g.Normals)
+	for i, v := range g.Score {
+		require.True(t, i%5 != 0 || r.Rows[i].Extrapolated)
+		require.Equal(t, i%5 == 0, v > d.OutlierScore()*1.15, "row %d, %v", i, v)
+	}
+}
+
+// TestWeakAxes wants an axis along which rows vary by less than the largest eigenvalue
+// of noise hides, but smoothly.
+func TestWeakAxes(t *testing.T) {
+	const n, D = 600, 20
+	x := rows.Data{N: n, D: D, X: normalRows(8, n, D)}
+	rng := rand.New(rand.NewPCG(8, 8))
+	for i := range n {
+		a, b := 2*rng.Float64()-1, 2*rng.Float64()-1
+		x.Row(i)[0] += 20 * a
+		x.Row(i)[1] += 20 * b
+		x.Row(i)[2] += 0.9 * a * b * 1.5
+	}
+	p := planeOf(t, LPCA{Latent: 1}, x, Options{})
+	require.Equal(t, 3, p.r)
+	require.Greater(t, math.Abs(p.axis(2)[2]), 0.8)
+	require.Zero(t, p.gain[2])
+}
+
+// TestLinearIsBetter: rows that are normal about a plane of five axes are no surface, and
+// auto says so; of a sphere it does not.
+func TestLinearIsBetter(t *testing.T) {
+	x := linearRows(9, 250, 30, 4, 4, 4, 3, 3)
+	d, err := Fit(context.Background(), Auto{Latent: 2}, x, Options{})
+	require.NoError(t, err)
+	require.Contains(t, d.Note(), "a linear model is better here")
+	require.Equal(t, PCA{}.Name(), d.Method().Name())
+	require.Equal(t, 2, d.Latent())
+	require.Equal(t, 5, d.Axes())
+	r, err := d.Denoise(context.Background(), x, Options{})
+	require.NoError(t, err)
+	require.Equal(t, run(t, PCA{}, x, Options{}).X, r.X)
+	g, err := d.Geometry(context.Background(), x, r, Orientation{}, Options{})
+	require.NoError(t, err)
+	require.Less(t, floats.Max(g.Score), d.OutlierScore())
+	d, err = Fit(context.Background(), Auto{Latent: 2, Neighbors: 40}, wideSphere(9, 200, 30, 0.05).x, Options{})
+	require.NoError(t, err)
+	require.Empty(t, d.Note())
+}
+
+// TestWideInput refuses axes that cannot be, and keeps columns where they are asked for or
+// matter to the loss.
+func TestWideInput(t *testing.T) {
+	s := wideSphere(10, 60, 20, 0.05)
+	for _, axes := range []int{-2, 2, 21} {
+		_, err := Fit(context.Background(), LPCA{Latent: 2}, s.x, Options{Axes: axes})
+		require.ErrorIs(t, err, ErrInput)
+	}
+	require.Nil(t, planeOf(t, LPCA{Latent: 2}, s.x, Options{Axes: AllColumns}))
+	require.Nil(t, planeOf(t, SCQM{Latent: 2, Loss: losses.L1()}, s.x, Options{}))
+	require.NotNil(t, planeOf(t, SCQM{Latent: 2, Loss: losses.L2()}, s.x, Options{}))
+	_, err := Fit(context.Background(), SCQM{Latent: 2, Loss: losses.L1()}, s.x, Options{Axes: 4})
+	require.ErrorIs(t, err, ErrInput)
+	_, _, err = InTiles(context.Background(), LPCA{Latent: 2}, s.x, s.x, 2, Tiling{Halo: -1}, Options{})
+	require.ErrorContains(t, err, "keep all columns")
+	got, _, err := InTiles(context.Background(), LPCA{Latent: 2}, s.x, s.x, 2, Tiling{Halo: -1}, Options{Axes: AllColumns})
+	require.NoError(t, err)
+	require.Equal(t, run(t, LPCA{Latent: 2}, s.x, Options{Axes: AllColumns}).X, got.X)
+}
