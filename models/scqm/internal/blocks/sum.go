@@ -152,7 +152,7 @@ func (s *summation) worker(id int) (*worker, error) {
 		if err != nil {
 			return nil, err
 		}
-		s.workers[id] = &worker{kernel: k, x: make([]float64, most*s.r.D)}
+		s.workers[id] = &worker{kernel: k}
 	}
 	return s.workers[id], nil
 }
@@ -165,9 +165,17 @@ func (s *summation) block(ctx context.Context, w *worker, number int) (*node, er
 	}
 	first := s.r.block(number) * Rows
 	n := min(Rows, s.r.N-first)
-	x := rows.Data{N: n, D: s.r.D, X: w.x[:n*s.r.D]}
-	if err := s.src.ReadRows(ctx, x.X, first); err != nil {
-		return nil, err
+	x := rows.Data{N: n, D: s.r.D}
+	if held, ok := s.src.(rows.Data); ok { // without a copy
+		x.X = held.X[first*x.D : (first+n)*x.D]
+	} else {
+		if w.x == nil {
+			w.x = make([]float64, min(Rows, s.r.N)*s.r.D)
+		}
+		x.X = w.x[:n*s.r.D]
+		if err := s.src.ReadRows(ctx, x.X, first); err != nil {
+			return nil, err
+		}
 	}
 	if weigher, ok := s.src.(rows.Weigher); ok {
 		if w.weight == nil {

@@ -100,14 +100,15 @@ func UncertainRows(ctx context.Context, tau []float64, f *sheet.Sheet, x rows.Da
 
 // uncertain appends the numbers of the rows from one to another that are not certified.
 func (c *Certificate) uncertain(list []int, w *Worker, tau []float64, x rows.Data, from, to int) []int {
-	f := c.q.f
-	for i := range to - from {
-		floats.SubTo(w.Row(w.R, f.D, i), x.Row(from+i), f.C)
-	}
-	f.RowsToFrame(w.Pulled, w.R, to-from)
-	for i := range to - from {
-		diff := w.Row(w.R, f.D, i)
-		if !c.Holds(tau[(from+i)*f.Latent:(from+i+1)*f.Latent], w.Row(w.Pulled, f.M, i), floats.Dot(diff, diff)) {
+	f, n := c.q.f, to-from
+	whole := w.Values[:n]
+	f.DeviationsToFrame(w.Pulled, n, whole, x.X[from*f.D:to*f.D], n)
+	y := w.b
+	for i, far := range whole {
+		for k := range y {
+			y[k] = w.Pulled[k*n+i]
+		}
+		if !c.Holds(tau[(from+i)*f.Latent:(from+i+1)*f.Latent], y, far) {
 			list = append(list, from+i)
 		}
 	}

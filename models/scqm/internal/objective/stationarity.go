@@ -282,8 +282,9 @@ func (p *Objective) addTerms(w *nearest.Worker, t *GradientTerms, from, to int, 
 	for i := range n {
 		z := w.Row(w.Z, f.M, i)
 		f.Coordinates(z, w.Row(w.Phi, f.Q, i), tau.Row(p.at[BlockTau], from+i))
-		f.Residual(w.Row(w.R, f.D, i), z, p.data.Row(from+i))
+		floats.SubTo(w.Row(w.R, f.D, i), f.C, p.data.Row(from+i)) // first, see [sheet.Sheet.Residual]
 	}
+	f.AddImages(w.R, w.Z, n)
 	if err := p.losses(nil, w.G[:n*f.D], w.R[:n*f.D], from); err != nil {
 		return err
 	}
