@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"fmt"
-	"os"
 )
 
 // The numbers that feet reads, by their place in its table, after the nine of Theta.
@@ -226,6 +225,3 @@ func (e foot) step(q quartic, r row) (next quartic, slope, convex, length value)
 	length = e.sum(e.times(sx, sx), e.times(sy, sy))
 	return e.value(e.sum(x, sx), e.sum(y, sy), r), slope, convex, length
 }
-
-// output is where instructions are written to.
-var output interface{ Write([]byte) (int, error) } = os.Stdout

@@ -8,8 +8,8 @@ const tileAxes = 6
 // frameTile writes the kernel of FrameProducts for a few rows of x: all axes of a panel
 // in one read of the rows. Each sum is of eight lanes, of columns 0, 8, 16, ... and so on.
 func frameTile(s set) {
-	fmt.Printf("// func frameTile%s(y *float64, yStride int, squares, x *float64, xStride int, c, axes *float64, length, count, ahead int)\n", s.name)
-	fmt.Printf("TEXT ·frameTile%s(SB), NOSPLIT, $0-80\n", s.name)
+	fmt.Fprintf(output, "// func frameTile%s(y *float64, yStride int, squares, x *float64, xStride int, c, axes *float64, length, count, ahead int)\n", s.name)
+	fmt.Fprintf(output, "TEXT ·frameTile%s(SB), NOSPLIT, $0-80\n", s.name)
 	f := frame{s}
 	p("MOVQ x+24(FP), SI")
 	p("MOVQ xStride+32(FP), AX")
@@ -187,8 +187,8 @@ func (f frame) store(k int, to string) {
 // addTile writes the kernel of products that add up rows of x with weights: a tile of
 // sums stays in registers over all rows.
 func addTile(s set) {
-	fmt.Printf("// func addTile%s(dst *float64, dstStride int, w *float64, wRow, wColumn int, x *float64, xStride int, c *float64, n, count, columns int)\n", s.name)
-	fmt.Printf("TEXT ·addTile%s(SB), NOSPLIT, $0-88\n", s.name)
+	fmt.Fprintf(output, "// func addTile%s(dst *float64, dstStride int, w *float64, wRow, wColumn int, x *float64, xStride int, c *float64, n, count, columns int)\n", s.name)
+	fmt.Fprintf(output, "TEXT ·addTile%s(SB), NOSPLIT, $0-88\n", s.name)
 	a := adder{set: s, vectors: 2}
 	if s.wide {
 		a.vectors = 4
@@ -214,7 +214,7 @@ func addTile(s set) {
 		label(fmt.Sprintf("add%d", v))
 		a.tile(v)
 	}
-	fmt.Println()
+	fmt.Fprintln(output)
 }
 
 // adder is the code of an addTile.
@@ -233,59 +233,19 @@ func (a adder) entry(v int) int  { return tileAxes*a.vectors + v }
 
 // tile is the code for as many vectors of columns, the last of which may be short.
 func (a adder) tile(vectors int) {
-	bytes := 8 * a.lanes()
-	p("SUBQ $%d, CX", (vectors-1)*a.lanes()) // of the last vector
-	if a.wide {
-		p("MOVQ $1, AX")
-		p("SHLQ CX, AX")
-		p("DECQ AX")
-		p("KMOVW AX, K1")
-	} else {
-		p("LEAQ ·lanes(SB), AX")
-		p("NEGQ CX")
-		p("LEAQ 64(AX)(CX*8), R8")
-		p("VMOVUPD (R8), Y15")
-	}
+	bytes, last := 8*a.lanes(), vectors-1
+	a.mask(last)
 	p("MOVQ n+64(FP), CX")
 	p("MOVQ xStride+48(FP), AX")
 	a.each(vectors, "load", func(k, v int) {
-		a.masked("VMOVUPD", fmt.Sprintf("%d%s", v*bytes, sumAt[k]), a.sum(k, v), v == vectors-1)
+		a.masked(fmt.Sprintf("%d%s", v*bytes, sumAt[k]), a.sum(k, v), v == last)
 	})
 	label(fmt.Sprintf("add%drow", vectors))
 	if !a.wide {
 		p("VMOVUPD (R8), Y15")
 	}
-	for v := range vectors {
-		a.masked("VMOVUPD", fmt.Sprintf("%d(SI)", v*bytes), a.entry(v), v == vectors-1)
-	}
-	p("TESTQ R11, R11")
-	p("JEQ add%dweights", vectors)
-	for v := range vectors {
-		if v < vectors-1 {
-			p("VSUBPD %d(R11), %s, %s", v*bytes, a.reg(a.entry(v)), a.reg(a.entry(v)))
-			continue
-		}
-		temp := a.entry(a.vectors)
-		a.masked("VMOVUPD", fmt.Sprintf("%d(R11)", v*bytes), temp, true)
-		p("VSUBPD %s, %s, %s", a.reg(temp), a.reg(a.entry(v)), a.reg(a.entry(v)))
-	}
-	label(fmt.Sprintf("add%dweights", vectors))
-	a.each(vectors, "sum", func(k, v int) {
-		weight := a.entry(a.vectors)
-		if v == 0 {
-			p("VBROADCASTSD %s, %s", weightAt[k], a.reg(weight))
-		}
-		if a.wide {
-			a.multiplyAdd(a.sum(k, v), a.entry(v), a.reg(weight), weight+1+v%3)
-			return
-		}
-		if v < vectors-1 { // there is no register left for another product
-			p("VMULPD %s, %s, Y15", a.reg(weight), a.reg(a.entry(v)))
-			p("VADDPD Y15, %s, %s", a.reg(a.sum(k, v)), a.reg(a.sum(k, v)))
-			return
-		}
-		a.multiplyAdd(a.sum(k, v), a.entry(v), a.reg(weight), weight)
-	})
+	a.entries(vectors)
+	a.each(vectors, "sum", func(k, v int) { a.weigh(k, v, last) })
 	p("ADDQ AX, SI")
 	p("ADDQ wRow+24(FP), DI")
 	p("DECQ CX")
@@ -296,7 +256,7 @@ func (a adder) tile(vectors int) {
 	a.each(vectors, "store", func(k, v int) {
 		at := fmt.Sprintf("%d%s", v*bytes, sumAt[k])
 		switch {
-		case v < vectors-1:
+		case v < last:
 			p("VMOVUPD %s, %s", a.reg(a.sum(k, v)), at)
 		case a.wide:
 			p("VMOVUPD %s, K1, %s", a.reg(a.sum(k, v)), at)
@@ -306,6 +266,55 @@ func (a adder) tile(vectors int) {
 	})
 	p("VZEROUPPER")
 	p("RET")
+}
+
+// mask prepares that of the last vector, of CX columns less those before it.
+func (a adder) mask(last int) {
+	p("SUBQ $%d, CX", last*a.lanes())
+	if a.wide {
+		p("MOVQ $1, AX")
+		p("SHLQ CX, AX")
+		p("DECQ AX")
+		p("KMOVW AX, K1")
+		return
+	}
+	p("LEAQ ·lanes(SB), AX")
+	p("NEGQ CX")
+	p("LEAQ 64(AX)(CX*8), R8")
+	p("VMOVUPD (R8), Y15")
+}
+
+// entries reads a row of x, less c.
+func (a adder) entries(vectors int) {
+	bytes, last := 8*a.lanes(), vectors-1
+	for v := range vectors {
+		a.masked(fmt.Sprintf("%d(SI)", v*bytes), a.entry(v), v == last)
+	}
+	p("TESTQ R11, R11")
+	p("JEQ add%dweights", vectors)
+	for v := range last {
+		p("VSUBPD %d(R11), %s, %s", v*bytes, a.reg(a.entry(v)), a.reg(a.entry(v)))
+	}
+	temp := a.entry(a.vectors)
+	a.masked(fmt.Sprintf("%d(R11)", last*bytes), temp, true)
+	p("VSUBPD %s, %s, %s", a.reg(temp), a.reg(a.entry(last)), a.reg(a.entry(last)))
+	label(fmt.Sprintf("add%dweights", vectors))
+}
+
+// weigh adds vector v of a row to sum k.
+func (a adder) weigh(k, v, last int) {
+	weight := a.entry(a.vectors)
+	if v == 0 {
+		p("VBROADCASTSD %s, %s", weightAt[k], a.reg(weight))
+	}
+	switch {
+	case a.wide:
+		a.multiplyAdd(a.sum(k, v), a.entry(v), a.reg(weight), weight+1+v%3)
+	case v < last: // there is no register left for another product
+		a.multiplyAdd(a.sum(k, v), a.entry(v), a.reg(weight), 15)
+	default:
+		a.multiplyAdd(a.sum(k, v), a.entry(v), a.reg(weight), weight)
+	}
 }
 
 // each does something for every vector of the sums that are asked for.

@@ -1,0 +1,24 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// The kernels in the tree are those that are generated.
+func TestKernelsAreThoseInTheTree(t *testing.T) {
+	for file, write := range map[string]func(){
+		"../products_amd64.s": writeProducts,
+		"../../../models/scqm/internal/nearest/surface_feet_amd64.s": writeFeet,
+	} {
+		var text bytes.Buffer
+		output = &text
+		write()
+		want, err := os.ReadFile(file)
+		require.NoError(t, err)
+		require.True(t, bytes.Equal(want, text.Bytes()), "%s is another: run go generate", file)
+	}
+}
