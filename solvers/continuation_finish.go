@@ -7,9 +7,8 @@ import (
 )
 
 // finishWork bounds the products that an iteration of the finish takes after other
-// solvers than [Newton], whose iterations take as many, and sweepsWork that after
-// [Alternating], which comes to kinks of few rows only.
-const finishWork, sweepsWork = 1 << 25, 1 << 27
+// solvers than [Newton], whose iterations take as many.
+const finishWork = 1 << 27
 
 // Finishes reports whether [PrimalDual] may go on from the last stage, on a
 // problem of the shape given.
@@ -17,11 +16,7 @@ func (a Continuation) Finishes(shape framework.ArrowheadShape) bool {
 	if _, newton := a.Inner.(Newton); newton {
 		return a.Finish
 	}
-	work := finishWork
-	if _, sweeps := a.Inner.(Alternating); sweeps {
-		work = sweepsWork
-	}
-	return a.Finish && shape.Outer*shape.Outer <= work/shape.Inner()
+	return a.Finish && shape.Outer*shape.Outer <= finishWork/shape.Inner()
 }
 
 // Refute tells of a finish that ended in a valley along which the cost still falls,

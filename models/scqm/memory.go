@@ -213,16 +213,20 @@ func (f *footprint) hasArrowhead() bool {
 	return f.outer() <= arrowhead.MaxOuter && f.outer()*f.d*f.n <= arrowhead.MaxEntries
 }
 
-// newton counts the derivatives of second order, their Schur complement with all
-// of its eigenvectors, and the sums of every shard. Where the problem has none it
-// is gradient descent.
+// newton counts the derivatives of second order, their Schur complement, and the sums
+// of every shard. Where the problem has none it is gradient descent.
 func (f *footprint) newton() float64 {
-	outer := f.outer()
 	if !f.hasArrowhead() {
 		return f.descent()
 	}
-	schur := 4*outer*outer + 40*outer + outer*f.n*f.d + f.n*(f.d*f.d+2*f.d)
-	return 4*f.point + f.n*(3*f.d+3) + f.arrowhead() + schur + f.secondDerivatives()
+	return 4*f.point + f.n*(3*f.d+3) + f.arrowhead() + f.schur() + f.secondDerivatives()
+}
+
+// schur counts a Schur complement with its reflections and the rotations of its
+// eigenvalues, of which there are about outer^2, three numbers each, in a slice that grows.
+func (f *footprint) schur() float64 {
+	outer := f.outer()
+	return 9*outer*outer + 40*outer + outer*f.n*f.d + f.n*(f.d*f.d+2*f.d)
 }
 
 // arrowhead counts the derivatives themselves.
@@ -249,8 +253,8 @@ func (f *footprint) secondDerivatives() float64 {
 }
 
 // finish counts Newton's method after another solver and, after stages, the
-// primal-dual method: a second Newton's method with a point more, and dual variables
-// four times.
+// primal-dual method: a second Newton's method with a point and a Schur complement more,
+// and dual variables four times.
 func (f *footprint) finish(s solvers.Continuation) float64 {
 	shape := framework.ArrowheadShape{Outer: int(f.outer()), Rows: int(f.n), Dim: int(f.d)}
 	if !f.hasArrowhead() {
@@ -261,7 +265,7 @@ func (f *footprint) finish(s solvers.Continuation) float64 {
 		numbers = f.newton() + f.point
 	}
 	if f.kinked && s.Finishes(shape) {
-		numbers += f.newton() + 4*f.point + 4*f.residuals() + 2*f.shards*f.D*(1+f.m+f.q)
+		numbers += f.newton() + f.schur() + 4*f.point + 4*f.residuals() + 2*f.shards*f.D*(1+f.m+f.q)
 	}
 	return numbers
 }
