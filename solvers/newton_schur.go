@@ -41,9 +41,10 @@ type schur struct {
 	scaled []float64 // P: the step in scaled coordinates
 	t      []float64 // Dim
 
-	eigen                *dense.Spectral       // of s
-	haveEigen, hasCurved bool                  // it was computed; s is indefinite
-	eigenless            bool                  // it has none
+	eigen                *dense.SymmetricEigen // of s, up to smallOuter outer coordinates
+	spectral             *dense.Spectral       // of a larger s
+	haveEigen, hasCurved bool                  // one was computed; s is indefinite
+	eigenless            bool                  // there is no spectral
 	small                *dense.SymmetricEigen // of a C_i
 }
 
@@ -70,16 +71,31 @@ func (s *schur) eliminate(a *framework.Arrowhead) {
 		timesRoots(s.ff[q*n:(q+1)*n], a.B[q*n:(q+1)*n], s.roots, d)
 	}
 	s.setScale(a.A)
-	dense.GramRows(s.s, s.ff, p, n)
+	s.products()
 	for q := range p {
 		for k := range q + 1 {
 			v := (a.A[q*p+k] - s.s[q*p+k]) * s.scale[q] * s.scale[k]
 			s.s[q*p+k], s.s[k*p+q] = v, v
 		}
-		s.rhs[q] = (dense.InnerProduct(s.ff[q*n:(q+1)*n], s.f) - a.OuterGrad[q]) * s.scale[q]
+		s.rhs[q] = (floats.Dot(s.ff[q*n:(q+1)*n], s.f) - a.OuterGrad[q]) * s.scale[q]
 	}
 	s.size = math.Sqrt(floats.Dot(s.s, s.s))
 	s.haveEigen = false
+}
+
+// products writes the lower triangle of FF' into s. Small ones take next to no time either
+// way.
+func (s *schur) products() {
+	n, p := s.Inner(), s.Outer
+	if p > smallOuter {
+		dense.GramRows(s.s, s.ff, p, n)
+		return
+	}
+	for q := range p {
+		for k := range q + 1 {
+			s.s[q*p+k] = floats.Dot(s.ff[q*n:(q+1)*n], s.ff[k*n:(k+1)*n])
+		}
+	}
 }
 
 // setScale takes one over the square roots of the diagonal of A. An entry that
@@ -229,11 +245,43 @@ func (s *schur) solveCholesky(shift float64) bool {
 
 // solveEigen solves with the magnitudes of the eigenvalues.
 func (s *schur) solveEigen(mu float64) {
+	if s.Outer > smallOuter {
+		s.solveSpectral(mu)
+		return
+	}
+	p := s.Outer
 	if !s.haveEigen {
 		if s.eigen == nil {
-			s.eigen = dense.NewSpectral(s.Outer)
+			s.eigen = dense.NewSymmetricEigen(p)
 		}
-		s.eigenless = !s.eigen.Factorize(s.s)
+		copy(s.eigen.A, s.s)
+		s.eigen.FactorizeOrIdentity() // a unit matrix makes the step one along the gradient
+		s.haveEigen = true
+	}
+	values, vectors := s.eigen.Values, s.eigen.A
+	most := max(math.Abs(values[0]), math.Abs(values[p-1]))
+	s.hasCurved = values[0] < -s.least*most
+	clear(s.scaled)
+	for k, w := range values {
+		var c float64
+		for i, v := range s.rhs {
+			c += vectors[i*p+k] * v
+		}
+		c /= max(math.Abs(w), s.least*most) + mu*s.size
+		for i := range s.scaled {
+			s.scaled[i] += c * vectors[i*p+k]
+		}
+	}
+}
+
+// solveSpectral is solveEigen without eigenvectors, which take most of the time of large
+// systems.
+func (s *schur) solveSpectral(mu float64) {
+	if !s.haveEigen {
+		if s.spectral == nil {
+			s.spectral = dense.NewSpectral(s.Outer)
+		}
+		s.eigenless = !s.spectral.Factorize(s.s)
 		s.haveEigen = true
 	}
 	copy(s.scaled, s.rhs)
@@ -241,17 +289,17 @@ func (s *schur) solveEigen(mu float64) {
 		floats.Scale(1/(1+mu*s.size), s.scaled) // a step along the gradient
 		return
 	}
-	values := s.eigen.Values
+	values := s.spectral.Values
 	least, most := floats.Min(values), 0.0
 	for _, w := range values {
 		most = max(most, math.Abs(w))
 	}
 	s.hasCurved = least < -s.least*most
-	s.eigen.ToEigen(s.scaled)
+	s.spectral.ToEigen(s.scaled)
 	for k, w := range values {
 		s.scaled[k] /= max(math.Abs(w), s.least*most) + mu*s.size
 	}
-	s.eigen.FromEigen(s.scaled)
+	s.spectral.FromEigen(s.scaled)
 }
 
 // back computes the inner step for the outer one.

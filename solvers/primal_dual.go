@@ -369,6 +369,7 @@ func (s *PrimalDualState) pair(e *framework.Evaluator, before float64) (taken bo
 	s.At.CopyFrom(s.from)
 	copy(s.Dual, s.fromDual)
 	s.schur, s.spare = s.spare, s.schur
+	s.schur.hasCurved = false // as this damping may be enough
 	s.schur.solve(s.Lambda)
 	return false, nil
 }

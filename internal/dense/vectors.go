@@ -28,14 +28,6 @@ func Norm(x []float64) float64 {
 	return floats.Norm(x, 2)
 }
 
-// Hypotenuse is math.Hypot, sooner where squares fit.
-func Hypotenuse(x, y float64) float64 {
-	if sum := x*x + y*y; sum > squaresFit && sum < 1/squaresFit {
-		return math.Sqrt(sum)
-	}
-	return math.Hypot(x, y)
-}
-
 func Scale(x []float64, by float64) {
 	if by != 1 {
 		floats.Scale(by, x)

@@ -192,11 +192,10 @@ func (pd *primalDual) entries(loss framework.Loss, dual []float64, eps float64) 
 	powers, ok := loss.(framework.PowerSum)
 	if !ok {
 		for k, r := range pd.row {
-			theta := dense.Hypotenuse(r, eps)
-			inverse := 1 / theta
+			theta := math.Hypot(r, eps)
 			value += r / (theta + eps) * r
-			pd.row[k] = r * inverse
-			pd.curve[k] = max(0, 1-dual[k]*pd.row[k]) * inverse
+			pd.row[k] = r / theta
+			pd.curve[k] = max(0, 1-dual[k]*pd.row[k]) / theta
 		}
 		return value
 	}

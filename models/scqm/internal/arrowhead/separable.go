@@ -49,7 +49,7 @@ func (a *Hessian) diagonalTimesJacobian(w *worker, c []float64, weight float64) 
 		}
 		floats.Mul(w.column, c)
 		for r := range D {
-			w.he[r*d+j] = dense.InnerProduct(a.Frame.Axis(r), w.column)
+			w.he[r*d+j] = floats.Dot(a.Frame.Axis(r), w.column)
 		}
 	}
 }
@@ -65,7 +65,7 @@ func (a *Hessian) addDiagonalMoments(dst, diagonal []float64) {
 			}
 			for q := p; q < a.P; q++ {
 				for _, u := range a.TermsOf(q) {
-					dst[p*a.P+q] += t.Sign * u.Sign * dense.InnerProduct(products[u.Feature*D:(u.Feature+1)*D], a.Frame.Axis(u.Row))
+					dst[p*a.P+q] += t.Sign * u.Sign * floats.Dot(products[u.Feature*D:(u.Feature+1)*D], a.Frame.Axis(u.Row))
 				}
 			}
 		}
