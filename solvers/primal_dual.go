@@ -26,7 +26,8 @@ import (
 // by less than a fraction .01 eps of it, .03 in trials, and after thirty iterations:
 // away from the solutions for an eps, Newton's method for a smaller one crawls. Where
 // that takes no more than three iterations, the next factor is the square of the last
-// one, but in trials. As eps goes down, a minimum of the rounded cost may cease to be one,
+// one, but in trials. A round with four stages in a row that end by their number of
+// iterations is given up, but in trials. As eps goes down, a minimum of the rounded cost may cease to be one,
 // and the next one is far away by then: every step is as long as the way to the next
 // kink, of hundreds. So where a stage takes more than twelve iterations, eps becomes 25
 // times as large and goes down from there again, in systems whose iterations are dear and
