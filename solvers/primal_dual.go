@@ -37,13 +37,13 @@ import (
 //
 // A stationary end is one of several vertices near each other, and small steps to
 // another one lead up. So trials begin there, rounds from .5 to 2, as a minimum of the
-// rounded cost lies among them, and then rounds from where one inner row is in another
-// place ([framework.Exchanger]). The first lower end is the next to be tried, until none
-// is lower by 1e-8 of the cost. A trial is broken off where its dual variables are those
-// of the end that is tried, or its cost no longer promises to come below. There are
-// none where the system has more than 64 outer coordinates, as an iteration then takes
-// long, none on a cost with a gradient, and none where the run goes by the first order
-// alone.
+// rounded cost lies among them, and then rounds from .01, and for some again from .05,
+// from where one inner row is in another place ([framework.Exchanger]). The first lower
+// end is the next to be tried, until none is lower by 1e-8 of the cost. A trial is broken
+// off where its dual variables are those of the end that is tried, or its cost no longer
+// promises to come below. There are none where the system has more than 64 outer
+// coordinates, as an iteration then takes long, none on a cost with a gradient, and none
+// where the run goes by the first order alone.
 //
 // The iterate is the best point by the cost itself, beginning with the start. The
 // dual variables are handed to the measure of stationarity.

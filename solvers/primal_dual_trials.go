@@ -17,8 +17,10 @@ const (
 	sameDual = 1e-2
 	// maxExchanges is the number of other places of inner rows that are tried, and
 	// exchangeRounding the first eps there, relative to the scale: the other rows are
-	// where they belong.
+	// where they belong. From widerRounding others can follow the row. Where that leads is
+	// lower as often, but in other fits, so that the first widerExchanges are tried so too.
 	maxExchanges, exchangeRounding = 6, 1e-2
+	widerExchanges, widerRounding  = 3, 5e-2
 	// valleyRounding is the first eps of the only trial of a point that is not
 	// stationary: rounded that far, valleys are followed best.
 	valleyRounding = 1
@@ -45,7 +47,7 @@ func (s *PrimalDualState) nextTrial(e *framework.Evaluator) error {
 		}
 	}
 	exchange := s.Trial - len(trialRoundings)
-	if s.Done = exchange >= 0 && exchange == len(s.Exchanges); s.Done {
+	if s.Done = exchange >= 0 && exchange == len(s.Exchanges)+min(widerExchanges, len(s.Exchanges)); s.Done {
 		return nil
 	}
 	s.Trial++
@@ -56,10 +58,16 @@ func (s *PrimalDualState) nextTrial(e *framework.Evaluator) error {
 		return s.beginRound(e, valleyRounding)
 	case exchange < 0:
 		return s.beginRound(e, trialRoundings[s.Trial-1])
+	case exchange < len(s.Exchanges):
+		return s.tryExchange(e, s.Exchanges[exchange], exchangeRounding)
 	}
-	other := s.Exchanges[exchange]
+	return s.tryExchange(e, s.Exchanges[exchange-len(s.Exchanges)], widerRounding)
+}
+
+// tryExchange begins a round with an inner row in another place.
+func (s *PrimalDualState) tryExchange(e *framework.Evaluator, other framework.Exchange, part float64) error {
 	copy(s.At[s.arrowhead.Block][other.Row*len(other.At):], other.At)
-	return s.beginRound(e, exchangeRounding)
+	return s.beginRound(e, part)
 }
 
 // mayTry reports whether another trial may begin.
