@@ -148,7 +148,10 @@ def autoencoder(X: Array, bottleneck: int) -> Array:
     off = X - principal(X, min(bottleneck, X.shape[1]))
     noisier = np.concatenate([X + off.std() * rng.standard_normal(X.shape), X])
     network = MLPRegressor(
-        (128, bottleneck, 128), alpha=1e-2, max_iter=40, random_state=0
+        hidden_layer_sizes=(128, bottleneck, 128),
+        alpha=1e-2,
+        max_iter=40,
+        random_state=0,
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)

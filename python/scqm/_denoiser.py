@@ -46,6 +46,9 @@ LOSS = "l2"
 # The methods that choose the number of neighbours by themselves.
 CHOOSING = ("auto", "apss")
 
+# The method without a surface, whose axes are n_axes.
+LINEAR = "pca"
+
 # What leaves the dimension to the library.
 CHOOSE = -1
 
@@ -312,7 +315,7 @@ class ManifoldDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  
         settings, loss = self._settings()
         self._options()
         rows = check_rows(self, X, reset=True, ensure_min_samples=2)
-        if settings["d"] != CHOOSE:
+        if settings["d"] != CHOOSE and self.method != LINEAR:
             check_components(settings["d"], rows)
         if self.method == "sph" and settings["d"] == rows.shape[1]:
             raise InputError(
@@ -584,6 +587,11 @@ class ManifoldDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  
                 )
             settings["local_width" if value == "local" else name] = (
                 value if value != "local" else True
+            )
+        if method == LINEAR and (settings["d"], settings["n_neighbors"]) != (2, 30):
+            raise InputError(
+                f"the method {LINEAR!r} has neither n_components nor n_neighbors, but "
+                "n_axes"
             )
         loss = self._loss("Loss" in known[method])
         return settings, loss

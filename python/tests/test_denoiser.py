@@ -630,3 +630,44 @@ def test_progress_is_shown(
     assert "ManifoldDenoiser: fit" in shown
     assert "ManifoldDenoiser: denoise" in shown
     assert "100" in shown
+
+
+def wide(n: int = 200, noise: float = 0.05) -> tuple[Array, Array]:
+    """Return rows of a sphere in 30 columns, and the clean ones."""
+    _, low = make_sphere(n, noise=noise, random_state=1)
+    rng = np.random.default_rng(2)
+    clean = low @ np.linalg.qr(rng.standard_normal((30, 3)))[0].T
+    return clean + noise * rng.standard_normal(clean.shape), clean
+
+
+def test_wide_rows_along_principal_axes() -> None:
+    X, clean = wide()
+    m = ManifoldDenoiser(method="mls").fit(X)
+    assert m.n_axes_ == 3 and m.n_components_ == 2
+    rows, report = m.denoise(X)
+    assert ((rows - clean) ** 2).sum() < 0.3 * ((X - clean) ** 2).sum()
+    assert np.allclose(report.residual, np.linalg.norm(rows - X, axis=1))
+    assert (m.transform(X[7:8]) == rows[7:8]).all()
+    again = pickle.loads(pickle.dumps(m))
+    assert (again.transform(X) == rows).all()
+    assert m.denoise(X[:1] + 10 * np.ones(30))[1].extrapolated.all()
+    assert m.describe(X)[1].normals is None
+    assert ManifoldDenoiser(method="mls", n_axes="all").fit(X).n_axes_ == 0
+    assert ManifoldDenoiser(method="mls", n_axes=5).fit(X).n_axes_ == 5
+    for given in (2, 31, "some", 0):
+        with pytest.raises(InputError, match="axes"):
+            ManifoldDenoiser(method="mls", n_axes=given).fit(X)
+
+
+def test_a_linear_model_is_better() -> None:
+    X = np.random.default_rng(3).standard_normal((200, 25))
+    X[:, :4] *= 5
+    with pytest.warns(UserWarning, match="a linear model is better here"):
+        m = ManifoldDenoiser().fit(X)
+    assert m.method_ == "pca" and m.n_axes_ == 4 and m.n_components_ == 2
+    rows = ManifoldDenoiser(method="pca").fit_transform(X)
+    assert (m.transform(X) == rows).all()
+    assert (pickle.loads(pickle.dumps(m)).transform(X) == rows).all()
+    assert (m.describe(X)[1].curvature == 0).all()
+    with pytest.raises(InputError, match="neither n_components"):
+        ManifoldDenoiser(3, method="pca").fit(X)
