@@ -213,7 +213,7 @@ func TestAutoElsewhere(t *testing.T) {
 		{"torus, sigma .10", 2, 1.07, false, func(seed uint64) sample {
 			return surfaceSample(seed, 1000, 3, .1, 2, torusPoint)
 		}},
-		{"surface in R^20", 2, 1.4, false, func(seed uint64) sample {
+		{"surface in R^20", 2, 1.2, false, func(seed uint64) sample {
 			return surfaceSample(seed, 600, 20, .05, 2, widePoint)
 		}},
 		{"helix, sigma .10", 1, 1.25, false, func(seed uint64) sample {
