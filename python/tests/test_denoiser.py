@@ -643,7 +643,8 @@ def wide(n: int = 200, noise: float = 0.05) -> tuple[Array, Array]:
 def test_wide_rows_along_principal_axes() -> None:
     X, clean = wide()
     m = ManifoldDenoiser(method="mls").fit(X)
-    assert m.n_axes_ == 3 and m.n_components_ == 2
+    assert m.n_axes_ == 3
+    assert m.n_components_ == 2
     rows, report = m.denoise(X)
     assert ((rows - clean) ** 2).sum() < 0.3 * ((X - clean) ** 2).sum()
     assert np.allclose(report.residual, np.linalg.norm(rows - X, axis=1))
@@ -664,7 +665,9 @@ def test_a_linear_model_is_better() -> None:
     X[:, :4] *= 5
     with pytest.warns(UserWarning, match="a linear model is better here"):
         m = ManifoldDenoiser().fit(X)
-    assert m.method_ == "pca" and m.n_axes_ == 4 and m.n_components_ == 2
+    assert m.method_ == "pca"
+    assert m.n_axes_ == 4
+    assert m.n_components_ == 2
     rows = ManifoldDenoiser(method="pca").fit_transform(X)
     assert (m.transform(X) == rows).all()
     assert (pickle.loads(pickle.dumps(m)).transform(X) == rows).all()
