@@ -33,6 +33,7 @@ type absoluteDescent struct {
 	held       float64   // half of the second derivative of active entries there, with multipliers
 	still      bool      // no step along the zeros was lower
 	bent       bool      // nor one along the lowest second derivative
+	fresh      bool      // no step was taken
 	hidden     int       // further steps whose decrease rounding may hide
 	least      float64   // the sum where the descent ended
 	at         place     // there
@@ -46,6 +47,9 @@ const (
 	maxHidden = 10
 	// multiplierSlack is how far above 1 a multiplier may be.
 	multiplierSlack = 1e-9
+	// singularGram is the determinant of the products of two slopes, relative to those of
+	// each with itself, that counts as none.
+	singularGram = 0x1p-45
 	// flatSlope is the slope along zeros, relative to those of all entries, that counts
 	// as none.
 	flatSlope = 1e-12
@@ -76,7 +80,7 @@ func (s *absoluteDescent) absoluteSum(t *place) float64 {
 
 // descend goes from at to a minimum next to it.
 func (s *absoluteDescent) descend() {
-	s.active, s.still, s.bent = s.active[:0], false, false
+	s.active, s.still, s.bent, s.fresh = s.active[:0], false, false, true
 	s.least, s.hidden = s.absoluteSum(&s.at), maxHidden
 	for range maxAbsoluteSteps {
 		u, let, ok := s.direct()
@@ -85,7 +89,7 @@ func (s *absoluteDescent) descend() {
 		}
 		switch {
 		case s.step(&u, let):
-			s.still, s.bent = false, false
+			s.still, s.bent, s.fresh = false, false, false
 		case s.bent || let >= 0:
 			return
 		default:
@@ -115,6 +119,14 @@ func (s *absoluteDescent) direct() (u place, let int, ok bool) {
 		size = max(size, math.Abs(rest[j]))
 	}
 	if !s.still && len(s.active) < d && size > flatSlope*float64(s.f.D) {
+		// Kinks on the way decide how far a first step goes, and the line where one
+		// direction is left.
+		if s.fresh && len(s.active) == 0 || len(s.active) == d-1 {
+			for j := range d {
+				u[j] = -rest[j]
+			}
+			return u, -1, true
+		}
 		return s.newton(&rest), -1, true
 	}
 	worst := -1
@@ -151,7 +163,25 @@ func (s *absoluteDescent) multiply(g *place) bool {
 			s.matrix[a*n+b] = dense.Dot(s.jac[a][:d], s.jac[b][:d])
 		}
 	}
-	return n == 0 || dense.Solve(s.matrix[:n*n], s.lam[:n], n)
+	return s.solve(&s.lam)
+}
+
+// solve solves matrix b = b for the active entries, and returns false where these depend
+// on each other.
+func (s *absoluteDescent) solve(b *place) bool {
+	n := len(s.active)
+	switch m := &s.matrix; n {
+	case 0:
+		return true
+	case 1:
+		b[0] /= m[0]
+		return m[0] > 0
+	case 2:
+		det, size := m[0]*m[3]-m[1]*m[2], m[0]*m[3]
+		b[0], b[1] = (m[3]*b[0]-m[1]*b[1])/det, (m[0]*b[1]-m[2]*b[0])/det
+		return det > singularGram*size
+	}
+	return dense.Solve(s.matrix[:n*n], b[:n], n)
 }
 
 // leastNorm writes the shortest u with J u = right, for the active entries.
@@ -163,7 +193,7 @@ func (s *absoluteDescent) leastNorm(u, right *place) bool {
 		}
 	}
 	by := *right
-	if !dense.Solve(s.matrix[:n*n], by[:n], n) {
+	if !s.solve(&by) {
 		return false
 	}
 	*u = place{}
@@ -326,7 +356,7 @@ func (s *absoluteDescent) restore() bool {
 			s.jac[a] = slopes(c[:], &s.at, d)
 			size = max(size, math.Abs(right[a]))
 		}
-		if n == 0 || size == 0 {
+		if n == 0 || size <= 0x1p-56*s.least {
 			return true
 		}
 		if size >= last { // rounding, or no way back

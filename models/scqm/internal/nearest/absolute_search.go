@@ -12,7 +12,7 @@ const (
 	// lineBrackets bounds the evaluations along a line between which the roots of other
 	// rows are found, and lineExpands is the factor by which it goes farther where the sum still
 	// falls.
-	lineBrackets, lineExpands = 4, 3
+	lineBrackets, lineExpands = 3, 3
 )
 
 // search lays the sum along u, and returns an entry that is 0 at first and keeps it from
@@ -32,8 +32,12 @@ func (s *absoluteDescent) search(u *place, let int) int {
 	}
 	l := &s.line
 	l.begin()
-	l.start = dense.SignedSums(l.smooth[:], q, []float64{1, 0, 0}, n)
-	l.smooth[2] += s.held
+	// The sum without what vanishes, as evaluated at the begin.
+	d := s.f.Latent
+	_, second := powersAlong(&s.at, u, d)
+	g := slopes(s.sum[:], &s.at, d)
+	l.smooth = [3]float64{value(s.sum[:], &s.at, d), dense.Dot(g[:d], u[:d]), dense.Dot(s.sum[:s.terms], second[:s.terms]) + s.held}
+	l.start = l.smooth[0]
 	block, most := -1, 0.0
 	for k, v := range q[:s.f.D] {
 		if v != 0 {
