@@ -115,11 +115,15 @@ func (c Config) streams(x Data) bool {
 	if c.Solver != nil || c.IgnoreMissing || c.Ridge == AutoRidge || x.N*x.D < streamedNumbers || rows.UnitOf(rows.MaxNorm(x.X)) != 1 {
 		return false
 	}
-	switch framework.StructureOf(c.Loss) {
+	structure := framework.StructureOf(c.Loss)
+	switch structure {
 	case framework.StructureRadial:
 		return alternating.CanSweep(c.Loss) && !meetsKinks(c.Loss, sheet.Shape{D: x.D, Latent: c.Latent})
-	case framework.StructureQuadratic:
+	case framework.StructureQuadratic, framework.StructureSeparable:
 		columns, _ := c.curvature(x)
+		if _, slow := c.Loss.(framework.HighLatency); slow || structure == framework.StructureSeparable && columns.fitted == 0 {
+			return false // flat sheets have no Newton steps, which a loss by entry needs
+		}
 		f := sheet.Shape{D: x.D, Latent: c.Latent, S: columns.fitted, Q: sheet.VechLen(c.Latent), M: c.Latent + columns.fitted}
 		return arrowhead.OuterDim(f) <= solvers.StreamedOuter
 	}

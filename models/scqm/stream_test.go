@@ -375,14 +375,16 @@ func TestStreamCancelledInMemory(t *testing.T) {
 func TestStreamsWhereNoSolverIsNamed(t *testing.T) {
 	large := Data{N: streamedNumbers / 8, D: 8, X: make([]float64, streamedNumbers)}
 	large.X[0] = 1
-	for name, want := range map[string]bool{"l2": true, "squared_l2": true, "mahalanobis": true, "l1": false, "lp 1.5": false} {
+	for name, want := range map[string]bool{"l2": true, "squared_l2": true, "mahalanobis": true, "l1": true, "lp 1.5": true} {
 		c := Config{Latent: 2, Loss: named(t, name, 8)}
 		assert.Equal(t, want, c.streams(large), name)
 		assert.False(t, c.streams(Data{N: 7, D: 8, X: large.X[:56]}), name)
 		c.IgnoreMissing = true
 		assert.False(t, c.streams(large), name)
 	}
-	c := Config{Latent: 5, Loss: losses.L2()}
+	c := Config{Latent: 2, Loss: losses.L1(), Linear: true}
+	assert.False(t, c.streams(large), "no Newton steps")
+	c = Config{Latent: 5, Loss: losses.L2()}
 	assert.False(t, c.streams(large), "rounded kinks need a finish")
 	c.Latent, large.X[0] = 2, 1e80
 	assert.False(t, c.streams(large), "another unit")
