@@ -19,8 +19,8 @@ import (
 // LearnLoss chooses the loss and fits a model with it: it fits with l2, and takes
 // another loss in two cases. Huber's loss of entries is tried where single entries are
 // outlying, not whole rows, and taken where the fit by it has the smaller bounded error,
-// by more than a standard error; where the two fits differ by less, the error of rows held
-// out decides. A loss for which the residuals of l2 speak (see [losses.Choose]) is
+// by more than two standard errors; where it is better by less, or worse by less than one,
+// the error of rows held out decides. A loss for which the residuals of l2 speak (see [losses.Choose]) is
 // taken where it has the smaller error of rows held out, by however little. Where whole
 // rows are outlying, l2 is kept, which is made for them. What is far out counts
 // little in these errors, and no entry is left out of a fit. The notes of the model say
@@ -85,7 +85,7 @@ func (f *Fit) chooseLoss(ctx context.Context, x Data, c Config) (*Fit, string, e
 			return nil, "", err
 		case err != nil:
 			return f.unlessIncomparable(ctx, err)
-		case entries != nil && entries.fits.errors < -1:
+		case entries != nil && entries.fits.errors < -decisive:
 			return entries.fit, entries.reason + "; " + entries.told, nil
 		}
 	}

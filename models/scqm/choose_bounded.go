@@ -20,6 +20,9 @@ const (
 	choiceRows, maxChoiceRows = 20, 1000
 	// farRow bounds the error of a row, in units of the median under l2.
 	farRow = 2
+	// decisive is by how many standard errors one of two fits must be better for that
+	// alone to decide.
+	decisive = 2
 )
 
 // comparison compares fits to the same rows by errors of which no entry and no row has

@@ -15,13 +15,31 @@ import (
 // A fit starts from principal components: c is the mean, Q the leading directions,
 // Theta that of least squares for them. It takes about nD min(n, D) operations for
 // the components, 2nDm for the rest.
+//
+// Fits by the Huber loss of entries start from the principal components of rows whose
+// entries are drawn in (see [rows.DrawnIn]): this loss is for tables in which single
+// entries are wrong, and those have the leading components of the rows as they are.
+
+// drawnTo is how far entries may be from the median of their column in the rows from
+// which such fits start, in standard deviations.
+const drawnTo = 5
+
+// forWrongEntries reports whether a loss of entries turns linear at some size.
+func forWrongEntries(l framework.Loss) bool {
+	p, turns := l.(framework.Parametric)
+	if !turns || framework.StructureOf(l) != framework.StructureSeparable {
+		return false
+	}
+	_, turns = p.Params()["delta"]
+	return turns
+}
 
 // starts makes the points from which runs begin.
 type starts struct {
 	p     *Problem
 	c     Config
 	pc    *rows.Components
-	whole Data // the data, completed where entries are missing
+	whole Data // the data, completed where entries are missing, or drawn in
 	count int
 }
 
@@ -35,6 +53,9 @@ func (p *Problem) newStarts(c Config) (*starts, error) {
 	whole, err := rows.Complete(p.Context(), *p.Data(), p.Shape().Latent, p.Threads())
 	if err != nil {
 		return nil, err
+	}
+	if forWrongEntries(p.Loss()) {
+		whole = rows.DrawnIn(whole, drawnTo)
 	}
 	pc, err := rows.PrincipalComponents(p.Context(), whole, k, p.Threads())
 	if err != nil {
