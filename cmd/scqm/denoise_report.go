@@ -68,22 +68,36 @@ type denoiseSummary struct {
 	// ShareError is the root mean square distance from results without --share.
 	ShareError *float64 `json:"share_error,omitempty"`
 	Header     []string `json:"header"` // names in the first row, null where it holds none
-	Status     string   `json:"status"`
-	Seconds    float64  `json:"seconds"`
+	// Tiles is nil where all rows were in memory; medians are of up to 65,536 rows then.
+	Tiles   *tiledWork `json:"tiles,omitempty"`
+	Status  string     `json:"status"`
+	Seconds float64    `json:"seconds"`
 
 	shareMoved float64
 }
 
 func newDenoiseSummary(d *denoise.Denoiser, f *denoiseFlags, x *dataset.Matrix, header []string, r *denoise.Result, took time.Duration) *denoiseSummary {
-	s := &denoiseSummary{
-		Method: f.method, N: x.Rows, D: x.Cols, Latent: f.latent, Axes: d.Axes(), Note: d.Note(), Rows: len(r.Rows),
-		Status: "converged", Seconds: took.Seconds(), Header: header,
-	}
+	s := f.newSummary(d.Method(), x.Rows, x.Cols, header)
+	s.Seconds, s.GridEnd = took.Seconds(), d.Grid(f.choosesNeighbors()).String()
+	s.Axes, s.Note = d.Axes(), d.Note()
 	if s.Note != "" {
 		s.Method = d.Method().Name()
 	}
-	s.GridEnd = d.Grid(f.choosesNeighbors()).String()
-	switch m := d.Method().(type) {
+	if f.share > 0 {
+		s.ShareError, s.shareMoved = &r.ShareError, r.ShareMoved
+	}
+	var m medians
+	for _, row := range r.Rows {
+		m.add(s, row, true)
+	}
+	m.end(s)
+	return s
+}
+
+// newSummary returns one of a method and the shape of the rows fitted.
+func (f *denoiseFlags) newSummary(method denoise.Method, n, D int, header []string) *denoiseSummary {
+	s := &denoiseSummary{Method: f.method, N: n, D: D, Latent: f.latent, Status: "converged", Header: header}
+	switch m := method.(type) {
 	case denoise.SCQM:
 		s.Loss = m.Loss.Name()
 		if p, ok := m.Loss.(framework.Parametric); ok {
@@ -94,24 +108,39 @@ func newDenoiseSummary(d *denoise.Denoiser, f *denoiseFlags, x *dataset.Matrix, 
 			s.Loss = "squared_l2"
 		}
 	}
-	if f.share > 0 {
-		s.ShareError, s.shareMoved = &r.ShareError, r.ShareMoved
-	}
-	var neighbors, ridge, residual, noise []float64
-	for _, row := range r.Rows {
-		if !row.Done {
-			s.Status = "cancelled"
-			continue
-		}
-		s.Done++
-		s.Extrapolated += int(cli.ZeroOrOne(row.Extrapolated))
-		s.Unchanged += int(cli.ZeroOrOne(row.Unchanged))
-		neighbors, ridge = append(neighbors, float64(row.Neighbors)), append(ridge, row.Ridge)
-		residual, noise = append(residual, row.Residual), append(noise, row.Noise)
-	}
-	s.Neighbors, s.Ridge = int(cli.UpperMedian(neighbors)), cli.UpperMedian(ridge)
-	s.Residual, s.Noise = cli.UpperMedian(residual), cli.UpperMedian(noise)
 	return s
+}
+
+// medians are the numbers of rows of which a summary has the medians.
+type medians struct{ neighbors, ridge, residual, noise []float64 }
+
+// add counts a row, and keeps its numbers where it is one of a sample.
+func (m *medians) add(s *denoiseSummary, row denoise.Row, kept bool) {
+	s.Rows++
+	if !row.Done {
+		s.Status = "cancelled"
+		return
+	}
+	s.Done++
+	s.Extrapolated += int(cli.ZeroOrOne(row.Extrapolated))
+	s.Unchanged += int(cli.ZeroOrOne(row.Unchanged))
+	if kept {
+		m.neighbors, m.ridge = append(m.neighbors, float64(row.Neighbors)), append(m.ridge, row.Ridge)
+		m.residual, m.noise = append(m.residual, row.Residual), append(m.noise, row.Noise)
+	}
+}
+
+// end tells the medians.
+func (m *medians) end(s *denoiseSummary) {
+	s.Neighbors, s.Ridge = int(cli.UpperMedian(m.neighbors)), cli.UpperMedian(m.ridge)
+	s.Residual, s.Noise = cli.UpperMedian(m.residual), cli.UpperMedian(m.noise)
+}
+
+// tiledWork says what work in tiles has cost, as denoise.TilingReport.
+type tiledWork struct {
+	Tiles  int `json:"tiles"`
+	Rounds int `json:"rounds"`
+	Again  int `json:"again"`
 }
 
 // print prints the summary, which standard output may have no room for.
@@ -138,6 +167,9 @@ func (s *denoiseSummary) print(cmd *cobra.Command, f *denoiseFlags) error {
 	}
 	if f.geometry.dropping() {
 		rows = slices.Insert(rows, 3, []string{"dropped", fmt.Sprintf("%d rows with an outlier score above the limit", s.Dropped)})
+	}
+	if s.Tiles != nil {
+		rows = slices.Insert(rows, 3, []string{"tiles", fmt.Sprintf("%d, in %d rounds; %d rows were done again with a wider halo", s.Tiles.Tiles, s.Tiles.Rounds, s.Tiles.Again)})
 	}
 	if s.ShareError != nil {
 		rows = slices.Insert(rows, 3, []string{"shared", fmt.Sprintf("%.2g (root mean square) from where charts of their own take rows, which is %.2g from where they were", *s.ShareError, s.shareMoved)})

@@ -4,9 +4,12 @@
 principal components on the same rows, in processor seconds of one thread. ``memory``
 runs the program on tables in files, one process each, and prints the peak of its
 resident memory in copies of the table, of which the program itself is a part.
+``beyond`` makes a table in a file, by default of 4 GB, fits it within a bound of
+memory, and compares the bits of a smaller one with those of its fit in memory.
 
     python python/benchmarks/costs.py start
     python python/benchmarks/costs.py memory scqm 1000000x10 100000x3 --time-limit 25
+    python python/benchmarks/costs.py beyond scqm 20000000x25 --memory 512M
 """
 
 from __future__ import annotations
@@ -126,6 +129,59 @@ def memory(program: str, shapes: list[str], limit: float) -> None:
                 print(f"{shape:>13} {row}", flush=True)
 
 
+def write(path: Path, n: int, D: int) -> None:
+    """Write rows of a curved surface to a file, a part at a time."""
+    rng = np.random.default_rng(1)
+    i, j = np.triu_indices(2)
+    frame = np.linalg.qr(rng.normal(size=(D, min(5, D))))[0]
+    table = np.lib.format.open_memmap(path, "w+", np.float64, (n, D))
+    for at in range(0, n, 1 << 16):
+        T = rng.uniform(-1, 1, size=(min(1 << 16, n - at), 2))
+        Z = np.hstack([T, T[:, i] * T[:, j]])[:, : min(5, D)]
+        noise = rng.standard_normal((len(T), D), dtype=np.float32)
+        table[at : at + len(T)] = Z @ frame.T + 0.05 * noise
+    table.flush()
+
+
+def beyond(program: str, shape: str, bound: str, limit: float, loss: str) -> None:
+    """Fit a table within a bound of memory, and compare the bits of a small one."""
+    n, D = map(int, shape.split("x"))
+    few = min(n, 500_000)
+    with tempfile.TemporaryDirectory() as folder:
+        small, large = Path(folder, "small.npy"), Path(folder, "large.npy")
+        begin = time.monotonic()
+        for path, rows in (small, few), (large, n):
+            command = [sys.executable, __file__, "write", str(path), f"{rows}x{D}"]
+            subprocess.run(command, check=True)
+        size = large.stat().st_size
+        print(f"{shape}, {size / 1e9:.2f} GB, in {time.monotonic() - begin:.0f} s")
+        models = []
+        for name, flags in (
+            ("in memory", ["--solver", "streaming"]),
+            ("in its file", ["--memory", "48M"]),
+        ):
+            model = Path(folder, "model.npz")
+            command = [program, "fit", str(small), "-o", str(model), "--loss", loss]
+            held, seconds, text = peak([*command, "--no-tau", "--json", *flags])
+            report = json.loads(text)
+            with np.load(model) as arrays:
+                models.append(b"".join(arrays[k].tobytes() for k in ("c", "U", "V")))
+            print(
+                f"{few} rows {name}: {held / 1e6:.0f} MB, {seconds:.0f} CPU s, "
+                f"{report.get('reads', 0)} reads, {report['status']}",
+                flush=True,
+            )
+        print(f"bits are {'equal' if models[0] == models[1] else 'NOT equal'}")
+        command = [program, "fit", str(large), "--json", "--memory", bound]
+        command += ["--loss", loss, "--time-limit", f"{limit}s"]
+        held, seconds, text = peak(command)
+        report = json.loads(text)
+        print(
+            f"{n} rows in their file, --memory {bound}: {held / 1e6:.0f} MB, "
+            f"{seconds:.0f} CPU s, {report['reads']} reads, {report['status']}"
+        )
+
+
 def main() -> None:
     """Parse the command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -136,6 +192,12 @@ def main() -> None:
     tables.add_argument("program")
     tables.add_argument("shapes", nargs="+")
     tables.add_argument("--time-limit", type=float, default=60)
+    files = what.add_parser("beyond")
+    files.add_argument("program")
+    files.add_argument("shape", nargs="?", default="20000000x25")
+    files.add_argument("--memory", default="512M")
+    files.add_argument("--time-limit", type=float, default=3600)
+    files.add_argument("--loss", default="l2")
     writer = what.add_parser("write")
     writer.add_argument("path")
     writer.add_argument("shape")
@@ -144,9 +206,11 @@ def main() -> None:
         starts(args.runs)
     elif args.what == "memory":
         memory(args.program, args.shapes, args.time_limit)
+    elif args.what == "beyond":
+        beyond(args.program, args.shape, args.memory, args.time_limit, args.loss)
     else:
         n, D = map(int, args.shape.split("x"))
-        np.save(args.path, sheet(n, D))
+        write(args.path, n, D)
 
 
 if __name__ == "__main__":

@@ -92,13 +92,10 @@ class Model:
         out = np.empty((len(X), columns), dtype)
         step = max(SLAB // max(X.shape[1], columns), 1)
         for at in range(0, len(X), step):
-            slab = contiguous(X[at : at + step])
             to = out[at : at + step]
-            if out.dtype == np.float64:
-                self._map(act, slab, to)
-            else:
-                made = np.empty(to.shape)
-                self._map(act, slab, made)
+            made = to if out.dtype == np.float64 else np.empty(to.shape)
+            self._map(act, contiguous(X[at : at + step]), made)
+            if made is not to:
                 to[:] = made
         return out
 
