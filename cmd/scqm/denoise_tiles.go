@@ -117,7 +117,7 @@ func (f *denoiseFlags) fitTiles(cmd *cobra.Command, m denoise.Method, e *diskEng
 	if cmd.Flags().Changed("halo") {
 		how.Halo = f.tiles.halo
 	}
-	o := denoise.Options{Threads: f.threads, Average: f.average, Progress: fitting}
+	o := denoise.Options{Threads: f.threads, Average: f.average, Axes: f.principalAxes(), Progress: fitting}
 	fit, err := denoise.FitTiles(cmd.Context(), m, e, how, o)
 	if err != nil {
 		return nil, err
