@@ -28,7 +28,7 @@ var directions = []struct{ from, to string }{
 	{"models/scqm/internal/alternating", aboveObjective},
 	{"models/scqm/internal/arrowhead", aboveObjective},
 	{"models/scqm/internal/influence", aboveObjective + " models/scqm/internal/arrowhead"},
-	{"models/scqm/internal/blocks", aboveObjective + " losses models/scqm/internal/alternating models/scqm/internal/arrowhead"},
+	{"models/scqm/internal/blocks", aboveObjective + " losses models/scqm/internal/alternating models/scqm/internal/arrowhead models/scqm/internal/influence"},
 	{"models/scqm/internal/problemtest", aboveObjective + " losses"},
 	{"models/mean", "std gonum internal/par internal/memory framework manifolds losses solvers models/rows"},
 	{"models/residuals", "std gonum internal/par internal/dense framework manifolds solvers models/rows"},

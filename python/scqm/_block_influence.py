@@ -125,7 +125,8 @@ class BlockInfluence:
             Arrays have an entry for each of these rows, and there are no notes.
         """
         numbers = self._numbers(rows, first, sample_weight)
-        return Influence(*numbers.T.copy(), remaining=self.remaining, rounding=0.0)
+        move, residual, without, leverage = numbers.T.copy()
+        return Influence(move, residual, without, leverage, self.remaining, 0.0)
 
     def _numbers(
         self, rows: npt.ArrayLike, first: int, sample_weight: npt.ArrayLike | None

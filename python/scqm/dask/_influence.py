@@ -38,9 +38,13 @@ class Influence:
 
     def compute(self) -> _influence.Influence:
         """Return all of it in memory, with notes."""
-        columns = dask.compute(*(getattr(self, name) for name in NAMES))
-        notes = _influence.notes_of(self.remaining, float(columns[0].max()))
-        return _influence.Influence(*columns, self.remaining, self.rounding, notes)
+        move, residual, without, leverage = dask.compute(
+            *(getattr(self, name) for name in NAMES)
+        )
+        notes = _influence.notes_of(self.remaining, float(move.max()))
+        return _influence.Influence(
+            move, residual, without, leverage, self.remaining, self.rounding, notes
+        )
 
     def top(self, n: int = 10) -> Any:
         """Return the numbers of the rows that drive the fit, computed.
@@ -71,4 +75,5 @@ def influence_of(of: BlockInfluence, parts: Any) -> Influence:
             for chunk, first, weights, length in parts.chunks()
         ]
     )
-    return Influence(*(numbers[:, k] for k in range(4)), remaining=of.remaining)
+    move, residual, without, leverage = (numbers[:, k] for k in range(4))
+    return Influence(move, residual, without, leverage, of.remaining)
