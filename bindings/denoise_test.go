@@ -77,7 +77,7 @@ func TestAutoWithFewRowsIsFlat(t *testing.T) {
 	require.NoError(t, await(t, number))
 	text, err := DenoiserReport(number)
 	require.NoError(t, err)
-	assert.JSONEq(t, `{"method":"lpca","d":2,"grid_end":"","note":"auto: 9 rows are too few for quadratic charts of dimension 2; the method lpca was used"}`, text)
+	assert.JSONEq(t, `{"method":"lpca","d":2,"axes":0,"grid_end":"","note":"auto: 9 rows are too few for quadratic charts of dimension 2; the method lpca was used"}`, text)
 	release(t, number)
 }
 
