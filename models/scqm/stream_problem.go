@@ -320,7 +320,7 @@ func (p *streamProblem) measure(o *blocks.FirstOrder, x framework.Point, slack f
 		// As gradients of rounding errors tell nothing, only the penalty counts, if that
 		// of a sheet that is bent.
 		terms = [objective.NumBlocks]float64{}
-		if !flatToRounding(o, x) {
+		if !flatToRounding(o, x) && !p.kinksBalance(o, x, floats.Norm(slope, 2)) {
 			terms[BlockTheta] = floats.Norm(slope, 2)
 		}
 		n.norms[BlockTheta] = terms[BlockTheta]
@@ -346,6 +346,30 @@ func flatToRounding(o *blocks.FirstOrder, x framework.Point) bool {
 		squares += o.TauSquares[j*d+j] / o.Weight
 	}
 	return floats.Norm(x[BlockTheta], 2)*squares <= objective.InterpolationError(math.Sqrt(squares), floats.Norm(x[BlockC], math.Inf(1)))
+}
+
+// kinksBalance reports whether gradients of a loss with kinks can be as long as a slope of
+// the penalty, where the sheet runs through all rows: sum w |phi(tau)|, which is at least
+// sum w |tau|^2 / sqrt 2, times the length of a gradient next to the kink. As for fits in
+// memory, whether they do balance it is not looked into.
+func (p *streamProblem) kinksBalance(o *blocks.FirstOrder, x framework.Point, slope float64) bool {
+	if _, kinked := p.loss.(framework.Smoother); !kinked {
+		return false
+	}
+	var squares float64
+	d := len(o.TauSum)
+	for j := range d {
+		squares += o.TauSquares[j*d+j]
+	}
+	rounding := objective.InterpolationError(math.Sqrt(squares/o.Weight), floats.Norm(x[BlockC], math.Inf(1)))
+	r := make([]float64, p.shape.D)
+	for k := range r {
+		r[k] = rounding
+	}
+	if err := p.loss.Evaluate(nil, r, r, len(r)); err != nil {
+		return false
+	}
+	return slope <= squares/math.Sqrt2*floats.Norm(r, 2)
 }
 
 // Refute tells of fits whose curvature still grows; see [Problem.Refute].

@@ -304,6 +304,20 @@ func TestHuberDeltaDoesNotDependOnMemory(t *testing.T) {
 	}
 }
 
+// A sheet through all rows is a minimum under a loss with kinks, whose gradients there
+// balance the penalty.
+func TestStreamThroughAllRows(t *testing.T) {
+	x := Data{N: 4096, D: 2}
+	for i := range x.N {
+		s := 2*float64(i)/float64(x.N-1) - 1
+		x.X = append(x.X, s, s*s)
+	}
+	c := Config{Latent: 1, Loss: losses.L2(), Solver: solvers.Streaming{}, Ridge: DefaultRidge}
+	got := learn(t, x, c).Model
+	assert.Equal(t, framework.Converged.String(), got.Meta.Status, got.Meta.Message)
+	assert.Less(t, got.Meta.Objective, 1e-9)
+}
+
 // The objective is that of the rows where Transform places them, whatever the loss.
 func TestStreamObjectiveIsThatOfProjections(t *testing.T) {
 	x := bentRows(5, 300, 5)

@@ -332,11 +332,13 @@ def test_progress_is_shown(
 def test_rows_go_through_slab_by_slab(monkeypatch: pytest.MonkeyPatch) -> None:
     X = np.random.default_rng(0).normal(size=(60, 4))
     model = SCQM(2).fit(X)
-    want = [model.transform(X), model.project(X), model.score(X)]
+    want = (model.transform(X), model.project(X), model.score(X))
     monkeypatch.setattr("scqm._model.SLAB", 4 * 7)
-    for rows in (X, np.asfortranarray(X), X.tolist()):
-        got = [model.transform(rows), model.project(rows), model.score(rows)]
-        assert all(map(np.array_equal, got, want))
+    forms: list[Any] = [X, np.asfortranarray(X), X.tolist()]
+    for rows in forms:
+        assert np.array_equal(model.transform(rows), want[0])
+        assert np.array_equal(model.project(rows), want[1])
+        assert model.score(rows) == want[2]
     single = X.astype(np.float32)
     assert model.project(single).dtype == np.float32
     exact = model.project(single.astype(float)).astype(np.float32)
