@@ -38,12 +38,5 @@ func AddOuterProduct(dst, x []float64, factor float64) {
 	}
 }
 
-// The products of many rows with the frame of a sheet, which take most of the
-// time where rows are long. They are handed to BLAS in tiles that stay in the
-// cache, and small enough that gonum starts no threads for them.
-const (
-	// TileSide is the side of the blocks that gonum works on.
-	TileSide = 64
-	// TileLength is the number of rows or columns of a thin tile.
-	TileLength = 3 * TileSide
-)
+// TileSide is the side of the blocks that gonum works on.
+const TileSide = 64

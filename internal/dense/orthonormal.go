@@ -25,9 +25,9 @@ func CompleteRows(a []float64, have, D int) {
 	}
 }
 
-// independent is the part of a unit vector outside of the span of others below
+// Independent is the part of a unit vector outside of the span of others below
 // which it depends on them.
-const independent = 1e-10
+const Independent = 1e-10
 
 // OrthonormalizeRows makes rows of length D orthonormal, in order. It reports false
 // if one depends on those before it.
@@ -53,7 +53,7 @@ func OrthogonalizeRow(a []float64, i, D int) bool {
 			floats.AddScaled(row, -floats.Dot(row, other), other)
 		}
 		norm = floats.Norm(row, 2)
-		ok = ok && norm > independent
+		ok = ok && norm > Independent
 	}
 	floats.Scale(1/norm, row)
 	return ok

@@ -115,55 +115,87 @@ func AddProduct(c, a, b []float64, n, k, cols int) {
 // AddCentredProduct adds A'(B - 1c') to sums, k x cols, for A of n x k and B of n x cols. Nil for
 // c stands for 0.
 func AddCentredProduct(sums, a, b, c []float64, n, k, cols int) {
-	addProducts(sums[:k*cols], a[:n*k], k, 1, b[:n*cols], c, n, k, cols)
+	add := weighted{w: a[:n*k], row: k, column: 1, x: b[:n*cols], stride: cols, c: c, n: n}
+	add.to(sums[:k*cols], cols, k, cols)
 }
 
 // AddRowProduct adds AB to C, n x cols, for A of n x k and B of k x cols.
 func AddRowProduct(c, a, b []float64, n, k, cols int) {
-	addProducts(c[:n*cols], a[:n*k], 1, k, b[:k*cols], nil, k, n, cols)
+	AddCentredRowProduct(c, a, b, nil, n, k, cols)
 }
 
-// addProducts adds the rows of x, n x cols, less c, with weights to each of count sums: row i
-// counts w[i*row+k*column] times in sum k.
-func addProducts(sums, w []float64, row, column int, x, c []float64, n, count, cols int) {
-	if n == 0 || count == 0 || cols == 0 {
+// AddCentredRowProduct adds A(B - 1c') to sums, n x cols, for A of n x k and B of k x cols. Nil for
+// c stands for 0.
+func AddCentredRowProduct(sums, a, b, c []float64, n, k, cols int) {
+	add := weighted{w: a[:n*k], row: 1, column: k, x: b[:k*cols], stride: cols, c: c, n: k}
+	add.to(sums[:n*cols], cols, n, cols)
+}
+
+// AddSquare adds X'X to C, cols x cols, for X of n x cols: in the rows from one to another what is
+// on and above the diagonal, and of what is below it up to five entries of a row. The first row is a
+// multiple of SquareRows, where bits are not to depend on it.
+func AddSquare(c, x []float64, n, cols, from, to int) {
+	for k := from; k < to && n > 0; k += tileAxes {
+		add := weighted{w: x[k:], row: cols, column: 1, x: x[k:], stride: cols, n: n}
+		add.to(c[k*cols+k:], cols, min(tileAxes, to-k), cols-k)
+	}
+}
+
+// SquareRows is a number of rows whose squares are worth handing to a goroutine.
+const SquareRows = 8 * tileAxes
+
+// weighted are n rows of x, stride apart, less c where that is not nil, with weights for each of
+// some sums: row i counts w[i*row+k*column] times in sum k.
+type weighted struct {
+	w           []float64
+	row, column int
+	x           []float64
+	stride      int
+	c           []float64
+	n           int
+}
+
+// to adds the first columns of the rows to as many sums, which are stride apart.
+func (a *weighted) to(sums []float64, stride, count, cols int) {
+	if a.n == 0 || count == 0 || cols == 0 {
 		return
 	}
-	if c != nil {
-		c = c[:cols]
+	if a.c != nil {
+		a.c = a.c[:cols]
 	}
 	if !wide {
-		addProductsPlain(sums, w, row, column, x, c, n, count, cols)
+		a.plain(sums, stride, count, cols)
 		return
 	}
+	_, _, _ = sums[(count-1)*stride+cols-1], a.x[(a.n-1)*a.stride+cols-1], a.w[(a.n-1)*a.row+(count-1)*a.column]
 	columns := tileColumns
 	if !wider {
 		columns = tileColumns / 4
 	}
-	for i := 0; i < n; i += tileLength {
-		length := min(tileLength, n-i)
+	for i := 0; i < a.n; i += tileLength {
+		length := min(tileLength, a.n-i)
 		for j := 0; j < cols; j += columns {
 			some := min(columns, cols-j)
 			for k := 0; k < count; k += tileAxes {
-				sum, weight, from := &sums[k*cols+j], &w[i*row+k*column], &x[i*cols+j]
+				sum, weight, from := &sums[k*stride+j], &a.w[i*a.row+k*a.column], &a.x[i*a.stride+j]
 				if axes := min(tileAxes, count-k); wider {
-					addTileAVX512(sum, 8*cols, weight, 8*row, 8*column, from, 8*cols, at(c, j), length, axes, some)
+					addTileAVX512(sum, 8*stride, weight, 8*a.row, 8*a.column, from, 8*a.stride, at(a.c, j), length, axes, some)
 				} else {
-					addTileAVX2(sum, 8*cols, weight, 8*row, 8*column, from, 8*cols, at(c, j), length, axes, some)
+					addTileAVX2(sum, 8*stride, weight, 8*a.row, 8*a.column, from, 8*a.stride, at(a.c, j), length, axes, some)
 				}
 			}
 		}
 	}
 }
 
-// addProductsPlain is what the kernels do.
-func addProductsPlain(sums, w []float64, row, column int, x, c []float64, n, count, cols int) {
-	for i := range n {
+// plain is what the kernels do.
+func (a *weighted) plain(sums []float64, stride, count, cols int) {
+	for i := range a.n {
 		for k := range count {
-			weight, sum := w[i*row+k*column], sums[k*cols:(k+1)*cols]
-			for j, e := range x[i*cols : (i+1)*cols] {
-				if c != nil {
-					e -= c[j]
+			weight, sum := a.w[i*a.row+k*a.column], sums[k*stride:k*stride+cols]
+			for j, e := range a.x[i*a.stride : i*a.stride+cols] {
+				if a.c != nil {
+					e -= a.c[j]
 				}
 				sum[j] += float64(e * weight)
 			}

@@ -94,15 +94,36 @@ func TestAddProducts(t *testing.T) {
 			}
 			want := append([]float64{}, sums...)
 			AddCentredProduct(sums, w, x, c, n, k, cols)
-			addProductsPlain(want, w, k, 1, x, c, n, k, cols)
+			(&weighted{w, k, 1, x, cols, c, n}).plain(want, cols, k, cols)
 			sameBits(t, want, sums, "%d rows of %d, %d sums", n, cols, k)
 
 			images := numbers(rng, n*cols+2, nil)
 			x = numbers(rng, k*cols, special)
 			want = append(want[:0], images...)
-			AddRowProduct(images, w, x, n, k, cols)
-			addProductsPlain(want, w, 1, k, x, nil, k, n, cols)
+			AddCentredRowProduct(images, w, x, c, n, k, cols)
+			(&weighted{w, 1, k, x, cols, c, k}).plain(want, cols, n, cols)
 			sameBits(t, want, images, "%d images of %d axes", n, k)
+		}
+	})
+}
+
+func TestAddSquare(t *testing.T) {
+	onEach(t, func(t *testing.T) {
+		rng := rand.New(rand.NewPCG(3, 3))
+		for trial := range 400 {
+			n, cols := rng.IntN(12), 1+rng.IntN(75)
+			if trial%100 == 0 {
+				n += 2 * tileLength
+			}
+			x, c := numbers(rng, n*cols, specials[trial%2]), numbers(rng, cols*cols, nil)
+			want := append([]float64{}, c...)
+			(&weighted{x, cols, 1, x, cols, nil, n}).plain(want, cols, cols, cols)
+			for from := 0; from < cols; from += SquareRows {
+				AddSquare(c, x, n, cols, from, min(from+SquareRows, cols))
+			}
+			for i := range cols {
+				sameBits(t, want[i*cols+i:(i+1)*cols], c[i*cols+i:(i+1)*cols], "row %d of %d, %d rows", i, cols, n)
+			}
 		}
 	})
 }

@@ -6,8 +6,6 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"gonum.org/v1/gonum/blas"
-	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/scqm/scqm/internal/dense"
@@ -37,7 +35,7 @@ type effort struct {
 type Symmetric interface {
 	// Order is its number of rows.
 	Order() int
-	// Trace is the sum of its eigenvalues, known after Sketch.
+	// Trace is the sum of its eigenvalues, known after a product.
 	Trace() float64
 	// Sketch writes random vectors of its range to the rows of dst, l x order.
 	Sketch(ctx context.Context, dst []float64, rng *rand.Rand) error
@@ -77,9 +75,8 @@ func normals(rng *rand.Rand, n int) []float64 {
 
 // Multiply implements [Symmetric].
 func (e explicit) Multiply(_ context.Context, dst, v []float64) error {
-	l := len(v) / e.n
-	blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, blas64.General{Rows: l, Cols: e.n, Stride: e.n, Data: v},
-		blas64.General{Rows: e.n, Cols: e.n, Stride: e.n, Data: e.a}, 0, blas64.General{Rows: l, Cols: e.n, Stride: e.n, Data: dst})
+	clear(dst)
+	dense.AddRowProduct(dst, v, e.a, len(v)/e.n, e.n, e.n)
 	return nil
 }
 
@@ -91,7 +88,7 @@ type krylov struct {
 	count, fits int       // vectors found, and how many there can be
 	basis       []float64 // fits x n, orthonormal rows
 	images      []float64 // fits x n: their products with a
-	projected   []float64 // fits x fits, of which count x count is basis a basis'
+	projected   []float64 // fits x fits: the lower triangle of basis a basis', count x count
 	values      []float64 // k, descending
 	vectors     []float64 // k x n
 	residual    float64   // the largest of |a v - value v|
@@ -149,17 +146,46 @@ func newKrylov(a Symmetric, k, products int) *krylov {
 	return s
 }
 
-// orthonormalize keeps those of the next rows of the basis that do not depend on others.
+// orthonormalize keeps those of the next rows of the basis that do not depend on others. Twice is
+// enough, and blocks of rows are read once for all products.
 func (s *krylov) orthonormalize(next int) (kept int) {
-	from := s.count
-	for i := range next {
-		row := s.basis[s.count*s.n : (s.count+1)*s.n]
-		copy(row, s.basis[(from+i)*s.n:(from+i+1)*s.n])
-		if dense.OrthogonalizeRow(s.basis, s.count, s.n) {
-			s.count++
+	block := s.basis[s.count*s.n : (s.count+next)*s.n]
+	for range 2 {
+		kept = 0
+		for i := range next {
+			row := block[i*s.n : (i+1)*s.n]
+			if norm := floats.Norm(row, 2); norm > 0 {
+				floats.Scale(1/norm, row)
+			}
 		}
+		s.removeBasis(block[:next*s.n], next)
+		for i := range next {
+			row := block[kept*s.n : (kept+1)*s.n]
+			copy(row, block[i*s.n:(i+1)*s.n])
+			if floats.Norm(row, 2) > dense.Independent && dense.OrthogonalizeRow(block, kept, s.n) {
+				kept++
+			}
+		}
+		next = kept
 	}
-	return s.count - from
+	s.count += kept
+	return kept
+}
+
+// removeBasis takes the part of rows in the span of the basis away from them.
+func (s *krylov) removeBasis(rows []float64, n int) {
+	if s.count == 0 || n == 0 {
+		return
+	}
+	part := make([]float64, n*s.count)
+	s.products(part, s.count, rows, n)
+	dense.Scale(part, -1)
+	dense.AddRowProduct(rows, part, s.basis, n, s.count, s.n)
+}
+
+// products writes the products of n rows with the basis, n x stride.
+func (s *krylov) products(dst []float64, stride int, rows []float64, n int) {
+	dense.FrameProducts(dst, stride, nil, s.basis, nil, rows, s.count, n, s.n)
 }
 
 // project multiplies the rows added last by the matrix, and these products by the basis.
@@ -169,13 +195,8 @@ func (s *krylov) project(ctx context.Context, added int) error {
 	if err := s.a.Multiply(ctx, images, s.basis[from*s.n:s.count*s.n]); err != nil {
 		return err
 	}
-	blas64.Gemm(blas.NoTrans, blas.Trans, 1, general(s.basis, s.count, s.n), general(images, added, s.n), 0,
-		blas64.General{Rows: s.count, Cols: added, Stride: s.fits, Data: s.projected[from:]})
+	s.products(s.projected[from*s.fits:], s.fits, images, added)
 	return nil
-}
-
-func general(x []float64, rows, cols int) blas64.General {
-	return blas64.General{Rows: rows, Cols: cols, Stride: cols, Data: x}
 }
 
 // rayleighRitz finds the best eigenpairs in the space, their residual, and by how much the
@@ -183,7 +204,9 @@ func general(x []float64, rows, cols int) blas64.General {
 func (s *krylov) rayleighRitz() (growth float64, ok bool) {
 	eigen := dense.NewSymmetricEigen(s.count)
 	for i := range s.count {
-		copy(eigen.A[i*s.count+i:(i+1)*s.count], s.projected[i*s.fits+i:])
+		for j := i; j < s.count; j++ {
+			eigen.A[i*s.count+j] = s.projected[j*s.fits+i]
+		}
 	}
 	if !eigen.Factorize() {
 		return 0, false
@@ -198,10 +221,10 @@ func (s *krylov) rayleighRitz() (growth float64, ok bool) {
 			turn[a*s.count+i] = eigen.A[i*s.count+column]
 		}
 	}
-	by := general(turn, s.k, s.count)
 	image := make([]float64, s.k*s.n)
-	blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, by, general(s.basis, s.count, s.n), 0, general(s.vectors, s.k, s.n))
-	blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, by, general(s.images, s.count, s.n), 0, general(image, s.k, s.n))
+	clear(s.vectors)
+	dense.AddRowProduct(s.vectors, turn, s.basis, s.k, s.count, s.n)
+	dense.AddRowProduct(image, turn, s.images, s.k, s.count, s.n)
 	s.residual = 0
 	for a, value := range s.values {
 		r := image[a*s.n : (a+1)*s.n]

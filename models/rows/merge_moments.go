@@ -4,8 +4,6 @@ import (
 	"context"
 	"math"
 
-	"gonum.org/v1/gonum/blas"
-	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/scqm/scqm/internal/dense"
@@ -68,18 +66,7 @@ func (m Moments) Sum(x Data, centred []float64) {
 		m[1] += floats.Dot(row, row)
 	}
 	if second := m.Second(D); len(second) > 0 {
-		addUpper(second, centred, x.N, D)
-	}
-}
-
-// addUpper adds the tiles of X'X on and above the diagonal.
-func addUpper(c, x []float64, n, D int) {
-	for i := 0; i < D; i += dense.TileSide {
-		tall := min(dense.TileSide, D-i)
-		blas64.Gemm(blas.Trans, blas.NoTrans, 1,
-			blas64.General{Rows: n, Cols: tall, Stride: D, Data: x[i:]},
-			blas64.General{Rows: n, Cols: D - i, Stride: D, Data: x[i:]}, 1,
-			blas64.General{Rows: tall, Cols: D - i, Stride: D, Data: c[i*D+i:]})
+		dense.AddSquare(second, centred, x.N, D, 0, D)
 	}
 }
 

@@ -3,11 +3,8 @@ package rows
 import (
 	"context"
 	"fmt"
-	"math"
 	"math/rand/v2"
 
-	"gonum.org/v1/gonum/blas"
-	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/scqm/scqm/internal/dense"
@@ -19,30 +16,25 @@ import (
 type secondMoments struct {
 	x       Data
 	mean    []float64
-	scale   float64 // a power of two that keeps squares within the range of the numbers
 	threads int
 	squares float64   // sum of those of all entries
-	centred []float64 // a strip of rows
-	along   []float64 // their products with the vectors, l x strip
+	sums    []float64 // of each part of the rows, l x D
 }
 
-// stripEntries is the number of entries of a strip of rows, which stays in the cache
-// between two products.
-const stripEntries = 1 << 17
+const (
+	// momentParts is the number of parts of the rows that are summed apart.
+	momentParts = 16
+	// stripEntries is the number of entries of a strip of rows, which stays in the cache
+	// between two products.
+	stripEntries = 1 << 16
+)
 
-// newSecondMoments takes the mean of the rows, and the largest distance from it.
-func newSecondMoments(x Data, mean []float64, threads int, size float64) *secondMoments {
-	_, exponent := math.Frexp(size)
-	return &secondMoments{
-		x: x, mean: mean, threads: threads, scale: math.Ldexp(1, min(-exponent, maxExponent)),
-		centred: make([]float64, stripRows(x.N, x.D)*x.D),
-	}
+func newSecondMoments(x Data, mean []float64, threads int) *secondMoments {
+	return &secondMoments{x: x, mean: mean, threads: threads}
 }
 
-// maxExponent is that of the largest power of two.
-const maxExponent = 1023
-
-func stripRows(n, D int) int { return min(max(stripEntries/D/dense.TileSide, 1)*dense.TileSide, n) }
+// stripRows is a multiple of the rows that kernels take at a time.
+func stripRows(D int) int { return max(stripEntries/D/4, 2) * 4 }
 
 // Order implements [Symmetric].
 func (m *secondMoments) Order() int { return m.x.D }
@@ -52,70 +44,61 @@ func (m *secondMoments) Trace() float64 { return m.squares }
 
 // Sketch adds up the rows with random factors, which is half of a product.
 func (m *secondMoments) Sketch(ctx context.Context, dst []float64, rng *rand.Rand) error {
-	D, l := m.x.D, len(dst)/m.x.D
-	return m.strips(ctx, dst, l, func(from, rows int) {
-		m.fill(from, rows, func(int, int) {})
-		for i := range m.along[:l*rows] {
-			m.along[i] = rng.NormFloat64()
+	var draws [momentParts]*rand.Rand
+	for part := range draws {
+		draws[part] = rand.New(rand.NewPCG(rng.Uint64(), rng.Uint64()))
+	}
+	_, err := m.strips(ctx, dst, func(part int, along, _ []float64, _, _ int) {
+		for i := range along {
+			along[i] = draws[part].NormFloat64()
 		}
-		m.squares += floats.Dot(m.centred[:rows*D], m.centred[:rows*D])
 	})
+	return err
 }
 
 // Multiply implements [Symmetric].
-func (m *secondMoments) Multiply(ctx context.Context, dst, v []float64) error {
-	D, l := m.x.D, len(v)/m.x.D
-	return m.strips(ctx, dst, l, func(from, rows int) {
-		m.fill(from, rows, func(lo, hi int) {
-			blas64.Gemm(blas.NoTrans, blas.Trans, 1, general(v, l, D), general(m.centred[lo*D:hi*D], hi-lo, D), 0,
-				blas64.General{Rows: l, Cols: hi - lo, Stride: rows, Data: m.along[lo:]})
-		})
-	})
-}
-
-// strips writes the sums of all rows with l factors each to the rows of dst; read fills
-// centred and along, l x rows, for a strip. What a goroutine writes no other does, so that
-// their number changes nothing.
-func (m *secondMoments) strips(ctx context.Context, dst []float64, l int, read func(from, rows int)) error {
-	D, strip := m.x.D, len(m.centred)/m.x.D
-	m.along = dense.Grow(m.along, l*strip)
-	clear(dst)
-	for from := 0; from < m.x.N; from += strip {
-		if err := ctx.Err(); err != nil {
-			return fmt.Errorf("scqm: principal components: %w", err)
-		}
-		rows := min(strip, m.x.N-from)
-		read(from, rows)
-		const wide = dense.TileLength
-		par.Do(m.threads, (D+wide-1)/wide, func(_, tile int) {
-			lo := tile * wide
-			w := min(wide, D-lo)
-			blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, general(m.along, l, rows),
-				blas64.General{Rows: rows, Cols: w, Stride: D, Data: m.centred[lo:]}, 1,
-				blas64.General{Rows: l, Cols: w, Stride: D, Data: dst[lo:]})
-		})
-	}
-	return nil
-}
-
-// fill centres a strip of rows, and goes on with each tile of it.
-func (m *secondMoments) fill(from, rows int, next func(lo, hi int)) {
-	const side = dense.TileSide
+func (m *secondMoments) Multiply(ctx context.Context, dst, v []float64) (err error) {
 	D := m.x.D
-	par.Do(m.threads, (rows+side-1)/side, func(_, tile int) {
-		lo := tile * side
-		hi := min(lo+side, rows)
-		for i := lo; i < hi; i++ {
-			m.centre(m.centred[i*D:(i+1)*D], from+i)
+	m.squares, err = m.strips(ctx, dst, func(_ int, along, squares []float64, from, rows int) {
+		dense.FrameProducts(along, rows, squares, m.x.X[from*D:], m.mean, v, rows, len(along)/rows, D)
+		for i := range rows {
+			w := m.x.Weight(from + i)
+			squares[i] *= w
+			for k := i; k < len(along); k += rows {
+				along[k] *= w
+			}
 		}
-		next(lo, hi)
 	})
+	return err
 }
 
-// centre writes the deviation of row i from the mean, times the root of its weight.
-func (m *secondMoments) centre(dst []float64, i int) {
-	by, mean := m.scale*math.Sqrt(m.x.Weight(i)), m.mean
-	for j, v := range m.x.Row(i) {
-		dst[j] = (v - mean[j]) * by
+// strips writes the sums of all rows less their mean with l factors each to the rows of dst, l x
+// D, and returns the sum of the squares; read writes the factors, l x rows, and the squares of a
+// strip of rows. The parts do not depend on the number of threads.
+func (m *secondMoments) strips(ctx context.Context, dst []float64, read func(part int, along, squares []float64, from, rows int)) (sum float64, err error) {
+	D, n := m.x.D, m.x.N
+	l, strip := len(dst)/D, stripRows(D)
+	m.sums = dense.Grow(m.sums, momentParts*len(dst))
+	var totals [momentParts]float64
+	par.Do(m.threads, momentParts, func(_, part int) {
+		sums := m.sums[part*len(dst) : (part+1)*len(dst)]
+		clear(sums)
+		along, squares := make([]float64, l*strip), make([]float64, strip)
+		to := (part + 1) * n / momentParts
+		for from := part * n / momentParts; from < to && ctx.Err() == nil; from += strip {
+			rows := min(strip, to-from)
+			read(part, along[:l*rows], squares[:rows], from, rows)
+			totals[part] += floats.Sum(squares[:rows])
+			dense.AddCentredRowProduct(sums, along, m.x.X[from*D:], m.mean, l, rows, D)
+		}
+	})
+	if err := ctx.Err(); err != nil {
+		return 0, fmt.Errorf("scqm: principal components: %w", err)
 	}
+	clear(dst)
+	for part, total := range totals {
+		floats.Add(dst, m.sums[part*len(dst):(part+1)*len(dst)])
+		sum += total
+	}
+	return sum, nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -36,11 +37,7 @@ func PrincipalComponents(ctx context.Context, x Data, k, threads int) (*Componen
 	p := &Components{Mean: Mean(x), Axes: make([]float64, k*x.D)}
 	var unit float64 // keeps squares within the range of the numbers
 	for i := range x.N {
-		for j, v := range x.Row(i) {
-			if far := math.Abs(v - p.Mean[j]); far > unit {
-				unit = far
-			}
-		}
+		unit = farthestEntry(x.Row(i), p.Mean, unit)
 	}
 	if math.IsInf(unit, 0) {
 		return nil, fmt.Errorf("scqm: the data span more than the numbers do; rescale them: %w", ErrInput)
@@ -60,6 +57,17 @@ func PrincipalComponents(ctx context.Context, x Data, k, threads int) (*Componen
 		}
 	}
 	return p, nil
+}
+
+// farthestEntry returns the largest |x_j - c_j|, and no less than the one before.
+func farthestEntry(x, c []float64, before float64) float64 {
+	c = c[:len(x)]
+	for j, v := range x {
+		if far := math.Abs(v - c[j]); far > before {
+			before = far
+		}
+	}
+	return before
 }
 
 // fill computes the directions that the data determine and returns their
@@ -89,12 +97,20 @@ func ComponentsSize(n, D, k int) float64 {
 	}
 	block := float64(k + oversampling)
 	vectors := float64(readEffort(float64(n)*columns).products) * block
-	return axes + float64(stripRows(n, D))*(columns+block) + 2*vectors*columns + 4*vectors*vectors
+	along := momentParts * float64(stripRows(D)) * (block + 1)
+	return axes + momentParts*block*columns + along + (2*vectors+block)*columns + 4*vectors*vectors
 }
 
 // fromRows reads the rows a few times, for data with many of them and many columns.
 func (p *Components) fromRows(ctx context.Context, x Data, k, threads int, unit float64) (int, error) {
-	values, vectors, _, err := krylovEigenvectors(ctx, newSecondMoments(x, p.Mean, threads, unit), k, readEffort(float64(x.N)*float64(x.D)))
+	mean := p.Mean
+	if by := UnitOf(unit); by != 1 { // keeps squares within the range of the numbers
+		x, mean = x.InUnits(by), slices.Clone(mean)
+		for j := range mean {
+			mean[j] /= by
+		}
+	}
+	values, vectors, _, err := krylovEigenvectors(ctx, newSecondMoments(x, mean, threads), k, readEffort(float64(x.N)*float64(x.D)))
 	if err != nil {
 		return 0, err
 	}
@@ -185,18 +201,10 @@ func (p *Components) centre(dst []float64, x Data, i int, unit float64) {
 	}
 }
 
-// addSecondMoments adds the blocks of X'X on and above the diagonal to c, D x D,
-// for n rows x of length D.
+// addSecondMoments adds X'X on and above the diagonal to c, D x D, for n rows x of length D.
 func addSecondMoments(c, x []float64, n, D, threads int) {
-	par.Do(threads, (D+dense.TileSide-1)/dense.TileSide, func(_, strip int) {
-		i := strip * dense.TileSide
-		rows := min(dense.TileSide, D-i)
-		for j := i; j < D; j += dense.TileSide {
-			w := min(dense.TileSide, D-j)
-			blas64.Gemm(blas.Trans, blas.NoTrans, 1,
-				blas64.General{Rows: n, Cols: rows, Stride: D, Data: x[i:]},
-				blas64.General{Rows: n, Cols: w, Stride: D, Data: x[j:]}, 1,
-				blas64.General{Rows: rows, Cols: w, Stride: D, Data: c[i*D+j:]})
-		}
+	const side = dense.SquareRows
+	par.Do(threads, (D+side-1)/side, func(_, strip int) {
+		dense.AddSquare(c, x, n, D, strip*side, min((strip+1)*side, D))
 	})
 }
