@@ -12,6 +12,9 @@ var (
 func innerProductAVX(x, y []float64) float64
 
 //go:noescape
+func farthestAVX(x, y []float64) float64
+
+//go:noescape
 func addScaledAVX(dst []float64, factor float64, x []float64)
 
 //go:noescape

@@ -6,6 +6,8 @@ const wide, wider = false, false
 
 func innerProductAVX(x, y []float64) float64 { return innerProduct(x, y) }
 
+func farthestAVX(x, y []float64) float64 { return farthest(x, y) }
+
 func addScaledAVX(dst []float64, factor float64, x []float64) { addScaled(dst, factor, x) }
 
 func addScaledAVX512(dst []float64, factor float64, x []float64) { addScaled(dst, factor, x) }

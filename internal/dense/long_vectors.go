@@ -1,5 +1,7 @@
 package dense
 
+import "math"
+
 // InnerProduct is that of long vectors of one length, in 16 partial sums: four at once
 // where the processor can, with the bits of any other.
 func InnerProduct(x, y []float64) float64 {
@@ -54,4 +56,23 @@ func addScaled(dst []float64, factor float64, x []float64) {
 	for k, v := range x {
 		dst[k] += float64(factor * v)
 	}
+}
+
+// Farthest returns the largest |x_k - y_k| of vectors of one length, of those that are numbers, and 0
+// for none.
+func Farthest(x, y []float64) float64 {
+	y = y[:len(x)]
+	if wide {
+		return farthestAVX(x, y)
+	}
+	return farthest(x, y)
+}
+
+func farthest(x, y []float64) (most float64) {
+	for k, v := range x {
+		if far := math.Abs(v - y[k]); far > most {
+			most = far
+		}
+	}
+	return most
 }

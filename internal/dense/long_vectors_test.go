@@ -37,6 +37,20 @@ func TestLongVectors(t *testing.T) {
 	assert.True(t, math.IsNaN(InnerProduct([]float64{1, math.NaN()}, []float64{0, 0})))
 }
 
+func TestFarthest(t *testing.T) {
+	rng := rand.New(rand.NewPCG(2, 2))
+	for trial := range 2000 {
+		n := rng.IntN(70)
+		x, y := numbers(rng, n, specials[trial%2]), numbers(rng, n, specials[trial%2])
+		assert.Equal(t, farthest(x, y), Farthest(x, y), "%d", n)
+	}
+	nan, inf := math.NaN(), math.Inf(1)
+	assert.Zero(t, Farthest([]float64{nan, 1, inf, nan, nan}, []float64{1, nan, inf, 0, 0}))
+	assert.Equal(t, 3.0, Farthest([]float64{nan, 1, inf, -2, nan}, []float64{1, nan, inf, 1, 0}))
+	assert.Equal(t, inf, Farthest([]float64{nan, -inf, 5}, make([]float64, 3)))
+	assert.Panics(t, func() { Farthest(make([]float64, 3), make([]float64, 2)) })
+}
+
 func BenchmarkLongVectors(b *testing.B) {
 	for _, n := range []int{20, 100, 1500, 20000} {
 		x, y := make([]float64, n), make([]float64, n)

@@ -50,10 +50,19 @@ func FrameProducts(y []float64, stride int, squares, x, c, axes []float64, n, m,
 	}
 }
 
+// SquaredDistances writes |x_i - c|^2 of n rows of x, n x length; see [FrameProducts].
+func SquaredDistances(squares, x, c []float64, n, length int) {
+	x, c, squares = x[:n*length], c[:length], squares[:n]
+	if !wide || n == 0 || length == 0 {
+		frameProducts(nil, 0, squares, x, c, nil, n, 0, length)
+		return
+	}
+	framePanel(squares, 0, squares, x, c, x, n, 0, length) // there are no axes, and no products
+}
+
 // framePanel does so for as many axes as a kernel takes.
 func framePanel(y []float64, stride int, squares, x, c, axes []float64, n, count, length int) {
-	last := (count-1)*stride + n
-	y = y[:last]
+	y = y[:max(count-1, 0)*stride+n]
 	tile := 8 * tileRows * length
 	ahead := (prefetchBytes + tile - 1) / tile * tile
 	if !wider || n < tileRows {

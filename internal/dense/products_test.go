@@ -73,6 +73,10 @@ func TestFrameProducts(t *testing.T) {
 			FrameProducts(y, stride, squares, x, c, axes, n, m, length)
 			frameProducts(want, stride, wantSquares, x, c, axes, n, m, length)
 			sameBits(t, want, y, "%d rows, %d axes of %d", n, m, length)
+			if squares != nil && c != nil {
+				clear(squares[:n])
+				SquaredDistances(squares, x, c, n, length)
+			}
 			sameBits(t, wantSquares, squares, "squares of %d rows of %d", n, length)
 		}
 	})

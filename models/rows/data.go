@@ -6,6 +6,8 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/floats"
+
+	"github.com/scqm/scqm/internal/dense"
 )
 
 // ErrInput marks data or settings that cannot be used.
@@ -53,7 +55,7 @@ func (x Data) Validate() error {
 		return fmt.Errorf("scqm: %d numbers do not make %d rows of %d: %w", len(x.X), x.N, x.D, ErrInput)
 	}
 	for i, v := range x.X {
-		if math.IsInf(v, 0) || math.IsNaN(v) && !x.Missing {
+		if !(math.Abs(v) <= math.MaxFloat64) && (v == v || !x.Missing) {
 			return fmt.Errorf("scqm: row %d, column %d is %v; remove or impute it first: %w", x.First+i/x.D, i%x.D, v, ErrInput)
 		}
 	}
@@ -98,21 +100,50 @@ func (x Data) Select(rows []int) Data {
 // LengthScale returns the root mean squared distance of the rows from their
 // mean, 1 where that is 0.
 func LengthScale(x Data) float64 {
-	mean, diff := Mean(x), make([]float64, x.D)
+	mean := Mean(x)
 	var sum, total float64
-	for i := range x.N {
-		floats.SubTo(diff, x.Row(i), mean)
-		length, w := floats.Norm(diff, 2), x.Weight(i)
+	x.EachSquare(mean, func(i int, square float64) {
+		w := x.Weight(i)
 		total += w
-		// A running mean of squares relative to the largest would be needed
-		// only where squares overflow, and there costs do too.
-		sum += w * length * length
-	}
+		sum += w * square
+	})
 	h := math.Sqrt(sum / total)
 	if !(h > 0) || math.IsInf(h, 0) {
 		return 1
 	}
 	return h
+}
+
+// EachSquare hands on the squared distances of the rows from c, of which no entry is missing.
+func (x Data) EachSquare(c []float64, each func(i int, square float64)) {
+	var squares [tileRows]float64
+	for from := 0; from < x.N; from += tileRows {
+		n := min(tileRows, x.N-from)
+		dense.SquaredDistances(squares[:n], x.X[from*x.D:], c, n, x.D)
+		for i, v := range squares[:n] {
+			each(from+i, v)
+		}
+	}
+}
+
+// EachProduct hands on the products of the rows less c, of which no entry is missing, with axes, m x
+// D.
+func (x Data) EachProduct(c, axes []float64, each func(i int, products []float64)) {
+	m := len(axes) / x.D
+	if m == 0 {
+		return
+	}
+	columns, products := make([]float64, m*tileRows), make([]float64, m)
+	for from := 0; from < x.N; from += tileRows {
+		n := min(tileRows, x.N-from)
+		dense.FrameProducts(columns, tileRows, nil, x.X[from*x.D:], c, axes, n, m, x.D)
+		for i := range n {
+			for k := range products {
+				products[k] = columns[k*tileRows+i]
+			}
+			each(from+i, products)
+		}
+	}
 }
 
 // Shares returns weights with the mean 1. They are not all 0.
@@ -127,6 +158,9 @@ func Shares(weights []float64, n int) []float64 {
 	return w
 }
 
+// tileRows is the number of rows that are handed to kernels at a time.
+const tileRows = 64
+
 // Mean adds deviations from the first row, which keeps the digits of
 // data with a large common offset.
 func Mean(x Data) []float64 {
@@ -139,11 +173,13 @@ func Mean(x Data) []float64 {
 		sum += x.Weight(i)
 	}
 	first := x.Row(0)
-	for i := range x.N {
-		w := x.Weight(i) / sum
-		for j, v := range x.Row(i) {
-			mean[j] += w * (v - first[j])
+	var shares [tileRows]float64
+	for from := 0; from < x.N; from += tileRows {
+		n := min(tileRows, x.N-from)
+		for i := range n {
+			shares[i] = x.Weight(from+i) / sum
 		}
+		dense.AddCentredProduct(mean, shares[:n], x.X[from*x.D:(from+n)*x.D], first, n, 1, x.D)
 	}
 	floats.Add(mean, first)
 	return mean

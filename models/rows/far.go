@@ -3,6 +3,8 @@ package rows
 import (
 	"fmt"
 	"math"
+
+	"github.com/scqm/scqm/internal/dense"
 )
 
 // farRow is how many times as far away as the rows are from each other a row may be.
@@ -79,16 +81,7 @@ func (x Data) Gaps() (middle int, half float64, worst int, most float64) {
 }
 
 // gap returns the largest difference between the entries of two rows that both have.
-func (x Data) gap(i, j int) float64 {
-	var gap float64
-	other := x.Row(j)
-	for k, v := range x.Row(i) {
-		if d := math.Abs(v - other[k]); d > gap {
-			gap = d
-		}
-	}
-	return gap
-}
+func (x Data) gap(i, j int) float64 { return dense.Farthest(x.Row(i), x.Row(j)) }
 
 // ranked returns the index of the number that is at a place, from 0 on, in ascending order;
 // of equal ones the first comes first. The numbers are at least 0, in the order of their

@@ -61,8 +61,8 @@ func Norm(row []float64) float64 {
 func MaxNorm(row []float64) float64 {
 	var size float64
 	for _, v := range row {
-		if v == v {
-			size = math.Max(size, math.Abs(v))
+		if v = math.Abs(v); v > size {
+			size = v
 		}
 	}
 	return size

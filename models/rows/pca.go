@@ -37,7 +37,7 @@ func PrincipalComponents(ctx context.Context, x Data, k, threads int) (*Componen
 	p := &Components{Mean: Mean(x), Axes: make([]float64, k*x.D)}
 	var unit float64 // keeps squares within the range of the numbers
 	for i := range x.N {
-		unit = farthestEntry(x.Row(i), p.Mean, unit)
+		unit = max(unit, dense.Farthest(x.Row(i), p.Mean))
 	}
 	if math.IsInf(unit, 0) {
 		return nil, fmt.Errorf("scqm: the data span more than the numbers do; rescale them: %w", ErrInput)
@@ -57,17 +57,6 @@ func PrincipalComponents(ctx context.Context, x Data, k, threads int) (*Componen
 		}
 	}
 	return p, nil
-}
-
-// farthestEntry returns the largest |x_j - c_j|, and no less than the one before.
-func farthestEntry(x, c []float64, before float64) float64 {
-	c = c[:len(x)]
-	for j, v := range x {
-		if far := math.Abs(v - c[j]); far > before {
-			before = far
-		}
-	}
-	return before
 }
 
 // fill computes the directions that the data determine and returns their

@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/internal/dense"
 )
 
 // farUnits is the number of binary digits by which the size of the data may
@@ -23,9 +24,7 @@ func WorkingUnit(x Data) float64 {
 	var size float64
 	first := x.Row(0)
 	for i := range x.N {
-		for j, v := range x.Row(i) {
-			size = math.Max(size, math.Abs(v-first[j]))
-		}
+		size = max(size, dense.Farthest(x.Row(i), first))
 	}
 	return UnitOf(size)
 }

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 
+	"github.com/scqm/scqm/internal/dense"
 	"github.com/scqm/scqm/models/rows"
 )
 
@@ -47,10 +48,15 @@ func (m *Model) CurvatureExtent(tau, weights []float64) float64 {
 	centre := rows.GeometricMedian(x)
 	far, share := make([]float64, x.N), make([]float64, x.N)
 	for i := range far {
-		far[i], share[i] = floats.Distance(x.Row(i), centre, 2), x.Weight(i)
+		far[i], share[i] = rows.Distance(x.Row(i), centre), x.Weight(i)
 	}
-	stat.SortWeighted(far, share)
-	extent := stat.Quantile(extentQuantile, stat.Empirical, far, share)
+	extent := 0.0
+	if weights == nil {
+		extent = dense.Select(far, max(int(math.Ceil(extentQuantile*float64(x.N)))-1, 0))
+	} else {
+		stat.SortWeighted(far, share)
+		extent = stat.Quantile(extentQuantile, stat.Empirical, far, share)
+	}
 	return min(curvature*unit*extent, math.MaxFloat64)
 }
 

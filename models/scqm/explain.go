@@ -22,7 +22,7 @@ func (f *Fit) explain(x Data) {
 	tau := Data{N: x.N, D: m.Latent, X: m.Tau, Weights: x.Weights}
 	mean, centre := rows.Mean(x), rows.Mean(tau)
 	unit := rows.WorkingUnit(x) // squares of large numbers overflow
-	total := floats.Sum(columnVariances(x, mean, unit))
+	total := totalVariance(x, mean, unit)
 	explained := columnVariances(tau, centre, unit)
 	if !(total > 0) || !finite(mean) || !finite(explained) {
 		return
@@ -32,6 +32,14 @@ func (f *Fit) explain(x Data) {
 }
 
 func finite(v []float64) bool { return !math.IsInf(floats.Sum(v), 0) && !floats.HasNaN(v) }
+
+// totalVariance returns the sum of the variances of the columns, see [columnVariances].
+func totalVariance(x Data, mean []float64, unit float64) float64 {
+	if x.Missing || unit != 1 {
+		return floats.Sum(columnVariances(x, mean, unit))
+	}
+	return spread(x, mean)
+}
 
 // columnVariances returns the weighted variances of the columns, over the square of a
 // unit, over the entries that are there.

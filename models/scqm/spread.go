@@ -2,24 +2,23 @@ package scqm
 
 import (
 	"math"
-
-	"gonum.org/v1/gonum/floats"
-
-	"github.com/scqm/scqm/models/rows"
 )
 
 // spread returns the weighted mean squared distance of the rows from c, in which
 // missing entries are as far as others of their row.
 func spread(x Data, c []float64) float64 {
 	var sum, total float64
-	for i := range x.N {
-		length, w := floats.Distance(x.Row(i), c, 2), x.Weight(i)
-		square := length * length
-		if x.Missing && rows.Incomplete(x.Row(i)) {
-			square = observedSquare(x.Row(i), c)
-		}
+	add := func(i int, square float64) {
+		w := x.Weight(i)
 		sum += w * square
 		total += w
+	}
+	if !x.Missing {
+		x.EachSquare(c, add)
+		return sum / total
+	}
+	for i := range x.N {
+		add(i, observedSquare(x.Row(i), c))
 	}
 	return sum / total
 }

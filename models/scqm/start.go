@@ -128,11 +128,7 @@ func (p *Problem) place(x framework.Point, whole Data, c, axes []float64) {
 	copy(x[BlockC], c)
 	dense.Transpose(x[BlockQ], axes, f.M, f.D)
 	clear(x[BlockTheta])
-	diff := make([]float64, f.D)
-	for i := range whole.N {
-		floats.SubTo(diff, whole.Row(i), c)
-		for j := range f.Latent {
-			x[BlockTau][i*f.Latent+j] = floats.Dot(axes[j*f.D:(j+1)*f.D], diff)
-		}
-	}
+	whole.EachProduct(c, axes[:f.Latent*f.D], func(i int, products []float64) {
+		copy(x[BlockTau][i*f.Latent:(i+1)*f.Latent], products)
+	})
 }

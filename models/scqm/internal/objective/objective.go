@@ -49,8 +49,9 @@ type Objective struct {
 
 	sheet   *sheet.Sheet
 	workers []*nearest.Worker
-	sums    []*sums // per shard
-	errs    []error // per shard
+	sums    []*sums   // per shard
+	origin  []float64 // D zeros
+	errs    []error   // per shard
 	total   *sums
 	theta   *leastSquaresTheta // made at first use
 	product *hessianProduct    // made at first use

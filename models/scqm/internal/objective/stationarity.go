@@ -256,6 +256,7 @@ func (p *Objective) GradientTerms() (terms GradientTerms, err error) {
 		terms GradientTerms
 		err   error
 	}
+	p.origin = dense.Grow(p.origin, p.sheet.D)
 	parts, center := make([]part, len(p.sums)), floats.Norm(p.sheet.C, math.Inf(1))
 	par.Do(p.threads, len(parts), func(id, shard int) {
 		lo, hi := par.Bounds(p.data.N, shard)
@@ -348,6 +349,9 @@ func (p *Objective) addSlack(t *GradientTerms, g, r []float64, rounding float64)
 func (p *Objective) extent(r, z []float64, i int) (around, resid float64) {
 	for _, v := range z {
 		around = max(around, math.Abs(v))
+	}
+	if !p.data.Missing {
+		return max(around, dense.Farthest(p.data.Row(i), p.sheet.C)), dense.Farthest(r, p.origin)
 	}
 	for k, v := range p.data.Row(i) {
 		if v == v { // is not missing

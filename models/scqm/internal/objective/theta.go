@@ -81,7 +81,6 @@ type leastSquaresTheta struct {
 	flat      []bool    // m: the coordinate along that axis is a rounding error
 	mean, phi []float64 // q
 	tau       []float64 // d
-	diff      []float64 // D
 	gram      []float64 // q x q: sum of w (phi - mean)(phi - mean)'
 	rhs       []float64 // s x q: sum of w V'(x - c) (phi - mean)'
 }
@@ -89,7 +88,7 @@ type leastSquaresTheta struct {
 func newLeastSquaresTheta(f *sheet.Sheet) *leastSquaresTheta {
 	vec := func(n int) []float64 { return make([]float64, n) }
 	return &leastSquaresTheta{
-		f: f, flat: make([]bool, f.M), mean: vec(f.Q), phi: vec(f.Q), tau: vec(f.Latent), diff: vec(f.D),
+		f: f, flat: make([]bool, f.M), mean: vec(f.Q), phi: vec(f.Q), tau: vec(f.Latent),
 		gram: vec(f.Q * f.Q), rhs: vec(f.S * f.Q),
 	}
 }
@@ -107,22 +106,29 @@ func (k *leastSquaresTheta) features(tau []float64, i int, unit float64) {
 
 // findFlat finds the axes along which the rows do not differ but for rounding.
 func (k *leastSquaresTheta) findFlat(x rows.Data, tau []float64, unit float64) {
-	f := k.f
-	inf := math.Inf(1)
-	most := unit // the largest distance of a row from c along the axes
-	for j := range k.flat {
-		size := 0.0
-		for i := range x.N {
-			if j < f.Latent {
-				size = max(size, math.Abs(tau[i*f.Latent+j]))
-				continue
-			}
-			floats.SubTo(k.diff, x.Row(i), f.C)
-			size = max(size, math.Abs(floats.Dot(f.Axis(j), k.diff)))
-		}
-		most = math.Max(most, size)
-		k.flat[j] = size <= InterpolationError(most, floats.Norm(f.C, inf))
+	f, sizes := k.f, make([]float64, k.f.M)
+	for i, v := range tau {
+		sizes[i%f.Latent] = max(sizes[i%f.Latent], math.Abs(v))
 	}
+	x.EachProduct(f.C, k.normals(), func(_ int, b []float64) {
+		for j, v := range b {
+			sizes[f.Latent+j] = max(sizes[f.Latent+j], math.Abs(v))
+		}
+	})
+	most := unit // the largest distance of a row from c along the axes
+	for j, size := range sizes {
+		most = math.Max(most, size)
+		k.flat[j] = size <= InterpolationError(most, floats.Norm(f.C, math.Inf(1)))
+	}
+}
+
+// normals returns the axes in which the sheet bends.
+func (k *leastSquaresTheta) normals() []float64 {
+	axes := make([]float64, 0, k.f.S*k.f.D)
+	for j := range k.f.S {
+		axes = append(axes, k.f.Axis(k.f.Latent+j)...)
+	}
+	return axes
 }
 
 func (k *leastSquaresTheta) sum(x rows.Data, tau []float64, unit float64) {
@@ -138,16 +144,15 @@ func (k *leastSquaresTheta) sum(x rows.Data, tau []float64, unit float64) {
 		total += w
 	}
 	floats.Scale(1/total, k.mean)
-	for i := range x.N {
+	x.EachProduct(f.C, k.normals(), func(i int, b []float64) {
 		w := x.Weight(i)
 		k.features(tau, i, unit)
 		floats.Sub(k.phi, k.mean)
-		floats.SubTo(k.diff, x.Row(i), f.C)
 		for a, v := range k.phi {
 			floats.AddScaled(k.gram[a*f.Q:(a+1)*f.Q], w*v, k.phi)
 		}
-		for j := range f.S {
-			floats.AddScaled(k.rhs[j*f.Q:(j+1)*f.Q], w*floats.Dot(f.Axis(f.Latent+j), k.diff), k.phi)
+		for j, v := range b {
+			floats.AddScaled(k.rhs[j*f.Q:(j+1)*f.Q], w*v, k.phi)
 		}
-	}
+	})
 }
