@@ -76,3 +76,16 @@ func farthest(x, y []float64) (most float64) {
 	}
 	return most
 }
+
+// FiniteUntil returns a place before which all numbers are finite: the end where all are, else one
+// at most 511 before the first that is not.
+func FiniteUntil(x []float64) int {
+	var zeros [512]float64
+	for from := 0; from < len(x); from += len(zeros) {
+		some := x[from:min(from+len(zeros), len(x))]
+		if InnerProduct(some, zeros[:len(some)]) != 0 { // 0 times what is not finite is no number
+			return from
+		}
+	}
+	return len(x)
+}

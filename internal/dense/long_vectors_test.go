@@ -51,6 +51,24 @@ func TestFarthest(t *testing.T) {
 	assert.Panics(t, func() { Farthest(make([]float64, 3), make([]float64, 2)) })
 }
 
+func TestFiniteUntil(t *testing.T) {
+	x := make([]float64, 1500)
+	for i := range x {
+		x[i] = math.MaxFloat64
+	}
+	assert.Equal(t, 1500, FiniteUntil(x))
+	assert.Zero(t, FiniteUntil(nil))
+	for _, v := range []float64{math.Inf(1), math.Inf(-1), math.NaN()} {
+		for i := range x {
+			was := x[i]
+			x[i] = v
+			at := FiniteUntil(x)
+			assert.True(t, at <= i && at > i-512, "%v in place %d, %d", v, i, at)
+			x[i] = was
+		}
+	}
+}
+
 func BenchmarkLongVectors(b *testing.B) {
 	for _, n := range []int{20, 100, 1500, 20000} {
 		x, y := make([]float64, n), make([]float64, n)

@@ -54,8 +54,9 @@ func (x Data) Validate() error {
 	if x.N > math.MaxInt/x.D || len(x.X) != x.N*x.D {
 		return fmt.Errorf("scqm: %d numbers do not make %d rows of %d: %w", len(x.X), x.N, x.D, ErrInput)
 	}
-	for i, v := range x.X {
-		if !(math.Abs(v) <= math.MaxFloat64) && (v == v || !x.Missing) {
+	for i := dense.FiniteUntil(x.X); i < len(x.X); i++ {
+		v := x.X[i]
+		if math.IsInf(v, 0) || math.IsNaN(v) && !x.Missing {
 			return fmt.Errorf("scqm: row %d, column %d is %v; remove or impute it first: %w", x.First+i/x.D, i%x.D, v, ErrInput)
 		}
 	}

@@ -108,15 +108,33 @@ func equal(a, b []float64) bool {
 	return slices.EqualFunc(a, b, func(v, u float64) bool { return v == u || v != v && u != u })
 }
 
-// rowHash is the same for rows that are equal. Adding 0 makes the two zeros one.
+// rowHash is the same for rows that are equal. Four hashes go on at once.
 func rowHash(row []float64) uint64 {
-	h := uint64(0x9e3779b97f4a7c15)
-	for _, v := range row {
-		if v != v { // there are many NaN
-			v = math.NaN()
-		}
-		h = (h ^ math.Float64bits(v+0)) * 0xff51afd7ed558ccd
-		h ^= h >> 32
+	const seed = uint64(0x9e3779b97f4a7c15)
+	h := [4]uint64{seed, seed + 1, seed + 2, seed + 3}
+	for len(row) >= 4 {
+		h[0], h[1] = hashed(h[0], row[0]), hashed(h[1], row[1])
+		h[2], h[3] = hashed(h[2], row[2]), hashed(h[3], row[3])
+		row = row[4:]
 	}
-	return h
+	for _, v := range row {
+		h[0] = hashed(h[0], v)
+	}
+	for _, other := range h[1:] {
+		h[0] = mixed(h[0] ^ other)
+	}
+	return h[0]
+}
+
+// hashed goes on with a number. Adding 0 makes the two zeros one, and there are many NaN.
+func hashed(h uint64, v float64) uint64 {
+	if v != v {
+		v = math.NaN()
+	}
+	return mixed(h ^ math.Float64bits(v+0))
+}
+
+func mixed(h uint64) uint64 {
+	h *= 0xff51afd7ed558ccd
+	return h ^ h>>32
 }

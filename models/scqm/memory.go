@@ -90,7 +90,7 @@ func (f *footprint) sheet() float64 { return f.D + f.m*f.D + f.q*f.s }
 // worker counts the buffers of a goroutine, and the shared memory of a loss that
 // is computed elsewhere, which is a power of two.
 func (f *footprint) worker() float64 {
-	batch := min(max(nearest.BatchEntries/f.D, 1), f.n)
+	batch := min(max(nearest.BatchEntries/f.D, 4), f.n)
 	buffers := batch*(2*f.D+2*f.m+f.q+1) + f.m*f.d
 	if f.callers > f.threads {
 		buffers += 2 * batch * (2*f.D + 1)

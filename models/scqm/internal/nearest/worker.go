@@ -29,7 +29,7 @@ func NewWorker(f *sheet.Sheet, n int) *Worker {
 }
 
 // BatchRows is the number of rows of a batch, of n in all.
-func BatchRows(f *sheet.Sheet, n int) int { return min(max(BatchEntries/f.D, 1), n) }
+func BatchRows(f *sheet.Sheet, n int) int { return min(max(BatchEntries/f.D/4, 1)*4, n) }
 
 // Row returns row i of a buffer with rows of length n.
 func (*Worker) Row(buf []float64, n, i int) []float64 { return buf[i*n : (i+1)*n] }
