@@ -127,14 +127,18 @@ func (x Data) EachSquare(c []float64, each func(i int, square float64)) {
 	}
 }
 
+// ProductsLen is the length of the memory of [Data.EachProduct] for so many axes.
+func ProductsLen(m int) int { return m * (tileRows + 1) }
+
 // EachProduct hands on the products of the rows less c, of which no entry is missing, with axes, m x
-// D.
-func (x Data) EachProduct(c, axes []float64, each func(i int, products []float64)) {
+// D. work is memory of [ProductsLen] numbers, or nil.
+func (x Data) EachProduct(c, axes, work []float64, each func(i int, products []float64)) {
 	m := len(axes) / x.D
 	if m == 0 {
 		return
 	}
-	columns, products := make([]float64, m*tileRows), make([]float64, m)
+	work = dense.Grow(work, ProductsLen(m))
+	columns, products := work[:m*tileRows], work[m*tileRows:]
 	for from := 0; from < x.N; from += tileRows {
 		n := min(tileRows, x.N-from)
 		dense.FrameProducts(columns, tileRows, nil, x.X[from*x.D:], c, axes, n, m, x.D)

@@ -128,7 +128,7 @@ func (p *Problem) place(x framework.Point, whole Data, c, axes []float64) {
 	copy(x[BlockC], c)
 	dense.Transpose(x[BlockQ], axes, f.M, f.D)
 	clear(x[BlockTheta])
-	whole.EachProduct(c, axes[:f.Latent*f.D], func(i int, products []float64) {
+	whole.EachProduct(c, axes[:f.Latent*f.D], nil, func(i int, products []float64) {
 		copy(x[BlockTau][i*f.Latent:(i+1)*f.Latent], products)
 	})
 }

@@ -79,6 +79,8 @@ func (k *leastSquaresTheta) penalty(lambda, unit float64) float64 {
 type leastSquaresTheta struct {
 	f         *sheet.Sheet
 	flat      []bool    // m: the coordinate along that axis is a rounding error
+	sizes     []float64 // m: the largest distance of a row from c along that axis
+	work      []float64 // of rows.EachProduct
 	mean, phi []float64 // q
 	tau       []float64 // d
 	gram      []float64 // q x q: sum of w (phi - mean)(phi - mean)'
@@ -88,7 +90,7 @@ type leastSquaresTheta struct {
 func newLeastSquaresTheta(f *sheet.Sheet) *leastSquaresTheta {
 	vec := func(n int) []float64 { return make([]float64, n) }
 	return &leastSquaresTheta{
-		f: f, flat: make([]bool, f.M), mean: vec(f.Q), phi: vec(f.Q), tau: vec(f.Latent),
+		f: f, flat: make([]bool, f.M), sizes: vec(f.M), work: vec(rows.ProductsLen(f.S)), mean: vec(f.Q), phi: vec(f.Q), tau: vec(f.Latent),
 		gram: vec(f.Q * f.Q), rhs: vec(f.S * f.Q),
 	}
 }
@@ -106,11 +108,12 @@ func (k *leastSquaresTheta) features(tau []float64, i int, unit float64) {
 
 // findFlat finds the axes along which the rows do not differ but for rounding.
 func (k *leastSquaresTheta) findFlat(x rows.Data, tau []float64, unit float64) {
-	f, sizes := k.f, make([]float64, k.f.M)
+	f, sizes := k.f, k.sizes
+	clear(sizes)
 	for i, v := range tau {
 		sizes[i%f.Latent] = max(sizes[i%f.Latent], math.Abs(v))
 	}
-	x.EachProduct(f.C, k.normals(), func(_ int, b []float64) {
+	x.EachProduct(f.C, k.normals(), k.work, func(_ int, b []float64) {
 		for j, v := range b {
 			sizes[f.Latent+j] = max(sizes[f.Latent+j], math.Abs(v))
 		}
@@ -123,13 +126,7 @@ func (k *leastSquaresTheta) findFlat(x rows.Data, tau []float64, unit float64) {
 }
 
 // normals returns the axes in which the sheet bends.
-func (k *leastSquaresTheta) normals() []float64 {
-	axes := make([]float64, 0, k.f.S*k.f.D)
-	for j := range k.f.S {
-		axes = append(axes, k.f.Axis(k.f.Latent+j)...)
-	}
-	return axes
-}
+func (k *leastSquaresTheta) normals() []float64 { return k.f.QT[k.f.Latent*k.f.D : k.f.M*k.f.D] }
 
 func (k *leastSquaresTheta) sum(x rows.Data, tau []float64, unit float64) {
 	f := k.f
@@ -144,7 +141,7 @@ func (k *leastSquaresTheta) sum(x rows.Data, tau []float64, unit float64) {
 		total += w
 	}
 	floats.Scale(1/total, k.mean)
-	x.EachProduct(f.C, k.normals(), func(i int, b []float64) {
+	x.EachProduct(f.C, k.normals(), k.work, func(i int, b []float64) {
 		w := x.Weight(i)
 		k.features(tau, i, unit)
 		floats.Sub(k.phi, k.mean)
