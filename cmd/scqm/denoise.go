@@ -179,7 +179,6 @@ func (f *denoiseFlags) run(cmd *cobra.Command, path string) error {
 		if !errors.Is(err, scqm.ErrMemory) || !f.canTile(cmd, path) {
 			return err
 		}
-		f.tiles.rows = defaultTileRows
 	}
 	method, failure := denoise.ByName(f.method, settings)
 	if failure != nil {

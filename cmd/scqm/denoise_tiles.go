@@ -13,13 +13,15 @@ import (
 
 	"github.com/scqm/scqm/cmd/scqm/internal/cli"
 	"github.com/scqm/scqm/internal/dataset"
+	"github.com/scqm/scqm/internal/memory"
 	"github.com/scqm/scqm/models/denoise"
 	"github.com/scqm/scqm/models/scqm"
 )
 
 const (
-	// defaultTileRows is the number of rows of a tile where memory is what tiles are for.
-	defaultTileRows = 50_000
+	// defaultTileRows is the number of rows of a tile where memory is what tiles are for, or
+	// as much less as there is room for, down to leastTileRows.
+	defaultTileRows, leastTileRows = 50_000, 500
 	// tileSample bounds the rows that tiles are cut by, and those that medians of a report
 	// are of.
 	tileSample = 1 << 16
@@ -35,7 +37,7 @@ type tileFlags struct {
 
 func (t *tileFlags) addTo(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.Var(cli.Count(&t.rows), "tile-rows", fmt.Sprintf("work on so many rows at a time, for files beyond memory; the result does not depend on it (default %d where there is no room for all rows)", defaultTileRows))
+	flags.Var(cli.Count(&t.rows), "tile-rows", fmt.Sprintf("work on so many rows at a time, for files beyond memory; the result does not depend on it (default at most %d, where there is no room for all rows)", defaultTileRows))
 	flags.Var(cli.NonNegative(&t.halo), "halo", "distance around a tile in which it knows all rows at first; the result does not depend on it (default estimated)")
 }
 
@@ -85,12 +87,18 @@ func (f *denoiseFlags) runInTiles(cmd *cobra.Command, path string, m denoise.Met
 		return cli.Usagef("%s: rows of %d columns do not fit %s, which has %d", f.queries, columns, path, D)
 	}
 	began := time.Now()
-	e, err := newDiskEngine(ctx, m, x, y, f.tiles.rows)
+	o := denoise.Options{Threads: f.threads, Average: f.average, Axes: f.principalAxes()}
+	tileRows, held, err := f.tiles.reserve(m, n, D, o)
+	if err != nil {
+		return err
+	}
+	defer held.Release()
+	e, err := newDiskEngine(ctx, held, x, y, tileRows)
 	if err != nil {
 		return err
 	}
 	defer e.Close()
-	fit, err := f.fitTiles(cmd, m, e)
+	fit, err := f.fitTiles(cmd, m, e, o)
 	if err != nil {
 		return err
 	}
@@ -109,15 +117,66 @@ func (f *denoiseFlags) runInTiles(cmd *cobra.Command, path string, m denoise.Met
 	return s.print(cmd, f)
 }
 
+// reserve returns the rows of a tile, those that were asked for or else as many as there is
+// room for, and holds the memory that a task takes.
+func (t *tileFlags) reserve(m denoise.Method, n, columns int, o denoise.Options) (int, *heldTask, error) {
+	rows := t.rows
+	if rows == 0 {
+		rows = defaultTileRows
+	}
+	for rows = min(rows, n); ; rows = max(rows/2, leastTileRows) {
+		task := &heldTask{method: m, n: n, columns: columns, options: o}
+		err := task.take(rows, denoise.KnownRows(m, rows, n, columns, o))
+		if err == nil {
+			return rows, task, nil
+		}
+		if t.rows > 0 || rows <= leastTileRows {
+			return 0, nil, err
+		}
+	}
+}
+
+// heldTask is the memory that is held for one task at a time.
+type heldTask struct {
+	method     denoise.Method
+	n, columns int
+	options    denoise.Options
+	bytes      float64
+	held       []*memory.Reservation
+}
+
+// take holds what a task on so many rows takes that knows so many, beside what is held for
+// it already.
+func (h *heldTask) take(tile int, known float64) error {
+	bytes := denoise.TaskBytes(h.method, tile, known, h.n, h.columns, h.options)
+	if bytes <= h.bytes {
+		return nil
+	}
+	what := fmt.Sprintf("denoise in tiles: %d rows of %d columns, with %.0f around them,", tile, h.columns, max(known-float64(tile), 0))
+	more, err := memory.Reserve(what, bytes-h.bytes, "take smaller tiles, fewer threads or fewer columns")
+	if err != nil {
+		return err
+	}
+	h.bytes, h.held = bytes, append(h.held, more)
+	return nil
+}
+
+// Release gives all of it back.
+func (h *heldTask) Release() {
+	for _, r := range h.held {
+		r.Release()
+	}
+}
+
 // fitTiles fits, and denoises, under a progress bar.
-func (f *denoiseFlags) fitTiles(cmd *cobra.Command, m denoise.Method, e *diskEngine) (*denoise.TileFit, error) {
+func (f *denoiseFlags) fitTiles(cmd *cobra.Command, m denoise.Method, e *diskEngine, o denoise.Options) (*denoise.TileFit, error) {
 	fitting, denoising, end := f.watch(cmd)
 	defer end()
 	how := denoise.Tiling{Halo: -1}
 	if cmd.Flags().Changed("halo") {
 		how.Halo = f.tiles.halo
 	}
-	o := denoise.Options{Threads: f.threads, Average: f.average, Axes: f.principalAxes(), Progress: fitting}
+	o.Progress = fitting
 	fit, err := denoise.FitTiles(cmd.Context(), m, e, how, o)
 	if err != nil {
 		return nil, err
@@ -129,15 +188,15 @@ func (f *denoiseFlags) fitTiles(cmd *cobra.Command, m denoise.Method, e *diskEng
 // diskEngine is a [denoise.TileEngine] of tiles in a temporary file, of which one task at
 // a time is in memory.
 type diskEngine struct {
-	method         denoise.Method
+	memory         *heldTask
 	columns        int
 	tiles, queries *dataset.Blobs
 	count          int // of tiles, and of parts of the queries
 }
 
-func newDiskEngine(ctx context.Context, m denoise.Method, x, y scqm.Source, tileRows int) (*diskEngine, error) {
+func newDiskEngine(ctx context.Context, held *heldTask, x, y scqm.Source, tileRows int) (*diskEngine, error) {
 	n, D := x.Shape()
-	e := &diskEngine{method: m, columns: D, count: (n + tileRows - 1) / tileRows}
+	e := &diskEngine{memory: held, columns: D, count: (n + tileRows - 1) / tileRows}
 	cut, err := partition(ctx, x, e.count)
 	if err != nil {
 		return nil, err
@@ -290,35 +349,42 @@ func (e *diskEngine) Run(ctx context.Context, tasks []*denoise.Task) ([]*denoise
 	return replies, nil
 }
 
+// do does a task, once there is room for it.
 func (e *diskEngine) do(ctx context.Context, task *denoise.Task) (*denoise.Reply, error) {
 	var parts []*denoise.Tile
+	known := 0
 	for _, s := range task.Sources {
 		t := new(denoise.Tile)
 		if err := get(e.tiles, s, t); err != nil {
 			return nil, err
 		}
 		parts = append(parts, task.Cut(t))
+		known += parts[len(parts)-1].Rows()
 	}
 	if task.Queries {
 		q := new(denoise.Queries)
 		if err := get(e.queries, task.Tile, q); err != nil {
 			return nil, err
 		}
-		reply, err := task.DoQueries(ctx, e.method, q, parts)
-		if err != nil {
-			return nil, err
-		}
-		return reply, put(e.queries, task.Tile, q)
+		return e.run(task, q.Rows(), known, e.queries, q, func() (*denoise.Reply, error) { return task.DoQueries(ctx, e.memory.method, q, parts) })
 	}
 	t := new(denoise.Tile)
 	if err := get(e.tiles, task.Tile, t); err != nil {
 		return nil, err
 	}
-	reply, err := task.Do(ctx, e.method, t, parts)
+	return e.run(task, t.Rows(), known, e.tiles, t, func() (*denoise.Reply, error) { return task.Do(ctx, e.memory.method, t, parts) })
+}
+
+// run does a task on so many rows that knows so many, and keeps what it has changed.
+func (e *diskEngine) run(task *denoise.Task, rows, known int, to *dataset.Blobs, v encoding.BinaryMarshaler, do func() (*denoise.Reply, error)) (*denoise.Reply, error) {
+	if err := e.memory.take(rows, float64(known)); err != nil {
+		return nil, err
+	}
+	reply, err := do()
 	if err != nil {
 		return nil, err
 	}
-	return reply, put(e.tiles, task.Tile, t)
+	return reply, put(to, task.Tile, v)
 }
 
 // write writes what became of the queries in their order, and tells the summary.

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bytes"
+	"fmt"
 	"os"
 	"testing"
 
@@ -9,6 +11,9 @@ import (
 
 	"github.com/scqm/scqm/cmd/scqm/internal/cli"
 	"github.com/scqm/scqm/internal/dataset"
+	"github.com/scqm/scqm/internal/drill"
+	"github.com/scqm/scqm/internal/memory"
+	"github.com/scqm/scqm/models/denoise"
 )
 
 // Rows are denoised in tiles to the bytes of all rows in memory, whatever the tiles and halos.
@@ -16,35 +21,46 @@ func TestDenoiseInTiles(t *testing.T) {
 	p := newPlace(t)
 	t.Setenv("TMPDIR", p.path("tmp"))
 	require.NoError(t, os.Mkdir(p.path("tmp"), 0o755))
-	m := bowl(450, 3)
-	copy(m.Row(300), m.Row(20)) // equal rows are one
+	m := bowl(200, 3)
+	copy(m.Row(130), m.Row(20)) // equal rows are one
 	data := p.matrix("data.npy", m)
-	queries := p.matrix("queries.npy", m.Only([]int{440, 3, 300}))
-	for _, c := range [][]string{
-		{"--method", "lpca"}, {"--method", "mls", "--average", "3"}, {"--method", "scqm", "--loss", "huber"},
-		{"--method", "auto"}, {"--method", "sph", "--queries", queries},
-	} {
-		args := append([]string{"denoise", data}, c...)
-		succeed(t, append(args, "-o", p.path("whole.npy"))...)
-		want, err := os.ReadFile(p.path("whole.npy"))
-		require.NoError(t, err)
-		for _, tiles := range [][]string{{"--tile-rows", "120"}, {"--tile-rows", "240", "--halo", "0.05"}} {
-			report := succeed(t, append(append(args, tiles...), "-o", p.path("tiled.npy"))...)
-			assert.Contains(t, report, "tiles ", c)
-			got, err := os.ReadFile(p.path("tiled.npy"))
-			require.NoError(t, err)
-			assert.Equal(t, want, got, "%v %v", c, tiles)
-		}
+	queries := p.matrix("queries.npy", m.Only([]int{190, 3, 130}))
+	methods := [][]string{
+		{"--method", "lpca"}, {"--method", "sph", "--queries", queries}, {"--method", "mls", "--average", "3"},
+		{"--method", "scqm", "--loss", "huber"}, {"--method", "auto"},
 	}
+	tiles := [][]string{{"--tile-rows", "60"}, {"--tile-rows", "110", "--halo", "0.05"}}
+	whole := map[int][]byte{}
+	drill.Run(t, "files in tiles", 3, func(c drill.Case) error {
+		k := c.Index % len(methods)
+		args := append([]string{"denoise", data, "--neighbors", "12"}, methods[k]...)
+		if whole[k] == nil {
+			succeed(t, append(args, "-o", p.path("whole.npy"))...)
+			var err error
+			if whole[k], err = os.ReadFile(p.path("whole.npy")); err != nil {
+				return err
+			}
+		}
+		report := succeed(t, append(append(args, tiles[c.Index%len(tiles)]...), "-o", p.path("tiled.npy"))...)
+		assert.Contains(t, report, "tiles ", args)
+		got, err := os.ReadFile(p.path("tiled.npy"))
+		if err != nil {
+			return err
+		}
+		if !bytes.Equal(whole[k], got) {
+			return fmt.Errorf("%v: other bytes in tiles", args)
+		}
+		return nil
+	})
 	left, err := os.ReadDir(p.path("tmp"))
 	require.NoError(t, err)
 	assert.Empty(t, left)
 }
 
-// Where there is no room for all rows the work goes on in tiles.
+// Where there is no room for all rows the work goes on in tiles, as large as there is room for.
 func TestDenoiseTilesWhatDoesNotFit(t *testing.T) {
 	p := newPlace(t)
-	data := p.matrix("data.npy", bowl(60_000, 3))
+	data := p.matrix("data.npy", bowl(12_000, 3))
 	args := []string{"denoise", data, "--method", "lpca", "--neighbors", "8", "--threads", "1", "--json", "-o"}
 	run := func(args ...string) string {
 		program := start(t, nil, args...)
@@ -53,8 +69,34 @@ func TestDenoiseTilesWhatDoesNotFit(t *testing.T) {
 		return program.stdout.String()
 	}
 	assert.NotContains(t, run(append(args, p.path("whole.npy"))...), `"tiles"`)
-	assert.Contains(t, run(append(args, p.path("tiled.npy"), "--memory", "10M")...), `"tiles"`)
+	assert.Contains(t, run(append(args, p.path("tiled.npy"), "--memory", "4M")...), `"tiles"`)
 	assert.Equal(t, p.read("whole.npy").Data, p.read("tiled.npy").Data)
+
+	for _, tiles := range [][]string{nil, {"--tile-rows", "9000"}} { // of auto not even the smallest ones fit
+		refused := start(t, nil, append([]string{"denoise", data, "--threads", "1", "--memory", "4M", "-o", p.path("none.npy")}, tiles...)...)
+		code, stderr := refused.end(t)
+		assert.NotZero(t, code)
+		assert.Contains(t, stderr, "denoise in tiles: ")
+		assert.Contains(t, stderr, "take smaller tiles")
+		assert.NoFileExists(t, p.path("none.npy"))
+	}
+}
+
+// The memory that tiles are chosen by grows with them and with what is known around them.
+func TestHeldTask(t *testing.T) {
+	memory.SetCeiling(64<<20, "a ceiling")
+	defer memory.SetCeiling(0, "")
+	method := denoise.LPCA{Latent: 2, Neighbors: 8}
+	flags := tileFlags{}
+	small, held, err := flags.reserve(method, 10_000_000, 3, denoise.Options{Threads: 1})
+	require.NoError(t, err)
+	assert.GreaterOrEqual(t, small, leastTileRows)
+	assert.LessOrEqual(t, small, defaultTileRows)
+	assert.Positive(t, memory.Reserved())
+	require.NoError(t, held.take(small, float64(small)), "room for it is held")
+	require.ErrorIs(t, held.take(small, 10_000_000), memory.ErrTooLarge, "a halo of all rows")
+	held.Release()
+	assert.Zero(t, memory.Reserved())
 }
 
 func TestDenoiseInTilesRefuses(t *testing.T) {

@@ -82,8 +82,8 @@ func checkNumbered(x rows.Data, number []int) error {
 	return nil
 }
 
-// n is the number of rows.
-func (t *Tile) n() int { return len(t.number) }
+// Rows returns the number of different rows.
+func (t *Tile) Rows() int { return len(t.number) }
 
 // field is something that rows have a value of in every column, and are looked up by.
 type field struct {
@@ -109,7 +109,7 @@ func (t *Tile) values(f field) []float64 {
 
 // trusted are the weights of the values of a field in the loss; nil is 1.
 func (t *Tile) trusted(f field) []float64 {
-	if k := 1 + f.Probe; !f.Raw && k < len(t.trust) && len(t.trust[k]) == t.n() {
+	if k := 1 + f.Probe; !f.Raw && k < len(t.trust) && len(t.trust[k]) == t.Rows() {
 		return t.trust[k]
 	}
 	return nil
@@ -133,7 +133,7 @@ func (t *Tile) probe(m int) probe {
 func (t *Tile) bounds(f field, only []bool) box {
 	b := newBox(t.columns)
 	v := t.values(f)
-	for i := range t.n() {
+	for i := range t.Rows() {
 		if only == nil || only[i] {
 			b.include(v[i*t.columns : (i+1)*t.columns])
 		}
@@ -154,7 +154,7 @@ func (t *Tile) renumber(dropped []int, all int) {
 // cut returns the rows whose value of some field is in the box wanted, with or without their
 // charts.
 func (t *Tile) cut(wants []want, charts bool) *Tile {
-	keep := make([]bool, t.n())
+	keep := make([]bool, t.Rows())
 	for _, w := range wants {
 		v := t.values(w.Field)
 		for i := range keep {
@@ -192,8 +192,8 @@ func (t *Tile) take(list []int, charts bool) *Tile {
 		part.places[k], part.trust[k] = pick(v, t.columns), pick(t.trust[k], 1)
 	}
 	part.about = pick(t.about, 2)
-	if charts && t.n() > 0 {
-		part.charts = pick(t.charts, len(t.charts)/t.n())
+	if charts && t.Rows() > 0 {
+		part.charts = pick(t.charts, len(t.charts)/t.Rows())
 	}
 	return part
 }
@@ -206,7 +206,7 @@ func union(columns, rows int, parts []*Tile) *Tile {
 		all.eps = p.eps
 		all.number = append(all.number, p.number...)
 		all.x = append(all.x, p.x...)
-		for i := 0; weighted && i < p.n(); i++ {
+		for i := 0; weighted && i < p.Rows(); i++ {
 			w := 1.0
 			if p.weight != nil {
 				w = p.weight[i]
@@ -222,7 +222,7 @@ func union(columns, rows int, parts []*Tile) *Tile {
 		}
 		all.about, all.charts = append(all.about, p.about...), append(all.charts, p.charts...)
 	}
-	order := make([]int, all.n())
+	order := make([]int, all.Rows())
 	for i := range order {
 		order[i] = i
 	}

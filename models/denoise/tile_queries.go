@@ -28,6 +28,9 @@ func NewQueries(x rows.Data, number []int) (*Queries, error) {
 	return q, nil
 }
 
+// Rows returns the number of rows.
+func (q *Queries) Rows() int { return len(q.number) }
+
 // Result returns the numbers of the rows, and what became of them.
 func (q *Queries) Result() ([]int, *Result) { return q.number, &q.result }
 
@@ -75,7 +78,7 @@ func (k *Task) denoise(ctx context.Context, m Method, q *Queries, parts []*Tile)
 	if err != nil {
 		return nil, err
 	}
-	r := &Reply{Known: all.n(), reach: result.need}
+	r := &Reply{Known: all.Rows(), reach: result.need}
 	for l, i := range list {
 		if !result.Rows[l].Done {
 			r.Missed++

@@ -89,7 +89,7 @@ func (k *Task) Cut(t *Tile) *Tile { return t.cut(k.wants, k.act == actDenoise) }
 func (k *Task) Do(ctx context.Context, m Method, t *Tile, parts []*Tile) (*Reply, error) {
 	switch k.act {
 	case actSurvey:
-		return &Reply{rows: t.n(), bounds: []box{t.bounds(field{rowsThemselves, true}, nil)}, dropped: t.lost}, nil
+		return &Reply{rows: t.Rows(), bounds: []box{t.bounds(field{rowsThemselves, true}, nil)}, dropped: t.lost}, nil
 	case actNumber:
 		t.renumber(k.dropped, k.all)
 		t.lost = nil
@@ -150,7 +150,7 @@ func (k *Task) follow(ctx context.Context, t *Tile) (*Reply, error) {
 // their places among all that it is for.
 func (k *Task) targets(t *Tile) (list, place []int) {
 	if k.first {
-		t.done = make([]bool, t.n())
+		t.done = make([]bool, t.Rows())
 	}
 	for i, g := range t.number {
 		at := g
@@ -169,7 +169,7 @@ func within(t, all *Tile, list []int) []int {
 	at := make([]int, len(list))
 	i := 0
 	for k, own := range list {
-		for i < all.n() && all.number[i] < t.number[own] {
+		for i < all.Rows() && all.number[i] < t.number[own] {
 			i++
 		}
 		at[k] = i
@@ -179,8 +179,8 @@ func within(t, all *Tile, list []int) []int {
 
 // cloud is the cloud of the rows that a task knows.
 func (k *Task) cloud(all *Tile) *Cloud {
-	c := &Cloud{Data: rows.Data{N: all.n(), D: all.columns, X: all.x, Weights: all.weight}, others: all.all - all.n()}
-	c.used = make([]int, all.n())
+	c := &Cloud{Data: rows.Data{N: all.Rows(), D: all.columns, X: all.x, Weights: all.weight}, others: all.all - all.Rows()}
+	c.used = make([]int, all.Rows())
 	for i := range c.used {
 		c.used[i] = i
 	}
@@ -196,7 +196,7 @@ func (k *Task) index(all *Tile, f field) index {
 		}
 		var list []int
 		v := all.values(f)
-		for i := range all.n() {
+		for i := range all.Rows() {
 			if w.Box.contains(v[i*all.columns : (i+1)*all.columns]) {
 				list = append(list, i)
 			}
@@ -237,7 +237,7 @@ func (k *Task) chart(ctx context.Context, t *Tile, parts []*Tile) (*Reply, error
 	if err != nil {
 		return nil, err
 	}
-	r := &Reply{Known: all.n(), reach: p.need()}
+	r := &Reply{Known: all.Rows(), reach: p.need()}
 	for l, i := range list {
 		if m.missed[l] {
 			r.Missed++
@@ -260,7 +260,7 @@ func (k *Task) chart(ctx context.Context, t *Tile, parts []*Tile) (*Reply, error
 func (t *Tile) keep(i, l int, m *made, pilot bool) {
 	part := func(to *[]float64, from []float64, width int) {
 		if *to == nil {
-			*to = make([]float64, t.n()*width)
+			*to = make([]float64, t.Rows()*width)
 		}
 		copy((*to)[i*width:(i+1)*width], from[l*width:(l+1)*width])
 	}
@@ -274,7 +274,7 @@ func (t *Tile) keep(i, l int, m *made, pilot bool) {
 
 // boundMissed says where the rows are that are missed, by every field wanted.
 func (k *Task) boundMissed(r *Reply, t *Tile, list []int, missed []bool) {
-	left := make([]bool, t.n())
+	left := make([]bool, t.Rows())
 	for l, i := range list {
 		left[i] = missed[l]
 	}
@@ -295,7 +295,7 @@ func (k *Task) compare(ctx context.Context, t *Tile, parts []*Tile) (*Reply, err
 	if err != nil {
 		return nil, err
 	}
-	r := &Reply{Known: all.n(), reach: p.need()}
+	r := &Reply{Known: all.Rows(), reach: p.need()}
 	for l, i := range list {
 		if missed[l] {
 			r.Missed++
@@ -331,11 +331,11 @@ func (k *Task) trial(ctx context.Context, m Method, t *Tile, parts []*Tile) (*Re
 		return nil, err
 	}
 	d.number = x.number
-	result, err := d.each(ctx, rows.Data{N: x.n(), D: x.columns, X: x.x}, k.settings())
+	result, err := d.each(ctx, rows.Data{N: x.Rows(), D: x.columns, X: x.x}, k.settings())
 	if err != nil {
 		return nil, err
 	}
-	r := &Reply{Known: all.n(), reach: result.need}
+	r := &Reply{Known: all.Rows(), reach: result.need}
 	missed := make([]bool, len(list))
 	for l, row := range result.Rows {
 		if missed[l] = !row.Done; missed[l] {
@@ -387,15 +387,15 @@ func (t *Tile) reach(k *Task) float64 {
 	const looks = 32
 	v := t.values(k.field)
 	D := t.columns
-	all := make([]int, t.n())
+	all := make([]int, t.Rows())
 	for i := range all {
 		all[i] = i
 	}
 	var s search
 	near := newScan(v, D, all)
 	far := make([]float64, 0, looks)
-	for l := range min(looks, t.n()) {
-		i := someRow(l, t.n(), min(looks, t.n()))
+	for l := range min(looks, t.Rows()) {
+		i := someRow(l, t.Rows(), min(looks, t.Rows()))
 		found := s.find(near, v[i*D:(i+1)*D], k.neighbors)
 		far = append(far, math.Sqrt(found[len(found)-1].distance))
 	}

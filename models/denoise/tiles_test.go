@@ -216,7 +216,7 @@ func TestCertificate(t *testing.T) {
 		}
 		// Without the certificate:
 		all := union(3, x.N, parts)
-		d, err := newDenoiser(context.Background(), m, &Cloud{Data: rows.Data{N: all.n(), D: 3, X: all.x}, index: newScan(all.x, 3, upTo(all.n())), used: upTo(all.n())}, Options{})
+		d, err := newDenoiser(context.Background(), m, &Cloud{Data: rows.Data{N: all.Rows(), D: 3, X: all.x}, index: newScan(all.x, 3, upTo(all.Rows())), used: upTo(all.Rows())}, Options{})
 		require.NoError(t, err)
 		trusting, err := d.Denoise(context.Background(), rows.Data{N: len(q.number), D: 3, X: q.x}, Options{})
 		require.NoError(t, err)

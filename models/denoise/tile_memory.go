@@ -1,0 +1,53 @@
+package denoise
+
+import (
+	"math"
+
+	"github.com/scqm/scqm/models/rows"
+)
+
+const (
+	// partCopies is how many copies of the rows that a task knows are held at once: parts
+	// of tiles, their union, and the same in the order of numbers.
+	partCopies = 3
+	// tileCopies is how many of the rows of a tile are: rows, what becomes of them, the
+	// bytes of both, and those of another tile that gives a part.
+	tileCopies = 6
+)
+
+// KnownRows estimates how many of n rows a task on a tile of so many knows, with the rows in
+// the halo around it: those of a cube on a surface of the latent dimension that is wider
+// by a ball of K rows at every side. Rows that lie unevenly may need more.
+func KnownRows(m Method, tile, n, columns int, o Options) float64 {
+	f := tileFootprint(m, n, columns, o)
+	side := 1 + 2*math.Pow(max(f.k, float64(o.Average))/float64(tile), 1/f.d)
+	return min(float64(n), float64(tile)*math.Pow(side, f.d))
+}
+
+// TaskBytes counts the bytes of memory that a task takes on a tile of so many rows, of n in
+// all, that knows so many.
+func TaskBytes(m Method, tile int, known float64, n, columns int, o Options) float64 {
+	f := tileFootprint(m, n, columns, o)
+	row := f.D + 3 // with its number, its weight, and its trust
+	ofKnown, ofTile := partCopies*row+f.D+indexWords, tileCopies*row+rowWords+mergeWords
+	if _, auto := m.(Auto); auto {
+		probes := 1.0
+		if n <= fewRows {
+			probes = maxProbes
+		}
+		chart := f.D*(2+f.d+f.d*(f.d+3)/2) + 2
+		ofKnown += partCopies*chart + f.D*placeCopies*(1+probes)/2 + (indexWords+3)*(2+probes)
+		ofTile += tileCopies * chart
+	}
+	return 8 * (known*ofKnown + float64(tile)*ofTile + f.workers())
+}
+
+// tileFootprint is that of work on rows, with a latent dimension of at least 1.
+func tileFootprint(m Method, n, columns int, o Options) footprint {
+	f := newFootprint(m, rows.Data{N: n, D: columns}, o)
+	f.k = min(f.k, float64(n))
+	if f.d == 0 {
+		f.d = min(2, f.D)
+	}
+	return f
+}
