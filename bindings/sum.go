@@ -224,7 +224,18 @@ func (p *part) at(row int) *chunk {
 	return &p.chunks[k]
 }
 
-// ReadRows implements [scqm.Source].
+// Held implements [datarows.Holder]: float64 is read where it is.
+func (p *part) Held(first, count int) ([]float64, error) {
+	c := p.at(first)
+	if c.single != nil {
+		return nil, nil
+	}
+	at := (first - c.first) * p.d
+	x := c.x[at : at+count*p.d : at+count*p.d]
+	return x, p.check(x, first)
+}
+
+// ReadRows implements [datarows.Source].
 func (p *part) ReadRows(_ context.Context, dst []float64, first int) error {
 	c := p.at(first)
 	at := (first - c.first) * p.d
@@ -235,10 +246,15 @@ func (p *part) ReadRows(_ context.Context, dst []float64, first int) error {
 			dst[i] = float64(v)
 		}
 	}
+	return p.check(dst, first)
+}
+
+// check refuses numbers that are not finite where they are looked at.
+func (p *part) check(x []float64, first int) error {
 	if !p.checked {
 		return nil
 	}
-	return datarows.Data{N: len(dst) / p.d, D: p.d, X: dst, First: first}.Validate()
+	return datarows.Data{N: len(x) / p.d, D: p.d, X: x, First: first}.Validate()
 }
 
 // weightedPart is a part whose rows have weights.

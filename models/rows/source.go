@@ -14,6 +14,23 @@ type Source interface {
 	ReadRows(ctx context.Context, dst []float64, first int) error
 }
 
+// Holder is a [Source] whose rows may be in memory as they are wanted.
+type Holder interface {
+	Source
+	// Held returns count rows from first on, all within the table, row-major, where they
+	// are; nil where only ReadRows has them. They must not be written to. Where ReadRows
+	// would refuse them, so does Held.
+	Held(first, count int) ([]float64, error)
+}
+
+// Held returns a part of X, see [Holder].
+func (x Data) Held(first, count int) ([]float64, error) {
+	if first < 0 || count < 0 || first > x.N-count {
+		return nil, fmt.Errorf("scqm: %d rows from row %d on of %d: %w", count, first, x.N, ErrInput)
+	}
+	return x.X[first*x.D : (first+count)*x.D], nil
+}
+
 // Shape returns N and D: data in memory are a [Source].
 func (x Data) Shape() (n, d int) { return x.N, x.D }
 

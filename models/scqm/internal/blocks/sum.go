@@ -166,16 +166,9 @@ func (s *summation) block(ctx context.Context, w *worker, number int) (*node, er
 	first := s.r.block(number) * Rows
 	n := min(Rows, s.r.N-first)
 	x := rows.Data{N: n, D: s.r.D}
-	if held, ok := s.src.(rows.Data); ok { // without a copy
-		x.X = held.X[first*x.D : (first+n)*x.D]
-	} else {
-		if w.x == nil {
-			w.x = make([]float64, min(Rows, s.r.N)*s.r.D)
-		}
-		x.X = w.x[:n*s.r.D]
-		if err := s.src.ReadRows(ctx, x.X, first); err != nil {
-			return nil, err
-		}
+	var err error
+	if x.X, err = s.read(ctx, w, first, n); err != nil {
+		return nil, err
 	}
 	if weigher, ok := s.src.(rows.Weigher); ok {
 		if w.weight == nil {
@@ -200,4 +193,18 @@ func (s *summation) block(ctx context.Context, w *worker, number int) (*node, er
 		s.told(n)
 	}
 	return &node{index: number, sums: sums, sample: sample}, nil
+}
+
+// read returns n rows of the source from first on, where they are if they are in memory.
+func (s *summation) read(ctx context.Context, w *worker, first, n int) ([]float64, error) {
+	if holder, ok := s.src.(rows.Holder); ok {
+		if x, err := holder.Held(first, n); x != nil || err != nil {
+			return x, err
+		}
+	}
+	if w.x == nil {
+		w.x = make([]float64, min(Rows, s.r.N)*s.r.D)
+	}
+	x := w.x[:n*s.r.D]
+	return x, s.src.ReadRows(ctx, x, first)
 }
