@@ -66,12 +66,12 @@ def spent() -> float:
 class Counting(_estimator.Parts):
     """A map that notes what comes to the client."""
 
-    lengths: list[int] = []  # noqa: RUF012 - of the last fit
+    came: list[int] = []  # noqa: RUF012 - in bytes, of the last fit
 
     def __call__(self, function: Any) -> Iterator[bytes]:
         """Yield the sums of all rows."""
         for sums in super().__call__(function):
-            self.lengths.append(len(sums))
+            self.came.append(len(sums))
             yield sums
 
 
@@ -110,7 +110,7 @@ def compare(n: int, columns: int, settings: dict[str, Any], client: Client) -> N
     rows = client.persist(lazily(n, columns))
     wait(rows)
     SCQM(2, client=client, loss=settings["loss"], max_iter=1).fit(rows[:CHUNK])
-    Counting.lengths.clear()
+    Counting.came.clear()
     model, cpus, walls = measured(
         lambda: SCQM(2, client=client, **settings).fit(rows),
         client,
@@ -120,8 +120,8 @@ def compare(n: int, columns: int, settings: dict[str, Any], client: Client) -> N
         f"{what}  {workers} workers    {cpus:8.2f} s CPU {walls:8.2f} s; "
         f"CPU {cpus / cpu:.2f}, wall {walls / wall:.2f} of one; "
         f"{model.n_reads_} reads, {1e9 * cpus / model.n_reads_ / n:.0f} ns CPU a row "
-        f"and read, {statistics.median(Counting.lengths):.0f} bytes a read "
-        f"(most {max(Counting.lengths)}); bits "
+        f"and read, {statistics.median(Counting.came):.0f} bytes a read "
+        f"(most {max(Counting.came)}); bits "
         f"{'equal' if bits(model) == bits(one) else 'DIFFER'}",
         flush=True,
     )
