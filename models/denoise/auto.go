@@ -73,7 +73,7 @@ const (
 	// which they are taken to be too small.
 	minReach = 4
 	// selectionPasses is the number of times that K and ridge are chosen where that is
-	// cheap, for up to fewRows; of more rows the first choice is good enough.
+	// cheap, for up to fewRows; of more rows, and of wide ones, the first choice is good enough.
 	selectionPasses = 2
 	fewRows         = 2000
 	// maxNeighbors bounds K, and growth is the ratio of candidates.
@@ -108,6 +108,9 @@ func (m Auto) Prepare(ctx context.Context, c *Cloud, o Options) (Fitted, error) 
 	if err := p.finish(); err != nil {
 		return nil, err
 	}
+	if err := p.holdOut(ctx, c, o); err != nil {
+		return nil, err
+	}
 	if p.flat != nil {
 		p.flat.n = c.rows()
 		return p.flat, nil
@@ -122,7 +125,7 @@ func (m Auto) Prepare(ctx context.Context, c *Cloud, o Options) (Fitted, error) 
 // finish chooses, and takes the feet on the charts of the choice for the places.
 func (p *autoPrepare) finish() error {
 	passes := selectionPasses
-	if p.n > fewRows {
+	if p.n > fewRows || p.sample != nil {
 		passes = 1
 	}
 	for range passes {
@@ -131,10 +134,12 @@ func (p *autoPrepare) finish() error {
 			return err
 		}
 		if p.sample != nil {
-			if linear, charts, better := p.linearBetter(best, p.sample); better {
-				p.flat = &flatter{shrunk{plane: p.method.plane}, fmt.Sprintf("auto: a linear model is better here: the mean squared error is about %.3g with %d principal axes and %.3g with charts of dimension %d; the method pca was used", linear, p.method.plane.shrinking(), charts, p.method.Latent)}
+			linear, charts, better := p.linearBetter(best, p.sample)
+			if better {
+				p.takeLinear(linear, charts)
 				return nil
 			}
+			p.linearRisk = linear
 		}
 		if err := p.advance(p.setting); err != nil {
 			return err

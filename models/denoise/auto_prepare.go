@@ -16,6 +16,8 @@ type autoPrepare struct {
 	// flat is that model where it is better.
 	sample []float64
 	flat   *flatter
+	// linearRisk is the estimated mean squared error of that model.
+	linearRisk float64
 
 	floor  float64 // of the noise
 	eps    float64 // length of the perturbation

@@ -72,6 +72,10 @@ func fit(ctx context.Context, m Method, x rows.Data, o Options) (*Denoiser, erro
 	if err != nil {
 		return nil, err
 	}
+	note := ""
+	if _, auto := m.(Auto); auto && p != nil && p.quiet > 0 {
+		m, note = PCA{instead: latentOf(m)}, fmt.Sprintf("auto: a linear model is better here: rows vary in all directions by more than their noise, which is about %.3g in each; the method pca was used", p.quiet)
+	}
 	m, x = onPlane(m, p), p.of(x, o)
 	held, err := reserveFit(m, x, o)
 	if err != nil {
@@ -94,6 +98,9 @@ func fit(ctx context.Context, m Method, x rows.Data, o Options) (*Denoiser, erro
 	d, err := newDenoiser(ctx, m, c, o)
 	if err == nil {
 		d.plane = p
+		if note != "" {
+			d.note = note
+		}
 	}
 	return d, err
 }

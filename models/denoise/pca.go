@@ -92,6 +92,12 @@ type flatter struct {
 	why string
 }
 
+// takeLinear takes the linear model in place of charts, by the estimated risks of both.
+func (p *autoPrepare) takeLinear(linear, charts float64) {
+	flat := p.method.plane
+	p.flat = &flatter{shrunk{plane: flat}, fmt.Sprintf("auto: a linear model is better here: the mean squared error is about %.3g with %d principal axes and %.3g with charts of dimension %d; the method pca was used", linear, flat.shrinking(), charts, p.method.Latent)}
+}
+
 // linearBetter tells whether the plane, its coordinates shrunk, has less risk than the
 // charts that were chosen, and how much of it, on the rows of the selection. Both are
 // judged by the noise off the plane.

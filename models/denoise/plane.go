@@ -47,6 +47,8 @@ type plane struct {
 	noise  float64   // standard deviation in each direction
 	// reach is the distance that noise alone hardly throws rows from the plane.
 	reach float64
+	// quiet is the noise where rows have a texture that the axes miss, or else 0.
+	quiet float64
 }
 
 // turns tells whether a method gives the same for rows that are turned, as those are
@@ -101,6 +103,8 @@ func findPlane(ctx context.Context, m Method, x rows.Data, o Options) (*plane, e
 	if f.most = int(mostAxes * float64(x.D)); linear {
 		f.most, f.least = x.D, 1
 	}
+	_, auto := m.(Auto)
+	f.texture = linear || auto
 	return f.find()
 }
 
@@ -133,6 +137,7 @@ type planeFit struct {
 	least, most int  // axes
 	given       int  // 0 leaves their number to the rows
 	linear      bool // the axes are all, for a model without charts
+	texture     bool // a model without charts may take the place of these
 }
 
 // find finds the axes, of some of the rows in which rows count by their direction from the
@@ -171,6 +176,11 @@ func (f *planeFit) find() (*plane, error) {
 	}
 	if p == nil {
 		return nil, nil
+	}
+	if f.given == 0 && f.texture {
+		if p.findTexture(f, kept); p.quiet > 0 {
+			return f.textured(p, kept)
+		}
 	}
 	if f.given == 0 && !f.linear {
 		if err := f.addWeak(p, kept); err != nil {

@@ -232,3 +232,62 @@ func TestWideInput(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, run(t, LPCA{Latent: 2}, s.x, Options{Axes: AllColumns}).X, got.X)
 }
+
+// texturedRows vary along four axes; every other one has a texture in all columns but one, and
+// the noise is 1.
+func texturedRows(seed uint64, n, D int) (x, clean rows.Data) {
+	x = linearRows(seed, n, D, 60, 60, 60, 60)
+	clean = rows.Data{N: n, D: D, X: append([]float64(nil), x.X...)}
+	floats.AddScaled(clean.X, -1, normalRows(seed, n, D))
+	texture := normalRows(seed+3, n, D)
+	for i := 0; i < n; i += 2 {
+		for j := range D - 1 {
+			v := 4 * texture[i*D+j]
+			x.Row(i)[j] += v
+			clean.Row(i)[j] += v
+		}
+	}
+	return x, clean
+}
+
+// TestTexture wants rows with a texture finer than the axes no worse than they came, and
+// the noise of the others; more noise in some of the rows is no texture.
+func TestTexture(t *testing.T) {
+	x, clean := texturedRows(3, 400, 20)
+	for _, m := range []Method{PCA{}, Auto{Latent: 2}} {
+		d, err := Fit(context.Background(), m, x, Options{})
+		require.NoError(t, err)
+		require.Equal(t, PCA{}.Name(), d.Method().Name())
+		require.Equal(t, 20, d.Axes())
+		require.InDelta(t, 1, d.plane.noise, 0.1)
+		r, err := d.Denoise(context.Background(), x, Options{})
+		require.NoError(t, err)
+		s := sample{x: x, clean: clean}
+		require.Less(t, s.meanSquare(r.X), s.meanSquare(x.X))
+	}
+	uneven := linearRows(4, 400, 20, 60, 60, 60)
+	noise := normalRows(9, 400, 20)
+	for i := 0; i < 400; i += 2 {
+		floats.AddScaled(uneven.Row(i), 2, noise[i*20:(i+1)*20])
+	}
+	require.Less(t, planeOf(t, PCA{}, uneven, Options{}).r, 8)
+}
+
+// TestHeldOut wants the linear model of normal rows in many dimensions, whose charts seem
+// good to a divergence that does not see how places have followed rows, and charts on a sphere.
+func TestHeldOut(t *testing.T) {
+	for _, c := range []struct {
+		x     rows.Data
+		holds bool
+	}{{linearRows(5, 250, 40, 3, 3, 3, 3, 2, 2, 2, 2), true}, {wideSphere(6, 250, 40, 0.05).x, false}} {
+		p := planeOf(t, Auto{Latent: 2}, c.x, Options{})
+		cloud, err := newCloud(p.of(c.x, Options{}))
+		require.NoError(t, err)
+		a, _, err := newPilot(context.Background(), Auto{Latent: 2, plane: p}, cloud, Options{})
+		require.NoError(t, err)
+		a.setting.pilot, a.setting.neighbors = false, 54
+		gain, holds, err := a.linearHolds(context.Background(), cloud, Options{})
+		require.NoError(t, err)
+		require.Equal(t, c.holds, holds, gain)
+	}
+}

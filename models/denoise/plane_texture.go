@@ -1,0 +1,97 @@
+package denoise
+
+import (
+	"math"
+	"slices"
+
+	"github.com/scqm/scqm/internal/dense"
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+const (
+	// quietPart is the part of the rows that have nothing but noise off the plane, where others
+	// have more.
+	quietPart = 0.25
+	// textureRows bounds the rows whose directions off the plane are compared.
+	textureRows = 1000
+	// unevenDirections is the number of standard deviations beyond chance from which on
+	// directions are not even.
+	unevenDirections = 5
+)
+
+// findTexture looks for rows that vary off the plane by more than their noise, and leaves
+// the standard deviation of the noise in quiet: that of the rows nearest to the plane.
+// They are told by less than half of the mean square off the plane being noise, so that the plane
+// takes more from the rows than it is worth, in directions that are not even. Noise that
+// is more in some rows is even in all directions, and noise that is more in some columns
+// is the same for all rows.
+func (p *plane) findTexture(f *planeFit, kept []float64) {
+	q := float64(p.D - p.r)
+	_, off := p.coordinates(f.x, f.threads)
+	var used []int
+	var squares, sum float64
+	for i, w := range kept {
+		if w > 0 {
+			used = append(used, i)
+			squares += w * off[i] * off[i]
+			sum += w
+		}
+	}
+	if q < 2 || len(used) < 2 {
+		return
+	}
+	far := make([]float64, len(used))
+	for k, i := range used {
+		far[k] = off[i]
+	}
+	slices.Sort(far)
+	quiet := far[int(quietPart*float64(len(far)))] / math.Sqrt(distuv.ChiSquared{K: q}.Quantile(quietPart))
+	if quiet > 0 && squares/sum > 2*q*quiet*quiet && !p.evenDirections(f, used, off) {
+		p.quiet = quiet
+	}
+}
+
+// evenDirections tells whether rows are off the plane in all directions alike, by the mean
+// square of the cosines of two of them, whatever their lengths.
+//
+// Source: C. Zou, L. Peng, L. Feng, Z. Wang, Multivariate sign-based high-dimensional tests
+// for sphericity, Biometrika 101 (2014).
+func (p *plane) evenDirections(f *planeFit, used []int, off []float64) bool {
+	n := min(len(used), textureRows)
+	D, q := p.D, float64(p.D-p.r)
+	z, unit := make([]float64, p.r), make([]float64, n*D)
+	for k := range n {
+		i := used[someRow(k, len(used), n)]
+		row := unit[k*D : (k+1)*D]
+		p.split(z, row, f.x.Row(i))
+		for j := range row {
+			row[j] /= max(off[i], math.SmallestNonzeroFloat64)
+		}
+	}
+	var squares float64
+	for k := range n {
+		for l := range k {
+			c := dense.Dot(unit[k*D:(k+1)*D], unit[l*D:(l+1)*D])
+			squares += 2 * c * c
+		}
+	}
+	pairs := float64(n) * float64(n-1)
+	return q*squares/pairs-1 <= unevenDirections*math.Sqrt(4*(q-1)/((q+2)*pairs))
+}
+
+// textured is the linear model of rows whose texture goes on in all directions: all axes,
+// shrunk by the noise of the quiet rows.
+func (f *planeFit) textured(p *plane, kept []float64) (*plane, error) {
+	all := f.x
+	all.Weights = kept
+	again := *f
+	again.given = min(p.D, f.x.N-1)
+	t, err := again.axes(all)
+	if err != nil || t == nil {
+		return p, err
+	}
+	values, _ := t.spread(all, f.threads)
+	t.take(t.r, values, p.quiet*p.quiet, effective(all))
+	t.quiet = p.quiet
+	return t, nil
+}
