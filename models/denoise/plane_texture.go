@@ -4,8 +4,9 @@ import (
 	"math"
 	"slices"
 
-	"github.com/scqm/scqm/internal/dense"
 	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/scqm/scqm/internal/dense"
 )
 
 const (
