@@ -40,6 +40,9 @@ type Continuation struct {
 	// Factor multiplies the smoothing length from stage to stage, in (0, 1);
 	// 0 stands for 0.3.
 	Factor float64
+	// Begin is the number of the first stage: those before are left out, where the start is
+	// as near to the minimum as they lead.
+	Begin int
 	// Last is the last smoothing length relative to the first; 0 stands for
 	// 1e-6.
 	Last float64
@@ -222,10 +225,11 @@ func (a Continuation) Init(e *framework.Evaluator, x framework.Point) (framework
 		return nil, err
 	}
 	a.register()
-	s := &ContinuationState{Finished: !a.Finish}
+	s := &ContinuationState{Finished: !a.Finish, Stage: a.Begin}
 	if err := s.measure(e, x); err != nil {
 		return nil, err
 	}
+	s.Eps *= math.Pow(a.Factor, float64(a.Begin))
 	if s.Eps == 0 {
 		var err error
 		s.Inner, err = a.Inner.Init(e, x)
@@ -246,7 +250,7 @@ type restarter interface {
 func (a Continuation) Restart(e *framework.Evaluator, state framework.State, x framework.Point) error {
 	a = a.withDefaults()
 	s := state.(*ContinuationState)
-	s.Stage, s.Iterations, s.Slow, s.Resting, s.Done, s.Reassigned, s.Returns = 0, 0, 0, 0, false, 0, 0
+	s.Stage, s.Iterations, s.Slow, s.Resting, s.Done, s.Reassigned, s.Returns = a.Begin, 0, 0, 0, false, 0, 0
 	s.Finish, s.Finished, s.Again, s.Plain, s.Multipliers, s.Whole = nil, !a.Finish, false, false, nil, false
 	if s.Second {
 		s.Inner, s.Second = nil, false
@@ -254,6 +258,7 @@ func (a Continuation) Restart(e *framework.Evaluator, state framework.State, x f
 	if err := s.measure(e, x); err != nil {
 		return err
 	}
+	s.Eps *= math.Pow(a.Factor, float64(a.Begin))
 	if s.Eps == 0 {
 		return a.restartInner(e, s, x)
 	}

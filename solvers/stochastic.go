@@ -13,6 +13,9 @@ import (
 //	G_k = (1 - rho_k) G_{k-1} + rho_k g_k,   rho_k = (k + 2)^-Decay,
 //	y_{k+1} = argmin G_k.
 //
+// Where no majorizers can be summed, the read goes to growing samples of the data, which
+// Newton's method fits one after the other ([framework.Sampler]).
+//
 // Passes over all data follow until the point is stationary, so that a run that ends
 // converged is as good as any other; limits end it before, as they do every run.
 //
@@ -21,9 +24,10 @@ import (
 // Source: J. Mairal, Stochastic majorization-minimization algorithms for large-scale
 // optimization, NIPS 26 (2013).
 type Stochastic struct {
-	// Reads is the number of times that all data are drawn; 0 stands for 1.
+	// Reads is the number of times that all data are drawn; 0 stands for 1. Samples are
+	// read, at every point that is tried, as often as makes so many reads of all data.
 	Reads int
-	// Decay is the exponent of the weights, between 1/2 and 1; 0 stands for 0.7.
+	// Decay is the exponent of the weights of draws, between 1/2 and 1; 0 stands for 0.7.
 	Decay float64
 }
 
@@ -47,21 +51,45 @@ func (Stochastic) Lacks(p framework.Problem) string {
 	if s, ok := p.(framework.StochasticSweeper); ok && s.Draws() > 0 {
 		return ""
 	}
-	return "sweeps over parts of the data (StochasticSweeper), as fits of the model scqm have for l2, squared_l2 and huber"
+	if isSampled(p) {
+		return ""
+	}
+	return "sweeps over parts of the data (StochasticSweeper), as fits of the model scqm have for l2, squared_l2 and huber, or second derivatives of samples (Sampler)"
+}
+
+// isSampled reports whether growing samples of a problem are fitted.
+func isSampled(p framework.Problem) bool {
+	s, ok := p.(framework.Sampler)
+	return ok && s.Parts() > 0
 }
 
 // NewState returns an empty state for a stored run.
-func (Stochastic) NewState() framework.State { return stochasticFinish.NewState() }
+func (Stochastic) NewState() framework.State {
+	sampledFinish.NewState()
+	return stochasticFinish.NewState()
+}
 
-// Init draws all data, and begins the passes over all of them.
+// finish is what goes on over all data.
+func (Stochastic) finish(e *framework.Evaluator) Continuation {
+	if isSampled(e.Problem()) {
+		return sampledFinish
+	}
+	return stochasticFinish
+}
+
+// Init draws all data or grows samples, and begins the passes over all of them.
 func (s Stochastic) Init(e *framework.Evaluator, x framework.Point) (framework.State, error) {
 	if err := Supports(s, e.Problem()); err != nil {
 		return nil, err
 	}
-	if err := s.draw(e, x); err != nil {
+	begin := s.draw
+	if isSampled(e.Problem()) {
+		begin = s.grow
+	}
+	if err := begin(e, x); err != nil {
 		return nil, err
 	}
-	return stochasticFinish.Init(e, x)
+	return s.finish(e).Init(e, x)
 }
 
 // draw moves x.
@@ -87,6 +115,6 @@ func (s Stochastic) draw(e *framework.Evaluator, x framework.Point) error {
 }
 
 // Step does one iteration over all data.
-func (Stochastic) Step(e *framework.Evaluator, state framework.State) error {
-	return stochasticFinish.Step(e, state)
+func (s Stochastic) Step(e *framework.Evaluator, state framework.State) error {
+	return s.finish(e).Step(e, state)
 }

@@ -34,6 +34,7 @@ type draws struct {
 	read    int   // whose order that is
 	order   []int // of the blocks of the table
 	average *alternating.Average
+	whole   float64 // Lambda of all rows, while there is a sample
 }
 
 // newDraws chooses the sample: a block of each of as many parts of the table.

@@ -73,6 +73,9 @@ func afterReads(t *testing.T, x Data, c Config, reads int, lambda float64) float
 		if err == nil {
 			at, err = starts.point(0)
 		}
+		if err == nil {
+			err = p.findScale(at)
+		}
 		return err
 	}))
 	state, err := solvers.Stochastic{Reads: reads}.Init(framework.NewEvaluator(t.Context(), p), at)
@@ -121,6 +124,33 @@ func TestDrillDraws(t *testing.T) {
 	})
 }
 
+// After one read in growing samples losses that cannot be swept are near where reads of all rows
+// lead, whatever the order of the rows.
+func TestDrillDrawsOfSamples(t *testing.T) {
+	if !drill.Whole() {
+		t.Skip("TestStochasticSamples is the short form")
+	}
+	const n = 20_000
+	for _, name := range []string{"mahalanobis", "l1", "lp 1.5"} {
+		drill.Run(t, "samples", 1, func(k drill.Case) error {
+			y := ordered(drawnRows(k.Index/5%2, n), k.Index%5)
+			c := Config{Latent: 2, Loss: named(t, name, y.D), Solver: solvers.Stochastic{Reads: 2}}
+			c.Options.MaxIterations = 20
+			fit, err := LearnFrom(t.Context(), &LocalEngine{Source: y, Loss: c.Loss}, c)
+			if err != nil {
+				return err
+			}
+			lambda := fit.Model.Meta.Penalty / penaltyOf(fit.Model)
+			one, two := afterReads(t, y, c, 1, lambda)/fit.Run.Cost-1, afterReads(t, y, c, 2, lambda)/fit.Run.Cost-1
+			t.Logf("set %d, order %d, %s: %.1e after one read, %.1e after two, %s", k.Index/5%2, k.Index%5, name, one, two, fit.Model.Meta.Status)
+			if !(one <= 1e-2) || !(two <= 5e-3) {
+				return fmt.Errorf("%s in order %d of set %d: %.1e after one read, %.1e after two", name, k.Index%5, k.Index/5%2, one, two)
+			}
+			return nil
+		})
+	}
+}
+
 // penaltyOf is sum_k |A_k|^2.
 func penaltyOf(m *Model) float64 {
 	p := &streamProblem{shape: m.sheet().Shape, lambda: 1}
@@ -156,13 +186,86 @@ func TestStochasticFit(t *testing.T) {
 // drawsBlocks reports whether a solver can serve a loss as far as drawing blocks goes.
 func drawsBlocks(s framework.Solver, l framework.Loss) bool {
 	_, stochastic := s.(solvers.Stochastic)
-	return !stochastic || alternating.CanSweep(l)
+	return !stochastic || alternating.CanSweep(l) || framework.StructureOf(l) != framework.StructureBlackBox
 }
 
-// Losses without sweeps are refused with the solvers that serve them.
+// Losses that cannot be swept begin with growing samples, and end where reading alone does, with the
+// same bits for any number of threads and cut of the blocks.
+func TestStochasticSamples(t *testing.T) {
+	for _, name := range []string{"mahalanobis", "lp 1.5", "l1"} {
+		x := bentRows(3, 3*BlockRows+100, 6)
+		c := Config{Latent: 1, Loss: named(t, name, x.D), Solver: solvers.Stochastic{}, Threads: 1, Seed: 3}
+		c.Options.MaxIterations = 1
+		want := learn(t, x, c)
+		assert.Equal(t, "max_iter", want.Model.Meta.Status, name)
+		assert.NotNil(t, want.Model.Meta.KKT, name)
+		engine := &cutEngine{source: x, loss: c.Loss, parts: 3, rng: rand.New(rand.NewPCG(1, 1))}
+		fit, err := LearnFrom(t.Context(), engine, c)
+		require.NoError(t, err)
+		sameModel(t, want.Model, fit.Model, "3 parts")
+		c.Threads = 3
+		sameModel(t, want.Model, learn(t, x, c).Model, "3 threads")
+
+		c.Options.MaxIterations = 0
+		if name != "mahalanobis" {
+			continue // takes long
+		}
+		whole := learn(t, x, c)
+		assert.Equal(t, "converged", whole.Model.Meta.Status, name)
+		c.Solver = solvers.Streaming{}
+		streamed := learn(t, x, c)
+		// So few blocks are all in the sample that gives the ridge.
+		assert.InEpsilon(t, streamed.Model.Meta.Objective, whole.Model.Meta.Objective, 1e-6, name)
+	}
+}
+
+// A sample is the sum over its blocks and their share of the penalty, and gone afterwards; the
+// larger contain the smaller.
+func TestSamples(t *testing.T) {
+	x := bentRows(3, 16*BlockRows, 5)
+	c := Config{Latent: 1, Loss: named(t, "mahalanobis", 5)}
+	p := newStreamProblem(t.Context(), &LocalEngine{Source: x, Loss: c.Loss, Threads: 1}, c.Loss, 1, 1)
+	assert.Zero(t, p.Parts(), "blocks are not drawn")
+	p.draws = newDraws(x.N, 1)
+	starts, err := p.newStreamStarts(c)
+	require.NoError(t, err)
+	at, err := starts.point(0)
+	require.NoError(t, err)
+	require.Equal(t, 16, p.Parts())
+	whole, err := p.Evaluate(nil, at)
+	require.NoError(t, err)
+	lambda := p.lambda
+	p.Sample(4)
+	small := slices.Clone(p.sample)
+	assert.InEpsilon(t, lambda/4, p.lambda, 1e-15)
+	part, err := p.Evaluate(nil, at)
+	require.NoError(t, err)
+	assert.InEpsilon(t, whole/4, part, 0.05)
+	p.Sample(8)
+	assert.InEpsilon(t, lambda/2, p.lambda, 1e-15)
+	assert.Len(t, p.sample, 8)
+	assert.Subset(t, p.sample, small)
+	p.Sample(16)
+	assert.Nil(t, p.sample)
+	again, err := p.Evaluate(nil, at)
+	require.NoError(t, err)
+	assert.Equal(t, whole, again)
+	assert.InEpsilon(t, 2*p.SamplingError(8), p.SamplingError(4), 1e-15)
+
+	reads := framework.NewEvaluator(t.Context(), p)
+	before := p.summed
+	require.NoError(t, reads.Sample(4, func() error {
+		_, err := reads.Evaluate(nil, framework.NewPoint(p.blocks))
+		return err
+	}))
+	assert.Equal(t, 4, p.summed-before)
+	assert.Equal(t, framework.Counts{Evaluations: 1, Passes: 0.25}, reads.Counts())
+}
+
+// Losses with neither sweeps nor Newton steps are refused with the solvers that serve them.
 func TestStochasticRefuses(t *testing.T) {
 	x := bentRows(3, 100, 5)
-	_, err := Learn(context.Background(), x, Config{Latent: 2, Loss: named(t, "l1", 5), Solver: solvers.Stochastic{}})
+	_, err := Learn(context.Background(), x, Config{Latent: 2, Linear: true, Loss: named(t, "l1", 5), Solver: solvers.Stochastic{}})
 	require.ErrorIs(t, err, ErrInput)
 	assert.ErrorContains(t, err, "streaming")
 }

@@ -140,6 +140,7 @@ func (p *streamProblem) find(x framework.Point, second bool) (found, error) {
 		kind = blocks.Projected
 	}
 	r := p.request(kind, x)
+	r.Chosen = p.sample // which tells requests apart
 	hash, err := r.Hash()
 	if err != nil {
 		return found{}, err

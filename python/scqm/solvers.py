@@ -71,14 +71,17 @@ class Block:
 class Stochastic:
     """The solver "stochastic" with a setting.
 
-    Blocks of 1024 rows are drawn in a random order, and what they say is averaged;
-    then all rows are read until the fit has converged. It serves losses that are
-    functions of the norm: "l2", "squared_l2", "huber".
+    Blocks of 1024 rows are drawn in a random order; then all rows are read until the
+    fit has converged. Under "l2", "squared_l2" and "huber" what blocks say is
+    averaged. Under "mahalanobis", "l1", "lp" and "huber_entries" growing samples of
+    them are fitted by Newton's method; that takes bent sheets, of up to 50 columns or
+    so, and there is no :meth:`scqm.SCQM.partial_fit`.
 
     Attributes
     ----------
     reads : int
-        Number of times that all rows are drawn, at least 1.
+        Number of times that all rows are drawn, at least 1. A sample counts by its
+        part of the rows, every time that it is read.
     """
 
     reads: int = 1

@@ -1,0 +1,49 @@
+package scqm
+
+import (
+	"math/rand/v2"
+	"slices"
+
+	"github.com/scqm/scqm/solvers"
+)
+
+// Parts implements [framework.Sampler], for losses that cannot be swept and have second
+// derivatives.
+func (p *streamProblem) Parts() int {
+	if p.draws == nil || p.OuterBlocks() != nil {
+		return 0
+	}
+	if shape, fits := p.ArrowheadShape(); !fits || shape.Outer > solvers.StreamedOuter {
+		return 0
+	}
+	return Blocks(p.n)
+}
+
+// Sample implements [framework.Sampler]: the first blocks of an order in which any few in a row
+// are spread evenly over the table.
+func (p *streamProblem) Sample(count int) {
+	d, all := p.draws, Blocks(p.n)
+	if p.sample == nil {
+		d.whole = p.lambda
+	}
+	p.sample, p.lambda = nil, d.whole
+	if count == all {
+		return
+	}
+	if d.order == nil {
+		d.order = orderOf(all, rand.New(rand.NewPCG(d.seed, 1)))
+	}
+	p.sample = slices.Clone(d.order[:count])
+	slices.Sort(p.sample)
+	p.lambda *= float64(count) / float64(all)
+}
+
+// SamplingError implements [framework.Sampler]. Were the loss |r|^p in D - d directions the logarithm
+// of a density, up to its scale, the minimum of n rows in P numbers would be expected to lie
+// Pp/2n(D - d) of the cost above that of all; this is that of p = 2:
+//
+//	P / (n (D - d)).
+func (p *streamProblem) SamplingError(count int) float64 {
+	shape, _ := p.ArrowheadShape()
+	return float64(shape.Outer) / float64(count*BlockRows) / float64(max(1, p.shape.D-p.shape.Latent))
+}

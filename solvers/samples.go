@@ -1,0 +1,156 @@
+package solvers
+
+import (
+	"math"
+
+	"github.com/scqm/scqm/framework"
+)
+
+const (
+	// The first sample is a part 1/firstSample of the data, of leastParts parts at least
+	// where these are no more than a part 1/largestFirst. Others are sampleGrowth times as
+	// large as the one before, but for the last one, half of what is left to read, which is
+	// read before and after a step.
+	firstSample, largestFirst, leastParts, sampleGrowth = 64, 8, 6, 8
+	// sampledStages are the stages of [Continuation] that samples take the place of.
+	sampledStages = 3
+	// sampledSteps bounds the steps of a stage on a sample.
+	sampledSteps = 20
+)
+
+// sampledFinish goes on over all data, from the length over which kinks are rounded at last on
+// the samples.
+var sampledFinish = Continuation{Inner: Newton{}, LastTolerance: streamedTolerance, Begin: sampledStages}
+
+// samples is a run of Newton's method on growing samples of the data. Each begins where the
+// last one ended, and ends once a step gains less than what the sample is expected to err
+// by: more would fit the sample and not the data.
+//
+// Source: A. Mokhtari, H. Daneshmand, A. Lucchi, T. Hofmann, A. Ribeiro, Adaptive Newton
+// method for empirical risk minimization to statistical accuracy, NIPS 29 (2016).
+type samples struct {
+	e     *framework.Evaluator
+	p     framework.Sampler
+	x     framework.Point
+	state *NewtonState
+	eps   float64 // the first length over which kinks are rounded; 0 for none
+	left  float64 // parts that may be read yet
+	kept  float64 // those that are left to larger samples
+}
+
+// grow moves x within so many reads of all data, or as few more as the first sample takes.
+func (s Stochastic) grow(e *framework.Evaluator, x framework.Point) error {
+	p := e.Problem().(framework.Sampler)
+	all := p.Parts()
+	g := &samples{e: e, p: p, x: x, left: float64(max(s.Reads, defaultReads) * all)}
+	scale, err := e.SmoothingScale(x)
+	if err != nil {
+		return err
+	}
+	if scale > 0 {
+		_, exponent := math.Frexp(scale)
+		g.eps = math.Ldexp(0.5, exponent)
+	}
+	size := max(1, all/firstSample, min(leastParts, all/largestFirst))
+	last := math.Pow(sampledFinish.withDefaults().Factor, sampledStages)
+	for lengths := []float64{1, last}; size > 0; lengths = []float64{last} {
+		if g.kept = 0; 4*float64(size) <= g.left {
+			g.kept = g.left / 2
+		}
+		if err := g.fit(size, lengths); err != nil {
+			return err
+		}
+		size = g.next(size, all)
+	}
+	return nil
+}
+
+// next is the size of the sample after one, 0 for none.
+func (g *samples) next(size, all int) int {
+	last := min(int(g.left/2), all)
+	switch {
+	case last > 2*sampleGrowth*size:
+		return sampleGrowth * size
+	case 4*last > 5*size:
+		return last
+	}
+	return 0
+}
+
+// fit runs on one sample, with kinks rounded over one length after the other, relative to
+// the first.
+func (g *samples) fit(size int, lengths []float64) error {
+	return g.e.Sample(size, func() error {
+		if g.eps == 0 {
+			return g.minimize(size)
+		}
+		defer g.e.Smooth(0)
+		for _, length := range lengths {
+			g.e.Smooth(g.eps * length)
+			if err := g.minimize(size); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// minimize takes a step, and more as long as these are predicted to gain enough.
+func (g *samples) minimize(size int) error {
+	if err := g.begin(); err != nil {
+		return err
+	}
+	g.left -= float64(size)
+	most, s := g.p.SamplingError(size), g.state
+	for k := range sampledSteps {
+		if !s.Assembled {
+			if _, err := s.assemble(g.e); err != nil { // was read with the step
+				return err
+			}
+		}
+		moved, err := g.step(size, k > 0, most)
+		if err != nil {
+			return err
+		}
+		if !moved {
+			break
+		}
+	}
+	g.x.CopyFrom(s.X)
+	return nil
+}
+
+// step tries steps, each of which is a read of the sample, until one is good enough, or no
+// reads are left, or none is predicted to gain enough.
+func (g *samples) step(size int, weigh bool, most float64) (moved bool, err error) {
+	s := g.state
+	for g.left-g.kept >= float64(size) && s.Mu <= maxDamping {
+		predicted := s.schur.solve(s.Mu)
+		if weigh && !(predicted > most*math.Abs(s.Cost)) {
+			return false, nil
+		}
+		cost, err := s.try(g.e)
+		if err != nil {
+			return false, err
+		}
+		g.left -= float64(size)
+		if s.accept(cost, predicted) {
+			return true, nil
+		}
+		s.Mu, s.Nu, weigh = max(s.Mu, minDamping)*s.Nu, 2*s.Nu, true
+	}
+	return false, nil
+}
+
+// begin starts Newton's method at x. Damping that the last sample has come to is too little for
+// another one: whole reads went into steps that were rejected.
+func (g *samples) begin() error {
+	if g.state != nil {
+		return Newton{}.Restart(g.e, g.state, g.x)
+	}
+	state, err := Newton{}.Init(g.e, g.x.Clone())
+	if err == nil {
+		g.state = state.(*NewtonState)
+	}
+	return err
+}
