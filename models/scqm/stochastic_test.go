@@ -73,9 +73,6 @@ func afterReads(t *testing.T, x Data, c Config, reads int, lambda float64) float
 		if err == nil {
 			at, err = starts.point(0)
 		}
-		if err == nil {
-			err = p.findScale(at)
-		}
 		return err
 	}))
 	state, err := solvers.Stochastic{Reads: reads}.Init(framework.NewEvaluator(t.Context(), p), at)
@@ -122,33 +119,6 @@ func TestDrillDraws(t *testing.T) {
 		}
 		return errors.Join(failures...)
 	})
-}
-
-// After one read in growing samples losses that cannot be swept are near where reads of all rows
-// lead, whatever the order of the rows.
-func TestDrillDrawsOfSamples(t *testing.T) {
-	if !drill.Whole() {
-		t.Skip("TestStochasticSamples is the short form")
-	}
-	const n = 20_000
-	for _, name := range []string{"mahalanobis", "l1", "lp 1.5"} {
-		drill.Run(t, "samples", 1, func(k drill.Case) error {
-			y := ordered(drawnRows(k.Index/5%2, n), k.Index%5)
-			c := Config{Latent: 2, Loss: named(t, name, y.D), Solver: solvers.Stochastic{Reads: 2}}
-			c.Options.MaxIterations = 20
-			fit, err := LearnFrom(t.Context(), &LocalEngine{Source: y, Loss: c.Loss}, c)
-			if err != nil {
-				return err
-			}
-			lambda := fit.Model.Meta.Penalty / penaltyOf(fit.Model)
-			one, two := afterReads(t, y, c, 1, lambda)/fit.Run.Cost-1, afterReads(t, y, c, 2, lambda)/fit.Run.Cost-1
-			t.Logf("set %d, order %d, %s: %.1e after one read, %.1e after two, %s", k.Index/5%2, k.Index%5, name, one, two, fit.Model.Meta.Status)
-			if !(one <= 1e-2) || !(two <= 5e-3) {
-				return fmt.Errorf("%s in order %d of set %d: %.1e after one read, %.1e after two", name, k.Index%5, k.Index/5%2, one, two)
-			}
-			return nil
-		})
-	}
 }
 
 // penaltyOf is sum_k |A_k|^2.
