@@ -128,11 +128,11 @@ func TestInterruptedReadingEndsAtOnce(t *testing.T) {
 }
 
 func TestInterruptedPreparationsEndAtOnce(t *testing.T) {
-	x := bowl(1200, 1200) // whose principal components take seconds
+	x := bowl(4000, 3000) // whose principal components take most of a second
 	prompt(t, func() time.Duration {
 		ctx, cancel := context.WithCancel(t.Context())
 		var end time.Time
-		time.AfterFunc(100*time.Millisecond, func() { end = time.Now(); cancel() })
+		time.AfterFunc(30*time.Millisecond, func() { end = time.Now(); cancel() })
 		fit, err := options.Learn(ctx, cli.RowsOf(x), scqm.Config{Latent: 2, Loss: losses.L2()})
 
 		require.ErrorIs(t, err, context.Canceled)

@@ -203,16 +203,21 @@ func TestStreamOfManyColumns(t *testing.T) {
 
 // failing is a source that fails at a row.
 type failing struct {
-	Data
+	Source
 	at  int
 	err error
 }
 
+func (f failing) columns() int {
+	_, D := f.Shape()
+	return D
+}
+
 func (f failing) ReadRows(ctx context.Context, dst []float64, first int) error {
-	if f.at >= first && f.at < first+len(dst)/f.D {
+	if f.at >= first && f.at < first+len(dst)/f.columns() {
 		return f.err
 	}
-	return f.Data.ReadRows(ctx, dst, first)
+	return f.Source.ReadRows(ctx, dst, first)
 }
 
 // What cannot be streamed is refused with a reason, what goes wrong comes out, and a run
