@@ -147,7 +147,7 @@ func TestDrillTiles(t *testing.T) {
 	counts := []int{1, 2, 5, 16}
 	columns := []int{2, 3, 10}
 	tried, again := 0, 0
-	drill.Run(t, "tiles", 8, func(c drill.Case) error {
+	drill.Run(t, "tiles", 12, func(c drill.Case) error {
 		name, D := tileMethods[c.Index%4], columns[c.Index/4%3]
 		kind, halo := tileKinds[c.IntN(4)], halos[c.IntN(4)]
 		tiles, n := counts[c.IntN(4)], 60+c.IntN(20)
@@ -159,7 +159,7 @@ func TestDrillTiles(t *testing.T) {
 		}
 		x := tileCloud(kind, n, D, c.Rand)
 		m := tileMethod(name, min(2, D-1))
-		o := Options{Average: []int{0, 0, 3}[c.IntN(3)]}
+		o := Options{Average: []int{0, 0, 3}[c.IntN(3)], Axes: AllColumns}
 		want, err := wholeCloud(m, x, o)
 		if err != nil {
 			return fmt.Errorf("%s, %s, D = %d, n = %d: %w", name, kind, D, n, err)
