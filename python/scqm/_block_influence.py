@@ -22,7 +22,11 @@ from ._sums import Chunk, result_bytes
 from .exceptions import InputError
 
 
-def influence_blocks(model: SCQM, map: Map, shape: tuple[int, int]) -> BlockInfluence:  # noqa: A002
+def influence_blocks(
+    model: SCQM,
+    map: Map,  # noqa: A002 - it is one, and fit_blocks calls it so
+    shape: tuple[int, int],
+) -> BlockInfluence:
     """Say how much each row drives a fit to rows that are anywhere a map can reach.
 
     The influences are those of :meth:`SCQM.influence` with all rows in memory and a
