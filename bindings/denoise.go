@@ -201,15 +201,7 @@ func StartDenoise(number, denoiser int64, settings string, y uint64, rows, colum
 		if err := decode(settings, &s); err != nil {
 			return 0, err
 		}
-		fitted, err := findDenoiser(denoiser)
-		if err != nil {
-			return 0, err
-		}
-		data, err := readData(y, rows, columns, 0)
-		if err != nil {
-			return 0, err
-		}
-		to, err := view("out", out, len(data.X))
+		fitted, data, to, err := readDenoising(denoiser, y, rows, columns, out)
 		if err != nil {
 			return 0, err
 		}
@@ -219,6 +211,18 @@ func StartDenoise(number, denoiser int64, settings string, y uint64, rows, colum
 		}
 		return start(number, "denoise", func(j *job) (any, error) { return fitted.denoise(j, data, s, to, about) })
 	})
+}
+
+// readDenoising finds a denoiser, the rows to denoise, and where the result goes.
+func readDenoising(denoiser int64, y uint64, rows, columns int64, out uint64) (fitted *denoiser, data scqm.Data, to []float64, err error) {
+	if fitted, err = findDenoiser(denoiser); err != nil {
+		return nil, data, nil, err
+	}
+	if data, err = readData(y, rows, columns, 0); err != nil {
+		return nil, data, nil, err
+	}
+	to, err = view("out", out, len(data.X))
+	return fitted, data, to, err
 }
 
 func findDenoiser(number int64) (*denoiser, error) {

@@ -28,11 +28,7 @@ func StartGeometry(number, denoiser int64, settings string, y uint64, rows, colu
 		if err := decode(settings, &s); err != nil {
 			return 0, err
 		}
-		fitted, err := findDenoiser(denoiser)
-		if err != nil {
-			return 0, err
-		}
-		data, err := readData(y, rows, columns, 0)
+		fitted, data, to, err := readDenoising(denoiser, y, rows, columns, out)
 		if err != nil {
 			return 0, err
 		}
@@ -41,10 +37,6 @@ func StartGeometry(number, denoiser int64, settings string, y uint64, rows, colu
 			side.Viewpoint = s.Viewpoint
 		}
 		if side.Like, err = optionalView("like", like, len(data.X)); err != nil {
-			return 0, err
-		}
-		to, err := view("out", out, len(data.X))
-		if err != nil {
 			return 0, err
 		}
 		into, err := view("about", about, data.N*(data.D+fitted.settings.Latent+geometryColumns))

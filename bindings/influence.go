@@ -35,49 +35,36 @@ type influenceSettings struct {
 // these, and out receives a row for each. It returns 1.
 func StartInfluence(number int64, settings string, parts, x uint64, rows int64, weights, out uint64) (int64, error) {
 	return guarded("influence", func() (int64, error) {
-		var s influenceSettings
-		if err := decode(settings, &s); err != nil {
-			return 0, err
-		}
-		addresses, err := addressList("parts", parts, modelArrays)
+		w, err := newInfluenceWork(settings, parts)
 		if err != nil {
 			return 0, err
 		}
-		data, err := readData(x, rows, s.D, weights)
+		data, err := readData(x, rows, w.D, weights)
 		if err != nil {
 			return 0, err
 		}
 		entries := rows
-		if s.LeftOut != nil {
-			entries = int64(len(s.LeftOut))
+		if w.LeftOut != nil {
+			entries = int64(len(w.LeftOut))
 		}
-		n, err := product("out", entries, influenceColumns)
-		if err != nil {
+		if err := w.writeTo(out, entries); err != nil {
 			return 0, err
 		}
-		to, err := view("out", out, n)
-		if err != nil {
-			return 0, err
-		}
-		addresses = append([]uint64(nil), addresses...)
 		return start(number, "influence", func(j *job) (any, error) {
-			m, err := s.withLoss(j, addresses)
+			m, err := w.withLoss(j, w.parts)
 			if err != nil {
 				return nil, err
 			}
 			influence := &scqm.Influence{}
-			if s.LeftOut == nil {
-				influence, err = m.Influence(j.ctx, data, s.Threads)
+			if w.LeftOut == nil {
+				influence, err = m.Influence(j.ctx, data, w.Threads)
 			} else {
-				influence.Rows, err = m.LeaveOut(j.ctx, data, s.LeftOut, s.Threads)
+				influence.Rows, err = m.LeaveOut(j.ctx, data, w.LeftOut, w.Threads)
 			}
 			if err != nil {
 				return nil, err
 			}
-			for i, r := range influence.Rows {
-				copy(to[influenceColumns*i:], []float64{r.Move, r.Residual, r.Without, r.Leverage})
-			}
-			return influence, nil
+			return influence, w.take(0, influence.Rows)
 		})
 	})
 }
@@ -111,20 +98,15 @@ func StartBlockInfluence(number int64, settings string, parts, x uint64, rows in
 // takes, and [ResponseRemaining] a number of it. It returns 1.
 func StartResponse(number int64, settings string, parts uint64, rows, columns int64) (int64, error) {
 	return guarded("influence", func() (int64, error) {
-		var s influenceSettings
-		if err := decode(settings, &s); err != nil {
-			return 0, err
-		}
-		addresses, err := addressList("parts", parts, modelArrays)
+		w, err := newInfluenceWork(settings, parts)
 		if err != nil {
 			return 0, err
 		}
 		if _, err := product("shape", rows, columns); err != nil {
 			return 0, err
 		}
-		addresses = append([]uint64(nil), addresses...)
 		return start(number, "influence", func(j *job) (any, error) {
-			m, err := s.withLoss(j, addresses)
+			m, err := w.withLoss(j, w.parts)
 			if err != nil {
 				return nil, err
 			}
@@ -178,7 +160,7 @@ func StartResponses(number int64, settings string, parts, response uint64, lengt
 	})
 }
 
-// influenceWork is what [StartBlockInfluence] and [StartResponses] share.
+// influenceWork is what the influences of rows are computed from, and where they go.
 type influenceWork struct {
 	influenceSettings
 	parts []uint64
@@ -186,16 +168,31 @@ type influenceWork struct {
 	to    []float64
 }
 
-func readInfluence(settings string, parts, x uint64, rows int64, weights, out uint64) (*influenceWork, error) {
+func newInfluenceWork(settings string, parts uint64) (*influenceWork, error) {
 	w := &influenceWork{}
 	if err := decode(settings, &w.influenceSettings); err != nil {
 		return nil, err
 	}
 	addresses, err := addressList("parts", parts, modelArrays)
+	w.parts = append(w.parts, addresses...)
+	return w, err
+}
+
+// writeTo says where as many influences go.
+func (w *influenceWork) writeTo(out uint64, entries int64) error {
+	n, err := product("out", entries, influenceColumns)
+	if err == nil {
+		w.to, err = view("out", out, n)
+	}
+	return err
+}
+
+// readInfluence is the work on rows that are read block by block.
+func readInfluence(settings string, parts, x uint64, rows int64, weights, out uint64) (*influenceWork, error) {
+	w, err := newInfluenceWork(settings, parts)
 	if err != nil {
 		return nil, err
 	}
-	w.parts = append(w.parts, addresses...)
 	if rows < 1 || w.D < 1 || rows > math.MaxInt64/w.D {
 		return nil, fmt.Errorf("%d x %d rows: %w", rows, w.D, framework.ErrInvalid)
 	}
@@ -208,11 +205,7 @@ func readInfluence(settings string, parts, x uint64, rows int64, weights, out ui
 		return nil, err
 	}
 	w.rows = p.source()
-	n, err := product("out", rows, influenceColumns)
-	if err == nil {
-		w.to, err = view("out", out, n)
-	}
-	return w, err
+	return w, w.writeTo(out, rows)
 }
 
 // inMemory finds the influence of all rows at once.
