@@ -50,6 +50,13 @@ type Majorizer interface {
 	Weights(w, r []float64, dim int) error
 }
 
+// Minorizer offers weights of a quadratic lower bound: with w = LowerWeights(r0) and the
+// gradient g at r0, loss(r) >= loss(r0) + g'(r - r0) + 1/2 sum_k w_k (r_k - r0_k)^2 for every r.
+type Minorizer interface {
+	// LowerWeights writes one weight per entry. Weights are finite and at least 0.
+	LowerWeights(w, r []float64, dim int) error
+}
+
 // SecondOrder offers Hessian-vector products, row by row.
 type SecondOrder interface {
 	// HessianProduct writes into row i of dst the product of the Hessian of

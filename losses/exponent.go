@@ -1,6 +1,10 @@
 package losses
 
-import "math"
+import (
+	"math"
+
+	"github.com/scqm/scqm/internal/dense"
+)
 
 const (
 	// maxQuarters is the largest exponent, in quarters, that is computed by
@@ -89,23 +93,22 @@ func (e *exponent) raiseByRoots(dst, a []float64) {
 			dst[i] = 1
 		}
 	case 1:
-		for i, v := range a {
-			dst[i] = math.Sqrt(math.Sqrt(v))
-		}
+		dense.Roots(dst, a)
+		dense.Roots(dst, dst)
 	case 2:
-		for i, v := range a {
-			dst[i] = math.Sqrt(v)
-		}
+		dense.Roots(dst, a)
 	case 3:
-		for i, v := range a {
-			root := math.Sqrt(v)
-			dst[i] = root * math.Sqrt(root)
+		var buffer [blockLength]float64
+		for from := 0; from < len(a); from += blockLength {
+			to := min(from+blockLength, len(a))
+			root := buffer[:to-from]
+			dense.Roots(root, a[from:to])
+			dense.Roots(dst[from:to], root)
+			dense.Products(dst[from:to], root, dst[from:to])
 		}
 	}
 	for range factors {
-		for i, v := range a {
-			dst[i] *= v
-		}
+		dense.Products(dst, dst, a)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/internal/dense"
 )
 
 // Lp returns the loss sum_k |r_k|^p, the negative log-likelihood, up to scale,
@@ -34,7 +35,8 @@ func Lp(p float64) (framework.Loss, error) {
 	return l, nil
 }
 
-// lp is the loss for p > 2, which has no quadratic upper bound.
+// lp is the loss for p > 2, which has no quadratic upper bound, but, as it is a convex function of
+// the squares of the entries, a lower one.
 type lp struct {
 	separable
 	p float64
@@ -42,6 +44,17 @@ type lp struct {
 
 // Params implements [framework.Parametric].
 func (l lp) Params() map[string]float64 { return map[string]float64{"p": l.p} }
+
+// LowerWeights implements [framework.Minorizer]: the tangent of |r|^p as a function of r^2 is the
+// parabola of weight p |r|^(p-2).
+func (l lp) LowerWeights(w, r []float64, dim int) error {
+	countRows(l.name, nil, w, r, dim)
+	l.terms(nil, nil, w, r)
+	for k := range w {
+		w[k] /= l.p - 1 // of the second derivative
+	}
+	return nil
+}
 
 // concaveLp is the loss for p <= 2, smoothed or not.
 type concaveLp struct {
@@ -114,9 +127,7 @@ func (c *powers) phi(phi, d1, d2, r []float64) {
 	for from := 0; from < len(r); from += blockLength {
 		to := min(from+blockLength, len(r))
 		a, w := buffer[0][:to-from], buffer[1][:to-from]
-		for k, v := range r[from:to] {
-			a[k] = math.Abs(v)
-		}
+		dense.Magnitudes(a, r[from:to])
 		if d2 != nil {
 			c.curvature(d2[from:to], a)
 		}
@@ -125,14 +136,10 @@ func (c *powers) phi(phi, d1, d2, r []float64) {
 		}
 		c.first.raise(w, a)
 		if phi != nil {
-			for k, v := range a {
-				phi[from+k] = v * w[k]
-			}
+			dense.Products(phi[from:to], a, w)
 		}
 		if d1 != nil {
-			for k, v := range r[from:to] {
-				d1[from+k] = math.Copysign(c.p*w[k], v)
-			}
+			dense.WithSigns(d1[from:to], c.p, w, r[from:to])
 		}
 	}
 }

@@ -82,6 +82,7 @@ func CheckLoss(l framework.Loss, o LossOptions) *Report {
 		c.try("matrix form", func() error { return c.matrixForm(q) })
 	}
 	c.checkMajorizer()
+	c.checkMinorizer()
 	c.checkSmoother()
 	c.checkDual()
 	if s, ok := l.(framework.Rescaler); ok {

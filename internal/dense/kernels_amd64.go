@@ -21,6 +21,18 @@ func addScaledAVX(dst []float64, factor float64, x []float64)
 func addScaledAVX512(dst []float64, factor float64, x []float64)
 
 //go:noescape
+func productsAVX(dst, x, y []float64)
+
+//go:noescape
+func magnitudesAVX(dst, x []float64)
+
+//go:noescape
+func rootsAVX(dst, x []float64)
+
+//go:noescape
+func withSignsAVX(dst []float64, factor float64, x, y []float64)
+
+//go:noescape
 func frameTileAVX512(y *float64, yStride int, squares, x *float64, xStride int, c, axes *float64, length, count, ahead int)
 
 //go:noescape

@@ -12,6 +12,14 @@ func addScaledAVX(dst []float64, factor float64, x []float64) { addScaled(dst, f
 
 func addScaledAVX512(dst []float64, factor float64, x []float64) { addScaled(dst, factor, x) }
 
+func productsAVX(dst, x, y []float64) { products(dst, x, y) }
+
+func magnitudesAVX(dst, x []float64) { magnitudes(dst, x) }
+
+func rootsAVX(dst, x []float64) { roots(dst, x) }
+
+func withSignsAVX(dst []float64, factor float64, x, y []float64) { withSigns(dst, factor, x, y) }
+
 func frameTileAVX512(*float64, int, *float64, *float64, int, *float64, *float64, int, int, int) {}
 
 func frameTileAVX2(*float64, int, *float64, *float64, int, *float64, *float64, int, int, int) {}

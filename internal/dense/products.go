@@ -128,6 +128,15 @@ func AddCentredProduct(sums, a, b, c []float64, n, k, cols int) {
 	add.to(sums[:k*cols], cols, k, cols)
 }
 
+// AddColumnsProduct is AddProduct for some columns of B, n x stride, from one to another: C is
+// k x (to-from).
+func AddColumnsProduct(c, a, b []float64, n, k, stride, from, to int) {
+	if n > 0 && from < to {
+		add := weighted{w: a[:n*k], row: k, column: 1, x: b[from : n*stride], stride: stride, n: n}
+		add.to(c[:k*(to-from)], to-from, k, to-from)
+	}
+}
+
 // AddRowProduct adds AB to C, n x cols, for A of n x k and B of k x cols.
 func AddRowProduct(c, a, b []float64, n, k, cols int) {
 	AddCentredRowProduct(c, a, b, nil, n, k, cols)

@@ -100,6 +100,15 @@ func TestAddProducts(t *testing.T) {
 			AddCentredProduct(sums, w, x, c, n, k, cols)
 			(&weighted{w, k, 1, x, cols, c, n}).plain(want, cols, k, cols)
 			sameBits(t, want, sums, "%d rows of %d, %d sums", n, cols, k)
+			if from := rng.IntN(cols + 1); c == nil {
+				to := from + rng.IntN(cols-from+1)
+				part, all := make([]float64, k*(to-from)), make([]float64, k*cols)
+				AddColumnsProduct(part, w, x, n, k, cols, from, to)
+				AddProduct(all, w, x, n, k, cols)
+				for i := range k {
+					sameBits(t, all[i*cols+from:i*cols+to], part[i*(to-from):(i+1)*(to-from)], "columns %d to %d of %d", from, to, cols)
+				}
+			}
 
 			images := numbers(rng, n*cols+2, nil)
 			x = numbers(rng, k*cols, special)

@@ -16,7 +16,7 @@ var directions = []struct{ from, to string }{
 	{"framework", "std gonum internal/par"},
 	{"framework/frameworktest", "std gonum framework"},
 	{"manifolds", "std gonum internal/par internal/dense framework"},
-	{"losses", "std gonum internal/par framework"},
+	{"losses", "std gonum internal/par internal/dense framework"},
 	{"solvers", "std gonum internal/par internal/dense framework"},
 	{"models", "std gonum internal/par internal/dense internal/dataset internal/memory framework manifolds losses solvers"},
 	{"models/rows", "std gonum internal/par internal/dense framework"},

@@ -54,6 +54,7 @@ func packageDrills() []drillSpec {
 		goDrill{name: "go-hostile", pkg: "./models/scqm", run: "DrillHostile", cases: 2000}.spec(),
 		goDrill{name: "go-nearest", pkg: "./models/scqm/internal/nearest", run: "DrillNearest", cases: 20000}.spec(),
 		goDrill{name: "go-certified-rows", pkg: "./models/scqm/internal/nearest", run: "DrillCertifiedRows", cases: 4000}.spec(),
+		goDrill{name: "go-certified-losses", pkg: "./models/scqm/internal/nearest", run: "DrillCertifiedLosses", cases: 2000}.spec(),
 		goDrill{name: "go-many-fits", pkg: "./models/scqm", run: "DrillManyFits", cases: 2000}.spec(),
 		goDrill{name: "go-nearest-fits", pkg: "./models/scqm", run: "DrillNearest", cases: 300}.spec(),
 		goDrill{name: "go-spoilt-entries", pkg: "./models/scqm", run: "DrillSpoiltEntries", cases: 140}.spec(),

@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/internal/dense"
 	"github.com/scqm/scqm/internal/par"
 	"github.com/scqm/scqm/models/rows"
@@ -75,19 +76,39 @@ func (c *Certificate) convexity() float64 {
 	}
 }
 
-// UncertainRows lists the rows of x, at tau, to which another point of the sheet may be nearer in
-// the Euclidean norm by more than a part within of the squared distance. It costs 2nDm operations.
-// Workers are those of the caller's goroutines.
-func UncertainRows(ctx context.Context, tau []float64, f *sheet.Sheet, x rows.Data, within float64, worker func(id int) *Worker, threads int) ([]int, error) {
+// Certifies reports whether [UncertainRows] can tell anything under a loss: one that is a function
+// of the norm, a [framework.Quadratic], or a [framework.Minorizer].
+func Certifies(loss framework.Loss) bool {
+	switch loss.(type) {
+	case framework.Radial, framework.Quadratic, framework.Minorizer:
+		return true
+	}
+	return false
+}
+
+// UncertainRows lists the rows of x, at tau, to which another point of the sheet may be nearer by
+// more than a part within of the loss, in place of which functions of the norm, which grow with
+// it, take the squared distance. It costs 2nDm operations, and nDm^2/2 more under a
+// [framework.Minorizer]. Workers are those of the caller's goroutines.
+func UncertainRows(ctx context.Context, tau []float64, f *sheet.Sheet, loss framework.Loss, x rows.Data, within float64, worker func(id int) *Worker, threads int) ([]int, error) {
 	lists, errs := make([][]int, par.Shards(x.N)), make([]error, par.Shards(x.N))
+	_, radial := loss.(framework.Radial)
 	par.Do(threads, len(lists), func(id, shard int) {
-		w, c := worker(id), NewCertificate(f, within)
+		w := worker(id)
+		var uncertain func(list []int, w *Worker, tau []float64, x rows.Data, from, to int) ([]int, error)
+		if radial {
+			uncertain = NewCertificate(f, within).uncertain
+		} else {
+			uncertain = newLossCertificate(f, loss, within).uncertain
+		}
 		lo, hi := par.Bounds(x.N, shard)
 		for from := lo; from < hi; from += w.Batch {
-			if errs[shard] = ctx.Err(); errs[shard] != nil {
+			if errs[shard] = ctx.Err(); errs[shard] == nil {
+				lists[shard], errs[shard] = uncertain(lists[shard], w, tau, x, from, min(from+w.Batch, hi))
+			}
+			if errs[shard] != nil {
 				return
 			}
-			lists[shard] = c.uncertain(lists[shard], w, tau, x, from, min(from+w.Batch, hi))
 		}
 	})
 	for _, err := range errs {
@@ -99,7 +120,7 @@ func UncertainRows(ctx context.Context, tau []float64, f *sheet.Sheet, x rows.Da
 }
 
 // uncertain appends the numbers of the rows from one to another that are not certified.
-func (c *Certificate) uncertain(list []int, w *Worker, tau []float64, x rows.Data, from, to int) []int {
+func (c *Certificate) uncertain(list []int, w *Worker, tau []float64, x rows.Data, from, to int) ([]int, error) {
 	f, n := c.q.f, to-from
 	whole := w.Values[:n]
 	f.DeviationsToFrame(w.Pulled, n, whole, x.X[from*f.D:to*f.D], n)
@@ -112,5 +133,5 @@ func (c *Certificate) uncertain(list []int, w *Worker, tau []float64, x rows.Dat
 			list = append(list, from+i)
 		}
 	}
-	return list
+	return list, nil
 }

@@ -4,15 +4,19 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
 
+	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/internal/dense"
 	"github.com/scqm/scqm/internal/drill"
+	"github.com/scqm/scqm/losses"
 	"github.com/scqm/scqm/models/rows"
 	"github.com/scqm/scqm/models/scqm/internal/sheet"
 )
@@ -119,8 +123,91 @@ func TestUncertainRows(t *testing.T) {
 		for i := range workers {
 			workers[i] = NewWorker(f, n)
 		}
-		got, err := UncertainRows(t.Context(), tau, f, x, 1e-9, func(id int) *Worker { return workers[id] }, threads)
+		got, err := UncertainRows(t.Context(), tau, f, losses.L2(), x, 1e-9, func(id int) *Worker { return workers[id] }, threads)
 		require.NoError(t, err)
 		assert.Equal(t, want, got)
 	}
+}
+
+// TestDrillCertifiedLosses says the same of losses that are no function of the norm: descents from
+// many places find no smaller loss than that of a certified row.
+func TestDrillCertifiedLosses(t *testing.T) {
+	const within = 1e-9
+	var certified atomic.Int64
+	drill.Run(t, "certified losses", 10, func(c drill.Case) error {
+		f := anySheet(c.Rand)
+		loss := anyMinorized(t, c.Rand, f.D)
+		noise := math.Pow(10, 2*c.Float64()-2)
+		x, tau := rows.Data{N: 30, D: f.D, X: make([]float64, 30*f.D)}, make([]float64, 30*f.Latent)
+		z, phi := make([]float64, f.M), make([]float64, f.Q)
+		for i := range x.N {
+			local := tau[i*f.Latent : (i+1)*f.Latent]
+			for j := range local {
+				local[j] = c.NormFloat64()
+			}
+			f.Coordinates(z, phi, local)
+			f.Residual(x.Row(i), z, make([]float64, f.D))
+			for j := range x.Row(i) {
+				x.X[i*f.D+j] += noise * c.NormFloat64()
+			}
+		}
+		w := NewWorker(f, x.N)
+		worker := func(int) *Worker { return w }
+		if err := SettleRows(t.Context(), tau, f, loss, x, worker, 1); err != nil {
+			return err
+		}
+		list, err := UncertainRows(t.Context(), tau, f, loss, x, within, worker, 1)
+		if err != nil {
+			return err
+		}
+		here, there, start := make([]float64, x.N), make([]float64, x.N), make([]float64, len(tau))
+		e := RowEvaluation{Sheet: f, Loss: loss, Data: x, Tau: tau}
+		if err := e.Run(t.Context(), w, RowResults{Costs: here}, nil, 0, x.N); err != nil {
+			return err
+		}
+		certified.Add(int64(x.N - len(list)))
+		for range 20 {
+			spread := math.Pow(10, 2*c.Float64()-1)
+			for j := range start {
+				start[j] = spread * c.NormFloat64()
+			}
+			if err := RefineRows(t.Context(), start, f, loss, x, 1); err != nil {
+				return err
+			}
+			e.Tau = start
+			if err := e.Run(t.Context(), w, RowResults{Costs: there}, nil, 0, x.N); err != nil {
+				return err
+			}
+			for i, v := range there {
+				if !slices.Contains(list, i) && v < here[i]*(1-within)-1e-13 {
+					return fmt.Errorf("%s, d = %d, s = %d, row %d: certified at %.17g, and %.17g elsewhere", loss.Name(), f.Latent, f.S, i, here[i], v)
+				}
+			}
+		}
+		return nil
+	})
+	t.Logf("%d rows certified", certified.Load())
+	assert.Positive(t, certified.Load())
+}
+
+// anyMinorized is r'Mr, or the sum of a power above 2.
+func anyMinorized(t *testing.T, rng *rand.Rand, dim int) framework.Loss {
+	if rng.IntN(2) == 0 {
+		loss, err := losses.Lp(2 + 2*rng.Float64())
+		require.NoError(t, err)
+		return loss
+	}
+	a, m := mat.NewDense(dim, dim, nil), mat.NewSymDense(dim, nil)
+	for i := range dim {
+		for j := range dim {
+			a.Set(i, j, rng.NormFloat64())
+		}
+	}
+	m.SymOuterK(1, a)
+	for i := range dim {
+		m.SetSym(i, i, m.At(i, i)+0.1)
+	}
+	loss, err := losses.Mahalanobis(m)
+	require.NoError(t, err)
+	return loss
 }

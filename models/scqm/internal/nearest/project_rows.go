@@ -59,3 +59,36 @@ func RefineRows(ctx context.Context, tau []float64, f *sheet.Sheet, loss framewo
 	}
 	return nil
 }
+
+const (
+	// settleSteps bounds the Newton steps of rows that settle, and settledStep is the length of a
+	// last one relative to tau: the loss is within about its square of the minimum.
+	settleSteps, settledStep = 6, 1e-6
+)
+
+// SettleRows takes every tau_i near to the minimum nearby, in a few Newton steps. Workers are those of
+// the caller's goroutines.
+func SettleRows(ctx context.Context, tau []float64, f *sheet.Sheet, loss framework.Loss, x rows.Data, worker func(id int) *Worker, threads int) error {
+	errs := make([]error, par.Shards(x.N))
+	par.Do(threads, len(errs), func(id, shard int) {
+		lo, hi := par.Bounds(x.N, shard)
+		w, d := worker(id), f.Latent
+		for from := lo; from < hi && errs[shard] == nil; from += w.Batch {
+			to := min(from+w.Batch, hi)
+			part := rows.Data{N: to - from, D: x.D, X: x.X[from*x.D : to*x.D]}
+			newton := NewGeneral(part.N, d)
+			newton.Steps, newton.Precision = settleSteps, settledStep
+			e := RowEvaluation{Sheet: f, Loss: loss, Data: part}
+			_, errs[shard] = newton.Minimize(tau[from*d:to*d], func(to RowResults, tau []float64, list []int) error {
+				e.Tau = tau
+				return e.Run(ctx, w, to, list, 0, len(list))
+			})
+		}
+	})
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -3,6 +3,7 @@ package objective
 import (
 	"errors"
 	"math"
+	"slices"
 
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/models/rows"
@@ -33,8 +34,8 @@ func (p *Objective) Reassign(x framework.Point) (moved bool, passes float64, err
 	return moved, reassignPasses, nil
 }
 
-// reassign does it for the rows from one number to another. Of a radial loss rows that are
-// certainly nowhere nearer are left out.
+// reassign does it for the rows from one number to another. Rows that are certainly nowhere nearer
+// are left out.
 func (p *Objective) reassign(x framework.Point, from, to int) (moved bool, err error) {
 	n, d, D := to-from, p.sheet.Latent, p.data.D
 	part := p.data
@@ -44,10 +45,10 @@ func (p *Objective) reassign(x framework.Point, from, to int) (moved bool, err e
 	}
 	tau := x[BlockTau][from*d : to*d]
 	p.sheet.Load(x[BlockC], x[BlockQ], x[BlockTheta])
-	if _, radial := p.loss.(framework.Radial); !radial || part.Missing {
-		return p.nearer(part, tau)
+	if !nearest.Certifies(p.loss) || part.Missing {
+		return p.nearer(part, tau, nil)
 	}
-	list, err := nearest.UncertainRows(p.ctx, tau, p.sheet, part, nearerBy, p.Worker, p.threads)
+	list, err := p.uncertain(part, tau)
 	if err != nil || len(list) == 0 {
 		return false, err
 	}
@@ -55,21 +56,36 @@ func (p *Objective) reassign(x framework.Point, from, to int) (moved bool, err e
 	for k, i := range list {
 		copy(some[k*d:(k+1)*d], tau[i*d:(i+1)*d])
 	}
-	moved, err = p.nearer(part.Select(list), some)
+	var settled []float64
+	if _, lower := p.loss.(framework.Minorizer); lower {
+		settled = slices.Clone(some)
+	}
+	moved, err = p.nearer(part.Select(list), some, settled)
 	for k, i := range list {
 		copy(tau[i*d:(i+1)*d], some[k*d:(k+1)*d])
 	}
 	return moved, err
 }
 
-// nearer moves the rows of part, at tau on the sheet loaded last, to nearer points.
-func (p *Objective) nearer(part rows.Data, tau []float64) (moved bool, err error) {
+func (p *Objective) uncertain(part rows.Data, tau []float64) ([]int, error) {
+	return nearest.UncertainRows(p.ctx, tau, p.sheet, p.loss, part, nearerBy, p.Worker, p.threads)
+}
+
+// nearer moves the rows of part, at tau on the sheet loaded last, to nearer points. Where settled is
+// not nil it is tau, from which rows first go to the minima nearby: most rows are certified there,
+// though they had not come to rest where they are.
+func (p *Objective) nearer(part rows.Data, tau, settled []float64) (moved bool, err error) {
 	n, d := part.N, p.sheet.Latent
-	old, values, other := make([]float64, n), make([]float64, n), make([]float64, n*d)
+	old, values, other := make([]float64, n), make([]float64, n), settled
 	if err := p.evaluateRows(nearest.RowResults{Costs: old}, part, tau, nil); err != nil {
 		return false, err
 	}
-	err = nearest.ProjectRows(p.ctx, other, p.sheet, p.loss, nil, part, nearest.Missing{Loss: p.loss, Prior: p.Prior}, p.threads)
+	if settled == nil {
+		other = make([]float64, n*d)
+		err = p.project(other, part)
+	} else {
+		err = p.settle(settled, part)
+	}
 	if errors.Is(err, rows.ErrInput) { // rows too far away to be projected
 		return false, nil
 	}
@@ -86,4 +102,29 @@ func (p *Objective) nearer(part rows.Data, tau []float64) (moved bool, err error
 		}
 	}
 	return moved, nil
+}
+
+// project writes the nearest points of the rows of part.
+func (p *Objective) project(tau []float64, part rows.Data) error {
+	return nearest.ProjectRows(p.ctx, tau, p.sheet, p.loss, nil, part, nearest.Missing{Loss: p.loss, Prior: p.Prior}, p.threads)
+}
+
+// settle takes rows from tau to the minima nearby, and projects those that may be nearer elsewhere.
+func (p *Objective) settle(tau []float64, part rows.Data) error {
+	if err := nearest.SettleRows(p.ctx, tau, p.sheet, p.loss, part, p.Worker, p.threads); err != nil {
+		return err
+	}
+	list, err := p.uncertain(part, tau)
+	if err != nil || len(list) == 0 {
+		return err
+	}
+	d := p.sheet.Latent
+	some := make([]float64, len(list)*d)
+	if err := p.project(some, part.Select(list)); err != nil {
+		return err
+	}
+	for k, i := range list {
+		copy(tau[i*d:(i+1)*d], some[k*d:(k+1)*d])
+	}
+	return nil
 }

@@ -79,12 +79,14 @@ func (l *LossWeights) Compute(p *Objective) error {
 	par.Do(p.threads, len(parts), func(_, shard int) {
 		lo, hi := par.Bounds(p.data.N, shard)
 		w, r := l.W[lo*length:hi*length], p.residuals[lo*p.data.D:hi*p.data.D]
-		parts[shard] = part{err: l.fill(w, r, p.loss, p.data.D), least: math.Inf(1)}
+		parts[shard].err = l.fill(w, r, p.loss, p.data.D)
+		least := math.Inf(1)
 		for _, v := range w {
-			if v > 0 {
-				parts[shard].least = math.Min(parts[shard].least, v)
+			if v > 0 && v < least {
+				least = v
 			}
 		}
+		parts[shard].least = least
 	})
 	least, sum := math.Inf(1), 0.0
 	for _, t := range parts {

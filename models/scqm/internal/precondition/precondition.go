@@ -33,8 +33,8 @@ type preconditioner struct {
 	qmq     []float64 // Q'MQ
 
 	products int       // (1+m)(2+m)/2, the entries of yy' on and below the diagonal
-	gram     []float64 // sums of them: one row for all features, or one for each
-	frame    []float64 // the Cholesky factors of those systems
+	systems  int       // one for all features, or one for each
+	frame    []float64 // the Cholesky factors of the sums of them
 	theta    []float64 // the factor for Theta: of qs x qs or of q x q
 	whole    bool      // Theta's system is qs x qs
 	tau      []float64 // n factors d x d
@@ -80,12 +80,11 @@ func newPreconditioner(o *objective.Objective, f *sheet.Sheet) *preconditioner {
 		weights: objective.NewLossWeights(o), products: (1 + f.M) * (2 + f.M) / 2,
 		tau: make([]float64, o.Data().N*f.Latent*f.Latent), column: make([]float64, f.Q),
 	}
-	systems := 1
+	h.systems = 1
 	if h.weights.Form == objective.PerEntry {
-		systems = f.D
+		h.systems = f.D
 	}
-	h.gram = make([]float64, systems*h.products)
-	h.frame = make([]float64, systems*(1+f.M)*(1+f.M))
+	h.frame = make([]float64, h.systems*(1+f.M)*(1+f.M))
 	h.whole = h.weights.Form != objective.PerRow && f.Q*f.S <= objective.MaxCoupled
 	size := f.Q
 	if h.whole {

@@ -17,8 +17,9 @@ const (
 	// bound.
 	minCurvature = 3e-2
 	// featureChunk is the number of features whose systems are summed at a
-	// time: enough to share the products of z, few enough to stay in cache.
-	featureChunk = 32
+	// time, over frameRows rows: enough to share the products of z, few enough to
+	// stay in cache.
+	featureChunk, frameRows = 128, 64
 )
 
 // Building the approximation takes one more pass of nm^2/2 operations where weights
@@ -27,34 +28,30 @@ const (
 // sumFrame sums and factorizes the systems of the rows of [c Q]. Features are
 // cut into chunks, of which each adds all rows in order.
 func (h *preconditioner) sumFrame(o *objective.Objective, f *sheet.Sheet, tau []float64) {
-	systems, chunk := len(h.gram)/h.products, 1
-	if systems > 1 {
-		chunk = featureChunk
-	}
-	par.Do(o.Threads(), (systems+chunk-1)/chunk, func(id, k int) {
-		from := k * chunk
-		to := min(from+chunk, systems)
-		gram, w := h.gram[from*h.products:to*h.products], o.Worker(id)
-		clear(gram)
-		yy := make([]float64, h.products)
-		for i := range o.Data().N {
-			z := w.Row(w.Z, f.M, 0)
-			f.Coordinates(z, w.Row(w.Phi, f.Q, 0), tau[i*f.Latent:(i+1)*f.Latent])
-			lowerProducts(yy, z)
-			weights := h.weights.W[i*systems+from : i*systems+to]
-			if h.weights.Form == objective.PerMatrix {
-				weights = weights[:1]
+	systems := h.systems
+	par.Do(o.Threads(), (systems+featureChunk-1)/featureChunk, func(id, k int) {
+		from := k * featureChunk
+		to := min(from+featureChunk, systems)
+		chunk, w := to-from, o.Worker(id)
+		sums, yy := make([]float64, h.products*chunk), make([]float64, frameRows*h.products)
+		for i := 0; i < o.Data().N; i += frameRows {
+			n := min(frameRows, o.Data().N-i)
+			for j := range n {
+				z := w.Row(w.Z, f.M, 0)
+				f.Coordinates(z, w.Row(w.Phi, f.Q, 0), tau[(i+j)*f.Latent:(i+j+1)*f.Latent])
+				lowerProducts(yy[j*h.products:(j+1)*h.products], z)
 			}
-			for j, v := range weights {
-				floats.AddScaled(gram[j*h.products:(j+1)*h.products], v, yy)
-			}
+			dense.AddColumnsProduct(sums, yy, h.weights.W[i*systems:(i+n)*systems], n, h.products, systems, from, to)
 		}
-		n := 1 + f.M
-		for j := from; j < to; j++ {
-			l := h.frame[j*n*n : (j+1)*n*n]
-			fillLower(l, h.gram[j*h.products:(j+1)*h.products], n)
+		size, gram := 1+f.M, make([]float64, h.products)
+		for j := range chunk {
+			for t := range gram {
+				gram[t] = sums[t*chunk+j]
+			}
+			l := h.frame[(from+j)*size*size : (from+j+1)*size*size]
+			fillLower(l, gram, size)
 			raiseCurvature(l, f)
-			dense.JitteredCholesky(l, n)
+			dense.JitteredCholesky(l, size)
 		}
 	})
 	if h.weights.Form == objective.PerMatrix {
@@ -156,9 +153,9 @@ func (h *preconditioner) pullWeights(b, wq []float64, f *sheet.Sheet, i int) {
 	default:
 		w := h.weights.W[i*f.D : (i+1)*f.D]
 		for a := range f.M {
-			floats.MulTo(wq, w, f.Axis(a))
+			dense.Products(wq, w, f.Axis(a))
 			for c := range a + 1 {
-				v := floats.Dot(wq, f.Axis(c))
+				v := dense.InnerProduct(wq, f.Axis(c))
 				b[a*f.M+c], b[c*f.M+a] = v, v
 			}
 		}

@@ -1,0 +1,118 @@
+package nearest
+
+import (
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/internal/dense"
+	"github.com/scqm/scqm/models/rows"
+	"github.com/scqm/scqm/models/scqm/internal/sheet"
+)
+
+// lossCertificate tells what [Certificate] does under a loss that no quadratic with weights W
+// exceeds, a [framework.Minorizer], or that is r'Mr itself, with W = 2M. With the gradient g of
+// the loss at the residual, s = E'Q'g, B = sum_k (V'g)_k A_k, G = Q'WQ and the Jacobian E of z,
+//
+//	h(tau + t) >= h(tau) + s't + t'(S + 2B)t / 2,   S = G_U - G_UV G_V^-1 G_VU,
+//
+// for every t: whatever t adds to z in V, the form in G is least where that is -G_V^-1 G_VU t.
+// Where S + 2B is positive definite the loss falls nowhere by more than s'(S + 2B)^-1 s / 2. A row
+// takes one loss with its gradient and, where every row has a W of its own, Dm^2/2 operations.
+type lossCertificate struct {
+	within float64
+	f      *sheet.Sheet
+	loss   framework.Loss
+	lower  framework.Minorizer // nil where the loss is r'Mr
+	metric *metric             // nil for others
+
+	weights []float64 // of a batch of rows
+	wq      []float64 // D
+	gram    []float64 // m x m: Cholesky's factor of [G_V, G_VU; G_UV, G_U]
+	h       []float64 // d x d
+	s, way  []float64 // d
+}
+
+// newLossCertificate prepares for a sheet as it is, and a loss that is not radial.
+func newLossCertificate(f *sheet.Sheet, loss framework.Loss, within float64) *lossCertificate {
+	vec := func(n int) []float64 { return make([]float64, n) }
+	c := &lossCertificate{
+		within: within, f: f, loss: loss, wq: vec(f.D), gram: vec(f.M * f.M),
+		h: vec(f.Latent * f.Latent), s: vec(f.Latent), way: vec(f.Latent),
+	}
+	if c.metric = newMetric(f, loss); c.metric != nil {
+		c.metric.load(f)
+	} else {
+		c.lower = loss.(framework.Minorizer)
+	}
+	return c
+}
+
+// uncertain appends the numbers of the rows from one to another that are not certified.
+func (c *lossCertificate) uncertain(list []int, w *Worker, tau []float64, x rows.Data, from, to int) ([]int, error) {
+	f, n := c.f, to-from
+	r, g, values := w.R[:n*f.D], w.G[:n*f.D], w.Values[:n]
+	for i := range n {
+		z := w.Row(w.Z, f.M, i)
+		f.Coordinates(z, w.Row(w.Phi, f.Q, i), tau[(from+i)*f.Latent:(from+i+1)*f.Latent])
+		f.Residual(r[i*f.D:(i+1)*f.D], z, x.Row(from+i))
+	}
+	if err := c.loss.Evaluate(values, g, r, f.D); err != nil {
+		return list, err
+	}
+	if c.lower != nil {
+		c.weights = dense.Grow(c.weights, n*f.D)
+		if err := c.lower.LowerWeights(c.weights, r, f.D); err != nil {
+			return list, err
+		}
+	}
+	for i, v := range values {
+		f.ToFrame(w.b, g[i*f.D:(i+1)*f.D])
+		f.TauGradient(c.s, w.W, tau[(from+i)*f.Latent:(from+i+1)*f.Latent], w.b)
+		if !c.loadForm(i) || !c.holds(v, w.W) {
+			list = append(list, from+i)
+		}
+	}
+	return list, nil
+}
+
+// loadForm writes S for row i of the batch into h, and reports false where G_V is singular.
+func (c *lossCertificate) loadForm(i int) bool {
+	f := c.f
+	d, m := f.Latent, f.M
+	if c.lower == nil {
+		floats.ScaleTo(c.h, 2, c.metric.schur)
+		return true
+	}
+	w, place := c.weights[i*f.D:(i+1)*f.D], func(axis int) int { return (axis + f.S) % m } // those of V first
+	for a := range m {
+		dense.Products(c.wq, w, f.Axis(a))
+		for b := range a + 1 {
+			v := dense.InnerProduct(c.wq, f.Axis(b))
+			at, to := place(a), place(b)
+			c.gram[at*m+to], c.gram[to*m+at] = v, v
+		}
+	}
+	if !dense.FactorCholesky(c.gram, m, 0, dense.Flat) {
+		return false
+	}
+	for j := range d { // the last block of the factor is that of S
+		row := c.gram[(f.S+j)*m+f.S:]
+		for k := range j + 1 {
+			v := floats.Dot(row[:k+1], c.gram[(f.S+k)*m+f.S:][:k+1])
+			c.h[j*d+k], c.h[k*d+j] = v, v
+		}
+	}
+	return true
+}
+
+// holds decides for a row with the loss given, where forms are weighed by Theta V'g.
+func (c *lossCertificate) holds(loss float64, forms []float64) bool {
+	d := c.f.Latent
+	c.f.AddCurvature(c.h, forms)
+	if !dense.FactorCholesky(c.h, d, 0, dense.Flat) {
+		return false
+	}
+	copy(c.way, c.s)
+	dense.SolveCholesky(c.way, c.h, d)
+	return floats.Dot(c.way, c.s)/2 <= c.within*loss
+}
