@@ -1,10 +1,5 @@
 package dense
 
-import (
-	"gonum.org/v1/gonum/blas"
-	"gonum.org/v1/gonum/lapack/gonum"
-)
-
 // Tridiagonal is a symmetric tridiagonal matrix.
 type Tridiagonal struct {
 	Diagonal []float64 // n
@@ -78,60 +73,50 @@ func (f *TridiagonalCholesky) Solve(b []float64, k int) {
 	}
 }
 
-// Reflections are the product H of Householder reflections, n x n, that leave the first axis where
-// it is.
-type Reflections struct {
-	n            int
-	vectors, tau []float64
-	work         []float64
+// Bidiagonal is an upper bidiagonal matrix R.
+type Bidiagonal struct {
+	diagonal, ratio []float64 // R_jj, n, and R_j,j+1 / R_jj, n-1
 }
 
-// Tridiagonalize returns T and H with M = HTH' for a symmetric matrix M, n x n and n > 1, in 4n^3/3
-// operations: a fourth of what its eigenvectors take.
-//
-// Source: G. H. Golub and C. F. Van Loan, Matrix Computations, 4th ed., section 8.3.1; by LAPACK's dsytrd.
-func Tridiagonalize(m []float64, n int) (*Tridiagonal, *Reflections) {
-	h := &Reflections{n: n, vectors: append([]float64(nil), m...), tau: make([]float64, n-1), work: []float64{0}}
-	t := &Tridiagonal{make([]float64, n), make([]float64, n-1)}
-	var lapack gonum.Implementation
-	lapack.Dsytrd(blas.Lower, n, h.vectors, n, t.Diagonal, t.Off, h.tau, h.work, -1)
-	h.grow()
-	lapack.Dsytrd(blas.Lower, n, h.vectors, n, t.Diagonal, t.Off, h.tau, h.work, len(h.work))
-	return t, h
+// Roots returns R with M = R'R.
+func (f *TridiagonalCholesky) Roots() *Bidiagonal {
+	r := &Bidiagonal{make([]float64, len(f.pivots)), f.below}
+	Roots(r.diagonal, f.pivots)
+	return r
 }
 
-// grow makes room for as much as LAPACK asked for.
-func (h *Reflections) grow() {
-	if size := int(h.work[0]); size > len(h.work) {
-		h.work = make([]float64, size)
+// Multiply overwrites every row x of rows, of length n, by Rx.
+func (r *Bidiagonal) Multiply(rows []float64) {
+	n := len(r.diagonal)
+	for ; len(rows) > 0; rows = rows[n:] {
+		x := rows[:n]
+		for j, v := range r.ratio {
+			x[j] = r.diagonal[j] * (x[j] + v*x[j+1])
+		}
+		x[n-1] *= r.diagonal[n-1]
 	}
 }
 
-// Rows multiplies every row of x, of length n, by H', or back by H.
-func (h *Reflections) Rows(x []float64, back bool) {
-	turn := blas.NoTrans
-	if back {
-		turn = blas.Trans
+// Solve overwrites every row x by R^-1 x.
+func (r *Bidiagonal) Solve(rows []float64) {
+	n := len(r.diagonal)
+	for ; len(rows) > 0; rows = rows[n:] {
+		x := rows[:n]
+		x[n-1] /= r.diagonal[n-1]
+		for j := n - 2; j >= 0; j-- {
+			x[j] = x[j]/r.diagonal[j] - r.ratio[j]*x[j+1]
+		}
 	}
-	rows := len(x) / h.n
-	h.multiply(blas.Right, turn, rows, h.n-1, x[1:], h.n)
 }
 
-// Columns multiplies every column of x, n x k, by H', or back by H.
-func (h *Reflections) Columns(x []float64, k int, back bool) {
-	turn := blas.Trans
-	if back {
-		turn = blas.NoTrans
+// SolveTransposed overwrites every row x by R'^-1 x.
+func (r *Bidiagonal) SolveTransposed(rows []float64) {
+	n := len(r.diagonal)
+	for ; len(rows) > 0; rows = rows[n:] {
+		x := rows[:n]
+		x[0] /= r.diagonal[0]
+		for j, v := range r.ratio {
+			x[j+1] = x[j+1]/r.diagonal[j+1] - v*r.diagonal[j]/r.diagonal[j+1]*x[j]
+		}
 	}
-	h.multiply(blas.Left, turn, h.n-1, k, x[k:], k)
-}
-
-func (h *Reflections) multiply(side blas.Side, turn blas.Transpose, rows, columns int, x []float64, stride int) {
-	if rows == 0 || columns == 0 {
-		return
-	}
-	var lapack gonum.Implementation
-	lapack.Dormqr(side, turn, rows, columns, h.n-1, h.vectors[h.n:], h.n, h.tau, x, stride, h.work, -1)
-	h.grow()
-	lapack.Dormqr(side, turn, rows, columns, h.n-1, h.vectors[h.n:], h.n, h.tau, x, stride, h.work, len(h.work))
 }

@@ -14,7 +14,7 @@ import (
 // whole matrix.
 func TestTridiagonalize(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
-	for _, n := range []int{2, 3, 7, 60} {
+	for _, n := range []int{2, 3, 7, 33, 60, 100} {
 		a, m := mat.NewDense(n, n, nil), mat.NewSymDense(n, nil)
 		for i := range a.RawMatrix().Data {
 			a.RawMatrix().Data[i] = rng.NormFloat64()
@@ -22,7 +22,7 @@ func TestTridiagonalize(t *testing.T) {
 		m.SymOuterK(1, a)
 		matrix := mat.DenseCopyOf(m).RawMatrix().Data
 		tri, h := Tridiagonalize(matrix, n)
-		const k = 3
+		const k = reflectedRows + 3
 		x, y := mat.NewDense(k, n, nil), mat.NewDense(k, n, nil)
 		for i := range x.RawMatrix().Data {
 			x.RawMatrix().Data[i] = rng.NormFloat64()
@@ -51,4 +51,35 @@ func TestTridiagonalize(t *testing.T) {
 	}
 	_, ok := (&Tridiagonal{Diagonal: []float64{1, 1}, Off: []float64{2}}).Factor()
 	assert.False(t, ok)
+}
+
+// A tridiagonal matrix is left as it is, and rows with it.
+func TestTridiagonalizeTridiagonal(t *testing.T) {
+	want := &Tridiagonal{Diagonal: []float64{4, 5, 6}, Off: []float64{1, -2}}
+	got, h := Tridiagonalize(want.Matrix(), 3)
+	assert.Equal(t, want, got)
+	x := []float64{1, 2, 3}
+	h.Rows(x, false)
+	h.Columns(x, 1, true)
+	assert.Equal(t, []float64{1, 2, 3}, x)
+}
+
+// R'R = M, and solutions are those of R and R'.
+func TestBidiagonal(t *testing.T) {
+	tri := &Tridiagonal{Diagonal: []float64{4, 5, 6, 7}, Off: []float64{1, -2, 0.5}}
+	f, ok := tri.Factor()
+	require.True(t, ok)
+	r := f.Roots()
+	x := []float64{1, 2, -3, 0.5, 3, 1, 4, 1}
+	white := append([]float64{}, x...)
+	r.Multiply(white)
+	product := make([]float64, len(x))
+	tri.MultiplyRows(product, x)
+	for i := range 2 {
+		assert.InEpsilon(t, Dot(x[4*i:4*i+4], product[4*i:4*i+4]), Dot(white[4*i:4*i+4], white[4*i:4*i+4]), 1e-14)
+	}
+	r.SolveTransposed(product) // R'^-1 M x = R x
+	assert.InDeltaSlice(t, white, product, 1e-13)
+	r.Solve(white)
+	assert.InDeltaSlice(t, x, white, 1e-13)
 }

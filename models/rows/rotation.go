@@ -55,3 +55,6 @@ func (f *Rotation) ExpandFrame(dst, q []float64, m int) {
 	copy(dst, q)
 	f.h.Columns(dst, m, true)
 }
+
+// ExpandAxes overwrites every row a of axes, of length D, by Ha.
+func (f *Rotation) ExpandAxes(axes []float64) { f.h.Rows(axes, true) }

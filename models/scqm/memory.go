@@ -135,6 +135,9 @@ func (f *footprint) solver(solver framework.Solver) float64 {
 		if f.radial && f.majorized {
 			return f.sweeps()
 		}
+		if f.quadratic {
+			return f.sweeps() + f.formSweeps()
+		}
 		return f.groups()
 	case solvers.Newton:
 		return f.newton()
@@ -174,6 +177,13 @@ func (f *footprint) sweeps() float64 {
 	rows := f.threads * alternating.SweepRows * (4 + 2*(1+f.d+q))
 	history := 2 * (2 + 8) * f.sheet() // of the mixing
 	return 2*f.point + f.n*(2+f.d) + f.shards*moments + core + rows + history + f.footpoints()
+}
+
+// formSweeps counts what sweeps under a loss r'Mr hold beside that: the rows once more, a factor of
+// the matrix, and seven frames.
+func (f *footprint) formSweeps() float64 {
+	features := f.d + f.q
+	return f.residuals() + 3*f.D*f.D + 8*f.m*f.D + features*f.D + (f.shards+2)*features*features + 10*f.m*f.m
 }
 
 // footpoints counts the searches for nearest points.

@@ -19,8 +19,8 @@ const (
 	outsideSpan = 1e-10
 )
 
-// coordinates are others for the rows, in which a fit costs less: those of [rows.Span],
-// [rows.Rotation] and [rows.Columns].
+// coordinates are others for the rows, in which a fit costs less: those of [rows.Span] and
+// [rows.Columns], and of [rows.Rotation] for whole fits.
 type coordinates interface {
 	Dims() (inside, outside int)
 	ShrinkPoint(dst, c []float64)
@@ -30,8 +30,7 @@ type coordinates interface {
 }
 
 // minimize runs a solver on the problem, in the span of the rows where that
-// loses nothing and pays, in the axes of the loss, or without the
-// columns that do not vary. Observers then see points of the
+// loses nothing and pays, or without the columns that do not vary. Observers then see points of the
 // problem in these coordinates.
 func (p *Problem) minimize(ctx context.Context, start framework.Point, solver framework.Solver, o framework.Options) (*framework.Result, error) {
 	other, from, f, held, err := p.inOtherCoordinates(start, solver)
@@ -69,13 +68,6 @@ func (p *Problem) inOtherCoordinates(x framework.Point, solver framework.Solver)
 		}
 		small, at, f, err := p.restrict(x)
 		return small, at, f, held, err
-	case p.rotates():
-		held, err := reserveRotation(*p.Data(), foot)
-		if err != nil {
-			return nil, nil, nil, held, err
-		}
-		turned, at, f, err := p.rotate(x)
-		return turned, at, f, held, err
 	case p.dropsColumns():
 		held, err := reserveColumns(*p.Data(), foot)
 		if err != nil {

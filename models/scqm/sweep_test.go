@@ -41,10 +41,10 @@ func begin(t testing.TB, x Data, loss framework.Loss, d, s, threads int) (*Probl
 	return p, start
 }
 
-func TestOnlyConcaveRadialLossesSweep(t *testing.T) {
+func TestOnlyConcaveRadialAndQuadraticLossesSweep(t *testing.T) {
 	for _, name := range allLosses {
 		p, _ := smallProblem(t, named(t, name, 6), 2, 3, false)
-		want := name == "l2" || name == "squared_l2" || name == "huber"
+		want := name == "l2" || name == "squared_l2" || name == "huber" || name == "mahalanobis"
 		assert.Equal(t, want, len(p.OuterBlocks()) > 0, name)
 	}
 	p, _ := smallProblem(t, blackBox{Loss: losses.L2()}, 2, 3, false)
@@ -59,8 +59,8 @@ func TestSweepsDescend(t *testing.T) {
 		x.X[7*i] *= 4
 		x.X[7*i+1] = x.X[7*i]*x.X[7*i]/6 + x.X[7*i+1]/2
 	}
-	for _, name := range radialLosses {
-		for _, shape := range [][2]int{{1, 1}, {2, 3}, {2, 0}} {
+	for _, name := range append([]string{"mahalanobis"}, radialLosses...) {
+		for _, shape := range [][2]int{{1, 1}, {2, 3}, {2, 0}, {3, 2}} {
 			p, at := begin(t, x, named(t, name, 7), shape[0], shape[1], 1)
 			p.Lambda = 0.3
 			next := framework.NewPoint(p.Blocks())
@@ -84,11 +84,15 @@ func TestSweepsDescend(t *testing.T) {
 	}
 }
 
-// For the loss |r|^2 the majorizer is the cost: at the new tau, c and Theta are
+// For the losses |r|^2 and r'Mr the majorizer is the cost: at the new tau, c and Theta are
 // optimal for the new Q.
 func TestCoreSolvesForCAndTheta(t *testing.T) {
-	for _, weighted := range []bool{false, true} {
-		p, x := smallProblem(t, losses.SquaredL2(), 2, 3, weighted)
+	for k := range 4 {
+		loss, weighted := losses.SquaredL2(), k%2 == 1
+		if k > 1 {
+			loss = named(t, "mahalanobis", 6)
+		}
+		p, x := smallProblem(t, loss, 2, 3, weighted)
 		p.Lambda = 0.4
 		next, grad := framework.NewPoint(p.Blocks()), framework.NewPoint(p.Blocks())
 		_, err := p.Sweep(next, x)
@@ -102,9 +106,15 @@ func TestCoreSolvesForCAndTheta(t *testing.T) {
 }
 
 func TestSweepBitsDoNotDependOnThreads(t *testing.T) {
+	for _, loss := range []framework.Loss{losses.L2(), correlated(t, 12)} {
+		sweepOnThreads(t, loss)
+	}
+}
+
+func sweepOnThreads(t *testing.T, loss framework.Loss) {
 	x := Data{N: 500, D: 12, X: gaussians(6, 6000)}
 	run := func(threads int) *framework.Result {
-		p, start := begin(t, x, losses.L2(), 2, 3, threads)
+		p, start := begin(t, x, loss, 2, 3, threads)
 		res, err := framework.Solve(context.Background(), p, start, solvers.Alternating{}, framework.Options{MaxIterations: 40})
 		require.NoError(t, err)
 		return res

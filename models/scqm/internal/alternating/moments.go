@@ -28,6 +28,8 @@ type Moments struct {
 	yx     []float64 // (d+q) x D: sum of w_i y_i (x_i - c)'
 	phi    []float64 // q x q: sum of w_i phi_i phi_i' / h^4, upper triangle
 
+	all []float64 // (d+q) x (d+q): sum of w_i y_i y_i'; nil where phi suffices
+
 	columns []float64 // (1+d+q) x D: x above yx
 	squares []float64 // (1+d+q) x (1+d+q): what accumulate adds to weight, y and phi
 }
@@ -41,6 +43,12 @@ func NewMoments(f *sheet.Sheet) *Moments {
 		yx: columns[f.D:], phi: make([]float64, q*q), columns: columns,
 		squares: make([]float64, (1+f.Latent+q)*(1+f.Latent+q)),
 	}
+}
+
+// withPairs also sums the products of all regressors, which are not stored.
+func (m *Moments) withPairs() *Moments {
+	m.all = make([]float64, (m.d+m.q)*(m.d+m.q))
+	return m
 }
 
 // forms is the number of entries of phi that matter: q, or none for a flat
@@ -84,6 +92,7 @@ func (m *Moments) reset() {
 	clear(m.columns)
 	clear(m.y)
 	clear(m.phi)
+	clear(m.all)
 }
 
 // add merges other into m.
@@ -93,6 +102,7 @@ func (m *Moments) add(other *Moments) {
 	floats.Add(m.columns, other.columns)
 	floats.Add(m.y, other.y)
 	floats.Add(m.phi, other.phi)
+	floats.Add(m.all, other.all)
 }
 
 // accumulate adds n rows of x, n x D, with deviations from c: y are their regressors below
@@ -110,6 +120,12 @@ func (m *Moments) accumulate(x, c, y, wy []float64, n int) {
 		row := m.squares[(1+m.d+a)*k+1+m.d:][:q]
 		floats.Add(m.phi[a*q+a:(a+1)*q], row[a:])
 	}
+	if m.all == nil {
+		return
+	}
+	for j := range k - 1 {
+		floats.Add(m.all[j*(k-1):(j+1)*(k-1)], m.squares[(1+j)*k+1:(2+j)*k])
+	}
 }
 
 // centre turns the sums about the current centre into sums about the weighted
@@ -124,6 +140,11 @@ func (m *Moments) centre() {
 		for b := a; b < m.q; b++ {
 			m.phi[a*m.q+b] -= phi[a] / m.weight * phi[b]
 			m.phi[b*m.q+a] = m.phi[a*m.q+b]
+		}
+	}
+	if k := len(m.y); m.all != nil {
+		for i, v := range m.y {
+			floats.AddScaled(m.all[i*k:(i+1)*k], -v/m.weight, m.y)
 		}
 	}
 	floats.Scale(1/m.weight, m.y)

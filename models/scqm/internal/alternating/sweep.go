@@ -33,6 +33,7 @@ type Sweeper struct {
 	f *sheet.Sheet // made with the first of those below
 
 	mm        *mm        // made by the first Sweep
+	form      *formMM    // likewise, under a loss r'Mr
 	affine    *affine    // made by the first MinimizeGroup
 	rowNewton *rowNewton // likewise
 }
@@ -64,9 +65,9 @@ type mm struct {
 }
 
 // OuterBlocks returns c, Q and Theta where the loss is a function of |r|^2 with
-// known quadratic majorizers, and nothing for other losses.
+// known quadratic majorizers, or r'Mr, and nothing for other losses.
 func (p *Sweeper) OuterBlocks() []int {
-	if !CanSweep(p.o.Loss()) {
+	if _, quadratic := p.o.Loss().(framework.Quadratic); !quadratic && !CanSweep(p.o.Loss()) {
 		return nil
 	}
 	return []int{objective.BlockC, objective.BlockQ, objective.BlockTheta}
@@ -93,8 +94,14 @@ func CanSweep(l framework.Loss) bool {
 // times the length scale of the data: where rows are interpolated under a loss
 // with a kink, the cost can rise by as much. A sweep takes 2nDm operations for the
 // footpoints and those of [Moments].
+//
+// A loss r'Mr is the square of the whitened residual, and the sum is the cost itself: there
+// rows go towards their nearest points in this metric, and [formOuter] lowers the sum.
 func (p *Sweeper) Sweep(next, x framework.Point) (float64, error) {
 	f, o := p.load(x), p.o
+	if l, ok := o.Loss().(framework.Quadratic); ok {
+		return p.sweepForm(next, x, l)
+	}
 	if p.mm == nil || p.mm.version != o.Version() {
 		p.mm = newMM(o, f)
 	}
@@ -224,7 +231,7 @@ func (s *rowSweep) batch(m *Moments, next, tau []float64, from, to int) {
 		m.cost += weight * s.rho[i]
 		slope[i] *= weight
 	}
-	s.regressors(next, n)
+	regressors(f, s.y, s.wy, next, slope, s.unit)
 	m.accumulate(x, f.C, s.y, s.wy, n)
 }
 
@@ -254,16 +261,16 @@ func (s *rowSweep) place(x, tau []float64, n int) {
 	}
 }
 
-// regressors fills y and wy for n rows with the weights in slope.
-func (s *rowSweep) regressors(tau []float64, n int) {
-	f, perUnit := s.f, 1/s.unit
+// regressors fills y and wy for rows with these weights.
+func regressors(f *sheet.Sheet, ys, wys, tau, weights []float64, unit float64) {
+	perUnit := 1 / unit
 	k := 1 + f.Latent + forms(f)
 	if f.Latent == 2 && k == 6 {
-		surfaceRegressors(s.y, s.wy, tau, s.slope[:n], perUnit)
+		surfaceRegressors(ys, wys, tau, weights, perUnit)
 		return
 	}
-	for i := range n {
-		y, wy := s.y[i*k:(i+1)*k], s.wy[i*k:(i+1)*k]
+	for i, weight := range weights {
+		y, wy := ys[i*k:(i+1)*k], wys[i*k:(i+1)*k]
 		y[0] = 1
 		scaled := y[1 : 1+f.Latent]
 		for j, t := range tau[i*f.Latent : (i+1)*f.Latent] {
@@ -272,7 +279,6 @@ func (s *rowSweep) regressors(tau []float64, n int) {
 		if f.S > 0 {
 			sheet.Vech(y[1+f.Latent:], scaled)
 		}
-		weight := s.slope[i]
 		for j, v := range y {
 			wy[j] = weight * v
 		}

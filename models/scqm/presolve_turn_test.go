@@ -10,7 +10,10 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/internal/dense"
 	"github.com/scqm/scqm/losses"
+	"github.com/scqm/scqm/models/rows"
+	"github.com/scqm/scqm/models/scqm/internal/nearest"
 	"github.com/scqm/scqm/solvers"
 )
 
@@ -30,7 +33,7 @@ func correlated(t testing.TB, D int) framework.Loss {
 // In the axes of the loss everything is what it is outside: cost, gradients, preconditioner,
 // nearest points, and the runs of solvers.
 func TestRotationLosesNothing(t *testing.T) {
-	const n, D = 60, rotatedColumns
+	const n, D = 60, turnedColumns
 	x := Data{N: n, D: D, X: gaussians(9, n*D), Weights: make([]float64, n)}
 	for i := range n {
 		x.Weights[i] = 1 + float64(i%3)
@@ -40,9 +43,11 @@ func TestRotationLosesNothing(t *testing.T) {
 	p, start := begin(t, x, correlated(t, D), 2, 3, 1)
 	p.Lambda = 0.01
 	p.SolveTheta(start)
-	require.True(t, p.rotates())
-	q, at, f, err := p.rotate(start)
+	f, matrix, turnedRows := rows.NewRotation(x, p.Loss().(framework.Quadratic).Matrix())
+	q, err := NewProblem(t.Context(), turnedRows, nearest.NewTridiagonalForm(matrix, p.Loss()), 2, 3, 1)
 	require.NoError(t, err)
+	q.Lambda = p.Lambda
+	at := shrinkPoint(f, start, p.Shape().M)
 
 	back := func(y framework.Point) framework.Point { return expandPoint(f, y, p.Shape().M) }
 	grad, turned := framework.NewPoint(p.Blocks()), framework.NewPoint(p.Blocks())
@@ -72,7 +77,7 @@ func TestRotationLosesNothing(t *testing.T) {
 	q.Precondition(turned, turned.Clone())
 	same(grad, turned, "preconditioned")
 
-	far := start.Clone()
+	first, far := at.Clone(), start.Clone()
 	for i := range far[BlockTau] {
 		far[BlockTau][i] += 3
 	}
@@ -88,26 +93,71 @@ func TestRotationLosesNothing(t *testing.T) {
 		o := framework.Options{MaxIterations: 10, MinRelativeDecrease: -1, Tolerance: -1}
 		whole, err := framework.Solve(context.Background(), p, start, solver, o)
 		require.NoError(t, err)
-		run, err := p.minimize(context.Background(), start, solver, o)
+		run, err := framework.Solve(context.Background(), q, first, solver, o)
 		require.NoError(t, err)
 		require.Len(t, run.History, len(whole.History))
 		for i, r := range whole.History {
 			assert.InEpsilon(t, r.Cost, run.History[i].Cost, 1e-7, "%s, iteration %d", solver.Name(), i)
 		}
-		assert.True(t, floats.EqualApprox(whole.Point[BlockQ], run.Point[BlockQ], 1e-4), solver.Name())
-		assert.Less(t, p.Blocks()[BlockQ].Violation(run.Point[BlockQ]), 1e-12)
+		end := back(run.Point)
+		assert.True(t, floats.EqualApprox(whole.Point[BlockQ], end[BlockQ], 1e-4), solver.Name())
+		assert.Less(t, p.Blocks()[BlockQ].Violation(end[BlockQ]), 1e-12)
 	}
 }
 
-func TestRotationOnlyWhereItPays(t *testing.T) {
-	x := Data{N: 40, D: 40, X: gaussians(1, 1600)}
-	p, _ := begin(t, x, correlated(t, 40), 2, 3, 1)
-	assert.True(t, p.rotates())
-	p.published = true
-	assert.False(t, p.rotates(), "the published solver is left as it is")
-	p, _ = begin(t, x, losses.L1(), 2, 3, 1)
-	assert.False(t, p.rotates(), "not a form of the residuals")
-	x.D, x.N = 10, 160
-	p, _ = begin(t, x, correlated(t, 10), 2, 3, 1)
-	assert.False(t, p.rotates(), "nothing to gain")
+// A fit of turned rows is that of the rows: its model, its point and its objective are in their
+// coordinates, and the model is in canonical form there.
+func TestTurnedFits(t *testing.T) {
+	const n, D = 60, turnedColumns
+	x := Data{N: n, D: D, X: gaussians(9, n*D)}
+	for i := range n {
+		x.X[i*D] *= 4
+		x.X[i*D+1] = 20 + x.X[i*D]*x.X[i*D]/8
+	}
+	loss := correlated(t, D)
+	fit, err := Learn(t.Context(), x, Config{Loss: loss, Latent: 1, Threads: 1})
+	require.NoError(t, err)
+	m := fit.Model
+	require.NoError(t, m.Validate())
+	assert.Same(t, loss, m.Loss)
+	assert.Equal(t, "alternating", m.Meta.Solver)
+	assert.Equal(t, "converged", m.Meta.Status)
+	at, err := m.Reconstruct(t.Context(), m.Tau, 1)
+	require.NoError(t, err)
+	floats.Sub(at, x.X)
+	values := make([]float64, n)
+	require.NoError(t, loss.Evaluate(values, nil, at, D))
+	assert.InEpsilon(t, floats.Sum(values), m.Meta.Objective, 1e-12)
+	p, err := NewProblem(t.Context(), x, loss, 1, 1, 1)
+	require.NoError(t, err)
+	p.Lambda = 0
+	cost, err := p.Evaluate(nil, fit.Run.Point)
+	require.NoError(t, err)
+	assert.InEpsilon(t, m.Meta.Objective, cost, 1e-12)
+	plain, err := Learn(t.Context(), x, Config{Loss: loss, Latent: 1, Threads: 1, Solver: solvers.LBFGS{}})
+	require.NoError(t, err)
+	assert.InEpsilon(t, plain.Model.Meta.Objective, m.Meta.Objective, 1e-8)
+	assert.True(t, floats.EqualApprox(plain.Model.U, m.U, 1e-4))
+	assert.Positive(t, m.U[floats.MaxIdx(abs(m.U))])
+}
+
+func abs(x []float64) []float64 {
+	y := make([]float64, len(x))
+	dense.Magnitudes(y, x)
+	return y
+}
+
+func TestTurnsOnlyWhereItPays(t *testing.T) {
+	turns := func(D, n int, loss framework.Loss, c Config) bool {
+		c.Loss, c.Latent = loss, 2
+		r := request{data: Data{N: n, D: D, X: gaussians(1, n*D)}, loss: loss, config: &c}
+		defer r.release()
+		back, err := turnRows{}.apply(&r)
+		require.NoError(t, err)
+		return back != nil
+	}
+	assert.True(t, turns(40, 40, correlated(t, 40), Config{}))
+	assert.False(t, turns(40, 40, correlated(t, 40), Config{Solver: solvers.RGD{}}), "the published solver is left as it is")
+	assert.False(t, turns(40, 40, losses.L1(), Config{}), "not a form of the residuals")
+	assert.False(t, turns(10, 160, correlated(t, 10), Config{}), "nothing to gain")
 }

@@ -1,0 +1,100 @@
+package alternating
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/internal/dense"
+	"github.com/scqm/scqm/models/scqm/internal/nearest"
+)
+
+// A form is a positive definite matrix M = R'R, D x D. Its methods take the rows of x, of length D,
+// one by one, in place.
+type form interface {
+	// Whiten multiplies by R, so that r'Mr is the squared norm.
+	Whiten(x []float64)
+	// Unwhiten multiplies by R^-1, and Unpull by R'^-1.
+	Unwhiten(x []float64)
+	Unpull(x []float64)
+}
+
+// newForm factors the matrix of a loss, and reports false where it is not positive definite to
+// working precision.
+func newForm(l framework.Quadratic, D int) (form, bool) {
+	if t, ok := l.(*nearest.TridiagonalForm); ok {
+		f, ok := t.M.Factor()
+		if !ok {
+			return nil, false
+		}
+		return &bidiagonalForm{f.Roots()}, true
+	}
+	var c mat.Cholesky
+	if !c.Factorize(mat.NewSymDense(D, l.Matrix())) {
+		return nil, false
+	}
+	var upper mat.TriDense
+	c.UTo(&upper)
+	return &triangularForm{upper.RawTriangular()}, true
+}
+
+// bidiagonalForm is that of a tridiagonal matrix: three operations for an entry.
+type bidiagonalForm struct{ *dense.Bidiagonal }
+
+func (f *bidiagonalForm) Whiten(x []float64)   { f.Multiply(x) }
+func (f *bidiagonalForm) Unwhiten(x []float64) { f.Solve(x) }
+func (f *bidiagonalForm) Unpull(x []float64)   { f.SolveTransposed(x) }
+
+// triangularForm is any other, D operations for an entry.
+type triangularForm struct{ r blas64.Triangular }
+
+func (f *triangularForm) Whiten(x []float64) { blas64.Trmm(blas.Right, blas.Trans, 1, f.r, f.rows(x)) }
+func (f *triangularForm) Unwhiten(x []float64) {
+	blas64.Trsm(blas.Right, blas.Trans, 1, f.r, f.rows(x))
+}
+func (f *triangularForm) Unpull(x []float64) {
+	blas64.Trsm(blas.Right, blas.NoTrans, 1, f.r, f.rows(x))
+}
+
+func (f *triangularForm) rows(x []float64) blas64.General {
+	return blas64.General{Rows: len(x) / f.r.N, Cols: f.r.N, Stride: f.r.N, Data: x}
+}
+
+// lyapunov solves Omega T + T Omega = Z for symmetric m x m matrices, T positive definite, through
+// the eigenvectors of T.
+type lyapunov struct {
+	m     int
+	eigen *dense.SymmetricEigen
+	work  []float64
+}
+
+func newLyapunov(m int) *lyapunov {
+	return &lyapunov{m, dense.NewSymmetricEigen(m), make([]float64, m*m)}
+}
+
+// solve overwrites z by Omega, and reports false where T has no positive eigenvalues.
+func (l *lyapunov) solve(z, t []float64) bool {
+	m := l.m
+	copy(l.eigen.A, t)
+	if !l.eigen.Factorize() || !(l.eigen.Values[0] > 0) || math.IsInf(l.eigen.Values[m-1], 0) {
+		return false
+	}
+	e := square(l.eigen.A, m)
+	blas64.Gemm(blas.Trans, blas.NoTrans, 1, e, square(z, m), 0, square(l.work, m))
+	blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, square(l.work, m), e, 0, square(z, m))
+	for i, a := range l.eigen.Values {
+		for j, b := range l.eigen.Values {
+			z[i*m+j] /= a + b
+		}
+	}
+	blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, e, square(z, m), 0, square(l.work, m))
+	blas64.Gemm(blas.NoTrans, blas.Trans, 1, square(l.work, m), e, 0, square(z, m))
+	return true
+}
+
+func square(x []float64, m int) blas64.General {
+	return blas64.General{Rows: m, Cols: m, Stride: m, Data: x}
+}

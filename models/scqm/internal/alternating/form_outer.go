@@ -1,0 +1,323 @@
+package alternating
+
+import (
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/internal/dense"
+	"github.com/scqm/scqm/models/scqm/internal/objective"
+	"github.com/scqm/scqm/models/scqm/internal/sheet"
+)
+
+const (
+	// formSteps bounds the alternations of Q and Theta, and formHalvings the lengths tried in each.
+	formSteps, formHalvings = 4, 6
+	// formTolerance is the distance of two Q at which they end.
+	formTolerance = 1e-4
+)
+
+// formOuter lowers over c, Q and Theta the weighted sum of r'Mr and the penalty, given the moments
+// of whitened rows Rx, M = R'R. With all moments centred, G = sum w x z' and S = sum w zz' for
+// z = [tau; Theta' phi], that is
+//
+//	tr(Q'MQ S) - 2 tr(Q'MG) + Lambda sum_k |A_k|_F^2 + a constant.
+//
+// The best Theta for a Q is that of a linear system, which the eigenvectors of V'MV take apart
+// into one of q x q for each column. For a Theta, Q takes a step of Newton's method without the
+// curvature of the manifold,
+//
+//	eta = G S^-1 - Q - M^-1 Q Omega S^-1,   Q'eta + eta'Q = 0,
+//
+// where the symmetric Omega, from a Lyapunov equation of m x m, keeps it tangent; then comes the
+// polar factor of Q + eta, of half the step where that is no lower. An alternation takes about
+// 6Dm(m+q) operations, and no pass over the data.
+type formOuter struct {
+	f    *sheet.Sheet
+	form form
+	q    int
+	unit float64
+
+	frame, trial []float64 // m x D: Q
+	white        []float64 // m x D: RQ
+	inverse      []float64 // m x D: M^-1 Q
+	step         []float64 // m x D
+	pulled       []float64 // (d+q) x D: sums of w x y', x as they are
+	gram         []float64 // m x m: Q'MQ
+	cross        []float64 // m x (d+q): Q'M times pulled
+	theta, old   []float64 // q x s, in the unit of 1/h
+	right        []float64 // s x q
+	system       []float64 // q x q
+	mixed        []float64 // (d+q) x m: z = mixed' y
+	s, factor    []float64 // m x m
+	held         float64   // the multiple of I in S that holds Q back where S is singular
+	omega, t, j  []float64 // m x m
+	work         []float64 // (d+q) x m
+	product      []float64 // m x m
+	eigen        *dense.SymmetricEigen
+	lyapunov     *lyapunov
+	polar        *dense.Polar
+}
+
+func newFormOuter(f *sheet.Sheet, m form, unit float64) *formOuter {
+	q := forms(f)
+	vec := func(n int) []float64 { return make([]float64, n) }
+	long, small := f.M*f.D, f.M*f.M
+	return &formOuter{
+		f: f, form: m, q: q, unit: unit, frame: vec(long), trial: vec(long), white: vec(long), inverse: vec(long), step: vec(long),
+		pulled: vec((f.Latent + q) * f.D), gram: vec(small), cross: vec(f.M * (f.Latent + q)),
+		theta: vec(q * f.S), old: vec(q * f.S), right: vec(q * f.S), system: vec(q * q), mixed: vec((f.Latent + q) * f.M),
+		s: vec(small), factor: vec(small), omega: vec(small), t: vec(small), j: vec(small), product: vec(small), work: vec((f.Latent + q) * f.M),
+		eigen: dense.NewSymmetricEigen(max(f.S, 1)), lyapunov: newLyapunov(f.M), polar: dense.NewPolar(f.M, f.D),
+	}
+}
+
+// solve writes c, Q and Theta into next. The moments, with those of all pairs, are used up.
+func (o *formOuter) solve(next framework.Point, m *Moments, lambda float64) {
+	f := o.f
+	if !(m.weight > 0) { // no row has a say
+		copy(next[objective.BlockC], f.C)
+		dense.Transpose(next[objective.BlockQ], f.QT, f.M, f.D)
+		copy(next[objective.BlockTheta], f.Theta)
+		return
+	}
+	m.centre()
+	copy(o.pulled, m.yx)
+	o.form.Unwhiten(o.pulled)
+	copy(o.frame, f.QT)
+	floats.ScaleTo(o.old, o.unit*o.unit, f.Theta[:len(o.old)])
+	copy(o.theta, o.old)
+	o.alternate(m, lambda)
+	o.write(next, m)
+}
+
+// alternate leaves the last Q in frame and the Theta for it in theta.
+func (o *formOuter) alternate(m *Moments, lambda float64) {
+	o.project(o.frame, m)
+	for range formSteps {
+		o.solveTheta(m, lambda)
+		o.mix(m)
+		if !o.direct() || !o.move(m) {
+			break
+		}
+	}
+	o.solveTheta(m, lambda)
+}
+
+// project computes Q'MQ and Q'M times pulled, for a Q.
+func (o *formOuter) project(frame []float64, m *Moments) {
+	f, k := o.f, o.f.Latent+o.q
+	copy(o.white, frame)
+	o.form.Whiten(o.white)
+	dense.FrameProducts(o.gram, f.M, nil, o.white, nil, o.white, f.M, f.M, f.D)
+	for i := range f.M {
+		for j := range i {
+			o.gram[i*f.M+j] = o.gram[j*f.M+i]
+		}
+	}
+	if k > 0 {
+		dense.FrameProducts(o.cross, k, nil, m.yx, nil, o.white, k, f.M, f.D)
+	}
+}
+
+// solveTheta computes the best Theta for the Q projected last.
+func (o *formOuter) solveTheta(m *Moments, lambda float64) {
+	f, q, d, s := o.f, o.q, o.f.Latent, o.f.S
+	if q == 0 || s == 0 {
+		return
+	}
+	all, k := m.all, d+q
+	for a := range s {
+		copy(o.eigen.A[a*s:(a+1)*s], o.gram[(d+a)*f.M+d:(d+a+1)*f.M])
+		for b := range q {
+			v := o.cross[(d+a)*k+d+b]
+			for i := range d {
+				v -= o.unit * all[(d+b)*k+i] * o.gram[i*f.M+d+a]
+			}
+			o.right[a*q+b] = v
+		}
+	}
+	o.eigen.FactorizeOrIdentity()
+	h4 := o.unit * o.unit * o.unit * o.unit
+	for b := range q {
+		for a := range s {
+			o.theta[b*s+a] = o.right[a*q+b]
+		}
+	}
+	o.turn(o.theta, false)
+	old := o.right[:q*s]
+	copy(old, o.old)
+	o.turn(old, false)
+	column := o.work[:q]
+	for l, value := range o.eigen.Values {
+		var trace float64
+		for b := range q {
+			for c := range q {
+				o.system[b*q+c] = value * all[(d+b)*k+d+c]
+			}
+			o.system[b*q+b] += lambda / h4 * sheet.VechWeight(d, b)
+			trace += o.system[b*q+b]
+		}
+		proximal := proximalWeight * trace / float64(q)
+		if !(trace > 0) {
+			proximal = 1
+		}
+		for b := range q {
+			o.system[b*q+b] += proximal
+			column[b] = o.theta[b*s+l] + proximal*old[b*s+l]
+		}
+		dense.FactorCholesky(o.system, q, 0, 0)
+		dense.SolveCholesky(column, o.system, q)
+		for b, v := range column {
+			o.theta[b*s+l] = v
+		}
+	}
+	o.turn(o.theta, true)
+}
+
+// turn multiplies the rows of x, q x s, by the eigenvectors of V'MV, or back.
+func (o *formOuter) turn(x []float64, back bool) {
+	s, t := o.f.S, blas.NoTrans
+	if back {
+		t = blas.Trans
+	}
+	rows := blas64.General{Rows: o.q, Cols: s, Stride: s, Data: x}
+	product := blas64.General{Rows: o.q, Cols: s, Stride: s, Data: o.work[:o.q*s]}
+	blas64.Gemm(blas.NoTrans, t, 1, rows, square(o.eigen.A, s), 0, product)
+	copy(x, product.Data)
+}
+
+// mix computes S for the Theta computed last, and its Cholesky factor.
+func (o *formOuter) mix(m *Moments) {
+	f, d, k := o.f, o.f.Latent, o.f.Latent+o.q
+	clear(o.mixed)
+	for i := range d {
+		o.mixed[i*f.M+i] = o.unit
+	}
+	for b := range o.q {
+		copy(o.mixed[(d+b)*f.M+d:(d+b+1)*f.M], o.theta[b*f.S:(b+1)*f.S])
+	}
+	b := blas64.General{Rows: k, Cols: f.M, Stride: f.M, Data: o.mixed}
+	product := blas64.General{Rows: k, Cols: f.M, Stride: f.M, Data: o.work}
+	blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, square(m.all, k), b, 0, product)
+	blas64.Gemm(blas.Trans, blas.NoTrans, 1, b, product, 0, square(o.s, f.M))
+	var trace float64
+	for i := range f.M {
+		trace += o.s[i*f.M+i]
+	}
+	if o.held = proximalWeight * trace / float64(f.M); !(trace > 0) {
+		o.held = 1
+	}
+	for i := range f.M {
+		o.s[i*f.M+i] += o.held
+	}
+	copy(o.factor, o.s)
+	dense.FactorCholesky(o.factor, f.M, 0, 0)
+}
+
+// direct writes eta into step, and reports false where there is none.
+func (o *formOuter) direct() bool {
+	f, m, k := o.f, o.f.M, o.f.Latent+o.q
+	floats.ScaleTo(o.step, o.held, o.frame)
+	blas64.Gemm(blas.Trans, blas.NoTrans, 1, blas64.General{Rows: k, Cols: m, Stride: m, Data: o.mixed},
+		blas64.General{Rows: k, Cols: f.D, Stride: f.D, Data: o.pulled}, 1, blas64.General{Rows: m, Cols: f.D, Stride: f.D, Data: o.step})
+	dense.SolveCholeskyRows(o.step, o.factor, m, f.D)
+	floats.Sub(o.step, o.frame)
+
+	copy(o.inverse, o.frame)
+	o.form.Unpull(o.inverse)
+	dense.FrameProducts(o.j, m, nil, o.inverse, nil, o.inverse, m, m, f.D) // Q'M^-1 Q
+	o.form.Unwhiten(o.inverse)
+	if !dense.FactorCholesky(o.j, m, 0, 0) {
+		return false
+	}
+	dense.InvertTransposed(o.j, m)
+	dense.FrameProducts(o.omega, m, nil, o.step, nil, o.frame, m, m, f.D)
+	for i := range m {
+		for l := range i + 1 {
+			v := o.omega[i*m+l] + o.omega[l*m+i]
+			o.omega[i*m+l], o.omega[l*m+i] = v, v
+		}
+	}
+	o.conjugate(o.omega, o.omega, blas.Trans)
+	clear(o.t)
+	for i := range m {
+		o.t[i*m+i] = 1
+	}
+	dense.SolveCholeskyRows(o.t, o.factor, m, m)
+	o.conjugate(o.t, o.t, blas.Trans)
+	if !o.lyapunov.solve(o.omega, o.t) {
+		return false
+	}
+	o.conjugate(o.omega, o.omega, blas.NoTrans)
+	dense.SolveCholeskyRows(o.omega, o.factor, m, m) // S^-1 Omega
+	blas64.Gemm(blas.NoTrans, blas.NoTrans, -1, square(o.omega, m), blas64.General{Rows: m, Cols: f.D, Stride: f.D, Data: o.inverse},
+		1, blas64.General{Rows: m, Cols: f.D, Stride: f.D, Data: o.step})
+	return true
+}
+
+// conjugate writes J'XJ, or JXJ'.
+func (o *formOuter) conjugate(dst, x []float64, first blas.Transpose) {
+	m, last := o.f.M, blas.NoTrans
+	if first == blas.NoTrans {
+		last = blas.Trans
+	}
+	blas64.Gemm(first, blas.NoTrans, 1, square(o.j, m), square(x, m), 0, square(o.product, m))
+	blas64.Gemm(blas.NoTrans, last, 1, square(o.product, m), square(o.j, m), 0, square(dst, m))
+}
+
+// value is the sum of squares for the Q projected last and the S mixed last, less a constant.
+func (o *formOuter) value() float64 {
+	k := o.f.Latent + o.q
+	sum := floats.Dot(o.gram, o.s)
+	for i := range o.f.M {
+		for j := range k {
+			sum -= 2 * o.cross[i*k+j] * o.mixed[j*o.f.M+i]
+		}
+	}
+	return sum
+}
+
+// move goes to the polar factor of Q + eta, or of less, and reports whether more steps are
+// worthwhile.
+func (o *formOuter) move(m *Moments) bool {
+	before := o.value()
+	for range formHalvings {
+		floats.AddTo(o.trial, o.frame, o.step)
+		if _, ok := o.polar.Factor(o.trial, o.trial, o.f.D); !ok {
+			break
+		}
+		o.project(o.trial, m)
+		if o.value() <= before {
+			far := floats.Distance(o.trial, o.frame, 2)
+			o.frame, o.trial = o.trial, o.frame
+			return far > formTolerance
+		}
+		floats.Scale(0.5, o.step)
+	}
+	o.project(o.frame, m)
+	return false
+}
+
+// write turns the solution back into the units of the problem.
+func (o *formOuter) write(next framework.Point, m *Moments) {
+	f := o.f
+	dense.Transpose(next[objective.BlockQ], o.frame, f.M, f.D)
+	floats.ScaleTo(next[objective.BlockTheta][:len(o.theta)], 1/o.unit/o.unit, o.theta)
+	c := next[objective.BlockC]
+	copy(c, m.x)
+	o.form.Unwhiten(c)
+	floats.Add(c, f.C)
+	for j := range f.M {
+		var z float64 // mean of z_j
+		if j < f.Latent {
+			z = o.unit * m.y[j]
+		} else {
+			for a, v := range m.y[f.Latent:] {
+				z += v * o.theta[a*f.S+j-f.Latent]
+			}
+		}
+		floats.AddScaled(c, -z, o.frame[j*f.D:(j+1)*f.D])
+	}
+}
