@@ -30,7 +30,7 @@ type entry struct {
 var (
 	registryMu sync.RWMutex
 	registry   = []entry{
-		{Description{"alternating", "exact minimisation over some blocks at a time, in accelerated sweeps where the loss is one of the norm: l2, squared_l2, huber"},
+		{Description{"alternating", "exact minimisation over some blocks at a time, in accelerated sweeps where the loss is one of the norm, or r'Mr: l2, squared_l2, huber, mahalanobis"},
 			func() framework.Solver { return Continuation{Inner: Alternating{}, Finish: true} }},
 		{Description{"cg", "preconditioned Riemannian conjugate gradients, in the memory of four points, kinks rounded less and less; for any loss"},
 			func() framework.Solver { return Continuation{Inner: ConjugateGradient{}, Finish: true} }},
