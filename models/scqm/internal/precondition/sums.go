@@ -155,7 +155,7 @@ func (h *preconditioner) pullWeights(b, wq []float64, f *sheet.Sheet, i int) {
 		for a := range f.M {
 			dense.Products(wq, w, f.Axis(a))
 			for c := range a + 1 {
-				v := dense.InnerProduct(wq, f.Axis(c))
+				v := floats.Dot(wq, f.Axis(c))
 				b[a*f.M+c], b[c*f.M+a] = v, v
 			}
 		}
