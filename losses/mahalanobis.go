@@ -45,38 +45,57 @@ func newMahalanobis(m mat.Matrix) (*mahalanobis, error) {
 	if rows != columns || rows == 0 {
 		return nil, fmt.Errorf("matrix is %d x %d: want a square one", rows, columns)
 	}
-	if err := checkEntries(m, rows); err != nil {
+	entries := entriesOf(m, rows)
+	if err := checkEntries(entries, rows); err != nil {
 		return nil, err
 	}
-	sym := mat.NewSymDense(rows, nil)
 	for j := range rows {
 		for k := j; k < rows; k++ {
-			sym.SetSym(j, k, m.At(j, k)/2+m.At(k, j)/2)
+			v := entries[j*rows+k]/2 + entries[k*rows+j]/2
+			entries[j*rows+k], entries[k*rows+j] = v, v
 		}
 	}
-	if err := checkDefinite(sym); err != nil {
+	if err := checkDefinite(mat.NewSymDense(rows, entries)); err != nil {
 		return nil, err
 	}
-	return &mahalanobis{mat.DenseCopyOf(sym).RawMatrix()}, nil
+	return &mahalanobis{blas64.General{Rows: rows, Cols: rows, Stride: rows, Data: entries}}, nil
+}
+
+// entriesOf copies the entries, row by row.
+func entriesOf(m mat.Matrix, n int) []float64 {
+	x := make([]float64, 0, n*n)
+	if dense, ok := m.(*mat.Dense); ok {
+		for j := range n {
+			x = append(x, dense.RawRowView(j)...)
+		}
+		return x
+	}
+	for j := range n {
+		for k := range n {
+			x = append(x, m.At(j, k))
+		}
+	}
+	return x
 }
 
 // checkEntries reports the first entry that a positive definite matrix cannot
 // have. Rows and columns count from 0, as in arrays.
-func checkEntries(m mat.Matrix, n int) error {
-	for j := range n {
-		for k := range n {
-			if v := m.At(j, k); math.IsNaN(v) || math.IsInf(v, 0) {
-				return fmt.Errorf("row %d, column %d is %v", j, k, v)
-			}
+func checkEntries(m []float64, n int) error {
+	for at, v := range m {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return fmt.Errorf("row %d, column %d is %v", at/n, at%n, v)
 		}
 	}
+	sizes := make([]float64, n) // roots of the diagonal
 	for j := range n {
-		if v := m.At(j, j); v <= 0 {
+		v := m[j*n+j]
+		if v <= 0 {
 			return fmt.Errorf("row %d, column %d is %v: not positive definite", j, j, v)
 		}
+		sizes[j] = math.Sqrt(v)
 		for k := range j {
-			a, b := m.At(j, k), m.At(k, j)
-			if math.Abs(a-b) > asymmetry*math.Sqrt(m.At(j, j))*math.Sqrt(m.At(k, k)) {
+			a, b := m[j*n+k], m[k*n+j]
+			if math.Abs(a-b) > asymmetry*sizes[j]*sizes[k] {
 				return fmt.Errorf("row %d, column %d is %v but its mirror is %v: not symmetric", j, k, a, b)
 			}
 		}
