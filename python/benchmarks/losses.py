@@ -1,12 +1,13 @@
-"""Compare fits by lp and l1 on handwritten digits with L-BFGS of SciPy, by hand and by JAX.
+"""Compare fits by lp and l1 with L-BFGS of SciPy, by hand and by JAX, on digits.
 
-All begin at the principal components and minimise the objective of ``scqm.SCQM`` as it is by
-default, its ridge included: SciPy's L-BFGS-B over c, a free matrix of which Q is the orthonormal
-factor, Theta and Tau, with gradients written in NumPy, and the same by JAX, compiled before the
-clock starts. What counts is processor time of one thread: of the whole fit, until the
-objective is within a thousandth of the lowest that any of them reaches in its time, and until
-it is within a thousandth of the end of scqm, since minima differ. The contenders take their
-turns in every run, and medians are printed.
+All begin at the principal components and minimise the objective of ``scqm.SCQM`` as
+it is by default, its ridge included: SciPy's L-BFGS-B over c, a free matrix of which
+Q is the orthonormal factor, Theta and Tau, with gradients written in NumPy, and the
+same by JAX, compiled before the clock starts. What counts is processor time of one
+thread: of the whole fit, until the objective is within a thousandth of the lowest
+that any of them reaches in its time, and until it is within a thousandth of the end
+of scqm, since minima differ. The contenders take their turns in every run, and
+medians are printed.
 
     OMP_NUM_THREADS=1 python python/benchmarks/losses.py --runs 3
 """
@@ -20,17 +21,16 @@ import time
 from collections.abc import Callable
 
 import numpy as np
-import numpy.typing as npt
 import scipy.linalg
 import scipy.optimize
-
 from compare import Array, Objective, Point, factor
+
 from scqm import SCQM
 from scqm.datasets import load_digits_sample
 
 
 class Penalized(Objective):
-    """The sum of |r_k|^p and of the penalty on curvature, with a trace of processor time."""
+    """The sum of |r_k|^p and the penalty, with a trace of processor time."""
 
     def __init__(self, X: Array, p: float, factor: float) -> None:
         super().__init__(X, 2, p)
@@ -66,9 +66,7 @@ def ours(X: Array, p: float) -> tuple[list[tuple[float, float]], float]:
     overhead = total - share * model.history_["seconds"][-1]
     trace = [
         (overhead + share * t, c)
-        for t, c in zip(
-            model.history_["seconds"], model.history_["cost"], strict=True
-        )
+        for t, c in zip(model.history_["seconds"], model.history_["cost"], strict=True)
     ]
     end = model.objective_ + model.penalty_
     trace.append((total, end))
@@ -83,9 +81,7 @@ def flat(x: Point) -> tuple[Array, Callable[[Array], Point]]:
     ends = np.cumsum([part.size for part in x])[:-1]
 
     def apart(v: Array) -> Point:
-        return [
-            p.reshape(s) for p, s in zip(np.split(v, ends), shapes, strict=True)
-        ]
+        return [p.reshape(s) for p, s in zip(np.split(v, ends), shapes, strict=True)]
 
     return np.concatenate([p.ravel() for p in x]), apart
 
@@ -137,13 +133,12 @@ def by_jax(f: Penalized, limit: float) -> None:
     import jax
     import jax.numpy as jnp
 
-    jax.config.update("jax_enable_x64", True)
     start, _ = flat(f.start())
     shapes = [part.shape for part in f.start()]
     ends = [int(e) for e in np.cumsum([np.prod(s) for s in shapes])[:-1]]
     X, by = jnp.asarray(f.X), jnp.asarray(f.by)
 
-    def cost(v: npt.ArrayLike) -> npt.ArrayLike:
+    def cost(v: jax.Array) -> jax.Array:
         c, Y, theta, tau = (
             part.reshape(shape)
             for part, shape in zip(jnp.split(v, ends), shapes, strict=True)
@@ -207,6 +202,7 @@ def main() -> None:
         "--limit", type=float, default=20, help="processor seconds for each peer"
     )
     arguments = parser.parse_args()
+    os.environ["JAX_ENABLE_X64"] = "1"
     os.environ.setdefault("XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false")
     samples = {
         "4 and 9, 100 x 784": load_digits_sample([4, 9], 50).data,
