@@ -278,8 +278,13 @@ func (s *leastAbsolute) higher(b *box) bool {
 	if s.surrounds(b) {
 		return true
 	}
+	d, most := s.f.Latent, s.best*(1-boundSlack)
 	for k := range s.cuts {
-		if least(s.cuts[k].whole[:], b, s.f.Latent) >= s.best*(1-boundSlack) {
+		whole := s.cuts[k].whole[:]
+		if d == maxBounded && value(whole, &b.centre, d) < most {
+			continue // takes a third of the time of the bound, which is not above it
+		}
+		if least(whole, b, d) >= most {
 			return true
 		}
 	}

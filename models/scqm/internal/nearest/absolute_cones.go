@@ -215,22 +215,17 @@ func (q *cut) in(c *cone, d int) coneCut {
 	}
 	slope, bend := math.Inf(1), math.Inf(1)
 	for i := range d {
-		ray := &c.rays[i]
-		var g float64
-		var by place
-		for j := range d {
-			g += q.slope[j] * ray[j]
-			for k := range d {
-				by[j] += q.bend[j][k] * ray[k]
-			}
+		r := &c.rays[i]
+		if g := q.slope[0]*r[0] + q.slope[1]*r[1] + q.slope[2]*r[2]; g < slope {
+			slope = g
 		}
-		slope = min(slope, g)
+		x := q.bend[0][0]*r[0] + q.bend[0][1]*r[1] + q.bend[0][2]*r[2]
+		y := q.bend[1][0]*r[0] + q.bend[1][1]*r[1] + q.bend[1][2]*r[2]
+		z := q.bend[2][0]*r[0] + q.bend[2][1]*r[1] + q.bend[2][2]*r[2]
 		for k := range i + 1 {
-			sum := 0.0
-			for j := range d {
-				sum += by[j] * c.rays[k][j]
+			if v := x*c.rays[k][0] + y*c.rays[k][1] + z*c.rays[k][2]; v < bend {
+				bend = v
 			}
-			bend = min(bend, sum)
 		}
 	}
 	return coneCut{q.low, slope, bend}
