@@ -52,7 +52,7 @@ func StartOnline(number int64, settings string, state uint64, words int64, x uin
 // learn takes the rows in, and leaves what was learned in the job.
 func (s onlineSettings) learn(j *job, stored []byte, data scqm.Data, precision uint64, parts []uint64) (*scqm.Fit, error) {
 	if s.fitSettings.Loss.elsewhere() {
-		return nil, fmt.Errorf("losses of your own cannot be learned from rows as they come; l2, squared_l2 and huber can: %w", framework.ErrInvalid)
+		return nil, fmt.Errorf("losses of your own cannot be learned from rows as they come: nothing tells how to average what rows say that are seen once; learn with l2, huber or squared_l2, or fit all rows at once: %w", framework.ErrInvalid)
 	}
 	config, err := s.config(j)
 	if err != nil {

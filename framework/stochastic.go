@@ -11,7 +11,8 @@ type StochasticSweeper interface {
 	// function that [Sweeper.Sweep] minimises enters an average with the weight rate, all
 	// before with 1 - rate; number 0 begins a new one. The minimiser of the average is
 	// written into next. Draws k and k + Draws() are of different reads; no two of one
-	// read share data. The same k, on the same data, draws the same part.
+	// read share data. The same k, on the same data, draws the same part. Where the problem is a
+	// [Sampler] with parts, draws may be those of a problem whose minimum is near.
 	SweepDraw(next, x Point, k int, rate float64) error
 }
 

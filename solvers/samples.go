@@ -16,6 +16,8 @@ const (
 	sampledStages = 3
 	// sampledSteps bounds the steps of a stage on a sample.
 	sampledSteps = 20
+	// Draws of a problem near by take a part 1/approachPart of a read.
+	approachPart = 4
 )
 
 // sampledFinish goes on over all data, from the length over which kinks are rounded at last on
@@ -43,6 +45,9 @@ func (s Stochastic) grow(e *framework.Evaluator, x framework.Point) error {
 	p := e.Problem().(framework.Sampler)
 	all := p.Parts()
 	g := &samples{e: e, p: p, x: x, left: float64(max(s.Reads, defaultReads) * all)}
+	if err := s.approach(g); err != nil {
+		return err
+	}
 	scale, err := e.SmoothingScale(x)
 	if err != nil {
 		return err
@@ -63,6 +68,22 @@ func (s Stochastic) grow(e *framework.Evaluator, x framework.Point) error {
 		size = g.next(size, all)
 	}
 	return nil
+}
+
+// approach draws parts of the data where these say of a problem near by where the minimum of that is:
+// Newton's method takes many steps from afar, and a few rows far away are enough for a
+// start to be there.
+func (s Stochastic) approach(g *samples) error {
+	p, ok := g.p.(framework.StochasticSweeper)
+	if !ok || p.Draws() == 0 {
+		return nil
+	}
+	draws := p.Draws() / approachPart
+	if draws <= restedDraws {
+		return nil
+	}
+	g.left -= float64(draws) * float64(g.p.Parts()) / float64(p.Draws())
+	return s.average(g.e, g.x, draws)
 }
 
 // next is the size of the sample after one, 0 for none.

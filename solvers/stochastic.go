@@ -92,17 +92,18 @@ func (s Stochastic) Init(e *framework.Evaluator, x framework.Point) (framework.S
 	return s.finish(e).Init(e, x)
 }
 
-// draw moves x.
+// draw moves x by as many reads of all data.
 func (s Stochastic) draw(e *framework.Evaluator, x framework.Point) error {
-	reads, decay := s.Reads, s.Decay
-	if reads == 0 {
-		reads = defaultReads
-	}
+	return s.average(e, x, max(s.Reads, defaultReads)*e.Problem().(framework.StochasticSweeper).Draws())
+}
+
+// average moves x by so many draws.
+func (s Stochastic) average(e *framework.Evaluator, x framework.Point, draws int) error {
+	decay := s.Decay
 	if decay == 0 {
 		decay = defaultDecay
 	}
 	next := framework.NewPoint(e.Blocks())
-	draws := reads * e.Problem().(framework.StochasticSweeper).Draws()
 	for k := range draws {
 		if err := e.SweepDraw(next, x, k, math.Pow(float64(k+2), -decay)); err != nil {
 			return err

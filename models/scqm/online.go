@@ -27,8 +27,9 @@ import (
 // came last.
 //
 // The first block, or the rows there are, begins: principal components, the scale of the
-// ridge, and some sweeps. It serves losses that can be swept: l2, squared_l2, huber; others take samples that
-// are read again. What it has
+// ridge, and some sweeps. It serves losses that can be swept, of which averages of majorizers can be kept: l2,
+// squared_l2, huber. Others are refused: they take Newton steps on samples that are read
+// again, and averages of Newton models diverge. What it has
 // learned is kept by MarshalBinary. One Online is for one goroutine.
 type Online struct {
 	config  Config
@@ -82,7 +83,7 @@ func NewOnline(c Config, D int) (*Online, error) {
 		return nil, fmt.Errorf("scqm: loss %s is for rows of length %d, the data have %d columns: %w", c.Loss.Name(), l.Dim(), D, ErrInput)
 	}
 	if !alternating.CanSweep(c.Loss) {
-		return nil, fmt.Errorf("scqm: the loss %s cannot be learned from rows as they come, as it takes rows that are read again; l2, squared_l2 and huber can: %w", c.Loss.Name(), ErrInput)
+		return nil, fmt.Errorf("scqm: the loss %s cannot be learned from rows as they come: its steps read a sample of rows again and again, and these are seen once; learn with l2, huber or squared_l2, or keep the rows in a file and fit them with the solver stochastic: %w", c.Loss.Name(), ErrInput)
 	}
 	columns, _ := c.curvature(Data{N: math.MaxInt32, D: D})
 	return &Online{config: c, columns: columns, s: onlineState{Loss: identityOf(c.Loss), D: D, Latent: c.Latent, S: columns.fitted}}, nil

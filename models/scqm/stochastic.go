@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/losses"
 	"github.com/scqm/scqm/models/scqm/internal/alternating"
 	"github.com/scqm/scqm/models/scqm/internal/blocks"
 )
@@ -49,12 +50,22 @@ func newDraws(n int, seed uint64) *draws {
 	return d
 }
 
-// Draws implements [framework.StochasticSweeper].
+// Draws implements [framework.StochasticSweeper]: those of l2 where the loss cannot be swept and goes
+// entry by entry.
 func (p *streamProblem) Draws() int {
-	if p.draws == nil || p.OuterBlocks() == nil {
+	if p.draws == nil || p.OuterBlocks() == nil && p.near() == nil {
 		return 0
 	}
 	return min(Blocks(p.n), mostDraws)
+}
+
+// near is a loss that can be swept with its minimum near that of a loss by entry, by which samples are
+// fitted; nil for none.
+func (p *streamProblem) near() framework.Loss {
+	if framework.StructureOf(p.loss) != framework.StructureSeparable || p.Parts() == 0 {
+		return nil
+	}
+	return losses.L2()
 }
 
 // orderOf is a random order of the blocks of the table in which any few in a row are
@@ -90,8 +101,11 @@ func (p *streamProblem) drawn(k int) []int {
 
 // SweepDraw implements [framework.StochasticSweeper].
 func (p *streamProblem) SweepDraw(next, x framework.Point, k int, rate float64) error {
-	defer func(eps float64) { p.eps = eps }(p.eps)
+	defer func(eps float64, loss framework.Loss) { p.eps, p.loss = eps, loss }(p.eps, p.loss)
 	p.eps = drawnRounding * p.scale
+	if near := p.near(); near != nil {
+		p.loss = near
+	}
 	d := p.draws
 	r := p.request(blocks.Draw, x)
 	r.Chosen = p.drawn(k)

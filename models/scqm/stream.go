@@ -8,6 +8,7 @@ import (
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/internal/memory"
 	"github.com/scqm/scqm/internal/par"
+	"github.com/scqm/scqm/losses"
 	"github.com/scqm/scqm/models/rows"
 	"github.com/scqm/scqm/models/scqm/internal/blocks"
 )
@@ -49,6 +50,9 @@ func SumBlocks(ctx context.Context, r *Request, src Source, loss framework.Loss,
 }
 
 func sumBlocks(ctx context.Context, r *Request, src Source, loss framework.Loss, first, count, threads int, told blocks.Progress) (*Partial, error) {
+	if near := losses.L2(); r.Kind == blocks.Draw && r.Loss == identityOf(near) {
+		loss = near // of draws under other losses
+	}
 	if r.Kind.Scores() && (loss == nil || identityOf(loss) != r.Loss) {
 		return nil, fmt.Errorf("scqm: a request for the loss %.80s is answered with another: %w", r.Loss, ErrInput)
 	}

@@ -3,12 +3,14 @@
 ``start`` takes a fit without its iterations, ten sweeps and scikit-learn's randomized
 principal components on the same rows, in processor seconds of one thread. ``memory``
 runs the program on tables in files, one process each, and prints the peak of its
-resident memory in copies of the table, of which the program itself is a part.
+resident memory in copies of the table of float64, of which the program itself is a
+part.
 ``beyond`` makes a table in a file, by default of 4 GB, fits it within a bound of
 memory, and compares the bits of a smaller one with those of its fit in memory.
 
     python python/benchmarks/costs.py start
     python python/benchmarks/costs.py memory scqm 1000000x10 100000x3 --time-limit 25
+    python python/benchmarks/costs.py memory scqm 1000000x10 --type float32 --linear
     python python/benchmarks/costs.py beyond scqm 20000000x25 --memory 512M
 """
 
@@ -29,6 +31,7 @@ import numpy as np
 import numpy.typing as npt
 
 SHAPES = [(4000, 784), (4000, 3000), (4000, 10000)]
+TYPES = ["float64", "float32"]
 LOSSES = [
     ["l2"],
     ["squared_l2"],
@@ -101,7 +104,9 @@ def peak(command: list[str]) -> tuple[float, float, str]:
     return 1024.0 * usage.ru_maxrss, usage.ru_utime + usage.ru_stime, text
 
 
-def memory(program: str, shapes: list[str], limit: float) -> None:
+def memory(
+    program: str, shapes: list[str], limit: float, kind: str, flags: list[str]
+) -> None:
     """Print a table of peaks."""
     print(f"{'rows':>13} {'loss':12} {'solver':12} {'copies':>7} {'CPU s':>7}  status")
     with tempfile.TemporaryDirectory() as folder:
@@ -110,12 +115,14 @@ def memory(program: str, shapes: list[str], limit: float) -> None:
             table, precision = Path(folder, "x.npy"), Path(folder, "m.npy")
             # In a process of its own: a child begins with the peak of its parent.
             subprocess.run(
-                [sys.executable, __file__, "write", str(table), shape], check=True
+                [sys.executable, __file__, "write", str(table), shape, "--type", kind],
+                check=True,
             )
             np.save(precision, np.eye(D) + 0.3 / D)
             for loss in LOSSES:
                 command = [program, "fit", str(table), "--json", "--threads", "1"]
                 command += ["--time-limit", f"{limit}s", "--loss", *loss]
+                command += flags
                 if loss == ["mahalanobis"]:
                     command += ["--precision", str(precision)]
                 held, seconds, text = peak(command)
@@ -129,12 +136,12 @@ def memory(program: str, shapes: list[str], limit: float) -> None:
                 print(f"{shape:>13} {row}", flush=True)
 
 
-def write(path: Path, n: int, D: int) -> None:
+def write(path: Path, n: int, D: int, kind: str = "float64") -> None:
     """Write rows of a curved surface to a file, a part at a time."""
     rng = np.random.default_rng(1)
     i, j = np.triu_indices(2)
     frame = np.linalg.qr(rng.normal(size=(D, min(5, D))))[0]
-    table = np.lib.format.open_memmap(path, "w+", np.float64, (n, D))
+    table = np.lib.format.open_memmap(path, "w+", np.dtype(kind), (n, D))
     for at in range(0, n, 1 << 16):
         T = rng.uniform(-1, 1, size=(min(1 << 16, n - at), 2))
         Z = np.hstack([T, T[:, i] * T[:, j]])[:, : min(5, D)]
@@ -192,6 +199,8 @@ def main() -> None:
     tables.add_argument("program")
     tables.add_argument("shapes", nargs="+")
     tables.add_argument("--time-limit", type=float, default=60)
+    tables.add_argument("--type", choices=TYPES, default=TYPES[0])
+    tables.add_argument("--linear", action="store_true", help="flat sheets")
     files = what.add_parser("beyond")
     files.add_argument("program")
     files.add_argument("shape", nargs="?", default="20000000x25")
@@ -201,16 +210,18 @@ def main() -> None:
     writer = what.add_parser("write")
     writer.add_argument("path")
     writer.add_argument("shape")
+    writer.add_argument("--type", choices=TYPES, default=TYPES[0])
     args = parser.parse_args()
     if args.what == "start":
         starts(args.runs)
     elif args.what == "memory":
-        memory(args.program, args.shapes, args.time_limit)
+        flags = ["--linear"] if args.linear else []
+        memory(args.program, args.shapes, args.time_limit, args.type, flags)
     elif args.what == "beyond":
         beyond(args.program, args.shape, args.memory, args.time_limit, args.loss)
     else:
         n, D = map(int, args.shape.split("x"))
-        write(args.path, n, D)
+        write(args.path, n, D, args.type)
 
 
 if __name__ == "__main__":
