@@ -129,52 +129,48 @@ func (p *Problem) movableRows(x framework.Point, cost float64, h *framework.Redu
 	if err := p.EvaluateRows(to, nil, y, BlockTau, nil); err != nil {
 		return nil, err
 	}
+	moves = slices.DeleteFunc(moves, func(m nearest.Move) bool {
+		return !(to[m.Row]-from[m.Row] < highestRise*cost)
+	})
+	white, err := p.pulls(x, y, moves, h)
+	if err != nil {
+		return nil, err
+	}
 	var list []movable
-	for _, m := range moves {
+	for k, m := range moves {
 		copy(m.Tau, y[BlockTau][m.Row*d:])
-		rise := to[m.Row] - from[m.Row]
-		if !(rise < highestRise*cost) {
-			continue
-		}
-		white, err := p.pull(x, m, h)
-		if err != nil {
-			return nil, err
-		}
-		gain := floats.Dot(white, white)/2 - rise
+		gain := floats.Dot(white[k], white[k])/2 - (to[m.Row] - from[m.Row])
 		if gain > from[m.Row] {
 			continue
 		}
-		list = append(list, movable{m.Row, m.Tau, from[m.Row], gain, white})
+		list = append(list, movable{m.Row, m.Tau, from[m.Row], gain, white[k]})
 	}
 	slices.SortStableFunc(list, func(a, b movable) int { return cmp.Compare(b.gain, a.gain) })
 	return list[:min(len(list), maxMovable)], nil
 }
 
-// pull returns S^-1/2 g for the change g of the gradient by a move.
-func (p *Problem) pull(x framework.Point, m nearest.Move, h *framework.ReducedHessian) ([]float64, error) {
-	data, d := *p.Data(), p.Shape().Latent
-	row := Data{N: 1, D: data.D, X: data.Row(m.Row)}
-	if data.Weights != nil {
-		row.Weights = data.Weights[m.Row : m.Row+1]
+// pulls returns S^-1/2 g for the changes g of the gradient by moves from x to y, one by
+// one.
+func (p *Problem) pulls(x, y framework.Point, moves []nearest.Move, h *framework.ReducedHessian) ([][]float64, error) {
+	shape, _ := p.ArrowheadShape()
+	rows := make([]int, len(moves))
+	for k, m := range moves {
+		rows[k] = m.Row
 	}
-	alone, err := NewProblem(p.Context(), row, p.Loss(), d, p.Shape().S, 1)
-	if err != nil {
+	here, there := make([]float64, len(rows)*shape.Outer), make([]float64, len(rows)*shape.Outer)
+	if err := p.RowGradients(here, x, rows); err != nil {
 		return nil, err
 	}
-	shape, _ := alone.ArrowheadShape()
-	there, here := framework.NewArrowhead(shape), framework.NewArrowhead(shape)
-	at := framework.Point{x[BlockC], x[BlockQ], x[BlockTheta], m.Tau}
-	if _, _, err := alone.AssembleHessian(there, at); err != nil {
+	if err := p.RowGradients(there, y, rows); err != nil {
 		return nil, err
 	}
-	at[BlockTau] = x[BlockTau][m.Row*d : (m.Row+1)*d]
-	if _, _, err := alone.AssembleHessian(here, at); err != nil {
-		return nil, err
+	floats.Sub(there, here)
+	white := make([][]float64, len(rows))
+	for k := range rows {
+		white[k] = here[k*shape.Outer : (k+1)*shape.Outer]
+		h.Whiten(white[k], there[k*shape.Outer:(k+1)*shape.Outer])
 	}
-	g := there.OuterGrad
-	floats.Sub(g, here.OuterGrad)
-	h.Whiten(here.OuterGrad, g)
-	return here.OuterGrad, nil
+	return white, nil
 }
 
 // promising returns the sets of at most maxTogether rows that promise most.
