@@ -23,7 +23,8 @@ type ReducedHessian struct {
 	cost     float64
 	scale    []float64 // of v, to a diagonal of A of 1
 	gradient []float64 // of the cost with respect to v, the inner rows following, scaled
-	values   []float64
+	s        *mat.SymDense
+	values   []float64 // of s, from decompose on
 	vectors  mat.Dense
 }
 
@@ -43,13 +44,50 @@ func ReduceHessian(p Problem, x Point) (h *ReducedHessian, ok bool, err error) {
 	if err != nil || math.IsNaN(cost) || math.IsInf(cost, 0) || !s.Finite() || !s.eliminate() {
 		return nil, false, err
 	}
+	return &ReducedHessian{cost: math.Abs(cost), scale: s.scale, gradient: s.reducedGradient(), s: s.s}, true, nil
+}
+
+// Decompose computes the eigenvectors of S, which all other methods but
+// [ReducedHessian.Promises] need and which take thirty times as long as a factorization. It
+// reports false where they are not found.
+func (h *ReducedHessian) Decompose() bool {
 	var eigen mat.EigenSym
-	if !eigen.Factorize(s.s, true) {
-		return nil, false, nil
+	if !eigen.Factorize(h.s, true) {
+		return false
 	}
-	h = &ReducedHessian{cost: math.Abs(cost), scale: s.scale, gradient: s.reducedGradient(), values: eigen.Values(nil)}
+	h.values = eigen.Values(nil)
 	eigen.VectorsTo(&h.vectors)
-	return h, true, nil
+	return true
+}
+
+// Promises reports whether an undamped Newton step would lower the cost by more than gain,
+// were it quadratic, without eigenvectors: true is certain but for directions of no curvature,
+// and false may be wrong where S has negative curvature.
+func (h *ReducedHessian) Promises(gain float64) bool {
+	n := len(h.scale)
+	var largest float64 // bounds the eigenvalues by the sums of the rows
+	for q := range n {
+		var sum float64
+		for k := range n {
+			sum += math.Abs(h.s.At(q, k))
+		}
+		largest = max(largest, sum)
+	}
+	damped := mat.NewSymDense(n, nil)
+	damped.CopySym(h.s)
+	for q := range n {
+		damped.SetSym(q, q, damped.At(q, q)+flatness*largest)
+	}
+	var factor mat.Cholesky
+	if !factor.Factorize(damped) {
+		return false
+	}
+	var step mat.VecDense
+	g := mat.NewVecDense(n, h.gradient)
+	if factor.SolveVecTo(&step, g) != nil {
+		return false
+	}
+	return mat.Dot(g, &step)/2 > gain
 }
 
 // reducedGradient returns the scaled g - sum_i B_i C_i^-1 g_i, for derivatives that were

@@ -43,6 +43,9 @@ func TestReducedHessian(t *testing.T) {
 	h, ok, err := ReduceHessian(p, nil)
 	require.NoError(t, err)
 	require.True(t, ok)
+	assert.True(t, h.Promises(1.99))
+	assert.False(t, h.Promises(2.01))
+	require.True(t, h.Decompose())
 	assert.InDeltaSlice(t, []float64{-1, 0}, h.NewtonStep(), 1e-14)
 	assert.InDelta(t, 2, h.Decrement(), 1e-14)
 	white, step := make([]float64, 2), make([]float64, 2)
@@ -55,6 +58,7 @@ func TestReducedHessian(t *testing.T) {
 	h, ok, err = ReduceHessian(p, nil)
 	require.NoError(t, err)
 	require.True(t, ok)
+	require.True(t, h.Decompose())
 	h.Whiten(white, []float64{4, 2})
 	assert.InDelta(t, 4, floats.Dot(white, white), 1e-14)
 }

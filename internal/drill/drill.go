@@ -15,6 +15,8 @@
 //	SCQM_DRILL_CASES   how many cases: 5000, or flips=5000,limits=200 by name, or both
 //	SCQM_DRILL_SEED    seed of all cases, 1 unless set
 //	SCQM_DRILL_CASE    run only this case, by its number from 0
+//	SCQM_DRILL_SHARD   K/M: run only the cases whose number leaves K when divided by M,
+//	                   so that M processes run all of them between them
 //	SCQM_DRILL_REPORT  file to which a line NAME, tried, failed, skipped is
 //	                   appended for each drill, with tabs between
 package drill
@@ -33,6 +35,7 @@ const (
 	EnvCases  = "SCQM_DRILL_CASES"
 	EnvSeed   = "SCQM_DRILL_SEED"
 	EnvCase   = "SCQM_DRILL_CASE"
+	EnvShard  = "SCQM_DRILL_SHARD"
 	EnvReport = "SCQM_DRILL_REPORT"
 )
 
@@ -51,13 +54,16 @@ const maxFailures = 10
 // how to run it alone.
 func Run(t testing.TB, name string, quick int, try func(Case) error) {
 	t.Helper()
-	first, last := 0, Cases(t, name, quick)
+	first, last, stride := 0, Cases(t, name, quick), 1
 	if text := os.Getenv(EnvCase); text != "" {
 		first = number(t, EnvCase, text)
 		last = first + 1
+	} else if text := os.Getenv(EnvShard); text != "" {
+		first, stride = shard(t, text)
 	}
-	failed := 0
-	for i := first; i < last; i++ {
+	tried, failed := 0, 0
+	for i := first; i < last; i += stride {
+		tried++
 		err := try(Case{i, Rand(t, name, i)})
 		if err == nil {
 			continue
@@ -66,7 +72,18 @@ func Run(t testing.TB, name string, quick int, try func(Case) error) {
 			t.Logf("%s: case %d: %v\nrerun: %s=%d %s=%d go test -count=1 -run '^%s$' <package>", name, i, err, EnvSeed, Seed(t), EnvCase, i, t.Name())
 		}
 	}
-	Report(t, name, last-first, failed)
+	Report(t, name, tried, failed)
+}
+
+// shard reads K/M.
+func shard(t testing.TB, text string) (k, m int) {
+	t.Helper()
+	first, of, _ := strings.Cut(text, "/")
+	k, m = number(t, EnvShard, first), number(t, EnvShard, of)
+	if k >= m {
+		t.Fatalf("%s: %q is not K/M with K below M", EnvShard, text)
+	}
+	return k, m
 }
 
 // Cases returns how many cases a drill is to try: quick, unless the environment

@@ -39,7 +39,7 @@ func play(t *testing.T, drill func(t testing.TB)) *outcome {
 
 func clear(t *testing.T) (report string) {
 	report = filepath.Join(t.TempDir(), "report")
-	for _, name := range []string{EnvCases, EnvSeed, EnvCase} {
+	for _, name := range []string{EnvCases, EnvSeed, EnvCase, EnvShard} {
 		t.Setenv(name, "")
 	}
 	t.Setenv(EnvReport, report)
@@ -98,6 +98,14 @@ func TestRunReports(t *testing.T) {
 	assert.Equal(t, map[int]uint64{3: all[3]}, drawn)
 
 	t.Setenv(EnvCase, "")
+	drawn = map[int]uint64{}
+	t.Setenv(EnvShard, "1/3")
+	assert.True(t, play(t, bad).failed)
+	assert.Equal(t, map[int]uint64{1: all[1], 4: all[4]}, drawn)
+	t.Setenv(EnvShard, "3/3")
+	assert.Contains(t, play(t, bad).log, "K below M")
+
+	t.Setenv(EnvShard, "")
 	o = play(t, func(t testing.TB) { Run(t, "none", 0, func(Case) error { return nil }) })
 	assert.True(t, o.failed, "a drill without cases passed")
 	o = play(t, func(t testing.TB) { Skip(t, "mounts", "only root may\nmount") })
@@ -105,5 +113,5 @@ func TestRunReports(t *testing.T) {
 
 	text, err := os.ReadFile(report)
 	require.NoError(t, err)
-	assert.Equal(t, "good\t5\t0\t\nbad\t5\t2\t\nbad\t1\t1\t\nnone\t0\t0\t\nmounts\t0\t0\tonly root may mount\n", string(text))
+	assert.Equal(t, "good\t5\t0\t\nbad\t5\t2\t\nbad\t1\t1\t\nbad\t2\t1\t\nnone\t0\t0\t\nmounts\t0\t0\tonly root may mount\n", string(text))
 }

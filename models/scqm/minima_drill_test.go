@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"os"
+	"strconv"
 	"testing"
 	"time"
 
@@ -130,7 +132,8 @@ func turnedArc(rng *rand.Rand, D, n int) Data {
 }
 
 const (
-	// restarts is the number of perturbations of a fit from which it is fitted again.
+	// restarts is the number of perturbations of a fit from which it is fitted again,
+	// unless SCQM_MINIMA_RESTARTS has another; they take nearly all of the time.
 	restarts = 20
 	// raised is how many times the objective a perturbed point may have: beyond, it
 	// is not near the fit, but where other minima are.
@@ -163,8 +166,14 @@ func nearby(m *Model, x Data, rng *rand.Rand) (gain float64, how string, err err
 		}
 		return nil
 	}
-	for k := range restarts {
-		at, size, err := perturbed(p, fit.at, math.Pow(10, -4+2.5*float64(k)/restarts), cost, rng)
+	count := float64(restarts)
+	if text := os.Getenv("SCQM_MINIMA_RESTARTS"); text != "" {
+		if count, err = strconv.ParseFloat(text, 64); err != nil {
+			return 0, "", err
+		}
+	}
+	for k := range int(count) {
+		at, size, err := perturbed(p, fit.at, math.Pow(10, -4+2.5*float64(k)/count), cost, rng)
 		if err != nil {
 			return 0, "", err
 		}
@@ -266,7 +275,8 @@ func (n *minimaCount) fit(t testing.TB, c drill.Case, s minimaCase) error {
 // Default fits of noisy paraboloids and arcs by all losses converge, to minima: influence
 // takes them for such, and no solver and no restart near them ends lower, but for a share
 // by loss with another minimum close by. The whole grid, twenty of each kind, are 3,600
-// cases.
+// cases; of these shard K/180 (see package drill) is
+// the twenty of kind K.
 func TestDrillMinima(t *testing.T) {
 	cells := minimaCells()
 	counts := make([]minimaCount, len(cells))

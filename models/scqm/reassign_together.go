@@ -2,6 +2,7 @@ package scqm
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
@@ -72,7 +73,7 @@ func (p *Problem) reassignTogether(x framework.Point) (moved bool, passes float6
 		return false, passes, err
 	}
 	cost, err := p.Evaluate(nil, x)
-	if err != nil || h.Decrement() > atMinimum*cost {
+	if err != nil || h.Promises(atMinimum*cost) || !h.Decompose() || h.Decrement() > atMinimum*cost {
 		return false, passes, err
 	}
 	list, err := p.movableRows(x, cost, h)
@@ -82,6 +83,9 @@ func (p *Problem) reassignTogether(x framework.Point) (moved bool, passes float6
 	}
 	here := p.finding(&framework.Result{Point: x, Cost: cost})
 	for _, s := range promising(list, worthMoving*cost) {
+		if p.tried.before(list, s, cost) {
+			continue
+		}
 		end, used, err := p.moveTogether(x, list, s, h)
 		passes += used
 		if err != nil {
@@ -93,8 +97,41 @@ func (p *Problem) reassignTogether(x framework.Point) (moved bool, passes float6
 			}
 			return true, passes, nil
 		}
+		p.tried.keep(list, s, cost)
 	}
 	return false, passes, nil
+}
+
+// triedSets are the sets that were tried in vain, each at the minimum of a cost: a run is
+// examined several times at one minimum.
+type triedSets []triedSet
+
+type triedSet struct {
+	rows []int // of the data
+	cost float64
+}
+
+// before reports whether a set was tried at a minimum of the cost given.
+func (t triedSets) before(list []movable, s set, cost float64) bool {
+	rows := s.of(list)
+	return slices.ContainsFunc(t, func(o triedSet) bool {
+		return slices.Equal(o.rows, rows) && math.Abs(o.cost-cost) <= 2*atMinimum*cost
+	})
+}
+
+// keep adds a set.
+func (t *triedSets) keep(list []movable, s set, cost float64) {
+	*t = append(*t, triedSet{s.of(list), cost})
+}
+
+// of returns the rows of the data that a set of places in a list has, in order.
+func (s set) of(list []movable) []int {
+	rows := make([]int, len(s.rows))
+	for i, k := range s.rows {
+		rows[i] = list[k].row
+	}
+	slices.Sort(rows)
+	return rows
 }
 
 const (

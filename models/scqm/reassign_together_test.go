@@ -63,3 +63,15 @@ func TestSetsOfRows(t *testing.T) {
 	list[0].loss, list[1].loss = 0.3, 0.3
 	assert.Empty(t, promising(list, 0), "two rows gain no more than they cost")
 }
+
+// A set that was tried in vain is known at the same minimum, by its rows and not by their
+// places in a list, and unknown at others.
+func TestTriedSets(t *testing.T) {
+	list := []movable{{row: 7}, {row: 3}, {row: 5}}
+	var tried triedSets
+	tried.keep(list, set{rows: []int{0, 1}}, 10)
+	other := []movable{{row: 3}, {row: 7}, {row: 5}}
+	assert.True(t, tried.before(other, set{rows: []int{0, 1}}, 10*(1+atMinimum)))
+	assert.False(t, tried.before(other, set{rows: []int{0, 1}}, 10*(1-worthMoving)))
+	assert.False(t, tried.before(other, set{rows: []int{0, 2}}, 10))
+}

@@ -39,7 +39,7 @@ func (p *Problem) Refute(x framework.Point) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if ok {
+	if ok && h.Decompose() {
 		step := h.NewtonStep()
 		move := step[len(step)-len(x[BlockTheta]):] // Theta comes last
 		grows = floats.Norm(move, 2) > growing*floats.Norm(x[BlockTheta], 2)
