@@ -21,6 +21,9 @@ const (
 	// lower as often, but in other fits, so that the first widerExchanges are tried so too.
 	maxExchanges, exchangeRounding = 6, 1e-2
 	widerExchanges, widerRounding  = 3, 5e-2
+	// largeTrials is the number of trials of systems of more than smallOuter outer
+	// coordinates, and triedWork the most products that one of their iterations takes.
+	largeTrials, triedWork = 2, 1 << 23
 	// valleyRounding is the first eps of the only trial of a point that is not
 	// stationary: rounded that far, valleys are followed best.
 	valleyRounding = 1
@@ -39,6 +42,9 @@ func (s *PrimalDualState) nextTrial(e *framework.Evaluator) error {
 		if s.Done = x != nil; s.Done || err != nil {
 			return err
 		}
+	}
+	if s.Done = s.Trial == largeTrials && s.schur.Outer > smallOuter; s.Done {
+		return nil
 	}
 	if s.Trial == len(trialRoundings) {
 		var err error
@@ -72,7 +78,13 @@ func (s *PrimalDualState) tryExchange(e *framework.Evaluator, other framework.Ex
 
 // mayTry reports whether another trial may begin.
 func (s *PrimalDualState) mayTry(e *framework.Evaluator) bool {
-	return (s.Stationary || s.Last) && s.Gains <= maxGains && s.schur.Outer <= smallOuter && !e.Differentiable() && !e.FirstOrder()
+	if s.Gains > maxGains || e.Differentiable() || e.FirstOrder() {
+		return false
+	}
+	if s.schur.Outer > smallOuter {
+		return s.Stationary && s.schur.Outer*s.schur.Outer <= triedWork/s.schur.Inner()
+	}
+	return s.Stationary || s.Last
 }
 
 // vain reports whether a trial of a stationary point, which ends a stage with the cost
