@@ -44,6 +44,7 @@ SPLITS = 8
 DEFAULT = 1e-3
 RIDGES = (0.0, 1e-4, DEFAULT, 1e-2, 0.1, 1.0)
 WORSE = 0.01  # how far below linear a fit may be
+ENDS = ("converged", "stalled", "max_iter", "time_limit")
 
 
 def split(x: Array, seed: int, learn: int | None = None) -> tuple[Array, Array]:
@@ -97,10 +98,11 @@ def attempt(
     ridges: tuple[float, ...],
     influence: bool,
     learn: int | None,
+    limit: float | None,
 ) -> Record:
-    """Fit one case, flat and with each ridge."""
+    """Fit one case, flat and with each ridge, each fit for at most limit seconds."""
     train, test = split(x, case["split"], learn)
-    how = {"n_components": case["d"], "loss": case["loss"]}
+    how = {"n_components": case["d"], "loss": case["loss"], "time_limit": limit}
     center = scqm.frechet_mean(train, loss=case["loss"], n_threads=1).mean
     flat, seconds = fitted(train, linear=True, **how)
     own, squares = quality(flat, test, center)
@@ -166,7 +168,9 @@ def run(options: argparse.Namespace) -> None:
     last = options.first + options.count if options.count else None
     for case in islice(cases(names, options), options.first, last):
         x = loaded[case["table"]]
-        out = attempt(x, case, ridges, not options.no_influence, options.learn)
+        out = attempt(
+            x, case, ridges, not options.no_influence, options.learn, options.limit
+        )
         if options.count:
             judged(out)
         else:
@@ -185,7 +189,7 @@ def mean_r2(records: list[Record], ridge: float) -> float:
 def totals(groups: Groups) -> None:
     """Print what is asked of all fits together, loss by loss."""
     print(
-        "| loss | fits | converged, stalled, max_iter | refused |"
+        f"| loss | fits | {', '.join(ENDS)} | refused |"
         " more than .01 below flat | groups below flat in the mean |"
         " flat | curved by ridge |"
     )
@@ -197,7 +201,7 @@ def totals(groups: Groups) -> None:
         records = [r for rs in own for r in rs]
         fits = [f for r in records for f in r["fits"] if f["ridge"] == DEFAULT]
         ends = [f["status"] for f in fits]
-        counts = [ends.count(e) for e in ("converged", "stalled", "max_iter")]
+        counts = [ends.count(e) for e in ENDS]
         gains = [[default_r2(r) - r["linear"] for r in rs] for rs in own]
         ridges = sorted({f["ridge"] for f in records[0]["fits"]})
         print(
@@ -230,7 +234,7 @@ def summarize(path: Path) -> None:
     print()
     print(
         "| table | loss | d | fits | flat | curved | difference | worst | best ridge |"
-        " converged, stalled, max_iter | refused | CPU s |"
+        f" {', '.join(ENDS)} | refused | CPU s |"
     )
     print("|" + " --- |" * 12)
     for (name, loss, d), records in groups.items():
@@ -241,7 +245,7 @@ def summarize(path: Path) -> None:
         best = max(tried, key=tried.__getitem__)
         shown = f"{tried[best]:.4f} at {best:g}" if len(tried) > 1 else ""
         ends = [f["status"] for f in fits]
-        counts = [ends.count(e) for e in ("converged", "stalled", "max_iter")]
+        counts = [ends.count(e) for e in ENDS]
         print(
             f"| {name} | {loss} | {d} | {len(fits)} |"
             f" {np.mean([r['linear'] for r in records]):.4f} |"
@@ -266,6 +270,7 @@ def main() -> None:
         "--ridges", action="store_true", help="0 to 1 beside the default"
     )
     parser.add_argument("--learn", type=int, help="rows to learn from, not 70 %%")
+    parser.add_argument("--limit", type=float, help="seconds that a fit may take")
     parser.add_argument("--no-influence", action="store_true")
     parser.add_argument("--first", type=int, default=0, help="first case")
     parser.add_argument("--count", type=int, help="of cases that are judged, for soak")
