@@ -70,6 +70,12 @@ func SolveCholesky(x, l []float64, n int) {
 
 // SolveCholeskyRows solves LL'x = b in place for the n x m matrix b.
 func SolveCholeskyRows(b, l []float64, n, m int) {
+	ForwardCholeskyRows(b, l, n, m)
+	BackwardCholeskyRows(b, l, n, m)
+}
+
+// ForwardCholeskyRows solves Lx = b in place for the n x m matrix b.
+func ForwardCholeskyRows(b, l []float64, n, m int) {
 	for i := range n {
 		x := b[i*m : (i+1)*m]
 		for k, f := range l[i*n : i*n+i] {
@@ -82,6 +88,10 @@ func SolveCholeskyRows(b, l []float64, n, m int) {
 			x[j] *= inverse
 		}
 	}
+}
+
+// BackwardCholeskyRows solves L'x = b in place for the n x m matrix b.
+func BackwardCholeskyRows(b, l []float64, n, m int) {
 	for i := n - 1; i >= 0; i-- {
 		x := b[i*m : (i+1)*m]
 		inverse := 1 / l[i*n+i]

@@ -12,7 +12,7 @@ import (
 // retraction. There it takes two thirds of the time of Factor from m = 5 on. It
 // reports false, and leaves a as it is, where a is not finite.
 func (p *Polar) Orthonormalize(a []float64, n int) bool {
-	m, gram, turn, root, next := p.m, p.work, p.inverse, p.r, p.next[:p.m*n]
+	m, gram, turn, root, next := p.m, p.b[:p.m*p.m], p.inverse, p.r, p.next[:p.m*n]
 	for i := range m {
 		for j := range i + 1 {
 			v := Dot(a[i*n:(i+1)*n], a[j*n:(j+1)*n])
