@@ -22,16 +22,16 @@ func (o *Outer) FlatTheta(x framework.Point, m *Moments, flat []bool, lambda, mo
 	m.centre()
 	o.dropFlat(m, flat)
 	dense.JitteredCholesky(m.phi, o.q)
-	theta, penalty := make([]float64, o.q*f.S), 0.0
+	theta, column, penalty := make([]float64, o.q*f.S), make([]float64, o.q), 0.0
 	for j := range f.S {
 		if flat[f.Latent+j] {
 			continue
 		}
-		for a := range o.col {
-			o.col[a] = floats.Dot(f.Axis(f.Latent+j), m.product(f.Latent+a))
+		for a := range column {
+			column[a] = floats.Dot(f.Axis(f.Latent+j), m.product(f.Latent+a))
 		}
-		dense.SolveCholesky(o.col, m.phi, o.q)
-		for a, v := range o.col {
+		dense.SolveCholesky(column, m.phi, o.q)
+		for a, v := range column {
 			v /= o.unit * o.unit
 			theta[a*f.S+j] = v
 			penalty += lambda * sheet.VechWeight(f.Latent, a) * v * v

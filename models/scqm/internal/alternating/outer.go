@@ -1,6 +1,8 @@
 package alternating
 
 import (
+	"math"
+
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/scqm/scqm/framework"
@@ -35,8 +37,9 @@ const (
 //
 // which never raises the sum: for fixed tau and Theta this is a Procrustes
 // problem. Then c = mean(x) - Q mean(z). All Q lie in the span of G_tau, G_phi
-// and the first Q, so that the alternation runs on matrices of 2d + q + s rows
-// and costs no pass over the data.
+// and the first Q, so that the alternation runs on matrices of r = 2d + q + s rows
+// and costs no pass over the data. With K = LL' and R = L^-1 G_phi', computed once, G_phi Theta is
+// R'(R V).
 //
 // Source for the Procrustes problem: P. H. Schoenemann, A generalized solution
 // of the orthogonal Procrustes problem, Psychometrika 31 (1966) 1-10.
@@ -50,11 +53,14 @@ type Outer struct {
 	g        []float64 // (d+q) x size: G_tau and G_phi in the basis
 	k        []float64 // q x q: Cholesky factor of K, in the unit of phi / h^2
 	proximal float64   // the multiple of I in K that holds Theta back
-	old      []float64 // q x s: the first Theta, in the unit of 1/h
+	solved   []float64 // q x size: R
+	held     []float64 // q x s: K^-1 proximal Theta_0, in the unit of 1/h
 	theta    []float64 // q x s
+	bend     []float64 // s x q: (R V)'
 	frame    []float64 // m x size: Q in the basis, by columns
+	still    []float64 // m x size: what of pull does not depend on Q
 	pull     []float64 // m x size: [G_tau, G_phi Theta], by columns
-	col      []float64 // q
+	axes     []float64 // m x D: Q, by columns
 	polar    *dense.Polar
 }
 
@@ -64,8 +70,8 @@ func NewOuter(f *sheet.Sheet, unit float64) *Outer {
 	vec := func(n int) []float64 { return make([]float64, n) }
 	return &Outer{
 		f: f, q: q, unit: unit, basis: vec(most * f.D), g: vec((f.Latent + q) * most),
-		k: vec(q * q), old: vec(q * f.S), theta: vec(q * f.S),
-		frame: vec(f.M * most), pull: vec(f.M * most), col: vec(q), polar: dense.NewPolar(f.M, most),
+		k: vec(q * q), solved: vec(q * most), bend: vec(q * f.S), held: vec(q * f.S), theta: vec(q * f.S),
+		frame: vec(f.M * most), still: vec(f.M * most), pull: vec(f.M * most), axes: vec(f.M * f.D), polar: dense.NewPolar(f.M, most),
 	}
 }
 
@@ -106,7 +112,8 @@ func (o *Outer) factorize(m *Moments, lambda float64) {
 	if o.q > 0 {
 		dense.FactorCholesky(o.k, o.q, 0, 0) // positive definite by the proximal term
 	}
-	floats.ScaleTo(o.old, h2, o.f.Theta)
+	floats.ScaleTo(o.held, h2*o.proximal, o.f.Theta)
+	dense.SolveCholeskyRows(o.held, o.k, o.q, o.f.S)
 }
 
 // span builds the basis and expresses G_tau and G_phi in it.
@@ -134,20 +141,17 @@ func (o *Outer) span(m *Moments) {
 			o.size++
 		}
 	}
-	for j := range m.d + m.q {
-		g := o.g[j*o.size : (j+1)*o.size]
-		for i := range g {
-			g[i] = floats.Dot(o.basis[i*D:(i+1)*D], m.product(j))
-		}
+	if axes := m.d + m.q; axes > 0 {
+		dense.FrameProducts(o.g, o.size, nil, o.basis, nil, m.yx, o.size, axes, D)
 	}
 }
 
 // removeBasis takes the part of v within the basis away.
 func (o *Outer) removeBasis(v []float64) {
-	for i := range o.size {
-		b := o.basis[i*o.f.D : (i+1)*o.f.D]
-		floats.AddScaled(v, -floats.Dot(b, v), b)
-	}
+	along := o.pull[:o.size]
+	dense.FrameProducts(along, 1, nil, v, nil, o.basis, 1, o.size, o.f.D)
+	floats.Scale(-1, along)
+	dense.AddRowProduct(v, along, o.basis, 1, o.size, o.f.D)
 }
 
 // alternate leaves the last Q in turn and the Theta for it in theta.
@@ -161,14 +165,13 @@ func (o *Outer) alternate() {
 	if f.S == 0 {
 		steps = 1 // exact
 	}
+	o.prepare()
 	pull := o.pull[:f.M*n]
-	copy(pull, o.g[:f.Latent*n])
 	for range steps {
-		o.leastSquaresTheta()
+		copy(pull, o.still)
 		o.pullCurvature(pull[f.Latent*n:])
 		floats.AddScaled(pull, proximalWeight*floats.Norm(pull, 2), o.frame[:f.M*n])
 		moved, ok := o.polar.Factor(o.frame[:f.M*n], pull, n)
-		copy(pull, o.g[:f.Latent*n])
 		if !ok || moved <= outerTolerance {
 			break
 		}
@@ -176,48 +179,49 @@ func (o *Outer) alternate() {
 	o.leastSquaresTheta()
 }
 
-// leastSquaresTheta computes Theta = (K + proximal I)^-1 (G_phi' V + proximal Theta_0), row-major.
-func (o *Outer) leastSquaresTheta() {
-	s, n := o.f.S, o.size
-	for k := range s {
-		v := o.frame[(o.f.Latent+k)*n : (o.f.Latent+k+1)*n]
-		for a := range o.col {
-			g := o.g[(o.f.Latent+a)*n : (o.f.Latent+a+1)*n]
-			o.col[a] = floats.Dot(g, v) + o.proximal*o.old[a*s+k]
-		}
-		dense.SolveCholesky(o.col, o.k, o.q)
-		for a, t := range o.col {
-			o.theta[a*s+k] = t
-		}
+// prepare computes what all alternations have in common, in the unit of G_tau.
+func (o *Outer) prepare() {
+	f, n, q := o.f, o.size, o.q
+	g := o.g[f.Latent*n : (f.Latent+q)*n]
+	copy(o.solved, g)
+	dense.ForwardCholeskyRows(o.solved, o.k, q, n)
+	still := o.still[:f.M*n]
+	clear(still[copy(still, o.g[:f.Latent*n]):])
+	held := still[f.Latent*n:]
+	dense.AddProduct(held, o.held, g, q, f.S, n)
+	floats.Scale(1/o.unit, held)
+	floats.Scale(1/math.Sqrt(o.unit), o.solved[:q*n])
+}
+
+// bendFrame computes R V, by columns.
+func (o *Outer) bendFrame() {
+	if o.f.S > 0 {
+		dense.FrameProducts(o.bend, o.q, nil, o.solved, nil, o.frame[o.f.Latent*o.size:], o.q, o.f.S, o.size)
 	}
 }
 
-// pullCurvature computes the columns of G_phi Theta, in the unit of G_tau.
+// pullCurvature adds the columns of R'R V.
 func (o *Outer) pullCurvature(dst []float64) {
-	s, n := o.f.S, o.size
-	clear(dst)
-	for k := range s {
-		for a := range o.q {
-			floats.AddScaled(dst[k*n:(k+1)*n], o.theta[a*s+k]/o.unit, o.g[(o.f.Latent+a)*n:(o.f.Latent+a+1)*n])
-		}
-	}
+	o.bendFrame()
+	dense.AddRowProduct(dst, o.bend, o.solved, o.f.S, o.q, o.size)
+}
+
+// leastSquaresTheta computes Theta = L^-T R V + (K + proximal I)^-1 proximal Theta_0, row-major.
+func (o *Outer) leastSquaresTheta() {
+	s, q := o.f.S, o.q
+	o.bendFrame()
+	dense.Transpose(o.theta, o.bend, s, q)
+	dense.BackwardCholeskyRows(o.theta, o.k, q, s)
+	floats.Scale(math.Sqrt(o.unit), o.theta)
+	floats.Add(o.theta, o.held)
 }
 
 // write turns the solution back into the units and coordinates of the problem.
 func (o *Outer) write(next framework.Point, m *Moments) {
 	f, n := o.f, o.size
-	q := next[objective.BlockQ]
-	clear(q)
-	for j := range f.M {
-		for i, t := range o.frame[j*n : (j+1)*n] {
-			if t == 0 {
-				continue
-			}
-			for r, b := range o.basis[i*f.D : (i+1)*f.D] {
-				q[r*f.M+j] += t * b
-			}
-		}
-	}
+	clear(o.axes)
+	dense.AddRowProduct(o.axes, o.frame, o.basis, f.M, n, f.D)
+	dense.Transpose(next[objective.BlockQ], o.axes, f.M, f.D)
 	floats.ScaleTo(next[objective.BlockTheta], 1/o.unit/o.unit, o.theta)
 	floats.AddTo(next[objective.BlockC], f.C, m.x)
 	for j := range f.M {
@@ -229,8 +233,6 @@ func (o *Outer) write(next framework.Point, m *Moments) {
 				z += v * o.theta[a*f.S+j-f.Latent]
 			}
 		}
-		for r := range f.D {
-			next[objective.BlockC][r] -= z * q[r*f.M+j]
-		}
+		floats.AddScaled(next[objective.BlockC], -z, o.axes[j*f.D:(j+1)*f.D])
 	}
 }
