@@ -4,7 +4,7 @@ package dense
 // Each has the bits of its plain form on any processor: products are rounded before they
 // are added, and the order of a sum is that of its terms, or one of eight lanes.
 
-//go:generate sh -c "go run ./assembly > products_amd64.s"
+//go:generate sh -c "go run ./assembly products > products_amd64.s"
 
 const (
 	// tileAxes is the number of axes, or of sums, that a kernel takes at a time.

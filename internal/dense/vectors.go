@@ -57,9 +57,9 @@ func Transpose(dst, a []float64, rows, cols int) {
 func Finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
 // Grow returns a slice of length n, reusing buf where it is large enough.
-func Grow(buf []float64, n int) []float64 {
+func Grow[T any](buf []T, n int) []T {
 	if cap(buf) < n {
-		return make([]float64, n)
+		return make([]T, n)
 	}
 	return buf[:n]
 }

@@ -13,6 +13,7 @@ func TestKernelsAreThoseInTheTree(t *testing.T) {
 	for file, write := range map[string]func(){
 		"../products_amd64.s": writeProducts,
 		"../../../models/scqm/internal/nearest/surface_feet_amd64.s": writeFeet,
+		"../../../models/scqm/internal/nearest/feet_amd64.s":         writeForms,
 	} {
 		var text bytes.Buffer
 		output = &text

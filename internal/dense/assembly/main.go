@@ -1,5 +1,5 @@
-// Assembly writes the kernels of package dense for amd64, see long_vectors.go there for
-// what their bits are. Run by go generate.
+// Assembly writes kernels for amd64, those of which its argument is the name; see long_vectors.go
+// in package dense for what their bits are. Run by go generate.
 package main
 
 import (
@@ -20,11 +20,8 @@ type set struct {
 var output io.Writer = os.Stdout
 
 func main() {
-	if len(os.Args) > 1 && os.Args[1] == "feet" {
-		writeFeet()
-		return
-	}
-	writeProducts()
+	kernels := map[string]func(){"products": writeProducts, "feet": writeFeet, "forms": writeForms}
+	kernels[os.Args[1]]()
 }
 
 var sets = []set{{name: "AVX512", wide: true, rows: 4, halves: 1}, {name: "AVX2", rows: 1, halves: 2}}

@@ -159,8 +159,9 @@ type rowSweep struct {
 	f          *sheet.Sheet
 	loss       framework.Radial
 	footpoint  *nearest.Quadratic
-	feet       *nearest.SurfaceFeet // nil but for d = 2
-	tau        [2][]float64         // most: what feet moves
+	surface    *nearest.SurfaceFeet // nil but for d = 2
+	tau        [2][]float64         // most: what surface moves
+	feet       *nearest.Feet        // nil for d = 2, and where there is no room for it
 	rows       int                  // at a time
 	most       int                  // rows, rounded up
 	pulled     []float64            // m x most: Q'(x - c), one axis after the other; zeros up to FrameAxes
@@ -186,8 +187,11 @@ func newRowSweep(data *rows.Data, f *sheet.Sheet, n int, unit float64) *rowSweep
 
 // goOn lets rows go on from their last tau.
 func (s *rowSweep) goOn() *rowSweep {
-	if nearest.HasSurfaceFeet(s.f) {
-		s.feet = nearest.NewSurfaceFeet(s.f, sweepPrecision)
+	switch {
+	case nearest.HasSurfaceFeet(s.f):
+		s.surface = nearest.NewSurfaceFeet(s.f, sweepPrecision)
+	case nearest.HasFeet(s.f):
+		s.feet = nearest.NewFeet(s.f, sweepPrecision)
 	}
 	return s
 }
@@ -196,7 +200,10 @@ func (s *rowSweep) goOn() *rowSweep {
 func (s *rowSweep) anew() *rowSweep {
 	s.pure = nearest.NewFootpoint(s.f)
 	s.footpoint = s.pure.Quadratic
-	if nearest.HasSurfaceFeet(s.f) {
+	switch {
+	case nearest.HasSurfaceFeet(s.f):
+		s.surface = nearest.NewSurfaceFinder(s.f)
+	case nearest.HasFeet(s.f):
 		s.feet = nearest.NewFinder(s.f)
 	}
 	s.reload()
@@ -206,6 +213,9 @@ func (s *rowSweep) anew() *rowSweep {
 // reload has to be called where Theta may have changed.
 func (s *rowSweep) reload() {
 	s.footpoint.Reload()
+	if s.surface != nil {
+		s.surface.Reload()
+	}
 	if s.feet != nil {
 		s.feet.Reload()
 	}
@@ -238,26 +248,38 @@ func (s *rowSweep) batch(m *Moments, next, tau []float64, from, to int) {
 // place improves tau for n rows of x, and writes their squared residuals into u.
 func (s *rowSweep) place(x, tau []float64, n int) {
 	D, d := s.f.D, s.f.Latent
-	if s.feet == nil {
+	switch {
+	case s.surface != nil:
+		s.placeOnSurface(tau, n)
+	case s.feet == nil:
 		for i := range n {
+			s.u[i] = nearest.Refused
+		}
+	case s.pure != nil:
+		s.feet.Find(s.u, tau, s.pulled, s.most, s.whole, n)
+	default:
+		s.feet.Move(s.u, tau, s.pulled, s.most, s.whole, n, sweepSteps)
+	}
+	for i := range n {
+		if !(s.u[i] > nearest.LostDigits*s.whole[i]) {
 			s.u[i] = s.project(x[i*D:(i+1)*D], i, tau[i*d:(i+1)*d])
 		}
-		return
 	}
+}
+
+// placeOnSurface does so for d = 2, but for the rows that are refused.
+func (s *rowSweep) placeOnSurface(tau []float64, n int) {
 	t0, t1 := s.tau[0][:n], s.tau[1][:n]
 	if s.pure != nil {
-		s.feet.Find(s.u, s.tau[0], s.tau[1], s.pulled, s.most, s.whole, n)
+		s.surface.Find(s.u, s.tau[0], s.tau[1], s.pulled, s.most, s.whole, n)
 	} else {
 		for i := range t0 {
 			t0[i], t1[i] = tau[2*i], tau[2*i+1]
 		}
-		s.feet.Move(s.u, s.tau[0], s.tau[1], s.pulled, s.most, s.whole, n, sweepSteps)
+		s.surface.Move(s.u, s.tau[0], s.tau[1], s.pulled, s.most, s.whole, n, sweepSteps)
 	}
 	for i, v := range t0 {
 		tau[2*i], tau[2*i+1] = v, t1[i]
-		if !(s.u[i] > nearest.LostDigits*s.whole[i]) {
-			s.u[i] = s.project(x[i*D:(i+1)*D], i, tau[2*i:2*i+2])
-		}
 	}
 }
 

@@ -30,14 +30,20 @@ type Certificate struct {
 	// Within is the part of the squared distance that a nearer point may gain unseen.
 	Within float64
 
-	q *Quadratic
+	q    *Quadratic
+	feet *Feet // nil but for d > 2
+	sure []bool
 }
 
 // NewCertificate prepares for a sheet as it is.
 func NewCertificate(f *sheet.Sheet, within float64) *Certificate {
 	q := NewQuadratic(f)
 	q.Reload()
-	return &Certificate{Within: within, q: q}
+	c := &Certificate{Within: within, q: q}
+	if f.Latent > 2 && HasFeet(f) {
+		c.feet = NewFeet(f, 0)
+	}
+	return c
 }
 
 // Holds reports whether the sheet is nowhere nearer to a row x than at tau, given y = Q'(x - c)
@@ -123,6 +129,18 @@ func UncertainRows(ctx context.Context, tau []float64, f *sheet.Sheet, loss fram
 func (c *Certificate) uncertain(list []int, w *Worker, tau []float64, x rows.Data, from, to int) ([]int, error) {
 	f, n := c.q.f, to-from
 	whole := w.Values[:n]
+	if c.feet != nil {
+		stride := Rows(n)
+		w.Pulled, c.sure = dense.Grow(w.Pulled, f.M*stride), dense.Grow(c.sure, n)
+		f.DeviationsToFrame(w.Pulled, stride, whole, x.X[from*f.D:to*f.D], n)
+		c.feet.Certify(c.sure, tau[from*f.Latent:to*f.Latent], w.Pulled, stride, whole, n, c.Within)
+		for i, sure := range c.sure {
+			if !sure {
+				list = append(list, from+i)
+			}
+		}
+		return list
+	}
 	f.DeviationsToFrame(w.Pulled, n, whole, x.X[from*f.D:to*f.D], n)
 	y := w.b
 	for i, far := range whole {

@@ -72,8 +72,8 @@ func (s *SurfaceFeet) Find(u, x, y, pulled []float64, stride int, whole []float6
 	s.run(u, x, y, pulled, stride, whole, n, pureSteps, true)
 }
 
-// NewFinder prepares for Find.
-func NewFinder(f *sheet.Sheet) *SurfaceFeet { return NewSurfaceFeet(f, purePrecision) }
+// NewSurfaceFinder prepares for Find.
+func NewSurfaceFinder(f *sheet.Sheet) *SurfaceFeet { return NewSurfaceFeet(f, purePrecision) }
 
 func (s *SurfaceFeet) run(u, x, y, pulled []float64, stride int, whole []float64, n, steps int, nearest bool) {
 	wide, wider := dense.Wide()
