@@ -126,12 +126,12 @@ func statusOf(r *bench.Run) string {
 
 // printRoofline prints the speeds of the machine and of the passes over the rows.
 func printRoofline(w io.Writer, r *bench.Roofline) error {
-	if _, err := io.WriteString(w, "\nr3: passes over the rows, against one read of them at copy speed plus their products at dgemm speed\n"); err != nil {
+	if _, err := io.WriteString(w, "\nr3: passes over the rows, against one read of them plus their products in the first-level cache\n"); err != nil {
 		return err
 	}
-	rows := [][]string{{"THREADS", "COPY GB/s", "DGEMM GFLOP/s"}}
+	rows := [][]string{{"THREADS", "READ GB/s", "PRODUCTS GFLOP/s"}}
 	for _, s := range r.Speeds {
-		rows = append(rows, []string{fmt.Sprint(s.Threads), fmt.Sprintf("%.1f", s.Copy), fmt.Sprintf("%.1f", s.Gemm)})
+		rows = append(rows, []string{fmt.Sprint(s.Threads), fmt.Sprintf("%.1f", s.Read), fmt.Sprintf("%.1f", s.Product)})
 	}
 	if err := cli.PrintTable(w, rows); err != nil {
 		return err

@@ -101,8 +101,8 @@ func checkRuns(t *testing.T, c *Comparison) (left int) {
 func checkRoofline(t *testing.T, r *Roofline) {
 	t.Helper()
 	for _, s := range r.Speeds {
-		assert.Positive(t, s.Copy)
-		assert.Positive(t, s.Gemm)
+		assert.Positive(t, s.Read)
+		assert.Positive(t, s.Product)
 	}
 	require.Len(t, r.Kernels, len(kernels)*len(r.Speeds))
 	for _, k := range r.Kernels {

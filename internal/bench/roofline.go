@@ -6,23 +6,21 @@ import (
 	"math"
 	"time"
 
-	"gonum.org/v1/gonum/blas"
-	"gonum.org/v1/gonum/blas/blas64"
-
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/internal/dense"
 	"github.com/scqm/scqm/internal/par"
 	"github.com/scqm/scqm/models/scqm"
 	"github.com/scqm/scqm/solvers"
 )
 
 const (
-	// copyEntries is the length of the arrays whose copying shows the
-	// bandwidth: 256 MiB each, more than caches hold. For a rough picture they
-	// are shorter.
-	copyEntries, quickEntries = 1 << 25, 1 << 22
-	// gemmSide and gemmDepth are sizes of the products that show the speed of
-	// dgemm. Larger ones gonum would spread over threads by itself.
-	gemmSide, gemmDepth = 128, 1024
+	// readEntries is the length of the array whose sum of squares shows the
+	// bandwidth: 256 MiB, more than caches hold. For a rough picture it is
+	// shorter.
+	readEntries, quickEntries = 1 << 25, 1 << 22
+	// tileRows, tileSums and tileColumns are the sizes of a product that stays in the
+	// first-level cache and keeps its sums in registers: the most that kernels reach.
+	tileRows, tileSums, tileColumns = 64, 6, 32
 	// roofTime is the time for one figure, of which the best trial counts.
 	roofTime, quickRoofTime = time.Second / 2, time.Second / 20
 )
@@ -36,8 +34,8 @@ type Roofline struct {
 // Speed is what so many threads of this machine reach.
 type Speed struct {
 	Threads int     `json:"threads"`
-	Copy    float64 `json:"copy_gb_per_s"` // bytes read and written
-	Gemm    float64 `json:"dgemm_gflop_per_s"`
+	Read    float64 `json:"read_gb_per_s"`
+	Product float64 `json:"product_gflop_per_s"` // of products in the first-level cache
 }
 
 // KernelTime is one pass over the rows.
@@ -50,7 +48,7 @@ type KernelTime struct {
 	PerRow       float64 `json:"ns_per_row"`
 	Bandwidth    float64 `json:"gb_per_s"`    // of reading the rows once
 	FlopRate     float64 `json:"gflop_per_s"` // of the matrix products
-	OverRoofline float64 `json:"over_bound"`  // time over that of the read at copy speed plus the products at dgemm speed
+	OverRoofline float64 `json:"over_bound"`  // time over that of one read plus the products, at those speeds
 }
 
 // kernel is a pass over rows and the work that it cannot do without.
@@ -93,13 +91,16 @@ var kernels = []kernel{
 // size.
 func MeasureRoofline(ctx context.Context, o Options, problems []*Problem) (*Roofline, error) {
 	report := &Roofline{}
-	entries, watch := copyEntries, stopwatch(roofTime)
+	entries, watch := readEntries, stopwatch(roofTime)
 	if o.Quick {
 		entries, watch = quickEntries, stopwatch(quickRoofTime)
 	}
-	src, dst := make([]float64, entries), make([]float64, entries)
+	src := make([]float64, entries)
+	for i := range src {
+		src[i] = 1 // else all pages would be one
+	}
 	for _, t := range o.threadCounts() {
-		report.Speeds = append(report.Speeds, Speed{Threads: t, Copy: watch.copySpeed(dst, src, t), Gemm: watch.gemmSpeed(t)})
+		report.Speeds = append(report.Speeds, Speed{Threads: t, Read: watch.readSpeed(src, t), Product: watch.productSpeed(t)})
 	}
 	sizes := map[int]bool{}
 	for _, p := range problems {
@@ -134,40 +135,37 @@ func (s stopwatch) quickest(trial func() error) (float64, error) {
 	return best, nil
 }
 
-// copySpeed returns bytes read and written in nanoseconds, in GB/s.
-func (s stopwatch) copySpeed(dst, src []float64, threads int) float64 {
-	part := len(src) / threads
-	seconds, _ := s.quickest(func() error {
-		par.Do(threads, threads, func(_, i int) { copy(dst[i*part:(i+1)*part], src[i*part:(i+1)*part]) })
-		return nil
-	})
-	return float64(2*8*part*threads) / seconds / 1e9
-}
-
-// gemmSpeed returns the speed of products of matrices that fit the cache, one
-// in each thread, in GFLOP/s.
-func (s stopwatch) gemmSpeed(threads int) float64 {
-	type triple struct{ a, b, c blas64.General }
-	work := make([]triple, threads)
-	for i := range work {
-		work[i] = triple{filled(gemmSide, gemmDepth), filled(gemmDepth, gemmSide), filled(gemmSide, gemmSide)}
-	}
+// readSpeed returns bytes read in nanoseconds, in GB/s.
+func (s stopwatch) readSpeed(src []float64, threads int) float64 {
+	part, sums := len(src)/threads, make([]float64, threads)
 	seconds, _ := s.quickest(func() error {
 		par.Do(threads, threads, func(_, i int) {
-			blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, work[i].a, work[i].b, 0, work[i].c)
+			some := src[i*part : (i+1)*part]
+			sums[i] = dense.InnerProduct(some, some)
 		})
 		return nil
 	})
-	return 2 * gemmSide * gemmSide * gemmDepth * float64(threads) / seconds / 1e9
+	return float64(8*part*threads) / seconds / 1e9
 }
 
-// filled returns a matrix of ones: products skip zeros.
-func filled(rows, cols int) blas64.General {
-	m := blas64.General{Rows: rows, Cols: cols, Stride: cols, Data: make([]float64, rows*cols)}
-	for i := range m.Data {
-		m.Data[i] = 1
+// productSpeed returns the speed of products of matrices that fit the first-level cache, in
+// each thread, in GFLOP/s.
+func (s stopwatch) productSpeed(threads int) float64 {
+	const times = 1000
+	type triple struct{ a, b, c []float64 }
+	work := make([]triple, threads)
+	for i := range work {
+		work[i] = triple{make([]float64, tileRows*tileSums), make([]float64, tileRows*tileColumns), make([]float64, tileSums*tileColumns)}
 	}
-	return m
+	seconds, _ := s.quickest(func() error {
+		par.Do(threads, threads, func(_, i int) {
+			for range times {
+				dense.AddProduct(work[i].c, work[i].a, work[i].b, tileRows, tileSums, tileColumns)
+			}
+		})
+		return nil
+	})
+	return float64(2*tileRows*tileSums*tileColumns*times*threads) / seconds / 1e9
 }
 
 // kernels times the kernels near the solution for the first loss of a problem.
@@ -195,7 +193,7 @@ func (s stopwatch) kernels(ctx context.Context, o Options, of *Problem, speed Sp
 			return nil, err
 		}
 		bytes, flops := float64(8*x.N*x.D), float64(x.N)*k.flops(x.D, m.Latent, m.Curvature)
-		bound := bytes/speed.Copy/1e9 + flops/speed.Gemm/1e9
+		bound := bytes/speed.Read/1e9 + flops/speed.Product/1e9
 		list = append(list, KernelTime{
 			Kernel: k.name, N: x.N, D: x.D, Threads: speed.Threads, Seconds: seconds, PerRow: seconds / float64(x.N) * 1e9,
 			Bandwidth: bytes / seconds / 1e9, FlopRate: flops / seconds / 1e9, OverRoofline: seconds / bound,

@@ -61,7 +61,7 @@ var directions = []struct{ from, to string }{
 	{"internal/release", "std internal/licences models/scqm"},
 	{"internal/experiments", "std gonum internal/par framework losses models"},
 	{"internal/demo", "std internal/experiments framework losses models"},
-	{"internal/bench", "std gonum internal/par framework losses solvers models"},
+	{"internal/bench", "std gonum internal/dense internal/par framework losses solvers models"},
 	{"internal/figures", "std gonum plot internal/bench internal/demo internal/experiments framework models"},
 }
 

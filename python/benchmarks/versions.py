@@ -32,12 +32,14 @@ SLOWER = 0.95
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def draw_sheet(path: Path, n: int, columns: int) -> None:
-    """Write rows near a curved sheet, two in a hundred far from it."""
+def draw_sheet(path: Path, n: int, columns: int, d: int = 2) -> None:
+    """Write rows near a sheet curved in 3 directions, two in a hundred far from it."""
     rng = np.random.default_rng(n)
-    t = rng.uniform(-1, 1, (n, 2))
-    bends = np.column_stack([t[:, 0] ** 2, t[:, 0] * t[:, 1], t[:, 1] ** 2])
-    frame = np.linalg.qr(rng.normal(size=(columns, 5)))[0].T
+    t = rng.uniform(-1, 1, (n, d))
+    bends = np.column_stack([t[:, i] * t[:, j] for i in range(d) for j in range(i, d)])
+    if d > 2:
+        bends = bends @ rng.normal(scale=1 / d, size=(bends.shape[1], 3))
+    frame = np.linalg.qr(rng.normal(size=(columns, d + 3)))[0].T
     x = np.column_stack([t, bends]) @ frame + rng.normal(scale=0.02, size=(n, columns))
     x[rng.random(n) < 0.02] *= 5
     np.save(path, x)
@@ -65,7 +67,7 @@ def tasks(folder: Path) -> dict[str, list[str]]:
     # A ridge that both versions were told of: their defaults differ.
     fit = ["-d", "2", "--ridge", "0.001", "--json", "-o", str(folder / "model.npz")]
     out = ["-o", str(folder / "clean.npy")]
-    found = {}
+    found: dict[str, list[str]] = {}
     for loss in ("squared_l2", "l2"):
         found[f"r1 {loss}"] = [
             "denoise", str(torus), "--method", "scqm", "--neighbors", "30",
@@ -75,8 +77,27 @@ def tasks(folder: Path) -> dict[str, list[str]]:
         name, _, p = loss.partition(" ")
         more = ["--p", p] if p else []
         found[f"r2 {loss}"] = ["fit", *digits, "--loss", name, *more, *fit]
-    for loss in ("l2", "squared_l2", "huber"):
+    robust = ("l2", "squared_l2", "huber")
+    for n in (1000, 5000):
+        draw_sheet(folder / f"wide-{n}.npy", n, 784)
+        for loss in robust:
+            name = f"r2 {n} x 784 {loss}"
+            found[name] = ["fit", str(folder / f"wide-{n}.npy"), "--loss", loss, *fit]
+    for loss in robust:
         found[f"r3 {loss}"] = ["fit", str(sheet), "--loss", loss, *fit]
+    for name, n, d in (("r3 large", 200000, 2), ("d10", 2000, 10)):
+        path = folder / f"{name}.npy"
+        draw_sheet(path, n, 50, d)
+        for loss in robust:
+            found[f"{name} {loss}"] = [
+                "fit",
+                str(path),
+                "--loss",
+                loss,
+                *fit,
+                "-d",
+                str(d),
+            ]
     for method in ("auto", "mls", "lpca"):
         found[f"denoise {method}"] = ["denoise", str(torus), "--method", method, *out]
     return found
