@@ -43,7 +43,7 @@ type Problem struct {
 	// together moves rows that are better elsewhere together, in fits of all rows; nil
 	// does not.
 	together func(p *Problem, x framework.Point) (moved bool, passes float64, err error)
-	tried triedSets // by together
+	tried    triedSets // by together
 }
 
 // NewProblem prepares the fit of a model with latent dimension d and s

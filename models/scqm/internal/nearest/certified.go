@@ -139,7 +139,7 @@ func (c *Certificate) uncertain(list []int, w *Worker, tau []float64, x rows.Dat
 				list = append(list, from+i)
 			}
 		}
-		return list
+		return list, nil
 	}
 	f.DeviationsToFrame(w.Pulled, n, whole, x.X[from*f.D:to*f.D], n)
 	y := w.b
