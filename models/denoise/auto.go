@@ -35,7 +35,8 @@ type Auto struct {
 	// outliers.
 	LeastSquares bool
 
-	plane *plane // whose coordinates the rows are; nil where that is not so
+	plane  *plane       // whose coordinates the rows are; nil where that is not so
+	linear *linearModel // to compare charts with, if any
 }
 
 // Name returns "auto".
@@ -98,15 +99,12 @@ func (m Auto) Prepare(ctx context.Context, c *Cloud, o Options) (Fitted, error) 
 	if err != nil {
 		return nil, err
 	}
-	if m.plane != nil && m.plane.noise > 0 {
-		some := charts.cloud.some(selectionRows)
-		p.sample = make([]float64, 0, len(some)*c.D)
-		for _, i := range some {
-			p.sample = append(p.sample, c.Row(i)...)
-		}
-	}
 	if err := p.finish(); err != nil {
 		return nil, err
+	}
+	if p.setting.between {
+		charts.setting = p.setting
+		return charts.autoFit, nil
 	}
 	if err := p.holdOut(ctx, c, o); err != nil {
 		return nil, err
@@ -125,21 +123,19 @@ func (m Auto) Prepare(ctx context.Context, c *Cloud, o Options) (Fitted, error) 
 // finish chooses, and takes the feet on the charts of the choice for the places.
 func (p *autoPrepare) finish() error {
 	passes := selectionPasses
-	if p.n > fewRows || p.sample != nil {
+	if p.n > fewRows || p.method.linear != nil {
 		passes = 1
 	}
 	for range passes {
 		best, err := p.choose()
-		if err != nil {
+		if err != nil || p.setting.between {
 			return err
 		}
-		if p.sample != nil {
-			linear, charts, better := p.linearBetter(best, p.sample)
-			if better {
-				p.takeLinear(linear, charts)
+		if p.method.linear != nil {
+			if charts, better := p.linearBetter(best); better {
+				p.takeLinear(charts)
 				return nil
 			}
-			p.linearRisk = linear
 		}
 		if err := p.advance(p.setting); err != nil {
 			return err
@@ -357,6 +353,9 @@ const (
 // Place finds the charts about the place of a fitted row, or about the foot of
 // another row on the chart of the nearest place.
 func (w *autoWorker) Place(h *Neighborhood, about *Row) error {
+	if w.setting.between {
+		return errLocal
+	}
 	D := w.cloud.D
 	rows := w.rows.search.find(w.cloud.index, h.Centre, 1)
 	if w.rows.search.missed {

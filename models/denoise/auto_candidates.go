@@ -1,6 +1,9 @@
 package denoise
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // candidateWork is memory for the charts of candidates.
 type candidateWork struct {
@@ -129,18 +132,33 @@ func (t *candidateWork) reset(candidates, probes, D int) {
 	t.answer, t.part, t.foot = zero(t.answer, D), zero(t.part, D), zero(t.foot, D)
 }
 
-// pickSites lists rows whose charts stand for those that the foot of a row at y is the
+// pickSites lists rows whose charts stand for those that the foot of row i is the
 // mean of, each for an equal part of the weights. It returns how many charts of equal weight
 // all are worth.
-func (w *autoWorker) pickSites(at places, y []float64, k int) (effective float64) {
-	t := &w.trial
-	w.rows.look(at, y, k)
+func (w *autoWorker) pickSites(at places, i int, s *setting) (effective float64) {
+	t, D, k := &w.trial, w.cloud.D, s.blended()
 	t.sites = t.sites[:0]
+	y, sides := at.y[i*D:(i+1)*D], false
+	if s.start > 0 { // its own chart tells the sides
+		w.rows.look(at, y, s.neighbors)
+		if w.rows.search.missed {
+			return 0
+		}
+		w.rows.gather(w.cloud, w.cloud.X, at, s.neighbors)
+		sides = w.prepare(y, w.cloud.Row(i), w.cloud.X, at, *s) && w.chart.solve(pilotRidge)
+	}
+	w.rows.look(at, y, k)
 	if w.rows.search.missed {
 		return 0
 	}
 	found := w.rows.found
 	h := math.Sqrt(found[len(found)-1].distance)
+	if sides {
+		found = slices.DeleteFunc(found, func(f near) bool {
+			return f.row != i && w.chart.beside(at.y[f.row*D:(f.row+1)*D]) > ownSide*s.scale
+		})
+		w.rows.found = found
+	}
 	var total, square float64
 	for _, f := range found[:min(k, len(found))] {
 		v := tricube(math.Sqrt(f.distance) / h)
@@ -172,7 +190,7 @@ func (w *autoWorker) pickSites(at places, y []float64, k int) (effective float64
 func (w *autoWorker) chartSites(p *cloudCharts, i int, probes []probe, s setting, list []*compared) (size, effective float64, ok bool) {
 	t, c, D := &w.trial, p.cloud, p.cloud.D
 	at := w.settingAt(i, s)
-	effective = w.pickSites(p.places, p.places.y[i*D:(i+1)*D], at.blended())
+	effective = w.pickSites(p.places, i, &at)
 	n := len(t.sites)
 	t.feet = append(t.feet[:0], make([]float64, len(list)*crowdRows*n*D)...)
 	t.crowd = append(t.crowd[:0], i)
@@ -190,7 +208,7 @@ func (w *autoWorker) chartSites(p *cloudCharts, i int, probes []probe, s setting
 		}
 		w.rows.gather(c, c.X, p.places, o.neighbors)
 		size += w.rows.next / float64(n)
-		made := w.chart.prepare(y, c.Row(row), &w.rows, &o)
+		made := w.prepare(y, c.Row(row), c.X, p.places, o)
 		for l, one := range list {
 			made := made && w.chart.solve(one.ridge)
 			for r := len(t.crowd) - 1; r >= 0; r-- { // the row itself last
@@ -255,7 +273,7 @@ func (w *autoWorker) chartMoved(pr *probe, i, m int, s setting, list []*compared
 			return false
 		}
 		w.rows.gather(c, pr.x, pr.places, o.neighbors)
-		made := w.chart.prepare(y, pr.x[row*D:(row+1)*D], &w.rows, &o)
+		made := w.prepare(y, pr.x[row*D:(row+1)*D], pr.x, pr.places, o)
 		for l, one := range list {
 			if !made || !w.chart.solve(one.ridge) || !w.chart.foot(t.foot, pr.x[i*D:(i+1)*D]) {
 				copy(t.foot, y)

@@ -116,7 +116,32 @@ func (p *autoPrepare) choose() (*compared, error) {
 	s.neighbors, s.ridge = best.neighbors, best.ridge
 	p.setting = s
 	p.setScale(&p.setting, p.spreadOf(best), !p.method.LeastSquares)
+	p.setting.between = p.method.Latent == p.D-1 && best.twoPeaks()
 	return best, nil
+}
+
+const (
+	// peaked is the fourth moment of distances over the square of the second below which they have
+	// two peaks: 3 for normal noise, 1.8 for noise that is as likely anywhere within its bounds, less for two sheets
+	// more than about four standard deviations of the noise from each other, between which the charts lie.
+	peaked = 1.75
+	// peakRows is the least number of distances that tell.
+	peakRows = 500
+)
+
+// twoPeaks tells whether rows are on two sides of their mean feet, and few of them near.
+func (c *compared) twoPeaks() bool {
+	var second, fourth, counted float64
+	for r := range crowdRows {
+		for i, v := range c.square[r] {
+			if c.trusted[r][i] > 0 {
+				second += v
+				fourth += v * v
+				counted++
+			}
+		}
+	}
+	return counted >= peakRows && fourth*counted < peaked*second*second
 }
 
 // leastRisk returns the candidate of the least risk, the first of several.

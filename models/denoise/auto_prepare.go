@@ -12,12 +12,8 @@ type autoPrepare struct {
 	n, D   int // rows of positive weight, and columns
 	charts charts
 
-	// sample are the rows of the selection, where a linear model is compared with charts, and
-	// flat is that model where it is better.
-	sample []float64
-	flat   *flatter
-	// linearRisk is the estimated mean squared error of that model.
-	linearRisk float64
+	// flat is the linear model where it is better.
+	flat *flatter
 
 	floor  float64 // of the noise
 	eps    float64 // length of the perturbation
@@ -193,6 +189,9 @@ func (p *autoPrepare) pilotScale(s *setting) (float64, error) {
 		return 0, fmt.Errorf("denoise: auto: squares of the distances to the %d nearest neighbours of most rows are beyond the numbers; rescale the rows: %w", s.neighbors, ErrInput)
 	}
 	first := max(median(c.corrected())/p.tune.median, exact*size)
+	if first, err = p.lookThin(s, size, first); err != nil {
+		return 0, err
+	}
 	p.floor = pilotFloor * first
 	p.setScale(s, first, !p.method.LeastSquares)
 	if p.method.LeastSquares {
@@ -211,6 +210,52 @@ func (p *autoPrepare) pilotScale(s *setting) (float64, error) {
 	s.noisy = s.scale > leastNoise*size
 	s.uneven = s.noisy && p.n >= unevenRows && isUneven(c.local)
 	return size, p.followScale(s)
+}
+
+// thinStart is the number of neighbours of a chart that is looked at for thin sheets, thinGrowth
+// the power of the size of neighbourhoods above which noise grows where these meet another sheet. In a
+// ball that is no larger than the noise it grows as the size does, on a surface not at all.
+const (
+	thinStart  = 16
+	thinGrowth = 1.3
+	// thinSteady is the factor by which the noise grows with half as many neighbours again from which on
+	// the smallest charts see both sides themselves.
+	thinSteady = 1.4
+)
+
+// lookThin looks at charts of a surface in space by few rows, and lets others grow from these where noise is
+// found to be less by so much that the others can only have met the other side of a sheet. It returns the noise.
+func (p *autoPrepare) lookThin(s *setting, size, noise float64) (float64, error) {
+	s.start = 0
+	if p.method.LeastSquares || p.D != 3 || p.method.Latent != 2 || s.neighbors <= thinStart {
+		return noise, nil
+	}
+	look := func(neighbors int) (near, least float64, err error) {
+		small := *s
+		small.neighbors = neighbors
+		c, err := p.charts.chart(order{some: true, setting: small})
+		if err != nil {
+			return 0, 0, err
+		}
+		near = median(slices.Clone(c.size))
+		return near, max(median(c.corrected())/p.tune.median, exact*size), nil
+	}
+	near, least, err := look(thinStart)
+	if err != nil {
+		return 0, err
+	}
+	grows := noise > otherSheet*least && math.Log(noise/least) > thinGrowth*math.Log(size/near)
+	if !grows || !(least > leastNoise*near) {
+		return noise, nil
+	}
+	_, next, err := look(thinStart * 3 / 2)
+	if err != nil {
+		return 0, err
+	}
+	if next < thinSteady*least {
+		s.start, noise = thinStart, least
+	}
+	return noise, nil
 }
 
 // otherSheet is the factor by which the noise grows with a few more neighbours where these

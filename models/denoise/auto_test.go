@@ -55,7 +55,8 @@ func TestShrinkage(t *testing.T) {
 func TestScaleStaysUp(t *testing.T) {
 	needSpeed(t)
 	s := surfaceSample(1000, 600, 20, .05, 2, widePoint)
-	d, err := Fit(context.Background(), Auto{Latent: 2, Neighbors: 48}, s.x, Options{})
+	m := Auto{Latent: 2, Neighbors: 48}
+	d, err := fitCharts(context.Background(), m, planeOf(t, m, s.x, Options{}), s.x, Options{})
 	require.NoError(t, err)
 	require.InDelta(t, .05, d.fitted.(*autoFit).setting.scale, .006)
 }

@@ -73,16 +73,25 @@ func (c *spaceChart) prepare(o, pivot []float64, r *chartRows, s *setting) bool 
 	if !(r.next > 0) {
 		return false
 	}
+	var before spaceChart
+	if s.grown {
+		before = *c
+	}
 	c.h, c.o, c.cut = r.next, [3]float64(o), s.cut
 	if cap(c.rows) < c.k {
 		c.rows = make([]spaceRow, c.k)
 	}
 	c.rows = c.rows[:c.k]
 	r.weigh(func(i int, weight, used float64) { c.rows[i].weight, c.rows[i].used = weight, used })
-	if !c.findPlane(r.near) {
+	cut := s.cut / c.h
+	if s.grown {
+		c.u, c.v, c.n = before.u, before.v, before.n
+		if !c.onSide(&before, r.x) {
+			return false
+		}
+	} else if !c.findPlane(r.near) {
 		return false
 	}
-	cut := s.cut / c.h
 	var foot [3]float64
 	for round := range s.rounds {
 		c.coordinates(r.x)
@@ -106,6 +115,19 @@ func (c *spaceChart) prepare(o, pivot []float64, r *chartRows, s *setting) bool 
 		}
 	}
 	return c.moments[0] > 0
+}
+
+// onSide takes Tukey's weights by the distances of rows from the chart before. It is false
+// where no row is on its side.
+func (c *spaceChart) onSide(before *spaceChart, x []float64) bool {
+	left := 0.0
+	for i := range c.rows {
+		row := &c.rows[i]
+		far := before.beside(x[3*i:3*i+3]) / c.cut
+		row.used = row.weight * tukey(far*far)
+		left += row.used
+	}
+	return left > 0
 }
 
 // findPlane finds the plane of the largest variance of the places near.

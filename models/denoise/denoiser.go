@@ -72,10 +72,25 @@ func fit(ctx context.Context, m Method, x rows.Data, o Options) (*Denoiser, erro
 	if err != nil {
 		return nil, err
 	}
-	note := ""
-	if _, auto := m.(Auto); auto && p != nil && p.quiet > 0 {
-		m, note = PCA{instead: latentOf(m)}, fmt.Sprintf("auto: a linear model is better here: rows vary in all directions by more than their noise, which is about %.3g in each; the method pca was used", p.quiet)
+	linear, err := linearBeside(ctx, m, x, p, o)
+	if err != nil {
+		return nil, err
 	}
+	if linear != nil && linear.plain(p) {
+		return fitLinear(ctx, x, linear, mostLatent(m), linear.why(mostLatent(m), "more than ", linear.bent), o)
+	}
+	d, err := fitCharts(ctx, withLinear(m, linear, p), p, x, o)
+	if err != nil {
+		return nil, err
+	}
+	if flat, ok := d.fitted.(*flatter); ok {
+		return fitLinear(ctx, x, linear, latentOf(d.method), flat.why, o)
+	}
+	return d, nil
+}
+
+// fitCharts prepares a method for the coordinates of rows along the axes of a plane.
+func fitCharts(ctx context.Context, m Method, p *plane, x rows.Data, o Options) (*Denoiser, error) {
 	m, x = onPlane(m, p), p.of(x, o)
 	held, err := reserveFit(m, x, o)
 	if err != nil {
@@ -96,13 +111,26 @@ func fit(ctx context.Context, m Method, x rows.Data, o Options) (*Denoiser, erro
 		return nil, err
 	}
 	d, err := newDenoiser(ctx, m, c, o)
-	if err == nil {
-		d.plane = p
-		if note != "" {
-			d.note = note
-		}
+	if err != nil {
+		return nil, err
 	}
-	return d, err
+	if a, ok := d.fitted.(*autoFit); ok && a.setting.between {
+		d.note = betweenSheets
+	}
+	d.plane = p
+	return d, nil
+}
+
+// betweenSheets says why rows stay.
+const betweenSheets = "auto: rows are as they came: they are on two sheets, about four to ten standard deviations of the noise apart, and too few to tell these from each other; any surface found would be between them"
+
+// fitLinear prepares a linear model in place of charts of dimension d.
+func fitLinear(ctx context.Context, x rows.Data, l *linearModel, d int, why string, o Options) (*Denoiser, error) {
+	out, err := fitCharts(ctx, PCA{instead: d, neighbors: l.neighbors}, l.plane, x, o)
+	if err == nil {
+		out.note = why
+	}
+	return out, err
 }
 
 func newDenoiser(ctx context.Context, m Method, c *Cloud, o Options) (*Denoiser, error) {
@@ -113,9 +141,6 @@ func newDenoiser(ctx context.Context, m Method, c *Cloud, o Options) (*Denoiser,
 	d := &Denoiser{method: m, cloud: c, size: size, unit: 1}
 	if d.fitted, err = m.Prepare(ctx, c, o); err != nil {
 		return nil, err
-	}
-	if flat, ok := d.fitted.(*flatter); ok {
-		d.method, d.note = PCA{flat.plane, latentOf(m)}, flat.why
 	}
 	return d, nil
 }

@@ -41,12 +41,12 @@ func newHeldOut(c *Cloud, noise float64) heldOut {
 
 // holdOut takes the linear model where charts that seemed better are not, on rows held out.
 func (p *autoPrepare) holdOut(ctx context.Context, c *Cloud, o Options) error {
-	if p.sample == nil || p.flat != nil {
+	if p.method.linear == nil || p.flat != nil {
 		return nil
 	}
 	gain, holds, err := p.linearHolds(ctx, c, o)
 	if err == nil && holds {
-		p.takeLinear(p.linearRisk, p.linearRisk-gain)
+		p.takeLinear(p.method.linear.risk - gain)
 	}
 	return err
 }
@@ -56,7 +56,7 @@ func (p *autoPrepare) holdOut(ctx context.Context, c *Cloud, o Options) error {
 // square.
 func (p *autoPrepare) linearHolds(ctx context.Context, c *Cloud, o Options) (gain float64, holds bool, err error) {
 	m, flat := p.method, p.method.plane
-	h := newHeldOut(c, flat.noise)
+	h := newHeldOut(c, m.linear.noise)
 	m.Neighbors = p.setting.neighbors
 	o.Progress = nil
 	seen, err := newCloud(h.seen)
@@ -91,5 +91,8 @@ func (p *autoPrepare) linearHolds(ctx context.Context, c *Cloud, o Options) (gai
 		return 0, false, err
 	}
 	mean, deviation := stat.MeanStdDev(difference, nil)
-	return mean, !(mean > likely*deviation/math.Sqrt(float64(len(difference)))), nil
+	// Charts have to be better than the model of all rows for certain, and by as much as
+	// that of the nearest rows is.
+	sure := mean > likely*deviation/math.Sqrt(float64(len(difference)))
+	return mean, !sure || mean < asGood*(m.linear.overall-m.linear.risk), nil
 }

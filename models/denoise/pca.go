@@ -19,6 +19,8 @@ type PCA struct {
 	plane *plane
 	// instead is the dimension of the charts that would have been, 0 where it was asked for.
 	instead int
+	// neighbors is the number of nearest rows whose components are taken, 0 all.
+	neighbors int
 }
 
 // dimension is that of the charts which the model replaces, or else the number of axes.
@@ -45,6 +47,9 @@ func (m PCA) Prepare(_ context.Context, c *Cloud, _ Options) (Fitted, error) {
 	if m.plane == nil {
 		return nil, fmt.Errorf("denoise: pca: rows without a principal axis: %w", ErrInput)
 	}
+	if m.neighbors > 0 {
+		return newLocalLinear(m.plane, c, m.neighbors), nil
+	}
 	return &shrunk{m.plane, c.rows()}, nil
 }
 
@@ -65,9 +70,7 @@ func (f *shrunk) Place(_ *Neighborhood, about *Row) error {
 
 // Project implements Worker.
 func (f *shrunk) Project(dst, z []float64) error {
-	for a, v := range z {
-		dst[a] = f.plane.gain[a] * v
-	}
+	f.plane.shrink(dst, z)
 	return nil
 }
 
@@ -92,38 +95,29 @@ type flatter struct {
 	why string
 }
 
-// takeLinear takes the linear model in place of charts, by the estimated risks of both.
-func (p *autoPrepare) takeLinear(linear, charts float64) {
-	flat := p.method.plane
-	p.flat = &flatter{shrunk{plane: flat}, fmt.Sprintf("auto: a linear model is better here: the mean squared error is about %.3g with %d principal axes and %.3g with charts of dimension %d; the method pca was used", linear, flat.shrinking(), charts, p.method.Latent)}
+// takeLinear takes the linear model in place of charts of an estimated mean squared error.
+func (p *autoPrepare) takeLinear(charts float64) {
+	m := p.method
+	p.flat = &flatter{shrunk{plane: m.plane}, m.linear.why(m.Latent, "", charts)}
 }
 
-// linearBetter tells whether the plane, its coordinates shrunk, has less risk than the
-// charts that were chosen, and how much of it, on the rows of the selection. Both are
-// judged by the noise off the plane.
-func (p *autoPrepare) linearBetter(best *compared, z []float64) (linear, charts float64, better bool) {
-	flat, s := p.method.plane, p.setting
-	s.scale = flat.noise
-	var divergence float64
-	for _, g := range flat.gain {
-		divergence += g
-	}
-	divergence -= float64(p.method.Latent)
+// asGood is the part of the risk of charts above which a linear model is no better: the two are
+// estimated in ways that differ by a few per cent.
+const asGood = 0.95
+
+// linearBetter tells whether the linear model has less risk than the charts that were chosen, and
+// how much these have on the rows of the selection, by the noise of that model.
+func (p *autoPrepare) linearBetter(best *compared) (charts float64, better bool) {
+	linear, s := p.method.linear, p.setting
+	s.scale = linear.noise
 	counted := 0.0
 	for i, trusted := range best.trusted[0] {
-		if trusted == 0 {
-			continue
+		if trusted > 0 {
+			charts += s.riskOf(best.square[0][i], p.q*best.own[0][i]+best.more, p.q)
+			counted++
 		}
-		var square float64
-		for a, v := range z[i*p.D : (i+1)*p.D] {
-			square += (1 - flat.gain[a]) * (1 - flat.gain[a]) * v * v
-		}
-		linear += s.riskOf(square, divergence, p.q)
-		charts += s.riskOf(best.square[0][i], p.q*best.own[0][i]+best.more, p.q)
-		counted++
 	}
-	// The part along the surface, and what is no error but noise.
-	same := flat.noise * flat.noise * (2*float64(p.method.Latent) - float64(p.D))
-	linear, charts = linear/max(counted, 1)+same, charts/max(counted, 1)+same
-	return linear, charts, counted > 0 && linear < charts
+	// The part along the surface, what is no error but noise, and what is off the axes.
+	charts = charts/max(counted, 1) + s.scale*s.scale*(2*float64(p.method.Latent)-float64(p.D)) + linear.off
+	return charts, counted > 0 && linear.risk < asGood*charts
 }

@@ -121,16 +121,19 @@ type settingWire struct {
 	Ridge, Scale, Cut float64
 	Rounds, Steps     int
 	Pilot, Uneven     bool
-	Noisy             bool
-	Least             int
+	Noisy, Between    bool
+	Least, Start      int
 }
 
 func (s setting) wire() settingWire {
-	return settingWire{s.neighbors, s.ridge, s.scale, s.cut, s.rounds, s.steps, s.pilot, s.uneven, s.noisy, s.least}
+	return settingWire{s.neighbors, s.ridge, s.scale, s.cut, s.rounds, s.steps, s.pilot, s.uneven, s.noisy, s.between, s.least, s.start}
 }
 
 func (w settingWire) setting() setting {
-	return setting{w.Neighbors, w.Ridge, w.Scale, w.Cut, w.Rounds, w.Steps, w.Pilot, w.Uneven, w.Noisy, w.Least}
+	return setting{
+		neighbors: w.Neighbors, ridge: w.Ridge, scale: w.Scale, cut: w.Cut, rounds: w.Rounds, steps: w.Steps,
+		pilot: w.Pilot, uneven: w.Uneven, noisy: w.Noisy, between: w.Between, least: w.Least, start: w.Start,
+	}
 }
 
 // taskWire is a [Task] as it is encoded.

@@ -21,12 +21,46 @@ func onPlane(m Method, p *plane) Method {
 	switch m := m.(type) {
 	case Auto:
 		m.plane = p
+		if p == nil {
+			m.linear = nil
+		}
 		return m
 	case PCA:
 		m.plane = p
 		return m
 	case SelectDimension:
 		m.Of = onPlane(m.Of, p)
+		return m
+	}
+	return m
+}
+
+// linearBeside is the linear model to compare a method with, nil where there is no such choice.
+func linearBeside(ctx context.Context, m Method, x rows.Data, p *plane, o Options) (*linearModel, error) {
+	if s, ok := m.(SelectDimension); ok {
+		if _, ok := s.Of.(Auto); !ok {
+			return nil, nil
+		}
+	} else if _, ok := m.(Auto); !ok {
+		return nil, nil
+	}
+	if o.Axes != 0 || x.D < wideColumns {
+		return nil, nil
+	}
+	return findLinear(ctx, x, p, mostLatent(m), o)
+}
+
+// withLinear is a method that compares its charts, which are made on the plane, with a linear model.
+func withLinear(m Method, l *linearModel, p *plane) Method {
+	if l == nil || p == nil {
+		return m
+	}
+	switch m := m.(type) {
+	case Auto:
+		m.linear = l
+		return m
+	case SelectDimension:
+		m.Of = withLinear(m.Of, l, p)
 		return m
 	}
 	return m

@@ -284,7 +284,9 @@ func TestHeldOut(t *testing.T) {
 		p := planeOf(t, Auto{Latent: 2}, c.x, Options{})
 		cloud, err := newCloud(p.of(c.x, Options{}))
 		require.NoError(t, err)
-		a, _, err := newPilot(context.Background(), Auto{Latent: 2, plane: p}, cloud, Options{})
+		linear, err := findLinear(context.Background(), c.x, p, 2, Options{})
+		require.NoError(t, err)
+		a, _, err := newPilot(context.Background(), Auto{Latent: 2, plane: p, linear: linear}, cloud, Options{})
 		require.NoError(t, err)
 		a.setting.pilot, a.setting.neighbors = false, 54
 		gain, holds, err := a.linearHolds(context.Background(), cloud, Options{})

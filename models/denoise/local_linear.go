@@ -1,0 +1,222 @@
+package denoise
+
+import (
+	"context"
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/scqm/scqm/internal/dense"
+)
+
+// localPrior is the number of rows that the covariance of all rows counts as beside that of
+// the nearest, at the size that these have.
+const localPrior = 30
+
+// localLinear takes a row to the mean of the K nearest rows, and what it is off that towards it
+// as their covariance and the noise ask for: principal components of the rows near by,
+// shrunk. With weights w_k, tricube of the distance, that are worth n rows, and the mean m and covariance C of
+// those rows,
+//
+//	f(x) = m + V g(L) V'(x - m),  V L V' = (n C + p (a S + s^2 I))/(n + p)
+//
+// where S is the covariance of all rows without the noise, a S has the trace of C without
+// it, and g shrinks as Gavish and Donoho do for n + p rows. The row itself is one of the
+// nearest, also where it was not fitted: it tells the direction that it is off the mean in.
+// Distances are those of rows that a model of all rows has denoised.
+//
+// Sources: M. Lebrun, A. Buades, J.-M. Morel, A nonlocal Bayesian image denoising
+// algorithm, SIAM Journal on Imaging Sciences 6 (2013); M. Gavish, D. Donoho, Optimal
+// shrinkage of singular values, IEEE Transactions on Information Theory 63 (2017).
+type localLinear struct {
+	plane     *plane
+	neighbors int
+	cloud     *Cloud // coordinates along the axes of the plane
+	index     index  // of these, shrunk
+	signal    []float64
+	size      float64 // sum of signal
+}
+
+// newLocalLinear looks at rows whose coordinates are those of c.
+func newLocalLinear(p *plane, c *Cloud, neighbors int) *localLinear {
+	f := &localLinear{plane: p, neighbors: neighbors, cloud: c, signal: make([]float64, p.r)}
+	shrunk := make([]float64, len(c.X))
+	for i := range c.N {
+		p.shrink(shrunk[i*p.r:(i+1)*p.r], c.Row(i))
+	}
+	f.index = newIndex(shrunk, p.r, c.used)
+	var sum float64
+	for _, i := range c.used {
+		w := c.weight(i)
+		for a, v := range c.Row(i) {
+			f.signal[a] += w * v * v
+		}
+		sum += w
+	}
+	for a := range f.signal {
+		f.signal[a] = max(f.signal[a]/sum-p.noise*p.noise, 0)
+		f.size += f.signal[a]
+	}
+	return f
+}
+
+// shrink writes coordinates, shrunk as those of all rows, into dst.
+func (p *plane) shrink(dst, z []float64) {
+	for a, v := range z {
+		dst[a] = p.gain[a] * v
+	}
+}
+
+// Worker implements Fitted.
+func (f *localLinear) Worker(context.Context) (Worker, error) { return f.worker(), nil }
+
+func (f *localLinear) worker() *linearWorker {
+	r := f.plane.r
+	return &linearWorker{
+		localLinear: f, at: make([]float64, r), mean: make([]float64, r), off: make([]float64, r), gain: make([]float64, r),
+		eigen: dense.NewSymmetricEigen(r),
+	}
+}
+
+type linearWorker struct {
+	*localLinear
+	search          search
+	at, mean, off   []float64 // r
+	weights, scaled []float64 // K, K x r
+	gain            []float64 // r: by which the last row was shrunk
+	alone           bool      // as the model of all rows does
+	eigen           *dense.SymmetricEigen
+}
+
+// Place implements Worker.
+func (w *linearWorker) Place(_ *Neighborhood, about *Row) error {
+	about.Neighbors, about.Noise = min(w.neighbors, w.cloud.rows()), w.plane.noise
+	return nil
+}
+
+// Project implements Worker.
+func (w *linearWorker) Project(dst, z []float64) error {
+	w.project(dst, z, w.neighbors)
+	return nil
+}
+
+// project writes f(z) for the K nearest rows into dst, and where these tell nothing the row
+// as the model of all rows shrinks it.
+func (w *linearWorker) project(dst, z []float64, neighbors int) {
+	n := 0.0
+	if neighbors > 0 {
+		n = w.gather(z, neighbors)
+	}
+	if w.alone = !(n > 2) || !w.factorize(n); w.alone {
+		copy(w.gain, w.plane.gain)
+		w.plane.shrink(dst, z)
+		return
+	}
+	variance := w.plane.noise * w.plane.noise
+	for a, v := range w.eigen.Values {
+		w.gain[a] = axisGain(v/variance, n+localPrior-1, w.plane.r)
+	}
+	floats.SubTo(w.off, z, w.mean)
+	w.turn(w.off)
+	for a, g := range w.gain {
+		w.at[a] *= g
+	}
+	r := w.plane.r
+	for b := range dst {
+		dst[b] = w.mean[b] + dense.Dot(w.eigen.A[b*r:(b+1)*r], w.at)
+	}
+}
+
+// turn leaves the parts of v along the axes of the last row in at.
+func (w *linearWorker) turn(v []float64) {
+	if w.alone {
+		copy(w.at, v)
+		return
+	}
+	clear(w.at)
+	for b, u := range v {
+		floats.AddScaled(w.at, u, w.eigen.A[b*w.plane.r:(b+1)*w.plane.r])
+	}
+}
+
+// linear is v'Wv for the matrix W that the last row was shrunk with, and its trace.
+func (w *linearWorker) linear(v []float64) (square, trace float64) {
+	w.turn(v)
+	for a, g := range w.gain {
+		square += g * w.at[a] * w.at[a]
+		trace += g
+	}
+	return square, trace
+}
+
+// gather leaves the weighted mean of the nearest rows, and what they are off it by times
+// the roots of their weights, which sum to 1. It returns the number of equal rows that they are worth.
+func (w *linearWorker) gather(z []float64, neighbors int) float64 {
+	r := w.plane.r
+	w.plane.shrink(w.at, z)
+	found := w.search.find(w.index, w.at, neighbors+1)
+	h := math.Sqrt(found[len(found)-1].distance)
+	k := len(found) - 1
+	w.weights, w.scaled = dense.Grow(w.weights, k+1), dense.Grow(w.scaled, (k+1)*r)
+	clear(w.mean)
+	var sum, square float64
+	for i, f := range found[:k] {
+		v := w.cloud.weight(f.row) * tricube(math.Sqrt(f.distance)/h)
+		w.weights[i] = v
+		copy(w.scaled[i*r:(i+1)*r], w.cloud.Row(f.row))
+		floats.AddScaled(w.mean, v, w.cloud.Row(f.row))
+		sum += v
+		square += v * v
+	}
+	if found[0].distance > 0 {
+		w.weights[k] = 1
+		copy(w.scaled[k*r:(k+1)*r], z)
+		floats.Add(w.mean, z)
+		sum, square, k = sum+1, square+1, k+1
+	}
+	if !(sum > 0) {
+		return 0
+	}
+	floats.Scale(1/sum, w.mean)
+	for i, v := range w.weights[:k] {
+		row := w.scaled[i*r : (i+1)*r]
+		floats.Sub(row, w.mean)
+		floats.Scale(math.Sqrt(v/sum), row)
+	}
+	w.scaled = w.scaled[:k*r]
+	return sum * sum / square
+}
+
+// factorize finds the axes of the rows gathered, worth n, with those of all rows.
+func (w *linearWorker) factorize(n float64) bool {
+	r, a := w.plane.r, w.eigen.A
+	covariance(a, w.scaled, r)
+	floats.Scale(n/(n-1), a)
+	variance, trace := w.plane.noise*w.plane.noise, 0.0
+	for i := range r {
+		trace += a[i*r+i]
+	}
+	part := 0.0
+	if w.size > 0 {
+		part = max(trace-float64(r)*variance, 0) / w.size
+	}
+	floats.Scale(n/(n+localPrior), a)
+	for i, v := range w.signal {
+		a[i*r+i] += localPrior / (n + localPrior) * (part*v + variance)
+	}
+	return w.eigen.Factorize()
+}
+
+// covariance writes the upper triangle of the sum of the products of rows of length r
+// with themselves into a.
+func covariance(a, rows []float64, r int) {
+	clear(a)
+	for at := 0; at < len(rows); at += r {
+		row := rows[at : at+r]
+		for i, v := range row {
+			if v != 0 {
+				floats.AddScaled(a[i*r+i:(i+1)*r], v, row[i:])
+			}
+		}
+	}
+}

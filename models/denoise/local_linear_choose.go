@@ -1,0 +1,387 @@
+package denoise
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
+
+	"github.com/scqm/scqm/internal/dense"
+	"github.com/scqm/scqm/internal/memory"
+	"github.com/scqm/scqm/internal/par"
+	"github.com/scqm/scqm/models/rows"
+)
+
+const (
+	// localAxes is the number of axes that a linear model of near rows works along where there are more
+	// columns, unless more are known to be no noise, up to mostLocalAxes.
+	localAxes, mostLocalAxes = 64, 128
+	// leastLocalRows is the least number of nearest rows, mostLocalRows the largest.
+	leastLocalRows, mostLocalRows = 60, 1000
+	// localSample bounds the rows on which numbers of rows are compared, quietSample those
+	// about which noise is looked for.
+	localSample, quietSample = 120, 60
+	// quietRows is the part of these with the least noise that is left out.
+	quietRows = 0.1
+	// localStep is the length of the perturbation in units of the noise: models of near rows are smooth,
+	// and more would add to the noise that they see.
+	localStep = 0.05
+)
+
+// linearModel is the best model that is linear, of all rows or of those near by.
+type linearModel struct {
+	plane     *plane
+	neighbors int // 0 is all rows, by the gains of the plane
+	noise     float64
+	risk      float64 // mean squared error, estimated
+	// overall is the risk of the model of all rows along the axes that charts are made along,
+	// off the mean squared error of leaving what is off these.
+	overall, off float64
+	// bent is what no surface of dimension d comes below by, as far as rows near by tell.
+	bent float64
+}
+
+// linearSearch finds a linearModel.
+type linearSearch struct {
+	ctx     context.Context
+	x       rows.Data
+	threads int
+	wide    *plane // with all axes that are looked at
+	off     []float64
+	kept    []float64 // weights of rows, 0 for those far from the plane
+	cloud   *Cloud    // coordinates along these
+	some    []int
+}
+
+// findLinear finds the linear model of rows with the least estimated risk, with p, nil where it has
+// too many axes, for that of all. It returns nil where rows are too few, or free of noise.
+func findLinear(ctx context.Context, x rows.Data, p *plane, latent int, o Options) (*linearModel, error) {
+	x = usedRows(x)
+	if x.N < 2*leastLocalRows {
+		return nil, nil
+	}
+	f := &linearSearch{ctx: ctx, x: x, threads: par.Threads(o.Threads)}
+	held, err := f.reserve()
+	if err != nil {
+		return nil, err
+	}
+	defer held.Release()
+	if err := f.findAxes(p); err != nil || f.wide == nil {
+		return nil, err
+	}
+	if !(f.wide.noise > 0) {
+		return nil, nil
+	}
+	return f.choose(p, latent)
+}
+
+// findAxes finds the axes, and the noise.
+func (f *linearSearch) findAxes(p *plane) error {
+	r := localAxes
+	if p != nil {
+		r = max(r, min(p.r, mostLocalAxes))
+	}
+	find := planeFit{ctx: f.ctx, x: f.x, threads: f.threads, least: 1, most: f.x.D, linear: true, given: min(r, f.x.D, f.x.N-1)}
+	var err error
+	if f.wide, err = find.find(); err != nil || f.wide == nil {
+		return err
+	}
+	f.kept = find.within(f.wide)
+	z, off := f.wide.coordinates(f.x, f.threads)
+	f.off = off
+	f.cloud = cloudOfAll(rows.Data{N: f.x.N, D: f.wide.r, X: z, Weights: f.x.Weights})
+	f.some = f.cloud.some(localSample)
+	values, total := f.wide.spread(f.x, f.threads)
+	n := effective(f.x)
+	rank, variance, ok := noiseRank(values, total, n, f.x.D)
+	if !ok { // all axes are more than noise, and each bounds it
+		variance = slices.Min(values)
+	}
+	if p != nil && p.noise > 0 {
+		variance = min(variance, p.noise*p.noise)
+	}
+	f.wide.take(f.wide.r, values, variance, n)
+	if ok { // neighbours are looked up along what is more than noise
+		clear(f.wide.gain[min(max(rank, 1), f.wide.r):])
+	}
+	if variance = min(variance, f.quiet()); !(variance > flatTail*total) {
+		variance = 0
+	}
+	f.wide.take(f.wide.r, values, variance, n)
+	return nil
+}
+
+// cloudOfAll has all rows, of positive weight, without a look for equal ones.
+func cloudOfAll(x rows.Data) *Cloud {
+	c := &Cloud{Data: x, used: make([]int, x.N)}
+	for i := range c.used {
+		c.used[i] = i
+	}
+	return c
+}
+
+func (f *linearSearch) reserve() (*memory.Reservation, error) {
+	n, r := float64(f.x.N), float64(min(f.x.D, mostLocalAxes))
+	worker := 2 * r * (3*r + mostLocalRows)
+	return footprint{}.reserve(PCA{}, f.x, n*(float64(f.x.D)+6*r+2*indexWords)+float64(f.threads)*worker)
+}
+
+// quiet is the variance of the noise where there is the least of it: about one row in ten it is
+// less, of those near by, of fewer and fewer of them. What rows vary by adds to the noise anywhere,
+// most of it among rows that are far from one another.
+func (f *linearSearch) quiet() float64 {
+	least := math.Inf(1)
+	near := newLocalLinear(f.wide, f.cloud, 0)
+	workers := make([]*linearWorker, f.threads)
+	some := f.cloud.some(quietSample)
+	for k := len(f.cloud.used) / 2; k >= leastLocalRows && k >= len(f.cloud.used)/8; k /= 2 {
+		found := make([]float64, len(some))
+		par.Do(f.threads, len(some), func(at, i int) {
+			if workers[at] == nil {
+				workers[at] = near.worker()
+			}
+			found[i] = workers[at].noiseNear(f, f.cloud.Row(some[i]), min(k, mostLocalRows))
+		})
+		slices.Sort(found)
+		if v := found[int(quietRows*float64(len(found)))]; v > 0 {
+			least = min(least, v)
+		}
+	}
+	return least
+}
+
+// noiseNear is the variance of the noise of the k rows nearest to z.
+func (w *linearWorker) noiseNear(f *linearSearch, z []float64, k int) float64 {
+	r := w.plane.r
+	w.plane.shrink(w.at, z)
+	found := w.search.find(w.index, w.at, k)
+	w.scaled = dense.Grow(w.scaled, len(found)*r)
+	clear(w.mean)
+	var off float64
+	for _, g := range found {
+		floats.Add(w.mean, w.cloud.Row(g.row))
+		off += f.off[g.row] * f.off[g.row]
+	}
+	n := float64(len(found))
+	floats.Scale(1/n, w.mean)
+	for i, g := range found {
+		floats.SubTo(w.scaled[i*r:(i+1)*r], w.cloud.Row(g.row), w.mean)
+	}
+	covariance(w.eigen.A, w.scaled[:len(found)*r], r)
+	floats.Scale(1/(n-1), w.eigen.A)
+	if !w.eigen.Factorize() {
+		return math.Inf(1)
+	}
+	values := slices.Clone(w.eigen.Values)
+	slices.Reverse(values)
+	_, variance, ok := noiseRank(values, floats.Sum(values)+off/n, n-1, f.x.D)
+	if !ok {
+		return math.Inf(1)
+	}
+	return variance
+}
+
+// choose compares models on some of the rows.
+func (f *linearSearch) choose(p *plane, latent int) (*linearModel, error) {
+	variance := f.wide.noise * f.wide.noise
+	off, overall := f.overall(p, variance)
+	moved, err := f.perturb()
+	if err != nil || moved == nil {
+		return nil, err
+	}
+	base := f.near(0, moved)
+	best, m := base, &linearModel{plane: f.wide, noise: f.wide.noise}
+	n := len(f.cloud.used)
+	for k := min(n-1, mostLocalRows); k >= leastLocalRows; k /= 2 {
+		risk := f.near(k, moved)
+		if err := f.ctx.Err(); err != nil {
+			return nil, err
+		}
+		if surelyLess(risk, best) || m.neighbors > 0 && stat.Mean(risk, nil) < stat.Mean(best, nil) {
+			m.plane, m.neighbors, best = f.wide, k, risk
+		} else if surelyLess(best, risk) {
+			break
+		}
+	}
+	m.risk, m.off = stat.Mean(best, nil), off
+	if overall != nil { // whose axes and whose estimate charts are compared with
+		m.overall = stat.Mean(overall, nil)
+		m.risk += m.overall - stat.Mean(base, nil)
+		if m.neighbors == 0 {
+			m.plane = p
+		}
+	}
+	m.bent = f.bent(p, latent)
+	return m, nil
+}
+
+// worthwhile is the part of a risk that a model of more numbers has to gain.
+const worthwhile = 0.01
+
+// surelyLess tells whether one list of paired risks is less than another beyond chance, and
+// by more than is not worth a word.
+func surelyLess(a, b []float64) bool {
+	difference := make([]float64, len(a))
+	floats.SubTo(difference, b, a)
+	mean, deviation := stat.MeanStdDev(difference, nil)
+	return mean > max(likely*deviation/math.Sqrt(float64(len(a))), worthwhile*stat.Mean(b, nil))
+}
+
+// overall is the estimated risk of the model of all rows along the axes of p by row, and what leaving the
+// directions off it costs.
+func (f *linearSearch) overall(p *plane, variance float64) (cost float64, risk []float64) {
+	if p == nil {
+		return 0, nil
+	}
+	some := f.x.Select(f.some)
+	z, off := p.coordinates(some, f.threads)
+	fitted := 2 * variance * float64(p.D-p.r) / effective(f.x) // of each axis, which has followed the rows
+	risk = make([]float64, some.N)
+	for i := range risk {
+		cost += (off[i]*off[i] - float64(p.D-p.r)*variance) / float64(some.N)
+		risk[i] = off[i]*off[i] - float64(p.D)*variance
+		for a, g := range p.gain {
+			v := (1 - g) * z[i*p.r+a]
+			risk[i] += v*v + 2*variance*g + fitted*g
+			cost += fitted / float64(some.N)
+		}
+	}
+	return cost, risk
+}
+
+// moved are all rows moved by eps, up or down in each column, with axes of their own.
+type moved struct {
+	x     rows.Data
+	plane *plane
+	cloud *Cloud
+	eps   float64
+}
+
+func (f *linearSearch) perturb() (*moved, error) {
+	m := &moved{x: f.x, eps: localStep * f.wide.noise}
+	m.x.X = slices.Clone(f.x.X)
+	rng := rand.NewPCG(perturbationSeed, 2)
+	for k := range m.x.X {
+		m.x.X[k] += m.eps * randomSign(rng.Uint64())
+	}
+	all := m.x
+	all.Weights = f.kept
+	find := planeFit{ctx: f.ctx, x: m.x, threads: f.threads, least: 1, most: f.x.D, linear: true, given: f.wide.r}
+	var err error
+	if m.plane, err = find.axes(all); err != nil || m.plane == nil {
+		return nil, err
+	}
+	m.plane.noise, m.plane.gain = f.wide.noise, f.wide.gain
+	m.cloud = cloudOfAll(m.plane.of(m.x, Options{Threads: f.threads}))
+	return m, nil
+}
+
+// near is the estimated risk of the model of the k nearest rows, 0 for all, by row. The divergence is
+// the trace of the matrix that the row is shrunk with, and what a perturbation of all rows
+// says beyond what that matrix says of the same signs.
+func (f *linearSearch) near(k int, m *moved) []float64 {
+	models := [2]*localLinear{newLocalLinear(f.wide, f.cloud, k), newLocalLinear(m.plane, m.cloud, k)}
+	workers := make([]*[2]*linearWorker, f.threads)
+	risk := make([]float64, len(f.some))
+	par.Do(f.threads, len(f.some), func(at, s int) {
+		if f.ctx.Err() != nil {
+			return
+		}
+		if workers[at] == nil {
+			workers[at] = &[2]*linearWorker{models[0].worker(), models[1].worker()}
+		}
+		risk[s] = f.riskOf(f.some[s], k, m, workers[at])
+	})
+	return risk
+}
+
+func (f *linearSearch) riskOf(i, k int, m *moved, workers *[2]*linearWorker) float64 {
+	r, variance := f.wide.r, f.wide.noise*f.wide.noise
+	foot, signs, along := make([]float64, r), make([]float64, f.x.D), make([]float64, r)
+	floats.SubTo(signs, m.x.Row(i), f.x.Row(i))
+	for a := range along {
+		along[a] = dense.Dot(f.wide.axis(a), signs)
+	}
+	w, z := workers[0], f.cloud.Row(i)
+	w.project(foot, z, k)
+	linear, trace := w.linear(along)
+	risk := f.off[i]*f.off[i] - float64(f.x.D)*variance
+	moves := -linear - dense.Dot(along, foot)
+	for a, v := range z {
+		risk += (v - foot[a]) * (v - foot[a])
+	}
+	workers[1].project(foot, m.cloud.Row(i), k)
+	for a, v := range foot {
+		moves += v * dense.Dot(m.plane.axis(a), signs)
+	}
+	for j, s := range signs {
+		moves += s * (m.plane.centre[j] - f.wide.centre[j])
+	}
+	return risk + 2*variance*(trace+moves/(m.eps*m.eps))
+}
+
+// bent is a mean squared error that charts of dimension d can hardly come below: what rows near by,
+// as few as charts are made from, are off the best plane of d + d(d+1)/2 dimensions, in which such a
+// surface bends, by more than noise.
+func (f *linearSearch) bent(p *plane, latent int) float64 {
+	if p == nil {
+		p = f.wide
+	}
+	dimensions := quadratics(latent) - 1
+	if p.r <= dimensions {
+		return 0
+	}
+	c := cloudOfAll(p.of(f.x, Options{Threads: f.threads}))
+	k := min(10*quadratics(latent), len(c.used)/3)
+	some := c.some(quietSample)
+	left := make([]float64, len(some))
+	spectrum := newLocalLinear(&plane{D: p.D, r: p.r, gain: ones(p.r), noise: f.wide.noise}, c, k)
+	workers := make([]*linearWorker, f.threads)
+	par.Do(f.threads, len(some), func(at, i int) {
+		if workers[at] == nil {
+			workers[at] = spectrum.worker()
+		}
+		left[i] = workers[at].leftOf(c.Row(some[i]), k, dimensions)
+	})
+	variance := f.wide.noise * f.wide.noise
+	return max(stat.Mean(left, nil)-float64(p.r-dimensions)*variance, 0)
+}
+
+func ones(n int) []float64 {
+	v := make([]float64, n)
+	for i := range v {
+		v[i] = 1
+	}
+	return v
+}
+
+// leftOf is the mean square of the k rows nearest to z off their first axes.
+func (w *linearWorker) leftOf(z []float64, k, axes int) float64 {
+	n := w.gather(z, k)
+	if !(n > 2) {
+		return 0
+	}
+	covariance(w.eigen.A, w.scaled, w.plane.r)
+	if !w.eigen.Factorize() {
+		return 0
+	}
+	return floats.Sum(w.eigen.Values[:w.plane.r-axes]) * n / (n - 1)
+}
+
+// plain tells whether charts need not be tried, being more than twice as far from the rows.
+func (m *linearModel) plain(p *plane) bool {
+	return p == nil && m.bent > m.risk || p != nil && p.quiet > 0 || m.bent > 2*m.risk
+}
+
+// why says that a linear model was taken, beside charts of a mean squared error.
+func (m *linearModel) why(latent int, least string, charts float64) string {
+	of := fmt.Sprintf("%d principal axes", m.plane.shrinking())
+	if m.neighbors > 0 {
+		of = fmt.Sprintf("principal components of the %d nearest rows", m.neighbors)
+	}
+	return fmt.Sprintf("auto: a linear model is better here: the mean squared error is about %.3g with %s and %s%.3g with charts of dimension %d; the method pca was used", m.risk, of, least, charts, latent)
+}
