@@ -316,6 +316,9 @@ def cases(quick: bool) -> list[tuple[str, float]]:
 def compare(name: str, surface: Surface, options: Any) -> None:
     """Print the tables of a surface."""
     denoise, normals, _ = tools()
+    for without in options.without:
+        denoise.pop(without, None)
+        normals.pop(without, None)
     for case, noise in cases(options.quick):
         errors: dict[str, list[tuple[float, float, float]]] = {}
         angles: dict[str, list[float]] = {}
@@ -355,6 +358,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1, help="of the first of them")
     parser.add_argument("--surface", choices=SURFACES, action="append")
     parser.add_argument("--mesh", type=Path, help="a mesh instead of the surfaces")
+    parser.add_argument("--without", action="append", default=[], metavar="TOOL")
     parser.add_argument("--quick", action="store_true", help="two cases only")
     options = parser.parse_args()
     for missing in tools()[2]:
