@@ -210,7 +210,9 @@ func (f *linearSearch) choose(p *plane, latent int) (*linearModel, error) {
 	m.risk, m.off = stat.Mean(best, nil), off
 	if overall != nil { // whose axes and whose estimate charts are compared with
 		m.overall = stat.Mean(overall, nil)
-		m.risk += m.overall - stat.Mean(base, nil)
+		if p.noise < sameNoise*m.noise { // else that model is another
+			m.risk += m.overall - stat.Mean(base, nil)
+		}
 		if m.neighbors == 0 {
 			m.plane = p
 		}
@@ -218,6 +220,10 @@ func (f *linearSearch) choose(p *plane, latent int) (*linearModel, error) {
 	m.bent = f.bent(p, latent)
 	return m, nil
 }
+
+// sameNoise is the ratio of the noise off the axes of charts to that found below which the models of all rows
+// along these axes and along all that are looked at are about the same.
+const sameNoise = 1.2
 
 // worthwhile is the part of a risk that a model of more numbers has to gain.
 const worthwhile = 0.01
