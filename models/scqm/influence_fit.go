@@ -89,15 +89,11 @@ func (s *refinedFit) jackknife(ctx context.Context) (*influence.Jackknife, error
 // a fit to.
 func (m *Model) sameFit(p *Problem, at framework.Point) error {
 	p.Lambda = m.penaltyFactor(p.Objective, at[BlockTheta])
-	cost, err := p.Evaluate(nil, at)
+	cost, terms, err := p.EvaluateTerms(nil, at)
 	if err != nil {
 		return err
 	}
 	cost -= p.Penalty(nil, at[BlockTheta])
-	terms, err := p.GradientTerms()
-	if err != nil {
-		return err
-	}
 	return m.sameObjective(cost, terms.Exact())
 }
 

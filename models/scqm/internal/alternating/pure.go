@@ -50,6 +50,15 @@ func (s *PureSweep) Sum(dst []float64, x rows.Data) {
 	}
 }
 
+// Place writes the tau of some rows, those that Sum takes.
+func (s *PureSweep) Place(tau []float64, x rows.Data) {
+	f, step := s.rows.f, s.rows.rows
+	for from := 0; from < x.N; from += step {
+		to := min(from+step, x.N)
+		s.rows.place(x.X[from*f.D:to*f.D], tau[from*f.Latent:to*f.Latent], to-from)
+	}
+}
+
 // WithReaction makes s sum a [Reaction] too, behind the moments.
 func (s *PureSweep) WithReaction() *PureSweep {
 	s.reaction = NewReaction(s.rows.f)

@@ -228,7 +228,6 @@ func (s *rowSweep) batch(m *Moments, next, tau []float64, from, to int) {
 	u, slope := s.u[:n], s.slope[:n]
 	x, next := s.data.X[from*f.D:to*f.D], next[from*f.Latent:to*f.Latent]
 	copy(next, tau[from*f.Latent:to*f.Latent])
-	f.DeviationsToFrame(s.pulled, s.most, s.whole, x, n)
 	s.place(x, next, n)
 	s.loss.Rho(s.rho[:n], slope, nil, u)
 	least := shortestResidual * s.unit
@@ -248,6 +247,7 @@ func (s *rowSweep) batch(m *Moments, next, tau []float64, from, to int) {
 // place improves tau for n rows of x, and writes their squared residuals into u.
 func (s *rowSweep) place(x, tau []float64, n int) {
 	D, d := s.f.D, s.f.Latent
+	s.f.DeviationsToFrame(s.pulled, s.most, s.whole, x, n)
 	switch {
 	case s.surface != nil:
 		s.placeOnSurface(tau, n)

@@ -33,9 +33,9 @@ type curvatureKernel struct {
 	eigen   *dense.SymmetricEigen
 }
 
-func newCurvatureKernel(r *Request, loss framework.Loss) *curvatureKernel {
+func newCurvatureKernel(r *Request, loss framework.Loss, most int) *curvatureKernel {
 	d := r.Latent
-	return &curvatureKernel{gradientKernel: newGradientKernel(r, loss), root: make([]float64, d*d), eigen: dense.NewSymmetricEigen(d)}
+	return &curvatureKernel{gradientKernel: newGradientKernel(r, loss, most), root: make([]float64, d*d), eigen: dense.NewSymmetricEigen(d)}
 }
 
 func (k *curvatureKernel) sum(ctx context.Context, dst []float64, x rows.Data, first int) ([]float64, error) {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/models/rows"
+	"github.com/scqm/scqm/models/scqm/internal/alternating"
 	"github.com/scqm/scqm/models/scqm/internal/nearest"
 	"github.com/scqm/scqm/models/scqm/internal/objective"
 	"github.com/scqm/scqm/models/scqm/internal/sheet"
@@ -67,6 +68,7 @@ type gradientKernel struct {
 	r         *Request
 	loss      framework.Loss
 	f         *sheet.Sheet
+	pure      *alternating.PureSweep // nil for losses r'Mr
 	footpoint *nearest.Footpoint
 	whole     *blockObjective // of as many rows as the last block had
 	diff      []float64       // D
@@ -82,10 +84,13 @@ type blockObjective struct {
 	newton *nearest.General
 }
 
-func newGradientKernel(r *Request, loss framework.Loss) *gradientKernel {
+func newGradientKernel(r *Request, loss framework.Loss, most int) *gradientKernel {
 	f := r.sheet()
 	k := &gradientKernel{r: r, loss: loss, f: f, footpoint: nearest.NewLossFootpoint(f, loss), diff: make([]float64, f.D)}
 	k.footpoint.Reload()
+	if _, metric := loss.(framework.Quadratic); !metric {
+		k.pure = alternating.NewPureSweep(f, nil, most, 1)
+	}
 	if r.Kind == Projected || nearest.Bounded(f, loss) && r.Eps < boundedBelow*r.Scale {
 		k.projector = nearest.NewProjector(f, loss)
 	}
@@ -116,11 +121,7 @@ func (k *gradientKernel) sum(ctx context.Context, dst []float64, x rows.Data, fi
 		return nil, err
 	}
 	o.Smooth(k.r.Eps)
-	cost, err := o.Evaluate(k.grad, k.r.point(o.tau))
-	if err != nil {
-		return nil, err
-	}
-	terms, err := o.GradientTerms()
+	cost, terms, err := o.EvaluateTerms(k.grad, k.r.point(o.tau))
 	if err != nil {
 		return nil, err
 	}
@@ -146,6 +147,10 @@ func (k *gradientKernel) place(ctx context.Context, x rows.Data, first int) erro
 			return err
 		}
 		return o.descend(k.r, k.r.Eps)
+	}
+	if k.pure != nil {
+		k.pure.Place(o.tau, x)
+		return o.eliminate(k.r, k.loss)
 	}
 	for i := range x.N {
 		floats.SubTo(k.diff, x.Row(i), f.C)

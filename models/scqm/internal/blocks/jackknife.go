@@ -131,11 +131,7 @@ func (k *jackknifeKernel) load(ctx context.Context, x rows.Data, first int) erro
 
 // examine adds the head, at the coordinates of the model.
 func (k *jackknifeKernel) examine(dst []float64, x rows.Data) error {
-	cost, err := k.whole.Evaluate(nil, k.r.point(k.tau))
-	if err != nil {
-		return err
-	}
-	terms, err := k.whole.GradientTerms()
+	cost, terms, err := k.whole.EvaluateTerms(nil, k.r.point(k.tau))
 	if err != nil {
 		return err
 	}

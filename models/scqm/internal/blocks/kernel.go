@@ -85,9 +85,9 @@ func (r *Request) kernel(loss framework.Loss, most int) (kernel, error) {
 		}
 		return &sweepKernel{sweep}, nil
 	case Gradient, Projected:
-		return newGradientKernel(r, loss), nil
+		return newGradientKernel(r, loss, most), nil
 	case Curvature:
-		return newCurvatureKernel(r, loss), nil
+		return newCurvatureKernel(r, loss, most), nil
 	case Jackknife:
 		return newJackknifeKernel(r, loss), nil
 	default:

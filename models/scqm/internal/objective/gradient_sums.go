@@ -10,8 +10,9 @@ import (
 )
 
 // want says which gradients an evaluation computes: those of c and Theta take few
-// operations beyond the loss, that of Q 2nDm, those of Theta and Tau 2nDm together.
-type want struct{ c, q, theta, tau bool }
+// operations beyond the loss, that of Q 2nDm, those of Theta and Tau 2nDm together; and
+// whether it sums the terms of all.
+type want struct{ c, q, theta, tau, terms bool }
 
 func wanted(grad framework.Point) want {
 	if grad == nil {
@@ -23,7 +24,7 @@ func wanted(grad framework.Point) want {
 	}
 }
 
-func (w want) any() bool { return w.c || w.q || w.theta || w.tau }
+func (w want) any() bool { return w.c || w.q || w.theta || w.tau || w.terms }
 
 // sums is all that the global gradients need to know of some rows. Sums of
 // disjoint rows merge by adding.
@@ -32,6 +33,7 @@ type sums struct {
 	c     []float64 // D: sum of g_i
 	qt    []float64 // m x D: sum of z_i g_i'
 	theta []float64 // q x s: sum of phi_i (V'g_i)'
+	terms GradientTerms
 }
 
 func newSums(f *sheet.Sheet) *sums {
@@ -43,6 +45,7 @@ func (s *sums) reset() {
 	clear(s.c)
 	clear(s.qt)
 	clear(s.theta)
+	s.terms.reset()
 }
 
 // add merges other into s, in the parts that were wanted.
@@ -56,6 +59,9 @@ func (s *sums) add(other *sums, w want) {
 	}
 	if w.theta {
 		floats.Add(s.theta, other.theta)
+	}
+	if w.terms {
+		s.terms.add(&other.terms)
 	}
 }
 

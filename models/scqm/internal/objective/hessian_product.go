@@ -60,7 +60,7 @@ func (p *Objective) HessianProduct(dst, x, v framework.Point) error {
 		}
 	}
 	h.at.known = true
-	all := want{true, true, true, true}
+	all := want{c: true, q: true, theta: true, tau: true}
 	p.total.reset()
 	for _, s := range p.sums {
 		p.total.add(s, all)

@@ -51,6 +51,7 @@ type Objective struct {
 	workers []*nearest.Worker
 	sums    []*sums   // per shard
 	origin  []float64 // D zeros
+	center  float64   // the largest entry of c; for terms
 	errs    []error   // per shard
 	total   *sums
 	theta   *leastSquaresTheta // made at first use
@@ -64,6 +65,7 @@ type Objective struct {
 	at        framework.Point // the point
 	residuals []float64       // n x D there; nil until Resume was called once
 	kept      bool            // residuals belong to at
+	measured  measured        // the first-order system there
 }
 
 // New prepares the fit of a model with latent dimension d and s
@@ -127,19 +129,31 @@ func (p *Objective) Shape() sheet.Shape { return p.sheet.Shape }
 func (p *Objective) SetData(x rows.Data) {
 	p.data = x
 	p.version++
-	p.kept = false
+	p.kept, p.measured.kept = false, false
 	p.SetMultipliers(nil)
 }
 
 // Blocks describes c, Q, Theta and Tau.
 func (p *Objective) Blocks() []framework.Block { return p.blocks }
 
-// Evaluate returns the cost and writes the gradients asked for.
+// Evaluate returns the cost and writes the gradients asked for. The cost alone takes no pass
+// over the rows at the point whose stationarity was computed last.
 func (p *Objective) Evaluate(grad, x framework.Point) (float64, error) {
+	if grad == nil {
+		if cost, known := p.knownCost(x); known {
+			return cost, nil
+		}
+	}
+	return p.evaluate(grad, x, nil)
+}
+
+// evaluate adds the terms of every gradient in the same pass, where they are asked for.
+func (p *Objective) evaluate(grad, x framework.Point, terms *GradientTerms) (float64, error) {
+	p.measured.kept = false
 	p.at.CopyFrom(x)
 	p.sheet.Load(x[BlockC], x[BlockQ], x[BlockTheta])
 	p.kept = false
-	if err := p.accumulate(grad, false); err != nil {
+	if err := p.accumulate(grad, false, terms); err != nil {
 		return 0, err
 	}
 	p.kept = p.residuals != nil
@@ -157,7 +171,7 @@ func (p *Objective) Resume(grad framework.Point) error {
 		p.residuals = make([]float64, p.data.N*p.data.D)
 	}
 	p.sheet.Load(p.at[BlockC], p.at[BlockQ], p.at[BlockTheta])
-	if err := p.accumulate(grad, p.kept); err != nil {
+	if err := p.accumulate(grad, p.kept, nil); err != nil {
 		return err
 	}
 	p.kept = true
@@ -166,9 +180,14 @@ func (p *Objective) Resume(grad framework.Point) error {
 }
 
 // accumulate runs over all rows once. What it computes depends on the gradients
-// asked for; resume takes the residuals from the last evaluation.
-func (p *Objective) accumulate(grad framework.Point, resume bool) error {
+// asked for; resume takes the residuals from the last evaluation. Terms may be nil.
+func (p *Objective) accumulate(grad framework.Point, resume bool, terms *GradientTerms) error {
 	want := wanted(grad)
+	want.terms = terms != nil
+	if want.terms {
+		p.origin = dense.Grow(p.origin, p.sheet.D)
+		p.center = floats.Norm(p.sheet.C, math.Inf(1))
+	}
 	if p.threads == 1 { // without the closure that a goroutine needs
 		for i := range p.sums {
 			p.errs[i] = p.accumulateShard(0, i, want, grad, resume)
@@ -186,6 +205,9 @@ func (p *Objective) accumulate(grad framework.Point, resume bool) error {
 		p.total.add(s, want)
 	}
 	p.total.write(p.sheet, grad, want)
+	if want.terms {
+		*terms = p.total.terms
+	}
 	return nil
 }
 
@@ -248,6 +270,11 @@ func (p *Objective) batch(w *nearest.Worker, s *sums, want want, grad framework.
 	}
 	if err := p.losses(values, g, r, from); err != nil {
 		return err
+	}
+	if want.terms { // before weights come into g
+		if err := p.addTerms(w, &s.terms, r, g, from); err != nil {
+			return err
+		}
 	}
 	for i := range n {
 		weight := p.data.Weight(from + i)

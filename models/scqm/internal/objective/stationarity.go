@@ -8,7 +8,6 @@ import (
 
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/internal/dense"
-	"github.com/scqm/scqm/internal/par"
 	"github.com/scqm/scqm/models/scqm/internal/nearest"
 )
 
@@ -59,9 +58,9 @@ func (p *Objective) Stationarity(dst []float64, x framework.Point) error {
 func (p *Objective) KKT(x framework.Point) (KKT, error) { return p.FirstOrder(nil, x) }
 
 // FirstOrder computes the numbers of Stationarity, where they are asked for, and the
-// norms of KKT from the same evaluations.
+// norms of KKT from the same evaluations. At the point at which it did so last it takes none.
 func (p *Objective) FirstOrder(stationarity []float64, x framework.Point) (KKT, error) {
-	best, err := p.bestFirstOrder(x)
+	best, err := p.measuredFirstOrder(x)
 	for k := range stationarity {
 		stationarity[k] = best.residual(k)
 	}
@@ -71,6 +70,7 @@ func (p *Objective) FirstOrder(stationarity []float64, x framework.Point) (KKT, 
 
 // firstOrder is the first-order system at a point for some choice of subgradients.
 type firstOrder struct {
+	cost  float64
 	norms [NumBlocks]float64 // of the gradients
 	terms [NumBlocks]float64 // sums of the norms of their terms; all 0 at an interpolation
 	noise [NumBlocks]float64 // what rounding the residuals may change of the norms
@@ -91,6 +91,19 @@ func (o *firstOrder) worst() float64 {
 		worst = math.Max(worst, o.residual(k))
 	}
 	return worst
+}
+
+// measuredFirstOrder is bestFirstOrder, found once for a point.
+func (p *Objective) measuredFirstOrder(x framework.Point) (firstOrder, error) {
+	if p.measuredAt(x) {
+		return p.measured.system, nil
+	}
+	p.measured.kept = false
+	best, err := p.bestFirstOrder(x)
+	if err == nil {
+		p.measure(best)
+	}
+	return best, err
 }
 
 // bestFirstOrder returns the first-order system at x for that choice of
@@ -128,11 +141,8 @@ func (p *Objective) plainCertificate(x framework.Point) (firstOrder, error) {
 // firstOrder returns the system at x with the gradients of the loss in use.
 func (p *Objective) firstOrder(x framework.Point) (o firstOrder, err error) {
 	grad := framework.NewPoint(p.blocks)
-	if _, err = p.Evaluate(grad, x); err != nil {
-		return o, err
-	}
-	terms, err := p.GradientTerms()
-	if err != nil {
+	var terms GradientTerms
+	if o.cost, err = p.evaluate(grad, x, &terms); err != nil {
 		return o, err
 	}
 	if terms.Exact() {
@@ -235,6 +245,8 @@ type GradientTerms struct {
 // Exact reports whether all residuals are rounding errors.
 func (t *GradientTerms) Exact() bool { return !t.rough }
 
+func (t *GradientTerms) reset() { *t = GradientTerms{plain: t.plain} }
+
 func (t *GradientTerms) add(o *GradientTerms) {
 	for k := range t.Norms {
 		t.Norms[k] += o.Norms[k]
@@ -250,47 +262,19 @@ func (t *GradientTerms) addTerm(k int, norm, uncertain float64) {
 	t.Noise[k] += norm * uncertain
 }
 
-// GradientTerms sums the terms of every gradient at the point evaluated last.
-func (p *Objective) GradientTerms() (terms GradientTerms, err error) {
-	type part struct {
-		terms GradientTerms
-		err   error
-	}
-	p.origin = dense.Grow(p.origin, p.sheet.D)
-	parts, center := make([]part, len(p.sums)), floats.Norm(p.sheet.C, math.Inf(1))
-	par.Do(p.threads, len(parts), func(id, shard int) {
-		lo, hi := par.Bounds(p.data.N, shard)
-		t, w := &parts[shard], p.Worker(id)
-		for from := lo; from < hi && t.err == nil; from += w.Batch {
-			if t.err = p.ctx.Err(); t.err == nil {
-				t.err = p.addTerms(w, &t.terms, from, min(from+w.Batch, hi), center)
-			}
-		}
-	})
-	for i := range parts {
-		if parts[i].err != nil {
-			return terms, parts[i].err
-		}
-		terms.add(&parts[i].terms)
-	}
-	return terms, nil
+// EvaluateTerms is Evaluate that sums the terms of every gradient in the same pass, whichever
+// gradients are asked for.
+func (p *Objective) EvaluateTerms(grad, x framework.Point) (cost float64, terms GradientTerms, err error) {
+	cost, err = p.evaluate(grad, x, &terms)
+	return cost, terms, err
 }
 
-// addTerms adds the terms of the rows from one number to another. The largest entry of c is center.
-func (p *Objective) addTerms(w *nearest.Worker, t *GradientTerms, from, to int, center float64) error {
-	f, n := p.sheet, to-from
-	tau := p.blocks[BlockTau]
-	for i := range n {
-		z := w.Row(w.Z, f.M, i)
-		f.Coordinates(z, w.Row(w.Phi, f.Q, i), tau.Row(p.at[BlockTau], from+i))
-		floats.SubTo(w.Row(w.R, f.D, i), f.C, p.data.Row(from+i)) // first, see [sheet.Sheet.Residual]
-	}
-	f.AddImages(w.R, w.Z, n)
-	if err := p.losses(nil, w.G[:n*f.D], w.R[:n*f.D], from); err != nil {
-		return err
-	}
-	for i := range n {
-		if err := p.addRowTerms(w, t, from, i, center); err != nil {
+// addTerms adds the terms of the rows of a batch that begins at row from, with residuals r and
+// gradients g of the loss.
+func (p *Objective) addTerms(w *nearest.Worker, t *GradientTerms, r, g []float64, from int) error {
+	D := p.sheet.D
+	for i := range len(r) / D {
+		if err := p.addRowTerms(w, t, r[i*D:(i+1)*D], g[i*D:(i+1)*D], from, i); err != nil {
 			return err
 		}
 	}
@@ -299,9 +283,9 @@ func (p *Objective) addTerms(w *nearest.Worker, t *GradientTerms, from, to int, 
 
 // addRowTerms adds those of row i of a batch that begins at row from. The gradient of a loss is
 // roughly a power of the residual, and uncertain by as large a part of itself as that.
-func (p *Objective) addRowTerms(w *nearest.Worker, t *GradientTerms, from, i int, center float64) error {
+func (p *Objective) addRowTerms(w *nearest.Worker, t *GradientTerms, r, g []float64, from, i int) error {
 	f := p.sheet
-	z, phi, r, g := w.Row(w.Z, f.M, i), w.Row(w.Phi, f.Q, i), w.Row(w.R, f.D, i), w.Row(w.G, f.D, i)
+	z, phi := w.Row(w.Z, f.M, i), w.Row(w.Phi, f.Q, i)
 	i += from
 	tau := p.blocks[BlockTau].Row(p.at[BlockTau], i)
 	weight := p.data.Weight(i)
@@ -309,7 +293,7 @@ func (p *Objective) addRowTerms(w *nearest.Worker, t *GradientTerms, from, i int
 		return nil
 	}
 	around, resid := p.extent(r, z, i)
-	t.rough = t.rough || resid > InterpolationError(around, center)
+	t.rough = t.rough || resid > InterpolationError(around, p.center)
 	uncertain := 0.0
 	if resid > 0 && p.linear == nil {
 		uncertain = math.Min(1, unitRoundoff*around/resid)
