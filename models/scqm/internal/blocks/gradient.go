@@ -68,10 +68,10 @@ type gradientKernel struct {
 	r         *Request
 	loss      framework.Loss
 	f         *sheet.Sheet
-	pure      *alternating.PureSweep // nil for losses r'Mr
-	footpoint *nearest.Footpoint
-	whole     *blockObjective // of as many rows as the last block had
-	diff      []float64       // D
+	pure      *alternating.PureSweep // which places rows as sweeps do; nil for losses r'Mr
+	footpoint *nearest.Footpoint     // which places them under these, with
+	diff      []float64              // D
+	whole     *blockObjective        // of as many rows as the last block had
 	grad      framework.Point
 	projector *nearest.Projector // nil where rows are placed by a pure pass
 }
@@ -86,9 +86,11 @@ type blockObjective struct {
 
 func newGradientKernel(r *Request, loss framework.Loss, most int) *gradientKernel {
 	f := r.sheet()
-	k := &gradientKernel{r: r, loss: loss, f: f, footpoint: nearest.NewLossFootpoint(f, loss), diff: make([]float64, f.D)}
-	k.footpoint.Reload()
-	if _, metric := loss.(framework.Quadratic); !metric {
+	k := &gradientKernel{r: r, loss: loss, f: f}
+	if _, metric := loss.(framework.Quadratic); metric {
+		k.footpoint, k.diff = nearest.NewLossFootpoint(f, loss), make([]float64, f.D)
+		k.footpoint.Reload()
+	} else {
 		k.pure = alternating.NewPureSweep(f, nil, most, 1)
 	}
 	if r.Kind == Projected || nearest.Bounded(f, loss) && r.Eps < boundedBelow*r.Scale {
