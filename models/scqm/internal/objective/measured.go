@@ -15,10 +15,12 @@ type measured struct {
 	plain bool
 }
 
-// measuredAt reports whether the system at x is known: that of no point nearby.
+// measuredAt reports whether the system at x is known, not that of a point nearby. A context that
+// is done ends this too.
 func (p *Objective) measuredAt(x framework.Point) bool {
 	m := &p.measured
-	return m.kept && m.lambda == p.Lambda && m.loss == p.smoothing.changes && p.Prior == nil && p.at.Equal(x)
+	return m.kept && m.lambda == p.Lambda && m.loss == p.smoothing.changes && p.Prior == nil &&
+		p.ctx.Err() == nil && p.at.Equal(x)
 }
 
 // measure keeps a system found at the point evaluated last.

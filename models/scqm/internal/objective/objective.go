@@ -106,7 +106,7 @@ func New(ctx context.Context, data rows.Data, loss framework.Loss, d, s, threads
 // NewSheet makes a sheet of the shape of the objective.
 func (p *Objective) NewSheet() *sheet.Sheet { return sheet.New(p.sheet.D, p.sheet.Latent, p.sheet.S) }
 
-// Data returns the data, which belong to the caller of newObjective.
+// Data returns the data, which belong to the caller of New. A change of theirs is told by SetData.
 func (p *Objective) Data() *rows.Data { return &p.data }
 
 // Version is the number of times that the data were replaced.
@@ -276,18 +276,7 @@ func (p *Objective) batch(w *nearest.Worker, s *sums, want want, grad framework.
 			return err
 		}
 	}
-	for i := range n {
-		weight := p.data.Weight(from + i)
-		if values != nil {
-			s.cost += weight * values[i]
-			if p.Prior != nil {
-				s.cost += weight * p.priorLoss(p.at, from+i)
-			}
-		}
-		if g != nil {
-			dense.Scale(g[i*f.D:(i+1)*f.D], weight)
-		}
-	}
+	p.weigh(s, values, g, from, n)
 	if g == nil {
 		return nil
 	}
@@ -303,6 +292,24 @@ func (p *Objective) batch(w *nearest.Worker, s *sums, want want, grad framework.
 		}
 	}
 	return nil
+}
+
+// weigh adds the losses of n rows to s, and scales their gradients, by the weights of the rows; both
+// may be nil.
+func (p *Objective) weigh(s *sums, values, g []float64, from, n int) {
+	D := p.sheet.D
+	for i := range n {
+		weight := p.data.Weight(from + i)
+		if values != nil {
+			s.cost += weight * values[i]
+			if p.Prior != nil {
+				s.cost += weight * p.priorLoss(p.at, from+i)
+			}
+		}
+		if g != nil {
+			dense.Scale(g[i*D:(i+1)*D], weight)
+		}
+	}
 }
 
 // priorLoss returns the prior's part of the loss of row i at x.
