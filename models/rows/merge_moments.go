@@ -61,7 +61,7 @@ func (m Moments) Sum(x Data, centred []float64) {
 	for i := range x.N {
 		row := centred[i*D : (i+1)*D]
 		floats.SubTo(row, x.Row(i), mean)
-		m[2] = math.Max(m[2], floats.Norm(row, math.Inf(1)))
+		m[2] = math.Max(m[2], dense.Farthest(x.Row(i), mean))
 		dense.Scale(row, math.Sqrt(x.Weight(i)))
 		m[1] += floats.Dot(row, row)
 	}

@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/internal/dense"
 	"github.com/scqm/scqm/losses"
 	"github.com/scqm/scqm/models/rows"
 	"github.com/scqm/scqm/models/scqm/internal/alternating"
@@ -130,8 +131,8 @@ func (k *momentsKernel) sum(_ context.Context, dst []float64, x rows.Data, first
 
 // checkFinite names the first entry that is not finite.
 func checkFinite(x rows.Data, first int) error {
-	for i, v := range x.X {
-		if math.IsInf(v, 0) || math.IsNaN(v) {
+	for i := dense.FiniteUntil(x.X); i < len(x.X); i++ {
+		if v := x.X[i]; math.IsInf(v, 0) || math.IsNaN(v) {
 			return fmt.Errorf("scqm: row %d, column %d is %v; remove or impute it first: %w", first+i/x.D, i%x.D, v, rows.ErrInput)
 		}
 	}
