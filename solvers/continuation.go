@@ -98,6 +98,10 @@ type ContinuationState struct {
 	// First is the first Eps; Again says that these are the second stages.
 	First float64
 	Again bool
+	// Entered is the cost when the second stages began last, Repeated how often they did
+	// so once more.
+	Entered  float64
+	Repeated int
 	// Reassigned counts the times that rows were reassigned before the finish.
 	Reassigned int
 	// Returns counts the times that the run left kinks behind.
@@ -251,6 +255,7 @@ func (a Continuation) Restart(e *framework.Evaluator, state framework.State, x f
 	a = a.withDefaults()
 	s := state.(*ContinuationState)
 	s.Stage, s.Iterations, s.Slow, s.Resting, s.Done, s.Reassigned, s.Returns = a.Begin, 0, 0, 0, false, 0, 0
+	s.Repeated = 0
 	s.Finish, s.Finished, s.Again, s.Plain, s.Multipliers, s.Whole = nil, !a.Finish, false, false, nil, false
 	if s.Second {
 		s.Inner, s.Second = nil, false

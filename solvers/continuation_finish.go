@@ -52,14 +52,30 @@ func (a Continuation) finish(e *framework.Evaluator, s *ContinuationState) error
 	if left, err := a.leavesKinks(e, s); left || err != nil {
 		return err
 	}
-	if s.Finished = s.Finish.Stationary || s.Again || e.Differentiable(); s.Finished {
+	if s.Finished = s.Finish.Stationary || s.Again && !s.repeats(e) || e.Differentiable(); s.Finished {
 		return nil
 	}
+	if s.Again {
+		s.Repeated++
+	}
+	s.Entered = s.Finish.Cost
 	s.X.CopyFrom(s.Finish.X)
 	s.Cost, s.Multipliers, s.Finish = s.Finish.Cost, s.Finish.Multipliers, nil
 	s.Stage, s.Iterations, s.Slow, s.Done, s.Again = 0, 0, 0, false, true
 	defer e.Smooth(0)
 	return a.begin(e, s, s.First, s.X)
+}
+
+// maxRepeated bounds the number of times that the second stages and their finish run once
+// more, which they do where they lowered the cost by more than the fraction repeatGain.
+const maxRepeated, repeatGain = 3, 1e-6
+
+// repeats reports whether the second stages run once more: they led down a valley and not
+// to its end, as the number of their iterations is bounded. In large systems they cost too
+// much for that.
+func (s *ContinuationState) repeats(e *framework.Evaluator) bool {
+	shape, _ := e.ArrowheadShape()
+	return shape.Outer <= smallOuter && s.Repeated < maxRepeated && s.Entered-s.Finish.Cost > repeatGain*math.Abs(s.Entered)
 }
 
 // Before a finish stage k runs for k up to shortStage, and ends at relative decreases

@@ -145,8 +145,10 @@ type PrimalDualState struct {
 	// of two Eps in it.
 	Ended, Factor float64
 	// Done says that the run has ended, Stationary that X is, to 1e-8, and Falls that
-	// it is not and that the cost still falls where another round begins at X.
+	// it is not and that the last round, or a trial after it, still lowered the cost.
 	Done, Stationary, Falls bool
+	// Entered is the cost when the round began.
+	Entered float64
 
 	arrowhead *framework.Arrowhead
 	schur     *schur
@@ -226,7 +228,7 @@ func (s *PrimalDualState) Resume(e *framework.Evaluator) error {
 func (s *PrimalDualState) beginRound(e *framework.Evaluator, part float64) error {
 	s.Eps, s.Lambda, s.Factor = part*s.Scale, firstLambda, roundingFactor
 	s.Iterations, s.Stayed, s.Failed, s.Missteps, s.Raised, s.Crawled = 0, 0, 0, 0, 0, 0
-	s.Ended = math.Inf(1)
+	s.Ended, s.Entered = math.Inf(1), s.Cost
 	e.Smooth(s.Eps)
 	defer e.Smooth(0)
 	return e.StartDual(s.Dual, s.At)
@@ -464,8 +466,9 @@ func (s *PrimalDualState) endRound(e *framework.Evaluator) error {
 	switch {
 	case s.Trial == 0:
 		s.Round++
+		s.Falls = !s.Stationary && s.Entered-s.Cost > fallGain*math.Abs(s.Cost)
 	case !tried:
-		s.Falls = s.Before-s.Cost > fallGain*math.Abs(s.Before)
+		s.Falls = s.Falls || s.Before-s.Cost > fallGain*math.Abs(s.Before)
 		s.Done = true
 		return nil
 	case gained:
