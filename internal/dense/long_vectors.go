@@ -12,10 +12,15 @@ func InnerProduct(x, y []float64) float64 {
 	return innerProduct(x, y)
 }
 
-// AddScaled adds factor times x to dst, for long vectors of one length.
+// fewEntries is the length up to which a loop takes less time than the call of a kernel.
+const fewEntries = 8
+
+// AddScaled adds factor times x to dst, vectors of one length.
 func AddScaled(dst []float64, factor float64, x []float64) {
 	dst = dst[:len(x)]
 	switch {
+	case len(x) <= fewEntries:
+		addScaled(dst, factor, x)
 	case wider:
 		addScaledAVX512(dst, factor, x)
 	case wide:
@@ -53,6 +58,7 @@ func innerProduct(x, y []float64) float64 {
 }
 
 func addScaled(dst []float64, factor float64, x []float64) {
+	dst = dst[:len(x)]
 	for k, v := range x {
 		dst[k] += float64(factor * v)
 	}

@@ -217,6 +217,10 @@ func (job *assembleShard) inner(a *Hessian, w *worker, g, bent []float64, i int)
 // couple writes B_i.
 func (job *assembleShard) couple(a *Hessian, w *worker, h, g []float64, i int) {
 	d, nd := a.F.Latent, job.dst.Inner()
+	if d == 2 {
+		job.couplePlane(a, w, h, g, i)
+		return
+	}
 	for p := range a.P {
 		b := job.dst.B[p*nd+i*d : p*nd+(i+1)*d]
 		clear(b)
@@ -227,6 +231,24 @@ func (job *assembleShard) couple(a *Hessian, w *worker, h, g []float64, i int) {
 				b[j] += he[j]*hf + gr*dh[j]
 			}
 		}
+	}
+}
+
+// couplePlane is couple for d = 2.
+func (job *assembleShard) couplePlane(a *Hessian, w *worker, h, g []float64, i int) {
+	n, at, from := job.dst.Inner(), 2*i, 0
+	for p := range a.P {
+		end := a.first[p+1]
+		var x, y float64
+		for _, t := range a.terms[from:end] {
+			hf, gr := t.Sign*h[t.Feature], t.Sign*g[t.Row]
+			he, dh := w.he[2*t.Row:2*t.Row+2], w.dh[2*t.Feature:2*t.Feature+2]
+			x += he[0]*hf + gr*dh[0]
+			y += he[1]*hf + gr*dh[1]
+		}
+		b := job.dst.B[at : at+2]
+		b[0], b[1] = x, y
+		at, from = at+n, end
 	}
 }
 
