@@ -159,17 +159,15 @@ type rowSweep struct {
 	f          *sheet.Sheet
 	loss       framework.Radial
 	footpoint  *nearest.Quadratic
-	surface    *nearest.SurfaceFeet // nil but for d = 2
-	tau        [2][]float64         // most: what surface moves
-	feet       *nearest.Feet        // nil for d = 2, and where there is no room for it
-	rows       int                  // at a time
-	most       int                  // rows, rounded up
-	pulled     []float64            // m x most: Q'(x - c), one axis after the other; zeros up to FrameAxes
-	whole      []float64            // most: |x - c|^2
-	rho, slope []float64            // most
-	u          []float64            // most: squared residuals
-	y, wy      []float64            // most x (1+d+q): [1; y], and that times the weight
-	direct     []float64            // D
+	feet       *nearest.RowFeet
+	rows       int       // at a time
+	most       int       // rows, rounded up
+	pulled     []float64 // m x most: Q'(x - c), one axis after the other; zeros up to FrameAxes
+	whole      []float64 // most: |x - c|^2
+	rho, slope []float64 // most
+	u          []float64 // most: squared residuals
+	y, wy      []float64 // most x (1+d+q): [1; y], and that times the weight
+	direct     []float64 // D
 	unit       float64
 	pure       *nearest.Footpoint // nil where rows go on from their last tau
 }
@@ -181,18 +179,13 @@ func newRowSweep(data *rows.Data, f *sheet.Sheet, n int, unit float64) *rowSweep
 	return &rowSweep{
 		data: data, f: f, footpoint: nearest.NewQuadratic(f), unit: unit, rows: n, most: most,
 		pulled: vec(most * max(f.M, nearest.FrameAxes)), whole: vec(most), rho: vec(n), slope: vec(n), u: vec(most),
-		y: vec(n * k), wy: vec(n * k), direct: vec(f.D), tau: [2][]float64{vec(most), vec(most)},
+		y: vec(n * k), wy: vec(n * k), direct: vec(f.D),
 	}
 }
 
 // goOn lets rows go on from their last tau.
 func (s *rowSweep) goOn() *rowSweep {
-	switch {
-	case nearest.HasSurfaceFeet(s.f):
-		s.surface = nearest.NewSurfaceFeet(s.f, sweepPrecision)
-	case nearest.HasFeet(s.f):
-		s.feet = nearest.NewFeet(s.f, sweepPrecision)
-	}
+	s.feet = nearest.NewRowFeet(s.f, s.rows, nearest.Arrival{Step: sweepPrecision})
 	return s
 }
 
@@ -200,12 +193,7 @@ func (s *rowSweep) goOn() *rowSweep {
 func (s *rowSweep) anew() *rowSweep {
 	s.pure = nearest.NewFootpoint(s.f)
 	s.footpoint = s.pure.Quadratic
-	switch {
-	case nearest.HasSurfaceFeet(s.f):
-		s.surface = nearest.NewSurfaceFinder(s.f)
-	case nearest.HasFeet(s.f):
-		s.feet = nearest.NewFinder(s.f)
-	}
+	s.feet = nearest.NewFinder(s.f, s.rows)
 	s.reload()
 	return s
 }
@@ -213,12 +201,7 @@ func (s *rowSweep) anew() *rowSweep {
 // reload has to be called where Theta may have changed.
 func (s *rowSweep) reload() {
 	s.footpoint.Reload()
-	if s.surface != nil {
-		s.surface.Reload()
-	}
-	if s.feet != nil {
-		s.feet.Reload()
-	}
+	s.feet.Reload()
 }
 
 // batch moves rows from to to: it improves their tau, and adds their losses and
@@ -248,38 +231,15 @@ func (s *rowSweep) batch(m *Moments, next, tau []float64, from, to int) {
 func (s *rowSweep) place(x, tau []float64, n int) {
 	D, d := s.f.D, s.f.Latent
 	s.f.DeviationsToFrame(s.pulled, s.most, s.whole, x, n)
-	switch {
-	case s.surface != nil:
-		s.placeOnSurface(tau, n)
-	case s.feet == nil:
-		for i := range n {
-			s.u[i] = nearest.Refused
-		}
-	case s.pure != nil:
+	if s.pure != nil {
 		s.feet.Find(s.u, tau, s.pulled, s.most, s.whole, n)
-	default:
+	} else {
 		s.feet.Move(s.u, tau, s.pulled, s.most, s.whole, n, sweepSteps)
 	}
 	for i := range n {
 		if !(s.u[i] > nearest.LostDigits*s.whole[i]) {
 			s.u[i] = s.project(x[i*D:(i+1)*D], i, tau[i*d:(i+1)*d])
 		}
-	}
-}
-
-// placeOnSurface does so for d = 2, but for the rows that are refused.
-func (s *rowSweep) placeOnSurface(tau []float64, n int) {
-	t0, t1 := s.tau[0][:n], s.tau[1][:n]
-	if s.pure != nil {
-		s.surface.Find(s.u, s.tau[0], s.tau[1], s.pulled, s.most, s.whole, n)
-	} else {
-		for i := range t0 {
-			t0[i], t1[i] = tau[2*i], tau[2*i+1]
-		}
-		s.surface.Move(s.u, s.tau[0], s.tau[1], s.pulled, s.most, s.whole, n, sweepSteps)
-	}
-	for i, v := range t0 {
-		tau[2*i], tau[2*i+1] = v, t1[i]
 	}
 }
 

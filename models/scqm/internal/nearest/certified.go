@@ -41,7 +41,7 @@ func NewCertificate(f *sheet.Sheet, within float64) *Certificate {
 	q.Reload()
 	c := &Certificate{Within: within, q: q}
 	if f.Latent > 2 && HasFeet(f) {
-		c.feet = NewFeet(f, 0)
+		c.feet = NewFeet(f, Arrival{})
 	}
 	return c
 }

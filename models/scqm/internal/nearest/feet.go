@@ -16,9 +16,9 @@ import (
 // are half of gradient and Hessian, so that no phi is needed, and one product of the forms with tau
 // serves for all. A step takes 3sd^2 + d^3/3 operations for a row. Bits are those of plain Go.
 type Feet struct {
-	f         *sheet.Sheet
-	precision float64
-	bends     []float64 // s x d x d: 2 A_k
+	f       *sheet.Sheet
+	arrival Arrival
+	bends   []float64 // s x d x d: 2 A_k
 
 	// Of eight rows, one vector after the other.
 	tau, trial, step []float64      // d
@@ -44,13 +44,12 @@ func HasFeet(f *sheet.Sheet) bool {
 	return f.S > 0 && !HasSurfaceFeet(f) && lanes*f.S*f.Latent <= mostImages
 }
 
-// NewFeet prepares for such a sheet as it is. No step follows one as short as the precision,
-// relative to tau.
-func NewFeet(f *sheet.Sheet, precision float64) *Feet {
+// NewFeet prepares for such a sheet as it is.
+func NewFeet(f *sheet.Sheet, at Arrival) *Feet {
 	vec := func(n int) []float64 { return make([]float64, lanes*n) }
 	d, s := f.Latent, f.S
 	k := &Feet{
-		f: f, precision: precision, bends: make([]float64, s*d*d), tau: vec(d), trial: vec(d), step: vec(d),
+		f: f, arrival: at, bends: make([]float64, s*d*d), tau: vec(d), trial: vec(d), step: vec(d),
 		gradient: vec(d), inverses: vec(d), h: vec(d * d), images: vec(s * d), e: vec(s),
 	}
 	k.wide, k.wider = dense.Wide()
@@ -102,7 +101,7 @@ func (k *Feet) Find(u, tau, pulled []float64, stride int, whole []float64, n int
 		k.curvature(1)
 		for l := range count {
 			square := k.pulledSquare(pulled, stride, l)
-			good[l] = good[l] && k.positive(l) && k.slope(l) <= float64(pureGradient*pureGradient*square)
+			good[l] = good[l] && k.positive(l) && k.slope(l) <= float64(k.arrival.Gradient*k.arrival.Gradient*square)
 		}
 		k.residuals(u[from:from+count], whole[from:], pulled, stride, &good)
 	})
@@ -122,9 +121,6 @@ func (k *Feet) Certify(certain []bool, tau, pulled []float64, stride int, whole 
 		}
 	})
 }
-
-// NewFinder prepares for Find.
-func NewFinder(f *sheet.Sheet) *Feet { return NewFeet(f, purePrecision) }
 
 // each takes as many rows at a time as a vector has, with their tau and with their part of pulled.
 func (k *Feet) each(tau, pulled []float64, stride, n int, do func(from, count int, pulled []float64)) {
@@ -215,7 +211,7 @@ func (k *Feet) newton(pulled []float64, stride, count, steps int) (good [lanes]b
 				k.tau[j] = k.trial[j]
 				square += float64(k.trial[j] * k.trial[j])
 			}
-			if live[l] = !(length[l] <= float64(k.precision*k.precision*square)); live[l] {
+			if live[l] = !(length[l] <= float64(k.arrival.Step*k.arrival.Step*square)); live[l] {
 				left++
 			}
 		}

@@ -62,7 +62,7 @@ func drawFeet(rng *rand.Rand, spoilt bool) feetCase {
 
 // run returns tau and u of Move and Find, and what Certify says.
 func (c feetCase) run(wide, wider bool) (numbers []float64, certain []bool) {
-	feet := NewFeet(c.f, 1e-3)
+	feet := NewFeet(c.f, Arrival{Step: 1e-3})
 	feet.wide, feet.wider = wide, wider
 	for _, find := range []bool{false, true} {
 		tau, u := append([]float64{}, c.tau...), make([]float64, c.n)
@@ -113,7 +113,7 @@ func TestFeetAreThoseOfRows(t *testing.T) {
 	for range 300 {
 		c := drawFeet(rng, false)
 		d := c.f.Latent
-		feet, q, certificate := NewFeet(c.f, 1e-3), NewQuadratic(c.f), NewCertificate(c.f, 1e-2)
+		feet, q, certificate := NewFeet(c.f, Arrival{Step: 1e-3}), NewQuadratic(c.f), NewCertificate(c.f, 1e-2)
 		q.Reload()
 		tau, u, certain := append([]float64{}, c.tau...), make([]float64, c.n), make([]bool, c.n)
 		feet.Move(u, tau, c.pulled, c.stride, c.whole, c.n, c.steps)
@@ -153,7 +153,7 @@ func TestFindIsNearest(t *testing.T) {
 	for range 200 {
 		c := drawFeet(rng, false)
 		d := c.f.Latent
-		feet, whole := NewFinder(c.f), NewFootpoint(c.f)
+		feet, whole := NewFeet(c.f, Arrival{purePrecision, pureGradient}), NewFootpoint(c.f)
 		whole.Quadratic.Reload()
 		tau, u := make([]float64, c.n*d), make([]float64, c.n)
 		feet.Find(u, tau, c.pulled, c.stride, c.whole, c.n)
@@ -195,7 +195,7 @@ func BenchmarkFeet(b *testing.B) {
 		for i := range start {
 			start[i] = pulled[i%d*n+i/d] + rng.NormFloat64()/10
 		}
-		feet, q := NewFeet(f, 1e-3), NewQuadratic(f)
+		feet, q := NewFeet(f, Arrival{Step: 1e-3}), NewQuadratic(f)
 		b.Run(fmt.Sprintf("d=%d,s=%d/lanes", d, s), func(b *testing.B) {
 			for b.Loop() {
 				copy(tau, start)

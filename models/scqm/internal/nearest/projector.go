@@ -32,6 +32,7 @@ type Projector struct {
 	footpoint *Footpoint
 	w         *Worker
 	newton    *General
+	together  *together      // nil but for losses that are functions of the norm
 	vertices  *vertices      // nil where the loss has none
 	absolute  *leastAbsolute // nil where the loss is another
 	// Known are points to go on from where the nearest is not found exactly; nil
@@ -49,10 +50,14 @@ type Missing struct {
 }
 
 func NewProjector(f *sheet.Sheet, loss framework.Loss) *Projector {
-	return &Projector{
+	p := &Projector{
 		f: f, loss: loss, footpoint: NewLossFootpoint(f, loss), w: NewWorker(f, 1), newton: NewGeneral(1, f.Latent),
 		vertices: newVertices(f, loss), absolute: newLeastAbsolute(f, loss),
 	}
+	if _, radial := loss.(framework.Radial); radial && p.footpoint.metric == nil {
+		p.together = newTogether(f)
+	}
+	return p
 }
 
 // Reload has to be called where the sheet has changed.
@@ -70,11 +75,16 @@ func (p *Projector) Reload() {
 // refined from each of these, and the lowest loss wins. Errors count rows from
 // first.
 func (p *Projector) Project(ctx context.Context, tau []float64, x rows.Data, first int) error {
-	_, distance := p.loss.(framework.Radial)
-	distance = distance || p.footpoint.metric != nil
+	if p.together != nil {
+		p.together.reload()
+	}
 	for i := range x.N {
 		if err := ctx.Err(); err != nil {
 			return err
+		}
+		if p.together != nil && i%togetherRows == 0 {
+			to := min(i+togetherRows, x.N)
+			p.together.place(tau[i*p.f.Latent:to*p.f.Latent], x.X[i*x.D:to*x.D], to-i)
 		}
 		out := tau[i*p.f.Latent : (i+1)*p.f.Latent]
 		switch {
@@ -82,7 +92,8 @@ func (p *Projector) Project(ctx context.Context, tau []float64, x rows.Data, fir
 			if err := p.projectPartial(ctx, out, x.Row(i)); err != nil {
 				return err
 			}
-		case distance:
+		case p.together != nil && p.together.placed(i%togetherRows):
+		case p.together != nil || p.footpoint.metric != nil:
 			p.footpoint.nearest(x.Row(i))
 			p.tryKnown()
 			copy(out, p.footpoint.minima[0])

@@ -14,11 +14,11 @@ const Refused = -1.0
 // [Quadratic.Minimize], as many rows at a time as the processor has lanes. Bits are those of
 // plain Go. A step takes about 130 operations.
 type SurfaceFeet struct {
-	f         *sheet.Sheet
-	padded    *sheet.Sheet // its Theta with three axes, of which those beyond s are 0
-	plane     quadratic2D
-	precision float64
-	table     [24]float64 // what the kernels read: Theta, M, and the constants below
+	f       *sheet.Sheet
+	padded  *sheet.Sheet // its Theta with three axes, of which those beyond s are 0
+	plane   quadratic2D
+	arrival Arrival
+	table   [24]float64 // what the kernels read: Theta, M, and the constants below
 }
 
 // surfaceAxes is the number of axes that b has in the kernels. More are never needed, since
@@ -28,10 +28,9 @@ const surfaceAxes = 3
 // HasSurfaceFeet reports whether a sheet is for SurfaceFeet.
 func HasSurfaceFeet(f *sheet.Sheet) bool { return f.Latent == 2 && f.S > 0 && f.S <= surfaceAxes }
 
-// NewSurfaceFeet prepares for such a sheet as it is. No step follows one as short as the
-// precision, relative to tau.
-func NewSurfaceFeet(f *sheet.Sheet, precision float64) *SurfaceFeet {
-	s := &SurfaceFeet{f: f, padded: sheet.New(0, 2, surfaceAxes), precision: precision}
+// NewSurfaceFeet prepares for such a sheet as it is.
+func NewSurfaceFeet(f *sheet.Sheet, at Arrival) *SurfaceFeet {
+	s := &SurfaceFeet{f: f, padded: sheet.New(0, 2, surfaceAxes), arrival: at}
 	s.Reload()
 	return s
 }
@@ -45,7 +44,7 @@ func (s *SurfaceFeet) Reload() {
 	m.load(s.padded)
 	copy(s.table[copy(s.table[:], s.padded.Theta):], []float64{
 		m.m00, m.m01, m.m02, m.m11, m.m12, m.m22,
-		1, dense.Flat, 2 * armijo, rounding, s.precision * s.precision, Refused, 0, -convexSlack, pureGradient * pureGradient,
+		1, dense.Flat, 2 * armijo, rounding, s.arrival.Step * s.arrival.Step, Refused, 0, -convexSlack, s.arrival.Gradient * s.arrival.Gradient,
 	})
 }
 
@@ -72,9 +71,6 @@ func (s *SurfaceFeet) Find(u, x, y, pulled []float64, stride int, whole []float6
 	s.run(u, x, y, pulled, stride, whole, n, pureSteps, true)
 }
 
-// NewSurfaceFinder prepares for Find.
-func NewSurfaceFinder(f *sheet.Sheet) *SurfaceFeet { return NewSurfaceFeet(f, purePrecision) }
-
 func (s *SurfaceFeet) run(u, x, y, pulled []float64, stride int, whole []float64, n, steps int, nearest bool) {
 	wide, wider := dense.Wide()
 	if !wide || n == 0 {
@@ -97,13 +93,13 @@ func (s *SurfaceFeet) plain(u, x, y, pulled []float64, stride int, whole []float
 		for k := range ab {
 			ab[k] = pulled[k*stride+i]
 		}
-		at, good := s.plane.minimize(s.padded, ab[:], x[i], y[i], steps, s.precision)
+		at, good := s.plane.minimize(s.padded, ab[:], x[i], y[i], steps, s.arrival.Step)
 		x[i], y[i] = at.x, at.y
 		var square float64
 		for _, v := range ab {
 			square += float64(v * v)
 		}
-		if u[i] = Refused; good && (!nearest || at.nearest(square)) {
+		if u[i] = Refused; good && (!nearest || at.nearest(s.arrival.Gradient*s.arrival.Gradient*square)) {
 			u[i] = whole[i] - square + at.h
 		}
 	}
@@ -111,11 +107,11 @@ func (s *SurfaceFeet) plain(u, x, y, pulled []float64, stride int, whole []float
 
 // nearest reports whether I + 2B has no negative eigenvalue, and the gradient vanishes beside
 // |[a; b]|.
-func (q *quartic2D) nearest(square float64) bool {
+func (q *quartic2D) nearest(most float64) bool {
 	a, c := 1+2*q.w0, 1+2*q.w2
 	size := a + c
 	g0 := q.dx + float64(2*q.w0*q.x) + float64(q.w1*q.y)
 	g1 := q.dy + float64(q.w1*q.x) + float64(2*q.w2*q.y)
 	return size >= 0 && float64(a*c)-float64(q.w1*q.w1) >= -convexSlack*size*size &&
-		float64(g0*g0)+float64(g1*g1) <= pureGradient*pureGradient*square
+		float64(g0*g0)+float64(g1*g1) <= most
 }

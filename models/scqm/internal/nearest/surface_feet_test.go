@@ -51,7 +51,7 @@ func TestSurfaceFeet(t *testing.T) {
 				x[i], y[i] = pulled[i]+x[i]/10, pulled[stride+i]+y[i]/10
 			}
 		}
-		feet := NewSurfaceFeet(f, 1e-3)
+		feet := NewSurfaceFeet(f, Arrival{1e-3, pureGradient})
 		u, px, py := make([]float64, n), append([]float64{}, x...), append([]float64{}, y...)
 		steps, nearest := 1+trial%12, trial%2 == 1
 		feet.plain(u, px, py, pulled, stride, whole, n, steps, nearest)

@@ -1,0 +1,58 @@
+package nearest
+
+import (
+	"math"
+
+	"github.com/scqm/scqm/models/scqm/internal/sheet"
+)
+
+const (
+	// togetherRows is the number of rows that are placed at a time.
+	togetherRows = 64
+	// exactStep and exactGradient are those of [Arrival] for rows that are placed to all digits:
+	// by Newton's method the next step would be about the square of the last.
+	exactStep, exactGradient = 1e-9, 1e-12
+)
+
+// together places rows in the Euclidean norm by [RowFeet]: those of which this is known to be the
+// nearest point of the whole sheet, to all digits. A row comes to the same bits whatever is
+// beside it.
+type together struct {
+	f                *sheet.Sheet
+	feet             *RowFeet
+	pulled, whole, u []float64
+}
+
+func newTogether(f *sheet.Sheet) *together { return &together{f: f} }
+
+// reload has to be called where Theta may have changed, before place.
+func (k *together) reload() {
+	if k.feet != nil {
+		k.feet.Reload()
+	}
+}
+
+// place writes the nearest points of n rows of x, togetherRows at most, into tau, where placed says so.
+func (k *together) place(tau, x []float64, n int) {
+	f, most := k.f, Rows(n)
+	if k.feet == nil || len(k.u) < most {
+		k.feet = NewRowFeet(f, most, Arrival{exactStep, exactGradient})
+		k.pulled = make([]float64, most*max(f.M, FrameAxes))
+		k.whole, k.u = make([]float64, most), make([]float64, most)
+	}
+	stride := len(k.u)
+	f.DeviationsToFrame(k.pulled, stride, k.whole, x, n)
+	if f.S > 0 {
+		k.feet.Find(k.u, tau, k.pulled, stride, k.whole, n)
+		return
+	}
+	copy(k.u, k.whole)
+	for i := range n {
+		for j := range f.Latent {
+			tau[i*f.Latent+j] = k.pulled[j*stride+i]
+		}
+	}
+}
+
+// placed reports whether row i was.
+func (k *together) placed(i int) bool { return k.u[i] != Refused && !math.IsNaN(k.u[i]) }
