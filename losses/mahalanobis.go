@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/internal/dense"
 )
 
 const (
@@ -106,7 +107,7 @@ func checkEntries(m []float64, n int) error {
 // checkDefinite reports a matrix without Cholesky factor by its smallest
 // eigenvalue and the coordinate that takes the largest part in it.
 func checkDefinite(m *mat.SymDense) error {
-	if new(mat.Cholesky).Factorize(m) {
+	if raw := m.RawSymmetric(); dense.Definite(raw.Data, raw.N) {
 		return nil
 	}
 	var eigen mat.EigenSym

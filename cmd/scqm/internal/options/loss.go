@@ -34,6 +34,7 @@ type Loss struct {
 	p, delta  float64
 	precision string
 	params    losses.Params
+	made      framework.Loss // nil where the data have a say
 	plugin    Plugin
 }
 
@@ -79,7 +80,10 @@ func (f *Loss) Check(cmd *cobra.Command) error {
 	if HasDelta(f.Name) {
 		trial.Delta = cmp.Or(trial.Delta, new(1.0))
 	}
-	_, err := f.lossFor(trial)
+	loss, err := f.lossFor(trial)
+	if !f.asksData() {
+		f.made = loss // to look at a matrix takes as long as a small fit
+	}
 	return err
 }
 
@@ -87,6 +91,9 @@ func (f *Loss) Check(cmd *cobra.Command) error {
 func (f *Loss) Make() (framework.Loss, error) {
 	if f.plugin.opened != nil {
 		return f.plugin.opened.Loss(), nil
+	}
+	if f.made != nil {
+		return f.made, nil
 	}
 	return f.lossFor(f.params)
 }
