@@ -51,39 +51,3 @@ func sign(v float64) float64 {
 	}
 	return math.Copysign(1, v)
 }
-
-// smoothAbsolute returns the Phi of s - eps with s = sqrt(r^2 + eps^2).
-func smoothAbsolute(eps float64) func(phi, d1, d2, r []float64) {
-	return func(phi, d1, d2, r []float64) {
-		if phi != nil && d1 == nil && d2 == nil { // as in most calls
-			smoothAbsoluteValues(phi, r, eps)
-			return
-		}
-		for k, v := range r {
-			s := hypotenuse(v, eps)
-			if phi != nil { // s - eps without cancellation
-				phi[k] = v / (s + eps) * v
-			}
-			if d2 != nil {
-				d2[k] = (eps / s) * (eps / s) / s
-			}
-			if d1 != nil {
-				d1[k] = v / s
-			}
-		}
-	}
-}
-
-// smoothAbsoluteValues writes the phi of smoothAbsolute.
-func smoothAbsoluteValues(phi, r []float64, eps float64) {
-	phi = phi[:len(r)]
-	for k, v := range r {
-		s := v*v + eps*eps
-		if s >= minSquares && s <= maxSquares {
-			s = math.Sqrt(s)
-		} else {
-			s = math.Hypot(v, eps)
-		}
-		phi[k] = v / (s + eps) * v
-	}
-}

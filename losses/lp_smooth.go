@@ -10,19 +10,19 @@ const (
 
 // smoothPowers is s^p - eps^p with s = sqrt(r^2 + eps^2), for 1 < p < 2.
 type smoothPowers struct {
-	p, eps float64
-	first  exponent // raises to p-1
-	offset float64  // eps^p
-	series [seriesTerms]float64
+	roundedEntries
+	first exponent // raises to p-1
 }
 
 func newSmoothPowers(p, eps float64) *smoothPowers {
-	c := &smoothPowers{p: p, eps: eps, first: newExponent(p - 1)}
-	c.offset = eps * c.first.one(eps)
-	coefficient := c.offset
-	for j := range c.series {
+	c := &smoothPowers{newRoundedEntries(eps), newExponent(p - 1)}
+	t := &c.table
+	t.power, t.bend, t.inverse, t.below = p, 2-p, 1/eps, seriesBelow*seriesBelow
+	t.offset = eps * c.first.one(eps)
+	coefficient := t.offset
+	for j := range t.series {
 		coefficient *= (p/2 - float64(j)) / float64(j+1)
-		c.series[j] = coefficient
+		t.series[j] = coefficient
 	}
 	return c
 }
@@ -32,41 +32,31 @@ func (c *smoothPowers) phi(phi, d1, d2, r []float64) {
 	var buffer [2][blockLength]float64
 	for from := 0; from < len(r); from += blockLength {
 		to := min(from+blockLength, len(r))
-		s, w := buffer[0][:to-from], buffer[1][:to-from]
-		for k, v := range r[from:to] {
-			s[k] = hypotenuse(v, c.eps)
-		}
+		s, w, r := buffer[0][:to-from], buffer[1][:to-from], r[from:to]
+		c.hypotenuses(s, r)
 		c.first.raise(w, s)
-		c.write(part(phi, from, to), part(d1, from, to), part(d2, from, to), r[from:to], s, w)
+		c.write(part(phi, from, to), r, s, w, powerValues)
+		c.write(part(d2, from, to), r, s, w, powerCurvatures)
+		c.write(part(d1, from, to), r, s, w, powerSlopes)
 	}
 }
 
-// write computes the terms from s and w = s^(p-1).
-func (c *smoothPowers) write(phi, d1, d2, r, s, w []float64) {
-	for k, v := range r {
-		ratio := v / s[k]
-		weight := c.p * w[k] / s[k]
-		if phi != nil {
-			phi[k] = c.value(v, s[k]*w[k])
-		}
-		if d2 != nil {
-			d2[k] = weight * (1 - (2-c.p)*ratio*ratio)
-		}
-		if d1 != nil {
-			d1[k] = weight * v
-		}
+// powerValue is s^p - eps^p. Conversions keep products from being fused with sums.
+func powerValue(t *smoothTable, r, s, w float64) float64 {
+	x := r * t.inverse
+	z := float64(x * x)
+	if !(t.below > z) {
+		return float64(s*w) - t.offset
 	}
-}
-
-// value returns power - eps^p, where power = s^p.
-func (c *smoothPowers) value(r, power float64) float64 {
-	x := r / c.eps
-	if !(x < seriesBelow && x > -seriesBelow) {
-		return power - c.offset
-	}
-	z, sum := x*x, 0.0
-	for j := seriesTerms - 1; j >= 0; j-- {
-		sum = (sum + c.series[j]) * z
+	sum := float64(t.series[seriesTerms-1] * z)
+	for j := seriesTerms - 2; j >= 0; j-- {
+		sum = float64((sum + t.series[j]) * z)
 	}
 	return sum
+}
+
+// powerCurvature is the second derivative.
+func powerCurvature(t *smoothTable, r, s, w float64) float64 {
+	ratio := r / s
+	return t.power * w / s * (1 - float64(t.bend*ratio*ratio))
 }

@@ -87,7 +87,7 @@ func sum(row []float64) float64 {
 
 // hypotenuse returns sqrt(a^2 + b^2).
 func hypotenuse(a, b float64) float64 {
-	if u := a*a + b*b; u >= minSquares && u <= maxSquares {
+	if u := float64(a*a) + float64(b*b); u >= minSquares && u <= maxSquares {
 		return math.Sqrt(u)
 	}
 	return math.Hypot(a, b)

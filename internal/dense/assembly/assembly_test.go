@@ -11,7 +11,8 @@ import (
 // The kernels in the tree are those that are generated.
 func TestKernelsAreThoseInTheTree(t *testing.T) {
 	for file, write := range map[string]func(){
-		"../products_amd64.s": writeProducts,
+		"../products_amd64.s":                                        writeProducts,
+		"../../../losses/smooth_amd64.s":                             writeSmooth,
 		"../../../models/scqm/internal/nearest/surface_feet_amd64.s": writeFeet,
 		"../../../models/scqm/internal/nearest/feet_amd64.s":         writeForms,
 	} {

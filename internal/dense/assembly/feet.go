@@ -1,9 +1,6 @@
 package main
 
-import (
-	"bytes"
-	"fmt"
-)
+import "fmt"
 
 // The numbers that feet reads, by their place in its table, after the nine of Theta.
 const (
@@ -89,13 +86,9 @@ func (e *foot) part(write func(foot)) string {
 	part := *e
 	part.straight = &straight{set: e.set, slots: e.slots}
 	write(part)
-	var body bytes.Buffer
-	to := output
-	output = &body
-	part.write()
-	output = to
+	body := part.text()
 	e.slots = part.slots
-	return body.String()
+	return body
 }
 
 // row is Q'(x - c): a, and three axes of b.

@@ -1,6 +1,9 @@
 package main
 
-import "fmt"
+import (
+	"bytes"
+	"fmt"
+)
 
 // straight is code without branches on vectors, which are numbered in the order in which
 // they are computed. Registers are given out as it is written: where there is none left,
@@ -33,6 +36,7 @@ func (s *straight) sum(a, b value) value      { return s.add("VADDPD", "", a, b)
 func (s *straight) less(a, b value) value     { return s.add("VSUBPD", "", a, b) }
 func (s *straight) times(a, b value) value    { return s.add("VMULPD", "", a, b) }
 func (s *straight) over(a, b value) value     { return s.add("VDIVPD", "", a, b) }
+func (s *straight) root(a value) value        { return s.add("VSQRTPD", "", a) }
 func (s *straight) and(a, b value) value      { return s.add("and", "", a, b) }
 func (s *straight) or(a, b value) value       { return s.add("or", "", a, b) }
 func (s *straight) above(a, b value) value    { return s.add("compare 0x1E", "", a, b) } // a > b
@@ -87,6 +91,16 @@ func (s *straight) write() {
 			w.write(c)
 		}
 	}
+}
+
+// text returns what write writes.
+func (s *straight) text() string {
+	var body bytes.Buffer
+	to := output
+	output = &body
+	s.write()
+	output = to
+	return body.String()
 }
 
 // needed tells what something is stored of.
@@ -155,6 +169,8 @@ func (w *writer) operate(op string, from []string, to int) {
 		}
 		p("VMOVAPD %s, %s", from[0], dst)
 		p("VPTERNLOGQ $0xCA, %s, %s, %s", from[2], from[1], dst)
+	case "VSQRTPD":
+		p("%s %s, %s", op, from[0], dst)
 	default:
 		p("%s %s, %s, %s", op, from[1], from[0], dst)
 	}

@@ -1,0 +1,142 @@
+package main
+
+import "fmt"
+
+// The numbers that kernels of smoothed losses read, by their place in the table: see smoothTable
+// in package losses.
+const (
+	smoothOne = iota
+	smoothSquare
+	smoothMost
+	smoothLength
+	smoothPower
+	smoothBend
+	smoothInverse
+	smoothBelow
+	smoothOffset
+	smoothSeries
+	smoothTerms = 7
+)
+
+func writeSmooth() {
+	begin()
+	for _, s := range sets {
+		hypotenuses(s)
+		for _, k := range []struct {
+			name  string
+			write func(entry) value
+		}{
+			{"powerValues", entry.powerValue}, {"powerSlopes", entry.powerSlope}, {"powerCurvatures", entry.powerCurvature},
+			{"absoluteValues", entry.absoluteValue}, {"absoluteSlopes", entry.absoluteSlope}, {"absoluteCurvatures", entry.absoluteCurvature},
+		} {
+			entries(s, k.name, k.write)
+		}
+	}
+}
+
+// entry is the code for as many entries as there are lanes: their residuals at SI, s = sqrt(r^2 +
+// eps^2) at DX, and s^(p-1) at R8.
+type entry struct{ *straight }
+
+func (e entry) number(i int) value { return e.broadcast(fmt.Sprintf("%d(AX)", 8*i)) }
+func (e entry) r() value           { return e.load("(SI)") }
+func (e entry) s() value           { return e.load("(DX)") }
+func (e entry) w() value           { return e.load("(R8)") }
+
+// powerValue is s^p - eps^p, next to 0 by its series.
+func (e entry) powerValue() value {
+	x := e.times(e.r(), e.number(smoothInverse))
+	z := e.times(x, x)
+	sum := e.times(e.number(smoothSeries+smoothTerms-1), z)
+	for j := smoothTerms - 2; j >= 0; j-- {
+		sum = e.times(e.sum(sum, e.number(smoothSeries+j)), z)
+	}
+	whole := e.less(e.times(e.s(), e.w()), e.number(smoothOffset))
+	return e.choose(e.above(e.number(smoothBelow), z), sum, whole)
+}
+
+// weight is p s^(p-2).
+func (e entry) weight() value { return e.over(e.times(e.number(smoothPower), e.w()), e.s()) }
+
+func (e entry) powerSlope() value { return e.times(e.weight(), e.r()) }
+
+func (e entry) powerCurvature() value {
+	ratio := e.over(e.r(), e.s())
+	bend := e.times(e.times(e.number(smoothBend), ratio), ratio)
+	return e.times(e.weight(), e.less(e.number(smoothOne), bend))
+}
+
+// absoluteValue is s - eps.
+func (e entry) absoluteValue() value {
+	r := e.r()
+	return e.times(e.over(r, e.sum(e.s(), e.number(smoothLength))), r)
+}
+
+func (e entry) absoluteSlope() value { return e.over(e.r(), e.s()) }
+
+func (e entry) absoluteCurvature() value {
+	s := e.s()
+	ratio := e.over(e.number(smoothLength), s)
+	return e.over(e.times(ratio, ratio), s)
+}
+
+// smoothArguments are those of all kernels here.
+const smoothArguments = "dst, r, s, w, table *float64, groups int"
+
+// entries writes a kernel that computes one number of each entry.
+func entries(s set, name string, formula func(entry) value) {
+	code := &straight{set: s}
+	code.store(formula(entry{code}), "(DI)")
+	text := code.text()
+	fmt.Fprintf(output, "// func %s%s(%s)\n", name, s.name, smoothArguments)
+	fmt.Fprintf(output, "TEXT ·%s%s(SB), 0, $%d-48\n", name, s.name, 8*s.lanes()*code.slots)
+	arguments([]string{"dst", "r", "s", "w", "table", "groups"}, "DI", "SI", "DX", "R8", "AX", "R11")
+	label(name + "group")
+	fmt.Fprint(output, text)
+	smoothNext(s, name, "DI", "SI", "DX", "R8")
+	p("VZEROUPPER")
+	p("RET\n")
+}
+
+// smoothNext goes on to the next group.
+func smoothNext(s set, name string, registers ...string) {
+	for _, r := range registers {
+		p("ADDQ $%d, %s", 8*s.lanes(), r)
+	}
+	p("DECQ R11")
+	p("JNE %sgroup", name)
+}
+
+// hypotenuses writes the kernel of s, which tells whether no square was too large.
+func hypotenuses(s set) {
+	e := entry{&straight{set: s}}
+	held := e.slot()
+	square := e.sum(e.times(e.r(), e.r()), e.number(smoothSquare))
+	e.store(e.root(square), "(DI)")
+	e.store(e.and(e.load(held), e.upTo(square, e.number(smoothMost))), held)
+	text := e.text()
+	fmt.Fprintf(output, "// func hypotenuses%s(dst, r, table *float64, groups int) bool\n", s.name)
+	fmt.Fprintf(output, "TEXT ·hypotenuses%s(SB), 0, $%d-33\n", s.name, 8*s.lanes()*e.slots)
+	arguments([]string{"dst", "r", "table", "groups"}, "DI", "SI", "AX", "R11")
+	all := 1<<s.lanes() - 1
+	if s.wide {
+		p("VPTERNLOGQ $0xFF, Z0, Z0, Z0")
+	} else {
+		p("VPCMPEQQ Y0, Y0, Y0")
+	}
+	p("VMOVUPD %s, %s", s.reg(0), held)
+	label("hypotenusesgroup")
+	fmt.Fprint(output, text)
+	smoothNext(s, "hypotenuses", "DI", "SI")
+	p("VMOVUPD %s, %s", held, s.reg(0))
+	if s.wide {
+		p("VPTESTMQ Z0, Z0, K1")
+		p("KMOVW K1, BX")
+	} else {
+		p("VMOVMSKPD Y0, BX")
+	}
+	p("CMPL BX, $%d", all)
+	p("SETEQ ret+32(FP)")
+	p("VZEROUPPER")
+	p("RET\n")
+}
