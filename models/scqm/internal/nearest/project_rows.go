@@ -13,13 +13,22 @@ import (
 // The result for a row does not depend on the others; see [Projector] for its cost.
 // Known points may be nil. Rows with missing entries are placed as missing says.
 func ProjectRows(ctx context.Context, tau []float64, f *sheet.Sheet, loss framework.Loss, known *Known, x rows.Data, missing Missing, threads int) error {
+	return projectRows(ctx, tau, f, loss, known, x, missing, lastStep, threads)
+}
+
+// RelocateRows is ProjectRows to as many digits as a solver that goes on from there needs.
+func RelocateRows(ctx context.Context, tau []float64, f *sheet.Sheet, loss framework.Loss, x rows.Data, missing Missing, threads int) error {
+	return projectRows(ctx, tau, f, loss, nil, x, missing, settledStep, threads)
+}
+
+func projectRows(ctx context.Context, tau []float64, f *sheet.Sheet, loss framework.Loss, known *Known, x rows.Data, missing Missing, precision float64, threads int) error {
 	threads = Callers(loss, threads)
 	errs := make([]error, max(par.Shards(x.N), min(x.N, threads)))
 	par.Do(threads, len(errs), func(_, shard int) {
 		lo, hi := shard*x.N/len(errs), (shard+1)*x.N/len(errs)
 		part := rows.Data{N: hi - lo, D: x.D, X: x.X[lo*x.D : hi*x.D], Missing: x.Missing}
 		p := NewProjector(f, loss)
-		p.Known, p.Missing = known, missing
+		p.Known, p.Missing, p.LastStep = known, missing, precision
 		errs[shard] = p.Project(ctx, tau[lo*f.Latent:hi*f.Latent], part, x.First+lo)
 	})
 	for _, err := range errs {
@@ -48,7 +57,7 @@ func RefineRows(ctx context.Context, tau []float64, f *sheet.Sheet, loss framewo
 			row := rows.Data{N: 1, D: x.D, X: x.Row(i)}
 			local := tau[i*f.Latent : (i+1)*f.Latent]
 			if errs[shard] = ctx.Err(); errs[shard] == nil {
-				errs[shard] = k.minimize(ctx, loss, local, row)
+				errs[shard] = k.minimize(ctx, loss, local, row, lastStep)
 			}
 		}
 	})

@@ -14,6 +14,9 @@ const (
 	// firstEps and lastEps are the smoothing lengths a projection begins and
 	// ends with, in units of the row's largest residual.
 	firstEps, lastEps = 1e-1, 1e-9
+	// stageStep is the relative length of a last Newton step at the lengths before the last, which
+	// only have to lead to the minimum at the next.
+	stageStep = 1e-4
 )
 
 // Projector finds the latent coordinates of rows under one loss: minima over tau
@@ -26,6 +29,9 @@ const (
 type Projector struct {
 	// Missing is how rows with missing entries are placed.
 	Missing Missing
+	// LastStep is the length, relative to tau, of a last Newton step under losses that are no
+	// functions of the norm.
+	LastStep float64
 
 	f         *sheet.Sheet
 	loss      framework.Loss
@@ -51,7 +57,7 @@ type Missing struct {
 
 func NewProjector(f *sheet.Sheet, loss framework.Loss) *Projector {
 	p := &Projector{
-		f: f, loss: loss, footpoint: NewLossFootpoint(f, loss), w: NewWorker(f, 1), newton: NewGeneral(1, f.Latent),
+		LastStep: lastStep, f: f, loss: loss, footpoint: NewLossFootpoint(f, loss), w: NewWorker(f, 1), newton: NewGeneral(1, f.Latent),
 		vertices: newVertices(f, loss), absolute: newLeastAbsolute(f, loss),
 	}
 	if _, radial := loss.(framework.Radial); radial && p.footpoint.metric == nil {
@@ -122,7 +128,7 @@ func (p *Projector) leastAbsolute(out, x []float64) bool {
 func (p *Projector) projectPartial(ctx context.Context, out, x []float64) error {
 	if p.partial == nil {
 		p.partial = NewProjector(p.f, p.Missing.Loss)
-		p.partial.Missing = p.Missing
+		p.partial.Missing, p.partial.LastStep = p.Missing, p.LastStep
 		p.partial.observed = newObservedFootpoint(p.f)
 	}
 	starts := p.partial.observed.find(x, p.Missing.Prior)
@@ -210,11 +216,15 @@ func (p *Projector) continuation(ctx context.Context, tau []float64, x rows.Data
 	smoother, ok := p.loss.(framework.Smoother)
 	if size := rows.MaxNorm(p.w.R[:p.f.D]); ok && size > 0 {
 		for eps := firstEps; eps >= lastEps; eps /= 10 {
-			if err := p.minimize(ctx, smoother.Smooth(eps*size), tau, x); err != nil {
+			precision := stageStep
+			if eps/10 < lastEps {
+				precision = p.LastStep
+			}
+			if err := p.minimize(ctx, smoother.Smooth(eps*size), tau, x, precision); err != nil {
 				return 0, err
 			}
 		}
-	} else if err := p.minimize(ctx, p.loss, tau, x); err != nil {
+	} else if err := p.minimize(ctx, p.loss, tau, x, p.LastStep); err != nil {
 		return 0, err
 	}
 	end, err := p.value(ctx, p.loss, tau, x)
@@ -233,8 +243,9 @@ func (p *Projector) value(ctx context.Context, loss framework.Loss, tau []float6
 	return cost[0], err
 }
 
-// minimize takes a row to the minimum nearby.
-func (p *Projector) minimize(ctx context.Context, loss framework.Loss, tau []float64, x rows.Data) error {
+// minimize takes a row to the minimum nearby, with a last step of this precision.
+func (p *Projector) minimize(ctx context.Context, loss framework.Loss, tau []float64, x rows.Data, precision float64) error {
+	p.newton.Precision = precision
 	e := RowEvaluation{Sheet: p.f, Loss: loss, Data: x, Prior: p.Missing.Prior}
 	_, err := p.newton.Minimize(tau, func(to RowResults, tau []float64, list []int) error {
 		e.Tau = tau

@@ -51,8 +51,9 @@ func (e *RowEvaluation) batch(w *Worker, to RowResults, n int, number func(int) 
 	for i := range n {
 		z := w.Row(w.Z, f.M, i)
 		f.Coordinates(z, w.Row(w.Phi, f.Q, i), e.latent(number(i)))
-		f.Residual(r[i*f.D:(i+1)*f.D], z, e.Data.Row(number(i)))
+		f.Deviation(r[i*f.D:(i+1)*f.D], e.Data.Row(number(i)))
 	}
+	f.AddImages(r, w.Z, n)
 	var values, g []float64
 	if to.Costs != nil {
 		values = w.Values[:n]
@@ -62,6 +63,9 @@ func (e *RowEvaluation) batch(w *Worker, to RowResults, n int, number func(int) 
 	}
 	if err := e.Loss.Evaluate(values, g, r, f.D); err != nil {
 		return err
+	}
+	if to.Grad != nil {
+		f.RowsToFrame(w.Pulled, g, n)
 	}
 	for i := range n {
 		row := number(i)
@@ -73,9 +77,8 @@ func (e *RowEvaluation) batch(w *Worker, to RowResults, n int, number func(int) 
 			}
 		}
 		if to.Grad != nil {
-			f.ToFrame(w.b, g[i*f.D:(i+1)*f.D])
 			gi := to.Grad[row*f.Latent : (row+1)*f.Latent]
-			f.TauGradient(gi, w.W, e.latent(row), w.b)
+			f.TauGradient(gi, w.W, e.latent(row), w.Row(w.Pulled, f.M, i))
 			prior.AddGradient(gi, e.latent(row), 1)
 			dense.Scale(gi, weight)
 		}

@@ -18,6 +18,7 @@ type RowHessian struct {
 	E       []float64 // m x d
 	jr      []float64 // d: E'Q'r
 	v       []float64 // batch x D: one column of the Jacobian per row
+	columns []float64 // batch x m: the same in the frame
 	u, one  []float64 // squared norms; first and second derivatives of rho
 	two     []float64
 	scratch []float64 // m
@@ -35,9 +36,9 @@ func (h *RowHessian) batch(f *sheet.Sheet, w *Worker, loss framework.Loss, hess 
 	} else if err := h.general(f, w, loss, hess, r, tau); err != nil {
 		return err
 	}
+	f.RowsToFrame(w.Pulled, g, len(hess))
 	for i := range hess {
-		f.ToFrame(w.b, g[i*f.D:(i+1)*f.D])
-		f.WeighForms(w.W, w.b[f.Latent:])
+		f.WeighForms(w.W, w.Row(w.Pulled, f.M, i)[f.Latent:])
 		f.AddCurvature(hess[i], w.W)
 	}
 	return nil
@@ -68,23 +69,22 @@ func (h *RowHessian) radial(f *sheet.Sheet, w *Worker, loss framework.Radial, he
 func (h *RowHessian) general(f *sheet.Sheet, w *Worker, loss framework.Loss, hess [][]float64, r []float64, tau func(i int) []float64) error {
 	n := len(hess)
 	second := framework.HessianOf(loss)
-	h.v = dense.Grow(h.v, n*f.D)
+	h.v, h.columns = dense.Grow(h.v, n*f.D), dense.Grow(h.columns, n*f.M)
 	for j := range f.Latent {
 		clear(h.v)
 		for i := range n {
 			f.Jacobian(h.E, tau(i))
 			for k := range f.M {
-				if c := h.E[k*f.Latent+j]; c != 0 {
-					floats.AddScaled(h.v[i*f.D:(i+1)*f.D], c, f.Axis(k))
-				}
+				h.columns[i*f.M+k] = h.E[k*f.Latent+j]
 			}
 		}
+		f.AddImages(h.v, h.columns, n)
 		if err := second.HessianProduct(h.v, r, h.v, f.D); err != nil {
 			return err
 		}
+		f.RowsToFrame(h.columns, h.v, n)
 		for i := range n {
-			f.ToFrame(h.scratch, h.v[i*f.D:(i+1)*f.D])
-			f.TauGradient(h.jr, w.W, tau(i), h.scratch)
+			f.TauGradient(h.jr, w.W, tau(i), h.columns[i*f.M:(i+1)*f.M])
 			for a, va := range h.jr {
 				hess[i][a*f.Latent+j] = va
 			}

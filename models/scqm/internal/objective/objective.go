@@ -255,7 +255,7 @@ func (p *Objective) batch(w *nearest.Worker, s *sums, want want, grad framework.
 		f.Coordinates(z, w.Row(w.Phi, f.Q, i), tau[i*f.Latent:(i+1)*f.Latent])
 		if !resume {
 			// The difference comes first, see residual.
-			floats.SubTo(r[i*f.D:(i+1)*f.D], f.C, p.data.Row(from+i))
+			f.Deviation(r[i*f.D:(i+1)*f.D], p.data.Row(from+i))
 		}
 	}
 	if !resume {

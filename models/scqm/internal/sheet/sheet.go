@@ -72,6 +72,12 @@ func (f *Sheet) Residual(r, z, x []float64) {
 	}
 }
 
+// Deviation writes c - x into r: the residual at z = 0.
+func (f *Sheet) Deviation(r, x []float64) {
+	copy(r, f.C)
+	dense.AddScaled(r, -1, x)
+}
+
 // ToFrame writes Q'g into b.
 func (f *Sheet) ToFrame(b, g []float64) {
 	for k := range b {
