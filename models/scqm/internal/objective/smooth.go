@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/internal/dense"
 	"github.com/scqm/scqm/models/rows"
 )
 
@@ -116,8 +117,7 @@ func (p *Objective) SmoothingScale(x framework.Point) (float64, error) {
 	if len(sizes) == 0 {
 		return 0, nil
 	}
-	slices.Sort(sizes)
-	return max(sizes[len(sizes)/2], math.SmallestNonzeroFloat64), nil
+	return max(dense.Select(sizes, len(sizes)/2), math.SmallestNonzeroFloat64), nil
 }
 
 // Differentiable implements [framework.Differentiable].
