@@ -34,10 +34,11 @@ type leastAbsolute struct {
 	vertex       bool       // with W and H of exclude
 	across, size [maxBounded]place
 	cuts         []cut
-	seen         []coneCut // the cuts in the cone that is looked at
-	work         int       // left
-	looks        int       // descents left from places close to the best one
-	list         []int     // entries with zeros in the boxes around
+	tables       [mostHalvings + 1]coneTable // by halvings
+	work         int                         // left
+	looks        int                         // descents left from places of boxes close to the best one
+	valleys      int                         // those left from places of cones that no cut covers
+	list         []int                       // entries with zeros in the boxes around
 	complete     bool
 	point        []float64 // tau of the best one
 }
@@ -84,9 +85,9 @@ func (s *leastAbsolute) find(tau, x []float64) bool {
 	d := s.f.Latent
 	s.load(x, tau)
 	s.at, s.best, s.cuts = place{}, math.Inf(1), s.cuts[:0]
-	s.descend()
+	s.begin()
 	s.take()
-	s.work, s.looks, s.complete = boundWork, maxLooks, true
+	s.work, s.looks, s.valleys, s.complete = boundWork, maxLooks, maxLooks, true
 	if d == maxBounded {
 		s.work = boundWork3
 	}

@@ -12,21 +12,29 @@ type cut struct {
 }
 
 const (
-	// mostCuts bounds the cuts of a row.
-	mostCuts = 128
 	// coneCuts bounds those made for one cone before it is halved, and coneGrowth is the least
 	// factor by which each of them must reach farther than the last.
 	coneCuts, coneGrowth = 4, 1.2
 	// coneAim is how far out the signs of a cut are taken, relative to where the sum
-	// would be as low as the cut there were it a parabola.
-	coneAim, coneCloser = 0.9, 0.55
+	// would be as low as the cut there were it a parabola. In narrow cones they are then taken
+	// nearer by and, from coneCloser on, right where the cone is open.
+	coneAim, coneCloser, coneThere = 0.9, 0.65, 0.5
 	// coneRestarts bounds the lower places that are met while cones are looked at.
 	coneRestarts = 6
+	// mostHalvings is the largest of coneHalvings.
+	mostHalvings = 24
+	// keptNear and keptMid are the cuts that one half of a cone takes over: those that are
+	// highest on its axis keptAhead times as far out as it is open, and half of the way to its end.
+	keptNear, keptMid, keptAhead = 12, 4, 1.3
 )
 
-// coneHalvings bounds how often a cone is halved, by d; coneWide is how often before places nearer
-// by are tried.
-var coneHalvings, coneWide = [maxBounded + 1]int{2: 14, 3: 24}, [maxBounded + 1]int{2: 2, 3: 9}
+// mostCuts bounds the cuts of a row, by d, coneHalvings how often a cone is halved, and coneWide
+// is how often before it is narrow.
+var (
+	mostCuts     = [maxBounded + 1]int{1: 128, 2: 128, 3: 512}
+	coneHalvings = [maxBounded + 1]int{2: 14, 3: mostHalvings}
+	coneWide     = [maxBounded + 1]int{2: 5, 3: 9}
+)
 
 // coverage is what looking at cones said.
 type coverage int
@@ -62,7 +70,8 @@ func (s *leastAbsolute) cover(b *box) coverage {
 			}
 			far += max(0, c.rays[j][j]*(b.centre[j]-s.tau[j])+b.half[j])
 		}
-		if found := s.coverCone(&c, 0, far, coneHalvings[d]); found != covered {
+		s.tables[0].clear()
+		if found := s.coverCone(&c, 0, far, 0); found != covered {
 			return found
 		}
 	}
@@ -86,7 +95,8 @@ func (s *leastAbsolute) addCut(p *polynomial) {
 	s.cuts = append(s.cuts, c)
 }
 
-// coverCone looks at a cone from reached to far.
+// coverCone looks at a cone from reached to far, after so many halvings, whose cuts are in the
+// table of that number.
 func (s *leastAbsolute) coverCone(c *cone, reached, far float64, halvings int) coverage {
 	if s.work--; s.work < 0 {
 		return open
@@ -94,52 +104,62 @@ func (s *leastAbsolute) coverCone(c *cone, reached, far float64, halvings int) c
 	d := s.f.Latent
 	reached = max(reached, s.surroundings(c))
 	corner := s.corner(c)
-	reached = corner.in(c, d).extend(reached)
-	s.seen = s.seen[:0]
-	for made, aim := 0, coneAim; ; made++ {
-		reached = s.extendAll(c, reached, far)
-		if reached >= far {
-			return covered
-		}
-		if !(reached > 0) || made == coneCuts || len(s.cuts) == mostCuts || s.work < s.f.D {
-			break
-		}
-		if found := s.cutAhead(c, aim*reached); found != covered {
-			return found
-		}
-		narrow := halvings <= coneHalvings[d]-coneWide[d]
-		switch next := s.cuts[len(s.cuts)-1].in(c, d).extend(reached); {
-		case next >= min(coneGrowth*reached, far):
-		case next == reached && narrow && aim > coneCloser:
-			aim = (aim + 0.5) / 2
-		case next == reached && narrow && s.lowerAt(c, reached):
-			return lower
-		default:
-			made = coneCuts - 1
-		}
-	}
-	if halvings == 0 || len(s.cuts) == mostCuts {
-		return open
-	}
-	first, second := c.halve(d)
-	if found := s.coverCone(&first, reached, far, halvings-1); found != covered {
+	there := corner.in(c, d)
+	reached = there.bound(d).extend(reached)
+	reached, found := s.extendCone(c, reached, far, halvings)
+	if found != covered || reached >= far {
 		return found
 	}
-	return s.coverCone(&second, reached, far, halvings-1)
-}
-
-// extendAll goes on by all cuts there are.
-func (s *leastAbsolute) extendAll(c *cone, reached, far float64) float64 {
-	for k := len(s.seen); k < len(s.cuts); k++ {
-		s.seen = append(s.seen, s.cuts[k].in(c, s.f.Latent))
+	if halvings == coneHalvings[d] || len(s.cuts) == mostCuts[d] {
+		return open
 	}
-	for before := -1.0; reached > before && reached < far; {
-		before = reached
-		for k := range s.seen {
-			reached = s.seen[k].extend(reached)
+	table := &s.tables[halvings]
+	from, to := c.longest(d)
+	for _, end := range [2]int{to, from} {
+		table.bring(s.cuts, c, d) // with those that the first half has made
+		s.tables[halvings+1].halve(table, d, end, from+to-end, reached, far)
+		half := *c
+		for j := range d {
+			half.rays[end][j] = (c.rays[from][j] + c.rays[to][j]) / 2
+		}
+		if found := s.coverCone(&half, reached, far, halvings+1); found != covered {
+			return found
 		}
 	}
-	return reached
+	return covered
+}
+
+// extendCone goes on from reached by the cuts that there are, and by new ones as long as these
+// reach farther. It returns how far, and lower where a lower place was met.
+func (s *leastAbsolute) extendCone(c *cone, reached, far float64, halvings int) (float64, coverage) {
+	d, table := s.f.Latent, &s.tables[halvings]
+	narrow := halvings >= coneWide[d]
+	for made, aim := 0, coneAim; ; {
+		table.bring(s.cuts, c, d)
+		reached = table.extend(reached, far)
+		if reached >= far || !(reached > 0) || made >= coneCuts || len(s.cuts) == mostCuts[d] || s.work < s.f.D {
+			return reached, covered
+		}
+		if found := s.cutAhead(c, aim*reached); found != covered {
+			return reached, found
+		}
+		made++
+		table.bring(s.cuts, c, d)
+		switch next := table.last().extend(reached); {
+		case next >= min(coneGrowth*reached, far):
+		case next == reached && narrow && aim > coneThere:
+			made--
+			if aim = (aim + coneThere) / 2; aim < coneCloser {
+				aim = coneThere
+			}
+		case next == reached && narrow && s.valleys > 0:
+			if found := s.otherValley(c, reached); found != covered {
+				return reached, found
+			}
+		default:
+			made = coneCuts
+		}
+	}
 }
 
 // surroundings returns how far a cone is within the surroundings that exclude found.
@@ -203,78 +223,6 @@ func (s *leastAbsolute) corner(c *cone) cut {
 	return q
 }
 
-// coneCut is a bound below a cut in a cone, low + s slope + s^2 bend.
-type coneCut struct{ low, slope, bend float64 }
-
-// in bounds a cut in a cone. With t = tau + sum_i a_i rays_i, s = sum_i a_i,
-//
-//	q(t) >= low + s min_i g.rays_i + s^2 min_ij rays_i'B rays_j.
-func (q *cut) in(c *cone, d int) coneCut {
-	if d == 2 {
-		return q.in2D(c)
-	}
-	slope, bend := math.Inf(1), math.Inf(1)
-	for i := range d {
-		r := &c.rays[i]
-		if g := q.slope[0]*r[0] + q.slope[1]*r[1] + q.slope[2]*r[2]; g < slope {
-			slope = g
-		}
-		x := q.bend[0][0]*r[0] + q.bend[0][1]*r[1] + q.bend[0][2]*r[2]
-		y := q.bend[1][0]*r[0] + q.bend[1][1]*r[1] + q.bend[1][2]*r[2]
-		z := q.bend[2][0]*r[0] + q.bend[2][1]*r[1] + q.bend[2][2]*r[2]
-		for k := range i + 1 {
-			if v := x*c.rays[k][0] + y*c.rays[k][1] + z*c.rays[k][2]; v < bend {
-				bend = v
-			}
-		}
-	}
-	return coneCut{q.low, slope, bend}
-}
-
-// in2D is in for d = 2, written out.
-func (q *cut) in2D(c *cone) coneCut {
-	a, b, e, f := c.rays[0][0], c.rays[0][1], c.rays[1][0], c.rays[1][1]
-	x, y, z := q.bend[0][0], q.bend[0][1], q.bend[1][1]
-	u, v := x*a+y*b, y*a+z*b
-	slope, bend := q.slope[0]*a+q.slope[1]*b, a*u+b*v
-	if other := q.slope[0]*e + q.slope[1]*f; other < slope {
-		slope = other
-	}
-	if other := e*u + f*v; other < bend {
-		bend = other
-	}
-	if other := e*(x*e+y*f) + f*(y*e+z*f); other < bend {
-		bend = other
-	}
-	return coneCut{q.low, slope, bend}
-}
-
-// extend returns up to where the bound is above the best sum, from reached on, or
-// reached.
-func (q coneCut) extend(reached float64) float64 {
-	next := 0.0
-	switch slope, bend := q.slope, q.bend; {
-	case !(q.low+reached*(slope+reached*bend) >= 0):
-		return reached
-	case bend < 0:
-		next = (slope + math.Sqrt(slope*slope-4*bend*q.low)) / (-2 * bend)
-	case slope+2*reached*bend >= 0:
-		return math.Inf(1)
-	case bend > 0: // to the next zero
-		disc := slope*slope - 4*bend*q.low
-		if !(disc > 0) {
-			return math.Inf(1)
-		}
-		next = 2 * q.low / (math.Sqrt(disc) - slope)
-	default:
-		next = -q.low / slope
-	}
-	if next > reached {
-		return next
-	}
-	return reached
-}
-
 // cutAhead makes a cut by the signs at a place on the axis of a cone, beyond reached.
 func (s *leastAbsolute) cutAhead(c *cone, middle float64) coverage {
 	at := s.onAxis(c, 2*middle)
@@ -291,66 +239,58 @@ func (s *leastAbsolute) cutAhead(c *cone, middle float64) coverage {
 	return covered
 }
 
-// onAxis returns the place on the axis of a cone that is as far along it as by times its
-// rays.
-func (s *leastAbsolute) onAxis(c *cone, by float64) place {
+// onAxis returns the place on the axis of a cone, the mean of its rays, that is at s.
+func (s *leastAbsolute) onAxis(c *cone, at float64) place {
 	d := s.f.Latent
-	var axis place
-	var square, unit float64
+	t := s.tau
 	for j := range d {
 		for i := range d {
-			axis[j] += c.rays[i][j] / float64(d)
+			t[j] += at / float64(d) * c.rays[i][j]
 		}
-		square += axis[j] * axis[j]
 	}
-	for j := range d {
-		unit += axis[j] * c.rays[0][j]
-	}
-	at := s.tau
-	for j := range d {
-		at[j] += by * unit / square * axis[j]
-	}
-	return at
+	return t
 }
 
-// lowerAt looks for a lower place from one that no cut covers, where the sum is close to
-// the best one: it is crossed by another valley there.
-func (s *leastAbsolute) lowerAt(c *cone, reached float64) bool {
-	if s.looks == 0 {
-		return false
-	}
+// otherValley descends from the place of a cone that no cut covers, where the sum is mostly close
+// to the best one: it is crossed by another valley there. Where that is not lower, its
+// multipliers give a cut, which is flat at its bottom as no cut of signs is.
+func (s *leastAbsolute) otherValley(c *cone, reached float64) coverage {
+	s.valleys--
 	s.at = s.onAxis(c, reached)
-	s.active = s.active[:0]
 	s.work -= s.f.D
-	if !(s.absoluteSum(&s.at) < s.best*(1+closeTo)) {
-		return false
-	}
-	s.looks--
-	if s.descend(); s.least < s.best*(1-boundSlack) {
+	s.descend()
+	if s.least < s.best*(1-boundSlack) {
 		s.take()
-		return true
+		return lower
 	}
-	return false
+	s.addMultiplied()
+	return covered
 }
 
-// halve cuts a cone across its longest edge.
-func (c *cone) halve(d int) (first, second cone) {
-	from, to, longest := 0, 1, 0.0
+// addMultiplied adds the cut by the multipliers where a descent ended.
+func (s *leastAbsolute) addMultiplied() {
+	dual := s.sum
+	for a, k := range s.active {
+		c := s.entry(k)
+		dual.add(max(-1, min(1, s.lam[a])), c[:s.terms])
+	}
+	s.addCut(&dual)
+}
+
+// longest returns the rays between which a cone is widest.
+func (c *cone) longest(d int) (from, to int) {
+	most := 0.0
+	to = 1
 	for i := range d {
 		for j := range i {
 			square := 0.0
 			for k := range d {
 				square += (c.rays[i][k] - c.rays[j][k]) * (c.rays[i][k] - c.rays[j][k])
 			}
-			if square > longest {
-				from, to, longest = i, j, square
+			if square > most {
+				from, to, most = i, j, square
 			}
 		}
 	}
-	first, second = *c, *c
-	for j := range d {
-		middle := (c.rays[from][j] + c.rays[to][j]) / 2
-		first.rays[from][j], second.rays[to][j] = middle, middle
-	}
-	return first, second
+	return from, to
 }

@@ -23,6 +23,7 @@ import (
 type absoluteDescent struct {
 	*entries
 	line       line
+	few        few
 	active     []int             // entries held at 0
 	lam        place             // their multipliers
 	sum        polynomial        // of the others, each with its sign
@@ -118,7 +119,7 @@ func (s *absoluteDescent) direct() (u place, let int, ok bool) {
 	for j := range d {
 		size = max(size, math.Abs(rest[j]))
 	}
-	if !s.still && len(s.active) < d && size > flatSlope*float64(s.f.D) {
+	if !s.still && len(s.active) < d && size > flatSlope*float64(s.count) {
 		// Kinks on the way decide how far a first step goes, and the line where one
 		// direction is left.
 		if s.fresh && len(s.active) == 0 || len(s.active) == d-1 {

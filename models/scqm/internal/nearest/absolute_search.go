@@ -39,7 +39,7 @@ func (s *absoluteDescent) search(u *place, let int) int {
 	l.smooth = [3]float64{value(s.sum[:], &s.at, d), dense.Dot(g[:d], u[:d]), dense.Dot(s.sum[:s.terms], second[:s.terms]) + s.held}
 	l.start = l.smooth[0]
 	block, most := -1, 0.0
-	for k, v := range q[:s.f.D] {
+	for k, v := range q[:s.count] {
 		if v != 0 {
 			continue
 		}
@@ -66,7 +66,7 @@ func (s *absoluteDescent) alongLine(u *place) {
 	first, second := powersAlong(&s.at, u, d)
 	dense.CombineColumns(s.quadratics[:n], s.coef, value[:s.terms])
 	dense.CombineColumns(s.quadratics[n:2*n], s.coef[n:], first[1:s.terms])
-	dense.CombineColumns(s.quadratics[2*n:], s.coef[(1+d)*n:], second[1+d:s.terms])
+	dense.CombineColumns(s.quadratics[2*n:3*n], s.coef[(1+d)*n:], second[1+d:s.terms])
 }
 
 // minimum is that of the line that search laid, up to a limit; see [line.minimum].
@@ -75,16 +75,16 @@ func (s *absoluteDescent) minimum(limit float64) (length float64, entry int) {
 	n := s.stride
 	whole := s.line // of which roots are not known
 	to := limit
-	if s.f.D > fewEntries {
+	if s.count > fewEntries {
 		to = s.bracket(limit)
 	}
 	l := &s.line
 	l.breaks = l.breaks[:0]
-	low, high := s.ends[:n], s.ends[n:]
-	dense.CombineColumns(low, s.quadratics, []float64{1, l.from, l.from * l.from})
-	dense.CombineColumns(high, s.quadratics, []float64{1, to, to * to})
+	low, high := s.ends[:n], s.ends[n:2*n]
+	dense.CombineColumns(low, s.quadratics[:3*n], []float64{1, l.from, l.from * l.from})
+	dense.CombineColumns(high, s.quadratics[:3*n], []float64{1, to, to * to})
 	all := l.from == 0 && to == limit
-	for k, v := range low[:s.f.D] {
+	for k, v := range low[:s.count] {
 		if !all && (v >= 0) == (high[k] >= 0) {
 			continue
 		}

@@ -2,12 +2,14 @@ package nearest
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/scqm/scqm/internal/dense"
 	"github.com/scqm/scqm/internal/drill"
 	"github.com/scqm/scqm/losses"
 	"github.com/scqm/scqm/models/rows"
@@ -22,14 +24,33 @@ func absoluteAt(f *sheet.Sheet, tau, x []float64) float64 {
 	return floats.Norm(r, 1)
 }
 
+// wideSheet is one of many entries that bends in as many directions as it can.
+func wideSheet(rng *rand.Rand, D, d int) *sheet.Sheet {
+	f := sheet.New(D, d, d*(d+1)/2)
+	bend := math.Pow(10, 2*rng.Float64()-2)
+	for i := range f.Theta {
+		f.Theta[i] = bend * rng.NormFloat64()
+	}
+	for i := range f.QT {
+		f.QT[i] = rng.NormFloat64()
+	}
+	dense.OrthonormalizeRows(f.QT, f.D)
+	return f
+}
+
 // Under l1 no point is nearer than that found: none that continuations over rounded kinks
 // from several starts and neighbouring vertices come to, nor, where the search says that
 // it is complete, any descent from a random point. A row gives the same among others.
 func TestDrillNearestAbsolute(t *testing.T) {
 	drill.Run(t, "nearest points by l1", 40, func(c drill.Case) error {
 		f := randomSheet(c.Rand)
+		x := rows.Data{N: 3}
+		if c.IntN(4) == 0 {
+			f = wideSheet(c.Rand, 10+c.IntN(150), 1+c.IntN(3))
+			x.N = 1
+		}
 		d := f.Latent
-		x := rows.Data{N: 3, D: f.D}
+		x.D = f.D
 		for range x.N {
 			x.X = append(x.X, randomRow(c.Rand, f)...)
 		}
@@ -131,4 +152,88 @@ func TestLineMinimum(t *testing.T) {
 			require.GreaterOrEqual(t, sum(near), sum(s)-1e-10)
 		}
 	}
+}
+
+// The cut of half a cone is that of the rays of the half, and no cut is below its bound there.
+func TestHalvedCones(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 14))
+	for range 300 {
+		d := 2 + rng.IntN(2)
+		var q cut
+		var c cone
+		q.low = rng.NormFloat64()
+		for i := range d {
+			q.slope[i] = rng.NormFloat64()
+			for j := range d {
+				c.rays[i][j] = rng.NormFloat64()
+			}
+			for j := range i + 1 {
+				q.bend[i][j] = rng.NormFloat64()
+				q.bend[j][i] = q.bend[i][j]
+			}
+		}
+		var whole, half coneTable
+		whole.bring([]cut{q}, &c, d)
+		from, to := c.longest(d)
+		half.halve(&whole, d, from, to, 1, 2)
+		middle := c
+		for j := range d {
+			middle.rays[from][j] = (c.rays[from][j] + c.rays[to][j]) / 2
+		}
+		want, got := q.in(&middle, d), half.terms[0]
+		require.InDeltaSlice(t, want.slope[:d], got.slope[:d], 1e-12)
+		require.InDeltaSlice(t, want.bend[:d*(d+1)/2], got.bend[:d*(d+1)/2], 1e-12)
+		for range 20 {
+			var at place
+			size := 0.0
+			for i := range d {
+				by := rng.Float64()
+				size += by
+				for j := range d {
+					at[j] += by * middle.rays[i][j]
+				}
+			}
+			v := q.low
+			for i := range d {
+				v += q.slope[i] * at[i]
+				for j := range d {
+					v += at[i] * q.bend[i][j] * at[j]
+				}
+			}
+			bound := half.bounds[0]
+			require.GreaterOrEqual(t, v, bound.low+size*(bound.slope+size*bound.bend)-1e-10)
+		}
+	}
+}
+
+// A descent that begins with some of many entries ends where no descent goes on, with the
+// sum of all.
+func TestFirstDescentByFewEntries(t *testing.T) {
+	rng := rand.New(rand.NewPCG(6, 14))
+	fewer := 0
+	for range 60 {
+		D, d := manyEntries+rng.IntN(200), 1+rng.IntN(3)
+		f := wideSheet(rng, D, d)
+		x := make([]float64, D)
+		for k := range x {
+			x[k] = rng.NormFloat64()
+		}
+		s := newLeastAbsolute(f, losses.L1())
+		p := NewLossFootpoint(f, losses.SquaredL2())
+		p.nearest(x)
+		tau := append([]float64(nil), p.minima[0]...)
+		s.load(x, tau)
+		s.begin()
+		if len(s.few.chosen) <= D/2 {
+			fewer++
+		}
+		end := s.least
+		for j := range d {
+			tau[j] += s.at[j]
+		}
+		require.InEpsilon(t, absoluteAt(f, tau, x), end, 1e-12)
+		s.descend()
+		require.InEpsilon(t, end, s.least, 1e-12)
+	}
+	require.Positive(t, fewer)
 }

@@ -212,6 +212,7 @@ type entries struct {
 	f      *sheet.Sheet
 	terms  int
 	stride int       // length of a column
+	count  int       // of entries
 	reach  place     // the largest entries of the columns of U
 	coef   []float64 // terms x stride; those of degree 2, V Theta', are those of the sheet
 	origin []float64 // d
@@ -222,7 +223,7 @@ func newEntries(f *sheet.Sheet) *entries {
 	vec := func(n int) []float64 { return make([]float64, n) }
 	e := &entries{
 		f: f, terms: 1 + f.Latent + f.Q, stride: (f.D + dense.PolynomialBlock - 1) / dense.PolynomialBlock * dense.PolynomialBlock,
-		origin: vec(f.Latent), z: vec(f.M), phi: vec(f.Q),
+		count: f.D, origin: vec(f.Latent), z: vec(f.M), phi: vec(f.Q),
 	}
 	e.coef = vec(e.terms * e.stride)
 	e.reload()
