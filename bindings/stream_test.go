@@ -1,6 +1,7 @@
 package bindings
 
 import (
+	"encoding/binary"
 	"math"
 	"runtime"
 	"testing"
@@ -52,20 +53,33 @@ func streamed(t *testing.T, x []float64, n int, settings string, spoil func(part
 func sum(t *testing.T, request []byte, x []float64, first, count int) []byte {
 	number := newNumber()
 	defer release(t, number)
-	settings, err := encode(map[string]any{"loss": map[string]any{"name": "squared_l2"}, "first": first, "threads": 1})
+	settings, err := encode(map[string]any{"loss": map[string]any{"name": "squared_l2"}, "threads": 1})
 	require.NoError(t, err)
-	chunks := chunksOf(t, [4]uint64{at(x[first*columns:]), uint64(count)})
+	chunks := chunksOf(t, [5]uint64{at(x[first*columns:]), uint64(count), 0, 0, uint64(first)})
 	_, err = StartSum(number, settings, at(request), int64(len(request)), at(chunks), 1, columns, 0)
 	require.NoError(t, err)
 	require.NoError(t, await(t, number))
-	return resultBytes(t, number)
+	parts := answers(t, number)
+	require.Len(t, parts, 1)
+	return parts[0]
+}
+
+// answers returns the answers of a job of StartSum.
+func answers(t *testing.T, number int64) (parts [][]byte) {
+	for b := resultBytes(t, number); len(b) > 0; {
+		n := binary.LittleEndian.Uint64(b)
+		part := pinned[byte](t, int(n))
+		copy(part, b[8:])
+		parts, b = append(parts, part), b[8+n:]
+	}
+	return parts
 }
 
 // chunksOf describes arrays for StartSum.
-func chunksOf(t *testing.T, chunks ...[4]uint64) []uint64 {
-	list := pinned[uint64](t, 4*len(chunks))
+func chunksOf(t *testing.T, chunks ...[5]uint64) []uint64 {
+	list := pinned[uint64](t, 5*len(chunks))
 	for i, c := range chunks {
-		copy(list[4*i:], c[:])
+		copy(list[5*i:], c[:])
 	}
 	return list
 }
@@ -209,11 +223,31 @@ func TestSumsOfSinglePrecision(t *testing.T) {
 	request := sweepRequest(t, scqm.Data{N: n, D: columns, X: x})
 	number := newNumber()
 	defer release(t, number)
-	chunks := chunksOf(t, [4]uint64{uint64(uintptr(unsafe.Pointer(&single[0]))), n, 0, 1})
+	chunks := chunksOf(t, [5]uint64{uint64(uintptr(unsafe.Pointer(&single[0]))), n, 0, 1})
 	_, err := StartSum(number, `{"loss":{"name":"squared_l2"}}`, at(request), int64(len(request)), at(chunks), 1, columns, 0)
 	require.NoError(t, err)
 	require.NoError(t, await(t, number))
-	assert.Equal(t, sum(t, request, x, 0, n), resultBytes(t, number))
+	assert.Equal(t, [][]byte{sum(t, request, x, 0, n)}, answers(t, number))
+}
+
+// Arrays with gaps between them have an answer for each run, and rows that come twice are refused.
+func TestSumsOfArraysWithGaps(t *testing.T) {
+	const b, n = scqm.BlockRows, 4*scqm.BlockRows + 10
+	x := rowsOnASheet(t, n)
+	request := sweepRequest(t, scqm.Data{N: n, D: columns, X: x})
+	array := func(first, end int) [5]uint64 {
+		return [5]uint64{at(x[first*columns:]), uint64(end - first), 0, 0, uint64(first)}
+	}
+	number := newNumber()
+	defer release(t, number)
+	chunks := chunksOf(t, array(0, b), array(2*b, 3*b), array(3*b, 4*b))
+	_, err := StartSum(number, `{"loss":{"name":"squared_l2"}}`, at(request), int64(len(request)), at(chunks), 3, columns, 0)
+	require.NoError(t, err)
+	require.NoError(t, await(t, number))
+	assert.Equal(t, [][]byte{sum(t, request, x, 0, b), sum(t, request, x, 2*b, 2*b)}, answers(t, number))
+	chunks = chunksOf(t, array(0, 2*b), array(b, 3*b))
+	_, err = StartSum(newNumber(), `{"loss":{"name":"squared_l2"}}`, at(request), int64(len(request)), at(chunks), 2, columns, 0)
+	assert.ErrorContains(t, err, "rows 1024 to 2047 are given twice")
 }
 
 // Rows in several arrays are summed as in one, with weights where some have them, and cuts
@@ -227,8 +261,9 @@ func TestSumsOfSeveralArrays(t *testing.T) {
 		ones[i] = 1
 	}
 	start := func(number int64, at0, at1 int, weights uint64) error {
-		chunks := chunksOf(t, [4]uint64{at(x), uint64(at0)},
-			[4]uint64{at(x[at0*columns:]), uint64(at1 - at0), weights}, [4]uint64{at(x[at1*columns:]), uint64(n - at1)})
+		chunks := chunksOf(t, [5]uint64{at(x), uint64(at0)},
+			[5]uint64{at(x[at0*columns:]), uint64(at1 - at0), weights, 0, uint64(at0)},
+			[5]uint64{at(x[at1*columns:]), uint64(n - at1), 0, 0, uint64(at1)})
 		_, err := StartSum(number, `{"loss":{"name":"squared_l2"}}`, at(request), int64(len(request)), at(chunks), 3, columns, 0)
 		runtime.KeepAlive(chunks)
 		if err != nil {
@@ -239,7 +274,7 @@ func TestSumsOfSeveralArrays(t *testing.T) {
 	for _, weights := range []uint64{0, at(ones)} {
 		number := newNumber()
 		require.NoError(t, start(number, scqm.BlockRows, 3*scqm.BlockRows, weights))
-		assert.Equal(t, sum(t, request, x, 0, n), resultBytes(t, number))
+		assert.Equal(t, [][]byte{sum(t, request, x, 0, n)}, answers(t, number))
 		release(t, number)
 	}
 	assert.ErrorContains(t, start(newNumber(), 1000, 3*scqm.BlockRows, 0), "rows 0 to 999 are cut inside of a block")

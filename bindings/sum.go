@@ -2,6 +2,7 @@ package bindings
 
 import (
 	"context"
+	"encoding/binary"
 	"fmt"
 	"math"
 	"slices"
@@ -15,16 +16,15 @@ import (
 type sumSettings struct {
 	Loss    lossChoice `json:"loss"`
 	Threads int        `json:"threads"`
-	// First is the number of the first row in the whole table, a multiple of
-	// scqm.BlockRows.
-	First int `json:"first"`
 }
 
 // StartSum begins to answer a request of [FetchRequest], length bytes, for rows of so
 // many columns that are in count arrays, with the precision matrix of the loss at
-// precision (0: none). The arrays follow each other in the table. At chunks each has four
-// numbers: its address, its rows, the address of their weights (0: all 1), and 1 where it
-// is of float32, else 0. [ResultBytes] has the answer. Rows may be read many times, in
+// precision (0: none). The arrays are in the order of the table. At chunks each has five
+// numbers: its address, its rows, the address of their weights (0: all 1), 1 where it
+// is of float32, else 0, and the number of its first row in the whole table, a multiple of
+// scqm.BlockRows. [ResultBytes] has an answer for each run of arrays without a gap between them, behind its
+// length in 8 bytes, the lowest first. Rows may be read many times, in
 // any order. It returns 1.
 func StartSum(number int64, settings string, request uint64, length int64, chunks uint64, count, columns int64, precision uint64) (int64, error) {
 	return guarded("sum", func() (int64, error) {
@@ -36,7 +36,7 @@ func StartSum(number int64, settings string, request uint64, length int64, chunk
 		if err != nil {
 			return 0, err
 		}
-		p, err := s.part(r, chunks, count, columns)
+		p, err := partOf(r, chunks, count, columns)
 		if err != nil {
 			return 0, err
 		}
@@ -48,13 +48,26 @@ func StartSum(number int64, settings string, request uint64, length int64, chunk
 					return nil, err
 				}
 			}
-			sums, err := scqm.SumBlocks(j.ctx, r, p.source(), loss, s.First/scqm.BlockRows, scqm.Blocks(p.last-s.First), threads(s.Threads))
+			sums, err := scqm.SumRanges(j.ctx, r, p.source(), loss, p.ranges(), threads(s.Threads))
 			if err != nil {
 				return nil, err
 			}
-			return sums.MarshalBinary()
+			return joined(sums)
 		})
 	})
+}
+
+// joined returns partials, each behind its length.
+func joined(sums []*scqm.Partial) (all []byte, err error) {
+	for _, p := range sums {
+		b, err := p.MarshalBinary()
+		if err != nil {
+			return nil, err
+		}
+		all = binary.LittleEndian.AppendUint64(all, uint64(len(b)))
+		all = append(all, b...)
+	}
+	return all, nil
 }
 
 // StartMerge begins to merge answers to a request of length bytes: parts and lengths
@@ -133,10 +146,10 @@ func readPartial(address uint64, length int64) (*scqm.Partial, error) {
 }
 
 // chunkNumbers is how many numbers describe an array of [StartSum].
-const chunkNumbers = 4
+const chunkNumbers = 5
 
-// part makes arrays of Python's a part of the table of a request.
-func (s sumSettings) part(r *scqm.Request, chunks uint64, count, columns int64) (*part, error) {
+// partOf makes arrays of Python's a part of the table of a request.
+func partOf(r *scqm.Request, chunks uint64, count, columns int64) (*part, error) {
 	n, err := product("chunks", count, chunkNumbers)
 	if err != nil {
 		return nil, err
@@ -148,10 +161,10 @@ func (s sumSettings) part(r *scqm.Request, chunks uint64, count, columns int64) 
 	if columns != int64(r.D) {
 		return nil, fmt.Errorf("rows of %d columns, and a fit of %d: %w", columns, r.D, framework.ErrInvalid)
 	}
-	if s.First < 0 || n == 0 {
-		return nil, fmt.Errorf("%d arrays from row %d on: %w", count, s.First, framework.ErrInvalid)
+	if n == 0 {
+		return nil, fmt.Errorf("no arrays: %w", framework.ErrInvalid)
 	}
-	p := &part{n: r.N, d: r.D, last: s.First, checked: !r.Kind.Scores()}
+	p := &part{n: r.N, d: r.D, checked: !r.Kind.Scores()}
 	for of := range slices.Chunk(list, chunkNumbers) {
 		if err := p.append(of); err != nil {
 			return nil, err
@@ -172,6 +185,7 @@ type part struct {
 // chunk is an array of Python's, from row number first on.
 type chunk struct {
 	first   int
+	rows    int
 	x       []float64
 	single  []float32 // where they are of this type
 	weights []float64 // nil: all 1
@@ -179,19 +193,22 @@ type chunk struct {
 
 // append adds the array that four numbers describe.
 func (p *part) append(of []uint64) (err error) {
-	c, rows := chunk{first: p.last}, int64(min(of[1], math.MaxInt64))
+	c, rows := chunk{first: int(min(of[4], math.MaxInt64))}, int64(min(of[1], math.MaxInt64))
 	n, err := product("x", rows, int64(p.d))
 	if err != nil {
 		return err
 	}
-	last := p.last + int(rows)
-	switch {
-	case rows < 1 || last > p.n:
-		return fmt.Errorf("rows %d to %d of %d: %w", p.last, last-1, p.n, framework.ErrInvalid)
-	case p.last%scqm.BlockRows != 0 || last%scqm.BlockRows != 0 && last != p.n:
+	switch last := c.first + int(rows) - 1; {
+	case rows < 1 || c.first >= p.n || rows > int64(p.n-c.first):
+		return fmt.Errorf("rows %d to %d of %d: %w", c.first, last, p.n, framework.ErrInvalid)
+	case c.first%scqm.BlockRows != 0 || (last+1)%scqm.BlockRows != 0 && last+1 != p.n:
 		return fmt.Errorf("rows %d to %d are cut inside of a block: parts must begin at multiples of %d rows: %w",
-			p.last, last-1, scqm.BlockRows, framework.ErrInvalid)
+			c.first, last, scqm.BlockRows, framework.ErrInvalid)
 	}
+	if c.first < p.last {
+		return fmt.Errorf("rows %d to %d are given twice: %w", c.first, min(p.last, c.first+int(rows))-1, framework.ErrInvalid)
+	}
+	c.rows, p.last = int(rows), c.first+int(rows)
 	if of[3] != 0 {
 		c.single, err = viewOf[float32]("x", of[0], n)
 	} else {
@@ -200,8 +217,21 @@ func (p *part) append(of []uint64) (err error) {
 	if err == nil && of[2] != 0 {
 		c.weights, err = view("weights", of[2], int(rows))
 	}
-	p.chunks, p.last = append(p.chunks, c), last
+	p.chunks = append(p.chunks, c)
 	return err
+}
+
+// ranges returns the blocks of the part, in runs without gaps.
+func (p *part) ranges() (list []scqm.BlockRange) {
+	for k, c := range p.chunks {
+		count := scqm.Blocks(c.rows)
+		if k > 0 && p.chunks[k-1].first+p.chunks[k-1].rows == c.first {
+			list[len(list)-1].Count += count
+			continue
+		}
+		list = append(list, scqm.BlockRange{First: c.first / scqm.BlockRows, Count: count})
+	}
+	return list
 }
 
 // source returns the part, whose rows have weights where any were given.

@@ -31,6 +31,8 @@ type (
 	// blocks merge by [Request.Merge], in any order and grouping, to the same bits, and
 	// go to other machines by MarshalBinary.
 	Partial = blocks.Partial
+	// BlockRange are the blocks from number First on, Count of them.
+	BlockRange = blocks.Range
 )
 
 // Engine sums over all rows of a table, wherever they are.
@@ -46,10 +48,20 @@ type Engine interface {
 // holds one block for each thread, with what summing takes, which is reserved before. A
 // loss other than that of the request is refused.
 func SumBlocks(ctx context.Context, r *Request, src Source, loss framework.Loss, first, count, threads int) (*Partial, error) {
-	return sumBlocks(ctx, r, src, loss, first, count, threads, nil)
+	p, err := sumRanges(ctx, r, src, loss, []BlockRange{{First: first, Count: count}}, threads, nil)
+	if err != nil {
+		return nil, err
+	}
+	return p[0], nil
 }
 
-func sumBlocks(ctx context.Context, r *Request, src Source, loss framework.Loss, first, count, threads int, told blocks.Progress) (*Partial, error) {
+// SumRanges is [SumBlocks] for several ranges of blocks, each of which has an answer of its own.
+// What summing takes is made once.
+func SumRanges(ctx context.Context, r *Request, src Source, loss framework.Loss, ranges []BlockRange, threads int) ([]*Partial, error) {
+	return sumRanges(ctx, r, src, loss, ranges, threads, nil)
+}
+
+func sumRanges(ctx context.Context, r *Request, src Source, loss framework.Loss, ranges []BlockRange, threads int, told blocks.Progress) ([]*Partial, error) {
 	if near := losses.L2(); r.Kind == blocks.Draw && r.Loss == identityOf(near) {
 		loss = near // of draws under other losses
 	}
@@ -61,7 +73,7 @@ func sumBlocks(ctx context.Context, r *Request, src Source, loss framework.Loss,
 		return nil, fmt.Errorf("scqm: %w", err)
 	}
 	defer held.Release()
-	return r.Partial(ctx, src, loss, first, count, threads, told)
+	return r.Partials(ctx, src, loss, ranges, threads, told)
 }
 
 // ReadProgress says how far a read of all rows is.
@@ -103,5 +115,9 @@ func (e *LocalEngine) Sum(ctx context.Context, r *Request) (*Partial, error) {
 			e.Observe(e.progress)
 		}
 	}
-	return sumBlocks(ctx, r, e.Source, e.Loss, 0, Blocks(r.N), e.Threads, told)
+	p, err := sumRanges(ctx, r, e.Source, e.Loss, []BlockRange{{Count: Blocks(r.N)}}, e.Threads, told)
+	if err != nil {
+		return nil, err
+	}
+	return p[0], nil
 }

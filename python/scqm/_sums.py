@@ -67,6 +67,8 @@ class Chunk(NamedTuple):
             raise InputError(
                 f"rows from {first} on have shape {X.shape}; want (n, D), n above 0"
             )
+        if first < 0:
+            raise InputError(f"rows begin at number {first}; want 0 or more")
         weights = None
         if sample_weight is not None:
             weights = _native.contiguous(sample_weight)
@@ -81,11 +83,6 @@ class Chunk(NamedTuple):
     def end(self) -> int:
         """Return the number of the row behind the last one."""
         return self.first + len(self.rows)
-
-    def follows(self, other: Chunk) -> bool:
-        """Whether these are the rows behind those of another chunk."""
-        same = self.rows.shape[1] == other.rows.shape[1]
-        return same and self.first == other.end
 
     def readable(self) -> Iterator[Chunk]:
         """Yield the rows as they are or, where the library cannot read them, slabs."""
@@ -104,7 +101,8 @@ class Chunk(NamedTuple):
     def described(self) -> list[int]:
         """Return the numbers by which the library finds the arrays."""
         single = self.rows.dtype == np.float32
-        return [address(self.rows), len(self.rows), address(self.weights), int(single)]
+        weights = address(self.weights)
+        return [address(self.rows), len(self.rows), weights, int(single), self.first]
 
 
 class BlockSums:
@@ -138,22 +136,19 @@ class BlockSums:
     def together(self, chunks: Iterable[Given]) -> list[Part]:
         """Return what chunks of rows say, in as few parts as there are gaps.
 
-        Chunks that follow each other are summed by one call of the library, which takes
-        some milliseconds whatever its rows.
+        They are summed by one call of the library, which takes a millisecond whatever
+        its rows, but for those that must be converted.
         """
+        direct: list[Chunk] = []
         parts: list[Part] = []
-        run: list[Chunk] = []
         for chunk in sorted((Chunk.of(*given) for given in chunks), key=_first):
-            direct = readable(chunk.rows)
-            if run and not (direct and chunk.follows(run[-1])):
-                parts.append(self._sum(run))
-                run = []
-            if direct:
-                run.append(chunk)
+            if readable(chunk.rows):
+                direct.append(chunk)
             else:
-                parts += [self._sum([slab]) for slab in chunk.converted()]
-        if run:
-            parts.append(self._sum(run))
+                for slab in chunk.converted():
+                    parts += self._sum([slab])
+        for columns in {chunk.rows.shape[1] for chunk in direct}:  # mostly one
+            parts += self._sum([c for c in direct if c.rows.shape[1] == columns])
         return self.join(parts)
 
     def join(self, parts: Iterable[Part]) -> list[Part]:
@@ -189,14 +184,10 @@ class BlockSums:
             ).wait()
             return result_bytes(job)
 
-    def _sum(self, chunks: list[Chunk]) -> Part:
-        """Sum over rows that the library can read, without gaps between them."""
+    def _sum(self, chunks: list[Chunk]) -> list[Part]:
+        """Sum over rows that the library can read, run by run without a gap."""
         loss = self._load()
-        settings = {
-            "loss": loss._choice(),
-            "threads": self._threads,
-            "first": chunks[0].first,
-        }
+        settings = {"loss": loss._choice(), "threads": self._threads}
         request, matrix = _bytes_of(self._request), loss._matrix()
         table = np.array([chunk.described() for chunk in chunks], dtype=np.uint64)
 
@@ -214,7 +205,7 @@ class BlockSums:
                 chunks[0].rows.shape[1],
                 address(matrix),
             ).wait()
-            return Part(chunks[0].first, chunks[-1].end, result_bytes(job))
+            return _parts(chunks, result_bytes(job))
 
     def _load(self) -> Loss:
         """Return the loss, which a pickle holds until it is needed."""
@@ -260,6 +251,22 @@ def unpack(packed: bytes, what: str) -> Any:
             f"{what} cannot be loaded on {socket.gethostname()}: "
             f"{type(error).__name__}: {error}; install what it is made of there"
         ) from error
+
+
+def _parts(chunks: list[Chunk], made: bytes) -> list[Part]:
+    """Return the answers for runs of chunks, each of which is behind its length."""
+    runs: list[list[int]] = []
+    for chunk in chunks:
+        if runs and runs[-1][1] == chunk.first:
+            runs[-1][1] = chunk.end
+        else:
+            runs.append([chunk.first, chunk.end])
+    parts, at = [], 0
+    for first, end in runs:
+        length = int.from_bytes(made[at : at + 8], "little")
+        parts.append(Part(first, end, made[at + 8 : at + 8 + length]))
+        at += 8 + length
+    return parts
 
 
 def _first(part: Part | Chunk) -> int:

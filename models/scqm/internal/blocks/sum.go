@@ -2,6 +2,7 @@ package blocks
 
 import (
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"math/bits"
 	"sync"
@@ -23,18 +24,32 @@ const chunk = 8
 // Progress is told of rows that have been summed, from several goroutines.
 type Progress func(rows int)
 
-// Partial sums blocks [first, first+count) of a source, in parallel, or those of them that
+// Range are the blocks from number First on, so many.
+type Range struct{ First, Count int }
+
+// Partial sums blocks [first, first+count) of a source, as [Request.Partials] does.
+func (r *Request) Partial(ctx context.Context, src rows.Source, loss framework.Loss, first, count, threads int, told Progress) (*Partial, error) {
+	p, err := r.Partials(ctx, src, loss, []Range{{first, count}}, threads, told)
+	if err != nil {
+		return nil, err
+	}
+	return p[0], nil
+}
+
+// Partials sums each of some ranges of blocks of a source, in parallel, or those of them that
 // are chosen. The loss must be
 // that of the request, by the caller's word.
-func (r *Request) Partial(ctx context.Context, src rows.Source, loss framework.Loss, first, count, threads int, told Progress) (*Partial, error) {
+func (r *Request) Partials(ctx context.Context, src rows.Source, loss framework.Loss, ranges []Range, threads int, told Progress) ([]*Partial, error) {
 	if err := r.check(); err != nil {
 		return nil, err
 	}
 	if n, d := src.Shape(); n != r.N || d != r.D {
 		return nil, fmt.Errorf("scqm: a request for %d x %d rows, and a source of %d x %d: %w", r.N, r.D, n, d, rows.ErrInput)
 	}
-	if first < 0 || count < 1 || first > Count(r.N)-count {
-		return nil, fmt.Errorf("scqm: blocks %d to %d of %d: %w", first, first+count-1, Count(r.N), rows.ErrInput)
+	for _, b := range ranges {
+		if b.First < 0 || b.Count < 1 || b.First > Count(r.N)-b.Count {
+			return nil, fmt.Errorf("scqm: blocks %d to %d of %d: %w", b.First, b.First+b.Count-1, Count(r.N), rows.ErrInput)
+		}
 	}
 	hash, err := r.Hash()
 	if err != nil {
@@ -43,14 +58,26 @@ func (r *Request) Partial(ctx context.Context, src rows.Source, loss framework.L
 	if loss != nil {
 		threads = nearest.Callers(loss, threads)
 	}
-	s := &summation{r: r, src: src, loss: loss, step: chunk, told: told, length: r.length(), forest: newForest(r.merge())}
-	if s.first, s.last = r.Within(first, count); r.Chosen != nil {
+	s := &summation{r: r, src: src, loss: loss, step: chunk, told: told, length: r.length(), workers: make([]*worker, par.Threads(threads))}
+	if r.Chosen != nil {
 		s.step = 1
 	}
+	parts := make([]*Partial, len(ranges))
+	for k, b := range ranges {
+		if parts[k], err = s.partial(ctx, b, hash); err != nil {
+			return nil, err
+		}
+	}
+	return parts, nil
+}
+
+// partial sums a range.
+func (s *summation) partial(ctx context.Context, b Range, hash [sha256.Size]byte) (*Partial, error) {
+	s.forest = newForest(s.r.merge())
+	s.first, s.last = s.r.Within(b.First, b.Count)
 	from, to := s.first/s.step, (s.last+s.step-1)/s.step
-	threads = min(par.Threads(threads), to-from)
-	s.workers, s.errs = make([]*worker, threads), make([]error, to-from)
-	par.Do(threads, to-from, func(id, i int) {
+	s.errs = make([]error, to-from)
+	par.Do(min(len(s.workers), to-from), to-from, func(id, i int) {
 		if s.failed.Load() {
 			return
 		}
@@ -63,8 +90,8 @@ func (r *Request) Partial(ctx context.Context, src rows.Source, loss framework.L
 			return nil, err
 		}
 	}
-	p := &Partial{First: first, Blocks: count, from: s.first, to: s.last, hash: hash, length: s.length, nodes: s.forest.list()}
-	return p, r.close(p)
+	p := &Partial{First: b.First, Blocks: b.Count, from: s.first, to: s.last, hash: hash, length: s.length, nodes: s.forest.list()}
+	return p, s.r.close(p)
 }
 
 // Numbers counts the numbers that summing takes: for each goroutine a block with its
@@ -86,7 +113,7 @@ func (r *Request) Numbers(threads int) float64 {
 	return float64(threads)*(perBlock+length*(3+float64(bits.Len(chunk)))+4*D*m) + length*(levels+float64(threads)+2)
 }
 
-// summation is one call of Partial.
+// summation is one call of Partials.
 type summation struct {
 	r           *Request
 	src         rows.Source
