@@ -294,6 +294,10 @@ func (r *chartRows) gather(c *Cloud, x []float64, p places, k int) {
 	k = min(k, len(r.found))
 	r.next = math.Sqrt(r.found[min(k, len(r.found)-1)].distance)
 	r.found = r.found[:k]
+	if c.D == space {
+		r.gatherInSpace(c, x, p)
+		return
+	}
 	for _, f := range r.found {
 		r.x = append(r.x, x[f.row*c.D:(f.row+1)*c.D]...)
 		r.near = append(r.near, p.y[f.row*c.D:(f.row+1)*c.D]...)
@@ -303,6 +307,23 @@ func (r *chartRows) gather(c *Cloud, x []float64, p places, k int) {
 			trust = p.trust[f.row]
 		}
 		r.trust = append(r.trust, trust)
+	}
+}
+
+// gatherInSpace is gather for rows of three numbers.
+func (r *chartRows) gatherInSpace(c *Cloud, x []float64, p places) {
+	k := len(r.found)
+	r.x, r.near = dense.Grow(r.x, space*k), dense.Grow(r.near, space*k)
+	r.prior, r.trust = dense.Grow(r.prior, k), dense.Grow(r.trust, k)
+	for i, f := range r.found {
+		*(*[space]float64)(r.x[space*i:]) = [space]float64(x[space*f.row:])
+		*(*[space]float64)(r.near[space*i:]) = [space]float64(p.y[space*f.row:])
+		r.prior[i], r.trust[i] = c.weight(f.row), 1
+	}
+	if p.trust != nil {
+		for i, f := range r.found {
+			r.trust[i] = p.trust[f.row]
+		}
 	}
 }
 

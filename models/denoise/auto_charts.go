@@ -20,6 +20,7 @@ type cloudCharts struct {
 	probes  []probe
 	workers []*autoWorker
 	stages  int
+	order   []int // in which all rows are visited
 }
 
 // newCloudCharts has the rows for their places.
@@ -70,6 +71,7 @@ func (p *cloudCharts) each(list []int, work func(w *autoWorker, k, i int)) error
 	if p.workers == nil {
 		p.workers = make([]*autoWorker, par.Threads(p.o.Threads))
 	}
+	order := p.nearby(list)
 	blocks := (len(list) + rowsAtATime - 1) / rowsAtATime
 	bar := progress{total: blocks}
 	if p.o.Progress != nil {
@@ -85,12 +87,24 @@ func (p *cloudCharts) each(list []int, work func(w *autoWorker, k, i int)) error
 		if p.workers[at] == nil {
 			p.workers[at] = newAutoWorker(p.autoFit)
 		}
-		for k := b * rowsAtATime; k < min((b+1)*rowsAtATime, len(list)); k++ {
+		for _, k := range order[b*rowsAtATime : min((b+1)*rowsAtATime, len(list))] {
 			work(p.workers[at], k, list[k])
 		}
 		bar.add(1)
 	})
 	return p.ctx.Err()
+}
+
+// nearby is the order in which to visit the rows of list.
+func (p *cloudCharts) nearby(list []int) []int {
+	c := p.cloud
+	if len(list) != len(c.used) || &list[0] != &c.used[0] {
+		return alongCurve(c.X, c.D, list)
+	}
+	if p.order == nil {
+		p.order = alongCurve(c.X, c.D, list)
+	}
+	return p.order
 }
 
 // need is how far rows would have to be known for those that were missed, as far as the

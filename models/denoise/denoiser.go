@@ -288,6 +288,9 @@ func (d *Denoiser) jobs(x rows.Data, o Options) []job {
 	for i := range all {
 		all[i] = i
 	}
+	if _, averaged := d.fitted.(*autoFit); averaged {
+		all = alongCurve(x.X, x.D, all)
+	}
 	var jobs []job
 	for from := 0; from < x.N; from += rowsAtATime {
 		jobs = append(jobs, job{rows: all[from:min(from+rowsAtATime, x.N)]})
@@ -475,6 +478,7 @@ func reserveFit(m Method, x rows.Data, o Options) (*memory.Reservation, error) {
 			probes = maxProbes
 		}
 		numbers += f.n*f.D*placeCopies*(1+probes)/2 + f.n*(indexWords+3)*(2+probes)
+		numbers += orderWords * f.n
 		numbers += 2 * f.n * (f.D*(2+f.d+f.d*(f.d+3)/2) + 2) // charts as they are made, and kept
 	case MFIT:
 		numbers += f.n * (f.d*f.D + 1)
@@ -489,7 +493,7 @@ func reserveFit(m Method, x rows.Data, o Options) (*memory.Reservation, error) {
 func (d *Denoiser) reserveDenoise(x rows.Data, o Options) (*memory.Reservation, error) {
 	f := newFootprint(d.method, d.cloud.Data, o)
 	f.threads = float64(d.goroutines(o.Threads))
-	numbers := float64(x.N)*(float64(x.D)+rowWords) + f.workers()
+	numbers := float64(x.N)*(float64(x.D)+rowWords+orderWords) + f.workers()
 	if o.Share > 0 {
 		numbers += f.n + 4*float64(x.N)
 	}

@@ -1,5 +1,7 @@
 package denoise
 
+import "math"
+
 // index finds the nearest of a set of rows, exactly, with ties in favour of the
 // row that comes first. It is safe for concurrent use.
 type index interface {
@@ -11,6 +13,11 @@ type index interface {
 type search struct {
 	kNearest
 	off []float64 // D: distance from the box of a tree, by coordinate
+	// before is the search before: how many rows it found, and the squared distance of the furthest.
+	before struct {
+		k   int
+		far float64
+	}
 	// missed is set by an index of a part of the rows that does not know whether it
 	// has found the nearest of all of them.
 	missed bool
@@ -40,21 +47,37 @@ func (s *search) find(in index, x []float64, k int) []near {
 	if len(s.off) < len(x) {
 		s.off = make([]float64, len(x))
 	}
-	clear(s.off)
 	in.nearest(s, x)
-	return s.sorted()
+	found := s.sorted()
+	if len(found) == k && k > 0 {
+		s.before.k, s.before.far = k, found[k-1].distance
+	}
+	return found
 }
 
 // block is the number of coordinates after which a distance that is too large
 // already is given up.
 const block = 8
 
+// space is the number of columns of rows that have kernels of their own.
+const space = 3
+
+// squareInSpace is the square of a distance.
+func squareInSpace(x, row [space]float64) float64 {
+	a, b, c := x[0]-row[0], x[1]-row[1], x[2]-row[2]
+	return a*a + b*b + c*c
+}
+
 // offerRow offers a row unless it is known to be too far. All indices come
 // through here, so that they agree to the last bit.
 func (s *search) offerRow(x, row []float64, i int) {
+	if len(x) == space {
+		s.offer(near{squareInSpace([space]float64(x), [space]float64(row)), i})
+		return
+	}
 	var sum float64
 	row = row[:len(x)]
-	if len(x) <= block || !s.full() {
+	if len(x) <= block || math.IsInf(s.limit, 1) {
 		for j, v := range x {
 			d := v - row[j]
 			sum += d * d
@@ -62,14 +85,13 @@ func (s *search) offerRow(x, row []float64, i int) {
 		s.offer(near{sum, i})
 		return
 	}
-	limit := s.heap[0].distance
 	for from := 0; from < len(x); from += block {
 		to := min(from+block, len(x))
 		for j := from; j < to; j++ {
 			d := x[j] - row[j]
 			sum += d * d
 		}
-		if sum > limit {
+		if sum > s.limit {
 			return
 		}
 	}

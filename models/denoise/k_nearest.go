@@ -1,6 +1,9 @@
 package denoise
 
-import "slices"
+import (
+	"math"
+	"slices"
+)
 
 // near is a row and its squared distance from a point.
 type near struct {
@@ -23,75 +26,163 @@ func compareNear(a, b near) int {
 	return 0
 }
 
-// kNearest keeps the k nearest of the rows offered to it, in a heap whose first
-// entry is the furthest.
+// kNearest keeps the k nearest of the rows offered to it: up to about twice as many in the order in
+// which they come, of which the furthest are left out when these are too many. That takes a few steps a
+// row, whatever k is.
 type kNearest struct {
-	heap []near
+	list []near
 	k    int
+	// limit is a squared distance beyond which no row is among the k nearest: of those seen, or as
+	// an index guesses, which then has to look whether it has found k.
+	limit float64
+
+	ordered []near
+	first   []int32 // of buckets
 }
+
+// spareRows is how many more than 2k rows are kept before some are left out.
+const spareRows = 32
 
 func (s *kNearest) reset(k int) {
-	s.k = k
-	s.heap = slices.Grow(s.heap[:0], k)
+	s.k, s.limit = k, math.Inf(1)
+	room := min(2*k, k+4096) + spareRows
+	if cap(s.list) < room {
+		s.list, s.ordered, s.first = make([]near, 0, room), make([]near, 0, room), make([]int32, 0, room)
+	}
+	s.list = s.list[:0]
 }
 
-// full tells whether k rows have been offered.
-func (s *kNearest) full() bool { return len(s.heap) == s.k }
+// full tells whether k rows have been kept.
+func (s *kNearest) full() bool { return len(s.list) >= s.k }
 
-// furthest is the squared distance of the furthest row kept, 0 without one.
+// furthest is the squared distance of the furthest of the k nearest, 0 without one.
 func (s *kNearest) furthest() float64 {
-	if len(s.heap) == 0 {
-		return 0
+	s.leaveOut()
+	most := 0.0
+	for _, c := range s.list {
+		most = max(most, c.distance)
 	}
-	return s.heap[0].distance
+	return most
 }
 
 func (s *kNearest) offer(c near) {
-	if !s.full() {
-		s.heap = append(s.heap, c)
-		s.rise(len(s.heap) - 1)
+	if c.distance > s.limit {
 		return
 	}
-	if c.before(s.heap[0]) {
-		s.heap[0] = c
-		s.sink()
+	s.list = append(s.list, c)
+	s.makeRoom()
+}
+
+// makeRoom leaves rows out where there are too many.
+func (s *kNearest) makeRoom() {
+	if len(s.list) >= min(2*s.k, s.k+4096)+spareRows {
+		s.leaveOut()
+		s.limit = s.furthest()
 	}
 }
 
-func (s *kNearest) rise(i int) {
-	for i > 0 {
-		up := (i - 1) / 2
-		if !s.heap[up].before(s.heap[i]) {
+// leaveOut leaves the k nearest.
+func (s *kNearest) leaveOut() {
+	if len(s.list) > s.k {
+		selectNear(s.list, s.k)
+		s.list = s.list[:s.k]
+	}
+}
+
+// selectNear orders a list so that none before k comes after any other (Hoare 1961).
+func selectNear(list []near, k int) {
+	lo, hi := 0, len(list)
+	for hi-lo > 1 {
+		a, b, c := list[lo], list[(lo+hi)/2], list[hi-1]
+		if b.before(a) {
+			a, b = b, a
+		}
+		if c.before(b) {
+			b = c
+			if b.before(a) {
+				b = a
+			}
+		}
+		i, j := lo, hi-1
+		for i <= j {
+			for list[i].before(b) {
+				i++
+			}
+			for b.before(list[j]) {
+				j--
+			}
+			if i <= j {
+				list[i], list[j] = list[j], list[i]
+				i, j = i+1, j-1
+			}
+		}
+		switch {
+		case k <= j:
+			hi = j + 1
+		case k >= i:
+			lo = i
+		default:
 			return
 		}
-		s.heap[up], s.heap[i] = s.heap[i], s.heap[up]
-		i = up
 	}
 }
 
-func (s *kNearest) sink() {
-	h, i := s.heap, 0
-	moved := h[0]
-	for {
-		down := 2*i + 1
-		if down >= len(h) {
-			break
-		}
-		if down+1 < len(h) && h[down].before(h[down+1]) {
-			down++
-		}
-		if !moved.before(h[down]) {
-			break
-		}
-		h[i] = h[down]
-		i = down
-	}
-	h[i] = moved
-}
+// fewRowsToSort is the number of rows up to which, and crowdedBucket that in one bucket from which on,
+// rows are sorted by comparing.
+const (
+	fewRowsToSort = 12
+	crowdedBucket = 24
+)
 
-// sorted returns what was kept, nearest first. It stays valid until the next
-// reset.
+// sorted returns the k nearest of those offered, nearest first. It stays valid until the next reset.
 func (s *kNearest) sorted() []near {
-	slices.SortFunc(s.heap, compareNear)
-	return s.heap
+	n, k := len(s.list), min(s.k, len(s.list))
+	far := 0.0
+	for _, c := range s.list {
+		far = max(far, c.distance)
+	}
+	per := float64(n) / far
+	if n <= fewRowsToSort || !(per > 0) || math.IsInf(per, 0) {
+		slices.SortFunc(s.list, compareNear)
+		return s.list[:k]
+	}
+	return s.bucketed(per, k)
+}
+
+// bucketed sorts by buckets, per a unit of squared distance: on a surface these are about equally full.
+func (s *kNearest) bucketed(per float64, k int) []near {
+	n := len(s.list)
+	s.first = append(s.first[:0], make([]int32, n+1)...)
+	first := s.first
+	for _, c := range s.list {
+		first[min(int(c.distance*per), n-1)+1]++
+	}
+	last, most := 0, int32(0) // of the buckets that have the k nearest
+	for last < n && int(first[last]) < k {
+		last++
+		most = max(most, first[last])
+		first[last] += first[last-1]
+	}
+	all := int(first[last])
+	s.ordered = slices.Grow(s.ordered[:0], n)[:all]
+	out := s.ordered
+	for _, c := range s.list {
+		if b := min(int(c.distance*per), n-1); b < last {
+			out[first[b]] = c
+			first[b]++
+		}
+	}
+	if most > crowdedBucket {
+		slices.SortFunc(out, compareNear)
+		return out[:k]
+	}
+	for i := 1; i < len(out); i++ {
+		c := out[i]
+		j := i
+		for ; j > 0 && c.before(out[j-1]); j-- {
+			out[j] = out[j-1]
+		}
+		out[j] = c
+	}
+	return out[:k]
 }

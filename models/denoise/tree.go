@@ -1,5 +1,7 @@
 package denoise
 
+import "math"
+
 const (
 	// leafRows is the number of rows from which on a tree no longer divides.
 	leafRows = 12
@@ -105,7 +107,36 @@ func (t *tree) selectRow(x []float64, axis, lo, hi, k int) {
 	}
 }
 
-func (t *tree) nearest(s *search, x []float64) { t.visit(s, x, 0, 0) }
+// guessed is the factor by which, and with 2 over the root of k added, the squared distance of the furthest of
+// k rows is guessed by that of the search before, which is likely to have been near by.
+const guessed = 1.2
+
+// nearest searches within a guess of the distance, and without where that was too small: all rows within a
+// distance are found, so that those k of them that are nearest are the nearest of all.
+func (t *tree) nearest(s *search, x []float64) {
+	if k := min(s.k, len(t.row)); s.before.k > 0 && k > 0 {
+		perRow := s.before.far / float64(s.before.k)
+		guess := perRow * float64(k) * (guessed + 2/math.Sqrt(float64(k)))
+		if guess > 0 && !math.IsInf(guess, 1) {
+			s.limit = guess
+			t.search(s, x)
+			if len(s.list) >= k {
+				return
+			}
+			s.list, s.limit = s.list[:0], math.Inf(1)
+		}
+	}
+	t.search(s, x)
+}
+
+func (t *tree) search(s *search, x []float64) {
+	clear(s.off)
+	if t.d == space {
+		t.visitSpace(s, [space]float64(x), 0, 0)
+		return
+	}
+	t.visit(s, x, 0, 0)
+}
 
 // visit searches below a node whose box is at the squared distance given.
 func (t *tree) visit(s *search, x []float64, at int, distance float64) {
@@ -124,10 +155,41 @@ func (t *tree) visit(s *search, x []float64, at int, distance float64) {
 	t.visit(s, x, first, distance)
 	before := s.off[n.axis]
 	distance += gap*gap - before*before
-	if s.full() && distance*surely > s.heap[0].distance {
+	if distance*surely > s.limit {
 		return
 	}
 	s.off[n.axis] = gap
 	t.visit(s, x, second, distance)
+	s.off[n.axis] = before
+}
+
+// visitSpace is visit for rows of three numbers.
+func (t *tree) visitSpace(s *search, x [space]float64, at int, distance float64) {
+	n := &t.nodes[at]
+	if n.axis < 0 {
+		limit := s.limit
+		row := t.row[n.lo:n.hi]
+		rows := t.rows[space*n.lo : space*n.hi]
+		for k := range row {
+			if square := squareInSpace(x, [space]float64(rows[space*k:])); square <= limit {
+				s.list = append(s.list, near{square, row[k]})
+			}
+		}
+		s.makeRoom()
+		return
+	}
+	gap := x[n.axis] - n.at
+	first, second := at+1, n.right
+	if gap > 0 {
+		first, second = second, first
+	}
+	t.visitSpace(s, x, first, distance)
+	before := s.off[n.axis]
+	distance += gap*gap - before*before
+	if distance*surely > s.limit {
+		return
+	}
+	s.off[n.axis] = gap
+	t.visitSpace(s, x, second, distance)
 	s.off[n.axis] = before
 }
