@@ -316,8 +316,10 @@ func (r *chartRows) gatherInSpace(c *Cloud, x []float64, p places) {
 	r.x, r.near = dense.Grow(r.x, space*k), dense.Grow(r.near, space*k)
 	r.prior, r.trust = dense.Grow(r.prior, k), dense.Grow(r.trust, k)
 	for i, f := range r.found {
-		*(*[space]float64)(r.x[space*i:]) = [space]float64(x[space*f.row:])
-		*(*[space]float64)(r.near[space*i:]) = [space]float64(p.y[space*f.row:])
+		row, place := x[space*f.row:space*f.row+space], p.y[space*f.row:space*f.row+space]
+		at, near := r.x[space*i:space*i+space], r.near[space*i:space*i+space]
+		at[0], at[1], at[2] = row[0], row[1], row[2]
+		near[0], near[1], near[2] = place[0], place[1], place[2]
 		r.prior[i], r.trust[i] = c.weight(f.row), 1
 	}
 	if p.trust != nil {
@@ -325,6 +327,14 @@ func (r *chartRows) gatherInSpace(c *Cloud, x []float64, p places) {
 			r.trust[i] = p.trust[f.row]
 		}
 	}
+}
+
+// nearer are the first k of the rows gathered.
+func (r *chartRows) nearer(k, D int) chartRows {
+	part := *r
+	part.found, part.next = r.found[:k], math.Sqrt(r.found[:k+1][k].distance)
+	part.x, part.near, part.prior, part.trust = r.x[:k*D], r.near[:k*D], r.prior[:k], r.trust[:k]
+	return part
 }
 
 // leastTrusted is the part of the weights that must be left for trust to count.

@@ -145,7 +145,7 @@ func (w *autoWorker) pickSites(at places, i int, s *setting) (effective float64)
 			return 0
 		}
 		w.rows.gather(w.cloud, w.cloud.X, at, s.neighbors)
-		sides = w.prepare(y, w.cloud.Row(i), w.cloud.X, at, *s) && w.chart.solve(pilotRidge)
+		sides = w.prepare(y, w.cloud.Row(i), *s) && w.chart.solve(pilotRidge)
 	}
 	w.rows.look(at, y, k)
 	if w.rows.search.missed {
@@ -208,7 +208,7 @@ func (w *autoWorker) chartSites(p *cloudCharts, i int, probes []probe, s setting
 		}
 		w.rows.gather(c, c.X, p.places, o.neighbors)
 		size += w.rows.next / float64(n)
-		made := w.prepare(y, c.Row(row), c.X, p.places, o)
+		made := w.prepare(y, c.Row(row), o)
 		for l, one := range list {
 			made := made && w.chart.solve(one.ridge)
 			for r := len(t.crowd) - 1; r >= 0; r-- { // the row itself last
@@ -219,14 +219,15 @@ func (w *autoWorker) chartSites(p *cloudCharts, i int, probes []probe, s setting
 					t.own[at] += 1 / float64(n)
 					continue
 				}
-				w.chart.influences(w.rows.l)
 				if own := w.rows.place(t.crowd[r]); own >= 0 {
-					t.own[at] += w.rows.l[own] / float64(n)
+					t.own[at] += w.chart.influence(own) / float64(n)
 				}
+				if r > 0 || len(probes) == 0 {
+					continue
+				}
+				w.chart.influences(w.rows.l)
 				for m := range probes {
-					if r == 0 {
-						t.linear[l*len(probes)+m] += w.linear(&probes[m], i) / float64(n)
-					}
+					t.linear[l*len(probes)+m] += w.linear(&probes[m], i) / float64(n)
 				}
 			}
 		}
@@ -273,7 +274,7 @@ func (w *autoWorker) chartMoved(pr *probe, i, m int, s setting, list []*compared
 			return false
 		}
 		w.rows.gather(c, pr.x, pr.places, o.neighbors)
-		made := w.prepare(y, pr.x[row*D:(row+1)*D], pr.x, pr.places, o)
+		made := w.prepare(y, pr.x[row*D:(row+1)*D], o)
 		for l, one := range list {
 			if !made || !w.chart.solve(one.ridge) || !w.chart.foot(t.foot, pr.x[i*D:(i+1)*D]) {
 				copy(t.foot, y)

@@ -43,6 +43,8 @@ type charter interface {
 	// influences writes l_k into dst: the last foot moves at right angles to the chart by the
 	// sum of l_k times the moves of the rows. The chart must have been solved.
 	influences(dst []float64)
+	// influence is that of one row.
+	influence(k int) float64
 	// residuals writes the distances of the rows from the chart into dst.
 	residuals(dst []float64)
 	// noise estimates its standard deviation, in each direction, by the residuals.
@@ -341,14 +343,30 @@ func (c *chart) fit(dst, o, pivot, x, near, prior []float64, next float64, s *se
 
 // influences implements charter: the weights are w_k psi_k'G^-1 psi.
 func (c *chart) influences(dst []float64) {
+	c.solveAtFoot()
+	for i := range c.k {
+		dst[i] = c.weighFunctions(i)
+	}
+}
+
+// influence implements charter.
+func (c *chart) influence(k int) float64 {
+	c.solveAtFoot()
+	return c.weighFunctions(k)
+}
+
+// solveAtFoot leaves G^-1 psi of the last foot in values.
+func (c *chart) solveAtFoot() {
 	quadratic(c.values, c.t)
 	dense.SolveCholeskyRows(c.values, c.sums.g, c.p, 1) // the factor of G that solve has left
-	for i, w := range c.used[:c.k] {
-		dst[i] = 0
-		if w > 0 {
-			dst[i] = w * dense.Dot(c.psi[i*c.p:(i+1)*c.p], c.values)
-		}
+}
+
+// weighFunctions is w_k psi_k' times what solveAtFoot has left.
+func (c *chart) weighFunctions(k int) float64 {
+	if w := c.used[k]; w > 0 {
+		return w * dense.Dot(c.psi[k*c.p:(k+1)*c.p], c.values)
 	}
+	return 0
 }
 
 // shrinkage is the factor by which a chart, being pulled towards its own row, shortens

@@ -392,17 +392,33 @@ func (c *spaceChart) turn() bool {
 
 // influences implements charter.
 func (c *spaceChart) influences(dst []float64) {
+	s := c.solveAtFoot()
+	for i := range c.rows {
+		dst[i] = c.rows[i].weighFunctions(&s)
+	}
+}
+
+// influence implements charter.
+func (c *spaceChart) influence(k int) float64 {
+	s := c.solveAtFoot()
+	return c.rows[k].weighFunctions(&s)
+}
+
+// solveAtFoot is G^-1 psi at the last foot, G being the factor that solve has left.
+func (c *spaceChart) solveAtFoot() [spaceTerms]float64 {
 	p, q := c.p, c.q
 	s := [spaceTerms]float64{1, p, q, p * p, p * q, q * q}
 	dense.SolveCholesky(s[:], c.gram[:], spaceTerms)
-	for i := range c.rows {
-		row := &c.rows[i]
-		dst[i] = 0
-		if row.used > 0 {
-			p, q := row.p, row.q
-			dst[i] = row.used * (s[0] + p*(s[1]+p*s[3]+q*s[4]) + q*(s[2]+q*s[5]))
-		}
+	return s
+}
+
+// weighFunctions is the weight times s'psi.
+func (r *spaceRow) weighFunctions(s *[spaceTerms]float64) float64 {
+	if !(r.used > 0) {
+		return 0
 	}
+	p, q := r.p, r.q
+	return r.used * (s[0] + p*(s[1]+p*s[3]+q*s[4]) + q*(s[2]+q*s[5]))
 }
 
 // residuals implements charter.
