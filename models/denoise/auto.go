@@ -269,7 +269,9 @@ func newAutoWorker(a *autoFit) *autoWorker {
 	D := a.cloud.D
 	vec := func() []float64 { return make([]float64, D) }
 	c := newCharter(D, a.method.Latent)
-	return &autoWorker{autoFit: a, chart: c, width: c.width() + 1, last: vec(), foot: vec(), y: vec(), sum: vec()}
+	w := &autoWorker{autoFit: a, chart: c, width: c.width() + 1, last: vec(), foot: vec(), y: vec(), sum: vec()}
+	_, w.rows.lanes = c.(*spaceChart)
+	return w
 }
 
 // chartRows gathers what charts are made from.
@@ -280,7 +282,23 @@ type chartRows struct {
 	prior, trust []float64 // K: weights of the rows, and in the loss
 	next         float64   // distance of the first place left out
 	l            []float64 // K: influences
+
+	// lanes says that charts are those of surfaces in space, for which columns has, each stride apart, squared
+	// distances, prior, trust, and the columns of near and of x, in place of these.
+	lanes   bool
+	columns []float64
+	stride  int
 }
+
+// The columns of rows gathered for a chart in space.
+const (
+	gatheredDistance = 0
+	gatheredPrior    = 1
+	gatheredTrust    = 2
+	gatheredNear     = 3
+	gatheredX        = 6
+	gatheredColumns  = 9
+)
 
 // look finds the most nearest places to y, and the one after them.
 func (r *chartRows) look(p places, y []float64, most int) {
@@ -294,8 +312,8 @@ func (r *chartRows) gather(c *Cloud, x []float64, p places, k int) {
 	k = min(k, len(r.found))
 	r.next = math.Sqrt(r.found[min(k, len(r.found)-1)].distance)
 	r.found = r.found[:k]
-	if c.D == space {
-		r.gatherInSpace(c, x, p)
+	if r.lanes {
+		r.gatherInLanes(c, x, p)
 		return
 	}
 	for _, f := range r.found {
@@ -310,30 +328,43 @@ func (r *chartRows) gather(c *Cloud, x []float64, p places, k int) {
 	}
 }
 
-// gatherInSpace is gather for rows of three numbers.
-func (r *chartRows) gatherInSpace(c *Cloud, x []float64, p places) {
+// gatherInLanes is gather by column, with rows beyond the last that are infinitely far.
+func (r *chartRows) gatherInLanes(c *Cloud, x []float64, p places) {
 	k := len(r.found)
-	r.x, r.near = dense.Grow(r.x, space*k), dense.Grow(r.near, space*k)
-	r.prior, r.trust = dense.Grow(r.prior, k), dense.Grow(r.trust, k)
+	r.stride = upToLanes(k)
+	r.columns = dense.Grow(r.columns, gatheredColumns*r.stride)
+	column := func(i int) []float64 { return r.columns[i*r.stride : (i+1)*r.stride] }
+	far, prior, trust := column(gatheredDistance), column(gatheredPrior), column(gatheredTrust)
+	n0, n1, n2 := column(gatheredNear), column(gatheredNear+1), column(gatheredNear+2)
+	x0, x1, x2 := column(gatheredX), column(gatheredX+1), column(gatheredX+2)
 	for i, f := range r.found {
 		row, place := x[space*f.row:space*f.row+space], p.y[space*f.row:space*f.row+space]
-		at, near := r.x[space*i:space*i+space], r.near[space*i:space*i+space]
-		at[0], at[1], at[2] = row[0], row[1], row[2]
-		near[0], near[1], near[2] = place[0], place[1], place[2]
-		r.prior[i], r.trust[i] = c.weight(f.row), 1
+		x0[i], x1[i], x2[i] = row[0], row[1], row[2]
+		n0[i], n1[i], n2[i] = place[0], place[1], place[2]
+		far[i], prior[i], trust[i] = f.distance, c.weight(f.row), 1
 	}
 	if p.trust != nil {
 		for i, f := range r.found {
-			r.trust[i] = p.trust[f.row]
+			trust[i] = p.trust[f.row]
 		}
 	}
+	for i := k; i < r.stride; i++ {
+		far[i], prior[i], trust[i] = math.Inf(1), 0, 0
+		for _, v := range [][]float64{n0, n1, n2, x0, x1, x2} {
+			v[i] = 0
+		}
+	}
+	r.prior, r.trust = prior[:k], trust[:k]
 }
 
 // nearer are the first k of the rows gathered.
 func (r *chartRows) nearer(k, D int) chartRows {
 	part := *r
 	part.found, part.next = r.found[:k], math.Sqrt(r.found[:k+1][k].distance)
-	part.x, part.near, part.prior, part.trust = r.x[:k*D], r.near[:k*D], r.prior[:k], r.trust[:k]
+	part.prior, part.trust = r.prior[:k], r.trust[:k]
+	if !r.lanes {
+		part.x, part.near = r.x[:k*D], r.near[:k*D]
+	}
 	return part
 }
 

@@ -59,6 +59,7 @@ func BenchmarkChart(b *testing.B) {
 		for _, k := range []int{60, 243} {
 			b.Run(fmt.Sprintf("%s/%d", name, k), func(b *testing.B) {
 				var rows chartRows
+				_, rows.lanes = ch.(*spaceChart)
 				foot := make([]float64, 3)
 				i := 0
 				b.ReportAllocs()

@@ -19,7 +19,7 @@ type spaceChart struct {
 	p, q    float64 // coordinates of the last foot
 	k       int     // rows
 	cut     float64 // of their loss
-	rows    []spaceRow
+	lanes   spaceLanes
 	moments [15]float64             // of p^a q^b, by degree and then b
 	heights [spaceTerms]float64     // of psi and the height
 	gram    [spaceTerms * 6]float64 // with the ridge, and then its factor
@@ -27,12 +27,6 @@ type spaceChart struct {
 
 // spaceTerms is the number of functions.
 const spaceTerms = 6
-
-// spaceRow is a row by its place over the plane and its height, in units of h.
-type spaceRow struct {
-	p, q, z      float64
-	weight, used float64 // before and after reweighting
-}
 
 // spaceMoment is the number of the moment of psi_i psi_j.
 var spaceMoment = func() (at [spaceTerms][spaceTerms]int) {
@@ -69,39 +63,31 @@ func cross(a, b [3]float64) [3]float64 {
 
 // prepare implements charter.
 func (c *spaceChart) prepare(o, pivot []float64, r *chartRows, s *setting) bool {
-	c.k = len(r.prior)
 	if !(r.next > 0) {
 		return false
 	}
-	var before spaceChart
-	if s.grown {
-		before = *c
-	}
+	before := spaceFrame{c.o, c.u, c.v, c.n, c.h, c.b}
+	c.k = len(r.prior)
 	c.h, c.o, c.cut = r.next, [3]float64(o), s.cut
-	if cap(c.rows) < c.k {
-		c.rows = make([]spaceRow, c.k)
-	}
-	c.rows = c.rows[:c.k]
-	r.weigh(func(i int, weight, used float64) { c.rows[i].weight, c.rows[i].used = weight, used })
+	r.l = dense.Grow(r.l, c.k)
+	c.weigh(r)
 	cut := s.cut / c.h
 	if s.grown {
-		c.u, c.v, c.n = before.u, before.v, before.n
-		if !c.onSide(&before, r.x) {
+		if !c.onSide(&before, r) {
 			return false
 		}
-	} else if !c.findPlane(r.near) {
+	} else if !c.findPlane(r) {
 		return false
 	}
+	c.take(r, gatheredX)
 	var foot [3]float64
 	for round := range s.rounds {
-		c.coordinates(r.x)
-		c.addUp()
+		c.split()
 		for step := 0; round == 0 && step < s.steps; step++ {
 			if !c.solve(s.ridge) {
 				return false
 			}
 			c.reweigh(cut)
-			c.addUp()
 		}
 		if round == s.rounds-1 {
 			break
@@ -117,50 +103,55 @@ func (c *spaceChart) prepare(o, pivot []float64, r *chartRows, s *setting) bool 
 	return c.moments[0] > 0
 }
 
-// onSide takes Tukey's weights by the distances of rows from the chart before. It is false
-// where no row is on its side.
-func (c *spaceChart) onSide(before *spaceChart, x []float64) bool {
-	left := 0.0
-	for i := range c.rows {
-		row := &c.rows[i]
-		far := before.beside(x[3*i:3*i+3]) / c.cut
-		row.used = row.weight * tukey(far*far)
-		left += row.used
+// spaceFrame is where a chart lies, and its coefficients.
+type spaceFrame struct {
+	o, u, v, n [3]float64
+	h          float64
+	b          [spaceTerms]float64
+}
+
+// take lets kernels read three columns of the rows.
+func (c *spaceChart) take(r *chartRows, column int) {
+	c.lanes.x, c.lanes.xStride = r.columns[column*r.stride:], r.stride
+}
+
+// weigh takes the weights that a chart begins with, as [chartRows.weigh] does.
+func (c *spaceChart) weigh(r *chartRows) {
+	l := &c.lanes
+	l.wide, l.wider = dense.Wide()
+	l.stride, l.groups = upToLanes(c.k), upToLanes(c.k)/lanes
+	l.own = dense.Grow(l.own, spaceColumns*l.stride)
+	c.take(r, gatheredDistance)
+	if all, left := l.weigh(r.next); !(left > leastTrusted*all) {
+		copy(l.column(spaceUsed), l.column(spaceWeight))
 	}
+}
+
+// onSide takes Tukey's weights by the distances of rows from the chart before, and its plane. It is false
+// where no row is on its side.
+func (c *spaceChart) onSide(before *spaceFrame, r *chartRows) bool {
+	c.take(r, gatheredX)
+	c.lanes.turn(before.o, before.h, before.u, before.v, before.n)
+	_, left := c.lanes.reweigh(&before.b, c.cut/before.h)
 	return left > 0
 }
 
 // findPlane finds the plane of the largest variance of the places near.
-func (c *spaceChart) findPlane(near []float64) bool {
-	var sum float64
-	var mean [3]float64
-	for i, row := range c.rows {
-		x := near[3*i : 3*i+3]
-		sum += row.weight
-		for j := range mean {
-			mean[j] += row.weight * (x[j] - c.o[j])
-		}
-	}
+func (c *spaceChart) findPlane(r *chartRows) bool {
+	l := &c.lanes
+	c.take(r, gatheredNear)
+	l.plane(c.o)
+	sum := l.sum(0)
 	if !(sum > 0) {
 		return false
 	}
-	var a, v [9]float64
+	var mean [3]float64
 	for j := range mean {
-		mean[j] = mean[j]/sum + c.o[j]
+		mean[j] = c.o[j] + l.sum(1+j)/sum
 	}
-	for i, row := range c.rows {
-		if w := row.weight; w > 0 {
-			x := near[3*i : 3*i+3]
-			d0, d1, d2 := x[0]-mean[0], x[1]-mean[1], x[2]-mean[2]
-			a[0] += w * d0 * d0
-			a[1] += w * d0 * d1
-			a[2] += w * d0 * d2
-			a[4] += w * d1 * d1
-			a[5] += w * d1 * d2
-			a[8] += w * d2 * d2
-		}
-	}
-	a[3], a[6], a[7] = a[1], a[2], a[5]
+	l.plane(mean)
+	a := [9]float64{l.sum(4), l.sum(5), l.sum(6), l.sum(5), l.sum(7), l.sum(8), l.sum(6), l.sum(8), l.sum(9)}
+	var v [9]float64
 	total := a[0] + a[4] + a[8]
 	dense.JacobiEigen(a[:], v[:], 3)
 	least, middle := 0, 1
@@ -181,56 +172,19 @@ func (c *spaceChart) findPlane(near []float64) bool {
 	return true
 }
 
-// coordinates takes the rows apart into their places over the plane and their heights.
-func (c *spaceChart) coordinates(x []float64) {
-	unit := 1 / c.h
-	for i := range c.rows {
-		row, at := &c.rows[i], x[3*i:3*i+3]
-		e0, e1, e2 := (at[0]-c.o[0])*unit, (at[1]-c.o[1])*unit, (at[2]-c.o[2])*unit
-		row.p = c.u[0]*e0 + c.u[1]*e1 + c.u[2]*e2
-		row.q = c.v[0]*e0 + c.v[1]*e1 + c.v[2]*e2
-		row.z = c.n[0]*e0 + c.n[1]*e1 + c.n[2]*e2
-	}
+// split takes the rows apart into their places over the plane and their heights, and adds up moments.
+func (c *spaceChart) split() {
+	c.lanes.turn(c.o, c.h, c.u, c.v, c.n)
+	c.takeMoments()
 }
 
-// addUp adds up the moments.
-func (c *spaceChart) addUp() {
-	var m [15]float64
-	var r [spaceTerms]float64
-	for i := range c.rows {
-		row := &c.rows[i]
-		w := row.used
-		if !(w > 0) {
-			continue
-		}
-		p, q := row.p, row.q
-		pp, pq, qq := p*p, p*q, q*q
-		wp, wq := w*p, w*q
-		wpp, wpq, wqq := w*pp, w*pq, w*qq
-		m[0] += w
-		m[1] += wp
-		m[2] += wq
-		m[3] += wpp
-		m[4] += wpq
-		m[5] += wqq
-		m[6] += wpp * p
-		m[7] += wpp * q
-		m[8] += wqq * p
-		m[9] += wqq * q
-		m[10] += wpp * pp
-		m[11] += wpp * pq
-		m[12] += wpp * qq
-		m[13] += wqq * pq
-		m[14] += wqq * qq
-		z := row.z
-		r[0] += w * z
-		r[1] += wp * z
-		r[2] += wq * z
-		r[3] += wpp * z
-		r[4] += wpq * z
-		r[5] += wqq * z
+func (c *spaceChart) takeMoments() {
+	for i := range c.moments {
+		c.moments[i] = c.lanes.sum(i)
 	}
-	c.moments, c.heights = m, r
+	for i := range c.heights {
+		c.heights[i] = c.lanes.sum(len(c.moments) + i)
+	}
 }
 
 // solve implements charter.
@@ -262,26 +216,15 @@ func (c *spaceChart) height(p, q float64) float64 {
 	return b[0] + p*(b[1]+p*b[3]+q*b[4]) + q*(b[2]+q*b[5])
 }
 
-// reweigh takes Tukey's weights of the residuals, unless little is left.
+// reweigh takes Tukey's weights of the residuals, unless little is left, and adds up moments.
 func (c *spaceChart) reweigh(cut float64) {
 	if math.IsInf(cut, 1) {
 		return
 	}
-	square := 1 / (cut * cut)
-	var all, left float64
-	for i := range c.rows {
-		row := &c.rows[i]
-		r := row.z - c.height(row.p, row.q)
-		row.used = row.weight * tukey(r*r*square)
-		all += row.weight
-		left += row.used
+	if all, left := c.lanes.reweigh(&c.b, cut); !(left > leastTrusted*all) {
+		c.lanes.reweigh(&c.b, math.Inf(1))
 	}
-	if left > leastTrusted*all {
-		return
-	}
-	for i := range c.rows {
-		c.rows[i].used = c.rows[i].weight
-	}
+	c.takeMoments()
 }
 
 // foot implements charter.
@@ -393,15 +336,20 @@ func (c *spaceChart) turn() bool {
 // influences implements charter.
 func (c *spaceChart) influences(dst []float64) {
 	s := c.solveAtFoot()
-	for i := range c.rows {
-		dst[i] = c.rows[i].weighFunctions(&s)
-	}
+	c.lanes.influences(&s)
+	copy(dst, c.lanes.column(spaceInfluence))
 }
 
 // influence implements charter.
 func (c *spaceChart) influence(k int) float64 {
+	l := &c.lanes
+	w := l.column(spaceUsed)[k]
+	if !(w > 0) {
+		return 0
+	}
 	s := c.solveAtFoot()
-	return c.rows[k].weighFunctions(&s)
+	p, q := l.column(spaceP)[k], l.column(spaceQ)[k]
+	return w * (s[0] + p*(s[1]+p*s[3]+q*s[4]) + q*(s[2]+q*s[5]))
 }
 
 // solveAtFoot is G^-1 psi at the last foot, G being the factor that solve has left.
@@ -412,31 +360,23 @@ func (c *spaceChart) solveAtFoot() [spaceTerms]float64 {
 	return s
 }
 
-// weighFunctions is the weight times s'psi.
-func (r *spaceRow) weighFunctions(s *[spaceTerms]float64) float64 {
-	if !(r.used > 0) {
-		return 0
-	}
-	p, q := r.p, r.q
-	return r.used * (s[0] + p*(s[1]+p*s[3]+q*s[4]) + q*(s[2]+q*s[5]))
-}
-
 // residuals implements charter.
 func (c *spaceChart) residuals(dst []float64) {
+	p, q, z := c.lanes.column(spaceP), c.lanes.column(spaceQ), c.lanes.column(spaceZ)
 	for i := range dst {
-		row := &c.rows[i]
-		dst[i] = c.h * math.Abs(row.z-c.height(row.p, row.q))
+		dst[i] = c.h * math.Abs(z[i]-c.height(p[i], q[i]))
 	}
 }
 
 // noise implements charter.
 func (c *spaceChart) noise() float64 {
+	l := &c.lanes
+	p, q, z := l.column(spaceP), l.column(spaceQ), l.column(spaceZ)
 	var rest, total, square float64
-	for i := range c.rows {
-		row := &c.rows[i]
-		if w := row.used; w > 0 {
-			r := row.z - c.height(row.p, row.q)
-			fp, fq := c.slopeAt(row.p, row.q)
+	for i, w := range l.column(spaceUsed) {
+		if w > 0 {
+			r := z[i] - c.height(p[i], q[i])
+			fp, fq := c.slopeAt(p[i], q[i])
 			rest += w * r * r / (1 + fp*fp + fq*fq)
 			total += w
 			square += w * w

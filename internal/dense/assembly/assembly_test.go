@@ -15,6 +15,7 @@ func TestKernelsAreThoseInTheTree(t *testing.T) {
 		"../../../losses/smooth_amd64.s":                             writeSmooth,
 		"../../../models/scqm/internal/nearest/surface_feet_amd64.s": writeFeet,
 		"../../../models/scqm/internal/nearest/feet_amd64.s":         writeForms,
+		"../../../models/denoise/chart_lanes_amd64.s":                writeCharts,
 	} {
 		var text bytes.Buffer
 		output = &text

@@ -1,0 +1,181 @@
+package main
+
+import "fmt"
+
+// writeCharts writes the kernels of quadratic charts of surfaces in space; see chart_lanes.go in package
+// denoise for what they compute.
+func writeCharts() {
+	begin()
+	for _, s := range sets {
+		chartKernel(s, "weighRows", chart.weigh)
+		chartKernel(s, "addPlane", chart.addPlane)
+		chartKernel(s, "turnChart", chart.turn)
+		chartKernel(s, "reweighChart", chart.reweigh)
+		chartKernel(s, "chartInfluences", chart.influences)
+	}
+}
+
+// chart is the code of such kernels. AX has constants, SI and DX three columns of rows, DI and R8 the columns
+// of the chart, BX sums by lane.
+type chart struct {
+	*straight
+	half int
+}
+
+func chartKernel(s set, name string, write func(chart)) {
+	c := chart{straight: &straight{set: s}}
+	var bodies []string
+	for half := range s.halves {
+		part := foot{straight: c.straight}
+		bodies = append(bodies, part.part(func(e foot) { write(chart{e.straight, half}) }))
+		c.slots = part.slots
+	}
+	fmt.Fprintf(output, "// func %s%s(table, x *float64, xStride int, at *float64, stride, groups int, sums *float64)\n", name, s.name)
+	fmt.Fprintf(output, "TEXT ·%s%s(SB), 0, $%d-56\n", name, s.name, 8*s.lanes()*c.slots)
+	for i, argument := range []string{"table", "x", "xStride", "at", "stride", "groups", "sums"} {
+		p("MOVQ %s+%d(FP), %s", argument, 8*i, []string{"AX", "SI", "DX", "DI", "R8", "CX", "BX"}[i])
+	}
+	p("SHLQ $3, DX")
+	p("SHLQ $3, R8")
+	p("LEAQ (R8)(R8*2), R12")
+	p("LEAQ (R8)(R8*4), R13")
+	label("group")
+	for _, body := range bodies {
+		fmt.Fprint(output, body)
+	}
+	p("ADDQ $64, SI")
+	p("ADDQ $64, DI")
+	p("DECQ CX")
+	p("JNE group")
+	p("VZEROUPPER")
+	p("RET\n")
+}
+
+// column is a place in one of three columns of rows.
+func (c chart) column(i int) value {
+	return c.load(fmt.Sprintf("%d(SI)%s", 32*c.half, []string{"", "(DX*1)", "(DX*2)"}[i]))
+}
+
+// The columns of a chart.
+const (
+	chartWeight = iota
+	chartUsed
+	chartP
+	chartQ
+	chartZ
+	chartInfluence
+)
+
+func (c chart) own(i int) string {
+	return fmt.Sprintf("%d(DI)%s", 32*c.half, []string{"", "(R8*1)", "(R8*2)", "(R12*1)", "(R8*4)", "(R13*1)"}[i])
+}
+
+func (c chart) number(i int) value { return c.broadcast(fmt.Sprintf("%d(AX)", 8*i)) }
+
+// addTo adds to the i-th sum.
+func (c chart) addTo(i int, v value) {
+	at := fmt.Sprintf("%d(BX)", 64*i+32*c.half)
+	c.store(c.sum(c.load(at), v), at)
+}
+
+// tricube is (1-t^3)^3 below 1, else 0; one and zero are numbers 1 and 2 of the table.
+func (c chart) weigh() {
+	t := c.over(c.root(c.column(0)), c.number(0))
+	v := c.less(c.number(1), c.times(c.times(t, t), t))
+	cube := c.choose(c.above(c.number(1), t), c.times(c.times(v, v), v), c.number(2))
+	weight := c.times(c.column(1), cube)
+	used := c.times(weight, c.column(2))
+	c.store(weight, c.own(chartWeight))
+	c.store(used, c.own(chartUsed))
+	c.addTo(0, weight)
+	c.addTo(1, used)
+}
+
+func (c chart) addPlane() {
+	w := c.load(c.own(chartWeight))
+	var d, wd [3]value
+	for j := range d {
+		d[j] = c.less(c.column(j), c.number(j))
+		wd[j] = c.times(w, d[j])
+	}
+	c.addTo(0, w)
+	for j := range wd {
+		c.addTo(1+j, wd[j])
+	}
+	at := 4
+	for i := range 3 {
+		for j := i; j < 3; j++ {
+			c.addTo(at, c.times(wd[i], d[j]))
+			at++
+		}
+	}
+}
+
+// dot is the product with three numbers of the table.
+func (c chart) dot(from int, e [3]value) value {
+	first := c.sum(c.times(c.number(from), e[0]), c.times(c.number(from+1), e[1]))
+	return c.sum(first, c.times(c.number(from+2), e[2]))
+}
+
+func (c chart) turn() {
+	var e [3]value
+	for j := range e {
+		e[j] = c.times(c.less(c.column(j), c.number(j)), c.number(3))
+	}
+	p, q, z := c.dot(4, e), c.dot(7, e), c.dot(10, e)
+	c.store(p, c.own(chartP))
+	c.store(q, c.own(chartQ))
+	c.store(z, c.own(chartZ))
+	c.addMoments(p, q, z, c.load(c.own(chartUsed)))
+}
+
+// polynomial is that of the six numbers from on of the table.
+func (c chart) polynomial(p, q value) value {
+	first := c.sum(c.sum(c.number(1), c.times(p, c.number(3))), c.times(q, c.number(4)))
+	second := c.sum(c.number(2), c.times(q, c.number(5)))
+	return c.sum(c.sum(c.number(0), c.times(p, first)), c.times(q, second))
+}
+
+func (c chart) reweigh() {
+	p, q, z := c.load(c.own(chartP)), c.load(c.own(chartQ)), c.load(c.own(chartZ))
+	r := c.less(z, c.polynomial(p, q))
+	u := c.times(c.times(r, r), c.number(6))
+	v := c.less(c.number(7), u)
+	loss := c.choose(c.above(c.number(7), u), c.times(v, v), c.number(8))
+	weight := c.load(c.own(chartWeight))
+	used := c.times(weight, loss)
+	c.store(used, c.own(chartUsed))
+	c.addTo(21, weight)
+	c.addMoments(p, q, z, used)
+}
+
+func (c chart) addMoments(p, q, z, w value) {
+	pp, pq, qq := c.times(p, p), c.times(p, q), c.times(q, q)
+	wp, wq := c.times(w, p), c.times(w, q)
+	wpp, wpq, wqq := c.times(w, pp), c.times(w, pq), c.times(w, qq)
+	c.addTo(0, w)
+	c.addTo(1, wp)
+	c.addTo(2, wq)
+	c.addTo(3, wpp)
+	c.addTo(4, wpq)
+	c.addTo(5, wqq)
+	c.addTo(6, c.times(wpp, p))
+	c.addTo(7, c.times(wpp, q))
+	c.addTo(8, c.times(wqq, p))
+	c.addTo(9, c.times(wqq, q))
+	c.addTo(10, c.times(wpp, pp))
+	c.addTo(11, c.times(wpp, pq))
+	c.addTo(12, c.times(wpp, qq))
+	c.addTo(13, c.times(wqq, pq))
+	c.addTo(14, c.times(wqq, qq))
+	for i, f := range []value{w, wp, wq, wpp, wpq, wqq} {
+		c.addTo(15+i, c.times(f, z))
+	}
+}
+
+func (c chart) influences() {
+	p, q, used := c.load(c.own(chartP)), c.load(c.own(chartQ)), c.load(c.own(chartUsed))
+	l := c.times(used, c.polynomial(p, q))
+	c.store(l, c.own(chartInfluence))
+	c.addTo(0, c.times(l, l))
+}

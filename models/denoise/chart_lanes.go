@@ -1,0 +1,204 @@
+package denoise
+
+import "math"
+
+//go:generate sh -c "go run ../../internal/dense/assembly charts > chart_lanes_amd64.s"
+
+// lanes is the number of rows that kernels of charts in space take at a time. Rows beyond the last have no
+// weight. Sums are those of every lane and then of all, in a fixed order, so that bits are
+// those of plain Go on any processor.
+const lanes = 8
+
+// upToLanes rounds up to whole groups.
+func upToLanes(k int) int { return (k + lanes - 1) / lanes * lanes }
+
+// The columns that a chart in space has of its rows: weights before and after reweighting, places over the
+// plane, heights, and influences on the last foot.
+const (
+	spaceWeight = iota
+	spaceUsed
+	spaceP
+	spaceQ
+	spaceZ
+	spaceInfluence
+	spaceColumns
+)
+
+// spaceLanes is what kernels work on: three columns of rows, x, stride apart, and those of a chart, with some
+// constants, and up to so many sums.
+type spaceLanes struct {
+	wide, wider bool // instruction sets to use
+	groups      int
+	table       [13]float64
+	x           []float64
+	xStride     int
+	own         []float64
+	stride      int
+	sums        [spaceSums * lanes]float64
+}
+
+const spaceSums = 22
+
+// kernel is a function in assembly.
+type kernel func(table, x *float64, xStride int, at *float64, stride, groups int, sums *float64)
+
+// run calls the kernel for the processor, or plain.
+func (l *spaceLanes) run(kernels [2]kernel, plain func(*spaceLanes), sums int) {
+	clear(l.sums[:sums*lanes])
+	switch {
+	case l.groups == 0:
+	case l.wider:
+		kernels[1](&l.table[0], &l.x[0], l.xStride, &l.own[0], l.stride, l.groups, &l.sums[0])
+	case l.wide:
+		kernels[0](&l.table[0], &l.x[0], l.xStride, &l.own[0], l.stride, l.groups, &l.sums[0])
+	default:
+		plain(l)
+	}
+}
+
+// sum adds up the lanes of a sum.
+func (l *spaceLanes) sum(i int) float64 {
+	s := l.sums[i*lanes : (i+1)*lanes]
+	return ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]))
+}
+
+// column is one of those of the chart.
+func (l *spaceLanes) column(i int) []float64 { return l.own[i*l.stride : i*l.stride+l.groups*lanes] }
+
+// three are columns of rows.
+func (l *spaceLanes) three() (a, b, c []float64) {
+	n := l.groups * lanes
+	return l.x[:n], l.x[l.xStride : l.xStride+n], l.x[2*l.xStride : 2*l.xStride+n]
+}
+
+// weigh takes for weights, of squared distances, priors and trust, the prior times the tricube of
+// the distance in units of next, and that times trust. It returns the sums of both.
+func (l *spaceLanes) weigh(next float64) (all, used float64) {
+	l.table[0], l.table[1], l.table[2] = next, 1, 0
+	l.run(weighRows, (*spaceLanes).weighPlain, 2)
+	return l.sum(0), l.sum(1)
+}
+
+func (l *spaceLanes) weighPlain() {
+	far, prior, trust := l.three()
+	weight, used := l.column(spaceWeight), l.column(spaceUsed)
+	for i := range weight {
+		cube := 0.0
+		if t := math.Sqrt(far[i]) / l.table[0]; t < 1 {
+			v := 1 - float64(t*t*t)
+			cube = float64(v * v * v)
+		}
+		weight[i] = float64(prior[i] * cube)
+		used[i] = float64(weight[i] * trust[i])
+		l.sums[i%lanes] += weight[i]
+		l.sums[lanes+i%lanes] += used[i]
+	}
+}
+
+// plane leaves in the sums the weights, and with d the rows from o, w d and, row by row, the upper triangle of w d d'.
+func (l *spaceLanes) plane(o [3]float64) {
+	copy(l.table[:], o[:])
+	l.run(addPlane, (*spaceLanes).planePlain, 10)
+}
+
+func (l *spaceLanes) planePlain() {
+	x, y, z := l.three()
+	for i, w := range l.column(spaceWeight) {
+		d := [3]float64{x[i] - l.table[0], y[i] - l.table[1], z[i] - l.table[2]}
+		at := i % lanes
+		l.sums[at] += w
+		for j, v := range d {
+			l.sums[(1+j)*lanes+at] += float64(w * v)
+		}
+		at += 4 * lanes
+		for j, v := range d {
+			for _, u := range d[j:] {
+				l.sums[at] += float64(float64(w*v) * u)
+				at += lanes
+			}
+		}
+	}
+}
+
+// turn takes rows apart into places over the plane of three axes at o and heights, in units of h, and adds up moments.
+func (l *spaceLanes) turn(o [3]float64, h float64, u, v, n [3]float64) {
+	copy(l.table[:], o[:])
+	l.table[3] = 1 / h
+	copy(l.table[4:], u[:])
+	copy(l.table[7:], v[:])
+	copy(l.table[10:], n[:])
+	l.run(turnChart, (*spaceLanes).turnPlain, 21)
+}
+
+func (l *spaceLanes) turnPlain() {
+	x, y, z := l.three()
+	used, p, q, height := l.column(spaceUsed), l.column(spaceP), l.column(spaceQ), l.column(spaceZ)
+	t := &l.table
+	for i := range p {
+		e0, e1, e2 := (x[i]-t[0])*t[3], (y[i]-t[1])*t[3], (z[i]-t[2])*t[3]
+		p[i] = float64(t[4]*e0) + float64(t[5]*e1) + float64(t[6]*e2)
+		q[i] = float64(t[7]*e0) + float64(t[8]*e1) + float64(t[9]*e2)
+		height[i] = float64(t[10]*e0) + float64(t[11]*e1) + float64(t[12]*e2)
+		l.addMoments(i%lanes, p[i], q[i], height[i], used[i])
+	}
+}
+
+// reweigh takes Tukey's weights of the residuals from the heights of a polynomial, cut being in units of h, and adds up
+// moments. It returns the sums of the weights before and after.
+func (l *spaceLanes) reweigh(b *[spaceTerms]float64, cut float64) (all, left float64) {
+	copy(l.table[:], b[:])
+	l.table[6], l.table[7], l.table[8] = 1/(cut*cut), 1, 0
+	l.run(reweighChart, (*spaceLanes).reweighPlain, 22)
+	return l.sum(21), l.sum(0)
+}
+
+func (l *spaceLanes) reweighPlain() {
+	weight, used := l.column(spaceWeight), l.column(spaceUsed)
+	p, q, z := l.column(spaceP), l.column(spaceQ), l.column(spaceZ)
+	for i, w := range weight {
+		r := z[i] - l.polynomial(p[i], q[i])
+		used[i] = float64(w * tukey(float64(float64(r*r)*l.table[6])))
+		l.sums[21*lanes+i%lanes] += w
+		l.addMoments(i%lanes, p[i], q[i], z[i], used[i])
+	}
+}
+
+// polynomial is that of the first numbers of the table.
+func (l *spaceLanes) polynomial(p, q float64) float64 {
+	b := l.table[:spaceTerms]
+	first := b[1] + float64(p*b[3]) + float64(q*b[4])
+	second := b[2] + float64(q*b[5])
+	return b[0] + float64(p*first) + float64(q*second)
+}
+
+// addMoments adds those of one row in its lane: of degree up to 4, by degree and then the power of q, and of height.
+func (l *spaceLanes) addMoments(lane int, p, q, z, w float64) {
+	pp, pq, qq := float64(p*p), float64(p*q), float64(q*q)
+	wp, wq := float64(w*p), float64(w*q)
+	wpp, wpq, wqq := float64(w*pp), float64(w*pq), float64(w*qq)
+	at := lane
+	for _, v := range [...]float64{
+		w, wp, wq, wpp, wpq, wqq,
+		float64(wpp * p), float64(wpp * q), float64(wqq * p), float64(wqq * q),
+		float64(wpp * pp), float64(wpp * pq), float64(wpp * qq), float64(wqq * pq), float64(wqq * qq),
+		float64(w * z), float64(wp * z), float64(wq * z), float64(wpp * z), float64(wpq * z), float64(wqq * z),
+	} {
+		l.sums[at] += v
+		at += lanes
+	}
+}
+
+// influences writes weights times the polynomial s, and returns the sum of their squares.
+func (l *spaceLanes) influences(s *[spaceTerms]float64) float64 {
+	copy(l.table[:], s[:])
+	l.run(chartInfluences, (*spaceLanes).influencesPlain, 1)
+	return l.sum(0)
+}
+
+func (l *spaceLanes) influencesPlain() {
+	p, q, used, to := l.column(spaceP), l.column(spaceQ), l.column(spaceUsed), l.column(spaceInfluence)
+	for i, w := range used {
+		to[i] = float64(w * l.polynomial(p[i], q[i]))
+		l.sums[i%lanes] += float64(to[i] * to[i])
+	}
+}

@@ -1,0 +1,40 @@
+package denoise
+
+//go:noescape
+func weighRowsAVX2(table, x *float64, xStride int, at *float64, stride, groups int, sums *float64)
+
+//go:noescape
+func weighRowsAVX512(table, x *float64, xStride int, at *float64, stride, groups int, sums *float64)
+
+//go:noescape
+func addPlaneAVX2(table, x *float64, xStride int, at *float64, stride, groups int, sums *float64)
+
+//go:noescape
+func addPlaneAVX512(table, x *float64, xStride int, at *float64, stride, groups int, sums *float64)
+
+//go:noescape
+func turnChartAVX2(table, x *float64, xStride int, at *float64, stride, groups int, sums *float64)
+
+//go:noescape
+func turnChartAVX512(table, x *float64, xStride int, at *float64, stride, groups int, sums *float64)
+
+//go:noescape
+func reweighChartAVX2(table, x *float64, xStride int, at *float64, stride, groups int, sums *float64)
+
+//go:noescape
+func reweighChartAVX512(table, x *float64, xStride int, at *float64, stride, groups int, sums *float64)
+
+//go:noescape
+func chartInfluencesAVX2(table, x *float64, xStride int, at *float64, stride, groups int, sums *float64)
+
+//go:noescape
+func chartInfluencesAVX512(table, x *float64, xStride int, at *float64, stride, groups int, sums *float64)
+
+// Kernels for AVX2 and AVX-512.
+var (
+	weighRows       = [2]kernel{weighRowsAVX2, weighRowsAVX512}
+	addPlane        = [2]kernel{addPlaneAVX2, addPlaneAVX512}
+	turnChart       = [2]kernel{turnChartAVX2, turnChartAVX512}
+	reweighChart    = [2]kernel{reweighChartAVX2, reweighChartAVX512}
+	chartInfluences = [2]kernel{chartInfluencesAVX2, chartInfluencesAVX512}
+)
