@@ -419,14 +419,12 @@ func (w *autoWorker) Place(h *Neighborhood, about *Row) error {
 		return errLocal
 	}
 	D := w.cloud.D
-	rows := w.rows.search.find(w.cloud.index, h.Centre, 1)
-	if w.rows.search.missed {
-		return errLocal
+	at, fitted := -1, false
+	if h.N() > 0 {
+		at, fitted = h.Index[0], h.Distance[0] == 0
 	}
-	at := rows[0].row
-	fitted := rows[0].distance == 0
 	if !fitted {
-		rows = w.rows.search.find(w.places.index, h.Centre, 1)
+		rows := w.rows.search.find(w.places.index, h.Centre, 1)
 		if w.rows.search.missed {
 			return errLocal
 		}

@@ -228,7 +228,7 @@ func (p *cloudCharts) chartSome(list []int, o order) (*made, error) {
 			return
 		}
 		m.size[k], m.shrinkage[k], m.far[k] = w.rows.next, 1, distance(p.cloud.Row(i), foot)
-		if ok {
+		if ok && !o.keep { // nothing asks for them of charts that are kept
 			w.chart.influences(w.rows.l)
 			m.shrinkage[k] = shrinkage(w.rows.l, w.rows.place(i))
 			m.local[k] = w.nearNoise() / o.setting.scale

@@ -20,9 +20,9 @@ type spaceChart struct {
 	k       int     // rows
 	cut     float64 // of their loss
 	lanes   spaceLanes
-	moments [15]float64             // of p^a q^b, by degree and then b
-	heights [spaceTerms]float64     // of psi and the height
-	gram    [spaceTerms * 6]float64 // with the ridge, and then its factor
+	moments [15]float64         // of p^a q^b, by degree and then b
+	heights [spaceTerms]float64 // of psi and the height
+	gram    spaceFactor
 }
 
 // spaceTerms is the number of functions.
@@ -191,7 +191,7 @@ func (c *spaceChart) takeMoments() {
 func (c *spaceChart) solve(ridge float64) bool {
 	for i := range spaceTerms {
 		for j := range i + 1 {
-			c.gram[i*spaceTerms+j] = c.moments[spaceMoment[i][j]]
+			c.gram.l[i][j] = c.moments[spaceMoment[i][j]]
 		}
 	}
 	total := c.moments[0]
@@ -200,14 +200,63 @@ func (c *spaceChart) solve(ridge float64) bool {
 	}
 	size := (c.moments[3] + c.moments[5]) / total / 2
 	for i := 3; i < spaceTerms; i++ {
-		c.gram[i*spaceTerms+i] += ridge * total * size * size
+		c.gram.l[i][i] += ridge * total * size * size
 	}
-	if !dense.FactorCholesky(c.gram[:], spaceTerms, 0, singular) {
+	if !c.gram.factor() {
 		return false
 	}
 	c.b = c.heights
-	dense.SolveCholesky(c.b[:], c.gram[:], spaceTerms)
+	c.gram.solve(&c.b)
 	return true
+}
+
+// spaceFactor is a Gram matrix, the lower triangle, and then its Cholesky factor with one over the diagonal.
+type spaceFactor struct {
+	l       [spaceTerms][spaceTerms]float64
+	inverse [spaceTerms]float64
+}
+
+// factor is false where the matrix is singular, as [dense.FactorCholesky] says.
+func (f *spaceFactor) factor() bool {
+	l := &f.l
+	for j := range spaceTerms {
+		pivot := l[j][j]
+		limit := singular * pivot
+		for k := range j {
+			pivot -= l[j][k] * l[j][k]
+		}
+		if !(pivot > limit) {
+			return false
+		}
+		inverse := 1 / math.Sqrt(pivot)
+		f.inverse[j] = inverse
+		for i := j + 1; i < spaceTerms; i++ {
+			v := l[i][j]
+			for k := range j {
+				v -= l[i][k] * l[j][k]
+			}
+			l[i][j] = v * inverse
+		}
+	}
+	return true
+}
+
+// solve replaces x by the solution.
+func (f *spaceFactor) solve(x *[spaceTerms]float64) {
+	for i := range spaceTerms {
+		v := x[i]
+		for k := range i {
+			v -= f.l[i][k] * x[k]
+		}
+		x[i] = v * f.inverse[i]
+	}
+	for i := spaceTerms - 1; i >= 0; i-- {
+		v := x[i]
+		for k := i + 1; k < spaceTerms; k++ {
+			v -= f.l[k][i] * x[k]
+		}
+		x[i] = v * f.inverse[i]
+	}
 }
 
 // height is that of the chart at a place.
@@ -356,7 +405,7 @@ func (c *spaceChart) influence(k int) float64 {
 func (c *spaceChart) solveAtFoot() [spaceTerms]float64 {
 	p, q := c.p, c.q
 	s := [spaceTerms]float64{1, p, q, p * p, p * q, q * q}
-	dense.SolveCholesky(s[:], c.gram[:], spaceTerms)
+	c.gram.solve(&s)
 	return s
 }
 

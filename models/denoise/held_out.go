@@ -79,7 +79,8 @@ func (p *autoPrepare) linearHolds(ctx context.Context, c *Cloud, o Options) (gai
 		x, judge := seen.Row(i), h.judge[i*c.D:(i+1)*c.D]
 		var about Row
 		foot := make([]float64, c.D)
-		if w.Place(&Neighborhood{Centre: x}, &about) != nil || w.Project(foot, x) != nil {
+		itself := Neighborhood{Centre: x, Index: []int{i}, Distance: []float64{0}}
+		if w.Place(&itself, &about) != nil || w.Project(foot, x) != nil {
 			copy(foot, x)
 		}
 		for a, v := range judge {

@@ -49,8 +49,8 @@ func (s *search) find(in index, x []float64, k int) []near {
 	}
 	in.nearest(s, x)
 	found := s.sorted()
-	if len(found) == k && k > 0 {
-		s.before.k, s.before.far = k, found[k-1].distance
+	if last := len(found) - 1; last > 0 && found[last].distance > 0 {
+		s.before.k, s.before.far = len(found), found[last].distance
 	}
 	return found
 }
