@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/internal/dense"
 	"github.com/scqm/scqm/models/scqm/internal/nearest"
 	"github.com/scqm/scqm/solvers"
 )
@@ -67,16 +68,27 @@ func (p *Problem) reassignTogether(x framework.Point) (moved bool, passes float6
 	if _, kinked := p.PlainLoss().(framework.Smoother); kinked || p.Data().Missing || !(m.CurvatureExtent(x[BlockTau], p.Data().Weights) > bent) {
 		return false, 0, nil
 	}
+	cost, err := p.Evaluate(nil, x)
+	if err != nil {
+		return false, 1, err
+	}
+	from := make([]float64, p.Data().N)
+	if err := p.EvaluateRows(from, nil, x, BlockTau, nil); err != nil {
+		return false, 2, err
+	}
+	rows := p.foldedRows(x, from, cost)
+	if len(rows) == 0 {
+		return false, 2, nil
+	}
 	h, ok, err := framework.ReduceHessian(p, x)
 	passes = 2
 	if err != nil || !ok {
 		return false, passes, err
 	}
-	cost, err := p.Evaluate(nil, x)
-	if err != nil || h.Promises(atMinimum*cost) || !h.Decompose() || h.Decrement() > atMinimum*cost {
+	if h.Promises(atMinimum*cost) || !h.Decompose() || h.Decrement() > atMinimum*cost {
 		return false, passes, err
 	}
-	list, err := p.movableRows(x, cost, h)
+	list, err := p.movableRows(x, rows, from, cost, h)
 	passes += movablePasses
 	if err != nil {
 		return false, passes, err
@@ -142,11 +154,37 @@ const (
 	settleSteps = 2
 )
 
-// movableRows returns the rows with other places that promise most by themselves.
-func (p *Problem) movableRows(x framework.Point, cost float64, h *framework.ReducedHessian) ([]movable, error) {
+// foldedRows lists the rows that may have another place with a rise that is looked at, given the losses of all rows
+// where they are. A nearest point of its surroundings that is not the nearest of all has a
+// residual e off the tangent with 1 + 2 sum_k e_k A_k not positive definite, and with A0 the largest
+// curvature of the sheet (see [sheet.Sheet.CurvatureBound]) that is as long as 1/2A0 at least.
+// For losses that are not radial all rows are listed.
+func (p *Problem) foldedRows(x framework.Point, from []float64, cost float64) []int {
+	loss := math.Inf(-1)
+	if radial, ok := p.PlainLoss().(framework.Radial); ok {
+		f := p.NewSheet()
+		f.Load(x[BlockC], x[BlockQ], x[BlockTheta])
+		least := (1 - dense.Negligible) / (2 * f.QuickCurvatureBound())
+		rho, square := []float64{0}, []float64{least * least}
+		if radial.Rho(rho, nil, nil, square); !math.IsNaN(rho[0]) {
+			loss = rho[0]
+		}
+	}
+	var list []int
+	for i, here := range from {
+		if w := p.Data().Weight(i); w > 0 && !(w*loss-here >= highestRise*cost) {
+			list = append(list, i)
+		}
+	}
+	return list
+}
+
+// movableRows returns those of a list of rows that have other places and promise most by themselves, given
+// the losses of all rows where they are.
+func (p *Problem) movableRows(x framework.Point, rows []int, from []float64, cost float64, h *framework.ReducedHessian) ([]movable, error) {
 	f, data, d := p.NewSheet(), *p.Data(), p.Shape().Latent
 	f.Load(x[BlockC], x[BlockQ], x[BlockTheta])
-	moves, err := nearest.OtherMinima(p.Context(), x[BlockTau], f, data, p.Threads())
+	moves, err := nearest.OtherMinima(p.Context(), x[BlockTau], f, data, rows, p.Threads())
 	if err != nil {
 		return nil, err
 	}
@@ -159,10 +197,7 @@ func (p *Problem) movableRows(x framework.Point, cost float64, h *framework.Redu
 			return nil, err
 		}
 	}
-	from, to := make([]float64, data.N), make([]float64, data.N)
-	if err := p.EvaluateRows(from, nil, x, BlockTau, nil); err != nil {
-		return nil, err
-	}
+	to := make([]float64, data.N)
 	if err := p.EvaluateRows(to, nil, y, BlockTau, nil); err != nil {
 		return nil, err
 	}

@@ -13,16 +13,16 @@ import (
 	"github.com/scqm/scqm/models/scqm/internal/sheet"
 )
 
-// OtherMinima returns, for every row of weight that has several nearest points of their
+// OtherMinima returns, for every row of a list that has several nearest points of their
 // surroundings, in the Euclidean norm, the nearest one other than tau, by rows.
-func OtherMinima(ctx context.Context, tau []float64, f *sheet.Sheet, x rows.Data, threads int) ([]Move, error) {
-	parts := make([][]Move, par.Shards(x.N))
+func OtherMinima(ctx context.Context, tau []float64, f *sheet.Sheet, x rows.Data, list []int, threads int) ([]Move, error) {
+	parts := make([][]Move, par.Shards(len(list)))
 	par.Do(par.Threads(threads), len(parts), func(_, shard int) {
 		p := NewFootpoint(f)
-		lo, hi := par.Bounds(x.N, shard)
-		for i := lo; i < hi && ctx.Err() == nil; i++ {
-			if x.Weight(i) == 0 {
-				continue
+		lo, hi := par.Bounds(len(list), shard)
+		for _, i := range list[lo:hi] {
+			if ctx.Err() != nil {
+				break
 			}
 			if other := p.other(tau[i*f.Latent:(i+1)*f.Latent], x.Row(i)); other != nil {
 				parts[shard] = append(parts[shard], Move{Row: i, Tau: slices.Clone(other)})

@@ -45,6 +45,33 @@ func (f *Sheet) CurvatureBound() float64 {
 	}
 }
 
+// QuickCurvatureBound returns a bound of A0 from above in a few operations: for d = 2 that of |a| and the largest singular
+// value of (b, c), see [Sheet.CurvatureBound], which is exact for s = 1, and for other d the root of the sum of
+// the |A_k|_F^2.
+func (f *Sheet) QuickCurvatureBound() float64 {
+	size := floats.Norm(f.Theta, math.Inf(1))
+	if size == 0 {
+		return 0
+	}
+	var aa, bb, cc, bc, frobenius float64
+	for k := range f.S {
+		if f.Latent != 2 {
+			for b := range f.Q {
+				v := VechWeight(f.Latent, b) * f.Theta[b*f.S+k] / size
+				frobenius += v * f.Theta[b*f.S+k] / size
+			}
+			continue
+		}
+		first, cross, second := f.Theta[k]/size, f.Theta[f.S+k]/size, f.Theta[2*f.S+k]/size
+		a, b, c := (first+second)/2, (first-second)/2, cross/2
+		aa, bb, cc, bc = aa+a*a, bb+b*b, cc+c*c, bc+b*c
+	}
+	if f.Latent != 2 {
+		return size * math.Sqrt(frobenius)
+	}
+	return size * (math.Sqrt(aa) + math.Sqrt((bb+cc)/2+math.Hypot((bb-cc)/2, bc)))
+}
+
 // RootSquareNorm returns the root of the largest eigenvalue of sum_k A_k^2, which no
 // rotation of tau or of V changes.
 func (f *Sheet) RootSquareNorm() float64 {
