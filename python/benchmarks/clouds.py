@@ -1,14 +1,19 @@
 """Compare scqm with the tools that people denoise point clouds with.
 
 Points are drawn evenly from closed surfaces whose distance is known, with normal noise
-in per cent of the diagonal, and perhaps outliers, noise that grows along x, or density
-that falls along x. Each tool denoises the same points at its usual settings; the table
-is the root mean square distance to the true surface, in per cent of the diagonal, its
-99 % quantile, processor seconds, and where the tool finds normals their mean angle to
+in per cent of the diagonal, and perhaps outliers, noise that grows along x or lies
+along the rays of a scanner, density that falls along x, or a boundary. Each tool
+denoises the same points at its usual settings; the table is the root mean square
+distance to the true surface, in per cent of the diagonal, its 99 % quantile, processor
+seconds without those for normals, and where the tool finds normals their mean angle to
 the true ones, in degrees; points that were drawn as outliers do not count.
 
+With --surfaces it is Poisson surfaces of denoised points and their normals, and of the
+points as they came with Open3D's normals: the mean angle of their triangles to the true
+normals, and their distance from the true points.
+
 Tools are MeshLab (pymeshlab), Open3D and PCL (pcl_mls_smoothing on the path), each
-where it is installed; the others are left out, and named. A mesh of one's own takes
+where it is installed; the others are left out, and named. Meshes of one's own take
 the place of the surfaces with --mesh, for which Open3D measures distances:
 
     python python/benchmarks/clouds.py --points 10000
@@ -33,8 +38,10 @@ import numpy.typing as npt
 from scqm import ManifoldDenoiser
 
 Array = npt.NDArray[np.float64]
-Denoise = Callable[[Array], tuple[Array, Array | None]]  # with normals, if any
 Normals = Callable[[Array], Array]
+# Denoised points, and what finds their normals where the tool does.
+Denoised = tuple[Array, Callable[[], Array] | None]
+Denoise = Callable[[Array], Denoised]
 
 # Neighbours that tools take for normals where they want a number.
 NORMALS = 30
@@ -159,9 +166,14 @@ SURFACES = {
 }
 
 
+# Outliers, as a part of the points, that are anywhere about the surface.
+OUTLIERS = {"outliers": 0.2, "few outliers": 0.05}
+
+
 class Cloud(NamedTuple):
     """Points with what they would be without noise."""
 
+    clean: Array
     noisy: Array
     normals: Array
     inliers: npt.NDArray[np.bool_]
@@ -176,30 +188,39 @@ class Cloud(NamedTuple):
 def cloud(surface: Surface, n: int, case: str, noise: float, seed: int) -> Cloud:
     """Draw the points of a case, noise in per cent of the diagonal."""
     rng = np.random.default_rng(seed)
-    clean, normals = surface.draw(rng, 4 * n if case == "density" else n)
+    drawn = {"density": 4 * n, "boundary": 2 * n}.get(case, n)
+    clean, normals = surface.draw(rng, drawn)
     low, high = clean.min(axis=0), clean.max(axis=0)
     diagonal = float(np.linalg.norm(high - low))
     along = (clean[:, 0] - low[0]) / (high[0] - low[0])
     if case == "density":  # 20 to 1
         kept = rng.choice(len(clean), n, replace=False, p=(w := 20.0**-along) / w.sum())
         clean, normals, along = clean[kept], normals[kept], along[kept]
+    if case == "boundary":  # the half with the smaller x
+        kept = np.argsort(along)[:n]
+        clean, normals, along = clean[kept], normals[kept], along[kept]
     sigma = np.full(n, noise / 100 * diagonal)
     if case == "uneven":  # from .4 to 4 times as much
         sigma *= 0.4 * 10**along
-    noisy = clean + sigma[:, None] * rng.standard_normal((n, 3))
+    moves = rng.standard_normal((n, 3))
+    if case == "rays":  # of a scanner two diagonals away
+        rays = clean - (low + high) / 2 - np.array([2 * diagonal, 0, 0])
+        moves = moves[:, :1] * rays / np.linalg.norm(rays, axis=1)[:, None]
+    noisy = clean + sigma[:, None] * moves
     inliers = np.ones(n, bool)
-    if case == "outliers":
-        inliers[rng.choice(n, n // 5, replace=False)] = False
+    if part := OUTLIERS.get(case):
+        inliers[rng.choice(n, int(part * n), replace=False)] = False
         away = 0.1 * diagonal
-        noisy[~inliers] = rng.uniform(low - away, high + away, (n // 5, 3))
-    return Cloud(noisy, normals, inliers, diagonal)
+        far = rng.uniform(low - away, high + away, (n - inliers.sum(), 3))
+        noisy[~inliers] = far
+    return Cloud(clean, noisy, normals, inliers, diagonal)
 
 
 def meshlab(project: str, scale: float) -> Denoise:
     """Return a projection of MeshLab with normals of 16 neighbours, as is usual."""
     pymeshlab = importlib.import_module("pymeshlab")
 
-    def denoise(X: Array) -> tuple[Array, None]:
+    def denoise(X: Array) -> Denoised:
         oriented = pymeshlab.MeshSet()
         oriented.add_mesh(pymeshlab.Mesh(vertex_matrix=X))
         oriented.compute_normal_for_point_clouds(k=16)
@@ -215,7 +236,7 @@ def meshlab(project: str, scale: float) -> Denoise:
     return denoise
 
 
-def pcl(X: Array) -> tuple[Array, None]:
+def pcl(X: Array) -> Denoised:
     """Run PCL's moving least squares, with a radius of some thirty points."""
     with tempfile.TemporaryDirectory() as folder:
         before, after = Path(folder, "a.pcd"), Path(folder, "b.pcd")
@@ -250,13 +271,20 @@ def radius_of(X: Array, neighbours: int = NORMALS) -> float:
 
 
 def ours(method: str) -> Denoise:
-    """Return a method of this library, which finds normals with the rows."""
+    """Return a method of this library."""
 
-    def denoise(X: Array) -> tuple[Array, Array | None]:
-        rows, geometry = ManifoldDenoiser(method=method).fit(X).describe(X)
-        return rows, geometry.normals
+    def denoise(X: Array) -> Denoised:
+        fitted = ManifoldDenoiser(method=method).fit(X)
+        return fitted.transform(X), lambda: oriented(fitted, X)
 
     return denoise
+
+
+def oriented(fitted: ManifoldDenoiser, X: Array) -> Array:
+    """Return the normals of denoised points."""
+    normals = fitted.describe(X)[1].normals
+    assert normals is not None  # points have three columns
+    return normals
 
 
 def tools() -> tuple[dict[str, Denoise], dict[str, Normals], list[str]]:
@@ -310,7 +338,8 @@ def cases(quick: bool) -> list[tuple[str, float]]:
     if quick:
         return [("even", 0.5), ("outliers", 0.5)]
     even = [("even", s) for s in (0.2, 0.5, 1.0, 2.0)]
-    return [*even, ("outliers", 0.5), ("uneven", 0.5), ("density", 0.5)]
+    others = ["few outliers", "outliers", "uneven", "density", "rays", "boundary"]
+    return [*even, *((case, 0.5) for case in others)]
 
 
 def compare(name: str, surface: Surface, options: Any) -> None:
@@ -326,7 +355,7 @@ def compare(name: str, surface: Surface, options: Any) -> None:
             points = cloud(surface, options.points, case, noise, options.seed + seed)
             for tool, run in {"raw": lambda X: (X, None), **denoise}.items():
                 began = seconds()
-                rows, found = run(points.noisy)
+                rows, find = run(points.noisy)
                 used = seconds() - began
                 far = surface.distance(rows)[points.inliers] * 100 / points.diagonal
                 errors.setdefault(tool, []).append(
@@ -336,10 +365,10 @@ def compare(name: str, surface: Surface, options: Any) -> None:
                         used,
                     )
                 )
-                if found is not None:
-                    angles.setdefault(tool, []).append(points.off(found))
-            for tool, find in normals.items():
-                angles.setdefault(tool, []).append(points.off(find(points.noisy)))
+                if find is not None:
+                    angles.setdefault(tool, []).append(points.off(find()))
+            for tool, estimate in normals.items():
+                angles.setdefault(tool, []).append(points.off(estimate(points.noisy)))
         for tool, values in errors.items():
             rms, p99, cpu = np.mean(values, axis=0)
             row = f"| {name}, {case} {noise} | {tool} | {rms:.3f} | {p99:.3f} | "
@@ -350,6 +379,57 @@ def compare(name: str, surface: Surface, options: Any) -> None:
             print(row + f"{np.mean(angles[tool]):.1f} |", flush=True)
 
 
+def poisson(points: Cloud, rows: Array, normals: Array) -> tuple[float, float]:
+    """Reconstruct a surface by Open3D at its usual settings.
+
+    The result is the mean angle of the triangles nearest to the true points to the
+    normals there, in degrees, and the root mean square distance of these points from
+    the surface, in per cent of the diagonal.
+    """
+    o3d = importlib.import_module("open3d")
+    given = o3d.geometry.PointCloud(o3d.utility.Vector3dVector(rows))
+    given.normals = o3d.utility.Vector3dVector(normals)
+    made, _ = o3d.geometry.TriangleMesh.create_from_point_cloud_poisson(given)
+    scene = o3d.t.geometry.RaycastingScene()
+    scene.add_triangles(o3d.t.geometry.TriangleMesh.from_legacy(made))
+    true = points.clean[points.inliers]
+    nearest = scene.compute_closest_points(true.astype(np.float32))
+    found = np.zeros_like(points.normals)
+    found[points.inliers] = nearest["primitive_normals"].numpy()
+    far = np.linalg.norm(nearest["points"].numpy() - true, axis=1)
+    return points.off(found), float(np.sqrt((far**2).mean()) * 100 / points.diagonal)
+
+
+def by_open3d(X: Array) -> Array:
+    """Return normals as Open3D estimates them and turns them to one side."""
+    o3d = importlib.import_module("open3d")
+    points = o3d.geometry.PointCloud(o3d.utility.Vector3dVector(X))
+    points.estimate_normals(o3d.geometry.KDTreeSearchParamKNN(NORMALS))
+    points.orient_normals_consistent_tangent_plane(NORMALS)
+    return np.asarray(points.normals)
+
+
+def reconstruct(name: str, surface: Surface, options: Any) -> None:
+    """Print the table of surfaces made of the points of a surface."""
+    denoise, _, _ = tools()
+    for without in options.without:
+        denoise.pop(without, None)
+    for case, noise in cases(options.quick):
+        found: dict[str, list[tuple[float, float]]] = {}
+        for seed in range(options.seeds):
+            points = cloud(surface, options.points, case, noise, options.seed + seed)
+            for tool, run in {"raw": lambda X: (X, None), **denoise}.items():
+                rows, find = run(points.noisy)
+                if find is not None:
+                    made = poisson(points, rows, find())
+                    found.setdefault(f"{tool}, its normals", []).append(made)
+                made = poisson(points, rows, by_open3d(rows))
+                found.setdefault(f"{tool}, Open3D's normals", []).append(made)
+        for tool, values in found.items():
+            angle, far = np.mean(values, axis=0)
+            print(f"| {name}, {case} {noise} | {tool} | {angle:.1f} | {far:.3f} |")
+
+
 def main() -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
@@ -357,8 +437,9 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=1, help="data sets a row")
     parser.add_argument("--seed", type=int, default=1, help="of the first of them")
     parser.add_argument("--surface", choices=SURFACES, action="append")
-    parser.add_argument("--mesh", type=Path, help="a mesh instead of the surfaces")
+    parser.add_argument("--mesh", type=Path, action="append", help="in their place")
     parser.add_argument("--without", action="append", default=[], metavar="TOOL")
+    parser.add_argument("--surfaces", action="store_true", help="Poisson surfaces")
     parser.add_argument("--quick", action="store_true", help="two cases only")
     options = parser.parse_args()
     for missing in tools()[2]:
@@ -368,13 +449,18 @@ def main() -> None:
             print(f"{package} {importlib.metadata.version(package)}")
         except importlib.metadata.PackageNotFoundError:
             continue
-    print("\n| points | tool | rms | 99 % | CPU s | normals off by |")
-    print("| --- | --- | --- | --- | --- | --- |")
-    if options.mesh:
-        compare(options.mesh.stem, mesh(options.mesh), options)
-        return
-    for name in options.surface or SURFACES:
-        compare(name, SURFACES[name], options)
+    show = compare
+    if options.surfaces:
+        show = reconstruct
+        print("\n| points | surface of | normals off by | distance |")
+        print("| --- | --- | --- | --- |")
+    else:
+        print("\n| points | tool | rms | 99 % | CPU s | normals off by |")
+        print("| --- | --- | --- | --- | --- | --- |")
+    surfaces = {name: SURFACES[name] for name in options.surface or ()}
+    surfaces.update({path.stem: mesh(path) for path in options.mesh or ()})
+    for name, surface in (surfaces or SURFACES).items():
+        show(name, surface, options)
 
 
 if __name__ == "__main__":
