@@ -202,8 +202,8 @@ type autoFit struct {
 	autoSettings
 	cloud  *Cloud
 	places places
-	// charts are those of all rows as [charter] stores them, each followed by its noise;
-	// those of rows that have none are 0.
+	// charts are those of all rows as [charter] stores them, each followed by the influence of the
+	// row on its foot and the noise; those of rows that have none are 0, with a noise below it.
 	charts []float64
 	// about is the noise about every row in units of that of all, and the number of neighbours
 	// to be beyond it where it has to be larger than elsewhere; nil before the pilot.
@@ -224,7 +224,7 @@ func (a *autoFit) settingAt(row int, s setting) setting {
 }
 
 // chartWidth is the number of numbers of a chart in autoFit.
-func (a *autoFit) chartWidth() int { return newCharter(a.cloud.D, a.method.Latent).width() + 1 }
+func (a *autoFit) chartWidth() int { return newCharter(a.cloud.D, a.method.Latent).width() + 2 }
 
 // setScale takes s for the standard deviation of the noise.
 func (a *autoSettings) setScale(s *setting, scale float64, robust bool) {
@@ -269,7 +269,7 @@ func newAutoWorker(a *autoFit) *autoWorker {
 	D := a.cloud.D
 	vec := func() []float64 { return make([]float64, D) }
 	c := newCharter(D, a.method.Latent)
-	w := &autoWorker{autoFit: a, chart: c, width: c.width() + 1, last: vec(), foot: vec(), y: vec(), sum: vec()}
+	w := &autoWorker{autoFit: a, chart: c, width: c.width() + 2, last: vec(), foot: vec(), y: vec(), sum: vec()}
 	_, w.rows.lanes = c.(*spaceChart)
 	return w
 }
@@ -455,7 +455,7 @@ func (w *autoWorker) Place(h *Neighborhood, about *Row) error {
 
 // load takes the chart of a row for the chart at hand.
 func (w *autoWorker) load(row int) bool {
-	return w.chart.load(w.charts[row*w.width : (row+1)*w.width-1])
+	return w.chart.load(w.charts[row*w.width : (row+1)*w.width-2])
 }
 
 // findSites lists the rows with charts whose places are near y and on the side of the

@@ -177,12 +177,20 @@ func (p *cloudCharts) follow(s setting) error {
 	return nil
 }
 
-// trust is the weight of a row at a distance from its foot.
-func (s *setting) trust(far float64) float64 {
+// mostPulled is the influence of a row on its own foot from which on its chart says nothing of it: with
+// one row in five anywhere, the charts of four in five of those passed through their own row.
+const mostPulled = 0.5
+
+// trust is the weight of a row at a distance from its foot, on which it has the influence own: by
+// its distance from the chart of the others.
+func (s *setting) trust(far, own float64) float64 {
 	if !s.noisy {
 		return 1
 	}
-	far /= s.cut
+	if own > mostPulled {
+		return 0
+	}
+	far /= s.cut * (1 - own)
 	return tukey(far * far)
 }
 
@@ -199,7 +207,8 @@ func (w *autoWorker) follow(dst []float64, pr *probe, i int, s setting) float64 
 	}
 	copy(dst, w.foot)
 	o := w.settingAt(i, s)
-	return o.trust(distance(w.foot, x))
+	pulled := w.charts[(i+1)*w.width-2]
+	return o.trust(distance(w.foot, x), pulled)
 }
 
 // made is what charts of a list of rows are, each by its place in the list.
@@ -228,14 +237,19 @@ func (p *cloudCharts) chartSome(list []int, o order) (*made, error) {
 			return
 		}
 		m.size[k], m.shrinkage[k], m.far[k] = w.rows.next, 1, distance(p.cloud.Row(i), foot)
+		pulled, own := 0.0, w.rows.place(i)
+		if ok && own >= 0 {
+			pulled = w.chart.influence(own)
+		}
 		if ok && !o.keep { // nothing asks for them of charts that are kept
 			w.chart.influences(w.rows.l)
-			m.shrinkage[k] = shrinkage(w.rows.l, w.rows.place(i))
+			m.shrinkage[k] = shrinkage(w.rows.l, own)
 			m.local[k] = w.nearNoise() / o.setting.scale
 		}
-		m.trusted[k] = math.Ceil(s.trust(m.far[k]))
+		trust := s.trust(m.far[k], pulled)
+		m.trusted[k] = math.Ceil(trust)
 		if o.keep {
-			m.trust[k] = s.trust(m.far[k])
+			m.trust[k] = trust
 			if o.setting.pilot {
 				m.about[2*k] = s.scale / o.setting.scale
 				if s.neighbors > o.setting.neighbors {
@@ -246,7 +260,7 @@ func (p *cloudCharts) chartSome(list []int, o order) (*made, error) {
 			to[W-1] = -1
 			if ok {
 				w.chart.store(to)
-				to[W-1] = w.chart.noise()
+				to[W-2], to[W-1] = pulled, w.chart.noise()
 			}
 		}
 		if !o.diverge {
