@@ -116,32 +116,43 @@ func (p *autoPrepare) choose() (*compared, error) {
 	s.neighbors, s.ridge = best.neighbors, best.ridge
 	p.setting = s
 	p.setScale(&p.setting, p.spreadOf(best), !p.method.LeastSquares)
-	p.setting.between = p.method.Latent == p.D-1 && best.twoPeaks()
+	p.setting.between = p.setting.noisy && p.method.Latent == p.D-1 && best.betweenSheets(p.n)
 	return best, nil
 }
 
 const (
-	// peaked is the fourth moment of distances over the square of the second below which they have
-	// two peaks: 3 for normal noise, 1.8 for noise that is as likely anywhere within its bounds, less for two sheets
-	// more than about four standard deviations of the noise from each other, between which the charts lie.
-	peaked = 1.75
-	// peakRows is the least number of distances that tell.
-	peakRows = 500
+	// peaked is the part of distances from a surface below half of their median from which on down
+	// they have two peaks: .26 for normal noise, .25 for noise that is as likely anywhere within its bounds,
+	// less for two sheets four standard deviations of the noise or more from each
+	// other, between which the surface lies. Outliers, which would hide that from moments, change it little.
+	peaked = 0.2
+	// single is what is expected of noise that is even, and surelyPeaked the number of
+	// standard errors below it that is not chance.
+	single, surelyPeaked = 0.25, 4
 )
 
-// twoPeaks tells whether rows are on two sides of their mean feet, and few of them near.
-func (c *compared) twoPeaks() bool {
-	var second, fourth, counted float64
+// twoPeaks tells whether distances from a surface, of so many rows, have two peaks. It sorts them.
+func twoPeaks(far []float64, rows int) bool {
+	if rows == 0 {
+		return false
+	}
+	half := median(far) / 2
+	near, _ := slices.BinarySearch(far, half)
+	most := min(peaked, single-surelyPeaked*math.Sqrt(single*(1-single)/float64(rows)))
+	return float64(near) < most*float64(len(far))
+}
+
+// betweenSheets tells whether rows are on two sides of their mean feet, and few of them near.
+func (c *compared) betweenSheets(n int) bool {
+	var far []float64
 	for r := range crowdRows {
 		for i, v := range c.square[r] {
 			if c.trusted[r][i] > 0 {
-				second += v
-				fourth += v * v
-				counted++
+				far = append(far, math.Sqrt(v))
 			}
 		}
 	}
-	return counted >= peakRows && fourth*counted < peaked*second*second
+	return twoPeaks(far, min(n, len(far)))
 }
 
 // leastRisk returns the candidate of the least risk, the first of several.

@@ -206,7 +206,7 @@ func TestAutoElsewhere(t *testing.T) {
 		quick bool
 		draw  func(seed uint64) sample
 	}{
-		{"sphere, 20 % outliers", 2, 1.15, true, outlierSample},
+		{"sphere, 20 % outliers", 2, 1.06, true, outlierSample},
 		{"torus, sigma .05", 2, 1.07, false, func(seed uint64) sample {
 			return surfaceSample(seed, 1000, 3, .05, 2, torusPoint)
 		}},

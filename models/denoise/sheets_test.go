@@ -78,3 +78,41 @@ func TestBetweenSheets(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, d.Note())
 }
+
+// TestBetweenSheetsAmongOutliers: outliers do not hide that rows are on two sheets.
+func TestBetweenSheetsAmongOutliers(t *testing.T) {
+	needSpeed(t)
+	x, _ := slabRows(14, 1000, .028, .0025)
+	rng := rand.New(rand.NewPCG(14, 14))
+	for i := 0; i < x.N; i += 5 {
+		copy(x.Row(i), []float64{.8 * rng.Float64(), .8 * rng.Float64(), .2 * (rng.Float64() - .5)})
+	}
+	d, err := Fit(context.Background(), Auto{Latent: 2}, x, Options{})
+	require.NoError(t, err)
+	require.Equal(t, betweenSheets, d.Note())
+}
+
+// TestTwoPeaks draws distances from surfaces of which it is known whether they are between two sheets.
+func TestTwoPeaks(t *testing.T) {
+	const n = 4000
+	rng := rand.New(rand.NewPCG(15, 15))
+	for name, c := range map[string]struct {
+		draw func() float64
+		want bool
+	}{
+		"normal":              {rng.NormFloat64, false},
+		"even":                {func() float64 { return 2*rng.Float64() - 1 }, false},
+		"sheets 3 apart":      {func() float64 { return 1.5 + rng.NormFloat64() }, false},
+		"sheets 5 apart":      {func() float64 { return 2.5 + rng.NormFloat64() }, true},
+		"the same, outliers":  {func() float64 { return []float64{2.5, 2.5, 2.5, 2.5, 30}[rng.IntN(5)] + rng.NormFloat64() }, true},
+		"normal and outliers": {func() float64 { return []float64{1, 1, 1, 1, 30}[rng.IntN(5)] * rng.NormFloat64() }, false},
+	} {
+		far := make([]float64, n)
+		for i := range far {
+			far[i] = math.Abs(c.draw())
+		}
+		require.Equal(t, c.want, twoPeaks(far, n), name)
+		require.False(t, twoPeaks(far[:20], 20), "20 rows tell nothing")
+	}
+	require.False(t, twoPeaks(nil, 0))
+}
