@@ -131,7 +131,10 @@ func (c *Certificate) uncertain(list []int, w *Worker, tau []float64, x rows.Dat
 	whole := w.Values[:n]
 	if c.feet != nil {
 		stride := Rows(n)
-		w.Pulled, c.sure = dense.Grow(w.Pulled, f.M*stride), dense.Grow(c.sure, n)
+		if len(w.Pulled) < f.M*stride { // others need all of it
+			w.Pulled = make([]float64, f.M*stride)
+		}
+		c.sure = dense.Grow(c.sure, n)
 		f.DeviationsToFrame(w.Pulled, stride, whole, x.X[from*f.D:to*f.D], n)
 		c.feet.Certify(c.sure, tau[from*f.Latent:to*f.Latent], w.Pulled, stride, whole, n, c.Within)
 		for i, sure := range c.sure {
