@@ -44,7 +44,11 @@ FAN = 16
 
 # Bytes of rows for which a task costs little beside their sums. Larger ones would take
 # more at a time from the disk, where a worker has moved its rows there.
-LARGEST = 1 << 28
+LARGEST = 1 << 29
+
+# Reads after which is asked again where chunks are. A read is right wherever they are, and
+# takes longer where they have to move.
+ASKED = 8
 
 
 class SCQM(_estimator.SCQM):
@@ -420,6 +424,8 @@ class Parts:
         held = {future.key: future for future in futures_of(rows)}
         # None for chunks that are computed for every read.
         self.held: list[Any] = [held.get(part.key) for part in self.rows]
+        self.reads = 0
+        self.shared: list[list[int]] = []  # groups of the last reads
 
     def __call__(self, function: BlockSums) -> Iterator[bytes]:
         """Yield the sums of all rows."""
@@ -433,7 +439,7 @@ class Parts:
                 [self.first[k] for k in group],
                 [self.weights[k] for k in group],
             )
-            for group in self.groups()
+            for group in self.kept_groups()
         ]
         while len(parts) > 1:
             parts = [join(ask, parts[k : k + FAN]) for k in range(0, len(parts), FAN)]
@@ -448,12 +454,18 @@ class Parts:
         """Yield the rows of all chunks, their first number, weights and length."""
         return zip(self.rows, self.first, self.weights, self.lengths, strict=True)
 
+    def kept_groups(self) -> list[list[int]]:
+        """Return the groups of chunks, as found in one of the last reads."""
+        if self.reads % ASKED == 0:
+            self.shared = self.groups()
+        self.reads += 1
+        return self.shared
+
     def groups(self) -> list[list[int]]:
         """Return the chunks that a task sums, which one worker holds.
 
         A task costs the scheduler, the worker and the library some milliseconds
-        each, more than the sums of a small chunk do. Where rows are is asked in every
-        read, as workers die and come.
+        each, more than the sums of a small chunk do. Workers die and come.
         """
         if any(future is None for future in self.held):
             # Rows that are computed for every read should be gone before the next ones.
