@@ -113,10 +113,14 @@ def test_chunks_of_a_worker_are_summed_together(rows: Any, client: Any) -> None:
     homes = [{where[parts.held[k].key] for k in group} for group in groups]
     assert all(len(home) == 1 for home in homes)
     assert len(groups) == len(set().union(*homes))
-    parts.bytes = [3 << 26, 3 << 26, 1 << 26, 1 << 26, 1 << 26, 1 << 26]
+    parts.bytes = [3 << 27, 3 << 27, 1 << 27, 1 << 27, 1 << 27, 1 << 27]
     assert parts.shares([0, 1, 2, 3], 1) == [[0], [1, 2, 3]]
     assert parts.shares([2, 3, 4, 5], 1) == [[2, 3, 4, 5]]
     assert parts.shares([2, 3, 4, 5], 2) == [[2, 3], [4, 5]]
+    # Where chunks are is asked again from time to time.
+    kept = [parts.kept_groups() for _ in range(_estimator.ASKED + 1)]
+    assert all(k is kept[0] for k in kept[:-1])
+    assert kept[-1] is not kept[0]
 
 
 def test_maps_are_lazy(model: SCQM, whole: scqm.SCQM, rows: Any) -> None:
