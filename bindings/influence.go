@@ -201,7 +201,7 @@ func readInfluence(settings string, parts, x uint64, rows int64, weights, out ui
 	if w.Single {
 		single = 1
 	}
-	if err := p.append([]uint64{x, uint64(rows), weights, single}); err != nil {
+	if err := p.append([chunkNumbers]uint64{x, uint64(rows), weights, single, 0}); err != nil {
 		return nil, err
 	}
 	w.rows = p.source()

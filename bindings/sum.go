@@ -166,7 +166,7 @@ func partOf(r *scqm.Request, chunks uint64, count, columns int64) (*part, error)
 	}
 	p := &part{n: r.N, d: r.D, checked: !r.Kind.Scores()}
 	for of := range slices.Chunk(list, chunkNumbers) {
-		if err := p.append(of); err != nil {
+		if err := p.append([chunkNumbers]uint64(of)); err != nil {
 			return nil, err
 		}
 	}
@@ -191,8 +191,8 @@ type chunk struct {
 	weights []float64 // nil: all 1
 }
 
-// append adds the array that four numbers describe.
-func (p *part) append(of []uint64) (err error) {
+// append adds the array that such numbers describe.
+func (p *part) append(of [chunkNumbers]uint64) (err error) {
 	c, rows := chunk{first: int(min(of[4], math.MaxInt64))}, int64(min(of[1], math.MaxInt64))
 	n, err := product("x", rows, int64(p.d))
 	if err != nil {
