@@ -46,8 +46,8 @@ FAN = 16
 # more at a time from the disk, where a worker has moved its rows there.
 LARGEST = 1 << 29
 
-# Reads after which is asked again where chunks are. A read is right wherever they are, and
-# takes longer where they have to move.
+# Reads after which is asked again where chunks are. A read is right wherever they are,
+# and takes longer where they have to move.
 ASKED = 8
 
 
