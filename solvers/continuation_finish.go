@@ -52,6 +52,11 @@ func (a Continuation) finish(e *framework.Evaluator, s *ContinuationState) error
 	if left, err := a.leavesKinks(e, s); left || err != nil {
 		return err
 	}
+	if s.Again && !s.repeats(e) && !e.Differentiable() {
+		if back, err := s.Finish.returns(e); back || err != nil {
+			return err
+		}
+	}
 	if s.Finished = s.Finish.Stationary || s.Again && !s.repeats(e) || e.Differentiable(); s.Finished {
 		return nil
 	}

@@ -147,8 +147,11 @@ type PrimalDualState struct {
 	// Done says that the run has ended, Stationary that X is, to 1e-8, and Falls that
 	// it is not and that the last round, or a trial after it, still lowered the cost.
 	Done, Stationary, Falls bool
-	// Entered is the cost when the round began.
-	Entered float64
+	// Entered is the cost when the round began, Lost by how much of itself the cost at
+	// the end of the last round was above that of the best point, Returned that one more
+	// has begun there.
+	Entered, Lost float64
+	Returned      bool
 
 	arrowhead *framework.Arrowhead
 	schur     *schur
@@ -466,6 +469,7 @@ func (s *PrimalDualState) endRound(e *framework.Evaluator) error {
 	switch {
 	case s.Trial == 0:
 		s.Round++
+		s.Lost = max(0, (s.Ended-s.Cost)/math.Abs(s.Cost))
 		s.Falls = !s.Stationary && s.Entered-s.Cost > fallGain*math.Abs(s.Cost)
 	case !tried:
 		s.Falls = s.Falls || s.Before-s.Cost > fallGain*math.Abs(s.Before)
@@ -488,12 +492,23 @@ func (s *PrimalDualState) nextRound(e *framework.Evaluator) error {
 	if s.schur.Outer <= smallOuter || s.Round == 0 {
 		return s.beginRound(e, firstRoundings[s.Round])
 	}
+	return s.fromBest(e)
+}
+
+// fromBest begins a round from the best point, near enough to its kinks not to lose it.
+func (s *PrimalDualState) fromBest(e *framework.Evaluator) error {
 	s.At.CopyFrom(s.X)
-	var above float64
-	if s.Ended > s.Cost {
-		above = (s.Ended - s.Cost) / math.Abs(s.Cost)
+	return s.beginRound(e, min(max(backRounding*s.Lost, leastBack), firstRoundings[0]))
+}
+
+// returns begins another round from the best point, once, where the run has ended without
+// one and the rounds had lost it: rows that went to better places before them are pulled back by larger roundings.
+func (s *PrimalDualState) returns(e *framework.Evaluator) (bool, error) {
+	if s.Returned || s.Stationary || s.schur.Outer > smallOuter || !(s.Lost > trialGain) {
+		return false, nil
 	}
-	return s.beginRound(e, min(max(backRounding*above, leastBack), firstRoundings[0]))
+	s.Returned, s.Done, s.Trial = true, false, 0
+	return true, s.fromBest(e)
 }
 
 // measure hands over those of the multipliers so far and the dual variables that
