@@ -10,6 +10,7 @@ import (
 
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/losses"
+	"github.com/scqm/scqm/models/scqm/internal/nearest"
 )
 
 // Rows near a fold are better at other places only where several of them go there and
@@ -45,6 +46,53 @@ func TestFlatSheetsCostNothing(t *testing.T) {
 	assert.False(t, moved)
 	assert.Zero(t, passes)
 	assert.True(t, at.Equal(f.at))
+}
+
+// Rows that are left out have no other place whose rise is looked at.
+func TestRowsLeftOutHaveNoOtherPlace(t *testing.T) {
+	listed, found, all := 0, 0, 0
+	for seed := range uint64(30) {
+		for _, loss := range []framework.Loss{losses.SquaredL2(), losses.L2()} {
+			x := Data{N: 20, D: 3, X: make([]float64, 60)}
+			for i, rng := 0, rand.New(rand.NewPCG(seed, 1)); i < x.N; i++ {
+				u, v := rng.NormFloat64(), rng.NormFloat64()
+				copy(x.Row(i), []float64{u, v, u*u - v*v + rng.NormFloat64()})
+			}
+			fit, err := Learn(context.Background(), x, Config{Latent: 2, Loss: loss, Threads: 1, Options: framework.Options{FirstOrder: true}})
+			require.NoError(t, err)
+			f, err := fit.Model.refined(context.Background(), x, 1)
+			require.NoError(t, err)
+			p, at := f.problem, f.at.Clone()
+			_, _, err = p.Reassign(at)
+			require.NoError(t, err)
+			cost, err := p.Evaluate(nil, at)
+			require.NoError(t, err)
+			from, to := make([]float64, x.N), make([]float64, x.N)
+			require.NoError(t, p.EvaluateRows(from, nil, at, BlockTau, nil))
+			rows := p.foldedRows(at, from, cost)
+			sheet, every := p.NewSheet(), make([]int, x.N)
+			for i := range every {
+				every[i] = i
+			}
+			sheet.Load(at[BlockC], at[BlockQ], at[BlockTheta])
+			moves, err := nearest.OtherMinima(context.Background(), at[BlockTau], sheet, x, every, 1)
+			require.NoError(t, err)
+			y := at.Clone()
+			for _, m := range moves {
+				copy(y[BlockTau][m.Row*2:], m.Tau)
+			}
+			require.NoError(t, p.EvaluateRows(to, nil, y, BlockTau, nil))
+			for _, m := range moves {
+				if to[m.Row]-from[m.Row] < highestRise*cost {
+					assert.Contains(t, rows, m.Row)
+					found++
+				}
+			}
+			listed, all = listed+len(rows), all+x.N
+		}
+	}
+	assert.Positive(t, found)
+	assert.Less(t, listed, all)
 }
 
 // Sets grow by what each row adds to those before, and promise no more than their rows
