@@ -211,3 +211,26 @@ func anyMinorized(t *testing.T, rng *rand.Rand, dim int) framework.Loss {
 	require.NoError(t, err)
 	return loss
 }
+
+// A worker serves batches of any length after rows of a shorter one were certified.
+func TestWorkerAfterCertificate(t *testing.T) {
+	const D, n = 9, 40
+	rng := rand.New(rand.NewPCG(5, 5))
+	f := sheet.New(D, 3, 2)
+	x := rows.Data{N: n, D: D, X: make([]float64, n*D)}
+	tau := make([]float64, n*f.Latent)
+	for _, v := range [][]float64{f.C, f.QT, f.Theta, x.X, tau} {
+		for i := range v {
+			v[i] = rng.NormFloat64()
+		}
+	}
+	w := NewWorker(f, n)
+	few := rows.Data{N: 8, D: D, X: x.X[:8*D]}
+	_, err := UncertainRows(t.Context(), tau, f, losses.L2(), few, 1e-9, func(int) *Worker { return w }, 1)
+	require.NoError(t, err)
+	want, got := make([]float64, len(tau)), make([]float64, len(tau))
+	e := RowEvaluation{Sheet: f, Loss: losses.L2(), Data: x, Tau: tau}
+	require.NoError(t, e.Run(t.Context(), NewWorker(f, n), RowResults{Grad: want}, nil, 0, n))
+	require.NoError(t, e.Run(t.Context(), w, RowResults{Grad: got}, nil, 0, n))
+	require.Equal(t, want, got)
+}
