@@ -73,6 +73,8 @@ const (
 	// minReach is the size of neighbourhoods, in units of the noise, below
 	// which they are taken to be too small.
 	minReach = 4
+	// pilotReach is the same for the pilot, whose noise comes out too low in neighbourhoods that are little more than noise.
+	pilotReach = 5.5
 	// selectionPasses is the number of times that K and ridge are chosen where that is
 	// cheap, for up to fewRows; of more rows, and of wide ones, the first choice is good enough.
 	selectionPasses = 2

@@ -163,7 +163,7 @@ func (p *autoPrepare) pilot() error {
 			s = before
 			break
 		}
-		if size >= minReach*s.scale || s.neighbors >= p.n/2 {
+		if size >= pilotReach*s.scale || s.neighbors >= p.n/2 {
 			break
 		}
 		before = s
