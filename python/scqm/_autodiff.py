@@ -77,7 +77,7 @@ def _of_jax(cost: Callable[[Any], Any]) -> Derivatives:
         import jax
     except ImportError:
         raise _missing("jax") from None
-    if not jax.config.jax_enable_x64:
+    if jax.numpy.zeros(0).dtype != "float64":
         raise InputError(
             "jax computes in float32, which is too little here; call "
             "jax.config.update('jax_enable_x64', True) first"
