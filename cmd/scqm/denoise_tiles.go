@@ -112,6 +112,7 @@ func (f *denoiseFlags) runInTiles(cmd *cobra.Command, path string, m denoise.Met
 		return err
 	}
 	s.Seconds = time.Since(began).Seconds()
+	s.Axes = fit.Axes()
 	report := fit.Report()
 	s.Tiles = &tiledWork{e.Tiles(), report.Rounds, report.Again}
 	return s.print(cmd, f)

@@ -34,7 +34,12 @@ func newCloud(x rows.Data) (*Cloud, error) {
 	if err := checkRows(x); err != nil {
 		return nil, err
 	}
-	c := &Cloud{Data: rows.Distinct(x)}
+	return cloudOf(rows.Distinct(x))
+}
+
+// cloudOf indexes rows that have been checked.
+func cloudOf(x rows.Data) (*Cloud, error) {
+	c := &Cloud{Data: x}
 	for i := range c.N {
 		if c.weight(i) > 0 {
 			c.used = append(c.used, i)

@@ -91,17 +91,17 @@ func fit(ctx context.Context, m Method, x rows.Data, o Options) (*Denoiser, erro
 
 // fitCharts prepares a method for the coordinates of rows along the axes of a plane.
 func fitCharts(ctx context.Context, m Method, p *plane, x rows.Data, o Options) (*Denoiser, error) {
-	m, x = onPlane(m, p), p.of(x, o)
-	held, err := reserveFit(m, x, o)
+	m = onPlane(m, p)
+	held, err := reserveFit(m, p.size(x), o)
 	if err != nil {
 		return nil, err
 	}
 	defer held.Release()
-	c, err := newCloud(x)
+	c, err := p.cloud(x, o)
 	if err != nil {
 		return nil, err
 	}
-	if _, err := m.Size(len(c.used), x.D); err != nil {
+	if _, err := m.Size(len(c.used), c.D); err != nil {
 		if c.N < x.N {
 			return nil, fmt.Errorf("%w; of %d rows, %d are distinct", err, x.N, c.N)
 		}

@@ -28,6 +28,8 @@ const (
 	startAxes = 16
 	// startRows bounds the rows by which outliers are found first.
 	startRows = 2000
+	// planeRows bounds the rows that axes are found by: those of tiles come to one machine.
+	planeRows = 1 << 16
 	// planeRounds bounds the number of times that axes are found without the outliers that
 	// the last ones show.
 	planeRounds = 4
@@ -75,22 +77,47 @@ func mostLatent(m Method) int {
 	return latentOf(m)
 }
 
-// findPlane returns the plane of the rows of x, or nil where all columns are to
-// be kept.
-func findPlane(ctx context.Context, m Method, x rows.Data, o Options) (*plane, error) {
+// wantsPlane tells whether rows of so many columns are denoised along principal axes.
+func wantsPlane(m Method, D int, o Options) (bool, error) {
 	_, linear := m.(PCA)
 	least := mostLatent(m) + 1
 	switch {
-	case o.Axes < AllColumns, o.Axes > x.D:
-		return nil, fmt.Errorf("denoise: %d principal axes of rows of %d columns: %w", o.Axes, x.D, ErrInput)
+	case o.Axes < AllColumns, o.Axes > D:
+		return false, fmt.Errorf("denoise: %d principal axes of rows of %d columns: %w", o.Axes, D, ErrInput)
 	case o.Axes > 0 && o.Axes < least && !linear:
-		return nil, fmt.Errorf("denoise: %d principal axes leave no direction for noise beside a surface of dimension %d; want at least %d: %w", o.Axes, least-1, least, ErrInput)
+		return false, fmt.Errorf("denoise: %d principal axes leave no direction for noise beside a surface of dimension %d; want at least %d: %w", o.Axes, least-1, least, ErrInput)
 	case o.Axes > 0 && !turns(m):
-		return nil, fmt.Errorf("denoise: the loss of the method %s looks at columns, not at principal axes: %w", m.Name(), ErrInput)
-	case o.Axes == AllColumns && !linear, o.Axes == 0 && (x.D < wideColumns && !linear || !turns(m)):
-		return nil, nil
+		return false, fmt.Errorf("denoise: the loss of the method %s looks at columns, not at principal axes: %w", m.Name(), ErrInput)
 	}
-	x = usedRows(x)
+	kept := o.Axes == AllColumns && !linear || o.Axes == 0 && (D < wideColumns && !linear || !turns(m))
+	return !kept, nil
+}
+
+// findPlane returns the plane of the rows of x, by up to planeRows of them, or nil where all
+// columns are to be kept.
+func findPlane(ctx context.Context, m Method, x rows.Data, o Options) (*plane, error) {
+	wanted, err := wantsPlane(m, x.D, o)
+	if err != nil || !wanted {
+		return nil, err
+	}
+	return planeOfSample(ctx, m, planeSample(usedRows(x)), o)
+}
+
+// planeSample are the rows that axes are found by.
+func planeSample(x rows.Data) rows.Data {
+	if x.N <= planeRows {
+		return x
+	}
+	list := make([]int, planeRows)
+	for k := range list {
+		list[k] = someRow(k, x.N, planeRows)
+	}
+	return x.Select(list)
+}
+
+// planeOfSample returns the plane of distinct rows of positive weight, or nil where they are
+// not near one.
+func planeOfSample(ctx context.Context, m Method, x rows.Data, o Options) (*plane, error) {
 	if x.N < 2 {
 		return nil, nil
 	}
@@ -99,7 +126,8 @@ func findPlane(ctx context.Context, m Method, x rows.Data, o Options) (*plane, e
 		return nil, err
 	}
 	defer held.Release()
-	f := planeFit{ctx: ctx, x: x, threads: par.Threads(o.Threads), least: least, given: max(o.Axes, 0), linear: linear}
+	_, linear := m.(PCA)
+	f := planeFit{ctx: ctx, x: x, threads: par.Threads(o.Threads), least: mostLatent(m) + 1, given: max(o.Axes, 0), linear: linear}
 	if f.most = int(mostAxes * float64(x.D)); linear {
 		f.most, f.least = x.D, 1
 	}

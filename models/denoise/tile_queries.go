@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/scqm/scqm/internal/par"
 	"github.com/scqm/scqm/models/rows"
 )
 
@@ -34,14 +35,26 @@ func (q *Queries) Rows() int { return len(q.number) }
 // Result returns the numbers of the rows, and what became of them.
 func (q *Queries) Result() ([]int, *Result) { return q.number, &q.result }
 
-func (q *Queries) row(i int) []float64 { return q.x[i*q.columns : (i+1)*q.columns] }
+// turned are the rows, or their coordinates on a plane, with their distances from that.
+func (q *Queries) turned(p *plane, threads int) (z rows.Data, off []float64, err error) {
+	x := rows.Data{N: q.Rows(), D: q.columns, X: q.x}
+	if p == nil {
+		return x, nil, nil
+	}
+	if p.D != q.columns {
+		return z, nil, fmt.Errorf("denoise: queries of %d columns for axes of %d: %w", q.columns, p.D, ErrInput)
+	}
+	z = rows.Data{N: x.N, D: p.r}
+	z.X, off = p.coordinates(x, par.Threads(threads))
+	return z, off, nil
+}
 
-// bounds is the box of the rows that are not done.
-func (q *Queries) bounds() box {
-	b := newBox(q.columns)
+// bounds is the box of the rows of z, which are those of the queries, that are not done.
+func (q *Queries) bounds(z rows.Data) box {
+	b := newBox(z.D)
 	for i, r := range q.result.Rows {
 		if !r.Done {
-			b.include(q.row(i))
+			b.include(z.Row(i))
 		}
 	}
 	return b
@@ -49,28 +62,32 @@ func (q *Queries) bounds() box {
 
 // DoQueries does the task on queries, with the parts that its sources gave.
 func (k *Task) DoQueries(ctx context.Context, m Method, q *Queries, parts []*Tile) (*Reply, error) {
+	z, off, err := q.turned(k.plane, k.Threads)
+	if err != nil {
+		return nil, err
+	}
 	switch k.act {
 	case actSurvey:
-		return &Reply{rows: len(q.number), bounds: []box{q.bounds()}}, nil
+		return &Reply{rows: len(q.number), bounds: []box{q.bounds(z)}}, nil
 	case actDenoise:
-		return k.denoise(ctx, m, q, parts)
+		return k.denoise(ctx, m, q, z, off, parts)
 	}
 	return nil, fmt.Errorf("denoise: act %d is not done on queries: %w", k.act, ErrInput)
 }
 
-func (k *Task) denoise(ctx context.Context, m Method, q *Queries, parts []*Tile) (*Reply, error) {
-	all := union(q.columns, k.all, parts)
+func (k *Task) denoise(ctx context.Context, m Method, q *Queries, z rows.Data, off []float64, parts []*Tile) (*Reply, error) {
+	all := union(z.D, k.all, parts)
 	d, err := k.denoiser(ctx, m, all)
 	if err != nil {
 		return nil, err
 	}
-	left := rows.Data{D: q.columns}
+	left := rows.Data{D: z.D}
 	var list []int
 	for i, r := range q.result.Rows {
 		if !r.Done {
 			list = append(list, i)
 			d.number = append(d.number, q.number[i])
-			left.X = append(left.X, q.row(i)...)
+			left.X = append(left.X, z.Row(i)...)
 		}
 	}
 	left.N = len(list)
@@ -84,9 +101,14 @@ func (k *Task) denoise(ctx context.Context, m Method, q *Queries, parts []*Tile)
 			r.Missed++
 			continue
 		}
+		dst, on := q.result.X[i*q.columns:(i+1)*q.columns], result.X[l*z.D:(l+1)*z.D]
+		if k.plane != nil {
+			k.plane.leave(dst, on, off[i], &result.Rows[l])
+		} else {
+			copy(dst, on)
+		}
 		q.result.Rows[i] = result.Rows[l]
-		copy(q.result.X[i*q.columns:(i+1)*q.columns], result.X[l*q.columns:(l+1)*q.columns])
 	}
-	r.bounds = []box{q.bounds()}
+	r.bounds = []box{q.bounds(z)}
 	return r, nil
 }

@@ -15,6 +15,8 @@ type act uint8
 const (
 	actSurvey  act = iota // says what rows there are
 	actNumber             // numbers the rows among those of all tiles
+	actDraw               // gives some rows
+	actTurn               // takes the coordinates of rows on a plane for the rows
 	actReach              // estimates how far away neighbours are
 	actPerturb            // makes probes
 	actChart              // makes charts, and feet to come
@@ -54,6 +56,7 @@ type Task struct {
 	neighbors int
 	some      int // bounds the rows that the task is for; 0 is for all
 
+	plane      *plane       // of actTurn, and of queries that are turned before all else
 	auto       autoSettings // what auto has found so far
 	order      order
 	candidates []candidate
@@ -93,6 +96,10 @@ func (k *Task) Do(ctx context.Context, m Method, t *Tile, parts []*Tile) (*Reply
 	case actNumber:
 		t.renumber(k.dropped, k.all)
 		t.lost = nil
+	case actDraw:
+		return k.draw(t), nil
+	case actTurn:
+		return k.turn(t)
 	case actReach:
 		return &Reply{reach: t.reach(k)}, nil
 	case actPerturb:
@@ -378,7 +385,7 @@ func (k *Task) denoiser(ctx context.Context, m Method, all *Tile) (*Denoiser, er
 		s.LossFor = nil
 		m = s
 	}
-	return newDenoiser(ctx, m, c, k.settings())
+	return newDenoiser(ctx, onPlane(m, k.plane), c, k.settings())
 }
 
 // reach estimates the distance of the neighbours of most rows, from above: by the

@@ -10,7 +10,7 @@ import (
 
 // tileFormat is the version of what tiles, queries, tasks and replies are encoded as.
 // Machines of one type give the same bits; others may not.
-var tileFormat = "scqm tiles 3 " + runtime.GOARCH
+var tileFormat = "scqm tiles 4 " + runtime.GOARCH
 
 // pack encodes a value.
 func pack(v any) ([]byte, error) {
@@ -136,6 +136,32 @@ func (w settingWire) setting() setting {
 	}
 }
 
+// planeWire is a [plane], or what denoising along it needs, as it is encoded; without centre there is
+// none.
+type planeWire struct {
+	R                  int
+	Centre, Axes, Gain []float64
+	Noise, Reach       float64
+}
+
+func (p *plane) wire() planeWire {
+	if p == nil {
+		return planeWire{}
+	}
+	return planeWire{p.r, p.centre, p.axes, p.gain, p.noise, p.reach}
+}
+
+func (w planeWire) plane() (*plane, error) {
+	D := len(w.Centre)
+	if D == 0 {
+		return nil, nil
+	}
+	if w.R < 1 || w.R > D || len(w.Axes) != w.R*D || len(w.Gain) != w.R {
+		return nil, fmt.Errorf("denoise: %d numbers for %d principal axes of rows of %d columns: %w", len(w.Axes), w.R, D, ErrInput)
+	}
+	return &plane{D: D, r: w.R, centre: w.Centre, axes: w.Axes, gain: w.Gain, noise: w.Noise, reach: w.Reach}, nil
+}
+
 // taskWire is a [Task] as it is encoded.
 type taskWire struct {
 	Tile    int
@@ -149,6 +175,7 @@ type taskWire struct {
 	Field   field
 
 	Neighbors, Some int
+	Plane           planeWire
 
 	Auto                Auto
 	Q, Median, Far, Cut float64
@@ -171,7 +198,7 @@ type taskWire struct {
 func (k *Task) MarshalBinary() ([]byte, error) {
 	w := taskWire{
 		Tile: k.Tile, Queries: k.Queries, Sources: k.Sources, Act: k.act, First: k.first, All: k.all, Dropped: k.dropped,
-		Wants: k.wants, Field: k.field, Neighbors: k.neighbors, Some: k.some,
+		Wants: k.wants, Field: k.field, Neighbors: k.neighbors, Some: k.some, Plane: k.plane.wire(),
 		Auto: k.auto.method, Q: k.auto.q, Median: k.auto.tune.median, Far: k.auto.tune.far, Cut: k.auto.tune.cut, Setting: k.auto.setting.wire(),
 		Only: k.order.some, Diverge: k.order.diverge, Keep: k.order.keep, OrderSetting: k.order.setting.wire(),
 		Probes: k.probes, Eps: k.eps, Distances: k.distances, Reach: k.options.Reach, Average: k.options.Average,
@@ -191,9 +218,13 @@ func (k *Task) UnmarshalBinary(b []byte) error {
 	if len(w.Sizes) != len(w.Ridges) {
 		return fmt.Errorf("denoise: a task with %d numbers of neighbours and %d ridges: %w", len(w.Sizes), len(w.Ridges), ErrInput)
 	}
+	p, err := w.Plane.plane()
+	if err != nil {
+		return err
+	}
 	*k = Task{
 		Tile: w.Tile, Queries: w.Queries, Sources: w.Sources, act: w.Act, first: w.First, all: w.All, dropped: w.Dropped,
-		wants: w.Wants, field: w.Field, neighbors: w.Neighbors, some: w.Some,
+		wants: w.Wants, field: w.Field, neighbors: w.Neighbors, some: w.Some, plane: p,
 		auto:   autoSettings{method: w.Auto, q: w.Q, tune: tuning{w.Median, w.Far, w.Cut}, setting: w.Setting.setting()},
 		order:  order{w.Only, w.Diverge, w.Keep, w.OrderSetting.setting()},
 		probes: w.Probes, eps: w.Eps, distances: w.Distances, options: Options{Reach: w.Reach, Average: w.Average},
@@ -232,6 +263,7 @@ func (r *Reply) UnmarshalBinary(b []byte) error {
 // tileFitWire is a [TileFit] as it is encoded.
 type tileFitWire struct {
 	N, D                int
+	Plane               planeWire
 	Fields              []field
 	Bounds              [][]box
 	Auto                Auto
@@ -245,7 +277,7 @@ type tileFitWire struct {
 // MarshalBinary encodes the fit, without its method and the tiles.
 func (f *TileFit) MarshalBinary() ([]byte, error) {
 	w := tileFitWire{
-		N: f.n, D: f.D, Auto: f.auto.method, Q: f.auto.q, Median: f.auto.tune.median, Far: f.auto.tune.far, Cut: f.auto.tune.cut,
+		N: f.n, D: f.D, Plane: f.plane.wire(), Auto: f.auto.method, Q: f.auto.q, Median: f.auto.tune.median, Far: f.auto.tune.far, Cut: f.auto.tune.cut,
 		Setting: f.auto.setting.wire(), Distances: f.distances, Halo: f.halo, Report: *f.report,
 	}
 	for _, of := range []field{rowField, placeField} {
@@ -265,8 +297,12 @@ func LoadTileFit(b []byte, m Method) (*TileFit, error) {
 	if len(w.Fields) != len(w.Bounds) {
 		return nil, fmt.Errorf("denoise: a fit to tiles with bounds of %d fields of %d: %w", len(w.Bounds), len(w.Fields), ErrInput)
 	}
+	p, err := w.Plane.plane()
+	if err != nil {
+		return nil, err
+	}
 	f := &TileFit{tiling{
-		method: m, n: w.N, D: w.D, bounds: map[field][]box{}, distances: w.Distances, halo: w.Halo, report: &w.Report,
+		method: m, n: w.N, D: w.D, plane: p, bounds: map[field][]box{}, distances: w.Distances, halo: w.Halo, report: &w.Report,
 		auto: autoSettings{method: w.Auto, q: w.Q, tune: tuning{w.Median, w.Far, w.Cut}, setting: w.Setting.setting()},
 	}}
 	for k, of := range w.Fields {

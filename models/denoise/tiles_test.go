@@ -145,21 +145,30 @@ func inTiles(m Method, x rows.Data, tiles int, halo float64, o Options) (*Result
 func TestDrillTiles(t *testing.T) {
 	halos := []float64{0, .02, -1, math.Inf(1)}
 	counts := []int{1, 2, 5, 16}
-	columns := []int{2, 3, 10}
+	columns := []int{2, 3, 10, 12}
 	tried, again := 0, 0
-	drill.Run(t, "tiles", 12, func(c drill.Case) error {
-		name, D := tileMethods[c.Index%4], columns[c.Index/4%3]
+	drill.Run(t, "tiles", 16, func(c drill.Case) error {
+		name, D := tileMethods[c.Index%4], columns[c.Index/4%4]
 		kind, halo := tileKinds[c.IntN(4)], halos[c.IntN(4)]
 		tiles, n := counts[c.IntN(4)], 60+c.IntN(20)
 		if drill.Whole() {
 			n += c.IntN(240)
 		}
-		if name == "auto" && D == 10 {
+		if name == "auto" && D >= 10 {
 			n += 20
 		}
 		x := tileCloud(kind, n, D, c.Rand)
 		m := tileMethod(name, min(2, D-1))
 		o := Options{Average: []int{0, 0, 3}[c.IntN(3)], Axes: AllColumns}
+		if D == 12 { // along axes, for auto of a given number
+			o.Axes = 4
+			if name != "auto" {
+				o.Axes *= c.IntN(2)
+			}
+			if name == "scqm" { // huber's threshold is of columns
+				m = SCQM{Latent: 2, Neighbors: 9, Steps: 20, Loss: losses.L2()}
+			}
+		}
 		want, err := wholeCloud(m, x, o)
 		if err != nil {
 			return fmt.Errorf("%s, %s, D = %d, n = %d: %w", name, kind, D, n, err)
@@ -183,6 +192,26 @@ func TestDrillTiles(t *testing.T) {
 	}
 }
 
+// TestDraw: axes are found by the rows that one cloud finds them by, some of many.
+func TestDraw(t *testing.T) {
+	rng := drill.Rand(t, "draw", 0)
+	x := rows.Data{N: planeRows + 9000, D: 2}
+	for range x.N {
+		x.X = append(x.X, math.Round(1e4*rng.NormFloat64()), math.Round(1e4*rng.NormFloat64()))
+		x.Weights = append(x.Weights, float64(rng.IntN(50)))
+	}
+	want := planeSample(usedRows(x))
+	require.Equal(t, planeRows, want.N)
+	e, err := newMemoryEngine(LPCA{Latent: 1}, x, x, 3)
+	require.NoError(t, err)
+	f := tiling{ctx: context.Background(), method: LPCA{Latent: 1}, engine: wireEngine{e}, D: 2, report: &TilingReport{}}
+	require.NoError(t, f.survey())
+	got, err := f.draw()
+	require.NoError(t, err)
+	require.Equal(t, want.X, got.X)
+	require.Equal(t, want.Weights, got.Weights)
+}
+
 func wholeCloud(m Method, x rows.Data, o Options) (*Result, error) {
 	d, err := Fit(context.Background(), m, x, o)
 	if err != nil {
@@ -193,6 +222,32 @@ func wholeCloud(m Method, x rows.Data, o Options) (*Result, error) {
 
 func sameBits(a, b []float64) bool {
 	return slices.EqualFunc(a, b, func(v, w float64) bool { return math.Float64bits(v) == math.Float64bits(w) })
+}
+
+// TestTilesAlongAxes: rows of many columns in tiles, and others that are far off their plane, come out
+// as on one machine.
+func TestTilesAlongAxes(t *testing.T) {
+	x, y := wideSphere(11, 300, 20, 0.05).x, wideSphere(12, 40, 20, 0.05).x
+	for i := range 5 {
+		y.Row(i)[i] += 4
+	}
+	copy(x.Row(7), x.Row(3))
+	for _, m := range []Method{PCA{}, LPCA{Latent: 2, Neighbors: 12}, SCQM{Latent: 2, Neighbors: 12}, MLS{Latent: 2, Neighbors: 12}} {
+		d, err := Fit(context.Background(), m, x, Options{})
+		require.NoError(t, err)
+		require.Positive(t, d.Axes())
+		want, err := d.Denoise(context.Background(), y, Options{})
+		require.NoError(t, err)
+		for _, halo := range []float64{0, -1} {
+			got, _, err := InTiles(context.Background(), m, x, y, 4, Tiling{Halo: halo}, Options{})
+			require.NoError(t, err)
+			require.Equal(t, want.X, got.X, m.Name())
+			require.Equal(t, want.Rows, got.Rows, m.Name())
+		}
+	}
+	line := rows.Data{N: 4, D: 1, X: []float64{0, 1, 2, 4}}
+	_, _, err := inTiles(PCA{}, line, 2, -1, Options{})
+	require.NoError(t, err)
 }
 
 // TestCertificate: rows that tiles with small halos pass are right, and many of those
@@ -207,7 +262,7 @@ func TestCertificate(t *testing.T) {
 	require.NoError(t, err)
 	wrong, missed := 0, 0
 	for k, q := range e.queries {
-		known := q.bounds().widen(.08)
+		known := q.bounds(rows.Data{N: q.Rows(), D: 3, X: q.x}).widen(.08)
 		task := &Task{act: actDenoise, first: true, all: x.N, wants: []nearby{{rowField, known}}}
 		var parts []*Tile
 		for _, s := range e.tiles {

@@ -53,8 +53,17 @@ func FitTiles(ctx context.Context, m Method, e TileEngine, how Tiling, o Options
 	if err := f.check(); err != nil {
 		return nil, err
 	}
+	along, err := f.wantsAxes()
+	if err != nil {
+		return nil, err
+	}
 	if err := f.survey(); err != nil {
 		return nil, err
+	}
+	if along {
+		if err := f.turn(); err != nil {
+			return nil, err
+		}
 	}
 	if err := f.choose(); err != nil {
 		return nil, err
@@ -64,6 +73,15 @@ func FitTiles(ctx context.Context, m Method, e TileEngine, how Tiling, o Options
 
 // Method returns the method, with the settings that it has taken from the rows.
 func (f *TileFit) Method() Method { return f.method }
+
+// Axes is the number of principal axes in whose coordinates charts are made, 0 where
+// these are the columns.
+func (f *TileFit) Axes() int {
+	if f.plane == nil {
+		return 0
+	}
+	return f.plane.r
+}
 
 // Report says what all passes so far have cost.
 func (f *TileFit) Report() TilingReport { return *f.report }
@@ -76,8 +94,8 @@ func (f *TileFit) Denoise(ctx context.Context, e TileEngine, o Options) error {
 	if err := f.check(); err != nil {
 		return err
 	}
-	if e.Columns() != f.D {
-		return o.check(e.Columns(), f.D)
+	if e.Columns() != f.columns() {
+		return o.check(e.Columns(), f.columns())
 	}
 	return f.denoise()
 }
@@ -91,7 +109,8 @@ type tiling struct {
 	o      Options
 	report *TilingReport
 
-	n, D      int // rows of positive weight, and columns
+	n, D      int // rows of positive weight, and columns, or coordinates on the plane
+	plane     *plane
 	bounds    map[field][]box
 	auto      autoSettings
 	eps       float64
@@ -103,7 +122,7 @@ type tiling struct {
 func (t *tiling) check() error {
 	why := ""
 	switch m := t.method.(type) {
-	case LPCA, MLS, SPH, QMF, SCQM, Auto:
+	case LPCA, MLS, SPH, QMF, SCQM, PCA, Auto:
 	case SelectDimension:
 		why = fmt.Sprintf("%s: the dimension is chosen by fits to all rows and to moved ones; give it", m.Name())
 	case Select:
@@ -117,9 +136,6 @@ func (t *tiling) check() error {
 	}
 	if why == "" && t.o.Share > 0 {
 		why = "share: which chart serves a row depends on all rows in their order"
-	}
-	if why == "" && t.D >= wideColumns && t.o.Axes != AllColumns && turns(t.method) {
-		why = fmt.Sprintf("rows of %d columns: their principal axes are found from all rows at once; keep all columns (n_axes='all' in Python), or denoise coordinates along axes that you have found before", t.D)
 	}
 	if why != "" {
 		return fmt.Errorf("denoise: in tiles: %s: %w", why, ErrInput)
@@ -167,14 +183,22 @@ func (t *tiling) survey() error {
 	if t.n == 0 {
 		return fmt.Errorf("denoise: no row has a weight above 0: %w", ErrInput)
 	}
-	if size := t.whole(rowField).width(); size > maxSpan || rows.UnitOf(size) != 1 || rows.UnitOf(size/2) != 1 {
-		return fmt.Errorf("denoise: in tiles: the rows span %.2g, beyond what tiles work with; rescale them: %w", size, ErrInput)
+	if err := t.checkSpan(); err != nil {
+		return err
 	}
 	slices.Sort(dropped)
 	_, err = t.engine.Run(t.ctx, t.each(func(k int) *Task {
 		return &Task{Tile: k, act: actNumber, all: t.n, dropped: dropped}
 	}))
 	return err
+}
+
+// checkSpan refuses rows that would take another unit.
+func (t *tiling) checkSpan() error {
+	if size := t.whole(rowField).width(); size > maxSpan || rows.UnitOf(size) != 1 || rows.UnitOf(size/2) != 1 {
+		return fmt.Errorf("denoise: in tiles: the rows span %.2g, beyond what tiles work with; rescale them: %w", size, ErrInput)
+	}
+	return nil
 }
 
 // whole is the box of all values of a field.
@@ -355,7 +379,7 @@ func (t *tiling) denoise() error {
 	if err != nil {
 		return err
 	}
-	k := &Task{Queries: true, act: actDenoise, auto: t.auto, distances: t.distances, options: Options{Reach: t.o.Reach, Average: t.o.Average}}
+	k := &Task{Queries: true, act: actDenoise, plane: t.plane, auto: t.auto, distances: t.distances, options: Options{Reach: t.o.Reach, Average: t.o.Average}}
 	fields := []field{rowField}
 	if _, ok := t.method.(Auto); ok {
 		fields = append(fields, placeField)

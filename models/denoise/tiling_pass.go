@@ -119,7 +119,7 @@ func (t *tiling) parts(queries bool, fields []field) ([]part, error) {
 	}
 	tasks := make([]*Task, t.engine.Queries())
 	for k := range tasks {
-		tasks[k] = &Task{Tile: k, Queries: true, act: actSurvey}
+		tasks[k] = &Task{Tile: k, Queries: true, act: actSurvey, plane: t.plane}
 	}
 	replies, err := t.engine.Run(t.ctx, tasks)
 	for k, r := range replies {

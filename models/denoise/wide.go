@@ -75,6 +75,27 @@ func (p *plane) of(x rows.Data, o Options) rows.Data {
 	return rows.Data{N: x.N, D: p.r, X: z, Weights: x.Weights}
 }
 
+// size has the shape of the coordinates of rows, without these.
+func (p *plane) size(x rows.Data) rows.Data {
+	if p == nil {
+		return x
+	}
+	return rows.Data{N: x.N, D: p.r, Weights: x.Weights}
+}
+
+// cloud is that of the coordinates of rows, or of rows where the plane is nil. Rows of which
+// only the coordinates are equal are different ones.
+func (p *plane) cloud(x rows.Data, o Options) (*Cloud, error) {
+	if p == nil {
+		return newCloud(x)
+	}
+	z := p.of(rows.Distinct(x), o)
+	if err := checkRows(z); err != nil {
+		return nil, err
+	}
+	return cloudOf(z)
+}
+
 // columns is the length of rows.
 func (d *Denoiser) columns() int {
 	if d.plane != nil {
@@ -105,17 +126,21 @@ func (d *Denoiser) denoiseWide(ctx context.Context, x rows.Data, o Options) (*Re
 	on := r.X
 	r.X = slices.Clone(x.X)
 	p.each(x.N, threads, func(_ []float64, i int) {
-		row := &r.Rows[i]
-		if !row.Done {
-			return
-		}
-		row.Extrapolated = row.Extrapolated || off[i] > max(p.reach, p.rounding(x.Row(i)))
-		if !row.Unchanged {
-			p.back(r.X[i*x.D:(i+1)*x.D], on[i*p.r:(i+1)*p.r])
-			row.Residual = math.Hypot(row.Residual, off[i])
+		if r.Rows[i].Done {
+			p.leave(r.X[i*x.D:(i+1)*x.D], on[i*p.r:(i+1)*p.r], off[i], &r.Rows[i])
 		}
 	})
 	return r, err
+}
+
+// leave takes a row that has been denoised along the axes, to the coordinates on, back to
+// columns. dst is the row as it came, at the distance off from the plane.
+func (p *plane) leave(dst, on []float64, off float64, row *Row) {
+	row.Extrapolated = row.Extrapolated || off > max(p.reach, p.rounding(dst))
+	if !row.Unchanged {
+		p.back(dst, on)
+		row.Residual = math.Hypot(row.Residual, off)
+	}
 }
 
 // rounding bounds what rounding leaves of a row of the plane off it.

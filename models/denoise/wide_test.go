@@ -226,11 +226,23 @@ func TestWideInput(t *testing.T) {
 	require.NotNil(t, planeOf(t, SCQM{Latent: 2, Loss: losses.L2()}, s.x, Options{}))
 	_, err := Fit(context.Background(), SCQM{Latent: 2, Loss: losses.L1()}, s.x, Options{Axes: 4})
 	require.ErrorIs(t, err, ErrInput)
-	_, _, err = InTiles(context.Background(), LPCA{Latent: 2}, s.x, s.x, 2, Tiling{Halo: -1}, Options{})
-	require.ErrorContains(t, err, "keep all columns")
-	got, _, err := InTiles(context.Background(), LPCA{Latent: 2}, s.x, s.x, 2, Tiling{Halo: -1}, Options{Axes: AllColumns})
+	for _, axes := range []int{-2, 2, 21} {
+		_, _, err = InTiles(context.Background(), LPCA{Latent: 2}, s.x, s.x, 2, Tiling{Halo: -1}, Options{Axes: axes})
+		require.ErrorIs(t, err, ErrInput)
+	}
+	_, _, err = InTiles(context.Background(), Auto{Latent: 2}, s.x, s.x, 2, Tiling{Halo: -1}, Options{})
+	require.ErrorContains(t, err, "give a number of principal axes")
+}
+
+// TestEqualCoordinates: rows that differ in a column that no axis has are different rows, on one
+// machine and in tiles.
+func TestEqualCoordinates(t *testing.T) {
+	x := rows.Data{N: 4, D: 2, X: []float64{0, 0, 0, 1, 1, 0, 0, 1}}
+	p := &plane{D: 2, r: 1, centre: make([]float64, 2), axes: []float64{1, 0}}
+	c, err := p.cloud(x, Options{})
 	require.NoError(t, err)
-	require.Equal(t, run(t, LPCA{Latent: 2}, s.x, Options{Axes: AllColumns}).X, got.X)
+	require.Equal(t, []float64{0, 0, 1}, c.X)
+	require.Equal(t, []float64{1, 2, 1}, c.Weights)
 }
 
 // texturedRows vary along four axes; every other one has a texture in all columns but one, and

@@ -84,8 +84,8 @@ class ManifoldDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  
         Number of nearest rows to look at. The method "auto" chooses it by itself if
         this is the default 30. "auto" is refused for other methods.
     method : str, default="auto"
-        "auto", "scqm", "linear", "sqmf", "lpca", "mls", "sph" or "qmf". "mfit", "kde"
-        and "logkde" look at all rows and are refused. Where rows are too few for
+        "auto", "scqm", "linear", "sqmf", "lpca", "mls", "sph", "qmf" or "pca". "mfit",
+        "kde" and "logkde" look at all rows and are refused. Where rows are too few for
         "auto" there is an error, and no other method.
     loss : str, Loss or callable, default="l2"
         As of :class:`scqm.ManifoldDenoiser`.
@@ -104,8 +104,9 @@ class ManifoldDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  
     flat_weights : bool, default=False
         Give all neighbours the same weight, for "mls".
     n_axes : int, "auto" or "all", default="auto"
-        As of :class:`scqm.ManifoldDenoiser`; principal axes take all rows at once, so
-        that rows of ten columns or more want "all".
+        As of :class:`scqm.ManifoldDenoiser`. The axes are found by up to 65,536 rows,
+        which come to this process. The method "auto" wants a number or "all" for rows of
+        ten columns or more: whether a linear model is better than charts takes all rows.
     average : int, optional
         Average over the surfaces of so many neighbours.
     n_tiles : int, optional
@@ -128,6 +129,9 @@ class ManifoldDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  
         The method used.
     loss_ : Loss or None
         The loss, with its parameters; None where it is that of the method.
+    n_axes_ : int
+        Number of principal axes in whose coordinates rows are denoised; 0 where they
+        are in their columns.
     tiling_ : TilingReport
         What the fit, and the last call since, have cost.
     n_features_in_ : int
@@ -253,6 +257,7 @@ class ManifoldDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  
         if names is not None:
             self.feature_names_in_ = names
         self.method_ = report["method"]
+        self.n_axes_ = report["axes"]
         loss = work._load()
         self.loss_ = loss
         if loss is not None:
