@@ -77,6 +77,22 @@ def test_tiles_have_the_bits_of_one_machine(
     assert repr(denoiser.loss_) == repr(alone.loss_)
 
 
+def test_wide_rows_are_denoised_along_the_axes_of_one_machine(client: Any) -> None:
+    rng = np.random.default_rng(1)
+    wide = X @ rng.normal(size=(3, 12)) + rng.normal(scale=0.02, size=(len(X), 12))
+    rows = da.from_array(wide, chunks=(50, 12))
+    for method in ("lpca", "pca"):
+        alone = scqm.ManifoldDenoiser(method=method).fit(wide)
+        denoiser = ManifoldDenoiser(method=method, n_tiles=3, halo=0.0).fit(rows)
+        assert denoiser.n_axes_ == alone.n_axes_ > 0
+        want, told = alone.denoise(wide)
+        moved, report = denoiser.denoise(rows)
+        assert np.array_equal(moved.compute(), want), method
+        assert np.array_equal(report.residual.compute(), told.residual), method
+    with pytest.raises(InputError, match="give a number of principal axes"):
+        ManifoldDenoiser().fit(rows)
+
+
 def test_frames_and_matrices(client: Any) -> None:
     dd = pytest.importorskip("dask.dataframe")
     pd = pytest.importorskip("pandas")
