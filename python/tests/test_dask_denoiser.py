@@ -88,7 +88,7 @@ def test_wide_rows_are_denoised_along_the_axes_of_one_machine(client: Any) -> No
         want, told = alone.denoise(wide)
         moved, report = denoiser.denoise(rows)
         assert np.array_equal(moved.compute(), want), method
-        assert np.array_equal(report.residual.compute(), told.residual), method
+        assert np.array_equal(np.asarray(report.residual), told.residual), method
     with pytest.raises(InputError, match="give a number of principal axes"):
         ManifoldDenoiser().fit(rows)
 

@@ -105,8 +105,8 @@ class ManifoldDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  
         Give all neighbours the same weight, for "mls".
     n_axes : int, "auto" or "all", default="auto"
         As of :class:`scqm.ManifoldDenoiser`. The axes are found by up to 65,536 rows,
-        which come to this process. The method "auto" wants a number or "all" for rows of
-        ten columns or more: whether a linear model is better than charts takes all rows.
+        which come to this process. The method "auto" wants a number or "all" for rows
+        of ten columns or more: it compares charts with a linear model of all rows.
     average : int, optional
         Average over the surfaces of so many neighbours.
     n_tiles : int, optional
