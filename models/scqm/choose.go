@@ -1,6 +1,7 @@
 package scqm
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,8 +22,9 @@ import (
 // outlying, not whole rows, and taken where the fit by it has the smaller bounded error,
 // by more than two standard errors; where it is better by less, or worse by less than one,
 // the error of rows held out decides. A loss for which the residuals of l2 speak (see [losses.Choose]) is
-// taken where it has the smaller error of rows held out, by however little. Where whole
-// rows are outlying, l2 is kept, which is made for them. What is far out counts
+// taken where it has the smaller error of rows held out, by however little, unless the fit
+// by it has the larger bounded error, by more than one standard error. Where whole rows are
+// outlying, l2 is kept, which is made for them. What is far out counts
 // little in these errors, and no entry is left out of a fit. The notes of the model say
 // what was chosen and why.
 //
@@ -121,7 +123,8 @@ type rival struct {
 
 	fit  *Fit // by it, nil before
 	fits verdict
-	told string // on that
+	told string  // on that
+	held verdict // on rows held out
 }
 
 // lossFor returns the loss for rows in a unit, with noise of that size.
@@ -156,13 +159,13 @@ func (h *comparison) byEntries(ctx context.Context, x Data, c Config) (*rival, e
 		r.fits, err = h.against(ctx, r.fit.Model)
 	}
 	r.reason = fmt.Sprintf("chose the loss %s: %s", lossText(r.loss), h.far)
-	r.told = fmt.Sprintf("%s has %.3g times the bounded error of l2", r.loss.Name(), r.fits.ratio)
+	r.told = r.toldFits()
 	return r, err
 }
 
 // weigh returns the fit by a loss that rows held out prefer to l2, or f: that by entries,
-// nil if there is none, unless it is worse as it is, and that for which the residuals
-// speak.
+// nil if there is none, and that for which the residuals speak, each unless it is worse
+// as it is.
 func (f *Fit) weigh(ctx context.Context, x Data, c Config, h *comparison, entries *rival, spoken losses.Choice) (*Fit, string, error) {
 	var rivals []*rival
 	var told []string
@@ -181,23 +184,63 @@ func (f *Fit) weigh(ctx context.Context, x Data, c Config, h *comparison, entrie
 	if err != nil {
 		return f.unlessIncomparable(ctx, err)
 	}
-	var best *rival
-	reason, least := "", 1.0
+	var held []*rival // that rows held out prefer, the best of them first
 	for k, v := range verdicts {
 		r := rivals[k]
-		told = append(told, fmt.Sprintf("%s has %.3g times the error of l2 on rows held out", r.loss.Name(), v.ratio))
-		if v.errors < -r.errors && v.ratio < least {
-			best, least, reason = r, v.ratio, r.reason+"; "+told[len(told)-1]
+		r.held = v
+		told = append(told, r.toldHeld())
+		if v.errors < -r.errors && v.ratio < 1 {
+			held = append(held, r)
 		}
 	}
-	if best == nil {
-		return f, strings.Join(append([]string{keptL2(spoken, "rows held out do not")}, told...), "; "), nil
+	slices.SortStableFunc(held, func(a, b *rival) int { return cmp.Compare(a.held.ratio, b.held.ratio) })
+	for _, r := range held {
+		bent, err := r.bent(ctx, x, c, h)
+		switch {
+		case err != nil && r.fit != nil:
+			return f.unlessIncomparable(ctx, err)
+		case err != nil || !bent:
+			return r.fit, r.reason + "; " + r.toldHeld(), err
+		}
+		told = append(told, r.told)
 	}
-	if best.fit == nil {
-		c.Loss = best.loss
-		best.fit, err = Learn(ctx, x, c)
+	why := "rows held out do not"
+	if len(held) > 0 {
+		why = "the fit by it is worse"
 	}
-	return best.fit, reason, err
+	return f, strings.Join(append([]string{keptL2(spoken, why)}, told...), "; "), nil
+}
+
+// toldHeld says what the loss comes to on rows held out.
+func (r *rival) toldHeld() string {
+	return fmt.Sprintf("%s has %.3g times the error of l2 on rows held out", r.loss.Name(), r.held.ratio)
+}
+
+// bent fits all rows by the loss, if that is not done, and reports whether the sheet has
+// been bent: whether its bounded error is above that of l2 by more than one standard
+// error. Fits to halves may be good where that to all rows found another minimum. One
+// that is cancelled is not judged.
+func (r *rival) bent(ctx context.Context, x Data, c Config, h *comparison) (bool, error) {
+	if r.fit != nil {
+		return false, nil // by entries: judged before rows were held out
+	}
+	c.Loss = r.loss
+	fit, err := Learn(ctx, x, c)
+	if err != nil {
+		return false, err
+	}
+	r.fit = fit
+	if ctx.Err() != nil {
+		return false, nil
+	}
+	r.fits, err = h.against(ctx, fit.Model)
+	r.told = r.toldFits()
+	return r.fits.errors > 1, err
+}
+
+// toldFits says what the fit by the loss comes to.
+func (r *rival) toldFits() string {
+	return fmt.Sprintf("%s has %.3g times the bounded error of l2", r.loss.Name(), r.fits.ratio)
 }
 
 // unlessIncomparable keeps f where losses cannot be compared, and the work is not over.

@@ -1,12 +1,14 @@
 package scqm
 
 import (
+	"context"
 	"math/rand/v2"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/losses"
 )
 
@@ -69,4 +71,36 @@ func TestBoundedErrorFindsTheBentSheet(t *testing.T) {
 	assert.Less(t, v.ratio, 0.9)
 	assert.Less(t, v.errors, -2.0)
 	assert.True(t, h.far.many(), h.far)
+}
+
+// A loss that rows held out prefer is not taken if its fit to all rows has been bent.
+func TestBentFitOfARivalIsNotTaken(t *testing.T) {
+	x := spoil(bowlRows(t, 100, 10, 0, 4), spoilt{part: 0.05, size: 10}, rand.New(rand.NewPCG(4, 1)))
+	c := Config{Latent: 2, Loss: losses.L2()}
+	compare := func(y Data) *comparison {
+		f := &Fit{Model: learn(t, y, c).Model}
+		residuals, err := f.Model.residuals(t.Context(), x, 1)
+		require.NoError(t, err)
+		h, err := f.newComparison(t.Context(), x, residuals, c)
+		require.NoError(t, err)
+		return h
+	}
+	good, spoilt := compare(bowlRows(t, 100, 10, 0, 4)), compare(x) // by l2 of right rows, and of these
+	for _, r := range []struct {
+		loss framework.Loss
+		from *comparison
+		bent bool
+	}{{losses.SquaredL2(), good, true}, {losses.L2(), spoilt, false}} {
+		tried := &rival{loss: r.loss}
+		bent, err := tried.bent(t.Context(), x, c, r.from)
+		require.NoError(t, err)
+		assert.Equal(t, r.bent, bent, tried.told)
+		assert.Equal(t, r.loss.Name(), tried.fit.Model.Loss.Name())
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	stopped := &rival{loss: losses.SquaredL2()}
+	bent, err := stopped.bent(ctx, x, c, good)
+	assert.False(t, bent)
+	assert.True(t, err != nil || stopped.fit.Run.Status == framework.Cancelled, "%v", err)
 }
