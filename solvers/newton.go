@@ -40,6 +40,10 @@ type Newton struct {
 	// Damping is the first mu, relative to the size of the scaled Schur
 	// complement; 0 stands for 1e-2.
 	Damping float64
+	// Pairs lets a step that is rejected be followed by another one, and takes both
+	// where they lower the cost together, as they do along valleys that bend. It
+	// takes fewer iterations, and may end in another minimum.
+	Pairs bool
 }
 
 const (
@@ -76,6 +80,9 @@ type NewtonState struct {
 	schur     *schur
 	trial     framework.Point
 	moved     []float64 // the inner block after the step
+
+	spare *schur          // of the point before a pair of steps, once there was one
+	from  framework.Point // that point
 }
 
 // Iterate returns the current point and its cost.
@@ -172,6 +179,7 @@ func (a Newton) Step(e *framework.Evaluator, state framework.State) error {
 			return err
 		}
 	}
+	pairs := a.Pairs
 	for s.Mu <= maxDamping {
 		predicted := s.schur.solve(s.Mu)
 		cost, err := s.try(e)
@@ -180,6 +188,12 @@ func (a Newton) Step(e *framework.Evaluator, state framework.State) error {
 		}
 		if gained := s.Cost - cost; s.accept(cost, predicted) {
 			return s.leap(e, gained, predicted)
+		}
+		if pairs && cost-s.Cost < pairRise*predicted {
+			if taken, err := s.pair(e, predicted); taken || err != nil {
+				return err
+			}
+			pairs = false
 		}
 		if predicted <= 0x1p-53*math.Abs(s.Cost) {
 			break // nothing to gain, and no shorter step would gain more

@@ -2,6 +2,7 @@ package scqm
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -15,10 +16,19 @@ import (
 	"github.com/scqm/scqm/solvers"
 )
 
-// smallSolver fits smooth losses.
-var smallSolver = solvers.Newton{}
+// smallSolver fits smooth losses, kinkedSolver others: its finish at the kinks takes over
+// after the first stages.
+var (
+	smallSolver  = solvers.Newton{Pairs: true}
+	kinkedSolver = solvers.Continuation{
+		Inner: smallSolver, Finish: true, Last: kinkedLast, FirstTolerance: kinkedFirst, LastTolerance: kinkedDecrease,
+	}
+)
 
 const (
+	// kinkedLast is the last rounding of the stages before the finish, relative to the first
+	// one, and they end at relative decreases from kinkedFirst to kinkedDecrease.
+	kinkedLast, kinkedFirst, kinkedDecrease = 0.0081, 1e-5, 1e-6
 	// smallIterations bounds the iterations of a small fit; beyond, Learn does it.
 	smallIterations = 300
 	// smallDecrease is the relative decrease of the cost from which on the first-order
@@ -29,17 +39,36 @@ const (
 	fullRank = 1e-20
 )
 
-// small reports whether a Fitter can do what [Learn] would: rows in a unit that needs no
-// change, all of them with weight, under settings that leave the way open. A loss with
-// kinks is finished there by [solvers.PrimalDual].
+// small reports whether a Fitter can do what [Learn] would. A loss with kinks is finished
+// there by [solvers.PrimalDual].
 func (m *Many) small(c Config, x Data) bool {
-	_, kinked := c.Loss.(framework.Smoother)
+	return (m.Rough || !kinked(c.Loss)) && plain(c, x)
+}
+
+// kinked reports whether a loss has kinks, or curvature without bounds.
+func kinked(l framework.Loss) bool {
+	_, ok := l.(framework.Smoother)
+	return ok
+}
+
+// learn fits by [Learn], small sets under losses with kinks in fewer iterations than it
+// takes.
+func (m *Many) learn(ctx context.Context, c Config, x Data) (*Fit, error) {
+	if kinked(c.Loss) && plain(c, x) {
+		c.Solver = kinkedSolver
+	}
+	return Learn(ctx, x, c)
+}
+
+// plain reports whether there are few rows, in a unit that needs no change, all of
+// them with weight, under settings that leave the way open.
+func plain(c Config, x Data) bool {
 	_, distant := c.Loss.(framework.HighLatency)
 	o := c.Options
 	switch {
 	case c.IgnoreMissing, c.Inits > 1, c.Solver != nil, c.Ridge == AutoRidge, c.ThetaScale != 0,
 		o.MaxIterations != 0, o.TimeLimit != 0, o.Checkpoint != nil, len(o.Observers) > 0,
-		distant, kinked && !m.Rough, x.D > smallColumns, x.N <= x.D, x.N > smallRows:
+		distant, x.D > smallColumns, x.N <= x.D, x.N > smallRows:
 		return false
 	}
 	return !slices.Contains(x.Weights, 0) && rows.WorkingUnit(x) == 1
