@@ -135,7 +135,7 @@ func (w *smallFits) fit(ctx context.Context, m *Many, i int, x Data, take func(i
 	}
 	fit, err := w.small(ctx, m, c, x)
 	if err == nil && fit == nil {
-		fit, err = m.learn(ctx, c, x)
+		fit, err = learnSmall(ctx, c, x)
 	}
 	if err != nil {
 		return err

@@ -16,8 +16,8 @@ import (
 	"github.com/scqm/scqm/solvers"
 )
 
-// smallSolver fits smooth losses, kinkedSolver others: its finish at the kinks takes over
-// after the first stages.
+// smallSolver fits smooth losses, kinkedSolver those whose gradient jumps: its finish at the
+// kinks takes over after the first stages.
 var (
 	smallSolver  = solvers.Newton{Pairs: true}
 	kinkedSolver = solvers.Continuation{
@@ -51,11 +51,14 @@ func kinked(l framework.Loss) bool {
 	return ok
 }
 
-// learn fits by [Learn], small sets under losses with kinks in fewer iterations than it
-// takes.
-func (m *Many) learn(ctx context.Context, c Config, x Data) (*Fit, error) {
+// learnSmall fits by [Learn], small sets under losses whose gradient jumps in fewer iterations
+// than it takes. Others with kinks have no finish where Newton's method ends stationary.
+func learnSmall(ctx context.Context, c Config, x Data) (*Fit, error) {
 	if kinked(c.Loss) && plain(c, x) {
-		c.Solver = kinkedSolver
+		jumps, err := objective.Jumps(c.Loss, x.D, 1)
+		if err == nil && jumps {
+			c.Solver = kinkedSolver
+		}
 	}
 	return Learn(ctx, x, c)
 }

@@ -168,6 +168,21 @@ func TestFitManyWithLossesOfTheirOwn(t *testing.T) {
 	}))
 }
 
+// Pairs of steps take fewer iterations along the valleys of noisy sets, and no more cost.
+func TestPairsOfSteps(t *testing.T) {
+	pairs, single := 0, 0
+	for i, x := range neighbourhoods(12) {
+		c := Config{Latent: 2, Loss: losses.SquaredL2(), Ridge: 1e-3, Threads: 1}
+		many, err := FitMany(context.Background(), []Data{x}, c)
+		require.NoError(t, err)
+		own := learn(t, x, c)
+		assert.LessOrEqual(t, many[0].Run.Cost, own.Run.Cost*(1+1e-7), "fit %d", i)
+		pairs += many[0].Run.Iterations
+		single += own.Run.Iterations
+	}
+	assert.Less(t, float64(pairs), 0.85*float64(single), "%d and %d iterations", pairs, single)
+}
+
 func BenchmarkFitMany(b *testing.B) {
 	sets := neighbourhoods(100)
 	for _, name := range []string{"squared_l2", "huber", "l2", "lp 1.5"} {
