@@ -18,7 +18,8 @@ import (
 //
 // The result does not depend on c.Threads. Sets of few columns are fitted, by smooth
 // losses, five to ten times as fast as by Learn, to the same certificate; where the cost
-// has several minima, one fit in 75 ends in another of them than Learn.
+// has several minima, one fit in 75 ends in another of them than Learn, and by l1 and l2 one
+// of 30 fits of noisy rows.
 func FitMany(ctx context.Context, sets []Data, c Config) ([]*Fit, error) {
 	fits := make([]*Fit, len(sets))
 	err := Many{Config: c}.Each(ctx, sets, func(i int, fit *Fit) error {
