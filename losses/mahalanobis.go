@@ -47,14 +47,11 @@ func newMahalanobis(m mat.Matrix) (*mahalanobis, error) {
 		return nil, fmt.Errorf("matrix is %d x %d: want a square one", rows, columns)
 	}
 	entries := entriesOf(m, rows)
-	if err := checkEntries(entries, rows); err != nil {
-		return nil, err
-	}
-	for j := range rows {
-		for k := j; k < rows; k++ {
-			v := entries[j*rows+k]/2 + entries[k*rows+j]/2
-			entries[j*rows+k], entries[k*rows+j] = v, v
+	if !mirrored(entries, rows) {
+		if err := checkEntries(entries, rows); err != nil {
+			return nil, err
 		}
+		symmetrize(entries, rows)
 	}
 	if err := checkDefinite(mat.NewSymDense(rows, entries)); err != nil {
 		return nil, err
@@ -77,6 +74,41 @@ func entriesOf(m mat.Matrix, n int) []float64 {
 		}
 	}
 	return x
+}
+
+// mirrorBlock is the number of rows and columns whose mirrored entries are compared while they are in
+// the cache.
+const mirrorBlock = 32
+
+// mirrored reports whether a matrix is finite, equals its transpose, and has a positive diagonal.
+func mirrored(m []float64, n int) bool {
+	for from := 0; from < n; from += mirrorBlock {
+		for left := 0; left <= from; left += mirrorBlock {
+			for j := from; j < min(from+mirrorBlock, n); j++ {
+				for k := left; k < min(left+mirrorBlock, j+1); k++ {
+					if v := m[j*n+k]; v != m[k*n+j] || math.IsInf(v, 0) {
+						return false
+					}
+				}
+			}
+		}
+		for j := from; j < min(from+mirrorBlock, n); j++ {
+			if !(m[j*n+j] > 0) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// symmetrize replaces mirrored entries by their mean.
+func symmetrize(m []float64, n int) {
+	for j := range n {
+		for k := j; k < n; k++ {
+			v := m[j*n+k]/2 + m[k*n+j]/2
+			m[j*n+k], m[k*n+j] = v, v
+		}
+	}
 }
 
 // checkEntries reports the first entry that a positive definite matrix cannot

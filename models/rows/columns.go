@@ -38,6 +38,9 @@ func VaryingColumns(x Data) (*Columns, Data) {
 	return f, y
 }
 
+// Kept returns the columns in which rows differ, which is not for callers to change.
+func (f *Columns) Kept() []int { return f.keep }
+
 // Dims returns the lengths of rows in both coordinates.
 func (f *Columns) Dims() (inside, outside int) { return len(f.keep), f.D }
 

@@ -5,19 +5,26 @@ import (
 
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/models/rows"
+	"github.com/scqm/scqm/models/scqm/internal/nearest"
 )
 
 // dropsColumns reports whether columns in which all rows are the same may be left out. A start
 // from principal components has that entry in c and zeros in Q there. Under a loss that is a sum
 // over entries, each least and flat at 0, the derivatives by that part of c and Q are 0 then, and the
 // second ones have no part that mixes it with others: no step of a solver leaves it, but for the
-// rounding of zeros. The matrices of Newton's method could show that the cost falls to second order
+// rounding of zeros; nor under r'Mr with a diagonal M, whose entries are such a sum. The matrices of Newton's method could show that the cost falls to second order
 // as Q leaves it, and small fits keep these columns.
 func (p *Problem) dropsColumns() bool {
+	_, newton := p.ArrowheadShape()
+	if newton || p.Data().Missing || p.published {
+		return false
+	}
+	if form, turned := p.Loss().(*nearest.TridiagonalForm); turned {
+		return form.M.IsDiagonal()
+	}
 	loss, separable := p.Loss().(framework.Separable)
 	_, fixed := p.Loss().(framework.Dimensioned)
-	_, newton := p.ArrowheadShape()
-	if !separable || fixed || newton || p.Data().Missing || p.published {
+	if !separable || fixed {
 		return false
 	}
 	var value, slope, zero [1]float64
@@ -33,7 +40,11 @@ func (p *Problem) varying(x framework.Point) (*Problem, framework.Point, coordin
 	if f == nil || fewer.D < s.M {
 		return nil, nil, nil, nil
 	}
-	other, err := NewProblem(p.Context(), fewer, p.Loss(), s.Latent, s.S, p.Threads())
+	loss := p.Loss()
+	if form, turned := loss.(*nearest.TridiagonalForm); turned {
+		loss = form.Keep(f.Kept())
+	}
+	other, err := NewProblem(p.Context(), fewer, loss, s.Latent, s.S, p.Threads())
 	if err != nil {
 		return nil, nil, nil, fmt.Errorf("in the columns that vary: %w", err)
 	}

@@ -7,15 +7,18 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/internal/dense"
 	"github.com/scqm/scqm/losses"
+	"github.com/scqm/scqm/models/scqm/internal/nearest"
 	"github.com/scqm/scqm/solvers"
 )
 
 // The run without the columns in which all rows are the same is the run with them. Powers above 2 are
 // preconditioned by weights with a floor relative to their mean, which is another one without zeros:
-// these runs begin at the same cost.
+// these runs begin at the same cost. Under r'Mr with a diagonal M sweeps are compared.
 func TestConstantColumnsChangeNothing(t *testing.T) {
 	x := digits(t, 30, "4", "9")
 	for i := range x.N {
@@ -43,6 +46,42 @@ func TestConstantColumnsChangeNothing(t *testing.T) {
 		assert.InDelta(t, -2.5, run.Point[BlockC][3], 1e-12)
 		assert.Less(t, p.Blocks()[BlockQ].Violation(run.Point[BlockQ]), 1e-12)
 	}
+}
+
+func TestConstantColumnsOfDiagonalForms(t *testing.T) {
+	x := digits(t, 30, "4", "9")
+	for i := range x.N {
+		x.X[i*x.D+3] = -2.5
+	}
+	diagonal := make([]float64, x.D)
+	for j := range diagonal {
+		diagonal[j] = 0.2 + float64(j%9)/2
+	}
+	loss, err := losses.Mahalanobis(mat.NewDiagDense(x.D, diagonal))
+	require.NoError(t, err)
+	m := &dense.Tridiagonal{Diagonal: diagonal, Off: make([]float64, x.D-1)}
+	p, start := begin(t, x, nearest.NewTridiagonalForm(m, loss), 2, 3, 1)
+	require.True(t, p.dropsColumns())
+	other, _, _, err := p.varying(start)
+	require.NoError(t, err)
+	require.Less(t, other.Shape().D, 600)
+	o := framework.Options{MaxIterations: 20, MinRelativeDecrease: -1, Tolerance: -1}
+	whole, err := framework.Solve(t.Context(), p, start, solvers.Alternating{}, o)
+	require.NoError(t, err)
+	run, err := p.minimize(t.Context(), start, solvers.Alternating{}, o)
+	require.NoError(t, err)
+	require.Len(t, run.History, len(whole.History))
+	for i, r := range whole.History {
+		assert.InEpsilon(t, r.Cost, run.History[i].Cost, 1e-9, "iteration %d", i)
+	}
+	assert.True(t, floats.EqualApprox(whole.Point[BlockQ], run.Point[BlockQ], 1e-5))
+	assert.InDelta(t, -2.5, run.Point[BlockC][3], 1e-12)
+	cost, err := p.Evaluate(nil, run.Point)
+	require.NoError(t, err)
+	assert.InEpsilon(t, run.Cost, cost, 1e-12)
+
+	m.Off[7] = 0.01
+	assert.False(t, p.dropsColumns(), "entries of residuals do not add up")
 }
 
 func TestColumnsAreDroppedOnlyWhereNothingIsLost(t *testing.T) {

@@ -26,6 +26,9 @@ type form interface {
 // working precision.
 func newForm(l framework.Quadratic, D int) (form, bool) {
 	if t, ok := l.(*nearest.TridiagonalForm); ok {
+		if t.M.IsDiagonal() {
+			return newDiagonalForm(t.M.Diagonal)
+		}
 		f, ok := t.M.Factor()
 		if !ok {
 			return nil, false
@@ -47,6 +50,31 @@ type bidiagonalForm struct{ *dense.Bidiagonal }
 func (f *bidiagonalForm) Whiten(x []float64)   { f.Multiply(x) }
 func (f *bidiagonalForm) Unwhiten(x []float64) { f.Solve(x) }
 func (f *bidiagonalForm) Unpull(x []float64)   { f.SolveTransposed(x) }
+
+// diagonalForm is that of a diagonal matrix: one operation for an entry.
+type diagonalForm struct{ roots, inverse []float64 }
+
+func newDiagonalForm(diagonal []float64) (form, bool) {
+	f := &diagonalForm{make([]float64, len(diagonal)), make([]float64, len(diagonal))}
+	for j, v := range diagonal {
+		if !(v > 0) {
+			return nil, false
+		}
+		f.roots[j] = math.Sqrt(v)
+		f.inverse[j] = 1 / f.roots[j]
+	}
+	return f, true
+}
+
+func (f *diagonalForm) Whiten(x []float64)   { f.scale(x, f.roots) }
+func (f *diagonalForm) Unwhiten(x []float64) { f.scale(x, f.inverse) }
+func (f *diagonalForm) Unpull(x []float64)   { f.scale(x, f.inverse) }
+
+func (f *diagonalForm) scale(x, by []float64) {
+	for n := len(by); len(x) > 0; x = x[n:] {
+		dense.Products(x[:n], x[:n], by)
+	}
+}
 
 // triangularForm is any other, D operations for an entry.
 type triangularForm struct{ r blas64.Triangular }

@@ -219,11 +219,21 @@ func (o *formOuter) mix(m *Moments) {
 // direct writes eta into step, and reports false where there is none.
 func (o *formOuter) direct() bool {
 	f, m, k := o.f, o.f.M, o.f.Latent+o.q
-	floats.ScaleTo(o.step, o.held, o.frame)
-	blas64.Gemm(blas.Trans, blas.NoTrans, 1, blas64.General{Rows: k, Cols: m, Stride: m, Data: o.mixed},
-		blas64.General{Rows: k, Cols: f.D, Stride: f.D, Data: o.pulled}, 1, blas64.General{Rows: m, Cols: f.D, Stride: f.D, Data: o.step})
-	dense.SolveCholeskyRows(o.step, o.factor, m, f.D)
-	floats.Sub(o.step, o.frame)
+	dense.Transpose(o.work, o.mixed, k, m)
+	dense.SolveCholeskyRows(o.work, o.factor, m, k)
+	clear(o.step)
+	dense.AddRowProduct(o.step, o.work, o.pulled, m, k, f.D) // G S^-1
+	clear(o.t)
+	for i := range m {
+		o.t[i*m+i] = 1
+	}
+	dense.SolveCholeskyRows(o.t, o.factor, m, m) // S^-1
+	copy(o.product, o.t)
+	floats.Scale(o.held, o.product)
+	for i := range m {
+		o.product[i*m+i]--
+	}
+	dense.AddRowProduct(o.step, o.product, o.frame, m, m, f.D)
 
 	copy(o.inverse, o.frame)
 	o.form.Unpull(o.inverse)
@@ -241,19 +251,14 @@ func (o *formOuter) direct() bool {
 		}
 	}
 	o.conjugate(o.omega, o.omega, blas.Trans)
-	clear(o.t)
-	for i := range m {
-		o.t[i*m+i] = 1
-	}
-	dense.SolveCholeskyRows(o.t, o.factor, m, m)
 	o.conjugate(o.t, o.t, blas.Trans)
 	if !o.lyapunov.solve(o.omega, o.t) {
 		return false
 	}
 	o.conjugate(o.omega, o.omega, blas.NoTrans)
 	dense.SolveCholeskyRows(o.omega, o.factor, m, m) // S^-1 Omega
-	blas64.Gemm(blas.NoTrans, blas.NoTrans, -1, square(o.omega, m), blas64.General{Rows: m, Cols: f.D, Stride: f.D, Data: o.inverse},
-		1, blas64.General{Rows: m, Cols: f.D, Stride: f.D, Data: o.step})
+	floats.Scale(-1, o.omega)
+	dense.AddRowProduct(o.step, o.omega, o.inverse, m, m, f.D)
 	return true
 }
 

@@ -31,6 +31,7 @@ type formMM struct {
 	inverse []float64       // m x D: A^-1 (RQ)'
 	gram    []float64       // m x m: A
 	factor  []float64       // m x m
+	solved  []float64       // m x m: A^-1
 	shards  []*Moments
 	total   *Moments
 	errs    []error
@@ -75,7 +76,7 @@ func newFormMM(o *objective.Objective, f *sheet.Sheet, loss framework.Quadratic)
 	data := o.Data()
 	a := &formMM{
 		o: o, f: f, version: o.Version(), white: append([]float64(nil), data.X...), form: form,
-		centre: vec(f.D), frame: vec(f.M * f.D), inverse: vec(f.M * f.D), gram: vec(f.M * f.M), factor: vec(f.M * f.M),
+		centre: vec(f.D), frame: vec(f.M * f.D), inverse: vec(f.M * f.D), gram: vec(f.M * f.M), factor: vec(f.M * f.M), solved: vec(f.M * f.M),
 		shards: make([]*Moments, par.Shards(data.N)), errs: make([]error, par.Shards(data.N)),
 		total: NewMoments(f).withPairs(), rows: make([]*formRows, o.Threads()), unit: rows.LengthScale(*data),
 	}
@@ -96,11 +97,16 @@ func (a *formMM) load() {
 	a.form.Whiten(a.frame)
 	dense.FrameProducts(a.gram, f.M, nil, a.frame, nil, a.frame, f.M, f.M, f.D)
 	copy(a.factor, a.gram)
-	copy(a.inverse, a.frame)
 	if !dense.Cholesky(a.factor, f.M, 0) {
 		dense.JitteredCholesky(a.factor, f.M)
 	}
-	dense.SolveCholeskyRows(a.inverse, a.factor, f.M, f.D)
+	clear(a.solved)
+	for i := range f.M {
+		a.solved[i*f.M+i] = 1
+	}
+	dense.SolveCholeskyRows(a.solved, a.factor, f.M, f.M)
+	clear(a.inverse)
+	dense.AddRowProduct(a.inverse, a.solved, a.frame, f.M, f.M, f.D)
 }
 
 // shard sweeps over the rows of one shard.
