@@ -333,9 +333,11 @@ def seconds() -> float:
     return used.user + used.system + used.children_user + used.children_system
 
 
-def cases(quick: bool) -> list[tuple[str, float]]:
+def cases(options: Any) -> list[tuple[str, float]]:
     """Return the cases with their noise, in per cent of the diagonal."""
-    if quick:
+    if options.case:
+        return [(case, float(noise)) for case, noise in options.case]
+    if options.quick:
         return [("even", 0.5), ("outliers", 0.5)]
     even = [("even", s) for s in (0.2, 0.5, 1.0, 2.0)]
     others = ["few outliers", "outliers", "uneven", "density", "rays", "boundary"]
@@ -348,7 +350,7 @@ def compare(name: str, surface: Surface, options: Any) -> None:
     for without in options.without:
         denoise.pop(without, None)
         normals.pop(without, None)
-    for case, noise in cases(options.quick):
+    for case, noise in cases(options):
         errors: dict[str, list[tuple[float, float, float]]] = {}
         angles: dict[str, list[float]] = {}
         for seed in range(options.seeds):
@@ -414,7 +416,7 @@ def reconstruct(name: str, surface: Surface, options: Any) -> None:
     denoise, _, _ = tools()
     for without in options.without:
         denoise.pop(without, None)
-    for case, noise in cases(options.quick):
+    for case, noise in cases(options):
         found: dict[str, list[tuple[float, float]]] = {}
         for seed in range(options.seeds):
             points = cloud(surface, options.points, case, noise, options.seed + seed)
@@ -441,6 +443,13 @@ def main() -> None:
     parser.add_argument("--without", action="append", default=[], metavar="TOOL")
     parser.add_argument("--surfaces", action="store_true", help="Poisson surfaces")
     parser.add_argument("--quick", action="store_true", help="two cases only")
+    parser.add_argument(
+        "--case",
+        nargs=2,
+        action="append",
+        metavar=("CASE", "NOISE"),
+        help="these cases only, with noise in per cent of the diagonal",
+    )
     options = parser.parse_args()
     for missing in tools()[2]:
         print(f"left out: {missing}")
