@@ -192,9 +192,9 @@ func (c *compared) trustMost() {
 }
 
 // estimate computes the risk of every row as Stein does, bounded where Tukey's loss is. The
-// divergence beyond that of the influences falls as one over the number of neighbours from that
-// of the candidate before, of fewer neighbours: what probes say of it has more chance in it than the
-// difference of two candidates, and of large neighbourhoods it is too little. Of few rows it may fall faster.
+// divergence beyond that of the influences falls no slower than one over the number of
+// neighbours from that of the candidate before, of fewer neighbours: what probes say of it
+// has more chance in it than the difference of two candidates.
 func (p *autoPrepare) estimate(c, before *compared) {
 	c.size = median(slices.Clone(c.sizes))
 	probed := 0.0
@@ -206,10 +206,7 @@ func (p *autoPrepare) estimate(c, before *compared) {
 	}
 	c.more = max(c.more/max(probed, 1), 0)
 	if before != nil {
-		fallen := before.more * float64(before.neighbors) / float64(c.neighbors)
-		if c.more > fallen || p.n > fewRows {
-			c.more = fallen
-		}
+		c.more = min(c.more, before.more*float64(before.neighbors)/float64(c.neighbors))
 	}
 	c.risk = make([]float64, len(c.extra))
 	s, steep := p.setting, 1.0
