@@ -85,9 +85,12 @@ func (x Data) gap(i, j int) float64 { return dense.Farthest(x.Row(i), x.Row(j)) 
 
 // ranked returns the index of the number that is at a place, from 0 on, in ascending order;
 // of equal ones the first comes first. The numbers are at least 0, in the order of their
-// bits, which are found 8 at a time: counts of more would cost small data, of which there
-// are many, more than their fit. NaN are last, and not asked for.
+// bits, which are found 8 at a time. Few numbers, of which there are many sets, are selected
+// from a copy. NaN are last, and not asked for.
 func ranked(x []float64, place int) int {
+	if len(x) <= fewRanked {
+		return rankedFew(x, place)
+	}
 	const digit = 8
 	var counts [1 << digit]int
 	var prefix uint64
@@ -104,13 +107,42 @@ func ranked(x []float64, place int) int {
 		}
 		prefix = prefix<<digit | uint64(at)
 	}
-	value := math.Float64frombits(prefix)
+	return occurrence(x, math.Float64frombits(prefix), place)
+}
+
+// fewRanked is the number of numbers up to which they are copied to the stack.
+const fewRanked = 64
+
+// rankedFew is ranked for a few numbers.
+func rankedFew(x []float64, place int) int {
+	var copied [fewRanked]float64
+	some := copied[:0]
+	for _, v := range x {
+		if v == v {
+			some = append(some, v)
+		}
+	}
+	if place >= len(some) {
+		return len(x) - 1
+	}
+	value := dense.Select(some, place)
+	for _, v := range x {
+		if v < value {
+			place--
+		}
+	}
+	return occurrence(x, value, place)
+}
+
+// occurrence returns the index at which a number occurs after as many times as count says, or the
+// last one.
+func occurrence(x []float64, value float64, count int) int {
 	for i, v := range x {
 		if v == value {
-			if place == 0 {
+			if count == 0 {
 				return i
 			}
-			place--
+			count--
 		}
 	}
 	return len(x) - 1

@@ -115,7 +115,8 @@ class Fits(Sequence[SCQM]):
         self.stationarity = numbers[:, _STATIONARITY].max(axis=1, initial=0)
         self.n_iter = numbers[:, _ITERATIONS].astype(np.int64)
         self.status = np.array([t["status"] for t in told], dtype=np.str_)
-        self.warnings = {name: len(which) for name, which in self._warned().items()}
+        self._which = self._warned()
+        self.warnings = {name: len(which) for name, which in self._which.items()}
 
     def __len__(self) -> int:
         return len(self._told)
@@ -180,14 +181,16 @@ class Fits(Sequence[SCQM]):
         """Return the numbers of the fits by what is wrong with them."""
         found: dict[str, list[int]] = {}
         for i, told in enumerate(self._told):
-            for text in told.get("warnings") or ():
+            if "warnings" not in told:
+                continue
+            for text in told["warnings"]:
                 name = told["status"] if text == told["message"] else "curvature"
                 found.setdefault(name, []).append(i)
         return found
 
     def _warn(self, stacklevel: int) -> None:
         """Warn once of each kind of thing that is wrong."""
-        for name, which in self._warned().items():
+        for name, which in self._which.items():
             status = name != "curvature"
             text = next(
                 t
@@ -309,8 +312,8 @@ def fit_many(
         f"{len(lengths)} fits", check_bool("verbose", verbose), "fit_many"
     )
     common, told, arrays = _run(settings, scorer, rows, lengths, weights, show)
-    ends = np.cumsum(lengths.astype(np.int64))[:-1]
-    embeddings = np.split(arrays.pop("tau"), ends)
+    tau, ends = arrays.pop("tau"), np.cumsum(lengths.astype(np.int64)).tolist()
+    embeddings = [tau[i:j] for i, j in zip([0, *ends], ends, strict=False)]
     fits = Fits(params, scorer, common, told, arrays, embeddings)
     fits._warn(stacklevel=3)
     return fits

@@ -60,8 +60,8 @@ func centreFlat(f *Sheet, tau, w []float64) {
 // alignCurvature rotates V by the eigenvectors of Theta' W Theta, where W
 // weighs the entries of vech so that this is the Gram matrix of the A_k.
 func alignCurvature(f *Sheet) {
-	if f.S == 0 {
-		return
+	if f.S < 2 {
+		return // one column has nothing to turn into
 	}
 	g := mat.NewSymDense(f.S, nil)
 	for a := range f.Q {
