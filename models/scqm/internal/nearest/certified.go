@@ -83,11 +83,14 @@ func (c *Certificate) convexity() float64 {
 }
 
 // Certifies reports whether [UncertainRows] can tell anything under a loss: one that is a function
-// of the norm, a [framework.Quadratic], or a [framework.Minorizer].
+// of the norm, a [framework.Quadratic], a [framework.Minorizer], or a [framework.PowerSum] with a
+// gradient.
 func Certifies(loss framework.Loss) bool {
-	switch loss.(type) {
+	switch l := loss.(type) {
 	case framework.Radial, framework.Quadratic, framework.Minorizer:
 		return true
+	case framework.PowerSum:
+		return l.Power() > 1
 	}
 	return false
 }
@@ -95,7 +98,7 @@ func Certifies(loss framework.Loss) bool {
 // UncertainRows lists the rows of x, at tau, to which another point of the sheet may be nearer by
 // more than a part within of the loss, in place of which functions of the norm, which grow with
 // it, take the squared distance. It costs 2nDm operations, and nDm^2/2 more under a
-// [framework.Minorizer]. Workers are those of the caller's goroutines.
+// [framework.Minorizer] or [framework.PowerSum]. Workers are those of the caller's goroutines.
 func UncertainRows(ctx context.Context, tau []float64, f *sheet.Sheet, loss framework.Loss, x rows.Data, within float64, worker func(id int) *Worker, threads int) ([]int, error) {
 	lists, errs := make([][]int, par.Shards(x.N)), make([]error, par.Shards(x.N))
 	_, radial := loss.(framework.Radial)

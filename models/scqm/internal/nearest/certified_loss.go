@@ -1,6 +1,8 @@
 package nearest
 
 import (
+	"math"
+
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/scqm/scqm/framework"
@@ -10,7 +12,8 @@ import (
 )
 
 // lossCertificate tells what [Certificate] does under a loss that no quadratic with weights W
-// exceeds, a [framework.Minorizer], or that is r'Mr itself, with W = 2M. With the gradient g of
+// exceeds, a [framework.Minorizer] or, where it is lower than at the row, a [framework.PowerSum],
+// or that is r'Mr itself, with W = 2M. With the gradient g of
 // the loss at the residual, s = E'Q'g, B = sum_k (V'g)_k A_k, G = Q'WQ and the Jacobian E of z,
 //
 //	h(tau + t) >= h(tau) + s't + t'(S + 2B)t / 2,   S = G_U - G_UV G_V^-1 G_VU,
@@ -22,8 +25,8 @@ type lossCertificate struct {
 	within float64
 	f      *sheet.Sheet
 	loss   framework.Loss
-	lower  framework.Minorizer // nil where the loss is r'Mr
-	metric *metric             // nil for others
+	lower  framework.Minorizer // nil for others
+	metric *metric             // of r'Mr, nil for others
 
 	weights []float64 // of a batch of rows
 	wq      []float64 // D
@@ -41,9 +44,8 @@ func newLossCertificate(f *sheet.Sheet, loss framework.Loss, within float64) *lo
 	}
 	if c.metric = newMetric(f, loss); c.metric != nil {
 		c.metric.load(f)
-	} else {
-		c.lower = loss.(framework.Minorizer)
 	}
+	c.lower, _ = loss.(framework.Minorizer)
 	return c
 }
 
@@ -59,9 +61,8 @@ func (c *lossCertificate) uncertain(list []int, w *Worker, tau []float64, x rows
 	if err := c.loss.Evaluate(values, g, r, f.D); err != nil {
 		return list, err
 	}
-	if c.lower != nil {
-		c.weights = dense.Grow(c.weights, n*f.D)
-		if err := c.lower.LowerWeights(c.weights, r, f.D); err != nil {
+	if c.metric == nil {
+		if err := c.lowerWeights(values, g, r); err != nil {
 			return list, err
 		}
 	}
@@ -75,11 +76,52 @@ func (c *lossCertificate) uncertain(list []int, w *Worker, tau []float64, x rows
 	return list, nil
 }
 
+// lowerWeights writes the weights of rows with losses, gradients and residuals.
+func (c *lossCertificate) lowerWeights(values, g, r []float64) error {
+	c.weights = dense.Grow(c.weights, len(r))
+	if c.lower != nil {
+		return c.lower.LowerWeights(c.weights, r, c.f.D)
+	}
+	p := c.loss.(framework.PowerSum).Power()
+	for i, v := range values {
+		from, to := i*c.f.D, (i+1)*c.f.D
+		powerWeights(c.weights[from:to], p, v, g[from:to], r[from:to])
+	}
+	return nil
+}
+
+// nearLargest is how near to the largest possible entry, relative to it, differences of powers have
+// too few digits.
+const nearLargest = 1e-3
+
+// powerWeights writes the weights of a row r whose loss sum_k |r_k|^p is value, for 1 < p < 2. Where
+// the loss is no larger no entry is above R = value^(1/p). With a = |r_k|, the secant
+//
+//	w = 2 (|b|^p - a^p - p a^(p-1) (b - a)) / (b - a)^2
+//
+// is a mean of the second derivatives p(p-1)|v|^(p-2) on the way from a to b, which fall with |v|:
+// over |b| <= R it is least at b = R.
+func powerWeights(w []float64, p, value float64, g, r []float64) {
+	largest := math.Pow(value, 1/p)
+	least := p * (p - 1) * value / (largest * largest)
+	for k, v := range r {
+		a := math.Abs(v)
+		first := math.Abs(g[k])
+		w[k] = least
+		if way := largest - a; way > nearLargest*largest {
+			w[k] = max(least, 2*(value-first*(a/p+way))/(way*way)*(1-1e-8))
+		}
+		if !dense.Finite(w[k]) {
+			w[k] = 0
+		}
+	}
+}
+
 // loadForm writes S for row i of the batch into h, and reports false where G_V is singular.
 func (c *lossCertificate) loadForm(i int) bool {
 	f := c.f
 	d, m := f.Latent, f.M
-	if c.lower == nil {
+	if c.metric != nil {
 		floats.ScaleTo(c.h, 2, c.metric.schur)
 		return true
 	}

@@ -190,10 +190,10 @@ func TestDrillCertifiedLosses(t *testing.T) {
 	assert.Positive(t, certified.Load())
 }
 
-// anyMinorized is r'Mr, or the sum of a power above 2.
+// anyMinorized is r'Mr, or the sum of a power above 1.
 func anyMinorized(t *testing.T, rng *rand.Rand, dim int) framework.Loss {
-	if rng.IntN(2) == 0 {
-		loss, err := losses.Lp(2 + 2*rng.Float64())
+	if kind := rng.IntN(3); kind > 0 {
+		loss, err := losses.Lp([]float64{1 + rng.Float64(), 2 + 2*rng.Float64()}[kind-1])
 		require.NoError(t, err)
 		return loss
 	}
@@ -233,4 +233,44 @@ func TestWorkerAfterCertificate(t *testing.T) {
 	require.NoError(t, e.Run(t.Context(), NewWorker(f, n), RowResults{Grad: want}, nil, 0, n))
 	require.NoError(t, e.Run(t.Context(), w, RowResults{Grad: got}, nil, 0, n))
 	require.Equal(t, want, got)
+}
+
+// Where a sum of powers is no larger than at a row, it is above its tangent parabola there.
+func TestPowerWeights(t *testing.T) {
+	rng := rand.New(rand.NewPCG(8, 1))
+	const dim = 4
+	r, b, g, w, value, other := make([]float64, dim), make([]float64, dim), make([]float64, dim), make([]float64, dim), make([]float64, 1), make([]float64, 1)
+	tight := 0
+	for range 20000 {
+		p := 1 + rng.Float64()*0.999
+		loss, err := losses.Lp(p)
+		require.NoError(t, err)
+		for k := range r {
+			r[k] = rng.NormFloat64() * math.Pow(10, -4*rng.Float64())
+			b[k] = rng.NormFloat64()
+		}
+		if rng.IntN(4) == 0 { // one entry has nearly all of the loss
+			for k := range r {
+				r[k] *= 1e-5
+				b[k] *= 1e-3
+			}
+			r[0], b[0] = 1, math.Copysign(1-1e-3*rng.Float64(), rng.NormFloat64())
+		}
+		require.NoError(t, loss.Evaluate(value, g, r, dim))
+		require.NoError(t, loss.Evaluate(other, nil, b, dim))
+		if other[0] > value[0] {
+			floats.Scale(math.Pow(value[0]/other[0], 1/p), b)
+			require.NoError(t, loss.Evaluate(other, nil, b, dim))
+		}
+		powerWeights(w, p, value[0], g, r)
+		bound := value[0]
+		for k, v := range b {
+			bound += g[k]*(v-r[k]) + w[k]*(v-r[k])*(v-r[k])/2
+		}
+		require.LessOrEqual(t, bound, other[0]+1e-14*value[0], "p = %v, r = %v, b = %v", p, r, b)
+		if bound > 0.5*other[0] {
+			tight++
+		}
+	}
+	assert.Greater(t, tight, 1000)
 }
