@@ -58,6 +58,9 @@ type Continuation struct {
 	// or [Newton] does. On a cost without kinks Newton takes over where the inner
 	// solver is slow and the systems are small.
 	Finish bool
+	// Early lets the finish begin at the length of the last stage, in place of a hundredth of a
+	// typical residual.
+	Early bool
 }
 
 // againTolerance and againLast bound FirstTolerance and Last of the second stages.

@@ -169,7 +169,7 @@ func (a Continuation) beginFinish(e *framework.Evaluator, s *ContinuationState) 
 		if !(residual <= stationaryAt) {
 			finish, from := &PrimalDualState{X: s.X, Cost: s.Cost, Residual: math.Inf(1)}, s.X
 			switch {
-			case !s.Again && s.Stage == shortStage && a.shortens(e, s):
+			case !s.Again && (a.Early || s.Stage == shortStage && a.shortens(e, s)):
 				from, _ = s.Inner.Iterate()
 				finish.Eps = s.Eps
 			case s.Again:

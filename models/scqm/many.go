@@ -115,7 +115,7 @@ type unknownLoss struct{ framework.Loss }
 // smallFits are the fits of one goroutine, which use the same memory where their
 // shapes are the same.
 type smallFits struct {
-	fitter  *Fitter
+	fitters []*Fitter // the first one, and those that follow it where it fails
 	n, D    int
 	columns curvatures
 	notes   []string
@@ -150,20 +150,13 @@ func (w *smallFits) fit(ctx context.Context, m *Many, i int, x Data, take func(i
 
 // small fits by the Fitter, or returns nil where Learn has more to do.
 func (w *smallFits) small(ctx context.Context, m *Many, c Config, x Data) (*Fit, error) {
-	if !m.small(c, x) {
+	if !plain(c, x) {
 		return nil, nil
 	}
-	if w.fitter == nil && !w.refused || w.n != x.N || w.D != x.D || m.LossOf != nil {
-		own := c
-		if !m.Rough {
-			own.Solver = smallSolver
-		}
-		fitter, err := NewFitter(ctx, x.N, x.D, own)
-		if err != nil && !errors.Is(err, ErrInput) {
+	if w.fitters == nil && !w.refused || w.n != x.N || w.D != x.D || m.LossOf != nil {
+		if err := w.prepare(ctx, m, c, x); err != nil {
 			return nil, err
 		}
-		w.fitter, w.n, w.D, w.refused = fitter, x.N, x.D, err != nil
-		w.columns, w.notes = c.curvature(x)
 	}
 	if w.refused {
 		return nil, nil
@@ -171,5 +164,36 @@ func (w *smallFits) small(ctx context.Context, m *Many, c Config, x Data) (*Fit,
 	if m.Rough {
 		return w.rough(c, x)
 	}
+	if kinked(c.Loss) {
+		return w.gentle(c, x)
+	}
 	return w.certified(c, x)
+}
+
+// prepare makes the Fitters for sets of the shape of x.
+func (w *smallFits) prepare(ctx context.Context, m *Many, c Config, x Data) error {
+	w.n, w.D, w.fitters, w.refused = x.N, x.D, nil, false
+	w.columns, w.notes = c.curvature(x)
+	chosen := []framework.Solver{smallSolver}
+	switch {
+	case m.Rough:
+		chosen = []framework.Solver{c.Solver}
+	case kinked(c.Loss):
+		chosen = gentleSolvers
+	}
+	for _, solver := range chosen {
+		c.Solver = solver
+		fitter, err := NewFitter(ctx, x.N, x.D, c)
+		if w.refused = errors.Is(err, ErrInput); w.refused {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if kinked(c.Loss) && !m.Rough {
+			fitter.evaluator.GoByFirstOrder()
+		}
+		w.fitters = append(w.fitters, fitter)
+	}
+	return nil
 }

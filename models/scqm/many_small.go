@@ -39,12 +39,6 @@ const (
 	fullRank = 1e-20
 )
 
-// small reports whether a Fitter can do what [Learn] would. A loss with kinks is finished
-// there by [solvers.PrimalDual].
-func (m *Many) small(c Config, x Data) bool {
-	return (m.Rough || !kinked(c.Loss)) && plain(c, x)
-}
-
 // kinked reports whether a loss has kinks, or curvature without bounds.
 func kinked(l framework.Loss) bool {
 	_, ok := l.(framework.Smoother)
@@ -86,7 +80,7 @@ const smallRows = 512
 // end for Learn: where rows are nearer to, or better at, another place of the sheet, or
 // the curvature still grows.
 func (w *smallFits) certified(c Config, x Data) (*Fit, error) {
-	f := w.fitter
+	f := w.fitters[0]
 	tolerance := cmp.Or(c.Options.Tolerance, framework.DefaultTolerance)
 	before := f.evaluator.Counts().Evaluations
 	f.problem.SetData(x)
@@ -101,18 +95,24 @@ func (w *smallFits) certified(c Config, x Data) (*Fit, error) {
 	if err != nil || kkt == nil {
 		return nil, errorUnlessSmall(err)
 	}
-	at, cost := f.state.Iterate()
+	at, _ := f.state.Iterate()
 	m := f.problem.model(at)
 	extent := m.CurvatureExtent(m.Tau, x.Weights)
 	if more, err := f.problem.leaves(at, extent); err != nil || more {
 		return nil, err
 	}
-	run.Point, run.Cost, run.Status = at.Clone(), cost, framework.Converged
 	run.Counts.Evaluations = f.evaluator.Counts().Evaluations - before
+	return w.converged(c, f, run, kkt, m, extent), nil
+}
+
+// converged makes a fit of a run of a Fitter that has ended within the tolerance.
+func (w *smallFits) converged(c Config, f *Fitter, run *framework.Result, kkt *KKT, m *Model, extent float64) *Fit {
+	at, cost := f.state.Iterate()
+	run.Point, run.Cost, run.Status = at.Clone(), cost, framework.Converged
 	worst := slices.Max(run.Stationarity)
 	run.Message = fmt.Sprintf("first-order stationary: residual %.2g in block %s, within the tolerance %.2g",
-		worst, f.problem.Blocks()[slices.Index(run.Stationarity, worst)].Name, tolerance)
-	return w.deliver(c, run, kkt, m, extent), nil
+		worst, f.problem.Blocks()[slices.Index(run.Stationarity, worst)].Name, cmp.Or(c.Options.Tolerance, framework.DefaultTolerance))
+	return w.deliver(c, f, run, kkt, m, extent)
 }
 
 // errorUnlessSmall leaves failures to Learn, which tells more about them, but not that
@@ -166,8 +166,9 @@ func (p *Problem) leaves(x framework.Point, extent float64) (bool, error) {
 		curvature = math.Sqrt(p.Penalty(nil, x[BlockTheta]) / p.Lambda)
 	}
 	if !p.nearestAlready(x, curvature) {
-		if moved, _, err := p.Objective.Reassign(x.Clone()); err != nil || moved {
-			return moved, err
+		other := x.Clone()
+		if moved, _, err := p.Objective.Reassign(other); err != nil || moved && p.worthMoving(x, other) {
+			return true, err
 		}
 	}
 	if extent > bent {
@@ -182,6 +183,16 @@ func (p *Problem) leaves(x framework.Point, extent float64) (bool, error) {
 	return refutation != "", err
 }
 
+// worthMoving reports whether the cost is lower at another point by enough for more iterations.
+func (p *Problem) worthMoving(from, to framework.Point) bool {
+	before, err := p.Evaluate(nil, from)
+	if err != nil {
+		return true
+	}
+	after, err := p.Evaluate(nil, to)
+	return err != nil || framework.WorthReassigning(before, after)
+}
+
 // nearestAlready reports whether every row is within half of the radius of curvature,
 // under a loss for which this tells.
 func (p *Problem) nearestAlready(x framework.Point, curvature float64) bool {
@@ -194,7 +205,7 @@ func (p *Problem) nearestAlready(x framework.Point, curvature float64) bool {
 
 // rough fits as a Fitter does.
 func (w *smallFits) rough(c Config, x Data) (*Fit, error) {
-	f := w.fitter
+	f := w.fitters[0]
 	before := f.evaluator.Counts().Evaluations
 	f.problem.SetData(x)
 	if err := f.begin(); err != nil {
@@ -220,21 +231,21 @@ func (w *smallFits) rough(c Config, x Data) (*Fit, error) {
 	run.Message = fmt.Sprintf("ended roughly, as asked: first-order residual %.2g", worst)
 	run.Counts.Evaluations = f.evaluator.Counts().Evaluations - before
 	m := f.problem.model(at)
-	fit := w.deliver(c, run, (*KKT)(&k), m, m.CurvatureExtent(m.Tau, x.Weights))
+	fit := w.deliver(c, f, run, (*KKT)(&k), m, m.CurvatureExtent(m.Tau, x.Weights))
 	fit.Model.Meta.Warnings = slices.DeleteFunc(fit.Model.Meta.Warnings, func(s string) bool { return s == run.Message })
 	return fit, nil
 }
 
 // deliver makes a fit of a run that has ended at a model.
-func (w *smallFits) deliver(c Config, run *framework.Result, kkt *KKT, m *Model, extent float64) *Fit {
+func (w *smallFits) deliver(c Config, f *Fitter, run *framework.Result, kkt *KKT, m *Model, extent float64) *Fit {
 	m.Loss = c.Loss
-	m.Meta = w.fitter.problem.describe(c, w.fitter.solver, run, kkt, w.notes)
+	m.Meta = f.problem.describe(c, f.solver, run, kkt, w.notes)
 	m.Meta.judgeCurvature(extent)
 	if s := w.columns.requested; s != m.Curvature {
 		m.fromSheet(m.sheet().Pad(s))
 		m.Meta.Curvature = s
 	}
 	fit := &Fit{Model: m, Run: run}
-	fit.explain(*w.fitter.problem.Data())
+	fit.explain(*f.problem.Data())
 	return fit
 }
