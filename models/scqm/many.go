@@ -179,7 +179,7 @@ func (w *smallFits) prepare(ctx context.Context, m *Many, c Config, x Data) erro
 	case m.Rough:
 		chosen = []framework.Solver{c.Solver}
 	case kinked(c.Loss):
-		chosen = gentleSolvers
+		chosen = gentleSolvers(c.Loss, x.D)
 	}
 	for _, solver := range chosen {
 		c.Solver = solver

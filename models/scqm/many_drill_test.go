@@ -20,7 +20,7 @@ func TestDrillManyFits(t *testing.T) {
 	drill.Run(t, "many fits", 12, func(c drill.Case) error {
 		d := 1 + c.IntN(2)
 		D := d + 1 + c.IntN(3)
-		name := []string{"squared_l2", "squared_l2", "huber", "lp 4", "mahalanobis"}[c.IntN(5)]
+		name := []string{"squared_l2", "squared_l2", "huber", "lp 4", "mahalanobis", "l2", "l1", "lp 1.5"}[c.IntN(8)]
 		config := Config{Latent: d, Loss: named(t, name, D), Ridge: []float64{10, 0.1, 1e-3}[c.IntN(3)], Threads: 1}
 		x := sheetRows(c, 10+c.IntN(50), d, D)
 		fits, err := FitMany(context.Background(), []Data{x}, config)

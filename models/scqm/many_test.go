@@ -19,7 +19,7 @@ import (
 // gentle to folded, and the same for any number of threads.
 func TestFitManyIsLearn(t *testing.T) {
 	sets := neighbourhoods(drill.Cases(t, "many-fits", 4))
-	for _, name := range []string{"squared_l2", "huber", "lp 4", "mahalanobis", "l2"} {
+	for _, name := range []string{"squared_l2", "huber", "lp 4", "mahalanobis", "l2", "lp 1.5"} {
 		for _, ridge := range []float64{10, 1e-3} {
 			c := Config{Latent: 2, Loss: named(t, name, 3), Ridge: ridge, Threads: 1}
 			fits, err := FitMany(context.Background(), sets, c)
