@@ -43,3 +43,9 @@ func addTileAVX512(dst *float64, dstStride int, w *float64, wRow, wColumn int, x
 
 //go:noescape
 func addTileAVX2(dst *float64, dstStride int, w *float64, wRow, wColumn int, x *float64, xStride int, c *float64, n, count, columns int)
+
+//go:noescape
+func symmetricTileAVX512(y, sums, a *float64, stride int, v, weights *float64, blocks int)
+
+//go:noescape
+func symmetricTileAVX2(y, sums, a *float64, stride int, v, weights *float64, blocks int)

@@ -27,3 +27,7 @@ func frameTileAVX2(*float64, int, *float64, *float64, int, *float64, *float64, i
 func addTileAVX512(*float64, int, *float64, int, int, *float64, int, *float64, int, int, int) {}
 
 func addTileAVX2(*float64, int, *float64, int, int, *float64, int, *float64, int, int, int) {}
+
+func symmetricTileAVX512(*float64, *float64, *float64, int, *float64, *float64, int) {}
+
+func symmetricTileAVX2(*float64, *float64, *float64, int, *float64, *float64, int) {}

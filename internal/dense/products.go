@@ -44,9 +44,23 @@ func FrameProducts(y []float64, stride int, squares, x, c, axes []float64, n, m,
 		if squares != nil {
 			count = min(count, tileAxes-1)
 		}
-		framePanel(y[k*stride:], stride, squares, x, c, axes[k*length:], n, count, length)
+		framePanel(y[k*stride:], stride, squares, x, length, c, axes[k*length:], n, count, length)
 		k += count
 		squares = nil
+	}
+}
+
+// StridedFrameProducts is FrameProducts of rows of x that begin apart entries after each other.
+func StridedFrameProducts(y []float64, stride int, x []float64, apart int, axes []float64, n, m, length int) {
+	if n == 0 || length == 0 || !wide {
+		for i := range n {
+			frameProducts(y[i:], stride, nil, x[i*apart:i*apart+length], nil, axes, 1, m, length)
+		}
+		return
+	}
+	x, axes, y = x[:(n-1)*apart+length], axes[:m*length], y[:(m-1)*stride+n]
+	for k := 0; k < m; k += tileAxes {
+		framePanel(y[k*stride:], stride, nil, x, apart, nil, axes[k*length:], n, min(tileAxes, m-k), length)
 	}
 }
 
@@ -57,23 +71,24 @@ func SquaredDistances(squares, x, c []float64, n, length int) {
 		frameProducts(nil, 0, squares, x, c, nil, n, 0, length)
 		return
 	}
-	framePanel(squares, 0, squares, x, c, x, n, 0, length) // there are no axes, and no products
+	framePanel(squares, 0, squares, x, length, c, x, n, 0, length) // there are no axes, and no products
 }
 
-// framePanel does so for as many axes as a kernel takes.
-func framePanel(y []float64, stride int, squares, x, c, axes []float64, n, count, length int) {
+// framePanel does so for as many axes as a kernel takes, with rows that begin apart entries after
+// each other.
+func framePanel(y []float64, stride int, squares, x []float64, apart int, c, axes []float64, n, count, length int) {
 	y = y[:max(count-1, 0)*stride+n]
-	tile := 8 * tileRows * length
+	tile := 8 * tileRows * apart
 	ahead := (prefetchBytes + tile - 1) / tile * tile
 	if !wider || n < tileRows {
 		for i := range n {
-			frameTileAVX2(&y[i], 8*stride, at(squares, i), &x[i*length], 0, at(c, 0), &axes[0], length, count, ahead)
+			frameTileAVX2(&y[i], 8*stride, at(squares, i), &x[i*apart], 0, at(c, 0), &axes[0], length, count, ahead)
 		}
 		return
 	}
 	for i := 0; i < n; i += tileRows {
 		from := min(i, n-tileRows) // some of the last ones once more
-		frameTileAVX512(&y[from], 8*stride, at(squares, from), &x[from*length], 8*length, at(c, 0), &axes[0], length, count, ahead)
+		frameTileAVX512(&y[from], 8*stride, at(squares, from), &x[from*apart], 8*apart, at(c, 0), &axes[0], length, count, ahead)
 	}
 }
 

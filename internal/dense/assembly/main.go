@@ -52,6 +52,7 @@ func writeProducts() {
 	for _, s := range sets {
 		frameTile(s)
 		addTile(s)
+		symmetricTile(s)
 	}
 }
 
