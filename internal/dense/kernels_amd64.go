@@ -33,10 +33,10 @@ func rootsAVX(dst, x []float64)
 func withSignsAVX(dst []float64, factor float64, x, y []float64)
 
 //go:noescape
-func frameTileAVX512(y *float64, yStride int, squares, x *float64, xStride int, c, axes *float64, length, count, ahead int)
+func frameTileAVX512(y *float64, yStride int, squares, x *float64, xStride int, c, axes *float64, axesStride, length, count, ahead int)
 
 //go:noescape
-func frameTileAVX2(y *float64, yStride int, squares, x *float64, xStride int, c, axes *float64, length, count, ahead int)
+func frameTileAVX2(y *float64, yStride int, squares, x *float64, xStride int, c, axes *float64, axesStride, length, count, ahead int)
 
 //go:noescape
 func addTileAVX512(dst *float64, dstStride int, w *float64, wRow, wColumn int, x *float64, xStride int, c *float64, n, count, columns int)

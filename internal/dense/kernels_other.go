@@ -20,9 +20,10 @@ func rootsAVX(dst, x []float64) { roots(dst, x) }
 
 func withSignsAVX(dst []float64, factor float64, x, y []float64) { withSigns(dst, factor, x, y) }
 
-func frameTileAVX512(*float64, int, *float64, *float64, int, *float64, *float64, int, int, int) {}
+func frameTileAVX512(*float64, int, *float64, *float64, int, *float64, *float64, int, int, int, int) {
+}
 
-func frameTileAVX2(*float64, int, *float64, *float64, int, *float64, *float64, int, int, int) {}
+func frameTileAVX2(*float64, int, *float64, *float64, int, *float64, *float64, int, int, int, int) {}
 
 func addTileAVX512(*float64, int, *float64, int, int, *float64, int, *float64, int, int, int) {}
 

@@ -1,6 +1,10 @@
 package dense
 
-import "math"
+import (
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+)
 
 // InnerProduct is that of long vectors of one length, in 16 partial sums: four at once
 // where the processor can, with the bits of any other.
@@ -94,4 +98,14 @@ func FiniteUntil(x []float64) int {
 		}
 	}
 	return len(x)
+}
+
+// Distance is the Euclidean one of long vectors of one length.
+func Distance(x, y []float64) float64 {
+	var square [1]float64
+	SquaredDistances(square[:], x, y[:len(x)], 1, len(x))
+	if square[0] > squaresFit && square[0] < 1/squaresFit {
+		return math.Sqrt(square[0])
+	}
+	return floats.Distance(x, y[:len(x)], 2)
 }

@@ -60,7 +60,7 @@ func (p *Polar) Factor(q, a []float64, n int) (float64, bool) {
 		clear(next)
 		AddRowProduct(next, p.r, p.b, p.m, p.m, n)
 	}
-	moved := floats.Distance(next, q, 2)
+	moved := Distance(next, q[:len(next)])
 	copy(q, next)
 	return moved, true
 }

@@ -13,10 +13,10 @@ import (
 // reports false, and leaves a as it is, where a is not finite.
 func (p *Polar) Orthonormalize(a []float64, n int) bool {
 	m, gram, turn, root, next := p.m, p.b[:p.m*p.m], p.inverse, p.r, p.next[:p.m*n]
+	FrameProducts(gram, m, nil, a, nil, a, m, m, n)
 	for i := range m {
-		for j := range i + 1 {
-			v := Dot(a[i*n:(i+1)*n], a[j*n:(j+1)*n])
-			gram[i*m+j], gram[j*m+i] = v, v
+		for j := range i {
+			gram[j*m+i] = gram[i*m+j]
 		}
 	}
 	if s := floats.Sum(gram); s-s != 0 {
@@ -33,14 +33,7 @@ func (p *Polar) Orthonormalize(a []float64, n int) bool {
 		}
 	}
 	clear(next)
-	for i := range m {
-		row := next[i*n : (i+1)*n]
-		for j, v := range root[i*m : (i+1)*m] {
-			for k, u := range a[j*n : (j+1)*n] {
-				row[k] += v * u
-			}
-		}
-	}
+	AddRowProduct(next, root, a, m, m, n)
 	copy(a, next)
 	return true
 }

@@ -44,23 +44,33 @@ func FrameProducts(y []float64, stride int, squares, x, c, axes []float64, n, m,
 		if squares != nil {
 			count = min(count, tileAxes-1)
 		}
-		framePanel(y[k*stride:], stride, squares, x, length, c, axes[k*length:], n, count, length)
+		framePanel(y[k*stride:], stride, squares, addressed{x, length}, c, addressed{axes[k*length:], length}, n, count, length)
 		k += count
 		squares = nil
 	}
 }
 
-// StridedFrameProducts is FrameProducts of rows of x that begin apart entries after each other.
-func StridedFrameProducts(y []float64, stride int, x []float64, apart int, axes []float64, n, m, length int) {
-	if n == 0 || length == 0 || !wide {
-		for i := range n {
-			frameProducts(y[i:], stride, nil, x[i*apart:i*apart+length], nil, axes, 1, m, length)
+// addressed are rows of a matrix that begin apart entries after each other.
+type addressed struct {
+	x     []float64
+	apart int
+}
+
+// products writes the products of n rows with m axes, of length entries each, into y, m x stride; see
+// [FrameProducts].
+func (a addressed) products(y []float64, stride int, axes addressed, n, m, length int) {
+	if n == 0 || m == 0 || length == 0 || !wide {
+		for k := range m {
+			for i := range n {
+				y[k*stride+i] = laneProduct(a.x[i*a.apart:i*a.apart+length], nil, axes.x[k*axes.apart:k*axes.apart+length])
+			}
 		}
 		return
 	}
-	x, axes, y = x[:(n-1)*apart+length], axes[:m*length], y[:(m-1)*stride+n]
+	_, _, _ = a.x[(n-1)*a.apart+length-1], axes.x[(m-1)*axes.apart+length-1], y[(m-1)*stride+n-1]
 	for k := 0; k < m; k += tileAxes {
-		framePanel(y[k*stride:], stride, nil, x, apart, nil, axes[k*length:], n, min(tileAxes, m-k), length)
+		some := addressed{axes.x[k*axes.apart:], axes.apart}
+		framePanel(y[k*stride:], stride, nil, a, nil, some, n, min(tileAxes, m-k), length)
 	}
 }
 
@@ -71,24 +81,24 @@ func SquaredDistances(squares, x, c []float64, n, length int) {
 		frameProducts(nil, 0, squares, x, c, nil, n, 0, length)
 		return
 	}
-	framePanel(squares, 0, squares, x, length, c, x, n, 0, length) // there are no axes, and no products
+	rows := addressed{x, length}
+	framePanel(squares, 0, squares, rows, c, rows, n, 0, length) // there are no axes, and no products
 }
 
-// framePanel does so for as many axes as a kernel takes, with rows that begin apart entries after
-// each other.
-func framePanel(y []float64, stride int, squares, x []float64, apart int, c, axes []float64, n, count, length int) {
+// framePanel does so for as many axes as a kernel takes.
+func framePanel(y []float64, stride int, squares []float64, x addressed, c []float64, axes addressed, n, count, length int) {
 	y = y[:max(count-1, 0)*stride+n]
-	tile := 8 * tileRows * apart
+	tile := 8 * tileRows * x.apart
 	ahead := (prefetchBytes + tile - 1) / tile * tile
 	if !wider || n < tileRows {
 		for i := range n {
-			frameTileAVX2(&y[i], 8*stride, at(squares, i), &x[i*apart], 0, at(c, 0), &axes[0], length, count, ahead)
+			frameTileAVX2(&y[i], 8*stride, at(squares, i), &x.x[i*x.apart], 0, at(c, 0), &axes.x[0], 8*axes.apart, length, count, ahead)
 		}
 		return
 	}
 	for i := 0; i < n; i += tileRows {
 		from := min(i, n-tileRows) // some of the last ones once more
-		frameTileAVX512(&y[from], 8*stride, at(squares, from), &x[from*apart], 8*apart, at(c, 0), &axes[0], length, count, ahead)
+		frameTileAVX512(&y[from], 8*stride, at(squares, from), &x.x[from*x.apart], 8*x.apart, at(c, 0), &axes.x[0], 8*axes.apart, length, count, ahead)
 	}
 }
 

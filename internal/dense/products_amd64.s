@@ -21,8 +21,8 @@ DATA ·lanes+112(SB)/8, $0
 DATA ·lanes+120(SB)/8, $0
 GLOBL ·lanes(SB), RODATA|NOPTR, $128
 
-// func frameTileAVX512(y *float64, yStride int, squares, x *float64, xStride int, c, axes *float64, length, count, ahead int)
-TEXT ·frameTileAVX512(SB), NOSPLIT, $0-80
+// func frameTileAVX512(y *float64, yStride int, squares, x *float64, xStride int, c, axes *float64, axesStride, length, count, ahead int)
+TEXT ·frameTileAVX512(SB), NOSPLIT, $0-88
 	MOVQ x+24(FP), SI
 	MOVQ xStride+32(FP), AX
 	LEAQ (SI)(AX*1), R8
@@ -30,10 +30,10 @@ TEXT ·frameTileAVX512(SB), NOSPLIT, $0-80
 	LEAQ (R8)(AX*2), R10
 	MOVQ c+40(FP), R11
 	MOVQ axes+48(FP), DI
-	MOVQ length+56(FP), CX
-	MOVQ count+64(FP), R12
+	MOVQ axesStride+56(FP), DX
+	MOVQ length+64(FP), CX
+	MOVQ count+72(FP), R12
 	MOVQ squares+16(FP), R13
-	LEAQ (CX*8), DX
 	LEAQ (DX)(DX*2), R15
 	LEAQ (DX)(DX*4), R14
 	VPXORQ Z0, Z0, Z0
@@ -60,7 +60,7 @@ TEXT ·frameTileAVX512(SB), NOSPLIT, $0-80
 	VPXORQ Z21, Z21, Z21
 	VPXORQ Z22, Z22, Z22
 	VPXORQ Z23, Z23, Z23
-	MOVQ ahead+72(FP), AX
+	MOVQ ahead+80(FP), AX
 	XORQ BX, BX
 	SUBQ $8, CX
 	JLT frametail
@@ -1111,16 +1111,16 @@ symmetricsums:
 	VZEROUPPER
 	RET
 
-// func frameTileAVX2(y *float64, yStride int, squares, x *float64, xStride int, c, axes *float64, length, count, ahead int)
-TEXT ·frameTileAVX2(SB), NOSPLIT, $0-80
+// func frameTileAVX2(y *float64, yStride int, squares, x *float64, xStride int, c, axes *float64, axesStride, length, count, ahead int)
+TEXT ·frameTileAVX2(SB), NOSPLIT, $0-88
 	MOVQ x+24(FP), SI
 	MOVQ xStride+32(FP), AX
 	MOVQ c+40(FP), R11
 	MOVQ axes+48(FP), DI
-	MOVQ length+56(FP), CX
-	MOVQ count+64(FP), R12
+	MOVQ axesStride+56(FP), DX
+	MOVQ length+64(FP), CX
+	MOVQ count+72(FP), R12
 	MOVQ squares+16(FP), R13
-	LEAQ (CX*8), DX
 	LEAQ (DX)(DX*2), R15
 	LEAQ (DX)(DX*4), R14
 	VXORPD Y0, Y0, Y0
@@ -1135,7 +1135,7 @@ TEXT ·frameTileAVX2(SB), NOSPLIT, $0-80
 	VXORPD Y9, Y9, Y9
 	VXORPD Y10, Y10, Y10
 	VXORPD Y11, Y11, Y11
-	MOVQ ahead+72(FP), AX
+	MOVQ ahead+80(FP), AX
 	XORQ BX, BX
 	SUBQ $8, CX
 	JLT frametail

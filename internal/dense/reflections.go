@@ -11,7 +11,7 @@ type Reflections struct {
 // entry from: those before it are zeros.
 type panel struct {
 	count, from int
-	vectors     []float64 // count x (n-from)
+	vectors     addressed // from that entry on
 	t           []float64 // count x count, upper triangular
 }
 
@@ -51,7 +51,7 @@ func (h *Reflections) Rows(x []float64, back bool) {
 func (p *panel) rows(x, products []float64, n int, back bool) {
 	rows := len(x) / n
 	pulled, turned := products[:p.count*rows], products[reflectionPanel*reflectedRows:][:p.count*rows]
-	StridedFrameProducts(pulled, rows, x[p.from:], n, p.vectors, rows, p.count, n-p.from)
+	addressed{x[p.from:], n}.products(pulled, rows, p.vectors, rows, p.count, n-p.from)
 	clear(turned)
 	for i := range p.count {
 		for j := i; j < p.count; j++ {
@@ -62,7 +62,7 @@ func (p *panel) rows(x, products []float64, n int, back bool) {
 			AddScaled(turned[to*rows:(to+1)*rows], -p.t[i*p.count+j], pulled[from*rows:(from+1)*rows])
 		}
 	}
-	add := weighted{w: turned, row: rows, column: 1, x: p.vectors, stride: n - p.from, n: p.count}
+	add := weighted{w: turned, row: rows, column: 1, x: p.vectors.x, stride: p.vectors.apart, n: p.count}
 	add.to(x[p.from:], n, rows, n-p.from)
 }
 

@@ -71,7 +71,7 @@ func newReduction(m []float64, n int, t *Tridiagonal) *reduction {
 // reduce takes so many rows more. With V and W of the panel so far, what is left of the matrix is A -
 // V'W - W'V, which is formed at its end.
 func (r *reduction) reduce(from, count int) panel {
-	p := panel{count: count, from: from, vectors: make([]float64, count*(r.n-from)), t: make([]float64, count*count)}
+	p := panel{count: count, from: from, vectors: addressed{r.a[from*r.size+from:], r.size}, t: make([]float64, count*count)}
 	clear(r.panel)
 	size := r.size
 	for j := range count {
@@ -90,11 +90,13 @@ func (r *reduction) reduce(from, count int) panel {
 		Scale(w[i+1:], tau)
 		AddScaled(w[i+1:], -tau/2*InnerProduct(w[i+1:], v[i+1:]), v[i+1:])
 		clear(w[:i+1])
-		copy(p.vectors[j*(r.n-from):(j+1)*(r.n-from)], v[from:])
 		p.join(j, tau, along)
 	}
 	if from+count < r.n {
 		r.shrink(from+count, count)
+	}
+	for j := range count { // these rows have served
+		copy(r.a[(from+j)*r.size+from:(from+j+1)*r.size], r.v[j*r.size+from:(j+1)*r.size])
 	}
 	return p
 }
@@ -113,8 +115,9 @@ func (r *reduction) correct(w, v []float64, j, from int) []float64 {
 	first := from / symmetricLanes * symmetricLanes // v is zero before it
 	along, across := r.along[:j], r.across[:j]
 	if j > 0 {
-		StridedFrameProducts(along, j, r.v[first:], r.size, v[first:], j, 1, r.size-first)
-		StridedFrameProducts(across, j, r.w[first:], r.size, v[first:], j, 1, r.size-first)
+		axis := addressed{v[first:], 0}
+		addressed{r.v[first:], r.size}.products(along, j, axis, j, 1, r.size-first)
+		addressed{r.w[first:], r.size}.products(across, j, axis, j, 1, r.size-first)
 	}
 	Scale(along, -1)
 	Scale(across, -1)

@@ -356,7 +356,7 @@ func reserveSpan(x Data, f *footprint) (*memory.Reservation, error) {
 // reserveRotation holds what the problem in the axes of a loss takes: its own numbers, the rows and
 // the residuals, the reflections, and the matrix where a solver asks for it.
 func reserveRotation(x Data, f *footprint) (*memory.Reservation, error) {
-	return f.reserve("fit", x, f.problem()+2*f.n*f.D+2*f.D*f.D+40*f.D+2*f.D*f.m)
+	return f.reserve("fit", x, f.problem()+2*f.n*f.D+2*f.D*f.D+170*f.D+2*f.D*f.m)
 }
 
 // reserveColumns holds what the problem without some columns takes: its own numbers, the rows and

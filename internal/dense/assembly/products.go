@@ -8,8 +8,8 @@ const tileAxes = 6
 // frameTile writes the kernel of FrameProducts for a few rows of x: all axes of a panel
 // in one read of the rows. Each sum is of eight lanes, of columns 0, 8, 16, ... and so on.
 func frameTile(s set) {
-	fmt.Fprintf(output, "// func frameTile%s(y *float64, yStride int, squares, x *float64, xStride int, c, axes *float64, length, count, ahead int)\n", s.name)
-	fmt.Fprintf(output, "TEXT ·frameTile%s(SB), NOSPLIT, $0-80\n", s.name)
+	fmt.Fprintf(output, "// func frameTile%s(y *float64, yStride int, squares, x *float64, xStride int, c, axes *float64, axesStride, length, count, ahead int)\n", s.name)
+	fmt.Fprintf(output, "TEXT ·frameTile%s(SB), NOSPLIT, $0-88\n", s.name)
 	f := frame{s}
 	p("MOVQ x+24(FP), SI")
 	p("MOVQ xStride+32(FP), AX")
@@ -20,16 +20,16 @@ func frameTile(s set) {
 	}
 	p("MOVQ c+40(FP), R11")
 	p("MOVQ axes+48(FP), DI")
-	p("MOVQ length+56(FP), CX")
-	p("MOVQ count+64(FP), R12")
+	p("MOVQ axesStride+56(FP), DX")
+	p("MOVQ length+64(FP), CX")
+	p("MOVQ count+72(FP), R12")
 	p("MOVQ squares+16(FP), R13")
-	p("LEAQ (CX*8), DX")
 	p("LEAQ (DX)(DX*2), R15")
 	p("LEAQ (DX)(DX*4), R14")
 	for i := range tileAxes * s.rows * s.halves {
 		s.zero(i)
 	}
-	p("MOVQ ahead+72(FP), AX")
+	p("MOVQ ahead+80(FP), AX")
 	p("XORQ BX, BX")
 	p("SUBQ $8, CX")
 	p("JLT frametail")

@@ -290,12 +290,12 @@ func (o *formOuter) move(m *Moments) bool {
 	before := o.value()
 	for range formHalvings {
 		floats.AddTo(o.trial, o.frame, o.step)
-		if _, ok := o.polar.Factor(o.trial, o.trial, o.f.D); !ok {
+		if !o.polar.Orthonormalize(o.trial, o.f.D) {
 			break
 		}
 		o.project(o.trial, m)
 		if o.value() <= before {
-			far := floats.Distance(o.trial, o.frame, 2)
+			far := dense.Distance(o.trial, o.frame)
 			o.frame, o.trial = o.trial, o.frame
 			return far > formTolerance
 		}
