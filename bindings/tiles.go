@@ -69,8 +69,8 @@ func (s tilingSettings) run(j *job, fitted []byte, precision uint64) (*denoise.T
 	return f, f.Denoise(j.ctx, e, o)
 }
 
-// TilingReport describes the result of such a job as a JSON object: the method, the number
-// of principal axes (0: all columns), the parameters of its loss, and what was read so far.
+// TilingReport describes the result of such a job as a JSON object: the method, a note where it is not the
+// one asked for, the number of principal axes (0: all columns), the parameters of its loss, and what was read so far.
 func TilingReport(number int64) (string, error) {
 	return withJob("tiling report", number, func(j *job) (string, error) {
 		f, err := resultOf[*denoise.TileFit](j)
@@ -80,13 +80,14 @@ func TilingReport(number int64) (string, error) {
 		cost := f.Report()
 		report := struct {
 			Method     string             `json:"method"`
+			Note       string             `json:"note"`
 			Axes       int                `json:"axes"`
 			LossParams map[string]float64 `json:"loss_params,omitempty"`
 			Passes     int                `json:"passes"`
 			Rounds     int                `json:"rounds"`
 			Read       int                `json:"read"`
 			Again      int                `json:"again"`
-		}{f.Method().Name(), f.Axes(), nil, cost.Passes, cost.Rounds, cost.Read, cost.Again}
+		}{f.Method().Name(), f.Note(), f.Axes(), nil, cost.Passes, cost.Rounds, cost.Read, cost.Again}
 		if m, ok := f.Method().(denoise.SCQM); ok {
 			if p, ok := m.Loss.(framework.Parametric); ok {
 				report.LossParams = p.Params()

@@ -79,10 +79,7 @@ type denoiseSummary struct {
 func newDenoiseSummary(d *denoise.Denoiser, f *denoiseFlags, x *dataset.Matrix, header []string, r *denoise.Result, took time.Duration) *denoiseSummary {
 	s := f.newSummary(d.Method(), x.Rows, x.Cols, header)
 	s.Seconds, s.GridEnd = took.Seconds(), d.Grid(f.choosesNeighbors()).String()
-	s.Axes, s.Note = d.Axes(), d.Note()
-	if s.Note != "" {
-		s.Method = d.Method().Name()
-	}
+	s.take(d.Method(), d.Axes(), d.Note())
 	if f.share > 0 {
 		s.ShareError, s.shareMoved = &r.ShareError, r.ShareMoved
 	}
@@ -109,6 +106,14 @@ func (f *denoiseFlags) newSummary(method denoise.Method, n, D int, header []stri
 		}
 	}
 	return s
+}
+
+// take takes the axes, and the method with a note where it is not the one asked for.
+func (s *denoiseSummary) take(m denoise.Method, axes int, note string) {
+	s.Axes, s.Note = axes, note
+	if note != "" {
+		s.Method = m.Name()
+	}
 }
 
 // medians are the numbers of rows of which a summary has the medians.

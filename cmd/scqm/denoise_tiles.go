@@ -106,13 +106,14 @@ func (f *denoiseFlags) runInTiles(cmd *cobra.Command, path string, m denoise.Met
 		return err
 	}
 	count, _ := y.Shape()
+	f.latent = fit.Latent()
 	s := f.newSummary(fit.Method(), n, D, x.Names())
 	table := dataset.Table{Rows: count, Cols: D, Names: y.Names()}
 	if err := cli.WriteRows(cmd, f.output, table, func(write func([]float64) error) error { return e.write(ctx, s, count, write) }); err != nil {
 		return err
 	}
 	s.Seconds = time.Since(began).Seconds()
-	s.Axes = fit.Axes()
+	s.take(fit.Method(), fit.Axes(), fit.Note())
 	report := fit.Report()
 	s.Tiles = &tiledWork{e.Tiles(), report.Rounds, report.Again}
 	return s.print(cmd, f)

@@ -104,13 +104,6 @@ func (m Auto) Prepare(ctx context.Context, c *Cloud, o Options) (Fitted, error) 
 	if err := p.finish(); err != nil {
 		return nil, err
 	}
-	if p.setting.between {
-		charts.setting = p.setting
-		return charts.autoFit, nil
-	}
-	if err := p.holdOut(ctx, c, o); err != nil {
-		return nil, err
-	}
 	if p.flat != nil {
 		p.flat.n = c.rows()
 		return p.flat, nil
@@ -122,7 +115,8 @@ func (m Auto) Prepare(ctx context.Context, c *Cloud, o Options) (Fitted, error) 
 	return charts.autoFit, nil
 }
 
-// finish chooses, and takes the feet on the charts of the choice for the places.
+// finish chooses, and takes the feet on the charts of the choice for the places, unless a linear model is
+// better.
 func (p *autoPrepare) finish() error {
 	passes := selectionPasses
 	if p.n > fewRows || p.method.linear != nil {
@@ -143,7 +137,7 @@ func (p *autoPrepare) finish() error {
 			return err
 		}
 	}
-	return nil
+	return p.holdOut()
 }
 
 // newPilot estimates the noise and denoises once.

@@ -51,7 +51,7 @@ func randomSign(v uint64) float64 { return float64(1 - 2*int(v>>63)) }
 func (p *cloudCharts) perturb(probes int, eps float64) error {
 	c := p.cloud
 	p.eps, p.probes = eps, nil
-	rng := rand.NewPCG(perturbationSeed, 0)
+	rng := rand.NewPCG(perturbationSeed, signStream)
 	for range probes {
 		pr := probe{z: make([]float64, len(c.X)), x: slices.Clone(c.X)}
 		for _, i := range c.used { // rows of weight 0 take no random numbers from others

@@ -32,6 +32,8 @@ type charts interface {
 	// compare makes the charts of candidates of one number of neighbours for the selection,
 	// and for probes of some of it.
 	compare(s setting, list []candidate) ([]*compared, error)
+	// holdOut makes charts of the same rows with noise added, until that is taken back.
+	holdOut(s autoSettings, noise heldNoise) (heldRows, error)
 }
 
 // order says which charts to make, at the places that rows have.

@@ -68,11 +68,7 @@ func fit(ctx context.Context, m Method, x rows.Data, o Options) (*Denoiser, erro
 	if err := checkRows(x); err != nil {
 		return nil, err
 	}
-	p, err := findPlane(ctx, m, x, o)
-	if err != nil {
-		return nil, err
-	}
-	linear, err := linearBeside(ctx, m, x, p, o)
+	p, linear, err := findPlane(ctx, m, x, o)
 	if err != nil {
 		return nil, err
 	}
@@ -126,7 +122,7 @@ const betweenSheets = "auto: rows are as they came: they are on two sheets, abou
 
 // fitLinear prepares a linear model in place of charts of dimension d.
 func fitLinear(ctx context.Context, x rows.Data, l *linearModel, d int, why string, o Options) (*Denoiser, error) {
-	out, err := fitCharts(ctx, PCA{instead: d, neighbors: l.neighbors}, l.plane, x, o)
+	out, err := fitCharts(ctx, l.method(d), l.plane, x, o)
 	if err == nil {
 		out.note = why
 	}

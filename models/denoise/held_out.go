@@ -1,7 +1,6 @@
 package denoise
 
 import (
-	"context"
 	"math"
 	"math/rand/v2"
 
@@ -14,39 +13,53 @@ import (
 // seen, in units of the noise.
 const addedNoise = 0.5
 
-// heldOut are two copies of the rows of a cloud whose noise is independent, one to
+// heldNoise makes two copies of rows whose noise is independent, one to
 // denoise and one to judge by: with a normal z of the noise s, x + a z and x - z/a. The
 // squared distance of a function of the first from the second is its error, but for
 // the variance of the second, whatever the function does with the first: charts
 // in many dimensions follow their rows by way of places that followed them before, which
-// no divergence at fixed charts sees.
+// no divergence at fixed charts sees. The z of a row follow from its number.
 //
 // Source: N. Oliveira, J. Lei, R. Tibshirani, Unbiased risk estimation in the normal
 // means problem via coupled bootstrap techniques, arXiv:2111.09447.
-type heldOut struct {
-	seen  rows.Data
-	judge []float64 // n x D
+type heldNoise float64
+
+// heldStride is how many random numbers a row has for each of its columns: a normal one takes one, and
+// every hundredth time some more.
+const heldStride = 4
+
+// seen writes x + a z of row x of a number into dst.
+func (s heldNoise) seen(dst, x []float64, number int) { s.add(dst, x, number, addedNoise) }
+
+// judge writes x - z/a.
+func (s heldNoise) judge(dst, x []float64, number int) { s.add(dst, x, number, -1/addedNoise) }
+
+func (s heldNoise) add(dst, x []float64, number int, factor float64) {
+	rng := rand.New(streamFrom(heldStream, uint64(number)*uint64(len(x))*heldStride))
+	for j, v := range x {
+		z := float64(s) * rng.NormFloat64()
+		dst[j] = v + factor*z
+	}
 }
 
-func newHeldOut(c *Cloud, noise float64) heldOut {
-	x := c.Select(c.used)
-	h := heldOut{seen: rows.Data{N: x.N, D: x.D, X: make([]float64, len(x.X)), Weights: x.Weights}, judge: make([]float64, len(x.X))}
-	rng := rand.New(rand.NewPCG(perturbationSeed, 1))
-	for k, v := range x.X {
-		z := noise * rng.NormFloat64()
-		h.seen.X[k], h.judge[k] = v+addedNoise*z, v-z/addedNoise
-	}
-	return h
+// heldRows makes charts of rows with noise added, and judges these.
+type heldRows interface {
+	charts
+	// judge returns, for each row of the selection, how much nearer the foot by charts of a setting is
+	// to the copy that these have not seen than the row with its coordinates shrunk by gain, in squares.
+	judge(s setting, gain []float64) ([]float64, error)
+	// takeBack ends it: rows and charts are those before.
+	takeBack() error
 }
 
 // holdOut takes the linear model where charts that seemed better are not, on rows held out.
-func (p *autoPrepare) holdOut(ctx context.Context, c *Cloud, o Options) error {
+func (p *autoPrepare) holdOut() error {
 	if p.method.linear == nil || p.flat != nil {
 		return nil
 	}
-	gain, holds, err := p.linearHolds(ctx, c, o)
+	gain, holds, err := p.linearHolds()
 	if err == nil && holds {
-		p.takeLinear(p.method.linear.risk - gain)
+		p.takeLinear(p.method.linear.overall - gain)
 	}
 	return err
 }
@@ -54,40 +67,30 @@ func (p *autoPrepare) holdOut(ctx context.Context, c *Cloud, o Options) error {
 // linearHolds tells whether charts of the setting chosen are no better than the linear
 // model by more than chance, by rows held out, and how much better they are in mean
 // square.
-func (p *autoPrepare) linearHolds(ctx context.Context, c *Cloud, o Options) (gain float64, holds bool, err error) {
-	m, flat := p.method, p.method.plane
-	h := newHeldOut(c, m.linear.noise)
-	m.Neighbors = p.setting.neighbors
-	o.Progress = nil
-	seen, err := newCloud(h.seen)
+func (p *autoPrepare) linearHolds() (gain float64, holds bool, err error) {
+	m, chosen := p.method, p.setting
+	m.Neighbors = chosen.neighbors
+	again, err := newAutoPrepare(m, p.n, p.D)
 	if err != nil {
 		return 0, false, err
 	}
-	again, charts, err := newPilot(ctx, m, seen, o)
+	held, err := p.charts.holdOut(again.autoSettings, heldNoise(m.linear.noise))
 	if err != nil {
+		return 0, false, err
+	}
+	again.charts = held
+	if err := again.pilot(); err != nil {
 		return 0, false, err
 	}
 	s := again.setting
-	s.pilot, s.neighbors, s.ridge, s.rounds, s.least = false, p.setting.neighbors, p.setting.ridge, p.setting.rounds, p.setting.least
+	s.pilot, s.neighbors, s.ridge, s.rounds, s.least = false, chosen.neighbors, chosen.ridge, chosen.rounds, chosen.least
 	if err := again.advance(s); err != nil {
 		return 0, false, err
 	}
-	charts.setting = again.setting
-	some := seen.some(selectionRows)
-	difference := make([]float64, len(some))
-	err = charts.each(some, func(w *autoWorker, k, i int) {
-		x, judge := seen.Row(i), h.judge[i*c.D:(i+1)*c.D]
-		var about Row
-		foot := make([]float64, c.D)
-		itself := Neighborhood{Centre: x, Index: []int{i}, Distance: []float64{0}}
-		if w.Place(&itself, &about) != nil || w.Project(foot, x) != nil {
-			copy(foot, x)
-		}
-		for a, v := range judge {
-			on := flat.gain[a] * x[a]
-			difference[k] += (v-on)*(v-on) - (v-foot[a])*(v-foot[a])
-		}
-	})
+	difference, err := held.judge(s, m.plane.gain)
+	if err == nil {
+		err = held.takeBack()
+	}
 	if err != nil {
 		return 0, false, err
 	}
@@ -96,4 +99,68 @@ func (p *autoPrepare) linearHolds(ctx context.Context, c *Cloud, o Options) (gai
 	// that of the nearest rows is.
 	sure := mean > likely*deviation/math.Sqrt(float64(len(difference)))
 	return mean, !sure || mean < asGood*(m.linear.overall-m.linear.risk), nil
+}
+
+// heldCloud is a cloud in memory with noise added.
+type heldCloud struct {
+	*cloudCharts
+	noise heldNoise
+	came  rows.Data
+}
+
+// holdOut implements charts.
+func (p *cloudCharts) holdOut(s autoSettings, noise heldNoise) (heldRows, error) {
+	h := &heldCloud{noise: noise, came: p.cloud.Select(p.cloud.used)}
+	seen := rows.Data{N: h.came.N, D: h.came.D, X: make([]float64, len(h.came.X)), Weights: h.came.Weights}
+	for i := range seen.N {
+		noise.seen(seen.Row(i), h.came.Row(i), i)
+	}
+	c, err := cloudOf(seen)
+	if err != nil {
+		return nil, err
+	}
+	p.probes = nil // nothing asks them any more
+	quiet := p.o
+	quiet.Progress = nil
+	h.cloudCharts = newCloudCharts(p.ctx, s, c, quiet)
+	return h, nil
+}
+
+// judge implements heldRows.
+func (h *heldCloud) judge(s setting, gain []float64) ([]float64, error) {
+	some, D := h.cloud.some(selectionRows), h.cloud.D
+	by := make([]float64, len(some)*D)
+	for k, i := range some {
+		h.noise.judge(by[k*D:(k+1)*D], h.came.Row(i), i)
+	}
+	h.setting = s
+	difference, _, err := h.judgeSome(some, by, gain)
+	return difference, err
+}
+
+// takeBack implements heldRows: the cloud without the noise is another.
+func (h *heldCloud) takeBack() error { return nil }
+
+// judgeSome is judge for the rows of list, by as many others.
+func (p *cloudCharts) judgeSome(list []int, by, gain []float64) (difference []float64, missed []bool, err error) {
+	D := p.cloud.D
+	difference, missed = make([]float64, len(list)), make([]bool, len(list))
+	err = p.each(list, func(w *autoWorker, k, i int) {
+		w.rows.search.missed = false
+		x := p.cloud.Row(i)
+		var about Row
+		foot := make([]float64, D)
+		itself := Neighborhood{Centre: x, Index: []int{i}, Distance: []float64{0}}
+		if w.Place(&itself, &about) != nil || w.Project(foot, x) != nil {
+			copy(foot, x)
+		}
+		if missed[k] = w.rows.search.missed; missed[k] {
+			return
+		}
+		for a, v := range by[k*D : (k+1)*D] {
+			on := gain[a] * x[a]
+			difference[k] += (v-on)*(v-on) - (v-foot[a])*(v-foot[a])
+		}
+	})
+	return difference, missed, err
 }

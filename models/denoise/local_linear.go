@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/scqm/scqm/internal/dense"
+	"github.com/scqm/scqm/models/rows"
 )
 
 // localPrior is the number of rows that the covariance of all rows counts as beside that of
@@ -31,33 +32,51 @@ const localPrior = 30
 type localLinear struct {
 	plane     *plane
 	neighbors int
-	cloud     *Cloud // coordinates along the axes of the plane
-	index     index  // of these, shrunk
-	signal    []float64
-	size      float64 // sum of signal
+	cloud     *Cloud    // coordinates along the axes of the plane
+	index     index     // of these, shrunk
+	signal    []float64 // r: variances of all rows without the noise
+	size      float64   // sum of signal
 }
 
-// newLocalLinear looks at rows whose coordinates are those of c.
-func newLocalLinear(p *plane, c *Cloud, neighbors int) *localLinear {
-	f := &localLinear{plane: p, neighbors: neighbors, cloud: c, signal: make([]float64, p.r)}
-	shrunk := make([]float64, len(c.X))
-	for i := range c.N {
-		p.shrink(shrunk[i*p.r:(i+1)*p.r], c.Row(i))
+// nearRows is the model by the nearest of the rows whose coordinates are those of c, and index has shrunk.
+func (m PCA) nearRows(c *Cloud, in index) *localLinear {
+	f := &localLinear{plane: m.plane, neighbors: m.neighbors, cloud: c, index: in, signal: m.signal}
+	for _, v := range m.signal {
+		f.size += v
 	}
-	f.index = newIndex(shrunk, p.r, c.used)
+	return f
+}
+
+// newLocalLinear is that of all rows of c, which tell the signal.
+func newLocalLinear(p *plane, c *Cloud, neighbors int) *localLinear {
+	m := PCA{plane: p, neighbors: neighbors, signal: p.signal(c)}
+	return m.nearRows(c, newIndex(p.shrunk(c.Data), c.D, c.used))
+}
+
+// signal are the variances along the axes without the noise.
+func (p *plane) signal(c *Cloud) []float64 {
+	signal := make([]float64, p.r)
 	var sum float64
 	for _, i := range c.used {
 		w := c.weight(i)
 		for a, v := range c.Row(i) {
-			f.signal[a] += w * v * v
+			signal[a] += w * v * v
 		}
 		sum += w
 	}
-	for a := range f.signal {
-		f.signal[a] = max(f.signal[a]/sum-p.noise*p.noise, 0)
-		f.size += f.signal[a]
+	for a := range signal {
+		signal[a] = max(signal[a]/sum-p.noise*p.noise, 0)
 	}
-	return f
+	return signal
+}
+
+// shrunk are coordinates, each shrunk as those of all rows.
+func (p *plane) shrunk(z rows.Data) []float64 {
+	v := make([]float64, len(z.X))
+	for i := range z.N {
+		p.shrink(v[i*p.r:(i+1)*p.r], z.Row(i))
+	}
+	return v
 }
 
 // shrink writes coordinates, shrunk as those of all rows, into dst.
@@ -99,6 +118,9 @@ func (w *linearWorker) Project(dst, z []float64) error {
 	w.project(dst, z, w.neighbors)
 	return nil
 }
+
+// ownSearch implements searcher.
+func (w *linearWorker) ownSearch() *search { return &w.search }
 
 // project writes f(z) for the K nearest rows into dst, and where these tell nothing the row
 // as the model of all rows shrinks it.
@@ -155,6 +177,9 @@ func (w *linearWorker) gather(z []float64, neighbors int) float64 {
 	r := w.plane.r
 	w.plane.shrink(w.at, z)
 	found := w.search.find(w.index, w.at, neighbors+1)
+	if w.search.missed {
+		return 0
+	}
 	h := math.Sqrt(found[len(found)-1].distance)
 	k := len(found) - 1
 	w.weights, w.scaled = dense.Grow(w.weights, k+1), dense.Grow(w.scaled, (k+1)*r)

@@ -35,7 +35,8 @@ const (
 // linearModel is the best model that is linear, of all rows or of those near by.
 type linearModel struct {
 	plane     *plane
-	neighbors int // 0 is all rows, by the gains of the plane
+	neighbors int       // 0 is all rows, by the gains of the plane
+	signal    []float64 // variances along the axes without the noise, for those of the nearest rows
 	noise     float64
 	risk      float64 // mean squared error, estimated
 	// overall is the risk of the model of all rows along the axes that charts are made along,
@@ -57,10 +58,9 @@ type linearSearch struct {
 	some    []int
 }
 
-// findLinear finds the linear model of rows with the least estimated risk, with p, nil where it has
-// too many axes, for that of all. It returns nil where rows are too few, or free of noise.
+// findLinear finds the linear model of distinct rows of positive weight with the least estimated risk, with p, nil
+// where it has too many axes, for that of all. It returns nil where rows are too few, or free of noise.
 func findLinear(ctx context.Context, x rows.Data, p *plane, latent int, o Options) (*linearModel, error) {
-	x = usedRows(x)
 	if x.N < 2*leastLocalRows {
 		return nil, nil
 	}
@@ -208,6 +208,9 @@ func (f *linearSearch) choose(p *plane, latent int) (*linearModel, error) {
 		}
 	}
 	m.risk, m.off = stat.Mean(best, nil), off
+	if m.neighbors > 0 {
+		m.signal = m.plane.signal(f.cloud)
+	}
 	if overall != nil { // whose axes and whose estimate charts are compared with
 		m.overall = stat.Mean(overall, nil)
 		if p.noise < sameNoise*m.noise { // else that model is another

@@ -19,8 +19,15 @@ type PCA struct {
 	plane *plane
 	// instead is the dimension of the charts that would have been, 0 where it was asked for.
 	instead int
-	// neighbors is the number of nearest rows whose components are taken, 0 all.
+	// neighbors is the number of nearest rows whose components are taken, 0 all, and signal what
+	// [localLinear] has of all rows.
 	neighbors int
+	signal    []float64
+}
+
+// method is the linear model in place of charts of dimension d, without its plane.
+func (l *linearModel) method(d int) PCA {
+	return PCA{instead: d, neighbors: l.neighbors, signal: l.signal}
 }
 
 // dimension is that of the charts which the model replaces, or else the number of axes.
@@ -48,7 +55,7 @@ func (m PCA) Prepare(_ context.Context, c *Cloud, _ Options) (Fitted, error) {
 		return nil, fmt.Errorf("denoise: pca: rows without a principal axis: %w", ErrInput)
 	}
 	if m.neighbors > 0 {
-		return newLocalLinear(m.plane, c, m.neighbors), nil
+		return m.nearRows(c, newIndex(m.plane.shrunk(c.Data), c.D, c.used)), nil
 	}
 	return &shrunk{m.plane, c.rows()}, nil
 }

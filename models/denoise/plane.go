@@ -93,14 +93,24 @@ func wantsPlane(m Method, D int, o Options) (bool, error) {
 	return !kept, nil
 }
 
-// findPlane returns the plane of the rows of x, by up to planeRows of them, or nil where all
-// columns are to be kept.
-func findPlane(ctx context.Context, m Method, x rows.Data, o Options) (*plane, error) {
+// findPlane returns the plane of the rows of x, nil where all columns are to be kept, and the linear
+// model to compare a method with, nil where there is no such choice, both by up to planeRows rows.
+func findPlane(ctx context.Context, m Method, x rows.Data, o Options) (*plane, *linearModel, error) {
 	wanted, err := wantsPlane(m, x.D, o)
 	if err != nil || !wanted {
-		return nil, err
+		return nil, nil, err
 	}
 	return planeOfSample(ctx, m, planeSample(usedRows(x)), o)
+}
+
+// planeOfSample is findPlane by distinct rows of positive weight.
+func planeOfSample(ctx context.Context, m Method, x rows.Data, o Options) (*plane, *linearModel, error) {
+	p, err := planeBy(ctx, m, x, o)
+	if err != nil || !comparesLinear(m, x.D, o) {
+		return p, nil, err
+	}
+	l, err := findLinear(ctx, x, p, mostLatent(m), o)
+	return p, l, err
 }
 
 // planeSample are the rows that axes are found by.
@@ -115,9 +125,9 @@ func planeSample(x rows.Data) rows.Data {
 	return x.Select(list)
 }
 
-// planeOfSample returns the plane of distinct rows of positive weight, or nil where they are
+// planeBy returns the plane of distinct rows of positive weight, or nil where they are
 // not near one.
-func planeOfSample(ctx context.Context, m Method, x rows.Data, o Options) (*plane, error) {
+func planeBy(ctx context.Context, m Method, x rows.Data, o Options) (*plane, error) {
 	if x.N < 2 {
 		return nil, nil
 	}

@@ -25,13 +25,19 @@ var (
 	pcgIncrement  = uint128{6364136223846793005, 1442695040888963407}
 )
 
-// signsFrom returns the generator of the signs of probes after so many numbers, in
+// The streams of random numbers of rows: signs of probes, and the noise that is added to rows held out.
+const (
+	signStream = 0
+	heldStream = 1
+)
+
+// streamFrom returns the generator of a stream after so many numbers, in
 // a time that grows with their logarithm: rows of a tile take theirs by number.
 //
 // Source: F. B. Brown, Random number generation with arbitrary strides, Trans. Am.
 // Nucl. Soc. 71 (1994).
-func signsFrom(skipped uint64) *rand.PCG {
-	state := uint128{perturbationSeed, 0}
+func streamFrom(stream, skipped uint64) *rand.PCG {
+	state := uint128{perturbationSeed, stream}
 	multiplier, increment := pcgMultiplier, pcgIncrement
 	for ; skipped > 0; skipped >>= 1 {
 		if skipped&1 == 1 {

@@ -28,6 +28,34 @@ type Tile struct {
 	// next is what comes in place of these, where done says so.
 	next toCome
 	done []bool
+	// kept is what the rows were before they were turned, and before noise was added to them.
+	kept []former
+}
+
+// former is what rows were, and what was known of them.
+type former struct {
+	Columns       int
+	X             []float64
+	Place, Trust  []float64
+	Charts, About []float64
+}
+
+// keep keeps what the rows are, without probes, and forgets what is known of them.
+func (t *Tile) keep() {
+	f := former{Columns: t.columns, X: t.x, Charts: t.charts, About: t.about}
+	if len(t.places) > 0 {
+		f.Place, f.Trust = t.places[0], t.trust[0]
+	}
+	t.kept = append(t.kept, f)
+	t.places, t.trust, t.charts, t.about, t.eps = nil, nil, nil, nil, 0
+}
+
+// takeBack takes what was kept last.
+func (t *Tile) takeBack() {
+	last := len(t.kept) - 1
+	f := t.kept[last]
+	t.columns, t.x, t.charts, t.about, t.eps, t.kept = f.Columns, f.X, f.Charts, f.About, 0, t.kept[:last]
+	t.places, t.trust = [][]float64{f.Place}, [][]float64{f.Trust}
 }
 
 // toCome is what charts of the rows of a tile are to be kept as.
@@ -120,7 +148,7 @@ func (t *Tile) probe(m int) probe {
 	D := t.columns
 	pr := probe{z: make([]float64, len(t.x)), x: slices.Clone(t.x)}
 	for i, g := range t.number {
-		rng := signsFrom((uint64(m)*uint64(t.all) + uint64(g)) * uint64(D))
+		rng := streamFrom(signStream, (uint64(m)*uint64(t.all)+uint64(g))*uint64(D))
 		for j := i * D; j < (i+1)*D; j++ {
 			pr.z[j] = randomSign(rng.Uint64())
 			pr.x[j] += t.eps * pr.z[j]

@@ -49,7 +49,16 @@ func (q *Queries) turned(p *plane, threads int) (z rows.Data, off []float64, err
 	return z, off, nil
 }
 
-// bounds is the box of the rows of z, which are those of the queries, that are not done.
+// bounds is the box of the rows of z, which are those of the queries, that are not done, and for a linear
+// model of the nearest rows that of what it looks these up by.
+func (k *Task) bounds(q *Queries, z rows.Data) []box {
+	boxes := []box{q.bounds(z)}
+	if k.linear != nil && k.linear.neighbors > 0 {
+		boxes = append(boxes, q.bounds(rows.Data{N: z.N, D: z.D, X: k.plane.shrunk(z)}))
+	}
+	return boxes
+}
+
 func (q *Queries) bounds(z rows.Data) box {
 	b := newBox(z.D)
 	for i, r := range q.result.Rows {
@@ -66,9 +75,12 @@ func (k *Task) DoQueries(ctx context.Context, m Method, q *Queries, parts []*Til
 	if err != nil {
 		return nil, err
 	}
+	if k.linear != nil {
+		m = *k.linear
+	}
 	switch k.act {
 	case actSurvey:
-		return &Reply{rows: len(q.number), bounds: []box{q.bounds(z)}}, nil
+		return &Reply{rows: len(q.number), bounds: k.bounds(q, z)}, nil
 	case actDenoise:
 		return k.denoise(ctx, m, q, z, off, parts)
 	}
@@ -109,6 +121,6 @@ func (k *Task) denoise(ctx context.Context, m Method, q *Queries, z rows.Data, o
 		}
 		q.result.Rows[i] = result.Rows[l]
 	}
-	r.bounds = []box{q.bounds(z)}
+	r.bounds = k.bounds(q, z)
 	return r, nil
 }

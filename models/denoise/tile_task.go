@@ -13,18 +13,23 @@ import (
 type act uint8
 
 const (
-	actSurvey  act = iota // says what rows there are
-	actNumber             // numbers the rows among those of all tiles
-	actDraw               // gives some rows
-	actTurn               // takes the coordinates of rows on a plane for the rows
-	actReach              // estimates how far away neighbours are
-	actPerturb            // makes probes
-	actChart              // makes charts, and feet to come
-	actCommit             // takes the feet to come for the places
-	actFollow             // takes the feet of probes on the charts for their places
-	actCompare            // compares candidates of auto
-	actTrial              // measures distances of some rows from fits with the loss l2
-	actDenoise            // denoises queries
+	actSurvey   act = iota // says what rows there are
+	actNumber              // numbers the rows among those of all tiles
+	actDraw                // gives some rows
+	actTurn                // takes the coordinates of rows on a plane for the rows
+	actShrink              // takes shrunk coordinates for the places
+	actHoldOut             // adds noise to the rows, and keeps what they were
+	actJudge               // judges charts of such rows
+	actTakeBack            // takes what was kept
+	actForget              // forgets probes and what was kept
+	actReach               // estimates how far away neighbours are
+	actPerturb             // makes probes
+	actChart               // makes charts, and feet to come
+	actCommit              // takes the feet to come for the places
+	actFollow              // takes the feet of probes on the charts for their places
+	actCompare             // compares candidates of auto
+	actTrial               // measures distances of some rows from fits with the loss l2
+	actDenoise             // denoises queries
 )
 
 // want is a box of which a task knows all rows whose value of a field is in it.
@@ -57,6 +62,10 @@ type Task struct {
 	some      int // bounds the rows that the task is for; 0 is for all
 
 	plane      *plane       // of actTurn, and of queries that are turned before all else
+	linear     *PCA         // in place of the method, without its plane
+	keep       bool         // what actTurn turns
+	noise      heldNoise    // of actHoldOut and actJudge
+	gain       []float64    // of the linear model that actJudge compares with
 	auto       autoSettings // what auto has found so far
 	order      order
 	candidates []candidate
@@ -86,7 +95,7 @@ type Reply struct {
 }
 
 // Cut returns the rows of a tile that the task takes.
-func (k *Task) Cut(t *Tile) *Tile { return t.cut(k.wants, k.act == actDenoise) }
+func (k *Task) Cut(t *Tile) *Tile { return t.cut(k.wants, k.act == actDenoise || k.act == actJudge) }
 
 // Do does the task on a tile, with the parts that its sources gave.
 func (k *Task) Do(ctx context.Context, m Method, t *Tile, parts []*Tile) (*Reply, error) {
@@ -100,6 +109,17 @@ func (k *Task) Do(ctx context.Context, m Method, t *Tile, parts []*Tile) (*Reply
 		return k.draw(t), nil
 	case actTurn:
 		return k.turn(t)
+	case actShrink:
+		return k.shrink(t)
+	case actHoldOut:
+		return k.holdOut(t), nil
+	case actJudge:
+		return k.judge(ctx, t, parts)
+	case actTakeBack:
+		t.takeBack()
+	case actForget:
+		t.perturb(0, 0)
+		t.kept = nil
 	case actReach:
 		return &Reply{reach: t.reach(k)}, nil
 	case actPerturb:
@@ -256,15 +276,15 @@ func (k *Task) chart(ctx context.Context, t *Tile, parts []*Tile) (*Reply, error
 			r.values = append(r.values, c[l])
 		}
 		if k.order.keep {
-			t.keep(i, l, m, k.order.setting.pilot)
+			t.expect(i, l, m, k.order.setting.pilot)
 		}
 	}
 	k.boundMissed(r, t, list, m.missed)
 	return r, nil
 }
 
-// keep takes what was made of row i, the l-th, for what is to come.
-func (t *Tile) keep(i, l int, m *made, pilot bool) {
+// expect takes what was made of row i, the l-th, for what is to come.
+func (t *Tile) expect(i, l int, m *made, pilot bool) {
 	part := func(to *[]float64, from []float64, width int) {
 		if *to == nil {
 			*to = make([]float64, t.Rows()*width)
@@ -376,6 +396,11 @@ func (k *Task) denoiser(ctx context.Context, m Method, all *Tile) (*Denoiser, er
 		f := field{rowsThemselves, false}
 		a.places = places{y: all.values(f), index: k.index(all, f), trust: all.trusted(f)}
 		return &Denoiser{method: auto, cloud: c, fitted: a, size: size, unit: 1}, err
+	}
+	if l, ok := m.(PCA); ok && l.neighbors > 0 {
+		size, err := l.Size(c.rows(), c.D)
+		l.plane = k.plane
+		return &Denoiser{method: l, cloud: c, fitted: l.nearRows(c, k.index(all, placeField)), size: size, unit: 1}, err
 	}
 	if s, ok := m.(SCQM); ok && s.LossFor != nil {
 		var err error

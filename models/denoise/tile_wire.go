@@ -10,7 +10,7 @@ import (
 
 // tileFormat is the version of what tiles, queries, tasks and replies are encoded as.
 // Machines of one type give the same bits; others may not.
-var tileFormat = "scqm tiles 4 " + runtime.GOARCH
+var tileFormat = "scqm tiles 5 " + runtime.GOARCH
 
 // pack encodes a value.
 func pack(v any) ([]byte, error) {
@@ -53,11 +53,12 @@ type tileWire struct {
 	About        []float64
 	Next         toCome
 	Done         []bool
+	Kept         []former
 }
 
 // MarshalBinary encodes the tile.
 func (t *Tile) MarshalBinary() ([]byte, error) {
-	return pack(tileWire{t.columns, t.all, t.number, t.lost, t.x, t.weight, t.places, t.eps, t.trust, t.charts, t.about, t.next, t.done})
+	return pack(tileWire{t.columns, t.all, t.number, t.lost, t.x, t.weight, t.places, t.eps, t.trust, t.charts, t.about, t.next, t.done, t.kept})
 }
 
 // UnmarshalBinary decodes a tile.
@@ -81,11 +82,20 @@ func (t *Tile) UnmarshalBinary(b []byte) error {
 		fits = fits && (len(v) == 0 || n > 0 && len(v)%n == 0)
 	}
 	fits = fits && len(w.Trust) == len(w.Places)
+	for _, f := range w.Kept {
+		fits = fits && f.fit(n)
+	}
 	if !fits || len(w.Weight) > 0 && len(w.Weight) != n || len(w.Done) > 0 && len(w.Done) != n {
 		return fmt.Errorf("denoise: a tile of %d rows and %d columns has arrays of other lengths: %w", n, w.Columns, ErrInput)
 	}
-	*t = Tile{columns: w.Columns, all: w.All, number: w.Number, lost: w.Lost, x: w.X, weight: w.Weight, places: w.Places, eps: w.Eps, trust: w.Trust, charts: w.Charts, about: w.About, next: w.Next, done: w.Done}
+	*t = Tile{columns: w.Columns, all: w.All, number: w.Number, lost: w.Lost, x: w.X, weight: w.Weight, places: w.Places, eps: w.Eps, trust: w.Trust, charts: w.Charts, about: w.About, next: w.Next, done: w.Done, kept: w.Kept}
 	return nil
+}
+
+// fit tells whether the arrays are those of n rows.
+func (f former) fit(n int) bool {
+	return f.Columns > 0 && len(f.X) == n*f.Columns && (len(f.Place) == 0 || len(f.Place) == len(f.X)) && (len(f.Trust) == 0 || len(f.Trust) == n) &&
+		(len(f.About) == 0 || len(f.About) == 2*n) && (len(f.Charts) == 0 || n > 0 && len(f.Charts)%n == 0)
 }
 
 // queriesWire are [Queries] as they are encoded.
@@ -162,6 +172,30 @@ func (w planeWire) plane() (*plane, error) {
 	return &plane{D: D, r: w.R, centre: w.Centre, axes: w.Axes, gain: w.Gain, noise: w.Noise, reach: w.Reach}, nil
 }
 
+// linearWire is a linear model of the nearest rows, or of all, but for its plane; without Is there is none.
+type linearWire struct {
+	Is                 bool
+	Instead, Neighbors int
+	Signal             []float64
+}
+
+func (m *PCA) wire() linearWire {
+	if m == nil {
+		return linearWire{}
+	}
+	return linearWire{true, m.instead, m.neighbors, m.signal}
+}
+
+func (w linearWire) linear(p *plane) (*PCA, error) {
+	if !w.Is {
+		return nil, nil
+	}
+	if p == nil || w.Neighbors > 0 && len(w.Signal) != p.r {
+		return nil, fmt.Errorf("denoise: %d variances for a linear model of other axes: %w", len(w.Signal), ErrInput)
+	}
+	return &PCA{instead: w.Instead, neighbors: w.Neighbors, signal: w.Signal}, nil
+}
+
 // taskWire is a [Task] as it is encoded.
 type taskWire struct {
 	Tile    int
@@ -176,6 +210,10 @@ type taskWire struct {
 
 	Neighbors, Some int
 	Plane           planeWire
+	Linear          linearWire
+	KeepRows        bool
+	Noise           float64
+	Gain            []float64
 
 	Auto                Auto
 	Q, Median, Far, Cut float64
@@ -199,6 +237,7 @@ func (k *Task) MarshalBinary() ([]byte, error) {
 	w := taskWire{
 		Tile: k.Tile, Queries: k.Queries, Sources: k.Sources, Act: k.act, First: k.first, All: k.all, Dropped: k.dropped,
 		Wants: k.wants, Field: k.field, Neighbors: k.neighbors, Some: k.some, Plane: k.plane.wire(),
+		Linear: k.linear.wire(), KeepRows: k.keep, Noise: float64(k.noise), Gain: k.gain,
 		Auto: k.auto.method, Q: k.auto.q, Median: k.auto.tune.median, Far: k.auto.tune.far, Cut: k.auto.tune.cut, Setting: k.auto.setting.wire(),
 		Only: k.order.some, Diverge: k.order.diverge, Keep: k.order.keep, OrderSetting: k.order.setting.wire(),
 		Probes: k.probes, Eps: k.eps, Distances: k.distances, Reach: k.options.Reach, Average: k.options.Average,
@@ -222,9 +261,14 @@ func (k *Task) UnmarshalBinary(b []byte) error {
 	if err != nil {
 		return err
 	}
+	l, err := w.Linear.linear(p)
+	if err != nil {
+		return err
+	}
 	*k = Task{
 		Tile: w.Tile, Queries: w.Queries, Sources: w.Sources, act: w.Act, first: w.First, all: w.All, dropped: w.Dropped,
 		wants: w.Wants, field: w.Field, neighbors: w.Neighbors, some: w.Some, plane: p,
+		linear: l, keep: w.KeepRows, noise: heldNoise(w.Noise), gain: w.Gain,
 		auto:   autoSettings{method: w.Auto, q: w.Q, tune: tuning{w.Median, w.Far, w.Cut}, setting: w.Setting.setting()},
 		order:  order{w.Only, w.Diverge, w.Keep, w.OrderSetting.setting()},
 		probes: w.Probes, eps: w.Eps, distances: w.Distances, options: Options{Reach: w.Reach, Average: w.Average},
@@ -264,6 +308,8 @@ func (r *Reply) UnmarshalBinary(b []byte) error {
 type tileFitWire struct {
 	N, D                int
 	Plane               planeWire
+	Linear              linearWire
+	Note                string
 	Fields              []field
 	Bounds              [][]box
 	Auto                Auto
@@ -277,7 +323,7 @@ type tileFitWire struct {
 // MarshalBinary encodes the fit, without its method and the tiles.
 func (f *TileFit) MarshalBinary() ([]byte, error) {
 	w := tileFitWire{
-		N: f.n, D: f.D, Plane: f.plane.wire(), Auto: f.auto.method, Q: f.auto.q, Median: f.auto.tune.median, Far: f.auto.tune.far, Cut: f.auto.tune.cut,
+		N: f.n, D: f.D, Plane: f.plane.wire(), Linear: f.linear.wire(), Note: f.note, Auto: f.auto.method, Q: f.auto.q, Median: f.auto.tune.median, Far: f.auto.tune.far, Cut: f.auto.tune.cut,
 		Setting: f.auto.setting.wire(), Distances: f.distances, Halo: f.halo, Report: *f.report,
 	}
 	for _, of := range []field{rowField, placeField} {
@@ -301,8 +347,15 @@ func LoadTileFit(b []byte, m Method) (*TileFit, error) {
 	if err != nil {
 		return nil, err
 	}
+	l, err := w.Linear.linear(p)
+	if err != nil {
+		return nil, err
+	}
+	if l != nil {
+		m = *l
+	}
 	f := &TileFit{tiling{
-		method: m, n: w.N, D: w.D, plane: p, bounds: map[field][]box{}, distances: w.Distances, halo: w.Halo, report: &w.Report,
+		method: m, n: w.N, D: w.D, plane: p, linear: l, note: w.Note, bounds: map[field][]box{}, distances: w.Distances, halo: w.Halo, report: &w.Report,
 		auto: autoSettings{method: w.Auto, q: w.Q, tune: tuning{w.Median, w.Far, w.Cut}, setting: w.Setting.setting()},
 	}}
 	for k, of := range w.Fields {

@@ -116,8 +116,18 @@ func resend(from interface{ MarshalBinary() ([]byte, error) }, to interface{ Unm
 
 // inTiles is [InTiles], through encodings, and with the fit encoded in between.
 func inTiles(m Method, x rows.Data, tiles int, halo float64, o Options) (*Result, *TilingReport, error) {
+	r, fit, err := othersInTiles(m, x, x, tiles, halo, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	report := fit.Report()
+	return r, &report, nil
+}
+
+// othersInTiles is that for other rows than those fitted.
+func othersInTiles(m Method, x, y rows.Data, tiles int, halo float64, o Options) (*Result, *TileFit, error) {
 	ctx := context.Background()
-	of, err := newMemoryEngine(m, x, x, tiles)
+	of, err := newMemoryEngine(m, x, y, tiles)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -136,8 +146,7 @@ func inTiles(m Method, x rows.Data, tiles int, halo float64, o Options) (*Result
 	if err := fit.Denoise(ctx, e, o); err != nil {
 		return nil, nil, err
 	}
-	r, report := e.gather(x), fit.Report()
-	return r, &report, nil
+	return e.gather(y), fit, nil
 }
 
 // TestDrillTiles: tiles give the bits of one cloud, whatever the method, the rows, the
@@ -324,13 +333,16 @@ func TestTies(t *testing.T) {
 	require.True(t, s.missed, "there may be a third row")
 }
 
-// TestSignsFrom: skipping numbers gives those that come after them.
-func TestSignsFrom(t *testing.T) {
-	all := rand.NewPCG(perturbationSeed, 0)
-	for k := range uint64(300) {
-		require.Equal(t, signsFrom(k).Uint64(), all.Uint64())
+// TestStreamFrom: skipping numbers gives those that come after them.
+func TestStreamFrom(t *testing.T) {
+	for _, stream := range []uint64{signStream, heldStream} {
+		all := rand.NewPCG(perturbationSeed, stream)
+		for k := range uint64(300) {
+			require.Equal(t, streamFrom(stream, k).Uint64(), all.Uint64())
+		}
 	}
-	require.Equal(t, signsFrom(1<<62).Uint64(), signsFrom(1<<62).Uint64())
+	require.Equal(t, streamFrom(signStream, 1<<62).Uint64(), streamFrom(signStream, 1<<62).Uint64())
+	require.NotEqual(t, streamFrom(signStream, 9).Uint64(), streamFrom(heldStream, 9).Uint64())
 }
 
 // TestTilesRefuse: what takes all rows at once is one clear error.

@@ -53,7 +53,7 @@ func FitTiles(ctx context.Context, m Method, e TileEngine, how Tiling, o Options
 	if err := f.check(); err != nil {
 		return nil, err
 	}
-	along, err := f.wantsAxes()
+	along, err := wantsPlane(m, f.D, o)
 	if err != nil {
 		return nil, err
 	}
@@ -61,11 +61,14 @@ func FitTiles(ctx context.Context, m Method, e TileEngine, how Tiling, o Options
 		return nil, err
 	}
 	if along {
-		if err := f.turn(); err != nil {
+		if err := f.findAxes(); err != nil {
 			return nil, err
 		}
 	}
-	if err := f.choose(); err != nil {
+	if f.linear == nil {
+		err = f.choose()
+	}
+	if err != nil {
 		return nil, err
 	}
 	return f, nil
@@ -73,6 +76,12 @@ func FitTiles(ctx context.Context, m Method, e TileEngine, how Tiling, o Options
 
 // Method returns the method, with the settings that it has taken from the rows.
 func (f *TileFit) Method() Method { return f.method }
+
+// Latent is that of [Denoiser.Latent].
+func (f *TileFit) Latent() int { return latentOf(onPlane(f.method, f.plane)) }
+
+// Note says why the method is not the one asked for; it is empty where it is.
+func (f *TileFit) Note() string { return f.note }
 
 // Axes is the number of principal axes in whose coordinates charts are made, 0 where
 // these are the columns.
@@ -111,6 +120,9 @@ type tiling struct {
 
 	n, D      int // rows of positive weight, and columns, or coordinates on the plane
 	plane     *plane
+	rival     *linearModel // that charts are compared with
+	linear    *PCA         // the method where that is better, without its plane
+	note      string
 	bounds    map[field][]box
 	auto      autoSettings
 	eps       float64
@@ -231,25 +243,38 @@ func (t *tiling) choose() error {
 	}
 	switch m := t.method.(type) {
 	case Auto:
-		p, err := newAutoPrepare(m, t.n, t.D)
-		if err != nil {
-			return err
-		}
-		p.charts, t.auto = t, p.autoSettings
-		if err := p.pilot(); err != nil {
-			return err
-		}
-		if err := p.finish(); err != nil {
-			return err
-		}
-		t.auto = p.autoSettings
-		return t.perturb(0, 0) // which forgets probes
+		return t.chooseCharts(m)
 	case SCQM:
 		if m.LossFor != nil {
 			return t.makeLoss(m)
 		}
 	}
 	return nil
+}
+
+// chooseCharts chooses the charts of auto, or the linear model in place of them.
+func (t *tiling) chooseCharts(m Auto) error {
+	p, err := newAutoPrepare(withLinear(onPlane(m, t.plane), t.rival, t.plane).(Auto), t.n, t.D)
+	if err != nil {
+		return err
+	}
+	p.charts, t.auto = t, p.autoSettings
+	if err := p.pilot(); err != nil {
+		return err
+	}
+	if err := p.finish(); err != nil {
+		return err
+	}
+	if p.flat != nil {
+		return t.takeLinear(t.rival, p.flat.why)
+	}
+	t.auto = p.autoSettings
+	if t.auto.setting.between {
+		t.note = betweenSheets
+	}
+	t.forgetProbes()
+	_, err = t.engine.Run(t.ctx, t.each(func(k int) *Task { return &Task{Tile: k, act: actForget} }))
+	return err
 }
 
 // makeLoss makes the loss as [SCQM] does by rows of a cloud.
@@ -259,7 +284,7 @@ func (t *tiling) makeLoss(m SCQM) error {
 		return err
 	}
 	far := make([]float64, min(t.n, residualRows))
-	err = t.pass(&Task{act: actTrial, some: residualRows}, []field{rowField}, K+1, func(r *Reply) {
+	err = t.pass(&Task{act: actTrial, some: residualRows}, []field{rowField}, []int{K + 1}, func(r *Reply) {
 		for l, k := range r.place {
 			far[k] = r.values[l]
 		}
@@ -285,16 +310,22 @@ func (t *tiling) takeLoss(m SCQM) error {
 
 // perturb implements charts.
 func (t *tiling) perturb(probes int, eps float64) error {
+	t.forgetProbes()
 	t.probes, t.eps = probes, eps
-	for f := range t.bounds { // places of probes before
-		if f.Probe != rowsThemselves {
-			delete(t.bounds, f)
-		}
-	}
 	_, err := t.engine.Run(t.ctx, t.each(func(k int) *Task {
 		return &Task{Tile: k, act: actPerturb, probes: probes, eps: eps}
 	}))
 	return err
+}
+
+// forgetProbes forgets where the places of probes are.
+func (t *tiling) forgetProbes() {
+	t.probes, t.eps = 0, 0
+	for f := range t.bounds {
+		if f.Probe != rowsThemselves {
+			delete(t.bounds, f)
+		}
+	}
 }
 
 // chart implements charts.
@@ -310,7 +341,7 @@ func (t *tiling) chart(o order) (*charted, error) {
 			fields = append(fields, field{m, false})
 		}
 	}
-	err := t.pass(k, fields, o.setting.neighbors+1, func(r *Reply) { r.scatter(into) })
+	err := t.pass(k, fields, []int{o.setting.neighbors + 1}, func(r *Reply) { r.scatter(into) })
 	if err != nil || !o.keep {
 		return c, err
 	}
@@ -370,7 +401,7 @@ func (t *tiling) compare(s setting, list []candidate) ([]*compared, error) {
 	for m := range t.probes {
 		fields = append(fields, field{m, false})
 	}
-	return out, t.pass(k, fields, s.neighbors+1, func(r *Reply) { r.scatter(into) })
+	return out, t.pass(k, fields, []int{s.neighbors + 1}, func(r *Reply) { r.scatter(into) })
 }
 
 // denoise denoises the queries.
@@ -379,11 +410,15 @@ func (t *tiling) denoise() error {
 	if err != nil {
 		return err
 	}
-	k := &Task{Queries: true, act: actDenoise, plane: t.plane, auto: t.auto, distances: t.distances, options: Options{Reach: t.o.Reach, Average: t.o.Average}}
+	k := &Task{Queries: true, act: actDenoise, plane: t.plane, linear: t.linear, auto: t.auto, distances: t.distances, options: Options{Reach: t.o.Reach, Average: t.o.Average}}
 	fields := []field{rowField}
 	if _, ok := t.method.(Auto); ok {
 		fields = append(fields, placeField)
 		K = max(K, t.auto.setting.blended())
 	}
-	return t.pass(k, fields, max(K, t.o.Average)+1, func(*Reply) {})
+	near := []int{max(K, t.o.Average) + 1}
+	if t.linear != nil && t.linear.neighbors > 0 {
+		fields, near = append(fields, placeField), append(near, t.linear.neighbors+1)
+	}
+	return t.pass(k, fields, near, func(*Reply) {})
 }

@@ -15,41 +15,69 @@ func (t *tiling) columns() int {
 	return t.D
 }
 
-// wantsAxes tells whether rows are denoised along principal axes. Whether a linear model is better than
-// charts along those that are found, [Auto] asks of models and charts of all rows, which tiles do not make.
-func (t *tiling) wantsAxes() (bool, error) {
-	if _, auto := t.method.(Auto); auto && t.o.Axes == 0 && t.D >= wideColumns {
-		return false, fmt.Errorf("denoise: in tiles: auto, rows of %d columns: whether a linear model is better than charts is asked of fits to all rows; give a number of principal axes (n_axes=8 in Python), keep all columns (n_axes='all'), or choose mls: %w", t.D, ErrInput)
-	}
-	return wantsPlane(t.method, t.D, t.o)
-}
-
-// turn finds the plane of the rows by those that one cloud has it from, and takes the coordinates of all
-// for the rows. Where there is no plane these stay.
-func (t *tiling) turn() error {
+// findAxes finds the plane of the rows, and the linear model that charts are compared with, by those rows that one
+// cloud has them from, and takes the coordinates of all for the rows. Where there is no plane these stay, and where
+// charts need not be tried the linear model it is.
+func (t *tiling) findAxes() error {
 	x, err := t.draw()
 	if err != nil {
 		return err
 	}
-	p, err := planeOfSample(t.ctx, t.method, x, t.o)
-	if err != nil || p == nil {
+	p, l, err := planeOfSample(t.ctx, t.method, x, t.o)
+	switch {
+	case err != nil:
 		return err
+	case l != nil && l.plain(p):
+		return t.takeLinear(l, l.why(latentOf(t.method), "more than ", l.bent))
+	case p == nil:
+		return nil
 	}
-	tasks := t.each(func(k int) *Task { return &Task{Tile: k, act: actTurn, plane: p, Threads: t.o.Threads} })
+	t.rival = l
+	return t.turn(p, l != nil)
+}
+
+// turn takes the coordinates of all rows on a plane for these, and keeps them where that is asked for. Rows that
+// were kept before are turned as they came.
+func (t *tiling) turn(p *plane, keep bool) error {
+	tasks := t.each(func(k int) *Task { return &Task{Tile: k, act: actTurn, plane: p, keep: keep, Threads: t.o.Threads} })
 	replies, err := t.engine.Run(t.ctx, tasks)
 	if err != nil {
 		return err
 	}
-	turned := make([]box, t.engine.Tiles())
-	for k := range turned {
-		turned[k] = newBox(p.r)
+	t.plane, t.D = p, p.r
+	t.bounds = map[field][]box{rowField: t.boxes(tasks, replies)}
+	return t.checkSpan()
+}
+
+// boxes are those of the rows, by tile, after tasks that say them.
+func (t *tiling) boxes(tasks []*Task, replies []*Reply) []box {
+	boxes := make([]box, t.engine.Tiles())
+	for k := range boxes {
+		boxes[k] = newBox(t.D)
 	}
 	for k, task := range tasks {
-		turned[task.Tile] = replies[k].bounds[0]
+		boxes[task.Tile] = replies[k].bounds[0]
 	}
-	t.plane, t.D = p, p.r
-	t.bounds = map[field][]box{rowField: turned}
-	return t.checkSpan()
+	return boxes
+}
+
+// takeLinear takes a linear model in place of charts, and says why.
+func (t *tiling) takeLinear(l *linearModel, why string) error {
+	m := l.method(latentOf(t.method))
+	t.forgetProbes()
+	if err := t.turn(l.plane, false); err != nil {
+		return err
+	}
+	t.method, t.linear, t.note = m, &m, why
+	if m.neighbors == 0 {
+		return nil
+	}
+	tasks := t.each(func(k int) *Task { return &Task{Tile: k, act: actShrink, plane: l.plane} })
+	replies, err := t.engine.Run(t.ctx, tasks)
+	if err == nil {
+		t.bounds[placeField] = t.boxes(tasks, replies)
+	}
+	return err
 }
 
 // draw gathers the rows that axes are found by, as [planeSample] takes them.
@@ -90,11 +118,27 @@ func (k *Task) draw(t *Tile) *Reply {
 
 // turn takes the coordinates of the rows of a tile for these.
 func (k *Task) turn(t *Tile) (*Reply, error) {
+	if len(t.kept) > 0 {
+		t.kept = t.kept[:1]
+		t.takeBack()
+	}
 	p := k.plane
 	if p == nil || p.D != t.columns {
 		return nil, fmt.Errorf("denoise: a tile of %d columns is turned by axes of others: %w", t.columns, ErrInput)
 	}
-	t.x, _ = p.coordinates(rows.Data{N: t.Rows(), D: t.columns, X: t.x}, par.Threads(k.Threads))
-	t.columns = p.r
+	z, _ := p.coordinates(rows.Data{N: t.Rows(), D: t.columns, X: t.x}, par.Threads(k.Threads))
+	if k.keep {
+		t.keep()
+	}
+	t.x, t.columns = z, p.r
 	return &Reply{bounds: []box{t.bounds(rowField, nil)}}, nil
+}
+
+// shrink takes the coordinates of the rows of a tile, shrunk as those of all, for the places.
+func (k *Task) shrink(t *Tile) (*Reply, error) {
+	if k.plane == nil || k.plane.r != t.columns {
+		return nil, fmt.Errorf("denoise: a tile of %d coordinates is shrunk by the gains of others: %w", t.columns, ErrInput)
+	}
+	t.places, t.trust = [][]float64{k.plane.shrunk(rows.Data{N: t.Rows(), D: t.columns, X: t.x})}, [][]float64{nil}
+	return &Reply{bounds: []box{t.bounds(placeField, nil)}}, nil
 }

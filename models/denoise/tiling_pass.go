@@ -14,8 +14,8 @@ type part struct {
 
 // pass does a task on all tiles, or queries, until no row is missed: those that are go to
 // a further round with twice the halo, or more where searches tell what they need. fields are what rows are looked up by, the
-// K nearest at most where that does not depend on the rows.
-func (t *tiling) pass(template *Task, fields []field, K int, take func(*Reply)) error {
+// K nearest at most where that does not depend on the rows; of fields without a K the halo does.
+func (t *tiling) pass(template *Task, fields []field, K []int, take func(*Reply)) error {
 	parts, err := t.parts(template.Queries, fields)
 	if err != nil {
 		return err
@@ -31,8 +31,10 @@ func (t *tiling) pass(template *Task, fields []field, K int, take func(*Reply)) 
 		}
 		width = max(width, reach.width())
 	}
-	if err := t.halos(parts, fields[0], K); err != nil {
-		return err
+	for l, k := range K {
+		if err := t.halos(parts, fields[l], k); err != nil {
+			return err
+		}
 	}
 	t.report.Passes++
 	for round := 0; len(parts) > 0; round++ {
@@ -119,7 +121,7 @@ func (t *tiling) parts(queries bool, fields []field) ([]part, error) {
 	}
 	tasks := make([]*Task, t.engine.Queries())
 	for k := range tasks {
-		tasks[k] = &Task{Tile: k, Queries: true, act: actSurvey, plane: t.plane}
+		tasks[k] = &Task{Tile: k, Queries: true, act: actSurvey, plane: t.plane, linear: t.linear}
 	}
 	replies, err := t.engine.Run(t.ctx, tasks)
 	for k, r := range replies {
@@ -130,10 +132,10 @@ func (t *tiling) parts(queries bool, fields []field) ([]part, error) {
 	return parts, err
 }
 
-// boxesOf are the boxes of a part by those that a reply has. Queries have one, and are
+// boxesOf are the boxes of a part by those that a reply has. Queries have one for each field, or else one, and are
 // looked up by places about where those of the tile of their number are.
 func (t *tiling) boxesOf(tile int, queries bool, fields []field, bounds []box) []box {
-	if !queries {
+	if !queries || len(bounds) == len(fields) {
 		return bounds
 	}
 	boxes := make([]box, len(fields))
@@ -147,7 +149,7 @@ func (t *tiling) boxesOf(tile int, queries bool, fields []field, bounds []box) [
 	return boxes
 }
 
-// halos settles the first halo of every part.
+// halos widens the first halo of every part for K neighbours by a field.
 func (t *tiling) halos(parts []part, f field, K int) error {
 	if t.halo >= 0 {
 		for k := range parts {
@@ -167,10 +169,11 @@ func (t *tiling) halos(parts []part, f field, K int) error {
 		most = max(most, r.reach)
 	}
 	for k := range parts {
-		parts[k].halo = most
+		halo := most
 		if at := parts[k].tile; at < len(reach) && reach[at] > 0 {
-			parts[k].halo = reach[at]
+			halo = reach[at]
 		}
+		parts[k].halo = max(parts[k].halo, halo)
 	}
 	return nil
 }

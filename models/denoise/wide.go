@@ -35,19 +35,13 @@ func onPlane(m Method, p *plane) Method {
 	return m
 }
 
-// linearBeside is the linear model to compare a method with, nil where there is no such choice.
-func linearBeside(ctx context.Context, m Method, x rows.Data, p *plane, o Options) (*linearModel, error) {
+// comparesLinear tells whether a method for rows of D columns is compared with a linear model.
+func comparesLinear(m Method, D int, o Options) bool {
 	if s, ok := m.(SelectDimension); ok {
-		if _, ok := s.Of.(Auto); !ok {
-			return nil, nil
-		}
-	} else if _, ok := m.(Auto); !ok {
-		return nil, nil
+		m = s.Of
 	}
-	if o.Axes != 0 || x.D < wideColumns {
-		return nil, nil
-	}
-	return findLinear(ctx, x, p, mostLatent(m), o)
+	_, auto := m.(Auto)
+	return auto && o.Axes == 0 && D >= wideColumns
 }
 
 // withLinear is a method that compares its charts, which are made on the plane, with a linear model.

@@ -89,8 +89,52 @@ def test_wide_rows_are_denoised_along_the_axes_of_one_machine(client: Any) -> No
         moved, report = denoiser.denoise(rows)
         assert np.array_equal(moved.compute(), want), method
         assert np.array_equal(np.asarray(report.residual), told.residual), method
-    with pytest.raises(InputError, match="give a number of principal axes"):
-        ManifoldDenoiser().fit(rows)
+
+
+def sphere(n: int, noise: float) -> Array:
+    """Return rows near a sphere in three of twelve dimensions."""
+    rng = np.random.default_rng(2)
+    on = rng.normal(size=(n, 3))
+    on /= np.linalg.norm(on, axis=1)[:, None]
+    axes, _ = np.linalg.qr(rng.normal(size=(12, 3)))
+    return np.asarray(on @ axes.T + rng.normal(scale=noise, size=(n, 12)))
+
+
+def bundles() -> Array:
+    """Return rows about two planes of three axes."""
+    rng = np.random.default_rng(3)
+    along = [3 * rng.normal(size=(110, 3)) @ rng.normal(size=(3, 12)) for _ in "ab"]
+    centres = 4 * rng.normal(size=(2, 1, 12))
+    return np.concatenate(along + centres) + rng.normal(size=(220, 12))
+
+
+@pytest.mark.filterwarnings("ignore:ManifoldDenoiser")
+@pytest.mark.parametrize(
+    ("wide", "tiles", "halo"),
+    [(sphere(140, 0.05), 3, None), (bundles(), 2, 0.0), (bundles(), 7, None)],
+)
+def test_wide_rows_by_default_have_the_bits_of_one_machine(
+    client: Any, wide: Array, tiles: int, halo: float | None
+) -> None:
+    alone = scqm.ManifoldDenoiser().fit(wide)
+    want, told = alone.denoise(wide[::-1])
+    denoiser = ManifoldDenoiser(n_tiles=tiles, halo=halo)
+    denoiser.fit(da.from_array(wide, chunks=(60, 12)))
+    rows, report = denoiser.denoise(da.from_array(wide[::-1], chunks=(90, 12)))
+    assert np.array_equal(rows.compute(), want)
+    for name in ("residual", "noise", "n_neighbors", "ridge", "extrapolated"):
+        found = getattr(report, name).compute()
+        assert np.array_equal(found, getattr(told, name)), name
+    assert denoiser.method_ == alone.method_
+    assert denoiser.n_axes_ == alone.n_axes_ > 0
+    assert denoiser.notes_ == alone.notes_
+
+
+def test_what_was_done_differently_is_a_warning(client: Any) -> None:
+    rows = da.from_array(bundles(), chunks=(110, 12))
+    with pytest.warns(UserWarning, match="a linear model is better here"):
+        assert ManifoldDenoiser(n_tiles=1).fit(rows).method_ == "pca"
+
 
 
 def test_frames_and_matrices(client: Any) -> None:

@@ -8,6 +8,7 @@ beyond what the task knew could be among them: see docs/adr/0051.
 from __future__ import annotations
 
 import operator
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -105,8 +106,8 @@ class ManifoldDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  
         Give all neighbours the same weight, for "mls".
     n_axes : int, "auto" or "all", default="auto"
         As of :class:`scqm.ManifoldDenoiser`. The axes are found by up to 65,536 rows,
-        which come to this process. The method "auto" wants a number or "all" for rows
-        of ten columns or more: it compares charts with a linear model of all rows.
+        which come to this process, and so is the linear model that the method "auto"
+        compares its charts with where rows have ten columns or more.
     average : int, optional
         Average over the surfaces of so many neighbours.
     n_tiles : int, optional
@@ -132,6 +133,8 @@ class ManifoldDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  
     n_axes_ : int
         Number of principal axes in whose coordinates rows are denoised; 0 where they
         are in their columns.
+    notes_ : list of str
+        What was done differently from what was asked, and why.
     tiling_ : TilingReport
         What the fit, and the last call since, have cost.
     n_features_in_ : int
@@ -258,11 +261,14 @@ class ManifoldDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  
             self.feature_names_in_ = names
         self.method_ = report["method"]
         self.n_axes_ = report["axes"]
+        self.notes_ = [report["note"]] if report["note"] else []
         loss = work._load()
         self.loss_ = loss
         if loss is not None:
             self.loss_ = as_fitted(loss, report.get("loss_params", {}), None)
         self._report(report, engine)
+        for note in self.notes_:
+            warnings.warn(f"ManifoldDenoiser: {note}", UserWarning, stacklevel=2)
         return self
 
     def fit_transform(self, X: Any, y: None = None, sample_weight: Any = None) -> Any:
