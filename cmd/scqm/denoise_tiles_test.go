@@ -3,7 +3,9 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"math/rand/v2"
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -55,6 +57,30 @@ func TestDenoiseInTiles(t *testing.T) {
 	left, err := os.ReadDir(p.path("tmp"))
 	require.NoError(t, err)
 	assert.Empty(t, left)
+}
+
+// Rows of many columns have the bytes of all rows in memory at the defaults, and the same note.
+func TestWideRowsInTiles(t *testing.T) {
+	p := newPlace(t)
+	rng := rand.New(rand.NewPCG(6, 7))
+	m := &dataset.Matrix{Rows: 160, Cols: 10, Data: make([]float64, 1600)}
+	for i := range m.Data {
+		if m.Data[i] = rng.NormFloat64(); i%10 < 4 {
+			m.Data[i] *= 5
+		}
+	}
+	data := p.matrix("data.npy", m)
+	note := func(report string) string {
+		_, after, found := strings.Cut(report, "note ")
+		assert.True(t, found, report)
+		line, _, _ := strings.Cut(after, "\n")
+		return line
+	}
+	whole := succeed(t, "denoise", data, "-o", p.path("whole.npy"))
+	tiled := succeed(t, "denoise", data, "--tile-rows", "60", "-o", p.path("tiled.npy"))
+	assert.Equal(t, note(whole), note(tiled))
+	assert.Contains(t, tiled, "method    pca, d = 2")
+	assert.Equal(t, p.read("whole.npy").Data, p.read("tiled.npy").Data)
 }
 
 // Where there is no room for all rows the work goes on in tiles, as large as there is room for.

@@ -136,7 +136,6 @@ def test_what_was_done_differently_is_a_warning(client: Any) -> None:
         assert ManifoldDenoiser(n_tiles=1).fit(rows).method_ == "pca"
 
 
-
 def test_frames_and_matrices(client: Any) -> None:
     dd = pytest.importorskip("dask.dataframe")
     pd = pytest.importorskip("pandas")
