@@ -10,21 +10,24 @@ from __future__ import annotations
 
 import math
 import os
+import uuid
 from collections.abc import Iterator
-from typing import Any
+from contextlib import suppress
+from itertools import chain
+from typing import Any, TypeAlias
 
 import dask
 import dask.array as da
 import numpy as np
 import numpy.typing as npt
-from distributed import Client, futures_of
+from distributed import Client, futures_of, wait
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from .. import _estimator
 from .._block_influence import influence_blocks
 from .._streaming import fit_parts
-from .._sums import BlockSums, pack
+from .._sums import BlockSums, Part, pack
 from .._validation import check_count
 from ..exceptions import InputError
 from ..losses import LossLike
@@ -36,6 +39,7 @@ from ._client import (
     whole_blocks,
     with_sizes,
 )
+from ._direct import Member, Question, Share, answer, leave, stay
 from ._influence import influence_of
 from ._tasks import add_up, merge, same, through
 
@@ -49,6 +53,12 @@ LARGEST = 1 << 29
 # Reads after which is asked again where chunks are. A read is right wherever they are,
 # and takes longer where they have to move.
 ASKED = 8
+
+# Where chunks are that no worker holds.
+NOWHERE = ""
+
+#: Chunks that are summed together, by the address of the worker that holds them.
+Shares: TypeAlias = dict[str, list[list[int]]]
 
 
 class SCQM(_estimator.SCQM):
@@ -123,7 +133,7 @@ class SCQM(_estimator.SCQM):
     Examples
     --------
     >>> import dask.array as da, numpy as np
-    >>> from distributed import Client, futures_of
+    >>> from distributed import Client, futures_of, wait
     >>> from scqm.dask import SCQM
     >>> t = np.linspace(-1, 1, 4096)
     >>> X = da.from_array(np.column_stack([t, t**2]), chunks=(1024, 2))
@@ -213,8 +223,8 @@ class SCQM(_estimator.SCQM):
         if self.persist:
             rows = client.persist(rows)
         weights = None if sample_weight is None else _weights(sample_weight, rows)
-        parts = Parts(client, rows, weights)
-        self.n_reads_ = fit_parts(self, parts, rows.shape, self.checkpoint)
+        with Parts(client, rows, weights) as parts:
+            self.n_reads_ = fit_parts(self, parts, rows.shape, self.checkpoint)
         self._name_features(X)
         self._warn(stacklevel=3)
         return self
@@ -400,6 +410,8 @@ class SCQM(_estimator.SCQM):
 class Parts:
     """The map of a fit: sums over the chunks of an array, merged on the workers.
 
+    Within a ``with`` the scheduler knows that workers are in use.
+
     Parameters
     ----------
     client : Client
@@ -425,28 +437,86 @@ class Parts:
         # None for chunks that are computed for every read.
         self.held: list[Any] = [held.get(part.key) for part in self.rows]
         self.reads = 0
-        self.shared: list[list[int]] = []  # groups of the last reads
+        self.shared: Shares = {}  # of the last reads
+        self.name = uuid.uuid4().hex
+        self.lasting = False
+        self.stays: dict[str, Any] = {}
+
+    def __enter__(self) -> Parts:
+        self.lasting = True
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self.lasting = False
+        stays, self.stays = list(self.stays.values()), {}
+        if not stays or self.client.status != "running":
+            return
+        with suppress(Exception):  # what ends is no longer needed
+            self.client.run(leave, self.name, on_error="ignore")
+            wait(stays, timeout=1)
+        self.client.cancel(stays)
 
     def __call__(self, function: BlockSums) -> Iterator[bytes]:
         """Yield the sums of all rows."""
         ask = pack(function)
+        shares = self.kept_shares()
+        parts = self.asked(ask, shares)
+        if parts is None:
+            self.shared = {}  # a worker may have died
+            parts = self.added(ask, self.kept_shares())
+        for part in parts:
+            yield part.sums
+
+    def asked(self, ask: bytes, shares: Shares) -> list[Part] | None:
+        """Return the sums of all rows as the workers that hold them say, or None."""
+        if NOWHERE in shares or self.weights[0] is not None:
+            return None
+        crew = [Member(at, self.named(shares[at])) for at in sorted(shares)]
+        home = crew[0].address
+        question = Question(self.name, add_up, ask)
+        try:
+            if shares.keys() - self.client.nthreads().keys():
+                return None  # to call who is gone takes half a minute
+            self.stay(shares)
+            found = self.client.run(answer, question, crew, workers=[home])
+        except Exception:  # of any kind: tasks will say what is wrong, if it still is
+            return None
+        parts: list[Part] | None = found[home]
+        return parts
+
+    def stay(self, shares: Shares) -> None:
+        """Have a task on every worker that is asked beside the scheduler."""
+        for home in shares.keys() - self.stays.keys() if self.lasting else ():
+            self.stays[home] = self.client.submit(
+                stay, self.name, workers=[home], allow_other_workers=True, pure=False
+            )
+
+    def named(self, shares: list[list[int]]) -> list[Share]:
+        """Return shares by the keys of their chunks."""
+        return [
+            Share([self.held[k].key for k in share], [self.first[k] for k in share])
+            for share in shares
+        ]
+
+    def added(self, ask: bytes, shares: Shares) -> list[Part]:
+        """Return the sums of all rows by tasks."""
         add = dask.delayed(add_up, pure=False)
         join = dask.delayed(merge, pure=False)
         parts = [
             add(
                 ask,
-                [self.rows[k] for k in group],
-                [self.first[k] for k in group],
-                [self.weights[k] for k in group],
+                [self.rows[k] for k in share],
+                [self.first[k] for k in share],
+                [self.weights[k] for k in share],
             )
-            for group in self.kept_groups()
+            for share in sorted(chain.from_iterable(shares.values()))
         ]
         while len(parts) > 1:
             parts = [join(ask, parts[k : k + FAN]) for k in range(0, len(parts), FAN)]
         future = self.client.compute(parts[0], optimize_graph=False)
         try:
-            for part in future.result():
-                yield part.sums
+            found: list[Part] = future.result()
+            return found
         finally:
             future.cancel()
 
@@ -454,22 +524,22 @@ class Parts:
         """Yield the rows of all chunks, their first number, weights and length."""
         return zip(self.rows, self.first, self.weights, self.lengths, strict=True)
 
-    def kept_groups(self) -> list[list[int]]:
-        """Return the groups of chunks, as found in one of the last reads."""
-        if self.reads % ASKED == 0:
-            self.shared = self.groups()
+    def kept_shares(self) -> Shares:
+        """Return the shares of all workers, as found in one of the last reads."""
+        if not self.shared or NOWHERE in self.shared or self.reads % ASKED == 0:
+            self.shared = self.shares()
         self.reads += 1
         return self.shared
 
-    def groups(self) -> list[list[int]]:
-        """Return the chunks that a task sums, which one worker holds.
+    def shares(self) -> Shares:
+        """Return the chunks that a call sums, by the worker that holds them.
 
-        A task costs the scheduler, the worker and the library some milliseconds
-        each, more than the sums of a small chunk do. Workers die and come.
+        A call costs the worker and the library some milliseconds, more than the sums of
+        a small chunk do. Workers die and come.
         """
         if any(future is None for future in self.held):
             # Rows that are computed for every read should be gone before the next ones.
-            return [[k] for k in range(len(self.rows))]
+            return {NOWHERE: [[k] for k in range(len(self.rows))]}
         where = self.client.who_has(self.held)
         threads = self.client.nthreads()
         of: dict[str, list[int]] = {}
@@ -480,11 +550,10 @@ class Parts:
                 of.setdefault(min(homes), []).append(k)
             else:
                 alone.append([k])
-        for home, chunks in of.items():
-            alone += self.shares(chunks, threads[home])
-        return sorted(alone)
+        found = {home: self.cut(ks, threads[home]) for home, ks in of.items()}
+        return found | {NOWHERE: alone} if alone else found
 
-    def shares(self, chunks: list[int], threads: int) -> list[list[int]]:
+    def cut(self, chunks: list[int], threads: int) -> list[list[int]]:
         """Cut the chunks of a worker into shares of about as many bytes."""
         total = sum(self.bytes[k] for k in chunks)
         count = max(threads, math.ceil(total / LARGEST))
