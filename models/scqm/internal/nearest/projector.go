@@ -38,7 +38,7 @@ type Projector struct {
 	footpoint *Footpoint
 	w         *Worker
 	newton    *General
-	together  *together      // nil but for losses that are functions of the norm
+	together  *together      // nil but for losses that are functions of the norm, or begin there
 	vertices  *vertices      // nil where the loss has none
 	absolute  *leastAbsolute // nil where the loss is another
 	// Known are points to go on from where the nearest is not found exactly; nil
@@ -60,8 +60,11 @@ func NewProjector(f *sheet.Sheet, loss framework.Loss) *Projector {
 		LastStep: lastStep, f: f, loss: loss, footpoint: NewLossFootpoint(f, loss), w: NewWorker(f, 1), newton: NewGeneral(1, f.Latent),
 		vertices: newVertices(f, loss), absolute: newLeastAbsolute(f, loss),
 	}
-	if _, radial := loss.(framework.Radial); radial && p.footpoint.metric == nil {
-		p.together = newTogether(f)
+	switch _, radial := loss.(framework.Radial); {
+	case p.absolute != nil:
+		p.together = newTogether(f, Arrival{purePrecision, pureGradient}) // goes on from there
+	case radial && p.footpoint.metric == nil:
+		p.together = newTogether(f, Arrival{exactStep, exactGradient})
 	}
 	return p
 }
@@ -98,12 +101,18 @@ func (p *Projector) Project(ctx context.Context, tau []float64, x rows.Data, fir
 			if err := p.projectPartial(ctx, out, x.Row(i)); err != nil {
 				return err
 			}
+		case p.absolute != nil:
+			if p.leastAbsolute(out, x.Row(i), p.together.placed(i%togetherRows)) {
+				break
+			}
+			if err := p.refineRow(ctx, out, x.Row(i), p.footpoint.minima[:p.footpoint.find(x.Row(i))]); err != nil {
+				return err
+			}
 		case p.together != nil && p.together.placed(i%togetherRows):
 		case p.together != nil || p.footpoint.metric != nil:
 			p.footpoint.nearest(x.Row(i))
 			p.tryKnown()
 			copy(out, p.footpoint.minima[0])
-		case p.absolute != nil && p.leastAbsolute(out, x.Row(i)):
 		default:
 			if err := p.refineRow(ctx, out, x.Row(i), p.footpoint.minima[:p.footpoint.find(x.Row(i))]); err != nil {
 				return err
@@ -116,11 +125,13 @@ func (p *Projector) Project(ctx context.Context, tau []float64, x rows.Data, fir
 	return nil
 }
 
-// leastAbsolute looks for the nearest point under the sum of absolute residuals, and
-// reports whether it is known to be that of the whole sheet.
-func (p *Projector) leastAbsolute(out, x []float64) bool {
-	p.footpoint.nearest(x)
-	copy(out, p.footpoint.minima[0])
+// leastAbsolute looks for the nearest point under the sum of absolute residuals, from out where the
+// nearest in the Euclidean norm was placed, and reports whether it is known to be that of the whole sheet.
+func (p *Projector) leastAbsolute(out, x []float64, placed bool) bool {
+	if !placed {
+		p.footpoint.nearest(x)
+		copy(out, p.footpoint.minima[0])
+	}
 	return p.absolute.find(out, x)
 }
 

@@ -15,15 +15,16 @@ const (
 )
 
 // together places rows in the Euclidean norm by [RowFeet]: those of which this is known to be the
-// nearest point of the whole sheet, to all digits. A row comes to the same bits whatever is
+// nearest point of the whole sheet, as near to it as at says. A row comes to the same bits whatever is
 // beside it.
 type together struct {
 	f                *sheet.Sheet
+	at               Arrival
 	feet             *RowFeet
 	pulled, whole, u []float64
 }
 
-func newTogether(f *sheet.Sheet) *together { return &together{f: f} }
+func newTogether(f *sheet.Sheet, at Arrival) *together { return &together{f: f, at: at} }
 
 // reload has to be called where Theta may have changed, before place.
 func (k *together) reload() {
@@ -36,7 +37,7 @@ func (k *together) reload() {
 func (k *together) place(tau, x []float64, n int) {
 	f, most := k.f, Rows(n)
 	if k.feet == nil || len(k.u) < most {
-		k.feet = NewRowFeet(f, most, Arrival{exactStep, exactGradient})
+		k.feet = NewRowFeet(f, most, k.at)
 		k.pulled = make([]float64, most*max(f.M, FrameAxes))
 		k.whole, k.u = make([]float64, most), make([]float64, most)
 	}

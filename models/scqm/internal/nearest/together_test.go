@@ -71,7 +71,7 @@ func TestBrokenRowsBesideOthers(t *testing.T) {
 	for i := range x {
 		x[i] = rng.NormFloat64()
 	}
-	k, want, got := newTogether(f), make([]float64, 32), make([]float64, 32)
+	k, want, got := newTogether(f, Arrival{exactStep, exactGradient}), make([]float64, 32), make([]float64, 32)
 	k.place(want, x, 16)
 	for i, v := range []float64{math.NaN(), math.Inf(1), 1e200} {
 		x[4*(3+5*i)] = v
