@@ -28,7 +28,6 @@ from distributed import Client, LocalCluster, wait
 import scqm
 from scqm.dask import SCQM, _estimator
 
-CHUNK = 64 * 1024  # rows
 Array = npt.NDArray[np.float64]
 
 
@@ -42,18 +41,18 @@ def chunk(first: int, rows: int, columns: int) -> Array:
     return signal + rng.normal(scale=0.02, size=(rows, columns))
 
 
-def starts(n: int) -> list[tuple[int, int]]:
+def starts(n: int, most: int) -> list[tuple[int, int]]:
     """Return first rows of chunks, with their lengths."""
-    return [(first, min(CHUNK, n - first)) for first in range(0, n, CHUNK)]
+    return [(first, min(most, n - first)) for first in range(0, n, most)]
 
 
-def lazily(n: int, columns: int) -> da.Array:
+def lazily(n: int, columns: int, most: int) -> da.Array:
     """Return the rows as an array of Dask."""
     parts = [
         da.from_delayed(
             dask.delayed(chunk)(first, rows, columns), (rows, columns), np.float64
         )
-        for first, rows in starts(n)
+        for first, rows in starts(n, most)
     ]
     return da.concatenate(parts)
 
@@ -96,9 +95,13 @@ def bits(model: scqm.SCQM) -> list[bytes]:
     return [getattr(model, name).tobytes() for name in names]
 
 
-def compare(n: int, columns: int, settings: dict[str, Any], client: Client) -> None:
+def compare(
+    n: int, columns: int, most: int, settings: dict[str, Any], client: Client
+) -> None:
     """Fit in one process and on a cluster, and print a line for each."""
-    table = np.concatenate([chunk(first, rows, columns) for first, rows in starts(n)])
+    parts = [chunk(first, rows, columns) for first, rows in starts(n, most)]
+    table = np.concatenate(parts)
+    del parts
     one, cpu, wall = measured(
         lambda: scqm.fit_blocks(
             lambda sums: [sums(table, 0)], table.shape, 2, **settings
@@ -107,9 +110,9 @@ def compare(n: int, columns: int, settings: dict[str, Any], client: Client) -> N
     )
     what = f"{n} x {columns} {settings['loss']:>10}"
     print(f"{what}  one process  {cpu:8.2f} s CPU {wall:8.2f} s", flush=True)
-    rows = client.persist(lazily(n, columns))
+    rows = client.persist(lazily(n, columns, most))
     wait(rows)
-    SCQM(2, client=client, loss=settings["loss"], max_iter=1).fit(rows[:CHUNK])
+    SCQM(2, client=client, loss=settings["loss"], max_iter=1).fit(rows[:most])
     Counting.came.clear()
     model, cpus, walls = measured(
         lambda: SCQM(2, client=client, **settings).fit(rows),
@@ -134,6 +137,7 @@ def main() -> None:
     parser.add_argument("--losses", nargs="+", default=["l2"])
     parser.add_argument("--workers", nargs="+", type=int, default=[2])
     parser.add_argument("--max-iter", type=int, default=None)
+    parser.add_argument("--chunk", type=int, default=64 * 1024, help="rows of a chunk")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     _estimator.Parts = Counting  # type: ignore[misc] # counts what it maps
@@ -148,7 +152,7 @@ def main() -> None:
                 n, columns = map(int, shape.split("x"))
                 for loss in options.losses:
                     settings = {"loss": loss, "max_iter": options.max_iter}
-                    compare(n, columns, settings, client)
+                    compare(n, columns, options.chunk, settings, client)
 
 
 if __name__ == "__main__":
