@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/internal/dense"
 	"github.com/scqm/scqm/losses"
 	"github.com/scqm/scqm/models/scqm"
 	"github.com/scqm/scqm/plugins"
@@ -85,7 +86,7 @@ func (c lossChoice) build(j *job, precision uint64) (framework.Loss, error) {
 		if err != nil {
 			return nil, err
 		}
-		params.Precision = m
+		params.Precision = dense.Owned{Dense: m}
 	}
 	return losses.ByName(c.Name, params)
 }

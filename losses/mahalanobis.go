@@ -59,8 +59,11 @@ func newMahalanobis(m mat.Matrix) (*mahalanobis, error) {
 	return &mahalanobis{blas64.General{Rows: rows, Cols: rows, Stride: rows, Data: entries}}, nil
 }
 
-// entriesOf copies the entries, row by row.
+// entriesOf copies the entries, row by row; those that are given away it takes.
 func entriesOf(m mat.Matrix, n int) []float64 {
+	if owned, ok := m.(dense.Owned); ok && owned.RawMatrix().Stride == n {
+		return owned.RawMatrix().Data[:n*n]
+	}
 	x := make([]float64, 0, n*n)
 	if dense, ok := m.(*mat.Dense); ok {
 		for j := range n {

@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/internal/dense"
 	"github.com/scqm/scqm/losses"
 )
 
@@ -87,4 +88,15 @@ func TestMahalanobisIsNotNegative(t *testing.T) {
 	}
 	values, _ := evaluate(t, l, r, 2)
 	assert.GreaterOrEqual(t, floats.Min(values), 0.)
+}
+
+// A matrix that is given away is not copied, and is as it was.
+func TestMahalanobisTakesOwnedMatrices(t *testing.T) {
+	const n = 60
+	given := mat.DenseCopyOf(precision(n))
+	want := mat.DenseCopyOf(given)
+	l := mahalanobis(t, dense.Owned{Dense: given})
+	entries := l.(framework.Quadratic).Matrix()
+	assert.Same(t, &given.RawMatrix().Data[0], &entries[0])
+	assert.Equal(t, want.RawMatrix().Data, entries)
 }

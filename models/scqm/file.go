@@ -12,6 +12,7 @@ import (
 
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/internal/dataset"
+	"github.com/scqm/scqm/internal/dense"
 	"github.com/scqm/scqm/losses"
 	"github.com/scqm/scqm/models/scqm/internal/sheet"
 )
@@ -281,7 +282,7 @@ func (m *Model) readLoss(z *dataset.NPZ) error {
 		if a.Shape[0] != m.D || a.Shape[1] != m.D {
 			return fmt.Errorf("array %q has shape %v, want (%d, %d)", "precision", a.Shape, m.D, m.D)
 		}
-		p.Precision = mat.NewDense(m.D, m.D, a.Data)
+		p.Precision = dense.Owned{Dense: mat.NewDense(m.D, m.D, a.Data)}
 	}
 	loss, err := losses.ByName(name, p)
 	if err != nil {

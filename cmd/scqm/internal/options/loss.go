@@ -11,6 +11,7 @@ import (
 	"github.com/scqm/scqm/cmd/scqm/internal/cli"
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/internal/dataset"
+	"github.com/scqm/scqm/internal/dense"
 	"github.com/scqm/scqm/losses"
 	"github.com/scqm/scqm/models/scqm"
 )
@@ -74,7 +75,7 @@ func (f *Loss) Check(cmd *cobra.Command) error {
 		if err != nil {
 			return fmt.Errorf("--precision: %w", err)
 		}
-		f.params.Precision = mat.NewDense(m.Rows, m.Cols, m.Data)
+		f.params.Precision = dense.Owned{Dense: mat.NewDense(m.Rows, m.Cols, m.Data)}
 	}
 	trial := f.params
 	if HasDelta(f.Name) {
