@@ -203,7 +203,9 @@ def main() -> None:
     parser.add_argument(
         "--limit", type=float, default=20, help="processor seconds for each peer"
     )
-    parser.add_argument("--powers", type=float, nargs="+", default=[3.0, 1.5, 1.0])
+    parser.add_argument(
+        "--powers", type=float, nargs="+", default=[3.0, 1.5, 1.0], help="powers of lp"
+    )
     arguments = parser.parse_args()
     os.environ["JAX_ENABLE_X64"] = "1"
     os.environ.setdefault("XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false")
