@@ -41,7 +41,7 @@ func packageDrills() []drillSpec {
 		goDrill{name: "go-hostile-rows", pkg: "./models/denoise", run: "HostileRows", cases: 252}.spec(),
 		goDrill{name: "go-independent-rows", pkg: "./models/denoise", run: "RowsAreIndependent", cases: 42}.spec(),
 		goDrill{name: "go-tiles", pkg: "./models/denoise", run: "DrillTiles", cases: 768}.spec(),
-		goDrill{name: "go-wide-tiles", pkg: "./models/denoise", run: "DrillWideTiles", cases: 132}.spec(),
+		goDrill{name: "go-wide-tiles", pkg: "./models/denoise", run: "DrillWideTiles", cases: 66}.spec(),
 		goDrill{name: "go-files-in-tiles", pkg: "./cmd/scqm", run: "TestDenoiseInTiles$", cases: 10}.spec(),
 		goDrill{name: "go-suggested", pkg: "./models/scqm", run: "TestSuggest$", cases: 27}.spec(),
 		goDrill{name: "go-stiefel-logarithms", pkg: "./manifolds", run: "DrillStiefelLog", cases: 2000}.spec(),

@@ -99,6 +99,9 @@ func (k *Task) Cut(t *Tile) *Tile { return t.cut(k.wants, k.act == actDenoise ||
 
 // Do does the task on a tile, with the parts that its sources gave.
 func (k *Task) Do(ctx context.Context, m Method, t *Tile, parts []*Tile) (*Reply, error) {
+	if (k.act == actJudge || k.act == actTakeBack) && len(t.kept) == 0 {
+		return nil, fmt.Errorf("denoise: a tile has not kept the rows that act %d asks for: %w", k.act, ErrInput)
+	}
 	switch k.act {
 	case actSurvey:
 		return &Reply{rows: t.Rows(), bounds: []box{t.bounds(field{rowsThemselves, true}, nil)}, dropped: t.lost}, nil

@@ -119,3 +119,23 @@ func TestHeldNoise(t *testing.T) {
 	require.InDelta(t, 1, square, .05)
 	require.InDelta(t, 0, product, .06)
 }
+
+// TestTilesKeepRows: what a tile was comes back, and one that has kept nothing says so.
+func TestTilesKeepRows(t *testing.T) {
+	ctx, x := context.Background(), rows.Data{N: 2, D: 2, X: []float64{1, 2, 3, 4}}
+	tile, err := NewTile(x, []int{4, 7})
+	require.NoError(t, err)
+	for _, act := range []act{actTakeBack, actJudge} {
+		_, err = (&Task{act: act}).Do(ctx, nil, tile, nil)
+		require.ErrorIs(t, err, ErrInput)
+	}
+	tile.places, tile.trust = [][]float64{{5, 6, 7, 8}}, [][]float64{{1, .5}}
+	_, err = (&Task{act: actHoldOut, noise: 1}).Do(ctx, nil, tile, nil)
+	require.NoError(t, err)
+	require.NotEqual(t, x.X, tile.values(placeField))
+	_, err = (&Task{act: actTakeBack}).Do(ctx, nil, tile, nil)
+	require.NoError(t, err)
+	require.Equal(t, x.X, tile.values(rowField))
+	require.Equal(t, []float64{5, 6, 7, 8}, tile.values(placeField))
+	require.Equal(t, []float64{1, .5}, tile.trusted(placeField))
+}
