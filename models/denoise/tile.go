@@ -35,9 +35,9 @@ type Tile struct {
 // former is what rows were, and what was known of them.
 type former struct {
 	Columns       int
-	X             []float64
-	Place, Trust  []float64
-	Charts, About []float64
+	X             numbers
+	Place, Trust  numbers
+	Charts, About numbers
 }
 
 // keep keeps what the rows are, without probes, and forgets what is known of them.
@@ -59,7 +59,7 @@ func (t *Tile) takeBack() {
 }
 
 // toCome is what charts of the rows of a tile are to be kept as.
-type toCome struct{ Feet, Charts, Trust, About []float64 }
+type toCome struct{ Feet, Charts, Trust, About numbers }
 
 // NewTile makes a tile of rows with their numbers, ascending, in the whole table. Equal
 // rows become one with the number of the first, and those of weight 0 are left out.

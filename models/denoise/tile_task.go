@@ -288,7 +288,7 @@ func (k *Task) chart(ctx context.Context, t *Tile, parts []*Tile) (*Reply, error
 
 // expect takes what was made of row i, the l-th, for what is to come.
 func (t *Tile) expect(i, l int, m *made, pilot bool) {
-	part := func(to *[]float64, from []float64, width int) {
+	part := func(to *numbers, from []float64, width int) {
 		if *to == nil {
 			*to = make([]float64, t.Rows()*width)
 		}

@@ -45,12 +45,12 @@ func unpack(b []byte, v any) error {
 type tileWire struct {
 	Columns, All int
 	Number, Lost []int
-	X, Weight    []float64
-	Places       [][]float64
+	X, Weight    numbers
+	Places       []numbers
 	Eps          float64
-	Trust        [][]float64
-	Charts       []float64
-	About        []float64
+	Trust        []numbers
+	Charts       numbers
+	About        numbers
 	Next         toCome
 	Done         []bool
 	Kept         []former
@@ -58,7 +58,7 @@ type tileWire struct {
 
 // MarshalBinary encodes the tile.
 func (t *Tile) MarshalBinary() ([]byte, error) {
-	return pack(tileWire{t.columns, t.all, t.number, t.lost, t.x, t.weight, t.places, t.eps, t.trust, t.charts, t.about, t.next, t.done, t.kept})
+	return pack(tileWire{t.columns, t.all, t.number, t.lost, t.x, t.weight, lists(t.places), t.eps, lists(t.trust), t.charts, t.about, t.next, t.done, t.kept})
 }
 
 // UnmarshalBinary decodes a tile.
@@ -75,10 +75,10 @@ func (t *Tile) UnmarshalBinary(b []byte) error {
 	for _, v := range append(slices.Clone(w.Trust), w.Next.Trust) {
 		fits = fits && (len(v) == 0 || len(v) == n)
 	}
-	for _, v := range [][]float64{w.About, w.Next.About} {
+	for _, v := range []numbers{w.About, w.Next.About} {
 		fits = fits && (len(v) == 0 || len(v) == 2*n)
 	}
-	for _, v := range [][]float64{w.Charts, w.Next.Charts} {
+	for _, v := range []numbers{w.Charts, w.Next.Charts} {
 		fits = fits && (len(v) == 0 || n > 0 && len(v)%n == 0)
 	}
 	fits = fits && len(w.Trust) == len(w.Places)
@@ -88,7 +88,7 @@ func (t *Tile) UnmarshalBinary(b []byte) error {
 	if !fits || len(w.Weight) > 0 && len(w.Weight) != n || len(w.Done) > 0 && len(w.Done) != n {
 		return fmt.Errorf("denoise: a tile of %d rows and %d columns has arrays of other lengths: %w", n, w.Columns, ErrInput)
 	}
-	*t = Tile{columns: w.Columns, all: w.All, number: w.Number, lost: w.Lost, x: w.X, weight: w.Weight, places: w.Places, eps: w.Eps, trust: w.Trust, charts: w.Charts, about: w.About, next: w.Next, done: w.Done, kept: w.Kept}
+	*t = Tile{columns: w.Columns, all: w.All, number: w.Number, lost: w.Lost, x: w.X, weight: w.Weight, places: plainLists(w.Places), eps: w.Eps, trust: plainLists(w.Trust), charts: w.Charts, about: w.About, next: w.Next, done: w.Done, kept: w.Kept}
 	return nil
 }
 
@@ -102,7 +102,7 @@ func (f former) fit(n int) bool {
 type queriesWire struct {
 	Columns int
 	Number  []int
-	X, Out  []float64
+	X, Out  numbers
 	Rows    []Row
 }
 
@@ -150,7 +150,7 @@ func (w settingWire) setting() setting {
 // none.
 type planeWire struct {
 	R                  int
-	Centre, Axes, Gain []float64
+	Centre, Axes, Gain numbers
 	Noise, Reach       float64
 }
 
@@ -176,7 +176,7 @@ func (w planeWire) plane() (*plane, error) {
 type linearWire struct {
 	Is                 bool
 	Instead, Neighbors int
-	Signal             []float64
+	Signal             numbers
 }
 
 func (m *PCA) wire() linearWire {
@@ -213,7 +213,7 @@ type taskWire struct {
 	Linear          linearWire
 	KeepRows        bool
 	Noise           float64
-	Gain            []float64
+	Gain            numbers
 
 	Auto                Auto
 	Q, Median, Far, Cut float64
@@ -286,7 +286,7 @@ type replyWire struct {
 	Bounds              []box
 	Reach               float64
 	Place               []int
-	Values              []float64
+	Values              numbers
 }
 
 // MarshalBinary encodes the reply.

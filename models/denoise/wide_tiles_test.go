@@ -139,3 +139,16 @@ func TestTilesKeepRows(t *testing.T) {
 	require.Equal(t, []float64{5, 6, 7, 8}, tile.values(placeField))
 	require.Equal(t, []float64{1, .5}, tile.trusted(placeField))
 }
+
+// TestNumbers: numbers come back with their bits, and bytes that are none are refused.
+func TestNumbers(t *testing.T) {
+	v := numbers{1, math.Inf(-1), math.Copysign(0, -1), math.MaxFloat64, 5e-324}
+	b, err := v.GobEncode()
+	require.NoError(t, err)
+	var w numbers
+	require.NoError(t, w.GobDecode(b))
+	require.True(t, sameBits(v, w))
+	require.ErrorIs(t, w.GobDecode(b[:11]), ErrInput)
+	require.NoError(t, w.GobDecode(nil))
+	require.Nil(t, w)
+}
