@@ -28,7 +28,12 @@ import (
 // solver runs alone, until a residual vanishes all the same, and alone again where
 // none vanishes at the end.
 //
-// Rows are reassigned ([framework.Reassigner]) before the finish.
+// Rows are reassigned ([framework.Reassigner]) before the finish. With Retrials all stages run
+// again, with [Newton], from an end that is stationary, as a run that begins there and keeps
+// nothing: the path to the end may have left rows at places that were best for an earlier
+// surface. What ends stationary and lower is taken, and tried in turn, three times at
+// most. The first round of their finish must come below. There are none where an iteration of
+// Newton's method takes more than 2^23 products.
 //
 // Runs can be stored where the inner solver is a framework.Restorer.
 //
@@ -61,6 +66,8 @@ type Continuation struct {
 	// Early lets the finish begin at the length of the last stage, in place of a hundredth of a
 	// typical residual.
 	Early bool
+	// Retrials lets all stages run again from a stationary end, and takes what is lower.
+	Retrials bool
 }
 
 // againTolerance and againLast bound FirstTolerance and Last of the second stages.
@@ -115,6 +122,11 @@ type ContinuationState struct {
 	Second bool
 	// Multipliers are those that the first finish ended with.
 	Multipliers []float64
+	// Retrial is the state of stages that run again from the end, Retried how often they
+	// did. Goal is the cost below which they must come, 0 for none.
+	Retrial *ContinuationState
+	Retried int
+	Goal    float64
 	// Whole says that all stages run, as no finish could begin after the first ones.
 	Whole bool
 }
@@ -175,7 +187,12 @@ func (s *ContinuationState) Resume(e *framework.Evaluator) error {
 		}
 	}
 	if s.Finish != nil {
-		return s.Finish.Resume(e)
+		if err := s.Finish.Resume(e); err != nil {
+			return err
+		}
+	}
+	if s.Retrial != nil {
+		return s.Retrial.Resume(e)
 	}
 	return nil
 }
@@ -258,7 +275,7 @@ func (a Continuation) Restart(e *framework.Evaluator, state framework.State, x f
 	a = a.withDefaults()
 	s := state.(*ContinuationState)
 	s.Stage, s.Iterations, s.Slow, s.Resting, s.Done, s.Reassigned, s.Returns = a.Begin, 0, 0, 0, false, 0, 0
-	s.Repeated = 0
+	s.Repeated, s.Retrial, s.Retried = 0, nil, 0
 	s.Finish, s.Finished, s.Again, s.Plain, s.Multipliers, s.Whole = nil, !a.Finish, false, false, nil, false
 	if s.Second {
 		s.Inner, s.Second = nil, false

@@ -30,6 +30,9 @@ func (s *ContinuationState) Refute(framework.Point) (string, error) {
 
 // finish does one iteration of the finish, if there is one.
 func (a Continuation) finish(e *framework.Evaluator, s *ContinuationState) error {
+	if s.Retrial != nil {
+		return a.retry(e, s)
+	}
 	if s.Finished {
 		return a.goOn(e, s)
 	}
@@ -42,12 +45,18 @@ func (a Continuation) finish(e *framework.Evaluator, s *ContinuationState) error
 			return err
 		}
 		if !begun {
-			return a.withoutFinish(e, s)
+			if err := a.withoutFinish(e, s); err != nil || !s.Finished || !s.Done {
+				return err
+			}
+			return a.beginRetrial(e, s)
 		}
 	}
 	err := PrimalDual{}.Step(e, s.Finish)
 	if err != nil || !s.Finish.Done {
 		return err
+	}
+	if s.Finished = !(s.Finish.Cost < s.goal()); s.Finished {
+		return nil
 	}
 	if left, err := a.leavesKinks(e, s); left || err != nil {
 		return err
@@ -58,7 +67,7 @@ func (a Continuation) finish(e *framework.Evaluator, s *ContinuationState) error
 		}
 	}
 	if s.Finished = s.Finish.Stationary || s.Again && !s.repeats(e) || e.Differentiable(); s.Finished {
-		return nil
+		return a.beginRetrial(e, s)
 	}
 	if s.Again {
 		s.Repeated++
@@ -69,6 +78,14 @@ func (a Continuation) finish(e *framework.Evaluator, s *ContinuationState) error
 	s.Stage, s.Iterations, s.Slow, s.Done, s.Again = 0, 0, 0, false, true
 	defer e.Smooth(0)
 	return a.begin(e, s, s.First, s.X)
+}
+
+// goal is the cost below which a run is worth going on with.
+func (s *ContinuationState) goal() float64 {
+	if s.Goal == 0 {
+		return math.Inf(1)
+	}
+	return s.Goal
 }
 
 // maxRepeated bounds the number of times that the second stages and their finish run once
@@ -167,7 +184,7 @@ func (a Continuation) beginFinish(e *framework.Evaluator, s *ContinuationState) 
 			return false, err
 		}
 		if !(residual <= stationaryAt) {
-			finish, from := &PrimalDualState{X: s.X, Cost: s.Cost, Residual: math.Inf(1)}, s.X
+			finish, from := &PrimalDualState{X: s.X, Cost: s.Cost, Residual: math.Inf(1), Goal: s.Goal}, s.X
 			switch {
 			case !s.Again && (a.Early || s.Stage == shortStage && a.shortens(e, s)):
 				from, _ = s.Inner.Iterate()

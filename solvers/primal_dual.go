@@ -139,6 +139,8 @@ type PrimalDualState struct {
 	// cost when it began. Gains counts the trials that ended lower.
 	Trial, Gains int
 	Before       float64
+	// Goal is the cost below which the first round must come for the run to go on, 0 for none.
+	Goal float64
 	// Exchanges are those that are tried after the rounds from X.
 	Exchanges []framework.Exchange
 	// Ended is the cost at the end of the last stage of the round, Factor the last ratio
@@ -478,6 +480,9 @@ func (s *PrimalDualState) endRound(e *framework.Evaluator) error {
 	case gained:
 		s.Trial, s.Round = 0, 0
 		s.Gains++
+	}
+	if s.Done = s.Goal != 0 && s.Cost >= s.Goal; s.Done {
+		return nil
 	}
 	if !s.Stationary && s.Round < len(firstRoundings) {
 		return s.nextRound(e)

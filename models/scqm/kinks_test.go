@@ -303,7 +303,7 @@ func TestPowerOneIsL1(t *testing.T) {
 // A finish that crawls from kink to kink rounds more for a while. It took 1019 iterations.
 func TestFinishRoundsMoreWhereItCrawls(t *testing.T) {
 	x := noisyParaboloid(rand.New(rand.NewPCG(23, 41)), 20, 2, 150)
-	fit := learn(t, x, Config{Latent: 2, Loss: losses.L1(), Threads: 1})
+	fit := learn(t, x, Config{Latent: 2, Loss: losses.L1(), Threads: 1, Solver: solvers.Continuation{Inner: solvers.LBFGS{}, Finish: true}})
 	assert.Equal(t, framework.Converged, fit.Run.Status)
 	assert.Less(t, fit.Run.Iterations, 700)
 }

@@ -86,3 +86,40 @@ func TestFitsFollowFlatValleysToTheirEnd(t *testing.T) {
 		assert.Equal(t, want, learn(t, s.x, s.c).Model.Meta, "%s", s)
 	}
 }
+
+// From a stationary end all stages run again, without what keeps them from leaving it: rows
+// are at places that were best for an earlier sheet. Twenty restarts near them find
+// the same. Fits do not depend on the number of threads, and go on from wherever they were
+// stored.
+func TestRetrialsFindLowerMinima(t *testing.T) {
+	cell := minimaCell{"l1", false, 20, 50}
+	s, err := newMinimaCase(cell, drill.Stream(5, "minima", 80))
+	require.NoError(t, err)
+	inner := solvers.Continuation{Inner: solvers.LBFGS{}, Finish: true}
+	fit := func(retrials bool, threads int, checkpoint *framework.Checkpoint, observers ...framework.Observer) Meta {
+		c := s.c
+		inner.Retrials = retrials
+		c.Solver, c.Threads, c.Options = inner, threads, framework.Options{Checkpoint: checkpoint, Observers: observers}
+		return learn(t, s.x, c).Model.Meta
+	}
+	without := fit(false, 1, nil)
+	var stored [][]byte
+	under := false
+	want := fit(true, 1, &framework.Checkpoint{Every: -1, Store: func(write func(io.Writer) error) error {
+		var b bytes.Buffer
+		err := write(&b)
+		if under {
+			stored = append(stored, b.Bytes())
+		}
+		return err
+	}}, func(p framework.Progress) {
+		under = p.State.(*solvers.ContinuationState).Retrial != nil
+	})
+	assert.Equal(t, "converged", want.Status)
+	assert.Less(t, want.Objective+want.Penalty, 0.995*(without.Objective+without.Penalty))
+	assert.Equal(t, want, fit(true, 2, nil))
+	require.Greater(t, len(stored), 100)
+	for _, k := range []int{len(stored) / 4, 3 * len(stored) / 4} {
+		require.Equal(t, want, fit(true, 1, &framework.Checkpoint{Stored: bytes.NewReader(stored[k])}), "store %d of %d", k, len(stored))
+	}
+}
