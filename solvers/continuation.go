@@ -32,8 +32,9 @@ import (
 // again, with [Newton], from an end that is stationary, as a run that begins there and keeps
 // nothing: the path to the end may have left rows at places that were best for an earlier
 // surface. What ends stationary and lower is taken, and tried in turn, three times at
-// most. The first round of their finish must come below. There are none where an iteration of
-// Newton's method takes more than 2^23 products.
+// most. The first round of their finish must come below. There are none where rows have no other
+// minima close by ([framework.Exchanger]), nor where an iteration of Newton's method takes more
+// than 2^23 products.
 //
 // Runs can be stored where the inner solver is a framework.Restorer.
 //
