@@ -93,7 +93,7 @@ func TestFitsFollowFlatValleysToTheirEnd(t *testing.T) {
 // stored.
 func TestRetrialsFindLowerMinima(t *testing.T) {
 	cell := minimaCell{"l1", false, 20, 50}
-	s, err := newMinimaCase(cell, drill.Stream(5, "minima", 80))
+	s, err := newMinimaCase(cell, drill.Stream(1, "minima", 3500))
 	require.NoError(t, err)
 	inner := solvers.Continuation{Inner: solvers.LBFGS{}, Finish: true}
 	fit := func(retrials bool, threads int, checkpoint *framework.Checkpoint, observers ...framework.Observer) Meta {
