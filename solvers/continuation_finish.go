@@ -195,6 +195,9 @@ func (a Continuation) beginFinish(e *framework.Evaluator, s *ContinuationState) 
 					from, _ = s.Inner.Iterate()
 				}
 			}
+			if newton, ok := a.Inner.(Newton); ok {
+				finish.straight = newton.Straight
+			}
 			if err := finish.begin(e, from); err != nil {
 				return false, err
 			}

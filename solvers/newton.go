@@ -44,6 +44,9 @@ type Newton struct {
 	// where they lower the cost together, as they do along valleys that bend. It
 	// takes fewer iterations, and may end in another minimum.
 	Pairs bool
+	// Straight takes long steps by a second order that suits the problem
+	// ([framework.Straightener]), for which the model holds farther.
+	Straight bool
 }
 
 const (
@@ -80,6 +83,8 @@ type NewtonState struct {
 	schur     *schur
 	trial     framework.Point
 	moved     []float64 // the inner block after the step
+
+	straight bool // see Newton
 
 	spare *schur          // of the point before a pair of steps, once there was one
 	from  framework.Point // that point
@@ -118,7 +123,7 @@ func (a Newton) Init(e *framework.Evaluator, x framework.Point) (framework.State
 		return nil, err
 	}
 	shape, _ := e.ArrowheadShape()
-	s := &NewtonState{X: x, Mu: a.damping(), Nu: 2, Rest: creepingFirst}
+	s := &NewtonState{X: x, Mu: a.damping(), Nu: 2, Rest: creepingFirst, straight: a.Straight}
 	s.allocate(e, shape)
 	cost, err := s.assemble(e)
 	s.Cost = cost
@@ -131,7 +136,7 @@ func (a Newton) Restart(e *framework.Evaluator, state framework.State, x framewo
 	s := state.(*NewtonState)
 	s.X.CopyFrom(x)
 	s.Mu, s.Nu, s.Assembled = a.damping(), 2, false
-	s.Leap, s.Rest = 0, creepingFirst
+	s.Leap, s.Rest, s.straight = 0, creepingFirst, a.Straight
 	cost, err := s.assemble(e)
 	s.Cost = cost
 	return err
@@ -214,6 +219,9 @@ func (s *NewtonState) try(e *framework.Evaluator) (float64, error) {
 	if inner := s.arrowhead.Block; s.arrowhead.Rows > 0 {
 		copy(s.trial[inner], s.X[inner])
 		floats.AddTo(s.moved, s.X[inner], s.schur.inner)
+	}
+	if s.straight {
+		e.Straighten(s.trial, s.X, s.schur.outer, s.moved)
 	}
 	return e.InnerStep(s.trial, s.moved)
 }

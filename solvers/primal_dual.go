@@ -159,6 +159,7 @@ type PrimalDualState struct {
 	schur     *schur
 	spare     *schur // of the point before a pair of steps
 	trial     framework.Point
+	straight  bool            // see Newton
 	shortened bool            // the inner step to trial is not that of schur
 	trusted   []float64       // a multiple of Dual
 	from      framework.Point // where a pair of steps begins
@@ -425,6 +426,9 @@ func (s *PrimalDualState) try(e *framework.Evaluator, fraction, before float64) 
 		return math.Inf(1), nil
 	}
 	floats.AddScaledTo(s.trial[inner], s.At[inner], fraction, s.schur.inner)
+	if s.straight {
+		e.Straighten(s.trial, s.At, outer, nil)
+	}
 	now, err := e.Evaluate(nil, s.trial)
 	if err != nil || now <= before*notHigher {
 		return now, err

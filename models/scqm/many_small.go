@@ -19,7 +19,7 @@ import (
 // smallSolver fits smooth losses, kinkedSolver those whose gradient jumps: its finish at the
 // kinks takes over after the first stages.
 var (
-	smallSolver  = solvers.Newton{Pairs: true}
+	smallSolver  = solvers.Newton{Pairs: true, Straight: true}
 	kinkedSolver = solvers.Continuation{
 		Inner: smallSolver, Finish: true, Last: kinkedLast, FirstTolerance: kinkedFirst, LastTolerance: kinkedDecrease,
 	}

@@ -64,6 +64,7 @@ type Hessian struct {
 	rowLoss                // in use
 	assembly assembleShard // the work under way
 	innerJob innerShard
+	straight *straightener // made at first use
 }
 
 // New takes next to no memory: what first uses need is made by prepare.
