@@ -83,11 +83,15 @@ func (a *Hessian) preparePrimalDual(x framework.Point) bool {
 type primalDualShard struct {
 	assembleShard
 	dual []float64 // n x D
+	sums sums3D    // of the rows of a batch of a surface
 }
 
 func (job *primalDualShard) run(a *Hessian, w *worker, shard, lo, hi int) error {
 	s := a.sums[shard]
 	s.reset()
+	if a.isRadialSurface() {
+		return job.surface(a, w, s, lo, hi)
+	}
 	return job.eachRow(a, w, lo, hi, func(i, k int) { job.addRow(a, w, s, i, k) })
 }
 
@@ -243,6 +247,9 @@ type moveDualShard struct {
 }
 
 func (job *moveDualShard) run(a *Hessian, w *worker, _, lo, hi int) error {
+	if a.isRadialSurface() {
+		return job.surface(a, w, lo, hi)
+	}
 	return job.eachRow(a, w, lo, hi, func(i, k int) { job.moveRow(a, w, i, k) })
 }
 

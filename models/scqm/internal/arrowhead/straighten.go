@@ -23,7 +23,7 @@ import (
 // delta what a move along them bends.
 
 // straightFloor is mu relative to sum_k |A'_k|^2.
-const straightFloor = 1e-4
+const straightFloor = 1e-6
 
 // straightener holds what a move takes.
 type straightener struct {

@@ -1,0 +1,224 @@
+package arrowhead
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/internal/dense"
+	"github.com/scqm/scqm/losses"
+	"github.com/scqm/scqm/models/rows"
+	"github.com/scqm/scqm/models/scqm/internal/objective"
+)
+
+// anyHessian is that of a sheet of some shape at a point of n rows.
+func anyHessian(t *testing.T, rng *rand.Rand, loss framework.Loss, n, D, d, s int) (*Hessian, framework.Point) {
+	t.Helper()
+	x := rows.Data{N: n, D: D, X: make([]float64, n*D)}
+	for i := range x.X {
+		x.X[i] = rng.NormFloat64()
+	}
+	o, err := objective.New(t.Context(), x, loss, d, s, 1)
+	require.NoError(t, err)
+	at := framework.NewPoint(o.Blocks())
+	for _, block := range at {
+		for i := range block {
+			block[i] = rng.NormFloat64()
+		}
+	}
+	q := make([]float64, D*(d+s))
+	dense.Transpose(q, at[objective.BlockQ], D, d+s)
+	dense.OrthonormalizeRows(q, D)
+	dense.Transpose(at[objective.BlockQ], q, d+s, D)
+	return New(o), at
+}
+
+// After a move that is straightened, the sheet is the graph that the first order says, p'A'p - 2p'A delta
+// over the plane that the move leads to, seen from where it takes c but for delta.
+func TestStraightenedMovesKeepSlopes(t *testing.T) {
+	rng := rand.New(rand.NewPCG(4, 7))
+	tried := 0
+	for range 50 {
+		d := 1 + rng.IntN(3)
+		D := d + 1 + rng.IntN(2)
+		a, x := anyHessian(t, rng, losses.SquaredL2(), 7, D, d, 1)
+		shape, _ := a.ArrowheadShape()
+		v := make([]float64, shape.Outer)
+		for i := range v {
+			v[i] = 0.1 * rng.NormFloat64()
+		}
+		dst := x.Clone()
+		require.NoError(t, a.RetractOuter(dst, x, v))
+		plain, other := dst.Clone(), make([]float64, 7*d)
+		a.Straighten(dst, x, v, other)
+		assert.Equal(t, plain[objective.BlockQ], dst[objective.BlockQ])
+		assert.Equal(t, plain[objective.BlockTheta], dst[objective.BlockTheta])
+		for i, v := range other {
+			assert.InDelta(t, v, dst[objective.BlockTau][i]-plain[objective.BlockTau][i], 1e-12)
+		}
+
+		axes := make([]float64, len(x[objective.BlockQ]))
+		dense.Transpose(axes, dst[objective.BlockQ], D, d+1)
+		off := make([]float64, D) // of c from that place
+		floats.SubTo(off, dst[objective.BlockC], x[objective.BlockC])
+		for r := d; r < D; r++ {
+			axis := a.Frame.Axis(r)
+			if r == d {
+				axis = axes[d*D:]
+			}
+			floats.AddScaled(off, -v[r], axis)
+		}
+		to := make([]float64, d+1)
+		for k := range to {
+			to[k] = floats.Dot(axes[k*D:(k+1)*D], off)
+		}
+		for j := range d {
+			assert.InDelta(t, v[j]-to[j], other[j], 1e-12)
+		}
+		if floats.Distance(to[:d], v[:d], math.Inf(1)) == 0 {
+			continue // the vertex would go too far
+		}
+		tried++
+		before, after := formOf(a, x), formOf(a, dst)
+		for range 5 {
+			p, q := make([]float64, d), make([]float64, d)
+			for j := range p {
+				p[j] = rng.NormFloat64()
+				q[j] = p[j] - to[j]
+			}
+			want := form(after, p, p) - 2*form(before, p, v[:d])
+			require.InDelta(t, want, to[d]+form(after, q, q), 1e-2*(1+math.Abs(want)))
+		}
+	}
+	assert.Greater(t, tried, 30)
+}
+
+// formOf returns A_1 of the sheet at x, d x d.
+func formOf(a *Hessian, x framework.Point) []float64 {
+	f := a.F
+	h := make([]float64, f.Latent*f.Latent)
+	f.AddCurvature(h, x[objective.BlockTheta])
+	floats.Scale(0.5, h)
+	return h
+}
+
+func form(a, u, v []float64) (sum float64) {
+	for i, x := range u {
+		sum += x * floats.Dot(a[i*len(v):(i+1)*len(v)], v)
+	}
+	return sum
+}
+
+// A move that is straightened is the move to first order, for any number of curved directions.
+func TestStraighteningIsOfSecondOrder(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 7))
+	for _, s := range []int{1, 2, 3} {
+		a, x := anyHessian(t, rng, losses.SquaredL2(), 5, 6, 2, s)
+		shape, _ := a.ArrowheadShape()
+		v := make([]float64, shape.Outer)
+		for i := range v {
+			v[i] = rng.NormFloat64()
+		}
+		var last float64
+		for k, part := range []float64{1e-2, 1e-3} {
+			step := floats.ScaleTo(make([]float64, len(v)), part, v)
+			dst := x.Clone()
+			require.NoError(t, a.RetractOuter(dst, x, step))
+			plain := dst.Clone()
+			a.Straighten(dst, x, step, nil)
+			var off float64
+			for b := range dst {
+				off = max(off, floats.Distance(dst[b], plain[b], 2))
+			}
+			require.Positive(t, off)
+			if k > 0 {
+				assert.InDelta(t, 100, last/off, 15)
+			}
+			last = off
+		}
+	}
+	flat, x := anyHessian(t, rng, losses.SquaredL2(), 5, 4, 2, 1)
+	clear(x[objective.BlockTheta])
+	shape, _ := flat.ArrowheadShape()
+	v := make([]float64, shape.Outer)
+	v[0], v[1] = 1, 2
+	dst := x.Clone()
+	require.NoError(t, flat.RetractOuter(dst, x, v))
+	plain := dst.Clone()
+	flat.Straighten(dst, x, v, nil)
+	for k := range dst {
+		assert.InDeltaSlice(t, plain[k], dst[k], 1e-14)
+	}
+}
+
+// The kernels of surfaces give what those for any sheet do.
+func TestSurfacePrimalDual(t *testing.T) {
+	rng := rand.New(rand.NewPCG(6, 7))
+	const n = 150 // more than a batch
+	a, x := anyHessian(t, rng, losses.L2(), n, 3, 2, 1)
+	for i := range n {
+		copy(a.o.Data().Row(i), x[objective.BlockC]) // some residuals are small
+		for j := range 3 {
+			a.o.Data().Row(i)[j] += rng.NormFloat64()
+		}
+	}
+	a.o.Smooth(1e-2)
+	shape, _ := a.ArrowheadShape()
+	got, want := framework.NewArrowhead(shape), framework.NewArrowhead(shape)
+	dual := make([]float64, 3*n)
+	for i := range dual {
+		dual[i] = rng.NormFloat64() / 2
+	}
+	cost, _, err := a.AssemblePrimalDual(got, x, dual)
+	require.NoError(t, err)
+	require.True(t, a.isRadialSurface())
+	generic := &anySheetShard{primalDualShard{assembleShard: assembleShard{dst: want, tau: x[objective.BlockTau]}, dual: dual}}
+	require.NoError(t, a.eachShard(generic))
+	a.total.reset()
+	for _, s := range a.sums {
+		a.total.add(s)
+	}
+	a.finish(want, a.total, a.total.dual)
+	a.addPenalty(want, x[objective.BlockTheta])
+	assert.InEpsilon(t, a.total.cost+a.o.Penalty(nil, x[objective.BlockTheta]), cost, 1e-12)
+	for _, pair := range [][2][]float64{
+		{want.A, got.A}, {want.B, got.B}, {want.C, got.C}, {want.OuterGrad, got.OuterGrad}, {want.InnerGrad, got.InnerGrad},
+	} {
+		assert.InDeltaSlice(t, pair[0], pair[1], 1e-11*(1+floats.Norm(pair[0], math.Inf(1))))
+	}
+
+	v, w := make([]float64, shape.Outer), make([]float64, 2*n)
+	for _, some := range [][]float64{v, w} {
+		for i := range some {
+			some[i] = 0.1 * rng.NormFloat64()
+		}
+	}
+	moved := append([]float64(nil), dual...)
+	require.NoError(t, a.MoveDual(moved, x, v, w, 0.7))
+	slow := moveDualShard{
+		primalDualShard: primalDualShard{assembleShard: assembleShard{tau: x[objective.BlockTau]}, dual: dual}, inner: w, fraction: 0.7,
+		outer: make([]float64, 3*7),
+	}
+	for p, step := range v {
+		for _, term := range a.TermsOf(p) {
+			slow.outer[term.Row*7+term.Feature] += term.Sign * step
+		}
+	}
+	worker := a.worker(0)
+	require.NoError(t, slow.eachRow(a, worker, 0, n, func(i, k int) { slow.moveRow(a, worker, i, k) }))
+	assert.InDeltaSlice(t, dual, moved, 1e-12)
+}
+
+// anySheetShard assembles rows without the kernels of surfaces.
+type anySheetShard struct{ primalDualShard }
+
+func (job *anySheetShard) run(a *Hessian, w *worker, shard, lo, hi int) error {
+	s := a.sums[shard]
+	s.reset()
+	return job.eachRow(a, w, lo, hi, func(i, k int) { job.addRow(a, w, s, i, k) })
+}

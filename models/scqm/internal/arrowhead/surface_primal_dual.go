@@ -1,0 +1,124 @@
+package arrowhead
+
+import (
+	"math"
+
+	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/internal/dense"
+)
+
+// The formulas of primalDual for a radial loss written out for surfaces in space.
+
+// isRadialSurface reports whether they apply.
+func (a *Hessian) isRadialSurface() bool {
+	return a.isSurface3D() && a.structure == framework.StructureRadial
+}
+
+// dual3D is the rounded loss of a row: its gradient, the matrix H, the dual variables, in the frame, and
+// one over theta.
+type dual3D struct {
+	slope, g [3]float64
+	hess     [9]float64
+	inverse  float64
+}
+
+// load takes residual, dual variables and the length eps, and returns the rounded loss.
+func (d *dual3D) load(fr *Frame, e *[3]float64, dual []float64, eps float64) float64 {
+	size := e[0]*e[0] + e[1]*e[1] + e[2]*e[2]
+	theta := math.Sqrt(size + eps*eps)
+	inverse := 1 / theta
+	d.inverse = inverse
+	for k := range d.g {
+		axis := (*[3]float64)(fr.Axis(k))
+		d.g[k] = axis[0]*dual[0] + axis[1]*dual[1] + axis[2]*dual[2]
+		d.slope[k] = e[k] * inverse
+	}
+	v, g := &d.slope, &d.g
+	for r := range 3 {
+		for q := range r + 1 {
+			c := -(v[r]*g[q] + g[r]*v[q]) / 2 * inverse
+			d.hess[3*r+q], d.hess[3*q+r] = c, c
+		}
+		d.hess[4*r] += inverse
+	}
+	return size / (theta + eps)
+}
+
+// surface adds rows of a surface as addRow does.
+func (job *primalDualShard) surface(a *Hessian, w *worker, s *sums, lo, hi int) error {
+	return job.eachSurface(a, w, lo, hi, func(i int, row *row3D, h *[7]float64, d *dual3D, value float64) {
+		weight := a.o.Data().Weight(i)
+		s.cost += weight * value
+		for _, sign := range [...]float64{1, -1} {
+			for k := range row.e {
+				row.e[k] = (d.slope[k] + sign*d.g[k]) / 2
+			}
+			row.outer(w.v[:9:9], h)
+			dense.AddOuterProduct(s.a, w.v, -sign*weight*d.inverse)
+		}
+		row.setProducts(d.g[:], &d.hess, weight)
+		t := a.F.Theta
+		row.inner(job.dst.InnerGrad[2*i:2*i+2:2*i+2], job.dst.C[4*i:4*i+4:4*i+4], t[0], t[1], t[2])
+		row.couple(job.dst.B, job.dst.Inner(), 2*i, h)
+		for r, v := range row.g {
+			for k, u := range h {
+				s.dual[7*r+k] += v * u
+			}
+			row.g[r] = weight * d.slope[r]
+		}
+		grad := job.dst.InnerGrad[2*i : 2*i+2]
+		grad[0], grad[1] = row.g[0]+row.a*row.g[2], row.g[1]+row.b*row.g[2]
+		job.sums.add(row, h, weight*d.inverse)
+	}, func() { job.sums.addTo(s); job.sums = sums3D{} })
+}
+
+// eachSurface calls work for every row, with its coordinates and its loss, and end after each batch.
+func (job *primalDualShard) eachSurface(a *Hessian, w *worker, lo, hi int, work func(i int, row *row3D, h *[7]float64, d *dual3D, value float64), end func()) error {
+	t0, t1, t2, eps := a.F.Theta[0], a.F.Theta[1], a.F.Theta[2], a.o.SmoothingLength()
+	var d dual3D
+	var row row3D
+	for from := lo; from < hi; from += w.batch {
+		if err := a.o.Context().Err(); err != nil {
+			return err
+		}
+		to := min(from+w.batch, hi)
+		job.surfaceResiduals(a, w, from, to)
+		for i := from; i < to; i++ {
+			k := i - from
+			h, e := (*[7]float64)(w.h[7*k:]), (*[3]float64)(w.e[3*k:])
+			row.x, row.y, row.z = h[1], h[2], h[3]
+			row.a, row.b = 2*t0*row.x+t1*row.y, t1*row.x+2*t2*row.y
+			work(i, &row, h, &d, d.load(a.Frame, e, job.dual[3*i:3*i+3], eps))
+		}
+		end()
+	}
+	return nil
+}
+
+// surface moves the dual variables of rows of a surface as moveRow does.
+func (job *moveDualShard) surface(a *Hessian, w *worker, lo, hi int) error {
+	ball, bounded := a.o.PlainLoss().(framework.SupportFunction)
+	err := job.eachSurface(a, w, lo, hi, func(i int, row *row3D, h *[7]float64, d *dual3D, _ float64) {
+		x, y := job.inner[2*i], job.inner[2*i+1]
+		de := [3]float64{x, y, row.a*x + row.b*y}
+		for r := range de {
+			outer := (*[7]float64)(job.outer[7*r:])
+			for k, u := range h {
+				de[r] += outer[k] * u
+			}
+		}
+		dual := job.dual[3*i : 3*i+3 : 3*i+3]
+		for r := range de {
+			hess := d.hess[3*r : 3*r+3 : 3*r+3]
+			v := job.fraction * (d.slope[r] + hess[0]*de[0] + hess[1]*de[1] + hess[2]*de[2] - d.g[r])
+			axis := (*[3]float64)(a.Frame.Axis(r))
+			dual[0] += v * axis[0]
+			dual[1] += v * axis[1]
+			dual[2] += v * axis[2]
+		}
+	}, func() {})
+	if err == nil && bounded {
+		ball.ProjectDual(job.dual[3*lo:3*hi], 3)
+	}
+	return err
+}
