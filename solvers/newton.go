@@ -60,6 +60,9 @@ const (
 	// belowRounding is the predicted decrease, relative to the cost, at which
 	// rounding decides on the ratio.
 	belowRounding = 1e-13
+	// nearDecrease is the relative decrease of the cost by a step after which the next one may be
+	// straightened.
+	nearDecrease = 0.03
 )
 
 // Name returns "newton".
@@ -85,6 +88,7 @@ type NewtonState struct {
 	moved     []float64 // the inner block after the step
 
 	straight bool // see Newton
+	near     bool // the last step gained no more than the fraction nearDecrease of the cost
 
 	spare *schur          // of the point before a pair of steps, once there was one
 	from  framework.Point // that point
@@ -136,7 +140,7 @@ func (a Newton) Restart(e *framework.Evaluator, state framework.State, x framewo
 	s := state.(*NewtonState)
 	s.X.CopyFrom(x)
 	s.Mu, s.Nu, s.Assembled = a.damping(), 2, false
-	s.Leap, s.Rest, s.straight = 0, creepingFirst, a.Straight
+	s.Leap, s.Rest, s.straight, s.near = 0, creepingFirst, a.Straight, false
 	cost, err := s.assemble(e)
 	s.Cost = cost
 	return err
@@ -220,7 +224,7 @@ func (s *NewtonState) try(e *framework.Evaluator) (float64, error) {
 		copy(s.trial[inner], s.X[inner])
 		floats.AddTo(s.moved, s.X[inner], s.schur.inner)
 	}
-	if s.straight {
+	if s.straight && s.near { // farther away they lead to other minima twice as often
 		e.Straighten(s.trial, s.X, s.schur.outer, s.moved)
 	}
 	return e.InnerStep(s.trial, s.moved)
@@ -234,6 +238,7 @@ func (s *NewtonState) accept(cost, predicted float64) bool {
 		return false
 	}
 	s.X, s.trial = s.trial, s.X
+	s.near = s.Cost-cost <= nearDecrease*math.Abs(s.Cost)
 	s.Cost = cost
 	s.Assembled = false
 	if rounding {

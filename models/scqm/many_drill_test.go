@@ -34,7 +34,8 @@ func TestDrillManyFits(t *testing.T) {
 		tried++
 		fit := fits[0]
 		label := fmt.Sprintf("%s, n = %d, d = %d, D = %d, ridge %v", name, x.N, d, D, config.Ridge)
-		if fit.Run.Status != want.Run.Status {
+		stationary := fit.Run.Status == framework.Converged && fit.Run.Cost <= want.Run.Cost*(1+1e-7)
+		if fit.Run.Status != want.Run.Status && !stationary { // where Learn stalls a certificate is better
 			return fmt.Errorf("%s: %v, by Learn %v", label, fit.Run.Status, want.Run.Status)
 		}
 		if fit.Run.Status == framework.Converged {
