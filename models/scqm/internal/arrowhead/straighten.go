@@ -65,10 +65,22 @@ func (a *Hessian) Straighten(dst, x framework.Point, v, other []float64) {
 	for j, w := range s.to {
 		floats.AddScaled(c, w, axis(j))
 	}
-	for _, rows := range [][]float64{dst[objective.BlockTau], other} {
-		for i := 0; i < len(rows); i += f.Latent {
-			floats.Sub(rows[i:i+f.Latent], s.to)
+	subtractRow(dst[objective.BlockTau], s.to)
+	subtractRow(other, s.to)
+}
+
+// subtractRow subtracts a row from every row.
+func subtractRow(rows, row []float64) {
+	if len(row) == 2 {
+		x, y := row[0], row[1]
+		for i := 0; i+1 < len(rows); i += 2 {
+			rows[i] -= x
+			rows[i+1] -= y
 		}
+		return
+	}
+	for i := 0; i < len(rows); i += len(row) {
+		floats.Sub(rows[i:i+len(row)], row)
 	}
 }
 
