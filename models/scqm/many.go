@@ -16,10 +16,10 @@ import (
 // different numbers of rows. Errors name the set ([FitError]); no set is fitted
 // where one cannot be used. See [Many] for more.
 //
-// The result does not depend on c.Threads. Sets of few columns are fitted, by smooth
-// losses, five to ten times as fast as by Learn, to the same certificate; where the cost
-// has several minima, one fit in 75 ends in another of them than Learn, and by l1 and l2 one
-// of 30 fits of noisy rows.
+// The result does not depend on c.Threads. Sets of few columns are fitted five to ten times as fast
+// as by Learn, to the same certificate, by losses with kinks where sheets bend no more than their
+// extent; where the cost has several minima, one fit in 25 of noisy rows ends in another of them than
+// Learn, and at ridges that keep sheets from folding one of 100 or fewer.
 func FitMany(ctx context.Context, sets []Data, c Config) ([]*Fit, error) {
 	fits := make([]*Fit, len(sets))
 	err := Many{Config: c}.Each(ctx, sets, func(i int, fit *Fit) error {
