@@ -120,6 +120,7 @@ type smallFits struct {
 	columns curvatures
 	notes   []string
 	refused bool // no Fitter takes this shape
+	mild    bool // the last sheet bent gently, and came to no end
 }
 
 func (w *smallFits) fit(ctx context.Context, m *Many, i int, x Data, take func(i int, fit *Fit) error) error {
@@ -134,9 +135,10 @@ func (w *smallFits) fit(ctx context.Context, m *Many, i int, x Data, take func(i
 		}
 		c.Loss = loss
 	}
+	w.mild = false
 	fit, err := w.small(ctx, m, c, x)
 	if err == nil && fit == nil {
-		fit, err = learnSmall(ctx, c, x)
+		fit, err = learnSmall(ctx, c, x, w.mild)
 	}
 	if err != nil {
 		return err

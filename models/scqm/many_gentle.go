@@ -23,7 +23,7 @@ func gentleSolvers(loss framework.Loss, D int) []framework.Solver {
 	if jumps, err := objective.Jumps(loss, D, 1); err == nil && !jumps {
 		early.Inner = solvers.Newton{Straight: true}
 	}
-	return []framework.Solver{early, kinkedSolver}
+	return []framework.Solver{early, mildSolver()}
 }
 
 const (
@@ -73,7 +73,16 @@ func (w *smallFits) gentle(c Config, x Data) (*Fit, error) {
 		run.Counts.Evaluations = f.evaluator.Counts().Evaluations - before
 		return w.converged(c, f, run, kkt, m, extent), nil
 	}
+	w.mild = true
 	return nil, nil
+}
+
+// mildSolver is kinkedSolver for sheets that bend gently. Others end elsewhere more often by moves that are
+// straightened, and no lower.
+func mildSolver() solvers.Continuation {
+	a := kinkedSolver
+	a.Inner = smallSolver
+	return a
 }
 
 // followKinks takes steps until the first-order residual is within the tolerance. It returns nil where it

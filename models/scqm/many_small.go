@@ -21,7 +21,7 @@ import (
 var (
 	smallSolver  = solvers.Newton{Pairs: true, Straight: true}
 	kinkedSolver = solvers.Continuation{
-		Inner: smallSolver, Finish: true, Last: kinkedLast, FirstTolerance: kinkedFirst, LastTolerance: kinkedDecrease,
+		Inner: solvers.Newton{Pairs: true}, Finish: true, Last: kinkedLast, FirstTolerance: kinkedFirst, LastTolerance: kinkedDecrease,
 	}
 )
 
@@ -47,11 +47,14 @@ func kinked(l framework.Loss) bool {
 
 // learnSmall fits by [Learn], small sets under losses whose gradient jumps in fewer iterations
 // than it takes. Others with kinks have no finish where Newton's method ends stationary.
-func learnSmall(ctx context.Context, c Config, x Data) (*Fit, error) {
+func learnSmall(ctx context.Context, c Config, x Data, mild bool) (*Fit, error) {
 	if kinked(c.Loss) && plain(c, x) {
 		jumps, err := objective.Jumps(c.Loss, x.D, 1)
 		if err == nil && jumps {
 			c.Solver = kinkedSolver
+			if mild {
+				c.Solver = mildSolver()
+			}
 		}
 	}
 	return Learn(ctx, x, c)
