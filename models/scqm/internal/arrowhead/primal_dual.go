@@ -83,7 +83,6 @@ func (a *Hessian) preparePrimalDual(x framework.Point) bool {
 type primalDualShard struct {
 	assembleShard
 	dual []float64 // n x D
-	sums sums3D    // of the rows of a batch of a surface
 }
 
 func (job *primalDualShard) run(a *Hessian, w *worker, shard, lo, hi int) error {

@@ -46,6 +46,7 @@ func (d *dual3D) load(fr *Frame, e *[3]float64, dual []float64, eps float64) flo
 
 // surface adds rows of a surface as addRow does.
 func (job *primalDualShard) surface(a *Hessian, w *worker, s *sums, lo, hi int) error {
+	var batch sums3D
 	return job.eachSurface(a, w, lo, hi, func(i int, row *row3D, h *[7]float64, d *dual3D, value float64) {
 		weight := a.o.Data().Weight(i)
 		s.cost += weight * value
@@ -68,8 +69,8 @@ func (job *primalDualShard) surface(a *Hessian, w *worker, s *sums, lo, hi int) 
 		}
 		grad := job.dst.InnerGrad[2*i : 2*i+2]
 		grad[0], grad[1] = row.g[0]+row.a*row.g[2], row.g[1]+row.b*row.g[2]
-		job.sums.add(row, h, weight*d.inverse)
-	}, func() { job.sums.addTo(s); job.sums = sums3D{} })
+		batch.add(row, h, weight*d.inverse)
+	}, func() { batch.addTo(s); batch = sums3D{} })
 }
 
 // eachSurface calls work for every row, with its coordinates and its loss, and end after each batch.
