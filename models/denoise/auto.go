@@ -118,6 +118,9 @@ func (m Auto) Prepare(ctx context.Context, c *Cloud, o Options) (Fitted, error) 
 // finish chooses, and takes the feet on the charts of the choice for the places, unless a linear model is
 // better.
 func (p *autoPrepare) finish() error {
+	if p.setting.sides > 0 {
+		return nil
+	}
 	passes := selectionPasses
 	if p.n > fewRows || p.method.linear != nil {
 		passes = 1
@@ -211,7 +214,7 @@ func (a *autoFit) settingAt(row int, s setting) setting {
 	if a.about == nil || s.pilot || a.about[2*row] == 0 {
 		return s
 	}
-	if ratio := a.about[2*row]; ratio != 1 {
+	if ratio := a.about[2*row]; ratio != 1 && s.sides == 0 {
 		a.setScale(&s, ratio*s.scale, !math.IsInf(s.cut, 1))
 		s.neighbors = min(max(int(float64(s.neighbors)*math.Sqrt(ratio)), s.least), maxNeighbors)
 	}
@@ -353,17 +356,6 @@ func (r *chartRows) gatherInLanes(c *Cloud, x []float64, p places) {
 	r.prior, r.trust = prior[:k], trust[:k]
 }
 
-// nearer are the first k of the rows gathered.
-func (r *chartRows) nearer(k, D int) chartRows {
-	part := *r
-	part.found, part.next = r.found[:k], math.Sqrt(r.found[:k+1][k].distance)
-	part.prior, part.trust = r.prior[:k], r.trust[:k]
-	if !r.lanes {
-		part.x, part.near = r.x[:k*D], r.near[:k*D]
-	}
-	return part
-}
-
 // leastTrusted is the part of the weights that must be left for trust to count.
 const leastTrusted = 0.03
 
@@ -463,6 +455,10 @@ func (w *autoWorker) findSites(own int) bool {
 	if w.rows.search.missed {
 		return false
 	}
+	apart := ownSide * s.scale
+	if s.sides > 0 {
+		apart = min(apart, s.sides)
+	}
 	w.sites = w.sites[:0]
 	h := math.Sqrt(w.rows.found[len(w.rows.found)-1].distance)
 	var total float64
@@ -474,7 +470,7 @@ func (w *autoWorker) findSites(own int) bool {
 		if !(weight > 0) || w.charts[f.row*w.width+w.width-1] < 0 {
 			continue
 		}
-		if f.row != own && !math.IsInf(s.cut, 1) && w.chart.beside(w.places.y[f.row*D:(f.row+1)*D]) > ownSide*s.scale {
+		if f.row != own && !math.IsInf(s.cut, 1) && w.chart.beside(w.places.y[f.row*D:(f.row+1)*D]) > apart {
 			continue
 		}
 		w.sites = append(w.sites, site{f.row, weight})

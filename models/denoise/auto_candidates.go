@@ -2,7 +2,6 @@ package denoise
 
 import (
 	"math"
-	"slices"
 )
 
 // candidateWork is memory for the charts of candidates.
@@ -138,27 +137,13 @@ func (t *candidateWork) reset(candidates, probes, D int) {
 func (w *autoWorker) pickSites(at places, i int, s *setting) (effective float64) {
 	t, D, k := &w.trial, w.cloud.D, s.blended()
 	t.sites = t.sites[:0]
-	y, sides := at.y[i*D:(i+1)*D], false
-	if s.start > 0 { // its own chart tells the sides
-		w.rows.look(at, y, s.neighbors)
-		if w.rows.search.missed {
-			return 0
-		}
-		w.rows.gather(w.cloud, w.cloud.X, at, s.neighbors)
-		sides = w.prepare(y, w.cloud.Row(i), *s) && w.chart.solve(pilotRidge)
-	}
+	y := at.y[i*D : (i+1)*D]
 	w.rows.look(at, y, k)
 	if w.rows.search.missed {
 		return 0
 	}
 	found := w.rows.found
 	h := math.Sqrt(found[len(found)-1].distance)
-	if sides {
-		found = slices.DeleteFunc(found, func(f near) bool {
-			return f.row != i && w.chart.beside(at.y[f.row*D:(f.row+1)*D]) > ownSide*s.scale
-		})
-		w.rows.found = found
-	}
 	var total, square float64
 	for _, f := range found[:min(k, len(found))] {
 		v := tricube(math.Sqrt(f.distance) / h)
@@ -208,7 +193,7 @@ func (w *autoWorker) chartSites(p *cloudCharts, i int, probes []probe, s setting
 		}
 		w.rows.gather(c, c.X, p.places, o.neighbors)
 		size += w.rows.next / float64(n)
-		made := w.prepare(y, c.Row(row), o)
+		made := w.chart.prepare(y, c.Row(row), &w.rows, &o)
 		for l, one := range list {
 			made := made && w.chart.solve(one.ridge)
 			for r := len(t.crowd) - 1; r >= 0; r-- { // the row itself last
@@ -274,7 +259,7 @@ func (w *autoWorker) chartMoved(pr *probe, i, m int, s setting, list []*compared
 			return false
 		}
 		w.rows.gather(c, pr.x, pr.places, o.neighbors)
-		made := w.prepare(y, pr.x[row*D:(row+1)*D], o)
+		made := w.chart.prepare(y, pr.x[row*D:(row+1)*D], &w.rows, &o)
 		for l, one := range list {
 			if !made || !w.chart.solve(one.ridge) || !w.chart.foot(t.foot, pr.x[i*D:(i+1)*D]) {
 				copy(t.foot, y)

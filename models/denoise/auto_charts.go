@@ -299,28 +299,18 @@ func (w *autoWorker) chartRow(dst []float64, i int, x []float64, at places, s *s
 		}
 		s.neighbors = min(int(math.Ceil(growth*float64(s.neighbors))), maxNeighbors)
 	}
-	if !w.prepare(y, pivot, *s) || !w.chart.solve(s.ridge) || !w.chart.foot(w.y, pivot) {
+	made := *s
+	if s.sides > 0 {
+		made.cut = w.tune.cut * math.Hypot(s.scale, s.sides)
+	}
+	if !w.chart.prepare(y, pivot, &w.rows, &made) || !w.chart.solve(s.ridge) || !w.chart.foot(w.y, pivot) {
+		return false
+	}
+	if s.sides > 0 && (!w.chart.(*spaceChart).takeSide(pivot, s) || !w.chart.foot(w.y, pivot)) {
 		return false
 	}
 	copy(dst, w.y)
 	return true
-}
-
-// prepare makes the sums of the chart at y from the rows gathered, of which x has as many. Where sheets are
-// thin it grows from a chart of fewer rows, each chart beginning with the plane of the one before and the
-// weights that rows have by their distance from that: what is on the other side of the sheet stays out.
-func (w *autoWorker) prepare(y, pivot []float64, s setting) bool {
-	for k := s.start; k > 0 && k < len(w.rows.found); k = int(growth * float64(k)) {
-		step, near := s, w.rows.nearer(k, w.cloud.D)
-		step.rounds = min(s.rounds, 2)
-		made := w.chart.prepare(y, pivot, &near, &step) && w.chart.solve(pilotRidge)
-		w.rows.l = near.l
-		if !made {
-			return false
-		}
-		s.grown = true
-	}
-	return w.chart.prepare(y, pivot, &w.rows, &s)
 }
 
 // findNoise takes the noise about a row for that of the setting.

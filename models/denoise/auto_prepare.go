@@ -156,52 +156,72 @@ func (p *autoPrepare) pilot() error {
 	if p.n > fewRows {
 		p.probes = 1
 	}
+	var seen look
 	for before := s; ; {
-		size, err := p.pilotScale(&s)
-		if err != nil {
+		last := seen
+		var err error
+		if seen, err = p.pilotScale(&s); err != nil {
 			return err
 		}
 		if before.scale > 0 && s.scale > otherSheet*before.scale {
-			s = before
+			s, seen = before, last
 			break
 		}
-		if size >= pilotReach*s.scale || s.neighbors >= p.n/2 {
+		if seen.size >= pilotReach*s.scale || s.neighbors >= p.n/2 {
 			break
 		}
 		before = s
-		s.neighbors = min(int(math.Ceil(1.4*float64(s.neighbors))), p.n)
+		s.neighbors = min(int(math.Ceil(pilotGrowth*float64(s.neighbors))), p.n)
+	}
+	if wide, err := p.lookForSheets(s, seen); err != nil || wide {
+		return err
 	}
 	return p.advance(s)
 }
 
-// pilotScale fits the rows at their own places, by least squares and then with Tukey's
-// loss, and leaves the noise in s. It returns the median size of neighbourhoods.
-// Some of the rows are enough for that.
-func (p *autoPrepare) pilotScale(s *setting) (float64, error) {
-	look := func() (*charted, error) {
+// pilotGrowth is the ratio of the numbers of neighbours that a pilot tries.
+const pilotGrowth = 1.4
+
+// look is what charts of some rows show: their distances from these, corrected, the median size of neighbourhoods,
+// and the noise.
+type look struct {
+	far         []float64
+	size, scale float64
+}
+
+// pilotScale finds the noise as lookAtNoise does, and corrects it for what neighbours share with their row.
+func (p *autoPrepare) pilotScale(s *setting) (look, error) {
+	seen, c, err := p.lookAtNoise(s)
+	if err != nil {
+		return look{}, err
+	}
+	s.uneven = s.noisy && p.n >= unevenRows && isUneven(c.local)
+	return seen, p.followScale(s)
+}
+
+// lookAtNoise fits the rows at their own places, by least squares and then with Tukey's
+// loss, and leaves the noise in s. Some of the rows are enough for that.
+func (p *autoPrepare) lookAtNoise(s *setting) (seen look, c *charted, err error) {
+	again := func() (*charted, error) {
 		return p.charts.chart(order{some: true, setting: *s})
 	}
 	p.setScale(s, 0, false)
-	c, err := look()
-	if err != nil {
-		return 0, err
+	if c, err = again(); err != nil {
+		return look{}, nil, err
 	}
 	size := median(slices.Clone(c.size))
 	if !(size > 0) {
-		return 0, fmt.Errorf("denoise: auto: squares of the distances to the %d nearest neighbours of most rows are beyond the numbers; rescale the rows: %w", s.neighbors, ErrInput)
+		return look{}, nil, fmt.Errorf("denoise: auto: squares of the distances to the %d nearest neighbours of most rows are beyond the numbers; rescale the rows: %w", s.neighbors, ErrInput)
 	}
 	first := max(median(c.corrected())/p.tune.median, exact*size)
-	if first, err = p.lookThin(s, size, first); err != nil {
-		return 0, err
-	}
 	p.floor = pilotFloor * first
 	p.setScale(s, first, !p.method.LeastSquares)
 	if p.method.LeastSquares {
-		return size, p.followScale(s)
+		return look{size: size, scale: s.scale}, c, nil
 	}
 	for range maxLooks {
-		if c, err = look(); err != nil {
-			return 0, err
+		if c, err = again(); err != nil {
+			return look{}, nil, err
 		}
 		before := s.scale
 		p.setScale(s, max(p.spread(c), p.floor), true)
@@ -210,54 +230,7 @@ func (p *autoPrepare) pilotScale(s *setting) (float64, error) {
 		}
 	}
 	s.noisy = s.scale > leastNoise*size
-	s.uneven = s.noisy && p.n >= unevenRows && isUneven(c.local)
-	return size, p.followScale(s)
-}
-
-// thinStart is the number of neighbours of a chart that is looked at for thin sheets, thinGrowth
-// the power of the size of neighbourhoods above which noise grows where these meet another sheet. In a
-// ball that is no larger than the noise it grows as the size does, on a surface not at all.
-const (
-	thinStart  = 16
-	thinGrowth = 1.3
-	// thinSteady is the factor by which the noise grows with half as many neighbours again from which on
-	// the smallest charts see both sides themselves.
-	thinSteady = 1.4
-)
-
-// lookThin looks at charts of a surface in space by few rows, and lets others grow from these where noise is
-// found to be less by so much that the others can only have met the other side of a sheet. It returns the noise.
-func (p *autoPrepare) lookThin(s *setting, size, noise float64) (float64, error) {
-	s.start = 0
-	if p.method.LeastSquares || p.D != 3 || p.method.Latent != 2 || s.neighbors <= thinStart {
-		return noise, nil
-	}
-	look := func(neighbors int) (near, least float64, err error) {
-		small := *s
-		small.neighbors = neighbors
-		c, err := p.charts.chart(order{some: true, setting: small})
-		if err != nil {
-			return 0, 0, err
-		}
-		near = median(slices.Clone(c.size))
-		return near, max(median(c.corrected())/p.tune.median, exact*size), nil
-	}
-	near, least, err := look(thinStart)
-	if err != nil {
-		return 0, err
-	}
-	grows := noise > otherSheet*least && math.Log(noise/least) > thinGrowth*math.Log(size/near)
-	if !grows || !(least > leastNoise*near) {
-		return noise, nil
-	}
-	_, next, err := look(thinStart * 3 / 2)
-	if err != nil {
-		return 0, err
-	}
-	if next < thinSteady*least {
-		s.start, noise = thinStart, least
-	}
-	return noise, nil
+	return look{far: c.corrected(), size: size, scale: s.scale}, c, nil
 }
 
 // otherSheet is the factor by which the noise grows with a few more neighbours where these

@@ -22,13 +22,11 @@ type setting struct {
 	pilot, uneven bool
 	noisy         bool // beyond what charts differ from the surface by
 	least         int  // neighbours that any chart has
-	// start is the number of neighbours of the chart that others grow from, each with the rows on
-	// its side of a thin sheet; 0 where sheets are not thin.
-	start int
 	// between says that charts lie between two sheets, and rows are better left as they are.
 	between bool
-	// grown begins with the chart at hand, its plane and the weights that rows have by it.
-	grown bool
+	// sides is the distance of the two sides of a thin sheet from the surface between them, where charts lie there;
+	// 0 where they do not.
+	sides float64
 }
 
 // charter makes charts, one at a time, in memory of its own.

@@ -23,6 +23,8 @@ type spaceChart struct {
 	moments [15]float64         // of p^a q^b, by degree and then b
 	heights [spaceTerms]float64 // of psi and the height
 	gram    spaceFactor
+	// heightsBefore are those of the rows before they are moved to the surface between two sheets.
+	heightsBefore []float64
 }
 
 // spaceTerms is the number of functions.
@@ -66,17 +68,12 @@ func (c *spaceChart) prepare(o, pivot []float64, r *chartRows, s *setting) bool 
 	if !(r.next > 0) {
 		return false
 	}
-	before := spaceFrame{c.o, c.u, c.v, c.n, c.h, c.b}
 	c.k = len(r.prior)
 	c.h, c.o, c.cut = r.next, [3]float64(o), s.cut
 	r.l = dense.Grow(r.l, c.k)
 	c.weigh(r)
 	cut := s.cut / c.h
-	if s.grown {
-		if !c.onSide(&before, r) {
-			return false
-		}
-	} else if !c.findPlane(r) {
+	if !c.findPlane(r) {
 		return false
 	}
 	c.take(r, gatheredX)
@@ -103,13 +100,6 @@ func (c *spaceChart) prepare(o, pivot []float64, r *chartRows, s *setting) bool 
 	return c.moments[0] > 0
 }
 
-// spaceFrame is where a chart lies, and its coefficients.
-type spaceFrame struct {
-	o, u, v, n [3]float64
-	h          float64
-	b          [spaceTerms]float64
-}
-
 // take lets kernels read three columns of the rows.
 func (c *spaceChart) take(r *chartRows, column int) {
 	c.lanes.x, c.lanes.xStride = r.columns[column*r.stride:], r.stride
@@ -125,15 +115,6 @@ func (c *spaceChart) weigh(r *chartRows) {
 	if all, left := l.weigh(r.next); !(left > leastTrusted*all) {
 		copy(l.column(spaceUsed), l.column(spaceWeight))
 	}
-}
-
-// onSide takes Tukey's weights by the distances of rows from the chart before, and its plane. It is false
-// where no row is on its side.
-func (c *spaceChart) onSide(before *spaceFrame, r *chartRows) bool {
-	c.take(r, gatheredX)
-	c.lanes.turn(before.o, before.h, before.u, before.v, before.n)
-	_, left := c.lanes.reweigh(&before.b, c.cut/before.h)
-	return left > 0
 }
 
 // findPlane finds the plane of the largest variance of the places near.
@@ -435,12 +416,15 @@ func (c *spaceChart) noise() float64 {
 }
 
 // beside implements charter.
-func (c *spaceChart) beside(x []float64) float64 {
+func (c *spaceChart) beside(x []float64) float64 { return c.h * math.Abs(c.beyond(x)) }
+
+// beyond is the height of x over the chart, in units of h.
+func (c *spaceChart) beyond(x []float64) float64 {
 	e0, e1, e2 := (x[0]-c.o[0])/c.h, (x[1]-c.o[1])/c.h, (x[2]-c.o[2])/c.h
 	p := c.u[0]*e0 + c.u[1]*e1 + c.u[2]*e2
 	q := c.v[0]*e0 + c.v[1]*e1 + c.v[2]*e2
 	z := c.n[0]*e0 + c.n[1]*e1 + c.n[2]*e2
-	return c.h * math.Abs(z-c.height(p, q))
+	return z - c.height(p, q)
 }
 
 // along implements charter.

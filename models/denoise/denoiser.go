@@ -110,8 +110,8 @@ func fitCharts(ctx context.Context, m Method, p *plane, x rows.Data, o Options) 
 	if err != nil {
 		return nil, err
 	}
-	if a, ok := d.fitted.(*autoFit); ok && a.setting.between {
-		d.note = betweenSheets
+	if a, ok := d.fitted.(*autoFit); ok {
+		d.note = a.setting.sheets()
 	}
 	d.plane = p
 	return d, nil
@@ -119,6 +119,17 @@ func fitCharts(ctx context.Context, m Method, p *plane, x rows.Data, o Options) 
 
 // betweenSheets says why rows stay.
 const betweenSheets = "auto: rows are as they came: they are on two sheets, about four to ten standard deviations of the noise apart, and too few to tell these from each other; any surface found would be between them"
+
+// sheets says what is known of the sides of thin sheets, if these are not told apart by their charts alone.
+func (s *setting) sheets() string {
+	switch {
+	case s.between:
+		return betweenSheets
+	case s.sides > 0:
+		return fmt.Sprintf("auto: rows are on two sheets, %.1f standard deviations of the noise apart in the middle, and have gone to the side that they are nearer to", 2*s.sides/s.scale)
+	}
+	return ""
+}
 
 // fitLinear prepares a linear model in place of charts of dimension d.
 func fitLinear(ctx context.Context, x rows.Data, l *linearModel, d int, why string, o Options) (*Denoiser, error) {

@@ -12,51 +12,69 @@ import (
 )
 
 // slabRows are rows of the surface of a box of sides 1, 1 and thick, of unit diagonal, with noise, and what
-// returns the root mean square distance from it.
-func slabRows(seed uint64, n int, thick, noise float64) (x rows.Data, off func(y []float64) float64) {
+// returns the root mean square distance from it. One row in five is anywhere near, and does not count, if so asked.
+func slabRows(seed uint64, n int, thick, noise float64, outliers bool) (x rows.Data, off func(y []float64) float64) {
 	m := boxMesh(1, 1, thick)
 	m.scale()
 	rng := rand.New(rand.NewPCG(seed, 7))
 	x = rows.Data{N: n, D: 3}
-	for _, p := range m.sample(n, rng, nil) {
-		for _, v := range p {
+	for i, p := range m.sample(n, rng, nil) {
+		for j, v := range p {
+			if outliers && i%5 == 0 {
+				x.X = append(x.X, []float64{.7, .7, thick}[j]*rng.Float64()+.2*(rng.Float64()-.5))
+				continue
+			}
 			x.X = append(x.X, v+noise*rng.NormFloat64())
 		}
 	}
 	near := newMeshIndex(m, .02)
 	return x, func(y []float64) float64 {
-		var sum float64
+		var sum, counted float64
 		for i := range n {
-			v := near.far([3]float64(y[3*i : 3*i+3]))
-			sum += v * v / float64(n)
+			if !outliers || i%5 != 0 {
+				v := near.far([3]float64(y[3*i : 3*i+3]))
+				sum += v * v
+				counted++
+			}
 		}
-		return math.Sqrt(sum)
+		return math.Sqrt(sum / counted)
 	}
 }
 
-// TestThinSheets wants both sides of a sheet, ten standard deviations of the noise thick, kept apart: charts
-// of the usual number of rows see both. In tiles it is the same.
+// TestThinSheets wants both sides of sheets kept apart, far more or hardly more apart than the noise, and where one row
+// in five is anywhere. In tiles it is the same.
 func TestThinSheets(t *testing.T) {
 	needSpeed(t)
-	x, off := slabRows(11, 1500, .09, .006)
-	d, err := Fit(context.Background(), Auto{Latent: 2}, x, Options{})
-	require.NoError(t, err)
-	require.Positive(t, d.fitted.(*autoFit).setting.start)
-	require.InDelta(t, .006, d.fitted.(*autoFit).setting.scale, .001)
-	r, err := d.Denoise(context.Background(), x, Options{})
-	require.NoError(t, err)
-	require.Less(t, off(r.X), .75*off(x.X))
-	got, _, err := inTiles(Auto{Latent: 2}, x, 3, .1, Options{})
-	require.NoError(t, err)
-	require.Equal(t, r.X, got.X)
-	require.Equal(t, r.Rows, got.Rows)
+	for _, c := range []struct {
+		n            int
+		thick, noise float64
+		outliers     bool
+		gain         float64
+	}{{1500, .09, .006, false, .5}, {700, .035, .003, false, .6}, {2500, .05, .01, true, .6}} {
+		x, off := slabRows(11, c.n, c.thick, c.noise, c.outliers)
+		d, err := Fit(context.Background(), Auto{Latent: 2}, x, Options{})
+		require.NoError(t, err)
+		r, err := d.Denoise(context.Background(), x, Options{})
+		require.NoError(t, err)
+		require.Positive(t, d.fitted.(*autoFit).setting.sides)
+		require.Less(t, off(r.X), c.gain*off(x.X))
+		got, _, err := inTiles(Auto{Latent: 2}, x, 3, .1, Options{})
+		require.NoError(t, err)
+		require.Equal(t, r.X, got.X)
+		require.Equal(t, r.Rows, got.Rows)
+	}
 }
 
-// TestBetweenSheets: where rows are too few to tell the sides of a sheet, they stay.
+// TestBetweenSheets: where nothing tells the sides apart, as on the plane, rows stay. Noise that is as likely
+// anywhere within its bounds is that of one sheet.
 func TestBetweenSheets(t *testing.T) {
 	needSpeed(t)
-	x, _ := slabRows(12, 700, .035, .003)
-	d, err := Fit(context.Background(), Auto{Latent: 2}, x, Options{})
+	rng := rand.New(rand.NewPCG(13, 13))
+	x := rows.Data{N: 200, D: 2, X: make([]float64, 400)}
+	for i := range x.N {
+		copy(x.Row(i), []float64{rng.Float64(), .05*float64(i%2) + .006*rng.NormFloat64()})
+	}
+	d, err := Fit(context.Background(), Auto{Latent: 1}, x, Options{})
 	require.NoError(t, err)
 	require.Equal(t, betweenSheets, d.Note())
 	r, err := d.Denoise(context.Background(), x, Options{})
@@ -65,31 +83,50 @@ func TestBetweenSheets(t *testing.T) {
 	for _, row := range r.Rows {
 		require.True(t, row.Unchanged)
 	}
-	got, _, err := inTiles(Auto{Latent: 2}, x, 3, .1, Options{})
-	require.NoError(t, err)
-	require.Equal(t, r.Rows, got.Rows)
-	// Noise that is as likely anywhere within its bounds has no two peaks.
-	rng := rand.New(rand.NewPCG(13, 13))
-	flat := rows.Data{N: 600, D: 3, X: make([]float64, 1800)}
+	flat := rows.Data{N: 2000, D: 3, X: make([]float64, 6000)}
 	for i := range flat.N {
 		copy(flat.Row(i), []float64{rng.Float64(), rng.Float64(), .05 * rng.Float64()})
 	}
 	d, err = Fit(context.Background(), Auto{Latent: 2}, flat, Options{})
 	require.NoError(t, err)
 	require.Empty(t, d.Note())
+	require.Zero(t, d.fitted.(*autoFit).setting.sides)
 }
 
-// TestBetweenSheetsAmongOutliers: outliers do not hide that rows are on two sheets.
-func TestBetweenSheetsAmongOutliers(t *testing.T) {
-	needSpeed(t)
-	x, _ := slabRows(14, 1000, .028, .0025)
-	rng := rand.New(rand.NewPCG(14, 14))
-	for i := 0; i < x.N; i += 5 {
-		copy(x.Row(i), []float64{.8 * rng.Float64(), .8 * rng.Float64(), .2 * (rng.Float64() - .5)})
+// TestPairs draws distances of one sheet and of two, and wants these told from each other, with what they are.
+func TestPairs(t *testing.T) {
+	rng := rand.New(rand.NewPCG(16, 16))
+	auto := newAutoSettings(Auto{Latent: 2}, 3)
+	for name, c := range map[string]struct {
+		draw func() float64
+		half float64
+	}{
+		"normal":              {rng.NormFloat64, 0},
+		"even":                {func() float64 { return 2*rng.Float64() - 1 }, 0},
+		"normal and outliers": {func() float64 { return []float64{1, 1, 1, 1, 30}[rng.IntN(5)] * rng.NormFloat64() }, 0},
+		"two scales":          {func() float64 { return []float64{1, 3}[rng.IntN(2)] * rng.NormFloat64() }, 0},
+		"2.5 apart":           {func() float64 { return 1.25 + rng.NormFloat64() }, 1.25},
+		"4 apart":             {func() float64 { return 2 + rng.NormFloat64() }, 2},
+		"8 apart":             {func() float64 { return 4 + rng.NormFloat64() }, 4},
+		"4 apart, outliers": {func() float64 {
+			if rng.IntN(5) == 0 {
+				return 20 * rng.Float64()
+			}
+			return 2 + rng.NormFloat64()
+		}, 2},
+	} {
+		far := make([]float64, 4000)
+		for i := range far {
+			far[i] = math.Abs(c.draw())
+		}
+		pair := auto.findPair(far)
+		require.Equal(t, c.half > 0, pair.surely(), "%s %v", name, pair)
+		if c.half > 0 {
+			require.InDelta(t, c.half, pair.half, .1*c.half, name)
+			require.InDelta(t, 1, pair.scale, .1, name)
+		}
 	}
-	d, err := Fit(context.Background(), Auto{Latent: 2}, x, Options{})
-	require.NoError(t, err)
-	require.Equal(t, betweenSheets, d.Note())
+	require.False(t, auto.findPair([]float64{0, 0, 0}).surely())
 }
 
 // TestTwoPeaks draws distances from surfaces of which it is known whether they are between two sheets.

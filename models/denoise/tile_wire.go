@@ -132,17 +132,18 @@ type settingWire struct {
 	Rounds, Steps     int
 	Pilot, Uneven     bool
 	Noisy, Between    bool
-	Least, Start      int
+	Least             int
+	Sides             float64
 }
 
 func (s setting) wire() settingWire {
-	return settingWire{s.neighbors, s.ridge, s.scale, s.cut, s.rounds, s.steps, s.pilot, s.uneven, s.noisy, s.between, s.least, s.start}
+	return settingWire{s.neighbors, s.ridge, s.scale, s.cut, s.rounds, s.steps, s.pilot, s.uneven, s.noisy, s.between, s.least, s.sides}
 }
 
 func (w settingWire) setting() setting {
 	return setting{
 		neighbors: w.Neighbors, ridge: w.Ridge, scale: w.Scale, cut: w.Cut, rounds: w.Rounds, steps: w.Steps,
-		pilot: w.Pilot, uneven: w.Uneven, noisy: w.Noisy, between: w.Between, least: w.Least, start: w.Start,
+		pilot: w.Pilot, uneven: w.Uneven, noisy: w.Noisy, between: w.Between, least: w.Least, sides: w.Sides,
 	}
 }
 

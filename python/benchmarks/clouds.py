@@ -376,9 +376,29 @@ def compare(name: str, surface: Surface, options: Any) -> None:
             row = f"| {name}, {case} {noise} | {tool} | {rms:.3f} | {p99:.3f} | "
             degrees = f"{np.mean(angles[tool]):.1f}" if tool in angles else ""
             print(row + f"{cpu:.1f} | {degrees} |", flush=True)
+        if options.seeds > 1 and "auto" in errors:
+            print(f"| {name}, {case} {noise} | {beside_peers(errors)} |", flush=True)
         for tool in sorted(set(angles) - set(errors)):
             row = f"| {name}, {case} {noise} | {tool} (normals) | | | | "
             print(row + f"{np.mean(angles[tool]):.1f} |", flush=True)
+
+
+def beside_peers(errors: dict[str, list[tuple[float, float, float]]]) -> str:
+    """Return the error of auto over that of the peer whose mean is least.
+
+    It is the mean over data sets of the ratio, with its standard error, and how often
+    the points that came out were further off than those that went in.
+    """
+    rms = {tool: np.array(values)[:, 0] for tool, values in errors.items()}
+    peers = [tool for tool in rms if tool not in ("raw", "auto", "apss", "mls")]
+    worse = int((rms["auto"] > rms["raw"]).sum())
+    said = f"auto worse than raw on {worse} of {len(rms['auto'])}"
+    if not peers:
+        return said
+    best = min(peers, key=lambda tool: float(rms[tool].mean()))
+    ratio = rms["auto"] / rms[best]
+    error = ratio.std(ddof=1) / np.sqrt(len(ratio))
+    return f"auto / {best} {ratio.mean():.3f} +- {error:.3f}; {said}"
 
 
 def poisson(points: Cloud, rows: Array, normals: Array) -> tuple[float, float]:

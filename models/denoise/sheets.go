@@ -1,0 +1,223 @@
+package denoise
+
+import "math"
+
+// Rows on the two sides of a thin sheet lie about the surface between them, at the distance half on either
+// side, with the noise. Where the sides are less than four standard deviations of the noise apart nothing in one place
+// tells them from one sheet with more noise, but the distances r >= 0 of hundreds of rows from large charts do: those of two
+// sheets have the density
+//
+//	f(r) = (1 - far) (N(r; half, scale) + N(r; -half, scale)) + far 2N(r; 0, wide)
+//
+// where far is the part of outliers. Its likelihood is compared with that of one sheet, half = 0, and of noise with flatter
+// distributions, for which the first factor is proportional to exp(-(r/a)^b) with b > 2.
+
+// distances is a histogram of distances in units of the median.
+type distances struct {
+	unit  float64
+	count []float64
+	n     float64
+}
+
+const (
+	// distanceBins is the number of bins, binWidth their width in units of the median. Larger distances do not
+	// count.
+	distanceBins = 240
+	binWidth     = 0.05
+	// sheetSteps is the number of steps of expectation and maximization.
+	sheetSteps = 150
+)
+
+// flatShapes are the exponents b of noise that two sheets are compared with; the last is that of even noise but
+// for rounding.
+var flatShapes = []float64{3, 4, 6, 10, 30}
+
+func newDistances(far []float64) distances {
+	h := distances{unit: median(far), count: make([]float64, distanceBins)}
+	if !(h.unit > 0) {
+		return h
+	}
+	for _, v := range far {
+		if b := int(v / (h.unit * binWidth)); b < distanceBins {
+			h.count[b]++
+			h.n++
+		}
+	}
+	return h
+}
+
+// middle is that of a bin.
+func (h *distances) middle(bin int) float64 { return (float64(bin) + .5) * binWidth }
+
+// sheetPair are two sheets at the distance half from the surface between them, 0 for one, and the noise.
+type sheetPair struct {
+	half, scale float64
+	// overOne and overFlat are the logarithms of the likelihood over that of one sheet with normal noise, and
+	// with noise of flatter distributions.
+	overOne, overFlat float64
+}
+
+const (
+	// perhapsSheets and surelySheets are what the logarithm of the likelihood of two sheets is over that of one from which on larger
+	// charts are worth a look, and there are two.
+	perhapsSheets, surelySheets = 1, 6
+	// leastFlat is the same over flat distributions: sheets 2.2 standard deviations of the noise apart are hardly to be
+	// told from these, and more often seen.
+	leastFlat = -1
+	// leastApart is the distance of sheets from the surface between them, in units of the noise, below which their
+	// sides gain nothing.
+	leastApart = 0.7
+	// firstWide is the ratio of the neighbours of charts that are looked at for sheets to those of the pilot.
+	firstWide = 2.0
+	// mostSheets bounds the number of neighbours.
+	mostSheets = 2 * maxNeighbors
+)
+
+// surely tells whether there are two sheets, so far apart that their sides matter.
+func (s sheetPair) surely() bool {
+	return s.overOne > surelySheets && s.overFlat > leastFlat && s.half > leastApart*s.scale
+}
+
+// density is that of distances, without its factor of sqrt(2/pi)/scale.
+func (s sheetPair) density(r float64) float64 {
+	a, b := (r-s.half)/s.scale, (r+s.half)/s.scale
+	return .5 * (math.Exp(-a*a/2) + math.Exp(-b*b/2))
+}
+
+// wide is the part of rows far away, with normal distances of the standard deviation scale, which is no less than
+// leastWide times that of the others.
+type wide struct{ part, scale float64 }
+
+const (
+	// leastFar bounds the part from below, firstFar is that to begin with.
+	leastFar, firstFar = 1e-4, 0.1
+	leastWide          = 2.5
+)
+
+func (w wide) density(r float64) float64 {
+	r /= w.scale
+	return w.part * math.Sqrt(2/math.Pi) / w.scale * math.Exp(-r*r/2)
+}
+
+// expect calls take with the middle of each bin and the number of rows there that are near by a density, and
+// returns the logarithm of the likelihood and what is far away.
+func (h *distances) expect(w wide, density func(r float64) float64, take func(r, n float64)) (float64, wide) {
+	var likelihood, far, square float64
+	for b, n := range h.count {
+		if n == 0 {
+			continue
+		}
+		r := h.middle(b)
+		f, g := (1-w.part)*density(r), w.density(r)
+		likelihood += n * math.Log(f+g)
+		take(r, n*f/(f+g))
+		g *= n / (f + g)
+		far += g
+		square += g * r * r
+	}
+	w.part = max(far/h.n, leastFar)
+	if far > 0 {
+		w.scale = math.Sqrt(square / far)
+	}
+	return likelihood, w
+}
+
+// fitPair is the pair, in units of the median, of the largest likelihood near the one given, and its logarithm. Of
+// one sheet half stays 0.
+func (h *distances) fitPair(s sheetPair) (sheetPair, float64) {
+	far := wide{firstFar, 2 * leastWide * math.Hypot(s.half, s.scale)}
+	var likelihood float64
+	for range sheetSteps {
+		var inside, first, second float64
+		factor := math.Sqrt(2/math.Pi) / s.scale
+		likelihood, far = h.expect(far, func(r float64) float64 { return factor * s.density(r) }, func(r, w float64) {
+			inside += w
+			first += w * r * math.Tanh(s.half*r/(s.scale*s.scale))
+			second += w * r * r
+		})
+		s.half = first / inside
+		s.scale = math.Sqrt(max(second/inside-s.half*s.half, binWidth*binWidth))
+		far.scale = max(far.scale, leastWide*math.Hypot(s.half, s.scale))
+	}
+	return s, likelihood
+}
+
+// flat is the logarithm of the likelihood of noise of density exp(-(r/a)^b).
+func (h *distances) flat(b float64) float64 {
+	a := 1.5
+	far := wide{firstFar, 2 * leastWide * a}
+	gamma, _ := math.Lgamma(1 / b)
+	var likelihood float64
+	for range sheetSteps {
+		var inside, power, second float64
+		factor := b / a * math.Exp(-gamma)
+		likelihood, far = h.expect(far, func(r float64) float64 { return factor * math.Exp(-math.Pow(r/a, b)) }, func(r, w float64) {
+			inside += w
+			power += w * math.Pow(r/a, b)
+			second += w * r * r
+		})
+		a *= math.Pow(b*power/inside, 1/b)
+		far.scale = max(far.scale, leastWide*math.Sqrt(second/inside))
+	}
+	return likelihood
+}
+
+// findPair is the most likely pair of sheets that are so far from the surface between them.
+func (a *autoSettings) findPair(far []float64) (best sheetPair) {
+	h, normal := newDistances(far), 1/a.tune.median
+	if h.n == 0 {
+		return sheetPair{}
+	}
+	_, one := h.fitPair(sheetPair{scale: normal})
+	two := math.Inf(-1)
+	for _, ratio := range []float64{1, 3} {
+		scale := normal / math.Sqrt(1+ratio*ratio)
+		if s, l := h.fitPair(sheetPair{half: ratio * scale, scale: scale}); l > two {
+			best, two = s, l
+		}
+	}
+	flat := math.Inf(-1)
+	for _, b := range flatShapes {
+		flat = max(flat, h.flat(b))
+	}
+	return sheetPair{best.half * h.unit, best.scale * h.unit, two - one, two - flat}
+}
+
+// lookForSheets looks whether charts as large as those of the pilot or larger lie between two sheets, as far as the
+// rows of the selection tell, given what the pilot has seen. Where they do it charts all rows between the sheets and then
+// each on its side.
+func (p *autoPrepare) lookForSheets(s setting, seen look) (found bool, err error) {
+	if p.method.LeastSquares || p.D != space || p.method.Latent != space-1 || !s.noisy {
+		return false, nil
+	}
+	s.uneven = false
+	floor, pair, found := p.floor, p.findPair(seen.far), false
+	for factor := firstWide; ; factor = pilotGrowth {
+		large := seen.size >= pilotReach*seen.scale || s.neighbors >= mostSheets
+		if found = large && pair.surely(); found {
+			break
+		}
+		if factor < firstWide && (large || pair.overOne < perhapsSheets) {
+			break
+		}
+		if s.neighbors = int(factor * float64(s.neighbors)); s.neighbors > p.n/2 {
+			break
+		}
+		if seen, _, err = p.lookAtNoise(&s); err != nil {
+			return false, err
+		}
+		pair = p.findPair(seen.far)
+	}
+	if p.floor = floor; !found {
+		return false, nil
+	}
+	s.neighbors = min(s.neighbors, mostSheets)
+	if _, err := p.charts.chart(order{keep: true, setting: s}); err != nil {
+		return false, err
+	}
+	s.pilot, s.sides = false, pair.half
+	p.setScale(&s, pair.scale, true)
+	p.setting = s
+	_, err = p.charts.chart(order{keep: true, setting: s})
+	return true, err
+}
