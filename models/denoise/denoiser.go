@@ -120,13 +120,17 @@ func fitCharts(ctx context.Context, m Method, p *plane, x rows.Data, o Options) 
 // betweenSheets says why rows stay.
 const betweenSheets = "auto: rows are as they came: they are on two sheets, about four to ten standard deviations of the noise apart, and too few to tell these from each other; any surface found would be between them"
 
-// sheets says what is known of the sides of thin sheets, if these are not told apart by their charts alone.
+// closeSides is the distance of two sheets, in units of the noise, below which more than one row in forty goes to the wrong one.
+const closeSides = 4
+
+// sheets says that rows are on two sheets too near to each other for all to be on the right one.
 func (s *setting) sheets() string {
+	apart := 2 * s.sides / s.scale
 	switch {
 	case s.between:
 		return betweenSheets
-	case s.sides > 0:
-		return fmt.Sprintf("auto: rows are on two sheets, %.1f standard deviations of the noise apart in the middle, and have gone to the side that they are nearer to", 2*s.sides/s.scale)
+	case s.sides > 0 && apart < closeSides:
+		return fmt.Sprintf("auto: rows are on two sheets, %.1f standard deviations of the noise apart, and have gone to the one that they are nearer to, which is not that of all", apart)
 	}
 	return ""
 }

@@ -93,6 +93,14 @@ func TestBetweenSheets(t *testing.T) {
 	require.Zero(t, d.fitted.(*autoFit).setting.sides)
 }
 
+// TestNotesOfSheets: a note says that sheets are close.
+func TestNotesOfSheets(t *testing.T) {
+	require.Contains(t, (&setting{sides: .012, scale: .01}).sheets(), "2.4 standard deviations")
+	require.Empty(t, (&setting{sides: .03, scale: .01}).sheets())
+	require.Empty(t, (&setting{scale: .01}).sheets())
+	require.Equal(t, betweenSheets, (&setting{between: true}).sheets())
+}
+
 // TestPairs draws distances of one sheet and of two, and wants these told from each other, with what they are.
 func TestPairs(t *testing.T) {
 	rng := rand.New(rand.NewPCG(16, 16))
