@@ -61,9 +61,9 @@ const (
 	// perhapsSheets and surelySheets are what the logarithm of the likelihood of two sheets is over that of one from which on larger
 	// charts are worth a look, and there are two.
 	perhapsSheets, surelySheets = 1, 6
-	// leastFlat is the same over flat distributions: sheets 2.2 standard deviations of the noise apart are hardly to be
-	// told from these, and more often seen.
-	leastFlat = -1
+	// leastFlat is the same over flat distributions: sheets less than three standard deviations of the noise apart are hardly to be
+	// told from these by the rows that are judged, and more often seen.
+	leastFlat = -3
 	// leastApart is the distance of sheets from the surface between them, in units of the noise, below which their
 	// sides gain nothing.
 	leastApart = 0.7

@@ -83,7 +83,7 @@ func TestBetweenSheets(t *testing.T) {
 	for _, row := range r.Rows {
 		require.True(t, row.Unchanged)
 	}
-	flat := rows.Data{N: 2000, D: 3, X: make([]float64, 6000)}
+	flat := rows.Data{N: 6000, D: 3, X: make([]float64, 18000)}
 	for i := range flat.N {
 		copy(flat.Row(i), []float64{rng.Float64(), rng.Float64(), .05 * rng.Float64()})
 	}
