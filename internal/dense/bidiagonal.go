@@ -36,22 +36,35 @@ func (r *Bidiagonal) Multiply(rows []float64) {
 // in its row, which leaves time for those of other rows.
 const solvedRows = 5
 
+// substitution solves by one of the two triangles, whose diagonal has been divided by, for solvedRows rows or for one.
+type substitution struct {
+	five func(r *Bidiagonal, a, b, c, d, e []float64)
+	one  func(r *Bidiagonal, x []float64)
+}
+
+// backward is that by R, forward that by R'.
+var (
+	backward = substitution{(*Bidiagonal).upwards, (*Bidiagonal).upward}
+	forward  = substitution{(*Bidiagonal).downwards, (*Bidiagonal).downward}
+)
+
 // Solve overwrites every row x by R^-1 x.
-func (r *Bidiagonal) Solve(rows []float64) {
+func (r *Bidiagonal) Solve(rows []float64) { r.substitute(rows, backward) }
+
+// SolveTransposed overwrites every row x by R'^-1 x.
+func (r *Bidiagonal) SolveTransposed(rows []float64) { r.substitute(rows, forward) }
+
+func (r *Bidiagonal) substitute(rows []float64, by substitution) {
 	n := len(r.diagonal)
 	for ; len(rows) > 0; rows = rows[min(len(rows), solvedRows*n):] {
 		some := rows[:min(len(rows), solvedRows*n)]
 		scaleRows(some, r.inverse)
 		if len(some) == solvedRows*n {
-			r.upwards(some[:n], some[n:2*n], some[2*n:3*n], some[3*n:4*n], some[4*n:])
+			by.five(r, some[:n], some[n:2*n], some[2*n:3*n], some[3*n:4*n], some[4*n:])
 			continue
 		}
 		for ; len(some) > 0; some = some[n:] {
-			x, last := some[:n], some[n-1]
-			for j := n - 2; j >= 0; j-- {
-				last = x[j] - float64(r.ratio[j]*last)
-				x[j] = last
-			}
+			by.one(r, some[:n])
 		}
 	}
 }
@@ -68,23 +81,12 @@ func (r *Bidiagonal) upwards(a, b, c, d, e []float64) {
 	}
 }
 
-// SolveTransposed overwrites every row x by R'^-1 x.
-func (r *Bidiagonal) SolveTransposed(rows []float64) {
-	n := len(r.diagonal)
-	for ; len(rows) > 0; rows = rows[min(len(rows), solvedRows*n):] {
-		some := rows[:min(len(rows), solvedRows*n)]
-		scaleRows(some, r.inverse)
-		if len(some) == solvedRows*n {
-			r.downwards(some[:n], some[n:2*n], some[2*n:3*n], some[3*n:4*n], some[4*n:])
-			continue
-		}
-		for ; len(some) > 0; some = some[n:] {
-			last := some[0]
-			for j, x := range some[1:n] {
-				last = x - float64(r.down[j]*last)
-				some[j+1] = last
-			}
-		}
+// upward is upwards for one row.
+func (r *Bidiagonal) upward(x []float64) {
+	last := x[len(x)-1]
+	for j := len(x) - 2; j >= 0; j-- {
+		last = x[j] - float64(r.ratio[j]*last)
+		x[j] = last
 	}
 }
 
@@ -97,6 +99,15 @@ func (r *Bidiagonal) downwards(a, b, c, d, e []float64) {
 		v := r.down[j-1]
 		p, q, s, t, u = a[j]-float64(v*p), b[j]-float64(v*q), c[j]-float64(v*s), d[j]-float64(v*t), e[j]-float64(v*u)
 		a[j], b[j], c[j], d[j], e[j] = p, q, s, t, u
+	}
+}
+
+// downward is downwards for one row.
+func (r *Bidiagonal) downward(x []float64) {
+	last := x[0]
+	for j, v := range x[1:] {
+		last = v - float64(r.down[j]*last)
+		x[j+1] = last
 	}
 }
 
