@@ -106,6 +106,55 @@ func BackwardCholeskyRows(b, l []float64, n, m int) {
 	}
 }
 
+// StoreCholeskyLane writes the lower triangle of the n x n factor l, row by row, into lane j of
+// many systems, n(n+1)/2 x lanes.
+func StoreCholeskyLane(dst, l []float64, n, j, lanes int) {
+	for i := range n {
+		for k := range i + 1 {
+			dst[(i*(i+1)/2+k)*lanes+j] = l[i*n+k]
+		}
+	}
+}
+
+// SolveCholeskyLanes solves LL'x = b in place for as many systems as b, n x lanes, has columns, with the
+// bits of [SolveCholesky]; l as by [StoreCholeskyLane].
+func SolveCholeskyLanes(b, l []float64, n, lanes int) {
+	entry := func(i, k int) []float64 {
+		at := (i*(i+1)/2 + k) * lanes
+		return l[at : at+lanes]
+	}
+	for i := range n {
+		x := b[i*lanes : (i+1)*lanes]
+		for k := range i {
+			subtractProducts(x, entry(i, k), b[k*lanes:(k+1)*lanes])
+		}
+		divideEntries(x, entry(i, i))
+	}
+	for i := n - 1; i >= 0; i-- {
+		x := b[i*lanes : (i+1)*lanes]
+		divideEntries(x, entry(i, i))
+		for k := range i {
+			subtractProducts(b[k*lanes:(k+1)*lanes], entry(i, k), x)
+		}
+	}
+}
+
+// divideEntries divides the entries of dst by those of x.
+func divideEntries(dst, x []float64) {
+	x = x[:len(dst)]
+	for i := range dst {
+		dst[i] /= x[i]
+	}
+}
+
+// subtractProducts subtracts the products of entries from dst.
+func subtractProducts(dst, x, y []float64) {
+	x, y = x[:len(dst)], y[:len(dst)]
+	for i := range dst {
+		dst[i] -= x[i] * y[i]
+	}
+}
+
 // InvertTransposed overwrites r, which holds a lower triangular L, with L^-T,
 // zeros below its diagonal.
 func InvertTransposed(r []float64, n int) {

@@ -128,3 +128,30 @@ func TestAddProduct(t *testing.T) {
 		assert.Zero(t, testing.AllocsPerRun(3, func() { AddProduct(c, a, b, n, k, cols) }), "no threads: %v", shape)
 	}
 }
+
+func TestSolveCholeskyLanes(t *testing.T) {
+	const n, lanes = 5, 19
+	random := rand.New(rand.NewPCG(3, 0))
+	factors, b := make([]float64, n*(n+1)/2*lanes), make([]float64, n*lanes)
+	want := make([][]float64, lanes)
+	for j := range lanes {
+		l, x := make([]float64, n*n), make([]float64, n)
+		for i := range n {
+			x[i] = random.NormFloat64()
+			for k := range i {
+				l[i*n+k] = random.NormFloat64()
+			}
+			l[i*n+i] = 1 + random.Float64()
+			b[i*lanes+j] = x[i]
+		}
+		StoreCholeskyLane(factors, l, n, j, lanes)
+		SolveCholesky(x, l, n)
+		want[j] = x
+	}
+	SolveCholeskyLanes(b, factors, n, lanes)
+	for j, x := range want {
+		for i, v := range x {
+			assert.Equal(t, v, b[i*lanes+j], "lane %d", j)
+		}
+	}
+}

@@ -12,6 +12,8 @@ import (
 	"github.com/scqm/scqm/models/scqm/internal/arrowhead"
 	"github.com/scqm/scqm/models/scqm/internal/nearest"
 	"github.com/scqm/scqm/models/scqm/internal/objective"
+	"github.com/scqm/scqm/models/scqm/internal/precondition"
+	"github.com/scqm/scqm/models/scqm/internal/sheet"
 	"github.com/scqm/scqm/solvers"
 )
 
@@ -325,6 +327,10 @@ func (f *footprint) preconditioner() float64 {
 		f.shards*(2*size*size+f.m*f.m+2*f.m*f.d+f.m+f.q)
 	if f.quadratic {
 		preconditioner += 3 * f.D * f.D
+	}
+	shape := sheet.Shape{D: int(f.D), Latent: int(f.d), S: int(f.s), Q: int(f.q), M: int(f.m)}
+	if systems > 1 && precondition.Couples(shape) {
+		preconditioner += float64(precondition.CouplingNumbers(shape, int(f.n), int(f.shards)))
 	}
 	return preconditioner + f.footpoints()
 }

@@ -13,6 +13,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/framework/frameworktest"
 	"github.com/scqm/scqm/losses"
 	"github.com/scqm/scqm/models/scqm/internal/sheet"
 	"github.com/scqm/scqm/solvers"
@@ -95,6 +96,27 @@ func TestPreconditionerIsDefinite(t *testing.T) {
 			require.True(t, eigen.Factorize(sym, false))
 			assert.Positive(t, eigen.Values(nil)[0], "%s, %v", name, shape)
 		}
+	}
+}
+
+// Near a minimum of long rows the preconditioner ties Tau to the other blocks, and keeps the laws.
+func TestCoupledPreconditionerKeepsTheLaws(t *testing.T) {
+	for _, name := range []string{"lp 3", "lp 4"} {
+		truth := randomModel(3, 60, 2, 3, 0.3, losses.SquaredL2())
+		rows, err := truth.Reconstruct(context.Background(), gaussians(4, 60), 1)
+		require.NoError(t, err)
+		floats.AddScaled(rows, 0.1, gaussians(6, len(rows)))
+		x := Data{N: 30, D: 60, X: rows}
+		fit := learn(t, x, Config{Latent: 2, Loss: named(t, name, 60)})
+		p, err := NewProblem(context.Background(), x, named(t, name, 60), 2, 3, 1)
+		require.NoError(t, err)
+		_, err = p.BuildPreconditioner(fit.Run.Point)
+		require.NoError(t, err)
+		v := framework.NewPoint(p.Blocks())
+		v[BlockTau][0] = 1
+		p.Precondition(v, v)
+		assert.Positive(t, floats.Norm(v[BlockC], 2), "%s: not coupled", name)
+		frameworktest.TestProblem(t, name, p, frameworktest.ProblemOptions{Point: fit.Run.Point, Seed: 5})
 	}
 }
 

@@ -65,6 +65,7 @@ type Objective struct {
 	at        framework.Point // the point
 	residuals []float64       // n x D there; nil until Resume was called once
 	kept      bool            // residuals belong to at
+	cost      float64         // there
 	measured  measured        // the first-order system there
 }
 
@@ -160,8 +161,12 @@ func (p *Objective) evaluate(grad, x framework.Point, terms *GradientTerms) (flo
 	if p.data.Missing && !(x[:BlockTau].Finite()) {
 		p.total.cost = math.NaN() // what is NaN of the sheet would count as missing
 	}
-	return p.total.cost + p.Penalty(grad, x[BlockTheta]), nil
+	p.cost = p.total.cost + p.Penalty(grad, x[BlockTheta])
+	return p.cost, nil
 }
+
+// KeptCost returns the cost at the point evaluated last.
+func (p *Objective) KeptCost() float64 { return p.cost }
 
 // Resume writes gradients at the point evaluated last. From its first call on,
 // evaluations keep the residuals (n x D numbers), from which the gradients then

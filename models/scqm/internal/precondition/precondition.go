@@ -26,7 +26,8 @@ import (
 // Its inverse is what L-BFGS starts from. Where W_i is a number w_i the systems
 // of the rows of [c Q] are one, those of the columns of Theta too. Where the
 // loss is r'Mr, W_i = 2M and the system of [c Q] is 2M (x) sum_i y_i y_i'. Where
-// Theta has many entries, V'W_iV is replaced by the mean of its diagonal.
+// Theta has many entries, V'W_iV is replaced by the mean of its diagonal. Where every entry has a weight of
+// its own, Tau may be coupled with the others: see [coupling].
 type preconditioner struct {
 	weights objective.LossWeights
 	metric  solver    // of systems of M where the loss is r'Mr
@@ -34,13 +35,17 @@ type preconditioner struct {
 
 	products int       // (1+m)(2+m)/2, the entries of yy' on and below the diagonal
 	systems  int       // one for all features, or one for each
-	frame    []float64 // the Cholesky factors of the sums of them
+	frame    []float64 // the Cholesky factors of the sums of them; in lanes where there are many
 	theta    []float64 // the factor for Theta: of qs x qs or of q x q
 	whole    bool      // Theta's system is qs x qs
 	tau      []float64 // n factors d x d
 	parts    []*thetaSums
 
-	buf    *mat.Dense // D x (1+m)
+	coupling *coupling // nil where rows are short
+	coupled  bool      // near enough to a minimum for it
+
+	buf    *mat.Dense // D x (1+m); where the systems are one
+	lanes  []float64  // (1+m) x D; where they are many
 	column []float64  // q
 }
 
@@ -84,7 +89,10 @@ func newPreconditioner(o *objective.Objective, f *sheet.Sheet) *preconditioner {
 	if h.weights.Form == objective.PerEntry {
 		h.systems = f.D
 	}
-	h.frame = make([]float64, h.systems*(1+f.M)*(1+f.M))
+	h.frame = make([]float64, h.systems*h.products)
+	if h.weights.Form != objective.PerEntry {
+		h.frame = make([]float64, (1+f.M)*(1+f.M))
+	}
 	h.whole = h.weights.Form != objective.PerRow && f.Q*f.S <= objective.MaxCoupled
 	size := f.Q
 	if h.whole {
@@ -95,12 +103,18 @@ func newPreconditioner(o *objective.Objective, f *sheet.Sheet) *preconditioner {
 	for i := range h.parts {
 		h.parts[i] = newThetaSums(f, size)
 	}
+	if h.weights.Form == objective.PerEntry && h.whole && Couples(f.Shape) {
+		h.coupling = newCoupling(o)
+		for _, t := range h.parts {
+			t.coupling = newCouplingSums(f, h.coupling.size)
+		}
+	}
 	return h
 }
 
-// BuildPreconditioner prepares, at x, the inverse of a block-diagonal
-// approximation of the Hessian, in which the Hessian of the loss is the weights of
-// its quadratic bounds.
+// BuildPreconditioner prepares, at x, the inverse of an approximation of the Hessian, in
+// which the Hessian of the loss is the weights of its quadratic bounds: its diagonal blocks, coupled
+// where rows are long and the decrement at x is small.
 func (p *BlockJacobi) BuildPreconditioner(x framework.Point) (float64, error) {
 	o := p.o
 	if p.f == nil {
@@ -123,6 +137,13 @@ func (p *BlockJacobi) BuildPreconditioner(x framework.Point) (float64, error) {
 	}
 	h.sumFrame(o, f, x[objective.BlockTau])
 	h.sumRows(o, f, x[objective.BlockTau])
+	if h.coupling != nil {
+		var err error
+		if h.coupled, err = h.coupling.near(o, x, h, f); err != nil {
+			return passes, err
+		}
+		passes++
+	}
 	return passes + h.passes(f), o.Context().Err()
 }
 
@@ -141,6 +162,10 @@ func (p *BlockJacobi) Precondition(dst, v framework.Point) {
 	for k := range dst {
 		copy(dst[k], v[k])
 	}
+	if h.coupled {
+		h.coupling.solve(p.o, h, f, dst)
+		return
+	}
 	h.solveFrame(f, dst[objective.BlockC], dst[objective.BlockQ])
 	h.solveTheta(f, dst[objective.BlockTheta])
 	dd := f.Latent * f.Latent
@@ -154,6 +179,15 @@ func (p *BlockJacobi) Precondition(dst, v framework.Point) {
 
 // solveFrame solves the systems of the rows of [c Q].
 func (h *preconditioner) solveFrame(f *sheet.Sheet, c, q []float64) {
+	if h.weights.Form == objective.PerEntry {
+		h.lanes = dense.Grow(h.lanes, (1+f.M)*f.D)
+		copy(h.lanes, c)
+		dense.Transpose(h.lanes[f.D:], q, f.D, f.M)
+		dense.SolveCholeskyLanes(h.lanes, h.frame, 1+f.M, f.D)
+		copy(c, h.lanes)
+		dense.Transpose(q, h.lanes[f.D:], f.M, f.D)
+		return
+	}
 	n := 1 + f.M
 	if h.buf == nil {
 		h.buf = mat.NewDense(f.D, n, nil)
@@ -162,11 +196,7 @@ func (h *preconditioner) solveFrame(f *sheet.Sheet, c, q []float64) {
 		row := h.buf.RawRowView(j)
 		row[0] = c[j]
 		copy(row[1:], q[j*f.M:(j+1)*f.M])
-		l := h.frame
-		if h.weights.Form == objective.PerEntry {
-			l = l[j*n*n : (j+1)*n*n]
-		}
-		dense.SolveCholesky(row, l, n)
+		dense.SolveCholesky(row, h.frame, n)
 	}
 	if h.metric != nil {
 		h.metric.Solve(h.buf.RawMatrix().Data, n)

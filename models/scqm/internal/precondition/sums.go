@@ -43,15 +43,20 @@ func (h *preconditioner) sumFrame(o *objective.Objective, f *sheet.Sheet, tau []
 			}
 			dense.AddColumnsProduct(sums, yy, h.weights.W[i*systems:(i+n)*systems], n, h.products, systems, from, to)
 		}
-		size, gram := 1+f.M, make([]float64, h.products)
+		size, gram, l := 1+f.M, make([]float64, h.products), h.frame
+		if h.weights.Form == objective.PerEntry {
+			l = make([]float64, size*size)
+		}
 		for j := range chunk {
 			for t := range gram {
 				gram[t] = sums[t*chunk+j]
 			}
-			l := h.frame[(from+j)*size*size : (from+j+1)*size*size]
 			fillLower(l, gram, size)
 			raiseCurvature(l, f)
 			dense.JitteredCholesky(l, size)
+			if h.weights.Form == objective.PerEntry {
+				dense.StoreCholeskyLane(h.frame, l, size, from+j, systems)
+			}
 		}
 	})
 	if h.weights.Form == objective.PerMatrix {
@@ -103,6 +108,8 @@ type thetaSums struct {
 	z    []float64
 	phi  []float64
 	size int
+
+	coupling *couplingSums // nil where rows are short
 }
 
 func newThetaSums(f *sheet.Sheet, size int) *thetaSums {
@@ -119,6 +126,10 @@ func (h *preconditioner) sumRows(o *objective.Objective, f *sheet.Sheet, tau []f
 		lo, hi := par.Bounds(o.Data().N, shard)
 		t := h.parts[shard]
 		clear(t.k)
+		if h.coupling != nil {
+			clear(t.coupling.system)
+			clear(t.coupling.free)
+		}
 		wq := o.Worker(id).G[:f.D]
 		for i := lo; i < hi; i++ {
 			local := tau[i*f.Latent : (i+1)*f.Latent]
@@ -130,6 +141,9 @@ func (h *preconditioner) sumRows(o *objective.Objective, f *sheet.Sheet, tau []f
 			o.Prior.Of(*o.Data(), i).AddHessian(l, o.Data().Weight(i))
 			dense.JitteredCholesky(l, f.Latent)
 			h.addTheta(t, f)
+			if h.coupling != nil {
+				h.coupling.addRow(t.coupling, t, f, i, l)
+			}
 		}
 	})
 	clear(h.theta)
@@ -137,6 +151,9 @@ func (h *preconditioner) sumRows(o *objective.Objective, f *sheet.Sheet, tau []f
 		floats.Add(h.theta, t.k)
 	}
 	h.addPenalty(f, o.Lambda)
+	if h.coupling != nil {
+		h.coupling.factorize(h.parts, f, o.Lambda)
+	}
 	dense.JitteredCholesky(h.theta, h.parts[0].size)
 }
 
