@@ -189,6 +189,7 @@ func (a Newton) Step(e *framework.Evaluator, state framework.State) error {
 		}
 	}
 	pairs := a.Pairs
+	s.schur.implicit = a.Pairs // other solvers keep their bits
 	for s.Mu <= maxDamping {
 		predicted := s.schur.solve(s.Mu)
 		cost, err := s.try(e)

@@ -24,6 +24,7 @@ const (
 func (s *NewtonState) pair(e *framework.Evaluator, promised float64) (taken bool, err error) {
 	if s.spare == nil {
 		s.spare, s.from = newSchur(s.schur.ArrowheadShape), s.X.Clone()
+		s.spare.implicit = true
 	}
 	s.from.CopyFrom(s.X)
 	s.X, s.trial = s.trial, s.X

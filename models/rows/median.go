@@ -18,7 +18,8 @@ const medianPrecision = 1e-6
 
 // GeometricMedian is the point c for which sum_i w_i |x_i - c| is least, a centre
 // that outliers do not move far. Each step of Weiszfeld's algorithm is the mean of
-// the rows with the weights w_i / |x_i - c|.
+// the rows with the weights w_i / |x_i - c|. In the plane, steps are those of Newton's
+// method, halved until they lower the sum.
 //
 // Source: E. Weiszfeld, Sur le point pour lequel la somme des distances de n points
 // donnes est minimum, Tohoku Mathematical Journal 43 (1937).
@@ -35,7 +36,11 @@ func GeometricMedian(x Data) []float64 {
 				break // at least half of the rows are there, or the steps have ended
 			}
 		}
-		weightedMean(next, x, far, dense.Negligible*middle)
+		if x.D == 2 {
+			planeStep(next, x, centre, far, dense.Negligible*middle)
+		} else {
+			weightedMean(next, x, far, dense.Negligible*middle)
+		}
 		moved = Distance(next, centre)
 		copy(centre, next)
 	}
@@ -67,25 +72,56 @@ func distances(far []float64, x Data, centre []float64) {
 func weightedMean(mean []float64, x Data, far []float64, least float64) {
 	clear(mean)
 	var sum float64
-	if x.D == 2 {
-		var a, b float64
-		for i, d := range far {
-			w := x.Weight(i) / max(d, least)
-			a += float64(w * x.X[2*i])
-			b += float64(w * x.X[2*i+1])
-			sum += w
+	for i, d := range far {
+		w := x.Weight(i) / max(d, least)
+		for j, v := range x.Row(i) {
+			mean[j] += w * v
 		}
-		mean[0], mean[1] = a, b
-	} else {
-		for i, d := range far {
-			w := x.Weight(i) / max(d, least)
-			for j, v := range x.Row(i) {
-				mean[j] += w * v
-			}
-			sum += w
-		}
+		sum += w
 	}
 	floats.Scale(1/sum, mean)
+}
+
+// planeStep writes where a step in the plane leads from a centre at such distances from the rows, which count
+// as at least so much. With u_i the directions to the rows, it goes along H⁻¹g, halved up to leastHalf times, for
+//
+//	g = sum_i w_i u_i,   H = sum_i w_i (I - u_i u_i') / |x_i - c|,
+//
+// or to the mean with the weights of H where the rows are on a line.
+func planeStep(next []float64, x Data, centre, far []float64, least float64) {
+	var g0, g1, h00, h01, h11, sum, size float64
+	for i, d := range far {
+		weight := x.Weight(i)
+		sum += weight * d
+		d = max(d, least)
+		w, u, v := weight/d, (x.X[2*i]-centre[0])/d, (x.X[2*i+1]-centre[1])/d
+		g0, g1, size = g0+weight*u, g1+weight*v, size+w
+		h00, h01, h11 = h00+w*(1-u*u), h01-w*u*v, h11+w*(1-v*v)
+	}
+	determinant := h00*h11 - h01*h01
+	if !(determinant > dense.Negligible*size*size) {
+		next[0], next[1] = centre[0]+g0/size, centre[1]+g1/size
+		return
+	}
+	du, dv := (h11*g0-h01*g1)/determinant, (h00*g1-h01*g0)/determinant
+	for t := 1.0; ; t /= 2 {
+		next[0], next[1] = centre[0]+t*du, centre[1]+t*dv
+		if t < leastHalf || summedDistance(x, next) <= sum*(1+0x1p-50) {
+			return
+		}
+	}
+}
+
+// leastHalf bounds the halvings of a step.
+const leastHalf = 0x1p-20
+
+// summedDistance is the weighted sum of the distances of the rows from a point of the plane.
+func summedDistance(x Data, c []float64) (sum float64) {
+	for i := range x.N {
+		u, v := x.X[2*i]-c[0], x.X[2*i+1]-c[1]
+		sum += x.Weight(i) * math.Sqrt(u*u+v*v)
+	}
+	return sum
 }
 
 // Squares between these have lost no digits.

@@ -49,12 +49,12 @@ func TestCanonicalFormKeepsTheSheetAndItsLaws(t *testing.T) {
 		}
 		last := math.Inf(1)
 		for k := range s {
-			n := mat.Norm(sheet.FormOf(f, k), 2)
+			n := mat.Norm(formOf(f, k), 2)
 			assert.LessOrEqual(t, n, last*(1+1e-12))
 			last = n
 			for l := range k {
 				var p mat.Dense
-				p.Mul(sheet.FormOf(f, k), sheet.FormOf(f, l))
+				p.Mul(formOf(f, k), formOf(f, l))
 				assert.InDelta(t, 0, mat.Trace(&p), 1e-11)
 			}
 		}
@@ -92,8 +92,8 @@ func rotate(f *sheet.Sheet, tau []float64, r, w *mat.Dense) {
 	copy(f.QT[:f.Latent*f.D], u.RawMatrix().Data)
 	for k := range f.S {
 		var a mat.Dense
-		a.Product(r, sheet.FormOf(f, k), r.T())
-		sheet.SetForm(f, k, &a)
+		a.Product(r, formOf(f, k), r.T())
+		f.SetForm(k, a.RawMatrix().Data)
 	}
 	v.Mul(w.T(), mat.NewDense(f.S, f.D, f.QT[f.Latent*f.D:]))
 	copy(f.QT[f.Latent*f.D:], v.RawMatrix().Data)
@@ -140,4 +140,11 @@ func TestWeightsCountAsRepetitions(t *testing.T) {
 		assert.InDeltaSlice(t, g.Theta, f.Theta, 1e-12, "s = %d", s)
 		assert.InDeltaSlice(t, repeated[:2], tau[:2], 1e-12, "s = %d", s)
 	}
+}
+
+// formOf returns A_k.
+func formOf(f *sheet.Sheet, k int) *mat.SymDense {
+	a := make([]float64, f.Latent*f.Latent)
+	f.Form(a, k)
+	return mat.NewSymDense(f.Latent, a)
 }

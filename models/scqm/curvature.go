@@ -10,6 +10,7 @@ import (
 
 	"github.com/scqm/scqm/internal/dense"
 	"github.com/scqm/scqm/models/rows"
+	"github.com/scqm/scqm/models/scqm/internal/sheet"
 )
 
 const (
@@ -33,7 +34,8 @@ const (
 // rows near each other may have coordinates far apart; above 100 it follows single
 // rows.
 func (m *Model) CurvatureExtent(tau, weights []float64) float64 {
-	curvature := m.sheet().RootSquareNorm()
+	forms := sheet.Sheet{Shape: sheet.Shape{Latent: m.Latent, S: m.Curvature, Q: sheet.VechLen(m.Latent)}, Theta: m.Theta}
+	curvature := forms.RootSquareNorm()
 	if curvature == 0 || len(tau) == 0 {
 		return 0
 	}
@@ -46,14 +48,15 @@ func (m *Model) CurvatureExtent(tau, weights []float64) float64 {
 		x.X[i] /= unit
 	}
 	centre := rows.GeometricMedian(x)
-	far, share := make([]float64, x.N), make([]float64, x.N)
+	far := make([]float64, x.N)
 	for i := range far {
-		far[i], share[i] = rows.Distance(x.Row(i), centre), x.Weight(i)
+		far[i] = rows.Distance(x.Row(i), centre)
 	}
 	extent := 0.0
 	if weights == nil {
 		extent = dense.Select(far, max(int(math.Ceil(extentQuantile*float64(x.N)))-1, 0))
 	} else {
+		share := slices.Clone(weights)
 		stat.SortWeighted(far, share)
 		extent = stat.Quantile(extentQuantile, stat.Empirical, far, share)
 	}

@@ -13,7 +13,6 @@ import (
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/losses"
 	"github.com/scqm/scqm/manifolds"
-	"github.com/scqm/scqm/models/scqm/internal/sheet"
 )
 
 // Of a parabola y = a t^2 with |t| spread evenly up to 1 it is .95 a.
@@ -53,9 +52,9 @@ func TestCurvatureExtentIsInvariant(t *testing.T) {
 	turn := mat.NewDense(d, d, q)
 	for k := range f.S {
 		var left, form mat.Dense
-		left.Mul(turn.T(), sheet.FormOf(f, k))
+		left.Mul(turn.T(), formOf(f, k))
 		form.Mul(&left, turn)
-		sheet.SetForm(f, k, &form)
+		f.SetForm(k, form.RawMatrix().Data)
 	}
 	turned.fromSheet(f)
 	var tau mat.Dense

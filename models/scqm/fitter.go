@@ -26,6 +26,7 @@ type Fitter struct {
 	state     framework.State
 	start     framework.Point
 	seed      *directions
+	graph     *graph // where fits start from it
 }
 
 // restartable is a solver that begins a run in the memory of the last one.
@@ -168,7 +169,11 @@ func (f *Fitter) begin() error {
 			return err
 		}
 	}
-	p.SolveTheta(x)
+	if f.graph == nil {
+		p.SolveTheta(x)
+	} else if err := f.startGraph(spread); err != nil {
+		return err
+	}
 	if f.state != nil {
 		return f.solver.Restart(f.evaluator, f.state, x)
 	}
@@ -181,6 +186,17 @@ func (f *Fitter) begin() error {
 	}
 	f.state = state
 	return nil
+}
+
+// startGraph moves the flat start to a graph, or returns errBent.
+func (f *Fitter) startGraph(spread float64) error {
+	p, x := f.problem, f.start
+	mu := f.config.ridge() * spread * f.seed.across(p.Shape().Latent)
+	if !(mu > 0) || !f.graph.start(p, x, f.seed.axes, mu) {
+		return errBent
+	}
+	_, err := f.evaluator.InnerStep(x, x[BlockTau])
+	return err
 }
 
 // iterate takes steps until they no longer pay.
@@ -299,6 +315,15 @@ func (k *directions) find(x Data) (spread float64) {
 	dense.JacobiEigen(k.moments, k.v, D)
 	k.sort()
 	return spread
+}
+
+// across returns the mean squared distance of the rows that find has seen last from the plane of d axes.
+func (k *directions) across(d int) float64 {
+	var sum float64
+	for _, i := range k.order[d:] {
+		sum += k.moments[i*len(k.mean)+i]
+	}
+	return sum
 }
 
 // spans reports whether the rows that find has seen last span all of R^D.

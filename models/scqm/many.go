@@ -176,14 +176,17 @@ func (w *smallFits) small(ctx context.Context, m *Many, c Config, x Data) (*Fit,
 func (w *smallFits) prepare(ctx context.Context, m *Many, c Config, x Data) error {
 	w.n, w.D, w.fitters, w.refused = x.N, x.D, nil, false
 	w.columns, w.notes = c.curvature(x)
+	fromGraph := c.ridge() >= graphRidge && w.columns.fitted > 0 && !m.Rough && !kinked(c.Loss)
 	chosen := []framework.Solver{smallSolver}
 	switch {
 	case m.Rough:
 		chosen = []framework.Solver{c.Solver}
 	case kinked(c.Loss):
 		chosen = gentleSolvers(c.Loss, x.D)
+	case fromGraph:
+		chosen = []framework.Solver{graphSolver, smallSolver}
 	}
-	for _, solver := range chosen {
+	for i, solver := range chosen {
 		c.Solver = solver
 		fitter, err := NewFitter(ctx, x.N, x.D, c)
 		if w.refused = errors.Is(err, ErrInput); w.refused {
@@ -194,6 +197,9 @@ func (w *smallFits) prepare(ctx context.Context, m *Many, c Config, x Data) erro
 		}
 		if kinked(c.Loss) && !m.Rough {
 			fitter.evaluator.GoByFirstOrder()
+		}
+		if fromGraph && i == 0 {
+			fitter.graph = newGraph(fitter.problem.Shape())
 		}
 		w.fitters = append(w.fitters, fitter)
 	}

@@ -16,9 +16,10 @@ import (
 	"github.com/scqm/scqm/solvers"
 )
 
-// smallSolver fits smooth losses, kinkedSolver those whose gradient jumps: its finish at the
-// kinks takes over after the first stages.
+// graphSolver fits smooth losses from a graph, smallSolver from principal components, kinkedSolver
+// losses whose gradient jumps: its finish at the kinks takes over after the first stages.
 var (
+	graphSolver  = solvers.Newton{Pairs: true, Straight: true, Damping: graphDamping}
 	smallSolver  = solvers.Newton{Pairs: true, Straight: true}
 	kinkedSolver = solvers.Continuation{
 		Inner: solvers.Newton{Pairs: true}, Finish: true, Last: kinkedLast, FirstTolerance: kinkedFirst, LastTolerance: kinkedDecrease,
@@ -79,33 +80,43 @@ func plain(c Config, x Data) bool {
 const smallRows = 512
 
 // certified fits by Newton's method until the first-order residual is within the
-// tolerance. It returns nil where that does not come about, or where the point is no
+// tolerance, from a graph and, where that bends by more than its extent, from principal
+// components. It returns nil where that does not come about, or where the point is no
 // end for Learn: where rows are nearer to, or better at, another place of the sheet, or
 // the curvature still grows.
 func (w *smallFits) certified(c Config, x Data) (*Fit, error) {
-	f := w.fitters[0]
-	tolerance := cmp.Or(c.Options.Tolerance, framework.DefaultTolerance)
-	before := f.evaluator.Counts().Evaluations
-	f.problem.SetData(x)
-	if err := f.begin(); err != nil {
-		return nil, errorUnlessSmall(err)
+	for _, f := range w.fitters {
+		before := f.evaluator.Counts().Evaluations
+		f.problem.SetData(x)
+		if err := f.begin(); errors.Is(err, errBent) {
+			continue
+		} else if err != nil {
+			return nil, errorUnlessSmall(err)
+		}
+		if !f.seed.spans() {
+			return nil, nil
+		}
+		run := &framework.Result{Solver: f.solver.Name(), Stationarity: make([]float64, objective.NumBlocks)}
+		kkt, err := f.descend(run, cmp.Or(c.Options.Tolerance, framework.DefaultTolerance))
+		if err = errorUnlessSmall(err); err != nil {
+			return nil, err
+		}
+		if kkt == nil {
+			continue
+		}
+		at, _ := f.state.Iterate()
+		m := f.problem.model(at)
+		extent := m.CurvatureExtent(m.Tau, x.Weights)
+		more, err := f.problem.leaves(at, extent)
+		if err != nil {
+			return nil, err
+		}
+		if !more {
+			run.Counts.Evaluations = f.evaluator.Counts().Evaluations - before
+			return w.converged(c, f, run, kkt, m, extent), nil
+		}
 	}
-	if !f.seed.spans() {
-		return nil, nil
-	}
-	run := &framework.Result{Solver: smallSolver.Name(), Stationarity: make([]float64, objective.NumBlocks)}
-	kkt, err := f.descend(run, tolerance)
-	if err != nil || kkt == nil {
-		return nil, errorUnlessSmall(err)
-	}
-	at, _ := f.state.Iterate()
-	m := f.problem.model(at)
-	extent := m.CurvatureExtent(m.Tau, x.Weights)
-	if more, err := f.problem.leaves(at, extent); err != nil || more {
-		return nil, err
-	}
-	run.Counts.Evaluations = f.evaluator.Counts().Evaluations - before
-	return w.converged(c, f, run, kkt, m, extent), nil
+	return nil, nil
 }
 
 // converged makes a fit of a run of a Fitter that has ended within the tolerance.
@@ -128,7 +139,7 @@ func errorUnlessSmall(err error) error {
 }
 
 // descend takes steps until the first-order residual is within the tolerance, and
-// returns nil where it does not come to that.
+// returns nil where it does not come to that, or a graph bends by more than its extent.
 func (f *Fitter) descend(run *framework.Result, tolerance float64) (*KKT, error) {
 	for run.Iterations < smallIterations {
 		_, before := f.state.Iterate()
@@ -139,6 +150,9 @@ func (f *Fitter) descend(run *framework.Result, tolerance float64) (*KKT, error)
 		}
 		run.Iterations++
 		x, after := f.state.Iterate()
+		if f.graph != nil && f.graph.bends(x[BlockTheta]) {
+			return nil, nil
+		}
 		if !stuck && before-after > smallDecrease*math.Abs(before) {
 			continue
 		}

@@ -143,15 +143,15 @@ func TestPenaltyIsInvariantUnderRotation(t *testing.T) {
 	f := p.NewSheet()
 	f.Load(x[BlockC], x[BlockQ], x[BlockTheta])
 	for k := range f.S {
-		n := mat.Norm(sheet.FormOf(f, k), 2)
+		n := mat.Norm(formOf(f, k), 2)
 		frobenius += n * n
 	}
 	assert.InEpsilon(t, frobenius, p.Penalty(nil, x[BlockTheta]), 1e-14)
 	for k := range f.S {
 		r := mat.NewDense(2, 2, []float64{math.Cos(1), -math.Sin(1), math.Sin(1), math.Cos(1)})
 		var a mat.Dense
-		a.Product(r, sheet.FormOf(f, k), r.T())
-		sheet.SetForm(f, k, &a)
+		a.Product(r, formOf(f, k), r.T())
+		f.SetForm(k, a.RawMatrix().Data)
 	}
 	assert.InEpsilon(t, frobenius, p.Penalty(nil, f.Theta), 1e-14)
 }

@@ -5,7 +5,6 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
-	"gonum.org/v1/gonum/stat"
 
 	"github.com/scqm/scqm/internal/dense"
 	"github.com/scqm/scqm/models/rows"
@@ -80,27 +79,109 @@ func alignCurvature(f *Sheet) {
 
 // alignLatent rotates tau to the eigenvectors of its covariance.
 func alignLatent(f *Sheet, tau, w []float64) {
-	n := len(w)
-	if n < 2 || f.Latent < 2 {
+	n, d := len(w), f.Latent
+	if n < 2 || d < 2 {
 		return
 	}
-	cov := mat.NewSymDense(f.Latent, nil)
-	t := mat.NewDense(n, f.Latent, tau)
-	stat.CovarianceMatrix(cov, t, w)
-	r, ok := descendingEigenvectors(cov)
-	if !ok {
-		return
+	memory := make([]float64, 4*d*d+2*d)
+	covariance, vectors, turn, memory := memory[:d*d], memory[d*d:2*d*d], memory[2*d*d:3*d*d], memory[3*d*d:]
+	addCovariance(covariance, memory[:2*d], tau, w)
+	dense.JacobiEigen(covariance, vectors, d)
+	for j := range d { // by descending eigenvalue
+		most := -1
+		for i := range d {
+			if v := covariance[i*d+i]; v == v && (most < 0 || v > covariance[most*d+most]) {
+				most = i
+			}
+		}
+		if most < 0 {
+			return // not finite
+		}
+		copy(turn[j*d:(j+1)*d], vectors[most*d:(most+1)*d])
+		covariance[most*d+most] = math.NaN() // taken
 	}
-	var rotated, u mat.Dense
-	rotated.Mul(t, r)
-	copy(tau, rotated.RawMatrix().Data)
-	u.Mul(r.T(), mat.NewDense(f.Latent, f.D, f.QT[:f.Latent*f.D]))
-	copy(f.QT[:f.Latent*f.D], u.RawMatrix().Data)
+	turnLatent(f, tau, turn, memory)
+}
+
+// addCovariance adds the covariance of the rows of tau with weights w, up to a factor, to sum. It takes
+// memory for two rows.
+func addCovariance(sum, memory, tau, w []float64) {
+	d := len(memory) / 2
+	mean, far, total := memory[:d], memory[d:], floats.Sum(w)
+	for i, v := range w {
+		floats.AddScaled(mean, v/total, tau[i*d:(i+1)*d])
+	}
+	for i, v := range w {
+		floats.SubTo(far, tau[i*d:(i+1)*d], mean)
+		dense.AddOuterProduct(sum, far, v/total)
+	}
+	for i := range d {
+		for j := range i {
+			sum[i*d+j] = sum[j*d+i]
+		}
+	}
+}
+
+// turnLatent gives tau, U and the forms coordinates along the rows of turn, orthonormal and d x d. It takes memory
+// for d x d and 2d numbers.
+func turnLatent(f *Sheet, tau, turn, memory []float64) {
+	d := f.Latent
+	old, form := memory[:d], memory[2*d:2*d+d*d]
+	turned := func(row []float64) {
+		copy(old, row)
+		for j := range row {
+			row[j] = floats.Dot(turn[j*d:(j+1)*d], old)
+		}
+	}
+	for i := 0; i < len(tau); i += d {
+		turned(tau[i : i+d])
+	}
+	column := memory[d : 2*d]
+	for k := range f.D {
+		for j := range d {
+			column[j] = f.QT[j*f.D+k]
+		}
+		turned(column)
+		for j := range d {
+			f.QT[j*f.D+k] = column[j]
+		}
+	}
 	for k := range f.S {
-		var left, form mat.Dense
-		left.Mul(r.T(), FormOf(f, k))
-		form.Mul(&left, r)
-		SetForm(f, k, &form)
+		f.Form(form, k)
+		for range 2 { // R'A, whose transpose is AR
+			for i := range d {
+				turned(form[i*d : (i+1)*d])
+			}
+			for i := range d {
+				for j := range i {
+					form[i*d+j], form[j*d+i] = form[j*d+i], form[i*d+j]
+				}
+			}
+		}
+		f.SetForm(k, form)
+	}
+}
+
+// Form writes A_k into a, d x d.
+func (f *Sheet) Form(a []float64, k int) {
+	d, at := f.Latent, 0
+	for i := range d {
+		for j := i; j < d; j++ {
+			v := f.Theta[at*f.S+k] * VechWeight(d, at)
+			a[i*d+j], a[j*d+i] = v, v
+			at++
+		}
+	}
+}
+
+// SetForm takes A_k from a, d x d.
+func (f *Sheet) SetForm(k int, a []float64) {
+	d, at := f.Latent, 0
+	for i := range d {
+		for j := i; j < d; j++ {
+			f.Theta[at*f.S+k] = (a[i*d+j] + a[j*d+i]) / 2 / VechWeight(d, at)
+			at++
+		}
 	}
 }
 
@@ -119,30 +200,6 @@ func descendingEigenvectors(a *mat.SymDense) (*mat.Dense, bool) {
 		out.SetCol(j, mat.Col(nil, n-1-j, &v))
 	}
 	return out, true
-}
-
-// FormOf returns the symmetric matrix A_k.
-func FormOf(f *Sheet, k int) *mat.SymDense {
-	form := mat.NewSymDense(f.Latent, nil)
-	a := 0
-	for i := range f.Latent {
-		for j := i; j < f.Latent; j++ {
-			form.SetSym(i, j, f.Theta[a*f.S+k]*VechWeight(f.Latent, a))
-			a++
-		}
-	}
-	return form
-}
-
-// SetForm writes A_k back.
-func SetForm(f *Sheet, k int, form *mat.Dense) {
-	a := 0
-	for i := range f.Latent {
-		for j := i; j < f.Latent; j++ {
-			f.Theta[a*f.S+k] = (form.At(i, j) + form.At(j, i)) / 2 / VechWeight(f.Latent, a)
-			a++
-		}
-	}
 }
 
 // flipLatent changes the sign of latent coordinate j everywhere.

@@ -79,18 +79,28 @@ func (f *Sheet) RootSquareNorm() float64 {
 	if size == 0 {
 		return 0
 	}
-	g := New(f.D, f.Latent, f.S)
+	if f.Latent == 2 {
+		return size * f.squareBoundPlane(size)
+	}
+	g := New(0, f.Latent, f.S)
 	floats.ScaleTo(g.Theta, 1/size, f.Theta)
 	return size * g.squareBound()
 }
 
+// squareBoundPlane is squareBound for d = 2 in a unit.
+func (f *Sheet) squareBoundPlane(unit float64) float64 {
+	var aa, bb, ab float64
+	for k := range f.S {
+		a, c, b := f.Theta[k]/unit, f.Theta[f.S+k]/unit/2, f.Theta[2*f.S+k]/unit
+		aa, bb, ab = aa+a*a+c*c, bb+b*b+c*c, ab+(a+b)*c
+	}
+	return math.Sqrt((aa+bb)/2 + math.Hypot((aa-bb)/2, ab))
+}
+
 // form returns A_k, d x d.
 func (f *Sheet) form(k int) []float64 {
-	a, w := make([]float64, f.Latent*f.Latent), make([]float64, f.Q)
-	for b := range f.Q {
-		w[b] = f.Theta[b*f.S+k] / 2
-	}
-	f.AddCurvature(a, w)
+	a := make([]float64, f.Latent*f.Latent)
+	f.Form(a, k)
 	return a
 }
 
