@@ -196,7 +196,7 @@ func (a Continuation) beginFinish(e *framework.Evaluator, s *ContinuationState) 
 				}
 			}
 			if newton, ok := a.Inner.(Newton); ok {
-				finish.straight = newton.Straight
+				finish.Straight = newton.Straight
 			}
 			if err := finish.begin(e, from); err != nil {
 				return false, err

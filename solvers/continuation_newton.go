@@ -73,7 +73,7 @@ func (s *ContinuationState) Successor() string {
 
 // second lets Newton go on from x.
 func (s *ContinuationState) second(e *framework.Evaluator, x framework.Point) error {
-	state, err := Newton{}.Init(e, x.Clone())
+	state, err := inValleys.Init(e, x.Clone())
 	if errors.Is(err, framework.ErrNonFinite) { // on a kink
 		return framework.ErrNoProgress
 	}

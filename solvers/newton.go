@@ -45,9 +45,16 @@ type Newton struct {
 	// takes fewer iterations, and may end in another minimum.
 	Pairs bool
 	// Straight takes long steps by a second order that suits the problem
-	// ([framework.Straightener]), for which the model holds farther.
-	Straight bool
+	// ([framework.Straightener]), for which the model holds farther, after the first
+	// StraightAfter iterations of a run.
+	Straight      bool
+	StraightAfter int
 }
+
+// inValleys is Newton's method for fits on their own: its moves are straightened where it has
+// not come to an end in as many iterations as it may creep. Earlier, moves as good lead to other
+// minima.
+var inValleys = Newton{Straight: true, StraightAfter: creepingFirst}
 
 const (
 	defaultDamping = 1e-2
@@ -81,14 +88,15 @@ type NewtonState struct {
 	Rest int
 	// Assembled says that the derivatives at X were computed.
 	Assembled bool
+	// Waits is the number of iterations before moves are straightened, negative for none,
+	// Near that the last step gained no more than the fraction .03 of the cost.
+	Waits int
+	Near  bool
 
 	arrowhead *framework.Arrowhead // with schur those at X, if Assembled
 	schur     *schur
 	trial     framework.Point
 	moved     []float64 // the inner block after the step
-
-	straight bool // see Newton
-	near     bool // the last step gained no more than the fraction nearDecrease of the cost
 
 	spare *schur          // of the point before a pair of steps, once there was one
 	from  framework.Point // that point
@@ -121,13 +129,21 @@ func (a Newton) damping() float64 {
 	return defaultDamping
 }
 
+// waits is the number of iterations before moves are straightened, -1 for none.
+func (a Newton) waits() int {
+	if !a.Straight {
+		return -1
+	}
+	return a.StraightAfter
+}
+
 // Init assembles at the start.
 func (a Newton) Init(e *framework.Evaluator, x framework.Point) (framework.State, error) {
 	if err := Supports(a, e.Problem()); err != nil {
 		return nil, err
 	}
 	shape, _ := e.ArrowheadShape()
-	s := &NewtonState{X: x, Mu: a.damping(), Nu: 2, Rest: creepingFirst, straight: a.Straight}
+	s := &NewtonState{X: x, Mu: a.damping(), Nu: 2, Rest: creepingFirst, Waits: a.waits()}
 	s.allocate(e, shape)
 	cost, err := s.assemble(e)
 	s.Cost = cost
@@ -140,7 +156,7 @@ func (a Newton) Restart(e *framework.Evaluator, state framework.State, x framewo
 	s := state.(*NewtonState)
 	s.X.CopyFrom(x)
 	s.Mu, s.Nu, s.Assembled = a.damping(), 2, false
-	s.Leap, s.Rest, s.straight, s.near = 0, creepingFirst, a.Straight, false
+	s.Leap, s.Rest, s.Waits, s.Near = 0, creepingFirst, a.waits(), false
 	cost, err := s.assemble(e)
 	s.Cost = cost
 	return err
@@ -225,7 +241,7 @@ func (s *NewtonState) try(e *framework.Evaluator) (float64, error) {
 		copy(s.trial[inner], s.X[inner])
 		floats.AddTo(s.moved, s.X[inner], s.schur.inner)
 	}
-	if s.straight && s.near { // farther away they lead to other minima twice as often
+	if s.Waits == 0 && s.Near { // farther away they lead to other minima twice as often
 		e.Straighten(s.trial, s.X, s.schur.outer, s.moved)
 	}
 	return e.InnerStep(s.trial, s.moved)
@@ -239,7 +255,10 @@ func (s *NewtonState) accept(cost, predicted float64) bool {
 		return false
 	}
 	s.X, s.trial = s.trial, s.X
-	s.near = s.Cost-cost <= nearDecrease*math.Abs(s.Cost)
+	s.Near = s.Cost-cost <= nearDecrease*math.Abs(s.Cost)
+	if s.Waits > 0 {
+		s.Waits--
+	}
 	s.Cost = cost
 	s.Assembled = false
 	if rounding {

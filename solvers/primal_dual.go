@@ -20,7 +20,8 @@ import (
 // surface along its kinks leaves them by the square of its length, which costs more
 // than the step gains, and the next step comes back to them: so two steps together
 // are accepted too where they do not raise the rounded cost (the watchdog
-// technique). Steps of inner rows that raise their part of the cost are shortened.
+// technique). Steps of inner rows that raise their part of the cost are shortened, and with
+// Straight moves follow flat valleys as those of [Newton] do, but in trials of a stationary end.
 //
 // Eps becomes a fifth when a step without damping promises to lower the rounded cost
 // by less than a fraction .01 eps of it, .03 in trials, and after thirty iterations:
@@ -154,12 +155,13 @@ type PrimalDualState struct {
 	// has begun there.
 	Entered, Lost float64
 	Returned      bool
+	// Straight says that moves are straightened, see [Newton].
+	Straight bool
 
 	arrowhead *framework.Arrowhead
 	schur     *schur
 	spare     *schur // of the point before a pair of steps
 	trial     framework.Point
-	straight  bool            // see Newton
 	shortened bool            // the inner step to trial is not that of schur
 	trusted   []float64       // a multiple of Dual
 	from      framework.Point // where a pair of steps begins
@@ -426,7 +428,7 @@ func (s *PrimalDualState) try(e *framework.Evaluator, fraction, before float64) 
 		return math.Inf(1), nil
 	}
 	floats.AddScaledTo(s.trial[inner], s.At[inner], fraction, s.schur.inner)
-	if s.straight {
+	if s.Straight && (s.Trial == 0 || !s.Stationary) {
 		e.Straighten(s.trial, s.At, outer, nil)
 	}
 	now, err := e.Evaluate(nil, s.trial)
