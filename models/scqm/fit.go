@@ -89,6 +89,7 @@ func (r *request) fit(ctx context.Context) (*Fit, error) {
 	}
 	limits := c.options(x, solver)
 	limits.FirstOrder = limits.FirstOrder || p.published
+	p.limits = limits
 	run, note, failure := p.minimizeAll(ctx, starts, solver, limits)
 	failure = p.attribute(failure, starts, run)
 	if note != "" {

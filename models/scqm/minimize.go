@@ -23,6 +23,7 @@ func (p *Problem) minimizeAll(ctx context.Context, s *starts, solver framework.S
 		if err != nil {
 			return fitRun{}, err
 		}
+		p.bentAgain = false
 		run, err := p.minimize(ctx, x, solver, o)
 		if run == nil {
 			return fitRun{}, err

@@ -48,7 +48,7 @@ func (p *Problem) varying(x framework.Point) (*Problem, framework.Point, coordin
 	if err != nil {
 		return nil, nil, nil, fmt.Errorf("in the columns that vary: %w", err)
 	}
-	other.Lambda, other.MaxPenalty, other.together = p.Lambda, p.MaxPenalty, p.together
+	other.Lambda, other.MaxPenalty, other.together, other.limits = p.Lambda, p.MaxPenalty, p.together, p.limits
 	at := shrinkPoint(f, x, s.M)
 	if !(other.Blocks()[BlockQ].Violation(at[BlockQ]) <= outsideSpan) {
 		return nil, nil, nil, nil // a start that uses these columns

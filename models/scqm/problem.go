@@ -44,6 +44,10 @@ type Problem struct {
 	// does not.
 	together func(p *Problem, x framework.Point) (moved bool, passes float64, err error)
 	tried    triedSets // by together
+	// bentAgain says that the sheet has been flattened once, see bendAgain; limits has the
+	// time limit of the fit.
+	bentAgain bool
+	limits    framework.Options
 }
 
 // NewProblem prepares the fit of a model with latent dimension d and s
@@ -69,7 +73,8 @@ func NewProblem(ctx context.Context, data Data, loss framework.Loss, d, s, threa
 }
 
 // Reassign moves the rows of Tau for which the sheet is nearer elsewhere, and where
-// there are none, in fits, those that are better elsewhere together.
+// there are none, in fits, those that are better elsewhere together, and where there are
+// none of these the whole sheet, see bendAgain.
 func (p *Problem) Reassign(x framework.Point) (moved bool, passes float64, err error) {
 	if p.Shape().S == 0 {
 		return false, 0, nil
@@ -97,7 +102,11 @@ func (p *Problem) Reassign(x framework.Point) (moved bool, passes float64, err e
 	if err == nil && moved && !together {
 		copy(x[BlockTau], near[BlockTau])
 	}
-	return moved || together, passes + more, err
+	if err != nil || moved || together {
+		return moved || together, passes + more, err
+	}
+	again, work, err := p.bendAgain(x)
+	return again, passes + more + work, err
 }
 
 func (p *Problem) worthReassigning(from, to framework.Point) (bool, error) {

@@ -1,0 +1,95 @@
+package scqm
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/losses"
+	"github.com/scqm/scqm/solvers"
+)
+
+// wavyRows returns noisy rows of (u, v, sin 2u + v^2, 0, 0), which principal components are
+// a poor start for.
+func wavyRows(n int, noise float64, rng *rand.Rand) Data {
+	x := Data{N: n, D: 5, X: make([]float64, 5*n)}
+	for i := range n {
+		u, v := 2*rng.Float64()-1, 2*rng.Float64()-1
+		for j, clean := range []float64{u, v, math.Sin(2*u) + v*v, 0, 0} {
+			x.Row(i)[j] = clean + noise*rng.NormFloat64()
+		}
+	}
+	return x
+}
+
+// A fit that bends strongly begins once more from its flat sheet, and takes a lower minimum
+// that it finds there. Without a ridge nothing is tried, nor under losses by entry.
+func TestBendAgainFindsLowerMinima(t *testing.T) {
+	x := wavyRows(200, 0.2, rand.New(rand.NewPCG(2, 4200)))
+	cost := func(loss framework.Loss, ridge float64, again bool) float64 {
+		c := Config{Latent: 2, Loss: loss, Threads: 1, Ridge: ridge}
+		p, err := NewProblem(t.Context(), x, loss, 2, 3, 1)
+		require.NoError(t, err)
+		p.together, p.bentAgain = (*Problem).reassignTogether, !again
+		s, err := p.newStarts(c)
+		require.NoError(t, err)
+		start, err := s.point(0)
+		require.NoError(t, err)
+		solver := solvers.Auto(p)
+		run, err := p.minimize(t.Context(), start, solver, c.options(x, solver))
+		require.NoError(t, err)
+		return run.Cost
+	}
+	once := cost(losses.SquaredL2(), DefaultRidge, false)
+	assert.Less(t, cost(losses.SquaredL2(), DefaultRidge, true), 0.9*once)
+	assert.Equal(t, cost(losses.SquaredL2(), NoRidge, false), cost(losses.SquaredL2(), NoRidge, true))
+}
+
+// Such a fit does not depend on the number of threads, and goes on from wherever it was stored.
+func TestBendAgainResumes(t *testing.T) {
+	x := wavyRows(200, 0.2, rand.New(rand.NewPCG(2, 4200)))
+	fit := func(threads int, checkpoint *framework.Checkpoint) Meta {
+		c := Config{Latent: 2, Loss: losses.SquaredL2(), Threads: threads, Options: framework.Options{Checkpoint: checkpoint}}
+		return learn(t, x, c).Model.Meta
+	}
+	var stored [][]byte
+	want := fit(1, &framework.Checkpoint{Every: -1, Store: func(write func(io.Writer) error) error {
+		var b bytes.Buffer
+		err := write(&b)
+		stored = append(stored, b.Bytes())
+		return err
+	}})
+	assert.Equal(t, "converged", want.Status)
+	assert.Equal(t, want, fit(2, nil))
+	for _, k := range []int{len(stored) / 4, len(stored) / 2, len(stored) - 1} {
+		assert.Equal(t, want.Objective, fit(1, &framework.Checkpoint{Stored: bytes.NewReader(stored[k])}).Objective, "store %d of %d", k, len(stored))
+	}
+}
+
+// The time limit of a fit is that of the second run, too.
+func TestBendAgainKeepsTheTimeLimit(t *testing.T) {
+	x := wavyRows(200, 0.2, rand.New(rand.NewPCG(2, 4200)))
+	ctx, cancel := context.WithCancel(t.Context())
+	c := Config{Latent: 2, Loss: losses.SquaredL2(), Threads: 1}
+	p, err := NewProblem(ctx, x, c.Loss, 2, 3, 1)
+	require.NoError(t, err)
+	s, err := p.newStarts(c)
+	require.NoError(t, err)
+	start, err := s.point(0)
+	require.NoError(t, err)
+	for i := range start[BlockTheta] {
+		start[BlockTheta][i] = 10
+	}
+	cancel()
+	before := start.Clone()
+	moved, _, _ := p.bendAgain(start)
+	assert.False(t, moved)
+	assert.Equal(t, before, start)
+}
