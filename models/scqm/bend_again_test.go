@@ -69,7 +69,7 @@ func TestBendAgainResumes(t *testing.T) {
 	assert.Equal(t, "converged", want.Status)
 	assert.Equal(t, want, fit(2, nil))
 	for _, k := range []int{len(stored) / 4, len(stored) / 2, len(stored) - 1} {
-		assert.Equal(t, want.Objective, fit(1, &framework.Checkpoint{Stored: bytes.NewReader(stored[k])}).Objective, "store %d of %d", k, len(stored))
+		assert.Equal(t, want, fit(1, &framework.Checkpoint{Stored: bytes.NewReader(stored[k])}), "store %d of %d", k, len(stored))
 	}
 }
 

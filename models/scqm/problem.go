@@ -1,7 +1,9 @@
 package scqm
 
 import (
+	"bytes"
 	"context"
+	"encoding/gob"
 	"fmt"
 
 	"github.com/scqm/scqm/framework"
@@ -116,6 +118,29 @@ func (p *Problem) worthReassigning(from, to framework.Point) (bool, error) {
 	}
 	after, err := p.Evaluate(nil, to)
 	return framework.WorthReassigning(before, after), err
+}
+
+// examined is what examinations of a run have tried already.
+type examined struct {
+	Tried     triedSets
+	BentAgain bool
+}
+
+// MarshalState implements framework.Stateful: what examinations have tried.
+func (p *Problem) MarshalState() ([]byte, error) {
+	var b bytes.Buffer
+	err := gob.NewEncoder(&b).Encode(examined{p.tried, p.bentAgain})
+	return b.Bytes(), err
+}
+
+// UnmarshalState implements framework.Stateful.
+func (p *Problem) UnmarshalState(state []byte) error {
+	var s examined
+	if err := gob.NewDecoder(bytes.NewReader(state)).Decode(&s); err != nil {
+		return fmt.Errorf("scqm: %w", err)
+	}
+	p.tried, p.bentAgain = s.Tried, s.BentAgain
+	return nil
 }
 
 // KKT holds the norms of the first-order system at a point, per sample: of the

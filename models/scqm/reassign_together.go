@@ -119,15 +119,15 @@ func (p *Problem) reassignTogether(x framework.Point) (moved bool, passes float6
 type triedSets []triedSet
 
 type triedSet struct {
-	rows []int // of the data
-	cost float64
+	Rows []int // of the data
+	Cost float64
 }
 
 // before reports whether a set was tried at a minimum of the cost given.
 func (t triedSets) before(list []movable, s set, cost float64) bool {
 	rows := s.of(list)
 	return slices.ContainsFunc(t, func(o triedSet) bool {
-		return slices.Equal(o.rows, rows) && math.Abs(o.cost-cost) <= 2*atMinimum*cost
+		return slices.Equal(o.Rows, rows) && math.Abs(o.Cost-cost) <= 2*atMinimum*cost
 	})
 }
 
