@@ -204,21 +204,30 @@ type autoFit struct {
 	// charts are those of all rows as [charter] stores them, each followed by the influence of the
 	// row on its foot and the noise; those of rows that have none are 0, with a noise below it.
 	charts []float64
-	// about is the noise about every row in units of that of all, and the number of neighbours
-	// to be beyond it where it has to be larger than elsewhere; nil before the pilot.
+	// about is the noise about every row in units of that of all, the number of neighbours
+	// to be beyond it where it has to be larger than elsewhere, and that of the chart that others grow from in a thin part, else 0;
+	// nil before the pilot. A pilot that looks for thin parts has what was measured about some rows in its place.
 	about []float64
 }
 
 // settingAt is the setting for the chart of a row.
 func (a *autoFit) settingAt(row int, s setting) setting {
-	if a.about == nil || s.pilot || a.about[2*row] == 0 {
+	if a.about == nil || s.pilot || a.about[aboutWidth*row] == 0 {
 		return s
 	}
-	if ratio := a.about[2*row]; ratio != 1 && s.sides == 0 {
+	about := a.about[aboutWidth*row : aboutWidth*(row+1)]
+	ratio := about[0]
+	if ratio != 1 && s.sides == 0 {
 		a.setScale(&s, ratio*s.scale, !math.IsInf(s.cut, 1))
+	}
+	if s.start = int(about[2]); s.start > 0 {
+		s.neighbors = min(s.neighbors, thinMany)
+		return s
+	}
+	if ratio != 1 && s.sides == 0 {
 		s.neighbors = min(max(int(float64(s.neighbors)*math.Sqrt(ratio)), s.least), maxNeighbors)
 	}
-	s.neighbors = max(s.neighbors, int(a.about[2*row+1]))
+	s.neighbors = max(s.neighbors, int(about[1]))
 	return s
 }
 
@@ -254,6 +263,8 @@ type autoWorker struct {
 	all   []float64
 	sum   []float64 // D
 	noise float64   // about the row
+
+	few, many []float64 // what has been measured about rows near by
 
 	trial candidateWork
 }

@@ -193,7 +193,7 @@ func (w *autoWorker) chartSites(p *cloudCharts, i int, probes []probe, s setting
 		}
 		w.rows.gather(c, c.X, p.places, o.neighbors)
 		size += w.rows.next / float64(n)
-		made := w.chart.prepare(y, c.Row(row), &w.rows, &o)
+		made := w.prepare(y, c.Row(row), o)
 		for l, one := range list {
 			made := made && w.chart.solve(one.ridge)
 			for r := len(t.crowd) - 1; r >= 0; r-- { // the row itself last
@@ -259,7 +259,7 @@ func (w *autoWorker) chartMoved(pr *probe, i, m int, s setting, list []*compared
 			return false
 		}
 		w.rows.gather(c, pr.x, pr.places, o.neighbors)
-		made := w.chart.prepare(y, pr.x[row*D:(row+1)*D], &w.rows, &o)
+		made := w.prepare(y, pr.x[row*D:(row+1)*D], o)
 		for l, one := range list {
 			if !made || !w.chart.solve(one.ridge) || !w.chart.foot(t.foot, pr.x[i*D:(i+1)*D]) {
 				copy(t.foot, y)

@@ -146,9 +146,9 @@ func (p *cloudCharts) keep(list []int, m *made, pilot bool) {
 	trust := make([]float64, p.cloud.N)
 	charts := make([]float64, p.cloud.N*W)
 	if pilot {
-		p.about = make([]float64, 2*p.cloud.N)
+		p.about = make([]float64, aboutWidth*p.cloud.N)
 		for k, i := range list {
-			copy(p.about[2*i:2*i+2], m.about[2*k:2*k+2])
+			copy(p.about[aboutWidth*i:], m.about[aboutWidth*k:aboutWidth*(k+1)])
 		}
 	}
 	for k, i := range list {
@@ -218,7 +218,7 @@ type made struct {
 	feet   []float64
 	trust  []float64
 	charts []float64 // to be kept
-	about  []float64 // n x 2: noise in units of that of all, and neighbours of the pilot
+	about  []float64 // n x aboutWidth, as autoFit has it
 }
 
 // chartSome makes the charts of an order for the rows of list.
@@ -226,7 +226,7 @@ func (p *cloudCharts) chartSome(list []int, o order) (*made, error) {
 	D, W, n := p.cloud.D, p.chartWidth(), len(list)
 	m := &made{charted: newCharted(n, o.diverge), missed: make([]bool, n), feet: make([]float64, n*D)}
 	if o.keep {
-		m.about = make([]float64, 2*n)
+		m.about = make([]float64, aboutWidth*n)
 		m.trust, m.charts = make([]float64, n), make([]float64, n*W)
 	}
 	err := p.each(list, func(w *autoWorker, k, i int) {
@@ -251,9 +251,10 @@ func (p *cloudCharts) chartSome(list []int, o order) (*made, error) {
 		if o.keep {
 			m.trust[k] = trust
 			if o.setting.pilot {
-				m.about[2*k] = s.scale / o.setting.scale
+				about := m.about[aboutWidth*k:]
+				about[0], about[2] = s.scale/o.setting.scale, float64(s.start)
 				if s.neighbors > o.setting.neighbors {
-					m.about[2*k+1] = float64(s.neighbors)
+					about[1] = float64(s.neighbors)
 				}
 			}
 			to := m.charts[k*W : (k+1)*W]
@@ -287,6 +288,9 @@ func (w *autoWorker) chartRow(dst []float64, i int, x []float64, at places, s *s
 			return false
 		}
 		w.rows.gather(w.cloud, x, at, s.neighbors)
+		if s.thin && w.findThin(s) {
+			break
+		}
 		if s.pilot && s.uneven && !w.findNoise(y, pivot, s) {
 			return false
 		}
@@ -303,7 +307,7 @@ func (w *autoWorker) chartRow(dst []float64, i int, x []float64, at places, s *s
 	if s.sides > 0 {
 		made.cut = w.tune.cut * math.Hypot(s.scale, s.sides)
 	}
-	if !w.chart.prepare(y, pivot, &w.rows, &made) || !w.chart.solve(s.ridge) || !w.chart.foot(w.y, pivot) {
+	if !w.prepare(y, pivot, made) || !w.chart.solve(s.ridge) || !w.chart.foot(w.y, pivot) {
 		return false
 	}
 	if s.sides > 0 && (!w.chart.(*spaceChart).takeSide(pivot, s) || !w.chart.foot(w.y, pivot)) {

@@ -76,7 +76,7 @@ const exactRounds = 5
 // tell. Numbers of neighbours go up until the risk does.
 func (p *autoPrepare) choose() (*compared, error) {
 	s := p.setting
-	s.pilot, s.ridge = false, pilotRidge
+	s.pilot, s.thin, s.ridge = false, false, pilotRidge
 	if !s.noisy {
 		s.ridge, s.rounds = 0, exactRounds // which is exact for quadratic surfaces
 	}

@@ -25,6 +25,8 @@ type autoPrepare struct {
 type charts interface {
 	// perturb makes so many probes, of which the rows move by eps in every column.
 	perturb(probes int, eps float64) error
+	// measure takes what charts about some rows tell of thin parts, for a pilot that looks for these.
+	measure(s setting) error
 	// chart makes the charts of an order.
 	chart(o order) (*charted, error)
 	// follow takes the feet of the probes on the charts of the rows for their places.
@@ -175,6 +177,11 @@ func (p *autoPrepare) pilot() error {
 	}
 	if wide, err := p.lookForSheets(s, seen); err != nil || wide {
 		return err
+	}
+	if s.thin = p.mayBeThin(&s, seen); s.thin {
+		if err := p.charts.measure(s); err != nil {
+			return err
+		}
 	}
 	return p.advance(s)
 }

@@ -27,6 +27,11 @@ type setting struct {
 	// sides is the distance of the two sides of a thin sheet from the surface between them, where charts lie there;
 	// 0 where they do not.
 	sides float64
+	// thin looks for thin parts, by what has been measured. start is the number of neighbours of the chart that others grow from
+	// in these, 0 elsewhere. grown begins with the chart at hand, its plane and the weights that rows have by it.
+	thin  bool
+	start int
+	grown bool
 }
 
 // charter makes charts, one at a time, in memory of its own.

@@ -68,12 +68,17 @@ func (c *spaceChart) prepare(o, pivot []float64, r *chartRows, s *setting) bool 
 	if !(r.next > 0) {
 		return false
 	}
+	before := spaceFrame{c.o, c.u, c.v, c.n, c.h, c.b}
 	c.k = len(r.prior)
 	c.h, c.o, c.cut = r.next, [3]float64(o), s.cut
 	r.l = dense.Grow(r.l, c.k)
 	c.weigh(r)
 	cut := s.cut / c.h
-	if !c.findPlane(r) {
+	if s.grown {
+		if !c.onSide(&before, r) {
+			return false
+		}
+	} else if !c.findPlane(r) {
 		return false
 	}
 	c.take(r, gatheredX)
@@ -98,6 +103,22 @@ func (c *spaceChart) prepare(o, pivot []float64, r *chartRows, s *setting) bool 
 		}
 	}
 	return c.moments[0] > 0
+}
+
+// spaceFrame is where a chart lies, and its coefficients.
+type spaceFrame struct {
+	o, u, v, n [3]float64
+	h          float64
+	b          [spaceTerms]float64
+}
+
+// onSide takes Tukey's weights by the distances of rows from the chart before, and its plane. It is false
+// where no row is on its side.
+func (c *spaceChart) onSide(before *spaceFrame, r *chartRows) bool {
+	c.take(r, gatheredX)
+	c.lanes.turn(before.o, before.h, before.u, before.v, before.n)
+	_, left := c.lanes.reweigh(&before.b, c.cut/before.h)
+	return left > 0
 }
 
 // take lets kernels read three columns of the rows.

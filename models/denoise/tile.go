@@ -219,7 +219,7 @@ func (t *Tile) take(list []int, charts bool) *Tile {
 	for k, v := range t.places {
 		part.places[k], part.trust[k] = pick(v, t.columns), pick(t.trust[k], 1)
 	}
-	part.about = pick(t.about, 2)
+	part.about = pick(t.about, aboutWidth)
 	if charts && t.Rows() > 0 {
 		part.charts = pick(t.charts, len(t.charts)/t.Rows())
 	}

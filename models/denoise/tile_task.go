@@ -24,8 +24,9 @@ const (
 	actForget              // forgets probes and what was kept
 	actReach               // estimates how far away neighbours are
 	actPerturb             // makes probes
+	actMeasure             // measures charts for thin parts
 	actChart               // makes charts, and feet to come
-	actCommit              // takes the feet to come for the places
+	actCommit              // takes what is to come for what is known
 	actFollow              // takes the feet of probes on the charts for their places
 	actCompare             // compares candidates of auto
 	actTrial               // measures distances of some rows from fits with the loss l2
@@ -132,6 +133,8 @@ func (k *Task) Do(ctx context.Context, m Method, t *Tile, parts []*Tile) (*Reply
 		return &Reply{bounds: []box{t.bounds(placeField, nil)}}, nil
 	case actFollow:
 		return k.follow(ctx, t)
+	case actMeasure:
+		return k.measure(ctx, t, parts)
 	case actChart:
 		return k.chart(ctx, t, parts)
 	case actCompare:
@@ -155,7 +158,9 @@ func (t *Tile) perturb(probes int, eps float64) {
 
 // commit takes what is to come.
 func (t *Tile) commit() {
-	t.places[0], t.trust[0], t.charts = t.next.Feet, t.next.Trust, t.next.Charts
+	if t.next.Feet != nil {
+		t.places[0], t.trust[0], t.charts = t.next.Feet, t.next.Trust, t.next.Charts
+	}
 	if t.next.About != nil {
 		t.about = t.next.About
 	}
@@ -252,6 +257,34 @@ func (k *Task) charts(ctx context.Context, all *Tile) *cloudCharts {
 	return p
 }
 
+// measure finds what charts about some rows tell of thin parts, for what is to be known about these.
+func (k *Task) measure(ctx context.Context, t *Tile, parts []*Tile) (*Reply, error) {
+	list, _ := k.targets(t)
+	if k.first {
+		t.next = toCome{About: make([]float64, aboutWidth*t.Rows())}
+	}
+	if len(list) == 0 {
+		return &Reply{}, nil
+	}
+	all := union(t.columns, k.all, parts)
+	p := k.charts(ctx, all)
+	about, missed, err := p.measureSome(within(t, all, list), k.order.setting)
+	if err != nil {
+		return nil, err
+	}
+	r := &Reply{Known: all.Rows(), reach: p.need()}
+	for l, i := range list {
+		if missed[l] {
+			r.Missed++
+			continue
+		}
+		t.done[i] = true
+		copy(t.next.About[aboutWidth*i:], about[aboutWidth*l:aboutWidth*(l+1)])
+	}
+	k.boundMissed(r, t, list, missed)
+	return r, nil
+}
+
 // chart makes the charts of an order.
 func (k *Task) chart(ctx context.Context, t *Tile, parts []*Tile) (*Reply, error) {
 	list, place := k.targets(t)
@@ -298,7 +331,7 @@ func (t *Tile) expect(i, l int, m *made, pilot bool) {
 	part(&t.next.Trust, m.trust, 1)
 	part(&t.next.Charts, m.charts, len(m.charts)/len(m.missed))
 	if pilot {
-		part(&t.next.About, m.about, 2)
+		part(&t.next.About, m.about, aboutWidth)
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 
 // tileFormat is the version of what tiles, queries, tasks and replies are encoded as.
 // Machines of one type give the same bits; others may not.
-var tileFormat = "scqm tiles 5 " + runtime.GOARCH
+var tileFormat = "scqm tiles 6 " + runtime.GOARCH
 
 // pack encodes a value.
 func pack(v any) ([]byte, error) {
@@ -76,7 +76,7 @@ func (t *Tile) UnmarshalBinary(b []byte) error {
 		fits = fits && (len(v) == 0 || len(v) == n)
 	}
 	for _, v := range []numbers{w.About, w.Next.About} {
-		fits = fits && (len(v) == 0 || len(v) == 2*n)
+		fits = fits && (len(v) == 0 || len(v) == aboutWidth*n)
 	}
 	for _, v := range []numbers{w.Charts, w.Next.Charts} {
 		fits = fits && (len(v) == 0 || n > 0 && len(v)%n == 0)
@@ -95,7 +95,7 @@ func (t *Tile) UnmarshalBinary(b []byte) error {
 // fit tells whether the arrays are those of n rows.
 func (f former) fit(n int) bool {
 	return f.Columns > 0 && len(f.X) == n*f.Columns && (len(f.Place) == 0 || len(f.Place) == len(f.X)) && (len(f.Trust) == 0 || len(f.Trust) == n) &&
-		(len(f.About) == 0 || len(f.About) == 2*n) && (len(f.Charts) == 0 || n > 0 && len(f.Charts)%n == 0)
+		(len(f.About) == 0 || len(f.About) == aboutWidth*n) && (len(f.Charts) == 0 || n > 0 && len(f.Charts)%n == 0)
 }
 
 // queriesWire are [Queries] as they are encoded.
@@ -134,16 +134,17 @@ type settingWire struct {
 	Noisy, Between    bool
 	Least             int
 	Sides             float64
+	Thin              bool
 }
 
 func (s setting) wire() settingWire {
-	return settingWire{s.neighbors, s.ridge, s.scale, s.cut, s.rounds, s.steps, s.pilot, s.uneven, s.noisy, s.between, s.least, s.sides}
+	return settingWire{s.neighbors, s.ridge, s.scale, s.cut, s.rounds, s.steps, s.pilot, s.uneven, s.noisy, s.between, s.least, s.sides, s.thin}
 }
 
 func (w settingWire) setting() setting {
 	return setting{
 		neighbors: w.Neighbors, ridge: w.Ridge, scale: w.Scale, cut: w.Cut, rounds: w.Rounds, steps: w.Steps,
-		pilot: w.Pilot, uneven: w.Uneven, noisy: w.Noisy, between: w.Between, least: w.Least, sides: w.Sides,
+		pilot: w.Pilot, uneven: w.Uneven, noisy: w.Noisy, between: w.Between, least: w.Least, sides: w.Sides, thin: w.Thin,
 	}
 }
 

@@ -421,9 +421,9 @@ func TestTilesOfUnevenClouds(t *testing.T) {
 	for i := range s.x.N {
 		switch x := s.clean.Row(i)[0]; {
 		case x < -.7:
-			ends[0] = append(ends[0], a.about[2*i]*a.setting.scale)
+			ends[0] = append(ends[0], a.about[aboutWidth*i]*a.setting.scale)
 		case x > .7:
-			ends[1] = append(ends[1], a.about[2*i]*a.setting.scale)
+			ends[1] = append(ends[1], a.about[aboutWidth*i]*a.setting.scale)
 		}
 	}
 	require.InDelta(t, .024, median(ends[0]), .008)

@@ -328,6 +328,16 @@ func (t *tiling) forgetProbes() {
 	}
 }
 
+// measure implements charts.
+func (t *tiling) measure(s setting) error {
+	k := &Task{act: actMeasure, auto: t.auto, order: order{setting: s}, some: thinSample(t.n)}
+	if err := t.pass(k, []field{placeField}, []int{thinMany + 1}, func(*Reply) {}); err != nil {
+		return err
+	}
+	_, err := t.engine.Run(t.ctx, t.each(func(k int) *Task { return &Task{Tile: k, act: actCommit} }))
+	return err
+}
+
 // chart implements charts.
 func (t *tiling) chart(o order) (*charted, error) {
 	n, k := t.n, &Task{act: actChart, auto: t.auto, order: o}

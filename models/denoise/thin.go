@@ -1,0 +1,152 @@
+package denoise
+
+import "math"
+
+// Parts of a cloud may be as thin as the neighbourhoods of the pilot are large, whose charts then lie between two sides. How the
+// noise that charts of K rows see, in units of their size, changes with K tells such parts, as medians over places near by: with many rows it is
+// more than with few, and more than noise of one sheet leaves there. On one sheet the noise of either chart is the
+// same, however much of it there is at the place, but that charts no larger than the noise see too little of it. In thin parts charts
+// then grow from few rows, each with the weights and the plane of the one before, so that the other side stays out.
+
+// aboutWidth is how many numbers there are about a row: see [autoFit].
+const aboutWidth = 3
+
+const (
+	// thinShare is one over the part of the rows about which charts are measured.
+	thinShare = 4
+	// thinFew and thinMany are the numbers of rows of these charts. The pilot has as many where it looks for thin
+	// parts, and no chart in these has more.
+	thinFew, thinMany = 24, 60
+	// thinStart is the number of rows of the chart that others grow from. Where noise is even its neighbourhoods must be larger
+	// than [minReach] times the noise on most of the cloud.
+	thinStart = 16
+	// thinNoise is the noise of charts of many rows, in units of their size, from which on a part may be thin.
+	thinNoise = 0.12
+	// thinGrowth is what this noise is at least, over that expected by the charts of few rows. Noise that is uneven
+	// has to be below thinQuiet in charts of few rows: there is no telling beyond.
+	thinGrowth = 1.25
+	thinQuiet  = 0.20
+	// thinEven is the same ratio where noise is even, less what those of few rows see too little; the noise of charts of many rows is then at
+	// least thinLarge times that of all, and that of few below thinBall, which is what they have where there is nothing but noise.
+	thinEven  = 1.2
+	thinLarge = 1.25
+	thinBall  = 0.27
+	// The noise in units of the size of a chart of few rows is too low by the part tooLow (noise/tooLowAt)^4, as seen in clouds
+	// with noise of all sizes.
+	tooLow, tooLowAt = 0.15, 0.22
+)
+
+// mayBeThin tells whether parts of a cloud are looked at for being thin, by the setting of the pilot and what it has seen.
+func (p *autoPrepare) mayBeThin(s *setting, seen look) bool {
+	inSpace := p.D == space && p.method.Latent == space-1
+	start := seen.size * math.Sqrt(float64(thinStart)/thinMany)
+	return inSpace && !p.method.LeastSquares && s.noisy && p.n >= unevenRows && s.neighbors == thinMany && start >= minReach*s.scale
+}
+
+// thinSample is the number of rows of n about which charts are measured.
+func thinSample(n int) int { return n / thinShare }
+
+// measure implements charts.
+func (p *cloudCharts) measure(s setting) error {
+	list := p.cloud.some(thinSample(p.cloud.rows()))
+	seen, _, err := p.measureSome(list, s)
+	p.about = make([]float64, aboutWidth*p.cloud.N)
+	for k, i := range list {
+		copy(p.about[aboutWidth*i:], seen[aboutWidth*k:aboutWidth*(k+1)])
+	}
+	return err
+}
+
+// measureSome finds the noise of charts of few and of many rows, in units of their size, about the rows of list, in
+// the first two of aboutWidth numbers each: 0 where there is no chart.
+func (p *cloudCharts) measureSome(list []int, s setting) (seen []float64, missed []bool, err error) {
+	seen, missed = make([]float64, aboutWidth*len(list)), make([]bool, len(list))
+	s.rounds, s.steps, s.cut = 2, 0, math.Inf(1)
+	err = p.each(list, func(w *autoWorker, k, i int) {
+		w.rows.search.missed = false
+		y := p.places.y[i*space : (i+1)*space]
+		w.rows.look(p.places, y, thinMany)
+		if missed[k] = w.rows.search.missed; missed[k] {
+			return
+		}
+		w.rows.gather(p.cloud, p.cloud.X, p.places, thinMany)
+		near := w.rows.nearer(thinFew, space)
+		few, many := w.noiseIn(y, &near, &s), w.noiseIn(y, &w.rows, &s)
+		if few > 0 && many > 0 {
+			seen[aboutWidth*k], seen[aboutWidth*k+1] = few, many
+		}
+	})
+	return seen, missed, err
+}
+
+// noiseIn is the noise of the chart of rows at y in units of its size, 0 where there is none.
+func (w *autoWorker) noiseIn(y []float64, r *chartRows, s *setting) float64 {
+	if !w.chart.prepare(y, y, r, s) || !w.chart.solve(s.ridge) {
+		return 0
+	}
+	return w.chart.noise() / r.next
+}
+
+// findThin tells whether the rows gathered are in a thin part, by what has been measured about some of them. The chart is then to
+// grow, with the noise of charts of few rows where it is uneven.
+func (w *autoWorker) findThin(s *setting) bool {
+	w.few, w.many = w.few[:0], w.many[:0]
+	for _, f := range w.rows.found {
+		if seen := w.about[aboutWidth*f.row:]; seen[0] > 0 {
+			w.few, w.many = append(w.few, seen[0]), append(w.many, seen[1])
+		}
+	}
+	if len(w.few) == 0 {
+		return false
+	}
+	few, many := median(w.few), median(w.many)
+	if !s.isThin(few, many, w.rows.next) {
+		return false
+	}
+	if s.uneven {
+		size := math.Sqrt(w.rows.found[min(thinFew, len(w.rows.found)-1)].distance)
+		w.setScale(s, max(few*size, leastLocal*s.scale), true)
+	}
+	s.start, s.uneven = thinStart, false
+	return true
+}
+
+// isThin tells whether the noise of charts of few and of many rows, in units of their sizes, is that of a thin part. The latter have
+// the size given.
+func (s *setting) isThin(few, many, size float64) bool {
+	grows := many / few * math.Sqrt(float64(thinMany)/thinFew)
+	if !(many > thinNoise) {
+		return false
+	}
+	if s.uneven {
+		return few < thinQuiet && grows > thinGrowth*(1+tooLow*math.Pow(few/tooLowAt, 4))
+	}
+	return few < thinBall && grows > thinEven && many*size > thinLarge*s.scale
+}
+
+// prepare makes the sums of the chart at y from the rows gathered. In thin parts it grows from a chart of fewer rows, each
+// chart beginning with the plane of the one before and the weights that rows have by their distance from that.
+func (w *autoWorker) prepare(y, pivot []float64, s setting) bool {
+	for k := s.start; k > 0 && k < len(w.rows.found); k = int(growth * float64(k)) {
+		step, near := s, w.rows.nearer(k, w.cloud.D)
+		step.rounds = min(s.rounds, 2)
+		made := w.chart.prepare(y, pivot, &near, &step) && w.chart.solve(pilotRidge)
+		w.rows.l = near.l // which may have grown
+		if !made {
+			return false
+		}
+		s.grown = true
+	}
+	return w.chart.prepare(y, pivot, &w.rows, &s)
+}
+
+// nearer are the first k of the rows gathered, of which there are more.
+func (r *chartRows) nearer(k, D int) chartRows {
+	part := *r
+	part.found, part.next = r.found[:k], math.Sqrt(r.found[k].distance)
+	part.prior, part.trust = r.prior[:k], r.trust[:k]
+	if !r.lanes {
+		part.x, part.near = r.x[:k*D], r.near[:k*D]
+	}
+	return part
+}
