@@ -131,17 +131,22 @@ func (x Data) EachSquare(c []float64, each func(i int, square float64)) {
 func ProductsLen(m int) int { return m * (tileRows + 1) }
 
 // EachProduct hands on the products of the rows less c, of which no entry is missing, with axes, m x
-// D. work is memory of [ProductsLen] numbers, or nil.
-func (x Data) EachProduct(c, axes, work []float64, each func(i int, products []float64)) {
+// D. Where squares is not nil it receives the squared distances from c. work is memory of
+// [ProductsLen] numbers, or nil.
+func (x Data) EachProduct(c, axes, squares, work []float64, each func(i int, products []float64)) {
 	m := len(axes) / x.D
 	if m == 0 {
 		return
 	}
 	work = dense.Grow(work, ProductsLen(m))
 	columns, products := work[:m*tileRows], work[m*tileRows:]
+	var tile []float64
 	for from := 0; from < x.N; from += tileRows {
 		n := min(tileRows, x.N-from)
-		dense.FrameProducts(columns, tileRows, nil, x.X[from*x.D:], c, axes, n, m, x.D)
+		if squares != nil {
+			tile = squares[from : from+n]
+		}
+		dense.FrameProducts(columns, tileRows, tile, x.X[from*x.D:], c, axes, n, m, x.D)
 		for i := range n {
 			for k := range products {
 				products[k] = columns[k*tileRows+i]

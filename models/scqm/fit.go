@@ -107,22 +107,20 @@ func (r *request) fit(ctx context.Context) (*Fit, error) {
 }
 
 // setRidge turns the scale-free ridge into Lambda.
-func (p *Problem) setRidge(ridge float64, start framework.Point, spread float64) error {
+func (p *Problem) setRidge(ridge float64, flat *placed) error {
 	if ridge == 0 || p.Shape().S == 0 {
 		return nil
 	}
-	flat := start.Clone()
-	clear(flat[BlockTheta])
-	cost, err := p.Evaluate(nil, flat)
+	cost, err := p.flatCost(flat)
 	if err != nil {
 		return err
 	}
 	if math.IsNaN(cost) || math.IsInf(cost, 0) {
-		if fault := p.FindLossError(flat); fault != nil {
+		if fault := p.FindLossError(flat.x); fault != nil {
 			return fault
 		}
 	}
-	return p.scaleRidge(ridge, cost, spread)
+	return p.scaleRidge(ridge, cost, flat.spread)
 }
 
 // scaleRidge sets Lambda from the cost of the flat start and the mean squared

@@ -58,7 +58,7 @@ func TestFitterIsLearn(t *testing.T) {
 					assert.InEpsilon(t, fit.Model.Meta.Penalty, out.Penalty, 1e-4, label)
 				}
 				p, start := begin(t, x, c.Loss, 2, 1, 1)
-				require.NoError(t, p.setRidge(c.Ridge, start, spread(*p.Data(), start[BlockC])))
+				require.NoError(t, p.setRidge(c.Ridge, &placed{x: start, spread: spread(*p.Data(), start[BlockC])}))
 				p.SolveTheta(start)
 				limits := c.options(x, solver)
 				limits.FirstOrder = true

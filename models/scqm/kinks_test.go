@@ -112,7 +112,7 @@ func (k kinkedCase) solve(t testing.TB, solver framework.Solver, firstOrder bool
 	for i := range k.x.N {
 		floats.AddScaled(mean, k.x.Weight(i)/k.x.TotalWeight(), k.x.Row(i))
 	}
-	require.NoError(t, p.setRidge(k.ridge, start, spread(*p.Data(), mean)))
+	require.NoError(t, p.setRidge(k.ridge, &placed{x: start, spread: spread(*p.Data(), mean)}))
 	p.SolveTheta(start)
 	r := &recorded{Problem: p}
 	run, err := framework.Solve(context.Background(), r, start, solver, framework.Options{MaxIterations: 3000, FirstOrder: firstOrder})

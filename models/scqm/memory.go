@@ -106,14 +106,14 @@ func (f *footprint) components() float64 {
 }
 
 // starts counts the points that a fit holds beside those of its solver: the
-// first start, the one of a run and its copy, the best and the last point, the
-// gradient for the report, and the model, in canonical form and not.
+// first start with its heights and distances, the one of a run and its copy, the best and the last
+// point, the gradient for the report, and the model, in canonical form and not.
 func (f *footprint) starts(inits int) float64 {
 	points := 8.0
 	if inits > 1 {
 		points += 2 // the best run so far
 	}
-	return points*f.point + 2*f.n
+	return points*f.point + (4+f.s)*f.n
 }
 
 // residuals are those of all rows.

@@ -41,6 +41,15 @@ type starts struct {
 	pc    *rows.Components
 	whole Data // the data, completed where entries are missing, or drawn in
 	count int
+	first *placed // the principal components, until a run begins there
+}
+
+// placed is a flat sheet through the mean of rows, with what reading them to place it has told.
+type placed struct {
+	x       framework.Point
+	heights []float64 // n x s: coordinates of the rows along the axes in which it may bend
+	spread  float64   // mean squared distance of the rows from the mean
+	squares []float64 // n: those distances
 }
 
 // newStarts finds the principal components and sets the penalty, which is that
@@ -62,16 +71,16 @@ func (p *Problem) newStarts(c Config) (*starts, error) {
 		return nil, err
 	}
 	s := &starts{p: p, c: c, pc: pc, whole: whole, count: max(c.Inits, 1)}
-	first := framework.NewPoint(p.Blocks())
-	p.place(first, whole, pc.Mean, pc.Axes[:p.Shape().M*p.Shape().D])
-	if err := p.setRidge(c.ridge(), first, spread(whole, pc.Mean)); err != nil {
+	first := p.place(whole, pc.Mean, pc.Axes[:p.Shape().M*p.Shape().D])
+	if err := p.setRidge(c.ridge(), first); err != nil {
 		return nil, err
 	}
 	if !p.Data().Missing {
+		s.first = first
 		return s, nil
 	}
-	p.SolveThetaFor(first, whole)
-	return s, p.setPrior(first)
+	p.SolveThetaFor(first.x, whole, first.heights)
+	return s, p.setPrior(first.x)
 }
 
 // flatStart returns the principal component start with Theta = 0, and the mean
@@ -81,54 +90,114 @@ func (p *Problem) flatStart() (framework.Point, float64, error) {
 	if err != nil {
 		return nil, 0, err
 	}
-	x := framework.NewPoint(p.Blocks())
-	p.place(x, *p.Data(), pc.Mean, pc.Axes)
-	return x, spread(*p.Data(), pc.Mean), nil
+	flat := p.place(*p.Data(), pc.Mean, pc.Axes)
+	return flat.x, flat.spread, nil
 }
 
 // point returns start number k: the principal components, and for k > 0 a random
 // rotation of the leading ones.
 func (s *starts) point(k int) (framework.Point, error) {
-	p, f := s.p, s.p.Shape()
-	axes := s.pc.Axes[:f.M*f.D]
-	if k > 0 {
-		r := len(s.pc.Axes) / f.D
-		turn := manifolds.NewStiefel(r, f.M)
-		q := make([]float64, r*f.M)
-		turn.Rand(q, rand.New(rand.NewPCG(s.c.Seed, uint64(k))))
-		axes = make([]float64, f.M*f.D)
-		for i := range r {
-			for j := range f.M {
-				floats.AddScaled(axes[j*f.D:(j+1)*f.D], q[i*f.M+j], s.pc.Axes[i*f.D:(i+1)*f.D])
-			}
-		}
+	p := s.p
+	at := s.first
+	if s.first = nil; k > 0 || at == nil {
+		at = p.place(s.whole, s.pc.Mean, s.axes(k))
 	}
-	x := framework.NewPoint(p.Blocks())
-	p.place(x, s.whole, s.pc.Mean, axes)
+	x := at.x
 	if err := p.Blocks()[BlockQ].Restore(x[BlockQ]); err != nil {
 		return nil, err
 	}
 	if s.c.ThetaScale > 0 {
-		if h := math.Sqrt(spread(s.whole, s.pc.Mean)); h > 0 {
+		if h := math.Sqrt(at.spread); h > 0 {
 			rng := rand.New(rand.NewPCG(s.c.Seed, uint64(k)))
 			for i := range x[BlockTheta] {
 				x[BlockTheta][i] = s.c.ThetaScale / h * rng.NormFloat64()
 			}
 		}
 	} else if !p.published {
-		p.SolveThetaFor(x, s.whole)
+		p.SolveThetaFor(x, s.whole, at.heights)
 	}
 	return x, nil
 }
 
-// place writes the flat sheet through c along the first d axes into x, with the
-// projections of the rows, in which no entry is missing.
-func (p *Problem) place(x framework.Point, whole Data, c, axes []float64) {
+// axes returns those of start number k.
+func (s *starts) axes(k int) []float64 {
+	f := s.p.Shape()
+	if k == 0 {
+		return s.pc.Axes[:f.M*f.D]
+	}
+	r := len(s.pc.Axes) / f.D
+	turn := manifolds.NewStiefel(r, f.M)
+	q := make([]float64, r*f.M)
+	turn.Rand(q, rand.New(rand.NewPCG(s.c.Seed, uint64(k))))
+	axes := make([]float64, f.M*f.D)
+	for i := range r {
+		for j := range f.M {
+			floats.AddScaled(axes[j*f.D:(j+1)*f.D], q[i*f.M+j], s.pc.Axes[i*f.D:(i+1)*f.D])
+		}
+	}
+	return axes
+}
+
+// place returns the flat sheet through c along the first d axes with the projections of the
+// rows, in which no entry is missing, in one read of them.
+func (p *Problem) place(whole Data, c, axes []float64) *placed {
 	f := p.Shape()
-	copy(x[BlockC], c)
-	dense.Transpose(x[BlockQ], axes, f.M, f.D)
-	clear(x[BlockTheta])
-	whole.EachProduct(c, axes[:f.Latent*f.D], nil, func(i int, products []float64) {
-		copy(x[BlockTau][i*f.Latent:(i+1)*f.Latent], products)
+	at := &placed{x: framework.NewPoint(p.Blocks()), heights: make([]float64, whole.N*f.S), squares: make([]float64, whole.N)}
+	copy(at.x[BlockC], c)
+	dense.Transpose(at.x[BlockQ], axes, f.M, f.D)
+	whole.EachProduct(c, axes[:f.M*f.D], at.squares, nil, func(i int, products []float64) {
+		copy(at.x[BlockTau][i*f.Latent:(i+1)*f.Latent], products)
+		copy(at.heights[i*f.S:(i+1)*f.S], products[f.Latent:])
 	})
+	var sum, total float64
+	for i, v := range at.squares {
+		w := whole.Weight(i)
+		sum += w * v
+		total += w
+	}
+	at.spread = sum / total
+	return at
+}
+
+const (
+	// flatByProducts is the number of numbers from which the cost of a flat sheet follows
+	// from what was read to place it. Below, a further read takes no time.
+	flatByProducts = 1 << 21
+	// nearSheet is the square of the residual of a row, in units of that of its distance from the mean,
+	// below which their difference has lost digits that matter.
+	nearSheet = 1e-3
+)
+
+// flatCost is the cost of a flat sheet without penalty: for losses rho(|r|^2) with
+//
+//	|r|^2 = |x - c|^2 - |tau|^2.
+func (p *Problem) flatCost(at *placed) (float64, error) {
+	x, d := p.Data(), p.Shape().Latent
+	loss, radial := p.Loss().(framework.Radial)
+	if !radial || x.Missing || x.N*x.D < flatByProducts {
+		return p.Evaluate(nil, at.x)
+	}
+	f, r := p.NewSheet(), make([]float64, x.D)
+	f.Load(at.x[BlockC], at.x[BlockQ], at.x[BlockTheta])
+	z := make([]float64, f.M)
+	for i, square := range at.squares {
+		tau := at.x[BlockTau][i*d : (i+1)*d]
+		left := square - dense.Dot(tau, tau)
+		if !(left >= nearSheet*square) {
+			copy(z, tau)
+			f.Residual(r, z, x.Row(i))
+			left = dense.Dot(r, r)
+		}
+		at.squares[i] = left
+	}
+	values := make([]float64, x.N)
+	loss.Rho(values, nil, nil, at.squares)
+	at.squares = nil
+	cost := 0.0
+	for i, v := range values {
+		if w := x.Weight(i); w > 0 {
+			cost += w * v
+		}
+	}
+	return cost, nil
 }

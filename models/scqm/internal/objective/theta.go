@@ -22,10 +22,11 @@ import (
 // quotients are no curvature. Where the penalty would be above MaxPenalty, as that of
 // quotients of other rounding errors, Theta stays as it is. It takes nDs + nq(q+s)
 // operations.
-func (p *Objective) SolveTheta(x framework.Point) { p.SolveThetaFor(x, p.data) }
+func (p *Objective) SolveTheta(x framework.Point) { p.SolveThetaFor(x, p.data, nil) }
 
-// SolveThetaFor is SolveTheta for data in which missing entries are completed.
-func (p *Objective) SolveThetaFor(x framework.Point, data rows.Data) {
+// SolveThetaFor is SolveTheta for data in which missing entries are completed. Heights are the V'(x_i
+// - c), n x s, or nil: then it reads the rows for them.
+func (p *Objective) SolveThetaFor(x framework.Point, data rows.Data, heights []float64) {
 	f := p.sheet
 	if f.S == 0 {
 		return
@@ -40,8 +41,11 @@ func (p *Objective) SolveThetaFor(x framework.Point, data rows.Data) {
 		p.theta = newLeastSquaresTheta(f)
 	}
 	k := p.theta
-	k.findFlat(data, x[BlockTau], unit)
-	k.sum(data, x[BlockTau], unit)
+	if heights == nil {
+		heights = k.heightsOf(data)
+	}
+	k.findFlat(heights, x[BlockTau], unit)
+	k.sum(data, heights, x[BlockTau], unit)
 	dense.JitteredCholesky(k.gram, f.Q)
 	for j := range f.S {
 		column := k.rhs[j*f.Q : (j+1)*f.Q]
@@ -81,6 +85,7 @@ type leastSquaresTheta struct {
 	flat      []bool    // m: the coordinate along that axis is a rounding error
 	sizes     []float64 // m: the largest distance of a row from c along that axis
 	work      []float64 // of rows.EachProduct
+	heights   []float64 // n x s
 	mean, phi []float64 // q
 	tau       []float64 // d
 	gram      []float64 // q x q: sum of w (phi - mean)(phi - mean)'
@@ -107,17 +112,15 @@ func (k *leastSquaresTheta) features(tau []float64, i int, unit float64) {
 }
 
 // findFlat finds the axes along which the rows do not differ but for rounding.
-func (k *leastSquaresTheta) findFlat(x rows.Data, tau []float64, unit float64) {
+func (k *leastSquaresTheta) findFlat(heights, tau []float64, unit float64) {
 	f, sizes := k.f, k.sizes
 	clear(sizes)
 	for i, v := range tau {
 		sizes[i%f.Latent] = max(sizes[i%f.Latent], math.Abs(v))
 	}
-	x.EachProduct(f.C, k.normals(), k.work, func(_ int, b []float64) {
-		for j, v := range b {
-			sizes[f.Latent+j] = max(sizes[f.Latent+j], math.Abs(v))
-		}
-	})
+	for i, v := range heights {
+		sizes[f.Latent+i%f.S] = max(sizes[f.Latent+i%f.S], math.Abs(v))
+	}
 	most := unit // the largest distance of a row from c along the axes
 	for j, size := range sizes {
 		most = math.Max(most, size)
@@ -125,10 +128,15 @@ func (k *leastSquaresTheta) findFlat(x rows.Data, tau []float64, unit float64) {
 	}
 }
 
-// normals returns the axes in which the sheet bends.
-func (k *leastSquaresTheta) normals() []float64 { return k.f.QT[k.f.Latent*k.f.D : k.f.M*k.f.D] }
+// heightsOf returns the coordinates of rows along the axes in which the sheet bends.
+func (k *leastSquaresTheta) heightsOf(x rows.Data) []float64 {
+	f := k.f
+	k.heights = dense.Grow(k.heights, x.N*f.S)
+	x.EachProduct(f.C, f.QT[f.Latent*f.D:f.M*f.D], nil, k.work, func(i int, b []float64) { copy(k.heights[i*f.S:], b) })
+	return k.heights
+}
 
-func (k *leastSquaresTheta) sum(x rows.Data, tau []float64, unit float64) {
+func (k *leastSquaresTheta) sum(x rows.Data, heights, tau []float64, unit float64) {
 	f := k.f
 	clear(k.mean)
 	clear(k.gram)
@@ -141,15 +149,15 @@ func (k *leastSquaresTheta) sum(x rows.Data, tau []float64, unit float64) {
 		total += w
 	}
 	floats.Scale(1/total, k.mean)
-	x.EachProduct(f.C, k.normals(), k.work, func(i int, b []float64) {
+	for i := range x.N {
 		w := x.Weight(i)
 		k.features(tau, i, unit)
 		floats.Sub(k.phi, k.mean)
 		for a, v := range k.phi {
 			floats.AddScaled(k.gram[a*f.Q:(a+1)*f.Q], w*v, k.phi)
 		}
-		for j, v := range b {
+		for j, v := range heights[i*f.S : (i+1)*f.S] {
 			floats.AddScaled(k.rhs[j*f.Q:(j+1)*f.Q], w*v, k.phi)
 		}
-	})
+	}
 }
