@@ -269,9 +269,7 @@ func (t *tiling) chooseCharts(m Auto) error {
 		return t.takeLinear(t.rival, p.flat.why)
 	}
 	t.auto = p.autoSettings
-	if t.auto.setting.between {
-		t.note = betweenSheets
-	}
+	t.note = t.auto.setting.sheets()
 	t.forgetProbes()
 	_, err = t.engine.Run(t.ctx, t.each(func(k int) *Task { return &Task{Tile: k, act: actForget} }))
 	return err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -95,6 +96,24 @@ func TestDrillWideTiles(t *testing.T) {
 			require.Positive(t, taken[way], way)
 		}
 	}
+}
+
+// TestNotesOfSheetsInTiles: tiles say as one cloud does that rows are on two sheets near to each other.
+func TestNotesOfSheetsInTiles(t *testing.T) {
+	m := Auto{Latent: 2}
+	for seed := range uint64(40) {
+		x := tileCloud("gap", 170, 12, rand.New(rand.NewPCG(seed, 5)))
+		d, err := Fit(context.Background(), m, x, Options{})
+		require.NoError(t, err)
+		if !strings.Contains(d.Note(), "standard deviations") {
+			continue
+		}
+		_, fit, err := othersInTiles(m, x, x, 2, -1, Options{})
+		require.NoError(t, err)
+		require.Equal(t, d.Note(), fit.Note())
+		return
+	}
+	require.Fail(t, "no draw has two sheets")
 }
 
 // TestHeldNoise: the noise of a row follows from its number, and its two copies are independent and normal.
