@@ -35,6 +35,7 @@ type leastAbsolute struct {
 	across, size [maxBounded]place
 	cuts         []cut
 	tables       [mostHalvings + 1]coneTable // by halvings
+	cones        [mostHalvings + 1]cone      // likewise
 	work         int                         // left
 	looks        int                         // descents left from places of boxes close to the best one
 	valleys      int                         // those left from places of cones that no cut covers

@@ -61,7 +61,8 @@ func (s *leastAbsolute) cover(b *box) coverage {
 	s.cuts = s.cuts[:0]
 	s.addCut(&s.dual)
 	for signs := range 1 << d {
-		var c cone
+		c := &s.cones[0]
+		*c = cone{}
 		far := 0.0
 		for j := range d {
 			c.rays[j][j] = 1
@@ -71,7 +72,7 @@ func (s *leastAbsolute) cover(b *box) coverage {
 			far += max(0, c.rays[j][j]*(b.centre[j]-s.tau[j])+b.half[j])
 		}
 		s.tables[0].clear()
-		if found := s.coverCone(&c, 0, far, 0); found != covered {
+		if found := s.coverCone(c, 0, far, 0); found != covered {
 			return found
 		}
 	}
@@ -118,11 +119,12 @@ func (s *leastAbsolute) coverCone(c *cone, reached, far float64, halvings int) c
 	for _, end := range [2]int{to, from} {
 		table.bring(s.cuts, c, d) // with those that the first half has made
 		s.tables[halvings+1].halve(table, d, end, from+to-end, reached, far)
-		half := *c
+		half := &s.cones[halvings+1]
+		*half = *c
 		for j := range d {
 			half.rays[end][j] = (c.rays[from][j] + c.rays[to][j]) / 2
 		}
-		if found := s.coverCone(&half, reached, far, halvings+1); found != covered {
+		if found := s.coverCone(half, reached, far, halvings+1); found != covered {
 			return found
 		}
 	}

@@ -24,11 +24,16 @@ func RelocateRows(ctx context.Context, tau []float64, f *sheet.Sheet, loss frame
 func projectRows(ctx context.Context, tau []float64, f *sheet.Sheet, loss framework.Loss, known *Known, x rows.Data, missing Missing, precision float64, threads int) error {
 	threads = Callers(loss, threads)
 	errs := make([]error, max(par.Shards(x.N), min(x.N, threads)))
-	par.Do(threads, len(errs), func(_, shard int) {
+	projectors := make([]*Projector, threads) // of the goroutines, as parts can be a few rows
+	par.Do(threads, len(errs), func(id, shard int) {
 		lo, hi := shard*x.N/len(errs), (shard+1)*x.N/len(errs)
 		part := rows.Data{N: hi - lo, D: x.D, X: x.X[lo*x.D : hi*x.D], Missing: x.Missing}
-		p := NewProjector(f, loss)
-		p.Known, p.Missing, p.LastStep = known, missing, precision
+		p := projectors[id]
+		if p == nil {
+			p = NewProjector(f, loss)
+			p.Known, p.Missing, p.LastStep = known, missing, precision
+			projectors[id] = p
+		}
 		errs[shard] = p.Project(ctx, tau[lo*f.Latent:hi*f.Latent], part, x.First+lo)
 	})
 	for _, err := range errs {
@@ -50,8 +55,13 @@ func Callers(loss framework.Loss, threads int) int {
 // RefineRows takes every tau_i to the minimum nearby.
 func RefineRows(ctx context.Context, tau []float64, f *sheet.Sheet, loss framework.Loss, x rows.Data, threads int) error {
 	errs := make([]error, par.Shards(x.N))
-	par.Do(par.Threads(threads), len(errs), func(_, shard int) {
-		k := NewProjector(f, loss)
+	threads = par.Threads(threads)
+	projectors := make([]*Projector, threads)
+	par.Do(threads, len(errs), func(id, shard int) {
+		if projectors[id] == nil {
+			projectors[id] = NewProjector(f, loss)
+		}
+		k := projectors[id]
 		lo, hi := par.Bounds(x.N, shard)
 		for i := lo; i < hi && errs[shard] == nil; i++ {
 			row := rows.Data{N: 1, D: x.D, X: x.Row(i)}
