@@ -199,7 +199,16 @@ func (e *Evaluator) failure(err error) error {
 	if cancelled && e.ctx.Err() != nil {
 		return e.stop(Cancelled)
 	}
+	if e.outOfTime(err) {
+		return e.stop(TimeLimit)
+	}
 	return fmt.Errorf("evaluation: %w", err)
+}
+
+// outOfTime reports whether a problem gave up at the time limit: the error is that of a deadline, and the
+// context of the run, which may have one of its own, is not done.
+func (e *Evaluator) outOfTime(err error) bool {
+	return errors.Is(err, context.DeadlineExceeded) && e.ctx.Err() == nil && !e.deadline.IsZero()
 }
 
 func (e *Evaluator) checkGradient(grad Point) error {

@@ -52,7 +52,10 @@ func thresholds(s float64) int {
 // says that the solver gets no further.
 func (r *run) conclude(decrease float64, ended bool) (Status, bool, error) {
 	converged, err := r.certify()
-	if err != nil {
+	switch {
+	case errors.Is(err, errStop):
+		return r.evaluator.stopped, true, nil
+	case err != nil:
 		return Failed, true, err
 	}
 	if !ended && !r.rests(decrease) {

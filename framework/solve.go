@@ -279,7 +279,10 @@ func (r *run) certify() (bool, error) {
 		return r.withinTolerance(s), nil
 	}
 	s, err := r.evaluator.stationarity(x)
-	if err != nil {
+	switch {
+	case err != nil && r.evaluator.outOfTime(err):
+		return false, r.evaluator.stop(TimeLimit)
+	case err != nil:
 		return false, fmt.Errorf("stationarity: %w", err)
 	}
 	r.stationarity = s
@@ -348,14 +351,19 @@ func (r *run) keepBest() {
 }
 
 // finish makes the result. Cost and stationarity are computed anew at the
-// returned point, unless the user waits for a cancelled run to end.
+// returned point, unless the user waits for a cancelled run to end. Where the problem has no time left for
+// that, what is known of the point stands, and the run ends at the time limit.
 func (r *run) finish(failure error) (*Result, error) {
 	res := &Result{
 		Point: r.bestPoint, Cost: r.best, Solver: r.ran(), Status: r.status, Iterations: r.iteration,
 		History: slices.Clip(r.history),
 	}
 	if r.status != Cancelled && r.status != Failed {
-		if err := guard(func() error { return r.recompute(res) }); err != nil {
+		switch err := guard(func() error { return r.recompute(res) }); {
+		case err == nil:
+		case r.evaluator.outOfTime(err):
+			res.Status, res.Stationarity = TimeLimit, nil
+		default:
 			res.Status = Failed
 			failure = fmt.Errorf("framework: %s: at the returned point: %w", r.solver.Name(), err)
 		}

@@ -78,6 +78,26 @@ func TestSolveEndings(t *testing.T) {
 	}
 }
 
+// A problem that gives up in an evaluation as the time is over ends the run at its best point.
+func TestTimeLimitInsideEvaluations(t *testing.T) {
+	for _, last := range []bool{true, false} { // whether there is time for what is told of the result
+		over := func(p *bowl, grad, x framework.Point) (float64, error) {
+			if p.calls == 6 || p.calls > 6 && !last {
+				return 0, fmt.Errorf("block 3: %w", context.DeadlineExceeded)
+			}
+			return bowlCost(grad, x)
+		}
+		res := solve(t, &bowl{evaluate: over}, slow, framework.Options{TimeLimit: time.Hour})
+		assert.Equal(t, framework.TimeLimit, res.Status)
+		cost, _ := bowlCost(nil, res.Point)
+		assert.Equal(t, cost, res.Cost)
+		assert.Less(t, cost, 12.5)
+		assert.Equal(t, last, res.Stationarity != nil)
+		_, err := framework.Solve(context.Background(), &bowl{evaluate: over}, corner, slow, framework.Options{})
+		assert.ErrorIs(t, err, context.DeadlineExceeded, "which is an error without a limit")
+	}
+}
+
 func TestSolveCountsIterations(t *testing.T) {
 	var seen []int
 	o := framework.Options{MaxIterations: 5, Observers: []framework.Observer{

@@ -38,7 +38,11 @@ import (
 // Model.Tau is nil; see [Model.Transform]. Status and residuals are computed from sums
 // over all rows, as by Learn; the curvature times the extent is that of a sample of at
 // most 16384 rows, evenly spread. A checkpoint holds the model and the state of the
-// solver only. The time limit is looked at between reads.
+// solver only.
+//
+// The time limit ends reads between two blocks, once one of them has told a cost and where the
+// engine looks at its context, as [LocalEngine] does. One more pass is read where the cost at the
+// point returned is not known, and judging the result may take a tenth of the limit more, or a second.
 //
 // Not streamed are rows with missing entries, the ridge chosen by held-out rows, and
 // rows in units beyond 2^100. Solver may be nil, which stands for solvers.Streaming.
@@ -198,6 +202,8 @@ func (p *streamProblem) minimize(ctx context.Context, s *streamStarts, k int, o 
 	if err != nil {
 		return nil, err
 	}
+	p.timed = timed{limits: o}
+	defer func() { p.timed = timed{} }()
 	run, failure := framework.Solve(ctx, p, x, s.c.Solver, o)
 	if run == nil {
 		return nil, failure
@@ -205,7 +211,7 @@ func (p *streamProblem) minimize(ctx context.Context, s *streamStarts, k int, o 
 	r := &streamRun{run: run}
 	r.finding.cost = run.Cost
 	if run.Stationarity != nil {
-		err := p.judge(r, s.c.Options.Tolerance)
+		err := p.judgeInTime(r, s.c.Options.Tolerance)
 		switch {
 		case err != nil && ctx.Err() != nil:
 			run.Status = framework.Cancelled
@@ -218,11 +224,26 @@ func (p *streamProblem) minimize(ctx context.Context, s *streamStarts, k int, o 
 	return r, failure
 }
 
+// judgeInTime judges a run, or where there is no time left to project the rows, where passes place them.
+func (p *streamProblem) judgeInTime(r *streamRun, tolerance float64) error {
+	project := framework.StructureOf(p.loss) != framework.StructureRadial
+	err := p.judge(r, tolerance, project)
+	if !project || !errors.Is(err, context.DeadlineExceeded) || p.ctx.Err() != nil {
+		return err
+	}
+	r.run.Status = framework.TimeLimit
+	r.run.Message = fmt.Sprintf("stopped at the time limit of %v; first-order residual %.2g with rows where passes place them; there was no time to find the nearest points", p.timed.limits.TimeLimit, slices.Max(r.run.Stationarity))
+	if err = p.judge(r, tolerance, false); errors.Is(err, context.DeadlineExceeded) && p.ctx.Err() == nil {
+		return nil // what the run knows of its point stands
+	}
+	return err
+}
+
 // judge computes what is told of a run that has ended: where the loss is no function of
 // the norm, at rows projected as by [Model.Transform], which may be nearer to the sheet
 // than passes place them.
-func (p *streamProblem) judge(r *streamRun, tolerance float64) error {
-	p.placed = framework.StructureOf(p.loss) != framework.StructureRadial
+func (p *streamProblem) judge(r *streamRun, tolerance float64, project bool) error {
+	p.placed = project
 	defer func() { p.placed = false }()
 	n, err := p.norms(r.run.Point)
 	p.eps = 0

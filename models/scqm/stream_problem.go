@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"time"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -48,6 +49,7 @@ type streamProblem struct {
 	kept   [2]found           // the last answers on gradients
 	placed bool               // rows are projected, not placed by pure passes
 	summed int                // blocks
+	timed  timed              // the time limit of the run
 }
 
 // found is an answer on gradients.
@@ -96,11 +98,35 @@ func (p *streamProblem) sum(r *blocks.Request) (sums, sample []float64, err erro
 	if p.summed += Blocks(p.n); r.Chosen != nil {
 		p.summed += len(r.Chosen) - Blocks(p.n)
 	}
-	partial, err := p.engine.Sum(p.ctx, r)
+	ctx, cancel := p.timed.within(p.ctx, !p.placed)
+	defer cancel()
+	partial, err := p.engine.Sum(ctx, r)
 	if err != nil {
 		return nil, nil, err
 	}
 	return r.Total(partial)
+}
+
+// timed is a time limit that holds inside reads.
+type timed struct {
+	limits framework.Options
+	costed bool // the run has a cost, without which it has no result
+	last   bool // a read has begun after the limit
+}
+
+// verdictShare is the part of a time limit for which reads may go on after it to judge a result, and
+// leastVerdict how long they may at least.
+const verdictShare, leastVerdict = 10, time.Second
+
+// within returns the context of a read. The first one after the limit, if it is a pass, is read to its end, as
+// it tells the objective, and with it the residuals, of the point that is returned.
+func (t *timed) within(ctx context.Context, pass bool) (context.Context, context.CancelFunc) {
+	after := t.limits.OutOfTime()
+	if !t.costed || after && pass && !t.last {
+		t.last = after
+		return ctx, func() {}
+	}
+	return t.limits.WithTimeLimit(ctx, max(t.limits.TimeLimit/verdictShare, leastVerdict))
 }
 
 // reads is the number of times that all rows were read, a part of them counting as one.
@@ -157,6 +183,7 @@ func (p *streamProblem) find(x framework.Point, second bool) (found, error) {
 	if err != nil {
 		return found{}, err
 	}
+	p.timed.costed = true
 	k := found{hash: hash, first: r.FirstOrder(sums, sample)}
 	if second {
 		k.second = r.SecondOrder(sums)
@@ -212,6 +239,7 @@ func (p *streamProblem) Sweep(next, x framework.Point) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
+	p.timed.costed = true
 	m := p.load(x, sums)
 	return sums[0] + p.penalty(nil, x[BlockTheta]), p.outer.Solve(next, m, p.lambda)
 }

@@ -1,0 +1,96 @@
+package scqm
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/losses"
+	"github.com/scqm/scqm/models/scqm/internal/blocks"
+)
+
+// lateEngine finds in some reads that their time is over.
+type lateEngine struct {
+	LocalEngine
+	sums int
+	late func(k int, r *Request) bool // tells of the k-th read
+}
+
+func (e *lateEngine) Sum(ctx context.Context, r *Request) (*Partial, error) {
+	e.sums++
+	if e.late(e.sums, r) {
+		return nil, fmt.Errorf("read %d: %w", e.sums, context.DeadlineExceeded)
+	}
+	return e.LocalEngine.Sum(ctx, r)
+}
+
+// A stream whose time ends inside a read has the best model so far, and says what is known of it.
+func TestStreamOutOfTimeInsideReads(t *testing.T) {
+	x := bentRows(4, 3*BlockRows, 6)
+	for _, loss := range []framework.Loss{losses.L2(), losses.L1()} {
+		for name, c := range map[string]struct {
+			late   func(k int, r *Request) bool
+			judged bool
+			says   string
+		}{
+			"one read":       {func(k int, _ *Request) bool { return k == 9 }, true, "time limit"},
+			"all after it":   {func(k int, _ *Request) bool { return k >= 9 }, false, "unknown"},
+			"nearest points": {func(k int, r *Request) bool { return k == 9 || r.Kind == blocks.Projected }, true, "time limit"},
+		} {
+			e := &lateEngine{LocalEngine: LocalEngine{Source: x, Loss: loss, Threads: 1}, late: c.late}
+			fit, err := LearnFrom(context.Background(), e, Config{Latent: 2, Loss: loss, Options: framework.Options{TimeLimit: time.Hour}})
+			require.NoError(t, err, name)
+			assert.Equal(t, framework.TimeLimit, fit.Run.Status, name)
+			assert.Contains(t, fit.Run.Message, c.says, name)
+			assert.Equal(t, c.judged, fit.Run.Stationarity != nil, name)
+			assert.Equal(t, c.judged, fit.Model.Meta.KKT != nil, name)
+			if name == "nearest points" && loss.Name() == "l1" {
+				assert.Contains(t, fit.Run.Message, "no time to find the nearest points")
+			}
+			assert.Positive(t, fit.Run.Cost, name)
+			tau, err := fit.Model.Transform(context.Background(), x, 1)
+			require.NoError(t, err, name)
+			assert.Len(t, tau, 2*x.N)
+		}
+	}
+}
+
+// A read ends between two blocks where its context is done.
+func TestReadsEndBetweenBlocks(t *testing.T) {
+	x := bentRows(5, 8*BlockRows, 4)
+	ctx, cancel := context.WithCancel(context.Background())
+	read := 0
+	e := &LocalEngine{Source: x, Loss: losses.L2(), Threads: 1, Observe: func(p ReadProgress) {
+		if read = p.Rows; read > 2*BlockRows {
+			cancel()
+		}
+	}}
+	_, err := LearnFrom(ctx, e, Config{Latent: 1, Loss: losses.L2()})
+	require.ErrorIs(t, err, context.Canceled)
+	assert.Equal(t, 3*BlockRows, read)
+}
+
+// The time limit holds once a cost is known, but for one pass after it, and then leaves a tenth of it.
+func TestTimeOfReads(t *testing.T) {
+	deadline := func(k *timed, pass bool) time.Time {
+		ctx, cancel := k.within(context.Background(), pass)
+		defer cancel()
+		at, _ := ctx.Deadline()
+		return at
+	}
+	within, after := framework.Options{TimeLimit: time.Hour}.Begun(), framework.Options{TimeLimit: time.Hour, Begin: time.Now().Add(-2 * time.Hour)}
+	assert.Zero(t, deadline(&timed{}, true), "no limit")
+	assert.Zero(t, deadline(&timed{limits: within}, true), "no cost yet")
+	assert.Equal(t, within.Begin.Add(time.Hour), deadline(&timed{limits: within, costed: true}, true))
+	late := &timed{limits: after, costed: true}
+	assert.Equal(t, after.Begin.Add(66*time.Minute), deadline(late, false), "nearest points are not read to the end")
+	assert.Zero(t, deadline(late, true))
+	assert.Equal(t, after.Begin.Add(66*time.Minute), deadline(late, true))
+	short := &timed{limits: framework.Options{TimeLimit: time.Second, Begin: after.Begin}, costed: true, last: true}
+	assert.Equal(t, after.Begin.Add(2*time.Second), deadline(short, true))
+}
