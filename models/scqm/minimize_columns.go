@@ -34,6 +34,12 @@ func (p *Problem) dropsColumns() bool {
 
 // varying returns the problem, and a point of it, without the columns in which all rows are the
 // same, and what carries points back; nil where there are none, or too few others.
+//
+// Where the second derivatives of the loss at 0 are 0, too, as those of |r|^p with p > 2, zeros in Q are no minimum: by
+// Q'Q = I, as much of Q as reaches into these columns leaves the others, which can lower the cost to second order,
+// and raises it to a higher one there. As these columns are alike, so are their parts of c and Q; they
+// are gathered into one, which holds these times the root of their number, see [gatheredLoss]. What is stationary among such
+// points is so among all.
 func (p *Problem) varying(x framework.Point) (*Problem, framework.Point, coordinates, error) {
 	f, fewer := rows.VaryingColumns(*p.Data())
 	s := p.Shape()
@@ -44,6 +50,11 @@ func (p *Problem) varying(x framework.Point) (*Problem, framework.Point, coordin
 	if form, turned := loss.(*nearest.TridiagonalForm); turned {
 		loss = form.Keep(f.Kept())
 	}
+	even, gathered := loss.(evenLoss)
+	if gathered = gathered && flatAtZero(even); gathered {
+		fewer = f.Gather(fewer)
+		loss = newGatheredLoss(even, fewer.D, s.D-len(f.Kept()))
+	}
 	other, err := NewProblem(p.Context(), fewer, loss, s.Latent, s.S, p.Threads())
 	if err != nil {
 		return nil, nil, nil, fmt.Errorf("in the columns that vary: %w", err)
@@ -53,5 +64,24 @@ func (p *Problem) varying(x framework.Point) (*Problem, framework.Point, coordin
 	if !(other.Blocks()[BlockQ].Violation(at[BlockQ]) <= outsideSpan) {
 		return nil, nil, nil, nil // a start that uses these columns
 	}
+	if gathered {
+		last := at[BlockQ][(fewer.D-1)*s.M:]
+		for k := range last {
+			last[k] = gatheredPart
+		}
+		if err := other.Blocks()[BlockQ].Restore(at[BlockQ]); err != nil {
+			return nil, nil, nil, fmt.Errorf("in the columns that vary: %w", err)
+		}
+	}
 	return other, at, f, nil
+}
+
+// gatheredPart is what the entries of Q are in a gathered column at the start. Where they are zero the cost has no slope.
+const gatheredPart = 1e-3
+
+// flatAtZero reports whether phi”(0) = 0.
+func flatAtZero(loss evenLoss) bool {
+	var curvature, zero [1]float64
+	loss.Phi(nil, nil, curvature[:], zero[:])
+	return curvature[0] == 0
 }

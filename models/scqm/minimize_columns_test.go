@@ -16,9 +16,8 @@ import (
 	"github.com/scqm/scqm/solvers"
 )
 
-// The run without the columns in which all rows are the same is the run with them. Powers above 2 are
-// preconditioned by weights with a floor relative to their mean, which is another one without zeros:
-// these runs begin at the same cost. Under r'Mr with a diagonal M sweeps are compared.
+// The run without the columns in which all rows are the same is the run with them. Powers above 2 reach into
+// these columns, and their runs begin at about the same cost. Under r'Mr with a diagonal M sweeps are compared.
 func TestConstantColumnsChangeNothing(t *testing.T) {
 	x := digits(t, 30, "4", "9")
 	for i := range x.N {
@@ -35,7 +34,7 @@ func TestConstantColumnsChangeNothing(t *testing.T) {
 		require.NoError(t, err)
 		require.Len(t, run.History, len(whole.History))
 		if name == "lp 3" {
-			assert.InEpsilon(t, whole.History[0].Cost, run.History[0].Cost, 1e-12)
+			assert.InEpsilon(t, whole.History[0].Cost, run.History[0].Cost, 1e-6)
 			assert.Less(t, run.Cost, run.History[0].Cost)
 			continue
 		}
