@@ -86,21 +86,6 @@ func (l *gatheredLoss) LowerWeights(w, r []float64, dim int) error {
 	return l.evenLoss.LowerWeights(w, r, dim)
 }
 
-// column is Phi for entries of the last column alone.
-func (l *gatheredLoss) column(phi, d1, d2, r []float64) {
-	shrunk := make([]float64, len(r))
-	for i, v := range r {
-		shrunk[i] = v / l.root
-	}
-	l.evenLoss.Phi(phi, d1, d2, shrunk)
-	for i := range phi {
-		phi[i] *= l.count
-	}
-	for i := range d1 {
-		d1[i] *= l.root
-	}
-}
-
 // shrink divides the last entries of rows, which it keeps in last.
 func (l *gatheredLoss) shrink(last, r []float64) {
 	for i := range last {
