@@ -47,18 +47,29 @@ func kinked(l framework.Loss) bool {
 }
 
 // learnSmall fits by [Learn], small sets under losses whose gradient jumps in fewer iterations
-// than it takes. Others with kinks have no finish where Newton's method ends stationary.
+// than it takes, and once more as it does where those come to no end. Others with kinks have no finish where
+// Newton's method ends stationary.
 func learnSmall(ctx context.Context, c Config, x Data, mild bool) (*Fit, error) {
-	if kinked(c.Loss) && plain(c, x) {
-		jumps, err := objective.Jumps(c.Loss, x.D, 1)
-		if err == nil && jumps {
-			c.Solver = kinkedSolver
-			if mild {
-				c.Solver = mildSolver()
-			}
-		}
+	if !kinked(c.Loss) || !plain(c, x) {
+		return Learn(ctx, x, c)
 	}
-	return Learn(ctx, x, c)
+	if jumps, err := objective.Jumps(c.Loss, x.D, 1); err != nil || !jumps {
+		return Learn(ctx, x, c)
+	}
+	sooner := c
+	sooner.Solver = kinkedSolver
+	if mild {
+		sooner.Solver = mildSolver()
+	}
+	fit, err := Learn(ctx, x, sooner)
+	if err != nil || fit.Run.Status != framework.Stalled {
+		return fit, err
+	}
+	whole, err := Learn(ctx, x, c)
+	if err != nil || whole.Run.Status == framework.Converged || whole.Run.Cost < fit.Run.Cost {
+		return whole, err
+	}
+	return fit, nil
 }
 
 // plain reports whether there are few rows, in a unit that needs no change, all of
