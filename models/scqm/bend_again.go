@@ -1,6 +1,9 @@
 package scqm
 
 import (
+	"context"
+	"math"
+
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/solvers"
 )
@@ -17,6 +20,9 @@ const (
 	// worthBending is the relative decrease that makes another minimum of it, as the run
 	// may not have come to its own yet.
 	worthBending = 1e-3
+	// sameMinimum and sameStep are the distance of a cost from that of the fit and the
+	// decrease in an iteration, relative to it, at which a run has come back.
+	sameMinimum, sameStep = 1e-4, 1e-5
 	// bendIterations bounds the run from the flat sheet, where the run of the fit goes on.
 	bendIterations = 300
 )
@@ -43,8 +49,17 @@ func (p *Problem) bendAgain(x framework.Point) (moved bool, passes float64, err 
 	}
 	flat := x.Clone()
 	clear(flat[BlockTheta])
-	run, err := framework.Solve(p.Context(), q, flat, solvers.Auto(q), framework.Options{
+	ctx, cancel := context.WithCancel(p.Context())
+	defer cancel()
+	last := math.Inf(1)
+	run, err := framework.Solve(ctx, q, flat, solvers.Auto(q), framework.Options{
 		MaxIterations: bendIterations, TimeLimit: p.limits.TimeLimit, Begin: p.limits.Begin,
+		Observers: []framework.Observer{func(at framework.Progress) {
+			if math.Abs(at.Cost-cost) <= sameMinimum*cost && last-at.Cost <= sameStep*cost {
+				cancel()
+			}
+			last = at.Cost
+		}},
 	})
 	if run == nil || err != nil {
 		return false, 1, nil // no way leads from there

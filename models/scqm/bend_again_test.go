@@ -73,8 +73,8 @@ func TestBendAgainResumes(t *testing.T) {
 	}
 }
 
-// The time limit of a fit is that of the second run, too.
-func TestBendAgainKeepsTheTimeLimit(t *testing.T) {
+// Where the context is done the point stays.
+func TestBendAgainIsCancelled(t *testing.T) {
 	x := wavyRows(200, 0.2, rand.New(rand.NewPCG(2, 4200)))
 	ctx, cancel := context.WithCancel(t.Context())
 	c := Config{Latent: 2, Loss: losses.SquaredL2(), Threads: 1}
