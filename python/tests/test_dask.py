@@ -127,12 +127,18 @@ def test_chunks_of_a_worker_are_summed_together(rows: Any, client: Any) -> None:
     assert kept[-1] is not kept[0]
 
 
+@pytest.mark.parametrize("weighed", [False, True])
 def test_workers_are_asked_directly(
-    client: Any, whole: scqm.SCQM, monkeypatch: pytest.MonkeyPatch
+    client: Any, whole: scqm.SCQM, monkeypatch: pytest.MonkeyPatch, weighed: bool
 ) -> None:
     held = client.persist(da.from_array(X, chunks=(BLOCK_ROWS, 5)))
     distributed.wait(held)
     seen: list[set[str]] = []
+    weights = None
+    if weighed:
+        w = np.random.default_rng(2).uniform(size=len(X))
+        whole = scqm.SCQM(2, solver="streaming", **SETTINGS).fit(X, sample_weight=w)
+        weights = da.from_array(w, chunks=999)
 
     def tasks(dask_scheduler: Any = None) -> set[str]:
         workers = dask_scheduler.workers.values()
@@ -140,6 +146,8 @@ def test_workers_are_asked_directly(
 
     class Watching(_estimator.Parts):
         def asked(self, ask: bytes, shares: Any) -> Any:
+            if weighed:  # which are laid beside the rows while the fit begins
+                distributed.wait(self.weights)
             found = super().asked(ask, shares)
             assert found is not None
             if len(seen) < 20:
@@ -147,7 +155,8 @@ def test_workers_are_asked_directly(
             return found
 
     monkeypatch.setattr(_estimator, "Parts", Watching)
-    assert same(SCQM(2, **SETTINGS).fit(held), whole)
+    model = SCQM(2, **SETTINGS).fit(held, sample_weight=weights)
+    assert same(model, whole)
     # A scheduler that took workers for idle might close them.
     assert set() in seen
     assert client.run_on_scheduler(tasks) == set()

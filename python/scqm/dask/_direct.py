@@ -34,10 +34,11 @@ Add: TypeAlias = Callable[..., list[Part]]
 
 
 class Share(NamedTuple):
-    """Chunks that are summed by one call: their keys, and their first rows."""
+    """Chunks that are summed by one call: keys, first rows, and keys of weights."""
 
     keys: list[str]
     first: list[int]
+    weights: list[str] | None = None
 
 
 class Member(NamedTuple):
@@ -116,9 +117,11 @@ async def _sum(
     async with room:
         try:
             rows = [worker.data[key] for key in share.keys]
+            weights = [None] * len(rows)
+            if share.weights is not None:
+                weights = [worker.data[key] for key in share.weights]
         except KeyError:
             return None
-        weights = [None] * len(rows)
         return await _threaded(
             worker, question.add, question.packed, rows, share.first, weights
         )

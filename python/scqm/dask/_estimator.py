@@ -20,7 +20,7 @@ import dask
 import dask.array as da
 import numpy as np
 import numpy.typing as npt
-from distributed import Client, futures_of, wait
+from distributed import Client, Future, futures_of, wait
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
@@ -41,7 +41,7 @@ from ._client import (
 )
 from ._direct import Member, Question, Share, answer, leave, stay
 from ._influence import influence_of
-from ._tasks import add_up, merge, same, through
+from ._tasks import add_up, beside, merge, same, through
 
 # The results that one task merges.
 FAN = 16
@@ -224,6 +224,8 @@ class SCQM(_estimator.SCQM):
             rows = client.persist(rows)
         weights = None if sample_weight is None else _weights(sample_weight, rows)
         with Parts(client, rows, weights) as parts:
+            if self.persist:
+                parts.keep_weights()
             self.n_reads_ = fit_parts(self, parts, rows.shape, self.checkpoint)
         self._name_features(X)
         self._warn(stacklevel=3)
@@ -425,7 +427,7 @@ class Parts:
     def __init__(self, client: Client, rows: da.Array, weights: da.Array | None):
         self.client = client
         self.rows = rows.to_delayed()[:, 0]
-        self.weights = [None] * len(self.rows)
+        self.weights: list[Any] = [None] * len(self.rows)
         if weights is not None:
             self.weights = list(weights.to_delayed())
         self.lengths = lengths = rows.chunks[0]
@@ -456,6 +458,13 @@ class Parts:
             wait(stays, timeout=1)
         self.client.cancel(stays)
 
+    def keep_weights(self) -> None:
+        """Have workers hold the weights of the chunks that they hold."""
+        if self.weights[0] is not None:
+            lay = dask.delayed(beside, pure=False)
+            pairs = zip(self.weights, self.rows, strict=True)
+            self.weights = self.client.compute([lay(w, rows) for w, rows in pairs])
+
     def __call__(self, function: BlockSums) -> Iterator[bytes]:
         """Yield the sums of all rows."""
         ask = pack(function)
@@ -469,7 +478,8 @@ class Parts:
 
     def asked(self, ask: bytes, shares: Shares) -> list[Part] | None:
         """Return the sums of all rows as the workers that hold them say, or None."""
-        if NOWHERE in shares or self.weights[0] is not None:
+        lazy = self.weights[0] is not None and not isinstance(self.weights[0], Future)
+        if NOWHERE in shares or lazy:
             return None
         crew = [Member(at, self.named(shares[at])) for at in sorted(shares)]
         home = crew[0].address
@@ -493,8 +503,13 @@ class Parts:
 
     def named(self, shares: list[list[int]]) -> list[Share]:
         """Return shares by the keys of their chunks."""
+        weighed = self.weights[0] is not None
         return [
-            Share([self.held[k].key for k in share], [self.first[k] for k in share])
+            Share(
+                [self.held[k].key for k in share],
+                [self.first[k] for k in share],
+                [self.weights[k].key for k in share] if weighed else None,
+            )
             for share in shares
         ]
 

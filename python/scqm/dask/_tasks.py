@@ -21,6 +21,12 @@ def same(packed: bytes) -> bytes:
     return packed
 
 
+def beside(weights: Any, rows: Any) -> Any:
+    """Return the weights of a chunk, where a worker holds its rows."""
+    del rows  # which are more bytes, so that this is done where they are
+    return weights
+
+
 def add_up(
     packed: bytes,
     rows: list[Any],
