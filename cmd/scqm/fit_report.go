@@ -17,8 +17,10 @@ type fitReport struct {
 	LossParams map[string]float64 `json:"loss_params"`
 	Plugin     *framework.Program `json:"plugin,omitempty"`
 	Header     []string           `json:"header"`          // names in the first row, null where it holds none
-	Reads      int                `json:"reads,omitempty"` // of all rows, where they were not in memory
+	Reads      int                `json:"reads,omitempty"` // of all rows, where they were streamed
 	Seconds    float64            `json:"seconds"`
+
+	placed bool // the model has the coordinates of the rows
 }
 
 func newFitReport(fit *scqm.Fit, header []string) *fitReport {
@@ -26,6 +28,7 @@ func newFitReport(fit *scqm.Fit, header []string) *fitReport {
 		Meta: fit.Model.Meta, Seconds: fit.Run.Elapsed.Seconds(),
 		Loss: fit.Model.Meta.Loss.Name, LossParams: fit.Model.Meta.Loss.Params,
 		Plugin: fit.Model.Meta.Loss.Plugin, Header: header, Reads: fit.Reads,
+		placed: fit.Model.Tau != nil,
 	}
 	if r.LossParams == nil {
 		r.LossParams = map[string]float64{}
@@ -77,7 +80,7 @@ func (r *fitReport) rows(path string) [][]string {
 		rows = append(rows, []string{"gradients", fmt.Sprintf("c %.2g, Q %.2g, Theta %.2g, tau %.2g", r.KKT.C, r.KKT.Q, r.KKT.Theta, r.KKT.Tau)})
 	}
 	rows = append(rows, []string{"work", fmt.Sprintf("%s, %d iterations, %d evaluations, %.3g s", r.Solver, r.Iterations, r.Evaluations, r.Seconds)})
-	if r.Reads > 0 {
+	if r.Reads > 0 && !r.placed {
 		rows = append(rows, []string{"rows", "not in memory; scqm transform finds their coordinates"})
 	}
 	for _, note := range r.Notes {

@@ -30,7 +30,8 @@ func TestFitStreamsWhatDoesNotFit(t *testing.T) {
 		assert.Contains(t, stderr, " rows ")
 		return program.stdout.String()
 	}
-	succeed(t, "fit", data, "-o", p.path("whole.npz"), "--max-iter", "2", "--solver", "streaming")
+	report := succeed(t, "fit", data, "-o", p.path("whole.npz"), "--max-iter", "2", "--solver", "streaming")
+	assert.NotContains(t, report, "not in memory", "the model has the coordinates")
 	want, err := scqm.Load(p.path("whole.npz"))
 	require.NoError(t, err)
 	for _, path := range []string{data, "-"} {
