@@ -343,15 +343,20 @@ func StartTile(number int64, x uint64, rows, columns int64, weights, numbers uin
 // has. [TileBytes] has the part. It returns 1.
 func StartCut(number int64, task uint64, taskLength int64, tile uint64, length int64) (int64, error) {
 	return guarded("cut", func() (int64, error) {
-		k, t := new(denoise.Task), new(denoise.Tile)
+		k := new(denoise.Task)
 		if err := readTile("task", k, task, taskLength); err != nil {
 			return 0, err
 		}
 		return start(number, "cut", func(*job) (any, error) {
-			if err := readTile("tile", t, tile, length); err != nil {
+			b, err := readBytes("tile", tile, length)
+			if err != nil {
 				return nil, err
 			}
-			return packed(k.Cut(t))
+			part, err := k.CutFrom(b)
+			if err != nil {
+				return nil, err
+			}
+			return packed(part)
 		})
 	})
 }

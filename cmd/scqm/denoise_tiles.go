@@ -356,11 +356,15 @@ func (e *diskEngine) do(ctx context.Context, task *denoise.Task) (*denoise.Reply
 	var parts []*denoise.Tile
 	known := 0
 	for _, s := range task.Sources {
-		t := new(denoise.Tile)
-		if err := get(e.tiles, s, t); err != nil {
+		b, err := e.tiles.Get(s)
+		if err != nil {
 			return nil, err
 		}
-		parts = append(parts, task.Cut(t))
+		part, err := task.CutFrom(b)
+		if err != nil {
+			return nil, err
+		}
+		parts = append(parts, part)
 		known += parts[len(parts)-1].Rows()
 	}
 	if task.Queries {

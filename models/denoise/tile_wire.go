@@ -2,10 +2,10 @@ package denoise
 
 import (
 	"bytes"
+	"encoding/binary"
 	"encoding/gob"
 	"fmt"
 	"runtime"
-	"slices"
 )
 
 // tileFormat is the version of what tiles, queries, tasks and replies are encoded as.
@@ -41,55 +41,130 @@ func unpack(b []byte, v any) error {
 	return nil
 }
 
-// tileWire is a [Tile] as it is encoded.
+// A tile is encoded in three sections, each after its length: what other tiles may ask for, charts, and what is
+// its own. Tiles are cut far more often than they are worked on.
+
+// tileWire is what other tiles may ask for.
 type tileWire struct {
 	Columns, All int
-	Number, Lost []int
+	Number       []int
 	X, Weight    numbers
 	Places       []numbers
 	Eps          float64
 	Trust        []numbers
-	Charts       numbers
 	About        numbers
-	Next         toCome
-	Done         []bool
-	Kept         []former
+}
+
+// ownWire is what a tile has for itself.
+type ownWire struct {
+	Lost []int
+	Next toCome
+	Done []bool
+	Kept []former
 }
 
 // MarshalBinary encodes the tile.
 func (t *Tile) MarshalBinary() ([]byte, error) {
-	return pack(tileWire{t.columns, t.all, t.number, t.lost, t.x, t.weight, lists(t.places), t.eps, lists(t.trust), t.charts, t.about, t.next, t.done, t.kept})
+	var all []byte
+	for _, v := range []any{
+		tileWire{t.columns, t.all, t.number, t.x, t.weight, lists(t.places), t.eps, lists(t.trust), t.about},
+		t.wiredCharts(), ownWire{t.lost, t.next, t.done, t.kept},
+	} {
+		b, err := pack(v)
+		if err != nil {
+			return nil, err
+		}
+		all = append(binary.LittleEndian.AppendUint64(all, uint64(len(b))), b...)
+	}
+	return all, nil
+}
+
+// chartsWire are the charts of a tile.
+type chartsWire struct{ Charts numbers }
+
+func (t *Tile) wiredCharts() chartsWire { return chartsWire{t.charts} }
+
+// section returns the first section of some bytes, and what comes after it.
+func section(b []byte) (first, rest []byte, err error) {
+	if len(b) < 8 || binary.LittleEndian.Uint64(b) > uint64(len(b)-8) {
+		return nil, nil, fmt.Errorf("denoise: these bytes are no part of tiles: %w", ErrInput)
+	}
+	end := 8 + int(binary.LittleEndian.Uint64(b))
+	return b[8:end], b[end:], nil
 }
 
 // UnmarshalBinary decodes a tile.
 func (t *Tile) UnmarshalBinary(b []byte) error {
-	var w tileWire
-	if err := unpack(b, &w); err != nil {
+	rest, err := t.decode(b, true)
+	if err != nil {
 		return err
 	}
-	n := len(w.Number)
-	fits := w.Columns > 0 && len(w.X) == n*w.Columns
-	for _, v := range append(slices.Clone(w.Places), w.Next.Feet) {
-		fits = fits && (len(v) == 0 || len(v) == len(w.X))
+	own, _, err := section(rest)
+	if err != nil {
+		return err
 	}
-	for _, v := range append(slices.Clone(w.Trust), w.Next.Trust) {
-		fits = fits && (len(v) == 0 || len(v) == n)
+	var w ownWire
+	if err := unpack(own, &w); err != nil {
+		return err
 	}
-	for _, v := range []numbers{w.About, w.Next.About} {
-		fits = fits && (len(v) == 0 || len(v) == aboutWidth*n)
-	}
-	for _, v := range []numbers{w.Charts, w.Next.Charts} {
-		fits = fits && (len(v) == 0 || n > 0 && len(v)%n == 0)
-	}
-	fits = fits && len(w.Trust) == len(w.Places)
+	n := t.Rows()
+	fits := (len(w.Next.Feet) == 0 || len(w.Next.Feet) == len(t.x)) && (len(w.Next.Trust) == 0 || len(w.Next.Trust) == n) &&
+		(len(w.Next.About) == 0 || len(w.Next.About) == aboutWidth*n) && (len(w.Next.Charts) == 0 || n > 0 && len(w.Next.Charts)%n == 0) &&
+		(len(w.Done) == 0 || len(w.Done) == n)
 	for _, f := range w.Kept {
 		fits = fits && f.fit(n)
 	}
-	if !fits || len(w.Weight) > 0 && len(w.Weight) != n || len(w.Done) > 0 && len(w.Done) != n {
-		return fmt.Errorf("denoise: a tile of %d rows and %d columns has arrays of other lengths: %w", n, w.Columns, ErrInput)
+	if !fits {
+		return t.misfit()
 	}
-	*t = Tile{columns: w.Columns, all: w.All, number: w.Number, lost: w.Lost, x: w.X, weight: w.Weight, places: plainLists(w.Places), eps: w.Eps, trust: plainLists(w.Trust), charts: w.Charts, about: w.About, next: w.Next, done: w.Done, kept: w.Kept}
+	t.lost, t.next, t.done, t.kept = w.Lost, w.Next, w.Done, w.Kept
 	return nil
+}
+
+// decode decodes what other tiles may ask for, with or without charts, and returns the bytes after it.
+func (t *Tile) decode(b []byte, charts bool) (rest []byte, err error) {
+	shared, rest, err := section(b)
+	if err != nil {
+		return nil, err
+	}
+	held, rest, err := section(rest)
+	if err != nil {
+		return nil, err
+	}
+	var w tileWire
+	if err := unpack(shared, &w); err != nil {
+		return nil, err
+	}
+	var c chartsWire
+	if charts {
+		if err := unpack(held, &c); err != nil {
+			return nil, err
+		}
+	}
+	*t = Tile{columns: w.Columns, all: w.All, number: w.Number, x: w.X, weight: w.Weight, places: plainLists(w.Places), eps: w.Eps, trust: plainLists(w.Trust), charts: c.Charts, about: w.About}
+	n := len(w.Number)
+	fits := w.Columns > 0 && len(w.X) == n*w.Columns && len(w.Trust) == len(w.Places) && (len(w.Weight) == 0 || len(w.Weight) == n) &&
+		(len(w.About) == 0 || len(w.About) == aboutWidth*n) && (len(c.Charts) == 0 || n > 0 && len(c.Charts)%n == 0)
+	for k, v := range w.Places {
+		fits = fits && (len(v) == 0 || len(v) == len(w.X)) && (k >= len(w.Trust) || len(w.Trust[k]) == 0 || len(w.Trust[k]) == n)
+	}
+	if !fits {
+		return nil, t.misfit()
+	}
+	return rest, nil
+}
+
+func (t *Tile) misfit() error {
+	return fmt.Errorf("denoise: a tile of %d rows and %d columns has arrays of other lengths: %w", t.Rows(), t.columns, ErrInput)
+}
+
+// CutFrom is [Task.Cut] of an encoded tile, of which it decodes what it takes only.
+func (k *Task) CutFrom(b []byte) (*Tile, error) {
+	t := new(Tile)
+	if _, err := t.decode(b, k.takesCharts()); err != nil {
+		return nil, err
+	}
+	return k.Cut(t), nil
 }
 
 // fit tells whether the arrays are those of n rows.

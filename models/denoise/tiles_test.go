@@ -373,7 +373,50 @@ func TestTilesRefuse(t *testing.T) {
 	b, err := new(Tile).MarshalBinary()
 	require.NoError(t, err)
 	require.ErrorIs(t, new(Task).UnmarshalBinary(b[:7]), ErrInput)
-	require.ErrorContains(t, new(Tile).UnmarshalBinary(slices.Replace(slices.Clone(b), 4, 8, []byte("SCQM")...)), "one version")
+	require.ErrorContains(t, new(Tile).UnmarshalBinary(slices.Replace(slices.Clone(b), 12, 16, []byte("SCQM")...)), "one version")
+}
+
+// TestCutFrom: what is cut from the bytes of a tile is what is cut from the tile, and bytes that end early are refused.
+func TestCutFrom(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 98))
+	x := tileCloud("plain", 40, 3, rng)
+	number := make([]int, x.N)
+	for i := range number {
+		number[i] = 2 * i
+	}
+	tile, err := NewTile(x, number)
+	require.NoError(t, err)
+	tile.charts, tile.about, tile.eps = numbersOf(rng, 5*x.N), numbersOf(rng, aboutWidth*x.N), .1
+	tile.places, tile.trust = [][]float64{numbersOf(rng, 3*x.N), numbersOf(rng, 3*x.N)}, [][]float64{numbersOf(rng, x.N), nil}
+	tile.keep()
+	tile.charts, tile.done = numbersOf(rng, 5*x.N), make([]bool, x.N)
+	b, err := tile.MarshalBinary()
+	require.NoError(t, err)
+	whole := new(Tile)
+	require.NoError(t, whole.UnmarshalBinary(b))
+	half := newBox(3)
+	half.include(x.Row(0))
+	half.include(x.Row(1))
+	for _, act := range []act{actChart, actDenoise} {
+		k := &Task{act: act, wants: []want{{rowField, half.widen(.5)}}}
+		part, err := k.CutFrom(b)
+		require.NoError(t, err)
+		require.Equal(t, k.Cut(whole), part)
+		require.Equal(t, act == actDenoise, len(part.charts) > 0)
+		require.Positive(t, part.Rows())
+	}
+	for _, end := range []int{0, 7, 8, 100, len(b) / 2} {
+		require.ErrorIs(t, new(Tile).UnmarshalBinary(b[:end]), ErrInput, end)
+	}
+	require.ErrorIs(t, new(Tile).UnmarshalBinary(b[:len(b)-1]), ErrInput)
+}
+
+func numbersOf(rng *rand.Rand, n int) []float64 {
+	v := make([]float64, n)
+	for i := range v {
+		v[i] = rng.NormFloat64()
+	}
+	return v
 }
 
 // TestTilesOfOthers: queries that are not the rows fitted, some far away.
