@@ -3,6 +3,7 @@ package scqm
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -71,7 +72,10 @@ func (p *Problem) newStarts(c Config) (*starts, error) {
 		return nil, err
 	}
 	s := &starts{p: p, c: c, pc: pc, whole: whole, count: max(c.Inits, 1)}
-	first := p.place(whole, pc.Mean, pc.Axes[:p.Shape().M*p.Shape().D])
+	first, err := p.place(whole, pc.Mean, pc.Axes[:p.Shape().M*p.Shape().D])
+	if err != nil {
+		return nil, err
+	}
 	if err := p.setRidge(c.ridge(), first); err != nil {
 		return nil, err
 	}
@@ -79,7 +83,7 @@ func (p *Problem) newStarts(c Config) (*starts, error) {
 		s.first = first
 		return s, nil
 	}
-	p.SolveThetaFor(first.x, whole, first.heights)
+	p.SolveThetaFor(first.x, whole, nil) // of the Q that is there
 	return s, p.setPrior(first.x)
 }
 
@@ -90,7 +94,10 @@ func (p *Problem) flatStart() (framework.Point, float64, error) {
 	if err != nil {
 		return nil, 0, err
 	}
-	flat := p.place(*p.Data(), pc.Mean, pc.Axes)
+	flat, err := p.place(*p.Data(), pc.Mean, pc.Axes)
+	if err != nil {
+		return nil, 0, err
+	}
 	return flat.x, flat.spread, nil
 }
 
@@ -100,7 +107,10 @@ func (s *starts) point(k int) (framework.Point, error) {
 	p := s.p
 	at := s.first
 	if s.first = nil; k > 0 || at == nil {
-		at = p.place(s.whole, s.pc.Mean, s.axes(k))
+		var err error
+		if at, err = p.place(s.whole, s.pc.Mean, s.axes(k)); err != nil {
+			return nil, err
+		}
 	}
 	x := at.x
 	if err := p.Blocks()[BlockQ].Restore(x[BlockQ]); err != nil {
@@ -140,12 +150,16 @@ func (s *starts) axes(k int) []float64 {
 
 // place returns the flat sheet through c along the first d axes with the projections of the
 // rows, in which no entry is missing, in one read of them.
-func (p *Problem) place(whole Data, c, axes []float64) *placed {
+func (p *Problem) place(whole Data, c, axes []float64) (*placed, error) {
 	f := p.Shape()
 	at := &placed{x: framework.NewPoint(p.Blocks()), heights: make([]float64, whole.N*f.S), squares: make([]float64, whole.N)}
 	copy(at.x[BlockC], c)
 	dense.Transpose(at.x[BlockQ], axes, f.M, f.D)
-	whole.EachProduct(c, axes[:f.M*f.D], at.squares, nil, func(i int, products []float64) {
+	axes, err := p.restored(axes[:f.M*f.D], at.x[BlockQ])
+	if err != nil {
+		return nil, err
+	}
+	whole.EachProduct(c, axes, at.squares, nil, func(i int, products []float64) {
 		copy(at.x[BlockTau][i*f.Latent:(i+1)*f.Latent], products)
 		copy(at.heights[i*f.S:(i+1)*f.S], products[f.Latent:])
 	})
@@ -156,7 +170,20 @@ func (p *Problem) place(whole Data, c, axes []float64) *placed {
 		total += w
 	}
 	at.spread = sum / total
-	return at
+	return at, nil
+}
+
+// restored returns axes with those in which the sheet may bend as they are once Q is on its manifold, where runs begin.
+func (p *Problem) restored(axes, q []float64) ([]float64, error) {
+	f := p.Shape()
+	q = slices.Clone(q)
+	if err := p.Blocks()[BlockQ].Restore(q); err != nil {
+		return nil, err
+	}
+	all := make([]float64, len(axes))
+	dense.Transpose(all, q, f.D, f.M)
+	copy(all, axes[:f.Latent*f.D])
+	return all, nil
 }
 
 const (
