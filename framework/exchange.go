@@ -10,6 +10,10 @@ type Exchanger interface {
 	// row, those first from which the cost may fall farthest, and the passes over the
 	// rows that this took.
 	Exchanges(x Point, most int) (list []Exchange, passes float64, err error)
+	// PromisingExchanges returns at most so many other places of inner rows, one of a row,
+	// those first whose effect on the outer coordinates, which follow, promises the lowest cost, and the
+	// passes over the rows that this took. The cost may be rounded over another length afterwards.
+	PromisingExchanges(x Point, most int) (list []Exchange, passes float64, err error)
 }
 
 // Exchange is another place of an inner row.
@@ -21,11 +25,21 @@ type Exchange struct {
 // Exchanges returns other places of inner rows; see [Exchanger]. There are none where
 // the problem knows of none.
 func (e *Evaluator) Exchanges(x Point, most int) ([]Exchange, error) {
+	return e.exchanges(x, most, Exchanger.Exchanges)
+}
+
+// PromisingExchanges returns other places of inner rows; see [Exchanger]. There are none where
+// the problem knows of none.
+func (e *Evaluator) PromisingExchanges(x Point, most int) ([]Exchange, error) {
+	return e.exchanges(x, most, Exchanger.PromisingExchanges)
+}
+
+func (e *Evaluator) exchanges(x Point, most int, find func(Exchanger, Point, int) ([]Exchange, float64, error)) ([]Exchange, error) {
 	p, ok := e.problem.(Exchanger)
 	if !ok {
 		return nil, nil
 	}
-	list, passes, err := p.Exchanges(x, most)
+	list, passes, err := find(p, x, most)
 	e.counts.Passes += passes
 	e.lastValid = false
 	if err != nil {

@@ -24,6 +24,9 @@ const (
 	// largeTrials is the number of trials of systems of more than smallOuter outer
 	// coordinates, and triedWork the most products that one of their iterations takes.
 	largeTrials, triedWork = 2, 1 << 23
+	// promisingExchanges is the number of other places that are tried because the outer
+	// coordinates promise to gain by following them.
+	promisingExchanges = 3
 	// valleyRounding is the first eps of the only trial of a point that is not
 	// stationary: rounded that far, valleys are followed best.
 	valleyRounding = 1
@@ -43,17 +46,17 @@ func (s *PrimalDualState) nextTrial(e *framework.Evaluator) error {
 			return err
 		}
 	}
-	if s.Done = s.Trial == largeTrials && s.schur.Outer > smallOuter; s.Done {
-		return nil
+	rounds := len(trialRoundings)
+	if s.schur.Outer > smallOuter {
+		rounds = largeTrials
 	}
-	if s.Trial == len(trialRoundings) {
-		var err error
-		if s.Exchanges, err = e.Exchanges(s.X, maxExchanges); err != nil {
+	if s.Trial == rounds {
+		if err := s.findMoves(e); err != nil {
 			return err
 		}
 	}
-	exchange := s.Trial - len(trialRoundings)
-	if s.Done = exchange >= 0 && exchange == len(s.Exchanges)+min(widerExchanges, len(s.Exchanges)); s.Done {
+	move := s.Trial - rounds
+	if s.Done = move >= 0 && move == len(s.Moves); s.Done {
 		return nil
 	}
 	s.Trial++
@@ -62,18 +65,40 @@ func (s *PrimalDualState) nextTrial(e *framework.Evaluator) error {
 	switch {
 	case !s.Stationary:
 		return s.beginRound(e, valleyRounding)
-	case exchange < 0:
+	case move < 0:
 		return s.beginRound(e, trialRoundings[s.Trial-1])
-	case exchange < len(s.Exchanges):
-		return s.tryExchange(e, s.Exchanges[exchange], exchangeRounding)
 	}
-	return s.tryExchange(e, s.Exchanges[exchange-len(s.Exchanges)], widerRounding)
+	m := s.Moves[move]
+	copy(s.At[s.arrowhead.Block][m.Row*len(m.At):], m.At)
+	return s.beginRound(e, m.Part)
 }
 
-// tryExchange begins a round with an inner row in another place.
-func (s *PrimalDualState) tryExchange(e *framework.Evaluator, other framework.Exchange, part float64) error {
-	copy(s.At[s.arrowhead.Block][other.Row*len(other.At):], other.At)
-	return s.beginRound(e, part)
+// TriedMove is an inner row's other place with which a trial begins, and its first eps relative to
+// the scale.
+type TriedMove struct {
+	framework.Exchange
+	Part float64
+}
+
+// findMoves lists the moves of inner rows that are to be tried.
+func (s *PrimalDualState) findMoves(e *framework.Evaluator) error {
+	s.Moves = s.Moves[:0]
+	add := func(list []framework.Exchange, part float64) {
+		for _, m := range list {
+			s.Moves = append(s.Moves, TriedMove{m, part})
+		}
+	}
+	if s.schur.Outer <= smallOuter {
+		near, err := e.Exchanges(s.X, maxExchanges)
+		add(near, exchangeRounding)
+		add(near[:min(widerExchanges, len(near))], widerRounding)
+		return err
+	}
+	far, err := e.PromisingExchanges(s.X, promisingExchanges)
+	add(far, widerRounding)
+	e.Smooth(s.Eps) // by which the stationarity is measured, and which the problem has changed
+	e.Smooth(0)
+	return err
 }
 
 // mayTry reports whether another trial may begin.

@@ -273,11 +273,18 @@ func (c *dualCheck) multipliers(p framework.Certifier) error {
 	return nil
 }
 
-// exchanges asks for other places of rows.
+// exchanges asks for other places of rows, in both ways.
 func (c *dualCheck) exchanges(p framework.Exchanger) error {
+	if err := c.exchangesBy(p.Exchanges); err != nil {
+		return err
+	}
+	return c.exchangesBy(p.PromisingExchanges)
+}
+
+func (c *dualCheck) exchangesBy(find func(framework.Point, int) ([]framework.Exchange, float64, error)) error {
 	var list []framework.Exchange
 	err := c.unmoved(func() (err error) {
-		list, _, err = p.Exchanges(c.x, mostExchanges)
+		list, _, err = find(c.x, mostExchanges)
 		return err
 	})
 	if err != nil {

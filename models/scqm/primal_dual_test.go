@@ -160,7 +160,8 @@ type wrongDual struct {
 	stays    bool    // inner rows stay where they are
 	leaves   bool    // inner rows go elsewhere
 	shares   bool    // they are not copied
-	many     bool    // too many exchanges
+	many     bool    // a row is exchanged twice
+	promises bool    // a row promises twice
 	shared   []float64
 }
 
@@ -229,6 +230,13 @@ func (p *wrongDual) Exchanges(framework.Point, int) (list []framework.Exchange, 
 	return list, 0, nil
 }
 
+func (p *wrongDual) PromisingExchanges(framework.Point, int) (list []framework.Exchange, passes float64, err error) {
+	if p.promises {
+		list = []framework.Exchange{{Row: 2, At: []float64{1, 2}}, {Row: 2, At: []float64{2, 1}}}
+	}
+	return list, 0, nil
+}
+
 func TestPrimalDualLawsFindMistakes(t *testing.T) {
 	const derivatives, gradient, moves, shortened, multipliers = "primal-dual derivatives", "primal-dual gradient", "dual moves", "inner rows shortened", "multipliers"
 	for name, c := range map[string]struct {
@@ -247,6 +255,7 @@ func TestPrimalDualLawsFindMistakes(t *testing.T) {
 		"rows go elsewhere":     {wrongDual{leaves: true}, []string{shortened}},
 		"multipliers of others": {wrongDual{shares: true}, []string{multipliers}},
 		"a row exchanged twice": {wrongDual{many: true}, []string{"exchanges"}},
+		"a row promises twice":  {wrongDual{promises: true}, []string{"exchanges"}},
 	} {
 		for _, loss := range []string{"l1", "l2"} {
 			p, x := curvedProblem(t, loss, 3, 2, 1)

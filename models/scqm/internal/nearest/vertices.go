@@ -138,13 +138,15 @@ type Move struct {
 	Row  int
 	Tau  []float64 // d
 	Rise float64
+	// Smooth says that the row is at no vertex, but where its loss bends.
+	Smooth bool
 }
 
-// Neighbours returns, for every row that is at a vertex, the way to the neighbour with
-// the smallest rise, the smallest first. What a sheet gains by following the residual is
-// quadratic in its change, and may outweigh the rise. There are none of losses without
+// Neighbours returns, for every row, the ways to at most so many neighbours of its vertex, or of that
+// next to it, those with the smallest rises, the smallest of all rows first. What a sheet gains by following
+// the residual is quadratic in its change, and may outweigh the rise. There are none of losses without
 // vertices.
-func Neighbours(ctx context.Context, tau []float64, f *sheet.Sheet, loss framework.Loss, x rows.Data, threads int) ([]Move, error) {
+func Neighbours(ctx context.Context, tau []float64, f *sheet.Sheet, loss framework.Loss, x rows.Data, most, threads int) ([]Move, error) {
 	if newVertices(f, loss) == nil {
 		return nil, nil
 	}
@@ -153,32 +155,35 @@ func Neighbours(ctx context.Context, tau []float64, f *sheet.Sheet, loss framewo
 		v := newVertices(f, loss)
 		lo, hi := par.Bounds(x.N, shard)
 		for i := lo; i < hi && ctx.Err() == nil; i++ {
-			if m := v.least(tau[i*f.Latent:(i+1)*f.Latent], x.Row(i)); m.Tau != nil && x.Weight(i) > 0 {
-				m.Row = i
-				parts[shard] = append(parts[shard], m)
+			if x.Weight(i) > 0 {
+				parts[shard] = append(parts[shard], v.least(i, tau[i*f.Latent:(i+1)*f.Latent], x.Row(i), most)...)
 			}
 		}
 	})
 	moves := slices.Concat(parts...)
-	slices.SortStableFunc(moves, func(a, b Move) int { return cmp.Compare(a.Rise, b.Rise) })
+	slices.SortStableFunc(moves, byRise)
 	return moves, ctx.Err()
 }
 
-// least returns the way of the smallest rise to a neighbour of the vertex at tau;
-// Tau is nil where there is none.
-func (v *vertices) least(tau, x []float64) (m Move) {
-	m.Rise = math.Inf(1)
+func byRise(a, b Move) int { return cmp.Compare(a.Rise, b.Rise) }
+
+// least returns the ways of the smallest rises to neighbours of the vertex at tau.
+func (v *vertices) least(row int, tau, x []float64, most int) []Move {
+	var list []Move
 	v.each(tau, x, func() {
-		if v.vanishing() < v.f.Latent {
-			return
-		}
+		smooth := v.vanishing() < v.f.Latent
 		move := floats.Distance(v.r, v.from, 1)
 		rise := (floats.Norm(v.r, 1) - floats.Norm(v.from, 1)) / (move * move)
-		if rise < m.Rise {
-			m.Rise, m.Tau = rise, append(m.Tau[:0], v.tau...)
+		if math.IsNaN(rise) || len(list) == most && !(rise < list[most-1].Rise) {
+			return
 		}
+		if len(list) == most {
+			list = list[:most-1]
+		}
+		list = append(list, Move{row, slices.Clone(v.tau), rise, smooth})
+		slices.SortStableFunc(list, byRise)
 	})
-	return m
+	return list
 }
 
 // residual computes that at tau.

@@ -87,7 +87,7 @@ func TestNeighbours(t *testing.T) {
 	}
 	tau := make([]float64, x.N*2)
 	require.NoError(t, ProjectRows(t.Context(), tau, f, losses.L1(), nil, x, Missing{}, 1))
-	moves, err := Neighbours(t.Context(), tau, f, losses.L1(), x, 1)
+	moves, err := Neighbours(t.Context(), tau, f, losses.L1(), x, 1, 1)
 	require.NoError(t, err)
 	require.Greater(t, len(moves), 20)
 	z, phi := make([]float64, f.M), make([]float64, f.Q)
@@ -110,7 +110,7 @@ func TestNeighbours(t *testing.T) {
 		assert.Greater(t, m.Rise, -1e-6, "the row is at the lowest of its neighbours")
 		assert.True(t, k == 0 || moves[k-1].Rise <= m.Rise)
 	}
-	none, err := Neighbours(t.Context(), tau, f, losses.L2(), x, 1)
+	none, err := Neighbours(t.Context(), tau, f, losses.L2(), x, 1, 1)
 	require.NoError(t, err)
 	assert.Empty(t, none)
 }
