@@ -205,8 +205,9 @@ type autoFit struct {
 	// row on its foot and the noise; those of rows that have none are 0, with a noise below it.
 	charts []float64
 	// about is the noise about every row in units of that of all, the number of neighbours
-	// to be beyond it where it has to be larger than elsewhere, and that of the chart that others grow from in a thin part, else 0;
-	// nil before the pilot. A pilot that looks for thin parts has what was measured about some rows in its place.
+	// to be beyond it where it has to be larger than elsewhere, in thin parts that of the chart that others grow from, or how far
+	// the two sides are from the surface between them where charts are split, else 0; nil before the pilot. A pilot that looks for thin
+	// parts has what was measured about some rows in its place.
 	about []float64
 }
 
@@ -220,7 +221,8 @@ func (a *autoFit) settingAt(row int, s setting) setting {
 	if ratio != 1 && s.sides == 0 {
 		a.setScale(&s, ratio*s.scale, !math.IsInf(s.cut, 1))
 	}
-	if s.start = int(about[2]); s.start > 0 {
+	if s.start = int(about[2]); s.start > 0 || about[3] > 0 {
+		s.sides = max(s.sides, about[3])
 		s.neighbors = min(s.neighbors, thinMany)
 		return s
 	}

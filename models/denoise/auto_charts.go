@@ -253,6 +253,9 @@ func (p *cloudCharts) chartSome(list []int, o order) (*made, error) {
 			if o.setting.pilot {
 				about := m.about[aboutWidth*k:]
 				about[0], about[2] = s.scale/o.setting.scale, float64(s.start)
+				if o.setting.thin {
+					about[3] = s.sides
+				}
 				if s.neighbors > o.setting.neighbors {
 					about[1] = float64(s.neighbors)
 				}

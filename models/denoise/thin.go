@@ -6,10 +6,11 @@ import "math"
 // noise that charts of K rows see, in units of their size, changes with K tells such parts, as medians over places near by: with many rows it is
 // more than with few, and more than noise of one sheet leaves there. On one sheet the noise of either chart is the
 // same, however much of it there is at the place, but that charts no larger than the noise see too little of it. In thin parts charts
-// then grow from few rows, each with the weights and the plane of the one before, so that the other side stays out.
+// then grow from few rows, each with the weights and the plane of the one before, so that the other side stays out. Where charts of few
+// rows lie between the sides as well they are split, as those of thin sheets are.
 
 // aboutWidth is how many numbers there are about a row: see [autoFit].
-const aboutWidth = 3
+const aboutWidth = 4
 
 const (
 	// thinShare is one over the part of the rows about which charts are measured.
@@ -31,6 +32,10 @@ const (
 	thinEven  = 1.2
 	thinLarge = 1.25
 	thinBall  = 0.27
+	// thinSplit is the noise of charts of few rows, in units of that of all, from which on these see both sides, and mostSplit the
+	// distance of the sides from the surface between them up to which charts are split, as two sides further apart tell themselves.
+	thinSplit = 1.2
+	mostSplit = 2.5
 	// The noise in units of the size of a chart of few rows is too low by the part tooLow (noise/tooLowAt)^4, as seen in clouds
 	// with noise of all sizes.
 	tooLow, tooLowAt = 0.15, 0.22
@@ -88,7 +93,7 @@ func (w *autoWorker) noiseIn(y []float64, r *chartRows, s *setting) float64 {
 }
 
 // findThin tells whether the rows gathered are in a thin part, by what has been measured about some of them. The chart is then to
-// grow, with the noise of charts of few rows where it is uneven.
+// be split, or to grow, with the noise of charts of few rows where it is uneven.
 func (w *autoWorker) findThin(s *setting) bool {
 	w.few, w.many = w.few[:0], w.many[:0]
 	for _, f := range w.rows.found {
@@ -100,28 +105,45 @@ func (w *autoWorker) findThin(s *setting) bool {
 		return false
 	}
 	few, many := median(w.few), median(w.many)
+	near := few * math.Sqrt(w.rows.found[min(thinFew, len(w.rows.found)-1)].distance)
+	if s.sides = s.sidesOf(near, many, w.rows.next); s.sides > 0 {
+		return true
+	}
 	if !s.isThin(few, many, w.rows.next) {
 		return false
 	}
 	if s.uneven {
-		size := math.Sqrt(w.rows.found[min(thinFew, len(w.rows.found)-1)].distance)
-		w.setScale(s, max(few*size, leastLocal*s.scale), true)
+		w.setScale(s, max(near, leastLocal*s.scale), true)
 	}
 	s.start, s.uneven = thinStart, false
 	return true
+}
+
+// isLarge tells whether the noise of charts of many rows, in units of their size, is more than that of all leaves there.
+func (s *setting) isLarge(many, size float64) bool {
+	return many > thinNoise && many*size > thinLarge*s.scale
+}
+
+// sidesOf is the distance of the two sides from the surface between them, by the noise near that charts of few rows see and that of
+// charts of many in units of their size: 0 where these are not to be split.
+func (s *setting) sidesOf(near, many, size float64) float64 {
+	if s.uneven || !s.isLarge(many, size) || !(near > thinSplit*s.scale) {
+		return 0
+	}
+	if half := math.Sqrt(many*size*many*size - s.scale*s.scale); half < mostSplit*s.scale {
+		return half
+	}
+	return 0
 }
 
 // isThin tells whether the noise of charts of few and of many rows, in units of their sizes, is that of a thin part. The latter have
 // the size given.
 func (s *setting) isThin(few, many, size float64) bool {
 	grows := many / few * math.Sqrt(float64(thinMany)/thinFew)
-	if !(many > thinNoise) {
-		return false
-	}
 	if s.uneven {
-		return few < thinQuiet && grows > thinGrowth*(1+tooLow*math.Pow(few/tooLowAt, 4))
+		return many > thinNoise && few < thinQuiet && grows > thinGrowth*(1+tooLow*math.Pow(few/tooLowAt, 4))
 	}
-	return few < thinBall && grows > thinEven && many*size > thinLarge*s.scale
+	return few < thinBall && grows > thinEven && s.isLarge(many, size)
 }
 
 // prepare makes the sums of the chart at y from the rows gathered. In thin parts it grows from a chart of fewer rows, each

@@ -11,10 +11,10 @@ import (
 	"github.com/scqm/scqm/models/rows"
 )
 
-// finRows are rows of a gentle sheet, of which one in five is on the two sides of a fin that stands on it, .045 thick, with
-// noise that may grow along it; off returns the root mean square distances of the rows of the fin, and of the others.
-func finRows(seed uint64, n int, noise float64, uneven bool) (x rows.Data, off func(y []float64) (fin, sheet float64)) {
-	const half, wide = .03, .35
+// finRows are rows of a gentle sheet, of which one in five is on the two sides of a fin that stands on it, at the distance half from
+// the middle, with noise that may grow along it; off returns the root mean square distances of the rows of the fin, and of the others.
+func finRows(seed uint64, n int, half, noise float64, uneven bool) (x rows.Data, off func(y []float64) (fin, sheet float64)) {
+	const wide = .35
 	rng := rand.New(rand.NewPCG(seed, 31))
 	x = rows.Data{N: n, D: 3}
 	bend := func(a, b float64) float64 { return .1 * (a*a - b*b) }
@@ -48,11 +48,11 @@ func finRows(seed uint64, n int, noise float64, uneven bool) (x rows.Data, off f
 	}
 }
 
-// thinRows counts the rows in thin parts for which among is true.
+// thinRows counts the rows in thin parts, whose charts grow or are split, for which among is true.
 func thinRows(d *Denoiser, among func(i int) bool) (count int) {
 	fit := d.fitted.(*autoFit)
 	for i := range fit.cloud.N {
-		if fit.about[aboutWidth*i+2] > 0 && among(i) {
+		if about := fit.about[aboutWidth*i:]; (about[2] > 0 || about[3] > 0) && among(i) {
 			count++
 		}
 	}
@@ -60,23 +60,30 @@ func thinRows(d *Denoiser, among func(i int) bool) (count int) {
 }
 
 // TestThinParts wants both sides of a part kept apart that is as thin as neighbourhoods elsewhere are large, where charts
-// would lie between them, with noise that is even or not, and nothing else taken for thin. In tiles it is the same.
+// would lie between them, with noise that is even or not, where few rows tell the sides and where these do not, and nothing else taken
+// for thin. In tiles it is the same.
 func TestThinParts(t *testing.T) {
 	needSpeed(t)
-	for _, uneven := range []bool{false, true} {
-		x, off := finRows(3, 1800, .005, uneven)
+	for _, c := range []struct {
+		half, gain    float64
+		uneven, tiles bool
+	}{{.03, .7, false, false}, {.03, .85, true, true}, {.012, .8, false, true}} {
+		x, off := finRows(3, 1800, c.half, .005, c.uneven)
 		d, err := Fit(context.Background(), Auto{Latent: 2}, x, Options{})
 		require.NoError(t, err)
-		require.Equal(t, uneven, d.fitted.(*autoFit).setting.uneven)
+		require.Equal(t, c.uneven, d.fitted.(*autoFit).setting.uneven)
 		r, err := d.Denoise(context.Background(), x, Options{})
 		require.NoError(t, err)
 		require.Greater(t, thinRows(d, func(i int) bool { return i%5 == 0 }), 9*x.N/50)
 		require.Less(t, thinRows(d, func(i int) bool { return i%5 != 0 }), x.N/50)
 		before, _ := off(x.X)
 		fin, sheet := off(r.X)
-		require.Less(t, fin, .75*before)
-		require.Less(t, sheet, .0012)
-		got, _, err := inTiles(Auto{Latent: 2}, x, 3, .05, Options{})
+		require.Less(t, fin, c.gain*before)
+		require.Less(t, sheet, .0015)
+		if !c.tiles {
+			continue
+		}
+		got, _, err := inTiles(Auto{Latent: 2}, x, 2, .05, Options{})
 		require.NoError(t, err)
 		require.Equal(t, r.X, got.X)
 		require.Equal(t, r.Rows, got.Rows)
@@ -86,7 +93,7 @@ func TestThinParts(t *testing.T) {
 // TestNoThinParts: one sheet has none, however uneven its noise.
 func TestNoThinParts(t *testing.T) {
 	needSpeed(t)
-	for _, x := range []rows.Data{unevenSample(2, 1500).x, sphereSample(2, 1500, .03).x} {
+	for _, x := range []rows.Data{unevenSample(2, 1200).x, sphereSample(2, 1200, .03).x} {
 		d, err := Fit(context.Background(), Auto{Latent: 2}, x, Options{})
 		require.NoError(t, err)
 		require.Less(t, thinRows(d, func(int) bool { return true }), x.N/20)
@@ -103,6 +110,10 @@ func TestIsThin(t *testing.T) {
 			require.Equal(t, noise >= .1, s.isThin(noise/size, 1.6*noise, 1), "two sides, noise %v", noise)
 		}
 		require.False(t, s.isThin(.3, .25, 1), "a ball of noise")
+		require.Equal(t, uneven, s.sidesOf(.13, .2, 1) == 0, "few rows see both sides")
+		require.Zero(t, s.sidesOf(.11, .2, 1), "few rows see one side")
+		require.Zero(t, s.sidesOf(.13, .3, 1), "far apart")
+		require.Zero(t, s.sidesOf(.13, .12, 1), "noise that is hardly more")
 		require.False(t, s.isThin(math.NaN(), math.NaN(), 1))
 	}
 }
