@@ -39,8 +39,9 @@ type ArrowheadHessian interface {
 	// fit in memory.
 	ArrowheadShape() (ArrowheadShape, bool)
 	// AssembleHessian writes all derivatives at x over whatever a holds. It
-	// returns the cost and the work done in passes (see [Counts]): 2, or less
-	// where x is the point at which InnerStep ended and work was kept.
+	// returns the cost and the work done in passes (see [Counts]), which must not
+	// depend on what was kept from earlier calls: solvers go by it, and a run that
+	// was stored keeps nothing.
 	AssembleHessian(a *Arrowhead, x Point) (cost, passes float64, err error)
 	// RetractOuter writes y(v) into the outer blocks of dst, for the outer blocks
 	// y of x and the coordinates that AssembleHessian uses at x. It leaves the

@@ -80,19 +80,17 @@ func (a *Hessian) ArrowheadShape() (framework.ArrowheadShape, bool) {
 }
 
 // AssembleHessian writes the derivatives of first and second order at x, exactly
-// for losses with second derivatives.
+// for losses with second derivatives. It counts as one pass, whether the rows are known in
+// the frame or not: runs that were stored do not know them, and count what others do.
 func (a *Hessian) AssembleHessian(dst *framework.Arrowhead, x framework.Point) (cost, passes float64, err error) {
 	a.prepare(x)
-	passes = 2
-	if a.coords.belongsTo(a.F, a.o.Version()) {
-		passes = 1
-	}
+	known := a.coords.belongsTo(a.F, a.o.Version())
 	a.Frame.Complete()
 	a.prepareLoss()
 	if a.structure == framework.StructureSeparable && !a.isSurface3D() {
 		a.growDiagonal()
 	}
-	a.assembly = assembleShard{dst: dst, tau: x[objective.BlockTau], coordsKnown: passes == 1}
+	a.assembly = assembleShard{dst: dst, tau: x[objective.BlockTau], coordsKnown: known}
 	if err := a.eachShard(&a.assembly); err != nil {
 		return 0, 0, err
 	}
@@ -104,7 +102,7 @@ func (a *Hessian) AssembleHessian(dst *framework.Arrowhead, x framework.Point) (
 	}
 	a.finish(dst, t, t.gh)
 	a.addPenalty(dst, x[objective.BlockTheta])
-	return t.cost + a.o.Penalty(nil, x[objective.BlockTheta]), passes, nil
+	return t.cost + a.o.Penalty(nil, x[objective.BlockTheta]), 1, nil
 }
 
 // prepare loads the sheet at x. The loss may have changed since last time: see
