@@ -147,12 +147,32 @@ func (p *cloudCharts) riskOf(of Method, most int) (float64, error) {
 			divergence[k] += p.divergence(pr, i, f.X[k*D:(k+1)*D], fp.X[k*D:(k+1)*D]) / float64(len(p.probes))
 		}
 	}
+	counted := p.counted(list)
 	var sum float64
 	for k, i := range list {
+		if !counted(i) {
+			continue
+		}
 		far := distance(c.Row(i), f.X[k*D:(k+1)*D])
 		sum += p.setting.riskOf(far*far, divergence[k]-float64(p.method.Latent), p.q)
 	}
 	return sum / float64(len(list)), nil
+}
+
+// counted tells which rows of a list have a part in the risk: not those that the pilot finds far from any
+// surface, as the smallest neighbourhoods follow them best. If that is more than a third, all have: then it is the
+// charts of the pilot that are far.
+func (p *cloudCharts) counted(list []int) func(i int) bool {
+	near := 0
+	for _, i := range list {
+		if p.places.trust == nil || p.places.trust[i] > 0 {
+			near++
+		}
+	}
+	if 3*near < 2*len(list) {
+		return func(int) bool { return true }
+	}
+	return func(i int) bool { return p.places.trust == nil || p.places.trust[i] > 0 }
 }
 
 // denoiseSome denoises the rows of a list of a cloud by all of them.

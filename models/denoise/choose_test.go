@@ -3,6 +3,7 @@ package denoise
 import (
 	"context"
 	"math"
+	"math/rand/v2"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -117,4 +118,27 @@ func TestLossThatIsNotFinite(t *testing.T) {
 		require.ErrorIs(t, err, framework.ErrNonFinite)
 		require.ErrorContains(t, err, "denoise: row 0: loss broken: the value is NaN for a residual of norm")
 	}
+}
+
+// TestOutliersDoNotChoose: rows far from the surface, which the smallest neighbourhoods follow best, have no part in the choice.
+func TestOutliersDoNotChoose(t *testing.T) {
+	needSpeed(t)
+	s := sphereSample(5, 1500, .0173)
+	rng := rand.New(rand.NewPCG(5, 79))
+	for i := range s.x.N {
+		if rng.Float64() < .2 {
+			s.ignored = append(s.ignored, i)
+			for j := range 3 {
+				s.x.Row(i)[j] = 1.2 * (2*rng.Float64() - 1)
+			}
+		}
+	}
+	m, err := ByName("mls", Settings{Latent: 2, Neighbors: ChooseNeighbors})
+	require.NoError(t, err)
+	d, err := Fit(t.Context(), m, s.x, Options{})
+	require.NoError(t, err)
+	require.GreaterOrEqual(t, d.size, 30)
+	r, err := d.Denoise(t.Context(), s.x, Options{})
+	require.NoError(t, err)
+	require.Less(t, s.meanSquare(r.X), .95*s.score(t, MLS{Latent: 2, Neighbors: 12}))
 }
