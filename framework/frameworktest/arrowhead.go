@@ -38,6 +38,7 @@ func (c *problemCheck) checkArrowhead(r *Report) {
 	}
 	r.try("inner step", a.innerStep)
 	a.checkPrimalDual(r)
+	r.try("arrowhead passes", a.passes) // last, as it draws
 }
 
 // arrowCheck checks second derivatives at the point of a problemCheck.
@@ -100,6 +101,27 @@ func (k *arrowCheck) assemble() error {
 		if err := symmetric(k.a.C[i*d*d:(i+1)*d*d], d); err != nil {
 			return fmt.Errorf("block C of row %d: %w", i, err)
 		}
+	}
+	return nil
+}
+
+// passes assembles twice at the point, the first time after another point: what is kept from
+// the call before may save time, but counts nothing.
+func (k *arrowCheck) passes() error {
+	v, _ := k.draw(true, false)
+	elsewhere := k.x.Clone()
+	if err := k.p.RetractOuter(elsewhere, k.x, v); err != nil {
+		return err
+	}
+	var passes [3]float64
+	for i, x := range []framework.Point{elsewhere, k.x, k.x} {
+		var err error
+		if _, passes[i], err = k.p.AssembleHessian(k.a, x); err != nil {
+			return err
+		}
+	}
+	if passes[1] != passes[2] {
+		return fmt.Errorf("%v passes, and %v after a call at the same point: a run that was stored goes another way", passes[1], passes[2])
 	}
 	return nil
 }

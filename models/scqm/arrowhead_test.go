@@ -135,15 +135,22 @@ func curvedProblem(t testing.TB, loss string, D, d, s int) (*Problem, framework.
 type wrongArrowhead struct {
 	*Problem
 	spoil  func(*framework.Arrowhead)
-	settle bool // settling does nothing
-	move   bool // Q moves along other coordinates
-	bend   bool // straightened moves differ by first order
+	settle bool             // settling does nothing
+	move   bool             // Q moves along other coordinates
+	bend   bool             // straightened moves differ by first order
+	last   *framework.Point // where derivatives were computed last, which saves a pass
 }
 
 func (p wrongArrowhead) AssembleHessian(a *framework.Arrowhead, x framework.Point) (cost, passes float64, err error) {
 	cost, passes, err = p.Problem.AssembleHessian(a, x)
 	if p.spoil != nil {
 		p.spoil(a)
+	}
+	if p.last != nil {
+		if !p.last.Equal(x) {
+			passes++
+		}
+		*p.last = x.Clone()
 	}
 	return cost, passes, err
 }
@@ -184,6 +191,7 @@ func TestArrowheadLawsFindMistakes(t *testing.T) {
 		"asymmetry":       {wrongArrowhead{spoil: func(a *framework.Arrowhead) { a.A[1]++ }}, "arrowhead written and symmetric"},
 		"not settled":     {wrongArrowhead{settle: true}, "inner step"},
 		"bent movements":  {wrongArrowhead{bend: true}, "straightened move"},
+		"passes saved":    {wrongArrowhead{last: &framework.Point{}}, "arrowhead passes"},
 		"other movements": {wrongArrowhead{move: true}, "arrowhead slope, outer"},
 	} {
 		t.Run(name, func(t *testing.T) {
