@@ -86,6 +86,16 @@ func (x Data) validateWeights() error {
 	return nil
 }
 
+// Slice returns the rows from one number up to another, which share the memory of x.
+func (x Data) Slice(from, to int) Data {
+	part := x
+	part.N, part.X, part.First = to-from, x.X[from*x.D:to*x.D], x.First+from
+	if x.Weights != nil {
+		part.Weights = x.Weights[from:to]
+	}
+	return part
+}
+
 // Select returns some of the rows.
 func (x Data) Select(rows []int) Data {
 	y := Data{N: len(rows), D: x.D, X: make([]float64, 0, len(rows)*x.D), Missing: x.Missing}

@@ -158,13 +158,12 @@ func learnAsStream(ctx context.Context, x Data, c Config) (*Fit, error) {
 		}
 		ctx = context.WithoutCancel(ctx)
 	}
-	tau, err := fit.Model.Transform(ctx, x, c.Threads)
+	var err error
+	if fit.Model.Tau, err = fit.Model.Transform(ctx, x, c.Threads); err == nil {
+		err = fit.settle(ctx, x, c)
+	}
 	if failure == nil {
 		failure = err
-	}
-	fit.Model.Tau = tau
-	if err == nil {
-		failure = errors.Join(failure, fit.settle(ctx, x, c))
 	}
 	return fit, failure
 }
@@ -176,10 +175,7 @@ func (f *Fit) settle(ctx context.Context, x Data, c Config) error {
 	sum, d := 0.0, m.Latent
 	for from := 0; from < x.N; from += BlockRows {
 		to := min(from+BlockRows, x.N)
-		part := Data{N: to - from, D: x.D, X: x.X[from*x.D : to*x.D], Missing: x.Missing, First: x.First + from}
-		if x.Weights != nil {
-			part.Weights = x.Weights[from:to]
-		}
+		part := x.Slice(from, to)
 		if part.TotalWeight() == 0 {
 			continue
 		}
@@ -195,16 +191,16 @@ func (f *Fit) settle(ctx context.Context, x Data, c Config) error {
 		}
 		sum += cost
 	}
-	if lower := m.Meta.Objective - sum; lower > sameObjective*m.Meta.Objective {
+	if lower := m.Meta.Objective - sum; lower > otherOrder*m.Meta.Objective {
 		m.Meta.Objective, m.Meta.MeanLoss = sum, sum/x.TotalWeight()
 		f.Run.Cost -= lower
 	}
 	return nil
 }
 
-// sameObjective is how far objectives of the same coordinates may differ, relative to
+// otherOrder is how far objectives of the same coordinates may differ, relative to
 // them, as rows are summed in another order.
-const sameObjective = 1e-11
+const otherOrder = 1e-11
 
 // streamRun is the run from one start.
 type streamRun struct {

@@ -37,12 +37,7 @@ func (p *Objective) Reassign(x framework.Point) (moved bool, passes float64, err
 // reassign does it for the rows from one number to another. Rows that are certainly nowhere nearer
 // are left out.
 func (p *Objective) reassign(x framework.Point, from, to int) (moved bool, err error) {
-	n, d, D := to-from, p.sheet.Latent, p.data.D
-	part := p.data
-	part.N, part.X = n, p.data.X[from*D:to*D]
-	if part.Weights != nil {
-		part.Weights = part.Weights[from:to]
-	}
+	d, part := p.sheet.Latent, p.data.Slice(from, to)
 	tau := x[BlockTau][from*d : to*d]
 	p.sheet.Load(x[BlockC], x[BlockQ], x[BlockTheta])
 	if !nearest.Certifies(p.loss) || part.Missing {
