@@ -163,16 +163,17 @@ func (p *cloudCharts) riskOf(of Method, most int) (float64, error) {
 // surface, as the smallest neighbourhoods follow them best. If that is more than a third, all have: then it is the
 // charts of the pilot that are far.
 func (p *cloudCharts) counted(list []int) func(i int) bool {
-	near := 0
+	near := func(i int) bool { return p.places.trust == nil || p.places.trust[i] > 0 }
+	left := 0
 	for _, i := range list {
-		if p.places.trust == nil || p.places.trust[i] > 0 {
-			near++
+		if near(i) {
+			left++
 		}
 	}
-	if 3*near < 2*len(list) {
+	if 3*left < 2*len(list) {
 		return func(int) bool { return true }
 	}
-	return func(i int) bool { return p.places.trust == nil || p.places.trust[i] > 0 }
+	return near
 }
 
 // denoiseSome denoises the rows of a list of a cloud by all of them.

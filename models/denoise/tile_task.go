@@ -274,17 +274,9 @@ func (k *Task) measure(ctx context.Context, t *Tile, parts []*Tile) (*Reply, err
 	if err != nil {
 		return nil, err
 	}
-	r := &Reply{Known: all.Rows(), reach: p.need()}
-	for l, i := range list {
-		if missed[l] {
-			r.Missed++
-			continue
-		}
-		t.done[i] = true
+	return k.reply(t, all, p, list, missed, func(_ *Reply, l, i int) {
 		copy(t.next.About[aboutWidth*i:], about[aboutWidth*l:aboutWidth*(l+1)])
-	}
-	k.boundMissed(r, t, list, missed)
-	return r, nil
+	}), nil
 }
 
 // chart makes the charts of an order.
@@ -302,13 +294,7 @@ func (k *Task) chart(ctx context.Context, t *Tile, parts []*Tile) (*Reply, error
 	if err != nil {
 		return nil, err
 	}
-	r := &Reply{Known: all.Rows(), reach: p.need()}
-	for l, i := range list {
-		if m.missed[l] {
-			r.Missed++
-			continue
-		}
-		t.done[i] = true
+	return k.reply(t, all, p, list, m.missed, func(r *Reply, l, i int) {
 		r.place = append(r.place, place[l])
 		for _, c := range m.columns() {
 			r.values = append(r.values, c[l])
@@ -316,9 +302,7 @@ func (k *Task) chart(ctx context.Context, t *Tile, parts []*Tile) (*Reply, error
 		if k.order.keep {
 			t.expect(i, l, m, k.order.setting.pilot)
 		}
-	}
-	k.boundMissed(r, t, list, m.missed)
-	return r, nil
+	}), nil
 }
 
 // expect takes what was made of row i, the l-th, for what is to come.
@@ -335,6 +319,22 @@ func (t *Tile) expect(i, l int, m *made, pilot bool) {
 	if pilot {
 		part(&t.next.About, m.about, aboutWidth)
 	}
+}
+
+// reply takes what was found of the rows of a list, the l-th of which is row i, and counts those that lacked
+// neighbours.
+func (k *Task) reply(t, all *Tile, p *cloudCharts, list []int, missed []bool, take func(r *Reply, l, i int)) *Reply {
+	r := &Reply{Known: all.Rows(), reach: p.need()}
+	for l, i := range list {
+		if missed[l] {
+			r.Missed++
+			continue
+		}
+		t.done[i] = true
+		take(r, l, i)
+	}
+	k.boundMissed(r, t, list, missed)
+	return r
 }
 
 // boundMissed says where the rows are that are missed, by every field wanted.
@@ -360,22 +360,14 @@ func (k *Task) compare(ctx context.Context, t *Tile, parts []*Tile) (*Reply, err
 	if err != nil {
 		return nil, err
 	}
-	r := &Reply{Known: all.Rows(), reach: p.need()}
-	for l, i := range list {
-		if missed[l] {
-			r.Missed++
-			continue
-		}
-		t.done[i] = true
+	return k.reply(t, all, p, list, missed, func(r *Reply, l, _ int) {
 		r.place = append(r.place, place[l])
 		for _, c := range out {
 			for _, v := range c.columns() {
 				r.values = append(r.values, v[l])
 			}
 		}
-	}
-	k.boundMissed(r, t, list, missed)
-	return r, nil
+	}), nil
 }
 
 // trial measures the distances of some rows from fits with the loss l2; -1 is for rows

@@ -67,15 +67,7 @@ func (k *Task) judge(ctx context.Context, t *Tile, parts []*Tile) (*Reply, error
 	if err != nil {
 		return nil, err
 	}
-	r := &Reply{Known: all.Rows(), reach: p.need()}
-	for l, i := range list {
-		if missed[l] {
-			r.Missed++
-			continue
-		}
-		t.done[i] = true
+	return k.reply(t, all, p, list, missed, func(r *Reply, l, _ int) {
 		r.place, r.values = append(r.place, place[l]), append(r.values, difference[l])
-	}
-	k.boundMissed(r, t, list, missed)
-	return r, nil
+	}), nil
 }
