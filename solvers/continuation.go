@@ -130,6 +130,8 @@ type ContinuationState struct {
 	Goal    float64
 	// Whole says that all stages run, as no finish could begin after the first ones.
 	Whole bool
+
+	over *PrimalDualState // the finish of the run before Restart, for its memory
 }
 
 // Equivariant reports whether the inner solver is.
@@ -277,6 +279,9 @@ func (a Continuation) Restart(e *framework.Evaluator, state framework.State, x f
 	s := state.(*ContinuationState)
 	s.Stage, s.Iterations, s.Slow, s.Resting, s.Done, s.Reassigned, s.Returns = a.Begin, 0, 0, 0, false, 0, 0
 	s.Repeated, s.Retrial, s.Retried = 0, nil, 0
+	if s.Finish != nil {
+		s.over = s.Finish
+	}
 	s.Finish, s.Finished, s.Again, s.Plain, s.Multipliers, s.Whole = nil, !a.Finish, false, false, nil, false
 	if s.Second {
 		s.Inner, s.Second = nil, false

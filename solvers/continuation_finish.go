@@ -196,8 +196,9 @@ func (a Continuation) beginFinish(e *framework.Evaluator, s *ContinuationState) 
 				}
 			}
 			if newton, ok := a.Inner.(Newton); ok {
-				finish.Straight = newton.Straight
+				finish.Straight, finish.Implicit = newton.Straight, a.Early
 			}
+			finish.borrow(s.over)
 			if err := finish.begin(e, from); err != nil {
 				return false, err
 			}

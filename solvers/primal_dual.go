@@ -156,8 +156,9 @@ type PrimalDualState struct {
 	// has begun there.
 	Entered, Lost float64
 	Returned      bool
-	// Straight says that moves are straightened, see [Newton].
-	Straight bool
+	// Straight says that moves are straightened, see [Newton], and Implicit that small indefinite
+	// systems are solved without their eigenvectors, as with Pairs there.
+	Straight, Implicit bool
 
 	arrowhead *framework.Arrowhead
 	schur     *schur
@@ -201,8 +202,12 @@ func (s *PrimalDualState) begin(e *framework.Evaluator, x framework.Point) error
 	if s.Done = n == 0; s.Done {
 		return nil
 	}
-	s.Scale, s.Dual, s.At = scale, make([]float64, n), x.Clone()
+	s.Scale, s.Dual = scale, make([]float64, n)
 	s.allocate(e, shape)
+	if s.At == nil {
+		s.At = framework.NewPoint(e.Blocks())
+	}
+	s.At.CopyFrom(x)
 	if s.Eps > 0 {
 		return s.beginRound(e, s.Eps/scale)
 	}
@@ -210,9 +215,12 @@ func (s *PrimalDualState) begin(e *framework.Evaluator, x framework.Point) error
 }
 
 func (s *PrimalDualState) allocate(e *framework.Evaluator, shape framework.ArrowheadShape) {
+	if s.schur != nil { // memory of a run that is over
+		return
+	}
 	s.arrowhead, s.schur, s.spare = framework.NewArrowhead(shape), newSchur(shape), newSchur(shape)
 	for _, c := range []*schur{s.schur, s.spare} {
-		c.flatness, c.least = primalDualFlatness, primalDualDamping
+		c.flatness, c.least, c.implicit = primalDualFlatness, primalDualDamping, s.Implicit
 	}
 	s.trial = framework.NewPoint(e.Blocks())
 	s.trusted, s.fromDual = make([]float64, len(s.Dual)), make([]float64, len(s.Dual))
@@ -231,6 +239,15 @@ func (s *PrimalDualState) Resume(e *framework.Evaluator) error {
 		s.allocate(e, shape)
 	}
 	return nil
+}
+
+// borrow takes the memory of a run on the same problem that is over, if there is one.
+func (s *PrimalDualState) borrow(over *PrimalDualState) {
+	if over == nil || over.schur == nil {
+		return
+	}
+	s.arrowhead, s.schur, s.spare, s.trial, s.At = over.arrowhead, over.schur, over.spare, over.trial, over.At
+	s.trusted, s.from, s.fromDual = over.trusted, over.from, over.fromDual
 }
 
 // beginRound rounds the cost over a part of the scale again.

@@ -143,11 +143,11 @@ const epsilon = 0x1p-52
 func (s *Spectral) sweep(first, last int) {
 	d, e := s.Values, s.off
 	g := (d[first+1] - d[first]) / (2 * e[first])
-	g = d[last] - d[first] + e[first]/(g+math.Copysign(hypotenuse(g, 1), g))
+	g = d[last] - d[first] + e[first]/(g+math.Copysign(Hypotenuse(g, 1), g))
 	sine, cosine, p := 1.0, 1.0, 0.0
 	for i := last - 1; i >= first; i-- {
 		f, b := sine*e[i], cosine*e[i]
-		r := hypotenuse(f, g)
+		r := Hypotenuse(f, g)
 		e[i+1] = r
 		if r == 0 {
 			d[i+1] -= p
@@ -166,8 +166,8 @@ func (s *Spectral) sweep(first, last int) {
 	e[first], e[last] = g, 0
 }
 
-// hypotenuse is math.Hypot, sooner where squares fit.
-func hypotenuse(x, y float64) float64 {
+// Hypotenuse is math.Hypot, sooner where squares fit.
+func Hypotenuse(x, y float64) float64 {
 	if sum := x*x + y*y; sum > squaresFit && sum < 1/squaresFit {
 		return math.Sqrt(sum)
 	}

@@ -52,7 +52,7 @@ func (a *Hessian) AssemblePrimalDual(dst *framework.Arrowhead, x framework.Point
 	for _, s := range a.sums {
 		s.dual = dense.Grow(s.dual, len(s.gh))
 	}
-	if a.structure == framework.StructureSeparable {
+	if a.structure == framework.StructureSeparable && !a.isDualSurface() {
 		a.growDiagonal()
 	}
 	job := primalDualShard{assembleShard: assembleShard{dst: dst, tau: x[objective.BlockTau], coordsKnown: known}, dual: dual}
@@ -88,7 +88,7 @@ type primalDualShard struct {
 func (job *primalDualShard) run(a *Hessian, w *worker, shard, lo, hi int) error {
 	s := a.sums[shard]
 	s.reset()
-	if a.isRadialSurface() {
+	if a.isDualSurface() {
 		return job.surface(a, w, s, lo, hi)
 	}
 	return job.eachRow(a, w, lo, hi, func(i, k int) { job.addRow(a, w, s, i, k) })
@@ -203,16 +203,30 @@ func (pd *primalDual) entries(loss framework.Loss, dual []float64, eps float64) 
 		return value
 	}
 	p := powers.Power()
-	offset := math.Pow(eps, p)
+	offset := raise(eps, p)
 	for k, r := range pd.row {
-		theta := math.Hypot(r, eps)
-		power := math.Pow(theta, p)
+		theta := dense.Hypotenuse(r, eps)
+		power := raise(theta, p)
 		weight := power / theta / theta
 		value += power - offset
 		pd.row[k] = p * weight * r
 		pd.curve[k] = max(0, p-(2-p)*dual[k]*r/power) * weight
 	}
 	return value
+}
+
+// raise returns v^p, by roots where p is between 1 and 2 and a multiple of 1/4.
+func raise(v, p float64) float64 {
+	switch p {
+	case 1.25:
+		return v * math.Sqrt(math.Sqrt(v))
+	case 1.5:
+		return v * math.Sqrt(v)
+	case 1.75:
+		root := math.Sqrt(v)
+		return v * root * math.Sqrt(root)
+	}
+	return math.Pow(v, p)
 }
 
 // MoveDual implements [framework.PrimalDual]: dual becomes that part of the way
@@ -246,7 +260,7 @@ type moveDualShard struct {
 }
 
 func (job *moveDualShard) run(a *Hessian, w *worker, _, lo, hi int) error {
-	if a.isRadialSurface() {
+	if a.isDualSurface() {
 		return job.surface(a, w, lo, hi)
 	}
 	return job.eachRow(a, w, lo, hi, func(i, k int) { job.moveRow(a, w, i, k) })

@@ -158,9 +158,22 @@ func TestStraighteningIsOfSecondOrder(t *testing.T) {
 
 // The kernels of surfaces give what those for any sheet do.
 func TestSurfacePrimalDual(t *testing.T) {
+	for _, loss := range []framework.Loss{losses.L2(), losses.L1(), lp(t, 1.25), lp(t, 1.4), lp(t, 1.5), lp(t, 1.75)} {
+		t.Run(loss.Name(), func(t *testing.T) { testSurfacePrimalDual(t, loss) })
+	}
+}
+
+func lp(t *testing.T, p float64) framework.Loss {
+	t.Helper()
+	loss, err := losses.Lp(p)
+	require.NoError(t, err)
+	return loss
+}
+
+func testSurfacePrimalDual(t *testing.T, loss framework.Loss) {
 	rng := rand.New(rand.NewPCG(6, 7))
 	const n = 150 // more than a batch
-	a, x := anyHessian(t, rng, losses.L2(), n, 3, 2, 1)
+	a, x := anyHessian(t, rng, loss, n, 3, 2, 1)
 	for i := range n {
 		copy(a.o.Data().Row(i), x[objective.BlockC]) // some residuals are small
 		for j := range 3 {
@@ -176,7 +189,8 @@ func TestSurfacePrimalDual(t *testing.T) {
 	}
 	cost, _, err := a.AssemblePrimalDual(got, x, dual)
 	require.NoError(t, err)
-	require.True(t, a.isRadialSurface())
+	require.True(t, a.isDualSurface())
+	a.growDiagonal()
 	generic := &anySheetShard{primalDualShard{assembleShard: assembleShard{dst: want, tau: x[objective.BlockTau]}, dual: dual}}
 	require.NoError(t, a.eachShard(generic))
 	a.total.reset()
@@ -212,6 +226,15 @@ func TestSurfacePrimalDual(t *testing.T) {
 	worker := a.worker(0)
 	require.NoError(t, slow.eachRow(a, worker, 0, n, func(i, k int) { slow.moveRow(a, worker, i, k) }))
 	assert.InDeltaSlice(t, dual, moved, 1e-12)
+}
+
+func TestRaise(t *testing.T) {
+	for _, p := range []float64{1, 1.25, 1.4, 1.5, 1.75} {
+		for _, v := range []float64{0, 1e-300, 1e-9, 0.3, 1, 2, 1e9, 1e150} {
+			want := math.Pow(v, p)
+			assert.InDelta(t, want, raise(v, p), 1e-14*want, "%v^%v", v, p)
+		}
+	}
 }
 
 // anySheetShard assembles rows without the kernels of surfaces.

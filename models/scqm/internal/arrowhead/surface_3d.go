@@ -112,22 +112,37 @@ func (r *row3D) setProducts(g []float64, hess *[9]float64, weight float64) {
 	}
 }
 
-// addOuter adds weight J'HJ to the upper triangle of dst, which is 9 x 9.
+// addOuter adds weight J'HJ to the upper triangle of dst, which is 9 x 9. With the columns of J, e0, e1, e2, ye0 -
+// xe1, ze0 - xe2, ze1 - ye2 and three multiples of e2, the entries of HJ give those of J'HJ.
 func (r *row3D) addOuter(dst *[81]float64, h *[7]float64, hess *[9]float64, weight float64) {
 	x, y, z := r.x, r.y, r.z
-	for p, u := range [9][3]float64{
-		{1}, {0, 1}, {0, 0, 1}, {y, -x}, {z, 0, -x}, {0, z, -y}, {0, 0, h[4]}, {0, 0, h[5]}, {0, 0, h[6]},
-	} {
-		var v [3]float64 // weight H u
-		for k := range v {
-			v[k] = weight * (hess[3*k]*u[0] + hess[3*k+1]*u[1] + hess[3*k+2]*u[2])
+	var k [3][9]float64 // weight HJ
+	for i := range k {
+		a, b, c := weight*hess[3*i], weight*hess[3*i+1], weight*hess[3*i+2]
+		k[i] = [9]float64{a, b, c, a*y - b*x, a*z - c*x, b*z - c*y, c * h[4], c * h[5], c * h[6]}
+	}
+	for q := range 9 {
+		dst[q] += k[0][q]
+	}
+	for q := 1; q < 9; q++ {
+		dst[9+q] += k[1][q]
+	}
+	for q := 2; q < 9; q++ {
+		dst[18+q] += k[2][q]
+	}
+	for q := 3; q < 9; q++ {
+		u, v, w := k[0][q], k[1][q], k[2][q]
+		dst[27+q] += y*u - x*v
+		if q > 3 {
+			dst[36+q] += z*u - x*w
 		}
-		for q, w := range [9]float64{
-			v[0], v[1], v[2], v[0]*y - v[1]*x, v[0]*z - v[2]*x, v[1]*z - v[2]*y, v[2] * h[4], v[2] * h[5], v[2] * h[6],
-		} {
-			if q >= p {
-				dst[9*p+q] += w
-			}
+		if q > 4 {
+			dst[45+q] += z*v - y*w
+		}
+	}
+	for q := 6; q < 9; q++ {
+		for p := 6; p <= q; p++ {
+			dst[9*p+q] += h[p-2] * k[2][q]
 		}
 	}
 }

@@ -4,22 +4,19 @@ import (
 	"math"
 
 	"github.com/scqm/scqm/framework"
-	"github.com/scqm/scqm/internal/dense"
 )
 
-// The formulas of primalDual for a radial loss written out for surfaces in space.
+// The formulas of primalDual for radial losses and sums over entries, written out for surfaces in space.
 
-// isRadialSurface reports whether they apply.
-func (a *Hessian) isRadialSurface() bool {
-	return a.isSurface3D() && a.structure == framework.StructureRadial
+// isDualSurface reports whether they apply.
+func (a *Hessian) isDualSurface() bool {
+	return a.isSurface3D() && (a.structure == framework.StructureRadial || a.structure == framework.StructureSeparable)
 }
 
-// dual3D is the rounded loss of a row: its gradient, the matrix H, the dual variables, in the frame, and
-// one over theta.
+// dual3D is the rounded loss of a row: its gradient, the matrix H and the dual variables, in the frame.
 type dual3D struct {
 	slope, g [3]float64
 	hess     [9]float64
-	inverse  float64
 }
 
 // load takes residual, dual variables and the length eps, and returns the rounded loss.
@@ -27,7 +24,6 @@ func (d *dual3D) load(fr *Frame, e *[3]float64, dual []float64, eps float64) flo
 	size := e[0]*e[0] + e[1]*e[1] + e[2]*e[2]
 	theta := math.Sqrt(size + eps*eps)
 	inverse := 1 / theta
-	d.inverse = inverse
 	for k := range d.g {
 		axis := (*[3]float64)(fr.Axis(k))
 		d.g[k] = axis[0]*dual[0] + axis[1]*dual[1] + axis[2]*dual[2]
@@ -44,40 +40,61 @@ func (d *dual3D) load(fr *Frame, e *[3]float64, dual []float64, eps float64) flo
 	return size / (theta + eps)
 }
 
+// loadEntries is load for a sum over entries.
+func (d *dual3D) loadEntries(a *Hessian, pd *primalDual, e *[3]float64, dual []float64, eps float64) float64 {
+	w := (*[9]float64)(a.Frame.W)
+	for k := range pd.row {
+		pd.row[k] = e[0]*w[k] + e[1]*w[3+k] + e[2]*w[6+k]
+	}
+	value := pd.entries(a.o.PlainLoss(), dual, eps)
+	v, c := (*[3]float64)(pd.row), (*[3]float64)(pd.curve)
+	for q := range 3 {
+		x, y, z := w[3*q], w[3*q+1], w[3*q+2]
+		d.slope[q] = x*v[0] + y*v[1] + z*v[2]
+		d.g[q] = x*dual[0] + y*dual[1] + z*dual[2]
+		x, y, z = x*c[0], y*c[1], z*c[2]
+		for t := range q + 1 {
+			u := x*w[3*t] + y*w[3*t+1] + z*w[3*t+2]
+			d.hess[3*q+t], d.hess[3*t+q] = u, u
+		}
+	}
+	return value
+}
+
 // surface adds rows of a surface as addRow does.
 func (job *primalDualShard) surface(a *Hessian, w *worker, s *sums, lo, hi int) error {
-	var batch sums3D
+	t0, t1, t2 := a.F.Theta[0], a.F.Theta[1], a.F.Theta[2]
+	data := a.o.Data()
 	return job.eachSurface(a, w, lo, hi, func(i int, row *row3D, h *[7]float64, d *dual3D, value float64) {
-		weight := a.o.Data().Weight(i)
+		weight := data.Weight(i)
 		s.cost += weight * value
-		for _, sign := range [...]float64{1, -1} {
-			for k := range row.e {
-				row.e[k] = (d.slope[k] + sign*d.g[k]) / 2
-			}
-			row.outer(w.v[:9:9], h)
-			dense.AddOuterProduct(s.a, w.v, -sign*weight*d.inverse)
-		}
 		row.setProducts(d.g[:], &d.hess, weight)
-		t := a.F.Theta
-		row.inner(job.dst.InnerGrad[2*i:2*i+2:2*i+2], job.dst.C[4*i:4*i+4:4*i+4], t[0], t[1], t[2])
+		row.addOuter((*[81]float64)(s.a), h, &d.hess, weight)
+		row.inner(job.dst.InnerGrad[2*i:2*i+2:2*i+2], job.dst.C[4*i:4*i+4:4*i+4], t0, t1, t2)
 		row.couple(job.dst.B, job.dst.Inner(), 2*i, h)
 		for r, v := range row.g {
+			g, dual := (*[7]float64)(s.gh[7*r:]), (*[7]float64)(s.dual[7*r:])
+			slope := weight * d.slope[r]
 			for k, u := range h {
-				s.dual[7*r+k] += v * u
+				g[k] += slope * u
+				dual[k] += v * u
 			}
-			row.g[r] = weight * d.slope[r]
+			row.g[r] = slope
 		}
 		grad := job.dst.InnerGrad[2*i : 2*i+2]
 		grad[0], grad[1] = row.g[0]+row.a*row.g[2], row.g[1]+row.b*row.g[2]
-		batch.add(row, h, weight*d.inverse)
-	}, func() { batch.addTo(s); batch = sums3D{} })
+	})
 }
 
-// eachSurface calls work for every row, with its coordinates and its loss, and end after each batch.
-func (job *primalDualShard) eachSurface(a *Hessian, w *worker, lo, hi int, work func(i int, row *row3D, h *[7]float64, d *dual3D, value float64), end func()) error {
+// eachSurface calls work for every row, with its coordinates and its loss.
+func (job *primalDualShard) eachSurface(a *Hessian, w *worker, lo, hi int, work func(i int, row *row3D, h *[7]float64, d *dual3D, value float64)) error {
 	t0, t1, t2, eps := a.F.Theta[0], a.F.Theta[1], a.F.Theta[2], a.o.SmoothingLength()
 	var d dual3D
 	var row row3D
+	var pd *primalDual // of sums over entries
+	if a.structure == framework.StructureSeparable {
+		pd = w.primalDual(a.F)
+	}
 	for from := lo; from < hi; from += w.batch {
 		if err := a.o.Context().Err(); err != nil {
 			return err
@@ -89,9 +106,15 @@ func (job *primalDualShard) eachSurface(a *Hessian, w *worker, lo, hi int, work 
 			h, e := (*[7]float64)(w.h[7*k:]), (*[3]float64)(w.e[3*k:])
 			row.x, row.y, row.z = h[1], h[2], h[3]
 			row.a, row.b = 2*t0*row.x+t1*row.y, t1*row.x+2*t2*row.y
-			work(i, &row, h, &d, d.load(a.Frame, e, job.dual[3*i:3*i+3], eps))
+			dual := job.dual[3*i : 3*i+3 : 3*i+3]
+			var value float64
+			if pd != nil {
+				value = d.loadEntries(a, pd, e, dual, eps)
+			} else {
+				value = d.load(a.Frame, e, dual, eps)
+			}
+			work(i, &row, h, &d, value)
 		}
-		end()
 	}
 	return nil
 }
@@ -117,7 +140,7 @@ func (job *moveDualShard) surface(a *Hessian, w *worker, lo, hi int) error {
 			dual[1] += v * axis[1]
 			dual[2] += v * axis[2]
 		}
-	}, func() {})
+	})
 	if err == nil && bounded {
 		ball.ProjectDual(job.dual[3*lo:3*hi], 3)
 	}
