@@ -65,14 +65,10 @@ func newSchur(shape framework.ArrowheadShape) *schur {
 // eliminate prepares systems with the matrices of an arrowhead.
 func (s *schur) eliminate(a *framework.Arrowhead) {
 	d, n, p := s.Dim, s.Inner(), s.Outer
-	for i := range s.Rows {
-		s.root(s.roots[i*d*d:(i+1)*d*d], a.C[i*d*d:(i+1)*d*d])
+	if d != 2 || !dense.EliminatePlanes(s.roots, s.f, s.ff, a.C, a.InnerGrad, a.B, s.flatness) {
+		s.eliminateRows(a)
 	}
-	timesRoots(s.f, a.InnerGrad, s.roots, d)
 	s.gained = floats.Dot(s.f, s.f) / 2
-	for q := range p {
-		timesRoots(s.ff[q*n:(q+1)*n], a.B[q*n:(q+1)*n], s.roots, d)
-	}
 	s.setScale(a.A)
 	s.products()
 	for q := range p {
@@ -84,6 +80,18 @@ func (s *schur) eliminate(a *framework.Arrowhead) {
 	}
 	s.size = math.Sqrt(floats.Dot(s.s, s.s))
 	s.haveEigen = false
+}
+
+// eliminateRows computes roots, f and ff for any C_i.
+func (s *schur) eliminateRows(a *framework.Arrowhead) {
+	d, n := s.Dim, s.Inner()
+	for i := range s.Rows {
+		s.root(s.roots[i*d*d:(i+1)*d*d], a.C[i*d*d:(i+1)*d*d])
+	}
+	timesRoots(s.f, a.InnerGrad, s.roots, d)
+	for q := range s.Outer {
+		timesRoots(s.ff[q*n:(q+1)*n], a.B[q*n:(q+1)*n], s.roots, d)
+	}
 }
 
 // products writes the lower triangle of FF' into s. Small ones take next to no time either
@@ -134,7 +142,7 @@ func (s *schur) root(r, c []float64) {
 	for i := range d {
 		most = max(most, math.Abs(c[i*d+i]))
 	}
-	if d == 2 && rootOfPlane(r, c, s.flatness*most) {
+	if d == 2 && dense.PlaneRoot(r, c, s.flatness) {
 		return
 	}
 	copy(r, c)
@@ -160,22 +168,6 @@ func (s *schur) root(r, c []float64) {
 	}
 }
 
-// rootOfPlane is the first case of root for d = 2.
-func rootOfPlane(r, c []float64, least float64) bool {
-	if !(c[0] > least) {
-		return false
-	}
-	inverse := 1 / math.Sqrt(c[0])
-	l := c[1] * inverse
-	pivot := c[3] - l*l
-	if !(pivot > least) {
-		return false
-	}
-	last := 1 / math.Sqrt(pivot)
-	r[0], r[1], r[2], r[3] = inverse, -l*inverse*last, 0, last
-	return true
-}
-
 // timesRoots writes b_i R_i for all rows i, where b holds the b_i one after the
 // other.
 func timesRoots(dst, b, roots []float64, d int) {
@@ -185,11 +177,7 @@ func timesRoots(dst, b, roots []float64, d int) {
 			dst[i] = b[i] * r
 		}
 	case 2:
-		for i := 0; i+1 < len(b) && i+1 < len(dst); i += 2 {
-			r := roots[2*i : 2*i+4 : 2*i+4]
-			x, y := b[i], b[i+1]
-			dst[i], dst[i+1] = x*r[0]+y*r[2], x*r[1]+y*r[3]
-		}
+		dense.TimesPlaneRoots(dst, b, roots)
 	default:
 		for i := 0; i < len(b); i += d {
 			timesRoot(dst[i:i+d], b[i:i+d], roots[i*d:(i+d)*d], d)

@@ -49,3 +49,9 @@ func symmetricTileAVX512(y, sums, a *float64, stride int, v, weights *float64, b
 
 //go:noescape
 func symmetricTileAVX2(y, sums, a *float64, stride int, v, weights *float64, blocks int)
+
+//go:noescape
+func eliminatePlanesAVX512(table, roots, c, f, grad, ff, b *float64, n, count int) bool
+
+//go:noescape
+func eliminatePlanesAVX2(table, roots, c, f, grad, ff, b *float64, n, count int) bool

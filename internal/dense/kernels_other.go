@@ -32,3 +32,7 @@ func addTileAVX2(*float64, int, *float64, int, int, *float64, int, *float64, int
 func symmetricTileAVX512(*float64, *float64, *float64, int, *float64, *float64, int) {}
 
 func symmetricTileAVX2(*float64, *float64, *float64, int, *float64, *float64, int) {}
+
+func eliminatePlanesAVX512(_, _, _, _, _, _, _ *float64, _, _ int) bool { return false }
+
+func eliminatePlanesAVX2(_, _, _, _, _, _, _ *float64, _, _ int) bool { return false }

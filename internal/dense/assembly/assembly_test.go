@@ -11,8 +11,9 @@ import (
 // The kernels in the tree are those that are generated.
 func TestKernelsAreThoseInTheTree(t *testing.T) {
 	for file, write := range map[string]func(){
-		"../products_amd64.s":                                        writeProducts,
-		"../../../losses/smooth_amd64.s":                             writeSmooth,
+		"../products_amd64.s":            writeProducts,
+		"../planes_amd64.s":              writePlanes,
+		"../../../losses/smooth_amd64.s": writeSmooth,
 		"../../../models/scqm/internal/nearest/surface_feet_amd64.s": writeFeet,
 		"../../../models/scqm/internal/nearest/feet_amd64.s":         writeForms,
 		"../../../models/denoise/chart_lanes_amd64.s":                writeCharts,

@@ -43,6 +43,18 @@ func (s *straight) above(a, b value) value    { return s.add("compare 0x1E", "",
 func (s *straight) beyond(a, b value) value   { return s.add("compare 0x16", "", a, b) } // not a <= b
 func (s *straight) upTo(a, b value) value     { return s.add("compare 0x12", "", a, b) } // a <= b
 
+// lows and highs are the first and the second numbers of pairs in a and b, which are in memory one after the other,
+// in an order of their own: that of the two is the same. Of such numbers they are the pairs in a and b again.
+func (s *straight) lows(a, b value) value  { return s.add("VUNPCKLPD", "", a, b) }
+func (s *straight) highs(a, b value) value { return s.add("VUNPCKHPD", "", a, b) }
+
+// evens and odds are the first and the second pairs of fours of numbers in a and b, in their order. zipLow and zipHigh
+// are the fours again, first halves and second halves of the pairs in a and b.
+func (s *straight) evens(a, b value) value   { return s.add("evens", "", a, b) }
+func (s *straight) odds(a, b value) value    { return s.add("odds", "", a, b) }
+func (s *straight) zipLow(a, b value) value  { return s.add("zip low", "", a, b) }
+func (s *straight) zipHigh(a, b value) value { return s.add("zip high", "", a, b) }
+
 // choose is a where the mask is set, else b.
 func (s *straight) choose(mask, a, b value) value { return s.add("choose", "", mask, a, b) }
 
@@ -169,10 +181,26 @@ func (w *writer) operate(op string, from []string, to int) {
 		}
 		p("VMOVAPD %s, %s", from[0], dst)
 		p("VPTERNLOGQ $0xCA, %s, %s, %s", from[2], from[1], dst)
+	case "evens", "odds", "zip low", "zip high":
+		w.pairs(op, from, dst)
 	case "VSQRTPD":
 		p("%s %s, %s", op, from[0], dst)
 	default:
 		p("%s %s, %s, %s", op, from[1], from[0], dst)
+	}
+}
+
+// pairs moves pairs of numbers.
+func (w *writer) pairs(op string, from []string, dst string) {
+	if !w.wide {
+		half := map[string]string{"evens": "0x20", "odds": "0x31", "zip low": "0x20", "zip high": "0x31"}[op]
+		p("VPERM2F128 $%s, %s, %s, %s", half, from[1], from[0], dst)
+		return
+	}
+	lanes := map[string]string{"evens": "0x88", "odds": "0xDD", "zip low": "0x44", "zip high": "0xEE"}[op]
+	p("VSHUFF64X2 $%s, %s, %s, %s", lanes, from[1], from[0], dst)
+	if op == "zip low" || op == "zip high" {
+		p("VSHUFF64X2 $0xD8, %s, %s, %s", dst, dst, dst)
 	}
 }
 
