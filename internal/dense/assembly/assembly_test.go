@@ -14,9 +14,10 @@ func TestKernelsAreThoseInTheTree(t *testing.T) {
 		"../products_amd64.s":            writeProducts,
 		"../planes_amd64.s":              writePlanes,
 		"../../../losses/smooth_amd64.s": writeSmooth,
-		"../../../models/scqm/internal/nearest/surface_feet_amd64.s": writeFeet,
-		"../../../models/scqm/internal/nearest/feet_amd64.s":         writeForms,
-		"../../../models/denoise/chart_lanes_amd64.s":                writeCharts,
+		"../../../models/scqm/internal/arrowhead/surface_lanes_amd64.s": writeSurfaces,
+		"../../../models/scqm/internal/nearest/surface_feet_amd64.s":    writeFeet,
+		"../../../models/scqm/internal/nearest/feet_amd64.s":            writeForms,
+		"../../../models/denoise/chart_lanes_amd64.s":                   writeCharts,
 	} {
 		var text bytes.Buffer
 		output = &text

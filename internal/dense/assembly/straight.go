@@ -55,6 +55,10 @@ func (s *straight) odds(a, b value) value    { return s.add("odds", "", a, b) }
 func (s *straight) zipLow(a, b value) value  { return s.add("zip low", "", a, b) }
 func (s *straight) zipHigh(a, b value) value { return s.add("zip high", "", a, b) }
 
+// firstHalves and lastHalves are halves of a and of b, of eight lanes each.
+func (s *straight) firstHalves(a, b value) value { return s.add("first halves", "", a, b) }
+func (s *straight) lastHalves(a, b value) value  { return s.add("last halves", "", a, b) }
+
 // choose is a where the mask is set, else b.
 func (s *straight) choose(mask, a, b value) value { return s.add("choose", "", mask, a, b) }
 
@@ -183,6 +187,10 @@ func (w *writer) operate(op string, from []string, to int) {
 		p("VPTERNLOGQ $0xCA, %s, %s, %s", from[2], from[1], dst)
 	case "evens", "odds", "zip low", "zip high":
 		w.pairs(op, from, dst)
+	case "first halves":
+		p("VSHUFF64X2 $0x44, %s, %s, %s", from[1], from[0], dst)
+	case "last halves":
+		p("VSHUFF64X2 $0xEE, %s, %s, %s", from[1], from[0], dst)
 	case "VSQRTPD":
 		p("%s %s, %s", op, from[0], dst)
 	default:

@@ -222,26 +222,37 @@ func (s *sums3D) addTo(dst *sums) {
 
 // stepSurface steps rows of a surface as stepRows does.
 func (k *quadraticInner) stepSurface(r innerRows) {
+	q := k.surface()
+	for i := r.from; i < r.to; i++ {
+		k.form[i-r.from] = k.stepSurfaceRow(&q, r, i)
+	}
+}
+
+// surface is the problem of a row, but for the point.
+func (k *quadraticInner) surface() nearest.Quadratic3D {
 	q := nearest.Quadratic3D{T0: k.f.Theta[0], T1: k.f.Theta[1], T2: k.f.Theta[2]}
 	if k.twice != nil {
 		q.Twice = (*[9]float64)(k.twice)
 	}
-	for i := r.from; i < r.to; i++ {
-		coords := k.coords[3*i : 3*i+3 : 3*i+3]
-		k.frame.toFrame(coords, k.data.Row(i))
-		q.Y = [3]float64{coords[0], coords[1], coords[2]}
-		tau := r.tau[2*i : 2*i+2 : 2*i+2]
-		x, y := tau[0], tau[1]
-		value := q.Value(x, y)
-		if k.data.Weight(i) > 0 {
-			ox, oy := r.other[2*i], r.other[2*i+1]
-			if v := q.Value(ox, oy); v < value {
-				x, y, value = ox, oy, v
-			}
-			tau[0], tau[1], value = q.Step(x, y, value, nearest.InnerTries)
+	return q
+}
+
+// stepSurfaceRow steps row i and returns its form.
+func (k *quadraticInner) stepSurfaceRow(q *nearest.Quadratic3D, r innerRows, i int) float64 {
+	coords := k.coords[3*i : 3*i+3 : 3*i+3]
+	k.frame.toFrame(coords, k.data.Row(i))
+	q.Y = [3]float64{coords[0], coords[1], coords[2]}
+	tau := r.tau[2*i : 2*i+2 : 2*i+2]
+	x, y := tau[0], tau[1]
+	value := q.Value(x, y)
+	if k.data.Weight(i) > 0 {
+		ox, oy := r.other[2*i], r.other[2*i+1]
+		if v := q.Value(ox, oy); v < value {
+			x, y, value = ox, oy, v
 		}
-		k.form[i-r.from] = value
+		tau[0], tau[1], value = q.Step(x, y, value, nearest.InnerTries)
 	}
+	return value
 }
 
 // rowResiduals3D writes the residuals of listed rows, counted from a first one,

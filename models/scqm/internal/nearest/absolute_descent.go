@@ -329,7 +329,7 @@ func (s *absoluteDescent) step(u *place, let int) bool {
 				return true
 			}
 			// Rounding hides what short steps gain.
-			if try == 0 && s.hidden > 0 && !s.bent && s.least <= before*(1+rounding) {
+			if try == 0 && s.hidden > 0 && !s.bent && s.least <= before*(1+Rounding) {
 				s.hidden--
 				return true
 			}
@@ -360,7 +360,7 @@ func (s *absoluteDescent) restore() bool {
 		if n == 0 || size <= 0x1p-56*s.least {
 			return true
 		}
-		if size >= last { // rounding, or no way back
+		if size >= last { // Rounding, or no way back
 			return size <= vertexPrecision*s.least
 		}
 		last = size

@@ -201,7 +201,7 @@ func (k *Feet) newton(pulled []float64, stride, count, steps int) (good [lanes]b
 				continue
 			}
 			next, value := k.next[l], k.value[l]
-			if !(next <= value-float64(2*armijo*slope[l]) || next <= value+float64(rounding*value)) {
+			if !(next <= value-float64(2*Armijo*slope[l]) || next <= value+float64(Rounding*value)) {
 				live[l], good[l] = false, false
 				continue
 			}

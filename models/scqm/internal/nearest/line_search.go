@@ -3,11 +3,11 @@ package nearest
 import "math"
 
 const (
-	// armijo is the part of the decrease promised by the slope that a step must
+	// Armijo is the part of the decrease promised by the slope that a step must
 	// bring.
-	armijo = 1e-4
-	// rounding is what the last digits of a value may do to it.
-	rounding = 0x1p-50
+	Armijo = 1e-4
+	// Rounding is what the last digits of a value may do to it.
+	Rounding = 0x1p-50
 	// Tries bounds the lengths tried on the way to a minimum, InnerTries those of
 	// one step among others of an outer iteration.
 	Tries, InnerTries = 40, 4
@@ -18,7 +18,7 @@ const (
 // the value as it is to rounding: close to a minimum it still improves the
 // argument.
 func Accepts(value, next, t, slope float64, first bool) bool {
-	return next <= value+armijo*t*slope || first && next <= value+rounding*math.Abs(value)
+	return next <= value+Armijo*t*slope || first && next <= value+Rounding*math.Abs(value)
 }
 
 // Shorten returns the length to try after one that was not accepted: that of the

@@ -82,7 +82,7 @@ func (g *quadratic2D) minimize(f *sheet.Sheet, ab []float64, x, y float64, steps
 			return at, false
 		}
 		next := at2D(f, ab, at.x+sx, at.y+sy)
-		if !(next.h <= at.h+float64(2*armijo*slope) || next.h <= at.h+float64(rounding*at.h)) {
+		if !(next.h <= at.h+float64(2*Armijo*slope) || next.h <= at.h+float64(Rounding*at.h)) {
 			return at, false
 		}
 		at = next

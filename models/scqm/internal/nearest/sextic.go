@@ -52,7 +52,7 @@ func (p *sextic) load(g *quadratic2D, h, tau, weighed []float64) {
 	p.part = [3]float64{1 + 2*weighed[0], 2 * weighed[1], 1 + 2*weighed[2]}
 }
 
-// search calls lower with directions in which P is negative, or 0 to rounding,
+// search calls lower with directions in which P is negative, or 0 to Rounding,
 // until one call reports true. It reports false where none does.
 func (p *sextic) search(lower func(u, v float64) bool) bool {
 	return p.searchChart(lower) || p.turned().searchChart(func(v, u float64) bool { return lower(u, v) })

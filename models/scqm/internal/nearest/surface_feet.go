@@ -44,7 +44,7 @@ func (s *SurfaceFeet) Reload() {
 	m.load(s.padded)
 	copy(s.table[copy(s.table[:], s.padded.Theta):], []float64{
 		m.m00, m.m01, m.m02, m.m11, m.m12, m.m22,
-		1, dense.Flat, 2 * armijo, rounding, s.arrival.Step * s.arrival.Step, Refused, 0, -convexSlack, s.arrival.Gradient * s.arrival.Gradient,
+		1, dense.Flat, 2 * Armijo, Rounding, s.arrival.Step * s.arrival.Step, Refused, 0, -convexSlack, s.arrival.Gradient * s.arrival.Gradient,
 	})
 }
 

@@ -1,0 +1,298 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+)
+
+// writeSurfaces writes the kernels of surfaces in space; see surface_lanes.go in package arrowhead for what
+// they compute and where rows are.
+func writeSurfaces() {
+	begin()
+	for _, s := range sets {
+		placeSurface(s)
+		stepSurface(s)
+		coupleSurface(s)
+	}
+	sumSurface(sets[0])
+}
+
+// The numbers that the kernels read, by their place in their table.
+const (
+	surfaceCentre = 0  // c
+	surfaceAxes   = 3  // the frame, axis after axis
+	surfaceTheta  = 12 // Theta
+	surfaceTwice  = 15 // 2 Theta
+	surfaceOne    = 18
+	surfaceFlat   = 19
+	surfaceArmijo = 20
+	surfaceRounds = 21
+	surfaceRefuse = 22
+)
+
+// surface is the code of such kernels. AX has the table, BX 16 times the number of the first row of a group.
+type surface struct{ *straight }
+
+func (e surface) number(i int) value { return e.broadcast(fmt.Sprintf("%d(AX)", 8*i)) }
+
+// word is place k of a group at a base, with an index.
+func (e surface) word(base, index string, k int) string {
+	if k == 0 {
+		return fmt.Sprintf("(%s)%s", base, index)
+	}
+	return fmt.Sprintf("%d(%s)%s", 8*e.lanes()*k, base, index)
+}
+
+// pair reads the two numbers of rows.
+func (e surface) pair(base string) (x, y value) {
+	u, v := e.load(e.word(base, "(BX*1)", 0)), e.load(e.word(base, "(BX*1)", 1))
+	return e.lows(u, v), e.highs(u, v)
+}
+
+func (e surface) storePair(x, y value, base, index string) {
+	e.store(e.lows(x, y), e.word(base, index, 0))
+	e.store(e.highs(x, y), e.word(base, index, 1))
+}
+
+// both is a sum of two products, three the sum of that and one more.
+func (e surface) both(a, b, c, d value) value { return e.sum(e.times(a, b), e.times(c, d)) }
+
+func (e surface) three(a, b, c, d, f, g value) value { return e.sum(e.both(a, b, c, d), e.times(f, g)) }
+
+// row is W'(x - c) of the rows at SI.
+func (e surface) row() (y [3]value) {
+	var x [3]value
+	for k := range x {
+		x[k] = e.less(e.load(e.word("SI", "", k)), e.number(surfaceCentre+k))
+	}
+	for k := range y {
+		at := surfaceAxes + 3*k
+		y[k] = e.three(e.number(at), x[0], e.number(at+1), x[1], e.number(at+2), x[2])
+	}
+	return y
+}
+
+func (e surface) theta(k int) value { return e.number(surfaceTheta + k) }
+
+// place writes residuals in the frame, the height, and the squared norm.
+func (e surface) place() {
+	y := e.row()
+	u, v := e.pair("DI")
+	z := e.three(e.theta(0), e.times(u, u), e.theta(1), e.times(u, v), e.theta(2), e.times(v, v))
+	r := [3]value{e.less(u, y[0]), e.less(v, y[1]), e.less(z, y[2])}
+	for k, v := range [4]value{r[0], r[1], r[2], z} {
+		e.store(v, e.word("R8", "", k))
+	}
+	e.store(e.three(r[0], r[0], r[1], r[1], r[2], r[2]), "(R9)")
+}
+
+// form is the squared distance at (x, y) from a point, of which residual holds the last one.
+func (e surface) form(x, y value, point [3]value) (value, [3]value) {
+	z := e.three(e.times(e.theta(0), x), x, e.times(e.theta(1), x), y, e.times(e.theta(2), y), y)
+	r := [3]value{e.less(x, point[0]), e.less(y, point[1]), e.less(z, point[2])}
+	return e.three(r[0], r[0], r[1], r[1], r[2], r[2]), r
+}
+
+// step goes to the better one of two places, and from there a Newton step of full length where the Hessian is
+// safely positive definite and it lowers the form enough.
+func (e surface) step() {
+	point := e.row()
+	x, y := e.pair("DI")
+	ox, oy := e.pair("R8")
+	value1, _ := e.form(x, y, point)
+	value2, _ := e.form(ox, oy, point)
+	other := e.above(value1, value2)
+	x, y = e.choose(other, ox, x), e.choose(other, oy, y)
+	from, r := e.form(x, y, point)
+	a, b := e.slopes(x, y)
+	two := e.sum(e.number(surfaceOne), e.number(surfaceOne))
+	v := e.sum(r[2], r[2])
+	vv := e.sum(v, v)
+	g0, g1 := e.sum(e.sum(r[0], r[0]), e.times(v, a)), e.sum(e.sum(r[1], r[1]), e.times(v, b))
+	h00 := e.sum(e.sum(two, e.times(e.sum(a, a), a)), e.times(vv, e.theta(0)))
+	h01 := e.sum(e.times(e.sum(b, b), a), e.times(v, e.theta(1)))
+	h11 := e.sum(e.sum(two, e.times(e.sum(b, b), b)), e.times(vv, e.theta(2)))
+	det := e.less(e.times(h00, h11), e.times(h01, h01))
+	flat := e.number(surfaceFlat)
+	least, most := e.times(flat, h00), e.times(flat, h11)
+	good := e.and(e.and(e.above(h00, least), e.above(h00, most)), e.and(e.above(det, e.times(least, h00)), e.above(det, e.times(most, h00))))
+	dx := e.over(e.less(e.times(h01, g1), e.times(h11, g0)), det)
+	dy := e.over(e.less(e.times(h01, g0), e.times(h00, g1)), det)
+	slope := e.both(g0, dx, g1, dy)
+	nx, ny := e.sum(x, dx), e.sum(y, dy)
+	next, _ := e.form(nx, ny, point)
+	enough := e.upTo(next, e.sum(from, e.times(e.number(surfaceArmijo), slope)))
+	good = e.and(good, e.or(enough, e.upTo(next, e.sum(from, e.times(e.number(surfaceRounds), from)))))
+	e.storePair(nx, ny, "R10", "(BX*1)")
+	e.store(e.choose(good, next, e.number(surfaceRefuse)), "(R9)")
+}
+
+// slopes is the derivative of the height.
+func (e surface) slopes(x, y value) (a, b value) {
+	t1 := e.theta(1)
+	return e.both(e.number(surfaceTwice), x, t1, y), e.both(t1, x, e.number(surfaceTwice+2), y)
+}
+
+// couple writes the inner derivatives of rows, and what the sums over rows take of them. At R8 are, R15 bytes
+// apart, the first and the second derivative of rho and the weights, at DI residuals and heights.
+func (e surface) couple() {
+	x, y := e.pair("SI")
+	var r [3]value
+	for k := range r {
+		r[k] = e.load(e.word("DI", "", k))
+	}
+	z := e.load(e.word("DI", "", 3))
+	one, two, weight := e.load("(R8)"), e.load("(R8)(R15*1)"), e.load("(R8)(R15*2)")
+	first := e.times(weight, e.sum(one, one))
+	twice := e.sum(weight, weight)
+	second := e.times(e.sum(twice, twice), two)
+	a, b := e.slopes(x, y)
+	var g, n0, n1 [3]value
+	u, v := e.times(second, e.sum(r[0], e.times(r[2], a))), e.times(second, e.sum(r[1], e.times(r[2], b)))
+	for k := range g {
+		g[k] = e.times(first, r[k])
+		n0[k], n1[k] = e.times(r[k], u), e.times(r[k], v)
+	}
+	n0[0], n1[1] = e.sum(first, n0[0]), e.sum(first, n1[1])
+	n0[2], n1[2] = e.sum(e.times(first, a), n0[2]), e.sum(e.times(first, b), n1[2])
+	gg := e.sum(g[2], g[2])
+	e.storePair(e.sum(g[0], e.times(a, g[2])), e.sum(g[1], e.times(b, g[2])), "R9", "(BX*1)")
+	off := e.sum(e.sum(n1[0], e.times(a, n1[2])), e.times(g[2], e.theta(1)))
+	c0 := e.sum(e.sum(n0[0], e.times(a, n0[2])), e.times(gg, e.theta(0)))
+	c3 := e.sum(e.sum(n1[1], e.times(b, n1[2])), e.times(gg, e.theta(2)))
+	low, lower, high, higher := e.lows(c0, off), e.lows(off, c3), e.highs(c0, off), e.highs(off, c3)
+	for k, v := range []value{e.zipLow(low, lower), e.zipHigh(low, lower), e.zipLow(high, higher), e.zipHigh(high, higher)} {
+		e.store(v, e.word("R10", "(BX*2)", k))
+	}
+	for p, index := range []string{"", "(R12*1)", "(R12*2)"} {
+		e.storePair(n0[p], n1[p], "R11", index)
+	}
+	e.storePair(e.less(e.less(e.times(n0[0], y), e.times(n0[1], x)), g[1]), e.sum(e.less(e.times(n1[0], y), e.times(n1[1], x)), g[0]), "R11", "(CX*1)")
+	e.storePair(e.less(e.sum(e.less(e.times(n0[0], z), e.times(n0[2], x)), e.times(g[0], a)), g[2]),
+		e.sum(e.less(e.times(n1[0], z), e.times(n1[2], x)), e.times(g[0], b)), "R11", "(R12*4)")
+	e.storePair(e.sum(e.less(e.times(n0[1], z), e.times(n0[2], y)), e.times(g[1], a)),
+		e.less(e.sum(e.less(e.times(n1[1], z), e.times(n1[2], y)), e.times(g[1], b)), g[2]), "R11", "(DX*1)")
+	xx, xy, yy := e.times(x, x), e.times(x, y), e.times(y, y)
+	e.storePair(e.sum(e.times(n0[2], xx), e.times(gg, x)), e.times(n1[2], xx), "R11", "(CX*2)")
+	e.storePair(e.sum(e.times(n0[2], xy), e.times(g[2], y)), e.sum(e.times(n1[2], xy), e.times(g[2], x)), "R11", "(R14*1)")
+	e.storePair(e.times(n0[2], yy), e.sum(e.times(n1[2], yy), e.times(gg, y)), "R11", "(R12*8)")
+	e.storeEight([8]value{x, y, z, e.number(surfaceOne), g[0], g[1], g[2], first})
+}
+
+// storeEight writes eight numbers of each row, one row after the other.
+func (e surface) storeEight(v [8]value) {
+	var four [2][4]value // rows in their order
+	for k := range four {
+		at := v[4*k : 4*k+4]
+		low, lower, high, higher := e.lows(at[0], at[1]), e.lows(at[2], at[3]), e.highs(at[0], at[1]), e.highs(at[2], at[3])
+		four[k] = [4]value{e.zipLow(low, lower), e.zipHigh(low, lower), e.zipLow(high, higher), e.zipHigh(high, higher)}
+	}
+	for k := range 4 {
+		if !e.wide { // a row in each
+			e.store(four[0][k], e.word("R13", "(BX*4)", 2*k))
+			e.store(four[1][k], e.word("R13", "(BX*4)", 2*k+1))
+			continue
+		}
+		e.store(e.firstHalves(four[0][k], four[1][k]), e.word("R13", "(BX*4)", 2*k))
+		e.store(e.lastHalves(four[0][k], four[1][k]), e.word("R13", "(BX*4)", 2*k+1))
+	}
+}
+
+// surfaceKernel writes a kernel whose arguments are in registers, and n the number of rows. Some advance by so many words a group.
+func surfaceKernel(s set, name, arguments string, registers []string, before []string, write func(surface), advance map[string]int) {
+	c := foot{straight: &straight{set: s}}
+	body := c.part(func(e foot) { write(surface{e.straight}) })
+	n := 8 * len(registers)
+	fmt.Fprintf(output, "// func %s%s(%s, n int)\n", name, s.name, arguments)
+	fmt.Fprintf(output, "TEXT ·%s%s(SB), 0, $%d-%d\n", name, s.name, 8*s.lanes()*c.slots, n+8)
+	names := strings.Split(strings.ReplaceAll(arguments, " *float64", ""), ", ")
+	for i, register := range registers {
+		p("MOVQ %s+%d(FP), %s", names[i], 8*i, register)
+	}
+	p("XORQ BX, BX")
+	for _, line := range before {
+		p("%s", line)
+	}
+	label(name + "group")
+	fmt.Fprint(output, body)
+	for _, register := range []string{"SI", "DI", "R8", "R9"} {
+		if words := advance[register]; words > 0 {
+			p("ADDQ $%d, %s", 8*s.lanes()*words, register)
+		}
+	}
+	p("MOVQ n+%d(FP), CX", n)
+	p("SHLQ $4, CX")
+	if advance["R11"] > 0 {
+		p("SUBQ BX, R11")
+	}
+	p("ADDQ $%d, BX", 16*s.lanes())
+	p("CMPQ BX, CX")
+	p("JGE %send", name)
+	p("SUBQ $%d, CX", 16*s.lanes()) // the last group ends with the last row
+	p("CMPQ BX, CX")
+	p("CMOVQGT CX, BX")
+	if advance["R11"] > 0 {
+		p("ADDQ BX, R11")
+		p("LEAQ (R12)(R12*2), CX")
+	}
+	p("JMP %sgroup", name)
+	label(name + "end")
+	p("VZEROUPPER")
+	p("RET\n")
+}
+
+func placeSurface(s set) {
+	surfaceKernel(s, "placeSurface", "table, x, tau, e, u *float64", []string{"AX", "SI", "DI", "R8", "R9"}, nil,
+		surface.place, map[string]int{"SI": 3, "R8": 4, "R9": 1})
+}
+
+func stepSurface(s set) {
+	surfaceKernel(s, "stepSurface", "table, x, tau, other, form, out *float64", []string{"AX", "SI", "DI", "R8", "R9", "R10"}, nil,
+		surface.step, map[string]int{"SI": 3, "R9": 1})
+}
+
+// coupleSurface has the rows of b at R11, each of stride pairs, and odd multiples of its bytes in CX, DX and R14.
+func coupleSurface(s set) {
+	before := []string{"SHLQ $4, R12", "LEAQ (R12)(R12*4), DX", "LEAQ (R12)(R12*2), CX", "LEAQ (CX)(R12*4), R14", "SHLQ $3, R15"}
+	surfaceKernel(s, "coupleSurface", "table, tau, e, rho, grad, c, b, rows *float64, apart, stride",
+		[]string{"AX", "SI", "DI", "R8", "R9", "R10", "R11", "R13", "R15", "R12"}, before, surface.couple, map[string]int{"DI": 4, "R8": 1, "R11": 1})
+}
+
+// sumSurface adds up gradients and weights of rows times features h, and times those and h. A row is [x y z 1 g0
+// g1 g2 weight], from which order takes the two factors of the entries of h.
+func sumSurface(s set) {
+	fmt.Fprintf(output, "// func sumSurface%s(sums, rows *float64, order *int64, n int)\n", s.name)
+	fmt.Fprintf(output, "TEXT ·sumSurface%s(SB), 0, $64-32\n", s.name)
+	p("MOVQ sums+0(FP), DI")
+	p("MOVQ rows+8(FP), SI")
+	p("MOVQ order+16(FP), AX")
+	p("MOVQ n+24(FP), CX")
+	p("VMOVDQU64 (AX), Z10")
+	p("VMOVDQU64 64(AX), Z11")
+	for k := range 10 {
+		s.zero(k)
+	}
+	label("sumrow")
+	p("VMOVUPD (SI), Z12")
+	p("VPERMPD Z12, Z10, Z13")
+	p("VPERMPD Z12, Z11, Z14")
+	p("VMULPD Z14, Z13, Z13")
+	p("VMULPD.BCST 56(SI), Z13, Z14")
+	p("VMOVUPD Z14, (SP)")
+	for k := range 3 {
+		p("VMULPD.BCST %d(SI), Z13, Z15", 32+8*k)
+		p("VADDPD Z15, Z%d, Z%d", k, k)
+	}
+	for k := range 7 {
+		p("VMULPD.BCST %d(SP), Z13, Z15", 8*k)
+		p("VADDPD Z15, Z%d, Z%d", 3+k, 3+k)
+	}
+	p("ADDQ $64, SI")
+	p("DECQ CX")
+	p("JNE sumrow")
+	for k := range 10 {
+		p("VMOVUPD Z%d, %d(DI)", k, 64*k)
+	}
+	p("VZEROUPPER")
+	p("RET\n")
+}

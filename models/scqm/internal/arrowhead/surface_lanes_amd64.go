@@ -1,0 +1,22 @@
+package arrowhead
+
+//go:noescape
+func placeSurfaceAVX512(table, x, tau, e, u *float64, n int)
+
+//go:noescape
+func stepSurfaceAVX512(table, x, tau, other, form, out *float64, n int)
+
+//go:noescape
+func coupleSurfaceAVX512(table, tau, e, rho, grad, c, b, rows *float64, apart, stride, n int)
+
+//go:noescape
+func placeSurfaceAVX2(table, x, tau, e, u *float64, n int)
+
+//go:noescape
+func stepSurfaceAVX2(table, x, tau, other, form, out *float64, n int)
+
+//go:noescape
+func coupleSurfaceAVX2(table, tau, e, rho, grad, c, b, rows *float64, apart, stride, n int)
+
+//go:noescape
+func sumSurfaceAVX512(sums, rows *float64, order *int64, n int)

@@ -1,0 +1,17 @@
+//go:build !amd64
+
+package arrowhead
+
+func placeSurfaceAVX512(_, _, _, _, _ *float64, _ int) {}
+
+func stepSurfaceAVX512(_, _, _, _, _, _ *float64, _ int) {}
+
+func coupleSurfaceAVX512(_, _, _, _, _, _, _, _ *float64, _, _, _ int) {}
+
+func placeSurfaceAVX2(_, _, _, _, _ *float64, _ int) {}
+
+func stepSurfaceAVX2(_, _, _, _, _, _ *float64, _ int) {}
+
+func coupleSurfaceAVX2(_, _, _, _, _, _, _, _ *float64, _, _, _ int) {}
+
+func sumSurfaceAVX512(_, _ *float64, _ *int64, _ int) {}
