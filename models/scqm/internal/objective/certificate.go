@@ -1,10 +1,6 @@
 package objective
 
-import (
-	"slices"
-
-	"github.com/scqm/scqm/framework"
-)
+import "slices"
 
 // Certificate is what a run leaves behind for the measure of stationarity of a loss
 // with kinks: the last length that the loss was rounded over, 0 for none, and the
@@ -43,33 +39,9 @@ func (p *Objective) SetCertificate(c Certificate) {
 // Plain subgradients would not do: a fit that minimises l1 sits where many
 // residuals are exactly 0, and the sign that balances the others there is any
 // number in [-1, 1].
-func (p *Objective) certificateSlack(x framework.Point) (float64, error) {
-	s := p.smoothing
-	defer func(l framework.Loss) { p.loss = l }(p.loss)
-	p.loss = s.plain
-	if _, err := p.Evaluate(nil, x); err != nil {
-		return 0, err
+func certificateSlack(plain, rounded *firstOrder) float64 {
+	if plain.loss == 0 {
+		return 0
 	}
-	plain := p.total.cost
-	p.loss = s.inUse()
-	if _, err := p.Evaluate(nil, x); err != nil || plain == 0 {
-		return 0, err
-	}
-	return max(0, plain-p.total.cost) / plain, nil
-}
-
-// smoothCertificate takes the gradients of the loss rounded over the last length,
-// where it was rounded at all.
-func (p *Objective) smoothCertificate(x framework.Point) (o firstOrder, err error) {
-	rounded := p.smoothing.inUse()
-	if rounded == nil {
-		return p.firstOrder(x)
-	}
-	defer func(l framework.Loss) { p.loss = l }(p.loss)
-	p.loss = rounded
-	if o, err = p.firstOrder(x); err != nil {
-		return o, err
-	}
-	o.slack, err = p.certificateSlack(x)
-	return o, err
+	return max(0, plain.loss-rounded.loss) / plain.loss
 }

@@ -98,18 +98,13 @@ func (p *Objective) losses(values, g, r []float64, from int) error {
 //
 //	l(y) >= g_i'y = l(r_i) + g_i'(y - r_i) - e_i,   e_i = l(r_i) - g_i'r_i:
 //
-// g_i is an e_i-subgradient, as in certificateSlack.
-func (p *Objective) multiplierCertificate(x framework.Point) (firstOrder, error) {
-	defer func(l framework.Loss) { p.loss, p.linear = l, nil }(p.loss)
-	p.loss = p.PlainLoss()
-	if _, err := p.Evaluate(nil, x); err != nil {
-		return firstOrder{}, err
-	}
-	plain := p.total.cost
+// g_i is an e_i-subgradient, as in certificateSlack. Plain is the sum of the losses at x.
+func (p *Objective) multiplierCertificate(x framework.Point, plain float64) (firstOrder, error) {
+	defer func() { p.linear = nil }()
 	p.linear = p.multipliers
-	o, err := p.firstOrder(x)
+	o, err := p.firstOrderOf(p.PlainLoss(), x)
 	if err == nil && plain > 0 {
-		o.slack = (o.slack + math.Max(0, plain-p.total.cost)) / plain
+		o.slack = (o.slack + math.Max(0, plain-o.loss)) / plain
 	}
 	return o, err
 }

@@ -48,7 +48,7 @@ type KKT struct {
 // one subgradient of many; where the problem was smoothed, the gradients of the
 // loss smoothed over the last length; and the multipliers, where there are any.
 // No number is less than their distance from subgradients of the loss itself,
-// see certificateSlack. It costs up to five evaluations.
+// see certificateSlack. It costs up to three evaluations.
 func (p *Objective) Stationarity(dst []float64, x framework.Point) error {
 	_, err := p.FirstOrder(dst, x)
 	return err
@@ -71,6 +71,7 @@ func (p *Objective) FirstOrder(stationarity []float64, x framework.Point) (KKT, 
 // firstOrder is the first-order system at a point for some choice of subgradients.
 type firstOrder struct {
 	cost  float64
+	loss  float64            // cost without penalty
 	norms [NumBlocks]float64 // of the gradients
 	terms [NumBlocks]float64 // sums of the norms of their terms; all 0 at an interpolation
 	noise [NumBlocks]float64 // what rounding the residuals may change of the norms
@@ -109,18 +110,22 @@ func (p *Objective) measuredFirstOrder(x framework.Point) (firstOrder, error) {
 // bestFirstOrder returns the first-order system at x for that choice of
 // subgradients that makes it smallest.
 func (p *Objective) bestFirstOrder(x framework.Point) (best firstOrder, err error) {
-	if best, err = p.smoothCertificate(x); err != nil {
+	rounded := p.smoothing.inUse()
+	if rounded != nil {
+		if best, err = p.firstOrderOf(rounded, x); err != nil {
+			return best, err
+		}
+	}
+	plain, err := p.firstOrderOf(p.PlainLoss(), x)
+	if err != nil {
 		return best, err
 	}
-	var others []func(framework.Point) (firstOrder, error)
-	if p.smoothing.inUse() != nil {
-		others = append(others, p.plainCertificate)
+	best.slack = certificateSlack(&plain, &best)
+	if rounded == nil || plain.worst() < best.worst() {
+		best = plain
 	}
 	if len(p.multipliers) > 0 {
-		others = append(others, p.multiplierCertificate)
-	}
-	for _, certificate := range others {
-		o, err := certificate(x)
+		o, err := p.multiplierCertificate(x, plain.loss)
 		if err != nil {
 			return best, err
 		}
@@ -131,20 +136,24 @@ func (p *Objective) bestFirstOrder(x framework.Point) (best firstOrder, err erro
 	return best, nil
 }
 
-// plainCertificate takes the gradients of the loss itself.
-func (p *Objective) plainCertificate(x framework.Point) (firstOrder, error) {
+// firstOrderOf takes the gradients of a loss.
+func (p *Objective) firstOrderOf(loss framework.Loss, x framework.Point) (firstOrder, error) {
 	defer func(l framework.Loss) { p.loss = l }(p.loss)
-	p.loss = p.PlainLoss()
+	p.loss = loss
 	return p.firstOrder(x)
 }
 
 // firstOrder returns the system at x with the gradients of the loss in use.
 func (p *Objective) firstOrder(x framework.Point) (o firstOrder, err error) {
-	grad := framework.NewPoint(p.blocks)
+	if p.gradient == nil {
+		p.gradient = framework.NewPoint(p.blocks)
+	}
+	grad := p.gradient
 	var terms GradientTerms
 	if o.cost, err = p.evaluate(grad, x, &terms); err != nil {
 		return o, err
 	}
+	o.loss = p.total.cost
 	if terms.Exact() {
 		slope, err := p.unbalanced(x)
 		o.norms[BlockTheta], o.terms[BlockTheta] = slope, slope
@@ -217,10 +226,13 @@ func (p *Objective) plain() framework.Loss {
 }
 
 func (p *Objective) penaltySlope(theta []float64) float64 {
-	g := make(framework.Point, NumBlocks)
-	g[BlockTheta] = make([]float64, len(theta))
-	p.Penalty(g, theta)
-	return floats.Norm(g[BlockTheta], 2)
+	if p.slope == nil {
+		p.slope = make(framework.Point, NumBlocks)
+		p.slope[BlockTheta] = make([]float64, len(theta))
+	}
+	clear(p.slope[BlockTheta])
+	p.Penalty(p.slope, theta)
+	return floats.Norm(p.slope[BlockTheta], 2)
 }
 
 // InterpolationError is the largest entry of a residual that is a rounding error, for data
