@@ -15,6 +15,8 @@ func writeSurfaces() {
 		coupleSurface(s)
 	}
 	sumSurface(sets[0])
+	outerSurface(sets[0])
+	rankSurface(sets[0])
 }
 
 // The numbers that the kernels read, by their place in their table.
@@ -291,6 +293,108 @@ func sumSurface(s set) {
 	p("DECQ CX")
 	p("JNE sumrow")
 	for k := range 10 {
+		p("VMOVUPD Z%d, %d(DI)", k, 64*k)
+	}
+	p("VZEROUPPER")
+	p("RET\n")
+}
+
+// outerSurface adds up weight J'HJ of rows [x y z 1 g0 g1 g2 s0 s1 s2 H00 H01 H02 H11 H12 H22], without the first
+// column of that, and s and g times features. Lanes are columns 1 to 8 of J, whose rows are
+//
+//	[0 0 y z 0 0 0 0],  [1 0 -x 0 z 0 0 0],  [0 1 0 -x -y xx xy yy],
+//
+// from the orders and signs at AX; Z0 to Z8 hold the rows of J'HJ, Z9 to Z14 the others.
+func outerSurface(s set) {
+	fmt.Fprintf(output, "// func outerSurface%s(sums, rows *float64, order *[8]int64, n int)\n", s.name)
+	fmt.Fprintf(output, "TEXT ·outerSurface%s(SB), 0, $64-32\n", s.name)
+	p("MOVQ sums+0(FP), DI")
+	p("MOVQ rows+8(FP), SI")
+	p("MOVQ order+16(FP), AX")
+	p("MOVQ n+24(FP), CX")
+	for k := range 15 {
+		p("VMOVUPD %d(DI), Z%d", 64*k, k)
+	}
+	for k, mask := range []int{0x0C, 0x15, 0xFA} { // where rows of J are not 0
+		p("MOVL $%d, BX", mask)
+		p("KMOVW BX, K%d", k+1)
+	}
+	for k := range 8 {
+		p("VMOVDQU64 %d(AX), Z%d", 64*k, 16+k)
+	}
+	label("outerrow")
+	p("VMOVUPD (SI), Z24")
+	p("VPERMPD.Z Z24, Z18, K1, Z25")
+	p("VPERMPD.Z Z24, Z19, K2, Z26")
+	p("VPXORQ Z22, Z26, Z26")
+	p("VPERMPD.Z Z24, Z20, K3, Z27")
+	p("VPERMPD Z24, Z21, Z28")
+	p("VMULPD Z28, Z27, Z27")
+	p("VPXORQ Z23, Z27, Z27")
+	p("VMOVUPD Z27, (SP)")
+	p("VPERMPD Z24, Z16, Z28")
+	p("VPERMPD Z24, Z17, Z29")
+	p("VMULPD Z29, Z28, Z24") // features
+	for k := range 6 {
+		p("VMULPD.BCST %d(SI), Z24, Z28", 32+8*((k+3)%6))
+		p("VADDPD Z28, Z%d, Z%d", 9+k, 9+k)
+	}
+	entry := [3][3]int{{0, 1, 2}, {1, 3, 4}, {2, 4, 5}}
+	for r := range 3 { // HJ in Z28 to Z30
+		p("VMULPD.BCST %d(SI), Z25, Z%d", 80+8*entry[r][0], 28+r)
+		for c := 1; c < 3; c++ {
+			p("VMULPD.BCST %d(SI), Z%d, Z31", 80+8*entry[r][c], 25+c)
+			p("VADDPD Z31, Z%d, Z%d", 28+r, 28+r)
+		}
+		p("VADDPD Z%d, Z%d, Z%d", 28+r, r, r)
+	}
+	for k, v := range [3][4]int{{8, 28, 0, 29}, {16, 28, 0, 30}, {16, 29, 8, 30}} {
+		p("VMULPD.BCST %d(SI), Z%d, Z25", v[0], v[1])
+		p("VMULPD.BCST %d(SI), Z%d, Z26", v[2], v[3])
+		p("VSUBPD Z26, Z25, Z25")
+		p("VADDPD Z25, Z%d, Z%d", 3+k, 3+k)
+	}
+	for k := range 3 {
+		p("VMULPD.BCST %d(SP), Z30, Z25", 40+8*k)
+		p("VADDPD Z25, Z%d, Z%d", 6+k, 6+k)
+	}
+	p("ADDQ $128, SI")
+	p("DECQ CX")
+	p("JNE outerrow")
+	for k := range 15 {
+		p("VMOVUPD Z%d, %d(DI)", k, 64*k)
+	}
+	p("VZEROUPPER")
+	p("RET\n")
+}
+
+// rankSurface adds up v[p] weight times v[1:9], for rows of v and weight, 16 numbers apart.
+func rankSurface(s set) {
+	fmt.Fprintf(output, "// func rankSurface%s(sums, rows *float64, n int)\n", s.name)
+	fmt.Fprintf(output, "TEXT ·rankSurface%s(SB), 0, $0-24\n", s.name)
+	p("MOVQ sums+0(FP), DI")
+	p("MOVQ rows+8(FP), SI")
+	p("MOVQ n+16(FP), CX")
+	for k := range 9 {
+		p("VMOVUPD %d(DI), Z%d", 64*k, k)
+	}
+	label("rankrow")
+	p("VMOVUPD 8(SI), Z24")
+	p("VMULPD.BCST 72(SI), Z24, Z25")
+	p("VMOVSD (SI), X26")
+	p("VMULSD 72(SI), X26, X26")
+	p("VBROADCASTSD X26, Z26")
+	p("VMULPD Z24, Z26, Z26")
+	p("VADDPD Z26, Z0, Z0")
+	p("VMOVUPD Z25, 80(SI)") // which is beyond the row's numbers
+	for k := range 8 {
+		p("VMULPD.BCST %d(SI), Z24, Z26", 80+8*k)
+		p("VADDPD Z26, Z%d, Z%d", 1+k, 1+k)
+	}
+	p("ADDQ $%d, SI", 8*18)
+	p("DECQ CX")
+	p("JNE rankrow")
+	for k := range 9 {
 		p("VMOVUPD Z%d, %d(DI)", k, 64*k)
 	}
 	p("VZEROUPPER")

@@ -71,6 +71,7 @@ type worker struct {
 	column    []float64 // D: see diagonalTimesJacobian
 	w         []float64 // q
 	lanes     *surfaceLanes
+	outer     outerSums
 	quadratic *quadraticInner
 	newton    *innerNewton
 	dual      *primalDual // see primalDual
@@ -84,7 +85,7 @@ func newWorker(a *Chart, n, lanes int) *worker {
 		batch: b, h: vec(b * a.Nf), e: vec(b * f.D), g: vec(b * f.D),
 		u: vec(b), value: vec(b), one: vec(b), two: vec(b), atRows: newRowLosses(b, f.D),
 		dh: vec(a.Nf * f.Latent), he: vec(f.D * f.Latent), t: vec(f.Latent), v: vec(a.P), w: vec(f.Q),
-		lanes: l, quadratic: newQuadraticInner(f, b, l), newton: newInnerNewton(f, b),
+		lanes: l, outer: outerSums{lanes: lanes}, quadratic: newQuadraticInner(f, b, l), newton: newInnerNewton(f, b),
 	}
 }
 

@@ -2,7 +2,6 @@ package arrowhead
 
 import (
 	"github.com/scqm/scqm/framework"
-	"github.com/scqm/scqm/internal/dense"
 	"github.com/scqm/scqm/models/rows"
 	"github.com/scqm/scqm/models/scqm/internal/nearest"
 	"github.com/scqm/scqm/models/scqm/internal/sheet"
@@ -47,20 +46,27 @@ func (job *assembleShard) surface(a *Hessian, w *worker, s *sums, from, to int) 
 			row.g = [3]float64{factor * e[0], factor * e[1], factor * e[2]}
 			row.slopes(factor, second)
 			if second != 0 {
-				row.outer(w.v[:9:9], h)
-				dense.AddOuterProduct(s.a, w.v, second)
+				var v [9]float64
+				row.outer(v[:], h)
+				w.outer.addRank(s, &v, second)
 			}
 		case framework.StructureQuadratic:
 			row.setProducts(w.g[3*k:3*k+3:3*k+3], (*[9]float64)(a.constant), weight)
 		default:
 			hess := (*[9]float64)(w.hess[9*k:])
 			row.setProducts(w.g[3*k:3*k+3:3*k+3], hess, weight)
-			row.addOuter((*[81]float64)(s.a), h, hess, weight)
-			factor = 0
+			w.outer.add(s, &row, h, hess, &row.g, weight)
 		}
 		row.inner(job.dst.InnerGrad[2*i:2*i+2:2*i+2], job.dst.C[4*i:4*i+4:4*i+4], t0, t1, t2)
 		row.couple(job.dst.B, job.dst.Inner(), 2*i, h)
-		sums.add(&row, h, factor)
+		if a.structure == framework.StructureRadial || a.structure == framework.StructureQuadratic {
+			sums.add(&row, h, factor)
+		}
+	}
+	if a.structure == framework.StructureRadial {
+		w.outer.flushRank(s)
+	} else {
+		w.outer.flush(s)
 	}
 	sums.addTo(s)
 }

@@ -138,10 +138,12 @@ func (job *assembleShard) surfaceInLanes(a *Hessian, w *worker, s *sums, from, t
 			s.cost += weight * value[at]
 		}
 		if second := 4 * weight * two[at]; second != 0 {
-			k.outer(w.v, i)
-			dense.AddOuterProduct(s.a, w.v, second)
+			var v [9]float64
+			k.outer(v[:], i)
+			w.outer.addRank(s, &v, second)
 		}
 	}
+	w.outer.flushRank(s)
 	k.sum()
 	for r := range 3 {
 		for j := range 7 {

@@ -20,3 +20,9 @@ func coupleSurfaceAVX2(table, tau, e, rho, grad, c, b, rows *float64, apart, str
 
 //go:noescape
 func sumSurfaceAVX512(sums, rows *float64, order *int64, n int)
+
+//go:noescape
+func outerSurfaceAVX512(sums, rows *float64, order *[8]int64, n int)
+
+//go:noescape
+func rankSurfaceAVX512(sums, rows *float64, n int)

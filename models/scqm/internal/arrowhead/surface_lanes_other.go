@@ -15,3 +15,7 @@ func stepSurfaceAVX2(_, _, _, _, _, _ *float64, _ int) {}
 func coupleSurfaceAVX2(_, _, _, _, _, _, _, _ *float64, _, _, _ int) {}
 
 func sumSurfaceAVX512(_, _ *float64, _ *int64, _ int) {}
+
+func outerSurfaceAVX512(_, _ *float64, _ *[8]int64, _ int) {}
+
+func rankSurfaceAVX512(_, _ *float64, _ int) {}

@@ -21,7 +21,7 @@ func TestSurfaceLanes(t *testing.T) {
 	huber, err := losses.Huber(0.5)
 	require.NoError(t, err)
 	for n := 1; n < 150; n += 1 + n/20 {
-		for _, loss := range []framework.Loss{losses.SquaredL2(), huber} {
+		for _, loss := range []framework.Loss{losses.SquaredL2(), huber, lp(t, 3), losses.L2()} {
 			a, x := anyHessian(t, rng, loss, n, 3, 2, 1)
 			for j := range x[objective.BlockTheta] {
 				x[objective.BlockTheta][j] *= math.Pow(10, float64(n%3)-1)
@@ -37,6 +37,7 @@ func TestSurfaceLanes(t *testing.T) {
 			for i := range other {
 				other[i] += rng.NormFloat64()
 			}
+			a.o.Smooth(0.1)
 			a.prepare(x)
 			most := a.lanes
 			plain := assembled(t, a, x, other, 0)
@@ -60,5 +61,18 @@ func assembled(t *testing.T, a *Hessian, x framework.Point, other []float64, lan
 	require.NoError(t, err)
 	lower, _, err := a.InnerStep(to, other)
 	require.NoError(t, err)
-	return [][]float64{{cost, lower}, h.OuterGrad, h.A, h.B, h.C, h.InnerGrad, to[objective.BlockTau]}
+	all := [][]float64{{cost, lower}, h.OuterGrad, h.A, h.B, h.C, h.InnerGrad, to[objective.BlockTau]}
+	if _, support := a.o.PlainLoss().(framework.SupportFunction); !support {
+		return all
+	}
+	dual := slices.Clone(a.o.Data().X)
+	for i := range dual {
+		dual[i] /= 1 + 2*math.Abs(dual[i])
+	}
+	again := framework.NewArrowhead(shape)
+	higher, _, err := a.AssemblePrimalDual(again, x, dual)
+	require.NoError(t, err)
+	move := []float64{0.1, -0.2, 0.3, 0.1, 0.2, -0.1, 0.1, 0.05, 0.2}
+	require.NoError(t, a.MoveDual(dual, x, move, other, 0.5))
+	return append(all, []float64{higher}, again.OuterGrad, again.A, again.B, again.C, again.InnerGrad, dual)
 }

@@ -65,25 +65,19 @@ func (d *dual3D) loadEntries(a *Hessian, pd *primalDual, e *[3]float64, dual []f
 func (job *primalDualShard) surface(a *Hessian, w *worker, s *sums, lo, hi int) error {
 	t0, t1, t2 := a.F.Theta[0], a.F.Theta[1], a.F.Theta[2]
 	data := a.o.Data()
-	return job.eachSurface(a, w, lo, hi, func(i int, row *row3D, h *[7]float64, d *dual3D, value float64) {
+	err := job.eachSurface(a, w, lo, hi, func(i int, row *row3D, h *[7]float64, d *dual3D, value float64) {
 		weight := data.Weight(i)
 		s.cost += weight * value
 		row.setProducts(d.g[:], &d.hess, weight)
-		row.addOuter((*[81]float64)(s.a), h, &d.hess, weight)
 		row.inner(job.dst.InnerGrad[2*i:2*i+2:2*i+2], job.dst.C[4*i:4*i+4:4*i+4], t0, t1, t2)
 		row.couple(job.dst.B, job.dst.Inner(), 2*i, h)
-		for r, v := range row.g {
-			g, dual := (*[7]float64)(s.gh[7*r:]), (*[7]float64)(s.dual[7*r:])
-			slope := weight * d.slope[r]
-			for k, u := range h {
-				g[k] += slope * u
-				dual[k] += v * u
-			}
-			row.g[r] = slope
-		}
+		slope := [3]float64{weight * d.slope[0], weight * d.slope[1], weight * d.slope[2]}
+		w.outer.add(s, row, h, &d.hess, &slope, weight)
 		grad := job.dst.InnerGrad[2*i : 2*i+2]
-		grad[0], grad[1] = row.g[0]+row.a*row.g[2], row.g[1]+row.b*row.g[2]
+		grad[0], grad[1] = slope[0]+row.a*slope[2], slope[1]+row.b*slope[2]
 	})
+	w.outer.flush(s)
+	return err
 }
 
 // eachSurface calls work for every row, with its coordinates and its loss.
