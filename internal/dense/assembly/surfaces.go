@@ -13,6 +13,10 @@ func writeSurfaces() {
 		placeSurface(s)
 		stepSurface(s)
 		coupleSurface(s)
+		dualSurface(s, "dualNorms", surface.norms)
+		dualSurface(s, "dualPowers", surface.powers)
+		coupleDuals(s)
+		moveDuals(s)
 	}
 	sumSurface(sets[0])
 	outerSurface(sets[0])
@@ -30,7 +34,29 @@ const (
 	surfaceArmijo = 20
 	surfaceRounds = 21
 	surfaceRefuse = 22
+	surfaceSquare = 23 // of eps
+	surfaceEps    = 24
+	surfaceHalf   = 25 // -1/2
+	surfacePower  = 26 // p
+	surfaceBend   = 27 // 2-p
+	surfaceOffset = 28 // eps^p
+	surfaceZero   = 29
+	surfacePart   = 30 // of the way
+	surfaceMove   = 31 // of the outer blocks, 3 x 7
 )
+
+// The words of a group of rows with dual variables.
+const (
+	dualSlope  = 0
+	dualG      = 3
+	dualHess   = 6 // 00, 01, 02, 11, 12, 22
+	dualValue  = 12
+	dualWeight = 13
+	dualWords  = 14
+)
+
+// hessWord is the word of an entry of H.
+func hessWord(r, c int) int { return dualHess + [3][3]int{{0, 1, 2}, {1, 3, 4}, {2, 4, 5}}[r][c] }
 
 // surface is the code of such kernels. AX has the table, BX 16 times the number of the first row of a group.
 type surface struct{ *straight }
@@ -157,8 +183,15 @@ func (e surface) couple() {
 	}
 	n0[0], n1[1] = e.sum(first, n0[0]), e.sum(first, n1[1])
 	n0[2], n1[2] = e.sum(e.times(first, a), n0[2]), e.sum(e.times(first, b), n1[2])
-	gg := e.sum(g[2], g[2])
 	e.storePair(e.sum(g[0], e.times(a, g[2])), e.sum(g[1], e.times(b, g[2])), "R9", "(BX*1)")
+	e.storeInner(x, y, z, a, b, g, n0, n1)
+	e.storeEight([8]value{x, y, z, e.number(surfaceOne), g[0], g[1], g[2], first}, "(BX*4)", 1, 0)
+}
+
+// storeInner writes inner Hessians and couplings, from the slopes, the gradient of the loss and the columns of its
+// Hessian times the derivative of the residual.
+func (e surface) storeInner(x, y, z, a, b value, g, n0, n1 [3]value) {
+	gg := e.sum(g[2], g[2])
 	off := e.sum(e.sum(n1[0], e.times(a, n1[2])), e.times(g[2], e.theta(1)))
 	c0 := e.sum(e.sum(n0[0], e.times(a, n0[2])), e.times(gg, e.theta(0)))
 	c3 := e.sum(e.sum(n1[1], e.times(b, n1[2])), e.times(gg, e.theta(2)))
@@ -178,25 +211,163 @@ func (e surface) couple() {
 	e.storePair(e.sum(e.times(n0[2], xx), e.times(gg, x)), e.times(n1[2], xx), "R11", "(CX*2)")
 	e.storePair(e.sum(e.times(n0[2], xy), e.times(g[2], y)), e.sum(e.times(n1[2], xy), e.times(g[2], x)), "R11", "(R14*1)")
 	e.storePair(e.times(n0[2], yy), e.sum(e.times(n1[2], yy), e.times(gg, y)), "R11", "(R12*8)")
-	e.storeEight([8]value{x, y, z, e.number(surfaceOne), g[0], g[1], g[2], first})
 }
 
-// storeEight writes eight numbers of each row, one row after the other.
-func (e surface) storeEight(v [8]value) {
+// storeEight writes eight of the numbers of each row, one row of so many eights after the other.
+func (e surface) storeEight(v [8]value, index string, eights, at int) {
 	var four [2][4]value // rows in their order
 	for k := range four {
-		at := v[4*k : 4*k+4]
-		low, lower, high, higher := e.lows(at[0], at[1]), e.lows(at[2], at[3]), e.highs(at[0], at[1]), e.highs(at[2], at[3])
+		w := v[4*k : 4*k+4]
+		low, lower, high, higher := e.lows(w[0], w[1]), e.lows(w[2], w[3]), e.highs(w[0], w[1]), e.highs(w[2], w[3])
 		four[k] = [4]value{e.zipLow(low, lower), e.zipHigh(low, lower), e.zipLow(high, higher), e.zipHigh(high, higher)}
 	}
 	for k := range 4 {
 		if !e.wide { // a row in each
-			e.store(four[0][k], e.word("R13", "(BX*4)", 2*k))
-			e.store(four[1][k], e.word("R13", "(BX*4)", 2*k+1))
+			e.store(four[0][k], e.word("R13", index, 2*(eights*k+at)))
+			e.store(four[1][k], e.word("R13", index, 2*(eights*k+at)+1))
 			continue
 		}
-		e.store(e.firstHalves(four[0][k], four[1][k]), e.word("R13", "(BX*4)", 2*k))
-		e.store(e.lastHalves(four[0][k], four[1][k]), e.word("R13", "(BX*4)", 2*k+1))
+		e.store(e.firstHalves(four[0][k], four[1][k]), e.word("R13", index, eights*2*k+at))
+		e.store(e.lastHalves(four[0][k], four[1][k]), e.word("R13", index, eights*(2*k+1)+at))
+	}
+}
+
+// dot is the sum of products of three numbers of the table with vectors.
+func (e surface) dot(at, apart int, v [3]value) value {
+	return e.three(e.number(at), v[0], e.number(at+apart), v[1], e.number(at+2*apart), v[2])
+}
+
+// words are three words at a base.
+func (e surface) words(base string, from int) (v [3]value) {
+	for k := range v {
+		v[k] = e.load(e.word(base, "", from+k))
+	}
+	return v
+}
+
+func (e surface) storeWord(v value, k int) { e.store(v, e.word("R8", "", k)) }
+
+// duals writes dual variables in the frame and returns them.
+func (e surface) duals() (g, dual [3]value) {
+	dual = e.words("SI", 0)
+	for k := range g {
+		g[k] = e.dot(surfaceAxes+3*k, 1, dual)
+		e.storeWord(g[k], dualG+k)
+	}
+	return g, dual
+}
+
+// norms is the rounded norm of residuals, with its gradient and H.
+func (e surface) norms() {
+	r, size := e.words("DI", 0), e.load("(R9)")
+	theta := e.root(e.sum(size, e.number(surfaceSquare)))
+	inverse := e.over(e.number(surfaceOne), theta)
+	g, _ := e.duals()
+	var v [3]value
+	for k := range v {
+		v[k] = e.times(r[k], inverse)
+		e.storeWord(v[k], dualSlope+k)
+	}
+	for k := range 3 {
+		for q := range k + 1 {
+			c := e.times(e.times(e.both(v[k], g[q], g[k], v[q]), e.number(surfaceHalf)), inverse)
+			if q == k {
+				c = e.sum(c, inverse)
+			}
+			e.storeWord(c, hessWord(q, k))
+		}
+	}
+	e.storeWord(e.over(size, e.sum(theta, e.number(surfaceEps))), dualValue)
+}
+
+// powers is the sum of rounded powers 3/2 of entries.
+func (e surface) powers() {
+	r := e.words("DI", 0)
+	_, dual := e.duals()
+	var v, c [3]value
+	var sum value
+	for k := range v {
+		at := e.dot(surfaceAxes+k, 3, r)
+		theta := e.root(e.sum(e.times(at, at), e.number(surfaceSquare)))
+		power := e.times(theta, e.root(theta))
+		weight := e.over(e.over(power, theta), theta)
+		v[k] = e.times(e.times(e.number(surfacePower), weight), at)
+		bent := e.less(e.number(surfacePower), e.over(e.times(e.times(e.number(surfaceBend), dual[k]), at), power))
+		c[k] = e.times(e.choose(e.above(bent, e.number(surfaceZero)), bent, e.number(surfaceZero)), weight)
+		term := e.less(power, e.number(surfaceOffset))
+		if k > 0 {
+			term = e.sum(sum, term)
+		}
+		sum = term
+	}
+	e.storeWord(sum, dualValue)
+	for q := range 3 {
+		at := surfaceAxes + 3*q
+		e.storeWord(e.dot(at, 1, v), dualSlope+q)
+		var x [3]value
+		for k := range x {
+			x[k] = e.times(e.number(at+k), c[k])
+		}
+		for t := range q + 1 {
+			other := surfaceAxes + 3*t
+			e.storeWord(e.three(x[0], e.number(other), x[1], e.number(other+1), x[2], e.number(other+2)), hessWord(t, q))
+		}
+	}
+}
+
+// coupleDual writes what couple does for rows with dual variables.
+func (e surface) coupleDual() {
+	x, y := e.pair("SI")
+	z := e.load(e.word("DI", "", 3))
+	a, b := e.slopes(x, y)
+	weight := e.load(e.word("R8", "", dualWeight))
+	entry := func(r, c int) value { return e.load(e.word("R8", "", hessWord(r, c))) }
+	var g, s, n0, n1 [3]value
+	for k := range g {
+		g[k] = e.times(weight, e.load(e.word("R8", "", dualG+k)))
+		s[k] = e.times(weight, e.load(e.word("R8", "", dualSlope+k)))
+		last := entry(k, 2)
+		n0[k] = e.times(weight, e.sum(entry(k, 0), e.times(last, a)))
+		n1[k] = e.times(weight, e.sum(entry(k, 1), e.times(last, b)))
+	}
+	e.storePair(e.sum(s[0], e.times(a, s[2])), e.sum(s[1], e.times(b, s[2])), "R9", "(BX*1)")
+	e.storeInner(x, y, z, a, b, g, n0, n1)
+	e.storeEight([8]value{x, y, z, e.number(surfaceOne), g[0], g[1], g[2], s[0]}, "(BX*8)", 2, 0)
+	var h [6]value
+	for k := range h {
+		h[k] = e.times(weight, e.load(e.word("R8", "", dualHess+k)))
+	}
+	e.storeEight([8]value{s[1], s[2], h[0], h[1], h[2], h[3], h[4], h[5]}, "(BX*8)", 2, 1)
+}
+
+// moveDual moves dual variables a part of the way to the gradient + H times the change of the residual.
+func (e surface) moveDual() {
+	x, y := e.pair("SI")
+	u, v := e.pair("R10")
+	z := e.load(e.word("DI", "", 3))
+	a, b := e.slopes(x, y)
+	change := [3]value{u, v, e.both(a, u, b, v)}
+	features := [6]value{x, y, z, e.times(x, x), e.times(x, y), e.times(y, y)}
+	for r := range change {
+		at := surfaceMove + 7*r
+		change[r] = e.sum(change[r], e.number(at))
+		for k, h := range features {
+			change[r] = e.sum(change[r], e.times(e.number(at+1+k), h))
+		}
+	}
+	dual := e.words("R9", 0)
+	for r := range 3 {
+		to := e.load(e.word("R8", "", dualSlope+r))
+		for c, d := range change {
+			to = e.sum(to, e.times(e.load(e.word("R8", "", hessWord(r, c))), d))
+		}
+		step := e.times(e.number(surfacePart), e.less(to, e.load(e.word("R8", "", dualG+r))))
+		for k := range dual {
+			dual[k] = e.sum(dual[k], e.times(step, e.number(surfaceAxes+3*r+k)))
+		}
+	}
+	for k, v := range dual {
+		e.store(v, e.word("R9", "", k))
 	}
 }
 
@@ -217,7 +388,7 @@ func surfaceKernel(s set, name, arguments string, registers []string, before []s
 	}
 	label(name + "group")
 	fmt.Fprint(output, body)
-	for _, register := range []string{"SI", "DI", "R8", "R9"} {
+	for _, register := range []string{"SI", "DI", "R8", "R9"} { // not those of pairs
 		if words := advance[register]; words > 0 {
 			p("ADDQ $%d, %s", 8*s.lanes()*words, register)
 		}
@@ -258,6 +429,22 @@ func coupleSurface(s set) {
 	before := []string{"SHLQ $4, R12", "LEAQ (R12)(R12*4), DX", "LEAQ (R12)(R12*2), CX", "LEAQ (CX)(R12*4), R14", "SHLQ $3, R15"}
 	surfaceKernel(s, "coupleSurface", "table, tau, e, rho, grad, c, b, rows *float64, apart, stride",
 		[]string{"AX", "SI", "DI", "R8", "R9", "R10", "R11", "R13", "R15", "R12"}, before, surface.couple, map[string]int{"DI": 4, "R8": 1, "R11": 1})
+}
+
+func dualSurface(s set, name string, write func(surface)) {
+	surfaceKernel(s, name, "table, dual, e, words, u *float64", []string{"AX", "SI", "DI", "R8", "R9"}, nil,
+		write, map[string]int{"SI": 3, "DI": 4, "R8": dualWords, "R9": 1})
+}
+
+func coupleDuals(s set) {
+	before := []string{"SHLQ $4, R12", "LEAQ (R12)(R12*4), DX", "LEAQ (R12)(R12*2), CX", "LEAQ (CX)(R12*4), R14"}
+	surfaceKernel(s, "coupleDuals", "table, tau, e, words, grad, c, b, rows *float64, stride",
+		[]string{"AX", "SI", "DI", "R8", "R9", "R10", "R11", "R13", "R12"}, before, surface.coupleDual, map[string]int{"DI": 4, "R8": dualWords, "R11": 1})
+}
+
+func moveDuals(s set) {
+	surfaceKernel(s, "moveDuals", "table, tau, e, words, dual, inner *float64", []string{"AX", "SI", "DI", "R8", "R9", "R10"}, nil,
+		surface.moveDual, map[string]int{"DI": 4, "R8": dualWords, "R9": 3})
 }
 
 // sumSurface adds up gradients and weights of rows times features h, and times those and h. A row is [x y z 1 g0

@@ -95,7 +95,7 @@ func (a *Hessian) AssembleHessian(dst *framework.Arrowhead, x framework.Point) (
 	if err := a.eachShard(&a.assembly); err != nil {
 		return 0, 0, err
 	}
-	a.keepCoords(known)
+	a.keepCoords(known, a.inLanes())
 	t := a.total
 	t.reset()
 	for _, s := range a.sums {
@@ -108,9 +108,9 @@ func (a *Hessian) AssembleHessian(dst *framework.Arrowhead, x framework.Point) (
 
 // keepCoords says that the rows are known in the frame, unless they went through lanes, which know them for
 // a moment, and were not before.
-func (a *Hessian) keepCoords(known bool) {
+func (a *Hessian) keepCoords(known, inLanes bool) {
 	switch {
-	case !a.inLanes():
+	case !inLanes:
 		a.coords.keep(a.F, a.o.Version())
 	case !known:
 		a.coords.kept = false

@@ -45,7 +45,7 @@ func (a *Hessian) InnerStep(x framework.Point, other []float64) (cost, passes fl
 		return 0, 0, err
 	}
 	if a.wholeFrame() {
-		a.keepCoords(false)
+		a.keepCoords(false, a.inLanes())
 	}
 	for shard, s := range a.sums {
 		cost += s.cost

@@ -27,7 +27,9 @@ type surfaceLanes struct {
 	u, form []float64 // squared residuals; forms after a step
 	tau     []float64 // n x 2: where steps lead to
 	rows    []float64 // n x 8: x, y, height, 1, gradient of the loss, 2 rho' weight
-	table   [23]float64
+	table   [52]float64
+	dual    []float64 // 3 words: dual variables
+	words   []float64 // dualWords: see dualSurface
 	sums    [10][8]float64
 }
 
@@ -71,6 +73,7 @@ func (k *surfaceLanes) resize(n int) {
 	m := groups * k.lanes
 	vec := func(n int) []float64 { return make([]float64, n) }
 	k.x, k.e, k.rho, k.u, k.form, k.tau, k.rows = vec(3*m), vec(4*m), vec(4*m), vec(m), vec(m), vec(2*n), vec(8*n)
+	k.dual, k.words = nil, nil
 }
 
 // first is the first row of a group.
@@ -85,11 +88,16 @@ func (k *surfaceLanes) load(fr *Frame, data *rows.Data, from int) {
 		t[12+j], t[15+j] = v, 2*v
 	}
 	copy(t[18:], []float64{1, dense.Flat, nearest.Armijo, nearest.Rounding, refusedForm})
+	k.threes(k.x, data.X[3*from:])
+}
+
+// threes takes rows of three numbers.
+func (k *surfaceLanes) threes(to, rows []float64) {
 	half := k.lanes / 2
 	for group := range len(k.u) / k.lanes {
-		words := k.x[3*group*k.lanes : 3*(group+1)*k.lanes]
-		first := 3 * (from + k.first(group))
-		x := data.X[first : first+3*k.lanes]
+		words := to[3*group*k.lanes : 3*(group+1)*k.lanes]
+		first := 3 * k.first(group)
+		x := rows[first : first+3*k.lanes]
 		for j := range half {
 			low, high := x[3*j:3*j+3:3*j+3], x[3*(half+j):3*(half+j)+3:3*(half+j)+3]
 			for c := range 3 {

@@ -26,3 +26,27 @@ func outerSurfaceAVX512(sums, rows *float64, order *[8]int64, n int)
 
 //go:noescape
 func rankSurfaceAVX512(sums, rows *float64, n int)
+
+//go:noescape
+func dualNormsAVX512(table, dual, e, words, u *float64, n int)
+
+//go:noescape
+func dualPowersAVX512(table, dual, e, words, u *float64, n int)
+
+//go:noescape
+func coupleDualsAVX512(table, tau, e, words, grad, c, b, rows *float64, stride, n int)
+
+//go:noescape
+func moveDualsAVX512(table, tau, e, words, dual, inner *float64, n int)
+
+//go:noescape
+func dualNormsAVX2(table, dual, e, words, u *float64, n int)
+
+//go:noescape
+func dualPowersAVX2(table, dual, e, words, u *float64, n int)
+
+//go:noescape
+func coupleDualsAVX2(table, tau, e, words, grad, c, b, rows *float64, stride, n int)
+
+//go:noescape
+func moveDualsAVX2(table, tau, e, words, dual, inner *float64, n int)

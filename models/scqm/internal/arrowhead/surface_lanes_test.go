@@ -21,7 +21,7 @@ func TestSurfaceLanes(t *testing.T) {
 	huber, err := losses.Huber(0.5)
 	require.NoError(t, err)
 	for n := 1; n < 150; n += 1 + n/20 {
-		for _, loss := range []framework.Loss{losses.SquaredL2(), huber, lp(t, 3), losses.L2()} {
+		for _, loss := range []framework.Loss{losses.SquaredL2(), huber, lp(t, 3), losses.L2(), lp(t, 1.5)} {
 			a, x := anyHessian(t, rng, loss, n, 3, 2, 1)
 			for j := range x[objective.BlockTheta] {
 				x[objective.BlockTheta][j] *= math.Pow(10, float64(n%3)-1)
@@ -62,7 +62,7 @@ func assembled(t *testing.T, a *Hessian, x framework.Point, other []float64, lan
 	lower, _, err := a.InnerStep(to, other)
 	require.NoError(t, err)
 	all := [][]float64{{cost, lower}, h.OuterGrad, h.A, h.B, h.C, h.InnerGrad, to[objective.BlockTau]}
-	if _, support := a.o.PlainLoss().(framework.SupportFunction); !support {
+	if a.o.SmoothingLength() == 0 {
 		return all
 	}
 	dual := slices.Clone(a.o.Data().X)
