@@ -49,6 +49,9 @@ type Newton struct {
 	// StraightAfter iterations of a run.
 	Straight      bool
 	StraightAfter int
+	// Implicit solves indefinite systems of few coordinates without their eigenvectors, as Pairs does: in half the
+	// time, with other roundings.
+	Implicit bool
 }
 
 // inValleys is Newton's method for fits on their own: its moves are straightened where it has
@@ -205,7 +208,7 @@ func (a Newton) Step(e *framework.Evaluator, state framework.State) error {
 		}
 	}
 	pairs := a.Pairs
-	s.schur.implicit = a.Pairs // other solvers keep their bits
+	s.schur.implicit = a.Pairs || a.Implicit // other solvers keep their bits
 	for s.Mu <= maxDamping {
 		predicted := s.schur.solve(s.Mu)
 		cost, err := s.try(e)

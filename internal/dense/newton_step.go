@@ -30,6 +30,9 @@ func NewtonStep(step, h, g []float64, flat float64) {
 	if size == 0 || math.IsInf(size, 0) || math.IsNaN(size) {
 		return
 	}
+	if d == 2 && planeStep(step, h, flat*size) {
+		return
+	}
 	if Cholesky(h, d, flat*size) {
 		SolveCholesky(step, h, d)
 		return
@@ -50,4 +53,24 @@ func NewtonStep(step, h, g []float64, flat float64) {
 			step[i] += by * v
 		}
 	}
+}
+
+// planeStep solves Hx = step in place for a 2 x 2 matrix with pivots above a least one, with the bits of Cholesky
+// and SolveCholesky, and reports whether it is one.
+func planeStep(step, h []float64, least float64) bool {
+	h, step = h[:4:4], step[:2:2]
+	if !(h[0] > least) {
+		return false
+	}
+	first := math.Sqrt(h[0])
+	across := h[2] * (1 / first)
+	pivot := h[3] - float64(across*across)
+	if !(pivot > least) {
+		return false
+	}
+	last := math.Sqrt(pivot)
+	x := step[0] / first
+	y := (step[1] - float64(across*x)) / last / last
+	step[0], step[1] = (x-float64(across*y))/first, y
+	return true
 }

@@ -62,3 +62,22 @@ func eachWidth(t *testing.T, test func(t *testing.T)) {
 		t.Run(name, test)
 	}
 }
+
+// A step of two coordinates is that of the general way.
+func TestNewtonStepInThePlane(t *testing.T) {
+	rng := rand.New(rand.NewPCG(9, 2))
+	taken := 0
+	for range 2000 {
+		u, v, w := rng.NormFloat64(), rng.NormFloat64(), rng.NormFloat64()
+		h, b := []float64{u, v, v, w}, []float64{rng.NormFloat64(), rng.NormFloat64()}
+		got, factor := slices.Clone(b), slices.Clone(h)
+		definite := Cholesky(factor, 2, 1e-10)
+		assert.Equal(t, definite, planeStep(got, h, 1e-10))
+		if definite {
+			taken++
+			SolveCholesky(b, factor, 2)
+		}
+		assert.Equal(t, b, got)
+	}
+	assert.Greater(t, taken, 200)
+}

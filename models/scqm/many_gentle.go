@@ -21,7 +21,7 @@ func gentleSolvers(loss framework.Loss, D int) []framework.Solver {
 		Inner: smallSolver, Finish: true, Early: true, Last: 0.3, FirstTolerance: gentleDecrease, LastTolerance: gentleDecrease,
 	}
 	if jumps, err := objective.Jumps(loss, D, 1); err == nil && !jumps {
-		early.Inner = solvers.Newton{Straight: true}
+		early.Inner = solvers.Newton{Straight: true, Implicit: true}
 	}
 	return []framework.Solver{early, mildSolver()}
 }

@@ -46,9 +46,8 @@ func (job *assembleShard) surface(a *Hessian, w *worker, s *sums, from, to int) 
 			row.g = [3]float64{factor * e[0], factor * e[1], factor * e[2]}
 			row.slopes(factor, second)
 			if second != 0 {
-				var v [9]float64
-				row.outer(v[:], h)
-				w.outer.addRank(s, &v, second)
+				row.outer(w.v[:9:9], h)
+				w.outer.addRank(s, w.v, second)
 			}
 		case framework.StructureQuadratic:
 			row.setProducts(w.g[3*k:3*k+3:3*k+3], (*[9]float64)(a.constant), weight)

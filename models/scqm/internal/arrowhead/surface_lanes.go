@@ -146,9 +146,8 @@ func (job *assembleShard) surfaceInLanes(a *Hessian, w *worker, s *sums, from, t
 			s.cost += weight * value[at]
 		}
 		if second := 4 * weight * two[at]; second != 0 {
-			var v [9]float64
-			k.outer(v[:], i)
-			w.outer.addRank(s, &v, second)
+			k.outer(w.v, i)
+			w.outer.addRank(s, w.v, second)
 		}
 	}
 	w.outer.flushRank(s)

@@ -102,9 +102,9 @@ func (k *outerSums) flush(s *sums) {
 }
 
 // addRank adds factor vv' to the upper triangle of s.a.
-func (k *outerSums) addRank(s *sums, v *[9]float64, factor float64) {
+func (k *outerSums) addRank(s *sums, v []float64, factor float64) {
 	if k.lanes < 8 {
-		dense.AddOuterProduct(s.a, v[:], factor)
+		dense.AddOuterProduct(s.a, v, factor)
 		return
 	}
 	if k.rows == nil {
@@ -112,7 +112,7 @@ func (k *outerSums) addRank(s *sums, v *[9]float64, factor float64) {
 	}
 	s.a[0] += v[0] * factor * v[0]
 	to := k.rows[rankWords*k.n:]
-	*(*[9]float64)(to) = *v
+	copy(to[:9], v)
 	to[9] = factor
 	if k.n++; k.n == outerRows {
 		k.flushRank(s)
