@@ -198,6 +198,13 @@ func timesRoot(dst, b, r []float64, d int) {
 // solve computes the step for damping mu and returns the decrease that the
 // model predicts.
 func (s *schur) solve(mu float64) float64 {
+	predicted := s.promise(mu)
+	s.back()
+	return predicted
+}
+
+// promise is solve without the inner step.
+func (s *schur) promise(mu float64) float64 {
 	p := s.Outer
 	shift := (mu + s.least) * s.size
 	if s.size == 0 {
@@ -211,7 +218,6 @@ func (s *schur) solve(mu float64) float64 {
 		predicted += v * (s.rhs[q] - floats.Dot(s.s[q*p:(q+1)*p], s.scaled)/2)
 		s.outer[q] = v * s.scale[q]
 	}
-	s.back()
 	return predicted
 }
 

@@ -273,7 +273,7 @@ func (a PrimalDual) Step(e *framework.Evaluator, state framework.State) error {
 		return err
 	}
 	s.schur.eliminate(s.arrowhead)
-	promised := s.schur.solve(minLambda)
+	promised := s.schur.promise(minLambda)
 	fraction, err := s.advance(e, before)
 	if err != nil {
 		return err

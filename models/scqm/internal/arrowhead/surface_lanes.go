@@ -20,6 +20,7 @@ type surfaceLanes struct {
 	lanes  int // 8 or 4
 	n      int // rows of the batch
 	places []int
+	even   bool // the weights are 1
 
 	x       []float64 // 3 words a group: entries of rows
 	e       []float64 // 4 words a group: residuals in the frame, height
@@ -73,7 +74,7 @@ func (k *surfaceLanes) resize(n int) {
 	m := groups * k.lanes
 	vec := func(n int) []float64 { return make([]float64, n) }
 	k.x, k.e, k.rho, k.u, k.form, k.tau, k.rows = vec(3*m), vec(4*m), vec(4*m), vec(m), vec(m), vec(2*n), vec(8*n)
-	k.dual, k.words = nil, nil
+	k.dual, k.words, k.even = nil, nil, false
 }
 
 // first is the first row of a group.
@@ -112,13 +113,15 @@ func (k *surfaceLanes) weigh(data *rows.Data, from int) {
 	m := len(k.u)
 	weights := k.rho[2*m : 3*m]
 	if data.Weights == nil {
-		if weights[0] != 1 || weights[m-1] != 1 {
+		if !k.even {
 			for i := range weights {
 				weights[i] = 1
 			}
 		}
+		k.even = true
 		return
 	}
+	k.even = false
 	half := k.lanes / 2
 	for group := range m / k.lanes {
 		first := from + k.first(group)
