@@ -526,6 +526,19 @@ func outerSurface(s set) {
 		p("VMULPD.BCST %d(SI), Z24, Z28", 32+8*((k+3)%6))
 		p("VADDPD Z28, Z%d, Z%d", 9+k, 9+k)
 	}
+	outerProducts()
+	p("ADDQ $128, SI")
+	p("DECQ CX")
+	p("JNE outerrow")
+	for k := range 15 {
+		p("VMOVUPD Z%d, %d(DI)", k, 64*k)
+	}
+	p("VZEROUPPER")
+	p("RET\n")
+}
+
+// outerProducts adds J'HJ of a row, from the rows of J in Z25 to Z27.
+func outerProducts() {
 	entry := [3][3]int{{0, 1, 2}, {1, 3, 4}, {2, 4, 5}}
 	for r := range 3 { // HJ in Z28 to Z30
 		p("VMULPD.BCST %d(SI), Z25, Z%d", 80+8*entry[r][0], 28+r)
@@ -545,14 +558,6 @@ func outerSurface(s set) {
 		p("VMULPD.BCST %d(SP), Z30, Z25", 40+8*k)
 		p("VADDPD Z25, Z%d, Z%d", 6+k, 6+k)
 	}
-	p("ADDQ $128, SI")
-	p("DECQ CX")
-	p("JNE outerrow")
-	for k := range 15 {
-		p("VMOVUPD Z%d, %d(DI)", k, 64*k)
-	}
-	p("VZEROUPPER")
-	p("RET\n")
 }
 
 // rankSurface adds up v[p] weight times v[1:9], for rows of v and weight, 16 numbers apart.
