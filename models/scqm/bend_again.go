@@ -36,13 +36,11 @@ func (p *Problem) bendAgain(x framework.Point) (moved bool, passes float64, err 
 		return false, 0, nil
 	}
 	p.bentAgain = true
-	// The buffers and the rounding of p are those of the run that is examined.
-	s := p.Shape()
-	q, err := NewProblem(p.Context(), *p.Data(), p.PlainLoss(), s.Latent, s.S, p.Threads())
+	q, err := p.apart()
 	if err != nil {
 		return false, 0, err
 	}
-	q.Lambda, q.MaxPenalty, q.together, q.bentAgain = p.Lambda, p.MaxPenalty, p.together, true
+	q.together, q.bentAgain = p.together, true
 	cost, err := q.Evaluate(nil, x)
 	if err != nil {
 		return false, 1, err

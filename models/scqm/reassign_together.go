@@ -61,12 +61,14 @@ type set struct {
 
 // reassignTogether moves x, in place, to a lower minimum with few rows at other places
 // than their nearest points before, if it finds one that is no more folded than pays, see
-// [finding]. It does nothing where the loss has unbounded second derivatives, whose
-// predictions are no good.
+// [finding]. Losses with unbounded second derivatives are rounded for that, see reassignRounded.
 func (p *Problem) reassignTogether(x framework.Point) (moved bool, passes float64, err error) {
 	m := p.model(x)
-	if _, kinked := p.PlainLoss().(framework.Smoother); kinked || p.Data().Missing || !(m.CurvatureExtent(x[BlockTau], p.Data().Weights) > bent) {
+	if p.Data().Missing || !(m.CurvatureExtent(x[BlockTau], p.Data().Weights) > bent) {
 		return false, 0, nil
+	}
+	if _, kinked := p.PlainLoss().(framework.Smoother); kinked {
+		return p.reassignRounded(x)
 	}
 	cost, err := p.Evaluate(nil, x)
 	if err != nil {
@@ -103,7 +105,7 @@ func (p *Problem) reassignTogether(x framework.Point) (moved bool, passes float6
 		if err != nil {
 			return false, passes, err
 		}
-		if end != nil && end.Cost < cost*(1-worthMoving) && p.finding(end).beats(here) {
+		if end != nil && end.Cost < cost*(1-worthMoving) && p.finding(end).supersedes(here) {
 			for k := range x {
 				copy(x[k], end.Point[k])
 			}
@@ -286,6 +288,23 @@ func grow(list []movable, first int) set {
 // moveTogether moves the rows of a set, lets the sheet follow and runs Newton's method from
 // there.
 func (p *Problem) moveTogether(x framework.Point, list []movable, s set, h *framework.ReducedHessian) (*framework.Result, float64, error) {
+	at := p.follow(x, list, s, h)
+	if at == nil {
+		return nil, 0, nil
+	}
+	newton, err := solvers.ByName("newton")
+	if err != nil {
+		return nil, 0, err
+	}
+	run, err := framework.Solve(p.Context(), p, at, newton, framework.Options{MaxIterations: setIterations, FirstOrder: true})
+	if run == nil {
+		return nil, 0, err
+	}
+	return run, run.Counts.Passes, err
+}
+
+// follow moves the rows of a set and lets the sheet follow, if it bends that far.
+func (p *Problem) follow(x framework.Point, list []movable, s set, h *framework.ReducedHessian) framework.Point {
 	d := p.Shape().Latent
 	at := x.Clone()
 	white := make([]float64, len(list[0].white))
@@ -297,15 +316,7 @@ func (p *Problem) moveTogether(x framework.Point, list []movable, s set, h *fram
 	h.Follow(step, white)
 	moved := at.Clone()
 	if p.RetractOuter(moved, at, step) != nil || p.Blocks()[BlockQ].Restore(moved[BlockQ]) != nil {
-		return nil, 0, nil // the sheet does not bend that far
+		return nil
 	}
-	newton, err := solvers.ByName("newton")
-	if err != nil {
-		return nil, 0, err
-	}
-	run, err := framework.Solve(p.Context(), p, moved, newton, framework.Options{MaxIterations: setIterations, FirstOrder: true})
-	if run == nil {
-		return nil, 0, err
-	}
-	return run, run.Counts.Passes, err
+	return moved
 }

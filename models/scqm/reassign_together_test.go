@@ -1,7 +1,9 @@
 package scqm
 
 import (
+	"bytes"
 	"context"
+	"io"
 	"math/rand/v2"
 	"testing"
 
@@ -9,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/internal/drill"
 	"github.com/scqm/scqm/losses"
 	"github.com/scqm/scqm/models/scqm/internal/nearest"
 )
@@ -30,6 +33,38 @@ func TestRowsMoveTogether(t *testing.T) {
 		require.NoError(t, err)
 		assert.False(t, moved, "the fit is a minimum for sets of few rows too")
 		assert.Positive(t, passes)
+	}
+}
+
+// Under losses with unbounded second derivatives single rows of folded sheets go to the places that they
+// promise most from, rounded: restarts found these two fits .036 and .011 % lower. Fits do not depend on
+// the number of threads, and go on from wherever they were stored.
+func TestRowsMoveUnderRoundedLosses(t *testing.T) {
+	for _, c := range []struct {
+		cell  minimaCell
+		rng   *rand.Rand
+		lower float64
+	}{
+		{minimaCell{"l2", false, 5, 50}, drill.Stream(61, "l250 5 false", 0), 7.906},
+		{minimaCell{"lp", false, 5, 200}, drill.Stream(1, "minima", 3580), 25.4554},
+	} {
+		s, err := newMinimaCase(c.cell, c.rng)
+		require.NoError(t, err)
+		var stored [][]byte
+		s.c.Options.Checkpoint = &framework.Checkpoint{Every: -1, Store: func(write func(io.Writer) error) error {
+			var b bytes.Buffer
+			err := write(&b)
+			stored = append(stored, b.Bytes())
+			return err
+		}}
+		want := learn(t, s.x, s.c).Model.Meta
+		assert.Equal(t, "converged", want.Status, "%s", s)
+		assert.Less(t, want.Objective+want.Penalty, c.lower, "%s", s)
+		s.c.Threads = 2
+		for _, k := range []int{len(stored) / 2, len(stored) - 1} {
+			s.c.Options.Checkpoint = &framework.Checkpoint{Stored: bytes.NewReader(stored[k])}
+			assert.Equal(t, want, learn(t, s.x, s.c).Model.Meta, "%s", s)
+		}
 	}
 }
 
