@@ -28,7 +28,8 @@ import (
 // solver runs alone, until a residual vanishes all the same, and alone again where
 // none vanishes at the end.
 //
-// Rows are reassigned ([framework.Reassigner]) before the finish. With Retrials all stages run
+// Rows are reassigned ([framework.Reassigner]) before the finish. On a cost with a gradient, whose stages all run, [Newton]
+// takes the place of the inner solver after the second time, where its systems are small. With Retrials all stages run
 // again, with [Newton], from an end that is stationary, as a run that begins there and keeps
 // nothing: the path to the end may have left rows at places that were best for an earlier
 // surface. What ends stationary and lower is taken, and tried in turn, three times at
@@ -322,6 +323,9 @@ func (s *ContinuationState) measure(e *framework.Evaluator, x framework.Point) e
 func (a Continuation) Step(e *framework.Evaluator, state framework.State) error {
 	a = a.withDefaults()
 	s := state.(*ContinuationState)
+	if s.Second {
+		a.Inner = inValleys
+	}
 	switch {
 	case s.Again:
 		a.FirstTolerance, a.Last = min(a.FirstTolerance, againTolerance), max(a.Last, againLast)
