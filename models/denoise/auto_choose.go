@@ -3,6 +3,7 @@ package denoise
 import (
 	"math"
 	"slices"
+	"sort"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
@@ -82,6 +83,10 @@ func (p *autoPrepare) choose() (*compared, error) {
 	}
 	sizes := p.sizes()
 	s.least = sizes[0]
+	sizes, err := p.largeEnough(s, sizes)
+	if err != nil {
+		return nil, err
+	}
 	var best *compared
 	var last []*compared
 	for k, size := range sizes {
@@ -119,6 +124,31 @@ func (p *autoPrepare) choose() (*compared, error) {
 	p.setting.between = p.setting.noisy && p.method.Latent == p.D-1 && best.betweenSheets(p.n)
 	return best, nil
 }
+
+// largeEnough leaves out the first sizes where neighbourhoods are surely hardly larger than the noise, as the last size of
+// the pilot tells that some may be: what they cost to compare would be for nothing.
+func (p *autoPrepare) largeEnough(s setting, sizes []int) ([]int, error) {
+	if !p.grown {
+		return sizes, nil
+	}
+	s.rounds, s.steps = 1, 0
+	p.setScale(&s, s.scale, false)
+	var failure error
+	first := sort.Search(len(sizes)-1, func(k int) bool {
+		s.neighbors = sizes[k]
+		c, err := p.charts.chart(order{some: true, setting: s})
+		if err != nil {
+			failure = err
+			return true
+		}
+		return median(c.size) >= surelySmall*minReach*p.setting.scale
+	})
+	return sizes[first:], failure
+}
+
+// surelySmall is the size of neighbourhoods about rows, in units of the least, below which those of the charts that would be compared are
+// below the least too.
+const surelySmall = 0.9
 
 const (
 	// peaked is the part of distances from a surface below half of their median from which on down

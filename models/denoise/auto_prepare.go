@@ -15,6 +15,7 @@ type autoPrepare struct {
 	// flat is the linear model where it is better.
 	flat *flatter
 
+	grown  bool    // the pilot has more neighbours than it began with
 	floor  float64 // of the noise
 	eps    float64 // length of the perturbation
 	probes int
@@ -158,23 +159,12 @@ func (p *autoPrepare) pilot() error {
 	if p.n > fewRows {
 		p.probes = 1
 	}
-	var seen look
-	for before := s; ; {
-		last := seen
-		var err error
-		if seen, err = p.pilotScale(&s); err != nil {
-			return err
-		}
-		if before.scale > 0 && s.scale > otherSheet*before.scale {
-			s, seen = before, last
-			break
-		}
-		if seen.size >= pilotReach*s.scale || s.neighbors >= p.n/2 {
-			break
-		}
-		before = s
-		s.neighbors = min(int(math.Ceil(pilotGrowth*float64(s.neighbors))), p.n)
+	first := s.neighbors
+	seen, err := p.grow(&s)
+	if err != nil {
+		return err
 	}
+	p.grown = s.neighbors > first
 	if wide, err := p.lookForSheets(s, seen); err != nil || wide {
 		return err
 	}
@@ -184,6 +174,29 @@ func (p *autoPrepare) pilot() error {
 		}
 	}
 	return p.advance(s)
+}
+
+// grow takes more neighbours while these are hardly further than the noise, unless they are on another sheet. Correcting
+// the noise makes it larger, so that it is done only where it decides.
+func (p *autoPrepare) grow(s *setting) (seen look, err error) {
+	for before := *s; ; {
+		last := seen
+		if seen, err = p.lookUncorrected(s); err != nil {
+			return look{}, err
+		}
+		if before.scale > 0 && s.scale > otherSheet*before.scale {
+			*s = before
+			return last, p.followScale(s)
+		}
+		plain, most := *s, s.neighbors >= p.n/2
+		if most || seen.size >= pilotReach*s.scale {
+			if err = p.followScale(s); err != nil || most || seen.size >= pilotReach*s.scale {
+				return seen, err
+			}
+		}
+		before, *s = plain, plain
+		s.neighbors = min(int(math.Ceil(pilotGrowth*float64(s.neighbors))), p.n)
+	}
 }
 
 // pilotGrowth is the ratio of the numbers of neighbours that a pilot tries.
@@ -196,14 +209,13 @@ type look struct {
 	size, scale float64
 }
 
-// pilotScale finds the noise as lookAtNoise does, and corrects it for what neighbours share with their row.
-func (p *autoPrepare) pilotScale(s *setting) (look, error) {
+// lookUncorrected finds the noise as lookAtNoise does, and whether it is uneven.
+func (p *autoPrepare) lookUncorrected(s *setting) (look, error) {
 	seen, c, err := p.lookAtNoise(s)
-	if err != nil {
-		return look{}, err
+	if err == nil {
+		s.uneven = s.noisy && p.n >= unevenRows && isUneven(c.local)
 	}
-	s.uneven = s.noisy && p.n >= unevenRows && isUneven(c.local)
-	return seen, p.followScale(s)
+	return seen, err
 }
 
 // lookAtNoise fits the rows at their own places, by least squares and then with Tukey's
