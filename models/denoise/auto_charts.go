@@ -92,6 +92,11 @@ func (p *cloudCharts) each(list []int, work func(w *autoWorker, k, i int)) error
 		}
 		bar.add(1)
 	})
+	for _, w := range p.workers {
+		if w != nil {
+			w.rows.search.vicinity.of = nil // whose rows may be others now
+		}
+	}
 	return p.ctx.Err()
 }
 

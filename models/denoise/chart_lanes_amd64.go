@@ -30,6 +30,12 @@ func chartInfluencesAVX2(table, x *float64, xStride int, at *float64, stride, gr
 //go:noescape
 func chartInfluencesAVX512(table, x *float64, xStride int, at *float64, stride, groups int, sums *float64)
 
+//go:noescape
+func nearRowsAVX2(table, x *float64, xStride int, squares *float64, within *byte, groups int)
+
+//go:noescape
+func nearRowsAVX512(table, x *float64, xStride int, squares *float64, within *byte, groups int)
+
 // Kernels for AVX2 and AVX-512.
 var (
 	weighRows       = [2]kernel{weighRowsAVX2, weighRowsAVX512}
@@ -37,4 +43,5 @@ var (
 	turnChart       = [2]kernel{turnChartAVX2, turnChartAVX512}
 	reweighChart    = [2]kernel{reweighChartAVX2, reweighChartAVX512}
 	chartInfluences = [2]kernel{chartInfluencesAVX2, chartInfluencesAVX512}
+	nearRows        = [2]nearKernel{nearRowsAVX2, nearRowsAVX512}
 )

@@ -4,3 +4,5 @@ package denoise
 
 // There are none: kernels are plain Go.
 var weighRows, addPlane, turnChart, reweighChart, chartInfluences [2]kernel
+
+var nearRows [2]nearKernel

@@ -18,6 +18,7 @@ type search struct {
 		k   int
 		far float64
 	}
+	vicinity vicinity
 	// missed is set by an index of a part of the rows that does not know whether it
 	// has found the nearest of all of them.
 	missed bool
@@ -62,10 +63,10 @@ const block = 8
 // space is the number of columns of rows that have kernels of their own.
 const space = 3
 
-// squareInSpace is the square of a distance.
+// squareInSpace is the square of a distance, to the last bit that of the kernel nearRows.
 func squareInSpace(x, row [space]float64) float64 {
 	a, b, c := x[0]-row[0], x[1]-row[1], x[2]-row[2]
-	return a*a + b*b + c*c
+	return float64(a*a) + float64(b*b) + float64(c*c)
 }
 
 // offerRow offers a row unless it is known to be too far. All indices come

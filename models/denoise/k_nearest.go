@@ -137,9 +137,12 @@ const (
 // sorted returns the k nearest of those offered, nearest first. It stays valid until the next reset.
 func (s *kNearest) sorted() []near {
 	n, k := len(s.list), min(s.k, len(s.list))
-	far := 0.0
-	for _, c := range s.list {
-		far = max(far, c.distance)
+	far := s.limit
+	if math.IsInf(far, 1) {
+		far = 0
+		for _, c := range s.list {
+			far = max(far, c.distance)
+		}
 	}
 	per := float64(n) / far
 	if n <= fewRowsToSort || !(per > 0) || math.IsInf(per, 0) {
@@ -178,6 +181,9 @@ func (s *kNearest) bucketed(per float64, k int) []near {
 	}
 	for i := 1; i < len(out); i++ {
 		c := out[i]
+		if c.distance > out[i-1].distance {
+			continue
+		}
 		j := i
 		for ; j > 0 && c.before(out[j-1]); j-- {
 			out[j] = out[j-1]

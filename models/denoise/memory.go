@@ -23,6 +23,8 @@ const (
 	// placeCopies is how many copies of the rows auto holds: of places with
 	// their index, of feet, and of probes with places of their own.
 	placeCopies = 10
+	// vicinityRows is how many rows the vicinity of a lookup has for each that is asked for, and vicinityWords what it takes for one.
+	vicinityRows, vicinityWords = 12, 8
 )
 
 // footprint counts numbers that denoising holds at once, in float64 so that no
@@ -41,6 +43,9 @@ func (f footprint) workers() float64 {
 	p := min(f.D, 8)
 	p = (p + 1) * (p + 2) / 2
 	neighborhood := f.k * (3*f.D + p*(1+min(f.D, arrowOuter)) + 16)
+	if f.D == space {
+		neighborhood += vicinityWords * min(f.n, vicinityRows*f.k)
+	}
 	if f.fits {
 		neighborhood += 8*outer*outer + 3*outer*f.k*min(f.D, 8) + 20*f.k*f.D
 	}

@@ -19,7 +19,7 @@ const (
 // quantization, DCC 1993.
 type tree struct {
 	d     int
-	rows  []float64 // in the order of the leaves
+	rows  []float64 // in the order of the leaves, those of three numbers by column
 	row   []int     // number of every row
 	nodes []node    // the root first
 }
@@ -35,6 +35,14 @@ type node struct {
 func newTree(x []float64, D int, list []int) *tree {
 	t := &tree{d: D, row: append([]int(nil), list...), rows: make([]float64, 0, len(list)*D)}
 	t.divide(x, 0, len(list))
+	if D == space {
+		for j := range D {
+			for _, i := range t.row {
+				t.rows = append(t.rows, x[i*D+j])
+			}
+		}
+		return t
+	}
 	for _, i := range t.row {
 		t.rows = append(t.rows, x[i*D:(i+1)*D]...)
 	}
@@ -119,7 +127,9 @@ func (t *tree) nearest(s *search, x []float64) {
 		guess := perRow * float64(k) * (guessed + 2/math.Sqrt(float64(k)))
 		if guess > 0 && !math.IsInf(guess, 1) {
 			s.limit = guess
-			t.search(s, x)
+			if t.d != space || !s.vicinity.scan(t, s, [space]float64(x)) {
+				t.search(s, x)
+			}
 			if len(s.list) >= k {
 				return
 			}
@@ -163,15 +173,21 @@ func (t *tree) visit(s *search, x []float64, at int, distance float64) {
 	s.off[n.axis] = before
 }
 
+// column is one of the rows of a leaf.
+func (t *tree) column(j int, n *node) []float64 {
+	from := j * len(t.row)
+	return t.rows[from+n.lo : from+n.hi]
+}
+
 // visitSpace is visit for rows of three numbers.
 func (t *tree) visitSpace(s *search, x [space]float64, at int, distance float64) {
 	n := &t.nodes[at]
 	if n.axis < 0 {
 		limit := s.limit
 		row := t.row[n.lo:n.hi]
-		rows := t.rows[space*n.lo : space*n.hi]
+		x0, x1, x2 := t.column(0, n)[:len(row)], t.column(1, n)[:len(row)], t.column(2, n)[:len(row)]
 		for k := range row {
-			if square := squareInSpace(x, [space]float64(rows[space*k:])); square <= limit {
+			if square := squareInSpace(x, [space]float64{x0[k], x1[k], x2[k]}); square <= limit {
 				s.list = append(s.list, near{square, row[k]})
 			}
 		}

@@ -1,0 +1,171 @@
+package denoise
+
+import (
+	"math"
+	"math/bits"
+
+	"github.com/scqm/scqm/internal/dense"
+)
+
+// vicinity is a copy of all rows of a tree in a ball. Lookups that follow each other are mostly near each other, and to look through
+// such a copy, eight rows at a time, costs less than to go through the tree anew.
+type vicinity struct {
+	of     *tree
+	centre [space]float64
+	radius float64
+	n      int
+	rows   []float64 // by column, stride apart, with rows infinitely far beyond the last
+	stride int
+	number []int
+
+	from, to int // rows of the tree that are still to be copied
+
+	last    [space]float64 // the point looked up before
+	asked   float64        // the largest distance asked for since the copy was made
+	squares []float64      // of the distances of a lookup
+	within  []byte         // which of eight rows are near enough
+}
+
+// nearKernel is a function in assembly that writes squared distances of rows from the first three numbers of a table, and
+// which of eight are up to the fourth.
+type nearKernel func(table, x *float64, xStride int, squares *float64, within *byte, groups int)
+
+// vicinityReach is the radius of a copy in units of the distance asked for.
+const vicinityReach = 1.8
+
+// scan leaves the rows of a tree within the limit of a search in its list, as [tree.search] does, but for their order. It
+// is false where the lookups are not near each other: then it has not looked.
+func (v *vicinity) scan(t *tree, s *search, x [space]float64) bool {
+	far := math.Sqrt(s.limit)
+	last := v.last
+	v.last = x
+	if v.of != t || !(math.Sqrt(squareInSpace(x, v.centre))+far <= v.radius*surely) {
+		if !(math.Sqrt(squareInSpace(x, last)) <= (vicinityReach-1)*far) {
+			return false
+		}
+		if v.of != t {
+			v.asked = 0
+		}
+		v.copy(t, s, x, vicinityReach*max(far, v.asked))
+	}
+	v.asked = max(v.asked, far)
+	v.list(s, x)
+	return true
+}
+
+// copy takes all rows in a ball.
+func (v *vicinity) copy(t *tree, s *search, centre [space]float64, radius float64) {
+	v.of, v.centre, v.radius, v.asked = t, centre, radius, 0
+	v.n, v.from, v.to = 0, 0, 0
+	clear(s.off)
+	v.visit(t, s, 0, 0)
+	v.take(t)
+	n := upToLanes(v.n)
+	v.room(n)
+	for j := range space {
+		pad := v.rows[j*v.stride+v.n : j*v.stride+n]
+		for i := range pad {
+			pad[i] = math.Inf(1)
+		}
+	}
+	if len(v.squares) < n {
+		v.squares, v.within = make([]float64, v.stride), make([]byte, v.stride)
+	}
+}
+
+// room makes room for n rows.
+func (v *vicinity) room(n int) {
+	if n <= v.stride {
+		return
+	}
+	stride := upToLanes(max(2*v.stride, n, 512))
+	rows, number := make([]float64, space*stride), make([]int, stride)
+	for j := range space {
+		copy(rows[j*stride:], v.rows[j*v.stride:j*v.stride+v.n])
+	}
+	copy(number, v.number[:v.n])
+	v.rows, v.number, v.stride = rows, number, stride
+}
+
+// visit is [tree.visitSpace] for all rows of leaves, from the left to the right, so that those that follow each other are copied at once.
+func (v *vicinity) visit(t *tree, s *search, at int, distance float64) {
+	n := &t.nodes[at]
+	if n.axis < 0 {
+		if v.to != n.lo {
+			v.take(t)
+			v.from = n.lo
+		}
+		v.to = n.hi
+		return
+	}
+	gap, before := v.centre[n.axis]-n.at, s.off[n.axis]
+	beyond := distance + gap*gap - before*before
+	far := beyond*surely > v.radius*v.radius
+	if gap <= 0 {
+		v.visit(t, s, at+1, distance)
+		if !far {
+			s.off[n.axis] = gap
+			v.visit(t, s, n.right, beyond)
+			s.off[n.axis] = before
+		}
+		return
+	}
+	if !far {
+		s.off[n.axis] = gap
+		v.visit(t, s, at+1, beyond)
+		s.off[n.axis] = before
+	}
+	v.visit(t, s, n.right, distance)
+}
+
+// take copies rows that follow each other.
+func (v *vicinity) take(t *tree) {
+	v.room(v.n + v.to - v.from)
+	for j := range space {
+		copy(v.rows[j*v.stride+v.n:(j+1)*v.stride], t.rows[j*len(t.row)+v.from:j*len(t.row)+v.to])
+	}
+	v.n += copy(v.number[v.n:], t.row[v.from:v.to])
+}
+
+// list lists the rows within the limit.
+func (v *vicinity) list(s *search, x [space]float64) {
+	groups := upToLanes(v.n) / lanes
+	v.find(x, s.limit, groups)
+	if cap(s.list) < v.n {
+		s.list = make([]near, v.stride)
+	}
+	list, found := s.list[:cap(s.list)], 0
+	for g, within := range v.within[:groups] {
+		squares, number := v.squares[lanes*g:lanes*g+lanes], v.number[lanes*g:lanes*g+lanes]
+		for ; within != 0; within &= within - 1 {
+			i := bits.TrailingZeros8(within) % lanes
+			list[found] = near{squares[i], number[i]}
+			found++
+		}
+	}
+	s.list = list[:found]
+}
+
+// find finds the squared distances of all rows, and which are within a limit.
+func (v *vicinity) find(x [space]float64, limit float64, groups int) {
+	table := [space + 1]float64{x[0], x[1], x[2], limit}
+	switch wide, wider := dense.Wide(); {
+	case groups == 0:
+	case wider:
+		nearRows[1](&table[0], &v.rows[0], v.stride, &v.squares[0], &v.within[0], groups)
+	case wide:
+		nearRows[0](&table[0], &v.rows[0], v.stride, &v.squares[0], &v.within[0], groups)
+	default:
+		v.findPlain(x, limit, groups)
+	}
+}
+
+func (v *vicinity) findPlain(x [space]float64, limit float64, groups int) {
+	clear(v.within[:groups])
+	for i := range lanes * groups {
+		v.squares[i] = squareInSpace(x, [space]float64{v.rows[i], v.rows[v.stride+i], v.rows[2*v.stride+i]})
+		if v.squares[i] <= limit {
+			v.within[i/lanes] |= 1 << (i % lanes)
+		}
+	}
+}
