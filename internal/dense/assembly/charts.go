@@ -7,11 +7,11 @@ import "fmt"
 func writeCharts() {
 	begin()
 	for _, s := range sets {
-		chartKernel(s, "weighRows", chart.weigh)
-		chartKernel(s, "addPlane", chart.addPlane)
-		chartKernel(s, "turnChart", chart.turn)
-		chartKernel(s, "reweighChart", chart.reweigh)
-		chartKernel(s, "chartInfluences", chart.influences)
+		chartKernel(s, "weighRows", 2, chart.weigh)
+		chartKernel(s, "addPlane", 10, chart.addPlane)
+		chartKernel(s, "turnChart", 21, chart.turn)
+		chartKernel(s, "reweighChart", 22, chart.reweigh)
+		chartKernel(s, "chartInfluences", 1, chart.influences)
 		nearRows(s)
 	}
 }
@@ -67,8 +67,12 @@ type chart struct {
 	half int
 }
 
-func chartKernel(s set, name string, write func(chart)) {
+// chartKernel writes a kernel with so many sums, which begin at 0. Those of 512 bits are in registers.
+func chartKernel(s set, name string, sums int, write func(chart)) {
 	c := chart{straight: &straight{set: s}}
+	if s.wide {
+		c.kept = sums
+	}
 	var bodies []string
 	for half := range s.halves {
 		part := foot{straight: c.straight}
@@ -84,6 +88,9 @@ func chartKernel(s set, name string, write func(chart)) {
 	p("SHLQ $3, R8")
 	p("LEAQ (R8)(R8*2), R12")
 	p("LEAQ (R8)(R8*4), R13")
+	for i := range c.kept {
+		s.zero(c.registers() - 1 - i)
+	}
 	label("group")
 	for _, body := range bodies {
 		fmt.Fprint(output, body)
@@ -92,6 +99,9 @@ func chartKernel(s set, name string, write func(chart)) {
 	p("ADDQ $64, DI")
 	p("DECQ CX")
 	p("JNE group")
+	for i := range c.kept {
+		p("VMOVUPD %s, %d(BX)", s.reg(c.registers()-1-i), 64*i)
+	}
 	p("VZEROUPPER")
 	p("RET\n")
 }
@@ -119,6 +129,10 @@ func (c chart) number(i int) value { return c.broadcast(fmt.Sprintf("%d(AX)", 8*
 
 // addTo adds to the i-th sum.
 func (c chart) addTo(i int, v value) {
+	if c.kept > 0 {
+		c.accumulate(i, v)
+		return
+	}
 	at := fmt.Sprintf("%d(BX)", 64*i+32*c.half)
 	c.store(c.sum(c.load(at), v), at)
 }

@@ -84,7 +84,7 @@ type foot struct {
 // part returns the instructions of a part.
 func (e *foot) part(write func(foot)) string {
 	part := *e
-	part.straight = &straight{set: e.set, slots: e.slots}
+	part.straight = &straight{set: e.set, slots: e.slots, kept: e.kept}
 	write(part)
 	body := part.text()
 	e.slots = part.slots

@@ -13,6 +13,7 @@ type straight struct {
 	code  []step
 	homes map[value]string // where a vector is in memory, by its number
 	slots int              // words of eight numbers taken on the stack
+	kept  int              // registers at the end that are left alone; at least two are
 }
 
 type value int
@@ -59,6 +60,18 @@ func (s *straight) zipHigh(a, b value) value { return s.add("zip high", "", a, b
 func (s *straight) firstHalves(a, b value) value { return s.add("first halves", "", a, b) }
 func (s *straight) lastHalves(a, b value) value  { return s.add("last halves", "", a, b) }
 
+// accumulate adds to one of the registers that are left alone, counted from the end.
+func (s *straight) accumulate(i int, v value) {
+	s.add("accumulate", s.reg(s.registers()-1-i), v)
+}
+
+func (s *straight) registers() int {
+	if s.wide {
+		return 32
+	}
+	return 16
+}
+
 // choose is a where the mask is set, else b.
 func (s *straight) choose(mask, a, b value) value { return s.add("choose", "", mask, a, b) }
 
@@ -79,14 +92,10 @@ type writer struct {
 	locked map[int]bool
 }
 
-// write writes the code, which leaves two registers at the end alone.
+// write writes the code.
 func (s *straight) write() {
 	w := &writer{straight: s, uses: make([][]int, len(s.code)), where: map[value]int{}}
-	count := 14
-	if s.wide {
-		count = 30
-	}
-	for range count {
+	for range s.registers() - max(s.kept, 2) {
 		w.in = append(w.in, -1)
 	}
 	s.homes = map[value]string{}
@@ -123,7 +132,7 @@ func (s *straight) text() string {
 func (s *straight) needed() []bool {
 	needed := make([]bool, len(s.code))
 	for i := len(s.code) - 1; i >= 0; i-- {
-		needed[i] = needed[i] || s.code[i].op == "store"
+		needed[i] = needed[i] || s.code[i].op == "store" || s.code[i].op == "accumulate"
 		for _, a := range s.code[i].arguments {
 			needed[a] = needed[a] || needed[i]
 		}
@@ -144,8 +153,12 @@ func (w *writer) write(c step) {
 	for _, a := range c.arguments {
 		from = append(from, w.reg(w.bring(a)))
 	}
-	if c.op == "store" {
+	switch c.op {
+	case "store":
 		p("VMOVUPD %s, %s", from[0], c.at)
+		return
+	case "accumulate":
+		p("VADDPD %s, %s, %s", from[0], c.at, c.at)
 		return
 	}
 	for _, a := range c.arguments { // which are not needed any more
