@@ -249,7 +249,9 @@ func (p *cloudCharts) chartSome(list []int, o order) (*made, error) {
 		if ok && !o.keep { // nothing asks for them of charts that are kept
 			w.chart.influences(w.rows.l)
 			m.shrinkage[k] = shrinkage(w.rows.l, own)
-			m.local[k] = w.nearNoise() / o.setting.scale
+			if o.setting.pilot && !o.diverge && !math.IsInf(s.cut, 1) {
+				m.local[k] = w.nearNoise() / o.setting.scale
+			}
 		}
 		trust := s.trust(m.far[k], pulled)
 		m.trusted[k] = math.Ceil(trust)

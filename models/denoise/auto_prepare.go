@@ -58,7 +58,7 @@ type charted struct {
 	size      []float64 // distance of the first row left out
 	far       []float64 // of the row itself from the foot
 	shrinkage []float64 // of that distance
-	// local is the noise about the row in units of that of all, as the pilot sees it, trusted 0
+	// local is the noise about the row in units of that of all, as looks of the pilot with Tukey's loss see it, trusted 0
 	// for rows that the loss does not count.
 	local, trusted []float64
 	// divergence is what probes say, where that is asked for.

@@ -29,7 +29,7 @@ const (
 type spaceLanes struct {
 	wide, wider bool // instruction sets to use
 	groups      int
-	table       [13]float64
+	table       [19]float64
 	x           []float64
 	xStride     int
 	own         []float64
@@ -200,5 +200,72 @@ func (l *spaceLanes) influencesPlain() {
 	for i, w := range used {
 		to[i] = float64(w * l.polynomial(p[i], q[i]))
 		l.sums[i%lanes] += float64(to[i] * to[i])
+	}
+}
+
+// bothSides are constants of splitChart and weighSide: the bounds of the hyperbolic tangent, its values beyond, and the coefficients
+// of [hyperbolicTangent].
+var bothSides = [...]float64{tangentBound, -tangentBound, 1, -1, 135135, 17325, 378, 62370, 3150, 28, .5}
+
+// splitSides moves rows of heights from one of two parallel charts at the distance half on either side to that of the coefficients b between them, by the side
+// that the row is on on average with noise of the variance given, and returns the sums of w r e, of w and of its square, r being the height
+// over that chart and e the side.
+func (l *spaceLanes) splitSides(b *[spaceTerms]float64, heights []float64, half, variance float64) (first, total, square float64) {
+	l.toSides(b, heights, half, variance)
+	l.run(splitChart, (*spaceLanes).splitPlain, 3)
+	return l.sum(0), l.sum(1), l.sum(2)
+}
+
+func (l *spaceLanes) toSides(b *[spaceTerms]float64, heights []float64, half, variance float64) {
+	copy(l.table[:], b[:])
+	l.table[6], l.table[7] = half, variance
+	copy(l.table[8:], bothSides[:])
+	l.x, l.xStride = heights, 0
+}
+
+func (l *spaceLanes) splitPlain() {
+	p, q, used, z := l.column(spaceP), l.column(spaceQ), l.column(spaceUsed), l.column(spaceZ)
+	half, variance := l.table[6], l.table[7]
+	for i, w := range used {
+		r := l.x[i] - l.polynomial(p[i], q[i])
+		e := hyperbolicTangent(float64(half*r) / variance)
+		z[i] = l.x[i] - float64(half*e)
+		l.sums[i%lanes] += float64(float64(w*r) * e)
+		l.sums[lanes+i%lanes] += w
+		l.sums[2*lanes+i%lanes] += float64(w * w)
+	}
+}
+
+// weighSide multiplies weights by the part of rows of heights that is on the side given, up or down.
+func (l *spaceLanes) weighSide(b *[spaceTerms]float64, heights []float64, side, variance float64) {
+	l.toSides(b, heights, side, variance)
+	l.run(weighSide, (*spaceLanes).weighSidePlain, 0)
+}
+
+func (l *spaceLanes) weighSidePlain() {
+	p, q, used := l.column(spaceP), l.column(spaceQ), l.column(spaceUsed)
+	for i, w := range used {
+		r := l.x[i] - l.polynomial(p[i], q[i])
+		used[i] = float64(w * float64(.5*(1+hyperbolicTangent(float64(l.table[6]*r)/l.table[7]))))
+	}
+}
+
+// spread returns the sums of w r^2/(1 + s^2), of w and of its square, r being the height over the chart of the coefficients b and s its slope.
+func (l *spaceLanes) spread(b *[spaceTerms]float64) (rest, total, square float64) {
+	copy(l.table[:], b[:])
+	l.table[6], l.table[7] = 2, 1
+	l.run(spreadOfChart, (*spaceLanes).spreadPlain, 3)
+	return l.sum(0), l.sum(1), l.sum(2)
+}
+
+func (l *spaceLanes) spreadPlain() {
+	p, q, z, b := l.column(spaceP), l.column(spaceQ), l.column(spaceZ), l.table[:spaceTerms]
+	for i, w := range l.column(spaceUsed) {
+		r := z[i] - l.polynomial(p[i], q[i])
+		byP := b[1] + float64(float64(2*p[i])*b[3]) + float64(q[i]*b[4])
+		byQ := b[2] + float64(float64(2*q[i])*b[5]) + float64(p[i]*b[4])
+		l.sums[i%lanes] += float64(float64(w*r)*r) / (1 + float64(byP*byP) + float64(byQ*byQ))
+		l.sums[lanes+i%lanes] += w
+		l.sums[2*lanes+i%lanes] += float64(w * w)
 	}
 }

@@ -31,6 +31,24 @@ func chartInfluencesAVX2(table, x *float64, xStride int, at *float64, stride, gr
 func chartInfluencesAVX512(table, x *float64, xStride int, at *float64, stride, groups int, sums *float64)
 
 //go:noescape
+func splitChartAVX2(table, x *float64, xStride int, at *float64, stride, groups int, sums *float64)
+
+//go:noescape
+func splitChartAVX512(table, x *float64, xStride int, at *float64, stride, groups int, sums *float64)
+
+//go:noescape
+func weighSideAVX2(table, x *float64, xStride int, at *float64, stride, groups int, sums *float64)
+
+//go:noescape
+func weighSideAVX512(table, x *float64, xStride int, at *float64, stride, groups int, sums *float64)
+
+//go:noescape
+func spreadOfChartAVX2(table, x *float64, xStride int, at *float64, stride, groups int, sums *float64)
+
+//go:noescape
+func spreadOfChartAVX512(table, x *float64, xStride int, at *float64, stride, groups int, sums *float64)
+
+//go:noescape
 func nearRowsAVX2(table, x *float64, xStride int, squares *float64, within *byte, groups int)
 
 //go:noescape
@@ -43,5 +61,8 @@ var (
 	turnChart       = [2]kernel{turnChartAVX2, turnChartAVX512}
 	reweighChart    = [2]kernel{reweighChartAVX2, reweighChartAVX512}
 	chartInfluences = [2]kernel{chartInfluencesAVX2, chartInfluencesAVX512}
+	splitChart      = [2]kernel{splitChartAVX2, splitChartAVX512}
+	weighSide       = [2]kernel{weighSideAVX2, weighSideAVX512}
+	spreadOfChart   = [2]kernel{spreadOfChartAVX2, spreadOfChartAVX512}
 	nearRows        = [2]nearKernel{nearRowsAVX2, nearRowsAVX512}
 )

@@ -48,6 +48,17 @@ func (l *spaceLanes) work(wide, wider bool) []float64 {
 	keep()
 	l.influences(&b)
 	keep()
+	x, stride := l.x, l.xStride
+	heights := append([]float64{}, l.column(spaceZ)...)
+	for _, variance := range []float64{1, .2, 1e-3} {
+		l.splitSides(&b, heights, .7, variance)
+		keep()
+		l.weighSide(&b, heights, -.7, variance)
+		keep()
+	}
+	l.x, l.xStride = x, stride
+	l.spread(&b)
+	keep()
 	return all
 }
 

@@ -17,24 +17,15 @@ const (
 func (c *spaceChart) takeSide(pivot []float64, s *setting) bool {
 	l := &c.lanes
 	half, scale, cut := s.sides/c.h, s.scale/c.h, s.cut/c.h
-	p, q, z := l.column(spaceP), l.column(spaceQ), l.column(spaceZ)
+	z := l.column(spaceZ)
 	c.heightsBefore = append(c.heightsBefore[:0], z...)
-	height := c.heightsBefore
-	used := l.column(spaceUsed)
+	height, variance := c.heightsBefore, scale*scale
 	for range sideSteps {
-		var first, total, square float64
-		for i, w := range used {
-			r := height[i] - c.height(p[i], q[i])
-			e := hyperbolicTangent(half * r / (scale * scale))
-			first += w * r * e
-			total += w
-			square += w * w
-			z[i] = height[i] - half*e
-		}
+		first, total, square := l.splitSides(&c.b, height, half, variance)
 		if !(total > 0) {
 			return false
 		}
-		if half = first / total; half*half < leastSides*scale*scale*math.Sqrt(2*square)/total {
+		if half = first / total; half*half < leastSides*variance*math.Sqrt(2*square)/total {
 			copy(z, height)
 			c.reweigh(cut)
 			return c.solve(s.ridge)
@@ -48,10 +39,7 @@ func (c *spaceChart) takeSide(pivot []float64, s *setting) bool {
 	if c.beyond(pivot) < 0 {
 		side = -half
 	}
-	for i := range z { // whose noise is that of the rows on this side
-		r := height[i] - c.height(p[i], q[i])
-		used[i] *= .5 * (1 + hyperbolicTangent(side*r/(scale*scale)))
-	}
+	l.weighSide(&c.b, height, side, variance) // as the noise is that of the rows on this side
 	copy(z, height)
 	c.b[0] += side
 	return true
@@ -59,11 +47,14 @@ func (c *spaceChart) takeSide(pivot []float64, s *setting) bool {
 
 // hyperbolicTangent is a fraction by Lambert, to 1e-4.
 func hyperbolicTangent(x float64) float64 {
-	if math.Abs(x) > 4.97 {
+	if math.Abs(x) > tangentBound {
 		return math.Copysign(1, x)
 	}
-	y := x * x
+	y := float64(x * x)
 	above := 135135 + float64(y*(17325+float64(y*(378+y))))
 	below := 135135 + float64(y*(62370+float64(y*(3150+float64(28*y)))))
-	return x * above / below
+	return float64(x*above) / below
 }
+
+// tangentBound is where the fraction reaches 1.
+const tangentBound = 4.97

@@ -324,10 +324,8 @@ func (c *spaceChart) misfit(p, q, a, b, z float64) float64 {
 }
 
 // slope is that of the height.
-func (c *spaceChart) slope() (byP, byQ float64) { return c.slopeAt(c.p, c.q) }
-
-func (c *spaceChart) slopeAt(p, q float64) (byP, byQ float64) {
-	b := &c.b
+func (c *spaceChart) slope() (byP, byQ float64) {
+	b, p, q := &c.b, c.p, c.q
 	return b[1] + 2*p*b[3] + q*b[4], b[2] + 2*q*b[5] + p*b[4]
 }
 
@@ -421,18 +419,7 @@ func (c *spaceChart) residuals(dst []float64) {
 
 // noise implements charter.
 func (c *spaceChart) noise() float64 {
-	l := &c.lanes
-	p, q, z := l.column(spaceP), l.column(spaceQ), l.column(spaceZ)
-	var rest, total, square float64
-	for i, w := range l.column(spaceUsed) {
-		if w > 0 {
-			r := z[i] - c.height(p[i], q[i])
-			fp, fq := c.slopeAt(p[i], q[i])
-			rest += w * r * r / (1 + fp*fp + fq*fq)
-			total += w
-			square += w * w
-		}
-	}
+	rest, total, square := c.lanes.spread(&c.b)
 	return beforeTukey(c.h*spreadPerDirection(rest, total, square, spaceTerms, 1), c.cut, 1)
 }
 

@@ -12,6 +12,9 @@ func writeCharts() {
 		chartKernel(s, "turnChart", 21, chart.turn)
 		chartKernel(s, "reweighChart", 22, chart.reweigh)
 		chartKernel(s, "chartInfluences", 1, chart.influences)
+		chartKernel(s, "splitChart", 3, chart.splitSides)
+		chartKernel(s, "weighSide", 0, chart.weighSide)
+		chartKernel(s, "spreadOfChart", 3, chart.spread)
 		nearRows(s)
 	}
 }
@@ -237,4 +240,61 @@ func (c chart) influences() {
 	l := c.times(used, c.polynomial(p, q))
 	c.store(l, c.own(chartInfluence))
 	c.addTo(0, c.times(l, l))
+}
+
+// The numbers of the table of splitChart and weighSide after those of the polynomial.
+const (
+	sideHalf = 6 + iota
+	sideVariance
+	sideFar
+	sideFarDown
+	sideOne
+	sideMinusOne
+	sideAbove0 // and of the numerator of the hyperbolic tangent
+	sideAbove1
+	sideAbove2
+	sideBelow1 // and of its denominator, the first of which is that of the numerator
+	sideBelow2
+	sideBelow3
+	sideFirst // one half
+)
+
+// side is the hyperbolic tangent of half r/variance.
+func (c chart) side(r value) value {
+	x := c.over(c.times(c.number(sideHalf), r), c.number(sideVariance))
+	y := c.times(x, x)
+	above := c.sum(c.number(sideAbove0), c.times(y, c.sum(c.number(sideAbove1), c.times(y, c.sum(c.number(sideAbove2), y)))))
+	below := c.sum(c.number(sideAbove0), c.times(y, c.sum(c.number(sideBelow1), c.times(y, c.sum(c.number(sideBelow2), c.times(c.number(sideBelow3), y))))))
+	e := c.over(c.times(x, above), below)
+	e = c.choose(c.above(x, c.number(sideFar)), c.number(sideOne), e)
+	return c.choose(c.above(c.number(sideFarDown), x), c.number(sideMinusOne), e)
+}
+
+func (c chart) splitSides() {
+	height := c.column(0)
+	r := c.less(height, c.polynomial(c.load(c.own(chartP)), c.load(c.own(chartQ))))
+	e := c.side(r)
+	c.store(c.less(height, c.times(c.number(sideHalf), e)), c.own(chartZ))
+	w := c.load(c.own(chartUsed))
+	c.addTo(0, c.times(c.times(w, r), e))
+	c.addTo(1, w)
+	c.addTo(2, c.times(w, w))
+}
+
+func (c chart) weighSide() {
+	r := c.less(c.column(0), c.polynomial(c.load(c.own(chartP)), c.load(c.own(chartQ))))
+	part := c.times(c.number(sideFirst), c.sum(c.number(sideOne), c.side(r)))
+	c.store(c.times(c.load(c.own(chartUsed)), part), c.own(chartUsed))
+}
+
+// spread has 2 and 1 for the numbers after those of the polynomial.
+func (c chart) spread() {
+	p, q, w := c.load(c.own(chartP)), c.load(c.own(chartQ)), c.load(c.own(chartUsed))
+	r := c.less(c.load(c.own(chartZ)), c.polynomial(p, q))
+	byP := c.sum(c.sum(c.number(1), c.times(c.times(c.number(6), p), c.number(3))), c.times(q, c.number(4)))
+	byQ := c.sum(c.sum(c.number(2), c.times(c.times(c.number(6), q), c.number(5))), c.times(p, c.number(4)))
+	steep := c.sum(c.sum(c.number(7), c.times(byP, byP)), c.times(byQ, byQ))
+	c.addTo(0, c.over(c.times(c.times(w, r), r), steep))
+	c.addTo(1, w)
+	c.addTo(2, c.times(w, w))
 }
