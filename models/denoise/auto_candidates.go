@@ -71,13 +71,17 @@ func (w *autoWorker) compare(p *cloudCharts, i, k int, probed bool, s setting, l
 		}
 	}
 	n := len(t.sites)
+	for r, row := range t.crowd {
+		scale, trusted := w.settingAt(row, s).scale, math.Ceil(w.places.trust[row])
+		for _, one := range list {
+			one.scale[r][k], one.trusted[r][k] = scale, trusted
+		}
+	}
 	for c, one := range list {
 		one.sizes[k], one.extra[k] = size, math.NaN()
 		for r, row := range t.crowd {
 			feet := t.feet[(c*crowdRows+r)*n*D : (c*crowdRows+r+1)*n*D]
 			one.square[r][k], one.own[r][k] = blendedSquare(p.cloud.Row(row), feet, effective), t.own[c*crowdRows+r]
-			one.scale[r][k] = w.settingAt(row, s).scale
-			one.trusted[r][k] = math.Ceil(w.places.trust[row])
 		}
 		if len(probes) == 0 {
 			continue
@@ -194,6 +198,10 @@ func (w *autoWorker) chartSites(p *cloudCharts, i int, probes []probe, s setting
 		w.rows.gather(c, c.X, p.places, o.neighbors)
 		size += w.rows.next / float64(n)
 		made := w.prepare(y, c.Row(row), o)
+		var own [crowdRows]int
+		for r, row := range t.crowd {
+			own[r] = w.rows.place(row)
+		}
 		for l, one := range list {
 			made := made && w.chart.solve(one.ridge)
 			for r := len(t.crowd) - 1; r >= 0; r-- { // the row itself last
@@ -204,8 +212,8 @@ func (w *autoWorker) chartSites(p *cloudCharts, i int, probes []probe, s setting
 					t.own[at] += 1 / float64(n)
 					continue
 				}
-				if own := w.rows.place(t.crowd[r]); own >= 0 {
-					t.own[at] += w.chart.influence(own) / float64(n)
+				if own[r] >= 0 {
+					t.own[at] += w.chart.influence(own[r]) / float64(n)
 				}
 				if r > 0 || len(probes) == 0 {
 					continue

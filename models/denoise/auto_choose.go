@@ -161,13 +161,17 @@ const (
 	single, surelyPeaked = 0.25, 4
 )
 
-// twoPeaks tells whether distances from a surface, of so many rows, have two peaks. It sorts them.
+// twoPeaks tells whether distances from a surface, of so many rows, have two peaks. It changes their order.
 func twoPeaks(far []float64, rows int) bool {
 	if rows == 0 {
 		return false
 	}
-	half := median(far) / 2
-	near, _ := slices.BinarySearch(far, half)
+	half, near := median(far)/2, 0
+	for _, v := range far {
+		if v < half {
+			near++
+		}
+	}
 	most := min(peaked, single-surelyPeaked*math.Sqrt(single*(1-single)/float64(rows)))
 	return float64(near) < most*float64(len(far))
 }

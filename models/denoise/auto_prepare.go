@@ -91,7 +91,7 @@ const (
 )
 
 func median(v []float64) float64 {
-	slices.Sort(v)
+	selectNumber(v, len(v)/2)
 	return v[len(v)/2]
 }
 
@@ -99,12 +99,52 @@ func median(v []float64) float64 {
 // median over its value for unit noise, where those that noise hardly explains do not
 // count. One row in five that is anywhere would raise it by a third.
 func (a *autoSettings) typical(far []float64) float64 {
-	s := median(far) / a.tune.median
+	n := len(far)
+	selectNumber(far, n/2)
+	s := far[n/2] / a.tune.median
 	for range typicalSteps {
-		within, _ := slices.BinarySearch(far, a.tune.far*s)
-		s = far[min(within/2, len(far)-1)] / a.tune.median
+		within := 0
+		for _, v := range far {
+			if v < a.tune.far*s {
+				within++
+			}
+		}
+		k, before := min(within/2, n-1), s
+		selectNumber(far, k)
+		if s = far[k] / a.tune.median; s == before {
+			break
+		}
 	}
 	return s
+}
+
+// selectNumber orders numbers so that none before k is larger and none after it smaller (Hoare 1961).
+func selectNumber(v []float64, k int) {
+	for len(v) > 1 {
+		a, b, c := v[0], v[len(v)/2], v[len(v)-1]
+		pivot := max(min(a, b), min(max(a, b), c))
+		i, j := 0, len(v)-1
+		for i <= j {
+			for v[i] < pivot {
+				i++
+			}
+			for v[j] > pivot {
+				j--
+			}
+			if i <= j {
+				v[i], v[j] = v[j], v[i]
+				i, j = i+1, j-1
+			}
+		}
+		switch {
+		case k <= j:
+			v = v[:j+1]
+		case k >= i:
+			v, k = v[i:], k-i
+		default:
+			return
+		}
+	}
 }
 
 const (

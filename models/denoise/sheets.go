@@ -99,9 +99,9 @@ func (w wide) density(r float64) float64 {
 	return w.part * math.Sqrt(2/math.Pi) / w.scale * math.Exp(-r*r/2)
 }
 
-// expect calls take with the middle of each bin and the number of rows there that are near by a density, and
-// returns the logarithm of the likelihood and what is far away.
-func (h *distances) expect(w wide, density func(r float64) float64, take func(r, n float64)) (float64, wide) {
+// expect calls density and then take with the middle of each bin, and take with the number of rows there that are near by that density. It
+// returns the logarithm of the likelihood, of the last step only, and what is far away.
+func (h *distances) expect(last bool, w wide, density func(r float64) float64, take func(r, n float64)) (float64, wide) {
 	var likelihood, far, square float64
 	for b, n := range h.count {
 		if n == 0 {
@@ -109,7 +109,9 @@ func (h *distances) expect(w wide, density func(r float64) float64, take func(r,
 		}
 		r := h.middle(b)
 		f, g := (1-w.part)*density(r), w.density(r)
-		likelihood += n * math.Log(f+g)
+		if last {
+			likelihood += n * math.Log(f+g)
+		}
 		take(r, n*f/(f+g))
 		g *= n / (f + g)
 		far += g
@@ -127,10 +129,10 @@ func (h *distances) expect(w wide, density func(r float64) float64, take func(r,
 func (h *distances) fitPair(s sheetPair) (sheetPair, float64) {
 	far := wide{firstFar, 2 * leastWide * math.Hypot(s.half, s.scale)}
 	var likelihood float64
-	for range sheetSteps {
+	for step := range sheetSteps {
 		var inside, first, second float64
 		factor := math.Sqrt(2/math.Pi) / s.scale
-		likelihood, far = h.expect(far, func(r float64) float64 { return factor * s.density(r) }, func(r, w float64) {
+		likelihood, far = h.expect(step == sheetSteps-1, far, func(r float64) float64 { return factor * s.density(r) }, func(r, w float64) {
 			inside += w
 			first += w * r * math.Tanh(s.half*r/(s.scale*s.scale))
 			second += w * r * r
@@ -148,12 +150,16 @@ func (h *distances) flat(b float64) float64 {
 	far := wide{firstFar, 2 * leastWide * a}
 	gamma, _ := math.Lgamma(1 / b)
 	var likelihood float64
-	for range sheetSteps {
-		var inside, power, second float64
+	for step := range sheetSteps {
+		var inside, power, second, u float64
 		factor := b / a * math.Exp(-gamma)
-		likelihood, far = h.expect(far, func(r float64) float64 { return factor * math.Exp(-math.Pow(r/a, b)) }, func(r, w float64) {
+		density := func(r float64) float64 {
+			u = math.Pow(r/a, b)
+			return factor * math.Exp(-u)
+		}
+		likelihood, far = h.expect(step == sheetSteps-1, far, density, func(r, w float64) {
 			inside += w
-			power += w * math.Pow(r/a, b)
+			power += w * u
 			second += w * r * r
 		})
 		a *= math.Pow(b*power/inside, 1/b)
