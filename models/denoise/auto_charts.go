@@ -94,7 +94,7 @@ func (p *cloudCharts) each(list []int, work func(w *autoWorker, k, i int)) error
 	})
 	for _, w := range p.workers {
 		if w != nil {
-			w.rows.search.vicinity.of = nil // whose rows may be others now
+			w.rows.search.forget()
 		}
 	}
 	return p.ctx.Err()

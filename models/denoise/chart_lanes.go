@@ -34,7 +34,8 @@ type spaceLanes struct {
 	xStride     int
 	own         []float64
 	stride      int
-	sums        [spaceSums * lanes]float64
+	sums        [spaceSums * lanes]float64 // by lane
+	totals      [spaceSums]float64         // of all lanes
 }
 
 const spaceSums = 22
@@ -42,25 +43,28 @@ const spaceSums = 22
 // kernel is a function in assembly.
 type kernel func(table, x *float64, xStride int, at *float64, stride, groups int, sums *float64)
 
-// run calls the kernel for the processor, or plain.
+// run calls the kernel for the processor, or plain, which leave so many sums.
 func (l *spaceLanes) run(kernels [2]kernel, plain func(*spaceLanes), sums int) {
+	if l.wider && l.groups > 0 {
+		kernels[1](&l.table[0], &l.x[0], l.xStride, &l.own[0], l.stride, l.groups, &l.totals[0])
+		return
+	}
 	clear(l.sums[:sums*lanes])
 	switch {
 	case l.groups == 0:
-	case l.wider:
-		kernels[1](&l.table[0], &l.x[0], l.xStride, &l.own[0], l.stride, l.groups, &l.sums[0])
 	case l.wide:
 		kernels[0](&l.table[0], &l.x[0], l.xStride, &l.own[0], l.stride, l.groups, &l.sums[0])
 	default:
 		plain(l)
 	}
+	for i := range sums {
+		s := l.sums[i*lanes : (i+1)*lanes]
+		l.totals[i] = ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]))
+	}
 }
 
-// sum adds up the lanes of a sum.
-func (l *spaceLanes) sum(i int) float64 {
-	s := l.sums[i*lanes : (i+1)*lanes]
-	return ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]))
-}
+// sum is that of all lanes.
+func (l *spaceLanes) sum(i int) float64 { return l.totals[i] }
 
 // column is one of those of the chart.
 func (l *spaceLanes) column(i int) []float64 { return l.own[i*l.stride : i*l.stride+l.groups*lanes] }

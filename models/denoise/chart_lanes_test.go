@@ -32,9 +32,9 @@ func drawLanes(rng *rand.Rand, k int) *spaceLanes {
 func (l *spaceLanes) work(wide, wider bool) []float64 {
 	own := append([]float64{}, l.own...)
 	var all []float64
-	keep := func() { all = append(append(all, l.sums[:]...), l.own...); copy(l.own, own) }
+	keep := func() { all = append(append(all, l.totals[:]...), l.own...); copy(l.own, own) }
 	l.wide, l.wider = wide, wider
-	clear(l.sums[:])
+	l.totals = [spaceSums]float64{}
 	l.weigh(.9)
 	keep()
 	l.plane([3]float64{.3, .4, .5})

@@ -18,7 +18,8 @@ type search struct {
 		k   int
 		far float64
 	}
-	vicinity vicinity
+	// vicinities are those of the last two trees, that used last first: charts of rows and of a probe come in turns.
+	vicinities [2]*vicinity
 	// missed is set by an index of a part of the rows that does not know whether it
 	// has found the nearest of all of them.
 	missed bool

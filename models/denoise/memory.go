@@ -23,8 +23,8 @@ const (
 	// placeCopies is how many copies of the rows auto holds: of places with
 	// their index, of feet, and of probes with places of their own.
 	placeCopies = 10
-	// vicinityRows is how many rows the vicinity of a lookup has for each that is asked for, and vicinityWords what it takes for one.
-	vicinityRows, vicinityWords = 12, 8
+	// vicinityRows is how many rows a vicinity has for each that is asked for, and vicinityWords what two of them take for one.
+	vicinityRows, vicinityWords = 12, 14
 )
 
 // footprint counts numbers that denoising holds at once, in float64 so that no

@@ -127,7 +127,7 @@ func (t *tree) nearest(s *search, x []float64) {
 		guess := perRow * float64(k) * (guessed + 2/math.Sqrt(float64(k)))
 		if guess > 0 && !math.IsInf(guess, 1) {
 			s.limit = guess
-			if t.d != space || !s.vicinity.scan(t, s, [space]float64(x)) {
+			if t.d != space || !s.vicinity(t).scan(t, s, [space]float64(x)) {
 				t.search(s, x)
 			}
 			if len(s.list) >= k {

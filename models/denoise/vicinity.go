@@ -33,6 +33,27 @@ type nearKernel func(table, x *float64, xStride int, squares *float64, within *b
 // vicinityReach is the radius of a copy in units of the distance asked for.
 const vicinityReach = 1.8
 
+// vicinity is the one for a tree.
+func (s *search) vicinity(t *tree) *vicinity {
+	v := &s.vicinities
+	if v[0] == nil {
+		v[0], v[1] = &vicinity{}, &vicinity{}
+	}
+	if v[0].of != t {
+		v[0], v[1] = v[1], v[0]
+	}
+	return v[0]
+}
+
+// forget lets go of trees, whose rows may become others.
+func (s *search) forget() {
+	for _, v := range s.vicinities {
+		if v != nil {
+			v.of = nil
+		}
+	}
+}
+
 // scan leaves the rows of a tree within the limit of a search in its list, as [tree.search] does, but for their order. It
 // is false where the lookups are not near each other: then it has not looked.
 func (v *vicinity) scan(t *tree, s *search, x [space]float64) bool {

@@ -70,7 +70,8 @@ type chart struct {
 	half int
 }
 
-// chartKernel writes a kernel with so many sums, which begin at 0. Those of 512 bits are in registers.
+// chartKernel writes a kernel with so many sums. With 512 bits these begin at 0 in registers, and what is written is the sum of all
+// lanes of each, in the order of spaceLanes.run.
 func chartKernel(s set, name string, sums int, write func(chart)) {
 	c := chart{straight: &straight{set: s}}
 	if s.wide {
@@ -103,7 +104,14 @@ func chartKernel(s set, name string, sums int, write func(chart)) {
 	p("DECQ CX")
 	p("JNE group")
 	for i := range c.kept {
-		p("VMOVUPD %s, %d(BX)", s.reg(c.registers()-1-i), 64*i)
+		from := c.registers() - 1 - i
+		p("VEXTRACTF64X4 $1, Z%d, Y%d", from, i%2)
+		p("VADDPD Y%d, Y%d, Y%d", i%2, from, i%2)
+		p("VEXTRACTF128 $1, Y%d, X%d", i%2, 2+i%2)
+		p("VADDPD X%d, X%d, X%d", 2+i%2, i%2, i%2)
+		p("VPERMILPD $1, X%d, X%d", i%2, 2+i%2)
+		p("VADDSD X%d, X%d, X%d", 2+i%2, i%2, i%2)
+		p("VMOVSD X%d, %d(BX)", i%2, 8*i)
 	}
 	p("VZEROUPPER")
 	p("RET\n")
