@@ -24,6 +24,7 @@ type vicinity struct {
 	asked   float64        // the largest distance asked for since the copy was made
 	squares []float64      // of the distances of a lookup
 	within  []byte         // which of eight rows are near enough
+	table   [space + 1]float64
 }
 
 // nearKernel is a function in assembly that writes squared distances of rows from the first three numbers of a table, and
@@ -169,13 +170,13 @@ func (v *vicinity) list(s *search, x [space]float64) {
 
 // find finds the squared distances of all rows, and which are within a limit.
 func (v *vicinity) find(x [space]float64, limit float64, groups int) {
-	table := [space + 1]float64{x[0], x[1], x[2], limit}
+	v.table = [space + 1]float64{x[0], x[1], x[2], limit}
 	switch wide, wider := dense.Wide(); {
 	case groups == 0:
 	case wider:
-		nearRows[1](&table[0], &v.rows[0], v.stride, &v.squares[0], &v.within[0], groups)
+		nearRows[1](&v.table[0], &v.rows[0], v.stride, &v.squares[0], &v.within[0], groups)
 	case wide:
-		nearRows[0](&table[0], &v.rows[0], v.stride, &v.squares[0], &v.within[0], groups)
+		nearRows[0](&v.table[0], &v.rows[0], v.stride, &v.squares[0], &v.within[0], groups)
 	default:
 		v.findPlain(x, limit, groups)
 	}
