@@ -217,8 +217,10 @@ func (p *autoPrepare) pilot() error {
 }
 
 // grow takes more neighbours while these are hardly further than the noise, unless they are on another sheet. Correcting
-// the noise makes it larger, so that it is done only where it decides.
+// the noise makes it larger, so that it is done only where it decides. Numbers for which neighbourhoods, whose size grows no faster than the root of
+// their number on a surface, are too small by the noise of fewer rows are passed over, unless another sheet may be what they would show.
 func (p *autoPrepare) grow(s *setting) (seen look, err error) {
+	skipped, skip := false, true
 	for before := *s; ; {
 		last := seen
 		if seen, err = p.lookUncorrected(s); err != nil {
@@ -226,7 +228,12 @@ func (p *autoPrepare) grow(s *setting) (seen look, err error) {
 		}
 		if before.scale > 0 && s.scale > otherSheet*before.scale {
 			*s = before
-			return last, p.followScale(s)
+			if !skipped {
+				return last, p.followScale(s)
+			}
+			seen, skipped, skip = last, false, false
+			s.neighbors = p.moreNeighbors(s.neighbors)
+			continue
 		}
 		plain, most := *s, s.neighbors >= p.n/2
 		if most || seen.size >= pilotReach*s.scale {
@@ -235,8 +242,18 @@ func (p *autoPrepare) grow(s *setting) (seen look, err error) {
 			}
 		}
 		before, *s = plain, plain
-		s.neighbors = min(int(math.Ceil(pilotGrowth*float64(s.neighbors))), p.n)
+		first := p.moreNeighbors(s.neighbors)
+		s.neighbors = first
+		for skip && s.neighbors < p.n/2 && seen.size*math.Sqrt(float64(s.neighbors)/float64(before.neighbors)) < pilotReach*before.scale {
+			s.neighbors = p.moreNeighbors(s.neighbors)
+		}
+		skipped = s.neighbors > first
 	}
+}
+
+// moreNeighbors is the next number of neighbours that a pilot tries.
+func (p *autoPrepare) moreNeighbors(k int) int {
+	return min(int(math.Ceil(pilotGrowth*float64(k))), p.n)
 }
 
 // pilotGrowth is the ratio of the numbers of neighbours that a pilot tries.

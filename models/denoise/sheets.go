@@ -24,8 +24,10 @@ const (
 	// count.
 	distanceBins = 240
 	binWidth     = 0.05
-	// sheetSteps is the number of steps of expectation and maximization.
-	sheetSteps = 150
+	// sheetSteps is the largest number of steps of expectation and maximization, sheetSettled the relative change from which on
+	// these end: the likelihood changes by its square.
+	sheetSteps   = 150
+	sheetSettled = 1e-6
 )
 
 // flatShapes are the exponents b of noise that two sheets are compared with; the last is that of even noise but
@@ -129,19 +131,24 @@ func (h *distances) expect(last bool, w wide, density func(r float64) float64, t
 func (h *distances) fitPair(s sheetPair) (sheetPair, float64) {
 	far := wide{firstFar, 2 * leastWide * math.Hypot(s.half, s.scale)}
 	var likelihood float64
-	for step := range sheetSteps {
+	for step, last := 1, false; ; step++ {
 		var inside, first, second float64
 		factor := math.Sqrt(2/math.Pi) / s.scale
-		likelihood, far = h.expect(step == sheetSteps-1, far, func(r float64) float64 { return factor * s.density(r) }, func(r, w float64) {
+		likelihood, far = h.expect(last, far, func(r float64) float64 { return factor * s.density(r) }, func(r, w float64) {
 			inside += w
 			first += w * r * math.Tanh(s.half*r/(s.scale*s.scale))
 			second += w * r * r
 		})
+		before := s
 		s.half = first / inside
 		s.scale = math.Sqrt(max(second/inside-s.half*s.half, binWidth*binWidth))
 		far.scale = max(far.scale, leastWide*math.Hypot(s.half, s.scale))
+		if last {
+			return s, likelihood
+		}
+		settled := math.Abs(s.half-before.half) <= sheetSettled*s.scale && math.Abs(s.scale-before.scale) <= sheetSettled*s.scale
+		last = settled || step == sheetSteps-1
 	}
-	return s, likelihood
 }
 
 // flat is the logarithm of the likelihood of noise of density exp(-(r/a)^b).
@@ -150,22 +157,26 @@ func (h *distances) flat(b float64) float64 {
 	far := wide{firstFar, 2 * leastWide * a}
 	gamma, _ := math.Lgamma(1 / b)
 	var likelihood float64
-	for step := range sheetSteps {
+	for step, last := 1, false; ; step++ {
 		var inside, power, second, u float64
 		factor := b / a * math.Exp(-gamma)
 		density := func(r float64) float64 {
 			u = math.Pow(r/a, b)
 			return factor * math.Exp(-u)
 		}
-		likelihood, far = h.expect(step == sheetSteps-1, far, density, func(r, w float64) {
+		likelihood, far = h.expect(last, far, density, func(r, w float64) {
 			inside += w
 			power += w * u
 			second += w * r * r
 		})
-		a *= math.Pow(b*power/inside, 1/b)
+		change := math.Pow(b*power/inside, 1/b)
+		a *= change
 		far.scale = max(far.scale, leastWide*math.Sqrt(second/inside))
+		if last {
+			return likelihood
+		}
+		last = math.Abs(change-1) <= sheetSettled || step == sheetSteps-1
 	}
-	return likelihood
 }
 
 // findPair is the most likely pair of sheets that are so far from the surface between them.
