@@ -289,7 +289,7 @@ func newAutoWorker(a *autoFit) *autoWorker {
 // chartRows gathers what charts are made from.
 type chartRows struct {
 	search       search
-	found        []near
+	found        []near    // valid until the next search
 	x, near      []float64 // K x D: rows and their places
 	prior, trust []float64 // K: weights of the rows, and in the loss
 	next         float64   // distance of the first place left out
@@ -314,7 +314,7 @@ const (
 
 // look finds the most nearest places to y, and the one after them.
 func (r *chartRows) look(p places, y []float64, most int) {
-	r.found = append(r.found[:0], r.search.find(p.index, y, most+1)...)
+	r.found = r.search.find(p.index, y, most+1)
 }
 
 // gather takes the first k of the rows found: x are the rows themselves, near
@@ -349,17 +349,21 @@ func (r *chartRows) gatherInLanes(c *Cloud, x []float64, p places) {
 	far, prior, trust := column(gatheredDistance), column(gatheredPrior), column(gatheredTrust)
 	n0, n1, n2 := column(gatheredNear), column(gatheredNear+1), column(gatheredNear+2)
 	x0, x1, x2 := column(gatheredX), column(gatheredX+1), column(gatheredX+2)
+	far, prior, trust = far[:k], prior[:k], trust[:k]
+	a0, a1, a2, b0, b1, b2 := n0[:k], n1[:k], n2[:k], x0[:k], x1[:k], x2[:k]
 	for i, f := range r.found {
-		row, place := x[space*f.row:space*f.row+space], p.y[space*f.row:space*f.row+space]
-		x0[i], x1[i], x2[i] = row[0], row[1], row[2]
-		n0[i], n1[i], n2[i] = place[0], place[1], place[2]
-		far[i], prior[i], trust[i] = f.distance, c.weight(f.row), 1
-	}
-	if p.trust != nil {
-		for i, f := range r.found {
+		place, row := (*[space]float64)(p.y[space*f.row:]), (*[space]float64)(x[space*f.row:])
+		a0[i], a1[i], a2[i] = place[0], place[1], place[2]
+		b0[i], b1[i], b2[i] = row[0], row[1], row[2]
+		far[i], prior[i], trust[i] = f.distance, 1, 1
+		if p.trust != nil {
 			trust[i] = p.trust[f.row]
 		}
+		if c.Weights != nil {
+			prior[i] = c.Weights[f.row]
+		}
 	}
+	far, prior, trust = far[:r.stride], prior[:r.stride], trust[:r.stride]
 	for i := k; i < r.stride; i++ {
 		far[i], prior[i], trust[i] = math.Inf(1), 0, 0
 		for _, v := range [][]float64{n0, n1, n2, x0, x1, x2} {

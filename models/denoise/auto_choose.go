@@ -74,7 +74,7 @@ func (c *compared) columns() [][]float64 {
 const exactRounds = 5
 
 // choose takes the K and the ridge of the least estimated risk, and the noise that these
-// tell. Numbers of neighbours go up until the risk does.
+// tell. Numbers of neighbours go up until the risk does, and down from the first while it falls.
 func (p *autoPrepare) choose() (*compared, error) {
 	s := p.setting
 	s.pilot, s.thin, s.ridge = false, false, pilotRidge
@@ -87,36 +87,10 @@ func (p *autoPrepare) choose() (*compared, error) {
 	if err != nil {
 		return nil, err
 	}
-	var best *compared
-	var last []*compared
-	for k, size := range sizes {
-		var list []candidate
-		for _, ridge := range candidateRidges {
-			list = append(list, candidate{size, ridge})
-		}
-		s.neighbors = size
-		out, err := p.charts.compare(s, list)
-		if err != nil {
-			return nil, err
-		}
-		for l, c := range out {
-			c.trustMost()
-			var before *compared
-			if len(last) > 0 {
-				before = last[l]
-			}
-			p.estimate(c, before)
-		}
-		if k < len(sizes)-1 && out[0].size < minReach*p.setting.scale {
-			continue // hardly larger than the noise
-		}
-		last = out
-		here := leastRisk(out)
-		if best == nil || floats.Sum(here.risk) < floats.Sum(best.risk) {
-			best = here
-		} else if here.surelyWorse(best) {
-			break
-		}
+	t := trials{autoPrepare: p, setting: s, sizes: sizes}
+	best, err := t.run()
+	if err != nil {
+		return nil, err
 	}
 	s.neighbors, s.ridge = best.neighbors, best.ridge
 	p.setting = s
@@ -124,6 +98,92 @@ func (p *autoPrepare) choose() (*compared, error) {
 	p.setting.between = p.setting.noisy && p.method.Latent == p.D-1 && best.betweenSheets(p.n)
 	return best, nil
 }
+
+// trials are candidates that have been compared, by the number of neighbours.
+type trials struct {
+	*autoPrepare
+	setting setting
+	sizes   []int
+	tried   [][]*compared
+}
+
+// run returns the best candidate.
+func (t *trials) run() (best *compared, err error) {
+	from := min(firstSize, len(t.sizes)-1)
+	for k := from; k < len(t.sizes); k++ {
+		out, large, err := t.try(k)
+		if err != nil {
+			return nil, err
+		}
+		if !large {
+			from = 0 // nor are smaller ones
+			continue
+		}
+		t.tried = append(t.tried, out)
+		t.estimateLast(len(t.tried))
+		here := leastRisk(out)
+		if best == nil || here.total() < best.total() {
+			best = here
+		} else if here.surelyWorse(best) {
+			break
+		}
+	}
+	for k := from - 1; k >= 0 && best.neighbors == t.sizes[k+1]; k-- {
+		out, large, err := t.try(k)
+		if err != nil {
+			return nil, err
+		}
+		if !large {
+			break
+		}
+		t.tried = slices.Insert(t.tried, 0, out)
+		best = t.again()
+	}
+	return best, nil
+}
+
+// again estimates the risk of all, which depends on those of fewer neighbours, and returns the best.
+func (t *trials) again() (best *compared) {
+	for k, out := range t.tried {
+		t.estimateLast(k + 1)
+		if here := leastRisk(out); best == nil || here.total() < best.total() {
+			best = here
+		}
+	}
+	return best
+}
+
+// try compares the candidates of a size. Unless it is large, neighbourhoods are hardly larger than the noise.
+func (t *trials) try(k int) (out []*compared, large bool, err error) {
+	var list []candidate
+	for _, ridge := range candidateRidges {
+		list = append(list, candidate{t.sizes[k], ridge})
+	}
+	s := t.setting
+	s.neighbors = t.sizes[k]
+	if out, err = t.charts.compare(s, list); err != nil {
+		return nil, false, err
+	}
+	for _, c := range out {
+		c.trustMost()
+		c.size = median(slices.Clone(c.sizes))
+	}
+	return out, k == len(t.sizes)-1 || out[0].size >= minReach*t.autoPrepare.setting.scale, nil
+}
+
+// estimateLast estimates the risk of the last of the first n.
+func (t *trials) estimateLast(n int) {
+	for l, c := range t.tried[n-1] {
+		var before *compared
+		if n > 1 {
+			before = t.tried[n-2][l]
+		}
+		t.estimate(c, before)
+	}
+}
+
+// firstSize is the first of the sizes that are compared: those before it are only where it is the best of those from it on.
+const firstSize = 1
 
 // largeEnough leaves out the first sizes where neighbourhoods are surely hardly larger than the noise, as the last size of
 // the pilot tells that some may be: what they cost to compare would be for nothing.
@@ -189,11 +249,14 @@ func (c *compared) betweenSheets(n int) bool {
 	return twoPeaks(far, min(n, len(far)))
 }
 
+// total is the risk of all rows.
+func (c *compared) total() float64 { return floats.Sum(c.risk) }
+
 // leastRisk returns the candidate of the least risk, the first of several.
 func leastRisk(list []*compared) *compared {
 	best, least := list[0], math.Inf(1)
 	for _, c := range list {
-		if risk := floats.Sum(c.risk); risk < least {
+		if risk := c.total(); risk < least {
 			best, least = c, risk
 		}
 	}
@@ -230,7 +293,7 @@ func (c *compared) trustMost() {
 // neighbours from that of the candidate before, of fewer neighbours: what probes say of it
 // has more chance in it than the difference of two candidates.
 func (p *autoPrepare) estimate(c, before *compared) {
-	c.size = median(slices.Clone(c.sizes))
+	c.more = 0
 	probed := 0.0
 	for i, v := range c.extra {
 		if !math.IsNaN(v) && c.trusted[0][i] > 0 {

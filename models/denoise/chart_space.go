@@ -288,8 +288,9 @@ func (c *spaceChart) foot(dst, x []float64) bool {
 	c.keepWithin()
 	value := c.misfit(c.p, c.q, a, b, z)
 	for range footSteps {
-		dp, dq := c.newton(a, b, z)
-		if !(dp*dp+dq*dq > footPrecision*footPrecision) {
+		dp, dq, full := c.newton(a, b, z)
+		square := dp*dp + dq*dq
+		if !(square > footPrecision*footPrecision) {
 			break
 		}
 		scale, done := 1.0, true
@@ -301,7 +302,8 @@ func (c *spaceChart) foot(dst, x []float64) bool {
 			}
 			scale /= 2
 		}
-		if done {
+		// What is left after a step of Newton is of the order of its square.
+		if done || full && scale == 1 && square <= footPrecision {
 			break
 		}
 	}
@@ -329,19 +331,19 @@ func (c *spaceChart) slope() (byP, byQ float64) {
 	return b[1] + 2*p*b[3] + q*b[4], b[2] + 2*q*b[5] + p*b[4]
 }
 
-// newton is the step to take off: that of Newton where the Hessian is positive definite,
+// newton is the step to take off: that of Newton where the Hessian is positive definite, which full says,
 // else that of Gauss and Newton.
-func (c *spaceChart) newton(a, b, z float64) (dp, dq float64) {
+func (c *spaceChart) newton(a, b, z float64) (dp, dq float64, full bool) {
 	fp, fq := c.slope()
 	r := c.height(c.p, c.q) - z
 	gp, gq := c.p-a+r*fp, c.q-b+r*fq
 	hpp, hpq, hqq := 1+fp*fp, fp*fq, 1+fq*fq
 	fpp, fpq, fqq := hpp+2*r*c.b[3], hpq+r*c.b[4], hqq+2*r*c.b[5]
 	if fpp > 0 && fpp*fqq-fpq*fpq > singular*fpp*fqq {
-		hpp, hpq, hqq = fpp, fpq, fqq
+		hpp, hpq, hqq, full = fpp, fpq, fqq, true
 	}
 	det := hpp*hqq - hpq*hpq
-	return (hqq*gp - hpq*gq) / det, (hpp*gq - hpq*gp) / det
+	return (hqq*gp - hpq*gq) / det, (hpp*gq - hpq*gp) / det, full
 }
 
 // point writes the last foot into dst.
