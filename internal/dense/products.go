@@ -177,9 +177,17 @@ func AddCentredRowProduct(sums, a, b, c []float64, n, k, cols int) {
 // AddSquare adds X'X to C, cols x cols, for X of n x cols: in the rows from one to another what is
 // on and above the diagonal, and of what is below it up to five entries of a row. The first row is a
 // multiple of SquareRows, where bits are not to depend on it.
-func AddSquare(c, x []float64, n, cols, from, to int) {
+func AddSquare(c, x []float64, n, cols, from, to int) { addUpper(c, x, x, n, cols, from, to) }
+
+// AddWeightedSquare adds X'WX to C, cols x cols, for X of n x cols and WX, its rows times numbers:
+// what is on and above the diagonal, and of what is below it up to five entries of a row. The bits are those
+// of [AddOuterProduct] row by row.
+func AddWeightedSquare(c, wx, x []float64, n, cols int) { addUpper(c, wx, x, n, cols, 0, cols) }
+
+// addUpper adds W'X to C where that is symmetric, in the rows from one to another, as AddSquare does.
+func addUpper(c, w, x []float64, n, cols, from, to int) {
 	for k := from; k < to && n > 0; k += tileAxes {
-		add := weighted{w: x[k:], row: cols, column: 1, x: x[k:], stride: cols, n: n}
+		add := weighted{w: w[k:], row: cols, column: 1, x: x[k:], stride: cols, n: n}
 		add.to(c[k*cols+k:], cols, min(tileAxes, to-k), cols-k)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -134,6 +135,25 @@ func TestAddSquare(t *testing.T) {
 			for from := 0; from < cols; from += SquareRows {
 				AddSquare(c, x, n, cols, from, min(from+SquareRows, cols))
 			}
+			for i := range cols {
+				sameBits(t, want[i*cols+i:(i+1)*cols], c[i*cols+i:(i+1)*cols], "row %d of %d, %d rows", i, cols, n)
+			}
+		}
+	})
+}
+
+func TestAddWeightedSquare(t *testing.T) {
+	onEach(t, func(t *testing.T) {
+		rng := rand.New(rand.NewPCG(3, 4))
+		for range 200 {
+			n, cols := rng.IntN(12), 1+rng.IntN(75)
+			x, c, weights := numbers(rng, n*cols, nil), numbers(rng, cols*cols, nil), numbers(rng, n, nil)
+			want, wx := slices.Clone(c), slices.Clone(x)
+			for i, v := range weights {
+				AddOuterProduct(want, x[i*cols:(i+1)*cols], v)
+				Scale(wx[i*cols:(i+1)*cols], v)
+			}
+			AddWeightedSquare(c, wx, x, n, cols)
 			for i := range cols {
 				sameBits(t, want[i*cols+i:(i+1)*cols], c[i*cols+i:(i+1)*cols], "row %d of %d, %d rows", i, cols, n)
 			}

@@ -74,7 +74,10 @@ type worker struct {
 	outer     outerSums
 	quadratic *quadraticInner
 	newton    *innerNewton
-	dual      *primalDual // see primalDual
+	dual      *primalDual   // see primalDual
+	features  outerProducts // of the features, for hh
+	pulls     outerProducts // of J'e, for a
+	moments   outerProducts // of features with second derivatives, for diagonal
 }
 
 func newWorker(a *Chart, n, lanes int) *worker {
@@ -134,6 +137,7 @@ func (job *assembleShard) run(a *Hessian, w *worker, shard, lo, hi int) error {
 		for i := from; i < to; i++ {
 			job.addRow(a, w, s, i, i-from)
 		}
+		w.addBatch(a, s)
 	}
 	return nil
 }

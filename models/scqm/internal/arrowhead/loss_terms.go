@@ -198,16 +198,16 @@ func (a *Hessian) radialTimesJacobian(w *worker, k int, weight float64) {
 func (a *Hessian) addOuter(w *worker, s *sums, h []float64, k int, weight float64) {
 	switch a.structure {
 	case framework.StructureRadial:
-		dense.AddOuterProduct(s.hh, h, 2*weight*w.one[k])
+		w.features.addWeighted(h, 2*weight*w.one[k])
 		if second := 4 * weight * w.two[k]; second != 0 {
 			e := w.e[k*a.F.D : (k+1)*a.F.D]
 			a.pull(w.v, e, h)
-			dense.AddOuterProduct(s.a, w.v, second)
+			w.pulls.addWeighted(w.v, second)
 		}
 	case framework.StructureQuadratic:
-		dense.AddOuterProduct(s.hh, h, weight)
+		w.features.addWeighted(h, weight)
 	case framework.StructureSeparable:
-		s.addDiagonal(h, w.atRows.hessDiag[k*a.F.D:(k+1)*a.F.D], weight)
+		w.moments.addMoments(h, w.atRows.hessDiag[k*a.F.D:(k+1)*a.F.D], weight) // S, see growDiagonal
 	default:
 		a.addGeneral(s.a, w.hess[k*a.F.D*a.F.D:(k+1)*a.F.D*a.F.D], h, weight)
 	}
@@ -215,11 +215,14 @@ func (a *Hessian) addOuter(w *worker, s *sums, h []float64, k int, weight float6
 
 // pull writes J'e.
 func (a *Hessian) pull(v, e, h []float64) {
-	for p := range a.P {
-		v[p] = 0
-		for _, t := range a.TermsOf(p) {
-			v[p] += t.Sign * e[t.Row] * h[t.Feature]
+	from := 0
+	for p := range v[:a.P] {
+		end := a.first[p+1]
+		var sum float64
+		for _, t := range a.terms[from:end] {
+			sum += t.Sign * e[t.Row] * h[t.Feature]
 		}
+		v[p], from = sum, end
 	}
 }
 

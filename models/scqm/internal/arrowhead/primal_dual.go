@@ -92,7 +92,16 @@ func (job *primalDualShard) run(a *Hessian, w *worker, shard, lo, hi int) error 
 		return job.eachBatch(a, w, lo, hi, func(from, to int) { job.surfaceInLanes(a, w, s, from, to) },
 			func(from, to int) error { return job.surface(a, w, s, from, to) })
 	}
-	return job.eachRow(a, w, lo, hi, func(i, k int) { job.addRow(a, w, s, i, k) })
+	return job.addRows(a, w, s, lo, hi)
+}
+
+// addRows adds the rows lo to hi.
+func (job *primalDualShard) addRows(a *Hessian, w *worker, s *sums, lo, hi int) error {
+	return job.eachRow(a, w, lo, hi, func(i, k int) {
+		if job.addRow(a, w, s, i, k); k+1 == w.batch || i+1 == hi {
+			w.addBatch(a, s)
+		}
+	})
 }
 
 // eachBatch calls inLanes for batches of rows of a surface that go through lanes, and plain for others.
@@ -135,9 +144,9 @@ func (job *primalDualShard) addRow(a *Hessian, w *worker, s *sums, i, k int) {
 	a.Frame.Rotate(g, job.dual[i*D:(i+1)*D])
 	s.cost += weight * pd.derivatives(a, w.e[k*D:(k+1)*D], g, job.dual[i*D:(i+1)*D])
 	if a.structure == framework.StructureRadial {
-		pd.addRadial(a, w, s, h, g, weight)
+		pd.addRadial(a, w, h, g, weight)
 	} else {
-		s.addDiagonal(h, pd.curve, weight)
+		w.moments.addMoments(h, pd.curve, weight)
 	}
 	dense.Scale(g, weight)
 	dense.Scale(pd.slope, weight)
@@ -158,15 +167,15 @@ func (job *primalDualShard) addRow(a *Hessian, w *worker, s *sums, i, k int) {
 // addRadial adds weight J'HJ, where with u, v = J'(r/theta +- g)/2
 //
 //	J'HJ = [J'J - uu' + vv']/theta.
-func (pd *primalDual) addRadial(a *Hessian, w *worker, s *sums, h, g []float64, weight float64) {
+func (pd *primalDual) addRadial(a *Hessian, w *worker, h, g []float64, weight float64) {
 	weight *= pd.inverse
-	dense.AddOuterProduct(s.hh, h, weight)
+	w.features.addWeighted(h, weight)
 	for _, sign := range [...]float64{1, -1} {
 		for r, v := range pd.slope {
 			pd.row[r] = (v + sign*g[r]) / 2
 		}
 		a.pull(w.v, pd.row, h)
-		dense.AddOuterProduct(s.a, w.v, -sign*weight)
+		w.pulls.addWeighted(w.v, -sign*weight)
 	}
 }
 

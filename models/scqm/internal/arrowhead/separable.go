@@ -25,17 +25,6 @@ func (a *Hessian) growDiagonal() {
 	}
 }
 
-// addDiagonal adds weight c h h' to S.
-func (s *sums) addDiagonal(h, c []float64, weight float64) {
-	D, at := len(c), 0
-	for i, v := range h {
-		for _, u := range h[i:] {
-			dense.AddScaled(s.diagonal[at:at+D], weight*v*u, c)
-			at += D
-		}
-	}
-}
-
 // diagonalTimesJacobian writes weight H E into he for H = W'diag(c)W.
 func (a *Hessian) diagonalTimesJacobian(w *worker, c []float64, weight float64) {
 	f := a.F

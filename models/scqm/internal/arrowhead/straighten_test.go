@@ -243,5 +243,5 @@ type anySheetShard struct{ primalDualShard }
 func (job *anySheetShard) run(a *Hessian, w *worker, shard, lo, hi int) error {
 	s := a.sums[shard]
 	s.reset()
-	return job.eachRow(a, w, lo, hi, func(i, k int) { job.addRow(a, w, s, i, k) })
+	return job.addRows(a, w, s, lo, hi)
 }
