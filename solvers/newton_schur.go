@@ -44,7 +44,7 @@ type schur struct {
 	// implicit leaves eigenvectors of s implicit where it is small, too: half the time, other roundings.
 	implicit bool
 
-	eigen                *dense.SymmetricEigen // of s, up to smallOuter outer coordinates
+	eigen                *dense.SymmetricEigen // of s, up to tinyOuter outer coordinates
 	spectral             *dense.Spectral       // of a larger s
 	haveEigen, hasCurved bool                  // one was computed; s is indefinite
 	eigenless            bool                  // there is no spectral
@@ -94,11 +94,14 @@ func (s *schur) eliminateRows(a *framework.Arrowhead) {
 	}
 }
 
-// products writes the lower triangle of FF' into s. Small ones take next to no time either
-// way.
+// tinyOuter is the number of outer coordinates of a surface in space: up to there products and
+// eigenvectors take next to no time either way.
+const tinyOuter = 9
+
+// products writes the lower triangle of FF' into s.
 func (s *schur) products() {
 	n, p := s.Inner(), s.Outer
-	if p > smallOuter {
+	if p > tinyOuter {
 		dense.GramRows(s.s, s.ff, p, n)
 		return
 	}
@@ -242,7 +245,7 @@ func (s *schur) solveCholesky(shift float64) bool {
 
 // solveEigen solves with the magnitudes of the eigenvalues.
 func (s *schur) solveEigen(mu float64) {
-	if s.Outer > smallOuter || s.implicit {
+	if s.Outer > tinyOuter || s.implicit {
 		s.solveSpectral(mu)
 		return
 	}
