@@ -93,11 +93,12 @@ func (s *ContinuationState) goal() float64 {
 const maxRepeated, repeatGain = 3, 1e-6
 
 // repeats reports whether the second stages run once more: they led down a valley and not
-// to its end, as the number of their iterations is bounded. In large systems they cost too
-// much for that.
+// to its end, as the number of their iterations is bounded. In systems that are too large for trials
+// they cost too much for that.
 func (s *ContinuationState) repeats(e *framework.Evaluator) bool {
 	shape, _ := e.ArrowheadShape()
-	return shape.Outer <= smallOuter && s.Repeated < maxRepeated && s.Entered-s.Finish.Cost > repeatGain*math.Abs(s.Entered)
+	cheap := shape.Outer <= smallOuter || shape.Outer*shape.Outer <= triedWork/shape.Inner()
+	return cheap && s.Repeated < maxRepeated && s.Entered-s.Finish.Cost > repeatGain*math.Abs(s.Entered)
 }
 
 // Before a finish stage k runs for k up to shortStage, and ends at relative decreases
@@ -208,7 +209,11 @@ func (a Continuation) beginFinish(e *framework.Evaluator, s *ContinuationState) 
 				finish.Straight, finish.Implicit = newton.Straight, a.Early
 			}
 			finish.borrow(s.over)
-			if err := finish.begin(e, from); err != nil {
+			err := finish.begin(e, from)
+			if err == nil && finish.Done && s.Again { // stages have left the kinks that the best point has
+				err = finish.begin(e, s.X)
+			}
+			if err != nil {
 				return false, err
 			}
 			if !finish.Done {
