@@ -3,9 +3,11 @@ package framework
 import (
 	"errors"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/mat"
+
+	"github.com/scqm/scqm/internal/dense"
 )
 
 // A probe of second order walks both ways along the directions of lowest
@@ -51,7 +53,8 @@ const (
 // prober holds the memory of probes.
 type prober struct {
 	*Arrowhead
-	s          *mat.SymDense
+	s          []float64 // P x P, its lower triangle
+	spectral   *dense.Spectral
 	scale      []float64
 	outer      []float64
 	moved      []float64 // the inner block
@@ -93,7 +96,7 @@ func (r *run) probe(gain float64) (finding, error) {
 
 func newProber(shape ArrowheadShape, blocks []Block) *prober {
 	return &prober{
-		Arrowhead: NewArrowhead(shape), s: mat.NewSymDense(shape.Outer, nil),
+		Arrowhead: NewArrowhead(shape), s: make([]float64, shape.Outer*shape.Outer),
 		scale: make([]float64, shape.Outer), outer: make([]float64, shape.Outer),
 		moved: make([]float64, shape.Inner()), trial: NewPoint(blocks), lowest: NewPoint(blocks),
 	}
@@ -112,13 +115,12 @@ func (p *prober) search(e *Evaluator, x Point) (float64, error) {
 	if !p.eliminate() {
 		return 0, nil
 	}
-	var eigen mat.EigenSym
-	if !eigen.Factorize(p.s, true) {
+	if p.spectral == nil {
+		p.spectral = dense.NewSpectral(p.Outer)
+	}
+	if !p.spectral.Factorize(p.s) {
 		return 0, nil
 	}
-	values := eigen.Values(nil)
-	var vectors mat.Dense
-	eigen.VectorsTo(&vectors)
 	// What the inner rows gain where they are is no gain of a direction.
 	clear(p.outer)
 	base, err := p.settle(e, x, math.Inf(1))
@@ -127,12 +129,18 @@ func (p *prober) search(e *Evaluator, x Point) (float64, error) {
 	}
 	cost = math.Min(cost, base)
 	p.lowestCost = cost
+	direction, places := make([]float64, p.Outer), make([]int, p.Outer)
+	values := slices.Clone(p.spectral.Values)
+	floats.Argsort(values, places)
 	for k, w := range values {
 		if w > stiff || k >= maxProbed || k >= probed && w > nullSpace {
 			break
 		}
+		clear(direction)
+		direction[places[k]] = 1
+		p.spectral.FromEigen(direction)
 		for _, sign := range [...]float64{1, -1} {
-			if err := p.walk(e, x, cost, w, sign, mat.Col(nil, k, &vectors)); err != nil {
+			if err := p.walk(e, x, cost, w, sign, direction); err != nil {
 				return 0, err
 			}
 		}

@@ -3,21 +3,20 @@ package framework
 import (
 	"math"
 
-	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/mat"
+	"github.com/scqm/scqm/internal/dense"
 )
 
 // innerFlatness is the eigenvalue of an inner Hessian, relative to the largest
 // magnitude, below which it is raised.
 const innerFlatness = 1e-8
 
-// eliminate writes the scaled Schur complement into s, over B the F_i = B_i R_i
+// eliminate writes the lower triangle of the scaled Schur complement into s, over B the F_i = B_i R_i
 // and over C the R_i, R_i R_i' = |C_i|^-1. It reports false where A has no scale.
 func (p *prober) eliminate() bool {
 	d, n := p.Dim, p.Inner()
-	c := mat.NewSymDense(d, nil)
+	small := dense.NewSymmetricEigen(d)
 	for i := range p.Rows {
-		inverseRoot(p.C[i*d*d:(i+1)*d*d], c)
+		inverseRoot(p.C[i*d*d:(i+1)*d*d], small)
 	}
 	t := make([]float64, d)
 	for q := range p.Outer {
@@ -37,11 +36,11 @@ func (p *prober) eliminate() bool {
 			}
 		}
 	}
+	dense.GramRows(p.s, p.B, p.Outer, n)
 	for q := range p.Outer {
-		f := p.B[q*n : (q+1)*n]
-		for k := range q + 1 {
-			v := p.A[q*p.Outer+k] - floats.Dot(f, p.B[k*n:(k+1)*n])
-			p.s.SetSym(q, k, v*p.scale[q]*p.scale[k])
+		row := p.s[q*p.Outer : q*p.Outer+q+1]
+		for k, v := range row {
+			row[k] = (p.A[q*p.Outer+k] - v) * p.scale[q] * p.scale[k]
 		}
 	}
 	return true
@@ -50,35 +49,27 @@ func (p *prober) eliminate() bool {
 // inverseRoot overwrites a symmetric matrix by R with R R' = |c|^-1; small
 // eigenvalues are raised, and a matrix of zero, that of a row without weight,
 // has R = 0.
-func inverseRoot(c []float64, work *mat.SymDense) {
-	d := work.SymmetricDim()
+func inverseRoot(c []float64, eigen *dense.SymmetricEigen) {
+	d := len(eigen.Values)
 	if d == 1 {
 		if c[0] != 0 {
 			c[0] = 1 / math.Sqrt(math.Abs(c[0]))
 		}
 		return
 	}
-	for i := range d {
-		for j := range i + 1 {
-			work.SetSym(i, j, c[i*d+j])
-		}
-	}
-	var eigen mat.EigenSym
-	if !eigen.Factorize(work, true) {
+	copy(eigen.A, c)
+	if !eigen.Factorize() {
 		clear(c)
 		return
 	}
-	values := eigen.Values(nil)
-	var vectors mat.Dense
-	eigen.VectorsTo(&vectors)
-	most := math.Max(math.Abs(values[0]), math.Abs(values[d-1]))
-	for j, w := range values {
+	most := math.Max(math.Abs(eigen.Values[0]), math.Abs(eigen.Values[d-1]))
+	for j, w := range eigen.Values {
 		by := 0.0
 		if most > 0 {
 			by = 1 / math.Sqrt(math.Max(math.Abs(w), innerFlatness*most))
 		}
 		for i := range d {
-			c[i*d+j] = vectors.At(i, j) * by
+			c[i*d+j] = eigen.A[i*d+j] * by
 		}
 	}
 }
