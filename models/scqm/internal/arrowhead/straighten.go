@@ -39,8 +39,12 @@ func newStraightener(f *sheet.Sheet) *straightener {
 	return &straightener{form: vec(f.Q), twice: vec(d * d), gram: vec(d * d), old: vec(d), to: vec(d), rest: vec(d)}
 }
 
-// Straighten implements [framework.Straightener].
+// Straighten implements [framework.Straightener]. Without a ridge, under losses with kinks, it leaves
+// moves alone: many objectives have no least value then, and long moves along their valleys end higher more often than lower.
 func (a *Hessian) Straighten(dst, x framework.Point, v, other []float64) {
+	if _, kinks := a.o.PlainLoss().(framework.Smoother); kinks && a.o.Lambda == 0 {
+		return
+	}
 	a.prepare(x)
 	if a.straight == nil {
 		a.straight = newStraightener(a.F)
