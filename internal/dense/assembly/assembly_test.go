@@ -18,6 +18,7 @@ func TestKernelsAreThoseInTheTree(t *testing.T) {
 		"../../../models/scqm/internal/nearest/surface_feet_amd64.s":    writeFeet,
 		"../../../models/scqm/internal/nearest/feet_amd64.s":            writeForms,
 		"../../../models/denoise/chart_lanes_amd64.s":                   writeCharts,
+		"../../../models/scqm/internal/nearest/absolute_cells_amd64.s":  writeCells,
 	} {
 		var text bytes.Buffer
 		output = &text

@@ -33,13 +33,15 @@ type leastAbsolute struct {
 	zeros        []cut      // the active entries there, with the multiplier as low
 	vertex       bool       // with W and H of exclude
 	across, size [maxBounded]place
-	cuts         []cut
-	tables       [mostHalvings + 1]coneTable // by halvings
-	cones        [mostHalvings + 1]cone      // likewise
-	work         int                         // left
-	looks        int                         // descents left from places of boxes close to the best one
-	valleys      int                         // those left from places of cones that no cut covers
-	list         []int                       // entries with zeros in the boxes around
+	cuts         []polynomial
+	seen         []float64 // those as seen from the best place, less the sum there: see cutTerms
+	cells        *cells
+	first        *cells // those that looking begins with
+	signs        []int  // of their coordinates
+	work         int    // left
+	looks        int    // descents left from places of boxes close to the best one
+	valleys      int    // those left from places of cones that no cut covers
+	list         []int  // entries with zeros in the boxes around
 	complete     bool
 	point        []float64 // tau of the best one
 }
@@ -61,10 +63,15 @@ func newLeastAbsolute(f *sheet.Sheet, loss framework.Loss) *leastAbsolute {
 	if !Bounded(f, loss) {
 		return nil
 	}
-	return &leastAbsolute{
+	s := &leastAbsolute{
 		absoluteDescent: newAbsoluteDescent(f),
 		point:           make([]float64, f.Latent),
+		cells:           newCells(f.Latent),
+		first:           newCells(f.Latent),
 	}
+	s.first.wholeSphere(coneFirst[f.Latent])
+	s.signs = s.first.signs()
+	return s
 }
 
 // Bounded reports whether a [Projector] searches the whole of tau by bounds.
@@ -85,7 +92,7 @@ func sumOfAbsolutes(loss framework.Loss) bool {
 func (s *leastAbsolute) find(tau, x []float64) bool {
 	d := s.f.Latent
 	s.load(x, tau)
-	s.at, s.best, s.cuts = place{}, math.Inf(1), s.cuts[:0]
+	s.at, s.best, s.cuts, s.seen = place{}, math.Inf(1), s.cuts[:0], s.seen[:0]
 	s.begin()
 	s.take()
 	s.work, s.looks, s.valleys, s.complete = boundWork, maxLooks, maxLooks, true
@@ -282,7 +289,7 @@ func (s *leastAbsolute) higher(b *box) bool {
 	}
 	d, most := s.f.Latent, s.best*(1-boundSlack)
 	for k := range s.cuts {
-		whole := s.cuts[k].whole[:]
+		whole := s.cuts[k][:]
 		if d == maxBounded && value(whole, &b.centre, d) < most {
 			continue // takes a third of the time of the bound, which is not above it
 		}

@@ -154,56 +154,50 @@ func TestLineMinimum(t *testing.T) {
 	}
 }
 
-// The cut of half a cone is that of the rays of the half, and no cut is below its bound there.
-func TestHalvedCones(t *testing.T) {
+// No place of a cell up to where it is said to be covered by a cut is below it, in halves either.
+func TestCells(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 14))
+	far := 0
 	for range 300 {
-		d := 2 + rng.IntN(2)
-		var q cut
-		var c cone
-		q.low = rng.NormFloat64()
-		for i := range d {
-			q.slope[i] = rng.NormFloat64()
-			for j := range d {
-				c.rays[i][j] = rng.NormFloat64()
-			}
-			for j := range i + 1 {
-				q.bend[i][j] = rng.NormFloat64()
-				q.bend[j][i] = q.bend[i][j]
-			}
+		d := 1 + rng.IntN(3)
+		s := &leastAbsolute{}
+		s.absoluteDescent.entries = &entries{f: sheet.New(d+2, d, 1)}
+		s.best = 1
+		var q polynomial
+		for a := range cutTerms(d) {
+			q[a] = rng.NormFloat64()
 		}
-		var whole, half coneTable
-		whole.bring([]cut{q}, &c, d)
-		from, to := c.longest(d)
-		half.halve(&whole, d, from, to, 1, 2)
-		middle := c
-		for j := range d {
-			middle.rays[from][j] = (c.rays[from][j] + c.rays[to][j]) / 2
+		q[0] = 1 + rng.Float64()
+		s.addCut(&q)
+		c := newCells(d)
+		c.wholeSphere(rng.IntN(4) * min(1, d-1))
+		for k := range c.count {
+			*c.end(k) = 5
 		}
-		want, got := q.in(&middle, d), half.terms[0]
-		require.InDeltaSlice(t, want.slope[:d], got.slope[:d], 1e-12)
-		require.InDeltaSlice(t, want.bend[:d*(d+1)/2], got.bend[:d*(d+1)/2], 1e-12)
-		for range 20 {
-			var at place
-			size := 0.0
-			for i := range d {
-				by := rng.Float64()
-				size += by
-				for j := range d {
-					at[j] += by * middle.rays[i][j]
-				}
+		c.extend(s.seen)
+		for k := range c.count {
+			to := min(*c.reached(k), 5)
+			if to > 0 {
+				far++
 			}
-			v := q.low
-			for i := range d {
-				v += q.slope[i] * at[i]
-				for j := range d {
-					v += at[i] * q.bend[i][j] * at[j]
+			for range 10 {
+				var at place
+				shares, size := [maxBounded]float64{}, 0.0
+				for i := range d {
+					shares[i] = rng.ExpFloat64()
+					size += shares[i]
 				}
+				length := to * rng.Float64()
+				for i := range d {
+					for j := range d {
+						at[j] += length * shares[i] / size * *c.ray(k, i, j)
+					}
+				}
+				require.GreaterOrEqual(t, value(q[:], &at, d), 1-1e-9)
 			}
-			bound := half.bounds[0]
-			require.GreaterOrEqual(t, v, bound.low+size*(bound.slope+size*bound.bend)-1e-10)
 		}
 	}
+	require.Greater(t, far, 300)
 }
 
 // A descent that begins with some of many entries ends where no descent goes on, with the
@@ -236,4 +230,64 @@ func TestFirstDescentByFewEntries(t *testing.T) {
 		require.InEpsilon(t, end, s.least, 1e-12)
 	}
 	require.Positive(t, fewer)
+}
+
+// Every kernel of cells has the bits of plain Go.
+func TestCellKernels(t *testing.T) {
+	avx2, avx512 := dense.Wide()
+	rng := rand.New(rand.NewPCG(7, 14))
+	special := []float64{math.NaN(), math.Inf(1), math.Inf(-1), 0, 1e200, 1e-200, -1e-310}
+	for trial := range 3000 {
+		d := 1 + trial%3
+		draw := func(x []float64) {
+			for i := range x {
+				if x[i] = rng.NormFloat64(); trial%4 == 0 && rng.IntN(30) == 0 {
+					x[i] = special[rng.IntN(len(special))]
+				}
+			}
+		}
+		c := newCells(d)
+		draw(c.table)
+		copy(c.table, []float64{0, 1, -1, math.Abs(c.table[cellFloor])})
+		cuts := make([]float64, (1+rng.IntN(5))*cutSize(d))
+		draw(cuts)
+		for k := 0; k < len(cuts); k += cutSize(d) {
+			cuts[k+cutTerms(d)] = 0 // the largest possible ray_i'B ray_j of rays that are not of size 1
+			for _, v := range cuts[k+1+d : k+cutTerms(d)] {
+				cuts[k+cutTerms(d)] += 100 * math.Abs(v)
+			}
+		}
+		c.reset(cellLanes)
+		draw(c.groups)
+		for k := range cellLanes {
+			*c.end(k) *= 3
+		}
+		begun, extended := append([]float64{}, c.groups...), append([]float64{}, c.groups...)
+		c.plainBegin(begun)
+		c.plainExtend(extended, cuts)
+		check := func(name string, begin func(group []float64), extend func(group []float64)) {
+			for i, f := range []func([]float64){begin, extend} {
+				group := append([]float64{}, c.groups...)
+				f(group)
+				for k, want := range [][]float64{begun, extended}[i] {
+					same := math.Float64bits(want) == math.Float64bits(group[k]) || math.IsNaN(want) && math.IsNaN(group[k])
+					require.True(t, same, "%s, trial %d, kernel %d, number %d: %v, plain %v", name, trial, i, k, group[k], want)
+				}
+			}
+		}
+		if avx512 {
+			check("AVX-512", func(g []float64) { cellsBegin512[d](&c.table[0], &g[0]) }, func(g []float64) {
+				cellsExtend512[d](&c.table[0], &g[0], &cuts[0], len(cuts)/cutSize(d))
+			})
+		}
+		if avx2 {
+			check("AVX2", func(g []float64) {
+				cellsBegin2[d](&c.table[0], &g[0])
+				cellsBegin2[d](&c.table[0], &g[cellLanes/2])
+			}, func(g []float64) {
+				cellsExtend2[d](&c.table[0], &g[0], &cuts[0], len(cuts)/cutSize(d))
+				cellsExtend2[d](&c.table[0], &g[cellLanes/2], &cuts[0], len(cuts)/cutSize(d))
+			})
+		}
+	}
 }
