@@ -19,6 +19,7 @@ func TestKernelsAreThoseInTheTree(t *testing.T) {
 		"../../../models/scqm/internal/nearest/feet_amd64.s":            writeForms,
 		"../../../models/denoise/chart_lanes_amd64.s":                   writeCharts,
 		"../../../models/scqm/internal/nearest/absolute_cells_amd64.s":  writeCells,
+		"../../../models/scqm/internal/nearest/rounded_sums_amd64.s":    writeRoundedSums,
 	} {
 		var text bytes.Buffer
 		output = &text

@@ -20,7 +20,7 @@ type set struct {
 var output io.Writer = os.Stdout
 
 func main() {
-	kernels := map[string]func(){"products": writeProducts, "feet": writeFeet, "forms": writeForms, "smooth": writeSmooth, "charts": writeCharts, "cells": writeCells, "planes": writePlanes, "surfaces": writeSurfaces}
+	kernels := map[string]func(){"products": writeProducts, "feet": writeFeet, "forms": writeForms, "smooth": writeSmooth, "charts": writeCharts, "rounded": writeRoundedSums, "cells": writeCells, "planes": writePlanes, "surfaces": writeSurfaces}
 	kernels[os.Args[1]]()
 }
 

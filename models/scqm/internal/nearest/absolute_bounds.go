@@ -27,23 +27,23 @@ import (
 // the slopes of the zeros one that no point near by is below (see exclude).
 type leastAbsolute struct {
 	absoluteDescent
-	best         float64
-	tau          place      // where it is
-	dual         polynomial // sum_k g_k r_k for the multipliers there
-	zeros        []cut      // the active entries there, with the multiplier as low
-	vertex       bool       // with W and H of exclude
-	across, size [maxBounded]place
-	cuts         []polynomial
-	seen         []float64 // those as seen from the best place, less the sum there: see cutTerms
-	cells        *cells
-	first        *cells // those that looking begins with
-	signs        []int  // of their coordinates
-	work         int    // left
-	looks        int    // descents left from places of boxes close to the best one
-	valleys      int    // those left from places of cones that no cut covers
-	list         []int  // entries with zeros in the boxes around
-	complete     bool
-	point        []float64 // tau of the best one
+	best          float64
+	tau           place      // where it is
+	dual          polynomial // sum_k g_k r_k for the multipliers there
+	zeros         []cut      // the active entries there, with the multiplier as low
+	vertex        bool       // with W and H of exclude
+	across, size  [maxBounded]place
+	cuts          []polynomial
+	seen          []float64 // those as seen from the best place, less the sum there: see cutTerms
+	cells, halves *cells    // those to look at, and those for the next round
+	first         *cells    // those that looking begins with
+	signs         []int     // of their coordinates
+	work          int       // left
+	looks         int       // descents left from places of boxes close to the best one
+	valleys       int       // those left from places of cones that no cut covers
+	list          []int     // entries with zeros in the boxes around
+	complete      bool
+	point         []float64 // tau of the best one
 }
 
 const (
@@ -67,6 +67,7 @@ func newLeastAbsolute(f *sheet.Sheet, loss framework.Loss) *leastAbsolute {
 		absoluteDescent: newAbsoluteDescent(f),
 		point:           make([]float64, f.Latent),
 		cells:           newCells(f.Latent),
+		halves:          newCells(f.Latent),
 		first:           newCells(f.Latent),
 	}
 	s.first.wholeSphere(coneFirst[f.Latent])

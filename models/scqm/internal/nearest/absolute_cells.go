@@ -27,14 +27,8 @@ var (
 type cells struct {
 	d, count int
 	groups   []float64
-	state    []cellState // by cell
-	table    []float64   // what begin reads: see loadVertex
-}
-
-// cellState says how often a cell was halved, and what is to come of it.
-type cellState struct {
-	halvings int
-	stuck    bool // it was not extended in this round
+	halvings []int     // by cell
+	table    []float64 // what begin reads: see loadVertex
 }
 
 // cutTerms is the number of terms of a cut for d: low, slopes, and the upper half of the bends, row by row.
@@ -83,18 +77,31 @@ func (c *cells) reset(count int) {
 	if c.groups = c.groups[:n]; n > from {
 		clear(c.groups[from:])
 	}
-	for len(c.state) < count {
-		c.state = append(c.state, cellState{})
+	for len(c.halvings) < count {
+		c.halvings = append(c.halvings, 0)
 	}
 	c.count = count
 }
 
-// add adds a cell like another one and returns its number.
-func (c *cells) add(like int) int {
+// add adds a cell like one of other cells and returns its number.
+func (c *cells) add(others *cells, like int) int {
 	to := c.count
 	c.reset(to + 1)
-	c.move(to, like)
+	a, b := c.numbers(to), others.numbers(like)
+	for k := 0; k < c.size(); k += cellLanes {
+		a[k] = b[k]
+	}
+	c.halvings[to] = others.halvings[like]
 	return to
+}
+
+// drop drops the last cell.
+func (c *cells) drop() {
+	c.count--
+	*c.reached(c.count), *c.end(c.count) = 0, 0
+	if c.count%cellLanes == 0 {
+		c.groups = c.groups[:c.count/cellLanes*c.size()]
+	}
 }
 
 // numbers returns those of a cell: each number of it is cellLanes after the one before.
@@ -102,41 +109,14 @@ func (c *cells) numbers(cell int) []float64 {
 	return c.groups[cell/cellLanes*c.size()+cell%cellLanes:]
 }
 
-// move makes a cell as another one is.
-func (c *cells) move(to, from int) {
-	a, b := c.numbers(to), c.numbers(from)
-	for k := 0; k < c.size(); k += cellLanes {
-		a[k] = b[k]
-	}
-	c.state[to] = c.state[from]
-}
-
 // open reports whether a cell has places that may be lower.
 func (c *cells) open(cell int) bool { return !(*c.reached(cell) >= *c.end(cell)) }
-
-// keepOpen drops the other cells.
-func (c *cells) keepOpen() {
-	count := 0
-	for k := range c.count {
-		if c.open(k) {
-			if count != k {
-				c.move(count, k)
-			}
-			count++
-		}
-	}
-	for k := count; k < (count+cellLanes-1)/cellLanes*cellLanes; k++ {
-		*c.reached(k), *c.end(k) = 0, 0
-	}
-	c.reset(count)
-}
 
 // halve cuts a cell into two across its longest side.
 func (c *cells) halve(cell int) {
 	from, to := c.longest(cell)
-	c.state[cell].halvings++
-	c.state[cell].stuck = false
-	other := c.add(cell)
+	c.halvings[cell]++
+	other := c.add(c, cell)
 	a, b := c.numbers(cell), c.numbers(other)
 	for j := range c.d {
 		i, k := (from*c.d+j)*cellLanes, (to*c.d+j)*cellLanes
@@ -183,7 +163,7 @@ func (c *cells) wholeSphere(halvings int) {
 	c.reset(0)
 	c.reset(1 << d)
 	for cell := range 1 << d {
-		c.state[cell] = cellState{}
+		c.halvings[cell] = 0
 		for j := range d {
 			*c.ray(cell, j, j) = 1
 			if cell>>j&1 == 1 {
@@ -463,6 +443,6 @@ func (c *cells) signs() []int {
 // copyFrom makes cells as others are.
 func (c *cells) copyFrom(other *cells) {
 	c.groups = append(c.groups[:0], other.groups...)
-	c.state = append(c.state[:0], other.state...)
+	c.halvings = append(c.halvings[:0], other.halvings...)
 	c.count = other.count
 }

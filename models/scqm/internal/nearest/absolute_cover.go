@@ -48,21 +48,23 @@ const (
 // farther out. Their number does not grow with that of entries. A cell in which they
 // leave gaps is halved.
 func (s *leastAbsolute) cover(b *box) coverage {
-	s.start(b)
-	for {
-		s.cells.keepOpen()
-		if s.cells.count == 0 {
-			return covered
-		}
-		for k, n := 0, s.cells.count; k < n; k++ {
-			if found := s.extendCell(k); found != covered {
+	for s.start(b); s.cells.count > 0; s.goOnWithHalves() {
+		for s.cells.count > 0 {
+			if found := s.extendLast(); found != covered {
 				return found
 			}
-		}
-		if !s.halveStuck() {
-			return open
+			s.cells.drop()
 		}
 	}
+	return covered
+}
+
+// goOnWithHalves goes on with the cells that were halved, and looks at what all cuts say of them.
+func (s *leastAbsolute) goOnWithHalves() {
+	s.cells, s.halves = s.halves, s.cells
+	copy(s.cells.table, s.halves.table)
+	s.cells.begin()
+	s.cells.repeat(s.seen)
 }
 
 // start makes the first cells.
@@ -79,6 +81,7 @@ func (s *leastAbsolute) start(b *box) {
 		}
 	}
 	c.copyFrom(s.first)
+	s.halves.reset(0)
 	for k := range c.count {
 		*c.reached(k), *c.end(k) = 0, far[s.signs[k]]
 	}
@@ -145,66 +148,60 @@ func (s *leastAbsolute) addCut(p *polynomial) {
 	s.seen = append(s.seen, most*(1+0x1p-40)) // rounding of what rays have of it included
 }
 
-// extendCell makes cuts for a cell, and looks at what they say of all. Where they do not say enough the
-// cell is stuck.
-func (s *leastAbsolute) extendCell(k int) coverage {
-	c, d := s.cells, s.f.Latent
-	if !c.open(k) {
-		return covered
+// extendLast makes cuts for the last cell, and looks at what they say of all, until it is covered. Where they do not say
+// enough it is halved.
+func (s *leastAbsolute) extendLast() coverage {
+	c, k := s.cells, s.cells.count-1
+	for c.open(k) {
+		if s.work--; s.work < 0 {
+			return open
+		}
+		reached := *c.reached(k)
+		if found := s.cutsAhead(k, reached); found != covered {
+			return found
+		}
+		if c.open(k) && !(*c.reached(k) >= coneGrowth*reached && reached > 0) {
+			return s.halveLast()
+		}
 	}
-	if s.work--; s.work < 0 {
+	return covered
+}
+
+// halveLast halves the last cell; open where it cannot be halved.
+func (s *leastAbsolute) halveLast() coverage {
+	d, k := s.f.Latent, s.cells.count-1
+	if s.cells.halvings[k] == coneHalvings[d] || len(s.cuts) == mostCuts[d] {
 		return open
 	}
-	reached := *c.reached(k)
-	if c.state[k].stuck = !(reached > 0) || len(s.cuts) == mostCuts[d] || s.work < s.f.D; c.state[k].stuck {
-		return covered
-	}
-	narrow := c.state[k].halvings >= coneWide[d]
-	for aim := coneAim; ; {
+	s.halves.halve(s.halves.add(s.cells, k))
+	return covered
+}
+
+// cutsAhead makes a cut for a cell, or several where it is narrow and the first says nothing.
+func (s *leastAbsolute) cutsAhead(k int, reached float64) coverage {
+	c, d := s.cells, s.f.Latent
+	narrow := c.halvings[k] >= coneWide[d]
+	for aim := coneAim; reached > 0 && len(s.cuts) < mostCuts[d] && s.work >= s.f.D; {
 		if found := s.cutAhead(k, aim*reached); found != covered {
 			return found
 		}
 		c.extend(s.seen[len(s.seen)-cutSize(d):])
-		now := *c.reached(k)
-		switch {
-		case now >= coneGrowth*reached || !c.open(k):
-			return covered
-		case now == reached && narrow && aim > coneThere && len(s.cuts) < mostCuts[d]:
+		switch stuck := *c.reached(k) == reached && narrow; {
+		case stuck && aim > coneThere:
 			if aim = (aim + coneThere) / 2; aim < coneCloser {
 				aim = coneThere
 			}
-		case now == reached && narrow && s.valleys > 0 && len(s.cuts) < mostCuts[d]:
-			c.state[k].stuck = true
+		case stuck && s.valleys > 0:
 			found := s.otherValley(k, reached)
-			c.extend(s.seen[len(s.seen)-cutSize(d):])
+			if found == covered {
+				c.extend(s.seen[len(s.seen)-cutSize(d):])
+			}
 			return found
 		default:
-			c.state[k].stuck = true
 			return covered
 		}
 	}
-}
-
-// halveStuck halves the cells that are stuck, and looks at what all cuts say of those that are open; false
-// where they cannot be halved.
-func (s *leastAbsolute) halveStuck() bool {
-	c, d := s.cells, s.f.Latent
-	c.keepOpen()
-	n := c.count
-	for k := range n {
-		if !c.state[k].stuck {
-			continue
-		}
-		if c.state[k].halvings == coneHalvings[d] || len(s.cuts) == mostCuts[d] {
-			return false
-		}
-		c.halve(k)
-	}
-	if c.count > n {
-		c.begin()
-	}
-	c.repeat(s.seen)
-	return true
+	return covered
 }
 
 // cutAhead makes a cut by the signs at a place on the axis of a cell, beyond reached.

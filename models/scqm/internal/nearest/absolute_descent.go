@@ -32,6 +32,7 @@ type absoluteDescent struct {
 	quadratics []float64 // 3 x stride: the entries along a line
 	ends       []float64 // 2 x stride: their values at two places of it
 	held       float64   // half of the second derivative of active entries there, with multipliers
+	near       bool      // the origin of rows is next to a minimum
 	still      bool      // no step along the zeros was lower
 	bent       bool      // nor one along the lowest second derivative
 	fresh      bool      // no step was taken
@@ -81,8 +82,14 @@ func (s *absoluteDescent) absoluteSum(t *place) float64 {
 
 // descend goes from at to a minimum next to it.
 func (s *absoluteDescent) descend() {
-	s.active, s.still, s.bent, s.fresh = s.active[:0], false, false, true
-	s.least, s.hidden = s.absoluteSum(&s.at), maxHidden
+	s.active = s.active[:0]
+	s.least = s.absoluteSum(&s.at)
+	s.goOn()
+}
+
+// goOn is descend with active entries that vanish at at, where least and sum are known.
+func (s *absoluteDescent) goOn() {
+	s.still, s.bent, s.fresh, s.hidden = false, false, true, maxHidden
 	for range maxAbsoluteSteps {
 		u, let, ok := s.direct()
 		if !ok {

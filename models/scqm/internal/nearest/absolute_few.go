@@ -29,6 +29,10 @@ type few struct {
 // those that are small ends there for a fraction of the work; it goes on with all where another has
 // changed its sign.
 func (s *absoluteDescent) begin() {
+	if s.near && s.guess() {
+		s.goOn()
+		return
+	}
 	s.at = place{}
 	if s.f.D < manyEntries || !s.choose() {
 		s.descend()
@@ -51,6 +55,35 @@ func (s *absoluteDescent) begin() {
 	if s.least = s.absoluteSum(&s.at); !same || s.least > below*(1+fewSlack) {
 		s.descend()
 	}
+}
+
+// guess holds the smallest entries at the origin at 0, as many as tau has, and goes to where they vanish; false
+// where that is no place or the sum is larger.
+func (s *absoluteDescent) guess() bool {
+	d := s.f.Latent
+	var list [maxBounded]int
+	var sizes place
+	for a := range d {
+		sizes[a] = math.Inf(1)
+	}
+	before := 0.0
+	for k, v := range s.column(0) {
+		v = math.Abs(v)
+		if before += v; v >= sizes[d-1] {
+			continue
+		}
+		a := d - 1
+		for ; a > 0 && v < sizes[a-1]; a-- {
+			sizes[a], list[a] = sizes[a-1], list[a-1]
+		}
+		sizes[a], list[a] = v, k
+	}
+	s.at, s.active = place{}, append(s.active[:0], list[:d]...)
+	s.least = before
+	if s.restore() {
+		s.least = s.absoluteSum(&s.at)
+	}
+	return s.least < before
 }
 
 // choose collects the entries that are small at the origin, and reports whether they are few.

@@ -291,3 +291,13 @@ func TestCellKernels(t *testing.T) {
 		}
 	}
 }
+
+// pointOf writes f(tau).
+func pointOf(f *sheet.Sheet, x, tau []float64) {
+	z, phi := make([]float64, f.M), make([]float64, f.Q)
+	f.Coordinates(z, phi, tau)
+	copy(x, f.C)
+	for k, v := range z {
+		floats.AddScaled(x, v, f.Axis(k))
+	}
+}

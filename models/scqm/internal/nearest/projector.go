@@ -38,9 +38,10 @@ type Projector struct {
 	footpoint *Footpoint
 	w         *Worker
 	newton    *General
-	together  *together      // nil but for losses that are functions of the norm, or begin there
-	vertices  *vertices      // nil where the loss has none
-	absolute  *leastAbsolute // nil where the loss is another
+	together  *together       // nil but for losses that are functions of the norm, or begin there
+	vertices  *vertices       // nil where the loss has none
+	absolute  *leastAbsolute  // nil where the loss is another
+	starts    *absoluteStarts // likewise
 	// Known are points to go on from where the nearest is not found exactly; nil
 	// stands for none.
 	Known    *Known
@@ -63,6 +64,10 @@ func NewProjector(f *sheet.Sheet, loss framework.Loss) *Projector {
 	switch _, radial := loss.(framework.Radial); {
 	case p.absolute != nil:
 		p.together = newTogether(f, Arrival{purePrecision, pureGradient}) // goes on from there
+		if hasAbsoluteStarts(f) {
+			p.starts = newAbsoluteStarts(f)
+			p.absolute.near = true
+		}
 	case radial && p.footpoint.metric == nil:
 		p.together = newTogether(f, Arrival{exactStep, exactGradient})
 	}
@@ -73,6 +78,9 @@ func NewProjector(f *sheet.Sheet, loss framework.Loss) *Projector {
 func (p *Projector) Reload() {
 	if p.absolute != nil {
 		p.absolute.reload()
+	}
+	if p.starts != nil {
+		p.starts.reload(p.absolute.entries)
 	}
 	if p.footpoint.metric != nil {
 		p.footpoint.Reload()
@@ -94,6 +102,9 @@ func (p *Projector) Project(ctx context.Context, tau []float64, x rows.Data, fir
 		if p.together != nil && i%togetherRows == 0 {
 			to := min(i+togetherRows, x.N)
 			p.together.place(tau[i*p.f.Latent:to*p.f.Latent], x.X[i*x.D:to*x.D], to-i)
+			if p.starts != nil {
+				p.starts.moveAll(tau[i*p.f.Latent:to*p.f.Latent], x.X[i*x.D:to*x.D], p.together.u, to-i)
+			}
 		}
 		out := tau[i*p.f.Latent : (i+1)*p.f.Latent]
 		switch {
