@@ -107,7 +107,7 @@ func (s *absoluteStarts) move(tau, x, squares []float64, n int) {
 				s.at[(d+1)*cellLanes+i] = 1
 			}
 		}
-		s.add()
+		s.add(n)
 		for i := range n {
 			s.step(i)
 		}
@@ -122,27 +122,28 @@ func (s *absoluteStarts) move(tau, x, squares []float64, n int) {
 	}
 }
 
-// add computes the sums.
-func (s *absoluteStarts) add() {
+// add computes the sums of n rows at least.
+func (s *absoluteStarts) add(n int) {
 	clear(s.sums)
-	d := s.f.Latent
+	const half = cellLanes / 2
+	d, D := s.f.Latent, s.f.D
 	switch wide, wider := dense.Wide(); {
-	case wider:
-		roundedSums512[d](&s.table[0], &s.coefficients[0], &s.x[0], &s.multipliers[0], &s.at[0], &s.sums[0], s.f.D)
+	case wider && n > half:
+		roundedSums512[d](&s.table[0], &s.coefficients[0], &s.x[0], &s.multipliers[0], &s.at[0], &s.sums[0], D)
 	case wide:
-		const half = cellLanes / 2
-		roundedSums2[d](&s.table[0], &s.coefficients[0], &s.x[0], &s.multipliers[0], &s.at[0], &s.sums[0], s.f.D)
-		roundedSums2[d](&s.table[0], &s.coefficients[0], &s.x[half], &s.multipliers[half], &s.at[half], &s.sums[half], s.f.D)
+		for k := 0; k < n; k += half {
+			roundedSums2[d](&s.table[0], &s.coefficients[0], &s.x[k], &s.multipliers[k], &s.at[k], &s.sums[k], D)
+		}
 	default:
-		s.plain()
+		s.plain(n)
 	}
 }
 
 // plain is what the kernels do.
-func (s *absoluteStarts) plain() {
+func (s *absoluteStarts) plain(n int) {
 	d := s.f.Latent
 	forms := d * (d + 1) / 2
-	for i := range cellLanes {
+	for i := range n {
 		at := func(j int) float64 { return s.at[j*cellLanes+i] }
 		sum := func(a int, v float64) { s.sums[a*cellLanes+i] += v }
 		for k := range s.f.D {

@@ -49,7 +49,7 @@ func TestRoundedSums(t *testing.T) {
 			}
 		}
 		wider, wide := like(), like()
-		want.plain()
+		want.plain(cellLanes)
 		if avx512 {
 			roundedSums512[d](&wider.table[0], &wider.coefficients[0], &wider.x[0], &wider.multipliers[0], &wider.at[0], &wider.sums[0], f.D)
 			check("AVX-512", wider)
