@@ -157,6 +157,20 @@ func (s *leastAbsolute) exclude() {
 			s.across[a][j] = w[a][j]
 		}
 	}
+	if !invert(&by, &w, d) {
+		return
+	}
+	s.bends(&by)
+	s.vertex = true
+}
+
+// invert writes the columns of the inverse of w, given by rows; false where it has none.
+func invert(by, w *[maxBounded]place, d int) bool {
+	if d == 2 { // as most are
+		det := w[0][0]*w[1][1] - w[0][1]*w[1][0]
+		by[0][0], by[0][1], by[1][0], by[1][1] = w[1][1]/det, -w[1][0]/det, -w[0][1]/det, w[0][0]/det
+		return math.Abs(det) > singularGram*(math.Abs(w[0][0]*w[1][1])+math.Abs(w[0][1]*w[1][0]))
+	}
 	for i := range d {
 		var matrix [maxBounded * maxBounded]float64
 		for a := range d {
@@ -164,11 +178,10 @@ func (s *leastAbsolute) exclude() {
 		}
 		by[i][i] = 1
 		if !dense.Solve(matrix[:d*d], by[i][:d], d) {
-			return
+			return false
 		}
 	}
-	s.bends(&by)
-	s.vertex = true
+	return true
 }
 
 // bends writes H, given the t of the units of u.

@@ -1,6 +1,10 @@
 package nearest
 
-import "math"
+import (
+	"math"
+
+	"github.com/scqm/scqm/internal/dense"
+)
 
 // cut is a quadratic q(t) = sum_k g_k r_k(t), |g_k| <= 1, below the sum of absolute
 // residuals, as seen from the best place: less the sum there.
@@ -181,12 +185,18 @@ func (s *leastAbsolute) halveLast() coverage {
 func (s *leastAbsolute) cutsAhead(k int, reached float64) coverage {
 	c, d := s.cells, s.f.Latent
 	narrow := c.halvings[k] >= coneWide[d]
+	some := s.few.serves
 	for aim := coneAim; reached > 0 && len(s.cuts) < mostCuts[d] && s.work >= s.f.D; {
-		if found := s.cutAhead(k, aim*reached); found != covered {
-			return found
+		some = some && s.cutOfSome(k, aim*reached)
+		if !some {
+			if found := s.cutAhead(k, aim*reached); found != covered {
+				return found
+			}
 		}
 		c.extend(s.seen[len(s.seen)-cutSize(d):])
-		switch stuck := *c.reached(k) == reached && narrow; {
+		switch stuck := *c.reached(k) == reached && (some || narrow); {
+		case stuck && some:
+			some = false
 		case stuck && aim > coneThere:
 			if aim = (aim + coneThere) / 2; aim < coneCloser {
 				aim = coneThere
@@ -218,6 +228,20 @@ func (s *leastAbsolute) cutAhead(k int, middle float64) coverage {
 	}
 	s.addCut(&s.sum)
 	return covered
+}
+
+// cutOfSome is cutAhead for the sum of few, and does nothing where that is lower than the best sum: it
+// is below that of all entries.
+func (s *leastAbsolute) cutOfSome(k int, middle float64) bool {
+	at := s.cells.onAxis(k, &s.tau, 2*middle)
+	p, n := powers(&at, s.f.Latent), padded(len(s.few.chosen)+1)
+	s.work -= n
+	var sum polynomial
+	if dense.SignedSums(sum[:s.terms], s.few.coef[:s.terms*n], p[:s.terms], n) < s.best*(1-boundSlack) {
+		return false
+	}
+	s.addCut(&sum)
+	return true
 }
 
 // otherValley descends from the place of a cell that no cut covers, where the sum is mostly close

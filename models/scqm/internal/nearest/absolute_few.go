@@ -23,18 +23,20 @@ const (
 type few struct {
 	chosen []int
 	coef   []float64
+	serves bool // for this row
 }
 
 // begin goes from the origin to a minimum next to it. Where entries are many, a descent with
 // those that are small ends there for a fraction of the work; it goes on with all where another has
 // changed its sign.
 func (s *absoluteDescent) begin() {
+	s.few.serves = false
 	if s.near && s.guess() {
 		s.goOn()
 		return
 	}
 	s.at = place{}
-	if s.f.D < manyEntries || !s.choose() {
+	if s.few.serves = s.f.D >= manyEntries && s.choose(); !s.few.serves {
 		s.descend()
 		return
 	}
