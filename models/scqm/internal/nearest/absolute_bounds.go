@@ -49,9 +49,9 @@ type leastAbsolute struct {
 const (
 	// boundSlack is the decrease of the sum, relative to it, that is not looked for.
 	boundSlack = 1e-10
-	// boundWork bounds the enclosures of entries for a row, boundWork3 for d = 3, and
-	// boundRounds those of all of its entries besides.
-	boundWork, boundWork3, boundRounds = 1 << 17, 1 << 15, 100
+	// boundWork bounds the enclosures of entries for a row, and boundRounds those of all of its entries
+	// besides.
+	boundWork, boundRounds = 1 << 17, 100
 	// closeTo is how far above the best sum, relative to it, descents begin as well, as a
 	// lower place often is near, and maxLooks how many do.
 	closeTo, maxLooks = 1e-5, 5
@@ -96,11 +96,7 @@ func (s *leastAbsolute) find(tau, x []float64) bool {
 	s.at, s.best, s.cuts, s.seen = place{}, math.Inf(1), s.cuts[:0], s.seen[:0]
 	s.begin()
 	s.take()
-	s.work, s.looks, s.valleys, s.complete = boundWork, maxLooks, maxLooks, true
-	if d == maxBounded {
-		s.work = boundWork3
-	}
-	s.work += boundRounds * s.f.D
+	s.work, s.looks, s.valleys, s.complete = boundWork+boundRounds*s.f.D, maxLooks, maxLooks, true
 	s.bound()
 	for j := range d {
 		s.point[j] = s.origin[j] + s.tau[j]

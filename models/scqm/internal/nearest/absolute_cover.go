@@ -30,7 +30,7 @@ const (
 // mostCuts bounds the cuts of a row, by d, coneHalvings how often a cone is halved, coneFirst is how often
 // all are at first, and coneWide how often before it is narrow.
 var (
-	mostCuts     = [maxBounded + 1]int{1: 128, 2: 128, 3: 512}
+	mostCuts     = [maxBounded + 1]int{1: 128, 2: 128, 3: 2048}
 	coneHalvings = [maxBounded + 1]int{2: 14, 3: 24}
 	coneFirst    = [maxBounded + 1]int{2: 2, 3: 3}
 	coneWide     = [maxBounded + 1]int{2: 5, 3: 9}
