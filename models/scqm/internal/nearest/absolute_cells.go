@@ -22,7 +22,7 @@ var (
 // cells are cones from the best place, those of the places tau + sum_i a_i ray_i, a_i >= 0, with rays whose
 // entries have sizes that add up to 1 and one sign in each coordinate: s = sum_i a_i is the sum of the
 // sizes of the coordinates from tau. Each knows up to which s nothing in it is below the best place, and
-// where it ends. In memory are groups of cellLanes; of one, first coordinate j of ray i is at d i + j, then
+// where it ends. In memory are groups of cellLanes: in each, coordinate j of ray i is at d i + j, then comes
 // reached, then the end, each for all lanes. Bits are those of plain Go.
 type cells struct {
 	d, count int

@@ -205,11 +205,7 @@ func (s *absoluteStarts) step(i int) {
 			a++
 		}
 	}
-	if size, det := h[0]+h[3], h[0]*h[3]-h[1]*h[1]; d == 2 && h[0] > 0 && det > dense.Flat*size*size {
-		u[0], u[1] = (h[1]*g[1]-h[3]*g[0])/det, (h[1]*g[0]-h[0]*g[1])/det
-	} else {
-		dense.NewtonStep(u[:d], h[:d*d], g[:d], dense.Flat)
-	}
+	dense.NewtonStep(u[:d], h[:d*d], g[:d], dense.Flat)
 	size := math.Sqrt(dense.Dot(u[:d], u[:d]))
 	by := 1.0
 	if most := roundedLongest * s.unit[i]; !(size <= most) {
