@@ -19,10 +19,23 @@ type set struct {
 // output is where instructions are written to.
 var output io.Writer = os.Stdout
 
-func main() {
-	kernels := map[string]func(){"products": writeProducts, "feet": writeFeet, "forms": writeForms, "smooth": writeSmooth, "charts": writeCharts, "rounded": writeRoundedSums, "cells": writeCells, "planes": writePlanes, "surfaces": writeSurfaces}
-	kernels[os.Args[1]]()
+// kernels are, by their names, the files of a kernel or of some, from here, and what writes them.
+var kernels = map[string]struct {
+	file  string
+	write func()
+}{
+	"products": {"../products_amd64.s", writeProducts},
+	"planes":   {"../planes_amd64.s", writePlanes},
+	"smooth":   {"../../../losses/smooth_amd64.s", writeSmooth},
+	"surfaces": {"../../../models/scqm/internal/arrowhead/surface_lanes_amd64.s", writeSurfaces},
+	"feet":     {"../../../models/scqm/internal/nearest/surface_feet_amd64.s", writeFeet},
+	"forms":    {"../../../models/scqm/internal/nearest/feet_amd64.s", writeForms},
+	"cells":    {"../../../models/scqm/internal/nearest/absolute_cells_amd64.s", writeCells},
+	"rounded":  {"../../../models/scqm/internal/nearest/rounded_sums_amd64.s", writeRoundedSums},
+	"charts":   {"../../../models/denoise/chart_lanes_amd64.s", writeCharts},
 }
+
+func main() { kernels[os.Args[1]].write() }
 
 var sets = []set{{name: "AVX512", wide: true, rows: 4, halves: 1}, {name: "AVX2", rows: 1, halves: 2}}
 
