@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/scqm/scqm/internal/dense"
 )
 
 // autoPrepare finds the noise, K and the ridge, from what charts tell of the rows.
@@ -91,8 +93,7 @@ const (
 )
 
 func median(v []float64) float64 {
-	selectNumber(v, len(v)/2)
-	return v[len(v)/2]
+	return dense.Select(v, len(v)/2)
 }
 
 // typical is the standard deviation of the noise by distances from the surface: their
@@ -100,8 +101,7 @@ func median(v []float64) float64 {
 // count. One row in five that is anywhere would raise it by a third.
 func (a *autoSettings) typical(far []float64) float64 {
 	n := len(far)
-	selectNumber(far, n/2)
-	s := far[n/2] / a.tune.median
+	s := dense.Select(far, n/2) / a.tune.median
 	for range typicalSteps {
 		within := 0
 		for _, v := range far {
@@ -109,42 +109,12 @@ func (a *autoSettings) typical(far []float64) float64 {
 				within++
 			}
 		}
-		k, before := min(within/2, n-1), s
-		selectNumber(far, k)
-		if s = far[k] / a.tune.median; s == before {
+		before := s
+		if s = dense.Select(far, min(within/2, n-1)) / a.tune.median; s == before {
 			break
 		}
 	}
 	return s
-}
-
-// selectNumber orders numbers so that none before k is larger and none after it smaller (Hoare 1961).
-func selectNumber(v []float64, k int) {
-	for len(v) > 1 {
-		a, b, c := v[0], v[len(v)/2], v[len(v)-1]
-		pivot := max(min(a, b), min(max(a, b), c))
-		i, j := 0, len(v)-1
-		for i <= j {
-			for v[i] < pivot {
-				i++
-			}
-			for v[j] > pivot {
-				j--
-			}
-			if i <= j {
-				v[i], v[j] = v[j], v[i]
-				i, j = i+1, j-1
-			}
-		}
-		switch {
-		case k <= j:
-			v = v[:j+1]
-		case k >= i:
-			v, k = v[i:], k-i
-		default:
-			return
-		}
-	}
 }
 
 const (
