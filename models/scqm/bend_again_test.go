@@ -30,12 +30,11 @@ func wavyRows(n int, noise float64, rng *rand.Rand) Data {
 }
 
 // A fit that bends strongly begins once more from its flat sheet, and takes a lower minimum
-// that it finds there. Without a ridge nothing is tried, nor under losses by entry.
+// that it finds there. Without a ridge nothing is tried.
 func TestBendAgainFindsLowerMinima(t *testing.T) {
 	cost := func(x Data, ridge float64, again bool) float64 {
-		loss := losses.SquaredL2()
-		c := Config{Latent: 2, Loss: loss, Threads: 1, Ridge: ridge}
-		p, err := NewProblem(t.Context(), x, loss, 2, 3, 1)
+		c := Config{Latent: 2, Loss: losses.SquaredL2(), Threads: 1, Ridge: ridge}
+		p, err := NewProblem(t.Context(), x, c.Loss, 2, 3, 1)
 		require.NoError(t, err)
 		p.together, p.bentAgain = (*Problem).reassignTogether, !again
 		s, err := p.newStarts(c)
@@ -47,12 +46,14 @@ func TestBendAgainFindsLowerMinima(t *testing.T) {
 		require.NoError(t, err)
 		return run.Cost
 	}
-	least := 1.0
-	for _, seed := range []uint64{2, 3, 4} { // rounding decides which of them end lower
-		x := wavyRows(200, 0.2, rand.New(rand.NewPCG(seed, 4200)))
-		least = min(least, cost(x, DefaultRidge, true)/cost(x, DefaultRidge, false))
+	var once, again float64
+	for seed := range uint64(4) { // which of them have a lower minimum is a matter of rounding
+		x := wavyRows(200, 0.2, rand.New(rand.NewPCG(seed+1, 4200)))
+		first, second := cost(x, DefaultRidge, false), cost(x, DefaultRidge, true)
+		assert.LessOrEqual(t, second, first, seed)
+		once, again = once+first, again+second
 	}
-	assert.Less(t, least, 0.96)
+	assert.Less(t, again, 0.96*once)
 	x := wavyRows(200, 0.2, rand.New(rand.NewPCG(6, 4200)))
 	assert.Equal(t, cost(x, NoRidge, false), cost(x, NoRidge, true))
 }
