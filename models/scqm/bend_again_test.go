@@ -1,9 +1,7 @@
 package scqm
 
 import (
-	"bytes"
 	"context"
-	"io"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -68,16 +66,11 @@ func TestBendAgainResumes(t *testing.T) {
 			return learn(t, x, c).Model.Meta
 		}
 		var stored [][]byte
-		want := fit(1, &framework.Checkpoint{Every: -1, Store: func(write func(io.Writer) error) error {
-			var b bytes.Buffer
-			err := write(&b)
-			stored = append(stored, b.Bytes())
-			return err
-		}})
+		want := fit(1, storing(&stored))
 		assert.Equal(t, "converged", want.Status)
 		assert.Equal(t, want, fit(2, nil))
 		for k := len(stored) - 1; k > 0; k -= 1 + len(stored)/20 {
-			assert.Equal(t, want, fit(1, &framework.Checkpoint{Stored: bytes.NewReader(stored[k])}), "seed %d, store %d of %d", seed, k, len(stored))
+			assert.Equal(t, want, fit(1, resuming(stored[k])), "seed %d, store %d of %d", seed, k, len(stored))
 		}
 	}
 }

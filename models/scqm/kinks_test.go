@@ -1,10 +1,8 @@
 package scqm
 
 import (
-	"bytes"
 	"context"
 	"fmt"
-	"io"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -388,15 +386,10 @@ func TestFinishIsDeterministic(t *testing.T) {
 					MaxIterations: c.iterations, Checkpoint: checkpoint,
 				}}).Model.Meta
 			}
-			want := fit(1, &framework.Checkpoint{Every: -1, Store: func(write func(io.Writer) error) error {
-				var b bytes.Buffer
-				err := write(&b)
-				stored = append(stored, b.Bytes())
-				return err
-			}})
+			want := fit(1, storing(&stored))
 			assert.Equal(t, want, fit(2, nil))
 			for k := 0; k < len(stored); k += 29 {
-				require.Equal(t, want, fit(1, &framework.Checkpoint{Stored: bytes.NewReader(stored[k])}), "%s: store %d of %d", loss.Name(), k, len(stored))
+				require.Equal(t, want, fit(1, resuming(stored[k])), "%s: store %d of %d", loss.Name(), k, len(stored))
 			}
 			t.Logf("%s: %s after %d iterations", loss.Name(), want.Status, want.Iterations)
 		}

@@ -44,17 +44,12 @@ func TestFitsWithGradientsFinish(t *testing.T) {
 		without := fit(false, 1, nil)
 		assert.Equal(t, c.alone, without.Status, c.name)
 		var stored [][]byte
-		want := fit(true, 1, &framework.Checkpoint{Every: -1, Store: func(write func(io.Writer) error) error {
-			var b bytes.Buffer
-			err := write(&b)
-			stored = append(stored, b.Bytes())
-			return err
-		}})
+		want := fit(true, 1, storing(&stored))
 		assert.Equal(t, "converged", want.Status, c.name)
 		assert.LessOrEqual(t, want.Objective+want.Penalty, (without.Objective+without.Penalty)*(1+1e-12), c.name)
 		assert.Equal(t, want, fit(true, 2, nil), c.name)
 		for k := len(stored) - 1; k >= 0; k -= max(1, len(stored)/12) {
-			require.Equal(t, want, fit(true, 1, &framework.Checkpoint{Stored: bytes.NewReader(stored[k])}), "%s: store %d of %d", c.name, k, len(stored))
+			require.Equal(t, want, fit(true, 1, resuming(stored[k])), "%s: store %d of %d", c.name, k, len(stored))
 		}
 		if c.alone == "converged" {
 			assert.Less(t, want.Iterations, without.Iterations, c.name)
@@ -74,16 +69,11 @@ func TestFitsFollowFlatValleysToTheirEnd(t *testing.T) {
 		s, err := newMinimaCase(cells[index%len(cells)], drill.Stream(1, "minima", index))
 		require.NoError(t, err)
 		var stored [][]byte
-		s.c.Options.Checkpoint = &framework.Checkpoint{Every: -1, Store: func(write func(io.Writer) error) error {
-			var b bytes.Buffer
-			err := write(&b)
-			stored = append(stored, b.Bytes())
-			return err
-		}}
+		s.c.Options.Checkpoint = storing(&stored)
 		want := learn(t, s.x, s.c).Model.Meta
 		assert.Equal(t, "converged", want.Status, "%s", s)
 		assert.Less(t, want.Objective+want.Penalty, lower, "%s", s)
-		s.c.Options.Checkpoint = &framework.Checkpoint{Stored: bytes.NewReader(stored[4*len(stored)/5])}
+		s.c.Options.Checkpoint = resuming(stored[4*len(stored)/5])
 		assert.Equal(t, want, learn(t, s.x, s.c).Model.Meta, "%s", s)
 	}
 }
@@ -142,7 +132,7 @@ func TestRetrialsFindLowerMinima(t *testing.T) {
 	assert.Equal(t, want, fit(true, 2, nil))
 	require.Greater(t, len(stored), 100)
 	for _, k := range []int{len(stored) / 4, 3 * len(stored) / 4} {
-		require.Equal(t, want, fit(true, 1, &framework.Checkpoint{Stored: bytes.NewReader(stored[k])}), "store %d of %d", k, len(stored))
+		require.Equal(t, want, fit(true, 1, resuming(stored[k])), "store %d of %d", k, len(stored))
 	}
 }
 

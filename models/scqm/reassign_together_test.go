@@ -1,9 +1,7 @@
 package scqm
 
 import (
-	"bytes"
 	"context"
-	"io"
 	"math/rand/v2"
 	"testing"
 
@@ -51,18 +49,13 @@ func TestRowsMoveUnderRoundedLosses(t *testing.T) {
 		s, err := newMinimaCase(c.cell, c.rng)
 		require.NoError(t, err)
 		var stored [][]byte
-		s.c.Options.Checkpoint = &framework.Checkpoint{Every: -1, Store: func(write func(io.Writer) error) error {
-			var b bytes.Buffer
-			err := write(&b)
-			stored = append(stored, b.Bytes())
-			return err
-		}}
+		s.c.Options.Checkpoint = storing(&stored)
 		want := learn(t, s.x, s.c).Model.Meta
 		assert.Equal(t, "converged", want.Status, "%s", s)
 		assert.Less(t, want.Objective+want.Penalty, c.lower, "%s", s)
 		s.c.Threads = 2
 		for _, k := range []int{len(stored) / 2, len(stored) - 1} {
-			s.c.Options.Checkpoint = &framework.Checkpoint{Stored: bytes.NewReader(stored[k])}
+			s.c.Options.Checkpoint = resuming(stored[k])
 			assert.Equal(t, want, learn(t, s.x, s.c).Model.Meta, "%s", s)
 		}
 	}

@@ -13,6 +13,21 @@ import (
 	"github.com/scqm/scqm/solvers"
 )
 
+// storing is a checkpoint that adds all that a run stores, at every chance, to a list.
+func storing(to *[][]byte) *framework.Checkpoint {
+	return &framework.Checkpoint{Every: -1, Store: func(write func(io.Writer) error) error {
+		var b bytes.Buffer
+		err := write(&b)
+		*to = append(*to, b.Bytes())
+		return err
+	}}
+}
+
+// resuming is a checkpoint from which a run goes on.
+func resuming(stored []byte) *framework.Checkpoint {
+	return &framework.Checkpoint{Stored: bytes.NewReader(stored)}
+}
+
 // A fit goes on from wherever it was stored to the same model, counts included,
 // with every solver, also where a loss is rounded less and less.
 func TestFitsGoOnFromEveryIteration(t *testing.T) {
@@ -31,16 +46,10 @@ func TestFitsGoOnFromEveryIteration(t *testing.T) {
 					MaxIterations: iterations, Tolerance: 1e-12, Checkpoint: checkpoint,
 				}}).Model.Meta
 			}
-			want := fit(&framework.Checkpoint{Every: -1, Store: func(write func(io.Writer) error) error {
-				var b bytes.Buffer
-				stored = append(stored, nil)
-				err := write(&b)
-				stored[len(stored)-1] = b.Bytes()
-				return err
-			}})
+			want := fit(storing(&stored))
 			assert.NotEmpty(t, stored)
 			for k, b := range stored {
-				got := fit(&framework.Checkpoint{Stored: bytes.NewReader(b)})
+				got := fit(resuming(b))
 				require.Equal(t, want, got, "%s, %s, store %d of %d", s.Name, loss.Name(), k, len(stored))
 			}
 		}
