@@ -6,6 +6,7 @@ import (
 	"math/big"
 
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
 
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/losses"
@@ -293,7 +294,7 @@ func (e *exactFit) priorValue() number {
 
 // evaluate computes residuals and losses.
 func (e *exactFit) evaluate() {
-	e.value = exactly(0)
+	e.value, e.z, e.phi, e.r, e.values = exactly(0), nil, nil, nil, nil
 	slopes := exactly(0)
 	e.interpolate = true
 	var rounding, bent float64
@@ -518,9 +519,9 @@ func (e *exactFit) unbalanced() float64 {
 	return 1
 }
 
-// rounded returns the gradients of the loss rounded over eps.
-func (e *exactFit) rounded(l framework.Loss, eps float64) [][]number {
-	unit := rows.WorkingUnit(e.x)
+// rounding returns the loss rounded over eps in the unit of the fit, that unit, and what the loss is multiplied by there.
+func (e *exactFit) rounding(l framework.Loss, eps float64) (smooth framework.Loss, unit, factor float64) {
+	unit = rows.WorkingUnit(e.x)
 	scaled, factor, ok := rows.Rescaled(l, unit)
 	if !ok {
 		unit = 1
@@ -528,14 +529,16 @@ func (e *exactFit) rounded(l framework.Loss, eps float64) [][]number {
 	if by, err := losses.ByEntry(scaled); err == nil && e.loss.byEntry {
 		scaled = by
 	}
-	smooth := scaled.(framework.Smoother).Smooth(eps)
+	return scaled.(framework.Smoother).Smooth(eps), unit, factor
+}
+
+// rounded returns the gradients of the loss rounded over eps.
+func (e *exactFit) rounded(l framework.Loss, eps float64) [][]number {
+	smooth, unit, factor := e.rounding(l, eps)
 	out := make([][]number, e.x.N)
-	r, g := make([]float64, e.x.D), make([]float64, e.x.D)
+	g := make([]float64, e.x.D)
 	for i := range out {
-		for k, v := range e.r[i] {
-			r[k] = float(over(v, exactly(unit)))
-		}
-		if err := smooth.Evaluate(nil, g, r, e.x.D); err != nil {
+		if err := smooth.Evaluate(nil, g, e.residual(i, unit), e.x.D); err != nil {
 			return nil
 		}
 		out[i] = exacts(g)
@@ -544,6 +547,62 @@ func (e *exactFit) rounded(l framework.Loss, eps float64) [][]number {
 			if !e.there(i, k) {
 				out[i][k] = exactly(0)
 			}
+		}
+	}
+	return out
+}
+
+// residual is that of row i in a unit, in float64.
+func (e *exactFit) residual(i int, unit float64) []float64 {
+	r := make([]float64, e.x.D)
+	for k, v := range e.r[i] {
+		r[k] = float(over(v, exactly(unit)))
+	}
+	return r
+}
+
+// settle takes a step of Newton's method for tau of every row under the loss rounded over eps, with tau of 320 bits.
+func (e *exactFit) settle(l framework.Loss, eps float64) {
+	smooth, unit, factor := e.rounding(l, eps)
+	second, ok := smooth.(framework.SecondOrder)
+	gradients := e.rounded(l, eps)
+	if !ok || gradients == nil {
+		return
+	}
+	for i, tau := range e.tau {
+		axes, r := e.tangents(i), e.residual(i, unit)
+		g, h, hv := mat.NewVecDense(e.d, nil), mat.NewDense(e.d, e.d, nil), make([]float64, e.x.D)
+		for j, axis := range axes {
+			g.SetVec(j, float(inner(gradients[i], exacts(axis))))
+			if second.HessianProduct(hv, r, axis, e.x.D) != nil {
+				return
+			}
+			for k := range axes {
+				h.Set(k, j, floats.Dot(axes[k], hv)*factor/unit/unit)
+			}
+		}
+		var step mat.VecDense
+		if step.SolveVec(h, g) != nil {
+			continue
+		}
+		for j := range tau {
+			tau[j] = less(tau[j], exactly(step.AtVec(j)))
+		}
+	}
+	e.evaluate()
+}
+
+// tangents are the derivatives of the sheet at tau_i, one for each coordinate.
+func (e *exactFit) tangents(i int) [][]float64 {
+	jacobian, out := e.jacobian(i), make([][]float64, e.d)
+	for j := range out {
+		out[j] = make([]float64, e.x.D)
+		for k := range out[j] {
+			v := exactly(0)
+			for a := range e.m {
+				v = sum(v, times(e.columns[a][k], jacobian[a*e.d+j]))
+			}
+			out[j][k] = float(v)
 		}
 	}
 	return out

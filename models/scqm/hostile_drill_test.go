@@ -429,7 +429,12 @@ func placedSubgradients(m *Model, x Data, loss framework.Loss, states []*solvers
 		placed := *m
 		placed.Tau = slices.Clone(m.Tau)
 		if placed.place(x, smoother.Smooth(s.Eps*rows.WorkingUnit(x))) == nil {
-			choices = append(choices, newExactFit(&placed, x).rounded(loss, s.Eps))
+			e := newExactFit(&placed, x)
+			choices = append(choices, e.rounded(loss, s.Eps))
+			for range 2 { // coordinates of rows far away have too few digits for that in float64
+				e.settle(loss, s.Eps)
+			}
+			choices = append(choices, e.rounded(loss, s.Eps))
 		}
 	}
 	return choices

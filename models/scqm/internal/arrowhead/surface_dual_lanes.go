@@ -108,32 +108,3 @@ func (job *moveDualShard) surfaceInLanes(a *Hessian, w *worker, from, to int) {
 		ball.ProjectDual(job.dual[3*from:3*to], 3)
 	}
 }
-
-// take makes room for n rows that are written from outside.
-func (k *outerSums) take(n int) {
-	if k.rows == nil {
-		k.rows = make([]float64, outerRows*rankWords)
-	}
-	k.n = n
-}
-
-// sum adds the rows that were taken.
-func (k *outerSums) sum(s *sums) {
-	n := k.n
-	k.n = 0
-	if k.lanes == 8 {
-		for i := range n {
-			s.a[0] += k.rows[outerWords*i+10]
-		}
-		k.n = n
-		k.flush(s)
-		return
-	}
-	for i := range n {
-		r := (*[outerWords]float64)(k.rows[outerWords*i:])
-		x, y, z := r[0], r[1], r[2]
-		row := row3D{x: x, y: y, z: z, g: [3]float64{r[4], r[5], r[6]}}
-		hess := [9]float64{r[10], r[11], r[12], r[11], r[13], r[14], r[12], r[14], r[15]}
-		k.add(s, &row, &[7]float64{1, x, y, z, x * x, x * y, y * y}, &hess, &[3]float64{r[7], r[8], r[9]}, 1)
-	}
-}

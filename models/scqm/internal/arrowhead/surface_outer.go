@@ -33,6 +33,13 @@ var surfaceOrder = [8][8]int64{
 	{2: math.MinInt64}, {3: math.MinInt64, 4: math.MinInt64},
 }
 
+// room makes room for the rows that wait.
+func (k *outerSums) room() {
+	if k.rows == nil {
+		k.rows = make([]float64, outerRows*rankWords)
+	}
+}
+
 // load takes the sums so far, but for the first entry.
 func (k *outerSums) load(s *sums) {
 	for p := range 9 {
@@ -77,9 +84,7 @@ func (k *outerSums) add(s *sums, row *row3D, h *[7]float64, hess *[9]float64, sl
 		}
 		return
 	}
-	if k.rows == nil {
-		k.rows = make([]float64, outerRows*rankWords)
-	}
+	k.room()
 	first := weight * hess[0]
 	s.a[0] += first
 	*(*[outerWords]float64)(k.rows[outerWords*k.n:]) = [outerWords]float64{
@@ -107,9 +112,7 @@ func (k *outerSums) addRank(s *sums, v []float64, factor float64) {
 		dense.AddOuterProduct(s.a, v, factor)
 		return
 	}
-	if k.rows == nil {
-		k.rows = make([]float64, outerRows*rankWords)
-	}
+	k.room()
 	s.a[0] += v[0] * factor * v[0]
 	to := k.rows[rankWords*k.n:]
 	copy(to[:9], v)
@@ -126,5 +129,32 @@ func (k *outerSums) flushRank(s *sums) {
 		rankSurfaceAVX512(&k.sums[0][0], &k.rows[0], k.n)
 		k.store(s)
 		k.n = 0
+	}
+}
+
+// take makes room for n rows that are written from outside.
+func (k *outerSums) take(n int) {
+	k.room()
+	k.n = n
+}
+
+// sum adds the rows that were taken.
+func (k *outerSums) sum(s *sums) {
+	n := k.n
+	k.n = 0
+	if k.lanes == 8 {
+		for i := range n {
+			s.a[0] += k.rows[outerWords*i+10]
+		}
+		k.n = n
+		k.flush(s)
+		return
+	}
+	for i := range n {
+		r := (*[outerWords]float64)(k.rows[outerWords*i:])
+		x, y, z := r[0], r[1], r[2]
+		row := row3D{x: x, y: y, z: z, g: [3]float64{r[4], r[5], r[6]}}
+		hess := [9]float64{r[10], r[11], r[12], r[11], r[13], r[14], r[12], r[14], r[15]}
+		k.add(s, &row, &[7]float64{1, x, y, z, x * x, x * y, y * y}, &hess, &[3]float64{r[7], r[8], r[9]}, 1)
 	}
 }
