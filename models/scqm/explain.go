@@ -2,6 +2,7 @@ package scqm
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -20,15 +21,32 @@ func (f *Fit) explain(x Data) {
 	}
 	m := f.Model
 	tau := Data{N: x.N, D: m.Latent, X: m.Tau, Weights: x.Weights}
+	if slices.Contains(x.Weights, 0) { // rows that may be of any size
+		counted := countedRows(x)
+		x, tau = x.Select(counted), tau.Select(counted)
+	}
 	mean, centre := rows.Mean(x), rows.Mean(tau)
 	unit := rows.WorkingUnit(x) // squares of large numbers overflow
 	total := totalVariance(x, mean, unit)
 	explained := columnVariances(tau, centre, unit)
+	for j := range explained {
+		explained[j] /= total
+	}
 	if !(total > 0) || !finite(mean) || !finite(explained) {
 		return
 	}
-	floats.Scale(1/total, explained)
 	m.Meta.Mean, m.Meta.Explained = mean, explained
+}
+
+// countedRows are those of positive weight.
+func countedRows(x Data) []int {
+	var list []int
+	for i := range x.N {
+		if x.Weight(i) > 0 {
+			list = append(list, i)
+		}
+	}
+	return list
 }
 
 func finite(v []float64) bool { return !math.IsInf(floats.Sum(v), 0) && !floats.HasNaN(v) }

@@ -29,6 +29,23 @@ func TestExplainedVariance(t *testing.T) {
 	}
 }
 
+// Rows of weight 0 do not count, however far away they are.
+func TestExplainedVarianceOfWeighted(t *testing.T) {
+	x := Data{N: 60, D: 3, X: gaussians(5, 180), Weights: make([]float64, 60)}
+	for i := range 59 {
+		x.Weights[i] = 1
+	}
+	c := Config{Latent: 2, Loss: losses.SquaredL2()}
+	for _, far := range []float64{1e3, 1e150, 1e300} {
+		copy(x.Row(59), []float64{far, -far, far})
+		without := learn(t, x.Slice(0, 59), c).Model.Meta
+		meta := learn(t, x, c).Model.Meta
+		require.Len(t, meta.Explained, 2, "%v", far)
+		assert.InDeltaSlice(t, without.Explained, meta.Explained, 1e-9, "%v", far)
+		assert.InDeltaSlice(t, without.Mean, meta.Mean, 1e-9, "%v", far)
+	}
+}
+
 func TestCheckFeatures(t *testing.T) {
 	var m Meta
 	m.D = 2
