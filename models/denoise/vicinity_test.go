@@ -39,6 +39,46 @@ func TestNearKernels(t *testing.T) {
 	}
 }
 
+// A scan finds all rows up to a distance, also where lookups walk to the edge of a copy and beyond.
+func TestVicinityIsWhole(t *testing.T) {
+	rng := rand.New(rand.NewPCG(9, 7))
+	const n = 30000
+	x, all := make([]float64, space*n), make([]int, n)
+	for i := range n { // of a plane, whose boxes are small
+		x[space*i], x[space*i+1] = rng.Float64(), rng.Float64()
+	}
+	for i := range all {
+		all[i] = i
+	}
+	tree := newTree(x, space, all)
+	s := search{}
+	s.off = make([]float64, space)
+	var y [space]float64
+	scanned := 0
+	for look := range 1000 {
+		if look%50 == 0 {
+			copy(y[:], x[space*rng.IntN(n):])
+		}
+		for j := range y {
+			y[j] += .01 * rng.NormFloat64()
+		}
+		far := .05 + .05*rng.Float64()
+		s.list, s.limit = s.list[:0], far*far
+		if !s.vicinity(tree).scan(tree, &s, y) {
+			continue
+		}
+		scanned++
+		want := 0
+		for i := range n {
+			if squareInSpace(y, [space]float64(x[space*i:])) <= s.limit {
+				want++
+			}
+		}
+		require.Len(t, s.list, want, look)
+	}
+	require.Greater(t, scanned, 800)
+}
+
 // Lookups that follow each other, near each other and in turns in two sets of rows, find what each alone does.
 func TestVicinity(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 7))
@@ -58,12 +98,14 @@ func TestVicinity(t *testing.T) {
 	trees := []index{newTree(x, space, all), newTree(other, space, all)}
 	scans := []index{newScan(x, space, all), newScan(other, space, all)}
 	var s, plain search
-	at, copies := x[:space], 0
+	y, copies := make([]float64, space), 0
 	for look := range 2000 {
 		if look%50 == 0 {
-			at = x[space*rng.IntN(n):]
+			copy(y, x[space*rng.IntN(n):])
 		}
-		y := []float64{at[0] + .05*rng.NormFloat64(), at[1] + .05*rng.NormFloat64(), at[2] + .05*rng.NormFloat64()}
+		for j := range y { // walks to the edge of a copy and beyond
+			y[j] += .05 * rng.NormFloat64()
+		}
 		which, k := look/4%2, 1+rng.IntN(80)
 		v := s.vicinity(trees[which].(*tree))
 		before := v.centre
