@@ -92,7 +92,9 @@ func (p *Plugin) callError(ctx context.Context, act string, limit time.Duration,
 		}
 	case codes.Unavailable, codes.Canceled:
 		e.Detail = "its connection does not work: " + quote.Text(s.Message())
-		if p.endsSoon() {
+		ended := p.endsSoon()
+		p.kill() // what clears away after a plugin that ended may take longer than that
+		if ended || p.process.EndedAlone() {
 			e.Kind, e.Detail = ErrCrashed, fmt.Sprintf("it ended (%v)", p.process.EndState())
 		}
 	case codes.ResourceExhausted:

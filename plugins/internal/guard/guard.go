@@ -42,6 +42,8 @@ type Ending struct {
 	// Unknown says that the guard was killed before it could tell. The program
 	// was killed with it.
 	Unknown bool
+	// Ordered says that the host had asked for the end before it heard of it.
+	Ordered bool
 }
 
 // executable is the program that SetExecutable names.

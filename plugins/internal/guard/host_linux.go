@@ -33,6 +33,7 @@ type Guard struct {
 	report  *os.File
 	lines   *bufio.Reader
 	order   sync.Once
+	ordered atomic.Bool            // End was called
 	ending  atomic.Pointer[Ending] // nil until the program has ended
 	gone    chan struct{}          // closed when nobody waits for the guard any more
 	leave   sync.Once              // closes gone
@@ -153,13 +154,13 @@ func (g *Guard) line() (word string, number int) {
 func (g *Guard) watch() {
 	for word, number := g.line(); word != ""; word, number = g.line() {
 		if word == ended {
-			g.ending.Store(&Ending{Status: syscall.WaitStatus(number)})
+			g.ending.Store(&Ending{Status: syscall.WaitStatus(number), Ordered: g.ordered.Load()})
 			g.End() // it does so by itself, unless it is stopped
 		}
 	}
 	g.process.Wait()
 	g.report.Close()
-	g.ending.CompareAndSwap(nil, &Ending{Unknown: true})
+	g.ending.CompareAndSwap(nil, &Ending{Unknown: true, Ordered: g.ordered.Load()})
 	g.leave.Do(func() { close(g.gone) })
 	g.End()
 }
@@ -170,6 +171,7 @@ func (g *Guard) Pid() int { return g.pid }
 // End tells the guard to kill the program and what it has started. It does not
 // wait for that.
 func (g *Guard) End() {
+	g.ordered.Store(true)
 	g.order.Do(func() {
 		g.control.Write([]byte{'\n'})
 		g.control.Close()

@@ -170,10 +170,12 @@ func (p *Process) End() {
 	}
 }
 
-// EndedAlone reports whether a plugin that has ended was not killed from here.
+// EndedAlone reports whether a plugin that has ended was not killed from here,
+// or its guard was.
 func (p *Process) EndedAlone() bool {
 	s := p.ending.Status
-	return !s.Signaled() || s.Signal() != syscall.SIGKILL || !p.ordered.Load()
+	killed := p.ending.Unknown || s.Signaled() && s.Signal() == syscall.SIGKILL
+	return !killed || !p.ending.Ordered
 }
 
 // EndState says how the plugin ended.

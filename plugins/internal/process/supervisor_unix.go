@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"sync"
+	"sync/atomic"
 	"syscall"
 
 	"github.com/scqm/scqm/plugins/internal/guard"
@@ -65,6 +66,7 @@ kill -KILL 0`
 // can run. What leaves the group and clears its environment escapes it.
 type shell struct {
 	token   string
+	ordered atomic.Bool // End was called
 	plugin  *os.Process
 	leash   *os.File   // the shell acts when this is closed
 	killing sync.Mutex // guards shell: its group must not be killed after its number is free
@@ -106,6 +108,7 @@ func (s *shell) Pid() int { return s.plugin.Pid }
 // End kills the plugin and all its offspring in the group. The number of the
 // group cannot belong to others: the shell bears it and is still waited for.
 func (s *shell) End() {
+	s.ordered.Store(true)
 	s.killing.Lock()
 	defer s.killing.Unlock()
 	if s.shell != nil {
@@ -126,10 +129,11 @@ func (s *shell) release() {
 // Wait implements supervisor.
 func (s *shell) Wait() guard.Ending {
 	state, err := s.plugin.Wait()
+	ordered := s.ordered.Load()
 	s.release()
 	killOrphans(s.token)
 	if err != nil {
-		return guard.Ending{Unknown: true}
+		return guard.Ending{Unknown: true, Ordered: ordered}
 	}
-	return guard.Ending{Status: state.Sys().(syscall.WaitStatus)}
+	return guard.Ending{Status: state.Sys().(syscall.WaitStatus), Ordered: ordered}
 }
