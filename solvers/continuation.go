@@ -66,7 +66,9 @@ type Continuation struct {
 	// solver is slow and the systems are small.
 	Finish bool
 	// Early lets the finish begin at the length of the last stage, in place of a hundredth of a
-	// typical residual.
+	// typical residual, and end with the first stage below a millionth of that whose end is stationary. Stages of it
+	// that crawl go on with a larger length at once, and the end of such a run is tried by
+	// rounding it again.
 	Early bool
 	// Retrials lets all stages run again from a stationary end, and takes what is lower.
 	Retrials bool

@@ -205,6 +205,7 @@ func (a Continuation) beginFinish(e *framework.Evaluator, s *ContinuationState) 
 					from, _ = s.Inner.Iterate()
 				}
 			}
+			finish.Early = a.Early && !s.Again
 			if newton, ok := a.Inner.(Newton); ok {
 				finish.Straight, finish.Implicit = newton.Straight, a.Early
 			}

@@ -98,6 +98,11 @@ const (
 	// A round that ends above the best point by a fraction of its cost is followed by
 	// one from there and from backRounding times that fraction, at least leastBack.
 	backRounding, leastBack = 0.3, 1e-7
+	// earlyEnd is the eps, relative to the scale, from which on the end of a stage may be that of an early
+	// finish, which the residual decides, so that the stage ends at a promise of earlyGain.
+	earlyEnd, earlyGain = 1e-6, 1
+	// lastSteps is the number of iterations that its last stage may take to become stationary.
+	lastSteps = 5
 )
 
 // firstRoundings are the first eps of the rounds, relative to the scale. Of systems
@@ -159,6 +164,9 @@ type PrimalDualState struct {
 	// Straight says that moves are straightened, see [Newton], and Implicit that small indefinite
 	// systems are solved without their eigenvectors, as with Pairs there.
 	Straight, Implicit bool
+	// Early says that the run ends with the first stage whose end is stationary, see [Continuation].
+	// Searches says that a stage of it has crawled, so that trials follow.
+	Early, Searches bool
 
 	arrowhead *framework.Arrowhead
 	schur     *schur
@@ -289,6 +297,9 @@ func (a PrimalDual) Step(e *framework.Evaluator, state framework.State) error {
 	if s.Trial > 0 {
 		gain = trialStageGain
 	}
+	if s.mayEndEarly() {
+		gain = earlyGain
+	}
 	solved := promised < gain*s.Eps/s.Scale*math.Abs(before)
 	if !solved && s.crawls() {
 		return s.raise(e)
@@ -310,12 +321,13 @@ func (a PrimalDual) Step(e *framework.Evaluator, state framework.State) error {
 // to it last.
 func (s *PrimalDualState) crawls() bool {
 	dear := s.schur.Outer*s.schur.Outer > dearWork/s.schur.Inner()
-	return (s.Last || dear) && s.Trial == 0 && s.Stayed >= slowStage && s.Raised < maxRaises && s.Eps < mostRaised*s.Scale
+	return (s.Last || dear || s.Early) && s.Trial == 0 && s.Stayed >= slowStage && s.Raised < maxRaises && s.Eps < mostRaised*s.Scale
 }
 
 // raise goes on with a larger eps where the run stands.
 func (s *PrimalDualState) raise(e *framework.Evaluator) error {
 	s.Raised++
+	s.Searches = s.Early
 	s.Eps *= raiseFactor
 	s.Factor, s.Lambda = roundingFactor, min(s.Lambda, firstLambda)
 	s.Stayed, s.Failed, s.Missteps, s.Crawled = 0, 0, 0, 0
@@ -464,9 +476,14 @@ func (s *PrimalDualState) endStage(e *framework.Evaluator) error {
 	if err != nil {
 		return err
 	}
-	if cost <= s.Cost && (s.Trial == 0 || cost < s.Before-trialGain*math.Abs(s.Before)) {
+	if (cost <= s.Cost || s.Early && cost <= s.Cost*notHigher) && (s.Trial == 0 || cost < s.Before-trialGain*math.Abs(s.Before)) {
 		s.X.CopyFrom(s.At)
 		s.Cost = cost
+	}
+	if s.mayEndEarly() {
+		if done, err := s.endEarly(e); done || err != nil {
+			return err
+		}
 	}
 	last, vain := lastRounding*s.Scale, s.vain(cost)
 	if s.Eps <= last || s.Iterations >= roundIterations || vain || s.Crawled >= maxCrawled && s.Trial == 0 {
@@ -480,6 +497,28 @@ func (s *PrimalDualState) endStage(e *framework.Evaluator) error {
 	s.Stayed, s.Failed, s.Missteps = 0, 0, 0
 	s.Lambda = min(s.Lambda, firstLambda)
 	return nil
+}
+
+// mayEndEarly reports whether the end of this stage may be that of an early finish.
+func (s *PrimalDualState) mayEndEarly() bool {
+	return s.Early && s.Trial == 0 && s.Eps <= earlyEnd*s.Scale
+}
+
+// endEarly ends the run, or begins its trials, where it stands at a stationary point, and goes on
+// with the last stage where that needs another step. It reports whether it has done so.
+func (s *PrimalDualState) endEarly(e *framework.Evaluator) (done bool, err error) {
+	if s.Residual, err = s.with(e, s.Dual); err != nil {
+		return false, err
+	}
+	s.Multipliers = append(s.Multipliers[:0], s.Dual...)
+	if s.Stationary = s.Residual <= stationaryAt; s.Stationary {
+		s.Round++
+		if s.Done = !s.Searches; s.Done {
+			return true, nil
+		}
+		return true, s.nextTrial(e)
+	}
+	return s.Eps <= lastRounding*s.Scale && s.Failed == 0 && s.Stayed < lastSteps, nil
 }
 
 // endRound measures the end and begins another round where it is not stationary, or a

@@ -50,7 +50,7 @@ func (s *PrimalDualState) nextTrial(e *framework.Evaluator) error {
 	if s.schur.Outer > smallOuter {
 		rounds = largeTrials
 	}
-	if s.Trial == rounds {
+	if s.Trial == rounds && !s.Searches {
 		if err := s.findMoves(e); err != nil {
 			return err
 		}
@@ -103,7 +103,7 @@ func (s *PrimalDualState) findMoves(e *framework.Evaluator) error {
 
 // mayTry reports whether another trial may begin.
 func (s *PrimalDualState) mayTry(e *framework.Evaluator) bool {
-	if s.Gains > maxGains || e.Differentiable() || e.FirstOrder() {
+	if s.Gains > maxGains || e.Differentiable() || e.FirstOrder() && !s.Searches {
 		return false
 	}
 	if s.schur.Outer > smallOuter {

@@ -26,16 +26,12 @@ func gentleSolvers(loss framework.Loss, D int) []framework.Solver {
 	return []framework.Solver{early, mildSolver()}
 }
 
-const (
-	// gentleDecrease is the relative decrease at which the stages before an early finish end.
-	gentleDecrease = 1e-4
-	// crawled is the number of iterations of a stage of the finish after which it is given up.
-	crawled = 12
-)
+// gentleDecrease is the relative decrease at which the stages before an early finish end.
+const gentleDecrease = 1e-4
 
 // gentle fits by a loss with kinks until the first-order residual is within the tolerance, without
-// the search for lower points near by that [Learn] has ([solvers.PrimalDual], [framework.Solve]). It
-// returns nil where that does not come about, or the sheet does not bend so gently that this search
+// the search for lower points near by that [Learn] has ([solvers.PrimalDual], [framework.Solve]) but where the finish
+// crawls. It returns nil where that does not come about, or the sheet does not bend so gently that this search
 // finds next to nothing.
 func (w *smallFits) gentle(c Config, x Data) (*Fit, error) {
 	for _, f := range w.fitters {
@@ -103,9 +99,6 @@ func (f *Fitter) followKinks(run *framework.Result, x Data, tolerance float64) (
 			if m.CurvatureExtent(m.Tau, x.Weights) > bent {
 				return nil, true, nil
 			}
-		}
-		if s.Finish != nil && s.Finish.Stayed > crawled {
-			return nil, false, nil
 		}
 		at, after := s.Iterate()
 		if !stuck && (s.Pending() || before-after > smallDecrease*math.Abs(before)) {
