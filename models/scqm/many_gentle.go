@@ -12,22 +12,25 @@ import (
 	"github.com/scqm/scqm/solvers"
 )
 
-// gentleSolvers returns what fits a loss with kinks where sheets bend gently, the second solver where
+// gentleSolver returns what fits a loss with kinks where sheets bend gently, the second solver where
 // the first does not come to an end: two stages of rounding are enough for the finish in 29 of 30 such
 // fits. Pairs of steps lead elsewhere in 3 of 1,000 fits by losses with a gradient, and gain no time
 // there.
-func gentleSolvers(loss framework.Loss, D int) []framework.Solver {
+func gentleSolver(loss framework.Loss, D int) framework.Solver {
 	early := solvers.Continuation{
 		Inner: smallSolver, Finish: true, Early: true, Last: 0.3, FirstTolerance: gentleDecrease, LastTolerance: gentleDecrease,
 	}
 	if jumps, err := objective.Jumps(loss, D, 1); err == nil && !jumps {
 		early.Inner = solvers.Newton{Straight: true, Implicit: true}
 	}
-	return []framework.Solver{early, mildSolver()}
+	return early
 }
 
 // gentleDecrease is the relative decrease at which the stages before an early finish end.
 const gentleDecrease = 1e-4
+
+// gentleRidge is the least ridge at which losses with kinks are fitted so. Below, most sheets of noisy rows bend more.
+const gentleRidge = 1
 
 // gentle fits by a loss with kinks until the first-order residual is within the tolerance, without
 // the search for lower points near by that [Learn] has ([solvers.PrimalDual], [framework.Solve]) but where the finish
@@ -69,16 +72,7 @@ func (w *smallFits) gentle(c Config, x Data) (*Fit, error) {
 		run.Counts.Evaluations = f.evaluator.Counts().Evaluations - before
 		return w.converged(c, f, run, kkt, m, extent), nil
 	}
-	w.mild = true
 	return nil, nil
-}
-
-// mildSolver is kinkedSolver for sheets that bend gently. Others end elsewhere more often by moves that are
-// straightened, and no lower.
-func mildSolver() solvers.Continuation {
-	a := kinkedSolver
-	a.Inner = smallSolver
-	return a
 }
 
 // followKinks takes steps until the first-order residual is within the tolerance. It returns nil where it

@@ -2,7 +2,6 @@ package scqm
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -16,20 +15,15 @@ import (
 	"github.com/scqm/scqm/solvers"
 )
 
-// graphSolver fits smooth losses from a graph, smallSolver from principal components, kinkedSolver
-// losses whose gradient jumps: its finish at the kinks takes over after the first stages.
+// graphSolver fits smooth losses from a graph, smallSolver from principal components, bentSolver where sheets
+// fold: then there are many minima, and it does what Learn does.
 var (
-	graphSolver  = solvers.Newton{Pairs: true, Straight: true, Damping: graphDamping}
-	smallSolver  = solvers.Newton{Pairs: true, Straight: true}
-	kinkedSolver = solvers.Continuation{
-		Inner: solvers.Newton{Pairs: true}, Finish: true, Last: kinkedLast, FirstTolerance: kinkedFirst, LastTolerance: kinkedDecrease,
-	}
+	graphSolver = solvers.Newton{Pairs: true, Straight: true, Damping: graphDamping}
+	smallSolver = solvers.Newton{Pairs: true, Straight: true}
+	bentSolver  = solvers.Newton{Straight: true, StraightAfter: 10}
 )
 
 const (
-	// kinkedLast is the last rounding of the stages before the finish, relative to the first
-	// one, and they end at relative decreases from kinkedFirst to kinkedDecrease.
-	kinkedLast, kinkedFirst, kinkedDecrease = 0.0081, 1e-5, 1e-6
 	// smallIterations bounds the iterations of a small fit; beyond, Learn does it.
 	smallIterations = 300
 	// smallDecrease is the relative decrease of the cost from which on the first-order
@@ -44,32 +38,6 @@ const (
 func kinked(l framework.Loss) bool {
 	_, ok := l.(framework.Smoother)
 	return ok
-}
-
-// learnSmall fits by [Learn], small sets under losses whose gradient jumps in fewer iterations
-// than it takes, and once more as it does where those come to no end. Others with kinks have no finish where
-// Newton's method ends stationary.
-func learnSmall(ctx context.Context, c Config, x Data, mild bool) (*Fit, error) {
-	if !kinked(c.Loss) || !plain(c, x) {
-		return Learn(ctx, x, c)
-	}
-	if jumps, err := objective.Jumps(c.Loss, x.D, 1); err != nil || !jumps {
-		return Learn(ctx, x, c)
-	}
-	sooner := c
-	sooner.Solver = kinkedSolver
-	if mild {
-		sooner.Solver = mildSolver()
-	}
-	fit, err := Learn(ctx, x, sooner)
-	if err != nil || fit.Run.Status != framework.Stalled {
-		return fit, err
-	}
-	whole, err := Learn(ctx, x, c)
-	if err != nil || whole.Run.Status == framework.Converged || whole.Run.Cost < fit.Run.Cost {
-		return whole, err
-	}
-	return fit, nil
 }
 
 // plain reports whether there are few rows, in a unit that needs no change, all of
@@ -203,6 +171,10 @@ func (p *Problem) leaves(x framework.Point, extent float64) (bool, error) {
 		if moved, _, err := p.reassignTogether(x.Clone()); err != nil || moved {
 			return moved, err
 		}
+	}
+	p.bentAgain = false
+	if moved, _, err := p.bendAgain(x.Clone()); err != nil || moved {
+		return moved, err
 	}
 	if curvature*math.Sqrt(spread(*p.Data(), x[BlockC])) <= suspectCurvature {
 		return false, nil

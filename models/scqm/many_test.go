@@ -172,7 +172,7 @@ func TestFitManyWithLossesOfTheirOwn(t *testing.T) {
 func TestPairsOfSteps(t *testing.T) {
 	pairs, single := 0, 0
 	for i, x := range neighbourhoods(12) {
-		c := Config{Latent: 2, Loss: losses.SquaredL2(), Ridge: 1e-3, Threads: 1}
+		c := Config{Latent: 2, Loss: losses.SquaredL2(), Ridge: 1, Threads: 1}
 		many, err := FitMany(context.Background(), []Data{x}, c)
 		require.NoError(t, err)
 		own := learn(t, x, c)
