@@ -513,9 +513,6 @@ func (s *PrimalDualState) endEarly(e *framework.Evaluator) (done bool, err error
 	s.Multipliers = append(s.Multipliers[:0], s.Dual...)
 	if s.Stationary = s.Residual <= stationaryAt; s.Stationary {
 		s.Round++
-		if s.Done = !s.Searches; s.Done {
-			return true, nil
-		}
 		return true, s.nextTrial(e)
 	}
 	return s.Eps <= lastRounding*s.Scale && s.Failed == 0 && s.Stayed < lastSteps, nil

@@ -50,7 +50,7 @@ func (s *PrimalDualState) nextTrial(e *framework.Evaluator) error {
 	if s.schur.Outer > smallOuter {
 		rounds = largeTrials
 	}
-	if s.Trial == rounds && !s.Searches {
+	if s.Trial == rounds && !e.FirstOrder() {
 		if err := s.findMoves(e); err != nil {
 			return err
 		}

@@ -18,7 +18,7 @@ import (
 //
 // The result does not depend on c.Threads. Sets of few columns are fitted to the same certificate in a half to a fifth of
 // the time of Learn, by losses with kinks at ridges from 1 on where sheets bend no more than their extent; other sheets under such losses
-// are Learn's. Where the cost has several minima, one fit in 80 of noisy rows ends in another of them than Learn.
+// are Learn's. Where the cost has several minima, one fit in 100 of noisy rows ends in another of them than Learn.
 func FitMany(ctx context.Context, sets []Data, c Config) ([]*Fit, error) {
 	fits := make([]*Fit, len(sets))
 	err := Many{Config: c}.Each(ctx, sets, func(i int, fit *Fit) error {
@@ -195,7 +195,7 @@ func (w *smallFits) prepare(ctx context.Context, m *Many, c Config, x Data) erro
 		if err != nil {
 			return err
 		}
-		if kinked(c.Loss) && !m.Rough {
+		if kinked(c.Loss) && !m.Rough && !manyMinima(c.Loss, x.D) {
 			fitter.evaluator.GoByFirstOrder()
 		}
 		if fromGraph && i == 0 {

@@ -26,15 +26,25 @@ func gentleSolver(loss framework.Loss, D int) framework.Solver {
 	return early
 }
 
+// manyMinima reports whether gentle sheets have many minima too, as under losses by entry whose derivatives
+// jump: the search for lower ones finds some in one of twelve fits.
+func manyMinima(loss framework.Loss, D int) bool {
+	jumps, err := objective.Jumps(loss, D, 1)
+	return err == nil && jumps && framework.StructureOf(loss) == framework.StructureSeparable
+}
+
 // gentleDecrease is the relative decrease at which the stages before an early finish end.
 const gentleDecrease = 1e-4
 
 // gentleRidge is the least ridge at which losses with kinks are fitted so. Below, most sheets of noisy rows bend more.
 const gentleRidge = 1
 
+// gentleIterations bounds the iterations with those of trials; beyond, Learn does it.
+const gentleIterations = 1000
+
 // gentle fits by a loss with kinks until the first-order residual is within the tolerance, without
 // the search for lower points near by that [Learn] has ([solvers.PrimalDual], [framework.Solve]) but where the finish
-// crawls. It returns nil where that does not come about, or the sheet does not bend so gently that this search
+// crawls, or manyMinima says so. It returns nil where that does not come about, or the sheet does not bend so gently that this search
 // finds next to nothing.
 func (w *smallFits) gentle(c Config, x Data) (*Fit, error) {
 	for _, f := range w.fitters {
@@ -79,7 +89,7 @@ func (w *smallFits) gentle(c Config, x Data) (*Fit, error) {
 // does not come to that, and reports whether a stage ended at a sheet that does not bend gently.
 func (f *Fitter) followKinks(run *framework.Result, x Data, tolerance float64) (kkt *KKT, folded bool, err error) {
 	s := f.state.(*solvers.ContinuationState)
-	for run.Iterations < smallIterations {
+	for run.Iterations < gentleIterations {
 		stage := s.Stage
 		_, before := s.Iterate()
 		err := f.solver.Step(f.evaluator, s)
