@@ -109,6 +109,7 @@ func (m Auto) Prepare(ctx context.Context, c *Cloud, o Options) (Fitted, error) 
 		return p.flat, nil
 	}
 	charts.setting = p.setting
+	charts.divide(&p.setting, p.n, false)
 	if o.Progress != nil {
 		o.Progress(1)
 	}
@@ -185,8 +186,9 @@ type tuning struct{ median, far, cut float64 }
 
 // places are where the rows of a cloud are taken to be on the surface.
 type places struct {
-	y     []float64 // n x D
-	index index
+	y       []float64 // n x D
+	index   index
+	classes *classes // of them; nil where charts are made of all
 	// trust is the weight of each row in Tukey's loss by its distance from its place; nil
 	// is 1 for all.
 	trust []float64
@@ -227,7 +229,7 @@ func (a *autoFit) settingAt(row int, s setting) setting {
 		return s
 	}
 	if ratio != 1 && s.sides == 0 {
-		s.neighbors = min(max(int(float64(s.neighbors)*math.Sqrt(ratio)), s.least), maxNeighbors)
+		s.neighbors = min(max(int(float64(s.neighbors)*math.Sqrt(ratio)), s.least*a.every(&s, a.cloud.rows())), max(maxNeighbors, s.neighbors))
 	}
 	s.neighbors = max(s.neighbors, int(about[1]))
 	return s
@@ -312,9 +314,9 @@ const (
 	gatheredColumns  = 9
 )
 
-// look finds the most nearest places to y, and the one after them.
-func (r *chartRows) look(p places, y []float64, most int) {
-	r.found = r.search.find(p.index, y, most+1)
+// look finds the most nearest places to y of those in an index, and the one after them.
+func (r *chartRows) look(in index, y []float64, most int) {
+	r.found = r.search.find(in, y, most+1)
 }
 
 // gather takes the first k of the rows found: x are the rows themselves, near
@@ -467,8 +469,8 @@ func (w *autoWorker) load(row int) bool {
 // chart at hand, that of row own, with tricube weights that sum to 1.
 func (w *autoWorker) findSites(own int) bool {
 	D, s := w.cloud.D, w.settingAt(own, w.setting)
-	k := s.blended()
-	w.rows.look(w.places, w.y, k)
+	k := w.places.classes.most(s.blended())
+	w.rows.look(w.places.mixed(), w.y, k)
 	if w.rows.search.missed {
 		return false
 	}

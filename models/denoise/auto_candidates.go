@@ -40,6 +40,8 @@ func (p *cloudCharts) compareSome(rows, place []int, s setting, list []candidate
 		out[c] = newCompared(one, len(rows))
 	}
 	total := min(p.cloud.rows(), selectionRows)
+	s.neighbors = list[0].neighbors
+	p.divide(&s, selectionRows, true)
 	err := p.each(rows, func(w *autoWorker, k, i int) {
 		w.rows.search.missed = false
 		at := k
@@ -60,7 +62,6 @@ func (w *autoWorker) compare(p *cloudCharts, i, k int, probed bool, s setting, l
 		probes = nil
 	}
 	t.reset(len(list), len(probes), D)
-	s.neighbors = list[0].neighbors
 	size, effective, ok := w.chartSites(p, i, probes, s, list)
 	if !ok {
 		return
@@ -139,10 +140,10 @@ func (t *candidateWork) reset(candidates, probes, D int) {
 // mean of, each for an equal part of the weights. It returns how many charts of equal weight
 // all are worth.
 func (w *autoWorker) pickSites(at places, i int, s *setting) (effective float64) {
-	t, D, k := &w.trial, w.cloud.D, s.blended()
+	t, D, k := &w.trial, w.cloud.D, at.classes.most(s.blended())
 	t.sites = t.sites[:0]
 	y := at.y[i*D : (i+1)*D]
-	w.rows.look(at, y, k)
+	w.rows.look(at.mixed(), y, k)
 	if w.rows.search.missed {
 		return 0
 	}
@@ -191,11 +192,12 @@ func (w *autoWorker) chartSites(p *cloudCharts, i int, probes []probe, s setting
 	for f, row := range t.sites {
 		y := p.places.y[row*D : (row+1)*D]
 		o := w.settingAt(row, s)
-		w.rows.look(p.places, y, o.neighbors)
+		many := p.places.classes.most(o.neighbors)
+		w.rows.look(p.places.near(row), y, many)
 		if w.rows.search.missed {
 			return 0, 0, false
 		}
-		w.rows.gather(c, c.X, p.places, o.neighbors)
+		w.rows.gather(c, c.X, p.places, many)
 		size += w.rows.next / float64(n)
 		made := w.prepare(y, c.Row(row), o)
 		var own [crowdRows]int
@@ -262,11 +264,12 @@ func (w *autoWorker) chartMoved(pr *probe, i, m int, s setting, list []*compared
 	for _, row := range t.sites {
 		y := pr.places.y[row*D : (row+1)*D]
 		o := w.settingAt(row, s)
-		w.rows.look(pr.places, y, o.neighbors)
+		many := pr.places.classes.most(o.neighbors)
+		w.rows.look(pr.places.near(row), y, many)
 		if w.rows.search.missed {
 			return false
 		}
-		w.rows.gather(c, pr.x, pr.places, o.neighbors)
+		w.rows.gather(c, pr.x, pr.places, many)
 		made := w.prepare(y, pr.x[row*D:(row+1)*D], o)
 		for l, one := range list {
 			if !made || !w.chart.solve(one.ridge) || !w.chart.foot(t.foot, pr.x[i*D:(i+1)*D]) {

@@ -71,7 +71,7 @@ func (p *cloudCharts) each(list []int, work func(w *autoWorker, k, i int)) error
 	if p.workers == nil {
 		p.workers = make([]*autoWorker, par.Threads(p.o.Threads))
 	}
-	order := p.nearby(list)
+	order := p.places.classes.byClass(p.nearby(list), list)
 	blocks := (len(list) + rowsAtATime - 1) / rowsAtATime
 	bar := progress{total: blocks}
 	if p.o.Progress != nil {
@@ -234,6 +234,11 @@ func (p *cloudCharts) chartSome(list []int, o order) (*made, error) {
 		m.about = make([]float64, aboutWidth*n)
 		m.trust, m.charts = make([]float64, n), make([]float64, n*W)
 	}
+	charts := p.cloud.rows()
+	if o.some {
+		charts = lookedAt * selectionRows
+	}
+	p.divide(&o.setting, charts, o.diverge)
 	err := p.each(list, func(w *autoWorker, k, i int) {
 		w.rows.search.missed = false
 		foot, s := m.feet[k*D:(k+1)*D], p.settingAt(i, o.setting)
@@ -293,11 +298,12 @@ func (w *autoWorker) chartRow(dst []float64, i int, x []float64, at places, s *s
 	y, pivot := at.y[i*D:(i+1)*D], x[i*D:(i+1)*D]
 	copy(dst, y)
 	for {
-		w.rows.look(at, y, s.neighbors)
+		many := at.classes.most(s.neighbors)
+		w.rows.look(at.near(i), y, many)
 		if w.rows.search.missed {
 			return false
 		}
-		w.rows.gather(w.cloud, x, at, s.neighbors)
+		w.rows.gather(w.cloud, x, at, many)
 		if s.thin && w.findThin(s) {
 			break
 		}

@@ -193,6 +193,12 @@ func (p *autoPrepare) largeEnough(s setting, sizes []int) ([]int, error) {
 	}
 	s.rounds, s.steps = 1, 0
 	p.setScale(&s, s.scale, false)
+	last := len(sizes) // of the sizes beyond, one is enough: the first that is not too small
+	if p.method.Neighbors == 0 && p.method.linear == nil {
+		for k := growth * float64(sizes[last-1]); k <= float64(p.n)*0.75; k *= growth {
+			sizes = append(sizes, int(k))
+		}
+	}
 	var failure error
 	first := sort.Search(len(sizes)-1, func(k int) bool {
 		s.neighbors = sizes[k]
@@ -203,8 +209,15 @@ func (p *autoPrepare) largeEnough(s setting, sizes []int) ([]int, error) {
 		}
 		return median(c.size) >= surelySmall*minReach*p.setting.scale
 	})
-	return sizes[first:], failure
+	if first >= last && sizes[first] < farBeyond*maxNeighbors {
+		first = last - 1
+	}
+	return sizes[first:max(last, first+1)], failure
 }
+
+// farBeyond is the least number of neighbours in units of [maxNeighbors] for which rows are put into classes: with a little more than that the
+// largest size is better.
+const farBeyond = 2
 
 // surelySmall is the size of neighbourhoods about rows, in units of the least, below which those of the charts that would be compared are
 // below the least too.

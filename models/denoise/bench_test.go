@@ -65,7 +65,7 @@ func BenchmarkChart(b *testing.B) {
 				b.ReportAllocs()
 				for b.Loop() {
 					y := s.x.Row(i)
-					rows.look(at, y, k)
+					rows.look(at.index, y, k)
 					rows.gather(c, s.x.X, at, k)
 					o := setting{neighbors: k, ridge: 0.03, scale: 0.05, cut: 0.05 * 4.685, rounds: 2}
 					require.True(b, ch.prepare(y, y, &rows, &o) && ch.solve(o.ridge) && ch.foot(foot, y))

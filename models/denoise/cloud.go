@@ -14,6 +14,8 @@ type Cloud struct {
 	rows.Data
 	index index
 	used  []int // rows of positive weight
+	// number orders the rows of a part of a cloud among all of positive weight; nil is their order in used.
+	number []int
 	// others counts the rows of positive weight that a part of a cloud does not have.
 	others int
 }

@@ -27,6 +27,9 @@ const (
 	vicinityRows, vicinityWords = 12, 14
 )
 
+// classWords is what indices of places by class take for a row, where there are classes.
+func classWords(columns float64) float64 { return columns + indexWords + 3 }
+
 // footprint counts numbers that denoising holds at once, in float64 so that no
 // product of sizes overflows.
 type footprint struct {

@@ -70,7 +70,7 @@ func (p *cloudCharts) measureSome(list []int, s setting) (seen []float64, missed
 	err = p.each(list, func(w *autoWorker, k, i int) {
 		w.rows.search.missed = false
 		y := p.places.y[i*space : (i+1)*space]
-		w.rows.look(p.places, y, thinMany)
+		w.rows.look(p.places.index, y, thinMany)
 		if missed[k] = w.rows.search.missed; missed[k] {
 			return
 		}

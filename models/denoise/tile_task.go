@@ -216,7 +216,7 @@ func within(t, all *Tile, list []int) []int {
 
 // cloud is the cloud of the rows that a task knows.
 func (k *Task) cloud(all *Tile) *Cloud {
-	c := &Cloud{Data: rows.Data{N: all.Rows(), D: all.columns, X: all.x, Weights: all.weight}, others: all.all - all.Rows()}
+	c := &Cloud{Data: rows.Data{N: all.Rows(), D: all.columns, X: all.x, Weights: all.weight}, number: all.number, others: all.all - all.Rows()}
 	c.used = make([]int, all.Rows())
 	for i := range c.used {
 		c.used[i] = i
@@ -425,6 +425,7 @@ func (k *Task) denoiser(ctx context.Context, m Method, all *Tile) (*Denoiser, er
 		a := &autoFit{autoSettings: k.auto, cloud: c, about: all.about, charts: all.charts}
 		f := field{rowsThemselves, false}
 		a.places = places{y: all.values(f), index: k.index(all, f), trust: all.trusted(f)}
+		a.places.divide(c, a.every(&a.setting, c.rows()))
 		return &Denoiser{method: auto, cloud: c, fitted: a, size: size, unit: 1}, err
 	}
 	if l, ok := m.(PCA); ok && l.neighbors > 0 {
