@@ -194,8 +194,10 @@ func (a *autoSettings) findPair(far []float64) (best sheetPair) {
 		}
 	}
 	flat := math.Inf(-1)
-	for _, b := range flatShapes {
-		flat = max(flat, h.flat(b))
+	if two-one > surelySheets { // else nothing asks for it
+		for _, b := range flatShapes {
+			flat = max(flat, h.flat(b))
+		}
 	}
 	return sheetPair{best.half * h.unit, best.scale * h.unit, two - one, two - flat}
 }
