@@ -10,7 +10,7 @@ import (
 
 // tileFormat is the version of what tiles, queries, tasks and replies are encoded as.
 // Machines of one type give the same bits; others may not.
-var tileFormat = "scqm tiles 6 " + runtime.GOARCH
+var tileFormat = "scqm tiles 7 " + runtime.GOARCH
 
 // pack encodes a value.
 func pack(v any) ([]byte, error) {
