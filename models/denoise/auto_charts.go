@@ -234,11 +234,7 @@ func (p *cloudCharts) chartSome(list []int, o order) (*made, error) {
 		m.about = make([]float64, aboutWidth*n)
 		m.trust, m.charts = make([]float64, n), make([]float64, n*W)
 	}
-	charts := p.cloud.rows()
-	if o.some {
-		charts = lookedAt * selectionRows
-	}
-	p.divide(&o.setting, charts, o.diverge)
+	p.divide(&o.setting, o.charts(p.cloud.rows()), o.diverge)
 	err := p.each(list, func(w *autoWorker, k, i int) {
 		w.rows.search.missed = false
 		foot, s := m.feet[k*D:(k+1)*D], p.settingAt(i, o.setting)

@@ -30,6 +30,14 @@ func (a *autoSettings) every(s *setting, charts int) int {
 	return 1 << bits.Len(uint((s.neighbors-1)/most))
 }
 
+// charts is how many charts of n rows an order counts for.
+func (o *order) charts(n int) int {
+	if o.some {
+		return lookedAt * selectionRows
+	}
+	return n
+}
+
 // classes are places by class.
 type classes struct {
 	every int
