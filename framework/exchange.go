@@ -14,6 +14,10 @@ type Exchanger interface {
 	// those first whose effect on the outer coordinates, which follow, promises the lowest cost, and the
 	// passes over the rows that this took. The cost may be rounded over another length afterwards.
 	PromisingExchanges(x Point, most int) (list []Exchange, passes float64, err error)
+	// Distinct reports whether the places of inner rows at x can be told from those next to them, as residuals are
+	// small against the extent of the surface. Where they are not, lower minima are next to nearly every
+	// minimum and say nothing of other rows: they are not worth looking for.
+	Distinct(x Point) (bool, error)
 }
 
 // Exchange is another place of an inner row.
@@ -46,4 +50,20 @@ func (e *Evaluator) exchanges(x Point, most int, find func(Exchanger, Point, int
 		return nil, e.failure(fmt.Errorf("exchanges: %w", err))
 	}
 	return list, nil
+}
+
+// Distinct reports whether other places of inner rows are worth looking for; see [Exchanger]. They are where the
+// problem knows of none.
+func (e *Evaluator) Distinct(x Point) (bool, error) {
+	p, ok := e.problem.(Exchanger)
+	if !ok {
+		return true, nil
+	}
+	distinct, err := p.Distinct(x)
+	e.counts.Passes++
+	e.lastValid = false
+	if err != nil {
+		return false, e.failure(fmt.Errorf("distinct: %w", err))
+	}
+	return distinct, nil
 }

@@ -34,7 +34,7 @@ import (
 // nothing: the path to the end may have left rows at places that were best for an earlier
 // surface. What ends stationary and lower is taken, and tried in turn, three times at
 // most. The first round of their finish must come below. There are none where rows have no other
-// minima close by ([framework.Exchanger]), nor where an iteration of Newton's method takes more
+// minima close by or they are not distinct ([framework.Exchanger]), nor where an iteration of Newton's method takes more
 // than 2^23 products.
 //
 // Runs can be stored where the inner solver is a framework.Restorer.

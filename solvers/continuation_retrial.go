@@ -44,13 +44,16 @@ func (a Continuation) beginRetrial(e *framework.Evaluator, s *ContinuationState)
 
 // othersNear reports whether rows have other minima close to theirs, as the cost has kinks by
 // entry or infinite second derivatives where an entry vanishes: 48 fits by the norm, which
-// has none, ended where they were.
+// has none, ended where they were. Kinks count where the places of rows are distinct.
 func othersNear(e *framework.Evaluator, x framework.Point) (bool, error) {
 	if e.Differentiable() {
 		return true, nil
 	}
 	list, err := e.Exchanges(x, 1)
-	return len(list) > 0, err
+	if len(list) == 0 || err != nil {
+		return false, err
+	}
+	return e.Distinct(x)
 }
 
 // retry does one iteration of the stages that run again. Where they end stationary and lower,

@@ -44,7 +44,8 @@ import (
 // off where its dual variables are those of the end that is tried, or its cost no longer
 // promises to come below. Systems of more than 64 outer coordinates, whose iterations take
 // long, have the rounds from .5 and 1, and three from .05 where one inner row is in that place from which
-// the outer coordinates promise to gain most by following it, and none from 2^23 products an iteration on.
+// the outer coordinates promise to gain most by following it, and none from 2^23 products an iteration on or where the places
+// of rows are not distinct.
 // There are none on a cost with a gradient, and none where the run goes by the first order alone.
 //
 // The iterate is the best point by the cost itself, beginning with the start. The

@@ -45,6 +45,10 @@ func (s *PrimalDualState) nextTrial(e *framework.Evaluator) error {
 		if s.Done = x != nil; s.Done || err != nil {
 			return err
 		}
+		if worth, err := s.worthTrying(e); !worth || err != nil {
+			s.Done = true
+			return err
+		}
 	}
 	rounds := len(trialRoundings)
 	if s.schur.Outer > smallOuter {
@@ -99,6 +103,18 @@ func (s *PrimalDualState) findMoves(e *framework.Evaluator) error {
 	e.Smooth(s.Eps) // by which the stationarity is measured, and which the problem has changed
 	e.Smooth(0)
 	return err
+}
+
+// worthTrying reports whether a point is to be tried. In systems whose trials take long it is not where rows are not distinct:
+// of a table with 125 rows and 13 columns trials took nine tenths of the time, for what predicts no better.
+func (s *PrimalDualState) worthTrying(e *framework.Evaluator) (bool, error) {
+	if s.schur.Outer <= smallOuter {
+		return true, nil
+	}
+	worth, err := e.Distinct(s.X)
+	e.Smooth(s.Eps) // by which the stationarity is measured
+	e.Smooth(0)
+	return worth, err
 }
 
 // mayTry reports whether another trial may begin.

@@ -273,12 +273,18 @@ func (c *dualCheck) multipliers(p framework.Certifier) error {
 	return nil
 }
 
-// exchanges asks for other places of rows, in both ways.
+// exchanges asks for other places of rows, in both ways, and whether they are distinct.
 func (c *dualCheck) exchanges(p framework.Exchanger) error {
 	if err := c.exchangesBy(p.Exchanges); err != nil {
 		return err
 	}
-	return c.exchangesBy(p.PromisingExchanges)
+	if err := c.exchangesBy(p.PromisingExchanges); err != nil {
+		return err
+	}
+	return c.unmoved(func() error {
+		_, err := p.Distinct(c.x)
+		return err
+	})
 }
 
 func (c *dualCheck) exchangesBy(find func(framework.Point, int) ([]framework.Exchange, float64, error)) error {

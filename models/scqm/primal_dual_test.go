@@ -237,6 +237,8 @@ func (p *wrongDual) PromisingExchanges(framework.Point, int) (list []framework.E
 	return list, 0, nil
 }
 
+func (p *wrongDual) Distinct(framework.Point) (bool, error) { return true, nil }
+
 func TestPrimalDualLawsFindMistakes(t *testing.T) {
 	const derivatives, gradient, moves, shortened, multipliers = "primal-dual derivatives", "primal-dual gradient", "dual moves", "inner rows shortened", "multipliers"
 	for name, c := range map[string]struct {

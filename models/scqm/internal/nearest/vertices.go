@@ -49,11 +49,16 @@ type vertices struct {
 	step     []float64 // d
 }
 
+// HasVertices reports whether rows of a sheet have vertices: the sheet is curved and the loss a sum of absolute entries.
+func HasVertices(f *sheet.Sheet, loss framework.Loss) bool {
+	return sumOfAbsolutes(loss) && f.S > 0 && f.D > f.Latent
+}
+
 // newVertices prepares for a sheet, or returns nothing where the loss is no sum of
 // absolute entries, the sheet is flat, or a vertex has too many neighbours.
 func newVertices(f *sheet.Sheet, loss framework.Loss) *vertices {
 	d := f.Latent
-	if !sumOfAbsolutes(loss) || f.S == 0 || f.D <= d || d*(f.D-d)*f.D*f.M > pivotWork {
+	if !HasVertices(f, loss) || d*(f.D-d)*f.D*f.M > pivotWork {
 		return nil
 	}
 	vec := func(n int) []float64 { return make([]float64, n) }
