@@ -141,6 +141,9 @@ func (p *autoPrepare) finish() error {
 			return err
 		}
 	}
+	if err := p.pool(); err != nil {
+		return err
+	}
 	return p.holdOut()
 }
 
@@ -268,6 +271,9 @@ type autoWorker struct {
 	sum   []float64 // D
 	noise float64   // about the row
 
+	drawn draw // what the curvature of the chart is drawn to
+	other bend
+
 	few, many []float64 // what has been measured about rows near by
 
 	trial candidateWork
@@ -296,6 +302,7 @@ type chartRows struct {
 	prior, trust []float64 // K: weights of the rows, and in the loss
 	next         float64   // distance of the first place left out
 	l            []float64 // K: influences
+	bends        *draw     // what curvature is drawn to; nil is none
 
 	// lanes says that charts are those of surfaces in space, for which columns has, each stride apart, squared
 	// distances, prior, trust, and the columns of near and of x, in place of these.
@@ -322,6 +329,7 @@ func (r *chartRows) look(in index, y []float64, most int) {
 // gather takes the first k of the rows found: x are the rows themselves, near
 // their places. What is left out is forgotten.
 func (r *chartRows) gather(c *Cloud, x []float64, p places, k int) {
+	r.bends = nil
 	r.x, r.near, r.prior, r.trust = r.x[:0], r.near[:0], r.prior[:0], r.trust[:0]
 	k = min(k, len(r.found))
 	r.next = math.Sqrt(r.found[min(k, len(r.found)-1)].distance)

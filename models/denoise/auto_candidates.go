@@ -192,20 +192,21 @@ func (w *autoWorker) chartSites(p *cloudCharts, i int, probes []probe, s setting
 	for f, row := range t.sites {
 		y := p.places.y[row*D : (row+1)*D]
 		o := w.settingAt(row, s)
-		many := p.places.classes.most(o.neighbors)
+		many := p.places.classes.most(o.charted())
 		w.rows.look(p.places.near(row), y, many)
 		if w.rows.search.missed {
 			return 0, 0, false
 		}
 		w.rows.gather(c, c.X, p.places, many)
 		size += w.rows.next / float64(n)
+		w.drawTo(row, &o)
 		made := w.prepare(y, c.Row(row), o)
 		var own [crowdRows]int
 		for r, row := range t.crowd {
 			own[r] = w.rows.place(row)
 		}
 		for l, one := range list {
-			made := made && w.chart.solve(one.ridge)
+			made := made && w.chart.solve(w.rows.ridge(one.ridge))
 			for r := len(t.crowd) - 1; r >= 0; r-- { // the row itself last
 				at := l*crowdRows + r
 				foot := t.feet[(at*n+f)*D : (at*n+f+1)*D]
@@ -264,15 +265,16 @@ func (w *autoWorker) chartMoved(pr *probe, i, m int, s setting, list []*compared
 	for _, row := range t.sites {
 		y := pr.places.y[row*D : (row+1)*D]
 		o := w.settingAt(row, s)
-		many := pr.places.classes.most(o.neighbors)
+		many := pr.places.classes.most(o.charted())
 		w.rows.look(pr.places.near(row), y, many)
 		if w.rows.search.missed {
 			return false
 		}
 		w.rows.gather(c, pr.x, pr.places, many)
+		w.drawTo(row, &o)
 		made := w.prepare(y, pr.x[row*D:(row+1)*D], o)
 		for l, one := range list {
-			if !made || !w.chart.solve(one.ridge) || !w.chart.foot(t.foot, pr.x[i*D:(i+1)*D]) {
+			if !made || !w.chart.solve(w.rows.ridge(one.ridge)) || !w.chart.foot(t.foot, pr.x[i*D:(i+1)*D]) {
 				copy(t.foot, y)
 			}
 			to := t.moved[(l*probes+m)*D:]

@@ -294,7 +294,7 @@ func (w *autoWorker) chartRow(dst []float64, i int, x []float64, at places, s *s
 	y, pivot := at.y[i*D:(i+1)*D], x[i*D:(i+1)*D]
 	copy(dst, y)
 	for {
-		many := at.classes.most(s.neighbors)
+		many := at.classes.most(s.charted())
 		w.rows.look(at.near(i), y, many)
 		if w.rows.search.missed {
 			return false
@@ -316,10 +316,11 @@ func (w *autoWorker) chartRow(dst []float64, i int, x []float64, at places, s *s
 		s.neighbors = min(int(math.Ceil(growth*float64(s.neighbors))), maxNeighbors)
 	}
 	made := *s
+	w.drawTo(i, &made)
 	if s.sides > 0 {
 		made.cut = w.tune.cut * math.Hypot(s.scale, s.sides)
 	}
-	if !w.prepare(y, pivot, made) || !w.chart.solve(s.ridge) || !w.chart.foot(w.y, pivot) {
+	if !w.prepare(y, pivot, made) || !w.chart.solve(made.ridge) || !w.chart.foot(w.y, pivot) {
 		return false
 	}
 	if s.sides > 0 && (!w.chart.(*spaceChart).takeSide(pivot, s) || !w.chart.foot(w.y, pivot)) {

@@ -353,7 +353,7 @@ func (p *autoPrepare) spreadOf(c *compared) float64 {
 		return p.setting.scale
 	}
 	left := max(p.q*(1-own/max(counted, 1))-c.more, p.q/4)
-	return max(p.typical(far)*math.Sqrt(p.q/left), p.floor)
+	return max(p.level(far)*math.Sqrt(p.q/left), p.floor)
 }
 
 // bound is the squared distance from which on Tukey's loss does not count rows.

@@ -5,6 +5,9 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat/distuv"
+
 	"github.com/scqm/scqm/internal/dense"
 )
 
@@ -117,6 +120,34 @@ func (a *autoSettings) typical(far []float64) float64 {
 	return s
 }
 
+// level is what typical finds. A median of few rows has a standard error of 5 % and more: then it is the root mean square of the
+// distances that noise explains but for nearTail, over that of noise without these, which has two thirds of it.
+func (p *autoPrepare) level(far []float64) float64 {
+	s := p.typical(far)
+	if p.n > levelRows {
+		return s
+	}
+	slices.Sort(far)
+	chi, wider := distuv.ChiSquared{K: p.q}, distuv.ChiSquared{K: p.q + 2}
+	square := chi.Quantile(1 - nearTail)
+	kept := math.Sqrt(p.q * wider.CDF(square) / chi.CDF(square))
+	for range typicalSteps {
+		within, _ := slices.BinarySearch(far, math.Sqrt(square)*s)
+		if within == 0 {
+			break
+		}
+		s = floats.Norm(far[:within], 2) / math.Sqrt(float64(within)) / kept
+	}
+	return s
+}
+
+const (
+	// levelRows is the number of rows up to which a median says little of the noise.
+	levelRows = 500
+	// nearTail is the part of normal noise that counts for nothing in the noise of few rows.
+	nearTail = 0.02
+)
+
 const (
 	// typicalSteps is the number of times that distances are left out.
 	typicalSteps = 6
@@ -129,7 +160,7 @@ const (
 // first divided by what the chart, being pulled towards the row, has left of it:
 // a chart that follows its own row would else pass for one without noise, and a
 // loss that bends with that noise would make it follow the more.
-func (p *autoPrepare) spread(c *charted) float64 { return p.typical(c.corrected()) }
+func (p *autoPrepare) spread(c *charted) float64 { return p.level(c.corrected()) }
 
 // corrected are the distances from the feet over the shrinkage.
 func (c *charted) corrected() []float64 {
@@ -157,7 +188,7 @@ func (p *autoPrepare) spreadFollowed(c *charted, before float64) float64 {
 		}
 	}
 	left := max(float64(p.D)-sum/max(counted, 1), p.q/4)
-	followed := p.typical(slices.Clone(c.far)) * math.Sqrt(p.q/left)
+	followed := p.level(slices.Clone(c.far)) * math.Sqrt(p.q/left)
 	return max(min(max(followed, p.spread(c)), mostFollowed*before), p.floor)
 }
 

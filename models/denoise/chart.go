@@ -32,6 +32,10 @@ type setting struct {
 	thin  bool
 	start int
 	grown bool
+	// pooled is the most neighbours of a chart where curvature is pooled, 0 where it is not; then drawn draws that of
+	// a chart to the mean of those of the charts of its rows.
+	pooled int
+	drawn  bool
 }
 
 // charter makes charts, one at a time, in memory of its own.
@@ -60,6 +64,8 @@ type charter interface {
 	// its sums; it is false where there is none.
 	width() int
 	store(to []float64)
+	// bend writes how a stored chart bends.
+	bend(dst bend, from []float64)
 	load(from []float64) bool
 }
 
@@ -108,6 +114,7 @@ type chart struct {
 	used    []float64 // K
 	k       int
 	cut     float64
+	drawn   []float64 // d(d+1)/2 x D: coefficients that the ridge draws to; nil is 0
 
 	t, trial, g, step []float64 // d
 	h                 []float64 // d x d
@@ -150,6 +157,7 @@ func (c *chart) prepare(o, pivot []float64, r *chartRows, s *setting) bool {
 	copy(c.o, o)
 	copy(c.u, c.frame.axes)
 	for round := range s.rounds {
+		c.drawTo(r.bends)
 		c.coordinates(r.x, k)
 		c.addUp()
 		for step := 0; round == 0 && step < s.steps; step++ {
@@ -245,6 +253,9 @@ func (c *chart) solve(ridge float64) bool {
 	}
 	m := size / total / float64(c.d)
 	c.sums.penalise(1+c.d, ridge*total*m*m)
+	if c.drawn != nil {
+		floats.AddScaled(c.sums.r[(1+c.d)*c.D:], ridge*total*m*m, c.drawn)
+	}
 	return c.sums.solve(c.b)
 }
 

@@ -23,6 +23,7 @@ type spaceChart struct {
 	moments [15]float64         // of p^a q^b, by degree and then b
 	heights [spaceTerms]float64 // of psi and the height
 	gram    spaceFactor
+	drawn   [3]float64 // coefficients of p^2, pq, q^2 that the ridge draws to
 	// heightsBefore are those of the rows before they are moved to the surface between two sheets.
 	heightsBefore []float64
 }
@@ -84,6 +85,7 @@ func (c *spaceChart) prepare(o, pivot []float64, r *chartRows, s *setting) bool 
 	c.take(r, gatheredX)
 	var foot [3]float64
 	for round := range s.rounds {
+		c.drawTo(r.bends)
 		c.split()
 		for step := 0; round == 0 && step < s.steps; step++ {
 			if !c.solve(s.ridge) {
@@ -208,6 +210,9 @@ func (c *spaceChart) solve(ridge float64) bool {
 		return false
 	}
 	c.b = c.heights
+	for i, v := range c.drawn {
+		c.b[3+i] += ridge * total * size * size * v
+	}
 	c.gram.solve(&c.b)
 	return true
 }

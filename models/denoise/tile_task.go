@@ -98,7 +98,9 @@ type Reply struct {
 // Cut returns the rows of a tile that the task takes.
 func (k *Task) Cut(t *Tile) *Tile { return t.cut(k.wants, k.takesCharts()) }
 
-func (k *Task) takesCharts() bool { return k.act == actDenoise || k.act == actJudge }
+func (k *Task) takesCharts() bool {
+	return k.act == actDenoise || k.act == actJudge || k.order.setting.drawn
+}
 
 // Do does the task on a tile, with the parts that its sources gave.
 func (k *Task) Do(ctx context.Context, m Method, t *Tile, parts []*Tile) (*Reply, error) {

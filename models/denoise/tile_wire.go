@@ -210,16 +210,19 @@ type settingWire struct {
 	Least             int
 	Sides             float64
 	Thin              bool
+	Pooled            int
+	Drawn             bool
 }
 
 func (s setting) wire() settingWire {
-	return settingWire{s.neighbors, s.ridge, s.scale, s.cut, s.rounds, s.steps, s.pilot, s.uneven, s.noisy, s.between, s.least, s.sides, s.thin}
+	return settingWire{s.neighbors, s.ridge, s.scale, s.cut, s.rounds, s.steps, s.pilot, s.uneven, s.noisy, s.between, s.least, s.sides, s.thin, s.pooled, s.drawn}
 }
 
 func (w settingWire) setting() setting {
 	return setting{
 		neighbors: w.Neighbors, ridge: w.Ridge, scale: w.Scale, cut: w.Cut, rounds: w.Rounds, steps: w.Steps,
 		pilot: w.Pilot, uneven: w.Uneven, noisy: w.Noisy, between: w.Between, least: w.Least, sides: w.Sides, thin: w.Thin,
+		pooled: w.Pooled, drawn: w.Drawn,
 	}
 }
 
