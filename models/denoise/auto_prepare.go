@@ -121,7 +121,8 @@ func (a *autoSettings) typical(far []float64) float64 {
 }
 
 // level is what typical finds. A median of few rows has a standard error of 5 % and more: then it is the root mean square of the
-// distances that noise explains but for nearTail, over that of noise without these, which has two thirds of it.
+// distances that noise explains but for nearTail, over that of noise without these, which has two thirds of it, unless the two differ
+// by more than chance: then the distances are not those of one normal noise, as between two sheets.
 func (p *autoPrepare) level(far []float64) float64 {
 	s := p.typical(far)
 	if p.n > levelRows {
@@ -131,14 +132,18 @@ func (p *autoPrepare) level(far []float64) float64 {
 	chi, wider := distuv.ChiSquared{K: p.q}, distuv.ChiSquared{K: p.q + 2}
 	square := chi.Quantile(1 - nearTail)
 	kept := math.Sqrt(p.q * wider.CDF(square) / chi.CDF(square))
+	r := s
 	for range typicalSteps {
-		within, _ := slices.BinarySearch(far, math.Sqrt(square)*s)
+		within, _ := slices.BinarySearch(far, math.Sqrt(square)*r)
 		if within == 0 {
 			break
 		}
-		s = floats.Norm(far[:within], 2) / math.Sqrt(float64(within)) / kept
+		r = floats.Norm(far[:within], 2) / math.Sqrt(float64(within)) / kept
 	}
-	return s
+	if math.Abs(r-s)*math.Sqrt(float64(min(len(far), p.n))*p.q) > levelApart*s {
+		return s
+	}
+	return r
 }
 
 const (
@@ -146,6 +151,9 @@ const (
 	levelRows = 500
 	// nearTail is the part of normal noise that counts for nothing in the noise of few rows.
 	nearTail = 0.02
+	// levelApart is three standard deviations of the relative difference of the two estimates, times the root of the number of rows
+	// and directions.
+	levelApart = 3 * 0.9
 )
 
 const (
@@ -160,7 +168,7 @@ const (
 // first divided by what the chart, being pulled towards the row, has left of it:
 // a chart that follows its own row would else pass for one without noise, and a
 // loss that bends with that noise would make it follow the more.
-func (p *autoPrepare) spread(c *charted) float64 { return p.level(c.corrected()) }
+func (p *autoPrepare) spread(c *charted) float64 { return p.typical(c.corrected()) }
 
 // corrected are the distances from the feet over the shrinkage.
 func (c *charted) corrected() []float64 {
@@ -188,7 +196,7 @@ func (p *autoPrepare) spreadFollowed(c *charted, before float64) float64 {
 		}
 	}
 	left := max(float64(p.D)-sum/max(counted, 1), p.q/4)
-	followed := p.level(slices.Clone(c.far)) * math.Sqrt(p.q/left)
+	followed := p.typical(slices.Clone(c.far)) * math.Sqrt(p.q/left)
 	return max(min(max(followed, p.spread(c)), mostFollowed*before), p.floor)
 }
 
