@@ -240,7 +240,7 @@ func (p *streamProblem) minimize(ctx context.Context, s *streamStarts, k int, o 
 	}
 	p.timed = timed{limits: o}
 	defer func() { p.timed = timed{} }()
-	run, failure := framework.Solve(ctx, p, x, s.c.Solver, o)
+	run, failure := framework.Solve(ctx, p.conditioned(), x, s.c.Solver, o)
 	if run == nil {
 		return nil, failure
 	}

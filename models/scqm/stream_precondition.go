@@ -1,0 +1,113 @@
+package scqm
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/internal/dense"
+)
+
+// flatStream is the fit of a flat sheet to a stream, with a preconditioner: the inverse of
+//
+//	kappa M (x) I,  M = sum_i w_i (1, tau_i) (1, tau_i)',
+//
+// for (c, Q), the Hessian at fixed tau were the loss the square of entries with the second derivative
+// kappa. That is the slope of the loss by the size of a residual whose entries all have the mean
+// loss. M comes with every gradient, so that no row is read for it.
+type flatStream struct {
+	*streamProblem
+	factor []float64 // of kappa M, 1+d x 1+d
+	right  []float64 // 1+d x D
+}
+
+// conditioned returns the problem that a solver is given.
+func (p *streamProblem) conditioned() framework.Problem {
+	if p.shape.S > 0 {
+		return p
+	}
+	return &flatStream{streamProblem: p}
+}
+
+// BuildPreconditioner implements [framework.Preconditioner]. Where the rows have no spread along an axis
+// it is the identity.
+func (p *flatStream) BuildPreconditioner(x framework.Point) (passes float64, err error) {
+	o, err := p.firstOrder(x)
+	if err != nil {
+		return 0, err
+	}
+	kappa, err := p.bend(o.Cost / o.Weight)
+	if err != nil {
+		return 0, err
+	}
+	d := p.shape.Latent
+	n := 1 + d
+	if p.factor == nil {
+		p.factor, p.right = make([]float64, n*n), make([]float64, n*p.shape.D)
+	}
+	p.factor[0] = o.Weight
+	for j := range d {
+		p.factor[(1+j)*n] = o.TauSum[j]
+		copy(p.factor[(1+j)*n+1:(2+j)*n], o.TauSquares[j*d:(j+1)*d])
+	}
+	floats.Scale(kappa, p.factor)
+	if !dense.FactorCholesky(p.factor, n, 0, flatPivot) {
+		clear(p.factor)
+		for j := range n {
+			p.factor[j*n+j] = 1
+		}
+	}
+	return 0, nil
+}
+
+// flatPivot is the part of a diagonal entry of M below which a pivot counts as 0.
+const flatPivot = 1e-12
+
+// Precondition implements [framework.Preconditioner].
+func (p *flatStream) Precondition(dst, v framework.Point) {
+	D, n := p.shape.D, 1+p.shape.Latent
+	copy(p.right[:D], v[BlockC])
+	dense.Transpose(p.right[D:], v[BlockQ], D, n-1)
+	dense.SolveCholeskyRows(p.right, p.factor, n, D)
+	copy(dst[BlockC], p.right[:D])
+	dense.Transpose(dst[BlockQ], p.right[D:], n-1, D)
+	copy(dst[BlockTheta], v[BlockTheta])
+}
+
+// bendSteps is the number of halvings by which a residual is found that has the mean loss.
+const bendSteps = 60
+
+// bend returns kappa for a mean loss.
+func (p *flatStream) bend(mean float64) (float64, error) {
+	loss, D := p.rounded(), p.shape.D
+	r, g := make([]float64, D), make([]float64, D)
+	at := func(size float64) (value float64, err error) {
+		for k := range r {
+			r[k] = size
+		}
+		var values [1]float64
+		err = loss.Evaluate(values[:], g, r, D)
+		return values[0], err
+	}
+	low, high := 0.0, math.Sqrt(p.spread)
+	for range bendSteps {
+		middle := (low + high) / 2
+		value, err := at(middle)
+		if err != nil {
+			return 0, err
+		}
+		if value < mean {
+			low = middle
+		} else {
+			high = middle
+		}
+	}
+	if _, err := at(high); err != nil {
+		return 0, err
+	}
+	if kappa := floats.Norm(g, 2) / floats.Norm(r, 2); kappa > 0 && !math.IsInf(kappa, 0) {
+		return kappa, nil
+	}
+	return 1, nil
+}
