@@ -68,7 +68,7 @@ type denoiseSummary struct {
 	// ShareError is the root mean square distance from results without --share.
 	ShareError *float64 `json:"share_error,omitempty"`
 	Header     []string `json:"header"` // names in the first row, null where it holds none
-	// Tiles is nil where all rows were in memory; medians are of up to 65,536 rows then.
+	// Tiles is nil where all rows were in memory. Medians are of up to 65,536 rows, the same in tiles.
 	Tiles   *tiledWork `json:"tiles,omitempty"`
 	Status  string     `json:"status"`
 	Seconds float64    `json:"seconds"`
@@ -83,9 +83,9 @@ func newDenoiseSummary(d *denoise.Denoiser, f *denoiseFlags, x *dataset.Matrix, 
 	if f.share > 0 {
 		s.ShareError, s.shareMoved = &r.ShareError, r.ShareMoved
 	}
-	var m medians
-	for _, row := range r.Rows {
-		m.add(s, row, true)
+	m := newMedians(len(r.Rows))
+	for i, row := range r.Rows {
+		m.add(s, i, row)
 	}
 	m.end(s)
 	return s
@@ -116,11 +116,19 @@ func (s *denoiseSummary) take(m denoise.Method, axes int, note string) {
 	}
 }
 
-// medians are the numbers of rows of which a summary has the medians.
-type medians struct{ neighbors, ridge, residual, noise []float64 }
+// medianRows bounds the rows that medians are of.
+const medianRows = 1 << 16
 
-// add counts a row, and keeps its numbers where it is one of a sample.
-func (m *medians) add(s *denoiseSummary, row denoise.Row, kept bool) {
+// medians are the numbers of rows, every so many of them, of which a summary has the medians.
+type medians struct {
+	every                             int
+	neighbors, ridge, residual, noise []float64
+}
+
+func newMedians(rows int) *medians { return &medians{every: (rows + medianRows - 1) / medianRows} }
+
+// add counts row i, and keeps its numbers where it is one of the sample.
+func (m *medians) add(s *denoiseSummary, i int, row denoise.Row) {
 	s.Rows++
 	if !row.Done {
 		s.Status = "cancelled"
@@ -129,7 +137,7 @@ func (m *medians) add(s *denoiseSummary, row denoise.Row, kept bool) {
 	s.Done++
 	s.Extrapolated += int(cli.ZeroOrOne(row.Extrapolated))
 	s.Unchanged += int(cli.ZeroOrOne(row.Unchanged))
-	if kept {
+	if i%m.every == 0 {
 		m.neighbors, m.ridge = append(m.neighbors, float64(row.Neighbors)), append(m.ridge, row.Ridge)
 		m.residual, m.noise = append(m.residual, row.Residual), append(m.noise, row.Noise)
 	}

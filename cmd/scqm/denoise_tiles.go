@@ -22,8 +22,7 @@ const (
 	// defaultTileRows is the number of rows of a tile where memory is what tiles are for, or
 	// as much less as there is room for, down to leastTileRows.
 	defaultTileRows, leastTileRows = 50_000, 500
-	// tileSample bounds the rows that tiles are cut by, and those that medians of a report
-	// are of.
+	// tileSample bounds the rows that tiles are cut by.
 	tileSample = 1 << 16
 	// spoolRows is the number of rows read at a time, and handed to their tiles.
 	spoolRows = 1 << 14
@@ -402,8 +401,7 @@ func (e *diskEngine) write(ctx context.Context, s *denoiseSummary, count int, wr
 	}
 	defer ordered.Close()
 	size := 8 * (1 + e.columns)
-	var m medians
-	every := (count + tileSample - 1) / tileSample
+	m := newMedians(count)
 	for k := range e.count {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -419,7 +417,7 @@ func (e *diskEngine) write(ctx context.Context, s *denoiseSummary, count int, wr
 			for _, v := range r.X[i*e.columns : (i+1)*e.columns] {
 				b = binary.LittleEndian.AppendUint64(b, math.Float64bits(v))
 			}
-			m.add(s, r.Rows[i], at%every == 0)
+			m.add(s, at, r.Rows[i])
 			if i+1 == len(number) || number[i+1]/spoolRows != at/spoolRows {
 				if err := ordered.Append(at/spoolRows, b); err != nil {
 					return err

@@ -141,3 +141,26 @@ func TestDenoiseInTilesRefuses(t *testing.T) {
 		assert.NoFileExists(t, p.path("out.npy"))
 	}
 }
+
+// Medians are of every so many rows by their numbers, in whatever order tiles come.
+func TestMediansDoNotDependOnOrder(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	list := make([]denoise.Row, 2*medianRows+1)
+	for i := range list {
+		list[i] = denoise.Row{Done: true, Residual: rng.Float64(), Noise: rng.Float64(), Neighbors: rng.IntN(900)}
+	}
+	var whole, tiled denoiseSummary
+	m := newMedians(len(list))
+	for i, row := range list {
+		m.add(&whole, i, row)
+	}
+	assert.Len(t, m.residual, (len(list)+2)/3)
+	m.end(&whole)
+	m = newMedians(len(list))
+	for _, i := range rng.Perm(len(list)) {
+		m.add(&tiled, i, list[i])
+	}
+	m.end(&tiled)
+	assert.Equal(t, whole, tiled)
+	assert.Equal(t, len(list), tiled.Done)
+}
