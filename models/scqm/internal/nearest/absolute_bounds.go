@@ -42,6 +42,7 @@ type leastAbsolute struct {
 	looks         int       // descents left from places of boxes close to the best one
 	valleys       int       // those left from places of cones that no cut covers
 	list          []int     // entries with zeros in the boxes around
+	kinks         []kink    // of all entries, in order, where these are few and d = 1
 	complete      bool
 	point         []float64 // tau of the best one
 }
@@ -93,6 +94,13 @@ func sumOfAbsolutes(loss framework.Loss) bool {
 func (s *leastAbsolute) find(tau, x []float64) bool {
 	d := s.f.Latent
 	s.load(x, tau)
+	if s.sweepsKinks() {
+		s.sweep()
+		s.complete = true
+		s.point[0] = s.origin[0] + s.tau[0]
+		tau[0] = s.point[0]
+		return true
+	}
 	s.at, s.best, s.cuts, s.seen = place{}, math.Inf(1), s.cuts[:0], s.seen[:0]
 	s.begin()
 	s.take()
