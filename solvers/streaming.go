@@ -13,6 +13,10 @@ type Streaming struct{}
 // the rounded cost, and not before: there is no finish that takes over.
 const streamedTolerance = 1e-12
 
+// conditionedTolerance ends the first stage where there is a preconditioner: an iteration
+// is one read then, and stages that end early leave the next one far from its minimum.
+const conditionedTolerance = 1e-5
+
 // StreamedOuter is the order of second derivatives up to which their sums over all rows
 // take less time than the further reads of a method without them.
 const StreamedOuter = 320
@@ -49,7 +53,11 @@ func (Streaming) inner(e *framework.Evaluator) Continuation {
 	if shape, fits := e.ArrowheadShape(); fits && shape.Outer <= StreamedOuter {
 		return Continuation{Inner: Newton{}, LastTolerance: streamedTolerance}
 	}
-	return Continuation{Inner: LBFGS{FirstOrder: true}}
+	a := Continuation{Inner: LBFGS{FirstOrder: true}}
+	if _, conditioned := e.Problem().(framework.Preconditioner); conditioned {
+		a.FirstTolerance = conditionedTolerance
+	}
+	return a
 }
 
 // Init begins the solver that runs.

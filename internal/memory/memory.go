@@ -135,10 +135,15 @@ func restrain() {
 }
 
 // collectAt tells the collector to leave about garbage bytes, or a twentieth of what is
-// reserved, where the garbage of small work is as much as what is live. Work on large data
+// live, where the garbage of small work is as much as that. What was there before counts beside
+// what is reserved: passes over a table hold little beside it. Work on large data
 // makes little garbage once it runs, so that collections stay rare.
 func collectAt() {
-	percent := min(state.percent, int(max(100*garbage/max(state.reserved, 1), leastGCPercent)))
+	live := state.reserved
+	if live > 0 {
+		live += state.base
+	}
+	percent := min(state.percent, int(max(100*garbage/max(live, 1), leastGCPercent)))
 	if percent != state.collecting {
 		state.collecting = percent
 		debug.SetGCPercent(percent)

@@ -125,8 +125,8 @@ func (c Config) streams(x Data) bool {
 		return alternating.CanSweep(c.Loss) && !meetsKinks(c.Loss, sheet.Shape{D: x.D, Latent: c.Latent})
 	case framework.StructureQuadratic, framework.StructureSeparable:
 		columns, _ := c.curvature(x)
-		if _, slow := c.Loss.(framework.HighLatency); slow || structure == framework.StructureSeparable && columns.fitted == 0 {
-			return false // flat sheets have no Newton steps, which a loss by entry needs
+		if _, slow := c.Loss.(framework.HighLatency); slow {
+			return false
 		}
 		f := sheet.Shape{D: x.D, Latent: c.Latent, S: columns.fitted, Q: sheet.VechLen(c.Latent), M: c.Latent + columns.fitted}
 		return arrowhead.OuterDim(f) <= solvers.StreamedOuter
@@ -148,6 +148,11 @@ func learnAsStream(ctx context.Context, x Data, c Config) (*Fit, error) {
 	if c.Solver == nil {
 		c.Solver = solvers.Streaming{}
 	}
+	held, err := reserveStreamed(x, c.Latent)
+	if err != nil {
+		return nil, err
+	}
+	defer held.Release()
 	fit, failure := LearnFrom(ctx, &LocalEngine{Source: x, Loss: c.Loss, Threads: c.Threads}, c)
 	if fit == nil {
 		return nil, failure
@@ -158,7 +163,6 @@ func learnAsStream(ctx context.Context, x Data, c Config) (*Fit, error) {
 		}
 		ctx = context.WithoutCancel(ctx)
 	}
-	var err error
 	if fit.Model.Tau, err = fit.Model.Transform(ctx, x, c.Threads); err == nil {
 		err = fit.settle(ctx, x, c)
 	}

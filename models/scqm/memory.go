@@ -347,6 +347,12 @@ func reserveHashes(x Data) (*memory.Reservation, error) {
 	return f.reserve("fit", x, f.n)
 }
 
+// reserveStreamed holds the coordinates of the rows, which are all that passes over blocks leave.
+func reserveStreamed(x Data, d int) (*memory.Reservation, error) {
+	f := newFootprint(x, nil, d, 0, 1)
+	return f.reserve("fit", x, f.n*f.d)
+}
+
 // reserveUnits holds a copy of the rows.
 func reserveUnits(x Data) (*memory.Reservation, error) {
 	f := newFootprint(x, nil, 1, 0, 1)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/internal/dense"
+	"github.com/scqm/scqm/models/scqm/internal/objective"
 )
 
 // flatStream is the fit of a flat sheet to a stream, with a preconditioner: the inverse of
@@ -110,4 +111,16 @@ func (p *flatStream) bend(mean float64) (float64, error) {
 		return kappa, nil
 	}
 	return 1, nil
+}
+
+// SmoothingScale is 0 where the gradient of the loss does not jump: rounding is for the nearest points only.
+func (p *flatStream) SmoothingScale(x framework.Point) (float64, error) {
+	if p.scale == 0 {
+		return 0, nil
+	}
+	jumps, err := objective.Jumps(p.loss, p.shape.D, p.scale)
+	if err != nil || !jumps {
+		return 0, err
+	}
+	return p.scale, nil
 }

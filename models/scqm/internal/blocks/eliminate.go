@@ -3,6 +3,7 @@ package blocks
 import (
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/models/scqm/internal/nearest"
+	"github.com/scqm/scqm/models/scqm/internal/objective"
 )
 
 const (
@@ -13,9 +14,9 @@ const (
 	// pureTries bounds the lengths tried in a step.
 	pureTries = 20
 	// pureFactor is what the length of rounding is multiplied by from the scale down to
-	// the one asked for, and pureLast the last one, relative to the scale, where none
-	// is asked for.
-	pureFactor, pureLast = 0.1, 1e-6
+	// the one asked for, creaseFactor the same where the gradient of the loss does not jump, and
+	// pureLast the last length, relative to the scale, where none is asked for.
+	pureFactor, creaseFactor, pureLast = 0.1, 0.01, 1e-6
 	// boundedBelow is the length of rounding, relative to the scale, below which tau
 	// begins at the nearest point under the loss itself where that is searched for.
 	boundedBelow = 0.05
@@ -41,7 +42,11 @@ func (o *blockObjective) eliminate(r *Request, loss framework.Loss) error {
 	if last == 0 {
 		last = pureLast * r.Scale
 	}
-	for eps := r.Scale; eps > last; eps *= pureFactor {
+	factor := pureFactor
+	if jumps, err := objective.Jumps(loss, o.Data().D, r.Scale); err == nil && !jumps {
+		factor = creaseFactor
+	}
+	for eps := r.Scale; eps > last; eps *= factor {
 		if err := o.descend(r, eps); err != nil {
 			return err
 		}
