@@ -27,28 +27,7 @@ func (s *leastAbsolute) sweep() {
 	}
 	half := (1 + 1e-6) * first * s.reach[0]
 	low, high := centre-half, centre+half
-	s.kinks = s.kinks[:0]
-	var sum [3]float64
-	for k := range a {
-		q := [3]float64{a[k], b[k], c[k]}
-		sign, roots, count := quadraticRoots(q)
-		for _, at := range roots[:count] {
-			if at <= low {
-				sign = -sign
-			}
-		}
-		left := sign
-		for _, at := range roots[:count] {
-			if at > low && at < high {
-				by := -2 * left
-				s.insert(kink{at, [3]float64{by * q[0], by * q[1], by * q[2]}})
-				left = -left
-			}
-		}
-		for j, v := range q {
-			sum[j] += sign * v
-		}
-	}
+	sum := s.collectKinks(low, high)
 	least, tau, from := first, 0.0, low
 	try := func(at float64) {
 		if v := sum[0] + at*(sum[1]+at*sum[2]); v < least {
@@ -78,6 +57,33 @@ func (s *leastAbsolute) sweep() {
 	for k, v := range a {
 		s.best += math.Abs(v + tau*(b[k]+tau*c[k]))
 	}
+}
+
+// collectKinks lists the roots between low and high in their order, and returns the sum after low.
+func (s *leastAbsolute) collectKinks(low, high float64) (sum [3]float64) {
+	a, b, c := s.column(0), s.column(1), s.column(2)
+	s.kinks = s.kinks[:0]
+	for k := range a {
+		q := [3]float64{a[k], b[k], c[k]}
+		sign, roots, count := quadraticRoots(q)
+		for _, at := range roots[:count] {
+			if at <= low {
+				sign = -sign
+			}
+		}
+		left := sign
+		for _, at := range roots[:count] {
+			if at > low && at < high {
+				by := -2 * left
+				s.insert(kink{at, [3]float64{by * q[0], by * q[1], by * q[2]}})
+				left = -left
+			}
+		}
+		for j, v := range q {
+			sum[j] += sign * v
+		}
+	}
+	return sum
 }
 
 // insert adds a kink in its order.
