@@ -48,12 +48,6 @@ func spreadOfChartAVX2(table, x *float64, xStride int, at *float64, stride, grou
 //go:noescape
 func spreadOfChartAVX512(table, x *float64, xStride int, at *float64, stride, groups int, sums *float64)
 
-//go:noescape
-func nearRowsAVX2(table, x *float64, xStride int, squares *float64, within *byte, groups int)
-
-//go:noescape
-func nearRowsAVX512(table, x *float64, xStride int, squares *float64, within *byte, groups int)
-
 // Kernels for AVX2 and AVX-512.
 var (
 	weighRows       = [2]kernel{weighRowsAVX2, weighRowsAVX512}
@@ -64,5 +58,4 @@ var (
 	splitChart      = [2]kernel{splitChartAVX2, splitChartAVX512}
 	weighSide       = [2]kernel{weighSideAVX2, weighSideAVX512}
 	spreadOfChart   = [2]kernel{spreadOfChartAVX2, spreadOfChartAVX512}
-	nearRows        = [2]nearKernel{nearRowsAVX2, nearRowsAVX512}
 )

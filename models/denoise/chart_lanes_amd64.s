@@ -1101,40 +1101,6 @@ group:
 	VZEROUPPER
 	RET
 
-// func nearRowsAVX512(table, x *float64, xStride int, squares *float64, within *byte, groups int)
-TEXT ·nearRowsAVX512(SB), 0, $0-48
-	MOVQ table+0(FP), AX
-	MOVQ x+8(FP), SI
-	MOVQ xStride+16(FP), DX
-	MOVQ squares+24(FP), DI
-	MOVQ within+32(FP), BX
-	MOVQ groups+40(FP), CX
-	SHLQ $3, DX
-	VBROADCASTSD 0(AX), Z0
-	VBROADCASTSD 8(AX), Z1
-	VBROADCASTSD 16(AX), Z2
-	VBROADCASTSD 24(AX), Z3
-near:
-	VSUBPD 0(SI), Z0, Z4
-	VMULPD Z4, Z4, Z4
-	VSUBPD 0(SI)(DX*1), Z1, Z5
-	VMULPD Z5, Z5, Z5
-	VSUBPD 0(SI)(DX*2), Z2, Z6
-	VMULPD Z6, Z6, Z6
-	VADDPD Z5, Z4, Z4
-	VADDPD Z6, Z4, Z4
-	VMOVUPD Z4, 0(DI)
-	VCMPPD $0x12, Z3, Z4, K1
-	KMOVW K1, R8
-	MOVB R8, (BX)
-	ADDQ $64, SI
-	ADDQ $64, DI
-	INCQ BX
-	DECQ CX
-	JNE near
-	VZEROUPPER
-	RET
-
 // func weighRowsAVX2(table, x *float64, xStride int, at *float64, stride, groups int, sums *float64)
 TEXT ·weighRowsAVX2(SB), 0, $0-56
 	MOVQ table+0(FP), AX
@@ -2376,53 +2342,6 @@ group:
 	ADDQ $64, DI
 	DECQ CX
 	JNE group
-	VZEROUPPER
-	RET
-
-// func nearRowsAVX2(table, x *float64, xStride int, squares *float64, within *byte, groups int)
-TEXT ·nearRowsAVX2(SB), 0, $0-48
-	MOVQ table+0(FP), AX
-	MOVQ x+8(FP), SI
-	MOVQ xStride+16(FP), DX
-	MOVQ squares+24(FP), DI
-	MOVQ within+32(FP), BX
-	MOVQ groups+40(FP), CX
-	SHLQ $3, DX
-	VBROADCASTSD 0(AX), Y0
-	VBROADCASTSD 8(AX), Y1
-	VBROADCASTSD 16(AX), Y2
-	VBROADCASTSD 24(AX), Y3
-near:
-	VSUBPD 0(SI), Y0, Y4
-	VMULPD Y4, Y4, Y4
-	VSUBPD 0(SI)(DX*1), Y1, Y5
-	VMULPD Y5, Y5, Y5
-	VSUBPD 0(SI)(DX*2), Y2, Y6
-	VMULPD Y6, Y6, Y6
-	VADDPD Y5, Y4, Y4
-	VADDPD Y6, Y4, Y4
-	VMOVUPD Y4, 0(DI)
-	VCMPPD $0x12, Y3, Y4, Y4
-	VMOVMSKPD Y4, R8
-	VSUBPD 32(SI), Y0, Y4
-	VMULPD Y4, Y4, Y4
-	VSUBPD 32(SI)(DX*1), Y1, Y5
-	VMULPD Y5, Y5, Y5
-	VSUBPD 32(SI)(DX*2), Y2, Y6
-	VMULPD Y6, Y6, Y6
-	VADDPD Y5, Y4, Y4
-	VADDPD Y6, Y4, Y4
-	VMOVUPD Y4, 32(DI)
-	VCMPPD $0x12, Y3, Y4, Y4
-	VMOVMSKPD Y4, R9
-	SHLQ $4, R9
-	ORQ R9, R8
-	MOVB R8, (BX)
-	ADDQ $64, SI
-	ADDQ $64, DI
-	INCQ BX
-	DECQ CX
-	JNE near
 	VZEROUPPER
 	RET
 

@@ -4,5 +4,3 @@ package denoise
 
 // There are none: kernels are plain Go.
 var weighRows, addPlane, turnChart, reweighChart, chartInfluences, splitChart, weighSide, spreadOfChart [2]kernel
-
-var nearRows [2]nearKernel

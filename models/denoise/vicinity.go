@@ -7,6 +7,14 @@ import (
 	"github.com/scqm/scqm/internal/dense"
 )
 
+//go:generate sh -c "go run ../../internal/dense/assembly vicinity > vicinity_amd64.s"
+
+// groupRows is the number of rows that a lookup takes at a time.
+const groupRows = 8
+
+// wholeGroups rounds up to whole groups.
+func wholeGroups(n int) int { return (n + groupRows - 1) / groupRows * groupRows }
+
 // vicinity is a copy of all rows of a tree in a ball. Lookups that follow each other are mostly near each other, and to look through
 // such a copy, eight rows at a time, costs less than to go through the tree anew.
 type vicinity struct {
@@ -82,7 +90,7 @@ func (v *vicinity) copy(t *tree, s *search, centre [space]float64, radius float6
 	clear(s.off)
 	v.visit(t, s, 0, 0)
 	v.take(t)
-	n := upToLanes(v.n)
+	n := wholeGroups(v.n)
 	v.room(n)
 	for j := range space {
 		pad := v.rows[j*v.stride+v.n : j*v.stride+n]
@@ -100,7 +108,7 @@ func (v *vicinity) room(n int) {
 	if n <= v.stride {
 		return
 	}
-	stride := upToLanes(max(2*v.stride, n, 512))
+	stride := wholeGroups(max(2*v.stride, n, 512))
 	rows, number := make([]float64, space*stride), make([]int, stride)
 	for j := range space {
 		copy(rows[j*stride:], v.rows[j*v.stride:j*v.stride+v.n])
@@ -151,16 +159,16 @@ func (v *vicinity) take(t *tree) {
 
 // list lists the rows within the limit.
 func (v *vicinity) list(s *search, x [space]float64) {
-	groups := upToLanes(v.n) / lanes
+	groups := wholeGroups(v.n) / groupRows
 	v.find(x, s.limit, groups)
 	if cap(s.list) < v.n {
 		s.list = make([]near, v.stride)
 	}
 	list, found := s.list[:cap(s.list)], 0
 	for g, within := range v.within[:groups] {
-		squares, number := v.squares[lanes*g:lanes*g+lanes], v.number[lanes*g:lanes*g+lanes]
+		squares, number := v.squares[groupRows*g:groupRows*g+groupRows], v.number[groupRows*g:groupRows*g+groupRows]
 		for ; within != 0; within &= within - 1 {
-			i := bits.TrailingZeros8(within) % lanes
+			i := bits.TrailingZeros8(within) % groupRows
 			list[found] = near{squares[i], number[i]}
 			found++
 		}
@@ -184,10 +192,10 @@ func (v *vicinity) find(x [space]float64, limit float64, groups int) {
 
 func (v *vicinity) findPlain(x [space]float64, limit float64, groups int) {
 	clear(v.within[:groups])
-	for i := range lanes * groups {
+	for i := range groupRows * groups {
 		v.squares[i] = squareInSpace(x, [space]float64{v.rows[i], v.rows[v.stride+i], v.rows[2*v.stride+i]})
 		if v.squares[i] <= limit {
-			v.within[i/lanes] |= 1 << (i % lanes)
+			v.within[i/groupRows] |= 1 << (i % groupRows)
 		}
 	}
 }
