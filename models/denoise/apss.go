@@ -9,6 +9,7 @@ import (
 
 	"github.com/scqm/scqm/internal/dense"
 	"github.com/scqm/scqm/internal/par"
+	"github.com/scqm/scqm/models/denoise/internal/lookup"
 )
 
 // APSS is the algebraic point set surface: a sphere, which may be as flat as a plane, is
@@ -91,7 +92,7 @@ type planeWorker struct {
 	frame     *frame
 	tune      tuning
 	neighbors Neighborhood
-	search    search
+	search    lookup.Search
 	weights   []float64
 	far, all  []float64
 }
@@ -151,7 +152,7 @@ func (f *apssFit) Worker(context.Context) (Worker, error) {
 type apssWorker struct {
 	*apssFit
 	neighbors  Neighborhood
-	search     search
+	search     lookup.Search
 	eigen      *dense.SymmetricEigen
 	place      []float64 // D
 	next, side []float64 // D
@@ -169,7 +170,7 @@ type apssWorker struct {
 	cut float64
 }
 
-func (w *apssWorker) ownSearch() *search { return &w.search }
+func (w *apssWorker) ownSearch() *lookup.Search { return &w.search }
 
 // Place fits spheres at the places where they take the centre.
 func (w *apssWorker) Place(h *Neighborhood, about *Row) error {

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/scqm/scqm/internal/dense"
+	"github.com/scqm/scqm/models/denoise/internal/lookup"
 )
 
 // Auto is the method to recommend. Its charts are quadratic regressions over
@@ -190,7 +191,7 @@ type tuning struct{ median, far, cut float64 }
 // places are where the rows of a cloud are taken to be on the surface.
 type places struct {
 	y       []float64 // n x D
-	index   index
+	index   lookup.Index
 	classes *classes // of them; nil where charts are made of all
 	// trust is the weight of each row in Tukey's loss by its distance from its place; nil
 	// is 1 for all.
@@ -198,7 +199,7 @@ type places struct {
 }
 
 func (c *Cloud) newPlaces(y []float64) places {
-	return places{y: y, index: newIndex(y, c.D, c.used)}
+	return places{y: y, index: lookup.NewIndex(y, c.D, c.used)}
 }
 
 // autoFit is what Auto knows of a cloud.
@@ -296,13 +297,13 @@ func newAutoWorker(a *autoFit) *autoWorker {
 
 // chartRows gathers what charts are made from.
 type chartRows struct {
-	search       search
-	found        []near    // valid until the next search
-	x, near      []float64 // K x D: rows and their places
-	prior, trust []float64 // K: weights of the rows, and in the loss
-	next         float64   // distance of the first place left out
-	l            []float64 // K: influences
-	bends        *draw     // what curvature is drawn to; nil is none
+	search       lookup.Search
+	found        []lookup.Near // valid until the next search
+	x, near      []float64     // K x D: rows and their places
+	prior, trust []float64     // K: weights of the rows, and in the loss
+	next         float64       // distance of the first place left out
+	l            []float64     // K: influences
+	bends        *draw         // what curvature is drawn to; nil is none
 
 	// lanes says that charts are those of surfaces in space, for which columns has, each stride apart, squared
 	// distances, prior, trust, and the columns of near and of x, in place of these.
@@ -322,8 +323,8 @@ const (
 )
 
 // look finds the most nearest places to y of those in an index, and the one after them.
-func (r *chartRows) look(in index, y []float64, most int) {
-	r.found = r.search.find(in, y, most+1)
+func (r *chartRows) look(in lookup.Index, y []float64, most int) {
+	r.found = r.search.Find(in, y, most+1)
 }
 
 // gather takes the first k of the rows found: x are the rows themselves, near
@@ -332,19 +333,19 @@ func (r *chartRows) gather(c *Cloud, x []float64, p places, k int) {
 	r.bends = nil
 	r.x, r.near, r.prior, r.trust = r.x[:0], r.near[:0], r.prior[:0], r.trust[:0]
 	k = min(k, len(r.found))
-	r.next = math.Sqrt(r.found[min(k, len(r.found)-1)].distance)
+	r.next = math.Sqrt(r.found[min(k, len(r.found)-1)].Distance)
 	r.found = r.found[:k]
 	if r.lanes {
 		r.gatherInLanes(c, x, p)
 		return
 	}
 	for _, f := range r.found {
-		r.x = append(r.x, x[f.row*c.D:(f.row+1)*c.D]...)
-		r.near = append(r.near, p.y[f.row*c.D:(f.row+1)*c.D]...)
-		r.prior = append(r.prior, c.weight(f.row))
+		r.x = append(r.x, x[f.Row*c.D:(f.Row+1)*c.D]...)
+		r.near = append(r.near, p.y[f.Row*c.D:(f.Row+1)*c.D]...)
+		r.prior = append(r.prior, c.weight(f.Row))
 		trust := 1.0
 		if p.trust != nil {
-			trust = p.trust[f.row]
+			trust = p.trust[f.Row]
 		}
 		r.trust = append(r.trust, trust)
 	}
@@ -362,15 +363,15 @@ func (r *chartRows) gatherInLanes(c *Cloud, x []float64, p places) {
 	far, prior, trust = far[:k], prior[:k], trust[:k]
 	a0, a1, a2, b0, b1, b2 := n0[:k], n1[:k], n2[:k], x0[:k], x1[:k], x2[:k]
 	for i, f := range r.found {
-		place, row := (*[space]float64)(p.y[space*f.row:]), (*[space]float64)(x[space*f.row:])
+		place, row := (*[lookup.Space]float64)(p.y[lookup.Space*f.Row:]), (*[lookup.Space]float64)(x[lookup.Space*f.Row:])
 		a0[i], a1[i], a2[i] = place[0], place[1], place[2]
 		b0[i], b1[i], b2[i] = row[0], row[1], row[2]
-		far[i], prior[i], trust[i] = f.distance, 1, 1
+		far[i], prior[i], trust[i] = f.Distance, 1, 1
 		if p.trust != nil {
-			trust[i] = p.trust[f.row]
+			trust[i] = p.trust[f.Row]
 		}
 		if c.Weights != nil {
-			prior[i] = c.Weights[f.row]
+			prior[i] = c.Weights[f.Row]
 		}
 	}
 	far, prior, trust = far[:r.stride], prior[:r.stride], trust[:r.stride]
@@ -392,7 +393,7 @@ func (r *chartRows) weigh(take func(i int, weight, used float64)) {
 	r.l = dense.Grow(r.l, len(r.found))
 	var all, left float64
 	for i, f := range r.found {
-		w := r.prior[i] * tricube(math.Sqrt(f.distance)/r.next)
+		w := r.prior[i] * tricube(math.Sqrt(f.Distance)/r.next)
 		r.l[i] = w
 		all += w
 		left += w * r.trust[i]
@@ -409,7 +410,7 @@ func (r *chartRows) weigh(take func(i int, weight, used float64)) {
 // place returns the place of row i among those gathered, -1 if it is not there.
 func (r *chartRows) place(i int) int {
 	for k := range r.prior {
-		if r.found[k].row == i {
+		if r.found[k].Row == i {
 			return k
 		}
 	}
@@ -439,11 +440,11 @@ func (w *autoWorker) Place(h *Neighborhood, about *Row) error {
 		at, fitted = h.Index[0], h.Distance[0] == 0
 	}
 	if !fitted {
-		rows := w.rows.search.find(w.places.index, h.Centre, 1)
-		if w.rows.search.missed {
+		rows := w.rows.search.Find(w.places.index, h.Centre, 1)
+		if w.rows.search.Missed {
 			return errLocal
 		}
-		at = rows[0].row
+		at = rows[0].Row
 	}
 	if !w.load(at) {
 		return errLocal
@@ -479,7 +480,7 @@ func (w *autoWorker) findSites(own int) bool {
 	D, s := w.cloud.D, w.settingAt(own, w.setting)
 	k := w.places.classes.most(s.blended())
 	w.rows.look(w.places.mixed(), w.y, k)
-	if w.rows.search.missed {
+	if w.rows.search.Missed {
 		return false
 	}
 	apart := ownSide * s.scale
@@ -487,20 +488,20 @@ func (w *autoWorker) findSites(own int) bool {
 		apart = min(apart, s.sides)
 	}
 	w.sites = w.sites[:0]
-	h := math.Sqrt(w.rows.found[len(w.rows.found)-1].distance)
+	h := math.Sqrt(w.rows.found[len(w.rows.found)-1].Distance)
 	var total float64
 	for i, f := range w.rows.found[:min(k, len(w.rows.found))] {
-		weight := tricube(math.Sqrt(f.distance) / h)
+		weight := tricube(math.Sqrt(f.Distance) / h)
 		if i == 0 && !(weight > 0) {
 			weight = 1 // all are at the same distance
 		}
-		if !(weight > 0) || w.charts[f.row*w.width+w.width-1] < 0 {
+		if !(weight > 0) || w.charts[f.Row*w.width+w.width-1] < 0 {
 			continue
 		}
-		if f.row != own && !math.IsInf(s.cut, 1) && w.chart.beside(w.places.y[f.row*D:(f.row+1)*D]) > apart {
+		if f.Row != own && !math.IsInf(s.cut, 1) && w.chart.beside(w.places.y[f.Row*D:(f.Row+1)*D]) > apart {
 			continue
 		}
-		w.sites = append(w.sites, site{f.row, weight})
+		w.sites = append(w.sites, site{f.Row, weight})
 		total += weight
 	}
 	if total == 0 {
@@ -525,7 +526,7 @@ func (w *autoWorker) blend(dst, x []float64) bool {
 	return true
 }
 
-func (w *autoWorker) ownSearch() *search { return &w.rows.search }
+func (w *autoWorker) ownSearch() *lookup.Search { return &w.rows.search }
 
 // maxNoise is the residual from which on Tukey's loss has no weight for a row.
 func (w *autoWorker) maxNoise() float64 { return w.tune.cut * w.noise }

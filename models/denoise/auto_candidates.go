@@ -43,13 +43,13 @@ func (p *cloudCharts) compareSome(rows, place []int, s setting, list []candidate
 	s.neighbors = list[0].neighbors
 	p.divide(&s, selectionRows, true)
 	err := p.each(rows, func(w *autoWorker, k, i int) {
-		w.rows.search.missed = false
+		w.rows.search.Missed = false
 		at := k
 		if place != nil {
 			at = place[k]
 		}
 		w.compare(p, i, k, placeAmongSome(at, total, probedRows) >= 0, s, out)
-		missed[k] = w.rows.search.missed
+		missed[k] = w.rows.search.Missed
 	})
 	return out, missed, err
 }
@@ -144,26 +144,26 @@ func (w *autoWorker) pickSites(at places, i int, s *setting) (effective float64)
 	t.sites = t.sites[:0]
 	y := at.y[i*D : (i+1)*D]
 	w.rows.look(at.mixed(), y, k)
-	if w.rows.search.missed {
+	if w.rows.search.Missed {
 		return 0
 	}
 	found := w.rows.found
-	h := math.Sqrt(found[len(found)-1].distance)
+	h := math.Sqrt(found[len(found)-1].Distance)
 	var total, square float64
 	for _, f := range found[:min(k, len(found))] {
-		v := tricube(math.Sqrt(f.distance) / h)
+		v := tricube(math.Sqrt(f.Distance) / h)
 		total += v
 		square += v * v
 	}
 	if !(total > 0) {
-		t.sites = append(t.sites, found[0].row)
+		t.sites = append(t.sites, found[0].Row)
 		return 1
 	}
 	var sum float64
 	for _, f := range found[:min(k, len(found))] {
-		sum += tricube(math.Sqrt(f.distance) / h)
+		sum += tricube(math.Sqrt(f.Distance) / h)
 		for len(t.sites) < sitesTried && sum >= (float64(len(t.sites))+.5)/sitesTried*total {
-			t.sites = append(t.sites, f.row)
+			t.sites = append(t.sites, f.Row)
 		}
 	}
 	n := len(t.sites)
@@ -185,8 +185,8 @@ func (w *autoWorker) chartSites(p *cloudCharts, i int, probes []probe, s setting
 	t.feet = append(t.feet[:0], make([]float64, len(list)*crowdRows*n*D)...)
 	t.crowd = append(t.crowd[:0], i)
 	for _, f := range w.rows.found {
-		if len(t.crowd) < crowdRows && f.row != i {
-			t.crowd = append(t.crowd, f.row)
+		if len(t.crowd) < crowdRows && f.Row != i {
+			t.crowd = append(t.crowd, f.Row)
 		}
 	}
 	for f, row := range t.sites {
@@ -194,7 +194,7 @@ func (w *autoWorker) chartSites(p *cloudCharts, i int, probes []probe, s setting
 		o := w.settingAt(row, s)
 		many := p.places.classes.most(o.charted())
 		w.rows.look(p.places.near(row), y, many)
-		if w.rows.search.missed {
+		if w.rows.search.Missed {
 			return 0, 0, false
 		}
 		w.rows.gather(c, c.X, p.places, many)
@@ -238,7 +238,7 @@ func (w *autoWorker) linear(pr *probe, i int) float64 {
 	clear(t.answer)
 	for k, l := range w.rows.l {
 		if l != 0 {
-			z := pr.z[w.rows.found[k].row*D:]
+			z := pr.z[w.rows.found[k].Row*D:]
 			for j := range D {
 				t.answer[j] += l * z[j]
 			}
@@ -267,7 +267,7 @@ func (w *autoWorker) chartMoved(pr *probe, i, m int, s setting, list []*compared
 		o := w.settingAt(row, s)
 		many := pr.places.classes.most(o.charted())
 		w.rows.look(pr.places.near(row), y, many)
-		if w.rows.search.missed {
+		if w.rows.search.Missed {
 			return false
 		}
 		w.rows.gather(c, pr.x, pr.places, many)

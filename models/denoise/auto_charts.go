@@ -8,6 +8,7 @@ import (
 
 	"github.com/scqm/scqm/internal/dense"
 	"github.com/scqm/scqm/internal/par"
+	"github.com/scqm/scqm/models/denoise/internal/lookup"
 )
 
 // cloudCharts makes charts of the rows of a cloud in memory.
@@ -94,7 +95,7 @@ func (p *cloudCharts) each(list []int, work func(w *autoWorker, k, i int)) error
 	})
 	for _, w := range p.workers {
 		if w != nil {
-			w.rows.search.forget()
+			w.rows.search.Forget()
 		}
 	}
 	return p.ctx.Err()
@@ -104,10 +105,10 @@ func (p *cloudCharts) each(list []int, work func(w *autoWorker, k, i int)) error
 func (p *cloudCharts) nearby(list []int) []int {
 	c := p.cloud
 	if len(list) != len(c.used) || &list[0] != &c.used[0] {
-		return alongCurve(c.X, c.D, list)
+		return lookup.AlongCurve(c.X, c.D, list)
 	}
 	if p.order == nil {
-		p.order = alongCurve(c.X, c.D, list)
+		p.order = lookup.AlongCurve(c.X, c.D, list)
 	}
 	return p.order
 }
@@ -118,7 +119,7 @@ func (p *cloudCharts) need() float64 {
 	var need float64
 	for _, w := range p.workers {
 		if w != nil {
-			need = max(need, w.rows.search.need)
+			need = max(need, w.rows.search.Need)
 		}
 	}
 	return need
@@ -236,10 +237,10 @@ func (p *cloudCharts) chartSome(list []int, o order) (*made, error) {
 	}
 	p.divide(&o.setting, o.charts(p.cloud.rows()), o.diverge)
 	err := p.each(list, func(w *autoWorker, k, i int) {
-		w.rows.search.missed = false
+		w.rows.search.Missed = false
 		foot, s := m.feet[k*D:(k+1)*D], p.settingAt(i, o.setting)
 		ok := w.chartRow(foot, i, p.cloud.X, p.places, &s)
-		if m.missed[k] = w.rows.search.missed; m.missed[k] {
+		if m.missed[k] = w.rows.search.Missed; m.missed[k] {
 			return
 		}
 		m.size[k], m.shrinkage[k], m.far[k] = w.rows.next, 1, distance(p.cloud.Row(i), foot)
@@ -283,7 +284,7 @@ func (p *cloudCharts) chartSome(list []int, o order) (*made, error) {
 			w.chartRow(w.foot, i, pr.x, pr.places, &s)
 			m.divergence[k] += p.divergence(pr, i, foot, w.foot) / float64(len(p.probes))
 		}
-		m.missed[k] = w.rows.search.missed
+		m.missed[k] = w.rows.search.Missed
 	})
 	return m, err
 }
@@ -296,7 +297,7 @@ func (w *autoWorker) chartRow(dst []float64, i int, x []float64, at places, s *s
 	for {
 		many := at.classes.most(s.charted())
 		w.rows.look(at.near(i), y, many)
-		if w.rows.search.missed {
+		if w.rows.search.Missed {
 			return false
 		}
 		w.rows.gather(w.cloud, x, at, many)

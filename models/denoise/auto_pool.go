@@ -110,8 +110,8 @@ func (w *autoWorker) pool(own int) bool {
 	clear(p.to.m)
 	var total float64
 	for i, f := range w.rows.found {
-		weight := w.rows.prior[i] * tricube(math.Sqrt(f.distance)/w.rows.next)
-		if weight > 0 && w.bendOf(w.other, f.row) {
+		weight := w.rows.prior[i] * tricube(math.Sqrt(f.Distance)/w.rows.next)
+		if weight > 0 && w.bendOf(w.other, f.Row) {
 			total += p.add(p.to.m, p.to.u, w.other, weight)
 		}
 	}

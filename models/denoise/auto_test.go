@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/scqm/scqm/models/denoise/internal/lookup"
 )
 
 // TestShrinkage: distances of rows from charts that they pull towards themselves,
@@ -34,7 +36,7 @@ func TestShrinkage(t *testing.T) {
 			rows := chartRows{x: x, near: x, prior: prior, trust: ones, next: 0.6, l: make([]float64, n)}
 			for i := range n {
 				far := distance(x[i*D:(i+1)*D], at)
-				rows.found = append(rows.found, near{far * far, i})
+				rows.found = append(rows.found, lookup.Near{Distance: far * far, Row: i})
 			}
 			require.True(t, c.prepare(at, pivot, &rows, &setting{cut: math.Inf(1), rounds: 3}))
 			require.True(t, c.solve(0))

@@ -11,23 +11,23 @@ import (
 // do not count.
 func (g *safeWorker) average(x []float64, about *Row) error {
 	c := g.d.cloud
-	found := g.search.find(c.index, x, g.o.Average+1)
-	if g.search.missed {
+	found := g.search.Find(c.index, x, g.o.Average+1)
+	if g.search.Missed {
 		return errLocal
 	}
 	g.charts = append(g.charts[:0], found...)
-	h := math.Sqrt(g.charts[len(g.charts)-1].distance)
+	h := math.Sqrt(g.charts[len(g.charts)-1].Distance)
 	clear(g.sum)
 	var total, noise float64
 	for k, f := range g.charts[:min(g.o.Average, len(g.charts))] {
-		weight := tricube(math.Sqrt(f.distance) / h)
+		weight := tricube(math.Sqrt(f.Distance) / h)
 		if k == 0 && !(weight > 0) {
 			weight = 1 // all rows are at the same distance
 		}
 		if !(weight > 0) {
 			continue
 		}
-		err := g.place(c.Row(f.row), about)
+		err := g.place(c.Row(f.Row), about)
 		if err == nil {
 			err = g.worker.Project(g.point, x)
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/scqm/scqm/models/denoise/internal/lookup"
 	"github.com/scqm/scqm/models/rows"
 )
 
@@ -34,9 +35,9 @@ func TestTakeSide(t *testing.T) {
 		var r chartRows
 		r.lanes = true
 		for i := range n {
-			r.found = append(r.found, near{row: i, distance: dot3(x[3*i:])})
+			r.found = append(r.found, lookup.Near{Row: i, Distance: dot3(x[3*i:])})
 		}
-		r.found = append(r.found, near{distance: 1})
+		r.found = append(r.found, lookup.Near{Distance: 1})
 		cloud := &Cloud{Data: rows.Data{N: n, D: 3, X: x}}
 		r.gather(cloud, x, places{y: x}, n)
 		s := setting{rounds: 1, steps: 2, scale: noise, sides: max(c.half, noise), cut: 10 * math.Hypot(noise, c.half)}

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/scqm/scqm/losses"
+	"github.com/scqm/scqm/models/denoise/internal/lookup"
 	"github.com/scqm/scqm/models/rows"
 )
 
@@ -137,7 +138,7 @@ func (p *cloudCharts) riskOf(of Method, most int) (float64, error) {
 	divergence := make([]float64, len(list))
 	for m := range p.probes {
 		pr := &p.probes[m]
-		moved := &Cloud{Data: c.Data, index: newIndex(pr.x, D, c.used), used: c.used}
+		moved := &Cloud{Data: c.Data, index: lookup.NewIndex(pr.x, D, c.used), used: c.used}
 		moved.X = pr.x
 		fp, err := denoiseSome(p.ctx, of, moved, list, p.o)
 		if err != nil {

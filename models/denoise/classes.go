@@ -1,6 +1,10 @@
 package denoise
 
-import "math/bits"
+import (
+	"math/bits"
+
+	"github.com/scqm/scqm/models/denoise/internal/lookup"
+)
 
 // Where the noise is large beside the distances of rows, charts that are larger than the noise have thousands of neighbours. Rows are then
 // put into classes by chance, as many as it takes for charts of a few hundred, and the chart of a row is made of rows of its own class: what it is off by
@@ -43,8 +47,8 @@ type classes struct {
 	every int
 	class []uint16 // of every row
 	// of are indices of the places of each class, nil for one without places, and mixed is that of one row in every, of all classes.
-	of    []index
-	mixed index
+	of    []lookup.Index
+	mixed lookup.Index
 }
 
 // most is the part of so many neighbours that are of one class, or mixed.
@@ -56,7 +60,7 @@ func (c *classes) most(neighbors int) int {
 }
 
 // near is the index of the places that the chart of a row is made of.
-func (p *places) near(row int) index {
+func (p *places) near(row int) lookup.Index {
 	if p.classes == nil {
 		return p.index
 	}
@@ -64,7 +68,7 @@ func (p *places) near(row int) index {
 }
 
 // mixed is the index of the places of the charts that feet are the means of.
-func (p *places) mixed() index {
+func (p *places) mixed() lookup.Index {
 	if p.classes == nil {
 		return p.index
 	}
@@ -91,8 +95,8 @@ func (p *places) divide(c *Cloud, every int) {
 	case p.classes != nil && p.classes.every == every:
 		return
 	}
-	known, part := p.index.(knownIndex)
-	to := &classes{every: every, class: make([]uint16, c.N), of: make([]index, every)}
+	known, part := p.index.(lookup.KnownIndex)
+	to := &classes{every: every, class: make([]uint16, c.N), of: make([]lookup.Index, every)}
 	lists, mixed := make([][]int, every), []int(nil)
 	for k, i := range c.used {
 		if c.number != nil {
@@ -101,7 +105,7 @@ func (p *places) divide(c *Cloud, every int) {
 		v := scattered(uint64(k))
 		class := v % uint64(every)
 		to.class[i] = uint16(class)
-		if part && !known.known.contains(p.y[i*c.D:(i+1)*c.D]) {
+		if part && !known.Known.Contains(p.y[i*c.D:(i+1)*c.D]) {
 			continue
 		}
 		lists[class] = append(lists[class], i)
@@ -109,11 +113,11 @@ func (p *places) divide(c *Cloud, every int) {
 			mixed = append(mixed, i)
 		}
 	}
-	in := func(list []int) index {
+	in := func(list []int) lookup.Index {
 		if part {
-			return knownIndex{newIndex(p.y, c.D, list), known.known}
+			return lookup.KnownIndex{Index: lookup.NewIndex(p.y, c.D, list), Known: known.Known}
 		}
-		return newIndex(p.y, c.D, list)
+		return lookup.NewIndex(p.y, c.D, list)
 	}
 	for k, list := range lists {
 		to.of[k] = in(list)

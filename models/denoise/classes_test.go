@@ -9,13 +9,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/scqm/scqm/internal/drill"
+	"github.com/scqm/scqm/models/denoise/internal/lookup"
 	"github.com/scqm/scqm/models/rows"
 )
 
 // noisySheet is a square of side 2 in space with noise that is larger than the distances of its rows.
 func noisySheet(n int, noise float64) rows.Data {
 	rng := rand.New(rand.NewPCG(7, 106))
-	x := rows.Data{N: n, D: space}
+	x := rows.Data{N: n, D: lookup.Space}
 	for range n {
 		s, t := 2*rng.Float64()-1, 2*rng.Float64()-1
 		x.X = append(x.X, s+noise*rng.NormFloat64(), t+noise*rng.NormFloat64(), .2*s*s+noise*rng.NormFloat64())
@@ -48,7 +49,7 @@ func TestTilesOfClasses(t *testing.T) {
 	require.NoError(t, err)
 	off := func(r *Result) (sum float64) {
 		for i := range n {
-			if y := r.X[i*space : (i+1)*space]; max(math.Abs(y[0]), math.Abs(y[1])) < .8 {
+			if y := r.X[i*lookup.Space : (i+1)*lookup.Space]; max(math.Abs(y[0]), math.Abs(y[1])) < .8 {
 				sum += (y[2] - .2*y[0]*y[0]) * (y[2] - .2*y[0]*y[0])
 			}
 		}
@@ -65,26 +66,26 @@ func TestClasses(t *testing.T) {
 	p := places{y: c.X, index: c.index}
 	p.divide(c, 8)
 	var count [8]int
-	var s search
+	var s lookup.Search
 	for i := range c.N {
 		count[p.classes.class[i]]++
-		found := s.find(p.near(i), c.Row(i), 1)
-		require.Equal(t, i, found[0].row)
+		found := s.Find(p.near(i), c.Row(i), 1)
+		require.Equal(t, i, found[0].Row)
 	}
 	for _, n := range count {
 		require.InDelta(t, 3000/8, n, 4*math.Sqrt(3000./8))
 	}
 	mixed := map[uint16]int{}
-	for _, f := range s.find(p.mixed(), c.Row(0), c.N) {
-		mixed[p.classes.class[f.row]]++
+	for _, f := range s.Find(p.mixed(), c.Row(0), c.N) {
+		mixed[p.classes.class[f.Row]]++
 	}
 	require.Len(t, mixed, 8)
 
-	part := &Cloud{Data: rows.Data{N: 2000, D: space, X: c.X[1000*space:]}, others: 1000}
+	part := &Cloud{Data: rows.Data{N: 2000, D: lookup.Space, X: c.X[1000*lookup.Space:]}, others: 1000}
 	for i := range part.N {
 		part.used, part.number = append(part.used, i), append(part.number, 1000+i)
 	}
-	q := places{y: part.X, index: newIndex(part.X, space, part.used)}
+	q := places{y: part.X, index: lookup.NewIndex(part.X, lookup.Space, part.used)}
 	q.divide(part, 8)
 	require.Equal(t, p.classes.class[1000:], q.classes.class)
 	p.divide(c, 1)
@@ -93,7 +94,7 @@ func TestClasses(t *testing.T) {
 
 // TestEvery: classes are as many as leave charts with a few hundred rows, and none where a number was asked for.
 func TestEvery(t *testing.T) {
-	a := newAutoSettings(Auto{Latent: 2}, space)
+	a := newAutoSettings(Auto{Latent: 2}, lookup.Space)
 	for _, c := range []struct {
 		s             setting
 		charts, every int

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/scqm/scqm/models/denoise/internal/lookup"
 	"github.com/scqm/scqm/models/rows"
 )
 
@@ -12,7 +13,7 @@ import (
 // neighbours.
 type Cloud struct {
 	rows.Data
-	index index
+	index lookup.Index
 	used  []int // rows of positive weight
 	// number orders the rows of a part of a cloud among all of positive weight; nil is their order in used.
 	number []int
@@ -50,7 +51,7 @@ func cloudOf(x rows.Data) (*Cloud, error) {
 	if len(c.used) == 0 {
 		return nil, fmt.Errorf("denoise: all weights are 0: %w", ErrInput)
 	}
-	c.index = newIndex(c.X, c.D, c.used)
+	c.index = lookup.NewIndex(c.X, c.D, c.used)
 	return c, nil
 }
 

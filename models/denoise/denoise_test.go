@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -14,6 +15,7 @@ import (
 
 	"github.com/scqm/scqm/internal/drill"
 	"github.com/scqm/scqm/losses"
+	"github.com/scqm/scqm/models/denoise/internal/lookup"
 	"github.com/scqm/scqm/models/rows"
 )
 
@@ -337,7 +339,7 @@ func TestLocalKernelsAreLocal(t *testing.T) {
 	worker, err := d.fitted.Worker(context.Background())
 	require.NoError(t, err)
 	var h Neighborhood
-	var find search
+	var find lookup.Search
 	w := worker.(*kdeWorker)
 	few, all := make([]float64, 3), make([]float64, 3)
 	for i := 0; i < s.x.N; i += 100 {
@@ -372,4 +374,13 @@ func TestRowsTakeNoMemory(t *testing.T) {
 		}
 		require.Less(t, allocations(96)-allocations(32), 32.0, name)
 	}
+}
+
+func normalRows(seed uint64, n, D int) []float64 {
+	rng := rand.New(rand.NewPCG(seed, 1))
+	x := make([]float64, n*D)
+	for i := range x {
+		x[i] = rng.NormFloat64()
+	}
+	return x
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/internal/memory"
 	"github.com/scqm/scqm/internal/par"
+	"github.com/scqm/scqm/models/denoise/internal/lookup"
 	"github.com/scqm/scqm/models/rows"
 )
 
@@ -300,7 +301,7 @@ func (d *Denoiser) jobs(x rows.Data, o Options) []job {
 		all[i] = i
 	}
 	if _, averaged := d.fitted.(*autoFit); averaged {
-		all = alongCurve(x.X, x.D, all)
+		all = lookup.AlongCurve(x.X, x.D, all)
 	}
 	var jobs []job
 	for from := 0; from < x.N; from += rowsAtATime {
@@ -314,9 +315,9 @@ type safeWorker struct {
 	d         *Denoiser
 	o         Options
 	worker    Worker
-	search    search
+	search    lookup.Search
 	neighbors Neighborhood
-	charts    []near
+	charts    []lookup.Near
 	about     Row       // of the row at hand
 	point     []float64 // D
 	sum       []float64 // D
@@ -392,26 +393,26 @@ func fatal(err error) bool { return err != nil && !errors.Is(err, errLocal) }
 
 // missed tells whether neighbours of the row at hand may be elsewhere, and forgets it.
 func (g *safeWorker) missed() bool {
-	missed := g.search.missed
-	g.search.missed = false
+	missed := g.search.Missed
+	g.search.Missed = false
 	if w, ok := g.worker.(searcher); ok {
-		missed = w.ownSearch().missed || missed
-		w.ownSearch().missed = false
+		missed = w.ownSearch().Missed || missed
+		w.ownSearch().Missed = false
 	}
 	return missed
 }
 
 // need is how far rows would have to be known for those that were missed.
 func (g *safeWorker) need() float64 {
-	need := g.search.need
+	need := g.search.Need
 	if w, ok := g.worker.(searcher); ok {
-		need = max(need, w.ownSearch().need)
+		need = max(need, w.ownSearch().Need)
 	}
 	return need
 }
 
 // searcher is a worker that looks up rows by itself.
-type searcher interface{ ownSearch() *search }
+type searcher interface{ ownSearch() *lookup.Search }
 
 func (g *safeWorker) place(centre []float64, about *Row) error {
 	if !g.neighbors.at(g.d.cloud, &g.search, centre, g.d.size) {
@@ -490,7 +491,7 @@ func reserveFit(m Method, x rows.Data, o Options) (*memory.Reservation, error) {
 		}
 		numbers += f.n*f.D*placeCopies*(1+probes)/2 + f.n*(indexWords+3)*(2+probes)
 		numbers += classWords(f.D) * f.n * (1 + probes)
-		numbers += orderWords * f.n
+		numbers += lookup.OrderWords * f.n
 		numbers += 2 * f.n * (f.D*(2+f.d+f.d*(f.d+3)/2) + 2) // charts as they are made, and kept
 	case MFIT:
 		numbers += f.n * (f.d*f.D + 1)
@@ -505,7 +506,7 @@ func reserveFit(m Method, x rows.Data, o Options) (*memory.Reservation, error) {
 func (d *Denoiser) reserveDenoise(x rows.Data, o Options) (*memory.Reservation, error) {
 	f := newFootprint(d.method, d.cloud.Data, o)
 	f.threads = float64(d.goroutines(o.Threads))
-	numbers := float64(x.N)*(float64(x.D)+rowWords+orderWords) + f.workers()
+	numbers := float64(x.N)*(float64(x.D)+rowWords+lookup.OrderWords) + f.workers()
 	if o.Share > 0 {
 		numbers += f.n + 4*float64(x.N)
 	}

@@ -146,7 +146,7 @@ func (p *cloudCharts) judgeSome(list []int, by, gain []float64) (difference []fl
 	D := p.cloud.D
 	difference, missed = make([]float64, len(list)), make([]bool, len(list))
 	err = p.each(list, func(w *autoWorker, k, i int) {
-		w.rows.search.missed = false
+		w.rows.search.Missed = false
 		x := p.cloud.Row(i)
 		var about Row
 		foot := make([]float64, D)
@@ -154,7 +154,7 @@ func (p *cloudCharts) judgeSome(list []int, by, gain []float64) (difference []fl
 		if w.Place(&itself, &about) != nil || w.Project(foot, x) != nil {
 			copy(foot, x)
 		}
-		if missed[k] = w.rows.search.missed; missed[k] {
+		if missed[k] = w.rows.search.Missed; missed[k] {
 			return
 		}
 		for a, v := range by[k*D : (k+1)*D] {

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/scqm/scqm/internal/dense"
+	"github.com/scqm/scqm/models/denoise/internal/lookup"
 )
 
 // KDE moves rows uphill on a kernel density estimate to its ridge: the
@@ -98,8 +99,8 @@ type kdeWorker struct {
 	h      float64
 	most   int // rows that count
 	eigen  *dense.SymmetricEigen
-	search search
-	found  []near
+	search lookup.Search
+	found  []lookup.Near
 	at     []float64 // where found was searched from
 
 	x, shift, diff, step []float64 // D
@@ -152,8 +153,8 @@ func (w *kdeWorker) look() {
 	copy(w.at, w.x)
 	reach := (kdeReach + kdeSlack) * w.h
 	for k := 64; ; k *= 4 {
-		w.found = w.search.find(w.cloud.index, w.x, min(k, w.most))
-		if k >= w.most || w.found[len(w.found)-1].distance > reach*reach {
+		w.found = w.search.Find(w.cloud.index, w.x, min(k, w.most))
+		if k >= w.most || w.found[len(w.found)-1].Distance > reach*reach {
 			return
 		}
 	}
@@ -167,12 +168,12 @@ func (w *kdeWorker) direct() bool {
 	clear(w.eigen.A)
 	least := math.Inf(1) // keeps kernels from vanishing far away
 	for _, f := range w.found {
-		least = min(least, distance(w.x, w.cloud.Row(f.row)))
+		least = min(least, distance(w.x, w.cloud.Row(f.Row)))
 	}
 	var total float64
 	for _, f := range w.found {
-		floats.SubTo(w.diff, w.cloud.Row(f.row), w.x)
-		weight := w.cloud.weight(f.row) * math.Exp((least*least-dense.Dot(w.diff, w.diff))/(2*h*h))
+		floats.SubTo(w.diff, w.cloud.Row(f.Row), w.x)
+		weight := w.cloud.weight(f.Row) * math.Exp((least*least-dense.Dot(w.diff, w.diff))/(2*h*h))
 		dense.Scale(w.diff, 1/h)
 		total += weight
 		floats.AddScaled(w.shift, weight, w.diff)

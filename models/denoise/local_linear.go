@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/scqm/scqm/internal/dense"
+	"github.com/scqm/scqm/models/denoise/internal/lookup"
 	"github.com/scqm/scqm/models/rows"
 )
 
@@ -32,14 +33,14 @@ const localPrior = 30
 type localLinear struct {
 	plane     *plane
 	neighbors int
-	cloud     *Cloud    // coordinates along the axes of the plane
-	index     index     // of these, shrunk
-	signal    []float64 // r: variances of all rows without the noise
-	size      float64   // sum of signal
+	cloud     *Cloud       // coordinates along the axes of the plane
+	index     lookup.Index // of these, shrunk
+	signal    []float64    // r: variances of all rows without the noise
+	size      float64      // sum of signal
 }
 
 // nearRows is the model by the nearest of the rows whose coordinates are those of c, and index has shrunk.
-func (m PCA) nearRows(c *Cloud, in index) *localLinear {
+func (m PCA) nearRows(c *Cloud, in lookup.Index) *localLinear {
 	f := &localLinear{plane: m.plane, neighbors: m.neighbors, cloud: c, index: in, signal: m.signal}
 	for _, v := range m.signal {
 		f.size += v
@@ -50,7 +51,7 @@ func (m PCA) nearRows(c *Cloud, in index) *localLinear {
 // newLocalLinear is that of all rows of c, which tell the signal.
 func newLocalLinear(p *plane, c *Cloud, neighbors int) *localLinear {
 	m := PCA{plane: p, neighbors: neighbors, signal: p.signal(c)}
-	return m.nearRows(c, newIndex(p.shrunk(c.Data), c.D, c.used))
+	return m.nearRows(c, lookup.NewIndex(p.shrunk(c.Data), c.D, c.used))
 }
 
 // signal are the variances along the axes without the noise.
@@ -99,7 +100,7 @@ func (f *localLinear) worker() *linearWorker {
 
 type linearWorker struct {
 	*localLinear
-	search          search
+	search          lookup.Search
 	at, mean, off   []float64 // r
 	weights, scaled []float64 // K, K x r
 	gain            []float64 // r: by which the last row was shrunk
@@ -120,7 +121,7 @@ func (w *linearWorker) Project(dst, z []float64) error {
 }
 
 // ownSearch implements searcher.
-func (w *linearWorker) ownSearch() *search { return &w.search }
+func (w *linearWorker) ownSearch() *lookup.Search { return &w.search }
 
 // project writes f(z) for the K nearest rows into dst, and where these tell nothing the row
 // as the model of all rows shrinks it.
@@ -176,24 +177,24 @@ func (w *linearWorker) linear(v []float64) (square, trace float64) {
 func (w *linearWorker) gather(z []float64, neighbors int) float64 {
 	r := w.plane.r
 	w.plane.shrink(w.at, z)
-	found := w.search.find(w.index, w.at, neighbors+1)
-	if w.search.missed {
+	found := w.search.Find(w.index, w.at, neighbors+1)
+	if w.search.Missed {
 		return 0
 	}
-	h := math.Sqrt(found[len(found)-1].distance)
+	h := math.Sqrt(found[len(found)-1].Distance)
 	k := len(found) - 1
 	w.weights, w.scaled = dense.Grow(w.weights, k+1), dense.Grow(w.scaled, (k+1)*r)
 	clear(w.mean)
 	var sum, square float64
 	for i, f := range found[:k] {
-		v := w.cloud.weight(f.row) * tricube(math.Sqrt(f.distance)/h)
+		v := w.cloud.weight(f.Row) * tricube(math.Sqrt(f.Distance)/h)
 		w.weights[i] = v
-		copy(w.scaled[i*r:(i+1)*r], w.cloud.Row(f.row))
-		floats.AddScaled(w.mean, v, w.cloud.Row(f.row))
+		copy(w.scaled[i*r:(i+1)*r], w.cloud.Row(f.Row))
+		floats.AddScaled(w.mean, v, w.cloud.Row(f.Row))
 		sum += v
 		square += v * v
 	}
-	if found[0].distance > 0 {
+	if found[0].Distance > 0 {
 		w.weights[k] = 1
 		copy(w.scaled[k*r:(k+1)*r], z)
 		floats.Add(w.mean, z)

@@ -158,18 +158,18 @@ func (f *linearSearch) quiet() float64 {
 func (w *linearWorker) noiseNear(f *linearSearch, z []float64, k int) float64 {
 	r := w.plane.r
 	w.plane.shrink(w.at, z)
-	found := w.search.find(w.index, w.at, k)
+	found := w.search.Find(w.index, w.at, k)
 	w.scaled = dense.Grow(w.scaled, len(found)*r)
 	clear(w.mean)
 	var off float64
 	for _, g := range found {
-		floats.Add(w.mean, w.cloud.Row(g.row))
-		off += f.off[g.row] * f.off[g.row]
+		floats.Add(w.mean, w.cloud.Row(g.Row))
+		off += f.off[g.Row] * f.off[g.Row]
 	}
 	n := float64(len(found))
 	floats.Scale(1/n, w.mean)
 	for i, g := range found {
-		floats.SubTo(w.scaled[i*r:(i+1)*r], w.cloud.Row(g.row), w.mean)
+		floats.SubTo(w.scaled[i*r:(i+1)*r], w.cloud.Row(g.Row), w.mean)
 	}
 	covariance(w.eigen.A, w.scaled[:len(found)*r], r)
 	floats.Scale(1/(n-1), w.eigen.A)

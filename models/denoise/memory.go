@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/scqm/scqm/internal/memory"
+	"github.com/scqm/scqm/models/denoise/internal/lookup"
 	"github.com/scqm/scqm/models/rows"
 )
 
@@ -46,7 +47,7 @@ func (f footprint) workers() float64 {
 	p := min(f.D, 8)
 	p = (p + 1) * (p + 2) / 2
 	neighborhood := f.k * (3*f.D + p*(1+min(f.D, arrowOuter)) + 16)
-	if f.D == space {
+	if f.D == lookup.Space {
 		neighborhood += vicinityWords * min(f.n, vicinityRows*f.k)
 	}
 	if f.fits {

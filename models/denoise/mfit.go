@@ -9,6 +9,7 @@ import (
 
 	"github.com/scqm/scqm/internal/dense"
 	"github.com/scqm/scqm/internal/par"
+	"github.com/scqm/scqm/models/denoise/internal/lookup"
 )
 
 // MFIT moves a row to where the mean of its neighbours, seen from it along the
@@ -60,7 +61,7 @@ func (m MFIT) Prepare(ctx context.Context, c *Cloud, o Options) (Fitted, error) 
 	d, D := m.Latent, c.D
 	planes := tangentPlanes{axes: make([]float64, c.N*d*D), known: make([]bool, c.N)}
 	type state struct {
-		search search
+		search lookup.Search
 		nearby Neighborhood
 		frame  *frame
 	}

@@ -4,6 +4,8 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/floats"
+
+	"github.com/scqm/scqm/models/denoise/internal/lookup"
 )
 
 // Neighborhood is the neighbourhood of a point: the nearest rows of a cloud, nearest
@@ -36,9 +38,9 @@ func (h *Neighborhood) Row(k int) []float64 {
 func (h *Neighborhood) N() int { return len(h.Index) }
 
 // at finds the k nearest rows to centre. It is false if they may be elsewhere.
-func (h *Neighborhood) at(c *Cloud, s *search, centre []float64, k int) bool {
-	found := s.find(c.index, centre, k+1)
-	if s.missed {
+func (h *Neighborhood) at(c *Cloud, s *lookup.Search, centre []float64, k int) bool {
+	found := s.Find(c.index, centre, k+1)
+	if s.Missed {
 		return false
 	}
 	h.gather(c, found, centre, k)
@@ -46,16 +48,16 @@ func (h *Neighborhood) at(c *Cloud, s *search, centre []float64, k int) bool {
 }
 
 // gather takes the first k of the rows found, of which one more may be there.
-func (h *Neighborhood) gather(c *Cloud, found []near, centre []float64, k int) {
+func (h *Neighborhood) gather(c *Cloud, found []lookup.Near, centre []float64, k int) {
 	h.Centre = append(h.Centre[:0], centre...)
-	h.Next = math.Sqrt(found[len(found)-1].distance)
+	h.Next = math.Sqrt(found[len(found)-1].Distance)
 	h.Index, h.Distance = h.Index[:0], h.Distance[:0]
 	h.Rows, h.Weights = h.Rows[:0], h.Weights[:0]
 	for _, f := range found[:min(k, len(found))] {
-		h.Index = append(h.Index, f.row)
-		h.Distance = append(h.Distance, math.Sqrt(f.distance))
-		h.Rows = append(h.Rows, c.Row(f.row)...)
-		h.Weights = append(h.Weights, c.weight(f.row))
+		h.Index = append(h.Index, f.Row)
+		h.Distance = append(h.Distance, math.Sqrt(f.Distance))
+		h.Rows = append(h.Rows, c.Row(f.Row)...)
+		h.Weights = append(h.Weights, c.weight(f.Row))
 	}
 	h.measure()
 }

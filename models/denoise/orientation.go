@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/scqm/scqm/internal/dense"
+	"github.com/scqm/scqm/models/denoise/internal/lookup"
 	"github.com/scqm/scqm/models/rows"
 )
 
@@ -78,12 +79,12 @@ func (d *Denoiser) orient(ctx context.Context, g *Geometry, r *Result, side Orie
 	if err != nil {
 		return err
 	}
-	var s search
+	var s lookup.Search
 	for _, i := range open {
 		for j := range toward {
 			toward[j] = r.X[i*D+j] / d.unit
 		}
-		nearest := s.find(sides.index, toward, 1)[0].row
+		nearest := s.Find(sides.index, toward, 1)[0].Row
 		if dense.Dot(sides.normals[nearest*D:(nearest+1)*D], g.Normals[i*D:(i+1)*D]) < 0 {
 			g.flip(i, D)
 		}
@@ -103,7 +104,7 @@ func (g *Geometry) flip(i, D int) {
 // orientedPlaces are denoised rows of the cloud with normals that agree.
 type orientedPlaces struct {
 	normals []float64
-	index   index
+	index   lookup.Index
 }
 
 // sides orients the rows fitted, which it denoises once.
@@ -124,7 +125,7 @@ func (d *Denoiser) sides(ctx context.Context, o Options) (*orientedPlaces, error
 	if err != nil {
 		return nil, err
 	}
-	p := &orientedPlaces{normals: g.Normals, index: newIndex(r.X, x.D, d.cloud.used)}
+	p := &orientedPlaces{normals: g.Normals, index: lookup.NewIndex(r.X, x.D, d.cloud.used)}
 	alignNormals(g.Normals, r.X, x.D, d.cloud.used, p.index)
 	d.oriented = p
 	return p, nil
@@ -138,14 +139,14 @@ type turn struct {
 
 // alignNormals makes the normals of neighbouring rows agree, along a minimum
 // spanning forest, and those of each tree point outwards at its outermost row.
-func alignNormals(normals, x []float64, D int, list []int, in index) {
+func alignNormals(normals, x []float64, D int, list []int, in lookup.Index) {
 	normal := func(i int) []float64 { return normals[i*D : (i+1)*D] }
 	var edges []turn
-	var s search
+	var s lookup.Search
 	for _, i := range list {
-		for _, f := range s.find(in, x[i*D:(i+1)*D], orientNeighbors+1) {
-			if f.row != i {
-				edges = append(edges, turn{1 - math.Abs(dense.Dot(normal(i), normal(f.row))), min(i, f.row), max(i, f.row)})
+		for _, f := range s.Find(in, x[i*D:(i+1)*D], orientNeighbors+1) {
+			if f.Row != i {
+				edges = append(edges, turn{1 - math.Abs(dense.Dot(normal(i), normal(f.Row))), min(i, f.Row), max(i, f.Row)})
 			}
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/scqm/scqm/internal/par"
+	"github.com/scqm/scqm/models/denoise/internal/lookup"
 	"github.com/scqm/scqm/models/rows"
 )
 
@@ -55,7 +56,7 @@ func (m PCA) Prepare(_ context.Context, c *Cloud, _ Options) (Fitted, error) {
 		return nil, fmt.Errorf("denoise: pca: rows without a principal axis: %w", ErrInput)
 	}
 	if m.neighbors > 0 {
-		return m.nearRows(c, newIndex(m.plane.shrunk(c.Data), c.D, c.used)), nil
+		return m.nearRows(c, lookup.NewIndex(m.plane.shrunk(c.Data), c.D, c.used)), nil
 	}
 	return &shrunk{m.plane, c.rows()}, nil
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/scqm/scqm/internal/dense"
 	"github.com/scqm/scqm/internal/par"
+	"github.com/scqm/scqm/models/denoise/internal/lookup"
 	"github.com/scqm/scqm/models/rows"
 )
 
@@ -159,13 +160,13 @@ func neighborsOf(z []float64, n, r, k, threads int) [][]int {
 	for i := range all {
 		all[i] = i
 	}
-	in := newIndex(z, r, all)
+	in := lookup.NewIndex(z, r, all)
 	near := make([][]int, n)
-	searches := make([]search, threads)
+	searches := make([]lookup.Search, threads)
 	par.Do(threads, n, func(w, i int) {
-		for _, g := range searches[w].find(in, z[i*r:(i+1)*r], k+1) {
-			if g.row != i && len(near[i]) < k {
-				near[i] = append(near[i], g.row)
+		for _, g := range searches[w].Find(in, z[i*r:(i+1)*r], k+1) {
+			if g.Row != i && len(near[i]) < k {
+				near[i] = append(near[i], g.Row)
 			}
 		}
 	})

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/scqm/scqm/internal/dense"
+	"github.com/scqm/scqm/models/denoise/internal/lookup"
 	"github.com/scqm/scqm/models/rows"
 )
 
@@ -91,9 +92,9 @@ func loadMesh(name string) (*mesh, error) {
 
 // scale makes the diagonal of the bounding box 1.
 func (m *mesh) scale() {
-	b := newBox(3)
+	b := lookup.NewBox(3)
 	for _, v := range m.v {
-		b.include(v[:])
+		b.Include(v[:])
 	}
 	size := distance(b.Lo, b.Hi)
 	for i := range m.v {
@@ -269,9 +270,9 @@ var scanCases = []scanCase{
 func (c scanCase) draw(m *mesh, seed uint64) (x rows.Data, outlier []bool) {
 	rng := rand.New(rand.NewPCG(seed, 81))
 	var accept func(p [3]float64) float64
-	b := newBox(3)
+	b := lookup.NewBox(3)
 	for _, v := range m.v {
-		b.include(v[:])
+		b.Include(v[:])
 	}
 	along := func(p [3]float64) float64 { return (p[0] - b.Lo[0]) / (b.Hi[0] - b.Lo[0]) }
 	if c.kind == "density" {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 
+	"github.com/scqm/scqm/models/denoise/internal/lookup"
 	"github.com/scqm/scqm/models/rows"
 )
 
@@ -13,11 +14,11 @@ import (
 // furthest neighbour. Which chart a row goes to depends on the fitted rows alone.
 func (d *Denoiser) sharedJobs(x rows.Data, share float64) []job {
 	chart := d.sharedCharts(share)
-	var s search
+	var s lookup.Search
 	rows := map[int]int{} // chart to job
 	var jobs []job
 	for i := range x.N {
-		at := chart[s.find(d.cloud.index, x.Row(i), 1)[0].row]
+		at := chart[s.Find(d.cloud.index, x.Row(i), 1)[0].Row]
 		k, ok := rows[at]
 		if !ok {
 			k = len(jobs)
@@ -37,17 +38,17 @@ func (d *Denoiser) sharedCharts(share float64) []int {
 	for i := range chart {
 		chart[i] = -1
 	}
-	var s search
+	var s lookup.Search
 	for _, i := range c.used {
 		if chart[i] >= 0 {
 			continue
 		}
 		chart[i] = i
-		found := s.find(c.index, c.Row(i), d.size)
-		reach := share * math.Sqrt(found[len(found)-1].distance)
+		found := s.Find(c.index, c.Row(i), d.size)
+		reach := share * math.Sqrt(found[len(found)-1].Distance)
 		for _, f := range found {
-			if chart[f.row] < 0 && math.Sqrt(f.distance) <= reach {
-				chart[f.row] = i
+			if chart[f.Row] < 0 && math.Sqrt(f.Distance) <= reach {
+				chart[f.Row] = i
 			}
 		}
 	}

@@ -1,6 +1,10 @@
 package denoise
 
-import "math"
+import (
+	"math"
+
+	"github.com/scqm/scqm/models/denoise/internal/lookup"
+)
 
 // Rows on the two sides of a thin sheet lie about the surface between them, at the distance half on either
 // side, with the noise. Where the sides are less than four standard deviations of the noise apart nothing in one place
@@ -206,7 +210,7 @@ func (a *autoSettings) findPair(far []float64) (best sheetPair) {
 // rows of the selection tell, given what the pilot has seen. Where they do it charts all rows between the sheets and then
 // each on its side.
 func (p *autoPrepare) lookForSheets(s setting, seen look) (found bool, err error) {
-	if p.method.LeastSquares || p.D != space || p.method.Latent != space-1 || !s.noisy {
+	if p.method.LeastSquares || p.D != lookup.Space || p.method.Latent != lookup.Space-1 || !s.noisy {
 		return false, nil
 	}
 	s.uneven = false

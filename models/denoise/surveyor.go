@@ -7,6 +7,7 @@ import (
 
 	"github.com/scqm/scqm/internal/dense"
 	"github.com/scqm/scqm/internal/memory"
+	"github.com/scqm/scqm/models/denoise/internal/lookup"
 	"github.com/scqm/scqm/models/rows"
 )
 
@@ -17,7 +18,7 @@ type surveyor struct {
 	tune      tuning
 	chart     *chart
 	neighbors Neighborhood
-	search    search
+	search    lookup.Search
 	shape     *dense.SymmetricEigen // d x d
 	x, point  []float64             // D: in the unit of the cloud
 	foot      []float64             // D
@@ -65,9 +66,9 @@ func (s *surveyor) row(g *Geometry, i int, x []float64, r *Result, unit float64)
 
 // nearestOther is the distance of the nearest row fitted that is elsewhere.
 func (s *surveyor) nearestOther() float64 {
-	for _, f := range s.search.find(s.cloud.index, s.x, 2) {
-		if f.distance > 0 {
-			return math.Sqrt(f.distance)
+	for _, f := range s.search.Find(s.cloud.index, s.x, 2) {
+		if f.Distance > 0 {
+			return math.Sqrt(f.Distance)
 		}
 	}
 	return 0

@@ -1,6 +1,10 @@
 package denoise
 
-import "math"
+import (
+	"math"
+
+	"github.com/scqm/scqm/models/denoise/internal/lookup"
+)
 
 // Parts of a cloud may be as thin as the neighbourhoods of the pilot are large, whose charts then lie between two sides. How the
 // noise that charts of K rows see, in units of their size, changes with K tells such parts, as medians over places near by: with many rows it is
@@ -43,7 +47,7 @@ const (
 
 // mayBeThin tells whether parts of a cloud are looked at for being thin, by the setting of the pilot and what it has seen.
 func (p *autoPrepare) mayBeThin(s *setting, seen look) bool {
-	inSpace := p.D == space && p.method.Latent == space-1
+	inSpace := p.D == lookup.Space && p.method.Latent == lookup.Space-1
 	start := seen.size * math.Sqrt(float64(thinStart)/thinMany)
 	return inSpace && !p.method.LeastSquares && s.noisy && p.n >= unevenRows && s.neighbors == thinMany && start >= minReach*s.scale
 }
@@ -68,14 +72,14 @@ func (p *cloudCharts) measureSome(list []int, s setting) (seen []float64, missed
 	seen, missed = make([]float64, aboutWidth*len(list)), make([]bool, len(list))
 	s.rounds, s.steps, s.cut = 2, 0, math.Inf(1)
 	err = p.each(list, func(w *autoWorker, k, i int) {
-		w.rows.search.missed = false
-		y := p.places.y[i*space : (i+1)*space]
+		w.rows.search.Missed = false
+		y := p.places.y[i*lookup.Space : (i+1)*lookup.Space]
 		w.rows.look(p.places.index, y, thinMany)
-		if missed[k] = w.rows.search.missed; missed[k] {
+		if missed[k] = w.rows.search.Missed; missed[k] {
 			return
 		}
 		w.rows.gather(p.cloud, p.cloud.X, p.places, thinMany)
-		near := w.rows.nearer(thinFew, space)
+		near := w.rows.nearer(thinFew, lookup.Space)
 		few, many := w.noiseIn(y, &near, &s), w.noiseIn(y, &w.rows, &s)
 		if few > 0 && many > 0 {
 			seen[aboutWidth*k], seen[aboutWidth*k+1] = few, many
@@ -97,7 +101,7 @@ func (w *autoWorker) noiseIn(y []float64, r *chartRows, s *setting) float64 {
 func (w *autoWorker) findThin(s *setting) bool {
 	w.few, w.many = w.few[:0], w.many[:0]
 	for _, f := range w.rows.found {
-		if seen := w.about[aboutWidth*f.row:]; seen[0] > 0 {
+		if seen := w.about[aboutWidth*f.Row:]; seen[0] > 0 {
 			w.few, w.many = append(w.few, seen[0]), append(w.many, seen[1])
 		}
 	}
@@ -105,7 +109,7 @@ func (w *autoWorker) findThin(s *setting) bool {
 		return false
 	}
 	few, many := median(w.few), median(w.many)
-	near := few * math.Sqrt(w.rows.found[min(thinFew, len(w.rows.found)-1)].distance)
+	near := few * math.Sqrt(w.rows.found[min(thinFew, len(w.rows.found)-1)].Distance)
 	if s.sides = s.sidesOf(near, many, w.rows.next); s.sides > 0 {
 		return true
 	}
@@ -165,7 +169,7 @@ func (w *autoWorker) prepare(y, pivot []float64, s setting) bool {
 // nearer are the first k of the rows gathered, of which there are more.
 func (r *chartRows) nearer(k, D int) chartRows {
 	part := *r
-	part.found, part.next = r.found[:k], math.Sqrt(r.found[k].distance)
+	part.found, part.next = r.found[:k], math.Sqrt(r.found[k].Distance)
 	part.prior, part.trust = r.prior[:k], r.trust[:k]
 	if !r.lanes {
 		part.x, part.near = r.x[:k*D], r.near[:k*D]

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/scqm/scqm/models/denoise/internal/lookup"
 	"github.com/scqm/scqm/models/rows"
 )
 
@@ -158,12 +159,12 @@ func (t *Tile) probe(m int) probe {
 }
 
 // bounds is the box of the values of a field, of the rows for which only is true.
-func (t *Tile) bounds(f field, only []bool) box {
-	b := newBox(t.columns)
+func (t *Tile) bounds(f field, only []bool) lookup.Box {
+	b := lookup.NewBox(t.columns)
 	v := t.values(f)
 	for i := range t.Rows() {
 		if only == nil || only[i] {
-			b.include(v[i*t.columns : (i+1)*t.columns])
+			b.Include(v[i*t.columns : (i+1)*t.columns])
 		}
 	}
 	return b
@@ -186,7 +187,7 @@ func (t *Tile) cut(wants []want, charts bool) *Tile {
 	for _, w := range wants {
 		v := t.values(w.Field)
 		for i := range keep {
-			keep[i] = keep[i] || w.Box.contains(v[i*t.columns:(i+1)*t.columns])
+			keep[i] = keep[i] || w.Box.Contains(v[i*t.columns:(i+1)*t.columns])
 		}
 	}
 	var list []int

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/scqm/scqm/internal/par"
+	"github.com/scqm/scqm/models/denoise/internal/lookup"
 	"github.com/scqm/scqm/models/rows"
 )
 
@@ -51,19 +52,19 @@ func (q *Queries) turned(p *plane, threads int) (z rows.Data, off []float64, err
 
 // bounds is the box of the rows of z, which are those of the queries, that are not done, and for a linear
 // model of the nearest rows that of what it looks these up by.
-func (k *Task) bounds(q *Queries, z rows.Data) []box {
-	boxes := []box{q.bounds(z)}
+func (k *Task) bounds(q *Queries, z rows.Data) []lookup.Box {
+	boxes := []lookup.Box{q.bounds(z)}
 	if k.linear != nil && k.linear.neighbors > 0 {
 		boxes = append(boxes, q.bounds(rows.Data{N: z.N, D: z.D, X: k.plane.shrunk(z)}))
 	}
 	return boxes
 }
 
-func (q *Queries) bounds(z rows.Data) box {
-	b := newBox(z.D)
+func (q *Queries) bounds(z rows.Data) lookup.Box {
+	b := lookup.NewBox(z.D)
 	for i, r := range q.result.Rows {
 		if !r.Done {
-			b.include(z.Row(i))
+			b.Include(z.Row(i))
 		}
 	}
 	return b

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/scqm/scqm/models/denoise/internal/lookup"
 	"github.com/scqm/scqm/models/rows"
 )
 
@@ -36,7 +37,7 @@ const (
 // want is a box of which a task knows all rows whose value of a field is in it.
 type want struct {
 	Field field
-	Box   box
+	Box   lookup.Box
 }
 
 // Task is work on a tile, or on queries, for which it takes parts of other tiles. It goes
@@ -85,7 +86,7 @@ type Reply struct {
 
 	rows    int
 	dropped []int
-	bounds  []box // of the fields asked for; of rows that are missed where some are
+	bounds  []lookup.Box // of the fields asked for; of rows that are missed where some are
 	// reach is what actReach asks, and otherwise how far rows would have to be known for
 	// those that are missed, as far as searches can tell.
 	reach float64
@@ -109,7 +110,7 @@ func (k *Task) Do(ctx context.Context, m Method, t *Tile, parts []*Tile) (*Reply
 	}
 	switch k.act {
 	case actSurvey:
-		return &Reply{rows: t.Rows(), bounds: []box{t.bounds(field{rowsThemselves, true}, nil)}, dropped: t.lost}, nil
+		return &Reply{rows: t.Rows(), bounds: []lookup.Box{t.bounds(field{rowsThemselves, true}, nil)}, dropped: t.lost}, nil
 	case actNumber:
 		t.renumber(k.dropped, k.all)
 		t.lost = nil
@@ -134,7 +135,7 @@ func (k *Task) Do(ctx context.Context, m Method, t *Tile, parts []*Tile) (*Reply
 		t.perturb(k.probes, k.eps)
 	case actCommit:
 		t.commit()
-		return &Reply{bounds: []box{t.bounds(placeField, nil)}}, nil
+		return &Reply{bounds: []lookup.Box{t.bounds(placeField, nil)}}, nil
 	case actFollow:
 		return k.follow(ctx, t)
 	case actMeasure:
@@ -228,7 +229,7 @@ func (k *Task) cloud(all *Tile) *Cloud {
 }
 
 // index is that of the rows that are known by a field; nil where it is not wanted.
-func (k *Task) index(all *Tile, f field) index {
+func (k *Task) index(all *Tile, f field) lookup.Index {
 	for _, w := range k.wants {
 		if w.Field != f {
 			continue
@@ -236,11 +237,11 @@ func (k *Task) index(all *Tile, f field) index {
 		var list []int
 		v := all.values(f)
 		for i := range all.Rows() {
-			if w.Box.contains(v[i*all.columns : (i+1)*all.columns]) {
+			if w.Box.Contains(v[i*all.columns : (i+1)*all.columns]) {
 				list = append(list, i)
 			}
 		}
-		return knownIndex{newIndex(v, all.columns, list), w.Box}
+		return lookup.KnownIndex{Index: lookup.NewIndex(v, all.columns, list), Known: w.Box}
 	}
 	return nil
 }
@@ -456,13 +457,13 @@ func (t *Tile) reach(k *Task) float64 {
 	for i := range all {
 		all[i] = i
 	}
-	var s search
-	near := newScan(v, D, all)
+	var s lookup.Search
+	near := lookup.NewScan(v, D, all)
 	far := make([]float64, 0, looks)
 	for l := range min(looks, t.Rows()) {
 		i := someRow(l, t.Rows(), min(looks, t.Rows()))
-		found := s.find(near, v[i*D:(i+1)*D], k.neighbors)
-		far = append(far, math.Sqrt(found[len(found)-1].distance))
+		found := s.Find(near, v[i*D:(i+1)*D], k.neighbors)
+		far = append(far, math.Sqrt(found[len(found)-1].Distance))
 	}
 	if len(far) == 0 {
 		return 0

@@ -6,6 +6,8 @@ import (
 	"encoding/gob"
 	"fmt"
 	"runtime"
+
+	"github.com/scqm/scqm/models/denoise/internal/lookup"
 )
 
 // tileFormat is the version of what tiles, queries, tasks and replies are encoded as.
@@ -363,7 +365,7 @@ func (k *Task) UnmarshalBinary(b []byte) error {
 type replyWire struct {
 	Missed, Known, Rows int
 	Dropped             []int
-	Bounds              []box
+	Bounds              []lookup.Box
 	Reach               float64
 	Place               []int
 	Values              numbers
@@ -391,7 +393,7 @@ type tileFitWire struct {
 	Linear              linearWire
 	Note                string
 	Fields              []field
-	Bounds              [][]box
+	Bounds              [][]lookup.Box
 	Auto                Auto
 	Q, Median, Far, Cut float64
 	Setting             settingWire
@@ -435,7 +437,7 @@ func LoadTileFit(b []byte, m Method) (*TileFit, error) {
 		m = *l
 	}
 	f := &TileFit{tiling{
-		method: m, n: w.N, D: w.D, plane: p, linear: l, note: w.Note, bounds: map[field][]box{}, distances: w.Distances, halo: w.Halo, report: &w.Report,
+		method: m, n: w.N, D: w.D, plane: p, linear: l, note: w.Note, bounds: map[field][]lookup.Box{}, distances: w.Distances, halo: w.Halo, report: &w.Report,
 		auto: autoSettings{method: w.Auto, q: w.Q, tune: tuning{w.Median, w.Far, w.Cut}, setting: w.Setting.setting()},
 	}}
 	for k, of := range w.Fields {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/scqm/scqm/models/denoise/internal/lookup"
 	"github.com/scqm/scqm/models/rows"
 )
 
@@ -38,11 +39,11 @@ func NewPartition(sample rows.Data, cells int) *Partition {
 func (p *Partition) divide(x rows.Data, list []int, cells int) int {
 	self := len(p.nodes)
 	p.nodes = append(p.nodes, cellNode{axis: -1, cell: p.cells})
-	b := newBox(x.D)
+	b := lookup.NewBox(x.D)
 	for _, i := range list {
-		b.include(x.Row(i))
+		b.Include(x.Row(i))
 	}
-	if cells == 1 || len(list) < 2 || !(b.width() > 0) {
+	if cells == 1 || len(list) < 2 || !(b.Width() > 0) {
 		p.cells += cells // those that could not be cut off stay empty
 		return self
 	}

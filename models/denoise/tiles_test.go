@@ -13,6 +13,7 @@ import (
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/internal/drill"
 	"github.com/scqm/scqm/losses"
+	"github.com/scqm/scqm/models/denoise/internal/lookup"
 	"github.com/scqm/scqm/models/rows"
 )
 
@@ -271,7 +272,7 @@ func TestCertificate(t *testing.T) {
 	require.NoError(t, err)
 	wrong, missed := 0, 0
 	for k, q := range e.queries {
-		known := q.bounds(rows.Data{N: q.Rows(), D: 3, X: q.x}).widen(.08)
+		known := q.bounds(rows.Data{N: q.Rows(), D: 3, X: q.x}).Widen(.08)
 		task := &Task{act: actDenoise, first: true, all: x.N, wants: []nearby{{rowField, known}}}
 		var parts []*Tile
 		for _, s := range e.tiles {
@@ -280,7 +281,7 @@ func TestCertificate(t *testing.T) {
 		}
 		// Without the certificate:
 		all := union(3, x.N, parts)
-		d, err := newDenoiser(context.Background(), m, &Cloud{Data: rows.Data{N: all.Rows(), D: 3, X: all.x}, index: newScan(all.x, 3, upTo(all.Rows())), used: upTo(all.Rows())}, Options{})
+		d, err := newDenoiser(context.Background(), m, &Cloud{Data: rows.Data{N: all.Rows(), D: 3, X: all.x}, index: lookup.NewScan(all.x, 3, upTo(all.Rows())), used: upTo(all.Rows())}, Options{})
 		require.NoError(t, err)
 		trusting, err := d.Denoise(context.Background(), rows.Data{N: len(q.number), D: 3, X: q.x}, Options{})
 		require.NoError(t, err)
@@ -318,19 +319,19 @@ func upTo(n int) []int {
 // it, so that the search has missed it.
 func TestTies(t *testing.T) {
 	x := []float64{0, 0, 1, 0}
-	known := newBox(2)
-	known.include([]float64{-2, -1})
-	known.include([]float64{1, 1})
-	in := knownIndex{newScan(x, 2, []int{0, 1}), known}
-	var s search
-	s.find(in, []float64{0, 0}, 2)
-	require.True(t, s.missed, "another row at the distance 1 may be beyond the face")
-	require.Equal(t, 1.0, s.need)
-	s = search{}
-	s.find(in, []float64{0, 0}, 1)
-	require.False(t, s.missed)
-	s.find(in, []float64{0, 0}, 3)
-	require.True(t, s.missed, "there may be a third row")
+	known := lookup.NewBox(2)
+	known.Include([]float64{-2, -1})
+	known.Include([]float64{1, 1})
+	in := lookup.KnownIndex{Index: lookup.NewScan(x, 2, []int{0, 1}), Known: known}
+	var s lookup.Search
+	s.Find(in, []float64{0, 0}, 2)
+	require.True(t, s.Missed, "another row at the distance 1 may be beyond the face")
+	require.Equal(t, 1.0, s.Need)
+	s = lookup.Search{}
+	s.Find(in, []float64{0, 0}, 1)
+	require.False(t, s.Missed)
+	s.Find(in, []float64{0, 0}, 3)
+	require.True(t, s.Missed, "there may be a third row")
 }
 
 // TestStreamFrom: skipping numbers gives those that come after them.
@@ -394,11 +395,11 @@ func TestCutFrom(t *testing.T) {
 	require.NoError(t, err)
 	whole := new(Tile)
 	require.NoError(t, whole.UnmarshalBinary(b))
-	half := newBox(3)
-	half.include(x.Row(0))
-	half.include(x.Row(1))
+	half := lookup.NewBox(3)
+	half.Include(x.Row(0))
+	half.Include(x.Row(1))
 	for _, act := range []act{actChart, actDenoise} {
-		k := &Task{act: act, wants: []want{{rowField, half.widen(.5)}}}
+		k := &Task{act: act, wants: []want{{rowField, half.Widen(.5)}}}
 		part, err := k.CutFrom(b)
 		require.NoError(t, err)
 		require.Equal(t, k.Cut(whole), part)

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/scqm/scqm/models/denoise/internal/lookup"
 	"github.com/scqm/scqm/models/rows"
 )
 
@@ -123,7 +124,7 @@ type tiling struct {
 	rival     *linearModel // that charts are compared with
 	linear    *PCA         // the method where that is better, without its plane
 	note      string
-	bounds    map[field][]box
+	bounds    map[field][]lookup.Box
 	auto      autoSettings
 	eps       float64
 	probes    int
@@ -162,7 +163,7 @@ func (t *tiling) check() error {
 func (t *tiling) each(make func(tile int) *Task) []*Task {
 	var tasks []*Task
 	for k, b := range t.bounds[rowField] {
-		if !b.empty() {
+		if !b.Empty() {
 			tasks = append(tasks, make(k))
 		}
 	}
@@ -185,7 +186,7 @@ func (t *tiling) survey() error {
 	if err != nil {
 		return err
 	}
-	t.bounds = map[field][]box{}
+	t.bounds = map[field][]lookup.Box{}
 	var dropped []int
 	for _, r := range replies {
 		dropped = append(dropped, r.dropped...)
@@ -207,30 +208,30 @@ func (t *tiling) survey() error {
 
 // checkSpan refuses rows that would take another unit.
 func (t *tiling) checkSpan() error {
-	if size := t.whole(rowField).width(); size > maxSpan || rows.UnitOf(size) != 1 || rows.UnitOf(size/2) != 1 {
+	if size := t.whole(rowField).Width(); size > maxSpan || rows.UnitOf(size) != 1 || rows.UnitOf(size/2) != 1 {
 		return fmt.Errorf("denoise: in tiles: the rows span %.2g, beyond what tiles work with; rescale them: %w", size, ErrInput)
 	}
 	return nil
 }
 
 // whole is the box of all values of a field.
-func (t *tiling) whole(f field) box {
-	b := newBox(t.D)
+func (t *tiling) whole(f field) lookup.Box {
+	b := lookup.NewBox(t.D)
 	for _, of := range t.boundsOf(f) {
-		b.join(of)
+		b.Join(of)
 	}
 	return b
 }
 
 // boundsOf are the boxes of the values of a field, by tile.
-func (t *tiling) boundsOf(f field) []box {
+func (t *tiling) boundsOf(f field) []lookup.Box {
 	if known, ok := t.bounds[f]; ok {
 		return known
 	}
-	moved := make([]box, len(t.bounds[rowField]))
+	moved := make([]lookup.Box, len(t.bounds[rowField]))
 	for k, b := range t.bounds[rowField] {
-		if moved[k] = b; f.Probe != rowsThemselves && !b.empty() {
-			moved[k] = b.widen(t.eps)
+		if moved[k] = b; f.Probe != rowsThemselves && !b.Empty() {
+			moved[k] = b.Widen(t.eps)
 		}
 	}
 	return moved

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/scqm/scqm/internal/par"
+	"github.com/scqm/scqm/models/denoise/internal/lookup"
 	"github.com/scqm/scqm/models/rows"
 )
 
@@ -45,15 +46,15 @@ func (t *tiling) turn(p *plane, keep bool) error {
 		return err
 	}
 	t.plane, t.D = p, p.r
-	t.bounds = map[field][]box{rowField: t.boxes(tasks, replies)}
+	t.bounds = map[field][]lookup.Box{rowField: t.boxes(tasks, replies)}
 	return t.checkSpan()
 }
 
 // boxes are those of the rows, by tile, after tasks that say them.
-func (t *tiling) boxes(tasks []*Task, replies []*Reply) []box {
-	boxes := make([]box, t.engine.Tiles())
+func (t *tiling) boxes(tasks []*Task, replies []*Reply) []lookup.Box {
+	boxes := make([]lookup.Box, t.engine.Tiles())
 	for k := range boxes {
-		boxes[k] = newBox(t.D)
+		boxes[k] = lookup.NewBox(t.D)
 	}
 	for k, task := range tasks {
 		boxes[task.Tile] = replies[k].bounds[0]
@@ -131,7 +132,7 @@ func (k *Task) turn(t *Tile) (*Reply, error) {
 		t.keep()
 	}
 	t.x, t.columns = z, p.r
-	return &Reply{bounds: []box{t.bounds(rowField, nil)}}, nil
+	return &Reply{bounds: []lookup.Box{t.bounds(rowField, nil)}}, nil
 }
 
 // shrink takes the coordinates of the rows of a tile, shrunk as those of all, for the places.
@@ -140,5 +141,5 @@ func (k *Task) shrink(t *Tile) (*Reply, error) {
 		return nil, fmt.Errorf("denoise: a tile of %d coordinates is shrunk by the gains of others: %w", t.columns, ErrInput)
 	}
 	t.places, t.trust = [][]float64{k.plane.shrunk(rows.Data{N: t.Rows(), D: t.columns, X: t.x})}, [][]float64{nil}
-	return &Reply{bounds: []box{t.bounds(placeField, nil)}}, nil
+	return &Reply{bounds: []lookup.Box{t.bounds(placeField, nil)}}, nil
 }

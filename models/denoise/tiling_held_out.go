@@ -1,13 +1,17 @@
 package denoise
 
-import "context"
+import (
+	"context"
+
+	"github.com/scqm/scqm/models/denoise/internal/lookup"
+)
 
 // heldTiles are tiles with noise added to their rows.
 type heldTiles struct {
 	*tiling
 	noise  heldNoise
 	before autoSettings
-	bounds map[field][]box // before
+	bounds map[field][]lookup.Box // before
 }
 
 // holdOut implements charts.
@@ -19,7 +23,7 @@ func (t *tiling) holdOut(s autoSettings, noise heldNoise) (heldRows, error) {
 	if err != nil {
 		return nil, err
 	}
-	t.auto, t.bounds = s, map[field][]box{rowField: t.boxes(tasks, replies)}
+	t.auto, t.bounds = s, map[field][]lookup.Box{rowField: t.boxes(tasks, replies)}
 	return h, nil
 }
 
@@ -47,7 +51,7 @@ func (k *Task) holdOut(t *Tile) *Reply {
 	}
 	t.keep()
 	t.x = x
-	return &Reply{bounds: []box{t.bounds(rowField, nil)}}
+	return &Reply{bounds: []lookup.Box{t.bounds(rowField, nil)}}
 }
 
 // judge judges charts of some rows of a tile.

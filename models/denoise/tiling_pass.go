@@ -3,13 +3,15 @@ package denoise
 import (
 	"fmt"
 	"math"
+
+	"github.com/scqm/scqm/models/denoise/internal/lookup"
 )
 
 // part is a tile, or queries, of which a pass has rows left.
 type part struct {
 	tile int
-	box  []box   // of the values of these rows, by field
-	halo float64 // around the box
+	box  []lookup.Box // of the values of these rows, by field
+	halo float64      // around the box
 }
 
 // pass does a task on all tiles, or queries, until no row is missed: those that are go to
@@ -20,16 +22,16 @@ func (t *tiling) pass(template *Task, fields []field, K []int, take func(*Reply)
 	if err != nil {
 		return err
 	}
-	whole := make([]box, len(fields))
+	whole := make([]lookup.Box, len(fields))
 	var width float64
 	for l, f := range fields {
 		whole[l] = t.whole(f)
-		reach := newBox(t.D)
-		reach.join(whole[l])
+		reach := lookup.NewBox(t.D)
+		reach.Join(whole[l])
 		for _, p := range parts {
-			reach.join(p.box[l])
+			reach.Join(p.box[l])
 		}
-		width = max(width, reach.width())
+		width = max(width, reach.Width())
 	}
 	for l, k := range K {
 		if err := t.halos(parts, fields[l], k); err != nil {
@@ -85,17 +87,17 @@ func (t *tiling) advanceProgress() {
 }
 
 // task is that of a part in a round.
-func (t *tiling) task(template *Task, p part, fields []field, whole []box, round int) *Task {
+func (t *tiling) task(template *Task, p part, fields []field, whole []lookup.Box, round int) *Task {
 	k := *template
 	k.Tile, k.first, k.all = p.tile, round == 0, t.n
 	k.Threads = t.o.Threads
 	give := make([]bool, t.engine.Tiles())
 	for l, f := range fields {
-		known := p.box[l].widen(p.halo)
-		known.openTo(whole[l])
+		known := p.box[l].Widen(p.halo)
+		known.OpenTo(whole[l])
 		k.wants = append(k.wants, want{f, known})
 		for s, b := range t.boundsOf(f) {
-			give[s] = give[s] || !b.empty() && known.meets(b)
+			give[s] = give[s] || !b.Empty() && known.Meets(b)
 		}
 	}
 	for s, g := range give {
@@ -111,7 +113,7 @@ func (t *tiling) parts(queries bool, fields []field) ([]part, error) {
 	var parts []part
 	if !queries {
 		for _, k := range t.each(func(tile int) *Task { return &Task{Tile: tile} }) {
-			var bounds []box
+			var bounds []lookup.Box
 			for _, f := range fields {
 				bounds = append(bounds, t.boundsOf(f)[k.Tile])
 			}
@@ -125,7 +127,7 @@ func (t *tiling) parts(queries bool, fields []field) ([]part, error) {
 	}
 	replies, err := t.engine.Run(t.ctx, tasks)
 	for k, r := range replies {
-		if !r.bounds[0].empty() {
+		if !r.bounds[0].Empty() {
 			parts = append(parts, part{tile: k, box: t.boxesOf(k, true, fields, r.bounds)})
 		}
 	}
@@ -134,16 +136,16 @@ func (t *tiling) parts(queries bool, fields []field) ([]part, error) {
 
 // boxesOf are the boxes of a part by those that a reply has. Queries have one for each field, or else one, and are
 // looked up by places about where those of the tile of their number are.
-func (t *tiling) boxesOf(tile int, queries bool, fields []field, bounds []box) []box {
+func (t *tiling) boxesOf(tile int, queries bool, fields []field, bounds []lookup.Box) []lookup.Box {
 	if !queries || len(bounds) == len(fields) {
 		return bounds
 	}
-	boxes := make([]box, len(fields))
+	boxes := make([]lookup.Box, len(fields))
 	for l, f := range fields {
-		boxes[l] = newBox(t.D)
-		boxes[l].join(bounds[0])
+		boxes[l] = lookup.NewBox(t.D)
+		boxes[l].Join(bounds[0])
 		if of := t.boundsOf(f); !f.Raw && tile < len(of) {
-			boxes[l].join(of[tile])
+			boxes[l].Join(of[tile])
 		}
 	}
 	return boxes

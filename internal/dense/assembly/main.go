@@ -33,7 +33,7 @@ var kernels = map[string]struct {
 	"cells":    {"../../../models/scqm/internal/nearest/absolute_cells_amd64.s", writeCells},
 	"rounded":  {"../../../models/scqm/internal/nearest/rounded_sums_amd64.s", writeRoundedSums},
 	"charts":   {"../../../models/denoise/chart_lanes_amd64.s", writeCharts},
-	"vicinity": {"../../../models/denoise/vicinity_amd64.s", writeVicinity},
+	"vicinity": {"../../../models/denoise/internal/lookup/vicinity_amd64.s", writeVicinity},
 }
 
 func main() { kernels[os.Args[1]].write() }

@@ -1,22 +1,22 @@
-package denoise
+package lookup
 
 import (
 	"math"
 	"slices"
 )
 
-// near is a row and its squared distance from a point.
-type near struct {
-	distance float64
-	row      int
+// Near is a row and its squared distance from a point.
+type Near struct {
+	Distance float64
+	Row      int
 }
 
 // before orders by distance, ties by row.
-func (a near) before(b near) bool {
-	return a.distance < b.distance || a.distance == b.distance && a.row < b.row
+func (a Near) before(b Near) bool {
+	return a.Distance < b.Distance || a.Distance == b.Distance && a.Row < b.Row
 }
 
-func compareNear(a, b near) int {
+func compareNear(a, b Near) int {
 	switch {
 	case a.before(b):
 		return -1
@@ -30,13 +30,13 @@ func compareNear(a, b near) int {
 // which they come, of which the furthest are left out when these are too many. That takes a few steps a
 // row, whatever k is.
 type kNearest struct {
-	list []near
+	list []Near
 	k    int
 	// limit is a squared distance beyond which no row is among the k nearest: of those seen, or as
 	// an index guesses, which then has to look whether it has found k.
 	limit float64
 
-	ordered []near
+	ordered []Near
 	first   []int32 // of buckets
 }
 
@@ -47,7 +47,7 @@ func (s *kNearest) reset(k int) {
 	s.k, s.limit = k, math.Inf(1)
 	room := min(2*k, k+4096) + spareRows
 	if cap(s.list) < room {
-		s.list, s.ordered, s.first = make([]near, 0, room), make([]near, 0, room), make([]int32, 0, room)
+		s.list, s.ordered, s.first = make([]Near, 0, room), make([]Near, 0, room), make([]int32, 0, room)
 	}
 	s.list = s.list[:0]
 }
@@ -60,13 +60,13 @@ func (s *kNearest) furthest() float64 {
 	s.leaveOut()
 	most := 0.0
 	for _, c := range s.list {
-		most = max(most, c.distance)
+		most = max(most, c.Distance)
 	}
 	return most
 }
 
-func (s *kNearest) offer(c near) {
-	if c.distance > s.limit {
+func (s *kNearest) offer(c Near) {
+	if c.Distance > s.limit {
 		return
 	}
 	s.list = append(s.list, c)
@@ -90,7 +90,7 @@ func (s *kNearest) leaveOut() {
 }
 
 // selectNear orders a list so that none before k comes after any other (Hoare 1961).
-func selectNear(list []near, k int) {
+func selectNear(list []Near, k int) {
 	lo, hi := 0, len(list)
 	for hi-lo > 1 {
 		a, b, c := list[lo], list[(lo+hi)/2], list[hi-1]
@@ -135,13 +135,13 @@ const (
 )
 
 // sorted returns the k nearest of those offered, nearest first. It stays valid until the next reset.
-func (s *kNearest) sorted() []near {
+func (s *kNearest) sorted() []Near {
 	n, k := len(s.list), min(s.k, len(s.list))
 	far := s.limit
 	if math.IsInf(far, 1) {
 		far = 0
 		for _, c := range s.list {
-			far = max(far, c.distance)
+			far = max(far, c.Distance)
 		}
 	}
 	per := float64(n) / far
@@ -153,12 +153,12 @@ func (s *kNearest) sorted() []near {
 }
 
 // bucketed sorts by buckets, per a unit of squared distance: on a surface these are about equally full.
-func (s *kNearest) bucketed(per float64, k int) []near {
+func (s *kNearest) bucketed(per float64, k int) []Near {
 	n := len(s.list)
 	s.first = append(s.first[:0], make([]int32, n+1)...)
 	first := s.first
 	for _, c := range s.list {
-		first[min(int(c.distance*per), n-1)+1]++
+		first[min(int(c.Distance*per), n-1)+1]++
 	}
 	last, most := 0, int32(0) // of the buckets that have the k nearest
 	for last < n && int(first[last]) < k {
@@ -170,7 +170,7 @@ func (s *kNearest) bucketed(per float64, k int) []near {
 	s.ordered = slices.Grow(s.ordered[:0], n)[:all]
 	out := s.ordered
 	for _, c := range s.list {
-		if b := min(int(c.distance*per), n-1); b < last {
+		if b := min(int(c.Distance*per), n-1); b < last {
 			out[first[b]] = c
 			first[b]++
 		}
@@ -181,7 +181,7 @@ func (s *kNearest) bucketed(per float64, k int) []near {
 	}
 	for i := 1; i < len(out); i++ {
 		c := out[i]
-		if c.distance > out[i-1].distance {
+		if c.Distance > out[i-1].Distance {
 			continue
 		}
 		j := i

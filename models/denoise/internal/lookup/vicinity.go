@@ -1,4 +1,4 @@
-package denoise
+package lookup
 
 import (
 	"math"
@@ -7,7 +7,7 @@ import (
 	"github.com/scqm/scqm/internal/dense"
 )
 
-//go:generate sh -c "go run ../../internal/dense/assembly vicinity > vicinity_amd64.s"
+//go:generate sh -c "go run ../../../../internal/dense/assembly vicinity > vicinity_amd64.s"
 
 // groupRows is the number of rows that a lookup takes at a time.
 const groupRows = 8
@@ -19,7 +19,7 @@ func wholeGroups(n int) int { return (n + groupRows - 1) / groupRows * groupRows
 // such a copy, eight rows at a time, costs less than to go through the tree anew.
 type vicinity struct {
 	of     *tree
-	centre [space]float64
+	centre [Space]float64
 	radius float64
 	n      int
 	rows   []float64 // by column, stride apart, with rows infinitely far beyond the last
@@ -28,11 +28,11 @@ type vicinity struct {
 
 	from, to int // rows of the tree that are still to be copied
 
-	last    [space]float64 // the point looked up before
+	last    [Space]float64 // the point looked up before
 	asked   float64        // the largest distance asked for since the copy was made
 	squares []float64      // of the distances of a lookup
 	within  []byte         // which of eight rows are near enough
-	table   [space + 1]float64
+	table   [Space + 1]float64
 }
 
 // nearKernel is a function in assembly that writes squared distances of rows from the first three numbers of a table, and
@@ -43,7 +43,7 @@ type nearKernel func(table, x *float64, xStride int, squares *float64, within *b
 const vicinityReach = 1.8
 
 // vicinity is the one for a tree.
-func (s *search) vicinity(t *tree) *vicinity {
+func (s *Search) vicinity(t *tree) *vicinity {
 	v := &s.vicinities
 	if v[0] == nil {
 		v[0], v[1] = &vicinity{}, &vicinity{}
@@ -54,8 +54,8 @@ func (s *search) vicinity(t *tree) *vicinity {
 	return v[0]
 }
 
-// forget lets go of trees, whose rows may become others.
-func (s *search) forget() {
+// Forget lets go of trees, whose rows may become others.
+func (s *Search) Forget() {
 	for _, v := range s.vicinities {
 		if v != nil {
 			v.of = nil
@@ -63,9 +63,9 @@ func (s *search) forget() {
 	}
 }
 
-// scan leaves the rows of a tree within the limit of a search in its list, as [tree.search] does, but for their order. It
+// scan leaves the rows of a tree within the limit of a search in its list, as [tree.Search] does, but for their order. It
 // is false where the lookups are not near each other: then it has not looked.
-func (v *vicinity) scan(t *tree, s *search, x [space]float64) bool {
+func (v *vicinity) scan(t *tree, s *Search, x [Space]float64) bool {
 	far := math.Sqrt(s.limit)
 	last := v.last
 	v.last = x
@@ -84,7 +84,7 @@ func (v *vicinity) scan(t *tree, s *search, x [space]float64) bool {
 }
 
 // copy takes all rows in a ball.
-func (v *vicinity) copy(t *tree, s *search, centre [space]float64, radius float64) {
+func (v *vicinity) copy(t *tree, s *Search, centre [Space]float64, radius float64) {
 	v.of, v.centre, v.radius, v.asked = t, centre, radius, 0
 	v.n, v.from, v.to = 0, 0, 0
 	clear(s.off)
@@ -92,7 +92,7 @@ func (v *vicinity) copy(t *tree, s *search, centre [space]float64, radius float6
 	v.take(t)
 	n := wholeGroups(v.n)
 	v.room(n)
-	for j := range space {
+	for j := range Space {
 		pad := v.rows[j*v.stride+v.n : j*v.stride+n]
 		for i := range pad {
 			pad[i] = math.Inf(1)
@@ -109,8 +109,8 @@ func (v *vicinity) room(n int) {
 		return
 	}
 	stride := wholeGroups(max(2*v.stride, n, 512))
-	rows, number := make([]float64, space*stride), make([]int, stride)
-	for j := range space {
+	rows, number := make([]float64, Space*stride), make([]int, stride)
+	for j := range Space {
 		copy(rows[j*stride:], v.rows[j*v.stride:j*v.stride+v.n])
 	}
 	copy(number, v.number[:v.n])
@@ -118,7 +118,7 @@ func (v *vicinity) room(n int) {
 }
 
 // visit is [tree.visitSpace] for all rows of leaves, from the left to the right, so that those that follow each other are copied at once.
-func (v *vicinity) visit(t *tree, s *search, at int, distance float64) {
+func (v *vicinity) visit(t *tree, s *Search, at int, distance float64) {
 	n := &t.nodes[at]
 	if n.axis < 0 {
 		if v.to != n.lo {
@@ -151,25 +151,25 @@ func (v *vicinity) visit(t *tree, s *search, at int, distance float64) {
 // take copies rows that follow each other.
 func (v *vicinity) take(t *tree) {
 	v.room(v.n + v.to - v.from)
-	for j := range space {
+	for j := range Space {
 		copy(v.rows[j*v.stride+v.n:(j+1)*v.stride], t.rows[j*len(t.row)+v.from:j*len(t.row)+v.to])
 	}
 	v.n += copy(v.number[v.n:], t.row[v.from:v.to])
 }
 
 // list lists the rows within the limit.
-func (v *vicinity) list(s *search, x [space]float64) {
+func (v *vicinity) list(s *Search, x [Space]float64) {
 	groups := wholeGroups(v.n) / groupRows
 	v.find(x, s.limit, groups)
 	if cap(s.list) < v.n {
-		s.list = make([]near, v.stride)
+		s.list = make([]Near, v.stride)
 	}
 	list, found := s.list[:cap(s.list)], 0
 	for g, within := range v.within[:groups] {
 		squares, number := v.squares[groupRows*g:groupRows*g+groupRows], v.number[groupRows*g:groupRows*g+groupRows]
 		for ; within != 0; within &= within - 1 {
 			i := bits.TrailingZeros8(within) % groupRows
-			list[found] = near{squares[i], number[i]}
+			list[found] = Near{squares[i], number[i]}
 			found++
 		}
 	}
@@ -177,8 +177,8 @@ func (v *vicinity) list(s *search, x [space]float64) {
 }
 
 // find finds the squared distances of all rows, and which are within a limit.
-func (v *vicinity) find(x [space]float64, limit float64, groups int) {
-	v.table = [space + 1]float64{x[0], x[1], x[2], limit}
+func (v *vicinity) find(x [Space]float64, limit float64, groups int) {
+	v.table = [Space + 1]float64{x[0], x[1], x[2], limit}
 	switch wide, wider := dense.Wide(); {
 	case groups == 0:
 	case wider:
@@ -190,10 +190,10 @@ func (v *vicinity) find(x [space]float64, limit float64, groups int) {
 	}
 }
 
-func (v *vicinity) findPlain(x [space]float64, limit float64, groups int) {
+func (v *vicinity) findPlain(x [Space]float64, limit float64, groups int) {
 	clear(v.within[:groups])
 	for i := range groupRows * groups {
-		v.squares[i] = squareInSpace(x, [space]float64{v.rows[i], v.rows[v.stride+i], v.rows[2*v.stride+i]})
+		v.squares[i] = squareInSpace(x, [Space]float64{v.rows[i], v.rows[v.stride+i], v.rows[2*v.stride+i]})
 		if v.squares[i] <= limit {
 			v.within[i/groupRows] |= 1 << (i % groupRows)
 		}

@@ -1,6 +1,6 @@
 //go:build !amd64
 
-package denoise
+package lookup
 
 // nearRows is none: lookups are in plain Go.
 var nearRows [2]nearKernel

@@ -1,4 +1,4 @@
-package denoise
+package lookup
 
 import (
 	"cmp"
@@ -6,19 +6,19 @@ import (
 	"slices"
 )
 
-// orderWords is the number of numbers a row that [alongCurve] takes.
-const orderWords = 3
+// OrderWords is the number of numbers a row that [AlongCurve] takes.
+const OrderWords = 3
 
-// alongCurve returns the places of a list of rows in an order in which rows that follow each other are near each other,
+// AlongCurve returns the places of a list of rows in an order in which rows that follow each other are near each other,
 // along a Z-order curve of their first three columns. What is looked up about one is then in the caches
 // of the processor for the next; no result depends on it.
 //
 // Source: G. M. Morton, A computer oriented geodetic data base and a new technique in file sequencing,
 // IBM (1966).
-func alongCurve(x []float64, D int, list []int) []int {
-	box := newBox(min(D, curveColumns))
+func AlongCurve(x []float64, D int, list []int) []int {
+	box := NewBox(min(D, curveColumns))
 	for _, i := range list {
-		box.include(x[i*D : i*D+len(box.Lo)])
+		box.Include(x[i*D : i*D+len(box.Lo)])
 	}
 	type key struct {
 		code  uint64

@@ -1,48 +1,48 @@
-package denoise
+package lookup
 
 import "math"
 
-// box is the points between lo and hi, D each, both included.
-type box struct{ Lo, Hi []float64 }
+// Box is the points between lo and hi, D each, both included.
+type Box struct{ Lo, Hi []float64 }
 
-// newBox contains nothing.
-func newBox(D int) box {
-	b := box{Lo: make([]float64, D), Hi: make([]float64, D)}
+// NewBox contains nothing.
+func NewBox(D int) Box {
+	b := Box{Lo: make([]float64, D), Hi: make([]float64, D)}
 	for j := range D {
 		b.Lo[j], b.Hi[j] = math.Inf(1), math.Inf(-1)
 	}
 	return b
 }
 
-// empty tells whether nothing has been included.
-func (b box) empty() bool { return b.Lo[0] > b.Hi[0] }
+// Empty tells whether nothing has been included.
+func (b Box) Empty() bool { return b.Lo[0] > b.Hi[0] }
 
-// include makes the box contain x.
-func (b box) include(x []float64) {
+// Include makes the box contain x.
+func (b Box) Include(x []float64) {
 	for j, v := range x {
 		b.Lo[j], b.Hi[j] = min(b.Lo[j], v), max(b.Hi[j], v)
 	}
 }
 
-// join makes the box contain another.
-func (b box) join(other box) {
-	if !other.empty() {
-		b.include(other.Lo)
-		b.include(other.Hi)
+// Join makes the box contain another.
+func (b Box) Join(other Box) {
+	if !other.Empty() {
+		b.Include(other.Lo)
+		b.Include(other.Hi)
 	}
 }
 
-// widen moves all faces outwards.
-func (b box) widen(by float64) box {
-	w := newBox(len(b.Lo))
+// Widen moves all faces outwards.
+func (b Box) Widen(by float64) Box {
+	w := NewBox(len(b.Lo))
 	for j := range b.Lo {
 		w.Lo[j], w.Hi[j] = b.Lo[j]-by, b.Hi[j]+by
 	}
 	return w
 }
 
-// openTo moves faces that nothing in all is beyond of to infinity.
-func (b box) openTo(all box) {
+// OpenTo moves faces that nothing in all is beyond of to infinity.
+func (b Box) OpenTo(all Box) {
 	for j := range b.Lo {
 		if b.Lo[j] <= all.Lo[j] {
 			b.Lo[j] = math.Inf(-1)
@@ -53,8 +53,8 @@ func (b box) openTo(all box) {
 	}
 }
 
-// contains tells whether x is between the faces.
-func (b box) contains(x []float64) bool {
+// Contains tells whether x is between the faces.
+func (b Box) Contains(x []float64) bool {
 	for j, v := range x {
 		if v < b.Lo[j] || v > b.Hi[j] {
 			return false
@@ -63,8 +63,8 @@ func (b box) contains(x []float64) bool {
 	return true
 }
 
-// meets tells whether the box has a point of another.
-func (b box) meets(other box) bool {
+// Meets tells whether the box has a point of another.
+func (b Box) Meets(other Box) bool {
 	for j := range b.Lo {
 		if b.Lo[j] > other.Hi[j] || b.Hi[j] < other.Lo[j] {
 			return false
@@ -73,8 +73,8 @@ func (b box) meets(other box) bool {
 	return true
 }
 
-// width is that of the widest side.
-func (b box) width() float64 {
+// Width is that of the widest side.
+func (b Box) Width() float64 {
 	var width float64
 	for j := range b.Lo {
 		width = max(width, b.Hi[j]-b.Lo[j])
@@ -83,7 +83,7 @@ func (b box) width() float64 {
 }
 
 // gap is the square of the distance of x from the nearest face, 0 outside.
-func (b box) gap(x []float64) float64 {
+func (b Box) gap(x []float64) float64 {
 	least := math.Inf(1)
 	for j, v := range x {
 		least = min(least, v-b.Lo[j], b.Hi[j]-v)
@@ -94,28 +94,28 @@ func (b box) gap(x []float64) float64 {
 	return least * least
 }
 
-// knownIndex is the index of the rows of a cloud that are in a box, of which it has
+// KnownIndex is the index of the rows of a cloud that are in a box, of which it has
 // all. A search misses where a row beyond a face could be among the nearest: unless
 // the furthest row that was found is nearer than the nearest face.
 //
 // That holds to the last bit. The squared distance of a row beyond a face, as
-// [search.offerRow] rounds it, is a sum of which one term is the rounded square of
+// [Search.offerRow] rounds it, is a sum of which one term is the rounded square of
 // a number no smaller than the distance of the face; rounding keeps the
 // order of numbers, and terms that are added do not make a sum smaller. Rows at the
 // very distance of the face count as misses, for ties go by number.
-type knownIndex struct {
-	index
-	known box
+type KnownIndex struct {
+	Index
+	Known Box
 }
 
-func (k knownIndex) nearest(s *search, x []float64) {
-	k.index.nearest(s, x)
-	gap := k.known.gap(x)
+func (k KnownIndex) nearest(s *Search, x []float64) {
+	k.Index.nearest(s, x)
+	gap := k.Known.gap(x)
 	if math.IsInf(gap, 1) || s.full() && s.furthest() < gap {
 		return
 	}
-	s.missed = true
+	s.Missed = true
 	if s.full() {
-		s.need = max(s.need, math.Sqrt(s.furthest()))
+		s.Need = max(s.Need, math.Sqrt(s.furthest()))
 	}
 }

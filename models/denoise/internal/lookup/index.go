@@ -1,16 +1,16 @@
-package denoise
+package lookup
 
 import "math"
 
-// index finds the nearest of a set of rows, exactly, with ties in favour of the
+// Index finds the nearest of a set of rows, exactly, with ties in favour of the
 // row that comes first. It is safe for concurrent use.
-type index interface {
+type Index interface {
 	// nearest leaves the nearest rows to x in s, as many as s keeps or there are.
-	nearest(s *search, x []float64)
+	nearest(s *Search, x []float64)
 }
 
-// search is the memory of one goroutine for searches.
-type search struct {
+// Search is the memory of one goroutine for searches.
+type Search struct {
 	kNearest
 	off []float64 // D: distance from the box of a tree, by coordinate
 	// before is the search before: how many rows it found, and the squared distance of the furthest.
@@ -20,12 +20,12 @@ type search struct {
 	}
 	// vicinities are those of the last two trees, that used last first: charts of rows and of a probe come in turns.
 	vicinities [2]*vicinity
-	// missed is set by an index of a part of the rows that does not know whether it
+	// Missed is set by an index of a part of the rows that does not know whether it
 	// has found the nearest of all of them.
-	missed bool
-	// need is the furthest that such an index would have had to know rows, as far as
+	Missed bool
+	// Need is the furthest that such an index would have had to know rows, as far as
 	// it can tell, over all misses.
-	need float64
+	Need float64
 }
 
 // treeColumns is the number of columns up to which a tree pays: see
@@ -35,24 +35,24 @@ const (
 	treeRows    = 64
 )
 
-// newIndex indexes those of the rows of x, n x D, that list names.
-func newIndex(x []float64, D int, list []int) index {
+// NewIndex indexes those of the rows of x, n x D, that list names.
+func NewIndex(x []float64, D int, list []int) Index {
 	if D > treeColumns || len(list) < treeRows {
-		return newScan(x, D, list)
+		return NewScan(x, D, list)
 	}
 	return newTree(x, D, list)
 }
 
-// find returns the k nearest rows to x, nearest first, in memory of s.
-func (s *search) find(in index, x []float64, k int) []near {
+// Find returns the k nearest rows to x, nearest first, in memory of s.
+func (s *Search) Find(in Index, x []float64, k int) []Near {
 	s.reset(k)
 	if len(s.off) < len(x) {
 		s.off = make([]float64, len(x))
 	}
 	in.nearest(s, x)
 	found := s.sorted()
-	if last := len(found) - 1; last > 0 && found[last].distance > 0 {
-		s.before.k, s.before.far = len(found), found[last].distance
+	if last := len(found) - 1; last > 0 && found[last].Distance > 0 {
+		s.before.k, s.before.far = len(found), found[last].Distance
 	}
 	return found
 }
@@ -61,20 +61,20 @@ func (s *search) find(in index, x []float64, k int) []near {
 // already is given up.
 const block = 8
 
-// space is the number of columns of rows that have kernels of their own.
-const space = 3
+// Space is the number of columns of rows that have kernels of their own.
+const Space = 3
 
 // squareInSpace is the square of a distance, to the last bit that of the kernel nearRows.
-func squareInSpace(x, row [space]float64) float64 {
+func squareInSpace(x, row [Space]float64) float64 {
 	a, b, c := x[0]-row[0], x[1]-row[1], x[2]-row[2]
 	return float64(a*a) + float64(b*b) + float64(c*c)
 }
 
 // offerRow offers a row unless it is known to be too far. All indices come
 // through here, so that they agree to the last bit.
-func (s *search) offerRow(x, row []float64, i int) {
-	if len(x) == space {
-		s.offer(near{squareInSpace([space]float64(x), [space]float64(row)), i})
+func (s *Search) offerRow(x, row []float64, i int) {
+	if len(x) == Space {
+		s.offer(Near{squareInSpace([Space]float64(x), [Space]float64(row)), i})
 		return
 	}
 	var sum float64
@@ -84,7 +84,7 @@ func (s *search) offerRow(x, row []float64, i int) {
 			d := v - row[j]
 			sum += d * d
 		}
-		s.offer(near{sum, i})
+		s.offer(Near{sum, i})
 		return
 	}
 	for from := 0; from < len(x); from += block {
@@ -97,7 +97,7 @@ func (s *search) offerRow(x, row []float64, i int) {
 			return
 		}
 	}
-	s.offer(near{sum, i})
+	s.offer(Near{sum, i})
 }
 
 // scan is the index that looks at every row.
@@ -107,7 +107,7 @@ type scan struct {
 	d    int
 }
 
-func newScan(x []float64, D int, list []int) *scan {
+func NewScan(x []float64, D int, list []int) *scan {
 	s := &scan{rows: make([]float64, 0, len(list)*D), row: list, d: D}
 	for _, i := range list {
 		s.rows = append(s.rows, x[i*D:(i+1)*D]...)
@@ -115,7 +115,7 @@ func newScan(x []float64, D int, list []int) *scan {
 	return s
 }
 
-func (c *scan) nearest(s *search, x []float64) {
+func (c *scan) nearest(s *Search, x []float64) {
 	for k, i := range c.row {
 		s.offerRow(x, c.rows[k*c.d:(k+1)*c.d], i)
 	}

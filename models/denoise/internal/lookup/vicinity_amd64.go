@@ -1,4 +1,4 @@
-package denoise
+package lookup
 
 //go:noescape
 func nearRowsAVX2(table, x *float64, xStride int, squares *float64, within *byte, groups int)

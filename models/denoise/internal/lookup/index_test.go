@@ -1,4 +1,4 @@
-package denoise
+package lookup
 
 import (
 	"fmt"
@@ -37,24 +37,24 @@ func TestIndexAgainstSorting(t *testing.T) {
 			x[i] = float64(int(2 * x[i])) // a grid
 		}
 		list := allRows(n)[5:] // rows of no weight are left out
-		for name, in := range map[string]index{"tree": newTree(x, D, list), "scan": newScan(x, D, list)} {
-			var s search
+		for name, in := range map[string]Index{"tree": newTree(x, D, list), "scan": NewScan(x, D, list)} {
+			var s Search
 			for _, k := range []int{1, 7, 90, n} {
 				q := x[11*D : 12*D]
 				if k == 90 {
 					q = normalRows(77, 1, D)
 				}
-				var want []near
+				var want []Near
 				for _, i := range list {
 					var sum float64
 					for j := range D {
 						d := q[j] - x[i*D+j]
 						sum += d * d
 					}
-					want = append(want, near{sum, i})
+					want = append(want, Near{sum, i})
 				}
 				slices.SortFunc(want, compareNear)
-				require.Equal(t, want[:min(k, len(want))], s.find(in, q, k), "%s, D = %d, k = %d", name, D, k)
+				require.Equal(t, want[:min(k, len(want))], s.Find(in, q, k), "%s, D = %d, k = %d", name, D, k)
 			}
 		}
 	}
@@ -62,18 +62,18 @@ func TestIndexAgainstSorting(t *testing.T) {
 
 func TestIndexOfEqualRows(t *testing.T) {
 	x := make([]float64, 300)
-	var s search
-	got := s.find(newTree(x, 3, allRows(100)), x[:3], 4)
-	require.Equal(t, []near{{0, 0}, {0, 1}, {0, 2}, {0, 3}}, got)
+	var s Search
+	got := s.Find(newTree(x, 3, allRows(100)), x[:3], 4)
+	require.Equal(t, []Near{{0, 0}, {0, 1}, {0, 2}, {0, 3}}, got)
 }
 
 func TestSearchAllocatesNothing(t *testing.T) {
 	x := normalRows(1, 1000, 3)
 	in := newTree(x, 3, allRows(1000))
-	var s search
-	s.find(in, x[:3], 30)
+	var s Search
+	s.Find(in, x[:3], 30)
 	i := 0
-	require.Zero(t, testing.AllocsPerRun(100, func() { i++; s.find(in, x[3*i:3*i+3], 30) }))
+	require.Zero(t, testing.AllocsPerRun(100, func() { i++; s.Find(in, x[3*i:3*i+3], 30) }))
 }
 
 // surfaceRows are near a surface of dimension 2, as data worth denoising are.
@@ -94,12 +94,12 @@ func surfaceRows(n, D int) []float64 {
 func BenchmarkIndex(b *testing.B) {
 	for _, size := range []struct{ n, D int }{{300, 3}, {10000, 3}, {100000, 3}, {10000, 10}, {10000, 20}, {10000, 32}, {10000, 50}, {2000, 784}} {
 		x := surfaceRows(size.n, size.D)
-		for name, in := range map[string]index{"tree": newTree(x, size.D, allRows(size.n)), "scan": newScan(x, size.D, allRows(size.n))} {
+		for name, in := range map[string]Index{"tree": newTree(x, size.D, allRows(size.n)), "scan": NewScan(x, size.D, allRows(size.n))} {
 			b.Run(fmt.Sprintf("n=%d/D=%d/%s", size.n, size.D, name), func(b *testing.B) {
-				var s search
+				var s Search
 				i := 0
 				for b.Loop() {
-					s.find(in, x[i*size.D:(i+1)*size.D], 30)
+					s.Find(in, x[i*size.D:(i+1)*size.D], 30)
 					i = (i + 17) % size.n
 				}
 			})

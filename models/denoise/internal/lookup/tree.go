@@ -1,4 +1,4 @@
-package denoise
+package lookup
 
 import "math"
 
@@ -35,7 +35,7 @@ type node struct {
 func newTree(x []float64, D int, list []int) *tree {
 	t := &tree{d: D, row: append([]int(nil), list...), rows: make([]float64, 0, len(list)*D)}
 	t.divide(x, 0, len(list))
-	if D == space {
+	if D == Space {
 		for j := range D {
 			for _, i := range t.row {
 				t.rows = append(t.rows, x[i*D+j])
@@ -121,13 +121,13 @@ const guessed = 1.2
 
 // nearest searches within a guess of the distance, and without where that was too small: all rows within a
 // distance are found, so that those k of them that are nearest are the nearest of all.
-func (t *tree) nearest(s *search, x []float64) {
+func (t *tree) nearest(s *Search, x []float64) {
 	if k := min(s.k, len(t.row)); s.before.k > 0 && k > 0 {
 		perRow := s.before.far / float64(s.before.k)
 		guess := perRow * float64(k) * (guessed + 2/math.Sqrt(float64(k)))
 		if guess > 0 && !math.IsInf(guess, 1) {
 			s.limit = guess
-			if t.d != space || !s.vicinity(t).scan(t, s, [space]float64(x)) {
+			if t.d != Space || !s.vicinity(t).scan(t, s, [Space]float64(x)) {
 				t.search(s, x)
 			}
 			if len(s.list) >= k {
@@ -139,17 +139,17 @@ func (t *tree) nearest(s *search, x []float64) {
 	t.search(s, x)
 }
 
-func (t *tree) search(s *search, x []float64) {
+func (t *tree) search(s *Search, x []float64) {
 	clear(s.off)
-	if t.d == space {
-		t.visitSpace(s, [space]float64(x), 0, 0)
+	if t.d == Space {
+		t.visitSpace(s, [Space]float64(x), 0, 0)
 		return
 	}
 	t.visit(s, x, 0, 0)
 }
 
 // visit searches below a node whose box is at the squared distance given.
-func (t *tree) visit(s *search, x []float64, at int, distance float64) {
+func (t *tree) visit(s *Search, x []float64, at int, distance float64) {
 	n := &t.nodes[at]
 	if n.axis < 0 {
 		for k := n.lo; k < n.hi; k++ {
@@ -180,15 +180,15 @@ func (t *tree) column(j int, n *node) []float64 {
 }
 
 // visitSpace is visit for rows of three numbers.
-func (t *tree) visitSpace(s *search, x [space]float64, at int, distance float64) {
+func (t *tree) visitSpace(s *Search, x [Space]float64, at int, distance float64) {
 	n := &t.nodes[at]
 	if n.axis < 0 {
 		limit := s.limit
 		row := t.row[n.lo:n.hi]
 		x0, x1, x2 := t.column(0, n)[:len(row)], t.column(1, n)[:len(row)], t.column(2, n)[:len(row)]
 		for k := range row {
-			if square := squareInSpace(x, [space]float64{x0[k], x1[k], x2[k]}); square <= limit {
-				s.list = append(s.list, near{square, row[k]})
+			if square := squareInSpace(x, [Space]float64{x0[k], x1[k], x2[k]}); square <= limit {
+				s.list = append(s.list, Near{square, row[k]})
 			}
 		}
 		s.makeRoom()

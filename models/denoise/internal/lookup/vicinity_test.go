@@ -1,4 +1,4 @@
-package denoise
+package lookup
 
 import (
 	"math"
@@ -15,14 +15,14 @@ func TestNearKernels(t *testing.T) {
 	avx2, avx512 := dense.Wide()
 	rng := rand.New(rand.NewPCG(3, 7))
 	for groups := 1; groups < 20; groups++ {
-		n := groups * lanes
-		v := &vicinity{n: n, stride: n, rows: make([]float64, space*n), squares: make([]float64, n), within: make([]byte, n)}
+		n := groups * groupRows
+		v := &vicinity{n: n, stride: n, rows: make([]float64, Space*n), squares: make([]float64, n), within: make([]byte, n)}
 		for i := range v.rows {
 			v.rows[i] = rng.Float64()
 		}
 		v.rows[n-1] = math.Inf(1)
-		x := [space]float64{.4, .5, .6}
-		limit := squareInSpace(x, [space]float64{v.rows[3], v.rows[n+3], v.rows[2*n+3]}) // of a row
+		x := [Space]float64{.4, .5, .6}
+		limit := squareInSpace(x, [Space]float64{v.rows[3], v.rows[n+3], v.rows[2*n+3]}) // of a row
 		v.findPlain(x, limit, groups)
 		require.NotZero(t, v.within[0]&8)
 		require.Zero(t, v.within[groups-1]&128)
@@ -31,7 +31,7 @@ func TestNearKernels(t *testing.T) {
 				continue
 			}
 			squares, within := make([]float64, n), make([]byte, groups)
-			table := [space + 1]float64{x[0], x[1], x[2], limit}
+			table := [Space + 1]float64{x[0], x[1], x[2], limit}
 			nearRows[wider](&table[0], &v.rows[0], v.stride, &squares[0], &within[0], groups)
 			require.Equal(t, v.squares[:n], squares)
 			require.Equal(t, v.within[:groups], within)
@@ -43,21 +43,21 @@ func TestNearKernels(t *testing.T) {
 func TestVicinityIsWhole(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 7))
 	const n = 30000
-	x, all := make([]float64, space*n), make([]int, n)
+	x, all := make([]float64, Space*n), make([]int, n)
 	for i := range n { // of a plane, whose boxes are small
-		x[space*i], x[space*i+1] = rng.Float64(), rng.Float64()
+		x[Space*i], x[Space*i+1] = rng.Float64(), rng.Float64()
 	}
 	for i := range all {
 		all[i] = i
 	}
-	tree := newTree(x, space, all)
-	s := search{}
-	s.off = make([]float64, space)
-	var y [space]float64
+	tree := newTree(x, Space, all)
+	s := Search{}
+	s.off = make([]float64, Space)
+	var y [Space]float64
 	scanned := 0
 	for look := range 1000 {
 		if look%50 == 0 {
-			copy(y[:], x[space*rng.IntN(n):])
+			copy(y[:], x[Space*rng.IntN(n):])
 		}
 		for j := range y {
 			y[j] += .01 * rng.NormFloat64()
@@ -70,7 +70,7 @@ func TestVicinityIsWhole(t *testing.T) {
 		scanned++
 		want := 0
 		for i := range n {
-			if squareInSpace(y, [space]float64(x[space*i:])) <= s.limit {
+			if squareInSpace(y, [Space]float64(x[Space*i:])) <= s.limit {
 				want++
 			}
 		}
@@ -83,7 +83,7 @@ func TestVicinityIsWhole(t *testing.T) {
 func TestVicinity(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 7))
 	draw := func(n int) []float64 {
-		x := make([]float64, space*n)
+		x := make([]float64, Space*n)
 		for i := range x {
 			x[i] = math.Round(rng.NormFloat64()*64) / 64 // rows that are equally far
 		}
@@ -95,13 +95,13 @@ func TestVicinity(t *testing.T) {
 	for i := range all {
 		all[i] = i
 	}
-	trees := []index{newTree(x, space, all), newTree(other, space, all)}
-	scans := []index{newScan(x, space, all), newScan(other, space, all)}
-	var s, plain search
-	y, copies := make([]float64, space), 0
+	trees := []Index{newTree(x, Space, all), newTree(other, Space, all)}
+	scans := []Index{NewScan(x, Space, all), NewScan(other, Space, all)}
+	var s, plain Search
+	y, copies := make([]float64, Space), 0
 	for look := range 2000 {
 		if look%50 == 0 {
-			copy(y, x[space*rng.IntN(n):])
+			copy(y, x[Space*rng.IntN(n):])
 		}
 		for j := range y { // walks to the edge of a copy and beyond
 			y[j] += .05 * rng.NormFloat64()
@@ -109,7 +109,7 @@ func TestVicinity(t *testing.T) {
 		which, k := look/4%2, 1+rng.IntN(80)
 		v := s.vicinity(trees[which].(*tree))
 		before := v.centre
-		require.Equal(t, plain.find(scans[which], y, k), s.find(trees[which], y, k))
+		require.Equal(t, plain.Find(scans[which], y, k), s.Find(trees[which], y, k))
 		if v.centre != before {
 			copies++
 		}
