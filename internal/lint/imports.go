@@ -30,6 +30,8 @@ var directions = []struct{ from, to string }{
 	{"models/scqm/internal/influence", aboveObjective + " models/scqm/internal/arrowhead"},
 	{"models/scqm/internal/blocks", aboveObjective + " losses models/scqm/internal/alternating models/scqm/internal/arrowhead models/scqm/internal/influence"},
 	{"models/scqm/internal/problemtest", aboveObjective + " losses"},
+	{"models/denoise/internal/lookup", "std internal/dense"},
+	{"models/denoise/internal/chart", "std gonum internal/dense models/rows models/denoise/internal/lookup"},
 	{"models/mean", "std gonum internal/par internal/memory framework manifolds losses solvers models/rows"},
 	{"models/residuals", "std gonum internal/par internal/dense framework manifolds solvers models/rows"},
 	{"plugins", "std rpc framework losses internal/gather internal/shm"},

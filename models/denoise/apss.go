@@ -9,7 +9,9 @@ import (
 
 	"github.com/scqm/scqm/internal/dense"
 	"github.com/scqm/scqm/internal/par"
+	"github.com/scqm/scqm/models/denoise/internal/chart"
 	"github.com/scqm/scqm/models/denoise/internal/lookup"
+	"github.com/scqm/scqm/models/rows"
 )
 
 // APSS is the algebraic point set surface: a sphere, which may be as flat as a plane, is
@@ -77,7 +79,7 @@ func (m APSS) Prepare(ctx context.Context, c *Cloud, o Options) (Fitted, error) 
 			return
 		}
 		if workers[w] == nil {
-			workers[w] = &planeWorker{frame: newFrame(c.D, c.D-1), tune: f.tune}
+			workers[w] = &planeWorker{frame: chart.NewFrame(c.D, c.D-1), tune: f.tune}
 		}
 		for _, i := range c.used[b*rowsAtATime : min((b+1)*rowsAtATime, len(c.used))] {
 			workers[w].normal(f.normals[i*c.D:(i+1)*c.D], c, i, near)
@@ -89,7 +91,7 @@ func (m APSS) Prepare(ctx context.Context, c *Cloud, o Options) (Fitted, error) 
 
 // planeWorker is the memory of one goroutine that finds normals.
 type planeWorker struct {
-	frame     *frame
+	frame     *chart.Frame
 	tune      tuning
 	neighbors Neighborhood
 	search    lookup.Search
@@ -106,17 +108,17 @@ func (w *planeWorker) normal(dst []float64, c *Cloud, i, k int) {
 	}
 	w.weights = append(w.weights[:0], h.Weights...)
 	for round := range 3 {
-		if !w.frame.find(h.Rows, w.weights) {
+		if !w.frame.Find(h.Rows, w.weights) {
 			return
 		}
-		complement(dst, w.frame.axes)
+		complement(dst, w.frame.Axes)
 		if round == 2 {
 			return
 		}
 		w.far = w.far[:0]
 		for k := range h.N() {
-			floats.SubTo(w.frame.diff, h.Row(k), w.frame.mean)
-			w.far = append(w.far, math.Abs(dense.Dot(w.frame.diff, dst)))
+			floats.SubTo(w.frame.Diff, h.Row(k), w.frame.Mean)
+			w.far = append(w.far, math.Abs(dense.Dot(w.frame.Diff, dst)))
 		}
 		w.reweight(h)
 	}
@@ -127,7 +129,7 @@ func (w *planeWorker) reweight(h *Neighborhood) {
 	w.all = append(w.all[:0], w.far...)
 	cut := w.tune.cut * max(median(w.far)/w.tune.median, exact*h.Next)
 	for k, v := range w.all {
-		w.weights[k] = h.Weights[k] * tukey(v*v/(cut*cut))
+		w.weights[k] = h.Weights[k] * chart.Tukey(v*v/(cut*cut))
 	}
 }
 
@@ -142,10 +144,10 @@ type apssFit struct {
 // Worker returns a worker with a sphere of its own.
 func (f *apssFit) Worker(context.Context) (Worker, error) {
 	D := f.cloud.D
-	p := quadratics(D - 1)
+	p := chart.Quadratics(D - 1)
 	vec := func() []float64 { return make([]float64, D) }
 	return &apssWorker{apssFit: f, eigen: dense.NewSymmetricEigen(D), place: vec(), next: vec(), side: vec(), linear: vec(), mean: vec(), diff: vec(),
-		bend: newRegression(p, 1), t: vec()[:D-1], psi: make([]float64, p), coefficients: make([]float64, p)}, nil
+		bend: chart.NewRegression(p, 1), t: vec()[:D-1], psi: make([]float64, p), coefficients: make([]float64, p)}, nil
 }
 
 // apssWorker fits spheres u0 + linear'v + square |v|^2 = 0 in coordinates v from a place.
@@ -162,10 +164,10 @@ type apssWorker struct {
 	base, used []float64 // K
 	far, offs  []float64 // K
 
-	bend         *regression // of what is left on the quadratics over the tangent
-	t            []float64   // D-1
-	psi          []float64   // p
-	coefficients []float64   // p
+	bend         *chart.Regression // of what is left on the quadratics over the tangent
+	t            []float64         // D-1
+	psi          []float64         // p
+	coefficients []float64         // p
 
 	cut float64
 }
@@ -182,7 +184,7 @@ func (w *apssWorker) Place(h *Neighborhood, about *Row) error {
 		if err := w.Project(w.next, h.Centre); err != nil {
 			return err
 		}
-		moved := distance(w.next, w.place)
+		moved := rows.Distance(w.next, w.place)
 		if moved <= apssPrecision*w.neighbors.Next {
 			break
 		}
@@ -220,7 +222,7 @@ func (w *apssWorker) fit() bool {
 		if !w.solve() {
 			return false
 		}
-		if step == robustSteps {
+		if step == chart.RobustSteps {
 			return true
 		}
 		w.reweight()
@@ -301,14 +303,14 @@ func (w *apssWorker) reweight() {
 	}
 	w.cut = w.tune.cut * max(median(w.far)/w.tune.median, exact*w.neighbors.Next)
 	for k, v := range w.offs {
-		w.used[k] = w.base[k] * tukey(v*v/(w.cut*w.cut))
+		w.used[k] = w.base[k] * chart.Tukey(v*v/(w.cut*w.cut))
 	}
 }
 
 // noise is the standard deviation of the neighbours from the sphere, but for what a
 // quadratic over the tangent explains: the surface may bend otherwise than a sphere.
 func (w *apssWorker) noise() float64 {
-	D, p := w.cloud.D, w.bend.p
+	D, p := w.cloud.D, w.bend.P
 	psi := func(k int) []float64 {
 		floats.SubTo(w.diff, w.neighbors.Row(k), w.place)
 		for a := range D - 1 { // the directions that normals agree with least
@@ -317,17 +319,17 @@ func (w *apssWorker) noise() float64 {
 				w.t[a] += w.eigen.A[j*D+a] * v / w.neighbors.Next
 			}
 		}
-		quadratic(w.psi, w.t)
+		chart.Quadratic(w.psi, w.t)
 		return w.psi
 	}
-	w.bend.reset()
+	w.bend.Reset()
 	for k, f := range w.used {
 		if f > 0 {
 			w.next[0] = w.off(w.neighbors.Row(k))
-			w.bend.add(psi(k), w.next[:1], f)
+			w.bend.Add(psi(k), w.next[:1], f)
 		}
 	}
-	if !w.bend.solve(w.coefficients) {
+	if !w.bend.Solve(w.coefficients) {
 		return 0
 	}
 	var rest, total, square float64
@@ -339,7 +341,7 @@ func (w *apssWorker) noise() float64 {
 			square += f * f
 		}
 	}
-	return beforeTukey(spreadPerDirection(rest, total, square, p, 1), w.cut, 1)
+	return chart.BeforeTukey(chart.SpreadPerDirection(rest, total, square, p, 1), w.cut, 1)
 }
 
 // Project writes the point of the last sphere nearest to x into dst.

@@ -24,7 +24,7 @@ func TestAPSSIsExactOnSpheres(t *testing.T) {
 		r, err := d.Denoise(ctx, y, Options{})
 		require.NoError(t, err)
 		for i := range y.N {
-			size := distance(y.Row(i), make([]float64, D))
+			size := rows.Distance(y.Row(i), make([]float64, D))
 			for j, v := range y.Row(i) {
 				assert.InDelta(t, 2*v/size, r.X[i*D+j], []float64{0.005, 0.01, 0.06}[D-2], "normals are those of planes of 16 rows")
 			}
@@ -58,7 +58,7 @@ func TestAPSSDenoises(t *testing.T) {
 	var sum, count float64
 	for i := range s.x.N {
 		if i%20 != 0 {
-			sum += math.Pow(distance(r.X[3*i:3*i+3], make([]float64, 3))-1, 2)
+			sum += math.Pow(rows.Distance(r.X[3*i:3*i+3], make([]float64, 3))-1, 2)
 			count++
 		}
 	}

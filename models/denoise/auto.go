@@ -8,8 +8,9 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat/distuv"
 
-	"github.com/scqm/scqm/internal/dense"
+	"github.com/scqm/scqm/models/denoise/internal/chart"
 	"github.com/scqm/scqm/models/denoise/internal/lookup"
+	"github.com/scqm/scqm/models/rows"
 )
 
 // Auto is the method to recommend. Its charts are quadratic regressions over
@@ -51,7 +52,7 @@ func (m Auto) Size(n, D int) (int, error) {
 	if m.Latent < 1 {
 		return size(m, m.Latent, D, 0, n, 2)
 	}
-	least := quadratics(m.Latent) + 2
+	least := chart.Quadratics(m.Latent) + 2
 	if m.Neighbors > 0 && m.Neighbors < least {
 		return size(m, m.Latent, D, m.Neighbors, n, least)
 	}
@@ -120,7 +121,7 @@ func (m Auto) Prepare(ctx context.Context, c *Cloud, o Options) (Fitted, error) 
 // finish chooses, and takes the feet on the charts of the choice for the places, unless a linear model is
 // better.
 func (p *autoPrepare) finish() error {
-	if p.setting.sides > 0 {
+	if p.setting.Sides > 0 {
 		return nil
 	}
 	passes := selectionPasses
@@ -188,6 +189,33 @@ func newAutoSettings(m Auto, D int) autoSettings {
 // tuning holds quantiles of the chi distribution with q degrees of freedom.
 type tuning struct{ median, far, cut float64 }
 
+// setting is what the charts of one fit have in common.
+type setting struct {
+	chart.Setting
+	neighbors int
+	// pilot makes charts of more neighbours where these are hardly further than the noise,
+	// and, where it is uneven, finds the noise about each row.
+	pilot, uneven bool
+	noisy         bool // beyond what charts differ from the surface by
+	least         int  // neighbours that any chart has
+	// between says that charts lie between two sheets, and rows are better left as they are.
+	between bool
+	// thin looks for thin parts, by what has been measured. start is the number of neighbours of the chart that others grow from
+	// in these, 0 elsewhere.
+	thin  bool
+	start int
+	// pooled is the most neighbours of a chart where curvature is pooled, 0 where it is not; then drawn draws that of
+	// a chart to the mean of those of the charts of its rows.
+	pooled int
+	drawn  bool
+}
+
+// blended is the number of rows whose charts a foot is the mean of.
+func (s *setting) blended() int { return max(s.neighbors/blendPart, 1) }
+
+// blendPart is K over the number of charts that are averaged.
+const blendPart = 3
+
 // places are where the rows of a cloud are taken to be on the surface.
 type places struct {
 	y       []float64 // n x D
@@ -207,7 +235,7 @@ type autoFit struct {
 	autoSettings
 	cloud  *Cloud
 	places places
-	// charts are those of all rows as [charter] stores them, each followed by the influence of the
+	// charts are those of all rows as [chart.Chart] stores them, each followed by the influence of the
 	// row on its foot and the noise; those of rows that have none are 0, with a noise below it.
 	charts []float64
 	// about is the noise about every row in units of that of all, the number of neighbours
@@ -224,15 +252,15 @@ func (a *autoFit) settingAt(row int, s setting) setting {
 	}
 	about := a.about[aboutWidth*row : aboutWidth*(row+1)]
 	ratio := about[0]
-	if ratio != 1 && s.sides == 0 {
-		a.setScale(&s, ratio*s.scale, !math.IsInf(s.cut, 1))
+	if ratio != 1 && s.Sides == 0 {
+		a.setScale(&s, ratio*s.Scale, !math.IsInf(s.Cut, 1))
 	}
 	if s.start = int(about[2]); s.start > 0 || about[3] > 0 {
-		s.sides = max(s.sides, about[3])
+		s.Sides = max(s.Sides, about[3])
 		s.neighbors = min(s.neighbors, thinMany)
 		return s
 	}
-	if ratio != 1 && s.sides == 0 {
+	if ratio != 1 && s.Sides == 0 {
 		s.neighbors = min(max(int(float64(s.neighbors)*math.Sqrt(ratio)), s.least*a.every(&s, a.cloud.rows())), max(maxNeighbors, s.neighbors))
 	}
 	s.neighbors = max(s.neighbors, int(about[1]))
@@ -240,18 +268,18 @@ func (a *autoFit) settingAt(row int, s setting) setting {
 }
 
 // chartWidth is the number of numbers of a chart in autoFit.
-func (a *autoFit) chartWidth() int { return newCharter(a.cloud.D, a.method.Latent).width() + 2 }
+func (a *autoFit) chartWidth() int { return chart.New(a.cloud.D, a.method.Latent).Width() + 2 }
 
 // setScale takes s for the standard deviation of the noise.
 func (a *autoSettings) setScale(s *setting, scale float64, robust bool) {
-	s.scale, s.cut = scale, math.Inf(1)
+	s.Scale, s.Cut = scale, math.Inf(1)
 	if robust {
-		s.cut = a.tune.cut * scale
+		s.Cut = a.tune.cut * scale
 	}
 }
 
 // noiseLevel is the standard deviation of the noise found.
-func (a *autoFit) noiseLevel() float64 { return a.setting.scale }
+func (a *autoFit) noiseLevel() float64 { return a.setting.Scale }
 
 // Worker returns a worker with a chart of its own.
 func (a *autoFit) Worker(context.Context) (Worker, error) {
@@ -260,8 +288,8 @@ func (a *autoFit) Worker(context.Context) (Worker, error) {
 
 type autoWorker struct {
 	*autoFit
-	chart charter
-	rows  chartRows
+	chart chart.Chart
+	rows  chart.Rows
 	width int
 
 	last  []float64 // D: the row that charts were found for
@@ -272,8 +300,8 @@ type autoWorker struct {
 	sum   []float64 // D
 	noise float64   // about the row
 
-	drawn draw // what the curvature of the chart is drawn to
-	other bend
+	drawn chart.Draw // what the curvature of the chart is drawn to
+	other chart.Bend
 
 	few, many []float64 // what has been measured about rows near by
 
@@ -289,140 +317,13 @@ type site struct {
 func newAutoWorker(a *autoFit) *autoWorker {
 	D := a.cloud.D
 	vec := func() []float64 { return make([]float64, D) }
-	c := newCharter(D, a.method.Latent)
-	w := &autoWorker{autoFit: a, chart: c, width: c.width() + 2, last: vec(), foot: vec(), y: vec(), sum: vec()}
-	_, w.rows.lanes = c.(*spaceChart)
+	c := chart.New(D, a.method.Latent)
+	w := &autoWorker{autoFit: a, chart: c, width: c.Width() + 2, last: vec(), foot: vec(), y: vec(), sum: vec()}
+	w.rows = chart.NewRows(c)
 	return w
 }
 
-// chartRows gathers what charts are made from.
-type chartRows struct {
-	search       lookup.Search
-	found        []lookup.Near // valid until the next search
-	x, near      []float64     // K x D: rows and their places
-	prior, trust []float64     // K: weights of the rows, and in the loss
-	next         float64       // distance of the first place left out
-	l            []float64     // K: influences
-	bends        *draw         // what curvature is drawn to; nil is none
-
-	// lanes says that charts are those of surfaces in space, for which columns has, each stride apart, squared
-	// distances, prior, trust, and the columns of near and of x, in place of these.
-	lanes   bool
-	columns []float64
-	stride  int
-}
-
-// The columns of rows gathered for a chart in space.
 const (
-	gatheredDistance = 0
-	gatheredPrior    = 1
-	gatheredTrust    = 2
-	gatheredNear     = 3
-	gatheredX        = 6
-	gatheredColumns  = 9
-)
-
-// look finds the most nearest places to y of those in an index, and the one after them.
-func (r *chartRows) look(in lookup.Index, y []float64, most int) {
-	r.found = r.search.Find(in, y, most+1)
-}
-
-// gather takes the first k of the rows found: x are the rows themselves, near
-// their places. What is left out is forgotten.
-func (r *chartRows) gather(c *Cloud, x []float64, p places, k int) {
-	r.bends = nil
-	r.x, r.near, r.prior, r.trust = r.x[:0], r.near[:0], r.prior[:0], r.trust[:0]
-	k = min(k, len(r.found))
-	r.next = math.Sqrt(r.found[min(k, len(r.found)-1)].Distance)
-	r.found = r.found[:k]
-	if r.lanes {
-		r.gatherInLanes(c, x, p)
-		return
-	}
-	for _, f := range r.found {
-		r.x = append(r.x, x[f.Row*c.D:(f.Row+1)*c.D]...)
-		r.near = append(r.near, p.y[f.Row*c.D:(f.Row+1)*c.D]...)
-		r.prior = append(r.prior, c.weight(f.Row))
-		trust := 1.0
-		if p.trust != nil {
-			trust = p.trust[f.Row]
-		}
-		r.trust = append(r.trust, trust)
-	}
-}
-
-// gatherInLanes is gather by column, with rows beyond the last that are infinitely far.
-func (r *chartRows) gatherInLanes(c *Cloud, x []float64, p places) {
-	k := len(r.found)
-	r.stride = upToLanes(k)
-	r.columns = dense.Grow(r.columns, gatheredColumns*r.stride)
-	column := func(i int) []float64 { return r.columns[i*r.stride : (i+1)*r.stride] }
-	far, prior, trust := column(gatheredDistance), column(gatheredPrior), column(gatheredTrust)
-	n0, n1, n2 := column(gatheredNear), column(gatheredNear+1), column(gatheredNear+2)
-	x0, x1, x2 := column(gatheredX), column(gatheredX+1), column(gatheredX+2)
-	far, prior, trust = far[:k], prior[:k], trust[:k]
-	a0, a1, a2, b0, b1, b2 := n0[:k], n1[:k], n2[:k], x0[:k], x1[:k], x2[:k]
-	for i, f := range r.found {
-		place, row := (*[lookup.Space]float64)(p.y[lookup.Space*f.Row:]), (*[lookup.Space]float64)(x[lookup.Space*f.Row:])
-		a0[i], a1[i], a2[i] = place[0], place[1], place[2]
-		b0[i], b1[i], b2[i] = row[0], row[1], row[2]
-		far[i], prior[i], trust[i] = f.Distance, 1, 1
-		if p.trust != nil {
-			trust[i] = p.trust[f.Row]
-		}
-		if c.Weights != nil {
-			prior[i] = c.Weights[f.Row]
-		}
-	}
-	far, prior, trust = far[:r.stride], prior[:r.stride], trust[:r.stride]
-	for i := k; i < r.stride; i++ {
-		far[i], prior[i], trust[i] = math.Inf(1), 0, 0
-		for _, v := range [][]float64{n0, n1, n2, x0, x1, x2} {
-			v[i] = 0
-		}
-	}
-	r.prior, r.trust = prior[:k], trust[:k]
-}
-
-// leastTrusted is the part of the weights that must be left for trust to count.
-const leastTrusted = 0.03
-
-// weigh gives the weights that a chart begins with: those by distance, and these times
-// trust unless little is left.
-func (r *chartRows) weigh(take func(i int, weight, used float64)) {
-	r.l = dense.Grow(r.l, len(r.found))
-	var all, left float64
-	for i, f := range r.found {
-		w := r.prior[i] * tricube(math.Sqrt(f.Distance)/r.next)
-		r.l[i] = w
-		all += w
-		left += w * r.trust[i]
-	}
-	for i, w := range r.l {
-		used := w
-		if left > leastTrusted*all {
-			used *= r.trust[i]
-		}
-		take(i, w, used)
-	}
-}
-
-// place returns the place of row i among those gathered, -1 if it is not there.
-func (r *chartRows) place(i int) int {
-	for k := range r.prior {
-		if r.found[k].Row == i {
-			return k
-		}
-	}
-	return -1
-}
-
-// blended is the number of rows whose charts a foot is the mean of.
-func (s *setting) blended() int { return max(s.neighbors/blendPart, 1) }
-
-const (
-	// blendPart is K over the number of charts that are averaged.
-	blendPart = 3
 	// ownSide is the distance of a place from the chart of the row, in units of the noise,
 	// from which on it is on another sheet.
 	ownSide = 3
@@ -440,8 +341,8 @@ func (w *autoWorker) Place(h *Neighborhood, about *Row) error {
 		at, fitted = h.Index[0], h.Distance[0] == 0
 	}
 	if !fitted {
-		rows := w.rows.search.Find(w.places.index, h.Centre, 1)
-		if w.rows.search.Missed {
+		rows := w.rows.Search.Find(w.places.index, h.Centre, 1)
+		if w.rows.Search.Missed {
 			return errLocal
 		}
 		at = rows[0].Row
@@ -450,15 +351,15 @@ func (w *autoWorker) Place(h *Neighborhood, about *Row) error {
 		return errLocal
 	}
 	copy(w.y, w.places.y[at*D:(at+1)*D])
-	if !fitted && !w.chart.foot(w.y, h.Centre) {
+	if !fitted && !w.chart.Foot(w.y, h.Centre) {
 		return errLocal
 	}
 	if !w.findSites(at) {
 		return errLocal
 	}
 	s := w.settingAt(at, w.setting)
-	about.Neighbors, about.Ridge, about.Noise = min(s.neighbors, w.cloud.rows()), s.ridge, 0
-	w.noise = s.scale
+	about.Neighbors, about.Ridge, about.Noise = min(s.neighbors, w.cloud.rows()), s.Ridge, 0
+	w.noise = s.Scale
 	for _, s := range w.sites {
 		about.Noise += s.weight * w.charts[(s.row+1)*w.width-1]
 	}
@@ -471,7 +372,7 @@ func (w *autoWorker) Place(h *Neighborhood, about *Row) error {
 
 // load takes the chart of a row for the chart at hand.
 func (w *autoWorker) load(row int) bool {
-	return w.chart.load(w.charts[row*w.width : (row+1)*w.width-2])
+	return w.chart.Load(w.charts[row*w.width : (row+1)*w.width-2])
 }
 
 // findSites lists the rows with charts whose places are near y and on the side of the
@@ -479,26 +380,26 @@ func (w *autoWorker) load(row int) bool {
 func (w *autoWorker) findSites(own int) bool {
 	D, s := w.cloud.D, w.settingAt(own, w.setting)
 	k := w.places.classes.most(s.blended())
-	w.rows.look(w.places.mixed(), w.y, k)
-	if w.rows.search.Missed {
+	w.rows.Look(w.places.mixed(), w.y, k)
+	if w.rows.Search.Missed {
 		return false
 	}
-	apart := ownSide * s.scale
-	if s.sides > 0 {
-		apart = min(apart, s.sides)
+	apart := ownSide * s.Scale
+	if s.Sides > 0 {
+		apart = min(apart, s.Sides)
 	}
 	w.sites = w.sites[:0]
-	h := math.Sqrt(w.rows.found[len(w.rows.found)-1].Distance)
+	h := math.Sqrt(w.rows.Found[len(w.rows.Found)-1].Distance)
 	var total float64
-	for i, f := range w.rows.found[:min(k, len(w.rows.found))] {
-		weight := tricube(math.Sqrt(f.Distance) / h)
+	for i, f := range w.rows.Found[:min(k, len(w.rows.Found))] {
+		weight := chart.Tricube(math.Sqrt(f.Distance) / h)
 		if i == 0 && !(weight > 0) {
 			weight = 1 // all are at the same distance
 		}
 		if !(weight > 0) || w.charts[f.Row*w.width+w.width-1] < 0 {
 			continue
 		}
-		if f.Row != own && !math.IsInf(s.cut, 1) && w.chart.beside(w.places.y[f.Row*D:(f.Row+1)*D]) > apart {
+		if f.Row != own && !math.IsInf(s.Cut, 1) && w.chart.Beside(w.places.y[f.Row*D:(f.Row+1)*D]) > apart {
 			continue
 		}
 		w.sites = append(w.sites, site{f.Row, weight})
@@ -517,7 +418,7 @@ func (w *autoWorker) findSites(own int) bool {
 func (w *autoWorker) blend(dst, x []float64) bool {
 	clear(w.sum)
 	for _, s := range w.sites {
-		if !w.load(s.row) || !w.chart.foot(dst, x) {
+		if !w.load(s.row) || !w.chart.Foot(dst, x) {
 			return false
 		}
 		floats.AddScaled(w.sum, s.weight, dst)
@@ -526,14 +427,14 @@ func (w *autoWorker) blend(dst, x []float64) bool {
 	return true
 }
 
-func (w *autoWorker) ownSearch() *lookup.Search { return &w.rows.search }
+func (w *autoWorker) ownSearch() *lookup.Search { return &w.rows.Search }
 
 // maxNoise is the residual from which on Tukey's loss has no weight for a row.
 func (w *autoWorker) maxNoise() float64 { return w.tune.cut * w.noise }
 
 // Project returns the mean of the feet of x on the charts.
 func (w *autoWorker) Project(dst, x []float64) error {
-	if distance(x, w.last) == 0 {
+	if rows.Distance(x, w.last) == 0 {
 		copy(dst, w.foot)
 		return nil
 	}

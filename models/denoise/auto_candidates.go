@@ -2,6 +2,8 @@ package denoise
 
 import (
 	"math"
+
+	"github.com/scqm/scqm/models/denoise/internal/chart"
 )
 
 // candidateWork is memory for the charts of candidates.
@@ -43,13 +45,13 @@ func (p *cloudCharts) compareSome(rows, place []int, s setting, list []candidate
 	s.neighbors = list[0].neighbors
 	p.divide(&s, selectionRows, true)
 	err := p.each(rows, func(w *autoWorker, k, i int) {
-		w.rows.search.Missed = false
+		w.rows.Search.Missed = false
 		at := k
 		if place != nil {
 			at = place[k]
 		}
 		w.compare(p, i, k, placeAmongSome(at, total, probedRows) >= 0, s, out)
-		missed[k] = w.rows.search.Missed
+		missed[k] = w.rows.Search.Missed
 	})
 	return out, missed, err
 }
@@ -73,7 +75,7 @@ func (w *autoWorker) compare(p *cloudCharts, i, k int, probed bool, s setting, l
 	}
 	n := len(t.sites)
 	for r, row := range t.crowd {
-		scale, trusted := w.settingAt(row, s).scale, math.Ceil(w.places.trust[row])
+		scale, trusted := w.settingAt(row, s).Scale, math.Ceil(w.places.trust[row])
 		for _, one := range list {
 			one.scale[r][k], one.trusted[r][k] = scale, trusted
 		}
@@ -143,15 +145,15 @@ func (w *autoWorker) pickSites(at places, i int, s *setting) (effective float64)
 	t, D, k := &w.trial, w.cloud.D, at.classes.most(s.blended())
 	t.sites = t.sites[:0]
 	y := at.y[i*D : (i+1)*D]
-	w.rows.look(at.mixed(), y, k)
-	if w.rows.search.Missed {
+	w.rows.Look(at.mixed(), y, k)
+	if w.rows.Search.Missed {
 		return 0
 	}
-	found := w.rows.found
+	found := w.rows.Found
 	h := math.Sqrt(found[len(found)-1].Distance)
 	var total, square float64
 	for _, f := range found[:min(k, len(found))] {
-		v := tricube(math.Sqrt(f.Distance) / h)
+		v := chart.Tricube(math.Sqrt(f.Distance) / h)
 		total += v
 		square += v * v
 	}
@@ -161,7 +163,7 @@ func (w *autoWorker) pickSites(at places, i int, s *setting) (effective float64)
 	}
 	var sum float64
 	for _, f := range found[:min(k, len(found))] {
-		sum += tricube(math.Sqrt(f.Distance) / h)
+		sum += chart.Tricube(math.Sqrt(f.Distance) / h)
 		for len(t.sites) < sitesTried && sum >= (float64(len(t.sites))+.5)/sitesTried*total {
 			t.sites = append(t.sites, f.Row)
 		}
@@ -184,7 +186,7 @@ func (w *autoWorker) chartSites(p *cloudCharts, i int, probes []probe, s setting
 	n := len(t.sites)
 	t.feet = append(t.feet[:0], make([]float64, len(list)*crowdRows*n*D)...)
 	t.crowd = append(t.crowd[:0], i)
-	for _, f := range w.rows.found {
+	for _, f := range w.rows.Found {
 		if len(t.crowd) < crowdRows && f.Row != i {
 			t.crowd = append(t.crowd, f.Row)
 		}
@@ -193,35 +195,35 @@ func (w *autoWorker) chartSites(p *cloudCharts, i int, probes []probe, s setting
 		y := p.places.y[row*D : (row+1)*D]
 		o := w.settingAt(row, s)
 		many := p.places.classes.most(o.charted())
-		w.rows.look(p.places.near(row), y, many)
-		if w.rows.search.Missed {
+		w.rows.Look(p.places.near(row), y, many)
+		if w.rows.Search.Missed {
 			return 0, 0, false
 		}
-		w.rows.gather(c, c.X, p.places, many)
-		size += w.rows.next / float64(n)
+		w.rows.Gather(c.Data, c.X, p.places.y, p.places.trust, many)
+		size += w.rows.Next / float64(n)
 		w.drawTo(row, &o)
 		made := w.prepare(y, c.Row(row), o)
 		var own [crowdRows]int
 		for r, row := range t.crowd {
-			own[r] = w.rows.place(row)
+			own[r] = w.rows.Place(row)
 		}
 		for l, one := range list {
-			made := made && w.chart.solve(w.rows.ridge(one.ridge))
+			made := made && w.chart.Solve(w.ridge(one.ridge))
 			for r := len(t.crowd) - 1; r >= 0; r-- { // the row itself last
 				at := l*crowdRows + r
 				foot := t.feet[(at*n+f)*D : (at*n+f+1)*D]
-				if !made || !w.chart.foot(foot, c.Row(t.crowd[r])) {
+				if !made || !w.chart.Foot(foot, c.Row(t.crowd[r])) {
 					copy(foot, y)
 					t.own[at] += 1 / float64(n)
 					continue
 				}
 				if own[r] >= 0 {
-					t.own[at] += w.chart.influence(own[r]) / float64(n)
+					t.own[at] += w.chart.Influence(own[r]) / float64(n)
 				}
 				if r > 0 || len(probes) == 0 {
 					continue
 				}
-				w.chart.influences(w.rows.l)
+				w.chart.Influences(w.rows.L)
 				for m := range probes {
 					t.linear[l*len(probes)+m] += w.linear(&probes[m], i) / float64(n)
 				}
@@ -236,21 +238,21 @@ func (w *autoWorker) chartSites(p *cloudCharts, i int, probes []probe, s setting
 func (w *autoWorker) linear(pr *probe, i int) float64 {
 	t, D := &w.trial, w.cloud.D
 	clear(t.answer)
-	for k, l := range w.rows.l {
+	for k, l := range w.rows.L {
 		if l != 0 {
-			z := pr.z[w.rows.found[k].Row*D:]
+			z := pr.z[w.rows.Found[k].Row*D:]
 			for j := range D {
 				t.answer[j] += l * z[j]
 			}
 		}
 	}
 	z := pr.z[i*D : (i+1)*D]
-	w.chart.along(t.part, t.answer)
+	w.chart.Along(t.part, t.answer)
 	var sum float64
 	for j, v := range z {
 		sum += v * (t.answer[j] - t.part[j])
 	}
-	w.chart.along(t.part, z)
+	w.chart.Along(t.part, z)
 	for j, v := range z {
 		sum += v * t.part[j]
 	}
@@ -266,15 +268,15 @@ func (w *autoWorker) chartMoved(pr *probe, i, m int, s setting, list []*compared
 		y := pr.places.y[row*D : (row+1)*D]
 		o := w.settingAt(row, s)
 		many := pr.places.classes.most(o.charted())
-		w.rows.look(pr.places.near(row), y, many)
-		if w.rows.search.Missed {
+		w.rows.Look(pr.places.near(row), y, many)
+		if w.rows.Search.Missed {
 			return false
 		}
-		w.rows.gather(c, pr.x, pr.places, many)
+		w.rows.Gather(c.Data, pr.x, pr.places.y, pr.places.trust, many)
 		w.drawTo(row, &o)
 		made := w.prepare(y, pr.x[row*D:(row+1)*D], o)
 		for l, one := range list {
-			if !made || !w.chart.solve(w.rows.ridge(one.ridge)) || !w.chart.foot(t.foot, pr.x[i*D:(i+1)*D]) {
+			if !made || !w.chart.Solve(w.ridge(one.ridge)) || !w.chart.Foot(t.foot, pr.x[i*D:(i+1)*D]) {
 				copy(t.foot, y)
 			}
 			to := t.moved[(l*probes+m)*D:]

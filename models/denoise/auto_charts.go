@@ -8,7 +8,9 @@ import (
 
 	"github.com/scqm/scqm/internal/dense"
 	"github.com/scqm/scqm/internal/par"
+	"github.com/scqm/scqm/models/denoise/internal/chart"
 	"github.com/scqm/scqm/models/denoise/internal/lookup"
+	"github.com/scqm/scqm/models/rows"
 )
 
 // cloudCharts makes charts of the rows of a cloud in memory.
@@ -95,7 +97,7 @@ func (p *cloudCharts) each(list []int, work func(w *autoWorker, k, i int)) error
 	})
 	for _, w := range p.workers {
 		if w != nil {
-			w.rows.search.Forget()
+			w.rows.Search.Forget()
 		}
 	}
 	return p.ctx.Err()
@@ -119,7 +121,7 @@ func (p *cloudCharts) need() float64 {
 	var need float64
 	for _, w := range p.workers {
 		if w != nil {
-			need = max(need, w.rows.search.Need)
+			need = max(need, w.rows.Search.Need)
 		}
 	}
 	return need
@@ -196,8 +198,8 @@ func (s *setting) trust(far, own float64) float64 {
 	if own > mostPulled {
 		return 0
 	}
-	far /= s.cut * (1 - own)
-	return tukey(far * far)
+	far /= s.Cut * (1 - own)
+	return chart.Tukey(far * far)
 }
 
 // follow moves a row of a probe, in dst, to its foot on the chart of the row, and returns
@@ -208,13 +210,13 @@ func (w *autoWorker) follow(dst []float64, pr *probe, i int, s setting) float64 
 		return 1
 	}
 	x := pr.x[i*w.cloud.D : (i+1)*w.cloud.D]
-	if !w.chart.foot(w.foot, x) {
+	if !w.chart.Foot(w.foot, x) {
 		return 1
 	}
 	copy(dst, w.foot)
 	o := w.settingAt(i, s)
 	pulled := w.charts[(i+1)*w.width-2]
-	return o.trust(distance(w.foot, x), pulled)
+	return o.trust(rows.Distance(w.foot, x), pulled)
 }
 
 // made is what charts of a list of rows are, each by its place in the list.
@@ -237,22 +239,22 @@ func (p *cloudCharts) chartSome(list []int, o order) (*made, error) {
 	}
 	p.divide(&o.setting, o.charts(p.cloud.rows()), o.diverge)
 	err := p.each(list, func(w *autoWorker, k, i int) {
-		w.rows.search.Missed = false
+		w.rows.Search.Missed = false
 		foot, s := m.feet[k*D:(k+1)*D], p.settingAt(i, o.setting)
 		ok := w.chartRow(foot, i, p.cloud.X, p.places, &s)
-		if m.missed[k] = w.rows.search.Missed; m.missed[k] {
+		if m.missed[k] = w.rows.Search.Missed; m.missed[k] {
 			return
 		}
-		m.size[k], m.shrinkage[k], m.far[k] = w.rows.next, 1, distance(p.cloud.Row(i), foot)
-		pulled, own := 0.0, w.rows.place(i)
+		m.size[k], m.shrinkage[k], m.far[k] = w.rows.Next, 1, rows.Distance(p.cloud.Row(i), foot)
+		pulled, own := 0.0, w.rows.Place(i)
 		if ok && own >= 0 {
-			pulled = w.chart.influence(own)
+			pulled = w.chart.Influence(own)
 		}
 		if ok && !o.keep { // nothing asks for them of charts that are kept
-			w.chart.influences(w.rows.l)
-			m.shrinkage[k] = shrinkage(w.rows.l, own)
-			if o.setting.pilot && !o.diverge && !math.IsInf(s.cut, 1) {
-				m.local[k] = w.nearNoise() / o.setting.scale
+			w.chart.Influences(w.rows.L)
+			m.shrinkage[k] = chart.Shrinkage(w.rows.L, own)
+			if o.setting.pilot && !o.diverge && !math.IsInf(s.Cut, 1) {
+				m.local[k] = w.nearNoise() / o.setting.Scale
 			}
 		}
 		trust := s.trust(m.far[k], pulled)
@@ -261,9 +263,9 @@ func (p *cloudCharts) chartSome(list []int, o order) (*made, error) {
 			m.trust[k] = trust
 			if o.setting.pilot {
 				about := m.about[aboutWidth*k:]
-				about[0], about[2] = s.scale/o.setting.scale, float64(s.start)
+				about[0], about[2] = s.Scale/o.setting.Scale, float64(s.start)
 				if o.setting.thin {
-					about[3] = s.sides
+					about[3] = s.Sides
 				}
 				if s.neighbors > o.setting.neighbors {
 					about[1] = float64(s.neighbors)
@@ -272,8 +274,8 @@ func (p *cloudCharts) chartSome(list []int, o order) (*made, error) {
 			to := m.charts[k*W : (k+1)*W]
 			to[W-1] = -1
 			if ok {
-				w.chart.store(to)
-				to[W-2], to[W-1] = pulled, w.chart.noise()
+				w.chart.Store(to)
+				to[W-2], to[W-1] = pulled, w.chart.Noise()
 			}
 		}
 		if !o.diverge {
@@ -284,7 +286,7 @@ func (p *cloudCharts) chartSome(list []int, o order) (*made, error) {
 			w.chartRow(w.foot, i, pr.x, pr.places, &s)
 			m.divergence[k] += p.divergence(pr, i, foot, w.foot) / float64(len(p.probes))
 		}
-		m.missed[k] = w.rows.search.Missed
+		m.missed[k] = w.rows.Search.Missed
 	})
 	return m, err
 }
@@ -296,11 +298,11 @@ func (w *autoWorker) chartRow(dst []float64, i int, x []float64, at places, s *s
 	copy(dst, y)
 	for {
 		many := at.classes.most(s.charted())
-		w.rows.look(at.near(i), y, many)
-		if w.rows.search.Missed {
+		w.rows.Look(at.near(i), y, many)
+		if w.rows.Search.Missed {
 			return false
 		}
-		w.rows.gather(w.cloud, x, at, many)
+		w.rows.Gather(w.cloud.Data, x, at.y, at.trust, many)
 		if s.thin && w.findThin(s) {
 			break
 		}
@@ -311,20 +313,20 @@ func (w *autoWorker) chartRow(dst []float64, i int, x []float64, at places, s *s
 		if s.uneven {
 			reach = unevenReach
 		}
-		if !s.pilot || !(w.rows.next < reach*s.scale) || 2*s.neighbors > w.cloud.rows() || s.neighbors >= maxNeighbors {
+		if !s.pilot || !(w.rows.Next < reach*s.Scale) || 2*s.neighbors > w.cloud.rows() || s.neighbors >= maxNeighbors {
 			break
 		}
 		s.neighbors = min(int(math.Ceil(growth*float64(s.neighbors))), maxNeighbors)
 	}
 	made := *s
 	w.drawTo(i, &made)
-	if s.sides > 0 {
-		made.cut = w.tune.cut * math.Hypot(s.scale, s.sides)
+	if s.Sides > 0 {
+		made.Cut = w.tune.cut * math.Hypot(s.Scale, s.Sides)
 	}
-	if !w.prepare(y, pivot, made) || !w.chart.solve(made.ridge) || !w.chart.foot(w.y, pivot) {
+	if !w.prepare(y, pivot, made) || !w.chart.Solve(made.Ridge) || !w.chart.Foot(w.y, pivot) {
 		return false
 	}
-	if s.sides > 0 && (!w.chart.(*spaceChart).takeSide(pivot, s) || !w.chart.foot(w.y, pivot)) {
+	if s.Sides > 0 && (!w.chart.(*chart.Space).TakeSide(pivot, &s.Setting) || !w.chart.Foot(w.y, pivot)) {
 		return false
 	}
 	copy(dst, w.y)
@@ -334,21 +336,21 @@ func (w *autoWorker) chartRow(dst []float64, i int, x []float64, at places, s *s
 // findNoise takes the noise about a row for that of the setting.
 func (w *autoWorker) findNoise(y, pivot []float64, s *setting) bool {
 	first := *s
-	first.rounds, first.steps, first.cut = 2, 0, math.Inf(1)
-	if !w.chart.prepare(y, pivot, &w.rows, &first) || !w.chart.solve(s.ridge) {
+	first.Rounds, first.Steps, first.Cut = 2, 0, math.Inf(1)
+	if !w.chart.Prepare(y, pivot, &w.rows, &first.Setting) || !w.chart.Solve(s.Ridge) {
 		return false
 	}
-	w.setScale(s, max(w.nearNoise(), leastLocal*s.scale), true)
+	w.setScale(s, max(w.nearNoise(), leastLocal*s.Scale), true)
 	return true
 }
 
 // nearNoise is the noise by the residuals of the nearer rows from the chart.
 func (w *autoWorker) nearNoise() float64 {
-	n := len(w.rows.prior)
+	n := len(w.rows.Prior)
 	w.all = dense.Grow(w.all, n)
-	w.chart.residuals(w.all[:n])
+	w.chart.Residuals(w.all[:n])
 	near := max(2*n/3, 1)
-	functions := float64(quadratics(w.method.Latent))
+	functions := float64(chart.Quadratics(w.method.Latent))
 	return w.typical(w.all[:near]) / math.Sqrt(max(1-functions/float64(n), .2))
 }
 

@@ -7,6 +7,8 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
+
+	"github.com/scqm/scqm/models/denoise/internal/chart"
 )
 
 // candidate is what auto chooses.
@@ -24,14 +26,14 @@ func (p *autoPrepare) sizes() []int {
 	if p.method.Neighbors > 0 {
 		return []int{min(p.method.Neighbors, p.n)}
 	}
-	n, least := p.n, 6*quadratics(p.method.Latent)
+	n, least := p.n, 6*chart.Quadratics(p.method.Latent)
 	most := min(float64(n)*0.75, maxNeighbors)
 	var list []int
 	for k := float64(least); k <= most; k *= growth {
 		list = append(list, int(k))
 	}
 	if list == nil {
-		list = append(list, max(min(least, n*3/4), quadratics(p.method.Latent)+2))
+		list = append(list, max(min(least, n*3/4), chart.Quadratics(p.method.Latent)+2))
 	}
 	return list
 }
@@ -77,9 +79,9 @@ const exactRounds = 5
 // tell. Numbers of neighbours go up until the risk does, and down from the first while it falls.
 func (p *autoPrepare) choose() (*compared, error) {
 	s := p.setting
-	s.pilot, s.thin, s.ridge = false, false, pilotRidge
+	s.pilot, s.thin, s.Ridge = false, false, pilotRidge
 	if !s.noisy {
-		s.ridge, s.rounds = 0, exactRounds // which is exact for quadratic surfaces
+		s.Ridge, s.Rounds = 0, exactRounds // which is exact for quadratic surfaces
 	}
 	sizes := p.sizes()
 	s.least = sizes[0]
@@ -92,7 +94,7 @@ func (p *autoPrepare) choose() (*compared, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.neighbors, s.ridge = best.neighbors, best.ridge
+	s.neighbors, s.Ridge = best.neighbors, best.ridge
 	p.setting = s
 	p.setScale(&p.setting, p.spreadOf(best), !p.method.LeastSquares)
 	p.setting.between = p.setting.noisy && p.method.Latent == p.D-1 && best.betweenSheets(p.n)
@@ -168,7 +170,7 @@ func (t *trials) try(k int) (out []*compared, large bool, err error) {
 		c.trustMost()
 		c.size = median(slices.Clone(c.sizes))
 	}
-	return out, k == len(t.sizes)-1 || out[0].size >= minReach*t.autoPrepare.setting.scale, nil
+	return out, k == len(t.sizes)-1 || out[0].size >= minReach*t.autoPrepare.setting.Scale, nil
 }
 
 // estimateLast estimates the risk of the last of the first n.
@@ -191,8 +193,8 @@ func (p *autoPrepare) largeEnough(s setting, sizes []int) ([]int, error) {
 	if !p.grown {
 		return sizes, nil
 	}
-	s.rounds, s.steps = 1, 0
-	p.setScale(&s, s.scale, false)
+	s.Rounds, s.Steps = 1, 0
+	p.setScale(&s, s.Scale, false)
 	last := len(sizes) // of the sizes beyond, one is enough: the first that is not too small
 	if p.method.Neighbors == 0 && p.method.linear == nil {
 		for k := growth * float64(sizes[last-1]); k <= float64(p.n)*0.75; k *= growth {
@@ -207,7 +209,7 @@ func (p *autoPrepare) largeEnough(s setting, sizes []int) ([]int, error) {
 			failure = err
 			return true
 		}
-		return median(c.size) >= surelySmall*minReach*p.setting.scale
+		return median(c.size) >= surelySmall*minReach*p.setting.Scale
 	})
 	if first >= last && sizes[first] < farBeyond*maxNeighbors {
 		first = last - 1
@@ -320,13 +322,13 @@ func (p *autoPrepare) estimate(c, before *compared) {
 	}
 	c.risk = make([]float64, len(c.extra))
 	s, steep := p.setting, 1.0
-	if p.n > fewRows && !math.IsInf(s.cut, 1) {
+	if p.n > fewRows && !math.IsInf(s.Cut, 1) {
 		steep = steepness(p.q)
 	}
 	for i := range c.risk {
 		counted := 0.0
 		for r := range crowdRows {
-			if s.scale = c.scale[r][i]; c.trusted[r][i] > 0 {
+			if s.Scale = c.scale[r][i]; c.trusted[r][i] > 0 {
 				c.risk[i] += s.riskOf(c.square[r][i], steep*(p.q*c.own[r][i]+c.more), p.q)
 				counted++
 			}
@@ -350,22 +352,22 @@ func (p *autoPrepare) spreadOf(c *compared) float64 {
 		}
 	}
 	if counted == 0 {
-		return p.setting.scale
+		return p.setting.Scale
 	}
 	left := max(p.q*(1-own/max(counted, 1))-c.more, p.q/4)
 	return max(p.level(far)*math.Sqrt(p.q/left), p.floor)
 }
 
 // bound is the squared distance from which on Tukey's loss does not count rows.
-func (s *setting) bound(q float64) float64 { return tukeyEfficient * q * s.scale * s.scale }
+func (s *setting) bound(q float64) float64 { return tukeyEfficient * q * s.Scale * s.Scale }
 
 // riskOf is the part of a row in Stein's estimate by the square of its distance from its
 // foot in q directions of noise and the divergence across the surface. That along it is the
 // same for all, and would make rows beyond the bound, of which none counts, the better ones.
 func (s *setting) riskOf(square, divergence, q float64) float64 {
-	variance := s.scale * s.scale
+	variance := s.Scale * s.Scale
 	twice := 2 * variance * divergence
-	if math.IsInf(s.cut, 1) {
+	if math.IsInf(s.Cut, 1) {
 		return square + twice
 	}
 	bound := s.bound(q)

@@ -6,6 +6,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/scqm/scqm/internal/dense"
+	"github.com/scqm/scqm/models/denoise/internal/chart"
 )
 
 const (
@@ -32,7 +33,7 @@ func (p *autoPrepare) pool() error {
 		return nil
 	}
 	s := p.setting
-	s.pooled = max(int(float64(s.neighbors)/poolShrink), poolRows*quadratics(p.method.Latent))
+	s.pooled = max(int(float64(s.neighbors)/poolShrink), poolRows*chart.Quadratics(p.method.Latent))
 	for _, s.drawn = range [...]bool{false, true} {
 		if _, err := p.charts.chart(order{keep: true, setting: s}); err != nil {
 			return err
@@ -58,7 +59,7 @@ func (p *autoPrepare) pool() error {
 func (p *autoPrepare) gainOfPooled(s setting) (float64, error) {
 	var of [2]*compared
 	for k, s := range [...]setting{p.setting, s} {
-		list, err := p.charts.compare(s, []candidate{{s.neighbors, s.ridge}})
+		list, err := p.charts.compare(s, []candidate{{s.neighbors, s.Ridge}})
 		if err != nil {
 			return 0, err
 		}
@@ -78,19 +79,19 @@ func (p *autoPrepare) gainOfPooled(s setting) (float64, error) {
 		p.estimate(c, nil)
 	}
 	gain := (of[0].total() - of[1].total()) / float64(len(of[0].risk))
-	return gain + 2*p.setting.scale*p.setting.scale*stat.Mean(more, nil), nil
+	return gain + 2*p.setting.Scale*p.setting.Scale*stat.Mean(more, nil), nil
 }
 
 // drawTo lets the chart of a row be drawn to those near by if the setting says so. Parts that are thin stay as they are.
 func (w *autoWorker) drawTo(row int, s *setting) {
-	if s.drawn && s.sides == 0 && s.start == 0 && w.pool(row) {
-		w.rows.bends, s.ridge = &w.drawn, poolRidge
+	if s.drawn && s.Sides == 0 && s.start == 0 && w.pool(row) {
+		w.rows.Bends, s.Ridge = &w.drawn, poolRidge
 	}
 }
 
 // ridge is that for charts of the rows gathered, v where these are not drawn to anything.
-func (r *chartRows) ridge(v float64) float64 {
-	if r.bends != nil {
+func (w *autoWorker) ridge(v float64) float64 {
+	if w.rows.Bends != nil {
 		return poolRidge
 	}
 	return v
@@ -101,33 +102,33 @@ func (r *chartRows) ridge(v float64) float64 {
 func (w *autoWorker) pool(own int) bool {
 	d, D := w.method.Latent, w.cloud.D
 	p := &w.drawn
-	if p.carrier == nil {
-		*p, w.other = draw{newCarrier(d, D), newBend(d, D), make([]float64, d*d*D)}, newBend(d, D)
+	if p.To.M == nil {
+		*p, w.other = chart.NewDraw(d, D), chart.NewBend(d, D)
 	}
-	if !w.bendOf(p.to, own) {
+	if !w.bendOf(p.To, own) {
 		return false
 	}
-	clear(p.to.m)
+	clear(p.To.M)
 	var total float64
-	for i, f := range w.rows.found {
-		weight := w.rows.prior[i] * tricube(math.Sqrt(f.Distance)/w.rows.next)
+	for i, f := range w.rows.Found {
+		weight := w.rows.Prior[i] * chart.Tricube(math.Sqrt(f.Distance)/w.rows.Next)
 		if weight > 0 && w.bendOf(w.other, f.Row) {
-			total += p.add(p.to.m, p.to.u, w.other, weight)
+			total += p.Add(p.To.M, p.To.U, w.other, weight)
 		}
 	}
 	if !(total > 0) {
 		return false
 	}
-	dense.Scale(p.to.m, 1/total)
+	dense.Scale(p.To.M, 1/total)
 	return true
 }
 
 // bendOf reads how the chart of a row bends; it is false where there is none.
-func (w *autoWorker) bendOf(dst bend, row int) bool {
+func (w *autoWorker) bendOf(dst chart.Bend, row int) bool {
 	stored := w.charts[row*w.width : (row+1)*w.width]
 	if stored[w.width-1] < 0 {
 		return false
 	}
-	w.chart.bend(dst, stored)
+	w.chart.Bend(dst, stored)
 	return true
 }

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/scqm/scqm/internal/dense"
+	"github.com/scqm/scqm/models/denoise/internal/chart"
 )
 
 // autoPrepare finds the noise, K and the ridge, from what charts tell of the rows.
@@ -202,8 +203,8 @@ func (p *autoPrepare) spreadFollowed(c *charted, before float64) float64 {
 
 // pilot denoises once with a number of neighbours that errs on the large side.
 func (p *autoPrepare) pilot() error {
-	functions := quadratics(p.method.Latent)
-	s := setting{neighbors: max(min(10*functions, p.n/3), functions+2), ridge: pilotRidge, rounds: 3, steps: robustSteps, pilot: true}
+	functions := chart.Quadratics(p.method.Latent)
+	s := setting{neighbors: max(min(10*functions, p.n/3), functions+2), pilot: true, Setting: chart.Setting{Ridge: pilotRidge, Rounds: 3, Steps: chart.RobustSteps}}
 	p.probes = maxProbes
 	if p.n > fewRows {
 		p.probes = 1
@@ -235,7 +236,7 @@ func (p *autoPrepare) grow(s *setting) (seen look, err error) {
 		if seen, err = p.lookUncorrected(s); err != nil {
 			return look{}, err
 		}
-		if before.scale > 0 && s.scale > otherSheet*before.scale {
+		if before.Scale > 0 && s.Scale > otherSheet*before.Scale {
 			*s = before
 			if !skipped {
 				return last, p.followScale(s)
@@ -245,15 +246,15 @@ func (p *autoPrepare) grow(s *setting) (seen look, err error) {
 			continue
 		}
 		plain, most := *s, s.neighbors >= p.n/2
-		if most || seen.size >= pilotReach*s.scale {
-			if err = p.followScale(s); err != nil || most || seen.size >= pilotReach*s.scale {
+		if most || seen.size >= pilotReach*s.Scale {
+			if err = p.followScale(s); err != nil || most || seen.size >= pilotReach*s.Scale {
 				return seen, err
 			}
 		}
 		before, *s = plain, plain
 		first := p.moreNeighbors(s.neighbors)
 		s.neighbors = first
-		for skip && s.neighbors < p.n/2 && seen.size*math.Sqrt(float64(s.neighbors)/float64(before.neighbors)) < pilotReach*before.scale {
+		for skip && s.neighbors < p.n/2 && seen.size*math.Sqrt(float64(s.neighbors)/float64(before.neighbors)) < pilotReach*before.Scale {
 			s.neighbors = p.moreNeighbors(s.neighbors)
 		}
 		skipped = s.neighbors > first
@@ -302,20 +303,20 @@ func (p *autoPrepare) lookAtNoise(s *setting) (seen look, c *charted, err error)
 	p.floor = pilotFloor * first
 	p.setScale(s, first, !p.method.LeastSquares)
 	if p.method.LeastSquares {
-		return look{size: size, scale: s.scale}, c, nil
+		return look{size: size, scale: s.Scale}, c, nil
 	}
 	for range maxLooks {
 		if c, err = again(); err != nil {
 			return look{}, nil, err
 		}
-		before := s.scale
+		before := s.Scale
 		p.setScale(s, max(p.spread(c), p.floor), true)
-		if math.Abs(s.scale-before) <= settled*before {
+		if math.Abs(s.Scale-before) <= settled*before {
 			break
 		}
 	}
-	s.noisy = s.scale > leastNoise*size
-	return look{far: c.corrected(), size: size, scale: s.scale}, c, nil
+	s.noisy = s.Scale > leastNoise*size
+	return look{far: c.corrected(), size: size, scale: s.Scale}, c, nil
 }
 
 // otherSheet is the factor by which the noise grows with a few more neighbours where these
@@ -353,18 +354,18 @@ const (
 
 // followScale corrects the noise for what neighbours share with their row.
 func (p *autoPrepare) followScale(s *setting) error {
-	p.eps = perturbation * s.scale
+	p.eps = perturbation * s.Scale
 	if err := p.charts.perturb(p.probes, p.eps); err != nil {
 		return err
 	}
 	c, err := p.charts.chart(order{some: true, diverge: true, setting: *s})
-	if err == nil && s.uneven && p.spread(c) > mostFollowed*s.scale {
+	if err == nil && s.uneven && p.spread(c) > mostFollowed*s.Scale {
 		// Neighbourhoods that grow with the noise about them have met another sheet.
 		s.uneven = false
 		c, err = p.charts.chart(order{some: true, diverge: true, setting: *s})
 	}
 	if err == nil {
-		p.setScale(s, p.spreadFollowed(c, s.scale), !p.method.LeastSquares)
+		p.setScale(s, p.spreadFollowed(c, s.Scale), !p.method.LeastSquares)
 	}
 	return err
 }

@@ -3,6 +3,8 @@ package denoise
 import (
 	"errors"
 	"math"
+
+	"github.com/scqm/scqm/models/denoise/internal/chart"
 )
 
 // average writes the mean of the projections of x on the charts of the rows
@@ -20,7 +22,7 @@ func (g *safeWorker) average(x []float64, about *Row) error {
 	clear(g.sum)
 	var total, noise float64
 	for k, f := range g.charts[:min(g.o.Average, len(g.charts))] {
-		weight := tricube(math.Sqrt(f.Distance) / h)
+		weight := chart.Tricube(math.Sqrt(f.Distance) / h)
 		if k == 0 && !(weight > 0) {
 			weight = 1 // all rows are at the same distance
 		}
@@ -51,13 +53,4 @@ func (g *safeWorker) average(x []float64, about *Row) error {
 	}
 	about.Noise = noise / total
 	return nil
-}
-
-// tricube is (1-t^3)^3 for t from 0 to 1, and 0 beyond.
-func tricube(t float64) float64 {
-	if !(t < 1) {
-		return 0
-	}
-	v := 1 - t*t*t
-	return v * v * v
 }

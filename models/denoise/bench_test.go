@@ -48,30 +48,3 @@ func BenchmarkDenoise(b *testing.B) {
 		}
 	}
 }
-
-// BenchmarkChart is one chart of auto.
-func BenchmarkChart(b *testing.B) {
-	s := sphereSample(1, 3000, 0.05)
-	c, err := newCloud(s.x)
-	require.NoError(b, err)
-	at := c.newPlaces(s.x.X)
-	for name, ch := range map[string]charter{"space": &spaceChart{}, "any": newChart(3, 2)} {
-		for _, k := range []int{60, 243} {
-			b.Run(fmt.Sprintf("%s/%d", name, k), func(b *testing.B) {
-				var rows chartRows
-				_, rows.lanes = ch.(*spaceChart)
-				foot := make([]float64, 3)
-				i := 0
-				b.ReportAllocs()
-				for b.Loop() {
-					y := s.x.Row(i)
-					rows.look(at.index, y, k)
-					rows.gather(c, s.x.X, at, k)
-					o := setting{neighbors: k, ridge: 0.03, scale: 0.05, cut: 0.05 * 4.685, rounds: 2}
-					require.True(b, ch.prepare(y, y, &rows, &o) && ch.solve(o.ridge) && ch.foot(foot, y))
-					i = (i + 7) % 3000
-				}
-			})
-		}
-	}
-}

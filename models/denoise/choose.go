@@ -154,7 +154,7 @@ func (p *cloudCharts) riskOf(of Method, most int) (float64, error) {
 		if !counted(i) {
 			continue
 		}
-		far := distance(c.Row(i), f.X[k*D:(k+1)*D])
+		far := rows.Distance(c.Row(i), f.X[k*D:(k+1)*D])
 		sum += p.setting.riskOf(far*far, divergence[k]-float64(p.method.Latent), p.q)
 	}
 	return sum / float64(len(list)), nil

@@ -3,6 +3,7 @@ package denoise
 import (
 	"math/bits"
 
+	"github.com/scqm/scqm/models/denoise/internal/chart"
 	"github.com/scqm/scqm/models/denoise/internal/lookup"
 )
 
@@ -24,8 +25,8 @@ const (
 func (a *autoSettings) every(s *setting, charts int) int {
 	most := maxNeighbors
 	if s.pilot {
-		most = max(classFunctions*quadratics(a.method.Latent), pilotWork/charts)
-	} else if a.method.Neighbors > 0 || s.sides > 0 {
+		most = max(classFunctions*chart.Quadratics(a.method.Latent), pilotWork/charts)
+	} else if a.method.Neighbors > 0 || s.Sides > 0 {
 		return 1
 	}
 	if s.neighbors <= most {

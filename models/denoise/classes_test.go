@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/scqm/scqm/internal/drill"
+	"github.com/scqm/scqm/models/denoise/internal/chart"
 	"github.com/scqm/scqm/models/denoise/internal/lookup"
 	"github.com/scqm/scqm/models/rows"
 )
@@ -103,7 +104,7 @@ func TestEvery(t *testing.T) {
 		{setting{neighbors: 301}, 100000, 2},
 		{setting{neighbors: 1200}, 100000, 4},
 		{setting{neighbors: 1201}, 100000, 8},
-		{setting{neighbors: 600, sides: 1}, 100000, 1},
+		{setting{neighbors: 600, Setting: chart.Setting{Sides: 1}}, 100000, 1},
 		{setting{neighbors: 600, pilot: true}, 100000, 1},
 		{setting{neighbors: 2000, pilot: true}, 100000, 4},
 		{setting{neighbors: 1000, pilot: true}, 10000, 1},

@@ -350,7 +350,7 @@ func TestLocalKernelsAreLocal(t *testing.T) {
 		w.most = s.x.N
 		require.NoError(t, w.Project(all, s.x.Row(i)))
 		require.Greater(t, len(w.found), 16*12)
-		require.Less(t, distance(few, all), 0.02*w.h)
+		require.Less(t, rows.Distance(few, all), 0.02*w.h)
 	}
 }
 

@@ -126,11 +126,11 @@ const closeSides = 4
 
 // sheets says that rows are on two sheets too near to each other for all to be on the right one.
 func (s *setting) sheets() string {
-	apart := 2 * s.sides / s.scale
+	apart := 2 * s.Sides / s.Scale
 	switch {
 	case s.between:
 		return betweenSheets
-	case s.sides > 0 && apart < closeSides:
+	case s.Sides > 0 && apart < closeSides:
 		return fmt.Sprintf("auto: rows are on two sheets, %.1f standard deviations of the noise apart, and have gone to the one that they are nearer to, which is not that of all", apart)
 	}
 	return ""
@@ -374,7 +374,7 @@ func (g *safeWorker) do(ctx context.Context, j job, x rows.Data, r *Result) erro
 		g.judge(&g.about, err, x.Row(i))
 		if !g.about.Unchanged {
 			copy(r.X[i*x.D:(i+1)*x.D], g.point)
-			g.about.Residual = distance(g.point, x.Row(i))
+			g.about.Residual = rows.Distance(g.point, x.Row(i))
 		}
 		g.about.Done = true
 		r.Rows[i] = g.about
@@ -424,14 +424,14 @@ func (g *safeWorker) place(centre []float64, about *Row) error {
 
 // judge flags points, and rows, that are far from the neighbours.
 func (g *safeWorker) judge(about *Row, err error, x []float64) {
-	far := distance(g.point, g.neighbors.mean)
+	far := rows.Distance(g.point, g.neighbors.mean)
 	switch limit := g.o.Reach * g.neighbors.radius; {
 	case err != nil, math.IsNaN(far), math.IsInf(far, 0):
 		about.Unchanged = true
-	case far > limit && distance(g.point, x) > limit/1e6:
+	case far > limit && rows.Distance(g.point, x) > limit/1e6:
 		about.Unchanged = true
 	}
-	from, moved := distance(x, g.neighbors.mean), distance(x, g.point)
+	from, moved := rows.Distance(x, g.neighbors.mean), rows.Distance(x, g.point)
 	about.Extrapolated = about.Unchanged || far > g.neighbors.radius*(1+1e-9) || from > g.neighbors.ball*(1+1e-9)
 	if w, ok := g.worker.(noiseBound); ok && moved > w.maxNoise() {
 		about.Extrapolated = true

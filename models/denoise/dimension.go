@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"math"
+
+	"github.com/scqm/scqm/models/denoise/internal/chart"
 )
 
 // SelectDimension is a method with the dimension d of the surface, from 1 to 4 and
@@ -80,7 +82,7 @@ func leastRiskDimension(ctx context.Context, c *Cloud, o Options) (int, error) {
 	best, least := 1, math.Inf(1)
 	for d := 1; d <= most; d++ {
 		for i, k := range candidates(MLS{Latent: d}, c) {
-			if k < 2*quadratics(d) || i%2 == 1 {
+			if k < 2*chart.Quadratics(d) || i%2 == 1 {
 				continue // charts that follow every row; steps of 2.25 are enough
 			}
 			risk, err := charts.riskOf(MLS{Latent: d, Neighbors: k}, dimensionRows)

@@ -58,7 +58,7 @@ func TestGeometryOfSpheres(t *testing.T) {
 		var off, claimed, bend, turned float64
 		for i := range n {
 			p, normal := r.X[i*c.D:(i+1)*c.D], g.Normals[i*c.D:(i+1)*c.D]
-			size, along := distance(p, make([]float64, c.D)), 0.0
+			size, along := rows.Distance(p, make([]float64, c.D)), 0.0
 			for j, v := range normal {
 				along += v * p[j] / size
 			}

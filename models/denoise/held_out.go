@@ -83,7 +83,7 @@ func (p *autoPrepare) linearHolds() (gain float64, holds bool, err error) {
 		return 0, false, err
 	}
 	s := again.setting
-	s.pilot, s.neighbors, s.ridge, s.rounds, s.least = false, chosen.neighbors, chosen.ridge, chosen.rounds, chosen.least
+	s.pilot, s.neighbors, s.Ridge, s.Rounds, s.least = false, chosen.neighbors, chosen.Ridge, chosen.Rounds, chosen.least
 	if err := again.advance(s); err != nil {
 		return 0, false, err
 	}
@@ -146,7 +146,7 @@ func (p *cloudCharts) judgeSome(list []int, by, gain []float64) (difference []fl
 	D := p.cloud.D
 	difference, missed = make([]float64, len(list)), make([]bool, len(list))
 	err = p.each(list, func(w *autoWorker, k, i int) {
-		w.rows.search.Missed = false
+		w.rows.Search.Missed = false
 		x := p.cloud.Row(i)
 		var about Row
 		foot := make([]float64, D)
@@ -154,7 +154,7 @@ func (p *cloudCharts) judgeSome(list []int, by, gain []float64) (difference []fl
 		if w.Place(&itself, &about) != nil || w.Project(foot, x) != nil {
 			copy(foot, x)
 		}
-		if missed[k] = w.rows.search.Missed; missed[k] {
+		if missed[k] = w.rows.Search.Missed; missed[k] {
 			return
 		}
 		for a, v := range by[k*D : (k+1)*D] {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/scqm/scqm/internal/dense"
 	"github.com/scqm/scqm/models/denoise/internal/lookup"
+	"github.com/scqm/scqm/models/rows"
 )
 
 // KDE moves rows uphill on a kernel density estimate to its ridge: the
@@ -133,7 +134,7 @@ func (w *kdeWorker) Project(dst, x []float64) error {
 	copy(w.x, x)
 	w.look()
 	for range kdeSteps {
-		if distance(w.x, w.at) > kdeSlack*w.h {
+		if rows.Distance(w.x, w.at) > kdeSlack*w.h {
 			w.look()
 		}
 		if !w.direct() {
@@ -168,7 +169,7 @@ func (w *kdeWorker) direct() bool {
 	clear(w.eigen.A)
 	least := math.Inf(1) // keeps kernels from vanishing far away
 	for _, f := range w.found {
-		least = min(least, distance(w.x, w.cloud.Row(f.Row)))
+		least = min(least, rows.Distance(w.x, w.cloud.Row(f.Row)))
 	}
 	var total float64
 	for _, f := range w.found {

@@ -11,6 +11,7 @@ import (
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/internal/dense"
 	"github.com/scqm/scqm/losses"
+	"github.com/scqm/scqm/models/denoise/internal/chart"
 	"github.com/scqm/scqm/models/rows"
 	"github.com/scqm/scqm/models/scqm"
 	"github.com/scqm/scqm/solvers"
@@ -253,7 +254,7 @@ func (w *localWorker) noise(x rows.Data) float64 {
 	if m.Curvature > 0 {
 		functions += q
 	}
-	return spreadPerDirection(rest, total, square, functions, x.D-m.Latent)
+	return chart.SpreadPerDirection(rest, total, square, functions, x.D-m.Latent)
 }
 
 // findLossError tries the loss on residuals such as a fit meets, and on none. A loss

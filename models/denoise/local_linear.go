@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/scqm/scqm/internal/dense"
+	"github.com/scqm/scqm/models/denoise/internal/chart"
 	"github.com/scqm/scqm/models/denoise/internal/lookup"
 	"github.com/scqm/scqm/models/rows"
 )
@@ -187,7 +188,7 @@ func (w *linearWorker) gather(z []float64, neighbors int) float64 {
 	clear(w.mean)
 	var sum, square float64
 	for i, f := range found[:k] {
-		v := w.cloud.weight(f.Row) * tricube(math.Sqrt(f.Distance)/h)
+		v := w.cloud.weight(f.Row) * chart.Tricube(math.Sqrt(f.Distance)/h)
 		w.weights[i] = v
 		copy(w.scaled[i*r:(i+1)*r], w.cloud.Row(f.Row))
 		floats.AddScaled(w.mean, v, w.cloud.Row(f.Row))

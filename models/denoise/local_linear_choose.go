@@ -13,6 +13,7 @@ import (
 	"github.com/scqm/scqm/internal/dense"
 	"github.com/scqm/scqm/internal/memory"
 	"github.com/scqm/scqm/internal/par"
+	"github.com/scqm/scqm/models/denoise/internal/chart"
 	"github.com/scqm/scqm/models/rows"
 )
 
@@ -340,12 +341,12 @@ func (f *linearSearch) bent(p *plane, latent int) float64 {
 	if p == nil {
 		p = f.wide
 	}
-	dimensions := quadratics(latent) - 1
+	dimensions := chart.Quadratics(latent) - 1
 	if p.r <= dimensions {
 		return 0
 	}
 	c := cloudOfAll(p.of(f.x, Options{Threads: f.threads}))
-	k := min(10*quadratics(latent), len(c.used)/3)
+	k := min(10*chart.Quadratics(latent), len(c.used)/3)
 	some := c.some(quietSample)
 	left := make([]float64, len(some))
 	spectrum := newLocalLinear(&plane{D: p.D, r: p.r, gain: ones(p.r), noise: f.wide.noise}, c, k)

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/scqm/scqm/internal/dense"
+	"github.com/scqm/scqm/models/denoise/internal/chart"
 	"github.com/scqm/scqm/models/rows"
 )
 
@@ -73,7 +74,7 @@ func TestLocalLinearWeights(t *testing.T) {
 	}
 	var far []float64
 	for i := range n {
-		far = append(far, distance(shrunk(4), shrunk(i)))
+		far = append(far, rows.Distance(shrunk(4), shrunk(i)))
 	}
 	h := append([]float64(nil), far...)
 	for range n - k - 1 { // the first that is left out
@@ -84,7 +85,7 @@ func TestLocalLinearWeights(t *testing.T) {
 	var sum, square float64
 	mean, weights := make([]float64, r), make([]float64, n)
 	for i, v := range far {
-		weights[i] = tricube(v / reach)
+		weights[i] = chart.Tricube(v / reach)
 		sum += weights[i]
 		square += weights[i] * weights[i]
 		floats.AddScaled(mean, weights[i], c.Row(i))

@@ -3,7 +3,8 @@ package denoise
 import (
 	"context"
 	"fmt"
-	"math"
+
+	"github.com/scqm/scqm/models/denoise/internal/chart"
 )
 
 // DefaultNeighbors is the number of neighbours that 0 stands for in the settings
@@ -45,7 +46,7 @@ func size(m Method, d, D, neighbors, n, least int) (int, error) {
 // Prepare has nothing to do.
 func (m LPCA) Prepare(_ context.Context, c *Cloud, _ Options) (Fitted, error) {
 	return perWorker(func(context.Context) (Worker, error) {
-		return &lpcaWorker{newFrame(c.D, m.Latent)}, nil
+		return &lpcaWorker{chart.NewFrame(c.D, m.Latent)}, nil
 	}), nil
 }
 
@@ -54,31 +55,17 @@ type perWorker func(context.Context) (Worker, error)
 
 func (f perWorker) Worker(ctx context.Context) (Worker, error) { return f(ctx) }
 
-type lpcaWorker struct{ *frame }
+type lpcaWorker struct{ *chart.Frame }
 
 func (w *lpcaWorker) Place(h *Neighborhood, about *Row) error {
-	if !w.find(h.Rows, h.Weights) {
+	if !w.Find(h.Rows, h.Weights) {
 		return errLocal
 	}
-	about.Noise = w.noise(h.N())
+	about.Noise = w.Noise(h.N())
 	return nil
 }
 
 func (w *lpcaWorker) Project(dst, x []float64) error {
-	w.flat(dst, x)
+	w.Flat(dst, x)
 	return nil
-}
-
-// noise estimates the standard deviation away from the plane of n rows, in each
-// of the D-d directions.
-func (f *frame) noise(n int) float64 {
-	left := f.total
-	for _, v := range f.spread {
-		left -= v
-	}
-	free := float64(n-f.k-1) / float64(n) * float64(f.D-f.k)
-	if !(free > 0) {
-		return 0
-	}
-	return math.Sqrt(max(left, 0) / free)
 }

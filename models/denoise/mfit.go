@@ -9,7 +9,9 @@ import (
 
 	"github.com/scqm/scqm/internal/dense"
 	"github.com/scqm/scqm/internal/par"
+	"github.com/scqm/scqm/models/denoise/internal/chart"
 	"github.com/scqm/scqm/models/denoise/internal/lookup"
+	"github.com/scqm/scqm/models/rows"
 )
 
 // MFIT moves a row to where the mean of its neighbours, seen from it along the
@@ -63,7 +65,7 @@ func (m MFIT) Prepare(ctx context.Context, c *Cloud, o Options) (Fitted, error) 
 	type state struct {
 		search lookup.Search
 		nearby Neighborhood
-		frame  *frame
+		frame  *chart.Frame
 	}
 	states := make([]*state, par.Threads(o.Threads))
 	par.Do(len(states), len(c.used), func(w, k int) {
@@ -71,12 +73,12 @@ func (m MFIT) Prepare(ctx context.Context, c *Cloud, o Options) (Fitted, error) 
 			return
 		}
 		if states[w] == nil {
-			states[w] = &state{frame: newFrame(D, d)}
+			states[w] = &state{frame: chart.NewFrame(D, d)}
 		}
 		s, i := states[w], c.used[k]
 		s.nearby.at(c, &s.search, c.Row(i), size)
-		planes.known[i] = s.frame.find(s.nearby.Rows, s.nearby.Weights)
-		copy(planes.axes[i*d*D:(i+1)*d*D], s.frame.axes)
+		planes.known[i] = s.frame.Find(s.nearby.Rows, s.nearby.Weights)
+		copy(planes.axes[i*d*D:(i+1)*d*D], s.frame.Axes)
 	})
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -144,7 +146,7 @@ func (w *mfitWorker) direct(r float64) bool {
 	clear(w.sum)
 	var total float64
 	for k, i := range h.Index {
-		far := distance(w.x, h.Row(k)) / r
+		far := rows.Distance(w.x, h.Row(k)) / r
 		if far >= 1 || !w.planes.known[i] {
 			continue
 		}

@@ -8,6 +8,8 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/scqm/scqm/internal/dense"
+	"github.com/scqm/scqm/models/denoise/internal/chart"
+	"github.com/scqm/scqm/models/rows"
 )
 
 // MLS is the moving least squares projection: a plane is fitted whose origin q
@@ -45,7 +47,7 @@ func (m MLS) functions() int {
 	if m.Degree == 1 {
 		return 1 + m.Latent
 	}
-	return quadratics(m.Latent)
+	return chart.Quadratics(m.Latent)
 }
 
 // Prepare has nothing to do.
@@ -54,9 +56,9 @@ func (m MLS) Prepare(_ context.Context, c *Cloud, _ Options) (Fitted, error) {
 		d, D, p := m.Latent, c.D, m.functions()
 		vec := func(n int) []float64 { return make([]float64, n) }
 		return &mlsWorker{
-			method: m, d: d, D: D, frame: newFrame(D, d), plane: newRegression(1+d, D), surface: newRegression(p, D),
+			method: m, d: d, D: D, frame: chart.NewFrame(D, d), plane: chart.NewRegression(1+d, D), surface: chart.NewRegression(p, D),
 			q: vec(D), u: vec(d * D), slope: vec((1 + d) * D), coefficients: vec(p * D), diff: vec(D), step: vec(D),
-			t: vec(d), psi: vec(quadratics(d)),
+			t: vec(d), psi: vec(chart.Quadratics(d)),
 		}, nil
 	}), nil
 }
@@ -64,8 +66,8 @@ func (m MLS) Prepare(_ context.Context, c *Cloud, _ Options) (Fitted, error) {
 type mlsWorker struct {
 	method         MLS
 	d, D           int
-	frame          *frame
-	plane, surface *regression
+	frame          *chart.Frame
+	plane, surface *chart.Regression
 	q              []float64 // D: origin
 	u              []float64 // d x D: frame
 	slope          []float64 // (1+d) x D
@@ -83,10 +85,10 @@ const (
 )
 
 func (w *mlsWorker) Place(h *Neighborhood, about *Row) error {
-	if !w.frame.find(h.Rows, h.Weights) || !(h.Next > 0) {
+	if !w.frame.Find(h.Rows, h.Weights) || !(h.Next > 0) {
 		return errLocal
 	}
-	copy(w.u, w.frame.axes)
+	copy(w.u, w.frame.Axes)
 	copy(w.q, h.Centre)
 	w.unit = h.Next
 	for range mlsSteps {
@@ -107,25 +109,25 @@ func (w *mlsWorker) coordinates(x []float64) {
 	for k := range w.d {
 		w.t[k] = dense.Dot(w.u[k*w.D:(k+1)*w.D], w.diff) / w.unit
 	}
-	quadratic(w.psi, w.t)
+	chart.Quadratic(w.psi, w.t)
 }
 
 func (w *mlsWorker) weight(h *Neighborhood, k int) float64 {
 	if w.method.Flat {
 		return h.Weights[k]
 	}
-	return h.Weights[k] * tricube(distance(h.Row(k), w.q)/h.Next)
+	return h.Weights[k] * chart.Tricube(rows.Distance(h.Row(k), w.q)/h.Next)
 }
 
 // movePlane fits x - q to 1 and the coordinates, and takes the plane found with
 // the origin below the centre. It returns how far the origin moved.
 func (w *mlsWorker) movePlane(h *Neighborhood) (moved float64, ok bool) {
-	w.plane.reset()
+	w.plane.Reset()
 	for k := range h.N() {
 		w.coordinates(h.Row(k))
-		w.plane.add(w.psi[:1+w.d], w.diff, w.weight(h, k))
+		w.plane.Add(w.psi[:1+w.d], w.diff, w.weight(h, k))
 	}
-	if !w.plane.solve(w.slope) {
+	if !w.plane.Solve(w.slope) {
 		return 0, false
 	}
 	copy(w.u, w.slope[w.D:])
@@ -138,19 +140,19 @@ func (w *mlsWorker) movePlane(h *Neighborhood) (moved float64, ok bool) {
 		axis := w.u[k*w.D : (k+1)*w.D]
 		floats.AddScaled(w.step, dense.Dot(axis, w.diff), axis)
 	}
-	moved = distance(w.step, w.q)
+	moved = rows.Distance(w.step, w.q)
 	copy(w.q, w.step)
 	return moved, !math.IsNaN(moved)
 }
 
 func (w *mlsWorker) fitSurface(h *Neighborhood, about *Row) error {
-	p := w.surface.p
-	w.surface.reset()
+	p := w.surface.P
+	w.surface.Reset()
 	for k := range h.N() {
 		w.coordinates(h.Row(k))
-		w.surface.add(w.psi[:p], w.diff, w.weight(h, k))
+		w.surface.Add(w.psi[:p], w.diff, w.weight(h, k))
 	}
-	if !w.surface.solve(w.coefficients) {
+	if !w.surface.Solve(w.coefficients) {
 		return errLocal
 	}
 	var rest, total, square float64
@@ -164,28 +166,14 @@ func (w *mlsWorker) fitSurface(h *Neighborhood, about *Row) error {
 		total += weight
 		square += weight * weight
 	}
-	about.Noise = spreadPerDirection(rest, total, square, p, w.D-w.d)
+	about.Noise = chart.SpreadPerDirection(rest, total, square, p, w.D-w.d)
 	return nil
-}
-
-// spreadPerDirection is the standard deviation, in each of q directions, of
-// residuals with a weighted sum of squares, after p functions were fitted; total
-// and square are the sums of weights and of their squares.
-func spreadPerDirection(rest, total, square float64, p, q int) float64 {
-	if !(total > 0) || q == 0 {
-		return 0
-	}
-	free := 1 - float64(p)*square/(total*total)
-	if !(free > 0) {
-		return 0
-	}
-	return math.Sqrt(rest / (total * free * float64(q)))
 }
 
 func (w *mlsWorker) Project(dst, x []float64) error {
 	w.coordinates(x)
 	copy(dst, w.q)
-	for i := range w.surface.p {
+	for i := range w.surface.P {
 		floats.AddScaled(dst, w.psi[i], w.coefficients[i*w.D:(i+1)*w.D])
 	}
 	return nil

@@ -6,6 +6,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/scqm/scqm/models/denoise/internal/lookup"
+	"github.com/scqm/scqm/models/rows"
 )
 
 // Neighborhood is the neighbourhood of a point: the nearest rows of a cloud, nearest
@@ -77,20 +78,10 @@ func (h *Neighborhood) measure() {
 	floats.Add(h.mean, first)
 	h.radius, h.ball = 0, 0
 	for k := range h.N() {
-		far := distance(h.Row(k), h.mean)
+		far := rows.Distance(h.Row(k), h.mean)
 		h.radius = max(h.radius, far)
 		if h.Distance[k] > 0 {
 			h.ball = max(h.ball, far)
 		}
 	}
-}
-
-// distance is the Euclidean distance of short vectors.
-func distance(x, y []float64) float64 {
-	var sum float64
-	for j, v := range x {
-		d := v - y[j]
-		sum += d * d
-	}
-	return math.Sqrt(sum)
 }

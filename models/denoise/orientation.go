@@ -181,7 +181,7 @@ func pointOutwards(normal func(int) []float64, x []float64, D int, list []int, u
 		}
 		outermost, far := tree[0], -1.0
 		for _, i := range tree {
-			if v := distance(x[i*D:(i+1)*D], mean); v > far {
+			if v := rows.Distance(x[i*D:(i+1)*D], mean); v > far {
 				outermost, far = i, v
 			}
 		}

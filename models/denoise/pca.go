@@ -117,7 +117,7 @@ const asGood = 0.95
 // how much these have on the rows of the selection, by the noise of that model.
 func (p *autoPrepare) linearBetter(best *compared) (charts float64, better bool) {
 	linear, s := p.method.linear, p.setting
-	s.scale = linear.noise
+	s.Scale = linear.noise
 	counted := 0.0
 	for i, trusted := range best.trusted[0] {
 		if trusted > 0 {
@@ -126,6 +126,6 @@ func (p *autoPrepare) linearBetter(best *compared) (charts float64, better bool)
 		}
 	}
 	// The part along the surface, what is no error but noise, and what is off the axes.
-	charts = charts/max(counted, 1) + s.scale*s.scale*(2*float64(p.method.Latent)-float64(p.D)) + linear.off
+	charts = charts/max(counted, 1) + s.Scale*s.Scale*(2*float64(p.method.Latent)-float64(p.D)) + linear.off
 	return charts, counted > 0 && linear.risk < asGood*charts
 }

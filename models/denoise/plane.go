@@ -239,7 +239,7 @@ func byDirection(x rows.Data) rows.Data {
 	centre := rows.GeometricMedian(x)
 	far := make([]float64, x.N)
 	for i := range far {
-		far[i] = distance(x.Row(i), centre)
+		far[i] = rows.Distance(x.Row(i), centre)
 	}
 	middle := dense.Select(slices.Clone(far), x.N/2)
 	w := make([]float64, x.N)

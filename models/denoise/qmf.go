@@ -8,6 +8,8 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/scqm/scqm/internal/dense"
+	"github.com/scqm/scqm/models/denoise/internal/chart"
+	"github.com/scqm/scqm/models/rows"
 )
 
 // QMF is quadratic matrix factorization with a ridge: the neighbours are fitted
@@ -40,7 +42,7 @@ func (m QMF) Size(n, D int) (int, error) {
 	if math.IsNaN(m.Lambda) || math.IsInf(m.Lambda, 0) || m.Lambda < 0 && m.Lambda != NoRidge || m.Rounds < 0 {
 		return 0, fmt.Errorf("denoise: qmf: ridge %v and %d rounds; want finite numbers of at least 0: %w", m.Lambda, m.Rounds, ErrInput)
 	}
-	return size(m, m.Latent, D, m.Neighbors, n, quadratics(m.Latent))
+	return size(m, m.Latent, D, m.Neighbors, n, chart.Quadratics(m.Latent))
 }
 
 // Prepare has nothing to do.
@@ -56,10 +58,10 @@ func (m QMF) Prepare(_ context.Context, c *Cloud, _ Options) (Fitted, error) {
 		m.Rounds = 50
 	}
 	return perWorker(func(context.Context) (Worker, error) {
-		d, D, p := m.Latent, c.D, quadratics(m.Latent)
+		d, D, p := m.Latent, c.D, chart.Quadratics(m.Latent)
 		vec := func(n int) []float64 { return make([]float64, n) }
 		return &qmfWorker{
-			d: d, D: D, p: p, lambda: lambda, rounds: m.Rounds, frame: newFrame(D, d), sums: newRegression(p, D),
+			d: d, D: D, p: p, lambda: lambda, rounds: m.Rounds, frame: chart.NewFrame(D, d), sums: chart.NewRegression(p, D),
 			f: vec(p * D), psi: vec(p), diff: vec(D), jac: vec(2 * d * D), h: vec(d * d), t: vec(d), next: vec(d), column: vec(d),
 		}, nil
 	}), nil
@@ -68,8 +70,8 @@ func (m QMF) Prepare(_ context.Context, c *Cloud, _ Options) (Fitted, error) {
 type qmfWorker struct {
 	d, D, p, rounds int
 	lambda          float64
-	frame           *frame
-	sums            *regression
+	frame           *chart.Frame
+	sums            *chart.Regression
 
 	f    []float64 // p x D: c, A and B
 	tau  []float64 // K x d
@@ -89,7 +91,7 @@ const (
 )
 
 func (w *qmfWorker) Place(h *Neighborhood, about *Row) error {
-	if !w.frame.find(h.Rows, h.Weights) {
+	if !w.frame.Find(h.Rows, h.Weights) {
 		return errLocal
 	}
 	w.begin(h)
@@ -116,7 +118,7 @@ func (w *qmfWorker) Place(h *Neighborhood, about *Row) error {
 		square += v * v
 	}
 	about.Ridge = w.lambda
-	about.Noise = spreadPerDirection(rest, total, square, w.p, w.D-w.d)
+	about.Noise = chart.SpreadPerDirection(rest, total, square, w.p, w.D-w.d)
 	return nil
 }
 
@@ -126,9 +128,9 @@ func (w *qmfWorker) begin(h *Neighborhood) {
 		w.tau = make([]float64, h.N()*w.d)
 	}
 	for i := range h.N() {
-		floats.SubTo(w.diff, h.Row(i), w.frame.mean)
+		floats.SubTo(w.diff, h.Row(i), w.frame.Mean)
 		for k := range w.d {
-			w.tau[i*w.d+k] = dense.Dot(w.frame.axis(k), w.diff)
+			w.tau[i*w.d+k] = dense.Dot(w.frame.Axis(k), w.diff)
 		}
 	}
 }
@@ -154,7 +156,7 @@ func (w *qmfWorker) orthonormalize(n int) bool {
 			}
 		}
 	}
-	if !dense.FactorCholesky(w.h, d, 0, singular) {
+	if !dense.FactorCholesky(w.h, d, 0, chart.Singular) {
 		return false
 	}
 	for i := range n { // tau <- tau L^-T
@@ -168,14 +170,14 @@ func (w *qmfWorker) orthonormalize(n int) bool {
 
 // regress fits c, A and B to the rows.
 func (w *qmfWorker) regress(h *Neighborhood) bool {
-	w.sums.reset()
+	w.sums.Reset()
 	for i := range h.N() {
-		quadratic(w.psi, w.tau[i*w.d:(i+1)*w.d])
-		floats.SubTo(w.diff, h.Row(i), w.frame.mean)
-		w.sums.add(w.psi, w.diff, h.Weights[i])
+		chart.Quadratic(w.psi, w.tau[i*w.d:(i+1)*w.d])
+		floats.SubTo(w.diff, h.Row(i), w.frame.Mean)
+		w.sums.Add(w.psi, w.diff, h.Weights[i])
 	}
-	w.sums.penalise(1+w.d, w.lambda)
-	return w.sums.solve(w.f)
+	w.sums.Penalise(1+w.d, w.lambda)
+	return w.sums.Solve(w.f)
 }
 
 // settle moves every tau to its fixed point, where that helps, and returns the weighted sum
@@ -198,8 +200,8 @@ func (w *qmfWorker) settle(h *Neighborhood) float64 {
 
 // residual leaves x - f(t) in diff and returns its square.
 func (w *qmfWorker) residual(x, t []float64) float64 {
-	quadratic(w.psi, t)
-	floats.SubTo(w.diff, x, w.frame.mean)
+	chart.Quadratic(w.psi, t)
+	floats.SubTo(w.diff, x, w.frame.Mean)
 	for i, v := range w.psi {
 		floats.AddScaled(w.diff, -v, w.f[i*w.D:(i+1)*w.D])
 	}
@@ -213,7 +215,7 @@ func (w *qmfWorker) fixedPoint(x []float64) {
 	for range qmfInner {
 		w.bendAt(w.t)
 		a, b := w.jac[:d*D], w.jac[d*D:]
-		floats.SubTo(w.diff, x, w.frame.mean)
+		floats.SubTo(w.diff, x, w.frame.Mean)
 		floats.Sub(w.diff, w.f[:D])
 		for i := range d {
 			ai, bi := a[i*D:(i+1)*D], b[i*D:(i+1)*D]
@@ -224,11 +226,11 @@ func (w *qmfWorker) fixedPoint(x []float64) {
 				w.h[i*d+j] = 2*dense.Dot(bi, bj) + dense.Dot(bi, aj) + dense.Dot(ai, aj) + dense.Dot(ai, bj)
 			}
 		}
-		if !dense.FactorCholesky(w.h, d, 0, singular) {
+		if !dense.FactorCholesky(w.h, d, 0, chart.Singular) {
 			return
 		}
 		dense.SolveCholeskyRows(w.next, w.h, d, 1)
-		moved := distance(w.next, w.t)
+		moved := rows.Distance(w.next, w.t)
 		copy(w.t, w.next)
 		if !(moved > qmfPrecision) {
 			return
@@ -260,7 +262,7 @@ func (w *qmfWorker) bendAt(t []float64) {
 // Project starts from the place of x on the tangent plane at tau = 0.
 func (w *qmfWorker) Project(dst, x []float64) error {
 	d, D := w.d, w.D
-	floats.SubTo(w.diff, x, w.frame.mean)
+	floats.SubTo(w.diff, x, w.frame.Mean)
 	floats.Sub(w.diff, w.f[:D])
 	for i := range d {
 		ai := w.f[(1+i)*D : (2+i)*D]
@@ -269,7 +271,7 @@ func (w *qmfWorker) Project(dst, x []float64) error {
 			w.h[i*d+j] = dense.Dot(ai, w.f[(1+j)*D:(2+j)*D])
 		}
 	}
-	if !dense.FactorCholesky(w.h, d, 0, singular) {
+	if !dense.FactorCholesky(w.h, d, 0, chart.Singular) {
 		return errLocal
 	}
 	dense.SolveCholeskyRows(w.t, w.h, d, 1)

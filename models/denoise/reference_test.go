@@ -14,6 +14,7 @@ import (
 	"github.com/scqm/scqm/internal/dense"
 	"github.com/scqm/scqm/internal/drill"
 	"github.com/scqm/scqm/losses"
+	"github.com/scqm/scqm/models/denoise/internal/chart"
 	"github.com/scqm/scqm/models/rows"
 )
 
@@ -54,7 +55,7 @@ func (s sample) meanSquare(y []float64) float64 {
 	D := s.clean.D
 	for i := range s.clean.N {
 		if !slices.Contains(s.ignored, i) {
-			far := distance(s.clean.Row(i), y[i*D:(i+1)*D])
+			far := rows.Distance(s.clean.Row(i), y[i*D:(i+1)*D])
 			sum += far * far / float64(s.clean.N-len(s.ignored))
 		}
 	}
@@ -287,7 +288,7 @@ func surfaceSample(seed uint64, n, D int, sigma float64, d int, point func(x []f
 		}
 		y := s.best[i*D : (i+1)*D]
 		up, diff := make([]float64, D), make([]float64, D)
-		sums := newRegression(d, 1)
+		sums := chart.NewRegression(d, 1)
 		step, jac := make([]float64, d), make([]float64, d*D)
 		for range 30 {
 			point(y, nil, t)
@@ -300,15 +301,15 @@ func surfaceSample(seed uint64, n, D int, sigma float64, d int, point func(x []f
 					jac[a*D+j] = (up[j] - y[j]) / h
 				}
 			}
-			sums.reset()
+			sums.Reset()
 			for j := range D {
 				diff[j] = s.x.Row(i)[j] - y[j]
 				for a := range d {
 					step[a] = jac[a*D+j]
 				}
-				sums.add(step, diff[j:j+1], 1)
+				sums.Add(step, diff[j:j+1], 1)
 			}
-			if !sums.solve(step) {
+			if !sums.Solve(step) {
 				break
 			}
 			for a := range d {

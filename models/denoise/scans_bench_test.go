@@ -96,7 +96,7 @@ func (m *mesh) scale() {
 	for _, v := range m.v {
 		b.Include(v[:])
 	}
-	size := distance(b.Lo, b.Hi)
+	size := rows.Distance(b.Lo, b.Hi)
 	for i := range m.v {
 		for j := range 3 {
 			m.v[i][j] /= size

@@ -238,7 +238,7 @@ func (p *autoPrepare) lookForSheets(s setting, seen look) (found bool, err error
 	if _, err := p.charts.chart(order{keep: true, setting: s}); err != nil {
 		return false, err
 	}
-	s.pilot, s.sides = false, pair.half
+	s.pilot, s.Sides = false, pair.half
 	p.setScale(&s, pair.scale, true)
 	p.setting = s
 	_, err = p.charts.chart(order{keep: true, setting: s})

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/scqm/scqm/models/denoise/internal/chart"
 	"github.com/scqm/scqm/models/rows"
 )
 
@@ -56,7 +57,7 @@ func TestThinSheets(t *testing.T) {
 		require.NoError(t, err)
 		r, err := d.Denoise(context.Background(), x, Options{})
 		require.NoError(t, err)
-		require.Positive(t, d.fitted.(*autoFit).setting.sides)
+		require.Positive(t, d.fitted.(*autoFit).setting.Sides)
 		require.Less(t, off(r.X), c.gain*off(x.X))
 		got, _, err := inTiles(Auto{Latent: 2}, x, 3, .1, Options{})
 		require.NoError(t, err)
@@ -90,14 +91,14 @@ func TestBetweenSheets(t *testing.T) {
 	d, err = Fit(context.Background(), Auto{Latent: 2}, flat, Options{})
 	require.NoError(t, err)
 	require.Empty(t, d.Note())
-	require.Zero(t, d.fitted.(*autoFit).setting.sides)
+	require.Zero(t, d.fitted.(*autoFit).setting.Sides)
 }
 
 // TestNotesOfSheets: a note says that sheets are close.
 func TestNotesOfSheets(t *testing.T) {
-	require.Contains(t, (&setting{sides: .012, scale: .01}).sheets(), "2.4 standard deviations")
-	require.Empty(t, (&setting{sides: .03, scale: .01}).sheets())
-	require.Empty(t, (&setting{scale: .01}).sheets())
+	require.Contains(t, (&setting{Setting: chart.Setting{Sides: .012, Scale: .01}}).sheets(), "2.4 standard deviations")
+	require.Empty(t, (&setting{Setting: chart.Setting{Sides: .03, Scale: .01}}).sheets())
+	require.Empty(t, (&setting{Setting: chart.Setting{Scale: .01}}).sheets())
 	require.Equal(t, betweenSheets, (&setting{between: true}).sheets())
 }
 

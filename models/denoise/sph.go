@@ -8,6 +8,8 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/scqm/scqm/internal/dense"
+	"github.com/scqm/scqm/models/denoise/internal/chart"
+	"github.com/scqm/scqm/models/rows"
 )
 
 // SPH projects on spherelets: the sphere of dimension d that fits the
@@ -39,15 +41,15 @@ func (m SPH) Prepare(_ context.Context, c *Cloud, _ Options) (Fitted, error) {
 		k := m.Latent + 1
 		vec := func(n int) []float64 { return make([]float64, n) }
 		return &sphWorker{
-			frame: newFrame(c.D, k), sums: newRegression(k, 1), centre: vec(k), y: vec(k),
+			Frame: chart.NewFrame(c.D, k), sums: chart.NewRegression(k, 1), centre: vec(k), y: vec(k),
 		}, nil
 	}), nil
 }
 
 // sphWorker works with coordinates along the axes, from the mean.
 type sphWorker struct {
-	*frame
-	sums   *regression
+	*chart.Frame
+	sums   *chart.Regression
 	centre []float64 // d+1
 	radius float64
 	y      []float64
@@ -55,16 +57,16 @@ type sphWorker struct {
 }
 
 func (w *sphWorker) coordinates(x []float64) {
-	floats.SubTo(w.diff, x, w.mean)
-	for k := range w.k {
-		w.y[k] = dense.Dot(w.axis(k), w.diff)
+	floats.SubTo(w.Diff, x, w.Mean)
+	for k := range w.K {
+		w.y[k] = dense.Dot(w.Axis(k), w.Diff)
 	}
 }
 
 // Place solves H c = xi / 2 with H = sum (y-ybar)(y-ybar)' and xi = sum (|y|^2 -
 // mean |y|^2)(y-ybar). The mean of y is 0 here.
 func (w *sphWorker) Place(h *Neighborhood, about *Row) error {
-	if !w.find(h.Rows, h.Weights) {
+	if !w.Find(h.Rows, h.Weights) {
 		return errLocal
 	}
 	var sum, square float64
@@ -73,28 +75,28 @@ func (w *sphWorker) Place(h *Neighborhood, about *Row) error {
 		sum += h.Weights[k]
 		square += h.Weights[k] * dense.Dot(w.y, w.y)
 	}
-	w.sums.reset()
+	w.sums.Reset()
 	for k := range h.N() {
 		w.coordinates(h.Row(k))
 		w.target[0] = (dense.Dot(w.y, w.y) - square/sum) / 2
-		w.sums.add(w.y, w.target[:], h.Weights[k])
+		w.sums.Add(w.y, w.target[:], h.Weights[k])
 	}
-	if !w.sums.solve(w.centre) {
+	if !w.sums.Solve(w.centre) {
 		return errLocal
 	}
 	w.radius = 0
 	for k := range h.N() {
 		w.coordinates(h.Row(k))
-		w.radius += h.Weights[k] / sum * distance(w.y, w.centre)
+		w.radius += h.Weights[k] / sum * rows.Distance(w.y, w.centre)
 	}
 	var rest float64
 	for k := range h.N() {
 		w.coordinates(h.Row(k))
-		e := distance(w.y, w.centre) - w.radius
-		rest += h.Weights[k] / sum * (e*e + max(dense.Dot(w.diff, w.diff)-dense.Dot(w.y, w.y), 0))
+		e := rows.Distance(w.y, w.centre) - w.radius
+		rest += h.Weights[k] / sum * (e*e + max(dense.Dot(w.Diff, w.Diff)-dense.Dot(w.y, w.y), 0))
 	}
-	if free := h.N() - w.k - 1; free > 0 {
-		about.Noise = math.Sqrt(rest * float64(h.N()) / float64(free*(w.D-w.k+1)))
+	if free := h.N() - w.K - 1; free > 0 {
+		about.Noise = math.Sqrt(rest * float64(h.N()) / float64(free*(w.D-w.K+1)))
 	}
 	return nil
 }
@@ -102,13 +104,13 @@ func (w *sphWorker) Place(h *Neighborhood, about *Row) error {
 // Project moves the foot of x in the affine space to the sphere.
 func (w *sphWorker) Project(dst, x []float64) error {
 	w.coordinates(x)
-	far := distance(w.y, w.centre)
+	far := rows.Distance(w.y, w.centre)
 	if !(far > 0) {
 		return errLocal
 	}
-	copy(dst, w.mean)
-	for k := range w.k {
-		floats.AddScaled(dst, w.centre[k]+w.radius/far*(w.y[k]-w.centre[k]), w.axis(k))
+	copy(dst, w.Mean)
+	for k := range w.K {
+		floats.AddScaled(dst, w.centre[k]+w.radius/far*(w.y[k]-w.centre[k]), w.Axis(k))
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/scqm/scqm/internal/dense"
 	"github.com/scqm/scqm/internal/memory"
+	"github.com/scqm/scqm/models/denoise/internal/chart"
 	"github.com/scqm/scqm/models/denoise/internal/lookup"
 	"github.com/scqm/scqm/models/rows"
 )
@@ -16,7 +17,7 @@ type surveyor struct {
 	cloud     *Cloud
 	d         int
 	tune      tuning
-	chart     *chart
+	chart     *chart.Surface
 	neighbors Neighborhood
 	search    lookup.Search
 	shape     *dense.SymmetricEigen // d x d
@@ -32,7 +33,7 @@ type surveyor struct {
 func newSurveyor(c *Cloud, d int) *surveyor {
 	vec := func(n int) []float64 { return make([]float64, n) }
 	return &surveyor{
-		cloud: c, d: d, tune: newAutoSettings(Auto{Latent: d}, c.D).tune, chart: newChart(c.D, d), shape: dense.NewSymmetricEigen(d),
+		cloud: c, d: d, tune: newAutoSettings(Auto{Latent: d}, c.D).tune, chart: chart.NewSurface(c.D, d), shape: dense.NewSymmetricEigen(d),
 		x: vec(c.D), point: vec(c.D), foot: vec(c.D), tangent: vec(d * c.D), normal: vec(c.D), second: vec(d * d),
 	}
 }
@@ -54,8 +55,8 @@ func (s *surveyor) row(g *Geometry, i int, x []float64, r *Result, unit float64)
 		return 0
 	}
 	k := s.neighbors.N()
-	noise = s.chart.spread(k, s.cut)
-	square, own := s.chart.leverage(k, s.own())
+	noise = s.chart.Spread(k, s.cut)
+	square, own := s.chart.Leverage(k, s.own())
 	g.Error[i] = noise * math.Sqrt(square)
 	s.bend(g, i)
 	if v, near, ok := s.leftOut(own, noise); ok {
@@ -76,14 +77,14 @@ func (s *surveyor) nearestOther() float64 {
 
 // look finds the rows around the denoised row.
 func (s *surveyor) look(neighbors int) bool {
-	k := min(max(neighbors, geometryRows*quadratics(s.d)), geometryMost, len(s.cloud.used))
+	k := min(max(neighbors, geometryRows*chart.Quadratics(s.d)), geometryMost, len(s.cloud.used))
 	return s.neighbors.at(s.cloud, &s.search, s.point, k)
 }
 
 // own is the place of the row among its neighbours, -1 if it is not fitted or far.
 func (s *surveyor) own() int {
 	for k := range s.neighbors.N() {
-		if distance(s.neighbors.Row(k), s.x) == 0 {
+		if rows.Distance(s.neighbors.Row(k), s.x) == 0 {
 			return k
 		}
 	}
@@ -106,13 +107,13 @@ func (s *surveyor) leftOut(own, noise float64) (far, others float64, ok bool) {
 		if !s.fit(s.middle(), aloneRounds) {
 			return 0, 0, false
 		}
-		noise = s.chart.spread(s.neighbors.N(), s.cut)
+		noise = s.chart.Spread(s.neighbors.N(), s.cut)
 	}
-	if !s.chart.findFoot(s.x) {
+	if !s.chart.FindFoot(s.x) {
 		return 0, 0, false
 	}
-	s.chart.point(s.foot, s.chart.t)
-	return distance(s.x, s.foot) / (1 - own), noise, true
+	s.chart.Point(s.foot, s.chart.T)
+	return rows.Distance(s.x, s.foot) / (1 - own), noise, true
 }
 
 // middle takes the median of the neighbours in every column for the place of the chart,
@@ -128,7 +129,7 @@ func (s *surveyor) middle() (next float64) {
 		s.point[j] = median(s.far)
 	}
 	for k := range h.N() {
-		next = max(next, 2*distance(h.Row(k), s.point))
+		next = max(next, 2*rows.Distance(h.Row(k), s.point))
 	}
 	return next
 }
@@ -138,23 +139,23 @@ func (s *surveyor) middle() (next float64) {
 func (s *surveyor) fit(next float64, rounds int) bool {
 	h := &s.neighbors
 	k := h.N()
-	charted := setting{neighbors: k, cut: math.Inf(1), rounds: 3, steps: robustSteps}
+	charted := chart.Setting{Cut: math.Inf(1), Rounds: 3, Steps: chart.RobustSteps}
 	for range rounds {
-		s.cut = charted.cut
-		if !s.chart.fit(s.foot, s.point, s.point, h.Rows, h.Rows, h.Weights, next, &charted) {
+		s.cut = charted.Cut
+		if !s.chart.Fit(s.foot, s.point, s.point, h.Rows, h.Rows, h.Weights, next, &charted) {
 			return false
 		}
 		s.far = s.far[:0]
-		for i, w := range s.chart.weights[:k] {
+		for i, w := range s.chart.Weights[:k] {
 			if w > 0 {
-				s.far = append(s.far, math.Sqrt(s.chart.residual(i)))
+				s.far = append(s.far, math.Sqrt(s.chart.Residual(i)))
 			}
 		}
 		if len(s.far) == 0 {
 			return false
 		}
-		charted.scale = max(median(s.far)/s.tune.median, exact*next)
-		charted.cut = s.tune.cut * charted.scale
+		charted.Scale = max(median(s.far)/s.tune.median, exact*next)
+		charted.Cut = s.tune.cut * charted.Scale
 	}
 	return true
 }
@@ -163,12 +164,12 @@ func (s *surveyor) fit(next float64, rounds int) bool {
 // derivatives there, in a basis of the tangent that is orthonormal.
 func (s *surveyor) bend(g *Geometry, i int) {
 	c, d, D := s.chart, s.d, s.cloud.D
-	c.differentiate(c.t)
-	copy(s.tangent, c.jac)
+	c.Differentiate(c.T)
+	copy(s.tangent, c.Jac)
 	if !dense.OrthonormalizeRows(s.tangent, D) {
 		return
 	}
-	if !c.metric() {
+	if !c.Metric() {
 		return
 	}
 	if g.Normals == nil {
@@ -177,8 +178,8 @@ func (s *surveyor) bend(g *Geometry, i int) {
 	}
 	complement(s.normal, s.tangent)
 	copy(g.Normals[i*D:(i+1)*D], s.normal)
-	c.secondForm(s.second, s.normal)
-	c.toOrthonormal(s.second)
+	c.SecondForm(s.second, s.normal)
+	c.ToOrthonormal(s.second)
 	copy(s.shape.A, s.second)
 	if !s.shape.Factorize() {
 		return
@@ -196,8 +197,8 @@ func (s *surveyor) meanCurvature() float64 {
 	for j := range D { // the trace of the second derivatives in every coordinate
 		clear(s.foot)
 		s.foot[j] = 1
-		c.secondForm(s.second, s.foot)
-		c.toOrthonormal(s.second)
+		c.SecondForm(s.second, s.foot)
+		c.ToOrthonormal(s.second)
 		for a := range d {
 			s.normal[j] += s.second[a*d+a] / float64(d)
 		}

@@ -3,6 +3,7 @@ package denoise
 import (
 	"math"
 
+	"github.com/scqm/scqm/models/denoise/internal/chart"
 	"github.com/scqm/scqm/models/denoise/internal/lookup"
 )
 
@@ -49,7 +50,7 @@ const (
 func (p *autoPrepare) mayBeThin(s *setting, seen look) bool {
 	inSpace := p.D == lookup.Space && p.method.Latent == lookup.Space-1
 	start := seen.size * math.Sqrt(float64(thinStart)/thinMany)
-	return inSpace && !p.method.LeastSquares && s.noisy && p.n >= unevenRows && s.neighbors == thinMany && start >= minReach*s.scale
+	return inSpace && !p.method.LeastSquares && s.noisy && p.n >= unevenRows && s.neighbors == thinMany && start >= minReach*s.Scale
 }
 
 // thinSample is the number of rows of n about which charts are measured.
@@ -70,16 +71,16 @@ func (p *cloudCharts) measure(s setting) error {
 // the first two of aboutWidth numbers each: 0 where there is no chart.
 func (p *cloudCharts) measureSome(list []int, s setting) (seen []float64, missed []bool, err error) {
 	seen, missed = make([]float64, aboutWidth*len(list)), make([]bool, len(list))
-	s.rounds, s.steps, s.cut = 2, 0, math.Inf(1)
+	s.Rounds, s.Steps, s.Cut = 2, 0, math.Inf(1)
 	err = p.each(list, func(w *autoWorker, k, i int) {
-		w.rows.search.Missed = false
+		w.rows.Search.Missed = false
 		y := p.places.y[i*lookup.Space : (i+1)*lookup.Space]
-		w.rows.look(p.places.index, y, thinMany)
-		if missed[k] = w.rows.search.Missed; missed[k] {
+		w.rows.Look(p.places.index, y, thinMany)
+		if missed[k] = w.rows.Search.Missed; missed[k] {
 			return
 		}
-		w.rows.gather(p.cloud, p.cloud.X, p.places, thinMany)
-		near := w.rows.nearer(thinFew, lookup.Space)
+		w.rows.Gather(p.cloud.Data, p.cloud.X, p.places.y, p.places.trust, thinMany)
+		near := w.rows.Nearer(thinFew, lookup.Space)
 		few, many := w.noiseIn(y, &near, &s), w.noiseIn(y, &w.rows, &s)
 		if few > 0 && many > 0 {
 			seen[aboutWidth*k], seen[aboutWidth*k+1] = few, many
@@ -89,18 +90,18 @@ func (p *cloudCharts) measureSome(list []int, s setting) (seen []float64, missed
 }
 
 // noiseIn is the noise of the chart of rows at y in units of its size, 0 where there is none.
-func (w *autoWorker) noiseIn(y []float64, r *chartRows, s *setting) float64 {
-	if !w.chart.prepare(y, y, r, s) || !w.chart.solve(s.ridge) {
+func (w *autoWorker) noiseIn(y []float64, r *chart.Rows, s *setting) float64 {
+	if !w.chart.Prepare(y, y, r, &s.Setting) || !w.chart.Solve(s.Ridge) {
 		return 0
 	}
-	return w.chart.noise() / r.next
+	return w.chart.Noise() / r.Next
 }
 
 // findThin tells whether the rows gathered are in a thin part, by what has been measured about some of them. The chart is then to
 // be split, or to grow, with the noise of charts of few rows where it is uneven.
 func (w *autoWorker) findThin(s *setting) bool {
 	w.few, w.many = w.few[:0], w.many[:0]
-	for _, f := range w.rows.found {
+	for _, f := range w.rows.Found {
 		if seen := w.about[aboutWidth*f.Row:]; seen[0] > 0 {
 			w.few, w.many = append(w.few, seen[0]), append(w.many, seen[1])
 		}
@@ -109,15 +110,15 @@ func (w *autoWorker) findThin(s *setting) bool {
 		return false
 	}
 	few, many := median(w.few), median(w.many)
-	near := few * math.Sqrt(w.rows.found[min(thinFew, len(w.rows.found)-1)].Distance)
-	if s.sides = s.sidesOf(near, many, w.rows.next); s.sides > 0 {
+	near := few * math.Sqrt(w.rows.Found[min(thinFew, len(w.rows.Found)-1)].Distance)
+	if s.Sides = s.sidesOf(near, many, w.rows.Next); s.Sides > 0 {
 		return true
 	}
-	if !s.isThin(few, many, w.rows.next) {
+	if !s.isThin(few, many, w.rows.Next) {
 		return false
 	}
 	if s.uneven {
-		w.setScale(s, max(near, leastLocal*s.scale), true)
+		w.setScale(s, max(near, leastLocal*s.Scale), true)
 	}
 	s.start, s.uneven = thinStart, false
 	return true
@@ -125,16 +126,16 @@ func (w *autoWorker) findThin(s *setting) bool {
 
 // isLarge tells whether the noise of charts of many rows, in units of their size, is more than that of all leaves there.
 func (s *setting) isLarge(many, size float64) bool {
-	return many > thinNoise && many*size > thinLarge*s.scale
+	return many > thinNoise && many*size > thinLarge*s.Scale
 }
 
 // sidesOf is the distance of the two sides from the surface between them, by the noise near that charts of few rows see and that of
 // charts of many in units of their size: 0 where these are not to be split.
 func (s *setting) sidesOf(near, many, size float64) float64 {
-	if s.uneven || !s.isLarge(many, size) || !(near > thinSplit*s.scale) {
+	if s.uneven || !s.isLarge(many, size) || !(near > thinSplit*s.Scale) {
 		return 0
 	}
-	if half := math.Sqrt(many*size*many*size - s.scale*s.scale); half < mostSplit*s.scale {
+	if half := math.Sqrt(many*size*many*size - s.Scale*s.Scale); half < mostSplit*s.Scale {
 		return half
 	}
 	return 0
@@ -153,26 +154,15 @@ func (s *setting) isThin(few, many, size float64) bool {
 // prepare makes the sums of the chart at y from the rows gathered. In thin parts it grows from a chart of fewer rows, each
 // chart beginning with the plane of the one before and the weights that rows have by their distance from that.
 func (w *autoWorker) prepare(y, pivot []float64, s setting) bool {
-	for k := s.start; k > 0 && k < len(w.rows.found); k = int(growth * float64(k)) {
-		step, near := s, w.rows.nearer(k, w.cloud.D)
-		step.rounds = min(s.rounds, 2)
-		made := w.chart.prepare(y, pivot, &near, &step) && w.chart.solve(pilotRidge)
-		w.rows.l = near.l // which may have grown
+	for k := s.start; k > 0 && k < len(w.rows.Found); k = int(growth * float64(k)) {
+		step, near := s, w.rows.Nearer(k, w.cloud.D)
+		step.Rounds = min(s.Rounds, 2)
+		made := w.chart.Prepare(y, pivot, &near, &step.Setting) && w.chart.Solve(pilotRidge)
+		w.rows.L = near.L // which may have grown
 		if !made {
 			return false
 		}
-		s.grown = true
+		s.Grown = true
 	}
-	return w.chart.prepare(y, pivot, &w.rows, &s)
-}
-
-// nearer are the first k of the rows gathered, of which there are more.
-func (r *chartRows) nearer(k, D int) chartRows {
-	part := *r
-	part.found, part.next = r.found[:k], math.Sqrt(r.found[k].Distance)
-	part.prior, part.trust = r.prior[:k], r.trust[:k]
-	if !r.lanes {
-		part.x, part.near = r.x[:k*D], r.near[:k*D]
-	}
-	return part
+	return w.chart.Prepare(y, pivot, &w.rows, &s.Setting)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/scqm/scqm/models/denoise/internal/chart"
 	"github.com/scqm/scqm/models/rows"
 )
 
@@ -104,7 +105,7 @@ func TestNoThinParts(t *testing.T) {
 func TestIsThin(t *testing.T) {
 	size := math.Sqrt(float64(thinFew) / thinMany) // of few rows, where many have 1
 	for _, uneven := range []bool{false, true} {
-		s := setting{scale: .1, uneven: uneven}
+		s := setting{Setting: chart.Setting{Scale: .1}, uneven: uneven}
 		for _, noise := range []float64{.001, .01, .05, .1, .12} {
 			require.False(t, s.isThin(noise/size, noise, 1), "one sheet, noise %v", noise)
 			require.Equal(t, noise >= .1, s.isThin(noise/size, 1.6*noise, 1), "two sides, noise %v", noise)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"runtime"
 
+	"github.com/scqm/scqm/models/denoise/internal/chart"
 	"github.com/scqm/scqm/models/denoise/internal/lookup"
 )
 
@@ -217,13 +218,13 @@ type settingWire struct {
 }
 
 func (s setting) wire() settingWire {
-	return settingWire{s.neighbors, s.ridge, s.scale, s.cut, s.rounds, s.steps, s.pilot, s.uneven, s.noisy, s.between, s.least, s.sides, s.thin, s.pooled, s.drawn}
+	return settingWire{s.neighbors, s.Ridge, s.Scale, s.Cut, s.Rounds, s.Steps, s.pilot, s.uneven, s.noisy, s.between, s.least, s.Sides, s.thin, s.pooled, s.drawn}
 }
 
 func (w settingWire) setting() setting {
 	return setting{
-		neighbors: w.Neighbors, ridge: w.Ridge, scale: w.Scale, cut: w.Cut, rounds: w.Rounds, steps: w.Steps,
-		pilot: w.Pilot, uneven: w.Uneven, noisy: w.Noisy, between: w.Between, least: w.Least, sides: w.Sides, thin: w.Thin,
+		Setting:   chart.Setting{Ridge: w.Ridge, Scale: w.Scale, Cut: w.Cut, Rounds: w.Rounds, Steps: w.Steps, Sides: w.Sides},
+		neighbors: w.Neighbors, pilot: w.Pilot, uneven: w.Uneven, noisy: w.Noisy, between: w.Between, least: w.Least, thin: w.Thin,
 		pooled: w.Pooled, drawn: w.Drawn,
 	}
 }

@@ -465,9 +465,9 @@ func TestTilesOfUnevenClouds(t *testing.T) {
 	for i := range s.x.N {
 		switch x := s.clean.Row(i)[0]; {
 		case x < -.7:
-			ends[0] = append(ends[0], a.about[aboutWidth*i]*a.setting.scale)
+			ends[0] = append(ends[0], a.about[aboutWidth*i]*a.setting.Scale)
 		case x > .7:
-			ends[1] = append(ends[1], a.about[aboutWidth*i]*a.setting.scale)
+			ends[1] = append(ends[1], a.about[aboutWidth*i]*a.setting.Scale)
 		}
 	}
 	require.InDelta(t, .024, median(ends[0]), .008)

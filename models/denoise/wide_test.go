@@ -105,7 +105,7 @@ func TestWideAxes(t *testing.T) {
 		require.Less(t, s.meanSquare(r.X), 5.5*0.06*0.06, m.Name())
 		for i, row := range r.Rows {
 			require.False(t, row.Unchanged)
-			require.InDelta(t, distance(s.x.Row(i), r.X[i*80:(i+1)*80]), row.Residual, 1e-12)
+			require.InDelta(t, rows.Distance(s.x.Row(i), r.X[i*80:(i+1)*80]), row.Residual, 1e-12)
 		}
 		require.Greater(t, s.meanSquare(run(t, m, s.x, Options{Axes: AllColumns}).X), 1.3*s.meanSquare(r.X), m.Name())
 	}

@@ -2,8 +2,8 @@ package main
 
 import "fmt"
 
-// writeCharts writes the kernels of quadratic charts of surfaces in space; see chart_lanes.go in package
-// denoise for what they compute.
+// writeCharts writes the kernels of quadratic charts of surfaces in space; see lanes.go in package chart
+// for what they compute.
 func writeCharts() {
 	begin()
 	for _, s := range sets {

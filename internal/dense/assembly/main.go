@@ -32,7 +32,7 @@ var kernels = map[string]struct {
 	"forms":    {"../../../models/scqm/internal/nearest/feet_amd64.s", writeForms},
 	"cells":    {"../../../models/scqm/internal/nearest/absolute_cells_amd64.s", writeCells},
 	"rounded":  {"../../../models/scqm/internal/nearest/rounded_sums_amd64.s", writeRoundedSums},
-	"charts":   {"../../../models/denoise/chart_lanes_amd64.s", writeCharts},
+	"charts":   {"../../../models/denoise/internal/chart/lanes_amd64.s", writeCharts},
 	"vicinity": {"../../../models/denoise/internal/lookup/vicinity_amd64.s", writeVicinity},
 }
 

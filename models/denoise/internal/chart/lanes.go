@@ -1,8 +1,8 @@
-package denoise
+package chart
 
 import "math"
 
-//go:generate sh -c "go run ../../internal/dense/assembly charts > chart_lanes_amd64.s"
+//go:generate sh -c "go run ../../../../internal/dense/assembly charts > lanes_amd64.s"
 
 // lanes is the number of rows that kernels of charts in space take at a time. Rows beyond the last have no
 // weight. Sums are those of every lane and then of all, in a fixed order, so that bits are
@@ -161,7 +161,7 @@ func (l *spaceLanes) reweighPlain() {
 	p, q, z := l.column(spaceP), l.column(spaceQ), l.column(spaceZ)
 	for i, w := range weight {
 		r := z[i] - l.polynomial(p[i], q[i])
-		used[i] = float64(w * tukey(float64(float64(r*r)*l.table[6])))
+		used[i] = float64(w * Tukey(float64(float64(r*r)*l.table[6])))
 		l.sums[21*lanes+i%lanes] += w
 		l.addMoments(i%lanes, p[i], q[i], z[i], used[i])
 	}

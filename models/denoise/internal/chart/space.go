@@ -1,4 +1,4 @@
-package denoise
+package chart
 
 import (
 	"math"
@@ -6,12 +6,12 @@ import (
 	"github.com/scqm/scqm/internal/dense"
 )
 
-// spaceChart is a [chart] of a surface in three dimensions, for which all sums are a few
+// Space is a [Surface] of a surface in three dimensions, for which all sums are a few
 // moments of the two coordinates: 15 of products of degree up to 4 and 6 of heights,
 // in place of the 39 products that a chart in general adds up.
 //
 //	f(p, q) = o + h (p u + q v + (b'psi(p, q)) n),   psi = (1, p, q, p^2, pq, q^2)
-type spaceChart struct {
+type Space struct {
 	o, u, v, n [3]float64
 	h          float64
 	b          [spaceTerms]float64
@@ -43,9 +43,9 @@ var spaceMoment = func() (at [spaceTerms][spaceTerms]int) {
 	return at
 }()
 
-func (c *spaceChart) width() int { return 3 + 6 + 1 + spaceTerms }
+func (c *Space) Width() int { return 3 + 6 + 1 + spaceTerms }
 
-func (c *spaceChart) store(to []float64) {
+func (c *Space) Store(to []float64) {
 	copy(to, c.o[:])
 	copy(to[3:], c.u[:])
 	copy(to[6:], c.v[:])
@@ -53,7 +53,7 @@ func (c *spaceChart) store(to []float64) {
 	copy(to[10:], c.b[:])
 }
 
-func (c *spaceChart) load(from []float64) bool {
+func (c *Space) Load(from []float64) bool {
 	c.o, c.u, c.v = [3]float64(from), [3]float64(from[3:]), [3]float64(from[6:])
 	c.h, c.b = from[9], [spaceTerms]float64(from[10:])
 	c.n = cross(c.u, c.v)
@@ -64,18 +64,18 @@ func cross(a, b [3]float64) [3]float64 {
 	return [3]float64{a[1]*b[2] - a[2]*b[1], a[2]*b[0] - a[0]*b[2], a[0]*b[1] - a[1]*b[0]}
 }
 
-// prepare implements charter.
-func (c *spaceChart) prepare(o, pivot []float64, r *chartRows, s *setting) bool {
-	if !(r.next > 0) {
+// Prepare implements Chart.
+func (c *Space) Prepare(o, pivot []float64, r *Rows, s *Setting) bool {
+	if !(r.Next > 0) {
 		return false
 	}
 	before := spaceFrame{c.o, c.u, c.v, c.n, c.h, c.b}
-	c.k = len(r.prior)
-	c.h, c.o, c.cut = r.next, [3]float64(o), s.cut
-	r.l = dense.Grow(r.l, c.k)
+	c.k = len(r.Prior)
+	c.h, c.o, c.cut = r.Next, [3]float64(o), s.Cut
+	r.L = dense.Grow(r.L, c.k)
 	c.weigh(r)
-	cut := s.cut / c.h
-	if s.grown {
+	cut := s.Cut / c.h
+	if s.Grown {
 		if !c.onSide(&before, r) {
 			return false
 		}
@@ -84,23 +84,23 @@ func (c *spaceChart) prepare(o, pivot []float64, r *chartRows, s *setting) bool 
 	}
 	c.take(r, gatheredX)
 	var foot [3]float64
-	for round := range s.rounds {
-		c.drawTo(r.bends)
+	for round := range s.Rounds {
+		c.drawTo(r.Bends)
 		c.split()
-		for step := 0; round == 0 && step < s.steps; step++ {
-			if !c.solve(s.ridge) {
+		for step := 0; round == 0 && step < s.Steps; step++ {
+			if !c.Solve(s.Ridge) {
 				return false
 			}
 			c.reweigh(cut)
 		}
-		if round == s.rounds-1 {
+		if round == s.Rounds-1 {
 			break
 		}
-		if !c.solve(s.ridge) {
+		if !c.Solve(s.Ridge) {
 			return false
 		}
 		c.reweigh(cut)
-		if !c.foot(foot[:], pivot) || !c.moveTo(foot) {
+		if !c.Foot(foot[:], pivot) || !c.moveTo(foot) {
 			return false
 		}
 	}
@@ -116,7 +116,7 @@ type spaceFrame struct {
 
 // onSide takes Tukey's weights by the distances of rows from the chart before, and its plane. It is false
 // where no row is on its side.
-func (c *spaceChart) onSide(before *spaceFrame, r *chartRows) bool {
+func (c *Space) onSide(before *spaceFrame, r *Rows) bool {
 	c.take(r, gatheredX)
 	c.lanes.turn(before.o, before.h, before.u, before.v, before.n)
 	_, left := c.lanes.reweigh(&before.b, c.cut/before.h)
@@ -124,24 +124,24 @@ func (c *spaceChart) onSide(before *spaceFrame, r *chartRows) bool {
 }
 
 // take lets kernels read three columns of the rows.
-func (c *spaceChart) take(r *chartRows, column int) {
+func (c *Space) take(r *Rows, column int) {
 	c.lanes.x, c.lanes.xStride = r.columns[column*r.stride:], r.stride
 }
 
-// weigh takes the weights that a chart begins with, as [chartRows.weigh] does.
-func (c *spaceChart) weigh(r *chartRows) {
+// weigh takes the weights that a chart begins with, as [Rows.weigh] does.
+func (c *Space) weigh(r *Rows) {
 	l := &c.lanes
 	l.wide, l.wider = dense.Wide()
 	l.stride, l.groups = upToLanes(c.k), upToLanes(c.k)/lanes
 	l.own = dense.Grow(l.own, spaceColumns*l.stride)
 	c.take(r, gatheredDistance)
-	if all, left := l.weigh(r.next); !(left > leastTrusted*all) {
+	if all, left := l.weigh(r.Next); !(left > leastTrusted*all) {
 		copy(l.column(spaceUsed), l.column(spaceWeight))
 	}
 }
 
 // findPlane finds the plane of the largest variance of the places near.
-func (c *spaceChart) findPlane(r *chartRows) bool {
+func (c *Space) findPlane(r *Rows) bool {
 	l := &c.lanes
 	c.take(r, gatheredNear)
 	l.plane(c.o)
@@ -177,12 +177,12 @@ func (c *spaceChart) findPlane(r *chartRows) bool {
 }
 
 // split takes the rows apart into their places over the plane and their heights, and adds up moments.
-func (c *spaceChart) split() {
+func (c *Space) split() {
 	c.lanes.turn(c.o, c.h, c.u, c.v, c.n)
 	c.takeMoments()
 }
 
-func (c *spaceChart) takeMoments() {
+func (c *Space) takeMoments() {
 	for i := range c.moments {
 		c.moments[i] = c.lanes.sum(i)
 	}
@@ -191,8 +191,8 @@ func (c *spaceChart) takeMoments() {
 	}
 }
 
-// solve implements charter.
-func (c *spaceChart) solve(ridge float64) bool {
+// Solve implements Chart.
+func (c *Space) Solve(ridge float64) bool {
 	for i := range spaceTerms {
 		for j := range i + 1 {
 			c.gram.l[i][j] = c.moments[spaceMoment[i][j]]
@@ -228,7 +228,7 @@ func (f *spaceFactor) factor() bool {
 	l := &f.l
 	for j := range spaceTerms {
 		pivot := l[j][j]
-		limit := singular * pivot
+		limit := Singular * pivot
 		for k := range j {
 			pivot -= l[j][k] * l[j][k]
 		}
@@ -267,13 +267,13 @@ func (f *spaceFactor) solve(x *[spaceTerms]float64) {
 }
 
 // height is that of the chart at a place.
-func (c *spaceChart) height(p, q float64) float64 {
+func (c *Space) height(p, q float64) float64 {
 	b := &c.b
 	return b[0] + p*(b[1]+p*b[3]+q*b[4]) + q*(b[2]+q*b[5])
 }
 
 // reweigh takes Tukey's weights of the residuals, unless little is left, and adds up moments.
-func (c *spaceChart) reweigh(cut float64) {
+func (c *Space) reweigh(cut float64) {
 	if math.IsInf(cut, 1) {
 		return
 	}
@@ -283,8 +283,8 @@ func (c *spaceChart) reweigh(cut float64) {
 	c.takeMoments()
 }
 
-// foot implements charter.
-func (c *spaceChart) foot(dst, x []float64) bool {
+// Foot implements Chart.
+func (c *Space) Foot(dst, x []float64) bool {
 	e0, e1, e2 := (x[0]-c.o[0])/c.h, (x[1]-c.o[1])/c.h, (x[2]-c.o[2])/c.h
 	a := c.u[0]*e0 + c.u[1]*e1 + c.u[2]*e2
 	b := c.v[0]*e0 + c.v[1]*e1 + c.v[2]*e2
@@ -317,7 +317,7 @@ func (c *spaceChart) foot(dst, x []float64) bool {
 	return !math.IsNaN(value)
 }
 
-func (c *spaceChart) keepWithin() {
+func (c *Space) keepWithin() {
 	if norm := math.Sqrt(c.p*c.p + c.q*c.q); norm > footReach {
 		c.p *= footReach / norm
 		c.q *= footReach / norm
@@ -325,26 +325,26 @@ func (c *spaceChart) keepWithin() {
 }
 
 // misfit is the squared distance of the point over (p, q) from that of coordinates a, b, z.
-func (c *spaceChart) misfit(p, q, a, b, z float64) float64 {
+func (c *Space) misfit(p, q, a, b, z float64) float64 {
 	r := c.height(p, q) - z
 	return (p-a)*(p-a) + (q-b)*(q-b) + r*r
 }
 
 // slope is that of the height.
-func (c *spaceChart) slope() (byP, byQ float64) {
+func (c *Space) slope() (byP, byQ float64) {
 	b, p, q := &c.b, c.p, c.q
 	return b[1] + 2*p*b[3] + q*b[4], b[2] + 2*q*b[5] + p*b[4]
 }
 
 // newton is the step to take off: that of Newton where the Hessian is positive definite, which full says,
 // else that of Gauss and Newton.
-func (c *spaceChart) newton(a, b, z float64) (dp, dq float64, full bool) {
+func (c *Space) newton(a, b, z float64) (dp, dq float64, full bool) {
 	fp, fq := c.slope()
 	r := c.height(c.p, c.q) - z
 	gp, gq := c.p-a+r*fp, c.q-b+r*fq
 	hpp, hpq, hqq := 1+fp*fp, fp*fq, 1+fq*fq
 	fpp, fpq, fqq := hpp+2*r*c.b[3], hpq+r*c.b[4], hqq+2*r*c.b[5]
-	if fpp > 0 && fpp*fqq-fpq*fpq > singular*fpp*fqq {
+	if fpp > 0 && fpp*fqq-fpq*fpq > Singular*fpp*fqq {
 		hpp, hpq, hqq, full = fpp, fpq, fqq, true
 	}
 	det := hpp*hqq - hpq*hpq
@@ -352,7 +352,7 @@ func (c *spaceChart) newton(a, b, z float64) (dp, dq float64, full bool) {
 }
 
 // point writes the last foot into dst.
-func (c *spaceChart) point(dst []float64) {
+func (c *Space) point(dst []float64) {
 	z := c.height(c.p, c.q)
 	for j := range c.o {
 		dst[j] = c.o[j] + c.h*(c.p*c.u[j]+c.q*c.v[j]+z*c.n[j])
@@ -360,13 +360,13 @@ func (c *spaceChart) point(dst []float64) {
 }
 
 // moveTo takes the last foot for the origin, and the tangent there.
-func (c *spaceChart) moveTo(foot [3]float64) bool {
+func (c *Space) moveTo(foot [3]float64) bool {
 	c.o = foot
 	return c.turn()
 }
 
 // turn takes the tangent plane at the last foot.
-func (c *spaceChart) turn() bool {
+func (c *Space) turn() bool {
 	fp, fq := c.slope()
 	u, v := c.u, c.v
 	for j := range u {
@@ -389,15 +389,15 @@ func (c *spaceChart) turn() bool {
 	return !math.IsNaN(c.n[0] + c.n[1] + c.n[2])
 }
 
-// influences implements charter.
-func (c *spaceChart) influences(dst []float64) {
+// Influences implements Chart.
+func (c *Space) Influences(dst []float64) {
 	s := c.solveAtFoot()
 	c.lanes.influences(&s)
 	copy(dst, c.lanes.column(spaceInfluence))
 }
 
-// influence implements charter.
-func (c *spaceChart) influence(k int) float64 {
+// Influence implements Chart.
+func (c *Space) Influence(k int) float64 {
 	l := &c.lanes
 	w := l.column(spaceUsed)[k]
 	if !(w > 0) {
@@ -409,32 +409,32 @@ func (c *spaceChart) influence(k int) float64 {
 }
 
 // solveAtFoot is G^-1 psi at the last foot, G being the factor that solve has left.
-func (c *spaceChart) solveAtFoot() [spaceTerms]float64 {
+func (c *Space) solveAtFoot() [spaceTerms]float64 {
 	p, q := c.p, c.q
 	s := [spaceTerms]float64{1, p, q, p * p, p * q, q * q}
 	c.gram.solve(&s)
 	return s
 }
 
-// residuals implements charter.
-func (c *spaceChart) residuals(dst []float64) {
+// Residuals implements Chart.
+func (c *Space) Residuals(dst []float64) {
 	p, q, z := c.lanes.column(spaceP), c.lanes.column(spaceQ), c.lanes.column(spaceZ)
 	for i := range dst {
 		dst[i] = c.h * math.Abs(z[i]-c.height(p[i], q[i]))
 	}
 }
 
-// noise implements charter.
-func (c *spaceChart) noise() float64 {
+// Noise implements Chart.
+func (c *Space) Noise() float64 {
 	rest, total, square := c.lanes.spread(&c.b)
-	return beforeTukey(c.h*spreadPerDirection(rest, total, square, spaceTerms, 1), c.cut, 1)
+	return BeforeTukey(c.h*SpreadPerDirection(rest, total, square, spaceTerms, 1), c.cut, 1)
 }
 
-// beside implements charter.
-func (c *spaceChart) beside(x []float64) float64 { return c.h * math.Abs(c.beyond(x)) }
+// Beside implements Chart.
+func (c *Space) Beside(x []float64) float64 { return c.h * math.Abs(c.beyond(x)) }
 
 // beyond is the height of x over the chart, in units of h.
-func (c *spaceChart) beyond(x []float64) float64 {
+func (c *Space) beyond(x []float64) float64 {
 	e0, e1, e2 := (x[0]-c.o[0])/c.h, (x[1]-c.o[1])/c.h, (x[2]-c.o[2])/c.h
 	p := c.u[0]*e0 + c.u[1]*e1 + c.u[2]*e2
 	q := c.v[0]*e0 + c.v[1]*e1 + c.v[2]*e2
@@ -442,8 +442,8 @@ func (c *spaceChart) beyond(x []float64) float64 {
 	return z - c.height(p, q)
 }
 
-// along implements charter.
-func (c *spaceChart) along(dst, x []float64) {
+// Along implements Chart.
+func (c *Space) Along(dst, x []float64) {
 	a := c.u[0]*x[0] + c.u[1]*x[1] + c.u[2]*x[2]
 	b := c.v[0]*x[0] + c.v[1]*x[1] + c.v[2]*x[2]
 	for j := range c.u {

@@ -1,4 +1,4 @@
-package denoise
+package chart
 
 import "math"
 
@@ -10,13 +10,13 @@ const (
 	leastSides = 2
 )
 
-// takeSide splits the chart that has been solved into two parallel ones, the mean of which it is, by steps of expectation and
+// TakeSide splits the chart that has been solved into two parallel ones, the mean of which it is, by steps of expectation and
 // maximization with the noise of the setting, and takes the one on the side of the row pivot. With the height r of a row
 // over the chart its side is e = tanh(half r/scale^2) on average; the chart then is that of the heights less half e, and half
 // the mean of r e. Where half comes out as what chance makes of one sheet, the chart stays. It is false where there is none.
-func (c *spaceChart) takeSide(pivot []float64, s *setting) bool {
+func (c *Space) TakeSide(pivot []float64, s *Setting) bool {
 	l := &c.lanes
-	half, scale, cut := s.sides/c.h, s.scale/c.h, s.cut/c.h
+	half, scale, cut := s.Sides/c.h, s.Scale/c.h, s.Cut/c.h
 	z := l.column(spaceZ)
 	c.heightsBefore = append(c.heightsBefore[:0], z...)
 	height, variance := c.heightsBefore, scale*scale
@@ -28,10 +28,10 @@ func (c *spaceChart) takeSide(pivot []float64, s *setting) bool {
 		if half = first / total; half*half < leastSides*variance*math.Sqrt(2*square)/total {
 			copy(z, height)
 			c.reweigh(cut)
-			return c.solve(s.ridge)
+			return c.Solve(s.Ridge)
 		}
 		c.reweigh(cut)
-		if !c.solve(s.ridge) {
+		if !c.Solve(s.Ridge) {
 			return false
 		}
 	}

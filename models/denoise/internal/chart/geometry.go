@@ -1,4 +1,4 @@
-package denoise
+package chart
 
 import (
 	"math"
@@ -8,11 +8,11 @@ import (
 	"github.com/scqm/scqm/internal/dense"
 )
 
-// spread is the standard deviation of the rows from the surface, in each direction
+// Spread is the standard deviation of the rows from the surface, in each direction
 // at right angles to it at their own places: what is left across the plane is longer
 // than that where the surface is steep over the plane. cut is where rows stopped to
 // count: Tukey's loss leaves less of the noise than there is.
-func (c *chart) spread(k int, cut float64) float64 {
+func (c *Surface) Spread(k int, cut float64) float64 {
 	var rest, total, square float64
 	for i, w := range c.used[:k] {
 		if w > 0 {
@@ -21,14 +21,14 @@ func (c *chart) spread(k int, cut float64) float64 {
 			square += w * w
 		}
 	}
-	return beforeTukey(spreadPerDirection(rest, total, square, c.p, c.D-c.d), cut, c.D-c.d)
+	return BeforeTukey(SpreadPerDirection(rest, total, square, c.p, c.D-c.d), cut, c.D-c.d)
 }
 
-// beforeTukey is the standard deviation, in each of q directions, of normal noise
+// BeforeTukey is the standard deviation, in each of q directions, of normal noise
 // that has the given one after weighting by Tukey's loss with a cut. With u = s/cut
 // and moments q, q(q+2), q(q+2)(q+4) of the squared length, the weighted mean square
 // in units of q s^2 is (1 - 2(q+2)u^2 + (q+2)(q+4)u^4)/(1 - 2q u^2 + q(q+2)u^4).
-func beforeTukey(seen, cut float64, q int) float64 {
+func BeforeTukey(seen, cut float64, q int) float64 {
 	if math.IsInf(cut, 1) || !(seen > 0) {
 		return seen
 	}
@@ -45,7 +45,7 @@ func beforeTukey(seen, cut float64, q int) float64 {
 
 // offSurface is the square of the part of the residual of row i that is at right
 // angles to the tangent at its place.
-func (c *chart) offSurface(i int) float64 {
+func (c *Surface) offSurface(i int) float64 {
 	D := c.D
 	psi := c.psi[i*c.p : (i+1)*c.p]
 	copy(c.at, c.v[i*D:(i+1)*D])
@@ -53,12 +53,12 @@ func (c *chart) offSurface(i int) float64 {
 		floats.AddScaled(c.at, -f, c.b[a*D:(a+1)*D])
 	}
 	square := dense.Dot(c.at, c.at)
-	c.differentiate(psi[1 : 1+c.d])
-	if !c.metric() {
+	c.Differentiate(psi[1 : 1+c.d])
+	if !c.Metric() {
 		return square
 	}
 	for a := range c.d {
-		c.step[a] = dense.Dot(c.jac[a*D:(a+1)*D], c.at)
+		c.step[a] = dense.Dot(c.Jac[a*D:(a+1)*D], c.at)
 	}
 	var along float64
 	copy(c.g, c.step)
@@ -69,18 +69,18 @@ func (c *chart) offSurface(i int) float64 {
 	return max(square-along, 0)
 }
 
-// metric leaves the factor of the inner products of the derivatives in h.
-func (c *chart) metric() bool {
+// Metric leaves the factor of the inner products of the derivatives in h.
+func (c *Surface) Metric() bool {
 	for a := range c.d {
 		for b := range a + 1 {
-			c.h[a*c.d+b] = dense.Dot(c.jac[a*c.D:(a+1)*c.D], c.jac[b*c.D:(b+1)*c.D])
+			c.h[a*c.d+b] = dense.Dot(c.Jac[a*c.D:(a+1)*c.D], c.Jac[b*c.D:(b+1)*c.D])
 		}
 	}
-	return dense.FactorCholesky(c.h, c.d, 0, singular)
+	return dense.FactorCholesky(c.h, c.d, 0, Singular)
 }
 
-// secondForm writes the second derivatives of the chart along a direction, d x d.
-func (c *chart) secondForm(dst, direction []float64) {
+// SecondForm writes the second derivatives of the chart along a direction, d x d.
+func (c *Surface) SecondForm(dst, direction []float64) {
 	at := 1 + c.d
 	for i := range c.d {
 		for j := i; j < c.d; j++ {
@@ -94,9 +94,9 @@ func (c *chart) secondForm(dst, direction []float64) {
 	}
 }
 
-// toOrthonormal takes a form in the coordinates of the chart to orthonormal ones of
+// ToOrthonormal takes a form in the coordinates of the chart to orthonormal ones of
 // the tangent, by the factor L that metric has left: L^-1 form L^-T.
-func (c *chart) toOrthonormal(form []float64) {
+func (c *Surface) ToOrthonormal(form []float64) {
 	d := c.d
 	for range 2 { // L^-1 on the left, transposed, and again
 		for col := range d {
@@ -116,11 +116,11 @@ func (c *chart) toOrthonormal(form []float64) {
 	}
 }
 
-// leverage is the sum of the squared weights l with which rows make up the chart at its
+// Leverage is the sum of the squared weights l with which rows make up the chart at its
 // foot, which is the variance of the foot in units of that of the rows, and the
 // weight of row own, 0 for -1.
-func (c *chart) leverage(k, own int) (square, weight float64) {
-	quadratic(c.values, c.t)
+func (c *Surface) Leverage(k, own int) (square, weight float64) {
+	Quadratic(c.values, c.T)
 	dense.SolveCholeskyRows(c.values, c.sums.g, c.p, 1) // the factor of G that solve has left
 	for i, w := range c.used[:k] {
 		if w > 0 {

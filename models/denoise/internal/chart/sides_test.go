@@ -1,4 +1,4 @@
-package denoise
+package chart
 
 import (
 	"math"
@@ -32,26 +32,24 @@ func TestTakeSide(t *testing.T) {
 				x[3*i+2] = 2*rng.Float64() - 1
 			}
 		}
-		var r chartRows
-		r.lanes = true
+		r := NewRows(&Space{})
 		for i := range n {
-			r.found = append(r.found, lookup.Near{Row: i, Distance: dot3(x[3*i:])})
+			r.Found = append(r.Found, lookup.Near{Row: i, Distance: dot3(x[3*i:])})
 		}
-		r.found = append(r.found, lookup.Near{Distance: 1})
-		cloud := &Cloud{Data: rows.Data{N: n, D: 3, X: x}}
-		r.gather(cloud, x, places{y: x}, n)
-		s := setting{rounds: 1, steps: 2, scale: noise, sides: max(c.half, noise), cut: 10 * math.Hypot(noise, c.half)}
+		r.Found = append(r.Found, lookup.Near{Distance: 1})
+		r.Gather(rows.Data{N: n, D: 3, X: x}, x, x, nil, n)
+		s := Setting{Rounds: 1, Steps: 2, Scale: noise, Sides: max(c.half, noise), Cut: 10 * math.Hypot(noise, c.half)}
 		for _, up := range []float64{1, -1} {
-			var chart spaceChart
-			require.True(t, chart.prepare([]float64{0, 0, 0}, []float64{0, 0, up}, &r, &s))
-			require.True(t, chart.solve(0))
+			var chart Space
+			require.True(t, chart.Prepare([]float64{0, 0, 0}, []float64{0, 0, up}, &r, &s))
+			require.True(t, chart.Solve(0))
 			s := s
-			s.cut = 4.7 * noise
-			require.True(t, chart.takeSide([]float64{0, 0, up}, &s))
+			s.Cut = 4.7 * noise
+			require.True(t, chart.TakeSide([]float64{0, 0, up}, &s))
 			foot := make([]float64, 3)
-			require.True(t, chart.foot(foot, []float64{0, 0, up}))
+			require.True(t, chart.Foot(foot, []float64{0, 0, up}))
 			require.InDelta(t, up*c.half, foot[2], .3*noise, "%v", c)
-			require.InDelta(t, noise, chart.noise(), .3*noise, "%v", c)
+			require.InDelta(t, noise, chart.Noise(), .3*noise, "%v", c)
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package denoise
+package chart
 
 import (
 	"math"
@@ -17,10 +17,10 @@ import (
 //
 // and M_ab becomes sum_ce R_ca R_eb G M_ce.
 
-// bend is how a surface bends at a point: in the frame u, d x D, its second-order part is sum m_ab t_a t_b, m being d x d x D.
-type bend struct{ u, m []float64 }
+// Bend is how a surface bends at a point: in the frame u, d x D, its second-order part is sum m_ab t_a t_b, m being d x d x D.
+type Bend struct{ U, M []float64 }
 
-func newBend(d, D int) bend { return bend{make([]float64, d*D), make([]float64, d*d*D)} }
+func NewBend(d, D int) Bend { return Bend{make([]float64, d*D), make([]float64, d*d*D)} }
 
 // leastCosine is that of the largest angle between tangent planes up to which charts say something of each other: beyond they are
 // on another sheet, or round an edge.
@@ -41,13 +41,13 @@ func newCarrier(d, D int) *carrier {
 	return &carrier{d, D, vec(d * d), vec(d * d), vec(d * d), vec(d * d), vec(d * D), vec(d), vec(d * d * D)}
 }
 
-// add adds to dst, d x d x D, how a surface bends elsewhere as it is in the frame u, times weight and the square of the least cosine between
+// Add adds to dst, d x d x D, how a surface bends elsewhere as it is in the frame u, times weight and the square of the least cosine between
 // the tangent planes, and returns that product: 0 where they are too far apart.
-func (c *carrier) add(dst, u []float64, from bend, weight float64) float64 {
+func (c *carrier) Add(dst, u []float64, from Bend, weight float64) float64 {
 	d, D := c.d, c.D
 	for a := range d {
 		for b := range d {
-			c.s[a*d+b] = dense.Dot(from.u[a*D:(a+1)*D], u[b*D:(b+1)*D])
+			c.s[a*d+b] = dense.Dot(from.U[a*D:(a+1)*D], u[b*D:(b+1)*D])
 		}
 	}
 	for a := range d {
@@ -105,45 +105,49 @@ func (c *carrier) turn(u []float64) {
 }
 
 // turnNormals makes G M_ab; (I + U_j U'R')^-1 is W (I + L)^-1 W'.
-func (c *carrier) turnNormals(from bend) {
+func (c *carrier) turnNormals(from Bend) {
 	d, D := c.d, c.D
-	copy(c.v, from.m)
+	copy(c.v, from.M)
 	for p := range d * d {
 		v := c.v[p*D : (p+1)*D]
 		for a := range d {
-			c.beside[a] = dense.Dot(c.turned[a*D:(a+1)*D], from.m[p*D:(p+1)*D])
+			c.beside[a] = dense.Dot(c.turned[a*D:(a+1)*D], from.M[p*D:(p+1)*D])
 		}
 		for k := range d {
 			axis := c.axes[k*d : (k+1)*d]
 			f := -dense.Dot(axis, c.beside) / (1 + math.Sqrt(c.square[k*d+k]))
 			for a := range d {
-				floats.AddScaled(v, f*axis[a], from.u[a*D:(a+1)*D])
+				floats.AddScaled(v, f*axis[a], from.U[a*D:(a+1)*D])
 				floats.AddScaled(v, f*axis[a], c.turned[a*D:(a+1)*D])
 			}
 		}
 	}
 }
 
-// draw is a curvature that a chart is drawn to, with memory to carry it to its frame.
-type draw struct {
+// Draw is a curvature that a chart is drawn to, with memory to carry it to its frame.
+type Draw struct {
 	*carrier
-	to   bend
+	To   Bend
 	here []float64 // d x d x D
 }
 
+func NewDraw(d, D int) Draw {
+	return Draw{newCarrier(d, D), NewBend(d, D), make([]float64, d*d*D)}
+}
+
 // in is the curvature in the frame u, 0 where that is too far from its own.
-func (w *draw) in(u []float64) []float64 {
+func (w *Draw) in(u []float64) []float64 {
 	clear(w.here)
-	if total := w.add(w.here, u, w.to, 1); total > 0 {
+	if total := w.Add(w.here, u, w.To, 1); total > 0 {
 		dense.Scale(w.here, 1/total)
 	}
 	return w.here
 }
 
-// bend implements charter.
-func (c *chart) bend(dst bend, from []float64) {
+// Bend implements Chart.
+func (c *Surface) Bend(dst Bend, from []float64) {
 	d, D := c.d, c.D
-	n := D + copy(dst.u, from[D:D+d*D])
+	n := D + copy(dst.U, from[D:D+d*D])
 	b, unit := from[n+(1+d)*D:], from[n+c.p*D]
 	at := 0
 	for i := range d {
@@ -153,7 +157,7 @@ func (c *chart) bend(dst bend, from []float64) {
 				f /= 2
 			}
 			for l, v := range b[at*D : (at+1)*D] {
-				dst.m[(i*d+j)*D+l], dst.m[(j*d+i)*D+l] = f*v, f*v
+				dst.M[(i*d+j)*D+l], dst.M[(j*d+i)*D+l] = f*v, f*v
 			}
 			at++
 		}
@@ -161,7 +165,7 @@ func (c *chart) bend(dst bend, from []float64) {
 }
 
 // drawTo takes a curvature, nil for none, for what the ridge draws to in the frame at hand.
-func (c *chart) drawTo(w *draw) {
+func (c *Surface) drawTo(w *Draw) {
 	if w == nil {
 		c.drawn = nil
 		return
@@ -181,20 +185,20 @@ func (c *chart) drawTo(w *draw) {
 	}
 }
 
-// bend implements charter.
-func (c *spaceChart) bend(dst bend, from []float64) {
+// Bend implements Chart.
+func (c *Space) Bend(dst Bend, from []float64) {
 	u, v := [3]float64(from[3:]), [3]float64(from[6:])
 	h, b, n := from[9], from[13:], cross(u, v)
-	copy(dst.u, u[:])
-	copy(dst.u[3:], v[:])
+	copy(dst.U, u[:])
+	copy(dst.U[3:], v[:])
 	for j, n := range n {
 		n /= h
-		dst.m[j], dst.m[3+j], dst.m[6+j], dst.m[9+j] = b[0]*n, b[1]*n/2, b[1]*n/2, b[2]*n
+		dst.M[j], dst.M[3+j], dst.M[6+j], dst.M[9+j] = b[0]*n, b[1]*n/2, b[1]*n/2, b[2]*n
 	}
 }
 
-// drawTo implements what [chart] does.
-func (c *spaceChart) drawTo(w *draw) {
+// drawTo implements what [Surface] does.
+func (c *Space) drawTo(w *Draw) {
 	c.drawn = [3]float64{}
 	if w == nil {
 		return

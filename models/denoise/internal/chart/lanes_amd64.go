@@ -1,4 +1,4 @@
-package denoise
+package chart
 
 //go:noescape
 func weighRowsAVX2(table, x *float64, xStride int, at *float64, stride, groups int, sums *float64)

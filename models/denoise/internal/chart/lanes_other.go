@@ -1,6 +1,6 @@
 //go:build !amd64
 
-package denoise
+package chart
 
 // There are none: kernels are plain Go.
 var weighRows, addPlane, turnChart, reweighChart, chartInfluences, splitChart, weighSide, spreadOfChart [2]kernel

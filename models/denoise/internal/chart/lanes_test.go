@@ -1,4 +1,4 @@
-package denoise
+package chart
 
 import (
 	"fmt"
@@ -114,7 +114,7 @@ func TestChartKernelsAgainstSums(t *testing.T) {
 				moments[a][c] += l.own[spaceUsed*n+i] * psi[a] * psi[c]
 			}
 		}
-		left += l.own[spaceWeight*n+i] * tukey(r*r/(cut*cut))
+		left += l.own[spaceWeight*n+i] * Tukey(r*r/(cut*cut))
 	}
 	for a := range spaceTerms {
 		require.InDelta(t, heights[a], l.sum(15+a), 1e-12)

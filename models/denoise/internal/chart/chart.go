@@ -1,0 +1,546 @@
+package chart
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/scqm/scqm/internal/dense"
+	"github.com/scqm/scqm/models/rows"
+)
+
+// Setting is how charts are made.
+type Setting struct {
+	Ridge float64
+	Scale float64 // standard deviation of the noise
+	Cut   float64 // norm of a residual from which on it does not count; Inf for least squares
+	// Rounds is the number of times that a chart is placed, the first time at the point given
+	// and then at the foot of its row; Steps that of reweightings in the first round.
+	Rounds, Steps int
+	// Sides is the distance of the two sides of a thin sheet from the surface between them, where charts lie there;
+	// 0 where they do not.
+	Sides float64
+	// Grown begins with the chart at hand, its plane and the weights that rows have by it.
+	Grown bool
+}
+
+// Chart makes charts, one at a time, in memory of its own.
+type Chart interface {
+	// Prepare makes the sums of the chart at the point o for the row pivot, from rows that
+	// have been gathered. It is false where they determine no surface.
+	Prepare(o, pivot []float64, r *Rows, s *Setting) bool
+	// Solve makes the chart of these sums with a ridge.
+	Solve(ridge float64) bool
+	// Foot writes the point of the chart nearest to x into dst.
+	Foot(dst, x []float64) bool
+	// Influences writes l_k into dst: the last foot moves at right angles to the chart by the
+	// sum of l_k times the moves of the rows. The chart must have been solved.
+	Influences(dst []float64)
+	// Influence is that of one row.
+	Influence(k int) float64
+	// Residuals writes the distances of the rows from the chart into dst.
+	Residuals(dst []float64)
+	// Noise estimates its standard deviation, in each direction, by the residuals.
+	Noise() float64
+	// Along writes the part of a vector along the plane of the chart into dst.
+	Along(dst, x []float64)
+	// Beside is the distance of x from the point of the chart above its place.
+	Beside(x []float64) float64
+	// Width is how many numbers store writes, from which load makes the chart anew but for
+	// its sums; it is false where there is none.
+	Width() int
+	Store(to []float64)
+	// Bend writes how a stored chart bends.
+	Bend(dst Bend, from []float64)
+	Load(from []float64) bool
+}
+
+// New makes charts of dimension d of rows of length D.
+func New(D, d int) Chart {
+	if D == 3 && d == 2 {
+		return &Space{}
+	}
+	return NewSurface(D, d)
+}
+
+const (
+	// RobustSteps is the number of reweightings that Tukey's loss begins with.
+	RobustSteps = 2
+	// footSteps bounds Newton's method for the foot of a row, footPrecision is
+	// the length of its last step in units of the chart.
+	footSteps     = 12
+	footPrecision = 1e-9
+	// footReach is the distance from the origin, in units of the distance of
+	// the first row left out, that feet are kept within.
+	footReach = 1.5
+	// minShrinkage bounds that of distances from charts from below.
+	minShrinkage = 0.2
+)
+
+// Surface is a quadratic surface over a tangent plane,
+//
+//	f(t) = o + h U't + B'psi(t),   psi = (1, t_i, t_i t_j),
+//
+// by weighted regression of the rows near by on the coordinates that the
+// plane gives them. The coordinates are not fitted, and cannot follow the noise.
+type Surface struct {
+	d, D, p int
+	frame   *Frame
+	sums    *Regression
+	o       []float64 // D
+	u       []float64 // d x D: axes of the plane
+	b       []float64 // p x D: coefficients, at right angles to the plane
+	unit    float64   // h
+
+	psi     []float64 // K x p
+	terms   []float64 // K x len(sum): what a row adds to the sums of the regression
+	sum     []float64 // packed psi psi' and psi v'
+	v       []float64 // K x D: rows from the plane
+	Weights []float64 // K: before reweighting
+	used    []float64 // K
+	k       int
+	cut     float64
+	drawn   []float64 // d(d+1)/2 x D: coefficients that the ridge draws to; nil is 0
+
+	T, trial, g, step []float64 // d
+	h                 []float64 // d x d
+	Jac               []float64 // d x D
+	at, diff, middle  []float64 // D
+	values            []float64 // p
+}
+
+func NewSurface(D, d int) *Surface {
+	p := Quadratics(d)
+	vec := func(n int) []float64 { return make([]float64, n) }
+	return &Surface{
+		d: d, D: D, p: p, frame: NewFrame(D, d), sums: NewRegression(p, D),
+		o: vec(D), u: vec(d * D), b: vec(p * D), sum: vec(p*(p+1)/2 + p*D),
+		T: vec(d), trial: vec(d), g: vec(d), step: vec(d), h: vec(d * d), Jac: vec(d * D), at: vec(D), diff: vec(D), middle: vec(D), values: vec(p),
+	}
+}
+
+func (c *Surface) room(k int) {
+	if len(c.used) >= k {
+		return
+	}
+	c.psi, c.v = make([]float64, k*c.p), make([]float64, k*c.D)
+	c.terms = make([]float64, k*len(c.sum))
+	c.Weights, c.used = make([]float64, k), make([]float64, k)
+}
+
+// Prepare implements Chart.
+func (c *Surface) Prepare(o, pivot []float64, r *Rows, s *Setting) bool {
+	k := len(r.Prior)
+	if !(r.Next > 0) {
+		return false
+	}
+	c.room(k)
+	c.k, c.unit, c.cut = k, r.Next, s.Cut
+	r.weigh(func(i int, weight, used float64) { c.Weights[i], c.used[i] = weight, used })
+	if !c.frame.Find(r.near, c.Weights[:k]) {
+		return false
+	}
+	copy(c.o, o)
+	copy(c.u, c.frame.Axes)
+	for round := range s.Rounds {
+		c.drawTo(r.Bends)
+		c.coordinates(r.x, k)
+		c.addUp()
+		for step := 0; round == 0 && step < s.Steps; step++ {
+			if !c.Solve(s.Ridge) {
+				return false
+			}
+			c.reweigh(s.Cut)
+			c.addUp()
+		}
+		if round == s.Rounds-1 {
+			break
+		}
+		if !c.Solve(s.Ridge) {
+			return false
+		}
+		c.reweigh(s.Cut)
+		if !c.Foot(c.middle, pivot) || !c.moveTo(c.middle) {
+			return false
+		}
+	}
+	return c.sum[0] > 0
+}
+
+// coordinates splits the rows into psi and the part at right angles to the
+// plane.
+func (c *Surface) coordinates(x []float64, k int) {
+	D, d := c.D, c.d
+	for i := range k {
+		v := c.v[i*D : (i+1)*D]
+		row := x[i*D : (i+1)*D]
+		for j := range v {
+			v[j] = row[j] - c.o[j]
+		}
+		for a := range d {
+			c.T[a] = dense.Dot(c.u[a*D:(a+1)*D], v)
+		}
+		for a := range d {
+			floats.AddScaled(v, -c.T[a], c.u[a*D:(a+1)*D])
+			c.T[a] /= c.unit
+		}
+		psi := c.psi[i*c.p : (i+1)*c.p]
+		Quadratic(psi, c.T)
+		multiply(c.terms[i*len(c.sum):(i+1)*len(c.sum)], psi, v)
+	}
+}
+
+// multiply writes the lower triangle of psi psi' and then psi v' into dst. Three
+// regressions share them.
+func multiply(dst, psi, v []float64) {
+	at := 0
+	for i, f := range psi {
+		for _, g := range psi[:i+1] {
+			dst[at] = f * g
+			at++
+		}
+	}
+	for _, f := range psi {
+		for _, g := range v {
+			dst[at] = f * g
+			at++
+		}
+	}
+}
+
+// unpack takes the sums for those of the regression.
+func (c *Surface) unpack() {
+	at := 0
+	for i := range c.p {
+		at += copy(c.sums.g[i*c.p:i*c.p+i+1], c.sum[at:])
+	}
+	copy(c.sums.r, c.sum[at:])
+}
+
+// addUp adds up the sums of the regression.
+func (c *Surface) addUp() {
+	clear(c.sum)
+	for i, w := range c.used[:c.k] {
+		if w > 0 {
+			floats.AddScaled(c.sum, w, c.terms[i*len(c.sum):(i+1)*len(c.sum)])
+		}
+	}
+}
+
+// Solve implements Chart.
+func (c *Surface) Solve(ridge float64) bool {
+	c.unpack()
+	total, size := c.sum[0], 0.0
+	for a := 1; a <= c.d; a++ {
+		size += c.sums.g[a*c.p+a]
+	}
+	if !(total > 0) {
+		return false
+	}
+	m := size / total / float64(c.d)
+	c.sums.Penalise(1+c.d, ridge*total*m*m)
+	if c.drawn != nil {
+		floats.AddScaled(c.sums.r[(1+c.d)*c.D:], ridge*total*m*m, c.drawn)
+	}
+	return c.sums.Solve(c.b)
+}
+
+// reweigh takes Tukey's weights w (1-(r/cut)^2)^2 for residuals of norm r, unless little is
+// left.
+func (c *Surface) reweigh(cut float64) {
+	if math.IsInf(cut, 1) {
+		return
+	}
+	var all, left float64
+	for i := range c.k {
+		if c.Weights[i] > 0 {
+			c.used[i] = c.Weights[i] * Tukey(c.Residual(i)/(cut*cut))
+			all += c.Weights[i]
+			left += c.used[i]
+		}
+	}
+	if !(left > leastTrusted*all) {
+		copy(c.used[:c.k], c.Weights[:c.k])
+	}
+}
+
+// Tukey is Tukey's weight at the square of a residual in units of the cut.
+func Tukey(u float64) float64 {
+	if !(u < 1) {
+		return 0
+	}
+	return (1 - u) * (1 - u)
+}
+
+// Residual is the square of the distance of row i from the surface above its
+// place.
+func (c *Surface) Residual(i int) float64 {
+	D := c.D
+	psi := c.psi[i*c.p : (i+1)*c.p]
+	var square float64
+	for l, v := range c.v[i*D : (i+1)*D] {
+		at := l
+		for _, f := range psi {
+			v -= f * c.b[at]
+			at += D
+		}
+		square += v * v
+	}
+	return square
+}
+
+// Residuals implements Chart.
+func (c *Surface) Residuals(dst []float64) {
+	for i := range dst {
+		dst[i] = math.Sqrt(c.Residual(i))
+	}
+}
+
+// Noise implements Chart.
+func (c *Surface) Noise() float64 { return c.Spread(c.k, c.cut) }
+
+// Fit makes the chart at the point o of the rows of x, K x D, for the row pivot, and writes
+// its foot into dst. near are the places of the same rows, with the distance next of the first
+// row left out; prior are the weights of the rows. It is false where the rows determine
+// no surface; then dst is o.
+func (c *Surface) Fit(dst, o, pivot, x, near, prior []float64, next float64, s *Setting) bool {
+	copy(dst, o)
+	k := len(prior)
+	if !(next > 0) {
+		return false
+	}
+	c.room(k)
+	c.k, c.unit, c.cut = k, next, s.Cut
+	for i := range k {
+		c.Weights[i] = prior[i] * Tricube(rows.Distance(near[i*c.D:(i+1)*c.D], o)/next)
+	}
+	if !c.frame.Find(near, c.Weights[:k]) {
+		return false
+	}
+	copy(c.o, o)
+	copy(c.u, c.frame.Axes)
+	for round := range s.Rounds {
+		c.coordinates(x, k)
+		copy(c.used[:k], c.Weights[:k])
+		for step := 0; ; step++ {
+			c.addUp()
+			if !c.Solve(s.Ridge) {
+				return false
+			}
+			if step == s.Steps || math.IsInf(s.Cut, 1) {
+				break
+			}
+			for i := range k {
+				c.used[i] = c.Weights[i] * Tukey(c.Residual(i)/(s.Cut*s.Cut))
+			}
+		}
+		if !c.Foot(dst, pivot) || round < s.Rounds-1 && !c.moveTo(dst) {
+			return false
+		}
+	}
+	return true
+}
+
+// Influences implements Chart: the weights are w_k psi_k'G^-1 psi.
+func (c *Surface) Influences(dst []float64) {
+	c.solveAtFoot()
+	for i := range c.k {
+		dst[i] = c.weighFunctions(i)
+	}
+}
+
+// Influence implements Chart.
+func (c *Surface) Influence(k int) float64 {
+	c.solveAtFoot()
+	return c.weighFunctions(k)
+}
+
+// solveAtFoot leaves G^-1 psi of the last foot in values.
+func (c *Surface) solveAtFoot() {
+	Quadratic(c.values, c.T)
+	dense.SolveCholeskyRows(c.values, c.sums.g, c.p, 1) // the factor of G that solve has left
+}
+
+// weighFunctions is w_k psi_k' times what solveAtFoot has left.
+func (c *Surface) weighFunctions(k int) float64 {
+	if w := c.used[k]; w > 0 {
+		return w * dense.Dot(c.psi[k*c.p:(k+1)*c.p], c.values)
+	}
+	return 0
+}
+
+// Shrinkage is the factor by which a chart, being pulled towards its own row, shortens
+// the distance of that row from it: the root of 1 - 2 l_own + sum l_k^2, l being the
+// influences. own is the place of the row among them.
+func Shrinkage(l []float64, own int) float64 {
+	square := 1.0
+	for i, v := range l {
+		square += v * v
+		if i == own {
+			square -= 2 * v
+		}
+	}
+	return math.Sqrt(max(square, minShrinkage*minShrinkage))
+}
+
+// Width implements Chart.
+func (c *Surface) Width() int { return c.D*(1+c.d+c.p) + 1 }
+
+// Store implements Chart.
+func (c *Surface) Store(to []float64) {
+	n := copy(to, c.o)
+	n += copy(to[n:], c.u)
+	n += copy(to[n:], c.b)
+	to[n] = c.unit
+}
+
+// Load implements Chart.
+func (c *Surface) Load(from []float64) bool {
+	n := copy(c.o, from)
+	n += copy(c.u, from[n:])
+	n += copy(c.b, from[n:])
+	c.unit = from[n]
+	return c.unit > 0
+}
+
+// Along implements Chart.
+func (c *Surface) Along(dst, x []float64) {
+	clear(dst)
+	for a := range c.d {
+		axis := c.u[a*c.D : (a+1)*c.D]
+		floats.AddScaled(dst, dense.Dot(axis, x), axis)
+	}
+}
+
+// Beside implements Chart.
+func (c *Surface) Beside(x []float64) float64 {
+	floats.SubTo(c.diff, x, c.o)
+	for a := range c.d {
+		c.trial[a] = dense.Dot(c.u[a*c.D:(a+1)*c.D], c.diff) / c.unit
+	}
+	return math.Sqrt(c.misfit(x, c.trial))
+}
+
+// Point writes f(t) into dst.
+func (c *Surface) Point(dst, t []float64) {
+	Quadratic(c.values, t)
+	copy(dst, c.o)
+	for a, v := range t {
+		floats.AddScaled(dst, v*c.unit, c.u[a*c.D:(a+1)*c.D])
+	}
+	for i, v := range c.values {
+		floats.AddScaled(dst, v, c.b[i*c.D:(i+1)*c.D])
+	}
+}
+
+// Foot implements Chart.
+func (c *Surface) Foot(dst, x []float64) bool {
+	ok := c.FindFoot(x)
+	c.Point(dst, c.T)
+	return ok
+}
+
+// FindFoot leaves in t the place of the point of the chart nearest to x, by
+// Newton's method with halved steps from the place of x. The solver of nearest points on
+// models takes sheets with orthonormal axes and a curvature at right angles to them; a
+// chart has neither, and to make it one costs more than its two or three steps.
+func (c *Surface) FindFoot(x []float64) bool {
+	floats.SubTo(c.diff, x, c.o)
+	for a := range c.d {
+		c.T[a] = dense.Dot(c.u[a*c.D:(a+1)*c.D], c.diff) / c.unit
+	}
+	c.keepWithin()
+	value := c.misfit(x, c.T)
+	for range footSteps {
+		if !c.newton() || math.Sqrt(dense.Dot(c.step, c.step)) <= footPrecision {
+			break
+		}
+		scale, done := 1.0, true
+		for range 12 {
+			floats.AddScaledTo(c.trial, c.T, -scale, c.step)
+			if next := c.misfit(x, c.trial); next <= value {
+				value, done = next, false
+				break
+			}
+			scale /= 2
+		}
+		if done {
+			break
+		}
+		copy(c.T, c.trial)
+	}
+	c.keepWithin()
+	return !math.IsNaN(value)
+}
+
+// keepWithin shortens t to the part of the chart that rows support.
+func (c *Surface) keepWithin() {
+	if norm := math.Sqrt(dense.Dot(c.T, c.T)); norm > footReach {
+		dense.Scale(c.T, footReach/norm)
+	}
+}
+
+// misfit leaves x - f(t) in at and returns its square.
+func (c *Surface) misfit(x, t []float64) float64 {
+	c.Point(c.at, t)
+	floats.SubTo(c.at, x, c.at)
+	return dense.Dot(c.at, c.at)
+}
+
+// Differentiate leaves the derivatives of f at t in jac.
+func (c *Surface) Differentiate(t []float64) {
+	D, d := c.D, c.d
+	for a := range d {
+		row := c.Jac[a*D : (a+1)*D]
+		floats.AddScaledTo(row, c.b[(1+a)*D:(2+a)*D], c.unit, c.u[a*D:(a+1)*D])
+	}
+	at := 1 + d
+	for i := range d {
+		for j := i; j < d; j++ {
+			b := c.b[at*D : (at+1)*D]
+			floats.AddScaled(c.Jac[i*D:(i+1)*D], t[j], b)
+			floats.AddScaled(c.Jac[j*D:(j+1)*D], t[i], b)
+			at++
+		}
+	}
+}
+
+// newton computes the step from t, with x - f(t) in at: that of Newton where the Hessian
+// is positive definite, else that of Gauss and Newton.
+func (c *Surface) newton() bool {
+	D, d := c.D, c.d
+	c.Differentiate(c.T)
+	for full := range 2 {
+		at := 1 + d
+		for i := range d {
+			ji := c.Jac[i*D : (i+1)*D]
+			c.step[i] = -dense.Dot(ji, c.at)
+			for j := range i + 1 {
+				c.h[i*d+j] = dense.Dot(ji, c.Jac[j*D:(j+1)*D])
+			}
+		}
+		for i := 0; full == 0 && i < d; i++ {
+			for j := i; j < d; j++ {
+				curvature := dense.Dot(c.b[at*D:(at+1)*D], c.at)
+				if i == j {
+					curvature *= 2
+				}
+				c.h[j*d+i] -= curvature
+				at++
+			}
+		}
+		if dense.FactorCholesky(c.h, d, 0, Singular) {
+			dense.SolveCholeskyRows(c.step, c.h, d, 1)
+			return true
+		}
+	}
+	return false
+}
+
+// moveTo takes the point f(t) for the origin, and the tangent there.
+func (c *Surface) moveTo(o []float64) bool {
+	c.Differentiate(c.T)
+	copy(c.u, c.Jac)
+	copy(c.o, o)
+	return dense.OrthonormalizeRows(c.u, c.D)
+}

@@ -1,0 +1,94 @@
+package chart
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/scqm/scqm/models/denoise/internal/lookup"
+	"github.com/scqm/scqm/models/rows"
+)
+
+// TestShrinkage: distances of rows from charts that they pull towards themselves,
+// divided by the shrinkage, have the variance of the noise in q directions,
+// however strong the pull.
+func TestShrinkage(t *testing.T) {
+	const n, D, sigma = 40, 5, 0.01
+	rng := rand.New(rand.NewPCG(1, 2))
+	for _, own := range []float64{1, 20} {
+		var raw, mean float64
+		c := NewSurface(D, 1)
+		x, prior, ones := make([]float64, n*D), make([]float64, n), slices.Repeat([]float64{1}, n)
+		for range 400 {
+			for i := range n {
+				prior[i] = 1
+				for j := range D {
+					x[i*D+j] = sigma * rng.NormFloat64()
+				}
+				x[i*D] += float64(i-n/2) / n
+			}
+			prior[n/2] = own
+			foot, at := make([]float64, D), make([]float64, D)
+			pivot := x[n/2*D : (n/2+1)*D]
+			gathered := Rows{x: x, near: x, Prior: prior, trust: ones, Next: 0.6, L: make([]float64, n)}
+			for i := range n {
+				far := rows.Distance(x[i*D:(i+1)*D], at)
+				gathered.Found = append(gathered.Found, lookup.Near{Distance: far * far, Row: i})
+			}
+			require.True(t, c.Prepare(at, pivot, &gathered, &Setting{Cut: math.Inf(1), Rounds: 3}))
+			require.True(t, c.Solve(0))
+			require.True(t, c.Foot(foot, pivot))
+			c.Influences(gathered.L)
+			far := rows.Distance(pivot, foot)
+			raw += far * far / 400
+			far /= Shrinkage(gathered.L, n/2)
+			mean += far * far / 400
+		}
+		require.Less(t, raw, 0.92*(D-1)*sigma*sigma)
+		require.InDelta(t, 1, mean/((D-1)*sigma*sigma), 0.1, "weight %v", own)
+	}
+}
+
+// BenchmarkChart is one chart of auto.
+func BenchmarkChart(b *testing.B) {
+	const n = 3000
+	x, at := noisySphere(n, 0.05)
+	for name, ch := range map[string]Chart{"space": &Space{}, "any": NewSurface(3, 2)} {
+		for _, k := range []int{60, 243} {
+			b.Run(fmt.Sprintf("%s/%d", name, k), func(b *testing.B) {
+				gathered := NewRows(ch)
+				foot := make([]float64, 3)
+				i := 0
+				b.ReportAllocs()
+				for b.Loop() {
+					y := x.Row(i)
+					gathered.Look(at, y, k)
+					gathered.Gather(x, x.X, x.X, nil, k)
+					o := Setting{Ridge: 0.03, Scale: 0.05, Cut: 0.05 * 4.685, Rounds: 2}
+					require.True(b, ch.Prepare(y, y, &gathered, &o) && ch.Solve(o.Ridge) && ch.Foot(foot, y))
+					i = (i + 7) % n
+				}
+			})
+		}
+	}
+}
+
+// noisySphere is n rows about the unit sphere, with an index.
+func noisySphere(n int, noise float64) (rows.Data, lookup.Index) {
+	rng := rand.New(rand.NewPCG(1, 3))
+	x, all := rows.Data{N: n, D: 3, X: make([]float64, 3*n)}, make([]int, n)
+	for i := range n {
+		all[i] = i
+		at := x.Row(i)
+		for j := range at {
+			at[j] = rng.NormFloat64()
+		}
+		floats.Scale((1+noise*rng.NormFloat64())/floats.Norm(at, 2), at)
+	}
+	return x, lookup.NewIndex(x.X, 3, all)
+}
