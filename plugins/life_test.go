@@ -193,6 +193,18 @@ func (m misdeed) try(t *testing.T, o Options, deadline time.Duration) {
 	}
 }
 
+// TestSlowlyEnding: a plugin that ended is told from one that hung up also where clearing away after it takes
+// longer than its end is waited for, as on slow machines.
+func TestSlowlyEnding(t *testing.T) {
+	defer func(before time.Duration) { endTime = before }(endTime)
+	endTime = 0
+	for _, m := range inCall {
+		if m.kind == ErrCrashed && strings.Contains(m.says, "exit status") {
+			t.Run(m.mode, func(t *testing.T) { m.try(t, Options{}, longest) })
+		}
+	}
+}
+
 func TestHostilePlugins(t *testing.T) {
 	if testing.Short() {
 		t.Skip("5 s: plugins that hang are waited for; make test runs it")

@@ -16,10 +16,11 @@ import (
 	"github.com/scqm/scqm/plugins/internal/segment"
 )
 
+// endTime is how long a process may take to end after its connection has
+// broken, and after it was asked to end. Tests shorten it.
+var endTime = time.Second
+
 const (
-	// endTime is how long a process may take to end after its connection has
-	// broken, and after it was asked to end.
-	endTime = time.Second
 	// shutdownTime bounds the request to end.
 	shutdownTime = 500 * time.Millisecond
 	// shutdownMethod is the call with which go-plugin asks a plugin to end.

@@ -89,7 +89,7 @@ func surfaceRows(n, D int) []float64 {
 	return x
 }
 
-// BenchmarkIndex justifies the choice of newIndex: the time of one search for 30
+// BenchmarkIndex justifies the choice of NewIndex: the time of one search for 30
 // rows by the tree, by the scan, and by the tree of gonum.
 func BenchmarkIndex(b *testing.B) {
 	for _, size := range []struct{ n, D int }{{300, 3}, {10000, 3}, {100000, 3}, {10000, 10}, {10000, 20}, {10000, 32}, {10000, 50}, {2000, 784}} {
