@@ -2,6 +2,7 @@ package scqm
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -41,8 +42,14 @@ func leastDeviation(tau []float64, d int, weights []float64) float64 {
 	}
 	scaled := make([]float64, len(tau))
 	floats.ScaleTo(scaled, 1/unit, tau)
+	if weights != nil {
+		mean := floats.Sum(weights) / float64(n) // only their ratios count
+		weights = slices.Clone(weights)
+		floats.Scale(1/mean, weights)
+	}
 	var covariance mat.SymDense
 	stat.CovarianceMatrix(&covariance, mat.NewDense(n, d, scaled), weights)
+	covariance.ScaleSym(float64(n-1)/float64(n), &covariance)
 	var eigen mat.EigenSym
 	if !eigen.Factorize(&covariance, false) {
 		return 0

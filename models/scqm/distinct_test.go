@@ -21,13 +21,14 @@ func TestLeastDeviation(t *testing.T) {
 	for _, at := range [][2]float64{{wide, narrow}, {wide, -narrow}, {-wide, narrow}, {-wide, -narrow}} {
 		tau = append(tau, 7+c*at[0]-s*at[1], 1e3+s*at[0]+c*at[1])
 	}
-	assert.InDelta(t, narrow*math.Sqrt(4./3), leastDeviation(tau, 2, nil), 1e-9)
+	assert.InDelta(t, narrow, leastDeviation(tau, 2, nil), 1e-9)
 	twice := append(slices.Clone(tau), tau...)
 	assert.InDelta(t, leastDeviation(twice, 2, nil), leastDeviation(tau, 2, []float64{2, 2, 2, 2}), 1e-9)
+	assert.InDelta(t, narrow, leastDeviation(tau, 2, []float64{1e-3, 1e-3, 1e-3, 1e-3}), 1e-9, "only ratios of weights count")
 	for k := range tau {
 		tau[k] *= 1e-200
 	}
-	assert.InDelta(t, narrow*math.Sqrt(4./3), 1e200*leastDeviation(tau, 2, nil), 1e-9)
+	assert.InDelta(t, narrow, 1e200*leastDeviation(tau, 2, nil), 1e-9)
 	assert.Zero(t, leastDeviation(make([]float64, 6), 2, nil))
 	assert.Zero(t, leastDeviation([]float64{1}, 1, nil))
 }
