@@ -149,7 +149,11 @@ def test_workers_are_asked_directly(
             if weighed:  # which are laid beside the rows while the fit begins
                 distributed.wait(self.weights)
             found = super().asked(ask, shares)
-            assert found is not None
+            if found is None:
+                # A busy scheduler may have laid weights elsewhere; the tasks that
+                # follow bring them to the rows.
+                assert weighed
+                return None
             if len(seen) < 20:
                 seen.append(self.client.run_on_scheduler(tasks) ^ set(shares))
             return found
