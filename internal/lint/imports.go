@@ -29,6 +29,7 @@ var directions = []struct{ from, to string }{
 	{"models/scqm/internal/arrowhead", aboveObjective},
 	{"models/scqm/internal/influence", aboveObjective + " models/scqm/internal/arrowhead"},
 	{"models/scqm/internal/blocks", aboveObjective + " losses models/scqm/internal/alternating models/scqm/internal/arrowhead models/scqm/internal/influence"},
+	{"models/scqm/internal/streaming", aboveObjective + " losses manifolds solvers models/scqm/internal/alternating models/scqm/internal/arrowhead models/scqm/internal/blocks"},
 	{"models/scqm/internal/problemtest", aboveObjective + " losses"},
 	{"models/denoise/internal/lookup", "std internal/dense"},
 	{"models/denoise/internal/chart", "std gonum internal/dense models/rows models/denoise/internal/lookup"},

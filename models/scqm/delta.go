@@ -4,10 +4,8 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/scqm/scqm/framework"
-	"github.com/scqm/scqm/internal/dense"
 	"github.com/scqm/scqm/losses"
-	"github.com/scqm/scqm/models/scqm/internal/blocks"
+	"github.com/scqm/scqm/models/scqm/internal/streaming"
 	"github.com/scqm/scqm/solvers"
 )
 
@@ -46,28 +44,13 @@ func HuberDeltaFrom(ctx context.Context, e Engine, c Config, entries bool) (floa
 	if n < 1 || c.Latent < 1 || c.Latent > D {
 		return 0, fmt.Errorf("scqm: latent dimension %d does not fit %d rows of length %d; want 1 to %d: %w", c.Latent, n, D, D, ErrInput)
 	}
-	p := newStreamProblem(ctx, e, nil, c.Latent, 0)
+	p := streaming.New(ctx, e, nil, c.Latent, 0)
 	if _, ok := c.Solver.(solvers.Stochastic); ok {
-		p.draws = newDraws(n, c.Seed)
+		p.Draw(c.Seed)
 	}
-	kind := blocks.Norms
-	if entries {
-		kind = blocks.Entries
-	}
-	var counts []float64
-	err := p.sampled(func() error {
-		s, err := p.newStreamStarts(Config{Latent: c.Latent})
-		if err != nil {
-			return err
-		}
-		x := framework.NewPoint(p.blocks)
-		copy(x[BlockC], s.mean)
-		dense.Transpose(x[BlockQ], s.axes, c.Latent, D)
-		counts, _, err = p.sum(p.request(kind, x))
-		return err
-	})
+	middle, err := p.MedianResidual(entries)
 	if err != nil {
 		return 0, err
 	}
-	return losses.DefaultHuberDelta([]float64{blocks.Quantile(counts, 0.5)}), nil
+	return losses.DefaultHuberDelta([]float64{middle}), nil
 }

@@ -60,7 +60,7 @@ func (m *Model) responseFrom(ctx context.Context, e Engine, threads int, tau []f
 	if err != nil {
 		return nil, err
 	}
-	q := blocks.Request{N: n, D: D, Latent: m.Latent, S: r.model.Curvature, Unit: 1, Loss: identityOf(m.Loss)}
+	q := blocks.Request{N: n, D: D, Latent: m.Latent, S: r.model.Curvature, Unit: 1, Loss: blocks.Identity(m.Loss)}
 	at := r.model.point(0)
 	q.C, q.Q, q.Theta = at[BlockC], at[BlockQ], at[BlockTheta]
 	if len(tau) == n*m.Latent {

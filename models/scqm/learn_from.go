@@ -6,9 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"maps"
 	"math"
-	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -18,6 +16,7 @@ import (
 	"github.com/scqm/scqm/models/scqm/internal/arrowhead"
 	"github.com/scqm/scqm/models/scqm/internal/blocks"
 	"github.com/scqm/scqm/models/scqm/internal/sheet"
+	"github.com/scqm/scqm/models/scqm/internal/streaming"
 	"github.com/scqm/scqm/solvers"
 )
 
@@ -56,35 +55,46 @@ func LearnFrom(ctx context.Context, e Engine, c Config) (*Fit, error) {
 		return nil, err
 	}
 	columns, notes := c.curvature(Data{N: n, D: D})
-	p := newStreamProblem(ctx, e, c.Loss, c.Latent, columns.fitted)
+	p := streaming.New(ctx, e, c.Loss, c.Latent, columns.fitted)
 	if _, ok := c.Solver.(solvers.Stochastic); ok {
-		p.draws = newDraws(n, c.Seed)
+		p.Draw(c.Seed)
 	}
 	if refusal := (*framework.UnsupportedError)(nil); errors.As(solvers.Supports(c.Solver, p), &refusal) {
 		return nil, fmt.Errorf("scqm: the solver %s cannot fit rows under the loss %s: it needs %s; use streaming, or auto: %w",
 			refusal.Solver, c.Loss.Name(), refusal.Lacks, ErrInput)
 	}
-	var starts *streamStarts
-	err := p.sampled(func() (err error) {
-		starts, err = p.newStreamStarts(c)
-		return err
-	})
+	starts, err := p.NewStarts(c.streamStarts())
 	if err != nil {
 		return nil, err
 	}
-	best, note, failure := p.minimizeAll(ctx, starts)
+	best, note, failure := bestStart(max(c.Inits, 1), c.streamLimits(p, starts), func(k int, o framework.Options) (*streamRun, error) {
+		run, failure := p.Run(ctx, starts, k, c.Solver, o)
+		if run == nil {
+			return nil, failure
+		}
+		r := &streamRun{Run: run}
+		r.describe(p, c.Loss)
+		return r, failure
+	})
 	if best == nil {
 		return nil, fitError(failure, true)
 	}
 	if note != "" {
 		notes = append(notes, note)
 	}
-	fit := &Fit{Run: best.run, Model: best.model, Reads: p.reads()}
-	fit.Model.Meta = p.meta(c, best, notes)
+	fit := &Fit{Run: best.Result, Model: best.model, Reads: p.Reads()}
+	fit.Model.Meta = c.streamMeta(p, best, notes)
 	fit.Model.Meta.judgeCurvature(best.curvature)
 	fit.Model.fromSheet(fit.Model.sheet().Pad(columns.requested))
 	fit.Model.Meta.Curvature = columns.requested
 	return fit, fitError(failure, false)
+}
+
+// streamStarts are the settings of starts.
+func (c Config) streamStarts() streaming.Settings {
+	return streaming.Settings{
+		Starts: c.Inits, Components: rotatedComponents, Seed: c.Seed, ThetaScale: c.ThetaScale, Ridge: c.ridge(),
+	}
 }
 
 // checkStream refuses what is not streamed.
@@ -122,7 +132,7 @@ func (c Config) streams(x Data) bool {
 	structure := framework.StructureOf(c.Loss)
 	switch structure {
 	case framework.StructureRadial:
-		return alternating.CanSweep(c.Loss) && !meetsKinks(c.Loss, sheet.Shape{D: x.D, Latent: c.Latent})
+		return alternating.CanSweep(c.Loss) && !streaming.MeetsKinks(c.Loss, sheet.Shape{D: x.D, Latent: c.Latent})
 	case framework.StructureQuadratic, framework.StructureSeparable:
 		columns, _ := c.curvature(x)
 		if _, slow := c.Loss.(framework.HighLatency); slow {
@@ -208,10 +218,8 @@ const otherOrder = 1e-11
 
 // streamRun is the run from one start.
 type streamRun struct {
-	run       *framework.Result
+	*streaming.Run
 	model     *Model
-	norms     *firstOrderNorms // nil where a cancelled run left no time for them
-	cost      *blocks.FirstOrder
 	curvature float64
 	finding   finding
 }
@@ -220,164 +228,47 @@ func (r *streamRun) outcome() (*framework.Result, finding) {
 	if r == nil {
 		return nil, finding{}
 	}
-	return r.run, r.finding
+	return r.Result, r.finding
 }
 
-// minimizeAll runs from the starts; see [bestStart].
-func (p *streamProblem) minimizeAll(ctx context.Context, s *streamStarts) (best *streamRun, note string, failure error) {
-	return bestStart(max(s.c.Inits, 1), s.limits(), func(k int, o framework.Options) (*streamRun, error) {
-		return p.minimize(ctx, s, k, o)
-	})
-}
-
-// minimize runs from one start and judges where it ends.
-func (p *streamProblem) minimize(ctx context.Context, s *streamStarts, k int, o framework.Options) (*streamRun, error) {
-	var x framework.Point
-	err := p.sampled(func() (err error) {
-		if x, err = s.point(k); err != nil {
-			return err
-		}
-		return p.findScale(x)
-	})
-	if err != nil {
-		return nil, err
-	}
-	p.timed = timed{limits: o}
-	defer func() { p.timed = timed{} }()
-	run, failure := framework.Solve(ctx, p.conditioned(), x, s.c.Solver, o)
-	if run == nil {
-		return nil, failure
-	}
-	r := &streamRun{run: run}
-	r.finding.cost = run.Cost
-	if run.Stationarity != nil {
-		err := p.judgeInTime(r, s.c.Options.Tolerance)
-		switch {
-		case err != nil && ctx.Err() != nil:
-			run.Status = framework.Cancelled
-			run.Message = fmt.Sprintf("cancelled after %d iterations, before the result was judged; the best point so far is kept", run.Iterations)
-		case err != nil:
-			return nil, err
-		}
-	}
-	r.describe(p, run.Point)
-	return r, failure
-}
-
-// judgeInTime judges a run, or where there is no time left to project the rows, where passes place them.
-func (p *streamProblem) judgeInTime(r *streamRun, tolerance float64) error {
-	project := framework.StructureOf(p.loss) != framework.StructureRadial
-	err := p.judge(r, tolerance, project)
-	if !project || !errors.Is(err, context.DeadlineExceeded) || p.ctx.Err() != nil {
-		return err
-	}
-	r.run.Status = framework.TimeLimit
-	r.run.Message = fmt.Sprintf("stopped at the time limit of %v; first-order residual %.2g with rows where passes place them; there was no time to find the nearest points", p.timed.limits.TimeLimit, slices.Max(r.run.Stationarity))
-	if err = p.judge(r, tolerance, false); errors.Is(err, context.DeadlineExceeded) && p.ctx.Err() == nil {
-		return nil // what the run knows of its point stands
-	}
-	return err
-}
-
-// judge computes what is told of a run that has ended: where the loss is no function of
-// the norm, at rows projected as by [Model.Transform], which may be nearer to the sheet
-// than passes place them.
-func (p *streamProblem) judge(r *streamRun, tolerance float64, project bool) error {
-	p.placed = project
-	defer func() { p.placed = false }()
-	n, err := p.norms(r.run.Point)
-	p.eps = 0
-	if err != nil {
-		return err
-	}
-	if r.cost, err = p.firstOrder(r.run.Point); err != nil {
-		return err
-	}
-	if p.draws != nil {
-		p.weight = r.cost.Weight // which a sample of the rows does not tell
-	}
-	if p.placed {
-		r.run.Cost = r.cost.Cost + p.penalty(nil, r.run.Point[BlockTheta])
-	}
-	r.norms = &n
-	r.finding.cost = r.run.Cost
-	p.settle(r, tolerance)
-	return nil
-}
-
-// settle holds all blocks, and the coordinates of the rows, to the tolerance.
-func (p *streamProblem) settle(r *streamRun, tolerance float64) {
-	if tolerance == 0 {
-		tolerance = framework.DefaultTolerance
-	}
-	residuals := r.norms.residuals
-	if !p.placed {
-		copy(residuals[:], r.run.Stationarity)
-	}
-	r.run.Stationarity = residuals[:]
-	for k, name := range []string{"c", "Q", "Theta", "Tau"} {
-		if r.run.Status == framework.Converged && !(residuals[k] <= tolerance) {
-			r.run.Status = framework.Stalled
-			r.run.Message = fmt.Sprintf("the cost no longer falls, but the first-order residual is %.2g in block %s with every row at its nearest point, above the tolerance %.2g", residuals[k], name, tolerance)
-		}
-	}
-}
-
-// limits are those of the options.
-func (s *streamStarts) limits() framework.Options {
-	o := s.c.Options
+// streamLimits are those of the options.
+func (c Config) streamLimits(p *streaming.Problem, s *streaming.Starts) framework.Options {
+	o := c.Options
 	o.FirstOrder = true // looking for saddles takes dozens of reads
 	if o.MaxIterations == 0 {
 		o.MaxIterations = DefaultMaxIterations
 	}
 	if o.Checkpoint != nil && o.Checkpoint.Fingerprint == "" {
 		checkpoint := *o.Checkpoint
-		c := s.c
 		h := sha256.New()
 		fmt.Fprintf(h, "stream of blocks of %d: %d, d %d, s %d, linear %v, ridge %x, theta %x, seed %d, loss %s, rows %s",
-			BlockRows, s.p.n, c.Latent, s.p.shape.S, c.Linear, c.ridge(), c.ThetaScale, c.Seed, identityOf(c.Loss), s.id)
+			BlockRows, p.N(), c.Latent, p.Shape().S, c.Linear, c.ridge(), c.ThetaScale, c.Seed, blocks.Identity(c.Loss), s.ID())
 		checkpoint.Fingerprint = hex.EncodeToString(h.Sum(nil))
 		o.Checkpoint = &checkpoint
 	}
 	return o
 }
 
-// identityOf tells losses apart.
-func identityOf(l framework.Loss) string {
-	m := describeLoss(l)
-	id := m.Name
-	for _, name := range slices.Sorted(maps.Keys(m.Params)) {
-		id += fmt.Sprintf(" %s=%x", name, math.Float64bits(m.Params[name]))
-	}
-	if m.Plugin != nil {
-		id += " " + m.Plugin.SHA256 + " " + m.Plugin.Params
-	}
-	if q, ok := l.(framework.Quadratic); ok {
-		h := sha256.New()
-		hashFloats(h, q.Matrix())
-		id += " " + hex.EncodeToString(h.Sum(nil))
-	}
-	return id
-}
-
 // describe makes the model of a run, in canonical form, and its curvature times extent.
-func (r *streamRun) describe(p *streamProblem, x framework.Point) {
-	f := sheet.New(p.shape.D, p.shape.Latent, p.shape.S)
+func (r *streamRun) describe(p *streaming.Problem, loss framework.Loss) {
+	shape, x := p.Shape(), r.Result.Point
+	f := sheet.New(shape.D, shape.Latent, shape.S)
 	f.Load(x[BlockC], x[BlockQ], x[BlockTheta])
-	r.model = &Model{Loss: p.loss}
+	r.model = &Model{Loss: loss}
 	r.model.fromSheet(f)
-	if r.cost != nil {
+	if r.Cost != nil {
 		var tau, weights []float64
-		d := p.shape.Latent
-		for at := 0; at < len(r.cost.Sample); at += 1 + d {
-			weights = append(weights, r.cost.Sample[at])
-			tau = append(tau, r.cost.Sample[at+1:at+1+d]...)
+		d := shape.Latent
+		for at := 0; at < len(r.Cost.Sample); at += 1 + d {
+			weights = append(weights, r.Cost.Sample[at])
+			tau = append(tau, r.Cost.Sample[at+1:at+1+d]...)
 		}
 		r.curvature = r.model.CurvatureExtent(tau, weights)
-		sheet.Canonicalize(f, likeTau(r.cost, d), nil)
+		sheet.Canonicalize(f, likeTau(r.Cost, d), nil)
 	}
+	r.finding.cost = r.Result.Cost
 	r.finding.curvature = r.curvature
-	r.finding.across = float64(max(1, min(p.shape.D, p.n-1)-p.shape.Latent))
+	r.finding.across = float64(max(1, min(shape.D, p.N()-1)-shape.Latent))
 	r.model.fromSheet(f)
 }
 
@@ -411,21 +302,21 @@ func likeTau(o *blocks.FirstOrder, d int) []float64 {
 	return tau
 }
 
-// meta describes a fit; see [Problem.meta].
-func (p *streamProblem) meta(c Config, r *streamRun, notes []string) Meta {
-	run := r.run
-	penalty := p.penalty(nil, run.Point[BlockTheta])
+// streamMeta describes a fit; see [Problem.meta].
+func (c Config) streamMeta(p *streaming.Problem, r *streamRun, notes []string) Meta {
+	run, shape := r.Result, p.Shape()
+	penalty := p.Penalty(nil, run.Point[BlockTheta])
 	m := Meta{
 		Format: FormatVersion, Version: Version, Objective: run.Cost - penalty, Penalty: penalty,
-		Loss: describeLoss(c.Loss), N: p.n, D: p.shape.D, Latent: p.shape.Latent, Effective: p.shape.S, Linear: c.Linear, Ridge: c.ridge(),
+		Loss: describeLoss(c.Loss), N: p.N(), D: shape.D, Latent: shape.Latent, Effective: shape.S, Linear: c.Linear, Ridge: c.ridge(),
 		Solver: c.Solver.Name(), Status: run.Status.String(), Message: run.Message,
 		Iterations: run.Iterations, Evaluations: run.Counts.Evaluations, Stationarity: run.Stationarity,
 		Inits: max(c.Inits, 1), Seed: c.Seed, Notes: notes, Warnings: []string{},
 	}
-	m.MeanLoss = m.Objective / p.weight
-	if r.norms != nil {
-		n := float64(p.n)
-		m.KKT = &KKT{C: r.norms.norms[BlockC] / n, Q: r.norms.norms[BlockQ] / n, Theta: r.norms.norms[BlockTheta] / n, Tau: r.norms.norms[BlockTau] / n}
+	m.MeanLoss = m.Objective / p.Weight()
+	if r.Norms != nil {
+		n := float64(p.N())
+		m.KKT = &KKT{C: r.Norms.Lengths[BlockC] / n, Q: r.Norms.Lengths[BlockQ] / n, Theta: r.Norms.Lengths[BlockTheta] / n, Tau: r.Norms.Lengths[BlockTau] / n}
 	}
 	switch run.Status {
 	case framework.Stalled, framework.MaxIterations, framework.MaxEvaluations:

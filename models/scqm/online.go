@@ -16,6 +16,7 @@ import (
 	"github.com/scqm/scqm/models/scqm/internal/alternating"
 	"github.com/scqm/scqm/models/scqm/internal/blocks"
 	"github.com/scqm/scqm/models/scqm/internal/sheet"
+	"github.com/scqm/scqm/models/scqm/internal/streaming"
 	"github.com/scqm/scqm/solvers"
 )
 
@@ -35,7 +36,7 @@ type Online struct {
 	config  Config
 	columns curvatures
 	s       onlineState
-	problem *streamProblem // nil before the first block
+	problem *streaming.Problem // nil before the first block
 	average *alternating.Average
 }
 
@@ -86,7 +87,7 @@ func NewOnline(c Config, D int) (*Online, error) {
 		return nil, fmt.Errorf("scqm: the loss %s cannot be learned from rows as they come: its steps read a sample of rows again and again, and these are seen once; learn with l2, huber or squared_l2, or keep the rows in a file and fit them with the solver stochastic: %w", c.Loss.Name(), ErrInput)
 	}
 	columns, _ := c.curvature(Data{N: math.MaxInt32, D: D})
-	return &Online{config: c, columns: columns, s: onlineState{Loss: identityOf(c.Loss), D: D, Latent: c.Latent, S: columns.fitted}}, nil
+	return &Online{config: c, columns: columns, s: onlineState{Loss: blocks.Identity(c.Loss), D: D, Latent: c.Latent, S: columns.fitted}}, nil
 }
 
 // GoOn begins where a fit ended: with its sheet, and its rows as if they had come before, where
@@ -104,7 +105,7 @@ func (o *Online) GoOn(m *Model) error {
 	}
 	p := &prior{Point: framework.Point{full.C, make([]float64, full.D*full.M), full.Theta}, Tau: slices.Clone(m.Tau), N: len(m.Tau) / m.Latent}
 	dense.Transpose(p.Point[BlockQ], full.QT, full.M, full.D)
-	if bent := (&streamProblem{shape: full.Shape, lambda: 1}).penalty(nil, full.Theta); bent > 0 {
+	if bent := full.Penalty(nil, full.Theta, 1); bent > 0 {
 		p.Lambda = m.Meta.Penalty / bent
 	}
 	o.s.Prior, o.s.Seen = p, max(p.N, m.Meta.N)
@@ -165,8 +166,7 @@ func (o *Online) restore() error {
 		return nil
 	}
 	o.begin(context.Background(), Data{N: 1, D: s.D})
-	o.problem.f.Load(s.Point[BlockC], s.Point[BlockQ], s.Point[BlockTheta])
-	o.average = alternating.NewAverage(o.problem.f, s.Unit)
+	o.average = o.problem.NewAverage(s.Point)
 	if !o.average.Restore(s.Average) {
 		return errOnline
 	}
@@ -178,10 +178,8 @@ var errOnline = fmt.Errorf("scqm: the state of a model that learns from rows as 
 // begin makes the problem for some rows.
 func (o *Online) begin(ctx context.Context, x Data) {
 	s := &o.s
-	p := newStreamProblem(ctx, &LocalEngine{Source: x, Loss: o.config.Loss, Threads: 1}, o.config.Loss, s.Latent, s.S)
-	p.draws = &draws{}
-	p.unit, p.lambda, p.scale = s.Unit, s.Lambda, s.Scale
-	o.problem = p
+	o.problem = streaming.New(ctx, &LocalEngine{Source: x, Loss: o.config.Loss, Threads: 1}, o.config.Loss, s.Latent, s.S)
+	o.problem.SetScales(streaming.Scales{Unit: s.Unit, Lambda: s.Lambda, Rounding: s.Scale})
 }
 
 // draw takes in the rows that wait, as the part share of a block.
@@ -206,13 +204,13 @@ func (o *Online) draw(ctx context.Context, share float64) error {
 			rate = 1
 		}
 	}
-	sums, err := o.sums(o.problem, blocks.Draw)
+	sums, err := o.problem.DrawAll(s.Point)
 	if err != nil {
 		return err
 	}
 	o.average.Add(s.Point, sums, rate, 1/weight)
 	s.Weight += weight
-	next := framework.NewPoint(o.problem.blocks)
+	next := framework.NewPoint(o.problem.Blocks())
 	if err := o.average.Minimize(next, s.Point, s.Lambda/s.Weight); err != nil {
 		return err
 	}
@@ -224,26 +222,15 @@ func (o *Online) draw(ctx context.Context, share float64) error {
 	return nil
 }
 
-// sums asks for a draw at the present point.
-func (o *Online) sums(p *streamProblem, kind blocks.Kind) ([]float64, error) {
-	p.eps = drawnRounding * p.scale
-	sums, _, err := p.sum(p.request(kind, o.s.Point))
-	p.eps = 0
-	return sums, err
-}
-
 // first finds a start, and the scales of unit, ridge and rounding.
 func (o *Online) first(ctx context.Context, x Data, weight float64) error {
 	p, s := o.problem, &o.s
-	starts, err := p.newStreamStarts(o.config)
+	starts, err := p.NewStarts(o.config.streamStarts())
 	if err != nil {
 		return err
 	}
-	at, err := starts.point(0)
+	at, err := starts.Point(0)
 	if err != nil {
-		return err
-	}
-	if err := p.findScale(at); err != nil {
 		return err
 	}
 	if s.Prior == nil {
@@ -255,9 +242,9 @@ func (o *Online) first(ctx context.Context, x Data, weight float64) error {
 	} else {
 		at = s.Prior.Point
 	}
-	s.Point, s.Unit, s.Lambda, s.Scale = at, p.unit, p.lambda, p.scale
-	p.f.Load(at[BlockC], at[BlockQ], at[BlockTheta])
-	o.average = alternating.NewAverage(p.f, p.unit)
+	found := p.Scales()
+	s.Point, s.Unit, s.Lambda, s.Scale = at, found.Unit, found.Lambda, found.Rounding
+	o.average = p.NewAverage(at)
 	if s.Prior == nil {
 		return nil
 	}
@@ -276,7 +263,7 @@ func (o *Online) remember(ctx context.Context, weight float64) error {
 	if s.Prior.N == 0 {
 		return nil
 	}
-	now, err := o.sums(o.problem, blocks.Draw)
+	now, err := o.problem.DrawAll(s.Point)
 	if err != nil {
 		return err
 	}
@@ -290,9 +277,9 @@ func (o *Online) remember(ctx context.Context, weight float64) error {
 	}
 	n := s.Prior.N
 	least := losses.SquaredL2()
-	past := newStreamProblem(ctx, &LocalEngine{Source: Data{N: n, D: s.D, X: x}, Loss: least, Threads: 1}, least, s.Latent, s.S)
-	past.unit = s.Unit
-	sums, err := o.sums(past, blocks.Draw)
+	past := streaming.New(ctx, &LocalEngine{Source: Data{N: n, D: s.D, X: x}, Loss: least, Threads: 1}, least, s.Latent, s.S)
+	past.SetScales(streaming.Scales{Unit: s.Unit})
+	sums, err := past.DrawAll(s.Point)
 	if err != nil {
 		return err
 	}
@@ -337,7 +324,7 @@ func (o *Online) Fit(ctx context.Context) (*Fit, error) {
 // meta describes what has been learned.
 func (o *Online) meta(curvature int) Meta {
 	s, c := &o.s, o.config
-	penalty := (&streamProblem{shape: o.problem.shape, lambda: s.Lambda}).penalty(nil, s.Point[BlockTheta])
+	penalty := o.problem.Shape().Penalty(nil, s.Point[BlockTheta], s.Lambda)
 	_, notes := c.curvature(Data{N: max(s.Seen, 1), D: s.D})
 	m := Meta{
 		Format: FormatVersion, Version: Version, MeanLoss: o.average.Cost(), Objective: o.average.Cost() * s.Weight, Penalty: penalty,

@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/models/scqm/internal/sheet"
 )
 
 const (
@@ -16,9 +17,6 @@ const (
 	suspectCurvature = 1e3
 	// growing is the relative change of Theta by Newton's step at which it is.
 	growing = 1e-2
-	// unknownGrowth is the curvature that is refused where Newton's step is too
-	// expensive.
-	unknownGrowth = 1e4
 )
 
 // Refute tells of fits whose curvature still grows although the gradient is
@@ -34,7 +32,7 @@ func (p *Problem) Refute(x framework.Point) (string, error) {
 	if !(curvature > suspectCurvature) {
 		return "", nil
 	}
-	grows := curvature > unknownGrowth
+	grows := curvature > sheet.RunawayCurvature
 	h, ok, err := framework.ReduceHessian(p, x)
 	if err != nil {
 		return "", err

@@ -16,6 +16,7 @@ import (
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/internal/drill"
 	"github.com/scqm/scqm/models/scqm/internal/alternating"
+	"github.com/scqm/scqm/models/scqm/internal/streaming"
 	"github.com/scqm/scqm/solvers"
 )
 
@@ -65,26 +66,18 @@ func ordered(x Data, number int) Data {
 // blocks.
 func afterReads(t *testing.T, x Data, c Config, reads int, lambda float64) float64 {
 	t.Helper()
-	p := newStreamProblem(t.Context(), &LocalEngine{Source: x, Loss: c.Loss, Threads: c.Threads}, c.Loss, c.Latent, 3)
-	p.draws = newDraws(x.N, c.Seed)
-	var at framework.Point
-	require.NoError(t, p.sampled(func() error {
-		starts, err := p.newStreamStarts(c)
-		if err == nil {
-			at, err = starts.point(0)
-		}
-		if err == nil {
-			err = p.findScale(at)
-		}
-		return err
-	}))
+	p := streaming.New(t.Context(), &LocalEngine{Source: x, Loss: c.Loss, Threads: c.Threads}, c.Loss, c.Latent, 3)
+	p.Draw(c.Seed)
+	starts, err := p.NewStarts(c.streamStarts())
+	require.NoError(t, err)
+	at, err := starts.Point(0)
+	require.NoError(t, err)
 	state, err := solvers.Stochastic{Reads: reads}.Init(framework.NewEvaluator(t.Context(), p), at)
 	require.NoError(t, err)
 	end, _ := state.Iterate()
-	p.eps, p.placed, p.lambda = 0, framework.StructureOf(c.Loss) != framework.StructureRadial, lambda
-	all, err := p.firstOrder(end)
+	cost, err := p.CostOfAll(end, lambda)
 	require.NoError(t, err)
-	return all.Cost + p.penalty(nil, end[BlockTheta])
+	return cost
 }
 
 // After one read of drawn blocks l2 and huber are within 5e-4 of the fit that reads all
@@ -143,8 +136,7 @@ func drillReads(t *testing.T, n int, name string, most float64) {
 
 // penaltyOf is sum_k |A_k|^2.
 func penaltyOf(m *Model) float64 {
-	p := &streamProblem{shape: m.sheet().Shape, lambda: 1}
-	return p.penalty(nil, m.Theta)
+	return m.sheet().Penalty(nil, m.Theta, 1)
 }
 
 // A fit that draws blocks has the same bits whatever the number of threads and the cut of
@@ -213,79 +205,6 @@ func TestStochasticSamples(t *testing.T) {
 		// So few blocks are all in the sample that gives the ridge.
 		assert.InEpsilon(t, streamed.Model.Meta.Objective, whole.Model.Meta.Objective, 1e-6, name)
 	}
-}
-
-// Where some rows are far away the draws by l2 that losses by entry begin with leave little of what
-// principal components are above the minimum; other losses have none.
-func TestDrawsNearby(t *testing.T) {
-	x := drawnRows(1, 16*BlockRows)
-	problem := func(name string) *streamProblem {
-		loss := named(t, name, x.D)
-		p := newStreamProblem(t.Context(), &LocalEngine{Source: x, Loss: loss, Threads: 1}, loss, 2, 3)
-		p.draws = newDraws(x.N, 1)
-		return p
-	}
-	assert.Zero(t, problem("mahalanobis").Draws())
-	p := problem("l1")
-	require.Equal(t, 16, p.Draws())
-	starts, err := p.newStreamStarts(Config{Latent: 2, Loss: p.loss})
-	require.NoError(t, err)
-	at, err := starts.point(0)
-	require.NoError(t, err)
-	require.NoError(t, p.findScale(at))
-	before, err := p.Evaluate(nil, at)
-	require.NoError(t, err)
-	for k := range 4 {
-		require.NoError(t, p.SweepDraw(at, at.Clone(), k, math.Pow(float64(k+2), -0.7)))
-	}
-	assert.Equal(t, "l1", p.loss.Name())
-	after, err := p.Evaluate(nil, at)
-	require.NoError(t, err)
-	t.Log(before, after)
-	assert.Less(t, after, 0.9*before)
-}
-
-// A sample is the sum over its blocks and their share of the penalty, and gone afterwards; the
-// larger contain the smaller.
-func TestSamples(t *testing.T) {
-	x := bentRows(3, 16*BlockRows, 5)
-	c := Config{Latent: 1, Loss: named(t, "mahalanobis", 5)}
-	p := newStreamProblem(t.Context(), &LocalEngine{Source: x, Loss: c.Loss, Threads: 1}, c.Loss, 1, 1)
-	assert.Zero(t, p.Parts(), "blocks are not drawn")
-	p.draws = newDraws(x.N, 1)
-	starts, err := p.newStreamStarts(c)
-	require.NoError(t, err)
-	at, err := starts.point(0)
-	require.NoError(t, err)
-	require.Equal(t, 16, p.Parts())
-	whole, err := p.Evaluate(nil, at)
-	require.NoError(t, err)
-	lambda := p.lambda
-	p.Sample(4)
-	small := slices.Clone(p.sample)
-	assert.InEpsilon(t, lambda/4, p.lambda, 1e-15)
-	part, err := p.Evaluate(nil, at)
-	require.NoError(t, err)
-	assert.InEpsilon(t, whole/4, part, 0.05)
-	p.Sample(8)
-	assert.InEpsilon(t, lambda/2, p.lambda, 1e-15)
-	assert.Len(t, p.sample, 8)
-	assert.Subset(t, p.sample, small)
-	p.Sample(16)
-	assert.Nil(t, p.sample)
-	again, err := p.Evaluate(nil, at)
-	require.NoError(t, err)
-	assert.Equal(t, whole, again)
-	assert.InEpsilon(t, 2*p.SamplingError(8), p.SamplingError(4), 1e-15)
-
-	reads := framework.NewEvaluator(t.Context(), p)
-	before := p.summed
-	require.NoError(t, reads.Sample(4, func() error {
-		_, err := reads.Evaluate(nil, framework.NewPoint(p.blocks))
-		return err
-	}))
-	assert.Equal(t, 4, p.summed-before)
-	assert.Equal(t, framework.Counts{Evaluations: 1, Passes: 0.25}, reads.Counts())
 }
 
 // Losses with neither sweeps nor Newton steps are refused with the solvers that serve them.

@@ -62,10 +62,10 @@ func SumRanges(ctx context.Context, r *Request, src Source, loss framework.Loss,
 }
 
 func sumRanges(ctx context.Context, r *Request, src Source, loss framework.Loss, ranges []BlockRange, threads int, told blocks.Progress) ([]*Partial, error) {
-	if near := losses.L2(); r.Kind == blocks.Draw && r.Loss == identityOf(near) {
+	if near := losses.L2(); r.Kind == blocks.Draw && r.Loss == blocks.Identity(near) {
 		loss = near // of draws under other losses
 	}
-	if r.Kind.Scores() && (loss == nil || identityOf(loss) != r.Loss) {
+	if r.Kind.Scores() && (loss == nil || blocks.Identity(loss) != r.Loss) {
 		return nil, fmt.Errorf("scqm: a request for the loss %.80s is answered with another: %w", r.Loss, ErrInput)
 	}
 	held, err := memory.Reserve(fmt.Sprintf("blocks of %d rows of %d columns", BlockRows, r.D), wordBytes*r.Numbers(par.Threads(threads)), "use fewer threads")

@@ -11,6 +11,7 @@ import (
 
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/internal/drill"
+	"github.com/scqm/scqm/models/scqm/internal/streaming"
 	"github.com/scqm/scqm/solvers"
 )
 
@@ -87,10 +88,10 @@ func BenchmarkPureSweep(b *testing.B) {
 		fit, err := LearnFrom(context.Background(), engine, c)
 		require.NoError(b, err)
 		b.Run(fmt.Sprintf("pure/D=%d", D), func(b *testing.B) {
-			p := newStreamProblem(context.Background(), engine, loss, 2, 3)
-			_, err := p.newStreamStarts(c)
+			p := streaming.New(context.Background(), engine, loss, 2, 3)
+			_, err := p.NewStarts(c.streamStarts())
 			require.NoError(b, err)
-			next := framework.NewPoint(p.blocks)
+			next := framework.NewPoint(p.Blocks())
 			for b.Loop() {
 				_, err := p.Sweep(next, fit.Run.Point)
 				require.NoError(b, err)

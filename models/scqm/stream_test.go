@@ -339,41 +339,6 @@ func TestStreamObjectiveIsThatOfProjections(t *testing.T) {
 	}
 }
 
-// The reduced gradient and Hessian are those of the cost with tau eliminated.
-func TestStreamCurvature(t *testing.T) {
-	x := bentRows(5, 1100, 5)
-	for _, name := range []string{"mahalanobis", "lp 4", "huber"} {
-		c := Config{Latent: 1, Loss: named(t, name, x.D), Solver: solvers.Streaming{}, Threads: 1}
-		p := newStreamProblem(t.Context(), &LocalEngine{Source: x, Loss: c.Loss, Threads: 1}, c.Loss, 1, 1)
-		starts, err := p.newStreamStarts(c)
-		require.NoError(t, err)
-		at, err := starts.point(0)
-		require.NoError(t, err)
-		shape, fits := p.ArrowheadShape()
-		require.True(t, fits)
-		a := framework.NewArrowhead(shape)
-		cost, _, err := p.AssembleHessian(a, at)
-		require.NoError(t, err)
-		v := gaussians(9, shape.Outer)
-		var slope, bend float64
-		for i, u := range v {
-			slope += a.OuterGrad[i] * u
-			bend += u * floats.Dot(a.A[i*shape.Outer:(i+1)*shape.Outer], v)
-		}
-		const h = 2e-4
-		costs := [2]float64{}
-		for k, sign := range []float64{-h, h} {
-			step, there := slices.Clone(v), at.Clone()
-			floats.Scale(sign, step)
-			require.NoError(t, p.RetractOuter(there, at, step))
-			costs[k], _, err = p.InnerStep(there, nil)
-			require.NoError(t, err)
-		}
-		assert.InEpsilon(t, (costs[1]-costs[0])/(2*h), slope, 1e-4, name)
-		assert.InEpsilon(t, (costs[0]+costs[1]-2*cost)/(h*h), bend, 1e-3, name)
-	}
-}
-
 // A fit in memory that is cancelled while it streams has the coordinates of its rows.
 func TestStreamCancelledInMemory(t *testing.T) {
 	x := bentRows(3, 1500, 5)

@@ -366,23 +366,11 @@ func (p *Objective) PriorPenalty(x framework.Point) float64 {
 	return sum
 }
 
-// Penalty returns Lambda sum_k |A_k|_F^2 and adds its gradient. Off-diagonal
-// entries of Theta are twice those of A_k, and each stands for two.
+// Penalty returns Lambda sum_k |A_k|_F^2 and adds its gradient.
 func (p *Objective) Penalty(grad framework.Point, theta []float64) float64 {
-	if p.Lambda == 0 {
-		return 0
+	var slope []float64
+	if grad != nil {
+		slope = grad[BlockTheta]
 	}
-	f := p.sheet
-	var sum float64
-	for a := range f.Q {
-		u := p.Lambda * sheet.VechWeight(f.Latent, a)
-		for k := range f.S {
-			t := theta[a*f.S+k]
-			sum += u * t * t
-			if grad != nil && grad[BlockTheta] != nil {
-				grad[BlockTheta][a*f.S+k] += 2 * u * t
-			}
-		}
-	}
-	return sum
+	return p.sheet.Penalty(slope, theta, p.Lambda)
 }

@@ -10,6 +10,10 @@ import (
 // formSteps is the number of directions that CurvatureBound tries for d = 2.
 const formSteps = 4096
 
+// RunawayCurvature is the curvature bound, times the spread of the rows, above which a fit counts as one without a
+// minimum where it is too expensive to find out whether its curvature still grows.
+const RunawayCurvature = 1e4
+
 // CurvatureBound returns A0, or a little more than it: the largest curvature that the
 // forms of the sheet have together,
 //

@@ -1,7 +1,8 @@
-package scqm
+package streaming
 
 import (
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/models/rows"
 	"github.com/scqm/scqm/models/scqm/internal/arrowhead"
 	"github.com/scqm/scqm/models/scqm/internal/objective"
 	"github.com/scqm/scqm/models/scqm/internal/sheet"
@@ -11,13 +12,13 @@ import (
 // where the sums are made. It reports false for losses without second derivatives, where a
 // Hessian would be too large, and for flat sheets: there Newton's method stopped at
 // points up to .7 % above the minimum, after hundreds of reads.
-func (p *streamProblem) ArrowheadShape() (framework.ArrowheadShape, bool) {
+func (p *Problem) ArrowheadShape() (framework.ArrowheadShape, bool) {
 	s := framework.ArrowheadShape{Outer: arrowhead.OuterDim(p.shape), Dim: p.shape.Latent}
 	return s, p.shape.S > 0 && s.Outer <= arrowhead.MaxOuter && framework.StructureOf(p.loss) != framework.StructureBlackBox
 }
 
 // AssembleHessian implements [framework.ArrowheadHessian].
-func (p *streamProblem) AssembleHessian(a *framework.Arrowhead, x framework.Point) (cost, passes float64, err error) {
+func (p *Problem) AssembleHessian(a *framework.Arrowhead, x framework.Point) (cost, passes float64, err error) {
 	k, err := p.find(x, true)
 	if err != nil {
 		return 0, 0, err
@@ -25,7 +26,7 @@ func (p *streamProblem) AssembleHessian(a *framework.Arrowhead, x framework.Poin
 	n := a.Outer
 	copy(a.OuterGrad, k.second.Gradient)
 	copy(a.A, k.second.Hessian)
-	theta, from := x[BlockTheta], n-len(x[BlockTheta])
+	theta, from := x[objective.BlockTheta], n-len(x[objective.BlockTheta])
 	for i, v := range theta {
 		u := 2 * p.lambda * sheet.VechWeight(p.shape.Latent, i/p.shape.S)
 		a.OuterGrad[from+i] += u * v
@@ -36,14 +37,14 @@ func (p *streamProblem) AssembleHessian(a *framework.Arrowhead, x framework.Poin
 			a.A[i*n+j] = a.A[j*n+i]
 		}
 	}
-	return k.first.Cost + p.penalty(nil, theta), 2, nil
+	return k.first.Cost + p.Penalty(nil, theta), 2, nil
 }
 
 // RetractOuter implements [framework.ArrowheadHessian].
-func (p *streamProblem) RetractOuter(dst, x framework.Point, v []float64) error {
+func (p *Problem) RetractOuter(dst, x framework.Point, v []float64) error {
 	if p.chart == nil {
 		D := p.shape.D
-		o, err := objective.New(p.ctx, Data{N: 1, D: D, X: make([]float64, D)}, p.loss, p.shape.Latent, p.shape.S, 1)
+		o, err := objective.New(p.ctx, rows.Data{N: 1, D: D, X: make([]float64, D)}, p.loss, p.shape.Latent, p.shape.S, 1)
 		if err != nil {
 			return err
 		}
@@ -54,10 +55,10 @@ func (p *streamProblem) RetractOuter(dst, x framework.Point, v []float64) error 
 
 // InnerStep implements [framework.ArrowheadHessian]: there are no rows to move. It asks
 // for second derivatives too, which the next step needs where this one is taken.
-func (p *streamProblem) InnerStep(x framework.Point, _ []float64) (cost, passes float64, err error) {
+func (p *Problem) InnerStep(x framework.Point, _ []float64) (cost, passes float64, err error) {
 	k, err := p.find(x, true)
 	if err != nil {
 		return 0, 0, err
 	}
-	return k.first.Cost + p.penalty(nil, x[BlockTheta]), 2, nil
+	return k.first.Cost + p.Penalty(nil, x[objective.BlockTheta]), 2, nil
 }

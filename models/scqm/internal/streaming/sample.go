@@ -1,28 +1,29 @@
-package scqm
+package streaming
 
 import (
 	"math/rand/v2"
 	"slices"
 
+	"github.com/scqm/scqm/models/scqm/internal/blocks"
 	"github.com/scqm/scqm/solvers"
 )
 
 // Parts implements [framework.Sampler], for losses that cannot be swept and have second
 // derivatives.
-func (p *streamProblem) Parts() int {
+func (p *Problem) Parts() int {
 	if p.draws == nil || p.OuterBlocks() != nil {
 		return 0
 	}
 	if shape, fits := p.ArrowheadShape(); !fits || shape.Outer > solvers.StreamedOuter {
 		return 0
 	}
-	return Blocks(p.n)
+	return blocks.Count(p.n)
 }
 
 // Sample implements [framework.Sampler]: the first blocks of an order in which any few in a row
 // are spread evenly over the table.
-func (p *streamProblem) Sample(count int) {
-	d, all := p.draws, Blocks(p.n)
+func (p *Problem) Sample(count int) {
+	d, all := p.draws, blocks.Count(p.n)
 	if p.sample == nil {
 		d.whole = p.lambda
 	}
@@ -43,7 +44,7 @@ func (p *streamProblem) Sample(count int) {
 // Pp/2n(D - d) of the cost above that of all; this is that of p = 2:
 //
 //	P / (n (D - d)).
-func (p *streamProblem) SamplingError(count int) float64 {
+func (p *Problem) SamplingError(count int) float64 {
 	shape, _ := p.ArrowheadShape()
-	return float64(shape.Outer) / float64(count*BlockRows) / float64(max(1, p.shape.D-p.shape.Latent))
+	return float64(shape.Outer) / float64(count*blocks.Rows) / float64(max(1, p.shape.D-p.shape.Latent))
 }

@@ -1,4 +1,4 @@
-package scqm
+package streaming
 
 import (
 	"context"
@@ -13,6 +13,7 @@ import (
 	"github.com/scqm/scqm/manifolds"
 	"github.com/scqm/scqm/models/rows"
 	"github.com/scqm/scqm/models/scqm/internal/blocks"
+	"github.com/scqm/scqm/models/scqm/internal/objective"
 )
 
 const (
@@ -22,24 +23,44 @@ const (
 	flatAxis, flatOffset = 1e-7, 1e-15
 )
 
-// streamStarts makes the points from which a fit begins.
-type streamStarts struct {
-	p         *streamProblem
-	c         Config
+// Settings are those of the points from which a fit begins.
+type Settings struct {
+	// Starts is the number of them, the one of the principal components included. Those beyond the first are
+	// drawn from so many leading Components, or from m where that is more.
+	Starts, Components int
+	// Seed is that of random numbers.
+	Seed uint64
+	// ThetaScale is the standard deviation of a random Theta, in units of the data; 0 begins at that of least squares.
+	ThetaScale float64
+	// Ridge is the penalty, free of scales.
+	Ridge float64
+}
+
+// Starts makes the points from which a fit begins.
+type Starts struct {
+	p         *Problem
+	c         Settings
 	mean      []float64
 	axes      []float64 // k x D
 	variances []float64 // k
 	id        []byte    // tells data apart
 }
 
-// newStreamStarts finds mean, principal components and, with the loss of the flat sheet,
-// the penalty: one read for the components of up to 400 columns, else up to 14, and one
-// for the rest.
-func (p *streamProblem) newStreamStarts(c Config) (*streamStarts, error) {
-	s := &streamStarts{p: p, c: c}
+// NewStarts finds mean, principal components and, with the loss of the flat sheet, the penalty: one read for the
+// components of up to 400 columns, else up to 14, and one for the rest. Where blocks are drawn it reads a sample.
+func (p *Problem) NewStarts(c Settings) (s *Starts, err error) {
+	err = p.sampled(func() error {
+		s, err = p.newStarts(c)
+		return err
+	})
+	return s, err
+}
+
+func (p *Problem) newStarts(c Settings) (*Starts, error) {
+	s := &Starts{p: p, c: c}
 	k := p.shape.M
-	if c.Inits > 1 {
-		k = min(max(k, rotatedComponents), p.shape.D)
+	if c.Starts > 1 {
+		k = min(max(k, c.Components), p.shape.D)
 	}
 	if err := s.components(k); err != nil {
 		return nil, err
@@ -47,8 +68,24 @@ func (p *streamProblem) newStreamStarts(c Config) (*streamStarts, error) {
 	return s, nil
 }
 
+// ID tells data apart: their moments.
+func (s *Starts) ID() []byte { return s.id }
+
+// Point returns start number k: the principal components, and for k > 0 a random
+// rotation of the leading ones, with the Theta of least squares. The first one sets the
+// penalty, each the length at which rounding begins.
+func (s *Starts) Point(k int) (x framework.Point, err error) {
+	err = s.p.sampled(func() error {
+		if x, err = s.point(k); err != nil {
+			return err
+		}
+		return s.p.findScale(x)
+	})
+	return x, err
+}
+
 // components fills mean, axes and the unit.
-func (s *streamStarts) components(k int) error {
+func (s *Starts) components(k int) error {
 	p, D := s.p, s.p.shape.D
 	r := &blocks.Request{Kind: blocks.Moments, N: p.n, D: D, Stride: max(1, p.n/max(leastGaps, gapNumbers/D))}
 	if D > rows.MaxExplicit {
@@ -60,11 +97,11 @@ func (s *streamStarts) components(k int) error {
 	}
 	m := rows.Moments(sums)
 	if !(m.Weight() > 0) {
-		return fmt.Errorf("scqm: all weights are 0: %w", ErrInput)
+		return fmt.Errorf("scqm: all weights are 0: %w", rows.ErrInput)
 	}
 	p.spread, p.weight = m.Spread(), m.Weight()
 	if far := m.Farthest(); math.IsInf(p.spread, 0) || math.IsNaN(p.spread) || rows.UnitOf(far) != 1 {
-		return fmt.Errorf("scqm: the rows are about %.0e in size, which is not streamed; divide all columns by that: %w", far, ErrInput)
+		return fmt.Errorf("scqm: the rows are about %.0e in size, which is not streamed; divide all columns by that: %w", far, rows.ErrInput)
 	}
 	if err := p.validateSpread(m.Farthest(), sample); err != nil {
 		return err
@@ -78,7 +115,7 @@ func (s *streamStarts) components(k int) error {
 	var pc *rows.Components
 	if D > rows.MaxExplicit {
 		mean := append([]float64(nil), m.Mean(D)...)
-		pc, s.variances, err = rows.ComponentsOfProducts(p.ctx, &streamMoments{p, mean}, mean, p.weight, float64(p.n)*float64(D), k)
+		pc, s.variances, err = rows.ComponentsOfProducts(p.ctx, &moments{p, mean}, mean, p.weight, float64(p.n)*float64(D), k)
 	} else {
 		pc, s.variances, err = rows.ComponentsOfMoments(p.ctx, m, D, k)
 	}
@@ -95,9 +132,9 @@ const gapNumbers, leastGaps = 1 << 16, 64
 
 // validateSpread refuses a row too far from others, as [rows.Data.ValidateSpread] does, by
 // how far those of a sample are from each other.
-func (p *streamProblem) validateSpread(farthest float64, sample []float64) error {
+func (p *Problem) validateSpread(farthest float64, sample []float64) error {
 	D := p.shape.D
-	some := Data{N: len(sample) / (1 + D), D: D}
+	some := rows.Data{N: len(sample) / (1 + D), D: D}
 	for i := range some.N {
 		row := sample[i*(1+D) : (i+1)*(1+D)]
 		if row[0] > 0 {
@@ -119,39 +156,36 @@ func (p *streamProblem) validateSpread(farthest float64, sample []float64) error
 	return rows.FarRow(int(far[0]), farthest, half)
 }
 
-// streamMoments are the second moments of all rows about their mean, a [rows.Symmetric].
-type streamMoments struct {
-	p    *streamProblem
+// moments are the second moments of all rows about their mean, a [rows.Symmetric].
+type moments struct {
+	p    *Problem
 	mean []float64
 }
 
 // Order implements [rows.Symmetric].
-func (m *streamMoments) Order() int { return m.p.shape.D }
+func (m *moments) Order() int { return m.p.shape.D }
 
 // Trace implements [rows.Symmetric].
-func (m *streamMoments) Trace() float64 { return m.p.spread * m.p.weight }
+func (m *moments) Trace() float64 { return m.p.spread * m.p.weight }
 
 // Sketch implements [rows.Symmetric]: the random numbers are those of the blocks.
-func (m *streamMoments) Sketch(_ context.Context, dst []float64, _ *rand.Rand) error {
+func (m *moments) Sketch(_ context.Context, dst []float64, _ *rand.Rand) error {
 	return m.ask(dst, blocks.Sketch, nil)
 }
 
 // Multiply implements [rows.Symmetric].
-func (m *streamMoments) Multiply(_ context.Context, dst, v []float64) error {
+func (m *moments) Multiply(_ context.Context, dst, v []float64) error {
 	return m.ask(dst, blocks.Products, v)
 }
 
-func (m *streamMoments) ask(dst []float64, kind blocks.Kind, axes []float64) error {
+func (m *moments) ask(dst []float64, kind blocks.Kind, axes []float64) error {
 	D := m.Order()
 	z, _, err := m.p.sum(&blocks.Request{Kind: kind, N: m.p.n, D: D, C: m.mean, Axes: axes, Columns: len(dst) / D})
 	copy(dst, z)
 	return err
 }
 
-// point returns start number k: the principal components, and for k > 0 a random
-// rotation of the leading ones, with the Theta of least squares. The first one sets the
-// penalty.
-func (s *streamStarts) point(k int) (framework.Point, error) {
+func (s *Starts) point(k int) (framework.Point, error) {
 	p, f := s.p, s.p.shape
 	axes := s.axes[:f.M*f.D]
 	variances := s.variances[:f.M]
@@ -159,9 +193,9 @@ func (s *streamStarts) point(k int) (framework.Point, error) {
 		axes, variances = s.rotation(k)
 	}
 	x := framework.NewPoint(p.blocks)
-	copy(x[BlockC], s.mean)
-	dense.Transpose(x[BlockQ], axes, f.M, f.D)
-	if err := p.blocks[BlockQ].Restore(x[BlockQ]); err != nil {
+	copy(x[objective.BlockC], s.mean)
+	dense.Transpose(x[objective.BlockQ], axes, f.M, f.D)
+	if err := p.blocks[objective.BlockQ].Restore(x[objective.BlockQ]); err != nil {
 		return nil, err
 	}
 	r := p.request(blocks.Flat, x)
@@ -174,14 +208,14 @@ func (s *streamStarts) point(k int) (framework.Point, error) {
 	}
 	m := p.load(x, sums[1:])
 	if k == 0 {
-		if err := p.scaleRidge(s.c.ridge(), sums[0]); err != nil {
+		if err := p.scaleRidge(s.c.Ridge, sums[0]); err != nil {
 			return nil, err
 		}
 	}
 	if s.c.ThetaScale > 0 {
 		rng := rand.New(rand.NewPCG(s.c.Seed, uint64(k)))
-		for i := range x[BlockTheta] {
-			x[BlockTheta][i] = s.c.ThetaScale / p.unit * rng.NormFloat64()
+		for i := range x[objective.BlockTheta] {
+			x[objective.BlockTheta][i] = s.c.ThetaScale / p.unit * rng.NormFloat64()
 		}
 		return x, nil
 	}
@@ -190,7 +224,7 @@ func (s *streamStarts) point(k int) (framework.Point, error) {
 }
 
 // rotation turns the leading components at random.
-func (s *streamStarts) rotation(k int) (axes, variances []float64) {
+func (s *Starts) rotation(k int) (axes, variances []float64) {
 	f := s.p.shape
 	r := len(s.variances)
 	turn := manifolds.NewStiefel(r, f.M)
@@ -207,7 +241,7 @@ func (s *streamStarts) rotation(k int) (axes, variances []float64) {
 }
 
 // flat lists the axes along which the rows do not differ but for rounding.
-func (s *streamStarts) flat(variances []float64) []bool {
+func (s *Starts) flat(variances []float64) []bool {
 	list := make([]bool, len(variances))
 	least := flatAxis*math.Sqrt(s.variances[0]) + flatOffset*floats.Norm(s.mean, math.Inf(1))
 	for k, v := range variances {
@@ -217,13 +251,13 @@ func (s *streamStarts) flat(variances []float64) []bool {
 }
 
 // scaleRidge turns the scale-free ridge into Lambda; see [Problem.scaleRidge].
-func (p *streamProblem) scaleRidge(ridge, flat float64) error {
+func (p *Problem) scaleRidge(ridge, flat float64) error {
 	if ridge == 0 || p.shape.S == 0 {
 		return nil
 	}
 	p.lambda, p.maxPenalty = ridge*flat/p.weight*p.spread, flat
 	if math.IsInf(p.lambda, 0) || math.IsNaN(p.lambda) {
-		return fmt.Errorf("scqm: the ridge overflows at the scale of the data; rescale them: %w", ErrInput)
+		return fmt.Errorf("scqm: the ridge overflows at the scale of the data; rescale them: %w", rows.ErrInput)
 	}
 	return nil
 }

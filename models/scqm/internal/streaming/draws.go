@@ -1,4 +1,4 @@
-package scqm
+package streaming
 
 import (
 	"cmp"
@@ -10,6 +10,7 @@ import (
 	"github.com/scqm/scqm/losses"
 	"github.com/scqm/scqm/models/scqm/internal/alternating"
 	"github.com/scqm/scqm/models/scqm/internal/blocks"
+	"github.com/scqm/scqm/models/scqm/internal/objective"
 )
 
 const (
@@ -38,9 +39,12 @@ type draws struct {
 	whole   float64 // Lambda of all rows, while there is a sample
 }
 
+// Draw has blocks drawn, for [solvers.Stochastic]: starts come of a sample of them, and sweeps are draws.
+func (p *Problem) Draw(seed uint64) { p.draws = newDraws(p.n, seed) }
+
 // newDraws chooses the sample: a block of each of as many parts of the table.
 func newDraws(n int, seed uint64) *draws {
-	d, count := &draws{seed: seed}, Blocks(n)
+	d, count := &draws{seed: seed}, blocks.Count(n)
 	size := min(max(sampleBlocks, min(count/samplePart, mostSampled)), count)
 	rng := rand.New(rand.NewPCG(seed, 0))
 	for k := range size {
@@ -52,16 +56,16 @@ func newDraws(n int, seed uint64) *draws {
 
 // Draws implements [framework.StochasticSweeper]: those of l2 where the loss cannot be swept and goes
 // entry by entry.
-func (p *streamProblem) Draws() int {
+func (p *Problem) Draws() int {
 	if p.draws == nil || p.OuterBlocks() == nil && p.near() == nil {
 		return 0
 	}
-	return min(Blocks(p.n), mostDraws)
+	return min(blocks.Count(p.n), mostDraws)
 }
 
 // near is a loss that can be swept with its minimum near that of a loss by entry, by which samples are
 // fitted; nil for none.
-func (p *streamProblem) near() framework.Loss {
+func (p *Problem) near() framework.Loss {
 	if framework.StructureOf(p.loss) != framework.StructureSeparable || p.Parts() == 0 {
 		return nil
 	}
@@ -87,8 +91,8 @@ func orderOf(count int, rng *rand.Rand) []int {
 }
 
 // drawn returns the blocks of draw k, in ascending order, as many in each as can be.
-func (p *streamProblem) drawn(k int) []int {
-	d, count, each := p.draws, Blocks(p.n), p.Draws()
+func (p *Problem) drawn(k int) []int {
+	d, count, each := p.draws, blocks.Count(p.n), p.Draws()
 	if read := k / each; d.order == nil || read != d.read {
 		d.read = read
 		d.order = orderOf(count, rand.New(rand.NewPCG(d.seed, 1+uint64(read))))
@@ -100,7 +104,7 @@ func (p *streamProblem) drawn(k int) []int {
 }
 
 // SweepDraw implements [framework.StochasticSweeper].
-func (p *streamProblem) SweepDraw(next, x framework.Point, k int, rate float64) error {
+func (p *Problem) SweepDraw(next, x framework.Point, k int, rate float64) error {
 	defer func(eps float64, loss framework.Loss) { p.eps, p.loss = eps, loss }(p.eps, p.loss)
 	p.eps = drawnRounding * p.scale
 	if near := p.near(); near != nil {
@@ -114,30 +118,30 @@ func (p *streamProblem) SweepDraw(next, x framework.Point, k int, rate float64) 
 		return err
 	}
 	if k == 0 {
-		p.f.Load(x[BlockC], x[BlockQ], x[BlockTheta])
+		p.f.Load(x[objective.BlockC], x[objective.BlockQ], x[objective.BlockTheta])
 		d.average, rate = alternating.NewAverage(p.f, p.unit), 1
 	}
-	d.average.Add(x, sums, rate, float64(Blocks(p.n))/float64(len(r.Chosen)))
+	d.average.Add(x, sums, rate, float64(blocks.Count(p.n))/float64(len(r.Chosen)))
 	return d.average.Minimize(next, x, p.lambda)
 }
 
 // sweepReacting is Sweep with the reaction of the rows: what one read says of the sweeps
 // that would follow. Next is not the minimiser of a majorizer then, but that of the cost
 // to first order in how rows move, which takes a fraction of the reads.
-func (p *streamProblem) sweepReacting(next, x framework.Point) (float64, error) {
+func (p *Problem) sweepReacting(next, x framework.Point) (float64, error) {
 	sums, _, err := p.sum(p.request(blocks.Draw, x))
 	if err != nil {
 		return 0, err
 	}
-	cost := sums[0] + p.penalty(nil, x[BlockTheta])
-	p.f.Load(x[BlockC], x[BlockQ], x[BlockTheta])
+	cost := sums[0] + p.Penalty(nil, x[objective.BlockTheta])
+	p.f.Load(x[objective.BlockC], x[objective.BlockQ], x[objective.BlockTheta])
 	whole := alternating.NewAverage(p.f, p.unit)
 	whole.Add(x, sums, 1, 1)
 	return cost, whole.Minimize(next, x, p.lambda)
 }
 
 // sampled runs what finds a start, on the sample alone where blocks are drawn.
-func (p *streamProblem) sampled(find func() error) error {
+func (p *Problem) sampled(find func() error) error {
 	if p.draws != nil {
 		p.sample = p.draws.sample
 		defer func() { p.sample = nil }()

@@ -1,4 +1,4 @@
-package scqm
+package streaming
 
 import (
 	"math"
@@ -10,30 +10,30 @@ import (
 	"github.com/scqm/scqm/models/scqm/internal/objective"
 )
 
-// flatStream is the fit of a flat sheet to a stream, with a preconditioner: the inverse of
+// flatProblem is the fit of a flat sheet to a stream, with a preconditioner: the inverse of
 //
 //	kappa M (x) I,  M = sum_i w_i (1, tau_i) (1, tau_i)',
 //
 // for (c, Q), the Hessian at fixed tau were the loss the square of entries with the second derivative
 // kappa. That is the slope of the loss by the size of a residual whose entries all have the mean
 // loss. M comes with every gradient, so that no row is read for it.
-type flatStream struct {
-	*streamProblem
+type flatProblem struct {
+	*Problem
 	factor []float64 // of kappa M, 1+d x 1+d
 	right  []float64 // 1+d x D
 }
 
 // conditioned returns the problem that a solver is given.
-func (p *streamProblem) conditioned() framework.Problem {
+func (p *Problem) conditioned() framework.Problem {
 	if p.shape.S > 0 {
 		return p
 	}
-	return &flatStream{streamProblem: p}
+	return &flatProblem{Problem: p}
 }
 
 // BuildPreconditioner implements [framework.Preconditioner]. Where the rows have no spread along an axis
 // it is the identity.
-func (p *flatStream) BuildPreconditioner(x framework.Point) (passes float64, err error) {
+func (p *flatProblem) BuildPreconditioner(x framework.Point) (passes float64, err error) {
 	o, err := p.firstOrder(x)
 	if err != nil {
 		return 0, err
@@ -66,21 +66,21 @@ func (p *flatStream) BuildPreconditioner(x framework.Point) (passes float64, err
 const flatPivot = 1e-12
 
 // Precondition implements [framework.Preconditioner].
-func (p *flatStream) Precondition(dst, v framework.Point) {
+func (p *flatProblem) Precondition(dst, v framework.Point) {
 	D, n := p.shape.D, 1+p.shape.Latent
-	copy(p.right[:D], v[BlockC])
-	dense.Transpose(p.right[D:], v[BlockQ], D, n-1)
+	copy(p.right[:D], v[objective.BlockC])
+	dense.Transpose(p.right[D:], v[objective.BlockQ], D, n-1)
 	dense.SolveCholeskyRows(p.right, p.factor, n, D)
-	copy(dst[BlockC], p.right[:D])
-	dense.Transpose(dst[BlockQ], p.right[D:], n-1, D)
-	copy(dst[BlockTheta], v[BlockTheta])
+	copy(dst[objective.BlockC], p.right[:D])
+	dense.Transpose(dst[objective.BlockQ], p.right[D:], n-1, D)
+	copy(dst[objective.BlockTheta], v[objective.BlockTheta])
 }
 
 // bendSteps is the number of halvings by which a residual is found that has the mean loss.
 const bendSteps = 60
 
 // bend returns kappa for a mean loss.
-func (p *flatStream) bend(mean float64) (float64, error) {
+func (p *flatProblem) bend(mean float64) (float64, error) {
 	loss, D := p.rounded(), p.shape.D
 	r, g := make([]float64, D), make([]float64, D)
 	at := func(size float64) (value float64, err error) {
@@ -114,7 +114,7 @@ func (p *flatStream) bend(mean float64) (float64, error) {
 }
 
 // SmoothingScale is 0 where the gradient of the loss does not jump: rounding is for the nearest points only.
-func (p *flatStream) SmoothingScale(x framework.Point) (float64, error) {
+func (p *flatProblem) SmoothingScale(x framework.Point) (float64, error) {
 	if p.scale == 0 {
 		return 0, nil
 	}

@@ -1,0 +1,297 @@
+package streaming
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/manifolds"
+	"github.com/scqm/scqm/models/scqm/internal/alternating"
+	"github.com/scqm/scqm/models/scqm/internal/arrowhead"
+	"github.com/scqm/scqm/models/scqm/internal/blocks"
+	"github.com/scqm/scqm/models/scqm/internal/objective"
+	"github.com/scqm/scqm/models/scqm/internal/sheet"
+	"github.com/scqm/scqm/solvers"
+)
+
+// Engine sums over all rows of a table, wherever they are.
+type Engine interface {
+	// Shape returns the number of rows and of columns.
+	Shape() (n, D int)
+	// Sum answers a request.
+	Sum(ctx context.Context, r *blocks.Request) (*blocks.Partial, error)
+}
+
+// Problem is the fit of a model to rows that are somewhere else, as a
+// framework.Problem whose blocks are c, Q and Theta: every tau_i is eliminated, that is
+// found anew at each sheet. By the envelope theorem the gradient of
+//
+//	F(c, Q, Theta) = sum_i w_i min_tau loss(f(tau) - x_i) + Lambda sum_k |A_k|_F^2
+//
+// is that for fixed tau_i, a sum over the rows, as the moments of a sweep are. All that
+// is asked of the rows is the answer to a request.
+type Problem struct {
+	ctx    context.Context
+	engine Engine
+	loss   framework.Loss
+	n      int
+	shape  sheet.Shape
+	unit   float64 // h: root mean squared distance from the mean
+	spread float64 // h^2, 0 where all rows are equal
+	weight float64 // of all rows
+
+	lambda, maxPenalty float64
+	scale              float64 // at which the rounding of kinks begins; 0 for none
+	eps, lastEps       float64
+
+	f      *sheet.Sheet
+	outer  *alternating.Outer
+	blocks []framework.Block
+	chart  *arrowhead.Hessian // of no rows, made at first use; see RetractOuter
+	draws  *draws             // nil where blocks are not drawn
+	sample []int              // blocks that are summed alone; nil where all are
+	kept   [2]found           // the last answers on gradients
+	placed bool               // rows are projected, not placed by pure passes
+	summed int                // blocks
+	timed  timed              // the time limit of the run
+}
+
+// found is an answer on gradients.
+type found struct {
+	hash   [32]byte // of the request for the gradient
+	first  *blocks.FirstOrder
+	second *blocks.SecondOrder // nil where that was not asked for
+}
+
+// sampleRows bounds the rows whose tau a fit looks at.
+const sampleRows = 1 << 14
+
+// New prepares the fit of a sheet with d coordinates and s curvature dimensions to the rows of an
+// engine. Its unit, its ridge and the length at which rounding begins are unknown before
+// [Problem.NewStarts] and a first start, or [Problem.SetScales].
+func New(ctx context.Context, e Engine, loss framework.Loss, d, s int) *Problem {
+	n, D := e.Shape()
+	p := &Problem{ctx: ctx, engine: e, loss: loss, n: n, f: sheet.New(D, d, s)}
+	p.shape = p.f.Shape
+	p.blocks = []framework.Block{
+		{Name: "c", Manifold: manifolds.Euclidean(D)},
+		{Name: "Q", Manifold: manifolds.NewStiefel(D, d+s)},
+		{Name: "Theta", Manifold: manifolds.Euclidean(p.shape.Q * s)},
+	}
+	return p
+}
+
+// N is the number of rows.
+func (p *Problem) N() int { return p.n }
+
+// Weight is the sum of the weights of all rows.
+func (p *Problem) Weight() float64 { return p.weight }
+
+// Shape is that of the sheet.
+func (p *Problem) Shape() sheet.Shape { return p.shape }
+
+// request returns one at a point.
+func (p *Problem) request(kind blocks.Kind, x framework.Point) *blocks.Request {
+	r := &blocks.Request{Kind: kind, N: p.n, D: p.shape.D, Latent: p.shape.Latent, S: p.shape.S, Unit: p.unit}
+	if x != nil {
+		r.C, r.Q, r.Theta = x[objective.BlockC], x[objective.BlockQ], x[objective.BlockTheta]
+	}
+	if kind.Scores() {
+		r.Loss, r.Eps = blocks.Identity(p.loss), p.eps
+	}
+	if kind == blocks.Gradient || kind == blocks.Projected || kind == blocks.Curvature {
+		r.Scale = p.scale
+		r.Stride = (p.n + sampleRows - 1) / sampleRows
+	}
+	return r
+}
+
+// sum asks for one.
+func (p *Problem) sum(r *blocks.Request) (sums, sample []float64, err error) {
+	if p.sample != nil {
+		r.Chosen = p.sample
+	}
+	if p.summed += blocks.Count(p.n); r.Chosen != nil {
+		p.summed += len(r.Chosen) - blocks.Count(p.n)
+	}
+	ctx, cancel := p.timed.within(p.ctx, !p.placed)
+	defer cancel()
+	partial, err := p.engine.Sum(ctx, r)
+	if err != nil {
+		return nil, nil, err
+	}
+	return r.Total(partial)
+}
+
+// Reads is the number of times that all rows were read, a part of them counting as one.
+func (p *Problem) Reads() int { return (p.summed + blocks.Count(p.n) - 1) / blocks.Count(p.n) }
+
+// SumsBlocks implements [solvers.BlockSummer].
+func (p *Problem) SumsBlocks() {}
+
+// Blocks implements [framework.Problem].
+func (p *Problem) Blocks() []framework.Block { return p.blocks }
+
+// Evaluate implements [framework.Problem].
+func (p *Problem) Evaluate(grad, x framework.Point) (float64, error) {
+	o, err := p.firstOrder(x)
+	if err != nil {
+		return 0, err
+	}
+	for k, g := range [][]float64{o.C, o.Q, o.Theta} {
+		if grad != nil && grad[k] != nil {
+			copy(grad[k], g)
+		}
+	}
+	return o.Cost + p.Penalty(grad, x[objective.BlockTheta]), nil
+}
+
+// firstOrder returns the first-order system at a point, which costs a read unless it is
+// one of the last two.
+func (p *Problem) firstOrder(x framework.Point) (*blocks.FirstOrder, error) {
+	k, err := p.find(x, false)
+	return k.first, err
+}
+
+// find returns the derivatives at a point, of second order too where these are asked for.
+func (p *Problem) find(x framework.Point, second bool) (found, error) {
+	kind := blocks.Gradient
+	if p.placed {
+		kind = blocks.Projected
+	}
+	r := p.request(kind, x)
+	r.Chosen = p.sample // which tells requests apart
+	hash, err := r.Hash()
+	if err != nil {
+		return found{}, err
+	}
+	for _, k := range p.kept {
+		if k.first != nil && k.hash == hash && (k.second != nil || !second) {
+			return k, nil
+		}
+	}
+	if second {
+		r.Kind = blocks.Curvature
+	}
+	sums, sample, err := p.sum(r)
+	if err != nil {
+		return found{}, err
+	}
+	p.timed.costed = true
+	k := found{hash: hash, first: r.FirstOrder(sums, sample)}
+	if second {
+		k.second = r.SecondOrder(sums)
+	}
+	p.kept[0], p.kept[1] = k, p.kept[0]
+	return k, nil
+}
+
+// Penalty returns Lambda sum_k |A_k|_F^2 and adds its gradient.
+func (p *Problem) Penalty(grad framework.Point, theta []float64) float64 {
+	var slope []float64
+	if grad != nil {
+		slope = grad[objective.BlockTheta]
+	}
+	return p.shape.Penalty(slope, theta, p.lambda)
+}
+
+// rounded is the loss in use.
+func (p *Problem) rounded() framework.Loss {
+	if s, ok := p.loss.(framework.Smoother); ok && p.eps > 0 {
+		return s.Smooth(p.eps)
+	}
+	return p.loss
+}
+
+// OuterBlocks lists all blocks where the loss can be swept, but for norms whose kink rows
+// come near: there sweeps take several times as many reads as Newton's method, and end in
+// short steps before the minimum. Draws are sweeps, whatever the loss.
+func (p *Problem) OuterBlocks() []int {
+	shape, fits := p.ArrowheadShape()
+	newton := fits && shape.Outer <= solvers.StreamedOuter && MeetsKinks(p.loss, p.shape)
+	if !alternating.CanSweep(p.rounded()) || newton && p.draws == nil {
+		return nil
+	}
+	return []int{objective.BlockC, objective.BlockQ, objective.BlockTheta}
+}
+
+// Sweep implements [framework.Sweeper], with all tau as inner variables that are not
+// seen.
+func (p *Problem) Sweep(next, x framework.Point) (float64, error) {
+	if p.draws != nil {
+		return p.sweepReacting(next, x)
+	}
+	r := p.request(blocks.Sweep, x)
+	sums, _, err := p.sum(r)
+	if err != nil {
+		return 0, err
+	}
+	p.timed.costed = true
+	m := p.load(x, sums)
+	return sums[0] + p.Penalty(nil, x[objective.BlockTheta]), p.outer.Solve(next, m, p.lambda)
+}
+
+// load makes moments of sums at a point.
+func (p *Problem) load(x framework.Point, sums []float64) *alternating.Moments {
+	if p.outer == nil {
+		p.outer = alternating.NewOuter(p.f, p.unit)
+	}
+	p.f.Load(x[objective.BlockC], x[objective.BlockQ], x[objective.BlockTheta])
+	m := alternating.NewMoments(p.f)
+	m.Load(sums)
+	return m
+}
+
+// Smooth implements [framework.Smoothable].
+func (p *Problem) Smooth(eps float64) {
+	if p.eps = eps; eps > 0 {
+		p.lastEps = eps
+	}
+}
+
+// SmoothingScale returns the median size of the residuals at the start, of their entries
+// or of their norms where the loss is radial; see [objective.Objective.SmoothingScale].
+func (p *Problem) SmoothingScale(framework.Point) (float64, error) { return p.scale, nil }
+
+// MeetsKinks reports whether a loss of the norm has a kink at 0 that rows come near, as
+// they do where the sheet has few normals.
+func MeetsKinks(l framework.Loss, f sheet.Shape) bool {
+	_, kinks := l.(framework.Smoother)
+	_, radial := l.(framework.Radial)
+	return kinks && radial && f.D-f.Latent <= objective.FewNormals
+}
+
+// findScale sets the smoothing scale for a start.
+func (p *Problem) findScale(x framework.Point) error {
+	p.scale, p.eps, p.lastEps = 0, 0, 0
+	if _, kinks := p.loss.(framework.Smoother); !kinks {
+		return nil
+	}
+	_, radial := p.loss.(framework.Radial)
+	if radial && !MeetsKinks(p.loss, p.shape) {
+		return nil
+	}
+	kind := blocks.Entries
+	if radial {
+		kind = blocks.Norms
+	}
+	counts, _, err := p.sum(p.request(kind, x))
+	if err == nil {
+		p.scale = blocks.Quantile(counts, 0.5)
+	}
+	return err
+}
+
+// Refute tells of fits whose curvature still grows; as those in memory do.
+func (p *Problem) Refute(x framework.Point) (string, error) {
+	if p.shape.S == 0 {
+		return "", nil
+	}
+	p.f.Load(x[objective.BlockC], x[objective.BlockQ], x[objective.BlockTheta])
+	curvature := p.f.CurvatureBound() * math.Sqrt(p.spread)
+	if !(curvature > sheet.RunawayCurvature) {
+		return "", nil
+	}
+	return fmt.Sprintf("the curvature may still grow: its radius is 1/%.0f of the spread of the rows, and there may be no minimum; a larger ridge makes sure that there is one", curvature), nil
+}

@@ -1,0 +1,45 @@
+package streaming
+
+import (
+	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/models/scqm/internal/alternating"
+	"github.com/scqm/scqm/models/scqm/internal/blocks"
+	"github.com/scqm/scqm/models/scqm/internal/objective"
+)
+
+// Scales are what a look at rows finds: their unit, Lambda, and the length at which rounding begins.
+type Scales struct{ Unit, Lambda, Rounding float64 }
+
+// Scales returns those of the problem, which its starts have found.
+func (p *Problem) Scales() Scales { return Scales{p.unit, p.lambda, p.scale} }
+
+// SetScales gives the problem those of other rows, for draws of all that it has.
+func (p *Problem) SetScales(s Scales) {
+	p.draws = &draws{}
+	p.unit, p.lambda, p.scale = s.Unit, s.Lambda, s.Rounding
+}
+
+// DrawAll returns the sums of a draw of all rows at a point.
+func (p *Problem) DrawAll(x framework.Point) ([]float64, error) {
+	p.eps = drawnRounding * p.scale
+	sums, _, err := p.sum(p.request(blocks.Draw, x))
+	p.eps = 0
+	return sums, err
+}
+
+// NewAverage returns an average of draws that begins at a point.
+func (p *Problem) NewAverage(x framework.Point) *alternating.Average {
+	p.f.Load(x[objective.BlockC], x[objective.BlockQ], x[objective.BlockTheta])
+	return alternating.NewAverage(p.f, p.unit)
+}
+
+// CostOfAll returns the objective at a point, with every row at its nearest point, under the penalty of a given Lambda.
+func (p *Problem) CostOfAll(x framework.Point, lambda float64) (float64, error) {
+	defer func(eps float64, placed bool) { p.eps, p.placed = eps, placed }(p.eps, p.placed)
+	p.eps, p.placed = 0, framework.StructureOf(p.loss) != framework.StructureRadial
+	o, err := p.firstOrder(x)
+	if err != nil {
+		return 0, err
+	}
+	return o.Cost + p.shape.Penalty(nil, x[objective.BlockTheta], lambda), nil
+}

@@ -1,0 +1,116 @@
+package streaming
+
+import (
+	"math"
+
+	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/models/scqm/internal/blocks"
+	"github.com/scqm/scqm/models/scqm/internal/objective"
+	"gonum.org/v1/gonum/floats"
+)
+
+// Norms are the norms of the gradients of c, Q, Theta and tau, and the numbers
+// of Stationarity.
+type Norms struct{ Lengths, residuals [objective.NumBlocks]float64 }
+
+func (n *Norms) worst() float64 { return floats.Max(n.residuals[:objective.BlockTau]) }
+
+// Stationarity writes the residuals of c, Q and Theta as [objective.Objective.Stationarity]
+// does, from sums over all rows.
+func (p *Problem) Stationarity(dst []float64, x framework.Point) error {
+	n, err := p.norms(x)
+	copy(dst, n.residuals[:objective.BlockTau])
+	return err
+}
+
+// norms measures with the loss itself and, where it was rounded, with that over the last
+// length, and returns what is smaller.
+func (p *Problem) norms(x framework.Point) (Norms, error) {
+	defer func(eps float64) { p.eps = eps }(p.eps)
+	p.eps = 0
+	o, err := p.firstOrder(x)
+	if err != nil {
+		return Norms{}, err
+	}
+	best := p.measure(o, x, 0)
+	if p.lastEps == 0 {
+		return best, nil
+	}
+	p.eps = p.lastEps
+	rounded, err := p.firstOrder(x)
+	if err != nil {
+		return best, err
+	}
+	slack := 0.0
+	if o.Cost > 0 {
+		slack = max(0, o.Cost-rounded.Cost) / o.Cost
+	}
+	if other := p.measure(rounded, x, slack); other.worst() < best.worst() {
+		return other, nil
+	}
+	return best, nil
+}
+
+// measure turns sums into norms.
+func (p *Problem) measure(o *blocks.FirstOrder, x framework.Point, slack float64) (n Norms) {
+	slope := make([]float64, len(o.Theta))
+	p.Penalty(framework.Point{nil, nil, slope}, x[objective.BlockTheta])
+	theta := make([]float64, len(o.Theta))
+	floats.AddTo(theta, o.Theta, slope)
+	terms := o.Terms
+	terms[objective.BlockTheta] += floats.Norm(slope, 2)
+	if o.Exact {
+		// As gradients of rounding errors tell nothing, only the penalty counts, if that
+		// of a sheet that is bent.
+		terms = [objective.NumBlocks]float64{}
+		if !flatToRounding(o, x) && !p.kinksBalance(o, x, floats.Norm(slope, 2)) {
+			terms[objective.BlockTheta] = floats.Norm(slope, 2)
+		}
+		n.Lengths[objective.BlockTheta] = terms[objective.BlockTheta]
+	} else {
+		q := make([]float64, len(o.Q))
+		p.blocks[objective.BlockQ].Gradient(q, x[objective.BlockQ], o.Q)
+		n.Lengths = [objective.NumBlocks]float64{floats.Norm(o.C, 2), floats.Norm(q, 2), floats.Norm(theta, 2), o.TauNorms}
+	}
+	for k := range n.residuals {
+		if terms[k] > 0 {
+			n.residuals[k] = math.Max(math.Min((n.Lengths[k]+o.Noise[k])/terms[k], 1), slack)
+		}
+	}
+	return n
+}
+
+// flatToRounding reports whether the bends of a sheet through all rows are, in the root of
+// their mean square at most, within the rounding errors of rows.
+func flatToRounding(o *blocks.FirstOrder, x framework.Point) bool {
+	var squares float64 // mean of |tau|^2
+	d := len(o.TauSum)
+	for j := range d {
+		squares += o.TauSquares[j*d+j] / o.Weight
+	}
+	return floats.Norm(x[objective.BlockTheta], 2)*squares <= objective.InterpolationError(math.Sqrt(squares), floats.Norm(x[objective.BlockC], math.Inf(1)))
+}
+
+// kinksBalance reports whether gradients of a loss with kinks can be as long as a slope of
+// the penalty, where the sheet runs through all rows: sum w |phi(tau)|, which is at least
+// sum w |tau|^2 / sqrt 2, times the length of a gradient next to the kink. As for fits in
+// memory, whether they do balance it is not looked into.
+func (p *Problem) kinksBalance(o *blocks.FirstOrder, x framework.Point, slope float64) bool {
+	if _, kinked := p.loss.(framework.Smoother); !kinked {
+		return false
+	}
+	var squares float64
+	d := len(o.TauSum)
+	for j := range d {
+		squares += o.TauSquares[j*d+j]
+	}
+	rounding := objective.InterpolationError(math.Sqrt(squares/o.Weight), floats.Norm(x[objective.BlockC], math.Inf(1)))
+	r := make([]float64, p.shape.D)
+	for k := range r {
+		r[k] = rounding
+	}
+	if err := p.loss.Evaluate(nil, r, r, len(r)); err != nil {
+		return false
+	}
+	return slope <= squares/math.Sqrt2*floats.Norm(r, 2)
+}
