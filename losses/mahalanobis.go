@@ -20,6 +20,8 @@ const (
 	// time. Gonum starts goroutines for anything larger, which is for the
 	// caller to decide.
 	productRows, productColumns = 64, 192
+	// factorColumns is the size up to which the Cholesky factor by which M is checked is kept, 8 MB. Fits of few rows go on with it.
+	factorColumns = 1024
 )
 
 // Mahalanobis returns the loss r'Mr for residual rows as long as the symmetric
@@ -53,10 +55,15 @@ func newMahalanobis(m mat.Matrix) (*mahalanobis, error) {
 		}
 		symmetrize(entries, rows)
 	}
-	if err := checkDefinite(mat.NewSymDense(rows, entries)); err != nil {
-		return nil, err
+	l := &mahalanobis{m: blas64.General{Rows: rows, Cols: rows, Stride: rows, Data: entries}}
+	if rows <= factorColumns && !dense.IsTridiagonal(entries, rows) {
+		factored, definite := dense.NewPositive(entries, rows)
+		if definite {
+			l.factored = factored
+			return l, nil
+		}
 	}
-	return &mahalanobis{blas64.General{Rows: rows, Cols: rows, Stride: rows, Data: entries}}, nil
+	return l, checkDefinite(mat.NewSymDense(rows, entries))
 }
 
 // entriesOf copies the entries, row by row; those that are given away it takes.
@@ -161,7 +168,13 @@ func checkDefinite(m *mat.SymDense) error {
 		eigen.Values(nil)[0], worst, worst)
 }
 
-type mahalanobis struct{ m blas64.General }
+type mahalanobis struct {
+	m        blas64.General
+	factored *dense.Positive // nil where it was not kept
+}
+
+// Factored returns M with its Cholesky factor, nil of a large or tridiagonal matrix.
+func (l *mahalanobis) Factored() *dense.Positive { return l.factored }
 
 // Name implements [framework.Loss].
 func (*mahalanobis) Name() string { return "mahalanobis" }

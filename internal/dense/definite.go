@@ -22,6 +22,11 @@ func Definite(m []float64, n int) bool {
 	return factorUpper(m, n)
 }
 
+// IsTridiagonal reports whether nothing of a symmetric matrix, n x n, is further from its diagonal than by one.
+func IsTridiagonal(m []float64, n int) bool {
+	return (&Tridiagonal{make([]float64, n), make([]float64, n-1)}).read(m)
+}
+
 // factorUpper turns what is on and above the diagonal of a symmetric matrix into R with R'R the
 // matrix, and reports false where there is none.
 //

@@ -90,8 +90,11 @@ func (r *request) fit(ctx context.Context) (*Fit, error) {
 	limits := c.options(x, solver)
 	limits.FirstOrder = limits.FirstOrder || p.published
 	p.limits = limits
-	run, note, failure := p.minimizeAll(ctx, starts, solver, limits)
+	run, note, failure := p.minimizeAll(ctx, starts, solver, r.axes.first(limits))
 	failure = p.attribute(failure, starts, run)
+	if r.axes != nil && run != nil && failure == nil {
+		p, run, failure = r.widen(ctx, p, run, solver, limits)
+	}
 	if note != "" {
 		notes = append(notes, note)
 	}
@@ -101,6 +104,7 @@ func (r *request) fit(ctx context.Context) (*Fit, error) {
 	fit := &Fit{Run: run, Model: p.model(run.Point)}
 	fit.Model.Loss = c.Loss
 	fit.Model.Meta = p.meta(c, solver, run, notes)
+	r.axes.tell(&fit.Model.Meta)
 	fit.Model.Meta.judgeCurvature(fit.Model.CurvatureExtent(fit.Model.Tau, x.Weights))
 	fit.Model.Meta.Missing = p.describeMissing(c, fit.Model, run.Point)
 	return fit, fitError(failure, false)

@@ -22,8 +22,9 @@ type request struct {
 	loss    framework.Loss
 	config  *Config
 	model   *Model
-	columns curvatures // of a fit
-	notes   []string   // on it
+	columns curvatures    // of a fit
+	notes   []string      // on it
+	axes    *wideningAxes // of a fit in some of them; nil in all
 	held    []*memory.Reservation
 }
 
@@ -61,7 +62,7 @@ type undo func(ctx context.Context, out *results)
 // presolve is what is done to every request before it is computed. Where the rows
 // span less than R^D the computation goes on in their span, which is left to
 // [Problem.restrict]: starts come from the rows as they are.
-var presolve = []reduction{mergeRows{}, rescale{}, dropColumns{}, turnRows{}}
+var presolve = []reduction{mergeRows{}, rescale{}, dropColumns{}, widenAxes{}, turnRows{}}
 
 // reduce presolves the request.
 func (r *request) reduce() (undo, error) {
