@@ -95,10 +95,11 @@ func (p *autoPrepare) linearHolds() (gain float64, holds bool, err error) {
 		return 0, false, err
 	}
 	mean, deviation := stat.MeanStdDev(difference, nil)
-	// Charts have to be better than the model of all rows for certain, and by as much as
-	// that of the nearest rows is.
-	sure := mean > likely*deviation/math.Sqrt(float64(len(difference)))
-	return mean, !sure || mean < asGood*(m.linear.overall-m.linear.risk), nil
+	mean += m.plane.bent() // which only charts have
+	chance := likely * deviation / math.Sqrt(float64(len(difference)))
+	// Charts have to be better than the model of all rows for certain, and not by less, beyond chance, than that of the nearest
+	// rows is: these were judged by the rows themselves, as charts were, whose risk was found to be lower.
+	return mean, mean <= chance || mean+chance < asGood*(m.linear.overall-m.linear.risk), nil
 }
 
 // heldCloud is a cloud in memory with noise added.

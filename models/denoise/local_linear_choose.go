@@ -218,7 +218,7 @@ func (f *linearSearch) choose(p *plane, latent int) (*linearModel, error) {
 			m.risk += m.overall - stat.Mean(base, nil)
 		}
 		if m.neighbors == 0 {
-			m.plane = p
+			m.plane = p.straight()
 		}
 	}
 	m.bent = f.bent(p, latent)
@@ -247,7 +247,7 @@ func (f *linearSearch) overall(p *plane, variance float64) (cost float64, risk [
 	if p == nil {
 		return 0, nil
 	}
-	some := f.x.Select(f.some)
+	some := f.x.Select(f.cloud.some(selectionRows)) // those that charts are judged on: of fewer, the noise would decide
 	z, off := p.coordinates(some, f.threads)
 	fitted := 2 * variance * float64(p.D-p.r) / effective(f.x) // of each axis, which has followed the rows
 	risk = make([]float64, some.N)
@@ -260,7 +260,7 @@ func (f *linearSearch) overall(p *plane, variance float64) (cost float64, risk [
 			cost += fitted / float64(some.N)
 		}
 	}
-	return cost, risk
+	return cost - p.bent(), risk
 }
 
 // moved are all rows moved by eps, up or down in each column, with axes of their own.

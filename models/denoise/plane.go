@@ -51,6 +51,8 @@ type plane struct {
 	reach float64
 	// quiet is the noise where rows have a texture that the axes miss, or else 0.
 	quiet float64
+	// bend is what the surface is off the plane by; nil where that is not known.
+	bend *planeBend
 }
 
 // turns tells whether a method gives the same for rows that are turned, as those are
@@ -221,6 +223,7 @@ func (f *planeFit) find() (*plane, error) {
 		}
 	}
 	if f.given == 0 && !f.linear {
+		p.findBend(f, kept)
 		if err := f.addWeak(p, kept); err != nil {
 			return nil, err
 		}
@@ -401,11 +404,14 @@ func (p *plane) each(n, threads int, work func(diff []float64, i int)) {
 	})
 }
 
-// back writes the row of the plane with coordinates z into dst.
+// back writes the row with coordinates z that the surface has into dst.
 func (p *plane) back(dst, z []float64) {
 	copy(dst, p.centre)
 	for a, v := range z {
 		floats.AddScaled(dst, v, p.axis(a))
+	}
+	if p.bend != nil {
+		p.bend.add(dst, z, 1)
 	}
 }
 

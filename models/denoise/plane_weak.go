@@ -28,24 +28,13 @@ const (
 // addWeak adds axes along which the rows vary by less than noise alone may, but together
 // with their neighbours on the plane: what is left of a row off the plane then goes with
 // that of its neighbours. How far it does by chance, rows tell whose rest is that of other
-// rows.
+// rows. Where the bend of the plane explains that there are none, else it is found anew beside these: an axis that is
+// hardly more than noise takes in more of it than a bend, which is shrunk.
 func (f *planeFit) addWeak(p *plane, weights []float64) error {
 	if !(p.noise > 0) || p.r > f.most {
 		return nil
 	}
-	var list []int
-	for i, w := range weights {
-		if w > 0 {
-			list = append(list, i)
-		}
-	}
-	if len(list) > weakRows {
-		some := make([]int, weakRows)
-		for k := range some {
-			some[k] = list[someRow(k, len(list), weakRows)]
-		}
-		list = some
-	}
+	list := someOf(weights)
 	if len(list) < 3*weakNeighbors {
 		return nil
 	}
@@ -53,8 +42,15 @@ func (f *planeFit) addWeak(p *plane, weights []float64) error {
 	x.Weights = nil
 	for range weakRounds {
 		found, err := f.weakAxes(p, x)
-		if err != nil || len(found) == 0 {
+		if err == nil && len(found) > 0 && p.bend != nil {
+			p.bend = nil
+			found, err = f.weakAxes(p, x)
+		}
+		if err != nil {
 			return err
+		}
+		if len(found) == 0 {
+			break
 		}
 		p.axes = append(p.axes, found...)
 		if !dense.OrthonormalizeRows(p.axes, p.D) {
@@ -70,7 +66,28 @@ func (f *planeFit) addWeak(p *plane, weights []float64) error {
 			return nil
 		}
 	}
+	if p.bend == nil {
+		p.findBend(f, weights)
+	}
 	return nil
+}
+
+// someOf lists up to weakRows of the rows of positive weight.
+func someOf(weights []float64) []int {
+	var list []int
+	for i, w := range weights {
+		if w > 0 {
+			list = append(list, i)
+		}
+	}
+	if len(list) <= weakRows {
+		return list
+	}
+	some := make([]int, weakRows)
+	for k := range some {
+		some[k] = list[someRow(k, len(list), weakRows)]
+	}
+	return some
 }
 
 // weakAxes returns further axes of the rows of x.
@@ -78,8 +95,11 @@ func (f *planeFit) weakAxes(p *plane, x rows.Data) ([]float64, error) {
 	z, _ := p.coordinates(x, f.threads)
 	rest := rows.Data{N: x.N, D: x.D, X: make([]float64, len(x.X))}
 	p.each(x.N, f.threads, func(diff []float64, i int) {
-		p.split(make([]float64, p.r), diff, x.Row(i))
+		p.split(z[i*p.r:(i+1)*p.r], diff, x.Row(i))
 		copy(rest.Row(i), diff)
+		if p.bend != nil {
+			p.bend.add(rest.Row(i), z[i*p.r:(i+1)*p.r], -1)
+		}
 	})
 	near := neighborsOf(z, x.N, p.r, min(weakNeighbors, x.N/3), f.threads)
 	order := make([]int, x.N)

@@ -13,7 +13,7 @@ import (
 
 // tileFormat is the version of what tiles, queries, tasks and replies are encoded as.
 // Machines of one type give the same bits; others may not.
-var tileFormat = "scqm tiles 7 " + runtime.GOARCH
+var tileFormat = "scqm tiles 8 " + runtime.GOARCH
 
 // pack encodes a value.
 func pack(v any) ([]byte, error) {
@@ -235,13 +235,35 @@ type planeWire struct {
 	R                  int
 	Centre, Axes, Gain numbers
 	Noise, Reach       float64
+	Bend               *bendWire
+}
+
+// bendWire is a [planeBend] as it is encoded.
+type bendWire struct {
+	First                  int
+	Low, Up, Factors, Axes numbers
 }
 
 func (p *plane) wire() planeWire {
 	if p == nil {
 		return planeWire{}
 	}
-	return planeWire{p.r, p.centre, p.axes, p.gain, p.noise, p.reach}
+	w := planeWire{R: p.r, Centre: p.centre, Axes: p.axes, Gain: p.gain, Noise: p.noise, Reach: p.reach}
+	if b := p.bend; b != nil {
+		w.Bend = &bendWire{b.first, b.low, b.up, b.factors, b.axes}
+	}
+	return w
+}
+
+func (w *bendWire) bend(r, D int) (*planeBend, error) {
+	if w == nil {
+		return nil, nil
+	}
+	rank := len(w.Axes) / D
+	if w.First < 1 || w.First > min(r, bendAxes) || len(w.Low) != r || len(w.Up) != r || rank > mostBends || len(w.Axes) != rank*D || len(w.Factors) != rank*bendFunctions(r, w.First) {
+		return nil, fmt.Errorf("denoise: %d factors of %d coordinates for the bend of a plane of %d axes: %w", len(w.Factors), w.First, r, ErrInput)
+	}
+	return &planeBend{first: w.First, low: w.Low, up: w.Up, factors: w.Factors, axes: w.Axes}, nil
 }
 
 func (w planeWire) plane() (*plane, error) {
@@ -252,7 +274,11 @@ func (w planeWire) plane() (*plane, error) {
 	if w.R < 1 || w.R > D || len(w.Axes) != w.R*D || len(w.Gain) != w.R {
 		return nil, fmt.Errorf("denoise: %d numbers for %d principal axes of rows of %d columns: %w", len(w.Axes), w.R, D, ErrInput)
 	}
-	return &plane{D: D, r: w.R, centre: w.Centre, axes: w.Axes, gain: w.Gain, noise: w.Noise, reach: w.Reach}, nil
+	b, err := w.Bend.bend(w.R, D)
+	if err != nil {
+		return nil, err
+	}
+	return &plane{D: D, r: w.R, centre: w.Centre, axes: w.Axes, gain: w.Gain, noise: w.Noise, reach: w.Reach, bend: b}, nil
 }
 
 // linearWire is a linear model of the nearest rows, or of all, but for its plane; without Is there is none.

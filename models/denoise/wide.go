@@ -130,6 +130,9 @@ func (d *Denoiser) denoiseWide(ctx context.Context, x rows.Data, o Options) (*Re
 // leave takes a row that has been denoised along the axes, to the coordinates on, back to
 // columns. dst is the row as it came, at the distance off from the plane.
 func (p *plane) leave(dst, on []float64, off float64, row *Row) {
+	if p.bend != nil {
+		off = p.bend.off(dst, p.centre, on, off)
+	}
 	row.Extrapolated = row.Extrapolated || off > max(p.reach, p.rounding(dst))
 	if !row.Unchanged {
 		p.back(dst, on)

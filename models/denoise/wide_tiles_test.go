@@ -31,6 +31,7 @@ var wideKinds = []struct {
 	{"noisy sphere", func(n int, c drill.Case) rows.Data { return wideSphere(c.Uint64(), n, 12, .2).x }},
 	{"plain", func(n int, c drill.Case) rows.Data { return tileCloud("plain", n, 12, c.Rand) }},
 	{"many axes", func(n int, c drill.Case) rows.Data { return linearRows(c.Uint64(), n, 10, 9, 9, 9, 8, 8, 7, 7, 6, 6) }},
+	{"bent", func(n int, c drill.Case) rows.Data { return surfaceSample(c.Uint64(), 2*n, 20, .03, 2, widePoint).x }},
 	{"few", func(n int, c drill.Case) rows.Data { return wideSphere(c.Uint64(), n/2, 12, .05).x }},
 }
 
