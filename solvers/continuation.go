@@ -28,6 +28,9 @@ import (
 // solver runs alone, until a residual vanishes all the same, and alone again where
 // none vanishes at the end.
 //
+// A finish that does not end stationary is followed by second stages. The first of them follows
+// valleys to their end in small systems with kinks by entry; under the norm valleys of the cost rounded so far lead elsewhere.
+//
 // Rows are reassigned ([framework.Reassigner]) before the finish. On a cost with a gradient, whose stages all run, [Newton]
 // takes the place of the inner solver after the second time, where its systems are small. With Retrials all stages run
 // again, with [Newton], from an end that is stationary, as a run that begins there and keeps
@@ -77,6 +80,10 @@ type Continuation struct {
 // againTolerance and againLast bound FirstTolerance and Last of the second stages.
 const againTolerance, againLast = 1e-7, 1e-2
 
+// The first of the second stages of small systems, by [Newton], follows a valley to its end where the cost has kinks by entry: until the rounded cost falls by no more than
+// the fraction walkTolerance of itself in each of two iterations, or walkGain in walkEvery, at most walkIterations.
+const walkTolerance, walkGain, walkEvery, walkIterations = 1e-11, 1e-6, 100, 2000
+
 // touchEvery is the number of iterations of a solver on the cost itself after which
 // kinks are looked for, as they are where the cost falls by no more than the fraction
 // touchDecrease of itself: such a run is about to end.
@@ -116,6 +123,10 @@ type ContinuationState struct {
 	// so once more.
 	Entered  float64
 	Repeated int
+	// Walks says that the first of them follows valleys to their end.
+	Walks bool
+	// Passed is the rounded cost a hundred iterations ago, or fewer, in a stage that follows a valley.
+	Passed float64
 	// Reassigned counts the times that rows were reassigned before the finish.
 	Reassigned int
 	// Returns counts the times that the run left kinks behind.
@@ -331,6 +342,7 @@ func (a Continuation) Step(e *framework.Evaluator, state framework.State) error 
 	switch {
 	case s.Again:
 		a.FirstTolerance, a.Last = min(a.FirstTolerance, againTolerance), max(a.Last, againLast)
+		a.Inner = settling(e, a.Inner)
 	case a.shortens(e, s):
 		a = a.shortened()
 	}
@@ -408,15 +420,45 @@ func (a Continuation) touches(e *framework.Evaluator, s *ContinuationState) (boo
 // rounded cost given.
 func (a Continuation) ended(s *ContinuationState, before float64) bool {
 	_, cost := s.Inner.Iterate()
+	walks, tolerance := s.Again && s.Walks && s.Stage == 0, a.tolerance(s.Stage)
+	if walks {
+		tolerance = walkTolerance
+	}
 	s.Slow++
-	if before-cost > a.tolerance(s.Stage)*math.Abs(before) {
+	if before-cost > tolerance*math.Abs(before) {
 		s.Slow = 0
+	}
+	if walks {
+		return s.Slow >= 2 || s.walked(before, cost)
 	}
 	most := a.StageIterations
 	if s.Stage == a.lastStage() {
 		most = a.LastIterations
 	}
 	return s.Slow >= 2 || s.Iterations >= most
+}
+
+// settling returns the inner solver of second stages: in small systems [Newton] leads rows to their minima.
+func settling(e *framework.Evaluator, inner framework.Solver) framework.Solver {
+	newton, ok := inner.(Newton)
+	shape, _ := e.ArrowheadShape()
+	if newton.settles = newton.Straight && shape.Outer <= smallOuter; ok && newton.settles {
+		return newton
+	}
+	return inner
+}
+
+// walked reports whether a stage that follows a valley is over after an iteration that led from one rounded cost to the next.
+func (s *ContinuationState) walked(before, cost float64) bool {
+	if s.Iterations == 1 {
+		s.Passed = before
+	}
+	if s.Iterations%walkEvery != 0 {
+		return false
+	}
+	gained := s.Passed - cost
+	s.Passed = cost
+	return !(gained > walkGain*math.Abs(cost)) || s.Iterations >= walkIterations
 }
 
 // finishStage evaluates the cost itself and begins the next stage, if any.

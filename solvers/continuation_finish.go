@@ -72,12 +72,24 @@ func (a Continuation) finish(e *framework.Evaluator, s *ContinuationState) error
 	if s.Again {
 		s.Repeated++
 	}
+	if s.Walks, err = a.mayWalk(e, s.Finish.X); err != nil {
+		return err
+	}
 	s.Entered = s.Finish.Cost
 	s.X.CopyFrom(s.Finish.X)
 	s.Cost, s.Multipliers, s.Finish = s.Finish.Cost, s.Finish.Multipliers, nil
 	s.Stage, s.Iterations, s.Slow, s.Done, s.Again = 0, 0, 0, false, true
 	defer e.Smooth(0)
 	return a.begin(e, s, s.First, s.X)
+}
+
+// mayWalk reports whether second stages from x follow valleys to their end.
+func (a Continuation) mayWalk(e *framework.Evaluator, x framework.Point) (bool, error) {
+	if newton, ok := settling(e, a.Inner).(Newton); !ok || !newton.settles {
+		return false, nil
+	}
+	byEntry, err := e.Exchanges(x, 1)
+	return len(byEntry) > 0, err
 }
 
 // goal is the cost below which a run is worth going on with.
