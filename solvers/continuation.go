@@ -28,8 +28,9 @@ import (
 // solver runs alone, until a residual vanishes all the same, and alone again where
 // none vanishes at the end.
 //
-// A finish that does not end stationary is followed by second stages. The first of them follows
-// valleys to their end in small systems with kinks by entry; under the norm valleys of the cost rounded so far lead elsewhere.
+// A finish that does not end stationary is followed by second stages. Where neither does the one after them, in small systems,
+// others lead rows to their minima, and the first of them follows valleys to their end where kinks are by entry; under
+// the norm valleys of the cost rounded so far lead elsewhere.
 //
 // Rows are reassigned ([framework.Reassigner]) before the finish. On a cost with a gradient, whose stages all run, [Newton]
 // takes the place of the inner solver after the second time, where its systems are small. With Retrials all stages run
@@ -80,7 +81,7 @@ type Continuation struct {
 // againTolerance and againLast bound FirstTolerance and Last of the second stages.
 const againTolerance, againLast = 1e-7, 1e-2
 
-// The first of the second stages of small systems, by [Newton], follows a valley to its end where the cost has kinks by entry: until the rounded cost falls by no more than
+// A first stage that follows a valley does so until the rounded cost falls by no more than
 // the fraction walkTolerance of itself in each of two iterations, or walkGain in walkEvery, at most walkIterations.
 const walkTolerance, walkGain, walkEvery, walkIterations = 1e-11, 1e-6, 100, 2000
 
@@ -123,8 +124,8 @@ type ContinuationState struct {
 	// so once more.
 	Entered  float64
 	Repeated int
-	// Walks says that the first of them follows valleys to their end.
-	Walks bool
+	// Settles says that they lead rows to their minima, Walks that the first of them follows valleys to their end.
+	Settles, Walks bool
 	// Passed is the rounded cost a hundred iterations ago, or fewer, in a stage that follows a valley.
 	Passed float64
 	// Reassigned counts the times that rows were reassigned before the finish.
@@ -292,7 +293,7 @@ func (a Continuation) Restart(e *framework.Evaluator, state framework.State, x f
 	a = a.withDefaults()
 	s := state.(*ContinuationState)
 	s.Stage, s.Iterations, s.Slow, s.Resting, s.Done, s.Reassigned, s.Returns = a.Begin, 0, 0, 0, false, 0, 0
-	s.Repeated, s.Retrial, s.Retried = 0, nil, 0
+	s.Repeated, s.Settles, s.Retrial, s.Retried = 0, false, nil, 0
 	if s.Finish != nil {
 		s.over = s.Finish
 	}
@@ -342,7 +343,7 @@ func (a Continuation) Step(e *framework.Evaluator, state framework.State) error 
 	switch {
 	case s.Again:
 		a.FirstTolerance, a.Last = min(a.FirstTolerance, againTolerance), max(a.Last, againLast)
-		a.Inner = settling(e, a.Inner)
+		a.Inner = s.settling(a.Inner)
 	case a.shortens(e, s):
 		a = a.shortened()
 	}
@@ -438,11 +439,10 @@ func (a Continuation) ended(s *ContinuationState, before float64) bool {
 	return s.Slow >= 2 || s.Iterations >= most
 }
 
-// settling returns the inner solver of second stages: in small systems [Newton] leads rows to their minima.
-func settling(e *framework.Evaluator, inner framework.Solver) framework.Solver {
-	newton, ok := inner.(Newton)
-	shape, _ := e.ArrowheadShape()
-	if newton.settles = newton.Straight && shape.Outer <= smallOuter; ok && newton.settles {
+// settling returns the inner solver of second stages, [Newton] where they settle rows.
+func (s *ContinuationState) settling(inner framework.Solver) framework.Solver {
+	if newton, ok := inner.(Newton); ok && s.Settles {
+		newton.settles = true
 		return newton
 	}
 	return inner

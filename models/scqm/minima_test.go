@@ -80,14 +80,14 @@ func TestFitsFollowFlatValleysToTheirEnd(t *testing.T) {
 }
 
 // Rows whose loss is next to straight promised more than they gained, so that the sheet rested in the second stages, and these were
-// cut off in valleys: this sheet stayed nearly flat, 7.8 % higher. Runs stored on the way go on to the same end.
+// cut off in valleys: this sheet stayed nearly flat, 2.3 % higher, for 10,000 iterations. Runs stored on the way go on to the same end.
 func TestSecondStagesLeadNearlyFlatSheetsOn(t *testing.T) {
-	x := grayRows(rand.New(rand.NewPCG(0, 7)), 40, 4)
+	x := grayRows(rand.New(rand.NewPCG(22, 7)), 40, 4)
 	var stored [][]byte
 	config := Config{Latent: 1, Loss: losses.L1(), Threads: 1, Options: framework.Options{Checkpoint: storing(&stored)}}
 	want := learn(t, x, config).Model.Meta
 	assert.Equal(t, "converged", want.Status)
-	assert.Less(t, want.Objective+want.Penalty, 21.54)
+	assert.Less(t, want.Objective+want.Penalty, 17.5831)
 	for k := len(stored) - 1; k >= 0; k -= max(1, len(stored)/12) {
 		config.Options.Checkpoint = resuming(stored[k])
 		require.Equal(t, want, learn(t, x, config).Model.Meta, "store %d of %d", k, len(stored))
