@@ -66,11 +66,20 @@ func (a Continuation) finish(e *framework.Evaluator, s *ContinuationState) error
 			return err
 		}
 	}
-	if s.Finished = s.Finish.Stationary || s.Again && !s.repeats(e) || e.Differentiable(); s.Finished {
+	settles := s.Again && a.maySettle(e)
+	more := s.repeats(e) || settles && !s.Settles
+	if s.Finished = s.Finish.Stationary || s.Again && !more || e.Differentiable(); s.Finished {
 		return a.beginRetrial(e, s)
 	}
 	if s.Again {
 		s.Repeated++
+	}
+	if settles && !s.Settles {
+		byEntry, err := e.Exchanges(s.Finish.X, 1)
+		if err != nil {
+			return err
+		}
+		s.Settles, s.Walks = true, len(byEntry) > 0
 	}
 	s.Entered = s.Finish.Cost
 	s.X.CopyFrom(s.Finish.X)
@@ -78,6 +87,13 @@ func (a Continuation) finish(e *framework.Evaluator, s *ContinuationState) error
 	s.Stage, s.Iterations, s.Slow, s.Done, s.Again = 0, 0, 0, false, true
 	defer e.Smooth(0)
 	return a.begin(e, s, s.First, s.X)
+}
+
+// maySettle reports whether second stages may lead rows to their minima.
+func (a Continuation) maySettle(e *framework.Evaluator) bool {
+	newton, ok := a.Inner.(Newton)
+	shape, _ := e.ArrowheadShape()
+	return ok && newton.Straight && shape.Outer <= smallOuter
 }
 
 // goal is the cost below which a run is worth going on with.
@@ -200,7 +216,7 @@ func (a Continuation) beginFinish(e *framework.Evaluator, s *ContinuationState) 
 				from, _ = s.Inner.Iterate()
 				finish.Eps = s.Eps
 			case s.Again:
-				finish.Last, finish.Multipliers = true, s.Multipliers
+				finish.Last, finish.Settled, finish.Multipliers = true, s.Settles, s.Multipliers
 				if s.Inner != nil { // else the run has come to a kink at X
 					from, _ = s.Inner.Iterate()
 				}

@@ -52,6 +52,8 @@ type Newton struct {
 	// Implicit solves indefinite systems of few coordinates without their eigenvectors, as Pairs does: in half the
 	// time, with other roundings.
 	Implicit bool
+
+	settles bool // rows are led to their minima where they promised most of a step that kept little of it
 }
 
 // inValleys is Newton's method for fits on their own: its moves are straightened where it has
@@ -216,6 +218,9 @@ func (a Newton) Step(e *framework.Evaluator, state framework.State) error {
 			return err
 		}
 		if gained := s.Cost - cost; s.accept(cost, predicted) {
+			if a.settles && gained < predicted/4 && s.schur.gained > predicted/2 {
+				return s.settle(e)
+			}
 			return s.leap(e, gained, predicted)
 		}
 		if pairs && cost-s.Cost < pairRise*predicted {

@@ -33,8 +33,8 @@ import (
 // kink, of hundreds. So where a stage takes more than twelve iterations, eps becomes 25
 // times as large and goes down from there again, in systems whose iterations are dear and
 // in the last rounds of others. Where the end is not stationary, two more rounds begin at .1 and
-// .5; those of systems that have no trials begin at the best point, with so small an
-// eps that it is not forgotten.
+// .5; those of systems that have no trials, and of a finish after settled rows that has lost its best point, begin there, with so small an
+// eps that it is not forgotten. That finish has more of them while they lower the cost by little.
 //
 // A stationary end is one of several vertices near each other, and small steps to
 // another one lead up. So trials begin there, rounds from .5 to 2, as a minimum of the
@@ -65,8 +65,8 @@ const (
 	// stageGain is the promised relative decrease, over eps, at which a stage ends,
 	// trialStageGain that in a trial, which may be less exact, and stageIterations the number of iterations after which it ends anyway.
 	stageGain, trialStageGain, stageIterations = 1e-2, 3e-2, 30
-	// roundIterations bounds the iterations of a round.
-	roundIterations = 250
+	// roundIterations bounds the iterations of a round, maxRounds the rounds of a finish after settled rows.
+	roundIterations, maxRounds = 250, 12
 	// A stage that is not over after slowStage iterations goes on with an eps raiseFactor
 	// times as large, at most maxRaises times a round and not where eps is mostRaised of
 	// the scale already.
@@ -141,8 +141,9 @@ type PrimalDualState struct {
 	// Raised counts the times that Eps was raised in this round, Crawled the last stages
 	// since then that ended unsolved.
 	Raised, Crawled int
-	// Last says that nothing follows where this run does not end stationary.
-	Last bool
+	// Last says that nothing follows where this run does not end stationary, Settled that it follows stages that led rows
+	// to their minima.
+	Last, Settled bool
 	// Trial is the number of the trial under way, from 1, 0 for none; Before is the
 	// cost when it began. Gains counts the trials that ended lower.
 	Trial, Gains int
@@ -331,6 +332,9 @@ func (s *PrimalDualState) raise(e *framework.Evaluator) error {
 	s.Searches = s.Early
 	s.Eps *= raiseFactor
 	s.Factor, s.Lambda = roundingFactor, min(s.Lambda, firstLambda)
+	if s.Settled { // else the first quick stage undoes it: its factor, which is squared, is 1 / raiseFactor
+		s.Factor = math.Sqrt(roundingFactor)
+	}
 	s.Stayed, s.Failed, s.Missteps, s.Crawled = 0, 0, 0, 0
 	e.Smooth(s.Eps)
 	return e.StartDual(s.Dual, s.At)
@@ -545,17 +549,25 @@ func (s *PrimalDualState) endRound(e *framework.Evaluator) error {
 	if s.Done = s.Goal != 0 && s.Cost >= s.Goal; s.Done {
 		return nil
 	}
-	if !s.Stationary && s.Round < len(firstRoundings) {
+	if !s.Stationary && (s.Round < len(firstRoundings) || s.nearsEnd()) {
 		return s.nextRound(e)
 	}
 	return s.nextTrial(e)
 }
 
-// nextRound begins the next round, that of a large system from the best point: a minimum
-// of the cost rounded over a length that costs more than what that is lower by leads
+// nearsEnd reports whether a finish after settled rows that has come to its last round is worth another one: the round lowered the
+// cost, but by too little for second stages to follow.
+func (s *PrimalDualState) nearsEnd() bool {
+	gained := s.Entered - s.Cost
+	return s.Settled && s.Round < maxRounds && s.Falls && gained <= repeatGain*math.Abs(s.Cost)
+}
+
+// nextRound begins the next round, that of a large system, and of a finish after settled rows that ended above the best point, from
+// that point: a minimum of the cost rounded over a length that costs more than what that is lower by leads
 // back to where the last round ended.
 func (s *PrimalDualState) nextRound(e *framework.Evaluator) error {
-	if s.schur.Outer <= smallOuter || s.Round == 0 {
+	lost := s.schur.Outer > smallOuter || s.Settled && s.Lost > trialGain
+	if s.Round == 0 || !lost && s.Round < len(firstRoundings) {
 		return s.beginRound(e, firstRoundings[s.Round])
 	}
 	return s.fromBest(e)

@@ -431,7 +431,9 @@ func placedSubgradients(m *Model, x Data, loss framework.Loss, states []*solvers
 		if placed.place(x, smoother.Smooth(s.Eps*rows.WorkingUnit(x))) == nil {
 			e := newExactFit(&placed, x)
 			choices = append(choices, e.rounded(loss, s.Eps))
-			for range 2 { // coordinates of rows far away have too few digits for that in float64
+			// place ends where the cost, in float64, no longer falls: rows far away are then some hundred roundings of
+			// their coordinates from the minimum.
+			for range 2 {
 				e.settle(loss, s.Eps)
 			}
 			choices = append(choices, e.rounded(loss, s.Eps))
