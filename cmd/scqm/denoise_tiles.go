@@ -192,7 +192,8 @@ type diskEngine struct {
 	memory         *heldTask
 	columns        int
 	tiles, queries *dataset.Blobs
-	count          int // of tiles, and of parts of the queries
+	count          int    // of tiles, and of parts of the queries
+	bytes          []byte // of the part read or written last
 }
 
 func newDiskEngine(ctx context.Context, held *heldTask, x, y scqm.Source, tileRows int) (*diskEngine, error) {
@@ -202,11 +203,11 @@ func newDiskEngine(ctx context.Context, held *heldTask, x, y scqm.Source, tileRo
 	if err != nil {
 		return nil, err
 	}
-	e.tiles, err = e.spool(ctx, cut, x, func(of scqm.Data, number []int) (encoding.BinaryMarshaler, error) { return denoise.NewTile(of, number) })
+	e.tiles, err = e.spool(ctx, cut, x, func(of scqm.Data, number []int) (encoding.BinaryAppender, error) { return denoise.NewTile(of, number) })
 	if err != nil {
 		return nil, err
 	}
-	e.queries, err = e.spool(ctx, cut, y, func(of scqm.Data, number []int) (encoding.BinaryMarshaler, error) {
+	e.queries, err = e.spool(ctx, cut, y, func(of scqm.Data, number []int) (encoding.BinaryAppender, error) {
 		return denoise.NewQueries(of, number)
 	})
 	if err != nil {
@@ -230,7 +231,7 @@ func partition(ctx context.Context, x scqm.Source, tiles int) (*denoise.Partitio
 }
 
 // spool hands the rows of a source to their cells, and makes a part of each.
-func (e *diskEngine) spool(ctx context.Context, cut *denoise.Partition, x scqm.Source, newPart func(scqm.Data, []int) (encoding.BinaryMarshaler, error)) (*dataset.Blobs, error) {
+func (e *diskEngine) spool(ctx context.Context, cut *denoise.Partition, x scqm.Source, newPart func(scqm.Data, []int) (encoding.BinaryAppender, error)) (*dataset.Blobs, error) {
 	raw, err := dataset.NewBlobs("tiles", e.count)
 	if err != nil {
 		return nil, err
@@ -287,11 +288,12 @@ func (e *diskEngine) sort(ctx context.Context, cut *denoise.Partition, x scqm.So
 }
 
 // makePart makes part k of the bytes of its cell.
-func (e *diskEngine) makePart(raw, parts *dataset.Blobs, k int, newPart func(scqm.Data, []int) (encoding.BinaryMarshaler, error)) error {
-	b, err := raw.Get(k)
+func (e *diskEngine) makePart(raw, parts *dataset.Blobs, k int, newPart func(scqm.Data, []int) (encoding.BinaryAppender, error)) error {
+	b, err := raw.Get(e.bytes, k)
 	if err != nil {
 		return err
 	}
+	e.bytes = b
 	size := 8 * (1 + e.columns)
 	x := scqm.Data{N: len(b) / size, D: e.columns}
 	x.X = make([]float64, 0, x.N*x.D)
@@ -306,22 +308,27 @@ func (e *diskEngine) makePart(raw, parts *dataset.Blobs, k int, newPart func(scq
 	if err != nil {
 		return err
 	}
-	return put(parts, k, part)
+	return e.put(parts, k, part)
 }
 
-func put(to *dataset.Blobs, k int, v encoding.BinaryMarshaler) error {
-	b, err := v.MarshalBinary()
+// put writes a part. As get does, it goes through the same bytes every time: parts are large, and memory
+// that is taken anew for each of them takes the system longer to clear than it takes to encode them.
+func (e *diskEngine) put(to *dataset.Blobs, k int, v encoding.BinaryAppender) error {
+	b, err := v.AppendBinary(e.bytes[:0])
 	if err != nil {
 		return err
 	}
+	e.bytes = b
 	return to.Put(k, b)
 }
 
-func get(from *dataset.Blobs, k int, v encoding.BinaryUnmarshaler) error {
-	b, err := from.Get(k)
+// get reads a part, which keeps nothing of the bytes.
+func (e *diskEngine) get(from *dataset.Blobs, k int, v encoding.BinaryUnmarshaler) error {
+	b, err := from.Get(e.bytes, k)
 	if err != nil {
 		return err
 	}
+	e.bytes = b
 	return v.UnmarshalBinary(b)
 }
 
@@ -355,10 +362,11 @@ func (e *diskEngine) do(ctx context.Context, task *denoise.Task) (*denoise.Reply
 	var parts []*denoise.Tile
 	known := 0
 	for _, s := range task.Sources {
-		b, err := e.tiles.Get(s)
+		b, err := e.tiles.Get(e.bytes, s)
 		if err != nil {
 			return nil, err
 		}
+		e.bytes = b
 		part, err := task.CutFrom(b)
 		if err != nil {
 			return nil, err
@@ -368,20 +376,20 @@ func (e *diskEngine) do(ctx context.Context, task *denoise.Task) (*denoise.Reply
 	}
 	if task.Queries {
 		q := new(denoise.Queries)
-		if err := get(e.queries, task.Tile, q); err != nil {
+		if err := e.get(e.queries, task.Tile, q); err != nil {
 			return nil, err
 		}
 		return e.run(task, q.Rows(), known, e.queries, q, func() (*denoise.Reply, error) { return task.DoQueries(ctx, e.memory.method, q, parts) })
 	}
 	t := new(denoise.Tile)
-	if err := get(e.tiles, task.Tile, t); err != nil {
+	if err := e.get(e.tiles, task.Tile, t); err != nil {
 		return nil, err
 	}
 	return e.run(task, t.Rows(), known, e.tiles, t, func() (*denoise.Reply, error) { return task.Do(ctx, e.memory.method, t, parts) })
 }
 
 // run does a task on so many rows that knows so many, and keeps what it has changed.
-func (e *diskEngine) run(task *denoise.Task, rows, known int, to *dataset.Blobs, v encoding.BinaryMarshaler, do func() (*denoise.Reply, error)) (*denoise.Reply, error) {
+func (e *diskEngine) run(task *denoise.Task, rows, known int, to *dataset.Blobs, v encoding.BinaryAppender, do func() (*denoise.Reply, error)) (*denoise.Reply, error) {
 	if err := e.memory.take(rows, float64(known)); err != nil {
 		return nil, err
 	}
@@ -389,7 +397,10 @@ func (e *diskEngine) run(task *denoise.Task, rows, known int, to *dataset.Blobs,
 	if err != nil {
 		return nil, err
 	}
-	return reply, put(to, task.Tile, v)
+	if !task.Changes() {
+		return reply, nil
+	}
+	return reply, e.put(to, task.Tile, v)
 }
 
 // write writes what became of the queries in their order, and tells the summary.
@@ -407,7 +418,7 @@ func (e *diskEngine) write(ctx context.Context, s *denoiseSummary, count int, wr
 			return err
 		}
 		q := new(denoise.Queries)
-		if err := get(e.queries, k, q); err != nil {
+		if err := e.get(e.queries, k, q); err != nil {
 			return err
 		}
 		number, r := q.Result()
@@ -429,7 +440,7 @@ func (e *diskEngine) write(ctx context.Context, s *denoiseSummary, count int, wr
 	m.end(s)
 	block := make([]float64, spoolRows*e.columns)
 	for k := range blocks {
-		b, err := ordered.Get(k)
+		b, err := ordered.Get(nil, k)
 		if err != nil {
 			return err
 		}

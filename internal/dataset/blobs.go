@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 )
 
 // Blobs keeps parts of a work in a temporary file: lists of bytes by number, each of which
@@ -38,9 +39,9 @@ func (b *Blobs) failed(err error) error {
 	return fmt.Errorf("%s: the temporary file in %s failed: %w; free some room, or set TMPDIR to a folder that has more", b.what, os.TempDir(), bare(err))
 }
 
-// Get returns list k.
-func (b *Blobs) Get(k int) ([]byte, error) {
-	list := make([]byte, b.at[k].length)
+// Get returns list k, in dst where there is room for it.
+func (b *Blobs) Get(dst []byte, k int) ([]byte, error) {
+	list := slices.Grow(dst[:0], int(b.at[k].length))[:b.at[k].length]
 	if _, err := b.file.ReadAt(list, b.at[k].at); err != nil {
 		return nil, b.failed(err)
 	}
@@ -73,7 +74,7 @@ func (b *Blobs) Append(k int, more []byte) error {
 		b.at[k].length += int64(len(more))
 		return nil
 	}
-	list, err := b.Get(k)
+	list, err := b.Get(nil, k)
 	if err != nil {
 		return err
 	}

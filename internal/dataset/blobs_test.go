@@ -28,7 +28,7 @@ func TestBlobs(t *testing.T) {
 			require.NoError(t, b.Append(k, list))
 		}
 		for k := range want {
-			got, err := b.Get(k)
+			got, err := b.Get(nil, k)
 			require.NoError(t, err)
 			assert.True(t, bytes.Equal(want[k], got))
 		}
@@ -37,6 +37,24 @@ func TestBlobs(t *testing.T) {
 	left, err := os.ReadDir(os.TempDir())
 	require.NoError(t, err)
 	assert.Empty(t, left)
-	_, err = b.Get(0)
+	_, err = b.Get(nil, 0)
 	assert.ErrorContains(t, err, "set TMPDIR")
+}
+
+// Lists are read into bytes that are there, and into others where these are too few.
+func TestBlobsAreReadIntoBytes(t *testing.T) {
+	b, err := NewBlobs("parts", 2)
+	require.NoError(t, err)
+	defer b.Close()
+	require.NoError(t, b.Put(0, []byte("short")))
+	require.NoError(t, b.Put(1, []byte("longer than that")))
+	room := make([]byte, 8)
+	short, err := b.Get(room, 0)
+	require.NoError(t, err)
+	assert.Equal(t, "short", string(short))
+	assert.Same(t, &room[0], &short[0])
+	long, err := b.Get(short, 1)
+	require.NoError(t, err)
+	assert.Equal(t, "longer than that", string(long))
+	assert.Equal(t, "short", string(room[:5]))
 }

@@ -96,6 +96,10 @@ type Reply struct {
 	values []float64
 }
 
+// Changes reports whether the tile, or the queries, are others after the task. What only tells of rows
+// leaves them.
+func (k *Task) Changes() bool { return k.act != actSurvey && k.act != actDraw && k.act != actReach }
+
 // Cut returns the rows of a tile that the task takes.
 func (k *Task) Cut(t *Tile) *Tile { return t.cut(k.wants, k.takesCharts()) }
 

@@ -15,17 +15,27 @@ import (
 // Machines of one type give the same bits; others may not.
 var tileFormat = "scqm tiles 8 " + runtime.GOARCH
 
+// appender is a writer that appends to its bytes.
+type appender []byte
+
+func (a *appender) Write(b []byte) (int, error) {
+	*a = append(*a, b...)
+	return len(b), nil
+}
+
 // pack encodes a value.
-func pack(v any) ([]byte, error) {
-	var b bytes.Buffer
-	e := gob.NewEncoder(&b)
+func pack(v any) ([]byte, error) { return appendPacked(nil, v) }
+
+// appendPacked appends an encoded value.
+func appendPacked(b []byte, v any) ([]byte, error) {
+	e := gob.NewEncoder((*appender)(&b))
 	if err := e.Encode(tileFormat); err != nil {
 		return nil, err
 	}
 	if err := e.Encode(v); err != nil {
 		return nil, err
 	}
-	return b.Bytes(), nil
+	return b, nil
 }
 
 // unpack decodes a value, and refuses what is of another format.
@@ -67,17 +77,20 @@ type ownWire struct {
 }
 
 // MarshalBinary encodes the tile.
-func (t *Tile) MarshalBinary() ([]byte, error) {
-	var all []byte
+func (t *Tile) MarshalBinary() ([]byte, error) { return t.AppendBinary(nil) }
+
+// AppendBinary appends the encoded tile.
+func (t *Tile) AppendBinary(all []byte) ([]byte, error) {
 	for _, v := range []any{
 		tileWire{t.columns, t.all, t.number, t.x, t.weight, lists(t.places), t.eps, lists(t.trust), t.about},
 		t.wiredCharts(), ownWire{t.lost, t.next, t.done, t.kept},
 	} {
-		b, err := pack(v)
-		if err != nil {
+		var err error
+		start := len(all) + 8
+		if all, err = appendPacked(binary.LittleEndian.AppendUint64(all, 0), v); err != nil {
 			return nil, err
 		}
-		all = append(binary.LittleEndian.AppendUint64(all, uint64(len(b))), b...)
+		binary.LittleEndian.PutUint64(all[start-8:], uint64(len(all)-start))
 	}
 	return all, nil
 }
@@ -185,8 +198,11 @@ type queriesWire struct {
 }
 
 // MarshalBinary encodes the queries.
-func (q *Queries) MarshalBinary() ([]byte, error) {
-	return pack(queriesWire{q.columns, q.number, q.x, q.result.X, q.result.Rows})
+func (q *Queries) MarshalBinary() ([]byte, error) { return q.AppendBinary(nil) }
+
+// AppendBinary appends the encoded queries.
+func (q *Queries) AppendBinary(b []byte) ([]byte, error) {
+	return appendPacked(b, queriesWire{q.columns, q.number, q.x, q.result.X, q.result.Rows})
 }
 
 // UnmarshalBinary decodes queries.
