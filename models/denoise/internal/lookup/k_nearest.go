@@ -155,8 +155,9 @@ func (s *kNearest) sorted() []Near {
 // bucketed sorts by buckets, per a unit of squared distance: on a surface these are about equally full.
 func (s *kNearest) bucketed(per float64, k int) []Near {
 	n := len(s.list)
-	s.first = append(s.first[:0], make([]int32, n+1)...)
+	s.first = slices.Grow(s.first[:0], n+1)[:n+1]
 	first := s.first
+	clear(first)
 	for _, c := range s.list {
 		first[min(int(c.Distance*per), n-1)+1]++
 	}
