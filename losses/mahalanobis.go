@@ -90,15 +90,21 @@ func entriesOf(m mat.Matrix, n int) []float64 {
 // the cache.
 const mirrorBlock = 32
 
-// mirrored reports whether a matrix is finite, equals its transpose, and has a positive diagonal.
+// mirrored reports whether a matrix is finite, equals its transpose, and has a positive diagonal. It may say no of one that has
+// zeros of both signs.
 func mirrored(m []float64, n int) bool {
+	const sign = 1 << 63
+	var differ, largest uint64
 	for from := 0; from < n; from += mirrorBlock {
 		for left := 0; left <= from; left += mirrorBlock {
 			for j := from; j < min(from+mirrorBlock, n); j++ {
-				for k := left; k < min(left+mirrorBlock, j+1); k++ {
-					if v := m[j*n+k]; v != m[k*n+j] || math.IsInf(v, 0) {
-						return false
-					}
+				row := m[j*n+left : j*n+min(left+mirrorBlock, j+1)]
+				at := left*n + j
+				for _, v := range row {
+					bits := math.Float64bits(v)
+					differ |= bits ^ math.Float64bits(m[at])
+					largest = max(largest, bits&^sign)
+					at += n
 				}
 			}
 		}
@@ -108,7 +114,7 @@ func mirrored(m []float64, n int) bool {
 			}
 		}
 	}
-	return true
+	return differ == 0 && largest < math.Float64bits(math.Inf(1))
 }
 
 // symmetrize replaces mirrored entries by their mean.

@@ -42,6 +42,9 @@ var dtypes = func() map[string]dtype {
 	return types
 }()
 
+// native reports that values lie in memory as they do in files.
+func (t dtype) native() bool { return t.name == "f8" && littleEndian && !t.bigEndian }
+
 func each(width int, value func([]byte) float64) dtype {
 	return dtype{width: width, decode: func(dst []float64, src []byte) {
 		for i := range dst {
@@ -93,7 +96,11 @@ func readValues(r io.Reader, left int64, a Array, t dtype, copies float64) ([]fl
 		room = min(n, blockLen)
 	}
 	data := []float64{}
-	buf := make([]byte, min(n, blockLen)*t.width)
+	inPlace := t.native()
+	var buf []byte
+	if !inPlace {
+		buf = make([]byte, min(n, blockLen)*t.width)
+	}
 	for len(data) < n {
 		if len(data) == cap(data) {
 			if data, err = enlarge(data, a, room, copies); err != nil {
@@ -102,7 +109,12 @@ func readValues(r io.Reader, left int64, a Array, t dtype, copies float64) ([]fl
 			room = min(n, growth*room)
 		}
 		done := len(data)
-		block := buf[:min(cap(data)-done, blockLen)*t.width]
+		count := min(cap(data)-done, blockLen)
+		block := buf
+		if inPlace {
+			block = bytesOf(data[done : done+count])
+		}
+		block = block[:count*t.width]
 		got, err := io.ReadFull(r, block)
 		if err == io.EOF || err == io.ErrUnexpectedEOF {
 			return nil, missingBytes(int64(n-done)*int64(t.width) - int64(got))
@@ -113,8 +125,10 @@ func readValues(r io.Reader, left int64, a Array, t dtype, copies float64) ([]fl
 		if t.bigEndian {
 			reverseEach(block, t.width)
 		}
-		data = data[:done+len(block)/t.width]
-		t.decode(data[done:], block)
+		data = data[:done+count]
+		if !inPlace {
+			t.decode(data[done:], block)
+		}
 	}
 	return data, expectEnd(r)
 }

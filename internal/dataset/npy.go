@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 )
 
@@ -136,6 +137,14 @@ func WriteNPY(w io.Writer, a Array) error {
 
 // writeValues writes little-endian float64.
 func writeValues(w io.Writer, data []float64) error {
+	if littleEndian {
+		for block := range slices.Chunk(data, blockLen) {
+			if _, err := w.Write(bytesOf(block)); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
 	buf := make([]byte, 0, 8*min(len(data), blockLen))
 	for len(data) > 0 {
 		k := min(len(data), blockLen)

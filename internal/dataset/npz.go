@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"math"
 	"strings"
 )
@@ -32,6 +33,27 @@ func (z *NPZWriter) Array(name string, a Array) error {
 	}
 	if err := WriteNPY(w, a); err != nil {
 		return fmt.Errorf("array %q: %w", name, err)
+	}
+	return nil
+}
+
+// Parts adds a vector of n numbers under name, which come in parts.
+func (z *NPZWriter) Parts(name string, n int, parts iter.Seq[[]float64]) error {
+	w, err := z.create(name + formatNPY)
+	if err != nil {
+		return err
+	}
+	if _, err := w.Write(npyHeaderBytes([]int{n})); err != nil {
+		return err
+	}
+	for part := range parts {
+		if err := writeValues(w, part); err != nil {
+			return err
+		}
+		n -= len(part)
+	}
+	if n != 0 {
+		return fmt.Errorf("array %q: %d numbers are missing", name, n)
 	}
 	return nil
 }

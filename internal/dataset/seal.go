@@ -37,6 +37,18 @@ func NewSealedNPZWriter(w io.Writer) *NPZWriter {
 
 // Write implements io.Writer.
 func (s *sealWriter) Write(p []byte) (int, error) {
+	if early := len(p) - sealDigits; early > 0 { // large writes are not copied
+		if err := s.pass(len(s.held)); err != nil {
+			return 0, err
+		}
+		s.hash.Write(p[:early])
+		if k, err := s.w.Write(p[:early]); err != nil {
+			return k, err
+		}
+		p = p[early:]
+		s.held = append(s.held[:0], p...)
+		return early + len(p), nil
+	}
 	s.held = append(s.held, p...)
 	return len(p), s.pass(len(s.held) - sealDigits)
 }

@@ -27,8 +27,24 @@ type scratch struct {
 }
 
 var scratches = sync.Pool{New: func() any {
-	return &scratch{raw: make([]byte, 8*blockLen), values: make([]float64, blockLen)}
+	return &scratch{}
 }}
+
+// bytes are room for as many.
+func (s *scratch) bytes(n int) []byte {
+	if s.raw == nil {
+		s.raw = make([]byte, 8*blockLen)
+	}
+	return s.raw[:n]
+}
+
+// numbers are room for as many.
+func (s *scratch) numbers(n int) []float64 {
+	if s.values == nil {
+		s.values = make([]float64, blockLen)
+	}
+	return s.values[:n]
+}
 
 // read decodes rows from first on into dst, all that it has room for, of the
 // columns keep, nil for all. place has for every column its place among keep, -1
@@ -52,7 +68,7 @@ func (t *table) run(ctx context.Context, s *scratch, dst []float64, from int) er
 			return err
 		}
 		n := min(len(dst), blockLen)
-		if err := t.decode(s.raw, dst[:n], from); err != nil {
+		if err := t.decode(s, dst[:n], from); err != nil {
 			return err
 		}
 		dst, from = dst[n:], from+n
@@ -64,7 +80,7 @@ func (t *table) run(ctx context.Context, s *scratch, dst []float64, from int) er
 func (t *table) readSome(ctx context.Context, s *scratch, dst []float64, first int, place []int, kept int) error {
 	from, end := first*t.cols, (first+len(dst)/kept)*t.cols
 	for from < end {
-		part := s.values[:min(end-from, blockLen)]
+		part := s.numbers(min(end-from, blockLen))
 		if err := t.run(ctx, s, part, from); err != nil {
 			return err
 		}
@@ -91,7 +107,7 @@ func (t *table) readFortran(ctx context.Context, s *scratch, dst []float64, firs
 	count := len(dst) / width
 	piece := min(max(fortranRows, blockLen/width), blockLen)
 	for lo := 0; lo < count; lo += piece {
-		part := s.values[:min(piece, count-lo)]
+		part := s.numbers(min(piece, count-lo))
 		for k := range width {
 			column := k
 			if keep != nil {
@@ -109,8 +125,13 @@ func (t *table) readFortran(ctx context.Context, s *scratch, dst []float64, firs
 }
 
 // decode reads values at their place among all.
-func (t *table) decode(raw []byte, dst []float64, from int) error {
-	raw = raw[:len(dst)*t.dtype.width]
+func (t *table) decode(s *scratch, dst []float64, from int) error {
+	var raw []byte
+	if t.dtype.native() {
+		raw = bytesOf(dst)
+	} else {
+		raw = s.bytes(len(dst) * t.dtype.width)
+	}
 	n, err := t.at.ReadAt(raw, t.offset+int64(from)*int64(t.dtype.width))
 	if n < len(raw) {
 		if err == io.EOF || err == io.ErrUnexpectedEOF {
@@ -121,6 +142,8 @@ func (t *table) decode(raw []byte, dst []float64, from int) error {
 	if t.dtype.bigEndian {
 		reverseEach(raw, t.dtype.width)
 	}
-	t.dtype.decode(dst, raw)
+	if !t.dtype.native() {
+		t.dtype.decode(dst, raw)
+	}
 	return nil
 }

@@ -5,6 +5,7 @@ import "golang.org/x/sys/cpu"
 // The instruction sets of kernels. All processors with AVX-512 but the first have VL and DQ.
 var (
 	wide  = cpu.X86.HasAVX2
+	fuses = cpu.X86.HasAVX2 && cpu.X86.HasFMA
 	wider = cpu.X86.HasAVX2 && cpu.X86.HasAVX512F && cpu.X86.HasAVX512VL && cpu.X86.HasAVX512DQ
 )
 
@@ -42,7 +43,13 @@ func frameTileAVX2(y *float64, yStride int, squares, x *float64, xStride int, c,
 func addTileAVX512(dst *float64, dstStride int, w *float64, wRow, wColumn int, x *float64, xStride int, c *float64, n, count, columns int)
 
 //go:noescape
+func addTileFusedAVX512(dst *float64, dstStride int, w *float64, wRow, wColumn int, x *float64, xStride int, c *float64, n, count, columns int)
+
+//go:noescape
 func addTileAVX2(dst *float64, dstStride int, w *float64, wRow, wColumn int, x *float64, xStride int, c *float64, n, count, columns int)
+
+//go:noescape
+func addTileFusedAVX2(dst *float64, dstStride int, w *float64, wRow, wColumn int, x *float64, xStride int, c *float64, n, count, columns int)
 
 //go:noescape
 func symmetricTileAVX512(y, sums, a *float64, stride int, v, weights *float64, blocks int)

@@ -2,7 +2,7 @@
 
 package dense
 
-const wide, wider = false, false
+const wide, wider, fuses = false, false, false
 
 func innerProductAVX(x, y []float64) float64 { return innerProduct(x, y) }
 
@@ -27,7 +27,11 @@ func frameTileAVX2(*float64, int, *float64, *float64, int, *float64, *float64, i
 
 func addTileAVX512(*float64, int, *float64, int, int, *float64, int, *float64, int, int, int) {}
 
+func addTileFusedAVX512(*float64, int, *float64, int, int, *float64, int, *float64, int, int, int) {}
+
 func addTileAVX2(*float64, int, *float64, int, int, *float64, int, *float64, int, int, int) {}
+
+func addTileFusedAVX2(*float64, int, *float64, int, int, *float64, int, *float64, int, int, int) {}
 
 func symmetricTileAVX512(*float64, *float64, *float64, int, *float64, *float64, int) {}
 

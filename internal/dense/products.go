@@ -1,5 +1,7 @@
 package dense
 
+import "math"
+
 // Products of many rows with few axes, which take most of the time of fits of long rows.
 // Each has the bits of its plain form on any processor: products are rounded before they
 // are added, and the order of a sum is that of its terms, or one of eight lanes.
@@ -204,6 +206,8 @@ type weighted struct {
 	stride      int
 	c           []float64
 	n           int
+	// fused rounds products only as they are added, which is half the work, with other bits.
+	fused bool
 }
 
 // to adds the first columns of the rows to as many sums, which are stride apart.
@@ -214,12 +218,12 @@ func (a *weighted) to(sums []float64, stride, count, cols int) {
 	if a.c != nil {
 		a.c = a.c[:cols]
 	}
-	if !wide {
+	if !wide || a.fused && !fuses {
 		a.plain(sums, stride, count, cols)
 		return
 	}
 	_, _, _ = sums[(count-1)*stride+cols-1], a.x[(a.n-1)*a.stride+cols-1], a.w[(a.n-1)*a.row+(count-1)*a.column]
-	columns := tileColumns
+	columns, tile := tileColumns, a.kernel()
 	if !wider {
 		columns = tileColumns / 4
 	}
@@ -229,14 +233,23 @@ func (a *weighted) to(sums []float64, stride, count, cols int) {
 			some := min(columns, cols-j)
 			for k := 0; k < count; k += tileAxes {
 				sum, weight, from := &sums[k*stride+j], &a.w[i*a.row+k*a.column], &a.x[i*a.stride+j]
-				if axes := min(tileAxes, count-k); wider {
-					addTileAVX512(sum, 8*stride, weight, 8*a.row, 8*a.column, from, 8*a.stride, at(a.c, j), length, axes, some)
-				} else {
-					addTileAVX2(sum, 8*stride, weight, 8*a.row, 8*a.column, from, 8*a.stride, at(a.c, j), length, axes, some)
-				}
+				tile(sum, 8*stride, weight, 8*a.row, 8*a.column, from, 8*a.stride, at(a.c, j), length, min(tileAxes, count-k), some)
 			}
 		}
 	}
+}
+
+// kernel is the one for this processor.
+func (a *weighted) kernel() func(dst *float64, dstStride int, w *float64, wRow, wColumn int, x *float64, xStride int, c *float64, n, count, columns int) {
+	switch {
+	case wider && a.fused:
+		return addTileFusedAVX512
+	case wider:
+		return addTileAVX512
+	case a.fused:
+		return addTileFusedAVX2
+	}
+	return addTileAVX2
 }
 
 // plain is what the kernels do.
@@ -248,7 +261,11 @@ func (a *weighted) plain(sums []float64, stride, count, cols int) {
 				if a.c != nil {
 					e -= a.c[j]
 				}
-				sum[j] += float64(e * weight)
+				if a.fused {
+					sum[j] = math.FMA(e, weight, sum[j])
+				} else {
+					sum[j] += float64(e * weight)
+				}
 			}
 		}
 	}

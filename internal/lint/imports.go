@@ -98,7 +98,7 @@ var fences = []struct {
 	{"os/exec", "plugins internal/soak", true},
 	{"github.com/hashicorp/go-plugin", "plugins", false},
 	{"google.golang.org/grpc", "plugins", false},
-	{"unsafe", "bindings internal/blas internal/shm", false},
+	{"unsafe", "bindings internal/blas internal/dataset internal/shm", false},
 	{"C", "bindings internal/blas internal/stdio", false},
 	{"os/signal", "cmd plugins/internal/guard internal/soak", true}, // a guard is a program of its own
 	{"gonum.org/v1/plot", "internal/figures", false},                // with its fonts too large for a library

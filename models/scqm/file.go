@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"os"
 	"slices"
 
@@ -27,8 +28,8 @@ const (
 )
 
 // Save writes the model to a file that numpy.load reads: the arrays c (D), U
-// (D, d), V (D, s), Theta (q, s), tau (n, d) where it is known, precision (D, D)
-// for a Mahalanobis loss, and meta.json. The file takes the place of an older
+// (D, d), V (D, s), Theta (q, s), tau (n, d) where it is known, precision (D(D+1)/2)
+// for a Mahalanobis loss, the entries of its matrix on and above the diagonal row by row, and meta.json. The file takes the place of an older
 // one only when it is complete, and ends in the SHA-256 of all before, without
 // which it is not read again. Equal models make equal bytes.
 func (m *Model) Save(path string) error {
@@ -55,7 +56,7 @@ func (m *Model) Write(w io.Writer) error {
 		err = add("tau", m.Tau, len(m.Tau)/m.Latent, m.Latent)
 	}
 	if l, ok := m.Loss.(framework.Quadratic); ok && err == nil {
-		err = add("precision", l.Matrix(), m.D, m.D)
+		err = z.Parts("precision", triangle(m.D), upperRows(l.Matrix(), m.D))
 	}
 	if err != nil {
 		return err
@@ -68,6 +69,33 @@ func (m *Model) Write(w io.Writer) error {
 		return err
 	}
 	return z.Close()
+}
+
+// triangle is the number of entries of a D x D matrix on and above the diagonal.
+func triangle(D int) int { return D * (D + 1) / 2 }
+
+// upperRows are the rows of a D x D matrix from the diagonal on.
+func upperRows(m []float64, D int) iter.Seq[[]float64] {
+	return func(yield func([]float64) bool) {
+		for i := range D {
+			if !yield(m[i*D+i : (i+1)*D]) {
+				return
+			}
+		}
+	}
+}
+
+// symmetric is the matrix whose upperRows are those of x.
+func symmetric(x []float64, D int) *mat.Dense {
+	m := make([]float64, D*D)
+	for i := range D {
+		copy(m[i*D+i:(i+1)*D], x[:D-i])
+		for j, v := range x[:D-i] {
+			m[(i+j)*D+i] = v
+		}
+		x = x[D-i:]
+	}
+	return mat.NewDense(D, D, m)
 }
 
 // describe returns the Meta of the file: the sizes are those of the arrays.
@@ -275,14 +303,14 @@ func (m *Model) readLoss(z *dataset.NPZ) error {
 		}
 	}
 	if slices.Contains(z.Names(), "precision") {
-		a, err := readArray(z, "precision", m.D*m.D, 2)
+		a, err := readArray(z, "precision", triangle(m.D), 1)
 		if err != nil {
 			return err
 		}
-		if a.Shape[0] != m.D || a.Shape[1] != m.D {
-			return fmt.Errorf("array %q has shape %v, want (%d, %d)", "precision", a.Shape, m.D, m.D)
+		if a.Shape[0] != triangle(m.D) {
+			return fmt.Errorf("array %q has shape %v, want (%d,)", "precision", a.Shape, triangle(m.D))
 		}
-		p.Precision = dense.Owned{Dense: mat.NewDense(m.D, m.D, a.Data)}
+		p.Precision = dense.Owned{Dense: symmetric(a.Data, m.D)}
 	}
 	loss, err := losses.ByName(name, p)
 	if err != nil {

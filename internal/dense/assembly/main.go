@@ -65,7 +65,8 @@ func writeProducts() {
 	fmt.Fprint(output, "GLOBL ·lanes(SB), RODATA|NOPTR, $128\n\n")
 	for _, s := range sets {
 		frameTile(s)
-		addTile(s)
+		addTile(s, false)
+		addTile(s, true)
 		symmetricTile(s)
 	}
 }
