@@ -62,8 +62,13 @@ func newMahalanobis(m mat.Matrix) (*mahalanobis, error) {
 			l.factored = factored
 			return l, nil
 		}
+	} else if dense.Definite(entries, rows) {
+		return l, nil
 	}
-	return l, checkDefinite(mat.NewSymDense(rows, entries))
+	if err := checkEntries(entries, rows); err != nil { // what is not finite has no factor
+		return nil, err
+	}
+	return nil, indefinite(mat.NewSymDense(rows, entries))
 }
 
 // entriesOf copies the entries, row by row; those that are given away it takes.
@@ -90,20 +95,16 @@ func entriesOf(m mat.Matrix, n int) []float64 {
 // the cache.
 const mirrorBlock = 32
 
-// mirrored reports whether a matrix is finite, equals its transpose, and has a positive diagonal. It may say no of one that has
-// zeros of both signs.
+// mirrored reports whether a matrix has the bits of its transpose, and a positive diagonal.
 func mirrored(m []float64, n int) bool {
-	const sign = 1 << 63
-	var differ, largest uint64
+	var differ uint64
 	for from := 0; from < n; from += mirrorBlock {
 		for left := 0; left <= from; left += mirrorBlock {
 			for j := from; j < min(from+mirrorBlock, n); j++ {
 				row := m[j*n+left : j*n+min(left+mirrorBlock, j+1)]
 				at := left*n + j
 				for _, v := range row {
-					bits := math.Float64bits(v)
-					differ |= bits ^ math.Float64bits(m[at])
-					largest = max(largest, bits&^sign)
+					differ |= math.Float64bits(v) ^ math.Float64bits(m[at])
 					at += n
 				}
 			}
@@ -114,7 +115,7 @@ func mirrored(m []float64, n int) bool {
 			}
 		}
 	}
-	return differ == 0 && largest < math.Float64bits(math.Inf(1))
+	return differ == 0
 }
 
 // symmetrize replaces mirrored entries by their mean.
@@ -152,12 +153,9 @@ func checkEntries(m []float64, n int) error {
 	return nil
 }
 
-// checkDefinite reports a matrix without Cholesky factor by its smallest
+// indefinite describes a matrix without Cholesky factor by its smallest
 // eigenvalue and the coordinate that takes the largest part in it.
-func checkDefinite(m *mat.SymDense) error {
-	if raw := m.RawSymmetric(); dense.Definite(raw.Data, raw.N) {
-		return nil
-	}
+func indefinite(m *mat.SymDense) error {
 	var eigen mat.EigenSym
 	if !eigen.Factorize(m, true) {
 		return fmt.Errorf("not positive definite")

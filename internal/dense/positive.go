@@ -3,8 +3,9 @@ package dense
 import "math"
 
 const (
-	// factoredRows is the number of rows of a factor that are found at a time.
-	factoredRows = 48
+	// factoredRows is the number of rows of a factor from which others are subtracted at a time, and finishedRows that of
+	// those which are then found.
+	factoredRows, finishedRows = 48, 12
 	// trapezoidRows is the number of rows of a trapezoid.
 	trapezoidRows = 2 * factoredRows
 )
@@ -37,11 +38,15 @@ func NewPositive(m []float64, n int) (*Positive, bool) {
 		for first := 0; first < next.rows; first += factoredRows {
 			count := min(factoredRows, next.rows-first)
 			for _, above := range p.parts {
-				next.subtract(above, above.rows, first, count, weights)
+				next.subtract(above, 0, above.rows, first, count, weights)
 			}
-			next.subtract(next, first, first, count, weights)
-			if !next.factor(first, count) {
-				return nil, false
+			next.subtract(next, 0, first, first, count, weights)
+			for at := first; at < first+count; at += finishedRows {
+				some := min(finishedRows, first+count-at)
+				next.subtract(next, first, at, at, some, weights)
+				if !next.factor(at, some) {
+					return nil, false
+				}
 			}
 		}
 		p.parts = append(p.parts, next)
@@ -52,18 +57,20 @@ func NewPositive(m []float64, n int) (*Positive, bool) {
 // row is row i from its diagonal on.
 func (p trapezoid) row(i int) []float64 { return p.r[i*p.stride+i : (i+1)*p.stride] }
 
-// subtract takes from some rows what as many of the rows of R as are told, above them, take.
-func (p trapezoid) subtract(above trapezoid, rows, first, count int, weights []float64) {
+// subtract takes from some rows what the rows of R from one to another, above them, take.
+func (p trapezoid) subtract(above trapezoid, from, to, first, count int, weights []float64) {
+	if from == to {
+		return
+	}
 	at := p.from + first - above.from
-	for k := range rows {
-		for i, v := range above.r[k*above.stride+at : k*above.stride+at+count] {
+	x := above.r[from*above.stride+at:]
+	for k := range to - from {
+		for i, v := range x[k*above.stride : k*above.stride+count] {
 			weights[k*count+i] = -v
 		}
 	}
-	if rows > 0 {
-		sums := weighted{w: weights, row: count, column: 1, x: above.r[at:], stride: above.stride, n: rows, fused: true}
-		sums.to(p.r[first*p.stride+first:], p.stride, count, p.stride-first)
-	}
+	sums := weighted{w: weights, row: count, column: 1, x: x, stride: above.stride, n: to - from, fused: true}
+	sums.to(p.r[first*p.stride+first:], p.stride, count, p.stride-first)
 }
 
 // factor turns some rows of R'R, less what those above take, into those of R.
@@ -87,8 +94,7 @@ func (p trapezoid) factor(first, count int) bool {
 func (p *Positive) MultiplyRows(dst, rows []float64) {
 	n, count := p.n, len(rows)/p.n
 	clear(dst[:len(rows)])
-	sums := weighted{w: rows, row: 1, column: n, x: p.m, stride: n, n: n, fused: true}
-	sums.to(dst[:len(rows)], n, count, n)
+	AddFusedRowProduct(dst, rows, p.m, count, n, n)
 }
 
 // SolveRows overwrites every row x of rows by M^-1 x: as many operations as MultiplyRows takes. R is read

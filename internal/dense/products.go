@@ -176,6 +176,12 @@ func AddCentredRowProduct(sums, a, b, c []float64, n, k, cols int) {
 	add.to(sums[:n*cols], cols, n, cols)
 }
 
+// AddFusedRowProduct is AddRowProduct whose products are not rounded before they are added: half the work, and other bits.
+func AddFusedRowProduct(c, a, b []float64, n, k, cols int) {
+	add := weighted{w: a[:n*k], row: 1, column: k, x: b[:k*cols], stride: cols, n: k, fused: true}
+	add.to(c[:n*cols], cols, n, cols)
+}
+
 // AddSquare adds X'X to C, cols x cols, for X of n x cols: in the rows from one to another what is
 // on and above the diagonal, and of what is below it up to five entries of a row. The first row is a
 // multiple of SquareRows, where bits are not to depend on it.

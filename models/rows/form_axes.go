@@ -26,6 +26,8 @@ const (
 	// projections is how often what axes hold of a direction is taken from it: what rounding leaves of
 	// it the first time is gone after the second.
 	projections = 2
+	// someAxes is how many are multiplied with those before them at a time.
+	someAxes = 24
 )
 
 // NewFormAxes makes the axes that the rows span, in 2nD^2 + 6n^2D operations; n < D.
@@ -87,7 +89,7 @@ func (f *FormAxes) Outside(dst, inside []float64, m int) {
 	dense.Transpose(rows, inside, k, m)
 	f.h.Rows(rows, true)
 	clear(dst)
-	dense.AddRowProduct(dst, rows, f.pulled, m, k, f.d)
+	dense.AddFusedRowProduct(dst, rows, f.pulled, m, k, f.d)
 	f.outside(dst)
 }
 
@@ -98,7 +100,7 @@ func (f *FormAxes) outside(x []float64) {
 	for range projections {
 		dense.FrameProducts(inside, k, nil, f.axes, nil, x, k, count, f.d)
 		floats.Scale(-1, inside)
-		dense.AddRowProduct(x, inside, f.axes, count, k, f.d)
+		dense.AddFusedRowProduct(x, inside, f.axes, count, k, f.d)
 	}
 }
 
@@ -108,7 +110,10 @@ func (f *FormAxes) extend(from int) {
 	f.pulled = append(f.pulled, make([]float64, (k-from)*f.d)...)
 	f.m.MultiplyRows(f.pulled[from*f.d:], f.axes[from*f.d:])
 	others := make([]float64, (k-from)*k)
-	dense.FrameProducts(others, k, nil, f.axes, nil, f.pulled[from*f.d:], k, k-from, f.d)
+	for at := from; at < k; at += someAxes { // what is above the diagonal
+		end := min(at+someAxes, k)
+		dense.FrameProducts(others[(at-from)*k:], k, nil, f.axes[:end*f.d], nil, f.pulled[at*f.d:end*f.d], end, end-at, f.d)
+	}
 	form := make([]float64, k*k)
 	for i := range from {
 		copy(form[i*k:i*k+from], f.form[i*from:(i+1)*from])
@@ -166,5 +171,5 @@ func (f *FormAxes) ExpandAxes(dst, inside []float64) {
 	turned := append([]float64(nil), inside...)
 	f.h.Rows(turned, true)
 	clear(dst)
-	dense.AddRowProduct(dst, turned, f.axes, count, k, f.d)
+	dense.AddFusedRowProduct(dst, turned, f.axes, count, k, f.d)
 }
