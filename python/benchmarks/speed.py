@@ -86,7 +86,10 @@ def print_forms(_: Path, new: Path, folder: Path) -> None:
     np.save(folder / "diagonal.npy", np.diag(rng.uniform(0.2, 5, 784)))
     print("| digits | squared_l2, CPU s | full M | diagonal M |")
     print("| --- | --- | --- | --- |")
-    for keep, first, runs in (("4,9", 50, 15), (",".join(DIGITS), 100, 7)):
+    tables = [(",".join(pair), 50, 9) for pair in combinations(DIGITS, 2)]
+    tables.append((",".join(DIGITS), 100, 7))
+    ratios = []
+    for keep, first, runs in tables:
         fit = digits(keep, first, folder / "m.npz")
         cases = [["--loss", "squared_l2"]]
         for name in ("full", "diagonal"):
@@ -96,6 +99,12 @@ def print_forms(_: Path, new: Path, folder: Path) -> None:
         alone, *others = (min(column) for column in zip(*seconds, strict=True))
         cells = (f"{v:.4f}, {v / alone:.2f} times" for v in others)
         print(f"| {keep} | {alone:.4f} | {' | '.join(cells)} |", flush=True)
+        if first == 50:
+            ratios.append([v / alone for v in others])
+    full_m, diagonal = (
+        statistics.median(column) for column in zip(*ratios, strict=True)
+    )
+    print(f"pairs: median {full_m:.2f} (full), {diagonal:.2f} (diagonal)")
 
 
 def print_sweeps(_: Path, new: Path, __: Path) -> None:
