@@ -65,6 +65,9 @@ const (
 	// stageGain is the promised relative decrease, over eps, at which a stage ends,
 	// trialStageGain that in a trial, which may be less exact, and stageIterations the number of iterations after which it ends anyway.
 	stageGain, trialStageGain, stageIterations = 1e-2, 3e-2, 30
+	// lastGain is what takes the place of stageGain in the last stage of large systems: the residual goes by its root, and a step or two there
+	// spare rounds.
+	lastGain = 1e-6
 	// roundIterations bounds the iterations of a round, maxRounds the rounds of a finish after settled rows.
 	roundIterations, maxRounds = 250, 12
 	// A stage that is not over after slowStage iterations goes on with an eps raiseFactor
@@ -295,14 +298,7 @@ func (a PrimalDual) Step(e *framework.Evaluator, state framework.State) error {
 	}
 	s.Iterations++
 	s.Stayed++
-	gain := stageGain
-	if s.Trial > 0 {
-		gain = trialStageGain
-	}
-	if s.mayEndEarly() {
-		gain = earlyGain
-	}
-	solved := promised < gain*s.Eps/s.Scale*math.Abs(before)
+	solved := promised < s.stageGain()*s.Eps/s.Scale*math.Abs(before)
 	if !solved && s.crawls() {
 		return s.raise(e)
 	}
@@ -316,6 +312,19 @@ func (a PrimalDual) Step(e *framework.Evaluator, state framework.State) error {
 		return s.endStage(e)
 	}
 	return nil
+}
+
+// stageGain is the promised relative decrease, over eps, at which this stage ends.
+func (s *PrimalDualState) stageGain() float64 {
+	switch {
+	case s.mayEndEarly():
+		return earlyGain
+	case s.Trial > 0:
+		return trialStageGain
+	case s.schur.Outer > smallOuter && s.Eps <= lastRounding*s.Scale:
+		return lastGain
+	}
+	return stageGain
 }
 
 // crawls reports whether a larger eps may lead farther than the steps of this stage. It may
