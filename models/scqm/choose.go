@@ -14,7 +14,6 @@ import (
 
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/losses"
-	"github.com/scqm/scqm/models/rows"
 )
 
 // LearnLoss chooses the loss and fits a model with it: it fits with l2, and takes
@@ -110,31 +109,6 @@ func keptL2(spoken losses.Choice, why string) string {
 }
 
 func isL2(l framework.Loss) bool { return l.Name() == losses.L2().Name() }
-
-// rival is a loss to take in place of l2 if its errors on rows held out are smaller by so
-// many standard errors.
-type rival struct {
-	loss framework.Loss
-	// bySize says that it is the Huber loss of entries which turns linear at the size
-	// of those of the noise.
-	bySize bool
-	errors float64
-	reason string // for it
-
-	fit  *Fit // by it, nil before
-	fits verdict
-	told string  // on that
-	held verdict // on rows held out
-}
-
-// lossFor returns the loss for rows in a unit, with noise of that size.
-func (r *rival) lossFor(size, unit float64) (framework.Loss, error) {
-	if r.bySize {
-		return losses.HuberEntries(size)
-	}
-	loss, _, _ := rows.Rescaled(r.loss, unit)
-	return loss, nil
-}
 
 // byEntries fits by Huber's loss of entries where single entries are outlying, and
 // compares that with the fit by l2; else it returns nil. Fits are compared as they are,
@@ -249,20 +223,6 @@ func (f *Fit) unlessIncomparable(ctx context.Context, err error) (*Fit, string, 
 		return f, fmt.Sprintf("kept the loss l2: it cannot be compared with others: %v", err), nil
 	}
 	return nil, "", err
-}
-
-// learnInTime fits and returns errOutOfTime where the time limit ends that.
-func learnInTime(ctx context.Context, x Data, c Config) (*Fit, error) {
-	fit, err := Learn(ctx, x, c)
-	switch {
-	case err != nil:
-		return nil, err
-	case ctx.Err() != nil:
-		return nil, ctx.Err()
-	case fit.Run.Status == framework.TimeLimit:
-		return nil, errOutOfTime
-	}
-	return fit, nil
 }
 
 // lossText names a loss with its parameters.

@@ -144,18 +144,22 @@ func compared(first, other, weights []float64) verdict {
 	return verdict{(mean + by) / mean, by / deviation}
 }
 
-// residuals returns the residuals of rows.
-func (m *Model) residuals(ctx context.Context, x Data, threads int) ([]float64, error) {
-	r, err := m.Project(ctx, x, threads)
-	if err != nil {
-		return nil, err
-	}
-	floats.Sub(r, x.X)
-	return r, nil
-}
-
 // incomparable reports whether an error says that losses cannot be compared, and
 // not that the work is over.
 func incomparable(err error) bool {
 	return errors.Is(err, ErrInput) || errors.Is(err, framework.ErrNonFinite) || errors.Is(err, errOutOfTime)
+}
+
+// forHalves returns the config of fits that are only compared, of few iterations. The
+// ridge, where rows held out are to choose it, is the default.
+func (c Config) forHalves() Config {
+	if c.Ridge == AutoRidge {
+		c.Ridge = DefaultRidge
+	}
+	c.Inits, c.Solver = 1, nil
+	c.Options = framework.Options{
+		MaxIterations: comparedLimits.MaxIterations, MinRelativeDecrease: comparedLimits.MinRelativeDecrease,
+		TimeLimit: c.Options.TimeLimit, Begin: c.Options.Begin,
+	}
+	return c
 }

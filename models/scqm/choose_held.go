@@ -6,21 +6,8 @@ import (
 
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/losses"
+	"github.com/scqm/scqm/models/rows"
 )
-
-// forHalves returns the config of fits that are only compared, of few iterations. The
-// ridge, where rows held out are to choose it, is the default.
-func (c Config) forHalves() Config {
-	if c.Ridge == AutoRidge {
-		c.Ridge = DefaultRidge
-	}
-	c.Inits, c.Solver = 1, nil
-	c.Options = framework.Options{
-		MaxIterations: suggestLimits.MaxIterations, MinRelativeDecrease: suggestLimits.MinRelativeDecrease,
-		TimeLimit: c.Options.TimeLimit, Begin: c.Options.Begin,
-	}
-	return c
-}
 
 // heldOut compares losses by rows held out: l2 and each loss are fitted to both halves of
 // the rows, and the rows of the other half have the errors of [comparison].
@@ -99,4 +86,43 @@ func (h *comparison) learn(ctx context.Context, x Data, loss framework.Loss) (*M
 		return nil, err
 	}
 	return fit.Model, nil
+}
+
+// rival is a loss to take in place of l2 if its errors on rows held out are smaller by so
+// many standard errors.
+type rival struct {
+	loss framework.Loss
+	// bySize says that it is the Huber loss of entries which turns linear at the size
+	// of those of the noise.
+	bySize bool
+	errors float64
+	reason string // for it
+
+	fit  *Fit // by it, nil before
+	fits verdict
+	told string  // on that
+	held verdict // on rows held out
+}
+
+// lossFor returns the loss for rows in a unit, with noise of that size.
+func (r *rival) lossFor(size, unit float64) (framework.Loss, error) {
+	if r.bySize {
+		return losses.HuberEntries(size)
+	}
+	loss, _, _ := rows.Rescaled(r.loss, unit)
+	return loss, nil
+}
+
+// learnInTime fits and returns errOutOfTime where the time limit ends that.
+func learnInTime(ctx context.Context, x Data, c Config) (*Fit, error) {
+	fit, err := Learn(ctx, x, c)
+	switch {
+	case err != nil:
+		return nil, err
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case fit.Run.Status == framework.TimeLimit:
+		return nil, errOutOfTime
+	}
+	return fit, nil
 }

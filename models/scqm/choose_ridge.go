@@ -66,8 +66,8 @@ func (r *request) chooseRidge(ctx context.Context) error {
 	return nil
 }
 
-// errOutOfTime says that the time limit of a fit has passed before it.
-var errOutOfTime = errors.New("scqm: out of time")
+// keepRidge leaves the ridge as it is.
+func keepRidge(*request, context.Context) error { return nil }
 
 // heldOutLoss returns the mean loss of rows from models that were fitted without
 // them.
@@ -75,12 +75,12 @@ func (r *request) heldOutLoss(ctx context.Context, folds []split, ridge float64)
 	c := *r.config
 	c.Ridge, c.Curvature, c.Solver, c.Inits = ridge, r.columns.fitted, nil, 1
 	c.Options = framework.Options{
-		MaxIterations: ridgeIterations, MinRelativeDecrease: suggestLimits.MinRelativeDecrease,
+		MaxIterations: ridgeIterations, MinRelativeDecrease: comparedLimits.MinRelativeDecrease,
 		TimeLimit: c.Options.TimeLimit, Begin: c.Options.Begin,
 	}
 	var sum, total float64
 	for _, f := range folds {
-		fit, err := Learn(ctx, r.data.Select(f.learned), c)
+		fit, err := learnChoosing(ctx, r.data.Select(f.learned), c, keepRidge)
 		if fault := (*objective.LossError)(nil); errors.As(err, &fault) {
 			fault.Row = f.learned[fault.Row]
 		}

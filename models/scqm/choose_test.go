@@ -108,7 +108,7 @@ func TestLearnLossNearTheBest(t *testing.T) {
 			require.NoError(t, err)
 			models := []*Model{fit.Model}
 			for _, loss := range single {
-				models = append(models, learn(t, x, Config{Latent: 2, Curvature: 1, Loss: loss, Options: suggestLimits}).Model)
+				models = append(models, learn(t, x, Config{Latent: 2, Curvature: 1, Loss: loss, Options: comparedLimits}).Model)
 			}
 			errors := make([]float64, len(models))
 			for i, m := range models {

@@ -6,7 +6,6 @@ import (
 
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/models/scqm/internal/sheet"
-	"github.com/scqm/scqm/solvers"
 )
 
 // Config says how to fit a model. Latent and Loss are required; the zero value
@@ -69,11 +68,6 @@ const (
 // DefaultMaxIterations is that of [Config].Options.
 const DefaultMaxIterations = 10000
 
-// publishedDecrease is the MinRelativeDecrease of [solvers.RGD], which crawls below it.
-// Of other solvers it would end runs next to the tolerance: a gradient of 1e-6 promises
-// a decrease of about 1e-12.
-const publishedDecrease = 1e-10
-
 func (c Config) validate(x Data) error {
 	if err := x.Validate(); err != nil {
 		return err
@@ -115,22 +109,6 @@ func (c Config) ridge() float64 {
 		return DefaultRidge
 	}
 	return c.Ridge
-}
-
-func (c Config) options(x Data, solver framework.Solver) framework.Options {
-	o := c.Options
-	if o.MaxIterations == 0 {
-		o.MaxIterations = DefaultMaxIterations
-	}
-	if _, published := solver.(solvers.RGD); published && o.MinRelativeDecrease == 0 {
-		o.MinRelativeDecrease = publishedDecrease
-	}
-	if o.Checkpoint != nil && o.Checkpoint.Fingerprint == "" {
-		checkpoint := *o.Checkpoint
-		checkpoint.Fingerprint = fingerprint(x, c, solver)
-		o.Checkpoint = &checkpoint
-	}
-	return o
 }
 
 // curvatures are the number of curvature columns fitted and delivered.

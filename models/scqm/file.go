@@ -19,9 +19,6 @@ import (
 )
 
 const (
-	// FormatVersion is the version of the model file that this package writes.
-	FormatVersion = 1
-
 	metaName     = "meta.json"
 	maxMetaBytes = 1 << 24
 	maxEntries   = 1 << 40

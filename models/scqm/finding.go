@@ -2,6 +2,8 @@ package scqm
 
 import (
 	"math"
+
+	"github.com/scqm/scqm/framework"
 )
 
 // curvatureShare is how much of the noise across the sheet, in logarithms, a start
@@ -55,3 +57,10 @@ func (a finding) compare(b finding) int {
 }
 
 func (a finding) score() float64 { return a.cost * math.Pow(1+a.curvature, curvatureShare/a.across) }
+
+// finding judges the point of a run.
+func (p *Problem) finding(run *framework.Result) finding {
+	m := p.model(run.Point)
+	x, d := p.Data(), p.Shape().Latent
+	return finding{run.Cost, m.CurvatureExtent(m.Tau, x.Weights), float64(max(1, min(x.D, x.N-1)-d))}
+}

@@ -11,22 +11,11 @@ import (
 	"github.com/scqm/scqm/internal/memory"
 	"github.com/scqm/scqm/internal/par"
 	"github.com/scqm/scqm/models/rows"
-	"github.com/scqm/scqm/models/scqm/internal/sheet"
 	"github.com/scqm/scqm/solvers"
 )
 
-// Learn fits a model to the data. Like framework.Solve, it returns the best
-// model so far beside the error of a run that failed, and no error where the
-// run was cancelled or out of budget: see Meta.Status. A time limit counts from
-// the call of Learn.
-//
-// Data whose size is beyond 2^100 or below 2^-100 are fitted in other units
-// where the loss is a [framework.Rescaler]. Rows that occur several times are
-// fitted once, with their weights added up. An iteration costs one to a few
-// evaluations, of 2nDm operations and the loss of n rows each, and for
-// [solvers.Newton] nP^2 and P^3 more, P = D(1+m) + qs. Where no solver is named, 2^23
-// numbers and more are fitted as by [LearnFrom] under losses that this suits.
-func Learn(ctx context.Context, x Data, c Config) (*Fit, error) {
+// learnChoosing is [Learn], given what chooses the ridge once the rows are presolved.
+func learnChoosing(ctx context.Context, x Data, c Config, chooseRidge func(*request, context.Context) error) (*Fit, error) {
 	c.Options = c.Options.Begun()
 	x.Missing = c.IgnoreMissing
 	if err := c.validate(x); err != nil {
@@ -45,7 +34,7 @@ func Learn(ctx context.Context, x Data, c Config) (*Fit, error) {
 		return nil, err
 	}
 	var out results
-	if out.failure = r.chooseRidge(ctx); out.failure == nil {
+	if out.failure = chooseRidge(&r, ctx); out.failure == nil {
 		out.fit, out.failure = r.fit(ctx)
 	}
 	back(ctx, &out)
@@ -108,44 +97,6 @@ func (r *request) fit(ctx context.Context) (*Fit, error) {
 	fit.Model.Meta.judgeCurvature(fit.Model.CurvatureExtent(fit.Model.Tau, x.Weights))
 	fit.Model.Meta.Missing = p.describeMissing(c, fit.Model, run.Point)
 	return fit, fitError(failure, false)
-}
-
-// setRidge turns the scale-free ridge into Lambda.
-func (p *Problem) setRidge(ridge float64, flat *placed) error {
-	if ridge == 0 || p.Shape().S == 0 {
-		return nil
-	}
-	cost, err := p.flatCost(flat)
-	if err != nil {
-		return err
-	}
-	if math.IsNaN(cost) || math.IsInf(cost, 0) {
-		if fault := p.FindLossError(flat.x); fault != nil {
-			return fault
-		}
-	}
-	return p.scaleRidge(ridge, cost, flat.spread)
-}
-
-// scaleRidge sets Lambda from the cost of the flat start and the mean squared
-// distance of the rows from their mean. No start has a larger penalty than the flat
-// one has cost.
-func (p *Problem) scaleRidge(ridge, flat, spread float64) error {
-	p.Lambda, p.MaxPenalty = ridge*flat/p.Data().TotalWeight()*spread, flat
-	if math.IsInf(p.Lambda, 0) || math.IsNaN(p.Lambda) {
-		return fmt.Errorf("scqm: the ridge overflows at the scale of the data; rescale them: %w", ErrInput)
-	}
-	return nil
-}
-
-// model turns a point into a model in canonical form.
-func (p *Problem) model(x framework.Point) *Model {
-	f := p.NewSheet()
-	f.Load(x[BlockC], x[BlockQ], x[BlockTheta])
-	m := &Model{Loss: p.Loss(), Tau: append([]float64(nil), x[BlockTau]...)}
-	sheet.Canonicalize(f, m.Tau, p.Data().Weights)
-	m.fromSheet(f)
-	return m
 }
 
 // ResidualNorms returns the Euclidean norms of the residuals of the best flat

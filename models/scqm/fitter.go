@@ -59,6 +59,9 @@ const (
 	// changes the minimum by less than the tolerance, and three stages lead there. Half of
 	// the iterations of ten stages end lower.
 	creaseFactor, creaseLast = 0.03, 1e-3
+	// fullRank is the least part of the variance across the sheet, of that along it, of
+	// rows that span all of R^D.
+	fullRank = 1e-20
 )
 
 // NewFitter prepares fits of n rows of length D. Of c, the fields Latent,

@@ -5,15 +5,10 @@ import (
 	"fmt"
 	"math/bits"
 
-	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/internal/memory"
 	"github.com/scqm/scqm/models/scqm/internal/influence"
 	"github.com/scqm/scqm/solvers"
 )
-
-// ErrNotMinimum marks a model that is no minimum on the rows it is looked at
-// with: some change of it would lower the objective.
-var ErrNotMinimum = influence.ErrNotMinimum
 
 // Influence says how much each row drives a fit. It is the infinitesimal
 // jackknife: with F(y) the cost at the outer blocks y = (c, Q, Theta), minimised
@@ -141,14 +136,6 @@ func (o *Influence) addNotes(most float64, jumps bool) {
 		}
 		o.Notes = append(o.Notes, note)
 	}
-}
-
-// refinedFit is a fit as a problem and a point.
-type refinedFit struct {
-	problem  *Problem
-	at       framework.Point
-	rounding float64
-	jumps    bool // the gradient of the loss jumps at the kinks that were rounded
 }
 
 // reserveInfluence holds what the influence of rows takes, for a radial loss in

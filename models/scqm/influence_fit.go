@@ -155,3 +155,15 @@ func (s *refinedFit) round(ctx context.Context, plain *Problem, eps float64) err
 	s.problem, s.at, s.rounding = p, run.Point, eps
 	return nil
 }
+
+// ErrNotMinimum marks a model that is no minimum on the rows it is looked at
+// with: some change of it would lower the objective.
+var ErrNotMinimum = influence.ErrNotMinimum
+
+// refinedFit is a fit as a problem and a point.
+type refinedFit struct {
+	problem  *Problem
+	at       framework.Point
+	rounding float64
+	jumps    bool // the gradient of the loss jumps at the kinks that were rounded
+}

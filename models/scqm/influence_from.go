@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"github.com/scqm/scqm/framework"
-	"github.com/scqm/scqm/internal/dense"
 	"github.com/scqm/scqm/models/rows"
 	"github.com/scqm/scqm/models/scqm/internal/blocks"
 	"github.com/scqm/scqm/models/scqm/internal/influence"
@@ -88,29 +87,6 @@ func (m *Model) responseFrom(ctx context.Context, e Engine, threads int, tau []f
 	}
 	r.Remaining = r.jackknife.Remaining()
 	return r, nil
-}
-
-// newResponse prepares one, without what rows say, and the objective of no row.
-func (m *Model) newResponse(ctx context.Context, n int) (*Response, *objective.Objective, error) {
-	q := request{model: m}
-	if _, err := (dropColumns{}).apply(&q); err != nil {
-		return nil, nil, err
-	}
-	r := &Response{n: n, model: q.model}
-	o, err := objective.New(ctx, Data{N: 1, D: m.D, X: make([]float64, m.D)}, m.Loss, q.model.Latent, q.model.Curvature, 1)
-	if err != nil {
-		return nil, nil, err
-	}
-	r.jackknife, err = influence.Begin(o, q.model.point(1))
-	return r, o, err
-}
-
-// point is that of an objective of n rows, with coordinates 0.
-func (m *Model) point(n int) framework.Point {
-	f := m.sheet()
-	at := framework.Point{f.C, make([]float64, f.D*f.M), f.Theta, make([]float64, n*f.Latent)}
-	dense.Transpose(at[BlockQ], f.QT, f.M, f.D)
-	return at
 }
 
 // alwaysRounds reports whether the loss has kinks that are rounded whatever the residuals.

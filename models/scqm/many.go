@@ -111,16 +111,6 @@ func (m *Many) check(x *Data) error {
 // unknownLoss stands for a loss that is made later.
 type unknownLoss struct{ framework.Loss }
 
-// smallFits are the fits of one goroutine, which use the same memory where their
-// shapes are the same.
-type smallFits struct {
-	fitters []*Fitter // the first one, and those that follow it where it fails
-	n, D    int
-	columns curvatures
-	notes   []string
-	refused bool // no Fitter takes this shape
-}
-
 func (w *smallFits) fit(ctx context.Context, m *Many, i int, x Data, take func(i int, fit *Fit) error) error {
 	if err := ctx.Err(); err != nil {
 		return err

@@ -29,9 +29,6 @@ const (
 	// smallDecrease is the relative decrease of the cost from which on the first-order
 	// residual is looked at: what the next iteration gains is then about the square.
 	smallDecrease = 1e-8
-	// fullRank is the least part of the variance across the sheet, of that along it, of
-	// rows that span all of R^D.
-	fullRank = 1e-20
 )
 
 // kinked reports whether a loss has kinks, or curvature without bounds.
@@ -248,4 +245,14 @@ func (w *smallFits) deliver(c Config, f *Fitter, run *framework.Result, kkt *KKT
 	fit := &Fit{Model: m, Run: run}
 	fit.explain(*f.problem.Data())
 	return fit
+}
+
+// smallFits are the fits of one goroutine, which use the same memory where their
+// shapes are the same.
+type smallFits struct {
+	fitters []*Fitter // the first one, and those that follow it where it fails
+	n, D    int
+	columns curvatures
+	notes   []string
+	refused bool // no Fitter takes this shape
 }

@@ -1,7 +1,6 @@
 package scqm
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,6 +14,9 @@ import (
 
 // Version is the version of the module that writes files.
 const Version = "0.1.0"
+
+// FormatVersion is the version of the model file that this package writes.
+const FormatVersion = 1
 
 // Meta describes a fit: what was asked, what came out, how well. It is what
 // `scqm fit --json` prints and what a model file carries. It depends on the
@@ -172,50 +174,4 @@ func describeLoss(l framework.Loss) LossMeta {
 		m.Plugin = new(e.Program())
 	}
 	return m
-}
-
-func (p *Problem) meta(c Config, solver framework.Solver, run *framework.Result, notes []string) Meta {
-	kkt := p.judge(run)
-	return p.describe(c, solver, run, kkt, notes)
-}
-
-// describe describes a run that has been judged.
-func (p *Problem) describe(c Config, solver framework.Solver, run *framework.Result, kkt *KKT, notes []string) Meta {
-	penalty := p.Penalty(nil, run.Point[BlockTheta]) + p.PriorPenalty(run.Point)
-	total := 0.0
-	for i := range p.Data().N {
-		total += p.Data().Weight(i)
-	}
-	warnings := []string{}
-	switch run.Status {
-	case framework.Stalled, framework.MaxIterations, framework.MaxEvaluations:
-		warnings = append(warnings, run.Message)
-	}
-	return Meta{
-		Format: FormatVersion, Version: Version,
-		Objective: run.Cost - penalty, Penalty: penalty, MeanLoss: (run.Cost - penalty) / total,
-		Loss: describeLoss(c.Loss), N: p.Data().N, D: p.Data().D,
-		Latent: p.Shape().Latent, Curvature: p.Shape().S, Effective: p.Shape().S, Linear: c.Linear, Ridge: c.ridge(),
-		Solver: solver.Name(), Status: run.Status.String(), Message: run.Message,
-		Iterations: run.Iterations, Evaluations: run.Counts.Evaluations,
-		KKT: kkt, Stationarity: run.Stationarity, Inits: max(c.Inits, 1), Seed: c.Seed, Notes: notes, Warnings: warnings,
-	}
-}
-
-// judge returns the first-order system of a run that has ended, nil of one that
-// was cancelled. Cancelled is also a run that ended a moment before the context:
-// what would be told of it is not complete.
-func (p *Problem) judge(run *framework.Result) *KKT {
-	if run.Stationarity == nil {
-		return nil
-	}
-	kkt, err := p.KKT(run.Point)
-	if err == nil {
-		return &kkt
-	}
-	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
-		run.Status = framework.Cancelled
-		run.Message = fmt.Sprintf("cancelled after %d iterations, before the result was judged; the best point so far is kept", run.Iterations)
-	}
-	return nil
 }

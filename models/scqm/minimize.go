@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/internal/memory"
 	"github.com/scqm/scqm/models/scqm/internal/objective"
 )
 
@@ -40,9 +41,52 @@ func (p *Problem) minimizeAll(ctx context.Context, s *starts, solver framework.S
 	return r.run, note, failure
 }
 
-// finding judges the point of a run.
-func (p *Problem) finding(run *framework.Result) finding {
-	m := p.model(run.Point)
-	x, d := p.Data(), p.Shape().Latent
-	return finding{run.Cost, m.CurvatureExtent(m.Tau, x.Weights), float64(max(1, min(x.D, x.N-1)-d))}
+// minimize runs a solver on the problem, in the span of the rows where that
+// loses nothing and pays, or without the columns that do not vary. Observers then see points of the
+// problem in these coordinates.
+func (p *Problem) minimize(ctx context.Context, start framework.Point, solver framework.Solver, o framework.Options) (*framework.Result, error) {
+	other, from, f, held, err := p.inOtherCoordinates(start, solver)
+	defer held.Release()
+	if err != nil {
+		return nil, err
+	}
+	if other == nil {
+		return framework.Solve(ctx, p, start, solver, o)
+	}
+	run, failure := framework.Solve(ctx, other, from, solver, o)
+	if run == nil {
+		return nil, failure
+	}
+	run.Point = expandPoint(f, run.Point, p.Shape().M)
+	p.SetCertificate(expandCertificate(f, other.Certificate()))
+	if run.Status != framework.Cancelled && failure == nil {
+		run.Cost, err = p.Evaluate(nil, run.Point)
+	}
+	if failure == nil {
+		failure = err
+	}
+	return run, failure
+}
+
+// inOtherCoordinates returns the problem, and a point of it, in coordinates in which the solver
+// costs less, and the memory that is held for them; nil where there are none.
+func (p *Problem) inOtherCoordinates(x framework.Point, solver framework.Solver) (*Problem, framework.Point, coordinates, *memory.Reservation, error) {
+	foot := newFootprint(*p.Data(), p.Loss(), p.Shape().Latent, p.Shape().S, p.Threads())
+	switch {
+	case p.compressible(solver):
+		held, err := reserveSpan(*p.Data(), foot)
+		if err != nil {
+			return nil, nil, nil, held, err
+		}
+		small, at, f, err := p.restrict(x)
+		return small, at, f, held, err
+	case p.dropsColumns():
+		held, err := reserveColumns(*p.Data(), foot)
+		if err != nil {
+			return nil, nil, nil, held, err
+		}
+		fewer, at, f, err := p.varying(x)
+		return fewer, at, f, held, err
+	}
+	return nil, nil, nil, nil, nil
 }

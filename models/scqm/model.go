@@ -1,7 +1,6 @@
 package scqm
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -10,9 +9,6 @@ import (
 
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/internal/dense"
-	"github.com/scqm/scqm/internal/memory"
-	"github.com/scqm/scqm/internal/par"
-	"github.com/scqm/scqm/models/scqm/internal/nearest"
 	"github.com/scqm/scqm/models/scqm/internal/sheet"
 )
 
@@ -98,79 +94,6 @@ func (m *Model) fromSheet(f *sheet.Sheet) {
 	dense.Transpose(m.V, f.QT[f.Latent*f.D:], f.S, f.D)
 }
 
-// Reconstruct returns f(tau_i) for the rows of tau, n x d, as n x D.
-func (m *Model) Reconstruct(ctx context.Context, tau []float64, threads int) ([]float64, error) {
-	if len(tau)%m.Latent != 0 {
-		return nil, fmt.Errorf("scqm: %d latent numbers do not make rows of length %d: %w", len(tau), m.Latent, ErrInput)
-	}
-	for i, v := range tau {
-		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return nil, fmt.Errorf("scqm: row %d, column %d of tau is %v: %w", i/m.Latent, i%m.Latent, v, ErrInput)
-		}
-	}
-	held, err := m.reserveMap("reconstruct", len(tau)/m.Latent, m.D, threads)
-	if err != nil {
-		return nil, err
-	}
-	defer held.Release()
-	unit, n := m.ownUnit(), len(tau)/m.Latent
-	f := m.sheetIn(unit)
-	x := make([]float64, n*m.D)
-	par.Do(par.Threads(threads), par.Shards(n), func(_, shard int) {
-		z, phi, own := make([]float64, f.M), make([]float64, f.Q), make([]float64, f.Latent)
-		lo, hi := par.Bounds(n, shard)
-		for i := lo; i < hi && ctx.Err() == nil; i++ {
-			floats.ScaleTo(own, 1/unit, tau[i*f.Latent:(i+1)*f.Latent])
-			f.Coordinates(z, phi, own)
-			row := x[i*f.D : (i+1)*f.D]
-			copy(row, f.C)
-			for k, v := range z {
-				floats.AddScaled(row, v, f.Axis(k))
-			}
-			if unit != 1 {
-				floats.Scale(unit, row)
-			}
-		}
-	})
-	if !(framework.Point{x}).Finite() {
-		return nil, fmt.Errorf("scqm: latent coordinates so large that the rows overflow: %w", ErrInput)
-	}
-	return x, ctx.Err()
-}
-
-// Project returns the rows moved onto the sheet, f(Transform(x)), as n x D.
-func (m *Model) Project(ctx context.Context, x Data, threads int) ([]float64, error) {
-	tau, err := m.Transform(ctx, x, threads)
-	if err != nil {
-		return nil, err
-	}
-	return m.Reconstruct(ctx, tau, threads)
-}
-
-// Transform returns the latent coordinates of the point of the sheet that is
-// nearest to each row under the model's loss, n x d. The result for a row does
-// not depend on the others.
-func (m *Model) Transform(ctx context.Context, x Data, threads int) ([]float64, error) {
-	if err := m.accepts(x); err != nil {
-		return nil, err
-	}
-	x.Missing = m.Meta.Missing != nil
-	held, err := m.reserveMap("transform", x.N, m.Latent, threads)
-	if err != nil {
-		return nil, err
-	}
-	defer held.Release()
-	in, err := m.view(x)
-	if err != nil {
-		return nil, err
-	}
-	defer in.release()
-	tau := make([]float64, x.N*m.Latent)
-	err = nearest.ProjectRows(ctx, tau, in.sheet, in.loss, in.known(m.Tau), in.rows, in.missing, threads)
-	in.leave(tau)
-	return tau, err
-}
-
 // accepts reports why rows cannot be seen by the model. Those with missing entries
 // can where it was learned from such.
 func (m *Model) accepts(x Data) error {
@@ -189,12 +112,4 @@ func (m *Model) accepts(x Data) error {
 		return fmt.Errorf("scqm: the %s %q of the model is not loaded, and without it nothing can be projected: %w", kind, m.Meta.Loss.Name, ErrInput)
 	}
 	return nil
-}
-
-// reserveMap holds what sending rows through the model takes: those that come
-// out, of so many columns, and what finds their places.
-func (m *Model) reserveMap(act string, n int, columns int, threads int) (*memory.Reservation, error) {
-	x := Data{N: n, D: m.D}
-	f := newFootprint(x, m.Loss, m.Latent, m.Curvature, threads)
-	return f.reserve(act, x, f.n*float64(columns)+3*f.sheet()+f.callers*f.worker()+f.footpoints())
 }

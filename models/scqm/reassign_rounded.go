@@ -63,18 +63,6 @@ func (p *Problem) reassignRounded(x framework.Point) (moved bool, passes float64
 	return true, passes, nil
 }
 
-// apart returns a problem of the same cost with buffers and a rounding of its own: those of p are those of
-// the run that is examined.
-func (p *Problem) apart() (*Problem, error) {
-	s := p.Shape()
-	q, err := NewProblem(p.Context(), *p.Data(), p.PlainLoss(), s.Latent, s.S, p.Threads())
-	if err != nil {
-		return nil, err
-	}
-	q.Lambda, q.MaxPenalty, q.limits = p.Lambda, p.MaxPenalty, p.limits
-	return q, nil
-}
-
 // moveRounded tries the rows that promise most under the rounded loss, and returns where one of them leads
 // lower under the loss itself, by the rule for starts; else nothing.
 func (p *Problem) moveRounded(x framework.Point, cost float64) (end framework.Point, passes float64, err error) {

@@ -236,18 +236,6 @@ func (t *Trial) above(other *Trial, weights []float64) (mean, deviation float64)
 	return difference(t.rows, other.rows, weights)
 }
 
-// difference returns the mean of a - b with its standard error.
-func difference(a, b, weights []float64) (mean, deviation float64) {
-	diff := make([]float64, len(a))
-	floats.SubTo(diff, a, b)
-	w := rows.Shares(weights, len(diff))
-	mean = stat.Mean(diff, w)
-	for i, v := range diff {
-		deviation = math.Hypot(deviation, w[i]*(v-mean))
-	}
-	return mean, deviation / float64(len(diff))
-}
-
 // clearlyAbove says that a trial is worse by more than chance and rounding.
 func (s *Suggestion) clearlyAbove(t, other *Trial, weights []float64) bool {
 	mean, deviation := t.above(other, weights)
@@ -390,16 +378,13 @@ func (l learned) distancesOf(ctx context.Context, f fold, threads int) ([]float6
 	return rowDistances(f.test, y), nil
 }
 
-// suggestLimits are those of fits that are only compared.
-var suggestLimits = framework.Options{MaxIterations: 100, MinRelativeDecrease: 1e-5}
-
 // fit fits the model to rows.
 func (t *Trial) fit(ctx context.Context, x Data, c SuggestConfig) (learned, error) {
 	if t.Latent == 0 {
 		return learned{distances: rowDistances(x, slices.Repeat(rows.GeometricMedian(x), x.N))}, nil
 	}
 	fit, err := Learn(ctx, x, Config{
-		Latent: t.Latent, Curvature: t.Curvature, Linear: t.Curvature == 0, Ridge: t.Ridge, Loss: c.Loss, Threads: c.Threads, Options: suggestLimits,
+		Latent: t.Latent, Curvature: t.Curvature, Linear: t.Curvature == 0, Ridge: t.Ridge, Loss: c.Loss, Threads: c.Threads, Options: comparedLimits,
 	})
 	if err == nil {
 		err = ctx.Err()

@@ -1,0 +1,27 @@
+package scqm
+
+import (
+	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/solvers"
+)
+
+// publishedDecrease is the MinRelativeDecrease of [solvers.RGD], which crawls below it.
+// Of other solvers it would end runs next to the tolerance: a gradient of 1e-6 promises
+// a decrease of about 1e-12.
+const publishedDecrease = 1e-10
+
+func (c Config) options(x Data, solver framework.Solver) framework.Options {
+	o := c.Options
+	if o.MaxIterations == 0 {
+		o.MaxIterations = DefaultMaxIterations
+	}
+	if _, published := solver.(solvers.RGD); published && o.MinRelativeDecrease == 0 {
+		o.MinRelativeDecrease = publishedDecrease
+	}
+	if o.Checkpoint != nil && o.Checkpoint.Fingerprint == "" {
+		checkpoint := *o.Checkpoint
+		checkpoint.Fingerprint = fingerprint(x, c, solver)
+		o.Checkpoint = &checkpoint
+	}
+	return o
+}
