@@ -12,9 +12,10 @@ With --surfaces it is Poisson surfaces of denoised points and their normals, and
 points as they came with Open3D's normals: the mean angle of their triangles to the true
 normals, and their distance from the true points.
 
-Tools are MeshLab (pymeshlab), Open3D and PCL (pcl_mls_smoothing on the path), each
-where it is installed; the others are left out, and named. Meshes of one's own take
-the place of the surfaces with --mesh, for which Open3D measures distances:
+Tools are MeshLab (pymeshlab), Open3D, PCL (pcl_mls_smoothing on the path) and CGAL (its
+headers), each where it is installed; the others are left out, and named. Meshes of
+one's own take the place of the surfaces with --mesh, for which Open3D measures
+distances:
 
     python python/benchmarks/clouds.py --points 10000
 """
@@ -32,6 +33,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import cgal
 import numpy as np
 import numpy.typing as npt
 
@@ -324,6 +326,13 @@ def tools() -> tuple[dict[str, Denoise], dict[str, Normals], list[str]]:
         denoise["PCL MLS"] = pcl
     else:
         missing.append("PCL (pcl_mls_smoothing is not on the path)")
+    if lacking := cgal.missing():
+        missing.append(f"CGAL ({lacking})")
+    else:
+        cgal.program()  # compiled before any clock starts
+        denoise["CGAL jet"] = lambda X: (cgal.smooth(X, "jet"), None)
+        denoise["CGAL jet twice"] = lambda X: (cgal.smooth(X, "jet", 2), None)
+        denoise["CGAL bilateral"] = lambda X: (cgal.smooth(X, "bilateral"), None)
     return denoise, normals, missing
 
 
