@@ -127,7 +127,7 @@ func (l separableLoss) Evaluate(values, grad, r []float64, dim int) error {
 }
 
 // HessianProduct implements [framework.SecondOrder]: the Hessian is
-// 2 rho' I + 4 rho” rr'.
+// 2 rho' I + 4 rho″ rr'.
 func (l radialLoss) HessianProduct(dst, r, v []float64, dim int) error {
 	for i := range len(r) / dim {
 		row, along, to := r[i*dim:(i+1)*dim], v[i*dim:(i+1)*dim], dst[i*dim:(i+1)*dim]
@@ -159,7 +159,7 @@ func (l concaveRadial) Weights(w, r []float64, dim int) error {
 	return nil
 }
 
-// Weights implements [framework.Majorizer]: phi'(r)/r, and phi”(0) at 0.
+// Weights implements [framework.Majorizer]: phi'(r)/r, and phi″(0) at 0.
 func (l concaveSeparable) Weights(w, r []float64, _ int) error {
 	for k, x := range r {
 		_, d1, d2 := l.f.Phi(x)

@@ -75,7 +75,7 @@ func (p *Problem) hessian(c []float64) (*mat.SymDense, error) {
 	}
 }
 
-// addRadial adds 2 rho' I + 4 rho” rr' of all rows.
+// addRadial adds 2 rho' I + 4 rho″ rr' of all rows.
 func (p *Problem) addRadial(h *mat.SymDense, c []float64, l framework.Radial) error {
 	D := p.data.D
 	r, u, one, two := make([]float64, D), make([]float64, 1), make([]float64, 1), make([]float64, 1)

@@ -15,7 +15,7 @@ import (
 // over Tau, and g_i the gradient of the part of row i, implicit differentiation
 // of the first-order system F'(y) = 0 with respect to the weight w_i gives
 //
-//	dy/dw_i = -H^-1 g_i,   H = F”(y),
+//	dy/dw_i = -H^-1 g_i,   H = F″(y),
 //
 // and leaving out row i moves y by x = H^-1 w_i g_i to first order. H is the Schur
 // complement in which Tau is eliminated, on the tangent space of the Stiefel

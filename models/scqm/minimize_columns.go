@@ -79,7 +79,7 @@ func (p *Problem) varying(x framework.Point) (*Problem, framework.Point, coordin
 // gatheredPart is what the entries of Q are in a gathered column at the start. Where they are zero the cost has no slope.
 const gatheredPart = 1e-3
 
-// flatAtZero reports whether phi”(0) = 0.
+// flatAtZero reports whether phi″(0) = 0.
 func flatAtZero(loss evenLoss) bool {
 	var curvature, zero [1]float64
 	loss.Phi(nil, nil, curvature[:], zero[:])

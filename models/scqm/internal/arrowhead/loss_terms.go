@@ -8,7 +8,7 @@ import (
 )
 
 // What follows treats losses by their structure. Radial ones are functions of
-// |e|^2 = |r|^2, with Hessian 2 rho' I + 4 rho” e e' in any frame; quadratic
+// |e|^2 = |r|^2, with Hessian 2 rho' I + 4 rho″ e e' in any frame; quadratic
 // ones have the constant Hessian 2 W'MW; separable ones a diagonal one outside the
 // frame, see addDiagonalMoments; of others the Hessian is computed row by row, column
 // by column of W. A row takes D, D^2 and D^2 operations, or D^3 and D products with the

@@ -12,7 +12,7 @@ import (
 )
 
 // lowRank adds to Hessian and moves what rows contribute as matrices of low
-// rank: -w B C^-1 B', for radial losses 4 w rho” J'ee'J, and for the moves
+// rank: -w B C^-1 B', for radial losses 4 w rho″ J'ee'J, and for the moves
 //
 //   - w (Y (BC^-1)' + BC^-1 Y'),   Y = J'E - BC^-1 E'E / 2,
 //

@@ -44,7 +44,7 @@ func (h *RowHessian) batch(f *sheet.Sheet, w *Worker, loss framework.Loss, hess 
 	return nil
 }
 
-// radial uses hess loss = 2 rho' I + 4 rho” rr', so that with Q'Q = I only
+// radial uses hess loss = 2 rho' I + 4 rho″ rr', so that with Q'Q = I only
 // E'E and E'Q'r are needed.
 func (h *RowHessian) radial(f *sheet.Sheet, w *Worker, loss framework.Radial, hess [][]float64, r []float64, tau func(i int) []float64) {
 	n := len(hess)
