@@ -53,7 +53,7 @@ var directions = []struct{ from, to string }{
 	{"internal/blas", "std gonum"},
 	{"internal/gather", "std"},
 	{"internal/shm", "std sys"},
-	{"internal/soak", "std internal/dataset internal/drill framework models"},
+	{"internal/soak", "std internal/dataset internal/drill internal/par framework models"},
 	{"internal/stdio", "std"},
 	{"internal/drill", "std"},
 	{"internal/licences", "std"},

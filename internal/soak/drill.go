@@ -26,6 +26,8 @@ type drillSpec struct {
 	prepare func(b *bench) (undo func(), err error)
 	try     func(c *trial) error
 	whole   func(b *bench, o *outcome)
+	// together says that it may run beside others, as it looks at no clock, limit or process.
+	together bool
 }
 
 // errSkip marks what cannot be tried on this machine; the text says why.

@@ -2,9 +2,10 @@
 // random moments, fills its disk and takes its memory away, thousands of times,
 // and prints a table of what was tried and what failed.
 //
-//	go run ./internal/soak                        all drills, about an hour on two cores
+//	go run ./internal/soak                        all drills
 //	go run ./internal/soak -factor 0.1            a tenth of the cases
 //	go run ./internal/soak -only kills -case 17   one case of one drill
+//	go run ./internal/soak -jobs 4                drills of numbers four at a time
 //	go run ./internal/soak -list                  the drills there are
 //
 // A case is made by the seed, the name of its drill and its number, so that it
@@ -13,7 +14,8 @@
 //
 // Besides its own drills (files, kills, disks, ...), which run the program as
 // users do, it runs the drills that packages have as tests, see internal/drill,
-// and every fuzz target.
+// and every fuzz target. Of the drills of packages those that look at no clock, limit
+// or process, which are of numbers, run side by side, after the others.
 package main
 
 import (
@@ -23,8 +25,13 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"runtime"
+	"slices"
 	"strings"
+	"sync"
 	"syscall"
+
+	"github.com/scqm/scqm/internal/par"
 )
 
 // settings are the flags.
@@ -36,6 +43,7 @@ type settings struct {
 	list     bool
 	python   string
 	fuzzTime string
+	jobs     int
 }
 
 func main() {
@@ -47,6 +55,7 @@ func main() {
 	flag.BoolVar(&s.list, "list", false, "list the drills and run none")
 	flag.StringVar(&s.python, "python", "", "interpreter that has scqm (default .venv/bin/python; without it the drills of Python are skipped)")
 	flag.StringVar(&s.fuzzTime, "fuzztime", "20s", "time for each fuzz target, to be multiplied by -factor, or a number of inputs such as 100000x")
+	flag.IntVar(&s.jobs, "jobs", runtime.NumCPU(), "how many drills of numbers run side by side")
 	flag.Parse()
 	failed, err := s.run()
 	if err != nil {
@@ -59,8 +68,8 @@ func main() {
 }
 
 func (s *settings) run() (failed bool, err error) {
-	if flag.NArg() > 0 || !(s.factor > 0) {
-		return false, fmt.Errorf("want flags with a factor above 0; see -help")
+	if flag.NArg() > 0 || !(s.factor > 0) || s.jobs < 1 {
+		return false, fmt.Errorf("want flags, with a factor above 0 and at least one job; see -help")
 	}
 	all := append(programDrills(), packageDrills()...)
 	fuzzed, err := fuzzDrills()
@@ -99,7 +108,7 @@ func (s *settings) chooses(name string) bool {
 	return false
 }
 
-// drill runs drills one after the other and prints the table.
+// drill runs drills and prints the table: those of numbers side by side, after the others.
 func (s *settings) drill(chosen []drillSpec) (failed bool, err error) {
 	place, err := os.MkdirTemp("", "scqm-soak-")
 	if err != nil {
@@ -115,15 +124,8 @@ func (s *settings) drill(chosen []drillSpec) (failed bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	var done []*outcome
-	for _, d := range chosen {
-		if ctx.Err() != nil {
-			break
-		}
-		fmt.Fprintf(os.Stdout, "drill %s: %s\n", d.name, d.what)
-		o := d.run(b)
-		o.print(os.Stdout)
-		done = append(done, o)
+	done := b.runAll(chosen)
+	for _, o := range done {
 		failed = failed || o.failed > 0 || o.broken
 	}
 	printTable(os.Stdout, done)
@@ -131,4 +133,33 @@ func (s *settings) drill(chosen []drillSpec) (failed bool, err error) {
 		return failed, errors.New("interrupted; the table has what was tried until then")
 	}
 	return failed, nil
+}
+
+// runAll runs drills, those of numbers side by side after the others, until it is interrupted, and
+// returns what came of them, in their order.
+func (b *bench) runAll(chosen []drillSpec) []*outcome {
+	outcomes := make([]*outcome, len(chosen))
+	var printing sync.Mutex
+	run := func(k int) {
+		if b.interrupted.Err() != nil {
+			return
+		}
+		printing.Lock()
+		fmt.Fprintf(os.Stdout, "drill %s: %s\n", chosen[k].name, chosen[k].what)
+		printing.Unlock()
+		outcomes[k] = chosen[k].run(b)
+		printing.Lock()
+		outcomes[k].print(os.Stdout)
+		printing.Unlock()
+	}
+	var together []int
+	for k, d := range chosen {
+		if d.together {
+			together = append(together, k)
+		} else {
+			run(k)
+		}
+	}
+	par.Do(b.jobs, len(together), func(_, i int) { run(together[i]) })
+	return slices.DeleteFunc(outcomes, func(o *outcome) bool { return o == nil })
 }

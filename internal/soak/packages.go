@@ -25,14 +25,15 @@ type goDrill struct {
 	cases          int
 	env            string
 	flags          []string // of go test, beside the usual ones
+	alone          bool     // it looks at clocks, limits or processes
 }
 
 // packageHangs is how long the drills of a package may take with the usual number of
-// cases, and with fewer.
-const packageHangs = time.Hour
+// cases, and with fewer, beside as many others as there are processors.
+const packageHangs = 3 * time.Hour
 
 func (d goDrill) spec() drillSpec {
-	return drillSpec{name: d.name, what: fmt.Sprintf("go test %s -run '%s'", d.pkg, d.run), whole: d.whole}
+	return drillSpec{name: d.name, what: fmt.Sprintf("go test %s -run '%s'", d.pkg, d.run), whole: d.whole, together: !d.alone}
 }
 
 // whole runs the tests and counts what they report by internal/drill, or the

@@ -18,9 +18,36 @@ import (
 func newTestBench(t *testing.T) *bench {
 	t.Helper()
 	return &bench{
-		settings: settings{seed: 5, factor: 1, caseNo: -1}, place: t.TempDir(),
+		settings: settings{seed: 5, factor: 1, caseNo: -1, jobs: 2}, place: t.TempDir(),
 		happened: func(string) {}, interrupted: t.Context(), done: map[string]finished{},
 	}
+}
+
+// TestDrillsOfNumbersRunSideBySide has two that wait for each other, and one that must have ended before.
+func TestDrillsOfNumbersRunSideBySide(t *testing.T) {
+	first, second, ended := make(chan struct{}), make(chan struct{}), make(chan struct{})
+	wait := func(mine, other chan struct{}) func(*bench, *outcome) {
+		return func(_ *bench, o *outcome) {
+			close(mine)
+			<-other
+			select {
+			case <-ended:
+				o.tried++
+			default:
+			}
+		}
+	}
+	done := newTestBench(t).runAll([]drillSpec{
+		{name: "first", together: true, whole: wait(first, second)},
+		{name: "alone", whole: func(*bench, *outcome) { close(ended) }},
+		{name: "second", together: true, whole: wait(second, first)},
+	})
+	var names []string
+	for _, o := range done {
+		names = append(names, o.name)
+	}
+	assert.Equal(t, []string{"first", "alone", "second"}, names)
+	assert.Equal(t, []int{1, 1}, []int{done[0].tried, done[2].tried}, "those that began after the one alone had ended")
 }
 
 func TestDrillCountsAndTellsHowToRepeat(t *testing.T) {

@@ -29,29 +29,29 @@ func programDrills() []drillSpec {
 // env to those that have a variable of their own, %d being cases.
 func packageDrills() []drillSpec {
 	return []drillSpec{
-		goDrill{name: "go-plugins", pkg: "./plugins", run: "Hostile|Killed", cases: 5, env: "SCQM_PLUGIN_RUNS=%d"}.spec(),
-		goDrill{name: "go-plugin-lives", pkg: "./plugins", run: "ManyLives", cases: 20, env: "SCQM_PLUGIN_RUNS=%d"}.spec(),
+		goDrill{name: "go-plugins", alone: true, pkg: "./plugins", run: "Hostile|Killed", cases: 5, env: "SCQM_PLUGIN_RUNS=%d"}.spec(),
+		goDrill{name: "go-plugin-lives", alone: true, pkg: "./plugins", run: "ManyLives", cases: 20, env: "SCQM_PLUGIN_RUNS=%d"}.spec(),
 		goDrill{name: "go-flips-runs", pkg: "./framework", run: "FlippedBits", cases: 32768}.spec(),
 		goDrill{name: "go-flips-models", pkg: "./models/scqm", run: "FlippedBits", cases: 32768}.spec(),
 		goDrill{name: "go-more-starts", pkg: "./models/scqm", run: "DrillMoreStarts", cases: 120}.spec(),
 		goDrill{name: "go-race", pkg: "./models/scqm", run: "DrillRace", cases: 10}.spec(),
 		goDrill{name: "go-flips-checkpoints", pkg: "./cmd/scqm", run: "FlippedBits", cases: 32768}.spec(),
 		goDrill{name: "go-tolerances", pkg: "./models/scqm", run: "DrillTolerances", cases: 500}.spec(),
-		goDrill{name: "go-killed-fits", pkg: "./cmd/scqm", run: "Drill.*Killed", cases: 50}.spec(),
+		goDrill{name: "go-killed-fits", alone: true, pkg: "./cmd/scqm", run: "Drill.*Killed", cases: 50}.spec(),
 		goDrill{name: "go-hostile-rows", pkg: "./models/denoise", run: "HostileRows", cases: 252}.spec(),
 		goDrill{name: "go-independent-rows", pkg: "./models/denoise", run: "RowsAreIndependent", cases: 42}.spec(),
 		goDrill{name: "go-tiles", pkg: "./models/denoise", run: "DrillTiles", cases: 768}.spec(),
 		goDrill{name: "go-wide-tiles", pkg: "./models/denoise", run: "DrillWideTiles", cases: 66}.spec(),
-		goDrill{name: "go-files-in-tiles", pkg: "./cmd/scqm", run: "TestDenoiseInTiles$", cases: 10}.spec(),
+		goDrill{name: "go-files-in-tiles", alone: true, pkg: "./cmd/scqm", run: "TestDenoiseInTiles$", cases: 10}.spec(),
 		goDrill{name: "go-suggested", pkg: "./models/scqm", run: "TestSuggest$", cases: 27}.spec(),
 		goDrill{name: "go-stiefel-logarithms", pkg: "./manifolds", run: "DrillStiefelLog", cases: 2000}.spec(),
 		goDrill{name: "go-robust-fits", pkg: "./models/residuals", run: "DrillFits|DrillEssential", cases: 1000}.spec(),
 		goDrill{name: "go-kinks", pkg: "./models/scqm", run: "DrillKinks", cases: 400}.spec(),
 		// Whole products of what make test tries in part.
-		goDrill{name: "go-whole", pkg: "./models/denoise ./models/scqm ./models/residuals ./solvers", run: ".", cases: 1, env: drill.EnvCases + "=%d,spoilt-entries=12,minima=24"}.spec(),
+		goDrill{name: "go-whole", alone: true, pkg: "./models/denoise ./models/scqm ./models/residuals ./solvers", run: ".", cases: 1, env: drill.EnvCases + "=%d,spoilt-entries=12,minima=24"}.spec(),
 		// What make test runs under the race detector only.
-		goDrill{name: "go-without-races", pkg: "./internal/par ./internal/gather ./internal/shm ./internal/blas ./framework/... ./plugins/... ./bindings", run: ".", cases: 1, env: drill.EnvCases + "=%d"}.spec(),
-		goDrill{name: "go-races", pkg: "./...", run: ".", cases: 1, env: drill.EnvCases + "=%d,method-rows=42,kinks=4,minima=4,suggested-truths=9,spoilt-entries=12", flags: []string{"-race"}}.spec(),
+		goDrill{name: "go-without-races", alone: true, pkg: "./internal/par ./internal/gather ./internal/shm ./internal/blas ./framework/... ./plugins/... ./bindings", run: ".", cases: 1, env: drill.EnvCases + "=%d"}.spec(),
+		goDrill{name: "go-races", alone: true, pkg: "./...", run: ".", cases: 1, env: drill.EnvCases + "=%d,method-rows=42,kinks=4,minima=4,suggested-truths=9,spoilt-entries=12", flags: []string{"-race"}}.spec(),
 		goDrill{name: "go-hostile", pkg: "./models/scqm", run: "DrillHostile", cases: 2000}.spec(),
 		goDrill{name: "go-nearest", pkg: "./models/scqm/internal/nearest", run: "DrillNearest", cases: 20000}.spec(),
 		goDrill{name: "go-feet", pkg: "./models/scqm/internal/nearest", run: "DrillFeet", cases: 100000}.spec(),
@@ -71,8 +71,8 @@ func packageDrills() []drillSpec {
 		goDrill{name: "go-streamed-fits", pkg: "./models/scqm", run: "DrillStreamedFits", cases: 6}.spec(),
 		goDrill{name: "go-draws", pkg: "./models/scqm", run: "DrillDraws", cases: 15}.spec(),
 		goDrill{name: "go-stream-bits", pkg: "./models/scqm", run: "DrillStreamBits", cases: 3}.spec(),
-		goDrill{name: "go-memory", pkg: "./cmd/scqm", run: "DrillMemory", cases: 50}.spec(),
+		goDrill{name: "go-memory", alone: true, pkg: "./cmd/scqm", run: "DrillMemory", cases: 50}.spec(),
 		goDrill{name: "go-sources", pkg: "./internal/dataset", run: "DrillSources", cases: 2000}.spec(),
-		goDrill{name: "go-streams", pkg: "./cmd/scqm", run: "DrillStreams|DrillHundredGigabytes", cases: 20, env: drill.EnvCases + "=%d,hundred gigabytes=2"}.spec(),
+		goDrill{name: "go-streams", alone: true, pkg: "./cmd/scqm", run: "DrillStreams|DrillHundredGigabytes", cases: 20, env: drill.EnvCases + "=%d,hundred gigabytes=2"}.spec(),
 	}
 }
