@@ -1,6 +1,7 @@
 package mean
 
 import (
+	"errors"
 	"fmt"
 	"math"
 
@@ -113,9 +114,6 @@ func (p *Problem) addDiagonal(h *mat.SymDense, c []float64, l framework.Separabl
 	return p.ctx.Err()
 }
 
-// productEntries bounds the entries of a batch of products.
-const productEntries = 1 << 16
-
 // addProducts computes the Hessians of a loss that offers nothing but products,
 // or gradients to take differences of, some rows at a time.
 func (p *Problem) addProducts(h *mat.SymDense, c []float64) error {
@@ -159,3 +157,7 @@ func (p *Problem) product(v, r []float64) error {
 	}
 	return nil
 }
+
+// ErrNoCurvature marks a mean at which the loss has no second derivatives to
+// tell how it answers.
+var ErrNoCurvature = errors.New("no second derivatives at the mean")

@@ -51,3 +51,6 @@ func hessian(D float64) float64 {
 func reserveUnits(x rows.Data) (*memory.Reservation, error) {
 	return reserve("", x, 1, float64(x.N)*float64(x.D))
 }
+
+// productEntries bounds the entries of a batch of products.
+const productEntries = 1 << 16

@@ -264,3 +264,11 @@ func (s *sums) addWeighted(weights, r []float64, i int, radial bool, weight floa
 		s.moments[k] += u * v
 	}
 }
+
+// parts is the number of parts of the mean that nothing connects.
+func (p *Problem) parts() int {
+	if framework.StructureOf(p.plain) == framework.StructureSeparable {
+		return p.data.D
+	}
+	return 1
+}

@@ -14,10 +14,6 @@ import (
 	"github.com/scqm/scqm/models/rows"
 )
 
-// ErrNoCurvature marks a mean at which the loss has no second derivatives to
-// tell how it answers.
-var ErrNoCurvature = errors.New("no second derivatives at the mean")
-
 // touching is the size of a residual, relative to the typical one, below which a
 // row sits on the kink of a radial loss.
 const touching = 1e-3

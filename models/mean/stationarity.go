@@ -68,14 +68,6 @@ func (p *Problem) balanceRounded(parts []float64, x framework.Point, plain float
 // slope of a loss is that next to its kink.
 const besideKink = 1e-12
 
-// parts is the number of parts of the mean that nothing connects.
-func (p *Problem) parts() int {
-	if framework.StructureOf(p.plain) == framework.StructureSeparable {
-		return p.data.D
-	}
-	return 1
-}
-
 // balance returns the stationarities of the plain loss, one for each part of the
 // mean; nil where no row is away from it.
 func (p *Problem) balance(c []float64) ([]float64, error) {

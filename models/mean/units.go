@@ -1,10 +1,6 @@
 package mean
 
 import (
-	"context"
-
-	"gonum.org/v1/gonum/floats"
-
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/internal/memory"
 	"github.com/scqm/scqm/models/rows"
@@ -41,28 +37,4 @@ func (u *units) release() {
 	if u.held != nil {
 		u.held.Release()
 	}
-}
-
-// of computes the mean in units, whose objective is checked before.
-func (u *units) of(ctx context.Context, c Config) (*Mean, error) {
-	if u.unit == 1 {
-		return of(ctx, u.data, c)
-	}
-	if err := rows.CheckSums(u.data, u.loss, u.unit, u.factor); err != nil {
-		return nil, err
-	}
-	loss := c.Loss
-	c.Loss = u.loss
-	m, err := of(ctx, u.data, c)
-	if m == nil {
-		return nil, err
-	}
-	m.Loss = loss
-	floats.Scale(u.unit, m.C) // which is the point of the run
-	m.Objective = rows.Product(m.Objective, u.factor)
-	m.Run.Cost = rows.Product(m.Run.Cost, u.factor)
-	for i := range m.Run.History {
-		m.Run.History[i].Cost = rows.Product(m.Run.History[i].Cost, u.factor)
-	}
-	return m, err
 }

@@ -3,7 +3,6 @@ package rows
 import (
 	"errors"
 	"fmt"
-	"math"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -45,47 +44,6 @@ func (x Data) TotalWeight() float64 {
 	return floats.Sum(x.Weights)
 }
 
-// Validate reports why the data cannot be used: shapes that do not fit, numbers
-// that are not finite, or weights that are not. Places are counted from 0.
-func (x Data) Validate() error {
-	if x.N < 1 || x.D < 1 {
-		return fmt.Errorf("scqm: data are %d x %d; at least one row and one column are needed: %w", x.N, x.D, ErrInput)
-	}
-	if x.N > math.MaxInt/x.D || len(x.X) != x.N*x.D {
-		return fmt.Errorf("scqm: %d numbers do not make %d rows of %d: %w", len(x.X), x.N, x.D, ErrInput)
-	}
-	for i := dense.FiniteUntil(x.X); i < len(x.X); i++ {
-		v := x.X[i]
-		if math.IsInf(v, 0) || math.IsNaN(v) && !x.Missing {
-			return fmt.Errorf("scqm: row %d, column %d is %v; remove or impute it first: %w", x.First+i/x.D, i%x.D, v, ErrInput)
-		}
-	}
-	if err := x.validateRows(); err != nil {
-		return err
-	}
-	return x.validateWeights()
-}
-
-func (x Data) validateWeights() error {
-	if x.Weights == nil {
-		return nil
-	}
-	if len(x.Weights) != x.N {
-		return fmt.Errorf("scqm: %d weights for %d rows: %w", len(x.Weights), x.N, ErrInput)
-	}
-	var sum float64
-	for i, w := range x.Weights {
-		if !(w >= 0) || math.IsInf(w, 0) {
-			return fmt.Errorf("scqm: weight of row %d is %v, want a finite number of at least 0: %w", i, w, ErrInput)
-		}
-		sum += w
-	}
-	if sum == 0 {
-		return fmt.Errorf("scqm: all weights are 0: %w", ErrInput)
-	}
-	return nil
-}
-
 // Slice returns the rows from one number up to another, which share the memory of x.
 func (x Data) Slice(from, to int) Data {
 	part := x
@@ -106,23 +64,6 @@ func (x Data) Select(rows []int) Data {
 		}
 	}
 	return y
-}
-
-// LengthScale returns the root mean squared distance of the rows from their
-// mean, 1 where that is 0.
-func LengthScale(x Data) float64 {
-	mean := Mean(x)
-	var sum, total float64
-	x.EachSquare(mean, func(i int, square float64) {
-		w := x.Weight(i)
-		total += w
-		sum += w * square
-	})
-	h := math.Sqrt(sum / total)
-	if !(h > 0) || math.IsInf(h, 0) {
-		return 1
-	}
-	return h
 }
 
 // EachSquare hands on the squared distances of the rows from c, of which no entry is missing.
@@ -180,30 +121,6 @@ func Shares(weights []float64, n int) []float64 {
 
 // tileRows is the number of rows that are handed to kernels at a time.
 const tileRows = 64
-
-// Mean adds deviations from the first row, which keeps the digits of
-// data with a large common offset.
-func Mean(x Data) []float64 {
-	if x.Missing {
-		return observedMean(x)
-	}
-	mean := make([]float64, x.D)
-	var sum float64
-	for i := range x.N {
-		sum += x.Weight(i)
-	}
-	first := x.Row(0)
-	var shares [tileRows]float64
-	for from := 0; from < x.N; from += tileRows {
-		n := min(tileRows, x.N-from)
-		for i := range n {
-			shares[i] = x.Weight(from+i) / sum
-		}
-		dense.AddCentredProduct(mean, shares[:n], x.X[from*x.D:(from+n)*x.D], first, n, 1, x.D)
-	}
-	floats.Add(mean, first)
-	return mean
-}
 
 // ErrOverflow says that numbers do not reach as far as the data.
 var ErrOverflow = fmt.Errorf("scqm: the loss of the data overflows or vanishes at their scale; rescale them: %w", ErrInput)

@@ -1,0 +1,92 @@
+package mean
+
+import (
+	"context"
+	"fmt"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/models/rows"
+	"github.com/scqm/scqm/solvers"
+)
+
+// ofAll computes the mean of all columns together.
+func ofAll(ctx context.Context, x rows.Data, c Config) (*Mean, error) {
+	p, err := NewProblem(ctx, x, c.Loss, c.Threads)
+	if err != nil {
+		return nil, err
+	}
+	m, err := p.solve(ctx, framework.Point{medians(x)}, c)
+	if err != nil || c.Solver != nil || p.rounded == nil || m.Run.Status == framework.Cancelled {
+		return m, err
+	}
+	return p.finish(ctx, m, c)
+}
+
+// solve minimises from a start.
+func (p *Problem) solve(ctx context.Context, start framework.Point, c Config) (*Mean, error) {
+	if c.Solver == nil {
+		c.Solver = solvers.Continuation{Inner: solvers.LBFGS{}}
+	}
+	if c.Options.Tolerance == 0 {
+		c.Options.Tolerance = DefaultTolerance
+	}
+	run, err := framework.Solve(ctx, p, start, c.Solver, c.Options)
+	if run == nil {
+		return nil, fmt.Errorf("mean: %w", err)
+	}
+	m := &Mean{C: run.Point[0], Loss: p.plain, Objective: run.Cost, Run: run}
+	if err != nil {
+		return m, fmt.Errorf("mean: %w", err)
+	}
+	return m, nil
+}
+
+// finish goes on from the mean of the last rounded loss with the loss itself,
+// and returns where that leads if it is a minimum: else the mean sits on a kink.
+func (p *Problem) finish(ctx context.Context, m *Mean, c Config) (*Mean, error) {
+	plain, err := NewProblem(ctx, p.data, p.plain, p.threads)
+	if err != nil {
+		return nil, err
+	}
+	c.Solver = newton{plain}
+	c.Options.MinRelativeDecrease, c.Options.CheckEvery = -1, 1
+	end, err := plain.solve(ctx, framework.Point{m.C}, c)
+	if err != nil || end.Run.Status != framework.Converged || end.Objective > m.Objective {
+		return m, ctx.Err()
+	}
+	end.Run.Iterations += m.Run.Iterations
+	end.Run.Counts.Evaluations += m.Run.Counts.Evaluations
+	end.Run.Counts.Passes += m.Run.Counts.Passes
+	end.Run.Elapsed += m.Run.Elapsed
+	end.Run.History = append(m.Run.History, end.Run.History...)
+	return end, nil
+}
+
+// medians returns a weighted median of every column.
+func medians(x rows.Data) []float64 {
+	c, column, weights := make([]float64, x.D), make([]float64, x.N), make([]float64, x.N)
+	order := make([]int, x.N)
+	for k := range c {
+		for i := range column {
+			column[i] = x.Row(i)[k]
+		}
+		floats.Argsort(column, order)
+		var total, sum float64
+		for i, from := range order {
+			weights[i] = 1
+			if x.Weights != nil {
+				weights[i] = x.Weights[from]
+			}
+			total += weights[i]
+		}
+		for i, w := range weights {
+			if sum += w; sum >= total/2 {
+				c[k] = column[i]
+				break
+			}
+		}
+	}
+	return c
+}

@@ -1,0 +1,76 @@
+package rows
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/scqm/scqm/internal/dense"
+)
+
+// Validate reports why the data cannot be used: shapes that do not fit, numbers
+// that are not finite, or weights that are not. Places are counted from 0.
+func (x Data) Validate() error {
+	if x.N < 1 || x.D < 1 {
+		return fmt.Errorf("scqm: data are %d x %d; at least one row and one column are needed: %w", x.N, x.D, ErrInput)
+	}
+	if x.N > math.MaxInt/x.D || len(x.X) != x.N*x.D {
+		return fmt.Errorf("scqm: %d numbers do not make %d rows of %d: %w", len(x.X), x.N, x.D, ErrInput)
+	}
+	for i := dense.FiniteUntil(x.X); i < len(x.X); i++ {
+		v := x.X[i]
+		if math.IsInf(v, 0) || math.IsNaN(v) && !x.Missing {
+			return fmt.Errorf("scqm: row %d, column %d is %v; remove or impute it first: %w", x.First+i/x.D, i%x.D, v, ErrInput)
+		}
+	}
+	if err := x.validateRows(); err != nil {
+		return err
+	}
+	return x.validateWeights()
+}
+
+func (x Data) validateWeights() error {
+	if x.Weights == nil {
+		return nil
+	}
+	if len(x.Weights) != x.N {
+		return fmt.Errorf("scqm: %d weights for %d rows: %w", len(x.Weights), x.N, ErrInput)
+	}
+	var sum float64
+	for i, w := range x.Weights {
+		if !(w >= 0) || math.IsInf(w, 0) {
+			return fmt.Errorf("scqm: weight of row %d is %v, want a finite number of at least 0: %w", i, w, ErrInput)
+		}
+		sum += w
+	}
+	if sum == 0 {
+		return fmt.Errorf("scqm: all weights are 0: %w", ErrInput)
+	}
+	return nil
+}
+
+// validateRows refuses rows without any entry.
+func (x Data) validateRows() error {
+	if !x.Missing {
+		return nil
+	}
+	for i := range x.N {
+		if NoneObserved(x.Row(i)) {
+			return fmt.Errorf("scqm: row %d has no entry, all of its %d are missing; leave it out: %w", x.First+i, x.D, ErrInput)
+		}
+	}
+	return nil
+}
+
+// ValidateColumns refuses columns without any entry in rows that have weight: a
+// fit learns nothing about them.
+func (x Data) ValidateColumns() error {
+	if !x.Missing {
+		return nil
+	}
+	for j, v := range firstObserved(x) {
+		if v != v {
+			return fmt.Errorf("scqm: column %d has no entry, all of its %d are missing or in rows of weight 0; leave it out: %w", j, x.N, ErrInput)
+		}
+	}
+	return nil
+}
