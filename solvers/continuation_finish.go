@@ -106,7 +106,7 @@ func (s *ContinuationState) goal() float64 {
 
 // maxRepeated bounds the number of times that the second stages and their finish run once
 // more, which they do where they lowered the cost by more than the fraction repeatGain.
-const maxRepeated, repeatGain = 3, 1e-6
+const maxRepeated = 3
 
 // repeats reports whether the second stages run once more: they led down a valley and not
 // to its end, as the number of their iterations is bounded. In systems that are too large for trials
@@ -187,20 +187,6 @@ func (a Continuation) reassign(e *framework.Evaluator, s *ContinuationState) (bo
 // inner solver in the stages of a cost with a gradient, all of which run: solvers of first order come to no
 // rest in them, and rows go over again.
 const oftenReassigned = 2
-
-// reassigned returns x with rows in better places and the cost there, where that is
-// worth more iterations; else nothing.
-func reassigned(e *framework.Evaluator, x framework.Point, cost float64) (framework.Point, float64, error) {
-	x = x.Clone()
-	if moved, err := e.Reassign(x); !moved || err != nil {
-		return nil, 0, err
-	}
-	lower, err := e.Evaluate(nil, x)
-	if err != nil || !framework.WorthReassigning(cost, lower) {
-		return nil, 0, err
-	}
-	return x, lower, nil
-}
 
 // beginFinish begins the finish, if it is needed and possible.
 func (a Continuation) beginFinish(e *framework.Evaluator, s *ContinuationState) (begun bool, err error) {

@@ -278,10 +278,3 @@ func (a LBFGS) search(e *framework.Evaluator, s *LBFGSState, slope float64, kind
 	}
 	return true, nil
 }
-
-// toGradient turns a Euclidean gradient at x into the Riemannian one.
-func toGradient(blocks []framework.Block, g, x framework.Point) {
-	for k, b := range blocks {
-		b.Gradient(g[k], x[k], g[k])
-	}
-}

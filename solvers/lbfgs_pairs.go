@@ -6,7 +6,6 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/scqm/scqm/framework"
-	"github.com/scqm/scqm/internal/dense"
 )
 
 // minCurvature is the cosine of the angle between s and y below which a pair
@@ -159,24 +158,4 @@ func (s *LBFGSState) recompute(blocks []framework.Block) {
 // forget drops all pairs.
 func (s *LBFGSState) forget() {
 	s.S, s.Y, s.Curvatures = nil, nil, nil
-}
-
-// inner is the inner product of two tangent vectors at x.
-func inner(blocks []framework.Block, x, u, v framework.Point) float64 {
-	var sum float64
-	for k, b := range blocks {
-		if _, ok := b.Manifold.(framework.Metric); ok {
-			sum += b.Inner(x[k], u[k], v[k])
-		} else {
-			sum += dense.InnerProduct(u[k], v[k])
-		}
-	}
-	return sum
-}
-
-// addScaled adds a v to u.
-func addScaled(u framework.Point, a float64, v framework.Point) {
-	for k := range u {
-		dense.AddScaled(u[k], a, v[k])
-	}
 }

@@ -1,10 +1,7 @@
 package solvers
 
 import (
-	"fmt"
 	"math"
-
-	"gonum.org/v1/gonum/floats"
 
 	"github.com/scqm/scqm/framework"
 )
@@ -63,54 +60,12 @@ var inValleys = Newton{Straight: true, StraightAfter: creepingFirst}
 
 const (
 	defaultDamping = 1e-2
-	// minDamping keeps null spaces of S harmless, maxDamping says that no
-	// step helps.
-	minDamping = 1e-9
+	// maxDamping says that no step helps.
 	maxDamping = 1e16
-	// acceptedRatio is the least ratio of actual to predicted decrease.
-	acceptedRatio = 1e-4
-	// belowRounding is the predicted decrease, relative to the cost, at which
-	// rounding decides on the ratio.
-	belowRounding = 1e-13
-	// nearDecrease is the relative decrease of the cost by a step after which the next one may be
-	// straightened.
-	nearDecrease = 0.03
 )
 
 // Name returns "newton".
 func (Newton) Name() string { return "newton" }
-
-// NewtonState is where a run of [Newton] stands.
-type NewtonState struct {
-	X    framework.Point
-	Cost float64
-	// Mu is the damping of the next step, Nu the factor by which a rejection
-	// raises it.
-	Mu, Nu float64
-	// Leap is the length of the next leap along a valley, in steps, 0 outside of
-	// valleys; Rest counts the iterations without one that are left.
-	Leap float64
-	Rest int
-	// Assembled says that the derivatives at X were computed.
-	Assembled bool
-	// Waits is the number of iterations before moves are straightened, negative for none,
-	// Near that the last step gained no more than the fraction .03 of the cost.
-	Waits int
-	Near  bool
-
-	arrowhead *framework.Arrowhead // with schur those at X, if Assembled
-	schur     *schur
-	trial     framework.Point
-	moved     []float64 // the inner block after the step
-
-	spare *schur          // of the point before a pair of steps, once there was one
-	from  framework.Point // that point
-}
-
-// Iterate returns the current point and its cost.
-func (s *NewtonState) Iterate() (framework.Point, float64) {
-	return s.X, s.Cost
-}
 
 // Lacks implements [framework.Selective].
 func (Newton) Lacks(p framework.Problem) string {
@@ -167,12 +122,6 @@ func (a Newton) Restart(e *framework.Evaluator, state framework.State, x framewo
 	return err
 }
 
-// allocate makes what a state that was just made or restored lacks.
-func (s *NewtonState) allocate(e *framework.Evaluator, shape framework.ArrowheadShape) {
-	s.arrowhead, s.schur = framework.NewArrowhead(shape), newSchur(shape)
-	s.trial, s.moved = framework.NewPoint(e.Blocks()), make([]float64, shape.Inner())
-}
-
 // Resume computes the derivatives of a stored run again.
 func (s *NewtonState) Resume(e *framework.Evaluator) error {
 	if err := Supports(Newton{}, e.Problem()); err != nil {
@@ -185,20 +134,6 @@ func (s *NewtonState) Resume(e *framework.Evaluator) error {
 	}
 	_, err := s.assemble(e)
 	return err
-}
-
-// assemble computes derivatives at X and eliminates the inner rows.
-func (s *NewtonState) assemble(e *framework.Evaluator) (float64, error) {
-	cost, err := e.AssembleHessian(s.arrowhead, s.X)
-	if err == nil && math.IsInf(cost, 0) {
-		err = fmt.Errorf("%w: the cost with second derivatives", framework.ErrNonFinite)
-	}
-	if err != nil {
-		return cost, err
-	}
-	s.schur.eliminate(s.arrowhead)
-	s.Assembled = true
-	return cost, nil
 }
 
 // Step moves all blocks once, with as much damping as that takes.
@@ -237,43 +172,4 @@ func (a Newton) Step(e *framework.Evaluator, state framework.State) error {
 	}
 	s.Mu, s.Nu = a.damping(), 2
 	return framework.ErrNoProgress
-}
-
-// try evaluates the step that schur holds; one that leads nowhere has infinite
-// cost.
-func (s *NewtonState) try(e *framework.Evaluator) (float64, error) {
-	if e.RetractOuter(s.trial, s.X, s.schur.outer) != nil {
-		return math.Inf(1), nil
-	}
-	if inner := s.arrowhead.Block; s.arrowhead.Rows > 0 {
-		copy(s.trial[inner], s.X[inner])
-		floats.AddTo(s.moved, s.X[inner], s.schur.inner)
-	}
-	if s.Waits == 0 && s.Near { // farther away they lead to other minima twice as often
-		e.Straighten(s.trial, s.X, s.schur.outer, s.moved)
-	}
-	return e.InnerStep(s.trial, s.moved)
-}
-
-// accept moves to the trial if it is good enough, and adapts the damping.
-func (s *NewtonState) accept(cost, predicted float64) bool {
-	ratio := (s.Cost - cost) / predicted
-	rounding := predicted <= belowRounding*math.Abs(s.Cost)
-	if !(cost <= s.Cost) || !(ratio > acceptedRatio) && !rounding {
-		return false
-	}
-	s.X, s.trial = s.trial, s.X
-	s.Near = s.Cost-cost <= nearDecrease*math.Abs(s.Cost)
-	if s.Waits > 0 {
-		s.Waits--
-	}
-	s.Cost = cost
-	s.Assembled = false
-	if rounding {
-		return true
-	}
-	gain := 2*min(ratio, 1) - 1
-	s.Mu *= max(0.1, 1-gain*gain*gain)
-	s.Nu = 2
-	return true
 }

@@ -12,6 +12,13 @@ import (
 // innerFlatness is the flatness of systems for [Newton].
 const innerFlatness = 1e-8
 
+// minDamping keeps null spaces of S harmless.
+const minDamping = 1e-9
+
+// smallOuter is the number of outer coordinates up to which second derivatives are
+// cheaper than the iterations that they save.
+const smallOuter = 64
+
 // minDiagonal is the diagonal entry of A, relative to the squares of the others
 // in its row over their diagonal entries, below which it is raised.
 const minDiagonal = 1e-10

@@ -109,6 +109,9 @@ const (
 	lastSteps = 5
 )
 
+// repeatGain is the fraction of the cost that rounds and second stages must have gained for others to follow.
+const repeatGain = 1e-6
+
 // firstRoundings are the first eps of the rounds, relative to the scale. Of systems
 // of more than smallOuter outer coordinates, which have no trials, rounds after the
 // first one begin elsewhere.

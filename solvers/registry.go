@@ -6,30 +6,11 @@
 package solvers
 
 import (
-	"fmt"
-	"slices"
-	"strings"
-	"sync"
-
 	"github.com/scqm/scqm/framework"
 )
 
-// Description is what a list of solvers says about one of them.
-type Description struct {
-	// Name is what users choose the solver by.
-	Name string
-	// Summary says in one line what it does and when to use it.
-	Summary string
-}
-
-type entry struct {
-	Description
-	construct func() framework.Solver
-}
-
-var (
-	registryMu sync.RWMutex
-	registry   = []entry{
+func init() {
+	registry = []entry{
 		{Description{"alternating", "exact minimisation over some blocks at a time, in accelerated sweeps where the loss is one of the norm, or r'Mr: l2, squared_l2, huber, mahalanobis"},
 			func() framework.Solver { return Continuation{Inner: Alternating{}, Finish: true, Retrials: true} }},
 		{Description{"cg", "preconditioned Riemannian conjugate gradients, in the memory of four points, kinks rounded less and less; for any loss"},
@@ -47,59 +28,12 @@ var (
 		{Description{"trust_region", "Riemannian trust regions by products with the Hessian, or differences of gradients, kinks rounded less and less; for gradients of 1e-8 and less"},
 			func() framework.Solver { return Continuation{Inner: TrustRegion{}, Finish: true, Retrials: true} }},
 	}
-)
-
-// Register adds a solver under a name of its own.
-func Register(name, summary string, construct func() framework.Solver) error {
-	registryMu.Lock()
-	defer registryMu.Unlock()
-	if name == "" || construct == nil {
-		return fmt.Errorf("solvers: register: a name and a constructor are needed: %w", framework.ErrInvalid)
-	}
-	if slices.ContainsFunc(registry, func(e entry) bool { return e.Name == name }) {
-		return fmt.Errorf("solvers: register: %q is taken: %w", name, framework.ErrInvalid)
-	}
-	registry = append(registry, entry{Description{name, summary}, construct})
-	return nil
-}
-
-// ByName returns the solver of that name with its default settings.
-func ByName(name string) (framework.Solver, error) {
-	registryMu.RLock()
-	defer registryMu.RUnlock()
-	for _, e := range registry {
-		if e.Name == name {
-			return e.construct(), nil
-		}
-	}
-	return nil, fmt.Errorf("solvers: no solver %q; there are %s: %w", name, strings.Join(names(), ", "), framework.ErrInvalid)
-}
-
-// Describe lists the solvers in the order they were registered.
-func Describe() []Description {
-	registryMu.RLock()
-	defer registryMu.RUnlock()
-	list := make([]Description, len(registry))
-	for i, e := range registry {
-		list[i] = e.Description
-	}
-	return list
-}
-
-func names() []string {
-	list := make([]string, len(registry))
-	for i, e := range registry {
-		list[i] = e.Name
-	}
-	return list
 }
 
 const (
-	// smallOuter is the number of outer coordinates up to which second derivatives
-	// are cheaper than the iterations that they save, and smallArrowhead that of the
-	// entries that couple them with the rows: beyond, sweeps over the rows reach the
-	// same cost in less time, and in a tenth of the memory.
-	smallOuter     = 64
+	// smallArrowhead is the number of entries that couple outer coordinates with the rows
+	// up to which second derivatives are cheaper than the iterations that they save: beyond,
+	// sweeps over the rows reach the same cost in less time, and in a tenth of the memory.
 	smallArrowhead = 1 << 20
 	// pairNumbers bounds those that the pairs of L-BFGS hold, down to leastPairs of
 	// them, with which fits of many rows take no more iterations than with more.

@@ -310,15 +310,6 @@ func (a RGD) firstStep(s *RGDState, b framework.Block, k, i int, cost, slope flo
 	return barzilaiBorwein(b, x, g, lastX, lastG, buf, last)
 }
 
-// polyak is the step after which a linear cost reaches zero, or for a cost of
-// zero one of unit length.
-func polyak(cost, slope float64) float64 {
-	if eta := math.Abs(cost) / slope; eta > 0 && !math.IsInf(eta, 0) {
-		return eta
-	}
-	return 1 / math.Sqrt(slope)
-}
-
 // barzilaiBorwein returns <s,s>/<s,y>, kept within a factor of 1000 of the
 // step before; where the curvature along s is not positive, that step.
 func barzilaiBorwein(b framework.Block, x, g, lastX, lastG, buf []float64, last float64) float64 {
@@ -360,19 +351,4 @@ func (a RGD) remember(s *RGDState, k, from int, x, g []float64) {
 	}
 	copy(s.LastX[k][from:], x)
 	copy(s.LastGrad[k][from:], g)
-}
-
-// only returns the slices of x for block k alone, to ask for one gradient.
-func only(x framework.Point, k int) framework.Point {
-	y := make(framework.Point, len(x))
-	y[k] = x[k]
-	return y
-}
-
-// with returns x with block k replaced, sharing memory.
-func with(x framework.Point, k int, block []float64) framework.Point {
-	y := make(framework.Point, len(x))
-	copy(y, x)
-	y[k] = block
-	return y
 }

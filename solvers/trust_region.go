@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"math"
 
-	"gonum.org/v1/gonum/floats"
-
 	"github.com/scqm/scqm/framework"
 )
 
@@ -56,10 +54,6 @@ const (
 	// acceptedDecrease is the ratio of actual to predicted decrease from which on
 	// a step is taken; poorModel and goodModel change the radius.
 	acceptedDecrease, poorModel, goodModel = 0.1, 0.25, 0.75
-	// innerReduction is how far the residual falls in the inner solver at least,
-	// leastReduction at most with differences of gradients, and innerOrder the order of
-	// convergence.
-	innerReduction, leastReduction, innerOrder = 0.1, 1e-2, 1.5
 	// minRadius is the radius, relative to the first one, at which no step helps.
 	minRadius = 1e-20
 )
@@ -236,19 +230,4 @@ func (s *TrustRegionState) accept(blocks []framework.Block) {
 	s.Euclidean, s.trialEuclidean = s.trialEuclidean, s.Euclidean
 	s.Cost = s.model.cost
 	s.Preconditioned = false
-}
-
-func dimension(blocks []framework.Block) int {
-	n := 0
-	for _, b := range blocks {
-		n += b.Dim()
-	}
-	return n
-}
-
-// negate writes -u into dst.
-func negate(dst, u framework.Point) {
-	for k := range dst {
-		floats.ScaleTo(dst[k], -1, u[k])
-	}
 }

@@ -8,6 +8,13 @@ import (
 	"github.com/scqm/scqm/framework"
 )
 
+const (
+	// innerReduction is how far the residual falls in the inner solver at least,
+	// leastReduction at most with differences of gradients, and innerOrder the order of
+	// convergence.
+	innerReduction, leastReduction, innerOrder = 0.1, 1e-2, 1.5
+)
+
 // steihaug is the truncated conjugate gradient method of Steihaug and Toint for the
 // model of [TrustRegion]. Lengths are those of the preconditioner, and follow from
 // the recurrence of the method.

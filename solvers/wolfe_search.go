@@ -11,10 +11,6 @@ import (
 const (
 	// outsideShrink shortens a step that led out of the finite numbers.
 	outsideShrink = 1. / 16
-	// nearRounding is the predicted decrease, relative to the cost, below which
-	// differences of costs are too coarse to judge a step by, and costNoise the
-	// relative rise of the cost that rounding may feign.
-	nearRounding, costNoise = 1e-10, 1e-11
 	// minSection and maxSection bound an interpolated step within its bracket, of which
 	// one that costs decide is a multiple of sectionUnit: the rounding of the costs, which
 	// depends on constants in them, does not get into the iterates then. Costs of a known

@@ -1,0 +1,17 @@
+package solvers
+
+import "github.com/scqm/scqm/framework"
+
+// reassigned returns x with rows in better places and the cost there, where that is
+// worth more iterations; else nothing.
+func reassigned(e *framework.Evaluator, x framework.Point, cost float64) (framework.Point, float64, error) {
+	x = x.Clone()
+	if moved, err := e.Reassign(x); !moved || err != nil {
+		return nil, 0, err
+	}
+	lower, err := e.Evaluate(nil, x)
+	if err != nil || !framework.WorthReassigning(cost, lower) {
+		return nil, 0, err
+	}
+	return x, lower, nil
+}

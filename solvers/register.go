@@ -1,0 +1,74 @@
+package solvers
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/scqm/scqm/framework"
+)
+
+// Description is what a list of solvers says about one of them.
+type Description struct {
+	// Name is what users choose the solver by.
+	Name string
+	// Summary says in one line what it does and when to use it.
+	Summary string
+}
+
+type entry struct {
+	Description
+	construct func() framework.Solver
+}
+
+// registry are the solvers by name, those of this package first.
+var (
+	registryMu sync.RWMutex
+	registry   []entry
+)
+
+// Register adds a solver under a name of its own.
+func Register(name, summary string, construct func() framework.Solver) error {
+	registryMu.Lock()
+	defer registryMu.Unlock()
+	if name == "" || construct == nil {
+		return fmt.Errorf("solvers: register: a name and a constructor are needed: %w", framework.ErrInvalid)
+	}
+	if slices.ContainsFunc(registry, func(e entry) bool { return e.Name == name }) {
+		return fmt.Errorf("solvers: register: %q is taken: %w", name, framework.ErrInvalid)
+	}
+	registry = append(registry, entry{Description{name, summary}, construct})
+	return nil
+}
+
+// ByName returns the solver of that name with its default settings.
+func ByName(name string) (framework.Solver, error) {
+	registryMu.RLock()
+	defer registryMu.RUnlock()
+	for _, e := range registry {
+		if e.Name == name {
+			return e.construct(), nil
+		}
+	}
+	return nil, fmt.Errorf("solvers: no solver %q; there are %s: %w", name, strings.Join(names(), ", "), framework.ErrInvalid)
+}
+
+// Describe lists the solvers in the order they were registered.
+func Describe() []Description {
+	registryMu.RLock()
+	defer registryMu.RUnlock()
+	list := make([]Description, len(registry))
+	for i, e := range registry {
+		list[i] = e.Description
+	}
+	return list
+}
+
+func names() []string {
+	list := make([]string, len(registry))
+	for i, e := range registry {
+		list[i] = e.Name
+	}
+	return list
+}
