@@ -23,6 +23,9 @@ const (
 	tileLength = 256
 )
 
+// Ranks reports whether there may be kernels of the ranks of this package: wide with AVX2 or AdvSIMD, wider with AVX-512.
+func Ranks() (hasWide, hasWider bool) { return wide, wider }
+
 // FrameProducts writes the products of n rows of x, n x length, less c, with m >= 1 axes, m
 // x length, into y, m x stride: y[k*stride+i] = axis_k'(x_i - c). Where squares is not nil
 // it writes |x_i - c|^2 there. Nil for c stands for 0. It takes 2(m+1) operations for an

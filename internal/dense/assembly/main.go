@@ -13,6 +13,7 @@ type set struct {
 	name   string
 	rank   string // what kernels of package dense are named after
 	wide   bool   // registers of 512 bits, and masks
+	neon   bool   // of arm64: see neonSet
 	rows   int    // of x at a time
 	halves int    // registers for eight lanes
 }
@@ -27,9 +28,9 @@ var kernels = map[string]struct {
 }{
 	"products": {"../products_amd64.s", writeProducts},
 	"planes":   {"../planes_amd64.s", writePlanes},
-	"smooth":   {"../../../losses/smooth_amd64.s", writeSmooth},
+	"smooth":   {"../../../losses/smooth_amd64.s", func() { writeSmooth(sets...) }},
 	"surfaces": {"../../../models/scqm/internal/arrowhead/surface_lanes_amd64.s", writeSurfaces},
-	"feet":     {"../../../models/scqm/internal/nearest/surface_feet_amd64.s", writeFeet},
+	"feet":     {"../../../models/scqm/internal/nearest/surface_feet_amd64.s", func() { writeFeet(sets...) }},
 	"forms":    {"../../../models/scqm/internal/nearest/feet_amd64.s", writeForms},
 	"cells":    {"../../../models/scqm/internal/nearest/absolute_cells_amd64.s", writeCells},
 	"rounded":  {"../../../models/scqm/internal/nearest/rounded_sums_amd64.s", writeRoundedSums},
@@ -41,6 +42,8 @@ var kernels = map[string]struct {
 	"gram_arm64":        {"../gram_rows_arm64.s", writeNeonGram},
 	"polynomials_arm64": {"../polynomials_arm64.s", writeNeonPolynomials},
 	"planes_arm64":      {"../planes_arm64.s", writeNeonPlanes},
+	"smooth_arm64":      {"../../../losses/smooth_arm64.s", func() { writeSmooth(neonSet) }},
+	"feet_arm64":        {"../../../models/scqm/internal/nearest/surface_feet_arm64.s", func() { writeFeet(neonSet) }},
 }
 
 func main() { kernels[os.Args[1]].write() }
@@ -55,7 +58,7 @@ func begin() {
 	fmt.Fprint(output, "\n#include \"textflag.h\"\n\n")
 }
 
-func writeFeet() {
+func writeFeet(sets ...set) {
 	begin()
 	for _, s := range sets {
 		feet(s)
@@ -89,6 +92,9 @@ func label(name string) { fmt.Fprintf(output, "%s:\n", name) }
 func (s set) lanes() int { return 8 / s.halves }
 
 func (s set) reg(i int) string {
+	if s.neon {
+		return fmt.Sprintf("V%d", i)
+	}
 	if s.wide {
 		return fmt.Sprintf("Z%d", i)
 	}

@@ -25,6 +25,7 @@ var words = map[string]uint32{
 	"fneg":    0x6ee0f800,
 	"fsqrt":   0x6ee1f800,
 	"fcmeq 0": 0x4ee0d800,
+	"mvn":     0x6e205800,
 
 	"fmul by lane":   0x4fc09000,
 	"fmla by lane":   0x4fc01000,
@@ -39,11 +40,15 @@ func word(op string, bits int, as string, registers ...any) {
 
 // both writes d = n op m.
 func both(op string, d, n, m int) {
-	kind := "2d"
-	if op == "bic" {
-		kind = "16b"
+	word(op, m<<16|n<<5|d, op+" v%[1]d.%[4]s, v%[2]d.%[4]s, v%[3]d.%[4]s", d, n, m, lanesIn(op))
+}
+
+// lanesIn is what an operation takes a register for.
+func lanesIn(op string) string {
+	if op == "bic" || op == "mvn" {
+		return "16b"
 	}
-	word(op, m<<16|n<<5|d, op+" v%[1]d.%[4]s, v%[2]d.%[4]s, v%[3]d.%[4]s", d, n, m, kind)
+	return "2d"
 }
 
 // byLane writes an operation of both numbers of n with one of m.
@@ -57,7 +62,7 @@ func ofOne(op string, d, n int) {
 	if zero != "" {
 		zero = ", #0.0"
 	}
-	word(op, n<<5|d, name+" v%d.2d, v%d.2d"+zero, d, n)
+	word(op, n<<5|d, name+" v%[1]d.%[3]s, v%[2]d.%[3]s"+zero, d, n, lanesIn(op))
 }
 
 // toOne writes an operation of the two numbers of a register, in whose first lane is the result.

@@ -17,7 +17,7 @@ func TestWords(t *testing.T) {
 	for _, op := range []string{"fadd", "fsub", "fmul", "fdiv", "fabd", "fmaxnm", "fcmge", "fcmgt", "faddp", "bic"} {
 		both(op, d, n, m)
 	}
-	for _, op := range []string{"fabs", "fneg", "fsqrt", "fcmeq 0"} {
+	for _, op := range []string{"fabs", "fneg", "fsqrt", "fcmeq 0", "mvn"} {
 		ofOne(op, d, n)
 	}
 	for _, op := range []string{"fmul", "fmla"} {
@@ -40,6 +40,7 @@ func TestWords(t *testing.T) {
 	WORD $0x6ee0fa41 // fneg v1.2d, v18.2d
 	WORD $0x6ee1fa41 // fsqrt v1.2d, v18.2d
 	WORD $0x4ee0da41 // fcmeq v1.2d, v18.2d, #0.0
+	WORD $0x6e205a41 // mvn v1.16b, v18.16b
 	WORD $0x4fdf9241 // fmul v1.2d, v18.2d, v31.d[0]
 	WORD $0x4fdf9a41 // fmul v1.2d, v18.2d, v31.d[1]
 	WORD $0x4fdf1241 // fmla v1.2d, v18.2d, v31.d[0]
@@ -47,5 +48,5 @@ func TestWords(t *testing.T) {
 	WORD $0x7e70da41 // faddp d1, v18.2d
 	WORD $0x7e70ca41 // fmaxnmp d1, v18.2d
 `, text.String())
-	assert.Len(t, words, 18)
+	assert.Len(t, words, 19)
 }
