@@ -35,7 +35,7 @@ func feet(s set) {
 	nearest := e.part(func(e foot) { e.end(true) })
 	s.open("feet"+s.rank, "table, pulled *float64, stride int, whole, x, y, u *float64, groups, steps int, nearest bool)", e.slots, 73)
 	s.groups([]string{"table", "pulled", "stride", "whole", "x", "y", "u", "groups"}, "AX", "SI", "DX", "DI", "R8", "R9", "R10", "R11")
-	s.triple("DX", "R12")
+	s.scaled("DX", 2, "R12")
 	label("feetgroup")
 	fmt.Fprint(output, begin)
 	s.argument("steps", 64, "CX")
@@ -50,7 +50,7 @@ func feet(s set) {
 	label("feetnearest")
 	fmt.Fprint(output, nearest)
 	label("feetnext")
-	s.advance("SI", "DI", "R8", "R9", "R10")
+	s.advance(1, "SI", "DI", "R8", "R9", "R10")
 	s.again("R11", "feetgroup")
 	s.leave()
 }

@@ -34,7 +34,7 @@ var kernels = map[string]struct {
 	"forms":    {"../../../models/scqm/internal/nearest/feet_amd64.s", writeForms},
 	"cells":    {"../../../models/scqm/internal/nearest/absolute_cells_amd64.s", writeCells},
 	"rounded":  {"../../../models/scqm/internal/nearest/rounded_sums_amd64.s", writeRoundedSums},
-	"charts":   {"../../../models/denoise/internal/chart/lanes_amd64.s", writeCharts},
+	"charts":   {"../../../models/denoise/internal/chart/lanes_amd64.s", func() { writeCharts(sets...) }},
 	"vicinity": {"../../../models/denoise/internal/lookup/vicinity_amd64.s", writeVicinity},
 
 	"products_arm64":    {"../products_arm64.s", writeNeonProducts},
@@ -44,6 +44,7 @@ var kernels = map[string]struct {
 	"planes_arm64":      {"../planes_arm64.s", writeNeonPlanes},
 	"smooth_arm64":      {"../../../losses/smooth_arm64.s", func() { writeSmooth(neonSet) }},
 	"feet_arm64":        {"../../../models/scqm/internal/nearest/surface_feet_arm64.s", func() { writeFeet(neonSet) }},
+	"charts_arm64":      {"../../../models/denoise/internal/chart/lanes_arm64.s", func() { writeCharts(neonSet) }},
 }
 
 func main() { kernels[os.Args[1]].write() }

@@ -122,13 +122,13 @@ func (s set) groups(names []string, registers ...string) {
 	}
 }
 
-// advance moves registers on by a vector.
-func (s set) advance(registers ...string) {
+// advance moves registers on by so many vectors.
+func (s set) advance(vectors int, registers ...string) {
 	for _, r := range registers {
-		if r := s.register(r); s.neon {
-			p("ADD $16, %s, %s", r, r)
+		if bytes, r := 8*s.lanes()*vectors, s.register(r); s.neon {
+			p("ADD $%d, %s, %s", bytes, r, r)
 		} else {
-			p("ADDQ $%d, %s", 8*s.lanes(), r)
+			p("ADDQ $%d, %s", bytes, r)
 		}
 	}
 }
@@ -144,13 +144,22 @@ func (s set) again(register, to string) {
 	p("JNE %s", to)
 }
 
-// triple writes three times a register into another.
-func (s set) triple(from, to string) {
+// scaled writes a register and times, 2 or 4, it into another.
+func (s set) scaled(from string, times int, to string) {
 	if from := s.register(from); s.neon {
-		p("ADD %[1]s<<1, %[1]s, %[2]s", from, to)
+		p("ADD %[1]s<<%[2]d, %[1]s, %[3]s", from, times/2, to)
 		return
 	}
-	p("LEAQ (%[1]s)(%[1]s*2), %[2]s", from, to)
+	p("LEAQ (%[1]s)(%[1]s*%[2]d), %[3]s", from, times, to)
+}
+
+// bytes makes a number of words one of bytes.
+func (s set) bytes(register string) {
+	if r := s.register(register); s.neon {
+		p("LSL $3, %s, %s", r, r)
+		return
+	}
+	p("SHLQ $3, %s", register)
 }
 
 // ifTrue jumps where an argument is true. It takes BX.

@@ -92,7 +92,7 @@ func entries(s set, name string, formula func(entry) value) {
 	s.groups([]string{"dst", "r", "s", "w", "table", "groups"}, "DI", "SI", "DX", "R8", "AX", "R11")
 	label(name + "group")
 	fmt.Fprint(output, text)
-	s.advance("DI", "SI", "DX", "R8")
+	s.advance(1, "DI", "SI", "DX", "R8")
 	s.again("R11", name+"group")
 	s.leave()
 }
@@ -110,7 +110,7 @@ func hypotenuses(s set) {
 	s.setAll(held)
 	label("hypotenusesgroup")
 	fmt.Fprint(output, text)
-	s.advance("DI", "SI")
+	s.advance(1, "DI", "SI")
 	s.again("R11", "hypotenusesgroup")
 	s.returnAll(held, "ret+32(FP)")
 	s.leave()
