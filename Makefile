@@ -19,6 +19,8 @@ FUZZTIME  ?= 20s
 RACE      ?= ./internal/par ./internal/gather ./internal/shm ./internal/blas ./framework/... ./plugins/... ./bindings
 # How long the tests of a package may take: enough for a machine ten times slower.
 TIMEOUT   ?= 60m
+# Packages with kernels for arm64, and those that live on them.
+ARM64PKG  ?= ./internal/dense ./losses ./models/scqm/internal/... ./models/denoise/internal/...
 FUZZPKG   ?= ./internal/dataset ./models/scqm ./cmd/scqm ./bindings
 OUT       ?= out
 SOAKFLAGS ?=
@@ -50,7 +52,7 @@ VENV ?= .venv
 .PHONY: help
 help: ## Show this list
 	@echo "usage: make TARGET"
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 .PHONY: demo
 demo: ## Learn handwritten digits: a table, and pictures in out/
@@ -92,6 +94,15 @@ test-go-once:
 test-go-races: need-cc
 	@$(compile) -race -buildmode=exe $(RACE)
 	@$(GO) test -vet=off -race -buildmode=exe -timeout $(TIMEOUT) $(RACE)
+
+# On another machine Go programs run under emulation, which says nothing about speed.
+.PHONY: test-arm64
+test-arm64: ## Run the Go tests of ARM64PKG on arm64, or under emulation of it
+	@if [ "$$($(GO) env GOHOSTARCH)" != arm64 ]; then \
+	  emulator=$$(command -v qemu-aarch64-static || command -v qemu-aarch64) || { \
+	    echo "make: test-arm64 needs qemu-aarch64 on this machine; on Debian: apt-get install qemu-user-static" >&2; exit 1; }; \
+	fi; \
+	GOARCH=arm64 CGO_ENABLED=0 $(GO) test -vet=off -short -timeout $(TIMEOUT) $${emulator:+-exec $$emulator} $(ARM64PKG)
 
 .PHONY: test-python
 test-python: install-python ## Build and install the wheel in .venv, and run the Python tests

@@ -3,6 +3,7 @@ package losses
 import "github.com/scqm/scqm/internal/dense"
 
 //go:generate sh -c "go run ../internal/dense/assembly smooth > smooth_amd64.s"
+//go:generate sh -c "go run ../internal/dense/assembly smooth_arm64 > smooth_arm64.s"
 
 // roundedEntries are what losses by entry need that are rounded over eps, through s = sqrt(r^2 +
 // eps^2): as many entries at a time as the processor has lanes, with the bits of plain Go.
@@ -42,13 +43,13 @@ func newRoundedEntries(eps float64) roundedEntries {
 func (e *roundedEntries) hypotenuses(dst, r []float64) {
 	dst = dst[:len(r)]
 	done := 0
-	switch wide, wider := dense.Wide(); {
+	switch wide, wider := dense.Ranks(); {
 	case wider && len(r) >= 8:
-		if hypotenusesAVX512(&dst[0], &r[0], &e.table.one, len(r)/8) {
+		if hypotenusesWider(&dst[0], &r[0], &e.table.one, len(r)/8) {
 			done = len(r) / 8 * 8
 		}
 	case wide && len(r) >= 4:
-		if hypotenusesAVX2(&dst[0], &r[0], &e.table.one, len(r)/4) {
+		if hypotenusesWide(&dst[0], &r[0], &e.table.one, len(r)/4) {
 			done = len(r) / 4 * 4
 		}
 	}
@@ -64,7 +65,7 @@ func (e *roundedEntries) write(dst, r, s, w []float64, by term) {
 	}
 	n, done := len(r), 0
 	dst, s, w = dst[:n], s[:n], w[:n]
-	switch wide, wider := dense.Wide(); {
+	switch wide, wider := dense.Ranks(); {
 	case wider && n >= 8:
 		by.eight(&dst[0], &r[0], &s[0], &w[0], &e.table.one, n/8)
 		done = n / 8 * 8
@@ -81,17 +82,17 @@ func (e *roundedEntries) write(dst, r, s, w []float64, by term) {
 func (k term) eight(dst, r, s, w, table *float64, groups int) {
 	switch k {
 	case powerValues:
-		powerValuesAVX512(dst, r, s, w, table, groups)
+		powerValuesWider(dst, r, s, w, table, groups)
 	case powerSlopes:
-		powerSlopesAVX512(dst, r, s, w, table, groups)
+		powerSlopesWider(dst, r, s, w, table, groups)
 	case powerCurvatures:
-		powerCurvaturesAVX512(dst, r, s, w, table, groups)
+		powerCurvaturesWider(dst, r, s, w, table, groups)
 	case absoluteValues:
-		absoluteValuesAVX512(dst, r, s, w, table, groups)
+		absoluteValuesWider(dst, r, s, w, table, groups)
 	case absoluteSlopes:
-		absoluteSlopesAVX512(dst, r, s, w, table, groups)
+		absoluteSlopesWider(dst, r, s, w, table, groups)
 	case absoluteCurvatures:
-		absoluteCurvaturesAVX512(dst, r, s, w, table, groups)
+		absoluteCurvaturesWider(dst, r, s, w, table, groups)
 	}
 }
 
@@ -99,17 +100,17 @@ func (k term) eight(dst, r, s, w, table *float64, groups int) {
 func (k term) four(dst, r, s, w, table *float64, groups int) {
 	switch k {
 	case powerValues:
-		powerValuesAVX2(dst, r, s, w, table, groups)
+		powerValuesWide(dst, r, s, w, table, groups)
 	case powerSlopes:
-		powerSlopesAVX2(dst, r, s, w, table, groups)
+		powerSlopesWide(dst, r, s, w, table, groups)
 	case powerCurvatures:
-		powerCurvaturesAVX2(dst, r, s, w, table, groups)
+		powerCurvaturesWide(dst, r, s, w, table, groups)
 	case absoluteValues:
-		absoluteValuesAVX2(dst, r, s, w, table, groups)
+		absoluteValuesWide(dst, r, s, w, table, groups)
 	case absoluteSlopes:
-		absoluteSlopesAVX2(dst, r, s, w, table, groups)
+		absoluteSlopesWide(dst, r, s, w, table, groups)
 	case absoluteCurvatures:
-		absoluteCurvaturesAVX2(dst, r, s, w, table, groups)
+		absoluteCurvaturesWide(dst, r, s, w, table, groups)
 	}
 }
 

@@ -2,8 +2,8 @@
 
 #include "textflag.h"
 
-// func hypotenusesAVX512(dst, r, table *float64, groups int) bool
-TEXT ·hypotenusesAVX512(SB), 0, $64-33
+// func hypotenusesWider(dst, r, table *float64, groups int) bool
+TEXT ·hypotenusesWider(SB), 0, $64-33
 	MOVQ dst+0(FP), DI
 	MOVQ r+8(FP), SI
 	MOVQ table+16(FP), AX
@@ -36,8 +36,8 @@ hypotenusesgroup:
 	VZEROUPPER
 	RET
 
-// func powerValuesAVX512(dst, r, s, w, table *float64, groups int)
-TEXT ·powerValuesAVX512(SB), 0, $0-48
+// func powerValuesWider(dst, r, s, w, table *float64, groups int)
+TEXT ·powerValuesWider(SB), 0, $0-48
 	MOVQ dst+0(FP), DI
 	MOVQ r+8(FP), SI
 	MOVQ s+16(FP), DX
@@ -89,8 +89,8 @@ powerValuesgroup:
 	VZEROUPPER
 	RET
 
-// func powerSlopesAVX512(dst, r, s, w, table *float64, groups int)
-TEXT ·powerSlopesAVX512(SB), 0, $0-48
+// func powerSlopesWider(dst, r, s, w, table *float64, groups int)
+TEXT ·powerSlopesWider(SB), 0, $0-48
 	MOVQ dst+0(FP), DI
 	MOVQ r+8(FP), SI
 	MOVQ s+16(FP), DX
@@ -115,8 +115,8 @@ powerSlopesgroup:
 	VZEROUPPER
 	RET
 
-// func powerCurvaturesAVX512(dst, r, s, w, table *float64, groups int)
-TEXT ·powerCurvaturesAVX512(SB), 0, $0-48
+// func powerCurvaturesWider(dst, r, s, w, table *float64, groups int)
+TEXT ·powerCurvaturesWider(SB), 0, $0-48
 	MOVQ dst+0(FP), DI
 	MOVQ r+8(FP), SI
 	MOVQ s+16(FP), DX
@@ -148,8 +148,8 @@ powerCurvaturesgroup:
 	VZEROUPPER
 	RET
 
-// func absoluteValuesAVX512(dst, r, s, w, table *float64, groups int)
-TEXT ·absoluteValuesAVX512(SB), 0, $0-48
+// func absoluteValuesWider(dst, r, s, w, table *float64, groups int)
+TEXT ·absoluteValuesWider(SB), 0, $0-48
 	MOVQ dst+0(FP), DI
 	MOVQ r+8(FP), SI
 	MOVQ s+16(FP), DX
@@ -173,8 +173,8 @@ absoluteValuesgroup:
 	VZEROUPPER
 	RET
 
-// func absoluteSlopesAVX512(dst, r, s, w, table *float64, groups int)
-TEXT ·absoluteSlopesAVX512(SB), 0, $0-48
+// func absoluteSlopesWider(dst, r, s, w, table *float64, groups int)
+TEXT ·absoluteSlopesWider(SB), 0, $0-48
 	MOVQ dst+0(FP), DI
 	MOVQ r+8(FP), SI
 	MOVQ s+16(FP), DX
@@ -195,8 +195,8 @@ absoluteSlopesgroup:
 	VZEROUPPER
 	RET
 
-// func absoluteCurvaturesAVX512(dst, r, s, w, table *float64, groups int)
-TEXT ·absoluteCurvaturesAVX512(SB), 0, $0-48
+// func absoluteCurvaturesWider(dst, r, s, w, table *float64, groups int)
+TEXT ·absoluteCurvaturesWider(SB), 0, $0-48
 	MOVQ dst+0(FP), DI
 	MOVQ r+8(FP), SI
 	MOVQ s+16(FP), DX
@@ -219,8 +219,8 @@ absoluteCurvaturesgroup:
 	VZEROUPPER
 	RET
 
-// func hypotenusesAVX2(dst, r, table *float64, groups int) bool
-TEXT ·hypotenusesAVX2(SB), 0, $32-33
+// func hypotenusesWide(dst, r, table *float64, groups int) bool
+TEXT ·hypotenusesWide(SB), 0, $32-33
 	MOVQ dst+0(FP), DI
 	MOVQ r+8(FP), SI
 	MOVQ table+16(FP), AX
@@ -251,8 +251,8 @@ hypotenusesgroup:
 	VZEROUPPER
 	RET
 
-// func powerValuesAVX2(dst, r, s, w, table *float64, groups int)
-TEXT ·powerValuesAVX2(SB), 0, $0-48
+// func powerValuesWide(dst, r, s, w, table *float64, groups int)
+TEXT ·powerValuesWide(SB), 0, $0-48
 	MOVQ dst+0(FP), DI
 	MOVQ r+8(FP), SI
 	MOVQ s+16(FP), DX
@@ -302,8 +302,8 @@ powerValuesgroup:
 	VZEROUPPER
 	RET
 
-// func powerSlopesAVX2(dst, r, s, w, table *float64, groups int)
-TEXT ·powerSlopesAVX2(SB), 0, $0-48
+// func powerSlopesWide(dst, r, s, w, table *float64, groups int)
+TEXT ·powerSlopesWide(SB), 0, $0-48
 	MOVQ dst+0(FP), DI
 	MOVQ r+8(FP), SI
 	MOVQ s+16(FP), DX
@@ -328,8 +328,8 @@ powerSlopesgroup:
 	VZEROUPPER
 	RET
 
-// func powerCurvaturesAVX2(dst, r, s, w, table *float64, groups int)
-TEXT ·powerCurvaturesAVX2(SB), 0, $0-48
+// func powerCurvaturesWide(dst, r, s, w, table *float64, groups int)
+TEXT ·powerCurvaturesWide(SB), 0, $0-48
 	MOVQ dst+0(FP), DI
 	MOVQ r+8(FP), SI
 	MOVQ s+16(FP), DX
@@ -361,8 +361,8 @@ powerCurvaturesgroup:
 	VZEROUPPER
 	RET
 
-// func absoluteValuesAVX2(dst, r, s, w, table *float64, groups int)
-TEXT ·absoluteValuesAVX2(SB), 0, $0-48
+// func absoluteValuesWide(dst, r, s, w, table *float64, groups int)
+TEXT ·absoluteValuesWide(SB), 0, $0-48
 	MOVQ dst+0(FP), DI
 	MOVQ r+8(FP), SI
 	MOVQ s+16(FP), DX
@@ -386,8 +386,8 @@ absoluteValuesgroup:
 	VZEROUPPER
 	RET
 
-// func absoluteSlopesAVX2(dst, r, s, w, table *float64, groups int)
-TEXT ·absoluteSlopesAVX2(SB), 0, $0-48
+// func absoluteSlopesWide(dst, r, s, w, table *float64, groups int)
+TEXT ·absoluteSlopesWide(SB), 0, $0-48
 	MOVQ dst+0(FP), DI
 	MOVQ r+8(FP), SI
 	MOVQ s+16(FP), DX
@@ -408,8 +408,8 @@ absoluteSlopesgroup:
 	VZEROUPPER
 	RET
 
-// func absoluteCurvaturesAVX2(dst, r, s, w, table *float64, groups int)
-TEXT ·absoluteCurvaturesAVX2(SB), 0, $0-48
+// func absoluteCurvaturesWide(dst, r, s, w, table *float64, groups int)
+TEXT ·absoluteCurvaturesWide(SB), 0, $0-48
 	MOVQ dst+0(FP), DI
 	MOVQ r+8(FP), SI
 	MOVQ s+16(FP), DX

@@ -66,12 +66,12 @@ func TestRoundedKernels(t *testing.T) {
 		write       func(by term, dst, r, s, w, table *float64, groups int)
 	}
 	of := map[int]kernels{}
-	wide, wider := dense.Wide()
+	wide, wider := dense.Ranks()
 	if wide {
-		of[4] = kernels{hypotenusesAVX2, term.four}
+		of[4] = kernels{hypotenusesWide, term.four}
 	}
 	if wider {
-		of[8] = kernels{hypotenusesAVX512, term.eight}
+		of[8] = kernels{hypotenusesWider, term.eight}
 	}
 	rng := rand.New(rand.NewPCG(9, 9))
 	e := newSmoothPowers(1.5, 0.3)

@@ -26,7 +26,7 @@ func (r *Bidiagonal) Multiply(rows []float64) {
 	for ; len(rows) > 0; rows = rows[n:] {
 		x := rows[:n]
 		for j, v := range r.ratio {
-			x[j] = r.diagonal[j] * (x[j] + v*x[j+1])
+			x[j] = r.diagonal[j] * (x[j] + float64(v*x[j+1]))
 		}
 		x[n-1] *= r.diagonal[n-1]
 	}

@@ -8,9 +8,9 @@ import "math"
 func FactorCholesky(a []float64, n int, least, relative float64) bool {
 	for j := range n {
 		row, pivot := a[j*n:j*n+j], a[j*n+j]
-		limit := least + relative*pivot
+		limit := least + float64(relative*pivot)
 		for _, v := range row {
-			pivot -= v * v
+			pivot -= float64(v * v)
 		}
 		if !(pivot > limit) {
 			return false
@@ -22,7 +22,7 @@ func FactorCholesky(a []float64, n int, least, relative float64) bool {
 			other := a[i*n : i*n+j]
 			v := a[i*n+j]
 			for k, u := range row {
-				v -= other[k] * u
+				v -= float64(other[k] * u)
 			}
 			a[i*n+j] = v * inverse
 		}
@@ -55,7 +55,7 @@ func SolveCholesky(x, l []float64, n int) {
 	for i := range n {
 		v := x[i]
 		for k, u := range l[i*n : i*n+i] {
-			v -= u * x[k]
+			v -= float64(u * x[k])
 		}
 		x[i] = v / l[i*n+i]
 	}
@@ -63,7 +63,7 @@ func SolveCholesky(x, l []float64, n int) {
 		v := x[i] / l[i*n+i]
 		x[i] = v
 		for k, u := range l[i*n : i*n+i] {
-			x[k] -= u * v
+			x[k] -= float64(u * v)
 		}
 	}
 }
@@ -80,7 +80,7 @@ func ForwardCholeskyRows(b, l []float64, n, m int) {
 		x := b[i*m : (i+1)*m]
 		for k, f := range l[i*n : i*n+i] {
 			for j, v := range b[k*m : (k+1)*m] {
-				x[j] -= f * v
+				x[j] -= float64(f * v)
 			}
 		}
 		inverse := 1 / l[i*n+i]
@@ -100,7 +100,7 @@ func BackwardCholeskyRows(b, l []float64, n, m int) {
 		}
 		for k, f := range l[i*n : i*n+i] {
 			for j, v := range x {
-				b[k*m+j] -= f * v
+				b[k*m+j] -= float64(f * v)
 			}
 		}
 	}
@@ -151,7 +151,7 @@ func divideEntries(dst, x []float64) {
 func subtractProducts(dst, x, y []float64) {
 	x, y = x[:len(dst)], y[:len(dst)]
 	for i := range dst {
-		dst[i] -= x[i] * y[i]
+		dst[i] -= float64(x[i] * y[i])
 	}
 }
 
@@ -163,7 +163,7 @@ func InvertTransposed(r []float64, n int) {
 		for i := j + 1; i < n; i++ { // entry (j, i) of L^-T
 			var v float64
 			for k := j; k < i; k++ {
-				v -= r[i*n+k] * r[j*n+k]
+				v -= float64(r[i*n+k] * r[j*n+k])
 			}
 			r[j*n+i] = v / r[i*n+i]
 		}

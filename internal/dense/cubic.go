@@ -10,9 +10,9 @@ func CubicRoots(roots *[3]float64, a, b, c, e float64) int {
 	}
 	b, c, e = b/a, c/a, e/a
 	shift := b / 3
-	p, q := c-b*shift, e-shift*c+2*shift*shift*shift
+	p, q := c-float64(b*shift), e-float64(shift*c)+float64(2*shift*shift*shift)
 	half, third := q/2, p/3
-	if disc := half*half + third*third*third; disc > 0 {
+	if disc := float64(half*half) + float64(third*third*third); disc > 0 {
 		u := math.Cbrt(math.Abs(half) + math.Sqrt(disc))
 		t := u
 		if u != 0 {
@@ -28,7 +28,7 @@ func CubicRoots(roots *[3]float64, a, b, c, e float64) int {
 	}
 	angle := math.Acos(min(max(-half/(radius*radius*radius), -1), 1)) / 3
 	for k := range roots {
-		roots[k] = 2*radius*math.Cos(angle-2*math.Pi*float64(k)/3) - shift
+		roots[k] = float64(2*radius*math.Cos(angle-2*math.Pi*float64(k)/3)) - shift
 	}
 	return 3
 }
@@ -41,7 +41,7 @@ func quadraticRoots(roots *[3]float64, a, b, c float64) int {
 		roots[0] = -c / b
 		return 1
 	}
-	disc := b*b - 4*a*c
+	disc := float64(b*b) - float64(4*a*c)
 	if disc < 0 {
 		return 0
 	}

@@ -27,9 +27,9 @@ func Solve(a, b []float64, n int) bool {
 		for i := k + 1; i < n; i++ {
 			f := a[i*n+k] / a[k*n+k]
 			for j := k; j < n; j++ {
-				a[i*n+j] -= f * a[k*n+j]
+				a[i*n+j] -= float64(f * a[k*n+j])
 			}
-			b[i] -= f * b[k]
+			b[i] -= float64(f * b[k])
 		}
 	}
 	for k := n - 1; k >= 0; k-- {

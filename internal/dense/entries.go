@@ -9,7 +9,7 @@ import "math"
 func Products(dst, x, y []float64) {
 	dst, y = dst[:len(x)], y[:len(x)]
 	if wide {
-		productsAVX(dst, x, y)
+		productsWide(dst, x, y)
 		return
 	}
 	products(dst, x, y)
@@ -19,7 +19,7 @@ func Products(dst, x, y []float64) {
 func Magnitudes(dst, x []float64) {
 	dst = dst[:len(x)]
 	if wide {
-		magnitudesAVX(dst, x)
+		magnitudesWide(dst, x)
 		return
 	}
 	magnitudes(dst, x)
@@ -29,7 +29,7 @@ func Magnitudes(dst, x []float64) {
 func Roots(dst, x []float64) {
 	dst = dst[:len(x)]
 	if wide {
-		rootsAVX(dst, x)
+		rootsWide(dst, x)
 		return
 	}
 	roots(dst, x)
@@ -39,7 +39,7 @@ func Roots(dst, x []float64) {
 func WithSigns(dst []float64, factor float64, x, y []float64) {
 	dst, y = dst[:len(x)], y[:len(x)]
 	if wide {
-		withSignsAVX(dst, factor, x, y)
+		withSignsWide(dst, factor, x, y)
 		return
 	}
 	withSigns(dst, factor, x, y)

@@ -2,8 +2,8 @@
 
 // All take 16 numbers of each vector in a round, then 4, then one.
 
-// func productsAVX(dst, x, y []float64)
-TEXT ·productsAVX(SB), NOSPLIT, $0-72
+// func productsWide(dst, x, y []float64)
+TEXT ·productsWide(SB), NOSPLIT, $0-72
 	MOVQ dst_base+0(FP), DI
 	MOVQ x_base+24(FP), SI
 	MOVQ x_len+32(FP), CX
@@ -62,8 +62,8 @@ done:
 	VZEROUPPER
 	RET
 
-// func magnitudesAVX(dst, x []float64)
-TEXT ·magnitudesAVX(SB), NOSPLIT, $0-48
+// func magnitudesWide(dst, x []float64)
+TEXT ·magnitudesWide(SB), NOSPLIT, $0-48
 	MOVQ dst_base+0(FP), DI
 	MOVQ x_base+24(FP), SI
 	MOVQ x_len+32(FP), CX
@@ -120,8 +120,8 @@ done:
 	VZEROUPPER
 	RET
 
-// func rootsAVX(dst, x []float64)
-TEXT ·rootsAVX(SB), NOSPLIT, $0-48
+// func rootsWide(dst, x []float64)
+TEXT ·rootsWide(SB), NOSPLIT, $0-48
 	MOVQ dst_base+0(FP), DI
 	MOVQ x_base+24(FP), SI
 	MOVQ x_len+32(FP), CX
@@ -171,8 +171,8 @@ done:
 	VZEROUPPER
 	RET
 
-// func withSignsAVX(dst []float64, factor float64, x, y []float64)
-TEXT ·withSignsAVX(SB), NOSPLIT, $0-80
+// func withSignsWide(dst []float64, factor float64, x, y []float64)
+TEXT ·withSignsWide(SB), NOSPLIT, $0-80
 	MOVQ dst_base+0(FP), DI
 	VBROADCASTSD factor+24(FP), Y14
 	MOVQ x_base+32(FP), SI

@@ -1,7 +1,5 @@
 package dense
 
-import "gonum.org/v1/gonum/floats"
-
 // Gram writes factor * e'e into the d x d matrix dst, for e of m x d.
 func Gram(dst, e []float64, m, d int, factor float64) {
 	clear(dst)
@@ -13,13 +11,13 @@ func Gram(dst, e []float64, m, d int, factor float64) {
 			}
 			to, by := dst[a*d:(a+1)*d], factor*va
 			for b, vb := range row {
-				to[b] += by * vb
+				to[b] += float64(by * vb)
 			}
 		}
 	}
 }
 
-// longRow is the length from which on a row is worth a call of gonum.
+// longRow is the length from which on a row is worth a call.
 const longRow = 16
 
 // AddOuterProduct adds factor x x' to the upper triangle of dst.
@@ -29,11 +27,11 @@ func AddOuterProduct(dst, x []float64, factor float64) {
 		v *= factor
 		row := dst[i*n+i : (i+1)*n]
 		if len(row) >= longRow {
-			floats.AddScaled(row, v, x[i:])
+			AddScaled(row, v, x[i:])
 			continue
 		}
 		for j, u := range x[i:] {
-			row[j] += v * u
+			row[j] += float64(v * u)
 		}
 	}
 }

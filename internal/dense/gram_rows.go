@@ -1,5 +1,7 @@
 package dense
 
+//go:generate sh -c "go run ./assembly gram_arm64 > gram_rows_arm64.s"
+
 // gramTile is the number of columns of a tile of rows, which stays in the nearest cache.
 const gramTile = 512
 
@@ -49,10 +51,10 @@ func products2x4(dst *[8]float64, a, b []float64, stride, n int) {
 		return
 	}
 	_, _ = a[stride+n-1], b[3*stride+n-1]
-	products2x4AVX(dst, &a[0], &b[0], stride, n)
+	products2x4Wide(dst, &a[0], &b[0], stride, n)
 }
 
-// products2x4Plain is what products2x4AVX does. Conversions keep products from being
+// products2x4Plain is what products2x4Wide does. Conversions keep products from being
 // fused with their sums.
 func products2x4Plain(dst *[8]float64, a, b []float64, stride, n int) {
 	for r := range 2 {

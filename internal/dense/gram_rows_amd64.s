@@ -1,10 +1,10 @@
 #include "textflag.h"
 
-// func products2x4AVX(dst *[8]float64, a, b *float64, stride, n int)
+// func products2x4Wide(dst *[8]float64, a, b *float64, stride, n int)
 //
 // Eight sums of four numbers each, Y0 to Y3 of the first row of a and Y4 to Y7 of the
 // second one. Products are rounded before they are added.
-TEXT ·products2x4AVX(SB), NOSPLIT, $0-40
+TEXT ·products2x4Wide(SB), NOSPLIT, $0-40
 	MOVQ dst+0(FP), DX
 	MOVQ a+8(FP), SI
 	MOVQ b+16(FP), DI

@@ -77,14 +77,14 @@ func (v *inverter) eliminate(k, column int) bool {
 		other := v.row(i)
 		t := other[column]
 		other[column] = 0
-		other[0] -= t * row[0] // a loop would take three times as long
-		other[1] -= t * row[1]
-		other[2] -= t * row[2]
-		other[3] -= t * row[3]
-		other[4] -= t * row[4]
-		other[5] -= t * row[5]
-		other[6] -= t * row[6]
-		other[7] -= t * row[7]
+		other[0] -= float64(t * row[0]) // a loop would take three times as long
+		other[1] -= float64(t * row[1])
+		other[2] -= float64(t * row[2])
+		other[3] -= float64(t * row[3])
+		other[4] -= float64(t * row[4])
+		other[5] -= float64(t * row[5])
+		other[6] -= float64(t * row[6])
+		other[7] -= float64(t * row[7])
 	}
 	*v.row(k) = row
 	return true

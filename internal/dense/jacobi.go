@@ -16,9 +16,9 @@ func JacobiEigen(a, v []float64, n int) {
 	for range jacobiSweeps {
 		var off, diagonal float64
 		for i := range n {
-			diagonal += a[i*n+i] * a[i*n+i]
+			diagonal += float64(a[i*n+i] * a[i*n+i])
 			for j := range i {
-				off += a[i*n+j] * a[i*n+j]
+				off += float64(a[i*n+j] * a[i*n+j])
 			}
 		}
 		if !(off > 1e-34*diagonal) {
@@ -39,23 +39,23 @@ func annihilate(a, v []float64, n, p, q int) {
 		return
 	}
 	theta := (a[q*n+q] - a[p*n+p]) / (2 * apq)
-	t := 1 / (math.Abs(theta) + math.Sqrt(theta*theta+1))
+	t := 1 / (math.Abs(theta) + math.Sqrt(float64(theta*theta)+1))
 	if theta < 0 {
 		t = -t
 	}
-	c := 1 / math.Sqrt(t*t+1)
+	c := 1 / math.Sqrt(float64(t*t)+1)
 	s := t * c
-	a[p*n+p] -= t * apq
-	a[q*n+q] += t * apq
+	a[p*n+p] -= float64(t * apq)
+	a[q*n+q] += float64(t * apq)
 	a[p*n+q], a[q*n+p] = 0, 0
 	for k := range n {
 		if k != p && k != q {
 			x, y := a[k*n+p], a[k*n+q]
-			a[k*n+p], a[k*n+q] = c*x-s*y, s*x+c*y
+			a[k*n+p], a[k*n+q] = float64(c*x)-float64(s*y), float64(s*x)+float64(c*y)
 			a[p*n+k], a[q*n+k] = a[k*n+p], a[k*n+q]
 		}
 		x, y := v[p*n+k], v[q*n+k]
-		v[p*n+k], v[q*n+k] = c*x-s*y, s*x+c*y
+		v[p*n+k], v[q*n+k] = float64(c*x)-float64(s*y), float64(s*x)+float64(c*y)
 	}
 }
 

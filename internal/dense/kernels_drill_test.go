@@ -21,7 +21,7 @@ func TestDrillKernels(t *testing.T) {
 			setWidth(has[0], has[1])
 			// The numbers are drawn anew, for each set the same.
 			if err := tryKernels(drill.Case{Index: c.Index, Rand: drill.Rand(t, "kernels of a case", c.Index)}); err != nil {
-				return fmt.Errorf("AVX-512 %v: %w", has[1], err)
+				return fmt.Errorf("wider %v: %w", has[1], err)
 			}
 		}
 		return nil

@@ -1,42 +1,43 @@
-//go:build !amd64
+//go:build !amd64 && !arm64
 
 package dense
 
-const wide, wider, fuses = false, false, false
+const wide, fuses = false, false
 
-func innerProductAVX(x, y []float64) float64 { return innerProduct(x, y) }
+func innerProductWide(_, _ []float64) float64 { none(); return 0 }
 
-func farthestAVX(x, y []float64) float64 { return farthest(x, y) }
+func farthestWide(_, _ []float64) float64 { none(); return 0 }
 
-func addScaledAVX(dst []float64, factor float64, x []float64) { addScaled(dst, factor, x) }
+func addScaledWide([]float64, float64, []float64) { none() }
 
-func addScaledAVX512(dst []float64, factor float64, x []float64) { addScaled(dst, factor, x) }
+func productsWide(_, _, _ []float64) { none() }
 
-func productsAVX(dst, x, y []float64) { products(dst, x, y) }
+func magnitudesWide(_, _ []float64) { none() }
 
-func magnitudesAVX(dst, x []float64) { magnitudes(dst, x) }
+func rootsWide(_, _ []float64) { none() }
 
-func rootsAVX(dst, x []float64) { roots(dst, x) }
+func withSignsWide([]float64, float64, []float64, []float64) { none() }
 
-func withSignsAVX(dst []float64, factor float64, x, y []float64) { withSigns(dst, factor, x, y) }
-
-func frameTileAVX512(*float64, int, *float64, *float64, int, *float64, *float64, int, int, int, int) {
+func frameTileWide(*float64, int, *float64, *float64, int, *float64, *float64, int, int, int, int) {
+	none()
 }
 
-func frameTileAVX2(*float64, int, *float64, *float64, int, *float64, *float64, int, int, int, int) {}
+func addTileWide(*float64, int, *float64, int, int, *float64, int, *float64, int, int, int) { none() }
 
-func addTileAVX512(*float64, int, *float64, int, int, *float64, int, *float64, int, int, int) {}
+func addTileFusedWide(*float64, int, *float64, int, int, *float64, int, *float64, int, int, int) {
+	none()
+}
 
-func addTileFusedAVX512(*float64, int, *float64, int, int, *float64, int, *float64, int, int, int) {}
+func symmetricTileWide(*float64, *float64, *float64, int, *float64, *float64, int) { none() }
 
-func addTileAVX2(*float64, int, *float64, int, int, *float64, int, *float64, int, int, int) {}
+func eliminatePlanesWide(_, _, _, _, _, _, _ *float64, _, _ int) bool { none(); return false }
 
-func addTileFusedAVX2(*float64, int, *float64, int, int, *float64, int, *float64, int, int, int) {}
+func products2x4Wide(*[8]float64, *float64, *float64, int, int) { none() }
 
-func symmetricTileAVX512(*float64, *float64, *float64, int, *float64, *float64, int) {}
+func combineWide(_, _, _ []float64) { none() }
 
-func symmetricTileAVX2(*float64, *float64, *float64, int, *float64, *float64, int) {}
+func signedSums3Wide(_, _, _ []float64, _ int) float64 { none(); return 0 }
 
-func eliminatePlanesAVX512(_, _, _, _, _, _, _ *float64, _, _ int) bool { return false }
+func signedSums6Wide(_, _, _ []float64, _ int) float64 { none(); return 0 }
 
-func eliminatePlanesAVX2(_, _, _, _, _, _, _ *float64, _, _ int) bool { return false }
+func signedSums10Wide(_, _, _ []float64, _ int) float64 { none(); return 0 }

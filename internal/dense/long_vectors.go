@@ -6,12 +6,14 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
+//go:generate sh -c "go run ./assembly vectors_arm64 > long_vectors_arm64.s"
+
 // InnerProduct is that of long vectors of one length, in 16 partial sums: four at once
 // where the processor can, with the bits of any other.
 func InnerProduct(x, y []float64) float64 {
 	y = y[:len(x)]
 	if wide {
-		return innerProductAVX(x, y)
+		return innerProductWide(x, y)
 	}
 	return innerProduct(x, y)
 }
@@ -26,15 +28,15 @@ func AddScaled(dst []float64, factor float64, x []float64) {
 	case len(x) <= fewEntries:
 		addScaled(dst, factor, x)
 	case wider:
-		addScaledAVX512(dst, factor, x)
+		addScaledWider(dst, factor, x)
 	case wide:
-		addScaledAVX(dst, factor, x)
+		addScaledWide(dst, factor, x)
 	default:
 		addScaled(dst, factor, x)
 	}
 }
 
-// innerProduct is what innerProductAVX does. Conversions keep products from being fused
+// innerProduct is what innerProductWide does. Conversions keep products from being fused
 // with their sums.
 func innerProduct(x, y []float64) float64 {
 	var s [16]float64
@@ -73,7 +75,7 @@ func addScaled(dst []float64, factor float64, x []float64) {
 func Farthest(x, y []float64) float64 {
 	y = y[:len(x)]
 	if wide {
-		return farthestAVX(x, y)
+		return farthestWide(x, y)
 	}
 	return farthest(x, y)
 }

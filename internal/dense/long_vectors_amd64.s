@@ -4,8 +4,8 @@
 // rounded before they are added, so that bits are those of plain Go. Inner products wait
 // for the sums of the round before: wider instructions gain nothing there.
 
-// func innerProductAVX(x, y []float64) float64
-TEXT ·innerProductAVX(SB), NOSPLIT, $0-56
+// func innerProductWide(x, y []float64) float64
+TEXT ·innerProductWide(SB), NOSPLIT, $0-56
 	MOVQ x_base+0(FP), SI
 	MOVQ x_len+8(FP), CX
 	MOVQ y_base+24(FP), DI
@@ -72,8 +72,8 @@ done:
 	VZEROUPPER
 	RET
 
-// func addScaledAVX(dst []float64, factor float64, x []float64)
-TEXT ·addScaledAVX(SB), NOSPLIT, $0-56
+// func addScaledWide(dst []float64, factor float64, x []float64)
+TEXT ·addScaledWide(SB), NOSPLIT, $0-56
 	MOVQ dst_base+0(FP), DI
 	VBROADCASTSD factor+24(FP), Y0
 	MOVQ x_base+32(FP), SI
@@ -135,8 +135,8 @@ done:
 	VZEROUPPER
 	RET
 
-// func addScaledAVX512(dst []float64, factor float64, x []float64)
-TEXT ·addScaledAVX512(SB), NOSPLIT, $0-56
+// func addScaledWider(dst []float64, factor float64, x []float64)
+TEXT ·addScaledWider(SB), NOSPLIT, $0-56
 	MOVQ dst_base+0(FP), DI
 	VBROADCASTSD factor+24(FP), Z0
 	MOVQ x_base+32(FP), SI
@@ -192,8 +192,8 @@ done:
 	VZEROUPPER
 	RET
 
-// func farthestAVX(x, y []float64) float64
-TEXT ·farthestAVX(SB), NOSPLIT, $0-56
+// func farthestWide(x, y []float64) float64
+TEXT ·farthestWide(SB), NOSPLIT, $0-56
 	MOVQ x_base+0(FP), SI
 	MOVQ x_len+8(FP), CX
 	MOVQ y_base+24(FP), DI

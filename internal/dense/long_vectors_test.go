@@ -27,7 +27,7 @@ func TestLongVectors(t *testing.T) {
 			assert.Equal(t, want, got, "%d", n)
 			if wide { // where wider ones are taken, too
 				got = append(got[:0], y...)
-				addScaledAVX(got[at:at+len(a)], 1.7, a)
+				addScaledWide(got[at:at+len(a)], 1.7, a)
 				assert.Equal(t, want, got, "%d", n)
 			}
 		}

@@ -50,7 +50,7 @@ func NewtonStep(step, h, g []float64, flat float64) {
 		by := math.Max(math.Abs(h[k*d+k]), raised*size)
 		by = -Dot(axis, g) / by
 		for i, v := range axis {
-			step[i] += by * v
+			step[i] += float64(by * v)
 		}
 	}
 }

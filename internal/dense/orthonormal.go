@@ -11,7 +11,7 @@ func CompleteRows(a []float64, have, D int) {
 	for j := range left {
 		left[j] = 1
 		for i := range have {
-			left[j] -= a[i*D+j] * a[i*D+j]
+			left[j] -= float64(a[i*D+j] * a[i*D+j])
 		}
 	}
 	for i := have; i < k; i++ {
@@ -20,7 +20,7 @@ func CompleteRows(a []float64, have, D int) {
 		row[floats.MaxIdx(left)] = 1
 		OrthogonalizeRow(a, i, D)
 		for j, v := range row {
-			left[j] -= v * v
+			left[j] -= float64(v * v)
 		}
 	}
 }

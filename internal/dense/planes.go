@@ -3,6 +3,7 @@ package dense
 import "math"
 
 //go:generate sh -c "go run ./assembly planes > planes_amd64.s"
+//go:generate sh -c "go run ./assembly planes_arm64 > planes_arm64.s"
 
 // EliminatePlanes writes R_i with C_i^-1 = R_i R_i', upper triangular, for symmetric 2 x 2 matrices C_i, f_i = R_i'g_i
 // and F_i = B_i R_i, which is done for as many i at a time as the processor has lanes. g and f hold the g_i and f_i one after the other, b and ff do so for
@@ -10,7 +11,6 @@ import "math"
 // the diagonal.
 func EliminatePlanes(roots, f, ff, c, g, b []float64, flatness float64) bool {
 	n, d := len(g)/2, 4
-	wide, wider := Wide()
 	if wider {
 		d = 8
 	}
@@ -20,9 +20,9 @@ func EliminatePlanes(roots, f, ff, c, g, b []float64, flatness float64) bool {
 	table := [...]float64{flatness, 1, -1}
 	roots, c, f, ff = roots[:4*n], c[:4*n], f[:2*n], ff[:len(b)]
 	if wider {
-		return eliminatePlanesAVX512(&table[0], &roots[0], &c[0], &f[0], &g[0], &ff[0], &b[0], n, len(b)/(2*n))
+		return eliminatePlanesWider(&table[0], &roots[0], &c[0], &f[0], &g[0], &ff[0], &b[0], n, len(b)/(2*n))
 	}
-	return eliminatePlanesAVX2(&table[0], &roots[0], &c[0], &f[0], &g[0], &ff[0], &b[0], n, len(b)/(2*n))
+	return eliminatePlanesWide(&table[0], &roots[0], &c[0], &f[0], &g[0], &ff[0], &b[0], n, len(b)/(2*n))
 }
 
 // eliminatePlanes is what the kernels do.

@@ -2,8 +2,8 @@
 
 #include "textflag.h"
 
-// func eliminatePlanesAVX512(table, roots, c, f, grad, ff, b *float64, n, count int) bool
-TEXT ·eliminatePlanesAVX512(SB), 0, $256-73
+// func eliminatePlanesWider(table, roots, c, f, grad, ff, b *float64, n, count int) bool
+TEXT ·eliminatePlanesWider(SB), 0, $256-73
 	MOVQ table+0(FP), AX
 	MOVQ roots+8(FP), DI
 	MOVQ c+16(FP), SI
@@ -132,8 +132,8 @@ planesbad:
 	VZEROUPPER
 	RET
 
-// func eliminatePlanesAVX2(table, roots, c, f, grad, ff, b *float64, n, count int) bool
-TEXT ·eliminatePlanesAVX2(SB), 0, $128-73
+// func eliminatePlanesWide(table, roots, c, f, grad, ff, b *float64, n, count int) bool
+TEXT ·eliminatePlanesWide(SB), 0, $128-73
 	MOVQ table+0(FP), AX
 	MOVQ roots+8(FP), DI
 	MOVQ c+16(FP), SI

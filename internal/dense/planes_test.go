@@ -54,7 +54,7 @@ func TestEliminatePlanes(t *testing.T) {
 func eachWidth(t *testing.T, test func(t *testing.T)) {
 	was, more := wide, wider
 	defer func() { setWidth(was, more) }()
-	for name, has := range map[string][2]bool{"plain": {}, "AVX2": {true, false}, "AVX512": {true, true}} {
+	for name, has := range map[string][2]bool{"plain": {}, "wide": {true, false}, "wider": {true, true}} {
 		if has[0] && !was || has[1] && !more {
 			continue
 		}

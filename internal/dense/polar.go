@@ -105,9 +105,9 @@ func (p *Polar) iterate() bool {
 		own, other := g/2, 1/(2*g)
 		for i := range m {
 			for j, old := range p.r[i*m : (i+1)*m] {
-				v := own*old + other*p.inverse[j*m+i]
+				v := float64(own*old) + float64(other*p.inverse[j*m+i])
 				p.r[i*m+j] = v
-				change += (v - old) * (v - old)
+				change += float64((v - old) * (v - old))
 			}
 		}
 		if change <= polarTolerance*polarTolerance*float64(m) {

@@ -2,6 +2,8 @@ package dense
 
 import "math"
 
+//go:generate sh -c "go run ./assembly polynomials_arm64 > polynomials_arm64.s"
+
 // PolynomialBlock is what the number of polynomials is padded to by zeros: rounds of
 // [CombineColumns] and [SignedSums] take so many at once.
 const PolynomialBlock = 8
@@ -17,7 +19,7 @@ func CombineColumns(dst, columns, factors []float64) {
 		panic("dense: columns are not padded")
 	case n == 0:
 	case wide:
-		combineAVX(dst, columns, factors)
+		combineWide(dst, columns, factors)
 	default:
 		combine(dst, columns, factors)
 	}
@@ -33,17 +35,17 @@ func SignedSums(sums, columns, factors []float64, n int) float64 {
 	if wide && n > 0 {
 		switch len(factors) {
 		case 3:
-			return signedSums3AVX(sums, columns, factors, n)
+			return signedSums3Wide(sums, columns, factors, n)
 		case 6:
-			return signedSums6AVX(sums, columns, factors, n)
+			return signedSums6Wide(sums, columns, factors, n)
 		case 10:
-			return signedSums10AVX(sums, columns, factors, n)
+			return signedSums10Wide(sums, columns, factors, n)
 		}
 	}
 	return signedSums(sums, columns, factors, n)
 }
 
-// combine is what combineAVX does.
+// combine is what combineWide does.
 func combine(dst, columns, factors []float64) {
 	for k := range dst {
 		dst[k] = factors[0] * columns[k]

@@ -57,8 +57,8 @@
 	REDUCE(sum, low); \
 	VMOVSD low, at(DI)
 
-// func combineAVX(dst, columns, factors []float64)
-TEXT ·combineAVX(SB), NOSPLIT, $0-72
+// func combineWide(dst, columns, factors []float64)
+TEXT ·combineWide(SB), NOSPLIT, $0-72
 	MOVQ dst_base+0(FP), DI
 	MOVQ dst_len+8(FP), R9
 	MOVQ columns_base+24(FP), SI
@@ -97,8 +97,8 @@ store:
 	VZEROUPPER
 	RET
 
-// func signedSums3AVX(sums, columns, factors []float64, n int) float64
-TEXT ·signedSums3AVX(SB), NOSPLIT, $0-88
+// func signedSums3Wide(sums, columns, factors []float64, n int) float64
+TEXT ·signedSums3Wide(SB), NOSPLIT, $0-88
 	LOAD
 	CLEAR(Y4)
 	CLEAR(Y5)
@@ -127,8 +127,8 @@ block:
 	VZEROUPPER
 	RET
 
-// func signedSums6AVX(sums, columns, factors []float64, n int) float64
-TEXT ·signedSums6AVX(SB), NOSPLIT, $0-88
+// func signedSums6Wide(sums, columns, factors []float64, n int) float64
+TEXT ·signedSums6Wide(SB), NOSPLIT, $0-88
 	LOAD
 	CLEAR(Y4)
 	CLEAR(Y5)
@@ -172,8 +172,8 @@ block:
 	VZEROUPPER
 	RET
 
-// func signedSums10AVX(sums, columns, factors []float64, n int) float64
-TEXT ·signedSums10AVX(SB), NOSPLIT, $0-88
+// func signedSums10Wide(sums, columns, factors []float64, n int) float64
+TEXT ·signedSums10Wide(SB), NOSPLIT, $0-88
 	LOAD
 	CLEAR(Y4)
 	CLEAR(Y5)

@@ -7,6 +7,7 @@ import "math"
 // are added, and the order of a sum is that of its terms, or one of eight lanes.
 
 //go:generate sh -c "go run ./assembly products > products_amd64.s"
+//go:generate sh -c "go run ./assembly products_arm64 > products_arm64.s"
 
 const (
 	// tileAxes is the number of axes, or of sums, that a kernel takes at a time.
@@ -22,8 +23,8 @@ const (
 	tileLength = 256
 )
 
-// Wide reports whether kernels may use AVX2, and whether they may use AVX-512.
-func Wide() (avx2, avx512 bool) { return wide, wider }
+// Ranks reports whether there may be kernels of the ranks of this package: wide with AVX2 or AdvSIMD, wider with AVX-512.
+func Ranks() (hasWide, hasWider bool) { return wide, wider }
 
 // FrameProducts writes the products of n rows of x, n x length, less c, with m >= 1 axes, m
 // x length, into y, m x stride: y[k*stride+i] = axis_k'(x_i - c). Where squares is not nil
@@ -94,13 +95,13 @@ func framePanel(y []float64, stride int, squares []float64, x addressed, c []flo
 	ahead := (prefetchBytes + tile - 1) / tile * tile
 	if !wider || n < tileRows {
 		for i := range n {
-			frameTileAVX2(&y[i], 8*stride, at(squares, i), &x.x[i*x.apart], 0, at(c, 0), &axes.x[0], 8*axes.apart, length, count, ahead)
+			frameTileWide(&y[i], 8*stride, at(squares, i), &x.x[i*x.apart], 0, at(c, 0), &axes.x[0], 8*axes.apart, length, count, ahead)
 		}
 		return
 	}
 	for i := 0; i < n; i += tileRows {
 		from := min(i, n-tileRows) // some of the last ones once more
-		frameTileAVX512(&y[from], 8*stride, at(squares, from), &x.x[from*x.apart], 8*x.apart, at(c, 0), &axes.x[0], 8*axes.apart, length, count, ahead)
+		frameTileWider(&y[from], 8*stride, at(squares, from), &x.x[from*x.apart], 8*x.apart, at(c, 0), &axes.x[0], 8*axes.apart, length, count, ahead)
 	}
 }
 
@@ -249,13 +250,13 @@ func (a *weighted) to(sums []float64, stride, count, cols int) {
 func (a *weighted) kernel() func(dst *float64, dstStride int, w *float64, wRow, wColumn int, x *float64, xStride int, c *float64, n, count, columns int) {
 	switch {
 	case wider && a.fused:
-		return addTileFusedAVX512
+		return addTileFusedWider
 	case wider:
-		return addTileAVX512
+		return addTileWider
 	case a.fused:
-		return addTileFusedAVX2
+		return addTileFusedWide
 	}
-	return addTileAVX2
+	return addTileWide
 }
 
 // plain is what the kernels do.

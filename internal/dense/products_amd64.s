@@ -21,8 +21,8 @@ DATA ·lanes+112(SB)/8, $0
 DATA ·lanes+120(SB)/8, $0
 GLOBL ·lanes(SB), RODATA|NOPTR, $128
 
-// func frameTileAVX512(y *float64, yStride int, squares, x *float64, xStride int, c, axes *float64, axesStride, length, count, ahead int)
-TEXT ·frameTileAVX512(SB), NOSPLIT, $0-88
+// func frameTileWider(y *float64, yStride int, squares, x *float64, xStride int, c, axes *float64, axesStride, length, count, ahead int)
+TEXT ·frameTileWider(SB), NOSPLIT, $0-88
 	MOVQ x+24(FP), SI
 	MOVQ xStride+32(FP), AX
 	LEAQ (SI)(AX*1), R8
@@ -418,8 +418,8 @@ frameend:
 	VZEROUPPER
 	RET
 
-// func addTileAVX512(dst *float64, dstStride int, w *float64, wRow, wColumn int, x *float64, xStride int, c *float64, n, count, columns int)
-TEXT ·addTileAVX512(SB), NOSPLIT, $0-88
+// func addTileWider(dst *float64, dstStride int, w *float64, wRow, wColumn int, x *float64, xStride int, c *float64, n, count, columns int)
+TEXT ·addTileWider(SB), NOSPLIT, $0-88
 	MOVQ dst+0(FP), BX
 	MOVQ dstStride+8(FP), R13
 	MOVQ w+16(FP), DI
@@ -955,8 +955,8 @@ add1storedone:
 	VZEROUPPER
 	RET
 
-// func addTileFusedAVX512(dst *float64, dstStride int, w *float64, wRow, wColumn int, x *float64, xStride int, c *float64, n, count, columns int)
-TEXT ·addTileFusedAVX512(SB), NOSPLIT, $0-88
+// func addTileFusedWider(dst *float64, dstStride int, w *float64, wRow, wColumn int, x *float64, xStride int, c *float64, n, count, columns int)
+TEXT ·addTileFusedWider(SB), NOSPLIT, $0-88
 	MOVQ dst+0(FP), BX
 	MOVQ dstStride+8(FP), R13
 	MOVQ w+16(FP), DI
@@ -1432,8 +1432,8 @@ add1storedone:
 	VZEROUPPER
 	RET
 
-// func symmetricTileAVX512(y, sums, a *float64, stride int, v, weights *float64, blocks int)
-TEXT ·symmetricTileAVX512(SB), NOSPLIT, $0-56
+// func symmetricTileWider(y, sums, a *float64, stride int, v, weights *float64, blocks int)
+TEXT ·symmetricTileWider(SB), NOSPLIT, $0-56
 	MOVQ y+0(FP), DI
 	MOVQ a+16(FP), SI
 	MOVQ stride+24(FP), AX
@@ -1588,8 +1588,8 @@ symmetricsums:
 	VZEROUPPER
 	RET
 
-// func frameTileAVX2(y *float64, yStride int, squares, x *float64, xStride int, c, axes *float64, axesStride, length, count, ahead int)
-TEXT ·frameTileAVX2(SB), NOSPLIT, $0-88
+// func frameTileWide(y *float64, yStride int, squares, x *float64, xStride int, c, axes *float64, axesStride, length, count, ahead int)
+TEXT ·frameTileWide(SB), NOSPLIT, $0-88
 	MOVQ x+24(FP), SI
 	MOVQ xStride+32(FP), AX
 	MOVQ c+40(FP), R11
@@ -1838,8 +1838,8 @@ frameend:
 	VZEROUPPER
 	RET
 
-// func addTileAVX2(dst *float64, dstStride int, w *float64, wRow, wColumn int, x *float64, xStride int, c *float64, n, count, columns int)
-TEXT ·addTileAVX2(SB), NOSPLIT, $0-88
+// func addTileWide(dst *float64, dstStride int, w *float64, wRow, wColumn int, x *float64, xStride int, c *float64, n, count, columns int)
+TEXT ·addTileWide(SB), NOSPLIT, $0-88
 	MOVQ dst+0(FP), BX
 	MOVQ dstStride+8(FP), R13
 	MOVQ w+16(FP), DI
@@ -2065,8 +2065,8 @@ add1storedone:
 	VZEROUPPER
 	RET
 
-// func addTileFusedAVX2(dst *float64, dstStride int, w *float64, wRow, wColumn int, x *float64, xStride int, c *float64, n, count, columns int)
-TEXT ·addTileFusedAVX2(SB), NOSPLIT, $0-88
+// func addTileFusedWide(dst *float64, dstStride int, w *float64, wRow, wColumn int, x *float64, xStride int, c *float64, n, count, columns int)
+TEXT ·addTileFusedWide(SB), NOSPLIT, $0-88
 	MOVQ dst+0(FP), BX
 	MOVQ dstStride+8(FP), R13
 	MOVQ w+16(FP), DI
@@ -2274,8 +2274,8 @@ add1storedone:
 	VZEROUPPER
 	RET
 
-// func symmetricTileAVX2(y, sums, a *float64, stride int, v, weights *float64, blocks int)
-TEXT ·symmetricTileAVX2(SB), NOSPLIT, $0-56
+// func symmetricTileWide(y, sums, a *float64, stride int, v, weights *float64, blocks int)
+TEXT ·symmetricTileWide(SB), NOSPLIT, $0-56
 	MOVQ y+0(FP), DI
 	MOVQ a+16(FP), SI
 	MOVQ stride+24(FP), AX

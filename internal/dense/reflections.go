@@ -20,7 +20,7 @@ func (p *panel) join(j int, tau float64, along []float64) {
 	for i := range j { // T times that: row i needs those from i on only
 		var sum float64
 		for k := i; k < j; k++ {
-			sum += p.t[i*p.count+k] * along[k]
+			sum += float64(p.t[i*p.count+k] * along[k])
 		}
 		p.t[i*p.count+j] = tau * sum
 	}

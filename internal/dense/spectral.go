@@ -69,7 +69,7 @@ func (s *Spectral) tridiagonalize() {
 		clear(w)
 		for j := range i {
 			other := m[j*n : j*n+j]
-			w[j] += InnerProduct(other, row[:j]) + m[j*n+j]*row[j]
+			w[j] += InnerProduct(other, row[:j]) + float64(m[j*n+j]*row[j])
 			AddScaled(w[:j], row[j], other)
 		}
 		Scale(w, s.tau[i])
@@ -146,7 +146,7 @@ func (s *Spectral) sweep(first, last int) {
 	g = d[last] - d[first] + e[first]/(g+math.Copysign(Hypotenuse(g, 1), g))
 	sine, cosine, p := 1.0, 1.0, 0.0
 	for i := last - 1; i >= first; i-- {
-		f, b := sine*e[i], cosine*e[i]
+		f, b := float64(sine*e[i]), float64(cosine*e[i])
 		r := Hypotenuse(f, g)
 		e[i+1] = r
 		if r == 0 {
@@ -156,10 +156,10 @@ func (s *Spectral) sweep(first, last int) {
 		}
 		sine, cosine = f/r, g/r
 		g = d[i+1] - p
-		r = (d[i]-g)*sine + 2*cosine*b
-		p = sine * r
+		r = float64((d[i]-g)*sine) + float64(2*cosine*b)
+		p = float64(sine * r)
 		d[i+1] = g + p
-		g = cosine*r - b
+		g = float64(cosine*r) - b
 		s.rotations = append(s.rotations, rotation{i, cosine, sine})
 	}
 	d[first] -= p
@@ -168,7 +168,7 @@ func (s *Spectral) sweep(first, last int) {
 
 // Hypotenuse is math.Hypot, sooner where squares fit.
 func Hypotenuse(x, y float64) float64 {
-	if sum := x*x + y*y; sum > squaresFit && sum < 1/squaresFit {
+	if sum := float64(x*x) + float64(y*y); sum > squaresFit && sum < 1/squaresFit {
 		return math.Sqrt(sum)
 	}
 	return math.Hypot(x, y)
@@ -181,7 +181,7 @@ func (s *Spectral) ToEigen(b []float64) {
 	}
 	for _, r := range s.rotations {
 		x, y := b[r.at], b[r.at+1]
-		b[r.at], b[r.at+1] = r.cosine*x-r.sine*y, r.sine*x+r.cosine*y
+		b[r.at], b[r.at+1] = float64(r.cosine*x)-float64(r.sine*y), float64(r.sine*x)+float64(r.cosine*y)
 	}
 }
 
@@ -190,7 +190,7 @@ func (s *Spectral) FromEigen(b []float64) {
 	for k := len(s.rotations) - 1; k >= 0; k-- {
 		r := s.rotations[k]
 		x, y := b[r.at], b[r.at+1]
-		b[r.at], b[r.at+1] = r.cosine*x+r.sine*y, r.cosine*y-r.sine*x
+		b[r.at], b[r.at+1] = float64(r.cosine*x)+float64(r.sine*y), float64(r.cosine*y)-float64(r.sine*x)
 	}
 	for i := 1; i < s.n; i++ {
 		s.reflected(b, i)

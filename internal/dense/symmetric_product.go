@@ -16,10 +16,10 @@ func addSymmetricProduct(y, a, v []float64, n, first int) {
 	for i := first; i < n; i += symmetricLanes {
 		blocks := (n - i) / symmetricLanes
 		if wider {
-			symmetricTileAVX512(&y[i], &sums[0], &a[i*n+i], 8*n, &v[i], &v[i], blocks)
+			symmetricTileWider(&y[i], &sums[0], &a[i*n+i], 8*n, &v[i], &v[i], blocks)
 		} else {
-			symmetricTileAVX2(&y[i], &sums[0], &a[i*n+i], 8*n, &v[i], &v[i], blocks)
-			symmetricTileAVX2(&y[i], &sums[4], &a[(i+4)*n+i], 8*n, &v[i], &v[i+4], blocks)
+			symmetricTileWide(&y[i], &sums[0], &a[i*n+i], 8*n, &v[i], &v[i], blocks)
+			symmetricTileWide(&y[i], &sums[4], &a[(i+4)*n+i], 8*n, &v[i], &v[i+4], blocks)
 		}
 		for k, s := range sums {
 			y[i+k] += s

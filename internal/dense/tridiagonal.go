@@ -16,8 +16,8 @@ func (t *Tridiagonal) MultiplyRows(dst, x []float64) {
 			to[j] = v * row[j]
 		}
 		for j, v := range off {
-			to[j] += v * row[j+1]
-			to[j+1] += v * row[j]
+			to[j] += float64(v * row[j+1])
+			to[j+1] += float64(v * row[j])
 		}
 	}
 }
@@ -54,7 +54,7 @@ func (t *Tridiagonal) Factor() (*TridiagonalCholesky, bool) {
 	for j, pivot := range t.Diagonal {
 		if j > 0 {
 			f.below[j-1] = t.Off[j-1] / f.pivots[j-1]
-			pivot -= f.below[j-1] * t.Off[j-1]
+			pivot -= float64(f.below[j-1] * t.Off[j-1])
 		}
 		if !(pivot > 0) {
 			return nil, false
@@ -69,7 +69,7 @@ func (f *TridiagonalCholesky) Solve(b []float64, k int) {
 	n := len(f.pivots)
 	for j := 1; j < n; j++ {
 		for i, v := range b[(j-1)*k : j*k] {
-			b[j*k+i] -= f.below[j-1] * v
+			b[j*k+i] -= float64(f.below[j-1] * v)
 		}
 	}
 	for j := n - 1; j >= 0; j-- {
@@ -77,7 +77,7 @@ func (f *TridiagonalCholesky) Solve(b []float64, k int) {
 		for i := range row {
 			row[i] /= f.pivots[j]
 			if j < n-1 {
-				row[i] -= f.below[j] * b[(j+1)*k+i]
+				row[i] -= float64(f.below[j] * b[(j+1)*k+i])
 			}
 		}
 	}

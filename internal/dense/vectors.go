@@ -11,7 +11,7 @@ func Dot(x, y []float64) float64 {
 	var sum float64
 	y = y[:len(x)]
 	for i, v := range x {
-		sum += v * y[i]
+		sum += float64(v * y[i])
 	}
 	return sum
 }

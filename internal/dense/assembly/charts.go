@@ -4,7 +4,7 @@ import "fmt"
 
 // writeCharts writes the kernels of quadratic charts of surfaces in space; see lanes.go in package chart
 // for what they compute.
-func writeCharts() {
+func writeCharts(sets ...set) {
 	begin()
 	for _, s := range sets {
 		chartKernel(s, "weighRows", 2, chart.weigh)
@@ -38,15 +38,14 @@ func chartKernel(s set, name string, sums int, write func(chart)) {
 		bodies = append(bodies, part.part(func(e foot) { write(chart{e.straight, half}) }))
 		c.slots = part.slots
 	}
-	fmt.Fprintf(output, "// func %s%s(table, x *float64, xStride int, at *float64, stride, groups int, sums *float64)\n", name, s.name)
-	fmt.Fprintf(output, "TEXT ·%s%s(SB), 0, $%d-56\n", name, s.name, 8*s.lanes()*c.slots)
+	s.open(name+s.rank, "table, x *float64, xStride int, at *float64, stride, groups int, sums *float64)", c.slots, 56)
 	for i, argument := range []string{"table", "x", "xStride", "at", "stride", "groups", "sums"} {
-		p("MOVQ %s+%d(FP), %s", argument, 8*i, []string{"AX", "SI", "DX", "DI", "R8", "CX", "BX"}[i])
+		s.argument(argument, 8*i, []string{"AX", "SI", "DX", "DI", "R8", "CX", "BX"}[i])
 	}
-	p("SHLQ $3, DX")
-	p("SHLQ $3, R8")
-	p("LEAQ (R8)(R8*2), R12")
-	p("LEAQ (R8)(R8*4), R13")
+	s.bytes("DX")
+	s.bytes("R8")
+	s.scaled("R8", 2, "R12")
+	s.scaled("R8", 4, "R13")
 	for i := range c.kept {
 		s.zero(c.registers() - 1 - i)
 	}
@@ -54,10 +53,8 @@ func chartKernel(s set, name string, sums int, write func(chart)) {
 	for _, body := range bodies {
 		fmt.Fprint(output, body)
 	}
-	p("ADDQ $64, SI")
-	p("ADDQ $64, DI")
-	p("DECQ CX")
-	p("JNE group")
+	s.advance(s.halves, "SI", "DI")
+	s.again("CX", "group")
 	for i := range c.kept {
 		from := c.registers() - 1 - i
 		p("VEXTRACTF64X4 $1, Z%d, Y%d", from, i%2)
@@ -68,13 +65,15 @@ func chartKernel(s set, name string, sums int, write func(chart)) {
 		p("VADDSD X%d, X%d, X%d", 2+i%2, i%2, i%2)
 		p("VMOVSD X%d, %d(BX)", i%2, 8*i)
 	}
-	p("VZEROUPPER")
-	p("RET\n")
+	s.leave()
 }
+
+// offset is where a half begins in eight numbers.
+func (c chart) offset() int { return 8 * c.lanes() * c.half }
 
 // column is a place in one of three columns of rows.
 func (c chart) column(i int) value {
-	return c.load(fmt.Sprintf("%d(SI)%s", 32*c.half, []string{"", "(DX*1)", "(DX*2)"}[i]))
+	return c.load(fmt.Sprintf("%d(SI)%s", c.offset(), []string{"", "(DX*1)", "(DX*2)"}[i]))
 }
 
 // The columns of a chart.
@@ -88,7 +87,7 @@ const (
 )
 
 func (c chart) own(i int) string {
-	return fmt.Sprintf("%d(DI)%s", 32*c.half, []string{"", "(R8*1)", "(R8*2)", "(R12*1)", "(R8*4)", "(R13*1)"}[i])
+	return fmt.Sprintf("%d(DI)%s", c.offset(), []string{"", "(R8*1)", "(R8*2)", "(R12*1)", "(R8*4)", "(R13*1)"}[i])
 }
 
 func (c chart) number(i int) value { return c.broadcast(fmt.Sprintf("%d(AX)", 8*i)) }
@@ -99,7 +98,7 @@ func (c chart) addTo(i int, v value) {
 		c.accumulate(i, v)
 		return
 	}
-	at := fmt.Sprintf("%d(BX)", 64*i+32*c.half)
+	at := fmt.Sprintf("%d(BX)", 64*i+c.offset())
 	c.store(c.sum(c.load(at), v), at)
 }
 

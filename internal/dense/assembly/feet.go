@@ -33,44 +33,26 @@ func feet(s set) {
 	step := e.part(foot.move)
 	end := e.part(func(e foot) { e.end(false) })
 	nearest := e.part(func(e foot) { e.end(true) })
-	fmt.Fprintf(output, "// func feet%s(table, pulled *float64, stride int, whole, x, y, u *float64, groups, steps int, nearest bool)\n", s.name)
-	fmt.Fprintf(output, "TEXT ·feet%s(SB), 0, $%d-73\n", s.name, 8*s.lanes()*e.slots)
-	for i, name := range []string{"table", "pulled", "stride", "whole", "x", "y", "u", "groups"} {
-		p("MOVQ %s+%d(FP), %s", name, 8*i, []string{"AX", "SI", "DX", "DI", "R8", "R9", "R10", "R11"}[i])
-	}
-	p("LEAQ (DX)(DX*2), R12")
+	s.open("feet"+s.rank, "table, pulled *float64, stride int, whole, x, y, u *float64, groups, steps int, nearest bool)", e.slots, 73)
+	s.groups([]string{"table", "pulled", "stride", "whole", "x", "y", "u", "groups"}, "AX", "SI", "DX", "DI", "R8", "R9", "R10", "R11")
+	s.scaled("DX", 2, "R12")
 	label("feetgroup")
 	fmt.Fprint(output, begin)
-	p("MOVQ steps+64(FP), CX")
+	s.argument("steps", 64, "CX")
 	label("feetstep")
 	fmt.Fprint(output, step)
-	p("VMOVUPD %s, %s", e.live, e.reg(0))
-	if s.wide {
-		p("VPTESTMQ Z0, Z0, K1")
-		p("KMOVW K1, BX")
-	} else {
-		p("VMOVMSKPD Y0, BX")
-	}
-	p("TESTL BX, BX")
-	p("JEQ feetend")
-	p("DECQ CX")
-	p("JNE feetstep")
+	s.unlessAny(e.live, "feetend")
+	s.again("CX", "feetstep")
 	label("feetend")
-	p("MOVBLZX nearest+72(FP), BX")
-	p("TESTL BX, BX")
-	p("JNE feetnearest")
+	s.ifTrue("nearest+72(FP)", "feetnearest")
 	fmt.Fprint(output, end)
-	p("JMP feetnext")
+	s.jump("feetnext")
 	label("feetnearest")
 	fmt.Fprint(output, nearest)
 	label("feetnext")
-	for _, r := range []string{"SI", "DI", "R8", "R9", "R10"} {
-		p("ADDQ $%d, %s", 8*s.lanes(), r)
-	}
-	p("DECQ R11")
-	p("JNE feetgroup")
-	p("VZEROUPPER")
-	p("RET\n")
+	s.advance(1, "SI", "DI", "R8", "R9", "R10")
+	s.again("R11", "feetgroup")
+	s.leave()
 }
 
 // foot is the code of feet. On the stack are a quartic, and masks of the lanes that have not

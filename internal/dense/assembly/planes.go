@@ -34,8 +34,8 @@ func eliminatePlanes(s set) {
 	row := e.part(func(e plane) {
 		e.timesRoots("(CX)", fmt.Sprintf("%d(CX)", 8*s.lanes()), "(DX)", fmt.Sprintf("%d(DX)", 8*s.lanes()))
 	})
-	fmt.Fprintf(output, "// func eliminatePlanes%s(table, roots, c, f, grad, ff, b *float64, n, count int) bool\n", s.name)
-	fmt.Fprintf(output, "TEXT ·eliminatePlanes%s(SB), 0, $%d-73\n", s.name, 8*s.lanes()*e.slots)
+	fmt.Fprintf(output, "// func eliminatePlanes%s(table, roots, c, f, grad, ff, b *float64, n, count int) bool\n", s.rank)
+	fmt.Fprintf(output, "TEXT ·eliminatePlanes%s(SB), 0, $%d-73\n", s.rank, 8*s.lanes()*e.slots)
 	for i, name := range []string{"table", "roots", "c", "f", "grad", "ff", "b", "n"} {
 		p("MOVQ %s+%d(FP), %s", name, 8*i, []string{"AX", "DI", "SI", "R9", "R8", "R11", "R10", "R13"}[i])
 	}

@@ -8,8 +8,8 @@ const tileAxes = 6
 // frameTile writes the kernel of FrameProducts for a few rows of x: all axes of a panel
 // in one read of the rows. Each sum is of eight lanes, of columns 0, 8, 16, ... and so on.
 func frameTile(s set) {
-	fmt.Fprintf(output, "// func frameTile%s(y *float64, yStride int, squares, x *float64, xStride int, c, axes *float64, axesStride, length, count, ahead int)\n", s.name)
-	fmt.Fprintf(output, "TEXT ·frameTile%s(SB), NOSPLIT, $0-88\n", s.name)
+	fmt.Fprintf(output, "// func frameTile%s(y *float64, yStride int, squares, x *float64, xStride int, c, axes *float64, axesStride, length, count, ahead int)\n", s.rank)
+	fmt.Fprintf(output, "TEXT ·frameTile%s(SB), NOSPLIT, $0-88\n", s.rank)
 	f := frame{s}
 	p("MOVQ x+24(FP), SI")
 	p("MOVQ xStride+32(FP), AX")
@@ -187,7 +187,7 @@ func (f frame) store(k int, to string) {
 // addTile writes the kernel of products that add up rows of x with weights: a tile of
 // sums stays in registers over all rows. Where it is fused, products are not rounded before they are added.
 func addTile(s set, fused bool) {
-	name := s.name
+	name := s.rank
 	if fused {
 		name = "Fused" + name
 	}

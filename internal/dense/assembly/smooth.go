@@ -18,7 +18,7 @@ const (
 	smoothTerms = 7
 )
 
-func writeSmooth() {
+func writeSmooth(sets ...set) {
 	begin()
 	for _, s := range sets {
 		hypotenuses(s)
@@ -88,23 +88,13 @@ func entries(s set, name string, formula func(entry) value) {
 	code := &straight{set: s}
 	code.store(formula(entry{code}), "(DI)")
 	text := code.text()
-	fmt.Fprintf(output, "// func %s%s(%s)\n", name, s.name, smoothArguments)
-	fmt.Fprintf(output, "TEXT ·%s%s(SB), 0, $%d-48\n", name, s.name, 8*s.lanes()*code.slots)
-	arguments([]string{"dst", "r", "s", "w", "table", "groups"}, "DI", "SI", "DX", "R8", "AX", "R11")
+	s.open(name+s.rank, smoothArguments+")", code.slots, 48)
+	s.groups([]string{"dst", "r", "s", "w", "table", "groups"}, "DI", "SI", "DX", "R8", "AX", "R11")
 	label(name + "group")
 	fmt.Fprint(output, text)
-	smoothNext(s, name, "DI", "SI", "DX", "R8")
-	p("VZEROUPPER")
-	p("RET\n")
-}
-
-// smoothNext goes on to the next group.
-func smoothNext(s set, name string, registers ...string) {
-	for _, r := range registers {
-		p("ADDQ $%d, %s", 8*s.lanes(), r)
-	}
-	p("DECQ R11")
-	p("JNE %sgroup", name)
+	s.advance(1, "DI", "SI", "DX", "R8")
+	s.again("R11", name+"group")
+	s.leave()
 }
 
 // hypotenuses writes the kernel of s, which tells whether no square was too large.
@@ -115,28 +105,13 @@ func hypotenuses(s set) {
 	e.store(e.root(square), "(DI)")
 	e.store(e.and(e.load(held), e.upTo(square, e.number(smoothMost))), held)
 	text := e.text()
-	fmt.Fprintf(output, "// func hypotenuses%s(dst, r, table *float64, groups int) bool\n", s.name)
-	fmt.Fprintf(output, "TEXT ·hypotenuses%s(SB), 0, $%d-33\n", s.name, 8*s.lanes()*e.slots)
-	arguments([]string{"dst", "r", "table", "groups"}, "DI", "SI", "AX", "R11")
-	all := 1<<s.lanes() - 1
-	if s.wide {
-		p("VPTERNLOGQ $0xFF, Z0, Z0, Z0")
-	} else {
-		p("VPCMPEQQ Y0, Y0, Y0")
-	}
-	p("VMOVUPD %s, %s", s.reg(0), held)
+	s.open("hypotenuses"+s.rank, "dst, r, table *float64, groups int) bool", e.slots, 33)
+	s.groups([]string{"dst", "r", "table", "groups"}, "DI", "SI", "AX", "R11")
+	s.setAll(held)
 	label("hypotenusesgroup")
 	fmt.Fprint(output, text)
-	smoothNext(s, "hypotenuses", "DI", "SI")
-	p("VMOVUPD %s, %s", held, s.reg(0))
-	if s.wide {
-		p("VPTESTMQ Z0, Z0, K1")
-		p("KMOVW K1, BX")
-	} else {
-		p("VMOVMSKPD Y0, BX")
-	}
-	p("CMPL BX, $%d", all)
-	p("SETEQ ret+32(FP)")
-	p("VZEROUPPER")
-	p("RET\n")
+	s.advance(1, "DI", "SI")
+	s.again("R11", "hypotenusesgroup")
+	s.returnAll(held, "ret+32(FP)")
+	s.leave()
 }

@@ -66,7 +66,7 @@ func (s *straight) accumulate(i int, v value) {
 }
 
 func (s *straight) registers() int {
-	if s.wide {
+	if s.wide || s.neon {
 		return 32
 	}
 	return 16
@@ -150,12 +150,14 @@ func (w *writer) write(c step) {
 		}
 	}
 	var from []string
+	var numbers []int
 	for _, a := range c.arguments {
-		from = append(from, w.reg(w.bring(a)))
+		r := w.bring(a)
+		numbers, from = append(numbers, r), append(from, w.reg(r))
 	}
 	switch c.op {
 	case "store":
-		p("VMOVUPD %s, %s", from[0], c.at)
+		w.save(numbers[0], c.at)
 		return
 	case "accumulate":
 		p("VADDPD %s, %s, %s", from[0], c.at, c.at)
@@ -166,12 +168,16 @@ func (w *writer) write(c step) {
 			if r, ok := w.where[a]; ok {
 				w.in[r] = -1
 				delete(w.where, a)
-				w.locked[r] = c.op == "choose" && w.wide // written before all are read
+				w.locked[r] = c.op == "choose" && (w.wide || w.neon) // written before all are read
 			}
 		}
 	}
 	to := w.free()
 	w.in[to], w.where[value(w.at)] = value(w.at), to
+	if w.neon {
+		w.neonOperate(c.op, numbers, to)
+		return
+	}
 	w.operate(c.op, from, to)
 }
 
@@ -238,14 +244,30 @@ func (w *writer) bring(v value) int {
 	if !ok {
 		r = w.free()
 		w.in[r], w.where[v] = v, r
-		op := "VMOVUPD"
-		if w.code[v].op == "broadcast" {
-			op = "VBROADCASTSD"
-		}
-		p("%s %s, %s", op, w.homes[v], w.reg(r))
+		w.fetch(w.homes[v], r, w.code[v].op == "broadcast")
 	}
 	w.locked[r] = true
 	return r
+}
+
+// fetch reads a vector, or one number into all lanes.
+func (s set) fetch(at string, to int, broadcast bool) {
+	switch {
+	case s.neon:
+		s.neonRead(at, to, broadcast)
+	case broadcast:
+		p("VBROADCASTSD %s, %s", at, s.reg(to))
+	default:
+		p("VMOVUPD %s, %s", at, s.reg(to))
+	}
+}
+
+func (s set) save(from int, at string) {
+	if s.neon {
+		s.neonWrite(from, at)
+		return
+	}
+	p("VMOVUPD %s, %s", s.reg(from), at)
 }
 
 // next is where a vector is used next, -1 for nowhere.
@@ -279,7 +301,7 @@ func (w *writer) free() int {
 	v := w.in[found]
 	if _, kept := w.homes[v]; !kept && w.next(v) >= 0 {
 		w.homes[v] = w.slot()
-		p("VMOVUPD %s, %s", w.reg(found), w.homes[v])
+		w.save(found, w.homes[v])
 	}
 	delete(w.where, v)
 	w.in[found] = -1

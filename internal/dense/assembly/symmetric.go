@@ -8,8 +8,8 @@ import "fmt"
 func symmetricTile(s set) {
 	rows := 8 / s.halves
 	t := symmetric{s, rows}
-	fmt.Fprintf(output, "// func symmetricTile%s(y, sums, a *float64, stride int, v, weights *float64, blocks int)\n", s.name)
-	fmt.Fprintf(output, "TEXT ·symmetricTile%s(SB), NOSPLIT, $0-56\n", s.name)
+	fmt.Fprintf(output, "// func symmetricTile%s(y, sums, a *float64, stride int, v, weights *float64, blocks int)\n", s.rank)
+	fmt.Fprintf(output, "TEXT ·symmetricTile%s(SB), NOSPLIT, $0-56\n", s.rank)
 	p("MOVQ y+0(FP), DI")
 	p("MOVQ a+16(FP), SI")
 	p("MOVQ stride+24(FP), AX")

@@ -3,6 +3,7 @@ package chart
 import "math"
 
 //go:generate sh -c "go run ../../../../internal/dense/assembly charts > lanes_amd64.s"
+//go:generate sh -c "go run ../../../../internal/dense/assembly charts_arm64 > lanes_arm64.s"
 
 // lanes is the number of rows that kernels of charts in space take at a time. Rows beyond the last have no
 // weight. Sums are those of every lane and then of all, in a fixed order, so that bits are
@@ -27,7 +28,7 @@ const (
 // spaceLanes is what kernels work on: three columns of rows, x, stride apart, and those of a chart, with some
 // constants, and up to so many sums.
 type spaceLanes struct {
-	wide, wider bool // instruction sets to use
+	wide, wider bool // ranks of kernels to use
 	groups      int
 	table       [19]float64
 	x           []float64

@@ -1,61 +1,37 @@
 package chart
 
 //go:noescape
-func weighRowsAVX2(table, x *float64, xStride int, at *float64, stride, groups int, sums *float64)
+func weighRowsWider(table, x *float64, xStride int, at *float64, stride, groups int, sums *float64)
 
 //go:noescape
-func weighRowsAVX512(table, x *float64, xStride int, at *float64, stride, groups int, sums *float64)
+func addPlaneWider(table, x *float64, xStride int, at *float64, stride, groups int, sums *float64)
 
 //go:noescape
-func addPlaneAVX2(table, x *float64, xStride int, at *float64, stride, groups int, sums *float64)
+func turnChartWider(table, x *float64, xStride int, at *float64, stride, groups int, sums *float64)
 
 //go:noescape
-func addPlaneAVX512(table, x *float64, xStride int, at *float64, stride, groups int, sums *float64)
+func reweighChartWider(table, x *float64, xStride int, at *float64, stride, groups int, sums *float64)
 
 //go:noescape
-func turnChartAVX2(table, x *float64, xStride int, at *float64, stride, groups int, sums *float64)
+func chartInfluencesWider(table, x *float64, xStride int, at *float64, stride, groups int, sums *float64)
 
 //go:noescape
-func turnChartAVX512(table, x *float64, xStride int, at *float64, stride, groups int, sums *float64)
+func splitChartWider(table, x *float64, xStride int, at *float64, stride, groups int, sums *float64)
 
 //go:noescape
-func reweighChartAVX2(table, x *float64, xStride int, at *float64, stride, groups int, sums *float64)
+func weighSideWider(table, x *float64, xStride int, at *float64, stride, groups int, sums *float64)
 
 //go:noescape
-func reweighChartAVX512(table, x *float64, xStride int, at *float64, stride, groups int, sums *float64)
+func spreadOfChartWider(table, x *float64, xStride int, at *float64, stride, groups int, sums *float64)
 
-//go:noescape
-func chartInfluencesAVX2(table, x *float64, xStride int, at *float64, stride, groups int, sums *float64)
-
-//go:noescape
-func chartInfluencesAVX512(table, x *float64, xStride int, at *float64, stride, groups int, sums *float64)
-
-//go:noescape
-func splitChartAVX2(table, x *float64, xStride int, at *float64, stride, groups int, sums *float64)
-
-//go:noescape
-func splitChartAVX512(table, x *float64, xStride int, at *float64, stride, groups int, sums *float64)
-
-//go:noescape
-func weighSideAVX2(table, x *float64, xStride int, at *float64, stride, groups int, sums *float64)
-
-//go:noescape
-func weighSideAVX512(table, x *float64, xStride int, at *float64, stride, groups int, sums *float64)
-
-//go:noescape
-func spreadOfChartAVX2(table, x *float64, xStride int, at *float64, stride, groups int, sums *float64)
-
-//go:noescape
-func spreadOfChartAVX512(table, x *float64, xStride int, at *float64, stride, groups int, sums *float64)
-
-// Kernels for AVX2 and AVX-512.
+// Kernels by rank, see package dense.
 var (
-	weighRows       = [2]kernel{weighRowsAVX2, weighRowsAVX512}
-	addPlane        = [2]kernel{addPlaneAVX2, addPlaneAVX512}
-	turnChart       = [2]kernel{turnChartAVX2, turnChartAVX512}
-	reweighChart    = [2]kernel{reweighChartAVX2, reweighChartAVX512}
-	chartInfluences = [2]kernel{chartInfluencesAVX2, chartInfluencesAVX512}
-	splitChart      = [2]kernel{splitChartAVX2, splitChartAVX512}
-	weighSide       = [2]kernel{weighSideAVX2, weighSideAVX512}
-	spreadOfChart   = [2]kernel{spreadOfChartAVX2, spreadOfChartAVX512}
+	weighRows       = [2]kernel{weighRowsWide, weighRowsWider}
+	addPlane        = [2]kernel{addPlaneWide, addPlaneWider}
+	turnChart       = [2]kernel{turnChartWide, turnChartWider}
+	reweighChart    = [2]kernel{reweighChartWide, reweighChartWider}
+	chartInfluences = [2]kernel{chartInfluencesWide, chartInfluencesWider}
+	splitChart      = [2]kernel{splitChartWide, splitChartWider}
+	weighSide       = [2]kernel{weighSideWide, weighSideWider}
+	spreadOfChart   = [2]kernel{spreadOfChartWide, spreadOfChartWider}
 )

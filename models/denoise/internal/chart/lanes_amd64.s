@@ -2,8 +2,8 @@
 
 #include "textflag.h"
 
-// func weighRowsAVX512(table, x *float64, xStride int, at *float64, stride, groups int, sums *float64)
-TEXT ·weighRowsAVX512(SB), 0, $0-56
+// func weighRowsWider(table, x *float64, xStride int, at *float64, stride, groups int, sums *float64)
+TEXT ·weighRowsWider(SB), 0, $0-56
 	MOVQ table+0(FP), AX
 	MOVQ x+8(FP), SI
 	MOVQ xStride+16(FP), DX
@@ -63,8 +63,8 @@ group:
 	VZEROUPPER
 	RET
 
-// func addPlaneAVX512(table, x *float64, xStride int, at *float64, stride, groups int, sums *float64)
-TEXT ·addPlaneAVX512(SB), 0, $0-56
+// func addPlaneWider(table, x *float64, xStride int, at *float64, stride, groups int, sums *float64)
+TEXT ·addPlaneWider(SB), 0, $0-56
 	MOVQ table+0(FP), AX
 	MOVQ x+8(FP), SI
 	MOVQ xStride+16(FP), DX
@@ -193,8 +193,8 @@ group:
 	VZEROUPPER
 	RET
 
-// func turnChartAVX512(table, x *float64, xStride int, at *float64, stride, groups int, sums *float64)
-TEXT ·turnChartAVX512(SB), 0, $128-56
+// func turnChartWider(table, x *float64, xStride int, at *float64, stride, groups int, sums *float64)
+TEXT ·turnChartWider(SB), 0, $128-56
 	MOVQ table+0(FP), AX
 	MOVQ x+8(FP), SI
 	MOVQ xStride+16(FP), DX
@@ -473,8 +473,8 @@ group:
 	VZEROUPPER
 	RET
 
-// func reweighChartAVX512(table, x *float64, xStride int, at *float64, stride, groups int, sums *float64)
-TEXT ·reweighChartAVX512(SB), 0, $128-56
+// func reweighChartWider(table, x *float64, xStride int, at *float64, stride, groups int, sums *float64)
+TEXT ·reweighChartWider(SB), 0, $128-56
 	MOVQ table+0(FP), AX
 	MOVQ x+8(FP), SI
 	MOVQ xStride+16(FP), DX
@@ -755,8 +755,8 @@ group:
 	VZEROUPPER
 	RET
 
-// func chartInfluencesAVX512(table, x *float64, xStride int, at *float64, stride, groups int, sums *float64)
-TEXT ·chartInfluencesAVX512(SB), 0, $0-56
+// func chartInfluencesWider(table, x *float64, xStride int, at *float64, stride, groups int, sums *float64)
+TEXT ·chartInfluencesWider(SB), 0, $0-56
 	MOVQ table+0(FP), AX
 	MOVQ x+8(FP), SI
 	MOVQ xStride+16(FP), DX
@@ -807,8 +807,8 @@ group:
 	VZEROUPPER
 	RET
 
-// func splitChartAVX512(table, x *float64, xStride int, at *float64, stride, groups int, sums *float64)
-TEXT ·splitChartAVX512(SB), 0, $0-56
+// func splitChartWider(table, x *float64, xStride int, at *float64, stride, groups int, sums *float64)
+TEXT ·splitChartWider(SB), 0, $0-56
 	MOVQ table+0(FP), AX
 	MOVQ x+8(FP), SI
 	MOVQ xStride+16(FP), DX
@@ -920,8 +920,8 @@ group:
 	VZEROUPPER
 	RET
 
-// func weighSideAVX512(table, x *float64, xStride int, at *float64, stride, groups int, sums *float64)
-TEXT ·weighSideAVX512(SB), 0, $0-56
+// func weighSideWider(table, x *float64, xStride int, at *float64, stride, groups int, sums *float64)
+TEXT ·weighSideWider(SB), 0, $0-56
 	MOVQ table+0(FP), AX
 	MOVQ x+8(FP), SI
 	MOVQ xStride+16(FP), DX
@@ -1005,8 +1005,8 @@ group:
 	VZEROUPPER
 	RET
 
-// func spreadOfChartAVX512(table, x *float64, xStride int, at *float64, stride, groups int, sums *float64)
-TEXT ·spreadOfChartAVX512(SB), 0, $0-56
+// func spreadOfChartWider(table, x *float64, xStride int, at *float64, stride, groups int, sums *float64)
+TEXT ·spreadOfChartWider(SB), 0, $0-56
 	MOVQ table+0(FP), AX
 	MOVQ x+8(FP), SI
 	MOVQ xStride+16(FP), DX
@@ -1101,8 +1101,8 @@ group:
 	VZEROUPPER
 	RET
 
-// func weighRowsAVX2(table, x *float64, xStride int, at *float64, stride, groups int, sums *float64)
-TEXT ·weighRowsAVX2(SB), 0, $0-56
+// func weighRowsWide(table, x *float64, xStride int, at *float64, stride, groups int, sums *float64)
+TEXT ·weighRowsWide(SB), 0, $0-56
 	MOVQ table+0(FP), AX
 	MOVQ x+8(FP), SI
 	MOVQ xStride+16(FP), DX
@@ -1174,8 +1174,8 @@ group:
 	VZEROUPPER
 	RET
 
-// func addPlaneAVX2(table, x *float64, xStride int, at *float64, stride, groups int, sums *float64)
-TEXT ·addPlaneAVX2(SB), 0, $0-56
+// func addPlaneWide(table, x *float64, xStride int, at *float64, stride, groups int, sums *float64)
+TEXT ·addPlaneWide(SB), 0, $0-56
 	MOVQ table+0(FP), AX
 	MOVQ x+8(FP), SI
 	MOVQ xStride+16(FP), DX
@@ -1293,8 +1293,8 @@ group:
 	VZEROUPPER
 	RET
 
-// func turnChartAVX2(table, x *float64, xStride int, at *float64, stride, groups int, sums *float64)
-TEXT ·turnChartAVX2(SB), 0, $0-56
+// func turnChartWide(table, x *float64, xStride int, at *float64, stride, groups int, sums *float64)
+TEXT ·turnChartWide(SB), 0, $0-56
 	MOVQ table+0(FP), AX
 	MOVQ x+8(FP), SI
 	MOVQ xStride+16(FP), DX
@@ -1572,8 +1572,8 @@ group:
 	VZEROUPPER
 	RET
 
-// func reweighChartAVX2(table, x *float64, xStride int, at *float64, stride, groups int, sums *float64)
-TEXT ·reweighChartAVX2(SB), 0, $0-56
+// func reweighChartWide(table, x *float64, xStride int, at *float64, stride, groups int, sums *float64)
+TEXT ·reweighChartWide(SB), 0, $0-56
 	MOVQ table+0(FP), AX
 	MOVQ x+8(FP), SI
 	MOVQ xStride+16(FP), DX
@@ -1837,8 +1837,8 @@ group:
 	VZEROUPPER
 	RET
 
-// func chartInfluencesAVX2(table, x *float64, xStride int, at *float64, stride, groups int, sums *float64)
-TEXT ·chartInfluencesAVX2(SB), 0, $0-56
+// func chartInfluencesWide(table, x *float64, xStride int, at *float64, stride, groups int, sums *float64)
+TEXT ·chartInfluencesWide(SB), 0, $0-56
 	MOVQ table+0(FP), AX
 	MOVQ x+8(FP), SI
 	MOVQ xStride+16(FP), DX
@@ -1908,8 +1908,8 @@ group:
 	VZEROUPPER
 	RET
 
-// func splitChartAVX2(table, x *float64, xStride int, at *float64, stride, groups int, sums *float64)
-TEXT ·splitChartAVX2(SB), 0, $0-56
+// func splitChartWide(table, x *float64, xStride int, at *float64, stride, groups int, sums *float64)
+TEXT ·splitChartWide(SB), 0, $0-56
 	MOVQ table+0(FP), AX
 	MOVQ x+8(FP), SI
 	MOVQ xStride+16(FP), DX
@@ -2069,8 +2069,8 @@ group:
 	VZEROUPPER
 	RET
 
-// func weighSideAVX2(table, x *float64, xStride int, at *float64, stride, groups int, sums *float64)
-TEXT ·weighSideAVX2(SB), 0, $0-56
+// func weighSideWide(table, x *float64, xStride int, at *float64, stride, groups int, sums *float64)
+TEXT ·weighSideWide(SB), 0, $0-56
 	MOVQ table+0(FP), AX
 	MOVQ x+8(FP), SI
 	MOVQ xStride+16(FP), DX
@@ -2210,8 +2210,8 @@ group:
 	VZEROUPPER
 	RET
 
-// func spreadOfChartAVX2(table, x *float64, xStride int, at *float64, stride, groups int, sums *float64)
-TEXT ·spreadOfChartAVX2(SB), 0, $0-56
+// func spreadOfChartWide(table, x *float64, xStride int, at *float64, stride, groups int, sums *float64)
+TEXT ·spreadOfChartWide(SB), 0, $0-56
 	MOVQ table+0(FP), AX
 	MOVQ x+8(FP), SI
 	MOVQ xStride+16(FP), DX

@@ -64,17 +64,17 @@ func (l *spaceLanes) work(wide, wider bool) []float64 {
 
 // Kernels have the bits of plain Go.
 func TestChartKernels(t *testing.T) {
-	avx2, avx512 := dense.Wide()
+	wide, wider := dense.Ranks()
 	for k := range 70 {
 		l := drawLanes(rand.New(rand.NewPCG(uint64(k), 5)), k)
 		want := l.work(false, false)
 		for _, set := range [][2]bool{{true, false}, {true, true}} {
-			if set[0] && !avx2 || set[1] && !avx512 {
+			if set[0] && !wide || set[1] && !wider {
 				continue
 			}
 			for i, v := range l.work(set[0], set[1]) {
 				if math.Float64bits(v) != math.Float64bits(want[i]) {
-					require.Equal(t, want[i], v, "%d rows, AVX-512 %v, number %d", k, set[1], i)
+					require.Equal(t, want[i], v, "%d rows, wider %v, number %d", k, set[1], i)
 				}
 			}
 		}
@@ -87,7 +87,7 @@ func TestChartKernelsAgainstSums(t *testing.T) {
 	l := drawLanes(rand.New(rand.NewPCG(3, 5)), k)
 	n := l.stride
 	row := func(i int) [3]float64 { return [3]float64{l.x[i], l.x[n+i], l.x[2*n+i]} }
-	l.wide, l.wider = dense.Wide()
+	l.wide, l.wider = dense.Ranks()
 	o := [3]float64{.2, .5, .7}
 	u, v, w := [3]float64{.6, .8, 0}, [3]float64{-.8, .6, 0}, [3]float64{0, 0, 1}
 	dot := func(a, b [3]float64) float64 { return a[0]*b[0] + a[1]*b[1] + a[2]*b[2] }

@@ -6,6 +6,7 @@ import (
 )
 
 //go:generate sh -c "go run ../../../../internal/dense/assembly feet > surface_feet_amd64.s"
+//go:generate sh -c "go run ../../../../internal/dense/assembly feet_arm64 > surface_feet_arm64.s"
 
 // Refused stands for the squared residual of a row that [SurfaceFeet] did not place.
 const Refused = -1.0
@@ -72,7 +73,7 @@ func (s *SurfaceFeet) Find(u, x, y, pulled []float64, stride int, whole []float6
 }
 
 func (s *SurfaceFeet) run(u, x, y, pulled []float64, stride int, whole []float64, n, steps int, nearest bool) {
-	wide, wider := dense.Wide()
+	wide, wider := dense.Ranks()
 	if !wide || n == 0 {
 		s.plain(u, x, y, pulled, stride, whole, n, steps, nearest)
 		return
@@ -80,10 +81,10 @@ func (s *SurfaceFeet) run(u, x, y, pulled []float64, stride int, whole []float64
 	n = Rows(n)
 	u, x, y, whole, pulled = u[:n], x[:n], y[:n], whole[:n], pulled[:(FrameAxes-1)*stride+n]
 	if wider {
-		feetAVX512(&s.table[0], &pulled[0], 8*stride, &whole[0], &x[0], &y[0], &u[0], n/8, steps, nearest)
+		feetWider(&s.table[0], &pulled[0], 8*stride, &whole[0], &x[0], &y[0], &u[0], n/8, steps, nearest)
 		return
 	}
-	feetAVX2(&s.table[0], &pulled[0], 8*stride, &whole[0], &x[0], &y[0], &u[0], n/4, steps, nearest)
+	feetWide(&s.table[0], &pulled[0], 8*stride, &whole[0], &x[0], &y[0], &u[0], n/4, steps, nearest)
 }
 
 // plain is what the kernels do.

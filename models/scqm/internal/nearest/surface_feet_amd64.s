@@ -2,8 +2,8 @@
 
 #include "textflag.h"
 
-// func feetAVX512(table, pulled *float64, stride int, whole, x, y, u *float64, groups, steps int, nearest bool)
-TEXT ·feetAVX512(SB), 0, $832-73
+// func feetWider(table, pulled *float64, stride int, whole, x, y, u *float64, groups, steps int, nearest bool)
+TEXT ·feetWider(SB), 0, $832-73
 	MOVQ table+0(FP), AX
 	MOVQ pulled+8(FP), SI
 	MOVQ stride+16(FP), DX
@@ -446,8 +446,8 @@ feetnext:
 	VZEROUPPER
 	RET
 
-// func feetAVX2(table, pulled *float64, stride int, whole, x, y, u *float64, groups, steps int, nearest bool)
-TEXT ·feetAVX2(SB), 0, $544-73
+// func feetWide(table, pulled *float64, stride int, whole, x, y, u *float64, groups, steps int, nearest bool)
+TEXT ·feetWide(SB), 0, $544-73
 	MOVQ table+0(FP), AX
 	MOVQ pulled+8(FP), SI
 	MOVQ stride+16(FP), DX

@@ -15,12 +15,12 @@ import (
 func TestSurfaceFeet(t *testing.T) {
 	type kernel func(table, pulled *float64, stride int, whole, x, y, u *float64, groups, steps int, nearest bool)
 	kernels := map[int]kernel{}
-	avx2, avx512 := dense.Wide()
-	if avx2 {
-		kernels[4] = feetAVX2
+	wide, wider := dense.Ranks()
+	if wide {
+		kernels[4] = feetWide
 	}
-	if avx512 {
-		kernels[8] = feetAVX512
+	if wider {
+		kernels[8] = feetWider
 	}
 	rng := rand.New(rand.NewPCG(1, 1))
 	special := []float64{math.NaN(), math.Inf(1), math.Inf(-1), 0, 1e200, 1e-200}

@@ -88,7 +88,7 @@ func (s *sums) accumulate(f *sheet.Sheet, w *nearest.Worker, want want, g, tau, 
 			for a, v := range w.Row(w.Phi, f.Q, i) {
 				sums := s.theta[a*f.S : (a+1)*f.S]
 				for k, b := range pulled[f.Latent:] {
-					sums[k] += v * b
+					sums[k] += float64(v * b)
 				}
 			}
 		}

@@ -319,14 +319,14 @@ func (p *Objective) surfaceResiduals(w *nearest.Worker, r, tau []float64, from i
 	for i := range len(r) / 3 {
 		x, y := tau[2*i], tau[2*i+1]
 		xx, xy, yy := x*x, x*y, y*y
-		z := t0*xx + t1*xy + t2*yy
+		z := float64(t0*xx) + float64(t1*xy) + float64(t2*yy)
 		*(*[3]float64)(w.Z[3*i:]), *(*[3]float64)(w.Phi[3*i:]) = [3]float64{x, y, z}, [3]float64{xx, xy, yy}
 		if known {
 			continue
 		}
 		row, to := (*[3]float64)(p.data.Row(from+i)), (*[3]float64)(r[3*i:])
 		for k := range to {
-			to[k] = c[k] - row[k] + x*u[k] + y*v[k] + z*normal[k]
+			to[k] = c[k] - row[k] + float64(x*u[k]) + float64(y*v[k]) + float64(z*normal[k])
 		}
 	}
 }
@@ -338,9 +338,9 @@ func (p *Objective) weigh(s *sums, values, g []float64, from, n int) {
 	for i := range n {
 		weight := p.data.Weight(from + i)
 		if values != nil {
-			s.cost += weight * values[i]
+			s.cost += float64(weight * values[i])
 			if p.Prior != nil {
-				s.cost += weight * p.priorLoss(p.at, from+i)
+				s.cost += float64(weight * p.priorLoss(p.at, from+i))
 			}
 		}
 		if g != nil {
@@ -360,7 +360,7 @@ func (p *Objective) PriorPenalty(x framework.Point) float64 {
 	var sum float64
 	if p.Prior != nil {
 		for i := range p.data.N {
-			sum += p.data.Weight(i) * p.priorLoss(x, i)
+			sum += float64(p.data.Weight(i) * p.priorLoss(x, i))
 		}
 	}
 	return sum

@@ -73,7 +73,7 @@ func (k *leastSquaresTheta) penalty(lambda, unit float64) float64 {
 	for j := range k.f.S {
 		for a, v := range k.rhs[j*k.f.Q : (j+1)*k.f.Q] {
 			v = v / unit / unit
-			sum += sheet.VechWeight(k.f.Latent, a) * v * v
+			sum += float64(sheet.VechWeight(k.f.Latent, a) * v * v)
 		}
 	}
 	return lambda * sum

@@ -58,7 +58,7 @@ func (f *Sheet) Quadratic(dst, phi []float64) {
 	clear(dst)
 	for a, v := range phi {
 		for k, t := range f.Theta[a*f.S : (a+1)*f.S] {
-			dst[k] += t * v
+			dst[k] += float64(t * v)
 		}
 	}
 }
@@ -105,11 +105,11 @@ func (f *Sheet) TauGradient(dst, w, tau, b []float64) {
 func AddForm(dst, w, tau []float64) {
 	d, a := len(tau), 0
 	for i := range d {
-		dst[i] += 2 * w[a] * tau[i]
+		dst[i] += float64(2 * w[a] * tau[i])
 		a++
 		for j := i + 1; j < d; j++ {
-			dst[i] += w[a] * tau[j]
-			dst[j] += w[a] * tau[i]
+			dst[i] += float64(w[a] * tau[j])
+			dst[j] += float64(w[a] * tau[i])
 			a++
 		}
 	}
@@ -126,12 +126,12 @@ func (f *Sheet) Jacobian(e, tau []float64) {
 		row := e[(d+k)*d : (d+k+1)*d]
 		a := 0
 		for i := range d {
-			row[i] += 2 * f.Theta[a*f.S+k] * tau[i]
+			row[i] += float64(2 * f.Theta[a*f.S+k] * tau[i])
 			a++
 			for j := i + 1; j < d; j++ {
 				t := f.Theta[a*f.S+k]
-				row[i] += t * tau[j]
-				row[j] += t * tau[i]
+				row[i] += float64(t * tau[j])
+				row[j] += float64(t * tau[i])
 				a++
 			}
 		}
@@ -164,9 +164,9 @@ func (f Shape) Penalty(grad, theta []float64, lambda float64) float64 {
 		u := lambda * VechWeight(f.Latent, a)
 		for k := range f.S {
 			t := theta[a*f.S+k]
-			sum += u * t * t
+			sum += float64(u * t * t)
 			if grad != nil {
-				grad[a*f.S+k] += 2 * u * t
+				grad[a*f.S+k] += float64(2 * u * t)
 			}
 		}
 	}

@@ -1,0 +1,149 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Kernels for arm64 are written with AdvSIMD, which every processor of that kind has: 32 registers of two
+// numbers. Eight lanes of sums are four registers, so that bits are those of the other sets.
+
+// words are the instructions on two numbers at a time that Go's assembler has no name for, with register 0 for
+// all of theirs; see chapter C7.2 of Arm's manual of the architecture.
+var words = map[string]uint32{
+	"fadd":    0x4e60d400,
+	"fsub":    0x4ee0d400,
+	"fmul":    0x6e60dc00,
+	"fdiv":    0x6e60fc00,
+	"fabd":    0x6ee0d400,
+	"fmaxnm":  0x4e60c400,
+	"fcmge":   0x6e60e400,
+	"fcmgt":   0x6ee0e400,
+	"faddp":   0x6e60d400,
+	"bic":     0x4e601c00,
+	"fabs":    0x4ee0f800,
+	"fneg":    0x6ee0f800,
+	"fsqrt":   0x6ee1f800,
+	"fcmeq 0": 0x4ee0d800,
+	"mvn":     0x6e205800,
+
+	"fmul by lane":   0x4fc09000,
+	"fmla by lane":   0x4fc01000,
+	"faddp to one":   0x7e70d800,
+	"fmaxnmp to one": 0x7e70c800,
+}
+
+// word writes an instruction, with what the manual calls it.
+func word(op string, bits int, as string, registers ...any) {
+	p("WORD $%#08x // %s", words[op]|uint32(bits), fmt.Sprintf(as, registers...))
+}
+
+// both writes d = n op m.
+func both(op string, d, n, m int) {
+	word(op, m<<16|n<<5|d, op+" v%[1]d.%[4]s, v%[2]d.%[4]s, v%[3]d.%[4]s", d, n, m, lanesIn(op))
+}
+
+// lanesIn is what an operation takes a register for.
+func lanesIn(op string) string {
+	if op == "bic" || op == "mvn" {
+		return "16b"
+	}
+	return "2d"
+}
+
+// byLane writes an operation of both numbers of n with one of m.
+func byLane(op string, d, n, m, lane int) {
+	word(op+" by lane", lane<<11|m<<16|n<<5|d, op+" v%d.2d, v%d.2d, v%d.d[%d]", d, n, m, lane)
+}
+
+// ofOne writes d = op n.
+func ofOne(op string, d, n int) {
+	name, zero, _ := strings.Cut(op, " ")
+	if zero != "" {
+		zero = ", #0.0"
+	}
+	word(op, n<<5|d, name+" v%[1]d.%[3]s, v%[2]d.%[3]s"+zero, d, n, lanesIn(op))
+}
+
+// toOne writes an operation of the two numbers of a register, in whose first lane is the result.
+func toOne(op string, d, n int) { word(op+" to one", n<<5|d, op+" d%d, v%d.2d", d, n) }
+
+// addRounded adds the rounded product of n and m to a sum.
+func addRounded(sum, n, m, temp int) {
+	both("fmul", temp, n, m)
+	both("fadd", sum, sum, temp)
+}
+
+// zeros sets some registers to 0.
+func zeros(from, count int) {
+	for i := from; i < from+count; i++ {
+		p("VEOR V%[1]d.B16, V%[1]d.B16, V%[1]d.B16", i)
+	}
+}
+
+// list is registers one after the other.
+func list(from, count int) string {
+	var names []string
+	for i := range count {
+		names = append(names, fmt.Sprintf("V%d.D2", from+i))
+	}
+	return "[" + strings.Join(names, ", ") + "]"
+}
+
+// take reads numbers and moves on to those after them: as many registers, or one number, beside which the other lane is 0.
+func take(at string, to, count int) {
+	switch count {
+	case 0:
+		p("FMOVD.P 8(%s), F%d", at, to)
+	case 1:
+		p("FMOVQ.P 16(%s), F%d", at, to)
+	default:
+		p("VLD1.P %d(%s), %s", 16*count, at, list(to, count))
+	}
+}
+
+// put writes what take reads.
+func put(at string, from, count int) {
+	switch count {
+	case 0:
+		p("FMOVD.P F%d, 8(%s)", from, at)
+	case 1:
+		p("FMOVQ.P F%d, 16(%s)", from, at)
+	default:
+		p("VST1.P %s, %d(%s)", list(from, count), 16*count, at)
+	}
+}
+
+// kernel begins one without a stack, with so many bytes of arguments.
+func kernel(name, arguments string, size int) {
+	fmt.Fprintf(output, "// func %s(%s\n", name, arguments)
+	fmt.Fprintf(output, "TEXT ·%s(SB), NOSPLIT, $0-%d\n", name, size)
+}
+
+// argument reads one into a register.
+func argument(name string, offset int, register string) {
+	p("MOVD %s+%d(FP), %s", name, offset, register)
+}
+
+// rounds writes a loop over R2 numbers, of four registers at a time, then of one, and last of one number, for which
+// what take calls its count is 0.
+func rounds(name string, body func(count int)) {
+	p("SUBS $8, R2, R2")
+	p("BLT %spairs", name)
+	label(name + "eight")
+	body(4)
+	p("SUBS $8, R2, R2")
+	p("BGE %seight", name)
+	label(name + "pairs")
+	p("ADDS $6, R2, R2")
+	p("BLT %slast", name)
+	label(name + "pair")
+	body(1)
+	p("SUBS $2, R2, R2")
+	p("BGE %spair", name)
+	label(name + "last")
+	p("ADDS $2, R2, R2")
+	p("BEQ %sdone", name)
+	body(0)
+	label(name + "done")
+}

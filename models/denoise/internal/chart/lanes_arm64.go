@@ -1,0 +1,13 @@
+package chart
+
+// Kernels of the first rank, see package dense.
+var (
+	weighRows       = [2]kernel{weighRowsWide}
+	addPlane        = [2]kernel{addPlaneWide}
+	turnChart       = [2]kernel{turnChartWide}
+	reweighChart    = [2]kernel{reweighChartWide}
+	chartInfluences = [2]kernel{chartInfluencesWide}
+	splitChart      = [2]kernel{splitChartWide}
+	weighSide       = [2]kernel{weighSideWide}
+	spreadOfChart   = [2]kernel{spreadOfChartWide}
+)
