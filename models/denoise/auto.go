@@ -300,8 +300,7 @@ type autoWorker struct {
 	sum   []float64 // D
 	noise float64   // about the row
 
-	drawn chart.Draw // what the curvature of the chart is drawn to
-	other chart.Bend
+	drawn *chart.Draw // what the curvature of the chart is drawn to
 
 	few, many []float64 // what has been measured about rows near by
 

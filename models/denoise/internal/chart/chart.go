@@ -50,8 +50,6 @@ type Chart interface {
 	// its sums; it is false where there is none.
 	Width() int
 	Store(to []float64)
-	// Bend writes how a stored chart bends.
-	Bend(dst Bend, from []float64)
 	Load(from []float64) bool
 }
 
