@@ -128,7 +128,7 @@ func (p *autoPrepare) finish() error {
 	if p.n > fewRows || p.method.linear != nil {
 		passes = 1
 	}
-	for range passes {
+	for pass := range passes {
 		best, err := p.choose()
 		if err != nil || p.setting.between {
 			return err
@@ -139,7 +139,7 @@ func (p *autoPrepare) finish() error {
 				return nil
 			}
 		}
-		if err := p.advance(p.setting); err != nil {
+		if err := p.advance(p.setting, pass+1 < passes); err != nil {
 			return err
 		}
 	}

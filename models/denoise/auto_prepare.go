@@ -223,7 +223,7 @@ func (p *autoPrepare) pilot() error {
 			return err
 		}
 	}
-	return p.advance(s)
+	return p.advance(s, true)
 }
 
 // grow takes more neighbours while these are hardly further than the noise, unless they are on another sheet. Correcting
@@ -370,12 +370,15 @@ func (p *autoPrepare) followScale(s *setting) error {
 	return err
 }
 
-// advance takes the feet for the places of the rows, and those of the probes on the same
+// advance takes the feet for the places of the rows, and where probes are asked again those of these on the same
 // charts for theirs.
-func (p *autoPrepare) advance(s setting) error {
+func (p *autoPrepare) advance(s setting, probes bool) error {
 	if _, err := p.charts.chart(order{keep: true, setting: s}); err != nil {
 		return err
 	}
 	p.setting = s
+	if !probes {
+		return nil
+	}
 	return p.charts.follow(s)
 }

@@ -150,10 +150,32 @@ func (l *spaceLanes) turnPlain() {
 // reweigh takes Tukey's weights of the residuals from the heights of a polynomial, cut being in units of h, and adds up
 // moments. It returns the sums of the weights before and after.
 func (l *spaceLanes) reweigh(b *[spaceTerms]float64, cut float64) (all, left float64) {
-	copy(l.table[:], b[:])
-	l.table[6], l.table[7], l.table[8] = 1/(cut*cut), 1, 0
+	l.toLoss(b, cut)
 	l.run(reweighChart, (*spaceLanes).reweighPlain, 22)
 	return l.sum(21), l.sum(0)
+}
+
+// reweighRows takes the same weights and leaves the moments.
+func (l *spaceLanes) reweighRows(b *[spaceTerms]float64, cut float64) (all, left float64) {
+	l.toLoss(b, cut)
+	l.run(reweighRows, (*spaceLanes).reweighRowsPlain, 2)
+	return l.sum(1), l.sum(0)
+}
+
+func (l *spaceLanes) toLoss(b *[spaceTerms]float64, cut float64) {
+	copy(l.table[:], b[:])
+	l.table[6], l.table[7], l.table[8] = 1/(cut*cut), 1, 0
+}
+
+func (l *spaceLanes) reweighRowsPlain() {
+	weight, used := l.column(spaceWeight), l.column(spaceUsed)
+	p, q, z := l.column(spaceP), l.column(spaceQ), l.column(spaceZ)
+	for i, w := range weight {
+		r := z[i] - l.polynomial(p[i], q[i])
+		used[i] = float64(w * Tukey(float64(float64(r*r)*l.table[6])))
+		l.sums[i%lanes] += used[i]
+		l.sums[lanes+i%lanes] += w
+	}
 }
 
 func (l *spaceLanes) reweighPlain() {

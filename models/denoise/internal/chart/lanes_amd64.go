@@ -25,6 +25,12 @@ func reweighChartAVX2(table, x *float64, xStride int, at *float64, stride, group
 func reweighChartAVX512(table, x *float64, xStride int, at *float64, stride, groups int, sums *float64)
 
 //go:noescape
+func reweighRowsAVX2(table, x *float64, xStride int, at *float64, stride, groups int, sums *float64)
+
+//go:noescape
+func reweighRowsAVX512(table, x *float64, xStride int, at *float64, stride, groups int, sums *float64)
+
+//go:noescape
 func chartInfluencesAVX2(table, x *float64, xStride int, at *float64, stride, groups int, sums *float64)
 
 //go:noescape
@@ -54,6 +60,7 @@ var (
 	addPlane        = [2]kernel{addPlaneAVX2, addPlaneAVX512}
 	turnChart       = [2]kernel{turnChartAVX2, turnChartAVX512}
 	reweighChart    = [2]kernel{reweighChartAVX2, reweighChartAVX512}
+	reweighRows     = [2]kernel{reweighRowsAVX2, reweighRowsAVX512}
 	chartInfluences = [2]kernel{chartInfluencesAVX2, chartInfluencesAVX512}
 	splitChart      = [2]kernel{splitChartAVX2, splitChartAVX512}
 	weighSide       = [2]kernel{weighSideAVX2, weighSideAVX512}

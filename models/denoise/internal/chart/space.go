@@ -99,7 +99,7 @@ func (c *Space) Prepare(o, pivot []float64, r *Rows, s *Setting) bool {
 		if !c.Solve(s.Ridge) {
 			return false
 		}
-		c.reweigh(cut)
+		c.reweighRows(cut) // the next moments are those of other coordinates
 		if !c.Foot(foot[:], pivot) || !c.moveTo(foot) {
 			return false
 		}
@@ -281,6 +281,16 @@ func (c *Space) reweigh(cut float64) {
 		c.lanes.reweigh(&c.b, math.Inf(1))
 	}
 	c.takeMoments()
+}
+
+// reweighRows takes the same weights, and leaves the moments as they are.
+func (c *Space) reweighRows(cut float64) {
+	if math.IsInf(cut, 1) {
+		return
+	}
+	if all, left := c.lanes.reweighRows(&c.b, cut); !(left > leastTrusted*all) {
+		c.lanes.reweighRows(&c.b, math.Inf(1))
+	}
 }
 
 // Foot implements Chart.
