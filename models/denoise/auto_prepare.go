@@ -105,7 +105,8 @@ func median(v []float64) float64 {
 // count. One row in five that is anywhere would raise it by a third.
 func (a *autoSettings) typical(far []float64) float64 {
 	n := len(far)
-	s := dense.Select(far, n/2) / a.tune.median
+	middle := n / 2
+	s := dense.Select(far, middle) / a.tune.median
 	for range typicalSteps {
 		within := 0
 		for _, v := range far {
@@ -113,10 +114,11 @@ func (a *autoSettings) typical(far []float64) float64 {
 				within++
 			}
 		}
-		before := s
-		if s = dense.Select(far, min(within/2, n-1)) / a.tune.median; s == before {
+		before := middle
+		if middle = min(within/2, n-1); middle == before {
 			break
 		}
+		s = dense.Select(far, middle) / a.tune.median
 	}
 	return s
 }

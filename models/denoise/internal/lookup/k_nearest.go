@@ -161,13 +161,15 @@ func (s *kNearest) bucketed(per float64, k int) []Near {
 	for _, c := range s.list {
 		first[min(int(c.Distance*per), n-1)+1]++
 	}
-	last, most := 0, int32(0) // of the buckets that have the k nearest
-	for last < n && int(first[last]) < k {
+	last, most, before := 0, int32(0), int32(0) // of the buckets that have the k nearest
+	for last < n && int(before) < k {
 		last++
-		most = max(most, first[last])
-		first[last] += first[last-1]
+		here := first[last]
+		most = max(most, here)
+		before += here
+		first[last] = before
 	}
-	all := int(first[last])
+	all := int(before)
 	s.ordered = slices.Grow(s.ordered[:0], n)[:all]
 	out := s.ordered
 	for _, c := range s.list {
