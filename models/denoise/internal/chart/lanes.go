@@ -64,8 +64,8 @@ func (l *spaceLanes) run(kernels [2]kernel, plain func(*spaceLanes), sums int) {
 	default:
 		plain(l)
 	}
-	for i := range sums {
-		s := l.sums[i*lanes : (i+1)*lanes]
+	for i := range l.totals[:sums] {
+		s := (*[lanes]float64)(l.sums[i*lanes:])
 		l.totals[i] = ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]))
 	}
 }

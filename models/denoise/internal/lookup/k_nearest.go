@@ -170,14 +170,19 @@ func (s *kNearest) bucketed(per float64, k int) []Near {
 		first[last] = before
 	}
 	all := int(before)
-	s.ordered = slices.Grow(s.ordered[:0], n)[:all]
+	for last < n { // rows beyond have places too, as to leave them out is a branch that a processor guesses badly
+		last++
+		before += first[last]
+		first[last] = before
+	}
+	s.ordered = slices.Grow(s.ordered[:0], n)[:n]
 	out := s.ordered
 	for _, c := range s.list {
-		if b := min(int(c.Distance*per), n-1); b < last {
-			out[first[b]] = c
-			first[b]++
-		}
+		b := min(int(c.Distance*per), n-1)
+		out[first[b]] = c
+		first[b]++
 	}
+	out = out[:all]
 	if most > crowdedBucket {
 		slices.SortFunc(out, compareNear)
 		return out[:k]
