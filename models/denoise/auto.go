@@ -289,6 +289,7 @@ func (a *autoFit) Worker(context.Context) (Worker, error) {
 type autoWorker struct {
 	*autoFit
 	chart chart.Chart
+	made  chart.Setting // of the chart at hand
 	rows  chart.Rows
 	width int
 

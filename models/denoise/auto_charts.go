@@ -338,9 +338,9 @@ func (w *autoWorker) chartRow(dst []float64, i int, x []float64, at places, s *s
 
 // findNoise takes the noise about a row for that of the setting.
 func (w *autoWorker) findNoise(y, pivot []float64, s *setting) bool {
-	first := *s
-	first.Rounds, first.Steps, first.Cut = 2, 0, math.Inf(1)
-	if !w.chart.Prepare(y, pivot, &w.rows, &first.Setting) || !w.chart.Solve(s.Ridge) {
+	w.made = s.Setting
+	w.made.Rounds, w.made.Steps, w.made.Cut = 2, 0, math.Inf(1)
+	if !w.chart.Prepare(y, pivot, &w.rows, &w.made) || !w.chart.Solve(s.Ridge) {
 		return false
 	}
 	w.setScale(s, max(w.nearNoise(), leastLocal*s.Scale), true)

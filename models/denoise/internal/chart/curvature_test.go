@@ -93,12 +93,13 @@ func TestCurvatureIsCarriedInSpace(t *testing.T) {
 	carry, near := newCarrier(2, 3), [2]int{}
 	for range 300 {
 		var from, to spaceBend
-		from.u, from.v, from.n = randomFrame(rng)
-		to.u, to.v, to.n = randomFrame(rng)
+		var fromN, toN [3]float64
+		from.u, from.v, fromN = randomFrame(rng)
+		to.u, to.v, toN = randomFrame(rng)
 		from.m = [3]float64{rng.NormFloat64(), rng.NormFloat64(), rng.NormFloat64()}
 		b := NewBend(2, 3)
 		copy(b.U, append(from.u[:], from.v[:]...))
-		for j, n := range from.n {
+		for j, n := range fromN {
 			b.M[j], b.M[3+j], b.M[6+j], b.M[9+j] = from.m[0]*n, from.m[1]*n, from.m[1]*n, from.m[2]*n
 		}
 		want, got := make([]float64, 12), make([]float64, 12)
@@ -109,12 +110,12 @@ func TestCurvatureIsCarriedInSpace(t *testing.T) {
 			require.Zero(t, m)
 			continue
 		}
-		if dense.Dot(from.n[:], to.n[:]) > 0 {
+		if dense.Dot(fromN[:], toN[:]) > 0 {
 			near[0]++
 		} else {
 			near[1]++
 		}
-		for j, n := range to.n {
+		for j, n := range toN {
 			got[j], got[3+j], got[6+j], got[9+j] = m[0]*n, m[1]*n, m[1]*n, m[2]*n
 		}
 		dense.Scale(want, 1/total)
@@ -184,9 +185,10 @@ func TestDrawnCharts(t *testing.T) {
 		if c, ok := ch.(*Space); ok {
 			made := make([]float64, c.Width())
 			c.Store(made)
-			to := readSpaceBend(others[0])
+			var to, here spaceBend
+			to.read(others[0])
 			to.m = want
-			here := readSpaceBend(made)
+			here.read(made)
 			carried, _ := to.in(&here)
 			require.InDeltaSlice(t, carried[:], here.m[:], 1e-5)
 		}

@@ -12,19 +12,15 @@ package chart
 // a rotation or a reflection. The direct rotation takes n_j to n or to -n, so that m becomes R'mR with the sign of det S: what
 // [carrier] does without an eigenvalue or a root.
 
-// spaceBend is how a surface in space bends at a point.
-type spaceBend struct {
-	u, v, n [3]float64
-	m       [3]float64
-}
+// spaceBend is how a surface in space bends at a point, over the axes u and v of its tangent plane.
+type spaceBend struct{ u, v, m [3]float64 }
 
-// readSpaceBend reads how a stored chart bends.
-func readSpaceBend(stored []float64) (s spaceBend) {
-	s.u, s.v = [3]float64(stored[3:]), [3]float64(stored[6:])
-	s.n = cross(s.u, s.v)
-	h, b := stored[9], stored[13:]
-	s.m = [3]float64{b[0] / h, b[1] / (2 * h), b[2] / h}
-	return s
+// read reads how a stored chart bends.
+func (s *spaceBend) read(stored []float64) {
+	from := (*[3 + 6 + 1 + spaceTerms]float64)(stored)
+	s.u, s.v = [3]float64(from[3:6]), [3]float64(from[6:9])
+	f := 1 / from[9]
+	s.m = [3]float64{f * from[13], .5 * f * from[14], f * from[15]}
 }
 
 func inner(a, b *[3]float64) float64 { return a[0]*b[0] + a[1]*b[1] + a[2]*b[2] }
@@ -51,17 +47,17 @@ func (s *spaceBend) in(to *spaceBend) (m [3]float64, square float64) {
 }
 
 // spaceDraw is a [Draw] of surfaces in space.
-type spaceDraw struct{ to spaceBend }
+type spaceDraw struct{ to, from spaceBend }
 
 func (w *spaceDraw) begin(own []float64) {
-	w.to = readSpaceBend(own)
+	w.to.read(own)
 	w.to.m = [3]float64{}
 }
 
 // include returns the weight with which the chart counts.
 func (w *spaceDraw) include(stored []float64, weight float64) float64 {
-	from := readSpaceBend(stored)
-	m, square := from.in(&w.to)
+	w.from.read(stored)
+	m, square := w.from.in(&w.to)
 	weight *= square
 	for i, v := range m {
 		w.to.m[i] += weight * v
@@ -81,6 +77,6 @@ func (c *Space) drawTo(w *Draw) {
 	if w == nil {
 		return
 	}
-	m, _ := w.space.to.in(&spaceBend{u: c.u, v: c.v, n: c.n})
+	m, _ := w.space.to.in(&spaceBend{u: c.u, v: c.v})
 	c.drawn = [3]float64{c.h * m[0], 2 * c.h * m[1], c.h * m[2]}
 }
