@@ -9,6 +9,14 @@ import "math"
 //
 // Source: G. H. Golub, C. F. Van Loan, Matrix Computations, section 8.5.
 func JacobiEigen(a, v []float64, n int) {
+	if n == 3 {
+		jacobiEigen3((*[9]float64)(a), (*[9]float64)(v))
+		return
+	}
+	jacobiEigen(a, v, n)
+}
+
+func jacobiEigen(a, v []float64, n int) {
 	clear(v)
 	for i := range n {
 		v[i*n+i] = 1
@@ -61,3 +69,43 @@ func annihilate(a, v []float64, n, p, q int) {
 
 // jacobiSweeps bounds the sweeps of jacobiEigen; six or seven are usual.
 const jacobiSweeps = 30
+
+// jacobiEigen3 is JacobiEigen for n = 3, step by step, without loops within a rotation.
+func jacobiEigen3(a, v *[9]float64) {
+	*v = [9]float64{0: 1, 4: 1, 8: 1}
+	for range jacobiSweeps {
+		diagonal := a[0]*a[0] + a[4]*a[4] + a[8]*a[8]
+		off := a[3]*a[3] + a[6]*a[6] + a[7]*a[7]
+		if !(off > 1e-34*diagonal) {
+			return
+		}
+		annihilate3(a, v, 0, 1, 2)
+		annihilate3(a, v, 0, 2, 1)
+		annihilate3(a, v, 1, 2, 0)
+	}
+}
+
+// annihilate3 makes entry (p, q) of a zero, k being the third row.
+func annihilate3(a, v *[9]float64, p, q, k int) {
+	apq := a[3*p+q]
+	if apq == 0 {
+		return
+	}
+	theta := (a[4*q] - a[4*p]) / (2 * apq)
+	t := 1 / (math.Abs(theta) + math.Sqrt(theta*theta+1))
+	if theta < 0 {
+		t = -t
+	}
+	c := 1 / math.Sqrt(t*t+1)
+	s := t * c
+	a[4*p] -= t * apq
+	a[4*q] += t * apq
+	a[3*p+q], a[3*q+p] = 0, 0
+	x, y := a[3*k+p], a[3*k+q]
+	u, w := c*x-s*y, s*x+c*y
+	a[3*k+p], a[3*k+q], a[3*p+k], a[3*q+k] = u, w, u, w
+	for j := range 3 {
+		x, y := v[3*p+j], v[3*q+j]
+		v[3*p+j], v[3*q+j] = c*x-s*y, s*x+c*y
+	}
+}

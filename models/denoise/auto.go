@@ -128,7 +128,7 @@ func (p *autoPrepare) finish() error {
 	if p.n > fewRows || p.method.linear != nil {
 		passes = 1
 	}
-	for range passes {
+	for pass := range passes {
 		best, err := p.choose()
 		if err != nil || p.setting.between {
 			return err
@@ -139,7 +139,7 @@ func (p *autoPrepare) finish() error {
 				return nil
 			}
 		}
-		if err := p.advance(p.setting); err != nil {
+		if err := p.advance(p.setting, pass+1 < passes); err != nil {
 			return err
 		}
 	}
@@ -289,6 +289,7 @@ func (a *autoFit) Worker(context.Context) (Worker, error) {
 type autoWorker struct {
 	*autoFit
 	chart chart.Chart
+	made  chart.Setting // of the chart at hand
 	rows  chart.Rows
 	width int
 
@@ -300,8 +301,7 @@ type autoWorker struct {
 	sum   []float64 // D
 	noise float64   // about the row
 
-	drawn chart.Draw // what the curvature of the chart is drawn to
-	other chart.Bend
+	drawn *chart.Draw // what the curvature of the chart is drawn to
 
 	few, many []float64 // what has been measured about rows near by
 

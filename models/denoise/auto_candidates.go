@@ -1,23 +1,18 @@
 package denoise
 
 import (
+	"cmp"
 	"math"
+	"slices"
 
+	"github.com/scqm/scqm/internal/dense"
 	"github.com/scqm/scqm/models/denoise/internal/chart"
 )
 
-// candidateWork is memory for the charts of candidates.
-type candidateWork struct {
-	sites  []int
-	crowd  []int     // rows that are judged by the same charts, the row itself first
-	feet   []float64 // ridges x crowd x sites x D: their feet
-	own    []float64 // ridges x crowd: influence of each on its foot
-	linear []float64 // ridges x probes: what influences say of the divergence of the first
-	moved  []float64 // ridges x probes x D: mean feet of its perturbed rows
-	answer []float64 // D
-	part   []float64 // D
-	foot   []float64 // D
-}
+// Candidates of one number of neighbours are compared by rows of the selection, and for each by the charts of a few rows, sites, that stand for
+// all that its foot is the mean of. A chart belongs to its site and not to the row that it is looked at for: rows that are near each
+// other have sites in common, a few hundred rows four times each. So sites are picked for all rows, each is charted once, and what
+// its charts say of the rows that have it is put together by row, in the order in which sites were picked.
 
 // sitesTried is the number of charts that stand for all that a foot is the mean of where
 // candidates are compared: the mean over pairs of them is that over all pairs.
@@ -26,6 +21,53 @@ const sitesTried = 4
 // crowdRows is the number of rows about one of the selection that are judged by the same
 // charts: most of the chance in a risk is the noise of the row, and that of others is another.
 const crowdRows = 5
+
+// judged is a row of the selection with what it is judged by.
+type judged struct {
+	sites     [sitesTried]int // the first n: rows whose charts these are
+	n         int
+	crowd     [crowdRows]int // the first many: rows that are judged by the same charts, the row itself first
+	many      int
+	effective float64 // how many charts of equal weight those of the foot are worth
+	probed    bool
+}
+
+// use is that of a chart by row k of a comparison, whose site it is.
+type use struct{ site, k, f int }
+
+// comparison compares candidates by some rows of the selection. What charts say of rows is stored by candidate, row and site, and the
+// size of the neighbourhood and whether it was missed by row and site.
+type comparison struct {
+	*cloudCharts
+	setting setting
+	list    []*compared
+	rows    []int // of the cloud
+	judged  []judged
+
+	uses   []use     // by site
+	feet   []float64 // candidates x rows x crowdRows x sitesTried x D
+	own    []float64 // candidates x rows x crowdRows x sitesTried: influence of each row of the crowd on its foot
+	linear []float64 // candidates x probes x rows x sitesTried: what influences say of the divergence of the row
+	moved  []float64 // candidates x probes x rows x sitesTried x D: feet of its perturbed rows
+	size   []float64 // rows x sitesTried
+	missed []bool    // rows x sitesTried
+	foot   []float64 // D
+	mean   []float64 // D
+}
+
+// comparedAtOnce bounds the numbers that a comparison stores of rows; more rows than that are compared in parts, each of rows near each other.
+const comparedAtOnce = 1 << 20
+
+// rowsAtOnce is how many rows candidates are compared by at once.
+func rowsAtOnce(candidates, probes, D int) int {
+	return max(comparedAtOnce/(candidates*sitesTried*(D+1)*(crowdRows+probes)), rowsAtATime)
+}
+
+// compareNumbers counts the numbers that a comparison by some of n rows holds.
+func compareNumbers(n, D, probes float64) float64 {
+	row := float64(len(candidateRidges)*sitesTried) * (D + 1) * (crowdRows + probes)
+	return min(n, selectionRows, max(comparedAtOnce/row, rowsAtATime)) * row
+}
 
 // compare implements charts.
 func (p *cloudCharts) compare(s setting, list []candidate) ([]*compared, error) {
@@ -44,65 +86,113 @@ func (p *cloudCharts) compareSome(rows, place []int, s setting, list []candidate
 	total := min(p.cloud.rows(), selectionRows)
 	s.neighbors = list[0].neighbors
 	p.divide(&s, selectionRows, true)
-	err := p.each(rows, func(w *autoWorker, k, i int) {
-		w.rows.Search.Missed = false
-		at := k
-		if place != nil {
-			at = place[k]
+	order, c := p.nearby(rows), comparison{cloudCharts: p, setting: s, list: out}
+	for part := range slices.Chunk(order, rowsAtOnce(len(list), len(p.probes), p.cloud.D)) {
+		c.begin(len(part))
+		for l, k := range part {
+			at := k
+			if place != nil {
+				at = place[k]
+			}
+			c.rows[l], c.judged[l].probed = rows[k], placeAmongSome(at, total, probedRows) >= 0
 		}
-		w.compare(p, i, k, placeAmongSome(at, total, probedRows) >= 0, s, out)
-		missed[k] = w.rows.Search.Missed
-	})
-	return out, missed, err
+		if err := c.run(); err != nil {
+			return nil, nil, err
+		}
+		for l, k := range part {
+			missed[k] = !c.take(l, k)
+		}
+	}
+	return out, missed, nil
 }
 
-// compare compares candidates by row i, which has place k in what is compared.
-func (w *autoWorker) compare(p *cloudCharts, i, k int, probed bool, s setting, list []*compared) {
-	t, D := &w.trial, w.cloud.D
-	probes := p.probes
-	if !probed {
-		probes = nil
+// begin makes room for n rows.
+func (c *comparison) begin(n int) {
+	D, sites, probes := c.cloud.D, len(c.list)*n*sitesTried, len(c.probes)
+	c.rows, c.judged = make([]int, n), make([]judged, n)
+	c.feet, c.own = dense.Grow(c.feet, sites*crowdRows*D), dense.Grow(c.own, sites*crowdRows)
+	c.linear, c.moved = dense.Grow(c.linear, sites*probes), dense.Grow(c.moved, sites*probes*D)
+	c.size, c.missed = dense.Grow(c.size, n*sitesTried), make([]bool, n*sitesTried)
+	c.foot, c.mean = dense.Grow(c.foot, D), dense.Grow(c.mean, D)
+}
+
+// run picks sites and makes their charts.
+func (c *comparison) run() error {
+	if err := c.each(c.rows, func(w *autoWorker, k, i int) { w.judge(c, i, &c.judged[k]) }); err != nil {
+		return err
 	}
-	t.reset(len(list), len(probes), D)
-	size, effective, ok := w.chartSites(p, i, probes, s, list)
-	if !ok {
-		return
-	}
-	for m := range probes {
-		if !w.chartMoved(&probes[m], i, m, s, list) {
-			return
+	c.uses = c.uses[:0]
+	for k := range c.judged {
+		for f, site := range c.judged[k].sites[:c.judged[k].n] {
+			c.uses = append(c.uses, use{site, k, f})
 		}
 	}
-	n := len(t.sites)
-	for r, row := range t.crowd {
-		scale, trusted := w.settingAt(row, s).Scale, math.Ceil(w.places.trust[row])
-		for _, one := range list {
+	slices.SortFunc(c.uses, func(a, b use) int {
+		return cmp.Or(cmp.Compare(a.site, b.site), cmp.Compare(a.k, b.k), cmp.Compare(a.f, b.f))
+	})
+	var sites, first []int
+	for l, u := range c.uses {
+		if l == 0 || u.site != c.uses[l-1].site {
+			sites, first = append(sites, u.site), append(first, l)
+		}
+	}
+	first = append(first, len(c.uses))
+	return c.each(sites, func(w *autoWorker, k, site int) { w.chartSite(c, site, c.uses[first[k]:first[k+1]]) })
+}
+
+// take puts together what the charts of row l say, for row k of all that are compared. It is false where neighbours may be elsewhere.
+func (c *comparison) take(l, k int) bool {
+	j, D := &c.judged[l], c.cloud.D
+	if j.n == 0 || slices.Contains(c.missed[l*sitesTried:l*sitesTried+j.n], true) {
+		return false
+	}
+	n, size := float64(j.n), 0.0
+	for _, v := range c.size[l*sitesTried : l*sitesTried+j.n] {
+		size += v / n
+	}
+	for r, row := range j.crowd[:j.many] {
+		scale, trusted := c.settingAt(row, c.setting).Scale, math.Ceil(c.places.trust[row])
+		for m, one := range c.list {
+			at := ((m*len(c.rows)+l)*crowdRows + r) * sitesTried
+			var own float64
+			for _, v := range c.own[at : at+j.n] {
+				own += v / n
+			}
 			one.scale[r][k], one.trusted[r][k] = scale, trusted
+			one.square[r][k], one.own[r][k] = blendedSquare(c.cloud.Row(row), c.feet[at*D:(at+j.n)*D], j.effective), own
 		}
 	}
-	for c, one := range list {
+	for m, one := range c.list {
 		one.sizes[k], one.extra[k] = size, math.NaN()
-		for r, row := range t.crowd {
-			feet := t.feet[(c*crowdRows+r)*n*D : (c*crowdRows+r+1)*n*D]
-			one.square[r][k], one.own[r][k] = blendedSquare(p.cloud.Row(row), feet, effective), t.own[c*crowdRows+r]
+		if j.probed && len(c.probes) > 0 {
+			one.extra[k] = c.extra(m, l)
 		}
-		if len(probes) == 0 {
-			continue
-		}
-		feet := t.feet[c*crowdRows*n*D:]
-		clear(t.foot)
-		for f := range n {
-			for j := range D {
-				t.foot[j] += feet[f*D+j] / float64(n)
+	}
+	return true
+}
+
+// extra is what probes say of the divergence of row l beyond the influences, for a candidate.
+func (c *comparison) extra(candidate, l int) (extra float64) {
+	j, D := &c.judged[l], c.cloud.D
+	meanOf := func(dst, feet []float64) {
+		clear(dst)
+		for f := range j.n {
+			for i, v := range feet[f*D : (f+1)*D] {
+				dst[i] += v / float64(j.n)
 			}
 		}
-		one.extra[k] = 0
-		for m := range probes {
-			at := c*len(probes) + m
-			d := p.divergence(&probes[m], i, t.foot, t.moved[at*D:(at+1)*D])
-			one.extra[k] += (d - t.linear[at]) / float64(len(probes))
-		}
 	}
+	meanOf(c.mean, c.feet[(candidate*len(c.rows)+l)*crowdRows*sitesTried*D:])
+	for m := range c.probes {
+		at := ((candidate*len(c.probes)+m)*len(c.rows) + l) * sitesTried
+		meanOf(c.foot, c.moved[at*D:])
+		var linear float64
+		for _, v := range c.linear[at : at+j.n] {
+			linear += v / float64(j.n)
+		}
+		extra += (c.divergence(&c.probes[m], c.rows[l], c.mean, c.foot) - linear) / float64(len(c.probes))
+	}
+	return extra
 }
 
 // blendedSquare is the square of the distance of x from the mean of many feet, of which
@@ -128,22 +218,11 @@ func blendedSquare(x, feet []float64, effective float64) float64 {
 	return max((1-1/effective)*pairs+same/effective, 0)
 }
 
-func (t *candidateWork) reset(candidates, probes, D int) {
-	zero := func(v []float64, n int) []float64 {
-		v = append(v[:0], make([]float64, n)...)
-		return v
-	}
-	t.own, t.linear = zero(t.own, candidates*crowdRows), zero(t.linear, candidates*probes)
-	t.moved = zero(t.moved, candidates*probes*D)
-	t.answer, t.part, t.foot = zero(t.answer, D), zero(t.part, D), zero(t.foot, D)
-}
-
 // pickSites lists rows whose charts stand for those that the foot of row i is the
 // mean of, each for an equal part of the weights. It returns how many charts of equal weight
 // all are worth.
-func (w *autoWorker) pickSites(at places, i int, s *setting) (effective float64) {
-	t, D, k := &w.trial, w.cloud.D, at.classes.most(s.blended())
-	t.sites = t.sites[:0]
+func (w *autoWorker) pickSites(j *judged, at places, i int, s *setting) (effective float64) {
+	D, k := w.cloud.D, at.classes.most(s.blended())
 	y := at.y[i*D : (i+1)*D]
 	w.rows.Look(at.mixed(), y, k)
 	if w.rows.Search.Missed {
@@ -158,85 +237,134 @@ func (w *autoWorker) pickSites(at places, i int, s *setting) (effective float64)
 		square += v * v
 	}
 	if !(total > 0) {
-		t.sites = append(t.sites, found[0].Row)
+		j.sites[0], j.n = found[0].Row, 1
 		return 1
 	}
 	var sum float64
+	picked := 0
 	for _, f := range found[:min(k, len(found))] {
 		sum += chart.Tricube(math.Sqrt(f.Distance) / h)
-		for len(t.sites) < sitesTried && sum >= (float64(len(t.sites))+.5)/sitesTried*total {
-			t.sites = append(t.sites, f.Row)
+		for picked < sitesTried && sum >= (float64(picked)+.5)/sitesTried*total {
+			j.sites[picked] = f.Row
+			picked++
 		}
 	}
-	n := len(t.sites)
-	for k := 1; k < n; k++ { // equal ones are one
-		if t.sites[k] == t.sites[k-1] {
-			copy(t.sites[k:], t.sites[k+1:])
-			t.sites, n, k = t.sites[:n-1], n-1, k-1
-		}
-	}
+	j.n = len(slices.Compact(j.sites[:picked])) // equal ones are one
 	return max(total*total/square, 1)
 }
 
-// chartSites makes the charts of all candidates at the sites of row i.
-func (w *autoWorker) chartSites(p *cloudCharts, i int, probes []probe, s setting, list []*compared) (size, effective float64, ok bool) {
-	t, c, D := &w.trial, p.cloud, p.cloud.D
-	at := w.settingAt(i, s)
-	effective = w.pickSites(p.places, i, &at)
-	n := len(t.sites)
-	t.feet = append(t.feet[:0], make([]float64, len(list)*crowdRows*n*D)...)
-	t.crowd = append(t.crowd[:0], i)
+// judge finds what row i is judged by.
+func (w *autoWorker) judge(c *comparison, i int, j *judged) {
+	w.rows.Search.Missed = false
+	at := w.settingAt(i, c.setting)
+	j.effective = w.pickSites(j, c.places, i, &at)
+	j.crowd[0], j.many = i, 1
 	for _, f := range w.rows.Found {
-		if len(t.crowd) < crowdRows && f.Row != i {
-			t.crowd = append(t.crowd, f.Row)
+		if j.many < crowdRows && f.Row != i {
+			j.crowd[j.many] = f.Row
+			j.many++
 		}
 	}
-	for f, row := range t.sites {
-		y := p.places.y[row*D : (row+1)*D]
-		o := w.settingAt(row, s)
-		many := p.places.classes.most(o.charted())
-		w.rows.Look(p.places.near(row), y, many)
-		if w.rows.Search.Missed {
-			return 0, 0, false
+}
+
+// prepareSite prepares the chart of a row of x at its place. It is not known where neighbours may be elsewhere.
+func (w *autoWorker) prepareSite(row int, x []float64, at *places, s setting) (made, known bool) {
+	D := w.cloud.D
+	y := at.y[row*D : (row+1)*D]
+	o := w.settingAt(row, s)
+	many := at.classes.most(o.charted())
+	w.rows.Search.Missed = false
+	w.rows.Look(at.near(row), y, many)
+	if w.rows.Search.Missed {
+		return false, false
+	}
+	w.rows.Gather(w.cloud.Data, x, at.y, at.trust, many)
+	w.drawTo(row, &o)
+	return w.prepare(y, x[row*D:(row+1)*D], o), true
+}
+
+// chartSite makes the charts of all candidates at a site, for all rows that have it.
+func (w *autoWorker) chartSite(c *comparison, site int, uses []use) {
+	made, known := w.prepareSite(site, c.cloud.X, &c.places, c.setting)
+	probed := false
+	for _, u := range uses {
+		at := u.k*sitesTried + u.f
+		c.missed[at], c.size[at] = !known, w.rows.Next
+		probed = probed || c.judged[u.k].probed
+	}
+	if !known {
+		return
+	}
+	w.placeCrowds(c, uses)
+	for l, one := range c.list {
+		made := made && w.chart.Solve(w.ridge(one.ridge))
+		for v, u := range uses {
+			w.judgeCrowd(c, u, l, w.trial.own[v], made)
 		}
-		w.rows.Gather(c.Data, c.X, p.places.y, p.places.trust, many)
-		size += w.rows.Next / float64(n)
-		w.drawTo(row, &o)
-		made := w.prepare(y, c.Row(row), o)
-		var own [crowdRows]int
-		for r, row := range t.crowd {
-			own[r] = w.rows.Place(row)
-		}
-		for l, one := range list {
-			made := made && w.chart.Solve(w.ridge(one.ridge))
-			for r := len(t.crowd) - 1; r >= 0; r-- { // the row itself last
-				at := l*crowdRows + r
-				foot := t.feet[(at*n+f)*D : (at*n+f+1)*D]
-				if !made || !w.chart.Foot(foot, c.Row(t.crowd[r])) {
-					copy(foot, y)
-					t.own[at] += 1 / float64(n)
-					continue
-				}
-				if own[r] >= 0 {
-					t.own[at] += w.chart.Influence(own[r]) / float64(n)
-				}
-				if r > 0 || len(probes) == 0 {
-					continue
-				}
-				w.chart.Influences(w.rows.L)
-				for m := range probes {
-					t.linear[l*len(probes)+m] += w.linear(&probes[m], i) / float64(n)
-				}
+	}
+	for m := range c.probes {
+		if probed && !w.chartMoved(c, site, m, uses) {
+			for _, u := range uses {
+				c.missed[u.k*sitesTried+u.f] = c.missed[u.k*sitesTried+u.f] || c.judged[u.k].probed
 			}
 		}
 	}
-	return size, effective, n > 0
+}
+
+// candidateWork is memory for the charts of candidates.
+type candidateWork struct {
+	own          [][crowdRows]int // places of the rows of crowds among those gathered
+	answer, part []float64        // D
+}
+
+// placeCrowds finds the rows of the crowds that have a chart among those that it is made of.
+func (w *autoWorker) placeCrowds(c *comparison, uses []use) {
+	t := &w.trial
+	t.own = slices.Grow(t.own[:0], len(uses))[:len(uses)]
+	for v, u := range uses {
+		j := &c.judged[u.k]
+		for r, row := range j.crowd[:j.many] {
+			t.own[v][r] = w.rows.Place(row)
+		}
+	}
+}
+
+// judgeCrowd finds the feet of a crowd on the chart at hand, that of a candidate, if one was made: else they are the place of the site.
+func (w *autoWorker) judgeCrowd(c *comparison, u use, candidate int, own [crowdRows]int, made bool) {
+	D, j := c.cloud.D, &c.judged[u.k]
+	for r := j.many - 1; r >= 0; r-- { // the row itself last
+		at := ((candidate*len(c.rows)+u.k)*crowdRows+r)*sitesTried + u.f
+		foot := c.feet[at*D : (at+1)*D]
+		if !made || !w.chart.Foot(foot, c.cloud.Row(j.crowd[r])) {
+			copy(foot, c.places.y[u.site*D:(u.site+1)*D])
+			c.own[at] = 1
+			made = made && r > 0
+			continue
+		}
+		c.own[at] = 0
+		if own[r] >= 0 {
+			c.own[at] = w.chart.Influence(own[r])
+		}
+	}
+	if !j.probed {
+		return
+	}
+	if made {
+		w.chart.Influences(w.rows.L)
+	}
+	for m := range c.probes {
+		at := ((candidate*len(c.probes)+m)*len(c.rows)+u.k)*sitesTried + u.f
+		if c.linear[at] = 0; made {
+			c.linear[at] = w.linear(&c.probes[m], c.rows[u.k])
+		}
+	}
 }
 
 // linear is what a probe should say of the divergence of the last foot, that of row i: its
 // part along the chart moves along, and all rows have their influence across it.
 func (w *autoWorker) linear(pr *probe, i int) float64 {
 	t, D := &w.trial, w.cloud.D
+	t.answer, t.part = dense.Grow(t.answer, D), dense.Grow(t.part, D)
 	clear(t.answer)
 	for k, l := range w.rows.L {
 		if l != 0 {
@@ -259,31 +387,25 @@ func (w *autoWorker) linear(pr *probe, i int) float64 {
 	return sum
 }
 
-// chartMoved makes the charts of all candidates at the sites of row i, of a probe, the m-th.
-func (w *autoWorker) chartMoved(pr *probe, i, m int, s setting, list []*compared) bool {
-	t, c, D := &w.trial, w.cloud, w.cloud.D
-	n := float64(len(t.sites))
-	probes := len(t.moved) / (len(list) * D)
-	for _, row := range t.sites {
-		y := pr.places.y[row*D : (row+1)*D]
-		o := w.settingAt(row, s)
-		many := pr.places.classes.most(o.charted())
-		w.rows.Look(pr.places.near(row), y, many)
-		if w.rows.Search.Missed {
-			return false
-		}
-		w.rows.Gather(c.Data, pr.x, pr.places.y, pr.places.trust, many)
-		w.drawTo(row, &o)
-		made := w.prepare(y, pr.x[row*D:(row+1)*D], o)
-		for l, one := range list {
-			if !made || !w.chart.Solve(w.ridge(one.ridge)) || !w.chart.Foot(t.foot, pr.x[i*D:(i+1)*D]) {
-				copy(t.foot, y)
+// chartMoved makes the charts of all candidates at a site, of probe m, for the probed rows that have it. It is false where neighbours may be
+// elsewhere.
+func (w *autoWorker) chartMoved(c *comparison, site, m int, uses []use) bool {
+	D, pr := c.cloud.D, &c.probes[m]
+	made, known := w.prepareSite(site, pr.x, &pr.places, c.setting)
+	if !known {
+		return false
+	}
+	for l, one := range c.list {
+		made := made && w.chart.Solve(w.ridge(one.ridge))
+		for _, u := range uses {
+			if !c.judged[u.k].probed {
+				continue
 			}
-			to := t.moved[(l*probes+m)*D:]
-			for j, v := range t.foot {
-				to[j] += v / n
+			at, i := ((l*len(c.probes)+m)*len(c.rows)+u.k)*sitesTried+u.f, c.rows[u.k]
+			if foot := c.moved[at*D : (at+1)*D]; !made || !w.chart.Foot(foot, pr.x[i*D:(i+1)*D]) {
+				copy(foot, pr.places.y[site*D:(site+1)*D])
 			}
 		}
 	}
-	return len(t.sites) > 0
+	return true
 }

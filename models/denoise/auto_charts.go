@@ -296,7 +296,9 @@ func (w *autoWorker) chartRow(dst []float64, i int, x []float64, at places, s *s
 	D := w.cloud.D
 	y, pivot := at.y[i*D:(i+1)*D], x[i*D:(i+1)*D]
 	copy(dst, y)
+	var again bool // the noise was found by the same rows
 	for {
+		again = false
 		many := at.classes.most(s.charted())
 		w.rows.Look(at.near(i), y, many)
 		if w.rows.Search.Missed {
@@ -306,7 +308,7 @@ func (w *autoWorker) chartRow(dst []float64, i int, x []float64, at places, s *s
 		if s.thin && w.findThin(s) {
 			break
 		}
-		if s.pilot && s.uneven && !w.findNoise(y, pivot, s) {
+		if again = s.pilot && s.uneven; again && !w.findNoise(y, pivot, s) {
 			return false
 		}
 		reach := localReach
@@ -319,6 +321,7 @@ func (w *autoWorker) chartRow(dst []float64, i int, x []float64, at places, s *s
 		s.neighbors = min(int(math.Ceil(growth*float64(s.neighbors))), maxNeighbors)
 	}
 	made := *s
+	made.Again = again
 	w.drawTo(i, &made)
 	if s.Sides > 0 {
 		made.Cut = w.tune.cut * math.Hypot(s.Scale, s.Sides)
@@ -335,9 +338,9 @@ func (w *autoWorker) chartRow(dst []float64, i int, x []float64, at places, s *s
 
 // findNoise takes the noise about a row for that of the setting.
 func (w *autoWorker) findNoise(y, pivot []float64, s *setting) bool {
-	first := *s
-	first.Rounds, first.Steps, first.Cut = 2, 0, math.Inf(1)
-	if !w.chart.Prepare(y, pivot, &w.rows, &first.Setting) || !w.chart.Solve(s.Ridge) {
+	w.made = s.Setting
+	w.made.Rounds, w.made.Steps, w.made.Cut = 2, 0, math.Inf(1)
+	if !w.chart.Prepare(y, pivot, &w.rows, &w.made) || !w.chart.Solve(s.Ridge) {
 		return false
 	}
 	w.setScale(s, max(w.nearNoise(), leastLocal*s.Scale), true)

@@ -5,7 +5,6 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
-	"github.com/scqm/scqm/internal/dense"
 	"github.com/scqm/scqm/models/denoise/internal/chart"
 )
 
@@ -85,7 +84,7 @@ func (p *autoPrepare) gainOfPooled(s setting) (float64, error) {
 // drawTo lets the chart of a row be drawn to those near by if the setting says so. Parts that are thin stay as they are.
 func (w *autoWorker) drawTo(row int, s *setting) {
 	if s.drawn && s.Sides == 0 && s.start == 0 && w.pool(row) {
-		w.rows.Bends, s.Ridge = &w.drawn, poolRidge
+		w.rows.Bends, s.Ridge = w.drawn, poolRidge
 	}
 }
 
@@ -100,35 +99,28 @@ func (w *autoWorker) ridge(v float64) float64 {
 // pool takes the mean curvature of the charts of the rows gathered, in the frame of that of row own, for what charts are drawn to. It is false where
 // there is none.
 func (w *autoWorker) pool(own int) bool {
-	d, D := w.method.Latent, w.cloud.D
-	p := &w.drawn
-	if p.To.M == nil {
-		*p, w.other = chart.NewDraw(d, D), chart.NewBend(d, D)
+	if w.drawn == nil {
+		w.drawn = chart.NewDraw(w.chart)
 	}
-	if !w.bendOf(p.To, own) {
+	stored := w.storedChart(own)
+	if stored == nil {
 		return false
 	}
-	clear(p.To.M)
-	var total float64
+	w.drawn.Begin(stored)
 	for i, f := range w.rows.Found {
 		weight := w.rows.Prior[i] * chart.Tricube(math.Sqrt(f.Distance)/w.rows.Next)
-		if weight > 0 && w.bendOf(w.other, f.Row) {
-			total += p.Add(p.To.M, p.To.U, w.other, weight)
+		if stored := w.storedChart(f.Row); weight > 0 && stored != nil {
+			w.drawn.Include(stored, weight)
 		}
 	}
-	if !(total > 0) {
-		return false
-	}
-	dense.Scale(p.To.M, 1/total)
-	return true
+	return w.drawn.End()
 }
 
-// bendOf reads how the chart of a row bends; it is false where there is none.
-func (w *autoWorker) bendOf(dst chart.Bend, row int) bool {
+// storedChart is that of a row, nil where there is none.
+func (w *autoWorker) storedChart(row int) []float64 {
 	stored := w.charts[row*w.width : (row+1)*w.width]
 	if stored[w.width-1] < 0 {
-		return false
+		return nil
 	}
-	w.chart.Bend(dst, stored)
-	return true
+	return stored
 }

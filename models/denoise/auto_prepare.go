@@ -105,7 +105,8 @@ func median(v []float64) float64 {
 // count. One row in five that is anywhere would raise it by a third.
 func (a *autoSettings) typical(far []float64) float64 {
 	n := len(far)
-	s := dense.Select(far, n/2) / a.tune.median
+	middle := n / 2
+	s := dense.Select(far, middle) / a.tune.median
 	for range typicalSteps {
 		within := 0
 		for _, v := range far {
@@ -113,10 +114,11 @@ func (a *autoSettings) typical(far []float64) float64 {
 				within++
 			}
 		}
-		before := s
-		if s = dense.Select(far, min(within/2, n-1)) / a.tune.median; s == before {
+		before := middle
+		if middle = min(within/2, n-1); middle == before {
 			break
 		}
+		s = dense.Select(far, middle) / a.tune.median
 	}
 	return s
 }
@@ -223,7 +225,7 @@ func (p *autoPrepare) pilot() error {
 			return err
 		}
 	}
-	return p.advance(s)
+	return p.advance(s, true)
 }
 
 // grow takes more neighbours while these are hardly further than the noise, unless they are on another sheet. Correcting
@@ -370,12 +372,15 @@ func (p *autoPrepare) followScale(s *setting) error {
 	return err
 }
 
-// advance takes the feet for the places of the rows, and those of the probes on the same
+// advance takes the feet for the places of the rows, and where probes are asked again those of these on the same
 // charts for theirs.
-func (p *autoPrepare) advance(s setting) error {
+func (p *autoPrepare) advance(s setting, probes bool) error {
 	if _, err := p.charts.chart(order{keep: true, setting: s}); err != nil {
 		return err
 	}
 	p.setting = s
+	if !probes {
+		return nil
+	}
 	return p.charts.follow(s)
 }

@@ -84,7 +84,7 @@ func (p *autoPrepare) linearHolds() (gain float64, holds bool, err error) {
 	}
 	s := again.setting
 	s.pilot, s.neighbors, s.Ridge, s.Rounds, s.least = false, chosen.neighbors, chosen.Ridge, chosen.Rounds, chosen.least
-	if err := again.advance(s); err != nil {
+	if err := again.advance(s, false); err != nil {
 		return 0, false, err
 	}
 	difference, err := held.judge(s, m.plane.gain)

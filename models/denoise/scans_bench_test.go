@@ -252,6 +252,7 @@ var scanCases = []scanCase{
 	{"bumpy .5 density", "bumpy", 10000, .5, "density"},
 	{"bumpy uneven", "bumpy", 10000, 0, "uneven"},
 	{"bumpy .5 outliers", "bumpy", 10000, .5, "outliers"},
+	{"bumpy .5 rays", "bumpy", 10000, .5, "rays"},
 	{"cube .5", "cube", 10000, .5, ""},
 	{"cube 1", "cube", 10000, 1, ""},
 	{"cube 2", "cube", 10000, 2, ""},
@@ -263,6 +264,7 @@ var scanCases = []scanCase{
 	{"bunny .5 density", "bunny", 10000, .5, "density"},
 	{"bunny uneven", "bunny", 10000, 0, "uneven"},
 	{"bunny .5 outliers", "bunny", 10000, .5, "outliers"},
+	{"bunny .5 rays", "bunny", 10000, .5, "rays"},
 	{"dragon .3", "dragon", 10000, .3, ""},
 	{"dragon .3 100000", "dragon", 100000, .3, ""},
 }
@@ -286,6 +288,12 @@ func (c scanCase) draw(m *mesh, seed uint64) (x rows.Data, outlier []bool) {
 		}
 		out := c.kind == "outliers" && k%5 == 0
 		outlier = append(outlier, out)
+		if c.kind == "rays" { // of a scanner two diagonals away
+			ray := sub3(p, [3]float64{(b.Lo[0]+b.Hi[0])/2 + 2, (b.Lo[1] + b.Hi[1]) / 2, (b.Lo[2] + b.Hi[2]) / 2})
+			move := s * rng.NormFloat64() / math.Sqrt(dense.Dot(ray[:], ray[:]))
+			x.X = append(x.X, p[0]+move*ray[0], p[1]+move*ray[1], p[2]+move*ray[2])
+			continue
+		}
 		for j := range 3 {
 			if out {
 				x.X = append(x.X, b.Lo[j]-.05+(b.Hi[j]-b.Lo[j]+.1)*rng.Float64())

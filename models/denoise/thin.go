@@ -154,15 +154,16 @@ func (s *setting) isThin(few, many, size float64) bool {
 // prepare makes the sums of the chart at y from the rows gathered. In thin parts it grows from a chart of fewer rows, each
 // chart beginning with the plane of the one before and the weights that rows have by their distance from that.
 func (w *autoWorker) prepare(y, pivot []float64, s setting) bool {
+	w.made = s.Setting
 	for k := s.start; k > 0 && k < len(w.rows.Found); k = int(growth * float64(k)) {
-		step, near := s, w.rows.Nearer(k, w.cloud.D)
-		step.Rounds = min(s.Rounds, 2)
-		made := w.chart.Prepare(y, pivot, &near, &step.Setting) && w.chart.Solve(pilotRidge)
+		near := w.rows.Nearer(k, w.cloud.D)
+		w.made.Rounds = min(s.Rounds, 2)
+		made := w.chart.Prepare(y, pivot, &near, &w.made) && w.chart.Solve(pilotRidge)
 		w.rows.L = near.L // which may have grown
 		if !made {
 			return false
 		}
-		s.Grown = true
+		w.made.Grown, w.made.Rounds = true, s.Rounds
 	}
-	return w.chart.Prepare(y, pivot, &w.rows, &s.Setting)
+	return w.chart.Prepare(y, pivot, &w.rows, &w.made)
 }

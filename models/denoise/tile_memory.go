@@ -29,7 +29,7 @@ func KnownRows(m Method, tile, n, columns int, o Options) float64 {
 func TaskBytes(m Method, tile int, known float64, n, columns int, o Options) float64 {
 	f := tileFootprint(m, n, columns, o)
 	row := f.D + 3 // with its number, its weight, and its trust
-	ofKnown, ofTile := partCopies*row+f.D+indexWords, tileCopies*row+rowWords+mergeWords
+	ofKnown, ofTile, ofTask := partCopies*row+f.D+indexWords, tileCopies*row+rowWords+mergeWords, f.workers()
 	if _, auto := m.(Auto); auto {
 		probes := 1.0
 		if n <= fewRows {
@@ -38,11 +38,12 @@ func TaskBytes(m Method, tile int, known float64, n, columns int, o Options) flo
 		chart := f.D*(2+f.d+f.d*(f.d+3)/2) + 2
 		ofKnown += partCopies*chart + f.D*placeCopies*(1+probes)/2 + (indexWords+3)*(2+probes) + classWords(f.D)*(1+probes)
 		ofTile += tileCopies * chart
+		ofTask += compareNumbers(float64(tile), f.D, probes)
 		if comparesLinear(m, columns, o) { // rows as they came, and charts while those of rows held out are made
 			ofTile += tileCopies * (2*row + chart)
 		}
 	}
-	return 8 * (known*ofKnown + float64(tile)*ofTile + f.workers())
+	return 8 * (known*ofKnown + float64(tile)*ofTile + ofTask)
 }
 
 // tileFootprint is that of work on rows, with a latent dimension of at least 1.

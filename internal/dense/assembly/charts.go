@@ -11,6 +11,7 @@ func writeCharts(sets ...set) {
 		chartKernel(s, "addPlane", 10, chart.addPlane)
 		chartKernel(s, "turnChart", 21, chart.turn)
 		chartKernel(s, "reweighChart", 22, chart.reweigh)
+		chartKernel(s, "reweighRows", 2, chart.reweighRows)
 		chartKernel(s, "chartInfluences", 1, chart.influences)
 		chartKernel(s, "splitChart", 3, chart.splitSides)
 		chartKernel(s, "weighSide", 0, chart.weighSide)
@@ -160,17 +161,29 @@ func (c chart) polynomial(p, q value) value {
 	return c.sum(c.sum(c.number(0), c.times(p, first)), c.times(q, second))
 }
 
-func (c chart) reweigh() {
-	p, q, z := c.load(c.own(chartP)), c.load(c.own(chartQ)), c.load(c.own(chartZ))
+// byLoss is the weight of rows, and that times Tukey's weight of their residuals, which it stores.
+func (c chart) byLoss(p, q, z value) (weight, used value) {
 	r := c.less(z, c.polynomial(p, q))
 	u := c.times(c.times(r, r), c.number(6))
 	v := c.less(c.number(7), u)
 	loss := c.choose(c.above(c.number(7), u), c.times(v, v), c.number(8))
-	weight := c.load(c.own(chartWeight))
-	used := c.times(weight, loss)
+	weight = c.load(c.own(chartWeight))
+	used = c.times(weight, loss)
 	c.store(used, c.own(chartUsed))
+	return weight, used
+}
+
+func (c chart) reweigh() {
+	p, q, z := c.load(c.own(chartP)), c.load(c.own(chartQ)), c.load(c.own(chartZ))
+	weight, used := c.byLoss(p, q, z)
 	c.addTo(21, weight)
 	c.addMoments(p, q, z, used)
+}
+
+func (c chart) reweighRows() {
+	weight, used := c.byLoss(c.load(c.own(chartP)), c.load(c.own(chartQ)), c.load(c.own(chartZ)))
+	c.addTo(0, used)
+	c.addTo(1, weight)
 }
 
 func (c chart) addMoments(p, q, z, w value) {

@@ -22,6 +22,8 @@ type Setting struct {
 	Sides float64
 	// Grown begins with the chart at hand, its plane and the weights that rows have by it.
 	Grown bool
+	// Again says that the chart at hand was made of the same rows at the same place by least squares, with whose weights and first plane this one begins.
+	Again bool
 }
 
 // Chart makes charts, one at a time, in memory of its own.
@@ -50,8 +52,6 @@ type Chart interface {
 	// its sums; it is false where there is none.
 	Width() int
 	Store(to []float64)
-	// Bend writes how a stored chart bends.
-	Bend(dst Bend, from []float64)
 	Load(from []float64) bool
 }
 
@@ -136,9 +136,11 @@ func (c *Surface) Prepare(o, pivot []float64, r *Rows, s *Setting) bool {
 	}
 	c.room(k)
 	c.k, c.unit, c.cut = k, r.Next, s.Cut
-	r.weigh(func(i int, weight, used float64) { c.Weights[i], c.used[i] = weight, used })
-	if !c.frame.Find(r.near, c.Weights[:k]) {
-		return false
+	if !s.Again {
+		r.weigh(func(i int, weight, used float64) { c.Weights[i], c.used[i] = weight, used })
+		if !c.frame.Find(r.near, c.Weights[:k]) {
+			return false
+		}
 	}
 	copy(c.o, o)
 	copy(c.u, c.frame.Axes)

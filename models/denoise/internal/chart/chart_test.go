@@ -92,3 +92,51 @@ func noisySphere(n int, noise float64) (rows.Data, lookup.Index) {
 	}
 	return x, lookup.NewIndex(x.X, 3, all)
 }
+
+// TestChartAgain: a chart that begins with weights and plane of one by least squares of the same rows is the chart made of them from nothing.
+func TestChartAgain(t *testing.T) {
+	x, at := noisySphere(400, .02)
+	for _, ch := range []Chart{&Space{}, NewSurface(3, 2)} {
+		r := NewRows(ch)
+		stored := [2][]float64{make([]float64, ch.Width()), make([]float64, ch.Width())}
+		for _, row := range []int{3, 50, 200} {
+			y := x.Row(row)
+			r.Look(at, y, 60)
+			r.Gather(x, x.X, x.X, nil, 60)
+			robust := Setting{Ridge: .03, Scale: .02, Cut: .1, Rounds: 3, Steps: RobustSteps}
+			for k := range stored {
+				require.True(t, ch.Prepare(y, y, &r, &Setting{Ridge: .03, Cut: math.Inf(1), Rounds: 2}) && ch.Solve(.03))
+				robust.Again = k == 1
+				require.True(t, ch.Prepare(y, y, &r, &robust) && ch.Solve(.03))
+				ch.Store(stored[k])
+			}
+			require.Equal(t, stored[0], stored[1])
+		}
+	}
+}
+
+// BenchmarkPooledCurvature is the mean curvature of 120 charts.
+func BenchmarkPooledCurvature(b *testing.B) {
+	x, at := noisySphere(400, .02)
+	for name, ch := range map[string]Chart{"space": &Space{}, "surface": NewSurface(3, 2)} {
+		b.Run(name, func(b *testing.B) {
+			r, charts := NewRows(ch), make([][]float64, 120)
+			for k := range charts {
+				charts[k] = make([]float64, ch.Width())
+				y := x.Row(k)
+				r.Look(at, y, 60)
+				r.Gather(x, x.X, x.X, nil, 60)
+				require.True(b, ch.Prepare(y, y, &r, &Setting{Cut: math.Inf(1), Rounds: 2}) && ch.Solve(0))
+				ch.Store(charts[k])
+			}
+			w := NewDraw(ch)
+			for b.Loop() {
+				w.Begin(charts[0])
+				for _, c := range charts {
+					w.Include(c, 1)
+				}
+				w.End()
+			}
+		})
+	}
+}

@@ -124,28 +124,69 @@ func (c *carrier) turnNormals(from Bend) {
 	}
 }
 
-// Draw is a curvature that a chart is drawn to, with memory to carry it to its frame.
+// Draw is the curvature that a chart is drawn to: the mean of those of stored charts, each carried to the frame of the first, with memory to
+// carry it to that of the chart at hand. Surfaces in space have one of their own, [spaceDraw].
 type Draw struct {
 	*carrier
-	To   Bend
-	here []float64 // d x d x D
+	chart     *Surface // that reads stored ones; nil in space
+	to, other Bend
+	here      []float64 // d x d x D
+	total     float64
+
+	space spaceDraw
 }
 
-func NewDraw(d, D int) Draw {
-	return Draw{newCarrier(d, D), NewBend(d, D), make([]float64, d*d*D)}
+// NewDraw draws charts as c makes them.
+func NewDraw(c Chart) *Draw {
+	s, _ := c.(*Surface)
+	if s == nil {
+		return &Draw{}
+	}
+	return &Draw{carrier: newCarrier(s.d, s.D), chart: s, to: NewBend(s.d, s.D), other: NewBend(s.d, s.D), here: make([]float64, s.d*s.d*s.D)}
+}
+
+// Begin takes the frame of a stored chart for that of the mean.
+func (w *Draw) Begin(own []float64) {
+	w.total = 0
+	if w.chart == nil {
+		w.space.begin(own)
+		return
+	}
+	w.chart.bend(w.to, own)
+	clear(w.to.M)
+}
+
+// Include counts a stored chart in the mean, with weight times the square of the least cosine between the tangent planes.
+func (w *Draw) Include(stored []float64, weight float64) {
+	if w.chart == nil {
+		w.total += w.space.include(stored, weight)
+		return
+	}
+	w.chart.bend(w.other, stored)
+	w.total += w.Add(w.to.M, w.to.U, w.other, weight)
+}
+
+// End makes the mean; it is false where no chart counts.
+func (w *Draw) End() bool {
+	if !(w.total > 0) {
+		return false
+	}
+	dense.Scale(w.to.M, 1/w.total)
+	w.space.scale(1 / w.total)
+	return true
 }
 
 // in is the curvature in the frame u, 0 where that is too far from its own.
 func (w *Draw) in(u []float64) []float64 {
 	clear(w.here)
-	if total := w.Add(w.here, u, w.To, 1); total > 0 {
+	if total := w.Add(w.here, u, w.to, 1); total > 0 {
 		dense.Scale(w.here, 1/total)
 	}
 	return w.here
 }
 
-// Bend implements Chart.
-func (c *Surface) Bend(dst Bend, from []float64) {
+// bend reads how a stored chart bends.
+func (c *Surface) bend(dst Bend, from []float64) {
 	d, D := c.d, c.D
 	n := D + copy(dst.U, from[D:D+d*D])
 	b, unit := from[n+(1+d)*D:], from[n+c.p*D]
@@ -183,28 +224,4 @@ func (c *Surface) drawTo(w *Draw) {
 			at++
 		}
 	}
-}
-
-// Bend implements Chart.
-func (c *Space) Bend(dst Bend, from []float64) {
-	u, v := [3]float64(from[3:]), [3]float64(from[6:])
-	h, b, n := from[9], from[13:], cross(u, v)
-	copy(dst.U, u[:])
-	copy(dst.U[3:], v[:])
-	for j, n := range n {
-		n /= h
-		dst.M[j], dst.M[3+j], dst.M[6+j], dst.M[9+j] = b[0]*n, b[1]*n/2, b[1]*n/2, b[2]*n
-	}
-}
-
-// drawTo implements what [Surface] does.
-func (c *Space) drawTo(w *Draw) {
-	c.drawn = [3]float64{}
-	if w == nil {
-		return
-	}
-	u := [6]float64{c.u[0], c.u[1], c.u[2], c.v[0], c.v[1], c.v[2]}
-	m := w.in(u[:])
-	n := c.n[:]
-	c.drawn = [3]float64{c.h * dense.Dot(m[:3], n), 2 * c.h * dense.Dot(m[3:6], n), c.h * dense.Dot(m[9:12], n)}
 }

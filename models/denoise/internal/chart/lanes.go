@@ -35,11 +35,15 @@ type spaceLanes struct {
 	xStride     int
 	own         []float64
 	stride      int
-	sums        [spaceSums * lanes]float64 // by lane
-	totals      [spaceSums]float64         // of all lanes
+	sums        *laneSums
+	totals      [spaceSums]float64 // of all lanes
 }
 
 const spaceSums = 22
+
+// laneSums are sums by lane. They are allocated by themselves, for which Go takes memory that begins with a line of the cache: kernels without
+// registers for all sums take a third more time where vectors of these lie across two lines.
+type laneSums [spaceSums * lanes]float64
 
 // kernel is a function in assembly.
 type kernel func(table, x *float64, xStride int, at *float64, stride, groups int, sums *float64)
@@ -50,6 +54,9 @@ func (l *spaceLanes) run(kernels [2]kernel, plain func(*spaceLanes), sums int) {
 		kernels[1](&l.table[0], &l.x[0], l.xStride, &l.own[0], l.stride, l.groups, &l.totals[0])
 		return
 	}
+	if l.sums == nil {
+		l.sums = new(laneSums)
+	}
 	clear(l.sums[:sums*lanes])
 	switch {
 	case l.groups == 0:
@@ -58,8 +65,8 @@ func (l *spaceLanes) run(kernels [2]kernel, plain func(*spaceLanes), sums int) {
 	default:
 		plain(l)
 	}
-	for i := range sums {
-		s := l.sums[i*lanes : (i+1)*lanes]
+	for i := range l.totals[:sums] {
+		s := (*[lanes]float64)(l.sums[i*lanes:])
 		l.totals[i] = ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]))
 	}
 }
@@ -151,10 +158,32 @@ func (l *spaceLanes) turnPlain() {
 // reweigh takes Tukey's weights of the residuals from the heights of a polynomial, cut being in units of h, and adds up
 // moments. It returns the sums of the weights before and after.
 func (l *spaceLanes) reweigh(b *[spaceTerms]float64, cut float64) (all, left float64) {
-	copy(l.table[:], b[:])
-	l.table[6], l.table[7], l.table[8] = 1/(cut*cut), 1, 0
+	l.toLoss(b, cut)
 	l.run(reweighChart, (*spaceLanes).reweighPlain, 22)
 	return l.sum(21), l.sum(0)
+}
+
+// reweighRows takes the same weights and leaves the moments.
+func (l *spaceLanes) reweighRows(b *[spaceTerms]float64, cut float64) (all, left float64) {
+	l.toLoss(b, cut)
+	l.run(reweighRows, (*spaceLanes).reweighRowsPlain, 2)
+	return l.sum(1), l.sum(0)
+}
+
+func (l *spaceLanes) toLoss(b *[spaceTerms]float64, cut float64) {
+	copy(l.table[:], b[:])
+	l.table[6], l.table[7], l.table[8] = 1/(cut*cut), 1, 0
+}
+
+func (l *spaceLanes) reweighRowsPlain() {
+	weight, used := l.column(spaceWeight), l.column(spaceUsed)
+	p, q, z := l.column(spaceP), l.column(spaceQ), l.column(spaceZ)
+	for i, w := range weight {
+		r := z[i] - l.polynomial(p[i], q[i])
+		used[i] = float64(w * Tukey(float64(float64(r*r)*l.table[6])))
+		l.sums[i%lanes] += used[i]
+		l.sums[lanes+i%lanes] += w
+	}
 }
 
 func (l *spaceLanes) reweighPlain() {

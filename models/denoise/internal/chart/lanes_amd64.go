@@ -13,6 +13,9 @@ func turnChartWider(table, x *float64, xStride int, at *float64, stride, groups 
 func reweighChartWider(table, x *float64, xStride int, at *float64, stride, groups int, sums *float64)
 
 //go:noescape
+func reweighRowsWider(table, x *float64, xStride int, at *float64, stride, groups int, sums *float64)
+
+//go:noescape
 func chartInfluencesWider(table, x *float64, xStride int, at *float64, stride, groups int, sums *float64)
 
 //go:noescape
@@ -30,6 +33,7 @@ var (
 	addPlane        = [2]kernel{addPlaneWide, addPlaneWider}
 	turnChart       = [2]kernel{turnChartWide, turnChartWider}
 	reweighChart    = [2]kernel{reweighChartWide, reweighChartWider}
+	reweighRows     = [2]kernel{reweighRowsWide, reweighRowsWider}
 	chartInfluences = [2]kernel{chartInfluencesWide, chartInfluencesWider}
 	splitChart      = [2]kernel{splitChartWide, splitChartWider}
 	weighSide       = [2]kernel{weighSideWide, weighSideWider}

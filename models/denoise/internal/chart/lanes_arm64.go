@@ -6,6 +6,7 @@ var (
 	addPlane        = [2]kernel{addPlaneWide}
 	turnChart       = [2]kernel{turnChartWide}
 	reweighChart    = [2]kernel{reweighChartWide}
+	reweighRows     = [2]kernel{reweighRowsWide}
 	chartInfluences = [2]kernel{chartInfluencesWide}
 	splitChart      = [2]kernel{splitChartWide}
 	weighSide       = [2]kernel{weighSideWide}

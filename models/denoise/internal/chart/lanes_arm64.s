@@ -1566,6 +1566,238 @@ group:
 	BNE group
 	RET
 
+// func reweighRowsWide(table, x *float64, xStride int, at *float64, stride, groups int, sums *float64)
+TEXT ·reweighRowsWide(SB), 0, $0-56
+	MOVD table+0(FP), R0
+	MOVD x+8(FP), R4
+	MOVD xStride+16(FP), R3
+	MOVD at+24(FP), R5
+	MOVD stride+32(FP), R8
+	MOVD groups+40(FP), R2
+	MOVD sums+48(FP), R1
+	LSL $3, R3, R3
+	LSL $3, R8, R8
+	ADD R8<<1, R8, R12
+	ADD R8<<2, R8, R13
+group:
+	ADD R8<<1, R5, R16
+	FMOVQ 0(R16), F0
+	ADD $24, R0, R16
+	VLD1R (R16), [V1.D2]
+	WORD $0x6e61dc01 // fmul v1.2d, v0.2d, v1.2d
+	ADD $8, R0, R16
+	VLD1R (R16), [V2.D2]
+	WORD $0x4e61d441 // fadd v1.2d, v2.2d, v1.2d
+	ADD R12<<0, R5, R16
+	FMOVQ 0(R16), F2
+	ADD $32, R0, R16
+	VLD1R (R16), [V3.D2]
+	WORD $0x6e63dc43 // fmul v3.2d, v2.2d, v3.2d
+	WORD $0x4e63d421 // fadd v1.2d, v1.2d, v3.2d
+	ADD $40, R0, R16
+	VLD1R (R16), [V3.D2]
+	WORD $0x6e63dc43 // fmul v3.2d, v2.2d, v3.2d
+	ADD $16, R0, R16
+	VLD1R (R16), [V4.D2]
+	WORD $0x4e63d483 // fadd v3.2d, v4.2d, v3.2d
+	WORD $0x6e61dc00 // fmul v0.2d, v0.2d, v1.2d
+	VLD1R (R0), [V1.D2]
+	WORD $0x4e60d420 // fadd v0.2d, v1.2d, v0.2d
+	WORD $0x6e63dc41 // fmul v1.2d, v2.2d, v3.2d
+	WORD $0x4e61d400 // fadd v0.2d, v0.2d, v1.2d
+	ADD R8<<2, R5, R16
+	FMOVQ 0(R16), F1
+	WORD $0x4ee0d420 // fsub v0.2d, v1.2d, v0.2d
+	WORD $0x6e60dc00 // fmul v0.2d, v0.2d, v0.2d
+	ADD $48, R0, R16
+	VLD1R (R16), [V1.D2]
+	WORD $0x6e61dc00 // fmul v0.2d, v0.2d, v1.2d
+	ADD $56, R0, R16
+	VLD1R (R16), [V1.D2]
+	WORD $0x4ee0d421 // fsub v1.2d, v1.2d, v0.2d
+	ADD $56, R0, R16
+	VLD1R (R16), [V2.D2]
+	WORD $0x6ee0e440 // fcmgt v0.2d, v2.2d, v0.2d
+	WORD $0x6e61dc21 // fmul v1.2d, v1.2d, v1.2d
+	ADD $64, R0, R16
+	VLD1R (R16), [V2.D2]
+	VMOV V0.B16, V3.B16
+	VBSL V2.B16, V1.B16, V3.B16
+	FMOVQ 0(R5), F0
+	WORD $0x6e63dc01 // fmul v1.2d, v0.2d, v3.2d
+	ADD R8<<0, R5, R16
+	FMOVQ F1, 0(R16)
+	FMOVQ 0(R1), F2
+	WORD $0x4e61d441 // fadd v1.2d, v2.2d, v1.2d
+	FMOVQ F1, 0(R1)
+	FMOVQ 64(R1), F2
+	WORD $0x4e60d440 // fadd v0.2d, v2.2d, v0.2d
+	FMOVQ F0, 64(R1)
+	ADD R8<<1, R5, R16
+	FMOVQ 16(R16), F0
+	ADD $24, R0, R16
+	VLD1R (R16), [V1.D2]
+	WORD $0x6e61dc01 // fmul v1.2d, v0.2d, v1.2d
+	ADD $8, R0, R16
+	VLD1R (R16), [V2.D2]
+	WORD $0x4e61d441 // fadd v1.2d, v2.2d, v1.2d
+	ADD R12<<0, R5, R16
+	FMOVQ 16(R16), F2
+	ADD $32, R0, R16
+	VLD1R (R16), [V3.D2]
+	WORD $0x6e63dc43 // fmul v3.2d, v2.2d, v3.2d
+	WORD $0x4e63d421 // fadd v1.2d, v1.2d, v3.2d
+	ADD $40, R0, R16
+	VLD1R (R16), [V3.D2]
+	WORD $0x6e63dc43 // fmul v3.2d, v2.2d, v3.2d
+	ADD $16, R0, R16
+	VLD1R (R16), [V4.D2]
+	WORD $0x4e63d483 // fadd v3.2d, v4.2d, v3.2d
+	WORD $0x6e61dc00 // fmul v0.2d, v0.2d, v1.2d
+	VLD1R (R0), [V1.D2]
+	WORD $0x4e60d420 // fadd v0.2d, v1.2d, v0.2d
+	WORD $0x6e63dc41 // fmul v1.2d, v2.2d, v3.2d
+	WORD $0x4e61d400 // fadd v0.2d, v0.2d, v1.2d
+	ADD R8<<2, R5, R16
+	FMOVQ 16(R16), F1
+	WORD $0x4ee0d420 // fsub v0.2d, v1.2d, v0.2d
+	WORD $0x6e60dc00 // fmul v0.2d, v0.2d, v0.2d
+	ADD $48, R0, R16
+	VLD1R (R16), [V1.D2]
+	WORD $0x6e61dc00 // fmul v0.2d, v0.2d, v1.2d
+	ADD $56, R0, R16
+	VLD1R (R16), [V1.D2]
+	WORD $0x4ee0d421 // fsub v1.2d, v1.2d, v0.2d
+	ADD $56, R0, R16
+	VLD1R (R16), [V2.D2]
+	WORD $0x6ee0e440 // fcmgt v0.2d, v2.2d, v0.2d
+	WORD $0x6e61dc21 // fmul v1.2d, v1.2d, v1.2d
+	ADD $64, R0, R16
+	VLD1R (R16), [V2.D2]
+	VMOV V0.B16, V3.B16
+	VBSL V2.B16, V1.B16, V3.B16
+	FMOVQ 16(R5), F0
+	WORD $0x6e63dc01 // fmul v1.2d, v0.2d, v3.2d
+	ADD R8<<0, R5, R16
+	FMOVQ F1, 16(R16)
+	FMOVQ 16(R1), F2
+	WORD $0x4e61d441 // fadd v1.2d, v2.2d, v1.2d
+	FMOVQ F1, 16(R1)
+	FMOVQ 80(R1), F2
+	WORD $0x4e60d440 // fadd v0.2d, v2.2d, v0.2d
+	FMOVQ F0, 80(R1)
+	ADD R8<<1, R5, R16
+	FMOVQ 32(R16), F0
+	ADD $24, R0, R16
+	VLD1R (R16), [V1.D2]
+	WORD $0x6e61dc01 // fmul v1.2d, v0.2d, v1.2d
+	ADD $8, R0, R16
+	VLD1R (R16), [V2.D2]
+	WORD $0x4e61d441 // fadd v1.2d, v2.2d, v1.2d
+	ADD R12<<0, R5, R16
+	FMOVQ 32(R16), F2
+	ADD $32, R0, R16
+	VLD1R (R16), [V3.D2]
+	WORD $0x6e63dc43 // fmul v3.2d, v2.2d, v3.2d
+	WORD $0x4e63d421 // fadd v1.2d, v1.2d, v3.2d
+	ADD $40, R0, R16
+	VLD1R (R16), [V3.D2]
+	WORD $0x6e63dc43 // fmul v3.2d, v2.2d, v3.2d
+	ADD $16, R0, R16
+	VLD1R (R16), [V4.D2]
+	WORD $0x4e63d483 // fadd v3.2d, v4.2d, v3.2d
+	WORD $0x6e61dc00 // fmul v0.2d, v0.2d, v1.2d
+	VLD1R (R0), [V1.D2]
+	WORD $0x4e60d420 // fadd v0.2d, v1.2d, v0.2d
+	WORD $0x6e63dc41 // fmul v1.2d, v2.2d, v3.2d
+	WORD $0x4e61d400 // fadd v0.2d, v0.2d, v1.2d
+	ADD R8<<2, R5, R16
+	FMOVQ 32(R16), F1
+	WORD $0x4ee0d420 // fsub v0.2d, v1.2d, v0.2d
+	WORD $0x6e60dc00 // fmul v0.2d, v0.2d, v0.2d
+	ADD $48, R0, R16
+	VLD1R (R16), [V1.D2]
+	WORD $0x6e61dc00 // fmul v0.2d, v0.2d, v1.2d
+	ADD $56, R0, R16
+	VLD1R (R16), [V1.D2]
+	WORD $0x4ee0d421 // fsub v1.2d, v1.2d, v0.2d
+	ADD $56, R0, R16
+	VLD1R (R16), [V2.D2]
+	WORD $0x6ee0e440 // fcmgt v0.2d, v2.2d, v0.2d
+	WORD $0x6e61dc21 // fmul v1.2d, v1.2d, v1.2d
+	ADD $64, R0, R16
+	VLD1R (R16), [V2.D2]
+	VMOV V0.B16, V3.B16
+	VBSL V2.B16, V1.B16, V3.B16
+	FMOVQ 32(R5), F0
+	WORD $0x6e63dc01 // fmul v1.2d, v0.2d, v3.2d
+	ADD R8<<0, R5, R16
+	FMOVQ F1, 32(R16)
+	FMOVQ 32(R1), F2
+	WORD $0x4e61d441 // fadd v1.2d, v2.2d, v1.2d
+	FMOVQ F1, 32(R1)
+	FMOVQ 96(R1), F2
+	WORD $0x4e60d440 // fadd v0.2d, v2.2d, v0.2d
+	FMOVQ F0, 96(R1)
+	ADD R8<<1, R5, R16
+	FMOVQ 48(R16), F0
+	ADD $24, R0, R16
+	VLD1R (R16), [V1.D2]
+	WORD $0x6e61dc01 // fmul v1.2d, v0.2d, v1.2d
+	ADD $8, R0, R16
+	VLD1R (R16), [V2.D2]
+	WORD $0x4e61d441 // fadd v1.2d, v2.2d, v1.2d
+	ADD R12<<0, R5, R16
+	FMOVQ 48(R16), F2
+	ADD $32, R0, R16
+	VLD1R (R16), [V3.D2]
+	WORD $0x6e63dc43 // fmul v3.2d, v2.2d, v3.2d
+	WORD $0x4e63d421 // fadd v1.2d, v1.2d, v3.2d
+	ADD $40, R0, R16
+	VLD1R (R16), [V3.D2]
+	WORD $0x6e63dc43 // fmul v3.2d, v2.2d, v3.2d
+	ADD $16, R0, R16
+	VLD1R (R16), [V4.D2]
+	WORD $0x4e63d483 // fadd v3.2d, v4.2d, v3.2d
+	WORD $0x6e61dc00 // fmul v0.2d, v0.2d, v1.2d
+	VLD1R (R0), [V1.D2]
+	WORD $0x4e60d420 // fadd v0.2d, v1.2d, v0.2d
+	WORD $0x6e63dc41 // fmul v1.2d, v2.2d, v3.2d
+	WORD $0x4e61d400 // fadd v0.2d, v0.2d, v1.2d
+	ADD R8<<2, R5, R16
+	FMOVQ 48(R16), F1
+	WORD $0x4ee0d420 // fsub v0.2d, v1.2d, v0.2d
+	WORD $0x6e60dc00 // fmul v0.2d, v0.2d, v0.2d
+	ADD $48, R0, R16
+	VLD1R (R16), [V1.D2]
+	WORD $0x6e61dc00 // fmul v0.2d, v0.2d, v1.2d
+	ADD $56, R0, R16
+	VLD1R (R16), [V1.D2]
+	WORD $0x4ee0d421 // fsub v1.2d, v1.2d, v0.2d
+	ADD $56, R0, R16
+	VLD1R (R16), [V2.D2]
+	WORD $0x6ee0e440 // fcmgt v0.2d, v2.2d, v0.2d
+	WORD $0x6e61dc21 // fmul v1.2d, v1.2d, v1.2d
+	ADD $64, R0, R16
+	VLD1R (R16), [V2.D2]
+	VMOV V0.B16, V3.B16
+	VBSL V2.B16, V1.B16, V3.B16
+	FMOVQ 48(R5), F0
+	WORD $0x6e63dc01 // fmul v1.2d, v0.2d, v3.2d
+	ADD R8<<0, R5, R16
+	FMOVQ F1, 48(R16)
+	FMOVQ 48(R1), F2
+	WORD $0x4e61d441 // fadd v1.2d, v2.2d, v1.2d
+	FMOVQ F1, 48(R1)
+	FMOVQ 112(R1), F2
+	WORD $0x4e60d440 // fadd v0.2d, v2.2d, v0.2d
+	FMOVQ F0, 112(R1)
+	ADD $64, R4, R4
+	ADD $64, R5, R5
+	SUBS $1, R2, R2
+	BNE group
+	RET
+
 // func chartInfluencesWide(table, x *float64, xStride int, at *float64, stride, groups int, sums *float64)
 TEXT ·chartInfluencesWide(SB), 0, $0-56
 	MOVD table+0(FP), R0

@@ -3,4 +3,4 @@
 package chart
 
 // There are none: kernels are plain Go.
-var weighRows, addPlane, turnChart, reweighChart, chartInfluences, splitChart, weighSide, spreadOfChart [2]kernel
+var weighRows, addPlane, turnChart, reweighChart, reweighRows, chartInfluences, splitChart, weighSide, spreadOfChart [2]kernel

@@ -46,6 +46,8 @@ func (l *spaceLanes) work(wide, wider bool) []float64 {
 	keep()
 	l.reweigh(&b, math.Inf(1))
 	keep()
+	l.reweighRows(&b, 1.5)
+	keep()
 	l.influences(&b)
 	keep()
 	x, stride := l.x, l.xStride

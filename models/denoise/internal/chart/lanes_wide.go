@@ -15,6 +15,9 @@ func turnChartWide(table, x *float64, xStride int, at *float64, stride, groups i
 func reweighChartWide(table, x *float64, xStride int, at *float64, stride, groups int, sums *float64)
 
 //go:noescape
+func reweighRowsWide(table, x *float64, xStride int, at *float64, stride, groups int, sums *float64)
+
+//go:noescape
 func chartInfluencesWide(table, x *float64, xStride int, at *float64, stride, groups int, sums *float64)
 
 //go:noescape

@@ -16,9 +16,10 @@ type Space struct {
 	h          float64
 	b          [spaceTerms]float64
 
-	p, q    float64 // coordinates of the last foot
-	k       int     // rows
-	cut     float64 // of their loss
+	first   [3][3]float64 // axes of the plane that the chart began with
+	p, q    float64       // coordinates of the last foot
+	k       int           // rows
+	cut     float64       // of their loss
 	lanes   spaceLanes
 	moments [15]float64         // of p^a q^b, by degree and then b
 	heights [spaceTerms]float64 // of psi and the height
@@ -73,13 +74,18 @@ func (c *Space) Prepare(o, pivot []float64, r *Rows, s *Setting) bool {
 	c.k = len(r.Prior)
 	c.h, c.o, c.cut = r.Next, [3]float64(o), s.Cut
 	r.L = dense.Grow(r.L, c.k)
-	c.weigh(r)
+	if !s.Again {
+		c.weigh(r)
+	}
 	cut := s.Cut / c.h
-	if s.Grown {
+	switch {
+	case s.Again:
+		c.u, c.v, c.n = c.first[0], c.first[1], c.first[2]
+	case s.Grown:
 		if !c.onSide(&before, r) {
 			return false
 		}
-	} else if !c.findPlane(r) {
+	case !c.findPlane(r):
 		return false
 	}
 	c.take(r, gatheredX)
@@ -99,7 +105,7 @@ func (c *Space) Prepare(o, pivot []float64, r *Rows, s *Setting) bool {
 		if !c.Solve(s.Ridge) {
 			return false
 		}
-		c.reweigh(cut)
+		c.reweighRows(cut) // the next moments are those of other coordinates
 		if !c.Foot(foot[:], pivot) || !c.moveTo(foot) {
 			return false
 		}
@@ -173,6 +179,7 @@ func (c *Space) findPlane(r *Rows) bool {
 	most := 3 - least - middle
 	c.u, c.v = [3]float64(v[3*most:]), [3]float64(v[3*middle:])
 	c.n = cross(c.u, c.v)
+	c.first = [3][3]float64{c.u, c.v, c.n}
 	return true
 }
 
@@ -281,6 +288,16 @@ func (c *Space) reweigh(cut float64) {
 		c.lanes.reweigh(&c.b, math.Inf(1))
 	}
 	c.takeMoments()
+}
+
+// reweighRows takes the same weights, and leaves the moments as they are.
+func (c *Space) reweighRows(cut float64) {
+	if math.IsInf(cut, 1) {
+		return
+	}
+	if all, left := c.lanes.reweighRows(&c.b, cut); !(left > leastTrusted*all) {
+		c.lanes.reweighRows(&c.b, math.Inf(1))
+	}
 }
 
 // Foot implements Chart.

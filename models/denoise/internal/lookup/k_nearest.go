@@ -161,21 +161,28 @@ func (s *kNearest) bucketed(per float64, k int) []Near {
 	for _, c := range s.list {
 		first[min(int(c.Distance*per), n-1)+1]++
 	}
-	last, most := 0, int32(0) // of the buckets that have the k nearest
-	for last < n && int(first[last]) < k {
+	last, most, before := 0, int32(0), int32(0) // of the buckets that have the k nearest
+	for last < n && int(before) < k {
 		last++
-		most = max(most, first[last])
-		first[last] += first[last-1]
+		here := first[last]
+		most = max(most, here)
+		before += here
+		first[last] = before
 	}
-	all := int(first[last])
-	s.ordered = slices.Grow(s.ordered[:0], n)[:all]
+	all := int(before)
+	for last < n { // rows beyond have places too, as to leave them out is a branch that a processor guesses badly
+		last++
+		before += first[last]
+		first[last] = before
+	}
+	s.ordered = slices.Grow(s.ordered[:0], n)[:n]
 	out := s.ordered
 	for _, c := range s.list {
-		if b := min(int(c.Distance*per), n-1); b < last {
-			out[first[b]] = c
-			first[b]++
-		}
+		b := min(int(c.Distance*per), n-1)
+		out[first[b]] = c
+		first[b]++
 	}
+	out = out[:all]
 	if most > crowdedBucket {
 		slices.SortFunc(out, compareNear)
 		return out[:k]

@@ -1,6 +1,7 @@
 package lookup
 
 import (
+	"encoding/binary"
 	"math"
 	"math/bits"
 
@@ -99,7 +100,7 @@ func (v *vicinity) copy(t *tree, s *Search, centre [Space]float64, radius float6
 		}
 	}
 	if len(v.squares) < n {
-		v.squares, v.within = make([]float64, v.stride), make([]byte, v.stride)
+		v.squares, v.within = make([]float64, v.stride), make([]byte, v.stride/groupRows+groupsAtOnce)
 	}
 }
 
@@ -165,16 +166,24 @@ func (v *vicinity) list(s *Search, x [Space]float64) {
 		s.list = make([]Near, v.stride)
 	}
 	list, found := s.list[:cap(s.list)], 0
-	for g, within := range v.within[:groups] {
-		squares, number := v.squares[groupRows*g:groupRows*g+groupRows], v.number[groupRows*g:groupRows*g+groupRows]
+	for g := 0; g < groups; g += groupsAtOnce {
+		within := binary.LittleEndian.Uint64(v.within[g : g+groupsAtOnce])
+		if left := groups - g; left < groupsAtOnce {
+			within &= 1<<(groupRows*left) - 1
+		}
+		squares, number := v.squares[groupRows*g:], v.number[groupRows*g:]
 		for ; within != 0; within &= within - 1 {
-			i := bits.TrailingZeros8(within) % groupRows
+			i := bits.TrailingZeros64(within)
 			list[found] = Near{squares[i], number[i]}
 			found++
 		}
 	}
 	s.list = list[:found]
 }
+
+// groupsAtOnce is how many groups of rows are listed in one go: most have one row within the limit or none, and a processor guesses badly
+// which.
+const groupsAtOnce = 8
 
 // find finds the squared distances of all rows, and which are within a limit.
 func (v *vicinity) find(x [Space]float64, limit float64, groups int) {
