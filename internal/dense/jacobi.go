@@ -74,8 +74,8 @@ const jacobiSweeps = 30
 func jacobiEigen3(a, v *[9]float64) {
 	*v = [9]float64{0: 1, 4: 1, 8: 1}
 	for range jacobiSweeps {
-		diagonal := a[0]*a[0] + a[4]*a[4] + a[8]*a[8]
-		off := a[3]*a[3] + a[6]*a[6] + a[7]*a[7]
+		diagonal := float64(a[0]*a[0]) + float64(a[4]*a[4]) + float64(a[8]*a[8])
+		off := float64(a[3]*a[3]) + float64(a[6]*a[6]) + float64(a[7]*a[7])
 		if !(off > 1e-34*diagonal) {
 			return
 		}
@@ -92,20 +92,20 @@ func annihilate3(a, v *[9]float64, p, q, k int) {
 		return
 	}
 	theta := (a[4*q] - a[4*p]) / (2 * apq)
-	t := 1 / (math.Abs(theta) + math.Sqrt(theta*theta+1))
+	t := 1 / (math.Abs(theta) + math.Sqrt(float64(theta*theta)+1))
 	if theta < 0 {
 		t = -t
 	}
-	c := 1 / math.Sqrt(t*t+1)
+	c := 1 / math.Sqrt(float64(t*t)+1)
 	s := t * c
-	a[4*p] -= t * apq
-	a[4*q] += t * apq
+	a[4*p] -= float64(t * apq)
+	a[4*q] += float64(t * apq)
 	a[3*p+q], a[3*q+p] = 0, 0
 	x, y := a[3*k+p], a[3*k+q]
-	u, w := c*x-s*y, s*x+c*y
+	u, w := float64(c*x)-float64(s*y), float64(s*x)+float64(c*y)
 	a[3*k+p], a[3*k+q], a[3*p+k], a[3*q+k] = u, w, u, w
 	for j := range 3 {
 		x, y := v[3*p+j], v[3*q+j]
-		v[3*p+j], v[3*q+j] = c*x-s*y, s*x+c*y
+		v[3*p+j], v[3*q+j] = float64(c*x)-float64(s*y), float64(s*x)+float64(c*y)
 	}
 }
