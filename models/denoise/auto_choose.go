@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/scqm/scqm/models/denoise/internal/chart"
+	"github.com/scqm/scqm/models/denoise/internal/lookup"
 )
 
 // candidate is what auto chooses.
@@ -303,23 +304,9 @@ func (c *compared) trustMost() {
 	}
 }
 
-// estimate computes the risk of every row as Stein does, bounded where Tukey's loss is. The
-// divergence beyond that of the influences falls no slower than one over the number of
-// neighbours from that of the candidate before, of fewer neighbours: what probes say of it
-// has more chance in it than the difference of two candidates.
+// estimate computes the risk of every row as Stein does, bounded where Tukey's loss is.
 func (p *autoPrepare) estimate(c, before *compared) {
-	c.more = 0
-	probed := 0.0
-	for i, v := range c.extra {
-		if !math.IsNaN(v) && c.trusted[0][i] > 0 {
-			c.more += v
-			probed++
-		}
-	}
-	c.more = max(c.more/max(probed, 1), 0)
-	if before != nil {
-		c.more = min(c.more, before.more*float64(before.neighbors)/float64(c.neighbors))
-	}
+	c.more = p.beyond(c, before)
 	c.risk = make([]float64, len(c.extra))
 	s, steep := p.setting, 1.0
 	if p.n > fewRows && !math.IsInf(s.Cut, 1) {
@@ -335,6 +322,59 @@ func (p *autoPrepare) estimate(c, before *compared) {
 		}
 		c.risk[i] /= max(counted, 1)
 	}
+}
+
+// beyond is the divergence beyond that of the influences. What probes say of it has more chance in it than the difference of two candidates: where it is
+// known beforehand what it is likely to be, that counts as well; elsewhere it falls no slower than one over the number of neighbours from that of
+// the candidate before, of fewer neighbours.
+func (p *autoPrepare) beyond(c, before *compared) float64 {
+	var probed []float64
+	for i, v := range c.extra {
+		if !math.IsNaN(v) && c.trusted[0][i] > 0 {
+			probed = append(probed, v)
+		}
+	}
+	if p.knowsBeyond() && len(probed) > 1 && c.size > 0 {
+		mean, deviation := stat.MeanStdDev(probed, nil)
+		return max(p.likelyBeyond(c).given(mean, deviation/math.Sqrt(float64(len(probed)))), 0)
+	}
+	more := max(floats.Sum(probed)/max(float64(len(probed)), 1), 0)
+	if before != nil {
+		more = min(more, before.more*float64(before.neighbors)/float64(c.neighbors))
+	}
+	return more
+}
+
+// knowsBeyond tells whether likelyBeyond holds: for many points of a surface in space with noise that is even.
+func (p *autoPrepare) knowsBeyond() bool {
+	return p.D == lookup.Space && p.method.Latent == lookup.Space-1 && p.n > fewRows && !p.setting.uneven
+}
+
+// likelyBeyond is what the divergence beyond that of the influences is likely to be, in units of these: a constant, for planes and weights that follow the
+// rows, and the square of the noise over the size of neighbourhoods, for where these are hardly larger the noise decides which rows are in them.
+func (p *autoPrepare) likelyBeyond(c *compared) normal {
+	noise := beyondReach * p.setting.Scale / c.size
+	mean := p.q * stat.Mean(c.own[0], nil) * (beyondPlanes + noise*noise)
+	return normal{mean, beyondUnsure * mean}
+}
+
+const (
+	// beyondPlanes is the constant, beyondReach the size of neighbourhoods in units of the noise for which the square is 1, and beyondUnsure the standard
+	// deviation in units of the mean: read off what rows and their noise say with the truth at hand (docs/adr/0119).
+	beyondPlanes, beyondReach = 0.15, 4.2
+	beyondUnsure              = 0.4
+)
+
+// normal is a normal distribution.
+type normal struct{ mean, deviation float64 }
+
+// given is the mean once a value has been seen that has a standard error.
+func (d normal) given(value, err float64) float64 {
+	a, b := d.deviation*d.deviation, err*err
+	if !(a+b > 0) {
+		return value
+	}
+	return (value*a + d.mean*b) / (a + b)
 }
 
 // spreadOf is the standard deviation of the noise by the distances of rows from

@@ -281,10 +281,27 @@ type look struct {
 // lookUncorrected finds the noise as lookAtNoise does, and whether it is uneven.
 func (p *autoPrepare) lookUncorrected(s *setting) (look, error) {
 	seen, c, err := p.lookAtNoise(s)
-	if err == nil {
-		s.uneven = s.noisy && p.n >= unevenRows && isUneven(c.local)
+	if err != nil {
+		return look{}, err
+	}
+	if s.uneven = s.noisy && p.n >= unevenRows && isUneven(c.local, unevenQuartiles); s.uneven {
+		s.uneven, err = p.isUnevenOfFew(*s)
 	}
 	return seen, err
+}
+
+// isUnevenOfFew tells whether noise that charts see to be uneven is so for those of fewer rows: what a surface bends by, or an edge, is less
+// for these, and the noise is the same. Where neighbourhoods of few rows are hardly larger than the noise they tell nothing.
+func (p *autoPrepare) isUnevenOfFew(s setting) (bool, error) {
+	few := unevenFew * chart.Quadratics(p.method.Latent)
+	if s.neighbors <= few {
+		return true, nil
+	}
+	s.neighbors, s.uneven = few, false
+	floor := p.floor
+	seen, c, err := p.lookAtNoise(&s)
+	p.floor = floor
+	return seen.size < minReach*seen.scale || err == nil && isUneven(c.local, unevenOfFew), err
 }
 
 // lookAtNoise fits the rows at their own places, by least squares and then with Tukey's
@@ -334,20 +351,25 @@ const (
 
 // isUneven tells whether the noise about rows, in units of that of all, differs from place
 // to place beyond chance: in the quartiles, so that edges and outliers are not meant.
-func isUneven(local []float64) bool {
+func isUneven(local []float64, quartiles float64) bool {
 	v := slices.Clone(local)
 	slices.Sort(v)
 	n := len(v)
-	return v[n/4] > 0 && math.Log(v[n*3/4]/v[n/4]) > unevenQuartiles
+	return v[n/4] > 0 && math.Log(v[n*3/4]/v[n/4]) > quartiles
 }
 
 // unevenQuartiles is the logarithm of the ratio of the quartiles from which on noise is
 // uneven: twice that of estimates by 40 rows of even noise.
 const unevenQuartiles = 0.5
 
+// unevenOfFew is the same for charts of few rows, of which the chance in the logarithm is .39 in place of .25 for the same unevenness.
+const unevenOfFew = 0.58
+
 const (
 	// unevenRows is the least number of rows among which noise can be told to be uneven.
 	unevenRows = 1000
+	// unevenFew is the number of rows for each function of the charts of few rows that have to see it too.
+	unevenFew = 4
 	// leastNoise is the least noise, in units of the size of neighbourhoods: below it is the
 	// charts that differ from the surface by more or less, and the distance of a row from its
 	// place says nothing about the row.
