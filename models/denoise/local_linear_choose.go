@@ -45,6 +45,8 @@ type linearModel struct {
 	overall, off float64
 	// bent is what no surface of dimension d comes below by, as far as rows near by tell.
 	bent float64
+	// empty where no axis is more than noise: there is nothing that charts could follow.
+	empty bool
 }
 
 // linearSearch finds a linearModel.
@@ -198,6 +200,10 @@ func (f *linearSearch) choose(p *plane, latent int) (*linearModel, error) {
 		return nil, err
 	}
 	m := &linearModel{plane: f.wide, noise: math.Sqrt(f.variance), off: off}
+	if m.empty = p != nil && p.empty; m.empty {
+		m.plane, m.overall, m.risk = p.straight(), stat.Mean(overall, nil), stat.Mean(overall, nil)
+		return m, nil
+	}
 	base, best, err := f.chooseNear(m, moved)
 	if err != nil {
 		return nil, err
@@ -417,13 +423,16 @@ func (w *linearWorker) leftOf(z []float64, k, axes int) float64 {
 	return floats.Sum(w.eigen.Values[:w.plane.r-axes]) * n / (n - 1)
 }
 
-// plain tells whether charts need not be tried, being more than twice as far from the rows.
+// plain tells whether charts need not be tried, being more than twice as far from the rows, or having nothing to follow.
 func (m *linearModel) plain(p *plane) bool {
-	return p == nil && m.bent > m.risk || p != nil && p.quiet > 0 || m.bent > 2*m.risk
+	return m.empty || p == nil && m.bent > m.risk || p != nil && p.quiet > 0 || m.bent > 2*m.risk
 }
 
 // why says that a linear model was taken, beside charts of a mean squared error.
 func (m *linearModel) why(latent int, least string, charts float64) string {
+	if m.empty {
+		return "auto: a linear model is better here: no principal axis is more than noise; the method pca was used"
+	}
 	of := fmt.Sprintf("%d principal axes", m.plane.shrinking())
 	if m.neighbors > 0 {
 		of = fmt.Sprintf("principal components of the %d nearest rows", m.neighbors)

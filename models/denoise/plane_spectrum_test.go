@@ -186,3 +186,19 @@ func TestColumnNoise(t *testing.T) {
 		}
 	}
 }
+
+// TestNoiseOnly: of rows that are nothing but noise auto says that no axis is more, and leaves next to nothing of them; a
+// sphere whose axes neighbours alone tell is no such rows.
+func TestNoiseOnly(t *testing.T) {
+	for seed := range uint64(3) {
+		x := linearRows(seed+40, 300, 200)
+		d, err := Fit(context.Background(), Auto{Latent: 2}, x, Options{})
+		require.NoError(t, err)
+		require.Contains(t, d.Note(), "no principal axis is more than noise")
+		require.Equal(t, PCA{}.Name(), d.Method().Name())
+		s := sample{x: x, clean: rows.Data{N: x.N, D: x.D, X: make([]float64, len(x.X))}}
+		require.Less(t, s.meanSquare(run(t, Auto{Latent: 2}, x, Options{}).X), 0.01*200)
+	}
+	p := planeOf(t, Auto{Latent: 2}, wideSphere(9, 200, 30, 0.05).x, Options{})
+	require.False(t, p.empty)
+}
