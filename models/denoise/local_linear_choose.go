@@ -24,8 +24,8 @@ const (
 	// leastLocalRows is the least number of nearest rows, mostLocalRows the largest.
 	leastLocalRows, mostLocalRows = 60, 1000
 	// localSample bounds the rows on which numbers of rows are compared, quietSample those
-	// about which noise is looked for.
-	localSample, quietSample = 120, 60
+	// about which noise is looked for, unsureSample those on which is decided what the first are too few for.
+	localSample, quietSample, unsureSample = 120, 60, 480
 	// quietRows is the part of these with the least noise that is left out.
 	quietRows = 0.1
 	// localStep is the length of the perturbation in units of the noise: models of near rows are smooth,
@@ -45,6 +45,8 @@ type linearModel struct {
 	overall, off float64
 	// bent is what no surface of dimension d comes below by, as far as rows near by tell.
 	bent float64
+	// empty where no axis is more than noise: there is nothing that charts could follow.
+	empty bool
 }
 
 // linearSearch finds a linearModel.
@@ -53,10 +55,13 @@ type linearSearch struct {
 	x       rows.Data
 	threads int
 	wide    *plane // with all axes that are looked at
-	off     []float64
-	kept    []float64 // weights of rows, 0 for those far from the plane
-	cloud   *Cloud    // coordinates along these
-	some    []int
+	// variance of the noise: that of wide, or less where the columns say so. Gains of the nearest rows are by the former, which what few
+	// rows vary by chance makes the better one.
+	variance float64
+	off      []float64
+	kept     []float64 // weights of rows, 0 for those far from the plane
+	cloud    *Cloud    // coordinates along these
+	some     []int
 }
 
 // findLinear finds the linear model of distinct rows of positive weight with the least estimated risk, with p, nil
@@ -113,6 +118,7 @@ func (f *linearSearch) findAxes(p *plane) error {
 		variance = 0
 	}
 	f.wide.take(f.wide.r, values, variance, n)
+	f.variance = f.quietest(p, variance)
 	return nil
 }
 
@@ -188,41 +194,75 @@ func (w *linearWorker) noiseNear(f *linearSearch, z []float64, k int) float64 {
 
 // choose compares models on some of the rows.
 func (f *linearSearch) choose(p *plane, latent int) (*linearModel, error) {
-	variance := f.wide.noise * f.wide.noise
-	off, overall := f.overall(p, variance)
+	off, overall := f.overall(p, selectionRows) // those that charts are judged on: of fewer, the noise would decide
 	moved, err := f.perturb()
 	if err != nil || moved == nil {
 		return nil, err
 	}
-	base := f.near(0, moved)
-	best, m := base, &linearModel{plane: f.wide, noise: f.wide.noise}
-	n := len(f.cloud.used)
-	for k := min(n-1, mostLocalRows); k >= leastLocalRows; k /= 2 {
-		risk := f.near(k, moved)
-		if err := f.ctx.Err(); err != nil {
-			return nil, err
-		}
-		if surelyLess(risk, best) || m.neighbors > 0 && stat.Mean(risk, nil) < stat.Mean(best, nil) {
-			m.plane, m.neighbors, best = f.wide, k, risk
-		} else if surelyLess(best, risk) {
-			break
-		}
+	m := &linearModel{plane: f.wide, noise: math.Sqrt(f.variance), off: off}
+	if m.empty = p != nil && p.empty; m.empty {
+		m.plane, m.overall, m.risk = p.straight(), stat.Mean(overall, nil), stat.Mean(overall, nil)
+		return m, nil
 	}
-	m.risk, m.off = stat.Mean(best, nil), off
+	base, best, err := f.chooseNear(m, moved)
+	if err != nil {
+		return nil, err
+	}
+	best, each, err := f.takeSpectrum(m, best)
+	if err != nil {
+		return nil, err
+	}
+	m.risk = stat.Mean(best, nil)
 	if m.neighbors > 0 {
 		m.signal = m.plane.signal(f.cloud)
 	}
 	if overall != nil { // whose axes and whose estimate charts are compared with
 		m.overall = stat.Mean(overall, nil)
-		if p.noise < sameNoise*m.noise { // else that model is another
-			m.risk += m.overall - stat.Mean(base, nil)
-		}
-		if m.neighbors == 0 {
-			m.plane = p.straight()
+		_, alike := f.overall(p, len(f.some))
+		if !surelyLess(base, alike) {
+			if !each && p.noise < sameNoise*m.noise {
+				m.risk += m.overall - stat.Mean(base, nil)
+			}
+			if m.neighbors == 0 && !each {
+				m.plane = p.straight()
+			}
 		}
 	}
 	m.bent = f.bent(p, latent)
 	return m, nil
+}
+
+// chooseNear chooses the number of nearest rows, 0 for all, and returns the risk by row of all and of those. What is not
+// sure is decided on more rows.
+func (f *linearSearch) chooseNear(m *linearModel, moved *moved) (base, best []float64, err error) {
+	base = f.near(0, moved)
+	best = base
+	n, likeliest, least := len(f.cloud.used), 0, stat.Mean(base, nil)
+	for k := min(n-1, mostLocalRows); k >= leastLocalRows; k /= 2 {
+		risk := f.near(k, moved)
+		if err := f.ctx.Err(); err != nil {
+			return nil, nil, err
+		}
+		mean := stat.Mean(risk, nil)
+		if mean < least {
+			likeliest, least = k, mean
+		}
+		if surelyLess(risk, best) || m.neighbors > 0 && mean < stat.Mean(best, nil) {
+			m.neighbors, best = k, risk
+		} else if surelyLess(best, risk) {
+			break
+		}
+	}
+	if m.neighbors == 0 && likeliest > 0 && least < (1-worthwhile)*stat.Mean(base, nil) {
+		f.some = f.cloud.some(unsureSample)
+		base = f.near(0, moved)
+		if best = f.near(likeliest, moved); surelyLess(best, base) {
+			m.neighbors = likeliest
+		} else {
+			best = base
+		}
+	}
+	return base, best, f.ctx.Err()
 }
 
 // sameNoise is the ratio of the noise off the axes of charts to that found below which the models of all rows
@@ -241,13 +281,14 @@ func surelyLess(a, b []float64) bool {
 	return mean > max(likely*deviation/math.Sqrt(float64(len(a))), worthwhile*stat.Mean(b, nil))
 }
 
-// overall is the estimated risk of the model of all rows along the axes of p by row, and what leaving the
+// overall is the estimated risk of the model of all rows along the axes of p, by row of so many, and what leaving the
 // directions off it costs.
-func (f *linearSearch) overall(p *plane, variance float64) (cost float64, risk []float64) {
+func (f *linearSearch) overall(p *plane, rows int) (cost float64, risk []float64) {
 	if p == nil {
 		return 0, nil
 	}
-	some := f.x.Select(f.cloud.some(selectionRows)) // those that charts are judged on: of fewer, the noise would decide
+	variance := f.variance
+	some := f.x.Select(f.cloud.some(rows))
 	z, off := p.coordinates(some, f.threads)
 	fitted := 2 * variance * float64(p.D-p.r) / effective(f.x) // of each axis, which has followed the rows
 	risk = make([]float64, some.N)
@@ -310,7 +351,7 @@ func (f *linearSearch) near(k int, m *moved) []float64 {
 }
 
 func (f *linearSearch) riskOf(i, k int, m *moved, workers *[2]*linearWorker) float64 {
-	r, variance := f.wide.r, f.wide.noise*f.wide.noise
+	r, variance := f.wide.r, f.variance
 	foot, signs, along := make([]float64, r), make([]float64, f.x.D), make([]float64, r)
 	floats.SubTo(signs, m.x.Row(i), f.x.Row(i))
 	for a := range along {
@@ -382,13 +423,16 @@ func (w *linearWorker) leftOf(z []float64, k, axes int) float64 {
 	return floats.Sum(w.eigen.Values[:w.plane.r-axes]) * n / (n - 1)
 }
 
-// plain tells whether charts need not be tried, being more than twice as far from the rows.
+// plain tells whether charts need not be tried, being more than twice as far from the rows, or having nothing to follow.
 func (m *linearModel) plain(p *plane) bool {
-	return p == nil && m.bent > m.risk || p != nil && p.quiet > 0 || m.bent > 2*m.risk
+	return m.empty || p == nil && m.bent > m.risk || p != nil && p.quiet > 0 || m.bent > 2*m.risk
 }
 
 // why says that a linear model was taken, beside charts of a mean squared error.
 func (m *linearModel) why(latent int, least string, charts float64) string {
+	if m.empty {
+		return "auto: a linear model is better here: no principal axis is more than noise; the method pca was used"
+	}
 	of := fmt.Sprintf("%d principal axes", m.plane.shrinking())
 	if m.neighbors > 0 {
 		of = fmt.Sprintf("principal components of the %d nearest rows", m.neighbors)

@@ -51,6 +51,8 @@ type plane struct {
 	reach float64
 	// quiet is the noise where rows have a texture that the axes miss, or else 0.
 	quiet float64
+	// empty where no axis is more than noise, and those there are were asked for by the method alone.
+	empty bool
 	// bend is what the surface is off the plane by; nil where that is not known.
 	bend *planeBend
 }
@@ -227,6 +229,7 @@ func (f *planeFit) find() (*plane, error) {
 		if err := f.addWeak(p, kept); err != nil {
 			return nil, err
 		}
+		p.empty = p.empty && p.r == f.least && p.bend == nil
 	}
 	if f.given == 0 && p.r > f.most || p.r < f.least {
 		return nil, nil
@@ -285,6 +288,7 @@ func (f *planeFit) axes(x rows.Data) (*plane, error) {
 		switch {
 		case ok:
 			p.take(min(max(rank, f.least), k), values, variance, n)
+			p.empty = rank == 0
 			return p, nil
 		case k == most && f.linear: // a linear model takes what there is
 			p.take(k, values, 0, n)

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/scqm/scqm/internal/dense"
@@ -47,26 +48,30 @@ func (p *plane) findTexture(f *planeFit, kept []float64) {
 	}
 	slices.Sort(far)
 	quiet := far[int(quietPart*float64(len(far)))] / math.Sqrt(distuv.ChiSquared{K: q}.Quantile(quietPart))
-	if quiet > 0 && squares/sum > 2*q*quiet*quiet && !p.evenDirections(f, used, off) {
+	if quiet > 0 && squares/sum > 2*q*quiet*quiet && !p.evenDirections(f, used, nil) {
 		p.quiet = quiet
 	}
 }
 
 // evenDirections tells whether rows are off the plane in all directions alike, by the mean
-// square of the cosines of two of them, whatever their lengths.
+// square of the cosines of two of them, whatever their lengths. Columns are multiplied by scale first; nil leaves them.
 //
 // Source: C. Zou, L. Peng, L. Feng, Z. Wang, Multivariate sign-based high-dimensional tests
 // for sphericity, Biometrika 101 (2014).
-func (p *plane) evenDirections(f *planeFit, used []int, off []float64) bool {
+func (p *plane) evenDirections(f *planeFit, used []int, scale []float64) bool {
 	n := min(len(used), textureRows)
 	D, q := p.D, float64(p.D-p.r)
 	z, unit := make([]float64, p.r), make([]float64, n*D)
 	for k := range n {
 		i := used[someRow(k, len(used), n)]
 		row := unit[k*D : (k+1)*D]
-		p.split(z, row, f.x.Row(i))
+		length := p.split(z, row, f.x.Row(i))
+		if scale != nil {
+			floats.Mul(row, scale)
+			length = floats.Norm(row, 2)
+		}
 		for j := range row {
-			row[j] /= max(off[i], math.SmallestNonzeroFloat64)
+			row[j] /= max(length, math.SmallestNonzeroFloat64)
 		}
 	}
 	var squares float64

@@ -32,6 +32,7 @@ var wideKinds = []struct {
 	{"plain", func(n int, c drill.Case) rows.Data { return tileCloud("plain", n, 12, c.Rand) }},
 	{"many axes", func(n int, c drill.Case) rows.Data { return linearRows(c.Uint64(), n, 10, 9, 9, 9, 8, 8, 7, 7, 6, 6) }},
 	{"bent", func(n int, c drill.Case) rows.Data { return surfaceSample(c.Uint64(), 2*n, 20, .03, 2, widePoint).x }},
+	{"background", func(n int, c drill.Case) rows.Data { return withBackground(fallingRows(c.Uint64(), n, 60), 30).x }},
 	{"few", func(n int, c drill.Case) rows.Data { return wideSphere(c.Uint64(), n/2, 12, .05).x }},
 }
 
@@ -97,6 +98,21 @@ func TestDrillWideTiles(t *testing.T) {
 			require.Positive(t, taken[way], way)
 		}
 	}
+}
+
+// TestSpectrumInTiles: a factor for each singular value of all rows gives the bits of one cloud in tiles.
+func TestSpectrumInTiles(t *testing.T) {
+	x := withBackground(fallingRows(21, 300, 160), 80).x
+	d, err := Fit(context.Background(), Auto{Latent: 2}, x, Options{})
+	require.NoError(t, err)
+	require.Greater(t, d.Axes(), 100)
+	want, err := d.Denoise(context.Background(), x, Options{})
+	require.NoError(t, err)
+	got, fit, err := othersInTiles(Auto{Latent: 2}, x, x, 3, -1, Options{})
+	require.NoError(t, err)
+	require.Equal(t, []any{d.Axes(), d.Note()}, []any{fit.Axes(), fit.Note()})
+	require.True(t, sameBits(got.X, want.X))
+	require.Equal(t, want.Rows, got.Rows)
 }
 
 // TestNotesOfSheetsInTiles: tiles say as one cloud does that rows are on two sheets near to each other.

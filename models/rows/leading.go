@@ -12,10 +12,16 @@ const (
 	// directEigen is the order up to which all eigenvectors are computed, and
 	// exactEigen that up to which they are where others do not converge.
 	directEigen, exactEigen = 160, 256
+	// MaxAll is the order up to which all are where all are asked for.
+	MaxAll = 1024
 	// MaxExplicit is the number of columns up to which second moments are computed
 	// in less time than products with them take.
 	MaxExplicit = 400
 )
+
+// asksAll tells whether k of n eigenvectors are all that rows of some mean can have, and few enough
+// to be computed at once.
+func asksAll(n, k int) bool { return k >= n-1 && n <= MaxAll }
 
 // matrixEffort is for matrices that are held, whose products cost next to nothing.
 var matrixEffort = effort{products: 16}
@@ -36,7 +42,7 @@ const fewNumbers = 1 << 21
 // semidefinite n x n matrix a, descending, and their eigenvectors as rows; see
 // [krylovEigenvectors] for matrices that are not small.
 func leadingEigenvectors(ctx context.Context, a []float64, n, k int) (values, vectors []float64, err error) {
-	if n > directEigen {
+	if n > directEigen && !asksAll(n, k) {
 		values, vectors, exact, err := krylovEigenvectors(ctx, explicit{a, n}, k, matrixEffort)
 		if err != nil || exact && len(values) == k || n > exactEigen {
 			return values, vectors, err

@@ -63,9 +63,9 @@ func PrincipalComponents(ctx context.Context, x Data, k, threads int) (*Componen
 // number.
 func (p *Components) fill(ctx context.Context, x Data, k, threads int, unit float64) (int, error) {
 	switch order := min(x.N, x.D); {
-	case x.D <= x.N && x.D <= MaxExplicit:
+	case x.D <= x.N && (x.D <= MaxExplicit || asksAll(x.D, k)):
 		return p.fromCovariance(ctx, x, k, threads, unit)
-	case order <= exactEigen:
+	case order <= exactEigen, asksAll(order, k):
 		return p.fromGram(ctx, x, k, unit)
 	}
 	return p.fromRows(ctx, x, k, threads, unit)
@@ -76,7 +76,7 @@ func ComponentsSize(n, D, k int) float64 {
 	order, columns := float64(min(n, D)), float64(D)
 	axes := 3 * float64(k) * columns
 	switch {
-	case D <= n && D <= MaxExplicit, min(n, D) <= exactEigen:
+	case D <= n && D <= MaxExplicit, min(n, D) <= exactEigen, asksAll(min(n, D), k):
 		rows := float64(min(momentRows, n)) * columns
 		if D > n {
 			rows = float64(n) * columns

@@ -1,0 +1,182 @@
+package denoise
+
+import (
+	"math"
+
+	"github.com/scqm/scqm/models/rows"
+)
+
+const (
+	// spectrumAxes bounds the axes of a model whose singular values are shrunk one by one, spectrumNumbers the
+	// coordinates along all of them.
+	spectrumAxes, spectrumNumbers = 512, 1 << 23
+)
+
+// spectralGains are the factors on the singular values y of n rows of length D with noise of variance s^2, for which
+// Stein's risk is least among those that do not rise as y falls. With a_k = y_k^2 that risk is, but for
+// what does not depend on the factors,
+//
+//	sum_k a_k (g_k - h_k)^2,  h_k = 1 - s^2 ((|n - D| + 1)/a_k + 2 sum_(j != k) 1/(a_k - a_j)),
+//
+// so that they are the isotonic regression of h with the weights a, within 0 and 1. Where few values are more
+// than noise they come to those of Gavish and Donoho; where they fall without an end, as those of images do, what is below
+// the edge of noise is kept in part. Values are the mean squares along all axes, descending, n one less than the rows.
+//
+// Sources: C. Stein, Estimation of a covariance matrix, Rietz lecture (1975); E. Candès, C. Sing-Long, J. Trzasko,
+// Unbiased risk estimates for singular value thresholding and spectral estimators, IEEE Transactions on Signal
+// Processing 61 (2013); J. Bun, R. Allez, J.-P. Bouchaud, M. Potters, Rotational invariant estimator for general noisy matrices, IEEE
+// Transactions on Information Theory 62 (2016).
+func spectralGains(values []float64, variance, n float64, D int) []float64 {
+	count := len(values)
+	for count > 0 && !(values[count-1] > flatTail*values[0]) {
+		count--
+	}
+	beside := besideSquare(count, len(values), n, D)
+	gain := make([]float64, len(values))
+	type block struct {
+		mean, weight float64
+		size         int
+	}
+	var blocks []block
+	for k, v := range values[:count] {
+		h := (beside + 1) / v
+		for j, u := range values[:count] {
+			if j != k && u != v {
+				h += 2 / (v - u)
+			}
+		}
+		last := block{1 - variance*h/(n+1), v, 1}
+		for len(blocks) > 0 && blocks[len(blocks)-1].mean <= last.mean {
+			b := blocks[len(blocks)-1]
+			blocks = blocks[:len(blocks)-1]
+			last = block{(b.mean*b.weight + last.mean*last.weight) / (b.weight + last.weight), b.weight + last.weight, b.size + last.size}
+		}
+		blocks = append(blocks, last)
+	}
+	k := 0
+	for _, b := range blocks {
+		for range b.size {
+			gain[k] = min(max(b.mean, 0), 1)
+			k++
+		}
+	}
+	return gain
+}
+
+// besideSquare is |n - D|: by how much noise is longer one way than the other, beside count singular values of those
+// that there can be. Directions in which rows do not vary at all have no noise.
+func besideSquare(count, most int, n float64, D int) float64 {
+	if count < most {
+		D = count
+	}
+	return max(n+float64(D)-2*float64(count), math.Abs(n-float64(D)))
+}
+
+// spectrum is a linear model of all rows with a factor for each singular value.
+type spectrum struct {
+	plane     *plane
+	values    []float64 // mean squares along the axes
+	own       []float64 // of each axis, the divergence of a row that lies along it alone
+	trace     float64   // sum of the factors
+	total, of float64   // weights of rows; their number of equal ones
+}
+
+// shrinkSpectrum finds that model, or nil where rows and columns are too many.
+func (f *linearSearch) shrinkSpectrum() (*spectrum, error) {
+	all := f.x
+	all.Weights = f.kept
+	order := min(f.x.D, f.x.N-1)
+	if order > rows.MaxAll-1 || float64(f.x.N)*float64(order) > spectrumNumbers {
+		return nil, nil
+	}
+	held, err := footprint{}.reserve(PCA{}, f.x, rows.ComponentsSize(f.x.N, f.x.D, order+1)+float64(f.x.N)*float64(order))
+	if err != nil {
+		return nil, err
+	}
+	defer held.Release()
+	find := planeFit{ctx: f.ctx, x: f.x, threads: f.threads, least: 1, most: f.x.D, linear: true, given: order}
+	p, err := find.axes(all)
+	if err != nil || p == nil {
+		return nil, err
+	}
+	s := &spectrum{plane: p, of: effective(all)}
+	s.values, _ = p.spread(all, f.threads)
+	for i := range all.N {
+		s.total += all.Weight(i)
+	}
+	p.take(p.r, s.values, f.variance, s.of)
+	p.gain = spectralGains(s.values, f.variance, s.of, p.D)
+	clear(p.gain[min(spectrumAxes, p.r):])
+	s.diverge()
+	return s, nil
+}
+
+// diverge finds the parts of the divergence: with a row moved by v along the axis l, the model moves along
+// the axes by the sum over k of the squares of what the row has of the k-th left singular vector times
+//
+//	(a_k g_k - a_l g_l)/(a_k - a_l),
+//
+// g_k in the directions that no row has, g_l in what it has of no such vector.
+func (s *spectrum) diverge() {
+	p := s.plane
+	s.own, s.trace = make([]float64, p.r), 0
+	for k, g := range p.gain {
+		s.trace += g
+		s.own[k] = g * float64(p.D-p.r+1)
+		for l, h := range p.gain {
+			switch a, b := s.values[k], s.values[l]; {
+			case l == k:
+			case a == b:
+				s.own[k] += g
+			default:
+				s.own[k] += (a*g - b*h) / (a - b)
+			}
+		}
+	}
+}
+
+// risk is Stein's of a row of the weight w.
+func (s *spectrum) risk(x []float64, w float64) float64 {
+	p := s.plane
+	z, rest := make([]float64, p.r), make([]float64, p.D)
+	off := p.split(z, rest, x)
+	variance, share := p.noise*p.noise, w/s.total
+	square, left, divergence := off*off, 1-share, share*float64(p.D)
+	for k, v := range z {
+		square += (1 - p.gain[k]) * (1 - p.gain[k]) * v * v
+		if s.values[k] > 0 {
+			along := share * v * v / s.values[k]
+			divergence += along * s.own[k]
+			left -= along
+		}
+	}
+	divergence += max(left, 0) * s.trace
+	return square - float64(p.D)*variance + 2*variance*divergence
+}
+
+// cut leaves out the axes that the model shrinks to nothing.
+func (s *spectrum) cut() *plane {
+	p := *s.plane
+	p.r = max(p.shrinking(), 1)
+	p.axes, p.gain = p.axes[:p.r*p.D:p.r*p.D], p.gain[:p.r:p.r]
+	p.reach = p.noise * p.tail(1-tukeyTail)
+	return &p
+}
+
+// takeSpectrum takes a factor for each singular value of all rows where that is surely better than the
+// best model, of a risk by row.
+func (f *linearSearch) takeSpectrum(m *linearModel, best []float64) (risk []float64, taken bool, err error) {
+	s, err := f.shrinkSpectrum()
+	if err != nil || s == nil {
+		return best, false, err
+	}
+	risk = make([]float64, len(f.some))
+	for k, i := range f.some {
+		risk[k] = s.risk(f.x.Row(i), f.kept[i])
+	}
+	if !surelyLess(risk, best) {
+		return best, false, nil
+	}
+	m.plane, m.neighbors = s.cut(), 0
+	return risk, true, nil
+}
