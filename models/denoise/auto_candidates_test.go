@@ -90,6 +90,44 @@ func TestChartsOfSites(t *testing.T) {
 	require.Zero(t, testing.AllocsPerRun(10, func() { w.chartSite(c, c.uses[0].site, c.uses[:last]) }))
 }
 
+// TestFeetOnSites: what is stored of a row and a site is what the chart of the site says, made by itself.
+func TestFeetOnSites(t *testing.T) {
+	_, charts, s, list := pooledPilot(t, 120)
+	c := comparisonOf(t, charts, s, list)
+	w, n, foot := charts.workers[0], len(c.rows), make([]float64, 3)
+	for k := 0; k < n; k += 17 {
+		j := &c.judged[k]
+		require.Equal(t, []int{4, crowdRows}, []int{j.n, j.many})
+		for f, site := range j.sites[:j.n] {
+			for m, one := range list {
+				made, known := w.prepareSite(site, charts.cloud.X, &charts.places, s)
+				require.True(t, made && known && w.chart.Solve(w.ridge(one.ridge)))
+				require.Equal(t, w.rows.Next, c.size[k*sitesTried+f])
+				for r := crowdRows - 1; r >= 0; r-- {
+					at, own := ((m*n+k)*crowdRows+r)*sitesTried+f, 0.0
+					require.True(t, w.chart.Foot(foot, charts.cloud.Row(j.crowd[r])))
+					if place := w.rows.Place(j.crowd[r]); place >= 0 {
+						own = w.chart.Influence(place)
+					}
+					require.Equal(t, foot, c.feet[3*at:3*at+3])
+					require.Equal(t, own, c.own[at])
+				}
+				w.chart.Influences(w.rows.L)
+				for p := range charts.probes {
+					require.Equal(t, w.linear(&charts.probes[p], c.rows[k]), c.linear[((m*len(c.probes)+p)*n+k)*sitesTried+f])
+				}
+				for p := range charts.probes {
+					pr, at := &charts.probes[p], ((m*len(c.probes)+p)*n+k)*sitesTried+f
+					made, known := w.prepareSite(site, pr.x, &pr.places, s)
+					require.True(t, made && known && w.chart.Solve(w.ridge(one.ridge)))
+					require.True(t, w.chart.Foot(foot, pr.x[3*c.rows[k]:3*c.rows[k]+3]))
+					require.Equal(t, foot, c.moved[3*at:3*at+3])
+				}
+			}
+		}
+	}
+}
+
 // TestRowsAtOnce: few rows of few columns are compared at once, and what is held is bounded for many columns.
 func TestRowsAtOnce(t *testing.T) {
 	require.GreaterOrEqual(t, rowsAtOnce(len(candidateRidges), maxProbes, 3), selectionRows)
