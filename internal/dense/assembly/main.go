@@ -11,7 +11,7 @@ import (
 // set is an instruction set.
 type set struct {
 	name   string
-	rank   string // what kernels of package dense are named after
+	rank   string // what kernels of all kinds of processors are named after
 	wide   bool   // registers of 512 bits, and masks
 	neon   bool   // of arm64: see neonSet
 	rows   int    // of x at a time
@@ -44,6 +44,7 @@ var kernels = map[string]struct {
 	"planes_arm64":      {"../planes_arm64.s", writeNeonPlanes},
 	"smooth_arm64":      {"../../../losses/smooth_arm64.s", func() { writeSmooth(neonSet) }},
 	"feet_arm64":        {"../../../models/scqm/internal/nearest/surface_feet_arm64.s", func() { writeFeet(neonSet) }},
+	"vicinity_arm64":    {"../../../models/denoise/internal/lookup/vicinity_arm64.s", writeNeonVicinity},
 	"charts_arm64":      {"../../../models/denoise/internal/chart/lanes_arm64.s", func() { writeCharts(neonSet) }},
 }
 

@@ -13,8 +13,8 @@ func writeVicinity() {
 // nearRows writes the kernel of vicinity.go in package lookup: squared distances of rows, and a byte for eight of them that
 // says which are within the limit. The numbers of the table are the point and the limit.
 func nearRows(s set) {
-	fmt.Fprintf(output, "// func nearRows%s(table, x *float64, xStride int, squares *float64, within *byte, groups int)\n", s.name)
-	fmt.Fprintf(output, "TEXT ·nearRows%s(SB), 0, $0-48\n", s.name)
+	fmt.Fprintf(output, "// func nearRows%s(table, x *float64, xStride int, squares *float64, within *byte, groups int)\n", s.rank)
+	fmt.Fprintf(output, "TEXT ·nearRows%s(SB), 0, $0-48\n", s.rank)
 	for i, argument := range []string{"table", "x", "xStride", "squares", "within", "groups"} {
 		p("MOVQ %s+%d(FP), %s", argument, 8*i, []string{"AX", "SI", "DX", "DI", "BX", "CX"}[i])
 	}

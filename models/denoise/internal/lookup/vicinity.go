@@ -9,6 +9,7 @@ import (
 )
 
 //go:generate sh -c "go run ../../../../internal/dense/assembly vicinity > vicinity_amd64.s"
+//go:generate sh -c "go run ../../../../internal/dense/assembly vicinity_arm64 > vicinity_arm64.s"
 
 // groupRows is the number of rows that a lookup takes at a time.
 const groupRows = 8
@@ -188,7 +189,7 @@ const groupsAtOnce = 8
 // find finds the squared distances of all rows, and which are within a limit.
 func (v *vicinity) find(x [Space]float64, limit float64, groups int) {
 	v.table = [Space + 1]float64{x[0], x[1], x[2], limit}
-	switch wide, wider := dense.Wide(); {
+	switch wide, wider := dense.Ranks(); {
 	case groups == 0:
 	case wider:
 		nearRows[1](&v.table[0], &v.rows[0], v.stride, &v.squares[0], &v.within[0], groups)

@@ -2,8 +2,8 @@
 
 #include "textflag.h"
 
-// func nearRowsAVX512(table, x *float64, xStride int, squares *float64, within *byte, groups int)
-TEXT ·nearRowsAVX512(SB), 0, $0-48
+// func nearRowsWider(table, x *float64, xStride int, squares *float64, within *byte, groups int)
+TEXT ·nearRowsWider(SB), 0, $0-48
 	MOVQ table+0(FP), AX
 	MOVQ x+8(FP), SI
 	MOVQ xStride+16(FP), DX
@@ -36,8 +36,8 @@ near:
 	VZEROUPPER
 	RET
 
-// func nearRowsAVX2(table, x *float64, xStride int, squares *float64, within *byte, groups int)
-TEXT ·nearRowsAVX2(SB), 0, $0-48
+// func nearRowsWide(table, x *float64, xStride int, squares *float64, within *byte, groups int)
+TEXT ·nearRowsWide(SB), 0, $0-48
 	MOVQ table+0(FP), AX
 	MOVQ x+8(FP), SI
 	MOVQ xStride+16(FP), DX

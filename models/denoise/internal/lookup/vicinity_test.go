@@ -12,7 +12,7 @@ import (
 
 // Kernels have the bits of plain Go.
 func TestNearKernels(t *testing.T) {
-	avx2, avx512 := dense.Wide()
+	hasWide, hasWider := dense.Ranks()
 	rng := rand.New(rand.NewPCG(3, 7))
 	for groups := 1; groups < 20; groups++ {
 		n := groups * groupRows
@@ -26,7 +26,7 @@ func TestNearKernels(t *testing.T) {
 		v.findPlain(x, limit, groups)
 		require.NotZero(t, v.within[0]&8)
 		require.Zero(t, v.within[groups-1]&128)
-		for wider, ok := range []bool{avx2, avx512} {
+		for wider, ok := range []bool{hasWide, hasWider} {
 			if !ok {
 				continue
 			}
