@@ -235,6 +235,8 @@ func (f *linearSearch) choose(p *plane, latent int) (*linearModel, error) {
 // chooseNear chooses the number of nearest rows, 0 for all, and returns the risk by row of all and of those. What is not
 // sure is decided on more rows.
 func (f *linearSearch) chooseNear(m *linearModel, moved *moved) (base, best []float64, err error) {
+	known := f.variance
+	f.variance = f.wide.noise * f.wide.noise // by which rows are shrunk: with less the risk would be for fewer rows than are best
 	base = f.near(0, moved)
 	best = base
 	n, likeliest, least := len(f.cloud.used), 0, stat.Mean(base, nil)
@@ -260,6 +262,13 @@ func (f *linearSearch) chooseNear(m *linearModel, moved *moved) (base, best []fl
 			m.neighbors = likeliest
 		} else {
 			best = base
+		}
+	}
+	if known < f.variance {
+		f.variance = known
+		base = f.near(0, moved)
+		if best = base; m.neighbors > 0 {
+			best = f.near(m.neighbors, moved)
 		}
 	}
 	return base, best, f.ctx.Err()
