@@ -299,7 +299,7 @@ def tools() -> tuple[dict[str, Denoise], dict[str, Normals], list[str]]:
     except ImportError as error:
         missing.append(f"pymeshlab ({error})")
     else:
-        for scale in (4, 6):
+        for scale in (2, 4, 6):
             denoise[f"MeshLab APSS {scale}"] = meshlab("apss", scale)
         denoise["MeshLab RIMLS 4"] = meshlab("rimls", 4)
 
