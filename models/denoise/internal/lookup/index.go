@@ -82,7 +82,7 @@ func (s *Search) offerRow(x, row []float64, i int) {
 	if len(x) <= block || math.IsInf(s.limit, 1) {
 		for j, v := range x {
 			d := v - row[j]
-			sum += d * d
+			sum += float64(d * d)
 		}
 		s.offer(Near{sum, i})
 		return
@@ -91,7 +91,7 @@ func (s *Search) offerRow(x, row []float64, i int) {
 		to := min(from+block, len(x))
 		for j := from; j < to; j++ {
 			d := x[j] - row[j]
-			sum += d * d
+			sum += float64(d * d)
 		}
 		if sum > s.limit {
 			return

@@ -49,7 +49,7 @@ func TestIndexAgainstSorting(t *testing.T) {
 					var sum float64
 					for j := range D {
 						d := q[j] - x[i*D+j]
-						sum += d * d
+						sum += float64(d * d)
 					}
 					want = append(want, Near{sum, i})
 				}

@@ -164,7 +164,7 @@ func (t *tree) visit(s *Search, x []float64, at int, distance float64) {
 	}
 	t.visit(s, x, first, distance)
 	before := s.off[n.axis]
-	distance += gap*gap - before*before
+	distance += float64(gap*gap) - float64(before*before)
 	if distance*surely > s.limit {
 		return
 	}
@@ -201,7 +201,7 @@ func (t *tree) visitSpace(s *Search, x [Space]float64, at int, distance float64)
 	}
 	t.visitSpace(s, x, first, distance)
 	before := s.off[n.axis]
-	distance += gap*gap - before*before
+	distance += float64(gap*gap) - float64(before*before)
 	if distance*surely > s.limit {
 		return
 	}

@@ -131,7 +131,7 @@ func (v *vicinity) visit(t *tree, s *Search, at int, distance float64) {
 		return
 	}
 	gap, before := v.centre[n.axis]-n.at, s.off[n.axis]
-	beyond := distance + gap*gap - before*before
+	beyond := distance + float64(gap*gap) - float64(before*before)
 	far := beyond*surely > v.radius*v.radius
 	if gap <= 0 {
 		v.visit(t, s, at+1, distance)
