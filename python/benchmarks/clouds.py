@@ -259,9 +259,8 @@ def pcl(X: Array) -> Denoised:
         )
         text = after.read_text().split("DATA ascii\n")[1]
         moved = np.array([line.split()[:3] for line in text.splitlines()], np.float64)
-        if len(moved) != len(X):
-            raise RuntimeError(f"pcl_mls_smoothing returned {len(moved)} points")
-        return moved, None
+        # It leaves out points without enough neighbours: then it has no number.
+        return moved if len(moved) == len(X) else np.full_like(X, np.nan), None
 
 
 def radius_of(X: Array, neighbours: int = NORMALS) -> float:
@@ -399,7 +398,8 @@ def beside_peers(errors: dict[str, list[tuple[float, float, float]]]) -> str:
     the points that came out were further off than those that went in.
     """
     rms = {tool: np.array(values)[:, 0] for tool, values in errors.items()}
-    peers = [tool for tool in rms if tool not in ("raw", "auto", "apss", "mls")]
+    ours = ("raw", "auto", "apss", "mls")
+    peers = [t for t in rms if t not in ours and np.isfinite(rms[t]).all()]
     worse = int((rms["auto"] > rms["raw"]).sum())
     said = f"auto worse than raw on {worse} of {len(rms['auto'])}"
     if not peers:
