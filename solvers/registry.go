@@ -9,6 +9,8 @@ import (
 	"github.com/scqm/scqm/framework"
 )
 
+// init registers the solvers of this package. It is here so that Register and Supports, which solvers
+// call, know none of them.
 func init() {
 	registry = []entry{
 		{Description{"alternating", "exact minimisation over some blocks at a time, in accelerated sweeps where the loss is one of the norm, or r'Mr: l2, squared_l2, huber, mahalanobis"},

@@ -20,9 +20,6 @@ const (
 	// alone, and maxMovable the number of rows that are looked at, those that promise
 	// most by themselves.
 	highestRise, maxMovable = 1e-2, 64
-)
-
-const (
 	// movablePasses is roughly what looking for other places costs, in passes.
 	movablePasses = 6
 	// settleSteps is the number of Newton steps that take other places from the
