@@ -48,6 +48,8 @@ type Problem struct {
 	// time limit of the fit.
 	bentAgain bool
 	limits    framework.Options
+	// byColumns says that runs end by columns, see endByColumns.
+	byColumns bool
 }
 
 // NewProblem prepares the fit of a model with latent dimension d and s
