@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/scqm/scqm/framework"
@@ -80,12 +81,12 @@ func (p *Problem) judge(r *Run, tolerance float64, project bool) error {
 		r.Result.Cost = r.Cost.Cost + p.Penalty(nil, r.Result.Point[objective.BlockTheta])
 	}
 	r.Norms = &n
-	p.settle(r, tolerance)
-	return nil
+	return p.settle(r, tolerance)
 }
 
-// settle holds all blocks, and the coordinates of the rows, to the tolerance.
-func (p *Problem) settle(r *Run, tolerance float64) {
+// settle holds all blocks, and the coordinates of the rows, to the tolerance. The run was ended by residuals of rows where passes place them:
+// what stalled by these alone is converged where every row is at its nearest point.
+func (p *Problem) settle(r *Run, tolerance float64) error {
 	if tolerance == 0 {
 		tolerance = framework.DefaultTolerance
 	}
@@ -93,11 +94,27 @@ func (p *Problem) settle(r *Run, tolerance float64) {
 	if !p.placed {
 		copy(residuals[:], r.Result.Stationarity)
 	}
+	stalled := r.Result.Status == framework.Stalled && !(slices.Max(r.Result.Stationarity) <= tolerance)
 	r.Result.Stationarity = residuals[:]
-	for k, name := range []string{"c", "Q", "Theta", "Tau"} {
-		if r.Result.Status == framework.Converged && !(residuals[k] <= tolerance) {
-			r.Result.Status = framework.Stalled
-			r.Result.Message = fmt.Sprintf("the cost no longer falls, but the first-order residual is %.2g in block %s with every row at its nearest point, above the tolerance %.2g", residuals[k], name, tolerance)
+	worst := 0
+	for k, v := range residuals {
+		if v > residuals[worst] || math.IsNaN(v) {
+			worst = k
 		}
 	}
+	where := fmt.Sprintf("%.2g in block %s with every row at its nearest point", residuals[worst], [...]string{"c", "Q", "Theta", "Tau"}[worst])
+	within := residuals[worst] <= tolerance
+	switch {
+	case r.Result.Status == framework.Converged && !within:
+		r.Result.Status = framework.Stalled
+		r.Result.Message = fmt.Sprintf("the cost no longer falls, but the first-order residual is %s, above the tolerance %.2g", where, tolerance)
+	case stalled && within:
+		refuted, err := p.Refute(r.Result.Point)
+		if err != nil || refuted != "" {
+			return err
+		}
+		r.Result.Status = framework.Converged
+		r.Result.Message = fmt.Sprintf("first-order stationary: residual %s, within the tolerance %.2g", where, tolerance)
+	}
+	return nil
 }
