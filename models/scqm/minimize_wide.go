@@ -68,10 +68,14 @@ func (p *Problem) endByColumns(ctx context.Context, run *framework.Result, o fra
 	f.Run(tol, func() bool { return ctx.Err() != nil || o.OutOfTime() })
 	run.Iterations += f.Iterations
 	run.Solver += ", then newton"
-	if !(f.Cost < run.Cost) || ctx.Err() != nil {
+	if !(f.Cost < run.Cost) {
+		p.nameEnd(run, o, tol)
 		return nil
 	}
-	run.Point = framework.Point{f.Sheet.C, f.Sheet.Q, f.Sheet.Theta, f.Sheet.Tau}
+	run.Point, run.Cost = framework.Point{f.Sheet.C, f.Sheet.Q, f.Sheet.Theta, f.Sheet.Tau}, f.Cost
+	if ctx.Err() != nil {
+		return nil // which is told of the run when it is judged
+	}
 	dual := make([]float64, len(f.Multipliers))
 	dense.Transpose(dual, f.Multipliers, s.D, x.N)
 	p.SetMultipliers(dual)
@@ -82,12 +86,12 @@ func (p *Problem) endByColumns(ctx context.Context, run *framework.Result, o fra
 	if err := p.Stationarity(run.Stationarity, run.Point); err != nil {
 		return err
 	}
-	p.nameEnd(run, tol)
+	p.nameEnd(run, o, tol)
 	return nil
 }
 
 // nameEnd says how a run has ended.
-func (p *Problem) nameEnd(run *framework.Result, tol float64) {
+func (p *Problem) nameEnd(run *framework.Result, o framework.Options, tol float64) {
 	worst := 0
 	for k, v := range run.Stationarity {
 		if v > run.Stationarity[worst] {
@@ -95,11 +99,15 @@ func (p *Problem) nameEnd(run *framework.Result, tol float64) {
 		}
 	}
 	residual := fmt.Sprintf("%.2g in block %s", run.Stationarity[worst], p.Blocks()[worst].Name)
-	if run.Stationarity[worst] <= tol {
+	switch {
+	case run.Stationarity[worst] <= tol:
 		run.Status = framework.Converged
 		run.Message = fmt.Sprintf("first-order stationary: residual %s, within the tolerance %.2g", residual, tol)
-		return
+	case o.OutOfTime():
+		run.Status = framework.TimeLimit
+		run.Message = fmt.Sprintf("stopped at the time limit of %v, with columns eliminated; first-order residual %s", o.TimeLimit, residual)
+	default:
+		run.Status = framework.Stalled
+		run.Message = fmt.Sprintf("columns eliminated, the first-order residual is %s, above the tolerance %.2g", residual, tol)
 	}
-	run.Status = framework.Stalled
-	run.Message = fmt.Sprintf("columns eliminated, the first-order residual is %s, above the tolerance %.2g", residual, tol)
 }

@@ -3,6 +3,7 @@ package scqm
 import (
 	"context"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -39,4 +40,40 @@ func TestWideFitIsRefusedUnderOtherLosses(t *testing.T) {
 	x.Weights = weights
 	_, err = Learn(context.Background(), x, Config{Latent: 1, Loss: losses.L1(), Solver: solvers.Newton{}})
 	require.ErrorIs(t, err, ErrInput)
+}
+
+// A run whose columns were eliminated is named by its residual, and by the time limit where that ended it.
+func TestWideEndsAreNamed(t *testing.T) {
+	p, x := begin(t, digits(t, 6, "4", "9"), losses.L1(), 1, 1, 1)
+	late := framework.Options{TimeLimit: time.Second, Begin: time.Now().Add(-time.Hour)}
+	for _, c := range []struct {
+		residual float64
+		options  framework.Options
+		want     framework.Status
+		message  string
+	}{
+		{1e-7, late, framework.Converged, "1e-07 in block Q"},
+		{1e-3, late, framework.TimeLimit, "at the time limit of 1s"},
+		{1e-3, framework.Options{}, framework.Stalled, "0.001 in block Q, above the tolerance 1e-06"},
+	} {
+		run := &framework.Result{Status: framework.Stalled, Point: x, Stationarity: []float64{0, c.residual, 0, 0}}
+		p.nameEnd(run, c.options, 1e-6)
+		assert.Equal(t, c.want, run.Status)
+		assert.Contains(t, run.Message, c.message)
+	}
+}
+
+// A cancelled run keeps its point.
+func TestCancelledWideEnds(t *testing.T) {
+	p, x := begin(t, digits(t, 6, "4", "9"), losses.L1(), 1, 1, 1)
+	cost, err := p.Evaluate(nil, x)
+	require.NoError(t, err)
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	run := &framework.Result{Status: framework.Stalled, Point: x, Cost: cost, Stationarity: make([]float64, len(p.Blocks()))}
+	require.NoError(t, p.endByColumns(ctx, run, framework.Options{}))
+	assert.LessOrEqual(t, run.Cost, cost)
+	again, err := p.Evaluate(nil, run.Point)
+	require.NoError(t, err)
+	assert.InEpsilon(t, run.Cost, again, 1e-12)
 }
