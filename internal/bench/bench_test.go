@@ -61,6 +61,27 @@ func TestCompare(t *testing.T) {
 	assert.Equal(t, 1, left, "rows of 784 numbers are too long for newton")
 }
 
+// A solver that refuses a fit is left out, and says why; the others go on.
+func TestCompareLeavesOutWhatIsRefused(t *testing.T) {
+	o := tiny()
+	o.Losses, o.Solvers = []string{"l1"}, []string{"stochastic", "lbfgs"}
+	for _, r := range Regimes {
+		if r.Name != RegimeDigits {
+			continue
+		}
+		problems, err := r.Problems(o)
+		require.NoError(t, err)
+		c, err := problems[0].Compare(t.Context(), o)
+		require.NoError(t, err)
+		require.Equal(t, "stochastic", c.Runs[1].Solver)
+		assert.Contains(t, c.Runs[1].Note, "cannot fit rows under the loss l1")
+		assert.Nil(t, c.Runs[1].Cost)
+		assert.NotNil(t, c.Runs[0].Cost)
+		return
+	}
+	t.Fatal("no regime of digits")
+}
+
 // checkRuns looks for what cannot be, whatever the machine, and counts the
 // solvers left out.
 func checkRuns(t *testing.T, c *Comparison) (left int) {

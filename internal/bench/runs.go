@@ -2,6 +2,7 @@ package bench
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -61,6 +62,10 @@ func (p *Problem) Compare(ctx context.Context, o Options) (*Comparison, error) {
 		}
 		for k := range p.sets {
 			out, err := p.fit(ctx, o, k, name)
+			if k == 0 && errors.Is(err, scqm.ErrInput) { // refused by Learn, as stochastic is under l1 in wide data
+				r.Note = err.Error()
+				break
+			}
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", name, err)
 			}
