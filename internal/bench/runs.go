@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/scqm/scqm/framework"
@@ -56,14 +57,10 @@ func (p *Problem) Compare(ctx context.Context, o Options) (*Comparison, error) {
 	for _, name := range o.solverNames() {
 		r := &Run{Solver: name}
 		report.Runs = append(report.Runs, r)
-		if why := unsuited(ctx, p, name); why != "" {
-			r.Note = why
-			continue
-		}
 		for k := range p.sets {
 			out, err := p.fit(ctx, o, k, name)
-			if k == 0 && errors.Is(err, scqm.ErrInput) { // refused by Learn, as stochastic is under l1 in wide data
-				r.Note = err.Error()
+			if errors.Is(err, errors.ErrUnsupported) {
+				r.Note = strings.TrimSuffix(err.Error(), ": "+scqm.ErrInput.Error())
 				break
 			}
 			if err != nil {
@@ -106,25 +103,6 @@ func (p *Problem) fit(ctx context.Context, o Options, k int, name string) (*outc
 		cost: run.Cost, status: run.Status, stationarity: run.Stationarity,
 		iterations: run.Iterations, passes: run.Counts.Passes, elapsed: elapsed, history: run.History,
 	}, nil
-}
-
-// unsuited says why a solver cannot serve the problem, or nothing.
-func unsuited(ctx context.Context, p *Problem, name string) string {
-	x := p.sets[0]
-	s := min(Latent*(Latent+1)/2, x.D-Latent)
-	problem, err := scqm.NewProblem(ctx, x, p.losses[0], Latent, s, 1)
-	if err != nil {
-		return ""
-	}
-	solver, err := defaultSolver(name)
-	if err != nil || solvers.Supports(solver, problem) == nil {
-		return ""
-	}
-	switch solver.(type) {
-	case solvers.Streaming, solvers.Stochastic: // Learn makes a problem of its own for them
-		return ""
-	}
-	return fmt.Sprintf("%d columns are too many for %s", x.D, name)
 }
 
 // Floor is what principal components make of the rows.

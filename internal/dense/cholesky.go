@@ -52,6 +52,12 @@ func Cholesky(a []float64, n int, least float64) bool {
 
 // SolveCholesky solves LL'x = b in place.
 func SolveCholesky(x, l []float64, n int) {
+	ForwardCholesky(x, l, n)
+	BackwardCholesky(x, l, n)
+}
+
+// ForwardCholesky solves Lx = b in place.
+func ForwardCholesky(x, l []float64, n int) {
 	for i := range n {
 		v := x[i]
 		for k, u := range l[i*n : i*n+i] {
@@ -59,6 +65,10 @@ func SolveCholesky(x, l []float64, n int) {
 		}
 		x[i] = v / l[i*n+i]
 	}
+}
+
+// BackwardCholesky solves L'x = b in place.
+func BackwardCholesky(x, l []float64, n int) {
 	for i := n - 1; i >= 0; i-- {
 		v := x[i] / l[i*n+i]
 		x[i] = v

@@ -90,7 +90,7 @@ func (r *request) fit(ctx context.Context) (*Fit, error) {
 	}
 	fit := &Fit{Run: run, Model: p.model(run.Point)}
 	fit.Model.Loss = c.Loss
-	fit.Model.Meta = p.meta(c, solver, run, p.noteColumns(notes, solver))
+	fit.Model.Meta = p.meta(c, solver, run, p.noteColumns(notes, solver, run))
 	r.axes.tell(&fit.Model.Meta)
 	fit.Model.Meta.judgeCurvature(fit.Model.CurvatureExtent(fit.Model.Tau, x.Weights))
 	fit.Model.Meta.Missing = p.describeMissing(c, fit.Model, run.Point)

@@ -60,8 +60,8 @@ func LearnFrom(ctx context.Context, e Engine, c Config) (*Fit, error) {
 		p.Draw(c.Seed)
 	}
 	if refusal := (*framework.UnsupportedError)(nil); errors.As(solvers.Supports(c.Solver, p), &refusal) {
-		return nil, fmt.Errorf("scqm: the solver %s cannot fit rows under the loss %s: it needs %s; use streaming, or auto: %w",
-			refusal.Solver, c.Loss.Name(), refusal.Lacks, ErrInput)
+		return nil, refused{fmt.Errorf("scqm: the solver %s cannot fit rows under the loss %s: it needs %s; use streaming, or auto: %w",
+			refusal.Solver, c.Loss.Name(), refusal.Lacks, ErrInput)}
 	}
 	starts, err := p.NewStarts(c.streamStarts())
 	if err != nil {

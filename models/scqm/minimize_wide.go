@@ -3,6 +3,7 @@ package scqm
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/internal/dense"
@@ -47,9 +48,12 @@ func (p *Problem) chooseSolver(solver framework.Solver) (framework.Solver, *memo
 	return solver, held, err
 }
 
+// thenNewton is what the solver of a run is called by where columns were eliminated after it.
+const thenNewton = ", then newton"
+
 // noteColumns adds to the notes what followed the solver.
-func (p *Problem) noteColumns(notes []string, solver framework.Solver) []string {
-	if !p.byColumns {
+func (p *Problem) noteColumns(notes []string, solver framework.Solver, run *framework.Result) []string {
+	if !p.byColumns || !strings.HasSuffix(run.Solver, thenNewton) {
 		return notes
 	}
 	return append(notes, "newton went on from the end of "+solver.Name()+", with the columns eliminated")
@@ -67,7 +71,7 @@ func (p *Problem) endByColumns(ctx context.Context, run *framework.Result, o fra
 	}
 	f.Run(tol, func() bool { return ctx.Err() != nil || o.OutOfTime() })
 	run.Iterations += f.Iterations
-	run.Solver += ", then newton"
+	run.Solver += thenNewton
 	if !(f.Cost < run.Cost) {
 		p.nameEnd(run, o, tol)
 		return nil

@@ -16,6 +16,11 @@ func (p *Problem) servedBy(solver framework.Solver) error {
 		return nil
 	}
 	f := p.Shape()
-	return fmt.Errorf("scqm: the solver %s cannot fit %d rows of %d columns with d = %d and s = %d: it needs %s; use auto, %s: %w",
-		refusal.Solver, p.Data().N, f.D, f.Latent, f.S, refusal.Lacks, refusal.Remedy(), ErrInput)
+	return refused{fmt.Errorf("scqm: the solver %s cannot fit %d rows of %d columns with d = %d and s = %d: it needs %s; use auto, %s: %w",
+		refusal.Solver, p.Data().N, f.D, f.Latent, f.S, refusal.Lacks, refusal.Remedy(), ErrInput)}
 }
+
+// refused is an error of input that a solver does not serve: it is an errors.ErrUnsupported, too.
+type refused struct{ error }
+
+func (e refused) Unwrap() []error { return []error{e.error, errors.ErrUnsupported} }

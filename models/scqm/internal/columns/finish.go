@@ -17,25 +17,22 @@ const (
 // Run goes to the end of the fit, or until stopped says so between two systems.
 func (f *Finish) Run(tol float64, stopped func() bool) {
 	f.stopped = stopped
-	f.Stages()
-	f.Certify(tol)
+	f.smooth()
+	f.certify(tol)
 }
 
-// Certify solves convex models until the multipliers of one show the sheet to be stationary to the tolerance given.
-func (f *Finish) Certify(tol float64) bool {
+// certify solves convex models until the multipliers of one show the sheet to be stationary to the tolerance given.
+func (f *Finish) certify(tol float64) {
 	o, near := f.sys.newProximal(), firstNear
 	for range models {
 		if f.stopped() {
-			return false
+			return
 		}
 		f.sys.move(f.Sheet)
 		f.residuals(f.r, f.Sheet, f.sys.at)
-		f.Iterations += o.run(f.r, near)
-		if f.shown(o, tol) {
-			return true
-		}
-		if f.shownFreely(o, near, tol) {
-			return true
+		f.Iterations += o.run(f.r, near, f.stopped)
+		if f.shown(o, tol) || f.stopped() || f.shownFreely(o, near, tol) {
+			return
 		}
 		o.linear(f.dr, o.x)
 		model := 0.
@@ -43,7 +40,7 @@ func (f *Finish) Certify(tol float64) bool {
 			model += math.Abs(v + f.dr[i])
 		}
 		if !f.trial.take(f.next, f.Sheet, f.Problem, o.x.du, o.x.dv) {
-			return false
+			return
 		}
 		pen := f.penalty(f.next)
 		promised, after := f.Cost-model-pen, rounded(f.trial.residuals, 0)+pen
@@ -60,7 +57,6 @@ func (f *Finish) Certify(tol float64) bool {
 		f.Sheet.copyFrom(f.next)
 		f.Cost = after
 	}
-	return false
 }
 
 // shownFreely is shown by models that hold steps back less. What is held is most of the first-order residual near the end;
@@ -75,7 +71,7 @@ func (f *Finish) shownFreely(o *proximal, near, tol float64) bool {
 			break
 		}
 		near *= .1 * min(1, tol/f.first)
-		f.Iterations += o.run(f.r, near)
+		f.Iterations += o.run(f.r, near, f.stopped)
 		if f.shown(o, tol) {
 			return true
 		}
@@ -98,11 +94,7 @@ func (f *Finish) measure() {
 	s.gradients(f.gu, f.gv, f.Multipliers)
 	s.turning(f.l, f.Sheet.Q, f.gu)
 	s.tangent(f.gu, f.Sheet.Q, f.l)
-	for a := range f.q {
-		for b := range f.S {
-			f.gv[a*f.S+b] += 2 * f.Lambda * f.weight(a) * f.Sheet.Theta[a*f.S+b]
-		}
-	}
+	f.penalize(f.gv, f.Sheet.Theta)
 	var c, q, tau, ofC, ofQ, ofTheta, ofTau float64
 	for i, v := range f.gu {
 		if i%f.a == 0 {

@@ -101,12 +101,19 @@ func TestFinishIsCertified(t *testing.T) {
 	}
 }
 
-// A fit that is told to stop keeps a sheet with orthonormal Q.
+// A fit that is told to stop at once keeps its sheet, and one that is told later has an orthonormal Q.
 func TestFinishStops(t *testing.T) {
 	p, from := small()
 	f := NewFinish(p, from)
 	f.Run(1e-6, func() bool { return true })
-	assert.Less(t, f.Iterations, 10)
+	assert.Zero(t, f.Iterations)
+	assert.Equal(t, from, f.Sheet)
+	assert.Zero(t, f.sys.newProximal().run(f.r, firstNear, f.stopped), "no system of a model is solved any more")
+
+	asked, cost := 0, f.Cost
+	f.Run(1e-6, func() bool { asked++; return asked > 40 })
+	assert.LessOrEqual(t, f.Iterations, 40)
+	assert.Less(t, f.Cost, cost)
 	var gram mat.Dense
 	q := mat.NewDense(p.D, p.m, f.Sheet.Q)
 	gram.Mul(q.T(), q)

@@ -12,6 +12,7 @@ type inner struct {
 	next                 Sheet
 	slope, w, dr         []float64 // D x n
 	gu, du, g, inverse   []float64
+	low                  []float64 // a x a: the factor of one column
 	l, square, rhs, ties []float64
 	extra                int
 }
@@ -20,7 +21,7 @@ func (p *Problem) newInner() *inner {
 	vec := func(n int) []float64 { return make([]float64, n) }
 	e := p.m * (p.m + 1) / 2
 	return &inner{Problem: p, trial: p.newTrial(), slope: vec(p.D * p.N), w: vec(p.D * p.N), dr: vec(p.D * p.N),
-		gu: vec(p.D * p.a), du: vec(p.D * p.a), g: vec(p.D * p.a * p.a), inverse: vec(p.D * p.a * e), ties: vec(p.a * e), l: vec(p.m * p.m),
+		gu: vec(p.D * p.a), du: vec(p.D * p.a), g: vec(p.D * p.a * p.a), inverse: vec(p.D * p.a * e), ties: vec(p.a * e), l: vec(p.m * p.m), low: vec(p.a * p.a),
 		square: vec(e * e), rhs: vec(e), extra: e, next: p.newSheet()}
 }
 
@@ -102,13 +103,9 @@ func (n *inner) solve(s Sheet, damp float64) bool {
 	a, e := n.a, n.extra
 	clear(n.square)
 	clear(n.rhs)
-	var buffer [64]float64
-	low := buffer[:0]
-	if a*a > len(buffer) {
-		low = make([]float64, 0, a*a)
-	}
+	low := n.low
 	for k := range n.D {
-		low = append(low[:0], n.g[k*a*a:(k+1)*a*a]...)
+		copy(low, n.g[k*a*a:(k+1)*a*a])
 		most := 0.
 		for b := range a {
 			most = max(most, low[b*a+b])
@@ -116,15 +113,17 @@ func (n *inner) solve(s Sheet, damp float64) bool {
 		for b := range a {
 			low[b*a+b] += (damp + 1e-12) * most
 		}
-		lift(low, a, most)
+		if !lift(low, a, most) {
+			return false
+		}
 		n.tiesOf(s, k)
 		inv, du := n.inverse[k*a*e:(k+1)*a*e], n.du[k*a:(k+1)*a]
 		copy(inv, n.ties)
 		for j := range e {
-			forward(inv[j*a:(j+1)*a], low, a)
+			dense.ForwardCholesky(inv[j*a:(j+1)*a], low, a)
 		}
 		copy(du, n.gu[k*a:(k+1)*a])
-		forward(du, low, a)
+		dense.ForwardCholesky(du, low, a)
 		for j := range e {
 			n.rhs[j] -= dense.InnerProduct(inv[j*a:(j+1)*a], du)
 			for h := range j + 1 {
@@ -132,9 +131,9 @@ func (n *inner) solve(s Sheet, damp float64) bool {
 			}
 		}
 		for j := range e {
-			backward(inv[j*a:(j+1)*a], low, a)
+			dense.BackwardCholesky(inv[j*a:(j+1)*a], low, a)
 		}
-		backward(du, low, a)
+		dense.BackwardCholesky(du, low, a)
 	}
 	if !dense.FactorCholesky(n.square, e, 0, 0) {
 		return false

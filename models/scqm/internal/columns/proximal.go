@@ -22,14 +22,14 @@ type proximal struct {
 	dg, dAbove, dBelow []float64
 	jx                 []float64
 	x, dx              step
-	gu, gv, pu, pv, hv []float64 // gradients, the diagonal of P, the penalty's diagonal
+	gu, gv, pu, pv     []float64 // gradients, the diagonal of P
 }
 
 func (s *system) newProximal() *proximal {
 	vec := func() []float64 { return make([]float64, s.D*s.N) }
 	return &proximal{system: s, above: vec(), below: vec(), g: vec(), primal: vec(), w: vec(), dg: vec(), dAbove: vec(), dBelow: vec(), jx: vec(),
 		x: s.newStep(), dx: s.newStep(), gu: make([]float64, s.D*s.a), gv: make([]float64, s.nv),
-		pu: make([]float64, s.a), pv: make([]float64, s.nv), hv: make([]float64, s.nT)}
+		pu: make([]float64, s.a), pv: make([]float64, s.nv)}
 }
 
 const (
@@ -38,8 +38,8 @@ const (
 	interiorGap = 1e-10
 )
 
-// run minimises the model at residuals r, of the system's sheet, and returns the number of steps.
-func (o *proximal) run(r []float64, near float64) int {
+// run minimises the model at residuals r, of the system's sheet, and returns the number of steps. It ends where it is told to stop, too.
+func (o *proximal) run(r []float64, near float64, stopped func() bool) int {
 	size := floats.Norm(r, 1)
 	start := .1 * size / float64(len(r))
 	for i, v := range r {
@@ -60,14 +60,14 @@ func (o *proximal) run(r []float64, near float64) int {
 		if gap < interiorGap*size && off < interiorGap*size {
 			return it
 		}
-		if !o.prepare() || !o.advance(gap) {
+		if stopped() || !o.prepare() || !o.advance(gap) {
 			return it
 		}
 	}
 	return interiorSteps
 }
 
-// metric writes the diagonals of P and of the penalty.
+// metric writes the diagonal of P.
 func (o *proximal) metric(factor float64) {
 	clear(o.pu)
 	clear(o.pv)
@@ -87,11 +87,6 @@ func (o *proximal) metric(factor float64) {
 			}
 		}
 	}
-	for a := range o.q {
-		for b := range o.S {
-			o.hv[a*o.S+b] = 2 * o.Lambda * o.weight(a)
-		}
-	}
 }
 
 // prepare factors the system.
@@ -105,7 +100,7 @@ func (o *proximal) prepare() bool {
 	for i, v := range o.pv {
 		o.v[i*o.nv+i] += v
 	}
-	for i, v := range o.hv {
+	for i, v := range o.ridge {
 		o.v[i*o.nv+i] += v
 	}
 	return o.factor(0)
@@ -124,7 +119,7 @@ func (o *proximal) newton() {
 	for i, v := range o.x.dv {
 		o.gv[i] += o.pv[i] * v
 	}
-	for i, v := range o.hv {
+	for i, v := range o.ridge {
 		o.gv[i] += v * (o.sheet.Theta[i] + o.x.dv[i])
 	}
 	o.solve(o.dx.du, o.dx.dv, o.gu, o.gv)

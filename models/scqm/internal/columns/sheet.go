@@ -3,8 +3,6 @@ package columns
 import (
 	"math"
 
-	"gonum.org/v1/gonum/floats"
-
 	"github.com/scqm/scqm/internal/dense"
 )
 
@@ -28,33 +26,33 @@ func (s Sheet) copyFrom(o Sheet) {
 	copy(s.Tau, o.Tau)
 }
 
-// Problem is the cost sum |c_k + Q_k z_i - x_ik| + Lambda sum of w_a Theta_ab^2, w being 1 for squares and
+// Problem is the cost sum |c_k + Q_k z_i - x_ik| + lambda sum of w_a Theta_ab^2, w being 1 for squares and
 // 1/2 for products.
 type Problem struct {
 	N, D, Latent, S int
 	X               []float64 // D x N: the transpose of the data
-	Lambda          float64
-	q, m, a         int // of phi, of z, of (1, z)
+	q, m, a         int       // of phi, of z, of (1, z)
 	pairs           [][2]int
+	ridge           []float64 // q x s: the second derivatives of the penalty by Theta
 }
 
-// New takes the n x D data by rows.
+// New takes the n x D data by rows. The penalty is lambda times the sum that [Problem] has.
 func New(x []float64, n, D, d, s int, lambda float64) *Problem {
-	p := &Problem{N: n, D: D, Latent: d, S: s, X: make([]float64, n*D), Lambda: lambda, q: d * (d + 1) / 2, m: d + s, a: d + s + 1}
+	p := &Problem{N: n, D: D, Latent: d, S: s, X: make([]float64, n*D), q: d * (d + 1) / 2, m: d + s, a: d + s + 1}
 	dense.Transpose(p.X, x, n, D)
 	for i := range d {
 		for j := i; j < d; j++ {
 			p.pairs = append(p.pairs, [2]int{i, j})
+			by := lambda
+			if i == j {
+				by = 2 * lambda
+			}
+			for range s {
+				p.ridge = append(p.ridge, by)
+			}
 		}
 	}
 	return p
-}
-
-func (p *Problem) weight(a int) float64 {
-	if p.pairs[a][0] == p.pairs[a][1] {
-		return 1
-	}
-	return .5
 }
 
 // places are phi and (1, z) of all rows.
@@ -95,11 +93,17 @@ func (p *Problem) residuals(r []float64, s Sheet, at places) {
 
 func (p *Problem) penalty(s Sheet) float64 {
 	sum := 0.
-	for a := range p.q {
-		t := s.Theta[a*p.S : (a+1)*p.S]
-		sum += p.weight(a) * floats.Dot(t, t)
+	for i, t := range s.Theta {
+		sum += float64(p.ridge[i] * t * t)
 	}
-	return p.Lambda * sum
+	return sum / 2
+}
+
+// penalize adds the derivatives of the penalty by Theta.
+func (p *Problem) penalize(gv, theta []float64) {
+	for i, t := range theta {
+		gv[i] += float64(p.ridge[i] * t)
+	}
 }
 
 // rounded is the sum of sqrt(r^2 + mu^2); that of |r| for mu = 0.

@@ -32,7 +32,6 @@ func NewFinish(p *Problem, from Sheet) *Finish {
 		next: p.newSheet(), r: vec(p.D * p.N), w: vec(p.D * p.N), slope: vec(p.D * p.N), dr: vec(p.D * p.N), l: vec(p.m * p.m)}
 	f.step, f.held = f.sys.newStep(), f.sys.newStep()
 	f.gu, f.gv = vec(p.D*p.a), vec(f.sys.nv)
-	f.stopped = func() bool { return false }
 	return f
 }
 
@@ -45,14 +44,14 @@ const (
 	promise = 1e-5
 )
 
-// Stages follows the minimum of the rounded cost as the rounding shrinks.
-func (f *Finish) Stages() {
+// smooth follows the minimum of the rounded cost as the rounding shrinks.
+func (f *Finish) smooth() {
 	f.sys.move(f.Sheet)
 	f.residuals(f.r, f.Sheet, f.sys.at)
 	scale := meanSize(f.r)
 	slopes(f.Multipliers, f.w, f.r, f.Multipliers, firstLength*scale)
 	damp := 1e-4
-	for length := firstLength; length > lastLength; length *= shorter {
+	for length := firstLength; length > lastLength && !f.stopped(); length *= shorter {
 		mu := length * scale
 		cost := rounded(f.r, mu) + f.penalty(f.Sheet)
 		for range stageSteps {
@@ -91,8 +90,14 @@ func (f *Finish) newton(cost, mu float64, damp *float64) (promised, after float6
 	s.turning(f.l, f.Sheet.Q, f.gu)
 	s.tangent(f.gu, f.Sheet.Q, f.l)
 	s.turn(f.l)
-	f.penalize(2*f.Lambda, 2*f.Lambda)
+	f.penalize(f.gv, f.Sheet.Theta)
+	for i, v := range s.ridge {
+		s.v[i*s.nv+i] += v
+	}
 	for tries := range 14 {
+		if f.stopped() {
+			break
+		}
 		if s.factor(*damp) {
 			s.solve(f.step.du, f.step.dv, f.gu, f.gv)
 			promised = -(floats.Dot(f.gu, f.step.du) + floats.Dot(f.gv, f.step.dv)) / 2
@@ -118,15 +123,4 @@ func (f *Finish) newton(cost, mu float64, damp *float64) (promised, after float6
 		*damp = max(*damp, 1e-10) * 10
 	}
 	return 0, cost, false
-}
-
-// penalize adds the penalty to the gradient, and to the diagonal of the border.
-func (f *Finish) penalize(slope, curvature float64) {
-	for a := range f.q {
-		for b := range f.S {
-			i := a*f.S + b
-			f.gv[i] += slope * f.weight(a) * f.Sheet.Theta[i]
-			f.sys.v[i*f.sys.nv+i] += curvature * f.weight(a)
-		}
-	}
 }

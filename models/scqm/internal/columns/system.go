@@ -31,8 +31,9 @@ type system struct {
 // Numbers is how many numbers a fit keeps besides the data.
 func Numbers(n, D, d, s int) int {
 	q, m := d*(d+1)/2, d+s
-	border := q*s + n*d + m*(m+1)/2
-	return 3*border*border + 2*border*D*(m+1) + 24*n*D
+	ties := m * (m + 1) / 2
+	border := q*s + n*d + ties
+	return 3*border*border + D*(m+1)*(2*border+ties+3*(m+1)) + 24*n*D
 }
 
 func (p *Problem) newSystem() *system {
@@ -268,26 +269,37 @@ func (s *system) factor(damp float64) bool {
 		for b := range a {
 			l[b*a+b] += damp*most + 1e-15*l[b*a+b]
 		}
-		lift(l, a, most)
+		if !lift(l, a, most) {
+			return false
+		}
 	}
 	copy(s.f, s.b)
 	for t := range s.width {
 		for k := range s.D {
-			forward(s.f[t*stride+k*a:t*stride+(k+1)*a], s.low[k*a*a:(k+1)*a*a], a)
+			dense.ForwardCholesky(s.f[t*stride+k*a:t*stride+(k+1)*a], s.low[k*a*a:(k+1)*a*a], a)
 		}
 	}
 	dense.GramRows(s.k, s.f, s.width, stride)
 	return s.reduce(damp)
 }
 
+// lifts bounds how often a diagonal is raised, by 1e-14 of its largest entry at first.
+const lifts = 30
+
 // lift overwrites l with the Cholesky factor of itself, its diagonal raised until it is definite: far from kinks the
-// multipliers of Q'Q = I may outweigh the rest.
-func lift(l []float64, a int, most float64) {
-	for by := 1e-14 * most; !dense.Cholesky(l, a, 0); by *= 10 {
+// multipliers of Q'Q = I may outweigh the rest. It reports false where nothing does.
+func lift(l []float64, a int, most float64) bool {
+	by := 1e-14 * most
+	for range lifts {
+		if dense.Cholesky(l, a, 0) {
+			return true
+		}
 		for b := range a {
 			l[b*a+b] += max(by, 1e-300)
 		}
+		by *= 10
 	}
+	return false
 }
 
 func (s *system) reduce(damp float64) bool {
@@ -325,7 +337,7 @@ func (s *system) solve(du, dv, gu, gv []float64) {
 	e := s.width - nv
 	for k := range s.D {
 		copy(s.y[k*a:(k+1)*a], gu[k*a:(k+1)*a])
-		forward(s.y[k*a:(k+1)*a], s.low[k*a*a:(k+1)*a*a], a)
+		dense.ForwardCholesky(s.y[k*a:(k+1)*a], s.low[k*a*a:(k+1)*a*a], a)
 	}
 	for t := range s.width {
 		s.rhs[t] = dense.InnerProduct(s.f[t*stride:(t+1)*stride], s.y)
@@ -353,27 +365,6 @@ func (s *system) solve(du, dv, gu, gv []float64) {
 	}
 	copy(du, s.y)
 	for k := range s.D {
-		backward(du[k*a:(k+1)*a], s.low[k*a*a:(k+1)*a*a], a)
-	}
-}
-
-// forward solves Lx = b in place.
-func forward(x, l []float64, n int) {
-	for i := range n {
-		v := x[i]
-		for k, u := range l[i*n : i*n+i] {
-			v -= float64(u * x[k])
-		}
-		x[i] = v / l[i*n+i]
-	}
-}
-
-// backward solves L'x = b in place.
-func backward(x, l []float64, n int) {
-	for i := n - 1; i >= 0; i-- {
-		x[i] /= l[i*n+i]
-		for k, u := range l[i*n : i*n+i] {
-			x[k] -= float64(u * x[i])
-		}
+		dense.BackwardCholesky(du[k*a:(k+1)*a], s.low[k*a*a:(k+1)*a*a], a)
 	}
 }
