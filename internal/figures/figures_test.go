@@ -1,6 +1,7 @@
 package figures
 
 import (
+	"fmt"
 	"image"
 	"testing"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"github.com/scqm/scqm/internal/demo"
 	"github.com/scqm/scqm/internal/experiments"
 	"github.com/scqm/scqm/models/scqm"
+	"github.com/scqm/scqm/solvers"
 )
 
 // Models of images without anything on them leave nothing to draw, which must
@@ -54,4 +56,15 @@ func TestConvexHull(t *testing.T) {
 	assert.True(t, inHull(hull, [2]float64{1.9, 0.1}))
 	assert.False(t, inHull(hull, [2]float64{2.1, 1}))
 	assert.NotPanics(t, func() { inHull(convexHull([][2]float64{{1, 1}, {1, 1}}), [2]float64{1, 1}) })
+}
+
+// No two solvers have lines that look alike.
+func TestCurveStyles(t *testing.T) {
+	seen := map[string]string{}
+	for i, s := range solvers.Describe() {
+		style := curveStyle(i)
+		look := fmt.Sprint(style.Color, style.Dashes)
+		assert.Empty(t, seen[look], "%s looks like another", s.Name)
+		seen[look] = s.Name
+	}
 }

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/scqm/scqm/framework"
@@ -16,6 +17,15 @@ import (
 
 // curveColours are those of the solvers, in the order of the table.
 var curveColours = []color.Color{blue, green, purple, orange, sky, color.Black}
+
+// curveStyle is the line of the i-th solver: dashed where all colours are taken.
+func curveStyle(i int) draw.LineStyle {
+	style := draw.LineStyle{Color: curveColours[i%len(curveColours)], Width: 1.6}
+	if i >= len(curveColours) {
+		style.Dashes = []vg.Length{5, 3}
+	}
+	return style
+}
 
 // Gaps shows a panel for every case, with the relative gap against time. Of
 // several sets of rows it shows the first.
@@ -46,7 +56,7 @@ func gapPanel(c *bench.Comparison) *plot.Plot {
 		}
 		history, best := c.History(r, 0)
 		curve := gapCurve(history, best, seconds)
-		line := &plotter.Line{XYs: curve, LineStyle: draw.LineStyle{Color: curveColours[i%len(curveColours)], Width: 1.6}}
+		line := &plotter.Line{XYs: curve, LineStyle: curveStyle(i)}
 		p.Legend.Add(r.Solver, line)
 		if len(curve) > 0 {
 			p.Add(line)
