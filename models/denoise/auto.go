@@ -204,6 +204,10 @@ type setting struct {
 	// in these, 0 elsewhere.
 	thin  bool
 	start int
+	// from is the number of neighbours of the chart that those of all rows grow from, 0 where charts are made at once.
+	// keepsSides lets those of single rows grow, where else they would be lost to another face.
+	from       int
+	keepsSides bool
 	// pooled is the most neighbours of a chart where curvature is pooled, 0 where it is not; then drawn draws that of
 	// a chart to the mean of those of the charts of its rows.
 	pooled int

@@ -329,6 +329,9 @@ func (w *autoWorker) chartRow(dst []float64, i int, x []float64, at places, s *s
 	if !w.prepare(y, pivot, made) || !w.chart.Solve(made.Ridge) || !w.chart.Foot(w.y, pivot) {
 		return false
 	}
+	if !w.keepSide(i, y, pivot, made) {
+		return false
+	}
 	if s.Sides > 0 && (!w.chart.(*chart.Space).TakeSide(pivot, &s.Setting) || !w.chart.Foot(w.y, pivot)) {
 		return false
 	}

@@ -80,7 +80,7 @@ const exactRounds = 5
 // tell. Numbers of neighbours go up until the risk does, and down from the first while it falls.
 func (p *autoPrepare) choose() (*compared, error) {
 	s := p.setting
-	s.pilot, s.thin, s.Ridge = false, false, pilotRidge
+	s.pilot, s.thin, s.keepsSides, s.Ridge = false, false, false, pilotRidge
 	if !s.noisy {
 		s.Ridge, s.Rounds = 0, exactRounds // which is exact for quadratic surfaces
 	}
@@ -90,9 +90,12 @@ func (p *autoPrepare) choose() (*compared, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := trials{autoPrepare: p, setting: s, sizes: sizes}
+	t := trials{autoPrepare: p, setting: s, sizes: sizes, first: min(firstSize, len(sizes)-1)}
 	best, err := t.run()
 	if err != nil {
+		return nil, err
+	}
+	if best, s.from, err = t.chooseGrowing(best); err != nil {
 		return nil, err
 	}
 	s.neighbors, s.Ridge = best.neighbors, best.ridge
@@ -107,12 +110,14 @@ type trials struct {
 	*autoPrepare
 	setting setting
 	sizes   []int
+	first   int       // of the sizes that is tried first
+	rival   *compared // that the first has to be no worse than, if any
 	tried   [][]*compared
 }
 
-// run returns the best candidate.
+// run returns the best candidate, nil where the first are surely worse than the rival.
 func (t *trials) run() (best *compared, err error) {
-	from := min(firstSize, len(t.sizes)-1)
+	from := t.first
 	for k := from; k < len(t.sizes); k++ {
 		out, large, err := t.try(k)
 		if err != nil {
@@ -125,6 +130,9 @@ func (t *trials) run() (best *compared, err error) {
 		t.tried = append(t.tried, out)
 		t.estimateLast(len(t.tried))
 		here := leastRisk(out)
+		if best == nil && t.rival != nil && here.surelyWorse(t.rival) {
+			return nil, nil
+		}
 		if best == nil || here.total() < best.total() {
 			best = here
 		} else if here.surelyWorse(best) {

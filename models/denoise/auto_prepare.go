@@ -21,6 +21,9 @@ type autoPrepare struct {
 	// flat is the linear model where it is better.
 	flat *flatter
 
+	growing int     // the number of rows that charts may grow from, 0 where they do not
+	lost    float64 // the part of the rows that does not count for the pilot
+
 	grown  bool    // the pilot has more neighbours than it began with
 	floor  float64 // of the noise
 	eps    float64 // length of the perturbation
@@ -182,6 +185,17 @@ func (c *charted) corrected() []float64 {
 	return far
 }
 
+// lost is the part of rows that do not count.
+func (c *charted) lost() float64 {
+	n := 0
+	for _, v := range c.trusted {
+		if !(v > 0) {
+			n++
+		}
+	}
+	return float64(n) / float64(len(c.trusted))
+}
+
 // mostFollowed bounds the correction: charts that jump between two sheets follow their rows
 // more than any noise makes them.
 const mostFollowed = 1.35
@@ -220,11 +234,13 @@ func (p *autoPrepare) pilot() error {
 	if wide, err := p.lookForSheets(s, seen); err != nil || wide {
 		return err
 	}
+	p.growing = p.growsFrom(&s, seen)
 	if s.thin = p.mayBeThin(&s, seen); s.thin {
 		if err := p.charts.measure(s); err != nil {
 			return err
 		}
 	}
+	s.keepsSides = p.growing > 0
 	return p.advance(s, true)
 }
 
@@ -291,17 +307,26 @@ func (p *autoPrepare) lookUncorrected(s *setting) (look, error) {
 }
 
 // isUnevenOfFew tells whether noise that charts see to be uneven is so for those of fewer rows: what a surface bends by, or an edge, is less
-// for these, and the noise is the same. Where neighbourhoods of few rows are hardly larger than the noise they tell nothing.
+// for these, and the noise is the same. Where neighbourhoods of few rows are hardly larger than the noise they tell nothing. In space charts that
+// grow, and keep away from edges, have to see it as well.
 func (p *autoPrepare) isUnevenOfFew(s setting) (bool, error) {
 	few := unevenFew * chart.Quadratics(p.method.Latent)
 	if s.neighbors <= few {
 		return true, nil
 	}
-	s.neighbors, s.uneven = few, false
 	floor := p.floor
+	defer func() { p.floor = floor }()
+	s.neighbors, s.uneven = few, false
 	seen, c, err := p.lookAtNoise(&s)
-	p.floor = floor
-	return seen.size < minReach*seen.scale || err == nil && isUneven(c.local, unevenOfFew), err
+	if err != nil || seen.size < minReach*seen.scale {
+		return true, err
+	}
+	if !isUneven(c.local, unevenOfFew) || !p.inSpace() || p.method.LeastSquares {
+		return isUneven(c.local, unevenOfFew), nil
+	}
+	s.neighbors, s.from = edgeUneven, edgeRows
+	_, c, err = p.lookAtNoise(&s)
+	return err == nil && isUneven(c.local, unevenOfFew), err
 }
 
 // lookAtNoise fits the rows at their own places, by least squares and then with Tukey's
@@ -390,6 +415,7 @@ func (p *autoPrepare) followScale(s *setting) error {
 	}
 	if err == nil {
 		p.setScale(s, p.spreadFollowed(c, s.Scale), !p.method.LeastSquares)
+		p.lost = c.lost()
 	}
 	return err
 }

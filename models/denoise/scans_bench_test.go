@@ -37,6 +37,41 @@ func boxMesh(a, b, c float64) *mesh {
 	return m
 }
 
+// turnedMesh turns a profile of radii and heights about an axis.
+func turnedMesh(profile [][2]float64) *mesh {
+	const around = 240
+	m := &mesh{}
+	for _, p := range profile {
+		for j := range around {
+			s, c := math.Sincos(2 * math.Pi * float64(j) / around)
+			m.v = append(m.v, [3]float64{p[0] * c, p[0] * s, p[1]})
+		}
+	}
+	for i := range len(profile) - 1 {
+		for j := range around {
+			a, b := i*around+j, i*around+(j+1)%around
+			if profile[i][0] > 0 { // on the axis all points of a ring are one
+				m.f = append(m.f, [3]int{a, b, a + around})
+			}
+			if profile[i+1][0] > 0 {
+				m.f = append(m.f, [3]int{b, b + around, a + around})
+			}
+		}
+	}
+	return m
+}
+
+// lensMesh is what two balls share whose centres are one radius apart: one sharp edge between two bent faces.
+func lensMesh() *mesh {
+	const steps = 80
+	profile := make([][2]float64, 0, 2*steps+1)
+	for i := range 2*steps + 1 {
+		s, c := math.Sincos(math.Pi / 3 * float64(min(i, 2*steps-i)) / steps)
+		profile = append(profile, [2]float64{s, math.Copysign(c-.5, float64(steps-i))})
+	}
+	return turnedMesh(profile)
+}
+
 // bumpyMesh is a sphere with bumps of several sizes.
 func bumpyMesh() *mesh {
 	const rings, around = 160, 320
@@ -253,9 +288,26 @@ var scanCases = []scanCase{
 	{"bumpy uneven", "bumpy", 10000, 0, "uneven"},
 	{"bumpy .5 outliers", "bumpy", 10000, .5, "outliers"},
 	{"bumpy .5 rays", "bumpy", 10000, .5, "rays"},
+	{"cube .2", "cube", 10000, .2, ""},
 	{"cube .5", "cube", 10000, .5, ""},
 	{"cube 1", "cube", 10000, 1, ""},
 	{"cube 2", "cube", 10000, 2, ""},
+	{"cube .5 outliers", "cube", 10000, .5, "outliers"},
+	{"cube uneven", "cube", 10000, 0, "uneven"},
+	{"bumpy 1500 .5", "bumpy", 1500, .5, ""},
+	{"bumpy 1500 .5 outliers", "bumpy", 1500, .5, "outliers"},
+	{"cube 1500 .2", "cube", 1500, .2, ""},
+	{"cube 1500 .5", "cube", 1500, .5, ""},
+	{"cube 1500 1", "cube", 1500, 1, ""},
+	{"cube 1500 2", "cube", 1500, 2, ""},
+	{"cube 1500 uneven", "cube", 1500, 0, "uneven"},
+	{"cube 1500 .5 outliers", "cube", 1500, .5, "outliers"},
+	{"cube 300 .2", "cube", 300, .2, ""},
+	{"cube 300 1", "cube", 300, 1, ""},
+	{"lens 1500 .2", "lens", 1500, .2, ""},
+	{"lens 1500 .5", "lens", 1500, .5, ""},
+	{"cylinder 1500 .2", "cylinder", 1500, .2, ""},
+	{"cylinder 1500 .5", "cylinder", 1500, .5, ""},
 	{"slab .25", "slab", 10000, .25, ""},
 	{"bunny .2", "bunny", 10000, .2, ""},
 	{"bunny .5", "bunny", 10000, .5, ""},
@@ -315,6 +367,10 @@ func (c scanCase) surface() (*mesh, error) {
 		m = boxMesh(1, 1, .02*math.Sqrt2)
 	case "bumpy":
 		m = bumpyMesh()
+	case "lens":
+		m = lensMesh()
+	case "cylinder":
+		m = turnedMesh([][2]float64{{0, -.5}, {.5, -.5}, {.5, .5}, {0, .5}})
 	default:
 		m, err = loadMesh(c.mesh)
 	}
@@ -326,7 +382,7 @@ func (c scanCase) surface() (*mesh, error) {
 
 // BenchmarkScans denoises noisy samples of surfaces and reports, in % of the diagonal, the
 // root mean square distance to the surface and its 99 % quantile, before (raw) and after,
-// and the processor time. Meshes other than bumpy, cube and slab are NAME.off in the
+// and the processor time. Meshes other than bumpy, cube, slab, lens and cylinder are NAME.off in the
 // folder SCQM_MESHES, or left out; SCQM_SCAN_METHOD is another method than auto.
 func BenchmarkScans(b *testing.B) {
 	name := os.Getenv("SCQM_SCAN_METHOD")
@@ -353,12 +409,12 @@ func BenchmarkScans(b *testing.B) {
 
 func (c scanCase) measure(b *testing.B, m Method, surface *mesh, near *meshIndex, seed uint64, seeds float64) {
 	x, outlier := c.draw(surface, seed)
-	from := processorSeconds(b)
+	before := processorSeconds(b)
 	d, err := Fit(context.Background(), m, x, Options{Threads: 1})
 	require.NoError(b, err)
 	r, err := d.Denoise(context.Background(), x, Options{Threads: 1})
 	require.NoError(b, err)
-	cpu := processorSeconds(b) - from
+	cpu := processorSeconds(b) - before
 	far := func(x []float64) (rms, most float64) {
 		var list []float64
 		for i := range c.n {
@@ -377,7 +433,11 @@ func (c scanCase) measure(b *testing.B, m Method, surface *mesh, near *meshIndex
 	if a, ok := d.fitted.(interface{ noiseLevel() float64 }); ok {
 		scale = a.noiseLevel()
 	}
-	b.Logf("%-20s seed %d: raw %.3f auto %.4f (%.3f) K %d ridge %v sigma %.4f cpu %.2f", c.name, seed, raw, rms, most, r.Rows[0].Neighbors, r.Rows[0].Ridge, 100*scale, cpu)
+	from := 0
+	if a, ok := d.fitted.(*autoFit); ok {
+		from = a.setting.from
+	}
+	b.Logf("%-20s seed %d: raw %.3f auto %.4f (%.3f) K %d from %d ridge %v sigma %.4f cpu %.2f", c.name, seed, raw, rms, most, r.Rows[0].Neighbors, from, r.Rows[0].Ridge, 100*scale, cpu)
 }
 
 // BenchmarkRatios reports the mean squared error over that of the projection on the

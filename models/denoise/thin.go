@@ -1,6 +1,7 @@
 package denoise
 
 import (
+	"cmp"
 	"math"
 
 	"github.com/scqm/scqm/models/denoise/internal/chart"
@@ -48,9 +49,8 @@ const (
 
 // mayBeThin tells whether parts of a cloud are looked at for being thin, by the setting of the pilot and what it has seen.
 func (p *autoPrepare) mayBeThin(s *setting, seen look) bool {
-	inSpace := p.D == lookup.Space && p.method.Latent == lookup.Space-1
 	start := seen.size * math.Sqrt(float64(thinStart)/thinMany)
-	return inSpace && !p.method.LeastSquares && s.noisy && p.n >= unevenRows && s.neighbors == thinMany && start >= minReach*s.Scale
+	return p.inSpace() && !p.method.LeastSquares && s.noisy && p.n >= unevenRows && s.neighbors == thinMany && start >= minReach*s.Scale
 }
 
 // thinSample is the number of rows of n about which charts are measured.
@@ -151,11 +151,11 @@ func (s *setting) isThin(few, many, size float64) bool {
 	return few < thinBall && grows > thinEven && s.isLarge(many, size)
 }
 
-// prepare makes the sums of the chart at y from the rows gathered. In thin parts it grows from a chart of fewer rows, each
+// prepare makes the sums of the chart at y from the rows gathered. In thin parts, and in clouds with edges, it grows from a chart of fewer rows, each
 // chart beginning with the plane of the one before and the weights that rows have by their distance from that.
 func (w *autoWorker) prepare(y, pivot []float64, s setting) bool {
 	w.made = s.Setting
-	for k := s.start; k > 0 && k < len(w.rows.Found); k = int(growth * float64(k)) {
+	for k := cmp.Or(s.start, s.from); k > 0 && k < len(w.rows.Found); k = int(growth * float64(k)) {
 		near := w.rows.Nearer(k, w.cloud.D)
 		w.made.Rounds = min(s.Rounds, 2)
 		made := w.chart.Prepare(y, pivot, &near, &w.made) && w.chart.Solve(pilotRidge)

@@ -20,6 +20,7 @@ type Space struct {
 	p, q    float64       // coordinates of the last foot
 	k       int           // rows
 	cut     float64       // of their loss
+	kept    float64       // part of their weights that the loss has left
 	lanes   spaceLanes
 	moments [15]float64         // of p^a q^b, by degree and then b
 	heights [spaceTerms]float64 // of psi and the height
@@ -71,7 +72,7 @@ func (c *Space) Prepare(o, pivot []float64, r *Rows, s *Setting) bool {
 		return false
 	}
 	before := spaceFrame{c.o, c.u, c.v, c.n, c.h, c.b}
-	c.k = len(r.Prior)
+	c.k, c.kept = len(r.Prior), 1
 	c.h, c.o, c.cut = r.Next, [3]float64(o), s.Cut
 	r.L = dense.Grow(r.L, c.k)
 	if !s.Again {
@@ -284,7 +285,8 @@ func (c *Space) reweigh(cut float64) {
 	if math.IsInf(cut, 1) {
 		return
 	}
-	if all, left := c.lanes.reweigh(&c.b, cut); !(left > leastTrusted*all) {
+	all, left := c.lanes.reweigh(&c.b, cut)
+	if c.kept = left / all; !(left > leastTrusted*all) {
 		c.lanes.reweigh(&c.b, math.Inf(1))
 	}
 	c.takeMoments()
@@ -295,10 +297,14 @@ func (c *Space) reweighRows(cut float64) {
 	if math.IsInf(cut, 1) {
 		return
 	}
-	if all, left := c.lanes.reweighRows(&c.b, cut); !(left > leastTrusted*all) {
+	all, left := c.lanes.reweighRows(&c.b, cut)
+	if c.kept = left / all; !(left > leastTrusted*all) {
 		c.lanes.reweighRows(&c.b, math.Inf(1))
 	}
 }
+
+// Kept is the part of the weights by place that Tukey's loss has left.
+func (c *Space) Kept() float64 { return c.kept }
 
 // Foot implements Chart.
 func (c *Space) Foot(dst, x []float64) bool {

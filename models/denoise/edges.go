@@ -1,0 +1,124 @@
+package denoise
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/stat"
+
+	"github.com/scqm/scqm/models/denoise/internal/chart"
+	"github.com/scqm/scqm/models/denoise/internal/lookup"
+	"github.com/scqm/scqm/models/rows"
+)
+
+// Near an edge a chart of many rows settles between the two faces, or on the wrong one, and Tukey's loss then takes the row for an outlier. A
+// chart that grows from a few rows near by, each time with the weights that the chart before gives by distance, stays on one face.
+// It pays for that with chance, and follows crowds of outliers, so that charts grow only where the risk of their mean feet is surely less
+// (docs/adr/0125).
+
+const (
+	// edgeRows is the least number of rows that charts grow from.
+	edgeRows = 12
+	// edgeUneven is the number of rows of the grown charts that have to see that noise is uneven: those of clouds with edges and even noise
+	// see quartiles of .38 to .51 in the logarithm, those of uneven noise .8 and more.
+	edgeUneven = 36
+	// edgeKept is the least part of the weights by place that a chart grown about a row far from its first foot has left.
+	edgeKept = 0.5
+	// edgeGain is the part of the risk by which that of growing charts has to be less, and edgeSure the standard errors.
+	edgeGain, edgeSure = 0.025, 1
+	// mostLost is the part of rows that do not count from which on these are no rows near edges, of which charts at once lose up to an eighth, but
+	// outliers: charts of few rows would follow them where they are close together.
+	mostLost = 0.145
+	// edgeMost is the largest K for which charts of other sizes are tried: where more rows are best there are no edges to lose them over.
+	edgeMost = 150
+	// edgeNearer is the part by which growing has to bring charts of the best K nearer to their rows for it to be tried at all.
+	edgeNearer = 0.01
+)
+
+// inSpace tells whether charts are those of a surface in three dimensions, which may grow.
+func (a *autoSettings) inSpace() bool { return a.q == 1 && a.method.Latent == lookup.Space-1 }
+
+// growsFrom is the number of rows that charts would grow from by what the pilot has seen: so many that their neighbourhoods are
+// no smaller beside the noise than those of a pilot. 0 is none, as where noise is uneven: charts of few rows are all noise then where it is strong.
+func (p *autoPrepare) growsFrom(s *setting, seen look) int {
+	if !p.inSpace() || p.method.LeastSquares || s.uneven || !(seen.size > 0) || p.lost > mostLost {
+		return 0
+	}
+	reach := pilotReach * s.Scale / seen.size
+	return max(edgeRows, int(math.Ceil(float64(s.neighbors)*reach*reach)))
+}
+
+// chooseGrowing returns the best candidate, and the number of rows that its charts grow from where growing ones are surely better than the
+// best of those that are made at once, else 0. Growing charts keep away from edges by themselves, so that they may have more rows.
+func (t *trials) chooseGrowing(best *compared) (*compared, int, error) {
+	from, now := t.growing, t.setting.from
+	if from == 0 || now > 0 || !t.setting.noisy || math.IsInf(t.setting.Cut, 1) || best.neighbors > edgeMost || 2*from > 3*best.neighbors {
+		return best, now, nil
+	}
+	if sees, err := t.seesEdges(best, from); err != nil || !sees {
+		return best, 0, err
+	}
+	first := slices.IndexFunc(t.sizes, func(k int) bool { return k > best.neighbors })
+	if first < 0 {
+		first = len(t.sizes) - 1
+	}
+	grown := trials{autoPrepare: t.autoPrepare, setting: t.setting, sizes: t.sizes, first: first, rival: best}
+	grown.setting.from = from
+	other, err := grown.run()
+	if err != nil || other == nil || !other.surelyBetter(best) {
+		return best, 0, err
+	}
+	return other, from, nil
+}
+
+// seesEdges tells whether charts of the best candidate come nearer to their rows where they grow. Two charts a row are a small part of
+// what it costs to compare candidates, and most clouds need no more.
+func (t *trials) seesEdges(best *compared, from int) (bool, error) {
+	var seen [2]*charted
+	for k, start := range []int{0, from} {
+		s := t.setting
+		s.neighbors, s.Ridge, s.from = best.neighbors, best.ridge, start
+		var err error
+		if seen[k], err = t.charts.chart(order{some: true, setting: s}); err != nil {
+			return false, err
+		}
+	}
+	var risk [2]float64
+	once, grown := seen[0].corrected(), seen[1].corrected()
+	for i := range once {
+		if seen[0].trusted[i] > 0 && seen[1].trusted[i] > 0 {
+			risk[0] += t.setting.riskOf(once[i]*once[i], 0, t.q)
+			risk[1] += t.setting.riskOf(grown[i]*grown[i], 0, t.q)
+		}
+	}
+	return risk[1] < (1-edgeNearer)*risk[0], nil
+}
+
+// surelyBetter tells whether the risk is below that of another by a part that matters and beyond chance.
+func (c *compared) surelyBetter(other *compared) bool {
+	difference := make([]float64, len(c.risk))
+	for i, v := range c.risk {
+		difference[i] = v - other.risk[i]
+	}
+	mean, deviation := stat.MeanStdDev(difference, nil)
+	return mean < -edgeSure*deviation/math.Sqrt(float64(len(difference))) && mean < -edgeGain*stat.Mean(other.risk, nil)
+}
+
+// keepSide makes the pilot's chart of row i at y again where the row is so far from its foot, w.y, that it does not count: growing from the
+// rows nearest to it, if the row then counts, by what others say, and as it was if not. Else the row of a face would be lost to the other.
+func (w *autoWorker) keepSide(i int, y, pivot []float64, made setting) bool {
+	if !made.keepsSides || !w.inSpace() || cmp.Or(made.start, made.from) > 0 || made.Sides > 0 || rows.Distance(w.y, pivot) < made.Cut {
+		return true
+	}
+	made.Again = false
+	chartAt := func(from int) bool {
+		made.from = from
+		return w.prepare(y, pivot, made) && w.chart.Solve(made.Ridge) && w.chart.Foot(w.y, pivot)
+	}
+	own := w.rows.Place(i)
+	if own >= 0 && chartAt(edgeRows) && rows.Distance(w.y, pivot) < made.Cut && w.chart.(*chart.Space).Kept() >= edgeKept && w.chart.Influence(own) <= mostPulled {
+		return true
+	}
+	return chartAt(0)
+}

@@ -1,0 +1,108 @@
+package denoise
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/scqm/scqm/models/rows"
+)
+
+// boxRows are rows of the surface of a cube of diagonal 1, with noise in % of that; off is the root mean square distance from the surface, in %.
+func boxRows(seed uint64, n int, noise float64) (x rows.Data, off func(y []float64) float64) {
+	cube := boxMesh(1, 1, 1)
+	cube.scale()
+	rng := rand.New(rand.NewPCG(seed, 81))
+	x = rows.Data{N: n, D: 3}
+	for _, p := range cube.sample(n, rng, nil) {
+		for _, v := range p {
+			x.X = append(x.X, v+noise/100*rng.NormFloat64())
+		}
+	}
+	near := newMeshIndex(cube, .02)
+	return x, func(y []float64) float64 {
+		var sum float64
+		for i := range n {
+			v := near.far([3]float64(y[3*i : 3*i+3]))
+			sum += v * v
+		}
+		return 100 * math.Sqrt(sum/float64(n))
+	}
+}
+
+// fitAuto fits a surface in space.
+func fitAuto(t *testing.T, x rows.Data) (*Denoiser, setting) {
+	t.Helper()
+	d, err := Fit(context.Background(), Auto{Latent: 2}, x, Options{})
+	require.NoError(t, err)
+	return d, d.fitted.(*autoFit).setting
+}
+
+// TestChartsGrowFromEdges wants charts of clouds with edges to grow, which loses fewer rows near these, and the same in tiles; charts made at once
+// leave .34, .97 and .41 %, of noise of .5, .2 and .2.
+func TestChartsGrowFromEdges(t *testing.T) {
+	needSpeed(t)
+	for _, c := range []struct {
+		seed        uint64
+		n           int
+		noise, most float64
+		tiles       bool
+	}{{101, 1500, .5, .29, true}, {100, 300, .2, .5, false}, {101, 1500, .2, .25, false}} {
+		x, off := boxRows(c.seed, c.n, c.noise)
+		d, s := fitAuto(t, x)
+		require.GreaterOrEqual(t, s.from, edgeRows)
+		require.False(t, s.uneven, "edges are no noise that is uneven")
+		r, err := d.Denoise(context.Background(), x, Options{})
+		require.NoError(t, err)
+		require.Less(t, off(r.X), c.most)
+		if !c.tiles {
+			continue
+		}
+		got, _, err := inTiles(Auto{Latent: 2}, x, 2, .05, Options{})
+		require.NoError(t, err)
+		require.Equal(t, r.X, got.X)
+		require.Equal(t, r.Rows, got.Rows)
+	}
+}
+
+// TestChartsDoNotGrow: without edges growing charts pay for nothing.
+func TestChartsDoNotGrow(t *testing.T) {
+	needSpeed(t)
+	for _, x := range []rows.Data{sphereSample(7, 300, .06).x, sphereSample(8, 1500, .03).x} {
+		_, s := fitAuto(t, x)
+		require.Zero(t, s.from)
+	}
+	_, s := fitAuto(t, unevenSample(2, 1500).x)
+	require.Zero(t, s.from)
+	require.True(t, s.uneven, "charts that grow see it as well")
+}
+
+// TestSurelyBetter: a risk has to be less by a part that matters, and beyond chance.
+func TestSurelyBetter(t *testing.T) {
+	const n = 400
+	rng := rand.New(rand.NewPCG(1, 2))
+	by := func(mean, deviation float64) (*compared, *compared) {
+		a, b := newCompared(candidate{}, n), newCompared(candidate{}, n)
+		a.risk, b.risk = make([]float64, n), make([]float64, n)
+		for i := range n / 2 {
+			v := deviation * rng.NormFloat64()
+			for k, v := range []float64{v, -v} { // the mean of the difference is exact
+				b.risk[2*i+k] = 1
+				a.risk[2*i+k] = 1 + mean + v
+			}
+		}
+		return a, b
+	}
+	for _, c := range []struct {
+		mean, deviation float64
+		better          bool
+	}{{-.05, .1, true}, {-.05, 5, false}, {-.02, .1, false}, {.05, .1, false}} {
+		a, b := by(c.mean, c.deviation)
+		require.Equal(t, c.better, a.surelyBetter(b), "%v", c)
+	}
+	a, _ := by(0, 0)
+	require.False(t, a.surelyBetter(a))
+}
