@@ -135,8 +135,8 @@ func (t *trials) run() (best *compared, err error) {
 		}
 		if best == nil || here.total() < best.total() {
 			best = here
-		} else if here.surelyWorse(best) {
-			break
+		} else if t.rival != nil || here.surelyWorse(best) {
+			break // growing charts cost more, the more rows
 		}
 	}
 	for k := from - 1; k >= 0 && best.neighbors == t.sizes[k+1]; k-- {

@@ -20,6 +20,8 @@ import (
 const (
 	// edgeRows is the least number of rows that charts grow from.
 	edgeRows = 12
+	// edgeGrowth is the ratio of the numbers of rows of charts that grow: with 6 the one before is too far from the next near an edge.
+	edgeGrowth = 3.0
 	// edgeUneven is the number of rows of the grown charts that have to see that noise is uneven: those of clouds with edges and even noise
 	// see quartiles of .38 to .51 in the logarithm, those of uneven noise .8 and more.
 	edgeUneven = 36

@@ -155,7 +155,11 @@ func (s *setting) isThin(few, many, size float64) bool {
 // chart beginning with the plane of the one before and the weights that rows have by their distance from that.
 func (w *autoWorker) prepare(y, pivot []float64, s setting) bool {
 	w.made = s.Setting
-	for k := cmp.Or(s.start, s.from); k > 0 && k < len(w.rows.Found); k = int(growth * float64(k)) {
+	more := growth
+	if s.start == 0 {
+		more = edgeGrowth
+	}
+	for k := cmp.Or(s.start, s.from); k > 0 && k < len(w.rows.Found); k = int(more * float64(k)) {
 		near := w.rows.Nearer(k, w.cloud.D)
 		w.made.Rounds = min(s.Rounds, 2)
 		made := w.chart.Prepare(y, pivot, &near, &w.made) && w.chart.Solve(pilotRidge)
