@@ -68,6 +68,35 @@ func TestChartsGrowFromEdges(t *testing.T) {
 	}
 }
 
+// TestNormalsNearEdges wants charts of normals to grow as well: one at once of as many rows as those that grow lies between faces.
+func TestNormalsNearEdges(t *testing.T) {
+	needSpeed(t)
+	x, _ := boxRows(101, 1500, .5)
+	d, s := fitAuto(t, x)
+	require.Positive(t, s.from)
+	r, err := d.Denoise(context.Background(), x, Options{})
+	require.NoError(t, err)
+	angle := func() (sum float64) {
+		g, err := d.Geometry(context.Background(), x, r, Orientation{}, Options{})
+		require.NoError(t, err)
+		half := .5 / math.Sqrt(3)
+		for i := range x.N {
+			face, most := 0, 0.0
+			for j, v := range r.X[3*i : 3*i+3] {
+				if far := math.Abs(v - half); far > most {
+					face, most = j, far
+				}
+			}
+			sum += math.Acos(min(math.Abs(g.Normals[3*i+face]), 1)) / float64(x.N) * 180 / math.Pi
+		}
+		return sum
+	}
+	grown := angle()
+	d.fitted.(*autoFit).setting.from = 0
+	require.Less(t, grown, 11.0)
+	require.Less(t, grown, .75*angle())
+}
+
 // TestChartsDoNotGrow: without edges growing charts pay for nothing.
 func TestChartsDoNotGrow(t *testing.T) {
 	needSpeed(t)

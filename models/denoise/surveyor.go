@@ -16,6 +16,7 @@ import (
 type surveyor struct {
 	cloud     *Cloud
 	d         int
+	from      int // the number of rows that charts grow from, 0 where they are made at once
 	tune      tuning
 	chart     *chart.Surface
 	neighbors Neighborhood
@@ -28,12 +29,13 @@ type surveyor struct {
 	far       []float64
 	cut       float64   // of the last chart
 	second    []float64 // d x d
+	prior     []float64 // K
 }
 
-func newSurveyor(c *Cloud, d int) *surveyor {
+func newSurveyor(c *Cloud, d, from int) *surveyor {
 	vec := func(n int) []float64 { return make([]float64, n) }
 	return &surveyor{
-		cloud: c, d: d, tune: newAutoSettings(Auto{Latent: d}, c.D).tune, chart: chart.NewSurface(c.D, d), shape: dense.NewSymmetricEigen(d),
+		cloud: c, d: d, from: from, tune: newAutoSettings(Auto{Latent: d}, c.D).tune, chart: chart.NewSurface(c.D, d), shape: dense.NewSymmetricEigen(d),
 		x: vec(c.D), point: vec(c.D), foot: vec(c.D), tangent: vec(d * c.D), normal: vec(c.D), second: vec(d * d),
 	}
 }
@@ -51,7 +53,11 @@ func (s *surveyor) row(g *Geometry, i int, x []float64, r *Result, unit float64)
 		g.Score[i] = s.nearestOther()
 		return 0
 	}
-	if !s.look(about.Neighbors) || !s.fit(s.neighbors.Next, 2) {
+	if !s.look(about.Neighbors) {
+		return 0
+	}
+	s.growWeights(s.tune.cut * about.Noise / unit)
+	if !s.fit(s.neighbors.Next, 2) {
 		return 0
 	}
 	k := s.neighbors.N()
@@ -79,6 +85,34 @@ func (s *surveyor) nearestOther() float64 {
 func (s *surveyor) look(neighbors int) bool {
 	k := min(max(neighbors, geometryRows*chart.Quadratics(s.d)), geometryMost, len(s.cloud.used))
 	return s.neighbors.at(s.cloud, &s.search, s.point, k)
+}
+
+// growWeights lowers the weights of neighbours that are on another face, where charts of the fit have grown to keep from these: by their distances from
+// charts of the nearest neighbours, and then of more and of all, with Tukey's loss and the cut given.
+func (s *surveyor) growWeights(cut float64) {
+	h := &s.neighbors
+	if s.from == 0 || !(cut > 0) {
+		return
+	}
+	D, charted := s.cloud.D, chart.Setting{Ridge: pilotRidge, Cut: cut, Rounds: 2, Steps: chart.RobustSteps}
+	s.prior = append(s.prior[:0], h.Weights...)
+	for k := min(s.from, h.N()); ; k = min(int(edgeGrowth*float64(k)), h.N()) {
+		next := h.Next
+		if k < h.N() {
+			next = h.Distance[k]
+		}
+		if !s.chart.Fit(s.foot, s.point, s.point, h.Rows[:k*D], h.Rows[:k*D], h.Weights[:k], next, &charted) {
+			copy(h.Weights, s.prior)
+			return
+		}
+		for i, w := range s.prior {
+			far := s.chart.Beside(h.Row(i)) / cut
+			h.Weights[i] = w * chart.Tukey(far*far)
+		}
+		if k == h.N() {
+			return
+		}
+	}
 }
 
 // own is the place of the row among its neighbours, -1 if it is not fitted or far.
