@@ -112,6 +112,7 @@ type trials struct {
 	sizes   []int
 	first   int       // of the sizes that is tried first
 	rival   *compared // that the first has to be no worse than, if any
+	single  bool      // sizes go up until one is worse
 	tried   [][]*compared
 }
 
@@ -135,7 +136,7 @@ func (t *trials) run() (best *compared, err error) {
 		}
 		if best == nil || here.total() < best.total() {
 			best = here
-		} else if t.rival != nil || here.surelyWorse(best) {
+		} else if t.single || here.surelyWorse(best) {
 			break // growing charts cost more, the more rows
 		}
 	}
@@ -167,7 +168,11 @@ func (t *trials) again() (best *compared) {
 // try compares the candidates of a size. Unless it is large, neighbourhoods are hardly larger than the noise.
 func (t *trials) try(k int) (out []*compared, large bool, err error) {
 	var list []candidate
-	for _, ridge := range candidateRidges {
+	ridges := candidateRidges
+	if t.setting.from > 0 { // with a ridge charts lose more rows near edges, which the risk does not see
+		ridges = ridges[:1]
+	}
+	for _, ridge := range ridges {
 		list = append(list, candidate{t.sizes[k], ridge})
 	}
 	s := t.setting

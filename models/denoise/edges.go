@@ -34,8 +34,9 @@ const (
 	mostLost = 0.145
 	// edgeMost is the largest K for which charts of other sizes are tried: where more rows are best there are no edges to lose them over.
 	edgeMost = 150
-	// edgeNearer is the part by which growing has to bring charts of the best K nearer to their rows for it to be tried at all.
-	edgeNearer = 0.01
+	// edgeNearer is the part of the risk by which growing has to bring charts of the best K nearer to their rows for it to be tried at all, and edgePlain
+	// the part from which on that is enough by itself: the risk of the candidates knows nothing of rows that charts at once have lost.
+	edgeNearer, edgePlain = 0.01, 0.15
 )
 
 // inSpace tells whether charts are those of a surface in three dimensions, which may grow.
@@ -58,32 +59,37 @@ func (t *trials) chooseGrowing(best *compared) (*compared, int, error) {
 	if from == 0 || now > 0 || !t.setting.noisy || math.IsInf(t.setting.Cut, 1) || best.neighbors > edgeMost || 2*from > 3*best.neighbors {
 		return best, now, nil
 	}
-	if sees, err := t.seesEdges(best, from); err != nil || !sees {
+	nearer, err := t.nearerGrown(best, from)
+	if err != nil || nearer < edgeNearer {
 		return best, 0, err
 	}
+	plain := nearer > edgePlain
 	first := slices.IndexFunc(t.sizes, func(k int) bool { return k > best.neighbors })
 	if first < 0 {
 		first = len(t.sizes) - 1
 	}
-	grown := trials{autoPrepare: t.autoPrepare, setting: t.setting, sizes: t.sizes, first: first, rival: best}
+	grown := trials{autoPrepare: t.autoPrepare, setting: t.setting, sizes: t.sizes, first: first, rival: best, single: true}
 	grown.setting.from = from
+	if plain {
+		grown.rival = nil
+	}
 	other, err := grown.run()
-	if err != nil || other == nil || !other.surelyBetter(best) {
+	if err != nil || other == nil || !plain && !other.surelyBetter(best) {
 		return best, 0, err
 	}
 	return other, from, nil
 }
 
-// seesEdges tells whether charts of the best candidate come nearer to their rows where they grow. Two charts a row are a small part of
+// nearerGrown is the part of the risk by which charts of the best candidate come nearer to their rows where they grow. Two charts a row are a small part of
 // what it costs to compare candidates, and most clouds need no more.
-func (t *trials) seesEdges(best *compared, from int) (bool, error) {
+func (t *trials) nearerGrown(best *compared, from int) (float64, error) {
 	var seen [2]*charted
 	for k, start := range []int{0, from} {
 		s := t.setting
 		s.neighbors, s.Ridge, s.from = best.neighbors, best.ridge, start
 		var err error
 		if seen[k], err = t.charts.chart(order{some: true, setting: s}); err != nil {
-			return false, err
+			return 0, err
 		}
 	}
 	var risk [2]float64
@@ -94,7 +100,10 @@ func (t *trials) seesEdges(best *compared, from int) (bool, error) {
 			risk[1] += t.setting.riskOf(grown[i]*grown[i], 0, t.q)
 		}
 	}
-	return risk[1] < (1-edgeNearer)*risk[0], nil
+	if !(risk[0] > 0) {
+		return 0, nil
+	}
+	return 1 - risk[1]/risk[0], nil
 }
 
 // surelyBetter tells whether the risk is below that of another by a part that matters and beyond chance.

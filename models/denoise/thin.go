@@ -158,6 +158,9 @@ func (w *autoWorker) prepare(y, pivot []float64, s setting) bool {
 	more := growth
 	if s.start == 0 {
 		more = edgeGrowth
+		if !s.pilot && s.from > 0 {
+			w.made.Ridge = 0 // with one charts lose more rows near edges
+		}
 	}
 	for k := cmp.Or(s.start, s.from); k > 0 && k < len(w.rows.Found); k = int(more * float64(k)) {
 		near := w.rows.Nearer(k, w.cloud.D)
