@@ -111,8 +111,8 @@ type trials struct {
 	setting setting
 	sizes   []int
 	first   int       // of the sizes that is tried first
-	rival   *compared // that the first has to be no worse than, if any
-	single  bool      // sizes go up until one is worse
+	rival   *compared // that the first must not be surely worse than, if any
+	brief   bool      // sizes go up until one is worse, surely or not, as where charts grow, which cost more
 	tried   [][]*compared
 }
 
@@ -136,8 +136,8 @@ func (t *trials) run() (best *compared, err error) {
 		}
 		if best == nil || here.total() < best.total() {
 			best = here
-		} else if t.single || here.surelyWorse(best) {
-			break // growing charts cost more, the more rows
+		} else if t.brief || here.surelyWorse(best) {
+			break
 		}
 	}
 	for k := from - 1; k >= 0 && best.neighbors == t.sizes[k+1]; k-- {
@@ -294,10 +294,16 @@ func leastRisk(list []*compared) *compared {
 
 // surelyWorse tells whether the risk is above that of another beyond chance.
 func (c *compared) surelyWorse(best *compared) bool {
+	mean, err := c.over(best)
+	return mean > likely*err
+}
+
+// over is the mean risk less that of another, and its standard error.
+func (c *compared) over(other *compared) (mean, err float64) {
 	difference := make([]float64, len(c.risk))
-	floats.SubTo(difference, c.risk, best.risk)
+	floats.SubTo(difference, c.risk, other.risk)
 	mean, deviation := stat.MeanStdDev(difference, nil)
-	return mean > likely*deviation/math.Sqrt(float64(len(difference)))
+	return mean, deviation / math.Sqrt(float64(len(difference)))
 }
 
 // trustMost counts all rows where more than a third would not be: then it is the charts that

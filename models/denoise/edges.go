@@ -14,8 +14,8 @@ import (
 
 // Near an edge a chart of many rows settles between the two faces, or on the wrong one, and Tukey's loss then takes the row for an outlier. A
 // chart that grows from a few rows near by, each time with the weights that the chart before gives by distance, stays on one face.
-// It pays for that with chance, and follows crowds of outliers, so that charts grow only where the risk of their mean feet is surely less
-// (docs/adr/0125).
+// It pays for that with chance, and follows crowds of outliers, so that charts grow only where that plainly brings them nearer to their rows or the
+// risk of their mean feet is surely less (docs/adr/0125).
 
 const (
 	// edgeRows is the least number of rows that charts grow from.
@@ -52,8 +52,8 @@ func (p *autoPrepare) growsFrom(s *setting, seen look) int {
 	return max(edgeRows, int(math.Ceil(float64(s.neighbors)*reach*reach)))
 }
 
-// chooseGrowing returns the best candidate, and the number of rows that its charts grow from where growing ones are surely better than the
-// best of those that are made at once, else 0. Growing charts keep away from edges by themselves, so that they may have more rows.
+// chooseGrowing returns the best candidate, and the number of rows that its charts grow from where growing ones are plainly nearer to their rows or surely
+// better than the best of those that are made at once, else 0. Growing charts keep away from edges by themselves, so that they may have more rows.
 func (t *trials) chooseGrowing(best *compared) (*compared, int, error) {
 	from, now := t.growing, t.setting.from
 	if from == 0 || now > 0 || !t.setting.noisy || math.IsInf(t.setting.Cut, 1) || best.neighbors > edgeMost || 2*from > 3*best.neighbors {
@@ -68,10 +68,9 @@ func (t *trials) chooseGrowing(best *compared) (*compared, int, error) {
 	if first < 0 {
 		first = len(t.sizes) - 1
 	}
-	grown := trials{autoPrepare: t.autoPrepare, setting: t.setting, sizes: t.sizes, first: first, rival: best, single: true}
-	grown.setting.from = from
-	if plain {
-		grown.rival = nil
+	grown := trials{autoPrepare: t.autoPrepare, setting: t.setting, sizes: t.sizes, first: first, brief: true}
+	if grown.setting.from = from; !plain {
+		grown.rival = best
 	}
 	other, err := grown.run()
 	if err != nil || other == nil || !plain && !other.surelyBetter(best) {
@@ -108,12 +107,8 @@ func (t *trials) nearerGrown(best *compared, from int) (float64, error) {
 
 // surelyBetter tells whether the risk is below that of another by a part that matters and beyond chance.
 func (c *compared) surelyBetter(other *compared) bool {
-	difference := make([]float64, len(c.risk))
-	for i, v := range c.risk {
-		difference[i] = v - other.risk[i]
-	}
-	mean, deviation := stat.MeanStdDev(difference, nil)
-	return mean < -edgeSure*deviation/math.Sqrt(float64(len(difference))) && mean < -edgeGain*stat.Mean(other.risk, nil)
+	mean, err := c.over(other)
+	return mean < -edgeSure*err && mean < -edgeGain*stat.Mean(other.risk, nil)
 }
 
 // keepSide makes the pilot's chart of row i at y again where the row is so far from its foot, w.y, that it does not count: growing from the

@@ -59,10 +59,7 @@ func TestThinSheets(t *testing.T) {
 		require.NoError(t, err)
 		require.Positive(t, d.fitted.(*autoFit).setting.Sides)
 		require.Less(t, off(r.X), c.gain*off(x.X))
-		got, _, err := inTiles(Auto{Latent: 2}, x, 3, .1, Options{})
-		require.NoError(t, err)
-		require.Equal(t, r.X, got.X)
-		require.Equal(t, r.Rows, got.Rows)
+		requireSameInTiles(t, Auto{Latent: 2}, x, 3, .1, r)
 	}
 }
 

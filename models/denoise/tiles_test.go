@@ -125,6 +125,15 @@ func inTiles(m Method, x rows.Data, tiles int, halo float64, o Options) (*Result
 	return r, &report, nil
 }
 
+// requireSameInTiles wants the bits of one cloud from tiles.
+func requireSameInTiles(t *testing.T, m Method, x rows.Data, tiles int, halo float64, want *Result) {
+	t.Helper()
+	got, _, err := inTiles(m, x, tiles, halo, Options{})
+	require.NoError(t, err)
+	require.Equal(t, want.X, got.X)
+	require.Equal(t, want.Rows, got.Rows)
+}
+
 // othersInTiles is that for other rows than those fitted.
 func othersInTiles(m Method, x, y rows.Data, tiles int, halo float64, o Options) (*Result, *TileFit, error) {
 	ctx := context.Background()
@@ -474,8 +483,5 @@ func TestTilesOfUnevenClouds(t *testing.T) {
 	require.InDelta(t, .17, median(ends[1]), .05)
 	want, err := d.Denoise(context.Background(), s.x, Options{})
 	require.NoError(t, err)
-	got, _, err := inTiles(m, s.x, 4, .1, Options{})
-	require.NoError(t, err)
-	require.Equal(t, want.X, got.X)
-	require.Equal(t, want.Rows, got.Rows)
+	requireSameInTiles(t, m, s.x, 4, .1, want)
 }
