@@ -17,7 +17,7 @@ import (
 // tangent planes, so that there are no free latent coordinates to follow the
 // noise, with smooth weights and Tukey's loss against outliers. Neighbours are
 // looked up among rows that have been denoised once. A row goes to the mean of its
-// feet on the charts of the K/3 rows nearest to its place, which are many opinions
+// feet on the charts of the K/2 rows nearest to its place, which are many opinions
 // of the surface in place of one. The number K of neighbours of a chart
 // and the curvature ridge are those for which that mean has the least risk as Stein's
 // unbiased estimate sees it; its divergence is that of the regressions, corrected for
@@ -214,11 +214,20 @@ type setting struct {
 	drawn  bool
 }
 
-// blended is the number of rows whose charts a foot is the mean of.
-func (s *setting) blended() int { return max(s.neighbors/blendPart, 1) }
+// blended is the number of rows whose charts a foot is the mean of. Rows without noise to average have fewer: charts differ by what the surface bends.
+func (s *setting) blended() int {
+	if !s.noisy {
+		return s.weighed()
+	}
+	return max(s.neighbors/blendPart, 1)
+}
 
-// blendPart is K over the number of charts that are averaged.
-const blendPart = 3
+// weighed is the number of rows among which are those whose charts stand for them where candidates are compared. A half as well would take a worse K,
+// by more than chance where charts grow (docs/adr/0126).
+func (s *setting) weighed() int { return max(s.neighbors/weighedPart, 1) }
+
+// blendPart is K over the number of charts that are averaged, weighedPart over that by which K is chosen.
+const blendPart, weighedPart = 2, 3
 
 // places are where the rows of a cloud are taken to be on the surface.
 type places struct {

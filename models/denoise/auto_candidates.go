@@ -222,7 +222,7 @@ func blendedSquare(x, feet []float64, effective float64) float64 {
 // mean of, each for an equal part of the weights. It returns how many charts of equal weight
 // all are worth.
 func (w *autoWorker) pickSites(j *judged, at places, i int, s *setting) (effective float64) {
-	D, k := w.cloud.D, at.classes.most(s.blended())
+	D, k := w.cloud.D, at.classes.most(s.weighed())
 	y := at.y[i*D : (i+1)*D]
 	w.rows.Look(at.mixed(), y, k)
 	if w.rows.Search.Missed {
