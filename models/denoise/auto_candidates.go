@@ -70,9 +70,39 @@ func compareNumbers(n, D, probes float64) float64 {
 }
 
 // compare implements charts.
-func (p *cloudCharts) compare(s setting, list []candidate) ([]*compared, error) {
-	out, _, err := p.compareSome(p.cloud.some(selectionRows), nil, s, list)
+func (p *cloudCharts) compare(s setting, list []candidate, of portion) ([]*compared, error) {
+	var rows, place []int
+	for k, i := range p.cloud.some(selectionRows) {
+		if of.place(k) >= 0 {
+			rows, place = append(rows, i), append(place, k)
+		}
+	}
+	out, _, err := p.compareSome(rows, place, s, list)
 	return out, err
+}
+
+// portion is one of several parts of the selection, by pairs of places, so that each has its share of the rows that are probed; zero is all of it.
+type portion struct{ at, many int }
+
+// place is where place k of the selection is in the part, -1 if it is not.
+func (p portion) place(k int) int {
+	switch {
+	case p.many < 2:
+		return k
+	case k/2%p.many != p.at:
+		return -1
+	}
+	return k/2/p.many*2 + k%2
+}
+
+// rows is the number of those of a selection of n that are in the part.
+func (p portion) rows(n int) (rows int) {
+	for k := range n {
+		if p.place(k) >= 0 {
+			rows++
+		}
+	}
+	return rows
 }
 
 // compareSome estimates the risk of candidates of one number of neighbours, for rows at

@@ -52,6 +52,7 @@ type compared struct {
 
 	size, more float64 // their median, and the mean of extra
 	risk       []float64
+	trustsAll  bool // so many rows did not count that all do
 }
 
 func newCompared(c candidate, n int) *compared {
@@ -62,6 +63,15 @@ func newCompared(c candidate, n int) *compared {
 		}
 	}
 	return out
+}
+
+// add takes what the same candidate is compared by in another part of the selection.
+func (c *compared) add(other *compared) {
+	c.extra, c.sizes = append(c.extra, other.extra...), append(c.sizes, other.sizes...)
+	for r := range crowdRows {
+		c.square[r], c.own[r] = append(c.square[r], other.square[r]...), append(c.own[r], other.own[r]...)
+		c.scale[r], c.trusted[r] = append(c.scale[r], other.scale[r]...), append(c.trusted[r], other.trusted[r]...)
+	}
 }
 
 // columns are the vectors by row.
@@ -116,8 +126,41 @@ type trials struct {
 	tried   [][]*compared
 }
 
+const (
+	// race is the number of parts that the selection of many rows is compared by.
+	race = 4
+	// raceRows is the number of rows that are many: rows of parts of fewer would have charts in common, which were made for each part.
+	raceRows = 5 * selectionRows
+)
+
+// parts is the number of parts that the selection is compared by: sizes that are surely worse by the first are not looked at by others. Where noise is
+// uneven a few rows make most of the risk, and a part of them says little.
+func (t *trials) parts() int {
+	if t.n >= raceRows && !t.setting.uneven {
+		return race
+	}
+	return 1
+}
+
 // run returns the best candidate, nil where the first are surely worse than the rival.
 func (t *trials) run() (best *compared, err error) {
+	if best, err = t.look(); best == nil || err != nil {
+		return nil, err
+	}
+	for k := 1; k < t.parts(); k++ {
+		t.tried = slices.DeleteFunc(t.tried, func(out []*compared) bool { return leastRisk(out).surelyWorse(best) })
+		for _, out := range t.tried {
+			if err := t.compareBy(portion{k, t.parts()}, out); err != nil {
+				return nil, err
+			}
+		}
+		best = t.again()
+	}
+	return best, nil
+}
+
+// look returns the best candidate by the first part of the selection, nil where the first are surely worse than the rival.
+func (t *trials) look() (best *compared, err error) {
 	from := t.first
 	for k := from; k < len(t.sizes); k++ {
 		out, large, err := t.try(k)
@@ -167,24 +210,41 @@ func (t *trials) again() (best *compared) {
 
 // try compares the candidates of a size. Unless it is large, neighbourhoods are hardly larger than the noise.
 func (t *trials) try(k int) (out []*compared, large bool, err error) {
-	var list []candidate
 	ridges := candidateRidges
 	if t.setting.from > 0 { // with a ridge charts lose more rows near edges, which the risk does not see
 		ridges = ridges[:1]
 	}
 	for _, ridge := range ridges {
-		list = append(list, candidate{t.sizes[k], ridge})
+		out = append(out, newCompared(candidate{t.sizes[k], ridge}, 0))
 	}
-	s := t.setting
-	s.neighbors = t.sizes[k]
-	if out, err = t.charts.compare(s, list); err != nil {
+	if err = t.compareBy(portion{0, t.parts()}, out); err != nil {
 		return nil, false, err
 	}
-	for _, c := range out {
-		c.trustMost()
+	return out, k == len(t.sizes)-1 || out[0].size >= minReach*t.autoPrepare.setting.Scale, nil
+}
+
+// compareBy compares candidates of one size by a part of the selection as well.
+func (t *trials) compareBy(of portion, list []*compared) error {
+	s := t.setting
+	s.neighbors = list[0].neighbors
+	var some []candidate
+	for _, c := range list {
+		some = append(some, c.candidate)
+	}
+	out, err := t.charts.compare(s, some, of)
+	if err != nil {
+		return err
+	}
+	for l, c := range list {
+		if c.trustsAll || of.at == 0 {
+			out[l].trustsAll = c.trustsAll
+			out[l].trustMost()
+			c.trustsAll = out[l].trustsAll
+		}
+		c.add(out[l])
 		c.size = median(slices.Clone(c.sizes))
 	}
-	return out, k == len(t.sizes)-1 || out[0].size >= minReach*t.autoPrepare.setting.Scale, nil
+	return nil
 }
 
 // estimateLast estimates the risk of the last of the first n.
@@ -298,10 +358,10 @@ func (c *compared) surelyWorse(best *compared) bool {
 	return mean > likely*err
 }
 
-// over is the mean risk less that of another, and its standard error.
+// over is the mean risk less that of another, and its standard error, by the rows that both are compared by.
 func (c *compared) over(other *compared) (mean, err float64) {
-	difference := make([]float64, len(c.risk))
-	floats.SubTo(difference, c.risk, other.risk)
+	difference := make([]float64, min(len(c.risk), len(other.risk)))
+	floats.SubTo(difference, c.risk[:len(difference)], other.risk[:len(difference)])
 	mean, deviation := stat.MeanStdDev(difference, nil)
 	return mean, deviation / math.Sqrt(float64(len(difference)))
 }
@@ -314,9 +374,10 @@ func (c *compared) trustMost() {
 		left += floats.Sum(v)
 		all += float64(len(v))
 	}
+	c.trustsAll = c.trustsAll || 3*left < 2*all
 	for _, v := range c.trusted {
 		for i := range v {
-			if 3*left < 2*all {
+			if c.trustsAll {
 				v[i] = 1
 			}
 		}

@@ -98,3 +98,90 @@ func TestUnevenOfFew(t *testing.T) {
 		require.True(t, isUneven(seen.local, unevenQuartiles), "charts of many rows see it in both")
 	}
 }
+
+// TestRace: of many rows sizes that are worse by a part of the selection are looked at by no other; the best is compared by all of it, as it is by
+// the whole selection at once, but for the order of its rows.
+func TestRace(t *testing.T) {
+	s := sphereSample(7, raceRows, .02)
+	c, err := cloudOf(s.x)
+	require.NoError(t, err)
+	p, charts, err := newPilot(context.Background(), Auto{Latent: 2}, c, Options{})
+	require.NoError(t, err)
+	o := p.setting
+	o.pilot, o.thin, o.keepsSides, o.Ridge, o.least = false, false, false, pilotRidge, p.sizes()[0]
+	raced := &trials{autoPrepare: p, setting: o, sizes: p.sizes()}
+	require.Equal(t, race, raced.parts())
+	best, err := raced.look()
+	require.NoError(t, err)
+	require.Len(t, best.risk, selectionRows/race)
+	looked := len(raced.tried)
+
+	raced = &trials{autoPrepare: p, setting: o, sizes: p.sizes()}
+	best, err = raced.run()
+	require.NoError(t, err)
+	require.Less(t, len(raced.tried), looked)
+	for _, out := range raced.tried {
+		require.LessOrEqual(t, best.total(), leastRisk(out).total())
+		require.Len(t, out[0].risk, selectionRows)
+	}
+	o.neighbors = best.neighbors
+	whole, err := charts.compare(o, []candidate{best.candidate}, portion{})
+	require.NoError(t, err)
+	for k, v := range best.columns() {
+		at := 0
+		for part := range race {
+			for l, w := range whole[0].columns()[k] {
+				if (portion{part, race}).place(l) >= 0 {
+					require.Equal(t, math.Float64bits(w), math.Float64bits(v[at]), "column %d, row %d", k, l)
+					at++
+				}
+			}
+		}
+		require.Equal(t, selectionRows, at)
+	}
+	raced.setting.uneven = true
+	require.Equal(t, 1, raced.parts())
+	raced.setting.uneven, p.n = false, raceRows-1
+	require.Equal(t, 1, raced.parts(), "few rows")
+}
+
+// TestPortions wants parts of a selection to be apart, to make it up, to be of pairs and to keep the order.
+func TestPortions(t *testing.T) {
+	for _, n := range []int{1, 2, 7, 8, 9, 800} {
+		seen, rows := make([]bool, n), 0
+		for at := range 4 {
+			p, last := portion{at, 4}, -1
+			for k := range n {
+				if place := p.place(k); place >= 0 {
+					require.False(t, seen[k])
+					require.Equal(t, last+1, place)
+					seen[k], last = true, place
+				}
+			}
+			require.Equal(t, last+1, p.rows(n))
+			rows += p.rows(n)
+		}
+		require.Equal(t, n, rows)
+		require.Equal(t, n, portion{}.rows(n))
+	}
+	require.Equal(t, portion{1, 4}.place(2), portion{1, 4}.place(3)-1, "probes ask every other row")
+}
+
+// TestTrustMost: whether all rows count is decided once, by the first part of a selection.
+func TestTrustMost(t *testing.T) {
+	for _, few := range []bool{false, true} {
+		c := newCompared(candidate{}, 9)
+		for r := range crowdRows {
+			for i := range c.trusted[r] {
+				c.trusted[r][i] = 1
+				if few && i%2 == 0 {
+					c.trusted[r][i] = 0
+				}
+			}
+		}
+		c.trusted[0][0] = 0
+		c.trustMost()
+		require.Equal(t, few, c.trustsAll)
+		require.Equal(t, few, c.trusted[0][0] > 0)
+	}
+}

@@ -58,7 +58,7 @@ func (p *autoPrepare) pool() error {
 func (p *autoPrepare) gainOfPooled(s setting) (float64, error) {
 	var of [2]*compared
 	for k, s := range [...]setting{p.setting, s} {
-		list, err := p.charts.compare(s, []candidate{{s.neighbors, s.Ridge}})
+		list, err := p.charts.compare(s, []candidate{{s.neighbors, s.Ridge}}, portion{})
 		if err != nil {
 			return 0, err
 		}

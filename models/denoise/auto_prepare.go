@@ -42,8 +42,8 @@ type charts interface {
 	// follow takes the feet of the probes on the charts of the rows for their places.
 	follow(s setting) error
 	// compare makes the charts of candidates of one number of neighbours for the selection,
-	// and for probes of some of it.
-	compare(s setting, list []candidate) ([]*compared, error)
+	// and for probes of some of it, or for a part of the selection.
+	compare(s setting, list []candidate, of portion) ([]*compared, error)
 	// holdOut makes charts of the same rows with noise added, until that is taken back.
 	holdOut(s autoSettings, noise heldNoise) (heldRows, error)
 }

@@ -61,7 +61,8 @@ type Task struct {
 
 	field     field // of actReach, for so many neighbours
 	neighbors int
-	some      int // bounds the rows that the task is for; 0 is for all
+	some      int     // bounds the rows that the task is for; 0 is for all
+	portion   portion // of these
 
 	plane      *plane       // of actTurn, and of queries that are turned before all else
 	linear     *PCA         // in place of the method, without its plane
@@ -201,7 +202,7 @@ func (k *Task) targets(t *Tile) (list, place []int) {
 		if k.some > 0 {
 			at = placeAmongSome(g, t.all, k.some)
 		}
-		if at >= 0 && !t.done[i] {
+		if at >= 0 && k.portion.place(at) >= 0 && !t.done[i] {
 			list, place = append(list, i), append(place, at)
 		}
 	}
@@ -368,7 +369,7 @@ func (k *Task) compare(ctx context.Context, t *Tile, parts []*Tile) (*Reply, err
 		return nil, err
 	}
 	return k.reply(t, all, p, list, missed, func(r *Reply, l, _ int) {
-		r.place = append(r.place, place[l])
+		r.place = append(r.place, k.portion.place(place[l]))
 		for _, c := range out {
 			for _, v := range c.columns() {
 				r.values = append(r.values, v[l])

@@ -397,9 +397,9 @@ func (r *Reply) scatter(into [][]float64) {
 }
 
 // compare implements charts.
-func (t *tiling) compare(s setting, list []candidate) ([]*compared, error) {
-	k := &Task{act: actCompare, auto: t.auto, some: selectionRows, candidates: list, order: order{setting: s}}
-	n := min(t.n, selectionRows)
+func (t *tiling) compare(s setting, list []candidate, of portion) ([]*compared, error) {
+	k := &Task{act: actCompare, auto: t.auto, some: selectionRows, portion: of, candidates: list, order: order{setting: s}}
+	n := of.rows(min(t.n, selectionRows))
 	out := make([]*compared, len(list))
 	var into [][]float64
 	for c, one := range list {
