@@ -214,9 +214,10 @@ type setting struct {
 	drawn  bool
 }
 
-// blended is the number of rows whose charts a foot is the mean of. Rows without noise to average have fewer: charts differ by what the surface bends.
+// blended is the number of rows whose charts a foot is the mean of. Rows without noise have fewer, as there is nothing to average but what the surface
+// bends by, and so have charts that are drawn to the curvature of those near by: these have averaged already.
 func (s *setting) blended() int {
-	if !s.noisy {
+	if !s.noisy || s.drawn {
 		return s.weighed()
 	}
 	return max(s.neighbors/blendPart, 1)
