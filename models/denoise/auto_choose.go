@@ -52,7 +52,7 @@ type compared struct {
 
 	size, more float64 // their median, and the mean of extra
 	risk       []float64
-	trustsAll  bool // so many rows did not count that all do
+	trustsAll  bool // so many rows did not count that all do, those of other parts of the selection too
 }
 
 func newCompared(c candidate, n int) *compared {
@@ -144,7 +144,7 @@ func (t *trials) parts() int {
 
 // run returns the best candidate, nil where the first are surely worse than the rival.
 func (t *trials) run() (best *compared, err error) {
-	if best, err = t.look(); best == nil || err != nil {
+	if best, err = t.qualify(); best == nil || err != nil {
 		return nil, err
 	}
 	for k := 1; k < t.parts(); k++ {
@@ -159,8 +159,8 @@ func (t *trials) run() (best *compared, err error) {
 	return best, nil
 }
 
-// look returns the best candidate by the first part of the selection, nil where the first are surely worse than the rival.
-func (t *trials) look() (best *compared, err error) {
+// qualify returns the best candidate by the first part of the selection, nil where the first are surely worse than the rival.
+func (t *trials) qualify() (best *compared, err error) {
 	from := t.first
 	for k := from; k < len(t.sizes); k++ {
 		out, large, err := t.try(k)
@@ -236,12 +236,8 @@ func (t *trials) compareBy(of portion, list []*compared) error {
 		return err
 	}
 	for l, c := range list {
-		if c.trustsAll || of.at == 0 {
-			out[l].trustsAll = c.trustsAll
-			out[l].trustMost()
-			c.trustsAll = out[l].trustsAll
-		}
 		c.add(out[l])
+		c.trustMost()
 		c.size = median(slices.Clone(c.sizes))
 	}
 	return nil

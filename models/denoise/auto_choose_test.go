@@ -111,7 +111,7 @@ func TestRace(t *testing.T) {
 	o.pilot, o.thin, o.keepsSides, o.Ridge, o.least = false, false, false, pilotRidge, p.sizes()[0]
 	raced := &trials{autoPrepare: p, setting: o, sizes: p.sizes()}
 	require.Equal(t, race, raced.parts())
-	best, err := raced.look()
+	best, err := raced.qualify()
 	require.NoError(t, err)
 	require.Len(t, best.risk, selectionRows/race)
 	looked := len(raced.tried)
@@ -167,21 +167,23 @@ func TestPortions(t *testing.T) {
 	require.Equal(t, portion{1, 4}.place(2), portion{1, 4}.place(3)-1, "probes ask every other row")
 }
 
-// TestTrustMost: whether all rows count is decided once, by the first part of a selection.
+// TestTrustMost: all rows count where more than a third would not, and those that are added later too.
 func TestTrustMost(t *testing.T) {
-	for _, few := range []bool{false, true} {
+	counted := func(step int) *compared {
 		c := newCompared(candidate{}, 9)
 		for r := range crowdRows {
 			for i := range c.trusted[r] {
-				c.trusted[r][i] = 1
-				if few && i%2 == 0 {
-					c.trusted[r][i] = 0
-				}
+				c.trusted[r][i] = float64(min(i%step, 1))
 			}
 		}
-		c.trusted[0][0] = 0
+		return c
+	}
+	for step, all := range map[int]bool{2: true, 4: false} {
+		c := counted(step)
 		c.trustMost()
-		require.Equal(t, few, c.trustsAll)
-		require.Equal(t, few, c.trusted[0][0] > 0)
+		require.Equal(t, all, c.trusted[0][0] > 0)
+		c.add(counted(9))
+		c.trustMost()
+		require.Equal(t, all, c.trusted[0][9] > 0)
 	}
 }
