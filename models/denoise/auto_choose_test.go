@@ -145,6 +145,28 @@ func TestRace(t *testing.T) {
 	require.Equal(t, 1, raced.parts(), "few rows")
 }
 
+// TestRaceInTiles wants parts of the selection to be the same in tiles.
+func TestRaceInTiles(t *testing.T) {
+	needSpeed(t)
+	x, _ := boxRows(101, raceRows, 1)
+	d, s := fitAuto(t, x)
+	require.False(t, s.uneven, "or there are no parts")
+	r, err := d.Denoise(context.Background(), x, Options{})
+	require.NoError(t, err)
+	requireSameInTiles(t, Auto{Latent: 2}, x, 2, .05, r)
+}
+
+// TestBlended wants feet to be means over half of the neighbours where there is noise that charts have not averaged yet; K is chosen by a third.
+func TestBlended(t *testing.T) {
+	for _, c := range []struct {
+		s    setting
+		want int
+	}{{setting{neighbors: 90, noisy: true}, 45}, {setting{neighbors: 90}, 30}, {setting{neighbors: 90, noisy: true, drawn: true}, 30}, {setting{neighbors: 1, noisy: true}, 1}} {
+		require.Equal(t, c.want, c.s.blended())
+		require.Equal(t, max(c.s.neighbors/3, 1), c.s.weighed())
+	}
+}
+
 // TestPortions wants parts of a selection to be apart, to make it up, to be of pairs and to keep the order.
 func TestPortions(t *testing.T) {
 	for _, n := range []int{1, 2, 7, 8, 9, 800} {
