@@ -112,6 +112,7 @@ func (m Auto) Prepare(ctx context.Context, c *Cloud, o Options) (Fitted, error) 
 	}
 	charts.setting = p.setting
 	charts.divide(&p.setting, p.n, false)
+	charts.places.source = nil // feet are looked up on charts that have been made
 	if o.Progress != nil {
 		o.Progress(1)
 	}
@@ -238,6 +239,17 @@ type places struct {
 	// trust is the weight of each row in Tukey's loss by its distance from its place; nil
 	// is 1 for all.
 	trust []float64
+	// source is what charts gather, laid out where they are made.
+	source *chart.Source
+}
+
+// layOut makes the source, for rows x.
+func (p *places) layOut(c *Cloud, x []float64) {
+	if p.source == nil && p.index != nil {
+		all := c.Data
+		all.X = x
+		p.source = chart.NewSource(all, p.y, p.trust)
+	}
 }
 
 func (c *Cloud) newPlaces(y []float64) places {

@@ -229,6 +229,16 @@ type made struct {
 	about  []float64 // n x aboutWidth, as autoFit has it
 }
 
+// layOut makes ready what charts gather, those of probes as well if these are asked for.
+func (p *cloudCharts) layOut(probes bool) {
+	p.places.layOut(p.cloud, p.cloud.X)
+	for q := range p.probes {
+		if probes {
+			p.probes[q].places.layOut(p.cloud, p.probes[q].x)
+		}
+	}
+}
+
 // chartSome makes the charts of an order for the rows of list.
 func (p *cloudCharts) chartSome(list []int, o order) (*made, error) {
 	D, W, n := p.cloud.D, p.chartWidth(), len(list)
@@ -238,6 +248,7 @@ func (p *cloudCharts) chartSome(list []int, o order) (*made, error) {
 		m.trust, m.charts = make([]float64, n), make([]float64, n*W)
 	}
 	p.divide(&o.setting, o.charts(p.cloud.rows()), o.diverge)
+	p.layOut(o.diverge)
 	err := p.each(list, func(w *autoWorker, k, i int) {
 		w.rows.Search.Missed = false
 		foot, s := m.feet[k*D:(k+1)*D], p.settingAt(i, o.setting)
@@ -304,7 +315,7 @@ func (w *autoWorker) chartRow(dst []float64, i int, x []float64, at places, s *s
 		if w.rows.Search.Missed {
 			return false
 		}
-		w.rows.Gather(w.cloud.Data, x, at.y, at.trust, many)
+		w.rows.Gather(at.source, many)
 		if s.thin && w.findThin(s) {
 			break
 		}

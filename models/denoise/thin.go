@@ -72,6 +72,7 @@ func (p *cloudCharts) measure(s setting) error {
 func (p *cloudCharts) measureSome(list []int, s setting) (seen []float64, missed []bool, err error) {
 	seen, missed = make([]float64, aboutWidth*len(list)), make([]bool, len(list))
 	s.Rounds, s.Steps, s.Cut = 2, 0, math.Inf(1)
+	p.layOut(false)
 	err = p.each(list, func(w *autoWorker, k, i int) {
 		w.rows.Search.Missed = false
 		y := p.places.y[i*lookup.Space : (i+1)*lookup.Space]
@@ -79,7 +80,7 @@ func (p *cloudCharts) measureSome(list []int, s setting) (seen []float64, missed
 		if missed[k] = w.rows.Search.Missed; missed[k] {
 			return
 		}
-		w.rows.Gather(p.cloud.Data, p.cloud.X, p.places.y, p.places.trust, thinMany)
+		w.rows.Gather(p.places.source, thinMany)
 		near := w.rows.Nearer(thinFew, lookup.Space)
 		few, many := w.noiseIn(y, &near, &s), w.noiseIn(y, &w.rows, &s)
 		if few > 0 && many > 0 {

@@ -63,12 +63,12 @@ func BenchmarkChart(b *testing.B) {
 			b.Run(fmt.Sprintf("%s/%d", name, k), func(b *testing.B) {
 				gathered := NewRows(ch)
 				foot := make([]float64, 3)
-				i := 0
+				i, source := 0, NewSource(x, x.X, nil)
 				b.ReportAllocs()
 				for b.Loop() {
 					y := x.Row(i)
 					gathered.Look(at, y, k)
-					gathered.Gather(x, x.X, x.X, nil, k)
+					gathered.Gather(source, k)
 					o := Setting{Ridge: 0.03, Scale: 0.05, Cut: 0.05 * 4.685, Rounds: 2}
 					require.True(b, ch.Prepare(y, y, &gathered, &o) && ch.Solve(o.Ridge) && ch.Foot(foot, y))
 					i = (i + 7) % n
@@ -102,7 +102,7 @@ func TestChartAgain(t *testing.T) {
 		for _, row := range []int{3, 50, 200} {
 			y := x.Row(row)
 			r.Look(at, y, 60)
-			r.Gather(x, x.X, x.X, nil, 60)
+			r.Gather(NewSource(x, x.X, nil), 60)
 			robust := Setting{Ridge: .03, Scale: .02, Cut: .1, Rounds: 3, Steps: RobustSteps}
 			for k := range stored {
 				require.True(t, ch.Prepare(y, y, &r, &Setting{Ridge: .03, Cut: math.Inf(1), Rounds: 2}) && ch.Solve(.03))
@@ -125,7 +125,7 @@ func BenchmarkPooledCurvature(b *testing.B) {
 				charts[k] = make([]float64, ch.Width())
 				y := x.Row(k)
 				r.Look(at, y, 60)
-				r.Gather(x, x.X, x.X, nil, 60)
+				r.Gather(NewSource(x, x.X, nil), 60)
 				require.True(b, ch.Prepare(y, y, &r, &Setting{Cut: math.Inf(1), Rounds: 2}) && ch.Solve(0))
 				ch.Store(charts[k])
 			}

@@ -167,7 +167,7 @@ func TestDrawnCharts(t *testing.T) {
 	for k, ch := range []Chart{&Space{}, NewSurface(3, 2)} {
 		r := NewRows(ch)
 		r.Look(at, y, 60)
-		r.Gather(x, x.X, x.X, nil, 60)
+		r.Gather(NewSource(x, x.X, nil), 60)
 		r.Bends = NewDraw(ch)
 		stored := func(i int) []float64 {
 			if k == 0 {

@@ -46,32 +46,62 @@ func (r *Rows) Look(in lookup.Index, y []float64, most int) {
 	r.Found = r.Search.Find(in, y, most+1)
 }
 
-// Gather takes the first k of the rows found: x are the rows themselves, near
-// their places in y, and trusted their weights in the loss, nil for 1. What is left out is forgotten.
-func (r *Rows) Gather(c rows.Data, x, y, trusted []float64, k int) {
+// Source is what rows are gathered from: x are the rows themselves, places where they are taken to be on the surface, n x D, and trust
+// their weights in the loss, nil for 1.
+type Source struct {
+	x             rows.Data
+	places, trust []float64
+	lines         []float64 // of rows in space, all of each in one line of the cache, as neighbours are anywhere in memory
+}
+
+// lineWidth is that of a line of the cache: the place, its trust, the row and its weight.
+const lineWidth = 8
+
+// NewSource lays out rows with places, and trust in them.
+func NewSource(x rows.Data, places, trust []float64) *Source {
+	s := &Source{x: x, places: places, trust: trust}
+	if x.D != lookup.Space {
+		return s
+	}
+	s.lines = make([]float64, lineWidth*x.N)
+	for i := range x.N {
+		line := s.lines[lineWidth*i : lineWidth*(i+1)]
+		copy(line, places[lookup.Space*i:lookup.Space*(i+1)])
+		copy(line[4:], x.X[lookup.Space*i:lookup.Space*(i+1)])
+		line[3], line[7] = s.trusted(i), x.Weight(i)
+	}
+	return s
+}
+
+func (s *Source) trusted(row int) float64 {
+	if s.trust == nil {
+		return 1
+	}
+	return s.trust[row]
+}
+
+// Gather takes the first k of the rows found. What is left out is forgotten.
+func (r *Rows) Gather(from *Source, k int) {
 	r.Bends = nil
 	r.x, r.near, r.Prior, r.trust = r.x[:0], r.near[:0], r.Prior[:0], r.trust[:0]
 	k = min(k, len(r.Found))
 	r.Next = math.Sqrt(r.Found[min(k, len(r.Found)-1)].Distance)
 	r.Found = r.Found[:k]
 	if r.lanes {
-		r.gatherInLanes(c, x, y, trusted)
+		r.gatherInLanes(from.lines)
 		return
 	}
+	D := from.x.D
 	for _, f := range r.Found {
-		r.x = append(r.x, x[f.Row*c.D:(f.Row+1)*c.D]...)
-		r.near = append(r.near, y[f.Row*c.D:(f.Row+1)*c.D]...)
-		r.Prior = append(r.Prior, c.Weight(f.Row))
-		trust := 1.0
-		if trusted != nil {
-			trust = trusted[f.Row]
-		}
-		r.trust = append(r.trust, trust)
+		r.x = append(r.x, from.x.Row(f.Row)...)
+		r.near = append(r.near, from.places[f.Row*D:(f.Row+1)*D]...)
+		r.Prior = append(r.Prior, from.x.Weight(f.Row))
+		r.trust = append(r.trust, from.trusted(f.Row))
 	}
 }
 
 // gatherInLanes is gather by column, with rows beyond the last that are infinitely far.
-func (r *Rows) gatherInLanes(c rows.Data, x, y, trusted []float64) {
+func (r *Rows) gatherInLanes(lines []float64) {
 	k := len(r.Found)
 	r.stride = upToLanes(k)
 	r.columns = dense.Grow(r.columns, gatheredColumns*r.stride)
@@ -82,16 +112,10 @@ func (r *Rows) gatherInLanes(c rows.Data, x, y, trusted []float64) {
 	far, prior, trust = far[:k], prior[:k], trust[:k]
 	a0, a1, a2, b0, b1, b2 := n0[:k], n1[:k], n2[:k], x0[:k], x1[:k], x2[:k]
 	for i, f := range r.Found {
-		place, row := (*[lookup.Space]float64)(y[lookup.Space*f.Row:]), (*[lookup.Space]float64)(x[lookup.Space*f.Row:])
-		a0[i], a1[i], a2[i] = place[0], place[1], place[2]
-		b0[i], b1[i], b2[i] = row[0], row[1], row[2]
-		far[i], prior[i], trust[i] = f.Distance, 1, 1
-		if trusted != nil {
-			trust[i] = trusted[f.Row]
-		}
-		if c.Weights != nil {
-			prior[i] = c.Weights[f.Row]
-		}
+		line := (*[lineWidth]float64)(lines[lineWidth*f.Row:])
+		a0[i], a1[i], a2[i], trust[i] = line[0], line[1], line[2], line[3]
+		b0[i], b1[i], b2[i], prior[i] = line[4], line[5], line[6], line[7]
+		far[i] = f.Distance
 	}
 	far, prior, trust = far[:r.stride], prior[:r.stride], trust[:r.stride]
 	for i := k; i < r.stride; i++ {
