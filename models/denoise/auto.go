@@ -228,6 +228,19 @@ func (s *setting) blended() int {
 // by more than chance where charts grow (docs/adr/0126).
 func (s *setting) weighed() int { return max(s.neighbors/weighedPart, 1) }
 
+// faith is what a chart counts for among those that a foot is the mean of, by the noise of its rows: charts that lie across an edge are further from their
+// rows than the noise. Where noise is uneven that may be the noise of the place, and charts that are drawn to others say less of themselves.
+func (s *setting) faith(noise float64) float64 {
+	if !s.noisy || s.uneven || s.drawn || !(noise > doubtful*s.Scale) {
+		return 1
+	}
+	ratio := doubtful * s.Scale / noise
+	return ratio * ratio * ratio * ratio
+}
+
+// doubtful is the noise of a chart, in units of that of all, that is still chance.
+const doubtful = 1.15
+
 // blendPart is K over the number of charts that are averaged, weighedPart over that by which K is chosen.
 const blendPart, weighedPart = 2, 3
 
@@ -428,6 +441,7 @@ func (w *autoWorker) findSites(own int) bool {
 		if f.Row != own && !math.IsInf(s.Cut, 1) && w.chart.Beside(w.places.y[f.Row*D:(f.Row+1)*D]) > apart {
 			continue
 		}
+		weight *= s.faith(w.charts[f.Row*w.width+w.width-1])
 		w.sites = append(w.sites, site{f.Row, weight})
 		total += weight
 	}

@@ -92,11 +92,14 @@ func (p portion) place(k int) int {
 	switch {
 	case p.many < 2:
 		return k
-	case k/2%p.many != p.at:
+	case k/portionRows%p.many != p.at:
 		return -1
 	}
-	return k/2/p.many*2 + k%2
+	return k/portionRows/p.many*portionRows + k%portionRows
 }
+
+// portionRows is how many places that follow each other are in one part.
+const portionRows = 2
 
 // rows is the number of those of a selection of n that are in the part.
 func (p portion) rows(n int) (rows int) {

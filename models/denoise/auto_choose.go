@@ -7,9 +7,9 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/scqm/scqm/models/denoise/internal/chart"
-	"github.com/scqm/scqm/models/denoise/internal/lookup"
 )
 
 // candidate is what auto chooses.
@@ -52,6 +52,7 @@ type compared struct {
 
 	size, more float64 // their median, and the mean of extra
 	risk       []float64
+	parts      int  // of the selection that it has been compared by
 	trustsAll  bool // so many rows did not count that all do, those of other parts of the selection too
 }
 
@@ -108,6 +109,11 @@ func (p *autoPrepare) choose() (*compared, error) {
 	if best, s.from, err = t.chooseGrowing(best); err != nil {
 		return nil, err
 	}
+	if t.parts() > 1 && s.from == 0 {
+		if best.ridge, err = t.bestRidge(best); err != nil {
+			return nil, err
+		}
+	}
 	s.neighbors, s.Ridge = best.neighbors, best.ridge
 	p.setting = s
 	p.setScale(&p.setting, p.spreadOf(best), !p.method.LeastSquares)
@@ -128,18 +134,34 @@ type trials struct {
 
 const (
 	// race is the number of parts that the selection of many rows is compared by.
-	race = 4
+	race = 8
 	// raceRows is the number of rows that are many: rows of parts of fewer would have charts in common, which were made for each part.
 	raceRows = 5 * selectionRows
+	// leastParts is the number of parts without which no choice is settled, surelyRaced the number of standard errors by which a size is worse that other
+	// parts do not look at.
+	leastParts, surelyRaced = 2, 2.5
+	// tolerable is what a choice may be expected to lose, in units of the variance of the feet, for the other parts to be left.
+	tolerable = 0.01
 )
 
 // parts is the number of parts that the selection is compared by: sizes that are surely worse by the first are not looked at by others. Where noise is
 // uneven a few rows make most of the risk, and a part of them says little.
 func (t *trials) parts() int {
-	if t.n >= raceRows && !t.setting.uneven {
+	if t.n >= raceRows && !t.setting.uneven && t.method.linear == nil {
 		return race
 	}
 	return 1
+}
+
+// ridges are those that sizes are compared with. With any ridge charts that grow lose more rows near edges, which the risk does not see.
+func (t *trials) ridges() []float64 {
+	switch {
+	case t.setting.from > 0:
+		return candidateRidges[:1]
+	case t.parts() > 1:
+		return []float64{pilotRidge}
+	}
+	return candidateRidges
 }
 
 // run returns the best candidate, nil where the first are surely worse than the rival.
@@ -147,16 +169,48 @@ func (t *trials) run() (best *compared, err error) {
 	if best, err = t.qualify(); best == nil || err != nil {
 		return nil, err
 	}
-	for k := 1; k < t.parts(); k++ {
-		t.tried = slices.DeleteFunc(t.tried, func(out []*compared) bool { return leastRisk(out).surelyWorse(best) })
+	for part := 1; part < t.parts() && (part < leastParts || t.mayLose(best) > tolerable); part++ {
+		t.tried = slices.DeleteFunc(t.tried, func(out []*compared) bool { return leastRisk(out).worseBy(surelyRaced, best) })
 		for _, out := range t.tried {
-			if err := t.compareBy(portion{k, t.parts()}, out); err != nil {
+			if err := t.compareBy(portion{part, t.parts()}, out); err != nil {
 				return nil, err
 			}
 		}
 		best = t.again()
 	}
 	return best, nil
+}
+
+// mayLose is the most that the best candidate so far is expected to be worse by than another, as normal risks say, in units of the variance of its
+// feet.
+func (t *trials) mayLose(best *compared) (most float64) {
+	if !t.knowsBeyond() {
+		return math.Inf(1) // the risk has more chance in it than it says
+	}
+	scale := t.autoPrepare.setting.Scale
+	for _, out := range t.tried {
+		for _, c := range out {
+			if mean, err := c.over(best); err > 0 {
+				most = max(most, err*distuv.UnitNormal.Prob(mean/err)-mean*distuv.UnitNormal.Survival(mean/err))
+			}
+		}
+	}
+	return most / (scale * scale * t.q * stat.Mean(best.own[0], nil))
+}
+
+// bestRidge compares ridges for the best number of neighbours: these differ so little by chance that the next part of the selection is enough.
+func (t *trials) bestRidge(best *compared) (float64, error) {
+	var list []*compared
+	for _, ridge := range candidateRidges {
+		list = append(list, newCompared(candidate{best.neighbors, ridge}, 0))
+	}
+	if err := t.compareBy(portion{best.parts % t.parts(), t.parts()}, list); err != nil {
+		return 0, err
+	}
+	for _, c := range list {
+		t.estimate(c, t.beyond(c, nil, 0))
+	}
+	return leastRisk(list).ridge, nil
 }
 
 // qualify returns the best candidate by the first part of the selection, nil where the first are surely worse than the rival.
@@ -172,14 +226,10 @@ func (t *trials) qualify() (best *compared, err error) {
 			continue
 		}
 		t.tried = append(t.tried, out)
-		t.estimateLast(len(t.tried))
-		here := leastRisk(out)
-		if best == nil && t.rival != nil && here.surelyWorse(t.rival) {
+		best = t.again()
+		if here := leastRisk(out); len(t.tried) == 1 && t.rival != nil && here.surelyWorse(t.rival) {
 			return nil, nil
-		}
-		if best == nil || here.total() < best.total() {
-			best = here
-		} else if t.brief || here.surelyWorse(best) {
+		} else if here != best && (t.brief || here.surelyWorse(best)) {
 			break
 		}
 	}
@@ -197,10 +247,16 @@ func (t *trials) qualify() (best *compared, err error) {
 	return best, nil
 }
 
-// again estimates the risk of all, which depends on those of fewer neighbours, and returns the best.
+// again estimates the risk of all, which may depend on those of fewer neighbours, and returns the best.
 func (t *trials) again() (best *compared) {
 	for k, out := range t.tried {
-		t.estimateLast(k + 1)
+		for l, c := range out {
+			var before *compared
+			if k > 0 {
+				before = t.tried[k-1][l]
+			}
+			t.estimate(c, t.beyond(c, before, t.setting.from))
+		}
 		if here := leastRisk(out); best == nil || here.total() < best.total() {
 			best = here
 		}
@@ -210,11 +266,7 @@ func (t *trials) again() (best *compared) {
 
 // try compares the candidates of a size. Unless it is large, neighbourhoods are hardly larger than the noise.
 func (t *trials) try(k int) (out []*compared, large bool, err error) {
-	ridges := candidateRidges
-	if t.setting.from > 0 { // with a ridge charts lose more rows near edges, which the risk does not see
-		ridges = ridges[:1]
-	}
-	for _, ridge := range ridges {
+	for _, ridge := range t.ridges() {
 		out = append(out, newCompared(candidate{t.sizes[k], ridge}, 0))
 	}
 	if err = t.compareBy(portion{0, t.parts()}, out); err != nil {
@@ -237,21 +289,11 @@ func (t *trials) compareBy(of portion, list []*compared) error {
 	}
 	for l, c := range list {
 		c.add(out[l])
+		c.parts++
 		c.trustMost()
 		c.size = median(slices.Clone(c.sizes))
 	}
 	return nil
-}
-
-// estimateLast estimates the risk of the last of the first n.
-func (t *trials) estimateLast(n int) {
-	for l, c := range t.tried[n-1] {
-		var before *compared
-		if n > 1 {
-			before = t.tried[n-2][l]
-		}
-		t.estimate(c, before)
-	}
 }
 
 // firstSize is the first of the sizes that are compared: those before it are only where it is the best of those from it on.
@@ -349,9 +391,12 @@ func leastRisk(list []*compared) *compared {
 }
 
 // surelyWorse tells whether the risk is above that of another beyond chance.
-func (c *compared) surelyWorse(best *compared) bool {
+func (c *compared) surelyWorse(best *compared) bool { return c.worseBy(likely, best) }
+
+// worseBy tells whether it is above by so many standard errors.
+func (c *compared) worseBy(errors float64, best *compared) bool {
 	mean, err := c.over(best)
-	return mean > likely*err
+	return mean > errors*err
 }
 
 // over is the mean risk less that of another, and its standard error, by the rows that both are compared by.
@@ -380,9 +425,9 @@ func (c *compared) trustMost() {
 	}
 }
 
-// estimate computes the risk of every row as Stein does, bounded where Tukey's loss is.
-func (p *autoPrepare) estimate(c, before *compared) {
-	c.more = p.beyond(c, before)
+// estimate computes the risk of every row as Stein does, bounded where Tukey's loss is, with so much divergence beyond that of the influences.
+func (p *autoPrepare) estimate(c *compared, more float64) {
+	c.more = more
 	c.risk = make([]float64, len(c.extra))
 	s, steep := p.setting, 1.0
 	if p.n > fewRows && !math.IsInf(s.Cut, 1) {
@@ -401,19 +446,13 @@ func (p *autoPrepare) estimate(c, before *compared) {
 }
 
 // beyond is the divergence beyond that of the influences. What probes say of it has more chance in it than the difference of two candidates: where it is
-// known beforehand what it is likely to be, that counts as well; elsewhere it falls no slower than one over the number of neighbours from that of
-// the candidate before, of fewer neighbours.
-func (p *autoPrepare) beyond(c, before *compared) float64 {
-	var probed []float64
-	for i, v := range c.extra {
-		if !math.IsNaN(v) && c.trusted[0][i] > 0 {
-			probed = append(probed, v)
-		}
+// known beforehand what it is likely to be, it is that; elsewhere it falls no slower than one over the number of neighbours from that of
+// the candidate before, of fewer neighbours. Charts grow from so many rows, 0 for charts made at once.
+func (p *autoPrepare) beyond(c, before *compared, from int) float64 {
+	if p.knowsBeyond() && c.size > 0 {
+		return p.likelyBeyond(c, from)
 	}
-	if p.knowsBeyond() && len(probed) > 1 && c.size > 0 {
-		mean, deviation := stat.MeanStdDev(probed, nil)
-		return max(p.likelyBeyond(c).given(mean, deviation/math.Sqrt(float64(len(probed)))), 0)
-	}
+	probed := c.probed()
 	more := max(floats.Sum(probed)/max(float64(len(probed)), 1), 0)
 	if before != nil {
 		more = min(more, before.more*float64(before.neighbors)/float64(c.neighbors))
@@ -421,37 +460,42 @@ func (p *autoPrepare) beyond(c, before *compared) float64 {
 	return more
 }
 
-// knowsBeyond tells whether likelyBeyond holds: for many points of a surface in space with noise that is even.
+// probed is what probes say of the rows that count.
+func (c *compared) probed() (list []float64) {
+	for i, v := range c.extra {
+		if !math.IsNaN(v) && c.trusted[0][i] > 0 {
+			list = append(list, v)
+		}
+	}
+	return list
+}
+
+// knowsBeyond tells whether likelyBeyond holds: for many points of a surface in space with noise that is even. What hundreds of probes say there has a standard
+// error of .4 to 3 times what is known, which is surer.
 func (p *autoPrepare) knowsBeyond() bool {
-	return p.D == lookup.Space && p.method.Latent == lookup.Space-1 && p.n > fewRows && !p.setting.uneven
+	return p.inSpace() && p.n > fewRows && !p.setting.uneven
 }
 
 // likelyBeyond is what the divergence beyond that of the influences is likely to be, in units of these: a constant, for planes and weights that follow the
-// rows, and the square of the noise over the size of neighbourhoods, for where these are hardly larger the noise decides which rows are in them.
-func (p *autoPrepare) likelyBeyond(c *compared) normal {
+// rows, and the square of the noise over the size of neighbourhoods, for where these are hardly larger the noise decides which rows are in them. The weights of charts that
+// grow follow the first of them, of a few rows, as the square of the influence of a row on that.
+func (p *autoPrepare) likelyBeyond(c *compared, from int) float64 {
 	noise := beyondReach * p.setting.Scale / c.size
-	mean := p.q * stat.Mean(c.own[0], nil) * (beyondPlanes + noise*noise)
-	return normal{mean, beyondUnsure * mean}
+	own, beyond := stat.Mean(c.own[0], nil), beyondPlanes+noise*noise
+	if from > 0 {
+		first := own * float64(c.neighbors) / float64(from)
+		beyond += first * first * math.Pow(beyondGrown/float64(c.neighbors), 1.5)
+	}
+	return p.q * own * beyond
 }
 
 const (
-	// beyondPlanes is the constant, beyondReach the size of neighbourhoods in units of the noise for which the square is 1, and beyondUnsure the standard
-	// deviation in units of the mean: read off what rows and their noise say with the truth at hand (docs/adr/0119).
+	// beyondPlanes is the constant, beyondReach the size of neighbourhoods in units of the noise for which the square is 1: read off what rows and their
+	// noise say with the truth at hand, with a standard deviation of .4 (docs/adr/0119).
 	beyondPlanes, beyondReach = 0.15, 4.2
-	beyondUnsure              = 0.4
+	// beyondGrown is the number of neighbours at which what charts that grow have more is that square, as a sphere says (docs/adr/0127).
+	beyondGrown = 36.0
 )
-
-// normal is a normal distribution.
-type normal struct{ mean, deviation float64 }
-
-// given is the mean once a value has been seen that has a standard error.
-func (d normal) given(value, err float64) float64 {
-	a, b := d.deviation*d.deviation, err*err
-	if !(a+b > 0) {
-		return value
-	}
-	return (value*a + d.mean*b) / (a + b)
-}
 
 // spreadOf is the standard deviation of the noise by the distances of rows from
 // the mean feet of a candidate. The divergence says how far these follow their rows.

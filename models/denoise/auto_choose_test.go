@@ -8,26 +8,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/scqm/scqm/internal/dense"
 	"github.com/scqm/scqm/models/denoise/internal/chart"
 	"github.com/scqm/scqm/models/rows"
 )
-
-// TestGiven wants the value that is the least sum of squares from both, each in units of its deviation.
-func TestGiven(t *testing.T) {
-	d := normal{.08, .03}
-	for _, v := range []float64{-.1, .08, .3} {
-		got := d.given(v, .02)
-		loss := func(m float64) float64 {
-			a, b := (m-d.mean)/d.deviation, (m-v)/.02
-			return a*a + b*b
-		}
-		require.Less(t, loss(got), loss(got+1e-6))
-		require.Less(t, loss(got), loss(got-1e-6))
-	}
-	require.Equal(t, .2, d.given(.2, 0))
-	require.InDelta(t, d.mean, d.given(.2, 1e6), 1e-9)
-	require.Equal(t, .2, normal{}.given(.2, 0), "neither says how sure it is")
-}
 
 // probedCandidate is one whose probes say this of the divergence, give or take deviation.
 func probedCandidate(neighbors int, own, size, extra, deviation float64) *compared {
@@ -41,19 +25,18 @@ func probedCandidate(neighbors int, own, size, extra, deviation float64) *compar
 	return c
 }
 
-// TestBeyond: what is known beforehand draws the word of probes to itself, the more the less certain that is, and only for many
-// points of surfaces with even noise; elsewhere it falls with the number of neighbours.
+// TestBeyond: for many points of surfaces with even noise it is what is known beforehand, more for charts that grow, and the more so the fewer rows they grow from;
+// elsewhere it is what probes say, and falls with the number of neighbours.
 func TestBeyond(t *testing.T) {
 	many := &autoPrepare{autoSettings: newAutoSettings(Auto{Latent: 2}, 3), n: 10000, D: 3}
 	many.setting.Setting = chart.Setting{Scale: 1, Cut: math.Inf(1)}
-	sure, unsure := probedCandidate(81, .09, 7, .01, .01), probedCandidate(81, .09, 7, .01, 1)
-	likely := many.likelyBeyond(sure).mean
-	require.InDelta(t, .09*(.15+.36), likely, 1e-12)
-	require.InDelta(t, .01, many.beyond(sure, nil), .001)
-	require.Greater(t, many.beyond(unsure, nil), .02)
-	require.Less(t, many.beyond(unsure, nil), likely)
-	require.Equal(t, many.beyond(unsure, nil), many.beyond(unsure, sure), "whatever fewer neighbours say")
-	require.Zero(t, many.beyond(probedCandidate(81, .09, 7, -9, .01), nil))
+	seen := probedCandidate(81, .09, 7, .01, 1)
+	known := many.beyond(seen, nil, 0)
+	require.InDelta(t, .09*(.15+.36), known, 1e-12)
+	require.Equal(t, known, many.beyond(probedCandidate(81, .09, 7, -9, .01), seen, 0), "whatever probes and fewer neighbours say")
+	require.InDelta(t, .09*(.15+.36+.09*81/12*.09*81/12*math.Pow(36./81, 1.5)), many.beyond(seen, nil, 12), 1e-12)
+	require.Less(t, many.beyond(seen, nil, 24), many.beyond(seen, nil, 12))
+	require.Greater(t, many.beyond(seen, nil, 24), known)
 
 	before := probedCandidate(54, .14, 6, .012, 1)
 	before.more = .012
@@ -61,14 +44,63 @@ func TestBeyond(t *testing.T) {
 		func(p *autoPrepare) { p.n = fewRows },
 		func(p *autoPrepare) { p.setting.uneven = true },
 		func(p *autoPrepare) { p.method.Latent = 1 },
-		func(p *autoPrepare) { p.D = 4 },
+		func(p *autoPrepare) { p.q = 2 },
 	} {
 		p := *many
 		change(&p)
-		require.InDelta(t, .01, p.beyond(unsure, nil), 1e-12)
-		require.InDelta(t, .008, p.beyond(unsure, before), 1e-12)
+		require.InDelta(t, .01, p.beyond(seen, nil, 12), 1e-12)
+		require.InDelta(t, .008, p.beyond(seen, before, 0), 1e-12)
 	}
-	require.InDelta(t, .01, many.beyond(probedCandidate(81, .09, 0, .01, 1), nil), 1e-12, "no neighbourhoods were seen")
+	require.InDelta(t, .01, many.beyond(probedCandidate(81, .09, 0, .01, 1), nil, 0), 1e-12, "no neighbourhoods were seen")
+}
+
+// TestLikelyBeyondOfSpheres wants what is known of charts that grow to be what noise and feet on a sphere say: the mean product of the noise of a row and what its
+// mean foot is off by, over the variance.
+func TestLikelyBeyondOfSpheres(t *testing.T) {
+	needSpeed(t)
+	const noise = .007
+	s := sphereSample(3, 3*raceRows, noise)
+	c, err := cloudOf(s.x)
+	require.NoError(t, err)
+	p, charts, err := newPilot(context.Background(), Auto{Latent: 2}, c, Options{})
+	require.NoError(t, err)
+	o := p.setting
+	o.pilot, o.thin, o.keepsSides, o.Ridge, o.least = false, false, false, 0, 36
+	for _, grown := range []struct {
+		from, neighbors int
+		want            float64 // that of charts made at once
+	}{{12, 36, .36}, {12, 81, .1}, {24, 36, .07}} {
+		var more [2]float64
+		for k, from := range []int{0, grown.from} {
+			o.from, o.neighbors = from, grown.neighbors
+			of := newCompared(candidate{neighbors: grown.neighbors}, selectionRows)
+			all := comparison{cloudCharts: charts, setting: o, list: []*compared{of}}
+			list := c.some(selectionRows)
+			all.begin(len(list))
+			copy(all.rows, list)
+			require.NoError(t, all.run())
+			var product, own float64
+			for l := range list {
+				require.True(t, all.take(l, l))
+				j := &all.judged[l]
+				for r, row := range j.crowd[:j.many] {
+					x, at := c.Row(row), (l*crowdRows+r)*sitesTried
+					far := math.Sqrt(dense.Dot(x, x))
+					for f := range j.n {
+						foot := all.feet[3*(at+f) : 3*(at+f+1)]
+						product += (far - 1) * (dense.Dot(foot, x)/far - 1) / float64(j.n)
+					}
+					own += of.own[r][l]
+				}
+			}
+			more[k] = product/(noise*noise)/own - 1
+		}
+		first := newCompared(candidate{neighbors: grown.neighbors}, 1)
+		first.own[0][0], first.size = 7.05/float64(grown.neighbors), 1e9
+		known := p.likelyBeyond(first, grown.from)/p.likelyBeyond(first, 0)*beyondPlanes - beyondPlanes
+		require.InDelta(t, grown.want, known, .1*grown.want+.02)
+		require.InDelta(t, known, more[1]-more[0], .3*known+.06, "%d from %d", grown.neighbors, grown.from)
+	}
 }
 
 // TestUnevenOfFew: edges make the noise that charts see differ from place to place, but less for charts of fewer rows; noise that does differ is
@@ -99,18 +131,20 @@ func TestUnevenOfFew(t *testing.T) {
 	}
 }
 
-// TestRace: of many rows sizes that are worse by a part of the selection are looked at by no other; the best is compared by all of it, as it is by
-// the whole selection at once, but for the order of its rows.
+// TestRace: of many rows sizes that are worse by a part of the selection are looked at by no other, and parts end where others are expected to be better by
+// nothing that matters. The best is compared by these as it is by the whole selection at once, but for the order of its rows.
 func TestRace(t *testing.T) {
 	s := sphereSample(7, raceRows, .02)
 	c, err := cloudOf(s.x)
 	require.NoError(t, err)
 	p, charts, err := newPilot(context.Background(), Auto{Latent: 2}, c, Options{})
 	require.NoError(t, err)
+	require.Empty(t, charts.probes, "what they would say is known")
 	o := p.setting
 	o.pilot, o.thin, o.keepsSides, o.Ridge, o.least = false, false, false, pilotRidge, p.sizes()[0]
 	raced := &trials{autoPrepare: p, setting: o, sizes: p.sizes()}
 	require.Equal(t, race, raced.parts())
+	require.Equal(t, []float64{pilotRidge}, raced.ridges())
 	best, err := raced.qualify()
 	require.NoError(t, err)
 	require.Len(t, best.risk, selectionRows/race)
@@ -120,16 +154,19 @@ func TestRace(t *testing.T) {
 	best, err = raced.run()
 	require.NoError(t, err)
 	require.Less(t, len(raced.tried), looked)
+	require.GreaterOrEqual(t, best.parts, leastParts)
+	require.Less(t, best.parts, race)
+	require.LessOrEqual(t, raced.mayLose(best), tolerable)
 	for _, out := range raced.tried {
 		require.LessOrEqual(t, best.total(), leastRisk(out).total())
-		require.Len(t, out[0].risk, selectionRows)
+		require.Len(t, out[0].risk, best.parts*selectionRows/race)
 	}
 	o.neighbors = best.neighbors
 	whole, err := charts.compare(o, []candidate{best.candidate}, portion{})
 	require.NoError(t, err)
 	for k, v := range best.columns() {
 		at := 0
-		for part := range race {
+		for part := range best.parts {
 			for l, w := range whole[0].columns()[k] {
 				if (portion{part, race}).place(l) >= 0 {
 					require.Equal(t, math.Float64bits(w), math.Float64bits(v[at]), "column %d, row %d", k, l)
@@ -137,12 +174,97 @@ func TestRace(t *testing.T) {
 				}
 			}
 		}
-		require.Equal(t, selectionRows, at)
+		require.Equal(t, len(v), at)
 	}
-	raced.setting.uneven = true
+	ridge, err := raced.bestRidge(best)
+	require.NoError(t, err)
+	require.Contains(t, candidateRidges, ridge)
+
+	raced.setting.from = edgeRows
+	require.Equal(t, candidateRidges[:1], raced.ridges())
+	raced.setting.from, raced.setting.uneven = 0, true
 	require.Equal(t, 1, raced.parts())
+	require.Equal(t, candidateRidges, raced.ridges())
 	raced.setting.uneven, p.n = false, raceRows-1
 	require.Equal(t, 1, raced.parts(), "few rows")
+	p.setting.uneven = true
+	require.True(t, math.IsInf(raced.mayLose(best), 1), "probes have more chance in them than risks say")
+}
+
+// riskyCandidate has so much more risk than nothing, give or take deviation, by n rows.
+func riskyCandidate(n int, mean, deviation float64) *compared {
+	c := newCompared(candidate{}, n)
+	c.risk = make([]float64, n)
+	for i := range n {
+		c.own[0][i], c.risk[i] = .1, mean+deviation*float64(1-2*(i%2))
+	}
+	return c
+}
+
+// TestMayLose wants the loss that normal risks expect: of two that are as good err/sqrt(2 pi), and little once the difference is sure.
+func TestMayLose(t *testing.T) {
+	const n = 100
+	p := &autoPrepare{autoSettings: newAutoSettings(Auto{Latent: 2}, 3), n: 10000, D: 3}
+	p.setting.Scale = 1
+	best := riskyCandidate(n, 0, 0)
+	for _, c := range []struct{ mean, deviation, want float64 }{
+		{0, 1, .3989}, {1, 1, .0833}, {3, 1, 3.8e-4}, {0, 0, 0}, {1, 0, 0},
+	} {
+		err := c.deviation * math.Sqrt(n/(n-1.)) / 10
+		tr := trials{autoPrepare: p, tried: [][]*compared{{best}, {riskyCandidate(n, c.mean*err, c.deviation), riskyCandidate(n, 9, 1)}}}
+		require.InDelta(t, c.want*err/.1, tr.mayLose(best), .01*c.want*err/.1+1e-9)
+	}
+}
+
+// TestSurelyGrown wants more parts of the selection to be asked while growing is better and that is not sure.
+func TestSurelyGrown(t *testing.T) {
+	s := sphereSample(7, raceRows, .02)
+	c, err := cloudOf(s.x)
+	require.NoError(t, err)
+	p, _, err := newPilot(context.Background(), Auto{Latent: 2}, c, Options{})
+	require.NoError(t, err)
+	o := p.setting
+	o.pilot, o.thin, o.keepsSides, o.Ridge, o.least = false, false, false, pilotRidge, p.sizes()[0]
+	grown := o
+	grown.from = edgeRows
+	for _, k := range []struct {
+		once, grown int // neighbours
+		better      bool
+		parts       int
+	}{{81, 36, false, 1}, {36, 121, true, 1}, {121, 122, false, 0}} {
+		a, b := &trials{autoPrepare: p, setting: o}, &trials{autoPrepare: p, setting: grown}
+		best, other := newCompared(candidate{neighbors: k.once, ridge: pilotRidge}, 0), newCompared(candidate{neighbors: k.grown}, 0)
+		require.NoError(t, a.compareBy(portion{0, race}, []*compared{best}))
+		require.NoError(t, b.compareBy(portion{0, race}, []*compared{other}))
+		a.estimate(best, a.beyond(best, nil, 0))
+		b.estimate(other, b.beyond(other, nil, edgeRows))
+		if k.parts == 0 {
+			for i := range other.risk {
+				other.risk[i] = best.risk[i] - 1e-9*float64(i%7)
+			}
+		}
+		better, err := a.surelyGrown(b, other, best)
+		require.NoError(t, err)
+		require.Equal(t, k.better, better, "%v", k)
+		if k.parts > 0 {
+			require.Equal(t, []int{k.parts, k.parts}, []int{best.parts, other.parts})
+		} else {
+			require.Greater(t, best.parts, 1)
+			require.InDelta(t, best.parts, other.parts, 1)
+		}
+	}
+}
+
+// TestFaith wants charts whose rows are further from them than the noise to count for less, where the noise is the same for all.
+func TestFaith(t *testing.T) {
+	s := setting{noisy: true, Setting: chart.Setting{Scale: 2}}
+	require.Equal(t, 1., s.faith(2*doubtful))
+	require.InDelta(t, 1./16, s.faith(4*doubtful), 1e-15)
+	for _, change := range []func(s *setting){func(s *setting) { s.noisy = false }, func(s *setting) { s.uneven = true }, func(s *setting) { s.drawn = true }} {
+		o := s
+		change(&o)
+		require.Equal(t, 1., o.faith(9))
+	}
 }
 
 // TestRaceInTiles wants parts of the selection to be the same in tiles.

@@ -427,8 +427,11 @@ func (p *autoPrepare) advance(s setting, probes bool) error {
 		return err
 	}
 	p.setting = s
-	if !probes {
+	switch {
+	case !probes:
 		return nil
+	case p.knowsBeyond():
+		return p.charts.perturb(0, p.eps) // nothing asks them from here on
 	}
 	return p.charts.follow(s)
 }

@@ -27,8 +27,8 @@ const (
 	edgeUneven = 36
 	// edgeKept is the least part of the weights by place that a chart grown about a row far from its first foot has left.
 	edgeKept = 0.5
-	// edgeGain is the part of the risk by which that of growing charts has to be less, and edgeSure the standard errors.
-	edgeGain, edgeSure = 0.025, 1
+	// edgeGain is the part of the risk by which that of growing charts has to be less, and edgeSure the standard errors, edgeSurer by a part of the selection.
+	edgeGain, edgeSure, edgeSurer = 0.025, 1, 2
 	// mostLost is the part of rows that do not count from which on these are no rows near edges, of which charts at once lose up to an eighth, but
 	// outliers: charts of few rows would follow them where they are close together.
 	mostLost = 0.145
@@ -73,10 +73,38 @@ func (t *trials) chooseGrowing(best *compared) (*compared, int, error) {
 		grown.rival = best
 	}
 	other, err := grown.run()
-	if err != nil || other == nil || !plain && !other.surelyBetter(best) {
+	if err != nil || other == nil {
+		return best, 0, err
+	}
+	if plain {
+		return other, from, nil
+	}
+	better, err := t.surelyGrown(&grown, other, best)
+	if err != nil || !better {
 		return best, 0, err
 	}
 	return other, from, nil
+}
+
+// surelyGrown tells whether the best candidate of charts that grow is surely better than that of charts made at once. While it is better, and not surely, both are
+// compared by more parts of the selection.
+func (t *trials) surelyGrown(grown *trials, other, best *compared) (bool, error) {
+	for {
+		if min(len(best.risk), len(other.risk)) == min(t.n, selectionRows) {
+			return other.surelyBetter(edgeSure, best), nil
+		}
+		if mean, _ := other.over(best); mean > 0 || other.surelyBetter(edgeSurer, best) {
+			return mean < 0, nil
+		}
+		fewer, of := t, best
+		if len(other.risk) < len(best.risk) {
+			fewer, of = grown, other
+		}
+		if err := fewer.compareBy(portion{of.parts, t.parts()}, []*compared{of}); err != nil {
+			return false, err
+		}
+		fewer.estimate(of, fewer.beyond(of, nil, fewer.setting.from))
+	}
 }
 
 // nearerGrown is the part of the risk by which charts of the best candidate come nearer to their rows where they grow. Two charts a row are a small part of
@@ -105,10 +133,10 @@ func (t *trials) nearerGrown(best *compared, from int) (float64, error) {
 	return 1 - risk[1]/risk[0], nil
 }
 
-// surelyBetter tells whether the risk is below that of another by a part that matters and beyond chance.
-func (c *compared) surelyBetter(other *compared) bool {
+// surelyBetter tells whether the risk is below that of another by a part that matters and by so many standard errors.
+func (c *compared) surelyBetter(errors float64, other *compared) bool {
 	mean, err := c.over(other)
-	return mean < -edgeSure*err && mean < -edgeGain*stat.Mean(other.risk, nil)
+	return mean < -errors*err && mean < -edgeGain*stat.Mean(other.risk, nil)
 }
 
 // keepSide makes the pilot's chart of row i at y again where the row is so far from its foot, w.y, that it does not count: growing from the

@@ -169,8 +169,8 @@ func TestSurelyBetter(t *testing.T) {
 		better          bool
 	}{{-.05, .1, true}, {-.05, 5, false}, {-.02, .1, false}, {.05, .1, false}} {
 		a, b := by(c.mean, c.deviation)
-		require.Equal(t, c.better, a.surelyBetter(b), "%v", c)
+		require.Equal(t, c.better, a.surelyBetter(edgeSure, b), "%v", c)
 	}
 	a, _ := by(0, 0)
-	require.False(t, a.surelyBetter(a))
+	require.False(t, a.surelyBetter(edgeSure, a))
 }
