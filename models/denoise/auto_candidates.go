@@ -101,6 +101,19 @@ func (p portion) place(k int) int {
 // portionRows is how many places that follow each other are in one part.
 const portionRows = 2
 
+// of are those of a selection that are in the part.
+func (p portion) of(list []int) (part []int) {
+	if p.many < 2 {
+		return list
+	}
+	for k, i := range list {
+		if p.place(k) >= 0 {
+			part = append(part, i)
+		}
+	}
+	return part
+}
+
 // rows is the number of those of a selection of n that are in the part.
 func (p portion) rows(n int) (rows int) {
 	for k := range n {

@@ -129,10 +129,10 @@ func (p *cloudCharts) need() float64 {
 
 // list are the rows that an order is for.
 func (p *cloudCharts) list(o order) []int {
-	if o.some {
-		return p.cloud.some(selectionRows)
+	if !o.some {
+		return p.cloud.used
 	}
-	return p.cloud.used
+	return o.of.of(p.cloud.some(selectionRows))
 }
 
 func (p *cloudCharts) chart(o order) (*charted, error) {

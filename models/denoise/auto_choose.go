@@ -144,10 +144,9 @@ const (
 	tolerable = 0.01
 )
 
-// parts is the number of parts that the selection is compared by: sizes that are surely worse by the first are not looked at by others. Where noise is
-// uneven a few rows make most of the risk, and a part of them says little.
+// parts is the number of parts that the selection is compared by: sizes that are surely worse by the first are not looked at by others.
 func (t *trials) parts() int {
-	if t.n >= raceRows && !t.setting.uneven && t.method.linear == nil {
+	if t.n >= raceRows && t.method.linear == nil {
 		return race
 	}
 	return 1
@@ -208,7 +207,7 @@ func (t *trials) bestRidge(best *compared) (float64, error) {
 		return 0, err
 	}
 	for _, c := range list {
-		t.estimate(c, t.beyond(c, nil, 0))
+		t.estimate(c, nil, 0)
 	}
 	return leastRisk(list).ridge, nil
 }
@@ -255,7 +254,7 @@ func (t *trials) again() (best *compared) {
 			if k > 0 {
 				before = t.tried[k-1][l]
 			}
-			t.estimate(c, t.beyond(c, before, t.setting.from))
+			t.estimate(c, before, t.setting.from)
 		}
 		if here := leastRisk(out); best == nil || here.total() < best.total() {
 			best = here
@@ -425,33 +424,42 @@ func (c *compared) trustMost() {
 	}
 }
 
-// estimate computes the risk of every row as Stein does, bounded where Tukey's loss is, with so much divergence beyond that of the influences.
-func (p *autoPrepare) estimate(c *compared, more float64) {
-	c.more = more
+// estimate computes the risk of every row as Stein does, bounded where Tukey's loss is. Charts grow from so many rows, 0 for charts made at once; before is the candidate of
+// fewer neighbours, nil for none.
+func (p *autoPrepare) estimate(c, before *compared, from int) {
+	known := p.knowsBeyond()
+	if !known {
+		c.more = p.probedBeyond(c, before)
+	}
 	c.risk = make([]float64, len(c.extra))
 	s, steep := p.setting, 1.0
 	if p.n > fewRows && !math.IsInf(s.Cut, 1) {
 		steep = steepness(p.q)
 	}
+	var sum, all float64
 	for i := range c.risk {
 		counted := 0.0
 		for r := range crowdRows {
 			if s.Scale = c.scale[r][i]; c.trusted[r][i] > 0 {
-				c.risk[i] += s.riskOf(c.square[r][i], steep*(p.q*c.own[r][i]+c.more), p.q)
+				more := c.more
+				if known {
+					more = p.likelyBeyond(c.own[r][i], s.Scale/c.sizes[i], c.neighbors, from)
+					sum += more
+					all++
+				}
+				c.risk[i] += s.riskOf(c.square[r][i], steep*(p.q*c.own[r][i]+more), p.q)
 				counted++
 			}
 		}
 		c.risk[i] /= max(counted, 1)
 	}
+	if known {
+		c.more = sum / max(all, 1)
+	}
 }
 
-// beyond is the divergence beyond that of the influences. What probes say of it has more chance in it than the difference of two candidates: where it is
-// known beforehand what it is likely to be, it is that; elsewhere it falls no slower than one over the number of neighbours from that of
-// the candidate before, of fewer neighbours. Charts grow from so many rows, 0 for charts made at once.
-func (p *autoPrepare) beyond(c, before *compared, from int) float64 {
-	if p.knowsBeyond() && c.size > 0 {
-		return p.likelyBeyond(c, from)
-	}
+// probedBeyond is the divergence beyond that of the influences as probes say. It falls no slower than one over the number of neighbours from that of the candidate before.
+func (p *autoPrepare) probedBeyond(c, before *compared) float64 {
 	probed := c.probed()
 	more := max(floats.Sum(probed)/max(float64(len(probed)), 1), 0)
 	if before != nil {
@@ -470,21 +478,22 @@ func (c *compared) probed() (list []float64) {
 	return list
 }
 
-// knowsBeyond tells whether likelyBeyond holds: for many points of a surface in space with noise that is even. What hundreds of probes say there has a standard
-// error of .4 to 3 times what is known, which is surer.
-func (p *autoPrepare) knowsBeyond() bool {
-	return p.inSpace() && p.n > fewRows && !p.setting.uneven
-}
+// knowsBeyond tells whether likelyBeyond holds: for many points of a surface in space. What hundreds of probes say there has a standard
+// error of .4 to 3 times what is known, which is surer (docs/adr/0127).
+func (p *autoPrepare) knowsBeyond() bool { return p.inSpace() && p.n > fewRows }
 
-// likelyBeyond is what the divergence beyond that of the influences is likely to be, in units of these: a constant, for planes and weights that follow the
-// rows, and the square of the noise over the size of neighbourhoods, for where these are hardly larger the noise decides which rows are in them. The weights of charts that
-// grow follow the first of them, of a few rows, as the square of the influence of a row on that.
-func (p *autoPrepare) likelyBeyond(c *compared, from int) float64 {
-	noise := beyondReach * p.setting.Scale / c.size
-	own, beyond := stat.Mean(c.own[0], nil), beyondPlanes+noise*noise
+// likelyBeyond is what the divergence beyond that of the influence of a row on its mean foot is likely to be, by the noise about the row in units of the size of neighbourhoods:
+// that influence times a constant, for planes and weights that follow the
+// rows, and the square of the noise over the size, for where these are hardly larger the noise decides which rows are in them. The weights of charts that
+// grow from so many rows follow the first of them as the square of the influence of a row on that.
+func (p *autoPrepare) likelyBeyond(own, noise float64, neighbors, from int) float64 {
+	beyond := beyondPlanes
+	if noise *= beyondReach; noise < math.Inf(1) { // else all rows are at one place
+		beyond += noise * noise
+	}
 	if from > 0 {
-		first := own * float64(c.neighbors) / float64(from)
-		beyond += first * first * math.Pow(beyondGrown/float64(c.neighbors), 1.5)
+		first := own * float64(neighbors) / float64(from)
+		beyond += first * first * math.Pow(beyondGrown/float64(neighbors), 1.5)
 	}
 	return p.q * own * beyond
 }

@@ -19,39 +19,47 @@ func probedCandidate(neighbors int, own, size, extra, deviation float64) *compar
 	c := newCompared(candidate{neighbors: neighbors}, n)
 	c.size = size
 	for i := range n {
-		c.own[0][i], c.trusted[0][i] = own, 1
+		c.own[0][i], c.trusted[0][i], c.scale[0][i], c.sizes[i] = own, 1, 1, size
 		c.extra[i] = extra + deviation*float64(1-2*(i%2))
 	}
 	return c
 }
 
-// TestBeyond: for many points of surfaces with even noise it is what is known beforehand, more for charts that grow, and the more so the fewer rows they grow from;
+// TestBeyond: for many points of surfaces it is what is known beforehand, more for charts that grow, and the more so the fewer rows they grow from;
 // elsewhere it is what probes say, and falls with the number of neighbours.
 func TestBeyond(t *testing.T) {
 	many := &autoPrepare{autoSettings: newAutoSettings(Auto{Latent: 2}, 3), n: 10000, D: 3}
 	many.setting.Setting = chart.Setting{Scale: 1, Cut: math.Inf(1)}
+	beyond := func(p *autoPrepare, c, before *compared, from int) float64 {
+		p.estimate(c, before, from)
+		return c.more
+	}
 	seen := probedCandidate(81, .09, 7, .01, 1)
-	known := many.beyond(seen, nil, 0)
+	known := beyond(many, seen, nil, 0)
 	require.InDelta(t, .09*(.15+.36), known, 1e-12)
-	require.Equal(t, known, many.beyond(probedCandidate(81, .09, 7, -9, .01), seen, 0), "whatever probes and fewer neighbours say")
-	require.InDelta(t, .09*(.15+.36+.09*81/12*.09*81/12*math.Pow(36./81, 1.5)), many.beyond(seen, nil, 12), 1e-12)
-	require.Less(t, many.beyond(seen, nil, 24), many.beyond(seen, nil, 12))
-	require.Greater(t, many.beyond(seen, nil, 24), known)
+	require.InDelta(t, 2*(.09+known), seen.risk[0], 1e-12)
+	require.InDelta(t, known, beyond(many, probedCandidate(81, .09, 7, -9, .01), seen, 0), 1e-15, "whatever probes and fewer neighbours say")
+	require.InDelta(t, .09*(.15+.36+.09*81/12*.09*81/12*math.Pow(36./81, 1.5)), beyond(many, seen, nil, 12), 1e-12)
+	require.Less(t, beyond(many, seen, nil, 24), beyond(many, seen, nil, 12))
+	require.Greater(t, beyond(many, seen, nil, 24), known)
+	require.InDelta(t, .09*.15, beyond(many, probedCandidate(81, .09, 0, .01, 1), nil, 0), 1e-12, "all rows at one place")
+	noisy := probedCandidate(81, .09, 7, .01, 1)
+	noisy.scale[0][3] = 2
+	beyond(many, noisy, nil, 0)
+	require.InDelta(t, 2*4*(.09+.09*(.15+4*.36)), noisy.risk[3], 1e-12, "by the noise about the row")
 
 	before := probedCandidate(54, .14, 6, .012, 1)
 	before.more = .012
 	for _, change := range []func(p *autoPrepare){
 		func(p *autoPrepare) { p.n = fewRows },
-		func(p *autoPrepare) { p.setting.uneven = true },
 		func(p *autoPrepare) { p.method.Latent = 1 },
 		func(p *autoPrepare) { p.q = 2 },
 	} {
 		p := *many
 		change(&p)
-		require.InDelta(t, .01, p.beyond(seen, nil, 12), 1e-12)
-		require.InDelta(t, .008, p.beyond(seen, before, 0), 1e-12)
+		require.InDelta(t, .01, beyond(&p, seen, nil, 12), 1e-12)
+		require.InDelta(t, .008, beyond(&p, seen, before, 0), 1e-12)
 	}
-	require.InDelta(t, .01, many.beyond(probedCandidate(81, .09, 0, .01, 1), nil, 0), 1e-12, "no neighbourhoods were seen")
 }
 
 // TestLikelyBeyondOfSpheres wants what is known of charts that grow to be what noise and feet on a sphere say: the mean product of the noise of a row and what its
@@ -95,9 +103,8 @@ func TestLikelyBeyondOfSpheres(t *testing.T) {
 			}
 			more[k] = product/(noise*noise)/own - 1
 		}
-		first := newCompared(candidate{neighbors: grown.neighbors}, 1)
-		first.own[0][0], first.size = 7.05/float64(grown.neighbors), 1e9
-		known := p.likelyBeyond(first, grown.from)/p.likelyBeyond(first, 0)*beyondPlanes - beyondPlanes
+		own := 7.05 / float64(grown.neighbors)
+		known := p.likelyBeyond(own, 0, grown.neighbors, grown.from)/own - beyondPlanes
 		require.InDelta(t, grown.want, known, .1*grown.want+.02)
 		require.InDelta(t, known, more[1]-more[0], .3*known+.06, "%d from %d", grown.neighbors, grown.from)
 	}
@@ -145,6 +152,9 @@ func TestRace(t *testing.T) {
 	raced := &trials{autoPrepare: p, setting: o, sizes: p.sizes()}
 	require.Equal(t, race, raced.parts())
 	require.Equal(t, []float64{pilotRidge}, raced.ridges())
+	raced.setting.uneven = true
+	require.Equal(t, race, raced.parts())
+	raced.setting.uneven = false
 	best, err := raced.qualify()
 	require.NoError(t, err)
 	require.Len(t, best.risk, selectionRows/race)
@@ -182,12 +192,10 @@ func TestRace(t *testing.T) {
 
 	raced.setting.from = edgeRows
 	require.Equal(t, candidateRidges[:1], raced.ridges())
-	raced.setting.from, raced.setting.uneven = 0, true
-	require.Equal(t, 1, raced.parts())
-	require.Equal(t, candidateRidges, raced.ridges())
-	raced.setting.uneven, p.n = false, raceRows-1
+	raced.setting.from, p.n = 0, raceRows-1
 	require.Equal(t, 1, raced.parts(), "few rows")
-	p.setting.uneven = true
+	require.Equal(t, candidateRidges, raced.ridges())
+	p.n = fewRows
 	require.True(t, math.IsInf(raced.mayLose(best), 1), "probes have more chance in them than risks say")
 }
 
@@ -236,8 +244,8 @@ func TestSurelyGrown(t *testing.T) {
 		best, other := newCompared(candidate{neighbors: k.once, ridge: pilotRidge}, 0), newCompared(candidate{neighbors: k.grown}, 0)
 		require.NoError(t, a.compareBy(portion{0, race}, []*compared{best}))
 		require.NoError(t, b.compareBy(portion{0, race}, []*compared{other}))
-		a.estimate(best, a.beyond(best, nil, 0))
-		b.estimate(other, b.beyond(other, nil, edgeRows))
+		a.estimate(best, nil, 0)
+		b.estimate(other, nil, edgeRows)
 		if k.parts == 0 {
 			for i := range other.risk {
 				other.risk[i] = best.risk[i] - 1e-9*float64(i%7)

@@ -50,8 +50,9 @@ type charts interface {
 
 // order says which charts to make, at the places that rows have.
 type order struct {
-	// some is for the selection only.
+	// some is for the selection only, or a part of it.
 	some bool
+	of   portion
 	// diverge asks probes for the divergence.
 	diverge bool
 	// keep takes the feet for the places, and keeps the charts.

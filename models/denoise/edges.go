@@ -103,7 +103,7 @@ func (t *trials) surelyGrown(grown *trials, other, best *compared) (bool, error)
 		if err := fewer.compareBy(portion{of.parts, t.parts()}, []*compared{of}); err != nil {
 			return false, err
 		}
-		fewer.estimate(of, fewer.beyond(of, nil, fewer.setting.from))
+		fewer.estimate(of, nil, fewer.setting.from)
 	}
 }
 
@@ -115,7 +115,7 @@ func (t *trials) nearerGrown(best *compared, from int) (float64, error) {
 		s := t.setting
 		s.neighbors, s.Ridge, s.from = best.neighbors, best.ridge, start
 		var err error
-		if seen[k], err = t.charts.chart(order{some: true, setting: s}); err != nil {
+		if seen[k], err = t.charts.chart(order{some: true, of: portion{0, min(t.parts(), 2)}, setting: s}); err != nil {
 			return 0, err
 		}
 	}

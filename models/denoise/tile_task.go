@@ -303,7 +303,7 @@ func (k *Task) chart(ctx context.Context, t *Tile, parts []*Tile) (*Reply, error
 		return nil, err
 	}
 	return k.reply(t, all, p, list, m.missed, func(r *Reply, l, i int) {
-		r.place = append(r.place, place[l])
+		r.place = append(r.place, k.portion.place(place[l]))
 		for _, c := range m.columns() {
 			r.values = append(r.values, c[l])
 		}

@@ -13,7 +13,7 @@ import (
 
 // tileFormat is the version of what tiles, queries, tasks and replies are encoded as.
 // Machines of one type give the same bits; others may not.
-var tileFormat = "scqm tiles 10 " + runtime.GOARCH
+var tileFormat = "scqm tiles 11 " + runtime.GOARCH
 
 // appender is a writer that appends to its bytes.
 type appender []byte
@@ -398,7 +398,7 @@ func (k *Task) UnmarshalBinary(b []byte) error {
 		wants: w.Wants, field: w.Field, neighbors: w.Neighbors, some: w.Some, portion: portion{w.Part, w.Parts}, plane: p,
 		linear: l, keep: w.KeepRows, noise: heldNoise(w.Noise), gain: w.Gain,
 		auto:   autoSettings{method: w.Auto, q: w.Q, tune: tuning{w.Median, w.Far, w.Cut}, setting: w.Setting.setting()},
-		order:  order{w.Only, w.Diverge, w.Keep, w.OrderSetting.setting()},
+		order:  order{w.Only, portion{w.Part, w.Parts}, w.Diverge, w.Keep, w.OrderSetting.setting()},
 		probes: w.Probes, eps: w.Eps, distances: w.Distances, options: Options{Reach: w.Reach, Average: w.Average},
 	}
 	for c, n := range w.Sizes {

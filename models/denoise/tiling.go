@@ -341,7 +341,7 @@ func (t *tiling) measure(s setting) error {
 func (t *tiling) chart(o order) (*charted, error) {
 	n, k := t.n, &Task{act: actChart, auto: t.auto, order: o}
 	if o.some {
-		n, k.some = min(n, selectionRows), selectionRows
+		n, k.some, k.portion = o.of.rows(min(n, selectionRows)), selectionRows, o.of
 	}
 	c := newCharted(n, o.diverge)
 	into, fields := c.columns(), []field{placeField}
