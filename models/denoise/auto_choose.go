@@ -140,8 +140,9 @@ const (
 	// leastParts is the number of parts without which no choice is settled, surelyRaced the number of standard errors by which a size is worse that other
 	// parts do not look at.
 	leastParts, surelyRaced = 2, 2.5
-	// tolerable is what a choice may be expected to lose, in units of the variance of the feet, for the other parts to be left.
-	tolerable = 0.01
+	// tolerable is what a choice may be expected to lose, in units of the variance of the feet, for the other parts to be left, tolerableGrown the same for charts
+	// that grow: these cost twice as much, and what their mean feet are off by near edges is more than the variance.
+	tolerable, tolerableGrown = 0.01, 0.05
 )
 
 // parts is the number of parts that the selection is compared by: sizes that are surely worse by the first are not looked at by others.
@@ -168,7 +169,7 @@ func (t *trials) run() (best *compared, err error) {
 	if best, err = t.qualify(); best == nil || err != nil {
 		return nil, err
 	}
-	for part := 1; part < t.parts() && (part < leastParts || t.mayLose(best) > tolerable); part++ {
+	for part := 1; part < t.parts() && (part < leastParts || t.mayLose(best) > t.tolerable()); part++ {
 		t.tried = slices.DeleteFunc(t.tried, func(out []*compared) bool { return leastRisk(out).worseBy(surelyRaced, best) })
 		for _, out := range t.tried {
 			if err := t.compareBy(portion{part, t.parts()}, out); err != nil {
@@ -178,6 +179,13 @@ func (t *trials) run() (best *compared, err error) {
 		best = t.again()
 	}
 	return best, nil
+}
+
+func (t *trials) tolerable() float64 {
+	if t.setting.from > 0 {
+		return tolerableGrown
+	}
+	return tolerable
 }
 
 // mayLose is the most that the best candidate so far is expected to be worse by than another, as normal risks say, in units of the variance of its
