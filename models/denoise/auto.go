@@ -21,7 +21,8 @@ import (
 // of the surface in place of one. The number K of neighbours of a chart
 // and the curvature ridge are those for which that mean has the least risk as Stein's
 // unbiased estimate sees it; its divergence is that of the regressions, corrected for
-// what follows the rows beside them (planes, neighbours, weights) by random perturbations.
+// what follows the rows beside them (planes, neighbours, weights) by random perturbations or, for many points of surfaces in space, by
+// what is known of that beforehand.
 //
 // Sources: C. M. Stein, Estimation of the mean of a multivariate normal
 // distribution, Annals of Statistics 9 (1981); S. Ramani, T. Blu, M. Unser,
