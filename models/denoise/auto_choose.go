@@ -109,7 +109,7 @@ func (p *autoPrepare) choose() (*compared, error) {
 	if best, s.from, err = t.chooseGrowing(best); err != nil {
 		return nil, err
 	}
-	if t.parts() > 1 && s.from == 0 {
+	if s.from == 0 && len(t.ridges()) == 1 {
 		if best.ridge, err = t.bestRidge(best); err != nil {
 			return nil, err
 		}
@@ -145,12 +145,18 @@ const (
 	tolerable, tolerableGrown = 0.01, 0.05
 )
 
-// parts is the number of parts that the selection is compared by: sizes that are surely worse by the first are not looked at by others.
+// parts is the number of parts that the selection is compared by: sizes that are surely worse by the first are not looked at by others. Where probes say what the
+// divergence is parts are larger, and where noise is uneven as well there is one: a few rows make most of the risk then.
 func (t *trials) parts() int {
-	if t.n >= raceRows && t.method.linear == nil {
+	switch {
+	case t.n < raceRows || t.method.linear != nil:
+		return 1
+	case t.knowsBeyond():
 		return race
+	case t.setting.uneven:
+		return 1
 	}
-	return 1
+	return race / 2
 }
 
 // ridges are those that sizes are compared with. With any ridge charts that grow lose more rows near edges, which the risk does not see.
@@ -158,7 +164,7 @@ func (t *trials) ridges() []float64 {
 	switch {
 	case t.setting.from > 0:
 		return candidateRidges[:1]
-	case t.parts() > 1:
+	case t.parts() == race && t.setting.noisy:
 		return []float64{pilotRidge}
 	}
 	return candidateRidges
@@ -181,6 +187,7 @@ func (t *trials) run() (best *compared, err error) {
 	return best, nil
 }
 
+// tolerable is what may be lost by no more parts.
 func (t *trials) tolerable() float64 {
 	if t.setting.from > 0 {
 		return tolerableGrown

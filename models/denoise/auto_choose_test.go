@@ -192,11 +192,16 @@ func TestRace(t *testing.T) {
 
 	raced.setting.from = edgeRows
 	require.Equal(t, candidateRidges[:1], raced.ridges())
-	raced.setting.from, p.n = 0, raceRows-1
+	raced.setting.from, raced.setting.noisy = 0, false
+	require.Equal(t, candidateRidges, raced.ridges())
+	p.q = 2
+	require.Equal(t, race/2, raced.parts(), "probes have more chance in them than risks say")
+	require.True(t, math.IsInf(raced.mayLose(best), 1))
+	raced.setting.uneven = true
+	require.Equal(t, 1, raced.parts())
+	p.q, p.n = 1, raceRows-1
 	require.Equal(t, 1, raced.parts(), "few rows")
 	require.Equal(t, candidateRidges, raced.ridges())
-	p.n = fewRows
-	require.True(t, math.IsInf(raced.mayLose(best), 1), "probes have more chance in them than risks say")
 }
 
 // riskyCandidate has so much more risk than nothing, give or take deviation, by n rows.
