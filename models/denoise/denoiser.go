@@ -490,7 +490,7 @@ func reserveFit(m Method, x rows.Data, o Options) (*memory.Reservation, error) {
 			probes = maxProbes
 		}
 		numbers += f.n*f.D*placeCopies*(1+probes)/2 + f.n*(indexWords+3)*(2+probes)
-		numbers += classWords(f.D)*f.n*(1+probes) + compareNumbers(f.n, f.D, probes)
+		numbers += (classWords(f.D)+lineWords(f.D))*f.n*(1+probes) + compareNumbers(f.n, f.D, probes)
 		numbers += lookup.OrderWords * f.n
 		numbers += 2 * f.n * (f.D*(2+f.d+f.d*(f.d+3)/2) + 2) // charts as they are made, and kept
 	case MFIT:

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/scqm/scqm/internal/memory"
+	"github.com/scqm/scqm/models/denoise/internal/chart"
 	"github.com/scqm/scqm/models/denoise/internal/lookup"
 	"github.com/scqm/scqm/models/rows"
 )
@@ -30,6 +31,14 @@ const (
 
 // classWords is what indices of places by class take for a row, where there are classes.
 func classWords(columns float64) float64 { return columns + indexWords + 3 }
+
+// lineWords is what a row laid out for charts takes, of those in space.
+func lineWords(columns float64) float64 {
+	if columns == lookup.Space {
+		return chart.LineWidth
+	}
+	return 0
+}
 
 // footprint counts numbers that denoising holds at once, in float64 so that no
 // product of sizes overflows.

@@ -140,3 +140,37 @@ func BenchmarkPooledCurvature(b *testing.B) {
 		})
 	}
 }
+
+// TestGather wants rows in space, which come from lines of the cache, to be those that all others are.
+func TestGather(t *testing.T) {
+	x, at := noisySphere(100, .05)
+	places, trust := make([]float64, len(x.X)), make([]float64, x.N)
+	x.Weights = make([]float64, x.N)
+	for i := range x.N {
+		trust[i], x.Weights[i] = float64(i), float64(1000+i)
+		for j := range 3 {
+			places[3*i+j] = x.X[3*i+j] + float64(10*j)
+		}
+	}
+	for _, from := range []*Source{NewSource(x, places, trust), NewSource(x, places, nil)} {
+		lanes, plain := NewRows(&Space{}), NewRows(NewSurface(3, 2))
+		for _, r := range []*Rows{&lanes, &plain} {
+			r.Look(at, x.Row(7), 20)
+			r.Gather(from, 20)
+			require.Len(t, r.Found, 20)
+		}
+		require.Equal(t, plain.Prior, lanes.Prior)
+		require.Equal(t, plain.trust, lanes.trust)
+		require.Equal(t, plain.Next, lanes.Next)
+		for k, f := range plain.Found {
+			require.Equal(t, f.Distance, lanes.columns[gatheredDistance*lanes.stride+k])
+			for j := range 3 {
+				require.Equal(t, plain.near[3*k+j], lanes.columns[(gatheredNear+j)*lanes.stride+k])
+				require.Equal(t, plain.x[3*k+j], lanes.columns[(gatheredX+j)*lanes.stride+k])
+			}
+			require.Equal(t, float64(1000+f.Row), plain.Prior[k])
+			require.Equal(t, from.trusted(f.Row), plain.trust[k])
+		}
+	}
+	require.Equal(t, 1., NewSource(x, places, nil).trusted(9))
+}

@@ -54,8 +54,8 @@ type Source struct {
 	lines         []float64 // of rows in space, all of each in one line of the cache, as neighbours are anywhere in memory
 }
 
-// lineWidth is that of a line of the cache: the place, its trust, the row and its weight.
-const lineWidth = 8
+// LineWidth is that of a line of the cache: the place, its trust, the row and its weight.
+const LineWidth = 8
 
 // NewSource lays out rows with places, and trust in them.
 func NewSource(x rows.Data, places, trust []float64) *Source {
@@ -63,9 +63,9 @@ func NewSource(x rows.Data, places, trust []float64) *Source {
 	if x.D != lookup.Space {
 		return s
 	}
-	s.lines = make([]float64, lineWidth*x.N)
+	s.lines = make([]float64, LineWidth*x.N)
 	for i := range x.N {
-		line := s.lines[lineWidth*i : lineWidth*(i+1)]
+		line := s.lines[LineWidth*i : LineWidth*(i+1)]
 		copy(line, places[lookup.Space*i:lookup.Space*(i+1)])
 		copy(line[4:], x.X[lookup.Space*i:lookup.Space*(i+1)])
 		line[3], line[7] = s.trusted(i), x.Weight(i)
@@ -112,7 +112,7 @@ func (r *Rows) gatherInLanes(lines []float64) {
 	far, prior, trust = far[:k], prior[:k], trust[:k]
 	a0, a1, a2, b0, b1, b2 := n0[:k], n1[:k], n2[:k], x0[:k], x1[:k], x2[:k]
 	for i, f := range r.Found {
-		line := (*[lineWidth]float64)(lines[lineWidth*f.Row:])
+		line := (*[LineWidth]float64)(lines[LineWidth*f.Row:])
 		a0[i], a1[i], a2[i], trust[i] = line[0], line[1], line[2], line[3]
 		b0[i], b1[i], b2[i], prior[i] = line[4], line[5], line[6], line[7]
 		far[i] = f.Distance
