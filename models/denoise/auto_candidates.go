@@ -167,7 +167,6 @@ func (c *comparison) begin(n int) {
 
 // run picks sites and makes their charts.
 func (c *comparison) run() error {
-	c.layOut(true)
 	if err := c.each(c.rows, func(w *autoWorker, k, i int) { w.judge(c, i, &c.judged[k]) }); err != nil {
 		return err
 	}

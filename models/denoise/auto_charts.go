@@ -74,6 +74,7 @@ func (p *cloudCharts) each(list []int, work func(w *autoWorker, k, i int)) error
 	if p.workers == nil {
 		p.workers = make([]*autoWorker, par.Threads(p.o.Threads))
 	}
+	p.layOut()
 	order := p.places.classes.byClass(p.nearby(list), list)
 	blocks := (len(list) + rowsAtATime - 1) / rowsAtATime
 	bar := progress{total: blocks}
@@ -229,13 +230,11 @@ type made struct {
 	about  []float64 // n x aboutWidth, as autoFit has it
 }
 
-// layOut makes ready what charts gather, those of probes as well if these are asked for.
-func (p *cloudCharts) layOut(probes bool) {
+// layOut makes ready what charts gather.
+func (p *cloudCharts) layOut() {
 	p.places.layOut(p.cloud, p.cloud.X)
 	for q := range p.probes {
-		if probes {
-			p.probes[q].places.layOut(p.cloud, p.probes[q].x)
-		}
+		p.probes[q].places.layOut(p.cloud, p.probes[q].x)
 	}
 }
 
@@ -248,7 +247,6 @@ func (p *cloudCharts) chartSome(list []int, o order) (*made, error) {
 		m.trust, m.charts = make([]float64, n), make([]float64, n*W)
 	}
 	p.divide(&o.setting, o.charts(p.cloud.rows()), o.diverge)
-	p.layOut(o.diverge)
 	err := p.each(list, func(w *autoWorker, k, i int) {
 		w.rows.Search.Missed = false
 		foot, s := m.feet[k*D:(k+1)*D], p.settingAt(i, o.setting)

@@ -72,7 +72,6 @@ func (p *cloudCharts) measure(s setting) error {
 func (p *cloudCharts) measureSome(list []int, s setting) (seen []float64, missed []bool, err error) {
 	seen, missed = make([]float64, aboutWidth*len(list)), make([]bool, len(list))
 	s.Rounds, s.Steps, s.Cut = 2, 0, math.Inf(1)
-	p.layOut(false)
 	err = p.each(list, func(w *autoWorker, k, i int) {
 		w.rows.Search.Missed = false
 		y := p.places.y[i*lookup.Space : (i+1)*lookup.Space]
