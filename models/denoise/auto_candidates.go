@@ -5,11 +5,8 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/floats"
-
 	"github.com/scqm/scqm/internal/dense"
 	"github.com/scqm/scqm/models/denoise/internal/chart"
-	"github.com/scqm/scqm/models/denoise/internal/lookup"
 )
 
 // Candidates of one number of neighbours are compared by rows of the selection, and for each by the charts of a few rows, sites, that stand for
@@ -101,8 +98,8 @@ func (p portion) place(k int) int {
 // portionRows is how many places that follow each other are in one part.
 const portionRows = 2
 
-// of are those of a selection that are in the part.
-func (p portion) of(list []int) (part []int) {
+// take returns those of a selection that are in the part.
+func (p portion) take(list []int) (part []int) {
 	if p.many < 2 {
 		return list
 	}
@@ -345,9 +342,6 @@ func (w *autoWorker) chartSite(c *comparison, site int, uses []use) {
 		return
 	}
 	w.placeCrowds(c, uses)
-	if probed {
-		w.takeSigns(c.probes)
-	}
 	for l, one := range c.list {
 		made := made && w.chart.Solve(w.ridge(one.ridge))
 		for v, u := range uses {
@@ -366,19 +360,7 @@ func (w *autoWorker) chartSite(c *comparison, site int, uses []use) {
 // candidateWork is memory for the charts of candidates.
 type candidateWork struct {
 	own          [][crowdRows]int // places of the rows of crowds among those gathered
-	signs        []float64        // probes x rows gathered x D: their perturbations
 	answer, part []float64        // D
-}
-
-// takeSigns takes the perturbations of the rows gathered.
-func (w *autoWorker) takeSigns(probes []probe) {
-	D, t := w.cloud.D, &w.trial
-	t.signs = t.signs[:0]
-	for m := range probes {
-		for _, f := range w.rows.Found {
-			t.signs = append(t.signs, probes[m].z[f.Row*D:(f.Row+1)*D]...)
-		}
-	}
 }
 
 // placeCrowds finds the rows of the crowds that have a chart among those that it is made of.
@@ -419,31 +401,22 @@ func (w *autoWorker) judgeCrowd(c *comparison, u use, candidate int, own [crowdR
 	for m := range c.probes {
 		at := ((candidate*len(c.probes)+m)*len(c.rows)+u.k)*sitesTried + u.f
 		if c.linear[at] = 0; made {
-			c.linear[at] = w.linear(&c.probes[m], m, c.rows[u.k])
+			c.linear[at] = w.linear(&c.probes[m], c.rows[u.k])
 		}
 	}
 }
 
-// linear is what a probe, that of the number m whose signs have been taken, should say of the divergence of the last foot, that of row i: its
+// linear is what a probe should say of the divergence of the last foot, that of row i: its
 // part along the chart moves along, and all rows have their influence across it.
-func (w *autoWorker) linear(pr *probe, m, i int) float64 {
+func (w *autoWorker) linear(pr *probe, i int) float64 {
 	t, D := &w.trial, w.cloud.D
 	t.answer, t.part = dense.Grow(t.answer, D), dense.Grow(t.part, D)
 	clear(t.answer)
-	signs := t.signs[m*len(w.rows.L)*D : (m+1)*len(w.rows.L)*D]
-	if D == lookup.Space {
-		var a, b, c float64
-		for k, l := range w.rows.L {
-			z := (*[lookup.Space]float64)(signs[lookup.Space*k:])
-			a += float64(l * z[0])
-			b += float64(l * z[1])
-			c += float64(l * z[2])
-		}
-		t.answer[0], t.answer[1], t.answer[2] = a, b, c
-	} else {
-		for k, l := range w.rows.L {
-			if l != 0 {
-				floats.AddScaled(t.answer, l, signs[k*D:(k+1)*D])
+	for k, l := range w.rows.L {
+		if l != 0 {
+			z := pr.z[w.rows.Found[k].Row*D:]
+			for j := range D {
+				t.answer[j] += l * z[j]
 			}
 		}
 	}

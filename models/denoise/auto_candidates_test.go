@@ -113,9 +113,8 @@ func TestFeetOnSites(t *testing.T) {
 					require.Equal(t, own, c.own[at])
 				}
 				w.chart.Influences(w.rows.L)
-				w.takeSigns(charts.probes)
 				for p := range charts.probes {
-					require.Equal(t, w.linear(&charts.probes[p], p, c.rows[k]), c.linear[((m*len(c.probes)+p)*n+k)*sitesTried+f])
+					require.Equal(t, w.linear(&charts.probes[p], c.rows[k]), c.linear[((m*len(c.probes)+p)*n+k)*sitesTried+f])
 				}
 				for p := range charts.probes {
 					pr, at := &charts.probes[p], ((m*len(c.probes)+p)*n+k)*sitesTried+f

@@ -133,7 +133,7 @@ func (p *cloudCharts) list(o order) []int {
 	if !o.some {
 		return p.cloud.used
 	}
-	return o.of.of(p.cloud.some(selectionRows))
+	return o.of.take(p.cloud.some(selectionRows))
 }
 
 func (p *cloudCharts) chart(o order) (*charted, error) {

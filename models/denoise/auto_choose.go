@@ -50,7 +50,7 @@ type compared struct {
 	extra                       []float64 // of the divergence over what influences say, NaN where not probed
 	sizes                       []float64 // of neighbourhoods
 
-	size, more float64 // their median, and the mean of extra
+	size, more float64 // their median, and the mean of the divergence beyond influences
 	risk       []float64
 	parts      int  // of the selection that it has been compared by
 	trustsAll  bool // so many rows did not count that all do, those of other parts of the selection too

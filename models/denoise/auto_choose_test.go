@@ -25,6 +25,17 @@ func probedCandidate(neighbors int, own, size, extra, deviation float64) *compar
 	return c
 }
 
+// pilotedSphere is what the pilot knows of n points of the unit sphere, with the setting that candidates are compared with.
+func pilotedSphere(t *testing.T, seed uint64, n int, noise float64) (*autoPrepare, *cloudCharts, setting) {
+	c, err := cloudOf(sphereSample(seed, n, noise).x)
+	require.NoError(t, err)
+	p, charts, err := newPilot(context.Background(), Auto{Latent: 2}, c, Options{})
+	require.NoError(t, err)
+	s := p.setting
+	s.pilot, s.thin, s.keepsSides, s.Ridge, s.least = false, false, false, pilotRidge, p.sizes()[0]
+	return p, charts, s
+}
+
 // TestBeyond: for many points of surfaces it is what is known beforehand, more for charts that grow, and the more so the fewer rows they grow from;
 // elsewhere it is what probes say, and falls with the number of neighbours.
 func TestBeyond(t *testing.T) {
@@ -67,13 +78,8 @@ func TestBeyond(t *testing.T) {
 func TestLikelyBeyondOfSpheres(t *testing.T) {
 	needSpeed(t)
 	const noise = .007
-	s := sphereSample(3, 3*raceRows, noise)
-	c, err := cloudOf(s.x)
-	require.NoError(t, err)
-	p, charts, err := newPilot(context.Background(), Auto{Latent: 2}, c, Options{})
-	require.NoError(t, err)
-	o := p.setting
-	o.pilot, o.thin, o.keepsSides, o.Ridge, o.least = false, false, false, 0, 36
+	p, charts, o := pilotedSphere(t, 3, 3*raceRows, noise)
+	o.Ridge = 0
 	for _, grown := range []struct {
 		from, neighbors int
 		want            float64 // that of charts made at once
@@ -83,7 +89,7 @@ func TestLikelyBeyondOfSpheres(t *testing.T) {
 			o.from, o.neighbors = from, grown.neighbors
 			of := newCompared(candidate{neighbors: grown.neighbors}, selectionRows)
 			all := comparison{cloudCharts: charts, setting: o, list: []*compared{of}}
-			list := c.some(selectionRows)
+			list := charts.cloud.some(selectionRows)
 			all.begin(len(list))
 			copy(all.rows, list)
 			require.NoError(t, all.run())
@@ -92,7 +98,7 @@ func TestLikelyBeyondOfSpheres(t *testing.T) {
 				require.True(t, all.take(l, l))
 				j := &all.judged[l]
 				for r, row := range j.crowd[:j.many] {
-					x, at := c.Row(row), (l*crowdRows+r)*sitesTried
+					x, at := charts.cloud.Row(row), (l*crowdRows+r)*sitesTried
 					far := math.Sqrt(dense.Dot(x, x))
 					for f := range j.n {
 						foot := all.feet[3*(at+f) : 3*(at+f+1)]
@@ -141,14 +147,8 @@ func TestUnevenOfFew(t *testing.T) {
 // TestRace: of many rows sizes that are worse by a part of the selection are looked at by no other, and parts end where others are expected to be better by
 // nothing that matters. The best is compared by these as it is by the whole selection at once, but for the order of its rows.
 func TestRace(t *testing.T) {
-	s := sphereSample(7, raceRows, .02)
-	c, err := cloudOf(s.x)
-	require.NoError(t, err)
-	p, charts, err := newPilot(context.Background(), Auto{Latent: 2}, c, Options{})
-	require.NoError(t, err)
+	p, charts, o := pilotedSphere(t, 7, raceRows, .02)
 	require.Empty(t, charts.probes, "what they would say is known")
-	o := p.setting
-	o.pilot, o.thin, o.keepsSides, o.Ridge, o.least = false, false, false, pilotRidge, p.sizes()[0]
 	raced := &trials{autoPrepare: p, setting: o, sizes: p.sizes()}
 	require.Equal(t, race, raced.parts())
 	require.Equal(t, []float64{pilotRidge}, raced.ridges())
@@ -231,13 +231,7 @@ func TestMayLose(t *testing.T) {
 
 // TestSurelyGrown wants more parts of the selection to be asked while growing is better and that is not sure.
 func TestSurelyGrown(t *testing.T) {
-	s := sphereSample(7, raceRows, .02)
-	c, err := cloudOf(s.x)
-	require.NoError(t, err)
-	p, _, err := newPilot(context.Background(), Auto{Latent: 2}, c, Options{})
-	require.NoError(t, err)
-	o := p.setting
-	o.pilot, o.thin, o.keepsSides, o.Ridge, o.least = false, false, false, pilotRidge, p.sizes()[0]
+	p, _, o := pilotedSphere(t, 7, raceRows, .02)
 	grown := o
 	grown.from = edgeRows
 	for _, k := range []struct {

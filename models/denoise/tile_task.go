@@ -61,8 +61,7 @@ type Task struct {
 
 	field     field // of actReach, for so many neighbours
 	neighbors int
-	some      int     // bounds the rows that the task is for; 0 is for all
-	portion   portion // of these
+	some      int // bounds the rows that the task is for; 0 is for all
 
 	plane      *plane       // of actTurn, and of queries that are turned before all else
 	linear     *PCA         // in place of the method, without its plane
@@ -202,7 +201,7 @@ func (k *Task) targets(t *Tile) (list, place []int) {
 		if k.some > 0 {
 			at = placeAmongSome(g, t.all, k.some)
 		}
-		if at >= 0 && k.portion.place(at) >= 0 && !t.done[i] {
+		if at >= 0 && k.order.of.place(at) >= 0 && !t.done[i] {
 			list, place = append(list, i), append(place, at)
 		}
 	}
@@ -303,7 +302,7 @@ func (k *Task) chart(ctx context.Context, t *Tile, parts []*Tile) (*Reply, error
 		return nil, err
 	}
 	return k.reply(t, all, p, list, m.missed, func(r *Reply, l, i int) {
-		r.place = append(r.place, k.portion.place(place[l]))
+		r.place = append(r.place, k.order.of.place(place[l]))
 		for _, c := range m.columns() {
 			r.values = append(r.values, c[l])
 		}
@@ -369,7 +368,7 @@ func (k *Task) compare(ctx context.Context, t *Tile, parts []*Tile) (*Reply, err
 		return nil, err
 	}
 	return k.reply(t, all, p, list, missed, func(r *Reply, l, _ int) {
-		r.place = append(r.place, k.portion.place(place[l]))
+		r.place = append(r.place, k.order.of.place(place[l]))
 		for _, c := range out {
 			for _, v := range c.columns() {
 				r.values = append(r.values, v[l])

@@ -364,7 +364,7 @@ type taskWire struct {
 func (k *Task) MarshalBinary() ([]byte, error) {
 	w := taskWire{
 		Tile: k.Tile, Queries: k.Queries, Sources: k.Sources, Act: k.act, First: k.first, All: k.all, Dropped: k.dropped,
-		Wants: k.wants, Field: k.field, Neighbors: k.neighbors, Some: k.some, Part: k.portion.at, Parts: k.portion.many, Plane: k.plane.wire(),
+		Wants: k.wants, Field: k.field, Neighbors: k.neighbors, Some: k.some, Part: k.order.of.at, Parts: k.order.of.many, Plane: k.plane.wire(),
 		Linear: k.linear.wire(), KeepRows: k.keep, Noise: float64(k.noise), Gain: k.gain,
 		Auto: k.auto.method, Q: k.auto.q, Median: k.auto.tune.median, Far: k.auto.tune.far, Cut: k.auto.tune.cut, Setting: k.auto.setting.wire(),
 		Only: k.order.some, Diverge: k.order.diverge, Keep: k.order.keep, OrderSetting: k.order.setting.wire(),
@@ -395,7 +395,7 @@ func (k *Task) UnmarshalBinary(b []byte) error {
 	}
 	*k = Task{
 		Tile: w.Tile, Queries: w.Queries, Sources: w.Sources, act: w.Act, first: w.First, all: w.All, dropped: w.Dropped,
-		wants: w.Wants, field: w.Field, neighbors: w.Neighbors, some: w.Some, portion: portion{w.Part, w.Parts}, plane: p,
+		wants: w.Wants, field: w.Field, neighbors: w.Neighbors, some: w.Some, plane: p,
 		linear: l, keep: w.KeepRows, noise: heldNoise(w.Noise), gain: w.Gain,
 		auto:   autoSettings{method: w.Auto, q: w.Q, tune: tuning{w.Median, w.Far, w.Cut}, setting: w.Setting.setting()},
 		order:  order{w.Only, portion{w.Part, w.Parts}, w.Diverge, w.Keep, w.OrderSetting.setting()},

@@ -341,7 +341,7 @@ func (t *tiling) measure(s setting) error {
 func (t *tiling) chart(o order) (*charted, error) {
 	n, k := t.n, &Task{act: actChart, auto: t.auto, order: o}
 	if o.some {
-		n, k.some, k.portion = o.of.rows(min(n, selectionRows)), selectionRows, o.of
+		n, k.some = o.of.rows(min(n, selectionRows)), selectionRows
 	}
 	c := newCharted(n, o.diverge)
 	into, fields := c.columns(), []field{placeField}
@@ -398,7 +398,7 @@ func (r *Reply) scatter(into [][]float64) {
 
 // compare implements charts.
 func (t *tiling) compare(s setting, list []candidate, of portion) ([]*compared, error) {
-	k := &Task{act: actCompare, auto: t.auto, some: selectionRows, portion: of, candidates: list, order: order{setting: s}}
+	k := &Task{act: actCompare, auto: t.auto, some: selectionRows, candidates: list, order: order{of: of, setting: s}}
 	n := of.rows(min(t.n, selectionRows))
 	out := make([]*compared, len(list))
 	var into [][]float64
