@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -147,7 +148,7 @@ func TestUnevenOfFew(t *testing.T) {
 // TestRace: of many rows sizes that are worse by a part of the selection are looked at by no other, and parts end where others are expected to be better by
 // nothing that matters. The best is compared by these as it is by the whole selection at once, but for the order of its rows.
 func TestRace(t *testing.T) {
-	p, charts, o := pilotedSphere(t, 7, raceRows, .02)
+	p, charts, o := pilotedSphere(t, 6, raceRows, .02)
 	require.Empty(t, charts.probes, "what they would say is known")
 	raced := &trials{autoPrepare: p, setting: o, sizes: p.sizes()}
 	require.Equal(t, race, raced.parts())
@@ -159,13 +160,15 @@ func TestRace(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, best.risk, selectionRows/race)
 	looked := len(raced.tried)
+	left := slices.DeleteFunc(slices.Clone(raced.tried), func(out []*compared) bool { return leastRisk(out).worseBy(surelyRaced, best) })
+	require.Less(t, len(left), looked)
 
 	raced = &trials{autoPrepare: p, setting: o, sizes: p.sizes()}
 	best, err = raced.run()
 	require.NoError(t, err)
-	require.Less(t, len(raced.tried), looked)
-	require.GreaterOrEqual(t, best.parts, leastParts)
-	require.Less(t, best.parts, race)
+	require.Equal(t, leastParts, best.parts)
+	require.Len(t, raced.tried, len(left), "those that are not surely worse by the first part")
+	require.Greater(t, raced.mayLose(best), 0., "others may be better")
 	require.LessOrEqual(t, raced.mayLose(best), tolerable)
 	for _, out := range raced.tried {
 		require.LessOrEqual(t, best.total(), leastRisk(out).total())
@@ -188,7 +191,13 @@ func TestRace(t *testing.T) {
 	}
 	ridge, err := raced.bestRidge(best)
 	require.NoError(t, err)
-	require.Contains(t, candidateRidges, ridge)
+	require.NotEqual(t, pilotRidge, ridge)
+	before := p.setting
+	chosen, err := p.choose()
+	require.NoError(t, err)
+	require.Zero(t, p.setting.from)
+	require.Equal(t, []any{best.neighbors, ridge, ridge}, []any{chosen.neighbors, chosen.ridge, p.setting.Ridge})
+	p.setting = before
 
 	raced.setting.from = edgeRows
 	require.Equal(t, candidateRidges[:1], raced.ridges())
@@ -272,6 +281,22 @@ func TestFaith(t *testing.T) {
 		change(&o)
 		require.Equal(t, 1., o.faith(9))
 	}
+
+	d, s := fitAuto(t, sphereSample(7, fewRows+1, .02).x)
+	a := d.fitted.(*autoFit)
+	w := newAutoWorker(a)
+	weigh := func() []site {
+		require.True(t, w.load(0))
+		copy(w.y, a.places.y[:3])
+		require.True(t, w.findSites(0))
+		return slices.Clone(w.sites)
+	}
+	first := weigh()
+	noise := &a.charts[(first[9].row+1)*w.width-1]
+	require.Less(t, *noise, doubtful*s.Scale)
+	*noise = 4 * s.Scale
+	second := weigh()
+	require.InDelta(t, s.faith(*noise), second[9].weight/second[0].weight*first[0].weight/first[9].weight, 1e-12)
 }
 
 // TestRaceInTiles wants parts of the selection to be the same in tiles.
