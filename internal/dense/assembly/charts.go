@@ -16,7 +16,56 @@ func writeCharts(sets ...set) {
 		chartKernel(s, "splitChart", 3, chart.splitSides)
 		chartKernel(s, "weighSide", 0, chart.weighSide)
 		chartKernel(s, "spreadOfChart", 3, chart.spread)
+		if !s.wide && !s.neon {
+			gatherRows()
+		}
 	}
+}
+
+// gatherRows writes the kernel that gathers rows, four at a time, by column: of rows found, a distance and a number each, the
+// distances, and of the line of each eight numbers in columns stride apart.
+func gatherRows() {
+	fmt.Fprintln(output, "// func gatherRowsWide(found *lookup.Near, lines, columns *float64, stride, groups int)")
+	fmt.Fprintln(output, "TEXT ·gatherRowsWide(SB), 0, $0-40")
+	for i, argument := range []string{"found", "lines", "columns", "stride", "groups"} {
+		p("MOVQ %s+%d(FP), %s", argument, 8*i, []string{"SI", "DI", "BX", "R8", "CX"}[i])
+	}
+	p("SHLQ $3, R8")
+	p("LEAQ (R8)(R8*2), AX")
+	p("LEAQ (BX)(AX*1), DX") // the column after three, and after six
+	p("LEAQ (BX)(AX*2), AX")
+	rows := []string{"R9", "R10", "R11", "R12"}
+	label("gather")
+	for i, row := range rows {
+		p("MOVQ %d(SI), %s", 16*i+8, row)
+		p("SHLQ $6, %s", row)
+		p("ADDQ DI, %s", row)
+	}
+	for half, columns := range [][]string{{"(DX)", "(DX)(R8*1)", "(DX)(R8*2)", "(BX)(R8*2)"}, {"(AX)", "(AX)(R8*1)", "(AX)(R8*2)", "(BX)(R8*1)"}} {
+		for i, row := range rows {
+			p("VMOVUPD %d(%s), Y%d", 32*half, row, i)
+		}
+		p("VUNPCKLPD Y1, Y0, Y4")
+		p("VUNPCKHPD Y1, Y0, Y5")
+		p("VUNPCKLPD Y3, Y2, Y6")
+		p("VUNPCKHPD Y3, Y2, Y7")
+		for i, column := range columns {
+			p("VPERM2F128 $%#x, Y%d, Y%d, Y%d", []int{0x20, 0x31}[i/2], 6+i%2, 4+i%2, i)
+			p("VMOVUPD Y%d, %s", i, column)
+		}
+	}
+	p("VMOVUPD (SI), Y0")
+	p("VUNPCKLPD 32(SI), Y0, Y0")
+	p("VPERMPD $0xd8, Y0, Y0")
+	p("VMOVUPD Y0, (BX)")
+	p("ADDQ $64, SI")
+	for _, column := range []string{"AX", "BX", "DX"} {
+		p("ADDQ $32, %s", column)
+	}
+	p("DECQ CX")
+	p("JNE gather")
+	p("VZEROUPPER")
+	p("RET\n")
 }
 
 // chart is the code of such kernels. AX has constants, SI and DX three columns of rows, DI and R8 the columns

@@ -154,23 +154,36 @@ func TestGather(t *testing.T) {
 	}
 	for _, from := range []*Source{NewSource(x, places, trust), NewSource(x, places, nil)} {
 		lanes, plain := NewRows(&Space{}), NewRows(NewSurface(3, 2))
-		for _, r := range []*Rows{&lanes, &plain} {
-			r.Look(at, x.Row(7), 20)
-			r.Gather(from, 20)
-			require.Len(t, r.Found, 20)
-		}
-		require.Equal(t, plain.Prior, lanes.Prior)
-		require.Equal(t, plain.trust, lanes.trust)
-		require.Equal(t, plain.Next, lanes.Next)
-		for k, f := range plain.Found {
-			require.Equal(t, f.Distance, lanes.columns[gatheredDistance*lanes.stride+k])
-			for j := range 3 {
-				require.Equal(t, plain.near[3*k+j], lanes.columns[(gatheredNear+j)*lanes.stride+k])
-				require.Equal(t, plain.x[3*k+j], lanes.columns[(gatheredX+j)*lanes.stride+k])
+		for most := 1; most < 24; most++ { // those that a kernel gathers at a time, with all that may be left
+			for _, r := range []*Rows{&lanes, &plain} {
+				r.Look(at, x.Row(7), most)
+				r.Gather(from, most)
+				require.Len(t, r.Found, most)
 			}
-			require.Equal(t, float64(1000+f.Row), plain.Prior[k])
-			require.Equal(t, from.trusted(f.Row), plain.trust[k])
+			requireGathered(t, &lanes, &plain, from)
 		}
 	}
 	require.Equal(t, 1., NewSource(x, places, nil).trusted(9))
+}
+
+// requireGathered requires the same of rows gathered by column and row by row.
+func requireGathered(t *testing.T, lanes, plain *Rows, from *Source) {
+	require.Equal(t, plain.Prior, lanes.Prior)
+	require.Equal(t, plain.trust, lanes.trust)
+	require.Equal(t, plain.Next, lanes.Next)
+	for k, f := range plain.Found {
+		require.Equal(t, f.Distance, lanes.columns[gatheredDistance*lanes.stride+k])
+		for j := range 3 {
+			require.Equal(t, plain.near[3*k+j], lanes.columns[(gatheredNear+j)*lanes.stride+k])
+			require.Equal(t, plain.x[3*k+j], lanes.columns[(gatheredX+j)*lanes.stride+k])
+		}
+		require.Equal(t, float64(1000+f.Row), plain.Prior[k])
+		require.Equal(t, from.trusted(f.Row), plain.trust[k])
+	}
+	for k := len(plain.Found); k < lanes.stride; k++ {
+		require.Equal(t, math.Inf(1), lanes.columns[gatheredDistance*lanes.stride+k])
+		for c := gatheredPrior; c < gatheredColumns; c++ {
+			require.Zero(t, lanes.columns[c*lanes.stride+k])
+		}
+	}
 }

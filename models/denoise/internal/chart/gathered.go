@@ -105,26 +105,38 @@ func (r *Rows) gatherInLanes(lines []float64) {
 	k := len(r.Found)
 	r.stride = upToLanes(k)
 	r.columns = dense.Grow(r.columns, gatheredColumns*r.stride)
+	r.gatherByColumn(lines, k)
 	column := func(i int) []float64 { return r.columns[i*r.stride : (i+1)*r.stride] }
-	far, prior, trust := column(gatheredDistance), column(gatheredPrior), column(gatheredTrust)
-	n0, n1, n2 := column(gatheredNear), column(gatheredNear+1), column(gatheredNear+2)
-	x0, x1, x2 := column(gatheredX), column(gatheredX+1), column(gatheredX+2)
-	far, prior, trust = far[:k], prior[:k], trust[:k]
-	a0, a1, a2, b0, b1, b2 := n0[:k], n1[:k], n2[:k], x0[:k], x1[:k], x2[:k]
-	for i, f := range r.Found {
-		line := (*[LineWidth]float64)(lines[LineWidth*f.Row:])
-		a0[i], a1[i], a2[i], trust[i] = line[0], line[1], line[2], line[3]
-		b0[i], b1[i], b2[i], prior[i] = line[4], line[5], line[6], line[7]
-		far[i] = f.Distance
-	}
-	far, prior, trust = far[:r.stride], prior[:r.stride], trust[:r.stride]
 	for i := k; i < r.stride; i++ {
-		far[i], prior[i], trust[i] = math.Inf(1), 0, 0
-		for _, v := range [][]float64{n0, n1, n2, x0, x1, x2} {
-			v[i] = 0
+		for c := range gatheredColumns {
+			column(c)[i] = 0
+		}
+		column(gatheredDistance)[i] = math.Inf(1)
+	}
+	prior, trust := column(gatheredPrior), column(gatheredTrust)
+	r.Prior, r.trust = prior[:k], trust[:k]
+}
+
+// rowsAtOnce is the number of rows that a kernel gathers at a time.
+const rowsAtOnce = 4
+
+// gatherByColumn writes what is known of the rows found into the columns: with a kernel where there is one, as there are more columns than
+// registers for their addresses in the code that Go makes.
+func (r *Rows) gatherByColumn(lines []float64, k int) {
+	from := 0
+	if wide, _ := dense.Ranks(); wide && gatherRows != nil && k >= rowsAtOnce {
+		from = k / rowsAtOnce * rowsAtOnce
+		gatherRows(&r.Found[0], &lines[0], &r.columns[0], r.stride, from/rowsAtOnce)
+	}
+	for i := from; i < k; i++ {
+		f := r.Found[i]
+		line := (*[LineWidth]float64)(lines[LineWidth*f.Row:])
+		to := r.columns[i:]
+		to[gatheredDistance*r.stride], to[gatheredPrior*r.stride], to[gatheredTrust*r.stride] = f.Distance, line[7], line[3]
+		for j := range lookup.Space {
+			to[(gatheredNear+j)*r.stride], to[(gatheredX+j)*r.stride] = line[j], line[4+j]
 		}
 	}
-	r.Prior, r.trust = prior[:k], trust[:k]
 }
 
 // leastTrusted is the part of the weights that must be left for trust to count.

@@ -1,5 +1,7 @@
 package chart
 
+import "github.com/scqm/scqm/models/denoise/internal/lookup"
+
 //go:noescape
 func weighRowsWider(table, x *float64, xStride int, at *float64, stride, groups int, sums *float64)
 
@@ -26,6 +28,12 @@ func weighSideWider(table, x *float64, xStride int, at *float64, stride, groups 
 
 //go:noescape
 func spreadOfChartWider(table, x *float64, xStride int, at *float64, stride, groups int, sums *float64)
+
+//go:noescape
+func gatherRowsWide(found *lookup.Near, lines, columns *float64, stride, groups int)
+
+// gatherRows gathers groups of rows: see charts.go of the generator.
+var gatherRows = gatherRowsWide
 
 // Kernels by rank, see package dense.
 var (

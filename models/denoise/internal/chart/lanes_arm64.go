@@ -1,5 +1,7 @@
 package chart
 
+import "github.com/scqm/scqm/models/denoise/internal/lookup"
+
 // Kernels of the first rank, see package dense.
 var (
 	weighRows       = [2]kernel{weighRowsWide}
@@ -12,3 +14,6 @@ var (
 	weighSide       = [2]kernel{weighSideWide}
 	spreadOfChart   = [2]kernel{spreadOfChartWide}
 )
+
+// gatherRows is plain Go.
+var gatherRows func(found *lookup.Near, lines, columns *float64, stride, groups int)
