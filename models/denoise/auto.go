@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat/distuv"
@@ -275,13 +276,13 @@ type autoFit struct {
 	autoSettings
 	cloud  *Cloud
 	places places
-	// charts are those of all rows as [chart.Chart] stores them, each followed by the influence of the
-	// row on its foot and the noise; those of rows that have none are 0, with a noise below it.
+	// charts are those of the rows that have some as [chart.Chart] stores them, each followed by the influence of the
+	// row on its foot and the noise; those of others are 0, with noChart or standIn in place of the noise.
 	charts []float64
 	// about is the noise about every row in units of that of all, the number of neighbours
 	// to be beyond it where it has to be larger than elsewhere, in thin parts that of the chart that others grow from, or how far
-	// the two sides are from the surface between them where charts are split, else 0; nil before the pilot. A pilot that looks for thin
-	// parts has what was measured about some rows in its place.
+	// the two sides are from the surface between them where charts are split, else 0, and the noise of the chart of the pilot in units of that about the
+	// row, infinite without one; nil before the pilot. A pilot that looks for thin parts has what was measured about some rows in its place.
 	about []float64
 }
 
@@ -387,14 +388,16 @@ func (w *autoWorker) Place(h *Neighborhood, about *Row) error {
 		}
 		at = rows[0].Row
 	}
-	if !w.load(at) {
+	y := w.places.y[at*D : (at+1)*D]
+	own, ok := w.nearestChart(at, y)
+	if !ok || !w.load(own) {
 		return errLocal
 	}
-	copy(w.y, w.places.y[at*D:(at+1)*D])
+	copy(w.y, y)
 	if !fitted && !w.chart.Foot(w.y, h.Centre) {
 		return errLocal
 	}
-	if !w.findSites(at) {
+	if !w.findSites(own) {
 		return errLocal
 	}
 	s := w.settingAt(at, w.setting)
@@ -409,6 +412,35 @@ func (w *autoWorker) Place(h *Neighborhood, about *Row) error {
 	}
 	return nil
 }
+
+// hasChart tells whether a row has one.
+func (w *autoWorker) hasChart(row int) bool { return w.charts[(row+1)*w.width-1] >= 0 }
+
+// noChart stands for the noise of the chart of a row that has none, as those about it determine no surface, standIn for that of a row for which the chart of
+// another is good enough.
+const noChart, standIn = -1, -2
+
+// nearestChart is a row with a chart: the one given, or where others stand in for it the one whose place is nearest to that of it, y.
+func (w *autoWorker) nearestChart(row int, y []float64) (int, bool) {
+	if w.charts[(row+1)*w.width-1] == noChart {
+		return 0, false
+	}
+	for k := fewNearest; !w.hasChart(row); k *= fewNearest {
+		found := w.rows.Search.Find(w.places.mixed(), y, k)
+		at := slices.IndexFunc(found, func(f lookup.Near) bool { return w.hasChart(f.Row) })
+		if at < 0 && len(found) == k {
+			continue
+		}
+		if w.rows.Search.Missed || at < 0 {
+			return 0, false
+		}
+		return found[at].Row, true
+	}
+	return row, true
+}
+
+// fewNearest is the number of places that a row with a chart is first looked for among: of rows that may have none about every second or third has one.
+const fewNearest = 8
 
 // load takes the chart of a row for the chart at hand.
 func (w *autoWorker) load(row int) bool {
@@ -436,7 +468,7 @@ func (w *autoWorker) findSites(own int) bool {
 		if i == 0 && !(weight > 0) {
 			weight = 1 // all are at the same distance
 		}
-		if !(weight > 0) || w.charts[f.Row*w.width+w.width-1] < 0 {
+		if !(weight > 0) || !w.hasChart(f.Row) {
 			continue
 		}
 		if f.Row != own && !math.IsInf(s.Cut, 1) && w.chart.Beside(w.places.y[f.Row*D:(f.Row+1)*D]) > apart {

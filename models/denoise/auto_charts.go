@@ -138,7 +138,7 @@ func (p *cloudCharts) list(o order) []int {
 
 func (p *cloudCharts) chart(o order) (*charted, error) {
 	list := p.list(o)
-	m, err := p.chartSome(list, o)
+	m, err := p.chartLed(list, o)
 	if err == nil && o.keep {
 		p.keep(list, m, o.setting.pilot)
 	}
@@ -238,66 +238,93 @@ func (p *cloudCharts) layOut() {
 	}
 }
 
-// chartSome makes the charts of an order for the rows of list.
-func (p *cloudCharts) chartSome(list []int, o order) (*made, error) {
-	D, W, n := p.cloud.D, p.chartWidth(), len(list)
+func (p *cloudCharts) newMade(n int, o order) *made {
+	D, W := p.cloud.D, p.chartWidth()
 	m := &made{charted: newCharted(n, o.diverge), missed: make([]bool, n), feet: make([]float64, n*D)}
 	if o.keep {
 		m.about = make([]float64, aboutWidth*n)
 		m.trust, m.charts = make([]float64, n), make([]float64, n*W)
 	}
+	return m
+}
+
+// chartSome makes the charts of an order for the rows of list.
+func (p *cloudCharts) chartSome(list []int, o order) (*made, error) {
+	m, places := p.newMade(len(list), o), make([]int, len(list))
+	for k := range places {
+		places[k] = k
+	}
+	return m, p.chartInto(m, list, places, o)
+}
+
+// chartInto makes those of the rows of list into m, each at its place.
+func (p *cloudCharts) chartInto(m *made, list, at []int, o order) error {
 	p.divide(&o.setting, o.charts(p.cloud.rows()), o.diverge)
-	err := p.each(list, func(w *autoWorker, k, i int) {
+	return p.each(list, func(w *autoWorker, l, i int) {
 		w.rows.Search.Missed = false
-		foot, s := m.feet[k*D:(k+1)*D], p.settingAt(i, o.setting)
-		ok := w.chartRow(foot, i, p.cloud.X, p.places, &s)
-		if m.missed[k] = w.rows.Search.Missed; m.missed[k] {
-			return
-		}
-		m.size[k], m.shrinkage[k], m.far[k] = w.rows.Next, 1, rows.Distance(p.cloud.Row(i), foot)
-		pulled, own := 0.0, w.rows.Place(i)
-		if ok && own >= 0 {
-			pulled = w.chart.Influence(own)
-		}
-		if ok && !o.keep { // nothing asks for them of charts that are kept
-			w.chart.Influences(w.rows.L)
-			m.shrinkage[k] = chart.Shrinkage(w.rows.L, own)
-			if o.setting.pilot && !o.diverge && !math.IsInf(s.Cut, 1) {
-				m.local[k] = w.nearNoise() / o.setting.Scale
-			}
-		}
-		trust := s.trust(m.far[k], pulled)
-		m.trusted[k] = math.Ceil(trust)
-		if o.keep {
-			m.trust[k] = trust
-			if o.setting.pilot {
-				about := m.about[aboutWidth*k:]
-				about[0], about[2] = s.Scale/o.setting.Scale, float64(s.start)
-				if o.setting.thin {
-					about[3] = s.Sides
-				}
-				if s.neighbors > o.setting.neighbors {
-					about[1] = float64(s.neighbors)
-				}
-			}
-			to := m.charts[k*W : (k+1)*W]
-			to[W-1] = -1
-			if ok {
-				w.chart.Store(to)
-				to[W-2], to[W-1] = pulled, w.chart.Noise()
-			}
-		}
-		if !o.diverge {
-			return
-		}
-		for q := range p.probes {
-			pr := &p.probes[q]
-			w.chartRow(w.foot, i, pr.x, pr.places, &s)
-			m.divergence[k] += p.divergence(pr, i, foot, w.foot) / float64(len(p.probes))
-		}
-		m.missed[k] = w.rows.Search.Missed
+		p.chartOne(w, m, at[l], i, o)
 	})
-	return m, err
+}
+
+// chartOne makes the chart of row i into place k.
+func (p *cloudCharts) chartOne(w *autoWorker, m *made, k, i int, o order) {
+	D := p.cloud.D
+	foot, s := m.feet[k*D:(k+1)*D], p.settingAt(i, o.setting)
+	ok := w.chartRow(foot, i, p.cloud.X, p.places, &s)
+	if m.missed[k] = w.rows.Search.Missed; m.missed[k] {
+		return
+	}
+	m.size[k], m.shrinkage[k], m.far[k] = w.rows.Next, 1, rows.Distance(p.cloud.Row(i), foot)
+	pulled, own := 0.0, w.rows.Place(i)
+	if ok && own >= 0 {
+		pulled = w.chart.Influence(own)
+	}
+	if ok && !o.keep { // nothing asks for them of charts that are kept
+		w.chart.Influences(w.rows.L)
+		m.shrinkage[k] = chart.Shrinkage(w.rows.L, own)
+		if o.setting.pilot && !o.diverge && !math.IsInf(s.Cut, 1) {
+			m.local[k] = w.nearNoise() / o.setting.Scale
+		}
+	}
+	trust := s.trust(m.far[k], pulled)
+	m.trusted[k] = math.Ceil(trust)
+	if o.keep {
+		m.trust[k] = trust
+		w.keep(m, k, ok, pulled, &s, &o.setting)
+	}
+	if !o.diverge {
+		return
+	}
+	for q := range p.probes {
+		pr := &p.probes[q]
+		w.chartRow(w.foot, i, pr.x, pr.places, &s)
+		m.divergence[k] += p.divergence(pr, i, foot, w.foot) / float64(len(p.probes))
+	}
+	m.missed[k] = w.rows.Search.Missed
+}
+
+// keep stores the chart at hand, if there is one, in place k, and what a pilot of the setting given knows of the row, whose own setting is s.
+func (w *autoWorker) keep(m *made, k int, ok bool, pulled float64, s, of *setting) {
+	to := m.charts[k*w.width : (k+1)*w.width]
+	to[w.width-1] = noChart
+	if ok {
+		w.chart.Store(to)
+		to[w.width-2], to[w.width-1] = pulled, w.chart.Noise()
+	}
+	if !of.pilot {
+		return
+	}
+	about := m.about[aboutWidth*k:]
+	about[0], about[2] = s.Scale/of.Scale, float64(s.start)
+	if of.thin {
+		about[3] = s.Sides
+	}
+	if s.neighbors > of.neighbors {
+		about[1] = float64(s.neighbors)
+	}
+	if about[4] = math.Inf(1); ok {
+		about[4] = to[w.width-1] / s.Scale
+	}
 }
 
 // chartRow makes the chart of row i of x at its place, and writes its foot into dst.

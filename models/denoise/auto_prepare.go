@@ -55,8 +55,9 @@ type order struct {
 	of   portion
 	// diverge asks probes for the divergence.
 	diverge bool
-	// keep takes the feet for the places, and keeps the charts.
+	// keep takes the feet for the places, and keeps the charts, of which there is one for so many rows and more where rows need their own: see auto_leads.go.
 	keep    bool
+	oneIn   int
 	setting setting
 }
 
@@ -289,10 +290,10 @@ func (p *autoPrepare) moreNeighbors(k int) int {
 const pilotGrowth = 1.4
 
 // look is what charts of some rows show: their distances from these, corrected, the median size of neighbourhoods,
-// and the noise.
+// and the noise, plain by charts of least squares.
 type look struct {
-	far         []float64
-	size, scale float64
+	far                []float64
+	size, scale, plain float64
 }
 
 // lookUncorrected finds the noise as lookAtNoise does, and whether it is uneven.
@@ -333,11 +334,17 @@ func (p *autoPrepare) isUnevenOfFew(s setting) (bool, error) {
 // lookAtNoise fits the rows at their own places, by least squares and then with Tukey's
 // loss, and leaves the noise in s. Some of the rows are enough for that.
 func (p *autoPrepare) lookAtNoise(s *setting) (seen look, c *charted, err error) {
-	again := func() (*charted, error) {
-		return p.charts.chart(order{some: true, setting: *s})
+	if seen, c, err = p.lookPlainly(s); err != nil || p.method.LeastSquares {
+		return seen, c, err
 	}
+	return p.lookRobustly(s, seen.size)
+}
+
+// lookPlainly fits them by least squares, and bounds the noise from below by what these see.
+func (p *autoPrepare) lookPlainly(s *setting) (look, *charted, error) {
 	p.setScale(s, 0, false)
-	if c, err = again(); err != nil {
+	c, err := p.charts.chart(order{some: true, setting: *s})
+	if err != nil {
 		return look{}, nil, err
 	}
 	size := median(slices.Clone(c.size))
@@ -347,11 +354,16 @@ func (p *autoPrepare) lookAtNoise(s *setting) (seen look, c *charted, err error)
 	first := max(median(c.corrected())/p.tune.median, exact*size)
 	p.floor = pilotFloor * first
 	p.setScale(s, first, !p.method.LeastSquares)
-	if p.method.LeastSquares {
-		return look{size: size, scale: s.Scale}, c, nil
-	}
+	return look{size: size, scale: first, plain: first}, c, nil
+}
+
+// lookRobustly fits them with Tukey's loss, for the noise of which s has a first value.
+func (p *autoPrepare) lookRobustly(s *setting, size float64) (look, *charted, error) {
+	plain := s.Scale
+	var c *charted
 	for range maxLooks {
-		if c, err = again(); err != nil {
+		var err error
+		if c, err = p.charts.chart(order{some: true, setting: *s}); err != nil {
 			return look{}, nil, err
 		}
 		before := s.Scale
@@ -361,7 +373,7 @@ func (p *autoPrepare) lookAtNoise(s *setting) (seen look, c *charted, err error)
 		}
 	}
 	s.noisy = s.Scale > leastNoise*size
-	return look{far: c.corrected(), size: size, scale: s.Scale}, c, nil
+	return look{far: c.corrected(), size: size, scale: s.Scale, plain: plain}, c, nil
 }
 
 // otherSheet is the factor by which the noise grows with a few more neighbours where these
@@ -424,7 +436,7 @@ func (p *autoPrepare) followScale(s *setting) error {
 // advance takes the feet for the places of the rows, and where probes are asked again those of these on the same
 // charts for theirs.
 func (p *autoPrepare) advance(s setting, probes bool) error {
-	if _, err := p.charts.chart(order{keep: true, setting: s}); err != nil {
+	if _, err := p.charts.chart(order{keep: true, oneIn: p.oneIn(&s), setting: s}); err != nil {
 		return err
 	}
 	p.setting = s

@@ -73,6 +73,9 @@ const (
 	// leastApart is the distance of sheets from the surface between them, in units of the noise, below which their
 	// sides gain nothing.
 	leastApart = 0.7
+	// sheetGrowth is the factor by which the noise that charts see by least squares grows at least where larger ones have come to lie between
+	// sheets: it is three times as large where these are four standard deviations of the noise apart, and 1.4 times for two.
+	sheetGrowth = 1.2
 	// firstWide is the ratio of the neighbours of charts that are looked at for sheets to those of the pilot.
 	firstWide = 2.0
 	// mostSheets bounds the number of neighbours.
@@ -206,6 +209,17 @@ func (a *autoSettings) findPair(far []float64) (best sheetPair) {
 	return sheetPair{best.half * h.unit, best.scale * h.unit, two - one, two - flat}
 }
 
+// lookWide looks at the noise of larger charts, after what smaller ones have seen, of which pair is the most likely pair of sheets. It is false where these
+// are not worth that: charts between two sheets would see more by least squares than smaller ones on either.
+func (p *autoPrepare) lookWide(s *setting, before look, pair sheetPair) (look, bool, error) {
+	seen, _, err := p.lookPlainly(s)
+	if err != nil || pair.overOne < perhapsSheets && seen.plain < sheetGrowth*before.plain {
+		return before, false, err
+	}
+	seen, _, err = p.lookRobustly(s, seen.size)
+	return seen, true, err
+}
+
 // lookForSheets looks whether charts as large as those of the pilot or larger lie between two sheets, as far as the
 // rows of the selection tell, given what the pilot has seen. Where they do it charts all rows between the sheets and then
 // each on its side.
@@ -214,7 +228,7 @@ func (p *autoPrepare) lookForSheets(s setting, seen look) (found bool, err error
 		return false, nil
 	}
 	s.uneven = false
-	floor, pair, found := p.floor, p.findPair(seen.far), false
+	floor, pair := p.floor, p.findPair(seen.far)
 	for factor := firstWide; ; factor = pilotGrowth {
 		large := seen.size >= pilotReach*seen.scale || s.neighbors >= mostSheets
 		if found = large && pair.surely(); found {
@@ -226,13 +240,13 @@ func (p *autoPrepare) lookForSheets(s setting, seen look) (found bool, err error
 		if s.neighbors = int(factor * float64(s.neighbors)); s.neighbors > p.n/2 {
 			break
 		}
-		if seen, _, err = p.lookAtNoise(&s); err != nil {
-			return false, err
+		if seen, found, err = p.lookWide(&s, seen, pair); err != nil || !found {
+			break
 		}
 		pair = p.findPair(seen.far)
 	}
-	if p.floor = floor; !found {
-		return false, nil
+	if p.floor = floor; !found || err != nil {
+		return false, err
 	}
 	s.neighbors = min(s.neighbors, mostSheets)
 	if _, err := p.charts.chart(order{keep: true, setting: s}); err != nil {

@@ -159,3 +159,29 @@ func TestTwoPeaks(t *testing.T) {
 	}
 	require.False(t, twoPeaks(nil, 0))
 }
+
+// TestLookWide wants larger charts to be looked at by least squares only where these see no more noise, and nothing hints at sheets.
+func TestLookWide(t *testing.T) {
+	needSpeed(t)
+	p, _ := pilotOf(t, sphereSample(11, 1500, .03).x)
+	_, fresh := pilotOf(t, sphereSample(11, 1500, .03).x)
+	p.charts = fresh()
+	s := p.setting
+	s.thin, s.uneven = false, false
+	before, _, err := p.lookAtNoise(&s)
+	require.NoError(t, err)
+	require.NotEmpty(t, before.far)
+	s.neighbors *= 2
+	for _, c := range []struct {
+		plain, overOne float64
+		looks          bool
+	}{{1, 0, false}, {.5, 0, true}, {1, 2, true}} {
+		last := before
+		last.plain *= c.plain
+		wide := s
+		seen, looks, err := p.lookWide(&wide, last, sheetPair{overOne: c.overOne})
+		require.NoError(t, err)
+		require.Equal(t, c.looks, looks)
+		require.Equal(t, looks, seen.scale != before.scale)
+	}
+}

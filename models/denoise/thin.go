@@ -16,7 +16,7 @@ import (
 // rows lie between the sides as well they are split, as those of thin sheets are.
 
 // aboutWidth is how many numbers there are about a row: see [autoFit].
-const aboutWidth = 4
+const aboutWidth = 5
 
 const (
 	// thinShare is one over the part of the rows about which charts are measured.

@@ -297,7 +297,7 @@ func (k *Task) chart(ctx context.Context, t *Tile, parts []*Tile) (*Reply, error
 	}
 	all := union(t.columns, k.all, parts)
 	p := k.charts(ctx, all)
-	m, err := p.chartSome(within(t, all, list), k.order)
+	m, err := p.chartLed(within(t, all, list), k.order)
 	if err != nil {
 		return nil, err
 	}

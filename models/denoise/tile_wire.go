@@ -13,7 +13,7 @@ import (
 
 // tileFormat is the version of what tiles, queries, tasks and replies are encoded as.
 // Machines of one type give the same bits; others may not.
-var tileFormat = "scqm tiles 11 " + runtime.GOARCH
+var tileFormat = "scqm tiles 12 " + runtime.GOARCH
 
 // appender is a writer that appends to its bytes.
 type appender []byte
@@ -348,6 +348,7 @@ type taskWire struct {
 	Setting             settingWire
 
 	Only, Diverge, Keep bool
+	OneIn               int
 	OrderSetting        settingWire
 
 	Sizes  []int
@@ -367,7 +368,7 @@ func (k *Task) MarshalBinary() ([]byte, error) {
 		Wants: k.wants, Field: k.field, Neighbors: k.neighbors, Some: k.some, Part: k.order.of.at, Parts: k.order.of.many, Plane: k.plane.wire(),
 		Linear: k.linear.wire(), KeepRows: k.keep, Noise: float64(k.noise), Gain: k.gain,
 		Auto: k.auto.method, Q: k.auto.q, Median: k.auto.tune.median, Far: k.auto.tune.far, Cut: k.auto.tune.cut, Setting: k.auto.setting.wire(),
-		Only: k.order.some, Diverge: k.order.diverge, Keep: k.order.keep, OrderSetting: k.order.setting.wire(),
+		Only: k.order.some, Diverge: k.order.diverge, Keep: k.order.keep, OneIn: k.order.oneIn, OrderSetting: k.order.setting.wire(),
 		Probes: k.probes, Eps: k.eps, Distances: k.distances, Reach: k.options.Reach, Average: k.options.Average,
 	}
 	for _, c := range k.candidates {
@@ -398,7 +399,7 @@ func (k *Task) UnmarshalBinary(b []byte) error {
 		wants: w.Wants, field: w.Field, neighbors: w.Neighbors, some: w.Some, plane: p,
 		linear: l, keep: w.KeepRows, noise: heldNoise(w.Noise), gain: w.Gain,
 		auto:   autoSettings{method: w.Auto, q: w.Q, tune: tuning{w.Median, w.Far, w.Cut}, setting: w.Setting.setting()},
-		order:  order{w.Only, portion{w.Part, w.Parts}, w.Diverge, w.Keep, w.OrderSetting.setting()},
+		order:  order{w.Only, portion{w.Part, w.Parts}, w.Diverge, w.Keep, w.OneIn, w.OrderSetting.setting()},
 		probes: w.Probes, eps: w.Eps, distances: w.Distances, options: Options{Reach: w.Reach, Average: w.Average},
 	}
 	for c, n := range w.Sizes {
