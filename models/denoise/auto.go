@@ -346,6 +346,8 @@ type autoWorker struct {
 
 	few, many []float64 // what has been measured about rows near by
 
+	feet chart.Feet // of a point on the charts of the sites
+
 	trial candidateWork
 }
 
@@ -490,7 +492,23 @@ func (w *autoWorker) findSites(own int) bool {
 // blend writes the mean of the feet of x on the charts of the sites into dst.
 func (w *autoWorker) blend(dst, x []float64) bool {
 	clear(w.sum)
-	for _, s := range w.sites {
+	_, together := w.chart.(*chart.Space)
+	if together {
+		w.feet.Begin(len(w.sites))
+		for i, s := range w.sites {
+			w.feet.Take(i, w.charts[s.row*w.width:(s.row+1)*w.width])
+		}
+		w.feet.Find(x)
+	}
+	for i, s := range w.sites {
+		if together {
+			if foot, ok := w.feet.At(i); ok {
+				for j, v := range foot {
+					w.sum[j] += s.weight * v
+				}
+				continue
+			}
+		}
 		if !w.load(s.row) || !w.chart.Foot(dst, x) {
 			return false
 		}

@@ -16,6 +16,7 @@ func writeCharts(sets ...set) {
 		chartKernel(s, "splitChart", 3, chart.splitSides)
 		chartKernel(s, "weighSide", 0, chart.weighSide)
 		chartKernel(s, "spreadOfChart", 3, chart.spread)
+		chartFeet(s)
 		if !s.wide && !s.neon {
 			gatherRows()
 		}

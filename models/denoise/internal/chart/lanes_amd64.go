@@ -30,6 +30,11 @@ func weighSideWider(table, x *float64, xStride int, at *float64, stride, groups 
 func spreadOfChartWider(table, x *float64, xStride int, at *float64, stride, groups int, sums *float64)
 
 //go:noescape
+func feetOnChartsWider(table, charts *float64, groups int)
+
+var feetOnCharts = [2]feetKernel{feetOnChartsWide, feetOnChartsWider}
+
+//go:noescape
 func gatherRowsWide(found *lookup.Near, lines, columns *float64, stride, groups int)
 
 // gatherRows gathers groups of rows: see charts.go of the generator.

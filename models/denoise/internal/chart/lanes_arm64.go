@@ -17,3 +17,5 @@ var (
 
 // gatherRows is plain Go.
 var gatherRows func(found *lookup.Near, lines, columns *float64, stride, groups int)
+
+var feetOnCharts = [2]feetKernel{feetOnChartsWide}

@@ -9,3 +9,5 @@ var weighRows, addPlane, turnChart, reweighChart, reweighRows, chartInfluences, 
 
 // gatherRows is plain Go.
 var gatherRows func(found *lookup.Near, lines, columns *float64, stride, groups int)
+
+var feetOnCharts [2]feetKernel

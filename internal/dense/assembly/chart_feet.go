@@ -1,0 +1,149 @@
+package main
+
+import "fmt"
+
+// The numbers of the table of feetOnCharts after the point.
+const (
+	feetOne = 3 + iota
+	feetZero
+	feetSingular
+	feetPrecision
+	feetReach
+)
+
+// The columns of a group of charts: what a chart stores, and then its foot and whether it is one.
+const (
+	feetOrigin  = 0
+	feetU       = 3
+	feetV       = 6
+	feetUnit    = 9
+	feetB       = 10
+	feetFoot    = 16
+	feetGood    = 19
+	feetColumns = 20
+)
+
+// feetSteps is the number of Newton's steps.
+const feetSteps = 3
+
+// chartFeet writes the kernel that finds the feet of one point on charts in space; see feet.go in package chart for what it computes.
+// AX has constants, DI the columns of eight charts.
+func chartFeet(s set) {
+	kernel := &straight{set: s}
+	var bodies []string
+	for half := range s.halves {
+		part := foot{straight: kernel}
+		bodies = append(bodies, part.part(func(e foot) { chart{e.straight, half}.feet() }))
+		kernel.slots = part.slots
+	}
+	s.open("feetOnCharts"+s.rank, "table, charts *float64, groups int)", kernel.slots, 24)
+	for i, argument := range []string{"table", "charts", "groups"} {
+		s.argument(argument, 8*i, []string{"AX", "DI", "CX"}[i])
+	}
+	label("charts")
+	for _, body := range bodies {
+		fmt.Fprint(output, body)
+	}
+	s.advance(feetColumns*s.halves, "DI")
+	s.again("CX", "charts")
+	s.leave()
+}
+
+// feetColumn is where a column of a group is.
+func (c chart) feetColumn(i int) string { return fmt.Sprintf("%d(DI)", 64*i+c.offset()) }
+
+// three are three columns.
+func (c chart) three(from int) (v [3]value) {
+	for j := range v {
+		v[j] = c.load(c.feetColumn(from + j))
+	}
+	return v
+}
+
+func (c chart) dotOf(a, b [3]value) value {
+	return c.sum(c.sum(c.times(a[0], b[0]), c.times(a[1], b[1])), c.times(a[2], b[2]))
+}
+
+// feet takes Newton's steps for the place of the nearest point of each chart.
+func (c chart) feet() {
+	o, u, v := c.three(feetOrigin), c.three(feetU), c.three(feetV)
+	n := [3]value{c.crossed(u, v, 1, 2), c.crossed(u, v, 2, 0), c.crossed(u, v, 0, 1)}
+	unit := c.load(c.feetColumn(feetUnit))
+	inverse := c.over(c.number(feetOne), unit)
+	var e [3]value
+	for j := range e {
+		e[j] = c.times(c.less(c.number(j), o[j]), inverse)
+	}
+	f := chartFoot{chart: c, a: c.dotOf(u, e), b: c.dotOf(v, e), z: c.dotOf(n, e)}
+	for i := range f.of {
+		f.of[i] = c.load(c.feetColumn(feetB + i))
+	}
+	f.p, f.q = f.a, f.b
+	first := f.beyondPoint()
+	for range feetSteps {
+		f.step()
+	}
+	r := f.beyondPoint()
+	atP, atQ := c.less(f.p, f.a), c.less(f.q, f.b)
+	far := c.sum(c.sum(c.times(atP, atP), c.times(atQ, atQ)), c.times(r, r))
+	f.keep(c.upTo(far, c.times(first, first)))
+	f.keep(c.upTo(c.sum(c.times(f.byP, f.byP), c.times(f.byQ, f.byQ)), c.number(feetPrecision)))
+	f.keep(c.upTo(c.sum(c.times(f.p, f.p), c.times(f.q, f.q)), c.number(feetReach)))
+	height := c.sum(r, f.z)
+	for j := range o {
+		along := c.sum(c.sum(c.times(f.p, u[j]), c.times(f.q, v[j])), c.times(height, n[j]))
+		c.store(c.sum(o[j], c.times(unit, along)), c.feetColumn(feetFoot+j))
+	}
+	c.store(c.choose(f.good, c.number(feetOne), c.number(feetZero)), c.feetColumn(feetGood))
+}
+
+// crossed is a number of the vector product.
+func (c chart) crossed(u, v [3]value, i, j int) value {
+	return c.less(c.times(u[i], v[j]), c.times(u[j], v[i]))
+}
+
+// chartFoot is where the foot of the point (a, b, z) on a chart with the coefficients of is taken to be, and the last step.
+type chartFoot struct {
+	chart
+	a, b, z  value
+	of       [6]value
+	p, q     value
+	byP, byQ value
+	good     value
+	tested   bool
+}
+
+// keep marks lanes for which not all is well.
+func (f *chartFoot) keep(mask value) {
+	if f.tested {
+		mask = f.and(f.good, mask)
+	}
+	f.good, f.tested = mask, true
+}
+
+// beyondPoint is the height of the chart over the point.
+func (f *chartFoot) beyondPoint() value {
+	first := f.sum(f.sum(f.of[1], f.times(f.p, f.of[3])), f.times(f.q, f.of[4]))
+	second := f.sum(f.of[2], f.times(f.q, f.of[5]))
+	return f.less(f.sum(f.sum(f.of[0], f.times(f.p, first)), f.times(f.q, second)), f.z)
+}
+
+// step is one of Newton's.
+func (f *chartFoot) step() {
+	r, one := f.beyondPoint(), f.number(feetOne)
+	twoP, twoQ := f.sum(f.of[3], f.of[3]), f.sum(f.of[5], f.of[5])
+	byP := f.sum(f.sum(f.of[1], f.times(f.p, twoP)), f.times(f.q, f.of[4]))
+	byQ := f.sum(f.sum(f.of[2], f.times(f.q, twoQ)), f.times(f.p, f.of[4]))
+	gp := f.sum(f.less(f.p, f.a), f.times(r, byP))
+	gq := f.sum(f.less(f.q, f.b), f.times(r, byQ))
+	pp := f.sum(f.sum(one, f.times(byP, byP)), f.times(r, twoP))
+	qq := f.sum(f.sum(one, f.times(byQ, byQ)), f.times(r, twoQ))
+	pq := f.sum(f.times(byP, byQ), f.times(r, f.of[4]))
+	full := f.times(pp, qq)
+	det := f.less(full, f.times(pq, pq))
+	f.keep(f.and(f.above(pp, f.number(feetZero)), f.above(det, f.times(f.number(feetSingular), full))))
+	inverse := f.over(one, det)
+	f.byP = f.times(f.less(f.times(qq, gp), f.times(pq, gq)), inverse)
+	f.byQ = f.times(f.less(f.times(pp, gq), f.times(pq, gp)), inverse)
+	f.p, f.q = f.less(f.p, f.byP), f.less(f.q, f.byQ)
+}

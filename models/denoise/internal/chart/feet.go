@@ -1,0 +1,157 @@
+package chart
+
+import "github.com/scqm/scqm/internal/dense"
+
+// Feet finds the feet of one point on many charts in space, eight at a time: by Newton's method from the place of the point, with as many steps as nearly all
+// take. Where these do not arrive, [Chart.Foot] has to.
+type Feet struct {
+	groups []float64
+	n      int
+	table  [feetTable]float64
+}
+
+// The columns of a group of eight charts: what a chart stores, its foot, and 1 where it is one.
+const (
+	feetStored  = 16
+	feetFoot    = feetStored
+	feetGood    = feetFoot + 3
+	feetColumns = feetGood + 1
+	groupWidth  = feetColumns * lanes
+)
+
+// feetTable is the number of numbers of the table: the point, 1 and 0, and the bounds on the determinant of a Hessian, the square of the last step, and that of
+// the distance from the origin.
+const feetTable = 8
+
+// feetSteps is the number of Newton's steps.
+const feetSteps = 3
+
+// Begin makes room for n charts.
+func (f *Feet) Begin(n int) {
+	f.n = n
+	f.groups = dense.Grow(f.groups, groupWidth*upToLanes(n)/lanes)
+	for i := n; i < upToLanes(n); i++ { // lanes beyond the last have some chart, so that nothing in them is slow
+		f.Take(i, emptyChart[:])
+	}
+}
+
+// emptyChart is a plane.
+var emptyChart = [feetStored]float64{3: 1, 7: 1, 9: 1}
+
+// Take takes the chart that [Space.Store] has written for the i-th.
+func (f *Feet) Take(i int, stored []float64) {
+	group, from := (*[groupWidth]float64)(f.groups[groupWidth*(i/lanes):]), (*[feetStored]float64)(stored)
+	lane := i % lanes
+	for c, v := range from {
+		group[c*lanes+lane] = v
+	}
+}
+
+// Find finds the feet of x.
+func (f *Feet) Find(x []float64) {
+	f.table = [feetTable]float64{x[0], x[1], x[2], 1, 0, Singular, footPrecision, footReach * footReach}
+	groups := upToLanes(f.n) / lanes
+	switch wide, wider := dense.Ranks(); {
+	case groups == 0:
+	case wider:
+		feetOnCharts[1](&f.table[0], &f.groups[0], groups)
+	case wide:
+		feetOnCharts[0](&f.table[0], &f.groups[0], groups)
+	default:
+		f.findPlain()
+	}
+}
+
+// At is the foot on the i-th chart; it is false where that has not been found.
+func (f *Feet) At(i int) (foot [3]float64, ok bool) {
+	group, lane := (*[groupWidth]float64)(f.groups[groupWidth*(i/lanes):]), i%lanes
+	for j := range foot {
+		foot[j] = group[(feetFoot+j)*lanes+lane]
+	}
+	return foot, group[feetGood*lanes+lane] > 0
+}
+
+// feetKernel is a function in assembly.
+type feetKernel func(table, charts *float64, groups int)
+
+func (f *Feet) findPlain() {
+	for g := 0; g < len(f.groups); g += groupWidth {
+		for lane := range lanes {
+			f.findOne((*[groupWidth]float64)(f.groups[g:]), lane)
+		}
+	}
+}
+
+// footInLane is the search for the foot of the point with the coordinates a, b, z on a chart with the coefficients c: where it is, and the last step.
+type footInLane struct {
+	a, b, z  float64
+	c        [spaceTerms]float64
+	p, q     float64
+	byP, byQ float64
+}
+
+// findOne does what kernels do, to the last bit.
+func (f *Feet) findOne(group *[groupWidth]float64, lane int) {
+	var s [feetStored]float64
+	for c := range s {
+		s[c] = group[c*lanes+lane]
+	}
+	t := &f.table
+	u, v := [3]float64(s[3:]), [3]float64(s[6:])
+	n := [3]float64{crossed(u, v, 1, 2), crossed(u, v, 2, 0), crossed(u, v, 0, 1)}
+	inverse := 1 / s[9]
+	var e [3]float64
+	for j := range e {
+		e[j] = (t[j] - s[j]) * inverse
+	}
+	l := footInLane{a: dotInSpace(u, e), b: dotInSpace(v, e), z: dotInSpace(n, e), c: [spaceTerms]float64(s[10:])}
+	l.p, l.q = l.a, l.b
+	first, good := l.beyond(), true
+	for range feetSteps {
+		good = l.step() && good
+	}
+	r, atP, atQ := l.beyond(), l.p-l.a, l.q-l.b
+	good = good && float64(atP*atP)+float64(atQ*atQ)+float64(r*r) <= float64(first*first)
+	good = good && float64(l.byP*l.byP)+float64(l.byQ*l.byQ) <= footPrecision
+	good = good && float64(l.p*l.p)+float64(l.q*l.q) <= footReach*footReach
+	height := r + l.z
+	for j := range e {
+		along := float64(l.p*u[j]) + float64(l.q*v[j]) + float64(height*n[j])
+		group[(feetFoot+j)*lanes+lane] = s[j] + float64(s[9]*along)
+	}
+	group[feetGood*lanes+lane] = 0
+	if good {
+		group[feetGood*lanes+lane] = 1
+	}
+}
+
+func crossed(u, v [3]float64, i, j int) float64 { return float64(u[i]*v[j]) - float64(u[j]*v[i]) }
+
+func dotInSpace(a, b [3]float64) float64 {
+	return float64(a[0]*b[0]) + float64(a[1]*b[1]) + float64(a[2]*b[2])
+}
+
+// beyond is the height of the chart over the point.
+func (l *footInLane) beyond() float64 {
+	first := l.c[1] + float64(l.p*l.c[3]) + float64(l.q*l.c[4])
+	second := l.c[2] + float64(l.q*l.c[5])
+	return l.c[0] + float64(l.p*first) + float64(l.q*second) - l.z
+}
+
+// step is one of Newton's; it is false where the Hessian is not positive definite.
+func (l *footInLane) step() bool {
+	r, twoP, twoQ := l.beyond(), l.c[3]+l.c[3], l.c[5]+l.c[5]
+	byP := l.c[1] + float64(l.p*twoP) + float64(l.q*l.c[4])
+	byQ := l.c[2] + float64(l.q*twoQ) + float64(l.p*l.c[4])
+	gp, gq := l.p-l.a+float64(r*byP), l.q-l.b+float64(r*byQ)
+	pp := 1 + float64(byP*byP) + float64(r*twoP)
+	qq := 1 + float64(byQ*byQ) + float64(r*twoQ)
+	pq := float64(byP*byQ) + float64(r*l.c[4])
+	full := float64(pp * qq)
+	det := full - float64(pq*pq)
+	inverse := 1 / det
+	l.byP = float64((float64(qq*gp) - float64(pq*gq)) * inverse)
+	l.byQ = float64((float64(pp*gq) - float64(pq*gp)) * inverse)
+	l.p, l.q = l.p-l.byP, l.q-l.byQ
+	return pp > 0 && det > float64(Singular*full)
+}
