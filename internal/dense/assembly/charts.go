@@ -80,8 +80,11 @@ type chart struct {
 // lanes of each, in the order of spaceLanes.run.
 func chartKernel(s set, name string, sums int, write func(chart)) {
 	c := chart{straight: &straight{set: s}}
-	if s.wide {
+	switch {
+	case s.wide:
 		c.kept = sums
+	case !s.neon && sums > chartKept:
+		c.kept = chartKept
 	}
 	var bodies []string
 	for half := range s.halves {
@@ -90,16 +93,11 @@ func chartKernel(s set, name string, sums int, write func(chart)) {
 		c.slots = part.slots
 	}
 	s.open(name+s.rank, "table, x *float64, xStride int, at *float64, stride, groups int, sums *float64)", c.slots, 56)
-	for i, argument := range []string{"table", "x", "xStride", "at", "stride", "groups", "sums"} {
-		s.argument(argument, 8*i, []string{"AX", "SI", "DX", "DI", "R8", "CX", "BX"}[i])
+	if c.kept > 0 && !s.wide {
+		c.byHalves(bodies)
+		return
 	}
-	s.bytes("DX")
-	s.bytes("R8")
-	s.scaled("R8", 2, "R12")
-	s.scaled("R8", 4, "R13")
-	for i := range c.kept {
-		s.zero(c.registers() - 1 - i)
-	}
+	c.begin()
 	label("group")
 	for _, body := range bodies {
 		fmt.Fprint(output, body)
@@ -117,6 +115,39 @@ func chartKernel(s set, name string, sums int, write func(chart)) {
 		p("VMOVSD X%d, %d(BX)", i%2, 8*i)
 	}
 	s.leave()
+}
+
+// chartKept is the number of sums that stay in registers of 256 bits. The others are read and written for each group, which takes longer than to
+// compute what is added.
+const chartKept = 6
+
+// begin reads the arguments, and clears the sums that stay in registers.
+func (c chart) begin() {
+	for i, argument := range []string{"table", "x", "xStride", "at", "stride", "groups", "sums"} {
+		c.argument(argument, 8*i, []string{"AX", "SI", "DX", "DI", "R8", "CX", "BX"}[i])
+	}
+	c.bytes("DX")
+	c.bytes("R8")
+	c.scaled("R8", 2, "R12")
+	c.scaled("R8", 4, "R13")
+	for i := range c.kept {
+		c.zero(c.registers() - 1 - i)
+	}
+}
+
+// byHalves takes one half of all groups after the other.
+func (c chart) byHalves(bodies []string) {
+	for half, body := range bodies {
+		c.begin()
+		label(fmt.Sprintf("group%d", half))
+		fmt.Fprint(output, body)
+		c.advance(c.halves, "SI", "DI")
+		c.again("CX", fmt.Sprintf("group%d", half))
+		for i := range c.kept {
+			c.save(c.registers()-1-i, fmt.Sprintf("%d(BX)", 64*i+chart{c.straight, half}.offset()))
+		}
+	}
+	c.leave()
 }
 
 // offset is where a half begins in eight numbers.
@@ -145,7 +176,7 @@ func (c chart) number(i int) value { return c.broadcast(fmt.Sprintf("%d(AX)", 8*
 
 // addTo adds to the i-th sum.
 func (c chart) addTo(i int, v value) {
-	if c.kept > 0 {
+	if i < c.kept {
 		c.accumulate(i, v)
 		return
 	}

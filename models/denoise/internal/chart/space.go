@@ -458,7 +458,8 @@ func (c *Space) Beside(x []float64) float64 { return c.h * math.Abs(c.beyond(x))
 
 // beyond is the height of x over the chart, in units of h.
 func (c *Space) beyond(x []float64) float64 {
-	e0, e1, e2 := (x[0]-c.o[0])/c.h, (x[1]-c.o[1])/c.h, (x[2]-c.o[2])/c.h
+	inverse := 1 / c.h // there is one for every chart that may be in a mean
+	e0, e1, e2 := (x[0]-c.o[0])*inverse, (x[1]-c.o[1])*inverse, (x[2]-c.o[2])*inverse
 	p := c.u[0]*e0 + c.u[1]*e1 + c.u[2]*e2
 	q := c.v[0]*e0 + c.v[1]*e1 + c.v[2]*e2
 	z := c.n[0]*e0 + c.n[1]*e1 + c.n[2]*e2
