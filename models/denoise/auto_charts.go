@@ -262,12 +262,12 @@ func (p *cloudCharts) chartInto(m *made, list, at []int, o order) error {
 	p.divide(&o.setting, o.charts(p.cloud.rows()), o.diverge)
 	return p.each(list, func(w *autoWorker, l, i int) {
 		w.rows.Search.Missed = false
-		p.chartOne(w, m, at[l], i, o)
+		p.chartOne(w, m, at[l], i, &o)
 	})
 }
 
 // chartOne makes the chart of row i into place k.
-func (p *cloudCharts) chartOne(w *autoWorker, m *made, k, i int, o order) {
+func (p *cloudCharts) chartOne(w *autoWorker, m *made, k, i int, o *order) {
 	D := p.cloud.D
 	foot, s := m.feet[k*D:(k+1)*D], p.settingAt(i, o.setting)
 	ok := w.chartRow(foot, i, p.cloud.X, p.places, &s)

@@ -12,7 +12,7 @@ import (
 
 const (
 	// pilotLeads is the number of rows for one that leads in the pilot.
-	pilotLeads = 3
+	pilotLeads = 4
 	// opinions is the number of charts in the mean of a foot from which on not all rows have one.
 	opinions = 45
 	// follows is the distance of a row from the chart that it follows, in units of the noise, and doubtfulLead the noise of that, from which on

@@ -327,7 +327,7 @@ func (p *autoPrepare) isUnevenOfFew(s setting) (bool, error) {
 		return isUneven(c.local, unevenOfFew), nil
 	}
 	s.neighbors, s.from = edgeUneven, edgeRows
-	_, c, err = p.lookAtNoise(&s)
+	_, c, err = p.lookRobustly(&s, seen.size) // for the noise of the look before
 	return err == nil && isUneven(c.local, unevenOfFew), err
 }
 
