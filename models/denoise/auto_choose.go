@@ -1,6 +1,7 @@
 package denoise
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"sort"
@@ -101,6 +102,7 @@ func (p *autoPrepare) choose() (*compared, error) {
 	if err != nil {
 		return nil, err
 	}
+	p.seen = 1
 	t := trials{autoPrepare: p, setting: s, sizes: sizes, first: min(firstSize, len(sizes)-1)}
 	best, err := t.run()
 	if err != nil {
@@ -201,7 +203,7 @@ func (t *trials) mayLose(best *compared) (most float64) {
 	if !t.knowsBeyond() {
 		return math.Inf(1) // the risk has more chance in it than it says
 	}
-	scale := t.autoPrepare.setting.Scale
+	scale := t.noiseSeen() * t.autoPrepare.setting.Scale
 	for _, out := range t.tried {
 		for _, c := range out {
 			if mean, err := c.over(best); err > 0 {
@@ -261,8 +263,37 @@ func (t *trials) qualify() (best *compared, err error) {
 	return best, nil
 }
 
-// again estimates the risk of all, which may depend on those of fewer neighbours, and returns the best.
+// again estimates the risk of all, and the noise that it depends on where that is better known than by the pilot, and returns the best.
 func (t *trials) again() (best *compared) {
+	if t.setting.from == 0 {
+		t.seen = 1
+		best = t.estimateAll()
+		if !t.seesNoise() {
+			return best
+		}
+		t.seen = min(max(t.spreadOf(t.tried[0][0])/t.autoPrepare.setting.Scale, leastSeen), 1)
+	}
+	return t.estimateAll()
+}
+
+// noiseSeen is the noise that risks are estimated with, in units of that of the pilot.
+func (p *autoPrepare) noiseSeen() float64 { return cmp.Or(p.seen, 1) }
+
+// seesNoise tells whether the fewest neighbours compared tell the noise: the pilot, of which charts have more, takes what a surface bends by for noise, which
+// is much beside little noise.
+func (t *trials) seesNoise() bool {
+	return t.knowsBeyond() && t.setting.noisy && t.tried[0][0].size >= littleNoise*t.autoPrepare.setting.Scale
+}
+
+const (
+	// littleNoise is the size of the smallest charts compared, in units of the noise, from which on that is little.
+	littleNoise = 12.0
+	// leastSeen bounds the noise that these see, in units of that of the pilot.
+	leastSeen = 0.5
+)
+
+// estimateAll estimates the risk of all, which may depend on those of fewer neighbours, and returns the best.
+func (t *trials) estimateAll() (best *compared) {
 	for k, out := range t.tried {
 		for l, c := range out {
 			var before *compared
@@ -455,7 +486,7 @@ func (p *autoPrepare) estimate(c, before *compared, from int) {
 	for i := range c.risk {
 		counted := 0.0
 		for r := range crowdRows {
-			if s.Scale = c.scale[r][i]; c.trusted[r][i] > 0 {
+			if s.Scale = p.noiseSeen() * c.scale[r][i]; c.trusted[r][i] > 0 {
 				more := c.more
 				if known {
 					more = p.likelyBeyond(c.own[r][i], s.Scale/c.sizes[i], c.neighbors, from)

@@ -364,3 +364,31 @@ func TestTrustMost(t *testing.T) {
 		require.Equal(t, all, c.trusted[0][9] > 0)
 	}
 }
+
+// TestNoiseSeen wants risks to be estimated with the noise that small charts see where the pilot's take what a surface bends by for noise, and with that of the pilot where there is much.
+func TestNoiseSeen(t *testing.T) {
+	needSpeed(t)
+	for _, c := range []struct {
+		noise  float64
+		little bool
+	}{{.2, true}, {2, false}} {
+		x, _ := scanCase{n: fewRows + 100, noise: c.noise}.draw(scaledBumps(), 604)
+		p, _ := pilotOf(t, x)
+		s := p.setting
+		s.pilot, s.thin, s.keepsSides, s.Ridge = false, false, false, pilotRidge
+		one := trials{autoPrepare: p, setting: s, sizes: []int{54}}
+		best, err := one.run()
+		require.NoError(t, err)
+		require.Equal(t, c.little, one.seesNoise())
+		if !c.little {
+			require.Equal(t, 1., p.noiseSeen())
+			continue
+		}
+		require.Greater(t, s.Scale, 1.2*c.noise/100, "bumps are noise to the pilot")
+		require.InEpsilon(t, c.noise/100, p.noiseSeen()*s.Scale, .15)
+		risk := best.total()
+		p.seen = 1
+		one.estimateAll()
+		require.Less(t, risk, .99*best.total())
+	}
+}

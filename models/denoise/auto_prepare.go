@@ -21,6 +21,9 @@ type autoPrepare struct {
 	// flat is the linear model where it is better.
 	flat *flatter
 
+	// seen is the noise that the charts of the fewest neighbours compared see, in units of that of the pilot; 0 is 1.
+	seen float64
+
 	growing int     // the number of rows that charts may grow from, 0 where they do not
 	lost    float64 // the part of the rows that does not count for the pilot
 
