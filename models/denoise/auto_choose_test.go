@@ -384,7 +384,7 @@ func TestNoiseSeen(t *testing.T) {
 			require.Equal(t, 1., p.noiseSeen())
 			continue
 		}
-		require.Greater(t, s.Scale, 1.2*c.noise/100, "bumps are noise to the pilot")
+		require.Greater(t, s.Scale, 1.15*c.noise/100, "bumps are noise to the pilot")
 		require.InEpsilon(t, c.noise/100, p.noiseSeen()*s.Scale, .15)
 		risk := best.total()
 		p.seen = 1
