@@ -177,3 +177,30 @@ func TestLeadsInTiles(t *testing.T) {
 	require.NoError(t, err)
 	requireSameInTiles(t, Auto{Latent: 2}, x, 3, .02, r)
 }
+
+// TestLeadsBeyond wants rows to be missed whose nearest lead may be beyond what is known.
+func TestLeadsBeyond(t *testing.T) {
+	x := bentSheet(3, 200)
+	_, fresh := pilotOf(t, x)
+	p := fresh()
+	lead := p.leads(pilotLeads)
+	whole, err := p.followed(p.cloud.used, lead)
+	require.NoError(t, err)
+	known := lookup.NewBox(3)
+	known.Include([]float64{-.5, -.5, -1})
+	known.Include([]float64{.5, .5, 1})
+	p.places.index = lookup.KnownIndex{Index: p.places.index, Known: known}
+	part, err := p.followed(p.cloud.used, lead)
+	require.NoError(t, err)
+	missed := 0
+	for i, to := range whole {
+		require.Equal(t, lead[i], to == noLead)
+		if part[i] == missedLead {
+			missed++
+			continue
+		}
+		require.Equal(t, to, part[i])
+	}
+	require.Greater(t, missed, x.N/2)
+	require.Less(t, missed, x.N)
+}

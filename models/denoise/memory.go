@@ -25,6 +25,8 @@ const (
 	// placeCopies is how many copies of the rows auto holds: of places with
 	// their index, of feet, and of probes with places of their own.
 	placeCopies = 10
+	// leadWords is what a pilot takes for a row to find the one that it follows: three lists, and an index of those that lead.
+	leadWords = 6
 	// vicinityRows is how many rows a vicinity has for each that is asked for, and vicinityWords what two of them take for one.
 	vicinityRows, vicinityWords = 12, 14
 )
