@@ -102,7 +102,6 @@ func (p *autoPrepare) choose() (*compared, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.seen = 1
 	t := trials{autoPrepare: p, setting: s, sizes: sizes, first: min(firstSize, len(sizes)-1)}
 	best, err := t.run()
 	if err != nil {

@@ -13,11 +13,11 @@ import (
 const (
 	// pilotLeads is the number of rows for one that leads in the pilot.
 	pilotLeads = 4
-	// opinions is the number of charts in the mean of a foot from which on not all rows have one.
+	// opinions is the number of charts that are left at least in the mean of a foot where not all rows have one.
 	opinions = 45
-	// follows is the distance of a row from the chart that it follows, in units of the noise, and doubtfulLead the noise of that, from which on
+	// followsWithin is the distance of a row from the chart that it follows, in units of the noise, and doubtfulLead the noise of that, beyond which
 	// it has its own.
-	follows, doubtfulLead = 2.5, 1.3
+	followsWithin, doubtfulLead = 2.5, 1.3
 )
 
 // oneIn is how many rows there are for one that leads, of charts that are kept.
@@ -57,7 +57,7 @@ func (p *cloudCharts) chartLed(list []int, o order) (*made, error) {
 	m := p.newMade(len(list), o)
 	var some, at []int
 	for k, i := range list {
-		if lead[i] || p.doubted(i) {
+		if lead[i] || doubted(p.about[aboutWidth*i:], doubtful) {
 			some, at = append(some, i), append(at, k)
 			continue
 		}
@@ -67,10 +67,9 @@ func (p *cloudCharts) chartLed(list []int, o order) (*made, error) {
 	return m, p.chartInto(m, some, at, o)
 }
 
-// doubted tells whether the pilot saw more noise about a row than there is, or a thin part.
-func (p *cloudCharts) doubted(i int) bool {
-	about := p.about[aboutWidth*i : aboutWidth*(i+1)]
-	return about[2] > 0 || about[3] > 0 || !(about[4] <= doubtful)
+// doubted tells, by what the pilot knows about a row, whether it saw more noise there than so many times what there is, or a thin part.
+func doubted(about []float64, most float64) bool {
+	return about[2] > 0 || about[3] > 0 || !(about[4] <= most)
 }
 
 // chartPilot makes the charts of a pilot for the rows of list that lead, for those that are followed, and for those that can follow none.
@@ -157,7 +156,7 @@ func (p *cloudCharts) followed(list []int, lead []bool) ([]int, error) {
 func (w *autoWorker) follows(m *made, k, from, i int, s *setting) bool {
 	stored := m.charts[from*w.width : (from+1)*w.width]
 	about := m.about[aboutWidth*from : aboutWidth*(from+1)]
-	if about[2] > 0 || about[3] > 0 || !(about[4] <= doubtfulLead) || !w.chart.Load(stored[:w.width-2]) {
+	if doubted(about, doubtfulLead) || !w.chart.Load(stored[:w.width-2]) {
 		return false
 	}
 	D, x, own := w.cloud.D, w.cloud.Row(i), *s
@@ -167,7 +166,7 @@ func (w *autoWorker) follows(m *made, k, from, i int, s *setting) bool {
 		return false
 	}
 	far := rows.Distance(foot, x)
-	if far > follows*own.Scale {
+	if far > followsWithin*own.Scale {
 		return false
 	}
 	m.trust[k] = own.trust(far, stored[w.width-2])

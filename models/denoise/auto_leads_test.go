@@ -66,7 +66,7 @@ func TestRowsFollow(t *testing.T) {
 		require.True(t, w.load(to))
 		require.True(t, w.chart.Foot(foot, x.Row(i)))
 		scale := led.about[aboutWidth*to] * s.Scale
-		follows := rows.Distance(foot, x.Row(i)) <= follows*scale && led.about[aboutWidth*to+4] <= doubtfulLead
+		follows := rows.Distance(foot, x.Row(i)) <= followsWithin*scale && led.about[aboutWidth*to+4] <= doubtfulLead
 		require.Equal(t, follows, !w.hasChart(i))
 		if !follows {
 			alone++
@@ -93,16 +93,16 @@ func TestPartOfCharts(t *testing.T) {
 	w := newAutoWorker(a)
 	oneIn := (&autoPrepare{autoSettings: a.autoSettings, n: x.N, D: 3}).oneIn(&s)
 	require.Greater(t, oneIn, 1)
-	charts, doubted := &cloudCharts{autoFit: a}, 0
-	lead := charts.leads(oneIn)
+	lead, many := (&cloudCharts{autoFit: a}).leads(oneIn), 0
 	for i := range x.N {
-		if charts.doubted(i) {
-			doubted++
+		doubts := doubted(a.about[aboutWidth*i:], doubtful)
+		if doubts {
+			many++
 		}
-		require.Equal(t, lead[i] || charts.doubted(i), w.hasChart(i))
+		require.Equal(t, lead[i] || doubts, w.hasChart(i))
 	}
-	require.Greater(t, doubted, x.N/50)
-	require.Less(t, doubted, x.N/4)
+	require.Greater(t, many, x.N/50)
+	require.Less(t, many, x.N/4)
 	some, err := d.Denoise(context.Background(), x, Options{})
 	require.NoError(t, err)
 

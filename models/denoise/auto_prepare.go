@@ -330,7 +330,7 @@ func (p *autoPrepare) isUnevenOfFew(s setting) (bool, error) {
 		return isUneven(c.local, unevenOfFew), nil
 	}
 	s.neighbors, s.from = edgeUneven, edgeRows
-	_, c, err = p.lookRobustly(&s, seen.size) // for the noise of the look before
+	_, c, err = p.lookRobustly(&s, seen) // for the noise of the look before
 	return err == nil && isUneven(c.local, unevenOfFew), err
 }
 
@@ -340,7 +340,7 @@ func (p *autoPrepare) lookAtNoise(s *setting) (seen look, c *charted, err error)
 	if seen, c, err = p.lookPlainly(s); err != nil || p.method.LeastSquares {
 		return seen, c, err
 	}
-	return p.lookRobustly(s, seen.size)
+	return p.lookRobustly(s, seen)
 }
 
 // lookPlainly fits them by least squares, and bounds the noise from below by what these see.
@@ -360,9 +360,8 @@ func (p *autoPrepare) lookPlainly(s *setting) (look, *charted, error) {
 	return look{size: size, scale: first, plain: first}, c, nil
 }
 
-// lookRobustly fits them with Tukey's loss, for the noise of which s has a first value.
-func (p *autoPrepare) lookRobustly(s *setting, size float64) (look, *charted, error) {
-	plain := s.Scale
+// lookRobustly fits them with Tukey's loss, after a look that has left a first value of the noise in s.
+func (p *autoPrepare) lookRobustly(s *setting, seen look) (look, *charted, error) {
 	var c *charted
 	for range maxLooks {
 		var err error
@@ -375,8 +374,9 @@ func (p *autoPrepare) lookRobustly(s *setting, size float64) (look, *charted, er
 			break
 		}
 	}
-	s.noisy = s.Scale > leastNoise*size
-	return look{far: c.corrected(), size: size, scale: s.Scale, plain: plain}, c, nil
+	s.noisy = s.Scale > leastNoise*seen.size
+	seen.far, seen.scale = c.corrected(), s.Scale
+	return seen, c, nil
 }
 
 // otherSheet is the factor by which the noise grows with a few more neighbours where these

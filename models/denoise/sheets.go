@@ -216,7 +216,7 @@ func (p *autoPrepare) lookWide(s *setting, before look, pair sheetPair) (look, b
 	if err != nil || pair.overOne < perhapsSheets && seen.plain < sheetGrowth*before.plain {
 		return before, false, err
 	}
-	seen, _, err = p.lookRobustly(s, seen.size)
+	seen, _, err = p.lookRobustly(s, seen)
 	return seen, true, err
 }
 

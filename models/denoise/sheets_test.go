@@ -163,8 +163,7 @@ func TestTwoPeaks(t *testing.T) {
 // TestLookWide wants larger charts to be looked at by least squares only where these see no more noise, and nothing hints at sheets.
 func TestLookWide(t *testing.T) {
 	needSpeed(t)
-	p, _ := pilotOf(t, sphereSample(11, 1500, .03).x)
-	_, fresh := pilotOf(t, sphereSample(11, 1500, .03).x)
+	p, fresh := pilotOf(t, sphereSample(11, 1500, .03).x)
 	p.charts = fresh()
 	s := p.setting
 	s.thin, s.uneven = false, false

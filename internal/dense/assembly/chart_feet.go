@@ -29,14 +29,9 @@ const feetSteps = 3
 // chartFeet writes the kernel that finds the feet of one point on charts in space; see feet.go in package chart for what it computes.
 // AX has constants, DI the columns of eight charts.
 func chartFeet(s set) {
-	kernel := &straight{set: s}
-	var bodies []string
-	for half := range s.halves {
-		part := foot{straight: kernel}
-		bodies = append(bodies, part.part(func(e foot) { chart{e.straight, half}.feet() }))
-		kernel.slots = part.slots
-	}
-	s.open("feetOnCharts"+s.rank, "table, charts *float64, groups int)", kernel.slots, 24)
+	c := chart{straight: &straight{set: s}}
+	bodies := c.bodies(chart.feet)
+	s.open("feetOnCharts"+s.rank, "table, charts *float64, groups int)", c.slots, 24)
 	for i, argument := range []string{"table", "charts", "groups"} {
 		s.argument(argument, 8*i, []string{"AX", "DI", "CX"}[i])
 	}

@@ -86,12 +86,7 @@ func chartKernel(s set, name string, sums int, write func(chart)) {
 	case !s.neon && sums > chartKept:
 		c.kept = chartKept
 	}
-	var bodies []string
-	for half := range s.halves {
-		part := foot{straight: c.straight}
-		bodies = append(bodies, part.part(func(e foot) { write(chart{e.straight, half}) }))
-		c.slots = part.slots
-	}
+	bodies := c.bodies(write)
 	s.open(name+s.rank, "table, x *float64, xStride int, at *float64, stride, groups int, sums *float64)", c.slots, 56)
 	if c.kept > 0 && !s.wide {
 		c.byHalves(bodies)
@@ -115,6 +110,16 @@ func chartKernel(s set, name string, sums int, write func(chart)) {
 		p("VMOVSD X%d, %d(BX)", i%2, 8*i)
 	}
 	s.leave()
+}
+
+// bodies are the instructions for each half.
+func (c chart) bodies(write func(chart)) (bodies []string) {
+	for half := range c.halves {
+		part := foot{straight: c.straight}
+		bodies = append(bodies, part.part(func(e foot) { write(chart{e.straight, half}) }))
+		c.slots = part.slots
+	}
+	return bodies
 }
 
 // chartKept is the number of sums that stay in registers of 256 bits. The others are read and written for each group, which takes longer than to

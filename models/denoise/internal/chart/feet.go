@@ -50,8 +50,13 @@ func (f *Feet) Take(i int, stored []float64) {
 // Find finds the feet of x.
 func (f *Feet) Find(x []float64) {
 	f.table = [feetTable]float64{x[0], x[1], x[2], 1, 0, Singular, footPrecision, footReach * footReach}
+	f.run(dense.Ranks())
+}
+
+// run calls the kernel for processors of the ranks given, or plain Go.
+func (f *Feet) run(wide, wider bool) {
 	groups := upToLanes(f.n) / lanes
-	switch wide, wider := dense.Ranks(); {
+	switch {
 	case groups == 0:
 	case wider:
 		feetOnCharts[1](&f.table[0], &f.groups[0], groups)

@@ -84,14 +84,17 @@ func TestFeetKernels(t *testing.T) {
 			f.Take(i, stored)
 		}
 		f.Find([]float64{.1, -.2, .3})
-		got := append([]float64{}, f.groups...)
-		f.findPlain()
-		if n > 0 && !wide && !wider {
-			t.Skip("there are no kernels here")
-		}
-		for i, v := range f.groups {
-			if !(math.IsNaN(v) && math.IsNaN(got[i])) {
-				require.Equal(t, math.Float64bits(v), math.Float64bits(got[i]), "%d charts, number %d", n, i)
+		f.run(false, false)
+		want := append([]float64{}, f.groups...)
+		for _, set := range [][2]bool{{true, false}, {true, true}} {
+			if set[0] && !wide || set[1] && !wider {
+				continue
+			}
+			f.run(set[0], set[1])
+			for i, v := range f.groups {
+				if !(math.IsNaN(v) && math.IsNaN(want[i])) {
+					require.Equal(t, math.Float64bits(want[i]), math.Float64bits(v), "%d charts, wider %v, number %d", n, set[1], i)
+				}
 			}
 		}
 		if n > 5 {
