@@ -74,17 +74,12 @@ func (c chart) feet() {
 		f.of[i] = c.load(c.feetColumn(feetB + i))
 	}
 	f.p, f.q = f.a, f.b
-	first := f.beyondPoint()
 	for range feetSteps {
 		f.step()
 	}
-	r := f.beyondPoint()
-	atP, atQ := c.less(f.p, f.a), c.less(f.q, f.b)
-	far := c.sum(c.sum(c.times(atP, atP), c.times(atQ, atQ)), c.times(r, r))
-	f.keep(c.upTo(far, c.times(first, first)))
 	f.keep(c.upTo(c.sum(c.times(f.byP, f.byP), c.times(f.byQ, f.byQ)), c.number(feetPrecision)))
 	f.keep(c.upTo(c.sum(c.times(f.p, f.p), c.times(f.q, f.q)), c.number(feetReach)))
-	height := c.sum(r, f.z)
+	height := c.sum(f.beyondPoint(), f.z)
 	for j := range o {
 		along := c.sum(c.sum(c.times(f.p, u[j]), c.times(f.q, v[j])), c.times(height, n[j]))
 		c.store(c.sum(o[j], c.times(unit, along)), c.feetColumn(feetFoot+j))

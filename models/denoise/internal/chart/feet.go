@@ -26,17 +26,11 @@ const feetTable = 8
 // feetSteps is the number of Newton's steps.
 const feetSteps = 3
 
-// Begin makes room for n charts.
+// Begin makes room for n charts. Lanes beyond the last have any numbers.
 func (f *Feet) Begin(n int) {
 	f.n = n
 	f.groups = dense.Grow(f.groups, groupWidth*upToLanes(n)/lanes)
-	for i := n; i < upToLanes(n); i++ { // lanes beyond the last have some chart, so that nothing in them is slow
-		f.Take(i, emptyChart[:])
-	}
 }
-
-// emptyChart is a plane.
-var emptyChart = [feetStored]float64{3: 1, 7: 1, 9: 1}
 
 // Take takes the chart that [Space.Store] has written for the i-th.
 func (f *Feet) Take(i int, stored []float64) {
@@ -111,15 +105,13 @@ func (f *Feet) findOne(group *[groupWidth]float64, lane int) {
 	}
 	l := footInLane{a: dotInSpace(u, e), b: dotInSpace(v, e), z: dotInSpace(n, e), c: [spaceTerms]float64(s[10:])}
 	l.p, l.q = l.a, l.b
-	first, good := l.beyond(), true
+	good := true
 	for range feetSteps {
 		good = l.step() && good
 	}
-	r, atP, atQ := l.beyond(), l.p-l.a, l.q-l.b
-	good = good && float64(atP*atP)+float64(atQ*atQ)+float64(r*r) <= float64(first*first)
 	good = good && float64(l.byP*l.byP)+float64(l.byQ*l.byQ) <= footPrecision
 	good = good && float64(l.p*l.p)+float64(l.q*l.q) <= footReach*footReach
-	height := r + l.z
+	height := l.beyond() + l.z
 	for j := range e {
 		along := float64(l.p*u[j]) + float64(l.q*v[j]) + float64(height*n[j])
 		group[(feetFoot+j)*lanes+lane] = s[j] + float64(s[9]*along)

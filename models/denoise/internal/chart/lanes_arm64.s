@@ -3039,7 +3039,7 @@ group:
 	RET
 
 // func feetOnChartsWide(table, charts *float64, groups int)
-TEXT ·feetOnChartsWide(SB), 0, $136-24
+TEXT ·feetOnChartsWide(SB), 0, $72-24
 	MOVD table+0(FP), R0
 	MOVD charts+8(FP), R5
 	MOVD groups+16(FP), R2
@@ -3109,104 +3109,93 @@ charts:
 	WORD $0x6e75de35 // fmul v21.2d, v17.2d, v21.2d
 	WORD $0x4e75d5ad // fadd v13.2d, v13.2d, v21.2d
 	WORD $0x4ee9d5ad // fsub v13.2d, v13.2d, v9.2d
-	WORD $0x6e6bddf5 // fmul v21.2d, v15.2d, v11.2d
-	WORD $0x4e75d655 // fadd v21.2d, v18.2d, v21.2d
-	WORD $0x6e73de38 // fmul v24.2d, v17.2d, v19.2d
-	WORD $0x4e78d6b5 // fadd v21.2d, v21.2d, v24.2d
-	WORD $0x6e74de38 // fmul v24.2d, v17.2d, v20.2d
-	WORD $0x4e78d6d8 // fadd v24.2d, v22.2d, v24.2d
-	WORD $0x6e75ddf5 // fmul v21.2d, v15.2d, v21.2d
-	WORD $0x4e75d6f5 // fadd v21.2d, v23.2d, v21.2d
-	WORD $0x6e78de38 // fmul v24.2d, v17.2d, v24.2d
-	WORD $0x4e78d6b5 // fadd v21.2d, v21.2d, v24.2d
-	WORD $0x4ee9d6b5 // fsub v21.2d, v21.2d, v9.2d
-	WORD $0x4e6bd578 // fadd v24.2d, v11.2d, v11.2d
-	WORD $0x4e74d699 // fadd v25.2d, v20.2d, v20.2d
-	WORD $0x6e78ddfa // fmul v26.2d, v15.2d, v24.2d
-	WORD $0x4e7ad65a // fadd v26.2d, v18.2d, v26.2d
-	WORD $0x6e73de3b // fmul v27.2d, v17.2d, v19.2d
+	WORD $0x4e6bd575 // fadd v21.2d, v11.2d, v11.2d
+	WORD $0x4e74d698 // fadd v24.2d, v20.2d, v20.2d
+	WORD $0x6e75ddf9 // fmul v25.2d, v15.2d, v21.2d
+	WORD $0x4e79d659 // fadd v25.2d, v18.2d, v25.2d
+	WORD $0x6e73de3a // fmul v26.2d, v17.2d, v19.2d
+	WORD $0x4e7ad739 // fadd v25.2d, v25.2d, v26.2d
+	WORD $0x6e78de3a // fmul v26.2d, v17.2d, v24.2d
+	WORD $0x4e7ad6da // fadd v26.2d, v22.2d, v26.2d
+	WORD $0x6e73ddfb // fmul v27.2d, v15.2d, v19.2d
 	WORD $0x4e7bd75a // fadd v26.2d, v26.2d, v27.2d
-	WORD $0x6e79de3b // fmul v27.2d, v17.2d, v25.2d
-	WORD $0x4e7bd6db // fadd v27.2d, v22.2d, v27.2d
-	WORD $0x6e73ddfc // fmul v28.2d, v15.2d, v19.2d
+	WORD $0x4eefd5fb // fsub v27.2d, v15.2d, v15.2d
+	WORD $0x6e79ddbc // fmul v28.2d, v13.2d, v25.2d
 	WORD $0x4e7cd77b // fadd v27.2d, v27.2d, v28.2d
-	WORD $0x4eefd5fc // fsub v28.2d, v15.2d, v15.2d
-	WORD $0x6e7adebd // fmul v29.2d, v21.2d, v26.2d
+	WORD $0x4ef1d63c // fsub v28.2d, v17.2d, v17.2d
+	WORD $0x6e7addbd // fmul v29.2d, v13.2d, v26.2d
 	WORD $0x4e7dd79c // fadd v28.2d, v28.2d, v29.2d
-	WORD $0x4ef1d63d // fsub v29.2d, v17.2d, v17.2d
-	WORD $0x6e7bdeb0 // fmul v16.2d, v21.2d, v27.2d
-	WORD $0x4e70d7b0 // fadd v16.2d, v29.2d, v16.2d
-	WORD $0x6e7adf5d // fmul v29.2d, v26.2d, v26.2d
-	FMOVQ F8, 16(RSP)
+	WORD $0x6e79df3d // fmul v29.2d, v25.2d, v25.2d
 	ADD $24, R0, R16
-	VLD1R (R16), [V8.D2]
-	WORD $0x4e7dd51d // fadd v29.2d, v8.2d, v29.2d
-	WORD $0x6e78deb8 // fmul v24.2d, v21.2d, v24.2d
+	VLD1R (R16), [V16.D2]
+	WORD $0x4e7dd61d // fadd v29.2d, v16.2d, v29.2d
+	WORD $0x6e75ddb5 // fmul v21.2d, v13.2d, v21.2d
+	WORD $0x4e75d7b5 // fadd v21.2d, v29.2d, v21.2d
+	WORD $0x6e7adf5d // fmul v29.2d, v26.2d, v26.2d
+	WORD $0x4e7dd61d // fadd v29.2d, v16.2d, v29.2d
+	WORD $0x6e78ddb8 // fmul v24.2d, v13.2d, v24.2d
 	WORD $0x4e78d7b8 // fadd v24.2d, v29.2d, v24.2d
-	WORD $0x6e7bdf7d // fmul v29.2d, v27.2d, v27.2d
-	WORD $0x4e7dd51d // fadd v29.2d, v8.2d, v29.2d
-	WORD $0x6e79deb9 // fmul v25.2d, v21.2d, v25.2d
-	WORD $0x4e79d7b9 // fadd v25.2d, v29.2d, v25.2d
-	WORD $0x6e7bdf5a // fmul v26.2d, v26.2d, v27.2d
-	WORD $0x6e73deb5 // fmul v21.2d, v21.2d, v19.2d
-	WORD $0x4e75d755 // fadd v21.2d, v26.2d, v21.2d
-	WORD $0x6e79df1a // fmul v26.2d, v24.2d, v25.2d
-	WORD $0x6e75debb // fmul v27.2d, v21.2d, v21.2d
-	WORD $0x4efbd75b // fsub v27.2d, v26.2d, v27.2d
+	WORD $0x6e7adf39 // fmul v25.2d, v25.2d, v26.2d
+	WORD $0x6e73ddad // fmul v13.2d, v13.2d, v19.2d
+	WORD $0x4e6dd72d // fadd v13.2d, v25.2d, v13.2d
+	WORD $0x6e78deb9 // fmul v25.2d, v21.2d, v24.2d
+	WORD $0x6e6dddba // fmul v26.2d, v13.2d, v13.2d
+	WORD $0x4efad73a // fsub v26.2d, v25.2d, v26.2d
 	ADD $32, R0, R16
 	VLD1R (R16), [V29.D2]
-	WORD $0x6efde71d // fcmgt v29.2d, v24.2d, v29.2d
+	WORD $0x6efde6bd // fcmgt v29.2d, v21.2d, v29.2d
+	FMOVQ F8, 16(RSP)
 	ADD $40, R0, R16
-	VLD1R (R16), [V1.D2]
-	WORD $0x6e7adc21 // fmul v1.2d, v1.2d, v26.2d
-	WORD $0x6ee1e761 // fcmgt v1.2d, v27.2d, v1.2d
-	VAND V1.B16, V29.B16, V1.B16
-	WORD $0x6e7bfd08 // fdiv v8.2d, v8.2d, v27.2d
-	WORD $0x6e7cdf39 // fmul v25.2d, v25.2d, v28.2d
-	WORD $0x6e70deba // fmul v26.2d, v21.2d, v16.2d
-	WORD $0x4efad739 // fsub v25.2d, v25.2d, v26.2d
-	WORD $0x6e68df39 // fmul v25.2d, v25.2d, v8.2d
-	WORD $0x6e70df10 // fmul v16.2d, v24.2d, v16.2d
+	VLD1R (R16), [V8.D2]
+	WORD $0x6e79dd08 // fmul v8.2d, v8.2d, v25.2d
+	WORD $0x6ee8e748 // fcmgt v8.2d, v26.2d, v8.2d
+	VAND V8.B16, V29.B16, V8.B16
+	WORD $0x6e7afe10 // fdiv v16.2d, v16.2d, v26.2d
+	WORD $0x6e7bdf18 // fmul v24.2d, v24.2d, v27.2d
+	WORD $0x6e7cddb9 // fmul v25.2d, v13.2d, v28.2d
+	WORD $0x4ef9d718 // fsub v24.2d, v24.2d, v25.2d
+	WORD $0x6e70df18 // fmul v24.2d, v24.2d, v16.2d
 	WORD $0x6e7cdeb5 // fmul v21.2d, v21.2d, v28.2d
-	WORD $0x4ef5d610 // fsub v16.2d, v16.2d, v21.2d
-	WORD $0x6e68de08 // fmul v8.2d, v16.2d, v8.2d
-	WORD $0x4ef9d5f0 // fsub v16.2d, v15.2d, v25.2d
-	WORD $0x4ee8d628 // fsub v8.2d, v17.2d, v8.2d
+	WORD $0x6e7bddad // fmul v13.2d, v13.2d, v27.2d
+	WORD $0x4eedd6ad // fsub v13.2d, v21.2d, v13.2d
+	WORD $0x6e70ddad // fmul v13.2d, v13.2d, v16.2d
+	WORD $0x4ef8d5f0 // fsub v16.2d, v15.2d, v24.2d
+	WORD $0x4eedd62d // fsub v13.2d, v17.2d, v13.2d
 	WORD $0x6e6bde15 // fmul v21.2d, v16.2d, v11.2d
 	WORD $0x4e75d655 // fadd v21.2d, v18.2d, v21.2d
-	WORD $0x6e73dd18 // fmul v24.2d, v8.2d, v19.2d
+	WORD $0x6e73ddb8 // fmul v24.2d, v13.2d, v19.2d
 	WORD $0x4e78d6b5 // fadd v21.2d, v21.2d, v24.2d
-	WORD $0x6e74dd18 // fmul v24.2d, v8.2d, v20.2d
+	WORD $0x6e74ddb8 // fmul v24.2d, v13.2d, v20.2d
 	WORD $0x4e78d6d8 // fadd v24.2d, v22.2d, v24.2d
 	WORD $0x6e75de15 // fmul v21.2d, v16.2d, v21.2d
 	WORD $0x4e75d6f5 // fadd v21.2d, v23.2d, v21.2d
-	WORD $0x6e78dd18 // fmul v24.2d, v8.2d, v24.2d
+	WORD $0x6e78ddb8 // fmul v24.2d, v13.2d, v24.2d
 	WORD $0x4e78d6b5 // fadd v21.2d, v21.2d, v24.2d
 	WORD $0x4ee9d6b5 // fsub v21.2d, v21.2d, v9.2d
 	WORD $0x4e6bd578 // fadd v24.2d, v11.2d, v11.2d
 	WORD $0x4e74d699 // fadd v25.2d, v20.2d, v20.2d
 	WORD $0x6e78de1a // fmul v26.2d, v16.2d, v24.2d
 	WORD $0x4e7ad65a // fadd v26.2d, v18.2d, v26.2d
-	WORD $0x6e73dd1b // fmul v27.2d, v8.2d, v19.2d
+	WORD $0x6e73ddbb // fmul v27.2d, v13.2d, v19.2d
 	WORD $0x4e7bd75a // fadd v26.2d, v26.2d, v27.2d
-	WORD $0x6e79dd1b // fmul v27.2d, v8.2d, v25.2d
+	WORD $0x6e79ddbb // fmul v27.2d, v13.2d, v25.2d
 	WORD $0x4e7bd6db // fadd v27.2d, v22.2d, v27.2d
 	WORD $0x6e73de1c // fmul v28.2d, v16.2d, v19.2d
 	WORD $0x4e7cd77b // fadd v27.2d, v27.2d, v28.2d
 	WORD $0x4eefd61c // fsub v28.2d, v16.2d, v15.2d
 	WORD $0x6e7adebd // fmul v29.2d, v21.2d, v26.2d
 	WORD $0x4e7dd79c // fadd v28.2d, v28.2d, v29.2d
-	WORD $0x4ef1d51d // fsub v29.2d, v8.2d, v17.2d
-	WORD $0x6e7bdea3 // fmul v3.2d, v21.2d, v27.2d
-	WORD $0x4e63d7a3 // fadd v3.2d, v29.2d, v3.2d
+	WORD $0x4ef1d5bd // fsub v29.2d, v13.2d, v17.2d
+	WORD $0x6e7bdea1 // fmul v1.2d, v21.2d, v27.2d
+	WORD $0x4e61d7a1 // fadd v1.2d, v29.2d, v1.2d
 	WORD $0x6e7adf5d // fmul v29.2d, v26.2d, v26.2d
 	ADD $24, R0, R16
-	VLD1R (R16), [V14.D2]
-	WORD $0x4e7dd5dd // fadd v29.2d, v14.2d, v29.2d
+	VLD1R (R16), [V3.D2]
+	WORD $0x4e7dd47d // fadd v29.2d, v3.2d, v29.2d
 	WORD $0x6e78deb8 // fmul v24.2d, v21.2d, v24.2d
 	WORD $0x4e78d7b8 // fadd v24.2d, v29.2d, v24.2d
 	WORD $0x6e7bdf7d // fmul v29.2d, v27.2d, v27.2d
-	WORD $0x4e7dd5dd // fadd v29.2d, v14.2d, v29.2d
+	WORD $0x4e7dd47d // fadd v29.2d, v3.2d, v29.2d
 	WORD $0x6e79deb9 // fmul v25.2d, v21.2d, v25.2d
 	WORD $0x4e79d7b9 // fadd v25.2d, v29.2d, v25.2d
 	WORD $0x6e7bdf5a // fmul v26.2d, v26.2d, v27.2d
@@ -3218,160 +3207,148 @@ charts:
 	ADD $32, R0, R16
 	VLD1R (R16), [V29.D2]
 	WORD $0x6efde71d // fcmgt v29.2d, v24.2d, v29.2d
-	FMOVQ F6, 32(RSP)
 	ADD $40, R0, R16
-	VLD1R (R16), [V6.D2]
-	WORD $0x6e7adcc6 // fmul v6.2d, v6.2d, v26.2d
-	WORD $0x6ee6e766 // fcmgt v6.2d, v27.2d, v6.2d
-	VAND V6.B16, V29.B16, V6.B16
-	VAND V6.B16, V1.B16, V1.B16
-	WORD $0x6e7bfdc6 // fdiv v6.2d, v14.2d, v27.2d
+	VLD1R (R16), [V14.D2]
+	WORD $0x6e7addce // fmul v14.2d, v14.2d, v26.2d
+	WORD $0x6eeee76e // fcmgt v14.2d, v27.2d, v14.2d
+	VAND V14.B16, V29.B16, V14.B16
+	VAND V14.B16, V8.B16, V8.B16
+	WORD $0x6e7bfc63 // fdiv v3.2d, v3.2d, v27.2d
 	WORD $0x6e7cdf2e // fmul v14.2d, v25.2d, v28.2d
-	WORD $0x6e63deb9 // fmul v25.2d, v21.2d, v3.2d
+	WORD $0x6e61deb9 // fmul v25.2d, v21.2d, v1.2d
 	WORD $0x4ef9d5ce // fsub v14.2d, v14.2d, v25.2d
-	WORD $0x6e66ddce // fmul v14.2d, v14.2d, v6.2d
-	WORD $0x6e63df03 // fmul v3.2d, v24.2d, v3.2d
+	WORD $0x6e63ddce // fmul v14.2d, v14.2d, v3.2d
+	WORD $0x6e61df01 // fmul v1.2d, v24.2d, v1.2d
 	WORD $0x6e7cdeb5 // fmul v21.2d, v21.2d, v28.2d
-	WORD $0x4ef5d463 // fsub v3.2d, v3.2d, v21.2d
-	WORD $0x6e66dc63 // fmul v3.2d, v3.2d, v6.2d
-	WORD $0x4eeed606 // fsub v6.2d, v16.2d, v14.2d
-	WORD $0x4ee3d503 // fsub v3.2d, v8.2d, v3.2d
-	WORD $0x6e6bdcc8 // fmul v8.2d, v6.2d, v11.2d
-	WORD $0x4e68d648 // fadd v8.2d, v18.2d, v8.2d
-	WORD $0x6e73dc6e // fmul v14.2d, v3.2d, v19.2d
-	WORD $0x4e6ed508 // fadd v8.2d, v8.2d, v14.2d
-	WORD $0x6e74dc6e // fmul v14.2d, v3.2d, v20.2d
+	WORD $0x4ef5d421 // fsub v1.2d, v1.2d, v21.2d
+	WORD $0x6e63dc21 // fmul v1.2d, v1.2d, v3.2d
+	WORD $0x4eeed603 // fsub v3.2d, v16.2d, v14.2d
+	WORD $0x4ee1d5a1 // fsub v1.2d, v13.2d, v1.2d
+	WORD $0x6e6bdc6d // fmul v13.2d, v3.2d, v11.2d
+	WORD $0x4e6dd64d // fadd v13.2d, v18.2d, v13.2d
+	WORD $0x6e73dc2e // fmul v14.2d, v1.2d, v19.2d
+	WORD $0x4e6ed5ad // fadd v13.2d, v13.2d, v14.2d
+	WORD $0x6e74dc2e // fmul v14.2d, v1.2d, v20.2d
 	WORD $0x4e6ed6ce // fadd v14.2d, v22.2d, v14.2d
-	WORD $0x6e68dcc8 // fmul v8.2d, v6.2d, v8.2d
-	WORD $0x4e68d6e8 // fadd v8.2d, v23.2d, v8.2d
-	WORD $0x6e6edc6e // fmul v14.2d, v3.2d, v14.2d
-	WORD $0x4e6ed508 // fadd v8.2d, v8.2d, v14.2d
-	WORD $0x4ee9d508 // fsub v8.2d, v8.2d, v9.2d
+	WORD $0x6e6ddc6d // fmul v13.2d, v3.2d, v13.2d
+	WORD $0x4e6dd6ed // fadd v13.2d, v23.2d, v13.2d
+	WORD $0x6e6edc2e // fmul v14.2d, v1.2d, v14.2d
+	WORD $0x4e6ed5ad // fadd v13.2d, v13.2d, v14.2d
+	WORD $0x4ee9d5ad // fsub v13.2d, v13.2d, v9.2d
 	WORD $0x4e6bd56e // fadd v14.2d, v11.2d, v11.2d
 	WORD $0x4e74d690 // fadd v16.2d, v20.2d, v20.2d
-	WORD $0x6e6edcd5 // fmul v21.2d, v6.2d, v14.2d
+	WORD $0x6e6edc75 // fmul v21.2d, v3.2d, v14.2d
 	WORD $0x4e75d655 // fadd v21.2d, v18.2d, v21.2d
-	WORD $0x6e73dc78 // fmul v24.2d, v3.2d, v19.2d
+	WORD $0x6e73dc38 // fmul v24.2d, v1.2d, v19.2d
 	WORD $0x4e78d6b5 // fadd v21.2d, v21.2d, v24.2d
-	WORD $0x6e70dc78 // fmul v24.2d, v3.2d, v16.2d
+	WORD $0x6e70dc38 // fmul v24.2d, v1.2d, v16.2d
 	WORD $0x4e78d6d8 // fadd v24.2d, v22.2d, v24.2d
-	WORD $0x6e73dcd9 // fmul v25.2d, v6.2d, v19.2d
+	WORD $0x6e73dc79 // fmul v25.2d, v3.2d, v19.2d
 	WORD $0x4e79d718 // fadd v24.2d, v24.2d, v25.2d
-	WORD $0x4eefd4d9 // fsub v25.2d, v6.2d, v15.2d
-	WORD $0x6e75dd1a // fmul v26.2d, v8.2d, v21.2d
-	WORD $0x4e7ad739 // fadd v25.2d, v25.2d, v26.2d
-	WORD $0x4ef1d47a // fsub v26.2d, v3.2d, v17.2d
-	WORD $0x6e78dd1b // fmul v27.2d, v8.2d, v24.2d
-	WORD $0x4e7bd75a // fadd v26.2d, v26.2d, v27.2d
-	WORD $0x6e75debb // fmul v27.2d, v21.2d, v21.2d
+	WORD $0x4eefd46f // fsub v15.2d, v3.2d, v15.2d
+	WORD $0x6e75ddb9 // fmul v25.2d, v13.2d, v21.2d
+	WORD $0x4e79d5ef // fadd v15.2d, v15.2d, v25.2d
+	WORD $0x4ef1d431 // fsub v17.2d, v1.2d, v17.2d
+	WORD $0x6e78ddb9 // fmul v25.2d, v13.2d, v24.2d
+	WORD $0x4e79d631 // fadd v17.2d, v17.2d, v25.2d
+	WORD $0x6e75deb9 // fmul v25.2d, v21.2d, v21.2d
 	ADD $24, R0, R16
-	VLD1R (R16), [V28.D2]
-	WORD $0x4e7bd79b // fadd v27.2d, v28.2d, v27.2d
-	WORD $0x6e6edd0e // fmul v14.2d, v8.2d, v14.2d
-	WORD $0x4e6ed76e // fadd v14.2d, v27.2d, v14.2d
-	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	WORD $0x4e7bd79b // fadd v27.2d, v28.2d, v27.2d
-	WORD $0x6e70dd10 // fmul v16.2d, v8.2d, v16.2d
-	WORD $0x4e70d770 // fadd v16.2d, v27.2d, v16.2d
+	VLD1R (R16), [V26.D2]
+	WORD $0x4e79d759 // fadd v25.2d, v26.2d, v25.2d
+	WORD $0x6e6eddae // fmul v14.2d, v13.2d, v14.2d
+	WORD $0x4e6ed72e // fadd v14.2d, v25.2d, v14.2d
+	WORD $0x6e78df19 // fmul v25.2d, v24.2d, v24.2d
+	WORD $0x4e79d759 // fadd v25.2d, v26.2d, v25.2d
+	WORD $0x6e70ddb0 // fmul v16.2d, v13.2d, v16.2d
+	WORD $0x4e70d730 // fadd v16.2d, v25.2d, v16.2d
 	WORD $0x6e78deb5 // fmul v21.2d, v21.2d, v24.2d
-	WORD $0x6e73dd08 // fmul v8.2d, v8.2d, v19.2d
-	WORD $0x4e68d6a8 // fadd v8.2d, v21.2d, v8.2d
+	WORD $0x6e73ddad // fmul v13.2d, v13.2d, v19.2d
+	WORD $0x4e6dd6ad // fadd v13.2d, v21.2d, v13.2d
 	WORD $0x6e70ddd5 // fmul v21.2d, v14.2d, v16.2d
-	WORD $0x6e68dd18 // fmul v24.2d, v8.2d, v8.2d
+	WORD $0x6e6dddb8 // fmul v24.2d, v13.2d, v13.2d
 	WORD $0x4ef8d6b8 // fsub v24.2d, v21.2d, v24.2d
 	ADD $32, R0, R16
-	VLD1R (R16), [V27.D2]
-	WORD $0x6efbe5db // fcmgt v27.2d, v14.2d, v27.2d
+	VLD1R (R16), [V25.D2]
+	WORD $0x6ef9e5d9 // fcmgt v25.2d, v14.2d, v25.2d
 	ADD $40, R0, R16
-	VLD1R (R16), [V29.D2]
-	WORD $0x6e75dfb5 // fmul v21.2d, v29.2d, v21.2d
+	VLD1R (R16), [V27.D2]
+	WORD $0x6e75df75 // fmul v21.2d, v27.2d, v21.2d
 	WORD $0x6ef5e715 // fcmgt v21.2d, v24.2d, v21.2d
-	VAND V21.B16, V27.B16, V21.B16
-	VAND V21.B16, V1.B16, V1.B16
-	WORD $0x6e78ff95 // fdiv v21.2d, v28.2d, v24.2d
-	WORD $0x6e79de10 // fmul v16.2d, v16.2d, v25.2d
-	WORD $0x6e7add18 // fmul v24.2d, v8.2d, v26.2d
+	VAND V21.B16, V25.B16, V21.B16
+	VAND V21.B16, V8.B16, V8.B16
+	WORD $0x6e78ff55 // fdiv v21.2d, v26.2d, v24.2d
+	WORD $0x6e6fde10 // fmul v16.2d, v16.2d, v15.2d
+	WORD $0x6e71ddb8 // fmul v24.2d, v13.2d, v17.2d
 	WORD $0x4ef8d610 // fsub v16.2d, v16.2d, v24.2d
 	WORD $0x6e75de10 // fmul v16.2d, v16.2d, v21.2d
-	WORD $0x6e7addce // fmul v14.2d, v14.2d, v26.2d
-	WORD $0x6e79dd08 // fmul v8.2d, v8.2d, v25.2d
-	WORD $0x4ee8d5c8 // fsub v8.2d, v14.2d, v8.2d
-	WORD $0x6e75dd08 // fmul v8.2d, v8.2d, v21.2d
-	WORD $0x4ef0d4c6 // fsub v6.2d, v6.2d, v16.2d
-	WORD $0x4ee8d463 // fsub v3.2d, v3.2d, v8.2d
-	WORD $0x6e6bdccb // fmul v11.2d, v6.2d, v11.2d
-	WORD $0x4e6bd64b // fadd v11.2d, v18.2d, v11.2d
-	WORD $0x6e73dc6e // fmul v14.2d, v3.2d, v19.2d
-	WORD $0x4e6ed56b // fadd v11.2d, v11.2d, v14.2d
-	WORD $0x6e74dc6e // fmul v14.2d, v3.2d, v20.2d
-	WORD $0x4e6ed6ce // fadd v14.2d, v22.2d, v14.2d
-	WORD $0x6e6bdccb // fmul v11.2d, v6.2d, v11.2d
-	WORD $0x4e6bd6eb // fadd v11.2d, v23.2d, v11.2d
-	WORD $0x6e6edc6e // fmul v14.2d, v3.2d, v14.2d
-	WORD $0x4e6ed56b // fadd v11.2d, v11.2d, v14.2d
-	WORD $0x4ee9d56b // fsub v11.2d, v11.2d, v9.2d
-	WORD $0x4eefd4ce // fsub v14.2d, v6.2d, v15.2d
-	WORD $0x4ef1d46f // fsub v15.2d, v3.2d, v17.2d
-	WORD $0x6e6eddce // fmul v14.2d, v14.2d, v14.2d
-	WORD $0x6e6fddef // fmul v15.2d, v15.2d, v15.2d
-	WORD $0x4e6fd5ce // fadd v14.2d, v14.2d, v15.2d
-	WORD $0x6e6bdd6f // fmul v15.2d, v11.2d, v11.2d
-	WORD $0x4e6fd5ce // fadd v14.2d, v14.2d, v15.2d
+	WORD $0x6e71ddce // fmul v14.2d, v14.2d, v17.2d
+	WORD $0x6e6fddad // fmul v13.2d, v13.2d, v15.2d
+	WORD $0x4eedd5cd // fsub v13.2d, v14.2d, v13.2d
+	WORD $0x6e75ddad // fmul v13.2d, v13.2d, v21.2d
+	WORD $0x4ef0d463 // fsub v3.2d, v3.2d, v16.2d
+	WORD $0x4eedd421 // fsub v1.2d, v1.2d, v13.2d
+	WORD $0x6e70de0e // fmul v14.2d, v16.2d, v16.2d
 	WORD $0x6e6dddad // fmul v13.2d, v13.2d, v13.2d
-	WORD $0x6e6ee5ad // fcmge v13.2d, v13.2d, v14.2d
-	VAND V13.B16, V1.B16, V1.B16
-	WORD $0x6e70de0d // fmul v13.2d, v16.2d, v16.2d
-	WORD $0x6e68dd08 // fmul v8.2d, v8.2d, v8.2d
-	WORD $0x4e68d5a8 // fadd v8.2d, v13.2d, v8.2d
+	WORD $0x4e6dd5cd // fadd v13.2d, v14.2d, v13.2d
 	ADD $48, R0, R16
-	VLD1R (R16), [V13.D2]
-	WORD $0x6e68e5a8 // fcmge v8.2d, v13.2d, v8.2d
-	VAND V8.B16, V1.B16, V1.B16
-	WORD $0x6e66dcc8 // fmul v8.2d, v6.2d, v6.2d
+	VLD1R (R16), [V14.D2]
+	WORD $0x6e6de5cd // fcmge v13.2d, v14.2d, v13.2d
+	VAND V13.B16, V8.B16, V8.B16
 	WORD $0x6e63dc6d // fmul v13.2d, v3.2d, v3.2d
-	WORD $0x4e6dd508 // fadd v8.2d, v8.2d, v13.2d
+	WORD $0x6e61dc2e // fmul v14.2d, v1.2d, v1.2d
+	WORD $0x4e6ed5ad // fadd v13.2d, v13.2d, v14.2d
 	ADD $56, R0, R16
-	VLD1R (R16), [V13.D2]
-	WORD $0x6e68e5a8 // fcmge v8.2d, v13.2d, v8.2d
-	VAND V8.B16, V1.B16, V1.B16
-	WORD $0x4e69d568 // fadd v8.2d, v11.2d, v9.2d
-	WORD $0x6e67dcc7 // fmul v7.2d, v6.2d, v7.2d
-	WORD $0x6e65dc65 // fmul v5.2d, v3.2d, v5.2d
+	VLD1R (R16), [V14.D2]
+	WORD $0x6e6de5cd // fcmge v13.2d, v14.2d, v13.2d
+	VAND V13.B16, V8.B16, V8.B16
+	WORD $0x6e6bdc6b // fmul v11.2d, v3.2d, v11.2d
+	WORD $0x4e6bd64b // fadd v11.2d, v18.2d, v11.2d
+	WORD $0x6e73dc2d // fmul v13.2d, v1.2d, v19.2d
+	WORD $0x4e6dd56b // fadd v11.2d, v11.2d, v13.2d
+	WORD $0x6e74dc2d // fmul v13.2d, v1.2d, v20.2d
+	WORD $0x4e6dd6cd // fadd v13.2d, v22.2d, v13.2d
+	WORD $0x6e6bdc6b // fmul v11.2d, v3.2d, v11.2d
+	WORD $0x4e6bd6eb // fadd v11.2d, v23.2d, v11.2d
+	WORD $0x6e6ddc2d // fmul v13.2d, v1.2d, v13.2d
+	WORD $0x4e6dd56b // fadd v11.2d, v11.2d, v13.2d
+	WORD $0x4ee9d56b // fsub v11.2d, v11.2d, v9.2d
+	WORD $0x4e69d569 // fadd v9.2d, v11.2d, v9.2d
+	WORD $0x6e67dc67 // fmul v7.2d, v3.2d, v7.2d
+	WORD $0x6e65dc25 // fmul v5.2d, v1.2d, v5.2d
 	WORD $0x4e65d4e5 // fadd v5.2d, v7.2d, v5.2d
-	WORD $0x6e62dd02 // fmul v2.2d, v8.2d, v2.2d
+	WORD $0x6e62dd22 // fmul v2.2d, v9.2d, v2.2d
 	WORD $0x4e62d4a2 // fadd v2.2d, v5.2d, v2.2d
 	WORD $0x6e62dd42 // fmul v2.2d, v10.2d, v2.2d
 	WORD $0x4e62d582 // fadd v2.2d, v12.2d, v2.2d
 	FMOVQ F2, 1024(R5)
-	WORD $0x6e60dcc0 // fmul v0.2d, v6.2d, v0.2d
-	WORD $0x6e64dc64 // fmul v4.2d, v3.2d, v4.2d
+	WORD $0x6e60dc60 // fmul v0.2d, v3.2d, v0.2d
+	WORD $0x6e64dc24 // fmul v4.2d, v1.2d, v4.2d
 	WORD $0x4e64d400 // fadd v0.2d, v0.2d, v4.2d
-	FMOVQ 32(RSP), F4
-	WORD $0x6e64dd04 // fmul v4.2d, v8.2d, v4.2d
+	WORD $0x6e66dd24 // fmul v4.2d, v9.2d, v6.2d
 	WORD $0x4e64d400 // fadd v0.2d, v0.2d, v4.2d
 	WORD $0x6e60dd40 // fmul v0.2d, v10.2d, v0.2d
 	FMOVQ 64(R5), F4
 	WORD $0x4e60d480 // fadd v0.2d, v4.2d, v0.2d
 	FMOVQ F0, 1088(R5)
 	FMOVQ 320(R5), F4
-	WORD $0x6e64dcc4 // fmul v4.2d, v6.2d, v4.2d
-	FMOVQ 512(R5), F5
-	WORD $0x6e65dc63 // fmul v3.2d, v3.2d, v5.2d
-	WORD $0x4e63d483 // fadd v3.2d, v4.2d, v3.2d
-	FMOVQ 16(RSP), F4
-	WORD $0x6e64dd04 // fmul v4.2d, v8.2d, v4.2d
-	WORD $0x4e64d463 // fadd v3.2d, v3.2d, v4.2d
-	WORD $0x6e63dd43 // fmul v3.2d, v10.2d, v3.2d
-	FMOVQ 128(R5), F4
-	WORD $0x4e63d483 // fadd v3.2d, v4.2d, v3.2d
-	FMOVQ F3, 1152(R5)
+	WORD $0x6e64dc63 // fmul v3.2d, v3.2d, v4.2d
+	FMOVQ 512(R5), F4
+	WORD $0x6e64dc21 // fmul v1.2d, v1.2d, v4.2d
+	WORD $0x4e61d461 // fadd v1.2d, v3.2d, v1.2d
+	FMOVQ 16(RSP), F3
+	WORD $0x6e63dd23 // fmul v3.2d, v9.2d, v3.2d
+	WORD $0x4e63d421 // fadd v1.2d, v1.2d, v3.2d
+	WORD $0x6e61dd41 // fmul v1.2d, v10.2d, v1.2d
+	FMOVQ 128(R5), F3
+	WORD $0x4e61d461 // fadd v1.2d, v3.2d, v1.2d
+	FMOVQ F1, 1152(R5)
 	ADD $24, R0, R16
-	VLD1R (R16), [V4.D2]
+	VLD1R (R16), [V3.D2]
 	ADD $32, R0, R16
-	VLD1R (R16), [V5.D2]
-	VMOV V1.B16, V6.B16
-	VBSL V5.B16, V4.B16, V6.B16
-	FMOVQ F6, 1216(R5)
+	VLD1R (R16), [V4.D2]
+	VMOV V8.B16, V5.B16
+	VBSL V4.B16, V3.B16, V5.B16
+	FMOVQ F5, 1216(R5)
 	FMOVQ 272(R5), F0
 	FMOVQ 528(R5), F1
 	WORD $0x6e61dc02 // fmul v2.2d, v0.2d, v1.2d
@@ -3437,104 +3414,93 @@ charts:
 	WORD $0x6e75de35 // fmul v21.2d, v17.2d, v21.2d
 	WORD $0x4e75d5ad // fadd v13.2d, v13.2d, v21.2d
 	WORD $0x4ee9d5ad // fsub v13.2d, v13.2d, v9.2d
-	WORD $0x6e6bddf5 // fmul v21.2d, v15.2d, v11.2d
-	WORD $0x4e75d655 // fadd v21.2d, v18.2d, v21.2d
-	WORD $0x6e73de38 // fmul v24.2d, v17.2d, v19.2d
-	WORD $0x4e78d6b5 // fadd v21.2d, v21.2d, v24.2d
-	WORD $0x6e74de38 // fmul v24.2d, v17.2d, v20.2d
-	WORD $0x4e78d6d8 // fadd v24.2d, v22.2d, v24.2d
-	WORD $0x6e75ddf5 // fmul v21.2d, v15.2d, v21.2d
-	WORD $0x4e75d6f5 // fadd v21.2d, v23.2d, v21.2d
-	WORD $0x6e78de38 // fmul v24.2d, v17.2d, v24.2d
-	WORD $0x4e78d6b5 // fadd v21.2d, v21.2d, v24.2d
-	WORD $0x4ee9d6b5 // fsub v21.2d, v21.2d, v9.2d
-	WORD $0x4e6bd578 // fadd v24.2d, v11.2d, v11.2d
-	WORD $0x4e74d699 // fadd v25.2d, v20.2d, v20.2d
-	WORD $0x6e78ddfa // fmul v26.2d, v15.2d, v24.2d
-	WORD $0x4e7ad65a // fadd v26.2d, v18.2d, v26.2d
-	WORD $0x6e73de3b // fmul v27.2d, v17.2d, v19.2d
+	WORD $0x4e6bd575 // fadd v21.2d, v11.2d, v11.2d
+	WORD $0x4e74d698 // fadd v24.2d, v20.2d, v20.2d
+	WORD $0x6e75ddf9 // fmul v25.2d, v15.2d, v21.2d
+	WORD $0x4e79d659 // fadd v25.2d, v18.2d, v25.2d
+	WORD $0x6e73de3a // fmul v26.2d, v17.2d, v19.2d
+	WORD $0x4e7ad739 // fadd v25.2d, v25.2d, v26.2d
+	WORD $0x6e78de3a // fmul v26.2d, v17.2d, v24.2d
+	WORD $0x4e7ad6da // fadd v26.2d, v22.2d, v26.2d
+	WORD $0x6e73ddfb // fmul v27.2d, v15.2d, v19.2d
 	WORD $0x4e7bd75a // fadd v26.2d, v26.2d, v27.2d
-	WORD $0x6e79de3b // fmul v27.2d, v17.2d, v25.2d
-	WORD $0x4e7bd6db // fadd v27.2d, v22.2d, v27.2d
-	WORD $0x6e73ddfc // fmul v28.2d, v15.2d, v19.2d
+	WORD $0x4eefd5fb // fsub v27.2d, v15.2d, v15.2d
+	WORD $0x6e79ddbc // fmul v28.2d, v13.2d, v25.2d
 	WORD $0x4e7cd77b // fadd v27.2d, v27.2d, v28.2d
-	WORD $0x4eefd5fc // fsub v28.2d, v15.2d, v15.2d
-	WORD $0x6e7adebd // fmul v29.2d, v21.2d, v26.2d
+	WORD $0x4ef1d63c // fsub v28.2d, v17.2d, v17.2d
+	WORD $0x6e7addbd // fmul v29.2d, v13.2d, v26.2d
 	WORD $0x4e7dd79c // fadd v28.2d, v28.2d, v29.2d
-	WORD $0x4ef1d63d // fsub v29.2d, v17.2d, v17.2d
-	WORD $0x6e7bdeb0 // fmul v16.2d, v21.2d, v27.2d
-	WORD $0x4e70d7b0 // fadd v16.2d, v29.2d, v16.2d
-	WORD $0x6e7adf5d // fmul v29.2d, v26.2d, v26.2d
-	FMOVQ F8, 48(RSP)
+	WORD $0x6e79df3d // fmul v29.2d, v25.2d, v25.2d
 	ADD $24, R0, R16
-	VLD1R (R16), [V8.D2]
-	WORD $0x4e7dd51d // fadd v29.2d, v8.2d, v29.2d
-	WORD $0x6e78deb8 // fmul v24.2d, v21.2d, v24.2d
+	VLD1R (R16), [V16.D2]
+	WORD $0x4e7dd61d // fadd v29.2d, v16.2d, v29.2d
+	WORD $0x6e75ddb5 // fmul v21.2d, v13.2d, v21.2d
+	WORD $0x4e75d7b5 // fadd v21.2d, v29.2d, v21.2d
+	WORD $0x6e7adf5d // fmul v29.2d, v26.2d, v26.2d
+	WORD $0x4e7dd61d // fadd v29.2d, v16.2d, v29.2d
+	WORD $0x6e78ddb8 // fmul v24.2d, v13.2d, v24.2d
 	WORD $0x4e78d7b8 // fadd v24.2d, v29.2d, v24.2d
-	WORD $0x6e7bdf7d // fmul v29.2d, v27.2d, v27.2d
-	WORD $0x4e7dd51d // fadd v29.2d, v8.2d, v29.2d
-	WORD $0x6e79deb9 // fmul v25.2d, v21.2d, v25.2d
-	WORD $0x4e79d7b9 // fadd v25.2d, v29.2d, v25.2d
-	WORD $0x6e7bdf5a // fmul v26.2d, v26.2d, v27.2d
-	WORD $0x6e73deb5 // fmul v21.2d, v21.2d, v19.2d
-	WORD $0x4e75d755 // fadd v21.2d, v26.2d, v21.2d
-	WORD $0x6e79df1a // fmul v26.2d, v24.2d, v25.2d
-	WORD $0x6e75debb // fmul v27.2d, v21.2d, v21.2d
-	WORD $0x4efbd75b // fsub v27.2d, v26.2d, v27.2d
+	WORD $0x6e7adf39 // fmul v25.2d, v25.2d, v26.2d
+	WORD $0x6e73ddad // fmul v13.2d, v13.2d, v19.2d
+	WORD $0x4e6dd72d // fadd v13.2d, v25.2d, v13.2d
+	WORD $0x6e78deb9 // fmul v25.2d, v21.2d, v24.2d
+	WORD $0x6e6dddba // fmul v26.2d, v13.2d, v13.2d
+	WORD $0x4efad73a // fsub v26.2d, v25.2d, v26.2d
 	ADD $32, R0, R16
 	VLD1R (R16), [V29.D2]
-	WORD $0x6efde71d // fcmgt v29.2d, v24.2d, v29.2d
+	WORD $0x6efde6bd // fcmgt v29.2d, v21.2d, v29.2d
+	FMOVQ F8, 32(RSP)
 	ADD $40, R0, R16
-	VLD1R (R16), [V1.D2]
-	WORD $0x6e7adc21 // fmul v1.2d, v1.2d, v26.2d
-	WORD $0x6ee1e761 // fcmgt v1.2d, v27.2d, v1.2d
-	VAND V1.B16, V29.B16, V1.B16
-	WORD $0x6e7bfd08 // fdiv v8.2d, v8.2d, v27.2d
-	WORD $0x6e7cdf39 // fmul v25.2d, v25.2d, v28.2d
-	WORD $0x6e70deba // fmul v26.2d, v21.2d, v16.2d
-	WORD $0x4efad739 // fsub v25.2d, v25.2d, v26.2d
-	WORD $0x6e68df39 // fmul v25.2d, v25.2d, v8.2d
-	WORD $0x6e70df10 // fmul v16.2d, v24.2d, v16.2d
+	VLD1R (R16), [V8.D2]
+	WORD $0x6e79dd08 // fmul v8.2d, v8.2d, v25.2d
+	WORD $0x6ee8e748 // fcmgt v8.2d, v26.2d, v8.2d
+	VAND V8.B16, V29.B16, V8.B16
+	WORD $0x6e7afe10 // fdiv v16.2d, v16.2d, v26.2d
+	WORD $0x6e7bdf18 // fmul v24.2d, v24.2d, v27.2d
+	WORD $0x6e7cddb9 // fmul v25.2d, v13.2d, v28.2d
+	WORD $0x4ef9d718 // fsub v24.2d, v24.2d, v25.2d
+	WORD $0x6e70df18 // fmul v24.2d, v24.2d, v16.2d
 	WORD $0x6e7cdeb5 // fmul v21.2d, v21.2d, v28.2d
-	WORD $0x4ef5d610 // fsub v16.2d, v16.2d, v21.2d
-	WORD $0x6e68de08 // fmul v8.2d, v16.2d, v8.2d
-	WORD $0x4ef9d5f0 // fsub v16.2d, v15.2d, v25.2d
-	WORD $0x4ee8d628 // fsub v8.2d, v17.2d, v8.2d
+	WORD $0x6e7bddad // fmul v13.2d, v13.2d, v27.2d
+	WORD $0x4eedd6ad // fsub v13.2d, v21.2d, v13.2d
+	WORD $0x6e70ddad // fmul v13.2d, v13.2d, v16.2d
+	WORD $0x4ef8d5f0 // fsub v16.2d, v15.2d, v24.2d
+	WORD $0x4eedd62d // fsub v13.2d, v17.2d, v13.2d
 	WORD $0x6e6bde15 // fmul v21.2d, v16.2d, v11.2d
 	WORD $0x4e75d655 // fadd v21.2d, v18.2d, v21.2d
-	WORD $0x6e73dd18 // fmul v24.2d, v8.2d, v19.2d
+	WORD $0x6e73ddb8 // fmul v24.2d, v13.2d, v19.2d
 	WORD $0x4e78d6b5 // fadd v21.2d, v21.2d, v24.2d
-	WORD $0x6e74dd18 // fmul v24.2d, v8.2d, v20.2d
+	WORD $0x6e74ddb8 // fmul v24.2d, v13.2d, v20.2d
 	WORD $0x4e78d6d8 // fadd v24.2d, v22.2d, v24.2d
 	WORD $0x6e75de15 // fmul v21.2d, v16.2d, v21.2d
 	WORD $0x4e75d6f5 // fadd v21.2d, v23.2d, v21.2d
-	WORD $0x6e78dd18 // fmul v24.2d, v8.2d, v24.2d
+	WORD $0x6e78ddb8 // fmul v24.2d, v13.2d, v24.2d
 	WORD $0x4e78d6b5 // fadd v21.2d, v21.2d, v24.2d
 	WORD $0x4ee9d6b5 // fsub v21.2d, v21.2d, v9.2d
 	WORD $0x4e6bd578 // fadd v24.2d, v11.2d, v11.2d
 	WORD $0x4e74d699 // fadd v25.2d, v20.2d, v20.2d
 	WORD $0x6e78de1a // fmul v26.2d, v16.2d, v24.2d
 	WORD $0x4e7ad65a // fadd v26.2d, v18.2d, v26.2d
-	WORD $0x6e73dd1b // fmul v27.2d, v8.2d, v19.2d
+	WORD $0x6e73ddbb // fmul v27.2d, v13.2d, v19.2d
 	WORD $0x4e7bd75a // fadd v26.2d, v26.2d, v27.2d
-	WORD $0x6e79dd1b // fmul v27.2d, v8.2d, v25.2d
+	WORD $0x6e79ddbb // fmul v27.2d, v13.2d, v25.2d
 	WORD $0x4e7bd6db // fadd v27.2d, v22.2d, v27.2d
 	WORD $0x6e73de1c // fmul v28.2d, v16.2d, v19.2d
 	WORD $0x4e7cd77b // fadd v27.2d, v27.2d, v28.2d
 	WORD $0x4eefd61c // fsub v28.2d, v16.2d, v15.2d
 	WORD $0x6e7adebd // fmul v29.2d, v21.2d, v26.2d
 	WORD $0x4e7dd79c // fadd v28.2d, v28.2d, v29.2d
-	WORD $0x4ef1d51d // fsub v29.2d, v8.2d, v17.2d
-	WORD $0x6e7bdea3 // fmul v3.2d, v21.2d, v27.2d
-	WORD $0x4e63d7a3 // fadd v3.2d, v29.2d, v3.2d
+	WORD $0x4ef1d5bd // fsub v29.2d, v13.2d, v17.2d
+	WORD $0x6e7bdea1 // fmul v1.2d, v21.2d, v27.2d
+	WORD $0x4e61d7a1 // fadd v1.2d, v29.2d, v1.2d
 	WORD $0x6e7adf5d // fmul v29.2d, v26.2d, v26.2d
 	ADD $24, R0, R16
-	VLD1R (R16), [V14.D2]
-	WORD $0x4e7dd5dd // fadd v29.2d, v14.2d, v29.2d
+	VLD1R (R16), [V3.D2]
+	WORD $0x4e7dd47d // fadd v29.2d, v3.2d, v29.2d
 	WORD $0x6e78deb8 // fmul v24.2d, v21.2d, v24.2d
 	WORD $0x4e78d7b8 // fadd v24.2d, v29.2d, v24.2d
 	WORD $0x6e7bdf7d // fmul v29.2d, v27.2d, v27.2d
-	WORD $0x4e7dd5dd // fadd v29.2d, v14.2d, v29.2d
+	WORD $0x4e7dd47d // fadd v29.2d, v3.2d, v29.2d
 	WORD $0x6e79deb9 // fmul v25.2d, v21.2d, v25.2d
 	WORD $0x4e79d7b9 // fadd v25.2d, v29.2d, v25.2d
 	WORD $0x6e7bdf5a // fmul v26.2d, v26.2d, v27.2d
@@ -3546,160 +3512,148 @@ charts:
 	ADD $32, R0, R16
 	VLD1R (R16), [V29.D2]
 	WORD $0x6efde71d // fcmgt v29.2d, v24.2d, v29.2d
-	FMOVQ F6, 64(RSP)
 	ADD $40, R0, R16
-	VLD1R (R16), [V6.D2]
-	WORD $0x6e7adcc6 // fmul v6.2d, v6.2d, v26.2d
-	WORD $0x6ee6e766 // fcmgt v6.2d, v27.2d, v6.2d
-	VAND V6.B16, V29.B16, V6.B16
-	VAND V6.B16, V1.B16, V1.B16
-	WORD $0x6e7bfdc6 // fdiv v6.2d, v14.2d, v27.2d
+	VLD1R (R16), [V14.D2]
+	WORD $0x6e7addce // fmul v14.2d, v14.2d, v26.2d
+	WORD $0x6eeee76e // fcmgt v14.2d, v27.2d, v14.2d
+	VAND V14.B16, V29.B16, V14.B16
+	VAND V14.B16, V8.B16, V8.B16
+	WORD $0x6e7bfc63 // fdiv v3.2d, v3.2d, v27.2d
 	WORD $0x6e7cdf2e // fmul v14.2d, v25.2d, v28.2d
-	WORD $0x6e63deb9 // fmul v25.2d, v21.2d, v3.2d
+	WORD $0x6e61deb9 // fmul v25.2d, v21.2d, v1.2d
 	WORD $0x4ef9d5ce // fsub v14.2d, v14.2d, v25.2d
-	WORD $0x6e66ddce // fmul v14.2d, v14.2d, v6.2d
-	WORD $0x6e63df03 // fmul v3.2d, v24.2d, v3.2d
+	WORD $0x6e63ddce // fmul v14.2d, v14.2d, v3.2d
+	WORD $0x6e61df01 // fmul v1.2d, v24.2d, v1.2d
 	WORD $0x6e7cdeb5 // fmul v21.2d, v21.2d, v28.2d
-	WORD $0x4ef5d463 // fsub v3.2d, v3.2d, v21.2d
-	WORD $0x6e66dc63 // fmul v3.2d, v3.2d, v6.2d
-	WORD $0x4eeed606 // fsub v6.2d, v16.2d, v14.2d
-	WORD $0x4ee3d503 // fsub v3.2d, v8.2d, v3.2d
-	WORD $0x6e6bdcc8 // fmul v8.2d, v6.2d, v11.2d
-	WORD $0x4e68d648 // fadd v8.2d, v18.2d, v8.2d
-	WORD $0x6e73dc6e // fmul v14.2d, v3.2d, v19.2d
-	WORD $0x4e6ed508 // fadd v8.2d, v8.2d, v14.2d
-	WORD $0x6e74dc6e // fmul v14.2d, v3.2d, v20.2d
+	WORD $0x4ef5d421 // fsub v1.2d, v1.2d, v21.2d
+	WORD $0x6e63dc21 // fmul v1.2d, v1.2d, v3.2d
+	WORD $0x4eeed603 // fsub v3.2d, v16.2d, v14.2d
+	WORD $0x4ee1d5a1 // fsub v1.2d, v13.2d, v1.2d
+	WORD $0x6e6bdc6d // fmul v13.2d, v3.2d, v11.2d
+	WORD $0x4e6dd64d // fadd v13.2d, v18.2d, v13.2d
+	WORD $0x6e73dc2e // fmul v14.2d, v1.2d, v19.2d
+	WORD $0x4e6ed5ad // fadd v13.2d, v13.2d, v14.2d
+	WORD $0x6e74dc2e // fmul v14.2d, v1.2d, v20.2d
 	WORD $0x4e6ed6ce // fadd v14.2d, v22.2d, v14.2d
-	WORD $0x6e68dcc8 // fmul v8.2d, v6.2d, v8.2d
-	WORD $0x4e68d6e8 // fadd v8.2d, v23.2d, v8.2d
-	WORD $0x6e6edc6e // fmul v14.2d, v3.2d, v14.2d
-	WORD $0x4e6ed508 // fadd v8.2d, v8.2d, v14.2d
-	WORD $0x4ee9d508 // fsub v8.2d, v8.2d, v9.2d
+	WORD $0x6e6ddc6d // fmul v13.2d, v3.2d, v13.2d
+	WORD $0x4e6dd6ed // fadd v13.2d, v23.2d, v13.2d
+	WORD $0x6e6edc2e // fmul v14.2d, v1.2d, v14.2d
+	WORD $0x4e6ed5ad // fadd v13.2d, v13.2d, v14.2d
+	WORD $0x4ee9d5ad // fsub v13.2d, v13.2d, v9.2d
 	WORD $0x4e6bd56e // fadd v14.2d, v11.2d, v11.2d
 	WORD $0x4e74d690 // fadd v16.2d, v20.2d, v20.2d
-	WORD $0x6e6edcd5 // fmul v21.2d, v6.2d, v14.2d
+	WORD $0x6e6edc75 // fmul v21.2d, v3.2d, v14.2d
 	WORD $0x4e75d655 // fadd v21.2d, v18.2d, v21.2d
-	WORD $0x6e73dc78 // fmul v24.2d, v3.2d, v19.2d
+	WORD $0x6e73dc38 // fmul v24.2d, v1.2d, v19.2d
 	WORD $0x4e78d6b5 // fadd v21.2d, v21.2d, v24.2d
-	WORD $0x6e70dc78 // fmul v24.2d, v3.2d, v16.2d
+	WORD $0x6e70dc38 // fmul v24.2d, v1.2d, v16.2d
 	WORD $0x4e78d6d8 // fadd v24.2d, v22.2d, v24.2d
-	WORD $0x6e73dcd9 // fmul v25.2d, v6.2d, v19.2d
+	WORD $0x6e73dc79 // fmul v25.2d, v3.2d, v19.2d
 	WORD $0x4e79d718 // fadd v24.2d, v24.2d, v25.2d
-	WORD $0x4eefd4d9 // fsub v25.2d, v6.2d, v15.2d
-	WORD $0x6e75dd1a // fmul v26.2d, v8.2d, v21.2d
-	WORD $0x4e7ad739 // fadd v25.2d, v25.2d, v26.2d
-	WORD $0x4ef1d47a // fsub v26.2d, v3.2d, v17.2d
-	WORD $0x6e78dd1b // fmul v27.2d, v8.2d, v24.2d
-	WORD $0x4e7bd75a // fadd v26.2d, v26.2d, v27.2d
-	WORD $0x6e75debb // fmul v27.2d, v21.2d, v21.2d
+	WORD $0x4eefd46f // fsub v15.2d, v3.2d, v15.2d
+	WORD $0x6e75ddb9 // fmul v25.2d, v13.2d, v21.2d
+	WORD $0x4e79d5ef // fadd v15.2d, v15.2d, v25.2d
+	WORD $0x4ef1d431 // fsub v17.2d, v1.2d, v17.2d
+	WORD $0x6e78ddb9 // fmul v25.2d, v13.2d, v24.2d
+	WORD $0x4e79d631 // fadd v17.2d, v17.2d, v25.2d
+	WORD $0x6e75deb9 // fmul v25.2d, v21.2d, v21.2d
 	ADD $24, R0, R16
-	VLD1R (R16), [V28.D2]
-	WORD $0x4e7bd79b // fadd v27.2d, v28.2d, v27.2d
-	WORD $0x6e6edd0e // fmul v14.2d, v8.2d, v14.2d
-	WORD $0x4e6ed76e // fadd v14.2d, v27.2d, v14.2d
-	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	WORD $0x4e7bd79b // fadd v27.2d, v28.2d, v27.2d
-	WORD $0x6e70dd10 // fmul v16.2d, v8.2d, v16.2d
-	WORD $0x4e70d770 // fadd v16.2d, v27.2d, v16.2d
+	VLD1R (R16), [V26.D2]
+	WORD $0x4e79d759 // fadd v25.2d, v26.2d, v25.2d
+	WORD $0x6e6eddae // fmul v14.2d, v13.2d, v14.2d
+	WORD $0x4e6ed72e // fadd v14.2d, v25.2d, v14.2d
+	WORD $0x6e78df19 // fmul v25.2d, v24.2d, v24.2d
+	WORD $0x4e79d759 // fadd v25.2d, v26.2d, v25.2d
+	WORD $0x6e70ddb0 // fmul v16.2d, v13.2d, v16.2d
+	WORD $0x4e70d730 // fadd v16.2d, v25.2d, v16.2d
 	WORD $0x6e78deb5 // fmul v21.2d, v21.2d, v24.2d
-	WORD $0x6e73dd08 // fmul v8.2d, v8.2d, v19.2d
-	WORD $0x4e68d6a8 // fadd v8.2d, v21.2d, v8.2d
+	WORD $0x6e73ddad // fmul v13.2d, v13.2d, v19.2d
+	WORD $0x4e6dd6ad // fadd v13.2d, v21.2d, v13.2d
 	WORD $0x6e70ddd5 // fmul v21.2d, v14.2d, v16.2d
-	WORD $0x6e68dd18 // fmul v24.2d, v8.2d, v8.2d
+	WORD $0x6e6dddb8 // fmul v24.2d, v13.2d, v13.2d
 	WORD $0x4ef8d6b8 // fsub v24.2d, v21.2d, v24.2d
 	ADD $32, R0, R16
-	VLD1R (R16), [V27.D2]
-	WORD $0x6efbe5db // fcmgt v27.2d, v14.2d, v27.2d
+	VLD1R (R16), [V25.D2]
+	WORD $0x6ef9e5d9 // fcmgt v25.2d, v14.2d, v25.2d
 	ADD $40, R0, R16
-	VLD1R (R16), [V29.D2]
-	WORD $0x6e75dfb5 // fmul v21.2d, v29.2d, v21.2d
+	VLD1R (R16), [V27.D2]
+	WORD $0x6e75df75 // fmul v21.2d, v27.2d, v21.2d
 	WORD $0x6ef5e715 // fcmgt v21.2d, v24.2d, v21.2d
-	VAND V21.B16, V27.B16, V21.B16
-	VAND V21.B16, V1.B16, V1.B16
-	WORD $0x6e78ff95 // fdiv v21.2d, v28.2d, v24.2d
-	WORD $0x6e79de10 // fmul v16.2d, v16.2d, v25.2d
-	WORD $0x6e7add18 // fmul v24.2d, v8.2d, v26.2d
+	VAND V21.B16, V25.B16, V21.B16
+	VAND V21.B16, V8.B16, V8.B16
+	WORD $0x6e78ff55 // fdiv v21.2d, v26.2d, v24.2d
+	WORD $0x6e6fde10 // fmul v16.2d, v16.2d, v15.2d
+	WORD $0x6e71ddb8 // fmul v24.2d, v13.2d, v17.2d
 	WORD $0x4ef8d610 // fsub v16.2d, v16.2d, v24.2d
 	WORD $0x6e75de10 // fmul v16.2d, v16.2d, v21.2d
-	WORD $0x6e7addce // fmul v14.2d, v14.2d, v26.2d
-	WORD $0x6e79dd08 // fmul v8.2d, v8.2d, v25.2d
-	WORD $0x4ee8d5c8 // fsub v8.2d, v14.2d, v8.2d
-	WORD $0x6e75dd08 // fmul v8.2d, v8.2d, v21.2d
-	WORD $0x4ef0d4c6 // fsub v6.2d, v6.2d, v16.2d
-	WORD $0x4ee8d463 // fsub v3.2d, v3.2d, v8.2d
-	WORD $0x6e6bdccb // fmul v11.2d, v6.2d, v11.2d
-	WORD $0x4e6bd64b // fadd v11.2d, v18.2d, v11.2d
-	WORD $0x6e73dc6e // fmul v14.2d, v3.2d, v19.2d
-	WORD $0x4e6ed56b // fadd v11.2d, v11.2d, v14.2d
-	WORD $0x6e74dc6e // fmul v14.2d, v3.2d, v20.2d
-	WORD $0x4e6ed6ce // fadd v14.2d, v22.2d, v14.2d
-	WORD $0x6e6bdccb // fmul v11.2d, v6.2d, v11.2d
-	WORD $0x4e6bd6eb // fadd v11.2d, v23.2d, v11.2d
-	WORD $0x6e6edc6e // fmul v14.2d, v3.2d, v14.2d
-	WORD $0x4e6ed56b // fadd v11.2d, v11.2d, v14.2d
-	WORD $0x4ee9d56b // fsub v11.2d, v11.2d, v9.2d
-	WORD $0x4eefd4ce // fsub v14.2d, v6.2d, v15.2d
-	WORD $0x4ef1d46f // fsub v15.2d, v3.2d, v17.2d
-	WORD $0x6e6eddce // fmul v14.2d, v14.2d, v14.2d
-	WORD $0x6e6fddef // fmul v15.2d, v15.2d, v15.2d
-	WORD $0x4e6fd5ce // fadd v14.2d, v14.2d, v15.2d
-	WORD $0x6e6bdd6f // fmul v15.2d, v11.2d, v11.2d
-	WORD $0x4e6fd5ce // fadd v14.2d, v14.2d, v15.2d
+	WORD $0x6e71ddce // fmul v14.2d, v14.2d, v17.2d
+	WORD $0x6e6fddad // fmul v13.2d, v13.2d, v15.2d
+	WORD $0x4eedd5cd // fsub v13.2d, v14.2d, v13.2d
+	WORD $0x6e75ddad // fmul v13.2d, v13.2d, v21.2d
+	WORD $0x4ef0d463 // fsub v3.2d, v3.2d, v16.2d
+	WORD $0x4eedd421 // fsub v1.2d, v1.2d, v13.2d
+	WORD $0x6e70de0e // fmul v14.2d, v16.2d, v16.2d
 	WORD $0x6e6dddad // fmul v13.2d, v13.2d, v13.2d
-	WORD $0x6e6ee5ad // fcmge v13.2d, v13.2d, v14.2d
-	VAND V13.B16, V1.B16, V1.B16
-	WORD $0x6e70de0d // fmul v13.2d, v16.2d, v16.2d
-	WORD $0x6e68dd08 // fmul v8.2d, v8.2d, v8.2d
-	WORD $0x4e68d5a8 // fadd v8.2d, v13.2d, v8.2d
+	WORD $0x4e6dd5cd // fadd v13.2d, v14.2d, v13.2d
 	ADD $48, R0, R16
-	VLD1R (R16), [V13.D2]
-	WORD $0x6e68e5a8 // fcmge v8.2d, v13.2d, v8.2d
-	VAND V8.B16, V1.B16, V1.B16
-	WORD $0x6e66dcc8 // fmul v8.2d, v6.2d, v6.2d
+	VLD1R (R16), [V14.D2]
+	WORD $0x6e6de5cd // fcmge v13.2d, v14.2d, v13.2d
+	VAND V13.B16, V8.B16, V8.B16
 	WORD $0x6e63dc6d // fmul v13.2d, v3.2d, v3.2d
-	WORD $0x4e6dd508 // fadd v8.2d, v8.2d, v13.2d
+	WORD $0x6e61dc2e // fmul v14.2d, v1.2d, v1.2d
+	WORD $0x4e6ed5ad // fadd v13.2d, v13.2d, v14.2d
 	ADD $56, R0, R16
-	VLD1R (R16), [V13.D2]
-	WORD $0x6e68e5a8 // fcmge v8.2d, v13.2d, v8.2d
-	VAND V8.B16, V1.B16, V1.B16
-	WORD $0x4e69d568 // fadd v8.2d, v11.2d, v9.2d
-	WORD $0x6e67dcc7 // fmul v7.2d, v6.2d, v7.2d
-	WORD $0x6e65dc65 // fmul v5.2d, v3.2d, v5.2d
+	VLD1R (R16), [V14.D2]
+	WORD $0x6e6de5cd // fcmge v13.2d, v14.2d, v13.2d
+	VAND V13.B16, V8.B16, V8.B16
+	WORD $0x6e6bdc6b // fmul v11.2d, v3.2d, v11.2d
+	WORD $0x4e6bd64b // fadd v11.2d, v18.2d, v11.2d
+	WORD $0x6e73dc2d // fmul v13.2d, v1.2d, v19.2d
+	WORD $0x4e6dd56b // fadd v11.2d, v11.2d, v13.2d
+	WORD $0x6e74dc2d // fmul v13.2d, v1.2d, v20.2d
+	WORD $0x4e6dd6cd // fadd v13.2d, v22.2d, v13.2d
+	WORD $0x6e6bdc6b // fmul v11.2d, v3.2d, v11.2d
+	WORD $0x4e6bd6eb // fadd v11.2d, v23.2d, v11.2d
+	WORD $0x6e6ddc2d // fmul v13.2d, v1.2d, v13.2d
+	WORD $0x4e6dd56b // fadd v11.2d, v11.2d, v13.2d
+	WORD $0x4ee9d56b // fsub v11.2d, v11.2d, v9.2d
+	WORD $0x4e69d569 // fadd v9.2d, v11.2d, v9.2d
+	WORD $0x6e67dc67 // fmul v7.2d, v3.2d, v7.2d
+	WORD $0x6e65dc25 // fmul v5.2d, v1.2d, v5.2d
 	WORD $0x4e65d4e5 // fadd v5.2d, v7.2d, v5.2d
-	WORD $0x6e62dd02 // fmul v2.2d, v8.2d, v2.2d
+	WORD $0x6e62dd22 // fmul v2.2d, v9.2d, v2.2d
 	WORD $0x4e62d4a2 // fadd v2.2d, v5.2d, v2.2d
 	WORD $0x6e62dd42 // fmul v2.2d, v10.2d, v2.2d
 	WORD $0x4e62d582 // fadd v2.2d, v12.2d, v2.2d
 	FMOVQ F2, 1040(R5)
-	WORD $0x6e60dcc0 // fmul v0.2d, v6.2d, v0.2d
-	WORD $0x6e64dc64 // fmul v4.2d, v3.2d, v4.2d
+	WORD $0x6e60dc60 // fmul v0.2d, v3.2d, v0.2d
+	WORD $0x6e64dc24 // fmul v4.2d, v1.2d, v4.2d
 	WORD $0x4e64d400 // fadd v0.2d, v0.2d, v4.2d
-	FMOVQ 64(RSP), F4
-	WORD $0x6e64dd04 // fmul v4.2d, v8.2d, v4.2d
+	WORD $0x6e66dd24 // fmul v4.2d, v9.2d, v6.2d
 	WORD $0x4e64d400 // fadd v0.2d, v0.2d, v4.2d
 	WORD $0x6e60dd40 // fmul v0.2d, v10.2d, v0.2d
 	FMOVQ 80(R5), F4
 	WORD $0x4e60d480 // fadd v0.2d, v4.2d, v0.2d
 	FMOVQ F0, 1104(R5)
 	FMOVQ 336(R5), F4
-	WORD $0x6e64dcc4 // fmul v4.2d, v6.2d, v4.2d
-	FMOVQ 528(R5), F5
-	WORD $0x6e65dc63 // fmul v3.2d, v3.2d, v5.2d
-	WORD $0x4e63d483 // fadd v3.2d, v4.2d, v3.2d
-	FMOVQ 48(RSP), F4
-	WORD $0x6e64dd04 // fmul v4.2d, v8.2d, v4.2d
-	WORD $0x4e64d463 // fadd v3.2d, v3.2d, v4.2d
-	WORD $0x6e63dd43 // fmul v3.2d, v10.2d, v3.2d
-	FMOVQ 144(R5), F4
-	WORD $0x4e63d483 // fadd v3.2d, v4.2d, v3.2d
-	FMOVQ F3, 1168(R5)
+	WORD $0x6e64dc63 // fmul v3.2d, v3.2d, v4.2d
+	FMOVQ 528(R5), F4
+	WORD $0x6e64dc21 // fmul v1.2d, v1.2d, v4.2d
+	WORD $0x4e61d461 // fadd v1.2d, v3.2d, v1.2d
+	FMOVQ 32(RSP), F3
+	WORD $0x6e63dd23 // fmul v3.2d, v9.2d, v3.2d
+	WORD $0x4e63d421 // fadd v1.2d, v1.2d, v3.2d
+	WORD $0x6e61dd41 // fmul v1.2d, v10.2d, v1.2d
+	FMOVQ 144(R5), F3
+	WORD $0x4e61d461 // fadd v1.2d, v3.2d, v1.2d
+	FMOVQ F1, 1168(R5)
 	ADD $24, R0, R16
-	VLD1R (R16), [V4.D2]
+	VLD1R (R16), [V3.D2]
 	ADD $32, R0, R16
-	VLD1R (R16), [V5.D2]
-	VMOV V1.B16, V6.B16
-	VBSL V5.B16, V4.B16, V6.B16
-	FMOVQ F6, 1232(R5)
+	VLD1R (R16), [V4.D2]
+	VMOV V8.B16, V5.B16
+	VBSL V4.B16, V3.B16, V5.B16
+	FMOVQ F5, 1232(R5)
 	FMOVQ 288(R5), F0
 	FMOVQ 544(R5), F1
 	WORD $0x6e61dc02 // fmul v2.2d, v0.2d, v1.2d
@@ -3765,104 +3719,93 @@ charts:
 	WORD $0x6e75de35 // fmul v21.2d, v17.2d, v21.2d
 	WORD $0x4e75d5ad // fadd v13.2d, v13.2d, v21.2d
 	WORD $0x4ee9d5ad // fsub v13.2d, v13.2d, v9.2d
-	WORD $0x6e6bddf5 // fmul v21.2d, v15.2d, v11.2d
-	WORD $0x4e75d655 // fadd v21.2d, v18.2d, v21.2d
-	WORD $0x6e73de38 // fmul v24.2d, v17.2d, v19.2d
-	WORD $0x4e78d6b5 // fadd v21.2d, v21.2d, v24.2d
-	WORD $0x6e74de38 // fmul v24.2d, v17.2d, v20.2d
-	WORD $0x4e78d6d8 // fadd v24.2d, v22.2d, v24.2d
-	WORD $0x6e75ddf5 // fmul v21.2d, v15.2d, v21.2d
-	WORD $0x4e75d6f5 // fadd v21.2d, v23.2d, v21.2d
-	WORD $0x6e78de38 // fmul v24.2d, v17.2d, v24.2d
-	WORD $0x4e78d6b5 // fadd v21.2d, v21.2d, v24.2d
-	WORD $0x4ee9d6b5 // fsub v21.2d, v21.2d, v9.2d
-	WORD $0x4e6bd578 // fadd v24.2d, v11.2d, v11.2d
-	WORD $0x4e74d699 // fadd v25.2d, v20.2d, v20.2d
-	WORD $0x6e78ddfa // fmul v26.2d, v15.2d, v24.2d
-	WORD $0x4e7ad65a // fadd v26.2d, v18.2d, v26.2d
-	WORD $0x6e73de3b // fmul v27.2d, v17.2d, v19.2d
+	WORD $0x4e6bd575 // fadd v21.2d, v11.2d, v11.2d
+	WORD $0x4e74d698 // fadd v24.2d, v20.2d, v20.2d
+	WORD $0x6e75ddf9 // fmul v25.2d, v15.2d, v21.2d
+	WORD $0x4e79d659 // fadd v25.2d, v18.2d, v25.2d
+	WORD $0x6e73de3a // fmul v26.2d, v17.2d, v19.2d
+	WORD $0x4e7ad739 // fadd v25.2d, v25.2d, v26.2d
+	WORD $0x6e78de3a // fmul v26.2d, v17.2d, v24.2d
+	WORD $0x4e7ad6da // fadd v26.2d, v22.2d, v26.2d
+	WORD $0x6e73ddfb // fmul v27.2d, v15.2d, v19.2d
 	WORD $0x4e7bd75a // fadd v26.2d, v26.2d, v27.2d
-	WORD $0x6e79de3b // fmul v27.2d, v17.2d, v25.2d
-	WORD $0x4e7bd6db // fadd v27.2d, v22.2d, v27.2d
-	WORD $0x6e73ddfc // fmul v28.2d, v15.2d, v19.2d
+	WORD $0x4eefd5fb // fsub v27.2d, v15.2d, v15.2d
+	WORD $0x6e79ddbc // fmul v28.2d, v13.2d, v25.2d
 	WORD $0x4e7cd77b // fadd v27.2d, v27.2d, v28.2d
-	WORD $0x4eefd5fc // fsub v28.2d, v15.2d, v15.2d
-	WORD $0x6e7adebd // fmul v29.2d, v21.2d, v26.2d
+	WORD $0x4ef1d63c // fsub v28.2d, v17.2d, v17.2d
+	WORD $0x6e7addbd // fmul v29.2d, v13.2d, v26.2d
 	WORD $0x4e7dd79c // fadd v28.2d, v28.2d, v29.2d
-	WORD $0x4ef1d63d // fsub v29.2d, v17.2d, v17.2d
-	WORD $0x6e7bdeb0 // fmul v16.2d, v21.2d, v27.2d
-	WORD $0x4e70d7b0 // fadd v16.2d, v29.2d, v16.2d
-	WORD $0x6e7adf5d // fmul v29.2d, v26.2d, v26.2d
-	FMOVQ F8, 80(RSP)
+	WORD $0x6e79df3d // fmul v29.2d, v25.2d, v25.2d
 	ADD $24, R0, R16
-	VLD1R (R16), [V8.D2]
-	WORD $0x4e7dd51d // fadd v29.2d, v8.2d, v29.2d
-	WORD $0x6e78deb8 // fmul v24.2d, v21.2d, v24.2d
+	VLD1R (R16), [V16.D2]
+	WORD $0x4e7dd61d // fadd v29.2d, v16.2d, v29.2d
+	WORD $0x6e75ddb5 // fmul v21.2d, v13.2d, v21.2d
+	WORD $0x4e75d7b5 // fadd v21.2d, v29.2d, v21.2d
+	WORD $0x6e7adf5d // fmul v29.2d, v26.2d, v26.2d
+	WORD $0x4e7dd61d // fadd v29.2d, v16.2d, v29.2d
+	WORD $0x6e78ddb8 // fmul v24.2d, v13.2d, v24.2d
 	WORD $0x4e78d7b8 // fadd v24.2d, v29.2d, v24.2d
-	WORD $0x6e7bdf7d // fmul v29.2d, v27.2d, v27.2d
-	WORD $0x4e7dd51d // fadd v29.2d, v8.2d, v29.2d
-	WORD $0x6e79deb9 // fmul v25.2d, v21.2d, v25.2d
-	WORD $0x4e79d7b9 // fadd v25.2d, v29.2d, v25.2d
-	WORD $0x6e7bdf5a // fmul v26.2d, v26.2d, v27.2d
-	WORD $0x6e73deb5 // fmul v21.2d, v21.2d, v19.2d
-	WORD $0x4e75d755 // fadd v21.2d, v26.2d, v21.2d
-	WORD $0x6e79df1a // fmul v26.2d, v24.2d, v25.2d
-	WORD $0x6e75debb // fmul v27.2d, v21.2d, v21.2d
-	WORD $0x4efbd75b // fsub v27.2d, v26.2d, v27.2d
+	WORD $0x6e7adf39 // fmul v25.2d, v25.2d, v26.2d
+	WORD $0x6e73ddad // fmul v13.2d, v13.2d, v19.2d
+	WORD $0x4e6dd72d // fadd v13.2d, v25.2d, v13.2d
+	WORD $0x6e78deb9 // fmul v25.2d, v21.2d, v24.2d
+	WORD $0x6e6dddba // fmul v26.2d, v13.2d, v13.2d
+	WORD $0x4efad73a // fsub v26.2d, v25.2d, v26.2d
 	ADD $32, R0, R16
 	VLD1R (R16), [V29.D2]
-	WORD $0x6efde71d // fcmgt v29.2d, v24.2d, v29.2d
+	WORD $0x6efde6bd // fcmgt v29.2d, v21.2d, v29.2d
+	FMOVQ F8, 48(RSP)
 	ADD $40, R0, R16
-	VLD1R (R16), [V1.D2]
-	WORD $0x6e7adc21 // fmul v1.2d, v1.2d, v26.2d
-	WORD $0x6ee1e761 // fcmgt v1.2d, v27.2d, v1.2d
-	VAND V1.B16, V29.B16, V1.B16
-	WORD $0x6e7bfd08 // fdiv v8.2d, v8.2d, v27.2d
-	WORD $0x6e7cdf39 // fmul v25.2d, v25.2d, v28.2d
-	WORD $0x6e70deba // fmul v26.2d, v21.2d, v16.2d
-	WORD $0x4efad739 // fsub v25.2d, v25.2d, v26.2d
-	WORD $0x6e68df39 // fmul v25.2d, v25.2d, v8.2d
-	WORD $0x6e70df10 // fmul v16.2d, v24.2d, v16.2d
+	VLD1R (R16), [V8.D2]
+	WORD $0x6e79dd08 // fmul v8.2d, v8.2d, v25.2d
+	WORD $0x6ee8e748 // fcmgt v8.2d, v26.2d, v8.2d
+	VAND V8.B16, V29.B16, V8.B16
+	WORD $0x6e7afe10 // fdiv v16.2d, v16.2d, v26.2d
+	WORD $0x6e7bdf18 // fmul v24.2d, v24.2d, v27.2d
+	WORD $0x6e7cddb9 // fmul v25.2d, v13.2d, v28.2d
+	WORD $0x4ef9d718 // fsub v24.2d, v24.2d, v25.2d
+	WORD $0x6e70df18 // fmul v24.2d, v24.2d, v16.2d
 	WORD $0x6e7cdeb5 // fmul v21.2d, v21.2d, v28.2d
-	WORD $0x4ef5d610 // fsub v16.2d, v16.2d, v21.2d
-	WORD $0x6e68de08 // fmul v8.2d, v16.2d, v8.2d
-	WORD $0x4ef9d5f0 // fsub v16.2d, v15.2d, v25.2d
-	WORD $0x4ee8d628 // fsub v8.2d, v17.2d, v8.2d
+	WORD $0x6e7bddad // fmul v13.2d, v13.2d, v27.2d
+	WORD $0x4eedd6ad // fsub v13.2d, v21.2d, v13.2d
+	WORD $0x6e70ddad // fmul v13.2d, v13.2d, v16.2d
+	WORD $0x4ef8d5f0 // fsub v16.2d, v15.2d, v24.2d
+	WORD $0x4eedd62d // fsub v13.2d, v17.2d, v13.2d
 	WORD $0x6e6bde15 // fmul v21.2d, v16.2d, v11.2d
 	WORD $0x4e75d655 // fadd v21.2d, v18.2d, v21.2d
-	WORD $0x6e73dd18 // fmul v24.2d, v8.2d, v19.2d
+	WORD $0x6e73ddb8 // fmul v24.2d, v13.2d, v19.2d
 	WORD $0x4e78d6b5 // fadd v21.2d, v21.2d, v24.2d
-	WORD $0x6e74dd18 // fmul v24.2d, v8.2d, v20.2d
+	WORD $0x6e74ddb8 // fmul v24.2d, v13.2d, v20.2d
 	WORD $0x4e78d6d8 // fadd v24.2d, v22.2d, v24.2d
 	WORD $0x6e75de15 // fmul v21.2d, v16.2d, v21.2d
 	WORD $0x4e75d6f5 // fadd v21.2d, v23.2d, v21.2d
-	WORD $0x6e78dd18 // fmul v24.2d, v8.2d, v24.2d
+	WORD $0x6e78ddb8 // fmul v24.2d, v13.2d, v24.2d
 	WORD $0x4e78d6b5 // fadd v21.2d, v21.2d, v24.2d
 	WORD $0x4ee9d6b5 // fsub v21.2d, v21.2d, v9.2d
 	WORD $0x4e6bd578 // fadd v24.2d, v11.2d, v11.2d
 	WORD $0x4e74d699 // fadd v25.2d, v20.2d, v20.2d
 	WORD $0x6e78de1a // fmul v26.2d, v16.2d, v24.2d
 	WORD $0x4e7ad65a // fadd v26.2d, v18.2d, v26.2d
-	WORD $0x6e73dd1b // fmul v27.2d, v8.2d, v19.2d
+	WORD $0x6e73ddbb // fmul v27.2d, v13.2d, v19.2d
 	WORD $0x4e7bd75a // fadd v26.2d, v26.2d, v27.2d
-	WORD $0x6e79dd1b // fmul v27.2d, v8.2d, v25.2d
+	WORD $0x6e79ddbb // fmul v27.2d, v13.2d, v25.2d
 	WORD $0x4e7bd6db // fadd v27.2d, v22.2d, v27.2d
 	WORD $0x6e73de1c // fmul v28.2d, v16.2d, v19.2d
 	WORD $0x4e7cd77b // fadd v27.2d, v27.2d, v28.2d
 	WORD $0x4eefd61c // fsub v28.2d, v16.2d, v15.2d
 	WORD $0x6e7adebd // fmul v29.2d, v21.2d, v26.2d
 	WORD $0x4e7dd79c // fadd v28.2d, v28.2d, v29.2d
-	WORD $0x4ef1d51d // fsub v29.2d, v8.2d, v17.2d
-	WORD $0x6e7bdea3 // fmul v3.2d, v21.2d, v27.2d
-	WORD $0x4e63d7a3 // fadd v3.2d, v29.2d, v3.2d
+	WORD $0x4ef1d5bd // fsub v29.2d, v13.2d, v17.2d
+	WORD $0x6e7bdea1 // fmul v1.2d, v21.2d, v27.2d
+	WORD $0x4e61d7a1 // fadd v1.2d, v29.2d, v1.2d
 	WORD $0x6e7adf5d // fmul v29.2d, v26.2d, v26.2d
 	ADD $24, R0, R16
-	VLD1R (R16), [V14.D2]
-	WORD $0x4e7dd5dd // fadd v29.2d, v14.2d, v29.2d
+	VLD1R (R16), [V3.D2]
+	WORD $0x4e7dd47d // fadd v29.2d, v3.2d, v29.2d
 	WORD $0x6e78deb8 // fmul v24.2d, v21.2d, v24.2d
 	WORD $0x4e78d7b8 // fadd v24.2d, v29.2d, v24.2d
 	WORD $0x6e7bdf7d // fmul v29.2d, v27.2d, v27.2d
-	WORD $0x4e7dd5dd // fadd v29.2d, v14.2d, v29.2d
+	WORD $0x4e7dd47d // fadd v29.2d, v3.2d, v29.2d
 	WORD $0x6e79deb9 // fmul v25.2d, v21.2d, v25.2d
 	WORD $0x4e79d7b9 // fadd v25.2d, v29.2d, v25.2d
 	WORD $0x6e7bdf5a // fmul v26.2d, v26.2d, v27.2d
@@ -3874,160 +3817,148 @@ charts:
 	ADD $32, R0, R16
 	VLD1R (R16), [V29.D2]
 	WORD $0x6efde71d // fcmgt v29.2d, v24.2d, v29.2d
-	FMOVQ F6, 96(RSP)
 	ADD $40, R0, R16
-	VLD1R (R16), [V6.D2]
-	WORD $0x6e7adcc6 // fmul v6.2d, v6.2d, v26.2d
-	WORD $0x6ee6e766 // fcmgt v6.2d, v27.2d, v6.2d
-	VAND V6.B16, V29.B16, V6.B16
-	VAND V6.B16, V1.B16, V1.B16
-	WORD $0x6e7bfdc6 // fdiv v6.2d, v14.2d, v27.2d
+	VLD1R (R16), [V14.D2]
+	WORD $0x6e7addce // fmul v14.2d, v14.2d, v26.2d
+	WORD $0x6eeee76e // fcmgt v14.2d, v27.2d, v14.2d
+	VAND V14.B16, V29.B16, V14.B16
+	VAND V14.B16, V8.B16, V8.B16
+	WORD $0x6e7bfc63 // fdiv v3.2d, v3.2d, v27.2d
 	WORD $0x6e7cdf2e // fmul v14.2d, v25.2d, v28.2d
-	WORD $0x6e63deb9 // fmul v25.2d, v21.2d, v3.2d
+	WORD $0x6e61deb9 // fmul v25.2d, v21.2d, v1.2d
 	WORD $0x4ef9d5ce // fsub v14.2d, v14.2d, v25.2d
-	WORD $0x6e66ddce // fmul v14.2d, v14.2d, v6.2d
-	WORD $0x6e63df03 // fmul v3.2d, v24.2d, v3.2d
+	WORD $0x6e63ddce // fmul v14.2d, v14.2d, v3.2d
+	WORD $0x6e61df01 // fmul v1.2d, v24.2d, v1.2d
 	WORD $0x6e7cdeb5 // fmul v21.2d, v21.2d, v28.2d
-	WORD $0x4ef5d463 // fsub v3.2d, v3.2d, v21.2d
-	WORD $0x6e66dc63 // fmul v3.2d, v3.2d, v6.2d
-	WORD $0x4eeed606 // fsub v6.2d, v16.2d, v14.2d
-	WORD $0x4ee3d503 // fsub v3.2d, v8.2d, v3.2d
-	WORD $0x6e6bdcc8 // fmul v8.2d, v6.2d, v11.2d
-	WORD $0x4e68d648 // fadd v8.2d, v18.2d, v8.2d
-	WORD $0x6e73dc6e // fmul v14.2d, v3.2d, v19.2d
-	WORD $0x4e6ed508 // fadd v8.2d, v8.2d, v14.2d
-	WORD $0x6e74dc6e // fmul v14.2d, v3.2d, v20.2d
+	WORD $0x4ef5d421 // fsub v1.2d, v1.2d, v21.2d
+	WORD $0x6e63dc21 // fmul v1.2d, v1.2d, v3.2d
+	WORD $0x4eeed603 // fsub v3.2d, v16.2d, v14.2d
+	WORD $0x4ee1d5a1 // fsub v1.2d, v13.2d, v1.2d
+	WORD $0x6e6bdc6d // fmul v13.2d, v3.2d, v11.2d
+	WORD $0x4e6dd64d // fadd v13.2d, v18.2d, v13.2d
+	WORD $0x6e73dc2e // fmul v14.2d, v1.2d, v19.2d
+	WORD $0x4e6ed5ad // fadd v13.2d, v13.2d, v14.2d
+	WORD $0x6e74dc2e // fmul v14.2d, v1.2d, v20.2d
 	WORD $0x4e6ed6ce // fadd v14.2d, v22.2d, v14.2d
-	WORD $0x6e68dcc8 // fmul v8.2d, v6.2d, v8.2d
-	WORD $0x4e68d6e8 // fadd v8.2d, v23.2d, v8.2d
-	WORD $0x6e6edc6e // fmul v14.2d, v3.2d, v14.2d
-	WORD $0x4e6ed508 // fadd v8.2d, v8.2d, v14.2d
-	WORD $0x4ee9d508 // fsub v8.2d, v8.2d, v9.2d
+	WORD $0x6e6ddc6d // fmul v13.2d, v3.2d, v13.2d
+	WORD $0x4e6dd6ed // fadd v13.2d, v23.2d, v13.2d
+	WORD $0x6e6edc2e // fmul v14.2d, v1.2d, v14.2d
+	WORD $0x4e6ed5ad // fadd v13.2d, v13.2d, v14.2d
+	WORD $0x4ee9d5ad // fsub v13.2d, v13.2d, v9.2d
 	WORD $0x4e6bd56e // fadd v14.2d, v11.2d, v11.2d
 	WORD $0x4e74d690 // fadd v16.2d, v20.2d, v20.2d
-	WORD $0x6e6edcd5 // fmul v21.2d, v6.2d, v14.2d
+	WORD $0x6e6edc75 // fmul v21.2d, v3.2d, v14.2d
 	WORD $0x4e75d655 // fadd v21.2d, v18.2d, v21.2d
-	WORD $0x6e73dc78 // fmul v24.2d, v3.2d, v19.2d
+	WORD $0x6e73dc38 // fmul v24.2d, v1.2d, v19.2d
 	WORD $0x4e78d6b5 // fadd v21.2d, v21.2d, v24.2d
-	WORD $0x6e70dc78 // fmul v24.2d, v3.2d, v16.2d
+	WORD $0x6e70dc38 // fmul v24.2d, v1.2d, v16.2d
 	WORD $0x4e78d6d8 // fadd v24.2d, v22.2d, v24.2d
-	WORD $0x6e73dcd9 // fmul v25.2d, v6.2d, v19.2d
+	WORD $0x6e73dc79 // fmul v25.2d, v3.2d, v19.2d
 	WORD $0x4e79d718 // fadd v24.2d, v24.2d, v25.2d
-	WORD $0x4eefd4d9 // fsub v25.2d, v6.2d, v15.2d
-	WORD $0x6e75dd1a // fmul v26.2d, v8.2d, v21.2d
-	WORD $0x4e7ad739 // fadd v25.2d, v25.2d, v26.2d
-	WORD $0x4ef1d47a // fsub v26.2d, v3.2d, v17.2d
-	WORD $0x6e78dd1b // fmul v27.2d, v8.2d, v24.2d
-	WORD $0x4e7bd75a // fadd v26.2d, v26.2d, v27.2d
-	WORD $0x6e75debb // fmul v27.2d, v21.2d, v21.2d
+	WORD $0x4eefd46f // fsub v15.2d, v3.2d, v15.2d
+	WORD $0x6e75ddb9 // fmul v25.2d, v13.2d, v21.2d
+	WORD $0x4e79d5ef // fadd v15.2d, v15.2d, v25.2d
+	WORD $0x4ef1d431 // fsub v17.2d, v1.2d, v17.2d
+	WORD $0x6e78ddb9 // fmul v25.2d, v13.2d, v24.2d
+	WORD $0x4e79d631 // fadd v17.2d, v17.2d, v25.2d
+	WORD $0x6e75deb9 // fmul v25.2d, v21.2d, v21.2d
 	ADD $24, R0, R16
-	VLD1R (R16), [V28.D2]
-	WORD $0x4e7bd79b // fadd v27.2d, v28.2d, v27.2d
-	WORD $0x6e6edd0e // fmul v14.2d, v8.2d, v14.2d
-	WORD $0x4e6ed76e // fadd v14.2d, v27.2d, v14.2d
-	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	WORD $0x4e7bd79b // fadd v27.2d, v28.2d, v27.2d
-	WORD $0x6e70dd10 // fmul v16.2d, v8.2d, v16.2d
-	WORD $0x4e70d770 // fadd v16.2d, v27.2d, v16.2d
+	VLD1R (R16), [V26.D2]
+	WORD $0x4e79d759 // fadd v25.2d, v26.2d, v25.2d
+	WORD $0x6e6eddae // fmul v14.2d, v13.2d, v14.2d
+	WORD $0x4e6ed72e // fadd v14.2d, v25.2d, v14.2d
+	WORD $0x6e78df19 // fmul v25.2d, v24.2d, v24.2d
+	WORD $0x4e79d759 // fadd v25.2d, v26.2d, v25.2d
+	WORD $0x6e70ddb0 // fmul v16.2d, v13.2d, v16.2d
+	WORD $0x4e70d730 // fadd v16.2d, v25.2d, v16.2d
 	WORD $0x6e78deb5 // fmul v21.2d, v21.2d, v24.2d
-	WORD $0x6e73dd08 // fmul v8.2d, v8.2d, v19.2d
-	WORD $0x4e68d6a8 // fadd v8.2d, v21.2d, v8.2d
+	WORD $0x6e73ddad // fmul v13.2d, v13.2d, v19.2d
+	WORD $0x4e6dd6ad // fadd v13.2d, v21.2d, v13.2d
 	WORD $0x6e70ddd5 // fmul v21.2d, v14.2d, v16.2d
-	WORD $0x6e68dd18 // fmul v24.2d, v8.2d, v8.2d
+	WORD $0x6e6dddb8 // fmul v24.2d, v13.2d, v13.2d
 	WORD $0x4ef8d6b8 // fsub v24.2d, v21.2d, v24.2d
 	ADD $32, R0, R16
-	VLD1R (R16), [V27.D2]
-	WORD $0x6efbe5db // fcmgt v27.2d, v14.2d, v27.2d
+	VLD1R (R16), [V25.D2]
+	WORD $0x6ef9e5d9 // fcmgt v25.2d, v14.2d, v25.2d
 	ADD $40, R0, R16
-	VLD1R (R16), [V29.D2]
-	WORD $0x6e75dfb5 // fmul v21.2d, v29.2d, v21.2d
+	VLD1R (R16), [V27.D2]
+	WORD $0x6e75df75 // fmul v21.2d, v27.2d, v21.2d
 	WORD $0x6ef5e715 // fcmgt v21.2d, v24.2d, v21.2d
-	VAND V21.B16, V27.B16, V21.B16
-	VAND V21.B16, V1.B16, V1.B16
-	WORD $0x6e78ff95 // fdiv v21.2d, v28.2d, v24.2d
-	WORD $0x6e79de10 // fmul v16.2d, v16.2d, v25.2d
-	WORD $0x6e7add18 // fmul v24.2d, v8.2d, v26.2d
+	VAND V21.B16, V25.B16, V21.B16
+	VAND V21.B16, V8.B16, V8.B16
+	WORD $0x6e78ff55 // fdiv v21.2d, v26.2d, v24.2d
+	WORD $0x6e6fde10 // fmul v16.2d, v16.2d, v15.2d
+	WORD $0x6e71ddb8 // fmul v24.2d, v13.2d, v17.2d
 	WORD $0x4ef8d610 // fsub v16.2d, v16.2d, v24.2d
 	WORD $0x6e75de10 // fmul v16.2d, v16.2d, v21.2d
-	WORD $0x6e7addce // fmul v14.2d, v14.2d, v26.2d
-	WORD $0x6e79dd08 // fmul v8.2d, v8.2d, v25.2d
-	WORD $0x4ee8d5c8 // fsub v8.2d, v14.2d, v8.2d
-	WORD $0x6e75dd08 // fmul v8.2d, v8.2d, v21.2d
-	WORD $0x4ef0d4c6 // fsub v6.2d, v6.2d, v16.2d
-	WORD $0x4ee8d463 // fsub v3.2d, v3.2d, v8.2d
-	WORD $0x6e6bdccb // fmul v11.2d, v6.2d, v11.2d
-	WORD $0x4e6bd64b // fadd v11.2d, v18.2d, v11.2d
-	WORD $0x6e73dc6e // fmul v14.2d, v3.2d, v19.2d
-	WORD $0x4e6ed56b // fadd v11.2d, v11.2d, v14.2d
-	WORD $0x6e74dc6e // fmul v14.2d, v3.2d, v20.2d
-	WORD $0x4e6ed6ce // fadd v14.2d, v22.2d, v14.2d
-	WORD $0x6e6bdccb // fmul v11.2d, v6.2d, v11.2d
-	WORD $0x4e6bd6eb // fadd v11.2d, v23.2d, v11.2d
-	WORD $0x6e6edc6e // fmul v14.2d, v3.2d, v14.2d
-	WORD $0x4e6ed56b // fadd v11.2d, v11.2d, v14.2d
-	WORD $0x4ee9d56b // fsub v11.2d, v11.2d, v9.2d
-	WORD $0x4eefd4ce // fsub v14.2d, v6.2d, v15.2d
-	WORD $0x4ef1d46f // fsub v15.2d, v3.2d, v17.2d
-	WORD $0x6e6eddce // fmul v14.2d, v14.2d, v14.2d
-	WORD $0x6e6fddef // fmul v15.2d, v15.2d, v15.2d
-	WORD $0x4e6fd5ce // fadd v14.2d, v14.2d, v15.2d
-	WORD $0x6e6bdd6f // fmul v15.2d, v11.2d, v11.2d
-	WORD $0x4e6fd5ce // fadd v14.2d, v14.2d, v15.2d
+	WORD $0x6e71ddce // fmul v14.2d, v14.2d, v17.2d
+	WORD $0x6e6fddad // fmul v13.2d, v13.2d, v15.2d
+	WORD $0x4eedd5cd // fsub v13.2d, v14.2d, v13.2d
+	WORD $0x6e75ddad // fmul v13.2d, v13.2d, v21.2d
+	WORD $0x4ef0d463 // fsub v3.2d, v3.2d, v16.2d
+	WORD $0x4eedd421 // fsub v1.2d, v1.2d, v13.2d
+	WORD $0x6e70de0e // fmul v14.2d, v16.2d, v16.2d
 	WORD $0x6e6dddad // fmul v13.2d, v13.2d, v13.2d
-	WORD $0x6e6ee5ad // fcmge v13.2d, v13.2d, v14.2d
-	VAND V13.B16, V1.B16, V1.B16
-	WORD $0x6e70de0d // fmul v13.2d, v16.2d, v16.2d
-	WORD $0x6e68dd08 // fmul v8.2d, v8.2d, v8.2d
-	WORD $0x4e68d5a8 // fadd v8.2d, v13.2d, v8.2d
+	WORD $0x4e6dd5cd // fadd v13.2d, v14.2d, v13.2d
 	ADD $48, R0, R16
-	VLD1R (R16), [V13.D2]
-	WORD $0x6e68e5a8 // fcmge v8.2d, v13.2d, v8.2d
-	VAND V8.B16, V1.B16, V1.B16
-	WORD $0x6e66dcc8 // fmul v8.2d, v6.2d, v6.2d
+	VLD1R (R16), [V14.D2]
+	WORD $0x6e6de5cd // fcmge v13.2d, v14.2d, v13.2d
+	VAND V13.B16, V8.B16, V8.B16
 	WORD $0x6e63dc6d // fmul v13.2d, v3.2d, v3.2d
-	WORD $0x4e6dd508 // fadd v8.2d, v8.2d, v13.2d
+	WORD $0x6e61dc2e // fmul v14.2d, v1.2d, v1.2d
+	WORD $0x4e6ed5ad // fadd v13.2d, v13.2d, v14.2d
 	ADD $56, R0, R16
-	VLD1R (R16), [V13.D2]
-	WORD $0x6e68e5a8 // fcmge v8.2d, v13.2d, v8.2d
-	VAND V8.B16, V1.B16, V1.B16
-	WORD $0x4e69d568 // fadd v8.2d, v11.2d, v9.2d
-	WORD $0x6e67dcc7 // fmul v7.2d, v6.2d, v7.2d
-	WORD $0x6e65dc65 // fmul v5.2d, v3.2d, v5.2d
+	VLD1R (R16), [V14.D2]
+	WORD $0x6e6de5cd // fcmge v13.2d, v14.2d, v13.2d
+	VAND V13.B16, V8.B16, V8.B16
+	WORD $0x6e6bdc6b // fmul v11.2d, v3.2d, v11.2d
+	WORD $0x4e6bd64b // fadd v11.2d, v18.2d, v11.2d
+	WORD $0x6e73dc2d // fmul v13.2d, v1.2d, v19.2d
+	WORD $0x4e6dd56b // fadd v11.2d, v11.2d, v13.2d
+	WORD $0x6e74dc2d // fmul v13.2d, v1.2d, v20.2d
+	WORD $0x4e6dd6cd // fadd v13.2d, v22.2d, v13.2d
+	WORD $0x6e6bdc6b // fmul v11.2d, v3.2d, v11.2d
+	WORD $0x4e6bd6eb // fadd v11.2d, v23.2d, v11.2d
+	WORD $0x6e6ddc2d // fmul v13.2d, v1.2d, v13.2d
+	WORD $0x4e6dd56b // fadd v11.2d, v11.2d, v13.2d
+	WORD $0x4ee9d56b // fsub v11.2d, v11.2d, v9.2d
+	WORD $0x4e69d569 // fadd v9.2d, v11.2d, v9.2d
+	WORD $0x6e67dc67 // fmul v7.2d, v3.2d, v7.2d
+	WORD $0x6e65dc25 // fmul v5.2d, v1.2d, v5.2d
 	WORD $0x4e65d4e5 // fadd v5.2d, v7.2d, v5.2d
-	WORD $0x6e62dd02 // fmul v2.2d, v8.2d, v2.2d
+	WORD $0x6e62dd22 // fmul v2.2d, v9.2d, v2.2d
 	WORD $0x4e62d4a2 // fadd v2.2d, v5.2d, v2.2d
 	WORD $0x6e62dd42 // fmul v2.2d, v10.2d, v2.2d
 	WORD $0x4e62d582 // fadd v2.2d, v12.2d, v2.2d
 	FMOVQ F2, 1056(R5)
-	WORD $0x6e60dcc0 // fmul v0.2d, v6.2d, v0.2d
-	WORD $0x6e64dc64 // fmul v4.2d, v3.2d, v4.2d
+	WORD $0x6e60dc60 // fmul v0.2d, v3.2d, v0.2d
+	WORD $0x6e64dc24 // fmul v4.2d, v1.2d, v4.2d
 	WORD $0x4e64d400 // fadd v0.2d, v0.2d, v4.2d
-	FMOVQ 96(RSP), F4
-	WORD $0x6e64dd04 // fmul v4.2d, v8.2d, v4.2d
+	WORD $0x6e66dd24 // fmul v4.2d, v9.2d, v6.2d
 	WORD $0x4e64d400 // fadd v0.2d, v0.2d, v4.2d
 	WORD $0x6e60dd40 // fmul v0.2d, v10.2d, v0.2d
 	FMOVQ 96(R5), F4
 	WORD $0x4e60d480 // fadd v0.2d, v4.2d, v0.2d
 	FMOVQ F0, 1120(R5)
 	FMOVQ 352(R5), F4
-	WORD $0x6e64dcc4 // fmul v4.2d, v6.2d, v4.2d
-	FMOVQ 544(R5), F5
-	WORD $0x6e65dc63 // fmul v3.2d, v3.2d, v5.2d
-	WORD $0x4e63d483 // fadd v3.2d, v4.2d, v3.2d
-	FMOVQ 80(RSP), F4
-	WORD $0x6e64dd04 // fmul v4.2d, v8.2d, v4.2d
-	WORD $0x4e64d463 // fadd v3.2d, v3.2d, v4.2d
-	WORD $0x6e63dd43 // fmul v3.2d, v10.2d, v3.2d
-	FMOVQ 160(R5), F4
-	WORD $0x4e63d483 // fadd v3.2d, v4.2d, v3.2d
-	FMOVQ F3, 1184(R5)
+	WORD $0x6e64dc63 // fmul v3.2d, v3.2d, v4.2d
+	FMOVQ 544(R5), F4
+	WORD $0x6e64dc21 // fmul v1.2d, v1.2d, v4.2d
+	WORD $0x4e61d461 // fadd v1.2d, v3.2d, v1.2d
+	FMOVQ 48(RSP), F3
+	WORD $0x6e63dd23 // fmul v3.2d, v9.2d, v3.2d
+	WORD $0x4e63d421 // fadd v1.2d, v1.2d, v3.2d
+	WORD $0x6e61dd41 // fmul v1.2d, v10.2d, v1.2d
+	FMOVQ 160(R5), F3
+	WORD $0x4e61d461 // fadd v1.2d, v3.2d, v1.2d
+	FMOVQ F1, 1184(R5)
 	ADD $24, R0, R16
-	VLD1R (R16), [V4.D2]
+	VLD1R (R16), [V3.D2]
 	ADD $32, R0, R16
-	VLD1R (R16), [V5.D2]
-	VMOV V1.B16, V6.B16
-	VBSL V5.B16, V4.B16, V6.B16
-	FMOVQ F6, 1248(R5)
+	VLD1R (R16), [V4.D2]
+	VMOV V8.B16, V5.B16
+	VBSL V4.B16, V3.B16, V5.B16
+	FMOVQ F5, 1248(R5)
 	FMOVQ 304(R5), F0
 	FMOVQ 560(R5), F1
 	WORD $0x6e61dc02 // fmul v2.2d, v0.2d, v1.2d
@@ -4093,104 +4024,93 @@ charts:
 	WORD $0x6e75de35 // fmul v21.2d, v17.2d, v21.2d
 	WORD $0x4e75d5ad // fadd v13.2d, v13.2d, v21.2d
 	WORD $0x4ee9d5ad // fsub v13.2d, v13.2d, v9.2d
-	WORD $0x6e6bddf5 // fmul v21.2d, v15.2d, v11.2d
-	WORD $0x4e75d655 // fadd v21.2d, v18.2d, v21.2d
-	WORD $0x6e73de38 // fmul v24.2d, v17.2d, v19.2d
-	WORD $0x4e78d6b5 // fadd v21.2d, v21.2d, v24.2d
-	WORD $0x6e74de38 // fmul v24.2d, v17.2d, v20.2d
-	WORD $0x4e78d6d8 // fadd v24.2d, v22.2d, v24.2d
-	WORD $0x6e75ddf5 // fmul v21.2d, v15.2d, v21.2d
-	WORD $0x4e75d6f5 // fadd v21.2d, v23.2d, v21.2d
-	WORD $0x6e78de38 // fmul v24.2d, v17.2d, v24.2d
-	WORD $0x4e78d6b5 // fadd v21.2d, v21.2d, v24.2d
-	WORD $0x4ee9d6b5 // fsub v21.2d, v21.2d, v9.2d
-	WORD $0x4e6bd578 // fadd v24.2d, v11.2d, v11.2d
-	WORD $0x4e74d699 // fadd v25.2d, v20.2d, v20.2d
-	WORD $0x6e78ddfa // fmul v26.2d, v15.2d, v24.2d
-	WORD $0x4e7ad65a // fadd v26.2d, v18.2d, v26.2d
-	WORD $0x6e73de3b // fmul v27.2d, v17.2d, v19.2d
+	WORD $0x4e6bd575 // fadd v21.2d, v11.2d, v11.2d
+	WORD $0x4e74d698 // fadd v24.2d, v20.2d, v20.2d
+	WORD $0x6e75ddf9 // fmul v25.2d, v15.2d, v21.2d
+	WORD $0x4e79d659 // fadd v25.2d, v18.2d, v25.2d
+	WORD $0x6e73de3a // fmul v26.2d, v17.2d, v19.2d
+	WORD $0x4e7ad739 // fadd v25.2d, v25.2d, v26.2d
+	WORD $0x6e78de3a // fmul v26.2d, v17.2d, v24.2d
+	WORD $0x4e7ad6da // fadd v26.2d, v22.2d, v26.2d
+	WORD $0x6e73ddfb // fmul v27.2d, v15.2d, v19.2d
 	WORD $0x4e7bd75a // fadd v26.2d, v26.2d, v27.2d
-	WORD $0x6e79de3b // fmul v27.2d, v17.2d, v25.2d
-	WORD $0x4e7bd6db // fadd v27.2d, v22.2d, v27.2d
-	WORD $0x6e73ddfc // fmul v28.2d, v15.2d, v19.2d
+	WORD $0x4eefd5fb // fsub v27.2d, v15.2d, v15.2d
+	WORD $0x6e79ddbc // fmul v28.2d, v13.2d, v25.2d
 	WORD $0x4e7cd77b // fadd v27.2d, v27.2d, v28.2d
-	WORD $0x4eefd5fc // fsub v28.2d, v15.2d, v15.2d
-	WORD $0x6e7adebd // fmul v29.2d, v21.2d, v26.2d
+	WORD $0x4ef1d63c // fsub v28.2d, v17.2d, v17.2d
+	WORD $0x6e7addbd // fmul v29.2d, v13.2d, v26.2d
 	WORD $0x4e7dd79c // fadd v28.2d, v28.2d, v29.2d
-	WORD $0x4ef1d63d // fsub v29.2d, v17.2d, v17.2d
-	WORD $0x6e7bdeb0 // fmul v16.2d, v21.2d, v27.2d
-	WORD $0x4e70d7b0 // fadd v16.2d, v29.2d, v16.2d
-	WORD $0x6e7adf5d // fmul v29.2d, v26.2d, v26.2d
-	FMOVQ F8, 112(RSP)
+	WORD $0x6e79df3d // fmul v29.2d, v25.2d, v25.2d
 	ADD $24, R0, R16
-	VLD1R (R16), [V8.D2]
-	WORD $0x4e7dd51d // fadd v29.2d, v8.2d, v29.2d
-	WORD $0x6e78deb8 // fmul v24.2d, v21.2d, v24.2d
+	VLD1R (R16), [V16.D2]
+	WORD $0x4e7dd61d // fadd v29.2d, v16.2d, v29.2d
+	WORD $0x6e75ddb5 // fmul v21.2d, v13.2d, v21.2d
+	WORD $0x4e75d7b5 // fadd v21.2d, v29.2d, v21.2d
+	WORD $0x6e7adf5d // fmul v29.2d, v26.2d, v26.2d
+	WORD $0x4e7dd61d // fadd v29.2d, v16.2d, v29.2d
+	WORD $0x6e78ddb8 // fmul v24.2d, v13.2d, v24.2d
 	WORD $0x4e78d7b8 // fadd v24.2d, v29.2d, v24.2d
-	WORD $0x6e7bdf7d // fmul v29.2d, v27.2d, v27.2d
-	WORD $0x4e7dd51d // fadd v29.2d, v8.2d, v29.2d
-	WORD $0x6e79deb9 // fmul v25.2d, v21.2d, v25.2d
-	WORD $0x4e79d7b9 // fadd v25.2d, v29.2d, v25.2d
-	WORD $0x6e7bdf5a // fmul v26.2d, v26.2d, v27.2d
-	WORD $0x6e73deb5 // fmul v21.2d, v21.2d, v19.2d
-	WORD $0x4e75d755 // fadd v21.2d, v26.2d, v21.2d
-	WORD $0x6e79df1a // fmul v26.2d, v24.2d, v25.2d
-	WORD $0x6e75debb // fmul v27.2d, v21.2d, v21.2d
-	WORD $0x4efbd75b // fsub v27.2d, v26.2d, v27.2d
+	WORD $0x6e7adf39 // fmul v25.2d, v25.2d, v26.2d
+	WORD $0x6e73ddad // fmul v13.2d, v13.2d, v19.2d
+	WORD $0x4e6dd72d // fadd v13.2d, v25.2d, v13.2d
+	WORD $0x6e78deb9 // fmul v25.2d, v21.2d, v24.2d
+	WORD $0x6e6dddba // fmul v26.2d, v13.2d, v13.2d
+	WORD $0x4efad73a // fsub v26.2d, v25.2d, v26.2d
 	ADD $32, R0, R16
 	VLD1R (R16), [V29.D2]
-	WORD $0x6efde71d // fcmgt v29.2d, v24.2d, v29.2d
+	WORD $0x6efde6bd // fcmgt v29.2d, v21.2d, v29.2d
+	FMOVQ F8, 64(RSP)
 	ADD $40, R0, R16
-	VLD1R (R16), [V1.D2]
-	WORD $0x6e7adc21 // fmul v1.2d, v1.2d, v26.2d
-	WORD $0x6ee1e761 // fcmgt v1.2d, v27.2d, v1.2d
-	VAND V1.B16, V29.B16, V1.B16
-	WORD $0x6e7bfd08 // fdiv v8.2d, v8.2d, v27.2d
-	WORD $0x6e7cdf39 // fmul v25.2d, v25.2d, v28.2d
-	WORD $0x6e70deba // fmul v26.2d, v21.2d, v16.2d
-	WORD $0x4efad739 // fsub v25.2d, v25.2d, v26.2d
-	WORD $0x6e68df39 // fmul v25.2d, v25.2d, v8.2d
-	WORD $0x6e70df10 // fmul v16.2d, v24.2d, v16.2d
+	VLD1R (R16), [V8.D2]
+	WORD $0x6e79dd08 // fmul v8.2d, v8.2d, v25.2d
+	WORD $0x6ee8e748 // fcmgt v8.2d, v26.2d, v8.2d
+	VAND V8.B16, V29.B16, V8.B16
+	WORD $0x6e7afe10 // fdiv v16.2d, v16.2d, v26.2d
+	WORD $0x6e7bdf18 // fmul v24.2d, v24.2d, v27.2d
+	WORD $0x6e7cddb9 // fmul v25.2d, v13.2d, v28.2d
+	WORD $0x4ef9d718 // fsub v24.2d, v24.2d, v25.2d
+	WORD $0x6e70df18 // fmul v24.2d, v24.2d, v16.2d
 	WORD $0x6e7cdeb5 // fmul v21.2d, v21.2d, v28.2d
-	WORD $0x4ef5d610 // fsub v16.2d, v16.2d, v21.2d
-	WORD $0x6e68de08 // fmul v8.2d, v16.2d, v8.2d
-	WORD $0x4ef9d5f0 // fsub v16.2d, v15.2d, v25.2d
-	WORD $0x4ee8d628 // fsub v8.2d, v17.2d, v8.2d
+	WORD $0x6e7bddad // fmul v13.2d, v13.2d, v27.2d
+	WORD $0x4eedd6ad // fsub v13.2d, v21.2d, v13.2d
+	WORD $0x6e70ddad // fmul v13.2d, v13.2d, v16.2d
+	WORD $0x4ef8d5f0 // fsub v16.2d, v15.2d, v24.2d
+	WORD $0x4eedd62d // fsub v13.2d, v17.2d, v13.2d
 	WORD $0x6e6bde15 // fmul v21.2d, v16.2d, v11.2d
 	WORD $0x4e75d655 // fadd v21.2d, v18.2d, v21.2d
-	WORD $0x6e73dd18 // fmul v24.2d, v8.2d, v19.2d
+	WORD $0x6e73ddb8 // fmul v24.2d, v13.2d, v19.2d
 	WORD $0x4e78d6b5 // fadd v21.2d, v21.2d, v24.2d
-	WORD $0x6e74dd18 // fmul v24.2d, v8.2d, v20.2d
+	WORD $0x6e74ddb8 // fmul v24.2d, v13.2d, v20.2d
 	WORD $0x4e78d6d8 // fadd v24.2d, v22.2d, v24.2d
 	WORD $0x6e75de15 // fmul v21.2d, v16.2d, v21.2d
 	WORD $0x4e75d6f5 // fadd v21.2d, v23.2d, v21.2d
-	WORD $0x6e78dd18 // fmul v24.2d, v8.2d, v24.2d
+	WORD $0x6e78ddb8 // fmul v24.2d, v13.2d, v24.2d
 	WORD $0x4e78d6b5 // fadd v21.2d, v21.2d, v24.2d
 	WORD $0x4ee9d6b5 // fsub v21.2d, v21.2d, v9.2d
 	WORD $0x4e6bd578 // fadd v24.2d, v11.2d, v11.2d
 	WORD $0x4e74d699 // fadd v25.2d, v20.2d, v20.2d
 	WORD $0x6e78de1a // fmul v26.2d, v16.2d, v24.2d
 	WORD $0x4e7ad65a // fadd v26.2d, v18.2d, v26.2d
-	WORD $0x6e73dd1b // fmul v27.2d, v8.2d, v19.2d
+	WORD $0x6e73ddbb // fmul v27.2d, v13.2d, v19.2d
 	WORD $0x4e7bd75a // fadd v26.2d, v26.2d, v27.2d
-	WORD $0x6e79dd1b // fmul v27.2d, v8.2d, v25.2d
+	WORD $0x6e79ddbb // fmul v27.2d, v13.2d, v25.2d
 	WORD $0x4e7bd6db // fadd v27.2d, v22.2d, v27.2d
 	WORD $0x6e73de1c // fmul v28.2d, v16.2d, v19.2d
 	WORD $0x4e7cd77b // fadd v27.2d, v27.2d, v28.2d
 	WORD $0x4eefd61c // fsub v28.2d, v16.2d, v15.2d
 	WORD $0x6e7adebd // fmul v29.2d, v21.2d, v26.2d
 	WORD $0x4e7dd79c // fadd v28.2d, v28.2d, v29.2d
-	WORD $0x4ef1d51d // fsub v29.2d, v8.2d, v17.2d
-	WORD $0x6e7bdea3 // fmul v3.2d, v21.2d, v27.2d
-	WORD $0x4e63d7a3 // fadd v3.2d, v29.2d, v3.2d
+	WORD $0x4ef1d5bd // fsub v29.2d, v13.2d, v17.2d
+	WORD $0x6e7bdea1 // fmul v1.2d, v21.2d, v27.2d
+	WORD $0x4e61d7a1 // fadd v1.2d, v29.2d, v1.2d
 	WORD $0x6e7adf5d // fmul v29.2d, v26.2d, v26.2d
 	ADD $24, R0, R16
-	VLD1R (R16), [V14.D2]
-	WORD $0x4e7dd5dd // fadd v29.2d, v14.2d, v29.2d
+	VLD1R (R16), [V3.D2]
+	WORD $0x4e7dd47d // fadd v29.2d, v3.2d, v29.2d
 	WORD $0x6e78deb8 // fmul v24.2d, v21.2d, v24.2d
 	WORD $0x4e78d7b8 // fadd v24.2d, v29.2d, v24.2d
 	WORD $0x6e7bdf7d // fmul v29.2d, v27.2d, v27.2d
-	WORD $0x4e7dd5dd // fadd v29.2d, v14.2d, v29.2d
+	WORD $0x4e7dd47d // fadd v29.2d, v3.2d, v29.2d
 	WORD $0x6e79deb9 // fmul v25.2d, v21.2d, v25.2d
 	WORD $0x4e79d7b9 // fadd v25.2d, v29.2d, v25.2d
 	WORD $0x6e7bdf5a // fmul v26.2d, v26.2d, v27.2d
@@ -4202,160 +4122,148 @@ charts:
 	ADD $32, R0, R16
 	VLD1R (R16), [V29.D2]
 	WORD $0x6efde71d // fcmgt v29.2d, v24.2d, v29.2d
-	FMOVQ F6, 128(RSP)
 	ADD $40, R0, R16
-	VLD1R (R16), [V6.D2]
-	WORD $0x6e7adcc6 // fmul v6.2d, v6.2d, v26.2d
-	WORD $0x6ee6e766 // fcmgt v6.2d, v27.2d, v6.2d
-	VAND V6.B16, V29.B16, V6.B16
-	VAND V6.B16, V1.B16, V1.B16
-	WORD $0x6e7bfdc6 // fdiv v6.2d, v14.2d, v27.2d
+	VLD1R (R16), [V14.D2]
+	WORD $0x6e7addce // fmul v14.2d, v14.2d, v26.2d
+	WORD $0x6eeee76e // fcmgt v14.2d, v27.2d, v14.2d
+	VAND V14.B16, V29.B16, V14.B16
+	VAND V14.B16, V8.B16, V8.B16
+	WORD $0x6e7bfc63 // fdiv v3.2d, v3.2d, v27.2d
 	WORD $0x6e7cdf2e // fmul v14.2d, v25.2d, v28.2d
-	WORD $0x6e63deb9 // fmul v25.2d, v21.2d, v3.2d
+	WORD $0x6e61deb9 // fmul v25.2d, v21.2d, v1.2d
 	WORD $0x4ef9d5ce // fsub v14.2d, v14.2d, v25.2d
-	WORD $0x6e66ddce // fmul v14.2d, v14.2d, v6.2d
-	WORD $0x6e63df03 // fmul v3.2d, v24.2d, v3.2d
+	WORD $0x6e63ddce // fmul v14.2d, v14.2d, v3.2d
+	WORD $0x6e61df01 // fmul v1.2d, v24.2d, v1.2d
 	WORD $0x6e7cdeb5 // fmul v21.2d, v21.2d, v28.2d
-	WORD $0x4ef5d463 // fsub v3.2d, v3.2d, v21.2d
-	WORD $0x6e66dc63 // fmul v3.2d, v3.2d, v6.2d
-	WORD $0x4eeed606 // fsub v6.2d, v16.2d, v14.2d
-	WORD $0x4ee3d503 // fsub v3.2d, v8.2d, v3.2d
-	WORD $0x6e6bdcc8 // fmul v8.2d, v6.2d, v11.2d
-	WORD $0x4e68d648 // fadd v8.2d, v18.2d, v8.2d
-	WORD $0x6e73dc6e // fmul v14.2d, v3.2d, v19.2d
-	WORD $0x4e6ed508 // fadd v8.2d, v8.2d, v14.2d
-	WORD $0x6e74dc6e // fmul v14.2d, v3.2d, v20.2d
+	WORD $0x4ef5d421 // fsub v1.2d, v1.2d, v21.2d
+	WORD $0x6e63dc21 // fmul v1.2d, v1.2d, v3.2d
+	WORD $0x4eeed603 // fsub v3.2d, v16.2d, v14.2d
+	WORD $0x4ee1d5a1 // fsub v1.2d, v13.2d, v1.2d
+	WORD $0x6e6bdc6d // fmul v13.2d, v3.2d, v11.2d
+	WORD $0x4e6dd64d // fadd v13.2d, v18.2d, v13.2d
+	WORD $0x6e73dc2e // fmul v14.2d, v1.2d, v19.2d
+	WORD $0x4e6ed5ad // fadd v13.2d, v13.2d, v14.2d
+	WORD $0x6e74dc2e // fmul v14.2d, v1.2d, v20.2d
 	WORD $0x4e6ed6ce // fadd v14.2d, v22.2d, v14.2d
-	WORD $0x6e68dcc8 // fmul v8.2d, v6.2d, v8.2d
-	WORD $0x4e68d6e8 // fadd v8.2d, v23.2d, v8.2d
-	WORD $0x6e6edc6e // fmul v14.2d, v3.2d, v14.2d
-	WORD $0x4e6ed508 // fadd v8.2d, v8.2d, v14.2d
-	WORD $0x4ee9d508 // fsub v8.2d, v8.2d, v9.2d
+	WORD $0x6e6ddc6d // fmul v13.2d, v3.2d, v13.2d
+	WORD $0x4e6dd6ed // fadd v13.2d, v23.2d, v13.2d
+	WORD $0x6e6edc2e // fmul v14.2d, v1.2d, v14.2d
+	WORD $0x4e6ed5ad // fadd v13.2d, v13.2d, v14.2d
+	WORD $0x4ee9d5ad // fsub v13.2d, v13.2d, v9.2d
 	WORD $0x4e6bd56e // fadd v14.2d, v11.2d, v11.2d
 	WORD $0x4e74d690 // fadd v16.2d, v20.2d, v20.2d
-	WORD $0x6e6edcd5 // fmul v21.2d, v6.2d, v14.2d
+	WORD $0x6e6edc75 // fmul v21.2d, v3.2d, v14.2d
 	WORD $0x4e75d655 // fadd v21.2d, v18.2d, v21.2d
-	WORD $0x6e73dc78 // fmul v24.2d, v3.2d, v19.2d
+	WORD $0x6e73dc38 // fmul v24.2d, v1.2d, v19.2d
 	WORD $0x4e78d6b5 // fadd v21.2d, v21.2d, v24.2d
-	WORD $0x6e70dc78 // fmul v24.2d, v3.2d, v16.2d
+	WORD $0x6e70dc38 // fmul v24.2d, v1.2d, v16.2d
 	WORD $0x4e78d6d8 // fadd v24.2d, v22.2d, v24.2d
-	WORD $0x6e73dcd9 // fmul v25.2d, v6.2d, v19.2d
+	WORD $0x6e73dc79 // fmul v25.2d, v3.2d, v19.2d
 	WORD $0x4e79d718 // fadd v24.2d, v24.2d, v25.2d
-	WORD $0x4eefd4d9 // fsub v25.2d, v6.2d, v15.2d
-	WORD $0x6e75dd1a // fmul v26.2d, v8.2d, v21.2d
-	WORD $0x4e7ad739 // fadd v25.2d, v25.2d, v26.2d
-	WORD $0x4ef1d47a // fsub v26.2d, v3.2d, v17.2d
-	WORD $0x6e78dd1b // fmul v27.2d, v8.2d, v24.2d
-	WORD $0x4e7bd75a // fadd v26.2d, v26.2d, v27.2d
-	WORD $0x6e75debb // fmul v27.2d, v21.2d, v21.2d
+	WORD $0x4eefd46f // fsub v15.2d, v3.2d, v15.2d
+	WORD $0x6e75ddb9 // fmul v25.2d, v13.2d, v21.2d
+	WORD $0x4e79d5ef // fadd v15.2d, v15.2d, v25.2d
+	WORD $0x4ef1d431 // fsub v17.2d, v1.2d, v17.2d
+	WORD $0x6e78ddb9 // fmul v25.2d, v13.2d, v24.2d
+	WORD $0x4e79d631 // fadd v17.2d, v17.2d, v25.2d
+	WORD $0x6e75deb9 // fmul v25.2d, v21.2d, v21.2d
 	ADD $24, R0, R16
-	VLD1R (R16), [V28.D2]
-	WORD $0x4e7bd79b // fadd v27.2d, v28.2d, v27.2d
-	WORD $0x6e6edd0e // fmul v14.2d, v8.2d, v14.2d
-	WORD $0x4e6ed76e // fadd v14.2d, v27.2d, v14.2d
-	WORD $0x6e78df1b // fmul v27.2d, v24.2d, v24.2d
-	WORD $0x4e7bd79b // fadd v27.2d, v28.2d, v27.2d
-	WORD $0x6e70dd10 // fmul v16.2d, v8.2d, v16.2d
-	WORD $0x4e70d770 // fadd v16.2d, v27.2d, v16.2d
+	VLD1R (R16), [V26.D2]
+	WORD $0x4e79d759 // fadd v25.2d, v26.2d, v25.2d
+	WORD $0x6e6eddae // fmul v14.2d, v13.2d, v14.2d
+	WORD $0x4e6ed72e // fadd v14.2d, v25.2d, v14.2d
+	WORD $0x6e78df19 // fmul v25.2d, v24.2d, v24.2d
+	WORD $0x4e79d759 // fadd v25.2d, v26.2d, v25.2d
+	WORD $0x6e70ddb0 // fmul v16.2d, v13.2d, v16.2d
+	WORD $0x4e70d730 // fadd v16.2d, v25.2d, v16.2d
 	WORD $0x6e78deb5 // fmul v21.2d, v21.2d, v24.2d
-	WORD $0x6e73dd08 // fmul v8.2d, v8.2d, v19.2d
-	WORD $0x4e68d6a8 // fadd v8.2d, v21.2d, v8.2d
+	WORD $0x6e73ddad // fmul v13.2d, v13.2d, v19.2d
+	WORD $0x4e6dd6ad // fadd v13.2d, v21.2d, v13.2d
 	WORD $0x6e70ddd5 // fmul v21.2d, v14.2d, v16.2d
-	WORD $0x6e68dd18 // fmul v24.2d, v8.2d, v8.2d
+	WORD $0x6e6dddb8 // fmul v24.2d, v13.2d, v13.2d
 	WORD $0x4ef8d6b8 // fsub v24.2d, v21.2d, v24.2d
 	ADD $32, R0, R16
-	VLD1R (R16), [V27.D2]
-	WORD $0x6efbe5db // fcmgt v27.2d, v14.2d, v27.2d
+	VLD1R (R16), [V25.D2]
+	WORD $0x6ef9e5d9 // fcmgt v25.2d, v14.2d, v25.2d
 	ADD $40, R0, R16
-	VLD1R (R16), [V29.D2]
-	WORD $0x6e75dfb5 // fmul v21.2d, v29.2d, v21.2d
+	VLD1R (R16), [V27.D2]
+	WORD $0x6e75df75 // fmul v21.2d, v27.2d, v21.2d
 	WORD $0x6ef5e715 // fcmgt v21.2d, v24.2d, v21.2d
-	VAND V21.B16, V27.B16, V21.B16
-	VAND V21.B16, V1.B16, V1.B16
-	WORD $0x6e78ff95 // fdiv v21.2d, v28.2d, v24.2d
-	WORD $0x6e79de10 // fmul v16.2d, v16.2d, v25.2d
-	WORD $0x6e7add18 // fmul v24.2d, v8.2d, v26.2d
+	VAND V21.B16, V25.B16, V21.B16
+	VAND V21.B16, V8.B16, V8.B16
+	WORD $0x6e78ff55 // fdiv v21.2d, v26.2d, v24.2d
+	WORD $0x6e6fde10 // fmul v16.2d, v16.2d, v15.2d
+	WORD $0x6e71ddb8 // fmul v24.2d, v13.2d, v17.2d
 	WORD $0x4ef8d610 // fsub v16.2d, v16.2d, v24.2d
 	WORD $0x6e75de10 // fmul v16.2d, v16.2d, v21.2d
-	WORD $0x6e7addce // fmul v14.2d, v14.2d, v26.2d
-	WORD $0x6e79dd08 // fmul v8.2d, v8.2d, v25.2d
-	WORD $0x4ee8d5c8 // fsub v8.2d, v14.2d, v8.2d
-	WORD $0x6e75dd08 // fmul v8.2d, v8.2d, v21.2d
-	WORD $0x4ef0d4c6 // fsub v6.2d, v6.2d, v16.2d
-	WORD $0x4ee8d463 // fsub v3.2d, v3.2d, v8.2d
-	WORD $0x6e6bdccb // fmul v11.2d, v6.2d, v11.2d
-	WORD $0x4e6bd64b // fadd v11.2d, v18.2d, v11.2d
-	WORD $0x6e73dc6e // fmul v14.2d, v3.2d, v19.2d
-	WORD $0x4e6ed56b // fadd v11.2d, v11.2d, v14.2d
-	WORD $0x6e74dc6e // fmul v14.2d, v3.2d, v20.2d
-	WORD $0x4e6ed6ce // fadd v14.2d, v22.2d, v14.2d
-	WORD $0x6e6bdccb // fmul v11.2d, v6.2d, v11.2d
-	WORD $0x4e6bd6eb // fadd v11.2d, v23.2d, v11.2d
-	WORD $0x6e6edc6e // fmul v14.2d, v3.2d, v14.2d
-	WORD $0x4e6ed56b // fadd v11.2d, v11.2d, v14.2d
-	WORD $0x4ee9d56b // fsub v11.2d, v11.2d, v9.2d
-	WORD $0x4eefd4ce // fsub v14.2d, v6.2d, v15.2d
-	WORD $0x4ef1d46f // fsub v15.2d, v3.2d, v17.2d
-	WORD $0x6e6eddce // fmul v14.2d, v14.2d, v14.2d
-	WORD $0x6e6fddef // fmul v15.2d, v15.2d, v15.2d
-	WORD $0x4e6fd5ce // fadd v14.2d, v14.2d, v15.2d
-	WORD $0x6e6bdd6f // fmul v15.2d, v11.2d, v11.2d
-	WORD $0x4e6fd5ce // fadd v14.2d, v14.2d, v15.2d
+	WORD $0x6e71ddce // fmul v14.2d, v14.2d, v17.2d
+	WORD $0x6e6fddad // fmul v13.2d, v13.2d, v15.2d
+	WORD $0x4eedd5cd // fsub v13.2d, v14.2d, v13.2d
+	WORD $0x6e75ddad // fmul v13.2d, v13.2d, v21.2d
+	WORD $0x4ef0d463 // fsub v3.2d, v3.2d, v16.2d
+	WORD $0x4eedd421 // fsub v1.2d, v1.2d, v13.2d
+	WORD $0x6e70de0e // fmul v14.2d, v16.2d, v16.2d
 	WORD $0x6e6dddad // fmul v13.2d, v13.2d, v13.2d
-	WORD $0x6e6ee5ad // fcmge v13.2d, v13.2d, v14.2d
-	VAND V13.B16, V1.B16, V1.B16
-	WORD $0x6e70de0d // fmul v13.2d, v16.2d, v16.2d
-	WORD $0x6e68dd08 // fmul v8.2d, v8.2d, v8.2d
-	WORD $0x4e68d5a8 // fadd v8.2d, v13.2d, v8.2d
+	WORD $0x4e6dd5cd // fadd v13.2d, v14.2d, v13.2d
 	ADD $48, R0, R16
-	VLD1R (R16), [V13.D2]
-	WORD $0x6e68e5a8 // fcmge v8.2d, v13.2d, v8.2d
-	VAND V8.B16, V1.B16, V1.B16
-	WORD $0x6e66dcc8 // fmul v8.2d, v6.2d, v6.2d
+	VLD1R (R16), [V14.D2]
+	WORD $0x6e6de5cd // fcmge v13.2d, v14.2d, v13.2d
+	VAND V13.B16, V8.B16, V8.B16
 	WORD $0x6e63dc6d // fmul v13.2d, v3.2d, v3.2d
-	WORD $0x4e6dd508 // fadd v8.2d, v8.2d, v13.2d
+	WORD $0x6e61dc2e // fmul v14.2d, v1.2d, v1.2d
+	WORD $0x4e6ed5ad // fadd v13.2d, v13.2d, v14.2d
 	ADD $56, R0, R16
-	VLD1R (R16), [V13.D2]
-	WORD $0x6e68e5a8 // fcmge v8.2d, v13.2d, v8.2d
-	VAND V8.B16, V1.B16, V1.B16
-	WORD $0x4e69d568 // fadd v8.2d, v11.2d, v9.2d
-	WORD $0x6e67dcc7 // fmul v7.2d, v6.2d, v7.2d
-	WORD $0x6e65dc65 // fmul v5.2d, v3.2d, v5.2d
+	VLD1R (R16), [V14.D2]
+	WORD $0x6e6de5cd // fcmge v13.2d, v14.2d, v13.2d
+	VAND V13.B16, V8.B16, V8.B16
+	WORD $0x6e6bdc6b // fmul v11.2d, v3.2d, v11.2d
+	WORD $0x4e6bd64b // fadd v11.2d, v18.2d, v11.2d
+	WORD $0x6e73dc2d // fmul v13.2d, v1.2d, v19.2d
+	WORD $0x4e6dd56b // fadd v11.2d, v11.2d, v13.2d
+	WORD $0x6e74dc2d // fmul v13.2d, v1.2d, v20.2d
+	WORD $0x4e6dd6cd // fadd v13.2d, v22.2d, v13.2d
+	WORD $0x6e6bdc6b // fmul v11.2d, v3.2d, v11.2d
+	WORD $0x4e6bd6eb // fadd v11.2d, v23.2d, v11.2d
+	WORD $0x6e6ddc2d // fmul v13.2d, v1.2d, v13.2d
+	WORD $0x4e6dd56b // fadd v11.2d, v11.2d, v13.2d
+	WORD $0x4ee9d56b // fsub v11.2d, v11.2d, v9.2d
+	WORD $0x4e69d569 // fadd v9.2d, v11.2d, v9.2d
+	WORD $0x6e67dc67 // fmul v7.2d, v3.2d, v7.2d
+	WORD $0x6e65dc25 // fmul v5.2d, v1.2d, v5.2d
 	WORD $0x4e65d4e5 // fadd v5.2d, v7.2d, v5.2d
-	WORD $0x6e62dd02 // fmul v2.2d, v8.2d, v2.2d
+	WORD $0x6e62dd22 // fmul v2.2d, v9.2d, v2.2d
 	WORD $0x4e62d4a2 // fadd v2.2d, v5.2d, v2.2d
 	WORD $0x6e62dd42 // fmul v2.2d, v10.2d, v2.2d
 	WORD $0x4e62d582 // fadd v2.2d, v12.2d, v2.2d
 	FMOVQ F2, 1072(R5)
-	WORD $0x6e60dcc0 // fmul v0.2d, v6.2d, v0.2d
-	WORD $0x6e64dc64 // fmul v4.2d, v3.2d, v4.2d
+	WORD $0x6e60dc60 // fmul v0.2d, v3.2d, v0.2d
+	WORD $0x6e64dc24 // fmul v4.2d, v1.2d, v4.2d
 	WORD $0x4e64d400 // fadd v0.2d, v0.2d, v4.2d
-	FMOVQ 128(RSP), F4
-	WORD $0x6e64dd04 // fmul v4.2d, v8.2d, v4.2d
+	WORD $0x6e66dd24 // fmul v4.2d, v9.2d, v6.2d
 	WORD $0x4e64d400 // fadd v0.2d, v0.2d, v4.2d
 	WORD $0x6e60dd40 // fmul v0.2d, v10.2d, v0.2d
 	FMOVQ 112(R5), F4
 	WORD $0x4e60d480 // fadd v0.2d, v4.2d, v0.2d
 	FMOVQ F0, 1136(R5)
 	FMOVQ 368(R5), F4
-	WORD $0x6e64dcc4 // fmul v4.2d, v6.2d, v4.2d
-	FMOVQ 560(R5), F5
-	WORD $0x6e65dc63 // fmul v3.2d, v3.2d, v5.2d
-	WORD $0x4e63d483 // fadd v3.2d, v4.2d, v3.2d
-	FMOVQ 112(RSP), F4
-	WORD $0x6e64dd04 // fmul v4.2d, v8.2d, v4.2d
-	WORD $0x4e64d463 // fadd v3.2d, v3.2d, v4.2d
-	WORD $0x6e63dd43 // fmul v3.2d, v10.2d, v3.2d
-	FMOVQ 176(R5), F4
-	WORD $0x4e63d483 // fadd v3.2d, v4.2d, v3.2d
-	FMOVQ F3, 1200(R5)
+	WORD $0x6e64dc63 // fmul v3.2d, v3.2d, v4.2d
+	FMOVQ 560(R5), F4
+	WORD $0x6e64dc21 // fmul v1.2d, v1.2d, v4.2d
+	WORD $0x4e61d461 // fadd v1.2d, v3.2d, v1.2d
+	FMOVQ 64(RSP), F3
+	WORD $0x6e63dd23 // fmul v3.2d, v9.2d, v3.2d
+	WORD $0x4e63d421 // fadd v1.2d, v1.2d, v3.2d
+	WORD $0x6e61dd41 // fmul v1.2d, v10.2d, v1.2d
+	FMOVQ 176(R5), F3
+	WORD $0x4e61d461 // fadd v1.2d, v3.2d, v1.2d
+	FMOVQ F1, 1200(R5)
 	ADD $24, R0, R16
-	VLD1R (R16), [V4.D2]
+	VLD1R (R16), [V3.D2]
 	ADD $32, R0, R16
-	VLD1R (R16), [V5.D2]
-	VMOV V1.B16, V6.B16
-	VBSL V5.B16, V4.B16, V6.B16
-	FMOVQ F6, 1264(R5)
+	VLD1R (R16), [V4.D2]
+	VMOV V8.B16, V5.B16
+	VBSL V4.B16, V3.B16, V5.B16
+	FMOVQ F5, 1264(R5)
 	ADD $1280, R5, R5
 	SUBS $1, R2, R2
 	BNE charts
