@@ -207,6 +207,9 @@ type setting struct {
 	// in these, 0 elsewhere.
 	thin  bool
 	start int
+	// bent looks for how much the surface bends by what has been measured, bends is what has been found.
+	bent  bool
+	bends bending
 	// from is the number of neighbours of the chart that those of all rows grow from, 0 where charts are made at once.
 	// keepsSides lets those of single rows grow, where else they would be lost to another face.
 	from       int
@@ -282,7 +285,8 @@ type autoFit struct {
 	// about is the noise about every row in units of that of all, the number of neighbours
 	// to be beyond it where it has to be larger than elsewhere, in thin parts that of the chart that others grow from, or how far
 	// the two sides are from the surface between them where charts are split, else 0, and the noise of the chart of the pilot in units of that about the
-	// row, infinite without one; nil before the pilot. A pilot that looks for thin parts has what was measured about some rows in its place.
+	// row, infinite without one, and how much the surface bends there, as [bending] has it; nil before the pilot. A pilot that looks for thin parts or bends has what
+	// was measured about some rows in its place.
 	about []float64
 }
 
@@ -303,6 +307,9 @@ func (a *autoFit) settingAt(row int, s setting) setting {
 	}
 	if ratio != 1 && s.Sides == 0 {
 		s.neighbors = min(max(int(float64(s.neighbors)*math.Sqrt(ratio)), s.least*a.every(&s, a.cloud.rows())), max(maxNeighbors, s.neighbors))
+	}
+	if part := s.bends.part(about[5]); part != 1 && s.Sides == 0 {
+		s.neighbors = max(int(float64(s.neighbors)*part), leastBent)
 	}
 	s.neighbors = max(s.neighbors, int(about[1]))
 	return s
@@ -345,6 +352,7 @@ type autoWorker struct {
 	drawn *chart.Draw // what the curvature of the chart is drawn to
 
 	few, many []float64 // what has been measured about rows near by
+	bend      float64
 
 	feet chart.Feet // of a point on the charts of the sites
 

@@ -322,6 +322,9 @@ func (w *autoWorker) keep(m *made, k int, ok bool, pulled float64, s, of *settin
 	if s.neighbors > of.neighbors {
 		about[1] = float64(s.neighbors)
 	}
+	if of.bent {
+		about[5] = w.bend
+	}
 	if about[4] = math.Inf(1); ok {
 		about[4] = to[w.width-1] / s.Scale
 	}
@@ -341,6 +344,9 @@ func (w *autoWorker) chartRow(dst []float64, i int, x []float64, at places, s *s
 			return false
 		}
 		w.rows.Gather(at.source, many)
+		if s.measured() {
+			w.recall(s)
+		}
 		if s.thin && w.findThin(s) {
 			break
 		}

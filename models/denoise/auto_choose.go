@@ -278,10 +278,10 @@ func (t *trials) again() (best *compared) {
 // noiseSeen is the noise that risks are estimated with, in units of that of the pilot.
 func (p *autoPrepare) noiseSeen() float64 { return cmp.Or(p.seen, 1) }
 
-// seesNoise tells whether the fewest neighbours compared tell the noise, which is uneven and little: the pilot, of which charts have more, takes what a surface bends
-// by for noise. Where noise is even charts may grow, and those choose better with the noise of the pilot.
+// seesNoise tells whether the fewest neighbours compared tell the noise, which is little: the pilot, of which charts have more, takes what a surface bends
+// by for noise.
 func (t *trials) seesNoise() bool {
-	return t.knowsBeyond() && t.setting.uneven && t.tried[0][0].size >= littleNoise*t.autoPrepare.setting.Scale
+	return t.knowsBeyond() && t.tried[0][0].size >= littleNoise*t.autoPrepare.setting.Scale
 }
 
 const (

@@ -372,7 +372,7 @@ func TestNoiseSeen(t *testing.T) {
 		noise float64
 		kind  string
 		sees  bool
-	}{{.5, "rays", true}, {.2, "", false}, {0, "uneven", false}} {
+	}{{.5, "rays", true}, {.2, "", true}, {1, "", false}, {0, "uneven", false}} {
 		x, _ := scanCase{n: 2 * fewRows, noise: c.noise, kind: c.kind}.draw(scaledBumps(), 604)
 		p, _ := pilotOf(t, x)
 		s := p.setting

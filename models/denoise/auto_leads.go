@@ -118,7 +118,11 @@ func (p *cloudCharts) chartPilot(list []int, o order) (*made, error) {
 			some, at = append(some, i), append(at, k)
 		}
 	}
-	return m, p.chartInto(m, some, at, o)
+	err = p.chartInto(m, some, at, o)
+	for k := range list {
+		m.bend[k] = m.about[aboutWidth*k+5]
+	}
+	return m, err
 }
 
 // missedLead stands for a row that may be beyond those that are known, noLead for none.

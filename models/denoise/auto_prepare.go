@@ -77,11 +77,13 @@ type charted struct {
 	local, trusted []float64
 	// divergence is what probes say, where that is asked for.
 	divergence []float64
+	// bend is how much the surface bends about the row, where a pilot looks for that.
+	bend []float64
 }
 
 func newCharted(n int, diverge bool) *charted {
 	vec := func() []float64 { return make([]float64, n) }
-	c := &charted{size: vec(), far: vec(), shrinkage: vec(), local: vec(), trusted: vec()}
+	c := &charted{size: vec(), far: vec(), shrinkage: vec(), local: vec(), trusted: vec(), bend: vec()}
 	if diverge {
 		c.divergence = make([]float64, n)
 	}
@@ -90,7 +92,7 @@ func newCharted(n int, diverge bool) *charted {
 
 // columns are the vectors by row.
 func (c *charted) columns() [][]float64 {
-	list := [][]float64{c.size, c.far, c.shrinkage, c.local, c.trusted}
+	list := [][]float64{c.size, c.far, c.shrinkage, c.local, c.trusted, c.bend}
 	if c.divergence != nil {
 		list = append(list, c.divergence)
 	}
@@ -240,7 +242,8 @@ func (p *autoPrepare) pilot() error {
 		return err
 	}
 	p.growing = p.growsFrom(&s, seen)
-	if s.thin = p.mayBeThin(&s, seen); s.thin {
+	s.thin, s.bent = p.mayBeThin(&s, seen), p.looksForBends(&s)
+	if s.measured() {
 		if err := p.charts.measure(s); err != nil {
 			return err
 		}
@@ -439,8 +442,12 @@ func (p *autoPrepare) followScale(s *setting) error {
 // advance takes the feet for the places of the rows, and where probes are asked again those of these on the same
 // charts for theirs.
 func (p *autoPrepare) advance(s setting, probes bool) error {
-	if _, err := p.charts.chart(order{keep: true, oneIn: p.oneIn(&s), setting: s}); err != nil {
+	c, err := p.charts.chart(order{keep: true, oneIn: p.oneIn(&s), setting: s})
+	if err != nil {
 		return err
+	}
+	if s.bent {
+		s.bent, s.bends = false, bendsOf(c.bend)
 	}
 	p.setting = s
 	switch {

@@ -16,7 +16,7 @@ import (
 // rows lie between the sides as well they are split, as those of thin sheets are.
 
 // aboutWidth is how many numbers there are about a row: see [autoFit].
-const aboutWidth = 5
+const aboutWidth = 6
 
 const (
 	// thinShare is one over the part of the rows about which charts are measured.
@@ -68,7 +68,7 @@ func (p *cloudCharts) measure(s setting) error {
 }
 
 // measureSome finds the noise of charts of few and of many rows, in units of their size, about the rows of list, in
-// the first two of aboutWidth numbers each: 0 where there is no chart.
+// the first two of aboutWidth numbers each, and that of many by itself in the third: 0 where there is no chart.
 func (p *cloudCharts) measureSome(list []int, s setting) (seen []float64, missed []bool, err error) {
 	seen, missed = make([]float64, aboutWidth*len(list)), make([]bool, len(list))
 	s.Rounds, s.Steps, s.Cut = 2, 0, math.Inf(1)
@@ -83,7 +83,7 @@ func (p *cloudCharts) measureSome(list []int, s setting) (seen []float64, missed
 		near := w.rows.Nearer(thinFew, lookup.Space)
 		few, many := w.noiseIn(y, &near, &s), w.noiseIn(y, &w.rows, &s)
 		if few > 0 && many > 0 {
-			seen[aboutWidth*k], seen[aboutWidth*k+1] = few, many
+			copy(seen[aboutWidth*k:], []float64{few, many, many * w.rows.Next})
 		}
 	})
 	return seen, missed, err
@@ -97,15 +97,9 @@ func (w *autoWorker) noiseIn(y []float64, r *chart.Rows, s *setting) float64 {
 	return w.chart.Noise() / r.Next
 }
 
-// findThin tells whether the rows gathered are in a thin part, by what has been measured about some of them. The chart is then to
+// findThin tells whether the rows gathered are in a thin part, by what is recalled of some of them. The chart is then to
 // be split, or to grow, with the noise of charts of few rows where it is uneven.
 func (w *autoWorker) findThin(s *setting) bool {
-	w.few, w.many = w.few[:0], w.many[:0]
-	for _, f := range w.rows.Found {
-		if seen := w.about[aboutWidth*f.Row:]; seen[0] > 0 {
-			w.few, w.many = append(w.few, seen[0]), append(w.many, seen[1])
-		}
-	}
 	if len(w.few) == 0 {
 		return false
 	}

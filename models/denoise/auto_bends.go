@@ -1,0 +1,90 @@
+package denoise
+
+import (
+	"math"
+
+	"github.com/scqm/scqm/internal/dense"
+)
+
+// Where a surface bends more than elsewhere charts of fewer rows are better. The variance of a foot on a chart of K rows falls as 1/K, the square of what
+// a surface bends by beyond a quadratic rises about as K^3, so that the best K is as the fourth root of one over the latter. How much that is shows
+// in the noise of charts of many rows by least squares, which are made about some of the rows before the pilot: in flat places it is the noise of the rows.
+
+// bending is how much a surface bends: squares of the noise that charts about rows see, in units of that of all. Zero says that it is the same everywhere, or
+// not known.
+type bending struct {
+	flat, middle float64 // the flatAt quantile, and the median
+}
+
+const (
+	// flatAt is the part of the rows that are taken for flat.
+	flatAt = 0.1
+	// bendChance is the variance of a square by chance: those that differ from the middle by no more say nothing.
+	bendChance = 0.005
+	// mostBend bounds a square: charts between two faces see more noise than bending leaves.
+	mostBend = 9
+	// leastBend is what flat places bend by at least, in units of what is seen there.
+	leastBend = 0.1
+	// mostBent and mostFlat bound the number of neighbours of a row in units of that of all, and leastBent by itself.
+	mostBent, mostFlat = 0.4, 1.5
+	leastBent          = 24
+)
+
+// measured tells whether a pilot looks for what has to be measured about some rows first.
+func (s *setting) measured() bool { return s.thin || s.bent }
+
+// bendsOf is how much a surface bends by what is seen about rows, 0 where nothing is. It changes their order.
+func bendsOf(seen []float64) bending {
+	known := 0
+	for _, v := range seen {
+		if v > 0 {
+			seen[known] = v
+			known++
+		}
+	}
+	if seen = seen[:known]; known == 0 {
+		return bending{}
+	}
+	return bending{dense.Select(seen, int(flatAt*float64(known))), median(seen)}
+}
+
+// sure is what is seen less chance.
+func (b bending) sure(seen float64) float64 {
+	d := seen - b.middle
+	if d*d <= bendChance {
+		return b.middle
+	}
+	return seen - bendChance/d
+}
+
+// part is the number of neighbours of a row, by what is seen about it, in units of that of all.
+func (b bending) part(seen float64) float64 {
+	if !(seen > 0) || b.middle == 0 {
+		return 1
+	}
+	flat := b.sure(b.flat)
+	bends := func(seen float64) float64 { return max(seen-flat, leastBend*flat) }
+	return min(max(math.Sqrt(math.Sqrt(bends(b.middle)/bends(b.sure(seen)))), mostBent), mostFlat)
+}
+
+// looksForBends tells whether the number of neighbours may differ by place: where charts of the pilot are larger than the noise, which is even. A user's number
+// is that of all rows.
+func (p *autoPrepare) looksForBends(s *setting) bool {
+	return p.oneIn(s) > 1 && s.neighbors == thinMany && !s.uneven && !p.grown && !p.method.LeastSquares && p.method.Neighbors == 0
+}
+
+// recall takes what has been measured about the rows gathered: the noise of charts of few and of many rows in units of their sizes, and the mean square of that of
+// many in units of that of all.
+func (w *autoWorker) recall(s *setting) {
+	w.few, w.many, w.bend = w.few[:0], w.many[:0], 0
+	for _, f := range w.rows.Found {
+		if seen := w.about[aboutWidth*f.Row:]; seen[0] > 0 {
+			w.few, w.many = append(w.few, seen[0]), append(w.many, seen[1])
+			noise := seen[2] / s.Scale
+			w.bend += min(noise*noise, mostBend)
+		}
+	}
+	if w.bend > 0 {
+		w.bend /= float64(len(w.few))
+	}
+}

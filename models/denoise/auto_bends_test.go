@@ -1,0 +1,73 @@
+package denoise
+
+import (
+	"context"
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestPartOfNeighbors wants fewer neighbours where charts see more noise than elsewhere, more where they see less, within bounds, and all of them where that
+// may be chance or is not known.
+func TestPartOfNeighbors(t *testing.T) {
+	seen := make([]float64, 0, 200)
+	for k := range 100 {
+		seen = append(seen, 1+float64(k*37%100)/100, 0)
+	}
+	b := bendsOf(seen)
+	require.InDelta(t, 1.1, b.flat, .011)
+	require.InDelta(t, 1.5, b.middle, .011)
+	require.Equal(t, 1., b.part(b.middle+.9*math.Sqrt(bendChance)))
+	require.Equal(t, 1., b.part(b.middle-.9*math.Sqrt(bendChance)))
+	require.InDelta(t, math.Pow(.4/1.2, .25), b.part(b.flat+1.2), .01)
+	require.Equal(t, mostBent, b.part(100))
+	require.Equal(t, math.Sqrt(math.Sqrt((b.middle-b.sure(b.flat))/(leastBend*b.sure(b.flat)))), b.part(1.05))
+	for last, v := math.Inf(1), .5; v < 9; v += .1 {
+		require.LessOrEqual(t, b.part(v), last)
+		last = b.part(v)
+	}
+	require.Equal(t, 1., b.part(0), "not known")
+	require.Equal(t, 1., bendsOf(make([]float64, 9)).part(2), "nothing is known")
+	require.Equal(t, 1., bendsOf([]float64{1, 1, 1}).part(1), "flat everywhere")
+}
+
+// TestNeighborsByPlace wants charts of fewer rows near the edges of a box than on its faces, the same in tiles; and of one number where noise is uneven or
+// strong, where losses are squared, and where a number is given.
+func TestNeighborsByPlace(t *testing.T) {
+	needSpeed(t)
+	x, _ := boxRows(103, fewRows+500, .5)
+	d, s := fitAuto(t, x)
+	require.Positive(t, s.bends.middle)
+	r, err := d.Denoise(context.Background(), x, Options{})
+	require.NoError(t, err)
+	var sum, count [2]float64
+	side := 1 / math.Sqrt(3) // of a cube with diagonals of 1
+	for i, row := range r.Rows {
+		p, near := x.Row(i), 0
+		for _, v := range p {
+			if min(math.Abs(v), math.Abs(v-side)) < .1*side {
+				near++
+			}
+		}
+		if k := near - 1; k == 0 || k == 1 {
+			sum[k] += float64(row.Neighbors)
+			count[k]++
+		}
+	}
+	require.Less(t, sum[1]/count[1], .9*sum[0]/count[0])
+	requireSameInTiles(t, Auto{Latent: 2}, x, 3, .02, r)
+	p, _ := pilotOf(t, x)
+	one := p.setting
+	one.neighbors = thinMany
+	require.True(t, p.looksForBends(&one))
+	for _, change := range []func(*setting, *autoPrepare){
+		func(s *setting, _ *autoPrepare) { s.uneven = true }, func(s *setting, _ *autoPrepare) { s.noisy = false }, func(s *setting, _ *autoPrepare) { s.neighbors++ },
+		func(_ *setting, p *autoPrepare) { p.grown = true }, func(_ *setting, p *autoPrepare) { p.method.LeastSquares = true },
+		func(_ *setting, p *autoPrepare) { p.method.Neighbors = 90 }, func(_ *setting, p *autoPrepare) { p.n = fewRows },
+	} {
+		s, of := one, *p
+		change(&s, &of)
+		require.False(t, of.looksForBends(&s))
+	}
+}
