@@ -210,6 +210,8 @@ type setting struct {
 	// bent looks for how much the surface bends by what has been measured, bends is what has been found.
 	bent  bool
 	bends bending
+	// oneIn is how many rows there are for one that has a chart where charts are kept, but for rows that need their own: see auto_leads.go.
+	oneIn int
 	// from is the number of neighbours of the chart that those of all rows grow from, 0 where charts are made at once.
 	// keepsSides lets those of single rows grow, where else they would be lost to another face.
 	from       int
@@ -484,7 +486,7 @@ func (w *autoWorker) findSites(own int) bool {
 		if f.Row != own && !math.IsInf(s.Cut, 1) && w.chart.Beside(w.places.y[f.Row*D:(f.Row+1)*D]) > apart {
 			continue
 		}
-		weight *= s.faith(w.charts[f.Row*w.width+w.width-1])
+		weight *= w.setting.standsFor(w.about, f.Row) * s.faith(w.charts[f.Row*w.width+w.width-1])
 		w.sites = append(w.sites, site{f.Row, weight})
 		total += weight
 	}

@@ -67,6 +67,9 @@ func (b bending) part(seen float64) float64 {
 	return min(max(math.Sqrt(math.Sqrt(bends(b.middle)/bends(b.sure(seen)))), mostBent), mostFlat)
 }
 
+// flatWhere tells whether a surface bends by no more than is usual where so much is seen.
+func (b bending) flatWhere(seen float64) bool { return seen > 0 && b.middle > 0 && b.part(seen) >= 1 }
+
 // looksForBends tells whether the number of neighbours may differ by place: where charts of the pilot are larger than the noise, which is even. A user's number
 // is that of all rows.
 func (p *autoPrepare) looksForBends(s *setting) bool {

@@ -27,6 +27,10 @@ func TestPartOfNeighbors(t *testing.T) {
 		require.LessOrEqual(t, b.part(v), last)
 		last = b.part(v)
 	}
+	require.True(t, b.flatWhere(1.1))
+	require.True(t, b.flatWhere(b.middle))
+	require.False(t, b.flatWhere(2))
+	require.False(t, b.flatWhere(0))
 	require.Equal(t, 1., b.part(0), "not known")
 	require.Equal(t, 1., bendsOf(make([]float64, 9)).part(2), "nothing is known")
 	require.Equal(t, 1., bendsOf([]float64{1, 1, 1}).part(1), "flat everywhere")
@@ -36,9 +40,11 @@ func TestPartOfNeighbors(t *testing.T) {
 // strong, where losses are squared, and where a number is given.
 func TestNeighborsByPlace(t *testing.T) {
 	needSpeed(t)
-	x, _ := boxRows(103, fewRows+500, .5)
+	x, _ := boxRows(103, 2*fewRows, .7)
 	d, s := fitAuto(t, x)
 	require.Positive(t, s.bends.middle)
+	require.Positive(t, s.from)
+	require.Equal(t, 2, s.oneIn)
 	r, err := d.Denoise(context.Background(), x, Options{})
 	require.NoError(t, err)
 	var sum, count [2]float64

@@ -8,7 +8,7 @@ import (
 // Charts of rows near each other are made of nearly the same rows, and are nearly the same. Of many rows of a surface in space some lead, by chance,
 // and have charts of their own. The others follow the one that is nearest to them: the pilot takes their feet on its chart for their places, unless they are
 // far from that, or it sees more noise than there is, as across an edge. The charts of the choice, of which a foot is
-// the mean of many, need not be those of all rows either, but where the pilot saw more noise.
+// the mean of many, need not be those of all rows either, but where the pilot saw more noise, and near edges.
 
 const (
 	// pilotLeads is the number of rows for one that leads in the pilot.
@@ -27,7 +27,7 @@ func (p *autoPrepare) oneIn(s *setting) int {
 		return 1
 	case s.pilot:
 		return pilotLeads
-	case s.from > 0: // across edges charts differ
+	case s.from > 0 && s.bends == bending{}: // across edges charts differ
 		return 1
 	}
 	return max(s.blended()/opinions, 1)
@@ -48,16 +48,16 @@ func (p *cloudCharts) leads(oneIn int) []bool {
 // chartLed makes the charts of an order, of those rows of list that lead where not all are to have some.
 func (p *cloudCharts) chartLed(list []int, o order) (*made, error) {
 	switch {
-	case o.oneIn <= 1:
+	case !o.keep || o.setting.oneIn <= 1:
 		return p.chartSome(list, o)
 	case o.setting.pilot:
 		return p.chartPilot(list, o)
 	}
-	lead, D, W := p.leads(o.oneIn), p.cloud.D, p.chartWidth()
+	lead, D, W := p.leads(o.setting.oneIn), p.cloud.D, p.chartWidth()
 	m := p.newMade(len(list), o)
 	var some, at []int
 	for k, i := range list {
-		if lead[i] || doubted(p.about[aboutWidth*i:], doubtful) {
+		if lead[i] || o.setting.needsOwn(p.about[aboutWidth*i:]) {
 			some, at = append(some, i), append(at, k)
 			continue
 		}
@@ -72,9 +72,23 @@ func doubted(about []float64, most float64) bool {
 	return about[2] > 0 || about[3] > 0 || !(about[4] <= most)
 }
 
+// needsOwn tells whether a row about which the pilot knows that much has a chart of a choice whether it leads or not: where the pilot doubts, and where charts grow
+// unless the surface is flat.
+func (s *setting) needsOwn(about []float64) bool {
+	return doubted(about, doubtful) || s.from > 0 && !s.bends.flatWhere(about[5])
+}
+
+// standsFor is the number of rows that the chart of one stands for: else a mean of feet would be that of the charts of places where all rows have one.
+func (s *setting) standsFor(about []float64, row int) float64 {
+	if s.oneIn <= 1 || s.needsOwn(about[aboutWidth*row:]) {
+		return 1
+	}
+	return float64(s.oneIn)
+}
+
 // chartPilot makes the charts of a pilot for the rows of list that lead, for those that are followed, and for those that can follow none.
 func (p *cloudCharts) chartPilot(list []int, o order) (*made, error) {
-	n, lead := len(list), p.leads(o.oneIn)
+	n, lead := len(list), p.leads(o.setting.oneIn)
 	follow, err := p.followed(list, lead)
 	if err != nil {
 		return nil, err

@@ -58,9 +58,8 @@ type order struct {
 	of   portion
 	// diverge asks probes for the divergence.
 	diverge bool
-	// keep takes the feet for the places, and keeps the charts, of which there is one for so many rows and more where rows need their own: see auto_leads.go.
+	// keep takes the feet for the places, and keeps the charts.
 	keep    bool
-	oneIn   int
 	setting setting
 }
 
@@ -442,7 +441,8 @@ func (p *autoPrepare) followScale(s *setting) error {
 // advance takes the feet for the places of the rows, and where probes are asked again those of these on the same
 // charts for theirs.
 func (p *autoPrepare) advance(s setting, probes bool) error {
-	c, err := p.charts.chart(order{keep: true, oneIn: p.oneIn(&s), setting: s})
+	s.oneIn = p.oneIn(&s)
+	c, err := p.charts.chart(order{keep: true, setting: s})
 	if err != nil {
 		return err
 	}

@@ -234,18 +234,19 @@ type settingWire struct {
 	From              int
 	KeepsSides        bool
 	Bent              bool
+	OneIn             int
 	Flat, Middle      float64
 }
 
 func (s setting) wire() settingWire {
-	return settingWire{s.neighbors, s.Ridge, s.Scale, s.Cut, s.Rounds, s.Steps, s.pilot, s.uneven, s.noisy, s.between, s.least, s.Sides, s.thin, s.pooled, s.drawn, s.from, s.keepsSides, s.bent, s.bends.flat, s.bends.middle}
+	return settingWire{s.neighbors, s.Ridge, s.Scale, s.Cut, s.Rounds, s.Steps, s.pilot, s.uneven, s.noisy, s.between, s.least, s.Sides, s.thin, s.pooled, s.drawn, s.from, s.keepsSides, s.bent, s.oneIn, s.bends.flat, s.bends.middle}
 }
 
 func (w settingWire) setting() setting {
 	return setting{
 		Setting:   chart.Setting{Ridge: w.Ridge, Scale: w.Scale, Cut: w.Cut, Rounds: w.Rounds, Steps: w.Steps, Sides: w.Sides},
 		neighbors: w.Neighbors, pilot: w.Pilot, uneven: w.Uneven, noisy: w.Noisy, between: w.Between, least: w.Least, thin: w.Thin,
-		pooled: w.Pooled, drawn: w.Drawn, from: w.From, keepsSides: w.KeepsSides, bent: w.Bent, bends: bending{w.Flat, w.Middle},
+		pooled: w.Pooled, drawn: w.Drawn, from: w.From, keepsSides: w.KeepsSides, bent: w.Bent, oneIn: w.OneIn, bends: bending{w.Flat, w.Middle},
 	}
 }
 
@@ -350,7 +351,6 @@ type taskWire struct {
 	Setting             settingWire
 
 	Only, Diverge, Keep bool
-	OneIn               int
 	OrderSetting        settingWire
 
 	Sizes  []int
@@ -370,7 +370,7 @@ func (k *Task) MarshalBinary() ([]byte, error) {
 		Wants: k.wants, Field: k.field, Neighbors: k.neighbors, Some: k.some, Part: k.order.of.at, Parts: k.order.of.many, Plane: k.plane.wire(),
 		Linear: k.linear.wire(), KeepRows: k.keep, Noise: float64(k.noise), Gain: k.gain,
 		Auto: k.auto.method, Q: k.auto.q, Median: k.auto.tune.median, Far: k.auto.tune.far, Cut: k.auto.tune.cut, Setting: k.auto.setting.wire(),
-		Only: k.order.some, Diverge: k.order.diverge, Keep: k.order.keep, OneIn: k.order.oneIn, OrderSetting: k.order.setting.wire(),
+		Only: k.order.some, Diverge: k.order.diverge, Keep: k.order.keep, OrderSetting: k.order.setting.wire(),
 		Probes: k.probes, Eps: k.eps, Distances: k.distances, Reach: k.options.Reach, Average: k.options.Average,
 	}
 	for _, c := range k.candidates {
@@ -401,7 +401,7 @@ func (k *Task) UnmarshalBinary(b []byte) error {
 		wants: w.Wants, field: w.Field, neighbors: w.Neighbors, some: w.Some, plane: p,
 		linear: l, keep: w.KeepRows, noise: heldNoise(w.Noise), gain: w.Gain,
 		auto:   autoSettings{method: w.Auto, q: w.Q, tune: tuning{w.Median, w.Far, w.Cut}, setting: w.Setting.setting()},
-		order:  order{w.Only, portion{w.Part, w.Parts}, w.Diverge, w.Keep, w.OneIn, w.OrderSetting.setting()},
+		order:  order{w.Only, portion{w.Part, w.Parts}, w.Diverge, w.Keep, w.OrderSetting.setting()},
 		probes: w.Probes, eps: w.Eps, distances: w.Distances, options: Options{Reach: w.Reach, Average: w.Average},
 	}
 	for c, n := range w.Sizes {
