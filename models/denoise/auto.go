@@ -207,8 +207,8 @@ type setting struct {
 	// in these, 0 elsewhere.
 	thin  bool
 	start int
-	// bent looks for how much the surface bends by what has been measured, bends is what has been found.
-	bent  bool
+	// bent is the number of rows of charts that tell a pilot how much the surface bends, 0 where that is not asked; bends is what has been found.
+	bent  int
 	bends bending
 	// oneIn is how many rows there are for one that has a chart where charts are kept, but for rows that need their own: see auto_leads.go.
 	oneIn int

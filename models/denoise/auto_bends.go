@@ -8,19 +8,23 @@ import (
 
 // Where a surface bends more than elsewhere charts of fewer rows are better. The variance of a foot on a chart of K rows falls as 1/K, the square of what
 // a surface bends by beyond a quadratic rises about as K^3, so that the best K is as the fourth root of one over the latter. How much that is shows
-// in the noise of charts of many rows by least squares, which are made about some of the rows before the pilot: in flat places it is the noise of the rows.
+// in the noise of charts of many rows by least squares, which are made about some of the rows before the pilot: in flat places it is the noise of the rows. With
+// more noise it takes more rows to see it, and K is larger as well.
 
 // bending is how much a surface bends: squares of the noise that charts about rows see, in units of that of all. Zero says that it is the same everywhere, or
 // not known.
 type bending struct {
 	flat, middle float64 // the flatAt quantile, and the median
+	chance       float64 // the variance of a square by chance: those that differ from the middle by no more say nothing
 }
 
 const (
 	// flatAt is the part of the rows that are taken for flat.
 	flatAt = 0.1
-	// bendChance is the variance of a square by chance: those that differ from the middle by no more say nothing.
-	bendChance = 0.005
+	// bendChance is the variance by chance times the number of rows of charts.
+	bendChance = 0.3
+	// bentReach is the size of these in units of the noise, and bentMost the most rows of one; the least are those of charts for thin parts.
+	bentReach, bentMost = 14, 180
 	// mostBend bounds a square: charts between two faces see more noise than bending leaves.
 	mostBend = 9
 	// leastBend is what flat places bend by at least, in units of what is seen there.
@@ -31,10 +35,13 @@ const (
 )
 
 // measured tells whether a pilot looks for what has to be measured about some rows first.
-func (s *setting) measured() bool { return s.thin || s.bent }
+func (s *setting) measured() bool { return s.thin || s.bent > 0 }
 
-// bendsOf is how much a surface bends by what is seen about rows, 0 where nothing is. It changes their order.
-func bendsOf(seen []float64) bending {
+// widest is the number of rows of the largest charts that are measured.
+func (s *setting) widest() int { return max(thinMany, s.bent) }
+
+// bendsOf is how much a surface bends by what charts of so many rows see about rows, 0 where nothing is. It changes their order.
+func bendsOf(seen []float64, rows int) bending {
 	known := 0
 	for _, v := range seen {
 		if v > 0 {
@@ -45,16 +52,16 @@ func bendsOf(seen []float64) bending {
 	if seen = seen[:known]; known == 0 {
 		return bending{}
 	}
-	return bending{dense.Select(seen, int(flatAt*float64(known))), median(seen)}
+	return bending{dense.Select(seen, int(flatAt*float64(known))), median(seen), bendChance / float64(rows)}
 }
 
 // sure is what is seen less chance.
 func (b bending) sure(seen float64) float64 {
 	d := seen - b.middle
-	if d*d <= bendChance {
+	if d*d <= b.chance {
 		return b.middle
 	}
-	return seen - bendChance/d
+	return seen - b.chance/d
 }
 
 // part is the number of neighbours of a row, by what is seen about it, in units of that of all.
@@ -70,10 +77,14 @@ func (b bending) part(seen float64) float64 {
 // flatWhere tells whether a surface bends by no more than is usual where so much is seen.
 func (b bending) flatWhere(seen float64) bool { return seen > 0 && b.middle > 0 && b.part(seen) >= 1 }
 
-// looksForBends tells whether the number of neighbours may differ by place: where charts of the pilot are larger than the noise, which is even. A user's number
-// is that of all rows.
-func (p *autoPrepare) looksForBends(s *setting) bool {
-	return p.oneIn(s) > 1 && s.neighbors == thinMany && !s.uneven && !p.grown && !p.method.LeastSquares && p.method.Neighbors == 0
+// bentRows is the number of rows of charts that tell how much the surface bends, by the size of those of the pilot. It is 0, and the number of neighbours that of all places, but
+// where charts of the pilot are larger than the noise, which is even, and no number is given.
+func (p *autoPrepare) bentRows(s *setting, size float64) int {
+	if !(p.oneIn(s) > 1) || s.neighbors != thinMany || s.uneven || p.grown || p.method.LeastSquares || p.method.Neighbors > 0 {
+		return 0
+	}
+	wide := bentReach * s.Scale / size
+	return min(max(int(thinMany*wide*wide), thinMany), bentMost)
 }
 
 // recall takes what has been measured about the rows gathered: the noise of charts of few and of many rows in units of their sizes, and the mean square of that of

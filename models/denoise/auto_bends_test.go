@@ -15,11 +15,11 @@ func TestPartOfNeighbors(t *testing.T) {
 	for k := range 100 {
 		seen = append(seen, 1+float64(k*37%100)/100, 0)
 	}
-	b := bendsOf(seen)
+	b := bendsOf(seen, thinMany)
 	require.InDelta(t, 1.1, b.flat, .011)
 	require.InDelta(t, 1.5, b.middle, .011)
-	require.Equal(t, 1., b.part(b.middle+.9*math.Sqrt(bendChance)))
-	require.Equal(t, 1., b.part(b.middle-.9*math.Sqrt(bendChance)))
+	require.Equal(t, 1., b.part(b.middle+.9*math.Sqrt(b.chance)))
+	require.Equal(t, 1., b.part(b.middle-.9*math.Sqrt(b.chance)))
 	require.InDelta(t, math.Pow(.4/1.2, .25), b.part(b.flat+1.2), .01)
 	require.Equal(t, mostBent, b.part(100))
 	require.Equal(t, math.Sqrt(math.Sqrt((b.middle-b.sure(b.flat))/(leastBend*b.sure(b.flat)))), b.part(1.05))
@@ -32,15 +32,15 @@ func TestPartOfNeighbors(t *testing.T) {
 	require.False(t, b.flatWhere(2))
 	require.False(t, b.flatWhere(0))
 	require.Equal(t, 1., b.part(0), "not known")
-	require.Equal(t, 1., bendsOf(make([]float64, 9)).part(2), "nothing is known")
-	require.Equal(t, 1., bendsOf([]float64{1, 1, 1}).part(1), "flat everywhere")
+	require.Equal(t, 1., bendsOf(make([]float64, 9), thinMany).part(2), "nothing is known")
+	require.Equal(t, 1., bendsOf([]float64{1, 1, 1}, thinMany).part(1), "flat everywhere")
 }
 
 // TestNeighborsByPlace wants charts of fewer rows near the edges of a box than on its faces, the same in tiles; and of one number where noise is uneven or
 // strong, where losses are squared, and where a number is given.
 func TestNeighborsByPlace(t *testing.T) {
 	needSpeed(t)
-	x, _ := boxRows(103, 2*fewRows, .7)
+	x, _ := boxRows(103, 5000, .9)
 	d, s := fitAuto(t, x)
 	require.Positive(t, s.bends.middle)
 	require.Positive(t, s.from)
@@ -66,7 +66,10 @@ func TestNeighborsByPlace(t *testing.T) {
 	p, _ := pilotOf(t, x)
 	one := p.setting
 	one.neighbors = thinMany
-	require.True(t, p.looksForBends(&one))
+	const little, much = 20, 10 // sizes in units of the noise
+	require.Equal(t, thinMany, p.bentRows(&one, little*one.Scale))
+	require.Equal(t, thinMany*bentReach*bentReach/much/much, p.bentRows(&one, much*one.Scale))
+	require.Equal(t, bentMost, p.bentRows(&one, 6*one.Scale))
 	for _, change := range []func(*setting, *autoPrepare){
 		func(s *setting, _ *autoPrepare) { s.uneven = true }, func(s *setting, _ *autoPrepare) { s.noisy = false }, func(s *setting, _ *autoPrepare) { s.neighbors++ },
 		func(_ *setting, p *autoPrepare) { p.grown = true }, func(_ *setting, p *autoPrepare) { p.method.LeastSquares = true },
@@ -74,6 +77,6 @@ func TestNeighborsByPlace(t *testing.T) {
 	} {
 		s, of := one, *p
 		change(&s, &of)
-		require.False(t, of.looksForBends(&s))
+		require.Zero(t, of.bentRows(&s, little*s.Scale))
 	}
 }

@@ -322,7 +322,7 @@ func (w *autoWorker) keep(m *made, k int, ok bool, pulled float64, s, of *settin
 	if s.neighbors > of.neighbors {
 		about[1] = float64(s.neighbors)
 	}
-	if of.bent {
+	if of.bent > 0 {
 		about[5] = w.bend
 	}
 	if about[4] = math.Inf(1); ok {

@@ -163,7 +163,7 @@ func TestLeadsOneIn(t *testing.T) {
 	require.Equal(t, 2, p.oneIn(&s))
 	s.from = 12
 	require.Equal(t, 1, p.oneIn(&s))
-	s.bends = bending{1, 1.5}
+	s.bends = bending{flat: 1, middle: 1.5}
 	require.Equal(t, 2, p.oneIn(&s))
 	few, err := newAutoPrepare(Auto{Latent: 2}, fewRows, 3)
 	require.NoError(t, err)
@@ -174,7 +174,7 @@ func TestLeadsOneIn(t *testing.T) {
 // TestStandsFor wants charts of rows that lead to count for others, but not those that rows have for themselves.
 func TestStandsFor(t *testing.T) {
 	about := []float64{1, 0, 0, 0, 1, 1.2}
-	s := setting{oneIn: 3, bends: bending{1, 1.5}}
+	s := setting{oneIn: 3, bends: bending{flat: 1, middle: 1.5}}
 	require.Equal(t, 3., s.standsFor(append(make([]float64, aboutWidth), about...), 1))
 	s.from = 12
 	require.Equal(t, 3., s.standsFor(about, 0), "flat")

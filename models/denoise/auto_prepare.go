@@ -241,7 +241,7 @@ func (p *autoPrepare) pilot() error {
 		return err
 	}
 	p.growing = p.growsFrom(&s, seen)
-	s.thin, s.bent = p.mayBeThin(&s, seen), p.looksForBends(&s)
+	s.thin, s.bent = p.mayBeThin(&s, seen), p.bentRows(&s, seen.size)
 	if s.measured() {
 		if err := p.charts.measure(s); err != nil {
 			return err
@@ -446,8 +446,8 @@ func (p *autoPrepare) advance(s setting, probes bool) error {
 	if err != nil {
 		return err
 	}
-	if s.bent {
-		s.bent, s.bends = false, bendsOf(c.bend)
+	if s.bent > 0 {
+		s.bent, s.bends = 0, bendsOf(c.bend, s.bent)
 	}
 	p.setting = s
 	switch {

@@ -68,22 +68,32 @@ func (p *cloudCharts) measure(s setting) error {
 }
 
 // measureSome finds the noise of charts of few and of many rows, in units of their size, about the rows of list, in
-// the first two of aboutWidth numbers each, and that of many by itself in the third: 0 where there is no chart.
+// the first two of aboutWidth numbers each, and in the third the noise of those of as many as tell how much the surface bends: 0 where there is no chart.
 func (p *cloudCharts) measureSome(list []int, s setting) (seen []float64, missed []bool, err error) {
 	seen, missed = make([]float64, aboutWidth*len(list)), make([]bool, len(list))
 	s.Rounds, s.Steps, s.Cut = 2, 0, math.Inf(1)
 	err = p.each(list, func(w *autoWorker, k, i int) {
 		w.rows.Search.Missed = false
 		y := p.places.y[i*lookup.Space : (i+1)*lookup.Space]
-		w.rows.Look(p.places.index, y, thinMany)
+		wide := s.widest()
+		w.rows.Look(p.places.index, y, wide)
 		if missed[k] = w.rows.Search.Missed; missed[k] {
 			return
 		}
-		w.rows.Gather(p.places.source, thinMany)
-		near := w.rows.Nearer(thinFew, lookup.Space)
-		few, many := w.noiseIn(y, &near, &s), w.noiseIn(y, &w.rows, &s)
-		if few > 0 && many > 0 {
-			copy(seen[aboutWidth*k:], []float64{few, many, many * w.rows.Next})
+		w.rows.Gather(p.places.source, wide)
+		var noise [2]float64
+		for l, rows := range [...]int{thinFew, thinMany} {
+			if rows < wide {
+				near := w.rows.Nearer(rows, lookup.Space)
+				noise[l] = w.noiseIn(y, &near, &s)
+			}
+		}
+		bent := w.noiseIn(y, &w.rows, &s)
+		if wide == thinMany {
+			noise[1] = bent
+		}
+		if noise[0] > 0 && noise[1] > 0 && bent > 0 {
+			copy(seen[aboutWidth*k:], []float64{noise[0], noise[1], bent * w.rows.Next})
 		}
 	})
 	return seen, missed, err

@@ -330,7 +330,7 @@ func (t *tiling) forgetProbes() {
 // measure implements charts.
 func (t *tiling) measure(s setting) error {
 	k := &Task{act: actMeasure, auto: t.auto, order: order{setting: s}, some: thinSample(t.n)}
-	if err := t.pass(k, []field{placeField}, []int{thinMany + 1}, func(*Reply) {}); err != nil {
+	if err := t.pass(k, []field{placeField}, []int{s.widest() + 1}, func(*Reply) {}); err != nil {
 		return err
 	}
 	_, err := t.engine.Run(t.ctx, t.each(func(k int) *Task { return &Task{Tile: k, act: actCommit} }))
