@@ -6,6 +6,9 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/scqm/scqm/models/denoise/internal/chart"
+	"github.com/scqm/scqm/models/denoise/internal/lookup"
 )
 
 // TestPartOfNeighbors wants fewer neighbours where charts see more noise than elsewhere, more where they see less, within bounds, and all of them where that
@@ -27,6 +30,8 @@ func TestPartOfNeighbors(t *testing.T) {
 		require.LessOrEqual(t, b.part(v), last)
 		last = b.part(v)
 	}
+	require.InDelta(t, b.middle+.2-b.chance/.2, b.sure(b.middle+.2), 1e-12)
+	require.InDelta(t, b.middle-.2+b.chance/.2, b.sure(b.middle-.2), 1e-12)
 	require.True(t, b.flatWhere(1.1))
 	require.True(t, b.flatWhere(b.middle))
 	require.False(t, b.flatWhere(2))
@@ -34,6 +39,39 @@ func TestPartOfNeighbors(t *testing.T) {
 	require.Equal(t, 1., b.part(0), "not known")
 	require.Equal(t, 1., bendsOf(make([]float64, 9), thinMany).part(2), "nothing is known")
 	require.Equal(t, 1., bendsOf([]float64{1, 1, 1}, thinMany).part(1), "flat everywhere")
+}
+
+// TestNeighborsOfRow wants K times the part of the place, but 24 rows, and K of thin parts where charts are split.
+func TestNeighborsOfRow(t *testing.T) {
+	a := &autoFit{about: []float64{1, 0, 0, 0, 1, 0}}
+	s := setting{neighbors: 100, bends: bending{flat: 1, middle: 1.5}}
+	for seen, K := range map[float64]int{0: 100, 1.5: 100, 2.5: int(100 * s.bends.part(2.5)), 1: int(100 * s.bends.part(1)), 1e6: 40} {
+		a.about[5] = seen
+		require.Equal(t, K, a.settingAt(0, s).neighbors)
+	}
+	require.Less(t, s.bends.part(2.5), .9)
+	require.Greater(t, s.bends.part(1), 1.2)
+	a.about[5], s.neighbors = 1e6, 50
+	require.Equal(t, leastBent, a.settingAt(0, s).neighbors)
+	s.Sides = 1
+	require.Equal(t, 50, a.settingAt(0, s).neighbors)
+}
+
+// TestRecall wants the mean square of the noise of rows that have been measured, of none more than nine times that of all.
+func TestRecall(t *testing.T) {
+	w := &autoWorker{autoFit: &autoFit{about: make([]float64, 4*aboutWidth)}}
+	w.rows.Found = []lookup.Near{{Row: 0}, {Row: 2}, {Row: 3}}
+	copy(w.about, []float64{.1, .2, 2})
+	copy(w.about[aboutWidth:], []float64{.1, .2, 7})
+	copy(w.about[2*aboutWidth:], []float64{.3, .4, 50})
+	w.recall(&setting{Setting: chart.Setting{Scale: 2}})
+	require.Equal(t, []float64{.1, .3}, w.few)
+	require.Equal(t, []float64{.2, .4}, w.many)
+	require.Equal(t, (1.+mostBend)/2, w.bend)
+	clear(w.about)
+	w.recall(&setting{Setting: chart.Setting{Scale: 2}})
+	require.Empty(t, w.few)
+	require.Zero(t, w.bend)
 }
 
 // TestNeighborsByPlace wants charts of fewer rows near the edges of a box than on its faces, the same in tiles; and of one number where noise is uneven or
