@@ -321,6 +321,17 @@ var scanCases = []scanCase{
 	{"bunny uneven", "bunny", 10000, 0, "uneven"},
 	{"bunny .5 outliers", "bunny", 10000, .5, "outliers"},
 	{"bunny .5 rays", "bunny", 10000, .5, "rays"},
+	{"cube .5 density", "cube", 10000, .5, "density"},
+	{"cube .5 boundary", "cube", 10000, .5, "boundary"},
+	{"bunny .5 boundary", "bunny", 10000, .5, "boundary"},
+	{"fandisk .2", "fandisk", 10000, .2, ""},
+	{"fandisk .5", "fandisk", 10000, .5, ""},
+	{"fandisk .5 density", "fandisk", 10000, .5, "density"},
+	{"fandisk .5 boundary", "fandisk", 10000, .5, "boundary"},
+	{"dragon .2", "dragon", 10000, .2, ""},
+	{"dragon .5", "dragon", 10000, .5, ""},
+	{"dragon .5 density", "dragon", 10000, .5, "density"},
+	{"dragon .5 boundary", "dragon", 10000, .5, "boundary"},
 	{"dragon .3", "dragon", 10000, .3, ""},
 	{"dragon .3 100000", "dragon", 100000, .3, ""},
 }
@@ -335,6 +346,9 @@ func (c scanCase) draw(m *mesh, seed uint64) (x rows.Data, outlier []bool) {
 	along := func(p [3]float64) float64 { return (p[0] - b.Lo[0]) / (b.Hi[0] - b.Lo[0]) }
 	if c.kind == "density" {
 		accept = func(p [3]float64) float64 { return math.Exp(-math.Log(20) * along(p)) }
+	}
+	if c.kind == "boundary" { // half of the surface
+		accept = func(p [3]float64) float64 { return math.Max(0, math.Ceil(.5-along(p))) }
 	}
 	x = rows.Data{N: c.n, D: 3}
 	for k, p := range m.sample(c.n, rng, accept) {
