@@ -311,7 +311,7 @@ func (a *autoFit) settingAt(row int, s setting) setting {
 		s.neighbors = min(max(int(float64(s.neighbors)*math.Sqrt(ratio)), s.least*a.every(&s, a.cloud.rows())), max(maxNeighbors, s.neighbors))
 	}
 	if part := s.bends.part(about[5]); part != 1 && s.Sides == 0 {
-		s.neighbors = max(int(float64(s.neighbors)*part), leastBent)
+		s.neighbors = max(int(float64(s.neighbors)*part), fewestByPlace)
 	}
 	s.neighbors = max(s.neighbors, int(about[1]))
 	return s
@@ -354,7 +354,7 @@ type autoWorker struct {
 	drawn *chart.Draw // what the curvature of the chart is drawn to
 
 	few, many []float64 // what has been measured about rows near by
-	bend      float64
+	bend      float64   // how much the surface bends by that
 
 	feet chart.Feet // of a point on the charts of the sites
 

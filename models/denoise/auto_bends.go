@@ -25,13 +25,13 @@ const (
 	bendChance = 0.3
 	// bentReach is the size of these in units of the noise, and bentMost the most rows of one; the least are those of charts for thin parts.
 	bentReach, bentMost = 14, 180
-	// mostBend bounds a square: charts between two faces see more noise than bending leaves.
-	mostBend = 9
+	// mostSeen bounds a square: charts between two faces see more noise than bending leaves.
+	mostSeen = 9
 	// leastBend is what flat places bend by at least, in units of what is seen there.
 	leastBend = 0.1
-	// mostBent and mostFlat bound the number of neighbours of a row in units of that of all, and leastBent by itself.
-	mostBent, mostFlat = 0.4, 1.5
-	leastBent          = 24
+	// leastPart and mostPart bound the number of neighbours of a row in units of that of all, and fewestByPlace by itself.
+	leastPart, mostPart = 0.4, 1.5
+	fewestByPlace       = 24
 )
 
 // measured tells whether a pilot looks for what has to be measured about some rows first.
@@ -66,19 +66,19 @@ func (b bending) sure(seen float64) float64 {
 
 // part is the number of neighbours of a row, by what is seen about it, in units of that of all.
 func (b bending) part(seen float64) float64 {
-	if !(seen > 0) || b.middle == 0 {
+	if !(seen > 0) || b == (bending{}) {
 		return 1
 	}
 	flat := b.sure(b.flat)
 	bends := func(seen float64) float64 { return max(seen-flat, leastBend*flat) }
-	return min(max(math.Sqrt(math.Sqrt(bends(b.middle)/bends(b.sure(seen)))), mostBent), mostFlat)
+	return min(max(math.Sqrt(math.Sqrt(bends(b.middle)/bends(b.sure(seen)))), leastPart), mostPart)
 }
 
 // flatWhere tells whether a surface bends by no more than is usual where so much is seen.
-func (b bending) flatWhere(seen float64) bool { return seen > 0 && b.middle > 0 && b.part(seen) >= 1 }
+func (b bending) flatWhere(seen float64) bool { return seen > 0 && b != bending{} && b.part(seen) >= 1 }
 
-// bentRows is the number of rows of charts that tell how much the surface bends, by the size of those of the pilot. It is 0, and the number of neighbours that of all places, but
-// where charts of the pilot are larger than the noise, which is even, and no number is given.
+// bentRows is the number of rows of charts that tell how much the surface bends, by the size of those of the pilot: 0, for which K is that of all places, unless
+// charts of the pilot are larger than the noise, which is even, and K is not given.
 func (p *autoPrepare) bentRows(s *setting, size float64) int {
 	if !(p.oneIn(s) > 1) || s.neighbors != thinMany || s.uneven || p.grown || p.method.LeastSquares || p.method.Neighbors > 0 {
 		return 0
@@ -87,15 +87,23 @@ func (p *autoPrepare) bentRows(s *setting, size float64) int {
 	return min(max(int(thinMany*wide*wide), thinMany), bentMost)
 }
 
-// recall takes what has been measured about the rows gathered: the noise of charts of few and of many rows in units of their sizes, and the mean square of that of
-// many in units of that of all.
+// most is the largest number of neighbours of a row by what the surface bends by.
+func (s *setting) most() int {
+	if s.bends == (bending{}) {
+		return s.neighbors
+	}
+	return int(mostPart * float64(s.neighbors))
+}
+
+// recall takes what has been measured about the rows gathered: the noise of charts of few and of many rows in units of their sizes, and the mean square of that
+// which tells how much the surface bends, in units of that of all.
 func (w *autoWorker) recall(s *setting) {
 	w.few, w.many, w.bend = w.few[:0], w.many[:0], 0
 	for _, f := range w.rows.Found {
 		if seen := w.about[aboutWidth*f.Row:]; seen[0] > 0 {
 			w.few, w.many = append(w.few, seen[0]), append(w.many, seen[1])
 			noise := seen[2] / s.Scale
-			w.bend += min(noise*noise, mostBend)
+			w.bend += min(noise*noise, mostSeen)
 		}
 	}
 	if w.bend > 0 {

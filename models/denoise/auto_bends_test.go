@@ -24,7 +24,7 @@ func TestPartOfNeighbors(t *testing.T) {
 	require.Equal(t, 1., b.part(b.middle+.9*math.Sqrt(b.chance)))
 	require.Equal(t, 1., b.part(b.middle-.9*math.Sqrt(b.chance)))
 	require.InDelta(t, math.Pow(.4/1.2, .25), b.part(b.flat+1.2), .01)
-	require.Equal(t, mostBent, b.part(100))
+	require.Equal(t, leastPart, b.part(100))
 	require.Equal(t, math.Sqrt(math.Sqrt((b.middle-b.sure(b.flat))/(leastBend*b.sure(b.flat)))), b.part(1.05))
 	for last, v := math.Inf(1), .5; v < 9; v += .1 {
 		require.LessOrEqual(t, b.part(v), last)
@@ -49,10 +49,14 @@ func TestNeighborsOfRow(t *testing.T) {
 		a.about[5] = seen
 		require.Equal(t, K, a.settingAt(0, s).neighbors)
 	}
+	require.Equal(t, 150, s.most())
+	a.about[5] = .1
+	require.LessOrEqual(t, a.settingAt(0, s).neighbors, s.most())
+	require.Equal(t, 100, (&setting{neighbors: 100}).most())
 	require.Less(t, s.bends.part(2.5), .9)
 	require.Greater(t, s.bends.part(1), 1.2)
 	a.about[5], s.neighbors = 1e6, 50
-	require.Equal(t, leastBent, a.settingAt(0, s).neighbors)
+	require.Equal(t, fewestByPlace, a.settingAt(0, s).neighbors)
 	s.Sides = 1
 	require.Equal(t, 50, a.settingAt(0, s).neighbors)
 }
@@ -67,7 +71,7 @@ func TestRecall(t *testing.T) {
 	w.recall(&setting{Setting: chart.Setting{Scale: 2}})
 	require.Equal(t, []float64{.1, .3}, w.few)
 	require.Equal(t, []float64{.2, .4}, w.many)
-	require.Equal(t, (1.+mostBend)/2, w.bend)
+	require.Equal(t, (1.+mostSeen)/2, w.bend)
 	clear(w.about)
 	w.recall(&setting{Setting: chart.Setting{Scale: 2}})
 	require.Empty(t, w.few)

@@ -240,7 +240,7 @@ func (p *cloudCharts) layOut() {
 
 func (p *cloudCharts) newMade(n int, o order) *made {
 	D, W := p.cloud.D, p.chartWidth()
-	m := &made{charted: newCharted(n, o.diverge), missed: make([]bool, n), feet: make([]float64, n*D)}
+	m := &made{charted: newCharted(n, &o), missed: make([]bool, n), feet: make([]float64, n*D)}
 	if o.keep {
 		m.about = make([]float64, aboutWidth*n)
 		m.trust, m.charts = make([]float64, n), make([]float64, n*W)

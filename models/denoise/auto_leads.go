@@ -133,7 +133,7 @@ func (p *cloudCharts) chartPilot(list []int, o order) (*made, error) {
 		}
 	}
 	err = p.chartInto(m, some, at, o)
-	for k := range list {
+	for k := range m.bend {
 		m.bend[k] = m.about[aboutWidth*k+5]
 	}
 	return m, err

@@ -63,6 +63,9 @@ type order struct {
 	setting setting
 }
 
+// asksBends tells whether charts of a pilot are to tell how much the surface bends.
+func (o *order) asksBends() bool { return o.keep && o.setting.bent > 0 }
+
 // rowsThemselves is the probe that is none.
 const rowsThemselves = -1
 
@@ -76,24 +79,30 @@ type charted struct {
 	local, trusted []float64
 	// divergence is what probes say, where that is asked for.
 	divergence []float64
-	// bend is how much the surface bends about the row, where a pilot looks for that.
+	// bend is how much the surface bends about the row, where that is asked for.
 	bend []float64
 }
 
-func newCharted(n int, diverge bool) *charted {
+func newCharted(n int, o *order) *charted {
 	vec := func() []float64 { return make([]float64, n) }
-	c := &charted{size: vec(), far: vec(), shrinkage: vec(), local: vec(), trusted: vec(), bend: vec()}
-	if diverge {
-		c.divergence = make([]float64, n)
+	c := &charted{size: vec(), far: vec(), shrinkage: vec(), local: vec(), trusted: vec()}
+	if o.diverge {
+		c.divergence = vec()
+	}
+	if o.asksBends() {
+		c.bend = vec()
 	}
 	return c
 }
 
 // columns are the vectors by row.
 func (c *charted) columns() [][]float64 {
-	list := [][]float64{c.size, c.far, c.shrinkage, c.local, c.trusted, c.bend}
+	list := [][]float64{c.size, c.far, c.shrinkage, c.local, c.trusted}
 	if c.divergence != nil {
 		list = append(list, c.divergence)
+	}
+	if c.bend != nil {
+		list = append(list, c.bend)
 	}
 	return list
 }
@@ -446,7 +455,7 @@ func (p *autoPrepare) advance(s setting, probes bool) error {
 	if err != nil {
 		return err
 	}
-	if s.bent > 0 {
+	if c.bend != nil {
 		s.bent, s.bends = 0, bendsOf(c.bend, s.bent)
 	}
 	p.setting = s

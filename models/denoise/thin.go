@@ -72,28 +72,24 @@ func (p *cloudCharts) measure(s setting) error {
 func (p *cloudCharts) measureSome(list []int, s setting) (seen []float64, missed []bool, err error) {
 	seen, missed = make([]float64, aboutWidth*len(list)), make([]bool, len(list))
 	s.Rounds, s.Steps, s.Cut = 2, 0, math.Inf(1)
+	wide := s.widest()
 	err = p.each(list, func(w *autoWorker, k, i int) {
 		w.rows.Search.Missed = false
 		y := p.places.y[i*lookup.Space : (i+1)*lookup.Space]
-		wide := s.widest()
 		w.rows.Look(p.places.index, y, wide)
 		if missed[k] = w.rows.Search.Missed; missed[k] {
 			return
 		}
 		w.rows.Gather(p.places.source, wide)
-		var noise [2]float64
-		for l, rows := range [...]int{thinFew, thinMany} {
-			if rows < wide {
-				near := w.rows.Nearer(rows, lookup.Space)
-				noise[l] = w.noiseIn(y, &near, &s)
-			}
+		near := w.rows.Nearer(thinFew, lookup.Space)
+		few, bent := w.noiseIn(y, &near, &s), w.noiseIn(y, &w.rows, &s)
+		many := bent
+		if wide > thinMany {
+			near = w.rows.Nearer(thinMany, lookup.Space)
+			many = w.noiseIn(y, &near, &s)
 		}
-		bent := w.noiseIn(y, &w.rows, &s)
-		if wide == thinMany {
-			noise[1] = bent
-		}
-		if noise[0] > 0 && noise[1] > 0 && bent > 0 {
-			copy(seen[aboutWidth*k:], []float64{noise[0], noise[1], bent * w.rows.Next})
+		if few > 0 && many > 0 && bent > 0 {
+			copy(seen[aboutWidth*k:], []float64{few, many, bent * w.rows.Next})
 		}
 	})
 	return seen, missed, err

@@ -343,14 +343,14 @@ func (t *tiling) chart(o order) (*charted, error) {
 	if o.some {
 		n, k.some = o.of.rows(min(n, selectionRows)), selectionRows
 	}
-	c := newCharted(n, o.diverge)
+	c := newCharted(n, &o)
 	into, fields := c.columns(), []field{placeField}
 	for m := range t.probes {
 		if o.diverge {
 			fields = append(fields, field{m, false})
 		}
 	}
-	err := t.pass(k, fields, []int{o.setting.neighbors + 1}, func(r *Reply) { r.scatter(into) })
+	err := t.pass(k, fields, []int{o.setting.most() + 1}, func(r *Reply) { r.scatter(into) })
 	if err != nil || !o.keep {
 		return c, err
 	}
@@ -410,7 +410,7 @@ func (t *tiling) compare(s setting, list []candidate, of portion) ([]*compared, 
 	for m := range t.probes {
 		fields = append(fields, field{m, false})
 	}
-	return out, t.pass(k, fields, []int{s.neighbors + 1}, func(r *Reply) { r.scatter(into) })
+	return out, t.pass(k, fields, []int{s.most() + 1}, func(r *Reply) { r.scatter(into) })
 }
 
 // denoise denoises the queries.
@@ -423,7 +423,9 @@ func (t *tiling) denoise() error {
 	fields := []field{rowField}
 	if _, ok := t.method.(Auto); ok {
 		fields = append(fields, placeField)
-		K = max(K, t.auto.setting.blended())
+		s := t.auto.setting
+		s.neighbors = s.most()
+		K = max(K, s.blended())
 	}
 	near := []int{max(K, t.o.Average) + 1}
 	if t.linear != nil && t.linear.neighbors > 0 {
