@@ -216,6 +216,8 @@ type setting struct {
 	// keepsSides lets those of single rows grow, where else they would be lost to another face.
 	from       int
 	keepsSides bool
+	// creased says that charts are creases where rows are surely nearer to these.
+	creased bool
 	// pooled is the most neighbours of a chart where curvature is pooled, 0 where it is not; then drawn draws that of
 	// a chart to the mean of those of the charts of its rows.
 	pooled int
@@ -454,10 +456,13 @@ func (w *autoWorker) nearestChart(row int, y []float64) (int, bool) {
 // fewNearest is the number of places that a row with a chart is first looked for among: of rows that may have none about every second or third has one.
 const fewNearest = 8
 
-// load takes the chart of a row for the chart at hand.
-func (w *autoWorker) load(row int) bool {
-	return w.chart.Load(w.charts[row*w.width : (row+1)*w.width-2])
+// stored is the chart of a row as it was stored.
+func (w *autoWorker) stored(row int) []float64 {
+	return w.charts[row*w.width : (row+1)*w.width-2]
 }
+
+// load takes the chart of a row for the chart at hand.
+func (w *autoWorker) load(row int) bool { return w.chart.Load(w.stored(row)) }
 
 // findSites lists the rows with charts whose places are near y and on the side of the
 // chart at hand, that of row own, with tricube weights that sum to 1.
@@ -506,12 +511,12 @@ func (w *autoWorker) blend(dst, x []float64) bool {
 	if together {
 		w.feet.Begin(len(w.sites))
 		for i, s := range w.sites {
-			w.feet.Take(i, w.charts[s.row*w.width:(s.row+1)*w.width])
+			w.feet.Take(i, w.stored(s.row))
 		}
 		w.feet.Find(x)
 	}
 	for i, s := range w.sites {
-		if together {
+		if together && !chart.IsCrease(w.stored(s.row)) {
 			if foot, ok := w.feet.At(i); ok {
 				for j, v := range foot {
 					w.sum[j] += s.weight * v

@@ -74,9 +74,6 @@ func (b bending) part(seen float64) float64 {
 	return min(max(math.Sqrt(math.Sqrt(bends(b.middle)/bends(b.sure(seen)))), leastPart), mostPart)
 }
 
-// flatWhere tells whether a surface bends by no more than is usual where so much is seen.
-func (b bending) flatWhere(seen float64) bool { return seen > 0 && b != bending{} && b.part(seen) >= 1 }
-
 // bentRows is the number of rows of charts that tell how much the surface bends, by the size of those of the pilot: 0, for which K is that of all places, unless
 // charts of the pilot are larger than the noise, which is even, and K is not given.
 func (p *autoPrepare) bentRows(s *setting, size float64) int {

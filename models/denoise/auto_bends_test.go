@@ -32,10 +32,6 @@ func TestPartOfNeighbors(t *testing.T) {
 	}
 	require.InDelta(t, b.middle+.2-b.chance/.2, b.sure(b.middle+.2), 1e-12)
 	require.InDelta(t, b.middle-.2+b.chance/.2, b.sure(b.middle-.2), 1e-12)
-	require.True(t, b.flatWhere(1.1))
-	require.True(t, b.flatWhere(b.middle))
-	require.False(t, b.flatWhere(2))
-	require.False(t, b.flatWhere(0))
 	require.Equal(t, 1., b.part(0), "not known")
 	require.Equal(t, 1., bendsOf(make([]float64, 9), thinMany).part(2), "nothing is known")
 	require.Equal(t, 1., bendsOf([]float64{1, 1, 1}, thinMany).part(1), "flat everywhere")
@@ -85,8 +81,8 @@ func TestNeighborsByPlace(t *testing.T) {
 	x, _ := boxRows(103, 5000, .9)
 	d, s := fitAuto(t, x)
 	require.Positive(t, s.bends.middle)
-	require.Positive(t, s.from)
-	require.Equal(t, 2, s.oneIn)
+	require.True(t, s.creased)
+	require.Greater(t, s.oneIn, 1)
 	r, err := d.Denoise(context.Background(), x, Options{})
 	require.NoError(t, err)
 	var sum, count [2]float64

@@ -329,6 +329,16 @@ func (w *autoWorker) prepareSite(row int, x []float64, at *places, s setting) (m
 	return w.prepare(y, x[row*D:(row+1)*D], o), true
 }
 
+// solveSite makes the chart that has been prepared at a site, with a ridge, or a crease in its place.
+func (w *autoWorker) solveSite(c *comparison, site int, ridge float64) bool {
+	if !w.chart.Solve(w.ridge(ridge)) {
+		return false
+	}
+	s := w.settingAt(site, c.setting)
+	w.takeCrease(&s)
+	return true
+}
+
 // chartSite makes the charts of all candidates at a site, for all rows that have it.
 func (w *autoWorker) chartSite(c *comparison, site int, uses []use) {
 	made, known := w.prepareSite(site, c.cloud.X, &c.places, c.setting)
@@ -343,7 +353,7 @@ func (w *autoWorker) chartSite(c *comparison, site int, uses []use) {
 	}
 	w.placeCrowds(c, uses)
 	for l, one := range c.list {
-		made := made && w.chart.Solve(w.ridge(one.ridge))
+		made := made && w.solveSite(c, site, one.ridge)
 		for v, u := range uses {
 			w.judgeCrowd(c, u, l, w.trial.own[v], made)
 		}
@@ -442,7 +452,7 @@ func (w *autoWorker) chartMoved(c *comparison, site, m int, uses []use) bool {
 		return false
 	}
 	for l, one := range c.list {
-		made := made && w.chart.Solve(w.ridge(one.ridge))
+		made := made && w.solveSite(c, site, one.ridge)
 		for _, u := range uses {
 			if !c.judged[u.k].probed {
 				continue

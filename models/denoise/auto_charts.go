@@ -377,6 +377,9 @@ func (w *autoWorker) chartRow(dst []float64, i int, x []float64, at places, s *s
 	if s.Sides > 0 && (!w.chart.(*chart.Space).TakeSide(pivot, &s.Setting) || !w.chart.Foot(w.y, pivot)) {
 		return false
 	}
+	if w.takeCrease(&made) && !w.chart.Foot(w.y, pivot) {
+		return false
+	}
 	copy(dst, w.y)
 	return true
 }

@@ -98,6 +98,7 @@ func (p *autoPrepare) choose() (*compared, error) {
 	}
 	sizes := p.sizes()
 	s.least = sizes[0]
+	s.creased = p.mayCrease(&s)
 	sizes, err := p.largeEnough(s, sizes)
 	if err != nil {
 		return nil, err
@@ -141,9 +142,8 @@ const (
 	// leastParts is the number of parts without which no choice is settled, surelyRaced the number of standard errors by which a size is worse that other
 	// parts do not look at.
 	leastParts, surelyRaced = 2, 2.5
-	// tolerable is what a choice may be expected to lose, in units of the variance of the feet, for the other parts to be left, tolerableGrown the same for charts
-	// that grow: these cost twice as much, and what their mean feet are off by near edges is more than the variance.
-	tolerable, tolerableGrown = 0.01, 0.05
+	// tolerable is what a choice may be expected to lose, in units of the variance of the feet, for the other parts to be left.
+	tolerable = 0.01
 )
 
 // parts is the number of parts that the selection is compared by: sizes that are surely worse by the first are not looked at by others. Where probes say what the
@@ -176,7 +176,7 @@ func (t *trials) run() (best *compared, err error) {
 	if best, err = t.qualify(); best == nil || err != nil {
 		return nil, err
 	}
-	for part := 1; part < t.parts() && (part < leastParts || t.mayLose(best) > t.tolerable()); part++ {
+	for part := 1; part < t.parts() && (part < leastParts || t.mayLose(best) > tolerable); part++ {
 		t.tried = slices.DeleteFunc(t.tried, func(out []*compared) bool { return leastRisk(out).worseBy(surelyRaced, best) })
 		for _, out := range t.tried {
 			if err := t.compareBy(portion{part, t.parts()}, out); err != nil {
@@ -186,14 +186,6 @@ func (t *trials) run() (best *compared, err error) {
 		best = t.again()
 	}
 	return best, nil
-}
-
-// tolerable is what may be lost by no more parts.
-func (t *trials) tolerable() float64 {
-	if t.setting.from > 0 {
-		return tolerableGrown
-	}
-	return tolerable
 }
 
 // mayLose is the most that the best candidate so far is expected to be worse by than another, as normal risks say, in units of the variance of its
@@ -223,7 +215,7 @@ func (t *trials) bestRidge(best *compared) (float64, error) {
 		return 0, err
 	}
 	for _, c := range list {
-		t.estimate(c, nil, 0)
+		t.estimate(c, nil)
 	}
 	return leastRisk(list).ridge, nil
 }
@@ -264,14 +256,12 @@ func (t *trials) qualify() (best *compared, err error) {
 
 // again estimates the risk of all, and the noise that it depends on where that is better known than by the pilot, and returns the best.
 func (t *trials) again() (best *compared) {
-	if t.setting.from == 0 {
-		t.seen = 1
-		best = t.estimateAll()
-		if !t.seesNoise() {
-			return best
-		}
-		t.seen = min(max(t.spreadOf(t.tried[0][0])/t.autoPrepare.setting.Scale, leastSeen), 1)
+	t.seen = 1
+	best = t.estimateAll()
+	if !t.seesNoise() {
+		return best
 	}
+	t.seen = min(max(t.spreadOf(t.tried[0][0])/t.autoPrepare.setting.Scale, leastSeen), 1)
 	return t.estimateAll()
 }
 
@@ -299,7 +289,7 @@ func (t *trials) estimateAll() (best *compared) {
 			if k > 0 {
 				before = t.tried[k-1][l]
 			}
-			t.estimate(c, before, t.setting.from)
+			t.estimate(c, before)
 		}
 		if here := leastRisk(out); best == nil || here.total() < best.total() {
 			best = here
@@ -469,9 +459,8 @@ func (c *compared) trustMost() {
 	}
 }
 
-// estimate computes the risk of every row as Stein does, bounded where Tukey's loss is. Charts grow from so many rows, 0 for charts made at once; before is the candidate of
-// fewer neighbours, nil for none.
-func (p *autoPrepare) estimate(c, before *compared, from int) {
+// estimate computes the risk of every row as Stein does, bounded where Tukey's loss is. before is the candidate of fewer neighbours, nil for none.
+func (p *autoPrepare) estimate(c, before *compared) {
 	known := p.knowsBeyond()
 	if !known {
 		c.more = p.probedBeyond(c, before)
@@ -488,7 +477,7 @@ func (p *autoPrepare) estimate(c, before *compared, from int) {
 			if s.Scale = p.noiseSeen() * c.scale[r][i]; c.trusted[r][i] > 0 {
 				more := c.more
 				if known {
-					more = p.likelyBeyond(c.own[r][i], s.Scale/c.sizes[i], c.neighbors, from)
+					more = p.likelyBeyond(c.own[r][i], s.Scale/c.sizes[i])
 					sum += more
 					all++
 				}
@@ -529,16 +518,11 @@ func (p *autoPrepare) knowsBeyond() bool { return p.inSpace() && p.n > fewRows }
 
 // likelyBeyond is what the divergence beyond that of the influence of a row on its mean foot is likely to be, by the noise about the row in units of the size of neighbourhoods:
 // that influence times a constant, for planes and weights that follow the
-// rows, and the square of the noise over the size, for where these are hardly larger the noise decides which rows are in them. The weights of charts that
-// grow from so many rows follow the first of them as the square of the influence of a row on that.
-func (p *autoPrepare) likelyBeyond(own, noise float64, neighbors, from int) float64 {
+// rows, and the square of the noise over the size, for where these are hardly larger the noise decides which rows are in them.
+func (p *autoPrepare) likelyBeyond(own, noise float64) float64 {
 	beyond := beyondPlanes
 	if noise *= beyondReach; noise < math.Inf(1) { // else all rows are at one place
 		beyond += noise * noise
-	}
-	if from > 0 {
-		first := own * float64(neighbors) / float64(from)
-		beyond += first * first * math.Pow(beyondGrown/float64(neighbors), 1.5)
 	}
 	return p.q * own * beyond
 }
@@ -547,8 +531,6 @@ const (
 	// beyondPlanes is the constant, beyondReach the size of neighbourhoods in units of the noise for which the square is 1: read off what rows and their
 	// noise say with the truth at hand, with a standard deviation of .4 (docs/adr/0119).
 	beyondPlanes, beyondReach = 0.15, 4.2
-	// beyondGrown is the number of neighbours at which what charts that grow have more is that square, as a sphere says (docs/adr/0127).
-	beyondGrown = 36.0
 )
 
 // spreadOf is the standard deviation of the noise by the distances of rows from

@@ -9,7 +9,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/scqm/scqm/internal/dense"
 	"github.com/scqm/scqm/models/denoise/internal/chart"
 	"github.com/scqm/scqm/models/rows"
 )
@@ -37,27 +36,23 @@ func pilotedSphere(t *testing.T, seed uint64, n int, noise float64) (*autoPrepar
 	return p, charts, s
 }
 
-// TestBeyond: for many points of surfaces it is what is known beforehand, more for charts that grow, and the more so the fewer rows they grow from;
-// elsewhere it is what probes say, and falls with the number of neighbours.
+// TestBeyond: for many points of surfaces it is what is known beforehand; elsewhere it is what probes say, and falls with the number of neighbours.
 func TestBeyond(t *testing.T) {
 	many := &autoPrepare{autoSettings: newAutoSettings(Auto{Latent: 2}, 3), n: 10000, D: 3}
 	many.setting.Setting = chart.Setting{Scale: 1, Cut: math.Inf(1)}
-	beyond := func(p *autoPrepare, c, before *compared, from int) float64 {
-		p.estimate(c, before, from)
+	beyond := func(p *autoPrepare, c, before *compared) float64 {
+		p.estimate(c, before)
 		return c.more
 	}
 	seen := probedCandidate(81, .09, 7, .01, 1)
-	known := beyond(many, seen, nil, 0)
+	known := beyond(many, seen, nil)
 	require.InDelta(t, .09*(.15+.36), known, 1e-12)
 	require.InDelta(t, 2*(.09+known), seen.risk[0], 1e-12)
-	require.InDelta(t, known, beyond(many, probedCandidate(81, .09, 7, -9, .01), seen, 0), 1e-15, "whatever probes and fewer neighbours say")
-	require.InDelta(t, .09*(.15+.36+.09*81/12*.09*81/12*math.Pow(36./81, 1.5)), beyond(many, seen, nil, 12), 1e-12)
-	require.Less(t, beyond(many, seen, nil, 24), beyond(many, seen, nil, 12))
-	require.Greater(t, beyond(many, seen, nil, 24), known)
-	require.InDelta(t, .09*.15, beyond(many, probedCandidate(81, .09, 0, .01, 1), nil, 0), 1e-12, "all rows at one place")
+	require.InDelta(t, known, beyond(many, probedCandidate(81, .09, 7, -9, .01), seen), 1e-15, "whatever probes and fewer neighbours say")
+	require.InDelta(t, .09*.15, beyond(many, probedCandidate(81, .09, 0, .01, 1), nil), 1e-12, "all rows at one place")
 	noisy := probedCandidate(81, .09, 7, .01, 1)
 	noisy.scale[0][3] = 2
-	beyond(many, noisy, nil, 0)
+	beyond(many, noisy, nil)
 	require.InDelta(t, 2*4*(.09+.09*(.15+4*.36)), noisy.risk[3], 1e-12, "by the noise about the row")
 
 	before := probedCandidate(54, .14, 6, .012, 1)
@@ -69,51 +64,8 @@ func TestBeyond(t *testing.T) {
 	} {
 		p := *many
 		change(&p)
-		require.InDelta(t, .01, beyond(&p, seen, nil, 12), 1e-12)
-		require.InDelta(t, .008, beyond(&p, seen, before, 0), 1e-12)
-	}
-}
-
-// TestLikelyBeyondOfSpheres wants what is known of charts that grow to be what noise and feet on a sphere say: the mean product of the noise of a row and what its
-// mean foot is off by, over the variance.
-func TestLikelyBeyondOfSpheres(t *testing.T) {
-	needSpeed(t)
-	const noise = .007
-	p, charts, o := pilotedSphere(t, 3, 3*raceRows, noise)
-	o.Ridge = 0
-	for _, grown := range []struct {
-		from, neighbors int
-		want            float64 // that of charts made at once
-	}{{12, 36, .36}, {12, 81, .1}, {24, 36, .07}} {
-		var more [2]float64
-		for k, from := range []int{0, grown.from} {
-			o.from, o.neighbors = from, grown.neighbors
-			of := newCompared(candidate{neighbors: grown.neighbors}, selectionRows)
-			all := comparison{cloudCharts: charts, setting: o, list: []*compared{of}}
-			list := charts.cloud.some(selectionRows)
-			all.begin(len(list))
-			copy(all.rows, list)
-			require.NoError(t, all.run())
-			var product, own float64
-			for l := range list {
-				require.True(t, all.take(l, l))
-				j := &all.judged[l]
-				for r, row := range j.crowd[:j.many] {
-					x, at := charts.cloud.Row(row), (l*crowdRows+r)*sitesTried
-					far := math.Sqrt(dense.Dot(x, x))
-					for f := range j.n {
-						foot := all.feet[3*(at+f) : 3*(at+f+1)]
-						product += (far - 1) * (dense.Dot(foot, x)/far - 1) / float64(j.n)
-					}
-					own += of.own[r][l]
-				}
-			}
-			more[k] = product/(noise*noise)/own - 1
-		}
-		own := 7.05 / float64(grown.neighbors)
-		known := p.likelyBeyond(own, 0, grown.neighbors, grown.from)/own - beyondPlanes
-		require.InDelta(t, grown.want, known, .1*grown.want+.02)
-		require.InDelta(t, known, more[1]-more[0], .3*known+.06, "%d from %d", grown.neighbors, grown.from)
+		require.InDelta(t, .01, beyond(&p, seen, nil), 1e-12)
+		require.InDelta(t, .008, beyond(&p, seen, before), 1e-12)
 	}
 }
 
@@ -235,39 +187,6 @@ func TestMayLose(t *testing.T) {
 		err := c.deviation * math.Sqrt(n/(n-1.)) / 10
 		tr := trials{autoPrepare: p, tried: [][]*compared{{best}, {riskyCandidate(n, c.mean*err, c.deviation), riskyCandidate(n, 9, 1)}}}
 		require.InDelta(t, c.want*err/.1, tr.mayLose(best), .01*c.want*err/.1+1e-9)
-	}
-}
-
-// TestSurelyGrown wants more parts of the selection to be asked while growing is better and that is not sure.
-func TestSurelyGrown(t *testing.T) {
-	p, _, o := pilotedSphere(t, 7, raceRows, .02)
-	grown := o
-	grown.from = edgeRows
-	for _, k := range []struct {
-		once, grown int // neighbours
-		better      bool
-		parts       int
-	}{{81, 36, false, 1}, {36, 121, true, 1}, {121, 122, false, 0}} {
-		a, b := &trials{autoPrepare: p, setting: o}, &trials{autoPrepare: p, setting: grown}
-		best, other := newCompared(candidate{neighbors: k.once, ridge: pilotRidge}, 0), newCompared(candidate{neighbors: k.grown}, 0)
-		require.NoError(t, a.compareBy(portion{0, race}, []*compared{best}))
-		require.NoError(t, b.compareBy(portion{0, race}, []*compared{other}))
-		a.estimate(best, nil, 0)
-		b.estimate(other, nil, edgeRows)
-		if k.parts == 0 {
-			for i := range other.risk {
-				other.risk[i] = best.risk[i] - 1e-9*float64(i%7)
-			}
-		}
-		better, err := a.surelyGrown(b, other, best)
-		require.NoError(t, err)
-		require.Equal(t, k.better, better, "%v", k)
-		if k.parts > 0 {
-			require.Equal(t, []int{k.parts, k.parts}, []int{best.parts, other.parts})
-		} else {
-			require.Greater(t, best.parts, 1)
-			require.InDelta(t, best.parts, other.parts, 1)
-		}
 	}
 }
 

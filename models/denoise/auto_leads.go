@@ -8,7 +8,7 @@ import (
 // Charts of rows near each other are made of nearly the same rows, and are nearly the same. Of many rows of a surface in space some lead, by chance,
 // and have charts of their own. The others follow the one that is nearest to them: the pilot takes their feet on its chart for their places, unless they are
 // far from that, or it sees more noise than there is, as across an edge. The charts of the choice, of which a foot is
-// the mean of many, need not be those of all rows either, but where the pilot saw more noise, and near edges.
+// the mean of many, need not be those of all rows either, but where the pilot saw more noise, as near edges.
 
 const (
 	// pilotLeads is the number of rows for one that leads in the pilot.
@@ -27,8 +27,6 @@ func (p *autoPrepare) oneIn(s *setting) int {
 		return 1
 	case s.pilot:
 		return pilotLeads
-	case s.from > 0 && s.bends == bending{}: // across edges charts differ
-		return 1
 	}
 	return max(s.blended()/opinions, 1)
 }
@@ -57,7 +55,7 @@ func (p *cloudCharts) chartLed(list []int, o order) (*made, error) {
 	m := p.newMade(len(list), o)
 	var some, at []int
 	for k, i := range list {
-		if lead[i] || o.setting.needsOwn(p.about[aboutWidth*i:]) {
+		if lead[i] || needsOwn(p.about[aboutWidth*i:]) {
 			some, at = append(some, i), append(at, k)
 			continue
 		}
@@ -72,15 +70,12 @@ func doubted(about []float64, most float64) bool {
 	return about[2] > 0 || about[3] > 0 || !(about[4] <= most)
 }
 
-// needsOwn tells whether a row about which the pilot knows that much has a chart of a choice whether it leads or not: where the pilot doubts, and where charts grow
-// unless the surface is flat.
-func (s *setting) needsOwn(about []float64) bool {
-	return doubted(about, doubtful) || s.from > 0 && !s.bends.flatWhere(about[5])
-}
+// needsOwn tells whether a row about which the pilot knows that much has a chart of a choice whether it leads or not.
+func needsOwn(about []float64) bool { return doubted(about, doubtful) }
 
 // standsFor is the number of rows that the chart of one stands for: else a mean of feet would be that of the charts of places where all rows have one.
 func (s *setting) standsFor(about []float64, row int) float64 {
-	if s.oneIn <= 1 || s.needsOwn(about[aboutWidth*row:]) {
+	if s.oneIn <= 1 || needsOwn(about[aboutWidth*row:]) {
 		return 1
 	}
 	return float64(s.oneIn)

@@ -75,7 +75,7 @@ func (p *autoPrepare) gainOfPooled(s setting) (float64, error) {
 		for i := range c.extra {
 			c.extra[i] = math.NaN()
 		}
-		p.estimate(c, nil, 0)
+		p.estimate(c, nil)
 	}
 	gain := (of[0].total() - of[1].total()) / float64(len(of[0].risk))
 	return gain + 2*p.setting.Scale*p.setting.Scale*stat.Mean(more, nil), nil

@@ -27,8 +27,8 @@ const (
 	edgeUneven = 36
 	// edgeKept is the least part of the weights by place that a chart grown about a row far from its first foot has left.
 	edgeKept = 0.5
-	// edgeGain is the part of the risk by which that of growing charts has to be less, and edgeSure the standard errors, edgeSurer by a part of the selection.
-	edgeGain, edgeSure, edgeSurer = 0.025, 1, 2
+	// edgeGain is the part of the risk by which that of growing charts has to be less, and edgeSure the standard errors.
+	edgeGain, edgeSure = 0.025, 1
 	// mostLost is the part of rows that do not count from which on these are no rows near edges, of which charts at once lose up to an eighth, but
 	// outliers: charts of few rows would follow them where they are close together.
 	mostLost = 0.145
@@ -56,7 +56,7 @@ func (p *autoPrepare) growsFrom(s *setting, seen look) int {
 // better than the best of those that are made at once, else 0. Growing charts keep away from edges by themselves, so that they may have more rows.
 func (t *trials) chooseGrowing(best *compared) (*compared, int, error) {
 	from, now := t.growing, t.setting.from
-	if from == 0 || now > 0 || !t.setting.noisy || math.IsInf(t.setting.Cut, 1) || best.neighbors > edgeMost || 2*from > 3*best.neighbors {
+	if from == 0 || now > 0 || t.setting.creased || !t.setting.noisy || math.IsInf(t.setting.Cut, 1) || best.neighbors > edgeMost || 2*from > 3*best.neighbors {
 		return best, now, nil
 	}
 	nearer, err := t.nearerGrown(best, from)
@@ -73,38 +73,10 @@ func (t *trials) chooseGrowing(best *compared) (*compared, int, error) {
 		grown.rival = best
 	}
 	other, err := grown.run()
-	if err != nil || other == nil {
-		return best, 0, err
-	}
-	if plain {
-		return other, from, nil
-	}
-	better, err := t.surelyGrown(&grown, other, best)
-	if err != nil || !better {
+	if err != nil || other == nil || !plain && !other.surelyBetter(best) {
 		return best, 0, err
 	}
 	return other, from, nil
-}
-
-// surelyGrown tells whether the best candidate of charts that grow is surely better than that of charts made at once. While it is better, and not surely, both are
-// compared by more parts of the selection.
-func (t *trials) surelyGrown(grown *trials, other, best *compared) (bool, error) {
-	for {
-		if min(len(best.risk), len(other.risk)) == min(t.n, selectionRows) {
-			return other.surelyBetter(edgeSure, best), nil
-		}
-		if mean, _ := other.over(best); mean > 0 || other.surelyBetter(edgeSurer, best) {
-			return mean < 0, nil
-		}
-		fewer, of := t, best
-		if len(other.risk) < len(best.risk) {
-			fewer, of = grown, other
-		}
-		if err := fewer.compareBy(portion{of.parts, t.parts()}, []*compared{of}); err != nil {
-			return false, err
-		}
-		fewer.estimate(of, nil, fewer.setting.from)
-	}
 }
 
 // nearerGrown is the part of the risk by which charts of the best candidate come nearer to their rows where they grow. Two charts a row are a small part of
@@ -115,7 +87,7 @@ func (t *trials) nearerGrown(best *compared, from int) (float64, error) {
 		s := t.setting
 		s.neighbors, s.Ridge, s.from = best.neighbors, best.ridge, start
 		var err error
-		if seen[k], err = t.charts.chart(order{some: true, of: portion{0, min(t.parts(), 2)}, setting: s}); err != nil {
+		if seen[k], err = t.charts.chart(order{some: true, of: portion{}, setting: s}); err != nil {
 			return 0, err
 		}
 	}
@@ -133,10 +105,10 @@ func (t *trials) nearerGrown(best *compared, from int) (float64, error) {
 	return 1 - risk[1]/risk[0], nil
 }
 
-// surelyBetter tells whether the risk is below that of another by a part that matters and by so many standard errors.
-func (c *compared) surelyBetter(errors float64, other *compared) bool {
+// surelyBetter tells whether the risk is below that of another by a part that matters and beyond chance.
+func (c *compared) surelyBetter(other *compared) bool {
 	mean, err := c.over(other)
-	return mean < -errors*err && mean < -edgeGain*stat.Mean(other.risk, nil)
+	return mean < -edgeSure*err && mean < -edgeGain*stat.Mean(other.risk, nil)
 }
 
 // keepSide makes the pilot's chart of row i at y again where the row is so far from its foot, w.y, that it does not count: growing from the
@@ -155,4 +127,30 @@ func (w *autoWorker) keepSide(i int, y, pivot []float64, made setting) bool {
 		return true
 	}
 	return chartAt(0)
+}
+
+// mayCrease tells whether charts of a choice may be creases: those of many points of a surface in space, with noise and Tukey's loss. Among fewer points most are near a
+// corner, where three faces meet, and charts grow.
+func (p *autoPrepare) mayCrease(s *setting) bool {
+	return p.knowsBeyond() && s.noisy && !math.IsInf(s.Cut, 1)
+}
+
+// faceAt is the face that a point is on, if the chart of the place nearest to it is a crease.
+func (w *autoWorker) faceAt(point []float64) (face chart.Face, ok bool) {
+	D := w.cloud.D
+	w.rows.Search.Missed = false
+	found := w.rows.Search.Find(w.places.index, point, 1)
+	if len(found) == 0 {
+		return face, false
+	}
+	at := found[0].Row
+	if at, ok = w.nearestChart(at, w.places.y[at*D:(at+1)*D]); !ok || !w.load(at) {
+		return face, false
+	}
+	return w.chart.(*chart.Space).FaceOf(point)
+}
+
+// takeCrease takes a crease for the chart at hand where that is surely nearer to its rows.
+func (w *autoWorker) takeCrease(s *setting) bool {
+	return s.creased && s.start == 0 && s.Sides == 0 && w.chart.(*chart.Space).TakeCrease(&s.Setting)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/scqm/scqm/models/denoise/internal/chart"
 	"github.com/scqm/scqm/models/rows"
 )
 
@@ -71,33 +72,99 @@ func TestChartsGrowFromEdges(t *testing.T) {
 	}
 }
 
-// TestNormalsNearEdges wants charts of normals to grow as well: one at once of as many rows as those that grow lies between faces.
-func TestNormalsNearEdges(t *testing.T) {
+// TestCreases wants charts of many points to be creases near edges, the same in tiles: charts that grow from few rows leave .18 and .10 % of noise of .5 and .2. Surfaces without edges,
+// rows without outliers or noise, and few rows have none.
+func TestCreases(t *testing.T) {
 	needSpeed(t)
-	x, _ := boxRows(101, 1500, .5)
-	d, s := fitAuto(t, x)
-	require.Positive(t, s.from)
-	r, err := d.Denoise(context.Background(), x, Options{})
-	require.NoError(t, err)
-	angle := func() (sum float64) {
-		g, err := d.Geometry(context.Background(), x, r, Orientation{}, Options{})
+	for _, c := range []struct {
+		seed        uint64
+		noise, most float64
+		tiles       bool
+	}{{104, .5, .1, true}, {105, .2, .07, false}} {
+		x, off := boxRows(c.seed, 5000, c.noise)
+		d, s := fitAuto(t, x)
+		require.True(t, s.creased)
+		r, err := d.Denoise(context.Background(), x, Options{})
 		require.NoError(t, err)
+		require.Less(t, off(r.X), c.most)
+		a := d.fitted.(*autoFit)
+		w, creases, near := newAutoWorker(a), 0, 0
 		half := .5 / math.Sqrt(3)
 		for i := range x.N {
-			face, most := 0, 0.0
-			for j, v := range r.X[3*i : 3*i+3] {
-				if far := math.Abs(v - half); far > most {
-					face, most = j, far
+			if !w.hasChart(i) || !chart.IsCrease(w.stored(i)) {
+				continue
+			}
+			creases++
+			within := 0
+			for _, v := range x.Row(i) {
+				if math.Abs(v-half) > .7*half {
+					within++
 				}
 			}
-			sum += math.Acos(min(math.Abs(g.Normals[3*i+face]), 1)) / float64(x.N) * 180 / math.Pi
+			if within > 1 {
+				near++
+			}
 		}
-		return sum
+		require.Greater(t, creases, 300)
+		require.Greater(t, float64(near), .8*float64(creases))
+		if c.tiles {
+			requireSameInTiles(t, Auto{Latent: 2}, x, 3, .05, r)
+		}
 	}
-	grown := angle()
-	d.fitted.(*autoFit).setting.from = 0
-	require.Less(t, grown, 11.0)
-	require.Less(t, grown, .75*angle())
+	p, _ := pilotOf(t, sphereSample(8, fewRows+100, .03).x)
+	s := p.setting
+	require.True(t, p.mayCrease(&s))
+	for _, change := range []func(*setting, *autoPrepare){
+		func(s *setting, _ *autoPrepare) { s.noisy = false }, func(s *setting, _ *autoPrepare) { s.Cut = math.Inf(1) }, func(_ *setting, p *autoPrepare) { p.n = fewRows },
+	} {
+		s, of := s, *p
+		change(&s, &of)
+		require.False(t, of.mayCrease(&s))
+	}
+	w := newAutoWorker(&autoFit{autoSettings: p.autoSettings, cloud: &Cloud{Data: rows.Data{D: 3}}})
+	for _, s := range []setting{{}, {creased: true, start: 16}, {creased: true, Setting: chart.Setting{Sides: 1}}} {
+		require.False(t, w.takeCrease(&s))
+	}
+}
+
+// meanAngle is that of normals to those of the nearest faces of a box from boxRows, in degrees.
+func meanAngle(t *testing.T, d *Denoiser, x rows.Data, r *Result) (sum float64) {
+	t.Helper()
+	g, err := d.Geometry(context.Background(), x, r, Orientation{}, Options{})
+	require.NoError(t, err)
+	half := .5 / math.Sqrt(3)
+	for i := range x.N {
+		face, most := 0, 0.0
+		for j, v := range r.X[3*i : 3*i+3] {
+			if far := math.Abs(v - half); far > most {
+				face, most = j, far
+			}
+		}
+		sum += math.Acos(min(math.Abs(g.Normals[3*i+face]), 1)) / float64(x.N) * 180 / math.Pi
+	}
+	return sum
+}
+
+// TestNormalsNearEdges wants charts of normals to grow as well, or to be those of the face that a point is on: one at once of as many rows lies between faces.
+func TestNormalsNearEdges(t *testing.T) {
+	needSpeed(t)
+	for _, c := range []struct {
+		seed       uint64
+		n          int
+		most, part float64 // degrees, and of those of charts at once
+	}{{101, 1500, 11, .75}, {104, 5000, 3, .3}} {
+		x, _ := boxRows(c.seed, c.n, .5)
+		d, s := fitAuto(t, x)
+		require.Equal(t, c.n <= fewRows, s.from > 0)
+		require.Equal(t, c.n > fewRows, s.creased)
+		r, err := d.Denoise(context.Background(), x, Options{})
+		require.NoError(t, err)
+		known := meanAngle(t, d, x, r)
+		a := d.fitted.(*autoFit)
+		a.setting.from, a.setting.creased = 0, false
+		require.Less(t, known, c.most)
+		require.Less(t, known, c.part*meanAngle(t, d, x, r))
+	}
 }
 
 // TestKeepSide wants the last charts of the pilot to lose fewer rows to other faces than its charts made at once.
@@ -169,8 +236,8 @@ func TestSurelyBetter(t *testing.T) {
 		better          bool
 	}{{-.05, .1, true}, {-.05, 5, false}, {-.02, .1, false}, {.05, .1, false}} {
 		a, b := by(c.mean, c.deviation)
-		require.Equal(t, c.better, a.surelyBetter(edgeSure, b), "%v", c)
+		require.Equal(t, c.better, a.surelyBetter(b), "%v", c)
 	}
 	a, _ := by(0, 0)
-	require.False(t, a.surelyBetter(edgeSure, a))
+	require.False(t, a.surelyBetter(a))
 }

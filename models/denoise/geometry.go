@@ -127,7 +127,7 @@ func (d *Denoiser) describe(ctx context.Context, x rows.Data, r *Result, unit fl
 			return
 		}
 		if workers[w] == nil {
-			workers[w] = newSurveyor(d.cloud, latent, d.growsFrom())
+			workers[w] = newSurveyor(d.cloud, latent, d.fitted)
 		}
 		for i := b * rowsAtATime; i < min((b+1)*rowsAtATime, x.N); i++ {
 			noise[i] = workers[w].row(g, i, x.Row(i), r, unit)
@@ -139,14 +139,6 @@ func (d *Denoiser) describe(ctx context.Context, x rows.Data, r *Result, unit fl
 	}
 	g.score(noise, r)
 	return g, nil
-}
-
-// growsFrom is the number of rows that charts grow from, 0 where they are made at once.
-func (d *Denoiser) growsFrom() int {
-	if a, ok := d.fitted.(*autoFit); ok {
-		return a.setting.from
-	}
-	return 0
 }
 
 // score turns distances into scores by the noise at each row, or by its median where

@@ -16,7 +16,8 @@ import (
 type surveyor struct {
 	cloud     *Cloud
 	d         int
-	from      int // the number of rows that charts grow from, 0 where they are made at once
+	from      int         // the number of rows that charts grow from, 0 where they are made at once
+	charts    *autoWorker // where charts may be creases, else nil
 	tune      tuning
 	chart     *chart.Surface
 	neighbors Neighborhood
@@ -32,12 +33,18 @@ type surveyor struct {
 	prior     []float64 // K
 }
 
-func newSurveyor(c *Cloud, d, from int) *surveyor {
+func newSurveyor(c *Cloud, d int, fitted Fitted) *surveyor {
 	vec := func(n int) []float64 { return make([]float64, n) }
-	return &surveyor{
-		cloud: c, d: d, from: from, tune: newAutoSettings(Auto{Latent: d}, c.D).tune, chart: chart.NewSurface(c.D, d), shape: dense.NewSymmetricEigen(d),
+	s := &surveyor{
+		cloud: c, d: d, tune: newAutoSettings(Auto{Latent: d}, c.D).tune, chart: chart.NewSurface(c.D, d), shape: dense.NewSymmetricEigen(d),
 		x: vec(c.D), point: vec(c.D), foot: vec(c.D), tangent: vec(d * c.D), normal: vec(c.D), second: vec(d * d),
 	}
+	if a, ok := fitted.(*autoFit); ok {
+		if s.from = a.setting.from; a.setting.creased {
+			s.charts = newAutoWorker(a)
+		}
+	}
+	return s
 }
 
 // row describes the surface at row i, with the distance from it for the score. It
@@ -56,7 +63,9 @@ func (s *surveyor) row(g *Geometry, i int, x []float64, r *Result, unit float64)
 	if !s.look(about.Neighbors) {
 		return 0
 	}
-	s.growWeights(s.tune.cut * about.Noise / unit)
+	cut := s.tune.cut * about.Noise / unit
+	s.faceWeights(cut)
+	s.growWeights(cut)
 	if !s.fit(s.neighbors.Next, 2) {
 		return 0
 	}
@@ -85,6 +94,21 @@ func (s *surveyor) nearestOther() float64 {
 func (s *surveyor) look(neighbors int) bool {
 	k := min(max(neighbors, geometryRows*chart.Quadratics(s.d)), geometryMost, len(s.cloud.used))
 	return s.neighbors.at(s.cloud, &s.search, s.point, k)
+}
+
+// faceWeights lowers the weights of neighbours that are on the other face of a crease, by their distances from the face that the point is on, with Tukey's loss
+// and the cut given.
+func (s *surveyor) faceWeights(cut float64) {
+	if s.charts == nil || !(cut > 0) {
+		return
+	}
+	if face, ok := s.charts.faceAt(s.point); ok {
+		h := &s.neighbors
+		for i := range h.Weights {
+			far := face.Far(h.Row(i)) / cut
+			h.Weights[i] *= chart.Tukey(far * far)
+		}
+	}
 }
 
 // growWeights lowers the weights of neighbours that are on another face, where charts of the fit have grown to keep from these: by their distances from

@@ -13,7 +13,7 @@ import (
 
 // tileFormat is the version of what tiles, queries, tasks and replies are encoded as.
 // Machines of one type give the same bits; others may not.
-var tileFormat = "scqm tiles 13 " + runtime.GOARCH
+var tileFormat = "scqm tiles 14 " + runtime.GOARCH
 
 // appender is a writer that appends to its bytes.
 type appender []byte
@@ -233,19 +233,20 @@ type settingWire struct {
 	Drawn             bool
 	From              int
 	KeepsSides        bool
+	Creased           bool
 	Bent, OneIn       int
 	Bends             [3]float64
 }
 
 func (s setting) wire() settingWire {
-	return settingWire{s.neighbors, s.Ridge, s.Scale, s.Cut, s.Rounds, s.Steps, s.pilot, s.uneven, s.noisy, s.between, s.least, s.Sides, s.thin, s.pooled, s.drawn, s.from, s.keepsSides, s.bent, s.oneIn, [3]float64{s.bends.flat, s.bends.middle, s.bends.chance}}
+	return settingWire{s.neighbors, s.Ridge, s.Scale, s.Cut, s.Rounds, s.Steps, s.pilot, s.uneven, s.noisy, s.between, s.least, s.Sides, s.thin, s.pooled, s.drawn, s.from, s.keepsSides, s.creased, s.bent, s.oneIn, [3]float64{s.bends.flat, s.bends.middle, s.bends.chance}}
 }
 
 func (w settingWire) setting() setting {
 	return setting{
 		Setting:   chart.Setting{Ridge: w.Ridge, Scale: w.Scale, Cut: w.Cut, Rounds: w.Rounds, Steps: w.Steps, Sides: w.Sides},
 		neighbors: w.Neighbors, pilot: w.Pilot, uneven: w.Uneven, noisy: w.Noisy, between: w.Between, least: w.Least, thin: w.Thin,
-		pooled: w.Pooled, drawn: w.Drawn, from: w.From, keepsSides: w.KeepsSides, bent: w.Bent, oneIn: w.OneIn, bends: bending{w.Bends[0], w.Bends[1], w.Bends[2]},
+		pooled: w.Pooled, drawn: w.Drawn, from: w.From, keepsSides: w.KeepsSides, creased: w.Creased, bent: w.Bent, oneIn: w.OneIn, bends: bending{w.Bends[0], w.Bends[1], w.Bends[2]},
 	}
 }
 

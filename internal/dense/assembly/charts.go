@@ -16,6 +16,7 @@ func writeCharts(sets ...set) {
 		chartKernel(s, "splitChart", 3, chart.splitSides)
 		chartKernel(s, "weighSide", 0, chart.weighSide)
 		chartKernel(s, "spreadOfChart", 3, chart.spread)
+		chartKernel(s, "assignCrease", 21, chart.assignCrease)
 		chartFeet(s)
 		if !s.wide && !s.neon {
 			gatherRows()
@@ -171,10 +172,11 @@ const (
 	chartQ
 	chartZ
 	chartInfluence
+	chartSquare
 )
 
 func (c chart) own(i int) string {
-	return fmt.Sprintf("%d(DI)%s", c.offset(), []string{"", "(R8*1)", "(R8*2)", "(R12*1)", "(R8*4)", "(R13*1)"}[i])
+	return fmt.Sprintf("%d(DI)%s", c.offset(), []string{"", "(R8*1)", "(R8*2)", "(R12*1)", "(R8*4)", "(R13*1)", "(R12*2)"}[i])
 }
 
 func (c chart) number(i int) value { return c.broadcast(fmt.Sprintf("%d(AX)", 8*i)) }
@@ -203,17 +205,24 @@ func (c chart) weigh() {
 }
 
 func (c chart) addPlane() {
-	w := c.load(c.own(chartWeight))
-	var d, wd [3]value
+	var d [3]value
 	for j := range d {
 		d[j] = c.less(c.column(j), c.number(j))
+	}
+	c.addPlaneOf(0, c.load(c.own(chartWeight)), d)
+}
+
+// addPlaneOf adds the moments of d with the weight w to the sums from on.
+func (c chart) addPlaneOf(from int, w value, d [3]value) {
+	var wd [3]value
+	for j := range d {
 		wd[j] = c.times(w, d[j])
 	}
-	c.addTo(0, w)
+	c.addTo(from, w)
 	for j := range wd {
-		c.addTo(1+j, wd[j])
+		c.addTo(from+1+j, wd[j])
 	}
-	at := 4
+	at := from + 4
 	for i := range 3 {
 		for j := i; j < 3; j++ {
 			c.addTo(at, c.times(wd[i], d[j]))
@@ -358,4 +367,47 @@ func (c chart) spread() {
 	c.addTo(0, c.over(c.times(c.times(w, r), r), steep))
 	c.addTo(1, w)
 	c.addTo(2, c.times(w, w))
+}
+
+// The numbers of the table of assignCrease after the origin: the normals, the heights of the origin below both planes, the cosine between these, one over the square of
+// the sine and of the cut, 1, 0, and the bound.
+const (
+	creaseFirst = 3 + 3*iota
+	creaseSecond
+	creaseHeights
+)
+
+const (
+	creaseCosine = creaseHeights + 2 + iota
+	creaseSine
+	creaseCut
+	creaseOne
+	creaseZero
+	creaseBound
+)
+
+func (c chart) assignCrease() {
+	var e [3]value
+	for j := range e {
+		e[j] = c.less(c.column(j), c.number(j))
+	}
+	zero := c.number(creaseZero)
+	positive := func(v value) value { return c.choose(c.above(v, zero), v, zero) }
+	a := c.less(c.dot(creaseFirst, e), c.number(creaseHeights))
+	b := c.less(c.dot(creaseSecond, e), c.number(creaseHeights+1))
+	u := positive(c.less(b, c.times(c.number(creaseCosine), a)))
+	v := positive(c.less(a, c.times(c.number(creaseCosine), b)))
+	nearA := c.sum(c.times(a, a), c.times(c.number(creaseSine), c.times(u, u)))
+	nearB := c.sum(c.times(b, b), c.times(c.number(creaseSine), c.times(v, v)))
+	onB := c.above(nearA, nearB)
+	square := c.choose(onB, nearB, nearA)
+	c.store(square, c.own(chartSquare))
+	t := c.times(square, c.number(creaseCut))
+	left := positive(c.less(c.number(creaseOne), t))
+	weight := c.load(c.own(chartWeight))
+	w := c.times(weight, c.times(left, left))
+	c.store(w, c.own(chartInfluence))
+	c.addTo(20, c.times(weight, c.choose(c.above(c.number(creaseBound), square), square, c.number(creaseBound))))
+	c.addPlaneOf(0, w, e)
+	c.addPlaneOf(10, c.choose(onB, w, zero), e)
 }

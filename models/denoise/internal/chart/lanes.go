@@ -14,7 +14,7 @@ const lanes = 8
 func upToLanes(k int) int { return (k + lanes - 1) / lanes * lanes }
 
 // The columns that a chart in space has of its rows: weights before and after reweighting, places over the
-// plane, heights, and influences on the last foot.
+// plane, heights, and influences on the last foot; a crease has its weights after reweighting in place of these, and the squares of distances from it.
 const (
 	spaceWeight = iota
 	spaceUsed
@@ -22,7 +22,10 @@ const (
 	spaceQ
 	spaceZ
 	spaceInfluence
+	spaceSquare
 	spaceColumns
+
+	spaceCreased = spaceInfluence
 )
 
 // spaceLanes is what kernels work on: three columns of rows, x, stride apart, and those of a chart, with some
@@ -116,20 +119,78 @@ func (l *spaceLanes) plane(o [3]float64) {
 func (l *spaceLanes) planePlain() {
 	x, y, z := l.three()
 	for i, w := range l.column(spaceWeight) {
-		d := [3]float64{x[i] - l.table[0], y[i] - l.table[1], z[i] - l.table[2]}
-		at := i % lanes
-		l.sums[at] += w
-		for j, v := range d {
-			l.sums[(1+j)*lanes+at] += float64(w * v)
-		}
-		at += 4 * lanes
-		for j, v := range d {
-			for _, u := range d[j:] {
-				l.sums[at] += float64(float64(w*v) * u)
-				at += lanes
-			}
+		l.addPlane(i%lanes, w, [3]float64{x[i] - l.table[0], y[i] - l.table[1], z[i] - l.table[2]})
+	}
+}
+
+// addPlane adds w, w d and w d d' of one row to the sums of a lane from the one given on.
+func (l *spaceLanes) addPlane(at int, w float64, d [3]float64) {
+	l.sums[at] += w
+	for j, v := range d {
+		l.sums[(1+j)*lanes+at] += float64(w * v)
+	}
+	at += 4 * lanes
+	for j, v := range d {
+		for _, u := range d[j:] {
+			l.sums[at] += float64(float64(w*v) * u)
+			at += lanes
 		}
 	}
+}
+
+// creaseTable are the numbers of assignCrease: two half planes by their normals and the heights of both over the origin.
+type creaseTable struct {
+	origin                   [3]float64
+	normal                   [2][3]float64
+	height                   [2]float64
+	cosine, sine, cut, bound float64 // one over the square of the sine, and of the cut
+}
+
+// assign finds the squares of the distances of rows from the nearer of two half planes, and their weights by these. It leaves in the sums those of addPlane with these weights
+// of all rows, and of those that are nearer to the second, and of the squares up to the bound with the weights before. The square of the distance from
+// a half plane is that from the plane, a^2, and where the foot on the plane does not belong to it that from where the planes meet, (b - ca)^2/(1 - c^2), b
+// being the height over the other.
+func (l *spaceLanes) assign(t *creaseTable) {
+	copy(l.table[:], t.origin[:])
+	copy(l.table[3:], t.normal[0][:])
+	copy(l.table[6:], t.normal[1][:])
+	copy(l.table[9:], []float64{t.height[0], t.height[1], t.cosine, t.sine, t.cut, 1, 0, t.bound})
+	l.run(assignCrease, (*spaceLanes).assignPlain, 21)
+}
+
+func (l *spaceLanes) assignPlain() {
+	x, y, z := l.three()
+	weight, used, squares, t := l.column(spaceWeight), l.column(spaceCreased), l.column(spaceSquare), &l.table
+	for i, w := range weight {
+		e := [3]float64{x[i] - t[0], y[i] - t[1], z[i] - t[2]}
+		a, b := dotInSpace([3]float64(t[3:]), e)-t[9], dotInSpace([3]float64(t[6:]), e)-t[10]
+		u, v := positive(b-float64(t[11]*a)), positive(a-float64(t[11]*b))
+		nearA, nearB := float64(a*a)+float64(t[12]*float64(u*u)), float64(b*b)+float64(t[12]*float64(v*v))
+		square, second := nearA, 0.0
+		if nearA > nearB {
+			square = nearB
+		}
+		left := positive(1 - float64(square*t[13]))
+		squares[i], used[i] = square, float64(w*float64(left*left))
+		if nearA > nearB {
+			second = used[i]
+		}
+		bounded := t[16]
+		if bounded > square {
+			bounded = square
+		}
+		l.sums[20*lanes+i%lanes] += float64(w * bounded)
+		l.addPlane(i%lanes, used[i], e)
+		l.addPlane(10*lanes+i%lanes, second, e)
+	}
+}
+
+// positive is v or, where that is not above it, 0.
+func positive(v float64) float64 {
+	if v > 0 {
+		return v
+	}
+	return 0
 }
 
 // turn takes rows apart into places over the plane of three axes at o and heights, in units of h, and adds up moments.

@@ -30,6 +30,9 @@ func weighSideWider(table, x *float64, xStride int, at *float64, stride, groups 
 func spreadOfChartWider(table, x *float64, xStride int, at *float64, stride, groups int, sums *float64)
 
 //go:noescape
+func assignCreaseWider(table, x *float64, xStride int, at *float64, stride, groups int, sums *float64)
+
+//go:noescape
 func feetOnChartsWider(table, charts *float64, groups int)
 
 var feetOnCharts = [2]feetKernel{feetOnChartsWide, feetOnChartsWider}
@@ -51,4 +54,5 @@ var (
 	splitChart      = [2]kernel{splitChartWide, splitChartWider}
 	weighSide       = [2]kernel{weighSideWide, weighSideWider}
 	spreadOfChart   = [2]kernel{spreadOfChartWide, spreadOfChartWider}
+	assignCrease    = [2]kernel{assignCreaseWide, assignCreaseWider}
 )

@@ -13,6 +13,7 @@ var (
 	splitChart      = [2]kernel{splitChartWide}
 	weighSide       = [2]kernel{weighSideWide}
 	spreadOfChart   = [2]kernel{spreadOfChartWide}
+	assignCrease    = [2]kernel{assignCreaseWide}
 )
 
 // gatherRows is plain Go.

@@ -171,215 +171,215 @@ group:
 	FMOVQ 0(R4), F0
 	VLD1R (R0), [V1.D2]
 	WORD $0x4ee1d400 // fsub v0.2d, v0.2d, v1.2d
-	FMOVQ 0(R5), F1
-	WORD $0x6e60dc22 // fmul v2.2d, v1.2d, v0.2d
 	ADD R3<<0, R4, R16
-	FMOVQ 0(R16), F3
+	FMOVQ 0(R16), F1
 	ADD $8, R0, R16
-	VLD1R (R16), [V4.D2]
-	WORD $0x4ee4d463 // fsub v3.2d, v3.2d, v4.2d
-	WORD $0x6e63dc24 // fmul v4.2d, v1.2d, v3.2d
+	VLD1R (R16), [V2.D2]
+	WORD $0x4ee2d421 // fsub v1.2d, v1.2d, v2.2d
 	ADD R3<<1, R4, R16
-	FMOVQ 0(R16), F5
+	FMOVQ 0(R16), F2
 	ADD $16, R0, R16
-	VLD1R (R16), [V6.D2]
-	WORD $0x4ee6d4a5 // fsub v5.2d, v5.2d, v6.2d
-	WORD $0x6e65dc26 // fmul v6.2d, v1.2d, v5.2d
+	VLD1R (R16), [V3.D2]
+	WORD $0x4ee3d442 // fsub v2.2d, v2.2d, v3.2d
+	FMOVQ 0(R5), F3
+	WORD $0x6e60dc64 // fmul v4.2d, v3.2d, v0.2d
+	WORD $0x6e61dc65 // fmul v5.2d, v3.2d, v1.2d
+	WORD $0x6e62dc66 // fmul v6.2d, v3.2d, v2.2d
 	FMOVQ 0(R1), F7
-	WORD $0x4e61d4e1 // fadd v1.2d, v7.2d, v1.2d
-	FMOVQ F1, 0(R1)
+	WORD $0x4e63d4e3 // fadd v3.2d, v7.2d, v3.2d
+	FMOVQ F3, 0(R1)
 	FMOVQ 64(R1), F7
-	WORD $0x4e62d4e7 // fadd v7.2d, v7.2d, v2.2d
+	WORD $0x4e64d4e7 // fadd v7.2d, v7.2d, v4.2d
 	FMOVQ F7, 64(R1)
 	FMOVQ 128(R1), F8
-	WORD $0x4e64d508 // fadd v8.2d, v8.2d, v4.2d
+	WORD $0x4e65d508 // fadd v8.2d, v8.2d, v5.2d
 	FMOVQ F8, 128(R1)
 	FMOVQ 192(R1), F9
 	WORD $0x4e66d529 // fadd v9.2d, v9.2d, v6.2d
 	FMOVQ F9, 192(R1)
-	WORD $0x6e60dc40 // fmul v0.2d, v2.2d, v0.2d
+	WORD $0x6e60dc80 // fmul v0.2d, v4.2d, v0.2d
 	FMOVQ 256(R1), F10
 	WORD $0x4e60d540 // fadd v0.2d, v10.2d, v0.2d
 	FMOVQ F0, 256(R1)
-	WORD $0x6e63dc4a // fmul v10.2d, v2.2d, v3.2d
+	WORD $0x6e61dc8a // fmul v10.2d, v4.2d, v1.2d
 	FMOVQ 320(R1), F11
 	WORD $0x4e6ad56a // fadd v10.2d, v11.2d, v10.2d
 	FMOVQ F10, 320(R1)
-	WORD $0x6e65dc42 // fmul v2.2d, v2.2d, v5.2d
+	WORD $0x6e62dc84 // fmul v4.2d, v4.2d, v2.2d
 	FMOVQ 384(R1), F11
-	WORD $0x4e62d562 // fadd v2.2d, v11.2d, v2.2d
-	FMOVQ F2, 384(R1)
-	WORD $0x6e63dc83 // fmul v3.2d, v4.2d, v3.2d
-	FMOVQ 448(R1), F11
-	WORD $0x4e63d563 // fadd v3.2d, v11.2d, v3.2d
-	FMOVQ F3, 448(R1)
-	WORD $0x6e65dc84 // fmul v4.2d, v4.2d, v5.2d
-	FMOVQ 512(R1), F11
 	WORD $0x4e64d564 // fadd v4.2d, v11.2d, v4.2d
-	FMOVQ F4, 512(R1)
-	WORD $0x6e65dcc5 // fmul v5.2d, v6.2d, v5.2d
+	FMOVQ F4, 384(R1)
+	WORD $0x6e61dca1 // fmul v1.2d, v5.2d, v1.2d
+	FMOVQ 448(R1), F11
+	WORD $0x4e61d561 // fadd v1.2d, v11.2d, v1.2d
+	FMOVQ F1, 448(R1)
+	WORD $0x6e62dca5 // fmul v5.2d, v5.2d, v2.2d
+	FMOVQ 512(R1), F11
+	WORD $0x4e65d565 // fadd v5.2d, v11.2d, v5.2d
+	FMOVQ F5, 512(R1)
+	WORD $0x6e62dcc2 // fmul v2.2d, v6.2d, v2.2d
 	FMOVQ 576(R1), F6
-	WORD $0x4e65d4c5 // fadd v5.2d, v6.2d, v5.2d
-	FMOVQ F5, 576(R1)
+	WORD $0x4e62d4c2 // fadd v2.2d, v6.2d, v2.2d
+	FMOVQ F2, 576(R1)
 	FMOVQ 16(R4), F0
 	VLD1R (R0), [V1.D2]
 	WORD $0x4ee1d400 // fsub v0.2d, v0.2d, v1.2d
-	FMOVQ 16(R5), F1
-	WORD $0x6e60dc22 // fmul v2.2d, v1.2d, v0.2d
 	ADD R3<<0, R4, R16
-	FMOVQ 16(R16), F3
+	FMOVQ 16(R16), F1
 	ADD $8, R0, R16
-	VLD1R (R16), [V4.D2]
-	WORD $0x4ee4d463 // fsub v3.2d, v3.2d, v4.2d
-	WORD $0x6e63dc24 // fmul v4.2d, v1.2d, v3.2d
+	VLD1R (R16), [V2.D2]
+	WORD $0x4ee2d421 // fsub v1.2d, v1.2d, v2.2d
 	ADD R3<<1, R4, R16
-	FMOVQ 16(R16), F5
+	FMOVQ 16(R16), F2
 	ADD $16, R0, R16
-	VLD1R (R16), [V6.D2]
-	WORD $0x4ee6d4a5 // fsub v5.2d, v5.2d, v6.2d
-	WORD $0x6e65dc26 // fmul v6.2d, v1.2d, v5.2d
+	VLD1R (R16), [V3.D2]
+	WORD $0x4ee3d442 // fsub v2.2d, v2.2d, v3.2d
+	FMOVQ 16(R5), F3
+	WORD $0x6e60dc64 // fmul v4.2d, v3.2d, v0.2d
+	WORD $0x6e61dc65 // fmul v5.2d, v3.2d, v1.2d
+	WORD $0x6e62dc66 // fmul v6.2d, v3.2d, v2.2d
 	FMOVQ 16(R1), F7
-	WORD $0x4e61d4e1 // fadd v1.2d, v7.2d, v1.2d
-	FMOVQ F1, 16(R1)
+	WORD $0x4e63d4e3 // fadd v3.2d, v7.2d, v3.2d
+	FMOVQ F3, 16(R1)
 	FMOVQ 80(R1), F7
-	WORD $0x4e62d4e7 // fadd v7.2d, v7.2d, v2.2d
+	WORD $0x4e64d4e7 // fadd v7.2d, v7.2d, v4.2d
 	FMOVQ F7, 80(R1)
 	FMOVQ 144(R1), F8
-	WORD $0x4e64d508 // fadd v8.2d, v8.2d, v4.2d
+	WORD $0x4e65d508 // fadd v8.2d, v8.2d, v5.2d
 	FMOVQ F8, 144(R1)
 	FMOVQ 208(R1), F9
 	WORD $0x4e66d529 // fadd v9.2d, v9.2d, v6.2d
 	FMOVQ F9, 208(R1)
-	WORD $0x6e60dc40 // fmul v0.2d, v2.2d, v0.2d
+	WORD $0x6e60dc80 // fmul v0.2d, v4.2d, v0.2d
 	FMOVQ 272(R1), F10
 	WORD $0x4e60d540 // fadd v0.2d, v10.2d, v0.2d
 	FMOVQ F0, 272(R1)
-	WORD $0x6e63dc4a // fmul v10.2d, v2.2d, v3.2d
+	WORD $0x6e61dc8a // fmul v10.2d, v4.2d, v1.2d
 	FMOVQ 336(R1), F11
 	WORD $0x4e6ad56a // fadd v10.2d, v11.2d, v10.2d
 	FMOVQ F10, 336(R1)
-	WORD $0x6e65dc42 // fmul v2.2d, v2.2d, v5.2d
+	WORD $0x6e62dc84 // fmul v4.2d, v4.2d, v2.2d
 	FMOVQ 400(R1), F11
-	WORD $0x4e62d562 // fadd v2.2d, v11.2d, v2.2d
-	FMOVQ F2, 400(R1)
-	WORD $0x6e63dc83 // fmul v3.2d, v4.2d, v3.2d
-	FMOVQ 464(R1), F11
-	WORD $0x4e63d563 // fadd v3.2d, v11.2d, v3.2d
-	FMOVQ F3, 464(R1)
-	WORD $0x6e65dc84 // fmul v4.2d, v4.2d, v5.2d
-	FMOVQ 528(R1), F11
 	WORD $0x4e64d564 // fadd v4.2d, v11.2d, v4.2d
-	FMOVQ F4, 528(R1)
-	WORD $0x6e65dcc5 // fmul v5.2d, v6.2d, v5.2d
+	FMOVQ F4, 400(R1)
+	WORD $0x6e61dca1 // fmul v1.2d, v5.2d, v1.2d
+	FMOVQ 464(R1), F11
+	WORD $0x4e61d561 // fadd v1.2d, v11.2d, v1.2d
+	FMOVQ F1, 464(R1)
+	WORD $0x6e62dca5 // fmul v5.2d, v5.2d, v2.2d
+	FMOVQ 528(R1), F11
+	WORD $0x4e65d565 // fadd v5.2d, v11.2d, v5.2d
+	FMOVQ F5, 528(R1)
+	WORD $0x6e62dcc2 // fmul v2.2d, v6.2d, v2.2d
 	FMOVQ 592(R1), F6
-	WORD $0x4e65d4c5 // fadd v5.2d, v6.2d, v5.2d
-	FMOVQ F5, 592(R1)
+	WORD $0x4e62d4c2 // fadd v2.2d, v6.2d, v2.2d
+	FMOVQ F2, 592(R1)
 	FMOVQ 32(R4), F0
 	VLD1R (R0), [V1.D2]
 	WORD $0x4ee1d400 // fsub v0.2d, v0.2d, v1.2d
-	FMOVQ 32(R5), F1
-	WORD $0x6e60dc22 // fmul v2.2d, v1.2d, v0.2d
 	ADD R3<<0, R4, R16
-	FMOVQ 32(R16), F3
+	FMOVQ 32(R16), F1
 	ADD $8, R0, R16
-	VLD1R (R16), [V4.D2]
-	WORD $0x4ee4d463 // fsub v3.2d, v3.2d, v4.2d
-	WORD $0x6e63dc24 // fmul v4.2d, v1.2d, v3.2d
+	VLD1R (R16), [V2.D2]
+	WORD $0x4ee2d421 // fsub v1.2d, v1.2d, v2.2d
 	ADD R3<<1, R4, R16
-	FMOVQ 32(R16), F5
+	FMOVQ 32(R16), F2
 	ADD $16, R0, R16
-	VLD1R (R16), [V6.D2]
-	WORD $0x4ee6d4a5 // fsub v5.2d, v5.2d, v6.2d
-	WORD $0x6e65dc26 // fmul v6.2d, v1.2d, v5.2d
+	VLD1R (R16), [V3.D2]
+	WORD $0x4ee3d442 // fsub v2.2d, v2.2d, v3.2d
+	FMOVQ 32(R5), F3
+	WORD $0x6e60dc64 // fmul v4.2d, v3.2d, v0.2d
+	WORD $0x6e61dc65 // fmul v5.2d, v3.2d, v1.2d
+	WORD $0x6e62dc66 // fmul v6.2d, v3.2d, v2.2d
 	FMOVQ 32(R1), F7
-	WORD $0x4e61d4e1 // fadd v1.2d, v7.2d, v1.2d
-	FMOVQ F1, 32(R1)
+	WORD $0x4e63d4e3 // fadd v3.2d, v7.2d, v3.2d
+	FMOVQ F3, 32(R1)
 	FMOVQ 96(R1), F7
-	WORD $0x4e62d4e7 // fadd v7.2d, v7.2d, v2.2d
+	WORD $0x4e64d4e7 // fadd v7.2d, v7.2d, v4.2d
 	FMOVQ F7, 96(R1)
 	FMOVQ 160(R1), F8
-	WORD $0x4e64d508 // fadd v8.2d, v8.2d, v4.2d
+	WORD $0x4e65d508 // fadd v8.2d, v8.2d, v5.2d
 	FMOVQ F8, 160(R1)
 	FMOVQ 224(R1), F9
 	WORD $0x4e66d529 // fadd v9.2d, v9.2d, v6.2d
 	FMOVQ F9, 224(R1)
-	WORD $0x6e60dc40 // fmul v0.2d, v2.2d, v0.2d
+	WORD $0x6e60dc80 // fmul v0.2d, v4.2d, v0.2d
 	FMOVQ 288(R1), F10
 	WORD $0x4e60d540 // fadd v0.2d, v10.2d, v0.2d
 	FMOVQ F0, 288(R1)
-	WORD $0x6e63dc4a // fmul v10.2d, v2.2d, v3.2d
+	WORD $0x6e61dc8a // fmul v10.2d, v4.2d, v1.2d
 	FMOVQ 352(R1), F11
 	WORD $0x4e6ad56a // fadd v10.2d, v11.2d, v10.2d
 	FMOVQ F10, 352(R1)
-	WORD $0x6e65dc42 // fmul v2.2d, v2.2d, v5.2d
+	WORD $0x6e62dc84 // fmul v4.2d, v4.2d, v2.2d
 	FMOVQ 416(R1), F11
-	WORD $0x4e62d562 // fadd v2.2d, v11.2d, v2.2d
-	FMOVQ F2, 416(R1)
-	WORD $0x6e63dc83 // fmul v3.2d, v4.2d, v3.2d
-	FMOVQ 480(R1), F11
-	WORD $0x4e63d563 // fadd v3.2d, v11.2d, v3.2d
-	FMOVQ F3, 480(R1)
-	WORD $0x6e65dc84 // fmul v4.2d, v4.2d, v5.2d
-	FMOVQ 544(R1), F11
 	WORD $0x4e64d564 // fadd v4.2d, v11.2d, v4.2d
-	FMOVQ F4, 544(R1)
-	WORD $0x6e65dcc5 // fmul v5.2d, v6.2d, v5.2d
+	FMOVQ F4, 416(R1)
+	WORD $0x6e61dca1 // fmul v1.2d, v5.2d, v1.2d
+	FMOVQ 480(R1), F11
+	WORD $0x4e61d561 // fadd v1.2d, v11.2d, v1.2d
+	FMOVQ F1, 480(R1)
+	WORD $0x6e62dca5 // fmul v5.2d, v5.2d, v2.2d
+	FMOVQ 544(R1), F11
+	WORD $0x4e65d565 // fadd v5.2d, v11.2d, v5.2d
+	FMOVQ F5, 544(R1)
+	WORD $0x6e62dcc2 // fmul v2.2d, v6.2d, v2.2d
 	FMOVQ 608(R1), F6
-	WORD $0x4e65d4c5 // fadd v5.2d, v6.2d, v5.2d
-	FMOVQ F5, 608(R1)
+	WORD $0x4e62d4c2 // fadd v2.2d, v6.2d, v2.2d
+	FMOVQ F2, 608(R1)
 	FMOVQ 48(R4), F0
 	VLD1R (R0), [V1.D2]
 	WORD $0x4ee1d400 // fsub v0.2d, v0.2d, v1.2d
-	FMOVQ 48(R5), F1
-	WORD $0x6e60dc22 // fmul v2.2d, v1.2d, v0.2d
 	ADD R3<<0, R4, R16
-	FMOVQ 48(R16), F3
+	FMOVQ 48(R16), F1
 	ADD $8, R0, R16
-	VLD1R (R16), [V4.D2]
-	WORD $0x4ee4d463 // fsub v3.2d, v3.2d, v4.2d
-	WORD $0x6e63dc24 // fmul v4.2d, v1.2d, v3.2d
+	VLD1R (R16), [V2.D2]
+	WORD $0x4ee2d421 // fsub v1.2d, v1.2d, v2.2d
 	ADD R3<<1, R4, R16
-	FMOVQ 48(R16), F5
+	FMOVQ 48(R16), F2
 	ADD $16, R0, R16
-	VLD1R (R16), [V6.D2]
-	WORD $0x4ee6d4a5 // fsub v5.2d, v5.2d, v6.2d
-	WORD $0x6e65dc26 // fmul v6.2d, v1.2d, v5.2d
+	VLD1R (R16), [V3.D2]
+	WORD $0x4ee3d442 // fsub v2.2d, v2.2d, v3.2d
+	FMOVQ 48(R5), F3
+	WORD $0x6e60dc64 // fmul v4.2d, v3.2d, v0.2d
+	WORD $0x6e61dc65 // fmul v5.2d, v3.2d, v1.2d
+	WORD $0x6e62dc66 // fmul v6.2d, v3.2d, v2.2d
 	FMOVQ 48(R1), F7
-	WORD $0x4e61d4e1 // fadd v1.2d, v7.2d, v1.2d
-	FMOVQ F1, 48(R1)
+	WORD $0x4e63d4e3 // fadd v3.2d, v7.2d, v3.2d
+	FMOVQ F3, 48(R1)
 	FMOVQ 112(R1), F7
-	WORD $0x4e62d4e7 // fadd v7.2d, v7.2d, v2.2d
+	WORD $0x4e64d4e7 // fadd v7.2d, v7.2d, v4.2d
 	FMOVQ F7, 112(R1)
 	FMOVQ 176(R1), F8
-	WORD $0x4e64d508 // fadd v8.2d, v8.2d, v4.2d
+	WORD $0x4e65d508 // fadd v8.2d, v8.2d, v5.2d
 	FMOVQ F8, 176(R1)
 	FMOVQ 240(R1), F9
 	WORD $0x4e66d529 // fadd v9.2d, v9.2d, v6.2d
 	FMOVQ F9, 240(R1)
-	WORD $0x6e60dc40 // fmul v0.2d, v2.2d, v0.2d
+	WORD $0x6e60dc80 // fmul v0.2d, v4.2d, v0.2d
 	FMOVQ 304(R1), F10
 	WORD $0x4e60d540 // fadd v0.2d, v10.2d, v0.2d
 	FMOVQ F0, 304(R1)
-	WORD $0x6e63dc4a // fmul v10.2d, v2.2d, v3.2d
+	WORD $0x6e61dc8a // fmul v10.2d, v4.2d, v1.2d
 	FMOVQ 368(R1), F11
 	WORD $0x4e6ad56a // fadd v10.2d, v11.2d, v10.2d
 	FMOVQ F10, 368(R1)
-	WORD $0x6e65dc42 // fmul v2.2d, v2.2d, v5.2d
+	WORD $0x6e62dc84 // fmul v4.2d, v4.2d, v2.2d
 	FMOVQ 432(R1), F11
-	WORD $0x4e62d562 // fadd v2.2d, v11.2d, v2.2d
-	FMOVQ F2, 432(R1)
-	WORD $0x6e63dc83 // fmul v3.2d, v4.2d, v3.2d
-	FMOVQ 496(R1), F11
-	WORD $0x4e63d563 // fadd v3.2d, v11.2d, v3.2d
-	FMOVQ F3, 496(R1)
-	WORD $0x6e65dc84 // fmul v4.2d, v4.2d, v5.2d
-	FMOVQ 560(R1), F11
 	WORD $0x4e64d564 // fadd v4.2d, v11.2d, v4.2d
-	FMOVQ F4, 560(R1)
-	WORD $0x6e65dcc5 // fmul v5.2d, v6.2d, v5.2d
+	FMOVQ F4, 432(R1)
+	WORD $0x6e61dca1 // fmul v1.2d, v5.2d, v1.2d
+	FMOVQ 496(R1), F11
+	WORD $0x4e61d561 // fadd v1.2d, v11.2d, v1.2d
+	FMOVQ F1, 496(R1)
+	WORD $0x6e62dca5 // fmul v5.2d, v5.2d, v2.2d
+	FMOVQ 560(R1), F11
+	WORD $0x4e65d565 // fadd v5.2d, v11.2d, v5.2d
+	FMOVQ F5, 560(R1)
+	WORD $0x6e62dcc2 // fmul v2.2d, v6.2d, v2.2d
 	FMOVQ 624(R1), F6
-	WORD $0x4e65d4c5 // fadd v5.2d, v6.2d, v5.2d
-	FMOVQ F5, 624(R1)
+	WORD $0x4e62d4c2 // fadd v2.2d, v6.2d, v2.2d
+	FMOVQ F2, 624(R1)
 	ADD $64, R4, R4
 	ADD $64, R5, R5
 	SUBS $1, R2, R2
@@ -3032,6 +3032,742 @@ group:
 	FMOVQ 176(R1), F3
 	WORD $0x4e62d462 // fadd v2.2d, v3.2d, v2.2d
 	FMOVQ F2, 176(R1)
+	ADD $64, R4, R4
+	ADD $64, R5, R5
+	SUBS $1, R2, R2
+	BNE group
+	RET
+
+// func assignCreaseWide(table, x *float64, xStride int, at *float64, stride, groups int, sums *float64)
+TEXT ·assignCreaseWide(SB), 0, $0-56
+	MOVD table+0(FP), R0
+	MOVD x+8(FP), R4
+	MOVD xStride+16(FP), R3
+	MOVD at+24(FP), R5
+	MOVD stride+32(FP), R8
+	MOVD groups+40(FP), R2
+	MOVD sums+48(FP), R1
+	LSL $3, R3, R3
+	LSL $3, R8, R8
+	ADD R8<<1, R8, R12
+	ADD R8<<2, R8, R13
+group:
+	FMOVQ 0(R4), F0
+	VLD1R (R0), [V1.D2]
+	WORD $0x4ee1d400 // fsub v0.2d, v0.2d, v1.2d
+	ADD R3<<0, R4, R16
+	FMOVQ 0(R16), F1
+	ADD $8, R0, R16
+	VLD1R (R16), [V2.D2]
+	WORD $0x4ee2d421 // fsub v1.2d, v1.2d, v2.2d
+	ADD R3<<1, R4, R16
+	FMOVQ 0(R16), F2
+	ADD $16, R0, R16
+	VLD1R (R16), [V3.D2]
+	WORD $0x4ee3d442 // fsub v2.2d, v2.2d, v3.2d
+	ADD $24, R0, R16
+	VLD1R (R16), [V3.D2]
+	WORD $0x6e60dc63 // fmul v3.2d, v3.2d, v0.2d
+	ADD $32, R0, R16
+	VLD1R (R16), [V4.D2]
+	WORD $0x6e61dc84 // fmul v4.2d, v4.2d, v1.2d
+	WORD $0x4e64d463 // fadd v3.2d, v3.2d, v4.2d
+	ADD $40, R0, R16
+	VLD1R (R16), [V4.D2]
+	WORD $0x6e62dc84 // fmul v4.2d, v4.2d, v2.2d
+	WORD $0x4e64d463 // fadd v3.2d, v3.2d, v4.2d
+	ADD $72, R0, R16
+	VLD1R (R16), [V4.D2]
+	WORD $0x4ee4d463 // fsub v3.2d, v3.2d, v4.2d
+	ADD $48, R0, R16
+	VLD1R (R16), [V4.D2]
+	WORD $0x6e60dc84 // fmul v4.2d, v4.2d, v0.2d
+	ADD $56, R0, R16
+	VLD1R (R16), [V5.D2]
+	WORD $0x6e61dca5 // fmul v5.2d, v5.2d, v1.2d
+	WORD $0x4e65d484 // fadd v4.2d, v4.2d, v5.2d
+	ADD $64, R0, R16
+	VLD1R (R16), [V5.D2]
+	WORD $0x6e62dca5 // fmul v5.2d, v5.2d, v2.2d
+	WORD $0x4e65d484 // fadd v4.2d, v4.2d, v5.2d
+	ADD $80, R0, R16
+	VLD1R (R16), [V5.D2]
+	WORD $0x4ee5d484 // fsub v4.2d, v4.2d, v5.2d
+	ADD $88, R0, R16
+	VLD1R (R16), [V5.D2]
+	WORD $0x6e63dca5 // fmul v5.2d, v5.2d, v3.2d
+	WORD $0x4ee5d485 // fsub v5.2d, v4.2d, v5.2d
+	ADD $120, R0, R16
+	VLD1R (R16), [V6.D2]
+	WORD $0x6ee6e4a7 // fcmgt v7.2d, v5.2d, v6.2d
+	VMOV V7.B16, V8.B16
+	VBSL V6.B16, V5.B16, V8.B16
+	ADD $88, R0, R16
+	VLD1R (R16), [V5.D2]
+	WORD $0x6e64dca5 // fmul v5.2d, v5.2d, v4.2d
+	WORD $0x4ee5d465 // fsub v5.2d, v3.2d, v5.2d
+	WORD $0x6ee6e4a7 // fcmgt v7.2d, v5.2d, v6.2d
+	VMOV V7.B16, V9.B16
+	VBSL V6.B16, V5.B16, V9.B16
+	WORD $0x6e63dc63 // fmul v3.2d, v3.2d, v3.2d
+	WORD $0x6e68dd05 // fmul v5.2d, v8.2d, v8.2d
+	ADD $96, R0, R16
+	VLD1R (R16), [V7.D2]
+	WORD $0x6e65dce5 // fmul v5.2d, v7.2d, v5.2d
+	WORD $0x4e65d463 // fadd v3.2d, v3.2d, v5.2d
+	WORD $0x6e64dc84 // fmul v4.2d, v4.2d, v4.2d
+	WORD $0x6e69dd25 // fmul v5.2d, v9.2d, v9.2d
+	ADD $96, R0, R16
+	VLD1R (R16), [V7.D2]
+	WORD $0x6e65dce5 // fmul v5.2d, v7.2d, v5.2d
+	WORD $0x4e65d484 // fadd v4.2d, v4.2d, v5.2d
+	WORD $0x6ee4e465 // fcmgt v5.2d, v3.2d, v4.2d
+	VMOV V5.B16, V7.B16
+	VBSL V3.B16, V4.B16, V7.B16
+	ADD R12<<1, R5, R16
+	FMOVQ F7, 0(R16)
+	ADD $104, R0, R16
+	VLD1R (R16), [V3.D2]
+	WORD $0x6e63dce3 // fmul v3.2d, v7.2d, v3.2d
+	ADD $112, R0, R16
+	VLD1R (R16), [V4.D2]
+	WORD $0x4ee3d483 // fsub v3.2d, v4.2d, v3.2d
+	WORD $0x6ee6e464 // fcmgt v4.2d, v3.2d, v6.2d
+	VMOV V4.B16, V8.B16
+	VBSL V6.B16, V3.B16, V8.B16
+	WORD $0x6e68dd03 // fmul v3.2d, v8.2d, v8.2d
+	FMOVQ 0(R5), F4
+	WORD $0x6e63dc83 // fmul v3.2d, v4.2d, v3.2d
+	ADD R13<<0, R5, R16
+	FMOVQ F3, 0(R16)
+	ADD $128, R0, R16
+	VLD1R (R16), [V8.D2]
+	WORD $0x6ee7e508 // fcmgt v8.2d, v8.2d, v7.2d
+	ADD $128, R0, R16
+	VLD1R (R16), [V9.D2]
+	VMOV V8.B16, V10.B16
+	VBSL V9.B16, V7.B16, V10.B16
+	WORD $0x6e6adc84 // fmul v4.2d, v4.2d, v10.2d
+	FMOVQ 1280(R1), F7
+	WORD $0x4e64d4e4 // fadd v4.2d, v7.2d, v4.2d
+	FMOVQ F4, 1280(R1)
+	WORD $0x6e60dc67 // fmul v7.2d, v3.2d, v0.2d
+	WORD $0x6e61dc68 // fmul v8.2d, v3.2d, v1.2d
+	WORD $0x6e62dc69 // fmul v9.2d, v3.2d, v2.2d
+	FMOVQ 0(R1), F10
+	WORD $0x4e63d54a // fadd v10.2d, v10.2d, v3.2d
+	FMOVQ F10, 0(R1)
+	FMOVQ 64(R1), F11
+	WORD $0x4e67d56b // fadd v11.2d, v11.2d, v7.2d
+	FMOVQ F11, 64(R1)
+	FMOVQ 128(R1), F12
+	WORD $0x4e68d58c // fadd v12.2d, v12.2d, v8.2d
+	FMOVQ F12, 128(R1)
+	FMOVQ 192(R1), F13
+	WORD $0x4e69d5ad // fadd v13.2d, v13.2d, v9.2d
+	FMOVQ F13, 192(R1)
+	WORD $0x6e60dcee // fmul v14.2d, v7.2d, v0.2d
+	FMOVQ 256(R1), F15
+	WORD $0x4e6ed5ee // fadd v14.2d, v15.2d, v14.2d
+	FMOVQ F14, 256(R1)
+	WORD $0x6e61dcef // fmul v15.2d, v7.2d, v1.2d
+	FMOVQ 320(R1), F16
+	WORD $0x4e6fd60f // fadd v15.2d, v16.2d, v15.2d
+	FMOVQ F15, 320(R1)
+	WORD $0x6e62dce7 // fmul v7.2d, v7.2d, v2.2d
+	FMOVQ 384(R1), F16
+	WORD $0x4e67d607 // fadd v7.2d, v16.2d, v7.2d
+	FMOVQ F7, 384(R1)
+	WORD $0x6e61dd10 // fmul v16.2d, v8.2d, v1.2d
+	FMOVQ 448(R1), F17
+	WORD $0x4e70d630 // fadd v16.2d, v17.2d, v16.2d
+	FMOVQ F16, 448(R1)
+	WORD $0x6e62dd08 // fmul v8.2d, v8.2d, v2.2d
+	FMOVQ 512(R1), F17
+	WORD $0x4e68d628 // fadd v8.2d, v17.2d, v8.2d
+	FMOVQ F8, 512(R1)
+	WORD $0x6e62dd29 // fmul v9.2d, v9.2d, v2.2d
+	FMOVQ 576(R1), F17
+	WORD $0x4e69d629 // fadd v9.2d, v17.2d, v9.2d
+	FMOVQ F9, 576(R1)
+	VMOV V5.B16, V17.B16
+	VBSL V6.B16, V3.B16, V17.B16
+	WORD $0x6e60de23 // fmul v3.2d, v17.2d, v0.2d
+	WORD $0x6e61de25 // fmul v5.2d, v17.2d, v1.2d
+	WORD $0x6e62de26 // fmul v6.2d, v17.2d, v2.2d
+	FMOVQ 640(R1), F18
+	WORD $0x4e71d651 // fadd v17.2d, v18.2d, v17.2d
+	FMOVQ F17, 640(R1)
+	FMOVQ 704(R1), F18
+	WORD $0x4e63d652 // fadd v18.2d, v18.2d, v3.2d
+	FMOVQ F18, 704(R1)
+	FMOVQ 768(R1), F19
+	WORD $0x4e65d673 // fadd v19.2d, v19.2d, v5.2d
+	FMOVQ F19, 768(R1)
+	FMOVQ 832(R1), F20
+	WORD $0x4e66d694 // fadd v20.2d, v20.2d, v6.2d
+	FMOVQ F20, 832(R1)
+	WORD $0x6e60dc60 // fmul v0.2d, v3.2d, v0.2d
+	FMOVQ 896(R1), F21
+	WORD $0x4e60d6a0 // fadd v0.2d, v21.2d, v0.2d
+	FMOVQ F0, 896(R1)
+	WORD $0x6e61dc75 // fmul v21.2d, v3.2d, v1.2d
+	FMOVQ 960(R1), F22
+	WORD $0x4e75d6d5 // fadd v21.2d, v22.2d, v21.2d
+	FMOVQ F21, 960(R1)
+	WORD $0x6e62dc63 // fmul v3.2d, v3.2d, v2.2d
+	FMOVQ 1024(R1), F22
+	WORD $0x4e63d6c3 // fadd v3.2d, v22.2d, v3.2d
+	FMOVQ F3, 1024(R1)
+	WORD $0x6e61dca1 // fmul v1.2d, v5.2d, v1.2d
+	FMOVQ 1088(R1), F22
+	WORD $0x4e61d6c1 // fadd v1.2d, v22.2d, v1.2d
+	FMOVQ F1, 1088(R1)
+	WORD $0x6e62dca5 // fmul v5.2d, v5.2d, v2.2d
+	FMOVQ 1152(R1), F22
+	WORD $0x4e65d6c5 // fadd v5.2d, v22.2d, v5.2d
+	FMOVQ F5, 1152(R1)
+	WORD $0x6e62dcc2 // fmul v2.2d, v6.2d, v2.2d
+	FMOVQ 1216(R1), F6
+	WORD $0x4e62d4c2 // fadd v2.2d, v6.2d, v2.2d
+	FMOVQ F2, 1216(R1)
+	FMOVQ 16(R4), F0
+	VLD1R (R0), [V1.D2]
+	WORD $0x4ee1d400 // fsub v0.2d, v0.2d, v1.2d
+	ADD R3<<0, R4, R16
+	FMOVQ 16(R16), F1
+	ADD $8, R0, R16
+	VLD1R (R16), [V2.D2]
+	WORD $0x4ee2d421 // fsub v1.2d, v1.2d, v2.2d
+	ADD R3<<1, R4, R16
+	FMOVQ 16(R16), F2
+	ADD $16, R0, R16
+	VLD1R (R16), [V3.D2]
+	WORD $0x4ee3d442 // fsub v2.2d, v2.2d, v3.2d
+	ADD $24, R0, R16
+	VLD1R (R16), [V3.D2]
+	WORD $0x6e60dc63 // fmul v3.2d, v3.2d, v0.2d
+	ADD $32, R0, R16
+	VLD1R (R16), [V4.D2]
+	WORD $0x6e61dc84 // fmul v4.2d, v4.2d, v1.2d
+	WORD $0x4e64d463 // fadd v3.2d, v3.2d, v4.2d
+	ADD $40, R0, R16
+	VLD1R (R16), [V4.D2]
+	WORD $0x6e62dc84 // fmul v4.2d, v4.2d, v2.2d
+	WORD $0x4e64d463 // fadd v3.2d, v3.2d, v4.2d
+	ADD $72, R0, R16
+	VLD1R (R16), [V4.D2]
+	WORD $0x4ee4d463 // fsub v3.2d, v3.2d, v4.2d
+	ADD $48, R0, R16
+	VLD1R (R16), [V4.D2]
+	WORD $0x6e60dc84 // fmul v4.2d, v4.2d, v0.2d
+	ADD $56, R0, R16
+	VLD1R (R16), [V5.D2]
+	WORD $0x6e61dca5 // fmul v5.2d, v5.2d, v1.2d
+	WORD $0x4e65d484 // fadd v4.2d, v4.2d, v5.2d
+	ADD $64, R0, R16
+	VLD1R (R16), [V5.D2]
+	WORD $0x6e62dca5 // fmul v5.2d, v5.2d, v2.2d
+	WORD $0x4e65d484 // fadd v4.2d, v4.2d, v5.2d
+	ADD $80, R0, R16
+	VLD1R (R16), [V5.D2]
+	WORD $0x4ee5d484 // fsub v4.2d, v4.2d, v5.2d
+	ADD $88, R0, R16
+	VLD1R (R16), [V5.D2]
+	WORD $0x6e63dca5 // fmul v5.2d, v5.2d, v3.2d
+	WORD $0x4ee5d485 // fsub v5.2d, v4.2d, v5.2d
+	ADD $120, R0, R16
+	VLD1R (R16), [V6.D2]
+	WORD $0x6ee6e4a7 // fcmgt v7.2d, v5.2d, v6.2d
+	VMOV V7.B16, V8.B16
+	VBSL V6.B16, V5.B16, V8.B16
+	ADD $88, R0, R16
+	VLD1R (R16), [V5.D2]
+	WORD $0x6e64dca5 // fmul v5.2d, v5.2d, v4.2d
+	WORD $0x4ee5d465 // fsub v5.2d, v3.2d, v5.2d
+	WORD $0x6ee6e4a7 // fcmgt v7.2d, v5.2d, v6.2d
+	VMOV V7.B16, V9.B16
+	VBSL V6.B16, V5.B16, V9.B16
+	WORD $0x6e63dc63 // fmul v3.2d, v3.2d, v3.2d
+	WORD $0x6e68dd05 // fmul v5.2d, v8.2d, v8.2d
+	ADD $96, R0, R16
+	VLD1R (R16), [V7.D2]
+	WORD $0x6e65dce5 // fmul v5.2d, v7.2d, v5.2d
+	WORD $0x4e65d463 // fadd v3.2d, v3.2d, v5.2d
+	WORD $0x6e64dc84 // fmul v4.2d, v4.2d, v4.2d
+	WORD $0x6e69dd25 // fmul v5.2d, v9.2d, v9.2d
+	ADD $96, R0, R16
+	VLD1R (R16), [V7.D2]
+	WORD $0x6e65dce5 // fmul v5.2d, v7.2d, v5.2d
+	WORD $0x4e65d484 // fadd v4.2d, v4.2d, v5.2d
+	WORD $0x6ee4e465 // fcmgt v5.2d, v3.2d, v4.2d
+	VMOV V5.B16, V7.B16
+	VBSL V3.B16, V4.B16, V7.B16
+	ADD R12<<1, R5, R16
+	FMOVQ F7, 16(R16)
+	ADD $104, R0, R16
+	VLD1R (R16), [V3.D2]
+	WORD $0x6e63dce3 // fmul v3.2d, v7.2d, v3.2d
+	ADD $112, R0, R16
+	VLD1R (R16), [V4.D2]
+	WORD $0x4ee3d483 // fsub v3.2d, v4.2d, v3.2d
+	WORD $0x6ee6e464 // fcmgt v4.2d, v3.2d, v6.2d
+	VMOV V4.B16, V8.B16
+	VBSL V6.B16, V3.B16, V8.B16
+	WORD $0x6e68dd03 // fmul v3.2d, v8.2d, v8.2d
+	FMOVQ 16(R5), F4
+	WORD $0x6e63dc83 // fmul v3.2d, v4.2d, v3.2d
+	ADD R13<<0, R5, R16
+	FMOVQ F3, 16(R16)
+	ADD $128, R0, R16
+	VLD1R (R16), [V8.D2]
+	WORD $0x6ee7e508 // fcmgt v8.2d, v8.2d, v7.2d
+	ADD $128, R0, R16
+	VLD1R (R16), [V9.D2]
+	VMOV V8.B16, V10.B16
+	VBSL V9.B16, V7.B16, V10.B16
+	WORD $0x6e6adc84 // fmul v4.2d, v4.2d, v10.2d
+	FMOVQ 1296(R1), F7
+	WORD $0x4e64d4e4 // fadd v4.2d, v7.2d, v4.2d
+	FMOVQ F4, 1296(R1)
+	WORD $0x6e60dc67 // fmul v7.2d, v3.2d, v0.2d
+	WORD $0x6e61dc68 // fmul v8.2d, v3.2d, v1.2d
+	WORD $0x6e62dc69 // fmul v9.2d, v3.2d, v2.2d
+	FMOVQ 16(R1), F10
+	WORD $0x4e63d54a // fadd v10.2d, v10.2d, v3.2d
+	FMOVQ F10, 16(R1)
+	FMOVQ 80(R1), F11
+	WORD $0x4e67d56b // fadd v11.2d, v11.2d, v7.2d
+	FMOVQ F11, 80(R1)
+	FMOVQ 144(R1), F12
+	WORD $0x4e68d58c // fadd v12.2d, v12.2d, v8.2d
+	FMOVQ F12, 144(R1)
+	FMOVQ 208(R1), F13
+	WORD $0x4e69d5ad // fadd v13.2d, v13.2d, v9.2d
+	FMOVQ F13, 208(R1)
+	WORD $0x6e60dcee // fmul v14.2d, v7.2d, v0.2d
+	FMOVQ 272(R1), F15
+	WORD $0x4e6ed5ee // fadd v14.2d, v15.2d, v14.2d
+	FMOVQ F14, 272(R1)
+	WORD $0x6e61dcef // fmul v15.2d, v7.2d, v1.2d
+	FMOVQ 336(R1), F16
+	WORD $0x4e6fd60f // fadd v15.2d, v16.2d, v15.2d
+	FMOVQ F15, 336(R1)
+	WORD $0x6e62dce7 // fmul v7.2d, v7.2d, v2.2d
+	FMOVQ 400(R1), F16
+	WORD $0x4e67d607 // fadd v7.2d, v16.2d, v7.2d
+	FMOVQ F7, 400(R1)
+	WORD $0x6e61dd10 // fmul v16.2d, v8.2d, v1.2d
+	FMOVQ 464(R1), F17
+	WORD $0x4e70d630 // fadd v16.2d, v17.2d, v16.2d
+	FMOVQ F16, 464(R1)
+	WORD $0x6e62dd08 // fmul v8.2d, v8.2d, v2.2d
+	FMOVQ 528(R1), F17
+	WORD $0x4e68d628 // fadd v8.2d, v17.2d, v8.2d
+	FMOVQ F8, 528(R1)
+	WORD $0x6e62dd29 // fmul v9.2d, v9.2d, v2.2d
+	FMOVQ 592(R1), F17
+	WORD $0x4e69d629 // fadd v9.2d, v17.2d, v9.2d
+	FMOVQ F9, 592(R1)
+	VMOV V5.B16, V17.B16
+	VBSL V6.B16, V3.B16, V17.B16
+	WORD $0x6e60de23 // fmul v3.2d, v17.2d, v0.2d
+	WORD $0x6e61de25 // fmul v5.2d, v17.2d, v1.2d
+	WORD $0x6e62de26 // fmul v6.2d, v17.2d, v2.2d
+	FMOVQ 656(R1), F18
+	WORD $0x4e71d651 // fadd v17.2d, v18.2d, v17.2d
+	FMOVQ F17, 656(R1)
+	FMOVQ 720(R1), F18
+	WORD $0x4e63d652 // fadd v18.2d, v18.2d, v3.2d
+	FMOVQ F18, 720(R1)
+	FMOVQ 784(R1), F19
+	WORD $0x4e65d673 // fadd v19.2d, v19.2d, v5.2d
+	FMOVQ F19, 784(R1)
+	FMOVQ 848(R1), F20
+	WORD $0x4e66d694 // fadd v20.2d, v20.2d, v6.2d
+	FMOVQ F20, 848(R1)
+	WORD $0x6e60dc60 // fmul v0.2d, v3.2d, v0.2d
+	FMOVQ 912(R1), F21
+	WORD $0x4e60d6a0 // fadd v0.2d, v21.2d, v0.2d
+	FMOVQ F0, 912(R1)
+	WORD $0x6e61dc75 // fmul v21.2d, v3.2d, v1.2d
+	FMOVQ 976(R1), F22
+	WORD $0x4e75d6d5 // fadd v21.2d, v22.2d, v21.2d
+	FMOVQ F21, 976(R1)
+	WORD $0x6e62dc63 // fmul v3.2d, v3.2d, v2.2d
+	FMOVQ 1040(R1), F22
+	WORD $0x4e63d6c3 // fadd v3.2d, v22.2d, v3.2d
+	FMOVQ F3, 1040(R1)
+	WORD $0x6e61dca1 // fmul v1.2d, v5.2d, v1.2d
+	FMOVQ 1104(R1), F22
+	WORD $0x4e61d6c1 // fadd v1.2d, v22.2d, v1.2d
+	FMOVQ F1, 1104(R1)
+	WORD $0x6e62dca5 // fmul v5.2d, v5.2d, v2.2d
+	FMOVQ 1168(R1), F22
+	WORD $0x4e65d6c5 // fadd v5.2d, v22.2d, v5.2d
+	FMOVQ F5, 1168(R1)
+	WORD $0x6e62dcc2 // fmul v2.2d, v6.2d, v2.2d
+	FMOVQ 1232(R1), F6
+	WORD $0x4e62d4c2 // fadd v2.2d, v6.2d, v2.2d
+	FMOVQ F2, 1232(R1)
+	FMOVQ 32(R4), F0
+	VLD1R (R0), [V1.D2]
+	WORD $0x4ee1d400 // fsub v0.2d, v0.2d, v1.2d
+	ADD R3<<0, R4, R16
+	FMOVQ 32(R16), F1
+	ADD $8, R0, R16
+	VLD1R (R16), [V2.D2]
+	WORD $0x4ee2d421 // fsub v1.2d, v1.2d, v2.2d
+	ADD R3<<1, R4, R16
+	FMOVQ 32(R16), F2
+	ADD $16, R0, R16
+	VLD1R (R16), [V3.D2]
+	WORD $0x4ee3d442 // fsub v2.2d, v2.2d, v3.2d
+	ADD $24, R0, R16
+	VLD1R (R16), [V3.D2]
+	WORD $0x6e60dc63 // fmul v3.2d, v3.2d, v0.2d
+	ADD $32, R0, R16
+	VLD1R (R16), [V4.D2]
+	WORD $0x6e61dc84 // fmul v4.2d, v4.2d, v1.2d
+	WORD $0x4e64d463 // fadd v3.2d, v3.2d, v4.2d
+	ADD $40, R0, R16
+	VLD1R (R16), [V4.D2]
+	WORD $0x6e62dc84 // fmul v4.2d, v4.2d, v2.2d
+	WORD $0x4e64d463 // fadd v3.2d, v3.2d, v4.2d
+	ADD $72, R0, R16
+	VLD1R (R16), [V4.D2]
+	WORD $0x4ee4d463 // fsub v3.2d, v3.2d, v4.2d
+	ADD $48, R0, R16
+	VLD1R (R16), [V4.D2]
+	WORD $0x6e60dc84 // fmul v4.2d, v4.2d, v0.2d
+	ADD $56, R0, R16
+	VLD1R (R16), [V5.D2]
+	WORD $0x6e61dca5 // fmul v5.2d, v5.2d, v1.2d
+	WORD $0x4e65d484 // fadd v4.2d, v4.2d, v5.2d
+	ADD $64, R0, R16
+	VLD1R (R16), [V5.D2]
+	WORD $0x6e62dca5 // fmul v5.2d, v5.2d, v2.2d
+	WORD $0x4e65d484 // fadd v4.2d, v4.2d, v5.2d
+	ADD $80, R0, R16
+	VLD1R (R16), [V5.D2]
+	WORD $0x4ee5d484 // fsub v4.2d, v4.2d, v5.2d
+	ADD $88, R0, R16
+	VLD1R (R16), [V5.D2]
+	WORD $0x6e63dca5 // fmul v5.2d, v5.2d, v3.2d
+	WORD $0x4ee5d485 // fsub v5.2d, v4.2d, v5.2d
+	ADD $120, R0, R16
+	VLD1R (R16), [V6.D2]
+	WORD $0x6ee6e4a7 // fcmgt v7.2d, v5.2d, v6.2d
+	VMOV V7.B16, V8.B16
+	VBSL V6.B16, V5.B16, V8.B16
+	ADD $88, R0, R16
+	VLD1R (R16), [V5.D2]
+	WORD $0x6e64dca5 // fmul v5.2d, v5.2d, v4.2d
+	WORD $0x4ee5d465 // fsub v5.2d, v3.2d, v5.2d
+	WORD $0x6ee6e4a7 // fcmgt v7.2d, v5.2d, v6.2d
+	VMOV V7.B16, V9.B16
+	VBSL V6.B16, V5.B16, V9.B16
+	WORD $0x6e63dc63 // fmul v3.2d, v3.2d, v3.2d
+	WORD $0x6e68dd05 // fmul v5.2d, v8.2d, v8.2d
+	ADD $96, R0, R16
+	VLD1R (R16), [V7.D2]
+	WORD $0x6e65dce5 // fmul v5.2d, v7.2d, v5.2d
+	WORD $0x4e65d463 // fadd v3.2d, v3.2d, v5.2d
+	WORD $0x6e64dc84 // fmul v4.2d, v4.2d, v4.2d
+	WORD $0x6e69dd25 // fmul v5.2d, v9.2d, v9.2d
+	ADD $96, R0, R16
+	VLD1R (R16), [V7.D2]
+	WORD $0x6e65dce5 // fmul v5.2d, v7.2d, v5.2d
+	WORD $0x4e65d484 // fadd v4.2d, v4.2d, v5.2d
+	WORD $0x6ee4e465 // fcmgt v5.2d, v3.2d, v4.2d
+	VMOV V5.B16, V7.B16
+	VBSL V3.B16, V4.B16, V7.B16
+	ADD R12<<1, R5, R16
+	FMOVQ F7, 32(R16)
+	ADD $104, R0, R16
+	VLD1R (R16), [V3.D2]
+	WORD $0x6e63dce3 // fmul v3.2d, v7.2d, v3.2d
+	ADD $112, R0, R16
+	VLD1R (R16), [V4.D2]
+	WORD $0x4ee3d483 // fsub v3.2d, v4.2d, v3.2d
+	WORD $0x6ee6e464 // fcmgt v4.2d, v3.2d, v6.2d
+	VMOV V4.B16, V8.B16
+	VBSL V6.B16, V3.B16, V8.B16
+	WORD $0x6e68dd03 // fmul v3.2d, v8.2d, v8.2d
+	FMOVQ 32(R5), F4
+	WORD $0x6e63dc83 // fmul v3.2d, v4.2d, v3.2d
+	ADD R13<<0, R5, R16
+	FMOVQ F3, 32(R16)
+	ADD $128, R0, R16
+	VLD1R (R16), [V8.D2]
+	WORD $0x6ee7e508 // fcmgt v8.2d, v8.2d, v7.2d
+	ADD $128, R0, R16
+	VLD1R (R16), [V9.D2]
+	VMOV V8.B16, V10.B16
+	VBSL V9.B16, V7.B16, V10.B16
+	WORD $0x6e6adc84 // fmul v4.2d, v4.2d, v10.2d
+	FMOVQ 1312(R1), F7
+	WORD $0x4e64d4e4 // fadd v4.2d, v7.2d, v4.2d
+	FMOVQ F4, 1312(R1)
+	WORD $0x6e60dc67 // fmul v7.2d, v3.2d, v0.2d
+	WORD $0x6e61dc68 // fmul v8.2d, v3.2d, v1.2d
+	WORD $0x6e62dc69 // fmul v9.2d, v3.2d, v2.2d
+	FMOVQ 32(R1), F10
+	WORD $0x4e63d54a // fadd v10.2d, v10.2d, v3.2d
+	FMOVQ F10, 32(R1)
+	FMOVQ 96(R1), F11
+	WORD $0x4e67d56b // fadd v11.2d, v11.2d, v7.2d
+	FMOVQ F11, 96(R1)
+	FMOVQ 160(R1), F12
+	WORD $0x4e68d58c // fadd v12.2d, v12.2d, v8.2d
+	FMOVQ F12, 160(R1)
+	FMOVQ 224(R1), F13
+	WORD $0x4e69d5ad // fadd v13.2d, v13.2d, v9.2d
+	FMOVQ F13, 224(R1)
+	WORD $0x6e60dcee // fmul v14.2d, v7.2d, v0.2d
+	FMOVQ 288(R1), F15
+	WORD $0x4e6ed5ee // fadd v14.2d, v15.2d, v14.2d
+	FMOVQ F14, 288(R1)
+	WORD $0x6e61dcef // fmul v15.2d, v7.2d, v1.2d
+	FMOVQ 352(R1), F16
+	WORD $0x4e6fd60f // fadd v15.2d, v16.2d, v15.2d
+	FMOVQ F15, 352(R1)
+	WORD $0x6e62dce7 // fmul v7.2d, v7.2d, v2.2d
+	FMOVQ 416(R1), F16
+	WORD $0x4e67d607 // fadd v7.2d, v16.2d, v7.2d
+	FMOVQ F7, 416(R1)
+	WORD $0x6e61dd10 // fmul v16.2d, v8.2d, v1.2d
+	FMOVQ 480(R1), F17
+	WORD $0x4e70d630 // fadd v16.2d, v17.2d, v16.2d
+	FMOVQ F16, 480(R1)
+	WORD $0x6e62dd08 // fmul v8.2d, v8.2d, v2.2d
+	FMOVQ 544(R1), F17
+	WORD $0x4e68d628 // fadd v8.2d, v17.2d, v8.2d
+	FMOVQ F8, 544(R1)
+	WORD $0x6e62dd29 // fmul v9.2d, v9.2d, v2.2d
+	FMOVQ 608(R1), F17
+	WORD $0x4e69d629 // fadd v9.2d, v17.2d, v9.2d
+	FMOVQ F9, 608(R1)
+	VMOV V5.B16, V17.B16
+	VBSL V6.B16, V3.B16, V17.B16
+	WORD $0x6e60de23 // fmul v3.2d, v17.2d, v0.2d
+	WORD $0x6e61de25 // fmul v5.2d, v17.2d, v1.2d
+	WORD $0x6e62de26 // fmul v6.2d, v17.2d, v2.2d
+	FMOVQ 672(R1), F18
+	WORD $0x4e71d651 // fadd v17.2d, v18.2d, v17.2d
+	FMOVQ F17, 672(R1)
+	FMOVQ 736(R1), F18
+	WORD $0x4e63d652 // fadd v18.2d, v18.2d, v3.2d
+	FMOVQ F18, 736(R1)
+	FMOVQ 800(R1), F19
+	WORD $0x4e65d673 // fadd v19.2d, v19.2d, v5.2d
+	FMOVQ F19, 800(R1)
+	FMOVQ 864(R1), F20
+	WORD $0x4e66d694 // fadd v20.2d, v20.2d, v6.2d
+	FMOVQ F20, 864(R1)
+	WORD $0x6e60dc60 // fmul v0.2d, v3.2d, v0.2d
+	FMOVQ 928(R1), F21
+	WORD $0x4e60d6a0 // fadd v0.2d, v21.2d, v0.2d
+	FMOVQ F0, 928(R1)
+	WORD $0x6e61dc75 // fmul v21.2d, v3.2d, v1.2d
+	FMOVQ 992(R1), F22
+	WORD $0x4e75d6d5 // fadd v21.2d, v22.2d, v21.2d
+	FMOVQ F21, 992(R1)
+	WORD $0x6e62dc63 // fmul v3.2d, v3.2d, v2.2d
+	FMOVQ 1056(R1), F22
+	WORD $0x4e63d6c3 // fadd v3.2d, v22.2d, v3.2d
+	FMOVQ F3, 1056(R1)
+	WORD $0x6e61dca1 // fmul v1.2d, v5.2d, v1.2d
+	FMOVQ 1120(R1), F22
+	WORD $0x4e61d6c1 // fadd v1.2d, v22.2d, v1.2d
+	FMOVQ F1, 1120(R1)
+	WORD $0x6e62dca5 // fmul v5.2d, v5.2d, v2.2d
+	FMOVQ 1184(R1), F22
+	WORD $0x4e65d6c5 // fadd v5.2d, v22.2d, v5.2d
+	FMOVQ F5, 1184(R1)
+	WORD $0x6e62dcc2 // fmul v2.2d, v6.2d, v2.2d
+	FMOVQ 1248(R1), F6
+	WORD $0x4e62d4c2 // fadd v2.2d, v6.2d, v2.2d
+	FMOVQ F2, 1248(R1)
+	FMOVQ 48(R4), F0
+	VLD1R (R0), [V1.D2]
+	WORD $0x4ee1d400 // fsub v0.2d, v0.2d, v1.2d
+	ADD R3<<0, R4, R16
+	FMOVQ 48(R16), F1
+	ADD $8, R0, R16
+	VLD1R (R16), [V2.D2]
+	WORD $0x4ee2d421 // fsub v1.2d, v1.2d, v2.2d
+	ADD R3<<1, R4, R16
+	FMOVQ 48(R16), F2
+	ADD $16, R0, R16
+	VLD1R (R16), [V3.D2]
+	WORD $0x4ee3d442 // fsub v2.2d, v2.2d, v3.2d
+	ADD $24, R0, R16
+	VLD1R (R16), [V3.D2]
+	WORD $0x6e60dc63 // fmul v3.2d, v3.2d, v0.2d
+	ADD $32, R0, R16
+	VLD1R (R16), [V4.D2]
+	WORD $0x6e61dc84 // fmul v4.2d, v4.2d, v1.2d
+	WORD $0x4e64d463 // fadd v3.2d, v3.2d, v4.2d
+	ADD $40, R0, R16
+	VLD1R (R16), [V4.D2]
+	WORD $0x6e62dc84 // fmul v4.2d, v4.2d, v2.2d
+	WORD $0x4e64d463 // fadd v3.2d, v3.2d, v4.2d
+	ADD $72, R0, R16
+	VLD1R (R16), [V4.D2]
+	WORD $0x4ee4d463 // fsub v3.2d, v3.2d, v4.2d
+	ADD $48, R0, R16
+	VLD1R (R16), [V4.D2]
+	WORD $0x6e60dc84 // fmul v4.2d, v4.2d, v0.2d
+	ADD $56, R0, R16
+	VLD1R (R16), [V5.D2]
+	WORD $0x6e61dca5 // fmul v5.2d, v5.2d, v1.2d
+	WORD $0x4e65d484 // fadd v4.2d, v4.2d, v5.2d
+	ADD $64, R0, R16
+	VLD1R (R16), [V5.D2]
+	WORD $0x6e62dca5 // fmul v5.2d, v5.2d, v2.2d
+	WORD $0x4e65d484 // fadd v4.2d, v4.2d, v5.2d
+	ADD $80, R0, R16
+	VLD1R (R16), [V5.D2]
+	WORD $0x4ee5d484 // fsub v4.2d, v4.2d, v5.2d
+	ADD $88, R0, R16
+	VLD1R (R16), [V5.D2]
+	WORD $0x6e63dca5 // fmul v5.2d, v5.2d, v3.2d
+	WORD $0x4ee5d485 // fsub v5.2d, v4.2d, v5.2d
+	ADD $120, R0, R16
+	VLD1R (R16), [V6.D2]
+	WORD $0x6ee6e4a7 // fcmgt v7.2d, v5.2d, v6.2d
+	VMOV V7.B16, V8.B16
+	VBSL V6.B16, V5.B16, V8.B16
+	ADD $88, R0, R16
+	VLD1R (R16), [V5.D2]
+	WORD $0x6e64dca5 // fmul v5.2d, v5.2d, v4.2d
+	WORD $0x4ee5d465 // fsub v5.2d, v3.2d, v5.2d
+	WORD $0x6ee6e4a7 // fcmgt v7.2d, v5.2d, v6.2d
+	VMOV V7.B16, V9.B16
+	VBSL V6.B16, V5.B16, V9.B16
+	WORD $0x6e63dc63 // fmul v3.2d, v3.2d, v3.2d
+	WORD $0x6e68dd05 // fmul v5.2d, v8.2d, v8.2d
+	ADD $96, R0, R16
+	VLD1R (R16), [V7.D2]
+	WORD $0x6e65dce5 // fmul v5.2d, v7.2d, v5.2d
+	WORD $0x4e65d463 // fadd v3.2d, v3.2d, v5.2d
+	WORD $0x6e64dc84 // fmul v4.2d, v4.2d, v4.2d
+	WORD $0x6e69dd25 // fmul v5.2d, v9.2d, v9.2d
+	ADD $96, R0, R16
+	VLD1R (R16), [V7.D2]
+	WORD $0x6e65dce5 // fmul v5.2d, v7.2d, v5.2d
+	WORD $0x4e65d484 // fadd v4.2d, v4.2d, v5.2d
+	WORD $0x6ee4e465 // fcmgt v5.2d, v3.2d, v4.2d
+	VMOV V5.B16, V7.B16
+	VBSL V3.B16, V4.B16, V7.B16
+	ADD R12<<1, R5, R16
+	FMOVQ F7, 48(R16)
+	ADD $104, R0, R16
+	VLD1R (R16), [V3.D2]
+	WORD $0x6e63dce3 // fmul v3.2d, v7.2d, v3.2d
+	ADD $112, R0, R16
+	VLD1R (R16), [V4.D2]
+	WORD $0x4ee3d483 // fsub v3.2d, v4.2d, v3.2d
+	WORD $0x6ee6e464 // fcmgt v4.2d, v3.2d, v6.2d
+	VMOV V4.B16, V8.B16
+	VBSL V6.B16, V3.B16, V8.B16
+	WORD $0x6e68dd03 // fmul v3.2d, v8.2d, v8.2d
+	FMOVQ 48(R5), F4
+	WORD $0x6e63dc83 // fmul v3.2d, v4.2d, v3.2d
+	ADD R13<<0, R5, R16
+	FMOVQ F3, 48(R16)
+	ADD $128, R0, R16
+	VLD1R (R16), [V8.D2]
+	WORD $0x6ee7e508 // fcmgt v8.2d, v8.2d, v7.2d
+	ADD $128, R0, R16
+	VLD1R (R16), [V9.D2]
+	VMOV V8.B16, V10.B16
+	VBSL V9.B16, V7.B16, V10.B16
+	WORD $0x6e6adc84 // fmul v4.2d, v4.2d, v10.2d
+	FMOVQ 1328(R1), F7
+	WORD $0x4e64d4e4 // fadd v4.2d, v7.2d, v4.2d
+	FMOVQ F4, 1328(R1)
+	WORD $0x6e60dc67 // fmul v7.2d, v3.2d, v0.2d
+	WORD $0x6e61dc68 // fmul v8.2d, v3.2d, v1.2d
+	WORD $0x6e62dc69 // fmul v9.2d, v3.2d, v2.2d
+	FMOVQ 48(R1), F10
+	WORD $0x4e63d54a // fadd v10.2d, v10.2d, v3.2d
+	FMOVQ F10, 48(R1)
+	FMOVQ 112(R1), F11
+	WORD $0x4e67d56b // fadd v11.2d, v11.2d, v7.2d
+	FMOVQ F11, 112(R1)
+	FMOVQ 176(R1), F12
+	WORD $0x4e68d58c // fadd v12.2d, v12.2d, v8.2d
+	FMOVQ F12, 176(R1)
+	FMOVQ 240(R1), F13
+	WORD $0x4e69d5ad // fadd v13.2d, v13.2d, v9.2d
+	FMOVQ F13, 240(R1)
+	WORD $0x6e60dcee // fmul v14.2d, v7.2d, v0.2d
+	FMOVQ 304(R1), F15
+	WORD $0x4e6ed5ee // fadd v14.2d, v15.2d, v14.2d
+	FMOVQ F14, 304(R1)
+	WORD $0x6e61dcef // fmul v15.2d, v7.2d, v1.2d
+	FMOVQ 368(R1), F16
+	WORD $0x4e6fd60f // fadd v15.2d, v16.2d, v15.2d
+	FMOVQ F15, 368(R1)
+	WORD $0x6e62dce7 // fmul v7.2d, v7.2d, v2.2d
+	FMOVQ 432(R1), F16
+	WORD $0x4e67d607 // fadd v7.2d, v16.2d, v7.2d
+	FMOVQ F7, 432(R1)
+	WORD $0x6e61dd10 // fmul v16.2d, v8.2d, v1.2d
+	FMOVQ 496(R1), F17
+	WORD $0x4e70d630 // fadd v16.2d, v17.2d, v16.2d
+	FMOVQ F16, 496(R1)
+	WORD $0x6e62dd08 // fmul v8.2d, v8.2d, v2.2d
+	FMOVQ 560(R1), F17
+	WORD $0x4e68d628 // fadd v8.2d, v17.2d, v8.2d
+	FMOVQ F8, 560(R1)
+	WORD $0x6e62dd29 // fmul v9.2d, v9.2d, v2.2d
+	FMOVQ 624(R1), F17
+	WORD $0x4e69d629 // fadd v9.2d, v17.2d, v9.2d
+	FMOVQ F9, 624(R1)
+	VMOV V5.B16, V17.B16
+	VBSL V6.B16, V3.B16, V17.B16
+	WORD $0x6e60de23 // fmul v3.2d, v17.2d, v0.2d
+	WORD $0x6e61de25 // fmul v5.2d, v17.2d, v1.2d
+	WORD $0x6e62de26 // fmul v6.2d, v17.2d, v2.2d
+	FMOVQ 688(R1), F18
+	WORD $0x4e71d651 // fadd v17.2d, v18.2d, v17.2d
+	FMOVQ F17, 688(R1)
+	FMOVQ 752(R1), F18
+	WORD $0x4e63d652 // fadd v18.2d, v18.2d, v3.2d
+	FMOVQ F18, 752(R1)
+	FMOVQ 816(R1), F19
+	WORD $0x4e65d673 // fadd v19.2d, v19.2d, v5.2d
+	FMOVQ F19, 816(R1)
+	FMOVQ 880(R1), F20
+	WORD $0x4e66d694 // fadd v20.2d, v20.2d, v6.2d
+	FMOVQ F20, 880(R1)
+	WORD $0x6e60dc60 // fmul v0.2d, v3.2d, v0.2d
+	FMOVQ 944(R1), F21
+	WORD $0x4e60d6a0 // fadd v0.2d, v21.2d, v0.2d
+	FMOVQ F0, 944(R1)
+	WORD $0x6e61dc75 // fmul v21.2d, v3.2d, v1.2d
+	FMOVQ 1008(R1), F22
+	WORD $0x4e75d6d5 // fadd v21.2d, v22.2d, v21.2d
+	FMOVQ F21, 1008(R1)
+	WORD $0x6e62dc63 // fmul v3.2d, v3.2d, v2.2d
+	FMOVQ 1072(R1), F22
+	WORD $0x4e63d6c3 // fadd v3.2d, v22.2d, v3.2d
+	FMOVQ F3, 1072(R1)
+	WORD $0x6e61dca1 // fmul v1.2d, v5.2d, v1.2d
+	FMOVQ 1136(R1), F22
+	WORD $0x4e61d6c1 // fadd v1.2d, v22.2d, v1.2d
+	FMOVQ F1, 1136(R1)
+	WORD $0x6e62dca5 // fmul v5.2d, v5.2d, v2.2d
+	FMOVQ 1200(R1), F22
+	WORD $0x4e65d6c5 // fadd v5.2d, v22.2d, v5.2d
+	FMOVQ F5, 1200(R1)
+	WORD $0x6e62dcc2 // fmul v2.2d, v6.2d, v2.2d
+	FMOVQ 1264(R1), F6
+	WORD $0x4e62d4c2 // fadd v2.2d, v6.2d, v2.2d
+	FMOVQ F2, 1264(R1)
 	ADD $64, R4, R4
 	ADD $64, R5, R5
 	SUBS $1, R2, R2

@@ -5,7 +5,7 @@ package chart
 import "github.com/scqm/scqm/models/denoise/internal/lookup"
 
 // There are none: kernels are plain Go.
-var weighRows, addPlane, turnChart, reweighChart, reweighRows, chartInfluences, splitChart, weighSide, spreadOfChart [2]kernel
+var weighRows, addPlane, turnChart, reweighChart, reweighRows, chartInfluences, splitChart, weighSide, spreadOfChart, assignCrease [2]kernel
 
 // gatherRows is plain Go.
 var gatherRows func(found *lookup.Near, lines, columns *float64, stride, groups int)

@@ -61,6 +61,10 @@ func (l *spaceLanes) work(wide, wider bool) []float64 {
 	l.x, l.xStride = x, stride
 	l.spread(&b)
 	keep()
+	for _, cosine := range []float64{-.3, 0, .8} {
+		l.assign(&creaseTable{[3]float64{.3, .4, .5}, [2][3]float64{{.6, .8, 0}, {-.8, .5, .1}}, [2]float64{.1, -.2}, cosine, 1 / (1 - cosine*cosine), 4, .04})
+		keep()
+	}
 	return all
 }
 

@@ -30,4 +30,7 @@ func weighSideWide(table, x *float64, xStride int, at *float64, stride, groups i
 func spreadOfChartWide(table, x *float64, xStride int, at *float64, stride, groups int, sums *float64)
 
 //go:noescape
+func assignCreaseWide(table, x *float64, xStride int, at *float64, stride, groups int, sums *float64)
+
+//go:noescape
 func feetOnChartsWide(table, charts *float64, groups int)

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/scqm/scqm/internal/dense"
+	"github.com/scqm/scqm/models/rows"
 )
 
 // Space is a [Surface] of a surface in three dimensions, for which all sums are a few
@@ -28,6 +29,12 @@ type Space struct {
 	drawn   [3]float64 // coefficients of p^2, pq, q^2 that the ridge draws to
 	// heightsBefore are those of the rows before they are moved to the surface between two sheets.
 	heightsBefore []float64
+
+	creased bool // the chart is a crease
+	edge    crease
+	fit     creaseFit
+	footOn  [2]bool    // the half planes that the last foot is on
+	footAt  [3]float64 // and the foot
 }
 
 // spaceTerms is the number of functions.
@@ -47,7 +54,12 @@ var spaceMoment = func() (at [spaceTerms][spaceTerms]int) {
 
 func (c *Space) Width() int { return 3 + 6 + 1 + spaceTerms }
 
+// Store implements Chart. A crease has its point, its two normals, and infinity in place of the first coefficient.
 func (c *Space) Store(to []float64) {
+	if c.creased {
+		c.edge.store(to, c.h)
+		return
+	}
 	copy(to, c.o[:])
 	copy(to[3:], c.u[:])
 	copy(to[6:], c.v[:])
@@ -56,6 +68,11 @@ func (c *Space) Store(to []float64) {
 }
 
 func (c *Space) Load(from []float64) bool {
+	if c.creased = IsCrease(from); c.creased {
+		c.edge.load(from)
+		c.h = from[9]
+		return true
+	}
 	c.o, c.u, c.v = [3]float64(from), [3]float64(from[3:]), [3]float64(from[6:])
 	c.h, c.b = from[9], [spaceTerms]float64(from[10:])
 	c.n = cross(c.u, c.v)
@@ -71,6 +88,7 @@ func (c *Space) Prepare(o, pivot []float64, r *Rows, s *Setting) bool {
 	if !(r.Next > 0) {
 		return false
 	}
+	c.creased, c.fit.searched = false, false
 	before := spaceFrame{c.o, c.u, c.v, c.n, c.h, c.b}
 	c.k, c.kept = len(r.Prior), 1
 	c.h, c.o, c.cut = r.Next, [3]float64(o), s.Cut
@@ -201,6 +219,7 @@ func (c *Space) takeMoments() {
 
 // Solve implements Chart.
 func (c *Space) Solve(ridge float64) bool {
+	c.creased = false
 	for i := range spaceTerms {
 		for j := range i + 1 {
 			c.gram.l[i][j] = c.moments[spaceMoment[i][j]]
@@ -308,6 +327,11 @@ func (c *Space) Kept() float64 { return c.kept }
 
 // Foot implements Chart.
 func (c *Space) Foot(dst, x []float64) bool {
+	if c.creased {
+		c.footOn = c.edge.foot(dst, x)
+		c.footAt = [3]float64(dst)
+		return true
+	}
 	e0, e1, e2 := (x[0]-c.o[0])/c.h, (x[1]-c.o[1])/c.h, (x[2]-c.o[2])/c.h
 	a := c.u[0]*e0 + c.u[1]*e1 + c.u[2]*e2
 	b := c.v[0]*e0 + c.v[1]*e1 + c.v[2]*e2
@@ -414,6 +438,12 @@ func (c *Space) turn() bool {
 
 // Influences implements Chart.
 func (c *Space) Influences(dst []float64) {
+	if c.creased {
+		for i := range c.k {
+			dst[i] = c.fit.influence(c, i)
+		}
+		return
+	}
 	s := c.solveAtFoot()
 	c.lanes.influences(&s)
 	copy(dst, c.lanes.column(spaceInfluence))
@@ -421,6 +451,9 @@ func (c *Space) Influences(dst []float64) {
 
 // Influence implements Chart.
 func (c *Space) Influence(k int) float64 {
+	if c.creased {
+		return c.fit.influence(c, k)
+	}
 	l := &c.lanes
 	w := l.column(spaceUsed)[k]
 	if !(w > 0) {
@@ -441,6 +474,12 @@ func (c *Space) solveAtFoot() [spaceTerms]float64 {
 
 // Residuals implements Chart.
 func (c *Space) Residuals(dst []float64) {
+	if c.creased {
+		for i := range dst {
+			dst[i] = math.Sqrt(c.lanes.column(spaceSquare)[i])
+		}
+		return
+	}
 	p, q, z := c.lanes.column(spaceP), c.lanes.column(spaceQ), c.lanes.column(spaceZ)
 	for i := range dst {
 		dst[i] = c.h * math.Abs(z[i]-c.height(p[i], q[i]))
@@ -449,12 +488,22 @@ func (c *Space) Residuals(dst []float64) {
 
 // Noise implements Chart.
 func (c *Space) Noise() float64 {
+	if c.creased {
+		return c.fit.noise(c.cut)
+	}
 	rest, total, square := c.lanes.spread(&c.b)
 	return BeforeTukey(c.h*SpreadPerDirection(rest, total, square, spaceTerms, 1), c.cut, 1)
 }
 
 // Beside implements Chart.
-func (c *Space) Beside(x []float64) float64 { return c.h * math.Abs(c.beyond(x)) }
+func (c *Space) Beside(x []float64) float64 {
+	if c.creased {
+		var foot [3]float64
+		c.edge.foot(foot[:], x)
+		return rows.Distance(foot[:], x)
+	}
+	return c.h * math.Abs(c.beyond(x))
+}
 
 // beyond is the height of x over the chart, in units of h.
 func (c *Space) beyond(x []float64) float64 {
@@ -468,6 +517,10 @@ func (c *Space) beyond(x []float64) float64 {
 
 // Along implements Chart.
 func (c *Space) Along(dst, x []float64) {
+	if c.creased {
+		c.alongCrease(dst, x)
+		return
+	}
 	a := c.u[0]*x[0] + c.u[1]*x[1] + c.u[2]*x[2]
 	b := c.v[0]*x[0] + c.v[1]*x[1] + c.v[2]*x[2]
 	for j := range c.u {

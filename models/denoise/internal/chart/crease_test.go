@@ -1,0 +1,218 @@
+package chart
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/scqm/scqm/models/denoise/internal/lookup"
+	"github.com/scqm/scqm/models/rows"
+)
+
+// wedge has two half planes that meet in the z axis, at right angles but for a turn of all.
+func wedge() crease {
+	u, v := [3]float64{.6, .8, 0}, [3]float64{-.8, .6, 0}
+	return crease{normal: [2][3]float64{u, v}, cosine: inner(&u, &v)}
+}
+
+// wedgeRows are rows about the z axis on both half planes, with noise.
+func wedgeRows(rng *rand.Rand, n int, noise float64) rows.Data {
+	k, x := wedge(), rows.Data{N: n, D: 3}
+	for i := range n {
+		side := i % 2
+		along := rng.Float64() // away from where they meet: against the normal of the other
+		off := noise * rng.NormFloat64()
+		z := 2*rng.Float64() - 1
+		for j := range 3 {
+			v := off*k.normal[side][j] - along*k.normal[1-side][j]
+			if j == 2 {
+				v += z
+			}
+			x.X = append(x.X, v)
+		}
+	}
+	return x
+}
+
+// chartAt makes the chart of all rows at the one nearest to a point, with their own places, and returns it.
+func chartAt(t *testing.T, x rows.Data, at []float64, s *Setting) (*Space, *Rows, int) {
+	t.Helper()
+	all := make([]int, x.N)
+	for i := range all {
+		all[i] = i
+	}
+	c := &Space{}
+	r := NewRows(c)
+	index := lookup.NewIndex(x.X, 3, all)
+	own := r.Search.Find(index, at, 1)[0].Row
+	r.Look(index, x.Row(own), x.N-1)
+	r.Gather(NewSource(x, x.X, nil), x.N-1)
+	require.True(t, c.Prepare(x.Row(own), x.Row(own), &r, s))
+	require.True(t, c.Solve(s.Ridge))
+	return c, &r, own
+}
+
+func creaseSetting(noise float64) Setting {
+	return Setting{Ridge: .03, Scale: noise, Cut: 4.685 * noise, Rounds: 3, Steps: RobustSteps}
+}
+
+// TestCreaseOfTwoPlanes wants the half planes that rows were drawn from, and feet on the nearer of them.
+func TestCreaseOfTwoPlanes(t *testing.T) {
+	const noise = .02
+	want := wedge()
+	for seed := range uint64(20) {
+		x := wedgeRows(rand.New(rand.NewPCG(seed, 7)), 160, noise)
+		s := creaseSetting(noise)
+		c, _, own := chartAt(t, x, []float64{0, 0, .1}, &s)
+		require.True(t, c.TakeCrease(&s))
+		var foot [3]float64
+		require.True(t, c.Foot(foot[:], x.Row(own)))
+		var ideal [3]float64
+		want.foot(ideal[:], foot[:])
+		require.Less(t, rows.Distance(foot[:], ideal[:]), noise)
+		for side := range 2 { // the normals may be in the other order
+			n := c.edge.normal[side]
+			require.Greater(t, max(inner(&n, &want.normal[0]), inner(&n, &want.normal[1])), math.Cos(2.5*math.Pi/180))
+		}
+		require.InDelta(t, noise, c.Noise(), .15*noise)
+
+		stored := make([]float64, c.Width())
+		c.Store(stored)
+		require.True(t, IsCrease(stored))
+		var again Space
+		require.True(t, again.Load(stored))
+		var other [3]float64
+		again.Foot(other[:], x.Row(own))
+		require.InDeltaSlice(t, foot[:], other[:], 1e-12)
+	}
+}
+
+// TestNoCrease wants quadratic charts where a surface is smooth, where neighbourhoods are hardly larger than the noise, and where noise explains all.
+func TestNoCrease(t *testing.T) {
+	const noise = .02
+	taken := 0
+	for seed := range uint64(40) {
+		rng := rand.New(rand.NewPCG(seed, 9))
+		x := rows.Data{N: 160, D: 3}
+		for range x.N {
+			p, q := 2*rng.Float64()-1, 2*rng.Float64()-1
+			x.X = append(x.X, p, q, .4*p*p-.2*p*q+noise*rng.NormFloat64())
+		}
+		s := creaseSetting(noise)
+		c, _, _ := chartAt(t, x, []float64{0, 0, 0}, &s)
+		if c.TakeCrease(&s) {
+			taken++
+		}
+	}
+	require.Zero(t, taken)
+	x := wedgeRows(rand.New(rand.NewPCG(1, 7)), 160, noise)
+	s := creaseSetting(noise)
+	c, _, _ := chartAt(t, x, []float64{0, 0, 0}, &s)
+	small := s
+	small.Scale = 1.01 * c.h / creaseReach
+	require.False(t, c.TakeCrease(&small))
+	require.True(t, c.TakeCrease(&s))
+	require.True(t, c.Solve(s.Ridge))
+	require.False(t, c.creased, "the chart that has been solved again")
+}
+
+// TestCreaseInfluences wants a plane of least squares on either side: influences on a foot on a face add up to 1, and those times places to the foot.
+func TestCreaseInfluences(t *testing.T) {
+	const noise = .02
+	x := wedgeRows(rand.New(rand.NewPCG(3, 7)), 160, noise)
+	s := creaseSetting(noise)
+	c, r, _ := chartAt(t, x, []float64{0, 0, 0}, &s)
+	require.True(t, c.TakeCrease(&s))
+	l, foot := make([]float64, len(r.Found)), make([]float64, 3)
+	for side := range 2 {
+		var at [3]float64 // on the face, away from where they meet
+		for j := range at {
+			at[j] = c.edge.at[j] - .3*c.edge.normal[1-side][j]
+		}
+		c.Foot(foot, at[:])
+		require.True(t, c.footOn[side])
+		require.False(t, c.footOn[1-side])
+		c.Influences(l)
+		var sum float64
+		var mean [3]float64
+		for k, v := range l {
+			v /= creaseSought
+			sum += v
+			require.Equal(t, l[k], c.Influence(k))
+			for j := range mean {
+				mean[j] += v * x.Row(r.Found[k].Row)[j]
+			}
+		}
+		require.InDelta(t, 1, sum, 1e-9)
+		// Across the plane the mean is what the last turn has moved; along it it is the foot.
+		across := inner(&c.edge.normal[side], &mean) - inner(&c.edge.normal[side], (*[3]float64)(foot))
+		for j := range mean {
+			require.InDelta(t, foot[j], mean[j]-across*c.edge.normal[side][j], 1e-9)
+		}
+		require.InDelta(t, 0, across, 1e-2*noise)
+	}
+}
+
+// TestCreaseDistances wants what kernels say of rows to be what feet say, and both to be the nearest of many points.
+func TestCreaseDistances(t *testing.T) {
+	const noise = .05
+	x := wedgeRows(rand.New(rand.NewPCG(4, 7)), 160, noise)
+	s := creaseSetting(noise)
+	c, r, _ := chartAt(t, x, []float64{0, 0, 0}, &s)
+	require.True(t, c.TakeCrease(&s))
+	far := make([]float64, len(r.Found))
+	c.Residuals(far)
+	var foot [3]float64
+	for k, f := range r.Found {
+		c.Foot(foot[:], x.Row(f.Row))
+		require.InDelta(t, rows.Distance(foot[:], x.Row(f.Row)), far[k], 1e-12)
+		require.InDelta(t, far[k], c.Beside(x.Row(f.Row)), 1e-12)
+		face, ok := c.FaceOf(x.Row(f.Row))
+		require.True(t, ok)
+		require.InDelta(t, far[k], face.Far(x.Row(f.Row)), 1e-12)
+		other := Face{face.crease, 1 - face.side}
+		require.GreaterOrEqual(t, other.Far(x.Row(f.Row)), far[k]-1e-12)
+	}
+	rng := rand.New(rand.NewPCG(5, 7))
+	line := cross(c.edge.normal[0], c.edge.normal[1])
+	norm := math.Sqrt(inner(&line, &line))
+	for range 50 {
+		point := [3]float64{rng.NormFloat64(), rng.NormFloat64(), rng.NormFloat64()}
+		c.Foot(foot[:], point[:])
+		least := rows.Distance(foot[:], point[:])
+		for range 400 {
+			side := rng.IntN(2)
+			n := c.edge.normal[side]
+			away := cross(line, n)
+			if inner(&away, &c.edge.normal[1-side]) > 0 {
+				away = cross(n, line)
+			}
+			on, t1, t2 := c.edge.at, 3*rng.Float64()/norm, rng.NormFloat64()/norm
+			for j := range on {
+				on[j] += t1*away[j] + t2*line[j]
+			}
+			require.GreaterOrEqual(t, rows.Distance(on[:], point[:]), least-1e-12)
+		}
+	}
+}
+
+// TestAlongCrease wants parts of vectors along the face of the last foot, or along the line where faces meet.
+func TestAlongCrease(t *testing.T) {
+	c := &Space{creased: true, edge: wedge()}
+	var foot, part [3]float64
+	v := [3]float64{1, 2, 3}
+	for side, x := range [][]float64{{.8, -.6, 0}, {-.6, -.8, 0}} {
+		c.Foot(foot[:], x)
+		require.Equal(t, [2]bool{side == 0, side == 1}, c.footOn)
+		c.Along(part[:], v[:])
+		n := c.edge.normal[side]
+		require.InDelta(t, 0, inner(&part, &n), 1e-12)
+		require.InDelta(t, inner(&v, &v)-math.Pow(inner(&v, &n), 2), inner(&part, &part), 1e-12)
+	}
+	c.Foot(foot[:], []float64{-.2, 1.4, .5})
+	require.InDeltaSlice(t, []float64{0, 0, .5}, foot[:], 1e-12)
+	c.Along(part[:], v[:])
+	require.InDeltaSlice(t, []float64{0, 0, 3}, part[:], 1e-12)
+}
