@@ -141,7 +141,7 @@ const (
 	raceRows = 5 * selectionRows
 	// leastParts is the number of parts without which no choice is settled, surelyRaced the number of standard errors by which a size is worse that other
 	// parts do not look at.
-	leastParts, surelyRaced = 2, 2.5
+	leastParts, surelyRaced = 2, 1.5
 	// tolerable is what a choice may be expected to lose, in units of the variance of the feet, for the other parts to be left.
 	tolerable = 0.01
 )
