@@ -29,7 +29,7 @@ const (
 	leastFace    = 0.1
 	// creaseBound is the distance, in units of the noise, from which on rows are all the same when a crease is compared with a chart, and creaseSure the number of
 	// standard errors by which it has to be nearer to the rows.
-	creaseBound, creaseSure = 3.0, 2.0
+	creaseBound, creaseSure = 3.0, 2.5
 	// creaseNeeded is the mean square of distances of rows from a chart, in units of the noise, below which no crease is looked for.
 	creaseNeeded = 1.2
 	// creaseSought is how much more of a foot follows the noise of its row than the moments of faces say, as rows choose sides, and charts creases.
