@@ -19,7 +19,7 @@ import (
 // noise, with smooth weights and Tukey's loss against outliers. Neighbours are
 // looked up among rows that have been denoised once. A row goes to the mean of its
 // feet on the charts of the K/2 rows nearest to its place, which are many opinions
-// of the surface in place of one. The number K of neighbours of a chart
+// of the surface in place of one. Near sharp edges of a surface in space charts of many points are two half planes that meet. The number K of neighbours of a chart
 // and the curvature ridge are those for which that mean has the least risk as Stein's
 // unbiased estimate sees it; its divergence is that of the regressions, corrected for
 // what follows the rows beside them (planes, neighbours, weights) by random perturbations or, for many points of surfaces in space, by
@@ -516,7 +516,7 @@ func (w *autoWorker) blend(dst, x []float64) bool {
 		w.feet.Find(x)
 	}
 	for i, s := range w.sites {
-		if together && !chart.IsCrease(w.stored(s.row)) {
+		if together {
 			if foot, ok := w.feet.At(i); ok {
 				for j, v := range foot {
 					w.sum[j] += s.weight * v

@@ -3,7 +3,7 @@ package chart
 import "github.com/scqm/scqm/internal/dense"
 
 // Feet finds the feet of one point on many charts in space, eight at a time: by Newton's method from the place of the point, with as many steps as nearly all
-// take. Where these do not arrive, [Chart.Foot] has to.
+// take. Where these do not arrive, and on creases, whose first coefficient is infinite, [Chart.Foot] has to.
 type Feet struct {
 	groups []float64
 	n      int

@@ -105,3 +105,20 @@ func TestFeetKernels(t *testing.T) {
 		}
 	}
 }
+
+// TestFeetOnCreases wants none there: they are left to [Space.Foot].
+func TestFeetOnCreases(t *testing.T) {
+	stored := make([]float64, (&Space{}).Width())
+	k := wedge()
+	k.store(stored, .7)
+	wide, wider := dense.Ranks()
+	for _, set := range [][2]bool{{false, false}, {wide, false}, {wide, wider}} {
+		var f Feet
+		f.Begin(1)
+		f.Take(0, stored)
+		f.table = [feetTable]float64{.1, .2, .3, 1, 0, Singular, footPrecision, footReach * footReach}
+		f.run(set[0], set[1])
+		_, ok := f.At(0)
+		require.False(t, ok)
+	}
+}
