@@ -91,7 +91,7 @@ func (m Select) choose(ctx context.Context, c *Cloud, o Options) (Method, error)
 	}
 	quiet := o
 	quiet.Progress = nil
-	_, charts, err := newPilot(ctx, Auto{Latent: free.latent()}, c, quiet)
+	charts, err := newProbedPilot(ctx, Auto{Latent: free.latent()}, c, quiet)
 	if err != nil {
 		return nil, fmt.Errorf("denoise: %s: choosing the number of neighbours takes the noise that auto estimates; give a number: %w", of.Name(), err)
 	}
@@ -113,6 +113,15 @@ func (m Select) choose(ctx context.Context, c *Cloud, o Options) (Method, error)
 		return of, nil
 	}
 	return settle(ctx, free.withNeighbors(best), c, quiet) // a loss for that many
+}
+
+// newProbedPilot is a pilot by which methods are judged: with probes, also where what it knows of charts of its own leaves these out.
+func newProbedPilot(ctx context.Context, m Auto, c *Cloud, o Options) (*cloudCharts, error) {
+	p, charts, err := newPilot(ctx, m, c, o)
+	if err == nil && len(charts.probes) == 0 {
+		err = charts.perturb(p.probes, p.eps)
+	}
+	return charts, err
 }
 
 // candidates lists the numbers of neighbours that suit a method.

@@ -36,6 +36,33 @@ func TestChosenNeighbors(t *testing.T) {
 	}
 }
 
+// TestChosenAmongMany: for many points of surfaces, of which the pilot of auto asks no probes, methods are judged by probes all the same: without these the fewest neighbours follow the
+// rows best.
+func TestChosenAmongMany(t *testing.T) {
+	needSpeed(t)
+	s := sphereSample(4, fewRows+200, .05)
+	m, err := ByName("apss", Settings{Latent: 2, Neighbors: ChooseNeighbors})
+	require.NoError(t, err)
+	d, err := Fit(context.Background(), m, s.x, Options{})
+	require.NoError(t, err)
+	require.Greater(t, d.size, 3*DefaultNeighbors)
+	off := func(m Method) (sum float64) {
+		y := run(t, m, s.x, Options{}).X
+		for i := range s.x.N {
+			far := math.Sqrt(dense.Dot(y[3*i:3*i+3], y[3*i:3*i+3])) - 1
+			sum += far * far
+		}
+		return sum
+	}
+	require.Less(t, off(d.Method()), .6*off(APSS{Latent: 2, Neighbors: 2 * DefaultNeighbors}))
+
+	m, err = ByName("mls", Settings{Latent: ChooseLatent})
+	require.NoError(t, err)
+	d, err = Fit(context.Background(), m, s.x, Options{})
+	require.NoError(t, err)
+	require.Equal(t, 2, d.Latent())
+}
+
 func TestNothingToChoose(t *testing.T) {
 	for _, name := range []string{"auto", "kde"} {
 		m, err := ByName(name, Settings{Latent: 2, Neighbors: ChooseNeighbors})

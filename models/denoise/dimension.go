@@ -75,7 +75,7 @@ func leastRiskDimension(ctx context.Context, c *Cloud, o Options) (int, error) {
 	if most == 1 {
 		return 1, nil
 	}
-	_, charts, err := newPilot(ctx, Auto{Latent: most}, c, o)
+	charts, err := newProbedPilot(ctx, Auto{Latent: most}, c, o)
 	if err != nil {
 		return 0, err
 	}
