@@ -87,7 +87,7 @@ func (t *trials) nearerGrown(best *compared, from int) (float64, error) {
 		s := t.setting
 		s.neighbors, s.Ridge, s.from = best.neighbors, best.ridge, start
 		var err error
-		if seen[k], err = t.charts.chart(order{some: true, of: portion{}, setting: s}); err != nil {
+		if seen[k], err = t.charts.chart(order{some: true, setting: s}); err != nil {
 			return 0, err
 		}
 	}

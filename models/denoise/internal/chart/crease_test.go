@@ -89,7 +89,7 @@ func TestCreaseOfTwoPlanes(t *testing.T) {
 	}
 }
 
-// TestNoCrease wants quadratic charts where a surface is smooth, where neighbourhoods are hardly larger than the noise, and where noise explains all.
+// TestNoCrease wants quadratic charts where a surface is smooth.
 func TestNoCrease(t *testing.T) {
 	const noise = .02
 	taken := 0
@@ -110,12 +110,86 @@ func TestNoCrease(t *testing.T) {
 	x := wedgeRows(rand.New(rand.NewPCG(1, 7)), 160, noise)
 	s := creaseSetting(noise)
 	c, _, _ := chartAt(t, x, []float64{0, 0, 0}, &s)
-	small := s
-	small.Scale = 1.01 * c.h / creaseReach
-	require.False(t, c.TakeCrease(&small))
 	require.True(t, c.TakeCrease(&s))
 	require.True(t, c.Solve(s.Ridge))
 	require.False(t, c.creased, "the chart that has been solved again")
+}
+
+// foldRows are rows of two half planes that meet at an angle of 45 degrees.
+func foldRows(rng *rand.Rand, n int, noise float64) rows.Data {
+	x := rows.Data{N: n, D: 3}
+	for i := range n {
+		sin, cos := math.Sincos(math.Pi / 8 * float64(1-2*(i%2)))
+		along, off := rng.Float64(), noise*rng.NormFloat64()
+		x.X = append(x.X, along*cos-off*sin, along*sin+off*cos, 2*rng.Float64()-1)
+	}
+	return x
+}
+
+// TestSizeOfCreases wants none in charts less than ten times as large as the noise, however plain it is.
+func TestSizeOfCreases(t *testing.T) {
+	x := foldRows(rand.New(rand.NewPCG(2, 7)), 300, .01)
+	s := creaseSetting(.01)
+	c, _, _ := chartAt(t, x, []float64{0, 0, 0}, &s)
+	for scale, want := range map[float64]bool{1.01: false, .99: true} {
+		s := s
+		s.Scale *= scale * c.h / creaseReach / s.Scale
+		require.Equal(t, want, c.TakeCrease(&s), scale)
+	}
+}
+
+// TestNeedOfCreases wants none looked for where the noise explains the distances of rows, and none found where these are of one plane.
+func TestNeedOfCreases(t *testing.T) {
+	const noise = .02
+	for seed := range uint64(20) {
+		rng := rand.New(rand.NewPCG(seed, 11))
+		x := rows.Data{N: 160, D: 3}
+		for range x.N {
+			x.X = append(x.X, 2*rng.Float64()-1, 2*rng.Float64()-1, noise*rng.NormFloat64())
+		}
+		s := creaseSetting(noise)
+		c, _, _ := chartAt(t, x, []float64{0, 0, 0}, &s)
+		s.Scale *= 1.3
+		require.False(t, c.fit.begin(c, &s))
+		s.Scale /= 2
+		require.True(t, c.fit.begin(c, &s))
+		require.False(t, c.fit.search(c))
+	}
+}
+
+// TestSurelyNearer wants the sum of differences to be so many standard errors.
+func TestSurelyNearer(t *testing.T) {
+	const n = 100
+	l := &spaceLanes{groups: upToLanes(n) / lanes, stride: upToLanes(n), own: make([]float64, spaceColumns*upToLanes(n))}
+	f := creaseFit{lanes: l, before: make([]float64, n), table: creaseTable{bound: 9}}
+	for _, c := range []struct {
+		mean float64 // in standard errors
+		want bool
+	}{{creaseSure + .1, true}, {creaseSure - .1, false}, {-creaseSure - .1, false}} {
+		for i := range n {
+			l.column(spaceWeight)[i], l.column(spaceSquare)[i] = 1, 3
+			f.before[i] = 3 + c.mean/math.Sqrt(n-c.mean*c.mean) + float64(1-2*(i%2))
+		}
+		require.Equal(t, c.want, f.surely(), c.mean)
+	}
+}
+
+// TestOneSearch wants one search for charts of the same rows with several ridges, and another for other rows.
+func TestOneSearch(t *testing.T) {
+	const noise = .02
+	s := creaseSetting(noise)
+	x := wedgeRows(rand.New(rand.NewPCG(1, 7)), 160, noise)
+	c, r, own := chartAt(t, x, []float64{0, 0, 0}, &s)
+	require.True(t, c.TakeCrease(&s))
+	first := c.edge
+	c.fit.crease.at[0]++
+	require.True(t, c.Solve(.1))
+	require.True(t, c.TakeCrease(&s))
+	require.Equal(t, first.at[0]+1, c.edge.at[0])
+	require.True(t, c.Prepare(x.Row(own), x.Row(own), r, &s))
+	require.True(t, c.Solve(s.Ridge))
+	require.True(t, c.TakeCrease(&s))
+	require.Equal(t, first, c.edge)
 }
 
 // TestCreaseInfluences wants a plane of least squares on either side: influences on a foot on a face add up to 1, and those times places to the foot.
