@@ -11,11 +11,11 @@ import (
 // the least squares of its rows, with the weights by place that the chart has, and Tukey's loss.
 
 const (
-	// creaseSteps is the number of turns of each start, creaseTurns that of the best of these.
+	// creaseSteps is the largest number of turns of each start, creaseTurns that of the best of these.
 	creaseSteps, creaseTurns = 3, 8
 	// creaseSettled is what the sum of squares of distances falls to in a turn from which on there is no other.
 	creaseSettled = 0.997
-	// creaseStart is the distance between places where rows are first cut in two, in units of the chart.
+	// creaseStart is the distance between places where rows are first cut in two, in units of the size of the chart.
 	creaseStart = 0.3
 	// mostParallel is the largest cosine, without its sign, between normals of a crease; leastFace the least part of the weights on either side.
 	mostParallel = 0.9
@@ -23,9 +23,9 @@ const (
 	// creaseBound is the distance, in units of the noise, from which on rows are all the same when a crease is compared with a chart, and creaseSure the number of
 	// standard errors by which it has to be nearer to the rows.
 	creaseBound, creaseSure = 3.0, 2.5
-	// creaseNeeded is the mean square of distances of rows from a chart, in units of the noise, below which no crease is looked for.
+	// creaseNeeded is the mean square of distances of rows from a chart, in units of the variance of the noise, below which no crease is looked for.
 	creaseNeeded = 1.2
-	// creaseSought is how much more of a foot follows the noise of its row than the moments of faces say, as rows choose sides, and charts creases.
+	// creaseSought is how many times as much of a foot follows the noise of its row as the moments of faces say, since rows choose sides, and charts creases.
 	creaseSought = 3.0
 	// creaseReach is the size of a chart in units of the noise below which it tells nothing of creases.
 	creaseReach = 10.0
