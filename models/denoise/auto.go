@@ -4,9 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"slices"
 
-	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/scqm/scqm/models/denoise/internal/chart"
@@ -114,6 +112,7 @@ func (m Auto) Prepare(ctx context.Context, c *Cloud, o Options) (Fitted, error) 
 	}
 	charts.setting = p.setting
 	charts.divide(&p.setting, p.n, false)
+	charts.countCharts()
 	charts.places.source = nil // feet are looked up on charts that have been made
 	if o.Progress != nil {
 		o.Progress(1)
@@ -211,7 +210,7 @@ type setting struct {
 	bent  int
 	bends bending
 	// oneIn is how many rows there are for one that has a chart where charts are kept, but for rows that need their own: see auto_leads.go.
-	oneIn int
+	oneIn float64
 	// from is the number of neighbours of the chart that those of all rows grow from, 0 where charts are made at once.
 	// keepsSides lets those of single rows grow, where else they would be lost to another face.
 	from       int
@@ -237,14 +236,18 @@ func (s *setting) blended() int {
 // by more than chance where charts grow (docs/adr/0126).
 func (s *setting) weighed() int { return max(s.neighbors/weighedPart, 1) }
 
-// faith is what a chart counts for among those that a foot is the mean of, by the noise of its rows: charts that lie across an edge are further from their
-// rows than the noise. Where noise is uneven that may be the noise of the place, and charts that are drawn to others say less of themselves.
-func (s *setting) faith(noise float64) float64 {
-	if !s.noisy || s.uneven || s.drawn || !(noise > doubtful*s.Scale) {
+// faith is what a chart of so many rows counts for among those that a foot is the mean of, in units of one of as many as the setting has. The noise of a foot is that of as many rows; and
+// charts that lie across an edge see more than there is. Where noise is uneven that may be the noise of the place, of which the number of rows depends, and charts that are drawn to others say less of
+// themselves.
+func (s *setting) faith(rows int, noise float64) float64 {
+	if !s.noisy || s.uneven || s.drawn {
 		return 1
 	}
-	ratio := doubtful * s.Scale / noise
-	return ratio * ratio * ratio * ratio
+	part := float64(rows) / float64(s.neighbors)
+	if ratio := noise / (doubtful * s.Scale); ratio > 1 {
+		part /= ratio * ratio * ratio * ratio
+	}
+	return part
 }
 
 // doubtful is the noise of a chart, in units of that of all, that is still chance.
@@ -257,7 +260,9 @@ const blendPart, weighedPart = 2, 3
 type places struct {
 	y       []float64 // n x D
 	index   lookup.Index
-	classes *classes // of them; nil where charts are made of all
+	charted lookup.Index // of those of rows with charts; nil where all rows have one
+	counts  []float64    // of these charts in means of feet
+	classes *classes     // of them; nil where charts are made of all
 	// trust is the weight of each row in Tukey's loss by its distance from its place; nil
 	// is 1 for all.
 	trust []float64
@@ -348,7 +353,8 @@ type autoWorker struct {
 	last  []float64 // D: the row that charts were found for
 	foot  []float64 // D: and its foot
 	y     []float64 // D
-	sites []site
+	at    *sites    // of the row
+	known []sites   // by row that has one
 	all   []float64
 	sum   []float64 // D
 	noise float64   // about the row
@@ -358,15 +364,7 @@ type autoWorker struct {
 	few, many []float64 // what has been measured about rows near by
 	bend      float64   // how much the surface bends by that
 
-	feet chart.Feet // of a point on the charts of the sites
-
 	trial candidateWork
-}
-
-// site is a row whose chart is one of those that a foot is the mean of.
-type site struct {
-	row    int
-	weight float64
 }
 
 func newAutoWorker(a *autoFit) *autoWorker {
@@ -378,14 +376,8 @@ func newAutoWorker(a *autoFit) *autoWorker {
 	return w
 }
 
-const (
-	// ownSide is the distance of a place from the chart of the row, in units of the noise,
-	// from which on it is on another sheet.
-	ownSide = 3
-)
-
-// Place finds the charts about the place of a fitted row, or about the foot of
-// another row on the chart of the nearest place.
+// Place finds the charts about the place of a fitted row with a chart, or about the foot of
+// another on the nearest one.
 func (w *autoWorker) Place(h *Neighborhood, about *Row) error {
 	if w.setting.between {
 		return errLocal
@@ -407,130 +399,24 @@ func (w *autoWorker) Place(h *Neighborhood, about *Row) error {
 	if !ok || !w.load(own) {
 		return errLocal
 	}
-	copy(w.y, y)
-	if !fitted && !w.chart.Foot(w.y, h.Centre) {
+	if copy(w.y, y); (!fitted || own != at) && !w.chart.Foot(w.y, h.Centre) {
 		return errLocal
 	}
-	if !w.findSites(own) {
+	if w.at = w.findSites(own); w.at == nil {
 		return errLocal
 	}
+	w.at.weigh(w.y)
 	s := w.settingAt(at, w.setting)
 	about.Neighbors, about.Ridge, about.Noise = min(s.neighbors, w.cloud.rows()), s.Ridge, 0
 	w.noise = s.Scale
-	for _, s := range w.sites {
-		about.Noise += s.weight * w.charts[(s.row+1)*w.width-1]
+	for i, weight := range w.at.weights {
+		about.Noise += weight * w.charts[(w.at.list[i].row+1)*w.width-1]
 	}
 	copy(w.last, h.Centre)
 	if !w.blend(w.foot, h.Centre) {
 		return errLocal
 	}
 	return nil
-}
-
-// hasChart tells whether a row has one.
-func (w *autoWorker) hasChart(row int) bool { return w.charts[(row+1)*w.width-1] >= 0 }
-
-// noChart stands for the noise of the chart of a row that has none, as those about it determine no surface, standIn for that of a row for which the chart of
-// another is good enough.
-const noChart, standIn = -1, -2
-
-// nearestChart is a row with a chart: the one given, or where others stand in for it the one whose place is nearest to that of it, y.
-func (w *autoWorker) nearestChart(row int, y []float64) (int, bool) {
-	if w.charts[(row+1)*w.width-1] == noChart {
-		return 0, false
-	}
-	for k := fewNearest; !w.hasChart(row); k *= fewNearest {
-		found := w.rows.Search.Find(w.places.mixed(), y, k)
-		at := slices.IndexFunc(found, func(f lookup.Near) bool { return w.hasChart(f.Row) })
-		if at < 0 && len(found) == k {
-			continue
-		}
-		if w.rows.Search.Missed || at < 0 {
-			return 0, false
-		}
-		return found[at].Row, true
-	}
-	return row, true
-}
-
-// fewNearest is the number of places that a row with a chart is first looked for among: of rows that may have none about every second or third has one.
-const fewNearest = 8
-
-// stored is the chart of a row as it was stored.
-func (w *autoWorker) stored(row int) []float64 {
-	return w.charts[row*w.width : (row+1)*w.width-2]
-}
-
-// load takes the chart of a row for the chart at hand.
-func (w *autoWorker) load(row int) bool { return w.chart.Load(w.stored(row)) }
-
-// findSites lists the rows with charts whose places are near y and on the side of the
-// chart at hand, that of row own, with tricube weights that sum to 1.
-func (w *autoWorker) findSites(own int) bool {
-	D, s := w.cloud.D, w.settingAt(own, w.setting)
-	k := w.places.classes.most(s.blended())
-	w.rows.Look(w.places.mixed(), w.y, k)
-	if w.rows.Search.Missed {
-		return false
-	}
-	apart := ownSide * s.Scale
-	if s.Sides > 0 {
-		apart = min(apart, s.Sides)
-	}
-	w.sites = w.sites[:0]
-	h := math.Sqrt(w.rows.Found[len(w.rows.Found)-1].Distance)
-	var total float64
-	for i, f := range w.rows.Found[:min(k, len(w.rows.Found))] {
-		weight := chart.Tricube(math.Sqrt(f.Distance) / h)
-		if i == 0 && !(weight > 0) {
-			weight = 1 // all are at the same distance
-		}
-		if !(weight > 0) || !w.hasChart(f.Row) {
-			continue
-		}
-		if f.Row != own && !math.IsInf(s.Cut, 1) && w.chart.Beside(w.places.y[f.Row*D:(f.Row+1)*D]) > apart {
-			continue
-		}
-		weight *= w.setting.standsFor(w.about, f.Row) * s.faith(w.charts[f.Row*w.width+w.width-1])
-		w.sites = append(w.sites, site{f.Row, weight})
-		total += weight
-	}
-	if total == 0 {
-		w.sites, total = append(w.sites, site{own, 1}), 1
-	}
-	for i := range w.sites {
-		w.sites[i].weight /= total
-	}
-	return true
-}
-
-// blend writes the mean of the feet of x on the charts of the sites into dst.
-func (w *autoWorker) blend(dst, x []float64) bool {
-	clear(w.sum)
-	_, together := w.chart.(*chart.Space)
-	if together {
-		w.feet.Begin(len(w.sites))
-		for i, s := range w.sites {
-			w.feet.Take(i, w.stored(s.row))
-		}
-		w.feet.Find(x)
-	}
-	for i, s := range w.sites {
-		if together {
-			if foot, ok := w.feet.At(i); ok {
-				for j, v := range foot {
-					w.sum[j] += s.weight * v
-				}
-				continue
-			}
-		}
-		if !w.load(s.row) || !w.chart.Foot(dst, x) {
-			return false
-		}
-		floats.AddScaled(w.sum, s.weight, dst)
-	}
-	copy(dst, w.sum)
-	return true
 }
 
 func (w *autoWorker) ownSearch() *lookup.Search { return &w.rows.Search }

@@ -82,7 +82,7 @@ func TestNeighborsByPlace(t *testing.T) {
 	d, s := fitAuto(t, x)
 	require.Positive(t, s.bends.middle)
 	require.True(t, s.creased)
-	require.Greater(t, s.oneIn, 1)
+	require.Greater(t, s.oneIn, 1.)
 	r, err := d.Denoise(context.Background(), x, Options{})
 	require.NoError(t, err)
 	var sum, count [2]float64

@@ -190,33 +190,37 @@ func TestMayLose(t *testing.T) {
 	}
 }
 
-// TestFaith wants charts whose rows are further from them than the noise to count for less, where the noise is the same for all.
+// TestFaith wants charts to count by their rows, and those whose rows are further from them than the noise for less, where the noise is the same for all.
 func TestFaith(t *testing.T) {
-	s := setting{noisy: true, Setting: chart.Setting{Scale: 2}}
-	require.Equal(t, 1., s.faith(2*doubtful))
-	require.InDelta(t, 1./16, s.faith(4*doubtful), 1e-15)
+	s := setting{noisy: true, neighbors: 30, Setting: chart.Setting{Scale: 2}}
+	require.Equal(t, 1., s.faith(30, 2*doubtful))
+	require.Equal(t, 1.5, s.faith(45, doubtful))
+	require.InDelta(t, 1./32, s.faith(15, 4*doubtful), 1e-15)
 	for _, change := range []func(s *setting){func(s *setting) { s.noisy = false }, func(s *setting) { s.uneven = true }, func(s *setting) { s.drawn = true }} {
 		o := s
 		change(&o)
-		require.Equal(t, 1., o.faith(9))
+		require.Equal(t, 1., o.faith(9, 9))
 	}
 
 	d, s := fitAuto(t, sphereSample(7, fewRows+1, .02).x)
 	a := d.fitted.(*autoFit)
 	w := newAutoWorker(a)
-	weigh := func() []site {
+	weigh := func() (at *sites) {
 		own, ok := w.nearestChart(0, a.places.y[:3])
 		require.True(t, ok && w.load(own))
-		copy(w.y, a.places.y[:3])
-		require.True(t, w.findSites(own))
-		return slices.Clone(w.sites)
+		w.known = nil
+		a.countCharts()
+		at = w.findSites(own)
+		require.NotNil(t, at)
+		at.weigh(a.places.y[:3])
+		return at
 	}
 	first := weigh()
-	noise := &a.charts[(first[9].row+1)*w.width-1]
+	noise := &a.charts[(first.list[9].row+1)*w.width-1]
 	require.Less(t, *noise, doubtful*s.Scale)
 	*noise = 4 * s.Scale
 	second := weigh()
-	require.InDelta(t, s.faith(*noise), second[9].weight/second[0].weight*first[0].weight/first[9].weight, 1e-12)
+	require.InDelta(t, s.faith(s.neighbors, *noise), second.weights[9]/second.weights[0]*first.weights[0]/first.weights[9], 1e-12)
 }
 
 // TestRaceInTiles wants parts of the selection to be the same in tiles.

@@ -1,6 +1,8 @@
 package denoise
 
 import (
+	"math/bits"
+
 	"github.com/scqm/scqm/models/denoise/internal/lookup"
 	"github.com/scqm/scqm/models/rows"
 )
@@ -8,37 +10,42 @@ import (
 // Charts of rows near each other are made of nearly the same rows, and are nearly the same. Of many rows of a surface in space some lead, by chance,
 // and have charts of their own. The others follow the one that is nearest to them: the pilot takes their feet on its chart for their places, unless they are
 // far from that, or it sees more noise than there is, as across an edge. The charts of the choice, of which a foot is
-// the mean of many, need not be those of all rows either, but where the pilot saw more noise, as near edges.
+// the mean of many, need not be those of all rows either; where the pilot saw more noise, as near edges, they are those of more.
 
 const (
 	// pilotLeads is the number of rows for one that leads in the pilot.
 	pilotLeads = 4
-	// opinions is the number of charts that are left at least in the mean of a foot where not all rows have one.
-	opinions = 45
+	// opinions is the number of charts in the mean of a foot where not all rows have one, doubtedOpinions where the pilot saw more noise than there is,
+	// and worthLeading how many rows there have to be for one that leads.
+	opinions, doubtedOpinions = 25.0, 60.0
+	worthLeading              = 1.3
 	// followsWithin is the distance of a row from the chart that it follows, in units of the noise, and doubtfulLead the noise of that, beyond which
 	// it has its own.
 	followsWithin, doubtfulLead = 2.5, 1.3
 )
 
 // oneIn is how many rows there are for one that leads, of charts that are kept.
-func (p *autoPrepare) oneIn(s *setting) int {
+func (p *autoPrepare) oneIn(s *setting) float64 {
 	switch {
 	case !p.knowsBeyond() || !s.noisy || s.Sides > 0 || p.every(s, p.n) > 1:
 		return 1
 	case s.pilot:
 		return pilotLeads
 	}
-	return max(s.blended()/opinions, 1)
+	if few := float64(s.blended()) / opinions; few > worthLeading {
+		return few
+	}
+	return 1
 }
 
-// leads tells which rows of the cloud lead.
-func (p *cloudCharts) leads(oneIn int) []bool {
+// leads tells which rows of the cloud lead, where among rows like row i there is to be one in oneIn(i).
+func (p *cloudCharts) leads(oneIn func(row int) float64) []bool {
 	c, lead := p.cloud, make([]bool, p.cloud.N)
 	for k, i := range c.used {
 		if c.number != nil {
 			k = c.number[i]
 		}
-		lead[i] = scattered(uint64(k))%uint64(oneIn) == 0
+		lead[i] = float64(bits.Reverse64(scattered(uint64(k))))*oneIn(i) < 1<<64
 	}
 	return lead
 }
@@ -51,11 +58,12 @@ func (p *cloudCharts) chartLed(list []int, o order) (*made, error) {
 	case o.setting.pilot:
 		return p.chartPilot(list, o)
 	}
-	lead, D, W := p.leads(o.setting.oneIn), p.cloud.D, p.chartWidth()
+	D, W := p.cloud.D, p.chartWidth()
+	lead := p.leads(func(i int) float64 { return o.setting.standsFor(p.about, i) })
 	m := p.newMade(len(list), o)
 	var some, at []int
 	for k, i := range list {
-		if lead[i] || needsOwn(p.about[aboutWidth*i:]) {
+		if lead[i] {
 			some, at = append(some, i), append(at, k)
 			continue
 		}
@@ -65,25 +73,30 @@ func (p *cloudCharts) chartLed(list []int, o order) (*made, error) {
 	return m, p.chartInto(m, some, at, o)
 }
 
+// thinPart tells whether a row is in a thin part, by what the pilot knows about it.
+func thinPart(about []float64) bool { return about[2] > 0 || about[3] > 0 }
+
 // doubted tells, by what the pilot knows about a row, whether it saw more noise there than so many times what there is, or a thin part.
-func doubted(about []float64, most float64) bool {
-	return about[2] > 0 || about[3] > 0 || !(about[4] <= most)
-}
+func doubted(about []float64, most float64) bool { return thinPart(about) || !(about[4] <= most) }
 
-// needsOwn tells whether a row about which the pilot knows that much has a chart of a choice whether it leads or not.
-func needsOwn(about []float64) bool { return doubted(about, doubtful) }
-
-// standsFor is the number of rows that the chart of one stands for: else a mean of feet would be that of the charts of places where all rows have one.
+// standsFor is how many rows there are for one with a chart, about a row: in a mean of feet that counts for so many, else the mean would be that of the charts of places
+// where more rows have one.
 func (s *setting) standsFor(about []float64, row int) float64 {
-	if s.oneIn <= 1 || needsOwn(about[aboutWidth*row:]) {
+	if s.oneIn <= 1 {
 		return 1
 	}
-	return float64(s.oneIn)
+	switch about = about[aboutWidth*row : aboutWidth*(row+1)]; {
+	case thinPart(about):
+		return 1
+	case doubted(about, doubtful):
+		return max(float64(s.blended())/doubtedOpinions, 1)
+	}
+	return s.oneIn
 }
 
 // chartPilot makes the charts of a pilot for the rows of list that lead, for those that are followed, and for those that can follow none.
 func (p *cloudCharts) chartPilot(list []int, o order) (*made, error) {
-	n, lead := len(list), p.leads(o.setting.oneIn)
+	n, lead := len(list), p.leads(func(int) float64 { return o.setting.oneIn })
 	follow, err := p.followed(list, lead)
 	if err != nil {
 		return nil, err

@@ -146,6 +146,7 @@ func (h *heldCloud) takeBack() error { return nil }
 func (p *cloudCharts) judgeSome(list []int, by, gain []float64) (difference []float64, missed []bool, err error) {
 	D := p.cloud.D
 	difference, missed = make([]float64, len(list)), make([]bool, len(list))
+	p.countCharts()
 	err = p.each(list, func(w *autoWorker, k, i int) {
 		w.rows.Search.Missed = false
 		x := p.cloud.Row(i)

@@ -25,8 +25,11 @@ const (
 	// placeCopies is how many copies of the rows auto holds: of places with
 	// their index, of feet, and of probes with places of their own.
 	placeCopies = 10
-	// leadWords is what a pilot takes for a row to find the one that it follows: three lists, and an index of those that lead.
-	leadWords = 6
+	// leadWords is what a pilot takes for a row to find the one that it follows: three lists, and an index of those that lead. countWords is what a
+	// choice takes for what the chart of a row counts for, and an index of those with charts.
+	leadWords, countWords = 6, 1 + indexWords
+	// siteWords is what a worker keeps of a site in space: its chart and foot, its place, and what it counts for.
+	siteWords = 26
 	// vicinityRows is how many rows a vicinity has for each that is asked for, and vicinityWords what two of them take for one.
 	vicinityRows, vicinityWords = 12, 14
 )
@@ -59,7 +62,7 @@ func (f footprint) workers() float64 {
 	p = (p + 1) * (p + 2) / 2
 	neighborhood := f.k * (3*f.D + p*(1+min(f.D, arrowOuter)) + 16)
 	if f.D == lookup.Space {
-		neighborhood += vicinityWords * min(f.n, vicinityRows*f.k)
+		neighborhood += vicinityWords*min(f.n, vicinityRows*f.k) + sitesKept*siteWords*min(f.n, sitesBeyond*f.k/blendPart)
 	}
 	if f.fits {
 		neighborhood += 8*outer*outer + 3*outer*f.k*min(f.D, 8) + 20*f.k*f.D

@@ -36,7 +36,7 @@ func TaskBytes(m Method, tile int, known float64, n, columns int, o Options) flo
 			probes = maxProbes
 		}
 		chart := f.D*(2+f.d+f.d*(f.d+3)/2) + 2
-		ofKnown += partCopies*chart + f.D*placeCopies*(1+probes)/2 + (indexWords+3)*(2+probes) + (classWords(f.D)+lineWords(f.D))*(1+probes)
+		ofKnown += partCopies*chart + f.D*placeCopies*(1+probes)/2 + (indexWords+3)*(2+probes) + (classWords(f.D)+lineWords(f.D))*(1+probes) + f.D + countWords
 		ofTile += tileCopies * chart
 		ofTask += compareNumbers(float64(tile), f.D, probes)
 		if comparesLinear(m, columns, o) { // rows as they came, and charts while those of rows held out are made

@@ -433,6 +433,7 @@ func (k *Task) denoiser(ctx context.Context, m Method, all *Tile) (*Denoiser, er
 		f := field{rowsThemselves, false}
 		a.places = places{y: all.values(f), index: k.index(all, f), trust: all.trusted(f)}
 		a.places.divide(c, a.every(&a.setting, c.rows()))
+		a.countCharts()
 		return &Denoiser{method: auto, cloud: c, fitted: a, size: size, unit: 1}, err
 	}
 	if l, ok := m.(PCA); ok && l.neighbors > 0 {

@@ -13,7 +13,7 @@ import (
 
 // tileFormat is the version of what tiles, queries, tasks and replies are encoded as.
 // Machines of one type give the same bits; others may not.
-var tileFormat = "scqm tiles 14 " + runtime.GOARCH
+var tileFormat = "scqm tiles 15 " + runtime.GOARCH
 
 // appender is a writer that appends to its bytes.
 type appender []byte
@@ -234,7 +234,8 @@ type settingWire struct {
 	From              int
 	KeepsSides        bool
 	Creased           bool
-	Bent, OneIn       int
+	Bent              int
+	OneIn             float64
 	Bends             [3]float64
 }
 

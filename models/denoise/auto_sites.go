@@ -1,0 +1,219 @@
+package denoise
+
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/scqm/scqm/models/denoise/internal/chart"
+	"github.com/scqm/scqm/models/denoise/internal/lookup"
+)
+
+// A foot is the mean of those on the charts of rows near by, the sites. Rows near each other have the same ones, but for their weights: they are found once, for the
+// row with a chart that is nearest.
+
+// sites are the charts that feet near a row are means of.
+type sites struct {
+	own     int // the row, and 1
+	list    []site
+	y       []float64 // len(list) x D: their places
+	weights []float64 // for the row at hand, of sum 1
+	far     float64   // the distance from which on they are 0
+	feet    chart.Feet
+}
+
+// site is a row with a chart, and what that counts for among others at the same distance.
+type site struct {
+	row   int
+	count float64
+}
+
+const (
+	// ownSide is the distance of a place from the chart of the row, in units of the noise,
+	// from which on it is on another sheet.
+	ownSide = 3
+	// sitesBeyond is the number of rows that the sites kept stand for, in units of those that a foot is the mean of: so many are near one of the rows that share them.
+	sitesBeyond = 1.5
+	// sitesKept is the number of rows of which a worker keeps the sites.
+	sitesKept = 16
+)
+
+// hasChart tells whether a row has one.
+func (w *autoWorker) hasChart(row int) bool { return w.charts[(row+1)*w.width-1] >= 0 }
+
+// noChart stands for the noise of the chart of a row that has none, as those about it determine no surface, standIn for that of a row for which the chart of
+// another is good enough.
+const noChart, standIn = -1, -2
+
+// countCharts says what the chart of every row counts for, and indexes the places of rows with charts where others stand in for some.
+func (a *autoFit) countCharts() {
+	W := a.chartWidth()
+	noise := func(i int) float64 { return a.charts[(i+1)*W-1] }
+	a.places.charted, a.places.counts = nil, make([]float64, a.cloud.N)
+	var charted []int
+	some := false
+	for _, i := range a.cloud.used {
+		if some = some || noise(i) == standIn; noise(i) >= 0 {
+			charted = append(charted, i)
+			a.places.counts[i] = a.setting.standsFor(a.about, i) * a.setting.faith(a.settingAt(i, a.setting).neighbors, noise(i))
+		}
+	}
+	if !some {
+		return
+	}
+	a.places.charted = lookup.NewIndex(a.places.y, a.cloud.D, charted)
+	if known, part := a.places.index.(lookup.KnownIndex); part {
+		a.places.charted = lookup.KnownIndex{Index: a.places.charted, Known: known.Known}
+	}
+}
+
+// nearestChart is a row with a chart: the one given, or where others stand in for it the one whose place is nearest to that of it, y.
+func (w *autoWorker) nearestChart(row int, y []float64) (int, bool) {
+	switch w.charts[(row+1)*w.width-1] {
+	case noChart:
+		return 0, false
+	case standIn:
+		found := w.rows.Search.Find(w.places.charted, y, 1)
+		if w.rows.Search.Missed || len(found) == 0 {
+			return 0, false
+		}
+		return found[0].Row, true
+	}
+	return row, true
+}
+
+// stored is the chart of a row as it was stored.
+func (w *autoWorker) stored(row int) []float64 {
+	return w.charts[row*w.width : (row+1)*w.width-2]
+}
+
+// load takes the chart of a row for the chart at hand.
+func (w *autoWorker) load(row int) bool { return w.chart.Load(w.stored(row)) }
+
+// findSites finds the sites of a row with a chart, the chart at hand: the rows with charts whose places are near its own, and on the side of the chart. Without
+// them, as places may be elsewhere, there are none.
+func (w *autoWorker) findSites(own int) *sites {
+	if w.known == nil {
+		w.known = make([]sites, sitesKept)
+	}
+	to := &w.known[own%sitesKept]
+	if to.own == own+1 {
+		return to
+	}
+	D, s := w.cloud.D, w.settingAt(own, w.setting)
+	found, far := w.around(w.places.y[own*D:(own+1)*D], w.places.classes.most(s.blended()))
+	if found == nil {
+		return nil
+	}
+	apart := ownSide * s.Scale
+	if s.Sides > 0 {
+		apart = min(apart, s.Sides)
+	}
+	to.own, to.far, to.list, to.y = own+1, far, to.list[:0], to.y[:0]
+	for _, f := range found {
+		count := w.places.counts[f.Row]
+		if !(count > 0) {
+			continue
+		}
+		y := w.places.y[f.Row*D : (f.Row+1)*D]
+		if f.Row != own && !math.IsInf(s.Cut, 1) && w.chart.Beside(y) > apart {
+			continue
+		}
+		to.list, to.y = append(to.list, site{f.Row, count}), append(to.y, y...)
+	}
+	if !slices.ContainsFunc(to.list, func(s site) bool { return s.row == own }) {
+		to.list, to.y = append(to.list, site{own, 1}), append(to.y, w.places.y[own*D:(own+1)*D]...)
+	}
+	if _, inSpace := w.chart.(*chart.Space); inSpace {
+		to.feet.Begin(len(to.list))
+		for i, s := range to.list {
+			to.feet.Take(i, w.stored(s.row))
+		}
+	}
+	return to
+}
+
+// around lists rows with charts near a place, and the distance from which on they do not count: they stand for so many rows there. Where others stand in for some
+// rows they are those that count for places beside this one as well.
+func (w *autoWorker) around(y []float64, many int) (found []lookup.Near, far float64) {
+	if w.places.charted == nil {
+		w.rows.Look(w.places.mixed(), y, many)
+		if found = w.rows.Found; w.rows.Search.Missed || len(found) == 0 {
+			return nil, 0
+		}
+		return found[:min(many, len(found))], math.Sqrt(found[len(found)-1].Distance)
+	}
+	for k := int(sitesBeyond*float64(many)/w.setting.oneIn + opinions/2); ; k *= 2 {
+		found = w.rows.Search.Find(w.places.charted, y, k)
+		if w.rows.Search.Missed || len(found) == 0 {
+			return nil, 0
+		}
+		var sum float64
+		far = math.Sqrt(found[len(found)-1].Distance)
+		for i, f := range found {
+			if sum <= float64(many) {
+				far = math.Sqrt(f.Distance)
+			}
+			if sum += w.setting.standsFor(w.about, f.Row); sum > sitesBeyond*float64(many) {
+				return found[:i+1], far
+			}
+		}
+		if len(found) < k {
+			return found, far
+		}
+	}
+}
+
+// weigh sets the weights for the place y, the tricube of distances.
+func (s *sites) weigh(y []float64) {
+	D := len(y)
+	s.weights = s.weights[:0]
+	var total float64
+	for i, one := range s.list {
+		var square float64
+		for j, v := range s.y[i*D : (i+1)*D] {
+			d := v - y[j]
+			square += float64(d * d)
+		}
+		weight := one.count * chart.Tricube(math.Sqrt(square)/s.far)
+		s.weights = append(s.weights, weight)
+		total += weight
+	}
+	if !(total > 0) { // all are at the same distance, or the place is far from all
+		for i, one := range s.list {
+			if one.row == s.own-1 {
+				s.weights[i], total = 1, 1
+			}
+		}
+	}
+	floats.Scale(1/total, s.weights)
+}
+
+// blend writes the mean of the feet of x on the charts of the sites into dst.
+func (w *autoWorker) blend(dst, x []float64) bool {
+	clear(w.sum)
+	_, inSpace := w.chart.(*chart.Space)
+	if inSpace {
+		w.at.feet.Find(x)
+	}
+	for i, weight := range w.at.weights {
+		if weight == 0 {
+			continue
+		}
+		if inSpace {
+			if foot, ok := w.at.feet.At(i); ok {
+				for j, v := range foot {
+					w.sum[j] += weight * v
+				}
+				continue
+			}
+		}
+		if !w.load(w.at.list[i].row) || !w.chart.Foot(dst, x) {
+			return false
+		}
+		floats.AddScaled(w.sum, weight, dst)
+	}
+	copy(dst, w.sum)
+	return true
+}
