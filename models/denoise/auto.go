@@ -350,11 +350,13 @@ type autoWorker struct {
 	rows  chart.Rows
 	width int
 
-	last  []float64 // D: the row that charts were found for
-	foot  []float64 // D: and its foot
-	y     []float64 // D
-	at    *sites    // of the row
-	known []sites   // by row that has one
+	last  []float64      // D: the row that charts were found for
+	foot  []float64      // D: and its foot
+	y     []float64      // D
+	again *[]lookup.Near // what was found about the row before, if that is asked for again
+
+	at    *sites  // of the row
+	known []sites // by row that has one
 	all   []float64
 	sum   []float64 // D
 	noise float64   // about the row

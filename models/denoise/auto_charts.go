@@ -24,6 +24,13 @@ type cloudCharts struct {
 	workers []*autoWorker
 	stages  int
 	order   []int // in which all rows are visited
+	looks   looks
+}
+
+// looks are the rows that were found about those of the selection, which a pilot looks at again and again at the same places.
+type looks struct {
+	in    lookup.Index
+	found [][]lookup.Near // by row of the selection: as many as were looked for at most, nearest first
 }
 
 // newCloudCharts has the rows for their places.
@@ -165,7 +172,7 @@ func (p *cloudCharts) keep(list []int, m *made, pilot bool) {
 		copy(charts[i*W:(i+1)*W], m.charts[k*W:(k+1)*W])
 		trust[i] = m.trust[k]
 	}
-	p.places, p.charts = p.cloud.newPlaces(y), charts
+	p.places, p.charts, p.looks = p.cloud.newPlaces(y), charts, looks{}
 	p.places.trust = trust
 }
 
@@ -260,17 +267,40 @@ func (p *cloudCharts) chartSome(list []int, o order) (*made, error) {
 // chartInto makes those of the rows of list into m, each at its place.
 func (p *cloudCharts) chartInto(m *made, list, at []int, o order) error {
 	p.divide(&o.setting, o.charts(p.cloud.rows()), o.diverge)
+	again := o.some && o.of == portion{} && p.places.classes == nil
+	if again && p.looks.in != p.places.index {
+		p.looks = looks{p.places.index, make([][]lookup.Near, len(list))}
+	}
 	return p.each(list, func(w *autoWorker, l, i int) {
 		w.rows.Search.Missed = false
+		if w.again = nil; again {
+			w.again = &p.looks.found[l]
+		}
 		p.chartOne(w, m, at[l], i, &o)
 	})
+}
+
+// look finds rows about row i of those at the places given.
+func (w *autoWorker) look(at *places, i int, many int) {
+	in, y := at.near(i), at.y[i*w.cloud.D:(i+1)*w.cloud.D]
+	if w.again == nil || at != &w.places {
+		w.rows.Look(in, y, many)
+		return
+	}
+	if len(*w.again) <= many {
+		if w.rows.Look(in, y, many); w.rows.Search.Missed {
+			return
+		}
+		*w.again = append((*w.again)[:0], w.rows.Found...)
+	}
+	w.rows.Found = (*w.again)[:min(many+1, len(*w.again))]
 }
 
 // chartOne makes the chart of row i into place k.
 func (p *cloudCharts) chartOne(w *autoWorker, m *made, k, i int, o *order) {
 	D := p.cloud.D
 	foot, s := m.feet[k*D:(k+1)*D], p.settingAt(i, o.setting)
-	ok := w.chartRow(foot, i, p.cloud.X, p.places, &s)
+	ok := w.chartRow(foot, i, p.cloud.X, &p.places, &s)
 	if m.missed[k] = w.rows.Search.Missed; m.missed[k] {
 		return
 	}
@@ -297,7 +327,7 @@ func (p *cloudCharts) chartOne(w *autoWorker, m *made, k, i int, o *order) {
 	}
 	for q := range p.probes {
 		pr := &p.probes[q]
-		w.chartRow(w.foot, i, pr.x, pr.places, &s)
+		w.chartRow(w.foot, i, pr.x, &pr.places, &s)
 		m.divergence[k] += p.divergence(pr, i, foot, w.foot) / float64(len(p.probes))
 	}
 	m.missed[k] = w.rows.Search.Missed
@@ -331,7 +361,7 @@ func (w *autoWorker) keep(m *made, k int, ok bool, pulled float64, s, of *settin
 }
 
 // chartRow makes the chart of row i of x at its place, and writes its foot into dst.
-func (w *autoWorker) chartRow(dst []float64, i int, x []float64, at places, s *setting) bool {
+func (w *autoWorker) chartRow(dst []float64, i int, x []float64, at *places, s *setting) bool {
 	D := w.cloud.D
 	y, pivot := at.y[i*D:(i+1)*D], x[i*D:(i+1)*D]
 	copy(dst, y)
@@ -339,8 +369,7 @@ func (w *autoWorker) chartRow(dst []float64, i int, x []float64, at places, s *s
 	for {
 		again = false
 		many := at.classes.most(s.charted())
-		w.rows.Look(at.near(i), y, many)
-		if w.rows.Search.Missed {
+		if w.look(at, i, many); w.rows.Search.Missed {
 			return false
 		}
 		w.rows.Gather(at.source, many)

@@ -492,6 +492,7 @@ func reserveFit(m Method, x rows.Data, o Options) (*memory.Reservation, error) {
 		numbers += f.n*f.D*placeCopies*(1+probes)/2 + f.n*(indexWords+3)*(2+probes)
 		numbers += (classWords(f.D)+lineWords(f.D))*f.n*(1+probes) + compareNumbers(f.n, f.D, probes)
 		numbers += (lookup.OrderWords + leadWords + countWords + f.D) * f.n
+		numbers += selectionRows * 2 * min(f.n, f.k+1)
 		numbers += 2 * f.n * (f.D*(2+f.d+f.d*(f.d+3)/2) + 2) // charts as they are made, and kept
 	case MFIT:
 		numbers += f.n * (f.d*f.D + 1)
