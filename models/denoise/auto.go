@@ -16,7 +16,7 @@ import (
 // tangent planes, so that there are no free latent coordinates to follow the
 // noise, with smooth weights and Tukey's loss against outliers. Neighbours are
 // looked up among rows that have been denoised once. A row goes to the mean of its
-// feet on the charts of the K/2 rows nearest to its place, which are many opinions
+// feet on the charts of the K/2 rows nearest to its place, or of some of them, which are many opinions
 // of the surface in place of one. Near sharp edges of a surface in space charts of many points are two half planes that meet. The number K of neighbours of a chart
 // and the curvature ridge are those for which that mean has the least risk as Stein's
 // unbiased estimate sees it; its divergence is that of the regressions, corrected for
@@ -236,9 +236,9 @@ func (s *setting) blended() int {
 // by more than chance where charts grow (docs/adr/0126).
 func (s *setting) weighed() int { return max(s.neighbors/weighedPart, 1) }
 
-// faith is what a chart of so many rows counts for among those that a foot is the mean of, in units of one of as many as the setting has. The noise of a foot is that of as many rows; and
-// charts that lie across an edge see more than there is. Where noise is uneven that may be the noise of the place, of which the number of rows depends, and charts that are drawn to others say less of
-// themselves.
+// faith is what a chart of so many rows counts for among those that a foot is the mean of, in units of one of as many as the setting has: by these, as the
+// variance of a foot does. Charts that lie across an edge are further from their rows than the noise, and count for less. Where noise is uneven both may be those of
+// the place, and charts that are drawn to others say less of themselves.
 func (s *setting) faith(rows int, noise float64) float64 {
 	if !s.noisy || s.uneven || s.drawn {
 		return 1

@@ -24,13 +24,9 @@ type cloudCharts struct {
 	workers []*autoWorker
 	stages  int
 	order   []int // in which all rows are visited
-	looks   looks
-}
-
-// looks are the rows that were found about those of the selection, which a pilot looks at again and again at the same places.
-type looks struct {
-	in    lookup.Index
-	found [][]lookup.Near // by row of the selection: as many as were looked for at most, nearest first
+	// looks are the rows that were found about each of the selection, which a pilot looks at again and again at the same places: as many as were looked
+	// for at most, nearest first.
+	looks [][]lookup.Near
 }
 
 // newCloudCharts has the rows for their places.
@@ -172,7 +168,7 @@ func (p *cloudCharts) keep(list []int, m *made, pilot bool) {
 		copy(charts[i*W:(i+1)*W], m.charts[k*W:(k+1)*W])
 		trust[i] = m.trust[k]
 	}
-	p.places, p.charts, p.looks = p.cloud.newPlaces(y), charts, looks{}
+	p.places, p.charts, p.looks = p.cloud.newPlaces(y), charts, nil
 	p.places.trust = trust
 }
 
@@ -268,13 +264,13 @@ func (p *cloudCharts) chartSome(list []int, o order) (*made, error) {
 func (p *cloudCharts) chartInto(m *made, list, at []int, o order) error {
 	p.divide(&o.setting, o.charts(p.cloud.rows()), o.diverge)
 	again := o.some && o.of == portion{} && p.places.classes == nil
-	if again && p.looks.in != p.places.index {
-		p.looks = looks{p.places.index, make([][]lookup.Near, len(list))}
+	if again && p.looks == nil {
+		p.looks = make([][]lookup.Near, len(list))
 	}
 	return p.each(list, func(w *autoWorker, l, i int) {
 		w.rows.Search.Missed = false
 		if w.again = nil; again {
-			w.again = &p.looks.found[l]
+			w.again = &p.looks[l]
 		}
 		p.chartOne(w, m, at[l], i, &o)
 	})

@@ -17,7 +17,7 @@ const (
 	pilotLeads = 4
 	// opinions is the number of charts in the mean of a foot where not all rows have one, doubtedOpinions where the pilot saw more noise than there is,
 	// and worthLeading how many rows there have to be for one that leads.
-	opinions, doubtedOpinions = 25.0, 60.0
+	opinions, doubtedOpinions = 35.0, 60.0
 	worthLeading              = 1.3
 	// followsWithin is the distance of a row from the chart that it follows, in units of the noise, and doubtfulLead the noise of that, beyond which
 	// it has its own.

@@ -186,13 +186,13 @@ func TestStandsFor(t *testing.T) {
 	require.Equal(t, 6., s.standsFor(append(make([]float64, aboutWidth), about...), 1))
 	about[4] = 1.1 * doubtful
 	require.Equal(t, 2.5, s.standsFor(about, 0), "the pilot doubts")
-	s.neighbors = 90
-	require.Equal(t, 1., s.standsFor(about, 0))
 	for k := 2; k < 4; k++ {
 		thin := slices.Clone(about)
 		thin[k], thin[4] = 3, 1
 		require.Equal(t, 1., s.standsFor(thin, 0))
 	}
+	s.neighbors = 90
+	require.Equal(t, 1., s.standsFor(about, 0))
 	s.oneIn, about[4] = 1, 1
 	require.Equal(t, 1., s.standsFor(about, 0))
 }
