@@ -209,7 +209,7 @@ type setting struct {
 	// bent is the number of rows of charts that tell a pilot how much the surface bends, 0 where that is not asked; bends is what has been found.
 	bent  int
 	bends bending
-	// oneIn is how many rows there are for one that has a chart where charts are kept, but for rows that need their own: see auto_leads.go.
+	// oneIn is how many rows there are for one that has a chart where charts are kept, but where the pilot doubts: see auto_leads.go.
 	oneIn float64
 	// from is the number of neighbours of the chart that those of all rows grow from, 0 where charts are made at once.
 	// keepsSides lets those of single rows grow, where else they would be lost to another face.

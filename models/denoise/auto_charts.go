@@ -276,8 +276,8 @@ func (p *cloudCharts) chartInto(m *made, list, at []int, o order) error {
 	})
 }
 
-// look finds rows about row i of those at the places given.
-func (w *autoWorker) look(at *places, i int, many int) {
+// look finds so many rows about row i, and one more, or takes them from what was found about it before: for a probe, whose places are others, nothing is kept.
+func (w *autoWorker) look(at *places, i, many int) {
 	in, y := at.near(i), at.y[i*w.cloud.D:(i+1)*w.cloud.D]
 	if w.again == nil || at != &w.places {
 		w.rows.Look(in, y, many)

@@ -45,7 +45,8 @@ func (p *cloudCharts) leads(oneIn func(row int) float64) []bool {
 		if c.number != nil {
 			k = c.number[i]
 		}
-		lead[i] = float64(bits.Reverse64(scattered(uint64(k))))*oneIn(i) < 1<<64
+		chance := float64(bits.Reverse64(scattered(uint64(k))) >> 11) // by the last bits first, exactly: where there is to be one in 1 all lead
+		lead[i] = chance*oneIn(i) < 1<<53
 	}
 	return lead
 }
