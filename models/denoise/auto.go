@@ -217,6 +217,8 @@ type setting struct {
 	keepsSides bool
 	// creased says that charts are creases where rows are surely nearer to these.
 	creased bool
+	// flat is the noise that charts see in flat places, 0 where residuals do not go back to feet.
+	flat float64
 	// pooled is the most neighbours of a chart where curvature is pooled, 0 where it is not; then drawn draws that of
 	// a chart to the mean of those of the charts of its rows.
 	pooled int
@@ -361,6 +363,8 @@ type autoWorker struct {
 	sum   []float64 // D
 	noise float64   // about the row
 
+	back, residual, near []float64 // D: what goes back to feet, the mean residual, and the foot of a row
+
 	drawn *chart.Draw // what the curvature of the chart is drawn to
 
 	few, many []float64 // what has been measured about rows near by
@@ -373,7 +377,7 @@ func newAutoWorker(a *autoFit) *autoWorker {
 	D := a.cloud.D
 	vec := func() []float64 { return make([]float64, D) }
 	c := chart.New(D, a.method.Latent)
-	w := &autoWorker{autoFit: a, chart: c, width: c.Width() + 2, last: vec(), foot: vec(), y: vec(), sum: vec()}
+	w := &autoWorker{autoFit: a, chart: c, width: c.Width() + 2, last: vec(), foot: vec(), y: vec(), sum: vec(), back: vec(), residual: vec(), near: vec()}
 	w.rows = chart.NewRows(c)
 	return w
 }
@@ -415,7 +419,7 @@ func (w *autoWorker) Place(h *Neighborhood, about *Row) error {
 		about.Noise += weight * w.charts[(w.at.list[i].row+1)*w.width-1]
 	}
 	copy(w.last, h.Centre)
-	if !w.blend(w.foot, h.Centre) {
+	if !w.twice(own) || !w.blend(w.foot, h.Centre) {
 		return errLocal
 	}
 	return nil
@@ -426,7 +430,7 @@ func (w *autoWorker) ownSearch() *lookup.Search { return &w.rows.Search }
 // maxNoise is the residual from which on Tukey's loss has no weight for a row.
 func (w *autoWorker) maxNoise() float64 { return w.tune.cut * w.noise }
 
-// Project returns the mean of the feet of x on the charts.
+// Project returns the mean of the feet of x on the charts, and what goes back to it.
 func (w *autoWorker) Project(dst, x []float64) error {
 	if rows.Distance(x, w.last) == 0 {
 		copy(dst, w.foot)

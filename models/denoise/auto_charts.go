@@ -336,6 +336,9 @@ func (w *autoWorker) keep(m *made, k int, ok bool, pulled float64, s, of *settin
 	if ok {
 		w.chart.Store(to)
 		to[w.width-2], to[w.width-1] = pulled, w.chart.Noise()
+		if m.noise != nil {
+			m.noise[k] = to[w.width-1]
+		}
 	}
 	if !of.pilot {
 		return

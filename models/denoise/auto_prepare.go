@@ -81,6 +81,8 @@ type charted struct {
 	divergence []float64
 	// bend is how much the surface bends about the row, where that is asked for.
 	bend []float64
+	// noise is what the chart of the row sees, 0 without one, where that is asked for.
+	noise []float64
 }
 
 func newCharted(n int, o *order) *charted {
@@ -91,6 +93,9 @@ func newCharted(n int, o *order) *charted {
 	}
 	if o.asksBends() {
 		c.bend = vec()
+	}
+	if o.asksNoise() {
+		c.noise = vec()
 	}
 	return c
 }
@@ -103,6 +108,9 @@ func (c *charted) columns() [][]float64 {
 	}
 	if c.bend != nil {
 		list = append(list, c.bend)
+	}
+	if c.noise != nil {
+		list = append(list, c.noise)
 	}
 	return list
 }
@@ -457,6 +465,9 @@ func (p *autoPrepare) advance(s setting, probes bool) error {
 	}
 	if c.bend != nil {
 		s.bent, s.bends = 0, bendsOf(c.bend, s.bent)
+	}
+	if c.noise != nil {
+		s.flat = flatNoise(c.noise, s.neighbors)
 	}
 	p.setting = s
 	switch {

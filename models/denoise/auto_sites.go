@@ -190,9 +190,9 @@ func (s *sites) weigh(y []float64) {
 	floats.Scale(1/total, s.weights)
 }
 
-// blend writes the mean of the feet of x on the charts of the sites into dst.
+// blend writes the mean of the feet of x on the charts of the sites, and what goes back to feet there, into dst.
 func (w *autoWorker) blend(dst, x []float64) bool {
-	clear(w.sum)
+	copy(w.sum, w.back)
 	_, inSpace := w.chart.(*chart.Space)
 	if inSpace {
 		w.at.feet.Find(x)

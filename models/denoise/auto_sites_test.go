@@ -94,6 +94,9 @@ func TestStandIns(t *testing.T) {
 		require.True(t, ok && w.load(own) && w.chart.Foot(foot, x.Row(i)))
 		w.at = w.findSites(own)
 		w.at.weigh(foot)
+		copy(w.y, foot)
+		w.noise = w.settingAt(i, w.setting).Scale
+		require.True(t, w.twice(own))
 		require.True(t, w.blend(foot, x.Row(i)))
 		require.InDeltaSlice(t, foot, r.X[3*i:3*i+3], 1e-12)
 		some++

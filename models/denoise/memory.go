@@ -26,8 +26,8 @@ const (
 	// their index, of feet, and of probes with places of their own.
 	placeCopies = 10
 	// leadWords is what a pilot takes for a row to find the one that it follows: three lists, and an index of those that lead. countWords is what a
-	// choice takes for what the chart of a row counts for, and an index of those with charts.
-	leadWords, countWords = 6, 1 + indexWords
+	// choice takes for what the chart of a row sees and counts for, and an index of those with charts.
+	leadWords, countWords = 6, 2 + indexWords
 	// siteWords is what a worker keeps of a site in space: its chart and foot, its place, and what it counts for.
 	siteWords = 26
 	// vicinityRows is how many rows a vicinity has for each that is asked for, and vicinityWords what two of them take for one.

@@ -13,7 +13,7 @@ import (
 
 // tileFormat is the version of what tiles, queries, tasks and replies are encoded as.
 // Machines of one type give the same bits; others may not.
-var tileFormat = "scqm tiles 15 " + runtime.GOARCH
+var tileFormat = "scqm tiles 16 " + runtime.GOARCH
 
 // appender is a writer that appends to its bytes.
 type appender []byte
@@ -237,17 +237,18 @@ type settingWire struct {
 	Bent              int
 	OneIn             float64
 	Bends             [3]float64
+	Flat              float64
 }
 
 func (s setting) wire() settingWire {
-	return settingWire{s.neighbors, s.Ridge, s.Scale, s.Cut, s.Rounds, s.Steps, s.pilot, s.uneven, s.noisy, s.between, s.least, s.Sides, s.thin, s.pooled, s.drawn, s.from, s.keepsSides, s.creased, s.bent, s.oneIn, [3]float64{s.bends.flat, s.bends.middle, s.bends.chance}}
+	return settingWire{s.neighbors, s.Ridge, s.Scale, s.Cut, s.Rounds, s.Steps, s.pilot, s.uneven, s.noisy, s.between, s.least, s.Sides, s.thin, s.pooled, s.drawn, s.from, s.keepsSides, s.creased, s.bent, s.oneIn, [3]float64{s.bends.flat, s.bends.middle, s.bends.chance}, s.flat}
 }
 
 func (w settingWire) setting() setting {
 	return setting{
 		Setting:   chart.Setting{Ridge: w.Ridge, Scale: w.Scale, Cut: w.Cut, Rounds: w.Rounds, Steps: w.Steps, Sides: w.Sides},
 		neighbors: w.Neighbors, pilot: w.Pilot, uneven: w.Uneven, noisy: w.Noisy, between: w.Between, least: w.Least, thin: w.Thin,
-		pooled: w.Pooled, drawn: w.Drawn, from: w.From, keepsSides: w.KeepsSides, creased: w.Creased, bent: w.Bent, oneIn: w.OneIn, bends: bending{w.Bends[0], w.Bends[1], w.Bends[2]},
+		pooled: w.Pooled, drawn: w.Drawn, from: w.From, keepsSides: w.KeepsSides, creased: w.Creased, bent: w.Bent, oneIn: w.OneIn, bends: bending{w.Bends[0], w.Bends[1], w.Bends[2]}, flat: w.Flat,
 	}
 }
 
