@@ -17,7 +17,8 @@ import (
 // noise, with smooth weights and Tukey's loss against outliers. Neighbours are
 // looked up among rows that have been denoised once. A row goes to the mean of its
 // feet on the charts of the K/2 rows nearest to its place, or of some of them, which are many opinions
-// of the surface in place of one. Near sharp edges of a surface in space charts of many points are two half planes that meet. The number K of neighbours of a chart
+// of the surface in place of one. Near sharp edges of a surface in space charts of many points are two half planes that meet, and where they
+// see more noise than in flat places the residuals of the nearest rows go back to the foot. The number K of neighbours of a chart
 // and the curvature ridge are those for which that mean has the least risk as Stein's
 // unbiased estimate sees it; its divergence is that of the regressions, corrected for
 // what follows the rows beside them (planes, neighbours, weights) by random perturbations or, for many points of surfaces in space, by
@@ -27,7 +28,8 @@ import (
 // distribution, Annals of Statistics 9 (1981); S. Ramani, T. Blu, M. Unser,
 // Monte-Carlo SURE, IEEE Transactions on Image Processing 17 (2008); J. Ye, On
 // measuring and correcting the effects of data mining and model selection, JASA 93
-// (1998), for perturbations that are not small.
+// (1998), for perturbations that are not small; J. W. Tukey, Exploratory Data Analysis
+// (1977), for residuals that go back.
 type Auto struct {
 	// Latent is d, the dimension of the surface, 1 <= d < D.
 	Latent int
