@@ -111,6 +111,9 @@ func (p *autoPrepare) choose() (*compared, error) {
 	if best, s.from, err = t.chooseGrowing(best); err != nil {
 		return nil, err
 	}
+	if best, s.creased, err = t.chooseCreased(best); err != nil {
+		return nil, err
+	}
 	if s.from == 0 && len(t.ridges()) == 1 {
 		if best.ridge, err = t.bestRidge(best); err != nil {
 			return nil, err

@@ -26,9 +26,9 @@ func (s *setting) charted() int {
 }
 
 // pool draws the curvature of charts to that of the charts near by where that lowers the risk: charts of fewer neighbours are made, and then
-// once and, where rows are better for it, twice with a ridge towards the mean of those before. Else charts are made again as they were chosen.
+// once and, where rows are better for it, twice with a ridge towards the mean of those before. Else charts are made again as they were chosen. Creases have no curvature.
 func (p *autoPrepare) pool() error {
-	if p.n > fewRows || !p.setting.noisy || p.flat != nil || p.method.linear != nil || p.method.Neighbors > 0 {
+	if p.n > fewRows || !p.setting.noisy || p.setting.creased || p.flat != nil || p.method.linear != nil || p.method.Neighbors > 0 {
 		return nil
 	}
 	s := p.setting

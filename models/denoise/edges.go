@@ -15,7 +15,7 @@ import (
 // Near an edge a chart of many rows settles between the two faces, or on the wrong one, and Tukey's loss then takes the row for an outlier. A
 // chart that grows from a few rows near by, each time with the weights that the chart before gives by distance, stays on one face.
 // It pays for that with chance, and follows crowds of outliers, so that charts grow only where that plainly brings them nearer to their rows or the
-// risk of their mean feet is surely less (docs/adr/0125). Charts of more than 2,000 points become creases in place of that (docs/adr/0130).
+// risk of their mean feet is surely less (docs/adr/0125). Charts of more than 2,000 points, and those of fewer with uneven noise, become creases in place of that (docs/adr/0130, 0133).
 
 const (
 	// edgeRows is the least number of rows that charts grow from.
@@ -130,9 +130,25 @@ func (w *autoWorker) keepSide(i int, y, pivot []float64, made setting) bool {
 }
 
 // mayCrease tells whether charts of a choice may be creases: those of many points of a surface in space, with noise and Tukey's loss. Among fewer points most are near a
-// corner, where three faces meet, and charts grow.
+// corner, where three faces meet, and charts grow, or become creases where these are surely better.
 func (p *autoPrepare) mayCrease(s *setting) bool {
 	return p.knowsBeyond() && s.noisy && !math.IsInf(s.Cut, 1)
+}
+
+// chooseCreased returns the best candidate, and whether its charts may be creases: among few points with uneven noise, where charts do not grow, those of
+// which the risk is surely less. Elsewhere that has been settled before.
+func (t *trials) chooseCreased(best *compared) (*compared, bool, error) {
+	s := t.setting
+	if s.creased || !t.inSpace() || !s.uneven || !s.noisy || math.IsInf(s.Cut, 1) {
+		return best, s.creased, nil
+	}
+	s.creased = true
+	creased := trials{autoPrepare: t.autoPrepare, setting: s, sizes: t.sizes, first: t.first}
+	other, err := creased.run()
+	if err != nil || !best.surelyWorse(other) || !other.surelyBetter(best) {
+		return best, false, err
+	}
+	return other, true, nil
 }
 
 // faceAt is the face that a point is on, if the chart of the place nearest to it is a crease.

@@ -241,3 +241,35 @@ func TestSurelyBetter(t *testing.T) {
 	a, _ := by(0, 0)
 	require.False(t, a.surelyBetter(a))
 }
+
+// TestFewPointsCrease wants few points along rays on a cube, where charts do not grow, to have charts that are creases, which bring them nearer to it than they came, and smooth
+// surfaces to do without; the same in tiles.
+func TestFewPointsCrease(t *testing.T) {
+	needSpeed(t)
+	for _, c := range []struct {
+		mesh    string
+		creased bool
+		most    float64 // of the error of the points as they came
+	}{{"cube", true, .75}, {"bumpy", false, .8}} {
+		scan := scanCase{mesh: c.mesh, n: 1500, noise: .5, kind: "rays"}
+		surface, err := scan.surface()
+		require.NoError(t, err)
+		x, _ := scan.draw(surface, 760)
+		d, s := fitAuto(t, x)
+		require.True(t, s.uneven)
+		require.Zero(t, s.from)
+		require.Equal(t, c.creased, s.creased, c.mesh)
+		r, err := d.Denoise(context.Background(), x, Options{})
+		require.NoError(t, err)
+		near := newMeshIndex(surface, .02)
+		off := func(y []float64) (sum float64) {
+			for i := range x.N {
+				v := near.far([3]float64(y[3*i : 3*i+3]))
+				sum += v * v
+			}
+			return math.Sqrt(sum)
+		}
+		require.Less(t, off(r.X), c.most*off(x.X), c.mesh)
+		requireSameInTiles(t, Auto{Latent: 2}, x, 3, .05, r)
+	}
+}
