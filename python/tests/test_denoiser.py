@@ -8,16 +8,13 @@ from __future__ import annotations
 
 import copy
 import json
-import os
 import pickle
-import signal
 import subprocess
 import sys
-import threading
 import time
 import warnings
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +23,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 import pytest
+from interrupting import HANGS, forever, interrupted
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
@@ -523,39 +521,25 @@ def test_weights_that_cannot_be(weights: Any, message: str) -> None:
         ManifoldDenoiser().fit(grid(), sample_weight=weights)
 
 
-def interrupted(act: Callable[[], Any], delay: float) -> float:
-    """Return the seconds between an interrupt and its exception."""
-    sent = [0.0]
-
-    def send() -> None:
-        sent[0] = time.perf_counter()
-        os.kill(os.getpid(), signal.SIGINT)
-
-    timer = threading.Timer(delay, send)
-    timer.start()
-    try:
-        act()
-    except KeyboardInterrupt:
-        return time.perf_counter() - sent[0]
-    finally:
-        timer.join()
-    raise AssertionError("ended before the interrupt")
-
-
 def test_interrupts() -> None:
-    """Of fits and of denoising, in Go and with a loss in Python."""
-    X, _ = make_sphere(20000, noise=0.05, random_state=0)
+    """Of fits and of denoising, in Go and with a loss in Python, are heard.
+
+    How soon is for a machine without other work: benchmarks/interrupts.py.
+    """
+    X, _ = make_sphere(2000, noise=0.05, random_state=0)
+    # Seconds on the fastest machine, for a fit that ends leaves something.
+    big, _ = make_sphere(200000, noise=0.05, random_state=0)
     many = ManifoldDenoiser(method="scqm", loss="l1", n_threads=1).fit(X)
     mine = ManifoldDenoiser(method="linear", loss=squared, n_threads=1).fit(X)
     delays = []
     for k in range(5):
+        delay = 0.01 + 0.05 * k
         m = ManifoldDenoiser(n_threads=1)
-        delays.append(interrupted(lambda m=m: m.fit(X), 0.01 + 0.05 * k))  # type: ignore[misc]
+        delays.append(interrupted(partial(m.fit, big), delay))
         assert not hasattr(m, "method_")
         for long in (many, mine):
-            delays.append(interrupted(lambda m=long: m.transform(X), 0.01 + 0.05 * k))  # type: ignore[misc]
-    assert np.median(delays) < 0.2
-    assert max(delays) < 1
+            delays.append(interrupted(forever(partial(long.transform, X)), delay))
+    assert max(delays) < HANGS
     # The interpreter, the library and what was fitted go on.
     assert many.transform(X[:3]).shape == (3, 3)
     deadline = time.monotonic() + 20
