@@ -2,6 +2,7 @@ package denoise
 
 import (
 	"math"
+	"slices"
 
 	"github.com/scqm/scqm/internal/dense"
 )
@@ -40,19 +41,17 @@ func (s *setting) measured() bool { return s.thin || s.bent > 0 }
 // widest is the number of rows of the largest charts that are measured.
 func (s *setting) widest() int { return max(thinMany, s.bent) }
 
+// known keeps the values that are above 0, which stands for what is not known.
+func known(seen []float64) []float64 {
+	return slices.DeleteFunc(seen, func(v float64) bool { return !(v > 0) })
+}
+
 // bendsOf is how much a surface bends by what charts of so many rows see about rows, 0 where nothing is. It changes their order.
 func bendsOf(seen []float64, rows int) bending {
-	known := 0
-	for _, v := range seen {
-		if v > 0 {
-			seen[known] = v
-			known++
-		}
-	}
-	if seen = seen[:known]; known == 0 {
+	if seen = known(seen); len(seen) == 0 {
 		return bending{}
 	}
-	return bending{dense.Select(seen, int(flatAt*float64(known))), median(seen), bendChance / float64(rows)}
+	return bending{dense.Select(seen, int(flatAt*float64(len(seen)))), median(seen), bendChance / float64(rows)}
 }
 
 // sure is what is seen less chance.

@@ -32,19 +32,12 @@ func (o *order) asksNoise() bool { return o.keep && o.setting.twices() }
 // flatNoise is the noise in flat places by that which charts of about K rows see, 0 for rows without one: the flatAt quantile over that of
 // residuals of even noise, or the median if that is less. It changes their order.
 func flatNoise(seen []float64, K int) float64 {
-	known := 0
-	for _, v := range seen {
-		if v > 0 {
-			seen[known] = v
-			known++
-		}
-	}
-	if seen = seen[:known]; known == 0 {
+	if seen = known(seen); len(seen) == 0 {
 		return 0
 	}
 	left := float64(max(K, fewestByPlace) - chart.Quadratics(2))
 	low := math.Sqrt(1 + distuv.UnitNormal.Quantile(flatAt)*math.Sqrt(2/left))
-	return min(dense.Select(seen, int(flatAt*float64(known)))/low, median(seen))
+	return min(dense.Select(seen, int(flatAt*float64(len(seen))))/low, median(seen))
 }
 
 // twice finds what goes back to feet on the charts of the sites at hand, of which the row own is one, about the place w.y. It is false where rows may be elsewhere.

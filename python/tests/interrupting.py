@@ -1,4 +1,4 @@
-"""Work that is interrupted, for tests. No test of interrupts depends on how long work takes."""
+"""Interrupts of work for tests, whatever the time that it takes if it goes on for ever."""
 
 from __future__ import annotations
 
