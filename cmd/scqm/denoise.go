@@ -48,6 +48,7 @@ const (
 	methodPCA  = "pca"
 	lossTukey  = "tukey"
 	choiceAuto = "auto"
+	choiceFull = "full"
 	widthLocal = "local"
 	maxDegree  = 2
 )

@@ -42,17 +42,18 @@ type fitFlags struct {
 	solver     options.Solver
 	checkpoint options.Checkpoint
 
-	latent, curvature int
-	linear            bool
-	ridge             string
-	inits             int
-	seed              uint64
-	threads           int
-	missing           string
-	progress          options.Progress
-	json              bool
-	noTau             bool
-	output            string
+	latent    int
+	curvature string
+	linear    bool
+	ridge     string
+	inits     int
+	seed      uint64
+	threads   int
+	missing   string
+	progress  options.Progress
+	json      bool
+	noTau     bool
+	output    string
 }
 
 func fitCommand() *cobra.Command {
@@ -70,13 +71,13 @@ func fitCommand() *cobra.Command {
 	flags.VarP(cli.Name(&f.output, "FILE"), "output", "o", "where to save the model; a name ending in .npz (default: nowhere, the report is all)")
 	flags.BoolVar(&f.noTau, "no-tau", false, "leave the latent coordinates of the rows out of the model file, which then does not grow with their number")
 	flags.VarP(cli.Count(&f.latent), "latent", "d", "latent dimensions")
-	flags.VarP(cli.Count(&f.curvature), "curvature", "s", "directions to bend in (default min(d(d+1)/2, D-d))")
+	flags.VarP(cli.Parsed(&f.curvature, "N", parseCurvature), "curvature", "s", "directions to bend in, auto: as many as rows show, or full: min(d(d+1)/2, D-d) (default auto; full with --preset paper)")
 	flags.BoolVar(&f.linear, "linear", false, "keep the model flat")
 	flags.Var(cli.Parsed(&f.ridge, "X", parseRidge), "ridge", fmt.Sprintf("penalty on curvature, in a unit free of scale, 0 for none, or auto: by rows held out (default %g; 0 with --preset paper)", scqm.DefaultRidge))
 	f.loss.AddTo(cmd)
 	flags.Lookup("loss").Usage += ", and auto chooses one by the residuals of l2"
 	f.solver.AddTo(cmd)
-	flags.Var(cli.Count(&f.inits), "n-init", "starts to choose the best result from (default 1): principal components, then random rotations of the leading ones")
+	flags.Var(cli.Count(&f.inits), "n-init", "starts to choose the best result from (default 1): the best plane, then others and random rotations of the leading components")
 	flags.Var(cli.Natural(&f.seed), "seed", "seed of random choices (default 0)")
 	flags.Var(cli.Count(&f.threads), "threads", "threads to use (default all processors); the result does not depend on it")
 	f.checkpoint.AddTo(cmd)
@@ -148,6 +149,27 @@ func (f *fitFlags) check(cmd *cobra.Command) error {
 		return cli.Refuse(cmd, "with --loss auto", "p", "delta", "precision", "loss-param", "plugin-sha256", "plugin-timeout", "checkpoint", "resume")
 	}
 	return f.loss.Check(cmd)
+}
+
+// parseCurvature accepts a number of directions or one of the words.
+func parseCurvature(text string) (string, error) {
+	v, err := strconv.Atoi(text)
+	if text != choiceAuto && text != choiceFull && (err != nil || v < 1) {
+		return "", errors.New("want a number of at least 1, auto or full")
+	}
+	return text, nil
+}
+
+// chosenCurvature is the number of directions as the model takes it.
+func (f *fitFlags) chosenCurvature() int {
+	switch {
+	case f.curvature == choiceFull, f.curvature == "" && f.solver.Paper():
+		return scqm.FullCurvature
+	case f.curvature == "", f.curvature == choiceAuto:
+		return scqm.AutoCurvature
+	}
+	v, _ := strconv.Atoi(f.curvature) // parsed when the command line was read
+	return v
 }
 
 // parseRidge accepts a penalty on curvature or the word auto.

@@ -85,7 +85,7 @@ func (f *fitFlags) learnInMemory(cmd *cobra.Command, path string, src *dataset.S
 // config is what the flags ask for.
 func (f *fitFlags) config(loss framework.Loss) scqm.Config {
 	c := scqm.Config{
-		Latent: f.latent, Curvature: f.curvature, Linear: f.linear, Loss: loss,
+		Latent: f.latent, Curvature: f.chosenCurvature(), Linear: f.linear, Loss: loss,
 		Ridge: f.chosenRidge(), Inits: f.inits, Seed: f.seed, Threads: f.threads, IgnoreMissing: f.data.Missing,
 	}
 	c.Solver, c.Options = f.solver.Choose()

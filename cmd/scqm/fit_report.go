@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/scqm/scqm/cmd/scqm/internal/cli"
 	"github.com/scqm/scqm/framework"
@@ -70,8 +71,8 @@ func (r *fitReport) rows(path string) [][]string {
 		{"objective", objective},
 		{"status", r.Status + ": " + r.Message},
 	}...)
-	if r.CurvatureExtent > 0 {
-		rows = append(rows, []string{"curvature", fmt.Sprintf("%.3g times the extent", r.CurvatureExtent)})
+	if r.Trial != nil {
+		rows = append(rows, []string{"curvature", strings.TrimPrefix(r.Trial.Sentence, "curvature: ")})
 	}
 	if r.Missing != nil {
 		rows = append(rows, []string{"missing", fmt.Sprintf("%d entries, which carry no weight", r.Missing.Entries)})

@@ -19,7 +19,7 @@ func TestInfluenceListsOutlierFirst(t *testing.T) {
 		x.Data[17*x.Cols+j] += 3
 	}
 	data, model := p.matrix("data.npy", x), p.path("model.npz")
-	succeed(t, "fit", data, "-o", model, "--loss", "huber", "--delta", "0.3", "--ridge", "0.1")
+	succeed(t, "fit", data, "-o", model, "--loss", "huber", "--delta", "0.3", "--ridge", "0.1", "-s", "full")
 
 	list := strings.Split(succeed(t, "influence", model, data, "--top", "3"), "\n")
 	assert.Equal(t, []string{"row", "influence", "residual", "without", "it", "leverage"}, strings.Fields(list[0]))

@@ -87,6 +87,9 @@ func newFitPage(ctx context.Context, f *reportFlags, m *scqm.Model, x *dataset.M
 		{Name: "ridge", Value: short(m.Meta.Ridge)}, {Name: "curvature times extent", Value: short(m.Meta.CurvatureExtent)},
 		{Name: "solver", Value: m.Meta.Solver},
 	}
+	if c := m.Meta.Trial; c != nil {
+		p.Facts = append(p.Facts, pageFact{Name: "curvature", Value: strings.TrimPrefix(c.Sentence, "curvature: ")})
+	}
 	r.points(p, m.Latent)
 	r.columns(p)
 	if err := r.axes(ctx, p, f, m); err != nil {

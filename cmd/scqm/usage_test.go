@@ -53,7 +53,7 @@ func TestRefusals(t *testing.T) {
 		{"fit %/good.csv -o %/m.npz -d 0", `scqm: fit: invalid argument "0" for "-d, --latent" flag: want a whole number of at least 1; see scqm fit --help`},
 		{"fit %/good.csv -o %/m.npz -d 5", "scqm: fit: latent dimension 5 does not fit rows of length 4; want 1 to 4"},
 		{"fit %/good.csv -o %/m.npz -d 5 --loss huber", "scqm: fit: latent dimension 5 does not fit rows of length 4; want 1 to 4"},
-		{"fit %/good.csv -o %/m.npz -s -1", `scqm: fit: invalid argument "-1" for "-s, --curvature" flag: want a whole number of at least 1; see scqm fit --help`},
+		{"fit %/good.csv -o %/m.npz -s -1", `scqm: fit: invalid argument "-1" for "-s, --curvature" flag: want a number of at least 1, auto or full; see scqm fit --help`},
 		{"fit %/good.csv -o %/m.npz -d 2.5", `scqm: fit: invalid argument "2.5" for "-d, --latent" flag: want a whole number of at least 1; see scqm fit --help`},
 		{"fit %/good.csv -o %/m.npz --seed -1", `scqm: fit: invalid argument "-1" for "--seed" flag: want a whole number of at least 0; see scqm fit --help`},
 		{"fit %/good.csv -o %/m.npz --labels= --keep x", `scqm: fit: invalid argument "" for "--labels" flag: want a name; see scqm fit --help`},

@@ -127,7 +127,7 @@ func defaultLoss(name string, x scqm.Data) (framework.Loss, error) {
 // config is the fit of set k without a solver.
 func (p *Problem) config(k int, o Options) scqm.Config {
 	return scqm.Config{
-		Latent: Latent, Loss: p.losses[k], Ridge: cmp.Or(p.regime.ridge, scqm.NoRidge), Threads: o.Threads,
+		Latent: Latent, Curvature: scqm.FullCurvature, Loss: p.losses[k], Ridge: cmp.Or(p.regime.ridge, scqm.NoRidge), Threads: o.Threads,
 		Options: framework.Options{TimeLimit: o.TimeLimit},
 	}
 }

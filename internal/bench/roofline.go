@@ -172,7 +172,7 @@ func (s stopwatch) productSpeed(threads int) float64 {
 func (s stopwatch) kernels(ctx context.Context, o Options, of *Problem, speed Speed) ([]KernelTime, error) {
 	x, loss := of.sets[0], of.losses[0]
 	fit, err := o.learn(ctx, x, scqm.Config{
-		Latent: Latent, Loss: loss, Ridge: scqm.NoRidge, Solver: solvers.Alternating{}, Options: framework.Options{MaxIterations: 3},
+		Latent: Latent, Curvature: scqm.FullCurvature, Loss: loss, Ridge: scqm.NoRidge, Solver: solvers.Alternating{}, Options: framework.Options{MaxIterations: 3},
 	})
 	if err != nil {
 		return nil, err

@@ -90,7 +90,7 @@ func NewStudy(ctx context.Context, digits *Digits, learn Learner) (*Study, error
 	}{
 		{&study.PCA, "principal components", scqm.Config{Loss: losses.SquaredL2(), Linear: true}},
 		{&study.Linear, "linear", scqm.Config{Loss: losses.L2(), Linear: true}},
-		{&study.Quadratic, "quadratic", scqm.Config{Loss: losses.L2()}},
+		{&study.Quadratic, "quadratic", scqm.Config{Curvature: scqm.FullCurvature, Loss: losses.L2()}},
 	} {
 		m.Latent = Latent
 		m.Options = framework.Options{TimeLimit: timeLimit}

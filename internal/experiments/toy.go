@@ -161,7 +161,7 @@ func (c *ToyCase) draw(seed uint64) (scqm.Data, error) {
 
 // fit returns a model and 1000 times its mean squared distance from the arc.
 func (c *ToyCase) fit(ctx context.Context, x scqm.Data, linear bool, threads int) (*scqm.Model, float64, error) {
-	m, err := learn(ctx, x, scqm.Config{Latent: 1, Linear: linear, Loss: c.Loss, Ridge: scqm.NoRidge, Threads: threads})
+	m, err := learn(ctx, x, scqm.Config{Latent: 1, Curvature: scqm.FullCurvature, Linear: linear, Loss: c.Loss, Ridge: scqm.NoRidge, Threads: threads})
 	if err != nil {
 		return nil, 0, err
 	}

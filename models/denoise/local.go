@@ -1,6 +1,7 @@
 package denoise
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -79,7 +80,7 @@ func (m SCQM) Size(n, D int) (int, error) {
 }
 
 func (m SCQM) config() scqm.Config {
-	c := scqm.Config{Latent: m.Latent, Curvature: m.Curvature, Linear: m.Linear, Loss: m.loss(), Ridge: m.Ridge, Threads: 1}
+	c := scqm.Config{Latent: m.Latent, Curvature: cmp.Or(m.Curvature, scqm.FullCurvature), Linear: m.Linear, Loss: m.loss(), Ridge: m.Ridge, Threads: 1}
 	switch {
 	case m.Ridge == NoRidge || m.Linear:
 		c.Ridge = scqm.NoRidge

@@ -55,12 +55,12 @@ func TestALossThatIsNotFiniteIsBlamed(t *testing.T) {
 		loss careless
 		want string
 	}{
-		{careless{inGradient: true, at: long, number: math.NaN()}, "scqm: fit: row 40: loss careless: the gradient is NaN for a residual of norm"},
+		{careless{inGradient: true, at: long, number: math.NaN()}, "scqm: fit: row 41: loss careless: the gradient is NaN for a residual of norm"},
 		{careless{at: long, number: math.NaN()}, "scqm: fit: row 40: loss careless: the value is NaN for"},
 		{careless{at: long, number: math.Inf(1)}, "scqm: fit: row 40: loss careless: the value is +Inf for"},
 	} {
 		c.loss.blackBox = blackBox{Loss: losses.SquaredL2()}
-		_, err := Learn(t.Context(), x, Config{Latent: 1, Loss: c.loss, Options: framework.Options{MaxIterations: 20}})
+		_, err := Learn(t.Context(), x, Config{Latent: 1, Curvature: FullCurvature, Loss: c.loss, Options: framework.Options{MaxIterations: 20}})
 		assert.ErrorIs(t, err, framework.ErrNonFinite)
 		assert.ErrorContains(t, err, c.want)
 	}

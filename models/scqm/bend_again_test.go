@@ -35,7 +35,7 @@ func TestBendAgainFindsLowerMinima(t *testing.T) {
 		p, err := NewProblem(t.Context(), x, c.Loss, 2, 3, 1)
 		require.NoError(t, err)
 		p.together, p.bentAgain = (*Problem).reassignTogether, !again
-		s, err := p.newStarts(c)
+		s, err := p.newStarts(c, nil)
 		require.NoError(t, err)
 		start, err := s.point(0)
 		require.NoError(t, err)
@@ -82,7 +82,7 @@ func TestBendAgainIsCancelled(t *testing.T) {
 	c := Config{Latent: 2, Loss: losses.SquaredL2(), Threads: 1}
 	p, err := NewProblem(ctx, x, c.Loss, 2, 3, 1)
 	require.NoError(t, err)
-	s, err := p.newStarts(c)
+	s, err := p.newStarts(c, nil)
 	require.NoError(t, err)
 	start, err := s.point(0)
 	require.NoError(t, err)

@@ -101,7 +101,7 @@ func TestDrillSpoiltEntries(t *testing.T) {
 		s := spoilings[c.Index%len(spoilings)]
 		x, clean, d := sheetWithNoise(c)
 		x = spoil(x, s, c.Rand)
-		config := Config{Latent: d, Seed: uint64(c.Index), Threads: 1}
+		config := Config{Latent: d, Curvature: FullCurvature, Seed: uint64(c.Index), Threads: 1}
 		fit, err := LearnLoss(t.Context(), x, config)
 		if err != nil {
 			return err

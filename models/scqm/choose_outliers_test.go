@@ -76,7 +76,7 @@ func TestBoundedErrorFindsTheBentSheet(t *testing.T) {
 // A loss that rows held out prefer is not taken if its fit to all rows has been bent.
 func TestBentFitOfARivalIsNotTaken(t *testing.T) {
 	x := spoil(bowlRows(t, 100, 10, 0, 4), spoilt{part: 0.05, size: 10}, rand.New(rand.NewPCG(4, 1)))
-	c := Config{Latent: 2, Loss: losses.L2()}
+	c := Config{Latent: 2, Curvature: FullCurvature, Loss: losses.L2()}
 	compare := func(y Data) *comparison {
 		f := &Fit{Model: learn(t, y, c).Model}
 		residuals, err := f.Model.residuals(t.Context(), x, 1)

@@ -32,7 +32,7 @@ func TestRidges(t *testing.T) {
 // of threads matters.
 func TestRidgeByRowsHeldOut(t *testing.T) {
 	choose := func(x Data, threads int) Meta {
-		return learn(t, x, Config{Latent: 2, Loss: losses.SquaredL2(), Ridge: AutoRidge, Seed: 3, Threads: threads}).Model.Meta
+		return learn(t, x, Config{Latent: 2, Curvature: FullCurvature, Loss: losses.SquaredL2(), Ridge: AutoRidge, Seed: 3, Threads: threads}).Model.Meta
 	}
 	exact := bowlRows(t, 60, 4, 0, 5)
 	assert.InDelta(t, 1e-3, choose(exact, 1).Ridge, 0)

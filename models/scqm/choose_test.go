@@ -247,7 +247,7 @@ func reasonOf(m *Model) string { return m.Meta.Notes[len(m.Meta.Notes)-1] }
 func TestLearnLossInvariances(t *testing.T) {
 	x := spoil(bowlRows(t, 100, 10, 0, 6), spoilt{part: 0.05, size: 10}, rand.New(rand.NewPCG(6, 1)))
 	choose := func(x Data, threads int) *Model {
-		fit, err := LearnLoss(t.Context(), x, Config{Latent: 2, Seed: 3, Threads: threads})
+		fit, err := LearnLoss(t.Context(), x, Config{Latent: 2, Curvature: FullCurvature, Seed: 3, Threads: threads})
 		require.NoError(t, err)
 		return fit.Model
 	}
@@ -274,7 +274,7 @@ func TestLearnLossInvariances(t *testing.T) {
 		assert.Equal(t, ratio(m), ratio(choose(y, 2)), "unit %g", unit)
 	}
 	floats.Scale(0x1p-600, back.X)
-	_, err := LearnLoss(t.Context(), back, Config{Latent: 2, Seed: 3})
+	_, err := LearnLoss(t.Context(), back, Config{Latent: 2, Curvature: FullCurvature, Seed: 3})
 	require.ErrorIs(t, err, ErrInput)
 	require.ErrorContains(t, err, "rescale them")
 }

@@ -13,9 +13,10 @@ import (
 type Config struct {
 	// Latent is d, the dimension of the sheet, 1 <= d <= D.
 	Latent int
-	// Curvature is s, the number of directions in which the sheet may bend; 0
-	// stands for min(d(d+1)/2, D-d). More than that many cannot be used: a
-	// larger s is fitted with so many, and V is completed orthonormally.
+	// Curvature is s, the number of directions in which the sheet may bend. [AutoCurvature]
+	// leaves it to the rows, see [CurvatureMeta], and [FullCurvature] stands for min(d(d+1)/2,
+	// D-d). More than that many cannot be used: a larger s is fitted with so many, and V is
+	// completed orthonormally. Many small fits take both for the latter.
 	Curvature int
 	// Linear keeps Theta = 0: the sheet is flat.
 	Linear bool
@@ -53,6 +54,14 @@ type Config struct {
 	Options framework.Options
 }
 
+// Values of [Config].Curvature.
+const (
+	// AutoCurvature has the rows decide whether the sheet bends and in how many directions.
+	AutoCurvature = 0
+	// FullCurvature is as many as there can be.
+	FullCurvature = -1
+)
+
 // Values of [Config].Ridge.
 const (
 	// DefaultRidge is what 0 stands for. It weighs about as much as a thousandth
@@ -85,7 +94,7 @@ func (c Config) check(D int) error {
 		return fmt.Errorf("scqm: no loss given: %w", ErrInput)
 	case c.Latent < 1 || c.Latent > D:
 		return fmt.Errorf("scqm: latent dimension %d does not fit rows of length %d; want 1 to %d: %w", c.Latent, D, D, ErrInput)
-	case c.Curvature < 0:
+	case c.Curvature < FullCurvature:
 		return fmt.Errorf("scqm: curvature dimension %d is negative: %w", c.Curvature, ErrInput)
 	case c.Inits < 0:
 		return fmt.Errorf("scqm: number of starts %d is negative: %w", c.Inits, ErrInput)
@@ -111,6 +120,9 @@ func (c Config) ridge() float64 {
 	return c.Ridge
 }
 
+// room is the number of directions in which a sheet in R^D can bend.
+func (c Config) room(D int) int { return min(sheet.VechLen(c.Latent), D-c.Latent) }
+
 // curvatures are the number of curvature columns fitted and delivered.
 type curvatures struct{ fitted, requested int }
 
@@ -133,7 +145,7 @@ func (c Config) curvature(x Data) (curvatures, []string) {
 	if c.Linear {
 		s.fitted = 0
 	}
-	if note := c.overfits(x, s.fitted); note != "" {
+	if note := c.overfits(x, s.fitted); note != "" && !c.ruled() {
 		notes = append(notes, note)
 	}
 	return s, notes

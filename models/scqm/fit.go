@@ -11,6 +11,7 @@ import (
 	"github.com/scqm/scqm/internal/memory"
 	"github.com/scqm/scqm/internal/par"
 	"github.com/scqm/scqm/models/rows"
+	"github.com/scqm/scqm/models/scqm/internal/planes"
 	"github.com/scqm/scqm/solvers"
 )
 
@@ -34,8 +35,11 @@ func learnChoosing(ctx context.Context, x Data, c Config, chooseRidge func(*requ
 		return nil, err
 	}
 	var out results
-	if out.failure = chooseRidge(&r, ctx); out.failure == nil {
-		out.fit, out.failure = r.fit(ctx)
+	if out.failure = r.putOnTrial(ctx); out.failure == nil {
+		out.failure = chooseRidge(&r, ctx)
+	}
+	if out.failure == nil {
+		out.fit, out.failure = r.fitOnTrial(ctx)
 	}
 	back(ctx, &out)
 	out.fit.explain(x)
@@ -70,7 +74,7 @@ func (r *request) fit(ctx context.Context) (*Fit, error) {
 	defer work.Release()
 	_, p.published = solver.(solvers.RGD)
 	p.together = (*Problem).reassignTogether
-	starts, err := p.newStarts(c)
+	starts, err := p.newStarts(c, r.trial)
 	if err != nil {
 		return nil, err
 	}
@@ -80,7 +84,9 @@ func (r *request) fit(ctx context.Context) (*Fit, error) {
 	run, note, failure := p.minimizeAll(ctx, starts, solver, r.axes.first(limits))
 	failure = p.attribute(failure, starts, run)
 	if r.axes != nil && run != nil && failure == nil {
-		p, run, failure = r.widen(ctx, p, run, solver, limits)
+		if p, run, failure = r.widen(ctx, p, run, solver, limits); r.trial != nil {
+			r.trial.sample = planes.Sample(*p.Data())
+		}
 	}
 	if note != "" {
 		notes = append(notes, note)

@@ -31,8 +31,12 @@ func arc(seed uint64, n int, noise float64) Data {
 	return Data{N: n, D: 2, X: x}
 }
 
+// learn fits with as much curvature as there is room for, unless c says how much: tests of fits do not ask the rule.
 func learn(t testing.TB, x Data, c Config) *Fit {
 	t.Helper()
+	if c.Curvature == AutoCurvature {
+		c.Curvature = FullCurvature
+	}
 	fit, err := Learn(context.Background(), x, c)
 	require.NoError(t, err)
 	return fit
@@ -211,7 +215,7 @@ func TestDegenerateData(t *testing.T) {
 func TestLearnRefuses(t *testing.T) {
 	x := arc(1, 10, 0.1)
 	bad := func(change func(*Config)) Config {
-		c := Config{Latent: 1, Loss: losses.L2()}
+		c := Config{Latent: 1, Curvature: FullCurvature, Loss: losses.L2()}
 		change(&c)
 		return c
 	}
@@ -219,7 +223,7 @@ func TestLearnRefuses(t *testing.T) {
 		"no loss":             {Latent: 1},
 		"latent dimension 3":  bad(func(c *Config) { c.Latent = 3 }),
 		"latent dimension 0":  bad(func(c *Config) { c.Latent = 0 }),
-		"curvature dimension": bad(func(c *Config) { c.Curvature = -1 }),
+		"curvature dimension": bad(func(c *Config) { c.Curvature = -2 }),
 		"ridge is NaN":        bad(func(c *Config) { c.Ridge = math.NaN() }),
 		"random start is -1":  bad(func(c *Config) { c.ThetaScale = -1 }),
 		"rows of length 3":    bad(func(c *Config) { c.Loss = named(t, "mahalanobis", 3) }),
@@ -228,12 +232,12 @@ func TestLearnRefuses(t *testing.T) {
 		require.ErrorIs(t, err, ErrInput, place)
 		assert.ErrorContains(t, err, place)
 	}
-	_, err := Learn(context.Background(), Data{N: 2, D: 2, X: []float64{1e200, 0, 0, 1e190}}, Config{Latent: 1, Loss: losses.SquaredL2()})
+	_, err := Learn(context.Background(), Data{N: 2, D: 2, X: []float64{1e200, 0, 0, 1e190}}, Config{Latent: 1, Curvature: FullCurvature, Loss: losses.SquaredL2()})
 	require.ErrorIs(t, err, ErrInput)
 	assert.ErrorContains(t, err, "rescale")
 	for place, weights := range map[string][]float64{"3 weights": {1, 2, 3}, "weight of row 0 is -1": {-1, 0, 0, 0, 0, 0, 0, 0, 0, 0}, "all weights": make([]float64, 10)} {
 		x.Weights = weights
-		_, err := Learn(context.Background(), x, Config{Latent: 1, Loss: losses.L2()})
+		_, err := Learn(context.Background(), x, Config{Latent: 1, Curvature: FullCurvature, Loss: losses.L2()})
 		require.ErrorIs(t, err, ErrInput)
 		assert.ErrorContains(t, err, place)
 	}

@@ -60,7 +60,7 @@ func TestSplits(t *testing.T) {
 func TestRidgeByRowsHeldOutWhereEntriesAreMissing(t *testing.T) {
 	for last := range 4 {
 		x := sparse(bowlRows(t, 40, 6, 0, 5), 0.2, last+1, rand.New(rand.NewPCG(1, 4)))
-		c := Config{Latent: 2, Loss: losses.SquaredL2(), Ridge: AutoRidge, IgnoreMissing: true}
+		c := Config{Latent: 2, Curvature: FullCurvature, Loss: losses.SquaredL2(), Ridge: AutoRidge, IgnoreMissing: true}
 		meta := learn(t, x, c).Model.Meta
 		assert.Contains(t, ridgeGrid, meta.Ridge)
 		assert.Contains(t, meta.Notes[len(meta.Notes)-1], "by the mean loss of rows held out")
@@ -70,7 +70,7 @@ func TestRidgeByRowsHeldOutWhereEntriesAreMissing(t *testing.T) {
 	for i := range x.N {
 		x.Row(i)[0], x.Row(i)[i+1] = float64(i*i), float64(i)
 	}
-	meta := learn(t, x, Config{Latent: 1, Loss: losses.SquaredL2(), Ridge: AutoRidge, IgnoreMissing: true}).Model.Meta
+	meta := learn(t, x, Config{Latent: 1, Curvature: FullCurvature, Loss: losses.SquaredL2(), Ridge: AutoRidge, IgnoreMissing: true}).Model.Meta
 	assert.InDelta(t, DefaultRidge, meta.Ridge, 0)
 	assert.Contains(t, meta.Notes, "the ridge is 0.001, as only 0 rows can be held out without the last entry of a column, too few to choose it")
 }

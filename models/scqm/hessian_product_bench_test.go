@@ -44,7 +44,7 @@ func BenchmarkTrustRegions(b *testing.B) {
 				for b.Loop() {
 					p, err := NewProblem(context.Background(), c.x, named(b, c.loss, c.x.D), c.d, min(c.d*(c.d+1)/2, c.x.D-c.d), 1)
 					require.NoError(b, err)
-					starts, err := p.newStarts(Config{Latent: c.d, Ridge: 1e-3})
+					starts, err := p.newStarts(Config{Latent: c.d, Ridge: 1e-3}, nil)
 					require.NoError(b, err)
 					x, err := starts.point(0)
 					require.NoError(b, err)

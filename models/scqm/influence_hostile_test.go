@@ -183,7 +183,7 @@ func TestInfluenceRoundsKinks(t *testing.T) {
 
 func TestInfluenceRefusals(t *testing.T) {
 	x := bentRowsOf(60, 5)
-	m := tight(t, x, Config{Latent: 2, Loss: losses.SquaredL2(), Ridge: 0.1})
+	m := tight(t, x, Config{Latent: 2, Curvature: FullCurvature, Loss: losses.SquaredL2(), Ridge: 0.1})
 	ask := func(m *Model, x Data) error {
 		_, err := m.Influence(context.Background(), x, 0)
 		return err
@@ -201,10 +201,10 @@ func TestInfluenceRefusals(t *testing.T) {
 	assert.ErrorContains(t, ask(&lossless, x), "not loaded")
 
 	few := Data{N: 4, D: 5, X: x.X[:20]}
-	exact := learn(t, few, Config{Latent: 2, Loss: losses.SquaredL2(), Ridge: NoRidge}).Model
+	exact := learn(t, few, Config{Latent: 2, Curvature: FullCurvature, Loss: losses.SquaredL2(), Ridge: NoRidge}).Model
 	assert.ErrorContains(t, ask(exact, few), "runs through every row")
 
-	hasty, err := Learn(context.Background(), x, Config{Latent: 2, Loss: losses.SquaredL2(), Options: framework.Options{MaxIterations: 2}})
+	hasty, err := Learn(context.Background(), x, Config{Latent: 2, Curvature: FullCurvature, Loss: losses.SquaredL2(), Options: framework.Options{MaxIterations: 2}})
 	require.NoError(t, err)
 	got, err := hasty.Model.Influence(context.Background(), x, 0)
 	if err == nil {

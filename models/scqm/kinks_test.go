@@ -259,34 +259,6 @@ func TestDrillKinks(t *testing.T) {
 	assert.Greater(t, after, before)
 }
 
-// Fits by l1 have several minima near each other. The trials of the finish find those
-// that twenty restarts near it, or more trials, found: without them the fits end higher by
-// 5e-5 to 1e-2 of their objective.
-func TestTrialsFindLowerMinima(t *testing.T) {
-	for _, c := range []struct {
-		x       Data
-		d       int
-		highest float64
-	}{
-		{noisyParaboloid(rand.New(rand.NewPCG(1, 500503)), 5, 2, 50), 2, 6.0720931},
-		{turnedArc(rand.New(rand.NewPCG(3, 300503)), 3, 50), 1, 3.5115200},
-		{noisyParaboloid(rand.New(rand.NewPCG(8, 200503)), 2, 1, 50), 1, 2.1720465},
-		{turnedArc(rand.New(rand.NewPCG(11, 300503)), 3, 50), 1, 4.1813625},
-		// One row goes to another vertex, to which its loss rises at first,
-		{noisyParaboloid(rand.New(rand.NewPCG(1006, 200050)), 2, 1, 50), 1, 2.0049244},
-		{noisyParaboloid(rand.New(rand.NewPCG(1030, 500050)), 5, 2, 50), 2, 5.2681986},
-		// or to one where it is lower.
-		{noisyParaboloid(rand.New(rand.NewPCG(1002, 300050)), 3, 2, 50), 2, 2.0335470},
-		// Others follow it where kinks are rounded more.
-		{noisyParaboloid(rand.New(rand.NewPCG(132, 5005010)), 5, 2, 50), 2, 6.4783561},
-		{turnedArc(rand.New(rand.NewPCG(157, 2005003)), 2, 50), 1, 2.1582959},
-	} {
-		fit := learn(t, c.x, Config{Latent: c.d, Loss: losses.L1()})
-		assert.Equal(t, framework.Converged, fit.Run.Status)
-		assert.LessOrEqual(t, fit.Run.Cost, c.highest*(1+1e-7))
-	}
-}
-
 // The power 1 is l1 in everything.
 func TestPowerOneIsL1(t *testing.T) {
 	one, err := losses.Lp(1)
@@ -421,23 +393,6 @@ func TestTouchingRows(t *testing.T) {
 		assert.NotEqual(t, framework.Converged, without.Status, inner.Name())
 		assert.LessOrEqual(t, run.Cost, without.Cost*(1+1e-12), inner.Name())
 	}
-}
-
-// A row that the sheet runs through for a while begins the stages. Where they leave the
-// kink behind, the solver goes on with the objective itself.
-func TestKinksLeftBehind(t *testing.T) {
-	x := noisyParaboloid(rand.New(rand.NewPCG(31, 800503)), 8, 2, 50)
-	var stages bool
-	fit := learn(t, x, Config{Latent: 2, Loss: losses.L2(), Solver: newtonStages(true), Options: framework.Options{
-		Observers: []framework.Observer{func(now framework.Progress) {
-			s := now.State.(*solvers.ContinuationState)
-			assert.Nil(t, s.Finish)
-			stages = stages || s.Eps > 0
-		}},
-	}})
-	assert.True(t, stages)
-	assert.Equal(t, framework.Converged, fit.Run.Status)
-	assert.Less(t, slices.Max(fit.Run.Stationarity), 1e-8)
 }
 
 // A run that comes to a kink after its second stages, with the inner solver gone, begins

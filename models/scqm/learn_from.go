@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -59,16 +60,77 @@ func LearnFrom(ctx context.Context, e Engine, c Config) (*Fit, error) {
 	if _, ok := c.Solver.(solvers.Stochastic); ok {
 		p.Draw(c.Seed)
 	}
+	var err error
 	if refusal := (*framework.UnsupportedError)(nil); errors.As(solvers.Supports(c.Solver, p), &refusal) {
 		return nil, refused{fmt.Errorf("scqm: the solver %s cannot fit rows under the loss %s: it needs %s; use streaming, or auto: %w",
 			refusal.Solver, c.Loss.Name(), refusal.Lacks, ErrInput)}
 	}
-	starts, err := p.NewStarts(c.streamStarts())
-	if err != nil {
+	f := &streamFit{ctx: ctx, c: c, p: p, columns: columns, notes: notes}
+	if f.starts, err = p.NewStarts(c.streamStarts()); err != nil {
 		return nil, err
 	}
-	best, note, failure := bestStart(max(c.Inits, 1), c.streamLimits(p, starts), func(k int, o framework.Options) (*streamRun, error) {
-		run, failure := p.Run(ctx, starts, k, c.Solver, o)
+	if err := f.putOnTrial(); err != nil {
+		return nil, err
+	}
+	return f.fitOnTrial()
+}
+
+// streamFit is a fit to rows that are read.
+type streamFit struct {
+	ctx     context.Context
+	c       Config
+	p       *streaming.Problem
+	starts  *streaming.Starts
+	columns curvatures
+	notes   []string
+	trial   *trial
+}
+
+// putOnTrial looks at a sample of the rows for planes and curvature; see [request.putOnTrial].
+func (f *streamFit) putOnTrial() error {
+	if f.columns.fitted == 0 {
+		return nil
+	}
+	var err error
+	f.trial, err = newTrial(f.ctx, f.starts.Sample(), f.c.Latent, f.columns.fitted, f.c.Seed)
+	if err != nil || !f.c.ruled() {
+		return err
+	}
+	f.columns = f.trial.columns(f.columns.fitted)
+	if f.starts.Begin(f.columns.fitted, f.c.ridge(), nil); solvers.Supports(f.c.Solver, f.p) != nil {
+		f.columns = curvatures{fitted: 1, requested: 1} // which a ridge holds back
+	}
+	return nil
+}
+
+// fitOnTrial fits, and again where the rule wants less curvature.
+func (f *streamFit) fitOnTrial() (*Fit, error) {
+	fit, err := f.fit(f.c)
+	if fit == nil || err != nil || f.trial == nil {
+		return fit, err
+	}
+	return f.trial.judge(f.ctx, fit, f.c, float64(f.p.N()), f.fit)
+}
+
+// draws reports whether blocks are drawn.
+func (f *streamFit) draws() bool {
+	_, ok := f.c.Solver.(solvers.Stochastic)
+	return ok
+}
+
+// fit runs from the starts.
+func (f *streamFit) fit(c Config) (*Fit, error) {
+	p := f.p
+	m := c.Latent + f.columns.fitted
+	given, count, enough := f.trial.starts(c, f.starts.Principal(m), m)
+	if enough > 0 { // a race takes reads, of which draws take one or two
+		if count = min(count, 2); f.draws() {
+			count = 1
+		}
+	}
+	f.starts.Begin(f.columns.fitted, c.ridge(), given)
+	best, note, failure := bestStart(count, enough, c.streamLimits(p, f.starts), func(k int, o framework.Options) (*streamRun, error) {
+		run, failure := p.Run(f.ctx, f.starts, k, c.Solver, o)
 		if run == nil {
 			return nil, failure
 		}
@@ -79,14 +141,15 @@ func LearnFrom(ctx context.Context, e Engine, c Config) (*Fit, error) {
 	if best == nil {
 		return nil, fitError(failure, true)
 	}
+	notes := slices.Clone(f.notes)
 	if note != "" {
 		notes = append(notes, note)
 	}
 	fit := &Fit{Run: best.Result, Model: best.model, Reads: p.Reads()}
 	fit.Model.Meta = c.streamMeta(p, best, notes)
 	fit.Model.Meta.judgeCurvature(best.curvature)
-	fit.Model.fromSheet(fit.Model.sheet().Pad(columns.requested))
-	fit.Model.Meta.Curvature = columns.requested
+	fit.Model.fromSheet(fit.Model.sheet().Pad(f.columns.requested))
+	fit.Model.Meta.Curvature = f.columns.requested
 	return fit, fitError(failure, false)
 }
 
@@ -308,7 +371,7 @@ func (c Config) streamMeta(p *streaming.Problem, r *streamRun, notes []string) M
 	penalty := p.Penalty(nil, run.Point[BlockTheta])
 	m := Meta{
 		Format: FormatVersion, Version: Version, Objective: run.Cost - penalty, Penalty: penalty,
-		Loss: describeLoss(c.Loss), N: p.N(), D: shape.D, Latent: shape.Latent, Effective: shape.S, Linear: c.Linear, Ridge: c.ridge(),
+		Loss: describeLoss(c.Loss), N: p.N(), D: shape.D, Latent: shape.Latent, Effective: shape.S, Linear: c.Linear || shape.S == 0, Ridge: c.ridge(),
 		Solver: c.Solver.Name(), Status: run.Status.String(), Message: run.Message,
 		Iterations: run.Iterations, Evaluations: run.Counts.Evaluations, Stationarity: run.Stationarity,
 		Inits: max(c.Inits, 1), Seed: c.Seed, Notes: notes, Warnings: []string{},

@@ -44,7 +44,7 @@ func TestThreadsChangeNothing(t *testing.T) {
 // On a sheet that one start misses, more starts find it.
 func TestSeveralStarts(t *testing.T) {
 	x := digits(t, 60, "4", "9")
-	c := Config{Latent: 2, Loss: losses.L2(), Seed: 3}
+	c := Config{Latent: 2, Curvature: FullCurvature, Loss: losses.L2(), Seed: 3}
 	one := learn(t, x, c)
 	c.Inits = 8
 	best := learn(t, x, c)
@@ -129,7 +129,7 @@ func TestFarUnits(t *testing.T) {
 
 func TestWarningWhereTheDataCannotSupportTheModel(t *testing.T) {
 	few := Data{N: 12, D: 30, X: gaussians(1, 360)}
-	c := Config{Latent: 3, Loss: losses.SquaredL2(), Options: framework.Options{MaxIterations: 5}}
+	c := Config{Latent: 3, Curvature: FullCurvature, Loss: losses.SquaredL2(), Options: framework.Options{MaxIterations: 5}}
 	fit := learn(t, few, c)
 	require.Len(t, fit.Model.Meta.Notes, 1)
 	assert.Contains(t, fit.Model.Meta.Notes[0], "it follows noise")

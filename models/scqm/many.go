@@ -12,7 +12,8 @@ import (
 
 // FitMany fits a model to each of many small sets of rows, such as the
 // neighbourhoods of the points of a cloud, and returns the fits in order: what
-// [Learn] returns for each, without the history of its run. Sets may have
+// [Learn] returns for each, without the history of its run and what speaks for its
+// curvature. Sets may have
 // different numbers of rows. Errors name the set ([FitError]); no set is fitted
 // where one cannot be used. See [Many] for more.
 //
@@ -65,6 +66,9 @@ func (e *FitError) Unwrap() error { return e.Err }
 // and from several goroutines. Sets are checked before any is fitted. Where fits fail,
 // or take does, the error is that of the first set in their order.
 func (m Many) Each(ctx context.Context, sets []Data, take func(i int, fit *Fit) error) error {
+	if m.Curvature == AutoCurvature { // fits of many sets have one shape
+		m.Curvature = FullCurvature
+	}
 	for i := range sets {
 		if err := m.check(&sets[i]); err != nil {
 			return &FitError{i, err}

@@ -21,7 +21,7 @@ func TestDrillManyFits(t *testing.T) {
 		d := 1 + c.IntN(2)
 		D := d + 1 + c.IntN(3)
 		name := []string{"squared_l2", "squared_l2", "huber", "lp 4", "mahalanobis", "l2", "l1", "lp 1.5"}[c.IntN(8)]
-		config := Config{Latent: d, Loss: named(t, name, D), Ridge: []float64{10, 0.1, 1e-3}[c.IntN(3)], Threads: 1}
+		config := Config{Latent: d, Curvature: FullCurvature, Loss: named(t, name, D), Ridge: []float64{10, 0.1, 1e-3}[c.IntN(3)], Threads: 1}
 		x := sheetRows(c, 10+c.IntN(50), d, D)
 		fits, err := FitMany(context.Background(), []Data{x}, config)
 		if err != nil {

@@ -21,7 +21,7 @@ func TestFitManyIsLearn(t *testing.T) {
 	sets := neighbourhoods(drill.Cases(t, "many-fits", 4))
 	for _, name := range []string{"squared_l2", "huber", "lp 4", "mahalanobis", "l2", "lp 1.5"} {
 		for _, ridge := range []float64{10, 1e-3} {
-			c := Config{Latent: 2, Loss: named(t, name, 3), Ridge: ridge, Threads: 1}
+			c := Config{Latent: 2, Curvature: FullCurvature, Loss: named(t, name, 3), Ridge: ridge, Threads: 1}
 			fits, err := FitMany(context.Background(), sets, c)
 			require.NoError(t, err)
 			c.Threads = 3
@@ -49,7 +49,7 @@ func assertLearned(t *testing.T, fit, want *Fit, x Data, label string) {
 	assert.InDelta(t, learned.CurvatureExtent, got.CurvatureExtent, 1e-3*learned.CurvatureExtent, label)
 	for _, m := range []*Meta{&learned, &got} { // what depends on the way
 		m.Objective, m.Penalty, m.MeanLoss, m.CurvatureExtent, m.Iterations, m.Evaluations, m.KKT, m.Stationarity, m.Message = 0, 0, 0, 0, 0, 0, nil, nil, ""
-		m.Mean, m.Explained = nil, nil
+		m.Mean, m.Explained, m.Trial, m.Warnings = nil, nil, nil, nil
 		if len(m.Notes) == 0 {
 			m.Notes = nil
 		}
@@ -151,7 +151,7 @@ func TestRoughFits(t *testing.T) {
 // LossOf makes a loss for every set.
 func TestFitManyWithLossesOfTheirOwn(t *testing.T) {
 	sets := neighbourhoods(3)
-	many := Many{Config: Config{Latent: 2, Ridge: 10}, LossOf: func(x Data) (framework.Loss, error) {
+	many := Many{Config: Config{Latent: 2, Curvature: FullCurvature, Ridge: 10}, LossOf: func(x Data) (framework.Loss, error) {
 		norms, err := ResidualNorms(x, 2)
 		if err != nil {
 			return nil, err

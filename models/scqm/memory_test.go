@@ -33,7 +33,7 @@ func TestFitsHoldLessThanTheyReserve(t *testing.T) {
 		} {
 			for _, loss := range []framework.Loss{losses.L2(), losses.L1()} {
 				before, held, reserved := live(), 0.0, 0.0
-				c := Config{Latent: s.d, Loss: loss, Solver: solver, Ridge: 0.001}
+				c := Config{Latent: s.d, Curvature: FullCurvature, Loss: loss, Solver: solver, Ridge: 0.001}
 				c.Options.MaxIterations = 1
 				c.Options.Observers = []framework.Observer{func(framework.Progress) {
 					held, reserved = max(held, live()-before), float64(memory.Reserved())

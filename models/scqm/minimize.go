@@ -19,7 +19,7 @@ func (r fitRun) outcome() (*framework.Result, finding) { return r.run, r.found }
 
 // minimizeAll runs the solver from the starts and returns the best run; see [bestStart].
 func (p *Problem) minimizeAll(ctx context.Context, s *starts, solver framework.Solver, o framework.Options) (best *framework.Result, note string, failure error) {
-	r, note, failure := bestStart(s.count, o, func(k int, o framework.Options) (fitRun, error) {
+	r, note, failure := bestStart(s.count, s.enough, o, func(k int, o framework.Options) (fitRun, error) {
 		x, err := s.point(k)
 		if err != nil {
 			return fitRun{}, err

@@ -15,6 +15,7 @@ import (
 	"github.com/scqm/scqm/models/rows"
 	"github.com/scqm/scqm/models/scqm/internal/alternating"
 	"github.com/scqm/scqm/models/scqm/internal/blocks"
+	"github.com/scqm/scqm/models/scqm/internal/planes"
 	"github.com/scqm/scqm/models/scqm/internal/sheet"
 	"github.com/scqm/scqm/models/scqm/internal/streaming"
 	"github.com/scqm/scqm/solvers"
@@ -93,6 +94,7 @@ func NewOnline(c Config, D int) (*Online, error) {
 // GoOn begins where a fit ended: with its sheet, and its rows as if they had come before, where
 // the model has their coordinates. It is for one that has seen no rows.
 func (o *Online) GoOn(m *Model) error {
+	o.adopt(m.Curvature)
 	if o.s.Seen > 0 || m.D != o.s.D || m.Latent != o.s.Latent || m.Curvature < o.s.S || len(m.Tau)%m.Latent != 0 {
 		return fmt.Errorf("scqm: cannot go on from a model with D = %d, d = %d, s = %d: %w", m.D, m.Latent, m.Curvature, ErrInput)
 	}
@@ -110,6 +112,14 @@ func (o *Online) GoOn(m *Model) error {
 	}
 	o.s.Prior, o.s.Seen = p, max(p.N, m.Meta.N)
 	return nil
+}
+
+// adopt takes over the number of directions of curvature of what was learned before, where the rule
+// has them.
+func (o *Online) adopt(s int) {
+	if o.config.ruled() && o.s.Seen == 0 && s >= 0 && s <= o.config.room(o.s.D) {
+		o.columns, o.s.S = curvatures{s, s}, s
+	}
 }
 
 // Seen is the number of rows that have come.
@@ -229,18 +239,14 @@ func (o *Online) first(ctx context.Context, x Data, weight float64) error {
 	if err != nil {
 		return err
 	}
-	at, err := starts.Point(0)
+	var at framework.Point
+	if s.Prior == nil {
+		at, err = o.firstSheet(ctx, x, starts)
+	} else if _, err = starts.Point(0); err == nil { // which sets the scales
+		at = s.Prior.Point
+	}
 	if err != nil {
 		return err
-	}
-	if s.Prior == nil {
-		run, err := framework.Solve(ctx, p, at, solvers.Streaming{}, framework.Options{MaxIterations: onlineSweeps})
-		if run == nil || run.Status == framework.Cancelled {
-			return fitError(errors.Join(err, ctx.Err()), true)
-		}
-		at = run.Point
-	} else {
-		at = s.Prior.Point
 	}
 	found := p.Scales()
 	s.Point, s.Unit, s.Lambda, s.Scale = at, found.Unit, found.Lambda, found.Rounding
@@ -251,6 +257,39 @@ func (o *Online) first(ctx context.Context, x Data, weight float64) error {
 	err = o.remember(ctx, weight)
 	s.Prior = nil
 	return err
+}
+
+// firstSheet fits a sheet to the first rows, which settle the number of directions of curvature where the
+// rule has them: none where they do not show what the sheet draws.
+func (o *Online) firstSheet(ctx context.Context, x Data, starts *streaming.Starts) (framework.Point, error) {
+	p, s, c := o.problem, &o.s, o.config
+	ruled := c.ruled()
+	for {
+		t, err := newTrial(ctx, x, s.Latent, max(s.S, 1), c.Seed)
+		if err != nil {
+			return nil, err
+		}
+		if ruled && s.S > 0 {
+			o.columns = t.columns(s.S)
+			s.S = o.columns.fitted
+		}
+		given, _, _ := t.starts(c, starts.Principal(s.Latent+s.S), s.Latent+s.S)
+		starts.Begin(s.S, c.ridge(), given)
+		at, err := starts.Point(0)
+		if err != nil {
+			return nil, err
+		}
+		run, err := framework.Solve(ctx, p, at, solvers.Streaming{}, framework.Options{MaxIterations: onlineSweeps})
+		if run == nil || run.Status == framework.Cancelled {
+			return nil, fitError(errors.Join(err, ctx.Err()), true)
+		}
+		f := sheet.New(s.D, s.Latent, s.S)
+		f.Load(run.Point[BlockC], run.Point[BlockQ], run.Point[BlockTheta])
+		if !ruled || s.S == 0 || planes.SlopeOf(x, f.C, f.QT, f.Theta, s.Latent).Slope > keptSlope {
+			return run.Point, nil
+		}
+		o.columns, s.S = curvatures{}, 0
+	}
 }
 
 // remember makes the rows of the fit to go on from those that came before: where they are on the
@@ -353,6 +392,7 @@ func (o *Online) Resume(b []byte) error {
 	if err := gob.NewDecoder(bytes.NewReader(b)).Decode(&s); err != nil {
 		return fmt.Errorf("%w: %w", errOnline, err)
 	}
+	o.adopt(s.S)
 	if s.D != o.s.D || s.Latent != o.s.Latent || s.S != o.s.S || s.Loss != o.s.Loss {
 		return fmt.Errorf("scqm: what was learned has d = %d, s = %d for %d columns under the loss %s, and this d = %d, s = %d for %d under %s: %w",
 			s.Latent, s.S, s.D, s.Loss, o.s.Latent, o.s.S, o.s.D, o.s.Loss, ErrInput)

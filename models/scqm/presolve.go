@@ -219,10 +219,9 @@ func (dropColumns) apply(r *request) (undo, error) {
 		var notes []string
 		r.columns, notes = r.config.curvature(r.data)
 		r.notes = append(r.notes, notes...)
-		s := r.columns.requested
 		return func(_ context.Context, out *results) {
 			if out.fit != nil {
-				m := out.fit.Model
+				m, s := out.fit.Model, r.columns.requested
 				m.fromSheet(m.sheet().Pad(s))
 				m.Meta.Curvature = s
 			}

@@ -30,7 +30,7 @@ func TestWidenedFits(t *testing.T) {
 	const n, D = 12, 240
 	x, loss := fewBentRows(n, D), correlated(t, D)
 	for _, linear := range []bool{false, true} {
-		c := Config{Loss: loss, Latent: 1, Threads: 1, Linear: linear, Ridge: DefaultRidge}
+		c := Config{Loss: loss, Latent: 1, Curvature: FullCurvature, Threads: 1, Linear: linear, Ridge: DefaultRidge}
 		require.True(t, widens(t, x, loss, c))
 		fit, err := Learn(t.Context(), x, c)
 		require.NoError(t, err)
@@ -42,7 +42,7 @@ func TestWidenedFits(t *testing.T) {
 
 		p, err := NewProblem(t.Context(), x, loss, 1, m.Meta.Effective, 1)
 		require.NoError(t, err)
-		starts, err := p.newStarts(c)
+		starts, err := p.newStarts(c, nil)
 		require.NoError(t, err)
 		cost, err := p.Evaluate(nil, fit.Run.Point)
 		require.NoError(t, err)

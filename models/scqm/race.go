@@ -1,6 +1,7 @@
 package scqm
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -25,6 +26,7 @@ type startRun interface {
 // contest compares the runs from several starts.
 type contest[R startRun] struct {
 	count   int
+	enough  int // how many run to the end, unless the best of them folds; 0 for finalists and the first
 	options framework.Options
 	run     func(k int, o framework.Options) (R, error)
 
@@ -41,11 +43,11 @@ type contest[R startRun] struct {
 }
 
 // bestStart returns the best run from several starts, see [finding.beats], with a note on
-// the others. They race: few run to the end, none of the others is the best. The counts
+// the others. They race: few run to the end, the first among them, none of the others is the best. The counts
 // and the time are those of all runs. The time limit holds for all together, other limits
 // for each. A start that fails counts only where all do.
-func bestStart[R startRun](count int, o framework.Options, run func(k int, o framework.Options) (R, error)) (best R, note string, err error) {
-	c := contest[R]{count: count, options: o, run: run, lowest: math.Inf(1), highest: math.Inf(-1)}
+func bestStart[R startRun](count, enough int, o framework.Options, run func(k int, o framework.Options) (R, error)) (best R, note string, err error) {
+	c := contest[R]{count: count, enough: enough, options: o, run: run, lowest: math.Inf(1), highest: math.Inf(-1)}
 	order, finals := c.race()
 	for _, k := range order {
 		if c.over() || c.done >= finals && !c.found.folded() {
@@ -54,7 +56,7 @@ func bestStart[R startRun](count int, o framework.Options, run func(k int, o fra
 		c.try(k, 0)
 	}
 	result, _ := c.best.outcome()
-	if result == nil || count == 1 {
+	if result == nil || count == 1 || enough > 0 && c.done == 1 {
 		return c.best, "", c.err
 	}
 	if c.early {
@@ -76,6 +78,7 @@ func (c *contest[R]) race() (order []int, finals int) {
 		order[k] = k
 	}
 	finals = c.count
+	finalists := cmp.Or(c.enough, finalists)
 	for _, h := range heats {
 		if finals <= finalists || c.options.MaxEvaluations > 0 && c.options.MaxEvaluations <= h.evaluations {
 			break
@@ -89,6 +92,10 @@ func (c *contest[R]) race() (order []int, finals int) {
 		}
 		slices.SortStableFunc(order[:finals], func(a, b int) int { return found[a].compare(found[b]) })
 		finals = max(finalists, (c.count+h.of-1)/h.of)
+		if at := slices.Index(order, 0); at >= finals && c.enough == 0 { // more starts are never worse than one
+			order = slices.Insert(slices.Delete(order, at, at+1), finals, 0)
+			finals++
+		}
 	}
 	return order, finals
 }

@@ -47,7 +47,7 @@ func TestRace(t *testing.T) {
 		costs[k] = float64((k*7 + 3) % 32) // the lowest are 27, 18 and 9, of the first eight 0, 5 and 1
 	}
 	var log []string
-	best, note, err := bestStart(32, framework.Options{}, fakes(costs, &log, nil))
+	best, note, err := bestStart(32, 0, framework.Options{}, fakes(costs, &log, nil))
 	require.NoError(t, err)
 	assert.Equal(t, 0.01, best.result.Cost-costs[27])
 	assert.Len(t, log, 32+6+2)
@@ -57,7 +57,7 @@ func TestRace(t *testing.T) {
 
 	// What leads after a few evaluations and folds then makes room for the next ones.
 	log = nil
-	best, note, err = bestStart(8, framework.Options{}, fakes(costs, &log, func(k int, o framework.Options, f *finding, _ *framework.Result) error {
+	best, note, err = bestStart(8, 0, framework.Options{}, fakes(costs, &log, func(k int, o framework.Options, f *finding, _ *framework.Result) error {
 		if (k == 0 || k == 5) && o.MaxEvaluations == 0 {
 			f.curvature = 2 * foldedCurvature
 		}
@@ -70,7 +70,7 @@ func TestRace(t *testing.T) {
 
 	// Starts that fail are no loss, unless all fail.
 	broken := errors.New("broken")
-	best, _, err = bestStart(4, framework.Options{}, fakes(costs, &log, func(k int, _ framework.Options, _ *finding, _ *framework.Result) error {
+	best, _, err = bestStart(4, 0, framework.Options{}, fakes(costs, &log, func(k int, _ framework.Options, _ *finding, _ *framework.Result) error {
 		if k != 2 {
 			return broken
 		}
@@ -78,7 +78,7 @@ func TestRace(t *testing.T) {
 	}))
 	require.NoError(t, err)
 	assert.InDelta(t, costs[2], best.result.Cost, 0.011)
-	best, _, err = bestStart(4, framework.Options{}, fakes(costs, &log, func(int, framework.Options, *finding, *framework.Result) error { return broken }))
+	best, _, err = bestStart(4, 0, framework.Options{}, fakes(costs, &log, func(int, framework.Options, *finding, *framework.Result) error { return broken }))
 	assert.Nil(t, best.result)
 	assert.ErrorIs(t, err, broken)
 }
@@ -87,7 +87,7 @@ func TestRaceEndsEarly(t *testing.T) {
 	costs := []float64{5, 3, 1, 4, 2}
 	for cancelled := range 7 {
 		var log []string
-		best, _, err := bestStart(5, framework.Options{}, fakes(costs, &log, func(_ int, _ framework.Options, _ *finding, r *framework.Result) error {
+		best, _, err := bestStart(5, 0, framework.Options{}, fakes(costs, &log, func(_ int, _ framework.Options, _ *finding, r *framework.Result) error {
 			if len(log) == cancelled+1 {
 				r.Status = framework.Cancelled
 			}
@@ -102,7 +102,7 @@ func TestRaceEndsEarly(t *testing.T) {
 	}
 	o := framework.Options{TimeLimit: time.Nanosecond}.Begun()
 	var log []string
-	best, _, err := bestStart(5, o, fakes(costs, &log, nil))
+	best, _, err := bestStart(5, 0, o, fakes(costs, &log, nil))
 	require.NoError(t, err)
 	assert.Equal(t, []string{"0@5"}, log)
 	assert.Equal(t, framework.TimeLimit, best.result.Status)

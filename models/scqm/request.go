@@ -17,6 +17,7 @@ type request struct {
 	model   *Model
 	columns curvatures    // of a fit
 	notes   []string      // on it
+	trial   *trial        // of its curvature; nil where that is not looked at
 	axes    *wideningAxes // of a fit in some of them; nil in all
 	held    []*memory.Reservation
 }

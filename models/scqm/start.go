@@ -41,11 +41,15 @@ type starts struct {
 	whole Data // the data, completed where entries are missing, or drawn in
 	count int
 	first *placed // the principal components, until a run begins there
+	// given are the axes of the first starts; random rotations of the leading components
+	// follow. enough is how many are to run to the end, unless the best folds; 0 for no such number.
+	given  [][]float64
+	enough int
 }
 
 // newStarts finds the principal components and sets the penalty, which is that
 // of the first start for all.
-func (p *Problem) newStarts(c Config) (*starts, error) {
+func (p *Problem) newStarts(c Config, t *trial) (*starts, error) {
 	k := p.Shape().M
 	if c.Inits > 1 {
 		k = min(max(k, rotatedComponents), p.Shape().D)
@@ -61,7 +65,7 @@ func (p *Problem) newStarts(c Config) (*starts, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &starts{p: p, c: c, pc: pc, whole: whole, count: max(c.Inits, 1)}
+	s := &starts{p: p, c: c, pc: pc, whole: whole}
 	first, err := p.place(whole, pc.Mean, pc.Axes[:p.Shape().M*p.Shape().D])
 	if err != nil {
 		return nil, err
@@ -69,6 +73,7 @@ func (p *Problem) newStarts(c Config) (*starts, error) {
 	if err := p.setRidge(c.ridge(), first); err != nil {
 		return nil, err
 	}
+	s.given, s.count, s.enough = t.starts(c, pc.Axes[:p.Shape().M*p.Shape().D], p.Shape().M)
 	if !p.Data().Missing {
 		s.first = first
 		return s, nil
@@ -77,14 +82,13 @@ func (p *Problem) newStarts(c Config) (*starts, error) {
 	return s, p.setPrior(first.x)
 }
 
-// point returns start number k: the principal components, and for k > 0 a random
-// rotation of the leading ones.
+// point returns start number k; see [trial.starts].
 func (s *starts) point(k int) (framework.Point, error) {
 	p := s.p
-	at := s.first
-	if s.first = nil; k > 0 || at == nil {
+	at, axes := s.first, s.axes(k)
+	if s.first = nil; at == nil || &axes[0] != &s.pc.Axes[0] {
 		var err error
-		if at, err = p.place(s.whole, s.pc.Mean, s.axes(k)); err != nil {
+		if at, err = p.place(s.whole, s.pc.Mean, axes); err != nil {
 			return nil, err
 		}
 	}
@@ -108,8 +112,8 @@ func (s *starts) point(k int) (framework.Point, error) {
 // axes returns those of start number k.
 func (s *starts) axes(k int) []float64 {
 	f := s.p.Shape()
-	if k == 0 {
-		return s.pc.Axes[:f.M*f.D]
+	if k < len(s.given) {
+		return s.given[k]
 	}
 	r := len(s.pc.Axes) / f.D
 	turn := manifolds.NewStiefel(r, f.M)

@@ -31,7 +31,7 @@ func BenchmarkStart(b *testing.B) {
 		b.Run(fmt.Sprintf("%dx%d/start", n, D), func(b *testing.B) {
 			defer reportProcessor(b, processorSeconds(b))
 			for range b.N {
-				s, err := p.newStarts(Config{Latent: d, Loss: losses.L2()})
+				s, err := p.newStarts(Config{Latent: d, Loss: losses.L2()}, nil)
 				require.NoError(b, err)
 				start, err = s.point(0)
 				require.NoError(b, err)

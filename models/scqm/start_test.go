@@ -28,7 +28,7 @@ func TestStartByEntriesOfWhichSomeAreWrong(t *testing.T) {
 	within := func(loss framework.Loss) float64 {
 		p, err := NewProblem(t.Context(), x, loss, 2, 1, 1)
 		require.NoError(t, err)
-		s, err := p.newStarts(Config{Latent: 2, Loss: loss, Ridge: DefaultRidge})
+		s, err := p.newStarts(Config{Latent: 2, Loss: loss, Ridge: DefaultRidge}, nil)
 		require.NoError(t, err)
 		start, err := s.point(0)
 		require.NoError(t, err)

@@ -103,7 +103,7 @@ func drillReads(t *testing.T, n int, name string, most float64) {
 	t.Helper()
 	set, x, batch := -1, Data{}, (*Fit)(nil)
 	drill.Run(t, "draws "+name, 1, func(k drill.Case) error {
-		c := Config{Latent: 2, Solver: solvers.Streaming{}}
+		c := Config{Latent: 2, Curvature: FullCurvature, Solver: solvers.Streaming{}}
 		if at := k.Index / 5 % 3; at != set {
 			set, x = at, drawnRows(at, n)
 			c.Loss = named(t, name, x.D)
@@ -145,7 +145,7 @@ func penaltyOf(m *Model) float64 {
 func TestStochasticFit(t *testing.T) {
 	ctx := context.Background()
 	x := bentRows(3, 3*BlockRows+100, 8)
-	c := Config{Latent: 2, Loss: named(t, "huber", 8), Solver: solvers.Stochastic{}, Threads: 1, Seed: 3}
+	c := Config{Latent: 2, Curvature: FullCurvature, Loss: named(t, "huber", 8), Solver: solvers.Stochastic{}, Threads: 1, Seed: 3}
 	whole := learn(t, x, c)
 	assert.Equal(t, "converged", whole.Model.Meta.Status)
 	c.Solver = solvers.Streaming{}
@@ -179,7 +179,7 @@ func TestStochasticSamples(t *testing.T) {
 		if name == "l1" { // with draws by l2 first
 			x = bentRows(3, 16*BlockRows+100, 3)
 		}
-		c := Config{Latent: 1, Loss: named(t, name, x.D), Solver: solvers.Stochastic{}, Threads: 1, Seed: 3}
+		c := Config{Latent: 1, Curvature: FullCurvature, Loss: named(t, name, x.D), Solver: solvers.Stochastic{}, Threads: 1, Seed: 3}
 		c.Options.MaxIterations = 1
 		want := learn(t, x, c)
 		assert.Equal(t, "max_iter", want.Model.Meta.Status, name)

@@ -45,6 +45,7 @@ from ._sums import readable
 from ._validation import (
     check_bool,
     check_count,
+    check_curvature,
     check_integer,
     check_latent,
     check_real,
@@ -92,9 +93,11 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
         "auto" takes the d of :func:`scqm.suggest`, and its curvature and ridge where
         ``n_curvature`` and ``ridge`` are the defaults: see ``n_components_``,
         ``ridge_`` and ``notes_``.
-    n_curvature : int, optional
-        Number s of directions in which the sheet may bend; by default
-        min(d(d+1)/2, D-d).
+    n_curvature : int or "full", optional
+        Number s of directions in which the sheet may bend, or as many as there can be,
+        min(d(d+1)/2, D-d). By default the rows decide: the sheet is flat where they
+        show no curvature, bends in as many directions as they show, and is held
+        back by a larger ridge where it would fold; see ``curvature_``.
     loss : str, Loss or callable, default="l2"
         Loss of a residual row: a name of :func:`scqm.losses.names`, a
         :class:`scqm.losses.Loss`, or a function that takes residual rows
@@ -177,6 +180,14 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
         The penalty on curvature.
     ridge_ : float
         The ridge used, chosen where ridge="auto"; 0 for a flat sheet.
+    curvature_ : dict or None
+        What speaks for the curvature: "p", the probability of rows bending as much by
+        chance; "s", the directions in which the sheet bends; "slope", how much of the
+        curvature that it draws rows show, 1 for all, about 0 where it folds; "share",
+        the part of the variance in these directions that it draws; "ridge"; and the
+        "verdict", "curved", "held" (back by the ridge), "flat" or "given", and the
+        "sentence" that says so. None after
+        ``partial_fit``, for ``linear=True`` and ``solver="rgd"``, and of many fits.
     curvature_extent_ : float
         Curvature times extent: the root of the largest eigenvalue of
         sum_k A_k^2, times the 0.95 quantile of the distances of the coordinates
@@ -246,7 +257,7 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
     def __init__(
         self,
         n_components: int | float | Literal["auto"] = 2,
-        n_curvature: int | None = None,
+        n_curvature: int | Literal["full"] | None = None,
         *,
         loss: losses.LossLike = "l2",
         p: float | None = None,
@@ -806,7 +817,7 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
             raise InputError(f"ridge is {self.ridge!r}; want a number or 'auto'")
         return {
             "d": check_latent(self.n_components, open_d),
-            "s": check_count("n_curvature", self.n_curvature) or 0,
+            "s": check_curvature(self.n_curvature),
             "linear": check_bool("linear", self.linear),
             "n_init": check_integer("n_init", self.n_init, 1),
             "ignore_missing": self.missing == "ignore",
@@ -890,6 +901,7 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
         self.notes_ = report["notes"] or []
         self.warnings_ = report["warnings"] or []
         self.ridge_ = report["ridge"]
+        self.curvature_ = report.get("curvature")
         self.curvature_extent_ = report["curvature_extent"]
         history = arrays["history"]
         self.history_ = {

@@ -209,7 +209,7 @@ class Fits(Sequence[SCQM]):
 def fit_many(
     X: npt.ArrayLike | Sequence[npt.ArrayLike],
     n_components: int = 2,
-    n_curvature: int | None = None,
+    n_curvature: int | Literal["full"] | None = None,
     *,
     loss: losses.LossLike = "l2",
     p: float | None = None,
@@ -239,8 +239,9 @@ def fit_many(
     X : array-like of shape (B, n, D), or list of B array-like of shape (n_i, D)
         The sets, with one sample per row.
     n_components, n_curvature, loss, p, delta, precision : optional
-        As of :class:`SCQM`, for every fit. ``delta``, where it is not given, is chosen
-        for each; ``loss="auto"`` is not there.
+        As of :class:`SCQM`, for every fit, but ``n_curvature`` is "full" by default, so
+        that all have one shape. ``delta``, where it is not given, is chosen for each;
+        ``loss="auto"`` is not there.
     solver, linear, ridge, n_init, missing, max_iter, tol, random_state : optional
         Likewise. ``ridge="auto"`` is chosen for each.
     sample_weight : array-like of shape (B, n), or list of arrays of shape (n_i,)

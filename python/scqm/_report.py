@@ -282,6 +282,8 @@ class _Page:
             "curvature times extent": f"{m.curvature_extent_:.3g}",
             "median distance from the sheet": f"{np.median(self.far):.4g}",
         }
+        if m.curvature_ is not None:
+            facts["curvature"] = m.curvature_["sentence"].removeprefix("curvature: ")
         if hasattr(m, "explained_variance_ratio_"):
             parts = ", ".join(f"{v:.1%}" for v in m.explained_variance_ratio_)
             facts["variance of the coordinates"] = parts

@@ -11,7 +11,7 @@ import operator
 import os
 import time
 from collections.abc import Callable, Iterable
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, Literal, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -39,7 +39,7 @@ def fit_blocks(
     map: Map,  # noqa: A002 - what users of maps call it
     shape: tuple[int, int],
     n_components: int = 2,
-    n_curvature: int | None = None,
+    n_curvature: int | Literal["full"] | None = None,
     *,
     loss: LossLike = "l2",
     p: float | None = None,
@@ -79,9 +79,10 @@ def fit_blocks(
         Number of all rows, and of columns.
     n_components : int, default=2
         Latent dimension d.
-    n_curvature : int, optional
-        Number s of directions in which the sheet may bend; by default
-        min(d(d+1)/2, D-d).
+    n_curvature : int or "full", optional
+        Number s of directions in which the sheet may bend, or "full",
+        min(d(d+1)/2, D-d). By default the rows decide, as for :class:`scqm.SCQM`,
+        by a sample of them.
     loss : str, Loss or callable, default="l2"
         As of :class:`SCQM`, but for "auto". One of your own, or of a plugin, must be
         found wherever the function is called.

@@ -194,14 +194,17 @@ def test_a_fit_that_stalls_is_warned_of() -> None:
 def test_a_good_fit_is_not_warned_of(X: Array) -> None:
     m = SCQM(2, loss="squared_l2").fit(X)
     assert m.warnings_ == []
-    assert 0 < m.curvature_extent_ < 8
+    assert m.curvature_ is not None
+    assert m.curvature_["verdict"] == "flat"
+    assert m.curvature_extent_ == 0
 
 
-def test_curvature_that_runs_away_is_warned_of() -> None:
+def test_a_sheet_that_folds_is_warned_of() -> None:
     X = np.random.default_rng(0).normal(size=(30, 8))
-    with pytest.warns(UserWarning, match="curvature times the extent") as told:
-        m = SCQM(2, loss="squared_l2", ridge=0, max_iter=500).fit(X)
-    assert m.curvature_extent_ > 100
+    with pytest.warns(UserWarning, match="the sheet folds") as told:
+        m = SCQM(2, "full", loss="squared_l2", ridge=0, max_iter=500).fit(X)
+    assert m.curvature_ is not None
+    assert m.curvature_["slope"] < 0.3
     assert len(told) == len(m.warnings_)
     # That of the formula, from what the model is.
     d, theta = 2, m.theta_
@@ -215,17 +218,17 @@ def test_curvature_that_runs_away_is_warned_of() -> None:
 
 
 def test_ridges(X: Array) -> None:
-    by_default = SCQM(2, loss="squared_l2").fit(X)
+    by_default = SCQM(2, "full", loss="squared_l2").fit(X)
     assert by_default.ridge_ == 1e-3
     assert by_default.penalty_ > 0
-    paper = SCQM(2, loss="squared_l2", ridge=0).fit(X)
+    paper = SCQM(2, "full", loss="squared_l2", ridge=0).fit(X)
     assert (paper.ridge_, paper.penalty_) == (0, 0)
     assert paper.objective_ <= by_default.objective_ + by_default.penalty_
     assert SCQM(2, linear=True).fit(X).ridge_ == 0
-    chosen = SCQM(2, loss="squared_l2", ridge="auto", random_state=1).fit(X)
+    chosen = SCQM(2, "full", loss="squared_l2", ridge="auto", random_state=1).fit(X)
     assert chosen.ridge_ in (1e-3, 1e-2, 0.1, 1.0, 10.0)
     assert any("rows held out" in note for note in chosen.notes_)
-    again = SCQM(2, loss="squared_l2", ridge=chosen.ridge_).fit(X)
+    again = SCQM(2, "full", loss="squared_l2", ridge=chosen.ridge_).fit(X)
     np.testing.assert_array_equal(again.theta_, chosen.theta_)
 
 

@@ -36,11 +36,11 @@ def neighbourhoods(
 @pytest.mark.parametrize("loss", ["squared_l2", "huber", "l2"])
 def test_same_as_one_by_one(loss: str) -> None:
     X = neighbourhoods(6)
-    fits = fit_many(X, 2, loss=loss, ridge=10)
+    fits = fit_many(X, 2, "full", loss=loss, ridge=10)
     assert isinstance(fits, Fits)
     assert len(fits) == len(list(fits)) == 6
     for i, x in enumerate(X):
-        one, model = SCQM(2, loss=loss, ridge=10).fit(x), fits[i]
+        one, model = SCQM(2, "full", loss=loss, ridge=10).fit(x), fits[i]
         assert model.objective_ == fits.objective[i]
         assert model.objective_ == pytest.approx(one.objective_, rel=1e-7)
         assert model.status_ == one.status_ == fits.status[i]
@@ -63,7 +63,9 @@ def test_lists_of_other_lengths_and_weights(tmp_path: Path) -> None:
     weights = [np.linspace(0.5, 2, len(x)) for x in X]
     fits = fit_many(X, 2, loss="squared_l2", ridge=1, sample_weight=weights)
     for i, x in enumerate(X):
-        one = SCQM(2, loss="squared_l2", ridge=1).fit(x, sample_weight=weights[i])
+        one = SCQM(2, "full", loss="squared_l2", ridge=1).fit(
+            x, sample_weight=weights[i]
+        )
         assert fits.objective[i] == pytest.approx(one.objective_, rel=1e-7)
         assert fits.embeddings[i].shape == fits[i].embedding_.shape == (len(x), 2)
     fits[-1].save(tmp_path / "model.npz")  # the report is whole

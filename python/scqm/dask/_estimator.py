@@ -14,7 +14,7 @@ import uuid
 from collections.abc import Iterator
 from contextlib import suppress
 from itertools import chain
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import dask
 import dask.array as da
@@ -73,9 +73,10 @@ class SCQM(_estimator.SCQM):
     ----------
     n_components : int, default=2
         Latent dimension d.
-    n_curvature : int, optional
-        Number s of directions in which the sheet may bend; by default
-        min(d(d+1)/2, D-d).
+    n_curvature : int or "full", optional
+        Number s of directions in which the sheet may bend, or "full",
+        min(d(d+1)/2, D-d). By default the rows decide, as for :class:`scqm.SCQM`,
+        by a sample of them.
     loss : str, Loss or callable, default="l2"
         As of :class:`scqm.SCQM`, but for "auto". A loss of your own goes to the
         workers by cloudpickle, which must find what it imports there; the file of a
@@ -147,7 +148,7 @@ class SCQM(_estimator.SCQM):
     def __init__(
         self,
         n_components: int = 2,
-        n_curvature: int | None = None,
+        n_curvature: int | Literal["full"] | None = None,
         *,
         loss: LossLike = "l2",
         p: float | None = None,

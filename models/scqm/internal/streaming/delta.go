@@ -15,7 +15,7 @@ func (p *Problem) MedianResidual(entries bool) (float64, error) {
 		kind = blocks.Entries
 	}
 	var counts []float64
-	err := p.sampled(func() error {
+	err := p.onSample(func() error {
 		s, err := p.newStarts(Settings{})
 		if err != nil {
 			return err

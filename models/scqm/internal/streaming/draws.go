@@ -140,11 +140,19 @@ func (p *Problem) sweepReacting(next, x framework.Point) (float64, error) {
 	return cost, whole.Minimize(next, x, p.lambda)
 }
 
-// sampled runs what finds a start, on the sample alone where blocks are drawn.
-func (p *Problem) sampled(find func() error) error {
+// onSample runs what finds a start, on the sample alone where blocks are drawn.
+func (p *Problem) onSample(find func() error) error {
 	if p.draws != nil {
 		p.sample = p.draws.sample
 		defer func() { p.sample = nil }()
 	}
 	return find()
+}
+
+// read is the number of rows that a read sees.
+func (p *Problem) read() int {
+	if p.sample == nil {
+		return p.n
+	}
+	return min(p.n, len(p.sample)*blocks.Rows)
 }

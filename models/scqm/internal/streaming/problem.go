@@ -72,14 +72,22 @@ const sampleRows = 1 << 14
 // [Problem.NewStarts] and a first start, or [Problem.SetScales].
 func New(ctx context.Context, e Engine, loss framework.Loss, d, s int) *Problem {
 	n, D := e.Shape()
-	p := &Problem{ctx: ctx, engine: e, loss: loss, n: n, f: sheet.New(D, d, s)}
-	p.shape = p.f.Shape
+	p := &Problem{ctx: ctx, engine: e, loss: loss, n: n}
+	p.shape.D, p.shape.Latent = D, d
+	p.reshape(s)
+	return p
+}
+
+// reshape makes it the fit of a sheet with s curvature dimensions.
+func (p *Problem) reshape(s int) {
+	D, d := p.shape.D, p.shape.Latent
+	p.f = sheet.New(D, d, s)
+	p.shape, p.outer, p.chart, p.kept = p.f.Shape, nil, nil, [2]found{}
 	p.blocks = []framework.Block{
 		{Name: "c", Manifold: manifolds.Euclidean(D)},
 		{Name: "Q", Manifold: manifolds.NewStiefel(D, d+s)},
 		{Name: "Theta", Manifold: manifolds.Euclidean(p.shape.Q * s)},
 	}
-	return p
 }
 
 // N is the number of rows.

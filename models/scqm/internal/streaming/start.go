@@ -14,6 +14,7 @@ import (
 	"github.com/scqm/scqm/models/rows"
 	"github.com/scqm/scqm/models/scqm/internal/blocks"
 	"github.com/scqm/scqm/models/scqm/internal/objective"
+	"github.com/scqm/scqm/models/scqm/internal/planes"
 )
 
 const (
@@ -44,12 +45,14 @@ type Starts struct {
 	axes      []float64 // k x D
 	variances []float64 // k
 	id        []byte    // tells data apart
+	sample    rows.Data
+	given     [][]float64 // axes of the first starts, see [Starts.Begin]
 }
 
 // NewStarts finds mean, principal components and, with the loss of the flat sheet, the penalty: one read for the
 // components of up to 400 columns, else up to 14, and one for the rest. Where blocks are drawn it reads a sample.
 func (p *Problem) NewStarts(c Settings) (s *Starts, err error) {
-	err = p.sampled(func() error {
+	err = p.onSample(func() error {
 		s, err = p.newStarts(c)
 		return err
 	})
@@ -71,11 +74,24 @@ func (p *Problem) newStarts(c Settings) (*Starts, error) {
 // ID tells data apart: their moments.
 func (s *Starts) ID() []byte { return s.id }
 
-// Point returns start number k: the principal components, and for k > 0 a random
-// rotation of the leading ones, with the Theta of least squares. The first one sets the
+// Sample returns some of the rows, evenly spread, in memory.
+func (s *Starts) Sample() rows.Data { return s.sample }
+
+// Principal returns the first m principal axes.
+func (s *Starts) Principal(m int) []float64 { return s.axes[:m*s.p.shape.D] }
+
+// Begin settles the number of directions of curvature, at most that of the problem so far, and the
+// axes of the first starts, each (d + s) x D.
+func (s *Starts) Begin(directions int, ridge float64, given [][]float64) {
+	s.p.reshape(directions)
+	s.c.Ridge, s.given = ridge, given
+}
+
+// Point returns start number k: one of those given, or the principal components, and then random
+// rotations of the leading ones, with the Theta of least squares. The first one sets the
 // penalty, each the length at which rounding begins.
 func (s *Starts) Point(k int) (x framework.Point, err error) {
-	err = s.p.sampled(func() error {
+	err = s.p.onSample(func() error {
 		if x, err = s.point(k); err != nil {
 			return err
 		}
@@ -87,7 +103,7 @@ func (s *Starts) Point(k int) (x framework.Point, err error) {
 // components fills mean, axes and the unit.
 func (s *Starts) components(k int) error {
 	p, D := s.p, s.p.shape.D
-	r := &blocks.Request{Kind: blocks.Moments, N: p.n, D: D, Stride: max(1, p.n/max(leastGaps, gapNumbers/D))}
+	r := &blocks.Request{Kind: blocks.Moments, N: p.n, D: D, Stride: max(1, p.read()/min(max(leastSample, sampleNumbers/D), planes.SampleRows))}
 	if D > rows.MaxExplicit {
 		r.Columns = -1
 	}
@@ -103,7 +119,8 @@ func (s *Starts) components(k int) error {
 	if far := m.Farthest(); math.IsInf(p.spread, 0) || math.IsNaN(p.spread) || rows.UnitOf(far) != 1 {
 		return fmt.Errorf("scqm: the rows are about %.0e in size, which is not streamed; divide all columns by that: %w", far, rows.ErrInput)
 	}
-	if err := p.validateSpread(m.Farthest(), sample); err != nil {
+	s.sample = sampled(sample, D)
+	if err := p.validateSpread(m.Farthest(), s.sample); err != nil {
 		return err
 	}
 	if p.unit = math.Sqrt(p.spread); !(p.unit > 0) {
@@ -126,22 +143,27 @@ func (s *Starts) components(k int) error {
 	return nil
 }
 
-// gapNumbers bounds the numbers of the rows that tell how far rows are from each other,
-// of which there are at least leastGaps.
-const gapNumbers, leastGaps = 1 << 16, 64
+// sampleNumbers bounds the numbers of the sample of rows that planes, curvature and distances
+// between rows are judged by; of rows there are at least leastSample.
+const sampleNumbers, leastSample = 1 << 19, 64
+
+// sampled returns the rows of a sample of [w, x] with a positive weight.
+func sampled(sample []float64, D int) rows.Data {
+	some := rows.Data{D: D}
+	for at := 0; at < len(sample); at += 1 + D {
+		if w := sample[at]; w > 0 {
+			some.X = append(some.X, sample[at+1:at+1+D]...)
+			some.Weights = append(some.Weights, w)
+		}
+	}
+	some.N = len(some.Weights)
+	return some
+}
 
 // validateSpread refuses a row too far from others, as [rows.Data.ValidateSpread] does, by
 // how far those of a sample are from each other.
-func (p *Problem) validateSpread(farthest float64, sample []float64) error {
+func (p *Problem) validateSpread(farthest float64, some rows.Data) error {
 	D := p.shape.D
-	some := rows.Data{N: len(sample) / (1 + D), D: D}
-	for i := range some.N {
-		row := sample[i*(1+D) : (i+1)*(1+D)]
-		if row[0] > 0 {
-			some.X = append(some.X, row[1:]...)
-		}
-	}
-	some.N = len(some.X) / D
 	if some.N == 0 {
 		return nil
 	}
@@ -189,7 +211,10 @@ func (s *Starts) point(k int) (framework.Point, error) {
 	p, f := s.p, s.p.shape
 	axes := s.axes[:f.M*f.D]
 	variances := s.variances[:f.M]
-	if k > 0 {
+	switch {
+	case k < len(s.given):
+		axes, variances = s.given[k], s.sampleVariances(s.given[k])
+	case k > 0:
 		axes, variances = s.rotation(k)
 	}
 	x := framework.NewPoint(p.blocks)
@@ -238,6 +263,18 @@ func (s *Starts) rotation(k int) (axes, variances []float64) {
 		}
 	}
 	return axes, variances
+}
+
+// sampleVariances are those of the sample along axes.
+func (s *Starts) sampleVariances(axes []float64) []float64 {
+	variances := make([]float64, s.p.shape.M)
+	total := floats.Sum(s.sample.Weights)
+	s.sample.EachProduct(s.mean, axes, nil, nil, func(i int, z []float64) {
+		for j, v := range z {
+			variances[j] += s.sample.Weights[i] / total * v * v
+		}
+	})
+	return variances
 }
 
 // flat lists the axes along which the rows do not differ but for rounding.

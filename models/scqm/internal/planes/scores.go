@@ -1,0 +1,161 @@
+package planes
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/scqm/scqm/internal/dense"
+	"github.com/scqm/scqm/models/rows"
+)
+
+const (
+	// planeRows is about the number of rows that components and planes are found from,
+	// SampleRows that of the rows that a screen and a slope look at.
+	planeRows, SampleRows = 400, 2000
+	// offPlane is the number of scores off the plane that a screen looks at.
+	offPlane = 20
+	// rankVariance is the variance of a component, relative to the first, from which it counts.
+	rankVariance = 1e-8
+	// nearRows is the squared distance off the leading components, in medians, up to
+	// which a row has its full weight; reweightings is how often weights are found.
+	nearRows, reweightings = 4, 3
+)
+
+// Scores are the principal scores of some of the rows of a table, whitened, with respect
+// to components from which rows far off lose weight.
+type Scores struct {
+	sample  rows.Data // the rows, at most about SampleRows
+	mean    []float64 // D
+	axes    []float64 // k x D, orthonormal
+	scale   []float64 // k: standard deviations along the axes
+	y       []float64 // n x k: whitened scores of the sample
+	weights []float64 // n, of mean 1: those of the rows
+	k       int
+	few     []int     // the rows of the sample that planes are found from
+	shares  []float64 // of few, of sum 1: weights without those of rows far off
+}
+
+// New finds the scores of a sample along the components in which a sheet with d coordinates and s
+// directions of curvature can lie, and those that a screen looks at. No entry of the
+// rows is missing. It is nil where the rows span no more than d dimensions.
+func New(ctx context.Context, sample rows.Data, d, s int) (*Scores, error) {
+	sample = Sample(sample)
+	few := evenly(sample, planeRows)
+	k := min(max(d+s, d+offPlane), sample.D, max(1, len(few)-1))
+	pc, shares, err := components(ctx, sample.Select(few), k, d+s)
+	if err != nil {
+		return nil, err
+	}
+	floats.Scale(1/float64(len(few)), shares)
+	scores := &Scores{sample: sample, mean: pc.Mean, k: k, few: few, shares: shares, weights: rows.Shares(sample.Weights, sample.N)}
+	if !scores.whiten(pc.Axes) || scores.k <= d {
+		return nil, nil
+	}
+	return scores, nil
+}
+
+// Sample returns at most about SampleRows rows of positive weight, evenly spread.
+func Sample(x rows.Data) rows.Data { return x.Select(evenly(x, SampleRows)) }
+
+// evenly lists about so many rows of positive weight.
+func evenly(x rows.Data, count int) []int {
+	var list []int
+	for i := 0; i < x.N; i += max(1, x.N/count) {
+		if x.Weight(i) > 0 {
+			list = append(list, i)
+		}
+	}
+	return list
+}
+
+// components returns the leading k components of rows, with the weights, of mean 1, that rows
+// far off the leading m are left.
+func components(ctx context.Context, given rows.Data, k, m int) (*rows.Components, []float64, error) {
+	x, squares := given, make([]float64, given.N)
+	for round := 0; ; round++ {
+		pc, err := rows.PrincipalComponents(ctx, x, k, 1)
+		if err != nil || round == reweightings || m >= min(k+1, x.D) {
+			return pc, rows.Shares(x.Weights, x.N), err
+		}
+		x.EachProduct(pc.Mean, pc.Axes[:m*x.D], squares, nil, func(i int, z []float64) { squares[i] -= dense.Dot(z, z) })
+		near := nearRows * slices.Sorted(slices.Values(squares))[x.N/2]
+		if !(near > 0) {
+			return pc, rows.Shares(x.Weights, x.N), nil
+		}
+		x.Weights = make([]float64, x.N)
+		for i, v := range squares {
+			x.Weights[i] = given.Weight(i) * math.Pow(math.Min(1, near/v), 2)
+		}
+	}
+}
+
+// whiten fills axes and whitened scores, those of the rows that planes are found from with
+// mean 0 and covariance I. It reports false where they do not vary.
+func (s *Scores) whiten(axes []float64) bool {
+	n, D := s.sample.N, s.sample.D
+	z := make([]float64, n*s.k)
+	s.sample.EachProduct(s.mean, axes, nil, nil, func(i int, p []float64) { copy(z[i*s.k:], p) })
+	centre := make([]float64, s.k)
+	for j, i := range s.few {
+		floats.AddScaled(centre, s.shares[j], z[i*s.k:(i+1)*s.k])
+	}
+	e := dense.NewSymmetricEigen(s.k)
+	for i := range n {
+		floats.Sub(z[i*s.k:(i+1)*s.k], centre)
+	}
+	for j, i := range s.few {
+		row := z[i*s.k : (i+1)*s.k]
+		for a, v := range row {
+			floats.AddScaled(e.A[a*s.k:(a+1)*s.k], s.shares[j]*v, row)
+		}
+	}
+	if !e.Factorize() || !(e.Values[s.k-1] > 0) {
+		return false
+	}
+	rank := 0
+	for rank < s.k && e.Values[s.k-1-rank] > rankVariance*e.Values[s.k-1] {
+		rank++
+	}
+	turn := make([]float64, s.k*rank) // columns by descending variance
+	s.scale = make([]float64, rank)
+	for a := range rank {
+		s.scale[a] = math.Sqrt(e.Values[s.k-1-a])
+		for i := range s.k {
+			turn[i*rank+a] = e.A[i*s.k+s.k-1-a]
+		}
+	}
+	s.axes, s.y = make([]float64, rank*D), make([]float64, n*rank)
+	dense.AddProduct(s.axes, turn, axes, s.k, rank, D)
+	dense.AddRowProduct(s.y, z, turn, n, s.k, rank)
+	for i := range s.y {
+		s.y[i] /= s.scale[i%rank]
+	}
+	s.k = rank
+	return true
+}
+
+// Plane is a plane of the scores with axes off it, from which a sheet starts.
+type Plane struct {
+	// Squares is the sum of squares of what its regression leaves of the scores.
+	Squares float64
+	// Principal says that it is the plane of the leading components.
+	Principal bool
+
+	turn []float64 // k x k, orthonormal rows: the first d span the plane
+	d    int
+}
+
+// Axes returns m axes of R^D, rows: the first d span the plane, the next are those off it in which the
+// regression bends most.
+func (s *Scores) Axes(p *Plane, m int) []float64 {
+	s.orient(p)
+	D, have := s.sample.D, min(m, s.k)
+	axes := make([]float64, m*D)
+	dense.AddRowProduct(axes[:have*D], p.turn[:have*s.k], s.axes, have, s.k, D)
+	dense.OrthonormalizeRows(axes[:have*D], D)
+	dense.CompleteRows(axes, have, D)
+	return axes
+}

@@ -1,0 +1,328 @@
+package planes
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/mathext"
+
+	"github.com/scqm/scqm/internal/dense"
+	"github.com/scqm/scqm/models/rows"
+)
+
+const (
+	// farScores is the length of scores or products, in medians, from which a row loses weight.
+	farScores = 2.5
+	// signDraws is the number of draws of signs; a direction of curvature exceeds the largest
+	// singular value of signRank of them, 95 %.
+	signDraws, signRank = 99, 94
+	// leastProducts is the variance of a combination of products, relative to the largest, from which it counts.
+	leastProducts = 1e-10
+)
+
+// Evidence says what speaks for curvature off a plane.
+type Evidence struct {
+	// P is the probability of products of scores and scores off the plane being as much
+	// correlated in a cloud that equals its reflection.
+	P float64
+	// S is the number of directions that are correlated with products by more than chance.
+	S int
+}
+
+// Screen regresses scores off the plane, the leading ones, on the products of those in it beyond 1 and
+// the scores themselves, with rows far off weighed down, and compares the sum of squares
+// with that of rows whose signs are drawn.
+func (s *Scores) Screen(p *Plane, seed uint64) Evidence {
+	c, ok := s.correlate(p)
+	if !ok {
+		return Evidence{P: 1}
+	}
+	return Evidence{P: totalProbability(c), S: directions(c, seed)}
+}
+
+// orient turns the axes off the plane to those in which the regression bends, the strongest first.
+func (s *Scores) orient(p *Plane) {
+	c, ok := s.correlate(p)
+	if !ok {
+		return
+	}
+	var turned mat.Dense
+	m, _ := c.v.Dims()
+	off := p.turn[p.d*s.k:]
+	turned.Mul(c.v.T(), mat.NewDense(m, s.k, slices.Clone(off[:m*s.k])))
+	copy(off, turned.RawMatrix().Data)
+}
+
+// correlation is that of products of scores in a plane and scores off it: Q'Y with its singular
+// values and right singular vectors, Q an orthonormal basis of the products of the rows.
+type correlation struct {
+	q, y, qy, v *mat.Dense
+	values      []float64
+}
+
+// correlate finds the correlation, false where products vanish.
+func (s *Scores) correlate(p *Plane) (*correlation, bool) {
+	a, y := s.within(p)
+	h := products(a)
+	w := make([]float64, len(s.weights))
+	for i, v := range s.weights {
+		w[i] = math.Sqrt(v)
+	}
+	s.residuals(h, a)
+	s.residuals(y, a)
+	weighDown(w, h)
+	weighDown(w, y)
+	scaleRows(y, w)
+	c := &correlation{q: orthogonal(h, w), y: y, qy: new(mat.Dense), v: new(mat.Dense)}
+	if c.q == nil {
+		return nil, false
+	}
+	c.qy.Mul(c.q.T(), y)
+	var svd mat.SVD
+	if !svd.Factorize(c.qy, mat.SVDFull) {
+		return nil, false
+	}
+	svd.VTo(c.v)
+	c.values = svd.Values(nil)
+	return c, true
+}
+
+// within returns the scores in the plane, n x d, over their standard deviations, and off it.
+func (s *Scores) within(p *Plane) (in, off *mat.Dense) {
+	n, k, d := s.sample.N, s.k, p.d
+	z := make([]float64, n*k)
+	for i, v := range s.y {
+		z[i] = v * s.scale[i%k]
+	}
+	var turned mat.Dense
+	turned.Mul(mat.NewDense(n, k, z), mat.NewDense(k, k, p.turn).T())
+	in, off = mat.DenseCopyOf(turned.Slice(0, n, 0, d)), mat.DenseCopyOf(turned.Slice(0, n, d, min(k, d+offPlane)))
+	total := float64(n)
+	for j := range d {
+		var mean, square float64
+		for i := range n {
+			v := in.At(i, j)
+			mean += s.weights[i] * v / total
+			square += s.weights[i] * v * v / total
+		}
+		deviation := math.Sqrt(math.Max(square-mean*mean, 0))
+		if deviation == 0 {
+			deviation = 1
+		}
+		for i := range n {
+			in.Set(i, j, (in.At(i, j)-mean)/deviation)
+		}
+	}
+	return in, off
+}
+
+// products returns those of scores, n x d(d+1)/2.
+func products(a *mat.Dense) *mat.Dense {
+	n, d := a.Dims()
+	h := mat.NewDense(n, d*(d+1)/2, nil)
+	for i := range n {
+		dense.Vech(h.RawRowView(i), a.RawRowView(i))
+	}
+	return h
+}
+
+// residuals leaves of y what a regression on 1 and a does not predict.
+func (s *Scores) residuals(y, a *mat.Dense) {
+	n, d := a.Dims()
+	_, columns := y.Dims()
+	f := mat.NewDense(n, 1+d, nil)
+	for i := range n {
+		row := f.RawRowView(i)
+		row[0] = 1
+		copy(row[1:], a.RawRowView(i))
+	}
+	wf := mat.DenseCopyOf(f)
+	for i, w := range s.weights {
+		floats.Scale(w, wf.RawRowView(i))
+	}
+	gram, rhs := make([]float64, (1+d)*(1+d)), make([]float64, (1+d)*columns)
+	dense.AddProduct(gram, wf.RawMatrix().Data, f.RawMatrix().Data, n, 1+d, 1+d)
+	dense.AddProduct(rhs, wf.RawMatrix().Data, y.RawMatrix().Data, n, 1+d, columns)
+	dense.JitteredCholesky(gram, 1+d)
+	dense.SolveCholeskyRows(rhs, gram, 1+d, columns)
+	var predicted mat.Dense
+	predicted.Mul(f, mat.NewDense(1+d, columns, rhs))
+	y.Sub(y, &predicted)
+}
+
+// weighDown lowers the weights of rows that are longer than farScores medians.
+func weighDown(w []float64, y *mat.Dense) {
+	length := make([]float64, len(w))
+	for i := range length {
+		length[i] = floats.Norm(y.RawRowView(i), 2)
+	}
+	far := farScores * slices.Sorted(slices.Values(length))[len(w)/2]
+	for i, v := range length {
+		if v > far {
+			w[i] *= far / v
+		}
+	}
+}
+
+// scaleRows multiplies rows by weights.
+func scaleRows(y *mat.Dense, w []float64) {
+	for i, v := range w {
+		floats.Scale(v, y.RawRowView(i))
+	}
+}
+
+// orthogonal returns an orthonormal basis of the columns of h, its rows scaled by w; nil where they
+// vanish.
+func orthogonal(h *mat.Dense, w []float64) *mat.Dense {
+	scaleRows(h, w)
+	_, q := h.Dims()
+	e := dense.NewSymmetricEigen(q)
+	n := len(w)
+	dense.AddProduct(e.A, h.RawMatrix().Data, h.RawMatrix().Data, n, q, q)
+	if !e.Factorize() {
+		return nil
+	}
+	largest := e.Values[q-1]
+	if !(largest > leastProducts*float64(n)) {
+		return nil
+	}
+	var basis []float64
+	count := 0
+	for k := q - 1; k >= 0 && e.Values[k] > leastProducts*largest; k-- {
+		for i := range q {
+			basis = append(basis, e.A[i*q+k]/math.Sqrt(e.Values[k]))
+		}
+		count++
+	}
+	var out mat.Dense
+	out.Mul(h, mat.NewDense(count, q, basis).T())
+	return &out
+}
+
+// totalProbability returns that of a sum of squares of C = Q'Y at least as large where the signs of
+// rows are drawn: the upper tail of the gamma distribution of the same mean and variance, which with
+// p_i = vec(q_i y_i') and G = sum_i p_i p_i' are trace G and 2 (|G|^2 - sum_i |p_i|^4).
+//
+// Source: F. Satterthwaite, An approximate distribution of estimates of variance components,
+// Biometrics Bulletin 2 (1946).
+func totalProbability(c *correlation) float64 {
+	n, a := c.q.Dims()
+	_, b := c.y.Dims()
+	p, single := make([]float64, n*a*b), 0.0
+	for i := range n {
+		row := p[i*a*b : (i+1)*a*b]
+		for j, v := range c.q.RawRowView(i) {
+			floats.ScaleTo(row[j*b:(j+1)*b], v, c.y.RawRowView(i))
+		}
+		square := floats.Dot(row, row)
+		single += square * square
+	}
+	g := make([]float64, a*b*a*b)
+	dense.AddProduct(g, p, p, n, a*b, a*b)
+	var mean float64
+	for j := range a * b {
+		mean += g[j*a*b+j]
+	}
+	variance := 2 * (floats.Dot(g, g) - single)
+	if !(mean > 0) || !(variance > dense.Negligible*mean*mean) {
+		return 1
+	}
+	square := mat.Norm(c.qy, 2)
+	return mathext.GammaIncRegComp(mean*mean/variance, square*square*mean/variance)
+}
+
+// directions returns the number of singular values of Q'Y that are above the largest of most draws of
+// signs, each in the directions that those before it leave: strong curvature is no noise for
+// weak.
+func directions(c *correlation, seed uint64) int {
+	n, a := c.q.Dims()
+	_, b := c.y.Dims()
+	rng := rand.New(rand.NewPCG(seed, 0x7369676e))
+	signed, turned := mat.DenseCopyOf(c.q), new(mat.Dense)
+	turned.Mul(c.y, c.v)
+	draws := make([]*mat.Dense, signDraws)
+	for k := range draws {
+		for i := range n {
+			if rng.Uint64()&1 == 0 {
+				floats.Scale(-1, signed.RawRowView(i))
+			}
+		}
+		draws[k] = new(mat.Dense)
+		draws[k].Mul(signed.T(), turned)
+	}
+	largest := make([]float64, signDraws)
+	for count, value := range c.values {
+		for k, draw := range draws {
+			largest[k] = topSingularValue(draw.Slice(0, a, count, b))
+		}
+		slices.Sort(largest)
+		if !(value > largest[signRank]) {
+			return count
+		}
+	}
+	return len(c.values)
+}
+
+// topSingularValue is the largest of a matrix.
+func topSingularValue(c mat.Matrix) float64 {
+	a, b := c.Dims()
+	var gram mat.Dense
+	if a < b {
+		gram.Mul(c, c.T())
+	} else {
+		gram.Mul(c.T(), c)
+	}
+	e := dense.NewSymmetricEigen(min(a, b))
+	copy(e.A, gram.RawMatrix().Data)
+	if !e.Factorize() {
+		return math.Inf(1)
+	}
+	return math.Sqrt(math.Max(e.Values[min(a, b)-1], 0))
+}
+
+// Slope compares the curvature that a sheet draws with what the rows show.
+type Slope struct {
+	// Slope is sum drawn seen / sum drawn^2: 1 where the rows bend as the sheet does, about 0
+	// where it folds. Z is the sum over its standard error.
+	Slope, Z float64
+	// Share is the part of the variance off the plane, in the directions that bend, that the
+	// curvature drawn explains, at least 0.
+	Share float64
+}
+
+// SlopeOf predicts V'(x - c) of rows, of which no entry is missing, by Theta'h(U'(x - c)), each beyond what is
+// linear in U'(x - c). axes are the rows of U' and V', (d + s) x D, bend is Theta, d(d+1)/2 x s.
+func SlopeOf(x rows.Data, c, axes, bend []float64, d int) Slope {
+	x = Sample(x)
+	m := len(axes) / x.D
+	a, seen := mat.NewDense(x.N, d, nil), mat.NewDense(x.N, m-d, nil)
+	x.EachProduct(c, axes, nil, nil, func(i int, z []float64) {
+		copy(a.RawRowView(i), z[:d])
+		copy(seen.RawRowView(i), z[d:])
+	})
+	var drawn mat.Dense
+	drawn.Mul(products(a), mat.NewDense(d*(d+1)/2, m-d, bend))
+	s := &Scores{weights: rows.Shares(x.Weights, x.N)}
+	s.residuals(&drawn, a)
+	s.residuals(seen, a)
+	both := make([]float64, x.N)
+	var drawnSquares, seenSquares float64
+	for i, w := range s.weights {
+		p, y := drawn.RawRowView(i), seen.RawRowView(i)
+		both[i] = w * floats.Dot(p, y)
+		drawnSquares += w * floats.Dot(p, p)
+		seenSquares += w * floats.Dot(y, y)
+	}
+	sum := floats.Sum(both)
+	deviation := math.Sqrt(math.Max(floats.Dot(both, both)-sum*sum/float64(x.N), 0))
+	if !(drawnSquares > 0) || !(seenSquares > 0) || !(deviation > 0) {
+		return Slope{}
+	}
+	return Slope{
+		Slope: sum / drawnSquares, Z: sum / deviation,
+		Share: math.Max(0, sum) * math.Max(0, sum) / (drawnSquares * seenSquares),
+	}
+}

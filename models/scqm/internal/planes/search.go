@@ -1,0 +1,122 @@
+package planes
+
+import (
+	"cmp"
+	"context"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/internal/dense"
+	"github.com/scqm/scqm/manifolds"
+	"github.com/scqm/scqm/solvers"
+)
+
+const (
+	// rowsPerFeature is the least number of rows for each feature of the regression.
+	rowsPerFeature = 3
+	// planeStarts planes run for heatIterations, the best finalists of them on to planeIterations.
+	planeStarts, heatIterations, finalists, planeIterations = 12, 6, 6, 60
+	planeTolerance                                          = 1e-3
+	// samePlane is the squared cosine between planes, relative to d, from which they are the same.
+	samePlane = 0.99
+)
+
+// run is a plane of the search, m x d with orthonormal columns.
+type run struct {
+	u             []float64
+	cost, squares float64
+}
+
+// Search returns planes from which regressions predict the scores along m axes best, the principal one
+// among them, by ascending sum of squares. Where the rows are too few there is no other.
+func (s *Scores) Search(ctx context.Context, m, d int, seed uint64) ([]*Plane, error) {
+	m = min(m, s.k)
+	principal := make([]float64, m*d)
+	for j := range d {
+		principal[j*d+j] = 1
+	}
+	r := newRegression(s.leading(m), s.shares, m, d)
+	list := []run{{u: principal, squares: r.sumOfSquares(principal, s.scale)}}
+	if len(s.few) >= rowsPerFeature*features(d) && m > d {
+		list = append(list, s.otherPlanes(ctx, r, principal, seed)...)
+	}
+	var planes []*Plane
+	for k, v := range list {
+		if p := s.plane(v, m, d); p != nil && (k == 0 || !alike(list[:k], v.u, m, d)) {
+			p.Principal = k == 0
+			planes = append(planes, p)
+		}
+	}
+	slices.SortStableFunc(planes, func(a, b *Plane) int { return cmp.Compare(a.Squares, b.Squares) })
+	return planes, ctx.Err()
+}
+
+// otherPlanes minimises from the principal plane and random ones.
+func (s *Scores) otherPlanes(ctx context.Context, r *regression, principal []float64, seed uint64) []run {
+	rng := rand.New(rand.NewPCG(seed, 1))
+	var list []run
+	for k := range planeStarts {
+		from := slices.Clone(principal)
+		if k > 0 {
+			manifolds.NewGrassmann(r.m, r.d).Rand(from, rng)
+		}
+		list = append(list, r.run(ctx, from, heatIterations))
+	}
+	slices.SortStableFunc(list, func(a, b run) int { return cmp.Compare(a.cost, b.cost) })
+	list = list[:finalists]
+	for k := range list {
+		list[k] = r.run(ctx, list[k].u, planeIterations)
+		list[k].squares = r.sumOfSquares(list[k].u, s.scale)
+	}
+	return list
+}
+
+// leading returns the first m whitened scores of the rows that planes are found from.
+func (s *Scores) leading(m int) []float64 {
+	y := make([]float64, 0, len(s.few)*m)
+	for _, i := range s.few {
+		y = append(y, s.y[i*s.k:i*s.k+m]...)
+	}
+	return y
+}
+
+// run minimises from a plane; where that fails, the plane is as it was.
+func (s *regression) run(ctx context.Context, from []float64, iterations int) run {
+	out, err := framework.Solve(ctx, s, framework.Point{from}, solvers.LBFGS{}, framework.Options{
+		MaxIterations: iterations, Tolerance: planeTolerance, FirstOrder: true,
+	})
+	if err != nil || out == nil {
+		cost, _ := s.Evaluate(nil, framework.Point{from})
+		return run{u: from, cost: cost}
+	}
+	return run{u: out.Point[0], cost: out.Cost}
+}
+
+// alike reports whether a plane is one of a list.
+func alike(list []run, u []float64, m, d int) bool {
+	c := make([]float64, d*d)
+	return slices.ContainsFunc(list, func(a run) bool {
+		clear(c)
+		dense.AddProduct(c, a.u, u, m, d, d)
+		return floats.Dot(c, c) > samePlane*float64(d)
+	})
+}
+
+// plane returns that of the scores t = U'y: in units of the scores its axes are those of the
+// coefficients, as y are the scores over scale. It is nil where they span no plane.
+func (s *Scores) plane(r run, m, d int) *Plane {
+	p := &Plane{turn: make([]float64, s.k*s.k), d: d, Squares: r.squares}
+	for j := range d {
+		for i := range m {
+			p.turn[j*s.k+i] = r.u[i*d+j] / s.scale[i]
+		}
+	}
+	if !dense.OrthonormalizeRows(p.turn[:d*s.k], s.k) {
+		return nil
+	}
+	dense.CompleteRows(p.turn, d, s.k)
+	return p
+}
