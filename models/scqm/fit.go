@@ -81,6 +81,9 @@ func (r *request) fit(ctx context.Context) (*Fit, error) {
 	limits := c.options(x, solver)
 	limits.FirstOrder = limits.FirstOrder || p.published
 	p.limits = limits
+	if err := p.settlePrior(ctx, starts, solver, limits); err != nil {
+		return nil, fitError(p.attribute(err, starts, nil), true)
+	}
 	run, note, failure := p.minimizeAll(ctx, starts, solver, r.axes.first(limits))
 	failure = p.attribute(failure, starts, run)
 	if r.axes != nil && run != nil && failure == nil {

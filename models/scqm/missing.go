@@ -20,9 +20,9 @@ import (
 // with the curvature penalty as ever. A row with few entries is met by many tau, one
 // with less than d by a whole curve or surface of them. So tau of rows with missing
 // entries has a Gaussian prior: P_i = s^2 S^-1 for squared_l2, with s^2 the variance of
-// the noise of an entry and S the covariance of tau, both those of the start; for
-// other losses the mean loss of an entry takes the place of s^2. Rows without missing
-// entries have P_i = 0, so that complete data are fitted as ever.
+// the noise of an entry and S the covariance of tau, both those of the fit itself, see
+// settlePrior; for other losses the mean loss of an entry takes the place of s^2. Rows
+// without missing entries have P_i = 0, so that complete data are fitted as ever.
 //
 // Source: M. Tipping, C. Bishop, Probabilistic principal component analysis, Journal of
 // the Royal Statistical Society B 61 (1999), of which this is the most likely tau.
@@ -98,6 +98,9 @@ func (p *Problem) describeMissing(c Config, m *Model, x framework.Point) *Missin
 	if !c.IgnoreMissing {
 		return nil
 	}
+	if p.Prior == nil && p.setPrior(x) != nil { // for rows that are placed later
+		p.Prior = nil
+	}
 	f := p.NewSheet()
 	f.Load(x[BlockC], x[BlockQ], x[BlockTheta])
 	before := make([]float64, f.D*f.Latent)
@@ -108,23 +111,20 @@ func (p *Problem) describeMissing(c Config, m *Model, x framework.Point) *Missin
 	}
 }
 
-// setPrior chooses the prior of rows with missing entries at a start. It is not flat:
-// there curvature would count as noise.
-func (p *Problem) setPrior(start framework.Point) error {
+// setPrior sets the prior of rows with missing entries to that of the noise and the
+// covariance of tau at a point. The point is not flat: there curvature would count as noise.
+func (p *Problem) setPrior(at framework.Point) error {
 	x, d := *p.Data(), p.Shape().Latent
-	if !x.Missing {
-		return nil
-	}
-	cost, err := p.Evaluate(nil, start)
+	cost, err := p.Evaluate(nil, at)
 	if err != nil {
 		return err
 	}
-	cost -= p.Penalty(nil, start[BlockTheta])
+	cost -= p.Penalty(nil, at[BlockTheta]) + p.PriorPenalty(at)
 	// The parameters take their share of the residuals, and at most nine tenths.
 	entries := float64(x.Observed())
 	free := math.Max(entries-float64(x.N*d+x.D*(1+p.Shape().M)), entries/10)
 	noise := cost / x.TotalWeight() * (float64(x.N) / free)
-	p.Prior = priorOf(start[BlockTau], x, d, noise)
+	p.Prior = priorOf(at[BlockTau], x, d, noise)
 	if !(framework.Point{p.Prior}).Finite() {
 		return fmt.Errorf("scqm: the noise overflows at the scale of the data; rescale them: %w", ErrInput)
 	}

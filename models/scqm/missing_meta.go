@@ -14,8 +14,7 @@ type MissingMeta struct {
 	// Entries is the number of those that were missing, equal rows counted once.
 	Entries int `json:"entries"`
 	// Prior is the symmetric matrix P, d x d, row by row, of which tau'P tau is in the
-	// loss of rows with missing entries, and in Meta.Penalty; empty where there were
-	// none.
+	// loss of rows with missing entries, and in Meta.Penalty.
 	Prior []float64 `json:"prior,omitempty"`
 }
 

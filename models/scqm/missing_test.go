@@ -152,6 +152,37 @@ func TestMissingEntriesAreFound(t *testing.T) {
 	}
 }
 
+// A fit to part of the entries is no farther from these than the surface that they were
+// drawn from, and finds the others about as well as the noise allows.
+func TestMissingFitsReachTheSurface(t *testing.T) {
+	clean, x := bowl(21, 300, 5, 0), bowl(21, 300, 5, 0)
+	rng := rand.New(rand.NewPCG(21, 6))
+	for k := range x.X {
+		x.X[k] += 0.02 * rng.NormFloat64()
+	}
+	for _, part := range []float64{0.1, 0.2, 0.4} {
+		y := hide(x, 22, part)
+		var truth float64
+		for k, v := range y.X {
+			if v == v {
+				truth += (v - clean.X[k]) * (v - clean.X[k])
+			}
+		}
+		fit := learn(t, y, Config{Latent: 2, Loss: losses.SquaredL2(), Ridge: 1e-3, IgnoreMissing: true})
+		assert.Less(t, fit.Model.Meta.Objective, truth, "%g hidden", part)
+	}
+}
+
+// A model of complete rows that ignores missing entries places rows with gaps among those
+// that it was fitted to.
+func TestMissingRowsAfterACompleteFit(t *testing.T) {
+	x := bowl(23, 300, 5, 0.02)
+	fit := learn(t, x, Config{Latent: 2, Loss: losses.SquaredL2(), Ridge: 1e-3, IgnoreMissing: true})
+	y := hide(bowl(24, 500, 5, 0.02), 25, 0.8)
+	images := impute(t, fit.Model, y)
+	assert.Less(t, floats.Norm(images, math.Inf(1)), 1.5*floats.Norm(x.X, math.Inf(1)))
+}
+
 // Fits of complete data are those without the policy, to the last bit.
 func TestMissingPolicyLeavesCompleteDataAlone(t *testing.T) {
 	x := bowl(5, 60, 5, 0.1)

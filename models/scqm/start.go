@@ -45,6 +45,8 @@ type starts struct {
 	// follow. enough is how many are to run to the end, unless the best folds; 0 for no such number.
 	given  [][]float64
 	enough int
+	// settled is start 0 where entries are missing, see settlePrior; nil before.
+	settled framework.Point
 }
 
 // newStarts finds the principal components and sets the penalty, which is that
@@ -85,6 +87,9 @@ func (p *Problem) newStarts(c Config, t *trial) (*starts, error) {
 // point returns start number k; see [trial.starts].
 func (s *starts) point(k int) (framework.Point, error) {
 	p := s.p
+	if k == 0 && s.settled != nil {
+		return s.settled.Clone(), nil
+	}
 	at, axes := s.first, s.axes(k)
 	if s.first = nil; at == nil || &axes[0] != &s.pc.Axes[0] {
 		var err error

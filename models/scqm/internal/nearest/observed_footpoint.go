@@ -14,8 +14,8 @@ import (
 //
 //	(z - y)'M(z - y),   M = Q_A'Q_A,   M y = Q_A'(x - c)_A,
 //
-// a problem in R^m that no longer involves D; see [Quadratic]. The prior is a part of
-// M, as z begins with tau.
+// a problem in R^m that no longer involves D; see [Quadratic]. The prior of the loss has
+// no part in it, as its unit is that of another loss.
 // Places are looked for from the origin, from the least squares solution of the
 // flat sheet, and from the footpoints of the row completed by these.
 type observedFootpoint struct {
@@ -44,8 +44,8 @@ func newObservedFootpoint(f *sheet.Sheet) *observedFootpoint {
 // places are unique where the entries leave them open.
 const minPrior = 1e-10
 
-// load takes a row and a prior in the unit of the squared distance.
-func (p *observedFootpoint) load(x []float64, prior Prior) {
+// load takes a row.
+func (p *observedFootpoint) load(x []float64) {
 	f, q := p.f, p.newton
 	q.Reload()
 	clear(q.Metric)
@@ -62,18 +62,14 @@ func (p *observedFootpoint) load(x []float64, prior Prior) {
 			}
 		}
 	}
-	d := f.Latent
-	for i := range d {
+	for i := range f.Latent {
 		q.Metric[i*f.M+i] += minPrior
-		if prior != nil {
-			floats.Add(q.Metric[i*f.M:i*f.M+d], prior[i*d:(i+1)*d])
-		}
 	}
 }
 
 // find returns the places found, the nearest first.
-func (p *observedFootpoint) find(x []float64, prior Prior) [][]float64 {
-	p.load(x, prior)
+func (p *observedFootpoint) find(x []float64) [][]float64 {
+	p.load(x)
 	p.minima, p.values = p.minima[:0], p.values[:0]
 	f := p.f
 	// The flat sheet: M_UU tau = U_A'(x - c)_A.

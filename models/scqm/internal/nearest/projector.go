@@ -153,7 +153,7 @@ func (p *Projector) projectPartial(ctx context.Context, out, x []float64) error 
 		p.partial.Missing, p.partial.LastStep = p.Missing, p.LastStep
 		p.partial.observed = newObservedFootpoint(p.f)
 	}
-	starts := p.partial.observed.find(x, p.Missing.Prior)
+	starts := p.partial.observed.find(x)
 	if len(starts) == 0 {
 		starts = [][]float64{make([]float64, p.f.Latent)}
 	}

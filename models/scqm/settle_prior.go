@@ -1,0 +1,60 @@
+package scqm
+
+import (
+	"context"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/scqm/scqm/framework"
+)
+
+const (
+	// weakPrior is the weight of the prior with which settlePrior begins, relative to that of
+	// the start: noise grows to its own from below, but curvature that a strong prior keeps
+	// out of the sheet counts as noise in every later prior, too.
+	weakPrior = 1e-3
+	// leastPrior is the least prior relative to that: exact data have no noise, and without
+	// a prior rows with few entries no place.
+	leastPrior = 1e-6
+	// priorRuns bounds the runs of settlePrior, priorTolerance is their tolerance, and
+	// settledPrior the relative change of the prior at which they end.
+	priorRuns, priorTolerance, settledPrior = 3, 1e-3, 0.05
+)
+
+// settlePrior replaces the prior of the start, whose noise is mostly what the start does
+// not bend by, by that of the noise and the covariance of the sheet that it leads to.
+// Start 0 then is that sheet.
+func (p *Problem) settlePrior(ctx context.Context, s *starts, solver framework.Solver, o framework.Options) error {
+	if p.Prior == nil || p.Shape().S == 0 {
+		return nil
+	}
+	o.Tolerance, o.Observers, o.Checkpoint = max(o.Tolerance, priorTolerance), nil, nil
+	floats.Scale(weakPrior, p.Prior)
+	least := slices.Clone(p.Prior)
+	floats.Scale(leastPrior, least)
+	run, _, err := p.minimizeAll(ctx, s, solver, o)
+	for range priorRuns {
+		if run == nil || err != nil || run.Status == framework.Cancelled {
+			return err
+		}
+		if !p.published {
+			s.settled = run.Point
+			if s.enough > 0 {
+				s.count = 1
+			}
+		}
+		before := p.Prior
+		if err := p.setPrior(run.Point); err != nil {
+			return err
+		}
+		if floats.Norm(p.Prior, 2) < floats.Norm(least, 2) {
+			p.Prior = least
+		}
+		if floats.Distance(before, p.Prior, 2) <= settledPrior*floats.Norm(p.Prior, 2) {
+			return nil
+		}
+		run, err = p.minimize(ctx, run.Point, solver, o)
+	}
+	return err
+}
