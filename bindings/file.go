@@ -9,7 +9,7 @@ import (
 	"github.com/scqm/scqm/models/scqm"
 )
 
-// savedModel is a model with what a file says about it.
+// savedModel is a model with what a file says about it, if Meta is there.
 type savedModel struct {
 	modelSettings
 	Meta json.RawMessage `json:"meta"`
@@ -53,8 +53,8 @@ func (s savedModel) model(j *job, parts []uint64) (*scqm.Model, error) {
 // withLoss puts the model together with the loss, where job is not nil.
 func (s savedModel) withLoss(j *job, parts []uint64) (*scqm.Model, error) {
 	m, err := s.build(j, parts, s.Rows)
-	if err != nil {
-		return nil, err
+	if err != nil || s.Meta == nil {
+		return m, err
 	}
 	if err := json.Unmarshal(s.Meta, &m.Meta); err != nil {
 		return nil, fmt.Errorf("meta: %w: %w", err, framework.ErrInvalid)

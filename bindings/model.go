@@ -77,6 +77,8 @@ func (s modelSettings) build(j *job, parts []uint64, rows int64) (*scqm.Model, e
 //	transform    rows of length D to their coordinates tau
 //	reconstruct  coordinates tau to rows f(tau)
 //	project      rows of length D to the nearest rows of the sheet
+//	impute       rows of length D to these with their missing entries filled, each followed by
+//	             the standard deviations of scqm.Imputation; takes meta, and rows of tau, as [StartSave]
 //	losses       rows of length D to the losses of their projections, one each
 //	report       rows of length D to their projections, each followed by residual,
 //	             min_eigenvalue, certified (1, 0, or -1 where the loss does not tell), parts
@@ -90,7 +92,7 @@ func StartMap(number int64, act, settings string, parts, x uint64, rows int64, o
 		if !ok {
 			return 0, fmt.Errorf("no act %q: %w", act, framework.ErrInvalid)
 		}
-		var s modelSettings
+		var s savedModel
 		if err := decode(settings, &s); err != nil {
 			return 0, err
 		}
@@ -98,13 +100,13 @@ func StartMap(number int64, act, settings string, parts, x uint64, rows int64, o
 		if err != nil {
 			return 0, err
 		}
-		from, to, err := a.arrays(s, x, rows, out)
+		from, to, err := a.arrays(s.modelSettings, x, rows, out)
 		if err != nil {
 			return 0, err
 		}
 		addresses = append([]uint64(nil), addresses...)
 		return begin(number, act, s.brief(rows), func(j *job) (any, error) {
-			m, err := s.build(j, addresses, 0)
+			m, err := s.withLoss(j, addresses)
 			if err != nil {
 				return nil, err
 			}
@@ -141,6 +143,9 @@ func singleton(_ modelSettings) int64 { return 1 }
 // described is the length of a projected row with its report.
 func described(s modelSettings) int64 { return s.D + reportColumns }
 
+// imputed is the length of a filled row with its standard deviations.
+func imputed(s modelSettings) int64 { return 2 * s.D }
+
 func rowsOf(m *scqm.Model, x []float64) scqm.Data {
 	return scqm.Data{N: len(x) / m.D, D: m.D, X: x}
 }
@@ -155,6 +160,7 @@ var acts = map[string]act{
 	"project": {ambient, ambient, func(j *job, m *scqm.Model, x []float64, threads int) ([]float64, error) {
 		return m.Project(j.ctx, rowsOf(m, x), threads)
 	}},
+	"impute": {ambient, imputed, imputation},
 	"report": {ambient, described, projectionReport},
 	"losses": {ambient, singleton, projectionLosses},
 	"parts": {latent, ambient, func(_ *job, m *scqm.Model, x []float64, _ int) ([]float64, error) {
@@ -196,6 +202,19 @@ func projectionReport(j *job, m *scqm.Model, x []float64, threads int) ([]float6
 			certified = truth(r.Certified)
 		}
 		out = append(append(out, p.X[i*m.D:(i+1)*m.D]...), r.Residual, r.MinEigenvalue, certified, float64(r.Parts), r.Second)
+	}
+	return out, nil
+}
+
+// imputation returns rows with their missing entries filled, with the standard deviations.
+func imputation(j *job, m *scqm.Model, x []float64, threads int) ([]float64, error) {
+	filled, err := m.Impute(j.ctx, rowsOf(m, x), threads)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]float64, 0, 2*len(x))
+	for i := range len(x) / m.D {
+		out = append(append(out, filled.X[i*m.D:(i+1)*m.D]...), filled.Std[i*m.D:(i+1)*m.D]...)
 	}
 	return out, nil
 }

@@ -49,6 +49,15 @@ func TestFitIgnoresMissingEntries(t *testing.T) {
 	require.NoError(t, err)
 	assert.InDelta(t, -0.95, a, 0.05)
 	assert.InDelta(t, 0.9025, b, 0.05)
+
+	full := strings.Split(strings.TrimSpace(succeed(t, "impute", p.path("m.npz"), data)), "\n")
+	require.Len(t, full, 41)
+	assert.Equal(t, "a,b,c", full[0])
+	_, err = fmt.Sscanf(full[2], "%g,%g,%g", &a, &b, &c)
+	require.NoError(t, err)
+	assert.InDelta(t, -0.95, a, 0.05)
+	assert.Equal(t, -0.95*-0.95, b)
+	assert.Equal(t, -2.9, c)
 }
 
 func TestMissingEntriesAreRefused(t *testing.T) {

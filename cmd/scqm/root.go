@@ -57,7 +57,7 @@ func rootCommand() *cobra.Command {
 	})
 	root.SetHelpCommand(helpCommand())
 	root.AddCommand(
-		fitCommand(), transformCommand(), reconstructCommand(), projectCommand(), influenceCommand(), reportCommand(), meanCommand(),
+		fitCommand(), transformCommand(), reconstructCommand(), projectCommand(), imputeCommand(), influenceCommand(), reportCommand(), meanCommand(),
 		denoiseCommand(), methodsCommand(), lossesCommand(), pluginCommand(), solversCommand(),
 		suggestCommand(), experimentCommand(), demoCommand(), benchCommand(), versionCommand(),
 	)

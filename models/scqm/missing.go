@@ -11,6 +11,7 @@ import (
 	"github.com/scqm/scqm/losses"
 	"github.com/scqm/scqm/models/rows"
 	"github.com/scqm/scqm/models/scqm/internal/nearest"
+	"github.com/scqm/scqm/models/scqm/internal/sheet"
 )
 
 // Missing entries have no weight: the objective is
@@ -84,7 +85,7 @@ func (m *Model) forComplete(x Data, act string) (*Model, error) {
 	}
 	for i := range x.N {
 		if rows.Incomplete(x.Row(i)) {
-			return nil, fmt.Errorf("scqm: entries of row %d are missing, and %s takes complete rows; impute them first (transform, then reconstruct): %w", x.First+i, act, ErrInput)
+			return nil, fmt.Errorf("scqm: entries of row %d are missing, and %s takes complete rows; impute them first: %w", x.First+i, act, ErrInput)
 		}
 	}
 	by := *m
@@ -120,15 +121,18 @@ func (p *Problem) setPrior(at framework.Point) error {
 		return err
 	}
 	cost -= p.Penalty(nil, at[BlockTheta]) + p.PriorPenalty(at)
-	// The parameters take their share of the residuals, and at most nine tenths.
-	entries := float64(x.Observed())
-	free := math.Max(entries-float64(x.N*d+x.D*(1+p.Shape().M)), entries/10)
-	noise := cost / x.TotalWeight() * (float64(x.N) / free)
+	noise := cost / x.TotalWeight() * (float64(x.N) / freeEntries(float64(x.Observed()), x.N, p.Shape()))
 	p.Prior = priorOf(at[BlockTau], x, d, noise)
 	if !(framework.Point{p.Prior}).Finite() {
 		return fmt.Errorf("scqm: the noise overflows at the scale of the data; rescale them: %w", ErrInput)
 	}
 	return nil
+}
+
+// freeEntries is the number of entries less the share of the parameters of a fit of n rows
+// in the residuals, which is nine tenths at most.
+func freeEntries(entries float64, n int, s sheet.Shape) float64 {
+	return math.Max(entries-float64(n*s.Latent+s.D*(1+s.M)), entries/10)
 }
 
 // priorOf returns noise times the inverse of the covariance of tau, in which variances

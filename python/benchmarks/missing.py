@@ -63,7 +63,7 @@ def complete(Y: Array, d: int) -> Array:
     model = scqm.SCQM(
         d, loss="squared_l2", linear=True, missing="ignore", tol=1e-4, max_iter=300
     )
-    return model.fit(Y).project(Y)
+    return model.fit(Y).impute(Y)
 
 
 def errors(X: Array, d: int, masks: int) -> dict[str, float]:

@@ -136,7 +136,7 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
         "huber", which is taken entry by entry, or a plugin or a loss of your own
         that is separable. The coordinates of a row with missing entries have a
         Gaussian prior, as wide as those of all rows, so that few entries place it
-        too. :meth:`project` of the rows of the fit completes them.
+        too. :meth:`impute` fills the entries that are missing.
     max_iter : int, optional
         Most iterations.
     tol : float, optional
@@ -595,6 +595,60 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
             second=second,
         )
         return like(X, both[:, :D].copy()), report
+
+    @overload
+    def impute(
+        self, X: npt.ArrayLike, *, return_std: Literal[False] = False
+    ) -> Array: ...
+
+    @overload
+    def impute(
+        self, X: npt.ArrayLike, *, return_std: Literal[True]
+    ) -> tuple[Array, Array]: ...
+
+    def impute(
+        self, X: npt.ArrayLike, *, return_std: bool = False
+    ) -> Array | tuple[Array, Array]:
+        """Fill missing entries by their means given the other entries of their rows.
+
+        Where the entries of a row leave its place on the sheet open, the mean is over
+        all places that they allow, by how many learned rows are there;
+        :meth:`project` gives the likeliest place.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, D)
+            Rows, with NaN where entries are missing; the model must have been fitted
+            with ``missing="ignore"``. A row needs at least one entry.
+        return_std : bool, default=False
+            Say how uncertain the filled entries are.
+
+        Returns
+        -------
+        filled : ndarray of shape (n, D)
+            The rows; entries that were there are the same, to the bit.
+        std : ndarray of shape (n, D)
+            Standard deviations of the entries that were missing, of the place on the
+            sheet and of the noise together, and 0 for the others; only if return_std
+            is True.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from scqm import SCQM
+        >>> t = np.linspace(-1, 1, 100)
+        >>> X = np.column_stack([t, t**2])
+        >>> model = SCQM(1, loss="squared_l2", missing="ignore").fit(X)
+        >>> model.impute([[0.5, np.nan]]).round(2)
+        array([[0.5 , 0.25]])
+        """
+        check_is_fitted(self)
+        D = self.components_.shape[1]
+        wanted = check_bool("return_std", return_std)
+        rows = self._seen(X)
+        both = self._model().map("impute", rows, 2 * D, dtype_like(X), fit=True)
+        filled, std = both[:, :D].copy(), both[:, D:].copy()
+        return (filled, std) if wanted else filled
 
     def influence(
         self, X: npt.ArrayLike, sample_weight: npt.ArrayLike | None = None

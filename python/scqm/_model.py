@@ -83,29 +83,33 @@ class Model:
         X: npt.NDArray[Any],
         columns: int,
         dtype: npt.DTypeLike = np.float64,
+        *,
+        fit: bool = False,
     ) -> Array:
         """Send rows through the sheet; the act says what comes out.
 
-        Rows of other types than float64, or in another order, are converted slab by
-        slab, and so are results.
+        With fit the library also knows what the sheet was fitted to. Rows of other
+        types than float64, or in another order, are converted slab by slab, and so are
+        results.
         """
         out = np.empty((len(X), columns), dtype)
         step = max(SLAB // max(X.shape[1], columns), 1)
         for at in range(0, len(X), step):
             to = out[at : at + step]
             made = to if out.dtype == np.float64 else np.empty(to.shape)
-            self._map(act, contiguous(X[at : at + step]), made)
+            self._map(act, contiguous(X[at : at + step]), made, fit)
             if made is not to:
                 to[:] = made
         return out
 
-    def _map(self, act: str, X: Array, out: Array) -> None:
-        parts, keep = self.parts()
+    def _map(self, act: str, X: Array, out: Array, fit: bool) -> None:
+        parts, keep = self.parts(with_tau=fit)
+        settings = self.settings_of_fit() if fit else self.settings()
         with self.job(X, out, parts, *keep) as job:
             job.start(
                 _core.bindings_StartMap,
                 act,
-                json.dumps(self.settings()),
+                json.dumps(settings),
                 address(parts),
                 address(X),
                 len(X),

@@ -212,3 +212,33 @@ def test_failures_of_own_losses_come_through() -> None:
 
     with pytest.raises(KeyError, match="of one entry"):
         SCQM(1, loss=Broken(), missing="ignore").fit(hide(sheet(40))[0])
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_impute_fills_what_is_missing(dtype: type, tmp_path: Path) -> None:
+    X: np.ndarray = sheet().astype(dtype)
+    Y, hidden = hide(X)
+    Y = Y.astype(dtype)
+    model = SCQM(1, loss="squared_l2", ridge=1e-3, missing="ignore").fit(Y)
+    filled, std = model.impute(Y, return_std=True)
+    assert filled.dtype == dtype
+    assert (filled[~hidden] == X[~hidden]).all()
+    assert error(filled, X, hidden) < error(model.project(Y), X, hidden)
+    assert (std[hidden] > 0.01).all()
+    assert (std[~hidden] == 0).all()
+    assert np.mean(((filled - X)[hidden] / std[hidden]) ** 2) < 2
+    assert (model.impute(Y) == filled).all()
+    model.save(tmp_path / "model.npz")
+    assert (scqm.load(tmp_path / "model.npz").impute(Y) == filled).all()
+
+
+def test_impute_refuses_rows_that_it_cannot_fill() -> None:
+    X = sheet()
+    Y, _ = hide(X)
+    plain = SCQM(1, loss="squared_l2").fit(X)
+    assert (plain.impute(X) == X).all()
+    with pytest.raises(ValueError, match="NaN"):
+        plain.impute(Y)
+    model = SCQM(1, loss="squared_l2", missing="ignore").fit(Y)
+    with pytest.raises(scqm.exceptions.InputError, match="no entry"):
+        model.impute(np.full((1, X.shape[1]), np.nan))
