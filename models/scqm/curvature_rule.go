@@ -2,8 +2,10 @@ package scqm
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/internal/dense"
@@ -84,7 +86,8 @@ func (c Config) ruled() bool {
 
 // trial is the evidence on the curvature of a fit, and the planes from which it may start.
 type trial struct {
-	sample   Data            // rows without missing entries
+	sample   Data            // rows, with entries in place of missing ones
+	given    Data            // the same, as they are
 	scores   *planes.Scores  // nil where the rows span no more than d dimensions
 	found    []*planes.Plane // by ascending sum of squares, the principal one among them
 	evidence planes.Evidence // off the first
@@ -105,11 +108,15 @@ func newTrial(ctx context.Context, sample Data, d, s int, seed uint64) (*trial, 
 	return t, nil
 }
 
-// columns are those of the rule, with so many that there is room for.
+// columns are those of the rule, with so many that there is room for. Entries in place of missing ones
+// show less than all directions.
 func (t *trial) columns(room int) curvatures {
 	s := min(max(t.evidence.S, 1), room)
-	if t.evidence.P > curvatureLevel {
+	switch {
+	case t.evidence.P > curvatureLevel:
 		s = 0
+	case t.given.Missing:
+		s = room
 	}
 	return curvatures{fitted: s, requested: s}
 }
@@ -149,12 +156,16 @@ func (r *request) putOnTrial(ctx context.Context) error {
 	if published || r.columns.fitted == 0 {
 		return nil
 	}
-	sample, err := completeSample(ctx, r.data, c.Latent, c.Loss)
+	given := planes.Sample(r.data)
+	sample, err := completed(ctx, given, c.Latent, c.Loss)
 	if err != nil {
 		return err
 	}
-	if r.trial, err = newTrial(ctx, sample, c.Latent, r.columns.fitted, c.Seed); err != nil || !c.ruled() {
+	if r.trial, err = newTrial(ctx, sample, c.Latent, r.columns.fitted, c.Seed); err != nil {
 		return err
+	}
+	if r.trial.given = given; !c.ruled() {
+		return nil
 	}
 	r.columns = r.trial.columns(r.columns.fitted)
 	if note := c.overfits(r.data, r.columns.fitted); note != "" {
@@ -163,10 +174,9 @@ func (r *request) putOnTrial(ctx context.Context) error {
 	return nil
 }
 
-// completeSample returns some of the rows with entries in place of missing ones.
-func completeSample(ctx context.Context, x Data, d int, loss framework.Loss) (Data, error) {
-	sample := planes.Sample(x)
-	whole, err := rows.Complete(ctx, sample, d, 1)
+// completed returns rows with entries in place of missing ones.
+func completed(ctx context.Context, x Data, d int, loss framework.Loss) (Data, error) {
+	whole, err := rows.Complete(ctx, x, d, 1)
 	if err == nil && forWrongEntries(loss) {
 		whole = rows.DrawnIn(whole, drawnTo)
 	}
@@ -197,7 +207,9 @@ func (t *trial) judge(ctx context.Context, fit *Fit, c Config, weight float64, a
 	case c.ruled():
 		told.Verdict = Curved
 	}
-	told.measure(fit.Model, t.sample)
+	if err := told.measure(ctx, fit.Model, t); err != nil {
+		return fit, err
+	}
 	var err error
 	if told.Verdict == Curved && !(told.Slope > keptSlope) && fit.Run.Status != framework.Cancelled && !c.Options.OutOfTime() {
 		c.Ridge = math.Max(c.ridge(), math.Max(leastHold, holdPerRow*weight))
@@ -205,23 +217,38 @@ func (t *trial) judge(ctx context.Context, fit *Fit, c Config, weight float64, a
 		var held *Fit
 		if held, err = again(c); held != nil {
 			fit, told.Verdict, told.Ridge = held, Held, c.Ridge
-			told.measure(fit.Model, t.sample)
+			err = errors.Join(err, told.measure(ctx, fit.Model, t))
 		}
 	}
 	fit.Model.Meta.enterCurvature(told)
 	return fit, err
 }
 
-// measure finds the slope of rows on the curvature of a model.
-func (c *CurvatureMeta) measure(m *Model, x Data) {
+// measure finds the slope of rows on the curvature of a model. Missing entries are those of the
+// model: from entries without curvature rows would show less than they have.
+func (c *CurvatureMeta) measure(ctx context.Context, m *Model, t *trial) error {
 	if c.S == 0 {
-		return
+		return nil
+	}
+	x := t.sample
+	if t.given.Missing {
+		y, err := m.Project(ctx, t.given, 1)
+		if err != nil {
+			return err
+		}
+		x.X = slices.Clone(t.given.X)
+		for k, v := range x.X {
+			if v != v {
+				x.X[k] = y[k]
+			}
+		}
 	}
 	axes := make([]float64, (m.Latent+m.Curvature)*m.D)
 	dense.Transpose(axes, m.U, m.D, m.Latent)
 	dense.Transpose(axes[m.Latent*m.D:], m.V, m.D, m.Curvature)
 	slope := planes.SlopeOf(x, m.C, axes, m.Theta, m.Latent)
 	c.Slope, c.Share = slope.Slope, slope.Share
+	return nil
 }
 
 // enterCurvature enters what speaks for the curvature, with a warning where a sheet whose curvature is
