@@ -71,7 +71,7 @@ type storedRun struct {
 	Iteration   int
 	Slow        int
 	Examined    int
-	Reassigned  float64
+	ReassignDue float64
 	Counts      Counts
 	Rows        int // of Counts
 	NonFinite   int
@@ -141,7 +141,7 @@ func (r *run) write(w io.Writer, ended ending) error {
 	c := r.options.Checkpoint
 	run := storedRun{
 		Program: c.program(), Solver: r.solver.Name(), Fingerprint: c.Fingerprint,
-		Iteration: r.iteration, Slow: r.slow, Examined: r.examined, Reassigned: r.reassigned,
+		Iteration: r.iteration, Slow: r.slow, Examined: r.examined, ReassignDue: r.reassignDue,
 		Counts: r.evaluator.counts, Rows: r.evaluator.counts.rows,
 		NonFinite: r.evaluator.nonFinite, Elapsed: r.elapsed(), History: r.history,
 		Best: r.best, BestPoint: r.bestPoint, Gradients: gradients{r.lowest, r.bestGradient, r.leastGradient}, State: state.Bytes(), Problem: learned, Ended: ended, Successors: r.successors,
@@ -247,7 +247,7 @@ func (r *run) shaped(x Point) error {
 }
 
 func (r *run) take(s *storedRun, state State) {
-	r.state, r.iteration, r.slow, r.examined, r.reassigned = state, s.Iteration, s.Slow, s.Examined, s.Reassigned
+	r.state, r.iteration, r.slow, r.examined, r.reassignDue = state, s.Iteration, s.Slow, s.Examined, s.ReassignDue
 	r.evaluator.counts, r.evaluator.nonFinite = s.Counts, s.NonFinite
 	r.evaluator.counts.rows = s.Rows
 	r.history, r.best, r.bestPoint = s.History, s.Best, s.BestPoint

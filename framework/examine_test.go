@@ -5,6 +5,7 @@ import (
 	"context"
 	"io"
 	"math"
+	"slices"
 	"testing"
 	"time"
 
@@ -46,6 +47,41 @@ func (p *terrace) Reassign(x framework.Point) (bool, float64, error) {
 }
 
 func (p *terrace) Refute(framework.Point) (string, error) { return p.reason, nil }
+
+// dearTerrace is a terrace whose reassignments take passes, and that counts its own between them.
+type dearTerrace struct {
+	terrace
+	work    float64
+	passes  float64   // of evaluations since the last reassignment
+	between []float64 // reassignments that moved x and the next one
+}
+
+func (p *dearTerrace) Evaluate(grad, x framework.Point) (float64, error) {
+	p.passes++
+	return p.terrace.Evaluate(grad, x)
+}
+
+func (p *dearTerrace) Reassign(x framework.Point) (bool, float64, error) {
+	p.between, p.passes = append(p.between, p.passes), 0
+	moved, _, err := p.terrace.Reassign(x)
+	if moved {
+		x[0][1] = 1 // far from the minimum
+	}
+	return moved, p.work, err
+}
+
+// Between two reassignments there is at least as much work as the first one took.
+func TestReassignmentsAreHalfOfTheWorkAtMost(t *testing.T) {
+	least := func(work float64) float64 {
+		p := &dearTerrace{work: work}
+		res := solve(t, p, slow, framework.Options{MaxIterations: -1, Tolerance: 1e-6, MinRelativeDecrease: -1})
+		require.Greater(t, len(p.between), 2)
+		assert.Less(t, res.Cost, 0.1)
+		return slices.Min(p.between[1:])
+	}
+	assert.Less(t, least(1), 30.0)
+	assert.GreaterOrEqual(t, least(100), 50.0, "an evaluation with its gradient is two passes")
+}
 
 // A run to a larger tolerance is the beginning of one to a smaller tolerance.
 func TestToleranceDoesNotSteer(t *testing.T) {

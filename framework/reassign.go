@@ -35,21 +35,23 @@ func (e *Evaluator) Reassign(x Point) (bool, error) {
 // value to another is worth more iterations.
 func WorthReassigning(from, to float64) bool { return to < from-minGain*math.Abs(from) }
 
-// reassignEvery is the number of passes between two reassignments while they move
-// rows: about as many as the blocks need to follow the rows.
+// reassignEvery is the least number of passes between two reassignments while they move
+// rows: about as many as the blocks need to follow the rows. There are as many at least as the
+// last one took, so that reassignments are at most half of the work.
 const reassignEvery = 20
 
 // reassign begins anew from a better place that a [Reassigner] finds.
 func (r *run) reassign() (bool, error) {
-	x := r.bestPoint.Clone()
-	r.reassigned = 0
+	x, before := r.bestPoint.Clone(), r.evaluator.counts.Passes
+	r.reassignDue = 0
 	moved, err := r.evaluator.Reassign(x)
 	if !moved || err != nil {
 		return false, err
 	}
+	work := r.evaluator.counts.Passes - before
 	moved, err = r.restart(x, minGain*math.Abs(r.best))
 	if moved {
-		r.reassigned = r.evaluator.counts.Passes
+		r.reassignDue = r.evaluator.counts.Passes + max(reassignEvery, work)
 	}
 	return moved, err
 }
@@ -58,7 +60,7 @@ func (r *run) reassign() (bool, error) {
 // moved any: rows follow each other, and it is not worth while to wait until the
 // solver is near a minimum that is left again.
 func (r *run) reassignAgain() (bool, error) {
-	if r.reassigned == 0 || r.evaluator.counts.Passes < r.reassigned+reassignEvery {
+	if r.reassignDue == 0 || r.evaluator.counts.Passes < r.reassignDue {
 		return false, nil
 	}
 	return r.reassign()

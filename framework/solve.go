@@ -75,7 +75,7 @@ type run struct {
 	stationarity []float64 // at the last check
 	slow         int       // iterations in a row without enough decrease
 	examined     int       // thresholds at which the run was examined, see conclude
-	reassigned   float64   // passes at the last reassignment that moved rows, 0 before and after one that did not
+	reassignDue  float64   // passes from which on rows are reassigned again, 0 before a reassignment that moved rows and after one that did not
 	refutation   string    // why the point judged last is no minimum, see Refuter
 	prober       *prober   // made at its first use
 

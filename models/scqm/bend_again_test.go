@@ -45,7 +45,7 @@ func TestBendAgainFindsLowerMinima(t *testing.T) {
 		return run.Cost
 	}
 	var once, again float64
-	for seed := range uint64(4) { // which of them have a lower minimum is a matter of rounding
+	for seed := range uint64(8) { // which of them have a lower minimum is a matter of rounding
 		x := wavyRows(200, 0.2, rand.New(rand.NewPCG(seed+1, 4200)))
 		first, second := cost(x, DefaultRidge, false), cost(x, DefaultRidge, true)
 		assert.LessOrEqual(t, second, first, seed)

@@ -144,19 +144,22 @@ func (p *Footpoint) find(x []float64) int {
 // quartic in one variable: through the origin and a, and through a along each
 // eigenvector of sum_k b_k A_k, the directions in which a sheet can curve
 // towards x on either side of a saddle.
-func (p *Footpoint) search() {
+func (p *Footpoint) search() { p.eachStart(p.try) }
+
+// eachStart calls do for every start.
+func (p *Footpoint) eachStart(do func(tau []float64)) {
 	f, a := p.f, p.Y[:p.f.Latent]
-	p.try(a)
+	do(a)
 	clear(p.base)
 	copy(p.along, a)
-	p.tryLine()
+	p.onLine(do)
 	p.formEigenvectors()
 	copy(p.base, a)
 	for j := range f.Latent {
 		for i := range f.Latent {
 			p.along[i] = p.eigen.A[i*f.Latent+j]
 		}
-		p.tryLine()
+		p.onLine(do)
 	}
 }
 
@@ -170,12 +173,12 @@ func (p *Footpoint) formEigenvectors() {
 	p.eigen.FactorizeOrIdentity()
 }
 
-// tryLine starts from the stationary points of h on the line base + t along.
-func (p *Footpoint) tryLine() {
+// onLine calls do for the stationary points of h on the line base + t along.
+func (p *Footpoint) onLine(do func(tau []float64)) {
 	var roots [3]float64
 	for _, t := range roots[:p.lineRoots(&roots, p.base)] {
 		floats.AddScaledTo(p.start, p.base, t, p.along)
-		p.try(p.start)
+		do(p.start)
 	}
 }
 
@@ -210,12 +213,16 @@ func (p *Footpoint) lineRoots(roots *[3]float64, tau0 []float64) int {
 // try minimises from tau and enters the end point in the list of minima.
 func (p *Footpoint) try(tau []float64) {
 	copy(p.start, tau)
-	value := p.Minimize(p.start, maxSteps, precision)
+	p.enter(p.start, p.Minimize(p.start, maxSteps, precision))
+}
+
+// enter keeps tau, where h is value, if it is among the lowest.
+func (p *Footpoint) enter(tau []float64, value float64) {
 	if math.IsNaN(value) {
 		return
 	}
 	for i := range p.distance {
-		if floats.Distance(p.minima[i], p.start, 2) <= sameFootpoint*floats.Norm(p.start, 2) {
+		if floats.Distance(p.minima[i], tau, 2) <= sameFootpoint*floats.Norm(tau, 2) {
 			return
 		}
 	}
@@ -233,5 +240,5 @@ func (p *Footpoint) try(tau []float64) {
 	last := p.minima[len(p.distance)-1]
 	copy(p.minima[at+1:len(p.distance)], p.minima[at:])
 	p.minima[at] = last
-	copy(last, p.start)
+	copy(last, tau)
 }

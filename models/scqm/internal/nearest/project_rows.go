@@ -13,16 +13,24 @@ import (
 // The result for a row does not depend on the others; see [Projector] for its cost.
 // Known points may be nil. Rows with missing entries are placed as missing says.
 func ProjectRows(ctx context.Context, tau []float64, f *sheet.Sheet, loss framework.Loss, known *Known, x rows.Data, missing Missing, threads int) error {
-	return projectRows(ctx, tau, f, loss, known, x, missing, lastStep, threads)
+	return projectRows(ctx, tau, f, x, Callers(loss, threads), func() *Projector {
+		p := NewProjector(f, loss)
+		p.Known, p.Missing = known, missing
+		return p
+	})
 }
 
-// RelocateRows is ProjectRows to as many digits as a solver that goes on from there needs.
+// RelocateRows is ProjectRows to as many digits as a solver that goes on from there needs, and goes on from tau where
+// that serves.
 func RelocateRows(ctx context.Context, tau []float64, f *sheet.Sheet, loss framework.Loss, x rows.Data, missing Missing, threads int) error {
-	return projectRows(ctx, tau, f, loss, nil, x, missing, settledStep, threads)
+	return projectRows(ctx, tau, f, x, Callers(loss, threads), func() *Projector {
+		p := NewProjector(f, loss)
+		p.Missing, p.LastStep, p.GoesOn = missing, settledStep, true
+		return p
+	})
 }
 
-func projectRows(ctx context.Context, tau []float64, f *sheet.Sheet, loss framework.Loss, known *Known, x rows.Data, missing Missing, precision float64, threads int) error {
-	threads = Callers(loss, threads)
+func projectRows(ctx context.Context, tau []float64, f *sheet.Sheet, x rows.Data, threads int, projector func() *Projector) error {
 	errs := make([]error, max(par.Shards(x.N), min(x.N, threads)))
 	projectors := make([]*Projector, threads) // of the goroutines, as parts can be a few rows
 	par.Do(threads, len(errs), func(id, shard int) {
@@ -30,8 +38,7 @@ func projectRows(ctx context.Context, tau []float64, f *sheet.Sheet, loss framew
 		part := rows.Data{N: hi - lo, D: x.D, X: x.X[lo*x.D : hi*x.D], Missing: x.Missing}
 		p := projectors[id]
 		if p == nil {
-			p = NewProjector(f, loss)
-			p.Known, p.Missing, p.LastStep = known, missing, precision
+			p = projector()
 			projectors[id] = p
 		}
 		errs[shard] = p.Project(ctx, tau[lo*f.Latent:hi*f.Latent], part, x.First+lo)

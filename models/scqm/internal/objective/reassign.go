@@ -11,8 +11,11 @@ import (
 )
 
 const (
-	// reassignPasses is roughly what projecting all rows costs, in passes.
-	reassignPasses = 4
+	// certifyPasses is roughly what it costs to look at all rows and to evaluate them, in passes, and
+	// searchPasses what the search for the nearest point of a row does, in passes over that row: manyStarts
+	// times as much for d > 2 and s > 1, and otherLosses times under losses that are not radial.
+	certifyPasses, searchPasses = 4, 40
+	manyStarts, otherLosses     = 5, 4
 	// nearerBy is the relative decrease of a row's loss below which the row
 	// stays where it is.
 	nearerBy = 1e-9
@@ -22,8 +25,10 @@ const (
 
 // Reassign moves the rows of Tau for which the sheet is nearer elsewhere: a
 // solver finds the nearest point in the valley in which it starts only, and as
-// the sheet bends, that can become the wrong one. It costs about four evaluations.
+// the sheet bends, that can become the wrong one. It costs about four evaluations, and those of rows that
+// are searched for.
 func (p *Objective) Reassign(x framework.Point) (moved bool, passes float64, err error) {
+	p.searched = 0
 	for from := 0; from < p.data.N; from += reassignRows {
 		some, err := p.reassign(x, from, min(from+reassignRows, p.data.N))
 		if err != nil {
@@ -31,7 +36,19 @@ func (p *Objective) Reassign(x framework.Point) (moved bool, passes float64, err
 		}
 		moved = moved || some
 	}
-	return moved, reassignPasses, nil
+	return moved, certifyPasses + p.searchCost(), nil
+}
+
+// searchCost is roughly what the searches of the last reassignment cost, in passes over all rows.
+func (p *Objective) searchCost() float64 {
+	cost := searchPasses * float64(p.searched) / float64(p.data.N)
+	if p.sheet.Latent > 2 && p.sheet.S > 1 {
+		cost *= manyStarts
+	}
+	if _, radial := p.loss.(framework.Radial); !radial {
+		cost *= otherLosses
+	}
+	return cost
 }
 
 // reassign does it for the rows from one number to another. Rows that are certainly nowhere nearer
@@ -76,7 +93,7 @@ func (p *Objective) nearer(part rows.Data, tau, settled []float64) (moved bool, 
 		return false, err
 	}
 	if settled == nil {
-		other = make([]float64, n*d)
+		other = slices.Clone(tau)
 		err = p.project(other, part)
 	} else {
 		err = p.settle(settled, part)
@@ -101,6 +118,7 @@ func (p *Objective) nearer(part rows.Data, tau, settled []float64) (moved bool, 
 
 // project writes the nearest points of the rows of part.
 func (p *Objective) project(tau []float64, part rows.Data) error {
+	p.searched += part.N
 	return nearest.RelocateRows(p.ctx, tau, p.sheet, p.loss, part, nearest.Missing{Loss: p.loss, Prior: p.Prior}, p.threads)
 }
 
@@ -115,6 +133,9 @@ func (p *Objective) settle(tau []float64, part rows.Data) error {
 	}
 	d := p.sheet.Latent
 	some := make([]float64, len(list)*d)
+	for k, i := range list {
+		copy(some[k*d:(k+1)*d], tau[i*d:(i+1)*d])
+	}
 	if err := p.project(some, part.Select(list)); err != nil {
 		return err
 	}
