@@ -33,13 +33,7 @@ import (
 // the norm valleys of the cost rounded so far lead elsewhere.
 //
 // Rows are reassigned ([framework.Reassigner]) before the finish. On a cost with a gradient, whose stages all run, [Newton]
-// takes the place of the inner solver after the second time, where its systems are small. With Retrials all stages run
-// again, with [Newton], from an end that is stationary, as a run that begins there and keeps
-// nothing: the path to the end may have left rows at places that were best for an earlier
-// surface. What ends stationary and lower is taken, and tried in turn, three times at
-// most. The first round of their finish must come below. There are none where rows have no other
-// minima close by or they are not distinct ([framework.Exchanger]), nor where an iteration of Newton's method takes more
-// than 2^23 products.
+// takes the place of the inner solver after the second time, where its systems are small.
 //
 // Runs can be stored where the inner solver is a framework.Restorer.
 //
@@ -74,8 +68,6 @@ type Continuation struct {
 	// that crawl go on with a larger length at once, and the end of such a run is tried by
 	// rounding it again.
 	Early bool
-	// Retrials lets all stages run again from a stationary end, and takes what is lower.
-	Retrials bool
 }
 
 // againTolerance and againLast bound FirstTolerance and Last of the second stages.
@@ -138,11 +130,6 @@ type ContinuationState struct {
 	Second bool
 	// Multipliers are those that the first finish ended with.
 	Multipliers []float64
-	// Retrial is the state of stages that run again from the end, Retried how often they
-	// did. Goal is the cost below which they must come, 0 for none.
-	Retrial *ContinuationState
-	Retried int
-	Goal    float64
 	// Whole says that all stages run, as no finish could begin after the first ones.
 	Whole bool
 
@@ -208,9 +195,6 @@ func (s *ContinuationState) Resume(e *framework.Evaluator) error {
 		if err := s.Finish.Resume(e); err != nil {
 			return err
 		}
-	}
-	if s.Retrial != nil {
-		return s.Retrial.Resume(e)
 	}
 	return nil
 }
@@ -293,7 +277,7 @@ func (a Continuation) Restart(e *framework.Evaluator, state framework.State, x f
 	a = a.withDefaults()
 	s := state.(*ContinuationState)
 	s.Stage, s.Iterations, s.Slow, s.Resting, s.Done, s.Reassigned, s.Returns = a.Begin, 0, 0, 0, false, 0, 0
-	s.Repeated, s.Settles, s.Retrial, s.Retried = 0, false, nil, 0
+	s.Repeated, s.Settles = 0, false
 	if s.Finish != nil {
 		s.over = s.Finish
 	}

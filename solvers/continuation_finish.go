@@ -30,9 +30,6 @@ func (s *ContinuationState) Refute(framework.Point) (string, error) {
 
 // finish does one iteration of the finish, if there is one.
 func (a Continuation) finish(e *framework.Evaluator, s *ContinuationState) error {
-	if s.Retrial != nil {
-		return a.retry(e, s)
-	}
 	if s.Finished {
 		return a.goOn(e, s)
 	}
@@ -45,18 +42,12 @@ func (a Continuation) finish(e *framework.Evaluator, s *ContinuationState) error
 			return err
 		}
 		if !begun {
-			if err := a.withoutFinish(e, s); err != nil || !s.Finished || !s.Done {
-				return err
-			}
-			return a.beginRetrial(e, s)
+			return a.withoutFinish(e, s)
 		}
 	}
 	err := PrimalDual{}.Step(e, s.Finish)
 	if err != nil || !s.Finish.Done {
 		return err
-	}
-	if s.Finished = !(s.Finish.Cost < s.goal()); s.Finished {
-		return nil
 	}
 	if left, err := a.leavesKinks(e, s); left || err != nil {
 		return err
@@ -69,17 +60,13 @@ func (a Continuation) finish(e *framework.Evaluator, s *ContinuationState) error
 	settles := s.Again && a.maySettle(e)
 	more := s.repeats(e) || settles && !s.Settles
 	if s.Finished = s.Finish.Stationary || s.Again && !more || e.Differentiable(); s.Finished {
-		return a.beginRetrial(e, s)
+		return nil
 	}
 	if s.Again {
 		s.Repeated++
 	}
 	if settles && !s.Settles {
-		byEntry, err := e.Exchanges(s.Finish.X, 1)
-		if err != nil {
-			return err
-		}
-		s.Settles, s.Walks = true, len(byEntry) > 0
+		s.Settles, s.Walks = true, e.KinkedByEntry()
 	}
 	s.Entered = s.Finish.Cost
 	s.X.CopyFrom(s.Finish.X)
@@ -94,14 +81,6 @@ func (a Continuation) maySettle(e *framework.Evaluator) bool {
 	newton, ok := a.Inner.(Newton)
 	shape, _ := e.ArrowheadShape()
 	return ok && newton.Straight && shape.Outer <= smallOuter
-}
-
-// goal is the cost below which a run is worth going on with.
-func (s *ContinuationState) goal() float64 {
-	if s.Goal == 0 {
-		return math.Inf(1)
-	}
-	return s.Goal
 }
 
 // maxRepeated bounds the number of times that the second stages and their finish run once
@@ -196,7 +175,7 @@ func (a Continuation) beginFinish(e *framework.Evaluator, s *ContinuationState) 
 			return false, err
 		}
 		if !(residual <= stationaryAt) {
-			finish, from := &PrimalDualState{X: s.X, Cost: s.Cost, Residual: math.Inf(1), Goal: s.Goal}, s.X
+			finish, from := &PrimalDualState{X: s.X, Cost: s.Cost, Residual: math.Inf(1)}, s.X
 			switch {
 			case !s.Again && (a.Early || s.Stage == shortStage && a.shortens(e, s)):
 				from, _ = s.Inner.Iterate()

@@ -38,14 +38,11 @@ import (
 //
 // A stationary end is one of several vertices near each other, and small steps to
 // another one lead up. So trials begin there, rounds from .5 to 2, as a minimum of the
-// rounded cost lies among them, and then rounds from .01, and for some again from .05,
-// from where one inner row is in another place ([framework.Exchanger]). The first lower
+// rounded cost lies among them. The first lower
 // end is the next to be tried, until none is lower by 1e-8 of the cost. A trial is broken
 // off where its dual variables are those of the end that is tried, or its cost no longer
 // promises to come below. Systems of more than 64 outer coordinates, whose iterations take
-// long, have the rounds from .5 and 1, and three from .05 where one inner row is in that place from which
-// the outer coordinates promise to gain most by following it, and none from 2^23 products an iteration on or where the places
-// of rows are not distinct.
+// long, have the rounds from .5 and 1, and none from 2^23 products an iteration on.
 // There are none on a cost with a gradient, and none where the run goes by the first order alone.
 //
 // The iterate is the best point by the cost itself, beginning with the start. The
@@ -154,10 +151,6 @@ type PrimalDualState struct {
 	// cost when it began. Gains counts the trials that ended lower.
 	Trial, Gains int
 	Before       float64
-	// Goal is the cost below which the first round must come for the run to go on, 0 for none.
-	Goal float64
-	// Moves are those that are tried after the rounds from X.
-	Moves []TriedMove
 	// Ended is the cost at the end of the last stage of the round, Factor the last ratio
 	// of two Eps in it.
 	Ended, Factor float64
@@ -557,9 +550,6 @@ func (s *PrimalDualState) endRound(e *framework.Evaluator) error {
 	case gained:
 		s.Trial, s.Round = 0, 0
 		s.Gains++
-	}
-	if s.Done = s.Goal != 0 && s.Cost >= s.Goal; s.Done {
-		return nil
 	}
 	if !s.Stationary && (s.Round < len(firstRoundings) || s.nearsEnd()) {
 		return s.nextRound(e)

@@ -14,13 +14,13 @@ import (
 func init() {
 	registry = []entry{
 		{Description{"alternating", "exact minimisation over some blocks at a time, in accelerated sweeps where the loss is one of the norm, or r'Mr: l2, squared_l2, huber, mahalanobis"},
-			func() framework.Solver { return Continuation{Inner: Alternating{}, Finish: true, Retrials: true} }},
+			func() framework.Solver { return Continuation{Inner: Alternating{}, Finish: true} }},
 		{Description{"cg", "preconditioned Riemannian conjugate gradients, in the memory of four points, kinks rounded less and less; for any loss"},
-			func() framework.Solver { return Continuation{Inner: ConjugateGradient{}, Finish: true, Retrials: true} }},
+			func() framework.Solver { return Continuation{Inner: ConjugateGradient{}, Finish: true} }},
 		{Description{"lbfgs", "preconditioned Riemannian L-BFGS on all blocks at once, kinks rounded less and less; for any loss"},
-			func() framework.Solver { return Continuation{Inner: LBFGS{}, Finish: true, Retrials: true} }},
+			func() framework.Solver { return Continuation{Inner: LBFGS{}, Finish: true} }},
 		{Description{"newton", "Newton's method with tau eliminated, kinks rounded less and less; for small D"},
-			func() framework.Solver { return Continuation{Inner: inValleys, Finish: true, Retrials: true} }},
+			func() framework.Solver { return Continuation{Inner: inValleys, Finish: true} }},
 		{Description{"rgd", "blockwise Riemannian gradient descent with Armijo steps, one step size per row of tau (the paper's Algorithm 1, corrected)"},
 			func() framework.Solver { return RGD{} }},
 		{Description{"stochastic", "streaming after one read in blocks drawn at random, which ends near the minimum: averages for l2, squared_l2 and huber, growing samples for other losses; for more rows than some ten thousand"},
@@ -28,7 +28,7 @@ func init() {
 		{Description{"streaming", "fits block by block, for rows that need not be in memory: sweeps, newton or lbfgs, with tau eliminated, by sums over blocks alone; any loss, the same bits from a file"},
 			func() framework.Solver { return Streaming{} }},
 		{Description{"trust_region", "Riemannian trust regions by products with the Hessian, or differences of gradients, kinks rounded less and less; for gradients of 1e-8 and less"},
-			func() framework.Solver { return Continuation{Inner: TrustRegion{}, Finish: true, Retrials: true} }},
+			func() framework.Solver { return Continuation{Inner: TrustRegion{}, Finish: true} }},
 	}
 }
 
@@ -54,18 +54,18 @@ const (
 func Auto(p framework.Problem) framework.Solver {
 	if a, ok := p.(framework.ArrowheadHessian); ok {
 		if shape, fits := a.ArrowheadShape(); fits && shape.Outer <= smallOuter && shape.Outer*shape.Inner() <= smallArrowhead {
-			return Continuation{Inner: inValleys, Finish: true, Retrials: true}
+			return Continuation{Inner: inValleys, Finish: true}
 		}
 	}
 	if s, ok := p.(framework.Sweeper); ok && len(s.OuterBlocks()) > 0 {
-		return Continuation{Inner: Alternating{}, Finish: true, Retrials: true}
+		return Continuation{Inner: Alternating{}, Finish: true}
 	}
 	size := 0
 	for _, b := range p.Blocks() {
 		size += b.Size()
 	}
 	if pairs := max(pairNumbers/2/size, leastPairs); pairs < defaultPairs {
-		return Continuation{Inner: LBFGS{Memory: pairs}, Finish: true, Retrials: true}
+		return Continuation{Inner: LBFGS{Memory: pairs}, Finish: true}
 	}
-	return Continuation{Inner: LBFGS{}, Finish: true, Retrials: true}
+	return Continuation{Inner: LBFGS{}, Finish: true}
 }

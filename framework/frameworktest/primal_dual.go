@@ -20,11 +20,9 @@ const (
 	dualStep, dualBend = 1e-6, 1e-2
 	// longStep is the length of steps that inner rows should not have taken.
 	longStep = 30
-	// mostExchanges is the number of exchanges asked for.
-	mostExchanges = 3
 )
 
-// checkPrimalDual tries the laws of framework.PrimalDual and framework.Exchanger. They
+// checkPrimalDual tries the laws of framework.PrimalDual. They
 // need a kink: where the problem says that there is none, they are not tried.
 func (k *arrowCheck) checkPrimalDual(r *Report) {
 	p, ok := k.problemCheck.p.(framework.PrimalDual)
@@ -49,9 +47,6 @@ func (k *arrowCheck) checkPrimalDual(r *Report) {
 	p.Smooth(0)
 	if c, ok := p.(framework.Certifier); ok {
 		r.try("multipliers", func() error { return d.multipliers(c) })
-	}
-	if e, ok := p.(framework.Exchanger); ok {
-		r.try("exchanges", func() error { return d.exchanges(e) })
 	}
 }
 
@@ -269,48 +264,6 @@ func (c *dualCheck) multipliers(p framework.Certifier) error {
 	c.d.SetMultipliers(nil)
 	if !slices.Equal(without, measure()) {
 		return errors.New("it measures with multipliers that were taken away")
-	}
-	return nil
-}
-
-// exchanges asks for other places of rows, in both ways, and whether they are distinct.
-func (c *dualCheck) exchanges(p framework.Exchanger) error {
-	if err := c.exchangesBy(p.Exchanges); err != nil {
-		return err
-	}
-	if err := c.exchangesBy(p.PromisingExchanges); err != nil {
-		return err
-	}
-	return c.unmoved(func() error {
-		_, err := p.Distinct(c.x)
-		return err
-	})
-}
-
-func (c *dualCheck) exchangesBy(find func(framework.Point, int) ([]framework.Exchange, float64, error)) error {
-	var list []framework.Exchange
-	err := c.unmoved(func() (err error) {
-		list, _, err = find(c.x, mostExchanges)
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	if len(list) > mostExchanges {
-		return fmt.Errorf("%d of at most %d", len(list), mostExchanges)
-	}
-	seen := map[int]bool{}
-	for _, e := range list {
-		if e.Row < 0 || e.Row >= c.a.Rows || seen[e.Row] || len(e.At) != c.a.Dim {
-			return fmt.Errorf("row %d of %d, with %d entries of %d, or twice", e.Row, c.a.Rows, len(e.At), c.a.Dim)
-		}
-		seen[e.Row] = true
-		if err := allFinite(e.At); err != nil {
-			return fmt.Errorf("row %d: %w", e.Row, err)
-		}
-		if row := c.x[c.a.Block][e.Row*c.a.Dim : (e.Row+1)*c.a.Dim]; slices.Equal(row, e.At) {
-			return fmt.Errorf("row %d stays where it is", e.Row)
-		}
 	}
 	return nil
 }

@@ -127,18 +127,3 @@ func TestNewtonTakesOverStages(t *testing.T) {
 	s.c.Options.Checkpoint = &framework.Checkpoint{Stored: &stored}
 	assert.Equal(t, want, learn(t, s.x, s.c).Model.Meta)
 }
-
-// In larger systems a row goes to the vertex from which it promises the sheet most: restarts near this
-// fit found it .002 % lower.
-func TestPromisingExchangesFindLowerMinima(t *testing.T) {
-	cells := minimaCells()
-	for index, lower := range map[int]float64{1880: 87.9482} {
-		s, err := newMinimaCase(cells[index%len(cells)], drill.Stream(1, "minima", index))
-		require.NoError(t, err)
-		one := learn(t, s.x, s.c).Model.Meta
-		assert.Equal(t, "converged", one.Status, "%s", s)
-		assert.Less(t, one.Objective+one.Penalty, lower, "%s", s)
-		s.c.Threads = 2
-		assert.Equal(t, one, learn(t, s.x, s.c).Model.Meta, "%s", s)
-	}
-}

@@ -160,8 +160,6 @@ type wrongDual struct {
 	stays    bool    // inner rows stay where they are
 	leaves   bool    // inner rows go elsewhere
 	shares   bool    // they are not copied
-	many     bool    // a row is exchanged twice
-	promises bool    // a row promises twice
 	shared   []float64
 }
 
@@ -223,22 +221,6 @@ func (p *wrongDual) Stationarity(dst []float64, x framework.Point) error {
 	return p.Problem.Stationarity(dst, x)
 }
 
-func (p *wrongDual) Exchanges(framework.Point, int) (list []framework.Exchange, passes float64, err error) {
-	if p.many {
-		list = []framework.Exchange{{Row: 1, At: []float64{1, 2}}, {Row: 1, At: []float64{2, 1}}}
-	}
-	return list, 0, nil
-}
-
-func (p *wrongDual) PromisingExchanges(framework.Point, int) (list []framework.Exchange, passes float64, err error) {
-	if p.promises {
-		list = []framework.Exchange{{Row: 2, At: []float64{1, 2}}, {Row: 2, At: []float64{2, 1}}}
-	}
-	return list, 0, nil
-}
-
-func (p *wrongDual) Distinct(framework.Point) (bool, error) { return true, nil }
-
 func TestPrimalDualLawsFindMistakes(t *testing.T) {
 	const derivatives, gradient, moves, shortened, multipliers = "primal-dual derivatives", "primal-dual gradient", "dual moves", "inner rows shortened", "multipliers"
 	for name, c := range map[string]struct {
@@ -256,8 +238,6 @@ func TestPrimalDualLawsFindMistakes(t *testing.T) {
 		"rows stay":             {wrongDual{stays: true}, []string{shortened}},
 		"rows go elsewhere":     {wrongDual{leaves: true}, []string{shortened}},
 		"multipliers of others": {wrongDual{shares: true}, []string{multipliers}},
-		"a row exchanged twice": {wrongDual{many: true}, []string{"exchanges"}},
-		"a row promises twice":  {wrongDual{promises: true}, []string{"exchanges"}},
 	} {
 		for _, loss := range []string{"l1", "l2"} {
 			p, x := curvedProblem(t, loss, 3, 2, 1)

@@ -12,7 +12,7 @@ import (
 
 // Norms of residuals, and powers p < 2 of their entries, have second derivatives without bound where they vanish,
 // so that what a row promises at another place cannot be told from them. Rounded over a part of a typical
-// residual it can, as for rows at vertices (see [Problem.PromisingExchanges]): of single rows, while what
+// residual it can: of single rows, while what
 // several promise together is wrong by far.
 
 const (
@@ -23,6 +23,8 @@ const (
 	// roundedPromise is the relative decrease that a row must promise, and maxRounded the number of
 	// rows that are tried.
 	roundedPromise, maxRounded = 1e-5, 3
+	// settledSteps are the inner steps that rows take to their rounded places.
+	settledSteps = 6
 	// decrementError is the part of the decrement by which that may miss what Newton's method gains.
 	decrementError = 0.1
 	// settleIterations bounds the iterations of Newton's method on the rounded cost from where a row has moved,
@@ -156,4 +158,15 @@ func (p *Problem) moveOne(at framework.Point, list []movable, k int, h *framewor
 		return nil, passes, err
 	}
 	return run, passes + run.Counts.Passes, err
+}
+
+// settled returns x with the rows at the places that inner steps take them to.
+func (p *Problem) settled(x framework.Point, steps int) (framework.Point, error) {
+	x = x.Clone()
+	for range steps {
+		if _, _, err := p.InnerStep(x, x[BlockTau]); err != nil {
+			return nil, err
+		}
+	}
+	return x, nil
 }

@@ -13,6 +13,12 @@ import (
 	"github.com/scqm/scqm/models/scqm/internal/sheet"
 )
 
+// Move is a row's way to another place.
+type Move struct {
+	Row int
+	Tau []float64 // d
+}
+
 // OtherMinima returns, for every row of a list that has several nearest points of their
 // surroundings, in the Euclidean norm, the nearest one other than tau, by rows.
 func OtherMinima(ctx context.Context, tau []float64, f *sheet.Sheet, x rows.Data, list []int, threads int) ([]Move, error) {

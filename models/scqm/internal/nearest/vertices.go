@@ -2,7 +2,6 @@ package nearest
 
 import (
 	"cmp"
-	"context"
 	"math"
 	"slices"
 
@@ -10,8 +9,6 @@ import (
 
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/internal/dense"
-	"github.com/scqm/scqm/internal/par"
-	"github.com/scqm/scqm/models/rows"
 	"github.com/scqm/scqm/models/scqm/internal/sheet"
 )
 
@@ -135,60 +132,6 @@ func (v *vertices) vanishing() int {
 		}
 	}
 	return count
-}
-
-// Move is a row's way to another vertex: Rise is that of its loss over the square of the
-// sum of absolute changes of its residual.
-type Move struct {
-	Row  int
-	Tau  []float64 // d
-	Rise float64
-	// Smooth says that the row is at no vertex, but where its loss bends.
-	Smooth bool
-}
-
-// Neighbours returns, for every row, the ways to at most so many neighbours of its vertex, or of that
-// next to it, those with the smallest rises, the smallest of all rows first. What a sheet gains by following
-// the residual is quadratic in its change, and may outweigh the rise. There are none of losses without
-// vertices.
-func Neighbours(ctx context.Context, tau []float64, f *sheet.Sheet, loss framework.Loss, x rows.Data, most, threads int) ([]Move, error) {
-	if newVertices(f, loss) == nil {
-		return nil, nil
-	}
-	parts := make([][]Move, par.Shards(x.N))
-	par.Do(par.Threads(threads), len(parts), func(_, shard int) {
-		v := newVertices(f, loss)
-		lo, hi := par.Bounds(x.N, shard)
-		for i := lo; i < hi && ctx.Err() == nil; i++ {
-			if x.Weight(i) > 0 {
-				parts[shard] = append(parts[shard], v.least(i, tau[i*f.Latent:(i+1)*f.Latent], x.Row(i), most)...)
-			}
-		}
-	})
-	moves := slices.Concat(parts...)
-	slices.SortStableFunc(moves, byRise)
-	return moves, ctx.Err()
-}
-
-func byRise(a, b Move) int { return cmp.Compare(a.Rise, b.Rise) }
-
-// least returns the ways of the smallest rises to neighbours of the vertex at tau.
-func (v *vertices) least(row int, tau, x []float64, most int) []Move {
-	var list []Move
-	v.each(tau, x, func() {
-		smooth := v.vanishing() < v.f.Latent
-		move := floats.Distance(v.r, v.from, 1)
-		rise := (floats.Norm(v.r, 1) - floats.Norm(v.from, 1)) / (move * move)
-		if math.IsNaN(rise) || len(list) == most && !(rise < list[most-1].Rise) {
-			return
-		}
-		if len(list) == most {
-			list = list[:most-1]
-		}
-		list = append(list, Move{row, slices.Clone(v.tau), rise, smooth})
-		slices.SortStableFunc(list, byRise)
-	})
-	return list
 }
 
 // residual computes that at tau.
