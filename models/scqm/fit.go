@@ -73,14 +73,12 @@ func (r *request) fit(ctx context.Context) (*Fit, error) {
 	}
 	defer work.Release()
 	_, p.published = solver.(solvers.RGD)
-	p.together = (*Problem).reassignTogether
 	starts, err := p.newStarts(c, r.trial)
 	if err != nil {
 		return nil, err
 	}
 	limits := c.options(x, solver)
 	limits.FirstOrder = limits.FirstOrder || p.published
-	p.limits = limits
 	if err := p.settlePrior(ctx, starts, solver, limits); err != nil {
 		return nil, fitError(p.attribute(err, starts, nil), true)
 	}

@@ -38,6 +38,9 @@ const gentleDecrease = 1e-4
 // gentleRidge is the least ridge at which losses with kinks are fitted so. Below, most sheets of noisy rows bend more.
 const gentleRidge = 1
 
+// gentleExtent is the curvature times extent below which sheets have no folds.
+const gentleExtent = 1
+
 // gentleIterations bounds the iterations with those of trials; beyond, Learn does it.
 const gentleIterations = 1000
 
@@ -68,7 +71,7 @@ func (w *smallFits) gentle(c Config, x Data) (*Fit, error) {
 		at, _ := f.state.Iterate()
 		m := f.problem.model(at)
 		extent := m.CurvatureExtent(m.Tau, x.Weights)
-		if extent > bent {
+		if extent > gentleExtent {
 			return nil, nil
 		}
 		if more, err := f.problem.leaves(at, extent); err != nil || more {
@@ -99,7 +102,7 @@ func (f *Fitter) followKinks(run *framework.Result, x Data, tolerance float64) (
 		run.Iterations++
 		if s.Stage > stage {
 			m := f.problem.model(s.X)
-			if m.CurvatureExtent(m.Tau, x.Weights) > bent {
+			if m.CurvatureExtent(m.Tau, x.Weights) > gentleExtent {
 				return nil, true, nil
 			}
 		}

@@ -164,15 +164,6 @@ func (p *Problem) leaves(x framework.Point, extent float64) (bool, error) {
 			return true, err
 		}
 	}
-	if extent > bent {
-		if moved, _, err := p.reassignTogether(x.Clone()); err != nil || moved {
-			return moved, err
-		}
-	}
-	p.bentAgain = false
-	if moved, _, err := p.bendAgain(x.Clone()); err != nil || moved {
-		return moved, err
-	}
 	if curvature*math.Sqrt(spread(*p.Data(), x[BlockC])) <= suspectCurvature {
 		return false, nil
 	}

@@ -24,7 +24,6 @@ func (p *Problem) minimizeAll(ctx context.Context, s *starts, solver framework.S
 		if err != nil {
 			return fitRun{}, err
 		}
-		p.bentAgain = false
 		run, err := p.minimize(ctx, x, solver, o)
 		if run == nil {
 			return fitRun{}, err
@@ -53,7 +52,6 @@ func (p *Problem) minimize(ctx context.Context, start framework.Point, solver fr
 	if other == nil {
 		return p.solve(ctx, start, solver, o)
 	}
-	other.byColumns = p.byColumns
 	run, failure := other.solve(ctx, from, solver, o)
 	if run == nil {
 		return nil, failure

@@ -55,11 +55,10 @@ func (p *Problem) varying(x framework.Point) (*Problem, framework.Point, coordin
 		fewer = f.Gather(fewer)
 		loss = newGatheredLoss(even, fewer.D, s.D-len(f.Kept()))
 	}
-	other, err := NewProblem(p.Context(), fewer, loss, s.Latent, s.S, p.Threads())
+	other, err := p.reduced(fewer, loss)
 	if err != nil {
 		return nil, nil, nil, fmt.Errorf("in the columns that vary: %w", err)
 	}
-	other.Lambda, other.MaxPenalty, other.together, other.limits = p.Lambda, p.MaxPenalty, p.together, p.limits
 	at := shrinkPoint(f, x, s.M)
 	if !(other.Blocks()[BlockQ].Violation(at[BlockQ]) <= outsideSpan) {
 		return nil, nil, nil, nil // a start that uses these columns

@@ -16,11 +16,10 @@ func (p *Problem) restrict(x framework.Point) (*Problem, framework.Point, *rows.
 	}
 	s := p.Shape()
 	f, inSpan := rows.NewSpan(*p.Data())
-	small, err := NewProblem(p.Context(), inSpan, p.Loss(), s.Latent, s.S, p.Threads())
+	small, err := p.reduced(inSpan, p.Loss())
 	if err != nil {
 		return nil, nil, nil, fmt.Errorf("in the span of the rows: %w", err)
 	}
-	small.Lambda = p.Lambda
 	at := shrinkPoint(f, x, s.M)
 	if !(small.Blocks()[BlockQ].Violation(at[BlockQ]) <= outsideSpan) {
 		return nil, nil, nil, nil // the rows span less than Q needs

@@ -40,14 +40,6 @@ type Problem struct {
 	// published says that the solver is that of the paper, which begins at Theta
 	// = 0; others begin at the Theta of least squares.
 	published bool
-	// together moves rows that are better elsewhere together, in fits of all rows; nil
-	// does not.
-	together func(p *Problem, x framework.Point) (moved bool, passes float64, err error)
-	tried    triedSets // by together
-	// bentAgain says that the sheet has been flattened once, see bendAgain; limits has the
-	// time limit of the fit.
-	bentAgain bool
-	limits    framework.Options
 	// byColumns says that runs end by columns, see endByColumns.
 	byColumns bool
 }
@@ -91,14 +83,14 @@ func (p *Problem) KKT(x framework.Point) (KKT, error) {
 	return KKT(k), err
 }
 
-// apart returns a problem of the same cost with buffers and a rounding of its own: those of p are those of
-// the run that is examined.
-func (p *Problem) apart() (*Problem, error) {
+// reduced returns the problem of rows in other coordinates, with a loss for these, and all else that p
+// has been given.
+func (p *Problem) reduced(data Data, loss framework.Loss) (*Problem, error) {
 	s := p.Shape()
-	q, err := NewProblem(p.Context(), *p.Data(), p.PlainLoss(), s.Latent, s.S, p.Threads())
+	q, err := NewProblem(p.Context(), data, loss, s.Latent, s.S, p.Threads())
 	if err != nil {
 		return nil, err
 	}
-	q.Lambda, q.MaxPenalty, q.limits = p.Lambda, p.MaxPenalty, p.limits
+	q.Lambda, q.MaxPenalty, q.published, q.byColumns = p.Lambda, p.MaxPenalty, p.published, p.byColumns
 	return q, nil
 }

@@ -96,11 +96,10 @@ func (a *wideningAxes) widen(p *Problem, x framework.Point) (*Problem, framework
 		return p, x, nil
 	}
 	data, loss := a.coordinates()
-	wider, err := NewProblem(p.Context(), data, loss, p.Shape().Latent, p.Shape().S, p.Threads())
+	wider, err := p.reduced(data, loss)
 	if err != nil {
 		return nil, nil, err
 	}
-	wider.Lambda, wider.MaxPenalty, wider.together, wider.limits = p.Lambda, p.MaxPenalty, p.together, p.limits
 	at := shrinkPoint(a, whole, m)
 	return wider, at, wider.Blocks()[BlockQ].Restore(at[BlockQ])
 }
