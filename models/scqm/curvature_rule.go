@@ -2,7 +2,6 @@ package scqm
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -68,6 +67,9 @@ func (c *CurvatureMeta) sentence(room int) string {
 	seen := fmt.Sprintf("%.0f %% of what the sheet draws is seen", 100*math.Max(0, c.Slope))
 	switch c.Verdict {
 	case Flat:
+		if c.P <= curvatureLevel {
+			return fmt.Sprintf("flat: rows are not symmetric (%s), but a curved sheet predicts hidden entries no better; -s %d bends the sheet all the same", chance, max(1, room))
+		}
 		return fmt.Sprintf("flat: no curvature seen (%s); -s %d bends the sheet all the same", chance, max(1, room))
 	case Held:
 		return fmt.Sprintf("curvature: in %d of %d directions (%s), held back by a ridge of %.3g, as a looser sheet folds; %s", c.S, room, chance, c.Ridge, seen)
@@ -191,50 +193,68 @@ func (r *request) fitOnTrial(ctx context.Context) (*Fit, error) {
 		return fit, err
 	}
 	return r.trial.judge(ctx, fit, *r.config, r.data.TotalWeight(), func(c Config) (*Fit, error) {
+		if c.Linear {
+			r.columns = curvatures{}
+		}
 		by := *r
 		by.config = &c
 		return by.fit(ctx)
 	})
 }
 
-// judge compares the curvature that a fit draws with what rows show, and fits again with a
-// ridge that holds it back where the rule decides and they do not agree. weight is that of all rows.
+// judge compares the curvature that a fit draws with what rows show, where the rule decides. Where they do not
+// agree, it fits again with a ridge that holds curvature back; and without curvature where that
+// does not predict hidden entries better. weight is that of all rows.
 func (t *trial) judge(ctx context.Context, fit *Fit, c Config, weight float64, again func(Config) (*Fit, error)) (*Fit, error) {
 	told := &CurvatureMeta{P: t.evidence.P, S: fit.Model.Meta.Effective, Ridge: c.ridge(), Verdict: Given}
-	switch {
-	case told.S == 0:
-		told.Verdict, told.Ridge = Flat, 0
-	case c.ruled():
-		told.Verdict = Curved
-	}
-	if err := told.measure(ctx, fit.Model, t); err != nil {
+	x, err := t.measure(ctx, told, fit.Model)
+	if err != nil {
 		return fit, err
 	}
-	var err error
-	if told.Verdict == Curved && !(told.Slope > keptSlope) && fit.Run.Status != framework.Cancelled && !c.Options.OutOfTime() {
-		c.Ridge = math.Max(c.ridge(), math.Max(leastHold, holdPerRow*weight))
-		c.Options.Checkpoint = nil
-		var held *Fit
-		if held, err = again(c); held != nil {
-			fit, told.Verdict, told.Ridge = held, Held, c.Ridge
-			err = errors.Join(err, told.measure(ctx, fit.Model, t))
+	if told.S == 0 {
+		told.Verdict, told.Ridge = Flat, 0
+	}
+	if c.ruled() && told.S > 0 {
+		told.Verdict = Curved
+		refit := func(verdict string) error {
+			c.Options.Checkpoint = nil
+			next, err := again(c)
+			if next == nil || err != nil {
+				return err
+			}
+			fit, told.Verdict, told.Ridge, told.S = next, verdict, c.ridge(), next.Model.Meta.Effective
+			x, err = t.measure(ctx, told, fit.Model)
+			return err
+		}
+		ended := func() bool { return fit.Run.Status == framework.Cancelled || c.Options.OutOfTime() }
+		if !(told.Slope > keptSlope) && !ended() {
+			c.Ridge = math.Max(c.ridge(), math.Max(leastHold, holdPerRow*weight))
+			err = refit(Held)
+		}
+		if err == nil && !ended() {
+			var better bool
+			if better, err = t.predictsBetter(ctx, fit.Model, x, c.Seed); err == nil && !better {
+				c.Linear = true
+				err = refit(Flat)
+			}
 		}
 	}
 	fit.Model.Meta.enterCurvature(told)
 	return fit, err
 }
 
-// measure finds the slope of rows on the curvature of a model. Missing entries are those of the
-// model: from entries without curvature rows would show less than they have.
-func (c *CurvatureMeta) measure(ctx context.Context, m *Model, t *trial) error {
-	if c.S == 0 {
-		return nil
-	}
+// measure finds the slope of rows on the curvature of a model, and returns the rows. Missing entries are those
+// of the model: from entries without curvature rows would show less than they have.
+func (t *trial) measure(ctx context.Context, told *CurvatureMeta, m *Model) (Data, error) {
 	x := t.sample
+	told.Slope, told.Share = 0, 0
+	if told.S == 0 {
+		return x, nil
+	}
 	if t.given.Missing {
 		y, err := m.Project(ctx, t.given, 1)
 		if err != nil {
-			return err
+			return x, err
 		}
 		x.X = slices.Clone(t.given.X)
 		for k, v := range x.X {
@@ -247,8 +267,8 @@ func (c *CurvatureMeta) measure(ctx context.Context, m *Model, t *trial) error {
 	dense.Transpose(axes, m.U, m.D, m.Latent)
 	dense.Transpose(axes[m.Latent*m.D:], m.V, m.D, m.Curvature)
 	slope := planes.SlopeOf(x, m.C, axes, m.Theta, m.Latent)
-	c.Slope, c.Share = slope.Slope, slope.Share
-	return nil
+	told.Slope, told.Share = slope.Slope, slope.Share
+	return x, nil
 }
 
 // enterCurvature enters what speaks for the curvature, with a warning where a sheet whose curvature is

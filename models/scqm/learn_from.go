@@ -97,10 +97,16 @@ func (f *streamFit) putOnTrial() error {
 		return err
 	}
 	f.columns = f.trial.columns(f.columns.fitted)
-	if f.starts.Begin(f.columns.fitted, f.c.ridge(), nil); solvers.Supports(f.c.Solver, f.p) != nil {
+	if f.columns.fitted == 0 && !f.flatServes() {
 		f.columns = curvatures{fitted: 1, requested: 1} // which a ridge holds back
 	}
 	return nil
+}
+
+// flatServes reports whether the solver can fit a flat sheet: not all that draw blocks can.
+func (f *streamFit) flatServes() bool {
+	f.starts.Begin(0, 0, nil)
+	return solvers.Supports(f.c.Solver, f.p) == nil
 }
 
 // fitOnTrial fits, and again where the rule wants less curvature.
@@ -109,7 +115,12 @@ func (f *streamFit) fitOnTrial() (*Fit, error) {
 	if fit == nil || err != nil || f.trial == nil {
 		return fit, err
 	}
-	return f.trial.judge(f.ctx, fit, f.c, float64(f.p.N()), f.fit)
+	return f.trial.judge(f.ctx, fit, f.c, f.p.Weight(), func(c Config) (*Fit, error) {
+		if c.Linear && f.flatServes() {
+			f.columns = curvatures{}
+		}
+		return f.fit(c)
+	})
 }
 
 // draws reports whether blocks are drawn.

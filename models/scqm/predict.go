@@ -3,6 +3,7 @@ package scqm
 import (
 	"context"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -41,7 +42,7 @@ const (
 // start and m^2 d for a Newton step.
 type entryPredictor struct {
 	f        *sheet.Sheet // mixed
-	mix      *sheet.Rotation
+	mix      mixing
 	z        []float64 // n x m: of the rows that were fitted
 	tau      []float64 // n x d
 	mean, by []float64 // d: t and sigma^2/v
@@ -55,8 +56,22 @@ type entryPart struct {
 	costs  []float64 // n: z'gram z with the penalty, of the rows that were fitted
 }
 
-// newEntryPredictor takes a model with its latent coordinates. noise is sigma.
-func newEntryPredictor(m *Model, mix *sheet.Rotation, noise float64) *entryPredictor {
+// mixing is a rotation of rows, in place.
+type mixing interface{ Apply(x []float64) }
+
+// shuffle is that which puts columns in another order.
+type shuffle []int
+
+// Apply implements mixing.
+func (s shuffle) Apply(x []float64) {
+	before := slices.Clone(x)
+	for j, k := range s {
+		x[j] = before[k]
+	}
+}
+
+// newEntryPredictor takes a model with its latent coordinates, and the number of parts. noise is sigma.
+func newEntryPredictor(m *Model, mix mixing, parts int, noise float64) *entryPredictor {
 	f := m.sheet()
 	mix.Apply(f.C)
 	for k := range f.M {
@@ -80,7 +95,7 @@ func newEntryPredictor(m *Model, mix *sheet.Rotation, noise float64) *entryPredi
 	for i := range n {
 		f.Coordinates(p.z[i*f.M:(i+1)*f.M], phi, m.Tau[i*f.Latent:(i+1)*f.Latent])
 	}
-	count := min(columnParts, f.D)
+	count := min(parts, f.D)
 	for k := range count {
 		p.addPart(k*f.D/count, (k+1)*f.D/count)
 	}

@@ -406,12 +406,11 @@ func (t *Trial) predict(ctx context.Context, c SuggestConfig, f fold, l learned)
 	if err != nil || l.model == nil {
 		return off, off, err
 	}
-	m, near := l.model, slices.Sorted(slices.Values(l.distances))
-	across := max(1, min(m.D, f.learned.N-1)-m.Latent)
-	noise := near[len(near)/2] / math.Sqrt(float64(across))
+	m := l.model
+	noise := medianNoise(l.distances, m.D, f.learned.N, m.Latent)
 	predicted = make([]float64, f.test.N)
 	for _, turn := range f.turns {
-		if err := newEntryPredictor(m, turn, noise).addErrors(ctx, predicted, f.test, c.Threads); err != nil {
+		if err := newEntryPredictor(m, turn, columnParts, noise).addErrors(ctx, predicted, f.test, c.Threads); err != nil {
 			return nil, nil, err
 		}
 	}

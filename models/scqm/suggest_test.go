@@ -176,7 +176,7 @@ func TestSuggestOfHostileRows(t *testing.T) {
 func TestEntryPredictorFindsTheMinimum(t *testing.T) {
 	x := surfaceRows(2, 80, 2)
 	m := learn(t, x, Config{Latent: 1, Loss: losses.L2()}).Model
-	p := newEntryPredictor(m, sheet.NewRotation(x.D, rand.New(rand.NewPCG(1, 1))), 0.1)
+	p := newEntryPredictor(m, sheet.NewRotation(x.D, rand.New(rand.NewPCG(1, 1))), columnParts, 0.1)
 	r := newRowPrediction(p)
 	for i := range 10 {
 		r.distance(surfaceRows(2, 10, 3).Row(i))

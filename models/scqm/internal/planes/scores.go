@@ -148,6 +148,9 @@ type Plane struct {
 	d    int
 }
 
+// Flat returns the mean of the rows, those far off having lost weight, and their first d principal axes.
+func (s *Scores) Flat(d int) (mean, axes []float64) { return s.mean, s.axes[:d*s.sample.D] }
+
 // Axes returns m axes of R^D, rows: the first d span the plane, the next are those off it in which the
 // regression bends most.
 func (s *Scores) Axes(p *Plane, m int) []float64 {

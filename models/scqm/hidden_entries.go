@@ -1,0 +1,79 @@
+package scqm
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/scqm/scqm/internal/dense"
+	"github.com/scqm/scqm/losses"
+)
+
+// hiddenRows is the number of rows whose entries are predicted to judge curvature, and boundedError bounds the
+// squared error of a row, in medians, so that no outlier decides.
+const hiddenRows, boundedError = 300, 100
+
+// hiddenParts is the number of parts of the columns, each of which is predicted from the others, and
+// hiddenOrders that of random orders of the columns.
+const hiddenParts, hiddenOrders = 3, 2
+
+// predictsBetter reports whether a sheet predicts hidden entries of rows from the others better than
+// the principal plane of the rows does. Curvature that follows noise does not.
+func (t *trial) predictsBetter(ctx context.Context, m *Model, x Data, seed uint64) (bool, error) {
+	var some []int
+	for i := 0; i < x.N; i += max(1, x.N/hiddenRows) {
+		some = append(some, i)
+	}
+	x = x.Select(some)
+	c, axes := t.scores.Flat(m.Latent)
+	flat := &Model{D: m.D, Latent: m.Latent, C: c, U: make([]float64, len(axes))}
+	dense.Transpose(flat.U, axes, m.Latent, m.D)
+	curved := *m
+	var errors [2]float64
+	for k, model := range []*Model{flat, &curved} {
+		var err error
+		if errors[k], err = model.hiddenError(ctx, x, seed); err != nil {
+			return false, err
+		}
+	}
+	return errors[1] < errors[0], nil
+}
+
+// hiddenError returns the mean squared error of entries of rows, each part of which is predicted from
+// the others, with rows at their nearest points for places; see [entryPredictor].
+func (m *Model) hiddenError(ctx context.Context, x Data, seed uint64) (float64, error) {
+	m.Loss, m.Tau, m.Meta = losses.SquaredL2(), nil, Meta{}
+	var err error
+	if m.Tau, err = m.Transform(ctx, x, 1); err != nil {
+		return 0, err
+	}
+	y, err := m.Reconstruct(ctx, m.Tau, 1)
+	if err != nil {
+		return 0, err
+	}
+	rng := rand.New(rand.NewPCG(seed, 0x6d6978))
+	noise := medianNoise(rowDistances(x, y), m.D, x.N, m.Latent)
+	far := make([]float64, x.N)
+	for range hiddenOrders {
+		if err := newEntryPredictor(m, shuffle(rng.Perm(x.D)), hiddenParts, noise).addErrors(ctx, far, x, 1); err != nil {
+			return 0, err
+		}
+	}
+	floats.Mul(far, far)
+	most := boundedError * slices.Sorted(slices.Values(far))[x.N/2]
+	var sum float64
+	for i, v := range far {
+		sum += x.Weight(i) * math.Min(v, most)
+	}
+	return sum / x.TotalWeight(), nil
+}
+
+// medianNoise is the noise in each direction off a sheet of dimension d, given the distances of n rows
+// of length D from it.
+func medianNoise(distances []float64, D, n, d int) float64 {
+	across := max(1, min(D, n-1)-d)
+	return slices.Sorted(slices.Values(distances))[len(distances)/2] / math.Sqrt(float64(across))
+}
