@@ -6,8 +6,11 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/internal/dense"
+	"github.com/scqm/scqm/losses"
 	"github.com/scqm/scqm/models/rows"
 	"github.com/scqm/scqm/models/scqm/internal/planes"
 	"github.com/scqm/scqm/solvers"
@@ -28,6 +31,9 @@ const (
 	// leastHold is the least ridge that holds back curvature which the rows do not show, and
 	// holdPerRow what it is for each row.
 	leastHold, holdPerRow = 10, 1.0 / 30
+	// clearlyBetter is the sum of squares of a plane, relative to that of the principal one, below which curvature
+	// is judged off it: of planes that chance makes a little better it would seem too sure.
+	clearlyBetter = 0.8
 	// nearlyAsGood is the sum of squares, relative to that of the best plane, up to which others race
 	// with it: where noise is wide they tell too little.
 	nearlyAsGood = 1.5
@@ -92,7 +98,7 @@ type trial struct {
 	given    Data            // the same, as they are
 	scores   *planes.Scores  // nil where the rows span no more than d dimensions
 	found    []*planes.Plane // by ascending sum of squares, the principal one among them
-	evidence planes.Evidence // off the first
+	evidence planes.Evidence // off the principal one, unless the first is better for sure
 }
 
 // newTrial finds the planes from which a sheet with d coordinates and s directions of curvature
@@ -106,7 +112,13 @@ func newTrial(ctx context.Context, sample Data, d, s int, seed uint64) (*trial, 
 	if t.found, err = t.scores.Search(ctx, d+s, d, seed); err != nil {
 		return nil, err
 	}
-	t.evidence = t.scores.Screen(t.found[0], seed)
+	judged := t.found[0]
+	for _, p := range t.found {
+		if p.Principal && judged.Squares >= clearlyBetter*p.Squares {
+			judged = p
+		}
+	}
+	t.evidence = t.scores.Screen(judged, seed)
 	return t, nil
 }
 
@@ -203,48 +215,105 @@ func (r *request) fitOnTrial(ctx context.Context) (*Fit, error) {
 }
 
 // judge compares the curvature that a fit draws with what rows show, where the rule decides. Where they do not
-// agree, it fits again with a ridge that holds curvature back; and without curvature where that
-// does not predict hidden entries better. weight is that of all rows.
+// agree, it fits again with a ridge that holds curvature back; and of these, but a fold, and a flat
+// sheet it takes the one that predicts hidden entries best. weight is that of all rows.
 func (t *trial) judge(ctx context.Context, fit *Fit, c Config, weight float64, again func(Config) (*Fit, error)) (*Fit, error) {
-	told := &CurvatureMeta{P: t.evidence.P, S: fit.Model.Meta.Effective, Ridge: c.ridge(), Verdict: Given}
-	x, err := t.measure(ctx, told, fit.Model)
-	if err != nil {
-		return fit, err
+	c.Options.Checkpoint = nil // of the first fit
+	j := judgement{trial: t, again: again, fit: fit, config: c}
+	err := j.take(ctx, fit, c, Given)
+	if err == nil && c.ruled() && j.told.S > 0 {
+		j.told.Verdict = Curved
+		err = j.decide(ctx, weight)
 	}
-	if told.S == 0 {
-		told.Verdict, told.Ridge = Flat, 0
+	if j.told.S == 0 {
+		j.told.Verdict, j.told.Ridge = Flat, 0
 	}
-	if c.ruled() && told.S > 0 {
-		told.Verdict = Curved
-		refit := func(verdict string) error {
-			c.Options.Checkpoint = nil
-			next, err := again(c)
-			if next == nil || err != nil {
-				return err
-			}
-			fit, told.Verdict, told.Ridge, told.S = next, verdict, c.ridge(), next.Model.Meta.Effective
-			x, err = t.measure(ctx, told, fit.Model)
-			return err
-		}
-		ended := func() bool { return fit.Run.Status == framework.Cancelled || c.Options.OutOfTime() }
-		if !(told.Slope > keptSlope) && !ended() {
-			c.Ridge = math.Max(c.ridge(), math.Max(leastHold, holdPerRow*weight))
-			err = refit(Held)
-		}
-		if err == nil && !ended() {
-			var better bool
-			if better, err = t.predictsBetter(ctx, fit.Model, x, c.Seed); err == nil && !better {
-				c.Linear = true
-				err = refit(Flat)
-			}
-		}
-	}
-	fit.Model.Meta.enterCurvature(told)
-	return fit, err
+	j.fit.Model.Meta.enterCurvature(&j.told)
+	return j.fit, err
 }
 
-// measure finds the slope of rows on the curvature of a model, and returns the rows. Missing entries are those
-// of the model: from entries without curvature rows would show less than they have.
+// judgement is the best fit so far, with what speaks for it and the error of hidden entries.
+type judgement struct {
+	*trial
+	again  func(Config) (*Fit, error)
+	fit    *Fit
+	config Config
+	told   CurvatureMeta
+	rows   Data // those by which hidden entries are judged
+	error  float64
+}
+
+// take makes a fit the best one.
+func (j *judgement) take(ctx context.Context, fit *Fit, c Config, verdict string) error {
+	j.fit = fit
+	j.told = CurvatureMeta{P: j.evidence.P, S: fit.Model.Meta.Effective, Ridge: c.ridge(), Verdict: verdict}
+	x, err := j.measure(ctx, &j.told, fit.Model)
+	if j.rows.N == 0 {
+		j.rows = x
+	}
+	return err
+}
+
+// over reports whether there is no time for another fit.
+func (j *judgement) over() bool {
+	return j.fit.Run.Status == framework.Cancelled || j.config.Options.OutOfTime()
+}
+
+// decide settles the ridge, and whether there is curvature.
+func (j *judgement) decide(ctx context.Context, weight float64) error {
+	telling := j.rows.D-j.config.Latent >= tellingDirections
+	var err error
+	if telling {
+		if j.error, err = j.fit.Model.hiddenError(ctx, j.rows, j.config.Seed); err != nil {
+			return err
+		}
+	}
+	if !(j.told.Slope > keptSlope) && !j.over() {
+		if err := j.hold(ctx, weight, telling); err != nil {
+			return err
+		}
+	}
+	if !telling || j.over() {
+		return nil
+	}
+	flat, err := j.flat(j.config.Latent).hiddenError(ctx, j.rows, j.config.Seed)
+	if err != nil || j.error < flat {
+		return err
+	}
+	c := j.config
+	c.Linear = true
+	fit, err := j.again(c)
+	if fit == nil || err != nil {
+		return err
+	}
+	return j.take(ctx, fit, c, Flat)
+}
+
+// hold fits with a ridge that holds curvature back, and takes that where the sheet folds, or hidden
+// entries do not tell, or where it predicts them better.
+func (j *judgement) hold(ctx context.Context, weight float64, telling bool) error {
+	c := j.config
+	c.Ridge = math.Max(c.ridge(), math.Max(leastHold, holdPerRow*weight))
+	fit, err := j.again(c)
+	if fit == nil || err != nil {
+		return err
+	}
+	held := math.Inf(1)
+	if telling {
+		if held, err = fit.Model.hiddenError(ctx, j.rows, c.Seed); err != nil {
+			return err
+		}
+	}
+	if telling && j.told.Slope > foldedSlope && j.error < held {
+		return nil
+	}
+	j.error = held
+	return j.take(ctx, fit, c, Held)
+}
+
+// measure finds the slope of rows on the curvature of a model, and returns the rows, those far off the sheet
+// weighed down. Missing entries are those of the model: from entries without curvature rows
+// would show less than they have.
 func (t *trial) measure(ctx context.Context, told *CurvatureMeta, m *Model) (Data, error) {
 	x := t.sample
 	told.Slope, told.Share = 0, 0
@@ -263,6 +332,15 @@ func (t *trial) measure(ctx context.Context, told *CurvatureMeta, m *Model) (Dat
 			}
 		}
 	}
+	by := *m
+	by.Loss, by.Tau, by.Meta = losses.SquaredL2(), nil, Meta{}
+	y, err := by.Project(ctx, x, 1)
+	if err != nil {
+		return x, err
+	}
+	squares := rowDistances(x, y)
+	floats.Mul(squares, squares)
+	x = planes.Near(x, squares)
 	axes := make([]float64, (m.Latent+m.Curvature)*m.D)
 	dense.Transpose(axes, m.U, m.D, m.Latent)
 	dense.Transpose(axes[m.Latent*m.D:], m.V, m.D, m.Curvature)

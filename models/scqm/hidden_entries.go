@@ -16,36 +16,32 @@ import (
 // squared error of a row, in medians, so that no outlier decides.
 const hiddenRows, boundedError = 300, 100
 
+// tellingDirections is the number of directions off a sheet below which hidden entries tell too little.
+const tellingDirections = 3
+
 // hiddenParts is the number of parts of the columns, each of which is predicted from the others, and
 // hiddenOrders that of random orders of the columns.
 const hiddenParts, hiddenOrders = 3, 2
 
-// predictsBetter reports whether a sheet predicts hidden entries of rows from the others better than
-// the principal plane of the rows does. Curvature that follows noise does not.
-func (t *trial) predictsBetter(ctx context.Context, m *Model, x Data, seed uint64) (bool, error) {
+// flat is the principal plane of the rows, those far off weighed down.
+func (t *trial) flat(d int) *Model {
+	c, axes := t.scores.Flat(d)
+	m := &Model{D: len(c), Latent: d, C: c, U: make([]float64, len(axes))}
+	dense.Transpose(m.U, axes, d, m.D)
+	return m
+}
+
+// hiddenError returns the mean squared error of entries of rows, each part of which is predicted from
+// the others, of some of them, with rows at their nearest points for places; see [entryPredictor].
+func (m *Model) hiddenError(ctx context.Context, x Data, seed uint64) (float64, error) {
 	var some []int
 	for i := 0; i < x.N; i += max(1, x.N/hiddenRows) {
 		some = append(some, i)
 	}
 	x = x.Select(some)
-	c, axes := t.scores.Flat(m.Latent)
-	flat := &Model{D: m.D, Latent: m.Latent, C: c, U: make([]float64, len(axes))}
-	dense.Transpose(flat.U, axes, m.Latent, m.D)
-	curved := *m
-	var errors [2]float64
-	for k, model := range []*Model{flat, &curved} {
-		var err error
-		if errors[k], err = model.hiddenError(ctx, x, seed); err != nil {
-			return false, err
-		}
-	}
-	return errors[1] < errors[0], nil
-}
-
-// hiddenError returns the mean squared error of entries of rows, each part of which is predicted from
-// the others, with rows at their nearest points for places; see [entryPredictor].
-func (m *Model) hiddenError(ctx context.Context, x Data, seed uint64) (float64, error) {
-	m.Loss, m.Tau, m.Meta = losses.SquaredL2(), nil, Meta{}
+	by := *m
+	by.Loss, by.Tau, by.Meta = losses.SquaredL2(), nil, Meta{}
+	m = &by
 	var err error
 	if m.Tau, err = m.Transform(ctx, x, 1); err != nil {
 		return 0, err

@@ -81,15 +81,23 @@ func components(ctx context.Context, given rows.Data, k, m int) (*rows.Component
 			return pc, rows.Shares(x.Weights, x.N), err
 		}
 		x.EachProduct(pc.Mean, pc.Axes[:m*x.D], squares, nil, func(i int, z []float64) { squares[i] -= dense.Dot(z, z) })
-		near := nearRows * slices.Sorted(slices.Values(squares))[x.N/2]
-		if !(near > 0) {
-			return pc, rows.Shares(x.Weights, x.N), nil
-		}
-		x.Weights = make([]float64, x.N)
-		for i, v := range squares {
-			x.Weights[i] = given.Weight(i) * math.Pow(math.Min(1, near/v), 2)
-		}
+		x = Near(given, squares)
 	}
+}
+
+// Near returns rows with the weights that those far off are left, given their squared distances from
+// something.
+func Near(x rows.Data, squares []float64) rows.Data {
+	near := nearRows * slices.Sorted(slices.Values(squares))[x.N/2]
+	if !(near > 0) {
+		return x
+	}
+	weights := make([]float64, x.N)
+	for i, v := range squares {
+		weights[i] = x.Weight(i) * math.Pow(math.Min(1, near/v), 2)
+	}
+	x.Weights = weights
+	return x
 }
 
 // whiten fills axes and whitened scores, those of the rows that planes are found from with
