@@ -49,6 +49,11 @@ func TestOnlyConcaveRadialAndQuadraticLossesSweep(t *testing.T) {
 	}
 	p, _ := smallProblem(t, blackBox{Loss: losses.L2()}, 2, 3, false)
 	assert.Empty(t, p.OuterBlocks())
+	for _, name := range byEntry {
+		p, err := NewProblem(t.Context(), hide(bowl(1, 20, 6, 0.1), 1, 0.2), named(t, name, 6), 2, 3, 1)
+		require.NoError(t, err)
+		assert.Equal(t, name == "squared_l2", len(p.OuterBlocks()) > 0, name)
+	}
 }
 
 // Every sweep lowers the cost twice, and what it settles at is stationary.

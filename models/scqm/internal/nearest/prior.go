@@ -3,6 +3,7 @@ package nearest
 import (
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/internal/dense"
 	"github.com/scqm/scqm/models/rows"
 )
@@ -49,4 +50,25 @@ func (p Prior) AddHessian(h []float64, weight float64) {
 	if p != nil {
 		floats.AddScaled(h[:len(p)], 2*weight, p)
 	}
+}
+
+// OfCompleteRows returns a loss for rows without missing entries in the form that serves
+// these best: the sum of squares as a function of the squared norm, others as they are.
+func OfCompleteRows(l framework.Loss) framework.Loss {
+	if _, radial := l.(framework.Radial); !radial && l.Name() == "squared_l2" {
+		return squares{l}
+	}
+	return l
+}
+
+// squares is squared_l2 as a function of the squared norm.
+type squares struct{ framework.Loss }
+
+// Rho implements [framework.Radial].
+func (squares) Rho(rho, d1, d2, u []float64) {
+	copy(rho, u)
+	for i := range d1 {
+		d1[i] = 1
+	}
+	clear(d2)
 }

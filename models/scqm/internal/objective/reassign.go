@@ -119,7 +119,7 @@ func (p *Objective) nearer(part rows.Data, tau, settled []float64) (moved bool, 
 // project writes the nearest points of the rows of part.
 func (p *Objective) project(tau []float64, part rows.Data) error {
 	p.searched += part.N
-	return nearest.RelocateRows(p.ctx, tau, p.sheet, p.loss, part, nearest.Missing{Loss: p.loss, Prior: p.Prior}, p.threads)
+	return nearest.RelocateRows(p.ctx, tau, p.sheet, nearest.OfCompleteRows(p.loss), part, nearest.Missing{Loss: p.loss, Prior: p.Prior}, p.threads)
 }
 
 // settle takes rows from tau to the minima nearby, and projects those that may be nearer elsewhere.
