@@ -12,14 +12,17 @@ import (
 	"github.com/scqm/scqm/internal/par"
 	"github.com/scqm/scqm/losses"
 	"github.com/scqm/scqm/models/rows"
+	"github.com/scqm/scqm/models/scqm/internal/nearest"
 	"github.com/scqm/scqm/models/scqm/internal/sheet"
 )
 
 const (
 	// imputePlaces bounds the learned tau that the posterior of a row is a mixture of.
 	imputePlaces = 400
-	// imputeSteps bounds the Gauss-Newton steps from each of them.
+	// imputeSteps bounds the Newton steps from each of them.
 	imputeSteps = 4
+	// imputePrecision is the relative length of the last.
+	imputePrecision = 1e-3
 )
 
 // Imputation is rows with their missing entries filled.
@@ -33,8 +36,8 @@ type Imputation struct {
 // which [Model.Project] gives, the mean has the least expected square of the error.
 //
 // The prior of tau is a mixture of K Gaussians around learned coordinates, at most 400 of
-// Model.Tau, of covariance h^2 S, with S the covariance of these and h = K^(-1/(d+4)); their
-// centres are drawn towards the mean so that S is the covariance of the mixture. Gauss-Newton
+// Model.Tau, of covariance h^2 S, with S the variances of these and h = K^(-1/(d+4)); their
+// centres are drawn towards the mean so that S are the variances of the mixture. Newton
 // steps lead from each centre to its part of the posterior, which Laplace's method weighs. The noise
 // of an entry has the density exp(-loss/a) with the mean loss of the fit.
 //
@@ -61,7 +64,7 @@ func (m *Model) Impute(ctx context.Context, x Data, threads int) (*Imputation, e
 	workers := make([]*rowPosterior, threads)
 	par.Do(threads, par.Shards(x.N), func(id, shard int) {
 		if workers[id] == nil {
-			workers[id] = &rowPosterior{posterior: p, newton: newImputeStep(p.f)}
+			workers[id] = newRowPosterior(p)
 		}
 		lo, hi := par.Bounds(x.N, shard)
 		for i := lo; i < hi && ctx.Err() == nil; i++ {
@@ -84,7 +87,7 @@ type posterior struct {
 	temperature float64   // a
 	noise       float64   // variance of the noise of an entry
 	places      []float64 // K x d: centres of the mixture
-	precision   []float64 // d x d: of each of its Gaussians
+	prior       []float64 // d: noise over the variances of each of its Gaussians
 }
 
 func (m *Model) newPosterior() (*posterior, error) {
@@ -103,15 +106,24 @@ func (m *Model) newPosterior() (*posterior, error) {
 	codes := Data{N: n, D: d, X: tau}
 	count := min(n, imputePlaces)
 	h := math.Pow(float64(count), -1/float64(d+4))
-	p.precision = priorOf(tau, codes, d, 1/(h*h))
 	mean := rows.Mean(codes)
 	for k := range count {
 		for j, v := range codes.Row(k * n / count) {
 			p.places = append(p.places, mean[j]+math.Sqrt(1-h*h)*(v-mean[j]))
 		}
 	}
+	p.prior = make([]float64, d)
+	for i := range n {
+		for j, v := range codes.Row(i) {
+			p.prior[j] += h * h * (v - mean[j]) * (v - mean[j]) / float64(n)
+		}
+	}
 	entries := float64(m.Meta.N*m.D - m.Meta.Missing.Entries)
 	p.setNoise(m.Meta.MeanLoss * float64(m.Meta.N) / freeEntries(entries, m.Meta.N, p.f.Shape))
+	least := minVariance * floats.Max(p.prior)
+	for j, v := range p.prior {
+		p.prior[j] = p.noise / max(v, least, math.SmallestNonzeroFloat64)
+	}
 	return p, nil
 }
 
@@ -162,38 +174,83 @@ func (p *posterior) setNoise(mean float64) {
 	}
 }
 
-// rowPosterior finds the posterior of one row after the other.
+// rowPosterior finds the posterior of one row after the other. For the entries A of a row, M
+// is Q_A'Q_A.
 type rowPosterior struct {
 	*posterior
-	newton *imputeStep
+	newton *nearest.Quadratic // of the distance in A, with a Gaussian as prior
 
-	there   []int     // the entries that are
-	r, phi  []float64 // K x len(there): residuals of the places, and their losses
-	weights []float64 // K: logarithms, then the weights
-	z       []float64 // K x m
-	root    []float64 // K x m x d: G with GG' the covariance of z at the place
+	there         []int     // A
+	r, phi        []float64 // K x |A|: residuals of the places, and their losses
+	weights       []float64 // K: logarithms, then the weights
+	z             []float64 // K x m
+	root          []float64 // K x m x d: G, of which GG' noise is the covariance of z at the place
+	tau, e, me, h []float64 // d, m x d, m x d, d x d: of one place
+}
+
+func newRowPosterior(p *posterior) *rowPosterior {
+	m, d, count := p.f.M, p.f.Latent, len(p.places)/p.f.Latent
+	vec := func(n int) []float64 { return make([]float64, n) }
+	r := &rowPosterior{
+		posterior: p, newton: nearest.NewQuadratic(p.f), weights: vec(count), z: vec(count * m), root: vec(count * m * d),
+		tau: vec(d), e: vec(m * d), me: vec(m * d), h: vec(d * d),
+	}
+	r.newton.Metric, r.newton.Linear, r.newton.Prior = vec(m*m), vec(m), p.prior
+	return r
 }
 
 // fill fills the missing entries of x.
 func (p *rowPosterior) fill(x, std []float64) {
-	f, m, d := p.f, p.f.M, p.f.Latent
-	p.there = p.there[:0]
+	p.load(x)
+	p.weigh(x)
+	mean, covariance := p.moments()
+	f, q := p.f, make([]float64, p.f.M)
 	for j, v := range x {
 		if v == v {
-			p.there = append(p.there, j)
+			continue
+		}
+		variance := p.noise
+		for a := range q {
+			q[a] = f.Axis(a)[j]
+		}
+		for a, v := range q {
+			variance += v * floats.Dot(q, covariance[a*f.M:(a+1)*f.M])
+		}
+		x[j], std[j] = p.unit*(f.C[j]+floats.Dot(q, mean)), p.unit*math.Sqrt(variance)
+	}
+}
+
+// load takes a row.
+func (p *rowPosterior) load(x []float64) {
+	f, q := p.f, p.newton
+	clear(q.Metric)
+	clear(q.Linear)
+	p.there = p.there[:0]
+	for j, v := range x {
+		if v != v {
+			continue
+		}
+		p.there = append(p.there, j)
+		for a := range f.M {
+			u := f.Axis(a)[j]
+			q.Linear[a] -= u * (v/p.unit - f.C[j])
+			for b := range f.M {
+				q.Metric[a*f.M+b] += u * f.Axis(b)[j]
+			}
 		}
 	}
-	p.newton.load(x, p.unit, p.there)
-	count, n := len(p.places)/d, len(p.there)
-	p.weights, p.z, p.root = dense.Grow(p.weights, count), dense.Grow(p.z, count*m), dense.Grow(p.root, count*m*d)
-	p.r, p.phi = dense.Grow(p.r, count*n), dense.Grow(p.phi, count*n)
-	for k := range count {
-		z := p.z[k*m : (k+1)*m]
-		p.weights[k] = p.newton.settle(z, p.root[k*m*d:(k+1)*m*d], p.places[k*d:(k+1)*d], p.posterior)
+}
+
+// weigh finds the part of the posterior that every place has.
+func (p *rowPosterior) weigh(x []float64) {
+	f, n := p.f, len(p.there)
+	p.r, p.phi = dense.Grow(p.r, len(p.weights)*n), dense.Grow(p.phi, len(p.weights)*n)
+	for k := range p.weights {
+		p.weights[k] = p.settle(k)
 		for i, j := range p.there {
 			r := f.C[j] - x[j]/p.unit
-			for a, v := range z {
-				r += v * f.QT[a*f.D+j]
+			for a, v := range p.z[k*f.M : (k+1)*f.M] {
+				r += v * f.Axis(a)[j]
 			}
 			p.r[k*n+i] = r * p.unit
 		}
@@ -207,21 +264,36 @@ func (p *rowPosterior) fill(x, std []float64) {
 		p.weights[k] = math.Exp(v - best)
 	}
 	floats.Scale(1/floats.Sum(p.weights), p.weights)
-	mean, covariance := p.moments()
-	q := make([]float64, m)
-	for j, v := range x {
-		if v == v {
-			continue
-		}
-		for a := range q {
-			q[a] = f.QT[a*f.D+j]
-		}
-		variance := p.noise
-		for a, v := range q {
-			variance += v * floats.Dot(q, covariance[a*m:(a+1)*m])
-		}
-		x[j], std[j] = p.unit*(f.C[j]+floats.Dot(q, mean)), p.unit*math.Sqrt(variance)
+}
+
+// settle leaves z and G of place k at the minimum near it, with E the Jacobian of z and
+// H = LL' = E'ME + prior, and returns the logarithm of its weight, but for the loss of the row.
+func (p *rowPosterior) settle(k int) float64 {
+	m, d := p.f.M, p.f.Latent
+	p.newton.PriorMean = p.places[k*d : (k+1)*d]
+	copy(p.tau, p.newton.PriorMean)
+	p.newton.Minimize(p.tau, imputeSteps, imputePrecision)
+	copy(p.z[k*m:(k+1)*m], p.newton.E) // y is 0
+	p.f.Jacobian(p.e, p.tau)
+	clear(p.me)
+	dense.AddProduct(p.me, p.newton.Metric, p.e, m, m, d)
+	clear(p.h)
+	dense.AddProduct(p.h, p.e, p.me, m, d, d)
+	for i, v := range p.prior {
+		p.h[i*d+i] += v
 	}
+	dense.JitteredCholesky(p.h, d)
+	var weight float64
+	for j, v := range p.tau {
+		gap := v - p.newton.PriorMean[j]
+		weight -= p.prior[j]*gap*gap/(2*p.noise) + math.Log(p.h[j*d+j])
+	}
+	root := p.root[k*m*d : (k+1)*m*d]
+	copy(root, p.e)
+	for a := range m {
+		dense.ForwardCholesky(root[a*d:(a+1)*d], p.h, d) // L^-1 E'
+	}
+	return weight
 }
 
 // moments returns the mean and the covariance of z.
@@ -232,127 +304,12 @@ func (p *rowPosterior) moments() (mean, covariance []float64) {
 		floats.AddScaled(mean, w, p.z[k*m:(k+1)*m])
 	}
 	for k, w := range p.weights {
-		if w == 0 {
-			continue
-		}
 		z, root := p.z[k*m:(k+1)*m], p.root[k*m*d:(k+1)*m*d]
-		for a := range m {
+		for a := 0; a < m && w > 0; a++ {
 			for b := range m {
-				covariance[a*m+b] += w * ((z[a]-mean[a])*(z[b]-mean[b]) + floats.Dot(root[a*d:(a+1)*d], root[b*d:(b+1)*d]))
+				covariance[a*m+b] += w * ((z[a]-mean[a])*(z[b]-mean[b]) + p.noise*floats.Dot(root[a*d:(a+1)*d], root[b*d:(b+1)*d]))
 			}
 		}
 	}
 	return mean, covariance
-}
-
-// imputeStep minimises, for one row with the entries A,
-//
-//	|f_A(tau) - x_A|^2/noise + (tau - t)'B(tau - t) = (z'Mz - 2b'z)/noise + (tau - t)'B(tau - t) + const,
-//
-// with M = Q_A'Q_A and b = Q_A'(x - c)_A, by Gauss-Newton steps from t.
-type imputeStep struct {
-	f              *sheet.Sheet
-	gram, b        []float64 // M and b
-	tau, next, gap []float64 // d
-	phi, e         []float64 // q, m x d
-	h, g, pull, me []float64 // d x d, d, m, m x d
-}
-
-func newImputeStep(f *sheet.Sheet) *imputeStep {
-	m, d := f.M, f.Latent
-	vec := func(n int) []float64 { return make([]float64, n) }
-	return &imputeStep{
-		f: f, gram: vec(m * m), b: vec(m), tau: vec(d), next: vec(d), gap: vec(d),
-		phi: vec(f.Q), e: vec(m * d), h: vec(d * d), g: vec(d), pull: vec(m), me: vec(m * d),
-	}
-}
-
-// load takes a row of these entries.
-func (s *imputeStep) load(x []float64, unit float64, there []int) {
-	f := s.f
-	clear(s.gram)
-	clear(s.b)
-	for _, j := range there {
-		for a := range f.M {
-			u := f.QT[a*f.D+j]
-			s.b[a] += u * (x[j]/unit - f.C[j])
-			for b := range f.M {
-				s.gram[a*f.M+b] += u * f.QT[b*f.D+j]
-			}
-		}
-	}
-}
-
-// settle writes z at the minimum and G, of which GG' is its covariance, and returns
-// the logarithm of the weight of the place, but for the loss of the row.
-func (s *imputeStep) settle(z, root, place []float64, p *posterior) float64 {
-	d, m := s.f.Latent, s.f.M
-	copy(s.tau, place)
-	value := s.evaluate(z, s.tau, place, p)
-	for range imputeSteps {
-		s.linearise(s.tau, p)
-		floats.Scale(1/p.noise, s.g)
-		for i := range d {
-			s.g[i] += floats.Dot(p.precision[i*d:(i+1)*d], s.gap)
-		}
-		dense.SolveCholesky(s.g, s.h, d)
-		floats.SubTo(s.next, s.tau, s.g)
-		next := s.evaluate(z, s.next, place, p)
-		if !(next < value) {
-			s.evaluate(z, s.tau, place, p)
-			break
-		}
-		value = next
-		copy(s.tau, s.next)
-	}
-	s.linearise(s.tau, p)
-	var weight float64
-	for i := range d {
-		weight -= floats.Dot(p.precision[i*d:(i+1)*d], s.gap)*s.gap[i]/2 + math.Log(s.h[i*d+i])
-	}
-	copy(root, s.e)
-	for a := range m {
-		dense.ForwardCholesky(root[a*d:(a+1)*d], s.h, d)
-	}
-	return weight
-}
-
-// evaluate writes z at tau, with the gap from the place and pull = Mz - b, and returns the sum.
-func (s *imputeStep) evaluate(z, tau, place []float64, p *posterior) float64 {
-	d, m := s.f.Latent, s.f.M
-	s.f.Coordinates(z, s.phi, tau)
-	floats.SubTo(s.gap, tau, place)
-	var sum float64
-	for a := range m {
-		mz := floats.Dot(s.gram[a*m:(a+1)*m], z)
-		s.pull[a] = mz - s.b[a]
-		sum += z[a] * (mz - 2*s.b[a])
-	}
-	sum /= p.noise
-	for i, v := range s.gap {
-		sum += v * floats.Dot(p.precision[i*d:(i+1)*d], s.gap)
-	}
-	return sum
-}
-
-// linearise leaves E, g = E'pull and the Cholesky factor of H = E'ME/noise + B at tau, which
-// was evaluated last.
-func (s *imputeStep) linearise(tau []float64, p *posterior) {
-	d, m := s.f.Latent, s.f.M
-	s.f.Jacobian(s.e, tau)
-	clear(s.me)
-	clear(s.g)
-	for a := range m {
-		floats.AddScaled(s.g, s.pull[a], s.e[a*d:(a+1)*d])
-		for b := range m {
-			floats.AddScaled(s.me[a*d:(a+1)*d], s.gram[a*m+b]/p.noise, s.e[b*d:(b+1)*d])
-		}
-	}
-	copy(s.h, p.precision)
-	for a := range m {
-		for i := range d {
-			floats.AddScaled(s.h[i*d:(i+1)*d], s.e[a*d+i], s.me[a*d:(a+1)*d])
-		}
-	}
-	dense.JitteredCholesky(s.h, d)
 }
