@@ -64,7 +64,7 @@ func TestRidgeByRowsHeldOutBlamesRows(t *testing.T) {
 	loss := careless{blackBox: blackBox{Loss: losses.SquaredL2()}, at: func(norm float64) bool { return norm > 300 }, number: 1 / zero}
 	_, err := Learn(t.Context(), x, Config{Latent: 1, Loss: loss, Ridge: AutoRidge})
 	assert.ErrorIs(t, err, framework.ErrNonFinite)
-	assert.ErrorContains(t, err, "row 40: loss careless: the value is +Inf")
+	assert.ErrorContains(t, err, "row 41: loss careless: the value is +Inf")
 }
 
 var zero float64

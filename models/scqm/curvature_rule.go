@@ -214,11 +214,14 @@ func (r *request) fitOnTrial(ctx context.Context) (*Fit, error) {
 	})
 }
 
-// judge compares the curvature that a fit draws with what rows show, where the rule decides. Where they do not
-// agree, it fits again with a ridge that holds curvature back; and of these, but a fold, and a flat
-// sheet it takes the one that predicts hidden entries best. weight is that of all rows.
+// judge compares the curvature that a fit draws with what rows show. Where the rule decides and they do not
+// agree, it fits again with a ridge that holds curvature back, and takes the one of the fits, unless it
+// folds, and a flat sheet that predicts hidden entries best. weight is that of all rows.
 func (t *trial) judge(ctx context.Context, fit *Fit, c Config, weight float64, again func(Config) (*Fit, error)) (*Fit, error) {
 	c.Options.Checkpoint = nil // of the first fit
+	if ctx.Err() != nil || fit.Run.Status == framework.Cancelled {
+		return fit, nil
+	}
 	j := judgement{trial: t, again: again, fit: fit, config: c}
 	err := j.take(ctx, fit, c, Given)
 	if err == nil && c.ruled() && j.told.S > 0 {
@@ -227,6 +230,12 @@ func (t *trial) judge(ctx context.Context, fit *Fit, c Config, weight float64, a
 	}
 	if j.told.S == 0 {
 		j.told.Verdict, j.told.Ridge = Flat, 0
+	}
+	if ctx.Err() != nil {
+		run, meta := j.fit.Run, &j.fit.Model.Meta
+		run.Status, run.Message = framework.Cancelled, "cancelled while the curvature was judged"
+		meta.Status, meta.Message = run.Status.String(), run.Message
+		return j.fit, nil
 	}
 	j.fit.Model.Meta.enterCurvature(&j.told)
 	return j.fit, err
@@ -259,22 +268,21 @@ func (j *judgement) over() bool {
 	return j.fit.Run.Status == framework.Cancelled || j.config.Options.OutOfTime()
 }
 
-// decide settles the ridge, and whether there is curvature.
+// decide keeps curvature that rows show; else it holds it back, and leaves it out where a flat sheet
+// predicts hidden entries as well.
 func (j *judgement) decide(ctx context.Context, weight float64) error {
-	telling := j.rows.D-j.config.Latent >= tellingDirections
+	if j.told.Slope > keptSlope || j.over() {
+		return nil
+	}
+	telling := j.scores != nil && j.rows.D-j.config.Latent >= tellingDirections
 	var err error
 	if telling {
 		if j.error, err = j.fit.Model.hiddenError(ctx, j.rows, j.config.Seed); err != nil {
 			return err
 		}
 	}
-	if !(j.told.Slope > keptSlope) && !j.over() {
-		if err := j.hold(ctx, weight, telling); err != nil {
-			return err
-		}
-	}
-	if !telling || j.over() {
-		return nil
+	if err := j.hold(ctx, weight, telling); err != nil || !telling || j.over() {
+		return err
 	}
 	flat, err := j.flat(j.config.Latent).hiddenError(ctx, j.rows, j.config.Seed)
 	if err != nil || j.error < flat {

@@ -19,7 +19,7 @@ func strongSheet(seed uint64, n, D, d int, bend, noise float64) Data {
 	q := d * (d + 1) / 2
 	theta := make([]float64, q*q)
 	for i := range theta {
-		theta[i] = bend * rng.NormFloat64()
+		theta[i] = bend * math.Copysign(0.5+rng.Float64(), rng.NormFloat64())
 	}
 	x := Data{N: n, D: D, X: make([]float64, n*D)}
 	for i := range n {
@@ -108,8 +108,9 @@ func TestDirectionsOfCurvature(t *testing.T) {
 	assert.Contains(t, fit.Model.Meta.Trial.Sentence, "curvature: in 1 of 3 directions (p < 1e-9); ")
 }
 
-// Skewed noise has third moments, which look like curvature: a ridge that grows with the rows keeps
-// the sheet from following them. Curvature that is given is fitted, with a warning of the fold.
+// Skewed noise has third moments, which look like curvature, and a sheet follows them: the rule holds it
+// back, by a ridge that grows with the rows, or keeps it flat. Curvature that is given is
+// fitted, with a warning of the fold.
 func TestCurvatureIsHeldBack(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 52))
 	x := Data{N: 600, D: 8, X: make([]float64, 600*8)}
@@ -119,10 +120,8 @@ func TestCurvatureIsHeldBack(t *testing.T) {
 	c := Config{Latent: 2, Loss: losses.L2()}
 	fit, err := Learn(t.Context(), x, c)
 	require.NoError(t, err)
-	meta := fit.Model.Meta
-	require.Equal(t, Held, meta.Trial.Verdict)
-	assert.InDelta(t, 20, meta.Ridge, 1e-12)
-	assert.InDelta(t, 20, meta.Trial.Ridge, 1e-12)
+	assert.LessOrEqual(t, fit.Model.Meta.Trial.P, 0.01)
+	assert.NotEqual(t, Curved, fit.Model.Meta.Trial.Verdict)
 
 	c.Curvature = FullCurvature
 	fit, err = Learn(t.Context(), x, c)
@@ -131,6 +130,15 @@ func TestCurvatureIsHeldBack(t *testing.T) {
 	assert.InDelta(t, DefaultRidge, fit.Model.Meta.Ridge, 0)
 	require.NotEmpty(t, fit.Model.Meta.Warnings)
 	assert.Contains(t, fit.Model.Meta.Warnings[len(fit.Model.Meta.Warnings)-1], "the sheet folds")
+
+	// Noise as wide as the sheet bends.
+	wide, err := Learn(t.Context(), strongSheet(2, 600, 10, 2, 0.5, 0.35), Config{Latent: 2, Loss: losses.L2()})
+	require.NoError(t, err)
+	meta := wide.Model.Meta
+	require.Equal(t, Held, meta.Trial.Verdict)
+	assert.InDelta(t, 20, meta.Ridge, 1e-12)
+	assert.InDelta(t, 20, meta.Trial.Ridge, 1e-12)
+	assert.Contains(t, meta.Trial.Sentence, "held back by a ridge of 20")
 }
 
 // What the rule says depends neither on the unit and the place of the rows nor on rotations.

@@ -20,8 +20,9 @@ const hiddenRows, boundedError = 300, 100
 const tellingDirections = 3
 
 // hiddenParts is the number of parts of the columns, each of which is predicted from the others, and
-// hiddenOrders that of random orders of the columns.
-const hiddenParts, hiddenOrders = 3, 2
+// hiddenOrders that of random orders of the columns, of which
+// each row has one.
+const hiddenParts, hiddenOrders = 3, 12
 
 // flat is the principal plane of the rows, those far off weighed down.
 func (t *trial) flat(d int) *Model {
@@ -53,9 +54,17 @@ func (m *Model) hiddenError(ctx context.Context, x Data, seed uint64) (float64, 
 	rng := rand.New(rand.NewPCG(seed, 0x6d6978))
 	noise := medianNoise(rowDistances(x, y), m.D, x.N, m.Latent)
 	far := make([]float64, x.N)
-	for range hiddenOrders {
-		if err := newEntryPredictor(m, shuffle(rng.Perm(x.D)), hiddenParts, noise).addErrors(ctx, far, x, 1); err != nil {
+	for k := range hiddenOrders { // rows in turn
+		var turn []int
+		for i := k; i < x.N; i += hiddenOrders {
+			turn = append(turn, i)
+		}
+		errors, p := make([]float64, len(turn)), newEntryPredictor(m, shuffle(rng.Perm(x.D)), hiddenParts, noise)
+		if err := p.addErrors(ctx, errors, x.Select(turn), 1); err != nil {
 			return 0, err
+		}
+		for j, i := range turn {
+			far[i] = errors[j]
 		}
 	}
 	floats.Mul(far, far)

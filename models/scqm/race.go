@@ -62,7 +62,7 @@ func bestStart[R startRun](count, enough int, o framework.Options, run func(k in
 	if c.early {
 		result.Status, result.Message = c.last.Status, c.last.Message
 		if result.Status != framework.Cancelled {
-			result.Status, result.Message = framework.TimeLimit, fmt.Sprintf("the time limit %v came before a start had run to the end", o.TimeLimit)
+			result.Status, result.Message = framework.TimeLimit, fmt.Sprintf("the time limit of %v came before a start had run to the end", o.TimeLimit)
 		}
 	}
 	result.Counts.Evaluations, result.Counts.Passes = c.counts.Evaluations, c.counts.Passes
