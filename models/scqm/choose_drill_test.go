@@ -97,7 +97,7 @@ func TestDrillSpoiltEntries(t *testing.T) {
 	}
 	type sum struct{ chosen, l2, entries, best float64 }
 	sums := map[string]*sum{"clean": {}, "entries": {}, "rows": {}}
-	drill.Run(t, "spoilt-entries", 7, func(c drill.Case) error {
+	drill.Run(t, "spoilt-entries", 28, func(c drill.Case) error {
 		s := spoilings[c.Index%len(spoilings)]
 		x, clean, d := sheetWithNoise(c)
 		x = spoil(x, s, c.Rand)

@@ -35,8 +35,8 @@ const (
 	// is judged off it: of planes that chance makes a little better it would seem too sure.
 	clearlyBetter = 0.8
 	// nearlyAsGood is the sum of squares, relative to that of the best plane, up to which others race
-	// with it: where noise is wide they tell too little.
-	nearlyAsGood = 1.5
+	// with it, so many at most: where noise is wide they tell too little.
+	nearlyAsGood, racing = 1.5, 2
 )
 
 // Verdicts on curvature.
@@ -144,11 +144,14 @@ func (t *trial) starts(c Config, principal []float64, m int) (given [][]float64,
 	}
 	near := 0
 	for _, plane := range t.found {
-		if plane.Principal && m == c.Latent+c.room(t.sample.D) {
-			given = append(given, principal)
-		} else {
-			given = append(given, t.scores.Axes(plane, m))
+		axes := t.scores.Axes(plane, m)
+		if D := t.sample.D; plane.Principal {
+			copy(axes, principal[:c.Latent*D])
+			if m == c.Latent+c.room(D) || !dense.OrthonormalizeRows(axes, D) {
+				axes = principal
+			}
 		}
+		given = append(given, axes)
 		if plane.Squares <= nearlyAsGood*t.found[0].Squares {
 			near++
 		}
@@ -159,7 +162,7 @@ func (t *trial) starts(c Config, principal []float64, m int) (given [][]float64,
 	if c.Options.Checkpoint != nil {
 		near = 1
 	}
-	return given, near, 1
+	return given, min(near, racing), 1
 }
 
 // putOnTrial looks at the rows of a request for planes and curvature, and settles the number of

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/scqm/scqm/losses"
+	"github.com/scqm/scqm/models/scqm/internal/sheet"
 	"github.com/scqm/scqm/solvers"
 )
 
@@ -131,10 +132,20 @@ func TestCurvatureIsHeldBack(t *testing.T) {
 	require.NotEmpty(t, fit.Model.Meta.Warnings)
 	assert.Contains(t, fit.Model.Meta.Warnings[len(fit.Model.Meta.Warnings)-1], "the sheet folds")
 
-	// Noise as wide as the sheet bends.
-	wide, err := Learn(t.Context(), strongSheet(2, 600, 10, 2, 0.5, 0.35), Config{Latent: 2, Loss: losses.L2()})
+	// A bowl in noise as wide as it bends.
+	turn := sheet.NewRotation(10, rand.New(rand.NewPCG(1, 54)))
+	bowl := Data{N: 600, D: 10, X: make([]float64, 600*10)}
+	for i := range bowl.N {
+		u, v, row := 2*rng.Float64()-1, 2*rng.Float64()-1, bowl.Row(i)
+		row[0], row[1], row[2] = u, v, u*u+v*v
+		for j := range row {
+			row[j] += 0.3 * rng.NormFloat64()
+		}
+		turn.Apply(row)
+	}
+	fit, err = Learn(t.Context(), bowl, Config{Latent: 2, Loss: losses.L2()})
 	require.NoError(t, err)
-	meta := wide.Model.Meta
+	meta := fit.Model.Meta
 	require.Equal(t, Held, meta.Trial.Verdict)
 	assert.InDelta(t, 20, meta.Ridge, 1e-12)
 	assert.InDelta(t, 20, meta.Trial.Ridge, 1e-12)

@@ -113,7 +113,7 @@ func TestGatheredColumns(t *testing.T) {
 // Fits under |r|^p with p > 2 reach into columns in which all rows are the same, which lowers the cost, and end where
 // the whole problem has no slope.
 func TestFitsReachIntoConstantColumns(t *testing.T) {
-	x := digits(t, 40, "2", "3")
+	x := digits(t, 60, "4", "9")
 	loss := named(t, "lp 3", x.D)
 	fit := learn(t, x, Config{Latent: 2, Loss: loss})
 	assert.Equal(t, framework.Converged, fit.Run.Status)

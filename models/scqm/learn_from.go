@@ -134,10 +134,8 @@ func (f *streamFit) fit(c Config) (*Fit, error) {
 	p := f.p
 	m := c.Latent + f.columns.fitted
 	given, count, enough := f.trial.starts(c, f.starts.Principal(m), m)
-	if enough > 0 { // a race takes reads, of which draws take one or two
-		if count = min(count, 2); f.draws() {
-			count = 1
-		}
+	if enough > 0 && f.draws() { // a race takes reads, of which draws take one or two
+		count = 1
 	}
 	f.starts.Begin(f.columns.fitted, c.ridge(), given)
 	best, note, failure := bestStart(count, enough, c.streamLimits(p, f.starts), func(k int, o framework.Options) (*streamRun, error) {

@@ -66,7 +66,7 @@ func TestFitManyShapes(t *testing.T) {
 	c := Config{Latent: 1, Loss: losses.SquaredL2(), Curvature: 2}
 	var sets []Data
 	for _, n := range []int{2, 3, 40, 7, 40} {
-		sets = append(sets, Data{N: n, D: 3, X: gaussians(uint64(n), 3*n)})
+		sets = append(sets, Data{N: n, D: 3, X: gaussians(uint64(100+n), 3*n)})
 	}
 	flat := Data{N: 20, D: 3, X: make([]float64, 60)} // all of it on a line
 	for i := range flat.N {

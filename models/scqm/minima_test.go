@@ -115,7 +115,7 @@ func TestNewtonTakesOverStages(t *testing.T) {
 	var stored bytes.Buffer
 	iterations := 0
 	s.c.Options.Checkpoint = &framework.Checkpoint{Every: -1, Store: func(write func(io.Writer) error) error {
-		if iterations++; iterations != 100 {
+		if iterations++; iterations != 60 {
 			return nil
 		}
 		return write(&stored)

@@ -56,7 +56,7 @@ func bestStart[R startRun](count, enough int, o framework.Options, run func(k in
 		c.try(k, 0)
 	}
 	result, _ := c.best.outcome()
-	if result == nil || count == 1 || enough > 0 && c.done == 1 {
+	if result == nil || count == 1 {
 		return c.best, "", c.err
 	}
 	if c.early {
@@ -67,6 +67,9 @@ func bestStart[R startRun](count, enough int, o framework.Options, run func(k in
 	}
 	result.Counts.Evaluations, result.Counts.Passes = c.counts.Evaluations, c.counts.Passes
 	result.Elapsed = max(result.Elapsed, o.Elapsed())
+	if enough > 0 {
+		return c.best, "", c.err
+	}
 	return c.best, c.note(), c.err
 }
 

@@ -43,7 +43,7 @@ func TestStreamOutOfTimeInsideReads(t *testing.T) {
 			"nearest points": {func(k int, r *Request) bool { return k == 9 || r.Kind == blocks.Projected }, true, "time limit"},
 		} {
 			e := &lateEngine{LocalEngine: LocalEngine{Source: x, Loss: loss, Threads: 1}, late: c.late}
-			fit, err := LearnFrom(context.Background(), e, Config{Latent: 2, Loss: loss, Options: framework.Options{TimeLimit: time.Hour}})
+			fit, err := LearnFrom(context.Background(), e, Config{Latent: 2, Linear: true, Loss: loss, Options: framework.Options{TimeLimit: time.Hour}})
 			require.NoError(t, err, name)
 			assert.Equal(t, framework.TimeLimit, fit.Run.Status, name)
 			assert.Contains(t, fit.Run.Message, c.says, name)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -47,6 +48,7 @@ type Starts struct {
 	id        []byte    // tells data apart
 	sample    rows.Data
 	given     [][]float64 // axes of the first starts, see [Starts.Begin]
+	plane     float64     // cost of the principal plane; 0 where it has not been read
 }
 
 // NewStarts finds mean, principal components and, with the loss of the flat sheet, the penalty: one read for the
@@ -217,23 +219,13 @@ func (s *Starts) point(k int) (framework.Point, error) {
 	case k > 0:
 		axes, variances = s.rotation(k)
 	}
-	x := framework.NewPoint(p.blocks)
-	copy(x[objective.BlockC], s.mean)
-	dense.Transpose(x[objective.BlockQ], axes, f.M, f.D)
-	if err := p.blocks[objective.BlockQ].Restore(x[objective.BlockQ]); err != nil {
-		return nil, err
-	}
-	r := p.request(blocks.Flat, x)
-	sums, _, err := p.sum(r)
+	x, sums, err := s.flatSheet(axes)
 	if err != nil {
 		return nil, err
 	}
-	if math.IsInf(sums[0], 0) || math.IsNaN(sums[0]) {
-		return nil, rows.ErrOverflow
-	}
 	m := p.load(x, sums[1:])
 	if k == 0 {
-		if err := p.scaleRidge(s.c.Ridge, sums[0]); err != nil {
+		if err := s.scaleRidge(axes, sums[0]); err != nil {
 			return nil, err
 		}
 	}
@@ -246,6 +238,38 @@ func (s *Starts) point(k int) (framework.Point, error) {
 	}
 	p.outer.FlatTheta(x, m, s.flat(variances), p.lambda, p.maxPenalty)
 	return x, nil
+}
+
+// flatSheet is that along axes, with its cost and the moments of its least squares.
+func (s *Starts) flatSheet(axes []float64) (framework.Point, []float64, error) {
+	p, f := s.p, s.p.shape
+	x := framework.NewPoint(p.blocks)
+	copy(x[objective.BlockC], s.mean)
+	dense.Transpose(x[objective.BlockQ], axes, f.M, f.D)
+	if err := p.blocks[objective.BlockQ].Restore(x[objective.BlockQ]); err != nil {
+		return nil, nil, err
+	}
+	sums, _, err := p.sum(p.request(blocks.Flat, x))
+	if err == nil && (math.IsInf(sums[0], 0) || math.IsNaN(sums[0])) {
+		err = rows.ErrOverflow
+	}
+	return x, sums, err
+}
+
+// scaleRidge turns the ridge into Lambda by the cost of the principal plane, that of axes or read once.
+func (s *Starts) scaleRidge(axes []float64, cost float64) error {
+	p := s.p
+	if d := p.shape.Latent * p.shape.D; p.shape.S > 0 && s.c.Ridge > 0 && !slices.Equal(axes[:d], s.axes[:d]) {
+		if s.plane == 0 {
+			_, sums, err := s.flatSheet(s.axes[:p.shape.M*p.shape.D])
+			if err != nil {
+				return err
+			}
+			s.plane = sums[0]
+		}
+		cost = s.plane
+	}
+	return p.scaleRidge(s.c.Ridge, cost)
 }
 
 // rotation turns the leading components at random.
