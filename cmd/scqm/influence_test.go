@@ -16,10 +16,10 @@ func TestInfluenceListsOutlierFirst(t *testing.T) {
 	p := newPlace(t)
 	x := bowl(60, 4)
 	for j := range x.Cols {
-		x.Data[17*x.Cols+j] += 3
+		x.Data[17*x.Cols+j] += 1.5
 	}
 	data, model := p.matrix("data.npy", x), p.path("model.npz")
-	succeed(t, "fit", data, "-o", model, "--loss", "huber", "--delta", "0.3", "--ridge", "0.1", "-s", "full")
+	succeed(t, "fit", data, "-o", model, "--loss", "huber", "--delta", "0.3", "--ridge", "0.1", "-s", "1")
 
 	list := strings.Split(succeed(t, "influence", model, data, "--top", "3"), "\n")
 	assert.Equal(t, []string{"row", "influence", "residual", "without", "it", "leverage"}, strings.Fields(list[0]))

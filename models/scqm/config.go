@@ -6,6 +6,7 @@ import (
 
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/models/scqm/internal/sheet"
+	"github.com/scqm/scqm/solvers"
 )
 
 // Config says how to fit a model. Latent and Loss are required; the zero value
@@ -107,6 +108,13 @@ func (c Config) check(D int) error {
 		return fmt.Errorf("scqm: %d starts cannot be stored in one checkpoint; want 1: %w", c.Inits, ErrInput)
 	}
 	return nil
+}
+
+// ruled reports whether the number of directions of curvature is that of the rule. The solver of
+// the paper fits the model of the paper.
+func (c Config) ruled() bool {
+	_, published := c.Solver.(solvers.RGD)
+	return c.Curvature == AutoCurvature && !c.Linear && !published
 }
 
 // ridge returns the number that Ridge stands for.

@@ -46,6 +46,58 @@ func learnChoosing(ctx context.Context, x Data, c Config, chooseRidge func(*requ
 	return out.fit, out.failure
 }
 
+// putOnTrial looks at the rows of a request for planes and curvature, and settles the number of
+// directions where the rule does.
+func (r *request) putOnTrial(ctx context.Context) error {
+	c := r.config
+	_, published := c.Solver.(solvers.RGD)
+	if published || r.columns.fitted == 0 {
+		return nil
+	}
+	given := planes.Sample(r.data)
+	sample, err := completed(ctx, given, c.Latent, c.Loss)
+	if err != nil {
+		return err
+	}
+	if r.trial, err = newTrial(ctx, sample, c.Latent, r.columns.fitted, c.Seed); err != nil {
+		return err
+	}
+	if r.trial.given = given; !c.ruled() {
+		return nil
+	}
+	r.columns = r.trial.columns(r.columns.fitted)
+	if note := c.overfits(r.data, r.columns.fitted); note != "" {
+		r.notes = append(r.notes, note)
+	}
+	return nil
+}
+
+// completed returns rows with entries in place of missing ones.
+func completed(ctx context.Context, x Data, d int, loss framework.Loss) (Data, error) {
+	whole, err := rows.Complete(ctx, x, d, 1)
+	if err == nil && forWrongEntries(loss) {
+		whole = rows.DrawnIn(whole, drawnTo)
+	}
+	whole.Missing = false
+	return whole, err
+}
+
+// fitOnTrial fits, and again where the rule wants less curvature.
+func (r *request) fitOnTrial(ctx context.Context) (*Fit, error) {
+	fit, err := r.fit(ctx)
+	if fit == nil || err != nil || r.trial == nil {
+		return fit, err
+	}
+	return r.trial.judge(ctx, fit, *r.config, r.data.TotalWeight(), func(c Config) (*Fit, error) {
+		if c.Linear {
+			r.columns = curvatures{}
+		}
+		by := *r
+		by.config = &c
+		return by.fit(ctx)
+	})
+}
+
 // fit fits a model to the data as they are.
 func (r *request) fit(ctx context.Context) (*Fit, error) {
 	c, x, notes := *r.config, r.data, r.notes

@@ -82,3 +82,12 @@ func medianNoise(distances []float64, D, n, d int) float64 {
 	across := max(1, min(D, n-1)-d)
 	return slices.Sorted(slices.Values(distances))[len(distances)/2] / math.Sqrt(float64(across))
 }
+
+// rowDistances are those of rows from y, n x D.
+func rowDistances(x Data, y []float64) []float64 {
+	list := make([]float64, x.N)
+	for i := range list {
+		list[i] = floats.Distance(x.Row(i), y[i*x.D:(i+1)*x.D], 2)
+	}
+	return list
+}

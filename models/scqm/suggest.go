@@ -418,14 +418,6 @@ func (t *Trial) predict(ctx context.Context, c SuggestConfig, f fold, l learned)
 	return predicted, off, nil
 }
 
-func rowDistances(x Data, y []float64) []float64 {
-	list := make([]float64, x.N)
-	for i := range list {
-		list[i] = floats.Distance(x.Row(i), y[i*x.D:(i+1)*x.D], 2)
-	}
-	return list
-}
-
 // warn looks for signs of a bad fit.
 func (t *Trial) warn() {
 	switch {

@@ -1,0 +1,177 @@
+package scqm
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/internal/dense"
+	"github.com/scqm/scqm/losses"
+	"github.com/scqm/scqm/models/scqm/internal/planes"
+)
+
+const (
+	// keptSlope is the slope above which curvature is kept, foldedSlope that below which a sheet
+	// whose curvature is given folds. Real curves have .5 to 1, folds 0 to .2.
+	keptSlope, foldedSlope = 0.7, 0.3
+	// leastHold is the least ridge that holds back curvature which the rows do not show, and
+	// holdPerRow what it is for each row.
+	leastHold, holdPerRow = 10, 1.0 / 30
+)
+
+// judge compares the curvature that a fit draws with what rows show. Where the rule decides and they do not
+// agree, it fits again with a ridge that holds curvature back, and takes the one of the fits, unless it
+// folds, and a flat sheet that predicts hidden entries best. weight is that of all rows.
+func (t *trial) judge(ctx context.Context, fit *Fit, c Config, weight float64, again func(Config) (*Fit, error)) (*Fit, error) {
+	c.Options.Checkpoint = nil // of the first fit
+	if ctx.Err() != nil || fit.Run.Status == framework.Cancelled {
+		return fit, nil
+	}
+	j := judgement{trial: t, again: again, fit: fit, config: c}
+	err := j.take(ctx, fit, c, Given)
+	if err == nil && c.ruled() && j.told.S > 0 {
+		j.told.Verdict = Curved
+		err = j.decide(ctx, weight)
+	}
+	if j.told.S == 0 {
+		j.told.Verdict, j.told.Ridge = Flat, 0
+	}
+	if ctx.Err() != nil {
+		run, meta := j.fit.Run, &j.fit.Model.Meta
+		run.Status, run.Message = framework.Cancelled, "cancelled while the curvature was judged"
+		meta.Status, meta.Message = run.Status.String(), run.Message
+		return j.fit, nil
+	}
+	j.fit.Model.Meta.enterCurvature(&j.told)
+	return j.fit, err
+}
+
+// judgement is the best fit so far, with what speaks for it and the error of hidden entries.
+type judgement struct {
+	*trial
+	again  func(Config) (*Fit, error)
+	fit    *Fit
+	config Config
+	told   CurvatureMeta
+	rows   Data // those by which hidden entries are judged
+	error  float64
+}
+
+// take makes a fit the best one.
+func (j *judgement) take(ctx context.Context, fit *Fit, c Config, verdict string) error {
+	j.fit = fit
+	j.told = CurvatureMeta{P: j.evidence.P, S: fit.Model.Meta.Effective, Ridge: c.ridge(), Verdict: verdict}
+	x, err := j.measure(ctx, &j.told, fit.Model)
+	if j.rows.N == 0 {
+		j.rows = x
+	}
+	return err
+}
+
+// over reports whether there is no time for another fit.
+func (j *judgement) over() bool {
+	return j.fit.Run.Status == framework.Cancelled || j.config.Options.OutOfTime()
+}
+
+// decide keeps curvature that rows show; else it holds it back, and leaves it out where a flat sheet
+// predicts hidden entries as well.
+func (j *judgement) decide(ctx context.Context, weight float64) error {
+	if j.told.Slope > keptSlope || j.over() {
+		return nil
+	}
+	telling := j.scores != nil && j.rows.D-j.config.Latent >= tellingDirections
+	var err error
+	if telling {
+		if j.error, err = j.fit.Model.hiddenError(ctx, j.rows, j.config.Seed); err != nil {
+			return err
+		}
+	}
+	if err := j.hold(ctx, weight, telling); err != nil || !telling || j.over() {
+		return err
+	}
+	flat, err := j.flat(j.config.Latent).hiddenError(ctx, j.rows, j.config.Seed)
+	if err != nil || j.error < flat {
+		return err
+	}
+	c := j.config
+	c.Linear = true
+	fit, err := j.again(c)
+	if fit == nil || err != nil {
+		return err
+	}
+	return j.take(ctx, fit, c, Flat)
+}
+
+// hold fits with a ridge that holds curvature back, and takes that where the sheet folds, or hidden
+// entries do not tell, or where it predicts them better.
+func (j *judgement) hold(ctx context.Context, weight float64, telling bool) error {
+	c := j.config
+	c.Ridge = math.Max(c.ridge(), math.Max(leastHold, holdPerRow*weight))
+	fit, err := j.again(c)
+	if fit == nil || err != nil {
+		return err
+	}
+	held := math.Inf(1)
+	if telling {
+		if held, err = fit.Model.hiddenError(ctx, j.rows, c.Seed); err != nil {
+			return err
+		}
+	}
+	if telling && j.told.Slope > foldedSlope && j.error < held {
+		return nil
+	}
+	j.error = held
+	return j.take(ctx, fit, c, Held)
+}
+
+// measure finds the slope of rows on the curvature of a model, and returns the rows, those far off the sheet
+// weighed down. Missing entries are those of the model: from entries without curvature rows
+// would show less than they have.
+func (t *trial) measure(ctx context.Context, told *CurvatureMeta, m *Model) (Data, error) {
+	x := t.sample
+	told.Slope, told.Share = 0, 0
+	if told.S == 0 {
+		return x, nil
+	}
+	if t.given.Missing {
+		y, err := m.Project(ctx, t.given, 1)
+		if err != nil {
+			return x, err
+		}
+		x.X = slices.Clone(t.given.X)
+		for k, v := range x.X {
+			if v != v {
+				x.X[k] = y[k]
+			}
+		}
+	}
+	by := *m
+	by.Loss, by.Tau, by.Meta = losses.SquaredL2(), nil, Meta{}
+	y, err := by.Project(ctx, x, 1)
+	if err != nil {
+		return x, err
+	}
+	squares := rowDistances(x, y)
+	floats.Mul(squares, squares)
+	x = planes.Near(x, squares)
+	axes := make([]float64, (m.Latent+m.Curvature)*m.D)
+	dense.Transpose(axes, m.U, m.D, m.Latent)
+	dense.Transpose(axes[m.Latent*m.D:], m.V, m.D, m.Curvature)
+	slope := planes.SlopeOf(x, m.C, axes, m.Theta, m.Latent)
+	told.Slope, told.Share = slope.Slope, slope.Share
+	return x, nil
+}
+
+// enterCurvature enters what speaks for the curvature, with a warning where a sheet whose curvature is
+// given folds.
+func (m *Meta) enterCurvature(c *CurvatureMeta) {
+	c.Sentence = c.sentence(Config{Latent: m.Latent}.room(m.D))
+	m.Trial = c
+	if c.Verdict == Given && c.S > 0 && c.Slope < foldedSlope {
+		m.Warnings = append(m.Warnings, fmt.Sprintf("the sheet folds: of the curvature that it draws %.0f %% is seen in the rows; let the rule choose the curvature (-s auto), or use a larger ridge", 100*math.Max(0, c.Slope)))
+	}
+}
