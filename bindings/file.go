@@ -14,6 +14,9 @@ type savedModel struct {
 	modelSettings
 	Meta json.RawMessage `json:"meta"`
 	Rows int64           `json:"rows"`
+	// Hidden is the part of the entries that the act hidden hides, Seed that of their order.
+	Hidden float64 `json:"hidden"`
+	Seed   uint64  `json:"seed"`
 }
 
 // StartSave begins to write a model file. The settings are those of [StartMap],

@@ -80,6 +80,8 @@ func (s modelSettings) build(j *job, parts []uint64, rows int64) (*scqm.Model, e
 //	impute       rows of length D to these with their missing entries filled, each followed by
 //	             the standard deviations of scqm.Imputation; takes meta, and rows of tau, as [StartSave]
 //	losses       rows of length D to the losses of their projections, one each
+//	hidden       rows of length D to the sums of squared errors of their entries, of which a part
+//	             hidden is predicted from the others, in an order by seed; takes rows of tau
 //	report       rows of length D to their projections, each followed by residual,
 //	             min_eigenvalue, certified (1, 0, or -1 where the loss does not tell), parts
 //	             and second of scqm.RowProjection
@@ -103,6 +105,9 @@ func StartMap(number int64, act, settings string, parts, x uint64, rows int64, o
 		from, to, err := a.arrays(s.modelSettings, x, rows, out)
 		if err != nil {
 			return 0, err
+		}
+		if act == "hidden" {
+			a.apply = s.hiddenErrors
 		}
 		addresses = append([]uint64(nil), addresses...)
 		return begin(number, act, s.brief(rows), func(j *job) (any, error) {
@@ -163,6 +168,7 @@ var acts = map[string]act{
 	"impute": {ambient, imputed, imputation},
 	"report": {ambient, described, projectionReport},
 	"losses": {ambient, singleton, projectionLosses},
+	"hidden": {ambient, singleton, nil}, // see savedModel.hiddenErrors
 	"parts": {latent, ambient, func(_ *job, m *scqm.Model, x []float64, _ int) ([]float64, error) {
 		return m.ResidualParts(x), nil
 	}},
@@ -217,6 +223,11 @@ func imputation(j *job, m *scqm.Model, x []float64, threads int) ([]float64, err
 		out = append(append(out, filled.X[i*m.D:(i+1)*m.D]...), filled.Std[i*m.D:(i+1)*m.D]...)
 	}
 	return out, nil
+}
+
+// hiddenErrors predicts entries of rows from the others.
+func (s savedModel) hiddenErrors(j *job, m *scqm.Model, x []float64, threads int) ([]float64, error) {
+	return m.HiddenErrors(j.ctx, rowsOf(m, x), s.Hidden, s.Seed, threads)
 }
 
 // projectionLosses returns the losses of the residuals that projection leaves.

@@ -24,8 +24,8 @@ const (
 	ridgeIterations = 100
 )
 
-// chooseRidge replaces [AutoRidge] by the value of ridgeGrid with the least mean
-// loss of rows that were held out, in two folds of distinct rows in random order;
+// chooseRidge replaces [AutoRidge] by the value of ridgeGrid with the least error at
+// hidden entries of rows that were held out, in two folds of distinct rows in random order;
 // the smallest of equals. No row with the last entry of a column is held out.
 func (r *request) chooseRidge(ctx context.Context) error {
 	if r.config.Ridge != AutoRidge || r.config.Linear || r.columns.fitted == 0 {
@@ -49,7 +49,7 @@ func (r *request) chooseRidge(ctx context.Context) error {
 	tried := make([]string, 0, len(ridgeGrid))
 	least := math.Inf(1)
 	for _, ridge := range ridgeGrid {
-		loss, err := r.heldOutLoss(ctx, folds, ridge)
+		loss, err := r.heldOutError(ctx, folds, ridge)
 		if errors.Is(err, errOutOfTime) {
 			r.notes = append(r.notes, fmt.Sprintf("the time limit left no time to try ridges from %g on", ridge))
 			break
@@ -62,16 +62,16 @@ func (r *request) chooseRidge(ctx context.Context) error {
 		}
 		tried = append(tried, fmt.Sprintf("%.4g with %g", loss, ridge))
 	}
-	r.notes = append(r.notes, fmt.Sprintf("the ridge is %g by the mean loss of rows held out: %s", c.Ridge, strings.Join(tried, ", ")))
+	r.notes = append(r.notes, fmt.Sprintf("the ridge is %g by the error at hidden entries of rows held out: %s", c.Ridge, strings.Join(tried, ", ")))
 	return nil
 }
 
 // keepRidge leaves the ridge as it is.
 func keepRidge(*request, context.Context) error { return nil }
 
-// heldOutLoss returns the mean loss of rows from models that were fitted without
-// them.
-func (r *request) heldOutLoss(ctx context.Context, folds []split, ridge float64) (float64, error) {
+// heldOutError returns the root mean squared error of hidden entries of rows from models that were fitted
+// without the rows.
+func (r *request) heldOutError(ctx context.Context, folds []split, ridge float64) (float64, error) {
 	c := *r.config
 	c.Ridge, c.Curvature, c.Solver, c.Inits = ridge, r.columns.fitted, nil, 1
 	c.Options = framework.Options{
@@ -94,24 +94,12 @@ func (r *request) heldOutLoss(ctx context.Context, folds []split, ridge float64)
 			return 0, errOutOfTime
 		}
 		test := r.data.Select(f.held)
-		values, err := fit.Model.losses(ctx, test, c.Threads)
+		far, err := fit.Model.heldOutError(ctx, test, c.Seed, c.Threads)
 		if err != nil {
 			return 0, err
 		}
-		for j, v := range values {
-			sum += test.Weight(j) * v
-		}
+		sum += far * test.TotalWeight()
 		total += test.TotalWeight()
 	}
-	return sum / total, nil
-}
-
-// losses returns the losses of rows against their projections.
-func (m *Model) losses(ctx context.Context, x Data, threads int) ([]float64, error) {
-	r, err := m.residuals(ctx, x, threads)
-	if err != nil {
-		return nil, err
-	}
-	values := make([]float64, x.N)
-	return values, m.Losses(values, r)
+	return math.Sqrt(sum / total / float64(r.data.D)), nil
 }

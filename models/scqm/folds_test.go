@@ -63,7 +63,7 @@ func TestRidgeByRowsHeldOutWhereEntriesAreMissing(t *testing.T) {
 		c := Config{Latent: 2, Curvature: FullCurvature, Loss: losses.SquaredL2(), Ridge: AutoRidge, IgnoreMissing: true}
 		meta := learn(t, x, c).Model.Meta
 		assert.Contains(t, ridgeGrid, meta.Ridge)
-		assert.Contains(t, meta.Notes[len(meta.Notes)-1], "by the mean loss of rows held out")
+		assert.Contains(t, meta.Notes[len(meta.Notes)-1], "by the error at hidden entries of rows held out")
 	}
 	// Each row has a column of its own.
 	x := Data{N: 10, D: 11, X: slices.Repeat([]float64{math.NaN()}, 110)}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"slices"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -142,12 +141,7 @@ func (t *trial) measure(ctx context.Context, told *CurvatureMeta, m *Model) (Dat
 		if err != nil {
 			return x, err
 		}
-		x.X = slices.Clone(t.given.X)
-		for k, v := range x.X {
-			if v != v {
-				x.X[k] = y[k]
-			}
-		}
+		x.X = filled(t.given.X, y)
 	}
 	by := *m
 	by.Loss, by.Tau, by.Meta = losses.SquaredL2(), nil, Meta{}

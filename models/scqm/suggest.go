@@ -16,6 +16,7 @@ import (
 	"github.com/scqm/scqm/internal/memory"
 	"github.com/scqm/scqm/losses"
 	"github.com/scqm/scqm/models/rows"
+	"github.com/scqm/scqm/models/scqm/internal/planes"
 	"github.com/scqm/scqm/models/scqm/internal/sheet"
 	"github.com/scqm/scqm/solvers"
 )
@@ -197,7 +198,11 @@ func (s *Suggestion) search(ctx context.Context, x Data, c SuggestConfig) error 
 	best, err := try(Trial{})
 	for d := 1; d <= c.MaxLatent && err == nil; d++ {
 		var here, t *Trial
-		for _, count := range curvatureGrid(d, x.D) {
+		var counts []int
+		if counts, err = c.curvatures(ctx, x, d); err != nil {
+			return err
+		}
+		for _, count := range counts {
 			if t, err = try(Trial{Latent: d, Curvature: count}); err != nil {
 				return err
 			}
@@ -221,13 +226,20 @@ func (s *Suggestion) search(ctx context.Context, x Data, c SuggestConfig) error 
 	return err
 }
 
-// curvatureGrid lists the s to try.
-func curvatureGrid(d, D int) []int {
-	list, most := []int{0}, min(sheet.VechLen(d), D-d)
-	for s := 1; s < most; s *= 2 {
-		list = append(list, s)
+// curvatures lists the s to try: none, and as many directions as rows show, if they do.
+func (c SuggestConfig) curvatures(ctx context.Context, x Data, d int) ([]int, error) {
+	room := Config{Latent: d}.room(x.D)
+	if room == 0 {
+		return []int{0}, nil
 	}
-	return append(list, most)
+	t, err := newTrial(ctx, planes.Sample(x), d, room, c.Seed)
+	if err != nil {
+		return nil, err
+	}
+	if s := t.columns(room).fitted; s > 0 {
+		return []int{0, s}, nil
+	}
+	return []int{0}, nil
 }
 
 // above returns by how much a trial is worse than another, with the standard
@@ -277,25 +289,9 @@ func (t *Trial) run(ctx context.Context, x Data, c SuggestConfig, folds []fold) 
 	if err != nil {
 		return err
 	}
-	t.rows, t.off = make([]float64, x.N), make([]float64, x.N)
-	for k, f := range folds {
-		predicted, off, err := t.predict(ctx, c, f, fitted[k])
-		if err != nil {
-			return err
-		}
-		for j, i := range f.held {
-			t.rows[i], t.off[i] = predicted[j], off[j]
-		}
+	if t.Predicted, err = t.predictFolds(ctx, x, c, folds, fitted); err != nil {
+		return err
 	}
-	if t.bound == 0 {
-		sorted := slices.Sorted(slices.Values(t.rows))
-		t.bound = robustly * sorted[len(sorted)/2]
-	}
-	t.HeldOut = stat.Mean(t.off, x.Weights)
-	for i, v := range t.rows {
-		t.rows[i], t.off[i] = min(v, t.bound), min(t.off[i], t.bound)
-	}
-	t.Predicted = stat.Mean(t.rows, x.Weights)
 	all := fitted[len(folds)]
 	t.Singular = []float64{}
 	t.Learned = stat.Mean(all.distances, x.Weights)
@@ -318,52 +314,71 @@ type learned struct {
 
 // chooseRidge fits the model without each part of the rows and to all, the last, with
 // the smallest ridge first. Larger ones are taken while the sheet of all rows folds, or
-// rows held out come nearer by the part ridgeGain.
+// entries of rows held out are predicted better by the part ridgeGain.
 func (t *Trial) chooseRidge(ctx context.Context, x Data, c SuggestConfig, folds []fold) (best []learned, err error) {
 	if t.Curvature == 0 {
-		best, _, err = t.fitFolds(ctx, x, c, folds)
-		return best, err
+		return t.fitFolds(ctx, x, c, folds)
 	}
-	chosen, nearest := 0.0, math.Inf(1)
+	chosen, least := 0.0, math.Inf(1)
 	for _, t.Ridge = range ridgeGrid {
-		fitted, far, err := t.fitFolds(ctx, x, c, folds)
+		fitted, err := t.fitFolds(ctx, x, c, folds)
+		if err != nil {
+			return nil, err
+		}
+		far, err := t.predictFolds(ctx, x, c, folds, fitted)
 		if err != nil {
 			return nil, err
 		}
 		folded := fitted[len(folds)].model.Meta.CurvatureExtent > foldedCurvature
-		if best == nil || math.IsInf(nearest, 1) || far < (1-ridgeGain)*nearest {
+		if best == nil || math.IsInf(least, 1) || far < (1-ridgeGain)*least {
 			best, chosen = fitted, t.Ridge
 		} else {
 			break
 		}
 		if !folded {
-			nearest = far
+			least = far
 		}
 	}
 	t.Ridge = chosen
 	return best, nil
 }
 
-// fitFolds fits the model without each part of the rows and to all, the last, and
-// returns the mean distance of rows held out.
-func (t *Trial) fitFolds(ctx context.Context, x Data, c SuggestConfig, folds []fold) ([]learned, float64, error) {
+// predictFolds fills errors of prediction and distances of the rows, each held out once, and returns the mean
+// of the former, bounded.
+func (t *Trial) predictFolds(ctx context.Context, x Data, c SuggestConfig, folds []fold, fitted []learned) (float64, error) {
+	t.rows, t.off = make([]float64, x.N), make([]float64, x.N)
+	for k, f := range folds {
+		predicted, off, err := t.predict(ctx, c, f, fitted[k])
+		if err != nil {
+			return 0, err
+		}
+		for j, i := range f.held {
+			t.rows[i], t.off[i] = predicted[j], off[j]
+		}
+	}
+	if t.bound == 0 {
+		sorted := slices.Sorted(slices.Values(t.rows))
+		t.bound = robustly * sorted[len(sorted)/2]
+	}
+	t.HeldOut = stat.Mean(t.off, x.Weights)
+	for i, v := range t.rows {
+		t.rows[i], t.off[i] = min(v, t.bound), min(t.off[i], t.bound)
+	}
+	return stat.Mean(t.rows, x.Weights), nil
+}
+
+// fitFolds fits the model without each part of the rows and to all, the last.
+func (t *Trial) fitFolds(ctx context.Context, x Data, c SuggestConfig, folds []fold) ([]learned, error) {
 	list := make([]learned, 0, len(folds)+1)
-	var far, total float64
 	for _, f := range folds {
 		l, err := t.fit(ctx, f.learned, c)
 		if err != nil {
-			return nil, 0, err
+			return nil, err
 		}
-		off, err := l.distancesOf(ctx, f, c.Threads)
-		if err != nil {
-			return nil, 0, err
-		}
-		far += stat.Mean(off, f.test.Weights) * f.test.TotalWeight()
-		total += f.test.TotalWeight()
 		list = append(list, l)
 	}
 	l, err := t.fit(ctx, x, c)
-	return append(list, l), far / total, err
+	return append(list, l), err
 }
 
 // distancesOf returns the distances of the rows of a fold that were held out.
@@ -453,19 +468,19 @@ func (s *Suggestion) recommend(x Data) {
 	}
 }
 
-// winsOver reports whether a curved model does not fold and is nearer to rows held
-// out than the flat one of its d, by more than a standard error; a warning says
+// winsOver reports whether a curved model does not fold and predicts entries of rows held out
+// better than the flat one of its d, by more than a standard error; a warning says
 // what is wrong.
 func (t *Trial) winsOver(flat *Trial, weights []float64) bool {
 	if t.CurvatureExtent > foldedCurvature {
 		return false
 	}
-	mean, deviation := difference(t.off, flat.off, weights)
+	mean, deviation := difference(t.rows, flat.rows, weights)
 	if mean < -deviation {
 		return true
 	}
 	if t.Warning == "" {
-		t.Warning = "is no nearer to rows held out than a linear one"
+		t.Warning = "predicts entries no better than a linear one"
 	}
 	return false
 }
@@ -494,7 +509,7 @@ func (s *Suggestion) reason(c SuggestConfig, D int) string {
 			t.name(), t.Predicted, low.name(), low.Predicted)
 	}
 	if t.Latent > 0 && t.Curvature == 0 && s.curvedFails(t.Latent) {
-		why += "; no curved model of this d is better on rows held out"
+		why += "; no curved model of this d predicts them better"
 	}
 	if t.Warning != "" {
 		why += "; but the fit " + t.Warning

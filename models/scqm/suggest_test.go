@@ -287,7 +287,7 @@ func TestSuggestPassesOver(t *testing.T) {
 		trial Trial
 		want  int
 	}{
-		"a better one": {curved(1, 0.5, 1), 2}, "a fold": {curved(1, 0.5, 9), 1}, "no nearer": {curved(1, 1, 1), 1},
+		"a better one": {curved(1, 0.5, 1), 2}, "a fold": {curved(1, 0.5, 9), 1}, "no better": {curved(2, 0.5, 1), 1},
 	} {
 		s, best := recommended(c.trial)
 		assert.Equal(t, c.want, best, name)

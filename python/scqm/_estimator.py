@@ -751,6 +751,8 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
         X: npt.ArrayLike,
         y: None = None,
         sample_weight: npt.ArrayLike | None = None,
+        *,
+        hidden: float | None = None,
     ) -> float:
         """Return minus the mean loss of rows against their projections.
 
@@ -762,6 +764,12 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
             Ignored.
         sample_weight : array-like of shape (n,), optional
             Weights of the mean.
+        hidden : float, optional
+            Part of the columns, above 0 and below 1, that is hidden at a time and
+            predicted from the others. The score then is minus the root mean squared
+            error of the entries, in their unit, which does not improve with directions
+            that follow noise only: use it to compare sheets of several dimensions, on
+            rows that were not learned from. It tells little where D - d is below 3.
 
         Returns
         -------
@@ -770,9 +778,14 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
         """
         check_is_fitted(self)
         rows = self._seen(X)
-        values = self._losses(rows)[:, 0]
         weights = check_weights(sample_weight, rows)
-        return -float(np.average(values, weights=weights))
+        if hidden is None:
+            return -float(np.average(self._losses(rows)[:, 0], weights=weights))
+        if not 0 < (part := check_real("hidden", hidden, 0, True)) < 1:
+            raise InputError(f"hidden is {hidden!r}; want a number above 0 and below 1")
+        more = {"hidden": part, "seed": check_seed(self.random_state)}
+        errors = self._model().map("hidden", rows, 1, fit=True, more=more)[:, 0]
+        return -float(np.sqrt(np.average(errors, weights=weights) / rows.shape[1]))
 
     def _losses(self, X: npt.ArrayLike) -> Array:
         """Return the losses of rows against their projections, as a column."""

@@ -85,26 +85,30 @@ class Model:
         dtype: npt.DTypeLike = np.float64,
         *,
         fit: bool = False,
+        more: dict[str, Any] | None = None,
     ) -> Array:
         """Send rows through the sheet; the act says what comes out.
 
-        With fit the library also knows what the sheet was fitted to. Rows of other
-        types than float64, or in another order, are converted slab by slab, and so are
-        results.
+        With fit the library also knows what the sheet was fitted to; more are settings
+        of the act. Rows of other types than float64, or in another order, are converted
+        slab by slab, and so are results.
         """
         out = np.empty((len(X), columns), dtype)
         step = max(SLAB // max(X.shape[1], columns), 1)
         for at in range(0, len(X), step):
             to = out[at : at + step]
             made = to if out.dtype == np.float64 else np.empty(to.shape)
-            self._map(act, contiguous(X[at : at + step]), made, fit)
+            self._map(act, contiguous(X[at : at + step]), made, fit, more)
             if made is not to:
                 to[:] = made
         return out
 
-    def _map(self, act: str, X: Array, out: Array, fit: bool) -> None:
+    def _map(
+        self, act: str, X: Array, out: Array, fit: bool, more: dict[str, Any] | None
+    ) -> None:
         parts, keep = self.parts(with_tau=fit)
         settings = self.settings_of_fit() if fit else self.settings()
+        settings |= more or {}
         with self.job(X, out, parts, *keep) as job:
             job.start(
                 _core.bindings_StartMap,

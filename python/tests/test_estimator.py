@@ -347,3 +347,45 @@ def test_rows_go_through_slab_by_slab(monkeypatch: pytest.MonkeyPatch) -> None:
     exact = model.project(single.astype(float)).astype(np.float32)
     assert np.array_equal(model.project(single), exact)
     assert np.array_equal(model.transform(X[:1]), want[0][:1])
+
+
+def test_hidden_entries_are_scored() -> None:
+    rng = np.random.default_rng(4)
+    t = rng.uniform(-1, 1, (400, 2))
+    bend = np.column_stack([t**2, t[:, :1] * t[:, 1:]])
+    X = np.column_stack([t, bend]) @ np.linalg.qr(rng.normal(size=(9, 5)))[0].T
+    X += 0.05 * rng.normal(size=X.shape)
+    scores = [
+        SCQM(2, loss="squared_l2", linear=linear)
+        .fit(X[:300])
+        .score(X[300:], hidden=0.3)
+        for linear in (False, True)
+    ]
+    assert -0.15 < scores[0] < -0.05
+    assert scores[0] > 0.8 * scores[1]
+    model = SCQM(2).fit(X)
+    assert model.score(X, hidden=0.3) == model.score(X, hidden=0.3)
+    for wrong in (0, 1, -0.1, "half", np.nan):
+        with pytest.raises(scqm.InputError, match="hidden"):
+            model.score(X, hidden=wrong)  # type: ignore[arg-type]
+
+
+def test_the_rule_on_curvature() -> None:
+    rng = np.random.default_rng(5)
+    noise = SCQM(2).fit(rng.normal(size=(300, 10)))
+    assert noise.curvature_ is not None
+    assert noise.curvature_["verdict"] == "flat"
+    assert noise.curvature_components_.shape == (0, 10)
+    assert noise.theta_.shape == (3, 0)
+    t = rng.uniform(-1, 1, 200)
+    arc = np.column_stack([np.cos(t), np.sin(t), np.zeros_like(t)])
+    arc += 0.03 * rng.normal(size=arc.shape)
+    for solver in ("auto", "streaming"):
+        bent = SCQM(1, solver=solver).fit(arc)
+        assert bent.curvature_ is not None
+        assert bent.curvature_["verdict"] == "curved"
+        assert bent.curvature_["s"] == 1
+        assert bent.curvature_["slope"] > 0.8
+        assert "curvature: in 1 of 1 directions" in bent.curvature_["sentence"]
+    with pytest.raises(scqm.InputError, match="'full'"):
+        SCQM(2, "most").fit(arc)  # type: ignore[arg-type]

@@ -321,7 +321,14 @@ class SCQM(_estimator.SCQM):
         parts = Parts(client, rows, weights)
         return influence_of(influence_blocks(self._local(), parts, rows.shape), parts)
 
-    def score(self, X: Any, y: None = None, sample_weight: Any = None) -> Any:
+    def score(
+        self,
+        X: Any,
+        y: None = None,
+        sample_weight: Any = None,
+        *,
+        hidden: float | None = None,
+    ) -> Any:
         """Return minus the mean loss of rows against their projections.
 
         Parameters
@@ -332,6 +339,8 @@ class SCQM(_estimator.SCQM):
             Ignored.
         sample_weight : dask.array.Array of shape (n,), optional
             Weights of the mean.
+        hidden : float, optional
+            As of :meth:`scqm.SCQM.score`, for rows in memory.
 
         Returns
         -------
@@ -340,7 +349,11 @@ class SCQM(_estimator.SCQM):
             not of Dask. At most 0; the higher, the better the sheet fits.
         """
         if not is_lazy(X):
-            return super().score(X, sample_weight=sample_weight)
+            return super().score(X, sample_weight=sample_weight, hidden=hidden)
+        if hidden is not None:
+            raise InputError(
+                "score(hidden=...) takes rows in memory; compute some of the rows first"
+            )
         values = self._map("_losses", X, 1)[:, 0]
         if sample_weight is None:
             return -values.mean()
