@@ -73,7 +73,7 @@ func fitCommand() *cobra.Command {
 	flags.VarP(cli.Count(&f.latent), "latent", "d", "latent dimensions")
 	flags.VarP(cli.Parsed(&f.curvature, "N", parseCurvature), "curvature", "s", "directions to bend in, auto: as many as rows show, or full: min(d(d+1)/2, D-d) (default auto; full with --preset paper)")
 	flags.BoolVar(&f.linear, "linear", false, "keep the model flat")
-	flags.Var(cli.Parsed(&f.ridge, "X", parseRidge), "ridge", fmt.Sprintf("penalty on curvature, in a unit free of scale, 0 for none, or auto: by rows held out (default %g; 0 with --preset paper)", scqm.DefaultRidge))
+	flags.Var(cli.Parsed(&f.ridge, "X", parseRidge), "ridge", fmt.Sprintf("penalty on curvature, in a unit free of scale, 0 for none, or auto: by hidden entries of rows held out (default %g; 0 with --preset paper)", scqm.DefaultRidge))
 	f.loss.AddTo(cmd)
 	flags.Lookup("loss").Usage += ", and auto chooses one by the residuals of l2"
 	f.solver.AddTo(cmd)

@@ -20,12 +20,12 @@ mean distance of those rows from what is predicted. Unlike HELD OUT, their dista
 from the sheet, it gets worse with dimensions that follow noise.
 LEARNED is the distance of the rows that the sheet was fitted to, and S USED the
 number of directions into which the sheet of all rows really bends. RIDGE is the
-penalty on curvature, of 0.001 to 10, with which rows held out are nearest.
+penalty on curvature, of 0.001 to 10, with which entries of rows held out are predicted best.
 
-A curved model is not recommended where its curvature explodes, or where it is no
-nearer to rows held out than a linear one.
+Curved models have as many directions as rows show. One is not recommended where its
+curvature explodes, or where it predicts entries no better than a linear one.
 
-More curvature is not tried once it makes things worse, and a larger d neither.`
+A larger d is not tried once it makes things worse.`
 
 // suggestFlags are the flags of scqm suggest.
 type suggestFlags struct {

@@ -93,11 +93,11 @@ func sheetWithNoise(c drill.Case) (x, clean Data, d int) {
 // for all; where whole rows are, or nothing is, it is within a hundredth of that of l2.
 func TestDrillSpoiltEntries(t *testing.T) {
 	if testing.Short() {
-		t.Skip("3 s: chooses losses for seven data sets; make test runs it")
+		t.Skip("15 s: chooses losses for 56 data sets; make test runs it")
 	}
 	type sum struct{ chosen, l2, entries, best float64 }
 	sums := map[string]*sum{"clean": {}, "entries": {}, "rows": {}}
-	drill.Run(t, "spoilt-entries", 28, func(c drill.Case) error {
+	drill.Run(t, "spoilt-entries", 56, func(c drill.Case) error {
 		s := spoilings[c.Index%len(spoilings)]
 		x, clean, d := sheetWithNoise(c)
 		x = spoil(x, s, c.Rand)

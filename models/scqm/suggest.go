@@ -54,7 +54,7 @@ type Trial struct {
 	// median of the rows.
 	Latent    int `json:"d"`
 	Curvature int `json:"s"`
-	// Ridge is that of [Config] with which rows held out are nearest to the sheet,
+	// Ridge is that of [Config] with which entries of rows held out are predicted best,
 	// of those with which the sheet of all rows does not fold; 0 for a flat one.
 	Ridge float64 `json:"ridge"`
 	// Predicted is the mean distance of rows that were held out from what is
@@ -78,7 +78,7 @@ type Trial struct {
 	// CurvatureExtent is that of the fit to all rows, see [Model.CurvatureExtent].
 	CurvatureExtent float64 `json:"curvature_extent"`
 	// Warning says what is wrong with the model, as "follows single rows"; "" if
-	// nothing. One whose curvature explodes, or that is no nearer to rows held out
+	// nothing. One whose curvature explodes, or that predicts entries no better
 	// than a linear one, is not recommended.
 	Warning string `json:"warning,omitempty"`
 
@@ -109,21 +109,21 @@ const (
 	// robustly bounds errors of rows, in units of the median distance from the
 	// centre.
 	robustly = 10
-	// ridgeGain is by which part a larger ridge must bring rows held out nearer.
+	// ridgeGain is the part by which a larger ridge must lower the error of prediction.
 	ridgeGain = 0.005
 	// mixedColumns is the number of columns below which several rotations are
 	// averaged: of few, one can have a column that is all but across the sheet.
 	mixedColumns = 20
 )
 
-// Suggest tries small d, each flat and with 1, 2, 4, ... directions of curvature,
-// by cross-validation of rows and columns: each model is fitted without a part of
+// Suggest tries small d, each flat and with as many directions of curvature as rows
+// show, by cross-validation of rows and columns: each model is fitted without a part of
 // the rows, and predicts each part of their entries from the others. It recommends
 // the simplest model, that of the smallest d and then of the smallest s, whose
 // error is above the lowest by no more than a standard error of the difference. Of
-// curved models it takes those only that do not fold and that are nearer to the rows
-// held out than the flat one of their d, by more than a standard error. Each has the
-// ridge with which rows held out are nearest to it.
+// curved models it takes those only that do not fold and that predict entries better
+// than the flat one of their d, by more than a standard error. Each has the
+// ridge with which entries of rows held out are predicted best.
 //
 // Predicting entries is needed because the distance of new rows from a sheet falls
 // with every dimension more, of noise or not. It needs entries that tell about

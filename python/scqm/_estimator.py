@@ -124,8 +124,8 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
         distance of the rows from their mean, and A_k the symmetric matrix of
         column k of Theta. 0.01 to 0.1 is better for coordinates and
         neighbours, 0 for exact data; 0 is the objective of the paper. "auto"
-        chooses one of 0.001, 0.01, 0.1, 1 and 10 by the mean loss of rows held
-        out, in two folds: see ``ridge_``.
+        chooses one of 0.001, 0.01, 0.1, 1 and 10 by the error at hidden entries
+        of rows held out, in two folds: see ``ridge_``.
     n_init : int, default=1
         Number of starts; the best fit is kept. They race: most end after a few
         evaluations, two run to the end. One whose curvature is folded does not

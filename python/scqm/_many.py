@@ -297,6 +297,7 @@ def fit_many(
     if isinstance(loss, str) and loss == AUTO:
         raise InputError("loss='auto' is not there for many fits; name a loss")
     settings = SCQM(**params)._settings()
+    settings["s"] = max(settings["s"], 0)  # full, as it is by default
     if settings["python_solver"] or not isinstance(solver, str):
         raise InputError(f"solver is {solver!r}; want a name for many fits")
     params["random_state"] = settings["seed"]
