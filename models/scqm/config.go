@@ -117,6 +117,14 @@ func (c Config) ruled() bool {
 	return c.Curvature == AutoCurvature && !c.Linear && !published
 }
 
+// ridgeOf is the ridge of a sheet with s directions of curvature: a flat one has none.
+func (c Config) ridgeOf(s int) float64 {
+	if s == 0 {
+		return 0
+	}
+	return c.ridge()
+}
+
 // ridge returns the number that Ridge stands for.
 func (c Config) ridge() float64 {
 	switch {

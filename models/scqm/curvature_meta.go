@@ -39,7 +39,7 @@ func (c *CurvatureMeta) sentence(room int) string {
 	if c.P < 1e-9 {
 		chance = "p < 1e-9"
 	}
-	seen := fmt.Sprintf("%.0f %% of what the sheet draws is seen", 100*math.Max(0, c.Slope))
+	seen := fmt.Sprintf("%.0f %% of what the sheet draws is seen", 100*math.Min(1, math.Max(0, c.Slope)))
 	switch c.Verdict {
 	case Flat:
 		if c.P <= curvatureLevel {

@@ -30,7 +30,7 @@ func (p *Problem) describe(c Config, solver framework.Solver, run *framework.Res
 		Format: FormatVersion, Version: Version,
 		Objective: run.Cost - penalty, Penalty: penalty, MeanLoss: (run.Cost - penalty) / total,
 		Loss: describeLoss(c.Loss), N: p.Data().N, D: p.Data().D,
-		Latent: p.Shape().Latent, Curvature: p.Shape().S, Effective: p.Shape().S, Linear: c.Linear || p.Shape().S == 0, Ridge: c.ridge(),
+		Latent: p.Shape().Latent, Curvature: p.Shape().S, Effective: p.Shape().S, Linear: c.Linear || p.Shape().S == 0, Ridge: c.ridgeOf(p.Shape().S),
 		Solver: solver.Name(), Status: run.Status.String(), Message: run.Message,
 		Iterations: run.Iterations, Evaluations: run.Counts.Evaluations,
 		KKT: kkt, Stationarity: run.Stationarity, Inits: max(c.Inits, 1), Seed: c.Seed, Notes: notes, Warnings: warnings,

@@ -89,12 +89,16 @@ func (r *request) fitOnTrial(ctx context.Context) (*Fit, error) {
 		return fit, err
 	}
 	return r.trial.judge(ctx, fit, *r.config, r.data.TotalWeight(), func(c Config) (*Fit, error) {
-		if c.Linear {
-			r.columns = curvatures{}
-		}
 		by := *r
 		by.config = &c
-		return by.fit(ctx)
+		if c.Linear {
+			by.columns = curvatures{}
+		}
+		fit, err := by.fit(ctx)
+		if fit != nil && err == nil {
+			r.columns = by.columns
+		}
+		return fit, err
 	})
 }
 

@@ -79,7 +79,7 @@ func (j *judgement) over() bool {
 // decide keeps curvature that rows show; else it holds it back, and leaves it out where a flat sheet
 // predicts hidden entries as well.
 func (j *judgement) decide(ctx context.Context, weight float64) error {
-	if j.told.Slope > keptSlope || j.over() {
+	if j.told.Slope > keptSlope && j.told.P <= curvatureLevel || j.over() {
 		return nil
 	}
 	telling := j.scores != nil && j.rows.D-j.config.Latent >= tellingDirections
@@ -98,11 +98,19 @@ func (j *judgement) decide(ctx context.Context, weight float64) error {
 	}
 	c := j.config
 	c.Linear = true
-	fit, err := j.again(c)
-	if fit == nil || err != nil {
-		return err
+	if fit := j.refit(c); fit != nil {
+		return j.take(ctx, fit, c, Flat)
 	}
-	return j.take(ctx, fit, c, Flat)
+	return nil
+}
+
+// refit fits again, nil where that does not come to its end: the fit before stands then.
+func (j *judgement) refit(c Config) *Fit {
+	fit, err := j.again(c)
+	if err != nil || fit == nil || fit.Run.Status == framework.Cancelled || fit.Run.Status == framework.TimeLimit {
+		return nil
+	}
+	return fit
 }
 
 // hold fits with a ridge that holds curvature back, and takes that where the sheet folds, or hidden
@@ -110,12 +118,13 @@ func (j *judgement) decide(ctx context.Context, weight float64) error {
 func (j *judgement) hold(ctx context.Context, weight float64, telling bool) error {
 	c := j.config
 	c.Ridge = math.Max(c.ridge(), math.Max(leastHold, holdPerRow*weight))
-	fit, err := j.again(c)
-	if fit == nil || err != nil {
-		return err
+	fit := j.refit(c)
+	if fit == nil {
+		return nil
 	}
 	held := math.Inf(1)
 	if telling {
+		var err error
 		if held, err = fit.Model.hiddenError(ctx, j.rows, c.Seed); err != nil {
 			return err
 		}
@@ -165,7 +174,7 @@ func (t *trial) measure(ctx context.Context, told *CurvatureMeta, m *Model) (Dat
 func (m *Meta) enterCurvature(c *CurvatureMeta) {
 	c.Sentence = c.sentence(Config{Latent: m.Latent}.room(m.D))
 	m.Trial = c
-	if c.Verdict == Given && c.S > 0 && c.Slope < foldedSlope {
+	if c.Verdict == Given && m.CurvatureExtent > dense.Negligible && c.Slope < foldedSlope {
 		m.Warnings = append(m.Warnings, fmt.Sprintf("the sheet folds: of the curvature that it draws %.0f %% is seen in the rows; let the rule choose the curvature (-s auto), or use a larger ridge", 100*math.Max(0, c.Slope)))
 	}
 }

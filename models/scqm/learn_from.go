@@ -116,10 +116,18 @@ func (f *streamFit) fitOnTrial() (*Fit, error) {
 		return fit, err
 	}
 	return f.trial.judge(f.ctx, fit, f.c, f.p.Weight(), func(c Config) (*Fit, error) {
-		if c.Linear && f.flatServes() {
+		if c.Linear && !f.flatServes() {
+			return nil, nil
+		}
+		before := f.columns
+		if c.Linear {
 			f.columns = curvatures{}
 		}
-		return f.fit(c)
+		fit, err := f.fit(c)
+		if fit == nil || err != nil {
+			f.columns = before
+		}
+		return fit, err
 	})
 }
 
@@ -380,7 +388,7 @@ func (c Config) streamMeta(p *streaming.Problem, r *streamRun, notes []string) M
 	penalty := p.Penalty(nil, run.Point[BlockTheta])
 	m := Meta{
 		Format: FormatVersion, Version: Version, Objective: run.Cost - penalty, Penalty: penalty,
-		Loss: describeLoss(c.Loss), N: p.N(), D: shape.D, Latent: shape.Latent, Effective: shape.S, Linear: c.Linear || shape.S == 0, Ridge: c.ridge(),
+		Loss: describeLoss(c.Loss), N: p.N(), D: shape.D, Latent: shape.Latent, Effective: shape.S, Linear: c.Linear || shape.S == 0, Ridge: c.ridgeOf(shape.S),
 		Solver: c.Solver.Name(), Status: run.Status.String(), Message: run.Message,
 		Iterations: run.Iterations, Evaluations: run.Counts.Evaluations, Stationarity: run.Stationarity,
 		Inits: max(c.Inits, 1), Seed: c.Seed, Notes: notes, Warnings: []string{},

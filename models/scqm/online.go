@@ -94,7 +94,9 @@ func NewOnline(c Config, D int) (*Online, error) {
 // GoOn begins where a fit ended: with its sheet, and its rows as if they had come before, where
 // the model has their coordinates. It is for one that has seen no rows.
 func (o *Online) GoOn(m *Model) error {
-	o.adopt(m.Curvature)
+	if m.D == o.s.D && m.Latent == o.s.Latent && len(m.Tau)%m.Latent == 0 {
+		o.adopt(m.Curvature)
+	}
 	if o.s.Seen > 0 || m.D != o.s.D || m.Latent != o.s.Latent || m.Curvature < o.s.S || len(m.Tau)%m.Latent != 0 {
 		return fmt.Errorf("scqm: cannot go on from a model with D = %d, d = %d, s = %d: %w", m.D, m.Latent, m.Curvature, ErrInput)
 	}
@@ -367,7 +369,7 @@ func (o *Online) meta(curvature int) Meta {
 	_, notes := c.curvature(Data{N: max(s.Seen, 1), D: s.D})
 	m := Meta{
 		Format: FormatVersion, Version: Version, MeanLoss: o.average.Cost(), Objective: o.average.Cost() * s.Weight, Penalty: penalty,
-		Loss: describeLoss(c.Loss), N: s.Seen, D: s.D, Latent: s.Latent, Curvature: curvature, Effective: s.S, Linear: c.Linear, Ridge: c.ridge(),
+		Loss: describeLoss(c.Loss), N: s.Seen, D: s.D, Latent: s.Latent, Curvature: curvature, Effective: s.S, Linear: c.Linear || s.S == 0, Ridge: c.ridgeOf(s.S),
 		Solver: solvers.Stochastic{}.Name(), Status: onlineStatus.String(),
 		Message:    fmt.Sprintf("learned from %d rows as they came; no pass over all rows has certified it, and the objective is an estimate", s.Seen),
 		Iterations: s.Draws, Inits: 1, Seed: c.Seed, Notes: notes, Warnings: []string{},
@@ -392,7 +394,9 @@ func (o *Online) Resume(b []byte) error {
 	if err := gob.NewDecoder(bytes.NewReader(b)).Decode(&s); err != nil {
 		return fmt.Errorf("%w: %w", errOnline, err)
 	}
-	o.adopt(s.S)
+	if s.D == o.s.D && s.Latent == o.s.Latent && s.Loss == o.s.Loss {
+		o.adopt(s.S)
+	}
 	if s.D != o.s.D || s.Latent != o.s.Latent || s.S != o.s.S || s.Loss != o.s.Loss {
 		return fmt.Errorf("scqm: what was learned has d = %d, s = %d for %d columns under the loss %s, and this d = %d, s = %d for %d under %s: %w",
 			s.Latent, s.S, s.D, s.Loss, o.s.Latent, o.s.S, o.s.D, o.s.Loss, ErrInput)

@@ -70,10 +70,10 @@ func axesPay(n, D int) bool {
 // furtherAxes is about how many are added to those of the rows.
 const furtherAxes = 32
 
-// mayWiden reports whether a fit is one run without a stored state and with a tolerance, by a solver that stays in the span of the rows
+// mayWiden reports whether a fit is one run, not judged and fitted again, without a stored state and with a tolerance, by a solver that stays in the span of the rows
 // where the loss is a function of |r|.
 func (c *Config) mayWiden() bool {
-	if c.Inits > 1 || c.Ridge == AutoRidge || c.Options.Checkpoint != nil || c.Options.MaxEvaluations > 0 || c.Options.Tolerance < 0 {
+	if c.ruled() || c.Inits > 1 || c.Ridge == AutoRidge || c.Options.Checkpoint != nil || c.Options.MaxEvaluations > 0 || c.Options.Tolerance < 0 {
 		return false
 	}
 	if c.Solver == nil {

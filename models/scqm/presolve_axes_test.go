@@ -83,20 +83,21 @@ func widens(t *testing.T, x Data, loss framework.Loss, c Config) bool {
 func TestWidensOnlyWhereItPays(t *testing.T) {
 	const n, D = 12, 240
 	x, loss := fewBentRows(n, D), correlated(t, D)
-	assert.True(t, widens(t, x, loss, Config{}))
-	assert.True(t, widens(t, x, loss, Config{Solver: solvers.Alternating{}}))
-	assert.False(t, widens(t, fewBentRows(90, D), loss, Config{}), "many rows")
-	assert.False(t, widens(t, x, loss, Config{Inits: 2}), "turned once for many runs")
-	assert.False(t, widens(t, x, loss, Config{Ridge: AutoRidge}))
-	assert.False(t, widens(t, x, loss, Config{Solver: solvers.LBFGS{}}))
-	assert.False(t, widens(t, x, loss, Config{Options: framework.Options{Checkpoint: &framework.Checkpoint{}}}))
+	assert.True(t, widens(t, x, loss, Config{Curvature: FullCurvature}))
+	assert.True(t, widens(t, x, loss, Config{Curvature: FullCurvature, Solver: solvers.Alternating{}}))
+	assert.False(t, widens(t, fewBentRows(90, D), loss, Config{Curvature: FullCurvature}), "many rows")
+	assert.False(t, widens(t, x, loss, Config{}), "judged and fitted again")
+	assert.False(t, widens(t, x, loss, Config{Curvature: FullCurvature, Inits: 2}), "turned once for many runs")
+	assert.False(t, widens(t, x, loss, Config{Curvature: FullCurvature, Ridge: AutoRidge}))
+	assert.False(t, widens(t, x, loss, Config{Curvature: FullCurvature, Solver: solvers.LBFGS{}}))
+	assert.False(t, widens(t, x, loss, Config{Curvature: FullCurvature, Options: framework.Options{Checkpoint: &framework.Checkpoint{}}}))
 	diagonal := mat.NewSymDense(D, nil)
 	for j := range D {
 		diagonal.SetSym(j, j, 1+float64(j))
 	}
 	alone, err := losses.Mahalanobis(diagonal)
 	require.NoError(t, err)
-	assert.False(t, widens(t, x, alone, Config{}), "no rotation to save")
+	assert.False(t, widens(t, x, alone, Config{Curvature: FullCurvature}), "no rotation to save")
 }
 
 // Runs that end early are told as they are.
@@ -104,7 +105,7 @@ func TestWidenedFitsWithinLimits(t *testing.T) {
 	const n, D = 12, 240
 	x, loss := fewBentRows(n, D), correlated(t, D)
 	for most := 1; most < 40; most += 6 {
-		fit, err := Learn(t.Context(), x, Config{Loss: loss, Latent: 1, Threads: 1, Options: framework.Options{MaxIterations: most}})
+		fit, err := Learn(t.Context(), x, Config{Loss: loss, Latent: 1, Curvature: FullCurvature, Threads: 1, Options: framework.Options{MaxIterations: most}})
 		require.NoError(t, err)
 		assert.LessOrEqual(t, fit.Model.Meta.Iterations, most)
 		if fit.Model.Meta.Status != "converged" {
@@ -115,7 +116,7 @@ func TestWidenedFitsWithinLimits(t *testing.T) {
 		}
 		assert.False(t, floats.HasNaN(fit.Model.C))
 	}
-	fit, err := Learn(t.Context(), x, Config{Loss: loss, Latent: 1, Threads: 1, Options: framework.Options{TimeLimit: time.Nanosecond}})
+	fit, err := Learn(t.Context(), x, Config{Loss: loss, Latent: 1, Curvature: FullCurvature, Threads: 1, Options: framework.Options{TimeLimit: time.Nanosecond}})
 	require.NoError(t, err)
 	assert.NotEqual(t, "converged", fit.Model.Meta.Status)
 }

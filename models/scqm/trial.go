@@ -69,7 +69,7 @@ func (t *trial) columns(room int) curvatures {
 // squares. It returns the number of starts and that of those that run to the end, 0 for as
 // many as race. One start is that of the best plane; planes nearly as good race with it.
 func (t *trial) starts(c Config, principal []float64, m int) (given [][]float64, count, enough int) {
-	if t == nil || t.scores == nil {
+	if t == nil || t.scores == nil || m == c.Latent { // a flat sheet has one minimum
 		return [][]float64{principal}, max(c.Inits, 1), 0
 	}
 	near := 0

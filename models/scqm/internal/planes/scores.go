@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	// planeRows is about the number of rows that components and planes are found from,
+	// planeRows is the most rows that components and planes are found from,
 	// SampleRows that of the rows that a screen and a slope look at.
 	planeRows, SampleRows = 400, 2000
 	// offPlane is the number of scores off the plane that a screen looks at.
@@ -44,6 +44,9 @@ type Scores struct {
 func New(ctx context.Context, sample rows.Data, d, s int) (*Scores, error) {
 	sample = Sample(sample)
 	few := evenly(sample, planeRows)
+	if len(few) == 0 {
+		return nil, nil
+	}
 	k := min(max(d+s, d+offPlane), sample.D, max(1, len(few)-1))
 	pc, shares, err := components(ctx, sample.Select(few), k, d+s)
 	if err != nil {
@@ -57,16 +60,23 @@ func New(ctx context.Context, sample rows.Data, d, s int) (*Scores, error) {
 	return scores, nil
 }
 
-// Sample returns at most about SampleRows rows of positive weight, evenly spread.
+// Sample returns at most SampleRows rows of positive weight, evenly spread.
 func Sample(x rows.Data) rows.Data { return x.Select(evenly(x, SampleRows)) }
 
-// evenly lists about so many rows of positive weight.
+// evenly lists at most so many rows of positive weight.
 func evenly(x rows.Data, count int) []int {
-	var list []int
-	for i := 0; i < x.N; i += max(1, x.N/count) {
+	var all []int
+	for i := range x.N {
 		if x.Weight(i) > 0 {
-			list = append(list, i)
+			all = append(all, i)
 		}
+	}
+	if len(all) <= count {
+		return all
+	}
+	list := make([]int, count)
+	for k := range list {
+		list[k] = all[k*len(all)/count]
 	}
 	return list
 }
@@ -88,13 +98,19 @@ func components(ctx context.Context, given rows.Data, k, m int) (*rows.Component
 // Near returns rows with the weights that those far off are left, given their squared distances from
 // something.
 func Near(x rows.Data, squares []float64) rows.Data {
+	if x.N == 0 {
+		return x
+	}
 	near := nearRows * slices.Sorted(slices.Values(squares))[x.N/2]
 	if !(near > 0) {
 		return x
 	}
 	weights := make([]float64, x.N)
 	for i, v := range squares {
-		weights[i] = x.Weight(i) * math.Pow(math.Min(1, near/v), 2)
+		weights[i] = x.Weight(i)
+		if v > near { // squares of differences may round below 0
+			weights[i] *= (near / v) * (near / v)
+		}
 	}
 	x.Weights = weights
 	return x

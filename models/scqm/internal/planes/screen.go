@@ -21,6 +21,8 @@ const (
 	signDraws, signRank = 99, 94
 	// leastProducts is the variance of a combination of products, relative to the largest, from which it counts.
 	leastProducts = 1e-10
+	// pairs bounds the number of pairs of a product and a score off the plane.
+	pairs = 420
 )
 
 // Evidence says what speaks for curvature off a plane.
@@ -99,7 +101,7 @@ func (s *Scores) within(p *Plane) (in, off *mat.Dense) {
 	}
 	var turned mat.Dense
 	turned.Mul(mat.NewDense(n, k, z), mat.NewDense(k, k, p.turn).T())
-	in, off = mat.DenseCopyOf(turned.Slice(0, n, 0, d)), mat.DenseCopyOf(turned.Slice(0, n, d, min(k, d+offPlane)))
+	in, off = mat.DenseCopyOf(turned.Slice(0, n, 0, d)), mat.DenseCopyOf(turned.Slice(0, n, d, min(k, d+offPlane, d+max(1, pairs/(features(d)-1-d)))))
 	total := float64(n)
 	for j := range d {
 		var mean, square float64
@@ -286,8 +288,8 @@ func topSingularValue(c mat.Matrix) float64 {
 // Slope compares the curvature that a sheet draws with what the rows show.
 type Slope struct {
 	// Slope is sum drawn seen / sum drawn^2: 1 where the rows bend as the sheet does, about 0
-	// where it folds. Z is the sum over its standard error.
-	Slope, Z float64
+	// where it folds.
+	Slope float64
 	// Share is the part of the variance off the plane, in the directions that bend, that the
 	// curvature drawn explains, at least 0.
 	Share float64
@@ -296,7 +298,9 @@ type Slope struct {
 // SlopeOf predicts V'(x - c) of rows, of which no entry is missing, by Theta'h(U'(x - c)), each beyond what is
 // linear in U'(x - c). axes are the rows of U' and V', (d + s) x D, bend is Theta, d(d+1)/2 x s.
 func SlopeOf(x rows.Data, c, axes, bend []float64, d int) Slope {
-	x = Sample(x)
+	if x = Sample(x); x.N == 0 {
+		return Slope{}
+	}
 	m := len(axes) / x.D
 	a, seen := mat.NewDense(x.N, d, nil), mat.NewDense(x.N, m-d, nil)
 	x.EachProduct(c, axes, nil, nil, func(i int, z []float64) {
@@ -317,12 +321,11 @@ func SlopeOf(x rows.Data, c, axes, bend []float64, d int) Slope {
 		seenSquares += w * floats.Dot(y, y)
 	}
 	sum := floats.Sum(both)
-	deviation := math.Sqrt(math.Max(floats.Dot(both, both)-sum*sum/float64(x.N), 0))
-	if !(drawnSquares > 0) || !(seenSquares > 0) || !(deviation > 0) {
+	if !(drawnSquares > 0) || !(seenSquares > 0) {
 		return Slope{}
 	}
 	return Slope{
-		Slope: sum / drawnSquares, Z: sum / deviation,
+		Slope: sum / drawnSquares,
 		Share: math.Max(0, sum) * math.Max(0, sum) / (drawnSquares * seenSquares),
 	}
 }
