@@ -365,9 +365,10 @@ def test_hidden_entries_are_scored() -> None:
     assert scores[0] > 0.8 * scores[1]
     model = SCQM(2).fit(X)
     assert model.score(X, hidden=0.3) == model.score(X, hidden=0.3)
-    for wrong in (0, 1, -0.1, "half", np.nan):
+    wrongs: list[Any] = [0, 1, -0.1, "half", np.nan]
+    for wrong in wrongs:
         with pytest.raises(scqm.InputError, match="hidden"):
-            model.score(X, hidden=wrong)  # type: ignore[arg-type]
+            model.score(X, hidden=wrong)
 
 
 def test_the_rule_on_curvature() -> None:
@@ -388,4 +389,4 @@ def test_the_rule_on_curvature() -> None:
         assert bent.curvature_["slope"] > 0.8
         assert "curvature: in 1 of 1 directions" in bent.curvature_["sentence"]
     with pytest.raises(scqm.InputError, match="'full'"):
-        SCQM(2, "most").fit(arc)  # type: ignore[arg-type]
+        SCQM().set_params(n_curvature="most").fit(arc)
