@@ -71,8 +71,8 @@ func (r *fitReport) rows(path string) [][]string {
 		{"objective", objective},
 		{"status", r.Status + ": " + r.Message},
 	}...)
-	if r.Trial != nil {
-		rows = append(rows, []string{"curvature", strings.TrimPrefix(r.Trial.Sentence, "curvature: ")})
+	if r.Evidence != nil {
+		rows = append(rows, []string{"curvature", strings.TrimPrefix(r.Evidence.Sentence, "curvature: ")})
 	}
 	if r.Missing != nil {
 		rows = append(rows, []string{"missing", fmt.Sprintf("%d entries, which carry no weight", r.Missing.Entries)})

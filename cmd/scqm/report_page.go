@@ -13,6 +13,7 @@ import (
 
 	"github.com/scqm/scqm/cmd/scqm/internal/cli"
 	"github.com/scqm/scqm/internal/dataset"
+	"github.com/scqm/scqm/losses"
 	"github.com/scqm/scqm/models/scqm"
 )
 
@@ -87,8 +88,11 @@ func newFitPage(ctx context.Context, f *reportFlags, m *scqm.Model, x *dataset.M
 		{Name: "ridge", Value: short(m.Meta.Ridge)}, {Name: "curvature times extent", Value: short(m.Meta.CurvatureExtent)},
 		{Name: "solver", Value: m.Meta.Solver},
 	}
-	if c := m.Meta.Trial; c != nil {
+	if c := m.Meta.Evidence; c != nil {
 		p.Facts = append(p.Facts, pageFact{Name: "curvature", Value: strings.TrimPrefix(c.Sentence, "curvature: ")})
+	}
+	if err := r.hidden(ctx, p, f, m); err != nil {
+		return nil, err
 	}
 	r.points(p, m.Latent)
 	r.columns(p)
@@ -96,6 +100,32 @@ func newFitPage(ctx context.Context, f *reportFlags, m *scqm.Model, x *dataset.M
 		return nil, err
 	}
 	return p, r.drivers(ctx, p, f, m)
+}
+
+// hidden compares the errors of the sheet and of a flat one at hidden entries, where these say
+// something.
+func (r *fitRows) hidden(ctx context.Context, p *fitPage, f *reportFlags, m *scqm.Model) error {
+	const part, fewest = 0.3, 3
+	if m.Curvature == 0 || m.D-m.Latent < fewest || f.data.Missing {
+		return nil
+	}
+	data := cli.RowsOf(r.x)
+	flat, err := scqm.Learn(ctx, data, scqm.Config{Latent: m.Latent, Linear: true, Loss: losses.SquaredL2(), Threads: f.threads})
+	if err != nil {
+		return err
+	}
+	var found [2]float64
+	for k, m := range []*scqm.Model{m, flat.Model} {
+		squares, err := m.HiddenErrors(ctx, data, part, m.Meta.Seed, f.threads)
+		if err != nil {
+			return err
+		}
+		found[k] = math.Sqrt(floats.Sum(squares) / float64(len(r.x.Data)))
+	}
+	p.Facts = append(p.Facts, pageFact{
+		Name: "error at hidden entries", Value: fmt.Sprintf("%s, %s by a flat sheet", short(found[0]), short(found[1])),
+	})
+	return nil
 }
 
 func newFitRows(ctx context.Context, f *reportFlags, m *scqm.Model, x *dataset.Matrix) (*fitRows, error) {

@@ -5,6 +5,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -19,10 +20,10 @@ func TestReport(t *testing.T) {
 	data, model, page := filepath.Join(folder, "x.csv"), filepath.Join(folder, "m.npz"), filepath.Join(folder, "r.html")
 	const evil = "</script><script>alert(1)</script>"
 	var csv strings.Builder
-	fmt.Fprintf(&csv, "a,%s,c & d\n", evil)
+	fmt.Fprintf(&csv, "a,%s,c & d,e\n", evil)
 	for i := range 60 {
 		s := float64(i)/30 - 1
-		fmt.Fprintf(&csv, "%v,%v,%v\n", s, s*s+0.05*math.Sin(float64(7*i)), 0.05*math.Cos(float64(5*i)))
+		fmt.Fprintf(&csv, "%v,%v,%v,%v\n", s, s*s+0.05*math.Sin(float64(7*i)), 0.05*math.Cos(float64(5*i)), 0.05*math.Sin(float64(3*i)))
 	}
 	require.NoError(t, os.WriteFile(data, []byte(csv.String()), 0o600))
 	require.NoError(t, os.WriteFile(page, []byte("older"), 0o600))
@@ -39,6 +40,9 @@ func TestReport(t *testing.T) {
 	assert.Equal(t, 10, strings.Count(text, "<tr><td>"), "rows that drive the fit")
 	assert.Contains(t, text, "There is nothing to warn of.")
 	assert.Contains(t, text, "-d 1 -s 1 --ridge 0.001 --loss squared_l2 --seed 0")
+	errors := regexp.MustCompile(`error at hidden entries</th><td>([0-9.]+), ([0-9.]+) by a flat sheet`).FindStringSubmatch(text)
+	require.Len(t, errors, 3, "the error at hidden entries")
+	assert.Less(t, errors[1], errors[2], "the curve predicts better")
 	assert.Less(t, len(text), 5_000_000)
 }
 

@@ -35,20 +35,20 @@ func learnChoosing(ctx context.Context, x Data, c Config, chooseRidge func(*requ
 		return nil, err
 	}
 	var out results
-	if out.failure = r.putOnTrial(ctx); out.failure == nil {
+	if out.failure = r.screen(ctx); out.failure == nil {
 		out.failure = chooseRidge(&r, ctx)
 	}
 	if out.failure == nil {
-		out.fit, out.failure = r.fitOnTrial(ctx)
+		out.fit, out.failure = r.fitScreened(ctx)
 	}
 	back(ctx, &out)
 	out.fit.explain(x)
 	return out.fit, out.failure
 }
 
-// putOnTrial looks at the rows of a request for planes and curvature, and settles the number of
+// screen looks at the rows of a request for planes and curvature, and settles the number of
 // directions where the rule does.
-func (r *request) putOnTrial(ctx context.Context) error {
+func (r *request) screen(ctx context.Context) error {
 	c := r.config
 	_, published := c.Solver.(solvers.RGD)
 	if published || r.columns.fitted == 0 {
@@ -59,13 +59,13 @@ func (r *request) putOnTrial(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if r.trial, err = newTrial(ctx, sample, c.Latent, r.columns.fitted, c.Seed); err != nil {
+	if r.screening, err = newScreening(ctx, sample, c.Latent, r.columns.fitted, c.Seed); err != nil {
 		return err
 	}
-	if r.trial.given = given; !c.ruled() {
+	if r.screening.given = given; !c.ruled() {
 		return nil
 	}
-	r.columns = r.trial.columns(r.columns.fitted)
+	r.columns = r.screening.columns(r.columns.fitted)
 	if note := c.overfits(r.data, r.columns.fitted); note != "" {
 		r.notes = append(r.notes, note)
 	}
@@ -82,13 +82,13 @@ func completed(ctx context.Context, x Data, d int, loss framework.Loss) (Data, e
 	return whole, err
 }
 
-// fitOnTrial fits, and again where the rule wants less curvature.
-func (r *request) fitOnTrial(ctx context.Context) (*Fit, error) {
+// fitScreened fits, and again where the rule wants less curvature.
+func (r *request) fitScreened(ctx context.Context) (*Fit, error) {
 	fit, err := r.fit(ctx)
-	if fit == nil || err != nil || r.trial == nil {
+	if fit == nil || err != nil || r.screening == nil {
 		return fit, err
 	}
-	return r.trial.judge(ctx, fit, *r.config, r.data.TotalWeight(), func(c Config) (*Fit, error) {
+	return r.screening.judge(ctx, fit, *r.config, r.data.TotalWeight(), func(c Config) (*Fit, error) {
 		by := *r
 		by.config = &c
 		if c.Linear {
@@ -129,7 +129,7 @@ func (r *request) fit(ctx context.Context) (*Fit, error) {
 	}
 	defer work.Release()
 	_, p.published = solver.(solvers.RGD)
-	starts, err := p.newStarts(c, r.trial)
+	starts, err := p.newStarts(c, r.screening)
 	if err != nil {
 		return nil, err
 	}
@@ -141,8 +141,8 @@ func (r *request) fit(ctx context.Context) (*Fit, error) {
 	run, note, failure := p.minimizeAll(ctx, starts, solver, r.axes.first(limits))
 	failure = p.attribute(failure, starts, run)
 	if r.axes != nil && run != nil && failure == nil {
-		if p, run, failure = r.widen(ctx, p, run, solver, limits); r.trial != nil {
-			r.trial.sample = planes.Sample(*p.Data())
+		if p, run, failure = r.widen(ctx, p, run, solver, limits); r.screening != nil {
+			r.screening.sample = planes.Sample(*p.Data())
 		}
 	}
 	if note != "" {

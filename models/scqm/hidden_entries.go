@@ -25,7 +25,7 @@ const tellingDirections = 3
 const hiddenPart, hiddenOrders = 1.0 / 3, 12
 
 // flat is the principal plane of the rows, those far off weighed down.
-func (t *trial) flat(d int) *Model {
+func (t *screening) flat(d int) *Model {
 	c, axes := t.scores.Flat(d)
 	m := &Model{D: len(c), Latent: d, C: c, U: make([]float64, len(axes)), Loss: losses.SquaredL2()}
 	dense.Transpose(m.U, axes, d, m.D)

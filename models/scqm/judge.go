@@ -25,12 +25,12 @@ const (
 // judge compares the curvature that a fit draws with what rows show. Where the rule decides and they do not
 // agree, it fits again with a ridge that holds curvature back, and takes the one of the fits, unless it
 // folds, and a flat sheet that predicts hidden entries best. weight is that of all rows.
-func (t *trial) judge(ctx context.Context, fit *Fit, c Config, weight float64, again func(Config) (*Fit, error)) (*Fit, error) {
+func (t *screening) judge(ctx context.Context, fit *Fit, c Config, weight float64, again func(Config) (*Fit, error)) (*Fit, error) {
 	c.Options.Checkpoint = nil // of the first fit
 	if ctx.Err() != nil || fit.Run.Status == framework.Cancelled {
 		return fit, nil
 	}
-	j := judgement{trial: t, again: again, fit: fit, config: c}
+	j := judgement{screening: t, again: again, fit: fit, config: c}
 	err := j.take(ctx, fit, c, Given)
 	if err == nil && c.ruled() && j.told.S > 0 {
 		j.told.Verdict = Curved
@@ -51,7 +51,7 @@ func (t *trial) judge(ctx context.Context, fit *Fit, c Config, weight float64, a
 
 // judgement is the best fit so far, with what speaks for it and the error of hidden entries.
 type judgement struct {
-	*trial
+	*screening
 	again  func(Config) (*Fit, error)
 	fit    *Fit
 	config Config
@@ -139,7 +139,7 @@ func (j *judgement) hold(ctx context.Context, weight float64, telling bool) erro
 // measure finds the slope of rows on the curvature of a model, and returns the rows, those far off the sheet
 // weighed down. Missing entries are those of the model: from entries without curvature rows
 // would show less than they have.
-func (t *trial) measure(ctx context.Context, told *CurvatureMeta, m *Model) (Data, error) {
+func (t *screening) measure(ctx context.Context, told *CurvatureMeta, m *Model) (Data, error) {
 	x := t.sample
 	told.Slope, told.Share = 0, 0
 	if told.S == 0 {
@@ -173,8 +173,8 @@ func (t *trial) measure(ctx context.Context, told *CurvatureMeta, m *Model) (Dat
 // given folds.
 func (m *Meta) enterCurvature(c *CurvatureMeta) {
 	c.Sentence = c.sentence(Config{Latent: m.Latent}.room(m.D))
-	m.Trial = c
+	m.Evidence = c
 	if c.Verdict == Given && m.CurvatureExtent > dense.Negligible && c.Slope < foldedSlope {
-		m.Warnings = append(m.Warnings, fmt.Sprintf("the sheet folds: of the curvature that it draws %.0f %% is seen in the rows; let the rule choose the curvature (-s auto), or use a larger ridge", 100*math.Max(0, c.Slope)))
+		m.Warnings = append(m.Warnings, fmt.Sprintf("the sheet folds: of the curvature that it draws %.0f %% is seen in the rows; let the rule choose the curvature, or use a larger ridge", 100*math.Max(0, c.Slope)))
 	}
 }

@@ -69,34 +69,34 @@ func LearnFrom(ctx context.Context, e Engine, c Config) (*Fit, error) {
 	if f.starts, err = p.NewStarts(c.streamStarts()); err != nil {
 		return nil, err
 	}
-	if err := f.putOnTrial(); err != nil {
+	if err := f.screen(); err != nil {
 		return nil, err
 	}
-	return f.fitOnTrial()
+	return f.fitScreened()
 }
 
 // streamFit is a fit to rows that are read.
 type streamFit struct {
-	ctx     context.Context
-	c       Config
-	p       *streaming.Problem
-	starts  *streaming.Starts
-	columns curvatures
-	notes   []string
-	trial   *trial
+	ctx       context.Context
+	c         Config
+	p         *streaming.Problem
+	starts    *streaming.Starts
+	columns   curvatures
+	notes     []string
+	screening *screening
 }
 
-// putOnTrial looks at a sample of the rows for planes and curvature; see [request.putOnTrial].
-func (f *streamFit) putOnTrial() error {
+// screen looks at a sample of the rows for planes and curvature; see [request.screen].
+func (f *streamFit) screen() error {
 	if f.columns.fitted == 0 {
 		return nil
 	}
 	var err error
-	f.trial, err = newTrial(f.ctx, f.starts.Sample(), f.c.Latent, f.columns.fitted, f.c.Seed)
+	f.screening, err = newScreening(f.ctx, f.starts.Sample(), f.c.Latent, f.columns.fitted, f.c.Seed)
 	if err != nil || !f.c.ruled() {
 		return err
 	}
-	f.columns = f.trial.columns(f.columns.fitted)
+	f.columns = f.screening.columns(f.columns.fitted)
 	if f.columns.fitted == 0 && !f.flatServes() {
 		f.columns = curvatures{fitted: 1, requested: 1} // which a ridge holds back
 	}
@@ -109,13 +109,13 @@ func (f *streamFit) flatServes() bool {
 	return solvers.Supports(f.c.Solver, f.p) == nil
 }
 
-// fitOnTrial fits, and again where the rule wants less curvature.
-func (f *streamFit) fitOnTrial() (*Fit, error) {
+// fitScreened fits, and again where the rule wants less curvature.
+func (f *streamFit) fitScreened() (*Fit, error) {
 	fit, err := f.fit(f.c)
-	if fit == nil || err != nil || f.trial == nil {
+	if fit == nil || err != nil || f.screening == nil {
 		return fit, err
 	}
-	return f.trial.judge(f.ctx, fit, f.c, f.p.Weight(), func(c Config) (*Fit, error) {
+	return f.screening.judge(f.ctx, fit, f.c, f.p.Weight(), func(c Config) (*Fit, error) {
 		if c.Linear && !f.flatServes() {
 			return nil, nil
 		}
@@ -141,7 +141,7 @@ func (f *streamFit) draws() bool {
 func (f *streamFit) fit(c Config) (*Fit, error) {
 	p := f.p
 	m := c.Latent + f.columns.fitted
-	given, count, enough := f.trial.starts(c, f.starts.Principal(m), m)
+	given, count, enough := f.screening.starts(c, f.starts.Principal(m), m)
 	if enough > 0 && f.draws() { // a race takes reads, of which draws take one or two
 		count = 1
 	}

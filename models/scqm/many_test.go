@@ -49,7 +49,7 @@ func assertLearned(t *testing.T, fit, want *Fit, x Data, label string) {
 	assert.InDelta(t, learned.CurvatureExtent, got.CurvatureExtent, 1e-3*learned.CurvatureExtent, label)
 	for _, m := range []*Meta{&learned, &got} { // what depends on the way
 		m.Objective, m.Penalty, m.MeanLoss, m.CurvatureExtent, m.Iterations, m.Evaluations, m.KKT, m.Stationarity, m.Message = 0, 0, 0, 0, 0, 0, nil, nil, ""
-		m.Mean, m.Explained, m.Trial, m.Warnings = nil, nil, nil, nil
+		m.Mean, m.Explained, m.Evidence, m.Warnings = nil, nil, nil, nil
 		if len(m.Notes) == 0 {
 			m.Notes = nil
 		}

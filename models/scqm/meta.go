@@ -51,8 +51,8 @@ type Meta struct {
 	// it had converged, a curvature that runs away.
 	Warnings []string `json:"warnings"`
 
-	// Trial says what speaks for the curvature, nil where nothing was looked at.
-	Trial *CurvatureMeta `json:"curvature,omitempty"`
+	// Evidence says what speaks for the curvature, nil where nothing was looked at.
+	Evidence *CurvatureMeta `json:"curvature,omitempty"`
 
 	// Missing says how missing entries were treated, nil where none were allowed.
 	Missing *MissingMeta `json:"missing,omitempty"`

@@ -11,15 +11,15 @@ import (
 // of rows, where it has a model that was fitted to them, or a comparison of
 // models, where it has neither.
 type request struct {
-	data    Data
-	loss    framework.Loss
-	config  *Config
-	model   *Model
-	columns curvatures    // of a fit
-	notes   []string      // on it
-	trial   *trial        // of its curvature; nil where that is not looked at
-	axes    *wideningAxes // of a fit in some of them; nil in all
-	held    []*memory.Reservation
+	data      Data
+	loss      framework.Loss
+	config    *Config
+	model     *Model
+	columns   curvatures    // of a fit
+	notes     []string      // on it
+	screening *screening    // of its curvature; nil where that is not looked at
+	axes      *wideningAxes // of a fit in some of them; nil in all
+	held      []*memory.Reservation
 }
 
 // release gives back the memory reserved by reduce.

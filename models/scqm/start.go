@@ -51,7 +51,7 @@ type starts struct {
 
 // newStarts finds the principal components and sets the penalty, which is that
 // of the first start for all.
-func (p *Problem) newStarts(c Config, t *trial) (*starts, error) {
+func (p *Problem) newStarts(c Config, t *screening) (*starts, error) {
 	k := p.Shape().M
 	if c.Inits > 1 {
 		k = min(max(k, rotatedComponents), p.Shape().D)
@@ -84,7 +84,7 @@ func (p *Problem) newStarts(c Config, t *trial) (*starts, error) {
 	return s, p.setPrior(first.x)
 }
 
-// point returns start number k; see [trial.starts].
+// point returns start number k; see [screening.starts].
 func (s *starts) point(k int) (framework.Point, error) {
 	p := s.p
 	if k == 0 && s.settled != nil {

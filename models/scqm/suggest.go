@@ -232,7 +232,7 @@ func (c SuggestConfig) curvatures(ctx context.Context, x Data, d int) ([]int, er
 	if room == 0 {
 		return []int{0}, nil
 	}
-	t, err := newTrial(ctx, planes.Sample(x), d, room, c.Seed)
+	t, err := newScreening(ctx, planes.Sample(x), d, room, c.Seed)
 	if err != nil {
 		return nil, err
 	}

@@ -284,6 +284,13 @@ class _Page:
         }
         if m.curvature_ is not None:
             facts["curvature"] = m.curvature_["sentence"].removeprefix("curvature: ")
+        if m.curvature_components_.size and D - d >= 3 and not np.isnan(self.rows).any():
+            some = self.rows[:: max(1, len(self.rows) // 1000)]
+            flat = SCQM(d, linear=True).fit(some)
+            facts["error at hidden entries"] = (
+                f"{-m.score(some, hidden=0.3):.4g}, "
+                f"{-flat.score(some, hidden=0.3):.4g} by a flat sheet"
+            )
         if hasattr(m, "explained_variance_ratio_"):
             parts = ", ".join(f"{v:.1%}" for v in m.explained_variance_ratio_)
             facts["variance of the coordinates"] = parts

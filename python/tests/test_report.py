@@ -95,6 +95,8 @@ def test_pages(make: Any, tmp_path: Path) -> None:
     page = re.sub(r"(?s)<script.*?</script>", "", text)
     assert "onerror=alert" not in page.replace("&lt;img src=x onerror=alert", "")
     assert not re.search(r"""(src|href)=["']?https?:""", page)
+    curved = model.curvature_components_.size and X.shape[1] > 4
+    assert ("error at hidden entries" in page) == bool(curved)
     for head in "latent plane", "Along each axis", "drives the fit", "Convergence":
         assert head in page
     assert list(tmp_path.iterdir()) == [path]  # nothing half written beside it

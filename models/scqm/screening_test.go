@@ -55,8 +55,8 @@ func TestSheetsThatBendStrongly(t *testing.T) {
 				require.NoError(t, err)
 				room := float64(x.D - d)
 				assert.Less(t, fit.Model.Meta.Objective, 1.1*500*0.05*0.05*room, "d = %d, seed %d, %T", d, seed, c.Solver)
-				assert.Equal(t, Curved, fit.Model.Meta.Trial.Verdict)
-				assert.Greater(t, fit.Model.Meta.Trial.Slope, 0.9)
+				assert.Equal(t, Curved, fit.Model.Meta.Evidence.Verdict)
+				assert.Greater(t, fit.Model.Meta.Evidence.Slope, 0.9)
 			}
 		}
 	}
@@ -84,13 +84,13 @@ func TestNoCurvatureInNoise(t *testing.T) {
 		}
 		fit, err := Learn(t.Context(), x, Config{Latent: 1 + int(seed)%2, Loss: losses.L2()})
 		require.NoError(t, err)
-		if fit.Model.Meta.Trial.Verdict != Flat {
+		if fit.Model.Meta.Evidence.Verdict != Flat {
 			curved++
 			continue
 		}
 		assert.True(t, fit.Model.Meta.Linear)
 		assert.Empty(t, fit.Model.Theta)
-		assert.Contains(t, fit.Model.Meta.Trial.Sentence, "flat: no curvature seen (p = ")
+		assert.Contains(t, fit.Model.Meta.Evidence.Sentence, "flat: no curvature seen (p = ")
 	}
 	assert.LessOrEqual(t, curved, 4)
 }
@@ -105,8 +105,8 @@ func TestDirectionsOfCurvature(t *testing.T) {
 	fit, err := Learn(t.Context(), x, Config{Latent: 2, Loss: losses.L2()})
 	require.NoError(t, err)
 	assert.Equal(t, 1, fit.Model.Curvature)
-	assert.Equal(t, 1, fit.Model.Meta.Trial.S)
-	assert.Contains(t, fit.Model.Meta.Trial.Sentence, "curvature: in 1 of 3 directions (p < 1e-9); ")
+	assert.Equal(t, 1, fit.Model.Meta.Evidence.S)
+	assert.Contains(t, fit.Model.Meta.Evidence.Sentence, "curvature: in 1 of 3 directions (p < 1e-9); ")
 }
 
 // Skewed noise has third moments, which look like curvature, and a sheet follows them: the rule holds it
@@ -121,13 +121,13 @@ func TestCurvatureIsHeldBack(t *testing.T) {
 	c := Config{Latent: 2, Loss: losses.L2()}
 	fit, err := Learn(t.Context(), x, c)
 	require.NoError(t, err)
-	assert.LessOrEqual(t, fit.Model.Meta.Trial.P, 0.01)
-	assert.NotEqual(t, Curved, fit.Model.Meta.Trial.Verdict)
+	assert.LessOrEqual(t, fit.Model.Meta.Evidence.P, 0.01)
+	assert.NotEqual(t, Curved, fit.Model.Meta.Evidence.Verdict)
 
 	c.Curvature = FullCurvature
 	fit, err = Learn(t.Context(), x, c)
 	require.NoError(t, err)
-	assert.Equal(t, Given, fit.Model.Meta.Trial.Verdict)
+	assert.Equal(t, Given, fit.Model.Meta.Evidence.Verdict)
 	assert.InDelta(t, DefaultRidge, fit.Model.Meta.Ridge, 0)
 	require.NotEmpty(t, fit.Model.Meta.Warnings)
 	assert.Contains(t, fit.Model.Meta.Warnings[len(fit.Model.Meta.Warnings)-1], "the sheet folds")
@@ -146,10 +146,10 @@ func TestCurvatureIsHeldBack(t *testing.T) {
 	fit, err = Learn(t.Context(), bowl, Config{Latent: 2, Loss: losses.L2()})
 	require.NoError(t, err)
 	meta := fit.Model.Meta
-	require.Equal(t, Held, meta.Trial.Verdict)
+	require.Equal(t, Held, meta.Evidence.Verdict)
 	assert.InDelta(t, 20, meta.Ridge, 1e-12)
-	assert.InDelta(t, 20, meta.Trial.Ridge, 1e-12)
-	assert.Contains(t, meta.Trial.Sentence, "held back by a ridge of 20")
+	assert.InDelta(t, 20, meta.Evidence.Ridge, 1e-12)
+	assert.Contains(t, meta.Evidence.Sentence, "held back by a ridge of 20")
 }
 
 // What the rule says depends neither on the unit and the place of the rows nor on rotations.
@@ -166,7 +166,7 @@ func TestRuleIsInvariant(t *testing.T) {
 	}
 	got, err := Learn(t.Context(), moved, Config{Latent: 2, Loss: losses.L2()})
 	require.NoError(t, err)
-	a, b := want.Model.Meta.Trial, got.Model.Meta.Trial
+	a, b := want.Model.Meta.Evidence, got.Model.Meta.Evidence
 	assert.Equal(t, a.Verdict, b.Verdict)
 	assert.Equal(t, a.S, b.S)
 	assert.InDelta(t, math.Log(a.P), math.Log(b.P), 1e-2*math.Abs(math.Log(a.P)), "planes are found to three digits")
@@ -181,7 +181,7 @@ func TestWhereNothingIsJudged(t *testing.T) {
 		c.Latent, c.Loss, c.Options.MaxIterations = 1, losses.L2(), 5
 		fit, err := Learn(t.Context(), x, c)
 		require.NoError(t, err)
-		assert.Nil(t, fit.Model.Meta.Trial)
+		assert.Nil(t, fit.Model.Meta.Evidence)
 		assert.Equal(t, 1, fit.Model.Curvature)
 	}
 	line := Data{N: 20, D: 3, X: make([]float64, 60)}
@@ -190,6 +190,6 @@ func TestWhereNothingIsJudged(t *testing.T) {
 	}
 	fit, err := Learn(t.Context(), line, Config{Latent: 1, Loss: losses.L2()})
 	require.NoError(t, err)
-	assert.Equal(t, Flat, fit.Model.Meta.Trial.Verdict)
+	assert.Equal(t, Flat, fit.Model.Meta.Evidence.Verdict)
 	assert.Less(t, fit.Model.Meta.Objective, 1e-9)
 }

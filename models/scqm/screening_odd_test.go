@@ -39,8 +39,8 @@ func TestTrialsOfOddRows(t *testing.T) {
 		fit, err := Learn(t.Context(), c.x, c.c)
 		require.NoError(t, err, name)
 		meta := fit.Model.Meta
-		require.NotNil(t, meta.Trial, name)
-		assert.Equal(t, meta.Effective == 0, meta.Trial.Verdict == Flat, name)
+		require.NotNil(t, meta.Evidence, name)
+		assert.Equal(t, meta.Effective == 0, meta.Evidence.Verdict == Flat, name)
 		assert.Equal(t, meta.Effective == 0, meta.Ridge == 0, name)
 	}
 
@@ -50,6 +50,6 @@ func TestTrialsOfOddRows(t *testing.T) {
 	gross.Row(7)[9] = 100
 	got, err := Learn(t.Context(), gross, Config{Latent: 1, Loss: losses.L2()})
 	require.NoError(t, err)
-	assert.Equal(t, Curved, want.Model.Meta.Trial.Verdict)
-	assert.Equal(t, Curved, got.Model.Meta.Trial.Verdict)
+	assert.Equal(t, Curved, want.Model.Meta.Evidence.Verdict)
+	assert.Equal(t, Curved, got.Model.Meta.Evidence.Verdict)
 }

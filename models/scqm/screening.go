@@ -8,7 +8,7 @@ import (
 )
 
 // A sheet that is free to bend bends in pure noise too, where each row has coordinates of its own to
-// follow it by. So curvature is on trial: the regression of the principal scores off a
+// follow it by. So curvature is screened: the regression of the principal scores off a
 // plane on the products of those in it tells whether there is any and in how many
 // directions, and the slope of the rows on the curvature that the fit draws whether the
 // fit found it or folds.
@@ -22,8 +22,8 @@ const (
 	nearlyAsGood, racing = 1.5, 4
 )
 
-// trial is the evidence on the curvature of a fit, and the planes from which it may start.
-type trial struct {
+// screening is the evidence on the curvature of a fit, and the planes from which it may start.
+type screening struct {
 	sample   Data            // rows, with entries in place of missing ones
 	given    Data            // the same, as they are
 	scores   *planes.Scores  // nil where the rows span no more than d dimensions
@@ -31,10 +31,10 @@ type trial struct {
 	evidence planes.Evidence // off the principal one, unless the first is better for sure
 }
 
-// newTrial finds the planes from which a sheet with d coordinates and s directions of curvature
+// newScreening finds the planes from which a sheet with d coordinates and s directions of curvature
 // may start, and what speaks for curvature.
-func newTrial(ctx context.Context, sample Data, d, s int, seed uint64) (*trial, error) {
-	t := &trial{sample: sample, evidence: planes.Evidence{P: 1}}
+func newScreening(ctx context.Context, sample Data, d, s int, seed uint64) (*screening, error) {
+	t := &screening{sample: sample, evidence: planes.Evidence{P: 1}}
 	var err error
 	if t.scores, err = planes.New(ctx, sample, d, s); err != nil || t.scores == nil {
 		return t, err
@@ -54,7 +54,7 @@ func newTrial(ctx context.Context, sample Data, d, s int, seed uint64) (*trial, 
 
 // columns are those of the rule, with so many that there is room for. Entries in place of missing ones
 // show less than all directions.
-func (t *trial) columns(room int) curvatures {
+func (t *screening) columns(room int) curvatures {
 	s := min(max(t.evidence.S, 1), room)
 	switch {
 	case t.evidence.P > curvatureLevel:
@@ -68,7 +68,7 @@ func (t *trial) columns(room int) curvatures {
 // starts lists the axes of the first starts, m for each, given the principal ones: planes by ascending sum of
 // squares. It returns the number of starts and that of those that run to the end, 0 for as
 // many as race. One start is that of the best plane; planes nearly as good race with it.
-func (t *trial) starts(c Config, principal []float64, m int) (given [][]float64, count, enough int) {
+func (t *screening) starts(c Config, principal []float64, m int) (given [][]float64, count, enough int) {
 	if t == nil || t.scores == nil || m == c.Latent { // a flat sheet has one minimum
 		return [][]float64{principal}, max(c.Inits, 1), 0
 	}
