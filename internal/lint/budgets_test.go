@@ -1,0 +1,91 @@
+package lint
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// budgets are the lines that the sources of rooms may have, tests and generated files aside, and the words of
+// pages. A number may rise only in a commit whose message says what a user gets for it.
+var budgets = []struct {
+	room string
+	most int
+}{
+	{"models/scqm", 43700},
+	{"models/denoise", 26700},
+	{"models/rows", 2400},
+	{"models/residuals", 2700},
+	{"models/mean", 1300},
+	{"solvers", 5700},
+	{"framework", 10200},
+	{"losses", 3230},
+	{"manifolds", 4010},
+	{"internal/dense", 14300},
+	{"internal/dataset", 5910},
+	{"internal/soak", 3040},
+	{"cmd", 6400},
+	{"bindings", 5700},
+	{"plugins", 5430},
+	{"python/scqm", 13900},
+	{"python/benchmarks", 4130},
+	{".", 168500},
+}
+
+const (
+	mostRecords, mostRecordWords, mostPageWords = 122, 82100, 80400
+)
+
+// TestBudgets counts lines of Go, assembly, C and Python, and words of pages.
+func TestBudgets(t *testing.T) {
+	tree, err := Load(os.DirFS(root(t)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := map[string]int{}
+	var records, recordWords, pageWords int
+	for _, f := range tree.Files {
+		switch words := len(strings.Fields(f.Text)); {
+		case filepath.Ext(f.Path) == ".md" && strings.HasPrefix(f.Path, "docs/adr/"):
+			records++
+			recordWords += words
+		case filepath.Ext(f.Path) == ".md":
+			pageWords += words
+		case source(f.Path):
+			for _, b := range budgets {
+				if b.room == "." || strings.HasPrefix(f.Path, b.room+"/") {
+					lines[b.room] += strings.Count(f.Text, "\n")
+				}
+			}
+		}
+	}
+	for _, b := range budgets {
+		if n := lines[b.room]; n > b.most || n == 0 {
+			t.Errorf("%s has %d lines; at most %d", b.room, n, b.most)
+		}
+	}
+	for _, c := range []struct {
+		what    string
+		n, most int
+	}{{"records", records, mostRecords}, {"words of records", recordWords, mostRecordWords}, {"words of pages", pageWords, mostPageWords}} {
+		if c.n > c.most || c.n == 0 {
+			t.Errorf("docs: %d %s; at most %d", c.n, c.what, c.most)
+		}
+	}
+}
+
+// source reports whether a file counts as source that is no test.
+func source(path string) bool {
+	switch filepath.Ext(path) {
+	case ".go", ".s", ".py", ".h", ".c":
+	default:
+		return false
+	}
+	for _, out := range []string{"_test.go", ".pb.go"} {
+		if strings.HasSuffix(path, out) {
+			return false
+		}
+	}
+	return !strings.Contains("/"+path, "/testdata/") && !strings.HasPrefix(path, "python/tests/")
+}
