@@ -68,7 +68,8 @@ type Straightener interface {
 type ArrowheadShape struct {
 	// Block is the number of the inner block.
 	Block int
-	// Outer is P, the number of tangent coordinates of all outer blocks.
+	// Outer is P, the number of tangent coordinates of all outer blocks. Directions along which the
+	// cost never changes, such as shifts of a plane along itself, are best left out.
 	Outer int
 	// Rows is N, the number of rows of the inner block, and Dim the length of
 	// one. Without rows, as where the problem eliminates them itself, Block means

@@ -130,7 +130,7 @@ func (a *Hessian) prepare(x framework.Point) {
 
 func (a *Hessian) allocate() {
 	f, n := a.o.NewSheet(), a.o.Data().N
-	a.Chart = NewChart(f, true)
+	a.Chart = NewChart(f, f.S > 0)
 	a.workers = make([]*worker, a.o.Threads())
 	shards := par.Shards(n)
 	a.sums, a.errs, a.innerPasses = make([]*sums, shards), make([]error, shards), make([]float64, shards)
@@ -225,8 +225,8 @@ func (a *Hessian) RetractOuter(dst, x framework.Point, v []float64) error {
 	f, fr := a.F, a.Frame
 	fr.Complete()
 	copy(dst[objective.BlockC], f.C)
-	for r := range f.D {
-		floats.AddScaled(dst[objective.BlockC], v[r], fr.Axis(r))
+	for i := range a.qFrom {
+		floats.AddScaled(dst[objective.BlockC], v[i], fr.Axis(a.TermsOf(i)[0].Row))
 	}
 	copy(fr.moved, f.QT)
 	thetaFrom := a.P - f.Q*f.S
