@@ -237,7 +237,7 @@ func (s *setting) blended() int {
 }
 
 // weighed is the number of rows among which are those whose charts stand for them where candidates are compared. A half as well would take a worse K,
-// by more than chance where charts grow (docs/adr/0126).
+// by more than chance where charts grow (docs/adr/0053).
 func (s *setting) weighed() int { return max(s.neighbors/weighedPart, 1) }
 
 // faith is what a chart of so many rows counts for among those that a foot is the mean of, in units of one of as many as the setting has: by these, as the

@@ -516,7 +516,7 @@ func (c *compared) probed() (list []float64) {
 }
 
 // knowsBeyond tells whether likelyBeyond holds: for many points of a surface in space. What hundreds of probes say there has a standard
-// error of .4 to 3 times what is known, which is surer (docs/adr/0127).
+// error of .4 to 3 times what is known, which is surer (docs/adr/0119).
 func (p *autoPrepare) knowsBeyond() bool { return p.inSpace() && p.n > fewRows }
 
 // likelyBeyond is what the divergence beyond that of the influence of a row on its mean foot is likely to be, by the noise about the row in units of the size of neighbourhoods:

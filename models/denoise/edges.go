@@ -15,7 +15,7 @@ import (
 // Near an edge a chart of many rows settles between the two faces, or on the wrong one, and Tukey's loss then takes the row for an outlier. A
 // chart that grows from a few rows near by, each time with the weights that the chart before gives by distance, stays on one face.
 // It pays for that with chance, and follows crowds of outliers, so that charts grow only where that plainly brings them nearer to their rows or the
-// risk of their mean feet is surely less (docs/adr/0125). Charts of more than 2,000 points, and those of fewer with uneven noise, become creases in place of that (docs/adr/0130, 0133).
+// risk of their mean feet is surely less. Charts of more than 2,000 points, and those of fewer with uneven noise, become creases in place of that (docs/adr/0130).
 
 const (
 	// edgeRows is the least number of rows that charts grow from.

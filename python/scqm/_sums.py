@@ -1,7 +1,7 @@
 """Sums over blocks of rows: what a streamed fit asks, wherever the rows are.
 
 :class:`BlockSums` is one question. It goes to where rows are, by a pickle, and turns
-them into bytes, which merge to the same bits in any grouping: see docs/adr/0042.
+them into bytes, which merge to the same bits in any grouping: see docs/adr/0005.
 """
 
 from __future__ import annotations
