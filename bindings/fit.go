@@ -194,14 +194,18 @@ func FitReport(number int64) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		m := fit.Model
-		r := fitReport{Meta: m.Meta, Rows: len(m.Tau) / m.Latent, HasLoss: m.Loss != nil}
-		r.D, r.Latent, r.Curvature = m.D, m.Latent, m.Curvature
-		if fit.Run != nil {
-			r.Records, r.Seconds = len(fit.Run.History), fit.Run.Elapsed.Seconds()
-		}
-		return encode(r)
+		return encode(reportOf(fit))
 	})
+}
+
+func reportOf(fit *scqm.Fit) fitReport {
+	m := fit.Model
+	r := fitReport{Meta: m.Meta, Rows: len(m.Tau) / m.Latent, HasLoss: m.Loss != nil}
+	r.D, r.Latent, r.Curvature = m.D, m.Latent, m.Curvature
+	if fit.Run != nil {
+		r.Records, r.Seconds = len(fit.Run.History), fit.Run.Elapsed.Seconds()
+	}
+	return r
 }
 
 // historyColumns is the number of columns of the history: iteration, cost,

@@ -17,7 +17,7 @@ type Config struct {
 	// Curvature is s, the number of directions in which the sheet may bend. [AutoCurvature]
 	// leaves it to the rows, see [CurvatureMeta], and [FullCurvature] stands for min(d(d+1)/2,
 	// D-d). More than that many cannot be used: a larger s is fitted with so many, and V is
-	// completed orthonormally. Many small fits take both for the latter.
+	// completed orthonormally.
 	Curvature int
 	// Linear keeps Theta = 0: the sheet is flat.
 	Linear bool

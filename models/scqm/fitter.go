@@ -26,7 +26,6 @@ type Fitter struct {
 	state     framework.State
 	start     framework.Point
 	seed      *directions
-	graph     *graph // where fits start from it
 }
 
 // restartable is a solver that begins a run in the memory of the last one.
@@ -59,9 +58,6 @@ const (
 	// changes the minimum by less than the tolerance, and three stages lead there. Half of
 	// the iterations of ten stages end lower.
 	creaseFactor, creaseLast = 0.03, 1e-3
-	// fullRank is the least part of the variance across the sheet, of that along it, of
-	// rows that span all of R^D.
-	fullRank = 1e-20
 )
 
 // NewFitter prepares fits of n rows of length D. Of c, the fields Latent,
@@ -71,7 +67,7 @@ const (
 // MinRelativeDecrease; losses with kinks are rounded less and less
 // ([solvers.Continuation]), and there it is where the last stage ends. Solver
 // may be a [solvers.Newton], or a [solvers.Continuation] of one with stages of
-// its own. Fits end with an error when ctx is done.
+// its own. [AutoCurvature] stands for [FullCurvature]. Fits end with an error when ctx is done.
 func NewFitter(ctx context.Context, n, D int, c Config) (*Fitter, error) {
 	if n < 1 || D < 1 {
 		return nil, fmt.Errorf("scqm: fitter for %d x %d rows; want at least one of each: %w", n, D, ErrInput)
@@ -172,11 +168,7 @@ func (f *Fitter) begin() error {
 			return err
 		}
 	}
-	if f.graph == nil {
-		p.SolveTheta(x)
-	} else if err := f.startGraph(spread); err != nil {
-		return err
-	}
+	p.SolveTheta(x)
 	if f.state != nil {
 		return f.solver.Restart(f.evaluator, f.state, x)
 	}
@@ -189,17 +181,6 @@ func (f *Fitter) begin() error {
 	}
 	f.state = state
 	return nil
-}
-
-// startGraph moves the flat start to a graph, or returns errBent.
-func (f *Fitter) startGraph(spread float64) error {
-	p, x := f.problem, f.start
-	mu := f.config.ridge() * spread * f.seed.across(p.Shape().Latent)
-	if !(mu > 0) || !f.graph.start(p, x, f.seed.axes, mu) {
-		return errBent
-	}
-	_, err := f.evaluator.InnerStep(x, x[BlockTau])
-	return err
 }
 
 // iterate takes steps until they no longer pay.
@@ -318,26 +299,6 @@ func (k *directions) find(x Data) (spread float64) {
 	dense.JacobiEigen(k.moments, k.v, D)
 	k.sort()
 	return spread
-}
-
-// across returns the mean squared distance of the rows that find has seen last from the plane of d axes.
-func (k *directions) across(d int) float64 {
-	var sum float64
-	for _, i := range k.order[d:] {
-		sum += k.moments[i*len(k.mean)+i]
-	}
-	return sum
-}
-
-// spans reports whether the rows that find has seen last span all of R^D.
-func (k *directions) spans() bool {
-	D := len(k.mean)
-	least, most := math.Inf(1), 0.0
-	for i := range D {
-		v := k.moments[i*D+i]
-		least, most = min(least, v), max(most, v)
-	}
-	return D > 0 && least > fullRank*most
 }
 
 // sort takes the eigenvectors of the largest eigenvalues as axes, with the

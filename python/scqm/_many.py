@@ -1,9 +1,7 @@
-"""Many small fits at once: :func:`fit_many` and what it returns.
+"""Many fits at once: :func:`fit_many` and what it returns.
 
-A neighbourhood of thirty points is fitted in a tenth of a millisecond, less than it
-takes to set up an estimator. So all of them cross into the library as one array of rows
-with a list of lengths, and all models come back as a few arrays, from which estimators
-are made when they are asked for.
+All sets of rows cross into the library as one array with a list of lengths, and all
+models come back as a few arrays, from which estimators are made when asked for.
 """
 
 from __future__ import annotations
@@ -31,14 +29,6 @@ from .losses._resolve import AUTO, as_fitted, resolve
 
 __all__ = ["Fits", "fit_many"]
 
-# The columns of the numbers that the library gives; see bindings/many.go.
-_OBJECTIVE, _PENALTY, _MEAN, _RIDGE, _EXTENT, _ITERATIONS, _EVALUATIONS, _EFFECTIVE = (
-    range(8)
-)
-_KKT = {"c": 8, "Q": 9, "Theta": 10, "tau": 11}
-_STATIONARITY = slice(12, 16)
-_COLUMNS = 16
-
 
 class Fits(Sequence[SCQM]):
     """Many fitted sheets: arrays of all of them, and a sequence of estimators.
@@ -51,7 +41,8 @@ class Fits(Sequence[SCQM]):
     components : ndarray of shape (B, d, D)
         The axes along which the sheets spread.
     curvature_components : ndarray of shape (B, s, D)
-        The axes into which they bend.
+        The axes into which they bend. Where the rows of a set decide on fewer than s
+        (see ``n_curvature``), zeros follow, as in ``theta``.
     theta : ndarray of shape (B, d(d+1)/2, s)
         Their curvatures.
     offset : ndarray of shape (B, D)
@@ -96,30 +87,35 @@ class Fits(Sequence[SCQM]):
         self,
         params: dict[str, Any],
         loss: losses.Loss,
-        common: dict[str, Any],
-        told: list[dict[str, Any]],
+        reports: list[dict[str, Any]],
         arrays: dict[str, Array],
         embeddings: list[Array],
     ) -> None:
-        self._params, self._loss, self._common = params, loss, common
-        self._told, self._arrays = told, arrays
+        self._params, self._loss = params, loss
+        self._reports, self._arrays = reports, arrays
         self.offset = arrays["c"]
         self.components = arrays["u"].transpose(0, 2, 1)
         self.curvature_components = arrays["v"].transpose(0, 2, 1)
         self.theta, self.embeddings = arrays["theta"], embeddings
-        self.mean = arrays["mean"]
-        self.explained_variance_ratio = arrays["explained"]
-        numbers = arrays["numbers"]
-        self.objective, self.penalty = numbers[:, _OBJECTIVE], numbers[:, _PENALTY]
-        self.ridge, self.curvature_extent = numbers[:, _RIDGE], numbers[:, _EXTENT]
-        self.stationarity = numbers[:, _STATIONARITY].max(axis=1, initial=0)
-        self.n_iter = numbers[:, _ITERATIONS].astype(np.int64)
-        self.status = np.array([t["status"] for t in told], dtype=np.str_)
+        _, D, d = arrays["u"].shape
+        self.mean = self._rows("mean", D)
+        self.explained_variance_ratio = self._rows("explained_variance_ratio", d)
+        for name in "objective", "penalty", "ridge", "curvature_extent":
+            setattr(self, name, np.array([r[name] for r in reports], dtype=float))
+        self.stationarity = np.array([max(r["stationarity"]) for r in reports])
+        self.n_iter = np.array([r["iterations"] for r in reports], dtype=np.int64)
+        self.status = np.array([r["status"] for r in reports], dtype=np.str_)
         self._which = self._warned()
         self.warnings = {name: len(which) for name, which in self._which.items()}
 
+    def _rows(self, name: str, width: int) -> Array:
+        """Return an entry of all reports, NaN where one has none."""
+        none = [np.nan] * width
+        rows = [r.get(name, none) for r in self._reports]
+        return np.array(rows, dtype=float).reshape(len(rows), width)
+
     def __len__(self) -> int:
-        return len(self._told)
+        return len(self._reports)
 
     @overload
     def __getitem__(self, index: int) -> SCQM: ...
@@ -128,22 +124,20 @@ class Fits(Sequence[SCQM]):
     def __getitem__(self, index: int | slice) -> SCQM | Fits:
         if isinstance(index, slice):
             arrays = {name: a[index] for name, a in self._arrays.items()}
-            some = self._told[index], arrays, self.embeddings[index]
-            return Fits(self._params, self._loss, self._common, *some)
+            some = self._reports[index], arrays, self.embeddings[index]
+            return Fits(self._params, self._loss, *some)
         try:
-            told = self._told[index]
+            report = self._reports[index]
         except IndexError:
             raise IndexError(f"fit {index} of {len(self)}") from None
         arrays = {name: a[index] for name, a in self._arrays.items()}
+        for name in "v", "theta":
+            arrays[name] = contiguous(arrays[name][:, : report["s"]])
         arrays["tau"], arrays["history"] = self.embeddings[index], np.empty((0, 4))
         model = SCQM(**self._params)
-        report = self._report(told, arrays["numbers"], len(arrays["tau"]))
-        if np.isfinite(arrays["explained"]).all():
-            report["mean"] = arrays["mean"].tolist()
-            report["explained_variance_ratio"] = arrays["explained"].tolist()
         found = report["loss"]
         loss = as_fitted(self._loss, found.get("params") or {}, found.get("plugin"))
-        model._take(report, arrays, loss)
+        model._take(dict(report), arrays, loss)
         model.n_features_in_ = report["D"]
         return model
 
@@ -152,39 +146,15 @@ class Fits(Sequence[SCQM]):
         names, counts = np.unique(self.status, return_counts=True)
         ends = ", ".join(f"{n} {s}" for s, n in zip(names, counts, strict=True))
         s = self.curvature_components.shape[1]
-        loss = self._common["loss"]["name"]
+        loss = self._loss._choice()["name"]
         return f"Fits({B} of d={d}, s={s}, D={D} by {loss}: {ends})"
-
-    def _report(self, told: dict[str, Any], numbers: Array, n: int) -> dict[str, Any]:
-        """Return the report of a fit, as that of a single one is."""
-        return self._common | {
-            "objective": float(numbers[_OBJECTIVE]),
-            "penalty": float(numbers[_PENALTY]),
-            "mean_loss": float(numbers[_MEAN]),
-            "ridge": float(numbers[_RIDGE]),
-            "curvature_extent": float(numbers[_EXTENT]),
-            "iterations": int(numbers[_ITERATIONS]),
-            "evaluations": int(numbers[_EVALUATIONS]),
-            "s_effective": int(numbers[_EFFECTIVE]),
-            "kkt": {name: float(numbers[k]) for name, k in _KKT.items()},
-            "stationarity": [float(v) for v in numbers[_STATIONARITY]],
-            "n": n,
-            "status": told["status"],
-            "message": told["message"],
-            "solver": told["solver"],
-            "notes": list(told.get("notes") or []),
-            "warnings": list(told.get("warnings") or []),
-            "loss": told.get("loss") or self._common["loss"],
-        }
 
     def _warned(self) -> dict[str, list[int]]:
         """Return the numbers of the fits by what is wrong with them."""
         found: dict[str, list[int]] = {}
-        for i, told in enumerate(self._told):
-            if "warnings" not in told:
-                continue
-            for text in told["warnings"]:
-                name = told["status"] if text == told["message"] else "curvature"
+        for i, report in enumerate(self._reports):
+            for text in report["warnings"] or []:
+                name = report["status"] if text == report["message"] else "curvature"
                 found.setdefault(name, []).append(i)
         return found
 
@@ -194,8 +164,8 @@ class Fits(Sequence[SCQM]):
             status = name != "curvature"
             text = next(
                 t
-                for t in self._told[which[0]]["warnings"]
-                if (t == self._told[which[0]]["message"]) == status
+                for t in self._reports[which[0]]["warnings"]
+                if (t == self._reports[which[0]]["message"]) == status
             )
             what = f"ended {name!r}" if status else "are folded"
             warnings.warn(
@@ -224,35 +194,26 @@ def fit_many(
     tol: float | None = None,
     random_state: int | np.random.RandomState | np.random.Generator | None = None,
     sample_weight: npt.ArrayLike | Sequence[npt.ArrayLike] | None = None,
-    exact: bool = True,
     n_threads: int | None = None,
     verbose: bool = False,
 ) -> Fits:
     """Fit a sheet to each of many small sets of rows.
 
-    The fits are those of :meth:`SCQM.fit` of each set, without the cost of setting each
-    of them up: neighbourhoods of 30 points in space take a tenth of a millisecond by
-    "squared_l2". Sets share nothing but the settings.
+    The fits are those of :meth:`SCQM.fit` of each set, to the last bit, on several
+    threads. Sets share nothing but the settings.
 
     Parameters
     ----------
     X : array-like of shape (B, n, D), or list of B array-like of shape (n_i, D)
         The sets, with one sample per row.
     n_components, n_curvature, loss, p, delta, precision : optional
-        As of :class:`SCQM`, for every fit, but ``n_curvature`` is "full" by default, so
-        that all have one shape. ``delta``, where it is not given, is chosen for each;
-        ``loss="auto"`` is not there.
+        As of :class:`SCQM`, for every fit: by default the rows of each set decide
+        whether its sheet bends and in how many directions. ``delta``, where it is not
+        given, is chosen for each; ``loss="auto"`` is not there.
     solver, linear, ridge, n_init, missing, max_iter, tol, random_state : optional
         Likewise. ``ridge="auto"`` is chosen for each.
     sample_weight : array-like of shape (B, n), or list of arrays of shape (n_i,)
         Factors of the losses of the rows, at least 0; by default all are 1.
-    exact : bool, default=True
-        End where :meth:`SCQM.fit` ends: at a point whose stationarity is verified, with
-        no row nearer to another place of the sheet. Without it, a fit ends with the
-        first iteration that lowers the objective by no more than a millionth, and kinks
-        of losses such as "l2" and "lp" are left rounded, which is some times faster;
-        objectives are then higher by about 1e-3 for such losses, ``status`` may be
-        "stalled", and there is no warning of that.
     n_threads : int, optional
         Fits at a time. By default as many as the environment variable
         OMP_NUM_THREADS says, else as there are processors. The result does not
@@ -297,11 +258,9 @@ def fit_many(
     if isinstance(loss, str) and loss == AUTO:
         raise InputError("loss='auto' is not there for many fits; name a loss")
     settings = SCQM(**params)._settings()
-    settings["s"] = max(settings["s"], 0)  # full, as it is by default
     if settings["python_solver"] or not isinstance(solver, str):
         raise InputError(f"solver is {solver!r}; want a name for many fits")
     params["random_state"] = settings["seed"]
-    settings["rough"] = not check_bool("exact", exact)
     scorer = resolve(loss, p, delta, precision)
     settings["loss"] = scorer._choice()
     rows, lengths = _join(X)
@@ -309,14 +268,15 @@ def fit_many(
     d, D = settings["d"], rows.shape[1]
     if d > D:
         raise InputError(f"n_components={d} exceeds n_features={D}")
-    settings["columns"] = min(settings["s"] or d * (d + 1) // 2, D - d)
+    pinned = settings["s"]
+    s = min(pinned if pinned > 0 else d * (d + 1) // 2, D - d)
     show = PartProgress(
         f"{len(lengths)} fits", check_bool("verbose", verbose), "fit_many"
     )
-    common, told, arrays = _run(settings, scorer, rows, lengths, weights, show)
+    reports, arrays = _run(settings, scorer, rows, lengths, weights, s, show)
     tau, ends = arrays.pop("tau"), np.cumsum(lengths.astype(np.int64)).tolist()
     embeddings = [tau[i:j] for i, j in zip([0, *ends], ends, strict=False)]
-    fits = Fits(params, scorer, common, told, arrays, embeddings)
+    fits = Fits(params, scorer, reports, arrays, embeddings)
     fits._warn(stacklevel=3)
     return fits
 
@@ -399,24 +359,16 @@ def _run(
     rows: Array,
     lengths: npt.NDArray[np.uint64],
     weights: Array | None,
+    s: int,
     progress: PartProgress,
-) -> tuple[dict[str, Any], list[dict[str, Any]], dict[str, Array]]:
-    """Fit, and return what fits have in common, what is told of each, and arrays."""
+) -> tuple[list[dict[str, Any]], dict[str, Array]]:
+    """Fit, and return the reports and the arrays of all fits."""
     B, D = len(lengths), rows.shape[1]
-    d, s, matrix = settings["d"], settings["columns"], loss._matrix()
-    arrays = {
-        "c": np.empty((B, D)),
-        "u": np.empty((B, D, d)),
-        "v": np.empty((B, D, s)),
-        "theta": np.empty((B, d * (d + 1) // 2, s)),
-        "tau": np.empty((len(rows), d)),
-        "mean": np.empty((B, D)),
-        "explained": np.empty((B, d)),
-        "numbers": np.zeros((B, _COLUMNS)),
-    }
-    parts = np.array([address(a) for a in arrays.values()], dtype=np.uint64)
-    keep = rows, lengths, weights, matrix, parts, *arrays.values()
-    with progress as show, Job(*keep, answer=partial(answer, loss)) as job:
+    d, matrix = settings["d"], loss._matrix()
+    with (
+        progress as show,
+        Job(rows, lengths, weights, matrix, answer=partial(answer, loss)) as job,
+    ):
         job.start(
             _core.bindings_StartFitMany,
             json.dumps(settings),
@@ -426,7 +378,15 @@ def _run(
             D,
             address(weights),
             address(matrix),
-            address(parts),
         ).wait(progress=show)
-        report = json.loads(call(_core.bindings_FitManyReport, job.number))
-    return report["common"], report["fits"], arrays
+        reports = json.loads(call(_core.bindings_FitManyReport, job.number))
+        arrays = {
+            "c": np.empty((B, D)),
+            "u": np.empty((B, D, d)),
+            "v": np.zeros((B, D, s)),
+            "theta": np.zeros((B, d * (d + 1) // 2, s)),
+            "tau": np.empty((len(rows), d)),
+        }
+        to = map(address, arrays.values())
+        call(_core.bindings_FitManyArrays, job.number, s, *to)
+    return reports, arrays
