@@ -70,9 +70,6 @@ func newEvaluator(ctx context.Context, p Problem, o Options) *Evaluator {
 // [Options].FirstOrder.
 func (e *Evaluator) FirstOrder() bool { return e.firstOrder }
 
-// GoByFirstOrder makes solvers go by the first order alone; see Options.FirstOrder.
-func (e *Evaluator) GoByFirstOrder() { e.firstOrder = true }
-
 // Problem returns the problem, for its optional capabilities.
 func (e *Evaluator) Problem() Problem { return e.problem }
 

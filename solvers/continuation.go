@@ -63,11 +63,6 @@ type Continuation struct {
 	// or [Newton] does. On a cost without kinks Newton takes over where the inner
 	// solver is slow and the systems are small.
 	Finish bool
-	// Early lets the finish begin at the length of the last stage, in place of a hundredth of a
-	// typical residual, and end with the first stage below a millionth of that whose end is stationary. Stages of it
-	// that crawl go on with a larger length at once, and the end of such a run is tried by
-	// rounding it again.
-	Early bool
 }
 
 // againTolerance and againLast bound FirstTolerance and Last of the second stages.
@@ -132,8 +127,6 @@ type ContinuationState struct {
 	Multipliers []float64
 	// Whole says that all stages run, as no finish could begin after the first ones.
 	Whole bool
-
-	over *PrimalDualState // the finish of the run before Restart, for its memory
 }
 
 // Equivariant reports whether the inner solver is.
@@ -278,9 +271,6 @@ func (a Continuation) Restart(e *framework.Evaluator, state framework.State, x f
 	s := state.(*ContinuationState)
 	s.Stage, s.Iterations, s.Slow, s.Resting, s.Done, s.Reassigned, s.Returns = a.Begin, 0, 0, 0, false, 0, 0
 	s.Repeated, s.Settles = 0, false
-	if s.Finish != nil {
-		s.over = s.Finish
-	}
 	s.Finish, s.Finished, s.Again, s.Plain, s.Multipliers, s.Whole = nil, !a.Finish, false, false, nil, false
 	if s.Second {
 		s.Inner, s.Second = nil, false

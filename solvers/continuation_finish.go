@@ -177,7 +177,7 @@ func (a Continuation) beginFinish(e *framework.Evaluator, s *ContinuationState) 
 		if !(residual <= stationaryAt) {
 			finish, from := &PrimalDualState{X: s.X, Cost: s.Cost, Residual: math.Inf(1)}, s.X
 			switch {
-			case !s.Again && (a.Early || s.Stage == shortStage && a.shortens(e, s)):
+			case !s.Again && s.Stage == shortStage && a.shortens(e, s):
 				from, _ = s.Inner.Iterate()
 				finish.Eps = s.Eps
 			case s.Again:
@@ -186,11 +186,9 @@ func (a Continuation) beginFinish(e *framework.Evaluator, s *ContinuationState) 
 					from, _ = s.Inner.Iterate()
 				}
 			}
-			finish.Early = a.Early && !s.Again
 			if newton, ok := a.Inner.(Newton); ok {
-				finish.Straight, finish.Implicit = newton.Straight, a.Early
+				finish.Straight = newton.Straight
 			}
-			finish.borrow(s.over)
 			err := finish.begin(e, from)
 			if err == nil && finish.Done && s.Again { // stages have left the kinks that the best point has
 				err = finish.begin(e, s.X)

@@ -37,18 +37,11 @@ type Newton struct {
 	// Damping is the first mu, relative to the size of the scaled Schur
 	// complement; 0 stands for 1e-2.
 	Damping float64
-	// Pairs lets a step that is rejected be followed by another one, and takes both
-	// where they lower the cost together, as they do along valleys that bend. It
-	// takes fewer iterations, and may end in another minimum.
-	Pairs bool
 	// Straight takes long steps by a second order that suits the problem
 	// ([framework.Straightener]), for which the model holds farther, after the first
 	// StraightAfter iterations of a run.
 	Straight      bool
 	StraightAfter int
-	// Implicit solves indefinite systems of few coordinates without their eigenvectors, as Pairs does: in half the
-	// time, with other roundings.
-	Implicit bool
 
 	settles bool // rows are led to their minima where they promised most of a step that kept little of it
 }
@@ -144,8 +137,6 @@ func (a Newton) Step(e *framework.Evaluator, state framework.State) error {
 			return err
 		}
 	}
-	pairs := a.Pairs
-	s.schur.implicit = a.Pairs || a.Implicit // other solvers keep their bits
 	for s.Mu <= maxDamping {
 		predicted := s.schur.solve(s.Mu)
 		cost, err := s.try(e)
@@ -157,12 +148,6 @@ func (a Newton) Step(e *framework.Evaluator, state framework.State) error {
 				return s.settle(e)
 			}
 			return s.leap(e, gained, predicted)
-		}
-		if pairs && cost-s.Cost < pairRise*predicted {
-			if taken, err := s.pair(e, predicted); taken || err != nil {
-				return err
-			}
-			pairs = false
 		}
 		if predicted <= 0x1p-53*math.Abs(s.Cost) {
 			break // nothing to gain, and no shorter step would gain more

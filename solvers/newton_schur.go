@@ -48,9 +48,6 @@ type schur struct {
 	scaled []float64 // P: the step in scaled coordinates
 	t      []float64 // Dim
 
-	// implicit leaves eigenvectors of s implicit where it is small, too: half the time, other roundings.
-	implicit bool
-
 	eigen                *dense.SymmetricEigen // of s, up to tinyOuter outer coordinates
 	spectral             *dense.Spectral       // of a larger s
 	haveEigen, hasCurved bool                  // one was computed; s is indefinite
@@ -252,7 +249,7 @@ func (s *schur) solveCholesky(shift float64) bool {
 
 // solveEigen solves with the magnitudes of the eigenvalues.
 func (s *schur) solveEigen(mu float64) {
-	if s.Outer > tinyOuter || s.implicit {
+	if s.Outer > tinyOuter {
 		s.solveSpectral(mu)
 		return
 	}

@@ -42,9 +42,6 @@ type NewtonState struct {
 	schur     *schur
 	trial     framework.Point
 	moved     []float64 // the inner block after the step
-
-	spare *schur          // of the point before a pair of steps, once there was one
-	from  framework.Point // that point
 }
 
 // Iterate returns the current point and its cost.

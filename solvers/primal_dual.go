@@ -99,11 +99,6 @@ const (
 	// A round that ends above the best point by a fraction of its cost is followed by
 	// one from there and from backRounding times that fraction, at least leastBack.
 	backRounding, leastBack = 0.3, 1e-7
-	// earlyEnd is the eps, relative to the scale, from which on the end of a stage may be that of an early
-	// finish, which the residual decides, so that the stage ends at a promise of earlyGain.
-	earlyEnd, earlyGain = 1e-6, 1
-	// lastSteps is the number of iterations that its last stage may take to become stationary.
-	lastSteps = 5
 )
 
 // repeatGain is the fraction of the cost that rounds and second stages must have gained for others to follow.
@@ -162,12 +157,8 @@ type PrimalDualState struct {
 	// has begun there.
 	Entered, Lost float64
 	Returned      bool
-	// Straight says that moves are straightened, see [Newton], and Implicit that small indefinite
-	// systems are solved without their eigenvectors, as with Pairs there.
-	Straight, Implicit bool
-	// Early says that the run ends with the first stage whose end is stationary, see [Continuation].
-	// Searches says that a stage of it has crawled, so that trials follow.
-	Early, Searches bool
+	// Straight says that moves are straightened, see [Newton].
+	Straight bool
 
 	arrowhead *framework.Arrowhead
 	schur     *schur
@@ -229,7 +220,7 @@ func (s *PrimalDualState) allocate(e *framework.Evaluator, shape framework.Arrow
 	}
 	s.arrowhead, s.schur, s.spare = framework.NewArrowhead(shape), newSchur(shape), newSchur(shape)
 	for _, c := range []*schur{s.schur, s.spare} {
-		c.flatness, c.least, c.implicit = primalDualFlatness, primalDualDamping, s.Implicit
+		c.flatness, c.least = primalDualFlatness, primalDualDamping
 	}
 	s.trial = framework.NewPoint(e.Blocks())
 	s.trusted, s.fromDual = make([]float64, len(s.Dual)), make([]float64, len(s.Dual))
@@ -248,15 +239,6 @@ func (s *PrimalDualState) Resume(e *framework.Evaluator) error {
 		s.allocate(e, shape)
 	}
 	return nil
-}
-
-// borrow takes the memory of a run on the same problem that is over, if there is one.
-func (s *PrimalDualState) borrow(over *PrimalDualState) {
-	if over == nil || over.schur == nil {
-		return
-	}
-	s.arrowhead, s.schur, s.spare, s.trial, s.At = over.arrowhead, over.schur, over.spare, over.trial, over.At
-	s.trusted, s.from, s.fromDual = over.trusted, over.from, over.fromDual
 }
 
 // beginRound rounds the cost over a part of the scale again.
@@ -313,8 +295,6 @@ func (a PrimalDual) Step(e *framework.Evaluator, state framework.State) error {
 // stageGain is the promised relative decrease, over eps, at which this stage ends.
 func (s *PrimalDualState) stageGain() float64 {
 	switch {
-	case s.mayEndEarly():
-		return earlyGain
 	case s.Trial > 0:
 		return trialStageGain
 	case s.schur.Outer > smallOuter && s.Eps <= lastRounding*s.Scale:
@@ -328,13 +308,12 @@ func (s *PrimalDualState) stageGain() float64 {
 // to it last.
 func (s *PrimalDualState) crawls() bool {
 	dear := s.schur.Outer*s.schur.Outer > dearWork/s.schur.Inner()
-	return (s.Last || dear || s.Early) && s.Trial == 0 && s.Stayed >= slowStage && s.Raised < maxRaises && s.Eps < mostRaised*s.Scale
+	return (s.Last || dear) && s.Trial == 0 && s.Stayed >= slowStage && s.Raised < maxRaises && s.Eps < mostRaised*s.Scale
 }
 
 // raise goes on with a larger eps where the run stands.
 func (s *PrimalDualState) raise(e *framework.Evaluator) error {
 	s.Raised++
-	s.Searches = s.Early
 	s.Eps *= raiseFactor
 	s.Factor, s.Lambda = roundingFactor, min(s.Lambda, firstLambda)
 	if s.Settled { // else the first quick stage undoes it: its factor, which is squared, is 1 / raiseFactor
@@ -486,14 +465,9 @@ func (s *PrimalDualState) endStage(e *framework.Evaluator) error {
 	if err != nil {
 		return err
 	}
-	if (cost <= s.Cost || s.Early && cost <= s.Cost*notHigher) && (s.Trial == 0 || cost < s.Before-trialGain*math.Abs(s.Before)) {
+	if cost <= s.Cost && (s.Trial == 0 || cost < s.Before-trialGain*math.Abs(s.Before)) {
 		s.X.CopyFrom(s.At)
 		s.Cost = cost
-	}
-	if s.mayEndEarly() {
-		if done, err := s.endEarly(e); done || err != nil {
-			return err
-		}
 	}
 	last, vain := lastRounding*s.Scale, s.vain(cost)
 	if s.Eps <= last || s.Iterations >= roundIterations || vain || s.Crawled >= maxCrawled && s.Trial == 0 {
@@ -507,25 +481,6 @@ func (s *PrimalDualState) endStage(e *framework.Evaluator) error {
 	s.Stayed, s.Failed, s.Missteps = 0, 0, 0
 	s.Lambda = min(s.Lambda, firstLambda)
 	return nil
-}
-
-// mayEndEarly reports whether the end of this stage may be that of an early finish.
-func (s *PrimalDualState) mayEndEarly() bool {
-	return s.Early && s.Trial == 0 && s.Eps <= earlyEnd*s.Scale
-}
-
-// endEarly ends the run, or begins its trials, where it stands at a stationary point, and goes on
-// with the last stage where that needs another step. It reports whether it has done so.
-func (s *PrimalDualState) endEarly(e *framework.Evaluator) (done bool, err error) {
-	if s.Residual, err = s.with(e, s.Dual); err != nil {
-		return false, err
-	}
-	s.Multipliers = append(s.Multipliers[:0], s.Dual...)
-	if s.Stationary = s.Residual <= stationaryAt; s.Stationary {
-		s.Round++
-		return true, s.nextTrial(e)
-	}
-	return s.Eps <= lastRounding*s.Scale && s.Failed == 0 && s.Stayed < lastSteps, nil
 }
 
 // endRound measures the end and begins another round where it is not stationary, or a

@@ -55,7 +55,7 @@ func (s *PrimalDualState) nextTrial(e *framework.Evaluator) error {
 
 // mayTry reports whether another trial may begin.
 func (s *PrimalDualState) mayTry(e *framework.Evaluator) bool {
-	if s.Gains > maxGains || e.Differentiable() || e.FirstOrder() && !s.Searches {
+	if s.Gains > maxGains || e.Differentiable() || e.FirstOrder() {
 		return false
 	}
 	if s.schur.Outer > smallOuter {
