@@ -33,13 +33,15 @@ type Config struct {
 	// and 10 that rows held out choose. A flat sheet has none.
 	Ridge float64
 	// ThetaScale is the standard deviation of a random normal start of Theta
-	// in units of 1/h. 0 starts from the Theta of least squares for the
-	// principal components, or with gradient descent from Theta = 0, as published.
+	// in units of 1/h. 0 starts from the Theta of least squares for the plane of
+	// the start, or with gradient descent from Theta = 0, as published.
 	ThetaScale float64
 	// Inits is the number of starts, of which the best result is kept; 0
-	// stands for 1. The first is the principal components, the others are
-	// random rotations of the leading ones. They race: all run for a few
-	// evaluations, the best two to the end.
+	// stands for 1. The first is the plane from which a regression predicts the
+	// other principal scores best, the next are other such planes, and then
+	// random rotations of the leading components follow. They race: all run for
+	// a few evaluations, the best two and the first to the end. A single start
+	// races with planes that are nearly as good.
 	Inits int
 	// Seed makes random choices reproducible.
 	Seed uint64

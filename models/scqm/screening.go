@@ -28,13 +28,14 @@ type screening struct {
 	given    Data            // the same, as they are
 	scores   *planes.Scores  // nil where the rows span no more than d dimensions
 	found    []*planes.Plane // by ascending sum of squares, the principal one among them
+	seed     uint64
 	evidence planes.Evidence // off the principal one, unless the first is better for sure
 }
 
 // newScreening finds the planes from which a sheet with d coordinates and s directions of curvature
 // may start, and what speaks for curvature.
 func newScreening(ctx context.Context, sample Data, d, s int, seed uint64) (*screening, error) {
-	t := &screening{sample: sample, evidence: planes.Evidence{P: 1}}
+	t := &screening{sample: sample, seed: seed, evidence: planes.Evidence{P: 1}}
 	var err error
 	if t.scores, err = planes.New(ctx, sample, d, s); err != nil || t.scores == nil {
 		return t, err
@@ -48,19 +49,20 @@ func newScreening(ctx context.Context, sample Data, d, s int, seed uint64) (*scr
 			judged = p
 		}
 	}
-	t.evidence = t.scores.Screen(judged, seed)
+	t.evidence = t.scores.Screen(judged)
 	return t, nil
 }
 
 // columns are those of the rule, with so many that there is room for. Entries in place of missing ones
 // show less than all directions.
 func (t *screening) columns(room int) curvatures {
-	s := min(max(t.evidence.S, 1), room)
+	s := 0
 	switch {
 	case t.evidence.P > curvatureLevel:
-		s = 0
-	case t.given.Missing:
+	case t.given.Missing, room == 1:
 		s = room
+	default:
+		s = min(max(t.evidence.Directions(t.seed), 1), room)
 	}
 	return curvatures{fitted: s, requested: s}
 }

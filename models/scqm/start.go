@@ -11,9 +11,11 @@ import (
 	"github.com/scqm/scqm/models/rows"
 )
 
-// A fit starts from principal components: c is the mean, Q the leading directions,
-// Theta that of least squares for them. It takes about nD min(n, D) operations for
-// the components, 2nDm for the rest.
+// A fit starts at a plane: c is the mean, Q the axes of the plane and those off it in which the
+// rows bend, Theta that of least squares for them. The plane is the one from which a regression
+// predicts the other principal scores best (see package planes), and that of the leading components for
+// flat sheets and the solver of the paper. It takes about nD min(n, D) operations for the components,
+// 2nDm for the rest.
 //
 // Fits by the Huber loss of entries start from the principal components of rows whose
 // entries are drawn in (see [rows.DrawnIn]): this loss is for tables in which single
@@ -40,7 +42,7 @@ type starts struct {
 	pc    *rows.Components
 	whole Data // the data, completed where entries are missing, or drawn in
 	count int
-	first *placed // the principal components, until a run begins there
+	first *placed // the principal plane, until a run begins there
 	// given are the axes of the first starts; random rotations of the leading components
 	// follow. enough is how many are to run to the end, unless the best folds; 0 for no such number.
 	given  [][]float64
@@ -50,7 +52,7 @@ type starts struct {
 }
 
 // newStarts finds the principal components and sets the penalty, which is that
-// of the first start for all.
+// of their plane for all starts.
 func (p *Problem) newStarts(c Config, t *screening) (*starts, error) {
 	k := p.Shape().M
 	if c.Inits > 1 {

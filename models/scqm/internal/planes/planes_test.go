@@ -93,7 +93,7 @@ func TestProbabilitiesHold(t *testing.T) {
 		found, err := s.Search(t.Context(), 2, 2, 0) // the principal plane alone
 		require.NoError(t, err)
 		for level := range below {
-			if s.Screen(found[0], 0).P <= level {
+			if s.Screen(found[0]).P <= level {
 				below[level]++
 			}
 		}
@@ -105,9 +105,9 @@ func TestProbabilitiesHold(t *testing.T) {
 	require.NoError(t, err)
 	found, err := s.Search(t.Context(), 2, 1, 0)
 	require.NoError(t, err)
-	e := s.Screen(found[0], 0)
+	e := s.Screen(found[0])
 	assert.Less(t, e.P, 1e-12)
-	assert.Equal(t, 1, e.S)
+	assert.Equal(t, 1, e.Directions(0))
 }
 
 // The slope of rows on their own curvature is 1, on that of a fold 0.

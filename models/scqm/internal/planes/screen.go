@@ -30,19 +30,19 @@ type Evidence struct {
 	// P is the probability of products of scores and scores off the plane being as much
 	// correlated in a cloud that equals its reflection.
 	P float64
-	// S is the number of directions that are correlated with products by more than chance.
-	S int
+
+	c *correlation // nil where products vanish
 }
 
 // Screen regresses scores off the plane, the leading ones, on the products of those in it beyond 1 and
 // the scores themselves, with rows far off weighed down, and compares the sum of squares
 // with that of rows whose signs are drawn.
-func (s *Scores) Screen(p *Plane, seed uint64) Evidence {
+func (s *Scores) Screen(p *Plane) Evidence {
 	c, ok := s.correlate(p)
 	if !ok {
 		return Evidence{P: 1}
 	}
-	return Evidence{P: totalProbability(c), S: directions(c, seed)}
+	return Evidence{P: totalProbability(c), c: c}
 }
 
 // orient turns the axes off the plane to those in which the regression bends, the strongest first.
@@ -236,10 +236,14 @@ func totalProbability(c *correlation) float64 {
 	return mathext.GammaIncRegComp(mean*mean/variance, square*square*mean/variance)
 }
 
-// directions returns the number of singular values of Q'Y that are above the largest of most draws of
-// signs, each in the directions that those before it leave: strong curvature is no noise for
-// weak.
-func directions(c *correlation, seed uint64) int {
+// Directions returns the number of directions that are correlated with products by more than chance: that
+// of singular values of Q'Y that are above the largest of most draws of signs, each in the directions that
+// those before it leave, as strong curvature is no noise for weak.
+func (e Evidence) Directions(seed uint64) int {
+	c := e.c
+	if c == nil {
+		return 0
+	}
 	n, a := c.q.Dims()
 	_, b := c.y.Dims()
 	rng := rand.New(rand.NewPCG(seed, 0x7369676e))

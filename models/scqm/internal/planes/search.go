@@ -17,9 +17,11 @@ import (
 const (
 	// rowsPerFeature is the least number of rows for each feature of the regression.
 	rowsPerFeature = 3
-	// planeStarts planes run for heatIterations, the best finalists of them on to planeIterations.
-	planeStarts, heatIterations, finalists, planeIterations = 12, 6, 6, 60
-	planeTolerance                                          = 1e-3
+	// startsPerDimension planes for each dimension of the space of planes, planeStarts at most, run for
+	// heatIterations, the best half of them on to planeIterations.
+	startsPerDimension, planeStarts = 4, 12
+	heatIterations, planeIterations = 6, 60
+	planeTolerance                  = 1e-3
 	// samePlane is the squared cosine between planes, relative to d, from which they are the same.
 	samePlane = 0.99
 )
@@ -54,24 +56,30 @@ func (s *Scores) Search(ctx context.Context, m, d int, seed uint64) ([]*Plane, e
 	return planes, ctx.Err()
 }
 
-// otherPlanes minimises from the principal plane and random ones.
+// otherPlanes minimises from the principal plane and random ones. Of runs that have come to the same
+// plane one goes on.
 func (s *Scores) otherPlanes(ctx context.Context, r *regression, principal []float64, seed uint64) []run {
-	rng := rand.New(rand.NewPCG(seed, 1))
+	rng, all := rand.New(rand.NewPCG(seed, 1)), manifolds.NewGrassmann(r.m, r.d)
 	var list []run
-	for k := range planeStarts {
+	for k := range min(planeStarts, startsPerDimension*r.d*(r.m-r.d)) {
 		from := slices.Clone(principal)
 		if k > 0 {
-			manifolds.NewGrassmann(r.m, r.d).Rand(from, rng)
+			all.Rand(from, rng)
 		}
 		list = append(list, r.run(ctx, from, heatIterations))
 	}
 	slices.SortStableFunc(list, func(a, b run) int { return cmp.Compare(a.cost, b.cost) })
-	list = list[:finalists]
-	for k := range list {
-		list[k] = r.run(ctx, list[k].u, planeIterations)
-		list[k].squares = r.sumOfSquares(list[k].u, s.scale)
+	list = list[:len(list)/2]
+	var ends []run
+	for k, v := range list {
+		if alike(list[:k], v.u, r.m, r.d) {
+			continue
+		}
+		v = r.run(ctx, v.u, planeIterations)
+		v.squares = r.sumOfSquares(v.u, s.scale)
+		ends = append(ends, v)
 	}
-	return list
+	return ends
 }
 
 // leading returns the first m whitened scores of the rows that planes are found from.

@@ -27,7 +27,7 @@ const (
 
 // Settings are those of the points from which a fit begins.
 type Settings struct {
-	// Starts is the number of them, the one of the principal components included. Those beyond the first are
+	// Starts is the number of them. Those beyond the axes given to [Starts.Begin] are
 	// drawn from so many leading Components, or from m where that is more.
 	Starts, Components int
 	// Seed is that of random numbers.
@@ -90,8 +90,8 @@ func (s *Starts) Begin(directions int, ridge float64, given [][]float64) {
 }
 
 // Point returns start number k: one of those given, or the principal components, and then random
-// rotations of the leading ones, with the Theta of least squares. The first one sets the
-// penalty, each the length at which rounding begins.
+// rotations of the leading ones, with the Theta of least squares. The first one sets the penalty, by
+// the cost of the principal plane, each the length at which rounding begins.
 func (s *Starts) Point(k int) (x framework.Point, err error) {
 	err = s.p.onSample(func() error {
 		if x, err = s.point(k); err != nil {
