@@ -17,11 +17,12 @@ import (
 const (
 	// rowsPerFeature is the least number of rows for each feature of the regression.
 	rowsPerFeature = 3
-	// startsPerDimension planes for each dimension of the space of planes, planeStarts at most, run for
-	// heatIterations, the best half of them on to planeIterations.
-	startsPerDimension, planeStarts = 4, 12
-	heatIterations, planeIterations = 6, 60
-	planeTolerance                  = 1e-3
+	// leastStarts planes and startsPerDimension for each dimension of the space of planes, planeStarts at most,
+	// run for heatIterations, the best finalists of them on to planeIterations.
+	leastStarts, startsPerDimension            = 4, 2
+	planeStarts                                = 12
+	heatIterations, finalists, planeIterations = 6, 6, 60
+	planeTolerance                             = 1e-3
 	// samePlane is the squared cosine between planes, relative to d, from which they are the same.
 	samePlane = 0.99
 )
@@ -61,7 +62,7 @@ func (s *Scores) Search(ctx context.Context, m, d int, seed uint64) ([]*Plane, e
 func (s *Scores) otherPlanes(ctx context.Context, r *regression, principal []float64, seed uint64) []run {
 	rng, all := rand.New(rand.NewPCG(seed, 1)), manifolds.NewGrassmann(r.m, r.d)
 	var list []run
-	for k := range min(planeStarts, startsPerDimension*r.d*(r.m-r.d)) {
+	for k := range min(planeStarts, leastStarts+startsPerDimension*r.d*(r.m-r.d)) {
 		from := slices.Clone(principal)
 		if k > 0 {
 			all.Rand(from, rng)
@@ -69,7 +70,7 @@ func (s *Scores) otherPlanes(ctx context.Context, r *regression, principal []flo
 		list = append(list, r.run(ctx, from, heatIterations))
 	}
 	slices.SortStableFunc(list, func(a, b run) int { return cmp.Compare(a.cost, b.cost) })
-	list = list[:len(list)/2]
+	list = list[:min(len(list), finalists)]
 	var ends []run
 	for k, v := range list {
 		if alike(list[:k], v.u, r.m, r.d) {
