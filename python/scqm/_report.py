@@ -284,7 +284,8 @@ class _Page:
         }
         if m.curvature_ is not None:
             facts["curvature"] = m.curvature_["sentence"].removeprefix("curvature: ")
-        if m.curvature_components_.size and D - d >= 3 and not np.isnan(self.rows).any():
+        complete = not np.isnan(self.rows).any()
+        if m.curvature_components_.size and D - d >= 3 and complete:
             some = self.rows[:: max(1, len(self.rows) // 1000)]
             flat = SCQM(d, linear=True).fit(some)
             facts["error at hidden entries"] = (
