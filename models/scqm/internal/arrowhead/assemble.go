@@ -70,8 +70,6 @@ type worker struct {
 	v         []float64 // P
 	column    []float64 // D: see diagonalTimesJacobian
 	w         []float64 // q
-	lanes     *surfaceLanes
-	outer     outerSums
 	quadratic *quadraticInner
 	newton    *innerNewton
 	dual      *primalDual   // see primalDual
@@ -80,15 +78,15 @@ type worker struct {
 	moments   outerProducts // of features with second derivatives, for diagonal
 }
 
-func newWorker(a *Chart, n, lanes int) *worker {
-	f, l := a.F, &surfaceLanes{lanes: lanes}
+func newWorker(a *Chart, n int) *worker {
+	f := a.F
 	vec := func(n int) []float64 { return make([]float64, n) }
 	b := min(BatchRows, n)
 	return &worker{
 		batch: b, h: vec(b * a.Nf), e: vec(b * f.D), g: vec(b * f.D),
 		u: vec(b), value: vec(b), one: vec(b), two: vec(b), atRows: newRowLosses(b, f.D),
 		dh: vec(a.Nf * f.Latent), he: vec(f.D * f.Latent), t: vec(f.Latent), v: vec(a.P), w: vec(f.Q),
-		lanes: l, outer: outerSums{lanes: lanes}, quadratic: newQuadraticInner(f, b, l), newton: newInnerNewton(f, b),
+		quadratic: newQuadraticInner(f, b), newton: newInnerNewton(f, b),
 	}
 }
 
@@ -115,10 +113,6 @@ func (job *assembleShard) run(a *Hessian, w *worker, shard, lo, hi int) error {
 			return err
 		}
 		to := min(from+w.batch, hi)
-		if a.inLanes() && to-from >= a.lanes {
-			job.surfaceInLanes(a, w, s, from, to)
-			continue
-		}
 		residuals := job.residuals
 		if a.isSurface3D() {
 			residuals = job.surfaceResiduals

@@ -60,7 +60,6 @@ type Hessian struct {
 	innerPasses []float64   // per shard, of inner steps
 	constant    []float64   // D x D: W'(hess loss)W where it is the same for all rows
 	coords      frameCoords // of all rows
-	lanes       int         // rows of surfaces at a time, 0 where the processor has no lanes
 
 	rowLoss                // in use
 	assembly assembleShard // the work under way
@@ -95,7 +94,7 @@ func (a *Hessian) AssembleHessian(dst *framework.Arrowhead, x framework.Point) (
 	if err := a.eachShard(&a.assembly); err != nil {
 		return 0, 0, err
 	}
-	a.keepCoords(known, a.inLanes())
+	a.coords.keep(a.F, a.o.Version())
 	t := a.total
 	t.reset()
 	for _, s := range a.sums {
@@ -104,17 +103,6 @@ func (a *Hessian) AssembleHessian(dst *framework.Arrowhead, x framework.Point) (
 	a.finish(dst, t, t.gh)
 	a.addPenalty(dst, x[objective.BlockTheta])
 	return t.cost + a.o.Penalty(nil, x[objective.BlockTheta]), 1, nil
-}
-
-// keepCoords says that the rows are known in the frame, unless they went through lanes, which know them for
-// a moment, and were not before.
-func (a *Hessian) keepCoords(known, inLanes bool) {
-	switch {
-	case !inLanes:
-		a.coords.keep(a.F, a.o.Version())
-	case !known:
-		a.coords.kept = false
-	}
 }
 
 // prepare loads the sheet at x. The loss may have changed since last time: see
@@ -140,7 +128,6 @@ func (a *Hessian) allocate() {
 	a.total = newSums(a.Chart)
 	a.constant = make([]float64, f.D*f.D)
 	a.coords = newFrameCoords(f, n)
-	a.lanes = surfaceLaneCount()
 }
 
 // shardWork is what is done to the rows lo to hi of a problem.
@@ -176,7 +163,7 @@ func (a *Hessian) oneShard(work shardWork, id, shard int) {
 // worker returns the buffers of a worker, made at its first use.
 func (a *Hessian) worker(id int) *worker {
 	if a.workers[id] == nil {
-		a.workers[id] = newWorker(a.Chart, a.o.Data().N, a.lanes)
+		a.workers[id] = newWorker(a.Chart, a.o.Data().N)
 	}
 	return a.workers[id]
 }

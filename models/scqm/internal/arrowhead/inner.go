@@ -45,7 +45,7 @@ func (a *Hessian) InnerStep(x framework.Point, other []float64) (cost, passes fl
 		return 0, 0, err
 	}
 	if a.wholeFrame() {
-		a.keepCoords(false, a.inLanes())
+		a.coords.keep(a.F, a.o.Version())
 	}
 	for shard, s := range a.sums {
 		cost += s.cost

@@ -34,20 +34,18 @@ type quadraticInner struct {
 	twice  []float64        // D x D: 2 W'MW; nil for radial losses
 	frame  *Frame
 	coords []float64 // N x D: W'(x - c), to be written; nil where the span of Q is enough
-	lanes  *surfaceLanes
-	wide   bool // rows go through lanes
 }
 
-func newQuadraticInner(f *sheet.Sheet, n int, lanes *surfaceLanes) *quadraticInner {
+func newQuadraticInner(f *sheet.Sheet, n int) *quadraticInner {
 	vec := func(n int) []float64 { return make([]float64, n) }
 	return &quadraticInner{
-		Quadratic: nearest.NewQuadratic(f), f: f, metric: vec(f.M * f.M), linear: vec(f.M), diff: vec(f.D), form: vec(n), lanes: lanes,
+		Quadratic: nearest.NewQuadratic(f), f: f, metric: vec(f.M * f.M), linear: vec(f.M), diff: vec(f.D), form: vec(n),
 	}
 }
 
 // prepare takes M from the frame, too.
 func (k *quadraticInner) prepare(a *Hessian) {
-	k.data, k.frame, k.coords, k.wide = a.o.Data(), a.Frame, nil, a.inLanes()
+	k.data, k.frame, k.coords = a.o.Data(), a.Frame, nil
 	if a.wholeFrame() {
 		k.coords = a.coords.y
 	}
@@ -67,12 +65,9 @@ func (k *quadraticInner) prepare(a *Hessian) {
 // run takes one step of every row.
 func (k *quadraticInner) run(losses []float64, r innerRows) (evaluations float64, err error) {
 	n := len(losses)
-	switch {
-	case k.wide && n >= k.lanes.lanes:
-		k.stepLanes(r)
-	case isSurface3D(k.f):
+	if isSurface3D(k.f) {
 		k.stepSurface(r)
-	default:
+	} else {
 		k.stepRows(r)
 	}
 	if k.radial == nil {

@@ -59,7 +59,7 @@ func (a *Hessian) AssemblePrimalDual(dst *framework.Arrowhead, x framework.Point
 	if err := a.eachShard(&job); err != nil {
 		return 0, 0, err
 	}
-	a.keepCoords(known, a.dualsInLanes())
+	a.coords.keep(a.F, a.o.Version())
 	t := a.total
 	t.dual = dense.Grow(t.dual, len(t.gh))
 	t.reset()
@@ -89,8 +89,7 @@ func (job *primalDualShard) run(a *Hessian, w *worker, shard, lo, hi int) error 
 	s := a.sums[shard]
 	s.reset()
 	if a.isDualSurface() {
-		return job.eachBatch(a, w, lo, hi, func(from, to int) { job.surfaceInLanes(a, w, s, from, to) },
-			func(from, to int) error { return job.surface(a, w, s, from, to) })
+		return job.surface(a, w, s, lo, hi)
 	}
 	return job.addRows(a, w, s, lo, hi)
 }
@@ -102,23 +101,6 @@ func (job *primalDualShard) addRows(a *Hessian, w *worker, s *sums, lo, hi int) 
 			w.addBatch(a, s)
 		}
 	})
-}
-
-// eachBatch calls inLanes for batches of rows of a surface that go through lanes, and plain for others.
-func (job *primalDualShard) eachBatch(a *Hessian, w *worker, lo, hi int, inLanes func(from, to int), plain func(from, to int) error) error {
-	lanes := a.dualsInLanes()
-	for from := lo; from < hi; from += w.batch {
-		to := min(from+w.batch, hi)
-		if err := a.o.Context().Err(); err != nil {
-			return err
-		}
-		if lanes && to-from >= a.lanes {
-			inLanes(from, to)
-		} else if err := plain(from, to); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // eachRow calls work for row i, number k of a batch whose residuals are in w.
@@ -274,7 +256,7 @@ func (a *Hessian) MoveDual(dual []float64, x framework.Point, v, inner []float64
 	if err := a.eachShard(&job); err != nil {
 		return err
 	}
-	a.keepCoords(job.coordsKnown, a.dualsInLanes())
+	a.coords.keep(a.F, a.o.Version())
 	return nil
 }
 
@@ -288,8 +270,7 @@ type moveDualShard struct {
 
 func (job *moveDualShard) run(a *Hessian, w *worker, _, lo, hi int) error {
 	if a.isDualSurface() {
-		return job.eachBatch(a, w, lo, hi, func(from, to int) { job.surfaceInLanes(a, w, from, to) },
-			func(from, to int) error { return job.surface(a, w, from, to) })
+		return job.surface(a, w, lo, hi)
 	}
 	return job.eachRow(a, w, lo, hi, func(i, k int) { job.moveRow(a, w, i, k) })
 }

@@ -2,6 +2,7 @@ package arrowhead
 
 import (
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/internal/dense"
 	"github.com/scqm/scqm/models/rows"
 	"github.com/scqm/scqm/models/scqm/internal/nearest"
 	"github.com/scqm/scqm/models/scqm/internal/sheet"
@@ -47,25 +48,21 @@ func (job *assembleShard) surface(a *Hessian, w *worker, s *sums, from, to int) 
 			row.slopes(factor, second)
 			if second != 0 {
 				row.outer(w.v[:9:9], h)
-				w.outer.addRank(s, w.v, second)
+				dense.AddOuterProduct(s.a, w.v, second)
 			}
 		case framework.StructureQuadratic:
 			row.setProducts(w.g[3*k:3*k+3:3*k+3], (*[9]float64)(a.constant), weight)
 		default:
 			hess := (*[9]float64)(w.hess[9*k:])
 			row.setProducts(w.g[3*k:3*k+3:3*k+3], hess, weight)
-			w.outer.add(s, &row, h, hess, &row.g, weight)
+			row.addOuter((*[81]float64)(s.a), h, hess, weight)
+			addMoments(s.gh, h, &row.g)
 		}
 		row.inner(job.dst.InnerGrad[2*i:2*i+2:2*i+2], job.dst.C[4*i:4*i+4:4*i+4], t0, t1, t2)
 		row.couple(job.dst.B, job.dst.Inner(), 2*i, h)
 		if a.structure == framework.StructureRadial || a.structure == framework.StructureQuadratic {
 			sums.add(&row, h, factor)
 		}
-	}
-	if a.structure == framework.StructureRadial {
-		w.outer.flushRank(s)
-	} else {
-		w.outer.flush(s)
 	}
 	sums.addTo(s)
 }
@@ -148,6 +145,16 @@ func (r *row3D) addOuter(dst *[81]float64, h *[7]float64, hess *[9]float64, weig
 	for q := 6; q < 9; q++ {
 		for p := 6; p <= q; p++ {
 			dst[9*p+q] += h[p-2] * k[2][q]
+		}
+	}
+}
+
+// addMoments adds features times a gradient to dst, which is 3 x 7.
+func addMoments(dst []float64, h *[7]float64, g *[3]float64) {
+	for k, v := range g {
+		row := (*[7]float64)(dst[7*k:])
+		for j, u := range h {
+			row[j] += v * u
 		}
 	}
 }

@@ -65,19 +65,19 @@ func (d *dual3D) loadEntries(a *Hessian, pd *primalDual, e *[3]float64, dual []f
 func (job *primalDualShard) surface(a *Hessian, w *worker, s *sums, lo, hi int) error {
 	t0, t1, t2 := a.F.Theta[0], a.F.Theta[1], a.F.Theta[2]
 	data := a.o.Data()
-	err := job.eachSurface(a, w, lo, hi, func(i int, row *row3D, h *[7]float64, d *dual3D, value float64) {
+	return job.eachSurface(a, w, lo, hi, func(i int, row *row3D, h *[7]float64, d *dual3D, value float64) {
 		weight := data.Weight(i)
 		s.cost += weight * value
 		row.setProducts(d.g[:], &d.hess, weight)
 		row.inner(job.dst.InnerGrad[2*i:2*i+2:2*i+2], job.dst.C[4*i:4*i+4:4*i+4], t0, t1, t2)
 		row.couple(job.dst.B, job.dst.Inner(), 2*i, h)
 		slope := [3]float64{weight * d.slope[0], weight * d.slope[1], weight * d.slope[2]}
-		w.outer.add(s, row, h, &d.hess, &slope, weight)
+		row.addOuter((*[81]float64)(s.a), h, &d.hess, weight)
+		addMoments(s.gh, h, &slope)
+		addMoments(s.dual, h, &row.g)
 		grad := job.dst.InnerGrad[2*i : 2*i+2]
 		grad[0], grad[1] = slope[0]+row.a*slope[2], slope[1]+row.b*slope[2]
 	})
-	w.outer.flush(s)
-	return err
 }
 
 // eachSurface calls work for every row, with its coordinates and its loss.
