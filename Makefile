@@ -19,8 +19,8 @@ FUZZTIME  ?= 20s
 RACE      ?= ./internal/par ./internal/gather ./internal/shm ./internal/blas ./framework/... ./plugins/... ./bindings
 # How long the tests of a package may take: enough for a machine ten times slower.
 TIMEOUT   ?= 60m
-# Packages with kernels for arm64, and those that live on them.
-ARM64PKG  ?= ./internal/dense ./losses ./models/scqm/internal/... ./models/denoise/internal/...
+# The package with kernels for arm64.
+ARM64PKG  ?= ./internal/dense
 FUZZPKG   ?= ./internal/dataset ./models/scqm ./cmd/scqm ./bindings
 OUT       ?= out
 SOAKFLAGS ?=

@@ -3,7 +3,6 @@ package losses
 import "github.com/scqm/scqm/internal/dense"
 
 //go:generate sh -c "go run ../internal/dense/assembly smooth > smooth_amd64.s"
-//go:generate sh -c "go run ../internal/dense/assembly smooth_arm64 > smooth_arm64.s"
 
 // roundedEntries are what losses by entry need that are rounded over eps, through s = sqrt(r^2 +
 // eps^2): as many entries at a time as the processor has lanes, with the bits of plain Go.
@@ -43,15 +42,8 @@ func newRoundedEntries(eps float64) roundedEntries {
 func (e *roundedEntries) hypotenuses(dst, r []float64) {
 	dst = dst[:len(r)]
 	done := 0
-	switch wide, wider := dense.Ranks(); {
-	case wider && len(r) >= 8:
-		if hypotenusesWider(&dst[0], &r[0], &e.table.one, len(r)/8) {
-			done = len(r) / 8 * 8
-		}
-	case wide && len(r) >= 4:
-		if hypotenusesWide(&dst[0], &r[0], &e.table.one, len(r)/4) {
-			done = len(r) / 4 * 4
-		}
+	if dense.HasAVX2() && len(r) >= 4 && hypotenuses(&dst[0], &r[0], &e.table.one, len(r)/4) {
+		done = len(r) / 4 * 4
 	}
 	for k, v := range r[done:] {
 		dst[done+k] = hypotenuse(v, e.table.eps)
@@ -65,11 +57,7 @@ func (e *roundedEntries) write(dst, r, s, w []float64, by term) {
 	}
 	n, done := len(r), 0
 	dst, s, w = dst[:n], s[:n], w[:n]
-	switch wide, wider := dense.Ranks(); {
-	case wider && n >= 8:
-		by.eight(&dst[0], &r[0], &s[0], &w[0], &e.table.one, n/8)
-		done = n / 8 * 8
-	case wide && n >= 4:
+	if dense.HasAVX2() && n >= 4 {
 		by.four(&dst[0], &r[0], &s[0], &w[0], &e.table.one, n/4)
 		done = n / 4 * 4
 	}
@@ -78,39 +66,21 @@ func (e *roundedEntries) write(dst, r, s, w []float64, by term) {
 	}
 }
 
-// eight writes the term of entries, so many groups of eight.
-func (k term) eight(dst, r, s, w, table *float64, groups int) {
-	switch k {
-	case powerValues:
-		powerValuesWider(dst, r, s, w, table, groups)
-	case powerSlopes:
-		powerSlopesWider(dst, r, s, w, table, groups)
-	case powerCurvatures:
-		powerCurvaturesWider(dst, r, s, w, table, groups)
-	case absoluteValues:
-		absoluteValuesWider(dst, r, s, w, table, groups)
-	case absoluteSlopes:
-		absoluteSlopesWider(dst, r, s, w, table, groups)
-	case absoluteCurvatures:
-		absoluteCurvaturesWider(dst, r, s, w, table, groups)
-	}
-}
-
 // four writes the term of entries, so many groups of four.
 func (k term) four(dst, r, s, w, table *float64, groups int) {
 	switch k {
 	case powerValues:
-		powerValuesWide(dst, r, s, w, table, groups)
+		powerValuesFour(dst, r, s, w, table, groups)
 	case powerSlopes:
-		powerSlopesWide(dst, r, s, w, table, groups)
+		powerSlopesFour(dst, r, s, w, table, groups)
 	case powerCurvatures:
-		powerCurvaturesWide(dst, r, s, w, table, groups)
+		powerCurvaturesFour(dst, r, s, w, table, groups)
 	case absoluteValues:
-		absoluteValuesWide(dst, r, s, w, table, groups)
+		absoluteValuesFour(dst, r, s, w, table, groups)
 	case absoluteSlopes:
-		absoluteSlopesWide(dst, r, s, w, table, groups)
+		absoluteSlopesFour(dst, r, s, w, table, groups)
 	case absoluteCurvatures:
-		absoluteCurvaturesWide(dst, r, s, w, table, groups)
+		absoluteCurvaturesFour(dst, r, s, w, table, groups)
 	}
 }
 

@@ -1,22 +1,22 @@
 package losses
 
 //go:noescape
-func hypotenusesWider(dst, r, table *float64, groups int) bool
+func hypotenuses(dst, r, table *float64, groups int) bool
 
 //go:noescape
-func powerValuesWider(dst, r, s, w, table *float64, groups int)
+func powerValuesFour(dst, r, s, w, table *float64, groups int)
 
 //go:noescape
-func powerSlopesWider(dst, r, s, w, table *float64, groups int)
+func powerSlopesFour(dst, r, s, w, table *float64, groups int)
 
 //go:noescape
-func powerCurvaturesWider(dst, r, s, w, table *float64, groups int)
+func powerCurvaturesFour(dst, r, s, w, table *float64, groups int)
 
 //go:noescape
-func absoluteValuesWider(dst, r, s, w, table *float64, groups int)
+func absoluteValuesFour(dst, r, s, w, table *float64, groups int)
 
 //go:noescape
-func absoluteSlopesWider(dst, r, s, w, table *float64, groups int)
+func absoluteSlopesFour(dst, r, s, w, table *float64, groups int)
 
 //go:noescape
-func absoluteCurvaturesWider(dst, r, s, w, table *float64, groups int)
+func absoluteCurvaturesFour(dst, r, s, w, table *float64, groups int)

@@ -2,225 +2,8 @@
 
 #include "textflag.h"
 
-// func hypotenusesWider(dst, r, table *float64, groups int) bool
-TEXT ·hypotenusesWider(SB), 0, $64-33
-	MOVQ dst+0(FP), DI
-	MOVQ r+8(FP), SI
-	MOVQ table+16(FP), AX
-	MOVQ groups+24(FP), R11
-	VPTERNLOGQ $0xFF, Z0, Z0, Z0
-	VMOVUPD Z0, 0(SP)
-hypotenusesgroup:
-	VMOVUPD (SI), Z0
-	VMOVUPD (SI), Z1
-	VMULPD Z1, Z0, Z0
-	VBROADCASTSD 8(AX), Z1
-	VADDPD Z1, Z0, Z0
-	VSQRTPD Z0, Z1
-	VMOVUPD Z1, (DI)
-	VBROADCASTSD 16(AX), Z2
-	VCMPPD $0x12, Z2, Z0, K1
-	VPTERNLOGQ.Z $0xFF, Z0, Z0, K1, Z0
-	VMOVUPD 0(SP), Z2
-	VPANDQ Z0, Z2, Z0
-	VMOVUPD Z0, 0(SP)
-	ADDQ $64, DI
-	ADDQ $64, SI
-	DECQ R11
-	JNE hypotenusesgroup
-	VMOVUPD 0(SP), Z0
-	VPTESTMQ Z0, Z0, K1
-	KMOVW K1, BX
-	CMPL BX, $255
-	SETEQ ret+32(FP)
-	VZEROUPPER
-	RET
-
-// func powerValuesWider(dst, r, s, w, table *float64, groups int)
-TEXT ·powerValuesWider(SB), 0, $0-48
-	MOVQ dst+0(FP), DI
-	MOVQ r+8(FP), SI
-	MOVQ s+16(FP), DX
-	MOVQ w+24(FP), R8
-	MOVQ table+32(FP), AX
-	MOVQ groups+40(FP), R11
-powerValuesgroup:
-	VMOVUPD (SI), Z0
-	VBROADCASTSD 48(AX), Z1
-	VMULPD Z1, Z0, Z0
-	VMULPD Z0, Z0, Z0
-	VBROADCASTSD 120(AX), Z1
-	VMULPD Z0, Z1, Z1
-	VBROADCASTSD 112(AX), Z2
-	VADDPD Z2, Z1, Z1
-	VMULPD Z0, Z1, Z1
-	VBROADCASTSD 104(AX), Z2
-	VADDPD Z2, Z1, Z1
-	VMULPD Z0, Z1, Z1
-	VBROADCASTSD 96(AX), Z2
-	VADDPD Z2, Z1, Z1
-	VMULPD Z0, Z1, Z1
-	VBROADCASTSD 88(AX), Z2
-	VADDPD Z2, Z1, Z1
-	VMULPD Z0, Z1, Z1
-	VBROADCASTSD 80(AX), Z2
-	VADDPD Z2, Z1, Z1
-	VMULPD Z0, Z1, Z1
-	VBROADCASTSD 72(AX), Z2
-	VADDPD Z2, Z1, Z1
-	VMULPD Z0, Z1, Z1
-	VMOVUPD (DX), Z2
-	VMOVUPD (R8), Z3
-	VMULPD Z3, Z2, Z2
-	VBROADCASTSD 64(AX), Z3
-	VSUBPD Z3, Z2, Z2
-	VBROADCASTSD 56(AX), Z3
-	VCMPPD $0x1E, Z0, Z3, K1
-	VPTERNLOGQ.Z $0xFF, Z0, Z0, K1, Z0
-	VMOVAPD Z0, Z3
-	VPTERNLOGQ $0xCA, Z2, Z1, Z3
-	VMOVUPD Z3, (DI)
-	ADDQ $64, DI
-	ADDQ $64, SI
-	ADDQ $64, DX
-	ADDQ $64, R8
-	DECQ R11
-	JNE powerValuesgroup
-	VZEROUPPER
-	RET
-
-// func powerSlopesWider(dst, r, s, w, table *float64, groups int)
-TEXT ·powerSlopesWider(SB), 0, $0-48
-	MOVQ dst+0(FP), DI
-	MOVQ r+8(FP), SI
-	MOVQ s+16(FP), DX
-	MOVQ w+24(FP), R8
-	MOVQ table+32(FP), AX
-	MOVQ groups+40(FP), R11
-powerSlopesgroup:
-	VBROADCASTSD 32(AX), Z0
-	VMOVUPD (R8), Z1
-	VMULPD Z1, Z0, Z0
-	VMOVUPD (DX), Z1
-	VDIVPD Z1, Z0, Z0
-	VMOVUPD (SI), Z1
-	VMULPD Z1, Z0, Z0
-	VMOVUPD Z0, (DI)
-	ADDQ $64, DI
-	ADDQ $64, SI
-	ADDQ $64, DX
-	ADDQ $64, R8
-	DECQ R11
-	JNE powerSlopesgroup
-	VZEROUPPER
-	RET
-
-// func powerCurvaturesWider(dst, r, s, w, table *float64, groups int)
-TEXT ·powerCurvaturesWider(SB), 0, $0-48
-	MOVQ dst+0(FP), DI
-	MOVQ r+8(FP), SI
-	MOVQ s+16(FP), DX
-	MOVQ w+24(FP), R8
-	MOVQ table+32(FP), AX
-	MOVQ groups+40(FP), R11
-powerCurvaturesgroup:
-	VMOVUPD (SI), Z0
-	VMOVUPD (DX), Z1
-	VDIVPD Z1, Z0, Z0
-	VBROADCASTSD 40(AX), Z1
-	VMULPD Z0, Z1, Z1
-	VMULPD Z0, Z1, Z0
-	VBROADCASTSD 32(AX), Z1
-	VMOVUPD (R8), Z2
-	VMULPD Z2, Z1, Z1
-	VMOVUPD (DX), Z2
-	VDIVPD Z2, Z1, Z1
-	VBROADCASTSD 0(AX), Z2
-	VSUBPD Z0, Z2, Z0
-	VMULPD Z0, Z1, Z0
-	VMOVUPD Z0, (DI)
-	ADDQ $64, DI
-	ADDQ $64, SI
-	ADDQ $64, DX
-	ADDQ $64, R8
-	DECQ R11
-	JNE powerCurvaturesgroup
-	VZEROUPPER
-	RET
-
-// func absoluteValuesWider(dst, r, s, w, table *float64, groups int)
-TEXT ·absoluteValuesWider(SB), 0, $0-48
-	MOVQ dst+0(FP), DI
-	MOVQ r+8(FP), SI
-	MOVQ s+16(FP), DX
-	MOVQ w+24(FP), R8
-	MOVQ table+32(FP), AX
-	MOVQ groups+40(FP), R11
-absoluteValuesgroup:
-	VMOVUPD (DX), Z0
-	VBROADCASTSD 24(AX), Z1
-	VADDPD Z1, Z0, Z0
-	VMOVUPD (SI), Z1
-	VDIVPD Z0, Z1, Z0
-	VMULPD Z1, Z0, Z0
-	VMOVUPD Z0, (DI)
-	ADDQ $64, DI
-	ADDQ $64, SI
-	ADDQ $64, DX
-	ADDQ $64, R8
-	DECQ R11
-	JNE absoluteValuesgroup
-	VZEROUPPER
-	RET
-
-// func absoluteSlopesWider(dst, r, s, w, table *float64, groups int)
-TEXT ·absoluteSlopesWider(SB), 0, $0-48
-	MOVQ dst+0(FP), DI
-	MOVQ r+8(FP), SI
-	MOVQ s+16(FP), DX
-	MOVQ w+24(FP), R8
-	MOVQ table+32(FP), AX
-	MOVQ groups+40(FP), R11
-absoluteSlopesgroup:
-	VMOVUPD (SI), Z0
-	VMOVUPD (DX), Z1
-	VDIVPD Z1, Z0, Z0
-	VMOVUPD Z0, (DI)
-	ADDQ $64, DI
-	ADDQ $64, SI
-	ADDQ $64, DX
-	ADDQ $64, R8
-	DECQ R11
-	JNE absoluteSlopesgroup
-	VZEROUPPER
-	RET
-
-// func absoluteCurvaturesWider(dst, r, s, w, table *float64, groups int)
-TEXT ·absoluteCurvaturesWider(SB), 0, $0-48
-	MOVQ dst+0(FP), DI
-	MOVQ r+8(FP), SI
-	MOVQ s+16(FP), DX
-	MOVQ w+24(FP), R8
-	MOVQ table+32(FP), AX
-	MOVQ groups+40(FP), R11
-absoluteCurvaturesgroup:
-	VBROADCASTSD 24(AX), Z0
-	VMOVUPD (DX), Z1
-	VDIVPD Z1, Z0, Z0
-	VMULPD Z0, Z0, Z0
-	VDIVPD Z1, Z0, Z0
-	VMOVUPD Z0, (DI)
-	ADDQ $64, DI
-	ADDQ $64, SI
-	ADDQ $64, DX
-	ADDQ $64, R8
-	DECQ R11
-	JNE absoluteCurvaturesgroup
-	VZEROUPPER
-	RET
-
-// func hypotenusesWide(dst, r, table *float64, groups int) bool
-TEXT ·hypotenusesWide(SB), 0, $32-33
+// func hypotenuses(dst, r, table *float64, groups int) bool
+TEXT ·hypotenuses(SB), 0, $32-33
 	MOVQ dst+0(FP), DI
 	MOVQ r+8(FP), SI
 	MOVQ table+16(FP), AX
@@ -251,15 +34,15 @@ hypotenusesgroup:
 	VZEROUPPER
 	RET
 
-// func powerValuesWide(dst, r, s, w, table *float64, groups int)
-TEXT ·powerValuesWide(SB), 0, $0-48
+// func powerValuesFour(dst, r, s, w, table *float64, groups int)
+TEXT ·powerValuesFour(SB), 0, $0-48
 	MOVQ dst+0(FP), DI
 	MOVQ r+8(FP), SI
 	MOVQ s+16(FP), DX
 	MOVQ w+24(FP), R8
 	MOVQ table+32(FP), AX
 	MOVQ groups+40(FP), R11
-powerValuesgroup:
+powerValuesFourgroup:
 	VMOVUPD (SI), Y0
 	VBROADCASTSD 48(AX), Y1
 	VMULPD Y1, Y0, Y0
@@ -298,19 +81,19 @@ powerValuesgroup:
 	ADDQ $32, DX
 	ADDQ $32, R8
 	DECQ R11
-	JNE powerValuesgroup
+	JNE powerValuesFourgroup
 	VZEROUPPER
 	RET
 
-// func powerSlopesWide(dst, r, s, w, table *float64, groups int)
-TEXT ·powerSlopesWide(SB), 0, $0-48
+// func powerSlopesFour(dst, r, s, w, table *float64, groups int)
+TEXT ·powerSlopesFour(SB), 0, $0-48
 	MOVQ dst+0(FP), DI
 	MOVQ r+8(FP), SI
 	MOVQ s+16(FP), DX
 	MOVQ w+24(FP), R8
 	MOVQ table+32(FP), AX
 	MOVQ groups+40(FP), R11
-powerSlopesgroup:
+powerSlopesFourgroup:
 	VBROADCASTSD 32(AX), Y0
 	VMOVUPD (R8), Y1
 	VMULPD Y1, Y0, Y0
@@ -324,19 +107,19 @@ powerSlopesgroup:
 	ADDQ $32, DX
 	ADDQ $32, R8
 	DECQ R11
-	JNE powerSlopesgroup
+	JNE powerSlopesFourgroup
 	VZEROUPPER
 	RET
 
-// func powerCurvaturesWide(dst, r, s, w, table *float64, groups int)
-TEXT ·powerCurvaturesWide(SB), 0, $0-48
+// func powerCurvaturesFour(dst, r, s, w, table *float64, groups int)
+TEXT ·powerCurvaturesFour(SB), 0, $0-48
 	MOVQ dst+0(FP), DI
 	MOVQ r+8(FP), SI
 	MOVQ s+16(FP), DX
 	MOVQ w+24(FP), R8
 	MOVQ table+32(FP), AX
 	MOVQ groups+40(FP), R11
-powerCurvaturesgroup:
+powerCurvaturesFourgroup:
 	VMOVUPD (SI), Y0
 	VMOVUPD (DX), Y1
 	VDIVPD Y1, Y0, Y0
@@ -357,19 +140,19 @@ powerCurvaturesgroup:
 	ADDQ $32, DX
 	ADDQ $32, R8
 	DECQ R11
-	JNE powerCurvaturesgroup
+	JNE powerCurvaturesFourgroup
 	VZEROUPPER
 	RET
 
-// func absoluteValuesWide(dst, r, s, w, table *float64, groups int)
-TEXT ·absoluteValuesWide(SB), 0, $0-48
+// func absoluteValuesFour(dst, r, s, w, table *float64, groups int)
+TEXT ·absoluteValuesFour(SB), 0, $0-48
 	MOVQ dst+0(FP), DI
 	MOVQ r+8(FP), SI
 	MOVQ s+16(FP), DX
 	MOVQ w+24(FP), R8
 	MOVQ table+32(FP), AX
 	MOVQ groups+40(FP), R11
-absoluteValuesgroup:
+absoluteValuesFourgroup:
 	VMOVUPD (DX), Y0
 	VBROADCASTSD 24(AX), Y1
 	VADDPD Y1, Y0, Y0
@@ -382,19 +165,19 @@ absoluteValuesgroup:
 	ADDQ $32, DX
 	ADDQ $32, R8
 	DECQ R11
-	JNE absoluteValuesgroup
+	JNE absoluteValuesFourgroup
 	VZEROUPPER
 	RET
 
-// func absoluteSlopesWide(dst, r, s, w, table *float64, groups int)
-TEXT ·absoluteSlopesWide(SB), 0, $0-48
+// func absoluteSlopesFour(dst, r, s, w, table *float64, groups int)
+TEXT ·absoluteSlopesFour(SB), 0, $0-48
 	MOVQ dst+0(FP), DI
 	MOVQ r+8(FP), SI
 	MOVQ s+16(FP), DX
 	MOVQ w+24(FP), R8
 	MOVQ table+32(FP), AX
 	MOVQ groups+40(FP), R11
-absoluteSlopesgroup:
+absoluteSlopesFourgroup:
 	VMOVUPD (SI), Y0
 	VMOVUPD (DX), Y1
 	VDIVPD Y1, Y0, Y0
@@ -404,19 +187,19 @@ absoluteSlopesgroup:
 	ADDQ $32, DX
 	ADDQ $32, R8
 	DECQ R11
-	JNE absoluteSlopesgroup
+	JNE absoluteSlopesFourgroup
 	VZEROUPPER
 	RET
 
-// func absoluteCurvaturesWide(dst, r, s, w, table *float64, groups int)
-TEXT ·absoluteCurvaturesWide(SB), 0, $0-48
+// func absoluteCurvaturesFour(dst, r, s, w, table *float64, groups int)
+TEXT ·absoluteCurvaturesFour(SB), 0, $0-48
 	MOVQ dst+0(FP), DI
 	MOVQ r+8(FP), SI
 	MOVQ s+16(FP), DX
 	MOVQ w+24(FP), R8
 	MOVQ table+32(FP), AX
 	MOVQ groups+40(FP), R11
-absoluteCurvaturesgroup:
+absoluteCurvaturesFourgroup:
 	VBROADCASTSD 24(AX), Y0
 	VMOVUPD (DX), Y1
 	VDIVPD Y1, Y0, Y0
@@ -428,7 +211,7 @@ absoluteCurvaturesgroup:
 	ADDQ $32, DX
 	ADDQ $32, R8
 	DECQ R11
-	JNE absoluteCurvaturesgroup
+	JNE absoluteCurvaturesFourgroup
 	VZEROUPPER
 	RET
 

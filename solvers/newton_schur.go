@@ -68,10 +68,8 @@ func newSchur(shape framework.ArrowheadShape) *schur {
 
 // eliminate prepares systems with the matrices of an arrowhead.
 func (s *schur) eliminate(a *framework.Arrowhead) {
-	d, n, p := s.Dim, s.Inner(), s.Outer
-	if d != 2 || !dense.EliminatePlanes(s.roots, s.f, s.ff, a.C, a.InnerGrad, a.B, s.flatness) {
-		s.eliminateRows(a)
-	}
+	n, p := s.Inner(), s.Outer
+	s.eliminateRows(a)
 	s.gained = floats.Dot(s.f, s.f) / 2
 	s.setScale(a.A)
 	s.products()

@@ -5,15 +5,14 @@ import "golang.org/x/sys/cpu"
 // wide is AVX2, wider AVX-512. All processors with AVX-512 but the first have VL and DQ.
 var (
 	wide  = cpu.X86.HasAVX2
-	fuses = cpu.X86.HasAVX2 && cpu.X86.HasFMA
 	wider = cpu.X86.HasAVX2 && cpu.X86.HasAVX512F && cpu.X86.HasAVX512VL && cpu.X86.HasAVX512DQ
 )
 
+// HasAVX2 reports whether kernels may use AVX2.
+func HasAVX2() bool { return wide }
+
 // Wide reports whether kernels may use AVX2, and whether they may use AVX-512.
 func Wide() (avx2, avx512 bool) { return wide, wider }
-
-//go:noescape
-func addScaledWider(dst []float64, factor float64, x []float64)
 
 //go:noescape
 func frameTileWider(y *float64, yStride int, squares, x *float64, xStride int, c, axes *float64, axesStride, length, count, ahead int)
@@ -22,10 +21,13 @@ func frameTileWider(y *float64, yStride int, squares, x *float64, xStride int, c
 func addTileWider(dst *float64, dstStride int, w *float64, wRow, wColumn int, x *float64, xStride int, c *float64, n, count, columns int)
 
 //go:noescape
-func addTileFusedWider(dst *float64, dstStride int, w *float64, wRow, wColumn int, x *float64, xStride int, c *float64, n, count, columns int)
+func combineWide(dst, columns, factors []float64)
 
 //go:noescape
-func symmetricTileWider(y, sums, a *float64, stride int, v, weights *float64, blocks int)
+func signedSums3Wide(sums, columns, factors []float64, n int) float64
 
 //go:noescape
-func eliminatePlanesWider(table, roots, c, f, grad, ff, b *float64, n, count int) bool
+func signedSums6Wide(sums, columns, factors []float64, n int) float64
+
+//go:noescape
+func signedSums10Wide(sums, columns, factors []float64, n int) float64

@@ -1,4 +1,4 @@
 package dense
 
 // wide is AdvSIMD, which all processors have.
-const wide, fuses = true, true
+const wide = true

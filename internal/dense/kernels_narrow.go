@@ -4,10 +4,11 @@ package dense
 
 const wider = false
 
+// HasAVX2 reports whether kernels may use AVX2.
+func HasAVX2() bool { return false }
+
 // Wide reports whether kernels may use AVX2, and whether they may use AVX-512.
 func Wide() (avx2, avx512 bool) { return false, false }
-
-func addScaledWider([]float64, float64, []float64) { none() }
 
 func frameTileWider(*float64, int, *float64, *float64, int, *float64, *float64, int, int, int, int) {
 	none()
@@ -15,13 +16,13 @@ func frameTileWider(*float64, int, *float64, *float64, int, *float64, *float64, 
 
 func addTileWider(*float64, int, *float64, int, int, *float64, int, *float64, int, int, int) { none() }
 
-func addTileFusedWider(*float64, int, *float64, int, int, *float64, int, *float64, int, int, int) {
-	none()
-}
+func combineWide(_, _, _ []float64) { none() }
 
-func symmetricTileWider(*float64, *float64, *float64, int, *float64, *float64, int) { none() }
+func signedSums3Wide(_, _, _ []float64, _ int) float64 { none(); return 0 }
 
-func eliminatePlanesWider(_, _, _, _, _, _, _ *float64, _, _ int) bool { none(); return false }
+func signedSums6Wide(_, _, _ []float64, _ int) float64 { none(); return 0 }
+
+func signedSums10Wide(_, _, _ []float64, _ int) float64 { none(); return 0 }
 
 // none is what kernels do that the processor does not have: callers ask before.
 func none() { panic("dense: no such instructions") }

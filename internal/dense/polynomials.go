@@ -2,8 +2,6 @@ package dense
 
 import "math"
 
-//go:generate sh -c "go run ./assembly polynomials_arm64 > polynomials_arm64.s"
-
 // PolynomialBlock is what the number of polynomials is padded to by zeros: rounds of
 // [CombineColumns] and [SignedSums] take so many at once.
 const PolynomialBlock = 8
@@ -18,7 +16,7 @@ func CombineColumns(dst, columns, factors []float64) {
 	case n%PolynomialBlock != 0 || len(factors) == 0:
 		panic("dense: columns are not padded")
 	case n == 0:
-	case wide:
+	case HasAVX2():
 		combineWide(dst, columns, factors)
 	default:
 		combine(dst, columns, factors)
@@ -32,7 +30,7 @@ func SignedSums(sums, columns, factors []float64, n int) float64 {
 	if n%PolynomialBlock != 0 {
 		panic("dense: columns are not padded")
 	}
-	if wide && n > 0 {
+	if HasAVX2() && n > 0 {
 		switch len(factors) {
 		case 3:
 			return signedSums3Wide(sums, columns, factors, n)

@@ -69,7 +69,7 @@ func (p trapezoid) subtract(above trapezoid, from, to, first, count int, weights
 			weights[k*count+i] = -v
 		}
 	}
-	sums := weighted{w: weights, row: count, column: 1, x: x, stride: above.stride, n: to - from, fused: true}
+	sums := weighted{w: weights, row: count, column: 1, x: x, stride: above.stride, n: to - from}
 	sums.to(p.r[first*p.stride+first:], p.stride, count, p.stride-first)
 }
 
@@ -94,7 +94,7 @@ func (p trapezoid) factor(first, count int) bool {
 func (p *Positive) MultiplyRows(dst, rows []float64) {
 	n, count := p.n, len(rows)/p.n
 	clear(dst[:len(rows)])
-	AddFusedRowProduct(dst, rows, p.m, count, n, n)
+	AddRowProduct(dst, rows, p.m, count, n, n)
 }
 
 // SolveRows overwrites every row x of rows by M^-1 x: as many operations as MultiplyRows takes. R is read
@@ -134,7 +134,7 @@ func (p trapezoid) solveTransposed(rows []float64, n, first, size int, weights [
 		}
 	}
 	if left := n - at - size; left > 0 {
-		sums := weighted{w: weights, row: count, column: 1, x: p.r[first*p.stride+first+size:], stride: p.stride, n: size, fused: true}
+		sums := weighted{w: weights, row: count, column: 1, x: p.r[first*p.stride+first+size:], stride: p.stride, n: size}
 		sums.to(rows[at+size:], n, count, left)
 	}
 }

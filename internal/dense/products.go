@@ -1,7 +1,5 @@
 package dense
 
-import "math"
-
 // Products of many rows with few axes, which take most of the time of fits of long rows.
 // Each has the bits of its plain form on any processor: products are rounded before they
 // are added, and the order of a sum is that of its terms, or one of eight lanes.
@@ -22,9 +20,6 @@ const (
 	// tileLength is the number of rows that are summed before other columns are.
 	tileLength = 256
 )
-
-// Ranks reports whether there may be kernels of the ranks of this package: wide with AVX2 or AdvSIMD, wider with AVX-512.
-func Ranks() (hasWide, hasWider bool) { return wide, wider }
 
 // FrameProducts writes the products of n rows of x, n x length, less c, with m >= 1 axes, m
 // x length, into y, m x stride: y[k*stride+i] = axis_k'(x_i - c). Where squares is not nil
@@ -177,12 +172,6 @@ func AddCentredRowProduct(sums, a, b, c []float64, n, k, cols int) {
 	add.to(sums[:n*cols], cols, n, cols)
 }
 
-// AddFusedRowProduct is AddRowProduct whose products are not rounded before they are added: half the work, and other bits.
-func AddFusedRowProduct(c, a, b []float64, n, k, cols int) {
-	add := weighted{w: a[:n*k], row: 1, column: k, x: b[:k*cols], stride: cols, n: k, fused: true}
-	add.to(c[:n*cols], cols, n, cols)
-}
-
 // AddSquare adds X'X to C, cols x cols, for X of n x cols: in the rows from one to another what is
 // on and above the diagonal, and of what is below it up to five entries of a row. The first row is a
 // multiple of SquareRows, where bits are not to depend on it.
@@ -213,8 +202,6 @@ type weighted struct {
 	stride      int
 	c           []float64
 	n           int
-	// fused rounds products only as they are added, which is half the work, with other bits.
-	fused bool
 }
 
 // to adds the first columns of the rows to as many sums, which are stride apart.
@@ -225,14 +212,14 @@ func (a *weighted) to(sums []float64, stride, count, cols int) {
 	if a.c != nil {
 		a.c = a.c[:cols]
 	}
-	if !wide || a.fused && !fuses {
+	if !wide {
 		a.plain(sums, stride, count, cols)
 		return
 	}
 	_, _, _ = sums[(count-1)*stride+cols-1], a.x[(a.n-1)*a.stride+cols-1], a.w[(a.n-1)*a.row+(count-1)*a.column]
-	columns, tile := tileColumns, a.kernel()
+	columns, tile := tileColumns, addTileWider
 	if !wider {
-		columns = tileColumns / 4
+		columns, tile = tileColumns/4, addTileWide
 	}
 	for i := 0; i < a.n; i += tileLength {
 		length := min(tileLength, a.n-i)
@@ -246,19 +233,6 @@ func (a *weighted) to(sums []float64, stride, count, cols int) {
 	}
 }
 
-// kernel is the one for this processor.
-func (a *weighted) kernel() func(dst *float64, dstStride int, w *float64, wRow, wColumn int, x *float64, xStride int, c *float64, n, count, columns int) {
-	switch {
-	case wider && a.fused:
-		return addTileFusedWider
-	case wider:
-		return addTileWider
-	case a.fused:
-		return addTileFusedWide
-	}
-	return addTileWide
-}
-
 // plain is what the kernels do.
 func (a *weighted) plain(sums []float64, stride, count, cols int) {
 	for i := range a.n {
@@ -268,11 +242,7 @@ func (a *weighted) plain(sums []float64, stride, count, cols int) {
 				if a.c != nil {
 					e -= a.c[j]
 				}
-				if a.fused {
-					sum[j] = math.FMA(e, weight, sum[j])
-				} else {
-					sum[j] += float64(e * weight)
-				}
+				sum[j] += float64(e * weight)
 			}
 		}
 	}

@@ -101,6 +101,21 @@ func (r *reduction) reduce(from, count int) panel {
 	return p
 }
 
+// symmetricLanes is the number of rows and columns of the blocks of addSymmetricProduct.
+const symmetricLanes = 8
+
+// addSymmetricProduct adds the product of a symmetric matrix with v to y. Of a, n x n, it reads what
+// is on and above the diagonal blocks of eight, once; n is a multiple of eight, and so is first: rows
+// and columns before it are left out. It takes 4 operations for an entry.
+func addSymmetricProduct(y, a, v []float64, n, first int) {
+	for i := first; i < n; i++ {
+		row, from := a[i*n:(i+1)*n], i/symmetricLanes*symmetricLanes
+		y[i] += InnerProduct(row[from:], v[from:n])
+		from += symmetricLanes
+		AddScaled(y[from:n], v[i], row[from:])
+	}
+}
+
 // update takes the row i of the reflections so far, j of them, from the matrix.
 func (r *reduction) update(row []float64, j, i int) {
 	for k := range j {

@@ -89,7 +89,7 @@ func (f *FormAxes) Outside(dst, inside []float64, m int) {
 	dense.Transpose(rows, inside, k, m)
 	f.h.Rows(rows, true)
 	clear(dst)
-	dense.AddFusedRowProduct(dst, rows, f.pulled, m, k, f.d)
+	dense.AddRowProduct(dst, rows, f.pulled, m, k, f.d)
 	f.outside(dst)
 }
 
@@ -100,7 +100,7 @@ func (f *FormAxes) outside(x []float64) {
 	for range projections {
 		dense.FrameProducts(inside, k, nil, f.axes, nil, x, k, count, f.d)
 		floats.Scale(-1, inside)
-		dense.AddFusedRowProduct(x, inside, f.axes, count, k, f.d)
+		dense.AddRowProduct(x, inside, f.axes, count, k, f.d)
 	}
 }
 
@@ -171,5 +171,5 @@ func (f *FormAxes) ExpandAxes(dst, inside []float64) {
 	turned := append([]float64(nil), inside...)
 	f.h.Rows(turned, true)
 	clear(dst)
-	dense.AddFusedRowProduct(dst, turned, f.axes, count, k, f.d)
+	dense.AddRowProduct(dst, turned, f.axes, count, k, f.d)
 }

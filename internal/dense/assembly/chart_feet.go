@@ -28,20 +28,18 @@ const feetSteps = 3
 
 // chartFeet writes the kernel that finds the feet of one point on charts in space; see feet.go in package chart for what it computes.
 // AX has constants, DI the columns of eight charts.
-func chartFeet(s set) {
-	c := chart{straight: &straight{set: s}}
+func chartFeet() {
+	c := chart{straight: &straight{}}
 	bodies := c.bodies(chart.feet)
-	s.open("feetOnCharts"+s.rank, "table, charts *float64, groups int)", c.slots, 24)
-	for i, argument := range []string{"table", "charts", "groups"} {
-		s.argument(argument, 8*i, []string{"AX", "DI", "CX"}[i])
-	}
+	c.open("feetOnCharts", "table, charts *float64, groups int)", 24)
+	arguments([]string{"table", "charts", "groups"}, "AX", "DI", "CX")
 	label("charts")
 	for _, body := range bodies {
 		fmt.Fprint(output, body)
 	}
-	s.advance(feetColumns*s.halves, "DI")
-	s.again("CX", "charts")
-	s.leave()
+	advance(feetColumns*halves, "DI")
+	again("CX", "charts")
+	leave()
 }
 
 // feetColumn is where a column of a group is.

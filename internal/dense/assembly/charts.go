@@ -4,70 +4,15 @@ import "fmt"
 
 // writeCharts writes the kernels of quadratic charts of surfaces in space; see lanes.go in package chart
 // for what they compute.
-func writeCharts(sets ...set) {
+func writeCharts() {
 	begin()
-	for _, s := range sets {
-		chartKernel(s, "weighRows", 2, chart.weigh)
-		chartKernel(s, "addPlane", 10, chart.addPlane)
-		chartKernel(s, "turnChart", 21, chart.turn)
-		chartKernel(s, "reweighChart", 22, chart.reweigh)
-		chartKernel(s, "reweighRows", 2, chart.reweighRows)
-		chartKernel(s, "chartInfluences", 1, chart.influences)
-		chartKernel(s, "splitChart", 3, chart.splitSides)
-		chartKernel(s, "weighSide", 0, chart.weighSide)
-		chartKernel(s, "spreadOfChart", 3, chart.spread)
-		chartKernel(s, "assignCrease", 21, chart.assignCrease)
-		chartFeet(s)
-		if !s.wide && !s.neon {
-			gatherRows()
-		}
-	}
-}
-
-// gatherRows writes the kernel that gathers rows, four at a time, by column: of rows found, a distance and a number each, the
-// distances, and of the line of each eight numbers in columns stride apart.
-func gatherRows() {
-	fmt.Fprintln(output, "// func gatherRowsWide(found *lookup.Near, lines, columns *float64, stride, groups int)")
-	fmt.Fprintln(output, "TEXT ·gatherRowsWide(SB), 0, $0-40")
-	for i, argument := range []string{"found", "lines", "columns", "stride", "groups"} {
-		p("MOVQ %s+%d(FP), %s", argument, 8*i, []string{"SI", "DI", "BX", "R8", "CX"}[i])
-	}
-	p("SHLQ $3, R8")
-	p("LEAQ (R8)(R8*2), AX")
-	p("LEAQ (BX)(AX*1), DX") // the column after three, and after six
-	p("LEAQ (BX)(AX*2), AX")
-	rows := []string{"R9", "R10", "R11", "R12"}
-	label("gather")
-	for i, row := range rows {
-		p("MOVQ %d(SI), %s", 16*i+8, row)
-		p("SHLQ $6, %s", row)
-		p("ADDQ DI, %s", row)
-	}
-	for half, columns := range [][]string{{"(DX)", "(DX)(R8*1)", "(DX)(R8*2)", "(BX)(R8*2)"}, {"(AX)", "(AX)(R8*1)", "(AX)(R8*2)", "(BX)(R8*1)"}} {
-		for i, row := range rows {
-			p("VMOVUPD %d(%s), Y%d", 32*half, row, i)
-		}
-		p("VUNPCKLPD Y1, Y0, Y4")
-		p("VUNPCKHPD Y1, Y0, Y5")
-		p("VUNPCKLPD Y3, Y2, Y6")
-		p("VUNPCKHPD Y3, Y2, Y7")
-		for i, column := range columns {
-			p("VPERM2F128 $%#x, Y%d, Y%d, Y%d", []int{0x20, 0x31}[i/2], 6+i%2, 4+i%2, i)
-			p("VMOVUPD Y%d, %s", i, column)
-		}
-	}
-	p("VMOVUPD (SI), Y0")
-	p("VUNPCKLPD 32(SI), Y0, Y0")
-	p("VPERMPD $0xd8, Y0, Y0")
-	p("VMOVUPD Y0, (BX)")
-	p("ADDQ $64, SI")
-	for _, column := range []string{"AX", "BX", "DX"} {
-		p("ADDQ $32, %s", column)
-	}
-	p("DECQ CX")
-	p("JNE gather")
-	p("VZEROUPPER")
-	p("RET\n")
+	chartKernel("weighRows", 2, chart.weigh)
+	chartKernel("addPlane", 10, chart.addPlane)
+	chartKernel("turnChart", 21, chart.turn)
+	chartKernel("reweighChart", 22, chart.reweigh)
+	chartKernel("splitChart", 3, chart.splitSides)
+	chartKernel("assignCrease", 21, chart.assignCrease)
+	chartFeet()
 }
 
 // chart is the code of such kernels. AX has constants, SI and DX three columns of rows, DI and R8 the columns
@@ -77,19 +22,15 @@ type chart struct {
 	half int
 }
 
-// chartKernel writes a kernel with so many sums. With 512 bits these begin at 0 in registers, and what is written is the sum of all
-// lanes of each, in the order of spaceLanes.run.
-func chartKernel(s set, name string, sums int, write func(chart)) {
-	c := chart{straight: &straight{set: s}}
-	switch {
-	case s.wide:
-		c.kept = sums
-	case !s.neon && sums > chartKept:
+// chartKernel writes a kernel with so many sums.
+func chartKernel(name string, sums int, write func(chart)) {
+	c := chart{straight: &straight{}}
+	if sums > chartKept {
 		c.kept = chartKept
 	}
 	bodies := c.bodies(write)
-	s.open(name+s.rank, "table, x *float64, xStride int, at *float64, stride, groups int, sums *float64)", c.slots, 56)
-	if c.kept > 0 && !s.wide {
+	c.open(name, "table, x *float64, xStride int, at *float64, stride, groups int, sums *float64)", 56)
+	if c.kept > 0 {
 		c.byHalves(bodies)
 		return
 	}
@@ -98,46 +39,35 @@ func chartKernel(s set, name string, sums int, write func(chart)) {
 	for _, body := range bodies {
 		fmt.Fprint(output, body)
 	}
-	s.advance(s.halves, "SI", "DI")
-	s.again("CX", "group")
-	for i := range c.kept {
-		from := c.registers() - 1 - i
-		p("VEXTRACTF64X4 $1, Z%d, Y%d", from, i%2)
-		p("VADDPD Y%d, Y%d, Y%d", i%2, from, i%2)
-		p("VEXTRACTF128 $1, Y%d, X%d", i%2, 2+i%2)
-		p("VADDPD X%d, X%d, X%d", 2+i%2, i%2, i%2)
-		p("VPERMILPD $1, X%d, X%d", i%2, 2+i%2)
-		p("VADDSD X%d, X%d, X%d", 2+i%2, i%2, i%2)
-		p("VMOVSD X%d, %d(BX)", i%2, 8*i)
-	}
-	s.leave()
+	advance(halves, "SI", "DI")
+	again("CX", "group")
+	leave()
 }
 
-// bodies are the instructions for each half.
+// bodies are the instructions for each half of eight rows.
 func (c chart) bodies(write func(chart)) (bodies []string) {
-	for half := range c.halves {
-		part := foot{straight: c.straight}
-		bodies = append(bodies, part.part(func(e foot) { write(chart{e.straight, half}) }))
-		c.slots = part.slots
+	for half := range halves {
+		bodies = append(bodies, c.part(func(part *straight) { write(chart{part, half}) }))
 	}
 	return bodies
 }
 
-// chartKept is the number of sums that stay in registers of 256 bits. The others are read and written for each group, which takes longer than to
+// halves are those of eight numbers.
+const halves = 8 / lanes
+
+// chartKept is the number of sums that stay in registers. The others are read and written for each group, which takes longer than to
 // compute what is added.
 const chartKept = 6
 
 // begin reads the arguments, and clears the sums that stay in registers.
 func (c chart) begin() {
-	for i, argument := range []string{"table", "x", "xStride", "at", "stride", "groups", "sums"} {
-		c.argument(argument, 8*i, []string{"AX", "SI", "DX", "DI", "R8", "CX", "BX"}[i])
-	}
-	c.bytes("DX")
-	c.bytes("R8")
-	c.scaled("R8", 2, "R12")
-	c.scaled("R8", 4, "R13")
+	arguments([]string{"table", "x", "xStride", "at", "stride", "groups", "sums"}, "AX", "SI", "DX", "DI", "R8", "CX", "BX")
+	p("SHLQ $3, DX")
+	p("SHLQ $3, R8")
+	p("LEAQ (R8)(R8*2), R12")
+	p("LEAQ (R8)(R8*4), R13")
 	for i := range c.kept {
-		c.zero(c.registers() - 1 - i)
+		p("VXORPD %[1]s, %[1]s, %[1]s", ymm(registers-1-i))
 	}
 }
 
@@ -147,17 +77,17 @@ func (c chart) byHalves(bodies []string) {
 		c.begin()
 		label(fmt.Sprintf("group%d", half))
 		fmt.Fprint(output, body)
-		c.advance(c.halves, "SI", "DI")
-		c.again("CX", fmt.Sprintf("group%d", half))
+		advance(halves, "SI", "DI")
+		again("CX", fmt.Sprintf("group%d", half))
 		for i := range c.kept {
-			c.save(c.registers()-1-i, fmt.Sprintf("%d(BX)", 64*i+chart{c.straight, half}.offset()))
+			p("VMOVUPD %s, %d(BX)", ymm(registers-1-i), 64*i+chart{c.straight, half}.offset())
 		}
 	}
-	c.leave()
+	leave()
 }
 
 // offset is where a half begins in eight numbers.
-func (c chart) offset() int { return 8 * c.lanes() * c.half }
+func (c chart) offset() int { return 8 * lanes * c.half }
 
 // column is a place in one of three columns of rows.
 func (c chart) column(i int) value {
@@ -171,7 +101,7 @@ const (
 	chartP
 	chartQ
 	chartZ
-	chartInfluence
+	chartCreased
 	chartSquare
 )
 
@@ -275,12 +205,6 @@ func (c chart) reweigh() {
 	c.addMoments(p, q, z, used)
 }
 
-func (c chart) reweighRows() {
-	weight, used := c.byLoss(c.load(c.own(chartP)), c.load(c.own(chartQ)), c.load(c.own(chartZ)))
-	c.addTo(0, used)
-	c.addTo(1, weight)
-}
-
 func (c chart) addMoments(p, q, z, w value) {
 	pp, pq, qq := c.times(p, p), c.times(p, q), c.times(q, q)
 	wp, wq := c.times(w, p), c.times(w, q)
@@ -305,14 +229,7 @@ func (c chart) addMoments(p, q, z, w value) {
 	}
 }
 
-func (c chart) influences() {
-	p, q, used := c.load(c.own(chartP)), c.load(c.own(chartQ)), c.load(c.own(chartUsed))
-	l := c.times(used, c.polynomial(p, q))
-	c.store(l, c.own(chartInfluence))
-	c.addTo(0, c.times(l, l))
-}
-
-// The numbers of the table of splitChart and weighSide after those of the polynomial.
+// The numbers of the table of splitChart after those of the polynomial.
 const (
 	sideHalf = 6 + iota
 	sideVariance
@@ -326,7 +243,6 @@ const (
 	sideBelow1 // and of its denominator, the first of which is that of the numerator
 	sideBelow2
 	sideBelow3
-	sideFirst // one half
 )
 
 // side is the hyperbolic tangent of half r/variance.
@@ -347,24 +263,6 @@ func (c chart) splitSides() {
 	c.store(c.less(height, c.times(c.number(sideHalf), e)), c.own(chartZ))
 	w := c.load(c.own(chartUsed))
 	c.addTo(0, c.times(c.times(w, r), e))
-	c.addTo(1, w)
-	c.addTo(2, c.times(w, w))
-}
-
-func (c chart) weighSide() {
-	r := c.less(c.column(0), c.polynomial(c.load(c.own(chartP)), c.load(c.own(chartQ))))
-	part := c.times(c.number(sideFirst), c.sum(c.number(sideOne), c.side(r)))
-	c.store(c.times(c.load(c.own(chartUsed)), part), c.own(chartUsed))
-}
-
-// spread has 2 and 1 for the numbers after those of the polynomial.
-func (c chart) spread() {
-	p, q, w := c.load(c.own(chartP)), c.load(c.own(chartQ)), c.load(c.own(chartUsed))
-	r := c.less(c.load(c.own(chartZ)), c.polynomial(p, q))
-	byP := c.sum(c.sum(c.number(1), c.times(c.times(c.number(6), p), c.number(3))), c.times(q, c.number(4)))
-	byQ := c.sum(c.sum(c.number(2), c.times(c.times(c.number(6), q), c.number(5))), c.times(p, c.number(4)))
-	steep := c.sum(c.sum(c.number(7), c.times(byP, byP)), c.times(byQ, byQ))
-	c.addTo(0, c.over(c.times(c.times(w, r), r), steep))
 	c.addTo(1, w)
 	c.addTo(2, c.times(w, w))
 }
@@ -406,7 +304,7 @@ func (c chart) assignCrease() {
 	left := positive(c.less(c.number(creaseOne), t))
 	weight := c.load(c.own(chartWeight))
 	w := c.times(weight, c.times(left, left))
-	c.store(w, c.own(chartInfluence))
+	c.store(w, c.own(chartCreased))
 	c.addTo(20, c.times(weight, c.choose(c.above(c.number(creaseBound), square), square, c.number(creaseBound))))
 	c.addPlaneOf(0, w, e)
 	c.addPlaneOf(10, c.choose(onB, w, zero), e)

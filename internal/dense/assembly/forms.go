@@ -3,27 +3,23 @@ package main
 import "fmt"
 
 const (
-	// laneBytes is the distance of vectors in memory: eight lanes, for all instruction sets.
+	// laneBytes is the distance of vectors in memory: eight lanes.
 	laneBytes = 64
 	// chunk is the number of sums that a loop keeps in registers.
 	chunk = 6
 )
 
-// writeForms writes the kernels of Feet: quadratic forms of eight rows, or of four of those.
+// writeForms writes the kernels of Feet: quadratic forms of four rows at a time, of eight in memory.
 func writeForms() {
 	begin()
 	fmt.Fprint(output, "DATA ·half+0(SB)/8, $0.5\nGLOBL ·half(SB), RODATA|NOPTR, $8\n\n")
 	fmt.Fprint(output, "DATA ·unit+0(SB)/8, $1.0\nGLOBL ·unit(SB), RODATA|NOPTR, $8\n\n")
-	for _, s := range sets {
-		f := form{s}
-		f.images()
-		f.derivatives()
-		f.eliminate()
-	}
+	formImages()
+	formDerivatives()
+	formEliminate()
 }
 
-// form is the code of the kernels of Feet for an instruction set. Registers 0 to 5 are sums.
-type form struct{ set }
+// Registers 0 to 5 of these kernels are sums.
 
 // arguments reads those of a function, 8 bytes each.
 func arguments(names []string, registers ...string) {
@@ -35,28 +31,24 @@ func arguments(names []string, registers ...string) {
 }
 
 // scaled writes the product of a register and a number in memory.
-func (f form) scaled(at string, a, to int) {
-	if f.wide {
-		p("VMULPD.BCST %s, %s, %s", at, f.reg(a), f.reg(to))
-		return
-	}
-	p("VBROADCASTSD %s, %s", at, f.reg(to))
-	p("VMULPD %s, %s, %s", f.reg(to), f.reg(a), f.reg(to))
+func scaled(at string, a, to int) {
+	p("VBROADCASTSD %s, %s", at, ymm(to))
+	p("VMULPD %s, %s, %s", ymm(to), ymm(a), ymm(to))
 }
 
-func (f form) load1(at string, to int)    { p("VMOVUPD %s, %s", at, f.reg(to)) }
-func (f form) save(from int, at string)   { p("VMOVUPD %s, %s", f.reg(from), at) }
-func (f form) plus(a, sum int)            { p("VADDPD %s, %s, %s", f.reg(a), f.reg(sum), f.reg(sum)) }
-func (f form) times(at string, a, to int) { p("VMULPD %s, %s, %s", at, f.reg(a), f.reg(to)) }
-func vector(i int, base string) string    { return fmt.Sprintf("%d%s", i*laneBytes, base) }
-func (f form) text(name, arguments string, frame, size int) {
-	fmt.Fprintf(output, "// func %s%s(%s)\n", name, f.name, arguments)
-	fmt.Fprintf(output, "TEXT ·%s%s(SB), NOSPLIT, $%d-%d\n", name, f.name, frame, size)
+func load1(at string, to int)          { p("VMOVUPD %s, %s", at, ymm(to)) }
+func save(from int, at string)         { p("VMOVUPD %s, %s", ymm(from), at) }
+func plus(a, sum int)                  { p("VADDPD %s, %s, %s", ymm(a), ymm(sum), ymm(sum)) }
+func times(at string, a, to int)       { p("VMULPD %s, %s, %s", at, ymm(a), ymm(to)) }
+func vector(i int, base string) string { return fmt.Sprintf("%d%s", i*laneBytes, base) }
+func text(name, arguments string, frame, size int) {
+	fmt.Fprintf(output, "// func %s(%s)\n", name, arguments)
+	fmt.Fprintf(output, "TEXT ·%s(SB), NOSPLIT, $%d-%d\n", name, frame, size)
 }
 
 // chunks writes a loop for each number of sums, and jumps to the one for those that are left: all
 // but more in a register, at most six.
-func (f form) chunks(name, left string, more int, body func(name string, count int)) {
+func chunks(name, left string, more int, body func(name string, count int)) {
 	label(name)
 	p("CMPQ %s, $%d", left, chunk-more)
 	p("JGE %s%d", name, chunk)
@@ -75,40 +67,40 @@ func (f form) chunks(name, left string, more int, body func(name string, count i
 }
 
 // images writes the kernel of products of forms with tau, of z, and of the squared distance.
-func (f form) images() {
-	f.text("images", "n, e, h, t, tau, b *float64, bStride, d, s int", 0, 72)
+func formImages() {
+	text("formImages", "n, e, h, t, tau, b *float64, bStride, d, s int", 0, 72)
 	names := []string{"n", "e", "h", "t", "tau", "b", "bStride", "d", "s"}
 	arguments(names, "DI", "R8", "AX", "SI", "BX", "R9", "", "DX", "CX")
 	const v, temp, z, sum, half = 6, 7, 9, 10, 11 // 8 is another temp
-	f.load1("(AX)", sum)
-	p("VBROADCASTSD ·half(SB), %s", f.reg(half))
+	load1("(AX)", sum)
+	p("VBROADCASTSD ·half(SB), %s", ymm(half))
 	p("LEAQ (DX*8), R12")
 	label("imagesform")
-	f.zero(z)
+	p("VXORPD %[1]s, %[1]s, %[1]s", ymm(z))
 	p("MOVQ DX, R10")
 	p("MOVQ BX, R13")
 	p("MOVQ SI, R11")
-	f.chunks("imageschunk", "R10", 0, func(name string, count int) {
+	chunks("imageschunk", "R10", 0, func(name string, count int) {
 		for q := range count {
-			f.zero(q)
+			p("VXORPD %[1]s, %[1]s, %[1]s", ymm(q))
 		}
 		p("MOVQ R11, AX")
 		p("MOVQ BX, R14")
 		p("MOVQ DX, R15")
 		label(name + "entry")
-		f.load1("(R14)", v)
+		load1("(R14)", v)
 		for q := range count {
-			f.scaled(fmt.Sprintf("%d(AX)", 8*q), v, temp+q%2)
-			f.plus(temp+q%2, q)
+			scaled(fmt.Sprintf("%d(AX)", 8*q), v, temp+q%2)
+			plus(temp+q%2, q)
 		}
 		p("ADDQ R12, AX")
 		p("ADDQ $%d, R14", laneBytes)
 		p("DECQ R15")
 		p("JNE %sentry", name)
 		for q := range count {
-			f.save(q, vector(q, "(DI)"))
-			f.times(vector(q, "(R13)"), q, temp+q%2)
-			f.plus(temp+q%2, z)
+			save(q, vector(q, "(DI)"))
+			times(vector(q, "(R13)"), q, temp+q%2)
+			plus(temp+q%2, z)
 		}
 		p("ADDQ $%d, DI", laneBytes*count)
 		if count == chunk {
@@ -118,11 +110,11 @@ func (f form) images() {
 			p("JNE imageschunk")
 		}
 	})
-	p("VMULPD %s, %s, %s", f.reg(half), f.reg(z), f.reg(z))
-	p("VSUBPD (R9), %s, %s", f.reg(z), f.reg(z))
-	f.save(z, "(R8)")
-	p("VMULPD %s, %s, %s", f.reg(z), f.reg(z), f.reg(z))
-	f.plus(z, sum)
+	p("VMULPD %s, %s, %s", ymm(half), ymm(z), ymm(z))
+	p("VSUBPD (R9), %s, %s", ymm(z), ymm(z))
+	save(z, "(R8)")
+	p("VMULPD %s, %s, %s", ymm(z), ymm(z), ymm(z))
+	plus(z, sum)
 	p("ADDQ $%d, R8", laneBytes)
 	p("ADDQ bStride+48(FP), R9")
 	p("MOVQ DX, AX")
@@ -131,21 +123,21 @@ func (f form) images() {
 	p("DECQ CX")
 	p("JNE imagesform")
 	p("MOVQ h+16(FP), AX")
-	f.save(sum, "(AX)")
+	save(sum, "(AX)")
 	p("VZEROUPPER")
 	p("RET\n")
 }
 
 // derivatives writes the kernel of gradient and Hessian.
-func (f form) derivatives() {
-	f.text("derivatives", "h, grad, n, e, t *float64, d, s int, gram bool", 8, 57)
+func formDerivatives() {
+	text("formDerivatives", "h, grad, n, e, t *float64, d, s int, gram bool", 8, 57)
 	names := []string{"h", "grad", "n", "e", "t", "d", "s"}
 	arguments(names, "DI", "R8", "SI", "BX", "R9", "DX", "")
 	p("MOVQ DX, R12")
 	p("SHLQ $6, R12")
 	p("MOVQ DX, R10")
 	p("MOVQ SI, R11")
-	f.gradient()
+	gradient()
 	p("MOVQ DX, AX")
 	p("IMULQ DX, AX")
 	p("SHLQ $3, AX")
@@ -154,8 +146,8 @@ func (f form) derivatives() {
 	p("MOVBLZX gram+56(FP), AX")
 	p("TESTL AX, AX")
 	p("JEQ bendrow")
-	f.hessian("gram", true)
-	f.hessian("bend", false)
+	hessian("gram", true)
+	hessian("bend", false)
 }
 
 // The registers of derivatives, beside the sums; the one behind products is another.
@@ -166,26 +158,26 @@ const (
 )
 
 // gradient adds N'e.
-func (f form) gradient() {
-	f.chunks("gradient", "R10", 0, func(name string, count int) {
+func gradient() {
+	chunks("gradient", "R10", 0, func(name string, count int) {
 		for q := range count {
-			f.load1(vector(q, "(R8)"), q)
+			load1(vector(q, "(R8)"), q)
 		}
 		p("MOVQ R11, AX")
 		p("MOVQ BX, R13")
 		p("MOVQ s+48(FP), CX")
 		label(name + "form")
-		f.load1("(R13)", residual)
+		load1("(R13)", residual)
 		for q := range count {
-			f.times(vector(q, "(AX)"), residual, products+q%2)
-			f.plus(products+q%2, q)
+			times(vector(q, "(AX)"), residual, products+q%2)
+			plus(products+q%2, q)
 		}
 		p("ADDQ R12, AX")
 		p("ADDQ $%d, R13", laneBytes)
 		p("DECQ CX")
 		p("JNE %sform", name)
 		for q := range count {
-			f.save(q, vector(q, "(R8)"))
+			save(q, vector(q, "(R8)"))
 		}
 		if count == chunk {
 			p("ADDQ $%d, R8", laneBytes*count)
@@ -197,7 +189,7 @@ func (f form) gradient() {
 }
 
 // hessian adds the forms weighed by e, and the products of N where asked, row by row.
-func (f form) hessian(name string, gram bool) {
+func hessian(name string, gram bool) {
 	label(name + "row")
 	p("XORQ R10, R10")
 	label(name + "columns")
@@ -210,22 +202,22 @@ func (f form) hessian(name string, gram bool) {
 	p("MOVQ s+48(FP), CX")
 	p("MOVQ R8, R13")
 	p("SUBQ R10, R13")
-	f.chunks(name, "R13", 1, func(at string, count int) {
+	chunks(name, "R13", 1, func(at string, count int) {
 		for q := range count {
-			f.load1(vector(q, "(R11)"), q)
+			load1(vector(q, "(R11)"), q)
 		}
 		p("SHLQ $6, R13")
 		label(at + "form")
-		f.load1("(R14)", residual)
+		load1("(R14)", residual)
 		if gram {
-			f.load1("(AX)(R13*1)", own)
+			load1("(AX)(R13*1)", own)
 		}
 		for q := range count {
-			f.scaled(fmt.Sprintf("%d(R15)", 8*q), residual, products)
-			f.plus(products, q)
+			scaled(fmt.Sprintf("%d(R15)", 8*q), residual, products)
+			plus(products, q)
 			if gram {
-				f.times(vector(q, "(AX)"), own, products+1)
-				f.plus(products+1, q)
+				times(vector(q, "(AX)"), own, products+1)
+				plus(products+1, q)
 			}
 		}
 		p("ADDQ R12, AX")
@@ -234,7 +226,7 @@ func (f form) hessian(name string, gram bool) {
 		p("DECQ CX")
 		p("JNE %sform", at)
 		for q := range count {
-			f.save(q, vector(q, "(R11)"))
+			save(q, vector(q, "(R11)"))
 		}
 		if count == chunk {
 			p("ADDQ $%d, R10", count)
@@ -252,10 +244,10 @@ func (f form) hessian(name string, gram bool) {
 }
 
 // eliminate writes the kernel that solves with symmetric matrices.
-func (f form) eliminate() {
-	f.text("eliminate", "h, x, r *float64, d int", 0, 32)
+func formEliminate() {
+	text("formEliminate", "h, x, r *float64, d int", 0, 32)
 	arguments([]string{"h", "x", "r", "d"}, "DI", "BX", "R9", "DX")
-	p("VBROADCASTSD ·unit(SB), %s", f.reg(unity))
+	p("VBROADCASTSD ·unit(SB), %s", ymm(unity))
 	p("MOVQ DX, R12")
 	p("SHLQ $6, R12")
 	p("XORQ R8, R8")
@@ -266,20 +258,20 @@ func (f form) eliminate() {
 	p("LEAQ (R11)(R14*1), R10")
 	p("MOVQ R8, R13")
 	label("eliminaterow") // R13 = i, SI = row i, R10 = entry (j, i)
-	f.load1("(SI)(R14*1)", remainder)
+	load1("(SI)(R14*1)", remainder)
 	p("MOVQ SI, AX")
 	p("LEAQ (DI)(R14*1), R15")
 	p("MOVQ R8, CX")
-	f.inner("eliminateentry", along, "R12")
-	f.save(remainder, "(SI)(R14*1)")
+	inner("eliminateentry", along, "R12")
+	save(remainder, "(SI)(R14*1)")
 	p("CMPQ R13, R8")
 	p("JNE eliminatebelow")
-	p("VDIVPD %s, %s, %s", f.reg(remainder), f.reg(unity), f.reg(reciprocal))
-	f.save(reciprocal, "(R9)(R14*1)")
+	p("VDIVPD %s, %s, %s", ymm(remainder), ymm(unity), ymm(reciprocal))
+	save(reciprocal, "(R9)(R14*1)")
 	p("JMP eliminatenext")
 	label("eliminatebelow")
-	p("VMULPD %s, %s, %s", f.reg(reciprocal), f.reg(remainder), f.reg(remainder))
-	f.save(remainder, "(R10)")
+	p("VMULPD %s, %s, %s", ymm(reciprocal), ymm(remainder), ymm(remainder))
+	save(remainder, "(R10)")
 	label("eliminatenext")
 	p("ADDQ R12, SI")
 	p("ADDQ $%d, R10", laneBytes)
@@ -291,7 +283,7 @@ func (f form) eliminate() {
 	p("INCQ R8")
 	p("CMPQ R8, DX")
 	p("JLT eliminatecolumn")
-	f.substitute()
+	substitute()
 }
 
 // The registers of eliminate.
@@ -306,13 +298,13 @@ const (
 var along = fmt.Sprintf("$%d", laneBytes)
 
 // inner subtracts products of what AX and R15 point to, CX times.
-func (f form) inner(name string, stepA, stepB string) {
+func inner(name string, stepA, stepB string) {
 	p("TESTQ CX, CX")
 	p("JEQ %send", name)
 	label(name)
-	f.load1("(AX)", factor)
-	f.times("(R15)", factor, factor)
-	p("VSUBPD %s, %s, %s", f.reg(factor), f.reg(remainder), f.reg(remainder))
+	load1("(AX)", factor)
+	times("(R15)", factor, factor)
+	p("VSUBPD %s, %s, %s", ymm(factor), ymm(remainder), ymm(remainder))
 	p("ADDQ %s, AX", stepA)
 	p("ADDQ %s, R15", stepB)
 	p("DECQ CX")
@@ -321,16 +313,16 @@ func (f form) inner(name string, stepA, stepB string) {
 }
 
 // substitute writes the solution of the triangular systems.
-func (f form) substitute() {
+func substitute() {
 	p("XORQ R8, R8")
 	p("XORQ R14, R14")
 	label("eliminateforward")
-	f.load1("(BX)(R14*1)", remainder)
+	load1("(BX)(R14*1)", remainder)
 	p("LEAQ (DI)(R14*1), AX")
 	p("MOVQ BX, R15")
 	p("MOVQ R8, CX")
-	f.inner("eliminatebefore", "R12", along)
-	f.save(remainder, "(BX)(R14*1)")
+	inner("eliminatebefore", "R12", along)
+	save(remainder, "(BX)(R14*1)")
 	p("ADDQ $%d, R14", laneBytes)
 	p("INCQ R8")
 	p("CMPQ R8, DX")
@@ -343,10 +335,10 @@ func (f form) substitute() {
 	p("MOVQ DX, CX")
 	p("SUBQ R8, CX")
 	p("SUBQ $%d, R14", laneBytes)
-	f.load1("(BX)(R14*1)", remainder)
-	f.times("(R9)(R14*1)", remainder, remainder)
-	f.inner("eliminateafter", along, along)
-	f.save(remainder, "(BX)(R14*1)")
+	load1("(BX)(R14*1)", remainder)
+	times("(R9)(R14*1)", remainder, remainder)
+	inner("eliminateafter", along, along)
+	save(remainder, "(BX)(R14*1)")
 	p("DECQ R8")
 	p("JNE eliminateback")
 	p("VZEROUPPER")

@@ -11,26 +11,13 @@ import (
 // words are the instructions on two numbers at a time that Go's assembler has no name for, with register 0 for
 // all of theirs; see chapter C7.2 of Arm's manual of the architecture.
 var words = map[string]uint32{
-	"fadd":    0x4e60d400,
-	"fsub":    0x4ee0d400,
-	"fmul":    0x6e60dc00,
-	"fdiv":    0x6e60fc00,
-	"fabd":    0x6ee0d400,
-	"fmaxnm":  0x4e60c400,
-	"fcmge":   0x6e60e400,
-	"fcmgt":   0x6ee0e400,
-	"faddp":   0x6e60d400,
-	"bic":     0x4e601c00,
-	"fabs":    0x4ee0f800,
-	"fneg":    0x6ee0f800,
-	"fsqrt":   0x6ee1f800,
-	"fcmeq 0": 0x4ee0d800,
-	"mvn":     0x6e205800,
+	"fadd":  0x4e60d400,
+	"fsub":  0x4ee0d400,
+	"fmul":  0x6e60dc00,
+	"faddp": 0x6e60d400,
 
-	"fmul by lane":   0x4fc09000,
-	"fmla by lane":   0x4fc01000,
-	"faddp to one":   0x7e70d800,
-	"fmaxnmp to one": 0x7e70c800,
+	"fmul by lane": 0x4fc09000,
+	"faddp to one": 0x7e70d800,
 }
 
 // word writes an instruction, with what the manual calls it.
@@ -40,29 +27,12 @@ func word(op string, bits int, as string, registers ...any) {
 
 // both writes d = n op m.
 func both(op string, d, n, m int) {
-	word(op, m<<16|n<<5|d, op+" v%[1]d.%[4]s, v%[2]d.%[4]s, v%[3]d.%[4]s", d, n, m, lanesIn(op))
-}
-
-// lanesIn is what an operation takes a register for.
-func lanesIn(op string) string {
-	if op == "bic" || op == "mvn" {
-		return "16b"
-	}
-	return "2d"
+	word(op, m<<16|n<<5|d, op+" v%d.2d, v%d.2d, v%d.2d", d, n, m)
 }
 
 // byLane writes an operation of both numbers of n with one of m.
 func byLane(op string, d, n, m, lane int) {
 	word(op+" by lane", lane<<11|m<<16|n<<5|d, op+" v%d.2d, v%d.2d, v%d.d[%d]", d, n, m, lane)
-}
-
-// ofOne writes d = op n.
-func ofOne(op string, d, n int) {
-	name, zero, _ := strings.Cut(op, " ")
-	if zero != "" {
-		zero = ", #0.0"
-	}
-	word(op, n<<5|d, name+" v%[1]d.%[3]s, v%[2]d.%[3]s"+zero, d, n, lanesIn(op))
 }
 
 // toOne writes an operation of the two numbers of a register, in whose first lane is the result.

@@ -5,9 +5,7 @@ import "fmt"
 func writeNeonProducts() {
 	begin()
 	neonFrameTile()
-	neonAddTile(false)
-	neonAddTile(true)
-	neonSymmetricTile()
+	neonAddTile()
 }
 
 // Registers for numbers of neonFrameTile and neonAddTile: 24 sums, four for a row, and four more.
@@ -127,12 +125,8 @@ func neonFold(sum int) {
 // neonAddTile writes addTile for up to eight columns: in R0 and R1 are the sums and how far apart they are, in R2 to R4
 // the weights, their rows and columns, in R5 and R6 x, in R7 c, in R8 the rows left, in R9 the number of sums, in R11 to R14 the places
 // of weights in a row, from the third on.
-func neonAddTile(fused bool) {
-	name := "addTileWide"
-	if fused {
-		name = "addTileFusedWide"
-	}
-	kernel(name, "dst *float64, dstStride int, w *float64, wRow, wColumn int, x *float64, xStride int, c *float64, n, count, columns int)", 88)
+func neonAddTile() {
+	kernel("addTileWide", "dst *float64, dstStride int, w *float64, wRow, wColumn int, x *float64, xStride int, c *float64, n, count, columns int)", 88)
 	for i, a := range []string{"dst", "dstStride", "w", "wRow", "wColumn", "x", "xStride", "c", "n", "count", "columns"} {
 		argument(a, 8*i, fmt.Sprintf("R%d", i))
 	}
@@ -147,16 +141,13 @@ func neonAddTile(fused bool) {
 	}
 	for columns := most; columns > 0; columns-- {
 		label(fmt.Sprintf("add%d", columns))
-		neonAdder{columns, fused}.tile()
+		neonAdder{columns}.tile()
 	}
 	fmt.Fprintln(output)
 }
 
 // neonAdder is the code of an addTile for a number of columns.
-type neonAdder struct {
-	columns int
-	fused   bool
-}
+type neonAdder struct{ columns int }
 
 // weightAtR is where weights of a row are.
 var weightAtR = []string{"(R2)", "(R2)(R4)", "(R2)(R11)", "(R2)(R12)", "(R2)(R13)", "(R2)(R14)"}
@@ -212,12 +203,6 @@ func (a neonAdder) write(at string, from int) {
 // weigh adds a row to sum k. The last product takes the register of the weight.
 func (a neonAdder) weigh(k int) {
 	p("FMOVD %s, F%d", weightAtR[k], neonTemp)
-	if a.fused {
-		for v := range a.vectors() {
-			byLane("fmla", 4*k+v, neonEntry+v, neonTemp, 0)
-		}
-		return
-	}
 	product := func(v int) int { return neonTemp + (v+1)%4 }
 	for v := range a.vectors() {
 		byLane("fmul", product(v), neonEntry+v, neonTemp, 0)
@@ -237,56 +222,4 @@ func (a neonAdder) each(name string, do func(k int)) {
 		do(k)
 	}
 	label(fmt.Sprintf("add%d%sdone", a.columns, name))
-}
-
-// neonSymmetricTile writes symmetricTile for four rows: in R0 is y, in R1 sums, in R2 and R8 to R10 the rows, in R4 v, in R5 the
-// weights, in R6 the blocks left.
-func neonSymmetricTile() {
-	kernel("symmetricTileWide", "y, sums, a *float64, stride int, v, weights *float64, blocks int)", 56)
-	for i, a := range []string{"y", "sums", "a", "stride", "v", "weights", "blocks"} {
-		argument(a, 8*i, fmt.Sprintf("R%d", i))
-	}
-	p("ADD R3, R2, R8")
-	p("ADD R3, R8, R9")
-	p("ADD R3, R9, R10")
-	p("VLD1 (R5), %s", list(neonWeight, 2))
-	zeros(0, neonWeight)
-	neonSymmetricBlock(false)
-	p("ADD $64, R0, R0")
-	p("SUBS $1, R6, R6")
-	p("BEQ symmetricsums")
-	label("symmetricblocks")
-	neonSymmetricBlock(true)
-	p("SUBS $1, R6, R6")
-	p("BNE symmetricblocks")
-	label("symmetricsums")
-	for r := range 4 {
-		neonFold(4 * r)
-		p("FMOVD.P F%d, 8(R1)", 4*r)
-	}
-	p("RET\n")
-}
-
-// The registers of neonSymmetricTile after those of four sums.
-const neonWeight, neonV, neonY, neonRow, neonProduct = 16, 18, 22, 26, 30
-
-// neonSymmetricBlock adds eight columns to the sums, and where they are across to y.
-func neonSymmetricBlock(across bool) {
-	take("R4", neonV, 4)
-	if across {
-		p("VLD1 (R0), %s", list(neonY, 4))
-	}
-	for r, at := range []string{"R2", "R8", "R9", "R10"} {
-		take(at, neonRow, 4)
-		for q := range 4 {
-			addRounded(4*r+q, neonRow+q, neonV+q, neonProduct)
-			if across {
-				byLane("fmul", neonProduct+1, neonRow+q, neonWeight+r/2, r%2)
-				both("fadd", neonY+q, neonY+q, neonProduct+1)
-			}
-		}
-	}
-	if across {
-		put("R0", neonY, 4)
-	}
 }

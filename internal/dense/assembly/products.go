@@ -185,15 +185,11 @@ func (f frame) store(k int, to string) {
 }
 
 // addTile writes the kernel of products that add up rows of x with weights: a tile of
-// sums stays in registers over all rows. Where it is fused, products are not rounded before they are added.
-func addTile(s set, fused bool) {
-	name := s.rank
-	if fused {
-		name = "Fused" + name
-	}
-	fmt.Fprintf(output, "// func addTile%s(dst *float64, dstStride int, w *float64, wRow, wColumn int, x *float64, xStride int, c *float64, n, count, columns int)\n", name)
-	fmt.Fprintf(output, "TEXT ·addTile%s(SB), NOSPLIT, $0-88\n", name)
-	a := adder{set: s, vectors: 2, fused: fused}
+// sums stays in registers over all rows.
+func addTile(s set) {
+	fmt.Fprintf(output, "// func addTile%s(dst *float64, dstStride int, w *float64, wRow, wColumn int, x *float64, xStride int, c *float64, n, count, columns int)\n", s.rank)
+	fmt.Fprintf(output, "TEXT ·addTile%s(SB), NOSPLIT, $0-88\n", s.rank)
+	a := adder{set: s, vectors: 2}
 	if s.wide {
 		a.vectors = 4
 	}
@@ -225,7 +221,6 @@ func addTile(s set, fused bool) {
 type adder struct {
 	set
 	vectors int
-	fused   bool
 }
 
 var (
@@ -313,8 +308,6 @@ func (a adder) weigh(k, v, last int) {
 		p("VBROADCASTSD %s, %s", weightAt[k], a.reg(weight))
 	}
 	switch {
-	case a.fused:
-		p("VFMADD231PD %s, %s, %s", a.reg(weight), a.reg(a.entry(v)), a.reg(a.sum(k, v)))
 	case a.wide:
 		a.multiplyAdd(a.sum(k, v), a.entry(v), a.reg(weight), weight+1+v%3)
 	case v < last: // there is no register left for another product

@@ -18,19 +18,17 @@ const (
 	smoothTerms = 7
 )
 
-func writeSmooth(sets ...set) {
+func writeSmooth() {
 	begin()
-	for _, s := range sets {
-		hypotenuses(s)
-		for _, k := range []struct {
-			name  string
-			write func(entry) value
-		}{
-			{"powerValues", entry.powerValue}, {"powerSlopes", entry.powerSlope}, {"powerCurvatures", entry.powerCurvature},
-			{"absoluteValues", entry.absoluteValue}, {"absoluteSlopes", entry.absoluteSlope}, {"absoluteCurvatures", entry.absoluteCurvature},
-		} {
-			entries(s, k.name, k.write)
-		}
+	hypotenuses()
+	for _, k := range []struct {
+		name  string
+		write func(entry) value
+	}{
+		{"powerValuesFour", entry.powerValue}, {"powerSlopesFour", entry.powerSlope}, {"powerCurvaturesFour", entry.powerCurvature},
+		{"absoluteValuesFour", entry.absoluteValue}, {"absoluteSlopesFour", entry.absoluteSlope}, {"absoluteCurvaturesFour", entry.absoluteCurvature},
+	} {
+		entries(k.name, k.write)
 	}
 }
 
@@ -84,34 +82,38 @@ func (e entry) absoluteCurvature() value {
 const smoothArguments = "dst, r, s, w, table *float64, groups int"
 
 // entries writes a kernel that computes one number of each entry.
-func entries(s set, name string, formula func(entry) value) {
-	code := &straight{set: s}
+func entries(name string, formula func(entry) value) {
+	code := &straight{}
 	code.store(formula(entry{code}), "(DI)")
 	text := code.text()
-	s.open(name+s.rank, smoothArguments+")", code.slots, 48)
-	s.groups([]string{"dst", "r", "s", "w", "table", "groups"}, "DI", "SI", "DX", "R8", "AX", "R11")
+	code.open(name, smoothArguments+")", 48)
+	arguments([]string{"dst", "r", "s", "w", "table", "groups"}, "DI", "SI", "DX", "R8", "AX", "R11")
 	label(name + "group")
 	fmt.Fprint(output, text)
-	s.advance(1, "DI", "SI", "DX", "R8")
-	s.again("R11", name+"group")
-	s.leave()
+	advance(1, "DI", "SI", "DX", "R8")
+	again("R11", name+"group")
+	leave()
 }
 
 // hypotenuses writes the kernel of s, which tells whether no square was too large.
-func hypotenuses(s set) {
-	e := entry{&straight{set: s}}
+func hypotenuses() {
+	e := entry{&straight{}}
 	held := e.slot()
 	square := e.sum(e.times(e.r(), e.r()), e.number(smoothSquare))
 	e.store(e.root(square), "(DI)")
 	e.store(e.and(e.load(held), e.upTo(square, e.number(smoothMost))), held)
 	text := e.text()
-	s.open("hypotenuses"+s.rank, "dst, r, table *float64, groups int) bool", e.slots, 33)
-	s.groups([]string{"dst", "r", "table", "groups"}, "DI", "SI", "AX", "R11")
-	s.setAll(held)
+	e.open("hypotenuses", "dst, r, table *float64, groups int) bool", 33)
+	arguments([]string{"dst", "r", "table", "groups"}, "DI", "SI", "AX", "R11")
+	p("VPCMPEQQ Y0, Y0, Y0")
+	p("VMOVUPD Y0, %s", held)
 	label("hypotenusesgroup")
 	fmt.Fprint(output, text)
-	s.advance(1, "DI", "SI")
-	s.again("R11", "hypotenusesgroup")
-	s.returnAll(held, "ret+32(FP)")
-	s.leave()
+	advance(1, "DI", "SI")
+	again("R11", "hypotenusesgroup")
+	p("VMOVUPD %s, Y0", held)
+	p("VMOVMSKPD Y0, BX")
+	p("CMPL BX, $15")
+	p("SETEQ ret+32(FP)")
+	leave()
 }

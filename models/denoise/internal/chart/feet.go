@@ -44,18 +44,16 @@ func (f *Feet) Take(i int, stored []float64) {
 // Find finds the feet of x.
 func (f *Feet) Find(x []float64) {
 	f.table = [feetTable]float64{x[0], x[1], x[2], 1, 0, Singular, footPrecision, footReach * footReach}
-	f.run(dense.Ranks())
+	f.run(dense.HasAVX2())
 }
 
-// run calls the kernel for processors of the ranks given, or plain Go.
-func (f *Feet) run(wide, wider bool) {
+// run calls the kernel, or plain Go.
+func (f *Feet) run(wide bool) {
 	groups := upToLanes(f.n) / lanes
 	switch {
 	case groups == 0:
-	case wider:
-		feetOnCharts[1](&f.table[0], &f.groups[0], groups)
 	case wide:
-		feetOnCharts[0](&f.table[0], &f.groups[0], groups)
+		feetOnCharts(&f.table[0], &f.groups[0], groups)
 	default:
 		f.findPlain()
 	}
@@ -69,9 +67,6 @@ func (f *Feet) At(i int) (foot [3]float64, ok bool) {
 	}
 	return foot, group[feetGood*lanes+lane] > 0
 }
-
-// feetKernel is a function in assembly.
-type feetKernel func(table, charts *float64, groups int)
 
 func (f *Feet) findPlain() {
 	for g := 0; g < len(f.groups); g += groupWidth {

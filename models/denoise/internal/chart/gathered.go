@@ -117,19 +117,9 @@ func (r *Rows) gatherInLanes(lines []float64) {
 	r.Prior, r.trust = prior[:k], trust[:k]
 }
 
-// rowsAtOnce is the number of rows that a kernel gathers at a time.
-const rowsAtOnce = 4
-
-// gatherByColumn writes what is known of the rows found into the columns: with a kernel where there is one, as there are more columns than
-// registers for their addresses in the code that Go makes.
+// gatherByColumn writes what is known of the rows found into the columns.
 func (r *Rows) gatherByColumn(lines []float64, k int) {
-	from := 0
-	if wide, _ := dense.Ranks(); wide && gatherRows != nil && k >= rowsAtOnce {
-		from = k / rowsAtOnce * rowsAtOnce
-		gatherRows(&r.Found[0], &lines[0], &r.columns[0], r.stride, from/rowsAtOnce)
-	}
-	for i := from; i < k; i++ {
-		f := r.Found[i]
+	for i, f := range r.Found[:k] {
 		line := (*[LineWidth]float64)(lines[LineWidth*f.Row:])
 		to := r.columns[i:]
 		to[gatheredDistance*r.stride], to[gatheredPrior*r.stride], to[gatheredTrust*r.stride] = f.Distance, line[7], line[3]

@@ -3,7 +3,6 @@ package chart
 import "math"
 
 //go:generate sh -c "go run ../../../../internal/dense/assembly charts > lanes_amd64.s"
-//go:generate sh -c "go run ../../../../internal/dense/assembly charts_arm64 > lanes_arm64.s"
 
 // lanes is the number of rows that kernels of charts in space take at a time. Rows beyond the last have no
 // weight. Sums are those of every lane and then of all, in a fixed order, so that bits are
@@ -31,15 +30,15 @@ const (
 // spaceLanes is what kernels work on: three columns of rows, x, stride apart, and those of a chart, with some
 // constants, and up to so many sums.
 type spaceLanes struct {
-	wide, wider bool // ranks of kernels to use
-	groups      int
-	table       [19]float64
-	x           []float64
-	xStride     int
-	own         []float64
-	stride      int
-	sums        *laneSums
-	totals      [spaceSums]float64 // of all lanes
+	wide    bool // kernels are used
+	groups  int
+	table   [19]float64
+	x       []float64
+	xStride int
+	own     []float64
+	stride  int
+	sums    *laneSums
+	totals  [spaceSums]float64 // of all lanes
 }
 
 const spaceSums = 22
@@ -51,20 +50,16 @@ type laneSums [spaceSums * lanes]float64
 // kernel is a function in assembly.
 type kernel func(table, x *float64, xStride int, at *float64, stride, groups int, sums *float64)
 
-// run calls the kernel for the processor, or plain, which leave so many sums.
-func (l *spaceLanes) run(kernels [2]kernel, plain func(*spaceLanes), sums int) {
-	if l.wider && l.groups > 0 {
-		kernels[1](&l.table[0], &l.x[0], l.xStride, &l.own[0], l.stride, l.groups, &l.totals[0])
-		return
-	}
+// run calls a kernel, or plain where there is none, which leave so many sums.
+func (l *spaceLanes) run(wide kernel, plain func(*spaceLanes), sums int) {
 	if l.sums == nil {
 		l.sums = new(laneSums)
 	}
 	clear(l.sums[:sums*lanes])
 	switch {
 	case l.groups == 0:
-	case l.wide:
-		kernels[0](&l.table[0], &l.x[0], l.xStride, &l.own[0], l.stride, l.groups, &l.sums[0])
+	case l.wide && wide != nil:
+		wide(&l.table[0], &l.x[0], l.xStride, &l.own[0], l.stride, l.groups, &l.sums[0])
 	default:
 		plain(l)
 	}
@@ -227,7 +222,7 @@ func (l *spaceLanes) reweigh(b *[spaceTerms]float64, cut float64) (all, left flo
 // reweighRows takes the same weights and leaves the moments.
 func (l *spaceLanes) reweighRows(b *[spaceTerms]float64, cut float64) (all, left float64) {
 	l.toLoss(b, cut)
-	l.run(reweighRows, (*spaceLanes).reweighRowsPlain, 2)
+	l.run(nil, (*spaceLanes).reweighRowsPlain, 2)
 	return l.sum(1), l.sum(0)
 }
 
@@ -286,7 +281,7 @@ func (l *spaceLanes) addMoments(lane int, p, q, z, w float64) {
 // influences writes weights times the polynomial s, and returns the sum of their squares.
 func (l *spaceLanes) influences(s *[spaceTerms]float64) float64 {
 	copy(l.table[:], s[:])
-	l.run(chartInfluences, (*spaceLanes).influencesPlain, 1)
+	l.run(nil, (*spaceLanes).influencesPlain, 1)
 	return l.sum(0)
 }
 
@@ -298,7 +293,7 @@ func (l *spaceLanes) influencesPlain() {
 	}
 }
 
-// bothSides are constants of splitChart and weighSide: the bounds of the hyperbolic tangent, its values beyond, and the coefficients
+// bothSides are constants of splitChart: the bounds of the hyperbolic tangent, its values beyond, and the coefficients
 // of [hyperbolicTangent].
 var bothSides = [...]float64{tangentBound, -tangentBound, 1, -1, 135135, 17325, 378, 62370, 3150, 28, .5}
 
@@ -334,7 +329,7 @@ func (l *spaceLanes) splitPlain() {
 // weighSide multiplies weights by the part of rows of heights that is on the side given, up or down.
 func (l *spaceLanes) weighSide(b *[spaceTerms]float64, heights []float64, side, variance float64) {
 	l.toSides(b, heights, side, variance)
-	l.run(weighSide, (*spaceLanes).weighSidePlain, 0)
+	l.run(nil, (*spaceLanes).weighSidePlain, 0)
 }
 
 func (l *spaceLanes) weighSidePlain() {
@@ -349,7 +344,7 @@ func (l *spaceLanes) weighSidePlain() {
 func (l *spaceLanes) spread(b *[spaceTerms]float64) (rest, total, square float64) {
 	copy(l.table[:], b[:])
 	l.table[6], l.table[7] = 2, 1
-	l.run(spreadOfChart, (*spaceLanes).spreadPlain, 3)
+	l.run(nil, (*spaceLanes).spreadPlain, 3)
 	return l.sum(0), l.sum(1), l.sum(2)
 }
 

@@ -156,7 +156,7 @@ func (c *Space) take(r *Rows, column int) {
 // weigh takes the weights that a chart begins with, as [Rows.weigh] does.
 func (c *Space) weigh(r *Rows) {
 	l := &c.lanes
-	l.wide, l.wider = dense.Ranks()
+	l.wide = dense.HasAVX2()
 	l.stride, l.groups = upToLanes(c.k), upToLanes(c.k)/lanes
 	l.own = dense.Grow(l.own, spaceColumns*l.stride)
 	c.take(r, gatheredDistance)

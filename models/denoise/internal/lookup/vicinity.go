@@ -9,7 +9,6 @@ import (
 )
 
 //go:generate sh -c "go run ../../../../internal/dense/assembly vicinity > vicinity_amd64.s"
-//go:generate sh -c "go run ../../../../internal/dense/assembly vicinity_arm64 > vicinity_arm64.s"
 
 // groupRows is the number of rows that a lookup takes at a time.
 const groupRows = 8
@@ -36,10 +35,6 @@ type vicinity struct {
 	within  []byte         // which of eight rows are near enough
 	table   [Space + 1]float64
 }
-
-// nearKernel is a function in assembly that writes squared distances of rows from the first three numbers of a table, and
-// which of eight are up to the fourth.
-type nearKernel func(table, x *float64, xStride int, squares *float64, within *byte, groups int)
 
 // vicinityReach is the radius of a copy in units of the distance asked for.
 const vicinityReach = 1.8
@@ -189,12 +184,10 @@ const groupsAtOnce = 8
 // find finds the squared distances of all rows, and which are within a limit.
 func (v *vicinity) find(x [Space]float64, limit float64, groups int) {
 	v.table = [Space + 1]float64{x[0], x[1], x[2], limit}
-	switch wide, wider := dense.Ranks(); {
+	switch {
 	case groups == 0:
-	case wider:
-		nearRows[1](&v.table[0], &v.rows[0], v.stride, &v.squares[0], &v.within[0], groups)
-	case wide:
-		nearRows[0](&v.table[0], &v.rows[0], v.stride, &v.squares[0], &v.within[0], groups)
+	case dense.HasAVX2():
+		nearRows(&v.table[0], &v.rows[0], v.stride, &v.squares[0], &v.within[0], groups)
 	default:
 		v.findPlain(x, limit, groups)
 	}

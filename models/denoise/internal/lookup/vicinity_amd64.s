@@ -2,42 +2,8 @@
 
 #include "textflag.h"
 
-// func nearRowsWider(table, x *float64, xStride int, squares *float64, within *byte, groups int)
-TEXT ·nearRowsWider(SB), 0, $0-48
-	MOVQ table+0(FP), AX
-	MOVQ x+8(FP), SI
-	MOVQ xStride+16(FP), DX
-	MOVQ squares+24(FP), DI
-	MOVQ within+32(FP), BX
-	MOVQ groups+40(FP), CX
-	SHLQ $3, DX
-	VBROADCASTSD 0(AX), Z0
-	VBROADCASTSD 8(AX), Z1
-	VBROADCASTSD 16(AX), Z2
-	VBROADCASTSD 24(AX), Z3
-near:
-	VSUBPD 0(SI), Z0, Z4
-	VMULPD Z4, Z4, Z4
-	VSUBPD 0(SI)(DX*1), Z1, Z5
-	VMULPD Z5, Z5, Z5
-	VSUBPD 0(SI)(DX*2), Z2, Z6
-	VMULPD Z6, Z6, Z6
-	VADDPD Z5, Z4, Z4
-	VADDPD Z6, Z4, Z4
-	VMOVUPD Z4, 0(DI)
-	VCMPPD $0x12, Z3, Z4, K1
-	KMOVW K1, R8
-	MOVB R8, (BX)
-	ADDQ $64, SI
-	ADDQ $64, DI
-	INCQ BX
-	DECQ CX
-	JNE near
-	VZEROUPPER
-	RET
-
-// func nearRowsWide(table, x *float64, xStride int, squares *float64, within *byte, groups int)
-TEXT ·nearRowsWide(SB), 0, $0-48
+// func nearRows(table, x *float64, xStride int, squares *float64, within *byte, groups int)
+TEXT ·nearRows(SB), 0, $0-48
 	MOVQ table+0(FP), AX
 	MOVQ x+8(FP), SI
 	MOVQ xStride+16(FP), DX

@@ -1,6 +1,6 @@
-//go:build !amd64 && !arm64
+//go:build !amd64
 
 package lookup
 
 // nearRows is none: lookups are in plain Go.
-var nearRows [2]nearKernel
+var nearRows func(table, x *float64, xStride int, squares *float64, within *byte, groups int)

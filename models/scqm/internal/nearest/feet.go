@@ -29,7 +29,7 @@ type Feet struct {
 	e                []float64      // s
 	value, next      [lanes]float64 // of h
 	trace            [lanes]float64 // of h
-	wide, wider      bool           // see [dense.Wide]
+	wide             bool           // kernels are used
 }
 
 const (
@@ -39,10 +39,14 @@ const (
 	mostImages = 1 << 16
 )
 
-// HasFeet reports whether a sheet is for Feet. Surfaces have [SurfaceFeet].
-func HasFeet(f *sheet.Sheet) bool {
-	return f.S > 0 && !HasSurfaceFeet(f) && lanes*f.S*f.Latent <= mostImages
-}
+// Refused stands for the squared residual of a row that [Feet] did not place.
+const Refused = -1.0
+
+// HasFeet reports whether a sheet is for Feet.
+func HasFeet(f *sheet.Sheet) bool { return f.S > 0 && lanes*f.S*f.Latent <= mostImages }
+
+// Rows rounds a number of rows up to what [Feet] may read.
+func Rows(n int) int { return (n + lanes - 1) / lanes * lanes }
 
 // NewFeet prepares for such a sheet as it is.
 func NewFeet(f *sheet.Sheet, at Arrival) *Feet {
@@ -52,7 +56,7 @@ func NewFeet(f *sheet.Sheet, at Arrival) *Feet {
 		f: f, arrival: at, bends: make([]float64, s*d*d), tau: vec(d), trial: vec(d), step: vec(d),
 		gradient: vec(d), inverses: vec(d), h: vec(d * d), images: vec(s * d), e: vec(s),
 	}
-	k.wide, k.wider = dense.Wide()
+	k.wide = dense.HasAVX2()
 	k.Reload()
 	return k
 }
@@ -249,15 +253,12 @@ func (k *Feet) evaluate(pulled []float64, stride int) {
 		}
 	}
 	b := pulled[d*stride:][:(s-1)*stride+lanes]
-	switch {
-	case k.wider:
-		imagesAVX512(&k.images[0], &k.e[0], &k.next[0], &k.bends[0], &k.trial[0], &b[0], 8*stride, d, s)
-	case k.wide:
-		for l := 0; l < lanes; l += lanes / 2 {
-			imagesAVX2(&k.images[l], &k.e[l], &k.next[l], &k.bends[0], &k.trial[l], &b[l], 8*stride, d, s)
-		}
-	default:
+	if !k.wide {
 		k.plainImages(b, stride)
+		return
+	}
+	for l := 0; l < lanes; l += lanes / 2 {
+		formImages(&k.images[l], &k.e[l], &k.next[l], &k.bends[0], &k.trial[l], &b[l], 8*stride, d, s)
 	}
 }
 
@@ -298,15 +299,12 @@ func (k *Feet) hessian(diagonal float64, gram bool) {
 			k.h[i*(d+1)*lanes+l] = diagonal
 		}
 	}
-	switch {
-	case k.wider:
-		derivativesAVX512(&k.h[0], &k.gradient[0], &k.images[0], &k.e[0], &k.bends[0], d, s, gram)
-	case k.wide:
-		for l := 0; l < lanes; l += lanes / 2 {
-			derivativesAVX2(&k.h[l], &k.gradient[l], &k.images[l], &k.e[l], &k.bends[0], d, s, gram)
-		}
-	default:
+	if !k.wide {
 		k.plainHessian(gram)
+		return
+	}
+	for l := 0; l < lanes; l += lanes / 2 {
+		formDerivatives(&k.h[l], &k.gradient[l], &k.images[l], &k.e[l], &k.bends[0], d, s, gram)
 	}
 }
 
@@ -344,15 +342,12 @@ func (k *Feet) eliminate() {
 			k.trace[l] += v
 		}
 	}
-	switch {
-	case k.wider:
-		eliminateAVX512(&k.h[0], &k.step[0], &k.inverses[0], d)
-	case k.wide:
-		for l := 0; l < lanes; l += lanes / 2 {
-			eliminateAVX2(&k.h[l], &k.step[l], &k.inverses[l], d)
-		}
-	default:
+	if !k.wide {
 		k.plainEliminate()
+		return
+	}
+	for l := 0; l < lanes; l += lanes / 2 {
+		formEliminate(&k.h[l], &k.step[l], &k.inverses[l], d)
 	}
 }
 

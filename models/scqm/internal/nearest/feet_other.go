@@ -2,14 +2,8 @@
 
 package nearest
 
-func imagesAVX512(_, _, _, _, _, _ *float64, _, _, _ int) {}
+func formImages(_, _, _, _, _, _ *float64, _, _, _ int) {}
 
-func imagesAVX2(_, _, _, _, _, _ *float64, _, _, _ int) {}
+func formDerivatives(_, _, _, _, _ *float64, _, _ int, _ bool) {}
 
-func derivativesAVX512(_, _, _, _, _ *float64, _, _ int, _ bool) {}
-
-func derivativesAVX2(_, _, _, _, _ *float64, _, _ int, _ bool) {}
-
-func eliminateAVX512(_, _, _ *float64, _ int) {}
-
-func eliminateAVX2(_, _, _ *float64, _ int) {}
+func formEliminate(_, _, _ *float64, _ int) {}

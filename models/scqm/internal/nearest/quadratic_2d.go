@@ -31,7 +31,7 @@ func (g *quadratic2D) loadWeighed(f *sheet.Sheet, weighed []float64) {
 type quartic2D struct{ x, y, dx, dy, p0, p1, p2, w0, w1, w2, h float64 }
 
 // at2D returns h at a point. Here and below conversions keep products from being fused with
-// their sums, so that bits are those of the kernels of [SurfaceFeet].
+// their sums.
 func at2D(f *sheet.Sheet, ab []float64, x, y float64) quartic2D {
 	q := quartic2D{x: x, y: y, dx: x - ab[0], dy: y - ab[1], p0: x * x, p1: x * y, p2: y * y}
 	q.h = float64(q.dx*q.dx) + float64(q.dy*q.dy)
