@@ -10,6 +10,7 @@ func writeCharts() {
 	chartKernel("addPlane", 10, chart.addPlane)
 	chartKernel("turnChart", 21, chart.turn)
 	chartKernel("reweighChart", 22, chart.reweigh)
+	chartKernel("reweighRows", 2, chart.reweighRows)
 	chartKernel("splitChart", 3, chart.splitSides)
 	chartKernel("assignCrease", 21, chart.assignCrease)
 	chartFeet()
@@ -203,6 +204,12 @@ func (c chart) reweigh() {
 	weight, used := c.byLoss(p, q, z)
 	c.addTo(21, weight)
 	c.addMoments(p, q, z, used)
+}
+
+func (c chart) reweighRows() {
+	weight, used := c.byLoss(c.load(c.own(chartP)), c.load(c.own(chartQ)), c.load(c.own(chartZ)))
+	c.addTo(0, used)
+	c.addTo(1, weight)
 }
 
 func (c chart) addMoments(p, q, z, w value) {

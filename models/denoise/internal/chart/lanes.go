@@ -222,7 +222,7 @@ func (l *spaceLanes) reweigh(b *[spaceTerms]float64, cut float64) (all, left flo
 // reweighRows takes the same weights and leaves the moments.
 func (l *spaceLanes) reweighRows(b *[spaceTerms]float64, cut float64) (all, left float64) {
 	l.toLoss(b, cut)
-	l.run(nil, (*spaceLanes).reweighRowsPlain, 2)
+	l.run(reweighRows, (*spaceLanes).reweighRowsPlain, 2)
 	return l.sum(1), l.sum(0)
 }
 

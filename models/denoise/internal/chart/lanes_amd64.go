@@ -13,6 +13,9 @@ func turnChart(table, x *float64, xStride int, at *float64, stride, groups int, 
 func reweighChart(table, x *float64, xStride int, at *float64, stride, groups int, sums *float64)
 
 //go:noescape
+func reweighRows(table, x *float64, xStride int, at *float64, stride, groups int, sums *float64)
+
+//go:noescape
 func splitChart(table, x *float64, xStride int, at *float64, stride, groups int, sums *float64)
 
 //go:noescape
