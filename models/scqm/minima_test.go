@@ -35,7 +35,7 @@ func TestFitsWithGradientsFinish(t *testing.T) {
 		{"powers", noisyParaboloid(rng(5), 3, 2, 50), 2, lp, solvers.Newton{}, "stalled"},
 		{"powers, first order", noisyParaboloid(rng(12), 5, 1, 40), 1, lp, solvers.LBFGS{}, "stalled"},
 		// These get there without Newton, in more iterations.
-		{"squares", noisyParaboloid(rng(4), 20, 2, 40), 2, losses.SquaredL2(), solvers.Alternating{}, "converged"},
+		{"squares", noisyParaboloid(rng(8), 20, 2, 40), 2, losses.SquaredL2(), solvers.Alternating{}, "converged"},
 		{"squares, quasi-Newton", noisyParaboloid(rng(6), 20, 2, 40), 2, losses.SquaredL2(), solvers.LBFGS{}, "converged"},
 	} {
 		fit := func(finish bool, threads int, checkpoint *framework.Checkpoint) Meta {
