@@ -13,7 +13,7 @@ import (
 // call, know none of them.
 func init() {
 	registry = []entry{
-		{Description{"alternating", "exact minimisation over some blocks at a time, in accelerated sweeps where the loss is one of the norm, or r'Mr: l2, squared_l2, huber, mahalanobis"},
+		{Description{"alternating", "accelerated sweeps, each of which minimises over tau and then over c, Q and Theta: l2, squared_l2, huber, mahalanobis"},
 			func() framework.Solver { return Continuation{Inner: Alternating{}, Finish: true} }},
 		{Description{"cg", "preconditioned Riemannian conjugate gradients, in the memory of four points, kinks rounded less and less; for any loss"},
 			func() framework.Solver { return Continuation{Inner: ConjugateGradient{}, Finish: true} }},

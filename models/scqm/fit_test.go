@@ -97,7 +97,7 @@ func TestToyArc(t *testing.T) {
 			c.Options = framework.Options{MaxIterations: 3000}
 			short := learn(t, x, c).Model.Meta
 			c.Options = framework.Options{MaxIterations: 12000, MinRelativeDecrease: -1}
-			if !drill.Whole() {
+			if !drill.Whole() && serves(solvers.Alternating{}, c.Loss) {
 				c.Solver, c.Options = solvers.Alternating{}, framework.Options{}
 			}
 			long := learn(t, x, c).Model.Meta

@@ -26,7 +26,7 @@ func TestThreadsChangeNothing(t *testing.T) {
 			var err error
 			c.Solver, err = solvers.ByName(s.Name)
 			require.NoError(t, err)
-			if !drawsBlocks(c.Solver, c.Loss) {
+			if !serves(c.Solver, c.Loss) {
 				continue
 			}
 			c.Threads = 1
@@ -149,7 +149,7 @@ func TestStoredEndOfARun(t *testing.T) {
 		require.NoError(t, err)
 		var stored bytes.Buffer
 		c := Config{Latent: 1, Loss: losses.L1(), Solver: solver, Options: framework.Options{MaxIterations: 7}}
-		if !drawsBlocks(solver, c.Loss) {
+		if !serves(solver, c.Loss) {
 			c.Loss = losses.L2()
 		}
 		if ended[s.Name] { // the second time until it stops by itself

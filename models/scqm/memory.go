@@ -140,7 +140,7 @@ func (f *footprint) solver(solver framework.Solver) float64 {
 		if f.quadratic {
 			return f.sweeps() + f.formSweeps()
 		}
-		return f.groups()
+		return 2 * f.point // which it refuses
 	case solvers.Newton:
 		return f.newton()
 	case solvers.LBFGS:
@@ -195,20 +195,6 @@ func (f *footprint) footpoints() float64 {
 		numbers += f.D * (20 + f.d + 2*f.q)
 	}
 	return f.threads * numbers
-}
-
-// groups counts the alternating solver where it minimises groups of blocks: as
-// gradient descent, with the systems of every shard and second derivatives of
-// the rows.
-func (f *footprint) groups() float64 {
-	size := f.q * f.s
-	system := f.D + f.q*f.D + size*size + f.q*f.q + f.s*f.s
-	rows := f.n * (8 + 6*f.d + f.d*f.d)
-	matrix := 0.0
-	if f.quadratic {
-		matrix = 3 * f.D * f.D
-	}
-	return 3*f.point + f.weights() + f.shards*system + rows + matrix + f.footpoints()
 }
 
 // descent counts gradient descent: the state and its gradient, and step sizes

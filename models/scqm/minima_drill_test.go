@@ -181,7 +181,7 @@ func nearby(m *Model, x Data, rng *rand.Rand) (gain float64, how string, err err
 			return 0, "", err
 		}
 	}
-	for _, name := range []string{"newton", "lbfgs", "alternating"} {
+	for _, name := range []string{"newton", "lbfgs"} {
 		if err := try(fit.at.Clone(), name, ""); err != nil {
 			return 0, "", err
 		}

@@ -33,7 +33,7 @@ const (
 // parts. Each part has a sheet and caches of its own.
 type Problem struct {
 	*objective.Objective      // Blocks, Evaluate, Resume, rows, Stationarity, Smooth
-	*alternating.Sweeper      // OuterBlocks, Sweep, Groups, MinimizeGroup
+	*alternating.Sweeper      // OuterBlocks, Sweep
 	*arrowhead.Hessian        // ArrowheadShape, AssembleHessian, RetractOuter, InnerStep
 	*precondition.BlockJacobi // BuildPreconditioner, Precondition
 

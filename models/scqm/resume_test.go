@@ -34,7 +34,7 @@ func TestFitsGoOnFromEveryIteration(t *testing.T) {
 	x := arc(1, 40, 0.1)
 	for _, s := range solvers.Describe() {
 		for _, loss := range []framework.Loss{losses.L1(), losses.L2(), losses.SquaredL2()} {
-			if solver, err := solvers.ByName(s.Name); assert.NoError(t, err) && !drawsBlocks(solver, loss) {
+			if solver, err := solvers.ByName(s.Name); assert.NoError(t, err) && !serves(solver, loss) {
 				continue
 			}
 			const iterations = 24

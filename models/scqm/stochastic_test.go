@@ -167,10 +167,20 @@ func TestStochasticFit(t *testing.T) {
 	sameModel(t, want.Model, learn(t, x, c).Model, "3 threads")
 }
 
-// drawsBlocks reports whether a solver can serve a loss as far as drawing blocks goes.
-func drawsBlocks(s framework.Solver, l framework.Loss) bool {
-	_, stochastic := s.(solvers.Stochastic)
-	return !stochastic || alternating.CanSweep(l) || framework.StructureOf(l) != framework.StructureBlackBox
+// serves reports whether a solver fits a loss.
+func serves(s framework.Solver, l framework.Loss) bool {
+	by := s
+	if c, ok := s.(solvers.Continuation); ok {
+		by = c.Inner
+	}
+	_, quadratic := l.(framework.Quadratic)
+	switch by.(type) {
+	case solvers.Alternating:
+		return alternating.CanSweep(l) || quadratic
+	case solvers.Stochastic:
+		return alternating.CanSweep(l) || framework.StructureOf(l) != framework.StructureBlackBox
+	}
+	return true
 }
 
 // Losses that cannot be swept begin with growing samples, and end where reading alone does, with the

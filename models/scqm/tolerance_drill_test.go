@@ -31,7 +31,9 @@ func TestDrillTolerances(t *testing.T) {
 		case 0:
 			solver = solvers.Continuation{Inner: solvers.LBFGS{}}
 		case 1:
-			solver = solvers.Continuation{Inner: solvers.Alternating{}}
+			if by := (solvers.Continuation{Inner: solvers.Alternating{}}); serves(by, loss) {
+				solver = by
+			}
 		}
 		for _, ridge := range []float64{NoRidge, DefaultRidge} {
 			config := Config{Latent: d, Loss: loss, Ridge: ridge, Solver: solver, Threads: 1, Options: framework.Options{MaxIterations: 2000}}

@@ -55,7 +55,7 @@ def kinds() -> dict[str, Any]:
     works: dict[str, Any] = {
         "rgd": lambda: SCQM(2, loss="l1", solver="rgd", **LONG).fit(X),
         "lbfgs": lambda: SCQM(2, loss="l2", solver="lbfgs", **LONG).fit(X),
-        "alternating": lambda: SCQM(2, loss="l1", solver="alternating", **LONG).fit(X),
+        "alternating": lambda: SCQM(2, loss="l2", solver="alternating", **LONG).fit(X),
         "newton": lambda: SCQM(2, solver="newton", **LONG).fit(X[:, :20]),
         "starts": lambda: SCQM(6, n_init=9, **LONG).fit(wide),
         "small fits": lambda: SCQM(1, max_iter=20, tol=1.0).fit(cloud[:20]),

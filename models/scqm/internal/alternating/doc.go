@@ -1,4 +1,3 @@
-// Package alternating minimises the objective exactly over some of its blocks at
-// a time: majorise-minimise sweeps for losses of the norm, reweighted least
-// squares over c and Theta, and Newton's method over the rows of Tau for others.
+// Package alternating lowers the objective over Tau and then over c, Q and Theta:
+// majorise-minimise sweeps for losses of the norm and for r'Mr.
 package alternating

@@ -25,17 +25,13 @@ const (
 	shortestResidual = 1e-8
 )
 
-// Sweeper minimises an objective exactly over some of its blocks at a time:
-// over c, Q and Theta by [Sweeper.Sweep], over Tau or over c and Theta by
-// [Sweeper.MinimizeGroup].
+// Sweeper lowers an objective over Tau and then over c, Q and Theta: see [Sweeper.Sweep].
 type Sweeper struct {
 	o *objective.Objective
-	f *sheet.Sheet // made with the first of those below
+	f *sheet.Sheet // made by the first Sweep
 
-	mm        *mm        // made by the first Sweep
-	form      *formMM    // likewise, under a loss r'Mr
-	affine    *affine    // made by the first MinimizeGroup
-	rowNewton *rowNewton // likewise
+	mm   *mm     // made by the first Sweep
+	form *formMM // likewise, under a loss r'Mr
 }
 
 func New(o *objective.Objective) *Sweeper { return &Sweeper{o: o} }
@@ -65,10 +61,9 @@ type mm struct {
 }
 
 // OuterBlocks returns c, Q and Theta where the loss is a function of |r|^2 with
-// known quadratic majorizers, or r'Mr, or the squares of the entries that are not missing, and
-// nothing for other losses.
+// known quadratic majorizers, or r'Mr, and nothing for other losses.
 func (p *Sweeper) OuterBlocks() []int {
-	if _, quadratic := p.o.Loss().(framework.Quadratic); !quadratic && !CanSweep(p.o.Loss()) && !fillsGaps(p.o) {
+	if _, quadratic := p.o.Loss().(framework.Quadratic); !quadratic && !CanSweep(p.o.Loss()) {
 		return nil
 	}
 	return []int{objective.BlockC, objective.BlockQ, objective.BlockTheta}
@@ -95,8 +90,6 @@ func CanSweep(l framework.Loss) bool {
 // times the length scale of the data: where rows are interpolated under a loss
 // with a kink, the cost can rise by as much. A sweep takes 2nDm operations for the
 // footpoints and those of [Moments].
-//
-// Under squared_l2 missing entries are filled by f(tau_i) before the moments are summed, see [gaps].
 //
 // A loss r'Mr is the square of the whitened residual, and the sum is the cost itself: there
 // rows go towards their nearest points in this metric, and [formOuter] lowers the sum.
@@ -141,15 +134,9 @@ func (a *mm) shard(id, shard int) {
 	p := a.o
 	if a.rows[id] == nil {
 		a.rows[id] = newRowSweep(p.Data(), a.f, min(nearest.BatchRows(a.f, p.Data().N), SweepRows), a.unit).goOn()
-		if p.Data().Missing {
-			a.rows[id].gaps = newGaps(a.f, a.rows[id].rows)
-		}
 	}
 	rows := a.rows[id]
-	rows.loss = nearest.OfCompleteRows(p.Loss()).(framework.Radial) // see Smooth
-	if rows.gaps != nil {
-		rows.gaps.prior = p.Prior
-	}
+	rows.loss = p.Loss().(framework.Radial) // see Smooth
 	rows.reload()
 	m := a.shards[shard]
 	m.reset()
@@ -179,7 +166,6 @@ type rowSweep struct {
 	direct     []float64 // D
 	unit       float64
 	pure       *nearest.Footpoint // nil where rows go on from their last tau
-	gaps       *gaps              // nil where no entry is missing
 }
 
 func newRowSweep(data *rows.Data, f *sheet.Sheet, n int, unit float64) *rowSweep {
@@ -221,13 +207,7 @@ func (s *rowSweep) batch(m *Moments, next, tau []float64, from, to int) {
 	u, slope := s.u[:n], s.slope[:n]
 	x, next := s.data.X[from*f.D:to*f.D], next[from*f.Latent:to*f.Latent]
 	copy(next, tau[from*f.Latent:to*f.Latent])
-	if s.gaps != nil {
-		x = s.gaps.fill(x, next)
-	}
 	s.place(x, next, n)
-	if s.gaps != nil {
-		s.gaps.restore(u, next)
-	}
 	s.loss.Rho(s.rho[:n], slope, nil, u)
 	least := shortestResidual * s.unit
 	for i, v := range u {

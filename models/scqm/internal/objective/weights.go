@@ -37,12 +37,9 @@ const (
 // the weights of the rows.
 type LossWeights struct {
 	Form  WeightForm
-	floor float64 // floor relative to the mean; 0 for none
-	span  float64 // bound relative to the smallest weight
-	// Second asks for second derivatives instead of slopes over residuals where
-	// there is no quadratic bound.
-	Second bool
-	W      []float64 // n, or n x D
+	floor float64   // floor relative to the mean; 0 for none
+	span  float64   // bound relative to the smallest weight
+	W     []float64 // n, or n x D
 }
 
 func NewLossWeights(p *Objective) LossWeights {
@@ -132,10 +129,6 @@ func (l *LossWeights) fill(w, r []float64, loss framework.Loss, dim int) error {
 	}
 	switch loss := loss.(type) {
 	case framework.Separable:
-		if l.Second {
-			loss.Phi(nil, nil, w, r)
-			return nil
-		}
 		loss.Phi(nil, w, nil, r)
 		for k, v := range r {
 			if w[k] /= v; v == 0 || v != v {
