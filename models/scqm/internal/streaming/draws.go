@@ -125,21 +125,6 @@ func (p *Problem) SweepDraw(next, x framework.Point, k int, rate float64) error 
 	return d.average.Minimize(next, x, p.lambda)
 }
 
-// sweepReacting is Sweep with the reaction of the rows: what one read says of the sweeps
-// that would follow. Next is not the minimiser of a majorizer then, but that of the cost
-// to first order in how rows move, which takes a fraction of the reads.
-func (p *Problem) sweepReacting(next, x framework.Point) (float64, error) {
-	sums, _, err := p.sum(p.request(blocks.Draw, x))
-	if err != nil {
-		return 0, err
-	}
-	cost := sums[0] + p.Penalty(nil, x[objective.BlockTheta])
-	p.f.Load(x[objective.BlockC], x[objective.BlockQ], x[objective.BlockTheta])
-	whole := alternating.NewAverage(p.f, p.unit)
-	whole.Add(x, sums, 1, 1)
-	return cost, whole.Minimize(next, x, p.lambda)
-}
-
 // onSample runs what finds a start, on the sample alone where blocks are drawn.
 func (p *Problem) onSample(find func() error) error {
 	if p.draws != nil {

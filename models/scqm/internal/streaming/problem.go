@@ -227,9 +227,6 @@ func (p *Problem) OuterBlocks() []int {
 // Sweep implements [framework.Sweeper], with all tau as inner variables that are not
 // seen.
 func (p *Problem) Sweep(next, x framework.Point) (float64, error) {
-	if p.draws != nil {
-		return p.sweepReacting(next, x)
-	}
 	r := p.request(blocks.Sweep, x)
 	sums, _, err := p.sum(r)
 	if err != nil {
