@@ -15,6 +15,7 @@ import (
 	"github.com/scqm/scqm/models/rows"
 	"github.com/scqm/scqm/models/scqm/internal/alternating"
 	"github.com/scqm/scqm/models/scqm/internal/blocks"
+	"github.com/scqm/scqm/models/scqm/internal/objective"
 	"github.com/scqm/scqm/models/scqm/internal/planes"
 	"github.com/scqm/scqm/models/scqm/internal/sheet"
 	"github.com/scqm/scqm/models/scqm/internal/streaming"
@@ -109,7 +110,7 @@ func (o *Online) GoOn(m *Model) error {
 	}
 	p := &prior{Point: framework.Point{full.C, make([]float64, full.D*full.M), full.Theta}, Tau: slices.Clone(m.Tau), N: len(m.Tau) / m.Latent}
 	dense.Transpose(p.Point[BlockQ], full.QT, full.M, full.D)
-	if bent := full.Penalty(nil, full.Theta, 1); bent > 0 {
+	if bent := (objective.Regularizer{Lambda: 1}).PenaltyOf(full.Shape, nil, full.Theta); bent > 0 {
 		p.Lambda = m.Meta.Penalty / bent
 	}
 	o.s.Prior, o.s.Seen = p, max(p.N, m.Meta.N)
@@ -223,7 +224,7 @@ func (o *Online) draw(ctx context.Context, share float64) error {
 	o.average.Add(s.Point, sums, rate, 1/weight)
 	s.Weight += weight
 	next := framework.NewPoint(o.problem.Blocks())
-	if err := o.average.Minimize(next, s.Point, s.Lambda/s.Weight); err != nil {
+	if err := o.average.Minimize(next, s.Point, objective.Regularizer{Lambda: s.Lambda / s.Weight}); err != nil {
 		return err
 	}
 	if !next.Finite() {
@@ -365,7 +366,7 @@ func (o *Online) Fit(ctx context.Context) (*Fit, error) {
 // meta describes what has been learned.
 func (o *Online) meta(curvature int) Meta {
 	s, c := &o.s, o.config
-	penalty := o.problem.Shape().Penalty(nil, s.Point[BlockTheta], s.Lambda)
+	penalty := objective.Regularizer{Lambda: s.Lambda}.PenaltyOf(o.problem.Shape(), nil, s.Point[BlockTheta])
 	_, notes := c.curvature(Data{N: max(s.Seen, 1), D: s.D})
 	m := Meta{
 		Format: FormatVersion, Version: Version, MeanLoss: o.average.Cost(), Objective: o.average.Cost() * s.Weight, Penalty: penalty,

@@ -1,8 +1,9 @@
 package scqm
 
 import (
-	"fmt"
 	"math"
+
+	"github.com/scqm/scqm/models/scqm/internal/objective"
 )
 
 // setRidge turns the scale-free ridge into Lambda.
@@ -22,13 +23,7 @@ func (p *Problem) setRidge(ridge float64, flat *placed) error {
 	return p.scaleRidge(ridge, cost, flat.spread)
 }
 
-// scaleRidge sets Lambda from the cost of the flat start and the mean squared
-// distance of the rows from their mean. No start has a larger penalty than the flat
-// one has cost.
-func (p *Problem) scaleRidge(ridge, flat, spread float64) error {
-	p.Lambda, p.MaxPenalty = ridge*flat/p.Data().TotalWeight()*spread, flat
-	if math.IsInf(p.Lambda, 0) || math.IsNaN(p.Lambda) {
-		return fmt.Errorf("scqm: the ridge overflows at the scale of the data; rescale them: %w", ErrInput)
-	}
-	return nil
+func (p *Problem) scaleRidge(ridge, flat, spread float64) (err error) {
+	p.Regularizer, err = objective.Regularized(ridge, flat, p.Data().TotalWeight(), spread)
+	return err
 }

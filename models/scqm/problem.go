@@ -91,6 +91,6 @@ func (p *Problem) reduced(data Data, loss framework.Loss) (*Problem, error) {
 	if err != nil {
 		return nil, err
 	}
-	q.Lambda, q.MaxPenalty, q.published, q.byColumns = p.Lambda, p.MaxPenalty, p.published, p.byColumns
+	q.Regularizer, q.published, q.byColumns = p.Regularizer, p.published, p.byColumns
 	return q, nil
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/internal/drill"
 	"github.com/scqm/scqm/models/scqm/internal/alternating"
+	"github.com/scqm/scqm/models/scqm/internal/objective"
 	"github.com/scqm/scqm/models/scqm/internal/streaming"
 	"github.com/scqm/scqm/solvers"
 )
@@ -138,7 +139,7 @@ func drillReads(t *testing.T, n int, name string, most float64) {
 
 // penaltyOf is sum_k |A_k|^2.
 func penaltyOf(m *Model) float64 {
-	return m.sheet().Penalty(nil, m.Theta, 1)
+	return objective.Regularizer{Lambda: 1}.PenaltyOf(m.sheet().Shape, nil, m.Theta)
 }
 
 // A fit that draws blocks has the same bits whatever the number of threads and the cut of

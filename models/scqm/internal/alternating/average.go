@@ -126,7 +126,7 @@ func (a *Average) place() {
 }
 
 // Minimize writes the sheet that the average is least at into next, from x on.
-func (a *Average) Minimize(next, x framework.Point, lambda float64) error {
+func (a *Average) Minimize(next, x framework.Point, penalty objective.Regularizer) error {
 	f, at := a.f, x
 	sweeps := virtualSweeps
 	if len(a.reaction.Sums) == 0 {
@@ -135,7 +135,7 @@ func (a *Average) Minimize(next, x framework.Point, lambda float64) error {
 	for range sweeps {
 		f.Load(at[objective.BlockC], at[objective.BlockQ], at[objective.BlockTheta])
 		a.predict()
-		if err := a.outer.Solve(next, a.work, lambda); err != nil {
+		if err := a.outer.Solve(next, a.work, penalty); err != nil {
 			return err
 		}
 		if a.moved(next[objective.BlockQ]) <= virtualMove {

@@ -74,7 +74,7 @@ func newFormOuter(f *sheet.Sheet, m form, unit float64) *formOuter {
 }
 
 // solve writes c, Q and Theta into next. The moments, with those of all pairs, are used up.
-func (o *formOuter) solve(next framework.Point, m *Moments, lambda float64) {
+func (o *formOuter) solve(next framework.Point, m *Moments, penalty objective.Regularizer) {
 	f := o.f
 	if !(m.weight > 0) { // no row has a say
 		copy(next[objective.BlockC], f.C)
@@ -88,21 +88,21 @@ func (o *formOuter) solve(next framework.Point, m *Moments, lambda float64) {
 	copy(o.frame, f.QT)
 	floats.ScaleTo(o.old, o.unit*o.unit, f.Theta[:len(o.old)])
 	copy(o.theta, o.old)
-	o.alternate(m, lambda)
+	o.alternate(m, penalty)
 	o.write(next, m)
 }
 
 // alternate leaves the last Q in frame and the Theta for it in theta.
-func (o *formOuter) alternate(m *Moments, lambda float64) {
+func (o *formOuter) alternate(m *Moments, penalty objective.Regularizer) {
 	o.project(o.frame, m)
 	for range formSteps {
-		o.solveTheta(m, lambda)
+		o.solveTheta(m, penalty)
 		o.mix(m)
 		if !o.direct() || !o.move(m) {
 			break
 		}
 	}
-	o.solveTheta(m, lambda)
+	o.solveTheta(m, penalty)
 }
 
 // project computes Q'MQ and Q'M times pulled, for a Q.
@@ -122,7 +122,7 @@ func (o *formOuter) project(frame []float64, m *Moments) {
 }
 
 // solveTheta computes the best Theta for the Q projected last.
-func (o *formOuter) solveTheta(m *Moments, lambda float64) {
+func (o *formOuter) solveTheta(m *Moments, penalty objective.Regularizer) {
 	f, q, d, s := o.f, o.q, o.f.Latent, o.f.S
 	if q == 0 || s == 0 {
 		return
@@ -156,7 +156,7 @@ func (o *formOuter) solveTheta(m *Moments, lambda float64) {
 			for c := range q {
 				o.system[b*q+c] = value * all[(d+b)*k+d+c]
 			}
-			o.system[b*q+b] += lambda / h4 * sheet.VechWeight(d, b)
+			o.system[b*q+b] += penalty.PenaltyWeight(f.Shape, b) / h4
 			trace += o.system[b*q+b]
 		}
 		proximal := proximalWeight * trace / float64(q)

@@ -63,7 +63,7 @@ func (p *Sweeper) sweepForm(next, x framework.Point, loss framework.Quadratic) (
 		a.total.add(s)
 	}
 	cost := a.total.cost + o.Penalty(nil, x[objective.BlockTheta])
-	a.outer.solve(next, a.total, o.Lambda)
+	a.outer.solve(next, a.total, o.Regularizer)
 	return cost, nil
 }
 

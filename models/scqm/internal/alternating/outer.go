@@ -76,7 +76,7 @@ func NewOuter(f *sheet.Sheet, unit float64) *Outer {
 }
 
 // Solve writes c, Q and Theta into next. The moments are used up.
-func (o *Outer) Solve(next framework.Point, m *Moments, lambda float64) error {
+func (o *Outer) Solve(next framework.Point, m *Moments, penalty objective.Regularizer) error {
 	f := o.f
 	if !(m.weight > 0) { // no row has a say
 		copy(next[objective.BlockC], f.C)
@@ -85,7 +85,7 @@ func (o *Outer) Solve(next framework.Point, m *Moments, lambda float64) error {
 		return nil
 	}
 	m.centre()
-	o.factorize(m, lambda)
+	o.factorize(m, penalty)
 	o.span(m)
 	o.alternate()
 	o.write(next, m)
@@ -93,13 +93,13 @@ func (o *Outer) Solve(next framework.Point, m *Moments, lambda float64) error {
 }
 
 // factorize prepares K and the scaled Theta.
-func (o *Outer) factorize(m *Moments, lambda float64) {
+func (o *Outer) factorize(m *Moments, penalty objective.Regularizer) {
 	h2 := o.unit * o.unit
 	copy(o.k, m.phi)
 	var trace float64
 	for a := range o.q {
 		// The penalty of Theta / h^2 in the unit that w x phi / h^2 has.
-		o.k[a*o.q+a] += lambda / h2 / h2 * sheet.VechWeight(o.f.Latent, a)
+		o.k[a*o.q+a] += penalty.PenaltyWeight(o.f.Shape, a) / h2 / h2
 		trace += o.k[a*o.q+a]
 	}
 	o.proximal = proximalWeight * trace / float64(max(o.q, 1))

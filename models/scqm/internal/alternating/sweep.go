@@ -112,7 +112,7 @@ func (p *Sweeper) Sweep(next, x framework.Point) (float64, error) {
 		a.total.add(s)
 	}
 	cost := a.total.cost + o.Penalty(nil, x[objective.BlockTheta])
-	return cost, a.outer.Solve(next, a.total, o.Lambda)
+	return cost, a.outer.Solve(next, a.total, o.Regularizer)
 }
 
 func newMM(o *objective.Objective, f *sheet.Sheet) *mm {

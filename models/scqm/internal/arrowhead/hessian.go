@@ -9,7 +9,6 @@ import (
 	"github.com/scqm/scqm/internal/dense"
 	"github.com/scqm/scqm/internal/par"
 	"github.com/scqm/scqm/models/scqm/internal/objective"
-	"github.com/scqm/scqm/models/scqm/internal/sheet"
 )
 
 const (
@@ -191,18 +190,12 @@ func (a *Hessian) finish(dst *framework.Arrowhead, t *sums, bent []float64) {
 	}
 }
 
-// addPenalty adds the derivatives of Lambda sum_k |A_k|_F^2.
+// addPenalty adds the derivatives of the penalty.
 func (a *Hessian) addPenalty(dst *framework.Arrowhead, theta []float64) {
 	f, n := a.F, dst.Outer
 	from := n - f.Q*f.S
-	for b := range f.Q {
-		u := 2 * a.o.Lambda * sheet.VechWeight(f.Latent, b)
-		for k := range f.S {
-			i := b*f.S + k
-			dst.OuterGrad[from+i] += u * theta[i]
-			dst.A[(from+i)*n+from+i] += u
-		}
-	}
+	a.o.AddPenaltyProduct(f.Shape, dst.OuterGrad[from:], theta)
+	a.o.AddPenaltyHessian(f.Shape, dst.A, n, from)
 }
 
 // RetractOuter moves c, Q and Theta along tangent coordinates, Q with the polar

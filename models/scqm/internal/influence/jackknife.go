@@ -17,7 +17,6 @@ import (
 	"github.com/scqm/scqm/models/rows"
 	"github.com/scqm/scqm/models/scqm/internal/arrowhead"
 	"github.com/scqm/scqm/models/scqm/internal/objective"
-	"github.com/scqm/scqm/models/scqm/internal/sheet"
 )
 
 const (
@@ -251,13 +250,8 @@ func (k *Jackknife) scatterPair(dst, x []float64, factor float64, a, b int) {
 func (k *Jackknife) addSlicePenalty() {
 	f, P := k.F, k.P
 	from := P - f.Q*f.S
-	for b := range f.Q {
-		u := 2 * k.problem.Lambda * sheet.VechWeight(f.Latent, b)
-		for j := from + b*f.S; j < from+(b+1)*f.S; j++ {
-			k.grad[j] += u * f.Theta[j-from]
-			k.hessian[j*P+j] += u
-		}
-	}
+	k.problem.AddPenaltyProduct(f.Shape, k.grad[from:], f.Theta)
+	k.problem.AddPenaltyHessian(f.Shape, k.hessian, P, from)
 }
 
 // Factorize takes the sums over all rows, which it uses up: it assembles the Hessian and

@@ -66,12 +66,7 @@ func (p *Objective) HessianProduct(dst, x, v framework.Point) error {
 		p.total.add(s, all)
 	}
 	p.total.write(p.sheet, dst, all)
-	for a := range p.sheet.Q {
-		u := 2 * p.Lambda * sheet.VechWeight(p.sheet.Latent, a)
-		for k := a * p.sheet.S; k < (a+1)*p.sheet.S; k++ {
-			dst[BlockTheta][k] += u * v[BlockTheta][k]
-		}
-	}
+	p.AddPenaltyProduct(p.sheet.Shape, dst[BlockTheta], v[BlockTheta])
 	return nil
 }
 

@@ -33,10 +33,7 @@ const (
 // evaluation takes 2nDm operations and the loss of n rows, its gradients as
 // many again. It holds buffers: use it from one goroutine at a time.
 type Objective struct {
-	// Lambda is the factor of the curvature penalty, in the unit of the cost.
-	Lambda float64
-	// MaxPenalty bounds the penalty of a Theta that SolveTheta chooses; 0 for no bound.
-	MaxPenalty float64
+	Regularizer
 	// Prior is that of rows with missing entries.
 	Prior nearest.Prior
 
@@ -365,13 +362,4 @@ func (p *Objective) PriorPenalty(x framework.Point) float64 {
 		}
 	}
 	return sum
-}
-
-// Penalty returns Lambda sum_k |A_k|_F^2 and adds its gradient.
-func (p *Objective) Penalty(grad framework.Point, theta []float64) float64 {
-	var slope []float64
-	if grad != nil {
-		slope = grad[BlockTheta]
-	}
-	return p.sheet.Penalty(slope, theta, p.Lambda)
 }

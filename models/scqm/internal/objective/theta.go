@@ -46,37 +46,41 @@ func (p *Objective) SolveThetaFor(x framework.Point, data rows.Data, heights []f
 	}
 	k.findFlat(heights, x[BlockTau], unit)
 	k.sum(data, heights, x[BlockTau], unit)
-	dense.JitteredCholesky(k.gram, f.Q)
+	ThetaEquations{k.gram, k.rhs, k.mean, k.flat, unit}.Solve(x, f, p.Regularizer)
+}
+
+// ThetaEquations are the normal equations of Theta for rows on a flat sheet, with features in a unit.
+type ThetaEquations struct {
+	Gram  []float64 // q x q: sum of w (phi - mean)(phi - mean)'
+	Right []float64 // s x q: sum of w V'(x - c) (phi - mean)'
+	Mean  []float64 // q: of phi
+	Flat  []bool    // m: the coordinate along that axis is a rounding error
+	Unit  float64   // of tau
+}
+
+// Solve writes Theta into x, and moves c by what that adds to the mean, unless the penalty would be too large:
+// such a sheet is curved by rounding errors. It uses up the equations.
+func (e ThetaEquations) Solve(x framework.Point, f *sheet.Sheet, r Regularizer) {
+	dense.JitteredCholesky(e.Gram, f.Q)
+	theta := make([]float64, f.Q*f.S)
 	for j := range f.S {
-		column := k.rhs[j*f.Q : (j+1)*f.Q]
-		if k.flat[f.Latent+j] {
+		column := e.Right[j*f.Q : (j+1)*f.Q]
+		if e.Flat[f.Latent+j] {
 			clear(column)
 			continue
 		}
-		dense.SolveCholesky(column, k.gram, f.Q)
-	}
-	if p.MaxPenalty > 0 && k.penalty(p.Lambda, unit) > p.MaxPenalty {
-		return // curved by rounding errors; the flat sheet is better
-	}
-	for j := range f.S {
-		column := k.rhs[j*f.Q : (j+1)*f.Q]
-		floats.AddScaled(x[BlockC], -floats.Dot(column, k.mean), f.Axis(f.Latent+j))
+		dense.SolveCholesky(column, e.Gram, f.Q)
 		for a, v := range column {
-			x[BlockTheta][a*f.S+j] = v / unit / unit
+			theta[a*f.S+j] = v / e.Unit / e.Unit
 		}
 	}
-}
-
-// penalty returns that of the Theta that rhs holds.
-func (k *leastSquaresTheta) penalty(lambda, unit float64) float64 {
-	var sum float64
-	for j := range k.f.S {
-		for a, v := range k.rhs[j*k.f.Q : (j+1)*k.f.Q] {
-			v = v / unit / unit
-			sum += float64(sheet.VechWeight(k.f.Latent, a) * v * v)
-		}
+	if r.Exceeds(r.PenaltyOf(f.Shape, nil, theta)) {
+		return
 	}
-	return lambda * sum
+	copy(x[BlockTheta], theta)
+	for j := range f.S {
+		floats.AddScaled(x[BlockC], -floats.Dot(e.Right[j*f.Q:(j+1)*f.Q], e.Mean), f.Axis(f.Latent+j))
+	}
 }
 
 // leastSquaresTheta holds the normal equations of Theta.

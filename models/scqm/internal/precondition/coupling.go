@@ -142,7 +142,7 @@ func (k *coupling) changes(dst []float64, t *thetaSums, f *sheet.Sheet) {
 }
 
 // factorize factorizes S, the sum of the parts.
-func (k *coupling) factorize(parts []*thetaSums, f *sheet.Sheet, lambda float64) {
+func (k *coupling) factorize(parts []*thetaSums, f *sheet.Sheet, penalty objective.Regularizer) {
 	clear(k.system)
 	clear(k.free)
 	for _, t := range parts {
@@ -150,9 +150,7 @@ func (k *coupling) factorize(parts []*thetaSums, f *sheet.Sheet, lambda float64)
 		floats.Add(k.free, t.coupling.free)
 	}
 	n, bends := k.size, f.M+len(k.turns)
-	for i := bends; i < n; i++ {
-		k.system[i*n+i] += 2 * lambda * sheet.VechWeight(f.Latent, (i-bends)/f.S)
-	}
+	penalty.AddPenaltyHessian(f.Shape, k.system, n, bends)
 	for i := range n {
 		k.system[i*n+i] += couplingDamping * k.free[i]
 	}

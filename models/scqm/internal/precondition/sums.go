@@ -150,9 +150,9 @@ func (h *preconditioner) sumRows(o *objective.Objective, f *sheet.Sheet, tau []f
 	for _, t := range h.parts {
 		floats.Add(h.theta, t.k)
 	}
-	h.addPenalty(f, o.Lambda)
+	h.addPenalty(f, o.Regularizer)
 	if h.coupling != nil {
-		h.coupling.factorize(h.parts, f, o.Lambda)
+		h.coupling.factorize(h.parts, f, o.Regularizer)
 	}
 	dense.JitteredCholesky(h.theta, h.parts[0].size)
 }
@@ -220,13 +220,12 @@ func (h *preconditioner) addTheta(t *thetaSums, f *sheet.Sheet) {
 }
 
 // addPenalty adds the Hessian of the curvature penalty.
-func (h *preconditioner) addPenalty(f *sheet.Sheet, lambda float64) {
-	n := h.parts[0].size
-	for i := range n {
-		a := i
-		if h.whole {
-			a = i / f.S
-		}
-		h.theta[i*n+i] += 2 * lambda * sheet.VechWeight(f.Latent, a)
+func (h *preconditioner) addPenalty(f *sheet.Sheet, penalty objective.Regularizer) {
+	if h.whole {
+		penalty.AddPenaltyHessian(f.Shape, h.theta, f.Q*f.S, 0)
+		return
+	}
+	for a := range f.Q {
+		h.theta[a*f.Q+a] += 2 * penalty.PenaltyWeight(f.Shape, a)
 	}
 }

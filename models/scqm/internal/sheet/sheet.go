@@ -153,26 +153,6 @@ func (f *Sheet) AddCurvature(h, w []float64) {
 	}
 }
 
-// Penalty returns lambda sum_k |A_k|_F^2 and adds its gradient, where that is not nil. Off-diagonal
-// entries of Theta are twice those of A_k, and each stands for two.
-func (f Shape) Penalty(grad, theta []float64, lambda float64) float64 {
-	if lambda == 0 {
-		return 0
-	}
-	var sum float64
-	for a := range f.Q {
-		u := lambda * VechWeight(f.Latent, a)
-		for k := range f.S {
-			t := theta[a*f.S+k]
-			sum += float64(u * t * t)
-			if grad != nil {
-				grad[a*f.S+k] += float64(2 * u * t)
-			}
-		}
-	}
-	return sum
-}
-
 // VechWeight is 1 where entry a of phi is on the diagonal and 1/2 elsewhere.
 func VechWeight(d, a int) float64 {
 	for i := 0; a >= 0; i++ {

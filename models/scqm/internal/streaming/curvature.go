@@ -5,7 +5,6 @@ import (
 	"github.com/scqm/scqm/models/rows"
 	"github.com/scqm/scqm/models/scqm/internal/arrowhead"
 	"github.com/scqm/scqm/models/scqm/internal/objective"
-	"github.com/scqm/scqm/models/scqm/internal/sheet"
 )
 
 // ArrowheadShape implements [framework.ArrowheadHessian], without rows: tau is eliminated
@@ -27,11 +26,8 @@ func (p *Problem) AssembleHessian(a *framework.Arrowhead, x framework.Point) (co
 	copy(a.OuterGrad, k.second.Gradient)
 	copy(a.A, k.second.Hessian)
 	theta, from := x[objective.BlockTheta], n-len(x[objective.BlockTheta])
-	for i, v := range theta {
-		u := 2 * p.lambda * sheet.VechWeight(p.shape.Latent, i/p.shape.S)
-		a.OuterGrad[from+i] += u * v
-		a.A[(from+i)*n+from+i] += u
-	}
+	p.AddPenaltyProduct(p.shape, a.OuterGrad[from:], theta)
+	p.AddPenaltyHessian(p.shape, a.A, n, from)
 	for i := range n {
 		for j := range i {
 			a.A[i*n+j] = a.A[j*n+i]

@@ -122,7 +122,7 @@ func (p *Problem) SweepDraw(next, x framework.Point, k int, rate float64) error 
 		d.average, rate = alternating.NewAverage(p.f, p.unit), 1
 	}
 	d.average.Add(x, sums, rate, float64(blocks.Count(p.n))/float64(len(r.Chosen)))
-	return d.average.Minimize(next, x, p.lambda)
+	return d.average.Minimize(next, x, p.Regularizer)
 }
 
 // onSample runs what finds a start, on the sample alone where blocks are drawn.

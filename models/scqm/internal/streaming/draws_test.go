@@ -62,15 +62,15 @@ func TestSamples(t *testing.T) {
 	require.Equal(t, 16, p.Parts())
 	whole, err := p.Evaluate(nil, at)
 	require.NoError(t, err)
-	lambda := p.lambda
+	lambda := p.Lambda
 	p.Sample(4)
 	small := slices.Clone(p.sample)
-	assert.InEpsilon(t, lambda/4, p.lambda, 1e-15)
+	assert.InEpsilon(t, lambda/4, p.Lambda, 1e-15)
 	part, err := p.Evaluate(nil, at)
 	require.NoError(t, err)
 	assert.InEpsilon(t, whole/4, part, 0.05)
 	p.Sample(8)
-	assert.InEpsilon(t, lambda/2, p.lambda, 1e-15)
+	assert.InEpsilon(t, lambda/2, p.Lambda, 1e-15)
 	assert.Len(t, p.sample, 8)
 	assert.Subset(t, p.sample, small)
 	p.Sample(16)

@@ -41,9 +41,9 @@ type Problem struct {
 	spread float64 // h^2, 0 where all rows are equal
 	weight float64 // of all rows
 
-	lambda, maxPenalty float64
-	scale              float64 // at which the rounding of kinks begins; 0 for none
-	eps, lastEps       float64
+	objective.Regularizer
+	scale        float64 // at which the rounding of kinks begins; 0 for none
+	eps, lastEps float64
 
 	f      *sheet.Sheet
 	outer  *alternating.Outer
@@ -201,7 +201,7 @@ func (p *Problem) Penalty(grad framework.Point, theta []float64) float64 {
 	if grad != nil {
 		slope = grad[objective.BlockTheta]
 	}
-	return p.shape.Penalty(slope, theta, p.lambda)
+	return p.PenaltyOf(p.shape, slope, theta)
 }
 
 // rounded is the loss in use.
@@ -234,7 +234,7 @@ func (p *Problem) Sweep(next, x framework.Point) (float64, error) {
 	}
 	p.timed.costed = true
 	m := p.load(x, sums)
-	return sums[0] + p.Penalty(nil, x[objective.BlockTheta]), p.outer.Solve(next, m, p.lambda)
+	return sums[0] + p.Penalty(nil, x[objective.BlockTheta]), p.outer.Solve(next, m, p.Regularizer)
 }
 
 // load makes moments of sums at a point.

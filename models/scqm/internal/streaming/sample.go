@@ -25,9 +25,9 @@ func (p *Problem) Parts() int {
 func (p *Problem) Sample(count int) {
 	d, all := p.draws, blocks.Count(p.n)
 	if p.sample == nil {
-		d.whole = p.lambda
+		d.whole = p.Lambda
 	}
-	p.sample, p.lambda = nil, d.whole
+	p.sample, p.Lambda = nil, d.whole
 	if count == all {
 		return
 	}
@@ -36,7 +36,7 @@ func (p *Problem) Sample(count int) {
 	}
 	p.sample = slices.Clone(d.order[:count])
 	slices.Sort(p.sample)
-	p.lambda *= float64(count) / float64(all)
+	p.Lambda *= float64(count) / float64(all)
 }
 
 // SamplingError implements [framework.Sampler]. Were the loss |r|^p in D - d directions the logarithm

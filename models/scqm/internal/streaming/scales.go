@@ -11,12 +11,12 @@ import (
 type Scales struct{ Unit, Lambda, Rounding float64 }
 
 // Scales returns those of the problem, which its starts have found.
-func (p *Problem) Scales() Scales { return Scales{p.unit, p.lambda, p.scale} }
+func (p *Problem) Scales() Scales { return Scales{p.unit, p.Lambda, p.scale} }
 
 // SetScales gives the problem those of other rows, for draws of all that it has.
 func (p *Problem) SetScales(s Scales) {
 	p.draws = &draws{}
-	p.unit, p.lambda, p.scale = s.Unit, s.Lambda, s.Rounding
+	p.unit, p.Lambda, p.scale = s.Unit, s.Lambda, s.Rounding
 }
 
 // DrawAll returns the sums of a draw of all rows at a point.
@@ -41,5 +41,5 @@ func (p *Problem) CostOfAll(x framework.Point, lambda float64) (float64, error) 
 	if err != nil {
 		return 0, err
 	}
-	return o.Cost + p.shape.Penalty(nil, x[objective.BlockTheta], lambda), nil
+	return o.Cost + objective.Regularizer{Lambda: lambda}.PenaltyOf(p.shape, nil, x[objective.BlockTheta]), nil
 }

@@ -236,7 +236,7 @@ func (s *Starts) point(k int) (framework.Point, error) {
 		}
 		return x, nil
 	}
-	p.outer.FlatTheta(x, m, s.flat(variances), p.lambda, p.maxPenalty)
+	p.outer.FlatTheta(x, m, s.flat(variances), p.Regularizer)
 	return x, nil
 }
 
@@ -269,7 +269,12 @@ func (s *Starts) scaleRidge(axes []float64, cost float64) error {
 		}
 		cost = s.plane
 	}
-	return p.scaleRidge(s.c.Ridge, cost)
+	if s.c.Ridge == 0 || p.shape.S == 0 {
+		return nil
+	}
+	var err error
+	p.Regularizer, err = objective.Regularized(s.c.Ridge, cost, p.weight, p.spread)
+	return err
 }
 
 // rotation turns the leading components at random.
@@ -309,16 +314,4 @@ func (s *Starts) flat(variances []float64) []bool {
 		list[k] = math.Sqrt(v) <= least
 	}
 	return list
-}
-
-// scaleRidge turns the scale-free ridge into Lambda; see [Problem.scaleRidge].
-func (p *Problem) scaleRidge(ridge, flat float64) error {
-	if ridge == 0 || p.shape.S == 0 {
-		return nil
-	}
-	p.lambda, p.maxPenalty = ridge*flat/p.weight*p.spread, flat
-	if math.IsInf(p.lambda, 0) || math.IsNaN(p.lambda) {
-		return fmt.Errorf("scqm: the ridge overflows at the scale of the data; rescale them: %w", rows.ErrInput)
-	}
-	return nil
 }

@@ -1,0 +1,85 @@
+package objective
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/models/rows"
+	"github.com/scqm/scqm/models/scqm/internal/sheet"
+)
+
+// Regularizer is the term of the objective beside the losses, the curvature penalty
+//
+//	Lambda sum_k |A_k|_F^2.
+//
+// Entries of Theta off the diagonals are twice those of A_k, and each stands for two. It is
+// a function of Theta alone, and its Hessian is diagonal.
+type Regularizer struct {
+	// Lambda is the factor of the penalty, in the unit of the cost.
+	Lambda float64
+	// MaxPenalty bounds the penalty of a Theta that a start chooses; 0 for no bound.
+	MaxPenalty float64
+}
+
+// Regularized turns the scale-free ridge into the penalty for rows with a total weight and a mean
+// squared distance from their mean, given the cost of the flat start. No start has a larger penalty
+// than the flat one has cost.
+func Regularized(ridge, flat, weight, spread float64) (Regularizer, error) {
+	r := Regularizer{Lambda: ridge * flat / weight * spread, MaxPenalty: flat}
+	if math.IsInf(r.Lambda, 0) || math.IsNaN(r.Lambda) {
+		return r, fmt.Errorf("scqm: the ridge overflows at the scale of the data; rescale them: %w", rows.ErrInput)
+	}
+	return r, nil
+}
+
+// PenaltyWeight is the penalty of a 1 in row a of Theta, half its second derivative there.
+func (r Regularizer) PenaltyWeight(f sheet.Shape, a int) float64 {
+	return r.Lambda * sheet.VechWeight(f.Latent, a)
+}
+
+// PenaltyOf returns the penalty of Theta and adds its gradient, where that is not nil.
+func (r Regularizer) PenaltyOf(f sheet.Shape, grad, theta []float64) float64 {
+	if r.Lambda == 0 {
+		return 0
+	}
+	var sum float64
+	for a := range f.Q {
+		u := r.PenaltyWeight(f, a)
+		for k := range f.S {
+			t := theta[a*f.S+k]
+			sum += float64(u * t * t)
+			if grad != nil {
+				grad[a*f.S+k] += float64(2 * u * t)
+			}
+		}
+	}
+	return sum
+}
+
+// AddPenaltyHessian adds the second derivatives to a matrix with rows of n numbers, in which the
+// entries of Theta are the rows and columns from number from on.
+func (r Regularizer) AddPenaltyHessian(f sheet.Shape, h []float64, n, from int) {
+	for i := range f.Q * f.S {
+		h[(from+i)*n+from+i] += 2 * r.PenaltyWeight(f, i/f.S)
+	}
+}
+
+// AddPenaltyProduct adds the Hessian times v, both as long as Theta. With v = Theta that is the gradient.
+func (r Regularizer) AddPenaltyProduct(f sheet.Shape, dst, v []float64) {
+	for i := range f.Q * f.S {
+		dst[i] += 2 * r.PenaltyWeight(f, i/f.S) * v[i]
+	}
+}
+
+// Exceeds reports whether a penalty is more than a start may have.
+func (r Regularizer) Exceeds(penalty float64) bool { return r.MaxPenalty > 0 && penalty > r.MaxPenalty }
+
+// Penalty returns the penalty of Theta and adds its gradient.
+func (p *Objective) Penalty(grad framework.Point, theta []float64) float64 {
+	var slope []float64
+	if grad != nil {
+		slope = grad[BlockTheta]
+	}
+	return p.PenaltyOf(p.sheet.Shape, slope, theta)
+}
