@@ -21,6 +21,11 @@ func (p *Problem) describe(c Config, solver framework.Solver, run *framework.Res
 	for i := range p.Data().N {
 		total += p.Data().Weight(i)
 	}
+	return c.meta(p.Shape(), p.Data().N, total, penalty, solver, run, kkt, notes)
+}
+
+// meta describes a fit of so many rows with a total weight.
+func (c Config) meta(f sheet.Shape, n int, weight, penalty float64, solver framework.Solver, run *framework.Result, kkt *KKT, notes []string) Meta {
 	warnings := []string{}
 	switch run.Status {
 	case framework.Stalled, framework.MaxIterations, framework.MaxEvaluations:
@@ -28,9 +33,9 @@ func (p *Problem) describe(c Config, solver framework.Solver, run *framework.Res
 	}
 	return Meta{
 		Format: FormatVersion, Version: Version,
-		Objective: run.Cost - penalty, Penalty: penalty, MeanLoss: (run.Cost - penalty) / total,
-		Loss: describeLoss(c.Loss), N: p.Data().N, D: p.Data().D,
-		Latent: p.Shape().Latent, Curvature: p.Shape().S, Effective: p.Shape().S, Linear: c.Linear || p.Shape().S == 0, Ridge: c.ridgeOf(p.Shape().S),
+		Objective: run.Cost - penalty, Penalty: penalty, MeanLoss: (run.Cost - penalty) / weight,
+		Loss: describeLoss(c.Loss), N: n, D: f.D,
+		Latent: f.Latent, Curvature: f.S, Effective: f.S, Linear: c.Linear || f.S == 0, Ridge: c.ridgeOf(f.S),
 		Solver: solver.Name(), Status: run.Status.String(), Message: run.Message,
 		Iterations: run.Iterations, Evaluations: run.Counts.Evaluations,
 		KKT: kkt, Stationarity: run.Stationarity, Inits: max(c.Inits, 1), Seed: c.Seed, Notes: notes, Warnings: warnings,

@@ -84,21 +84,30 @@ func completed(ctx context.Context, x Data, d int, loss framework.Loss) (Data, e
 
 // fitScreened fits, and again where the rule wants less curvature.
 func (r *request) fitScreened(ctx context.Context) (*Fit, error) {
-	fit, err := r.fit(ctx)
-	if fit == nil || err != nil || r.screening == nil {
-		return fit, err
-	}
-	return r.screening.judge(ctx, fit, *r.config, r.data.TotalWeight(), func(c Config) (*Fit, error) {
+	return fitScreened(ctx, r.screening, *r.config, r.data.TotalWeight, &r.columns, func(c Config) (*Fit, error) {
 		by := *r
 		by.config = &c
+		return by.fit(ctx)
+	})
+}
+
+// fitScreened fits with some directions of curvature, and again where the rule wants less. Those of the fit that
+// is returned are left in columns.
+func fitScreened(ctx context.Context, t *screening, c Config, weight func() float64, columns *curvatures, fit func(Config) (*Fit, error)) (*Fit, error) {
+	first, err := fit(c)
+	if first == nil || err != nil || t == nil {
+		return first, err
+	}
+	return t.judge(ctx, first, c, weight(), func(c Config) (*Fit, error) {
+		before := *columns
 		if c.Linear {
-			by.columns = curvatures{}
+			*columns = curvatures{}
 		}
-		fit, err := by.fit(ctx)
-		if fit != nil && err == nil {
-			r.columns = by.columns
+		again, err := fit(c)
+		if again == nil || err != nil {
+			*columns = before
 		}
-		return fit, err
+		return again, err
 	})
 }
 

@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
@@ -111,23 +110,11 @@ func (f *streamFit) flatServes() bool {
 
 // fitScreened fits, and again where the rule wants less curvature.
 func (f *streamFit) fitScreened() (*Fit, error) {
-	fit, err := f.fit(f.c)
-	if fit == nil || err != nil || f.screening == nil {
-		return fit, err
-	}
-	return f.screening.judge(f.ctx, fit, f.c, f.p.Weight(), func(c Config) (*Fit, error) {
-		if c.Linear && !f.flatServes() {
+	return fitScreened(f.ctx, f.screening, f.c, f.p.Weight, &f.columns, func(c Config) (*Fit, error) {
+		if f.columns.fitted == 0 && f.screening != nil && !f.flatServes() {
 			return nil, nil
 		}
-		before := f.columns
-		if c.Linear {
-			f.columns = curvatures{}
-		}
-		fit, err := f.fit(c)
-		if fit == nil || err != nil {
-			f.columns = before
-		}
-		return fit, err
+		return f.fit(c)
 	})
 }
 
@@ -364,43 +351,15 @@ func likeTau(o *blocks.FirstOrder, d int) []float64 {
 			cov.SetSym(i, j, o.TauSquares[i*d+j]/o.Weight-mean[i]*mean[j])
 		}
 	}
-	var eigen mat.EigenSym
-	tau := make([]float64, 0, 2*d*d)
-	if !eigen.Factorize(cov, true) {
-		return append(tau, mean...)
-	}
-	var v mat.Dense
-	eigen.VectorsTo(&v)
-	for j, value := range eigen.Values(nil) {
-		length := math.Sqrt(float64(d) * math.Max(value, 0))
-		for _, sign := range []float64{-1, 1} {
-			for i := range d {
-				tau = append(tau, mean[i]+sign*length*v.At(i, j))
-			}
-		}
-	}
-	return tau
+	return sheet.Scatter(mean, cov)
 }
 
 // streamMeta describes a fit; see [Problem.meta].
 func (c Config) streamMeta(p *streaming.Problem, r *streamRun, notes []string) Meta {
-	run, shape := r.Result, p.Shape()
-	penalty := p.Penalty(nil, run.Point[BlockTheta])
-	m := Meta{
-		Format: FormatVersion, Version: Version, Objective: run.Cost - penalty, Penalty: penalty,
-		Loss: describeLoss(c.Loss), N: p.N(), D: shape.D, Latent: shape.Latent, Effective: shape.S, Linear: c.Linear || shape.S == 0, Ridge: c.ridgeOf(shape.S),
-		Solver: c.Solver.Name(), Status: run.Status.String(), Message: run.Message,
-		Iterations: run.Iterations, Evaluations: run.Counts.Evaluations, Stationarity: run.Stationarity,
-		Inits: max(c.Inits, 1), Seed: c.Seed, Notes: notes, Warnings: []string{},
-	}
-	m.MeanLoss = m.Objective / p.Weight()
+	var kkt *KKT
 	if r.Norms != nil {
 		n := float64(p.N())
-		m.KKT = &KKT{C: r.Norms.Lengths[BlockC] / n, Q: r.Norms.Lengths[BlockQ] / n, Theta: r.Norms.Lengths[BlockTheta] / n, Tau: r.Norms.Lengths[BlockTau] / n}
+		kkt = &KKT{C: r.Norms.Lengths[BlockC] / n, Q: r.Norms.Lengths[BlockQ] / n, Theta: r.Norms.Lengths[BlockTheta] / n, Tau: r.Norms.Lengths[BlockTau] / n}
 	}
-	switch run.Status {
-	case framework.Stalled, framework.MaxIterations, framework.MaxEvaluations:
-		m.Warnings = append(m.Warnings, run.Message)
-	}
-	return m
+	return c.meta(p.Shape(), p.N(), p.Weight(), p.Penalty(nil, r.Result.Point[BlockTheta]), c.Solver, r.Result, kkt, notes)
 }

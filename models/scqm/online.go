@@ -368,13 +368,11 @@ func (o *Online) meta(curvature int) Meta {
 	s, c := &o.s, o.config
 	penalty := objective.Regularizer{Lambda: s.Lambda}.PenaltyOf(o.problem.Shape(), nil, s.Point[BlockTheta])
 	_, notes := c.curvature(Data{N: max(s.Seen, 1), D: s.D})
-	m := Meta{
-		Format: FormatVersion, Version: Version, MeanLoss: o.average.Cost(), Objective: o.average.Cost() * s.Weight, Penalty: penalty,
-		Loss: describeLoss(c.Loss), N: s.Seen, D: s.D, Latent: s.Latent, Curvature: curvature, Effective: s.S, Linear: c.Linear || s.S == 0, Ridge: c.ridgeOf(s.S),
-		Solver: solvers.Stochastic{}.Name(), Status: onlineStatus.String(),
-		Message:    fmt.Sprintf("learned from %d rows as they came; no pass over all rows has certified it, and the objective is an estimate", s.Seen),
-		Iterations: s.Draws, Inits: 1, Seed: c.Seed, Notes: notes, Warnings: []string{},
-	}
+	run := &framework.Result{Cost: o.average.Cost()*s.Weight + penalty, Status: onlineStatus, Iterations: s.Draws}
+	run.Message = fmt.Sprintf("learned from %d rows as they came; no pass over all rows has certified it, and the objective is an estimate", s.Seen)
+	c.Inits = 1
+	m := c.meta(o.problem.Shape(), s.Seen, s.Weight, penalty, solvers.Stochastic{}, run, nil, notes)
+	m.Curvature, m.Warnings = curvature, []string{}
 	return m
 }
 

@@ -4,11 +4,9 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"gonum.org/v1/gonum/floats"
-
 	"github.com/scqm/scqm/framework"
-	"github.com/scqm/scqm/manifolds"
 	"github.com/scqm/scqm/models/rows"
+	"github.com/scqm/scqm/models/scqm/internal/planes"
 )
 
 // A fit starts at a plane: c is the mean, Q the axes of the plane and those off it in which the
@@ -122,15 +120,6 @@ func (s *starts) axes(k int) []float64 {
 	if k < len(s.given) {
 		return s.given[k]
 	}
-	r := len(s.pc.Axes) / f.D
-	turn := manifolds.NewStiefel(r, f.M)
-	q := make([]float64, r*f.M)
-	turn.Rand(q, rand.New(rand.NewPCG(s.c.Seed, uint64(k))))
-	axes := make([]float64, f.M*f.D)
-	for i := range r {
-		for j := range f.M {
-			floats.AddScaled(axes[j*f.D:(j+1)*f.D], q[i*f.M+j], s.pc.Axes[i*f.D:(i+1)*f.D])
-		}
-	}
+	axes, _ := planes.Rotation(s.pc.Axes, f.D, f.M, s.c.Seed, k)
 	return axes
 }

@@ -1,7 +1,6 @@
 package alternating
 
 import (
-	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
@@ -234,20 +233,5 @@ func (a *Average) Turned() []float64 {
 			at++
 		}
 	}
-	var eigen mat.EigenSym
-	if !eigen.Factorize(squares, true) {
-		return nil
-	}
-	var v mat.Dense
-	eigen.VectorsTo(&v)
-	var tau []float64
-	for j, value := range eigen.Values(nil) {
-		length := math.Sqrt(float64(d) * max(value, 0))
-		for _, sign := range []float64{-1, 1} {
-			for i := range d {
-				tau = append(tau, sign*length*v.At(i, j))
-			}
-		}
-	}
-	return tau
+	return sheet.Scatter(make([]float64, d), squares)
 }

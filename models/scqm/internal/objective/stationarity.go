@@ -88,8 +88,14 @@ type firstOrder struct {
 
 // residual is the number of Stationarity for block k.
 func (o *firstOrder) residual(k int) float64 {
-	if o.terms[k] > 0 {
-		return math.Max(math.Min((o.norms[k]+o.noise[k])/o.terms[k], 1), o.slack)
+	return Residual(o.norms[k], o.noise[k], o.terms[k], o.slack)
+}
+
+// Residual is a number of Stationarity: of a gradient with so long a norm, and rounding errors of that, as a part
+// of the norms of its terms.
+func Residual(norm, noise, terms, slack float64) float64 {
+	if terms > 0 {
+		return math.Max(math.Min((norm+noise)/terms, 1), slack)
 	}
 	return 0
 }
@@ -209,28 +215,27 @@ func (p *Objective) unbalanced(x framework.Point) (float64, error) {
 	if bent <= rounding {
 		return 0, nil
 	}
-	if _, kinked := p.plain().(framework.Smoother); !kinked {
-		return slope, nil
-	}
-	r := make([]float64, f.D)
-	for k := range r {
-		r[k] = rounding
-	}
-	if err := p.plain().Evaluate(nil, r, r, f.D); err != nil {
+	balanced, err := KinksBalance(p.PlainLoss(), f.D, rounding, features, slope)
+	if err != nil || balanced {
 		return 0, err
-	}
-	if slope <= features*floats.Norm(r, 2) {
-		return 0, nil
 	}
 	return slope, nil
 }
 
-// plain is the loss itself, rounded or not.
-func (p *Objective) plain() framework.Loss {
-	if p.smoothing.plain != nil {
-		return p.smoothing.plain
+// KinksBalance reports whether the gradients of a loss with kinks, which next to a kink are as long as at a
+// rounding error of the residuals, can be as long as a slope of the penalty, given the sum of w |phi|.
+func KinksBalance(loss framework.Loss, D int, rounding, features, slope float64) (bool, error) {
+	if _, kinked := loss.(framework.Smoother); !kinked {
+		return false, nil
 	}
-	return p.loss
+	r := make([]float64, D)
+	for k := range r {
+		r[k] = rounding
+	}
+	if err := loss.Evaluate(nil, r, r, D); err != nil {
+		return false, err
+	}
+	return slope <= features*floats.Norm(r, 2), nil
 }
 
 func (p *Objective) penaltySlope(theta []float64) float64 {

@@ -11,7 +11,6 @@ import (
 
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/internal/dense"
-	"github.com/scqm/scqm/manifolds"
 	"github.com/scqm/scqm/models/rows"
 	"github.com/scqm/scqm/models/scqm/internal/blocks"
 	"github.com/scqm/scqm/models/scqm/internal/objective"
@@ -280,16 +279,10 @@ func (s *Starts) scaleRidge(axes []float64, cost float64) error {
 // rotation turns the leading components at random.
 func (s *Starts) rotation(k int) (axes, variances []float64) {
 	f := s.p.shape
-	r := len(s.variances)
-	turn := manifolds.NewStiefel(r, f.M)
-	q := make([]float64, r*f.M)
-	turn.Rand(q, rand.New(rand.NewPCG(s.c.Seed, uint64(k))))
-	axes, variances = make([]float64, f.M*f.D), make([]float64, f.M)
-	for i := range r {
-		for j := range f.M {
-			floats.AddScaled(axes[j*f.D:(j+1)*f.D], q[i*f.M+j], s.axes[i*f.D:(i+1)*f.D])
-			variances[j] += q[i*f.M+j] * q[i*f.M+j] * s.variances[i]
-		}
+	axes, factors := planes.Rotation(s.axes, f.D, f.M, s.c.Seed, k)
+	variances = make([]float64, f.M)
+	for i, v := range factors {
+		variances[i%f.M] += v * v * s.variances[i/f.M]
 	}
 	return axes, variances
 }

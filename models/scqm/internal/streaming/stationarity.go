@@ -73,9 +73,7 @@ func (p *Problem) measure(o *blocks.FirstOrder, x framework.Point, slack float64
 		n.Lengths = [objective.NumBlocks]float64{floats.Norm(o.C, 2), floats.Norm(q, 2), floats.Norm(theta, 2), o.TauNorms}
 	}
 	for k := range n.residuals {
-		if terms[k] > 0 {
-			n.residuals[k] = math.Max(math.Min((n.Lengths[k]+o.Noise[k])/terms[k], 1), slack)
-		}
+		n.residuals[k] = objective.Residual(n.Lengths[k], o.Noise[k], terms[k], slack)
 	}
 	return n
 }
@@ -96,21 +94,12 @@ func flatToRounding(o *blocks.FirstOrder, x framework.Point) bool {
 // sum w |tau|^2 / sqrt 2, times the length of a gradient next to the kink. As for fits in
 // memory, whether they do balance it is not looked into.
 func (p *Problem) kinksBalance(o *blocks.FirstOrder, x framework.Point, slope float64) bool {
-	if _, kinked := p.loss.(framework.Smoother); !kinked {
-		return false
-	}
 	var squares float64
 	d := len(o.TauSum)
 	for j := range d {
 		squares += o.TauSquares[j*d+j]
 	}
 	rounding := objective.InterpolationError(math.Sqrt(squares/o.Weight), floats.Norm(x[objective.BlockC], math.Inf(1)))
-	r := make([]float64, p.shape.D)
-	for k := range r {
-		r[k] = rounding
-	}
-	if err := p.loss.Evaluate(nil, r, r, len(r)); err != nil {
-		return false
-	}
-	return slope <= squares/math.Sqrt2*floats.Norm(r, 2)
+	balanced, err := objective.KinksBalance(p.loss, p.shape.D, rounding, squares/math.Sqrt2, slope)
+	return err == nil && balanced
 }

@@ -1,0 +1,24 @@
+package planes
+
+import (
+	"math/rand/v2"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/scqm/scqm/manifolds"
+)
+
+// Rotation returns m random orthonormal combinations of axes of length D, and their factors, one row for each of
+// the axes: those of number k for a seed.
+func Rotation(axes []float64, D, m int, seed uint64, k int) (rotated, factors []float64) {
+	r := len(axes) / D
+	factors = make([]float64, r*m)
+	manifolds.NewStiefel(r, m).Rand(factors, rand.New(rand.NewPCG(seed, uint64(k))))
+	rotated = make([]float64, m*D)
+	for i := range r {
+		for j := range m {
+			floats.AddScaled(rotated[j*D:(j+1)*D], factors[i*m+j], axes[i*D:(i+1)*D])
+		}
+	}
+	return rotated, factors
+}
