@@ -91,26 +91,6 @@ func (r *request) fitScreened(ctx context.Context) (*Fit, error) {
 	})
 }
 
-// fitScreened fits with some directions of curvature, and again where the rule wants less. Those of the fit that
-// is returned are left in columns.
-func fitScreened(ctx context.Context, t *screening, c Config, weight func() float64, columns *curvatures, fit func(Config) (*Fit, error)) (*Fit, error) {
-	first, err := fit(c)
-	if first == nil || err != nil || t == nil {
-		return first, err
-	}
-	return t.judge(ctx, first, c, weight(), func(c Config) (*Fit, error) {
-		before := *columns
-		if c.Linear {
-			*columns = curvatures{}
-		}
-		again, err := fit(c)
-		if again == nil || err != nil {
-			*columns = before
-		}
-		return again, err
-	})
-}
-
 // fit fits a model to the data as they are.
 func (r *request) fit(ctx context.Context) (*Fit, error) {
 	c, x, notes := *r.config, r.data, r.notes

@@ -22,6 +22,26 @@ const (
 	leastHold, holdPerRow = 10, 1.0 / 30
 )
 
+// fitScreened fits with some directions of curvature, and again where the rule wants less. Those of the fit that
+// is returned are left in columns.
+func fitScreened(ctx context.Context, t *screening, c Config, weight func() float64, columns *curvatures, fit func(Config) (*Fit, error)) (*Fit, error) {
+	first, err := fit(c)
+	if first == nil || err != nil || t == nil {
+		return first, err
+	}
+	return t.judge(ctx, first, c, weight(), func(c Config) (*Fit, error) {
+		before := *columns
+		if c.Linear {
+			*columns = curvatures{}
+		}
+		again, err := fit(c)
+		if again == nil || err != nil {
+			*columns = before
+		}
+		return again, err
+	})
+}
+
 // judge compares the curvature that a fit draws with what rows show. Where the rule decides and they do not
 // agree, it fits again with a ridge that holds curvature back, and takes the one of the fits, unless it
 // folds, and a flat sheet that predicts hidden entries best. weight is that of all rows.
