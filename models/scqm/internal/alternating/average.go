@@ -12,21 +12,21 @@ import (
 )
 
 const (
-	// reactionPart is how much of the reaction is believed: with all of it, the average is
+	// responsePart is how much of the response is believed: with all of it, the average is
 	// no more curved than the cost itself, to first order.
-	reactionPart = 0.99
+	responsePart = 0.99
 	// virtualSweeps bounds the sweeps in which rows that are not read move as their
-	// reaction says, and virtualMove is the distance of two Q at which they end.
+	// response says, and virtualMove is the distance of two Q at which they end.
 	virtualSweeps, virtualMove = 50, 1e-7
 )
 
 // Average is the running average of the sums of sweeps over parts of the rows, each with
-// its [Reaction] and at another sheet: stochastic majorization-minimization. In terms of
+// its [Response] and at another sheet: stochastic majorization-minimization. In terms of
 // B = [c, U h, V Theta' h^2] it is the function
 //
 //	A(B) = tr B K B' - 2 tr B G' - a |Q'B - Q'B_j|_S^2,
 //
-// with the averages K and G of the moments of a sweep, and S of the reactions at the
+// with the averages K and G of the moments of a sweep, and S of the responses at the
 // sheets B_j of the draws, in the frame Q of the last one; a is 0.99. Its last term is
 // concave, so that sweeps with that term replaced by its tangent never raise A: they are
 // the sweeps over all rows that a draw predicts.
@@ -43,10 +43,10 @@ type Average struct {
 	origin   []float64 // about which the moments are
 	frame    []float64 // m x D: the axes at the last draw
 	moments  []float64
-	reaction *Reaction
+	response *Response
 	pull     []float64 // m x k: the average of S B_j
 
-	own            *Reaction // of one draw
+	own            *Response // of one draw
 	sums           []float64
 	b, react, turn []float64
 	shift          []float64
@@ -60,8 +60,8 @@ func NewAverage(f *sheet.Sheet, unit float64) *Average {
 	vec := func(n int) []float64 { return make([]float64, n) }
 	return &Average{
 		f: f, unit: unit, outer: NewOuter(f, unit), work: work, k: k,
-		origin: slices.Clone(f.C), frame: slices.Clone(f.QT), moments: vec(work.Len()), reaction: NewReaction(f), pull: vec(f.M * k),
-		own: NewReaction(f), sums: vec(work.Len()), b: vec(f.M * k), react: vec(f.M * k), turn: vec(f.M * f.M), shift: vec(f.D),
+		origin: slices.Clone(f.C), frame: slices.Clone(f.QT), moments: vec(work.Len()), response: NewResponse(f), pull: vec(f.M * k),
+		own: NewResponse(f), sums: vec(work.Len()), b: vec(f.M * k), react: vec(f.M * k), turn: vec(f.M * f.M), shift: vec(f.D),
 	}
 }
 
@@ -70,22 +70,22 @@ func NewAverage(f *sheet.Sheet, unit float64) *Average {
 func (a *Average) Add(x framework.Point, sums []float64, rate, scale float64) {
 	f := a.f
 	f.Load(x[objective.BlockC], x[objective.BlockQ], x[objective.BlockTheta])
-	moments, reaction := sums[:len(a.moments)], sums[len(a.moments):]
+	moments, response := sums[:len(a.moments)], sums[len(a.moments):]
 	floats.SubTo(a.shift, f.C, a.origin)
 	shiftMoments(f, moments, a.shift)
 	floats.Scale(1-rate, a.moments)
 	floats.AddScaled(a.moments, rate*scale, moments)
 
 	a.follow()
-	floats.ScaleTo(a.own.Sums, rate*scale, reaction)
-	floats.Scale(1-rate, a.reaction.Sums)
-	floats.Add(a.reaction.Sums, a.own.Sums)
+	floats.ScaleTo(a.own.Sums, rate*scale, response)
+	floats.Scale(1-rate, a.response.Sums)
+	floats.Add(a.response.Sums, a.own.Sums)
 	floats.Scale(1-rate, a.pull)
 	a.place()
 	a.own.Apply(a.pull, a.b)
 }
 
-// follow turns the reaction into the frame of the sheet.
+// follow turns the response into the frame of the sheet.
 func (a *Average) follow() {
 	f := a.f
 	for i := range f.M {
@@ -93,7 +93,7 @@ func (a *Average) follow() {
 			a.turn[i*f.M+j] = floats.Dot(f.Axis(i), a.frame[j*f.D:(j+1)*f.D])
 		}
 	}
-	a.reaction.Turn(a.turn)
+	a.response.Turn(a.turn)
 	clear(a.b)
 	for i := range f.M {
 		for j := range f.M {
@@ -128,7 +128,7 @@ func (a *Average) place() {
 func (a *Average) Minimize(next, x framework.Point, penalty objective.Regularizer) error {
 	f, at := a.f, x
 	sweeps := virtualSweeps
-	if len(a.reaction.Sums) == 0 {
+	if len(a.response.Sums) == 0 {
 		sweeps = 1
 	}
 	for range sweeps {
@@ -151,11 +151,11 @@ func (a *Average) predict() {
 	copy(a.sums, a.moments)
 	a.place()
 	floats.ScaleTo(a.react, -1, a.pull)
-	a.reaction.Apply(a.react, a.b)
+	a.response.Apply(a.react, a.b)
 	columns := a.sums[1+a.k:] // behind cost, weight and y
 	for i := range f.M {
 		for t := range a.k {
-			floats.AddScaled(columns[t*f.D:(t+1)*f.D], reactionPart*a.react[i*a.k+t], a.frame[i*f.D:(i+1)*f.D])
+			floats.AddScaled(columns[t*f.D:(t+1)*f.D], responsePart*a.react[i*a.k+t], a.frame[i*f.D:(i+1)*f.D])
 		}
 	}
 	floats.SubTo(a.shift, a.origin, f.C)
@@ -191,7 +191,7 @@ type AverageState struct{ Origin, Frame, Moments, Reaction, Pull []float64 }
 // State copies it.
 func (a *Average) State() AverageState {
 	return AverageState{
-		slices.Clone(a.origin), slices.Clone(a.frame), slices.Clone(a.moments), slices.Clone(a.reaction.Sums), slices.Clone(a.pull),
+		slices.Clone(a.origin), slices.Clone(a.frame), slices.Clone(a.moments), slices.Clone(a.response.Sums), slices.Clone(a.pull),
 	}
 }
 
@@ -199,7 +199,7 @@ func (a *Average) State() AverageState {
 // shape, or its numbers not finite.
 func (a *Average) Restore(s AverageState) bool {
 	from := [][]float64{s.Origin, s.Frame, s.Moments, s.Reaction, s.Pull}
-	to := [][]float64{a.origin, a.frame, a.moments, a.reaction.Sums, a.pull}
+	to := [][]float64{a.origin, a.frame, a.moments, a.response.Sums, a.pull}
 	for k := range to {
 		if len(from[k]) != len(to[k]) || !(framework.Point{from[k]}).Finite() {
 			return false

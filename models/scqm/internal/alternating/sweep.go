@@ -30,8 +30,8 @@ type Sweeper struct {
 	o *objective.Objective
 	f *sheet.Sheet // made by the first Sweep
 
-	mm   *mm     // made by the first Sweep
-	form *formMM // likewise, under a loss r'Mr
+	mm     *mm          // made by the first Sweep
+	metric *metricSweep // likewise, under a loss r'Mr
 }
 
 func New(o *objective.Objective) *Sweeper { return &Sweeper{o: o} }
@@ -92,11 +92,11 @@ func CanSweep(l framework.Loss) bool {
 // footpoints and those of [Moments].
 //
 // A loss r'Mr is the square of the whitened residual, and the sum is the cost itself: there
-// rows go towards their nearest points in this metric, and [formOuter] lowers the sum.
+// rows go towards their nearest points in this metric, and [metricOuter] lowers the sum.
 func (p *Sweeper) Sweep(next, x framework.Point) (float64, error) {
 	f, o := p.load(x), p.o
 	if l, ok := o.Loss().(framework.Quadratic); ok {
-		return p.sweepForm(next, x, l)
+		return p.sweepMetric(next, x, l)
 	}
 	if p.mm == nil || p.mm.version != o.Version() {
 		p.mm = newMM(o, f)
@@ -165,7 +165,7 @@ type rowSweep struct {
 	y, wy      []float64 // most x (1+d+q): [1; y], and that times the weight
 	direct     []float64 // D
 	unit       float64
-	pure       *nearest.Footpoint // nil where rows go on from their last tau
+	stateless  *nearest.Footpoint // nil where rows go on from their last tau
 }
 
 func newRowSweep(data *rows.Data, f *sheet.Sheet, n int, unit float64) *rowSweep {
@@ -187,8 +187,8 @@ func (s *rowSweep) goOn() *rowSweep {
 
 // anew finds the tau of rows from nothing.
 func (s *rowSweep) anew() *rowSweep {
-	s.pure = nearest.NewFootpoint(s.f)
-	s.footpoint = s.pure.Quadratic
+	s.stateless = nearest.NewFootpoint(s.f)
+	s.footpoint = s.stateless.Quadratic
 	s.feet = nearest.NewFinder(s.f)
 	s.reload()
 	return s
@@ -227,7 +227,7 @@ func (s *rowSweep) batch(m *Moments, next, tau []float64, from, to int) {
 func (s *rowSweep) place(x, tau []float64, n int) {
 	D, d := s.f.D, s.f.Latent
 	s.f.DeviationsToFrame(s.pulled, s.most, s.whole, x, n)
-	if s.pure != nil {
+	if s.stateless != nil {
 		s.feet.Find(s.u, tau, s.pulled, s.most, s.whole, n)
 	} else {
 		s.feet.Move(s.u, tau, s.pulled, s.most, s.whole, n, sweepSteps)
@@ -284,8 +284,8 @@ func (s *rowSweep) project(x []float64, i int, tau []float64) float64 {
 	switch {
 	case f.S == 0: // a flat sheet
 		copy(tau, p.Y)
-	case s.pure != nil:
-		inside = s.pure.Find(tau)
+	case s.stateless != nil:
+		inside = s.stateless.Find(tau)
 	default:
 		inside = p.Minimize(tau, sweepSteps, sweepPrecision)
 	}

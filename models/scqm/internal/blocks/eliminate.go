@@ -7,16 +7,16 @@ import (
 )
 
 const (
-	// pureSteps bounds the Newton steps of a row at one length of rounding, and
-	// pureDecrease is the decrease of its loss, relative to it, after which the next
+	// eliminationSteps bounds the Newton steps of a row at one length of rounding, and
+	// eliminationDecrease is the decrease of its loss, relative to it, after which the next
 	// one would be next to nothing.
-	pureSteps, pureDecrease = 12, 1e-9
-	// pureTries bounds the lengths tried in a step.
-	pureTries = 20
-	// pureFactor is what the length of rounding is multiplied by from the scale down to
+	eliminationSteps, eliminationDecrease = 12, 1e-9
+	// eliminationTries bounds the lengths tried in a step.
+	eliminationTries = 20
+	// eliminationFactor is what the length of rounding is multiplied by from the scale down to
 	// the one asked for, creaseFactor the same where the gradient of the loss does not jump, and
-	// pureLast the last length, relative to the scale, where none is asked for.
-	pureFactor, creaseFactor, pureLast = 0.1, 0.01, 1e-6
+	// eliminationLast the last length, relative to the scale, where none is asked for.
+	eliminationFactor, creaseFactor, eliminationLast = 0.1, 0.01, 1e-6
 	// boundedBelow is the length of rounding, relative to the scale, below which tau
 	// begins at the nearest point under the loss itself where that is searched for.
 	boundedBelow = 0.05
@@ -24,7 +24,7 @@ const (
 
 func newRounding(n, d int) *nearest.General {
 	g := nearest.NewGeneral(n, d)
-	g.Steps, g.Tries, g.Decrease = pureSteps, pureTries, pureDecrease
+	g.Steps, g.Tries, g.Decrease = eliminationSteps, eliminationTries, eliminationDecrease
 	return g
 }
 
@@ -40,9 +40,9 @@ func (o *blockObjective) eliminate(r *Request, loss framework.Loss) error {
 	}
 	last := r.Eps
 	if last == 0 {
-		last = pureLast * r.Scale
+		last = eliminationLast * r.Scale
 	}
-	factor := pureFactor
+	factor := eliminationFactor
 	if jumps, err := objective.Jumps(loss, o.Data().D, r.Scale); err == nil && !jumps {
 		factor = creaseFactor
 	}
@@ -58,7 +58,7 @@ func (o *blockObjective) eliminate(r *Request, loss framework.Loss) error {
 func (o *blockObjective) descend(r *Request, eps float64) error {
 	o.Smooth(eps)
 	defer o.Smooth(0)
-	o.newton.Decrease = pureDecrease
+	o.newton.Decrease = eliminationDecrease
 	if eps > 0 {
 		o.newton.Decrease *= min(1, eps/r.Scale)
 	}

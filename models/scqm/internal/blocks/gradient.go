@@ -68,12 +68,12 @@ type gradientKernel struct {
 	r         *Request
 	loss      framework.Loss
 	f         *sheet.Sheet
-	pure      *alternating.PureSweep // which places rows as sweeps do; nil for losses r'Mr
-	footpoint *nearest.Footpoint     // which places them under these, with
-	diff      []float64              // D
-	whole     *blockObjective        // of as many rows as the last block had
+	sweep     *alternating.StatelessSweep // which places rows as sweeps do; nil for losses r'Mr
+	footpoint *nearest.Footpoint          // which places them under these, with
+	diff      []float64                   // D
+	whole     *blockObjective             // of as many rows as the last block had
 	grad      framework.Point
-	projector *nearest.Projector // nil where rows are placed by a pure pass
+	projector *nearest.Projector // nil where rows are placed by a sweep
 }
 
 // blockObjective is the objective of blocks of one number of rows.
@@ -91,7 +91,7 @@ func newGradientKernel(r *Request, loss framework.Loss, most int) *gradientKerne
 		k.footpoint, k.diff = nearest.NewLossFootpoint(f, loss), make([]float64, f.D)
 		k.footpoint.Reload()
 	} else {
-		k.pure = alternating.NewPureSweep(f, nil, most, 1)
+		k.sweep = alternating.NewStatelessSweep(f, nil, most, 1)
 	}
 	if r.Kind == Projected || nearest.Bounded(f, loss) && r.Eps < boundedBelow*r.Scale {
 		k.projector = nearest.NewProjector(f, loss)
@@ -150,8 +150,8 @@ func (k *gradientKernel) place(ctx context.Context, x rows.Data, first int) erro
 		}
 		return o.descend(k.r, k.r.Eps)
 	}
-	if k.pure != nil {
-		k.pure.Place(o.tau, x)
+	if k.sweep != nil {
+		k.sweep.Place(o.tau, x)
 		return o.eliminate(k.r, k.loss)
 	}
 	for i := range x.N {

@@ -40,7 +40,7 @@ func (r *Request) length() int {
 		return alternating.NewMoments(sheet.New(r.D, d, r.S)).Len()
 	case Draw:
 		f := sheet.New(r.D, d, r.S)
-		return alternating.NewMoments(f).Len() + alternating.ReactionLen(f)
+		return alternating.NewMoments(f).Len() + alternating.ResponseLen(f)
 	case Gradient, Projected:
 		return r.firstOrderLen()
 	case Curvature:
@@ -74,15 +74,15 @@ func (r *Request) kernel(loss framework.Loss, most int) (kernel, error) {
 	switch r.Kind {
 	case Flat:
 		least := losses.SquaredL2().(framework.Radial)
-		return &flatKernel{loss: rounded, sweep: alternating.NewPureSweep(r.sheet(), least, most, r.Unit), residual: make([]float64, most*r.D), values: make([]float64, most)}, nil
+		return &flatKernel{loss: rounded, sweep: alternating.NewStatelessSweep(r.sheet(), least, most, r.Unit), residual: make([]float64, most*r.D), values: make([]float64, most)}, nil
 	case Sweep, Draw:
 		radial, ok := rounded.(framework.Radial)
 		if !ok || !alternating.CanSweep(rounded) {
 			return nil, fmt.Errorf("scqm: the loss %s cannot be swept: %w", loss.Name(), rows.ErrInput)
 		}
-		sweep := alternating.NewPureSweep(r.sheet(), radial, most, r.Unit)
+		sweep := alternating.NewStatelessSweep(r.sheet(), radial, most, r.Unit)
 		if r.Kind == Draw {
-			sweep = sweep.WithReaction()
+			sweep = sweep.WithResponse()
 		}
 		return &sweepKernel{sweep}, nil
 	case Gradient, Projected:
@@ -202,7 +202,7 @@ func (k farKernel) sum(_ context.Context, dst []float64, x rows.Data, first int)
 // flatKernel sums the loss of a flat sheet, then moments with the weights of the rows.
 type flatKernel struct {
 	loss     framework.Loss
-	sweep    *alternating.PureSweep
+	sweep    *alternating.StatelessSweep
 	residual []float64
 	values   []float64
 }
@@ -229,7 +229,7 @@ func (k *flatKernel) sum(_ context.Context, dst []float64, x rows.Data, _ int) (
 }
 
 // sweepKernel sums a majorize-minimize step.
-type sweepKernel struct{ sweep *alternating.PureSweep }
+type sweepKernel struct{ sweep *alternating.StatelessSweep }
 
 func (k *sweepKernel) sum(_ context.Context, dst []float64, x rows.Data, _ int) ([]float64, error) {
 	k.sweep.Sum(dst, x)

@@ -46,7 +46,7 @@ const (
 	// Curvature: what Gradient sums, and gradient and Hessian of the cost with tau
 	// eliminated in the coordinates of [arrowhead.Hessian].
 	Curvature
-	// Draw: a Sweep with its [alternating.Reaction].
+	// Draw: a Sweep with its [alternating.Response].
 	Draw
 	// Jackknife: what leaving out single rows takes; see [Request.ForJackknife].
 	Jackknife

@@ -7,7 +7,7 @@ import (
 	"github.com/scqm/scqm/models/scqm/internal/sheet"
 )
 
-// Reaction is what sums over rows say of how the tau_i will follow the sheet. Moments
+// Response is what sums over rows say of how the tau_i will follow the sheet. Moments
 // hold them fixed, which makes a majorizer that is far above the cost where the sheet
 // bends: steps are short. To first order the foot of a row on a sheet that moves follows in
 // the tangent, so that of a change dB of B = [c, U h, V Theta' h^2], f(tau) = B [1; y],
@@ -17,10 +17,10 @@ import (
 //
 // with the Jacobian E of z = [tau; Theta' phi], as tangents lie in the span of Q. Only
 // m x m entries of dB take part. Sums is S = sum_i w_i P_i x y_i y_i', of
-// m(m+1)/2 blocks k x k, k = 1 + d + q; [Reaction.Apply] multiplies by it.
+// m(m+1)/2 blocks k x k, k = 1 + d + q; [Response.Apply] multiplies by it.
 //
 // They take m^2 k^2 / 2 operations for a row.
-type Reaction struct {
+type Response struct {
 	f    *sheet.Sheet
 	k    int
 	Sums []float64
@@ -29,32 +29,32 @@ type Reaction struct {
 	outer                []float64 // k x k: w y y'
 }
 
-// NewReaction makes that of no rows, for the shape of a sheet.
-func NewReaction(f *sheet.Sheet) *Reaction {
+// NewResponse makes that of no rows, for the shape of a sheet.
+func NewResponse(f *sheet.Sheet) *Response {
 	k := 1 + f.Latent + forms(f)
-	return &Reaction{
-		f: f, k: k, Sums: make([]float64, ReactionLen(f)),
+	return &Response{
+		f: f, k: k, Sums: make([]float64, ResponseLen(f)),
 		e: make([]float64, f.M*f.Latent), factor: make([]float64, f.Latent*f.Latent),
 		column: make([]float64, f.Latent), p: make([]float64, f.M*(f.M+1)/2), outer: make([]float64, k*k),
 	}
 }
 
-// mostReacting bounds m k: where it is more, the reaction takes longer than the rest of a
+// mostResponding bounds m k: where it is more, the response takes longer than the rest of a
 // sweep, and is left out.
-const mostReacting = 96
+const mostResponding = 96
 
-// ReactionLen is the number of sums; 0 for sheets of so many coordinates that they take too
+// ResponseLen is the number of sums; 0 for sheets of so many coordinates that they take too
 // long.
-func ReactionLen(f *sheet.Sheet) int {
+func ResponseLen(f *sheet.Sheet) int {
 	k := 1 + f.Latent + forms(f)
-	if f.M*k > mostReacting {
+	if f.M*k > mostResponding {
 		return 0
 	}
 	return f.M * (f.M + 1) / 2 * k * k
 }
 
 // add adds a row at tau, with its regressors [1; y] and those times its weight.
-func (r *Reaction) add(tau, y, wy []float64) {
+func (r *Response) add(tau, y, wy []float64) {
 	if len(r.Sums) == 0 {
 		return
 	}
@@ -69,7 +69,7 @@ func (r *Reaction) add(tau, y, wy []float64) {
 }
 
 // project writes the upper triangle of P, row by row.
-func (r *Reaction) project(tau []float64) {
+func (r *Response) project(tau []float64) {
 	d, m := r.f.Latent, r.f.M
 	r.f.Jacobian(r.e, tau)
 	for i := range d {
@@ -98,7 +98,7 @@ func (r *Reaction) project(tau []float64) {
 }
 
 // Apply adds S b to dst, both m x k.
-func (r *Reaction) Apply(dst, b []float64) {
+func (r *Response) Apply(dst, b []float64) {
 	k, m, at := r.k, r.f.M, 0
 	if len(r.Sums) == 0 {
 		return
@@ -129,7 +129,7 @@ func addProduct(dst, a, x []float64) {
 
 // Turn takes the sums to another frame, of which rows of r (m x m) are the axes in that of
 // before: P becomes r P r'.
-func (r *Reaction) Turn(turn []float64) {
+func (r *Response) Turn(turn []float64) {
 	m, kk := r.f.M, r.k*r.k
 	if len(r.Sums) == 0 {
 		return

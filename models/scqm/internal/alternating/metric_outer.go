@@ -12,13 +12,13 @@ import (
 )
 
 const (
-	// formSteps bounds the alternations of Q and Theta, and formHalvings the lengths tried in each.
-	formSteps, formHalvings = 4, 6
-	// formTolerance is the distance of two Q at which they end.
-	formTolerance = 1e-4
+	// metricSteps bounds the alternations of Q and Theta, and metricHalvings the lengths tried in each.
+	metricSteps, metricHalvings = 4, 6
+	// metricTolerance is the distance of two Q at which they end.
+	metricTolerance = 1e-4
 )
 
-// formOuter lowers over c, Q and Theta the weighted sum of r'Mr and the penalty, given the moments
+// metricOuter lowers over c, Q and Theta the weighted sum of r'Mr and the penalty, given the moments
 // of whitened rows Rx, M = R'R. With all moments centred, G = sum w x z' and S = sum w zz' for
 // z = [tau; Theta' phi], that is
 //
@@ -33,11 +33,11 @@ const (
 // where the symmetric Omega, from a Lyapunov equation of m x m, keeps it tangent; then comes the
 // polar factor of Q + eta, of half the step where that is no lower. An alternation takes about
 // 6Dm(m+q) operations, and no pass over the data.
-type formOuter struct {
-	f    *sheet.Sheet
-	form form
-	q    int
-	unit float64
+type metricOuter struct {
+	f      *sheet.Sheet
+	metric metric
+	q      int
+	unit   float64
 
 	frame, trial []float64 // m x D: Q
 	white        []float64 // m x D: RQ
@@ -60,12 +60,12 @@ type formOuter struct {
 	polar        *dense.Polar
 }
 
-func newFormOuter(f *sheet.Sheet, m form, unit float64) *formOuter {
+func newMetricOuter(f *sheet.Sheet, m metric, unit float64) *metricOuter {
 	q := forms(f)
 	vec := func(n int) []float64 { return make([]float64, n) }
 	long, small := f.M*f.D, f.M*f.M
-	return &formOuter{
-		f: f, form: m, q: q, unit: unit, frame: vec(long), trial: vec(long), white: vec(long), inverse: vec(long), step: vec(long),
+	return &metricOuter{
+		f: f, metric: m, q: q, unit: unit, frame: vec(long), trial: vec(long), white: vec(long), inverse: vec(long), step: vec(long),
 		pulled: vec((f.Latent + q) * f.D), gram: vec(small), cross: vec(f.M * (f.Latent + q)),
 		theta: vec(q * f.S), old: vec(q * f.S), right: vec(q * f.S), system: vec(q * q), mixed: vec((f.Latent + q) * f.M),
 		s: vec(small), factor: vec(small), omega: vec(small), t: vec(small), j: vec(small), product: vec(small), work: vec((f.Latent + q) * f.M),
@@ -74,7 +74,7 @@ func newFormOuter(f *sheet.Sheet, m form, unit float64) *formOuter {
 }
 
 // solve writes c, Q and Theta into next. The moments, with those of all pairs, are used up.
-func (o *formOuter) solve(next framework.Point, m *Moments, penalty objective.Regularizer) {
+func (o *metricOuter) solve(next framework.Point, m *Moments, penalty objective.Regularizer) {
 	f := o.f
 	if !(m.weight > 0) { // no row has a say
 		copy(next[objective.BlockC], f.C)
@@ -84,7 +84,7 @@ func (o *formOuter) solve(next framework.Point, m *Moments, penalty objective.Re
 	}
 	m.centre()
 	copy(o.pulled, m.yx)
-	o.form.Unwhiten(o.pulled)
+	o.metric.Unwhiten(o.pulled)
 	copy(o.frame, f.QT)
 	floats.ScaleTo(o.old, o.unit*o.unit, f.Theta[:len(o.old)])
 	copy(o.theta, o.old)
@@ -93,9 +93,9 @@ func (o *formOuter) solve(next framework.Point, m *Moments, penalty objective.Re
 }
 
 // alternate leaves the last Q in frame and the Theta for it in theta.
-func (o *formOuter) alternate(m *Moments, penalty objective.Regularizer) {
+func (o *metricOuter) alternate(m *Moments, penalty objective.Regularizer) {
 	o.project(o.frame, m)
-	for range formSteps {
+	for range metricSteps {
 		o.solveTheta(m, penalty)
 		o.mix(m)
 		if !o.direct() || !o.move(m) {
@@ -106,10 +106,10 @@ func (o *formOuter) alternate(m *Moments, penalty objective.Regularizer) {
 }
 
 // project computes Q'MQ and Q'M times pulled, for a Q.
-func (o *formOuter) project(frame []float64, m *Moments) {
+func (o *metricOuter) project(frame []float64, m *Moments) {
 	f, k := o.f, o.f.Latent+o.q
 	copy(o.white, frame)
-	o.form.Whiten(o.white)
+	o.metric.Whiten(o.white)
 	dense.FrameProducts(o.gram, f.M, nil, o.white, nil, o.white, f.M, f.M, f.D)
 	for i := range f.M {
 		for j := range i {
@@ -122,7 +122,7 @@ func (o *formOuter) project(frame []float64, m *Moments) {
 }
 
 // solveTheta computes the best Theta for the Q projected last.
-func (o *formOuter) solveTheta(m *Moments, penalty objective.Regularizer) {
+func (o *metricOuter) solveTheta(m *Moments, penalty objective.Regularizer) {
 	f, q, d, s := o.f, o.q, o.f.Latent, o.f.S
 	if q == 0 || s == 0 {
 		return
@@ -177,7 +177,7 @@ func (o *formOuter) solveTheta(m *Moments, penalty objective.Regularizer) {
 }
 
 // turn multiplies the rows of x, q x s, by the eigenvectors of V'MV, or back.
-func (o *formOuter) turn(x []float64, back bool) {
+func (o *metricOuter) turn(x []float64, back bool) {
 	s, t := o.f.S, blas.NoTrans
 	if back {
 		t = blas.Trans
@@ -189,7 +189,7 @@ func (o *formOuter) turn(x []float64, back bool) {
 }
 
 // mix computes S for the Theta computed last, and its Cholesky factor.
-func (o *formOuter) mix(m *Moments) {
+func (o *metricOuter) mix(m *Moments) {
 	f, d, k := o.f, o.f.Latent, o.f.Latent+o.q
 	clear(o.mixed)
 	for i := range d {
@@ -217,7 +217,7 @@ func (o *formOuter) mix(m *Moments) {
 }
 
 // direct writes eta into step, and reports false where there is none.
-func (o *formOuter) direct() bool {
+func (o *metricOuter) direct() bool {
 	f, m, k := o.f, o.f.M, o.f.Latent+o.q
 	dense.Transpose(o.work, o.mixed, k, m)
 	dense.SolveCholeskyRows(o.work, o.factor, m, k)
@@ -236,9 +236,9 @@ func (o *formOuter) direct() bool {
 	dense.AddRowProduct(o.step, o.product, o.frame, m, m, f.D)
 
 	copy(o.inverse, o.frame)
-	o.form.Unpull(o.inverse)
+	o.metric.Unpull(o.inverse)
 	dense.FrameProducts(o.j, m, nil, o.inverse, nil, o.inverse, m, m, f.D) // Q'M^-1 Q
-	o.form.Unwhiten(o.inverse)
+	o.metric.Unwhiten(o.inverse)
 	if !dense.FactorCholesky(o.j, m, 0, 0) {
 		return false
 	}
@@ -263,7 +263,7 @@ func (o *formOuter) direct() bool {
 }
 
 // conjugate writes J'XJ, or JXJ'.
-func (o *formOuter) conjugate(dst, x []float64, first blas.Transpose) {
+func (o *metricOuter) conjugate(dst, x []float64, first blas.Transpose) {
 	m, last := o.f.M, blas.NoTrans
 	if first == blas.NoTrans {
 		last = blas.Trans
@@ -273,7 +273,7 @@ func (o *formOuter) conjugate(dst, x []float64, first blas.Transpose) {
 }
 
 // value is the sum of squares for the Q projected last and the S mixed last, less a constant.
-func (o *formOuter) value() float64 {
+func (o *metricOuter) value() float64 {
 	k := o.f.Latent + o.q
 	sum := floats.Dot(o.gram, o.s)
 	for i := range o.f.M {
@@ -286,9 +286,9 @@ func (o *formOuter) value() float64 {
 
 // move goes to the polar factor of Q + eta, or of less, and reports whether more steps are
 // worthwhile.
-func (o *formOuter) move(m *Moments) bool {
+func (o *metricOuter) move(m *Moments) bool {
 	before := o.value()
-	for range formHalvings {
+	for range metricHalvings {
 		floats.AddTo(o.trial, o.frame, o.step)
 		if !o.polar.Orthonormalize(o.trial, o.f.D) {
 			break
@@ -297,7 +297,7 @@ func (o *formOuter) move(m *Moments) bool {
 		if o.value() <= before {
 			far := dense.Distance(o.trial, o.frame)
 			o.frame, o.trial = o.trial, o.frame
-			return far > formTolerance
+			return far > metricTolerance
 		}
 		floats.Scale(0.5, o.step)
 	}
@@ -306,13 +306,13 @@ func (o *formOuter) move(m *Moments) bool {
 }
 
 // write turns the solution back into the units of the problem.
-func (o *formOuter) write(next framework.Point, m *Moments) {
+func (o *metricOuter) write(next framework.Point, m *Moments) {
 	f := o.f
 	dense.Transpose(next[objective.BlockQ], o.frame, f.M, f.D)
 	floats.ScaleTo(next[objective.BlockTheta][:len(o.theta)], 1/o.unit/o.unit, o.theta)
 	c := next[objective.BlockC]
 	copy(c, m.x)
-	o.form.Unwhiten(c)
+	o.metric.Unwhiten(c)
 	floats.Add(c, f.C)
 	for j := range f.M {
 		var z float64 // mean of z_j

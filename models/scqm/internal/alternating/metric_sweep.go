@@ -14,13 +14,13 @@ import (
 	"github.com/scqm/scqm/models/scqm/internal/sheet"
 )
 
-// formMM holds the buffers of Sweep under a loss r'Mr. Rows are whitened once, so that it is the
+// metricSweep holds the buffers of Sweep under a loss r'Mr. Rows are whitened once, so that it is the
 // squared norm; the frame RQ then is not orthonormal, and with A = Q'MQ and y = A^-1 Q'M(x - c)
 //
 //	r'Mr = |R(x - c)|^2 - y'Ay + (z - y)'A(z - y),
 //
 // where only the last part knows tau.
-type formMM struct {
+type metricSweep struct {
 	o       *objective.Objective
 	f       *sheet.Sheet
 	version uint64          // of the data
@@ -35,23 +35,23 @@ type formMM struct {
 	shards  []*Moments
 	total   *Moments
 	errs    []error
-	rows    []*formRows // per worker
-	form    form
-	outer   *formOuter
+	rows    []*metricRows // per worker
+	metric  metric
+	outer   *metricOuter
 	unit    float64
 }
 
-// sweepForm is Sweep for a loss r'Mr, on the sheet loaded last.
-func (p *Sweeper) sweepForm(next, x framework.Point, loss framework.Quadratic) (float64, error) {
+// sweepMetric is Sweep for a loss r'Mr, on the sheet loaded last.
+func (p *Sweeper) sweepMetric(next, x framework.Point, loss framework.Quadratic) (float64, error) {
 	o := p.o
-	if p.form == nil || p.form.version != o.Version() {
-		a, err := newFormMM(o, p.f, loss)
+	if p.metric == nil || p.metric.version != o.Version() {
+		a, err := newMetricSweep(o, p.f, loss)
 		if err != nil {
 			return 0, err
 		}
-		p.form = a
+		p.metric = a
 	}
-	a := p.form
+	a := p.metric
 	a.x, a.next = x, next
 	a.load()
 	par.Do(o.Threads(), len(a.shards), a.shard)
@@ -67,34 +67,34 @@ func (p *Sweeper) sweepForm(next, x framework.Point, loss framework.Quadratic) (
 	return cost, nil
 }
 
-func newFormMM(o *objective.Objective, f *sheet.Sheet, loss framework.Quadratic) (*formMM, error) {
-	form, ok := newForm(loss, f.D)
+func newMetricSweep(o *objective.Objective, f *sheet.Sheet, loss framework.Quadratic) (*metricSweep, error) {
+	metric, ok := newMetric(loss, f.D)
 	if !ok {
 		return nil, fmt.Errorf("scqm: loss %s: its matrix is not positive definite to working precision: %w", o.Loss().Name(), rows.ErrInput)
 	}
 	vec := func(n int) []float64 { return make([]float64, n) }
 	data := o.Data()
-	a := &formMM{
-		o: o, f: f, version: o.Version(), white: append([]float64(nil), data.X...), form: form,
+	a := &metricSweep{
+		o: o, f: f, version: o.Version(), white: append([]float64(nil), data.X...), metric: metric,
 		centre: vec(f.D), frame: vec(f.M * f.D), inverse: vec(f.M * f.D), gram: vec(f.M * f.M), factor: vec(f.M * f.M), solved: vec(f.M * f.M),
 		shards: make([]*Moments, par.Shards(data.N)), errs: make([]error, par.Shards(data.N)),
-		total: NewMoments(f).withPairs(), rows: make([]*formRows, o.Threads()), unit: rows.LengthScale(*data),
+		total: NewMoments(f).withPairs(), rows: make([]*metricRows, o.Threads()), unit: rows.LengthScale(*data),
 	}
 	for i := range a.shards {
 		a.shards[i] = NewMoments(f).withPairs()
 	}
-	form.Whiten(a.white)
-	a.outer = newFormOuter(f, form, a.unit)
+	metric.Whiten(a.white)
+	a.outer = newMetricOuter(f, metric, a.unit)
 	return a, nil
 }
 
 // load prepares for the sheet.
-func (a *formMM) load() {
+func (a *metricSweep) load() {
 	f := a.f
 	copy(a.centre, f.C)
-	a.form.Whiten(a.centre)
+	a.metric.Whiten(a.centre)
 	copy(a.frame, f.QT)
-	a.form.Whiten(a.frame)
+	a.metric.Whiten(a.frame)
 	dense.FrameProducts(a.gram, f.M, nil, a.frame, nil, a.frame, f.M, f.M, f.D)
 	copy(a.factor, a.gram)
 	if !dense.Cholesky(a.factor, f.M, 0) {
@@ -110,9 +110,9 @@ func (a *formMM) load() {
 }
 
 // shard sweeps over the rows of one shard.
-func (a *formMM) shard(id, shard int) {
+func (a *metricSweep) shard(id, shard int) {
 	if a.rows[id] == nil {
-		a.rows[id] = newFormRows(a.f, min(nearest.BatchRows(a.f, a.o.Data().N), SweepRows))
+		a.rows[id] = newMetricRows(a.f, min(nearest.BatchRows(a.f, a.o.Data().N), SweepRows))
 	}
 	r, m := a.rows[id], a.shards[shard]
 	r.point.Metric = a.gram
@@ -126,8 +126,8 @@ func (a *formMM) shard(id, shard int) {
 	}
 }
 
-// formRows is what one goroutine needs to sweep over rows.
-type formRows struct {
+// metricRows is what one goroutine needs to sweep over rows.
+type metricRows struct {
 	point   *nearest.Quadratic
 	rows    int       // at a time
 	pulled  []float64 // m x rows: y, one axis after the other
@@ -137,17 +137,17 @@ type formRows struct {
 	direct  []float64 // D
 }
 
-func newFormRows(f *sheet.Sheet, n int) *formRows {
+func newMetricRows(f *sheet.Sheet, n int) *metricRows {
 	vec := func(n int) []float64 { return make([]float64, n) }
 	k := 1 + f.Latent + forms(f)
-	return &formRows{
+	return &metricRows{
 		point: nearest.NewQuadratic(f), rows: n, pulled: vec(f.M * n), whole: vec(n), weights: vec(n),
 		y: vec(n * k), wy: vec(n * k), direct: vec(f.D),
 	}
 }
 
 // batch moves rows from to to: it improves their tau, and adds their losses and moments to m.
-func (a *formMM) batch(r *formRows, m *Moments, from, to int) {
+func (a *metricSweep) batch(r *metricRows, m *Moments, from, to int) {
 	f, n, d := a.f, to-from, a.f.Latent
 	x, next := a.white[from*f.D:to*f.D], a.next[objective.BlockTau][from*d:to*d]
 	copy(next, a.x[objective.BlockTau][from*d:to*d])
@@ -162,7 +162,7 @@ func (a *formMM) batch(r *formRows, m *Moments, from, to int) {
 }
 
 // place improves tau for row i of a batch, x, and returns its loss.
-func (a *formMM) place(r *formRows, x []float64, i int, tau []float64) float64 {
+func (a *metricSweep) place(r *metricRows, x []float64, i int, tau []float64) float64 {
 	f, p := a.f, r.point
 	for k := range p.Y {
 		p.Y[k] = r.pulled[k*r.rows+i]

@@ -7,51 +7,51 @@ import (
 	"github.com/scqm/scqm/models/scqm/internal/sheet"
 )
 
-// PureSweep sums the moments of rows at a sheet as [Sweeper.Sweep] does, but finds every
+// StatelessSweep sums the moments of rows at a sheet as [Sweeper.Sweep] does, but finds every
 // tau_i anew from Q'(x_i - c), see [nearest.Footpoint.Find]: what it returns is a function
-// of the rows and the sheet alone, with no state of the rows. One PureSweep serves one
+// of the rows and the sheet alone, with no state of the rows. One StatelessSweep serves one
 // goroutine.
-type PureSweep struct {
+type StatelessSweep struct {
 	rows    *rowSweep
 	moments *Moments
 	data    rows.Data
 	tau     []float64
-	// reaction is summed too where it is not nil.
-	reaction *Reaction
+	// response is summed too where it is not nil.
+	response *Response
 }
 
-// NewPureSweep prepares for a sheet, for blocks of up to most rows, and for a loss
+// NewStatelessSweep prepares for a sheet, for blocks of up to most rows, and for a loss
 // rho(|r|^2) with concave rho. unit is the length scale h of the data.
-func NewPureSweep(f *sheet.Sheet, loss framework.Radial, most int, unit float64) *PureSweep {
-	s := &PureSweep{moments: NewMoments(f), tau: make([]float64, most*f.Latent)}
+func NewStatelessSweep(f *sheet.Sheet, loss framework.Radial, most int, unit float64) *StatelessSweep {
+	s := &StatelessSweep{moments: NewMoments(f), tau: make([]float64, most*f.Latent)}
 	s.rows = newRowSweep(&s.data, f, min(nearest.BatchRows(f, most), SweepRows), unit).anew()
 	s.rows.loss = loss
 	return s
 }
 
 // Len is the number of sums.
-func (s *PureSweep) Len() int { return s.moments.Len() }
+func (s *StatelessSweep) Len() int { return s.moments.Len() }
 
 // Sum writes the sums of some rows into dst.
-func (s *PureSweep) Sum(dst []float64, x rows.Data) {
+func (s *StatelessSweep) Sum(dst []float64, x rows.Data) {
 	s.data = x
 	s.moments.reset()
 	step := s.rows.rows
 	for from := 0; from < x.N; from += step {
 		to := min(from+step, x.N)
 		s.rows.batch(s.moments, s.tau, s.tau, from, to)
-		if s.reaction != nil {
+		if s.response != nil {
 			s.react(from, to)
 		}
 	}
 	s.moments.Store(dst)
-	if s.reaction != nil {
-		copy(dst[s.moments.Len():], s.reaction.Sums)
+	if s.response != nil {
+		copy(dst[s.moments.Len():], s.response.Sums)
 	}
 }
 
 // Place writes the tau of some rows, those that Sum takes.
-func (s *PureSweep) Place(tau []float64, x rows.Data) {
+func (s *StatelessSweep) Place(tau []float64, x rows.Data) {
 	f, step := s.rows.f, s.rows.rows
 	for from := 0; from < x.N; from += step {
 		to := min(from+step, x.N)
@@ -59,22 +59,22 @@ func (s *PureSweep) Place(tau []float64, x rows.Data) {
 	}
 }
 
-// WithReaction makes s sum a [Reaction] too, behind the moments.
-func (s *PureSweep) WithReaction() *PureSweep {
-	s.reaction = NewReaction(s.rows.f)
+// WithResponse makes s sum a [Response] too, behind the moments.
+func (s *StatelessSweep) WithResponse() *StatelessSweep {
+	s.response = NewResponse(s.rows.f)
 	return s
 }
 
 // react adds rows that were swept last.
-func (s *PureSweep) react(from, to int) {
+func (s *StatelessSweep) react(from, to int) {
 	if from == 0 {
-		clear(s.reaction.Sums)
+		clear(s.response.Sums)
 	}
-	d, k := s.rows.f.Latent, s.reaction.k
+	d, k := s.rows.f.Latent, s.response.k
 	for i := range to - from {
-		s.reaction.add(s.tau[(from+i)*d:(from+i+1)*d], s.rows.y[i*k:(i+1)*k], s.rows.wy[i*k:(i+1)*k])
+		s.response.add(s.tau[(from+i)*d:(from+i+1)*d], s.rows.y[i*k:(i+1)*k], s.rows.wy[i*k:(i+1)*k])
 	}
 }
 
 // Sheet returns the sheet at which moments are summed.
-func (s *PureSweep) Sheet() *sheet.Sheet { return s.rows.f }
+func (s *StatelessSweep) Sheet() *sheet.Sheet { return s.rows.f }

@@ -12,9 +12,9 @@ import (
 	"github.com/scqm/scqm/models/scqm/internal/nearest"
 )
 
-// A form is a positive definite matrix M = R'R, D x D. Its methods take the rows of x, of length D,
+// A metric is a positive definite matrix M = R'R, D x D. Its methods take the rows of x, of length D,
 // one by one, in place.
-type form interface {
+type metric interface {
 	// Whiten multiplies by R, so that r'Mr is the squared norm.
 	Whiten(x []float64)
 	// Unwhiten multiplies by R^-1, and Unpull by R'^-1.
@@ -22,18 +22,18 @@ type form interface {
 	Unpull(x []float64)
 }
 
-// newForm factors the matrix of a loss, and reports false where it is not positive definite to
+// newMetric factors the matrix of a loss, and reports false where it is not positive definite to
 // working precision.
-func newForm(l framework.Quadratic, D int) (form, bool) {
+func newMetric(l framework.Quadratic, D int) (metric, bool) {
 	if t, ok := l.(*nearest.TridiagonalForm); ok {
 		if t.M.IsDiagonal() {
-			return newDiagonalForm(t.M.Diagonal)
+			return newDiagonalMetric(t.M.Diagonal)
 		}
 		f, ok := t.M.Factor()
 		if !ok {
 			return nil, false
 		}
-		return &bidiagonalForm{f.Roots()}, true
+		return &bidiagonalMetric{f.Roots()}, true
 	}
 	var c mat.Cholesky
 	if !c.Factorize(mat.NewSymDense(D, l.Matrix())) {
@@ -41,21 +41,21 @@ func newForm(l framework.Quadratic, D int) (form, bool) {
 	}
 	var upper mat.TriDense
 	c.UTo(&upper)
-	return &triangularForm{upper.RawTriangular()}, true
+	return &triangularMetric{upper.RawTriangular()}, true
 }
 
-// bidiagonalForm is that of a tridiagonal matrix: three operations for an entry.
-type bidiagonalForm struct{ *dense.Bidiagonal }
+// bidiagonalMetric is that of a tridiagonal matrix: three operations for an entry.
+type bidiagonalMetric struct{ *dense.Bidiagonal }
 
-func (f *bidiagonalForm) Whiten(x []float64)   { f.Multiply(x) }
-func (f *bidiagonalForm) Unwhiten(x []float64) { f.Solve(x) }
-func (f *bidiagonalForm) Unpull(x []float64)   { f.SolveTransposed(x) }
+func (f *bidiagonalMetric) Whiten(x []float64)   { f.Multiply(x) }
+func (f *bidiagonalMetric) Unwhiten(x []float64) { f.Solve(x) }
+func (f *bidiagonalMetric) Unpull(x []float64)   { f.SolveTransposed(x) }
 
-// diagonalForm is that of a diagonal matrix: one operation for an entry.
-type diagonalForm struct{ roots, inverse []float64 }
+// diagonalMetric is that of a diagonal matrix: one operation for an entry.
+type diagonalMetric struct{ roots, inverse []float64 }
 
-func newDiagonalForm(diagonal []float64) (form, bool) {
-	f := &diagonalForm{make([]float64, len(diagonal)), make([]float64, len(diagonal))}
+func newDiagonalMetric(diagonal []float64) (metric, bool) {
+	f := &diagonalMetric{make([]float64, len(diagonal)), make([]float64, len(diagonal))}
 	for j, v := range diagonal {
 		if !(v > 0) {
 			return nil, false
@@ -66,28 +66,30 @@ func newDiagonalForm(diagonal []float64) (form, bool) {
 	return f, true
 }
 
-func (f *diagonalForm) Whiten(x []float64)   { f.scale(x, f.roots) }
-func (f *diagonalForm) Unwhiten(x []float64) { f.scale(x, f.inverse) }
-func (f *diagonalForm) Unpull(x []float64)   { f.scale(x, f.inverse) }
+func (f *diagonalMetric) Whiten(x []float64)   { f.scale(x, f.roots) }
+func (f *diagonalMetric) Unwhiten(x []float64) { f.scale(x, f.inverse) }
+func (f *diagonalMetric) Unpull(x []float64)   { f.scale(x, f.inverse) }
 
-func (f *diagonalForm) scale(x, by []float64) {
+func (f *diagonalMetric) scale(x, by []float64) {
 	for n := len(by); len(x) > 0; x = x[n:] {
 		dense.Products(x[:n], x[:n], by)
 	}
 }
 
-// triangularForm is any other, D operations for an entry.
-type triangularForm struct{ r blas64.Triangular }
+// triangularMetric is any other, D operations for an entry.
+type triangularMetric struct{ r blas64.Triangular }
 
-func (f *triangularForm) Whiten(x []float64) { blas64.Trmm(blas.Right, blas.Trans, 1, f.r, f.rows(x)) }
-func (f *triangularForm) Unwhiten(x []float64) {
+func (f *triangularMetric) Whiten(x []float64) {
+	blas64.Trmm(blas.Right, blas.Trans, 1, f.r, f.rows(x))
+}
+func (f *triangularMetric) Unwhiten(x []float64) {
 	blas64.Trsm(blas.Right, blas.Trans, 1, f.r, f.rows(x))
 }
-func (f *triangularForm) Unpull(x []float64) {
+func (f *triangularMetric) Unpull(x []float64) {
 	blas64.Trsm(blas.Right, blas.NoTrans, 1, f.r, f.rows(x))
 }
 
-func (f *triangularForm) rows(x []float64) blas64.General {
+func (f *triangularMetric) rows(x []float64) blas64.General {
 	return blas64.General{Rows: len(x) / f.r.N, Cols: f.r.N, Stride: f.r.N, Data: x}
 }
 

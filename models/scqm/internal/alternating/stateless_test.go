@@ -28,7 +28,7 @@ func TestPlacedAreNearestPoints(t *testing.T) {
 		f.Load(problemtest.Gaussians(8, D), q, theta)
 
 		tau := make([]float64, n*f.Latent)
-		alternating.NewPureSweep(f, nil, n, 1).Place(tau, x)
+		alternating.NewStatelessSweep(f, nil, n, 1).Place(tau, x)
 		alone := nearest.NewFootpoint(f)
 		alone.Reload()
 		want, diff := make([]float64, f.Latent), make([]float64, D)
