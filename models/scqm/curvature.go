@@ -14,12 +14,19 @@ import (
 )
 
 const (
-	// foldedCurvature is the curvature times extent above which a report has a
-	// note, runawayCurvature the one above which it has a warning. Of fits to
-	// real tables 44 % are above the second without a ridge, and none with one
-	// of 0.001 or more.
-	foldedCurvature  = 8
-	runawayCurvature = 100
+	// A sheet folds by one of three measures. The first is its curvature times the extent of the
+	// coordinates: above foldedCurvature rows near each other may have coordinates far apart, and a
+	// fit loses to one that does not fold; above runawayCurvature it follows single rows. Of fits to
+	// real tables 44 % are above the second without a ridge, and none with one of 0.001 or more.
+	foldedCurvature, runawayCurvature = 8, 100
+	// The second is the slope of the rows on the curvature that the sheet draws, .5 to 1 of real curves
+	// and 0 to .2 of folds: above keptSlope the rule keeps curvature, below foldedSlope a sheet whose
+	// curvature is given is said to fold.
+	keptSlope, foldedSlope = 0.7, 0.3
+	// The third is the curvature bound times the root mean squared distance of the rows from c: above
+	// suspectCurvature a fit may have no minimum, which a Newton step tells; with a ridge of .001, fits
+	// have less than 100. Where second derivatives are too expensive, [sheet.RunawayCurvature] tells.
+	suspectCurvature = 1e3
 	// extentQuantile is the part of the rows that the extent covers.
 	extentQuantile = 0.95
 )

@@ -9,6 +9,7 @@ import (
 	"math"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/models/scqm/internal/blocks"
 )
 
 // fingerprint identifies the data and all settings that change the course of a
@@ -16,14 +17,8 @@ import (
 // number of threads may change.
 func fingerprint(x Data, c Config, solver framework.Solver) string {
 	h := sha256.New()
-	fmt.Fprintf(h, "scqm %d x %d, d %d, s %d, linear %v, ridge %x, theta %x, inits %d, seed %d, solver %T %+v, loss %s %v, missing %v",
-		x.N, x.D, c.Latent, c.Curvature, c.Linear, c.ridge(), c.ThetaScale, c.Inits, c.Seed, solver, solver, c.Loss.Name(), describeLoss(c.Loss).Params, c.IgnoreMissing)
-	if e, ok := c.Loss.(framework.Identified); ok {
-		fmt.Fprintf(h, "%q", e.Program())
-	}
-	if q, ok := c.Loss.(framework.Quadratic); ok {
-		hashFloats(h, q.Matrix())
-	}
+	fmt.Fprintf(h, "scqm %d x %d, d %d, s %d, linear %v, ridge %x, theta %x, inits %d, seed %d, solver %T %+v, loss %s, missing %v",
+		x.N, x.D, c.Latent, c.Curvature, c.Linear, c.ridge(), c.ThetaScale, c.Inits, c.Seed, solver, solver, blocks.Identity(c.Loss), c.IgnoreMissing)
 	hashFloats(h, x.X)
 	hashFloats(h, x.Weights)
 	return hex.EncodeToString(h.Sum(nil))

@@ -14,9 +14,6 @@ import (
 )
 
 const (
-	// keptSlope is the slope above which curvature is kept, foldedSlope that below which a sheet
-	// whose curvature is given folds. Real curves have .5 to 1, folds 0 to .2.
-	keptSlope, foldedSlope = 0.7, 0.3
 	// leastHold is the least ridge that holds back curvature which the rows do not show, and
 	// holdPerRow what it is for each row.
 	leastHold, holdPerRow = 10, 1.0 / 30

@@ -10,14 +10,8 @@ import (
 	"github.com/scqm/scqm/models/scqm/internal/sheet"
 )
 
-const (
-	// suspectCurvature is the curvature, in units of one over the root mean square
-	// distance of the rows from c, from which on a fit may be on its way to an
-	// infinite one. With a ridge of .001, fits have less than 100.
-	suspectCurvature = 1e3
-	// growing is the relative change of Theta by Newton's step at which it is.
-	growing = 1e-2
-)
+// growing is the relative change of Theta by Newton's step at which its curvature still grows.
+const growing = 1e-2
 
 // Refute tells of fits whose curvature still grows although the gradient is
 // small: the objective may then have no least value. It costs an evaluation of

@@ -29,9 +29,6 @@ func NewStatelessSweep(f *sheet.Sheet, loss framework.Radial, most int, unit flo
 	return s
 }
 
-// Len is the number of sums.
-func (s *StatelessSweep) Len() int { return s.moments.Len() }
-
 // Sum writes the sums of some rows into dst.
 func (s *StatelessSweep) Sum(dst []float64, x rows.Data) {
 	s.data = x
