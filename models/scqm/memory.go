@@ -148,7 +148,7 @@ func (f *footprint) solver(solver framework.Solver) float64 {
 	case solvers.ConjugateGradient:
 		return 10*f.point + f.preconditioner()
 	case solvers.TrustRegion:
-		return 18*f.point + f.preconditioner() + f.products()
+		return 22*f.point + f.preconditioner()
 	case solvers.RGD:
 		return f.descent()
 	}
@@ -281,16 +281,6 @@ func (f *footprint) probe() float64 {
 		return 0
 	}
 	return f.arrowhead() + f.secondDerivatives() + 4*outer*outer + 4*f.point + 2*f.n*f.d
-}
-
-// products counts what products with the Hessian keep of a point, residuals aside, and
-// their buffers.
-func (f *footprint) products() float64 {
-	perRow := f.D + f.m + 3
-	if f.separable {
-		perRow += f.D
-	}
-	return f.n*perRow + f.point + f.threads*f.worker() + f.sheet()
 }
 
 // lbfgs counts the pairs, nine points of the state and its line search, and the

@@ -77,9 +77,9 @@ func floatsMax(v []float64) float64 {
 	return most
 }
 
-// BenchmarkPureSweep compares a read of rows that begins at no tau with a sweep in memory
+// BenchmarkStatelessSweep compares a read of rows that begins at no tau with a sweep in memory
 // that goes on from the last ones, on one thread.
-func BenchmarkPureSweep(b *testing.B) {
+func BenchmarkStatelessSweep(b *testing.B) {
 	for _, D := range []int{10, 50, 784} {
 		x := bentRows(1, max(20*BlockRows, 1<<20/D), D)
 		loss := named(b, "l2", D)

@@ -63,7 +63,6 @@ func (p *Objective) SetMultipliers(dual []float64) {
 		return
 	}
 	p.multipliers = append(p.multipliers[:0], dual...)
-	p.measured.kept = false
 }
 
 // PlainLoss is the loss without rounding.

@@ -52,7 +52,6 @@ type Objective struct {
 	errs    []error   // per shard
 	total   *sums
 	theta   *leastSquaresTheta // made at first use
-	product *hessianProduct    // made at first use
 
 	smoothing   smoothing // see Smooth
 	multipliers []float64 // see SetMultipliers; empty for none
@@ -64,7 +63,6 @@ type Objective struct {
 	residuals []float64       // n x D there; nil until Resume was called once
 	kept      bool            // residuals belong to at
 	cost      float64         // there
-	measured  measured        // the first-order system there
 
 	gradient, slope framework.Point // memory of that
 }
@@ -130,27 +128,20 @@ func (p *Objective) Shape() sheet.Shape { return p.sheet.Shape }
 func (p *Objective) SetData(x rows.Data) {
 	p.data = x
 	p.version++
-	p.kept, p.measured.kept = false, false
+	p.kept = false
 	p.SetMultipliers(nil)
 }
 
 // Blocks describes c, Q, Theta and Tau.
 func (p *Objective) Blocks() []framework.Block { return p.blocks }
 
-// Evaluate returns the cost and writes the gradients asked for. The cost alone takes no pass
-// over the rows at the point whose stationarity was computed last.
+// Evaluate returns the cost and writes the gradients asked for.
 func (p *Objective) Evaluate(grad, x framework.Point) (float64, error) {
-	if grad == nil {
-		if cost, known := p.knownCost(x); known {
-			return cost, nil
-		}
-	}
 	return p.evaluate(grad, x, nil)
 }
 
 // evaluate adds the terms of every gradient in the same pass, where they are asked for.
 func (p *Objective) evaluate(grad, x framework.Point, terms *GradientTerms) (float64, error) {
-	p.measured.kept = false
 	p.at.CopyFrom(x)
 	p.sheet.Load(x[BlockC], x[BlockQ], x[BlockTheta])
 	p.kept = false

@@ -32,7 +32,6 @@ type smoothing struct {
 	rounded []roundedLoss // kept, as the lengths of one run are those of others
 	last    int           // of rounded: in use, or the last one that was
 	sizes   []float64     // of residuals
-	changes int           // of the loss in use
 }
 
 // roundedLoss is a loss rounded over eps.
@@ -49,7 +48,6 @@ const maxRounded = 256
 // loss smoothed over the last eps > 0.
 func (p *Objective) Smooth(eps float64) {
 	s := &p.smoothing
-	s.changes++
 	if s.plain == nil {
 		s.plain = p.loss
 	}

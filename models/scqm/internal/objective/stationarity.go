@@ -58,9 +58,9 @@ func (p *Objective) Stationarity(dst []float64, x framework.Point) error {
 func (p *Objective) KKT(x framework.Point) (KKT, error) { return p.FirstOrder(nil, x) }
 
 // FirstOrder computes the numbers of Stationarity, where they are asked for, and the
-// norms of KKT from the same evaluations. At the point at which it did so last it takes none.
+// norms of KKT from the same evaluations.
 func (p *Objective) FirstOrder(stationarity []float64, x framework.Point) (KKT, error) {
-	best, err := p.measuredFirstOrder(x)
+	best, err := p.bestFirstOrder(x)
 	for k := range stationarity {
 		stationarity[k] = best.residual(k)
 	}
@@ -71,7 +71,7 @@ func (p *Objective) FirstOrder(stationarity []float64, x framework.Point) (KKT, 
 // StationarityBeyond is the number of Stationarity for Q at x where its gradient has a further part, perpendicular to what
 // there is of it here, with the norm given.
 func (p *Objective) StationarityBeyond(x framework.Point, norm float64) (float64, error) {
-	best, err := p.measuredFirstOrder(x)
+	best, err := p.bestFirstOrder(x)
 	best.norms[BlockQ] = math.Hypot(best.norms[BlockQ], norm)
 	return best.residual(BlockQ), err
 }
@@ -106,19 +106,6 @@ func (o *firstOrder) worst() float64 {
 		worst = math.Max(worst, o.residual(k))
 	}
 	return worst
-}
-
-// measuredFirstOrder is bestFirstOrder, found once for a point.
-func (p *Objective) measuredFirstOrder(x framework.Point) (firstOrder, error) {
-	if p.measuredAt(x) {
-		return p.measured.system, nil
-	}
-	p.measured.kept = false
-	best, err := p.bestFirstOrder(x)
-	if err == nil {
-		p.measure(best)
-	}
-	return best, err
 }
 
 // bestFirstOrder returns the first-order system at x for that choice of
