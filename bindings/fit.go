@@ -8,6 +8,7 @@ import (
 
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/models/scqm"
+	"github.com/scqm/scqm/models/selection"
 	"github.com/scqm/scqm/solvers"
 )
 
@@ -115,7 +116,7 @@ func (s fitSettings) fit(j *job, data scqm.Data, precision uint64) (*scqm.Fit, e
 		return nil, err
 	}
 	data.Missing = s.IgnoreMissing
-	learn := scqm.LearnLoss
+	learn := selection.LearnLoss
 	if s.Loss.Python || s.Loss.Name != lossAuto {
 		learn = scqm.Learn
 		if config.Loss, err = s.Loss.buildFor(j, precision, data, config); err != nil {

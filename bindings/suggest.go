@@ -2,10 +2,11 @@ package bindings
 
 import (
 	"github.com/scqm/scqm/models/scqm"
+	"github.com/scqm/scqm/models/selection"
 )
 
 // suggestSettings are the settings of [StartSuggest]; what is left out has the
-// default of scqm.SuggestConfig.
+// default of selection.SuggestConfig.
 type suggestSettings struct {
 	MaxLatent int        `json:"max_components"`
 	Folds     int        `json:"folds"`
@@ -33,7 +34,7 @@ func StartSuggest(number int64, settings string, x uint64, rows, columns int64, 
 			if err != nil {
 				return nil, err
 			}
-			return scqm.Suggest(j.ctx, data, scqm.SuggestConfig{
+			return selection.Suggest(j.ctx, data, selection.SuggestConfig{
 				MaxLatent: s.MaxLatent, Loss: loss, Folds: s.Folds, MaxRows: s.MaxRows, Seed: s.Seed,
 				Threads: s.Threads, Progress: j.part(),
 			})
@@ -45,7 +46,7 @@ func StartSuggest(number int64, settings string, x uint64, rows, columns int64, 
 // program scqm.
 func SuggestReport(number int64) (string, error) {
 	return withJob("suggest report", number, func(j *job) (string, error) {
-		s, err := resultOf[*scqm.Suggestion](j)
+		s, err := resultOf[*selection.Suggestion](j)
 		if err != nil {
 			return "", err
 		}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/scqm/scqm/losses"
 	"github.com/scqm/scqm/models/scqm"
+	"github.com/scqm/scqm/models/selection"
 )
 
 // outcome runs a job to its end and returns its report.
@@ -33,7 +34,7 @@ func TestSuggestionIsThatOfTheLibrary(t *testing.T) {
 	text := outcome(t, func(number int64) (int64, error) {
 		return StartSuggest(number, `{"max_components":1,"folds":4,"seed":3,"loss":{"name":"squared_l2"}}`, at(x), rows, columns, 0, 0)
 	}, SuggestReport)
-	want, err := scqm.Suggest(t.Context(), scqm.Data{N: rows, D: columns, X: x}, scqm.SuggestConfig{MaxLatent: 1, Folds: 4, Seed: 3, Loss: losses.SquaredL2()})
+	want, err := selection.Suggest(t.Context(), scqm.Data{N: rows, D: columns, X: x}, selection.SuggestConfig{MaxLatent: 1, Folds: 4, Seed: 3, Loss: losses.SquaredL2()})
 	require.NoError(t, err)
 	encoded, err := encode(want)
 	require.NoError(t, err)

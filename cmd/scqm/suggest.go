@@ -9,6 +9,7 @@ import (
 	"github.com/scqm/scqm/cmd/scqm/internal/options"
 	"github.com/scqm/scqm/internal/dataset"
 	"github.com/scqm/scqm/models/scqm"
+	"github.com/scqm/scqm/models/selection"
 )
 
 const suggestLong = `Compare models with few latent dimensions d, flat and with s directions of
@@ -91,11 +92,11 @@ func (f *suggestFlags) run(cmd *cobra.Command, path string) error {
 	if err != nil {
 		return err
 	}
-	c := scqm.SuggestConfig{MaxLatent: f.latent, Loss: loss, Folds: f.folds, MaxRows: f.rows, Seed: f.seed, Threads: f.threads}
+	c := selection.SuggestConfig{MaxLatent: f.latent, Loss: loss, Folds: f.folds, MaxRows: f.rows, Seed: f.seed, Threads: f.threads}
 	show, end := f.progress.Part(cmd)
 	defer end()
 	c.Progress = show
-	s, err := cli.Await(cmd.Context(), func() (*scqm.Suggestion, error) { return scqm.Suggest(cmd.Context(), x, c) })
+	s, err := cli.Await(cmd.Context(), func() (*selection.Suggestion, error) { return selection.Suggest(cmd.Context(), x, c) })
 	if err != nil {
 		return err
 	}
@@ -108,7 +109,7 @@ func (f *suggestFlags) run(cmd *cobra.Command, path string) error {
 }
 
 // suggestionTable has a line for every trial.
-func suggestionTable(s *scqm.Suggestion) *dataset.Matrix {
+func suggestionTable(s *selection.Suggestion) *dataset.Matrix {
 	m := &dataset.Matrix{Names: []string{"d", "s", "predicted", "worse", "worse_error", "learned", "held_out", "s_effective", "warned", "ridge", "curvature_extent", "recommended"}}
 	m.Rows, m.Cols = len(s.Trials), len(m.Names)
 	for k, t := range s.Trials {
@@ -120,11 +121,11 @@ func suggestionTable(s *scqm.Suggestion) *dataset.Matrix {
 
 // suggestReport is what scqm suggest --json prints.
 type suggestReport struct {
-	*scqm.Suggestion
+	*selection.Suggestion
 	Header []string `json:"header"` // names in the first row, null where it holds none
 }
 
-func (f *suggestFlags) print(cmd *cobra.Command, s *scqm.Suggestion, header []string) error {
+func (f *suggestFlags) print(cmd *cobra.Command, s *selection.Suggestion, header []string) error {
 	if f.json {
 		return cli.PrintJSON(cmd.OutOrStdout(), suggestReport{s, header})
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/scqm/scqm/cmd/scqm/internal/cli"
-	"github.com/scqm/scqm/models/scqm"
+	"github.com/scqm/scqm/models/selection"
 )
 
 // What suggest recommends, prints and saves is what the library says.
@@ -20,7 +20,7 @@ func TestSuggest(t *testing.T) {
 	assert.Contains(t, out, "d = 2, s = 1")
 	assert.Contains(t, out, "\nfit with: -d 2 -s 1 --ridge 0.0")
 
-	var s scqm.Suggestion
+	var s selection.Suggestion
 	require.NoError(t, json.Unmarshal([]byte(succeed(t, append(args, "--json")...)), &s))
 	assert.Contains(t, out, s.Reason)
 	table := p.read("table.csv")

@@ -46,7 +46,7 @@ func (l careless) Evaluate(values, grad, r []float64, dim int) error {
 
 // TestALossThatIsNotFiniteIsBlamed names the row, as the caller numbers them.
 func TestALossThatIsNotFiniteIsBlamed(t *testing.T) {
-	x := bowlRows(t, 60, 4, 0, 5)
+	x := bowlRows(t, 60, 4, 5)
 	copy(x.Row(41), []float64{0, 0, 500, 0}) // the first axis goes through it
 	copy(x.Row(40), []float64{0, 0, 0, 400}) // and misses this one
 	copy(x.Row(10), x.Row(3))                // a repetition, so that rows are merged

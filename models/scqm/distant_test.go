@@ -36,7 +36,7 @@ func TestDistantLossesAreCalledFromManyGoroutines(t *testing.T) {
 	require.NoError(t, err)
 	near := blackBox{Loss: huber}
 	far := distant{near, new(atomic.Int64), new(atomic.Int64)}
-	x := bowlRows(t, 300, 5, 0, 3)
+	x := bowlRows(t, 300, 5, 3)
 	c := Config{Latent: 1, Threads: 1, Options: framework.Options{MaxIterations: 5}}
 	var fits [2]*Fit
 	var taus [2][]float64

@@ -7,7 +7,7 @@
 // loss(f(tau_i) - x_i) is least.
 //
 // Begin with [Learn]; the [Model] that it returns has Transform, Reconstruct, Project
-// and Save. [Suggest] says which dimensions to take.
+// and Save. The package models/selection chooses a loss and dimensions.
 //
 // # Shapes
 //

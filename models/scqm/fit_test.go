@@ -13,6 +13,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/internal/dense"
 	"github.com/scqm/scqm/internal/drill"
 	"github.com/scqm/scqm/losses"
 	"github.com/scqm/scqm/models/rows"
@@ -29,6 +30,35 @@ func arc(seed uint64, n int, noise float64) Data {
 		x[2*i+1] = math.Sin(a) + noise*rng.NormFloat64()
 	}
 	return Data{N: n, D: 2, X: x}
+}
+
+// bowlRows are rows near a paraboloid in D dimensions, with Gaussian noise.
+func bowlRows(t *testing.T, n, D int, seed uint64) Data {
+	rng := rand.New(rand.NewPCG(seed, 12))
+	x := Data{N: n, D: D, X: make([]float64, n*D)}
+	require.NoError(t, losses.GeneralizedGaussianNoise(x.X, 2, math.Sqrt2, rng))
+	for i := range n {
+		r := x.Row(i)
+		floats.Scale(0.1, r)
+		a, b := 4*rng.Float64()-2, 4*rng.Float64()-2
+		r[0] += a
+		r[1] += b
+		r[2] += (a*a + b*b) / 3
+	}
+	return x
+}
+
+// rotated rotates rows at random, so that no column is special.
+func rotated(x Data, seed uint64) Data {
+	axes := gaussians(seed, x.D*x.D)
+	dense.OrthonormalizeRows(axes, x.D)
+	y := Data{N: x.N, D: x.D, X: make([]float64, len(x.X))}
+	for i := range x.N {
+		for j := range x.D {
+			y.Row(i)[j] = floats.Dot(axes[j*x.D:(j+1)*x.D], x.Row(i))
+		}
+	}
+	return y
 }
 
 // learn fits with as much curvature as there is room for, unless c says how much: tests of fits do not ask the rule.

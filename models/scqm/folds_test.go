@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/scqm/scqm/losses"
+	"github.com/scqm/scqm/models/rows"
 )
 
 // sparse hides entries, most of all in the last column, which keeps so many.
@@ -29,9 +30,9 @@ func sparse(x Data, part float64, last int, rng *rand.Rand) Data {
 
 // Every row is held out once, unless it has the last entry of a column; and what is
 // left to learn from has entries in every column.
-func TestSplits(t *testing.T) {
-	whole := bowlRows(t, 31, 5, 0, 1)
-	list := splits(whole, shuffled(whole, 2), 3)
+func TestFolds(t *testing.T) {
+	whole := bowlRows(t, 31, 5, 1)
+	list := folds(whole, rows.Shuffled(whole, 2), 3)
 	var held []int
 	for _, s := range list {
 		assert.Len(t, append(slices.Clone(s.held), s.learned...), 31)
@@ -45,9 +46,9 @@ func TestSplits(t *testing.T) {
 
 	for seed := range uint64(200) {
 		rng := rand.New(rand.NewPCG(seed, 3))
-		x := sparse(bowlRows(t, 20, 6, 0, seed+1), 0.6, 1+int(seed%4), rng)
+		x := sparse(bowlRows(t, 20, 6, seed+1), 0.6, 1+int(seed%4), rng)
 		count := 0
-		for _, s := range splits(x, shuffled(x, seed), 2) {
+		for _, s := range folds(x, rows.Shuffled(x, seed), 2) {
 			require.NoError(t, x.Select(s.learned).ValidateColumns())
 			count += len(s.held)
 		}
@@ -59,7 +60,7 @@ func TestSplits(t *testing.T) {
 // the default where rows that can be held out are too few.
 func TestRidgeByRowsHeldOutWhereEntriesAreMissing(t *testing.T) {
 	for last := range 4 {
-		x := sparse(bowlRows(t, 40, 6, 0, 5), 0.2, last+1, rand.New(rand.NewPCG(1, 4)))
+		x := sparse(bowlRows(t, 40, 6, 5), 0.2, last+1, rand.New(rand.NewPCG(1, 4)))
 		c := Config{Latent: 2, Curvature: FullCurvature, Loss: losses.SquaredL2(), Ridge: AutoRidge, IgnoreMissing: true}
 		meta := learn(t, x, c).Model.Meta
 		assert.Contains(t, ridgeGrid, meta.Ridge)

@@ -2,6 +2,7 @@ package scqm
 
 import (
 	"math"
+	"slices"
 
 	"github.com/scqm/scqm/framework"
 )
@@ -11,7 +12,7 @@ import (
 //
 //	sum_(k < D) phi(r_k) + count phi(r_D / sqrt(count)).
 //
-// Callers hand over whole rows, of one length. r is changed during a call, and as it was after it.
+// Callers hand over whole rows, of one length.
 type gatheredLoss struct {
 	evenLoss
 	dim         int
@@ -31,75 +32,46 @@ func newGatheredLoss(loss evenLoss, dim, count int) *gatheredLoss {
 
 // Evaluate implements [framework.Loss].
 func (l *gatheredLoss) Evaluate(values, grad, r []float64, dim int) error {
-	n := len(r) / l.dim
-	last := make([]float64, 2*n)
-	l.shrink(last[:n], r)
-	err := l.evenLoss.Evaluate(values, grad, r, dim)
-	if values != nil && err == nil {
-		phi, shrunk := last[n:], make([]float64, n)
-		for i, v := range last[:n] {
-			shrunk[i] = v / l.root
+	r = l.entries(r)
+	if err := l.evenLoss.Evaluate(values, grad, r, dim); err != nil {
+		return err
+	}
+	if values != nil {
+		last, phi := make([]float64, len(values)), make([]float64, len(values))
+		for i := range last {
+			last[i] = r[(i+1)*l.dim-1]
 		}
-		l.evenLoss.Phi(phi, nil, nil, shrunk)
+		l.evenLoss.Phi(phi, nil, nil, last)
 		for i, v := range phi {
 			values[i] += (l.count - 1) * v
 		}
 	}
-	if grad == nil || &grad[0] != &r[0] {
-		l.restore(r, last)
-	}
-	if grad != nil {
-		l.scale(grad, l.root)
-	}
-	return err
+	l.scale(grad, l.root)
+	return nil
 }
 
 // Phi implements [framework.Separable], for whole rows.
 func (l *gatheredLoss) Phi(phi, d1, d2, r []float64) {
-	last := make([]float64, len(r)/l.dim)
-	l.shrink(last, r)
-	l.evenLoss.Phi(phi, d1, d2, r)
-	if d1 == nil || &d1[0] != &r[0] {
-		l.restore(r, last)
-	}
-	if phi != nil {
-		l.scale(phi, l.count)
-	}
-	if d1 != nil {
-		l.scale(d1, l.root)
-	}
+	l.evenLoss.Phi(phi, d1, d2, l.entries(r))
+	l.scale(phi, l.count)
+	l.scale(d1, l.root)
 }
 
 // HessianProduct implements [framework.SecondOrder].
 func (l *gatheredLoss) HessianProduct(dst, r, v []float64, dim int) error {
-	last := make([]float64, len(r)/l.dim)
-	l.shrink(last, r)
-	defer l.restore(r, last)
-	return l.evenLoss.HessianProduct(dst, r, v, dim)
+	return l.evenLoss.HessianProduct(dst, l.entries(r), v, dim)
 }
 
 // LowerWeights implements [framework.Minorizer].
 func (l *gatheredLoss) LowerWeights(w, r []float64, dim int) error {
-	last := make([]float64, len(r)/l.dim)
-	l.shrink(last, r)
-	defer l.restore(r, last)
-	return l.evenLoss.LowerWeights(w, r, dim)
+	return l.evenLoss.LowerWeights(w, l.entries(r), dim)
 }
 
-// shrink divides the last entries of rows, which it keeps in last.
-func (l *gatheredLoss) shrink(last, r []float64) {
-	for i := range last {
-		at := (i+1)*l.dim - 1
-		last[i] = r[at]
-		r[at] /= l.root
-	}
-}
-
-// restore undoes shrink.
-func (l *gatheredLoss) restore(r, last []float64) {
-	for i := range len(r) / l.dim {
-		r[(i+1)*l.dim-1] = last[i]
-	}
+// entries returns rows with the residual of one of the columns as their last entry.
+func (l *gatheredLoss) entries(r []float64) []float64 {
+	r = slices.Clone(r)
+	l.scale(r, 1/l.root)
+	return r
 }
 
 // scale multiplies the last entries of rows.

@@ -113,7 +113,7 @@ func (m *Model) HiddenErrors(ctx context.Context, x Data, part float64, seed uin
 		for i := k; i < x.N; i += hiddenOrders {
 			turn = append(turn, i)
 		}
-		errors, p := make([]float64, len(turn)), newEntryPredictor(&by, shuffle(rng.Perm(x.D)), max(2, int(math.Round(1/part))), noise)
+		errors, p := make([]float64, len(turn)), newEntryPredictor(&by, rng.Perm(x.D), max(2, int(math.Round(1/part))), noise)
 		if err := p.addErrors(ctx, errors, x.Select(turn), threads); err != nil {
 			return nil, err
 		}

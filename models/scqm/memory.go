@@ -353,13 +353,6 @@ func reserveColumns(x Data, f *footprint) (*memory.Reservation, error) {
 	return f.reserve("fit", x, f.problem()+2*f.n*f.D+f.D+2*f.D*f.m)
 }
 
-// reserveChoice holds what choosing a loss takes: residuals, what is left in them,
-// and their sizes in order.
-func reserveChoice(x Data) (*memory.Reservation, error) {
-	f := newFootprint(x, nil, 1, 0, 1)
-	return f.reserve("choosing a loss", x, 6*f.residuals())
-}
-
 // reserveComponents holds what the norms of residuals of a flat sheet take.
 func reserveComponents(x Data, d int) (*memory.Reservation, error) {
 	f := newFootprint(x, nil, d, 0, 0)

@@ -66,12 +66,10 @@ func TestWorkThatDoesNotFit(t *testing.T) {
 	defer memory.SetCeiling(0, "")
 	for name, work := range map[string]func() error{
 		"fit":         func() error { _, err := Learn(ctx, x, Config{Latent: 2, Loss: losses.L2()}); return err },
-		"loss":        func() error { _, err := LearnLoss(ctx, x, Config{Latent: 2}); return err },
 		"reconstruct": func() error { _, err := fit.Model.Reconstruct(ctx, x.X, 1); return err },
 		"project":     func() error { _, err := fit.Model.Project(ctx, x, 1); return err },
 		"report":      func() error { _, err := fit.Model.ProjectAll(ctx, x, 1); return err },
 		"influence":   func() error { _, err := fit.Model.Influence(ctx, x, 1); return err },
-		"suggest":     func() error { _, err := Suggest(ctx, x, SuggestConfig{}); return err },
 	} {
 		err := work()
 		require.ErrorIs(t, err, ErrMemory, name)

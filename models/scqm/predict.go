@@ -16,9 +16,6 @@ import (
 )
 
 const (
-	// columnParts is the number of parts of the columns, each of which is
-	// predicted from the others.
-	columnParts = 5
 	// maxPredictSteps bounds the Newton steps of a row, predictPrecision is the
 	// relative length of the last.
 	maxPredictSteps  = 40
@@ -37,16 +34,21 @@ const (
 // principal components models, Technometrics 20 (1978); here for rows that were
 // held out, too.
 //
-// Before, all columns are mixed by a random rotation, so that each part has its
-// share of every direction. A row takes Dm operations, and for each part nm for the
-// start and m^2 d for a Newton step.
+// A row takes Dm operations, and for each part nm for the start and m^2 d for a Newton step.
 type entryPredictor struct {
-	f        *sheet.Sheet // mixed
-	mix      mixing
-	z        []float64 // n x m: of the rows that were fitted
-	tau      []float64 // n x d
-	mean, by []float64 // d: t and sigma^2/v
+	f        *sheet.Sheet // with its columns in the order
+	order    []int        // of the columns: each part is a run of them
+	z        []float64    // n x m: of the rows that were fitted
+	tau      []float64    // n x d
+	mean, by []float64    // d: t and sigma^2/v
 	parts    []entryPart
+}
+
+// reorder writes the columns of x in an order into dst.
+func reorder(dst, x []float64, order []int) {
+	for j, k := range order {
+		dst[j] = x[k]
+	}
 }
 
 // entryPart are columns [lo, hi) to predict; gram is Q_A'Q_A.
@@ -56,28 +58,15 @@ type entryPart struct {
 	costs  []float64 // n: z'gram z with the penalty, of the rows that were fitted
 }
 
-// mixing is a rotation of rows, in place.
-type mixing interface{ Apply(x []float64) }
-
-// shuffle is that which puts columns in another order.
-type shuffle []int
-
-// Apply implements mixing.
-func (s shuffle) Apply(x []float64) {
-	before := slices.Clone(x)
-	for j, k := range s {
-		x[j] = before[k]
-	}
-}
-
-// newEntryPredictor takes a model with its latent coordinates, and the number of parts. noise is sigma.
-func newEntryPredictor(m *Model, mix mixing, parts int, noise float64) *entryPredictor {
+// newEntryPredictor takes a model with its latent coordinates, the order of the columns, and the
+// number of parts. noise is sigma.
+func newEntryPredictor(m *Model, order []int, parts int, noise float64) *entryPredictor {
 	f := m.sheet()
-	mix.Apply(f.C)
+	reorder(f.C, slices.Clone(f.C), order)
 	for k := range f.M {
-		mix.Apply(f.Axis(k))
+		reorder(f.Axis(k), slices.Clone(f.Axis(k)), order)
 	}
-	p := &entryPredictor{f: f, mix: mix, tau: m.Tau, mean: make([]float64, f.Latent), by: make([]float64, f.Latent)}
+	p := &entryPredictor{f: f, order: order, tau: m.Tau, mean: make([]float64, f.Latent), by: make([]float64, f.Latent)}
 	n := len(m.Tau) / f.Latent
 	codes := make([]float64, n)
 	for j := range f.Latent {
@@ -151,7 +140,7 @@ func (p *entryPredictor) addErrors(ctx context.Context, dst []float64, x Data, t
 type rowPrediction struct {
 	*entryPredictor
 	newton *nearest.Quadratic
-	r      []float64 // D: the row less c, mixed
+	r      []float64 // D: the row less c, in the order
 	b      []float64 // m: Q_A'r
 	tau    []float64 // d
 	z, phi []float64 // m, q
@@ -170,8 +159,7 @@ func newRowPrediction(p *entryPredictor) *rowPrediction {
 // distance predicts each part of x from the others.
 func (p *rowPrediction) distance(x []float64) float64 {
 	f := p.f
-	copy(p.r, x)
-	p.mix.Apply(p.r)
+	reorder(p.r, x, p.order)
 	floats.Sub(p.r, f.C)
 	var sum float64
 	for k := range p.parts {

@@ -19,7 +19,7 @@ import (
 func TestStartByEntriesOfWhichSomeAreWrong(t *testing.T) {
 	byEntries, err := losses.HuberEntries(0.07)
 	require.NoError(t, err)
-	x := bowlRows(t, 200, 8, 0, 20)
+	x := bowlRows(t, 200, 8, 20)
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 20 {
 		x.Row(rng.IntN(x.N))[3+rng.IntN(5)] = 50

@@ -93,13 +93,3 @@ func (m *Model) reserveMap(act string, n int, columns int, threads int) (*memory
 	f := newFootprint(x, m.Loss, m.Latent, m.Curvature, threads)
 	return f.reserve(act, x, f.n*float64(columns)+3*f.sheet()+f.callers*f.worker()+f.footpoints())
 }
-
-// residuals returns the residuals of rows.
-func (m *Model) residuals(ctx context.Context, x Data, threads int) ([]float64, error) {
-	r, err := m.Project(ctx, x, threads)
-	if err != nil {
-		return nil, err
-	}
-	floats.Sub(r, x.X)
-	return r, nil
-}

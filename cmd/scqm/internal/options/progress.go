@@ -16,6 +16,7 @@ import (
 	"github.com/scqm/scqm/cmd/scqm/internal/cli"
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/models/scqm"
+	"github.com/scqm/scqm/models/selection"
 )
 
 const (
@@ -122,7 +123,7 @@ func Learn(ctx context.Context, x scqm.Data, c scqm.Config) (*scqm.Fit, error) {
 	c.Options.Observers = append(c.Options.Observers, func(framework.Progress) { begun() })
 	fit := scqm.Learn
 	if c.Loss == nil {
-		fit = scqm.LearnLoss
+		fit = selection.LearnLoss
 	}
 	return cli.Await(preparing, func() (*scqm.Fit, error) { return fit(ctx, x, c) })
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/models/rows"
 	"github.com/scqm/scqm/models/scqm/internal/objective"
 )
 
@@ -20,13 +21,20 @@ const (
 	ridgeFolds = 2
 	// ridgeRows is the number of distinct rows below which none are held out.
 	ridgeRows = 10
-	// ridgeIterations bounds the fits that are compared only.
+	// ridgeIterations and ridgeGain, a relative decrease of the objective, end the fits that
+	// are only compared.
 	ridgeIterations = 100
+	ridgeGain       = 1e-5
+	// ridgeMargin is the part by which a larger ridge must lower the error.
+	ridgeMargin = 0.005
 )
 
-// chooseRidge replaces [AutoRidge] by the value of ridgeGrid with the least error at
+// errOutOfTime says that the time limit has ended a fit.
+var errOutOfTime = errors.New("scqm: out of time")
+
+// chooseRidge is cross-validation: it replaces [AutoRidge] by the value of ridgeGrid with the least error at
 // hidden entries of rows that were held out, in two folds of distinct rows in random order;
-// the smallest of equals. No row with the last entry of a column is held out.
+// a larger one must lower it by half a percent. No row with the last entry of a column is held out.
 func (r *request) chooseRidge(ctx context.Context) error {
 	if r.config.Ridge != AutoRidge || r.config.Linear || r.columns.fitted == 0 {
 		return nil
@@ -41,15 +49,15 @@ func (r *request) chooseRidge(ctx context.Context) error {
 	if err := r.reserve(reserveUnits(r.data)); err != nil {
 		return err
 	}
-	folds := splits(r.data, shuffled(r.data, c.Seed), ridgeFolds)
-	if held := len(folds[0].held) + len(folds[1].held); held < ridgeRows {
+	parts := folds(r.data, rows.Shuffled(r.data, c.Seed), ridgeFolds)
+	if held := len(parts[0].held) + len(parts[1].held); held < ridgeRows {
 		r.notes = append(r.notes, fmt.Sprintf("the ridge is %g, as only %d rows can be held out without the last entry of a column, too few to choose it", c.Ridge, held))
 		return nil
 	}
 	tried := make([]string, 0, len(ridgeGrid))
 	least := math.Inf(1)
 	for _, ridge := range ridgeGrid {
-		loss, err := r.heldOutError(ctx, folds, ridge)
+		loss, err := r.heldOutError(ctx, parts, ridge)
 		if errors.Is(err, errOutOfTime) {
 			r.notes = append(r.notes, fmt.Sprintf("the time limit left no time to try ridges from %g on", ridge))
 			break
@@ -57,7 +65,7 @@ func (r *request) chooseRidge(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if loss < least {
+		if math.IsInf(least, 1) || loss < (1-ridgeMargin)*least {
 			least, c.Ridge = loss, ridge
 		}
 		tried = append(tried, fmt.Sprintf("%.4g with %g", loss, ridge))
@@ -71,15 +79,15 @@ func keepRidge(*request, context.Context) error { return nil }
 
 // heldOutError returns the root mean squared error of hidden entries of rows from models that were fitted
 // without the rows.
-func (r *request) heldOutError(ctx context.Context, folds []split, ridge float64) (float64, error) {
+func (r *request) heldOutError(ctx context.Context, parts []fold, ridge float64) (float64, error) {
 	c := *r.config
 	c.Ridge, c.Curvature, c.Solver, c.Inits = ridge, r.columns.fitted, nil, 1
 	c.Options = framework.Options{
-		MaxIterations: ridgeIterations, MinRelativeDecrease: comparedLimits.MinRelativeDecrease,
+		MaxIterations: ridgeIterations, MinRelativeDecrease: ridgeGain,
 		TimeLimit: c.Options.TimeLimit, Begin: c.Options.Begin,
 	}
 	var sum, total float64
-	for _, f := range folds {
+	for _, f := range parts {
 		fit, err := learnChoosing(ctx, r.data.Select(f.learned), c, keepRidge)
 		if fault := (*objective.LossError)(nil); errors.As(err, &fault) {
 			fault.Row = f.learned[fault.Row]
@@ -102,4 +110,49 @@ func (r *request) heldOutError(ctx context.Context, folds []split, ridge float64
 		total += test.TotalWeight()
 	}
 	return math.Sqrt(sum / total / float64(r.data.D)), nil
+}
+
+// fold are the numbers of the rows that are held out and of those to learn from.
+type fold struct{ held, learned []int }
+
+// folds deals the rows listed out to so many folds, each of which is held out once.
+// Where the entries of a column that are not missing are all in one fold, the first of
+// their rows is never held out: a fit learns nothing about a column without entries.
+func folds(x Data, order []int, count int) []fold {
+	kept := make([]bool, x.N)
+	for j := 0; j < x.D && x.Missing; j++ {
+		if i, alone := onlyFold(x, j, order, count); alone {
+			kept[i] = true
+		}
+	}
+	list := make([]fold, count)
+	for at, i := range order {
+		for k := range list {
+			if f := &list[k]; at%count == k && !kept[i] {
+				f.held = append(f.held, i)
+			} else {
+				f.learned = append(f.learned, i)
+			}
+		}
+	}
+	return list
+}
+
+// onlyFold reports whether the entries of column j are all in rows of one fold, and returns
+// the first of these.
+func onlyFold(x Data, j int, order []int, count int) (row int, alone bool) {
+	first := -1
+	for at, i := range order {
+		switch v := x.Row(i)[j]; {
+		case v != v:
+		case first < 0:
+			first = at
+		case at%count != first%count:
+			return order[first], false
+		}
+	}
+	if first < 0 {
+		return 0, false
+	}
+	return order[first], true
 }

@@ -1,6 +1,7 @@
-package scqm
+package selection
 
 import (
+	"cmp"
 	"context"
 	"flag"
 	"math"
@@ -16,8 +17,9 @@ import (
 
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/internal/drill"
+	"github.com/scqm/scqm/internal/memory"
 	"github.com/scqm/scqm/losses"
-	"github.com/scqm/scqm/models/scqm/internal/sheet"
+	"github.com/scqm/scqm/models/scqm"
 )
 
 // The names of losses by what they look at.
@@ -67,9 +69,9 @@ var noises = []struct {
 }
 
 // bowlRows are rows near a paraboloid in D dimensions.
-func bowlRows(t *testing.T, n, D, noise int, seed uint64) Data {
+func bowlRows(t *testing.T, n, D, noise int, seed uint64) scqm.Data {
 	rng := rand.New(rand.NewPCG(seed, 12))
-	x := Data{N: n, D: D, X: make([]float64, n*D)}
+	x := scqm.Data{N: n, D: D, X: make([]float64, n*D)}
 	require.NoError(t, noises[noise].draw(x.X, D, rng))
 	for i := range n {
 		r := x.Row(i)
@@ -104,11 +106,11 @@ func TestLearnLossNearTheBest(t *testing.T) {
 		held, clean := make([]float64, len(single)+1), make([]float64, len(single)+1)
 		for seed := range *choiceSeeds {
 			x, fresh := bowlRows(t, 100, D, k, 2*seed+1), bowlRows(t, 100, D, k, 2*seed+2)
-			fit, err := LearnLoss(t.Context(), x, Config{Latent: 2, Curvature: 1})
+			fit, err := LearnLoss(t.Context(), x, scqm.Config{Latent: 2, Curvature: 1})
 			require.NoError(t, err)
-			models := []*Model{fit.Model}
+			models := []*scqm.Model{fit.Model}
 			for _, loss := range single {
-				models = append(models, learn(t, x, Config{Latent: 2, Curvature: 1, Loss: loss, Options: comparedLimits}).Model)
+				models = append(models, fitTo(t, x, scqm.Config{Latent: 2, Curvature: 1, Loss: loss, Options: comparedLimits}).Model)
 			}
 			errors := make([]float64, len(models))
 			for i, m := range models {
@@ -132,9 +134,9 @@ func TestLearnLossNearTheBest(t *testing.T) {
 }
 
 // cleanBowl are rows of the paraboloid of bowlRows, without noise.
-func cleanBowl(n, D int) Data {
+func cleanBowl(n, D int) scqm.Data {
 	rng := rand.New(rand.NewPCG(1, 13))
-	x := Data{N: n, D: D, X: make([]float64, n*D)}
+	x := scqm.Data{N: n, D: D, X: make([]float64, n*D)}
 	for i := range n {
 		a, b := 4*rng.Float64()-2, 4*rng.Float64()-2
 		copy(x.Row(i), []float64{a, b, (a*a + b*b) / 3})
@@ -189,14 +191,14 @@ func TestPowerOfResiduals(t *testing.T) {
 func powerError(t *testing.T, D int, p float64, seed uint64) float64 {
 	x := cleanBowl(200, D)
 	rng := rand.New(rand.NewPCG(seed, 14))
-	turn := sheet.NewRotation(D, rng)
+	turn := newRotation(D, rng)
 	for i := range x.N {
-		turn.Apply(x.Row(i))
+		turn.apply(x.Row(i))
 	}
 	noise := make([]float64, len(x.X))
 	require.NoError(t, losses.GeneralizedGaussianNoise(noise, p, 0.1, rng))
 	floats.Add(x.X, noise)
-	m := learn(t, x, Config{Latent: 2, Curvature: 1, Loss: losses.L2()}).Model
+	m := fitTo(t, x, scqm.Config{Latent: 2, Curvature: 1, Loss: losses.L2()}).Model
 	r, err := m.Reconstruct(t.Context(), m.Tau, 1)
 	require.NoError(t, err)
 	floats.Sub(r, x.X)
@@ -207,7 +209,7 @@ func powerError(t *testing.T, D int, p float64, seed uint64) float64 {
 
 // heldOut is the mean distance of rows from the sheet, found by the plain distance
 // for every loss.
-func heldOut(t *testing.T, m *Model, x Data) float64 {
+func heldOut(t *testing.T, m *scqm.Model, x scqm.Data) float64 {
 	plain := *m
 	plain.Loss = losses.L2()
 	y, err := plain.Project(t.Context(), x, 0)
@@ -222,7 +224,7 @@ func heldOut(t *testing.T, m *Model, x Data) float64 {
 // With few directions off the sheet residuals cannot tell, and no entry is outlying.
 func TestLearnLossRefusesToChoose(t *testing.T) {
 	x := bowlRows(t, 200, 5, 0, 3)
-	fit, err := LearnLoss(t.Context(), x, Config{Latent: 2})
+	fit, err := LearnLoss(t.Context(), x, scqm.Config{Latent: 2})
 	require.NoError(t, err)
 	assert.Equal(t, "l2", fit.Model.Loss.Name())
 	notes := fit.Model.Meta.Notes
@@ -230,24 +232,27 @@ func TestLearnLossRefusesToChoose(t *testing.T) {
 	assert.Contains(t, notes[len(notes)-1], "kept the loss l2: with 3 directions off the sheet, residuals cannot tell what the noise is; at least 4 are needed; ")
 	assert.Contains(t, notes[len(notes)-1], "% of the entries are outlying, too few to matter")
 
-	_, err = LearnLoss(t.Context(), x, Config{Latent: 2, Loss: losses.L1()})
-	require.ErrorIs(t, err, ErrInput)
+	_, err = LearnLoss(t.Context(), x, scqm.Config{Latent: 2, Loss: losses.L1()})
+	require.ErrorIs(t, err, scqm.ErrInput)
+
+	_, err = LearnLoss(t.Context(), x, scqm.Config{Latent: 2, IgnoreMissing: true})
+	require.ErrorIs(t, err, scqm.ErrInput)
 
 	few := x.Select([]int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9})
-	fit, err = LearnLoss(t.Context(), few, Config{Latent: 2})
+	fit, err = LearnLoss(t.Context(), few, scqm.Config{Latent: 2})
 	require.NoError(t, err)
 	assert.Equal(t, "l2", fit.Model.Loss.Name())
 }
 
 // reasonOf is why a loss was chosen.
-func reasonOf(m *Model) string { return m.Meta.Notes[len(m.Meta.Notes)-1] }
+func reasonOf(m *scqm.Model) string { return m.Meta.Notes[len(m.Meta.Notes)-1] }
 
 // What is chosen depends on the seed, but not on the order of the rows, the number of
 // threads, or the unit.
 func TestLearnLossInvariances(t *testing.T) {
 	x := spoil(bowlRows(t, 100, 10, 0, 6), spoilt{part: 0.05, size: 10}, rand.New(rand.NewPCG(6, 1)))
-	choose := func(x Data, threads int) *Model {
-		fit, err := LearnLoss(t.Context(), x, Config{Latent: 2, Curvature: FullCurvature, Seed: 3, Threads: threads})
+	choose := func(x scqm.Data, threads int) *scqm.Model {
+		fit, err := LearnLoss(t.Context(), x, scqm.Config{Latent: 2, Curvature: scqm.FullCurvature, Seed: 3, Threads: threads})
 		require.NoError(t, err)
 		return fit.Model
 	}
@@ -258,41 +263,72 @@ func TestLearnLossInvariances(t *testing.T) {
 		assert.Equal(t, reasonOf(m), reasonOf(choose(x, 2)))
 		units = append(units, 0x1p40)
 	}
-	ratio := func(m *Model) string {
+	ratio := func(m *scqm.Model) string {
 		_, text, found := strings.Cut(reasonOf(m), "; ")
 		require.True(t, found)
 		return text
 	}
-	back := Data{N: x.N, D: x.D}
+	back := scqm.Data{N: x.N, D: x.D}
 	for i := x.N - 1; i >= 0; i-- {
 		back.X = append(back.X, x.Row(i)...)
 	}
 	assert.Equal(t, ratio(m), ratio(choose(back, 2)))
 	for _, unit := range units {
-		y := Data{N: x.N, D: x.D, X: slices.Clone(x.X)}
+		y := scqm.Data{N: x.N, D: x.D, X: slices.Clone(x.X)}
 		floats.Scale(unit, y.X)
 		assert.Equal(t, ratio(m), ratio(choose(y, 2)), "unit %g", unit)
 	}
-	floats.Scale(0x1p-600, back.X)
-	_, err := LearnLoss(t.Context(), back, Config{Latent: 2, Curvature: FullCurvature, Seed: 3})
-	require.ErrorIs(t, err, ErrInput)
-	require.ErrorContains(t, err, "rescale them")
+	floats.Scale(0x1p-600, back.X) // where another loss overflows
+	tiny := choose(back, 2)
+	assert.Equal(t, "l2", tiny.Loss.Name())
+	assert.Contains(t, reasonOf(tiny), "rescale them")
 }
 
 // Work that is cancelled while the loss is chosen ends with that error, and out of
 // time l2 is kept.
 func TestLossIsNotChosenWhereThereIsNoTime(t *testing.T) {
 	x := spoil(bowlRows(t, 100, 10, 0, 4), spoilt{part: 0.05, size: 10}, rand.New(rand.NewPCG(4, 1)))
-	c := Config{Latent: 2, Loss: losses.L2()}
-	fit := &Fit{Model: learn(t, x, c).Model}
+	c := scqm.Config{Latent: 2, Loss: losses.L2()}
+	fit := fitTo(t, x, c)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, _, err := fit.chooseLoss(ctx, x, c)
+	_, _, err := chooseLoss(ctx, fit, x, c)
 	require.ErrorIs(t, err, context.Canceled)
 
 	c.Options.TimeLimit, c.Options.Begin = time.Second, time.Now().Add(-2*time.Second)
-	chosen, reason, err := fit.chooseLoss(t.Context(), x, c)
+	chosen, reason, err := chooseLoss(t.Context(), fit, x, c)
 	require.NoError(t, err)
 	assert.Same(t, fit, chosen)
 	assert.Contains(t, reason, "kept the loss l2: it cannot be compared with others: scqm: out of time")
+}
+
+// fitTo fits with as much curvature as there is room for, unless c says how much.
+func fitTo(t testing.TB, x scqm.Data, c scqm.Config) *scqm.Fit {
+	t.Helper()
+	c.Curvature = cmp.Or(c.Curvature, scqm.FullCurvature)
+	fit, err := scqm.Learn(t.Context(), x, c)
+	require.NoError(t, err)
+	return fit
+}
+
+// Work that does not fit into memory is refused before it begins.
+func TestWorkThatDoesNotFit(t *testing.T) {
+	x := scqm.Data{N: 20000, D: 30, X: gaussians(5, 20000*30)}
+	memory.SetCeiling(8<<20, "--memory")
+	defer memory.SetCeiling(0, "")
+	_, err := LearnLoss(t.Context(), x, scqm.Config{Latent: 2})
+	require.ErrorIs(t, err, scqm.ErrMemory)
+	_, err = Suggest(t.Context(), x, SuggestConfig{})
+	require.ErrorIs(t, err, scqm.ErrMemory)
+	assert.Regexp(t, `of memory, and .* is left by --memory \(.*\); take fewer rows or columns, or raise --memory$`, err.Error())
+}
+
+// gaussians are standard normal numbers.
+func gaussians(seed uint64, n int) []float64 {
+	rng := rand.New(rand.NewPCG(seed, 1))
+	x := make([]float64, n)
+	for i := range x {
+		x[i] = rng.NormFloat64()
+	}
+	return x
 }

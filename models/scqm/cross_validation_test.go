@@ -34,7 +34,7 @@ func TestRidgeByRowsHeldOut(t *testing.T) {
 	choose := func(x Data, threads int) Meta {
 		return learn(t, x, Config{Latent: 2, Curvature: FullCurvature, Loss: losses.SquaredL2(), Ridge: AutoRidge, Seed: 3, Threads: threads}).Model.Meta
 	}
-	exact := bowlRows(t, 60, 4, 0, 5)
+	exact := bowlRows(t, 60, 4, 5)
 	assert.InDelta(t, 1e-3, choose(exact, 1).Ridge, 0)
 
 	noise := Data{N: 40, D: 6, X: gaussians(4, 40*6)}
@@ -57,7 +57,7 @@ func TestRidgeByRowsHeldOut(t *testing.T) {
 
 // A row of which the loss is not finite is named as the caller numbers it.
 func TestRidgeByRowsHeldOutBlamesRows(t *testing.T) {
-	x := bowlRows(t, 60, 4, 0, 5)
+	x := bowlRows(t, 60, 4, 5)
 	copy(x.Row(41), []float64{0, 0, 500, 0})
 	copy(x.Row(40), []float64{0, 0, 0, 400})
 	copy(x.Row(10), x.Row(3))

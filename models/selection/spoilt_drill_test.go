@@ -1,4 +1,4 @@
-package scqm
+package selection
 
 import (
 	"fmt"
@@ -12,6 +12,7 @@ import (
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/internal/drill"
 	"github.com/scqm/scqm/losses"
+	"github.com/scqm/scqm/models/scqm"
 )
 
 // spoilt says which part of the entries, or of the rows, is moved, and how far, in
@@ -30,7 +31,7 @@ func (s spoilt) String() string {
 }
 
 // spoil moves entries of x.
-func spoil(x Data, s spoilt, rng *rand.Rand) Data {
+func spoil(x scqm.Data, s spoilt, rng *rand.Rand) scqm.Data {
 	x.X = slices.Clone(x.X)
 	spread := make([]float64, x.D)
 	for j := range spread {
@@ -63,15 +64,15 @@ var spoilings = []spoilt{
 
 // sheetWithNoise returns rows near a bent sheet, and rows of it without noise. All
 // columns have part of all directions.
-func sheetWithNoise(c drill.Case) (x, clean Data, d int) {
+func sheetWithNoise(c drill.Case) (x, clean scqm.Data, d int) {
 	d = 1 + c.IntN(2)
 	D, n := d+2+c.IntN(8), 60+c.IntN(100)
 	axes := make([]float64, (2*d)*D)
 	for k := range axes {
 		axes[k] = c.NormFloat64()
 	}
-	draw := func(n int, noise float64) Data {
-		x := Data{N: n, D: D, X: make([]float64, n*D)}
+	draw := func(n int, noise float64) scqm.Data {
+		x := scqm.Data{N: n, D: D, X: make([]float64, n*D)}
 		for i := range n {
 			for k := range d {
 				t := 2*c.Float64() - 1
@@ -101,7 +102,7 @@ func TestDrillSpoiltEntries(t *testing.T) {
 		s := spoilings[c.Index%len(spoilings)]
 		x, clean, d := sheetWithNoise(c)
 		x = spoil(x, s, c.Rand)
-		config := Config{Latent: d, Curvature: FullCurvature, Seed: uint64(c.Index), Threads: 1}
+		config := scqm.Config{Latent: d, Curvature: scqm.FullCurvature, Seed: uint64(c.Index), Threads: 1}
 		fit, err := LearnLoss(t.Context(), x, config)
 		if err != nil {
 			return err
@@ -117,7 +118,7 @@ func TestDrillSpoiltEntries(t *testing.T) {
 		var errs []float64
 		for _, loss := range []framework.Loss{losses.L2(), byEntries} {
 			config.Loss = loss
-			errs = append(errs, heldOut(t, learn(t, x, config).Model, clean))
+			errs = append(errs, heldOut(t, fitTo(t, x, config).Model, clean))
 		}
 		chosen := heldOut(t, fit.Model, clean)
 		t.Logf("case %d, %d x %d, d = %d, %v: error %.4f by %s; %.4f by l2, %.4f by huber_entries; %s", c.Index, x.N, x.D, d, s, chosen, fit.Model.Loss.Name(), errs[0], errs[1], reasonOf(fit.Model))
@@ -143,8 +144,8 @@ func TestDrillSpoiltEntries(t *testing.T) {
 }
 
 // noiseSize is the median size of an entry of the residuals of l2.
-func noiseSize(t *testing.T, x Data, d int) (float64, error) {
-	m := learn(t, x, Config{Latent: d, Loss: losses.L2(), Threads: 1}).Model
+func noiseSize(t *testing.T, x scqm.Data, d int) (float64, error) {
+	m := fitTo(t, x, scqm.Config{Latent: d, Loss: losses.L2(), Threads: 1}).Model
 	r, err := m.Reconstruct(t.Context(), m.Tau, 1)
 	if err != nil {
 		return 0, err

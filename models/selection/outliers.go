@@ -1,4 +1,4 @@
-package scqm
+package selection
 
 import (
 	"fmt"

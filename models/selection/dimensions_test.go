@@ -1,4 +1,4 @@
-package scqm
+package selection
 
 import (
 	"context"
@@ -13,8 +13,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/scqm/scqm/internal/drill"
-	"github.com/scqm/scqm/losses"
-	"github.com/scqm/scqm/models/scqm/internal/sheet"
+	"github.com/scqm/scqm/models/scqm"
 )
 
 // truths are surfaces with their d and s; a, b and c are uniform on [-2, 2].
@@ -41,15 +40,15 @@ var truths = []struct {
 }
 
 // surfaceRows are noisy rows of a truth, turned so that no column is special.
-func surfaceRows(k, n int, seed uint64) Data {
+func surfaceRows(k, n int, seed uint64) scqm.Data {
 	c := truths[k]
 	rng := rand.New(rand.NewPCG(seed, 9))
-	x := Data{N: n, D: c.D, X: make([]float64, n*c.D)}
-	turn := sheet.NewRotation(c.D, rng)
+	x := scqm.Data{N: n, D: c.D, X: make([]float64, n*c.D)}
+	turn := newRotation(c.D, rng)
 	u := func() float64 { return 4*rng.Float64() - 2 }
 	for i := range n {
 		c.surface(x.Row(i), u(), u(), u())
-		turn.Apply(x.Row(i))
+		turn.apply(x.Row(i))
 		for j := range c.D {
 			x.Row(i)[j] += c.noise * rng.NormFloat64()
 		}
@@ -84,7 +83,7 @@ func TestSuggest(t *testing.T) {
 
 // Rows of two entries are too short to be sure.
 func TestSuggestInThePlane(t *testing.T) {
-	s, err := Suggest(t.Context(), arc(1, 100, 0.02), SuggestConfig{})
+	s, err := Suggest(t.Context(), arcRows(1, 100, 0.02), SuggestConfig{})
 	require.NoError(t, err)
 	assert.Equal(t, 1, s.Trials[s.Best].Latent)
 	assert.Contains(t, s.Reason, "; rows of 2 entries tell little about d and s")
@@ -127,8 +126,8 @@ func TestSuggestInvariances(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, one, again)
 
-	twice := Data{N: 80, D: x.D, X: append(append([]float64(nil), x.X...), x.X...)}
-	weighted := Data{N: 40, D: x.D, X: x.X, Weights: make([]float64, 40)}
+	twice := scqm.Data{N: 80, D: x.D, X: append(append([]float64(nil), x.X...), x.X...)}
+	weighted := scqm.Data{N: 40, D: x.D, X: x.X, Weights: make([]float64, 40)}
 	floats.AddConst(2, weighted.Weights)
 	repeated, err := Suggest(t.Context(), twice, c)
 	require.NoError(t, err)
@@ -137,7 +136,7 @@ func TestSuggestInvariances(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, heavy, repeated)
 
-	far := Data{N: x.N, D: x.D, X: make([]float64, len(x.X))}
+	far := scqm.Data{N: x.N, D: x.D, X: make([]float64, len(x.X))}
 	floats.ScaleTo(far.X, 1e6, x.X)
 	floats.AddConst(1e7, far.X)
 	moved, err := Suggest(t.Context(), far, c)
@@ -157,7 +156,7 @@ func TestSuggestInvariances(t *testing.T) {
 // Rows without noise lie on a parabola, and further dimensions differ from it by
 // rounding only; one row that is far away does not decide.
 func TestSuggestOfHostileRows(t *testing.T) {
-	x := Data{N: 50, D: 4, X: make([]float64, 200)}
+	x := scqm.Data{N: 50, D: 4, X: make([]float64, 200)}
 	for i, v := range gaussians(5, 50) {
 		x.Row(i)[0], x.Row(i)[1] = v, v*v/4
 	}
@@ -172,33 +171,14 @@ func TestSuggestOfHostileRows(t *testing.T) {
 	assert.Less(t, s.Trials[0].Predicted, 10.0)
 }
 
-// The minimum of a row is that of a fine grid.
-func TestEntryPredictorFindsTheMinimum(t *testing.T) {
-	x := surfaceRows(2, 80, 2)
-	m := learn(t, x, Config{Latent: 1, Loss: losses.L2()}).Model
-	p := newEntryPredictor(m, sheet.NewRotation(x.D, rand.New(rand.NewPCG(1, 1))), columnParts, 0.1)
-	r := newRowPrediction(p)
-	for i := range 10 {
-		r.distance(surfaceRows(2, 10, 3).Row(i))
-		part := &p.parts[len(p.parts)-1]
-		r.newton.Metric = part.gram
-		floats.ScaleTo(r.newton.Linear, -1, r.b)
-		found, best := r.newton.Value(r.tau), math.Inf(1)
-		for k := range 4001 {
-			best = min(best, r.newton.Value([]float64{8 * (float64(k)/4000 - 0.5)}))
-		}
-		assert.LessOrEqual(t, found, best+1e-9*math.Abs(best))
-	}
-}
-
 // A rotation keeps lengths and angles, and gives every column its share.
 func TestMixing(t *testing.T) {
 	for _, D := range []int{1, 2, 3, 7, 64, 100} {
-		m := sheet.NewRotation(D, rand.New(rand.NewPCG(1, 2)))
+		m := newRotation(D, rand.New(rand.NewPCG(1, 2)))
 		a, b := gaussians(1, D), gaussians(2, D)
 		want := []float64{floats.Dot(a, a), floats.Dot(a, b)}
-		m.Apply(a)
-		m.Apply(b)
+		m.apply(a)
+		m.apply(b)
 		assert.InDeltaSlice(t, want, []float64{floats.Dot(a, a), floats.Dot(a, b)}, 1e-12*float64(D))
 		if D < 64 {
 			continue
@@ -206,16 +186,16 @@ func TestMixing(t *testing.T) {
 		for j := range D {
 			e := make([]float64, D)
 			e[j] = 1
-			m.Apply(e)
+			m.apply(e)
 			assert.Less(t, floats.Norm(e, math.Inf(1)), 0.6, "column %d of %d", j, D)
 		}
 	}
 }
 
 func TestSuggestRefusals(t *testing.T) {
-	for _, x := range []Data{{N: 20, D: 1, X: gaussians(1, 20)}, {N: 9, D: 3, X: gaussians(1, 27)}, {}, {N: 12, D: 2, X: make([]float64, 24)}} {
+	for _, x := range []scqm.Data{{N: 20, D: 1, X: gaussians(1, 20)}, {N: 9, D: 3, X: gaussians(1, 27)}, {}, {N: 12, D: 2, X: make([]float64, 24)}} {
 		_, err := Suggest(t.Context(), x, SuggestConfig{})
-		require.ErrorIs(t, err, ErrInput)
+		require.ErrorIs(t, err, scqm.ErrInput)
 	}
 	stopped, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -226,7 +206,7 @@ func TestSuggestRefusals(t *testing.T) {
 // Rows near a parabola in five dimensions.
 func ExampleSuggest() {
 	rng := rand.New(rand.NewPCG(1, 2))
-	x := Data{N: 60, D: 5, X: make([]float64, 300)}
+	x := scqm.Data{N: 60, D: 5, X: make([]float64, 300)}
 	for i := range x.N {
 		t := 4*rng.Float64() - 2
 		x.Row(i)[0], x.Row(i)[1] = t, t*t/2
@@ -254,44 +234,57 @@ func TestSuggestRidges(t *testing.T) {
 	assert.Zero(t, best.Ridge)
 	assert.Contains(t, flat.Reason, "d = 2, linear")
 
-	noise := Data{N: 40, D: 3, X: gaussians(8, 120)}
-	for _, x := range []Data{noise, surfaceRows(5, 40, 1), arc(3, 60, 0.2)} {
+	noise := scqm.Data{N: 40, D: 3, X: gaussians(8, 120)}
+	for _, x := range []scqm.Data{noise, surfaceRows(5, 40, 1), arcRows(3, 60, 0.2)} {
 		s, err := Suggest(t.Context(), x, SuggestConfig{MaxLatent: 2})
 		require.NoError(t, err)
 		best := s.Trials[s.Best]
-		assert.LessOrEqual(t, best.CurvatureExtent, float64(foldedCurvature), s.Reason)
+		assert.LessOrEqual(t, best.CurvatureExtent, float64(foldedExtent), s.Reason)
 		for _, trial := range s.Trials {
 			assert.Equal(t, trial.Curvature > 0, trial.Ridge > 0)
-			assert.Equal(t, trial.CurvatureExtent > foldedCurvature, trial.Warning == "has a curvature that explodes")
+			assert.Equal(t, trial.CurvatureExtent > foldedExtent, trial.Warning == "has a curvature that explodes")
 		}
 	}
 }
 
 // What cannot be recommended is not, however well it predicts.
 func TestSuggestPassesOver(t *testing.T) {
-	row := func(predicted, off float64) Trial {
-		return Trial{Latent: 1, Predicted: predicted, rows: []float64{predicted, predicted + 0.01}, off: []float64{off, off + 0.01}}
+	row := func(predicted float64) Trial {
+		return Trial{Latent: 1, Predicted: predicted, rows: []float64{predicted, predicted + 0.01}}
 	}
-	curved := func(predicted, off, extent float64) Trial {
-		r := row(predicted, off)
+	curved := func(predicted, extent float64) Trial {
+		r := row(predicted)
 		r.Curvature, r.CurvatureExtent = 1, extent
-		r.warn()
+		r.warn(2)
 		return r
 	}
 	recommended := func(trials ...Trial) (*Suggestion, int) {
-		s := &Suggestion{Trials: append([]Trial{{Predicted: 9, rows: []float64{9, 9}, off: []float64{9, 9}}, row(2, 1)}, trials...)}
-		s.recommend(Data{N: 2})
+		s := &Suggestion{Trials: append([]Trial{{Predicted: 9, rows: []float64{9, 9}}, row(2)}, trials...)}
+		s.recommend(scqm.Data{N: 2})
 		return s, s.Best
 	}
 	for name, c := range map[string]struct {
 		trial Trial
 		want  int
 	}{
-		"a better one": {curved(1, 0.5, 1), 2}, "a fold": {curved(1, 0.5, 9), 1}, "no better": {curved(2, 0.5, 1), 1},
+		"a better one": {curved(1, 1), 2}, "a fold": {curved(1, 9), 1}, "no better": {curved(2, 1), 1},
 	} {
 		s, best := recommended(c.trial)
 		assert.Equal(t, c.want, best, name)
-		assert.Equal(t, c.want == 1, s.curvedFails(1), name)
+		assert.Equal(t, c.want == 1, !s.curves(1), name)
 		assert.Equal(t, c.want == 1, s.Trials[2].Warning != "", name)
 	}
+}
+
+// arcRows are noisy rows of a quarter of the unit circle.
+func arcRows(seed uint64, n int, noise float64) scqm.Data {
+	rng := rand.New(rand.NewPCG(seed, 1))
+	x := scqm.Data{N: n, D: 2, X: make([]float64, 2*n)}
+	for i := range n {
+		r := x.Row(i)
+		r[1], r[0] = math.Sincos(rng.Float64() * math.Pi / 2)
+		r[0] += noise * rng.NormFloat64()
+		r[1] += noise * rng.NormFloat64()
+	}
+	return x
 }

@@ -1,0 +1,55 @@
+package scqm
+
+import "gonum.org/v1/gonum/mat"
+
+// ResidualParts returns, n x D, which part of the variance of the noise a fit to
+// rows leaves in the residuals of each, given their latent coordinates tau, n x d:
+// 1 less the diagonal of the projector on the tangent space, times what the
+// parameters in common leave of the rest. [losses.EstimatePower] and
+// [losses.Choose] take it.
+func (m *Model) ResidualParts(tau []float64) []float64 {
+	f := m.sheet()
+	n := len(tau) / f.Latent
+	// c, the frame without the rotations that tau takes up, and Theta.
+	s := m.curvedColumns()
+	common := float64(f.D + (f.D-f.Latent)*(f.Latent+s) + f.Latent*(f.Latent+1)/2*s)
+	rest := max(0.01, 1-common/float64(n*(f.D-f.Latent)))
+	parts := make([]float64, n*f.D)
+	e, gram := mat.NewDense(f.M, f.Latent, nil), mat.NewSymDense(f.Latent, nil)
+	var factor mat.Cholesky
+	across, solved := mat.NewVecDense(f.Latent, nil), mat.NewVecDense(f.Latent, nil)
+	for i := range n {
+		f.Jacobian(e.RawMatrix().Data, tau[i*f.Latent:(i+1)*f.Latent])
+		gram.SymOuterK(1, e.T())
+		tangent := factor.Factorize(gram)
+		for j := range f.D {
+			lost := 0.0
+			if tangent {
+				across.Zero()
+				for k := range f.M {
+					across.AddScaledVec(across, f.Axis(k)[j], e.RowView(k))
+				}
+				if factor.SolveVecTo(solved, across) == nil {
+					lost = mat.Dot(across, solved)
+				}
+			}
+			parts[i*f.D+j] = max(0.01, (1-lost)*rest)
+		}
+	}
+	return parts
+}
+
+// curvedColumns counts the directions of V in which the sheet is curved at all.
+func (m *Model) curvedColumns() int {
+	used := make([]bool, m.Curvature)
+	for i, v := range m.Theta {
+		used[i%m.Curvature] = used[i%m.Curvature] || v != 0
+	}
+	count := 0
+	for _, u := range used {
+		if u {
+			count++
+		}
+	}
+	return count
+}

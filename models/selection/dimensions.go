@@ -1,0 +1,500 @@
+package selection
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
+
+	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/internal/dense"
+	"github.com/scqm/scqm/internal/memory"
+	"github.com/scqm/scqm/losses"
+	"github.com/scqm/scqm/models/rows"
+	"github.com/scqm/scqm/models/scqm"
+)
+
+// SuggestConfig says which models Suggest compares. The zero value is the default.
+type SuggestConfig struct {
+	// MaxLatent bounds d; 0 stands for 4. No d above D-1 is tried.
+	MaxLatent int
+	// Loss is that of the fits; nil stands for l2.
+	Loss framework.Loss
+	// Folds is the number of parts of the rows, each of which is held out once;
+	// 0 stands for 5.
+	Folds int
+	// MaxRows is the number of rows, drawn at random, beyond which others are
+	// left out; 0 stands for 1000.
+	MaxRows int
+	// Seed makes random choices reproducible.
+	Seed uint64
+	// Threads bounds the goroutines; the result does not depend on it.
+	Threads int
+	// Progress, if not nil, is called with the part of the work that is done.
+	Progress func(part float64)
+}
+
+// Defaults of [SuggestConfig].
+const (
+	DefaultMaxLatent   = 4
+	defaultFolds       = 5
+	defaultSuggestRows = 1000
+)
+
+// Trial is a model that Suggest has tried.
+type Trial struct {
+	// Latent is d and Curvature s; s = 0 is a flat sheet, and d = 0 the geometric
+	// median of the rows.
+	Latent    int `json:"d"`
+	Curvature int `json:"s"`
+	// Ridge is that of [scqm.Config], as the fit to all rows chose it (see
+	// [scqm.AutoRidge]); 0 for a flat sheet.
+	Ridge float64 `json:"ridge"`
+	// Predicted is the mean distance of rows that were held out from what is
+	// predicted of them, each part of their entries from the others: the smaller,
+	// the better the model. A row counts with ten times the median distance from
+	// the centre at most, so that no outlier decides.
+	Predicted float64 `json:"predicted"`
+	// Worse is by how much that is above the best trial that can be recommended,
+	// and WorseError the standard error of the difference.
+	Worse      float64 `json:"worse"`
+	WorseError float64 `json:"worse_error"`
+	// Learned and HeldOut are mean distances from the sheet, of rows it was
+	// fitted to and of others. They fall with each additional dimension.
+	Learned float64 `json:"learned"`
+	HeldOut float64 `json:"held_out"`
+	// Singular are the singular values of V Theta', in the metric in which the
+	// columns of Theta are the symmetric matrices A_k, of a fit to all rows;
+	// Effective counts those above a tenth of the largest.
+	Singular  []float64 `json:"singular_values"`
+	Effective int       `json:"s_effective"`
+	// CurvatureExtent is that of the fit to all rows, see [scqm.Model.CurvatureExtent].
+	CurvatureExtent float64 `json:"curvature_extent"`
+	// Warning says what is wrong with the model, as "follows single rows"; "" if
+	// nothing. One whose curvature explodes, or that predicts entries no better
+	// than a linear one, is not recommended.
+	Warning string `json:"warning,omitempty"`
+
+	rows []float64 // errors of prediction, bounded
+}
+
+// Suggestion is a comparison of models.
+type Suggestion struct {
+	Trials []Trial `json:"trials"`
+	// Best is the number of the trial that is recommended.
+	Best int `json:"best"`
+	// Reason is a sentence for people.
+	Reason string `json:"reason"`
+	// Rows is the number of rows that were used.
+	Rows int `json:"rows"`
+
+	lowest int // the number of the trial with the smallest error
+}
+
+const (
+	// overfitted is the ratio of learned to held-out distances below which a
+	// model follows single rows.
+	overfitted = 0.5
+	// significantCurvature is the part of the largest singular value that counts as curvature.
+	significantCurvature = 0.1
+	// foldedExtent is the curvature times extent above which a sheet is taken to fold.
+	foldedExtent = 8
+	// boundedError bounds the errors of rows, in units of the median distance from the centre.
+	boundedError = 10
+	// hiddenPart is the part of the columns that is predicted from the others at a time.
+	hiddenPart = 0.2
+	// mixedColumns is the number of columns below which several rotations are
+	// averaged: of few, one can have a column that is all but across the sheet.
+	mixedColumns = 20
+)
+
+// Suggest tries small d, each flat and with the curvature that the rows show, by
+// cross-validation of rows and columns: each model is fitted without a part of the rows, and
+// predicts each part of their entries from the others. It recommends the simplest model,
+// that of the smallest d, and flat before curved, whose error is above the lowest by no more
+// than a standard error of the difference. A curved model is recommended only if it does not
+// fold and predicts entries better than the flat one of its d, by more than a standard error.
+//
+// Predicting entries is needed because the distance of new rows from a sheet falls
+// with each additional dimension, of noise or not. It needs entries that depend on
+// each other: with 2 columns it can say little, with 1 nothing.
+//
+// Source: A. B. Owen and P. O. Perry, Bi-cross-validation of the SVD and the
+// nonnegative matrix factorization, Annals of Applied Statistics 3 (2009).
+func Suggest(ctx context.Context, x scqm.Data, c SuggestConfig) (*Suggestion, error) {
+	if err := x.Validate(); err != nil {
+		return nil, err
+	}
+	c.MaxLatent = min(cmp.Or(c.MaxLatent, DefaultMaxLatent), x.D-1)
+	c.Folds = cmp.Or(c.Folds, defaultFolds)
+	c.MaxRows = cmp.Or(c.MaxRows, defaultSuggestRows)
+	if c.Loss == nil {
+		c.Loss = losses.L2()
+	}
+	held, err := memory.Reserve(fmt.Sprintf("suggest for %d rows of %d columns", x.N, x.D), c.bytes(x), "take fewer rows or columns")
+	if err != nil {
+		return nil, fmt.Errorf("scqm: %w", err)
+	}
+	defer held.Release()
+	unit := rows.WorkingUnit(x)
+	if loss, _, ok := rows.Rescaled(c.Loss, unit); ok && unit != 1 {
+		x, c.Loss = x.InUnits(unit), loss
+	} else {
+		unit = 1
+	}
+	x = rows.Merge(x).Data
+	x = x.Select(rows.Shuffled(x, c.Seed)[:min(c.MaxRows, x.N)])
+	if x.D < 2 {
+		return nil, fmt.Errorf("scqm: suggest: rows of one column have no sheet; want 2 columns or more: %w", scqm.ErrInput)
+	}
+	if c.Folds < 2 || x.N < 2*c.Folds {
+		return nil, fmt.Errorf("scqm: suggest: %d distinct rows in %d parts; want 2 parts or more, of 2 rows or more each: %w", x.N, c.Folds, scqm.ErrInput)
+	}
+	s := &Suggestion{Rows: x.N}
+	if err := s.search(ctx, x, c); err != nil {
+		return nil, err
+	}
+	s.recommend(x)
+	for k := range s.Trials {
+		s.Trials[k].rescale(unit)
+	}
+	s.Reason = s.reason(c, x.D)
+	return s, nil
+}
+
+// bytes counts the distinct rows in their unit, those of them that are used, their folds, and these
+// rotated. Fits and predictions reserve what they take.
+func (c SuggestConfig) bytes(x scqm.Data) float64 {
+	used := min(float64(x.N), float64(c.MaxRows))
+	return 8 * float64(x.D) * (2*float64(x.N) + used*(3+float64(c.Folds)+float64(mixedColumns/max(1, x.D))))
+}
+
+// rescale turns numbers in a unit into those in the unit of the data.
+func (t *Trial) rescale(unit float64) {
+	for _, v := range []*float64{&t.Predicted, &t.Worse, &t.WorseError, &t.Learned, &t.HeldOut} {
+		*v *= unit
+	}
+	floats.Scale(1/unit, t.Singular)
+}
+
+// search tries models, the simplest first. It ends at a d that makes predictions clearly worse.
+func (s *Suggestion) search(ctx context.Context, x scqm.Data, c SuggestConfig) error {
+	folds, bound := c.folds(x), math.Inf(1)
+	try := func(config scqm.Config) (*Trial, error) {
+		t, err := runTrial(ctx, x, config, folds, bound)
+		if err != nil {
+			return nil, fmt.Errorf("scqm: suggest: d = %d: %w", config.Latent, err)
+		}
+		if config.Linear || t.Curvature > 0 {
+			s.Trials = append(s.Trials, *t)
+		}
+		return t, nil
+	}
+	best, err := try(scqm.Config{Linear: true})
+	if err != nil {
+		return err
+	}
+	bound = boundedError * median(slices.Clone(best.rows))
+	s.Trials[0].limit(bound, x.Weights)
+	best = &s.Trials[0]
+	rounding := dense.Negligible * best.Predicted
+	for d := 1; d <= c.MaxLatent; d++ {
+		config := scqm.Config{Latent: d, Loss: c.Loss, Seed: c.Seed, Threads: c.Threads, Options: comparedLimits, Linear: true}
+		here, err := try(config)
+		if err != nil {
+			return err
+		}
+		config.Linear, config.Ridge = false, scqm.AutoRidge
+		curved, err := try(config)
+		if err != nil {
+			return err
+		}
+		if curved.Predicted < here.Predicted {
+			here = curved
+		}
+		if c.Progress != nil {
+			c.Progress(float64(d*d) / float64(c.MaxLatent*c.MaxLatent))
+		}
+		if mean, deviation := difference(here.rows, best.rows, x.Weights); d > 1 && mean > 2*deviation+rounding {
+			break
+		}
+		if here.Predicted < best.Predicted {
+			best = here
+		}
+	}
+	return nil
+}
+
+// fold is a part of the rows that is held out. Its entries are hidden after rotations of the
+// columns, so that each part of these has its share of every direction.
+type fold struct {
+	held          []int
+	learned, test scqm.Data
+	rotations     []*rotation
+	rotated       []scqm.Data // test, for each of them
+	seed          uint64      // of the parts of the columns
+}
+
+// folds cuts the rows, which are in random order.
+func (c SuggestConfig) folds(x scqm.Data) []fold {
+	rng := rand.New(rand.NewPCG(c.Seed, 0x6d6978))
+	list := make([]fold, c.Folds)
+	for k := range list {
+		f := fold{seed: c.Seed}
+		var rest []int
+		for i := range x.N {
+			if i%c.Folds == k {
+				f.held = append(f.held, i)
+			} else {
+				rest = append(rest, i)
+			}
+		}
+		f.learned, f.test = x.Select(rest), x.Select(f.held)
+		for range 1 + mixedColumns/x.D {
+			r := newRotation(x.D, rng)
+			f.rotations, f.rotated = append(f.rotations, r), append(f.rotated, r.rows(f.test))
+		}
+		list[k] = f
+	}
+	return list
+}
+
+// runTrial fits a model to all rows, which settles its curvature and ridge, and without each
+// fold in turn. d = 0 is the geometric median, which takes no fit. A curved model that the fit to all
+// rows makes flat is not tried any further: Curvature is 0 and Predicted infinite.
+func runTrial(ctx context.Context, x scqm.Data, c scqm.Config, folds []fold, bound float64) (*Trial, error) {
+	t := &Trial{Latent: c.Latent, Singular: []float64{}, Predicted: math.Inf(1), rows: make([]float64, x.N)}
+	m, err := learn(ctx, x, c)
+	if err != nil {
+		return nil, err
+	}
+	if m != nil && !c.Linear {
+		if t.Curvature = m.Meta.Effective; t.Curvature == 0 {
+			return t, nil
+		}
+		t.Ridge = m.Meta.Ridge
+		c.Curvature, c.Ridge = t.Curvature, t.Ridge
+		t.Singular, t.Effective = bendingValues(m)
+	}
+	off := make([]float64, x.N)
+	for _, f := range folds {
+		part, err := learn(ctx, f.learned, c)
+		if err != nil {
+			return nil, err
+		}
+		predicted, far, err := f.errors(ctx, part, c.Threads)
+		if err != nil {
+			return nil, err
+		}
+		for j, i := range f.held {
+			t.rows[i], off[i] = predicted[j], far[j]
+		}
+	}
+	t.limit(bound, x.Weights)
+	t.HeldOut = stat.Mean(off, x.Weights)
+	learned, err := distances(ctx, m, x, x, c.Threads)
+	if err != nil {
+		return nil, err
+	}
+	t.Learned = stat.Mean(learned, x.Weights)
+	if m == nil {
+		return t, nil
+	}
+	t.CurvatureExtent = m.Meta.CurvatureExtent
+	t.warn(bound)
+	return t, nil
+}
+
+// warn looks for signs of a bad fit; bound is that on the errors of rows.
+func (t *Trial) warn(bound float64) {
+	switch {
+	case t.CurvatureExtent > foldedExtent:
+		t.Warning = "has a curvature that explodes"
+	case t.Learned < overfitted*t.HeldOut && t.HeldOut > dense.Negligible*bound:
+		t.Warning = "follows single rows"
+	}
+}
+
+// limit bounds the errors of rows, and takes their mean.
+func (t *Trial) limit(bound float64, weights []float64) {
+	for i, v := range t.rows {
+		t.rows[i] = min(v, bound)
+	}
+	t.Predicted = stat.Mean(t.rows, weights)
+}
+
+// learn fits to rows; the geometric median is nil.
+func learn(ctx context.Context, x scqm.Data, c scqm.Config) (*scqm.Model, error) {
+	if c.Latent == 0 {
+		return nil, ctx.Err()
+	}
+	fit, err := scqm.Learn(ctx, x, c)
+	if err == nil {
+		err = ctx.Err()
+	}
+	if err != nil {
+		return nil, err
+	}
+	return fit.Model, nil
+}
+
+// distances are those of rows from the sheet of a model or, where that is nil, from the
+// geometric median of the rows learned from.
+func distances(ctx context.Context, m *scqm.Model, learned, x scqm.Data, threads int) ([]float64, error) {
+	list := make([]float64, x.N)
+	if m == nil {
+		centre := rows.GeometricMedian(learned)
+		for i := range list {
+			list[i] = floats.Distance(x.Row(i), centre, 2)
+		}
+		return list, nil
+	}
+	r, err := residuals(ctx, m, x, threads)
+	for i := 0; i < x.N && err == nil; i++ {
+		list[i] = floats.Norm(r[i*x.D:(i+1)*x.D], 2)
+	}
+	return list, err
+}
+
+// errors returns, for the rows held out, the distances from what is predicted of them and
+// from the sheet that was fitted to the others.
+func (f *fold) errors(ctx context.Context, m *scqm.Model, threads int) (predicted, off []float64, err error) {
+	off, err = distances(ctx, m, f.learned, f.test, threads)
+	if err != nil || m == nil {
+		return slices.Clone(off), off, err
+	}
+	predicted = make([]float64, f.test.N)
+	for k, r := range f.rotations {
+		squares, err := r.model(m).HiddenErrors(ctx, f.rotated[k], hiddenPart, f.seed, threads)
+		if err != nil {
+			return nil, nil, err
+		}
+		for i, v := range squares {
+			predicted[i] += math.Sqrt(v) / float64(len(f.rotations))
+		}
+	}
+	return predicted, off, nil
+}
+
+// difference returns the mean of a - b with its standard error.
+func difference(a, b, weights []float64) (mean, deviation float64) {
+	diff := make([]float64, len(a))
+	floats.SubTo(diff, a, b)
+	w := rows.Shares(weights, len(diff))
+	mean = stat.Mean(diff, w)
+	for i, v := range diff {
+		deviation = math.Hypot(deviation, w[i]*(v-mean))
+	}
+	return mean, deviation / float64(len(diff))
+}
+
+// recommend picks the simplest trial that is as good as the best, of those that can
+// be recommended. The first, the centre of the rows, can.
+func (s *Suggestion) recommend(x scqm.Data) {
+	allowed, flat := make([]bool, len(s.Trials)), 0
+	for k := range s.Trials {
+		t := &s.Trials[k]
+		if t.Curvature == 0 {
+			flat = k
+		}
+		allowed[k] = t.Curvature == 0 || t.beats(&s.Trials[flat], x.Weights)
+		if allowed[k] && t.Predicted < s.Trials[s.lowest].Predicted {
+			s.lowest = k
+		}
+	}
+	s.Best = s.lowest
+	low, rounding := &s.Trials[s.lowest], dense.Negligible*s.Trials[0].Predicted
+	for k := range s.Trials {
+		t := &s.Trials[k]
+		t.Worse, t.WorseError = difference(t.rows, low.rows, x.Weights)
+		if s.Best == s.lowest && k < s.lowest && allowed[k] && t.Worse <= max(t.WorseError, rounding) {
+			s.Best = k
+		}
+	}
+}
+
+// beats reports whether a curved model does not fold and predicts entries of rows held out
+// better than the flat one of its d, by more than a standard error; a warning says
+// what is wrong.
+func (t *Trial) beats(flat *Trial, weights []float64) bool {
+	if t.CurvatureExtent > foldedExtent {
+		return false
+	}
+	mean, deviation := difference(t.rows, flat.rows, weights)
+	if mean < -deviation {
+		return true
+	}
+	t.Warning = cmp.Or(t.Warning, "predicts entries no better than a linear one")
+	return false
+}
+
+func (s *Suggestion) reason(c SuggestConfig, D int) string {
+	t, low := s.Trials[s.Best], s.Trials[s.lowest]
+	why := fmt.Sprintf("%s: it predicts entries of rows held out best, at a distance of %.4g", t.name(), t.Predicted)
+	switch {
+	case t.Latent == 0:
+		why = "no sheet: none predicts entries of rows held out better than their centre does, by more than a standard error; the rows look like noise in all directions"
+	case s.Best != s.lowest:
+		why = fmt.Sprintf("%s: the simplest model that predicts entries of rows held out, at a distance of %.4g, as well as the best, %s with %.4g, but for a standard error",
+			t.name(), t.Predicted, low.name(), low.Predicted)
+	}
+	if t.Latent > 0 && t.Curvature == 0 && !s.curves(t.Latent) {
+		why += "; no curved model of this d predicts them better"
+	}
+	if t.Warning != "" {
+		why += "; but the fit " + t.Warning
+	}
+	if t.Latent == c.MaxLatent && t.Latent < D-1 {
+		why += "; this is the largest d tried, and a larger one may be better"
+	}
+	if D == 2 {
+		why += "; rows of 2 entries tell little about d and s"
+	}
+	return why
+}
+
+// curves reports whether a curved model of d was tried that has no warning.
+func (s *Suggestion) curves(d int) bool {
+	return slices.ContainsFunc(s.Trials, func(t Trial) bool { return t.Latent == d && t.Curvature > 0 && t.Warning == "" })
+}
+
+func (t *Trial) name() string {
+	switch {
+	case t.Latent == 0:
+		return "the centre"
+	case t.Curvature == 0:
+		return fmt.Sprintf("d = %d, linear", t.Latent)
+	}
+	return fmt.Sprintf("d = %d, s = %d", t.Latent, t.Curvature)
+}
+
+// bendingValues returns the singular values of V Theta' and how many of them are more than a
+// part of the largest. In canonical form the columns of Theta are the singular vectors
+// times the values, where entries off the diagonals of A_k stand for two.
+func bendingValues(m *scqm.Model) (values []float64, effective int) {
+	values = make([]float64, m.Curvature)
+	at := 0
+	for i := range m.Latent {
+		for j := i; j < m.Latent; j++ {
+			weight := 1.0
+			if j > i {
+				weight = math.Sqrt(0.5)
+			}
+			for k := range values {
+				values[k] = math.Hypot(values[k], weight*m.Theta[at])
+				at++
+			}
+		}
+	}
+	for _, v := range values {
+		if v > significantCurvature*floats.Max(values) {
+			effective++
+		}
+	}
+	return values, effective
+}
