@@ -3,7 +3,6 @@ package scqm
 import (
 	"context"
 	"fmt"
-	"math/bits"
 
 	"github.com/scqm/scqm/internal/memory"
 	"github.com/scqm/scqm/models/scqm/internal/influence"
@@ -94,31 +93,28 @@ func (m *Model) Influence(ctx context.Context, x Data, threads int) (*Influence,
 	if err != nil {
 		return nil, err
 	}
-	fit, err := r.model.refined(ctx, r.data, threads)
+	fit, err := r.model.asPoint(ctx, r.data, threads)
 	if err != nil {
 		return nil, err
 	}
-	k, err := fit.jackknife(ctx)
+	response, err := fit.response(ctx)
 	if err != nil {
 		return nil, err
 	}
-	list := make([]influence.Row, x.N)
-	if err := k.LeaveOut(list); err != nil {
+	out := &Influence{Remaining: response.Remaining, Rounding: fit.rounding}
+	most, err := response.LeaveOut(ctx, *fit.problem.Data(), 0, threads, func(_ int, list []RowInfluence) error {
+		out.Rows = append(out.Rows, list...)
+		return nil
+	})
+	if err != nil {
 		return nil, err
-	}
-	out := &Influence{Remaining: k.Remaining(), Rounding: fit.rounding}
-	for _, row := range list {
-		out.Rows = append(out.Rows, RowInfluence(row))
 	}
 	lengths := []*float64{&out.Remaining, &out.Rounding}
 	for i := range out.Rows {
 		lengths = append(lengths, out.Rows[i].lengths()...)
 	}
+	lengths = append(lengths, &most)
 	back(ctx, &results{lengths: lengths})
-	var most float64
-	for _, r := range out.Rows {
-		most = max(most, r.Move)
-	}
 	out.addNotes(most, fit.jumps)
 	return out, nil
 }
@@ -150,17 +146,6 @@ func (m *Model) reserveInfluence(x Data, threads int) (*memory.Reservation, erro
 	sheet := D + D*f.m - f.m*(f.m+1)/2 + f.q*f.s
 	features := 1 + f.m + f.q
 	numbers := f.problem() + 10*f.point + 2*f.residuals() + 3*sheet*sheet + 6*D*D + 8*f.n
-	// The sums of as many blocks as wait for others.
-	nodes := float64(1 + bits.Len(uint(Blocks(x.N)-1)))
-	form := 0
-	switch {
-	case f.radial, f.quadratic:
-	case f.separable:
-		form = int(D)
-	default:
-		form = int(D * D)
-	}
-	numbers += nodes * float64(influence.SumsLen(int(sheet), int(features), int(D), form))
 	batch := min(influence.BatchRows, f.n)
 	perThread := batch*(3*sheet+features*(1+f.d)+(12+f.d)*D+f.d*f.d+2*f.d+2) + 2*D*features
 	if f.rounded { // the fit for a rounded loss, by the solver that suits it

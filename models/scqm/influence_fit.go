@@ -7,11 +7,11 @@ import (
 	"math"
 
 	"github.com/scqm/scqm/framework"
-	"github.com/scqm/scqm/internal/dense"
 	"github.com/scqm/scqm/models/rows"
 	"github.com/scqm/scqm/models/scqm/internal/influence"
 	"github.com/scqm/scqm/models/scqm/internal/nearest"
 	"github.com/scqm/scqm/models/scqm/internal/objective"
+	"github.com/scqm/scqm/models/scqm/internal/sheet"
 	"github.com/scqm/scqm/solvers"
 )
 
@@ -32,16 +32,14 @@ const (
 	refineGain      = 1e-10
 )
 
-// refined returns the model as a point of the problem that it solves, with every
-// tau_i at a minimum.
-func (m *Model) refined(ctx context.Context, x Data, threads int) (*refinedFit, error) {
+// asPoint returns the model as a point of the problem that it solves.
+func (m *Model) asPoint(ctx context.Context, x Data, threads int) (*pointFit, error) {
 	f := m.sheet()
 	p, err := NewProblem(ctx, x, m.Loss, f.Latent, f.S, threads)
 	if err != nil {
 		return nil, err
 	}
-	at := framework.Point{f.C, make([]float64, f.D*f.M), f.Theta, make([]float64, x.N*f.Latent)}
-	dense.Transpose(at[BlockQ], f.QT, f.M, f.D)
+	at := m.point(x.N)
 	if copy(at[BlockTau], m.Tau); len(m.Tau) != len(at[BlockTau]) {
 		if err := nearest.ProjectRows(ctx, at[BlockTau], f, m.Loss, nil, x, nearest.Missing{}, threads); err != nil {
 			return nil, err
@@ -50,39 +48,69 @@ func (m *Model) refined(ctx context.Context, x Data, threads int) (*refinedFit, 
 	if err := m.sameFit(p, at); err != nil {
 		return nil, err
 	}
-	if err := nearest.RefineRows(ctx, at[BlockTau], f, m.Loss, x, threads); err != nil {
-		return nil, err
-	}
-	fit := &refinedFit{problem: p, at: at}
+	fit := &pointFit{problem: p, at: at}
 	if err := fit.compress(); err != nil {
 		return nil, err
 	}
 	return fit, nil
 }
 
-// jackknife prepares the jackknife at the fit or, where residuals sit on kinks of
-// the loss, at the minimum of a rounded one nearby, which becomes the fit.
-func (s *refinedFit) jackknife(ctx context.Context) (*influence.Jackknife, error) {
-	scale, err := s.problem.RoundingScale(s.at)
+// response finds the response of the fit or, where residuals sit on kinks of the loss, of
+// the minimum of a rounded one nearby, which becomes the fit.
+func (s *pointFit) response(ctx context.Context) (*Response, error) {
+	whole := *s
+	whole.at = s.at.Clone()
+	if err := whole.refine(ctx); err != nil {
+		return nil, err
+	}
+	scale, err := s.problem.RoundingScale(whole.at)
 	if err != nil {
 		return nil, err
 	}
 	if scale == 0 {
-		return influence.New(s.problem.Objective, s.at, BlockRows)
+		return s.respond(ctx) // which refines tau
 	}
-	plain := *s
-	if s.jumps, err = objective.Jumps(s.problem.Loss(), s.problem.Data().D, scale); err != nil {
+	s.at = whole.at
+	plain := s.problem
+	if s.jumps, err = objective.Jumps(plain.Loss(), plain.Data().D, scale); err != nil {
 		return nil, err
 	}
 	for share := roundingShare; ; share *= roundingGrowth {
-		if err := s.round(ctx, plain.problem, share*scale); err != nil {
+		if err := s.round(ctx, plain, share*scale); err != nil {
 			return nil, err
 		}
-		k, err := influence.New(s.problem.Objective, s.at, BlockRows)
+		r, err := s.respond(ctx)
 		if !errors.Is(err, ErrNotMinimum) || share*roundingGrowth > roundingMost {
-			return k, err
+			return r, err
 		}
 	}
+}
+
+// sheet is that of the point.
+func (s *pointFit) sheet() *sheet.Sheet {
+	f := s.problem.NewSheet()
+	f.Load(s.at[BlockC], s.at[BlockQ], s.at[BlockTheta])
+	return f
+}
+
+// refine moves every tau_i to the minimum near it.
+func (s *pointFit) refine(ctx context.Context) error {
+	return nearest.RefineRows(ctx, s.at[BlockTau], s.sheet(), s.problem.Loss(), *s.problem.Data(), s.problem.Threads())
+}
+
+// respond finds the response of the fit as it is.
+func (s *pointFit) respond(ctx context.Context) (*Response, error) {
+	p, f := s.problem, s.sheet()
+	r, o, err := newResponse(ctx, f, p.Loss(), p.Data().N)
+	if err != nil {
+		return nil, err
+	}
+	r.tau, o.Lambda = s.at[BlockTau], p.Lambda
+	of, err := r.sum(ctx, &LocalEngine{Source: *p.Data(), Loss: p.Loss(), Threads: p.Threads()})
+	if err != nil {
+		return nil, err
+	}
+	return r, r.settle(of)
 }
 
 // sameFit sets the penalty to that of the fit and refuses data that it was not
@@ -122,7 +150,7 @@ func (m *Model) sameObjective(cost float64, exact bool) error {
 
 // compress goes to the coordinates of the span of the rows where that loses
 // nothing.
-func (s *refinedFit) compress() error {
+func (s *pointFit) compress() error {
 	small, at, _, err := s.problem.restrict(s.at)
 	if small == nil || err != nil {
 		return err
@@ -135,7 +163,7 @@ func (s *refinedFit) compress() error {
 }
 
 // round replaces the fit by that with the loss rounded over eps.
-func (s *refinedFit) round(ctx context.Context, plain *Problem, eps float64) error {
+func (s *pointFit) round(ctx context.Context, plain *Problem, eps float64) error {
 	p, err := NewProblem(ctx, *plain.Data(), plain.Loss().(framework.Smoother).Smooth(eps), plain.Shape().Latent, plain.Shape().S, plain.Threads())
 	if err != nil {
 		return err
@@ -160,8 +188,8 @@ func (s *refinedFit) round(ctx context.Context, plain *Problem, eps float64) err
 // with: some change of it would lower the objective.
 var ErrNotMinimum = influence.ErrNotMinimum
 
-// refinedFit is a fit as a problem and a point.
-type refinedFit struct {
+// pointFit is a fit as a problem and a point.
+type pointFit struct {
 	problem  *Problem
 	at       framework.Point
 	rounding float64

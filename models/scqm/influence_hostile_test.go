@@ -95,7 +95,7 @@ func TestInfluenceInSpanOfRows(t *testing.T) {
 	x.Weights = nil
 	huber := named(t, "huber", 40)
 	m := tight(t, x, Config{Latent: 1, Loss: huber, Ridge: 1})
-	s, err := presolved(t, m, x).refined(context.Background(), x, 1)
+	s, err := presolved(t, m, x).asPoint(context.Background(), x, 1)
 	require.NoError(t, err)
 	require.Equal(t, 20, s.problem.Data().D)
 	whole := *m

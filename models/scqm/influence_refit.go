@@ -42,8 +42,11 @@ func (m *Model) LeaveOut(ctx context.Context, x Data, rows []int, threads int) (
 	if err != nil {
 		return nil, err
 	}
-	fit, err := q.model.refined(ctx, q.data, threads)
+	fit, err := q.model.asPoint(ctx, q.data, threads)
 	if err != nil {
+		return nil, err
+	}
+	if err := fit.refine(ctx); err != nil {
 		return nil, err
 	}
 	out := make([]RowInfluence, len(rows))
@@ -57,11 +60,10 @@ func (m *Model) LeaveOut(ctx context.Context, x Data, rows []int, threads int) (
 }
 
 // refit fits without row i.
-func (s *refinedFit) refit(ctx context.Context, i int) (out RowInfluence, err error) {
+func (s *pointFit) refit(ctx context.Context, i int) (out RowInfluence, err error) {
 	p := s.problem
 	f, x := p.Shape(), *p.Data()
-	before, after := sheet.New(f.D, f.Latent, f.S), sheet.New(f.D, f.Latent, f.S)
-	before.Load(s.at[BlockC], s.at[BlockQ], s.at[BlockTheta])
+	before, after := s.sheet(), sheet.New(f.D, f.Latent, f.S)
 	out.Residual = before.Gap(nil, nil, s.at[BlockTau][i*f.Latent:(i+1)*f.Latent], x.Row(i))
 	if x.Weight(i) == 0 {
 		out.Without = out.Residual

@@ -203,9 +203,9 @@ func TestInfluenceIsDerivativeWithRespectToWeights(t *testing.T) {
 // the rows, for the fit with the weight of row i times 1 + change.
 func reweighted(t *testing.T, m *Model, x Data, i int, change float64) []float64 {
 	t.Helper()
-	s, err := presolved(t, m, x).refined(context.Background(), x, 1)
+	s, err := presolved(t, m, x).asPoint(context.Background(), x, 1)
 	require.NoError(t, err)
-	_, err = s.jackknife(context.Background())
+	_, err = s.response(context.Background())
 	require.NoError(t, err)
 	weights := slices.Clone(x.Weights)
 	weights[i] *= 1 + change

@@ -4,14 +4,18 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math"
 
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/internal/dense"
+	"github.com/scqm/scqm/models/rows"
 	"github.com/scqm/scqm/models/scqm/internal/blocks"
 	"github.com/scqm/scqm/models/scqm/internal/influence"
+	"github.com/scqm/scqm/models/scqm/internal/nearest"
 	"github.com/scqm/scqm/models/scqm/internal/objective"
+	"github.com/scqm/scqm/models/scqm/internal/sheet"
 )
 
 // Response says how a fit answers to single rows that are left out: what
@@ -22,9 +26,200 @@ type Response struct {
 	Remaining float64
 
 	n         int // rows of the fit
-	model     *Model
+	f         *sheet.Sheet
+	loss      framework.Loss
 	tau       []float64 // of all rows, where they are known here
 	jackknife *influence.Jackknife
+}
+
+// ErrAllRows marks work that takes all rows in memory.
+var ErrAllRows = errors.New("this takes all rows in memory")
+
+// InfluenceFrom is [Model.Influence] for rows that need not be in memory, to the last bit:
+// it reads them twice, [BlockRows] at a time, and hands over what it finds, in their order;
+// what comes back has no Rows. It holds some P^2 numbers, whatever the number of rows.
+//
+// It fails with [ErrAllRows] where kinks of the loss must be rounded, which is a fit: losses
+// by entry that have some, and those of the norm with residuals near 0 or with up to three
+// directions off the sheet; where there are fewer rows than columns, where entries were
+// missing, and where numbers are beyond 2^100 or below 2^-100.
+func (m *Model) InfluenceFrom(ctx context.Context, src Source, threads int, take func(first int, list []RowInfluence) error) (*Influence, error) {
+	r, err := m.responseFrom(ctx, &LocalEngine{Source: src, Loss: m.Loss, Threads: threads}, threads, m.Tau)
+	if err != nil {
+		return nil, err
+	}
+	out := &Influence{Remaining: r.Remaining}
+	most, err := r.LeaveOut(ctx, src, 0, threads, take)
+	out.addNotes(most, false)
+	return out, err
+}
+
+// ResponseFrom finds the response of a fit to rows that an engine reads, once. Its loss
+// must be that of the model. The limits are those of [Model.InfluenceFrom].
+func (m *Model) ResponseFrom(ctx context.Context, e Engine) (*Response, error) {
+	return m.responseFrom(ctx, e, 1, nil)
+}
+
+func (m *Model) responseFrom(ctx context.Context, e Engine, threads int, tau []float64) (*Response, error) {
+	n, D := e.Shape()
+	if err := m.accepts(Data{N: 1, D: D, X: make([]float64, D)}); err != nil {
+		return nil, err
+	}
+	allRows := fmt.Errorf("scqm: influence of %d x %d rows under the loss %s: %w", n, D, m.Loss.Name(), ErrAllRows)
+	if m.Meta.Missing != nil || n < D || m.alwaysRounds() {
+		return nil, allRows
+	}
+	held, err := m.reserveInfluence(Data{N: min(n, BlockRows), D: D}, threads)
+	if err != nil {
+		return nil, err
+	}
+	defer held.Release()
+	f, err := m.curvedSheet()
+	if err != nil {
+		return nil, err
+	}
+	r, o, err := newResponse(ctx, f, m.Loss, n)
+	if err != nil {
+		return nil, err
+	}
+	if len(tau) == n*m.Latent {
+		r.tau = tau
+	}
+	of, err := r.sum(ctx, e)
+	if err != nil {
+		return nil, err
+	}
+	if err := m.sameObjective(of.Cost, of.Exact); err != nil {
+		return nil, err
+	}
+	if !of.Unit || of.Touch {
+		return nil, allRows
+	}
+	o.Lambda = m.penaltyFactor(o, f.Theta)
+	return r, r.settle(of)
+}
+
+// newResponse prepares one of a sheet, without what rows say, and the objective of no row.
+func newResponse(ctx context.Context, f *sheet.Sheet, loss framework.Loss, n int) (*Response, *objective.Objective, error) {
+	o, err := objective.New(ctx, Data{N: 1, D: f.D, X: make([]float64, f.D)}, loss, f.Latent, f.S, 1)
+	if err != nil {
+		return nil, nil, err
+	}
+	r := &Response{n: n, f: f, loss: loss}
+	r.jackknife, err = influence.Begin(o, pointOf(f, 1))
+	return r, o, err
+}
+
+// sum reads the rows of the fit.
+func (r *Response) sum(ctx context.Context, e Engine) (*blocks.JackknifeSums, error) {
+	f, at := r.f, pointOf(r.f, 0)
+	q := blocks.Request{
+		N: r.n, D: f.D, Latent: f.Latent, S: f.S, Unit: 1, Loss: blocks.Identity(r.loss),
+		C: at[BlockC], Q: at[BlockQ], Theta: at[BlockTheta], Tau: r.tau,
+	}
+	q.ForJackknife(r.loss)
+	partial, err := e.Sum(ctx, &q)
+	if err != nil {
+		return nil, err
+	}
+	sums, _, err := q.Total(partial)
+	if err != nil {
+		return nil, err
+	}
+	return q.JackknifeSums(sums), nil
+}
+
+// settle solves for the response, which the sums over rows settle.
+func (r *Response) settle(of *blocks.JackknifeSums) error {
+	if err := r.jackknife.Factorize(of.Sums); err != nil {
+		return err
+	}
+	r.Remaining = r.jackknife.Remaining()
+	return nil
+}
+
+// curvedSheet is the sheet without directions in which it is not curved.
+func (m *Model) curvedSheet() (*sheet.Sheet, error) {
+	q := request{model: m}
+	_, err := (dropColumns{}).apply(&q)
+	return q.model.sheet(), err
+}
+
+// point is that of an objective of n rows, with coordinates 0.
+func (m *Model) point(n int) framework.Point { return pointOf(m.sheet(), n) }
+
+func pointOf(f *sheet.Sheet, n int) framework.Point {
+	at := framework.Point{f.C, make([]float64, f.D*f.M), f.Theta, make([]float64, n*f.Latent)}
+	dense.Transpose(at[BlockQ], f.QT, f.M, f.D)
+	return at
+}
+
+// alwaysRounds reports whether the loss has kinks that are rounded whatever the residuals.
+func (m *Model) alwaysRounds() bool {
+	_, kinks := m.Loss.(framework.Smoother)
+	_, radial := m.Loss.(framework.Radial)
+	return kinks && (!radial || m.D-m.Latent <= objective.FewNormals)
+}
+
+// LeaveOut reads rows of the fit, of which the first has a number, [BlockRows] at a time,
+// hands over their influences, and returns the largest. It is for one goroutine at a time.
+func (r *Response) LeaveOut(ctx context.Context, src Source, first, threads int, take func(first int, list []RowInfluence) error) (most float64, err error) {
+	n, D := src.Shape()
+	if D != r.f.D || first < 0 || first > r.n-n {
+		return 0, fmt.Errorf("scqm: influence of %d x %d rows from row %d on, of %d x %d: %w", n, D, first, r.n, r.f.D, ErrInput)
+	}
+	var out []RowInfluence
+	for at := 0; at < n; at += BlockRows {
+		o, tau, err := r.block(ctx, src, at, first, threads)
+		if err != nil {
+			return most, err
+		}
+		r.jackknife.Load(o, tau)
+		list := make([]influence.Row, o.Data().N)
+		if err := r.jackknife.LeaveOut(list); err != nil {
+			return most, err
+		}
+		out = out[:0]
+		for _, row := range list {
+			out = append(out, RowInfluence(row))
+			most = max(most, row.Move)
+		}
+		if err := take(first+at, out); err != nil {
+			return most, err
+		}
+	}
+	return most, nil
+}
+
+// block reads rows of a source whose first row has a number, from one on, and finds their
+// coordinates.
+func (r *Response) block(ctx context.Context, src Source, from, first, threads int) (*objective.Objective, []float64, error) {
+	n, _ := src.Shape()
+	f, n := r.f, min(BlockRows, n-from)
+	x := Data{N: n, D: f.D, First: first + from, X: make([]float64, n*f.D)}
+	if err := src.ReadRows(ctx, x.X, from); err != nil {
+		return nil, nil, err
+	}
+	if weigher, ok := src.(rows.Weigher); ok {
+		x.Weights = make([]float64, n)
+		if err := weigher.ReadWeights(ctx, x.Weights, from); err != nil {
+			return nil, nil, err
+		}
+	}
+	if err := x.Validate(); err != nil {
+		return nil, nil, err
+	}
+	o, err := objective.New(ctx, x, r.loss, f.Latent, f.S, threads)
+	if err != nil {
+		return nil, nil, err
+	}
+	tau := make([]float64, n*f.Latent)
+	if r.tau != nil {
+		copy(tau, r.tau[x.First*f.Latent:])
+	} else if err := nearest.ProjectRows(ctx, tau, f, r.loss, nil, x, nearest.Missing{}, threads); err != nil {
+		return nil, nil, err
+	}
+	return o, tau, nearest.RefineRows(ctx, tau, f, r.loss, x, threads)
 }
 
 var responseMagic = [8]byte{'s', 'c', 'q', 'm', 'r', 's', 'p', 1}
@@ -78,7 +273,11 @@ func (m *Model) ReadResponse(ctx context.Context, b []byte) (*Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, _, err := m.newResponse(ctx, int(h.N))
+	f, err := m.curvedSheet()
+	if err != nil {
+		return nil, err
+	}
+	r, _, err := newResponse(ctx, f, m.Loss, int(h.N))
 	if err != nil {
 		return nil, err
 	}
@@ -95,27 +294,4 @@ func (m *Model) ReadResponse(ctx context.Context, b []byte) (*Response, error) {
 		}
 	}
 	return r, r.jackknife.Restore(numbers)
-}
-
-// newResponse prepares one, without what rows say, and the objective of no row.
-func (m *Model) newResponse(ctx context.Context, n int) (*Response, *objective.Objective, error) {
-	q := request{model: m}
-	if _, err := (dropColumns{}).apply(&q); err != nil {
-		return nil, nil, err
-	}
-	r := &Response{n: n, model: q.model}
-	o, err := objective.New(ctx, Data{N: 1, D: m.D, X: make([]float64, m.D)}, m.Loss, q.model.Latent, q.model.Curvature, 1)
-	if err != nil {
-		return nil, nil, err
-	}
-	r.jackknife, err = influence.Begin(o, q.model.point(1))
-	return r, o, err
-}
-
-// point is that of an objective of n rows, with coordinates 0.
-func (m *Model) point(n int) framework.Point {
-	f := m.sheet()
-	at := framework.Point{f.C, make([]float64, f.D*f.M), f.Theta, make([]float64, n*f.Latent)}
-	dense.Transpose(at[BlockQ], f.QT, f.M, f.D)
-	return at
 }

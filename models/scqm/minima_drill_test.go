@@ -147,7 +147,7 @@ const (
 // their size, or less where that raises the objective more than twice, and from
 // the fit itself with every solver.
 func nearby(m *Model, x Data, rng *rand.Rand) (gain float64, how string, err error) {
-	fit, err := m.refined(context.Background(), x, 1)
+	fit, err := m.asPoint(context.Background(), x, 1)
 	if err != nil {
 		return 0, "", err
 	}

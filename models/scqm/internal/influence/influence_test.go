@@ -59,7 +59,8 @@ func sheetAt(o *objective.Objective, x framework.Point) *sheet.Sheet {
 // rawJackknife assembles without inverting, which needs a minimum.
 func rawJackknife(t *testing.T, p *objective.Objective, x framework.Point) *Jackknife {
 	t.Helper()
-	k := prepare(p, x)
+	k, err := Begin(p, x)
+	require.NoError(t, err)
 	sums := make([]float64, k.SumsLen())
 	require.NoError(t, k.Sum(context.Background(), sums, 0, p.Data().N))
 	require.NoError(t, k.assemble(sums))

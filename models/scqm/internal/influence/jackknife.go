@@ -59,7 +59,6 @@ type Jackknife struct {
 
 	structure framework.Structure   // of the loss
 	second    framework.SecondOrder // its second derivatives
-	constant  []float64             // D x D: W'(hess loss)W where it is the same for all rows
 
 	hessian   []float64         // P x P, upper triangle
 	factor    blas64.Triangular // of the Hessian
@@ -79,42 +78,12 @@ type featureTerm struct {
 	sign            float64
 }
 
-// New prepares the jackknife of all rows of an objective, at a point of it. Its sums are
-// those of blocks of so many rows, merged along the tree of [Tree].
-func New(p *objective.Objective, at framework.Point, block int) (*Jackknife, error) {
-	k, err := Begin(p, at)
-	if err != nil {
-		return nil, err
-	}
-	var tree Tree
-	for from, n := 0, p.Data().N; from < n; from += block {
-		sums := tree.Free()
-		if sums == nil {
-			sums = make([]float64, k.SumsLen())
-		}
-		if err := k.Sum(p.Context(), sums, from, min(from+block, n)); err != nil {
-			return nil, err
-		}
-		tree.Add(sums)
-	}
-	return k, k.Factorize(tree.Total())
-}
-
-// Begin is New without any rows: Sum takes some of those that the objective has at that
-// time, and Factorize ends it.
+// Begin prepares the jackknife at a point of an objective, without its rows: Sum takes some of
+// those that the objective has at that time, and Factorize ends it.
 func Begin(p *objective.Objective, at framework.Point) (*Jackknife, error) {
 	if size := arrowhead.OuterDim(p.Shape()); size > maxCoordinates {
 		return nil, fmt.Errorf("scqm: the sheet has %d numbers and second derivatives serve up to %d: use fewer columns, such as leading principal components: %w", size, maxCoordinates, rows.ErrInput)
 	}
-	return prepare(p, at), nil
-}
-
-// Load takes other rows, with their coordinates at a minimum, as those that Sum and
-// LeaveOut are about. The objective must have no other shape.
-func (k *Jackknife) Load(p *objective.Objective, tau []float64) { k.problem, k.tau = p, tau }
-
-// prepare chooses coordinates at a point.
-func prepare(p *objective.Objective, at framework.Point) *Jackknife {
 	f := p.NewSheet()
 	f.Load(at[objective.BlockC], at[objective.BlockQ], at[objective.BlockTheta])
 	k := &Jackknife{Chart: arrowhead.NewChart(f, false), problem: p, tau: at[objective.BlockTau]}
@@ -126,8 +95,12 @@ func prepare(p *objective.Objective, at framework.Point) *Jackknife {
 		}
 	}
 	k.Frame.Complete()
-	return k
+	return k, nil
 }
+
+// Load takes other rows, with their coordinates at a minimum, as those that Sum and
+// LeaveOut are about. The objective must have no other shape.
+func (k *Jackknife) Load(p *objective.Objective, tau []float64) { k.problem, k.tau = p, tau }
 
 // Sum writes the sums over rows from to before to of the objective into dst, SumsLen
 // numbers.
@@ -169,7 +142,12 @@ func (k *Jackknife) assemble(sums []float64) error {
 	for i := range k.terms {
 		k.terms[i] = math.Abs(k.hessian[i*P+i])
 	}
-	k.scatterPairs(k.hessian, s.forms, s.hh, k.constantForm())
+	var constant []float64 // W'LW of a quadratic loss
+	if l, ok := k.problem.Loss().(framework.Quadratic); ok && k.structure == framework.StructureQuadratic {
+		constant = make([]float64, k.F.D*k.F.D)
+		k.Frame.Quadratic(constant, l.Matrix())
+	}
+	k.scatterPairs(k.hessian, s.forms, s.hh, constant)
 	k.scatterPairs(k.moves, nil, s.shares, nil)
 	floats.Scale(1/sums[0], k.moves)
 	k.gatherMatrix(k.grad, s.gh)
@@ -182,16 +160,6 @@ func (k *Jackknife) assemble(sums []float64) error {
 		return rows.ErrOverflow
 	}
 	return nil
-}
-
-// constantForm returns W'LW of a quadratic loss, nil for others.
-func (k *Jackknife) constantForm() []float64 {
-	if k.structure != framework.StructureQuadratic {
-		return nil
-	}
-	k.constant = make([]float64, k.F.D*k.F.D)
-	k.Frame.Quadratic(k.constant, k.problem.Loss().(framework.Quadratic).Matrix())
-	return k.constant
 }
 
 // scatterPairs adds to the upper triangle of dst what the pairs of features
@@ -330,4 +298,31 @@ func times(dst, a, x []float64, n int) {
 	P := len(x) / n
 	blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, blas64.General{Rows: n, Cols: P, Stride: P, Data: x},
 		blas64.General{Rows: P, Cols: P, Stride: P, Data: a}, 0, blas64.General{Rows: n, Cols: P, Stride: P, Data: dst})
+}
+
+// Numbers returns what LeaveOut needs of the rows: the factor and the moves, P x P each.
+func (k *Jackknife) Numbers() [2][]float64 { return [2][]float64{k.hessian, k.moves} }
+
+// Restore takes the Numbers of another jackknife at the same sheet, in place of sums and
+// Factorize.
+func (k *Jackknife) Restore(of [2][]float64) error {
+	P := k.P
+	for _, list := range of {
+		if len(list) != P*P {
+			return fmt.Errorf("scqm: influence by %d numbers, want %d: %w", len(list), P*P, rows.ErrInput)
+		}
+		for _, v := range list {
+			if math.IsNaN(v) || math.IsInf(v, 0) {
+				return fmt.Errorf("scqm: influence by numbers that are not finite: %w", rows.ErrInput)
+			}
+		}
+	}
+	k.hessian, k.moves = of[0], of[1]
+	for i := range P {
+		if !(k.hessian[i*P+i] > 0) {
+			return fmt.Errorf("scqm: influence by a factor that is none: %w", rows.ErrInput)
+		}
+	}
+	k.factor = blas64.Triangular{N: P, Stride: P, Data: k.hessian, Uplo: blas.Upper, Diag: blas.NonUnit}
+	return nil
 }

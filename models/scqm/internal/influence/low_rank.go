@@ -1,8 +1,6 @@
 package influence
 
 import (
-	"math"
-
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
@@ -21,12 +19,15 @@ import (
 // operations for a row.
 type lowRank struct {
 	k             *Jackknife
-	minus, plus   []float64 // to the Hessian
-	left, right   []float64 // to the moves
+	hessian       factors
+	moves         factors
 	u, s, t, y, b []float64
 	square        []float64 // d x d: E'E
 	u2, one, two  []float64
 }
+
+// factors are rows of P numbers: left'right is a symmetric matrix.
+type factors struct{ left, right []float64 }
 
 func newLowRank(k *Jackknife, batch int) *lowRank {
 	f := k.F
@@ -40,7 +41,9 @@ func newLowRank(k *Jackknife, batch int) *lowRank {
 // add adds a batch of rows with their weights.
 func (l *lowRank) add(rows *rowDerivatives, hessian, moves []float64) {
 	k, D := l.k, l.k.F.D
-	l.minus, l.plus, l.left, l.right = l.minus[:0], l.plus[:0], l.left[:0], l.right[:0]
+	for _, f := range []*factors{&l.hessian, &l.moves} {
+		f.left, f.right = f.left[:0], f.right[:0]
+	}
 	radial, ok := k.problem.Loss().(framework.Radial)
 	if ok {
 		for i := range rows.n {
@@ -56,18 +59,12 @@ func (l *lowRank) add(rows *rowDerivatives, hessian, moves []float64) {
 		}
 		if second := 4 * weight * l.two[i]; ok && second != 0 {
 			k.gather(l.y, rows.e[i*D:(i+1)*D], rows.h[i*k.Nf:(i+1)*k.Nf], nil, nil)
-			floats.Scale(math.Sqrt(math.Abs(second)), l.y)
-			if second < 0 {
-				l.minus = append(l.minus, l.y...)
-			} else {
-				l.plus = append(l.plus, l.y...)
-			}
+			l.hessian.add(second, l.y, l.y)
 		}
 		l.addRow(rows, i, weight)
 	}
-	l.update(hessian, -1, l.minus, l.minus)
-	l.update(hessian, 1, l.plus, l.plus)
-	l.update(moves, -1, l.left, l.right)
+	l.hessian.addTo(hessian, k.P)
+	l.moves.addTo(moves, k.P)
 }
 
 // addRow adds B C^-1 B' of row i and its moves.
@@ -85,9 +82,7 @@ func (l *lowRank) addRow(rows *rowDerivatives, i int, weight float64) {
 		}
 		rows.image(l.u, l.s, axis, i)
 		k.gather(b, l.u, h, g, l.s)
-		at := len(l.minus)
-		l.minus = append(l.minus, b...)
-		floats.Scale(math.Sqrt(weight/c), l.minus[at:])
+		l.hessian.add(-weight/c, b, b)
 		floats.Scale(1/c, b)
 	}
 	for j := range d {
@@ -103,28 +98,29 @@ func (l *lowRank) addRow(rows *rowDerivatives, i int, weight float64) {
 		for a := range d {
 			floats.AddScaled(l.y, -dense.Dot(rows.axes[(i*d+a)*d:(i*d+a+1)*d], l.t)/2, l.b[a*P:(a+1)*P])
 		}
-		floats.Scale(weight, l.y)
-		l.left = append(append(l.left, l.y...), b...)
-		l.right = append(append(l.right, b...), l.y...)
+		l.moves.add(-weight, l.y, b)
+		l.moves.add(-weight, b, l.y)
 	}
 }
 
 // rankBlock is the number of rows of the triangle updated at a time.
 const rankBlock = 256
 
-// update adds sign times left'right, which is symmetric, to the upper triangle
-// of dst.
-func (l *lowRank) update(dst []float64, sign float64, left, right []float64) {
-	P := l.k.P
-	n := len(left) / P
-	if n == 0 {
-		return
-	}
-	for lo := 0; lo < P; lo += rankBlock {
+// add adds a multiple of left'right.
+func (f *factors) add(by float64, left, right []float64) {
+	at := len(f.left)
+	f.left, f.right = append(f.left, left...), append(f.right, right...)
+	floats.Scale(by, f.left[at:])
+}
+
+// addTo adds left'right to the upper triangle of dst, P x P.
+func (f *factors) addTo(dst []float64, P int) {
+	n := len(f.left) / P
+	for lo := 0; lo < P && n > 0; lo += rankBlock {
 		rows := min(rankBlock, P-lo)
-		blas64.Gemm(blas.Trans, blas.NoTrans, sign,
-			blas64.General{Rows: n, Cols: rows, Stride: P, Data: left[lo:]},
-			blas64.General{Rows: n, Cols: P - lo, Stride: P, Data: right[lo:]},
+		blas64.Gemm(blas.Trans, blas.NoTrans, 1,
+			blas64.General{Rows: n, Cols: rows, Stride: P, Data: f.left[lo:]},
+			blas64.General{Rows: n, Cols: P - lo, Stride: P, Data: f.right[lo:]},
 			1, blas64.General{Rows: rows, Cols: P - lo, Stride: P, Data: dst[lo*P+lo:]})
 	}
 }

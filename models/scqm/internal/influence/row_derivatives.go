@@ -3,6 +3,7 @@ package influence
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -176,47 +177,15 @@ func (k *Jackknife) lossHessian(v, r []float64) error {
 	return nil
 }
 
-// addHessians adds weight W'(hess loss)W of the rows of the batch, D x D
-// each, to every form, scaled by the products of features.
-func (b *rowDerivatives) addHessians(forms [][]float64) error {
-	k, f := b.k, b.k.F
-	D := f.D
-	hess := make([]float64, D*D)
-	columns, r := make([]float64, D*D), make([]float64, D*D)
-	for i := range b.n {
-		weight := k.problem.Data().Weight(b.first + i)
-		if weight == 0 {
-			continue
-		}
-		for q := range D { // all columns of W as one batch
-			copy(r[q*D:(q+1)*D], b.r[i*D:(i+1)*D])
-		}
-		copy(columns, k.Frame.W)
-		if err := k.lossHessian(columns, r); err != nil {
-			return err
-		}
-		for q := range D {
-			k.Frame.Rotate(hess[q*D:(q+1)*D], columns[q*D:(q+1)*D])
-		}
-		h := b.h[i*k.Nf : (i+1)*k.Nf]
-		for a := range k.Nf {
-			for c := a; c < k.Nf; c++ {
-				floats.AddScaled(forms[a*k.Nf+c], weight*h[a]*h[c], hess)
-			}
-		}
-	}
-	return nil
-}
-
 // addForms adds the rows of the batch to the sums that J'LJ follows from, see
 // [Jackknife]: to products of features hh, or to forms.
 func (b *rowDerivatives) addForms(forms [][]float64, hh []float64) error {
-	k := b.k
+	k, D := b.k, b.k.F.D
 	switch l := k.problem.Loss().(type) {
 	case framework.Radial:
 		u, one := make([]float64, b.n), make([]float64, b.n)
 		for i := range b.n {
-			e := b.e[i*k.F.D : (i+1)*k.F.D]
+			e := b.e[i*D : (i+1)*D]
 			u[i] = dense.Dot(e, e)
 		}
 		l.Rho(nil, one, nil, u)
@@ -224,28 +193,45 @@ func (b *rowDerivatives) addForms(forms [][]float64, hh []float64) error {
 			dense.AddOuterProduct(hh, b.h[i*k.Nf:(i+1)*k.Nf], 2*k.problem.Data().Weight(b.first+i)*one[i])
 		}
 	case framework.Separable:
-		hessDiag := make([]float64, b.n*k.F.D)
-		l.Phi(nil, nil, hessDiag, b.r[:b.n*k.F.D])
+		diagonals := make([]float64, b.n*D)
+		l.Phi(nil, nil, diagonals, b.r[:b.n*D])
 		for i := range b.n {
-			b.addDiagonal(forms, hessDiag[i*k.F.D:(i+1)*k.F.D], i)
+			b.addForm(forms, diagonals[i*D:(i+1)*D], i)
 		}
 	case framework.Quadratic:
 		for i := range b.n {
 			dense.AddOuterProduct(hh, b.h[i*k.Nf:(i+1)*k.Nf], k.problem.Data().Weight(b.first+i))
 		}
 	default:
-		return b.addHessians(forms)
+		form := make([]float64, D*D)
+		for i := range b.n {
+			if err := b.hessian(form, i); err != nil {
+				return err
+			}
+			b.addForm(forms, form, i)
+		}
 	}
 	return nil
 }
 
-// addDiagonal adds a row whose loss has the diagonal hessDiag as its Hessian.
-func (b *rowDerivatives) addDiagonal(forms [][]float64, hessDiag []float64, i int) {
-	k := b.k
-	weight, h := k.problem.Data().Weight(b.first+i), b.h[i*k.Nf:(i+1)*k.Nf]
-	for a := range k.Nf {
-		for c := a; c < k.Nf; c++ {
-			floats.AddScaled(forms[a*k.Nf+c], weight*h[a]*h[c], hessDiag)
+// hessian writes W'LW of row i.
+func (b *rowDerivatives) hessian(dst []float64, i int) error {
+	D := b.k.F.D
+	columns, r := slices.Clone(b.k.Frame.W), slices.Repeat(b.r[i*D:(i+1)*D], D)
+	err := b.k.lossHessian(columns, r)
+	for q := range D {
+		b.k.Frame.Rotate(dst[q*D:(q+1)*D], columns[q*D:(q+1)*D])
+	}
+	return err
+}
+
+// addForm adds the form of row i to those of all pairs of features.
+func (b *rowDerivatives) addForm(forms [][]float64, form []float64, i int) {
+	nf := b.k.Nf
+	weight, h := b.k.problem.Data().Weight(b.first+i), b.h[i*nf:(i+1)*nf]
+	for a := 0; a < nf && weight != 0; a++ {
+		for c := a; c < nf; c++ {
+			floats.AddScaled(forms[a*nf+c], weight*h[a]*h[c], form)
 		}
 	}
 }
