@@ -21,7 +21,8 @@ mean distance of those rows from what is predicted. Unlike HELD OUT, their dista
 from the sheet, it gets worse with dimensions that follow noise.
 LEARNED is the distance of the rows that the sheet was fitted to, and S USED the
 number of directions into which the sheet of all rows really bends. RIDGE is the
-penalty on curvature, of 0.001 to 10, with which entries of rows held out are predicted best.
+penalty on curvature with which entries of rows held out are predicted best, of 0.001
+to 10, or a larger one that holds back a sheet that would fold.
 
 Curved models have as many directions as rows show. One is not recommended where its
 curvature explodes, or where it predicts entries no better than a linear one.

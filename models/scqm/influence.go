@@ -2,10 +2,13 @@ package scqm
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
+	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/internal/memory"
 	"github.com/scqm/scqm/models/scqm/internal/influence"
+	"github.com/scqm/scqm/models/scqm/internal/objective"
 	"github.com/scqm/scqm/solvers"
 )
 
@@ -48,23 +51,6 @@ type Influence struct {
 	// Notes are warnings.
 	Notes []string
 }
-
-// RowInfluence is what changes when one row is left out.
-type RowInfluence struct {
-	// Move is how far the sheet moves: the root mean square distance, over all
-	// rows with their weights, between the point of the sheet that is nearest to
-	// a row and the one that will be. Its unit is that of the data.
-	Move float64
-	// Residual is the distance of the row from the sheet, Without the one from
-	// the sheet of the other rows.
-	Residual, Without float64
-	// Leverage is the part of the row in what holds the sheet in place against
-	// its own pull, 0 to 0.95; 0 where LeaveOut made the entry.
-	Leverage float64
-}
-
-// lengths are those in the unit of the data.
-func (r *RowInfluence) lengths() []*float64 { return []*float64{&r.Move, &r.Residual, &r.Without} }
 
 // Influence computes the influence of every row of x, which are the rows with
 // the weights that the model was fitted to. Losses with kinks that many
@@ -117,6 +103,80 @@ func (m *Model) Influence(ctx context.Context, x Data, threads int) (*Influence,
 	back(ctx, &results{lengths: lengths})
 	out.addNotes(most, fit.jumps)
 	return out, nil
+}
+
+// ErrAllRows marks work that takes all rows in memory.
+var ErrAllRows = errors.New("this takes all rows in memory")
+
+// InfluenceFrom is [Model.Influence] for rows that need not be in memory, to the last bit:
+// it reads them twice, [BlockRows] at a time, and hands over what it finds, in their order;
+// what comes back has no Rows. It holds some P^2 numbers, whatever the number of rows.
+//
+// It fails with [ErrAllRows] where kinks of the loss must be rounded, which is a fit: losses
+// by entry that have some, and those of the norm with residuals near 0 or with up to three
+// directions off the sheet; where there are fewer rows than columns, where entries were
+// missing, and where numbers are beyond 2^100 or below 2^-100.
+func (m *Model) InfluenceFrom(ctx context.Context, src Source, threads int, take func(first int, list []RowInfluence) error) (*Influence, error) {
+	r, err := m.responseFrom(ctx, &LocalEngine{Source: src, Loss: m.Loss, Threads: threads}, threads, m.Tau)
+	if err != nil {
+		return nil, err
+	}
+	out := &Influence{Remaining: r.Remaining}
+	most, err := r.LeaveOut(ctx, src, 0, threads, take)
+	out.addNotes(most, false)
+	return out, err
+}
+
+// ResponseFrom finds the response of a fit to rows that an engine reads, once. Its loss
+// must be that of the model. The limits are those of [Model.InfluenceFrom].
+func (m *Model) ResponseFrom(ctx context.Context, e Engine) (*Response, error) {
+	return m.responseFrom(ctx, e, 1, nil)
+}
+
+func (m *Model) responseFrom(ctx context.Context, e Engine, threads int, tau []float64) (*Response, error) {
+	n, D := e.Shape()
+	if err := m.accepts(Data{N: 1, D: D, X: make([]float64, D)}); err != nil {
+		return nil, err
+	}
+	allRows := fmt.Errorf("scqm: influence of %d x %d rows under the loss %s: %w", n, D, m.Loss.Name(), ErrAllRows)
+	if m.Meta.Missing != nil || n < D || m.alwaysRounds() {
+		return nil, allRows
+	}
+	held, err := m.reserveInfluence(Data{N: min(n, BlockRows), D: D}, threads)
+	if err != nil {
+		return nil, err
+	}
+	defer held.Release()
+	f, err := m.curvedSheet()
+	if err != nil {
+		return nil, err
+	}
+	r, o, err := newResponse(ctx, f, m.Loss, n)
+	if err != nil {
+		return nil, err
+	}
+	if len(tau) == n*m.Latent {
+		r.tau = tau
+	}
+	of, err := r.sum(ctx, e)
+	if err != nil {
+		return nil, err
+	}
+	if err := m.sameObjective(of.Cost, of.Exact); err != nil {
+		return nil, err
+	}
+	if !of.Unit || of.Touch {
+		return nil, allRows
+	}
+	o.Lambda = m.penaltyFactor(o, f.Theta)
+	return r, r.settle(of)
+}
+
+// alwaysRounds reports whether the loss has kinks that are rounded whatever the residuals.
+func (m *Model) alwaysRounds() bool {
+	_, kinks := m.Loss.(framework.Smoother)
+	_, radial := m.Loss.(framework.Radial)
+	return kinks && (!radial || m.D-m.Latent <= objective.FewNormals)
 }
 
 // addNotes warns of what makes influences, of which the largest is most, less than they

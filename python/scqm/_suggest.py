@@ -70,7 +70,8 @@ class Suggestion:
         mean distances from the sheet of rows it was fitted to and of others;
         "singular_values" of V Theta', by which the sheet of all rows bends, and
         "s_effective", how many are above a tenth of the largest; "ridge", of 0.001
-        to 10 the one with which entries of rows held out are predicted best;
+        to 10 the one with which entries of rows held out are predicted best, or a
+        larger one that holds back a sheet that would fold;
         "curvature_extent", as in :class:`scqm.SCQM`; "warning", "" where there is
         none. A curved model is not taken where its curvature explodes, or where it
         predicts entries no better than a linear one.
