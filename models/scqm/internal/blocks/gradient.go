@@ -93,7 +93,7 @@ func newGradientKernel(r *Request, loss framework.Loss, most int) *gradientKerne
 	} else {
 		k.sweep = alternating.NewStatelessSweep(f, nil, most, 1)
 	}
-	if r.Kind == Projected || nearest.Bounded(f, loss) && r.Eps < boundedBelow*r.Scale {
+	if r.Kind == Projected || nearest.HasAbsoluteDescent(f, loss) && r.Eps < boundedBelow*r.Scale {
 		k.projector = nearest.NewProjector(f, loss)
 	}
 	return k

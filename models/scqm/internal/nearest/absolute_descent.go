@@ -23,16 +23,14 @@ import (
 type absoluteDescent struct {
 	*entries
 	line       line
-	few        few
-	active     []int             // entries held at 0
-	lam        place             // their multipliers
-	sum        polynomial        // of the others, each with its sign
-	jac        [maxBounded]place // slopes of the active entries
-	matrix     [maxBounded * maxBounded]float64
+	active     []int              // entries held at 0
+	lam        place              // their multipliers
+	sum        polynomial         // of the others, each with its sign
+	jac        [maxAbsolute]place // slopes of the active entries
+	matrix     [maxAbsolute * maxAbsolute]float64
 	quadratics []float64 // 3 x stride: the entries along a line
 	ends       []float64 // 2 x stride: their values at two places of it
 	held       float64   // half of the second derivative of active entries there, with multipliers
-	near       bool      // the origin of rows is next to a minimum
 	still      bool      // no step along the zeros was lower
 	bent       bool      // nor one along the lowest second derivative
 	fresh      bool      // no step was taken
@@ -227,7 +225,7 @@ func (s *absoluteDescent) newton(slope *place) (u place) {
 func (s *absoluteDescent) bend() (u place, ok bool) {
 	d := s.f.Latent
 	size := s.reduce()
-	var axes [maxBounded * maxBounded]float64
+	var axes [maxAbsolute * maxAbsolute]float64
 	dense.JacobiEigen(s.matrix[:d*d], axes[:d*d], d)
 	lowest := 0
 	for j := range d {
@@ -255,7 +253,7 @@ func (s *absoluteDescent) reduce() float64 {
 		whole.add(s.lam[a], c[:s.terms])
 	}
 	h := seconds(whole[:], d)
-	var p, hp [maxBounded]place
+	var p, hp [maxAbsolute]place
 	size := math.SmallestNonzeroFloat64
 	for i := range d {
 		var unit place
@@ -314,7 +312,7 @@ func (s *absoluteDescent) step(u *place, let int) bool {
 		return block >= 0 && let < 0
 	}
 	limit := s.least / floats.Norm(u[:s.f.Latent], 2)
-	from, before, sum, held := s.at, s.least, s.sum, [maxBounded]int{}
+	from, before, sum, held := s.at, s.least, s.sum, [maxAbsolute]int{}
 	copy(held[:], s.active)
 	count := len(s.active)
 	for try := range maxShorter {

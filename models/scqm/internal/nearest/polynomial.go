@@ -10,10 +10,10 @@ import (
 )
 
 const (
-	// maxBounded is the largest d for which the whole of tau is searched.
-	maxBounded = 3
+	// maxAbsolute is the largest d for which minima under l1 are found by descents along kinks.
+	maxAbsolute = 3
 	// maxTerms is the number of coefficients of a polynomial for that d.
-	maxTerms = 1 + maxBounded + maxBounded*(maxBounded+1)/2
+	maxTerms = 1 + maxAbsolute + maxAbsolute*(maxAbsolute+1)/2
 )
 
 type (
@@ -21,11 +21,8 @@ type (
 	// coefficients of vech(tt').
 	polynomial [maxTerms]float64
 	// place is a t.
-	place [maxBounded]float64
+	place [maxAbsolute]float64
 )
-
-// box is what is within half of a centre, coordinate by coordinate.
-type box struct{ centre, half place }
 
 // value returns that of a polynomial at t.
 func value(c []float64, t *place, d int) float64 {
@@ -63,100 +60,8 @@ func slopes(c []float64, t *place, d int) (g place) {
 	return g
 }
 
-// enclose returns the value of a polynomial at the centre of a box and a bound of its
-// change within.
-func enclose(c []float64, b *box, d int) (at, change float64) {
-	switch d {
-	case 1:
-		t, h, bent := b.centre[0], b.half[0], c[2]*b.centre[0]
-		return c[0] + t*(c[1]+bent), h * (math.Abs(c[1]+2*bent) + math.Abs(c[2])*h)
-	case 2:
-		c = c[:6]
-		s, t, g, h := b.centre[0], b.centre[1], b.half[0], b.half[1]
-		p, q, r := c[3]*s+c[4]*t, c[5]*t, c[4]*s
-		at = c[0] + s*(c[1]+p) + t*(c[2]+q)
-		change = g*(math.Abs(c[1]+p+c[3]*s)+math.Abs(c[3])*g+math.Abs(c[4])*h) + h*(math.Abs(c[2]+2*q+r)+math.Abs(c[5])*h)
-		return at, change
-	}
-	at = value(c, &b.centre, d)
-	slope := slopes(c, &b.centre, d)
-	a := d + 1
-	for i := range d {
-		most := math.Abs(slope[i])
-		for j := i; j < d; j++ {
-			most += math.Abs(c[a]) * b.half[j]
-			a++
-		}
-		change += most * b.half[i]
-	}
-	return at, change
-}
-
-// least returns a bound below the values of a polynomial in a box.
-func least(c []float64, b *box, d int) float64 {
-	if d == 2 {
-		return least2D(c, b)
-	}
-	bound := value(c, &b.centre, d)
-	slope := slopes(c, &b.centre, d)
-	for i := range d {
-		bound -= math.Abs(slope[i]) * b.half[i]
-	}
-	if convex(c, d) {
-		return bound
-	}
-	a := d + 1
-	for i := range d {
-		bound += min(0, c[a]) * b.half[i] * b.half[i]
-		a++
-		for j := i + 1; j < d; j++ {
-			bound -= math.Abs(c[a]) * b.half[i] * b.half[j]
-			a++
-		}
-	}
-	return bound
-}
-
-// least2D is least for d = 2, written out.
-func least2D(c []float64, b *box) float64 {
-	c = c[:6]
-	s, t, g, h := b.centre[0], b.centre[1], b.half[0], b.half[1]
-	p, q, r := c[3]*s+c[4]*t, c[5]*t, c[4]*s
-	bound := c[0] + s*(c[1]+p) + t*(c[2]+q) - math.Abs(c[1]+p+c[3]*s)*g - math.Abs(c[2]+2*q+r)*h
-	if c[3] >= 0 && c[5] >= 0 && 4*c[3]*c[5] >= c[4]*c[4] {
-		return bound
-	}
-	return bound + min(0, c[3])*g*g + min(0, c[5])*h*h - math.Abs(c[4])*g*h
-}
-
-// convex reports whether the second derivatives of a polynomial have no negative
-// eigenvalue.
-func convex(c []float64, d int) bool {
-	switch d {
-	case 1:
-		return c[2] >= 0
-	case 2:
-		return c[3] >= 0 && c[5] >= 0 && 4*c[3]*c[5] >= c[4]*c[4]
-	}
-	// Gaussian elimination without a zero pivot.
-	h := seconds(c, d)
-	for k := range d {
-		pivot := h[k][k]
-		if !(pivot > 0) {
-			return false
-		}
-		for i := k + 1; i < d; i++ {
-			by := h[i][k] / pivot
-			for j := k; j < d; j++ {
-				h[i][j] -= by * h[k][j]
-			}
-		}
-	}
-	return true
-}
-
 // seconds returns the second derivatives of a polynomial.
-func seconds(c []float64, d int) (h [maxBounded]place) {
+func seconds(c []float64, d int) (h [maxAbsolute]place) {
 	a := d + 1
 	for i := range d {
 		h[i][i] = 2 * c[a]

@@ -23,8 +23,8 @@ const (
 // in R^d of loss(f(tau) - x), row by row. For radial losses that is a footpoint, at
 // 2Dm operations and Newton steps in R^m; for others [General] goes on from the
 // footpoints, over ever smaller roundings of kinks, at one loss of D entries and
-// its derivatives for every step. Under the sum of absolute residuals, for d up to 3,
-// the nearest point of the whole sheet is searched by bounds first (leastAbsolute).
+// its derivatives for every step, to the lowest of the minima that several starts lead to. Under the sum of absolute
+// residuals, for d up to 3, these are found by descents along kinks (leastAbsolute); for d = 1 the nearest point is exact.
 // Each goroutine has its own.
 type Projector struct {
 	// Missing is how rows with missing entries are placed.
@@ -41,10 +41,9 @@ type Projector struct {
 	footpoint *Footpoint
 	w         *Worker
 	newton    *General
-	together  *together       // nil but for losses that are functions of the norm, or begin there
-	vertices  *vertices       // nil where the loss has none
-	absolute  *leastAbsolute  // nil where the loss is another
-	starts    *absoluteStarts // likewise
+	together  *together      // nil but for losses that are functions of the norm, or begin there
+	vertices  *vertices      // nil where the loss has none
+	absolute  *leastAbsolute // nil where the loss is another
 	// Known are points to go on from where the nearest is not found exactly; nil
 	// stands for none.
 	Known    *Known
@@ -67,10 +66,6 @@ func NewProjector(f *sheet.Sheet, loss framework.Loss) *Projector {
 	switch _, radial := loss.(framework.Radial); {
 	case p.absolute != nil:
 		p.together = newTogether(f, Arrival{purePrecision, pureGradient}) // goes on from there
-		if hasAbsoluteStarts(f) {
-			p.starts = newAbsoluteStarts(f)
-			p.absolute.near = true
-		}
 	case radial && p.footpoint.metric == nil:
 		p.together = newTogether(f, Arrival{exactStep, exactGradient})
 	}
@@ -81,9 +76,6 @@ func NewProjector(f *sheet.Sheet, loss framework.Loss) *Projector {
 func (p *Projector) Reload() {
 	if p.absolute != nil {
 		p.absolute.reload()
-	}
-	if p.starts != nil {
-		p.starts.reload(p.absolute.entries)
 	}
 	if p.footpoint.metric != nil {
 		p.footpoint.Reload()
@@ -108,9 +100,6 @@ func (p *Projector) Project(ctx context.Context, tau []float64, x rows.Data, fir
 		if p.together != nil && i%togetherRows == 0 {
 			to := min(i+togetherRows, x.N)
 			p.together.place(tau[i*p.f.Latent:to*p.f.Latent], x.X[i*x.D:to*x.D], to-i)
-			if p.starts != nil {
-				p.starts.moveAll(tau[i*p.f.Latent:to*p.f.Latent], x.X[i*x.D:to*x.D], p.together.u, to-i)
-			}
 		}
 		out := tau[i*p.f.Latent : (i+1)*p.f.Latent]
 		switch {
@@ -119,12 +108,7 @@ func (p *Projector) Project(ctx context.Context, tau []float64, x rows.Data, fir
 				return err
 			}
 		case p.absolute != nil:
-			if p.leastAbsolute(out, x.Row(i), p.together.placed(i%togetherRows)) {
-				break
-			}
-			if err := p.refineRow(ctx, out, x.Row(i), p.footpoint.minima[:p.footpoint.find(x.Row(i))]); err != nil {
-				return err
-			}
+			p.leastAbsolute(out, x.Row(i), p.together.placed(i%togetherRows))
 		case p.together != nil && p.together.placed(i%togetherRows):
 		case p.together != nil || p.footpoint.metric != nil:
 			p.footpoint.nearest(x.Row(i))
@@ -161,14 +145,27 @@ func tooFar(row int) error {
 	return fmt.Errorf("scqm: row %d is too far from the sheet to be projected: %w", row, rows.ErrInput)
 }
 
-// leastAbsolute looks for the nearest point under the sum of absolute residuals, from out where the
-// nearest in the Euclidean norm was placed, and reports whether it is known to be that of the whole sheet.
-func (p *Projector) leastAbsolute(out, x []float64, placed bool) bool {
+// leastAbsolute looks for the nearest point under the sum of absolute residuals, from out where the nearest in the
+// Euclidean norm was placed. For d > 1 descents begin as well at every start of [Footpoint.eachStart], and at those of
+// the known points that are lower.
+func (p *Projector) leastAbsolute(out, x []float64, placed bool) {
+	s, f := p.absolute, p.footpoint
 	if !placed {
-		p.footpoint.nearest(x)
-		copy(out, p.footpoint.minima[0])
+		f.nearest(x)
+		copy(out, f.minima[0])
 	}
-	return p.absolute.find(out, x)
+	s.begin(out, x)
+	if p.f.Latent > 1 && p.f.S > 0 {
+		f.load(x)
+		f.eachStart(s.from)
+		var list [nearestKnown]int
+		for _, k := range list[:p.Known.nearest(&list, f.Y)] {
+			if known := p.Known.row(k, p.f.Latent); s.lower(known) {
+				s.from(known)
+			}
+		}
+	}
+	s.end(out)
 }
 
 // projectPartial places a row with missing entries.
@@ -207,10 +204,7 @@ func (p *Projector) refineRow(ctx context.Context, out, x []float64, starts [][]
 	if err != nil || row.Missing {
 		return err
 	}
-	best = p.vertices.descend(out, x, best)
-	if p.absolute != nil && p.absolute.best < best { // what the search came to before it was left
-		copy(out, p.absolute.point)
-	}
+	p.vertices.descend(out, x, best)
 	return nil
 }
 
