@@ -9,9 +9,8 @@ import (
 	"github.com/scqm/scqm/models/scqm/internal/sheet"
 )
 
-// leastAbsolute looks for the nearest point of a sheet under the sum of absolute residuals, for d up to 3. For d = 1 it
-// is exact: see [kinks]. For d = 2 and 3 it is the lowest minimum that descents come to from the nearest points in the
-// Euclidean norm.
+// leastAbsolute looks for the nearest point of a sheet under the sum of absolute residuals, for d up to maxAbsolute. For d = 1 it
+// is exact: see [kinks]. Otherwise it is the lowest minimum that descents come to from several starts.
 type leastAbsolute struct {
 	absoluteDescent
 	kinks kinks
@@ -24,6 +23,11 @@ func HasAbsoluteDescent(f *sheet.Sheet, loss framework.Loss) bool {
 	return sumOfAbsolutes(loss) && f.Latent <= maxAbsolute
 }
 
+// HasVertices reports whether rows of a sheet have vertices: the sheet is curved and the loss a sum of absolute entries.
+func HasVertices(f *sheet.Sheet, loss framework.Loss) bool {
+	return sumOfAbsolutes(loss) && f.S > 0 && f.D > f.Latent
+}
+
 // sumOfAbsolutes reports whether a loss is the sum of the absolute entries: a norm of
 // every entry.
 func sumOfAbsolutes(loss framework.Loss) bool {
@@ -33,7 +37,7 @@ func sumOfAbsolutes(loss framework.Loss) bool {
 }
 
 // newLeastAbsolute prepares for a sheet, or returns nothing where the loss is no sum of
-// absolute entries or d is above 3.
+// absolute entries or d is above maxAbsolute.
 func newLeastAbsolute(f *sheet.Sheet, loss framework.Loss) *leastAbsolute {
 	if !HasAbsoluteDescent(f, loss) {
 		return nil

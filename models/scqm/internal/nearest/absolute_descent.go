@@ -43,6 +43,8 @@ const (
 	// maxAbsoluteSteps bounds the steps of one descent, restoreSteps those of Newton's
 	// method back to zeros, and shorter the lengths of a step.
 	maxAbsoluteSteps, restoreSteps, maxShorter = 60, 6, 16
+	// vertexPrecision is the size of the sum of entries that are to vanish, relative to that of all, up to which they do.
+	vertexPrecision = 1e-12
 	// maxHidden bounds the steps of a descent whose decrease rounding hides.
 	maxHidden = 10
 	// multiplierSlack is how far above 1 a multiplier may be.

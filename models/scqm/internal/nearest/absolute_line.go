@@ -23,24 +23,6 @@ func (l *line) begin() {
 	l.start, l.from, l.smooth, l.breaks = 0, 0, [3]float64{}, l.breaks[:0]
 }
 
-// addSmooth adds a quadratic.
-func (l *line) addSmooth(a, b, c float64) {
-	l.start += a
-	l.smooth[0] += a
-	l.smooth[1] += b
-	l.smooth[2] += c
-}
-
-// add adds the absolute value of a quadratic a + bs + cs^2 of an entry.
-func (l *line) add(entry int, a, b, c float64) {
-	sign := 1.0
-	if a < 0 || a == 0 && (b < 0 || b == 0 && c < 0) {
-		sign = -1
-	}
-	l.addSmooth(sign*a, sign*b, sign*c)
-	l.addRoots(entry, sign, [3]float64{a, b, c}, math.Inf(1))
-}
-
 // addRoots adds the roots of a quadratic, with the sign that it has at first, up to a
 // place.
 func (l *line) addRoots(entry int, sign float64, q [3]float64, to float64) {

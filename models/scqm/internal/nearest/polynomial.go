@@ -11,7 +11,7 @@ import (
 
 const (
 	// maxAbsolute is the largest d for which minima under l1 are found by descents along kinks.
-	maxAbsolute = 3
+	maxAbsolute = 5
 	// maxTerms is the number of coefficients of a polynomial for that d.
 	maxTerms = 1 + maxAbsolute + maxAbsolute*(maxAbsolute+1)/2
 )

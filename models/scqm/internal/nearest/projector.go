@@ -24,7 +24,7 @@ const (
 // 2Dm operations and Newton steps in R^m; for others [General] goes on from the
 // footpoints, over ever smaller roundings of kinks, at one loss of D entries and
 // its derivatives for every step, to the lowest of the minima that several starts lead to. Under the sum of absolute
-// residuals, for d up to 3, these are found by descents along kinks (leastAbsolute); for d = 1 the nearest point is exact.
+// residuals, for d up to 5, these are found by descents along kinks (leastAbsolute); for d = 1 the nearest point is exact.
 // Each goroutine has its own.
 type Projector struct {
 	// Missing is how rows with missing entries are placed.
@@ -42,7 +42,6 @@ type Projector struct {
 	w         *Worker
 	newton    *General
 	together  *together      // nil but for losses that are functions of the norm, or begin there
-	vertices  *vertices      // nil where the loss has none
 	absolute  *leastAbsolute // nil where the loss is another
 	// Known are points to go on from where the nearest is not found exactly; nil
 	// stands for none.
@@ -61,7 +60,7 @@ type Missing struct {
 func NewProjector(f *sheet.Sheet, loss framework.Loss) *Projector {
 	p := &Projector{
 		LastStep: lastStep, f: f, loss: loss, footpoint: NewLossFootpoint(f, loss), w: NewWorker(f, 1), newton: NewGeneral(1, f.Latent),
-		vertices: newVertices(f, loss), absolute: newLeastAbsolute(f, loss),
+		absolute: newLeastAbsolute(f, loss),
 	}
 	switch _, radial := loss.(framework.Radial); {
 	case p.absolute != nil:
@@ -200,12 +199,7 @@ func (p *Projector) refineRow(ctx context.Context, out, x []float64, starts [][]
 			copy(out, tau)
 		}
 	}
-	best, err := p.refineKnown(ctx, out, tau, row, best)
-	if err != nil || row.Missing {
-		return err
-	}
-	p.vertices.descend(out, x, best)
-	return nil
+	return p.refineKnown(ctx, out, tau, row, best)
 }
 
 // tryKnown goes on from the nearest known point if that is nearer than the one
@@ -226,7 +220,7 @@ func (p *Projector) tryKnown() {
 }
 
 // refineKnown goes on from the nearest known points whose loss is below the best.
-func (p *Projector) refineKnown(ctx context.Context, out, tau []float64, x rows.Data, best float64) (float64, error) {
+func (p *Projector) refineKnown(ctx context.Context, out, tau []float64, x rows.Data, best float64) error {
 	var list [nearestKnown]int
 	for _, k := range list[:p.Known.nearest(&list, p.footpoint.Y)] {
 		copy(tau, p.Known.row(k, p.f.Latent))
@@ -235,14 +229,14 @@ func (p *Projector) refineKnown(ctx context.Context, out, tau []float64, x rows.
 			value, err = p.continuation(ctx, tau, x)
 		}
 		if err != nil {
-			return 0, err
+			return err
 		}
 		if value < best {
 			best = value
 			copy(out, tau)
 		}
 	}
-	return best, nil
+	return nil
 }
 
 // continuation minimises the loss of one row from tau, in place. A loss with
