@@ -67,38 +67,6 @@ func (p *Footpoint) nearest(x []float64) {
 	p.descend(at, value)
 }
 
-// relocate moves tau, in place, to the nearest point of the sheet to x that descents come to from there and, for
-// d > 2 and s > 1, from the lowest of the starts of [Footpoint.search]. For d <= 2 and for s <= 1 that is the nearest
-// point of the whole sheet.
-func (p *Footpoint) relocate(tau, x []float64) {
-	p.load(x)
-	if p.f.S == 0 {
-		copy(tau, p.Y)
-		return
-	}
-	if p.metric == nil {
-		p.Quadratic.Reload()
-	}
-	p.descend(tau, p.settle(tau))
-	if p.f.Latent <= 2 || p.f.S == 1 {
-		return
-	}
-	value := p.Value(tau)
-	if p.certified(tau) {
-		return
-	}
-	p.distance = p.distance[:0]
-	p.eachStart(func(start []float64) { p.enter(start, p.Value(start)) })
-	for k := range p.distance {
-		end := p.minima[k]
-		if p.Minimize(end, maxSteps, precision2D) < value-tie*math.Abs(value) && floats.Distance(end, tau, 2) > sameFootpoint {
-			p.descend(end, p.settle(end))
-			value = p.Value(end)
-			copy(tau, end)
-		}
-	}
-}
-
 // descend goes from a stationary point, where h is value, to ever lower ones
 // until none is known to be lower.
 func (p *Footpoint) descend(tau []float64, value float64) {

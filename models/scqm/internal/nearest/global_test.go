@@ -104,32 +104,6 @@ func TestDrillNearest(t *testing.T) {
 	})
 }
 
-// TestDrillRelocate: from whatever place, rows go nowhere farther, and to the nearest point of the whole sheet
-// where the search for that is exact.
-func TestDrillRelocate(t *testing.T) {
-	drill.Run(t, "relocated rows", 300, func(c drill.Case) error {
-		f := randomSheet(c.Rand)
-		p := NewFootpoint(f)
-		tau := make([]float64, f.Latent)
-		for row := range 4 {
-			x := randomRow(c.Rand, f)
-			p.nearest(x)
-			most := p.Value(p.minima[0])
-			for j := range tau {
-				tau[j] = p.minima[0][j] * (1 + c.NormFloat64())
-			}
-			if f.Latent > 2 && f.S > 1 {
-				most = p.Value(tau)
-			}
-			p.relocate(tau, x)
-			if got := p.Value(tau); got > most+1e-9*most+1e-24 {
-				return fmt.Errorf("d = %d, s = %d, row %d: squared distance %.17g, want no more than %.17g", f.Latent, f.S, row, got, most)
-			}
-		}
-		return nil
-	})
-}
-
 // The decomposition that the search rests on is exact.
 func TestSextic(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))

@@ -20,12 +20,11 @@ func ProjectRows(ctx context.Context, tau []float64, f *sheet.Sheet, loss framew
 	})
 }
 
-// RelocateRows is ProjectRows to as many digits as a solver that goes on from there needs, and goes on from tau where
-// that serves.
+// RelocateRows is ProjectRows to as many digits as a solver that goes on from there needs.
 func RelocateRows(ctx context.Context, tau []float64, f *sheet.Sheet, loss framework.Loss, x rows.Data, missing Missing, threads int) error {
 	return projectRows(ctx, tau, f, x, Callers(loss, threads), func() *Projector {
 		p := NewProjector(f, loss)
-		p.Missing, p.LastStep, p.GoesOn = missing, settledStep, true
+		p.Missing, p.LastStep = missing, settledStep
 		return p
 	})
 }

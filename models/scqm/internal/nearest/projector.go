@@ -32,9 +32,6 @@ type Projector struct {
 	// LastStep is the length, relative to tau, of a last Newton step under losses that are no
 	// functions of the norm.
 	LastStep float64
-	// GoesOn lets complete rows go on from the coordinates given, under losses that are functions of the norm and
-	// r'Mr, see [Footpoint.relocate].
-	GoesOn bool
 
 	f         *sheet.Sheet
 	loss      framework.Loss
@@ -86,9 +83,6 @@ func (p *Projector) Reload() {
 // refined from each of these, and the lowest loss wins. Errors count rows from
 // first.
 func (p *Projector) Project(ctx context.Context, tau []float64, x rows.Data, first int) error {
-	if p.GoesOn && !x.Missing && (p.together != nil && p.absolute == nil || p.footpoint.metric != nil) {
-		return p.relocate(ctx, tau, x, first)
-	}
 	if p.together != nil {
 		p.together.reload()
 	}
@@ -118,21 +112,6 @@ func (p *Projector) Project(ctx context.Context, tau []float64, x rows.Data, fir
 				return err
 			}
 		}
-		if !(framework.Point{out}).Finite() {
-			return tooFar(first + i)
-		}
-	}
-	return nil
-}
-
-// relocate takes rows from tau to nearer points.
-func (p *Projector) relocate(ctx context.Context, tau []float64, x rows.Data, first int) error {
-	for i := range x.N {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		out := tau[i*p.f.Latent : (i+1)*p.f.Latent]
-		p.footpoint.relocate(out, x.Row(i))
 		if !(framework.Point{out}).Finite() {
 			return tooFar(first + i)
 		}
