@@ -1,0 +1,232 @@
+package nearest
+
+import (
+	"context"
+	"fmt"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/internal/dense"
+	"github.com/scqm/scqm/models/rows"
+	"github.com/scqm/scqm/models/scqm/internal/sheet"
+)
+
+// RowResults are the destinations of a row evaluation; nil ones are not
+// computed. Entries are by row number: costs[i], d entries of grad, d*d of hess.
+type RowResults struct{ Costs, Grad, Hess []float64 }
+
+// RowEvaluation evaluates losses of rows as functions of their tau, with gradient
+// J'g and Hessian: 2Dm operations and a loss of D entries for a row, and dD more
+// for its Hessian.
+type RowEvaluation struct {
+	Sheet *sheet.Sheet
+	Loss  framework.Loss
+	Data  rows.Data
+	Tau   []float64
+	// Prior is that of rows with missing entries.
+	Prior Prior
+}
+
+// Run evaluates entries lo to hi of the list of rows (nil: of all rows).
+func (e *RowEvaluation) Run(ctx context.Context, w *Worker, to RowResults, rows []int, lo, hi int) error {
+	for from := lo; from < hi; from += w.Batch {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		n := min(w.Batch, hi-from)
+		number := func(i int) int { return from + i }
+		if rows != nil {
+			number = func(i int) int { return rows[from+i] }
+		}
+		if err := e.batch(w, to, n, number); err != nil {
+			return fmt.Errorf("scqm: loss %s: %w", e.Loss.Name(), err)
+		}
+	}
+	return nil
+}
+
+// batch evaluates n rows; number gives their row numbers.
+func (e *RowEvaluation) batch(w *Worker, to RowResults, n int, number func(int) int) error {
+	f := e.Sheet
+	r := w.R[:n*f.D]
+	for i := range n {
+		z := w.Row(w.Z, f.M, i)
+		f.Coordinates(z, w.Row(w.Phi, f.Q, i), e.latent(number(i)))
+		f.Deviation(r[i*f.D:(i+1)*f.D], e.Data.Row(number(i)))
+	}
+	f.AddImages(r, w.Z, n)
+	var values, g []float64
+	if to.Costs != nil {
+		values = w.Values[:n]
+	}
+	if to.Grad != nil || to.Hess != nil {
+		g = w.G[:n*f.D]
+	}
+	if err := e.Loss.Evaluate(values, g, r, f.D); err != nil {
+		return err
+	}
+	if to.Grad != nil {
+		f.RowsToFrame(w.Pulled, g, n)
+	}
+	for i := range n {
+		row := number(i)
+		weight, prior := e.Data.Weight(row), e.Prior.Of(e.Data, row)
+		if to.Costs != nil {
+			to.Costs[row] = weight * values[i]
+			if prior != nil {
+				to.Costs[row] += weight * prior.Value(e.latent(row))
+			}
+		}
+		if to.Grad != nil {
+			gi := to.Grad[row*f.Latent : (row+1)*f.Latent]
+			f.TauGradient(gi, w.W, e.latent(row), w.Row(w.Pulled, f.M, i))
+			prior.AddGradient(gi, e.latent(row), 1)
+			dense.Scale(gi, weight)
+		}
+	}
+	if to.Hess == nil {
+		return nil
+	}
+	return e.hessians(w, to.Hess, r, g, n, number)
+}
+
+func (e *RowEvaluation) hessians(w *Worker, hess, r, g []float64, n int, number func(int) int) error {
+	dd := e.Sheet.Latent * e.Sheet.Latent
+	list := make([][]float64, n)
+	for i := range list {
+		list[i] = hess[number(i)*dd : (number(i)+1)*dd]
+	}
+	tau := func(i int) []float64 { return e.latent(number(i)) }
+	if err := w.Hess.batch(e.Sheet, w, e.Loss, list, r, g, tau); err != nil {
+		return err
+	}
+	for i, h := range list {
+		e.Prior.Of(e.Data, number(i)).AddHessian(h, 1)
+		dense.Scale(h, e.Data.Weight(number(i)))
+	}
+	return nil
+}
+
+func (e *RowEvaluation) latent(row int) []float64 {
+	return e.Tau[row*e.Sheet.Latent : (row+1)*e.Sheet.Latent]
+}
+
+// RowHessian computes the Hessians of row costs with respect to tau,
+//
+//	H = E'Q' (hess loss)(r) Q E + sum_k (V'g)_k 2 A_k,
+//
+// with E the Jacobian of z. It holds the buffers for it. A row takes md^2 operations
+// for a radial loss, else 2Dmd and d products with the Hessian of the loss.
+type RowHessian struct {
+	E       []float64 // m x d
+	jr      []float64 // d: E'Q'r
+	v       []float64 // batch x D: one column of the Jacobian per row
+	columns []float64 // batch x m: the same in the frame
+	u, one  []float64 // squared norms; first and second derivatives of rho
+	two     []float64
+	scratch []float64 // m
+}
+
+func NewRowHessian(f *sheet.Sheet) *RowHessian {
+	return &RowHessian{E: make([]float64, f.M*f.Latent), jr: make([]float64, f.Latent), scratch: make([]float64, f.M)}
+}
+
+// batch writes the Hessians of a batch of rows: n residuals r with loss
+// gradients g at the latent rows tau, into hess[i] for i in [0, n).
+func (h *RowHessian) batch(f *sheet.Sheet, w *Worker, loss framework.Loss, hess [][]float64, r, g []float64, tau func(i int) []float64) error {
+	if l, ok := loss.(framework.Radial); ok {
+		h.radial(f, w, l, hess, r, tau)
+	} else if err := h.general(f, w, loss, hess, r, tau); err != nil {
+		return err
+	}
+	f.RowsToFrame(w.Pulled, g, len(hess))
+	for i := range hess {
+		f.WeighForms(w.W, w.Row(w.Pulled, f.M, i)[f.Latent:])
+		f.AddCurvature(hess[i], w.W)
+	}
+	return nil
+}
+
+// radial uses hess loss = 2 rho' I + 4 rho″ rr', so that with Q'Q = I only
+// E'E and E'Q'r are needed.
+func (h *RowHessian) radial(f *sheet.Sheet, w *Worker, loss framework.Radial, hess [][]float64, r []float64, tau func(i int) []float64) {
+	n := len(hess)
+	h.u, h.one, h.two = dense.Grow(h.u, n), dense.Grow(h.one, n), dense.Grow(h.two, n)
+	for i := range n {
+		ri := r[i*f.D : (i+1)*f.D]
+		h.u[i] = floats.Dot(ri, ri)
+	}
+	loss.Rho(nil, h.one, h.two, h.u)
+	for i := range n {
+		f.ToFrame(h.scratch, r[i*f.D:(i+1)*f.D])
+		f.TauGradient(h.jr, w.W, tau(i), h.scratch)
+		f.Jacobian(h.E, tau(i))
+		dense.Gram(hess[i], h.E, f.M, f.Latent, 2*h.one[i])
+		for a, va := range h.jr {
+			floats.AddScaled(hess[i][a*f.Latent:(a+1)*f.Latent], 4*h.two[i]*va, h.jr)
+		}
+	}
+}
+
+// general applies the loss's Hessian to the columns of the Jacobian QE.
+func (h *RowHessian) general(f *sheet.Sheet, w *Worker, loss framework.Loss, hess [][]float64, r []float64, tau func(i int) []float64) error {
+	n := len(hess)
+	second := framework.HessianOf(loss)
+	h.v, h.columns = dense.Grow(h.v, n*f.D), dense.Grow(h.columns, n*f.M)
+	for j := range f.Latent {
+		clear(h.v)
+		for i := range n {
+			f.Jacobian(h.E, tau(i))
+			for k := range f.M {
+				h.columns[i*f.M+k] = h.E[k*f.Latent+j]
+			}
+		}
+		f.AddImages(h.v, h.columns, n)
+		if err := second.HessianProduct(h.v, r, h.v, f.D); err != nil {
+			return err
+		}
+		f.RowsToFrame(h.columns, h.v, n)
+		for i := range n {
+			f.TauGradient(h.jr, w.W, tau(i), h.columns[i*f.M:(i+1)*f.M])
+			for a, va := range h.jr {
+				hess[i][a*f.Latent+j] = va
+			}
+		}
+	}
+	return nil
+}
+
+// Worker holds the buffers of one goroutine for a batch of rows: residuals, their
+// gradients, z and phi, of which two of length D fit a second-level cache.
+type Worker struct {
+	Batch  int
+	R, G   []float64 // batch x D
+	Z, Phi []float64 // batch x m, batch x q
+	Pulled []float64 // batch x m: Q' times the rows of r or g
+	Values []float64 // batch
+	b, W   []float64 // m, q
+	Hess   *RowHessian
+}
+
+func NewWorker(f *sheet.Sheet, n int) *Worker {
+	batch := BatchRows(f, n)
+	return &Worker{
+		Batch: batch,
+		R:     make([]float64, batch*f.D), G: make([]float64, batch*f.D),
+		Z: make([]float64, batch*f.M), Phi: make([]float64, batch*f.Q), Pulled: make([]float64, batch*f.M),
+		Values: make([]float64, batch),
+		b:      make([]float64, f.M), W: make([]float64, f.Q),
+		Hess: NewRowHessian(f),
+	}
+}
+
+// BatchRows is the number of rows of a batch, of n in all.
+func BatchRows(f *sheet.Sheet, n int) int { return min(max(BatchEntries/f.D/4, 1)*4, n) }
+
+// Row returns row i of a buffer with rows of length n.
+func (*Worker) Row(buf []float64, n, i int) []float64 { return buf[i*n : (i+1)*n] }
+
+// BatchEntries is the number of residuals in a batch: two such arrays fit a
+// second-level cache of 1 MiB.
+const BatchEntries = 1 << 15
