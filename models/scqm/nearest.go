@@ -22,7 +22,7 @@ type Nearest struct {
 	loss      framework.Loss
 	projector *nearest.Projector
 	unit      float64
-	known     nearest.Known
+	known     nearest.WarmStarts
 	codes     []float64 // of the rows of the model, in the unit
 	x, tau    []float64
 	z, phi    []float64
@@ -59,7 +59,7 @@ func (n *Nearest) Load(m *Model) error {
 	}
 	n.projector.Reload()
 	n.known.Load(f, n.loss, n.codes)
-	n.projector.Known = &n.known
+	n.projector.WarmStarts = &n.known
 	return nil
 }
 

@@ -99,13 +99,13 @@ func (v *view) secondDerivative(second float64, own framework.Loss) float64 {
 }
 
 // known returns the points at tau, in the unit; nil where they do not serve.
-func (v *view) known(tau []float64) *nearest.Known {
+func (v *view) known(tau []float64) *nearest.WarmStarts {
 	if !nearest.Serves(v.sheet, v.loss, len(tau)/v.sheet.Latent) {
 		return nil
 	}
 	codes := make([]float64, len(tau))
 	floats.ScaleTo(codes, 1/v.unit, tau)
-	k := &nearest.Known{}
+	k := &nearest.WarmStarts{}
 	k.Load(v.sheet, v.loss, codes)
 	return k
 }

@@ -11,11 +11,11 @@ import (
 
 // ProjectRows writes the latent coordinates of all rows of x into tau, in parallel.
 // The result for a row does not depend on the others; see [Projector] for its cost.
-// Known points may be nil. Rows with missing entries are placed as missing says.
-func ProjectRows(ctx context.Context, tau []float64, f *sheet.Sheet, loss framework.Loss, known *Known, x rows.Data, missing Missing, threads int) error {
+// warm may be nil. Rows with missing entries are placed as missing says.
+func ProjectRows(ctx context.Context, tau []float64, f *sheet.Sheet, loss framework.Loss, warm *WarmStarts, x rows.Data, missing Missing, threads int) error {
 	return projectRows(ctx, tau, f, x, Callers(loss, threads), func() *Projector {
 		p := NewProjector(f, loss)
-		p.Known, p.Missing = known, missing
+		p.WarmStarts, p.Missing = warm, missing
 		return p
 	})
 }

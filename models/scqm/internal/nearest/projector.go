@@ -22,7 +22,7 @@ const (
 // Projector finds the latent coordinates of rows under one loss: minima over tau
 // in R^d of loss(f(tau) - x), row by row. For radial losses that is a footpoint, at
 // 2Dm operations and Newton steps in R^m; for others [General] goes on from the
-// footpoints, over ever smaller roundings of kinks, at one loss of D entries and
+// footpoints, over ever smaller smoothings of kinks, at one loss of D entries and
 // its derivatives for every step, to the lowest of the minima that several starts lead to. Under the sum of absolute
 // residuals, for d up to 5, these are found by descents along kinks (leastAbsolute); for d = 1 the nearest point is exact.
 // Each goroutine has its own.
@@ -38,13 +38,13 @@ type Projector struct {
 	footpoint *Footpoint
 	w         *Worker
 	newton    *General
-	together  *together      // nil but for losses that are functions of the norm, or begin there
+	euclidean *euclidean     // nil but for losses that are functions of the norm, or begin there
 	absolute  *leastAbsolute // nil where the loss is another
-	// Known are points to go on from where the nearest is not found exactly; nil
+	// WarmStarts are points to go on from where the nearest is not found exactly; nil
 	// stands for none.
-	Known    *Known
-	observed *observedFootpoint // made at first use
-	partial  *Projector         // for rows with missing entries; made at first use
+	WarmStarts *WarmStarts
+	observed   *observedFootpoint // made at first use
+	partial    *Projector         // for rows with missing entries; made at first use
 }
 
 // Missing is how rows with missing entries are placed: under a loss that ignores these
@@ -61,9 +61,9 @@ func NewProjector(f *sheet.Sheet, loss framework.Loss) *Projector {
 	}
 	switch _, radial := loss.(framework.Radial); {
 	case p.absolute != nil:
-		p.together = newTogether(f, Arrival{purePrecision, pureGradient}) // goes on from there
+		p.euclidean = newEuclidean(f, Arrival{purePrecision, pureGradient}) // goes on from there
 	case radial && p.footpoint.metric == nil:
-		p.together = newTogether(f, Arrival{exactStep, exactGradient})
+		p.euclidean = newEuclidean(f, Arrival{exactStep, exactGradient})
 	}
 	return p
 }
@@ -83,16 +83,16 @@ func (p *Projector) Reload() {
 // refined from each of these, and the lowest loss wins. Errors count rows from
 // first.
 func (p *Projector) Project(ctx context.Context, tau []float64, x rows.Data, first int) error {
-	if p.together != nil {
-		p.together.reload()
+	if p.euclidean != nil {
+		p.euclidean.reload()
 	}
 	for i := range x.N {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if p.together != nil && i%togetherRows == 0 {
-			to := min(i+togetherRows, x.N)
-			p.together.place(tau[i*p.f.Latent:to*p.f.Latent], x.X[i*x.D:to*x.D], to-i)
+		if p.euclidean != nil && i%euclideanRows == 0 {
+			to := min(i+euclideanRows, x.N)
+			p.euclidean.place(tau[i*p.f.Latent:to*p.f.Latent], x.X[i*x.D:to*x.D], to-i)
 		}
 		out := tau[i*p.f.Latent : (i+1)*p.f.Latent]
 		switch {
@@ -101,11 +101,11 @@ func (p *Projector) Project(ctx context.Context, tau []float64, x rows.Data, fir
 				return err
 			}
 		case p.absolute != nil:
-			p.leastAbsolute(out, x.Row(i), p.together.placed(i%togetherRows))
-		case p.together != nil && p.together.placed(i%togetherRows):
-		case p.together != nil || p.footpoint.metric != nil:
+			p.leastAbsolute(out, x.Row(i), p.euclidean.placed(i%euclideanRows))
+		case p.euclidean != nil && p.euclidean.placed(i%euclideanRows):
+		case p.euclidean != nil || p.footpoint.metric != nil:
 			p.footpoint.nearest(x.Row(i))
-			p.tryKnown()
+			p.tryWarmStart()
 			copy(out, p.footpoint.minima[0])
 		default:
 			if err := p.refineRow(ctx, out, x.Row(i), p.footpoint.minima[:p.footpoint.find(x.Row(i))]); err != nil {
@@ -125,7 +125,7 @@ func tooFar(row int) error {
 
 // leastAbsolute looks for the nearest point under the sum of absolute residuals, from out where the nearest in the
 // Euclidean norm was placed. For d > 1 descents begin as well at every start of [Footpoint.eachStart], and at those of
-// the known points that are lower.
+// the warm starts that are lower.
 func (p *Projector) leastAbsolute(out, x []float64, placed bool) {
 	s, f := p.absolute, p.footpoint
 	if !placed {
@@ -136,9 +136,9 @@ func (p *Projector) leastAbsolute(out, x []float64, placed bool) {
 	if p.f.Latent > 1 && p.f.S > 0 {
 		f.load(x)
 		f.eachStart(s.from)
-		var list [nearestKnown]int
-		for _, k := range list[:p.Known.nearest(&list, f.Y)] {
-			if known := p.Known.row(k, p.f.Latent); s.lower(known) {
+		var list [warmStarts]int
+		for _, k := range list[:p.WarmStarts.nearest(&list, f.Y)] {
+			if known := p.WarmStarts.row(k, p.f.Latent); s.lower(known) {
 				s.from(known)
 			}
 		}
@@ -178,19 +178,19 @@ func (p *Projector) refineRow(ctx context.Context, out, x []float64, starts [][]
 			copy(out, tau)
 		}
 	}
-	return p.refineKnown(ctx, out, tau, row, best)
+	return p.refineWarmStarts(ctx, out, tau, row, best)
 }
 
-// tryKnown goes on from the nearest known point if that is nearer than the one
+// tryWarmStart goes on from the nearest warm start if that is nearer than the one
 // found.
-func (p *Projector) tryKnown() {
-	var list [nearestKnown]int
+func (p *Projector) tryWarmStart() {
+	var list [warmStarts]int
 	f := p.footpoint
-	if p.Known.nearest(&list, f.Y) == 0 {
+	if p.WarmStarts.nearest(&list, f.Y) == 0 {
 		return
 	}
 	value := f.Value(f.minima[0])
-	copy(f.lower, p.Known.row(list[0], p.f.Latent))
+	copy(f.lower, p.WarmStarts.row(list[0], p.f.Latent))
 	if f.Value(f.lower) < value {
 		value = f.settle(f.lower)
 		copy(f.minima[0], f.lower)
@@ -198,11 +198,11 @@ func (p *Projector) tryKnown() {
 	}
 }
 
-// refineKnown goes on from the nearest known points whose loss is below the best.
-func (p *Projector) refineKnown(ctx context.Context, out, tau []float64, x rows.Data, best float64) error {
-	var list [nearestKnown]int
-	for _, k := range list[:p.Known.nearest(&list, p.footpoint.Y)] {
-		copy(tau, p.Known.row(k, p.f.Latent))
+// refineWarmStarts goes on from the nearest warm starts whose loss is below the best.
+func (p *Projector) refineWarmStarts(ctx context.Context, out, tau []float64, x rows.Data, best float64) error {
+	var list [warmStarts]int
+	for _, k := range list[:p.WarmStarts.nearest(&list, p.footpoint.Y)] {
+		copy(tau, p.WarmStarts.row(k, p.f.Latent))
 		value, err := p.value(ctx, p.loss, tau, x)
 		if err == nil && value < best {
 			value, err = p.continuation(ctx, tau, x)

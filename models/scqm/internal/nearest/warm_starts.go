@@ -10,11 +10,11 @@ import (
 	"github.com/scqm/scqm/models/scqm/internal/sheet"
 )
 
-// Known are points of a sheet whose latent coordinates are known, as those of the
+// WarmStarts are points of a sheet whose latent coordinates are known, as those of the
 // rows that it was fitted to. Where nearest points are not found exactly, the
 // search goes on from the known ones nearest to a row as well: the rows of a fit
 // then do not come out farther from the sheet than the fit left them.
-type Known struct {
+type WarmStarts struct {
 	tau []float64 // n x d
 	z   []float64 // n x m
 	phi []float64 // q
@@ -22,22 +22,22 @@ type Known struct {
 }
 
 const (
-	// maxKnown bounds the points looked at for every row.
-	maxKnown = 5000
-	// nearestKnown is the number of those nearest to a row that are tried.
-	nearestKnown = 16
+	// maxWarmStarts bounds the points looked at for every row.
+	maxWarmStarts = 5000
+	// warmStarts is the number of those nearest to a row that are tried.
+	warmStarts = 16
 )
 
-// Serves reports whether n known points help: not where nearest points are exact
+// Serves reports whether n warm starts help: not where nearest points are exact
 // without them, nor where they are too many to look at for every row.
 func Serves(f *sheet.Sheet, loss framework.Loss, n int) bool {
 	_, radial := loss.(framework.Radial)
-	return f.S > 0 && n > 0 && n <= maxKnown && (!radial || f.Latent > 2 && f.S > 1)
+	return f.S > 0 && n > 0 && n <= maxWarmStarts && (!radial || f.Latent > 2 && f.S > 1)
 }
 
 // Load takes the points at tau, n x d, for a sheet and a loss, or none where they do
 // not serve. It keeps the memory of tau.
-func (k *Known) Load(f *sheet.Sheet, loss framework.Loss, tau []float64) {
+func (k *WarmStarts) Load(f *sheet.Sheet, loss framework.Loss, tau []float64) {
 	n := len(tau) / f.Latent
 	if !Serves(f, loss, n) {
 		n = 0
@@ -49,20 +49,20 @@ func (k *Known) Load(f *sheet.Sheet, loss framework.Loss, tau []float64) {
 	}
 }
 
-// nearest lists the known points that are nearest to y = Q'(x - c), the nearest
+// nearest lists the warm starts that are nearest to y = Q'(x - c), the nearest
 // one first, and returns their number.
-func (k *Known) nearest(list *[nearestKnown]int, y []float64) int {
+func (k *WarmStarts) nearest(list *[warmStarts]int, y []float64) int {
 	if k == nil || len(k.tau) == 0 {
 		return 0
 	}
-	var far [nearestKnown]float64
+	var far [warmStarts]float64
 	count := 0
 	for i := range len(k.z) / k.m {
 		distance := floats.Distance(k.z[i*k.m:(i+1)*k.m], y, 2)
-		if math.IsNaN(distance) || count == nearestKnown && distance >= far[count-1] {
+		if math.IsNaN(distance) || count == warmStarts && distance >= far[count-1] {
 			continue
 		}
-		count = min(count+1, nearestKnown)
+		count = min(count+1, warmStarts)
 		at := count - 1
 		for ; at > 0 && distance < far[at-1]; at-- {
 			far[at], list[at] = far[at-1], list[at-1]
@@ -73,4 +73,4 @@ func (k *Known) nearest(list *[nearestKnown]int, y []float64) int {
 }
 
 // row returns the latent coordinates of point i.
-func (k *Known) row(i, d int) []float64 { return k.tau[i*d : (i+1)*d] }
+func (k *WarmStarts) row(i, d int) []float64 { return k.tau[i*d : (i+1)*d] }

@@ -41,8 +41,8 @@ func TestRowsPlacedTogether(t *testing.T) {
 		require.NoError(t, p.Project(t.Context(), tau, x, 0))
 		placed := 0
 		for i := range n {
-			if i%togetherRows == 0 {
-				p.together.place(make([]float64, togetherRows*d), x.X[i*D:], min(togetherRows, n-i))
+			if i%euclideanRows == 0 {
+				p.euclidean.place(make([]float64, euclideanRows*d), x.X[i*D:], min(euclideanRows, n-i))
 			}
 			own := tau[i*d : (i+1)*d]
 			require.NoError(t, NewProjector(f, losses.L2()).Project(t.Context(), one, rows.Data{N: 1, D: D, X: x.Row(i)}, 0))
@@ -51,7 +51,7 @@ func TestRowsPlacedTogether(t *testing.T) {
 			least := p.footpoint.Value(p.footpoint.minima[0])
 			value := p.footpoint.Value(own)
 			assert.LessOrEqual(t, value, least+1e-12*(1+least), "%v, row %d", shape, i)
-			if p.together.placed(i % togetherRows) {
+			if p.euclidean.placed(i % euclideanRows) {
 				placed++
 				p.footpoint.derivatives(own)
 				assert.LessOrEqual(t, floats.Norm(p.footpoint.g, 2), 2*exactGradient*floats.Norm(p.footpoint.Y, 2), "%v, row %d", shape, i)
@@ -71,7 +71,7 @@ func TestBrokenRowsBesideOthers(t *testing.T) {
 	for i := range x {
 		x[i] = rng.NormFloat64()
 	}
-	k, want, got := newTogether(f, Arrival{exactStep, exactGradient}), make([]float64, 32), make([]float64, 32)
+	k, want, got := newEuclidean(f, Arrival{exactStep, exactGradient}), make([]float64, 32), make([]float64, 32)
 	k.place(want, x, 16)
 	for i, v := range []float64{math.NaN(), math.Inf(1), 1e200} {
 		x[4*(3+5*i)] = v

@@ -7,34 +7,34 @@ import (
 )
 
 const (
-	// togetherRows is the number of rows that are placed at a time.
-	togetherRows = 64
+	// euclideanRows is the number of rows that are placed at a time.
+	euclideanRows = 64
 	// exactStep and exactGradient are those of [Arrival] for rows that are placed to all digits:
 	// by Newton's method the next step would be about the square of the last.
 	exactStep, exactGradient = 1e-9, 1e-12
 )
 
-// together places rows in the Euclidean norm by [RowFeet]: those of which this is known to be the
+// euclidean places rows in the Euclidean norm by [RowFeet]: those of which this is known to be the
 // nearest point of the whole sheet, as near to it as at says. A row comes to the same bits whatever is
 // beside it.
-type together struct {
+type euclidean struct {
 	f                *sheet.Sheet
 	at               Arrival
 	feet             *RowFeet
 	pulled, whole, u []float64
 }
 
-func newTogether(f *sheet.Sheet, at Arrival) *together { return &together{f: f, at: at} }
+func newEuclidean(f *sheet.Sheet, at Arrival) *euclidean { return &euclidean{f: f, at: at} }
 
 // reload has to be called where Theta may have changed, before place.
-func (k *together) reload() {
+func (k *euclidean) reload() {
 	if k.feet != nil {
 		k.feet.Reload()
 	}
 }
 
-// place writes the nearest points of n rows of x, togetherRows at most, into tau, where placed says so.
-func (k *together) place(tau, x []float64, n int) {
+// place writes the nearest points of n rows of x, euclideanRows at most, into tau, where placed says so.
+func (k *euclidean) place(tau, x []float64, n int) {
 	f, most := k.f, Rows(n)
 	if k.feet == nil || len(k.u) < most {
 		k.feet = NewRowFeet(f, k.at)
@@ -56,4 +56,4 @@ func (k *together) place(tau, x []float64, n int) {
 }
 
 // placed reports whether row i was.
-func (k *together) placed(i int) bool { return k.u[i] != Refused && !math.IsNaN(k.u[i]) }
+func (k *euclidean) placed(i int) bool { return k.u[i] != Refused && !math.IsNaN(k.u[i]) }
