@@ -128,16 +128,6 @@ func TestLineMinimum(t *testing.T) {
 	}
 }
 
-// pointOf writes f(tau).
-func pointOf(f *sheet.Sheet, x, tau []float64) {
-	z, phi := make([]float64, f.M), make([]float64, f.Q)
-	f.Coordinates(z, phi, tau)
-	copy(x, f.C)
-	for k, v := range z {
-		floats.AddScaled(x, v, f.Axis(k))
-	}
-}
-
 // No place is lower than where the kinks say: none of a fine grid, and none that a descent from one
 // comes to.
 func TestKinksInTheirOrder(t *testing.T) {
