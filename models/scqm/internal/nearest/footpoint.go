@@ -272,8 +272,7 @@ func (p *Footpoint) Find(tau []float64) float64 {
 	copy(p.minima[0], tau)
 	value = p.settle(p.minima[0])
 	if p.f.Latent > 2 && p.f.S > 1 {
-		p.search()
-		value = p.Value(p.minima[0])
+		value = p.searchLowest(value)
 	}
 	p.descend(p.minima[0], value)
 	copy(tau, p.minima[0])

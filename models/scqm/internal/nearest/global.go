@@ -60,11 +60,25 @@ func (p *Footpoint) nearest(x []float64) {
 		return
 	}
 	if p.f.Latent > 2 && p.f.S > 1 {
-		p.search()
-		at = p.minima[0]
-		value = p.Value(at)
+		value = p.searchLowest(value)
 	}
 	p.descend(at, value)
+}
+
+// searchLowest moves minima[0], where h is value, to the lowest of the minima that the starts lead to, and returns h
+// there. Those that are not lower after a few digits are left.
+func (p *Footpoint) searchLowest(value float64) float64 {
+	p.eachStart(func(start []float64) {
+		end := p.minima[1]
+		copy(end, start)
+		if p.Minimize(end, maxSteps, precision2D) < value-tie*math.Abs(value) {
+			if next := p.Minimize(end, maxSteps, precision); next < value {
+				value = next
+				copy(p.minima[0], end)
+			}
+		}
+	})
+	return value
 }
 
 // descend goes from a stationary point, where h is value, to ever lower ones
