@@ -11,9 +11,6 @@ var (
 // HasAVX2 reports whether kernels may use AVX2.
 func HasAVX2() bool { return wide }
 
-// Wide reports whether kernels may use AVX2, and whether they may use AVX-512.
-func Wide() (avx2, avx512 bool) { return wide, wider }
-
 //go:noescape
 func frameTileWider(y *float64, yStride int, squares, x *float64, xStride int, c, axes *float64, axesStride, length, count, ahead int)
 

@@ -7,9 +7,6 @@ const wider = false
 // HasAVX2 reports whether kernels may use AVX2.
 func HasAVX2() bool { return false }
 
-// Wide reports whether kernels may use AVX2, and whether they may use AVX-512.
-func Wide() (avx2, avx512 bool) { return false, false }
-
 func frameTileWider(*float64, int, *float64, *float64, int, *float64, *float64, int, int, int, int) {
 	none()
 }
