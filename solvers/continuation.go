@@ -32,8 +32,7 @@ import (
 // others lead rows to their minima, and the first of them follows valleys to their end where kinks are by entry; under
 // the norm valleys of the cost rounded so far lead elsewhere.
 //
-// Rows are reassigned ([framework.Reassigner]) before the finish. On a cost with a gradient, whose stages all run, [Newton]
-// takes the place of the inner solver after the second time, where its systems are small.
+// Rows are reassigned ([framework.Reassigner]) before the finish.
 //
 // Runs can be stored where the inner solver is a framework.Restorer.
 //
@@ -95,9 +94,8 @@ type ContinuationState struct {
 	X    framework.Point
 	Cost float64
 	// Stage counts the finished stages, Iterations those of this stage, Slow
-	// the last ones of them with too small a decrease. Resting is the same for a
-	// smaller decrease, where there is nothing to round.
-	Stage, Iterations, Slow, Resting int
+	// the last ones of them with too small a decrease.
+	Stage, Iterations, Slow int
 	// Done says that the last stage is over.
 	Done bool
 	// Finish is the state of [PrimalDual], once that runs; Finished says that it
@@ -269,7 +267,7 @@ type restarter interface {
 func (a Continuation) Restart(e *framework.Evaluator, state framework.State, x framework.Point) error {
 	a = a.withDefaults()
 	s := state.(*ContinuationState)
-	s.Stage, s.Iterations, s.Slow, s.Resting, s.Done, s.Reassigned, s.Returns = a.Begin, 0, 0, 0, false, 0, 0
+	s.Stage, s.Iterations, s.Slow, s.Done, s.Reassigned, s.Returns = a.Begin, 0, 0, false, 0, 0
 	s.Repeated, s.Settles = 0, false
 	s.Finish, s.Finished, s.Again, s.Plain, s.Multipliers, s.Whole = nil, !a.Finish, false, false, nil, false
 	if s.Second {

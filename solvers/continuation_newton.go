@@ -1,6 +1,7 @@
 package solvers
 
 import (
+	"cmp"
 	"errors"
 	"math"
 
@@ -8,16 +9,13 @@ import (
 )
 
 // Newton takes over after slowIterations in a row with a relative decrease of the
-// cost of no more than slowDecrease, and after restingIterations with no more than
-// restingDecrease: its iterations are ten to thirty times as expensive.
-const (
-	slowDecrease, slowIterations       = 1e-6, 300
-	restingDecrease, restingIterations = 1e-9, 4
-)
+// cost of no more than slowDecrease: its iterations are ten to thirty times as expensive.
+const slowDecrease, slowIterations = 1e-6, 300
 
 // stepSmooth does one iteration of the inner solver on a cost without kinks, and of
-// [Newton] once that has become slow or gets no further, where its systems are
-// small.
+// [Newton] once that has become slow, or gets no further and is not stationary, where its
+// systems are small. Iterations that come to rest are left to end: Newton's method takes as long for a few of its
+// own, and ends where they do.
 func (a Continuation) stepSmooth(e *framework.Evaluator, s *ContinuationState) error {
 	if s.Second {
 		return Newton{}.Step(e, s.Inner)
@@ -30,15 +28,16 @@ func (a Continuation) stepSmooth(e *framework.Evaluator, s *ContinuationState) e
 	}
 	x, cost := s.Inner.Iterate()
 	s.Slow++
-	s.Resting++
 	if before-cost > slowDecrease*math.Abs(before) {
 		s.Slow = 0
 	}
-	if before-cost > restingDecrease*math.Abs(before) {
-		s.Resting = 0
-	}
-	if !stuck && s.Slow < slowIterations && s.Resting < restingIterations || !a.handsOver(e) {
+	if !stuck && s.Slow < slowIterations || !a.handsOver(e) {
 		return err
+	}
+	if stuck {
+		if residual, failure := e.Stationarity(x); failure != nil || residual <= stationaryAt {
+			return cmp.Or(failure, err)
+		}
 	}
 	return s.second(e, x)
 }

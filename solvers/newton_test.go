@@ -523,18 +523,18 @@ func TestNewtonIsNotConvergedWhileItLeaps(t *testing.T) {
 // A result names the solver and those that have taken over, in a run that was stored
 // and taken up again too.
 func TestResultsNameWhatRan(t *testing.T) {
-	c := lineCase()
-	o := framework.Options{MinRelativeDecrease: -1, Tolerance: -1, MaxIterations: 40}
+	valley, start := bentValley(1e-4), framework.Point{{-1, 0.1}, {0, 0}}
+	o := framework.Options{MinRelativeDecrease: -1, Tolerance: -1, MaxIterations: 800}
 	handing := solvers.Continuation{Inner: solvers.LBFGS{}, Finish: true}
 	var stored bytes.Buffer
 	o.Checkpoint = &framework.Checkpoint{Every: -1, Store: func(write func(io.Writer) error) error {
 		stored.Reset()
 		return write(&stored)
 	}}
-	assert.Equal(t, "lbfgs, then newton", run(t, c.New(), c.Start, handing, o).Solver)
+	assert.Equal(t, "lbfgs, then newton", run(t, valley, start, handing, o).Solver)
 	o.Checkpoint = &framework.Checkpoint{Stored: &stored}
-	assert.Equal(t, "lbfgs, then newton", run(t, c.New(), c.Start, handing, o).Solver)
+	assert.Equal(t, "lbfgs, then newton", run(t, valley, start, handing, o).Solver)
 	o.Checkpoint = nil
-	assert.Equal(t, "lbfgs", run(t, c.New(), c.Start, solvers.Continuation{Inner: solvers.LBFGS{}}, o).Solver)
-	assert.Equal(t, "newton", run(t, c.New(), c.Start, solvers.Newton{}, o).Solver)
+	assert.Equal(t, "lbfgs", run(t, valley, start, solvers.Continuation{Inner: solvers.LBFGS{}}, o).Solver)
+	assert.Equal(t, "newton", run(t, valley, start, solvers.Newton{}, o).Solver)
 }

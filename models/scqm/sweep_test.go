@@ -281,3 +281,15 @@ func BenchmarkSweep(b *testing.B) {
 		})
 	}
 }
+
+// Fewer rows than columns are no reason for another solver: nothing follows sweeps that come to rest, and a few rows
+// fewer do not take twice as many passes.
+func TestFewRowsTakeNoMorePasses(t *testing.T) {
+	more := learn(t, digits(t, 100, "4", "9"), Config{Latent: 2, Loss: named(t, "l2", 784)}).Run
+	for _, n := range []int{60, 70, 80, 90} {
+		run := learn(t, digits(t, n, "4", "9"), Config{Latent: 2, Loss: named(t, "l2", 784)}).Run
+		assert.Equal(t, framework.Converged, run.Status, "%d rows", n)
+		assert.Equal(t, "alternating", run.Solver, "%d rows", n)
+		assert.LessOrEqual(t, run.Counts.Passes, 2*more.Counts.Passes, "%d rows", n)
+	}
+}
