@@ -21,7 +21,6 @@ var directions = []struct{ from, to string }{
 	{"models", "std gonum internal/par internal/dense internal/dataset internal/memory framework manifolds losses solvers"},
 	{"models/rows", "std gonum internal/par internal/dense framework"},
 	{"models/scqm/internal/sheet", "std gonum internal/par internal/dense models/rows"},
-	{"models/scqm/internal/columns", "std gonum internal/dense"},
 	{"models/scqm/internal/nearest", "std gonum internal/par internal/dense framework models/rows models/scqm/internal/sheet"},
 	{"models/scqm/internal/objective", "std gonum internal/par internal/dense framework manifolds models/rows " +
 		"models/scqm/internal/sheet models/scqm/internal/nearest"},

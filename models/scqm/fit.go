@@ -107,9 +107,11 @@ func (r *request) fit(ctx context.Context) (*Fit, error) {
 	if err != nil {
 		return nil, err
 	}
-	solver, border, err := p.chooseSolver(c.Solver)
-	defer border.Release()
-	if err != nil {
+	solver := c.Solver
+	if solver == nil {
+		solver = solvers.Auto(p)
+	}
+	if err := p.servedBy(solver); err != nil {
 		return nil, err
 	}
 	work, err := reserveSolver(x, c, r.columns.fitted, solver)
@@ -142,7 +144,7 @@ func (r *request) fit(ctx context.Context) (*Fit, error) {
 	}
 	fit := &Fit{Run: run, Model: p.model(run.Point)}
 	fit.Model.Loss = c.Loss
-	fit.Model.Meta = p.meta(c, solver, run, p.noteColumns(notes, solver, run))
+	fit.Model.Meta = p.meta(c, solver, run, notes)
 	r.axes.tell(&fit.Model.Meta)
 	fit.Model.Meta.judgeCurvature(fit.Model.CurvatureExtent(fit.Model.Tau, x.Weights))
 	fit.Model.Meta.Missing = p.describeMissing(c, fit.Model, run.Point)

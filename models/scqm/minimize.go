@@ -50,9 +50,9 @@ func (p *Problem) minimize(ctx context.Context, start framework.Point, solver fr
 		return nil, err
 	}
 	if other == nil {
-		return p.solve(ctx, start, solver, o)
+		return framework.Solve(ctx, p, start, solver, o)
 	}
-	run, failure := other.solve(ctx, from, solver, o)
+	run, failure := framework.Solve(ctx, other, from, solver, o)
 	if run == nil {
 		return nil, failure
 	}
@@ -65,15 +65,6 @@ func (p *Problem) minimize(ctx context.Context, start framework.Point, solver fr
 		failure = err
 	}
 	return run, failure
-}
-
-// solve runs the solver, and what follows it in wide data.
-func (p *Problem) solve(ctx context.Context, start framework.Point, solver framework.Solver, o framework.Options) (*framework.Result, error) {
-	run, err := framework.Solve(ctx, p, start, solver, o)
-	if p.byColumns && err == nil && run.Status == framework.Stalled {
-		err = p.endByColumns(ctx, run, o)
-	}
-	return run, err
 }
 
 // inOtherCoordinates returns the problem, and a point of it, in coordinates in which the solver

@@ -40,8 +40,6 @@ type Problem struct {
 	// published says that the solver is that of the paper, which begins at Theta
 	// = 0; others begin at the Theta of least squares.
 	published bool
-	// byColumns says that runs end by columns, see endByColumns.
-	byColumns bool
 }
 
 // NewProblem prepares the fit of a model with latent dimension d and s
@@ -91,6 +89,6 @@ func (p *Problem) reduced(data Data, loss framework.Loss) (*Problem, error) {
 	if err != nil {
 		return nil, err
 	}
-	q.Regularizer, q.published, q.byColumns = p.Regularizer, p.published, p.byColumns
+	q.Regularizer, q.published = p.Regularizer, p.published
 	return q, nil
 }
