@@ -20,8 +20,6 @@ const (
 	// time. Gonum starts goroutines for anything larger, which is for the
 	// caller to decide.
 	productRows, productColumns = 64, 192
-	// factorColumns is the size up to which the Cholesky factor by which M is checked is kept, 8 MB. Fits of few rows go on with it.
-	factorColumns = 1024
 )
 
 // Mahalanobis returns the loss r'Mr for residual rows as long as the symmetric
@@ -55,15 +53,8 @@ func newMahalanobis(m mat.Matrix) (*mahalanobis, error) {
 		}
 		symmetrize(entries, rows)
 	}
-	l := &mahalanobis{m: blas64.General{Rows: rows, Cols: rows, Stride: rows, Data: entries}}
-	if rows <= factorColumns && !dense.IsTridiagonal(entries, rows) {
-		factored, definite := dense.NewPositive(entries, rows)
-		if definite {
-			l.factored = factored
-			return l, nil
-		}
-	} else if dense.Definite(entries, rows) {
-		return l, nil
+	if dense.Definite(entries, rows) {
+		return &mahalanobis{m: blas64.General{Rows: rows, Cols: rows, Stride: rows, Data: entries}}, nil
 	}
 	if err := checkEntries(entries, rows); err != nil { // what is not finite has no factor
 		return nil, err
@@ -173,12 +164,8 @@ func indefinite(m *mat.SymDense) error {
 }
 
 type mahalanobis struct {
-	m        blas64.General
-	factored *dense.Positive // nil where it was not kept
+	m blas64.General
 }
-
-// Factored returns M with its Cholesky factor, nil of a large or tridiagonal matrix.
-func (l *mahalanobis) Factored() *dense.Positive { return l.factored }
 
 // Name implements [framework.Loss].
 func (*mahalanobis) Name() string { return "mahalanobis" }

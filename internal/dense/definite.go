@@ -8,11 +8,5 @@ func Definite(m []float64, n int) bool {
 		_, definite := t.Factor()
 		return definite
 	}
-	_, definite := NewPositive(m, n)
-	return definite
-}
-
-// IsTridiagonal reports whether nothing of a symmetric matrix, n x n, is further from its diagonal than by one.
-func IsTridiagonal(m []float64, n int) bool {
-	return (&Tridiagonal{make([]float64, n), make([]float64, n-1)}).read(m)
+	return factors(m, n)
 }

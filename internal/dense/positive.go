@@ -10,24 +10,16 @@ const (
 	trapezoidRows = 2 * factoredRows
 )
 
-// Positive is a symmetric positive definite matrix M, n x n, with its Cholesky factor, M = R'R.
-type Positive struct {
-	n     int
-	m     []float64   // n x n
-	parts []trapezoid // of R
-}
-
-// trapezoid holds rows of R, from one on, without the columns before: rows x stride, stride = n - from. What is left of the
+// trapezoid holds rows of a Cholesky factor R, M = R'R, from one on, without the columns before: rows x stride, stride = n - from. What is left of the
 // diagonal is of no meaning.
 type trapezoid struct {
 	from, rows, stride int
 	r                  []float64
 }
 
-// NewPositive factors a matrix, which it keeps and does not change: n^3/3 operations and n^2/2 numbers. It
-// reports false where M is not positive definite to working precision.
-func NewPositive(m []float64, n int) (*Positive, bool) {
-	p := &Positive{n: n, m: m}
+// factors reports whether a matrix M, n x n, has a Cholesky factor to working precision: n^3/3 operations and n^2/2 numbers.
+func factors(m []float64, n int) bool {
+	var parts []trapezoid
 	weights := make([]float64, trapezoidRows*factoredRows)
 	for from := 0; from < n; from += trapezoidRows {
 		next := trapezoid{from, min(trapezoidRows, n-from), n - from, nil}
@@ -37,7 +29,7 @@ func NewPositive(m []float64, n int) (*Positive, bool) {
 		}
 		for first := 0; first < next.rows; first += factoredRows {
 			count := min(factoredRows, next.rows-first)
-			for _, above := range p.parts {
+			for _, above := range parts {
 				next.subtract(above, 0, above.rows, first, count, weights)
 			}
 			next.subtract(next, 0, first, first, count, weights)
@@ -45,13 +37,13 @@ func NewPositive(m []float64, n int) (*Positive, bool) {
 				some := min(finishedRows, first+count-at)
 				next.subtract(next, first, at, at, some, weights)
 				if !next.factor(at, some) {
-					return nil, false
+					return false
 				}
 			}
 		}
-		p.parts = append(p.parts, next)
+		parts = append(parts, next)
 	}
-	return p, true
+	return true
 }
 
 // row is row i from its diagonal on.
@@ -87,54 +79,4 @@ func (p trapezoid) factor(first, count int) bool {
 		Scale(row, 1/math.Sqrt(row[0]))
 	}
 	return true
-}
-
-// MultiplyRows writes Mx for every row x of rows, of length n, into dst, which is another slice: 2n
-// operations for an entry.
-func (p *Positive) MultiplyRows(dst, rows []float64) {
-	n, count := p.n, len(rows)/p.n
-	clear(dst[:len(rows)])
-	AddRowProduct(dst, rows, p.m, count, n, n)
-}
-
-// SolveRows overwrites every row x of rows by M^-1 x: as many operations as MultiplyRows takes. R is read
-// once for all rows in each of the two directions.
-func (p *Positive) SolveRows(rows []float64) {
-	n, count := p.n, len(rows)/p.n
-	weights := make([]float64, factoredRows*count)
-	for _, part := range p.parts {
-		for first := 0; first < part.rows; first += factoredRows {
-			part.solveTransposed(rows, n, first, min(factoredRows, part.rows-first), weights)
-		}
-	}
-	for at := len(p.parts) - 1; at >= 0; at-- {
-		part := p.parts[at]
-		for i := part.rows - 1; i >= 0; i-- {
-			row := part.row(i)
-			inverse := 1 / row[0]
-			for k := range count {
-				x := rows[k*n+part.from+i : (k+1)*n]
-				x[0] = (x[0] - InnerProduct(x[1:], row[1:])) * inverse
-			}
-		}
-	}
-}
-
-// solveTransposed finds some entries of every solution x of R'x = b, and takes their part from the entries of b after them.
-func (p trapezoid) solveTransposed(rows []float64, n, first, size int, weights []float64) {
-	count, at := len(rows)/n, p.from+first
-	for i := range size {
-		row := p.row(first + i)
-		inverse := 1 / row[0]
-		for k := range count {
-			x := rows[k*n+at+i : k*n+at+size]
-			x[0] *= inverse
-			AddScaled(x[1:], -x[0], row[1:size-i])
-			weights[i*count+k] = -x[0]
-		}
-	}
-	if left := n - at - size; left > 0 {
-		sums := weighted{w: weights, row: count, column: 1, x: p.r[first*p.stride+first+size:], stride: p.stride, n: size}
-		sums.to(rows[at+size:], n, count, left)
-	}
 }

@@ -129,13 +129,8 @@ func (r *request) fit(ctx context.Context) (*Fit, error) {
 	if err := p.settlePrior(ctx, starts, solver, limits); err != nil {
 		return nil, fitError(p.attribute(err, starts, nil), true)
 	}
-	run, note, failure := p.minimizeAll(ctx, starts, solver, r.axes.first(limits))
+	run, note, failure := p.minimizeAll(ctx, starts, solver, limits)
 	failure = p.attribute(failure, starts, run)
-	if r.axes != nil && run != nil && failure == nil {
-		if p, run, failure = r.widen(ctx, p, run, solver, limits); r.screening != nil {
-			r.screening.sample = planes.Sample(*p.Data())
-		}
-	}
 	if note != "" {
 		notes = append(notes, note)
 	}
@@ -145,7 +140,6 @@ func (r *request) fit(ctx context.Context) (*Fit, error) {
 	fit := &Fit{Run: run, Model: p.model(run.Point)}
 	fit.Model.Loss = c.Loss
 	fit.Model.Meta = p.meta(c, solver, run, notes)
-	r.axes.tell(&fit.Model.Meta)
 	fit.Model.Meta.judgeCurvature(fit.Model.CurvatureExtent(fit.Model.Tau, x.Weights))
 	fit.Model.Meta.Missing = p.describeMissing(c, fit.Model, run.Point)
 	return fit, fitError(failure, false)

@@ -341,7 +341,7 @@ func reserveSpan(x Data, f *footprint) (*memory.Reservation, error) {
 	return f.reserve("fit", x, f.n*f.D+f.n*f.n+40*f.D+2*f.D*f.m)
 }
 
-// reserveRotation holds what the problem in the axes of a loss takes: its own numbers, the rows and
+// reserveRotation holds what the problem in turned rows takes: its own numbers, the rows and
 // the residuals, the reflections, and the matrix where a solver asks for it.
 func reserveRotation(x Data, f *footprint) (*memory.Reservation, error) {
 	return f.reserve("fit", x, f.problem()+2*f.n*f.D+2*f.D*f.D+170*f.D+2*f.D*f.m)

@@ -16,7 +16,7 @@ import (
 // presolve is what is done to every request before it is computed. Where the rows
 // span less than R^D the computation goes on in their span, which is left to
 // [Problem.restrict]: starts come from the rows as they are.
-var presolve = []reduction{mergeRows{}, rescale{}, dropColumns{}, widenAxes{}, turnRows{}}
+var presolve = []reduction{mergeRows{}, rescale{}, dropColumns{}, turnRows{}}
 
 // reduce presolves the request.
 func (r *request) reduce() (undo, error) {

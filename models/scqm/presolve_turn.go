@@ -26,9 +26,6 @@ func (turnRows) apply(r *request) (undo, error) {
 	if _, published := r.config.Solver.(solvers.RGD); published {
 		return nil, nil
 	}
-	if _, turned := form.(*nearest.TridiagonalForm); turned {
-		return nil, nil
-	}
 	foot := newFootprint(r.data, r.loss, r.config.Latent, r.columns.fitted, r.config.Threads)
 	if err := r.reserve(reserveRotation(r.data, foot)); err != nil {
 		return nil, err

@@ -15,10 +15,9 @@ type request struct {
 	loss      framework.Loss
 	config    *Config
 	model     *Model
-	columns   curvatures    // of a fit
-	notes     []string      // on it
-	screening *screening    // of its curvature; nil where that is not looked at
-	axes      *wideningAxes // of a fit in some of them; nil in all
+	columns   curvatures // of a fit
+	notes     []string   // on it
+	screening *screening // of its curvature; nil where that is not looked at
 	held      []*memory.Reservation
 }
 

@@ -68,14 +68,6 @@ func (p *Objective) FirstOrder(stationarity []float64, x framework.Point) (KKT, 
 	return KKT{C: norms[BlockC] / n, Q: norms[BlockQ] / n, Theta: norms[BlockTheta] / n, Tau: norms[BlockTau] / n}, err
 }
 
-// StationarityBeyond is the number of Stationarity for Q at x where its gradient has a further part, perpendicular to what
-// there is of it here, with the norm given.
-func (p *Objective) StationarityBeyond(x framework.Point, norm float64) (float64, error) {
-	best, err := p.bestFirstOrder(x)
-	best.norms[BlockQ] = math.Hypot(best.norms[BlockQ], norm)
-	return best.residual(BlockQ), err
-}
-
 // firstOrder is the first-order system at a point for some choice of subgradients.
 type firstOrder struct {
 	cost  float64
