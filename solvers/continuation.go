@@ -8,7 +8,8 @@ import (
 	"github.com/scqm/scqm/framework"
 )
 
-// Continuation minimises a cost with kinks through a sequence of rounded ones:
+// Continuation runs the solver asked for, Inner, first and in every stage; with Finish other methods end what it began, which
+// [ContinuationState.Successor] names. It minimises a cost with kinks through a sequence of rounded ones:
 // in stage k the inner solver minimises the cost rounded over
 //
 //	eps_k = eps_0 * Factor^k,  eps_0 the smoothing scale of the problem,
