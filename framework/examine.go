@@ -61,9 +61,6 @@ func (r *run) conclude(decrease float64, ended bool) (Status, bool, error) {
 	if !ended && !r.rests(decrease) {
 		return 0, false, nil
 	}
-	if !ended && r.leaping() {
-		return r.concludeLeap(converged)
-	}
 	if level := thresholds(worst(r.stationarity)); ended || level > r.examined {
 		found, err := r.examine(decrease, ended)
 		switch {
@@ -92,31 +89,6 @@ func (r *run) conclude(decrease float64, ended bool) (Status, bool, error) {
 		return Failed, true, err
 	}
 	return pick(stands, Converged, Stalled), true, nil
-}
-
-// Leaping is a state of a solver that may be on its way along a valley, in leaps that
-// gain more than its steps do: however small the gradient, the valley goes on.
-type Leaping interface {
-	Leaping() bool
-}
-
-func (r *run) leaping() bool {
-	s, ok := r.state.(Leaping)
-	return ok && !r.options.FirstOrder && s.Leaping()
-}
-
-// concludeLeap ends a run that leaps only where it is first-order stationary and
-// refuted: some valleys have no end.
-func (r *run) concludeLeap(converged bool) (Status, bool, error) {
-	if !converged {
-		return 0, false, nil
-	}
-	x, _ := r.state.Iterate()
-	stands, err := r.stands(x)
-	if err != nil {
-		return Failed, true, err
-	}
-	return Stalled, !stands, nil
 }
 
 // rests reports whether the run may be at its end: a small gradient does not say
@@ -171,9 +143,6 @@ func (r *run) examinedLast(res *Result) (bool, error) {
 		if !r.rests(r.history[n-2].Cost - r.history[n-1].Cost) {
 			return false, nil
 		}
-	}
-	if r.leaping() {
-		return false, nil
 	}
 	if r.examined >= thresholds(r.options.Tolerance) {
 		return true, nil

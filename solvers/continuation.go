@@ -195,12 +195,6 @@ func (s *ContinuationState) Resume(e *framework.Evaluator) error {
 // stage and the finish are over: a stage that finds nothing to do is no stall.
 func (s *ContinuationState) Pending() bool { return s.Eps != 0 && !(s.Done && s.Finished) }
 
-// Leaping reports whether the inner solver leaps on the cost itself.
-func (s *ContinuationState) Leaping() bool {
-	inner, ok := s.Inner.(framework.Leaping)
-	return ok && (s.Eps == 0 || s.Plain) && inner.Leaping()
-}
-
 func (a Continuation) withDefaults() Continuation {
 	if a.Inner == nil {
 		a.Inner = LBFGS{}

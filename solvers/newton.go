@@ -20,8 +20,7 @@ import (
 // saddle points repel. After every move the rows take an inner step
 // ([framework.ArrowheadHessian.InnerStep]); the decrease that counts is the
 // one after that. A null space of S, as from a group of transformations that
-// leave the cost as it is, does no harm. Where iterations creep along a valley that
-// bends, it leaps.
+// leave the cost as it is, does no harm.
 //
 // A problem without such derivatives, or one too large for them, is refused
 // ([framework.UnsupportedError]).
@@ -49,10 +48,12 @@ type Newton struct {
 // inValleys is Newton's method for fits on their own: its moves are straightened where it has
 // not come to an end in as many iterations as it may creep. Earlier, moves as good lead to other
 // minima.
-var inValleys = Newton{Straight: true, StraightAfter: creepingFirst}
+var inValleys = Newton{Straight: true, StraightAfter: straightAfter}
 
 const (
 	defaultDamping = 1e-2
+	// straightAfter is StraightAfter of inValleys.
+	straightAfter = 10
 	// maxDamping says that no step helps.
 	maxDamping = 1e16
 )
@@ -96,7 +97,7 @@ func (a Newton) Init(e *framework.Evaluator, x framework.Point) (framework.State
 		return nil, err
 	}
 	shape, _ := e.ArrowheadShape()
-	s := &NewtonState{X: x, Mu: a.damping(), Nu: 2, Rest: creepingFirst, Waits: a.waits()}
+	s := &NewtonState{X: x, Mu: a.damping(), Nu: 2, Waits: a.waits()}
 	s.allocate(e, shape)
 	cost, err := s.assemble(e)
 	s.Cost = cost
@@ -109,7 +110,7 @@ func (a Newton) Restart(e *framework.Evaluator, state framework.State, x framewo
 	s := state.(*NewtonState)
 	s.X.CopyFrom(x)
 	s.Mu, s.Nu, s.Assembled = a.damping(), 2, false
-	s.Leap, s.Rest, s.Waits, s.Near = 0, creepingFirst, a.waits(), false
+	s.Waits, s.Near = a.waits(), false
 	cost, err := s.assemble(e)
 	s.Cost = cost
 	return err
@@ -147,7 +148,7 @@ func (a Newton) Step(e *framework.Evaluator, state framework.State) error {
 			if a.settles && gained < predicted/4 && s.schur.gained > predicted/2 {
 				return s.settle(e)
 			}
-			return s.leap(e, gained, predicted)
+			return nil
 		}
 		if predicted <= 0x1p-53*math.Abs(s.Cost) {
 			break // nothing to gain, and no shorter step would gain more

@@ -27,10 +27,6 @@ type NewtonState struct {
 	// Mu is the damping of the next step, Nu the factor by which a rejection
 	// raises it.
 	Mu, Nu float64
-	// Leap is the length of the next leap along a valley, in steps, 0 outside of
-	// valleys; Rest counts the iterations without one that are left.
-	Leap float64
-	Rest int
 	// Assembled says that the derivatives at X were computed.
 	Assembled bool
 	// Waits is the number of iterations before moves are straightened, negative for none,

@@ -497,29 +497,6 @@ func bentValley(slope float64) *sumOfRows {
 	}
 }
 
-func TestNewtonLeapsAlongValleys(t *testing.T) {
-	o := framework.Options{MaxIterations: 2000, MinRelativeDecrease: -1, Tolerance: 1e-9, FirstOrder: true}
-	run, err := framework.Solve(context.Background(), bentValley(1e-4), framework.Point{{-1, 0.1}, {0, 0}}, solvers.Newton{}, o)
-	require.NoError(t, err)
-	assert.Equal(t, framework.Converged, run.Status, run.Message)
-	assert.InDelta(t, 2, run.Cost, 1e-9)
-	for k := 1; k < len(run.History); k++ {
-		assert.LessOrEqual(t, run.History[k].Cost, run.History[k-1].Cost)
-	}
-	assert.Less(t, run.Iterations, 400) // 2000 do not suffice without leaps
-}
-
-// The gradient is below the tolerance all along the valley, which is not its end.
-func TestNewtonIsNotConvergedWhileItLeaps(t *testing.T) {
-	o := framework.Options{MaxIterations: 2000, MinRelativeDecrease: -1, Tolerance: 1e-3, CheckEvery: 16}
-	for _, solver := range []framework.Solver{solvers.Newton{}, solvers.Continuation{Inner: solvers.Newton{}}} {
-		run, err := framework.Solve(context.Background(), bentValley(1e-6), framework.Point{{-1, 0.1}, {0, 0}}, solver, o)
-		require.NoError(t, err)
-		assert.Equal(t, framework.Converged, run.Status, run.Message)
-		assert.InDelta(t, 2, run.Cost, 1e-9, "%d iterations", run.Iterations)
-	}
-}
-
 // A result names the solver and those that have taken over, in a run that was stored
 // and taken up again too.
 func TestResultsNameWhatRan(t *testing.T) {
