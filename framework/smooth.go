@@ -46,16 +46,6 @@ func (e *Evaluator) Differentiable() bool {
 	return ok && p.Differentiable()
 }
 
-// KinkedByEntry is a problem with kinks that says whether they are those of single entries of residuals, as under the
-// sum of absolute values, and not of their norms.
-type KinkedByEntry interface{ KinkedByEntry() bool }
-
-// KinkedByEntry reports whether the problem says that it is.
-func (e *Evaluator) KinkedByEntry() bool {
-	p, ok := e.problem.(KinkedByEntry)
-	return ok && p.KinkedByEntry()
-}
-
 // SmoothingScale returns that of the problem at x, 0 where it is not
 // [Smoothable]. It counts as one pass, or none where it is 0.
 func (e *Evaluator) SmoothingScale(x Point) (float64, error) {

@@ -29,9 +29,7 @@ import (
 // solver runs alone, until a residual vanishes all the same, and alone again where
 // none vanishes at the end.
 //
-// A finish that does not end stationary is followed by second stages. Where neither does the one after them, in small systems,
-// others lead rows to their minima, and the first of them follows valleys to their end where kinks are by entry; under
-// the norm valleys of the cost rounded so far lead elsewhere.
+// A finish that does not end stationary is followed by second stages, once.
 //
 // Rows are reassigned ([framework.Reassigner]) before the finish.
 //
@@ -68,10 +66,6 @@ type Continuation struct {
 // againTolerance and againLast bound FirstTolerance and Last of the second stages.
 const againTolerance, againLast = 1e-7, 1e-2
 
-// A first stage that follows a valley does so until the rounded cost falls by no more than
-// the fraction walkTolerance of itself in each of two iterations, or walkGain in walkEvery, at most walkIterations.
-const walkTolerance, walkGain, walkEvery, walkIterations = 1e-11, 1e-6, 100, 2000
-
 // touchEvery is the number of iterations of a solver on the cost itself after which
 // kinks are looked for, as they are where the cost falls by no more than the fraction
 // touchDecrease of itself: such a run is about to end.
@@ -106,14 +100,6 @@ type ContinuationState struct {
 	// First is the first Eps; Again says that these are the second stages.
 	First float64
 	Again bool
-	// Entered is the cost when the second stages began last, Repeated how often they did
-	// so once more.
-	Entered  float64
-	Repeated int
-	// Settles says that they lead rows to their minima, Walks that the first of them follows valleys to their end.
-	Settles, Walks bool
-	// Passed is the rounded cost a hundred iterations ago, or fewer, in a stage that follows a valley.
-	Passed float64
 	// Reassigned counts the times that rows were reassigned before the finish.
 	Reassigned int
 	// Returns counts the times that the run left kinks behind.
@@ -263,7 +249,6 @@ func (a Continuation) Restart(e *framework.Evaluator, state framework.State, x f
 	a = a.withDefaults()
 	s := state.(*ContinuationState)
 	s.Stage, s.Iterations, s.Slow, s.Done, s.Reassigned, s.Returns = a.Begin, 0, 0, false, 0, 0
-	s.Repeated, s.Settles = 0, false
 	s.Finish, s.Finished, s.Again, s.Plain, s.Multipliers, s.Whole = nil, !a.Finish, false, false, nil, false
 	if s.Second {
 		s.Inner, s.Second = nil, false
@@ -310,7 +295,6 @@ func (a Continuation) Step(e *framework.Evaluator, state framework.State) error 
 	switch {
 	case s.Again:
 		a.FirstTolerance, a.Last = min(a.FirstTolerance, againTolerance), max(a.Last, againLast)
-		a.Inner = s.settling(a.Inner)
 	case a.shortens(e, s):
 		a = a.shortened()
 	}
@@ -388,44 +372,15 @@ func (a Continuation) touches(e *framework.Evaluator, s *ContinuationState) (boo
 // rounded cost given.
 func (a Continuation) ended(s *ContinuationState, before float64) bool {
 	_, cost := s.Inner.Iterate()
-	walks, tolerance := s.Again && s.Walks && s.Stage == 0, a.tolerance(s.Stage)
-	if walks {
-		tolerance = walkTolerance
-	}
 	s.Slow++
-	if before-cost > tolerance*math.Abs(before) {
+	if before-cost > a.tolerance(s.Stage)*math.Abs(before) {
 		s.Slow = 0
-	}
-	if walks {
-		return s.Slow >= 2 || s.walked(before, cost)
 	}
 	most := a.StageIterations
 	if s.Stage == a.lastStage() {
 		most = a.LastIterations
 	}
 	return s.Slow >= 2 || s.Iterations >= most
-}
-
-// settling returns the inner solver of second stages, [Newton] where they settle rows.
-func (s *ContinuationState) settling(inner framework.Solver) framework.Solver {
-	if newton, ok := inner.(Newton); ok && s.Settles {
-		newton.settles = true
-		return newton
-	}
-	return inner
-}
-
-// walked reports whether a stage that follows a valley is over after an iteration that led from one rounded cost to the next.
-func (s *ContinuationState) walked(before, cost float64) bool {
-	if s.Iterations == 1 {
-		s.Passed = before
-	}
-	if s.Iterations%walkEvery != 0 {
-		return false
-	}
-	gained := s.Passed - cost
-	s.Passed = cost
-	return !(gained > walkGain*math.Abs(cost)) || s.Iterations >= walkIterations
 }
 
 // finishStage evaluates the cost itself and begins the next stage, if any.

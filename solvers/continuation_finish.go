@@ -52,48 +52,14 @@ func (a Continuation) finish(e *framework.Evaluator, s *ContinuationState) error
 	if left, err := a.leavesKinks(e, s); left || err != nil {
 		return err
 	}
-	if s.Again && !s.repeats(e) && !e.Differentiable() {
-		if back, err := s.Finish.returns(e); back || err != nil {
-			return err
-		}
-	}
-	settles := s.Again && a.maySettle(e)
-	more := s.repeats(e) || settles && !s.Settles
-	if s.Finished = s.Finish.Stationary || s.Again && !more || e.Differentiable(); s.Finished {
+	if s.Finished = s.Finish.Stationary || s.Again || e.Differentiable(); s.Finished {
 		return nil
 	}
-	if s.Again {
-		s.Repeated++
-	}
-	if settles && !s.Settles {
-		s.Settles, s.Walks = true, e.KinkedByEntry()
-	}
-	s.Entered = s.Finish.Cost
 	s.X.CopyFrom(s.Finish.X)
 	s.Cost, s.Multipliers, s.Finish = s.Finish.Cost, s.Finish.Multipliers, nil
 	s.Stage, s.Iterations, s.Slow, s.Done, s.Again = 0, 0, 0, false, true
 	defer e.Smooth(0)
 	return a.begin(e, s, s.First, s.X)
-}
-
-// maySettle reports whether second stages may lead rows to their minima.
-func (a Continuation) maySettle(e *framework.Evaluator) bool {
-	newton, ok := a.Inner.(Newton)
-	shape, _ := e.ArrowheadShape()
-	return ok && newton.Straight && shape.Outer <= smallOuter
-}
-
-// maxRepeated bounds the number of times that the second stages and their finish run once
-// more, which they do where they lowered the cost by more than the fraction repeatGain.
-const maxRepeated = 3
-
-// repeats reports whether the second stages run once more: they led down a valley and not
-// to its end, as the number of their iterations is bounded. In systems that are too large for trials
-// they cost too much for that.
-func (s *ContinuationState) repeats(e *framework.Evaluator) bool {
-	shape, _ := e.ArrowheadShape()
-	cheap := shape.Outer <= smallOuter || shape.Outer*shape.Outer <= triedWork/shape.Inner()
-	return cheap && s.Repeated < maxRepeated && s.Entered-s.Finish.Cost > repeatGain*math.Abs(s.Entered)
 }
 
 // Before a finish stage k runs for k up to shortStage, and ends at relative decreases
@@ -172,7 +138,7 @@ func (a Continuation) beginFinish(e *framework.Evaluator, s *ContinuationState) 
 				from, _ = s.Inner.Iterate()
 				finish.Eps = s.Eps
 			case s.Again:
-				finish.Last, finish.Settled, finish.Multipliers = true, s.Settles, s.Multipliers
+				finish.Last, finish.Multipliers = true, s.Multipliers
 				if s.Inner != nil { // else the run has come to a kink at X
 					from, _ = s.Inner.Iterate()
 				}

@@ -41,8 +41,6 @@ type Newton struct {
 	// StraightAfter iterations of a run.
 	Straight      bool
 	StraightAfter int
-
-	settles bool // rows are led to their minima where they promised most of a step that kept little of it
 }
 
 // inValleys is Newton's method for fits on their own: its moves are straightened where it has
@@ -144,10 +142,7 @@ func (a Newton) Step(e *framework.Evaluator, state framework.State) error {
 		if err != nil {
 			return err
 		}
-		if gained := s.Cost - cost; s.accept(cost, predicted) {
-			if a.settles && gained < predicted/4 && s.schur.gained > predicted/2 {
-				return s.settle(e)
-			}
+		if s.accept(cost, predicted) {
 			return nil
 		}
 		if predicted <= 0x1p-53*math.Abs(s.Cost) {

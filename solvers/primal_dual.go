@@ -33,8 +33,8 @@ import (
 // kink, of hundreds. So where a stage takes more than twelve iterations, eps becomes 25
 // times as large and goes down from there again, in systems whose iterations are dear and
 // in the last rounds of others. Where the end is not stationary, two more rounds begin at .1 and
-// .5; those of systems that have no trials, and of a finish after settled rows that has lost its best point, begin there, with so small an
-// eps that it is not forgotten. That finish has more of them while they lower the cost by little.
+// .5; those of systems that have no trials begin there, with so small an
+// eps that it is not forgotten.
 //
 // A stationary end is one of several vertices near each other, and small steps to
 // another one lead up. So trials begin there, rounds from .5 to 2, as a minimum of the
@@ -65,8 +65,8 @@ const (
 	// lastGain is what takes the place of stageGain in the last stage of large systems: the residual goes by its root, and a step or two there
 	// spare rounds.
 	lastGain = 1e-6
-	// roundIterations bounds the iterations of a round, maxRounds the rounds of a finish after settled rows.
-	roundIterations, maxRounds = 250, 12
+	// roundIterations bounds the iterations of a round.
+	roundIterations = 250
 	// A stage that is not over after slowStage iterations goes on with an eps raiseFactor
 	// times as large, at most maxRaises times a round and not where eps is mostRaised of
 	// the scale already.
@@ -100,9 +100,6 @@ const (
 	// one from there and from backRounding times that fraction, at least leastBack.
 	backRounding, leastBack = 0.3, 1e-7
 )
-
-// repeatGain is the fraction of the cost that rounds and second stages must have gained for others to follow.
-const repeatGain = 1e-6
 
 // firstRoundings are the first eps of the rounds, relative to the scale. Of systems
 // of more than smallOuter outer coordinates, which have no trials, rounds after the
@@ -139,9 +136,8 @@ type PrimalDualState struct {
 	// Raised counts the times that Eps was raised in this round, Crawled the last stages
 	// since then that ended unsolved.
 	Raised, Crawled int
-	// Last says that nothing follows where this run does not end stationary, Settled that it follows stages that led rows
-	// to their minima.
-	Last, Settled bool
+	// Last says that nothing follows where this run does not end stationary.
+	Last bool
 	// Trial is the number of the trial under way, from 1, 0 for none; Before is the
 	// cost when it began. Gains counts the trials that ended lower.
 	Trial, Gains int
@@ -153,10 +149,8 @@ type PrimalDualState struct {
 	// it is not and that the last round, or a trial after it, still lowered the cost.
 	Done, Stationary, Falls bool
 	// Entered is the cost when the round began, Lost by how much of itself the cost at
-	// the end of the last round was above that of the best point, Returned that one more
-	// has begun there.
+	// the end of the last round was above that of the best point.
 	Entered, Lost float64
-	Returned      bool
 	// Straight says that moves are straightened, see [Newton].
 	Straight bool
 
@@ -316,9 +310,6 @@ func (s *PrimalDualState) raise(e *framework.Evaluator) error {
 	s.Raised++
 	s.Eps *= raiseFactor
 	s.Factor, s.Lambda = roundingFactor, min(s.Lambda, firstLambda)
-	if s.Settled { // else the first quick stage undoes it: its factor, which is squared, is 1 / raiseFactor
-		s.Factor = math.Sqrt(roundingFactor)
-	}
 	s.Stayed, s.Failed, s.Missteps, s.Crawled = 0, 0, 0, 0
 	e.Smooth(s.Eps)
 	return e.StartDual(s.Dual, s.At)
@@ -506,44 +497,19 @@ func (s *PrimalDualState) endRound(e *framework.Evaluator) error {
 		s.Trial, s.Round = 0, 0
 		s.Gains++
 	}
-	if !s.Stationary && (s.Round < len(firstRoundings) || s.nearsEnd()) {
+	if !s.Stationary && s.Round < len(firstRoundings) {
 		return s.nextRound(e)
 	}
 	return s.nextTrial(e)
 }
 
-// nearsEnd reports whether a finish after settled rows that has come to its last round is worth another one: the round lowered the
-// cost, but by too little for second stages to follow.
-func (s *PrimalDualState) nearsEnd() bool {
-	gained := s.Entered - s.Cost
-	return s.Settled && s.Round < maxRounds && s.Falls && gained <= repeatGain*math.Abs(s.Cost)
-}
-
-// nextRound begins the next round, that of a large system, and of a finish after settled rows that ended above the best point, from
-// that point: a minimum of the cost rounded over a length that costs more than what that is lower by leads
-// back to where the last round ended.
+// nextRound begins the next round, that of a large system from the best point, near enough to its kinks not to lose it.
 func (s *PrimalDualState) nextRound(e *framework.Evaluator) error {
-	lost := s.schur.Outer > smallOuter || s.Settled && s.Lost > trialGain
-	if s.Round == 0 || !lost && s.Round < len(firstRoundings) {
+	if s.Round == 0 || s.schur.Outer <= smallOuter {
 		return s.beginRound(e, firstRoundings[s.Round])
 	}
-	return s.fromBest(e)
-}
-
-// fromBest begins a round from the best point, near enough to its kinks not to lose it.
-func (s *PrimalDualState) fromBest(e *framework.Evaluator) error {
 	s.At.CopyFrom(s.X)
 	return s.beginRound(e, min(max(backRounding*s.Lost, leastBack), firstRoundings[0]))
-}
-
-// returns begins another round from the best point, once, where the run has ended without
-// one and the rounds had lost it: rows that went to better places before them are pulled back by larger roundings.
-func (s *PrimalDualState) returns(e *framework.Evaluator) (bool, error) {
-	if s.Returned || s.Stationary || s.schur.Outer > smallOuter || !(s.Lost > trialGain) {
-		return false, nil
-	}
-	s.Returned, s.Done, s.Trial = true, false, 0
-	return true, s.fromBest(e)
 }
 
 // measure hands over those of the multipliers so far and the dual variables that

@@ -9,7 +9,6 @@ import (
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/internal/dense"
 	"github.com/scqm/scqm/models/rows"
-	"github.com/scqm/scqm/models/scqm/internal/nearest"
 )
 
 const (
@@ -123,11 +122,6 @@ func (p *Objective) SmoothingScale(x framework.Point) (float64, error) {
 func (p *Objective) Differentiable() bool {
 	jumps, err := Jumps(p.PlainLoss(), p.data.D, 1)
 	return err == nil && !jumps
-}
-
-// KinkedByEntry implements [framework.KinkedByEntry].
-func (p *Objective) KinkedByEntry() bool {
-	return nearest.HasVertices(p.sheet, p.PlainLoss())
 }
 
 // Jumps reports whether the gradient of a loss jumps at r = 0: whether close to it
