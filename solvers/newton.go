@@ -38,19 +38,16 @@ type Newton struct {
 	Damping float64
 	// Straight takes long steps by a second order that suits the problem
 	// ([framework.Straightener]), for which the model holds farther, after the first
-	// StraightAfter iterations of a run.
-	Straight      bool
-	StraightAfter int
+	// straightAfter iterations of a run. Earlier, moves as good lead to other minima.
+	Straight bool
 }
 
-// inValleys is Newton's method for fits on their own: its moves are straightened where it has
-// not come to an end in as many iterations as it may creep. Earlier, moves as good lead to other
-// minima.
-var inValleys = Newton{Straight: true, StraightAfter: straightAfter}
+// inValleys is Newton's method for fits on their own.
+var inValleys = Newton{Straight: true}
 
 const (
 	defaultDamping = 1e-2
-	// straightAfter is StraightAfter of inValleys.
+	// straightAfter is the number of iterations before moves are straightened.
 	straightAfter = 10
 	// maxDamping says that no step helps.
 	maxDamping = 1e16
@@ -86,7 +83,7 @@ func (a Newton) waits() int {
 	if !a.Straight {
 		return -1
 	}
-	return a.StraightAfter
+	return straightAfter
 }
 
 // Init assembles at the start.
