@@ -120,9 +120,18 @@ func (a Continuation) reassign(e *framework.Evaluator, s *ContinuationState) (bo
 	s.Cost = cost
 	s.Reassigned++
 	s.Stage, s.Iterations, s.Slow, s.Done = 0, 0, 0, false
+	if !s.Second && s.Reassigned >= oftenReassigned && e.Differentiable() && a.handsOver(e) {
+		s.Inner, s.Second = nil, true
+		a.Inner = inValleys
+	}
 	defer e.Smooth(0)
 	return true, a.begin(e, s, s.First, s.X)
 }
+
+// oftenReassigned is the number of times that rows go over before [Newton] takes the place of the
+// inner solver in the stages of a cost with a gradient, all of which run: solvers of first order come to no
+// rest in them, and rows go over again.
+const oftenReassigned = 2
 
 // beginFinish begins the finish, if it is needed and possible.
 func (a Continuation) beginFinish(e *framework.Evaluator, s *ContinuationState) (begun bool, err error) {

@@ -15,10 +15,10 @@ var budgets = []struct {
 }{
 	{"models/scqm", 43700},
 	{"models/denoise", 26700},
-	{"models/rows", 2400},
+	{"models/rows", 2200},
 	{"models/residuals", 2700},
 	{"models/mean", 1300},
-	{"solvers", 5700},
+	{"solvers", 5250},
 	{"framework", 10200},
 	{"losses", 3230},
 	{"manifolds", 4010},
