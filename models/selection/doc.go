@@ -1,3 +1,5 @@
-// Package selection chooses what a fit is given: [LearnLoss] the loss and [Suggest] the
-// numbers of dimensions. It uses nothing of models/scqm that other packages could not.
+// Package selection chooses what a fit is given: [LearnLoss] the loss, and [Suggest] the
+// numbers of dimensions.
+//
+// Begin with [Suggest]. The package uses nothing of models/scqm that others could not.
 package selection
