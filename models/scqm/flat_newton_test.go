@@ -2,6 +2,8 @@ package scqm
 
 import (
 	"context"
+	"math"
+	"math/rand/v2"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -30,4 +32,21 @@ func TestNewtonKeepsAFlatSheetInPlace(t *testing.T) {
 	values := make([]float64, x.N)
 	require.NoError(t, loss.Evaluate(values, nil, y, x.D))
 	assert.InEpsilon(t, fit.Model.Meta.Objective, floats.Dot(values, x.Weights), 1e-9)
+}
+
+// With missing entries the prior of tau tells such shifts apart.
+func TestFlatSheetsWithGapsConverge(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 0))
+	x := Data{N: 60, D: 6, X: make([]float64, 360)}
+	for i := range x.N {
+		a, b, c := rng.NormFloat64(), rng.NormFloat64(), rng.NormFloat64()
+		for j, v := range []float64{a, b, c, a + b, b - c, a - 2*c} {
+			if x.X[i*x.D+j] = v + 0.3*rng.NormFloat64(); rng.Float64() < 0.15 {
+				x.X[i*x.D+j] = math.NaN()
+			}
+		}
+	}
+	fit, err := Learn(context.Background(), x, Config{Latent: 3, Linear: true, Loss: losses.SquaredL2(), IgnoreMissing: true})
+	require.NoError(t, err)
+	assert.Equal(t, framework.Converged, fit.Run.Status, fit.Run.Message)
 }

@@ -206,7 +206,7 @@ func (c Config) streams(x Data) bool {
 			return false
 		}
 		f := sheet.Shape{D: x.D, Latent: c.Latent, S: columns.fitted, Q: sheet.VechLen(c.Latent), M: c.Latent + columns.fitted}
-		return arrowhead.OuterDim(f) <= solvers.StreamedOuter
+		return arrowhead.OuterDim(f, false) <= solvers.StreamedOuter
 	}
 	return false
 }

@@ -66,11 +66,11 @@ func (a *Chart) listTerms(slides bool) {
 	a.first = append(a.first, len(a.terms))
 }
 
-// OuterDim is the number of outer coordinates of a fit. A flat sheet has none along which it stays where it is:
-// there the Hessian is singular, and steps of Newton's method would have no bound.
-func OuterDim(f sheet.Shape) int {
+// OuterDim is the number of outer coordinates of a fit. Without slides a flat sheet has none along which it
+// stays where it is: there the Hessian is singular, and steps of Newton's method would have no bound.
+func OuterDim(f sheet.Shape, slides bool) int {
 	n := f.D + f.D*f.M - f.M*(f.M+1)/2 + f.Q*f.S
-	if f.S == 0 {
+	if f.S == 0 && !slides {
 		n -= f.Latent * (f.Latent + 1) / 2
 	}
 	return n

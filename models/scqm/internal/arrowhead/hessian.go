@@ -73,10 +73,14 @@ func New(o *objective.Objective) *Hessian { return &Hessian{o: o} }
 // reports false where the matrices would be too large.
 func (a *Hessian) ArrowheadShape() (framework.ArrowheadShape, bool) {
 	f, n := a.o.Shape(), a.o.Data().N
-	s := framework.ArrowheadShape{Block: objective.BlockTau, Outer: OuterDim(f), Rows: n, Dim: f.Latent}
+	s := framework.ArrowheadShape{Block: objective.BlockTau, Outer: OuterDim(f, a.slides()), Rows: n, Dim: f.Latent}
 	fits := s.Outer <= MaxOuter && s.Outer*f.Latent <= MaxEntries/n
 	return s, fits
 }
+
+// slides reports whether shifts and turns of a flat sheet in itself change the cost: by the prior of rows with
+// missing entries they do.
+func (a *Hessian) slides() bool { return a.o.Data().Missing }
 
 // AssembleHessian writes the derivatives of first and second order at x, exactly
 // for losses with second derivatives. It counts as one pass, whether the rows are known in
@@ -117,7 +121,7 @@ func (a *Hessian) prepare(x framework.Point) {
 
 func (a *Hessian) allocate() {
 	f, n := a.o.NewSheet(), a.o.Data().N
-	a.Chart = NewChart(f, f.S > 0)
+	a.Chart = NewChart(f, f.S > 0 || a.slides())
 	a.workers = make([]*worker, a.o.Threads())
 	shards := par.Shards(n)
 	a.sums, a.errs, a.innerPasses = make([]*sums, shards), make([]error, shards), make([]float64, shards)

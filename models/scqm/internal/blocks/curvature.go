@@ -131,6 +131,6 @@ type SecondOrder struct{ Gradient, Hessian []float64 }
 // SecondOrder reads the sums of a Curvature request.
 func (r *Request) SecondOrder(sums []float64) *SecondOrder {
 	from := r.firstOrderLen()
-	p := arrowhead.OuterDim(r.sheet().Shape)
+	p := arrowhead.OuterDim(r.sheet().Shape, false)
 	return &SecondOrder{Gradient: sums[from : from+p], Hessian: sums[from+p : from+p+p*p]}
 }

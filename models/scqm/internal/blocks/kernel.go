@@ -44,7 +44,7 @@ func (r *Request) length() int {
 	case Gradient, Projected:
 		return r.firstOrderLen()
 	case Curvature:
-		p := arrowhead.OuterDim(sheet.New(r.D, d, r.S).Shape)
+		p := arrowhead.OuterDim(sheet.New(r.D, d, r.S).Shape, false)
 		return r.firstOrderLen() + p + p*p
 	case Far:
 		return 1

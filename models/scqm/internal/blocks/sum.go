@@ -102,11 +102,11 @@ func (r *Request) Numbers(threads int) float64 {
 	most := float64(min(Rows, r.N))
 	perBlock := 3*most*D + most*(8+4*d+3*m+2*q+d*d)
 	if r.Kind == Curvature { // derivatives of the rows of a block, and sums of its shards
-		p := float64(arrowhead.OuterDim(sheet.New(r.D, r.Latent, r.S).Shape))
+		p := float64(arrowhead.OuterDim(sheet.New(r.D, r.Latent, r.S).Shape, false))
 		perBlock += most*d*(p+4) + 20*(p*p+D*(1+m+q)*(1+m+q))
 	}
 	if r.Kind == Jackknife {
-		p := float64(arrowhead.OuterDim(sheet.New(r.D, r.Latent, r.S).Shape))
+		p := float64(arrowhead.OuterDim(sheet.New(r.D, r.Latent, r.S).Shape, false))
 		perBlock += influence.BatchRows*(2*d+4)*p + 2*D*D
 	}
 	levels := float64(bits.Len(uint(Count(r.N))))

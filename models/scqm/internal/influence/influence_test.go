@@ -157,7 +157,7 @@ func TestMovesAreThoseOfSteps(t *testing.T) {
 func movedBy(t *testing.T, p *objective.Objective, k *Jackknife, x framework.Point, v []float64) float64 {
 	t.Helper()
 	const step = 1e-6
-	all := make([]float64, arrowhead.OuterDim(p.Shape()))
+	all := make([]float64, arrowhead.OuterDim(p.Shape(), false))
 	at := slots(t, arrowhead.NewChart(p.NewSheet(), true), k.Chart)
 	var ends [2][]float64
 	for side, sign := range []float64{-1, 1} {

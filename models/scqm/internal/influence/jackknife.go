@@ -81,7 +81,7 @@ type featureTerm struct {
 // Begin prepares the jackknife at a point of an objective, without its rows: Sum takes some of
 // those that the objective has at that time, and Factorize ends it.
 func Begin(p *objective.Objective, at framework.Point) (*Jackknife, error) {
-	if size := arrowhead.OuterDim(p.Shape()); size > maxCoordinates {
+	if size := arrowhead.OuterDim(p.Shape(), false); size > maxCoordinates {
 		return nil, fmt.Errorf("scqm: the sheet has %d numbers and second derivatives serve up to %d: use fewer columns, such as leading principal components: %w", size, maxCoordinates, rows.ErrInput)
 	}
 	f := p.NewSheet()

@@ -12,7 +12,7 @@ import (
 // Hessian would be too large, and for flat sheets: there Newton's method stopped at
 // points up to .7 % above the minimum, after hundreds of reads.
 func (p *Problem) ArrowheadShape() (framework.ArrowheadShape, bool) {
-	s := framework.ArrowheadShape{Outer: arrowhead.OuterDim(p.shape), Dim: p.shape.Latent}
+	s := framework.ArrowheadShape{Outer: arrowhead.OuterDim(p.shape, false), Dim: p.shape.Latent}
 	return s, p.shape.S > 0 && s.Outer <= arrowhead.MaxOuter && framework.StructureOf(p.loss) != framework.StructureBlackBox
 }
 
