@@ -258,3 +258,12 @@ func (job *assembleShard) couplePlane(a *Hessian, w *worker, h, g []float64, i i
 
 // isSurface3D reports whether the kernels of surfaces apply.
 func (a *Hessian) isSurface3D() bool { return isSurface3D(a.F) && !a.o.Data().Missing }
+
+// addBatch adds the outer products of a batch to the sums of rows.
+func (w *worker) addBatch(a *Hessian, s *sums) {
+	w.features.squaresTo(s.hh, a.Nf)
+	w.pulls.squaresTo(s.a, a.P)
+	if w.moments.n > 0 {
+		w.moments.productsTo(s.diagonal, a.momentsPerCoordinate(), a.F.D)
+	}
+}

@@ -43,12 +43,3 @@ func (o *outerProducts) productsTo(sums []float64, rows, cols int) {
 }
 
 func (o *outerProducts) clear() { o.n, o.left, o.right = 0, o.left[:0], o.right[:0] }
-
-// addBatch adds the outer products of a batch to the sums of rows.
-func (w *worker) addBatch(a *Hessian, s *sums) {
-	w.features.squaresTo(s.hh, a.Nf)
-	w.pulls.squaresTo(s.a, a.P)
-	if w.moments.n > 0 {
-		w.moments.productsTo(s.diagonal, a.momentsPerCoordinate(), a.F.D)
-	}
-}
