@@ -13,7 +13,7 @@ var budgets = []struct {
 	room string
 	most int
 }{
-	{"models/scqm", 25820},
+	{"models/scqm", 25710},
 	{"models/denoise", 19140},
 	{"models/selection", 1030},
 	{"models/rows", 2200},
@@ -31,7 +31,7 @@ var budgets = []struct {
 	{"plugins", 5430},
 	{"python/scqm", 13810},
 	{"python/benchmarks", 4130},
-	{".", 137110},
+	{".", 137000},
 }
 
 const (

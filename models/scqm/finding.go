@@ -35,16 +35,6 @@ func (a finding) beats(b finding) bool {
 	return a.score() < b.score()
 }
 
-// bendsAlike is the part by which the curvature of a sheet may grow where rows go to other places
-// on it.
-const bendsAlike = 0.01
-
-// supersedes reports whether a, which is lower than b and was found near it, takes its place: it is better, or it bends as
-// much, so that it is the same sheet with some rows at other places.
-func (a finding) supersedes(b finding) bool {
-	return a.curvature <= (1+bendsAlike)*b.curvature || a.beats(b)
-}
-
 // compare is negative where a is better than b.
 func (a finding) compare(b finding) int {
 	switch {

@@ -23,11 +23,6 @@ func HasAbsoluteDescent(f *sheet.Sheet, loss framework.Loss) bool {
 	return sumOfAbsolutes(loss) && f.Latent <= maxAbsolute
 }
 
-// HasVertices reports whether rows of a sheet have vertices: the sheet is curved and the loss a sum of absolute entries.
-func HasVertices(f *sheet.Sheet, loss framework.Loss) bool {
-	return sumOfAbsolutes(loss) && f.S > 0 && f.D > f.Latent
-}
-
 // sumOfAbsolutes reports whether a loss is the sum of the absolute entries: a norm of
 // every entry.
 func sumOfAbsolutes(loss framework.Loss) bool {

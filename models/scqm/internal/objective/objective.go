@@ -246,11 +246,7 @@ func (p *Objective) batch(w *nearest.Worker, s *sums, want want, grad framework.
 	if p.residuals != nil {
 		r = p.residuals[from*f.D : to*f.D]
 	}
-	if f.D == 3 && f.Latent == 2 && f.S == 1 {
-		p.surfaceResiduals(w, r, tau, from, resume)
-	} else {
-		p.anyResiduals(w, r, tau, from, resume)
-	}
+	p.rowResiduals(w, r, tau, from, resume)
 	values, g := w.Values[:n], w.G[:n*f.D]
 	if resume {
 		values = nil
@@ -284,8 +280,8 @@ func (p *Objective) batch(w *nearest.Worker, s *sums, want want, grad framework.
 	return nil
 }
 
-// anyResiduals writes z and phi of the rows at tau, and their residuals unless those are known.
-func (p *Objective) anyResiduals(w *nearest.Worker, r, tau []float64, from int, known bool) {
+// rowResiduals writes z and phi of the rows at tau, and their residuals unless those are known.
+func (p *Objective) rowResiduals(w *nearest.Worker, r, tau []float64, from int, known bool) {
 	f, n := p.sheet, len(r)/p.sheet.D
 	for i := range n {
 		z := w.Row(w.Z, f.M, i)
@@ -297,26 +293,6 @@ func (p *Objective) anyResiduals(w *nearest.Worker, r, tau []float64, from int, 
 	}
 	if !known {
 		f.AddImages(r, w.Z, n)
-	}
-}
-
-// surfaceResiduals is anyResiduals written out for surfaces in space.
-func (p *Objective) surfaceResiduals(w *nearest.Worker, r, tau []float64, from int, known bool) {
-	f := p.sheet
-	t0, t1, t2, c := f.Theta[0], f.Theta[1], f.Theta[2], (*[3]float64)(f.C)
-	u, v, normal := (*[3]float64)(f.QT), (*[3]float64)(f.QT[3:]), (*[3]float64)(f.QT[6:])
-	for i := range len(r) / 3 {
-		x, y := tau[2*i], tau[2*i+1]
-		xx, xy, yy := x*x, x*y, y*y
-		z := float64(t0*xx) + float64(t1*xy) + float64(t2*yy)
-		*(*[3]float64)(w.Z[3*i:]), *(*[3]float64)(w.Phi[3*i:]) = [3]float64{x, y, z}, [3]float64{xx, xy, yy}
-		if known {
-			continue
-		}
-		row, to := (*[3]float64)(p.data.Row(from+i)), (*[3]float64)(r[3*i:])
-		for k := range to {
-			to[k] = c[k] - row[k] + float64(x*u[k]) + float64(y*v[k]) + float64(z*normal[k])
-		}
 	}
 }
 

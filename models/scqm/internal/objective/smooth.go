@@ -188,15 +188,3 @@ func (p *Objective) ResidualSizes(at framework.Point) ([]float64, error) {
 // Touch reports whether the least of sorted sizes of residuals is near the kink at r = 0,
 // beside the typical one.
 func Touch(sizes []float64) bool { return sizes[0] <= touching*sizes[len(sizes)/2] }
-
-// LargestResidual returns the largest norm of a residual row at x.
-func (p *Objective) LargestResidual(x framework.Point) (float64, error) {
-	if err := p.KeepResiduals(x); err != nil {
-		return 0, err
-	}
-	var most float64
-	for i := range p.data.N {
-		most = max(most, floats.Norm(p.residuals[i*p.data.D:(i+1)*p.data.D], 2))
-	}
-	return most, nil
-}
