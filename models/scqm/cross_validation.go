@@ -16,8 +16,7 @@ import (
 var ridgeGrid = []float64{1e-3, 1e-2, 0.1, 1, 10}
 
 const (
-	// ridgeFolds is the number of parts of the rows, each of which is held out
-	// once.
+	// ridgeFolds is the number of folds of the rows, each held out once.
 	ridgeFolds = 2
 	// ridgeRows is the number of distinct rows below which none are held out.
 	ridgeRows = 10
@@ -25,7 +24,7 @@ const (
 	// are only compared.
 	ridgeIterations = 100
 	ridgeGain       = 1e-5
-	// ridgeMargin is the part by which a larger ridge must lower the error.
+	// ridgeMargin is the least relative decrease of the error for a larger ridge.
 	ridgeMargin = 0.005
 )
 
@@ -74,11 +73,10 @@ func (r *request) chooseRidge(ctx context.Context) error {
 	return nil
 }
 
-// keepRidge leaves the ridge as it is.
+// keepRidge does not change the ridge.
 func keepRidge(*request, context.Context) error { return nil }
 
-// heldOutError returns the root mean squared error of hidden entries of rows from models that were fitted
-// without the rows.
+// heldOutError returns the root mean squared error of hidden entries of held-out rows.
 func (r *request) heldOutError(ctx context.Context, parts []fold, ridge float64) (float64, error) {
 	c := *r.config
 	c.Ridge, c.Curvature, c.Solver, c.Inits = ridge, r.columns.fitted, nil, 1
@@ -112,12 +110,11 @@ func (r *request) heldOutError(ctx context.Context, parts []fold, ridge float64)
 	return math.Sqrt(sum / total / float64(r.data.D)), nil
 }
 
-// fold are the numbers of the rows that are held out and of those to learn from.
+// fold lists the held-out rows and the training rows.
 type fold struct{ held, learned []int }
 
-// folds deals the rows listed out to so many folds, each of which is held out once.
-// Where the entries of a column that are not missing are all in one fold, the first of
-// their rows is never held out: a fit learns nothing about a column without entries.
+// folds assigns the listed rows to count folds, each held out once. Where the non-missing entries of a column
+// are all in one fold, the first of their rows is never held out, as a fit needs an entry in every column.
 func folds(x Data, order []int, count int) []fold {
 	kept := make([]bool, x.N)
 	for j := 0; j < x.D && x.Missing; j++ {

@@ -16,30 +16,28 @@ import (
 const (
 	// A sheet folds by one of three measures. The first is its curvature times the extent of the
 	// coordinates: above foldedCurvature rows near each other may have coordinates far apart, and a
-	// fit loses to one that does not fold; above runawayCurvature it follows single rows. Of fits to
+	// fit is ranked below one that does not fold; above runawayCurvature it overfits single rows. Of fits to
 	// real tables 44 % are above the second without a ridge, and none with one of 0.001 or more.
 	foldedCurvature, runawayCurvature = 8, 100
-	// The second is the slope of the rows on the curvature that the sheet draws, .5 to 1 of real curves
-	// and 0 to .2 of folds: above keptSlope the rule keeps curvature, below foldedSlope a sheet whose
-	// curvature is given is said to fold.
+	// The second is the regression slope of the rows on the fitted curvature, .5 to 1 for true curvature
+	// and 0 to .2 for folds: above keptSlope the rule keeps curvature, below foldedSlope a sheet whose
+	// curvature the caller set is reported to fold.
 	keptSlope, foldedSlope = 0.7, 0.3
 	// The third is the curvature bound times the root mean squared distance of the rows from c: above
-	// suspectCurvature a fit may have no minimum, which a Newton step tells; with a ridge of .001, fits
-	// have less than 100. Where second derivatives are too expensive, [sheet.RunawayCurvature] tells.
+	// suspectCurvature a fit may have no minimum, which a Newton step tests; with a ridge of .001, fits
+	// have less than 100. Where second derivatives are too expensive, [sheet.RunawayCurvature] decides.
 	suspectCurvature = 1e3
-	// extentQuantile is the part of the rows that the extent covers.
+	// extentQuantile is the quantile of the distances that defines the extent.
 	extentQuantile = 0.95
 )
 
-// CurvatureExtent returns the curvature of the sheet in units of one over its
-// extent: A R, with A the root of the largest eigenvalue of sum_k A_k^2 and R the
-// 0.95 quantile of |tau_i - t|, t the geometric median of tau, n x d, whose rows
-// have weights (nil: all 1). It depends neither on the unit of the data nor on a
-// rotation of tau.
+// CurvatureExtent returns the curvature of the sheet in units of one over its extent: A R, with A the root of
+// the largest eigenvalue of sum_k A_k^2 and R the 0.95 quantile of |tau_i - t|, t the geometric median of tau,
+// n x d, whose rows have weights (nil: all 1). It depends neither on the unit of the data nor on a rotation of
+// tau.
 //
-// Up to about 1 a sheet bends gently. Above 8 it is likely to be folded, so that
-// rows near each other may have coordinates far apart; above 100 it follows single
-// rows.
+// Up to about 1 a sheet is slightly curved. Above 8 it is likely to be folded, so that rows near each other may
+// have coordinates far apart; above 100 it overfits single rows.
 func (m *Model) CurvatureExtent(tau, weights []float64) float64 {
 	forms := sheet.Sheet{Shape: sheet.Shape{Latent: m.Latent, S: m.Curvature, Q: sheet.VechLen(m.Latent)}, Theta: m.Theta}
 	curvature := forms.RootSquareNorm()
@@ -70,8 +68,7 @@ func (m *Model) CurvatureExtent(tau, weights []float64) float64 {
 	return min(curvature*unit*extent, math.MaxFloat64)
 }
 
-// judgeCurvature enters the curvature of a fit into its description, with a note
-// or a warning where it is large.
+// judgeCurvature records the curvature of a fit in its Meta, with a note or a warning where it is large.
 func (m *Meta) judgeCurvature(v float64) {
 	m.CurvatureExtent = v
 	switch {

@@ -5,35 +5,35 @@ import (
 	"math"
 )
 
-// curvatureLevel is the probability below which a regression speaks for curvature.
+// curvatureLevel is the p-value below which the test finds curvature.
 const curvatureLevel = 0.01
 
 // Verdicts on curvature.
 const (
-	Curved = "curved" // rows show the curvature that the sheet draws
-	Held   = "held"   // rows bend, but the sheet did more: a larger ridge holds it back
-	Flat   = "flat"   // rows do not bend, the sheet is flat
-	Given  = "given"  // the number of directions was given
+	Curved = "curved" // the rows support the fitted curvature
+	Held   = "held"   // the rows support less than was fitted: refitted with a strong ridge
+	Flat   = "flat"   // no curvature in the rows, the sheet is flat
+	Given  = "given"  // the caller set the number of directions
 )
 
-// CurvatureMeta says what speaks for the curvature of a fit.
+// CurvatureMeta is the evidence for the curvature of a fit.
 type CurvatureMeta struct {
-	// P is the probability of rows bending as much by chance, 1 where that was not asked.
+	// P is the p-value of the test for curvature, 1 where there was no test.
 	P float64 `json:"p"`
-	// S is the number of directions that the sheet bends in.
+	// S is the number of directions of curvature of the sheet.
 	S int `json:"s"`
-	// Slope is sum drawn seen / sum drawn^2 over rows, of the curvature that the sheet draws
-	// at U'(x - c) and of what rows show in V'(x - c): 1 where they agree, about 0 for folds.
+	// Slope is sum fitted observed / sum fitted^2 over rows, of the fitted curvature
+	// at U'(x - c) and the observed one in V'(x - c): 1 where they agree, about 0 for folds.
 	Slope float64 `json:"slope"`
-	// Share is the part of the variance off the plane, in the directions of curvature, that is drawn.
+	// Share is the part of the variance off the plane, in the directions of curvature, that is explained.
 	Share   float64 `json:"share"`
 	Ridge   float64 `json:"ridge"`
 	Verdict string  `json:"verdict"`
-	// Sentence says so.
+	// Sentence summarises the fields above.
 	Sentence string `json:"sentence"`
 }
 
-// sentence says what speaks for the curvature of a sheet that could bend in so many directions.
+// sentence summarises the evidence for a sheet that may have up to room directions of curvature.
 func (c *CurvatureMeta) sentence(room int) string {
 	chance := fmt.Sprintf("p = %.2g", c.P)
 	if c.P < 1e-9 {

@@ -6,20 +6,18 @@ import (
 	"github.com/scqm/scqm/framework"
 )
 
-// curvatureShare is how much of the noise across the sheet, in logarithms, a start
-// must save for the curvature that it adds: a sixth of that in one direction for
-// twice as much curvature.
+// curvatureShare is the decrease of the logarithm of the noise off the sheet that a start must gain for its
+// curvature: a sixth of the noise, in one direction, for twice the curvature.
 const curvatureShare = 0.25
 
-// finding is what runs from several starts are compared by: one that is folded is
-// worse than one that is not; of two that are not, the one of lower
+// finding is the criterion that ranks the runs from several starts. A folded sheet is worse than one that is
+// not; of two that are not, the one of lower
 //
 //	F (1 + k)^(1/4a)
 //
-// is better, with F the cost, k the curvature times extent and a the number of
-// directions off the sheet, and of two that are the one of lower k. F alone would
-// not do: a fold runs near every row, held out or not, wherever noise is as wide as
-// the sheet is bent.
+// is better, with F the cost, k the curvature times extent and a the number of directions off the sheet; of two
+// folded ones the one of lower k. F alone would prefer folds, which run near every row, held out or not,
+// wherever noise is as wide as the curvature of the sheet.
 type finding struct{ cost, curvature, across float64 }
 
 func (a finding) folded() bool { return a.curvature > foldedCurvature }
@@ -48,7 +46,7 @@ func (a finding) compare(b finding) int {
 
 func (a finding) score() float64 { return a.cost * math.Pow(1+a.curvature, curvatureShare/a.across) }
 
-// finding judges the point of a run.
+// finding returns the criterion of the point of a run.
 func (p *Problem) finding(run *framework.Result) finding {
 	m := p.model(run.Point)
 	x, d := p.Data(), p.Shape().Latent

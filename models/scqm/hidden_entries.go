@@ -13,18 +13,18 @@ import (
 	"github.com/scqm/scqm/losses"
 )
 
-// hiddenRows is the number of rows whose entries are predicted to judge curvature, and boundedError bounds the
-// squared error of a row, in medians, so that no outlier decides.
+// hiddenRows is the number of rows whose hidden entries are predicted. The squared error of a row counts up to
+// boundedError times the median, so that outliers do not dominate.
 const hiddenRows, boundedError = 300, 100
 
-// tellingDirections is the number of directions off a sheet below which hidden entries tell too little.
+// tellingDirections is the codimension D - d below which hidden entries are not informative.
 const tellingDirections = 3
 
-// hiddenPart is the part of the columns that is hidden at a time, and hiddenOrders the number of random orders
-// of the columns, of which each row has one.
+// hiddenPart is the fraction of the columns hidden at a time, and hiddenOrders the number of random column
+// orders; each row uses one of them.
 const hiddenPart, hiddenOrders = 1.0 / 3, 12
 
-// flat is the principal plane of the rows, those far off weighed down.
+// flat returns the principal plane of the rows as a model, with outliers downweighted.
 func (t *screening) flat(d int) *Model {
 	c, axes := t.scores.Flat(d)
 	m := &Model{D: len(c), Latent: d, C: c, U: make([]float64, len(axes)), Loss: losses.SquaredL2()}
@@ -32,7 +32,7 @@ func (t *screening) flat(d int) *Model {
 	return m
 }
 
-// filled returns entries with those of y in place of missing ones.
+// filled returns a copy of x with missing entries (NaN) replaced by those of y.
 func filled(x, y []float64) []float64 {
 	x = slices.Clone(x)
 	for k, v := range x {
@@ -43,7 +43,7 @@ func filled(x, y []float64) []float64 {
 	return x
 }
 
-// hiddenError is heldOutError of some of the rows of the fit.
+// hiddenError is heldOutError of up to about hiddenRows rows of the fit.
 func (m *Model) hiddenError(ctx context.Context, x Data, seed uint64) (float64, error) {
 	var some []int
 	for i := 0; i < x.N; i += max(1, x.N/hiddenRows) {
@@ -55,8 +55,8 @@ func (m *Model) hiddenError(ctx context.Context, x Data, seed uint64) (float64, 
 	return by.heldOutError(ctx, x, seed, 1)
 }
 
-// heldOutError returns the mean squared error of hidden entries of rows, each bounded so that no outlier
-// decides. Entries that are missing are those of the sheet.
+// heldOutError returns the weighted mean squared error of hidden entries, each row's bounded by boundedError
+// medians. Missing entries are imputed by the model first.
 func (m *Model) heldOutError(ctx context.Context, x Data, seed uint64, threads int) (float64, error) {
 	if x.Missing {
 		y, err := m.Project(ctx, x, threads)
@@ -77,11 +77,11 @@ func (m *Model) heldOutError(ctx context.Context, x Data, seed uint64, threads i
 	return sum / x.TotalWeight(), nil
 }
 
-// HiddenErrors returns for each row the sum of the squared errors of its entries, each part of which, of so many
-// that one has the given part of the columns, is predicted from the others by the sheet and the
-// coordinates of the rows that it was learned from, or of x where the model has none. The columns are dealt
-// out at random. Unlike the distance of rows from a sheet, the error falls with no direction that
-// follows noise only; it tells little where D - d is below 3. part is above 0 and below 1.
+// HiddenErrors returns for each row the sum of squared errors of its entries under cross-validation over
+// columns: random groups of columns, each about the given part of all, are predicted from the rest by the sheet
+// with the latent coordinates of the training rows, or of x where the model has none. Unlike the distance from
+// the sheet, it does not fall for directions that only follow noise; it is not informative for D - d < 3. part
+// must be in (0, 1).
 func (m *Model) HiddenErrors(ctx context.Context, x Data, part float64, seed uint64, threads int) ([]float64, error) {
 	if !(part > 0 && part < 1) {
 		return nil, fmt.Errorf("scqm: the part of hidden entries is %v, want a number above 0 and below 1: %w", part, ErrInput)
@@ -124,7 +124,7 @@ func (m *Model) HiddenErrors(ctx context.Context, x Data, part float64, seed uin
 	return far, nil
 }
 
-// somePlaces returns about as many coordinates as hiddenRows, evenly spread.
+// somePlaces returns about hiddenRows of the latent coordinates tau, n x d, evenly spaced.
 func somePlaces(tau []float64, d int) []float64 {
 	n := len(tau) / d
 	var some []float64
@@ -134,14 +134,14 @@ func somePlaces(tau []float64, d int) []float64 {
 	return some
 }
 
-// medianNoise is the noise in each direction off a sheet of dimension d, given the distances of n rows
-// of length D from it.
+// medianNoise estimates the noise standard deviation per normal direction of a sheet of dimension d, from the
+// median of the distances of n rows of length D.
 func medianNoise(distances []float64, D, n, d int) float64 {
 	across := max(1, min(D, n-1)-d)
 	return slices.Sorted(slices.Values(distances))[len(distances)/2] / math.Sqrt(float64(across))
 }
 
-// rowDistances are those of rows from y, n x D.
+// rowDistances returns the Euclidean distances of the rows of x from those of y, n x D.
 func rowDistances(x Data, y []float64) []float64 {
 	list := make([]float64, x.N)
 	for i := range list {

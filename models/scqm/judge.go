@@ -14,13 +14,13 @@ import (
 )
 
 const (
-	// leastHold is the least ridge that holds back curvature which the rows do not show, and
-	// holdPerRow what it is for each row.
+	// The strong ridge for curvature that the rows do not support is holdPerRow times the total weight, at
+	// least leastHold.
 	leastHold, holdPerRow = 10, 1.0 / 30
 )
 
-// fitScreened fits with some directions of curvature, and again where the rule wants less. Those of the fit that
-// is returned are left in columns.
+// fitScreened fits with the given directions of curvature, and again where the evidence supports less. It
+// leaves the number of directions of the returned fit in columns.
 func fitScreened(ctx context.Context, t *screening, c Config, weight func() float64, columns *curvatures, fit func(Config) (*Fit, error)) (*Fit, error) {
 	first, err := fit(c)
 	if first == nil || err != nil || t == nil {
@@ -39,11 +39,11 @@ func fitScreened(ctx context.Context, t *screening, c Config, weight func() floa
 	})
 }
 
-// judge compares the curvature that a fit draws with what rows show. Where the rule decides and they do not
-// agree, it fits again with a ridge that holds curvature back, and takes the one of the fits, unless it
-// folds, and a flat sheet that predicts hidden entries best. weight is that of all rows.
+// judge compares the fitted curvature with the evidence in the rows. Where the automatic rule applies and they
+// disagree, it refits with a strong ridge, and keeps whichever of the fits and a flat sheet predicts hidden
+// entries best; a fit that folds is not kept. weight is the total weight of the rows.
 func (t *screening) judge(ctx context.Context, fit *Fit, c Config, weight float64, again func(Config) (*Fit, error)) (*Fit, error) {
-	c.Options.Checkpoint = nil // of the first fit
+	c.Options.Checkpoint = nil // belongs to the first fit
 	if ctx.Err() != nil || fit.Run.Status == framework.Cancelled {
 		return fit, nil
 	}
@@ -66,18 +66,18 @@ func (t *screening) judge(ctx context.Context, fit *Fit, c Config, weight float6
 	return j.fit, err
 }
 
-// judgement is the best fit so far, with what speaks for it and the error of hidden entries.
+// judgement is the best fit so far, with its evidence and its error at hidden entries.
 type judgement struct {
 	*screening
 	again  func(Config) (*Fit, error)
 	fit    *Fit
 	config Config
 	told   CurvatureMeta
-	rows   Data // those by which hidden entries are judged
+	rows   Data // rows whose entries are hidden to measure the error
 	error  float64
 }
 
-// take makes a fit the best one.
+// take makes a fit the best one and measures its evidence.
 func (j *judgement) take(ctx context.Context, fit *Fit, c Config, verdict string) error {
 	j.fit = fit
 	j.told = CurvatureMeta{P: j.evidence.P, S: fit.Model.Meta.Effective, Ridge: c.ridge(), Verdict: verdict}
@@ -88,13 +88,13 @@ func (j *judgement) take(ctx context.Context, fit *Fit, c Config, verdict string
 	return err
 }
 
-// over reports whether there is no time for another fit.
+// over reports whether the run is cancelled or out of time.
 func (j *judgement) over() bool {
 	return j.fit.Run.Status == framework.Cancelled || j.config.Options.OutOfTime()
 }
 
-// decide keeps curvature that rows show; else it holds it back, and leaves it out where a flat sheet
-// predicts hidden entries as well.
+// decide keeps curvature that the rows support; otherwise it refits with a strong ridge, and with a flat sheet
+// where that predicts hidden entries at least as well.
 func (j *judgement) decide(ctx context.Context, weight float64) error {
 	if j.told.Slope > keptSlope && j.told.P <= curvatureLevel || j.over() {
 		return nil
@@ -121,7 +121,7 @@ func (j *judgement) decide(ctx context.Context, weight float64) error {
 	return nil
 }
 
-// refit fits again, nil where that does not come to its end: the fit before stands then.
+// refit fits again. It returns nil on an error, a cancellation or a time limit: the previous fit stays.
 func (j *judgement) refit(c Config) *Fit {
 	fit, err := j.again(c)
 	if err != nil || fit == nil || fit.Run.Status == framework.Cancelled || fit.Run.Status == framework.TimeLimit {
@@ -130,8 +130,8 @@ func (j *judgement) refit(c Config) *Fit {
 	return fit
 }
 
-// hold fits with a ridge that holds curvature back, and takes that where the sheet folds, or hidden
-// entries do not tell, or where it predicts them better.
+// hold refits with a strong ridge, and takes that fit where the first one folds, where hidden entries are not
+// informative (telling is false), or where it predicts them better.
 func (j *judgement) hold(ctx context.Context, weight float64, telling bool) error {
 	c := j.config
 	c.Ridge = math.Max(c.ridge(), math.Max(leastHold, holdPerRow*weight))
@@ -153,9 +153,9 @@ func (j *judgement) hold(ctx context.Context, weight float64, telling bool) erro
 	return j.take(ctx, fit, c, Held)
 }
 
-// measure finds the slope of rows on the curvature of a model, and returns the rows, those far off the sheet
-// weighed down. Missing entries are those of the model: from entries without curvature rows
-// would show less than they have.
+// measure computes the regression slope of the rows on the curvature of a model, and returns the rows with
+// outliers downweighted. Missing entries are imputed by the model: imputed without curvature they would bias
+// the slope downwards.
 func (t *screening) measure(ctx context.Context, told *CurvatureMeta, m *Model) (Data, error) {
 	x := t.sample
 	told.Slope, told.Share = 0, 0
@@ -186,8 +186,8 @@ func (t *screening) measure(ctx context.Context, told *CurvatureMeta, m *Model) 
 	return x, nil
 }
 
-// enterCurvature enters what speaks for the curvature, with a warning where a sheet whose curvature is
-// given folds.
+// enterCurvature records the evidence for curvature, with a warning where a sheet folds whose curvature the
+// caller has set.
 func (m *Meta) enterCurvature(c *CurvatureMeta) {
 	c.Sentence = c.sentence(Config{Latent: m.Latent}.room(m.D))
 	m.Evidence = c

@@ -9,24 +9,24 @@ import (
 	"github.com/scqm/scqm/framework"
 )
 
-// heats are what starts race by: after so many evaluations of each, one of so many goes
-// on, two at least. On ten pairs of digits, which 400 schedules were compared on, the best
-// of 32 starts that race is .04 % above the best of 32 that do not, in a ninth of the
-// passes; what is best among many starts shows within ten passes, whatever the schedule.
+// heats are the rounds of successive halving of several starts: after so many evaluations of each, one in so
+// many continues, at least two. On ten pairs of digits, tuned over 400 schedules, the best of 32 starts is .04
+// % above the best of 32 full runs, at a ninth of the passes; the best of many starts shows within ten passes
+// for any schedule.
 var heats = []struct{ evaluations, of int }{{5, 6}, {14, 16}}
 
 // finalists is the least number of starts that run to the end.
 const finalists = 2
 
-// startRun is the run from one start. Its result is nil where there is none.
+// startRun is the run from one start. Its result is nil where the run failed.
 type startRun interface {
 	outcome() (*framework.Result, finding)
 }
 
-// contest compares the runs from several starts.
+// contest compares the runs from several starts by successive halving.
 type contest[R startRun] struct {
 	count   int
-	enough  int // how many run to the end, unless the best of them folds; 0 for finalists and the first
+	enough  int // how many run to the end, more if the best of them folds; 0 for finalists and start 0
 	options framework.Options
 	run     func(k int, o framework.Options) (R, error)
 
@@ -34,7 +34,7 @@ type contest[R startRun] struct {
 	best   R
 	found  finding // of the best
 	winner int
-	early  bool              // the best run was not to go to the end
+	early  bool              // the best run is a truncated one
 	last   *framework.Result // of the last run
 	err    error             // of the best run, or of the last one where none has a result
 
@@ -42,10 +42,10 @@ type contest[R startRun] struct {
 	lowest, highest float64
 }
 
-// bestStart returns the best run from several starts, see [finding.beats], with a note on
-// the others. They race: few run to the end, the first among them, none of the others is the best. The counts
-// and the time are those of all runs. The time limit holds for all together, other limits
-// for each. A start that fails counts only where all do.
+// bestStart returns the best run from several starts (see [finding.beats]) with a note on the others.
+// Successive halving chooses the few that run to the end; with enough = 0 the first start is always one of
+// them. Counts and time are totals over all runs. The time limit holds for all runs together, other limits for
+// each. A failed start is an error only if all fail.
 func bestStart[R startRun](count, enough int, o framework.Options, run func(k int, o framework.Options) (R, error)) (best R, note string, err error) {
 	c := contest[R]{count: count, enough: enough, options: o, run: run, lowest: math.Inf(1), highest: math.Inf(-1)}
 	order, finals := c.race()
@@ -73,8 +73,8 @@ func bestStart[R startRun](count, enough int, o framework.Options, run func(k in
 	return c.best, c.note(), c.err
 }
 
-// race ranks starts by where they are after few evaluations, and returns their numbers,
-// with how many of the first are to run to the end.
+// race ranks the starts after a few evaluations of each, and returns their numbers in that order, with how many
+// of the leading ones are to run to the end.
 func (c *contest[R]) race() (order []int, finals int) {
 	order = make([]int, c.count)
 	for k := range order {
@@ -108,7 +108,7 @@ func (c *contest[R]) over() bool {
 	return c.last != nil && (c.last.Status == framework.Cancelled || c.options.OutOfTime())
 }
 
-// try runs a start to the end, or for some evaluations.
+// try runs start k for some evaluations, 0 for a full run.
 func (c *contest[R]) try(k, evaluations int) finding {
 	o := c.options
 	if evaluations > 0 {
@@ -136,7 +136,7 @@ func (c *contest[R]) try(k, evaluations int) finding {
 	return f
 }
 
-// tally counts a run to the end.
+// tally counts a full run.
 func (c *contest[R]) tally(result *framework.Result, f finding) {
 	c.done++
 	c.lowest, c.highest = math.Min(c.lowest, result.Cost), math.Max(c.highest, result.Cost)

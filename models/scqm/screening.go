@@ -7,33 +7,33 @@ import (
 	"github.com/scqm/scqm/models/scqm/internal/planes"
 )
 
-// A sheet that is free to bend bends in pure noise too, where each row has coordinates of its own to
-// follow it by. So curvature is screened: the regression of the principal scores off a
-// plane on the products of those in it tells whether there is any and in how many
-// directions, and the slope of the rows on the curvature that the fit draws whether the
-// fit found it or folds.
+// Curvature fits pure noise too, as each row has latent coordinates of its own. So it is
+// screened: the regression of the principal scores off a
+// plane on the products of the scores in the plane tests for curvature and for its number of
+// directions; the regression slope of the rows on the fitted curvature tells whether the
+// fit found it or the sheet folds.
 
 const (
-	// clearlyBetter is the sum of squares of a plane, relative to that of the principal one, below which curvature
-	// is judged off it: of planes that chance makes a little better it would seem too sure.
+	// clearlyBetter: a plane replaces the principal one in the test for curvature where its sum of squares is
+	// below this part of that one's. The p-value of planes that are better by chance would be too small.
 	clearlyBetter = 0.8
-	// nearlyAsGood is the sum of squares, relative to that of the best plane, up to which others race
-	// with it, so many at most: where noise is wide they tell too little.
+	// nearlyAsGood bounds the sum of squares, relative to that of the best plane, of other planes to start
+	// from, and racing bounds their number, as in wide noise sums of squares are not informative.
 	nearlyAsGood, racing = 1.5, 4
 )
 
-// screening is the evidence on the curvature of a fit, and the planes from which it may start.
+// screening is the evidence for curvature in some rows of a fit, and the planes to start from.
 type screening struct {
-	sample   Data            // rows, with entries in place of missing ones
-	given    Data            // the same, as they are
+	sample   Data            // rows with imputed missing entries
+	given    Data            // the same rows before imputation
 	scores   *planes.Scores  // nil where the rows span no more than d dimensions
 	found    []*planes.Plane // by ascending sum of squares, the principal one among them
 	seed     uint64
-	evidence planes.Evidence // off the principal one, unless the first is better for sure
+	evidence planes.Evidence // at the principal plane, unless the first is better by clearlyBetter
 }
 
-// newScreening finds the planes from which a sheet with d coordinates and s directions of curvature
-// may start, and what speaks for curvature.
+// newScreening searches the planes from which a sheet with d latent dimensions and s directions of curvature
+// may start, and tests for curvature.
 func newScreening(ctx context.Context, sample Data, d, s int, seed uint64) (*screening, error) {
 	t := &screening{sample: sample, seed: seed, evidence: planes.Evidence{P: 1}}
 	var err error
@@ -53,8 +53,8 @@ func newScreening(ctx context.Context, sample Data, d, s int, seed uint64) (*scr
 	return t, nil
 }
 
-// columns are those of the rule, with so many that there is room for. Entries in place of missing ones
-// show less than all directions.
+// columns returns the number of directions of curvature to fit, at most room: 0 if the test finds no curvature,
+// room if entries were missing, as imputed rows show too few directions.
 func (t *screening) columns(room int) curvatures {
 	s := 0
 	switch {
@@ -67,9 +67,9 @@ func (t *screening) columns(room int) curvatures {
 	return curvatures{fitted: s, requested: s}
 }
 
-// starts lists the axes of the first starts, m for each, given the principal ones: planes by ascending sum of
-// squares. It returns the number of starts and that of those that run to the end, 0 for as
-// many as race. One start is that of the best plane; planes nearly as good race with it.
+// starts lists the axes, m each, of the first starts: the planes by ascending sum of squares, with the
+// principal axes for the principal plane. count is the number of starts, enough how many run to the end, 0 for
+// the default of successive halving. With one start requested, all nearly equal planes compete.
 func (t *screening) starts(c Config, principal []float64, m int) (given [][]float64, count, enough int) {
 	if t == nil || t.scores == nil || m == c.Latent { // a flat sheet has one minimum
 		return [][]float64{principal}, max(c.Inits, 1), 0

@@ -10,18 +10,17 @@ import (
 	"github.com/scqm/scqm/manifolds"
 )
 
-// noiseVariance is e, the part of the variance of a whitened score that counts as noise.
+// noiseVariance is e, the share of the unit variance of a whitened score that counts as noise.
 const noiseVariance = 1e-2
 
-// regression is the problem of the plane from which least squares predict the other scores
-// best: with y the m whitened scores of a row, t = U'y, and C(U) the covariance of what a
-// regression of y on 1, t and the products of t leaves, it minimises
+// regression is the problem of finding the plane whose scores predict the other ones best in least squares:
+// with the m whitened scores y of a row, t = U'y, and the residual covariance C(U) of the regression of y on 1,
+// t and the products of t, it minimises
 //
 //	log det (C(U) + e I),   U'U = I,
 //
-// up to e the likelihood of Gaussian residuals. Unlike the sum of squares it does not
-// depend on how far rows extend along each axis, so that a quarter to two thirds of random
-// planes lead to the best one.
+// up to e the Gaussian likelihood. Unlike the sum of squares it does not depend on the spread of the rows along
+// each axis: a quarter to two thirds of random planes lead to the best one.
 type regression struct {
 	n, m, d, p int
 	y          []float64 // n x m: whitened scores
@@ -78,8 +77,8 @@ func (s *regression) Evaluate(grad, x framework.Point) (float64, error) {
 	return cost, nil
 }
 
-// regress fills the features at U and, with the covariance F of the features, L L' = F and A
-// that of features and scores, L in gram and L^-1 A in rhs.
+// regress fills the features at U. Of the covariance F of the features it leaves the Cholesky factor L in gram,
+// of the cross-covariance A with the scores L^-1 A in rhs.
 func (s *regression) regress(u []float64) {
 	n, m, d, p := s.n, s.m, s.d, s.p
 	clear(s.g)
@@ -99,9 +98,8 @@ func (s *regression) regress(u []float64) {
 	dense.ForwardCholeskyRows(s.rhs, s.gram, p, m)
 }
 
-// gradient writes that with respect to U: by the envelope theorem the coefficients B are
-// constant, so that it is -2 sum_i w_i y_i (dt_i' B P r_i)' with P = (C + e I)^-1 and r
-// the residuals.
+// gradient writes the gradient with respect to U. By the envelope theorem the coefficients B are constant: it
+// is -2 sum_i w_i y_i (dt_i' B P r_i)' with P = (C + e I)^-1 and residuals r.
 func (s *regression) gradient(grad []float64) {
 	n, m, d, p, b := s.n, s.m, s.d, s.p, s.rhs
 	dense.BackwardCholeskyRows(b, s.gram, p, m) // B, p x m
@@ -134,8 +132,8 @@ func (s *regression) gradient(grad []float64) {
 	dense.AddProduct(grad, s.y, s.g, n, m, d)
 }
 
-// sumOfSquares returns that of what the regression at U leaves of the scores, with so many
-// standard deviations each.
+// sumOfSquares returns the residual sum of squares of the regression at U, of scores with standard deviations
+// scale.
 func (s *regression) sumOfSquares(u, scale []float64) float64 {
 	s.regress(u)
 	var sum float64

@@ -8,8 +8,8 @@ import (
 	"github.com/scqm/scqm/manifolds"
 )
 
-// Rotation returns m random orthonormal combinations of axes of length D, and their factors, one row for each of
-// the axes: those of number k for a seed.
+// Rotation returns m random orthonormal combinations of orthonormal axes, given as rows of length D, and their
+// coefficients, one row for each axis; they are a function of seed and k.
 func Rotation(axes []float64, D, m int, seed uint64, k int) (rotated, factors []float64) {
 	r := len(axes) / D
 	factors = make([]float64, r*m)

@@ -12,35 +12,34 @@ import (
 )
 
 const (
-	// planeRows is the most rows that components and planes are found from,
-	// SampleRows that of the rows that a screen and a slope look at.
+	// planeRows bounds the rows used for components and planes, SampleRows those used for tests and slopes.
 	planeRows, SampleRows = 400, 2000
-	// offPlane is the number of scores off the plane that a screen looks at.
+	// offPlane bounds the number of scores off the plane that a test uses.
 	offPlane = 20
-	// rankVariance is the variance of a component, relative to the first, from which it counts.
+	// rankVariance is the variance of a component, relative to the first, below which it is dropped.
 	rankVariance = 1e-8
-	// nearRows is the squared distance off the leading components, in medians, up to
-	// which a row has its full weight; reweightings is how often weights are found.
+	// nearRows is the squared distance off the leading components, in medians, above which a row is
+	// downweighted; reweightings is the number of reweighting iterations.
 	nearRows, reweightings = 4, 3
 )
 
-// Scores are the principal scores of some of the rows of a table, whitened, with respect
-// to components from which rows far off lose weight.
+// Scores are the whitened principal scores of a sample of rows, with respect to robust components in which
+// outliers are downweighted.
 type Scores struct {
 	sample  rows.Data // the rows, at most about SampleRows
 	mean    []float64 // D
 	axes    []float64 // k x D, orthonormal
 	scale   []float64 // k: standard deviations along the axes
 	y       []float64 // n x k: whitened scores of the sample
-	weights []float64 // n, of mean 1: those of the rows
+	weights []float64 // n, of mean 1: the given weights
 	k       int
 	few     []int     // the rows of the sample that planes are found from
-	shares  []float64 // of few, of sum 1: weights without those of rows far off
+	shares  []float64 // of few, of sum 1: robust weights
 }
 
-// New finds the scores of a sample along the components in which a sheet with d coordinates and s
-// directions of curvature can lie, and those that a screen looks at. No entry of the
-// rows is missing. It is nil where the rows span no more than d dimensions.
+// New computes the scores of a sample along the components that can hold a sheet with d latent dimensions and s
+// directions of curvature, and those that the tests use. The rows must have no missing entries. It returns nil
+// where they span no more than d dimensions.
 func New(ctx context.Context, sample rows.Data, d, s int) (*Scores, error) {
 	sample = Sample(sample)
 	few := evenly(sample, planeRows)
@@ -63,7 +62,7 @@ func New(ctx context.Context, sample rows.Data, d, s int) (*Scores, error) {
 // Sample returns at most SampleRows rows of positive weight, evenly spread.
 func Sample(x rows.Data) rows.Data { return x.Select(evenly(x, SampleRows)) }
 
-// evenly lists at most so many rows of positive weight.
+// evenly lists at most count row numbers of positive weight, evenly spaced.
 func evenly(x rows.Data, count int) []int {
 	var all []int
 	for i := range x.N {
@@ -81,8 +80,8 @@ func evenly(x rows.Data, count int) []int {
 	return list
 }
 
-// components returns the leading k components of rows, with the weights, of mean 1, that rows
-// far off the leading m are left.
+// components returns the leading k principal components of rows, and robust weights of mean 1 that downweight
+// rows far from the leading m.
 func components(ctx context.Context, given rows.Data, k, m int) (*rows.Components, []float64, error) {
 	x, squares := given, make([]float64, given.N)
 	for round := 0; ; round++ {
@@ -95,8 +94,8 @@ func components(ctx context.Context, given rows.Data, k, m int) (*rows.Component
 	}
 }
 
-// Near returns rows with the weights that those far off are left, given their squared distances from
-// something.
+// Near returns the rows with outliers downweighted: beyond nearRows medians of the given squared distances, by
+// the square of their ratio.
 func Near(x rows.Data, squares []float64) rows.Data {
 	if x.N == 0 {
 		return x
@@ -116,8 +115,8 @@ func Near(x rows.Data, squares []float64) rows.Data {
 	return x
 }
 
-// whiten fills axes and whitened scores, those of the rows that planes are found from with
-// mean 0 and covariance I. It reports false where they do not vary.
+// whiten fills axes and whitened scores; those of the rows few have mean 0 and covariance I. It reports false
+// where they do not vary.
 func (s *Scores) whiten(axes []float64) bool {
 	n, D := s.sample.N, s.sample.D
 	z := make([]float64, n*s.k)
@@ -161,9 +160,9 @@ func (s *Scores) whiten(axes []float64) bool {
 	return true
 }
 
-// Plane is a plane of the scores with axes off it, from which a sheet starts.
+// Plane is a plane of the scores with axes off it, a start for a sheet.
 type Plane struct {
-	// Squares is the sum of squares of what its regression leaves of the scores.
+	// Squares is the residual sum of squares of its regression.
 	Squares float64
 	// Principal says that it is the plane of the leading components.
 	Principal bool
@@ -172,11 +171,11 @@ type Plane struct {
 	d    int
 }
 
-// Flat returns the mean of the rows, those far off having lost weight, and their first d principal axes.
+// Flat returns the robust mean of the rows and their first d principal axes.
 func (s *Scores) Flat(d int) (mean, axes []float64) { return s.mean, s.axes[:d*s.sample.D] }
 
-// Axes returns m axes of R^D, rows: the first d span the plane, the next are those off it in which the
-// regression bends most.
+// Axes returns m axes of R^D as rows: the first d span the plane, the next are the directions off it in which
+// the regression is curved most.
 func (s *Scores) Axes(p *Plane, m int) []float64 {
 	s.orient(p)
 	D, have := s.sample.D, min(m, s.k)

@@ -14,29 +14,29 @@ import (
 )
 
 const (
-	// farScores is the length of scores or products, in medians, from which a row loses weight.
+	// farScores is the length of scores or products, in medians, above which a row is downweighted.
 	farScores = 2.5
-	// signDraws is the number of draws of signs; a direction of curvature exceeds the largest
-	// singular value of signRank of them, 95 %.
+	// signDraws is the number of random sign flips. A direction of curvature is significant if its singular
+	// value exceeds that of rank signRank among them, the 95 % quantile.
 	signDraws, signRank = 99, 94
-	// leastProducts is the variance of a combination of products, relative to the largest, from which it counts.
+	// leastProducts is the relative variance below which a combination of products is dropped.
 	leastProducts = 1e-10
 	// pairs bounds the number of pairs of a product and a score off the plane.
 	pairs = 420
 )
 
-// Evidence says what speaks for curvature off a plane.
+// Evidence is the result of the test for curvature off a plane.
 type Evidence struct {
-	// P is the probability of products of scores and scores off the plane being as much
-	// correlated in a cloud that equals its reflection.
+	// P is the p-value of the correlation of products of scores with scores off the plane,
+	// under the hypothesis that the distribution is symmetric about the plane.
 	P float64
 
 	c *correlation // nil where products vanish
 }
 
-// Screen regresses scores off the plane, the leading ones, on the products of those in it beyond 1 and
-// the scores themselves, with rows far off weighed down, and compares the sum of squares
-// with that of rows whose signs are drawn.
+// Screen regresses the leading scores off the plane on the products of those in it, less what 1 and the scores
+// predict of both, with outliers downweighted, and compares the sum of squares with that under random signs of
+// the rows.
 func (s *Scores) Screen(p *Plane) Evidence {
 	c, ok := s.correlate(p)
 	if !ok {
@@ -45,7 +45,7 @@ func (s *Scores) Screen(p *Plane) Evidence {
 	return Evidence{P: totalProbability(c), c: c}
 }
 
-// orient turns the axes off the plane to those in which the regression bends, the strongest first.
+// orient rotates the axes off the plane to the directions of curvature, the strongest first.
 func (s *Scores) orient(p *Plane) {
 	c, ok := s.correlate(p)
 	if !ok {
@@ -58,14 +58,14 @@ func (s *Scores) orient(p *Plane) {
 	copy(off, turned.RawMatrix().Data)
 }
 
-// correlation is that of products of scores in a plane and scores off it: Q'Y with its singular
-// values and right singular vectors, Q an orthonormal basis of the products of the rows.
+// correlation is the matrix Q'Y of the scores Y off a plane and an orthonormal basis Q of the products of those
+// in it, with its singular values and right singular vectors.
 type correlation struct {
 	q, y, qy, v *mat.Dense
 	values      []float64
 }
 
-// correlate finds the correlation, false where products vanish.
+// correlate computes the correlation. It reports false where the products vanish.
 func (s *Scores) correlate(p *Plane) (*correlation, bool) {
 	a, y := s.within(p)
 	h := products(a)
@@ -92,7 +92,7 @@ func (s *Scores) correlate(p *Plane) (*correlation, bool) {
 	return c, true
 }
 
-// within returns the scores in the plane, n x d, over their standard deviations, and off it.
+// within returns the standardised scores in the plane, n x d, and the scores off it.
 func (s *Scores) within(p *Plane) (in, off *mat.Dense) {
 	n, k, d := s.sample.N, s.k, p.d
 	z := make([]float64, n*k)
@@ -121,7 +121,7 @@ func (s *Scores) within(p *Plane) (in, off *mat.Dense) {
 	return in, off
 }
 
-// products returns those of scores, n x d(d+1)/2.
+// products returns the products of the scores of each row, n x d(d+1)/2.
 func products(a *mat.Dense) *mat.Dense {
 	n, d := a.Dims()
 	h := mat.NewDense(n, d*(d+1)/2, nil)
@@ -131,7 +131,7 @@ func products(a *mat.Dense) *mat.Dense {
 	return h
 }
 
-// residuals leaves of y what a regression on 1 and a does not predict.
+// residuals subtracts from y what a weighted regression on 1 and a predicts.
 func (s *Scores) residuals(y, a *mat.Dense) {
 	n, d := a.Dims()
 	_, columns := y.Dims()
@@ -155,7 +155,7 @@ func (s *Scores) residuals(y, a *mat.Dense) {
 	y.Sub(y, &predicted)
 }
 
-// weighDown lowers the weights of rows that are longer than farScores medians.
+// weighDown downweights rows longer than farScores medians.
 func weighDown(w []float64, y *mat.Dense) {
 	length := make([]float64, len(w))
 	for i := range length {
@@ -169,15 +169,14 @@ func weighDown(w []float64, y *mat.Dense) {
 	}
 }
 
-// scaleRows multiplies rows by weights.
+// scaleRows multiplies each row by its weight.
 func scaleRows(y *mat.Dense, w []float64) {
 	for i, v := range w {
 		floats.Scale(v, y.RawRowView(i))
 	}
 }
 
-// orthogonal returns an orthonormal basis of the columns of h, its rows scaled by w; nil where they
-// vanish.
+// orthogonal returns an orthonormal basis of the columns of h with rows scaled by w; nil where they vanish.
 func orthogonal(h *mat.Dense, w []float64) *mat.Dense {
 	scaleRows(h, w)
 	_, q := h.Dims()
@@ -204,12 +203,12 @@ func orthogonal(h *mat.Dense, w []float64) *mat.Dense {
 	return &out
 }
 
-// totalProbability returns that of a sum of squares of C = Q'Y at least as large where the signs of
-// rows are drawn: the upper tail of the gamma distribution of the same mean and variance, which with
-// p_i = vec(q_i y_i') and G = sum_i p_i p_i' are trace G and 2 (|G|^2 - sum_i |p_i|^4).
+// totalProbability returns the p-value of the sum of squares of C = Q'Y under random signs of the rows: the
+// upper tail of the gamma distribution of the same mean and variance, which with p_i = vec(q_i y_i') and G =
+// sum_i p_i p_i' are trace G and 2 (|G|^2 - sum_i |p_i|^4).
 //
-// Source: F. Satterthwaite, An approximate distribution of estimates of variance components,
-// Biometrics Bulletin 2 (1946).
+// Source: F. Satterthwaite, An approximate distribution of estimates of variance components, Biometrics
+// Bulletin 2 (1946).
 func totalProbability(c *correlation) float64 {
 	n, a := c.q.Dims()
 	_, b := c.y.Dims()
@@ -236,9 +235,9 @@ func totalProbability(c *correlation) float64 {
 	return mathext.GammaIncRegComp(mean*mean/variance, square*square*mean/variance)
 }
 
-// Directions returns the number of directions that are correlated with products by more than chance: that
-// of singular values of Q'Y that are above the largest of most draws of signs, each in the directions that
-// those before it leave, as strong curvature is no noise for weak.
+// Directions returns the number of significant directions of curvature: singular values of Q'Y above the 95 %
+// quantile of the largest one under random signs, each tested in the complement of those before it, as strong
+// curvature is not noise for weak.
 func (e Evidence) Directions(seed uint64) int {
 	c := e.c
 	if c == nil {
@@ -272,7 +271,7 @@ func (e Evidence) Directions(seed uint64) int {
 	return len(c.values)
 }
 
-// topSingularValue is the largest of a matrix.
+// topSingularValue returns the largest singular value of a matrix.
 func topSingularValue(c mat.Matrix) float64 {
 	a, b := c.Dims()
 	var gram mat.Dense
@@ -289,18 +288,18 @@ func topSingularValue(c mat.Matrix) float64 {
 	return math.Sqrt(math.Max(e.Values[min(a, b)-1], 0))
 }
 
-// Slope compares the curvature that a sheet draws with what the rows show.
+// Slope compares the fitted curvature of a sheet with that of the rows.
 type Slope struct {
-	// Slope is sum drawn seen / sum drawn^2: 1 where the rows bend as the sheet does, about 0
+	// Slope is sum fitted observed / sum fitted^2: 1 where the rows have the fitted curvature, about 0
 	// where it folds.
 	Slope float64
-	// Share is the part of the variance off the plane, in the directions that bend, that the
-	// curvature drawn explains, at least 0.
+	// Share is the part of the variance off the plane, in the curved directions, that the
+	// fitted curvature explains, at least 0.
 	Share float64
 }
 
-// SlopeOf predicts V'(x - c) of rows, of which no entry is missing, by Theta'h(U'(x - c)), each beyond what is
-// linear in U'(x - c). axes are the rows of U' and V', (d + s) x D, bend is Theta, d(d+1)/2 x s.
+// SlopeOf regresses V'(x - c) on Theta'h(U'(x - c)), each less its linear regression on U'(x - c). axes are the
+// rows of U' and V', (d + s) x D, bend is Theta, d(d+1)/2 x s. No entry of x may be missing.
 func SlopeOf(x rows.Data, c, axes, bend []float64, d int) Slope {
 	if x = Sample(x); x.N == 0 {
 		return Slope{}

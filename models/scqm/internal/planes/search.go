@@ -17,24 +17,24 @@ import (
 const (
 	// rowsPerFeature is the least number of rows for each feature of the regression.
 	rowsPerFeature = 3
-	// leastStarts planes and startsPerDimension for each dimension of the space of planes, planeStarts at most,
-	// run for heatIterations, the best finalists of them on to planeIterations.
+	// The search has leastStarts starts and startsPerDimension more for each dimension of the Grassmannian, at
+	// most planeStarts. Each runs heatIterations, the best finalists up to planeIterations.
 	leastStarts, startsPerDimension            = 4, 2
 	planeStarts                                = 12
 	heatIterations, finalists, planeIterations = 6, 6, 60
 	planeTolerance                             = 1e-3
-	// samePlane is the squared cosine between planes, relative to d, from which they are the same.
+	// samePlane is the squared cosine between planes, relative to d, above which they count as equal.
 	samePlane = 0.99
 )
 
-// run is a plane of the search, m x d with orthonormal columns.
+// run is the result of one start of the search: an m x d matrix with orthonormal columns.
 type run struct {
 	u             []float64
 	cost, squares float64
 }
 
-// Search returns planes from which regressions predict the scores along m axes best, the principal one
-// among them, by ascending sum of squares. Where the rows are too few there is no other.
+// Search returns planes whose regressions predict the scores along m axes best, by ascending sum of squares,
+// and always the principal one. With too few rows it returns only that.
 func (s *Scores) Search(ctx context.Context, m, d int, seed uint64) ([]*Plane, error) {
 	m = min(m, s.k)
 	principal := make([]float64, m*d)
@@ -57,8 +57,8 @@ func (s *Scores) Search(ctx context.Context, m, d int, seed uint64) ([]*Plane, e
 	return planes, ctx.Err()
 }
 
-// otherPlanes minimises from the principal plane and random ones. Of runs that have come to the same
-// plane one goes on.
+// otherPlanes minimises from the principal plane and random ones. Of runs that reach the same plane only the
+// best continues.
 func (s *Scores) otherPlanes(ctx context.Context, r *regression, principal []float64, seed uint64) []run {
 	rng, all := rand.New(rand.NewPCG(seed, 1)), manifolds.NewGrassmann(r.m, r.d)
 	var list []run
@@ -83,7 +83,7 @@ func (s *Scores) otherPlanes(ctx context.Context, r *regression, principal []flo
 	return ends
 }
 
-// leading returns the first m whitened scores of the rows that planes are found from.
+// leading returns the first m whitened scores of the rows few.
 func (s *Scores) leading(m int) []float64 {
 	y := make([]float64, 0, len(s.few)*m)
 	for _, i := range s.few {
@@ -92,7 +92,7 @@ func (s *Scores) leading(m int) []float64 {
 	return y
 }
 
-// run minimises from a plane; where that fails, the plane is as it was.
+// run minimises from a plane; on failure it returns that plane.
 func (s *regression) run(ctx context.Context, from []float64, iterations int) run {
 	out, err := framework.Solve(ctx, s, framework.Point{from}, solvers.LBFGS{}, framework.Options{
 		MaxIterations: iterations, Tolerance: planeTolerance, FirstOrder: true,
@@ -104,7 +104,7 @@ func (s *regression) run(ctx context.Context, from []float64, iterations int) ru
 	return run{u: out.Point[0], cost: out.Cost}
 }
 
-// alike reports whether a plane is one of a list.
+// alike reports whether a plane equals one of a list, up to samePlane.
 func alike(list []run, u []float64, m, d int) bool {
 	c := make([]float64, d*d)
 	return slices.ContainsFunc(list, func(a run) bool {
@@ -114,8 +114,8 @@ func alike(list []run, u []float64, m, d int) bool {
 	})
 }
 
-// plane returns that of the scores t = U'y: in units of the scores its axes are those of the
-// coefficients, as y are the scores over scale. It is nil where they span no plane.
+// plane converts the span of t = U'y from whitened to unwhitened scores, dividing by scale. It returns nil
+// where that has rank below d.
 func (s *Scores) plane(r run, m, d int) *Plane {
 	p := &Plane{turn: make([]float64, s.k*s.k), d: d, Squares: r.squares}
 	for j := range d {
