@@ -8,109 +8,107 @@ import (
 	"github.com/scqm/scqm/framework"
 )
 
-// Continuation runs the solver asked for, Inner, first and in every stage; with Finish other methods end what it began, which
-// [ContinuationState.Successor] names. It minimises a cost with kinks through a sequence of rounded ones:
-// in stage k the inner solver minimises the cost rounded over
+// Continuation minimises a cost with kinks through a sequence of smoothed costs; with Finish another method polishes the end, see
+// [ContinuationState.Successor].
+// In step k of the continuation the solver Inner minimises the cost smoothed over
 //
 //	eps_k = eps_0 * Factor^k,  eps_0 the smoothing scale of the problem,
 //
-// from where the stage before ended, until eps_k <= Last * eps_0. The scale is
+// warm-started at the end of the previous step, until eps_k <= Last * eps_0. The scale is
 // rounded down to a power of two, so that runs on similar problems have their
-// rounded costs in common. A stage ends
-// when the rounded cost falls by no more than a fraction of itself in each of
-// two iterations; that fraction goes geometrically from FirstTolerance to
-// LastTolerance. Where [PrimalDual] finishes at kinks, it takes over after four
-// stages, at their last length: it follows minima of rounded costs better from near
+// smoothed costs in common. A step ends
+// when the relative decrease of the smoothed cost is below a tolerance in each of
+// two iterations; the tolerance falls geometrically from FirstTolerance to
+// LastTolerance. Where [PrimalDual] polishes at kinks, it takes over after four
+// steps, at their last length: it follows minima of smoothed costs better from near
 // them than from near a kink.
 //
 // The iterate of the state is the best point by the cost itself, which is
-// computed at the end of every stage and every ten iterations. Where the
-// problem is not framework.Smoothable, or its kinks do not seem to matter, the inner
-// solver runs alone, until a residual vanishes all the same, and alone again where
+// computed at the end of every step and every ten iterations. Where the
+// problem is not framework.Smoothable, or no residual is near a kink, the inner
+// solver runs on the cost itself, until a residual vanishes after all, and again where
 // none vanishes at the end.
 //
-// A finish that does not end stationary is followed by second stages, once.
+// A polish that does not end stationary is followed by a second continuation, once.
 //
-// Rows are reassigned ([framework.Reassigner]) before the finish.
+// Rows are relocated ([framework.Reassigner]) before the polish.
 //
 // Runs can be stored where the inner solver is a framework.Restorer.
 //
 // The zero value is ready to use. Source: A. Beck and M. Teboulle, Smoothing and
 // first order methods, SIAM J. Optim. 22 (2012).
 type Continuation struct {
-	// Inner minimises the rounded costs; nil stands for [LBFGS].
+	// Inner minimises the smoothed costs; nil stands for [LBFGS].
 	Inner framework.Solver
-	// Factor multiplies the smoothing length from stage to stage, in (0, 1);
+	// Factor multiplies the smoothing length from step to step, in (0, 1);
 	// 0 stands for 0.3.
 	Factor float64
-	// Begin is the number of the first stage: those before are left out, where the start is
-	// as near to the minimum as they lead.
+	// Begin is the number of the first step; earlier ones are skipped, for starts
+	// that are already close to a minimum.
 	Begin int
 	// Last is the last smoothing length relative to the first; 0 stands for
 	// 1e-6.
 	Last float64
 	// FirstTolerance and LastTolerance are the relative decreases at which the
-	// first and the last stage end; 0 stands for 1e-4 and 1e-9.
+	// first and the last step end; 0 stands for 1e-4 and 1e-9.
 	FirstTolerance, LastTolerance float64
-	// StageIterations bounds the iterations of a stage and LastIterations
+	// StageIterations bounds the iterations of a step and LastIterations
 	// those of the last one; 0 stands for 80 and 300.
 	StageIterations, LastIterations int
-	// Finish lets [PrimalDual] finish at the kinks, where [Newton] is the inner
+	// Finish lets [PrimalDual] polish at the kinks, where [Newton] is the inner
 	// solver or the Newton systems are small. Where that does not end stationary,
-	// and the cost is differentiable, the inner solver goes on with the cost itself,
-	// or [Newton] does. On a cost without kinks Newton takes over where the inner
+	// and the cost is differentiable, the inner solver or [Newton] continues on the
+	// cost itself. On a cost without kinks Newton takes over where the inner
 	// solver is slow and the systems are small.
 	Finish bool
 }
 
-// againTolerance and againLast bound FirstTolerance and Last of the second stages.
+// againTolerance and againLast bound FirstTolerance and Last of the second continuation.
 const againTolerance, againLast = 1e-7, 1e-2
 
-// touchEvery is the number of iterations of a solver on the cost itself after which
-// kinks are looked for, as they are where the cost falls by no more than the fraction
-// touchDecrease of itself: such a run is about to end.
+// A run on the cost itself looks for kinks every touchEvery iterations, and whenever the relative decrease is
+// at most touchDecrease, as it is then about to end.
 const touchEvery, touchDecrease = 20, 1e-10
 
-// judgeEvery is the number of iterations between two evaluations of the cost
-// itself.
+// judgeEvery is the number of iterations between two evaluations of the unsmoothed cost.
 const judgeEvery = 10
 
 // Name returns the name of the inner solver.
 func (a Continuation) Name() string { return a.withDefaults().Inner.Name() }
 
-// ContinuationState is where a run of [Continuation] stands.
+// ContinuationState is the state of a run of [Continuation].
 type ContinuationState struct {
-	// Inner is the state of the inner solver, which minimises the cost rounded
-	// over Eps; Eps is 0 where there is nothing to round. Inner is nil before
-	// the first of several stages.
+	// Inner is the state of the inner solver, which minimises the cost smoothed
+	// over Eps; Eps is 0 where there is nothing to smooth. Inner is nil before
+	// the first of several steps.
 	Inner framework.State
 	Eps   float64
-	// X is the best point seen and Cost its cost, without rounding.
+	// X is the best point seen and Cost its unsmoothed cost.
 	X    framework.Point
 	Cost float64
-	// Stage counts the finished stages, Iterations those of this stage, Slow
-	// the last ones of them with too small a decrease.
+	// Stage counts the finished steps, Iterations those of this step, Slow
+	// the latest consecutive ones with too small a decrease.
 	Stage, Iterations, Slow int
-	// Done says that the last stage is over.
+	// Done says that the last step is over.
 	Done bool
-	// Finish is the state of [PrimalDual], once that runs; Finished says that it
+	// Finish is the state of the polish, once that runs; Finished says that it
 	// has ended or is not needed.
 	Finish   *PrimalDualState
 	Finished bool
-	// First is the first Eps; Again says that these are the second stages.
+	// First is the first Eps; Again says that this is the second continuation.
 	First float64
 	Again bool
-	// Reassigned counts the times that rows were reassigned before the finish.
+	// Reassigned counts the relocations of rows before the polish.
 	Reassigned int
-	// Returns counts the times that the run left kinks behind.
+	// Returns counts the returns from a kink to the unsmoothed cost.
 	Returns int
-	// Plain says that the inner solver goes on with the cost itself.
+	// Plain says that the inner solver runs on the cost itself after the polish.
 	Plain bool
-	// Second says that Newton has taken the place of the inner solver.
+	// Second says that Newton has replaced the inner solver.
 	Second bool
-	// Multipliers are those that the first finish ended with.
+	// Multipliers are those at the end of the first polish.
 	Multipliers []float64
-	// Whole says that all stages run, as no finish could begin after the first ones.
+	// Whole says that all steps run, as no polish could begin after the first ones.
 	Whole bool
 }
 
@@ -149,9 +147,8 @@ func (s *ContinuationState) Iterate() (framework.Point, float64) {
 	return s.X, s.Cost
 }
 
-// Resume lets the problem know the length over which it was rounded last and the
-// multipliers, by which its stationarity is measured, and resumes the inner state
-// on the rounded cost, and the finish.
+// Resume restores the last smoothing length and the multipliers, with which the problem measures stationarity,
+// and resumes the inner state on the smoothed cost, and the polish.
 func (s *ContinuationState) Resume(e *framework.Evaluator) error {
 	if s.Inner == nil && s.Finish == nil {
 		return nil
@@ -177,8 +174,8 @@ func (s *ContinuationState) Resume(e *framework.Evaluator) error {
 	return nil
 }
 
-// Pending reports whether the iterate is behind the run, as it is until the last
-// stage and the finish are over: a stage that finds nothing to do is no stall.
+// Pending reports whether the iterate is not yet final, as it is until the last step and the polish are over: a
+// step without progress is then no stall.
 func (s *ContinuationState) Pending() bool { return s.Eps != 0 && !(s.Done && s.Finished) }
 
 func (a Continuation) withDefaults() Continuation {
@@ -202,12 +199,12 @@ func (a Continuation) withDefaults() Continuation {
 	return a
 }
 
-// lastStage is the number of the last stage.
+// lastStage is the number of the last step.
 func (a Continuation) lastStage() int {
 	return int(math.Ceil(math.Log(a.Last)/math.Log(a.Factor) - 1e-9))
 }
 
-// tolerance is the relative decrease at which stage k ends.
+// tolerance is the relative decrease below which step k ends.
 func (a Continuation) tolerance(k int) float64 {
 	last := a.lastStage()
 	if last == 0 {
@@ -237,14 +234,14 @@ func (a Continuation) Init(e *framework.Evaluator, x framework.Point) (framework
 	return s, nil
 }
 
-// restarter is a solver that begins a run from x, which it copies, in the memory
-// of a state that its Init made for the same blocks.
+// restarter is a solver that starts a run from x, which it copies, reusing the memory of a state that its Init
+// made for the same blocks.
 type restarter interface {
 	Restart(e *framework.Evaluator, s framework.State, x framework.Point) error
 }
 
-// Restart begins a run from x, which it copies, in the memory of a state that
-// Init made for the same blocks, where the inner solver can do the same.
+// Restart starts a run from x, which it copies, reusing the memory of a state that Init made for the same
+// blocks, where the inner solver supports that.
 func (a Continuation) Restart(e *framework.Evaluator, state framework.State, x framework.Point) error {
 	a = a.withDefaults()
 	s := state.(*ContinuationState)
@@ -284,8 +281,8 @@ func (s *ContinuationState) measure(e *framework.Evaluator, x framework.Point) e
 	return err
 }
 
-// Step does one iteration of the inner solver and begins the next stage where
-// this one is over.
+// Step does one iteration of the inner solver, and begins the next step of the continuation where this one is
+// over.
 func (a Continuation) Step(e *framework.Evaluator, state framework.State) error {
 	a = a.withDefaults()
 	s := state.(*ContinuationState)
@@ -329,9 +326,8 @@ func (a Continuation) Step(e *framework.Evaluator, state framework.State) error 
 	return nil
 }
 
-// unlessTouching ends an iteration on the cost itself that began at the cost before and
-// returned err: where the solver turns out to run into a kink, the finish goes on from
-// there.
+// unlessTouching follows an iteration on the cost itself that began at cost before and returned err. It returns
+// nil in place of err where the solver approaches a kink: the polish continues from there.
 func (a Continuation) unlessTouching(e *framework.Evaluator, s *ContinuationState, before float64, err error) error {
 	stuck := errors.Is(err, framework.ErrNoProgress)
 	if err != nil && !stuck {
@@ -348,8 +344,8 @@ func (a Continuation) unlessTouching(e *framework.Evaluator, s *ContinuationStat
 	return err
 }
 
-// touches reports whether the inner solver has come to a kink, which the finish can
-// go on from, and prepares that.
+// touches reports whether the inner solver has reached a kink where the polish applies, and prepares the
+// polish.
 func (a Continuation) touches(e *framework.Evaluator, s *ContinuationState) (bool, error) {
 	shape, fits := e.ArrowheadShape()
 	if !fits || !a.Finishes(shape) {
@@ -368,8 +364,7 @@ func (a Continuation) touches(e *framework.Evaluator, s *ContinuationState) (boo
 	return true, nil
 }
 
-// ended reports whether the stage is over after an iteration that began at the
-// rounded cost given.
+// ended reports whether the step is over after an iteration that began at the smoothed cost before.
 func (a Continuation) ended(s *ContinuationState, before float64) bool {
 	_, cost := s.Inner.Iterate()
 	s.Slow++
@@ -383,7 +378,7 @@ func (a Continuation) ended(s *ContinuationState, before float64) bool {
 	return s.Slow >= 2 || s.Iterations >= most
 }
 
-// finishStage evaluates the cost itself and begins the next stage, if any.
+// finishStage evaluates the cost itself and begins the next step, if any.
 func (a Continuation) finishStage(e *framework.Evaluator, s *ContinuationState) error {
 	if err := s.judge(e); err != nil {
 		return err
@@ -401,7 +396,7 @@ func (a Continuation) finishStage(e *framework.Evaluator, s *ContinuationState) 
 	return nil
 }
 
-// begin starts the inner solver at x on the cost rounded over eps.
+// begin starts the inner solver at x on the cost smoothed over eps.
 func (a Continuation) begin(e *framework.Evaluator, s *ContinuationState, eps float64, x framework.Point) error {
 	e.Smooth(eps)
 	err := a.restartInner(e, s, x)
@@ -411,8 +406,7 @@ func (a Continuation) begin(e *framework.Evaluator, s *ContinuationState, eps fl
 	return err
 }
 
-// restartInner starts the inner solver at x, in the memory of its last run if it
-// can.
+// restartInner starts the inner solver at x, reusing the memory of its last run if it can.
 func (a Continuation) restartInner(e *framework.Evaluator, s *ContinuationState, x framework.Point) error {
 	if r, ok := a.Inner.(restarter); ok && s.Inner != nil {
 		return r.Restart(e, s.Inner, x)
@@ -424,8 +418,7 @@ func (a Continuation) restartInner(e *framework.Evaluator, s *ContinuationState,
 	return err
 }
 
-// judge evaluates the cost itself where the inner solver stands and keeps the
-// best point.
+// judge evaluates the cost itself at the inner iterate and keeps the best point.
 func (s *ContinuationState) judge(e *framework.Evaluator) error {
 	e.Smooth(0)
 	x, _ := s.Inner.Iterate()

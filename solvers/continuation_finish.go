@@ -6,12 +6,11 @@ import (
 	"github.com/scqm/scqm/framework"
 )
 
-// finishWork bounds the products that an iteration of the finish takes after other
-// solvers than [Newton], whose iterations take as many.
+// finishWork bounds the products of an iteration of the polish after solvers other than [Newton], whose
+// iterations take as many.
 const finishWork = 1 << 27
 
-// Finishes reports whether [PrimalDual] may go on from the last stage, on a
-// problem of the shape given.
+// Finishes reports whether [PrimalDual] may polish a problem of this shape.
 func (a Continuation) Finishes(shape framework.ArrowheadShape) bool {
 	if _, newton := a.Inner.(Newton); newton {
 		return a.Finish
@@ -19,8 +18,8 @@ func (a Continuation) Finishes(shape framework.ArrowheadShape) bool {
 	return a.Finish && shape.Outer*shape.Outer <= finishWork/shape.Inner()
 }
 
-// Refute tells of a finish that ended in a valley along which the cost still falls,
-// although the gradient is small.
+// Refute reports a polish that ended in a valley along which the cost still falls, although the gradient is
+// small.
 func (s *ContinuationState) Refute(framework.Point) (string, error) {
 	if s.Finish != nil && s.Finish.Falls && !s.Finish.Stationary {
 		return "the cost still falls along a flat valley: the data hardly determine the minimum", nil
@@ -28,7 +27,7 @@ func (s *ContinuationState) Refute(framework.Point) (string, error) {
 	return "", nil
 }
 
-// finish does one iteration of the finish, if there is one.
+// finish does one iteration of the polish, if there is one.
 func (a Continuation) finish(e *framework.Evaluator, s *ContinuationState) error {
 	if s.Finished {
 		return a.goOn(e, s)
@@ -62,13 +61,12 @@ func (a Continuation) finish(e *framework.Evaluator, s *ContinuationState) error
 	return a.begin(e, s, s.First, s.X)
 }
 
-// Before a finish stage k runs for k up to shortStage, and ends at relative decreases
-// from shortFirst to shortLast.
+// Before a polish the continuation has steps 0 to shortStage only, with tolerances from shortFirst to
+// shortLast.
 const shortStage, shortFirst, shortLast = 3, 1e-5, 1e-6
 
-// shortens reports whether a finish is to follow the first stages. All stages run
-// where [Newton] does: there they cost less than the finish, and still find lower
-// minima.
+// shortens reports whether the polish follows the first steps. With [Newton] all steps run: there they cost
+// less than the polish, and still find lower minima.
 func (a Continuation) shortens(e *framework.Evaluator, s *ContinuationState) bool {
 	_, newton := a.Inner.(Newton)
 	if newton || s.Whole || s.Eps == 0 || s.Finished || a.lastStage() <= shortStage {
@@ -78,14 +76,14 @@ func (a Continuation) shortens(e *framework.Evaluator, s *ContinuationState) boo
 	return fits && a.Finishes(shape) && !e.Differentiable()
 }
 
-// shortened returns a with the stages before a finish.
+// shortened returns a with the tolerances and the last step before a polish.
 func (a Continuation) shortened() Continuation {
 	a.Last = math.Pow(a.Factor, shortStage)
 	a.FirstTolerance, a.LastTolerance = min(a.FirstTolerance, shortFirst), max(a.LastTolerance, shortLast)
 	return a
 }
 
-// withoutFinish goes on where there is no finish: with the stages that are left.
+// withoutFinish continues with the remaining steps where no polish applies.
 func (a Continuation) withoutFinish(e *framework.Evaluator, s *ContinuationState) error {
 	if left, err := a.leavesKinks(e, s); left || err != nil || s.Stage != shortStage || s.Whole {
 		return err
@@ -101,13 +99,11 @@ func (a Continuation) withoutFinish(e *framework.Evaluator, s *ContinuationState
 	return a.begin(e, s, s.Eps*a.Factor, x)
 }
 
-// maxReassigned bounds the number of times that rows are reassigned before the
-// finish.
+// maxReassigned bounds the number of relocations of rows before the polish.
 const maxReassigned = 20
 
-// reassign begins the stages anew where rows have better places. The finish costs
-// far more than the stages, so that it is worth while to have them in their places
-// before.
+// reassign restarts the continuation where relocating rows lowers the cost. It comes before the polish, which
+// costs far more.
 func (a Continuation) reassign(e *framework.Evaluator, s *ContinuationState) (bool, error) {
 	if s.Again || s.Reassigned >= maxReassigned {
 		return false, nil
@@ -128,12 +124,12 @@ func (a Continuation) reassign(e *framework.Evaluator, s *ContinuationState) (bo
 	return true, a.begin(e, s, s.First, s.X)
 }
 
-// oftenReassigned is the number of times that rows go over before [Newton] takes the place of the
-// inner solver in the stages of a cost with a gradient, all of which run: solvers of first order come to no
-// rest in them, and rows go over again.
+// oftenReassigned is the number of relocations after which [Newton] replaces the inner solver in the
+// continuation of a differentiable cost, all of whose steps run: first-order solvers do not converge in them,
+// so that rows are relocated again and again.
 const oftenReassigned = 2
 
-// beginFinish begins the finish, if it is needed and possible.
+// beginFinish begins the polish, if the point is not stationary and the problem allows it.
 func (a Continuation) beginFinish(e *framework.Evaluator, s *ContinuationState) (begun bool, err error) {
 	if shape, fits := e.ArrowheadShape(); fits && a.Finishes(shape) {
 		residual, err := e.Stationarity(s.X)
@@ -148,7 +144,7 @@ func (a Continuation) beginFinish(e *framework.Evaluator, s *ContinuationState) 
 				finish.Eps = s.Eps
 			case s.Again:
 				finish.Last, finish.Multipliers = true, s.Multipliers
-				if s.Inner != nil { // else the run has come to a kink at X
+				if s.Inner != nil { // nil after a run on the cost itself reached a kink at X
 					from, _ = s.Inner.Iterate()
 				}
 			}
@@ -156,7 +152,7 @@ func (a Continuation) beginFinish(e *framework.Evaluator, s *ContinuationState) 
 				finish.Straight = newton.Straight
 			}
 			err := finish.begin(e, from)
-			if err == nil && finish.Done && s.Again { // stages have left the kinks that the best point has
+			if err == nil && finish.Done && s.Again { // the continuation has left the kinks of the best point
 				err = finish.begin(e, s.X)
 			}
 			if err != nil {
@@ -172,11 +168,11 @@ func (a Continuation) beginFinish(e *framework.Evaluator, s *ContinuationState) 
 	return false, nil
 }
 
-// maxReturns bounds the number of times that a run leaves kinks behind.
+// maxReturns bounds the returns from a kink to the unsmoothed cost.
 const maxReturns = 5
 
-// leavesKinks reports whether the kinks that a run on the cost itself had come to are no
-// longer near the end of the finish, and lets the inner solver go on with the cost.
+// leavesKinks reports whether the end of the polish is no longer near a kink, for a run on the cost itself that
+// had reached one, and restarts the inner solver on that cost.
 func (a Continuation) leavesKinks(e *framework.Evaluator, s *ContinuationState) (bool, error) {
 	x, cost := s.Iterate()
 	if s.Returns >= maxReturns || s.Finish != nil && s.Finish.Stationary {
@@ -196,8 +192,7 @@ func (a Continuation) leavesKinks(e *framework.Evaluator, s *ContinuationState) 
 	return true, a.restartInner(e, s, s.X)
 }
 
-// goOn does one iteration of the inner solver on the cost itself, where that is
-// differentiable.
+// goOn does one iteration of the inner solver on the cost itself, where that is differentiable.
 func (a Continuation) goOn(e *framework.Evaluator, s *ContinuationState) error {
 	if !s.Plain {
 		if !a.Finish || s.Finish != nil && s.Finish.Stationary || !e.Differentiable() {

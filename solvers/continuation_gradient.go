@@ -2,8 +2,8 @@ package solvers
 
 import "github.com/scqm/scqm/framework"
 
-// Gradient returns the gradient of the inner solver where it minimises the cost
-// itself and tells it.
+// Gradient returns the gradient of the inner solver where that minimises the unsmoothed cost and provides one,
+// else nil.
 func (s *ContinuationState) Gradient() framework.Point {
 	if s.Eps != 0 || s.Inner == nil {
 		return nil

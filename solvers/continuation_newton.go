@@ -8,14 +8,14 @@ import (
 	"github.com/scqm/scqm/framework"
 )
 
-// Newton takes over after slowIterations in a row with a relative decrease of the
-// cost of no more than slowDecrease: its iterations are ten to thirty times as expensive.
+// Newton takes over after slowIterations consecutive iterations with a relative decrease of at most
+// slowDecrease: its iterations cost ten to thirty times as much.
 const slowDecrease, slowIterations = 1e-6, 300
 
-// stepSmooth does one iteration of the inner solver on a cost without kinks, and of
-// [Newton] once that has become slow, or gets no further and is not stationary, where its
-// systems are small. Iterations that come to rest are left to end: Newton's method takes as long for a few of its
-// own, and ends where they do.
+// stepSmooth does one iteration on a cost without kinks: of the inner solver, or of [Newton] once that has
+// become slow, or is stuck at a point that is not stationary, where the Newton systems are small. It does not
+// replace a solver that is about to converge: Newton's method would take as long for a few iterations, and end
+// at the same point.
 func (a Continuation) stepSmooth(e *framework.Evaluator, s *ContinuationState) error {
 	if s.Second {
 		return Newton{}.Step(e, s.Inner)
@@ -42,18 +42,16 @@ func (a Continuation) stepSmooth(e *framework.Evaluator, s *ContinuationState) e
 	return s.second(e, x)
 }
 
-// handedWork bounds the products of an iteration of Newton in place of another
-// solver.
+// handedWork bounds the products of a Newton iteration that replaces another solver's.
 const handedWork = 1 << 26
 
-// HandsOver reports whether [Newton] may take the place of the inner solver on a
-// problem of the shape given.
+// HandsOver reports whether [Newton] may replace the inner solver on a problem of this shape.
 func (a Continuation) HandsOver(shape framework.ArrowheadShape) bool {
 	_, newton := a.Inner.(Newton)
 	return a.Finish && !newton && shape.Outer*shape.Outer <= handedWork/shape.Inner()
 }
 
-// handsOver reports whether Newton may take the place of the inner solver.
+// handsOver reports whether Newton may replace the inner solver.
 func (a Continuation) handsOver(e *framework.Evaluator) bool {
 	shape, fits := e.ArrowheadShape()
 	return fits && a.HandsOver(shape)
@@ -70,7 +68,7 @@ func (s *ContinuationState) Successor() string {
 	return ""
 }
 
-// second lets Newton go on from x.
+// second starts Newton at x in place of the inner solver.
 func (s *ContinuationState) second(e *framework.Evaluator, x framework.Point) error {
 	state, err := inValleys.Init(e, x.Clone())
 	if errors.Is(err, framework.ErrNonFinite) { // on a kink

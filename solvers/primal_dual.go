@@ -8,44 +8,44 @@ import (
 	"github.com/scqm/scqm/framework"
 )
 
-// PrimalDual finishes the minimisation of a sum of support functions, such as
-// norms of residuals, near a minimum ([framework.PrimalDual]): where residuals
-// vanish there, the cost has kinks, Newton's method for the rounded cost
-// converges only within the length of the rounding, and the gradient of the
-// rounded cost is no subgradient. Newton's method for the primal-dual system
-// follows its solutions as the length eps goes from 1e-2 to 1e-9 of a typical
+// PrimalDual polishes a minimum of a sum of support functions, such as
+// norms of residuals, from near it ([framework.PrimalDual]): where residuals
+// vanish there, the cost has kinks, Newton's method for the smoothed cost
+// converges only within the smoothing length eps, and the gradient of the
+// smoothed cost is no subgradient. Newton's method for the primal-dual system
+// follows its solutions as eps falls from 1e-2 to 1e-9 of a typical
 // residual, in one or two iterations each. An iteration solves the system of
 // [Newton] with damping lambda, in the manner of Levenberg, and accepts the step,
-// or a quarter of it, where the rounded cost does not rise. A step of a curved
-// surface along its kinks leaves them by the square of its length, which costs more
-// than the step gains, and the next step comes back to them: so two steps together
-// are accepted too where they do not raise the rounded cost (the watchdog
-// technique). Steps of inner rows that raise their part of the cost are shortened, and with
-// Straight moves follow flat valleys as those of [Newton] do, but in trials of a stationary end.
+// or a quarter of it, where the smoothed cost does not increase. A step of a curved
+// surface along its kinks leaves them by the square of its length, which raises the cost more
+// than the step lowers it, and the next step returns to them: so two steps together
+// are accepted too where they do not increase the smoothed cost (the watchdog
+// technique). Steps of rows that increase their loss are shortened, and with
+// Straight moves follow flat valleys as in [Newton], except in trials from a stationary point.
 //
-// Eps becomes a fifth when a step without damping promises to lower the rounded cost
-// by less than a fraction .01 eps of it, .03 in trials, and after thirty iterations:
-// away from the solutions for an eps, Newton's method for a smaller one crawls. Where
-// that takes no more than three iterations, the next factor is the square of the last
-// one, but in trials. A round with four stages in a row that end by their number of
-// iterations is given up, but in trials. As eps goes down, a minimum of the rounded cost may cease to be one,
-// and the next one is far away by then: every step is as long as the way to the next
-// kink, of hundreds. So where a stage takes more than twelve iterations, eps becomes 25
-// times as large and goes down from there again, in systems whose iterations are dear and
+// Eps is divided by five when the predicted relative reduction of the smoothed cost by an undamped
+// step is below .01 eps, .03 eps in trials, and after thirty iterations:
+// away from the solution for one eps, Newton's method for a smaller one is slow. Where
+// a step takes at most three iterations, the next factor is the square of the last
+// one, except in trials. A round with four consecutive steps that end by their number of
+// iterations is given up, except in trials. As eps falls, a minimum of the smoothed cost may vanish,
+// with the next one far away: every step then only reaches the next
+// of hundreds of kinks. So after twelve iterations of a step eps becomes 25
+// times as large and falls again from there, in systems with expensive iterations and
 // in the last rounds of others. Where the end is not stationary, two more rounds begin at .1 and
-// .5; those of systems that have no trials begin there, with so small an
-// eps that it is not forgotten.
+// .5; in systems of more than 64 outer coordinates they begin at the best point, with
+// an eps small enough to stay near it.
 //
-// A stationary end is one of several vertices near each other, and small steps to
-// another one lead up. So trials begin there, rounds from .5 to 2, as a minimum of the
-// rounded cost lies among them. The first lower
-// end is the next to be tried, until none is lower by 1e-8 of the cost. A trial is broken
-// off where its dual variables are those of the end that is tried, or its cost no longer
-// promises to come below. Systems of more than 64 outer coordinates, whose iterations take
+// A stationary end is one of several nearby vertices, and small steps to
+// another one increase the cost. So trials begin there, rounds with eps from .5 to 2, as a minimum of the
+// smoothed cost lies among them. The first lower
+// end starts new trials, until none is lower by 1e-8 of the cost. A trial is broken
+// off where its dual variables are those of its start, or its cost is no longer
+// predicted to fall below. Systems of more than 64 outer coordinates, whose iterations take
 // long, have the rounds from .5 and 1, and none from 2^23 products an iteration on.
-// There are none on a cost with a gradient, and none where the run goes by the first order alone.
+// There are none on a differentiable cost, and none in first-order runs.
 //
-// The iterate is the best point by the cost itself, beginning with the start. The
+// The iterate is the best point by the unsmoothed cost, beginning with the start. The
 // dual variables are handed to the measure of stationarity.
 //
 // The zero value is ready to use. Sources: see [framework.PrimalDual]; for the
@@ -55,101 +55,97 @@ import (
 type PrimalDual struct{}
 
 const (
-	// lastRounding and roundingFactor are the last eps, relative to the scale,
-	// and its ratio from stage to stage; leastFactor bounds that below, and quickStage
-	// is the number of iterations of a stage after which it is squared.
+	// lastRounding is the last eps, relative to the scale, and roundingFactor its ratio from step to step. That
+	// ratio is squared after a step of at most quickStage iterations, down to leastFactor.
 	lastRounding, roundingFactor, leastFactor, quickStage = 1e-9, 0.2, 1e-3, 3
-	// stageGain is the promised relative decrease, over eps, at which a stage ends,
-	// trialStageGain that in a trial, which may be less exact, and stageIterations the number of iterations after which it ends anyway.
+	// stageGain is the predicted relative reduction, over eps, at which a step ends,
+	// trialStageGain that in a trial, which may be less exact. A step ends after stageIterations in any case.
 	stageGain, trialStageGain, stageIterations = 1e-2, 3e-2, 30
-	// lastGain is what takes the place of stageGain in the last stage of large systems: the residual goes by its root, and a step or two there
-	// spare rounds.
+	// lastGain replaces stageGain in the last step of large systems: the residual falls as its root, and one or
+	// two more iterations there save rounds.
 	lastGain = 1e-6
 	// roundIterations bounds the iterations of a round.
 	roundIterations = 250
-	// A stage that is not over after slowStage iterations goes on with an eps raiseFactor
-	// times as large, at most maxRaises times a round and not where eps is mostRaised of
-	// the scale already.
+	// A step that is not over after slowStage iterations continues with an eps raiseFactor
+	// times as large, at most maxRaises times a round and only where eps is below mostRaised of
+	// the scale.
 	slowStage, raiseFactor, maxRaises, mostRaised = 12, 25, 6, 1e-3
-	// maxCrawled is the number of unsolved stages in a row after which a round is given up:
-	// no round ended stationary after them.
+	// maxCrawled is the number of consecutive steps without convergence after which a round is given up: no
+	// round ended stationary after them.
 	maxCrawled = 4
-	// dearWork is the number of products of an iteration from which on that is so in all
-	// rounds.
+	// dearWork is the number of products of an iteration above which eps is raised in every run, not only in
+	// the last.
 	dearWork = 1 << 20
-	// firstLambda is the damping of the first step; minLambda and nearLambda
-	// bound it below after a success and after a failure.
+	// firstLambda is the damping of the first step; minLambda and nearLambda bound it below after an accepted
+	// and a rejected step.
 	firstLambda, minLambda, nearLambda = 1e-6, 1e-14, 1e-9
 	// primalDualTries is the number of dampings tried with one Newton system.
 	primalDualTries = 8
-	// maxMissteps is the number of pairs of steps of a stage in a row that may lead
-	// nowhere before no more are tried.
+	// maxMissteps is the number of consecutive failed pairs of steps after which no more pairs are tried at
+	// this eps.
 	maxMissteps = 5
-	// notHigher is the factor by which a cost may rise from rounding.
+	// notHigher is the factor by which rounding errors may increase a cost.
 	notHigher = 1 + 1e-14
-	// dualFraction is the least part of its step that the dual variables take.
+	// dualFraction is the least fraction of their step that the dual variables take.
 	dualFraction = 1e-3
-	// primalDualFlatness and primalDualDamping are small, as the second
-	// derivatives of a row near its kink are 1/eps times those of others.
+	// primalDualFlatness and primalDualDamping are flatness and least damping of schur. They are small, as the
+	// second derivatives of a row near its kink are 1/eps times those of others.
 	primalDualFlatness, primalDualDamping = 1e-12, 1e-13
-	// stationaryAt is the stationarity at which the finish is over. It does not
-	// depend on the tolerance of the run, which says when to stop and never where
-	// the path goes.
+	// stationaryAt is the stationarity at which the polish is over. It does not depend on the tolerance of the
+	// run, which must not change the path of the iterates.
 	stationaryAt = 1e-8
-	// A round that ends above the best point by a fraction of its cost is followed by
-	// one from there and from backRounding times that fraction, at least leastBack.
+	// After a round whose end is above the best point by a relative difference, the next one starts at that
+	// point, with eps backRounding times that difference, at least leastBack.
 	backRounding, leastBack = 0.3, 1e-7
 )
 
-// firstRoundings are the first eps of the rounds, relative to the scale. Of systems
-// of more than smallOuter outer coordinates, which have no trials, rounds after the
-// first one begin elsewhere.
+// firstRoundings are the first eps of the rounds, relative to the scale. With more than smallOuter outer
+// coordinates later rounds use backRounding instead.
 var firstRoundings = [...]float64{1e-2, 0.1, 0.5}
 
-// dualTrust are the multiples of the dual variables with which the second
-// derivatives are tried. With 0 they are those of the parabolas that touch the
-// rounded cost from above.
+// dualTrust are the multiples of the dual variables tried in the second derivatives. With 0 these are those of
+// parabolas that majorize the smoothed cost.
 var dualTrust = [...]float64{1, 0.5, 0}
 
 // Name returns "primal-dual".
 func (PrimalDual) Name() string { return "primal-dual" }
 
-// PrimalDualState is where a run of [PrimalDual] stands.
+// PrimalDualState is the state of a run of [PrimalDual].
 type PrimalDualState struct {
-	// X is the best point by the cost itself, Cost its cost.
+	// X is the best point by the unsmoothed cost, Cost that cost.
 	X    framework.Point
 	Cost float64
-	// At is where the run stands, Dual the dual variables there.
+	// At is the current point, Dual the dual variables there.
 	At   framework.Point
 	Dual []float64
-	// Multipliers are the dual variables that show X to be stationary, to
+	// Multipliers are the dual variables for which X is stationary to
 	// Residual.
 	Multipliers []float64
 	Residual    float64
-	// Eps is the length of the rounding, Scale that of a typical residual.
+	// Eps is the smoothing length, Scale that of a typical residual.
 	Eps, Scale float64
 	Lambda     float64
 	// Round counts the finished rounds, Iterations those of this round, Stayed
-	// those of this stage and Failed the last ones of them without a step. Missteps
-	// counts the last pairs of steps of this stage that led nowhere.
+	// those at this Eps and Failed the latest consecutive ones without a step. Missteps
+	// counts the latest consecutive pairs of steps that were rejected at this Eps.
 	Round, Iterations, Stayed, Failed, Missteps int
-	// Raised counts the times that Eps was raised in this round, Crawled the last stages
-	// since then that ended unsolved.
+	// Raised counts the times that Eps was raised in this round, Crawled the latest steps
+	// since then that ended without convergence.
 	Raised, Crawled int
-	// Last says that nothing follows where this run does not end stationary.
+	// Last says that no second continuation follows this run.
 	Last bool
-	// Trial is the number of the trial under way, from 1, 0 for none; Before is the
+	// Trial is the number of the current trial, from 1, 0 for none; Before is the
 	// cost when it began. Gains counts the trials that ended lower.
 	Trial, Gains int
 	Before       float64
-	// Ended is the cost at the end of the last stage of the round, Factor the last ratio
+	// Ended is the cost at the end of the last step of the round, Factor the last ratio
 	// of two Eps in it.
 	Ended, Factor float64
 	// Done says that the run has ended, Stationary that X is, to 1e-8, and Falls that
 	// it is not and that the last round, or a trial after it, still lowered the cost.
 	Done, Stationary, Falls bool
-	// Entered is the cost when the round began, Lost by how much of itself the cost at
-	// the end of the last round was above that of the best point.
+	// Entered is the cost when the round began, Lost the relative difference of the cost at
+	// the end of the last round from that of the best point.
 	Entered, Lost float64
 	// Straight says that moves are straightened, see [Newton].
 	Straight bool
@@ -167,7 +163,7 @@ type PrimalDualState struct {
 // Iterate returns the best point so far and its cost.
 func (s *PrimalDualState) Iterate() (framework.Point, float64) { return s.X, s.Cost }
 
-// Pending reports whether the iterate is behind the run.
+// Pending reports whether the iterate is not yet final.
 func (s *PrimalDualState) Pending() bool { return !s.Done }
 
 // NewState returns an empty state for a stored run.
@@ -221,8 +217,7 @@ func (s *PrimalDualState) allocate(e *framework.Evaluator, shape framework.Arrow
 	s.from = framework.NewPoint(e.Blocks())
 }
 
-// Resume hands the multipliers of a stored run over again, and the length over
-// which the problem was rounded last.
+// Resume restores the multipliers of a stored run and its last smoothing length.
 func (s *PrimalDualState) Resume(e *framework.Evaluator) error {
 	e.SetMultipliers(s.Multipliers)
 	if s.Eps > 0 {
@@ -235,7 +230,7 @@ func (s *PrimalDualState) Resume(e *framework.Evaluator) error {
 	return nil
 }
 
-// beginRound rounds the cost over a part of the scale again.
+// beginRound starts a round at eps = part * Scale from the current point.
 func (s *PrimalDualState) beginRound(e *framework.Evaluator, part float64) error {
 	s.Eps, s.Lambda, s.Factor = part*s.Scale, firstLambda, roundingFactor
 	s.Iterations, s.Stayed, s.Failed, s.Missteps, s.Raised, s.Crawled = 0, 0, 0, 0, 0, 0
@@ -286,7 +281,7 @@ func (a PrimalDual) Step(e *framework.Evaluator, state framework.State) error {
 	return nil
 }
 
-// stageGain is the promised relative decrease, over eps, at which this stage ends.
+// stageGain is the predicted relative reduction, over eps, at which this step ends.
 func (s *PrimalDualState) stageGain() float64 {
 	switch {
 	case s.Trial > 0:
@@ -297,15 +292,14 @@ func (s *PrimalDualState) stageGain() float64 {
 	return stageGain
 }
 
-// crawls reports whether a larger eps may lead farther than the steps of this stage. It may
-// also lead elsewhere, so that small systems, of many local minima, come
-// to it last.
+// crawls reports whether to raise eps, as this step converges slowly. That may lead to another minimum, so that
+// small systems, with many of them, do so in the last run only.
 func (s *PrimalDualState) crawls() bool {
 	dear := s.schur.Outer*s.schur.Outer > dearWork/s.schur.Inner()
 	return (s.Last || dear) && s.Trial == 0 && s.Stayed >= slowStage && s.Raised < maxRaises && s.Eps < mostRaised*s.Scale
 }
 
-// raise goes on with a larger eps where the run stands.
+// raise continues with a larger eps from the current point.
 func (s *PrimalDualState) raise(e *framework.Evaluator) error {
 	s.Raised++
 	s.Eps *= raiseFactor
@@ -315,8 +309,8 @@ func (s *PrimalDualState) raise(e *framework.Evaluator) error {
 	return e.StartDual(s.Dual, s.At)
 }
 
-// advance takes a step that lowers the rounded cost. It returns the part of it that
-// was taken, 0 where none does.
+// advance takes a step that does not increase the smoothed cost. It returns the fraction of it that was taken,
+// 0 if all fail.
 func (s *PrimalDualState) advance(e *framework.Evaluator, before float64) (fraction float64, err error) {
 	for k, trust := range dualTrust {
 		if k > 0 {
@@ -334,8 +328,7 @@ func (s *PrimalDualState) advance(e *framework.Evaluator, before float64) (fract
 	return 0, nil
 }
 
-// damp tries steps with more and more damping, and pairs says whether to try a pair of
-// them with the least.
+// damp tries steps with increasing damping, and with pairs also a pair of steps at the least damping.
 func (s *PrimalDualState) damp(e *framework.Evaluator, before float64, pairs bool) (fraction float64, err error) {
 	for try := range primalDualTries {
 		s.schur.solve(s.Lambda)
@@ -364,8 +357,8 @@ func (s *PrimalDualState) damp(e *framework.Evaluator, before float64, pairs boo
 	return 0, nil
 }
 
-// pair goes to the trial and takes another step from there. Where that leads above the
-// rounded cost before, it goes back to where it began, with the step from there.
+// pair accepts the trial and takes another step from there. If the smoothed cost then exceeds before, it
+// restores point, dual variables and first step.
 func (s *PrimalDualState) pair(e *framework.Evaluator, before float64) (taken bool, err error) {
 	lambda := s.Lambda
 	s.from.CopyFrom(s.At)
@@ -395,7 +388,7 @@ func (s *PrimalDualState) pair(e *framework.Evaluator, before float64) (taken bo
 	return false, nil
 }
 
-// solveAgain computes the step from where the run stands.
+// solveAgain computes the step from the current point.
 func (s *PrimalDualState) solveAgain(e *framework.Evaluator) error {
 	if _, err := e.AssemblePrimalDual(s.arrowhead, s.At, s.Dual); err != nil {
 		return err
@@ -405,8 +398,7 @@ func (s *PrimalDualState) solveAgain(e *framework.Evaluator) error {
 	return nil
 }
 
-// take goes to the trial, which is a part of the step that schur holds, and adapts the
-// damping.
+// take accepts the trial, a fraction of the step in schur, and adapts the damping.
 func (s *PrimalDualState) take(e *framework.Evaluator, fraction float64) error {
 	if s.shortened { // else the difference would be less accurate than the step is
 		inner := s.arrowhead.Block
@@ -425,8 +417,8 @@ func (s *PrimalDualState) take(e *framework.Evaluator, fraction float64) error {
 	return nil
 }
 
-// try evaluates a part of the step that schur holds, with the inner steps shortened
-// where it leads above the rounded cost before.
+// try evaluates a fraction of the step in schur, with the inner steps shortened where the smoothed cost exceeds
+// before.
 func (s *PrimalDualState) try(e *framework.Evaluator, fraction, before float64) (float64, error) {
 	inner, outer := s.arrowhead.Block, s.schur.outer
 	if fraction != 1 {
@@ -449,7 +441,7 @@ func (s *PrimalDualState) try(e *framework.Evaluator, fraction, before float64) 
 	return e.ShortenInner(s.trial, s.At[inner])
 }
 
-// endStage evaluates the cost itself and rounds less, or ends the round.
+// endStage evaluates the unsmoothed cost and reduces eps, or ends the round.
 func (s *PrimalDualState) endStage(e *framework.Evaluator) error {
 	e.Smooth(0)
 	cost, err := e.Evaluate(nil, s.At)
@@ -474,8 +466,7 @@ func (s *PrimalDualState) endStage(e *framework.Evaluator) error {
 	return nil
 }
 
-// endRound measures the end and begins another round where it is not stationary, or a
-// trial.
+// endRound measures stationarity and begins another round where it fails, else a trial.
 func (s *PrimalDualState) endRound(e *framework.Evaluator) error {
 	tried, gained := s.Stationary, s.Cost < s.Before
 	if s.Trial == 0 || gained {
@@ -503,7 +494,7 @@ func (s *PrimalDualState) endRound(e *framework.Evaluator) error {
 	return s.nextTrial(e)
 }
 
-// nextRound begins the next round, that of a large system from the best point, near enough to its kinks not to lose it.
+// nextRound begins the next round, in large systems near the best point, with a small eps.
 func (s *PrimalDualState) nextRound(e *framework.Evaluator) error {
 	if s.Round == 0 || s.schur.Outer <= smallOuter {
 		return s.beginRound(e, firstRoundings[s.Round])
@@ -512,8 +503,8 @@ func (s *PrimalDualState) nextRound(e *framework.Evaluator) error {
 	return s.beginRound(e, min(max(backRounding*s.Lost, leastBack), firstRoundings[0]))
 }
 
-// measure hands over those of the multipliers so far and the dual variables that
-// show the best point to be the more stationary one.
+// measure measures the stationarity of the best point with the dual variables and with the multipliers so far,
+// and keeps the better of them.
 func (s *PrimalDualState) measure(e *framework.Evaluator) error {
 	residual, err := s.with(e, s.Dual)
 	if err != nil {
@@ -532,7 +523,7 @@ func (s *PrimalDualState) measure(e *framework.Evaluator) error {
 	return nil
 }
 
-// with measures the best point with the multipliers given.
+// with measures the best point with these multipliers.
 func (s *PrimalDualState) with(e *framework.Evaluator, dual []float64) (float64, error) {
 	e.SetMultipliers(dual)
 	return e.Stationarity(s.X)

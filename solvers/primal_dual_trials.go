@@ -9,29 +9,29 @@ import (
 )
 
 const (
-	// trialGain is the relative decrease of the cost that a trial must find, and
-	// maxGains the number of times that one may. A point that is not stationary is no
-	// minimum where a trial, of some hundred iterations, gains more than fallGain.
+	// trialGain is the least relative decrease of the cost in a trial that counts, and maxGains bounds the
+	// trials with one. A point that is not stationary is no minimum if a trial, of some hundred iterations,
+	// gains more than fallGain.
 	trialGain, maxGains, fallGain = 1e-8, 20, 1e-7
-	// sameDual is the largest difference of dual variables of one point.
+	// sameDual is the largest entry of the difference of dual variables that count as equal.
 	sameDual = 1e-2
-	// largeTrials is the number of trials of systems of more than smallOuter outer
-	// coordinates, and triedWork the most products that one of their iterations takes.
+	// largeTrials is the number of trials with more than smallOuter outer coordinates, and triedWork bounds the
+	// products of one of their iterations.
 	largeTrials, triedWork = 2, 1 << 23
-	// valleyRounding is the first eps of the only trial of a point that is not
-	// stationary: rounded that far, valleys are followed best.
+	// valleyRounding is the first eps, relative to the scale, of the only trial from a point that is not
+	// stationary: valleys are followed best at this smoothing.
 	valleyRounding = 1
 )
 
-// trialRoundings are the first eps of the first trials, relative to the scale.
+// trialRoundings are the first smoothing lengths eps of the trials, relative to the scale.
 var trialRoundings = [...]float64{0.5, 1, 2}
 
-// nextTrial begins the next trial, if there is one.
+// nextTrial begins the next trial, if any.
 func (s *PrimalDualState) nextTrial(e *framework.Evaluator) error {
 	if s.Done = !s.mayTry(e); s.Done {
 		return nil
 	}
-	if s.Trial == 0 { // rows that go elsewhere come first, and the run sees to them
+	if s.Trial == 0 { // rows to relocate come first, which is done by the caller of the polish
 		x, _, err := reassigned(e, s.X, s.Cost)
 		if s.Done = x != nil; s.Done || err != nil {
 			return err
@@ -64,10 +64,9 @@ func (s *PrimalDualState) mayTry(e *framework.Evaluator) bool {
 	return s.Stationary || s.Last
 }
 
-// vain reports whether a trial of a stationary point, which ends a stage with the cost
-// given, is not worth going on with: as the dual variables tell it has come back to the
-// point that it began at, or it is farther above that point than what the stage gained.
-// The next stages gain a quarter of that together.
+// vain reports whether a trial from a stationary point, with this cost at the end of a step, is to be stopped:
+// its dual variables are again those of that point, or its cost exceeds that of the point by more than the step
+// gained. The remaining steps together gain about a quarter of that.
 func (s *PrimalDualState) vain(cost float64) bool {
 	gained := s.Ended - cost
 	s.Ended = cost
