@@ -12,10 +12,10 @@ import "github.com/scqm/scqm/framework"
 //	y+ = T(y_k) + (t_k - 1)/t_{k+1} (T(y_k) - T(y_{k-1})),
 //	t_1 = 1,  t_{k+1} = (1 + sqrt(1 + 4 t_k^2)) / 2;
 //
-// when the cost falls slowly, phase 2 is Anderson's mixing of the last images,
-// see [Mixture]. Blocks are put back on their manifolds. A point whose cost is
-// higher than before is thrown away for T(y_k), so that the cost never rises.
-// In phase 1 that restarts the extrapolation; in phase 2 it leads back to phase
+// when the cost falls slowly, phase 2 is Anderson acceleration with the last images,
+// see [Mixture]. Blocks are retracted to their manifolds. A point whose cost is
+// higher than before is rejected in favour of T(y_k), so that the cost never increases.
+// In phase 1 that restarts the extrapolation; in phase 2 it returns to phase
 // 1, until the cost falls ten times more slowly than at the last change.
 //
 // On a framework.BlockMinimizer it minimises over every group of blocks in
@@ -30,7 +30,7 @@ import "github.com/scqm/scqm/framework"
 // J. ACM 12 (1965) 547-560; H. F. Walker, P. Ni, SIAM J. Numer. Anal. 49 (2011)
 // 1715-1735.
 type Alternating struct {
-	// Memory is the number of past images that Anderson's mixing uses; 0
+	// Memory is the number of past images in Anderson acceleration; 0
 	// stands for 8, a negative number for Nesterov's extrapolation only.
 	Memory int
 	// SlowDecrease is the relative decrease of the cost that ends phase 1 when
@@ -46,26 +46,25 @@ const (
 	defaultSlowDecrease = 1e-4
 	// slowSweeps is the number of slow sweeps in a row that end phase 1.
 	slowSweeps = 4
-	// maxHalvings bounds the attempts after an image that is no better.
+	// maxHalvings bounds the shortened steps after an image with a higher cost.
 	maxHalvings = 6
 	// patience multiplies SlowDecrease after every failure of phase 2.
 	patience = 0.1
-	// goldenRatio is t_2, with which extrapolation goes on after a restart,
-	// where the step to T(y_k) was its first.
+	// goldenRatio is t_2: a restart counts the step to T(y_k) as the first of the extrapolation.
 	goldenRatio = 1.618033988749895
 )
 
 // Name returns "alternating".
 func (Alternating) Name() string { return "alternating" }
 
-// Equivariant reports that iterates turn with the coordinates: all steps are
-// made of sums, inner products and the problem's own maps.
+// Equivariant reports that iterates rotate with the coordinates: all steps are made of sums, inner products and
+// the problem's own maps.
 func (Alternating) Equivariant() bool { return true }
 
 // NewState returns an empty state for a stored run.
 func (Alternating) NewState() framework.State { return &AlternatingState{} }
 
-// AlternatingState is where a run of [Alternating] stands.
+// AlternatingState is the state of a run of [Alternating].
 type AlternatingState struct {
 	X    framework.Point
 	Cost float64
@@ -81,9 +80,9 @@ type AlternatingState struct {
 	Mixing bool
 	// Slow counts the slow sweeps in a row.
 	Slow int
-	// Failures counts how often phase 2 raised the cost and gave way to phase 1.
+	// Failures counts the returns to phase 1 after an increase of the cost.
 	Failures int
-	// History is what Anderson's mixing remembers.
+	// History is the memory of Anderson acceleration.
 	History Mixture
 
 	// Steps holds the first trial steps of the gradient searches in blocks

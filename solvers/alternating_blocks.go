@@ -52,7 +52,7 @@ func (a Alternating) stepBlocks(e *framework.Evaluator, s *AlternatingState) err
 	return nil
 }
 
-// takenLike makes room for the steps taken, which nothing here reads.
+// takenLike allocates the step sizes, which are not read here.
 func takenLike(steps [][]float64) [][]float64 {
 	taken := make([][]float64, len(steps))
 	for k := range steps {

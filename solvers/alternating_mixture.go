@@ -9,14 +9,14 @@ import (
 	"github.com/scqm/scqm/internal/dense"
 )
 
-// Mixture is the memory of Anderson's mixing: for outer blocks y_k with images
-// T(y_k) and residuals f_k = T(y_k) - y_k, all blocks one after the other, it
-// holds the differences of successive f and T. The next point is
+// Mixture is the memory of Anderson acceleration: for outer blocks y_k with images T(y_k) and residuals f_k =
+// T(y_k) - y_k, all blocks one after the other, it holds the differences of successive f and T. The next point
+// is
 //
 //	T(y_k) - sum_j g_j dT_j,  g = argmin |f_k - sum_j g_j dF_j|^2 + mu |g|^2.
 //
-// Every block counts in units of its present residual, so that the point does
-// not depend on the units of the blocks.
+// Every block counts in units of its present residual, so that the point does not depend on the units of the
+// blocks.
 type Mixture struct {
 	// Image and Residual are those seen last; empty where there were none.
 	Image, Residual []float64
@@ -29,14 +29,13 @@ type Mixture struct {
 // mixtureDamping is mu relative to the mean diagonal of the normal equations.
 const mixtureDamping = 1e-10
 
-// clear forgets everything. The memory is kept for new entries.
+// clear removes all entries but keeps their memory.
 func (m *Mixture) clear() {
 	m.Image, m.Residual = m.Image[:0], m.Residual[:0]
 	m.Images, m.Residuals = m.Images[:0], m.Residuals[:0]
 }
 
-// push enters an outer point and its image, in place of the oldest where there
-// are more than memory.
+// push adds an outer point and its image, replacing the oldest where there are memory of them.
 func (m *Mixture) push(e *framework.Evaluator, x, image framework.Point, memory int) {
 	length := 0
 	for _, k := range e.OuterBlocks() {
@@ -63,7 +62,7 @@ func (m *Mixture) push(e *framework.Evaluator, x, image framework.Point, memory 
 	}
 }
 
-// slot appends a vector to the list, the oldest one where the list is full.
+// slot appends a vector to the list, reusing the oldest one where the list is full.
 func slot(list [][]float64, most, length int) [][]float64 {
 	if len(list) < most {
 		if n := len(list); cap(list) > n && len(list[:n+1][n]) == length {
@@ -77,8 +76,7 @@ func slot(list [][]float64, most, length int) [][]float64 {
 	return list
 }
 
-// mix writes the next point into dst and reports false where there is nothing
-// to mix.
+// mix writes the next point into dst and reports false where the memory is empty.
 func (m *Mixture) mix(e *framework.Evaluator, dst, image framework.Point) bool {
 	n := len(m.Images)
 	if n == 0 || !m.solve(e, n) {
@@ -120,7 +118,7 @@ func (m *Mixture) solve(e *framework.Evaluator, n int) bool {
 	return solvePositive(m.coefficient, m.gram, n)
 }
 
-// addBlock adds the products of entries at to to of the residuals.
+// addBlock adds the products of residual entries in [at, to).
 func (m *Mixture) addBlock(n, at, to int) {
 	f := m.Residual[at:to]
 	size := floats.Norm(f, 2)
@@ -136,10 +134,9 @@ func (m *Mixture) addBlock(n, at, to int) {
 	}
 }
 
-// solvePositive solves Ax = b for the symmetric positive definite n x n matrix
-// whose lower triangle a holds, by Cholesky's factorization, in place. It
-// reports whether a is positive definite. [dense.FactorCholesky] rounds otherwise,
-// which the fits of some thousand sweeps show in all digits but seven.
+// solvePositive solves Ax = b for the symmetric positive definite n x n matrix whose lower triangle a holds, by
+// Cholesky's factorization, in place. It reports whether a is positive definite. [dense.FactorCholesky] rounds
+// differently, which would change fits of some thousand sweeps in all but seven digits.
 func solvePositive(b, a []float64, n int) bool {
 	for j := range n {
 		row := a[j*n : j*n+j+1]

@@ -27,7 +27,7 @@ func beginSweeps(e *framework.Evaluator, x framework.Point) (framework.State, er
 	return s, nil
 }
 
-// prepare makes what is not stored, and keeps it.
+// prepare allocates the fields that are not stored.
 func (s *AlternatingState) prepare(e *framework.Evaluator) {
 	if s.next != nil {
 		return
@@ -62,7 +62,7 @@ func (a Alternating) stepSweep(e *framework.Evaluator, s *AlternatingState) erro
 	return nil
 }
 
-// leap tries the extrapolated point and reports whether it went there.
+// leap tries the extrapolated point and reports whether it was accepted.
 func (a Alternating) leap(e *framework.Evaluator, s *AlternatingState) (bool, error) {
 	if a.Plain || !a.extrapolate(e, s) {
 		return false, nil
@@ -108,9 +108,9 @@ func (a Alternating) extrapolate(e *framework.Evaluator, s *AlternatingState) bo
 	return true
 }
 
-// forget ends an extrapolation that led to a higher cost. The momentum of phase
-// 1 outlives a failure of phase 2, which happens where the iterates cross a
-// plateau: mixing looks for the nearest stationary point, be it a saddle.
+// forget ends an extrapolation that increased the cost. The momentum of phase 1 is kept after a failure of
+// phase 2, which happens when the iterates cross a plateau: Anderson acceleration converges to the nearest
+// stationary point, even a saddle.
 func (s *AlternatingState) forget() {
 	if s.Mixing {
 		s.Failures++
@@ -121,9 +121,8 @@ func (s *AlternatingState) forget() {
 	s.Momentum = goldenRatio
 }
 
-// plainSweep goes to the image, or part of the way where the cost there is not
-// finite or higher. Theory rules the latter out but for rounding, and for
-// images that are not quite what they should be.
+// plainSweep goes to the image, or part of the way where the cost there is not finite or higher. In theory it
+// is not higher, except by rounding or for inexact images.
 func (s *AlternatingState) plainSweep(e *framework.Evaluator) error {
 	fraction := 1.0
 	for range maxHalvings + 1 {
@@ -143,8 +142,8 @@ func (s *AlternatingState) plainSweep(e *framework.Evaluator) error {
 	return framework.ErrNoProgress
 }
 
-// goTowardsImage writes the point at a fraction of the way from the outer
-// blocks of X to their image into trial, put back on the manifolds.
+// goTowardsImage writes the point at a fraction of the way from the outer blocks of X to their image into
+// trial, retracted to the manifolds.
 func (s *AlternatingState) goTowardsImage(e *framework.Evaluator, fraction float64) bool {
 	for _, k := range e.OuterBlocks() {
 		if copy(s.trial[k], s.Image[k]); fraction == 1 {

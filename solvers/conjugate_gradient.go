@@ -51,7 +51,7 @@ func (ConjugateGradient) Name() string { return "cg" }
 // NewState returns an empty state for a stored run.
 func (ConjugateGradient) NewState() framework.State { return &ConjugateGradientState{} }
 
-// ConjugateGradientState is where a run of [ConjugateGradient] stands.
+// ConjugateGradientState is the state of a run of [ConjugateGradient].
 type ConjugateGradientState struct {
 	X    framework.Point
 	Cost float64
@@ -146,7 +146,7 @@ func (a ConjugateGradient) Step(e *framework.Evaluator, state framework.State) e
 	return err
 }
 
-// refresh builds the preconditioner where it is missing or old.
+// refresh rebuilds the preconditioner if it is missing or too old.
 func (a ConjugateGradient) refresh(e *framework.Evaluator, s *ConjugateGradientState) error {
 	if a.Plain || s.Anchor != nil && s.Age < a.RefreshEvery {
 		return nil
@@ -160,7 +160,7 @@ func (a ConjugateGradient) refresh(e *framework.Evaluator, s *ConjugateGradientS
 	return nil
 }
 
-// restart begins anew along -z.
+// restart restarts along -z.
 func (s *ConjugateGradientState) restart(e *framework.Evaluator) {
 	if s.Dir == nil {
 		s.Dir = framework.NewPoint(e.Blocks())
@@ -215,8 +215,7 @@ func (a ConjugateGradient) advance(e *framework.Evaluator, s *ConjugateGradientS
 	return true, nil
 }
 
-// turn computes the direction at the trial, which a search along a direction of the
-// slope given has found.
+// turn computes the next direction at the trial, given the slope along the last one.
 func (s *ConjugateGradientState) turn(e *framework.Evaluator, slope float64) {
 	blocks, x, g := e.Blocks(), s.trial.x, s.trial.grad
 	s.precondition(e, x, g)

@@ -38,9 +38,9 @@ import (
 // they lower the cost or the logarithm of the gradient norm by more per pass than the
 // quasi-Newton steps before (enriched methods, Morales and Nocedal).
 //
-// Far from a minimum pairs say little, and steps may be much too long. Without a
+// Far from a minimum pairs are uninformative, and steps may be much too long. Without a
 // preconditioner the first trial after a search that had to shorten its step is at most
-// four times as long as that step; after one with two trials in vain, steps are those of
+// four times as long as that step; after one with two rejected trials, steps are those of
 // a trust region where there are second derivatives, until one ends within it.
 //
 // Sources: J. Nocedal, Updating quasi-Newton matrices with limited storage,
@@ -79,7 +79,7 @@ func (LBFGS) Name() string { return "lbfgs" }
 // NewState returns an empty state for a stored run.
 func (LBFGS) NewState() framework.State { return &LBFGSState{} }
 
-// LBFGSState is where a run of [LBFGS] stands.
+// LBFGSState is the state of a run of [LBFGS].
 type LBFGSState struct {
 	X    framework.Point
 	Cost float64
@@ -96,9 +96,9 @@ type LBFGSState struct {
 	// Euclidean is the gradient of the surrounding space at X, for products with the
 	// Hessian; nil where there are none, or not yet.
 	Euclidean framework.Point
-	// Newton says when Newton steps are worth their passes.
+	// Newton decides when Newton steps are worth their passes.
 	Newton NewtonPlan
-	// Length is what the lengths of the steps before say about the next.
+	// Length bounds the next step by the lengths of earlier ones.
 	Length StepLength
 
 	line
@@ -164,7 +164,7 @@ func (a LBFGS) Step(e *framework.Evaluator, state framework.State) error {
 	}
 	if len(s.S) > 0 {
 		s.forget()
-		s.Age = math.MaxInt // the preconditioner may be what misleads
+		s.Age = math.MaxInt // rebuild the preconditioner, which may be the cause
 		if err := a.refresh(e, s); err != nil {
 			return err
 		}
@@ -192,7 +192,7 @@ func (s *LBFGSState) Resume(e *framework.Evaluator) error {
 	return err
 }
 
-// refresh builds the preconditioner where it is missing or old.
+// refresh rebuilds the preconditioner if it is missing or too old.
 func (a LBFGS) refresh(e *framework.Evaluator, s *LBFGSState) error {
 	if a.Plain {
 		return nil
@@ -212,7 +212,7 @@ func (a LBFGS) refresh(e *framework.Evaluator, s *LBFGSState) error {
 	return nil
 }
 
-// enriched does a step of the kind whose turn it is and reports whether it moved.
+// enriched does a quasi-Newton, Newton or trust-region step, whichever is due, and reports whether it moved.
 func (a LBFGS) enriched(e *framework.Evaluator, s *LBFGSState) (bool, error) {
 	before, passes := s.norm(e.Blocks()), e.Counts().Passes
 	kind, slope, err := s.choose(e)

@@ -9,17 +9,17 @@ import (
 )
 
 const (
-	// firstWait is the number of passes of quasi-Newton steps before a Newton step is
-	// tried, and vainShare the share of all passes that those may take in vain.
+	// firstWait is the number of passes of quasi-Newton steps before the first Newton step, and vainShare
+	// bounds the share of passes spent on Newton steps that do not pay.
 	firstWait, vainShare = 20, 0.25
-	// leastProducts bounds the products with the Hessian in the first Newton step, and
-	// newtonReduction is how far their residual falls at least.
+	// leastProducts bounds the Hessian products in the first Newton step, and newtonReduction is the least
+	// reduction factor of their residual.
 	leastProducts, newtonReduction = 16, 0.2
 )
 
-// NewtonPlan compares what two kinds of steps of [LBFGS] gain per pass: the fall of the
-// cost and that of the logarithm of the gradient norm. Far from a minimum the first tells,
-// as gradients of ill-conditioned costs rise on good steps; near it the second.
+// NewtonPlan compares the gain per pass of two kinds of steps of [LBFGS]: the decrease of the cost and of the
+// logarithm of the gradient norm. Far from a minimum the first is informative, as gradients of ill-conditioned
+// costs grow on good steps; near it the second.
 type NewtonPlan struct {
 	// Fall, Gain and Passes are those of the quasi-Newton steps since the last Newton step,
 	// and FallRate and Rate are their ratios before the last Newton steps.
@@ -31,9 +31,9 @@ type NewtonPlan struct {
 	Last float64
 }
 
-// progress is what a step has gained: the fall of the cost, as the slopes at both ends of
-// the step tell it, and of the logarithm of the gradient norm. Costs would tell no more of
-// the first, and bring the rounding of constants in them.
+// progress is the gain of a step: the decrease of the cost, from the slopes at both ends of the step, and of
+// the logarithm of the gradient norm. Differences of costs would add no information, but rounding errors of
+// constants in them.
 type progress struct{ cost, gradient, passes float64 }
 
 // due reports whether the next step is a Newton step.
@@ -50,9 +50,9 @@ func (p *NewtonPlan) due() bool {
 	return true
 }
 
-// learn notes what a step has gained: more Newton steps with twice as many products
-// follow one that gained more per pass than the quasi-Newton steps before. What one gains
-// that was too long, of a model that does not hold there, tells nothing of the next.
+// learn records the gain of a step. A Newton step that gains more per pass than the quasi-Newton steps before
+// is followed by more, with twice as many products. A shortened one, whose model was not valid, does not count
+// for the next.
 func (p *NewtonPlan) learn(kind stepKind, shortened bool, gained progress) {
 	switch {
 	case kind == quasiNewtonStep:
@@ -96,12 +96,12 @@ func (s *LBFGSState) choose(e *framework.Evaluator) (kind stepKind, slope float6
 	return kind, inner(e.Blocks(), s.X, s.Grad, s.dir), err
 }
 
-// norm is that of the gradient.
+// norm is the norm of the gradient.
 func (s *LBFGSState) norm(blocks []framework.Block) float64 {
 	return math.Sqrt(inner(blocks, s.X, s.Grad, s.Grad))
 }
 
-// conjugate is the memory of the conjugate gradient method.
+// conjugate holds the buffers of the conjugate gradient method.
 type conjugate struct{ residual, z, dir, product framework.Point }
 
 func (c *conjugate) allocate(blocks []framework.Block) {

@@ -8,12 +8,11 @@ import (
 	"github.com/scqm/scqm/framework"
 )
 
-// minCurvature is the cosine of the angle between s and y below which a pair
-// says nothing but rounding errors and is left out.
+// minCurvature is the cosine of the angle between s and y below which a pair is only rounding errors and is
+// dropped.
 const minCurvature = 1e-15
 
-// clearCurvature is the cosine of that angle in a block above which its part of
-// the pair gives the block's scale.
+// clearCurvature is the cosine of that angle in a block above which the pair determines the scale of the block.
 const clearCurvature = 0.01
 
 // direction writes -P H g into dir and returns its slope <g,dir>.
@@ -68,9 +67,8 @@ func (s *LBFGSState) precondition(e *framework.Evaluator, q framework.Point) {
 	}
 }
 
-// scale multiplies every block of q by <s,y> / <y,y> of the newest pair in that block.
-// Where the curvature of a block is not positive, the blocks depend on each other and
-// have one factor.
+// scale multiplies every block of q by <s,y> / <y,y> of the newest pair in that block. Where the curvature of a
+// block is not positive, all blocks share one factor.
 func (s *LBFGSState) scale(blocks []framework.Block, q framework.Point) {
 	u, v := s.S[len(s.S)-1], s.Y[len(s.Y)-1]
 	common := s.Curvatures[len(s.S)-1] / inner(blocks, s.X, v, v)
@@ -113,8 +111,7 @@ func (s *LBFGSState) push(blocks []framework.Block, memory int) {
 	s.recompute(blocks)
 }
 
-// room returns the memory of the pair to come: that of the oldest one where the
-// memory is full.
+// room returns the memory of the next pair: that of the oldest one where the memory is full.
 func (s *LBFGSState) room(blocks []framework.Block, memory int) (u, v framework.Point) {
 	if len(s.S) < memory {
 		return framework.NewPoint(blocks), framework.NewPoint(blocks)
@@ -127,7 +124,7 @@ func (s *LBFGSState) room(blocks []framework.Block, memory int) (u, v framework.
 	return u, v
 }
 
-// transport moves the parts of the pairs in block k from X to the trial point.
+// transport transports the parts of the pairs in block k from X to the trial point.
 func (s *LBFGSState) transport(b framework.Block, k int) {
 	for i := range s.S {
 		b.Transport(s.S[i][k], s.X[k], s.trial.x[k], s.S[i][k])
@@ -135,7 +132,7 @@ func (s *LBFGSState) transport(b framework.Block, k int) {
 	}
 }
 
-// recompute updates <s,y> after a transport and drops pairs that it spoiled.
+// recompute updates <s,y> after a transport and drops pairs without positive curvature.
 func (s *LBFGSState) recompute(blocks []framework.Block) {
 	moved := false
 	for _, b := range blocks {

@@ -11,12 +11,12 @@ const (
 	// step, in lengths of that step; regionGrowth is the same in a trust region where the
 	// step before was not shortened.
 	longestGrowth, regionGrowth = 4, 2
-	// vainTrials is the number of trials in vain after which steps are those of a trust
-	// region, and regionProducts bounds their products with the Hessian.
+	// vainTrials is the number of rejected trials after which steps are those of a trust region, and
+	// regionProducts bounds their Hessian products.
 	vainTrials, regionProducts = 2, 2
 )
 
-// StepLength is what [LBFGS] knows of the lengths of its steps.
+// StepLength holds the lengths of the last steps of [LBFGS].
 type StepLength struct {
 	// Last is the length of the last step, 0 before that, and Shortened says that the
 	// first trial of its search was longer.
@@ -29,7 +29,7 @@ type StepLength struct {
 	end stepEnd
 }
 
-// first is the step to try first along a direction of the length given.
+// first is the first trial step along a direction of the given length.
 func (l *StepLength) first(length float64) float64 {
 	if most := longestGrowth * l.Last; l.Shortened && length > most {
 		return most / length
@@ -37,12 +37,12 @@ func (l *StepLength) first(length float64) float64 {
 	return 1
 }
 
-// learn notes the step taken along a direction of the length given, and the first trial.
+// learn records the step taken along a direction of the given length, and the first trial.
 func (l *StepLength) learn(length, step, first float64) {
 	l.Last, l.Shortened = step*length, step < first
 }
 
-// length is that of the direction.
+// length is the norm of the direction.
 func (s *LBFGSState) length(blocks []framework.Block) float64 {
 	return math.Sqrt(inner(blocks, s.X, s.dir, s.dir))
 }
@@ -56,9 +56,9 @@ const (
 	alongNegative // at the radius, where that is finite
 )
 
-// boundary reports whether the step alpha along the direction of the conjugate gradients
-// stays within the radius; alpha is not positive where the curvature is not. If not, dir
-// goes to the radius, where that is finite.
+// boundary reports whether the step alpha along the direction of the conjugate gradients stays within the
+// radius; alpha is not positive where the curvature is not. If not, dir is extended to the radius, where that
+// is finite.
 func (s *LBFGSState) boundary(blocks []framework.Block, alpha, radius float64) stepEnd {
 	positive := alpha > 0 && !math.IsInf(alpha, 1)
 	if positive && math.IsInf(radius, 1) {
@@ -79,10 +79,9 @@ func (s *LBFGSState) boundary(blocks []framework.Block, alpha, radius float64) s
 	return alongNegative
 }
 
-// regionDirection writes the step of a trust region into dir. The radius is the length of
-// the last step, or more where the search did not shorten that. A step of one or two
-// products shows the curvature along the gradient, which is what pairs do not know where it
-// is negative, and no more: the region is not to be solved in, but left.
+// regionDirection writes the step of a trust region into dir. The radius is the length of the last step, or
+// more where the search did not shorten that. One or two products only find the curvature along the gradient,
+// which pairs cannot represent where it is negative: that suffices to leave the region.
 func (s *LBFGSState) regionDirection(e *framework.Evaluator) (err error) {
 	radius := s.Length.Last
 	if !s.Length.Shortened {
@@ -92,9 +91,8 @@ func (s *LBFGSState) regionDirection(e *framework.Evaluator) (err error) {
 	return err
 }
 
-// leaveRegion goes back to other steps after one that ended within the region, unless its
-// search shortened that, or did not move. A Newton step comes first. Pairs from among
-// negative curvatures do not serve there.
+// leaveRegion returns to other steps after one that ended inside the region, unless its search shortened it or
+// did not move. A Newton step comes first, as pairs from a region of negative curvature are not useful.
 func (s *LBFGSState) leaveRegion(moved bool) {
 	l := &s.Length
 	l.Negative = l.Negative || l.end == alongNegative

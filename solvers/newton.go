@@ -16,11 +16,11 @@ import (
 // where |C| has the magnitudes of the eigenvalues of C, and S, scaled to the
 // diagonal of A, is damped in the manner of Levenberg and Marquardt: by mu times
 // its size, which follows the ratio of actual to predicted decrease. Where S is
-// indefinite, the magnitudes of its eigenvalues take their place too, so that
+// indefinite, its eigenvalues are replaced by their magnitudes too, so that
 // saddle points repel. After every move the rows take an inner step
-// ([framework.ArrowheadHessian.InnerStep]); the decrease that counts is the
-// one after that. A null space of S, as from a group of transformations that
-// leave the cost as it is, does no harm.
+// ([framework.ArrowheadHessian.InnerStep]); the actual decrease is the
+// one after that. A null space of S, as from transformations that
+// do not change the cost, is harmless.
 //
 // A problem without such derivatives, or one too large for them, is refused
 // ([framework.UnsupportedError]).
@@ -36,20 +36,20 @@ type Newton struct {
 	// Damping is the first mu, relative to the size of the scaled Schur
 	// complement; 0 stands for 1e-2.
 	Damping float64
-	// Straight takes long steps by a second order that suits the problem
-	// ([framework.Straightener]), for which the model holds farther, after the first
-	// straightAfter iterations of a run. Earlier, moves as good lead to other minima.
+	// Straight takes long steps along a second-order curve of the problem
+	// ([framework.Straightener]), on which the model holds farther, after the first
+	// straightAfter iterations of a run. Earlier it would lead to other minima.
 	Straight bool
 }
 
-// inValleys is Newton's method for fits on their own.
+// inValleys is Newton's method with straightened moves, for single fits.
 var inValleys = Newton{Straight: true}
 
 const (
 	defaultDamping = 1e-2
 	// straightAfter is the number of iterations before moves are straightened.
 	straightAfter = 10
-	// maxDamping says that no step helps.
+	// maxDamping is the damping above which no step is tried.
 	maxDamping = 1e16
 )
 
@@ -86,7 +86,7 @@ func (a Newton) waits() int {
 	return straightAfter
 }
 
-// Init assembles at the start.
+// Init computes the derivatives at the start.
 func (a Newton) Init(e *framework.Evaluator, x framework.Point) (framework.State, error) {
 	if err := Supports(a, e.Problem()); err != nil {
 		return nil, err
@@ -99,8 +99,8 @@ func (a Newton) Init(e *framework.Evaluator, x framework.Point) (framework.State
 	return s, err
 }
 
-// Restart begins a run from x, which it copies, in the memory of a state that
-// Init made for the same blocks.
+// Restart starts a run from x, which it copies, reusing the memory of a state that Init made for the same
+// blocks.
 func (a Newton) Restart(e *framework.Evaluator, state framework.State, x framework.Point) error {
 	s := state.(*NewtonState)
 	s.X.CopyFrom(x)
@@ -125,7 +125,7 @@ func (s *NewtonState) Resume(e *framework.Evaluator) error {
 	return err
 }
 
-// Step moves all blocks once, with as much damping as that takes.
+// Step moves all blocks once, raising the damping until a step is accepted.
 func (a Newton) Step(e *framework.Evaluator, state framework.State) error {
 	s := state.(*NewtonState)
 	if !s.Assembled {

@@ -12,15 +12,15 @@ import (
 // innerFlatness is the flatness of systems for [Newton].
 const innerFlatness = 1e-8
 
-// minDamping keeps null spaces of S harmless.
+// minDamping is the least damping, which makes null spaces of S harmless.
 const minDamping = 1e-9
 
 // smallOuter is the number of outer coordinates up to which second derivatives are
 // cheaper than the iterations that they save.
 const smallOuter = 64
 
-// minDiagonal is the diagonal entry of A, relative to the squares of the others
-// in its row over their diagonal entries, below which it is raised.
+// minDiagonal is the least diagonal entry of A, relative to the squares of the others in its row over their
+// diagonal entries; smaller ones are raised to it.
 const minDiagonal = 1e-10
 
 // schur solves Newton systems in the shape of an arrowhead. With |C_i|^-1 = R_i R_i'
@@ -29,8 +29,8 @@ const minDiagonal = 1e-10
 //	S = A - F F',   S outer = F f - g,   inner_i = -R_i (f_i + F_i' outer).
 type schur struct {
 	framework.ArrowheadShape
-	// flatness is the eigenvalue of an inner Hessian, relative to the largest
-	// magnitude, below which it is raised, and least the smallest damping.
+	// flatness is the least eigenvalue of an inner Hessian, relative to the largest
+	// magnitude, to which smaller ones are raised; least is the smallest damping.
 	flatness, least float64
 
 	roots  []float64 // R_i, Dim x Dim each
@@ -96,8 +96,8 @@ func (s *schur) eliminateRows(a *framework.Arrowhead) {
 	}
 }
 
-// tinyOuter is the number of outer coordinates of a surface in space: up to there products and
-// eigenvectors take next to no time either way.
+// tinyOuter is the number of outer coordinates of a surface in space, up to which plain products and
+// eigenvectors are fast enough.
 const tinyOuter = 9
 
 // products writes the lower triangle of FF' into s.
@@ -114,9 +114,9 @@ func (s *schur) products() {
 	}
 }
 
-// setScale takes one over the square roots of the diagonal of A. An entry that
-// happens to be near zero is raised to what the rest of its row says, a number in
-// the same units: coordinates of several blocks have several units.
+// setScale sets the scale to one over the square roots of the diagonal of A. An entry near zero is raised to a
+// value from the rest of its row, which has the same units: coordinates of different blocks have different
+// units.
 func (s *schur) setScale(a []float64) {
 	p := s.Outer
 	least := s.scaled // until solve needs it
@@ -200,15 +200,14 @@ func timesRoot(dst, b, r []float64, d int) {
 	}
 }
 
-// solve computes the step for damping mu and returns the decrease that the
-// model predicts.
+// solve computes the step for damping mu and returns the predicted reduction.
 func (s *schur) solve(mu float64) float64 {
 	predicted := s.promise(mu)
 	s.back()
 	return predicted
 }
 
-// promise is solve without the inner step.
+// promise is solve without the inner step: it returns the predicted reduction.
 func (s *schur) promise(mu float64) float64 {
 	p := s.Outer
 	shift := (mu + s.least) * s.size
@@ -304,7 +303,7 @@ func (s *schur) solveSpectral(mu float64) {
 	s.spectral.FromEigen(s.scaled)
 }
 
-// back computes the inner step for the outer one.
+// back computes the inner step by back substitution.
 func (s *schur) back() {
 	d, n := s.Dim, s.Inner()
 	copy(s.inner, s.f)

@@ -12,15 +12,14 @@ import (
 const (
 	// acceptedRatio is the least ratio of actual to predicted decrease.
 	acceptedRatio = 1e-4
-	// belowRounding is the predicted decrease, relative to the cost, at which
-	// rounding decides on the ratio.
+	// belowRounding is the predicted decrease, relative to the cost, below which the ratio is dominated by
+	// rounding.
 	belowRounding = 1e-13
-	// nearDecrease is the relative decrease of the cost by a step after which the next one may be
-	// straightened.
+	// nearDecrease is the relative decrease of the cost by a step below which the next one may be straightened.
 	nearDecrease = 0.03
 )
 
-// NewtonState is where a run of [Newton] stands.
+// NewtonState is the state of a run of [Newton].
 type NewtonState struct {
 	X    framework.Point
 	Cost float64
@@ -45,7 +44,7 @@ func (s *NewtonState) Iterate() (framework.Point, float64) {
 	return s.X, s.Cost
 }
 
-// allocate makes what a state that was just made or restored lacks.
+// allocate allocates the fields that are not stored.
 func (s *NewtonState) allocate(e *framework.Evaluator, shape framework.ArrowheadShape) {
 	s.arrowhead, s.schur = framework.NewArrowhead(shape), newSchur(shape)
 	s.trial, s.moved = framework.NewPoint(e.Blocks()), make([]float64, shape.Inner())
@@ -65,8 +64,7 @@ func (s *NewtonState) assemble(e *framework.Evaluator) (float64, error) {
 	return cost, nil
 }
 
-// try evaluates the step that schur holds; one that leads nowhere has infinite
-// cost.
+// try evaluates the step in schur; its cost is infinite where it leaves the domain.
 func (s *NewtonState) try(e *framework.Evaluator) (float64, error) {
 	if e.RetractOuter(s.trial, s.X, s.schur.outer) != nil {
 		return math.Inf(1), nil

@@ -2,8 +2,8 @@ package solvers
 
 import "github.com/scqm/scqm/framework"
 
-// reassigned returns x with rows in better places and the cost there, where that is
-// worth more iterations; else nothing.
+// reassigned returns x with rows relocated to nearer points and the cost there, where that justifies more
+// iterations; else nil.
 func reassigned(e *framework.Evaluator, x framework.Point, cost float64) (framework.Point, float64, error) {
 	x = x.Clone()
 	if moved, err := e.Reassign(x); !moved || err != nil {

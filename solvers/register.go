@@ -9,7 +9,7 @@ import (
 	"github.com/scqm/scqm/framework"
 )
 
-// Description is what a list of solvers says about one of them.
+// Description describes a solver for lists of them.
 type Description struct {
 	// Name is what users choose the solver by.
 	Name string

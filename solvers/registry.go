@@ -33,12 +33,12 @@ func init() {
 }
 
 const (
-	// smallArrowhead is the number of entries that couple outer coordinates with the rows
-	// up to which second derivatives are cheaper than the iterations that they save: beyond,
-	// sweeps over the rows reach the same cost in less time, and in a tenth of the memory.
+	// smallArrowhead is the number of entries that couple outer coordinates with the rows up to which Newton's
+	// method is the fastest: beyond, sweeps over the rows reach the same cost in less time, and in a tenth of
+	// the memory.
 	smallArrowhead = 1 << 20
-	// pairNumbers bounds those that the pairs of L-BFGS hold, down to leastPairs of
-	// them, with which fits of many rows take no more iterations than with more.
+	// pairNumbers bounds the numbers in the pairs of L-BFGS, but at least leastPairs pairs are kept, with which
+	// fits of many rows take no more iterations than with more.
 	pairNumbers, leastPairs = 1 << 22, 5
 )
 

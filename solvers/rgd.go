@@ -60,7 +60,7 @@ func PaperOptions() framework.Options {
 // Name returns "rgd".
 func (RGD) Name() string { return "rgd" }
 
-// RGDState is where a run of [RGD] stands.
+// RGDState is the state of a run of [RGD].
 type RGDState struct {
 	X    framework.Point
 	Cost float64
@@ -80,7 +80,7 @@ type RGDState struct {
 	trial      framework.Point
 	end, along framework.Point
 	rows       rowSearch
-	unit       bool // the cost as a whole has no known zero, see InitialStep
+	unit       bool // the minimum of the cost is not known to be near 0, see InitialStep
 }
 
 // Iterate returns the current point and its cost.
@@ -156,8 +156,8 @@ func anyRowSeparable(e *framework.Evaluator) bool {
 	return false
 }
 
-// Step moves every block once. The gradient at the end, with which the first block of the
-// next step moves, is that of all blocks, for the same number of evaluations.
+// Step moves every block once. The gradient at the end is computed for all blocks: the first block of the next
+// step needs its part, at the same number of evaluations.
 func (a RGD) Step(e *framework.Evaluator, state framework.State) error {
 	a = a.withDefaults()
 	s := state.(*RGDState)
@@ -227,13 +227,12 @@ func (a RGD) moveBlock(e *framework.Evaluator, s *RGDState, k int) (bool, error)
 		}
 		eta *= a.shrink(cost)
 	}
-	s.Steps[k][0] = 0 // found at a gradient of another size, it says nothing about the next
+	s.Steps[k][0] = 0 // for a gradient of another size, not useful for the next
 	return false, nil
 }
 
-// low reports whether the cost of a trial of block k, where the gradient at the
-// start predicts the decrease given, is low enough. Where rounding hides that, the
-// slope at the trial decides: see [wolfeSearch].
+// low reports whether the cost of a trial of block k satisfies Armijo's rule for the predicted decrease. Where
+// rounding dominates the difference, the slope at the trial decides: see [wolfeSearch].
 func (a RGD) low(e *framework.Evaluator, b framework.Block, s *RGDState, trial framework.Point, k int, cost, predicted float64) (bool, error) {
 	if predicted > nearRounding*math.Abs(s.Cost) {
 		return cost <= s.Cost-a.Armijo*predicted && cost < s.Cost, nil
@@ -273,7 +272,7 @@ func (a RGD) nextStep(eta float64, tries int) float64 {
 	return eta * a.Grow
 }
 
-// shrink shortens a step faster where it led out of the finite numbers.
+// shrink shortens a step, and faster where the cost was not finite.
 func (a RGD) shrink(cost float64) float64 {
 	if math.IsInf(cost, 0) || math.IsNaN(cost) {
 		return a.Shrink * a.Shrink * a.Shrink * a.Shrink
@@ -341,7 +340,7 @@ func barzilaiBorweinInMetric(b framework.Block, x, g, lastX, lastG, buf []float6
 	return min(max(eta*square/bent, last/1e3), last*1e3)
 }
 
-// remember keeps what the next Barzilai-Borwein step needs.
+// remember stores the point and gradient for the next Barzilai-Borwein step.
 func (a RGD) remember(s *RGDState, k, from int, x, g []float64) {
 	if !a.BarzilaiBorwein {
 		return

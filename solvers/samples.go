@@ -12,35 +12,31 @@ const (
 	// large as the one before, but for the last one, half of what is left to read, which is
 	// read before and after a step.
 	firstSample, largestFirst, leastParts, sampleGrowth = 64, 8, 6, 8
-	// sampledStages are the stages of [Continuation] that samples take the place of.
+	// sampledStages is the number of steps of [Continuation] that samples replace.
 	sampledStages = 3
-	// sampledSteps bounds the steps of a stage on a sample.
+	// sampledSteps bounds the Newton steps on a sample at one smoothing length.
 	sampledSteps = 20
-	// Draws of a problem near by take a part 1/approachPart of a read.
+	// approach draws a part 1/approachPart of a read.
 	approachPart = 4
 )
 
-// sampledFinish goes on over all data, from the length over which kinks are rounded at last on
-// the samples.
+// sampledFinish continues over all data, from the last smoothing length on the samples.
 var sampledFinish = Continuation{Inner: Newton{}, LastTolerance: streamedTolerance, Begin: sampledStages}
 
-// samples is a run of Newton's method on growing samples of the data. Each begins where the
-// last one ended, and ends once a step gains less than what the sample is expected to err
-// by: more would fit the sample and not the data.
-//
-// Source: A. Mokhtari, H. Daneshmand, A. Lucchi, T. Hofmann, A. Ribeiro, Adaptive Newton
-// method for empirical risk minimization to statistical accuracy, NIPS 29 (2016).
+// samples is a run of Newton's method on growing samples of the data. Each is warm-started at the end of the
+// last, and ends when the predicted reduction is below the expected sampling error: more would fit the sample
+// and not the data.
 type samples struct {
 	e     *framework.Evaluator
 	p     framework.Sampler
 	x     framework.Point
 	state *NewtonState
-	eps   float64 // the first length over which kinks are rounded; 0 for none
-	left  float64 // parts that may be read yet
-	kept  float64 // those that are left to larger samples
+	eps   float64 // the first smoothing length; 0 for none
+	left  float64 // budget: parts still to be read
+	kept  float64 // the part of it reserved for larger samples
 }
 
-// grow moves x within so many reads of all data, or as few more as the first sample takes.
+// grow moves x within a budget of Reads reads of all data, or slightly more if the first sample needs it.
 func (s Stochastic) grow(e *framework.Evaluator, x framework.Point) error {
 	p := e.Problem().(framework.Sampler)
 	all := p.Parts()
@@ -70,9 +66,8 @@ func (s Stochastic) grow(e *framework.Evaluator, x framework.Point) error {
 	return nil
 }
 
-// approach draws parts of the data where these say of a problem near by where the minimum of that is:
-// Newton's method takes many steps from afar, and a few rows far away are enough for a
-// start to be there.
+// approach draws parts of the data for a similar problem that supports it, and moves x near the minimum of
+// that: from afar Newton's method takes many steps, and a few outliers can put a start there.
 func (s Stochastic) approach(g *samples) error {
 	p, ok := g.p.(framework.StochasticSweeper)
 	if !ok || p.Draws() == 0 {
@@ -86,7 +81,7 @@ func (s Stochastic) approach(g *samples) error {
 	return s.average(g.e, g.x, draws)
 }
 
-// next is the size of the sample after one, 0 for none.
+// next is the size of the next sample, 0 for none.
 func (g *samples) next(size, all int) int {
 	last := min(int(g.left/2), all)
 	switch {
@@ -98,8 +93,7 @@ func (g *samples) next(size, all int) int {
 	return 0
 }
 
-// fit runs on one sample, with kinks rounded over one length after the other, relative to
-// the first.
+// fit runs on one sample, over the smoothing lengths listed, relative to the first.
 func (g *samples) fit(size int, lengths []float64) error {
 	return g.e.Sample(size, func() error {
 		if g.eps == 0 {
@@ -116,7 +110,7 @@ func (g *samples) fit(size int, lengths []float64) error {
 	})
 }
 
-// minimize takes a step, and more as long as these are predicted to gain enough.
+// minimize takes one step, and more while their predicted reduction exceeds the sampling error.
 func (g *samples) minimize(size int) error {
 	if err := g.begin(); err != nil {
 		return err
@@ -141,8 +135,8 @@ func (g *samples) minimize(size int) error {
 	return nil
 }
 
-// step tries steps, each of which is a read of the sample, until one is good enough, or no
-// reads are left, or none is predicted to gain enough.
+// step tries steps, one read of the sample each, until one is accepted, the budget is spent, or the predicted
+// reduction is too small.
 func (g *samples) step(size int, weigh bool, most float64) (moved bool, err error) {
 	s := g.state
 	for g.left-g.kept >= float64(size) && s.Mu <= maxDamping {
@@ -163,8 +157,8 @@ func (g *samples) step(size int, weigh bool, most float64) (moved bool, err erro
 	return false, nil
 }
 
-// begin starts Newton's method at x. Damping that the last sample has come to is too little for
-// another one: whole reads went into steps that were rejected.
+// begin starts Newton's method at x with its initial damping: the smaller one of the last sample led to
+// rejected steps, each a whole read.
 func (g *samples) begin() error {
 	if g.state != nil {
 		return Newton{}.Restart(g.e, g.state, g.x)

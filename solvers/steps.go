@@ -2,9 +2,8 @@ package solvers
 
 import "math"
 
-// nearRounding is the predicted decrease, relative to the cost, below which
-// differences of costs are too coarse to judge a step by, and costNoise the
-// relative rise of the cost that rounding may feign.
+// nearRounding is the predicted decrease, relative to the cost, below which differences of costs are dominated
+// by rounding, and costNoise the largest relative increase of the cost by rounding.
 const nearRounding, costNoise = 1e-10, 1e-11
 
 // polyak is the step after which a linear cost reaches zero, or for a cost of

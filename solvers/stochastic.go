@@ -13,19 +13,19 @@ import (
 //	G_k = (1 - rho_k) G_{k-1} + rho_k g_k,   rho_k = (k + 2)^-Decay,
 //	y_{k+1} = argmin G_k.
 //
-// Where no majorizers can be summed, the read goes to growing samples of the data, which
+// Where no majorizers can be summed, the read is spent on growing samples of the data, which
 // Newton's method fits one after the other ([framework.Sampler]).
 //
-// Passes over all data follow until the point is stationary, so that a run that ends
-// converged is as good as any other; limits end it before, as they do every run.
+// Passes over all data follow until the point is stationary, so that a run that has
+// converged meets the same tolerance as with any solver.
 //
 // The zero value is ready to use.
 //
 // Source: J. Mairal, Stochastic majorization-minimization algorithms for large-scale
 // optimization, NIPS 26 (2013).
 type Stochastic struct {
-	// Reads is the number of times that all data are drawn; 0 stands for 1. Samples are
-	// read, at every point that is tried, as often as makes so many reads of all data.
+	// Reads is the budget of draws, in reads of all data; 0 stands for 1. Samples are
+	// read once for every trial point, within the same budget.
 	Reads int
 	// Decay is the exponent of the weights of draws, between 1/2 and 1; 0 stands for 0.7.
 	Decay float64
@@ -34,13 +34,13 @@ type Stochastic struct {
 const (
 	defaultReads = 1
 	defaultDecay = 0.7
-	// restedDraws are those at the start from which the point does not move: the average
-	// of so few says too little.
+	// restedDraws is the number of first draws that do not move the point, as an average of so few is
+	// unreliable.
 	restedDraws = 3
 )
 
-// stochasticFinish goes on over all data. So near the minimum mixing takes the fewest sweeps
-// from the first one on.
+// stochasticFinish continues over all data. So near the minimum, Anderson acceleration from the first sweep
+// takes the fewest sweeps.
 var stochasticFinish = Continuation{Inner: Alternating{SlowDecrease: -1}}
 
 // Name returns "stochastic".
@@ -69,7 +69,7 @@ func (Stochastic) NewState() framework.State {
 	return stochasticFinish.NewState()
 }
 
-// finish is what goes on over all data.
+// finish is the solver over all data.
 func (Stochastic) finish(e *framework.Evaluator) Continuation {
 	if isSampled(e.Problem()) {
 		return sampledFinish
@@ -77,7 +77,7 @@ func (Stochastic) finish(e *framework.Evaluator) Continuation {
 	return stochasticFinish
 }
 
-// Init draws all data or grows samples, and begins the passes over all of them.
+// Init spends the budget on draws or samples, and starts the passes over all data.
 func (s Stochastic) Init(e *framework.Evaluator, x framework.Point) (framework.State, error) {
 	if err := Supports(s, e.Problem()); err != nil {
 		return nil, err
@@ -92,12 +92,12 @@ func (s Stochastic) Init(e *framework.Evaluator, x framework.Point) (framework.S
 	return s.finish(e).Init(e, x)
 }
 
-// draw moves x by as many reads of all data.
+// draw moves x by a budget of Reads reads of all data.
 func (s Stochastic) draw(e *framework.Evaluator, x framework.Point) error {
 	return s.average(e, x, max(s.Reads, defaultReads)*e.Problem().(framework.StochasticSweeper).Draws())
 }
 
-// average moves x by so many draws.
+// average moves x by the given number of draws.
 func (s Stochastic) average(e *framework.Evaluator, x framework.Point, draws int) error {
 	decay := s.Decay
 	if decay == 0 {

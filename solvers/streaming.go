@@ -2,29 +2,28 @@ package solvers
 
 import "github.com/scqm/scqm/framework"
 
-// Streaming is the solver of fits whose rows need not be in memory: [Alternating] where
-// the problem can sweep, else [Newton] with at most 320 outer coordinates, and [LBFGS] by
-// first derivatives alone with more, each with kinks rounded less and less. Models that can be fitted block by
-// block (see scqm.LearnFrom) are fitted so with it even where their rows are in memory,
-// to the same bits.
+// Streaming is the solver of fits whose rows need not be in memory: [Alternating] where the problem can sweep,
+// else [Newton] with at most 320 outer coordinates, and [LBFGS] by first derivatives alone with more, each in a
+// [Continuation] of smoothed kinks. Models that can be fitted block by block (see scqm.LearnFrom) are fitted so
+// with it even where their rows are in memory, to the same bits.
 type Streaming struct{}
 
-// streamedTolerance ends the last stage where Newton's method has come to the minimum of
-// the rounded cost, and not before: there is no finish that takes over.
+// streamedTolerance is the tolerance of the last continuation step with Newton's method: it must reach the
+// minimum of the smoothed cost, as no polish follows.
 const streamedTolerance = 1e-12
 
-// conditionedTolerance ends the first stage where there is a preconditioner: an iteration
-// is one read then, and stages that end early leave the next one far from its minimum.
+// conditionedTolerance is that of the first step with a preconditioner: an iteration is one read then, and a
+// step that ends early leaves the next one far from its minimum.
 const conditionedTolerance = 1e-5
 
-// StreamedOuter is the order of second derivatives up to which their sums over all rows
-// take less time than the further reads of a method without them.
+// StreamedOuter is the number of outer coordinates up to which summing second derivatives takes less time than
+// the additional reads of a first-order method.
 const StreamedOuter = 320
 
 // Name returns "streaming".
 func (Streaming) Name() string { return "streaming" }
 
-// BlockSummer is a problem that sees its data through sums over blocks of rows only.
+// BlockSummer is a problem that accesses its data through sums over blocks of rows only.
 type BlockSummer interface {
 	// SumsBlocks does nothing.
 	SumsBlocks()
@@ -45,7 +44,7 @@ func (Streaming) NewState() framework.State {
 	return Continuation{Inner: LBFGS{}}.NewState()
 }
 
-// inner is what runs.
+// inner is the solver that Streaming runs.
 func (Streaming) inner(e *framework.Evaluator) Continuation {
 	if len(e.OuterBlocks()) > 0 {
 		return Continuation{Inner: Alternating{}}
@@ -60,7 +59,7 @@ func (Streaming) inner(e *framework.Evaluator) Continuation {
 	return a
 }
 
-// Init begins the solver that runs.
+// Init starts that solver.
 func (s Streaming) Init(e *framework.Evaluator, x framework.Point) (framework.State, error) {
 	if err := Supports(s, e.Problem()); err != nil {
 		return nil, err
@@ -68,7 +67,7 @@ func (s Streaming) Init(e *framework.Evaluator, x framework.Point) (framework.St
 	return s.inner(e).Init(e, x)
 }
 
-// Step does one iteration of it.
+// Step does one iteration of that solver.
 func (s Streaming) Step(e *framework.Evaluator, state framework.State) error {
 	return s.inner(e).Step(e, state)
 }

@@ -51,10 +51,10 @@ type TrustRegion struct {
 }
 
 const (
-	// acceptedDecrease is the ratio of actual to predicted decrease from which on
-	// a step is taken; poorModel and goodModel change the radius.
+	// acceptedDecrease is the least ratio of actual to predicted decrease of an accepted step; poorModel and
+	// goodModel are the ratios that change the radius.
 	acceptedDecrease, poorModel, goodModel = 0.1, 0.25, 0.75
-	// minRadius is the radius, relative to the first one, at which no step helps.
+	// minRadius is the radius, relative to the first one, at which the solver gives up.
 	minRadius = 1e-20
 )
 
@@ -64,7 +64,7 @@ func (TrustRegion) Name() string { return "trust_region" }
 // NewState returns an empty state for a stored run.
 func (TrustRegion) NewState() framework.State { return &TrustRegionState{} }
 
-// TrustRegionState is where a run of [TrustRegion] stands.
+// TrustRegionState is the state of a run of [TrustRegion].
 type TrustRegionState struct {
 	X    framework.Point
 	Cost float64

@@ -9,9 +9,8 @@ import (
 )
 
 const (
-	// innerReduction is how far the residual falls in the inner solver at least,
-	// leastReduction at most with differences of gradients, and innerOrder the order of
-	// convergence.
+	// innerReduction is the largest ratio of the final residual of the inner solver to the gradient,
+	// leastReduction the smallest with differences of gradients, and innerOrder the order of convergence.
 	innerReduction, leastReduction, innerOrder = 0.1, 1e-2, 1.5
 )
 
@@ -102,9 +101,8 @@ func (m *steihaug) multiply(e *framework.Evaluator, s *TrustRegionState, gaussNe
 	return e.Hessian(m.product, s.X, s.Euclidean, m.dir)
 }
 
-// reduction is the fraction of the gradient to which the residual is brought, where last is
-// the gradient norm before the last step, 0 where there was none; exact says that products
-// are no differences.
+// reduction is the ratio to which the residual is reduced, for the gradient norms now and before the last step,
+// 0 if none; exact says that products are not finite differences.
 func (m *steihaug) reduction(exact bool, norm, last float64) float64 {
 	if !(last > 0) {
 		return innerReduction

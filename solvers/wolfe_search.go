@@ -9,14 +9,13 @@ import (
 )
 
 const (
-	// outsideShrink shortens a step that led out of the finite numbers.
+	// outsideShrink shortens a step at which the cost is not finite.
 	outsideShrink = 1. / 16
-	// minSection and maxSection bound an interpolated step within its bracket, of which
-	// one that costs decide is a multiple of sectionUnit: the rounding of the costs, which
-	// depends on constants in them, does not get into the iterates then. Costs of a known
-	// zero ([framework.Certifier]) have no such constants.
+	// minSection and maxSection bound an interpolated step within its bracket. One from costs is a multiple of
+	// sectionUnit, so that rounding errors of constants in the costs do not change the iterates; costs of a
+	// [framework.Certifier] have no such constants.
 	minSection, maxSection, sectionUnit = 0.1, 0.9, 0x1p-8
-	// firstTrials multiplies the trials of a search that knows no length.
+	// firstTrials multiplies the maximal number of trials of a search without a known step length.
 	firstTrials = 4
 )
 
@@ -45,7 +44,7 @@ type wolfeSearch struct {
 	c1, c2 float64
 	trials int
 	secant bool
-	// unit is what interpolated steps that costs decide are multiples of, 0 for nothing.
+	// unit divides interpolated steps that are found from costs, 0 for no such unit.
 	unit float64
 }
 
@@ -82,10 +81,9 @@ func (l *line) keepEuclidean(blocks []framework.Block) {
 	}
 }
 
-// unscaledStep is the first step along the negative gradient, where the slope given is
-// known and no length: that after which a linear cost vanishes, where the problem is a
-// [framework.Certifier], so that steps have the unit of the data. The cost of any other
-// may have a constant: a move of unit length.
+// unscaledStep is the first step along the negative gradient, for a given slope, where no length is known: that
+// after which a linear cost vanishes, where the problem is a [framework.Certifier], so that steps have the unit
+// of the data. The cost of another may have an additive constant: then a move of unit length.
 func unscaledStep(e *framework.Evaluator, cost, slope float64) float64 {
 	if _, zero := e.Problem().(framework.Certifier); zero {
 		return polyak(cost, -slope)
@@ -147,8 +145,7 @@ func (a wolfeSearch) low(trial, cost, t, slope float64) bool {
 	return trial <= cost-a.c1*predicted && trial < cost
 }
 
-// pastMinimum reports whether the slope at step t says that it is too long where
-// costs cannot.
+// pastMinimum reports whether the slope at step t shows it to be too long, where rounding dominates the costs.
 func (a wolfeSearch) pastMinimum(end, cost, t, slope float64) bool {
 	return -t*slope <= nearRounding*math.Abs(cost) && end > (2*a.c1-1)*slope
 }
@@ -175,9 +172,8 @@ func (a wolfeSearch) next(lo, hi trialPoint, shrink float64) float64 {
 	return lo.step + math.Min(math.Max(at, minSection), maxSection)*width
 }
 
-// walk moves from x along v: on manifolds with a metric of their own, along the geodesic
-// where it is known. The slope there is that along the transported direction, as it is
-// for no other retraction far from x.
+// walk moves from x along v: on manifolds with their own metric along the geodesic where it is known. Only
+// there the slope is that along the transported direction, even far from x.
 func walk(b framework.Block, dst, x, v []float64) error {
 	if _, ok := b.Manifold.(framework.Metric); ok {
 		if _, ok := b.Manifold.(framework.Exper); ok {
