@@ -23,7 +23,7 @@ import (
 type SuggestConfig struct {
 	// MaxLatent bounds d; 0 stands for 4. No d above D-1 is tried.
 	MaxLatent int
-	// Loss is that of the fits; nil stands for l2.
+	// Loss is the loss of the fits; nil stands for l2.
 	Loss framework.Loss
 	// Folds is the number of parts of the rows, each of which is held out once;
 	// 0 stands for 5.
@@ -56,11 +56,11 @@ type Trial struct {
 	// [scqm.AutoRidge]); 0 for a flat sheet.
 	Ridge float64 `json:"ridge"`
 	// Predicted is the mean distance of rows that were held out from what is
-	// predicted of them, each part of their entries from the others: the smaller,
+	// their prediction, each part of their entries from the others: the smaller,
 	// the better the model. A row counts with ten times the median distance from
-	// the centre at most, so that no outlier decides.
+	// the centre at most, so that outliers do not dominate.
 	Predicted float64 `json:"predicted"`
-	// Worse is by how much that is above the best trial that can be recommended,
+	// Worse is the difference of Predicted from the best trial that can be recommended,
 	// and WorseError the standard error of the difference.
 	Worse      float64 `json:"worse"`
 	WorseError float64 `json:"worse_error"`
@@ -75,8 +75,8 @@ type Trial struct {
 	Effective int       `json:"s_effective"`
 	// CurvatureExtent is that of the fit to all rows, see [scqm.Model.CurvatureExtent].
 	CurvatureExtent float64 `json:"curvature_extent"`
-	// Warning says what is wrong with the model, as "follows single rows"; "" if
-	// nothing. One whose curvature explodes, or that predicts entries no better
+	// Warning describes a defect of the model, such as "follows single rows"; "" if
+	// none. A model with unbounded curvature, or that predicts entries no better
 	// than a linear one, is not recommended.
 	Warning string `json:"warning,omitempty"`
 
@@ -97,35 +97,32 @@ type Suggestion struct {
 }
 
 const (
-	// overfitted is the ratio of learned to held-out distances below which a
-	// model follows single rows.
+	// overfitted is the ratio of training to held-out distances below which a model overfits single rows.
 	overfitted = 0.5
 	// significantCurvature is the part of the largest singular value that counts as curvature.
 	significantCurvature = 0.1
-	// foldedExtent is the curvature times extent above which a sheet is taken to fold.
+	// foldedExtent is the curvature times extent above which a sheet counts as folded.
 	foldedExtent = 8
 	// boundedError bounds the errors of rows, in units of the median distance from the centre.
 	boundedError = 10
-	// hiddenPart is the part of the columns that is predicted from the others at a time.
+	// hiddenPart is the fraction of the columns predicted from the others at a time.
 	hiddenPart = 0.2
-	// mixedColumns is the number of columns below which several rotations are
-	// averaged: of few, one can have a column that is all but across the sheet.
+	// mixedColumns is the number of columns below which several rotations are averaged: with few columns, a
+	// single rotation may leave one nearly normal to the sheet.
 	mixedColumns = 20
 )
 
-// Suggest tries small d, each flat and with the curvature that the rows show, by
-// cross-validation of rows and columns: each model is fitted without a part of the rows, and
-// predicts each part of their entries from the others. It recommends the simplest model,
-// that of the smallest d, and flat before curved, whose error is above the lowest by no more
-// than a standard error of the difference. A curved model is recommended only if it does not
+// Suggest tries small d, each flat and with estimated curvature, by cross-validation of rows and columns: each
+// model is fitted without a part of the rows, and predicts each part of their entries from the others. It
+// recommends the simplest model, that of the smallest d, and flat before curved, whose error is above the
+// lowest by no more than a standard error of the difference. A curved model is recommended only if it does not
 // fold and predicts entries better than the flat one of its d, by more than a standard error.
 //
-// Predicting entries is needed because the distance of new rows from a sheet falls
-// with each additional dimension, of noise or not. It needs entries that depend on
-// each other: with 2 columns it can say little, with 1 nothing.
+// Predicting entries is needed because the distance of new rows from a sheet falls with each additional
+// dimension, of noise or not. It needs dependent columns: 2 are hardly informative, 1 is not at all.
 //
-// Source: A. B. Owen and P. O. Perry, Bi-cross-validation of the SVD and the
-// nonnegative matrix factorization, Annals of Applied Statistics 3 (2009).
+// Source: A. B. Owen and P. O. Perry, Bi-cross-validation of the SVD and the nonnegative matrix factorization,
+// Annals of Applied Statistics 3 (2009).
 func Suggest(ctx context.Context, x scqm.Data, c SuggestConfig) (*Suggestion, error) {
 	if err := x.Validate(); err != nil {
 		return nil, err
@@ -167,14 +164,14 @@ func Suggest(ctx context.Context, x scqm.Data, c SuggestConfig) (*Suggestion, er
 	return s, nil
 }
 
-// bytes counts the distinct rows in their unit, those of them that are used, their folds, and these
-// rotated. Fits and predictions reserve what they take.
+// bytes estimates the memory of the distinct rows in their unit, the rows in use, their folds, and the rotated
+// folds. Fits and predictions reserve their own.
 func (c SuggestConfig) bytes(x scqm.Data) float64 {
 	used := min(float64(x.N), float64(c.MaxRows))
 	return 8 * float64(x.D) * (2*float64(x.N) + used*(3+float64(c.Folds)+float64(mixedColumns/max(1, x.D))))
 }
 
-// rescale turns numbers in a unit into those in the unit of the data.
+// rescale converts the lengths of t from a unit to that of the data.
 func (t *Trial) rescale(unit float64) {
 	for _, v := range []*float64{&t.Predicted, &t.Worse, &t.WorseError, &t.Learned, &t.HeldOut} {
 		*v *= unit
@@ -182,7 +179,7 @@ func (t *Trial) rescale(unit float64) {
 	floats.Scale(1/unit, t.Singular)
 }
 
-// search tries models, the simplest first. It ends at a d that makes predictions clearly worse.
+// search tries models, the simplest first, until a d has clearly worse predictions.
 func (s *Suggestion) search(ctx context.Context, x scqm.Data, c SuggestConfig) error {
 	folds, bound := c.folds(x), math.Inf(1)
 	try := func(config scqm.Config) (*Trial, error) {
@@ -230,8 +227,8 @@ func (s *Suggestion) search(ctx context.Context, x scqm.Data, c SuggestConfig) e
 	return nil
 }
 
-// fold is a part of the rows that is held out. Its entries are hidden after rotations of the
-// columns, so that each part of these has its share of every direction.
+// fold is a held-out part of the rows. Its columns are rotated at random before entries are hidden, so that
+// each group of columns covers all directions equally.
 type fold struct {
 	held          []int
 	learned, test scqm.Data
@@ -240,7 +237,7 @@ type fold struct {
 	seed          uint64      // of the parts of the columns
 }
 
-// folds cuts the rows, which are in random order.
+// folds splits the rows, which are in random order.
 func (c SuggestConfig) folds(x scqm.Data) []fold {
 	rng := rand.New(rand.NewPCG(c.Seed, 0x6d6978))
 	list := make([]fold, c.Folds)
@@ -264,9 +261,9 @@ func (c SuggestConfig) folds(x scqm.Data) []fold {
 	return list
 }
 
-// runTrial fits a model to all rows, which settles its curvature and ridge, and without each
-// fold in turn. d = 0 is the geometric median, which takes no fit. A curved model that the fit to all
-// rows makes flat is not tried any further: Curvature is 0 and Predicted infinite.
+// runTrial fits a model to all rows, which sets its curvature and ridge, and without each fold in turn. d = 0
+// is the geometric median. A curved model whose fit to all rows is flat is abandoned: Curvature is 0 and
+// Predicted infinite.
 func runTrial(ctx context.Context, x scqm.Data, c scqm.Config, folds []fold, bound float64) (*Trial, error) {
 	t := &Trial{Latent: c.Latent, Singular: []float64{}, Predicted: math.Inf(1), rows: make([]float64, x.N)}
 	m, err := learn(ctx, x, c)
@@ -310,7 +307,7 @@ func runTrial(ctx context.Context, x scqm.Data, c scqm.Config, folds []fold, bou
 	return t, nil
 }
 
-// warn looks for signs of a bad fit; bound is that on the errors of rows.
+// warn sets the warning for a bad fit; bound is the bound on the errors of rows.
 func (t *Trial) warn(bound float64) {
 	switch {
 	case t.CurvatureExtent > foldedExtent:
@@ -320,7 +317,7 @@ func (t *Trial) warn(bound float64) {
 	}
 }
 
-// limit bounds the errors of rows, and takes their mean.
+// limit bounds the errors of rows, and computes their mean.
 func (t *Trial) limit(bound float64, weights []float64) {
 	for i, v := range t.rows {
 		t.rows[i] = min(v, bound)
@@ -328,7 +325,7 @@ func (t *Trial) limit(bound float64, weights []float64) {
 	t.Predicted = stat.Mean(t.rows, weights)
 }
 
-// learn fits to rows; the geometric median is nil.
+// learn fits a model to rows, nil for d = 0, the geometric median.
 func learn(ctx context.Context, x scqm.Data, c scqm.Config) (*scqm.Model, error) {
 	if c.Latent == 0 {
 		return nil, ctx.Err()
@@ -343,8 +340,8 @@ func learn(ctx context.Context, x scqm.Data, c scqm.Config) (*scqm.Model, error)
 	return fit.Model, nil
 }
 
-// distances are those of rows from the sheet of a model or, where that is nil, from the
-// geometric median of the rows learned from.
+// distances returns the distances of rows from the sheet of a model or, where that is nil, from the geometric
+// median of the training rows.
 func distances(ctx context.Context, m *scqm.Model, learned, x scqm.Data, threads int) ([]float64, error) {
 	list := make([]float64, x.N)
 	if m == nil {
@@ -361,8 +358,8 @@ func distances(ctx context.Context, m *scqm.Model, learned, x scqm.Data, threads
 	return list, err
 }
 
-// errors returns, for the rows held out, the distances from what is predicted of them and
-// from the sheet that was fitted to the others.
+// errors returns, for the held-out rows, their distances from the predictions and from the sheet fitted to the
+// others.
 func (f *fold) errors(ctx context.Context, m *scqm.Model, threads int) (predicted, off []float64, err error) {
 	off, err = distances(ctx, m, f.learned, f.test, threads)
 	if err != nil || m == nil {
@@ -393,8 +390,8 @@ func difference(a, b, weights []float64) (mean, deviation float64) {
 	return mean, deviation / float64(len(diff))
 }
 
-// recommend picks the simplest trial that is as good as the best, of those that can
-// be recommended. The first, the centre of the rows, can.
+// recommend picks the simplest acceptable trial that is as good as the best. The first, the centre of the rows,
+// is always acceptable.
 func (s *Suggestion) recommend(x scqm.Data) {
 	allowed, flat := make([]bool, len(s.Trials)), 0
 	for k := range s.Trials {
@@ -418,9 +415,8 @@ func (s *Suggestion) recommend(x scqm.Data) {
 	}
 }
 
-// beats reports whether a curved model does not fold and predicts entries of rows held out
-// better than the flat one of its d, by more than a standard error; a warning says
-// what is wrong.
+// beats reports whether a curved model does not fold and predicts held-out entries better than the flat one of
+// its d, by more than a standard error; if not, it sets a warning.
 func (t *Trial) beats(flat *Trial, weights []float64) bool {
 	if t.CurvatureExtent > foldedExtent {
 		return false
@@ -458,7 +454,7 @@ func (s *Suggestion) reason(c SuggestConfig, D int) string {
 	return why
 }
 
-// curves reports whether a curved model of d was tried that has no warning.
+// curves reports whether an acceptable curved model of dimension d was tried.
 func (s *Suggestion) curves(d int) bool {
 	return slices.ContainsFunc(s.Trials, func(t Trial) bool { return t.Latent == d && t.Curvature > 0 && t.Warning == "" })
 }
@@ -473,9 +469,9 @@ func (t *Trial) name() string {
 	return fmt.Sprintf("d = %d, s = %d", t.Latent, t.Curvature)
 }
 
-// bendingValues returns the singular values of V Theta' and how many of them are more than a
-// part of the largest. In canonical form the columns of Theta are the singular vectors
-// times the values, where entries off the diagonals of A_k stand for two.
+// bendingValues returns the singular values of V Theta' and how many of them exceed significantCurvature of the
+// largest. In canonical form the columns of Theta are the singular vectors times the values, where entries off
+// the diagonals of A_k count twice.
 func bendingValues(m *scqm.Model) (values []float64, effective int) {
 	values = make([]float64, m.Curvature)
 	at := 0

@@ -1,5 +1,5 @@
-// Package selection chooses what a fit is given: [LearnLoss] the loss, and [Suggest] the
+// Package selection chooses the settings of a fit: [LearnLoss] the loss, and [Suggest] the
 // numbers of dimensions.
 //
-// Begin with [Suggest]. The package uses nothing of models/scqm that others could not.
+// Begin with [Suggest]. The package only uses the exported API of models/scqm.
 package selection

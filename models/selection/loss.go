@@ -18,33 +18,32 @@ import (
 )
 
 const (
-	// comparedRows is the number of distinct rows below which losses are not compared, and
-	// maxComparedRows that above which the others are left out.
+	// comparedRows is the number of distinct rows below which losses are not compared, and maxComparedRows
+	// bounds the rows that are compared.
 	comparedRows, maxComparedRows = 20, 1000
-	// bentRatio is the ratio of the error to that of l2 above which a fit has been bent towards
-	// spoilt entries, or found a worse minimum: it is not taken, whatever rows held out say.
+	// bentRatio is the ratio of the error to that of l2 above which a fit is rejected whatever the held-out
+	// rows say: it follows corrupted entries, or is a worse minimum.
 	bentRatio = 1.05
-	// residualArrays is the number of arrays of the size of the rows that the choice holds.
+	// residualArrays is the number of arrays of the size of the rows that the choice of a loss holds.
 	residualArrays = 6
 )
 
-// comparedLimits end the fits that are only compared.
+// comparedLimits are the limits of fits for comparison.
 var comparedLimits = framework.Options{MaxIterations: 100, MinRelativeDecrease: 1e-5}
 
-// errOutOfTime says that the time limit has ended a fit, or has passed before it.
+// errOutOfTime says that the time limit ended or precluded a fit.
 var errOutOfTime = errors.New("scqm: out of time")
 
-// LearnLoss fits a model by l2, and again by another loss where the rows prefer one. The
-// candidate is Huber's loss of entries where single entries are outlying, and else the loss
-// that the residuals of l2 fit best (see [losses.Choose]); where whole rows are outlying
-// there is none, as l2 is made for these. The candidate is taken if its fit has the smaller
-// mean error of the rows; or if it is larger by no more than a twentieth, and of two fits to
-// half of the rows the one by it has the smaller error of the other half. These errors are bounded in each entry and each row. The last
-// note of the model gives the choice and the reason.
+// LearnLoss fits a model by l2, and again by another loss where that has smaller errors. The candidate is
+// Huber's loss of entries where single entries are outlying, and else the loss that the residuals of l2 fit
+// best (see [losses.Choose]); where whole rows are outlying there is none, as l2 is made for these. The
+// candidate is taken if its fit has the smaller mean error of the rows; or if it is larger by no more than a
+// twentieth, and of two fits to half of the rows the one by it has the smaller error of the other half. These
+// errors are bounded in each entry and each row. The last note of the model gives the choice and the reason.
 //
-// c.Loss must be nil. If the first fit fails or is cancelled it is returned as it is, without
-// such a note. Without a candidate the choice takes little time; with one it takes a fit by it
-// and the two of 500 rows at most, with 100 iterations.
+// c.Loss must be nil. If the first fit fails or is cancelled it is returned without such a note. Without a
+// candidate the choice takes little time; with one it takes a fit by it and the two of 500 rows at most, with
+// 100 iterations.
 func LearnLoss(ctx context.Context, x scqm.Data, c scqm.Config) (*scqm.Fit, error) {
 	if c.Loss != nil {
 		return nil, fmt.Errorf("scqm: the loss is to be chosen, but %s is given: %w", c.Loss.Name(), scqm.ErrInput)
@@ -72,7 +71,7 @@ func LearnLoss(ctx context.Context, x scqm.Data, c scqm.Config) (*scqm.Fit, erro
 	return fit, nil
 }
 
-// chooseLoss returns the fit by the loss that is chosen after first, a fit by l2, and why.
+// chooseLoss returns the fit by the chosen loss, given first, a fit by l2, and the reason.
 func chooseLoss(ctx context.Context, first *scqm.Fit, x scqm.Data, c scqm.Config) (*scqm.Fit, string, error) {
 	held, err := memory.Reserve(fmt.Sprintf("choosing a loss for %d rows of %d columns", x.N, x.D), 8*residualArrays*float64(x.N)*float64(x.D), "take fewer rows or columns")
 	if err != nil {
@@ -115,8 +114,8 @@ func chooseLoss(ctx context.Context, first *scqm.Fit, x scqm.Data, c scqm.Config
 	return fit, reason + "; " + result, nil
 }
 
-// compareAll prepares the comparison of fits to x with m, a fit by l2 that leaves noise of a size. It is
-// nil where the rows are too few or lie on the sheet.
+// compareAll prepares the comparison of fits to x with m, a fit by l2 with noise of the given size. It is nil
+// where the rows are too few or lie on the sheet.
 func compareAll(ctx context.Context, m *scqm.Model, x scqm.Data, size float64, c scqm.Config) (*comparison, error) {
 	distinct := rows.Merge(x).Data
 	if distinct.N < comparedRows || m.D == m.Latent {
@@ -126,8 +125,7 @@ func compareAll(ctx context.Context, m *scqm.Model, x scqm.Data, size float64, c
 	return newComparison(ctx, m, distinct.Select(order[:min(distinct.N, maxComparedRows)]), size, c.Threads)
 }
 
-// candidate returns the loss to try in place of l2, which it is itself where none is, with
-// the reason.
+// candidate returns the loss to try in place of l2, or l2 itself, with the reason.
 func (h *comparison) candidate(m *scqm.Model, residuals []float64) (framework.Loss, string, error) {
 	if h != nil && h.outliers.many() {
 		loss, err := losses.HuberEntries(h.size)
@@ -143,8 +141,8 @@ func (h *comparison) candidate(m *scqm.Model, residuals []float64) (framework.Lo
 	return best.Loss, best.Reason, err
 }
 
-// try fits by a loss. It returns the fit, nil where the rows do not prefer it to l2, and
-// the ratios of errors by which they do or do not.
+// try fits by a loss. It returns the fit, nil where its errors are not small enough, and the ratios of errors
+// that decide this.
 func (h *comparison) try(ctx context.Context, loss framework.Loss, x scqm.Data, c scqm.Config) (*scqm.Fit, string, error) {
 	c.Loss = loss
 	fit, err := learnInTime(ctx, x, c)
@@ -217,7 +215,7 @@ func learnInTime(ctx context.Context, x scqm.Data, c scqm.Config) (*scqm.Fit, er
 	return fit, nil
 }
 
-// lossText names a loss with its parameters.
+// lossText formats a loss with its parameters.
 func lossText(l framework.Loss) string {
 	text := l.Name()
 	if p, ok := l.(framework.Parametric); ok {
@@ -231,20 +229,17 @@ func lossText(l framework.Loss) string {
 // boundedRow bounds the error of a row, in units of the median under l2.
 const boundedRow = 2
 
-// comparison compares fits to the same rows by errors of which no entry and no row has
-// much: the error of row x is
+// comparison compares fits to the same rows by errors bounded in each entry and row: the error of row x is
 //
 //	min( sum_k min((x - f(tau))_k^2, (4 s_k)^2), 2 m ),
 //
-// with s_k the noise of column k and m the median of the sum, both under l2 (see
-// [noiseSpreads]), and tau = argmin sum_k h((x - f(tau))_k), h the Huber loss of an
-// entry, which turns linear at 1.345 times the size of the noise under l2, for all
-// losses. A sheet that has been bent towards a spoilt entry gains 16 s_k^2 at most by
-// that, and loses in other rows. So robust estimates choose among solutions: that of
-// the least bounded scale.
+// with s_k the noise of column k and m the median of the sum, both under l2 (see [noiseSpreads]), and tau =
+// argmin sum_k h((x - f(tau))_k), h the Huber loss of an entry, which turns linear at 1.345 times the size of
+// the noise under l2, for all losses. A sheet that follows a corrupted entry gains at most 16 s_k^2 there, and
+// loses in other rows. Robust estimation likewise chooses the solution of least bounded scale.
 //
-// Source: P. J. Rousseeuw, V. Yohai, Robust regression by means of S-estimators, Lecture
-// Notes in Statistics 26 (1984).
+// Source: P. J. Rousseeuw, V. Yohai, Robust regression by means of S-estimators, Lecture Notes in Statistics 26
+// (1984).
 type comparison struct {
 	x        scqm.Data // distinct rows in random order, not too many
 	threads  int
@@ -256,8 +251,8 @@ type comparison struct {
 	base     float64 // mean error under l2
 }
 
-// newComparison takes a model by l2 and the size of the noise about it; it is nil where
-// there is none.
+// newComparison prepares the comparison with a model by l2 and its noise size; it is nil where the rows have no
+// noise.
 func newComparison(ctx context.Context, m *scqm.Model, x scqm.Data, size float64, threads int) (*comparison, error) {
 	if !(size > 0) {
 		return nil, nil
@@ -288,7 +283,7 @@ func (h *comparison) ratio(ctx context.Context, m *scqm.Model) (float64, error) 
 	return h.meanError(r) / h.base, nil
 }
 
-// residuals are those of the rows projected by Huber's loss.
+// residuals returns the residuals of the rows projected under Huber's loss.
 func (h *comparison) residuals(ctx context.Context, m *scqm.Model) ([]float64, error) {
 	by := *m
 	by.Loss = h.loss

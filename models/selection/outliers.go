@@ -12,21 +12,19 @@ const (
 	// normalSpread is the standard deviation of a Gaussian over the median of its
 	// distance from its centre.
 	normalSpread = 1.482602218505602
-	// efficient is where Huber's loss of an entry turns linear, in standard deviations,
-	// to be 95 % efficient under Gaussian noise.
+	// efficient is the threshold of Huber's loss of an entry, in standard deviations, for 95 % efficiency under
+	// Gaussian noise.
 	efficient = 1.345
 	// outlying is the least residual of an outlying entry, in standard deviations of the
 	// noise. Of Gaussian ones 6 in 100,000 are beyond.
 	outlying = 4
-	// manyOutliers is the share of outlying entries from which they are worth a loss: half
-	// of a percent.
+	// manyOutliers is the share of outlying entries above which a robust loss is tried.
 	manyOutliers = 0.005
 )
 
-// outliers says how the outlying entries are spread over the rows. Entries that are
-// spoilt each by itself leave a number of them in a row that has the binomial
-// distribution; where whole rows are spoilt, most of them are in few rows. A row with
-// so many that by chance not one of all rows would have them is clustered.
+// outliers describes the distribution of outlying entries over the rows. Independent corrupted entries have a
+// binomial number in a row; corrupted rows contain most of the outlying entries. A row with more of them than
+// expected by chance in any row is clustered.
 type outliers struct {
 	share     float64 // of outlying entries among all
 	clustered float64 // of those in clustered rows among the outlying
@@ -35,11 +33,10 @@ type outliers struct {
 // many reports whether single entries are outlying.
 func (o outliers) many() bool { return o.share >= manyOutliers && !o.wholeRows() }
 
-// wholeRows reports whether most of the outlying entries are in rows that are outlying
-// as a whole.
+// wholeRows reports whether most of the outlying entries are in clustered rows.
 func (o outliers) wholeRows() bool { return o.share >= manyOutliers && o.clustered > 0.5 }
 
-// String is a sentence for people.
+// String describes the outliers in a sentence.
 func (o outliers) String() string {
 	switch {
 	case o.wholeRows():
@@ -50,8 +47,7 @@ func (o outliers) String() string {
 	return fmt.Sprintf("%.2g %% of the entries are outlying, too few to matter", 100*o.share)
 }
 
-// countOutliers counts the outlying entries of residuals, n x D, of which d directions
-// are gone.
+// countOutliers counts the outlying entries of residuals, n x D, after a fit of d dimensions.
 func countOutliers(r []float64, D, d int) (o outliers) {
 	spreads, n := noiseSpreads(r, D, d), len(r)/D
 	counts := make([]int, n)
@@ -79,9 +75,8 @@ func countOutliers(r []float64, D, d int) (o outliers) {
 	return o
 }
 
-// noiseSpreads returns the standard deviations of the noise in the columns that left
-// residuals, n x D, of which d directions are gone: from medians, and none below that
-// of all entries, as half of a column may lie on the sheet.
+// noiseSpreads estimates the standard deviations of the noise in the columns from residuals, n x D, after a fit
+// of d dimensions: from medians, at least that of all entries, as half of a column may lie on the sheet.
 func noiseSpreads(r []float64, D, d int) []float64 {
 	all := entrySize(r, D, d)
 	spreads, column := make([]float64, D), make([]float64, len(r)/D)
@@ -94,8 +89,7 @@ func noiseSpreads(r []float64, D, d int) []float64 {
 	return spreads
 }
 
-// entrySize is the median size of an entry of the noise that left residuals, n x D, of
-// which d directions are gone.
+// entrySize is the median size of an entry of the noise, from residuals, n x D, after a fit of d dimensions.
 func entrySize(residuals []float64, D, d int) float64 {
 	sizes := make([]float64, len(residuals))
 	for i, e := range residuals {
@@ -104,7 +98,7 @@ func entrySize(residuals []float64, D, d int) float64 {
 	return median(sizes) * math.Sqrt(float64(D)/float64(D-d))
 }
 
-// median sorts v.
+// median returns the median of v, which it sorts.
 func median(v []float64) float64 {
 	slices.Sort(v)
 	return v[len(v)/2]

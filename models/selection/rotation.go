@@ -9,16 +9,14 @@ import (
 	"github.com/scqm/scqm/models/scqm"
 )
 
-// rotation is a random rotation of R^D of D log D operations: stages in which
-// columns are paired at random and every pair is turned by a random angle.
-// After it every column holds a part of every other, so that none of them is
-// special.
+// rotation is a random rotation of R^D of D log D operations: in each stage columns are paired at random and
+// every pair is rotated by a random angle. In the end every column contains a part of every other.
 type rotation struct {
-	pairs    [][]int // of every stage: a permutation, whose neighbours are paired
+	pairs    [][]int // for every stage: a permutation, whose neighbours are paired
 	sin, cos [][]float64
 }
 
-// spareStages are those beyond the ones in which all columns meet.
+// spareStages is the number of stages beyond those needed for all columns to mix.
 const spareStages = 4
 
 func newRotation(D int, rng *rand.Rand) *rotation {
