@@ -14,13 +14,12 @@ import (
 // features, and writes its B_i, P x d, and C_i, d x d. That takes about n(DF + F^2 +
 // Pd) operations, and nP^2 where the Hessian of the loss has no structure.
 
-// sums is all that the outer derivatives need to know of some rows. Sums
-// of disjoint rows merge by adding.
+// sums are the sums over rows that determine the outer derivatives. Sums of disjoint rows merge by adding.
 type sums struct {
 	cost float64
 	gh   []float64 // D x F: sum of g h'
 	dual []float64 // D x F: the same with dual variables, where there are any
-	hh   []float64 // F x F, upper triangle: weighted sum of h h'
+	hh   []float64 // F x F, upper triangle: weighted sum of hh'
 	a    []float64 // P x P, upper triangle: what does not follow from hh and diagonal
 
 	diagonal []float64 // F(F+1)/2 x D: the moments of separable losses, where there are any
@@ -53,8 +52,7 @@ func (s *sums) add(other *sums) {
 // BatchRows is the number of rows whose losses are computed at a time.
 const BatchRows = 64
 
-// worker holds the buffers of one goroutine. Those with a leading n are
-// for a batch of rows.
+// worker holds the buffers of one goroutine. Those with leading dimension n are for a batch of rows.
 type worker struct {
 	batch     int
 	h         []float64 // n x F: features
@@ -156,8 +154,8 @@ func (job *assembleShard) residuals(a *Hessian, w *worker, from, to int) {
 	}
 }
 
-// observedResiduals computes features, and residuals in the coordinates of the data:
-// in the frame, what is missing would be missing in all of them.
+// observedResiduals computes features, and residuals in the coordinates of the data: in the frame a missing
+// entry would make all of them missing.
 func (job *assembleShard) observedResiduals(a *Hessian, w *worker, from, to int) {
 	f := a.F
 	for i := from; i < to; i++ {
@@ -193,8 +191,8 @@ func (job *assembleShard) addRow(a *Hessian, w *worker, s *sums, i, k int) {
 	a.addOuter(w, s, h, k, weight)
 }
 
-// inner writes gradient and Hessian with respect to tau_i; bent takes the place of
-// the gradient g where it multiplies second derivatives of the residual.
+// inner writes gradient and Hessian with respect to tau_i; bent replaces the gradient g as the factor of second
+// derivatives of the residual.
 func (job *assembleShard) inner(a *Hessian, w *worker, g, bent []float64, i int) {
 	f := a.F
 	d := f.Latent
@@ -218,7 +216,7 @@ func (job *assembleShard) inner(a *Hessian, w *worker, g, bent []float64, i int)
 	}
 }
 
-// couple writes B_i.
+// couple writes B_i, the coupling of tau_i with the outer coordinates.
 func (job *assembleShard) couple(a *Hessian, w *worker, h, g []float64, i int) {
 	d, nd := a.F.Latent, job.dst.Inner()
 	if d == 2 {

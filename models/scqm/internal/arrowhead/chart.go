@@ -24,15 +24,14 @@ func NewChart(f *sheet.Sheet, slides bool) *Chart {
 	return a
 }
 
-// term says that a coordinate puts sign times a feature into a row of e.
+// term is the derivative of one row of e by a coordinate: sign times a feature.
 type term struct {
 	Row, Feature int
 	Sign         float64
 }
 
-// listTerms enumerates the coordinates: gamma, Omega above the diagonal, K, and
-// Theta. Without slides it leaves out those along which the sheet stays where it
-// is: turns of U or V in themselves, and shifts of a flat sheet along itself.
+// listTerms enumerates the coordinates: gamma, Omega above the diagonal, K, and Theta. Without slides it leaves
+// out those that do not change the sheet: rotations within U or V, and shifts of a flat sheet along itself.
 func (a *Chart) listTerms(slides bool) {
 	f := a.F
 	coordinate := func(terms ...term) {
@@ -78,8 +77,7 @@ func OuterDim(f sheet.Shape, slides bool) int {
 
 func (a *Chart) TermsOf(p int) []term { return a.terms[a.first[p]:a.first[p+1]] }
 
-// AddMove adds to the upper triangle of A what the second order of the move
-// contributes, from the moments gh = sum g h'.
+// AddMove adds the second order of the move to the upper triangle of A, from the moments gh = sum g h'.
 func (a *Chart) AddMove(dst, gh []float64) {
 	f := a.F
 	thetaFrom := a.P - f.Q*f.S

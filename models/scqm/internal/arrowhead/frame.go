@@ -28,11 +28,11 @@ func newFrame(f *sheet.Sheet) *Frame {
 	}
 }
 
-// Axis returns vector r of the frame.
+// Axis returns basis vector r of the frame.
 func (b *Frame) Axis(r int) []float64 { return b.W[r*b.f.D : (r+1)*b.f.D] }
 
-// Complete makes the frame of the sheet: the columns of Q, then the coordinate
-// axes furthest from the rows so far, orthogonalised. It depends on Q only.
+// Complete computes the frame of the sheet: the columns of Q, then coordinate axes, each time that farthest
+// from the span so far, orthogonalised. It depends on Q only.
 func (b *Frame) Complete() {
 	D, m := b.f.D, b.f.M
 	copy(b.W, b.f.QT)
@@ -88,7 +88,7 @@ func (s *frameCoords) belongsTo(f *sheet.Sheet, version uint64) bool {
 	return s.kept && s.version == version && slices.Equal(s.c, f.C) && slices.Equal(s.q, f.QT)
 }
 
-// keep says that y was computed for the sheet and a version of the data.
+// keep records the sheet and the version of the data for which y was computed.
 func (s *frameCoords) keep(f *sheet.Sheet, version uint64) {
 	copy(s.c, f.C)
 	copy(s.q, f.QT)

@@ -66,7 +66,7 @@ type Hessian struct {
 	straight *straightener // made at first use
 }
 
-// New takes next to no memory: what first uses need is made by prepare.
+// New allocates almost nothing; prepare allocates at first use.
 func New(o *objective.Objective) *Hessian { return &Hessian{o: o} }
 
 // ArrowheadShape implements [framework.ArrowheadHessian]: rows of Tau are inner. It
@@ -108,8 +108,7 @@ func (a *Hessian) AssembleHessian(dst *framework.Arrowhead, x framework.Point) (
 	return t.cost + a.o.Penalty(nil, x[objective.BlockTheta]), 1, nil
 }
 
-// prepare loads the sheet at x. The loss may have changed since last time: see
-// Smooth.
+// prepare loads the sheet at x and the loss, which Smooth may have changed.
 func (a *Hessian) prepare(x framework.Point) {
 	if a.Chart == nil {
 		a.allocate()
@@ -133,7 +132,7 @@ func (a *Hessian) allocate() {
 	a.coords = newFrameCoords(f, n)
 }
 
-// shardWork is what is done to the rows lo to hi of a problem.
+// shardWork is work on the rows lo to hi of a problem.
 type shardWork interface {
 	run(a *Hessian, w *worker, shard, lo, hi int) error
 }
@@ -171,8 +170,8 @@ func (a *Hessian) worker(id int) *worker {
 	return a.workers[id]
 }
 
-// finish turns the sums over rows into the outer derivatives; bent are the moments
-// that multiply second derivatives of the moves.
+// finish turns the sums over rows into the outer derivatives; bent are the moments that multiply second
+// derivatives of the moves.
 func (a *Hessian) finish(dst *framework.Arrowhead, t *sums, bent []float64) {
 	copy(dst.A, t.a)
 	a.addMoments(dst.A, t.hh)

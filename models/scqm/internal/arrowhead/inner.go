@@ -16,14 +16,14 @@ import (
 type innerSolver interface {
 	// prepare takes sheet, loss and data from the Hessian.
 	prepare(a *Hessian)
-	// run gives rows of positive weight the better one of two places and steps from
+	// run moves rows of positive weight to the better of tau and other, and steps from
 	// there. It writes the losses of all and returns the row evaluations done, a
 	// derivative counting as one.
 	run(losses []float64, rows innerRows) (evaluations float64, err error)
 }
 
-// innerRows are the rows from one number to another, where they are and where they
-// may go. tau and other are of all rows.
+// innerRows are a range of rows with their latent coordinates and alternative ones. tau and other cover all
+// rows.
 type innerRows struct {
 	tau, other []float64 // N x d
 	from, to   int
@@ -62,12 +62,12 @@ func (a *Hessian) FlatCost(x framework.Point) (float64, error) {
 	return w.newton.cost(x[objective.BlockTau], w.batch)
 }
 
-// wholeFrame reports whether inner steps need rows in the whole frame.
+// wholeFrame reports whether inner steps need the residuals in all D frame coordinates.
 func (a *Hessian) wholeFrame() bool {
 	return a.structure == framework.StructureQuadratic || a.structure == framework.StructureRadial && a.F.M == a.F.D
 }
 
-// inner chooses the solver for the loss.
+// inner chooses the inner solver for the loss.
 func (a *Hessian) inner(w *worker) innerSolver {
 	if a.structure == framework.StructureRadial || a.structure == framework.StructureQuadratic {
 		return w.quadratic

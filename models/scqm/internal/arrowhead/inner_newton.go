@@ -17,28 +17,24 @@ import (
 const (
 	// maxRounds bounds the trials of a row after an outer step.
 	maxRounds = 12
-	// minDecrease is the relative decrease of its loss by a Newton step at
-	// which a row is left: the next step gains the square of that.
+	// minDecrease is the relative decrease of its loss by a Newton step below which a row stops: the next step
+	// gains the square of that.
 	minDecrease = 1e-2
-	// minStepLength is how much of a step is tried before it is given up.
+	// minStepLength is the step length below which a step is given up.
 	minStepLength = 1e-3
-	// minCurvature is the curvature of a row, relative to the largest, below
-	// which it is raised.
+	// minCurvature is the least curvature of a row, relative to the largest; smaller ones are raised to it.
 	minCurvature = 1e-3
 )
 
-// innerNewton minimises loss(f(tau_i) - x_i) over tau_i for the rows of a batch and
-// any loss, by damped Newton steps of all rows at once: losses are fastest on many
-// residuals. Every round evaluates the trials of the open rows; a trial that is no
-// worse is taken, and the next step goes from there. Else, for a separable loss,
-// the step follows the parabolas through the loss and its slope that are even:
-// those of losses with rounded kinks lie above the loss, while second derivatives
-// promise too much. Then steps are shortened, as in [nearest.General].
+// innerNewton minimises loss(f(tau_i) - x_i) over tau_i for a batch of rows and any loss, by damped Newton
+// steps of all rows at once, as losses are fastest on many residuals. Every round evaluates one trial of each
+// open row and accepts it if the loss does not increase. Otherwise, for a separable loss, the step minimises
+// the even parabolas that touch the loss with its slope: they majorize smoothed losses, whose second
+// derivatives underestimate it. Then steps are shortened, as in [nearest.General].
 //
-// Unlike that it asks for derivatives with every trial, which separable losses
-// give almost for nothing, and ends early: the outer blocks move next. A trial of
-// a row takes 2Dm operations and its loss, a step Dd(m+d) more or, for a loss
-// without structure, d products with its Hessian.
+// Unlike that it computes derivatives at every trial, which separable losses give almost for free, and ends
+// early, as the outer blocks move next. A trial of a row takes 2Dm operations and its loss, a step Dd(m+d) more
+// or, for a loss without structure, d products with its Hessian.
 type innerNewton struct {
 	f         *sheet.Sheet
 	z, phi    []float64 // m, q
@@ -49,13 +45,13 @@ type innerNewton struct {
 	jr        []float64 // d
 	grad      []float64 // d
 	hess      []float64 // d x d
-	open      []int     // rows whose steps still pay
+	open      []int     // rows that still step
 	tau       []float64 // n x d: the rows to evaluate
 	step      []float64 // n x d
 	length    []float64 // n: of the step
 	minLength []float64 // n: the length at which a step is given up
-	promise   []float64 // n: the decrease per length of the step, at first
-	parabolic []bool    // n: the step follows parabolas
+	promise   []float64 // n: predicted reduction, minus the slope along the step
+	parabolic []bool    // n: the step uses parabolas
 	from      int       // the row that is number 0 of the batch
 	trial     rowLosses // of the rows to evaluate
 	current   rowLosses // of all rows where they are
@@ -80,7 +76,7 @@ func (s *innerNewton) prepare(a *Hessian) {
 	s.data, s.rowLoss, s.prior = a.o.Data(), a.rowLoss, a.o.Prior
 }
 
-// run takes steps until those of a row gain little or lead nowhere.
+// run steps until every row gains little or fails.
 func (s *innerNewton) run(losses []float64, r innerRows) (evaluations float64, err error) {
 	n, d := r.to-r.from, s.f.Latent
 	tau, other := r.tau[r.from*d:r.to*d], r.other[r.from*d:r.to*d]
@@ -117,7 +113,7 @@ func (s *innerNewton) run(losses []float64, r innerRows) (evaluations float64, e
 	return float64(done), nil
 }
 
-// openAll opens n rows.
+// openAll marks n rows as open, to be stepped.
 func (s *innerNewton) openAll(n int) {
 	s.open = s.open[:0]
 	for i := range n {
@@ -125,8 +121,8 @@ func (s *innerNewton) openAll(n int) {
 	}
 }
 
-// evaluateAt computes the losses of the open rows at the latent rows tau, which
-// are packed: row k is that of open[k].
+// evaluateAt computes the losses of the open rows at the latent coordinates tau, which are packed: row k is
+// that of open[k].
 func (s *innerNewton) evaluateAt(tau []float64, from int) error {
 	f, t := s.f, &s.trial
 	n, d, D := len(s.open), f.Latent, f.D
@@ -162,13 +158,13 @@ func (s *innerNewton) setStep(tau []float64, i int, careful bool) error {
 	if err := s.derivatives(tau, i, careful); err != nil {
 		return err
 	}
-	if !careful && s.structure == framework.StructureSeparable && floats.Norm(s.hess, math.Inf(1)) == 0 { // a loss of straight lines
+	if !careful && s.structure == framework.StructureSeparable && floats.Norm(s.hess, math.Inf(1)) == 0 { // a piecewise linear loss
 		return s.setStep(tau, i, true)
 	}
 	step := s.step[i*d : (i+1)*d]
 	dense.NewtonStep(step, s.hess, s.grad, minCurvature)
 	s.length[i], s.parabolic[i] = 1, careful
-	// Losses are at least 0: a step that promises more than that is too long.
+	// Losses are at least 0: a step with a larger predicted reduction is too long.
 	s.promise[i] = -dense.Dot(s.grad, step)
 	if limit := 2 * s.current.value[i]; s.promise[i] > limit {
 		s.length[i] = limit / s.promise[i]
@@ -205,8 +201,8 @@ func (s *innerNewton) derivatives(tau []float64, i int, careful bool) error {
 	return s.addProducts(tau, s.current.r[i*D:(i+1)*D])
 }
 
-// parabolas returns the larger ones of the second derivatives of row i and of
-// the even parabolas that touch the loss.
+// parabolas returns the larger of the second derivatives of row i and those of the even parabolas that touch
+// the loss.
 func (s *innerNewton) parabolas(hessDiag []float64, i int) []float64 {
 	D := s.f.D
 	for k, r := range s.current.r[i*D : (i+1)*D] {
@@ -262,8 +258,7 @@ func (s *innerNewton) addProducts(tau, r []float64) error {
 	return nil
 }
 
-// round tries one step of every open row and closes those that gained little or
-// whose steps lead nowhere.
+// round tries one step of every open row and closes rows that gain little or fail.
 func (s *innerNewton) round(tau []float64, from int) error {
 	d := s.f.Latent
 	for k, i := range s.open {
@@ -299,7 +294,7 @@ func (s *innerNewton) round(tau []float64, from int) error {
 	return nil
 }
 
-// shorten replaces a step that led to the loss now and reports whether to go on.
+// shorten replaces a step at whose end the loss is now, and reports whether to try again.
 func (s *innerNewton) shorten(tau []float64, i int, now float64) (bool, error) {
 	D := s.f.D
 	if s.structure == framework.StructureSeparable && !s.parabolic[i] {
@@ -312,7 +307,7 @@ func (s *innerNewton) shorten(tau []float64, i int, now float64) (bool, error) {
 	return s.length[i] > s.minLength[i], nil
 }
 
-// cost returns the weighted sum of losses of all rows at their places.
+// cost returns the weighted sum of the current losses of all rows.
 func (s *innerNewton) cost(tau []float64, batch int) (cost float64, err error) {
 	d := s.f.Latent
 	for from := 0; from < s.data.N; from += batch {

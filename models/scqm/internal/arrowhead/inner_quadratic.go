@@ -43,7 +43,7 @@ func newQuadraticInner(f *sheet.Sheet, n int) *quadraticInner {
 	}
 }
 
-// prepare takes M from the frame, too.
+// prepare also computes M in the frame.
 func (k *quadraticInner) prepare(a *Hessian) {
 	k.data, k.frame, k.coords = a.o.Data(), a.Frame, nil
 	if a.wholeFrame() {
@@ -62,7 +62,7 @@ func (k *quadraticInner) prepare(a *Hessian) {
 	}
 }
 
-// run takes one step of every row.
+// run takes one damped Newton step of every row.
 func (k *quadraticInner) run(losses []float64, r innerRows) (evaluations float64, err error) {
 	n := len(losses)
 	if isSurface3D(k.f) {
@@ -81,7 +81,7 @@ func (k *quadraticInner) run(losses []float64, r innerRows) (evaluations float64
 	return 2 * float64(n), nil
 }
 
-// stepRows steps rows and leaves their forms in k.form.
+// stepRows steps the rows and writes their quadratic forms into k.form.
 func (k *quadraticInner) stepRows(r innerRows) {
 	d := k.f.Latent
 	for i := r.from; i < r.to; i++ {

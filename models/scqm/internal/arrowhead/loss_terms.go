@@ -14,7 +14,7 @@ import (
 // by column of W. A row takes D, D^2 and D^2 operations, or D^3 and D products with the
 // Hessian where the loss has no structure.
 
-// prepareLoss turns the matrix of a quadratic loss into the frame.
+// prepareLoss transforms the matrix of a quadratic loss to the frame.
 func (a *Hessian) prepareLoss() {
 	if a.structure == framework.StructureQuadratic {
 		a.Frame.Quadratic(a.constant, a.o.Loss().(framework.Quadratic).Matrix())
@@ -53,7 +53,7 @@ func (a *Hessian) lossDerivatives(w *worker, n int) error {
 	}
 }
 
-// leaveFrame writes the first n residuals of the batch in the coordinates of the data.
+// leaveFrame transforms the first n residuals of the batch back to the coordinates of the data.
 func (a *Hessian) leaveFrame(w *worker, n int) {
 	D := a.F.D
 	for i := range n {
@@ -67,7 +67,7 @@ func (a *Hessian) leaveFrame(w *worker, n int) {
 	}
 }
 
-// generalDerivatives goes to the coordinates of the data and back.
+// generalDerivatives evaluates in the coordinates of the data and transforms to the frame.
 func (a *Hessian) generalDerivatives(w *worker, n int) error {
 	D, fr := a.F.D, a.Frame
 	at := &w.atRows
@@ -193,8 +193,7 @@ func (a *Hessian) radialTimesJacobian(w *worker, k int, weight float64) {
 	}
 }
 
-// addOuter adds J'HJ of row k: to hh where H is a multiple of one matrix for
-// all rows, to a what is not.
+// addOuter adds J'HJ of row k: to hh where H is a multiple of one matrix for all rows, otherwise to a.
 func (a *Hessian) addOuter(w *worker, s *sums, h []float64, k int, weight float64) {
 	switch a.structure {
 	case framework.StructureRadial:
@@ -213,7 +212,7 @@ func (a *Hessian) addOuter(w *worker, s *sums, h []float64, k int, weight float6
 	}
 }
 
-// pull writes J'e.
+// pull writes J'e, with J the Jacobian of e by the outer coordinates.
 func (a *Hessian) pull(v, e, h []float64) {
 	from := 0
 	for p := range v[:a.P] {
@@ -243,7 +242,7 @@ func (a *Hessian) addGeneral(dst, hess, h []float64, weight float64) {
 	}
 }
 
-// momentPair says that an entry of A takes a multiple of an entry of hh.
+// momentPair adds a multiple of an entry of hh to an entry of A.
 type momentPair struct {
 	to, from int
 	sign     float64

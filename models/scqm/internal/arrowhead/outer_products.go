@@ -2,15 +2,14 @@ package arrowhead
 
 import "github.com/scqm/scqm/internal/dense"
 
-// outerProducts are outer products of vectors of rows with themselves or with others, which are added
-// to sums for a batch of rows at once: kernels take each sum from memory once for many rows, with the
-// bits of one row after the other.
+// outerProducts accumulates outer products xx' or xy' of the rows of a batch and adds them to sums at once: the
+// kernels load each sum once for many rows. The bits are those of adding row by row.
 type outerProducts struct {
 	n           int
 	left, right []float64 // n x length of each
 }
 
-// addWeighted puts factor x x' by.
+// addWeighted stores the product factor x x'.
 func (o *outerProducts) addWeighted(x []float64, factor float64) {
 	for _, v := range x {
 		o.left = append(o.left, factor*v)
@@ -19,7 +18,7 @@ func (o *outerProducts) addWeighted(x []float64, factor float64) {
 	o.n++
 }
 
-// addMoments puts the products of the entries on and above the diagonal of weight h h' with c by.
+// addMoments stores weight hh' (upper triangle) as left, and c as right factor.
 func (o *outerProducts) addMoments(h, c []float64, weight float64) {
 	for i, v := range h {
 		for _, u := range h[i:] {
@@ -30,13 +29,13 @@ func (o *outerProducts) addMoments(h, c []float64, weight float64) {
 	o.n++
 }
 
-// squaresTo adds what was put by to the upper triangle of sums, cols x cols, and forgets it.
+// squaresTo adds the stored products to the upper triangle of sums, cols x cols, and clears them.
 func (o *outerProducts) squaresTo(sums []float64, cols int) {
 	dense.AddWeightedSquare(sums, o.left, o.right, o.n, cols)
 	o.clear()
 }
 
-// productsTo adds what was put by to sums, rows x cols, and forgets it.
+// productsTo adds the stored products to sums, rows x cols, and clears them.
 func (o *outerProducts) productsTo(sums []float64, rows, cols int) {
 	dense.AddProduct(sums, o.left, o.right, o.n, rows, cols)
 	o.clear()

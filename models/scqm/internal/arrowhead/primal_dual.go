@@ -19,13 +19,13 @@ import (
 //	H = diag(max(0, p - (2-p) g_k r_k theta_k^-p) theta_k^(p-2))  for powers, l1 with p = 1,
 //
 // and with g in place of the gradient wherever it multiplies second derivatives
-// of r. Those of the rounded loss have its gradient in place of g, r/theta or
+// of r. The Hessian of the smoothed loss has its gradient in place of g, r/theta or
 // p r_k theta_k^(p-2).
 
-// primalDual holds what a row takes.
+// primalDual holds the buffers for one row.
 type primalDual struct {
-	slope   []float64 // D: gradient of the rounded loss in the frame
-	row     []float64 // D: in the coordinates of the data
+	slope   []float64 // D: gradient of the smoothed loss in the frame
+	row     []float64 // D: the same in the coordinates of the data
 	turned  []float64 // D: a step of the residual there
 	curve   []float64 // D: diagonal of H there, of a separable loss
 	hess    []float64 // D x D: H in the frame, of a radial one
@@ -71,8 +71,7 @@ func (a *Hessian) AssemblePrimalDual(dst *framework.Arrowhead, x framework.Point
 	return t.cost + a.o.Penalty(nil, x[objective.BlockTheta]), 2, nil
 }
 
-// preparePrimalDual loads the sheet and reports whether the rows are known in its
-// frame.
+// preparePrimalDual loads the sheet and reports whether the rows are cached in its frame.
 func (a *Hessian) preparePrimalDual(x framework.Point) bool {
 	a.prepare(x)
 	a.Frame.Complete()
@@ -161,8 +160,8 @@ func (pd *primalDual) addRadial(a *Hessian, w *worker, h, g []float64, weight fl
 	}
 }
 
-// derivatives writes slope and hess, or curve, of a row with residual e and dual variables g
-// in the frame, dual in the coordinates of the data, and returns the rounded loss.
+// derivatives writes slope and hess, or curve, of a row with residual e and dual variables g in the frame (dual
+// in the coordinates of the data), and returns the smoothed loss.
 func (pd *primalDual) derivatives(a *Hessian, e, g, dual []float64) float64 {
 	if a.structure == framework.StructureRadial {
 		return pd.radial(e, g, a.o.SmoothingLength())
@@ -198,8 +197,8 @@ func (pd *primalDual) separable(a *Hessian, e, dual []float64, eps float64) floa
 	return value
 }
 
-// entries turns the residual in row into the gradient of the rounded loss, writes
-// curve and returns the loss.
+// entries replaces the residual in row by the gradient of the smoothed loss, writes curve and returns the
+// smoothed loss.
 func (pd *primalDual) entries(loss framework.Loss, dual []float64, eps float64) (value float64) {
 	powers, ok := loss.(framework.PowerSum)
 	if !ok {
@@ -224,7 +223,7 @@ func (pd *primalDual) entries(loss framework.Loss, dual []float64, eps float64) 
 	return value
 }
 
-// raise returns v^p, by roots where p is between 1 and 2 and a multiple of 1/4.
+// raise returns v^p, by square roots where p is a multiple of 1/4 between 1 and 2.
 func raise(v, p float64) float64 {
 	switch p {
 	case 1.25:
@@ -238,9 +237,8 @@ func raise(v, p float64) float64 {
 	return math.Pow(v, p)
 }
 
-// MoveDual implements [framework.PrimalDual]: dual becomes that part of the way
-// nearer to the gradient + H dr, where dr belongs to the move v of the outer blocks and
-// inner of tau.
+// MoveDual implements [framework.PrimalDual]: dual moves by fraction towards the gradient + H dr, where dr is
+// the change of the residual by the steps v of the outer blocks and inner of tau.
 func (a *Hessian) MoveDual(dual []float64, x framework.Point, v, inner []float64, fraction float64) error {
 	job := moveDualShard{
 		primalDualShard: primalDualShard{assembleShard: assembleShard{tau: x[objective.BlockTau]}, dual: dual},
@@ -298,8 +296,7 @@ func (job *moveDualShard) moveRow(a *Hessian, w *worker, i, k int) {
 	}
 }
 
-// addStep adds to dual, which is g in the frame, a fraction of what it lacks of the
-// gradient + H de.
+// addStep moves dual, which is g in the frame, by fraction towards the gradient + H de.
 func (pd *primalDual) addStep(a *Hessian, dual, g, de []float64, fraction float64) {
 	D := len(dual)
 	if a.structure == framework.StructureRadial {

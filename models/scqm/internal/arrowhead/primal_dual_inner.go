@@ -12,15 +12,14 @@ import (
 	"github.com/scqm/scqm/models/scqm/internal/objective"
 )
 
-// Where no residual of a row is near zero, or fewer than tau has entries, the
-// primal-dual system does not hold tau: its second derivatives are next to none, and
-// the step leads beyond the next kink, however small that of the sheet is. On the line
-// between the two places the loss is convex, but for the curvature of the sheet, and
-// least at a kink.
+// Where fewer residuals of a row than tau has entries are near zero, the
+// primal-dual system hardly determines tau: its second derivatives almost vanish, and
+// the step leads beyond the next kink, however short the outer step is. On the line
+// between the two points the loss is convex, up to the curvature of the sheet, and
+// minimal at a kink.
 
-// ShortenInner implements [framework.PrimalDual]: rows that are better off where
-// they came from stop on the way, where the norm of the residual, which is taken to be
-// linear on the way, is least.
+// ShortenInner implements [framework.PrimalDual]: rows whose loss increases move only to the minimum of the
+// norm of the residual on the line from their old place, with the residual linearised.
 func (a *Hessian) ShortenInner(x framework.Point, from []float64) (cost, passes float64, err error) {
 	a.prepare(x)
 	a.coords.kept = false
@@ -58,7 +57,7 @@ func (job *shortenShard) run(a *Hessian, w *worker, shard, lo, hi int) error {
 	return nil
 }
 
-// shorten leaves row i at the best place of three and returns its loss there.
+// shorten moves row i to the best of old place, trial and minimum on the line, and returns its loss.
 func (job *shortenShard) shorten(a *Hessian, pd *primalDual, i int) (float64, error) {
 	d := a.F.Latent
 	to, from := job.tau[i*d:(i+1)*d], job.from[i*d:(i+1)*d]
@@ -94,8 +93,7 @@ func (pd *primalDual) valueAt(a *Hessian, r, tau []float64, i int) (float64, err
 	return pd.value[0], err
 }
 
-// leastBetween returns the f in [0, 1] at which the norm of here + f (there - here) is
-// least.
+// leastBetween returns the f in [0, 1] that minimises the norm of here + f (there - here).
 func (pd *primalDual) leastBetween(structure framework.Structure) float64 {
 	step := pd.row
 	floats.SubTo(step, pd.there, pd.here)
@@ -131,5 +129,5 @@ func (pd *primalDual) leastBetween(structure framework.Structure) float64 {
 	return least
 }
 
-// kink is where on a line the slope of a loss rises, and by how much.
+// kink is a point on a line at which the slope of a loss jumps up, and the size of the jump.
 type kink struct{ at, rise float64 }

@@ -11,7 +11,7 @@ import (
 // the second derivatives that its structure has: for a sum over entries a diagonal,
 // at the price of a gradient; else products with D vectors, asked for one by one.
 
-// rowLoss is a loss with what is known of its Hessian.
+// rowLoss is a loss with the structure of its Hessian.
 type rowLoss struct {
 	loss      framework.Loss
 	structure framework.Structure
@@ -61,7 +61,8 @@ func (l *rowLoss) evaluate(t *rowLosses, n, D int) error {
 	return nil
 }
 
-// raiseSeconds raises the second derivatives of a row at entries that are not missing.
+// raiseSeconds raises the second derivatives of a row, except at missing entries, to minSecond times the
+// largest.
 func raiseSeconds(second, r []float64) {
 	var least float64
 	for _, v := range second {
@@ -87,7 +88,7 @@ func newRowLosses(n, D int) rowLosses {
 	return rowLosses{value: vec(n), r: vec(n * D), g: vec(n * D), hessDiag: vec(n * D), terms: vec(n * D)}
 }
 
-// copyRow copies row i of other into row k.
+// copyRow copies row i of other into row k of l.
 func (l *rowLosses) copyRow(k int, other *rowLosses, i, D int) {
 	l.value[k] = other.value[i]
 	copy(l.r[k*D:(k+1)*D], other.r[i*D:(i+1)*D])

@@ -11,7 +11,7 @@ import (
 	"github.com/scqm/scqm/models/scqm/internal/sheet"
 )
 
-// A sheet is the graph of quadratic functions over its plane, whose slopes at a fixed place are
+// A sheet is the graph of quadratic functions over its plane, whose slopes at a fixed point are
 // -2 A_k delta where its vertex is at delta. A move along tangent coordinates that changes A_k to A'_k and
 // shifts the vertex by delta means, to first order, to change heights, slopes and curvatures there. So the
 // vertex goes to the t at which the slopes are those,
@@ -19,13 +19,13 @@ import (
 //	sum_k |A'_k t - A_k delta|^2 + mu |t - delta|^2 -> min,
 //
 // and to the heights -t'A'_k t, in the axes after the move of Q. That differs from the move by second order.
-// Where a direction of curvature is nearly 0, as of a cylinder, A_k delta is what rows determine, and
-// delta what a move along them bends.
+// Where the curvature in a direction is nearly 0, as for a cylinder, rows determine A_k delta rather than
+// delta, which a linear move would change much.
 
 // straightFloor is mu relative to sum_k |A'_k|^2.
 const straightFloor = 1e-6
 
-// straightener holds what a move takes.
+// straightener holds the buffers of a move.
 type straightener struct {
 	form     []float64 // q
 	twice    []float64 // d x d: 2 A'_k
@@ -39,8 +39,8 @@ func newStraightener(f *sheet.Sheet) *straightener {
 	return &straightener{form: vec(f.Q), twice: vec(d * d), gram: vec(d * d), old: vec(d), to: vec(d), rest: vec(d)}
 }
 
-// Straighten implements [framework.Straightener]. Without a ridge, under losses with kinks, it leaves
-// moves alone: many objectives have no least value then, and long moves along their valleys end higher more often than lower.
+// Straighten implements [framework.Straightener]. Without a ridge, under losses with kinks, it does nothing:
+// many objectives have no minimum then, and long moves along their valleys mostly end higher.
 func (a *Hessian) Straighten(dst, x framework.Point, v, other []float64) {
 	if _, kinks := a.o.PlainLoss().(framework.Smoother); kinks && a.o.Lambda == 0 {
 		return
@@ -88,14 +88,14 @@ func subtractRow(rows, row []float64) {
 	}
 }
 
-// column takes the form A_k of theta.
+// column loads the form A_k of theta.
 func (s *straightener) column(theta []float64, columns, k int) {
 	for a := range s.form {
 		s.form[a] = theta[a*columns+k]
 	}
 }
 
-// find writes the place of the vertex, delta where there is no other.
+// find writes the vertex, or delta where it is not unique.
 func (s *straightener) find(f *sheet.Sheet, theta, delta []float64) {
 	d := f.Latent
 	clear(s.gram)
@@ -133,5 +133,5 @@ func (s *straightener) find(f *sheet.Sheet, theta, delta []float64) {
 	}
 }
 
-// mostLonger is how many times as far as the move says the vertex may go.
+// mostLonger bounds the shift of the vertex, as a multiple of that of the move.
 const mostLonger = 100

@@ -67,7 +67,7 @@ func (job *assembleShard) surface(a *Hessian, w *worker, s *sums, from, to int) 
 	sums.addTo(s)
 }
 
-// surfaceResiduals computes features and residuals in the frame as residuals does.
+// surfaceResiduals is residuals written out for surfaces.
 func (job *assembleShard) surfaceResiduals(a *Hessian, w *worker, from, to int) {
 	t0, t1, t2 := a.F.Theta[0], a.F.Theta[1], a.F.Theta[2]
 	data := a.o.Data()
@@ -104,8 +104,8 @@ func (r *row3D) slopes(first, second float64) {
 	}
 }
 
-// setProducts takes the gradient of the loss, and the product of its Hessian with the
-// derivative of the residual.
+// setProducts sets the gradient of the loss, and the product of its Hessian with the derivative of the
+// residual.
 func (r *row3D) setProducts(g []float64, hess *[9]float64, weight float64) {
 	r.g = [3]float64{weight * g[0], weight * g[1], weight * g[2]}
 	for k := range r.n {
@@ -168,9 +168,8 @@ func (r *row3D) inner(grad, c []float64, t0, t1, t2 float64) {
 	c[2], c[3] = off, n[1][1]+r.b*n[2][1]+2*g[2]*t2
 }
 
-// couple writes B_i into columns at and at+1: for c, the rotations in the
-// planes 01, 02 and 12, and Theta. It writes number by number: pairs gathered in an
-// array are read back as wider words than they were stored, which stalls the processor.
+// couple writes B_i into columns at and at+1: for c, the rotations in the planes 01, 02 and 12, and Theta. It
+// stores number by number: a pair stored through an array and reloaded as a wider word stalls the processor.
 func (r *row3D) couple(dst []float64, stride, at int, h *[7]float64) {
 	n, g, x, y, z, a, b := &r.n, &r.g, r.x, r.y, r.z, r.a, r.b
 	putPair(dst, at, n[0][0], n[0][1])
@@ -240,7 +239,7 @@ func (k *quadraticInner) stepSurface(r innerRows) {
 	}
 }
 
-// surface is the problem of a row, but for the point.
+// surface returns the quadratic problem of a row, without its point Y.
 func (k *quadraticInner) surface() nearest.Quadratic3D {
 	q := nearest.Quadratic3D{T0: k.f.Theta[0], T1: k.f.Theta[1], T2: k.f.Theta[2]}
 	if k.twice != nil {

@@ -6,20 +6,20 @@ import (
 	"github.com/scqm/scqm/framework"
 )
 
-// The formulas of primalDual for radial losses and sums over entries, written out for surfaces in space.
+// The formulas of primalDual for radial and separable losses, written out for surfaces in space.
 
-// isDualSurface reports whether they apply.
+// isDualSurface reports whether these kernels apply.
 func (a *Hessian) isDualSurface() bool {
 	return a.isSurface3D() && (a.structure == framework.StructureRadial || a.structure == framework.StructureSeparable)
 }
 
-// dual3D is the rounded loss of a row: its gradient, the matrix H and the dual variables, in the frame.
+// dual3D is the smoothed loss of a row: its gradient, the matrix H and the dual variables, in the frame.
 type dual3D struct {
 	slope, g [3]float64
 	hess     [9]float64
 }
 
-// load takes residual, dual variables and the length eps, and returns the rounded loss.
+// load sets residual, dual variables and the length eps, and returns the smoothed loss.
 func (d *dual3D) load(fr *Frame, e *[3]float64, dual []float64, eps float64) float64 {
 	size := e[0]*e[0] + e[1]*e[1] + e[2]*e[2]
 	theta := math.Sqrt(size + eps*eps)
@@ -40,7 +40,7 @@ func (d *dual3D) load(fr *Frame, e *[3]float64, dual []float64, eps float64) flo
 	return size / (theta + eps)
 }
 
-// loadEntries is load for a sum over entries.
+// loadEntries is load for a separable loss.
 func (d *dual3D) loadEntries(a *Hessian, pd *primalDual, e *[3]float64, dual []float64, eps float64) float64 {
 	w := (*[9]float64)(a.Frame.W)
 	for k := range pd.row {

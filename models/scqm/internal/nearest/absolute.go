@@ -9,8 +9,8 @@ import (
 	"github.com/scqm/scqm/models/scqm/internal/sheet"
 )
 
-// leastAbsolute looks for the nearest point of a sheet under the sum of absolute residuals, for d up to maxAbsolute. For d = 1 it
-// is exact: see [kinks]. Otherwise it is the lowest minimum that descents come to from several starts.
+// leastAbsolute searches the nearest point of a sheet in the l1 norm, for d up to maxAbsolute. For d = 1 it is
+// exact: see [kinks]. Otherwise it is the lowest of the minima reached by descents from several starts.
 type leastAbsolute struct {
 	absoluteDescent
 	kinks kinks
@@ -18,7 +18,7 @@ type leastAbsolute struct {
 	tau   place // where it is
 }
 
-// HasAbsoluteDescent reports whether a [Projector] finds minima of the loss itself by descents along its kinks.
+// HasAbsoluteDescent reports whether a [Projector] minimises l1 itself by descents along kinks.
 func HasAbsoluteDescent(f *sheet.Sheet, loss framework.Loss) bool {
 	return sumOfAbsolutes(loss) && f.Latent <= maxAbsolute
 }
@@ -31,8 +31,7 @@ func sumOfAbsolutes(loss framework.Loss) bool {
 	return sum && norm
 }
 
-// newLeastAbsolute prepares for a sheet, or returns nothing where the loss is no sum of
-// absolute entries or d is above maxAbsolute.
+// newLeastAbsolute prepares for a sheet. It returns nil where the loss is not l1 or d is above maxAbsolute.
 func newLeastAbsolute(f *sheet.Sheet, loss framework.Loss) *leastAbsolute {
 	if !HasAbsoluteDescent(f, loss) {
 		return nil
@@ -40,7 +39,7 @@ func newLeastAbsolute(f *sheet.Sheet, loss framework.Loss) *leastAbsolute {
 	return &leastAbsolute{absoluteDescent: newAbsoluteDescent(f)}
 }
 
-// begin looks from tau, a nearest point to x in the Euclidean norm.
+// begin starts at tau, a nearest point to x in the Euclidean norm.
 func (s *leastAbsolute) begin(tau, x []float64) {
 	s.load(x, tau)
 	if s.tau = (place{}); s.f.Latent == 1 {
@@ -52,14 +51,14 @@ func (s *leastAbsolute) begin(tau, x []float64) {
 	s.best, s.tau = s.least, s.at
 }
 
-// lower reports whether the sum at a point is below that of the best one.
+// lower reports whether the sum at a point is below the best so far.
 func (s *leastAbsolute) lower(tau []float64) bool {
 	s.moveTo(tau)
 	s.active = s.active[:0]
 	return s.absoluteSum(&s.at) < s.best
 }
 
-// from goes on from another start.
+// from descends from another start.
 func (s *leastAbsolute) from(tau []float64) {
 	s.moveTo(tau)
 	if s.descend(); s.least < s.best {
@@ -81,18 +80,18 @@ func (s *leastAbsolute) end(tau []float64) {
 	}
 }
 
-// kinks are the roots of quadratics a + bt + ct^2. Between neighbouring roots the sum of their absolute values is a
-// quadratic, whose coefficients follow from those before the root; it is least at a root or where one of these has its
-// minimum.
+// kinks are the roots of quadratics a + bt + ct^2. Between neighbouring roots the sum of their absolute values
+// is one quadratic, updated from interval to interval; its minimum is at a root or at the vertex of one of
+// these quadratics.
 type kinks struct{ list []kink }
 
-// kink is a root of quadratic k, from which on that counts with this sign.
+// kink is a root of quadratic k, after which the quadratic has this sign.
 type kink struct {
 	at, sign float64
 	k        int
 }
 
-// least returns where the sum of all t is least, and the sum there.
+// least returns the minimum of the sum over t, and the minimiser.
 func (s *kinks) least(a, b, c []float64) (least, at float64) {
 	sum := s.collect(a, b, c)
 	for _, v := range a {
@@ -127,7 +126,7 @@ func (s *kinks) least(a, b, c []float64) (least, at float64) {
 	return least, at
 }
 
-// collect lists the roots in their order, and returns the sum before the first.
+// collect lists the roots in ascending order, and returns the sum before the first.
 func (s *kinks) collect(a, b, c []float64) (sum [3]float64) {
 	s.list = s.list[:0]
 	for k := range a {

@@ -10,16 +10,14 @@ import (
 	"github.com/scqm/scqm/models/scqm/internal/sheet"
 )
 
-// absoluteDescent minimises the sum of the absolute entries of one row's residual from a
-// t, by an active set of entries held at 0, each with a multiplier: Newton's method on
-// the set where these vanish, as far as the sum falls on the straight line of the step,
-// and on to where another entry vanishes. An entry whose multiplier is above 1 is let
-// go. A step takes some 15 operations for every coefficient of the entries.
+// absoluteDescent minimises the l1 norm of one row's residual by an active set of entries held at 0, each with
+// a multiplier: it takes Newton steps on the set where these vanish, with an exact line search, and adds the
+// entry that vanishes there. An entry with a multiplier above 1 leaves the active set. A step takes some 15
+// operations for every coefficient of the entries.
 //
-// Source: I. Barrodale, F. D. K. Roberts, An improved algorithm for discrete l1 linear
-// approximation, SIAM Journal on Numerical Analysis 10 (1973) 839-848, for straight
-// sheets; M. L. Overton, Algorithms for nonlinear l1 and l-infinity fitting, in Nonlinear
-// Optimization 1981, for bent ones.
+// Source: I. Barrodale, F. D. K. Roberts, An improved algorithm for discrete l1 linear approximation, SIAM
+// Journal on Numerical Analysis 10 (1973) 839-848, for flat sheets; M. L. Overton, Algorithms for nonlinear l1
+// and l-infinity fitting, in Nonlinear Optimization 1981, for curved ones.
 type absoluteDescent struct {
 	*entries
 	line       line
@@ -40,22 +38,21 @@ type absoluteDescent struct {
 }
 
 const (
-	// maxAbsoluteSteps bounds the steps of one descent, restoreSteps those of Newton's
-	// method back to zeros, and shorter the lengths of a step.
+	// maxAbsoluteSteps bounds the steps of one descent, restoreSteps the Newton steps that restore active
+	// entries to 0, and maxShorter the step lengths tried.
 	maxAbsoluteSteps, restoreSteps, maxShorter = 60, 6, 16
-	// vertexPrecision is the size of the sum of entries that are to vanish, relative to that of all, up to which they do.
+	// vertexPrecision is the sum of the active entries, relative to that of all, below which they count as 0.
 	vertexPrecision = 1e-12
-	// maxHidden bounds the steps of a descent whose decrease rounding hides.
+	// maxHidden bounds the steps of a descent whose decrease is below rounding errors.
 	maxHidden = 10
 	// multiplierSlack is how far above 1 a multiplier may be.
 	multiplierSlack = 1e-9
-	// singularGram is the determinant of the products of two slopes, relative to those of
-	// each with itself, that counts as none.
+	// singularGram is the determinant of the Gram matrix of two slopes, relative to its diagonal, that counts
+	// as 0.
 	singularGram = 0x1p-45
-	// flatSlope is the slope along zeros, relative to those of all entries, that counts
-	// as none.
+	// flatSlope is the slope along the active set, relative to those of all entries, that counts as 0.
 	flatSlope = 1e-12
-	// flatBend is the second derivative along zeros, relative to all, that counts as none.
+	// flatBend is the second derivative along the active set, relative to all, that counts as 0.
 	flatBend = 1e-9
 )
 
@@ -64,7 +61,7 @@ func newAbsoluteDescent(f *sheet.Sheet) absoluteDescent {
 	return absoluteDescent{entries: e, quadratics: make([]float64, 3*e.stride), ends: make([]float64, 2*e.stride)}
 }
 
-// absoluteSum evaluates the sum at t, leaving sum behind, and returns it.
+// absoluteSum evaluates and returns the l1 norm at t, and leaves the signed polynomial in sum.
 func (s *absoluteDescent) absoluteSum(t *place) float64 {
 	p, n := powers(t, s.f.Latent), s.terms
 	total := dense.SignedSums(s.sum[:n], s.coef, p[:n], s.stride)
@@ -80,14 +77,14 @@ func (s *absoluteDescent) absoluteSum(t *place) float64 {
 	return total
 }
 
-// descend goes from at to a minimum next to it.
+// descend moves from at to a local minimum.
 func (s *absoluteDescent) descend() {
 	s.active = s.active[:0]
 	s.least = s.absoluteSum(&s.at)
 	s.goOn()
 }
 
-// goOn is descend with active entries that vanish at at, where least and sum are known.
+// goOn is descend from a point at which the active entries vanish, where least and sum are known.
 func (s *absoluteDescent) goOn() {
 	s.still, s.bent, s.fresh, s.hidden = false, false, true, maxHidden
 	for range maxAbsoluteSteps {
@@ -106,8 +103,8 @@ func (s *absoluteDescent) goOn() {
 	}
 }
 
-// direct finds the multipliers and a direction of descent, and which active entry is let
-// go for it or -1; false where there is none.
+// direct computes the multipliers, a descent direction, and the active entry that leaves for it, or -1; false
+// where there is no descent direction.
 func (s *absoluteDescent) direct() (u place, let int, ok bool) {
 	d := s.f.Latent
 	g := slopes(s.sum[:], &s.at, d)
@@ -157,8 +154,8 @@ func (s *absoluteDescent) direct() (u place, let int, ok bool) {
 	return u, worst, s.leastNorm(&u, &right)
 }
 
-// multiply computes the slopes of the active entries and their multipliers for a
-// gradient of the others; false where the entries depend on each other.
+// multiply computes the slopes of the active entries and their multipliers for the gradient of the others;
+// false where the slopes are linearly dependent.
 func (s *absoluteDescent) multiply(g *place) bool {
 	d, n := s.f.Latent, len(s.active)
 	for a, k := range s.active {
@@ -174,8 +171,8 @@ func (s *absoluteDescent) multiply(g *place) bool {
 	return s.solve(&s.lam)
 }
 
-// solve solves matrix b = b for the active entries, and returns false where these depend
-// on each other.
+// solve solves matrix b = b for the active entries, and returns false where their slopes are linearly
+// dependent.
 func (s *absoluteDescent) solve(b *place) bool {
 	n := len(s.active)
 	switch m := &s.matrix; n {
@@ -213,8 +210,7 @@ func (s *absoluteDescent) leastNorm(u, right *place) bool {
 	return true
 }
 
-// newton returns the step of Newton's method along the zeros of the active entries, for
-// a slope along these.
+// newton returns the Newton step on the active set, for a slope along it.
 func (s *absoluteDescent) newton(slope *place) (u place) {
 	d := s.f.Latent
 	s.reduce()
@@ -222,8 +218,8 @@ func (s *absoluteDescent) newton(slope *place) (u place) {
 	return s.along(&u)
 }
 
-// bend returns the direction along the zeros of the active entries in which the sum has
-// the lowest second derivative, and false where that is not negative.
+// bend returns the direction of least second derivative of the sum along the active set, and false where that
+// is not negative.
 func (s *absoluteDescent) bend() (u place, ok bool) {
 	d := s.f.Latent
 	size := s.reduce()
@@ -244,9 +240,8 @@ func (s *absoluteDescent) bend() (u place, ok bool) {
 	return u, down
 }
 
-// reduce writes the second derivatives of the sum along the zeros of the active entries,
-// P H P with P the projection, and returns the size of H, which directions across have
-// instead of 0.
+// reduce writes the second derivatives of the sum along the active set, P H P with the projector P, and returns
+// the size of H, which replaces 0 in the normal directions.
 func (s *absoluteDescent) reduce() float64 {
 	d := s.f.Latent
 	whole := s.sum
@@ -285,7 +280,7 @@ func (s *absoluteDescent) reduce() float64 {
 	return size
 }
 
-// along returns the part of v along the zeros of the active entries.
+// along returns the projection of v on the tangent space of the active set.
 func (s *absoluteDescent) along(v *place) place {
 	d := s.f.Latent
 	out := *v
@@ -301,9 +296,8 @@ func (s *absoluteDescent) along(v *place) place {
 	return out
 }
 
-// step goes along u to where the sum is least, and back to the zeros of the active
-// entries; shorter where it is not lower there. It reports whether it moved, or holds an
-// entry at 0 that it did not.
+// step minimises along u and restores the active entries to 0; it shortens the step where the sum is not lower
+// there. It reports whether it moved, or made another entry active.
 func (s *absoluteDescent) step(u *place, let int) bool {
 	block := s.search(u, let)
 	if !s.line.falls() {
@@ -351,7 +345,7 @@ func (s *absoluteDescent) step(u *place, let int) bool {
 	return false
 }
 
-// restore goes back to the zeros of the active entries by Newton's method.
+// restore returns to zeros of the active entries by Newton's method.
 func (s *absoluteDescent) restore() bool {
 	d, n := s.f.Latent, len(s.active)
 	last := math.Inf(1)

@@ -12,7 +12,7 @@ import (
 const (
 	// maxAbsolute is the largest d for which minima under l1 are found by descents along kinks.
 	maxAbsolute = 5
-	// maxTerms is the number of coefficients of a polynomial for that d.
+	// maxTerms is the number of coefficients of a quadratic polynomial in maxAbsolute variables.
 	maxTerms = 1 + maxAbsolute + maxAbsolute*(maxAbsolute+1)/2
 )
 
@@ -24,7 +24,7 @@ type (
 	place [maxAbsolute]float64
 )
 
-// value returns that of a polynomial at t.
+// value returns the polynomial c at t.
 func value(c []float64, t *place, d int) float64 {
 	switch d {
 	case 1:
@@ -74,7 +74,7 @@ func seconds(c []float64, d int) (h [maxAbsolute]place) {
 	return h
 }
 
-// add adds a multiple of another polynomial, of so many terms.
+// add adds a multiple of another polynomial with as many terms as c.
 func (p *polynomial) add(by float64, c []float64) {
 	for a, v := range c {
 		p[a] += by * v
@@ -138,7 +138,7 @@ func newEntries(f *sheet.Sheet) *entries {
 // column returns the coefficients a of all entries.
 func (e *entries) column(a int) []float64 { return e.coef[a*e.stride:][:e.f.D:e.f.D] }
 
-// reload has to be called where the sheet has changed.
+// reload must be called after a change of the sheet.
 func (e *entries) reload() {
 	f := e.f
 	for a := range f.Q {
@@ -153,7 +153,7 @@ func (e *entries) reload() {
 	}
 }
 
-// load takes a row and an origin.
+// load sets the row and the origin.
 func (e *entries) load(x, tau []float64) {
 	f := e.f
 	d := f.Latent

@@ -27,8 +27,7 @@ func (l *line) begin() {
 	l.start, l.from, l.smooth, l.breaks = 0, 0, [3]float64{}, l.breaks[:0]
 }
 
-// addRoots adds the roots of a quadratic, with the sign that it has at first, up to a
-// place.
+// addRoots adds the roots, up to a bound, of a quadratic with its initial sign.
 func (l *line) addRoots(entry int, sign float64, q [3]float64, to float64) {
 	first, second := positiveRoots(sign*q[0], sign*q[1], sign*q[2])
 	by := 2 * sign
@@ -63,7 +62,7 @@ func positiveRoots(a, b, c float64) (first, second float64) {
 	return 2 * a / (root - b), (root - b) / (2 * c)
 }
 
-// falls reports whether the sum falls at first, where all roots are known.
+// falls reports whether the sum initially decreases, where all roots are known.
 func (l *line) falls() bool {
 	return l.smooth[1] < 0 || l.smooth[1] == 0 && l.smooth[2] < 0
 }
@@ -96,8 +95,7 @@ func (l *line) minimum(limit float64) (s float64, entry int) {
 	return min(max(-sum[1]/(2*sum[2]), low), high), -1
 }
 
-// cross brings the roots that are within to the front, and returns the sum beyond them
-// and their number.
+// cross moves the roots for which within holds to the front, and returns their number and the sum beyond them.
 func cross(sum [3]float64, list []lineBreak, within func(at float64) bool) ([3]float64, int) {
 	count := 0
 	for i := range list {
@@ -122,15 +120,14 @@ func median(list []lineBreak) float64 {
 const (
 	// fewEntries is the number of entries up to which all roots along a line are found.
 	fewEntries = 12
-	// lineBrackets bounds the evaluations along a line between which the roots of other
-	// rows are found, and lineExpands is the factor by which it goes farther where the sum still
-	// falls.
+	// lineBrackets bounds the evaluations that bracket a minimum along a line, and lineExpands is the factor of
+	// its expansion while the sum falls.
 	lineBrackets, lineExpands = 3, 3
 )
 
-// search lays the sum along u, and returns an entry that is 0 at first and keeps it from
-// falling most, or -1. Active entries but for the one that is let go count with their
-// multipliers only: the way bends with them.
+// search prepares the sum along u, and returns an entry that starts at 0 and whose sign prevents descent, or
+// -1. Active entries except the leaving one count through their multipliers only, as the path follows their
+// curvature.
 func (s *absoluteDescent) search(u *place, let int) int {
 	s.alongLine(u)
 	n := s.stride
@@ -182,8 +179,8 @@ func (s *absoluteDescent) alongLine(u *place) {
 	dense.CombineColumns(s.quadratics[2*n:3*n], s.coef[(1+d)*n:], second[1+d:s.terms])
 }
 
-// minimum is that of the line that search laid, up to a limit; see [line.minimum].
-// The sum is evaluated at a few places, and roots are found between two of them only.
+// minimum returns the minimum of the line set up by search, up to a limit; see [line.minimum]. The sum is
+// evaluated at a few points, and roots are only found within a bracket.
 func (s *absoluteDescent) minimum(limit float64) (length float64, entry int) {
 	n := s.stride
 	whole := s.line // of which roots are not known
@@ -214,8 +211,7 @@ func (s *absoluteDescent) minimum(limit float64) (length float64, entry int) {
 	return length, entry
 }
 
-// bracket finds a part of the line, up to limit, that has a minimum, and returns its end;
-// line.from is where it begins.
+// bracket finds an interval with a minimum, up to limit, and returns its end; line.from is its start.
 func (s *absoluteDescent) bracket(limit float64) float64 {
 	l, n := &s.line, s.stride
 	var sums [3]float64

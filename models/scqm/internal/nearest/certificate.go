@@ -14,20 +14,20 @@ import (
 	"github.com/scqm/scqm/models/scqm/internal/sheet"
 )
 
-// leastConvexity is the eigenvalue of I + 2B from which on rows are certified where d > 2,
-// of which no eigenvalues are computed.
+// leastConvexity is the least eigenvalue of I + 2B for which rows are certified where d > 2, tested by a
+// factorization.
 const leastConvexity = 0x1p-6
 
-// Certificate tells of rows that no point of a sheet is nearer to than the one they are at.
-// Wherever tau is, with the gradient 2g of h there and the B of [Footpoint],
+// Certificate certifies that rows are at their nearest point of the whole sheet. Wherever tau is, with the
+// gradient 2g of h there and the B of [Footpoint],
 //
 //	h(tau + t) = h(tau) + 2 g't + t'(I + 2B)t + |Nt + q(t)|^2
 //
-// for every t of R^d. Where the least eigenvalue l of I + 2B is above 0 that is at least
-// h(tau) - |g|^2 / l: next to a minimum the squared distance cannot fall by more than that,
-// anywhere on the sheet. It costs less than a Newton step.
+// for every t of R^d. Where the least eigenvalue l of I + 2B is above 0 that is at least h(tau) - |g|^2 / l:
+// next to a minimum the squared distance cannot fall by more than that, anywhere on the sheet. It costs less
+// than a Newton step.
 type Certificate struct {
-	// Within is the part of the squared distance that a nearer point may gain unseen.
+	// Within is the relative decrease of the squared distance that a nearer point may have.
 	Within float64
 
 	q    *Quadratic
@@ -35,7 +35,7 @@ type Certificate struct {
 	sure []bool
 }
 
-// NewCertificate prepares for a sheet as it is.
+// NewCertificate prepares for the current sheet.
 func NewCertificate(f *sheet.Sheet, within float64) *Certificate {
 	q := NewQuadratic(f)
 	q.Reload()
@@ -46,8 +46,8 @@ func NewCertificate(f *sheet.Sheet, within float64) *Certificate {
 	return c
 }
 
-// Holds reports whether the sheet is nowhere nearer to a row x than at tau, given y = Q'(x - c)
-// and |x - c|^2. It is false where that is not known.
+// Holds reports whether the nearest point to row x is certified to be at tau, given y = Q'(x - c) and |x -
+// c|^2. False says that it is not certified.
 func (c *Certificate) Holds(tau, y []float64, whole float64) bool {
 	q := c.q
 	copy(q.Y, y)
@@ -61,7 +61,7 @@ func (c *Certificate) Holds(tau, y []float64, whole float64) bool {
 	return least > 0 && floats.Dot(q.g, q.g) <= c.Within*square*least
 }
 
-// convexity returns a number up to the least eigenvalue of I + 2B, from the w of B.
+// convexity returns a lower bound of the least eigenvalue of I + 2B, from the w of B.
 func (c *Certificate) convexity() float64 {
 	q := c.q
 	switch d := q.f.Latent; d {
@@ -82,9 +82,8 @@ func (c *Certificate) convexity() float64 {
 	}
 }
 
-// Certifies reports whether [UncertainRows] can tell anything under a loss: one that is a function
-// of the norm, a [framework.Quadratic], a [framework.Minorizer], or a [framework.PowerSum] with a
-// gradient.
+// Certifies reports whether [UncertainRows] can certify rows under a loss: a function of the norm, a
+// [framework.Quadratic], a [framework.Minorizer], or a differentiable [framework.PowerSum].
 func Certifies(loss framework.Loss) bool {
 	switch l := loss.(type) {
 	case framework.Radial, framework.Quadratic, framework.Minorizer:
@@ -128,7 +127,7 @@ func UncertainRows(ctx context.Context, tau []float64, f *sheet.Sheet, loss fram
 	return slices.Concat(lists...), nil
 }
 
-// uncertain appends the numbers of the rows from one to another that are not certified.
+// uncertain appends the rows of a range that are not certified.
 func (c *Certificate) uncertain(list []int, w *Worker, tau []float64, x rows.Data, from, to int) ([]int, error) {
 	f, n := c.q.f, to-from
 	whole := w.Values[:n]

@@ -11,16 +11,16 @@ import (
 	"github.com/scqm/scqm/models/scqm/internal/sheet"
 )
 
-// lossCertificate tells what [Certificate] does under a loss that no quadratic with weights W
-// exceeds, a [framework.Minorizer] or, where it is lower than at the row, a [framework.PowerSum],
-// or that is r'Mr itself, with W = 2M. With the gradient g of
-// the loss at the residual, s = E'Q'g, B = sum_k (V'g)_k A_k, G = Q'WQ and the Jacobian E of z,
+// lossCertificate is [Certificate] for a loss with a quadratic lower bound of weights W, a
+// [framework.Minorizer] or, where it is lower than at the row, a [framework.PowerSum], or that is r'Mr itself,
+// with W = 2M. With the gradient g of the loss at the residual, s = E'Q'g, B = sum_k (V'g)_k A_k, G = Q'WQ and
+// the Jacobian E of z,
 //
 //	h(tau + t) >= h(tau) + s't + t'(S + 2B)t / 2,   S = G_U - G_UV G_V^-1 G_VU,
 //
-// for every t: whatever t adds to z in V, the form in G is least where that is -G_V^-1 G_VU t.
-// Where S + 2B is positive definite the loss falls nowhere by more than s'(S + 2B)^-1 s / 2. A row
-// takes one loss with its gradient and, where every row has a W of its own, Dm^2/2 operations.
+// for every t: whatever t adds to z in V, the form in G is least where that is -G_V^-1 G_VU t. Where S + 2B is
+// positive definite the loss falls nowhere by more than s'(S + 2B)^-1 s / 2. A row takes one loss with its
+// gradient and, where every row has a W of its own, Dm^2/2 operations.
 type lossCertificate struct {
 	within float64
 	f      *sheet.Sheet
@@ -49,7 +49,7 @@ func newLossCertificate(f *sheet.Sheet, loss framework.Loss, within float64) *lo
 	return c
 }
 
-// uncertain appends the numbers of the rows from one to another that are not certified.
+// uncertain appends the rows of a range that are not certified.
 func (c *lossCertificate) uncertain(list []int, w *Worker, tau []float64, x rows.Data, from, to int) ([]int, error) {
 	f, n := c.f, to-from
 	r, g, values := w.R[:n*f.D], w.G[:n*f.D], w.Values[:n]
@@ -147,7 +147,7 @@ func (c *lossCertificate) loadForm(i int) bool {
 	return true
 }
 
-// holds decides for a row with the loss given, where forms are weighed by Theta V'g.
+// holds decides for a row with the given loss, and forms weighted by Theta V'g.
 func (c *lossCertificate) holds(loss float64, forms []float64) bool {
 	d := c.f.Latent
 	c.f.AddCurvature(c.h, forms)

@@ -7,16 +7,15 @@ import (
 )
 
 const (
-	// euclideanRows is the number of rows that are placed at a time.
+	// euclideanRows is the number of rows projected at a time.
 	euclideanRows = 64
-	// exactStep and exactGradient are those of [Arrival] for rows that are placed to all digits:
-	// by Newton's method the next step would be about the square of the last.
+	// exactStep and exactGradient are the [Arrival] of rows projected to full precision: Newton's method
+	// converges quadratically.
 	exactStep, exactGradient = 1e-9, 1e-12
 )
 
-// euclidean places rows in the Euclidean norm by [RowFeet]: those of which this is known to be the
-// nearest point of the whole sheet, as near to it as at says. A row comes to the same bits whatever is
-// beside it.
+// euclidean projects rows in the Euclidean norm by [RowFeet]. It only accepts certified nearest points, to the
+// tolerance at. The bits of a row do not depend on the other rows.
 type euclidean struct {
 	f                *sheet.Sheet
 	at               Arrival
@@ -26,14 +25,14 @@ type euclidean struct {
 
 func newEuclidean(f *sheet.Sheet, at Arrival) *euclidean { return &euclidean{f: f, at: at} }
 
-// reload has to be called where Theta may have changed, before place.
+// reload must be called after a change of Theta, before place.
 func (k *euclidean) reload() {
 	if k.feet != nil {
 		k.feet.Reload()
 	}
 }
 
-// place writes the nearest points of n rows of x, euclideanRows at most, into tau, where placed says so.
+// place writes the projections of n rows of x, at most euclideanRows, into tau; placed reports which succeeded.
 func (k *euclidean) place(tau, x []float64, n int) {
 	f, most := k.f, Rows(n)
 	if k.feet == nil || len(k.u) < most {
@@ -55,5 +54,5 @@ func (k *euclidean) place(tau, x []float64, n int) {
 	}
 }
 
-// placed reports whether row i was.
+// placed reports whether row i was projected.
 func (k *euclidean) placed(i int) bool { return k.u[i] != Refused && !math.IsNaN(k.u[i]) }

@@ -7,14 +7,13 @@ import (
 
 //go:generate sh -c "go run ../../../../internal/dense/assembly forms > feet_amd64.s"
 
-// Feet moves rows towards the nearest points of a sheet of any latent dimension by the steps of
-// [Quadratic.Minimize], eight rows at a time. With the Jacobian N_k = 2 A_k tau of entry k of Theta' phi, and
-// e = Theta' phi - b,
+// Feet projects rows on a sheet of any latent dimension by the Newton steps of [Quadratic.Minimize], eight rows
+// at a time. With the Jacobian N_k = 2 A_k tau of entry k of Theta' phi, and e = Theta' phi - b,
 //
 //	Theta' phi = N tau / 2,  g = tau - a + N'e,  H = I + N'N + sum_k e_k 2 A_k
 //
-// are half of gradient and Hessian, so that no phi is needed, and one product of the forms with tau
-// serves for all. A step takes 3sd^2 + d^3/3 operations for a row. Bits are those of plain Go.
+// are half of gradient and Hessian, so that only the products of the forms with tau are needed. A step takes
+// 3sd^2 + d^3/3 operations for a row. Kernels return the bits of plain Go.
 type Feet struct {
 	f       *sheet.Sheet
 	arrival Arrival
@@ -35,20 +34,20 @@ type Feet struct {
 const (
 	// lanes is the number of rows in a vector.
 	lanes = 8
-	// mostImages bounds the numbers of N that are held: they are to stay in the second-level cache.
+	// mostImages bounds the entries of N, which must fit the second-level cache.
 	mostImages = 1 << 16
 )
 
-// Refused stands for the squared residual of a row that [Feet] did not place.
+// Refused stands for the squared residual of a row that [Feet] did not project.
 const Refused = -1.0
 
-// HasFeet reports whether a sheet is for Feet.
+// HasFeet reports whether Feet can project on a sheet.
 func HasFeet(f *sheet.Sheet) bool { return f.S > 0 && lanes*f.S*f.Latent <= mostImages }
 
-// Rows rounds a number of rows up to what [Feet] may read.
+// Rows rounds a number of rows up to a multiple of eight, which [Feet] may read.
 func Rows(n int) int { return (n + lanes - 1) / lanes * lanes }
 
-// NewFeet prepares for such a sheet as it is.
+// NewFeet prepares for the current sheet.
 func NewFeet(f *sheet.Sheet, at Arrival) *Feet {
 	vec := func(n int) []float64 { return make([]float64, lanes*n) }
 	d, s := f.Latent, f.S
@@ -61,7 +60,7 @@ func NewFeet(f *sheet.Sheet, at Arrival) *Feet {
 	return k
 }
 
-// Reload has to be called where Theta may have changed.
+// Reload must be called after a change of Theta.
 func (k *Feet) Reload() {
 	d, s := k.f.Latent, k.f.S
 	for c := range s {
@@ -78,10 +77,10 @@ func (k *Feet) Reload() {
 	}
 }
 
-// Move improves tau, n x d, by so many steps at most, given pulled = Q'(x - c), m x stride, one axis
-// after the other, and whole = |x - c|^2. It writes squared residuals into u, and Refused where h is
-// not convex on the way, or where a full step does not lower it. Of squared residuals that are small
-// beside whole many digits are lost. pulled has memory for [Rows] of n in every axis.
+// Move improves tau, n x d, by so many steps at most, given pulled = Q'(x - c), m x stride, one axis after the
+// other, and whole = |x - c|^2. It writes squared residuals into u, and Refused where h is not convex at an
+// iterate, or a full step does not lower it. Squared residuals much smaller than whole lose many digits. pulled
+// has memory for [Rows] of n in every axis.
 func (k *Feet) Move(u, tau, pulled []float64, stride int, whole []float64, n, steps int) {
 	k.each(tau, pulled, stride, n, func(from, count int, pulled []float64) {
 		good := k.newton(pulled, stride, count, steps)
@@ -90,8 +89,8 @@ func (k *Feet) Move(u, tau, pulled []float64, stride int, whole []float64, n, st
 	})
 }
 
-// Find writes the nearest points into tau as [Footpoint.Find] does, and refuses rows for which the
-// way there is longer. The rest is that of Move.
+// Find projects as [Footpoint.Find] does, and refuses rows that need more steps. The arguments are those of
+// Move.
 func (k *Feet) Find(u, tau, pulled []float64, stride int, whole []float64, n int) {
 	d := k.f.Latent
 	for i := range n {
@@ -111,8 +110,7 @@ func (k *Feet) Find(u, tau, pulled []float64, stride int, whole []float64, n int
 	})
 }
 
-// Certify reports for n rows whether the sheet is nowhere nearer than at tau, as
-// [Certificate.Holds] does.
+// Certify reports for n rows whether tau is certified as the nearest point, as [Certificate.Holds] does.
 func (k *Feet) Certify(certain []bool, tau, pulled []float64, stride int, whole []float64, n int, within float64) {
 	k.each(tau, pulled, stride, n, func(from, count int, pulled []float64) {
 		copy(k.trial, k.tau)
@@ -126,7 +124,7 @@ func (k *Feet) Certify(certain []bool, tau, pulled []float64, stride int, whole 
 	})
 }
 
-// each takes as many rows at a time as a vector has, with their tau and with their part of pulled.
+// each calls do for up to eight rows at a time, with their tau and their part of pulled.
 func (k *Feet) each(tau, pulled []float64, stride, n int, do func(from, count int, pulled []float64)) {
 	d := k.f.Latent
 	pulled = pulled[:(k.f.M-1)*stride+Rows(n)]
@@ -144,7 +142,7 @@ func (k *Feet) each(tau, pulled []float64, stride, n int, do func(from, count in
 	}
 }
 
-// keep writes the tau of some rows.
+// keep stores the tau of some rows.
 func (k *Feet) keep(tau []float64, from, count int) {
 	d := k.f.Latent
 	for l := range count {
@@ -154,7 +152,7 @@ func (k *Feet) keep(tau []float64, from, count int) {
 	}
 }
 
-// residuals writes the squared ones of rows where all went well.
+// residuals writes the squared residuals of the rows that are good, Refused for others.
 func (k *Feet) residuals(u, whole, pulled []float64, stride int, good *[lanes]bool) {
 	for l := range u {
 		if u[l] = Refused; good[l] {
@@ -172,14 +170,14 @@ func (k *Feet) pulledSquare(pulled []float64, stride, l int) float64 {
 	return sum
 }
 
-// curvature factorises diagonal I + 2B, for N and e of the last evaluation, and completes its gradient.
+// curvature factorizes diagonal I + 2B, for N and e of the last evaluation, and completes the gradient.
 func (k *Feet) curvature(diagonal float64) {
 	k.hessian(diagonal, false)
 	k.eliminate()
 }
 
-// newton takes steps from tau in the first lanes until all have arrived, and tells for which all
-// went well. Lanes that have arrived stay, so that what evaluate leaves behind is that at tau.
+// newton steps from tau until all of the first count lanes have converged, and reports which succeeded.
+// Converged lanes stay, so that the values of evaluate are those at tau.
 func (k *Feet) newton(pulled []float64, stride, count, steps int) (good [lanes]bool) {
 	copy(k.trial, k.tau)
 	k.evaluate(pulled, stride)
@@ -223,8 +221,8 @@ func (k *Feet) newton(pulled []float64, stride, count, steps int) (good [lanes]b
 	return good
 }
 
-// advance writes where the step leads to into trial, for the lanes that are live, and returns the
-// product of the step with the gradient, and its squared length.
+// advance writes the end of the step into trial, for the live lanes, and returns the product of the step with
+// the gradient, and its squared length.
 func (k *Feet) advance(live *[lanes]bool) (slope, length [lanes]float64) {
 	for j := 0; j < len(k.tau); j += lanes {
 		tau, trial := (*[lanes]float64)(k.tau[j:]), (*[lanes]float64)(k.trial[j:])
@@ -262,8 +260,7 @@ func (k *Feet) evaluate(pulled []float64, stride int) {
 	}
 }
 
-// plainImages is what the kernels do. Here and below conversions keep products from being fused
-// with their sums.
+// plainImages is the kernel in plain Go. Here and below conversions prevent fused multiply-adds.
 func (k *Feet) plainImages(b []float64, stride int) {
 	d := k.f.Latent
 	for c := range k.f.S {
@@ -308,7 +305,7 @@ func (k *Feet) hessian(diagonal float64, gram bool) {
 	}
 }
 
-// plainHessian is what the kernels do.
+// plainHessian is the kernel in plain Go.
 func (k *Feet) plainHessian(gram bool) {
 	d := k.f.Latent
 	for c := range k.f.S {
@@ -351,8 +348,8 @@ func (k *Feet) eliminate() {
 	}
 }
 
-// plainEliminate is what the kernels do: below the diagonal of h is LD, above it L', and inverses
-// are those of the pivots.
+// plainEliminate is the kernel in plain Go: it leaves LD below the diagonal of h, L' above it, and the inverse
+// pivots in inverses.
 func (k *Feet) plainEliminate() {
 	d, h, x := k.f.Latent, k.h, k.step
 	for l := range lanes {

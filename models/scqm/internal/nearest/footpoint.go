@@ -16,10 +16,9 @@ const (
 	maxSteps = 60
 	// precision is the relative length of a last Newton step.
 	precision = 1e-15
-	// precision2D is the same for steps written out for d = 2, which others
-	// go on from.
+	// precision2D is the same for the kernel for d = 2, whose result is polished.
 	precision2D = 1e-4
-	// sameFootpoint is the relative distance below which two ends are one.
+	// sameFootpoint is the relative distance below which two minima are the same.
 	sameFootpoint = 1e-7
 	// LostDigits is the squared residual, relative to the squared distance from
 	// c, below which it is computed from the residual itself.
@@ -28,15 +27,14 @@ const (
 	maxMinima = 3
 )
 
-// Footpoint finds the nearest point of a sheet in the Euclidean norm, or in that of a loss
-// r'Mr (see [metric]). By Q'Q = I
-// the distance of x from f(tau) is, up to a constant,
+// Footpoint finds the nearest point of a sheet in the Euclidean norm, or in that of a loss r'Mr (see [metric]).
+// By Q'Q = I the distance of x from f(tau) is, up to a constant,
 //
 //	h(tau) = |a - tau|^2 + |b - Theta' phi(tau)|^2,  a = U'(x-c), b = V'(x-c),
 //
-// a quartic in R^d that no longer involves D. It is the projection for every
-// radial loss, and where the projections for other losses start. A row takes 2Dm
-// operations for a and b, and Newton steps of [Quadratic] from at most 3d + 4 starts.
+// a quartic in R^d that no longer involves D. It is the projection for every radial loss, and the start of the
+// projections for other losses. A row takes 2Dm operations for a and b, and Newton steps of [Quadratic] from at
+// most 3d + 4 starts.
 type Footpoint struct {
 	*Quadratic           // with a above b as Y
 	metric     *metric   // nil for the Euclidean norm
@@ -65,8 +63,8 @@ func NewFootpoint(f *sheet.Sheet) *Footpoint {
 	return p
 }
 
-// NewLossFootpoint returns one that finds the nearest points in the metric of a loss r'Mr,
-// and in the Euclidean norm for others. The metric is that on the sheet as it is: see Reload.
+// NewLossFootpoint returns a Footpoint in the metric of a loss r'Mr, and in the Euclidean norm for other
+// losses, for the current sheet: see Reload.
 func NewLossFootpoint(f *sheet.Sheet, loss framework.Loss) *Footpoint {
 	p := NewFootpoint(f)
 	if p.metric = newMetric(f, loss); p.metric != nil {
@@ -76,7 +74,7 @@ func NewLossFootpoint(f *sheet.Sheet, loss framework.Loss) *Footpoint {
 	return p
 }
 
-// Reload has to be called where the sheet may have changed.
+// Reload must be called after a change of the sheet.
 func (p *Footpoint) Reload() {
 	if p.metric == nil {
 		p.Quadratic.Reload()
@@ -88,14 +86,14 @@ func (p *Footpoint) Reload() {
 	}
 }
 
-// load takes a row.
+// load sets the row.
 func (p *Footpoint) load(x []float64) {
 	floats.SubTo(p.diff, x, p.f.C)
 	p.Load(p.diff)
 	p.distance = p.distance[:0]
 }
 
-// Load takes x - c.
+// Load sets x - c.
 func (p *Footpoint) Load(diff []float64) {
 	if p.metric != nil {
 		p.metric.toFrame(p.Y, diff)
@@ -112,7 +110,7 @@ func (p *Footpoint) residual() []float64 {
 	return p.E
 }
 
-// inner is the inner product that h is a square in.
+// inner is the inner product of h.
 func (p *Footpoint) inner(a, b []float64) float64 {
 	if p.metric == nil {
 		return floats.Dot(a, b)
@@ -124,9 +122,8 @@ func (p *Footpoint) inner(a, b []float64) float64 {
 	return sum
 }
 
-// find looks for the nearest points of the sheet to x, of its whole and of the
-// surroundings of several starts. It returns the number of distinct ones found, at
-// least 1, in minima; the first is that of [Footpoint.nearest].
+// find searches the global and local nearest points to x from several starts. It writes them into minima and
+// returns their number, at least 1; the first is that of [Footpoint.nearest].
 func (p *Footpoint) find(x []float64) int {
 	p.nearest(x)
 	if p.f.S == 0 {
@@ -138,12 +135,11 @@ func (p *Footpoint) find(x []float64) int {
 	return len(p.distance)
 }
 
-// search enters the minima found from several starts.
+// search adds the minima found from several starts.
 //
-// The starts are a itself and the lowest points of h on lines, where it is a
-// quartic in one variable: through the origin and a, and through a along each
-// eigenvector of sum_k b_k A_k, the directions in which a sheet can curve
-// towards x on either side of a saddle.
+// The starts are a itself and the lowest points of h on lines, where it is a quartic in one variable: through
+// the origin and a, and through a along each eigenvector of sum_k b_k A_k, the directions in which a sheet can
+// curve towards x on either side of a saddle.
 func (p *Footpoint) search() { p.eachStart(p.try) }
 
 // eachStart calls do for every start.
@@ -210,13 +206,13 @@ func (p *Footpoint) lineRoots(roots *[3]float64, tau0 []float64) int {
 	return n
 }
 
-// try minimises from tau and enters the end point in the list of minima.
+// try minimises from tau and adds the result to minima.
 func (p *Footpoint) try(tau []float64) {
 	copy(p.start, tau)
 	p.enter(p.start, p.Minimize(p.start, maxSteps, precision))
 }
 
-// enter keeps tau, where h is value, if it is among the lowest.
+// enter adds tau, where h is value, to minima if it is among the lowest.
 func (p *Footpoint) enter(tau []float64, value float64) {
 	if math.IsNaN(value) {
 		return
@@ -244,21 +240,19 @@ func (p *Footpoint) enter(tau []float64, value float64) {
 }
 
 const (
-	// pureSteps bounds the Newton steps of a row that begins at its own coordinates,
+	// pureSteps bounds the Newton steps of a row that starts at tau = a,
 	// purePrecision is the relative length of a last step: the next would be about its
 	// square, and change the distance by the square of that.
 	pureSteps     = 12
 	purePrecision = 1e-4
-	// pureGradient is half of the gradient of h, relative to [a; b], from which on a row
-	// has not arrived.
+	// pureGradient is half of the gradient of h, relative to [a; b], above which a row has not converged.
 	pureGradient = 1e-7
 )
 
-// Find writes the nearest point of the sheet into tau, for [a; b] = Q'(x - c) in Y. It
-// is a function of Y and Theta alone, up to 12 Newton steps from a, and further ones
-// where that is no nearest point: exact for d <= 2 and for s <= 1 as
-// [Projector.Project] is, to about 8 digits of tau. It returns h there and leaves
-// behind what [Quadratic.Value] does. Theta is taken by [Quadratic.Reload].
+// Find writes the nearest point of the sheet into tau, for [a; b] = Q'(x - c) in Y. It is a function of Y and
+// Theta alone: up to 12 Newton steps from a, and a global search where they fail: exact for d <= 2 and for s <=
+// 1 as [Projector.Project] is, to about 8 digits of tau. It returns h there and leaves the values of
+// [Quadratic.Value]. Theta is set by [Quadratic.Reload].
 func (p *Footpoint) Find(tau []float64) float64 {
 	copy(tau, p.Y[:p.f.Latent])
 	if p.f.S == 0 {

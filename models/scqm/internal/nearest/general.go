@@ -17,7 +17,7 @@ type General struct {
 	// Steps bounds the steps of a row, Tries the lengths tried in each.
 	Steps, Tries int
 	// Decrease is the decrease of a row's loss, relative to it, and Precision the
-	// length of a step, relative to tau, after which the row has arrived.
+	// length of a step, relative to tau, below which the row has converged.
 	Decrease, Precision float64
 
 	d                 int
@@ -78,8 +78,7 @@ func (s *General) Minimize(tau []float64, evaluate func(to RowResults, tau []flo
 	return work, nil
 }
 
-// direct computes the Newton steps of the active rows, of which those without
-// a way down are no longer active.
+// direct computes the Newton steps of the active rows, and drops rows without a descent direction.
 func (s *General) direct() {
 	d := s.d
 	s.active = slices.DeleteFunc(s.active, func(i int) bool {
@@ -90,8 +89,8 @@ func (s *General) direct() {
 	})
 }
 
-// search shortens the steps of the active rows until each lowers its loss enough,
-// and keeps those active that have not arrived by it.
+// search shortens the steps of the active rows until each satisfies Armijo's rule, and drops rows that have
+// converged.
 func (s *General) search(tau []float64, evaluate func(to RowResults, tau []float64, list []int) error) (tried int, err error) {
 	d := s.d
 	s.searching = append(s.searching[:0], s.active...)
@@ -126,30 +125,26 @@ func (s *General) search(tau []float64, evaluate func(to RowResults, tau []float
 }
 
 const (
-	// Armijo is the part of the decrease promised by the slope that a step must
-	// bring.
+	// Armijo is the fraction of the predicted reduction that a step must attain.
 	Armijo = 1e-4
-	// Rounding is what the last digits of a value may do to it.
+	// Rounding is the relative rounding error of a value.
 	Rounding = 0x1p-50
-	// Tries bounds the lengths tried on the way to a minimum, InnerTries those of
-	// one step among others of an outer iteration.
+	// Tries bounds the step lengths tried in a minimisation, InnerTries those in an inner step of an outer
+	// iteration.
 	Tries, InnerTries = 40, 4
 )
 
-// Accepts reports whether a step of length t lowers a value enough, given the
-// slope at length 0 (Armijo's rule). A full step, the first one tried, may leave
-// the value as it is to rounding: close to a minimum it still improves the
-// argument.
+// Accepts is Armijo's rule for a step of length t, given the slope at length 0. A full step, the first trial,
+// may also leave the value equal up to rounding: close to a minimum it still improves the argument.
 func Accepts(value, next, t, slope float64, first bool) bool {
 	return next <= value+Armijo*t*slope || first && next <= value+Rounding*math.Abs(value)
 }
 
-// Shorten returns the length to try after one that was not accepted: that of the
-// minimum of the parabola through both values and the slope, but between a tenth
-// and a half of the last.
+// Shorten returns the length to try after a rejected one: the minimum of the parabola through both values and
+// the slope, but between a tenth and a half of the last.
 //
-// Source: J. E. Dennis, R. B. Schnabel, Numerical Methods for Unconstrained
-// Optimization and Nonlinear Equations, algorithm A6.3.1.
+// Source: J. E. Dennis, R. B. Schnabel, Numerical Methods for Unconstrained Optimization and Nonlinear
+// Equations, algorithm A6.3.1.
 func Shorten(t, value, next, slope float64) float64 {
 	lowest := -slope * t * t / (2 * (next - value - slope*t))
 	if !(lowest <= t/2) {

@@ -26,24 +26,22 @@ import (
 // minimum is lower and a quartic has few.
 
 const (
-	// maxDescents bounds the minima left for lower ones. A quartic in the plane
-	// has at most 5.
+	// maxDescents bounds the descents from one minimum to a lower one. A quartic in the plane has at most 5
+	// minima.
 	maxDescents = 12
-	// maxCreeps bounds the further runs of Newton's method where one did not come
-	// to an end, which a last step shorter than arrived, relative to tau, marks.
+	// maxCreeps bounds the restarts of Newton's method while its last step is longer than arrived, relative to
+	// tau.
 	maxCreeps = 30
 	arrived   = 1e-7
-	// tie is the relative difference of distances up to which two points are
-	// equally far.
+	// tie is the relative difference of distances below which two points are equally near.
 	tie = 1e-12
 	// convexSlack is the rounding of an eigenvalue of I + 2B in units of its
 	// largest entry.
 	convexSlack = 0x1p-46
 )
 
-// nearest looks for the nearest point of the sheet to x and writes it into minima[0].
-// It is exact for d <= 2 and for s <= 1; else the best of several starts is
-// left along the eigenvectors of I + 2B only.
+// nearest searches the nearest point to x and writes it into minima[0]. It is exact for d <= 2 and for s <= 1;
+// otherwise it is the best of several starts, improved along the eigenvectors of I + 2B.
 func (p *Footpoint) nearest(x []float64) {
 	p.load(x)
 	a := p.Y[:p.f.Latent]
@@ -65,8 +63,8 @@ func (p *Footpoint) nearest(x []float64) {
 	p.descend(at, value)
 }
 
-// searchLowest moves minima[0], where h is value, to the lowest of the minima that the starts lead to, and returns h
-// there. Those that are not lower after a few digits are left.
+// searchLowest moves minima[0], where h is value, to the lowest minimum reached from the starts, and returns h
+// there. Runs that are not lower after a few digits are stopped.
 func (p *Footpoint) searchLowest(value float64) float64 {
 	p.eachStart(func(start []float64) {
 		end := p.minima[1]
@@ -81,8 +79,7 @@ func (p *Footpoint) searchLowest(value float64) float64 {
 	return value
 }
 
-// descend goes from a stationary point, where h is value, to ever lower ones
-// until none is known to be lower.
+// descend moves from a stationary point, where h is value, to lower ones until none is found.
 func (p *Footpoint) descend(tau []float64, value float64) {
 	for range maxDescents {
 		p.Value(tau)
@@ -98,9 +95,8 @@ func (p *Footpoint) descend(tau []float64, value float64) {
 	}
 }
 
-// settle moves to a stationary point, in place, and returns h there. Where Newton's
-// method creeps along a bent valley, the lowest point of the line along its last
-// step is where it goes on.
+// settle moves to a stationary point, in place, and returns h there. Where Newton's method is slow along a
+// curved valley, it restarts at the minimum on the line along the last step.
 func (p *Footpoint) settle(tau []float64) float64 {
 	value := p.Minimize(tau, maxSteps, precision)
 	for range maxCreeps {
@@ -145,7 +141,7 @@ func (p *Footpoint) certified(tau []float64) bool {
 	return p.eigen.Values[0] >= -convexSlack*max(p.flatForm(0, 0), math.Abs(p.eigen.Values[n-1]))
 }
 
-// flatForm is an entry of I, or of S in another metric.
+// flatForm is an entry of I, or of S in the metric of a loss.
 func (p *Footpoint) flatForm(i, j int) float64 {
 	if p.metric != nil {
 		return p.metric.schur[i*p.f.Latent+j]
@@ -156,8 +152,8 @@ func (p *Footpoint) flatForm(i, j int) float64 {
 	return 0
 }
 
-// leave writes a point lower than tau, a stationary point where h is value and
-// certified was called last, into lower. It reports false where there is none.
+// leave writes a point lower than tau, a stationary point with value h for which certified was called last,
+// into lower. It reports false where it finds none.
 func (p *Footpoint) leave(tau []float64, value float64) bool {
 	switch d := len(tau); d {
 	case 1:
@@ -190,10 +186,8 @@ func (p *Footpoint) leave(tau []float64, value float64) bool {
 	}
 }
 
-// lowerAlong writes the lowest point of the line through tau along a direction,
-// where it is lower than value by more than a tie, into lower: else an equal point
-// across an axis of symmetry would be taken for a nearer one, and end the search.
-// On the line h is, with r,
+// lowerAlong writes the minimum on the line through tau along a direction into lower, where it is below value
+// by more than a tie: otherwise an equal point by symmetry would end the search. On the line h is, with r,
 //
 //	h(tau) + 2r g.u + r^2 (u'Hu + 2r Nu.q(u) + r^2 |q(u)|^2).
 func (p *Footpoint) lowerAlong(tau []float64, value float64) bool {

@@ -58,7 +58,7 @@ func (p *sextic) search(lower func(u, v float64) bool) bool {
 	return p.searchChart(lower) || p.turned().searchChart(func(v, u float64) bool { return lower(u, v) })
 }
 
-// turned exchanges the two coordinates.
+// turned swaps the two coordinates.
 func (p *sextic) turned() *sextic {
 	for i := range 2 {
 		p.square[i], p.square[4-i] = p.square[4-i], p.square[i]
@@ -96,8 +96,7 @@ func (p *sextic) searchChart(lower func(u, v float64) bool) bool {
 	return false
 }
 
-// begin puts all directions of the chart on the stack, and returns what P may be
-// in them by rounding.
+// begin puts all directions of the chart on the stack, and returns the rounding error of P.
 func (p *sextic) begin() (slack float64) {
 	var power [7]float64
 	for i, s := range p.square {

@@ -10,18 +10,17 @@ import (
 	"github.com/scqm/scqm/models/scqm/internal/sheet"
 )
 
-// metric is that of a loss r'Mr on the frame of a sheet. With A = Q'MQ and A y = Q'M(x-c)
+// metric is the inner product of a loss r'Mr on the frame of a sheet. With A = Q'MQ and A y = Q'M(x-c)
 //
 //	(f(tau) - x)'M(f(tau) - x) = (z(tau) - y)'A(z(tau) - y) + a constant,
 //
-// so that D no longer occurs where y is known. With blocks A_U, A_UV, A_V for tau and for
-// Theta' phi, around a stationary point tau with e = z - y, B = sum_k (Ae)_(d+k) A_k and
-// N = 2 (A_k tau)_k,
+// so that D no longer occurs where y is known. With blocks A_U, A_UV, A_V for tau and for Theta' phi, around a
+// stationary point tau with e = z - y, B = sum_k (Ae)_(d+k) A_k and N = 2 (A_k tau)_k,
 //
 //	h(tau + t) = h(tau) + t'(S + 2B)t + |(N + A_V^-1 A_VU)t + q(t)|^2 in A_V,
 //	S = A_U - A_UV A_V^-1 A_VU,
 //
-// which is of the form that global.go goes through, with S in place of I.
+// the form used in global.go, with S in place of I.
 type metric struct {
 	m     framework.Quadratic
 	frame []float64 // m x D: A^-1 Q'M
@@ -33,7 +32,7 @@ type metric struct {
 	weighed      []float64 // q x s: Theta A_V
 }
 
-// newMetric returns nothing for other losses.
+// newMetric returns nil for other losses.
 func newMetric(f *sheet.Sheet, loss framework.Loss) *metric {
 	l, ok := loss.(framework.Quadratic)
 	if !ok {
@@ -46,7 +45,7 @@ func newMetric(f *sheet.Sheet, loss framework.Loss) *metric {
 	}
 }
 
-// load takes a sheet.
+// load sets the sheet.
 func (p *metric) load(f *sheet.Sheet) {
 	d, m, s := f.Latent, f.M, f.S
 	axes := general(f.QT, m, f.D)

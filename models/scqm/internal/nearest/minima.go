@@ -14,9 +14,8 @@ import (
 	"github.com/scqm/scqm/models/scqm/internal/sheet"
 )
 
-// minima finds the places of a sheet at which the loss of a row has a minimum as
-// a function of tau: nearest points of their surroundings. It serves one
-// goroutine. A row takes several times what a [Projector] does.
+// minima finds the local minima of the loss of a row over tau. It is for one goroutine. A row takes several
+// times the work of a [Projector].
 type minima struct {
 	*Projector
 	radial    bool
@@ -27,13 +26,13 @@ type minima struct {
 	direction []float64 // d
 }
 
-// minimum is a place with its loss or squared distance.
+// minimum is a point with its loss or squared distance.
 type minimum struct {
 	tau   []float64
 	value float64
 }
 
-// RowMinima says what was found for a row.
+// RowMinima describes the minima of a row.
 type RowMinima struct {
 	Residual      []float64 // at the best minimum; valid until the next row
 	MinEigenvalue float64   // of the second derivatives there
@@ -49,7 +48,7 @@ func NewMinima(f *sheet.Sheet, loss framework.Loss) *minima {
 	}
 }
 
-// Find writes tau of the best minimum of row x. Errors call it number i.
+// Find writes tau of the best minimum of row x, which errors call row i.
 func (s *minima) Find(ctx context.Context, tau, x []float64, i int) (out RowMinima, err error) {
 	f := s.f
 	data := rows.Data{N: 1, D: f.D, X: x}
@@ -99,7 +98,7 @@ func (s *minima) distance(tau, x []float64) float64 {
 	return floats.Norm(r, 2)
 }
 
-// collect lists the minima other than tau in others, the best one first.
+// collect lists the minima other than tau in others, the best first.
 func (s *minima) collect(ctx context.Context, tau []float64, x rows.Data) error {
 	f := s.f
 	s.others = s.others[:0]
@@ -130,8 +129,8 @@ func (s *minima) collect(ctx context.Context, tau []float64, x rows.Data) error 
 	return nil
 }
 
-// leaveSaddle appends an end of the search for nearest points if it is a minimum, and
-// else the minima on both sides of the saddle that it is.
+// leaveSaddle appends a stationary point if it is a minimum, and otherwise the minima on both sides of the
+// saddle.
 func (s *minima) leaveSaddle(found [][]float64, tau []float64) [][]float64 {
 	p := s.footpoint
 	p.Value(tau)
@@ -151,11 +150,11 @@ func (s *minima) leaveSaddle(found [][]float64, tau []float64) [][]float64 {
 	return found
 }
 
-// sameMinimum is the relative distance below which two minima are one. Rounded losses
-// find them to fewer digits than the nearest points.
+// sameMinimum is the relative distance below which two minima are the same. Minima of smoothed losses have
+// fewer digits than projections.
 const sameMinimum = 1e-5
 
-// enter adds s.tau to the others unless it is there or is the projection.
+// enter adds s.tau to the others unless it is listed or is the projection.
 func (s *minima) enter(projection []float64, value float64) {
 	near := sameMinimum * math.Max(floats.Norm(s.tau, 2), floats.Norm(projection, 2))
 	if floats.Distance(s.tau, projection, 2) <= near {

@@ -9,15 +9,14 @@ import (
 	"github.com/scqm/scqm/models/scqm/internal/sheet"
 )
 
-// observedFootpoint finds the places of a row of which entries are missing. With Q_A
-// the rows of Q for the entries A that are there, the squared distance in these is
+// observedFootpoint finds projections of a row with missing entries. With Q_A the rows of Q for the non-missing
+// entries A, the squared distance in these is
 //
 //	(z - y)'M(z - y),   M = Q_A'Q_A,   M y = Q_A'(x - c)_A,
 //
-// a problem in R^m that no longer involves D; see [Quadratic]. The prior of the loss has
-// no part in it, as its unit is that of another loss.
-// Places are looked for from the origin, from the least squares solution of the
-// flat sheet, and from the footpoints of the row completed by these.
+// a problem in R^m that no longer involves D; see [Quadratic]. It omits the prior, whose unit is that of
+// another loss. It starts from the origin, from the least squares solution of the flat sheet, and from the
+// projections of the row imputed by these.
 type observedFootpoint struct {
 	f         *sheet.Sheet
 	newton    *Quadratic
@@ -40,11 +39,11 @@ func newObservedFootpoint(f *sheet.Sheet) *observedFootpoint {
 	return p
 }
 
-// minPrior is added to the metric in tau, relative to that of a whole row, so that
-// places are unique where the entries leave them open.
+// minPrior is added to the metric in tau, relative to that of a complete row, so that the projection is unique
+// even with too few entries.
 const minPrior = 1e-10
 
-// load takes a row.
+// load sets the row.
 func (p *observedFootpoint) load(x []float64) {
 	f, q := p.f, p.newton
 	q.Reload()
@@ -67,7 +66,7 @@ func (p *observedFootpoint) load(x []float64) {
 	}
 }
 
-// find returns the places found, the nearest first.
+// find returns the minima found, the nearest first.
 func (p *observedFootpoint) find(x []float64) [][]float64 {
 	p.load(x)
 	p.minima, p.values = p.minima[:0], p.values[:0]
@@ -98,8 +97,8 @@ func (p *observedFootpoint) find(x []float64) [][]float64 {
 	return p.minima
 }
 
-// reflect tries the places opposite to the nearest one: what a row lacks is often
-// the entry that tells one side of a bend from the other.
+// reflect tries reflections of the nearest point: the missing entries often decide between the two sides of a
+// curved sheet.
 func (p *observedFootpoint) reflect() {
 	d := p.f.Latent
 	if len(p.minima) == 0 {
@@ -117,10 +116,10 @@ func (p *observedFootpoint) reflect() {
 	}
 }
 
-// maxReflected bounds the coordinates reflected apart from each other.
+// maxReflected bounds the number of independent signs; further coordinates share these.
 const maxReflected = 4
 
-// complete writes the row with f(tau) in place of what is missing.
+// complete imputes the row by f(tau).
 func (p *observedFootpoint) complete(x, tau []float64) {
 	f := p.f
 	f.Coordinates(p.z, p.newton.Phi, tau)
@@ -133,7 +132,7 @@ func (p *observedFootpoint) complete(x, tau []float64) {
 	}
 }
 
-// try minimises from tau and enters the end in the list.
+// try minimises from tau and adds the result to the list.
 func (p *observedFootpoint) try(tau []float64) {
 	end := slices.Clone(tau)
 	value := p.newton.Minimize(end, maxSteps, precision)

@@ -8,10 +8,9 @@ import (
 	"github.com/scqm/scqm/models/rows"
 )
 
-// Prior is a symmetric d x d matrix P that adds tau'P tau to the loss of a row with
-// missing entries; nil adds nothing. Without it a row with few entries is placed
-// wherever these few are met best, and one with less than d of them has no place at
-// all.
+// Prior is a symmetric d x d matrix P that adds tau'P tau to the loss of a row with missing entries; nil adds
+// nothing. Without it tau of a row with few entries only fits these few, and with less than d of them it is not
+// unique.
 type Prior []float64
 
 // Of returns the prior of row i: nil where no entry of it is missing.
@@ -52,8 +51,8 @@ func (p Prior) AddHessian(h []float64, weight float64) {
 	}
 }
 
-// OfCompleteRows returns a loss for rows without missing entries in the form that serves
-// these best: the sum of squares as a function of the squared norm, others as they are.
+// OfCompleteRows returns a loss for complete rows in its most efficient form: the sum of squares as a function
+// of the squared norm, others unchanged.
 func OfCompleteRows(l framework.Loss) framework.Loss {
 	if _, radial := l.(framework.Radial); !radial && l.Name() == "squared_l2" {
 		return squares{l}

@@ -9,9 +9,9 @@ import (
 	"github.com/scqm/scqm/models/scqm/internal/sheet"
 )
 
-// ProjectRows writes the latent coordinates of all rows of x into tau, in parallel.
-// The result for a row does not depend on the others; see [Projector] for its cost.
-// warm may be nil. Rows with missing entries are placed as missing says.
+// ProjectRows writes the latent coordinates of all rows of x into tau, in parallel. The result for a row does
+// not depend on the others; see [Projector] for its cost. warm may be nil. missing says how incomplete rows are
+// projected.
 func ProjectRows(ctx context.Context, tau []float64, f *sheet.Sheet, loss framework.Loss, warm *WarmStarts, x rows.Data, missing Missing, threads int) error {
 	return projectRows(ctx, tau, f, x, Callers(loss, threads), func() *Projector {
 		p := NewProjector(f, loss)
@@ -20,7 +20,7 @@ func ProjectRows(ctx context.Context, tau []float64, f *sheet.Sheet, loss framew
 	})
 }
 
-// RelocateRows is ProjectRows to as many digits as a solver that goes on from there needs.
+// RelocateRows is ProjectRows to the lower precision that a solver needs to continue from.
 func RelocateRows(ctx context.Context, tau []float64, f *sheet.Sheet, loss framework.Loss, x rows.Data, missing Missing, threads int) error {
 	return projectRows(ctx, tau, f, x, Callers(loss, threads), func() *Projector {
 		p := NewProjector(f, loss)
@@ -50,7 +50,7 @@ func projectRows(ctx context.Context, tau []float64, f *sheet.Sheet, x rows.Data
 	return nil
 }
 
-// Callers is the number of goroutines that work with a loss.
+// Callers is the number of goroutines that call a loss.
 func Callers(loss framework.Loss, threads int) int {
 	if d, ok := loss.(framework.HighLatency); ok {
 		return max(par.Threads(threads), d.Callers())
@@ -58,7 +58,7 @@ func Callers(loss framework.Loss, threads int) int {
 	return par.Threads(threads)
 }
 
-// RefineRows takes every tau_i to the minimum nearby.
+// RefineRows moves every tau_i to the local minimum.
 func RefineRows(ctx context.Context, tau []float64, f *sheet.Sheet, loss framework.Loss, x rows.Data, threads int) error {
 	errs := make([]error, par.Shards(x.N))
 	threads = par.Threads(threads)
@@ -86,13 +86,13 @@ func RefineRows(ctx context.Context, tau []float64, f *sheet.Sheet, loss framewo
 }
 
 const (
-	// settleSteps bounds the Newton steps of rows that settle, and settledStep is the length of a
-	// last one relative to tau: the loss is within about its square of the minimum.
+	// settleSteps bounds the Newton steps of SettleRows, and settledStep is the relative length of a last one:
+	// the loss is within about its square of the minimum.
 	settleSteps, settledStep = 6, 1e-6
 )
 
-// SettleRows takes every tau_i near to the minimum nearby, in a few Newton steps. Workers are those of
-// the caller's goroutines.
+// SettleRows moves every tau_i close to the local minimum, in a few Newton steps. Workers are those of the
+// caller's goroutines.
 func SettleRows(ctx context.Context, tau []float64, f *sheet.Sheet, loss framework.Loss, x rows.Data, worker func(id int) *Worker, threads int) error {
 	errs := make([]error, par.Shards(x.N))
 	par.Do(threads, len(errs), func(id, shard int) {

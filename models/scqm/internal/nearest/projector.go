@@ -14,18 +14,17 @@ const (
 	// firstEps and lastEps are the smoothing lengths a projection begins and
 	// ends with, in units of the row's largest residual.
 	firstEps, lastEps = 1e-1, 1e-9
-	// stageStep is the relative length of a last Newton step at the lengths before the last, which
-	// only have to lead to the minimum at the next.
+	// stageStep is the relative length of a last Newton step at all smoothing lengths but the last, which only
+	// provide warm starts.
 	stageStep = 1e-4
 )
 
-// Projector finds the latent coordinates of rows under one loss: minima over tau
-// in R^d of loss(f(tau) - x), row by row. For radial losses that is a footpoint, at
-// 2Dm operations and Newton steps in R^m; for others [General] goes on from the
-// footpoints, over ever smaller smoothings of kinks, at one loss of D entries and
-// its derivatives for every step, to the lowest of the minima that several starts lead to. Under the sum of absolute
-// residuals, for d up to 5, these are found by descents along kinks (leastAbsolute); for d = 1 the nearest point is exact.
-// Each goroutine has its own.
+// Projector finds the latent coordinates of rows under one loss: minima over tau in R^d of loss(f(tau) - x),
+// row by row. For radial losses that is a [Footpoint], at 2Dm operations and Newton steps in R^m; for others
+// [General] continues from there by smoothing, at one loss of D entries and its derivatives for every step, to
+// the lowest of the minima that several starts lead to. Under the sum of absolute residuals, for d up to 5,
+// these are found by descents along kinks (leastAbsolute); for d = 1 the nearest point is exact. A Projector is
+// for one goroutine.
 type Projector struct {
 	// Missing is how rows with missing entries are placed.
 	Missing Missing
@@ -68,7 +67,7 @@ func NewProjector(f *sheet.Sheet, loss framework.Loss) *Projector {
 	return p
 }
 
-// Reload has to be called where the sheet has changed.
+// Reload must be called after a change of the sheet.
 func (p *Projector) Reload() {
 	if p.absolute != nil {
 		p.absolute.reload()
@@ -78,10 +77,9 @@ func (p *Projector) Reload() {
 	}
 }
 
-// Project writes the coordinates of all rows of x into tau. Where the loss is
-// not radial and a row has several nearest points in the Euclidean norm, it is
-// refined from each of these, and the lowest loss wins. Errors count rows from
-// first.
+// Project writes the coordinates of all rows of x into tau. Where the loss is not radial and a row has several
+// nearest points in the Euclidean norm, the loss is minimised from each of these, and the lowest minimum is
+// returned. Errors count rows from first.
 func (p *Projector) Project(ctx context.Context, tau []float64, x rows.Data, first int) error {
 	if p.euclidean != nil {
 		p.euclidean.reload()
@@ -123,9 +121,9 @@ func tooFar(row int) error {
 	return fmt.Errorf("scqm: row %d is too far from the sheet to be projected: %w", row, rows.ErrInput)
 }
 
-// leastAbsolute looks for the nearest point under the sum of absolute residuals, from out where the nearest in the
-// Euclidean norm was placed. For d > 1 descents begin as well at every start of [Footpoint.eachStart], and at those of
-// the warm starts that are lower.
+// leastAbsolute searches the nearest point in the l1 norm, from out where placed says that this is the
+// Euclidean projection. For d > 1 it also descends from every start of [Footpoint.eachStart], and from the warm
+// starts that are lower.
 func (p *Projector) leastAbsolute(out, x []float64, placed bool) {
 	s, f := p.absolute, p.footpoint
 	if !placed {
@@ -146,7 +144,7 @@ func (p *Projector) leastAbsolute(out, x []float64, placed bool) {
 	s.end(out)
 }
 
-// projectPartial places a row with missing entries.
+// projectPartial projects a row with missing entries.
 func (p *Projector) projectPartial(ctx context.Context, out, x []float64) error {
 	if p.partial == nil {
 		p.partial = NewProjector(p.f, p.Missing.Loss)
@@ -181,8 +179,7 @@ func (p *Projector) refineRow(ctx context.Context, out, x []float64, starts [][]
 	return p.refineWarmStarts(ctx, out, tau, row, best)
 }
 
-// tryWarmStart goes on from the nearest warm start if that is nearer than the one
-// found.
+// tryWarmStart minimises from the nearest warm start if that is nearer than the point found.
 func (p *Projector) tryWarmStart() {
 	var list [warmStarts]int
 	f := p.footpoint
@@ -198,7 +195,7 @@ func (p *Projector) tryWarmStart() {
 	}
 }
 
-// refineWarmStarts goes on from the nearest warm starts whose loss is below the best.
+// refineWarmStarts minimises from the nearest warm starts whose loss is below the best.
 func (p *Projector) refineWarmStarts(ctx context.Context, out, tau []float64, x rows.Data, best float64) error {
 	var list [warmStarts]int
 	for _, k := range list[:p.WarmStarts.nearest(&list, p.footpoint.Y)] {
@@ -218,9 +215,8 @@ func (p *Projector) refineWarmStarts(ctx context.Context, out, tau []float64, x 
 	return nil
 }
 
-// continuation minimises the loss of one row from tau, in place. A loss with
-// kinks is smoothed less and less, each length starting where the last ended.
-// The value returned is that of the loss itself.
+// continuation minimises the loss of one row from tau, in place. A loss with kinks is smoothed over decreasing
+// lengths, each warm-started from the last. It returns the unsmoothed loss.
 func (p *Projector) continuation(ctx context.Context, tau []float64, x rows.Data) (float64, error) {
 	start, err := p.value(ctx, p.loss, tau, x)
 	if err != nil {
@@ -257,7 +253,7 @@ func (p *Projector) value(ctx context.Context, loss framework.Loss, tau []float6
 	return cost[0], err
 }
 
-// minimize takes a row to the minimum nearby, with a last step of this precision.
+// minimize moves a row to the local minimum, with a last step of this precision.
 func (p *Projector) minimize(ctx context.Context, loss framework.Loss, tau []float64, x rows.Data, precision float64) error {
 	p.newton.Precision = precision
 	e := RowEvaluation{Sheet: p.f, Loss: loss, Data: x, Prior: p.Missing.Prior}

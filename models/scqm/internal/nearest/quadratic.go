@@ -48,7 +48,7 @@ func NewQuadratic(f *sheet.Sheet) *Quadratic {
 	}
 }
 
-// Reload has to be called where Theta may have changed.
+// Reload must be called after a change of Theta.
 func (q *Quadratic) Reload() {
 	if q.f.Latent == 2 {
 		q.plane.load(q.f)
@@ -134,8 +134,8 @@ func (q *Quadratic) metricGram() {
 	}
 }
 
-// Step takes a damped Newton step from tau, in place, where Value was called last
-// and was value. It returns h there, and whether tau moved.
+// Step takes a damped Newton step from tau, in place, where the last call of Value returned value. It returns h
+// there, and whether tau moved.
 func (q *Quadratic) Step(tau []float64, value float64, tries int) (float64, bool) {
 	q.derivatives(tau)
 	dense.NewtonStep(q.step, q.h, q.g, dense.Flat)

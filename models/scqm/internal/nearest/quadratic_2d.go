@@ -7,15 +7,13 @@ import (
 	"github.com/scqm/scqm/models/scqm/internal/sheet"
 )
 
-// quadratic2D moves latent coordinates of sheets with d = 2 towards the nearest
-// point. It is [Quadratic.Minimize] written out, where Newton's equations are two: with
-// e = Theta' phi - b and M = Theta Theta' the distance is |a - tau|^2 + |e|^2, its gradient
-// follows from Theta e, and what its Hessian has of J'J from M.
+// quadratic2D is [Quadratic.Minimize] written out for d = 2: with e = Theta' phi - b and M = Theta Theta' the
+// distance is |a - tau|^2 + |e|^2, its gradient follows from Theta e, and J'J in its Hessian from M.
 type quadratic2D struct {
 	m00, m01, m02, m11, m12, m22 float64
 }
 
-// load takes Theta from f.
+// load sets Theta from f.
 func (g *quadratic2D) load(f *sheet.Sheet) { g.loadWeighed(f, f.Theta) }
 
 // loadWeighed takes Theta A Theta' for M, given Theta A.
@@ -30,8 +28,7 @@ func (g *quadratic2D) loadWeighed(f *sheet.Sheet, weighed []float64) {
 // quartic2D is h at a point, with phi and w = Theta e.
 type quartic2D struct{ x, y, dx, dy, p0, p1, p2, w0, w1, w2, h float64 }
 
-// at2D returns h at a point. Here and below conversions keep products from being fused with
-// their sums.
+// at2D returns h at a point. Here and below conversions prevent fused multiply-adds.
 func at2D(f *sheet.Sheet, ab []float64, x, y float64) quartic2D {
 	q := quartic2D{x: x, y: y, dx: x - ab[0], dy: y - ab[1], p0: x * x, p1: x * y, p2: y * y}
 	q.h = float64(q.dx*q.dx) + float64(q.dy*q.dy)

@@ -2,7 +2,7 @@ package nearest
 
 import "github.com/scqm/scqm/models/scqm/internal/sheet"
 
-// Arrival says when a row has arrived at a nearest point.
+// Arrival is the tolerance of a projection.
 type Arrival struct {
 	// Step is the length of a last Newton step, relative to tau.
 	Step float64
@@ -10,11 +10,10 @@ type Arrival struct {
 	Gradient float64
 }
 
-// RowFeet moves rows of a sheet towards the nearest points by [Feet]. Where these do not serve, which flat sheets are among, it
-// refuses all rows.
+// RowFeet projects rows by [Feet]. Where these do not apply, as for flat sheets, it refuses all rows.
 type RowFeet struct{ feet *Feet }
 
-// NewRowFeet prepares for a sheet as it is.
+// NewRowFeet prepares for the current sheet.
 func NewRowFeet(f *sheet.Sheet, at Arrival) *RowFeet {
 	k := &RowFeet{}
 	if HasFeet(f) {
@@ -23,10 +22,10 @@ func NewRowFeet(f *sheet.Sheet, at Arrival) *RowFeet {
 	return k
 }
 
-// NewFinder prepares for Find to as many digits as [Footpoint.Find] finds.
+// NewFinder prepares for Find with the tolerance of [Footpoint.Find].
 func NewFinder(f *sheet.Sheet) *RowFeet { return NewRowFeet(f, Arrival{purePrecision, pureGradient}) }
 
-// Reload has to be called where Theta may have changed.
+// Reload must be called after a change of Theta.
 func (k *RowFeet) Reload() {
 	if k.feet != nil {
 		k.feet.Reload()
@@ -42,8 +41,8 @@ func (k *RowFeet) Move(u, tau, pulled []float64, stride int, whole []float64, n,
 	k.feet.Move(u, tau, pulled, stride, whole, n, steps)
 }
 
-// Find writes the nearest points into tau as [Footpoint.Find] does, and refuses rows for which the
-// way there is longer. The rest is that of Move.
+// Find projects as [Footpoint.Find] does, and refuses rows that need more steps; see [Feet.Move] for the
+// arguments.
 func (k *RowFeet) Find(u, tau, pulled []float64, stride int, whole []float64, n int) {
 	if k.feet == nil {
 		refuse(u[:n])

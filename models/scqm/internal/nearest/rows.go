@@ -24,7 +24,7 @@ type RowEvaluation struct {
 	Loss  framework.Loss
 	Data  rows.Data
 	Tau   []float64
-	// Prior is that of rows with missing entries.
+	// Prior is the prior of rows with missing entries.
 	Prior Prior
 }
 

@@ -10,11 +10,11 @@ import (
 	"github.com/scqm/scqm/internal/dense"
 )
 
-// TridiagonalForm is the loss r'Mr in coordinates in which M is tridiagonal: five operations for
-// an entry in place of 2D.
+// TridiagonalForm is the loss r'Mr in coordinates in which M is tridiagonal: it takes five operations per entry
+// instead of 2D.
 type TridiagonalForm struct {
 	M *dense.Tridiagonal
-	// Of is the loss that it is.
+	// Of is the equivalent loss in the original coordinates.
 	Of framework.Loss
 
 	whole func() []float64
@@ -25,8 +25,7 @@ func NewTridiagonalForm(m *dense.Tridiagonal, of framework.Loss) *TridiagonalFor
 	return &TridiagonalForm{m, of, sync.OnceValue(m.Matrix)}
 }
 
-// Keep returns the loss of rows of which only these entries are kept, the others being zero; M is
-// diagonal.
+// Keep returns the loss of rows with these entries only, the others being zero; M must be diagonal.
 func (l *TridiagonalForm) Keep(entries []int) *TridiagonalForm {
 	m := &dense.Tridiagonal{Diagonal: make([]float64, len(entries)), Off: make([]float64, len(entries)-1)}
 	for k, j := range entries {

@@ -10,10 +10,9 @@ import (
 	"github.com/scqm/scqm/models/scqm/internal/sheet"
 )
 
-// WarmStarts are points of a sheet whose latent coordinates are known, as those of the
-// rows that it was fitted to. Where nearest points are not found exactly, the
-// search goes on from the known ones nearest to a row as well: the rows of a fit
-// then do not come out farther from the sheet than the fit left them.
+// WarmStarts are points of a sheet with known latent coordinates, such as those of its training rows. Where
+// projections are not exact, the search also starts from those nearest to a row, so that training rows are not
+// projected farther away than the fit left them.
 type WarmStarts struct {
 	tau []float64 // n x d
 	z   []float64 // n x m
@@ -22,21 +21,21 @@ type WarmStarts struct {
 }
 
 const (
-	// maxWarmStarts bounds the points looked at for every row.
+	// maxWarmStarts bounds the points compared with every row.
 	maxWarmStarts = 5000
 	// warmStarts is the number of those nearest to a row that are tried.
 	warmStarts = 16
 )
 
-// Serves reports whether n warm starts help: not where nearest points are exact
-// without them, nor where they are too many to look at for every row.
+// Serves reports whether n warm starts are used: not where projections are exact without them, nor above
+// maxWarmStarts.
 func Serves(f *sheet.Sheet, loss framework.Loss, n int) bool {
 	_, radial := loss.(framework.Radial)
 	return f.S > 0 && n > 0 && n <= maxWarmStarts && (!radial || f.Latent > 2 && f.S > 1)
 }
 
-// Load takes the points at tau, n x d, for a sheet and a loss, or none where they do
-// not serve. It keeps the memory of tau.
+// Load sets the points at tau, n x d, for a sheet and a loss, or none where Serves is false. It keeps the
+// memory of tau.
 func (k *WarmStarts) Load(f *sheet.Sheet, loss framework.Loss, tau []float64) {
 	n := len(tau) / f.Latent
 	if !Serves(f, loss, n) {

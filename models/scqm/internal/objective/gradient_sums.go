@@ -9,9 +9,8 @@ import (
 	"github.com/scqm/scqm/models/scqm/internal/sheet"
 )
 
-// want says which gradients an evaluation computes: those of c and Theta take few
-// operations beyond the loss, that of Q 2nDm, those of Theta and Tau 2nDm together; and
-// whether it sums the terms of all.
+// want selects the gradients of an evaluation, and whether it sums the terms of all. Those of c and Theta take
+// few operations beyond the loss, that of Q 2nDm, those of Theta and Tau 2nDm together.
 type want struct{ c, q, theta, tau, terms bool }
 
 func wanted(grad framework.Point) want {
@@ -26,8 +25,7 @@ func wanted(grad framework.Point) want {
 
 func (w want) any() bool { return w.c || w.q || w.theta || w.tau || w.terms }
 
-// sums is all that the global gradients need to know of some rows. Sums of
-// disjoint rows merge by adding.
+// sums are the sums over rows that determine the global gradients. Sums of disjoint rows merge by adding.
 type sums struct {
 	cost  float64
 	c     []float64 // D: sum of g_i
@@ -98,7 +96,7 @@ func (s *sums) accumulate(f *sheet.Sheet, w *nearest.Worker, want want, g, tau, 
 	}
 }
 
-// write hands the sums over as gradients.
+// write converts the sums to gradients.
 func (s *sums) write(f *sheet.Sheet, grad framework.Point, w want) {
 	if w.c {
 		copy(grad[BlockC], s.c)

@@ -9,8 +9,8 @@ import (
 	"github.com/scqm/scqm/framework"
 )
 
-// LossError is a loss that is not finite for a row whose residuals are ordinary.
-// It is returned as it is, as the number of the row can still change.
+// LossError is a loss that is not finite for a row with moderate residuals. It is not wrapped, as the row
+// number can still change.
 type LossError struct {
 	Row   int
 	cause *framework.LossError
@@ -19,12 +19,11 @@ type LossError struct {
 // Error names the row and the loss.
 func (e *LossError) Error() string { return fmt.Sprintf("scqm: fit: row %d: %v", e.Row, e.cause) }
 
-// Unwrap says what is not finite.
+// Unwrap returns the error of the loss.
 func (e *LossError) Unwrap() error { return e.cause }
 
-// FindLossError looks for the first row at a point for which the loss breaks its
-// promise to be finite, and returns nil where there is none. It takes 2nDm
-// operations and the loss of every row, one at a time.
+// FindLossError returns an error for the first row at a point whose loss is not finite, nil where there is
+// none. It takes 2nDm operations and the loss of every row, one at a time.
 func (p *Objective) FindLossError(x framework.Point) error {
 	f, w := p.sheet, p.Worker(0)
 	f.Load(x[BlockC], x[BlockQ], x[BlockTheta])

@@ -11,8 +11,8 @@ import (
 )
 
 // The dual variables of a fit are one row g_i of length D for every row of the
-// data: subgradients of the loss, where the loss is a support function, else what
-// becomes its gradient. They come without the weights of the rows.
+// data: subgradients of the loss, where the loss is a support function, else vectors that
+// converge to its gradient. They do not include the weights of the rows.
 
 // DualScale implements [framework.PrimalDual]. The scale is the median loss of a
 // row, or of an entry out of D - d where the loss is separable: those d that tau
@@ -45,7 +45,7 @@ func (p *Objective) DualScale(x framework.Point) (n int, scale float64, err erro
 	return p.data.N * p.data.D, scale, nil
 }
 
-// StartDual writes the gradients of the loss in use, n x D.
+// StartDual writes the gradients of the current loss, n x D.
 func (p *Objective) StartDual(dual []float64, x framework.Point) error {
 	if err := p.KeepResiduals(x); err != nil {
 		return err
@@ -56,8 +56,8 @@ func (p *Objective) StartDual(dual []float64, x framework.Point) error {
 	return nil
 }
 
-// SetMultipliers gives Stationarity subgradients to measure with, n x D; nil takes
-// them away. A loss that has a gradient needs none.
+// SetMultipliers sets the subgradients for Stationarity, n x D; nil removes them. A differentiable loss needs
+// none.
 func (p *Objective) SetMultipliers(dual []float64) {
 	if _, power := p.PlainLoss().(framework.PowerSum); power {
 		return
@@ -65,7 +65,7 @@ func (p *Objective) SetMultipliers(dual []float64) {
 	p.multipliers = append(p.multipliers[:0], dual...)
 }
 
-// PlainLoss is the loss without rounding.
+// PlainLoss is the unsmoothed loss.
 func (p *Objective) PlainLoss() framework.Loss {
 	if p.smoothing.plain != nil {
 		return p.smoothing.plain
@@ -73,9 +73,8 @@ func (p *Objective) PlainLoss() framework.Loss {
 	return p.loss
 }
 
-// losses evaluates the loss at residuals r of the rows from number from on. While
-// linear holds multipliers, that is the linear function g_i'r with them, which
-// nowhere exceeds the loss.
+// losses evaluates the loss at residuals r of the rows from row from on. While linear holds multipliers g_i, it
+// evaluates the linear function g_i'r, a lower bound of the loss.
 func (p *Objective) losses(values, g, r []float64, from int) error {
 	D := p.sheet.D
 	if p.linear == nil {

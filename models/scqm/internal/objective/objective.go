@@ -34,7 +34,7 @@ const (
 // many again. It holds buffers: use it from one goroutine at a time.
 type Objective struct {
 	Regularizer
-	// Prior is that of rows with missing entries.
+	// Prior is the prior of rows with missing entries.
 	Prior nearest.Prior
 
 	data    rows.Data
@@ -105,16 +105,16 @@ func New(ctx context.Context, data rows.Data, loss framework.Loss, d, s, threads
 // NewSheet makes a sheet of the shape of the objective.
 func (p *Objective) NewSheet() *sheet.Sheet { return sheet.New(p.sheet.D, p.sheet.Latent, p.sheet.S) }
 
-// Data returns the data, which belong to the caller of New. A change of theirs is told by SetData.
+// Data returns the data, which belong to the caller of New. Announce changes by SetData.
 func (p *Objective) Data() *rows.Data { return &p.data }
 
 // Version is the number of times that the data were replaced.
 func (p *Objective) Version() uint64 { return p.version }
 
-// Loss returns the loss of the next evaluation: see Smooth.
+// Loss returns the current loss: see Smooth.
 func (p *Objective) Loss() framework.Loss { return p.loss }
 
-// Context ends evaluations when it is done.
+// Context cancels evaluations.
 func (p *Objective) Context() context.Context { return p.ctx }
 
 // Threads is the number of goroutines that evaluations take.
@@ -123,8 +123,7 @@ func (p *Objective) Threads() int { return p.threads }
 // Shape returns the lengths of the blocks.
 func (p *Objective) Shape() sheet.Shape { return p.sheet.Shape }
 
-// SetData takes other data of the same shape. Whatever depends on the data
-// compares their version.
+// SetData takes other data of the same shape. Caches that depend on the data compare their version.
 func (p *Objective) SetData(x rows.Data) {
 	p.data = x
 	p.version++
@@ -140,7 +139,7 @@ func (p *Objective) Evaluate(grad, x framework.Point) (float64, error) {
 	return p.evaluate(grad, x, nil)
 }
 
-// evaluate adds the terms of every gradient in the same pass, where they are asked for.
+// evaluate also sums the terms of every gradient in the same pass, where asked for.
 func (p *Objective) evaluate(grad, x framework.Point, terms *GradientTerms) (float64, error) {
 	p.at.CopyFrom(x)
 	p.sheet.Load(x[BlockC], x[BlockQ], x[BlockTheta])
@@ -150,7 +149,7 @@ func (p *Objective) evaluate(grad, x framework.Point, terms *GradientTerms) (flo
 	}
 	p.kept = p.residuals != nil
 	if p.data.Missing && !(x[:BlockTau].Finite()) {
-		p.total.cost = math.NaN() // what is NaN of the sheet would count as missing
+		p.total.cost = math.NaN() // NaN of the sheet would count as missing entries
 	}
 	p.cost = p.total.cost + p.Penalty(grad, x[BlockTheta])
 	return p.cost, nil
@@ -314,13 +313,13 @@ func (p *Objective) weigh(s *sums, values, g []float64, from, n int) {
 	}
 }
 
-// priorLoss returns the prior's part of the loss of row i at x.
+// priorLoss returns the prior term of the loss of row i at x.
 func (p *Objective) priorLoss(x framework.Point, i int) float64 {
 	tau := p.blocks[BlockTau].Row(x[BlockTau], i)
 	return p.Prior.Of(p.data, i).Value(tau)
 }
 
-// PriorPenalty returns the weighted sum of the prior's part of the losses at x.
+// PriorPenalty returns the weighted sum of the prior terms at x.
 func (p *Objective) PriorPenalty(x framework.Point) float64 {
 	var sum float64
 	if p.Prior != nil {

@@ -11,22 +11,20 @@ import (
 )
 
 const (
-	// certifyPasses is roughly what it costs to look at all rows and to evaluate them, in passes, and
-	// searchPasses what the search for the nearest point of a row does, in passes over that row: manyStarts
-	// times as much for d > 2 and s > 1, and otherLosses times under losses that are not radial.
+	// certifyPasses is the approximate cost of certifying and evaluating all rows, in passes, and searchPasses
+	// that of the search for the nearest point of a row, in passes over that row: manyStarts times that for d >
+	// 2 and s > 1, and otherLosses times that under losses that are not radial.
 	certifyPasses, searchPasses = 4, 40
 	manyStarts, otherLosses     = 5, 4
-	// nearerBy is the relative decrease of a row's loss below which the row
-	// stays where it is.
+	// nearerBy is the least relative decrease of its loss for which a row is relocated.
 	nearerBy = 1e-9
-	// reassignRows are looked at at a time, so that little is held beside the point.
+	// reassignRows bounds the rows processed at a time, and so the memory.
 	reassignRows = 1 << 16
 )
 
-// Reassign moves the rows of Tau for which the sheet is nearer elsewhere: a
-// solver finds the nearest point in the valley in which it starts only, and as
-// the sheet bends, that can become the wrong one. It costs about four evaluations, and those of rows that
-// are searched for.
+// Reassign relocates the rows of Tau that have a nearer point elsewhere on the sheet: a solver only finds the
+// local minimum of its start, and as the sheet changes, that may no longer be the global one. It costs about
+// four evaluations, and the searches for rows that are not certified.
 func (p *Objective) Reassign(x framework.Point) (moved bool, passes float64, err error) {
 	p.searched = 0
 	for from := 0; from < p.data.N; from += reassignRows {
@@ -39,7 +37,7 @@ func (p *Objective) Reassign(x framework.Point) (moved bool, passes float64, err
 	return moved, certifyPasses + p.searchCost(), nil
 }
 
-// searchCost is roughly what the searches of the last reassignment cost, in passes over all rows.
+// searchCost is the approximate cost of the searches of the last relocation, in passes over all rows.
 func (p *Objective) searchCost() float64 {
 	cost := searchPasses * float64(p.searched) / float64(p.data.N)
 	if p.sheet.Latent > 2 && p.sheet.S > 1 {
@@ -51,8 +49,7 @@ func (p *Objective) searchCost() float64 {
 	return cost
 }
 
-// reassign does it for the rows from one number to another. Rows that are certainly nowhere nearer
-// are left out.
+// reassign relocates a range of rows. Rows certified to be at their nearest point are skipped.
 func (p *Objective) reassign(x framework.Point, from, to int) (moved bool, err error) {
 	d, part := p.sheet.Latent, p.data.Slice(from, to)
 	tau := x[BlockTau][from*d : to*d]
@@ -83,9 +80,9 @@ func (p *Objective) uncertain(part rows.Data, tau []float64) ([]int, error) {
 	return nearest.UncertainRows(p.ctx, tau, p.sheet, p.loss, part, nearerBy, p.Worker, p.threads)
 }
 
-// nearer moves the rows of part, at tau on the sheet loaded last, to nearer points. Where settled is
-// not nil it is tau, from which rows first go to the minima nearby: most rows are certified there,
-// though they had not come to rest where they are.
+// nearer relocates the rows of part, at tau on the sheet loaded last, to nearer points. Where settled is not
+// nil it is tau, and rows first move to the local minimum: most are certified there, though not at tau, which
+// had not converged.
 func (p *Objective) nearer(part rows.Data, tau, settled []float64) (moved bool, err error) {
 	n, d := part.N, p.sheet.Latent
 	old, values, other := make([]float64, n), make([]float64, n), settled
@@ -98,7 +95,7 @@ func (p *Objective) nearer(part rows.Data, tau, settled []float64) (moved bool, 
 	} else {
 		err = p.settle(settled, part)
 	}
-	if errors.Is(err, rows.ErrInput) { // rows too far away to be projected
+	if errors.Is(err, rows.ErrInput) { // rows too far from the sheet for float64
 		return false, nil
 	}
 	if err == nil {
@@ -116,13 +113,13 @@ func (p *Objective) nearer(part rows.Data, tau, settled []float64) (moved bool, 
 	return moved, nil
 }
 
-// project writes the nearest points of the rows of part.
+// project writes the projections of the rows of part.
 func (p *Objective) project(tau []float64, part rows.Data) error {
 	p.searched += part.N
 	return nearest.RelocateRows(p.ctx, tau, p.sheet, nearest.OfCompleteRows(p.loss), part, nearest.Missing{Loss: p.loss, Prior: p.Prior}, p.threads)
 }
 
-// settle takes rows from tau to the minima nearby, and projects those that may be nearer elsewhere.
+// settle moves rows from tau to the local minimum, and projects those that are not certified there.
 func (p *Objective) settle(tau []float64, part rows.Data) error {
 	if err := nearest.SettleRows(p.ctx, tau, p.sheet, p.loss, part, p.Worker, p.threads); err != nil {
 		return err

@@ -18,13 +18,12 @@ import (
 type Regularizer struct {
 	// Lambda is the factor of the penalty, in the unit of the cost.
 	Lambda float64
-	// MaxPenalty bounds the penalty of a Theta that a start chooses; 0 for no bound.
+	// MaxPenalty bounds the penalty of the Theta of a start; 0 for no bound.
 	MaxPenalty float64
 }
 
-// Regularized turns the scale-free ridge into the penalty for rows with a total weight and a mean
-// squared distance from their mean, given the cost of the flat start. No start has a larger penalty
-// than the flat one has cost.
+// Regularized converts the scale-free ridge to the penalty for rows with a total weight and a mean squared
+// distance from their mean, given the cost of the flat start. The penalty of any start is at most that cost.
 func Regularized(ridge, flat, weight, spread float64) (Regularizer, error) {
 	r := Regularizer{Lambda: ridge * flat / weight * spread, MaxPenalty: flat}
 	if math.IsInf(r.Lambda, 0) || math.IsNaN(r.Lambda) {
@@ -33,7 +32,7 @@ func Regularized(ridge, flat, weight, spread float64) (Regularizer, error) {
 	return r, nil
 }
 
-// PenaltyWeight is the penalty of a 1 in row a of Theta, half its second derivative there.
+// PenaltyWeight is the penalty of a unit entry in row a of Theta, half its second derivative.
 func (r Regularizer) PenaltyWeight(f sheet.Shape, a int) float64 {
 	return r.Lambda * sheet.VechWeight(f.Latent, a)
 }
@@ -72,7 +71,7 @@ func (r Regularizer) AddPenaltyProduct(f sheet.Shape, dst, v []float64) {
 	}
 }
 
-// Exceeds reports whether a penalty is more than a start may have.
+// Exceeds reports whether a penalty is above MaxPenalty.
 func (r Regularizer) Exceeds(penalty float64) bool { return r.MaxPenalty > 0 && penalty > r.MaxPenalty }
 
 // Penalty returns the penalty of Theta and adds its gradient.

@@ -12,7 +12,7 @@ import (
 // As a function of Tau alone the objective is a sum with a term for every row,
 // which is evaluated row by row: see [nearest.RowEvaluation] for the cost.
 
-// SeparableRows reports that each row of Tau has a cost of its own.
+// SeparableRows reports whether each row of block k has a cost of its own.
 func (p *Objective) SeparableRows(k int) bool { return k == BlockTau }
 
 // EvaluateRows writes the weighted losses of the rows listed and their
@@ -21,8 +21,8 @@ func (p *Objective) EvaluateRows(costs, grad []float64, x framework.Point, k int
 	return p.EvaluateInto(nearest.RowResults{Costs: costs, Grad: grad}, x, k, rows)
 }
 
-// EvaluateInto is EvaluateRows for any results: costs, gradients, and the d x d
-// Hessians of the losses of rows with respect to tau_i.
+// EvaluateInto is EvaluateRows for any results: costs, gradients, and d x d Hessians of the losses of rows with
+// respect to tau_i.
 func (p *Objective) EvaluateInto(to nearest.RowResults, x framework.Point, k int, list []int) error {
 	if k != BlockTau {
 		return fmt.Errorf("scqm: rows of block %d are not independent: %w", k, framework.ErrInvalid)

@@ -16,35 +16,33 @@ const (
 	// tend to run through some of the rows exactly. A residual of one or a few
 	// entries vanishes easily, one of many does not.
 	FewNormals = 3
-	// touching is the size of a residual, relative to the typical one, below
-	// which a row sits on the kink of a radial loss.
+	// touching is the size of a residual, relative to the typical one, below which a row counts as at the kink
+	// of a radial loss.
 	touching = 1e-3
-	// scaleSample bounds the residuals that the smoothing scale is taken from.
+	// scaleSample bounds the number of residuals that determine the smoothing scale.
 	scaleSample = 1 << 17
 )
 
-// smoothing is the loss with its kinks rounded over a length eps, beside the loss
-// itself. The length to begin with is a median of residuals, at the cost of one
-// evaluation.
+// smoothing is the loss smoothed over a length eps, beside the loss itself. The initial length is a median of
+// residuals, at the cost of one evaluation.
 type smoothing struct {
 	plain   framework.Loss
-	rounded []roundedLoss // kept, as the lengths of one run are those of others
+	rounded []roundedLoss // cached, as runs share their smoothing lengths
 	last    int           // of rounded: in use, or the last one that was
 	sizes   []float64     // of residuals
 }
 
-// roundedLoss is a loss rounded over eps.
+// roundedLoss is a loss smoothed over eps.
 type roundedLoss struct {
 	eps  float64
 	loss framework.Loss
 }
 
-// maxRounded bounds the rounded losses that are kept.
+// maxRounded bounds the cached smoothed losses.
 const maxRounded = 256
 
-// Smooth evaluates the problem with the loss smoothed over eps from now on, 0
-// with the loss itself, and [Problem.Stationarity] with the gradients of the
-// loss smoothed over the last eps > 0.
+// Smooth smooths the loss over eps for the next evaluations; 0 restores the loss itself. [Problem.Stationarity]
+// uses the gradients of the loss smoothed over the last eps > 0.
 func (p *Objective) Smooth(eps float64) {
 	s := &p.smoothing
 	if s.plain == nil {
@@ -66,7 +64,7 @@ func (p *Objective) Smooth(eps float64) {
 	p.loss = s.rounded[s.last].loss
 }
 
-// inUse returns the loss rounded over the last eps > 0, nil where there is none.
+// inUse returns the loss smoothed over the last eps > 0, nil where there is none.
 func (s *smoothing) inUse() framework.Loss {
 	if len(s.rounded) == 0 {
 		return nil
@@ -74,8 +72,7 @@ func (s *smoothing) inUse() framework.Loss {
 	return s.rounded[s.last].loss
 }
 
-// SmoothingLength returns the last eps > 0 that the loss was rounded over, 0 where
-// there was none.
+// SmoothingLength returns the last eps > 0 that the loss was smoothed over, 0 where there was none.
 func (p *Objective) SmoothingLength() float64 {
 	if p.smoothing.inUse() == nil {
 		return 0
@@ -83,10 +80,9 @@ func (p *Objective) SmoothingLength() float64 {
 	return p.smoothing.rounded[p.smoothing.last].eps
 }
 
-// SmoothingScale returns the median size of the residuals that are not zero:
-// of their entries, or of their norms where the loss is radial. It is 0 for
-// losses without kinks, and for radial losses where D - d is large, so that
-// fits keep clear of the kink at r = 0.
+// SmoothingScale returns the median size of the residuals that are not zero: of their entries, or of their
+// norms where the loss is radial. It is 0 for losses without kinks, and for radial losses where D - d is large,
+// as residuals then stay away from the kink at r = 0.
 func (p *Objective) SmoothingScale(x framework.Point) (float64, error) {
 	if _, ok := p.loss.(framework.Smoother); !ok {
 		return 0, nil
@@ -124,8 +120,8 @@ func (p *Objective) Differentiable() bool {
 	return err == nil && !jumps
 }
 
-// Jumps reports whether the gradient of a loss jumps at r = 0: whether close to it
-// it is about as long as at the distance of the scale.
+// Jumps reports whether the gradient of a loss jumps at r = 0: whether its length near 0 is about that at the
+// given scale.
 func Jumps(loss framework.Loss, D int, scale float64) (bool, error) {
 	r := make([]float64, 2*D)
 	r[0], r[D] = scale, scale*1e-12
@@ -133,10 +129,10 @@ func Jumps(loss framework.Loss, D int, scale float64) (bool, error) {
 	return math.Abs(r[D]) > math.Abs(r[0])/2, err
 }
 
-// Keeps reports whether residuals are those at x.
+// Keeps reports whether the cached residuals are those at x.
 func (p *Objective) Keeps(x framework.Point) bool { return p.kept && p.at.Equal(x) }
 
-// KeepResiduals makes residuals those at x.
+// KeepResiduals caches the residuals at x.
 func (p *Objective) KeepResiduals(x framework.Point) error {
 	if p.Keeps(x) {
 		return nil
@@ -148,9 +144,9 @@ func (p *Objective) KeepResiduals(x framework.Point) error {
 	return err
 }
 
-// RoundingScale returns the typical size of what vanishes at a kink: of the
-// norms of residuals where the loss is radial, else of their entries. It is 0
-// where the loss has no kink, or is radial and has no residual near it.
+// RoundingScale returns the typical size of the quantity that vanishes at a kink: the norms of residuals for a
+// radial loss, else their entries. It is 0 for a loss without kinks, and for a radial loss without residuals
+// near 0.
 func (p *Objective) RoundingScale(at framework.Point) (float64, error) {
 	if _, ok := p.loss.(framework.Smoother); !ok {
 		return 0, nil
@@ -185,6 +181,6 @@ func (p *Objective) ResidualSizes(at framework.Point) ([]float64, error) {
 	return sizes, nil
 }
 
-// Touch reports whether the least of sorted sizes of residuals is near the kink at r = 0,
-// beside the typical one.
+// Touch reports whether the smallest of sorted residual sizes is near the kink at r = 0, relative to the
+// median.
 func Touch(sizes []float64) bool { return sizes[0] <= touching*sizes[len(sizes)/2] }

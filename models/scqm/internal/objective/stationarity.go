@@ -12,11 +12,10 @@ import (
 )
 
 const (
-	// interpolation is the size of residuals, relative to that of the data
-	// around c, below which they are rounding errors and a fit is exact.
+	// interpolation is the size of residuals, relative to the data about c, below which they are rounding
+	// errors and a fit is exact.
 	interpolation = 1e-13
-	// cancellation is the same relative to the data themselves, whose common
-	// offset costs digits.
+	// cancellation is the same relative to the data themselves, whose common offset loses digits.
 	cancellation = 1e-15
 	// unitRoundoff is the size of a rounding error relative to the number rounded.
 	unitRoundoff = 0x1p-53
@@ -33,22 +32,18 @@ type KKT struct {
 	Tau   float64
 }
 
-// Stationarity writes, per block, the norm of the gradient divided by the sum
-// of the norms of the terms it is a sum of: numbers in [0, 1] that do not
-// depend on the scale of the data. For c that is |sum g_i| / sum |g_i|, for Q
-// |grad_Q| / sum |g_i||z_i|, for Theta |grad_Theta| / sum |phi_i||g_i| and for
-// Tau sum |grad_tau_i| / sum |g_i||E_i|_F. What rounding the residuals may change of
-// the gradients is added to them: of rows that are 1e10 times as far from c as from
-// the sheet, that is 1e-6. The penalty is a term of the gradient of
-// Theta. Where all residuals are rounding errors, their gradients are too, and
-// the numbers are 0, but for the penalty of a sheet that is not flat: nothing
-// balances that, unless the loss has a kink there whose subgradients can.
+// Stationarity writes, per block, the norm of the gradient divided by the sum of the norms of the terms it is a
+// sum of: numbers in [0, 1] that do not depend on the scale of the data. For c that is |sum g_i| / sum |g_i|,
+// for Q |grad_Q| / sum |g_i||z_i|, for Theta |grad_Theta| / sum |phi_i||g_i| and for Tau sum |grad_tau_i| / sum
+// |g_i||E_i|_F. What rounding the residuals may change of the gradients is added to them: of rows that are 1e10
+// times as far from c as from the sheet, that is 1e-6. The penalty is a term of the gradient of Theta. Where
+// all residuals are rounding errors, their gradients are too, and the numbers are 0, but for the penalty of a
+// sheet that is not flat: nothing balances that, unless the loss has a kink there whose subgradients can.
 //
-// The g_i are whatever shows most: the gradients of the loss, which at a kink are
-// one subgradient of many; where the problem was smoothed, the gradients of the
-// loss smoothed over the last length; and the multipliers, where there are any.
-// No number is less than their distance from subgradients of the loss itself,
-// see certificateSlack. It costs up to three evaluations.
+// The g_i are those of the following that give the smallest numbers: the gradients of the loss, at a kink one
+// subgradient of many; the gradients of the loss smoothed over the last length; and the multipliers, if any. No
+// number is less than their distance from subgradients of the loss itself, see certificateSlack. It costs up to
+// three evaluations.
 func (p *Objective) Stationarity(dst []float64, x framework.Point) error {
 	_, err := p.FirstOrder(dst, x)
 	return err
@@ -57,8 +52,8 @@ func (p *Objective) Stationarity(dst []float64, x framework.Point) error {
 // KKT computes the norms of the first-order system at x.
 func (p *Objective) KKT(x framework.Point) (KKT, error) { return p.FirstOrder(nil, x) }
 
-// FirstOrder computes the numbers of Stationarity, where they are asked for, and the
-// norms of KKT from the same evaluations.
+// FirstOrder computes the numbers of Stationarity, if asked for, and the norms of KKT from the same
+// evaluations.
 func (p *Objective) FirstOrder(stationarity []float64, x framework.Point) (KKT, error) {
 	best, err := p.bestFirstOrder(x)
 	for k := range stationarity {
@@ -83,8 +78,8 @@ func (o *firstOrder) residual(k int) float64 {
 	return Residual(o.norms[k], o.noise[k], o.terms[k], o.slack)
 }
 
-// Residual is a number of Stationarity: of a gradient with so long a norm, and rounding errors of that, as a part
-// of the norms of its terms.
+// Residual is a number of Stationarity: the norm of a gradient plus its rounding error, relative to the sum of
+// the norms of its terms.
 func Residual(norm, noise, terms, slack float64) float64 {
 	if terms > 0 {
 		return math.Max(math.Min((norm+noise)/terms, 1), slack)
@@ -129,14 +124,14 @@ func (p *Objective) bestFirstOrder(x framework.Point) (best firstOrder, err erro
 	return best, nil
 }
 
-// firstOrderOf takes the gradients of a loss.
+// firstOrderOf returns the first-order system with the gradients of a loss.
 func (p *Objective) firstOrderOf(loss framework.Loss, x framework.Point) (firstOrder, error) {
 	defer func(l framework.Loss) { p.loss = l }(p.loss)
 	p.loss = loss
 	return p.firstOrder(x)
 }
 
-// firstOrder returns the system at x with the gradients of the loss in use.
+// firstOrder returns the system at x with the gradients of the current loss.
 func (p *Objective) firstOrder(x framework.Point) (o firstOrder, err error) {
 	if p.gradient == nil {
 		p.gradient = framework.NewPoint(p.blocks)
@@ -165,11 +160,10 @@ func (p *Objective) firstOrder(x framework.Point) (o firstOrder, err error) {
 	return o, nil
 }
 
-// unbalanced returns, at an interpolation, the slope of the penalty where no
-// gradients of the loss can balance it, else 0. A sheet whose curvature is within
-// the rounding errors of the rows is flat. Gradients of a smooth loss vanish
-// there; those of one with kinks are at most as long as next to the kink, and
-// whether they do balance it is not looked into.
+// unbalanced returns, for an exact fit, the slope of the penalty where no gradients of the loss can balance it,
+// else 0. A sheet whose curvature is within the rounding errors of the rows counts as flat. Gradients of a
+// differentiable loss vanish there; those of one with kinks are at most as long as next to the kink, and
+// whether they do balance the slope is not tested.
 func (p *Objective) unbalanced(x framework.Point) (float64, error) {
 	slope := p.penaltySlope(x[BlockTheta])
 	if slope == 0 {
@@ -201,8 +195,8 @@ func (p *Objective) unbalanced(x framework.Point) (float64, error) {
 	return slope, nil
 }
 
-// KinksBalance reports whether the gradients of a loss with kinks, which next to a kink are as long as at a
-// rounding error of the residuals, can be as long as a slope of the penalty, given the sum of w |phi|.
+// KinksBalance reports whether gradients of a loss with kinks, at most as long as at residuals of the size of
+// rounding errors, can be as long as the slope of the penalty, given the sum of w |phi|.
 func KinksBalance(loss framework.Loss, D int, rounding, features, slope float64) (bool, error) {
 	if _, kinked := loss.(framework.Smoother); !kinked {
 		return false, nil
@@ -227,8 +221,8 @@ func (p *Objective) penaltySlope(theta []float64) float64 {
 	return floats.Norm(p.slope[BlockTheta], 2)
 }
 
-// InterpolationError is the largest entry of a residual that is a rounding error, for data
-// that reach so far around the center, and for its largest entry.
+// InterpolationError is the largest entry of a residual that counts as a rounding error, for data with extent
+// around about the center, whose largest entry is center.
 func InterpolationError(around, center float64) float64 {
 	return interpolation*around + cancellation*center
 }
@@ -260,14 +254,13 @@ func (t *GradientTerms) add(o *GradientTerms) {
 	t.rough = t.rough || o.rough
 }
 
-// addTerm adds one term of the gradient of block k, of which a part is uncertain.
+// addTerm adds one term of the gradient of block k, with its uncertainty.
 func (t *GradientTerms) addTerm(k int, norm, uncertain float64) {
 	t.Norms[k] += norm
 	t.Noise[k] += norm * uncertain
 }
 
-// EvaluateTerms is Evaluate that sums the terms of every gradient in the same pass, whichever
-// gradients are asked for.
+// EvaluateTerms is Evaluate, and also sums the terms of all gradients in the same pass.
 func (p *Objective) EvaluateTerms(grad, x framework.Point) (cost float64, terms GradientTerms, err error) {
 	cost, err = p.evaluate(grad, x, &terms)
 	return cost, terms, err
@@ -285,8 +278,8 @@ func (p *Objective) addTerms(w *nearest.Worker, t *GradientTerms, r, g []float64
 	return nil
 }
 
-// addRowTerms adds those of row i of a batch that begins at row from. The gradient of a loss is
-// roughly a power of the residual, and uncertain by as large a part of itself as that.
+// addRowTerms adds the terms of row i of a batch that begins at row from. The gradient of a loss is roughly a
+// power of the residual, so that it has the same relative uncertainty.
 func (p *Objective) addRowTerms(w *nearest.Worker, t *GradientTerms, r, g []float64, from, i int) error {
 	f := p.sheet
 	z, phi := w.Row(w.Z, f.M, i), w.Row(w.Phi, f.Q, i)
@@ -321,8 +314,8 @@ func (p *Objective) addRowTerms(w *nearest.Worker, t *GradientTerms, r, g []floa
 	return nil
 }
 
-// addSlack adds what a rounding error of a residual r may change of l(r) - g'r: next to
-// nothing but at kinks, where the gradient of the loss is not g.
+// addSlack adds the change of l(r) - g'r by a rounding error of r: almost zero except at kinks, where g is not
+// the gradient of the loss.
 func (p *Objective) addSlack(t *GradientTerms, g, r []float64, rounding float64) error {
 	t.plain = dense.Grow(t.plain, len(r))
 	if err := p.loss.Evaluate(nil, t.plain, r, len(r)); err != nil {

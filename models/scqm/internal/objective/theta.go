@@ -24,8 +24,8 @@ import (
 // operations.
 func (p *Objective) SolveTheta(x framework.Point) { p.SolveThetaFor(x, p.data, nil) }
 
-// SolveThetaFor is SolveTheta for data in which missing entries are completed. Heights are the V'(x_i
-// - c), n x s, or nil: then it reads the rows for them.
+// SolveThetaFor is SolveTheta for data with imputed missing entries. heights are the V'(x_i - c), n x s, or
+// nil, which costs a read of the rows.
 func (p *Objective) SolveThetaFor(x framework.Point, data rows.Data, heights []float64) {
 	f := p.sheet
 	if f.S == 0 {
@@ -49,7 +49,7 @@ func (p *Objective) SolveThetaFor(x framework.Point, data rows.Data, heights []f
 	ThetaEquations{k.gram, k.rhs, k.mean, k.flat, unit}.Solve(x, f, p.Regularizer)
 }
 
-// ThetaEquations are the normal equations of Theta for rows on a flat sheet, with features in a unit.
+// ThetaEquations are the normal equations of Theta for rows on a flat sheet, with tau in a unit.
 type ThetaEquations struct {
 	Gram  []float64 // q x q: sum of w (phi - mean)(phi - mean)'
 	Right []float64 // s x q: sum of w V'(x - c) (phi - mean)'
@@ -58,8 +58,8 @@ type ThetaEquations struct {
 	Unit  float64   // of tau
 }
 
-// Solve writes Theta into x, and moves c by what that adds to the mean, unless the penalty would be too large:
-// such a sheet is curved by rounding errors. It uses up the equations.
+// Solve writes Theta into x, and adjusts c so that the mean stays, unless the penalty is above MaxPenalty: such
+// curvature comes from rounding errors. It overwrites the equations.
 func (e ThetaEquations) Solve(x framework.Point, f *sheet.Sheet, r Regularizer) {
 	dense.JitteredCholesky(e.Gram, f.Q)
 	theta := make([]float64, f.Q*f.S)
@@ -104,7 +104,7 @@ func newLeastSquaresTheta(f *sheet.Sheet) *leastSquaresTheta {
 	}
 }
 
-// features writes those of row i, in the unit given, into phi.
+// features writes phi of row i, with tau in the given unit.
 func (k *leastSquaresTheta) features(tau []float64, i int, unit float64) {
 	for j := range k.tau {
 		k.tau[j] = tau[i*k.f.Latent+j] / unit
@@ -115,7 +115,7 @@ func (k *leastSquaresTheta) features(tau []float64, i int, unit float64) {
 	sheet.Vech(k.phi, k.tau)
 }
 
-// findFlat finds the axes along which the rows do not differ but for rounding.
+// findFlat finds the axes along which the rows only differ by rounding.
 func (k *leastSquaresTheta) findFlat(heights, tau []float64, unit float64) {
 	f, sizes := k.f, k.sizes
 	clear(sizes)
@@ -132,7 +132,7 @@ func (k *leastSquaresTheta) findFlat(heights, tau []float64, unit float64) {
 	}
 }
 
-// heightsOf returns the coordinates of rows along the axes in which the sheet bends.
+// heightsOf returns the coordinates of rows along the columns of V.
 func (k *leastSquaresTheta) heightsOf(x rows.Data) []float64 {
 	f := k.f
 	k.heights = dense.Grow(k.heights, x.N*f.S)

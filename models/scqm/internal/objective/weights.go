@@ -10,8 +10,8 @@ import (
 	"github.com/scqm/scqm/internal/par"
 )
 
-// WeightForm says what stands for the Hessian W_i of the loss at row i, in least
-// squares and preconditioning. Weights take one pass over the nD residuals.
+// WeightForm is the form of the matrices W_i that replace the Hessian of the loss at row i in IRLS and
+// preconditioning. Computing weights takes one pass over the nD residuals.
 type WeightForm int
 
 const (
@@ -32,9 +32,8 @@ const (
 	weightSpan = 1e10
 )
 
-// LossWeights are the numbers w for which 1/2 w r^2 is as curved as the loss: the
-// weights of its quadratic bound, else phi'(r)/r or 2 rho'(|r|^2), else 1, times
-// the weights of the rows.
+// LossWeights are the weights w for which 1/2 w r^2 has the curvature of the loss: those of its quadratic
+// bound, else phi'(r)/r or 2 rho'(|r|^2), else 1, times the weights of the rows.
 type LossWeights struct {
 	Form  WeightForm
 	floor float64   // floor relative to the mean; 0 for none
@@ -98,7 +97,7 @@ func (l *LossWeights) Compute(p *Objective) error {
 	}
 	floor := l.floor * sum / float64(len(l.W))
 	if !(floor > 0) || math.IsInf(floor, 0) {
-		floor = 1 // nothing is known, or all residuals are 0
+		floor = 1 // no formula for the weights, or all residuals are 0
 	}
 	for i := range p.data.N {
 		row := l.W[i*length : (i+1)*length]
@@ -150,6 +149,5 @@ func (l *LossWeights) fill(w, r []float64, loss framework.Loss, dim int) error {
 	return nil
 }
 
-// MaxCoupled is the number of entries of Theta up to which its system couples
-// all of them.
+// MaxCoupled is the number of entries of Theta up to which all of them are solved for in one system.
 const MaxCoupled = 100
