@@ -12,11 +12,11 @@ import (
 )
 
 const (
-	// responsePart is how much of the response is believed: with all of it, the average is
-	// no more curved than the cost itself, to first order.
+	// responsePart is the fraction a of the response in the average: with all of it, the average would have the
+	// curvature of the cost, to first order.
 	responsePart = 0.99
-	// virtualSweeps bounds the sweeps in which rows that are not read move as their
-	// response says, and virtualMove is the distance of two Q at which they end.
+	// virtualSweeps bounds the sweeps of Minimize, which move tau by the response without reading rows; they
+	// end when Q moves less than virtualMove.
 	virtualSweeps, virtualMove = 50, 1e-7
 )
 
@@ -52,8 +52,7 @@ type Average struct {
 	shift          []float64
 }
 
-// NewAverage begins one of nothing. It uses the sheet, of which it takes the shape and the
-// centre; unit is the length scale h.
+// NewAverage returns an empty average. It takes shape and centre of the sheet; unit is the length scale h.
 func NewAverage(f *sheet.Sheet, unit float64) *Average {
 	k := 1 + f.Latent + forms(f)
 	work := NewMoments(f)
@@ -65,8 +64,8 @@ func NewAverage(f *sheet.Sheet, unit float64) *Average {
 	}
 }
 
-// Add takes in the sums of a draw at x, times scale, with the weight rate; all that came
-// before has 1 - rate. The sums are used up.
+// Add adds the sums of a draw at x, times scale, with weight rate; earlier draws are weighted by 1 - rate. It
+// overwrites the sums.
 func (a *Average) Add(x framework.Point, sums []float64, rate, scale float64) {
 	f := a.f
 	f.Load(x[objective.BlockC], x[objective.BlockQ], x[objective.BlockTheta])
@@ -85,7 +84,7 @@ func (a *Average) Add(x framework.Point, sums []float64, rate, scale float64) {
 	a.own.Apply(a.pull, a.b)
 }
 
-// follow turns the response into the frame of the sheet.
+// follow rotates the response to the frame of the sheet.
 func (a *Average) follow() {
 	f := a.f
 	for i := range f.M {
@@ -124,7 +123,7 @@ func (a *Average) place() {
 	}
 }
 
-// Minimize writes the sheet that the average is least at into next, from x on.
+// Minimize writes the sheet that minimises the average into next, starting from x.
 func (a *Average) Minimize(next, x framework.Point, penalty objective.Regularizer) error {
 	f, at := a.f, x
 	sweeps := virtualSweeps
@@ -145,7 +144,7 @@ func (a *Average) Minimize(next, x framework.Point, penalty objective.Regularize
 	return nil
 }
 
-// predict loads the moments of the next sweep at the sheet.
+// predict computes the moments of the next sweep at the sheet.
 func (a *Average) predict() {
 	f := a.f
 	copy(a.sums, a.moments)
@@ -174,8 +173,8 @@ func (a *Average) moved(q []float64) float64 {
 	return most
 }
 
-// shiftMoments turns stored sums about a centre c into those about c - by. Sums about
-// different centres cannot be added up before.
+// shiftMoments converts stored sums about a centre c to sums about c - by: only sums about the same centre can
+// be added.
 func shiftMoments(f *sheet.Sheet, sums, by []float64) {
 	m := f.Latent + forms(f)
 	weight, y, columns := sums[1], sums[2:2+m], sums[2+m:]
@@ -185,18 +184,18 @@ func shiftMoments(f *sheet.Sheet, sums, by []float64) {
 	}
 }
 
-// AverageState is what an [Average] remembers.
+// AverageState is the stored state of an [Average].
 type AverageState struct{ Origin, Frame, Moments, Reaction, Pull []float64 }
 
-// State copies it.
+// State returns a copy of the state.
 func (a *Average) State() AverageState {
 	return AverageState{
 		slices.Clone(a.origin), slices.Clone(a.frame), slices.Clone(a.moments), slices.Clone(a.response.Sums), slices.Clone(a.pull),
 	}
 }
 
-// Restore goes on from a state, and reports false where its lengths are those of another
-// shape, or its numbers not finite.
+// Restore sets the state, and reports false where its lengths do not match the shape, or its numbers are not
+// finite.
 func (a *Average) Restore(s AverageState) bool {
 	from := [][]float64{s.Origin, s.Frame, s.Moments, s.Reaction, s.Pull}
 	to := [][]float64{a.origin, a.frame, a.moments, a.response.Sums, a.pull}
@@ -211,14 +210,14 @@ func (a *Average) Restore(s AverageState) bool {
 	return true
 }
 
-// Weight is the average of the weights of the majorizers, Cost that of the cost.
+// Weight is the average total weight of the majorizers.
 func (a *Average) Weight() float64 { return a.moments[1] }
 
 // Cost is the average of the cost at the sheets of the draws.
 func (a *Average) Cost() float64 { return a.moments[0] }
 
-// Turned writes rows of tau, 2 d^2 numbers, with the weighted covariance of those averaged about
-// 0; none for flat sheets, whose moments do not have it.
+// Turned returns 2d rows of tau with the averaged weighted covariance about 0; none for flat sheets, whose
+// moments lack it.
 func (a *Average) Turned() []float64 {
 	d := a.f.Latent
 	if forms(a.f) == 0 || !(a.Weight() > 0) {

@@ -7,10 +7,9 @@ import (
 	"github.com/scqm/scqm/models/scqm/internal/objective"
 )
 
-// FlatTheta moves a point with Theta = 0, at whose sheet moments with the weights of the
-// rows were summed, to the Theta of least squares, and c by what that adds to the mean:
-// [objective.Objective.SolveTheta] from sums. Axes that are flat, by their number among
-// the m, count as 0. The moments are used up.
+// FlatTheta moves a point with Theta = 0, at whose sheet moments with the weights of the rows were summed, to
+// the Theta of least squares, and c by what that adds to the mean: [objective.Objective.SolveTheta] from sums.
+// Axes that are flat, by their number among the m, count as 0. It overwrites the moments.
 func (o *Outer) FlatTheta(x framework.Point, m *Moments, flat []bool, penalty objective.Regularizer) {
 	f := o.f
 	if f.S == 0 || !(m.weight > 0) {
@@ -27,7 +26,7 @@ func (o *Outer) FlatTheta(x framework.Point, m *Moments, flat []bool, penalty ob
 	objective.ThetaEquations{Gram: m.phi, Right: right, Mean: m.y[f.Latent:], Flat: flat, Unit: o.unit}.Solve(x, f, penalty)
 }
 
-// dropFlat takes out the features of flat axes.
+// dropFlat removes the features of flat axes.
 func (o *Outer) dropFlat(m *Moments, flat []bool) {
 	a := 0
 	for i := range o.f.Latent {

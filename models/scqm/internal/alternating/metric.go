@@ -44,14 +44,14 @@ func newMetric(l framework.Quadratic, D int) (metric, bool) {
 	return &triangularMetric{upper.RawTriangular()}, true
 }
 
-// bidiagonalMetric is that of a tridiagonal matrix: three operations for an entry.
+// bidiagonalMetric is the metric of a tridiagonal matrix: three operations per entry.
 type bidiagonalMetric struct{ *dense.Bidiagonal }
 
 func (f *bidiagonalMetric) Whiten(x []float64)   { f.Multiply(x) }
 func (f *bidiagonalMetric) Unwhiten(x []float64) { f.Solve(x) }
 func (f *bidiagonalMetric) Unpull(x []float64)   { f.SolveTransposed(x) }
 
-// diagonalMetric is that of a diagonal matrix: one operation for an entry.
+// diagonalMetric is the metric of a diagonal matrix: one operation per entry.
 type diagonalMetric struct{ roots, inverse []float64 }
 
 func newDiagonalMetric(diagonal []float64) (metric, bool) {
@@ -76,7 +76,7 @@ func (f *diagonalMetric) scale(x, by []float64) {
 	}
 }
 
-// triangularMetric is any other, D operations for an entry.
+// triangularMetric is the metric of any other matrix, D operations per entry.
 type triangularMetric struct{ r blas64.Triangular }
 
 func (f *triangularMetric) Whiten(x []float64) {

@@ -51,7 +51,7 @@ type metricOuter struct {
 	system       []float64 // q x q
 	mixed        []float64 // (d+q) x m: z = mixed' y
 	s, factor    []float64 // m x m
-	held         float64   // the multiple of I in S that holds Q back where S is singular
+	held         float64   // the proximal term: a multiple of I in S, which may be singular
 	omega, t, j  []float64 // m x m
 	work         []float64 // (d+q) x m
 	product      []float64 // m x m
@@ -73,10 +73,10 @@ func newMetricOuter(f *sheet.Sheet, m metric, unit float64) *metricOuter {
 	}
 }
 
-// solve writes c, Q and Theta into next. The moments, with those of all pairs, are used up.
+// solve writes c, Q and Theta into next. It overwrites the moments, which must include all pairs.
 func (o *metricOuter) solve(next framework.Point, m *Moments, penalty objective.Regularizer) {
 	f := o.f
-	if !(m.weight > 0) { // no row has a say
+	if !(m.weight > 0) { // all weights are zero
 		copy(next[objective.BlockC], f.C)
 		dense.Transpose(next[objective.BlockQ], f.QT, f.M, f.D)
 		copy(next[objective.BlockTheta], f.Theta)
@@ -92,7 +92,7 @@ func (o *metricOuter) solve(next framework.Point, m *Moments, penalty objective.
 	o.write(next, m)
 }
 
-// alternate leaves the last Q in frame and the Theta for it in theta.
+// alternate leaves the last Q in frame and its Theta in theta.
 func (o *metricOuter) alternate(m *Moments, penalty objective.Regularizer) {
 	o.project(o.frame, m)
 	for range metricSteps {
@@ -176,7 +176,7 @@ func (o *metricOuter) solveTheta(m *Moments, penalty objective.Regularizer) {
 	o.turn(o.theta, true)
 }
 
-// turn multiplies the rows of x, q x s, by the eigenvectors of V'MV, or back.
+// turn rotates the rows of x, q x s, to the eigenvectors of V'MV, or back.
 func (o *metricOuter) turn(x []float64, back bool) {
 	s, t := o.f.S, blas.NoTrans
 	if back {
@@ -188,7 +188,7 @@ func (o *metricOuter) turn(x []float64, back bool) {
 	copy(x, product.Data)
 }
 
-// mix computes S for the Theta computed last, and its Cholesky factor.
+// mix computes S for the current Theta, and its Cholesky factor.
 func (o *metricOuter) mix(m *Moments) {
 	f, d, k := o.f, o.f.Latent, o.f.Latent+o.q
 	clear(o.mixed)
@@ -284,8 +284,7 @@ func (o *metricOuter) value() float64 {
 	return sum
 }
 
-// move goes to the polar factor of Q + eta, or of less, and reports whether more steps are
-// worthwhile.
+// move goes to the polar factor of Q + eta, or of a fraction of eta, and reports whether to continue.
 func (o *metricOuter) move(m *Moments) bool {
 	before := o.value()
 	for range metricHalvings {
@@ -305,7 +304,7 @@ func (o *metricOuter) move(m *Moments) bool {
 	return false
 }
 
-// write turns the solution back into the units of the problem.
+// write converts the solution to the units of the problem.
 func (o *metricOuter) write(next framework.Point, m *Moments) {
 	f := o.f
 	dense.Transpose(next[objective.BlockQ], o.frame, f.M, f.D)

@@ -19,7 +19,7 @@ import (
 //
 //	r'Mr = |R(x - c)|^2 - y'Ay + (z - y)'A(z - y),
 //
-// where only the last part knows tau.
+// where only the last term depends on tau.
 type metricSweep struct {
 	o       *objective.Objective
 	f       *sheet.Sheet
@@ -126,7 +126,7 @@ func (a *metricSweep) shard(id, shard int) {
 	}
 }
 
-// metricRows is what one goroutine needs to sweep over rows.
+// metricRows holds the buffers of one goroutine.
 type metricRows struct {
 	point   *nearest.Quadratic
 	rows    int       // at a time
@@ -146,7 +146,7 @@ func newMetricRows(f *sheet.Sheet, n int) *metricRows {
 	}
 }
 
-// batch moves rows from to to: it improves their tau, and adds their losses and moments to m.
+// batch improves tau of the rows [from, to), and adds their losses and moments to m.
 func (a *metricSweep) batch(r *metricRows, m *Moments, from, to int) {
 	f, n, d := a.f, to-from, a.f.Latent
 	x, next := a.white[from*f.D:to*f.D], a.next[objective.BlockTau][from*d:to*d]

@@ -7,14 +7,13 @@ import (
 	"github.com/scqm/scqm/models/scqm/internal/sheet"
 )
 
-// Moments is all that the outer blocks need to know of some rows: weighted sums
-// of deviations x_i - c from the current centre and of the regressors
+// Moments are the sums over rows that determine the outer blocks: weighted sums of deviations x_i - c from the
+// current centre and of the regressors
 //
 //	y_i = [tau_i / h; phi(tau_i) / h^2],
 //
-// where h is the length scale of the data, which keeps sums of fourth powers
-// within the range of the numbers. Moments of disjoint rows about the same
-// centre merge by adding.
+// where h is the length scale of the data, which keeps sums of fourth powers within the range of the numbers.
+// Moments of disjoint rows about the same centre merge by adding.
 //
 // They take 2nD(1+d+q) operations.
 //
@@ -34,7 +33,7 @@ type Moments struct {
 	squares []float64 // (1+d+q) x (1+d+q): what accumulate adds to weight, y and phi
 }
 
-// NewMoments makes those of no rows, for the shape of a sheet.
+// NewMoments returns the moments of no rows, for the shape of a sheet.
 func NewMoments(f *sheet.Sheet) *Moments {
 	q := forms(f)
 	columns := make([]float64, (1+f.Latent+q)*f.D)
@@ -45,14 +44,13 @@ func NewMoments(f *sheet.Sheet) *Moments {
 	}
 }
 
-// withPairs also sums the products of all regressors, which are not stored.
+// withPairs makes m also sum the products of all regressors, which are not stored.
 func (m *Moments) withPairs() *Moments {
 	m.all = make([]float64, (m.d+m.q)*(m.d+m.q))
 	return m
 }
 
-// forms is the number of entries of phi that matter: q, or none for a flat
-// sheet.
+// forms is the number of features phi: q, or 0 for a flat sheet.
 func forms(f *sheet.Sheet) int {
 	if f.S == 0 {
 		return 0
@@ -72,7 +70,7 @@ func (m *Moments) Store(dst []float64) {
 	}
 }
 
-// Load takes sums that were stored, or are the sum of several such.
+// Load sets the sums from stored ones, or from a sum of several such.
 func (m *Moments) Load(src []float64) {
 	m.cost, m.weight = src[0], src[1]
 	at := 2

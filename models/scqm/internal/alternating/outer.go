@@ -12,15 +12,15 @@ import (
 )
 
 const (
-	// outerSteps bounds the alternations of Q and Theta inside one sweep, and
-	// coreTolerance is the distance of two Q at which they end.
+	// outerSteps bounds the alternations of Q and Theta in one sweep, and coreTolerance is the distance of two
+	// Q at which they end.
 	outerSteps     = 20
 	outerTolerance = 1e-6
-	// proximalWeight is how much, relative to the curvature of the objective, the
-	// outer step holds Q and Theta back where the rows do not determine them.
+	// proximalWeight is the weight, relative to the curvature of the objective, of a proximal term in Q and
+	// Theta, for directions that the rows do not determine.
 	proximalWeight = 1e-12
-	// newDirection is the part of a vector outside of a subspace, relative to
-	// its length, from which on it is not a rounding error.
+	// newDirection is the part of a vector outside of a subspace, relative to its length, below which it counts
+	// as rounding error.
 	newDirection = 1e-13
 )
 
@@ -52,7 +52,7 @@ type Outer struct {
 	size     int       // rows of basis
 	g        []float64 // (d+q) x size: G_tau and G_phi in the basis
 	k        []float64 // q x q: Cholesky factor of K, in the unit of phi / h^2
-	proximal float64   // the multiple of I in K that holds Theta back
+	proximal float64   // the weight of the proximal term in K
 	solved   []float64 // q x size: R
 	held     []float64 // q x s: K^-1 proximal Theta_0, in the unit of 1/h
 	theta    []float64 // q x s
@@ -75,10 +75,10 @@ func NewOuter(f *sheet.Sheet, unit float64) *Outer {
 	}
 }
 
-// Solve writes c, Q and Theta into next. The moments are used up.
+// Solve writes c, Q and Theta into next. It overwrites the moments.
 func (o *Outer) Solve(next framework.Point, m *Moments, penalty objective.Regularizer) error {
 	f := o.f
-	if !(m.weight > 0) { // no row has a say
+	if !(m.weight > 0) { // all weights are zero
 		copy(next[objective.BlockC], f.C)
 		dense.Transpose(next[objective.BlockQ], f.QT, f.M, f.D)
 		copy(next[objective.BlockTheta], f.Theta)
@@ -146,7 +146,7 @@ func (o *Outer) span(m *Moments) {
 	}
 }
 
-// removeBasis takes the part of v within the basis away.
+// removeBasis subtracts from v its projection on the basis.
 func (o *Outer) removeBasis(v []float64) {
 	along := o.pull[:o.size]
 	dense.FrameProducts(along, 1, nil, v, nil, o.basis, 1, o.size, o.f.D)
@@ -154,7 +154,7 @@ func (o *Outer) removeBasis(v []float64) {
 	dense.AddRowProduct(v, along, o.basis, 1, o.size, o.f.D)
 }
 
-// alternate leaves the last Q in turn and the Theta for it in theta.
+// alternate leaves the last Q in turn and its Theta in theta.
 func (o *Outer) alternate() {
 	f, n := o.f, o.size
 	clear(o.frame)
@@ -179,7 +179,7 @@ func (o *Outer) alternate() {
 	o.leastSquaresTheta()
 }
 
-// prepare computes what all alternations have in common, in the unit of G_tau.
+// prepare computes the constants of all alternations, in the unit of G_tau.
 func (o *Outer) prepare() {
 	f, n, q := o.f, o.size, o.q
 	g := o.g[f.Latent*n : (f.Latent+q)*n]
@@ -193,7 +193,7 @@ func (o *Outer) prepare() {
 	floats.Scale(1/math.Sqrt(o.unit), o.solved[:q*n])
 }
 
-// bendFrame computes R V, by columns.
+// bendFrame computes (R V)', row by row.
 func (o *Outer) bendFrame() {
 	if o.f.S > 0 {
 		dense.FrameProducts(o.bend, o.q, nil, o.solved, nil, o.frame[o.f.Latent*o.size:], o.q, o.f.S, o.size)
@@ -216,7 +216,7 @@ func (o *Outer) leastSquaresTheta() {
 	floats.Add(o.theta, o.held)
 }
 
-// write turns the solution back into the units and coordinates of the problem.
+// write converts the solution to the units and coordinates of the problem.
 func (o *Outer) write(next framework.Point, m *Moments) {
 	f, n := o.f, o.size
 	clear(o.axes)

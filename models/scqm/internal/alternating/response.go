@@ -7,17 +7,16 @@ import (
 	"github.com/scqm/scqm/models/scqm/internal/sheet"
 )
 
-// Response is what sums over rows say of how the tau_i will follow the sheet. Moments
-// hold them fixed, which makes a majorizer that is far above the cost where the sheet
-// bends: steps are short. To first order the foot of a row on a sheet that moves follows in
-// the tangent, so that of a change dB of B = [c, U h, V Theta' h^2], f(tau) = B [1; y],
-// the cost sees
+// Response holds sums over rows that describe how the tau_i follow a change of the sheet. Moments hold them
+// fixed, which makes a majorizer far above the cost of a curved sheet, with short steps. To first order the
+// projection of a row absorbs the tangential part of a change, so that for a change dB of B = [c, U h, V Theta'
+// h^2], f(tau) = B [1; y], the cost changes by
 //
 //	sum_i w_i (|dB y_i|^2 - y_i' dB' Q P_i Q' dB y_i),  P = E (E'E)^-1 E',
 //
-// with the Jacobian E of z = [tau; Theta' phi], as tangents lie in the span of Q. Only
-// m x m entries of dB take part. Sums is S = sum_i w_i P_i x y_i y_i', of
-// m(m+1)/2 blocks k x k, k = 1 + d + q; [Response.Apply] multiplies by it.
+// with the Jacobian E of z = [tau; Theta' phi], as tangents lie in the span of Q. Only m x m entries of dB take
+// part. Sums is S = sum_i w_i P_i x y_i y_i', of m(m+1)/2 blocks k x k, k = 1 + d + q; [Response.Apply]
+// multiplies by it.
 //
 // They take m^2 k^2 / 2 operations for a row.
 type Response struct {
@@ -29,7 +28,7 @@ type Response struct {
 	outer                []float64 // k x k: w y y'
 }
 
-// NewResponse makes that of no rows, for the shape of a sheet.
+// NewResponse returns the response of no rows, for the shape of a sheet.
 func NewResponse(f *sheet.Sheet) *Response {
 	k := 1 + f.Latent + forms(f)
 	return &Response{
@@ -39,12 +38,11 @@ func NewResponse(f *sheet.Sheet) *Response {
 	}
 }
 
-// mostResponding bounds m k: where it is more, the response takes longer than the rest of a
-// sweep, and is left out.
+// mostResponding is the largest m k for which the response is used: above, it takes longer than the rest of a
+// sweep.
 const mostResponding = 96
 
-// ResponseLen is the number of sums; 0 for sheets of so many coordinates that they take too
-// long.
+// ResponseLen is the number of sums; 0 for shapes above mostResponding.
 func ResponseLen(f *sheet.Sheet) int {
 	k := 1 + f.Latent + forms(f)
 	if f.M*k > mostResponding {
@@ -127,8 +125,8 @@ func addProduct(dst, a, x []float64) {
 	}
 }
 
-// Turn takes the sums to another frame, of which rows of r (m x m) are the axes in that of
-// before: P becomes r P r'.
+// Turn rotates the sums to another frame, whose axes in the old one are the rows of turn (m x m): P becomes r P
+// r'.
 func (r *Response) Turn(turn []float64) {
 	m, kk := r.f.M, r.k*r.k
 	if len(r.Sums) == 0 {

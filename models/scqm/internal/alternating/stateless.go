@@ -7,10 +7,9 @@ import (
 	"github.com/scqm/scqm/models/scqm/internal/sheet"
 )
 
-// StatelessSweep sums the moments of rows at a sheet as [Sweeper.Sweep] does, but finds every
-// tau_i anew from Q'(x_i - c), see [nearest.Footpoint.Find]: what it returns is a function
-// of the rows and the sheet alone, with no state of the rows. One StatelessSweep serves one
-// goroutine.
+// StatelessSweep sums the moments of rows at a sheet as [Sweeper.Sweep] does, but recomputes every tau_i from
+// Q'(x_i - c), see [nearest.Footpoint.Find]: the result is a function of the rows and the sheet alone. A
+// StatelessSweep is for one goroutine.
 type StatelessSweep struct {
 	rows    *rowSweep
 	moments *Moments
@@ -47,7 +46,7 @@ func (s *StatelessSweep) Sum(dst []float64, x rows.Data) {
 	}
 }
 
-// Place writes the tau of some rows, those that Sum takes.
+// Place writes the tau of the rows that Sum would use.
 func (s *StatelessSweep) Place(tau []float64, x rows.Data) {
 	f, step := s.rows.f, s.rows.rows
 	for from := 0; from < x.N; from += step {
@@ -62,7 +61,7 @@ func (s *StatelessSweep) WithResponse() *StatelessSweep {
 	return s
 }
 
-// react adds rows that were swept last.
+// react adds the rows of the last batch to the response.
 func (s *StatelessSweep) react(from, to int) {
 	if from == 0 {
 		clear(s.response.Sums)

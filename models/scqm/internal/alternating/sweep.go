@@ -12,16 +12,15 @@ import (
 )
 
 const (
-	// sweepSteps bounds the Newton steps of a row in one sweep. More buy
-	// nothing: the outer blocks move in between anyway.
+	// sweepSteps bounds the Newton steps of a row in one sweep. More do not pay, as the outer blocks move next.
 	sweepSteps = 2
-	// sweepPrecision is the relative length of a Newton step after which
-	// the next would gain less than the outer blocks will.
+	// sweepPrecision is the relative length of a Newton step below which the next would gain less than the
+	// outer blocks will.
 	sweepPrecision = 1e-3
 	// SweepRows bounds the rows handled at a time.
 	SweepRows = 192
-	// shortestResidual, relative to the length scale of the data, bounds the
-	// weights of losses with a kink at rows that the sheet interpolates.
+	// shortestResidual is the least residual, relative to the length scale of the data, in the weights of
+	// losses with a kink: it bounds the weights of rows on the sheet.
 	shortestResidual = 1e-8
 )
 
@@ -79,20 +78,18 @@ func CanSweep(l framework.Loss) bool {
 	return ok
 }
 
-// Sweep improves Tau and finds the next c, Q and Theta in one pass over the
-// rows, for losses rho(|r|^2) with concave rho.
+// Sweep improves Tau and finds the next c, Q and Theta in one pass over the rows, for losses rho(|r|^2) with
+// concave rho.
 //
-// By Q'Q = I every tau_i minimises |a - tau|^2 + |b - Theta' phi(tau)|^2 with
-// [a; b] = Q'(x_i - c), a problem without D. The tangent of rho at the new
-// residuals bounds the cost by a weighted sum of squares with w_i = v_i
-// rho'(|r_i|^2), v_i the weight of the row, which the next c, Q and Theta
-// lower; see [Outer]. Its weights are those of residuals no shorter than 1e-8
-// times the length scale of the data: where rows are interpolated under a loss
-// with a kink, the cost can rise by as much. A sweep takes 2nDm operations for the
-// footpoints and those of [Moments].
+// By Q'Q = I every tau_i minimises |a - tau|^2 + |b - Theta' phi(tau)|^2 with [a; b] = Q'(x_i - c), a problem
+// without D. The tangent of rho at the new residuals bounds the cost by a weighted sum of squares with w_i =
+// v_i rho'(|r_i|^2), v_i the weight of the row, which the next c, Q and Theta lower; see [Outer]. Its weights
+// are those of residuals no shorter than 1e-8 times the length scale of the data: where rows are interpolated
+// under a loss with a kink, the cost can rise by as much. A sweep takes 2nDm operations for the projections and
+// those of [Moments].
 //
-// A loss r'Mr is the square of the whitened residual, and the sum is the cost itself: there
-// rows go towards their nearest points in this metric, and [metricOuter] lowers the sum.
+// A loss r'Mr is the square of the whitened residual, and the sum is the cost itself: there rows go towards
+// their nearest points in this metric, and [metricOuter] lowers the sum.
 func (p *Sweeper) Sweep(next, x framework.Point) (float64, error) {
 	f, o := p.load(x), p.o
 	if l, ok := o.Loss().(framework.Quadratic); ok {
@@ -149,7 +146,7 @@ func (a *mm) shard(id, shard int) {
 	}
 }
 
-// rowSweep is what one goroutine needs to sweep over rows.
+// rowSweep holds the buffers of one goroutine.
 type rowSweep struct {
 	data       *rows.Data
 	f          *sheet.Sheet
@@ -179,13 +176,13 @@ func newRowSweep(data *rows.Data, f *sheet.Sheet, n int, unit float64) *rowSweep
 	}
 }
 
-// goOn lets rows go on from their last tau.
+// goOn warm-starts rows at their last tau.
 func (s *rowSweep) goOn() *rowSweep {
 	s.feet = nearest.NewRowFeet(s.f, nearest.Arrival{Step: sweepPrecision})
 	return s
 }
 
-// anew finds the tau of rows from nothing.
+// anew computes tau without a warm start.
 func (s *rowSweep) anew() *rowSweep {
 	s.stateless = nearest.NewFootpoint(s.f)
 	s.footpoint = s.stateless.Quadratic
@@ -194,14 +191,13 @@ func (s *rowSweep) anew() *rowSweep {
 	return s
 }
 
-// reload has to be called where Theta may have changed.
+// reload must be called after a change of Theta.
 func (s *rowSweep) reload() {
 	s.footpoint.Reload()
 	s.feet.Reload()
 }
 
-// batch moves rows from to to: it improves their tau, and adds their losses and
-// moments to m.
+// batch improves tau of the rows [from, to), and adds their losses and moments to m.
 func (s *rowSweep) batch(m *Moments, next, tau []float64, from, to int) {
 	f, n := s.f, to-from
 	u, slope := s.u[:n], s.slope[:n]

@@ -16,8 +16,7 @@ func (r *Request) count() int {
 	return Count(r.N)
 }
 
-// choosesBlocks reports whether the chosen blocks are an ascending list of blocks of the
-// table, or all of them.
+// choosesBlocks reports whether Chosen is nil or an ascending list of blocks of the table.
 func (r *Request) choosesBlocks() bool {
 	if r.Chosen == nil {
 		return true
@@ -30,9 +29,8 @@ func (r *Request) choosesBlocks() bool {
 	return len(r.Chosen) > 0 && r.Chosen[len(r.Chosen)-1] < Count(r.N)
 }
 
-// Within returns which of the blocks that are summed lie in [first, first+count): those
-// of numbers [from, to) in the order of the blocks. That is the range itself where all
-// blocks are summed, and empty where none of them is asked for.
+// Within returns which of the summed blocks lie in [first, first+count): numbers [from, to) in their order.
+// That is the range itself where all blocks are summed, and may be empty.
 func (r *Request) Within(first, count int) (from, to int) {
 	if r.Chosen == nil {
 		return first, first + count
@@ -42,7 +40,7 @@ func (r *Request) Within(first, count int) (from, to int) {
 	return from, to
 }
 
-// block returns the block that has a number among those that are summed.
+// block returns the block with a number among the summed ones.
 func (r *Request) block(number int) int {
 	if r.Chosen == nil {
 		return number
@@ -50,7 +48,7 @@ func (r *Request) block(number int) int {
 	return r.Chosen[number]
 }
 
-// readChosen reads the list of blocks from the front of some bytes, and returns the rest.
+// readChosen decodes the list of blocks at the front of body, and returns the rest.
 func (r *Request) readChosen(body []byte, length uint64) ([]byte, error) {
 	if length > uint64(len(body))/8 {
 		return nil, fmt.Errorf("scqm: a request ends before its list of blocks does: %w", rows.ErrInput)

@@ -13,8 +13,8 @@ import (
 	"github.com/scqm/scqm/models/scqm/internal/arrowhead"
 )
 
-// innerFlatness is the eigenvalue of the second derivatives of a row, relative to the
-// largest magnitude, below which it is raised.
+// innerFlatness is the least eigenvalue of the second derivatives of a row, relative to the largest magnitude;
+// smaller ones are raised to it.
 const innerFlatness = 1e-8
 
 // curvatureKernel adds second derivatives of the cost with tau eliminated to what a
@@ -97,7 +97,7 @@ func (k *curvatureKernel) timesRoot(dst, b []float64) {
 	copy(dst, out)
 }
 
-// findRoot writes R with |C|^-1 = RR', 0 for a row without weight.
+// findRoot writes R with |C|^-1 = RR', 0 for a row of weight 0.
 func (k *curvatureKernel) findRoot(c []float64) {
 	d := k.arrow.Dim
 	var most float64
@@ -124,11 +124,11 @@ func (k *curvatureKernel) findRoot(c []float64) {
 	}
 }
 
-// SecondOrder is what a Curvature request finds beside that of first order: P entries of
-// the reduced gradient, and the upper triangle of the reduced Hessian, P x P.
+// SecondOrder is the result of a Curvature request beyond first order: P entries of the reduced gradient, and
+// the upper triangle of the reduced Hessian, P x P.
 type SecondOrder struct{ Gradient, Hessian []float64 }
 
-// SecondOrder reads the sums of a Curvature request.
+// SecondOrder decodes the sums of a Curvature request.
 func (r *Request) SecondOrder(sums []float64) *SecondOrder {
 	from := r.firstOrderLen()
 	p := arrowhead.OuterDim(r.sheet().Shape, false)

@@ -7,18 +7,17 @@ import (
 )
 
 const (
-	// eliminationSteps bounds the Newton steps of a row at one length of rounding, and
-	// eliminationDecrease is the decrease of its loss, relative to it, after which the next
-	// one would be next to nothing.
+	// eliminationSteps bounds the Newton steps of a row at one smoothing length, and eliminationDecrease is the
+	// relative decrease of its loss below which a row has converged.
 	eliminationSteps, eliminationDecrease = 12, 1e-9
-	// eliminationTries bounds the lengths tried in a step.
+	// eliminationTries bounds the step lengths tried in a step.
 	eliminationTries = 20
-	// eliminationFactor is what the length of rounding is multiplied by from the scale down to
-	// the one asked for, creaseFactor the same where the gradient of the loss does not jump, and
-	// eliminationLast the last length, relative to the scale, where none is asked for.
+	// eliminationFactor multiplies the smoothing length from the scale down to the one asked for; creaseFactor
+	// does where the gradient of the loss does not jump. eliminationLast is the last length, relative to the
+	// scale, where none is asked for.
 	eliminationFactor, creaseFactor, eliminationLast = 0.1, 0.01, 1e-6
-	// boundedBelow is the length of rounding, relative to the scale, below which tau
-	// begins at the nearest point under the loss itself where that is searched for.
+	// boundedBelow is the smoothing length, relative to the scale, below which tau starts at the global minimum
+	// of the unsmoothed loss, where a search for that exists.
 	boundedBelow = 0.05
 )
 
@@ -28,9 +27,9 @@ func newRounding(n, d int) *nearest.General {
 	return g
 }
 
-// eliminate moves tau from the nearest points in the Euclidean norm, which are those of
-// a radial loss, to the minima of the loss nearby. Kinks are rounded less and less, from
-// the scale on: the result is a function of the row, the sheet and two lengths.
+// eliminate moves tau from the Euclidean projections, which are exact for a radial loss, to local minima of the
+// loss, by continuation from the smoothing scale: the result is a function of the row, the sheet and two
+// lengths.
 func (o *blockObjective) eliminate(r *Request, loss framework.Loss) error {
 	if _, quadratic := loss.(framework.Quadratic); quadratic || framework.StructureOf(loss) == framework.StructureRadial {
 		return nil
@@ -54,7 +53,7 @@ func (o *blockObjective) eliminate(r *Request, loss framework.Loss) error {
 	return o.descend(r, last)
 }
 
-// descend minimises the loss rounded over eps from tau, in place.
+// descend minimises the loss smoothed over eps from tau, in place.
 func (o *blockObjective) descend(r *Request, eps float64) error {
 	o.Smooth(eps)
 	defer o.Smooth(0)

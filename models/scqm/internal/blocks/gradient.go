@@ -14,7 +14,7 @@ import (
 )
 
 // The sums of a Gradient before its arrays: cost, sum of |grad_tau_i|, number of rows
-// that are no interpolation, weight, terms of the gradients and their rounding errors;
+// with nonzero residuals, weight, terms of the gradients and their rounding errors;
 // then the gradients of c, Q and Theta, and sum w tau and sum w tau tau'.
 const gradientHead = 4 + 2*objective.NumBlocks
 
@@ -24,8 +24,8 @@ func (r *Request) firstOrderLen() int {
 	return gradientHead + r.D + r.D*m + sheet.VechLen(d)*r.S + d + d*d
 }
 
-// FirstOrder is what a Gradient request finds: the cost with tau eliminated, and its
-// gradient, which by the envelope theorem is that for fixed tau.
+// FirstOrder is the result of a Gradient request: the cost with tau eliminated, and its gradient, by the
+// envelope theorem that for fixed tau.
 type FirstOrder struct {
 	Cost float64
 	// TauNorms is the sum of the norms of the gradients with respect to tau_i, which
@@ -46,7 +46,7 @@ type FirstOrder struct {
 	Sample []float64
 }
 
-// FirstOrder reads the sums of a Gradient or Projected request.
+// FirstOrder decodes the sums of a Gradient or Projected request.
 func (r *Request) FirstOrder(sums, sample []float64) *FirstOrder {
 	o := &FirstOrder{Cost: sums[0], TauNorms: sums[1], Exact: sums[2] == 0, Weight: sums[3], Sample: sample}
 	at := 4
@@ -62,8 +62,7 @@ func (r *Request) FirstOrder(sums, sample []float64) *FirstOrder {
 	return o
 }
 
-// gradientKernel finds the tau of every row of a block, then sums as an Objective of
-// these rows does.
+// gradientKernel projects every row of a block, then sums as an Objective of these rows does.
 type gradientKernel struct {
 	r         *Request
 	loss      framework.Loss
@@ -99,7 +98,7 @@ func newGradientKernel(r *Request, loss framework.Loss, most int) *gradientKerne
 	return k
 }
 
-// load makes the objective that of a block.
+// load sets the block of the objective.
 func (k *gradientKernel) load(ctx context.Context, x rows.Data) error {
 	if k.whole != nil && k.whole.n == x.N {
 		k.whole.SetData(x)
@@ -140,7 +139,7 @@ func (k *gradientKernel) sum(ctx context.Context, dst []float64, x rows.Data, fi
 	return k.addTau(dst, dst[at:], x, first), nil
 }
 
-// place finds tau of every row.
+// place computes tau of every row.
 func (k *gradientKernel) place(ctx context.Context, x rows.Data, first int) error {
 	o, f := k.whole, k.f
 	if k.projector != nil {
@@ -162,7 +161,7 @@ func (k *gradientKernel) place(ctx context.Context, x rows.Data, first int) erro
 	return o.eliminate(k.r, k.loss)
 }
 
-// addTau adds what is summed of tau, and returns the sample.
+// addTau adds the sums over tau, and returns the sample.
 func (k *gradientKernel) addTau(head, dst []float64, x rows.Data, first int) (sample []float64) {
 	d := k.f.Latent
 	clear(dst)

@@ -12,7 +12,7 @@ import (
 	"github.com/scqm/scqm/framework"
 )
 
-// Identity tells losses apart: by name, parameters, program and matrix.
+// Identity returns a string that identifies a loss: name, parameters, program and matrix.
 func Identity(l framework.Loss) string {
 	id := l.Name()
 	if p, ok := l.(framework.Parametric); ok {

@@ -21,11 +21,11 @@ import (
 // kinks.
 const (
 	jackknifeHead = 4
-	// farUnits is the exponent of numbers that are taken in other units; see [rows.UnitOf].
+	// farUnits is the exponent beyond which data are rescaled; see [rows.UnitOf].
 	farUnits = 100
 )
 
-// ForJackknife asks for the Jackknife of a loss.
+// ForJackknife makes this the Jackknife request of a loss.
 func (r *Request) ForJackknife(l framework.Loss) {
 	r.Kind, r.Columns = Jackknife, influence.FormLen(framework.StructureOf(l), r.D)
 	if _, kinks := l.(framework.Smoother); kinks {
@@ -46,7 +46,7 @@ func (r *Request) jackknifeFrom() int {
 	return jackknifeHead
 }
 
-// JackknifeSums is what a Jackknife request finds.
+// JackknifeSums is the result of a Jackknife request.
 type JackknifeSums struct {
 	Cost float64
 	// Exact says that all residuals are rounding errors, Unit that numbers are neither
@@ -56,7 +56,7 @@ type JackknifeSums struct {
 	Sums []float64
 }
 
-// JackknifeSums reads the sums of a Jackknife request.
+// JackknifeSums decodes the sums of a Jackknife request.
 func (r *Request) JackknifeSums(sums []float64) *JackknifeSums {
 	from := r.jackknifeFrom()
 	counts := sums[jackknifeHead:from]
@@ -67,8 +67,7 @@ func (r *Request) JackknifeSums(sums []float64) *JackknifeSums {
 	}
 }
 
-// jackknifeKernel places the rows of a block as a model does, and sums what leaving one of
-// them out takes.
+// jackknifeKernel projects the rows of a block as a model does, and computes the sums of [influence.Jackknife].
 type jackknifeKernel struct {
 	r         *Request
 	loss      framework.Loss
@@ -104,7 +103,7 @@ func (k *jackknifeKernel) sum(ctx context.Context, dst []float64, x rows.Data, f
 	return nil, k.jackknife.Sum(ctx, dst[k.r.jackknifeFrom():], 0, x.N)
 }
 
-// load makes the objective that of a block, and finds the coordinates of its rows.
+// load sets the block of the objective, and computes the coordinates of its rows.
 func (k *jackknifeKernel) load(ctx context.Context, x rows.Data, first int) error {
 	if k.whole != nil && k.whole.Data().N == x.N {
 		k.whole.SetData(x)
@@ -129,7 +128,7 @@ func (k *jackknifeKernel) load(ctx context.Context, x rows.Data, first int) erro
 	return nil
 }
 
-// examine adds the head, at the coordinates of the model.
+// examine adds the head of the sums, at the coordinates of the model.
 func (k *jackknifeKernel) examine(dst []float64, x rows.Data) error {
 	cost, terms, err := k.whole.EvaluateTerms(nil, k.r.point(k.tau))
 	if err != nil {
@@ -151,7 +150,7 @@ func (k *jackknifeKernel) examine(dst []float64, x rows.Data) error {
 	return nil
 }
 
-// count counts the sizes of residuals at minima.
+// count adds the residual sizes at minima to the histogram.
 func (k *jackknifeKernel) count(counts []float64) error {
 	if len(counts) == 0 {
 		return nil

@@ -55,7 +55,7 @@ func (r *Request) length() int {
 	}
 }
 
-// kernel returns what sums blocks of up to most rows.
+// kernel returns the kernel of the request for blocks of up to most rows.
 func (r *Request) kernel(loss framework.Loss, most int) (kernel, error) {
 	switch r.Kind {
 	case Moments:
@@ -96,7 +96,7 @@ func (r *Request) kernel(loss framework.Loss, most int) (kernel, error) {
 	}
 }
 
-// rounded returns the loss with its kinks rounded over Eps.
+// rounded returns the loss smoothed over Eps.
 func (r *Request) rounded(loss framework.Loss) (framework.Loss, error) {
 	if r.Eps == 0 {
 		return loss, nil
@@ -108,7 +108,7 @@ func (r *Request) rounded(loss framework.Loss) (framework.Loss, error) {
 	return s.Smooth(r.Eps), nil
 }
 
-// momentsKernel sums [rows.Moments], and refuses numbers that are not finite.
+// momentsKernel sums [rows.Moments], and rejects numbers that are not finite.
 type momentsKernel struct {
 	second  bool
 	stride  int
@@ -144,7 +144,7 @@ func checkFinite(x rows.Data, first int) error {
 	return nil
 }
 
-// productsKernel sums what a step of orthogonal iteration on the second moments needs.
+// productsKernel sums the products of a step of orthogonal iteration on the second moments.
 type productsKernel struct {
 	r               *Request
 	centred, scores []float64
@@ -163,7 +163,7 @@ func (k *productsKernel) sum(_ context.Context, dst []float64, x rows.Data, _ in
 	return nil, nil
 }
 
-// centre returns the rows less c.
+// centre returns the rows minus c.
 func (k *productsKernel) centre(x rows.Data) blas64.General {
 	for i := range x.N {
 		floats.SubTo(k.centred[i*x.D:(i+1)*x.D], x.Row(i), k.r.C)
@@ -171,7 +171,7 @@ func (k *productsKernel) centre(x rows.Data) blas64.General {
 	return blas64.General{Rows: x.N, Cols: x.D, Stride: x.D, Data: k.centred}
 }
 
-// sketchKernel sums rows with random factors, which depend on their number alone.
+// sketchKernel sums rows with random factors, which are a function of the row number.
 type sketchKernel struct{ productsKernel }
 
 func (k *sketchKernel) sum(_ context.Context, dst []float64, x rows.Data, first int) ([]float64, error) {
@@ -186,7 +186,7 @@ func (k *sketchKernel) sum(_ context.Context, dst []float64, x rows.Data, first 
 	return nil, nil
 }
 
-// farKernel lists rows that are far from a place.
+// farKernel lists rows far from c.
 type farKernel struct{ r *Request }
 
 func (k farKernel) sum(_ context.Context, dst []float64, x rows.Data, first int) (sample []float64, err error) {

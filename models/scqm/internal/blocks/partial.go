@@ -10,9 +10,9 @@ import (
 	"github.com/scqm/scqm/models/rows"
 )
 
-// Partial is what blocks [First, First+Blocks) say in answer to a request: nodes of the
-// binary tree over block numbers, as far as they are merged. Partials of adjoining
-// blocks merge, in any order and grouping, to the same bits.
+// Partial is the sum over blocks [First, First+Blocks) for a request: nodes of the binary tree over block
+// numbers, merged as far as possible. Partials of adjacent blocks merge, in any order and grouping, to the same
+// bits.
 type Partial struct {
 	// First and Blocks are the range of blocks.
 	First, Blocks int
@@ -26,8 +26,7 @@ type Partial struct {
 	nodes  []*node           // by their blocks
 }
 
-// Merge takes in the sums of blocks that adjoin those of p, before or behind them, of
-// the same request; q is used up.
+// Merge adds the sums of blocks adjacent to those of p, of the same request; it overwrites q.
 func (r *Request) Merge(p, q *Partial) error {
 	hash, err := r.Hash()
 	if err != nil {
@@ -59,8 +58,8 @@ func (r *Request) Merge(p, q *Partial) error {
 	return r.close(p)
 }
 
-// close merges the nodes at the ragged edge where p has all blocks that are summed: its
-// length then does not depend on their number.
+// close merges the incomplete right edge of the tree once p has all summed blocks: its length then does not
+// depend on their number.
 func (r *Request) close(p *Partial) error {
 	if p.First != 0 || p.Blocks != Count(r.N) || len(p.nodes) < 2 {
 		return nil
@@ -73,10 +72,10 @@ func (r *Request) close(p *Partial) error {
 	return nil
 }
 
-// levelOver is that of the least node over so many blocks from the first on.
+// levelOver is the level of the smallest node over the first blocks.
 func levelOver(blocks int) int { return bits.Len(uint(blocks - 1)) }
 
-// Total returns the sums over all rows, and the sample. The partial is used up.
+// Total returns the sums over all rows, and the sample. It overwrites the partial.
 func (r *Request) Total(p *Partial) (sums, sample []float64, err error) {
 	hash, err := r.Hash()
 	if err != nil {
@@ -97,7 +96,7 @@ func (r *Request) Total(p *Partial) (sums, sample []float64, err error) {
 
 var partialMagic = [8]byte{'s', 'c', 'q', 'm', 's', 'u', 'm', format}
 
-// partialHeader is the part of a partial of fixed length, nodeHeader that of a node.
+// partialHeader is the fixed-length part of a partial, nodeHeader that of a node.
 type partialHeader struct {
 	Magic         [8]byte
 	Hash          [sha256.Size]byte
@@ -128,9 +127,8 @@ func (p *Partial) MarshalBinary() ([]byte, error) {
 // maxLevel bounds the levels of the tree: blocks are numbered by int.
 const maxLevel = 52
 
-// UnmarshalBinary decodes a partial, which may come from another machine. It refuses
-// bytes that are damaged, of another version, or whose nodes are not those of their
-// range of blocks.
+// UnmarshalBinary decodes a partial, possibly from another machine. It rejects bytes that are damaged, of
+// another version, or whose nodes do not match their range of blocks.
 func (p *Partial) UnmarshalBinary(b []byte) error {
 	body, err := Unseal(b, "partial sum")
 	if err != nil {
@@ -176,5 +174,5 @@ func (p *Partial) UnmarshalBinary(b []byte) error {
 	return nil
 }
 
-// siblings reports whether two nodes are to be merged.
+// siblings reports whether two nodes have the same parent.
 func siblings(a, b *node) bool { return a.level == b.level && a.index^1 == b.index }

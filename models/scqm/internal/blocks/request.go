@@ -30,7 +30,7 @@ const (
 	Sweep
 	// Gradient: cost, gradients, the first-order system; see [Gradient].
 	Gradient
-	// Norms and Entries: histograms of what residuals are as long as, and of their
+	// Norms and Entries: histograms of the norms of residuals, and of the sizes of their
 	// entries; see [Quantile].
 	Norms
 	Entries
@@ -46,9 +46,9 @@ const (
 	// Curvature: what Gradient sums, and gradient and Hessian of the cost with tau
 	// eliminated in the coordinates of [arrowhead.Hessian].
 	Curvature
-	// Draw: a Sweep with its [alternating.Response].
+	// Draw: a Sweep and its [alternating.Response], for stochastic fits.
 	Draw
-	// Jackknife: what leaving out single rows takes; see [Request.ForJackknife].
+	// Jackknife: the sums of [influence.Jackknife]; see [Request.ForJackknife].
 	Jackknife
 	kinds
 )
@@ -68,12 +68,12 @@ type Request struct {
 	C, Q, Theta []float64
 	// Unit is the length scale of the data.
 	Unit float64
-	// Eps is the length over which kinks of the loss are rounded, 0 for none, and Scale
-	// that at which rounding begins.
+	// Eps is the smoothing length of the loss, 0 for none, and Scale
+	// the first one of a continuation.
 	Eps, Scale float64
-	// Stride lists tau of every row whose number it divides in a sample; 0 lists none.
+	// Stride: the sample lists tau of every row whose number it divides; 0 lists none.
 	Stride int
-	// Axes are the rows of W, Columns x D; Columns below 0 leaves out second moments.
+	// Axes are the rows of W, Columns x D; Columns below 0 omits second moments.
 	Axes    []float64
 	Columns int
 	// Loss identifies the loss where the kind needs one.
@@ -88,13 +88,13 @@ type Request struct {
 const (
 	// format is the version of requests and of partials.
 	format = 3
-	// maxShape bounds the numbers of columns and coordinates in a request that is read.
+	// maxShape bounds the numbers of columns and coordinates of a decoded request.
 	maxShape = 1 << 24
 )
 
 var requestMagic = [8]byte{'s', 'c', 'q', 'm', 'r', 'e', 'q', format}
 
-// header is the part of a request of fixed length.
+// header is the fixed-length part of a request.
 type header struct {
 	Magic                        [8]byte
 	Kind                         uint64
@@ -136,8 +136,8 @@ func (r *Request) Hash() ([sha256.Size]byte, error) {
 	return [sha256.Size]byte(b[len(b)-sha256.Size:]), nil
 }
 
-// UnmarshalBinary decodes a request and refuses what no request is: of another version,
-// damaged, or with a shape that does not fit.
+// UnmarshalBinary decodes a request and rejects bytes that are damaged, of another version, or of an
+// inconsistent shape.
 func (r *Request) UnmarshalBinary(b []byte) error {
 	body, err := Unseal(b, "request")
 	if err != nil {
@@ -177,7 +177,7 @@ func (r *Request) UnmarshalBinary(b []byte) error {
 	return nil
 }
 
-// check reports a shape that does not fit.
+// check reports an inconsistent shape.
 func (r *Request) check() error {
 	complain := func(what string) error {
 		return fmt.Errorf("scqm: a request of kind %d with %s: %w", r.Kind, what, rows.ErrInput)
@@ -224,21 +224,21 @@ func (r *Request) check() error {
 	return nil
 }
 
-// sheet returns that of the request.
+// sheet returns the sheet of the request.
 func (r *Request) sheet() *sheet.Sheet {
 	f := sheet.New(r.D, r.Latent, r.S)
 	f.Load(r.C, r.Q, r.Theta)
 	return f
 }
 
-// point returns a point of an objective, with tau.
+// point returns the sheet of the request as a point, with tau.
 func (r *Request) point(tau []float64) framework.Point {
 	x := make(framework.Point, objective.NumBlocks)
 	x[objective.BlockC], x[objective.BlockQ], x[objective.BlockTheta], x[objective.BlockTau] = r.C, r.Q, r.Theta, tau
 	return x
 }
 
-// merge returns how sums merge.
+// merge returns the function that merges sums.
 func (r *Request) merge() merge {
 	if r.Kind == Moments {
 		return rows.MergeMoments(r.D)
@@ -246,13 +246,13 @@ func (r *Request) merge() merge {
 	return add
 }
 
-// Seal adds a checksum to bytes.
+// Seal appends a checksum.
 func Seal(b []byte) []byte {
 	sum := sha256.Sum256(b)
 	return append(b[:len(b):len(b)], sum[:]...)
 }
 
-// Unseal checks that the checksum at the end of bytes is theirs.
+// Unseal verifies the checksum at the end of b; errors name what.
 func Unseal(b []byte, what string) ([]byte, error) {
 	if len(b) < sha256.Size {
 		return nil, fmt.Errorf("scqm: %d bytes are no %s: %w", len(b), what, rows.ErrInput)

@@ -22,13 +22,13 @@ const (
 	firstBin = (1023 - lowest) << binBits
 )
 
-// bin returns that of a positive number.
+// bin returns the bin of a positive number.
 func bin(v float64) int {
 	return min(max(int(math.Float64bits(v)>>(52-binBits))-firstBin, 0), bins-1)
 }
 
-// Quantile returns the number below which a part of those in a histogram is, the
-// middle of its bin; 0 where there are none.
+// Quantile returns a quantile of a histogram, the middle of its bin; part is in [0, 1]. It is 0 for an empty
+// histogram.
 func Quantile(counts []float64, part float64) float64 {
 	left := part * floats.Sum(counts)
 	if !(left > 0) {
@@ -44,7 +44,7 @@ func Quantile(counts []float64, part float64) float64 {
 	return 0
 }
 
-// sizesKernel counts the sizes of residuals at the nearest points of the sheet, by bins.
+// sizesKernel adds the sizes of residuals at projections to a histogram.
 type sizesKernel struct {
 	entries   bool
 	f         *sheet.Sheet

@@ -21,7 +21,7 @@ import (
 // chosen blocks, which are few, it is one.
 const chunk = 8
 
-// Progress is told of rows that have been summed, from several goroutines.
+// Progress is called with the number of rows just summed, from several goroutines.
 type Progress func(rows int)
 
 // Range are the blocks from number First on, so many.
@@ -36,9 +36,8 @@ func (r *Request) Partial(ctx context.Context, src rows.Source, loss framework.L
 	return p[0], nil
 }
 
-// Partials sums each of some ranges of blocks of a source, in parallel, or those of them that
-// are chosen. The loss must be
-// that of the request, by the caller's word.
+// Partials sums each of some ranges of blocks of a source, in parallel, or the chosen blocks in them. The loss
+// must be that of the request; this is not checked.
 func (r *Request) Partials(ctx context.Context, src rows.Source, loss framework.Loss, ranges []Range, threads int, told Progress) ([]*Partial, error) {
 	if err := r.check(); err != nil {
 		return nil, err
@@ -94,8 +93,8 @@ func (s *summation) partial(ctx context.Context, b Range, hash [sha256.Size]byte
 	return p, s.r.close(p)
 }
 
-// Numbers counts the numbers that summing takes: for each goroutine a block with its
-// kernel and the sums of a chunk, and the sums that wait for siblings.
+// Numbers counts the numbers that summing holds: for each goroutine a block with its kernel and the sums of a
+// chunk, and the sums not yet merged.
 func (r *Request) Numbers(threads int) float64 {
 	d, m, q := float64(r.Latent), float64(r.Latent+r.S), float64(r.Latent*(r.Latent+1)/2)
 	D, length := float64(r.D), float64(r.length())
@@ -138,7 +137,7 @@ type worker struct {
 	free   [][]float64
 }
 
-// sums returns memory for those of a block.
+// sums returns memory for the sums of a block.
 func (w *worker) sums(length int) []float64 {
 	if n := len(w.free); n > 0 {
 		sums := w.free[n-1]
@@ -148,8 +147,7 @@ func (w *worker) sums(length int) []float64 {
 	return make([]float64, length)
 }
 
-// chunk sums the blocks of a chunk that are asked for, merges them, and enters what is
-// left into the forest.
+// chunk sums the requested blocks of a chunk, merges them, and adds the result to the forest.
 func (s *summation) chunk(ctx context.Context, id, number int) error {
 	w, err := s.worker(id)
 	if err != nil {
@@ -184,8 +182,8 @@ func (s *summation) worker(id int) (*worker, error) {
 	return s.workers[id], nil
 }
 
-// block reads and sums the block of a number among those that are summed. Rows are
-// looked at here where no sum over all of them has done so.
+// block reads and sums the block with a number among the summed ones. It validates rows where no earlier pass
+// has done so.
 func (s *summation) block(ctx context.Context, w *worker, number int) (*node, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -222,7 +220,7 @@ func (s *summation) block(ctx context.Context, w *worker, number int) (*node, er
 	return &node{index: number, sums: sums, sample: sample}, nil
 }
 
-// read returns n rows of the source from first on, where they are if they are in memory.
+// read returns n rows of the source from row first, without a copy if they are in memory.
 func (s *summation) read(ctx context.Context, w *worker, first, n int) ([]float64, error) {
 	if holder, ok := s.src.(rows.Holder); ok {
 		if x, err := holder.Held(first, n); x != nil || err != nil {

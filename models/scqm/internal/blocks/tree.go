@@ -8,17 +8,15 @@ import (
 	"github.com/scqm/scqm/models/rows"
 )
 
-// Rows is the number of rows of a block: block b holds rows [b Rows, (b+1) Rows), the
-// last one fewer. It is part of the definition of every sum, so that another number
-// gives others bits.
+// Rows is the number of rows of a block: block b holds rows [b Rows, (b+1) Rows), the last one fewer. It is
+// part of the definition of every sum: another number changes the bits.
 const Rows = 1024
 
 // Count returns the number of blocks of n rows.
 func Count(n int) int { return (n + Rows - 1) / Rows }
 
-// A node holds the sums of blocks [Index << Level, (Index+1) << Level): a node of the
-// binary tree over all block numbers. Two siblings are merged into their parent, left
-// and right as they stand, whoever holds them.
+// A node holds the sums of blocks [Index << Level, (Index+1) << Level): a node of the binary tree over all
+// block numbers. Siblings merge into their parent, left before right, in whichever process.
 type node struct {
 	level, index int
 	sums         []float64
@@ -26,11 +24,11 @@ type node struct {
 	sample []float64
 }
 
-// first is the number of the first block of a node, last that behind its last one.
+// first is the first block of a node, last the one behind its last.
 func (n *node) first() int { return n.index << n.level }
 func (n *node) last() int  { return (n.index + 1) << n.level }
 
-// merge is how the sums of two parts make those of both, in place of a.
+// merge merges the sums of two parts, in place of a.
 type merge func(a, b []float64)
 
 // forest is a set of nodes none of which are siblings, for a range of blocks that grows.
@@ -41,9 +39,8 @@ type forest struct {
 
 func newForest(merge merge) *forest { return &forest{merge: merge, nodes: map[[2]int]*node{}} }
 
-// add enters a node, and merges siblings as far as there are any. The order in which
-// nodes are entered does not matter. The sums belong to the forest from then on; what
-// is no longer needed is handed to free, which may be nil.
+// add adds a node, and merges siblings while there are any; the order of calls does not matter. The forest owns
+// the sums from then on, and passes unused memory to free, which may be nil.
 func (f *forest) add(n *node, free func([]float64)) {
 	for {
 		sibling, ok := f.nodes[[2]int{n.level, n.index ^ 1}]
@@ -74,9 +71,8 @@ func (f *forest) list() []*node {
 	return list
 }
 
-// root merges the nodes of all blocks, of which those at the ragged edge have no
-// siblings: from the right, each is the right part of the one before. It uses up the
-// nodes.
+// root merges the nodes of all blocks, of which those at the right edge have no siblings: from the right, each
+// becomes the right child of the one before. It overwrites the nodes.
 func root(list []*node, count int, merge merge) (*node, error) {
 	at := 0
 	for _, n := range list {

@@ -24,34 +24,30 @@ const (
 	maxCoordinates = 8000
 	// BatchRows is the number of rows whose derivatives are held at a time.
 	BatchRows = 32
-	// jitter raises the diagonal, relative to the terms that it is a difference of,
-	// so that directions in which the sheet slides along itself, as nearly flat ones
-	// do, have no curvature below zero by rounding alone.
+	// jitter raises the diagonal, relative to the terms of which it is a difference, so that directions which
+	// hardly change the sheet, as of a nearly flat one, have no negative curvature by rounding.
 	jitter = 1e-12
 )
 
-// ErrNotMinimum marks a model that is no minimum on the rows it is looked at
-// with: some change of it would lower the objective.
+// ErrNotMinimum marks a model that is not a minimum for the given rows.
 var ErrNotMinimum = errors.New("the model is not at a minimum")
 
-// Jackknife computes what leaving out rows does to a fit. Its coordinates are
-// those of [arrowhead.Chart] but for the rotations within U and within V and, where the
-// sheet is flat, the shifts along U: those only slide the sheet along itself.
+// Jackknife computes the first-order change of a fit when rows are left out. Its coordinates are those of
+// [arrowhead.Chart] but for the rotations within U and within V and, where the sheet is flat, the shifts along
+// U: those do not change the sheet.
 //
 // The Hessian of the cost with Tau eliminated is
 //
 //	H = sum_i w_i (J_i'L_i J_i - B_i C_i^-1 B_i') + move + penalty,
 //
-// with J_i the derivative of the residual and L_i the Hessian of the loss. J_i
-// puts multiples of features into rows of the residual, so that the entries of
-// sum_i J_i'L_i J_i are those of the matrices
+// with J_i the derivative of the residual and L_i the Hessian of the loss. J_i puts multiples of features into
+// rows of the residual, so that the entries of sum_i J_i'L_i J_i are those of the matrices
 //
 //	X_ab = sum_i w_i h_ia h_ib W'L_i W,
 //
-// one D x D matrix for each pair of features: a multiple of the identity for
-// radial losses, apart from a term of rank one for each row, W' diag W for
-// separable ones. For F = 1 + m + q features and P coordinates the sums take n F^2 D
-// operations and n P^2 d for the terms of low rank, the solution P^3.
+// one D x D matrix for each pair of features: a multiple of the identity for radial losses, apart from a term
+// of rank one for each row, W' diag W for separable ones. For F = 1 + m + q features and P coordinates the sums
+// take n F^2 D operations and n P^2 d for the terms of low rank, the solution P^3.
 type Jackknife struct {
 	*arrowhead.Chart
 	problem *objective.Objective
@@ -72,7 +68,7 @@ type Jackknife struct {
 	workers []*response // by goroutine
 }
 
-// featureTerm says which coordinate puts a multiple of a feature into which row.
+// featureTerm is a row of the residual in which a coordinate has a multiple of a feature.
 type featureTerm struct {
 	coordinate, row int
 	sign            float64
@@ -98,8 +94,8 @@ func Begin(p *objective.Objective, at framework.Point) (*Jackknife, error) {
 	return k, nil
 }
 
-// Load takes other rows, with their coordinates at a minimum, as those that Sum and
-// LeaveOut are about. The objective must have no other shape.
+// Load sets other rows, with their coordinates at a minimum, for Sum and LeaveOut. The objective must have the
+// same shape.
 func (k *Jackknife) Load(p *objective.Objective, tau []float64) { k.problem, k.tau = p, tau }
 
 // Sum writes the sums over rows from to before to of the objective into dst, SumsLen
@@ -134,8 +130,7 @@ func (k *Jackknife) Sum(ctx context.Context, dst []float64, from, to int) error 
 	return nil
 }
 
-// assemble computes hessian, moves and grad from the sums over all rows, whose memory it
-// takes.
+// assemble computes hessian, moves and grad from the sums over all rows, whose memory it reuses.
 func (k *Jackknife) assemble(sums []float64) error {
 	P, s := k.P, k.view(sums)
 	k.hessian, k.moves, k.grad, k.terms = s.hessian, s.moves, make([]float64, P), make([]float64, P)
@@ -162,9 +157,8 @@ func (k *Jackknife) assemble(sums []float64) error {
 	return nil
 }
 
-// scatterPairs adds to the upper triangle of dst what the pairs of features
-// contribute: their forms or, where these are nil, the products hh of features
-// times x, of which nil is the identity.
+// scatterPairs adds the contributions of pairs of features to the upper triangle of dst: their forms or, where
+// these are nil, the products hh of features times x, where nil stands for the identity.
 func (k *Jackknife) scatterPairs(dst []float64, forms [][]float64, hh, x []float64) {
 	for a := range k.Nf {
 		for b := range k.Nf {
@@ -178,8 +172,7 @@ func (k *Jackknife) scatterPairs(dst []float64, forms [][]float64, hh, x []float
 	}
 }
 
-// turnForm returns a form in the frame, from its diagonal in the coordinates of
-// the data if that is what it is.
+// turnForm returns a form in the frame, converting a diagonal in the coordinates of the data.
 func (k *Jackknife) turnForm(form []float64) []float64 {
 	D := k.F.D
 	if len(form) == D*D && D > 1 {
@@ -195,8 +188,7 @@ func (k *Jackknife) turnForm(form []float64) []float64 {
 	return x
 }
 
-// scatterPair adds what features a and b contribute: factor times x, nil being
-// the identity.
+// scatterPair adds the contribution of features a and b: factor times x, nil standing for the identity.
 func (k *Jackknife) scatterPair(dst, x []float64, factor float64, a, b int) {
 	P, D := k.P, k.F.D
 	for _, t := range k.byFeature[a] {
@@ -222,8 +214,8 @@ func (k *Jackknife) addSlicePenalty() {
 	k.problem.AddPenaltyHessian(f.Shape, k.hessian, P, from)
 }
 
-// Factorize takes the sums over all rows, which it uses up: it assembles the Hessian and
-// computes its Cholesky factor, over it, and fills the lower triangle of moves.
+// Factorize assembles the Hessian from the sums over all rows, which it overwrites, computes its Cholesky
+// factor in place, and fills the lower triangle of moves.
 func (k *Jackknife) Factorize(sums []float64) error {
 	if err := k.assemble(sums); err != nil {
 		return err
@@ -284,7 +276,7 @@ func (k *Jackknife) scatter(m, v []float64) {
 	}
 }
 
-// Remaining is how far a Newton step of the whole fit moves the sheet.
+// Remaining is the distance by which a Newton step of the whole fit moves the sheet.
 func (k *Jackknife) Remaining() float64 {
 	step, moved := slices.Clone(k.grad), make([]float64, k.P)
 	k.solve(step, 1)
@@ -300,11 +292,10 @@ func times(dst, a, x []float64, n int) {
 		blas64.General{Rows: P, Cols: P, Stride: P, Data: a}, 0, blas64.General{Rows: n, Cols: P, Stride: P, Data: dst})
 }
 
-// Numbers returns what LeaveOut needs of the rows: the factor and the moves, P x P each.
+// Numbers returns the matrices that LeaveOut needs: the factor and the moves, P x P each.
 func (k *Jackknife) Numbers() [2][]float64 { return [2][]float64{k.hessian, k.moves} }
 
-// Restore takes the Numbers of another jackknife at the same sheet, in place of sums and
-// Factorize.
+// Restore sets the Numbers of another jackknife at the same sheet, instead of sums and Factorize.
 func (k *Jackknife) Restore(of [2][]float64) error {
 	P := k.P
 	for _, list := range of {

@@ -9,14 +9,13 @@ import (
 	"github.com/scqm/scqm/internal/dense"
 )
 
-// lowRank adds to Hessian and moves what rows contribute as matrices of low
-// rank: -w B C^-1 B', for radial losses 4 w rho″ J'ee'J, and for the moves
+// lowRank adds the low-rank contributions of rows to the Hessian, -w B C^-1 B' and for radial losses 4 w rho″
+// J'ee'J, and to the moves
 //
 //   - w (Y (BC^-1)' + BC^-1 Y'),   Y = J'E - BC^-1 E'E / 2,
 //
-// which with w J'J makes the square of J v - E C^-1 B'v, the change of f(tau_i)
-// where tau_i follows. Each holds vectors as rows and adds them at once, at P^2 d
-// operations for a row.
+// which with w J'J is the square of J v - E C^-1 B'v, the change of f(tau_i) with tau_i at its minimum. Factors
+// are stored as rows and added in batches, at P^2 d operations for a row.
 type lowRank struct {
 	k             *Jackknife
 	hessian       factors
@@ -67,7 +66,7 @@ func (l *lowRank) add(rows *rowDerivatives, hessian, moves []float64) {
 	l.moves.addTo(moves, k.P)
 }
 
-// addRow adds B C^-1 B' of row i and its moves.
+// addRow adds B C^-1 B' and the moves of row i.
 func (l *lowRank) addRow(rows *rowDerivatives, i int, weight float64) {
 	k, f := l.k, l.k.F
 	d, P := f.Latent, k.P

@@ -11,21 +11,19 @@ import (
 	"github.com/scqm/scqm/internal/par"
 )
 
-// maxLeverage bounds leverages: a row beyond it counts as one that the sheet
-// follows, and what it does as twenty times its first order.
+// maxLeverage bounds leverages, and so the factor 1/(1 - h) of the first-order change by twenty.
 const maxLeverage = 0.95
 
-// Row is what changes when one row is left out: how far the sheet moves,
-// the distance of the row from it and from the sheet of the others, and its
-// leverage.
+// Row is the change when one row is left out: how far the sheet moves, the distance of the row from it and from
+// the sheet of the others, and its leverage.
 type Row struct{ Move, Residual, Without, Leverage float64 }
 
-// response computes the answer of the sheet to leaving out the rows of a batch, to
-// first order, at P^2 operations for a row,
+// response computes the first-order change of the sheet when a row of a batch is left out, at P^2 operations
+// for a row,
 //
 //	x_i = H^-1 w_i g_i,
 //
-// which changes e_i by de_i where tau_i stays, and by df_i where it follows.
+// which changes e_i by de_i for fixed tau_i, and by df_i with tau_i at its minimum.
 type response struct {
 	k         *Jackknife
 	rows      *rowDerivatives
@@ -174,11 +172,9 @@ func (a *response) applyLossHessian() error {
 	return nil
 }
 
-// leverage is the part that row i has in the second derivative of the cost along
-// x, between 0 and maxLeverage. Besides df'L df, that of a model which is linear
-// around the row, it has terms that take the curvature of the sheet times the
-// residual. Where these add to it they mislead, as the sheet turns away; where
-// they lessen it they count.
+// leverage is the share of row i in the second derivative of the cost along x, from 0 to maxLeverage. Besides
+// df'L df, that of a model linear around the row, it has terms with the curvature of the sheet times the
+// residual. These count only where they reduce it; otherwise they mislead, as the sheet turns away.
 func (a *response) leverage(i int) float64 {
 	D, n := a.k.F.D, a.rows.n
 	at := func(v []float64, i int) []float64 { return v[i*D : (i+1)*D] }

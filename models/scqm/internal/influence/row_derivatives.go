@@ -11,9 +11,9 @@ import (
 	"github.com/scqm/scqm/internal/dense"
 )
 
-// rowDerivatives holds the derivatives of the losses of a batch of rows, without
-// their weights, in the frame of the sheet; see [arrowhead.Hessian] for the letters. A
-// row takes D^2 operations for the frame and d products with the Hessian of the loss.
+// rowDerivatives holds the derivatives of the losses of a batch of rows, without their weights, in the frame of
+// the sheet; see [arrowhead.Hessian] for the notation. A row takes D^2 operations for the frame and d products
+// with the Hessian of the loss.
 type rowDerivatives struct {
 	k        *Jackknife
 	n, first int
@@ -99,8 +99,7 @@ func (b *rowDerivatives) addColumn(j int) error {
 	return nil
 }
 
-// minCurvature is the smallest eigenvalue of C, relative to the largest, that
-// is divided by.
+// minCurvature is the least eigenvalue of C, relative to the largest; smaller ones are raised to it.
 const minCurvature = 1e-8
 
 // decompose computes the spectrum of C of row i.
@@ -128,7 +127,7 @@ func (b *rowDerivatives) decompose(i int) {
 	}
 }
 
-// respond writes -C^-1 t, how tau_i answers when its gradient changes by t.
+// respond writes -C^-1 t, the change of tau_i when its gradient changes by t.
 func (b *rowDerivatives) respond(dst, t []float64, i int) {
 	d := len(t)
 	clear(dst)

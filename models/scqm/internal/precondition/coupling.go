@@ -11,16 +11,16 @@ import (
 )
 
 const (
-	// couplingDamping lifts the diagonal of the coupled system by so much of what it is where Tau stays: turns
-	// of the coordinates tau, and of V with Theta, change nothing, and the system is singular there.
+	// couplingDamping raises the diagonal of S by this fraction of its value for fixed Tau: rotations of tau,
+	// and of V with Theta, change nothing, and S is singular there.
 	couplingDamping = 0.03
-	// coupledBelow is the decrement g'Hg, relative to the cost, up to which blocks are coupled. Farther
-	// from a minimum the model does not hold for steps as long as it takes.
+	// coupledBelow is the decrement g'Hg, relative to the cost, up to which blocks are coupled. Farther from a
+	// minimum the quadratic model does not hold for the longer steps.
 	coupledBelow = 1e-3
 )
 
-// coupling is the part of the Gauss-Newton matrix that ties Tau to the other blocks, for sheets that
-// move within their own span. With the changes
+// coupling is the Gauss-Newton matrix with the coupling of Tau and the other blocks, for changes of the sheet
+// within its own span. With the changes
 //
 //	c + Q gamma,  Q + Q K,  K = -K',  Theta + Delta,  tau_i + delta_i
 //
@@ -33,9 +33,9 @@ const (
 //	delta_i = H_i^-1 g_i - F_i u,  H_i = E_i'B_iE_i,  F_i = H_i^-1 E_i'B_iT_i,
 //	S = sum_i T_i'(B_i T_i - B_i E_i F_i) + the penalty,  S u = g_u - sum_i F_i' g_i.
 //
-// A build takes about 2m(m+q) size operations a row, and a solution 4d size.
-// The rest of the changes of c and Q keeps its diagonal blocks. Rows whose residuals weigh the same in all
-// entries are tied to the sheet by nothing else: what leaves the span is orthogonal to what tau can do.
+// A build takes about 2m(m+q) size operations a row, and a solution 4d size. The rest of the changes of c and Q
+// keeps its diagonal blocks. For rows with equal weights of all entries this is exact: changes out of the span
+// are orthogonal to those by tau.
 type coupling struct {
 	turns  [][2]int  // a < b: K has 1 at (a, b) and -1 at (b, a)
 	size   int       // of u: m + m(m-1)/2 + qs
@@ -53,11 +53,10 @@ type coupling struct {
 // couplingSize is the length of u.
 func couplingSize(s sheet.Shape) int { return s.M + s.M*(s.M-1)/2 + s.Q*s.S }
 
-// Couples reports whether rows are so long that the d x size numbers which tie one to the
-// others are no more.
+// Couples reports whether coupling is used: where it stores at most D numbers for a row, d x size.
 func Couples(s sheet.Shape) bool { return s.Latent*couplingSize(s) <= s.D }
 
-// CouplingNumbers is how many numbers coupling n rows takes.
+// CouplingNumbers is the memory of coupling n rows, in numbers.
 func CouplingNumbers(s sheet.Shape, n, shards int) int {
 	size, point := couplingSize(s), s.D*(1+s.M)+s.Q*s.S+n*s.Latent
 	return n*s.Latent*size + (1+shards)*size*(size+2*s.M+3) + 2*point + s.D*(1+s.M)
@@ -157,8 +156,7 @@ func (k *coupling) factorize(parts []*thetaSums, f *sheet.Sheet, penalty objecti
 	dense.JitteredCholesky(k.system, n)
 }
 
-// near reports whether the decrement of the gradient at x, where the residuals are kept, is
-// small.
+// near reports whether the decrement of the gradient at x, where residuals are cached, is below coupledBelow.
 func (k *coupling) near(o *objective.Objective, x framework.Point, h *preconditioner, f *sheet.Sheet) (bool, error) {
 	cost := o.KeptCost()
 	if err := o.Resume(k.grad); err != nil {
@@ -205,8 +203,8 @@ func (k *coupling) solve(o *objective.Objective, h *preconditioner, f *sheet.She
 	})
 }
 
-// split takes the part of the frame within the span out of it, and writes its products with
-// the changes gamma and K into u.
+// split subtracts from the frame its part within the span, and writes the changes gamma and K of that part into
+// u.
 func (k *coupling) split(u []float64, f *sheet.Sheet) {
 	m, rows := f.M, 1+f.M
 	products := k.within

@@ -112,9 +112,8 @@ func newPreconditioner(o *objective.Objective, f *sheet.Sheet) *preconditioner {
 	return h
 }
 
-// BuildPreconditioner prepares, at x, the inverse of an approximation of the Hessian, in
-// which the Hessian of the loss is the weights of its quadratic bounds: its diagonal blocks, coupled
-// where rows are long and the decrement at x is small.
+// BuildPreconditioner prepares, at x, the inverse of an approximation of the Hessian, with the IRLS weights as
+// the Hessian of the loss: its diagonal blocks, coupled where rows are long and the decrement at x is small.
 func (p *BlockJacobi) BuildPreconditioner(x framework.Point) (float64, error) {
 	o := p.o
 	if p.f == nil {
@@ -147,7 +146,7 @@ func (p *BlockJacobi) BuildPreconditioner(x framework.Point) (float64, error) {
 	return passes + h.passes(f), o.Context().Err()
 }
 
-// passes is the work of a build in units of the 2nDm operations of a pass.
+// passes is the cost of a build in passes of 2nDm operations.
 func (h *preconditioner) passes(f *sheet.Sheet) float64 {
 	m := float64(f.M)
 	if h.weights.Form != objective.PerEntry {

@@ -1,5 +1,5 @@
-// Package problemtest holds the losses, rows and points on which the tests of
-// models/scqm and of its parts try them.
+// Package problemtest holds the losses, rows and points for the tests of
+// models/scqm and of its internal packages.
 package problemtest
 
 import (
@@ -75,7 +75,7 @@ func WeightedRows(D int) rows.Data {
 	return data
 }
 
-// Place gives the objective a penalty and returns a random point of it.
+// Place sets a penalty and returns a random point of the objective.
 func Place(t testing.TB, o *objective.Objective) framework.Point {
 	t.Helper()
 	o.Lambda = 0.7

@@ -7,29 +7,27 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// formSteps is the number of directions that CurvatureBound tries for d = 2.
+// formSteps is the number of angles t that CurvatureBound evaluates for d = 2.
 const formSteps = 4096
 
-// RunawayCurvature is the curvature bound, times the spread of the rows, above which a fit counts as one without a
-// minimum where it is too expensive to find out whether its curvature still grows.
+// RunawayCurvature is the curvature bound, times the spread of the rows, above which a fit counts as having no
+// minimum, where testing for growing curvature is too expensive.
 const RunawayCurvature = 1e4
 
-// CurvatureBound returns A0, or a little more than it: the largest curvature that the
-// forms of the sheet have together,
+// CurvatureBound returns A0, or a slight upper bound: the largest curvature of any unit combination of the
+// forms,
 //
 //	A0 = max over |w| = 1 of |sum_k w_k A_k|_2 = max over |u| = 1 of |Theta' phi(u)|.
 //
-// The largest of the |A_k|_2 alone, which the paper takes, is less where s >= 2,
-// by up to the factor sqrt(s).
+// The largest of the |A_k|_2 alone, which the paper takes, is less where s >= 2, by up to the factor sqrt(s).
 //
 // For d = 1 and s = 1 the value is exact. For d = 2, with u at the angle t/2,
 //
 //	Theta' phi(u) = a + b cos t + c sin t,
 //
-// whose square is tried at many t, plus what its second derivative allows
-// between two of them. For d >= 3 it is the smaller one of two bounds, of the
-// root of |sum_k A_k^2|_2 and of the norm of Theta as a map of symmetric matrices, at
-// sd^3 and qs^2 operations.
+// whose square is tried at many t, plus what its second derivative allows between two of them. For d >= 3 it is
+// the smaller one of two bounds, of the root of |sum_k A_k^2|_2 and of the norm of Theta as a map of symmetric
+// matrices, at sd^3 and qs^2 operations.
 func (f *Sheet) CurvatureBound() float64 {
 	size := floats.Norm(f.Theta, math.Inf(1))
 	if size == 0 {

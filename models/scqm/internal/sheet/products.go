@@ -6,7 +6,7 @@ import "github.com/scqm/scqm/internal/dense"
 // the time where rows are long.
 
 const (
-	// someRows and someAxes are those of products that are transposed at a time.
+	// someRows and someAxes are the sizes of the tiles in which products are transposed.
 	someRows = 64
 	someAxes = 6
 )

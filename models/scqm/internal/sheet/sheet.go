@@ -14,8 +14,8 @@ func VechLen(d int) int { return d * (d + 1) / 2 }
 // Vech writes phi(tau) into dst.
 func Vech(dst, tau []float64) { dense.Vech(dst, tau) }
 
-// Shape is the lengths of a sheet: of rows, of tau, of Theta' phi, of phi and of
-// z = [tau; Theta' phi].
+// Shape holds the dimensions of a sheet: the lengths of rows, of tau, of Theta' phi, of phi and of z = [tau;
+// Theta' phi].
 type Shape struct{ D, Latent, S, Q, M int }
 
 // Sheet is a quadratic manifold, that is the map f(tau) = c + Q z(tau) with
@@ -190,8 +190,7 @@ func (f *Sheet) WithoutFlat() *Sheet {
 	return g
 }
 
-// Gap is the distance of f(tau) from x or, where x is nil, from the place there of
-// another sheet.
+// Gap is the distance of f(tau) from x or, where x is nil, from the point of another sheet at there.
 func (f *Sheet) Gap(other *Sheet, there, tau, x []float64) float64 {
 	z, phi, r := make([]float64, f.M), make([]float64, f.Q), make([]float64, f.D)
 	if x == nil {

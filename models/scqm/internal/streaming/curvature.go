@@ -7,10 +7,9 @@ import (
 	"github.com/scqm/scqm/models/scqm/internal/objective"
 )
 
-// ArrowheadShape implements [framework.ArrowheadHessian], without rows: tau is eliminated
-// where the sums are made. It reports false for losses without second derivatives, where a
-// Hessian would be too large, and for flat sheets: there Newton's method stopped at
-// points up to .7 % above the minimum, after hundreds of reads.
+// ArrowheadShape implements [framework.ArrowheadHessian] with no inner rows: the sums have tau eliminated. It
+// reports false for losses without second derivatives, for too large a Hessian, and for flat sheets: there
+// Newton's method stopped at points up to .7 % above the minimum, after hundreds of reads.
 func (p *Problem) ArrowheadShape() (framework.ArrowheadShape, bool) {
 	s := framework.ArrowheadShape{Outer: arrowhead.OuterDim(p.shape, false), Dim: p.shape.Latent}
 	return s, p.shape.S > 0 && s.Outer <= arrowhead.MaxOuter && framework.StructureOf(p.loss) != framework.StructureBlackBox
@@ -49,8 +48,8 @@ func (p *Problem) RetractOuter(dst, x framework.Point, v []float64) error {
 	return p.chart.RetractOuter(dst, x, v)
 }
 
-// InnerStep implements [framework.ArrowheadHessian]: there are no rows to move. It asks
-// for second derivatives too, which the next step needs where this one is taken.
+// InnerStep implements [framework.ArrowheadHessian]; there are no inner rows. It also requests second
+// derivatives, which the next step needs if this one is accepted.
 func (p *Problem) InnerStep(x framework.Point, _ []float64) (cost, passes float64, err error) {
 	k, err := p.find(x, true)
 	if err != nil {

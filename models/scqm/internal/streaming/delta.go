@@ -8,7 +8,7 @@ import (
 )
 
 // MedianResidual returns the median distance of the rows from the best flat sheet, or the median size of its
-// entries, by a histogram. The problem is that of a flat sheet; its loss is not looked at.
+// entries, by a histogram. The problem is that of a flat sheet; its loss is ignored.
 func (p *Problem) MedianResidual(entries bool) (float64, error) {
 	kind := blocks.Norms
 	if entries {

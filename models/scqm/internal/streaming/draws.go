@@ -14,22 +14,19 @@ import (
 )
 
 const (
-	// mostDraws bounds the draws of a read: of larger tables several blocks are drawn at
-	// a time.
+	// mostDraws bounds the draws of a read: in larger tables each draw has several blocks.
 	mostDraws = 512
 	// A start is found from sampleBlocks blocks, one of each part of the table, or from a
 	// part 1/samplePart of all where that is more, up to mostSampled.
 	sampleBlocks, samplePart, mostSampled = 16, 32, 64
-	// drawnRounding is the length over which kinks are rounded while blocks are drawn,
-	// relative to that at which rounding begins.
+	// drawnRounding is the smoothing length of draws, relative to the smoothing scale.
 	drawnRounding = 0.1
 	// goldenPart steps through the table so that draws in a row are spread over it, and
 	// drawJitter, a part of the table, is how far each is off at random.
 	goldenPart, drawJitter = 0.6180339887498949, 0.05
 )
 
-// draws says which blocks a fit with [solvers.Stochastic] draws, and holds the average over
-// them.
+// draws is the schedule of blocks of a fit with [solvers.Stochastic], with the average over draws.
 type draws struct {
 	seed    uint64
 	sample  []int // for the start
@@ -39,10 +36,10 @@ type draws struct {
 	whole   float64 // Lambda of all rows, while there is a sample
 }
 
-// Draw has blocks drawn, for [solvers.Stochastic]: starts come of a sample of them, and sweeps are draws.
+// Draw enables draws of blocks, for [solvers.Stochastic], in the sample for starts and in sweeps.
 func (p *Problem) Draw(seed uint64) { p.draws = newDraws(p.n, seed) }
 
-// newDraws chooses the sample: a block of each of as many parts of the table.
+// newDraws chooses the blocks of the sample, one at random from each of equal parts of the table.
 func newDraws(n int, seed uint64) *draws {
 	d, count := &draws{seed: seed}, blocks.Count(n)
 	size := min(max(sampleBlocks, min(count/samplePart, mostSampled)), count)
@@ -54,8 +51,7 @@ func newDraws(n int, seed uint64) *draws {
 	return d
 }
 
-// Draws implements [framework.StochasticSweeper]: those of l2 where the loss cannot be swept and goes
-// entry by entry.
+// Draws implements [framework.StochasticSweeper], for l2 in place of a loss by entry that cannot be swept.
 func (p *Problem) Draws() int {
 	if p.draws == nil || p.OuterBlocks() == nil && p.near() == nil {
 		return 0
@@ -63,8 +59,7 @@ func (p *Problem) Draws() int {
 	return min(blocks.Count(p.n), mostDraws)
 }
 
-// near is a loss that can be swept with its minimum near that of a loss by entry, by which samples are
-// fitted; nil for none.
+// near is a loss with sweeps whose minimum is near that of a loss by entry, for fits to samples; nil for none.
 func (p *Problem) near() framework.Loss {
 	if framework.StructureOf(p.loss) != framework.StructureSeparable || p.Parts() == 0 {
 		return nil
@@ -72,9 +67,9 @@ func (p *Problem) near() framework.Loss {
 	return losses.L2()
 }
 
-// orderOf is a random order of the blocks of the table in which any few in a row are
-// spread evenly over it: averages of draws hardly depend on where rows are, which random orders do
-// not give where rows are sorted.
+// orderOf is a random order of the blocks in which any few consecutive ones are spread evenly over the table:
+// averages of draws then hardly depend on the order of the rows, unlike with uniform random orders of sorted
+// rows.
 func orderOf(count int, rng *rand.Rand) []int {
 	order, keys := make([]int, count), make([]float64, count)
 	offset := rng.Float64()
@@ -90,7 +85,7 @@ func orderOf(count int, rng *rand.Rand) []int {
 	return blocks
 }
 
-// drawn returns the blocks of draw k, in ascending order, as many in each as can be.
+// drawn returns the blocks of draw k, in ascending order, in nearly equal numbers for all k.
 func (p *Problem) drawn(k int) []int {
 	d, count, each := p.draws, blocks.Count(p.n), p.Draws()
 	if read := k / each; d.order == nil || read != d.read {
@@ -125,7 +120,7 @@ func (p *Problem) SweepDraw(next, x framework.Point, k int, rate float64) error 
 	return d.average.Minimize(next, x, p.Regularizer)
 }
 
-// onSample runs what finds a start, on the sample alone where blocks are drawn.
+// onSample runs find, which finds a start, on the sample alone where blocks are drawn.
 func (p *Problem) onSample(find func() error) error {
 	if p.draws != nil {
 		p.sample = p.draws.sample
@@ -134,7 +129,7 @@ func (p *Problem) onSample(find func() error) error {
 	return find()
 }
 
-// read is the number of rows that a read sees.
+// read is the number of rows that a read covers.
 func (p *Problem) read() int {
 	if p.sample == nil {
 		return p.n

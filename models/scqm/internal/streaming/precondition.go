@@ -23,7 +23,7 @@ type flatProblem struct {
 	right  []float64 // 1+d x D
 }
 
-// conditioned returns the problem that a solver is given.
+// conditioned returns the problem for the solver, with a preconditioner for flat sheets.
 func (p *Problem) conditioned() framework.Problem {
 	if p.shape.S > 0 {
 		return p
@@ -62,7 +62,7 @@ func (p *flatProblem) BuildPreconditioner(x framework.Point) (passes float64, er
 	return 0, nil
 }
 
-// flatPivot is the part of a diagonal entry of M below which a pivot counts as 0.
+// flatPivot is the pivot, relative to the diagonal entry of M, below which it counts as 0.
 const flatPivot = 1e-12
 
 // Precondition implements [framework.Preconditioner].
@@ -76,7 +76,7 @@ func (p *flatProblem) Precondition(dst, v framework.Point) {
 	copy(dst[objective.BlockTheta], v[objective.BlockTheta])
 }
 
-// bendSteps is the number of halvings by which a residual is found that has the mean loss.
+// bendSteps is the number of bisections for a residual with the mean loss.
 const bendSteps = 60
 
 // bend returns kappa for a mean loss.
@@ -113,7 +113,7 @@ func (p *flatProblem) bend(mean float64) (float64, error) {
 	return 1, nil
 }
 
-// SmoothingScale is 0 where the gradient of the loss does not jump: rounding is for the nearest points only.
+// SmoothingScale is 0 where the gradient of the loss does not jump: then only projections smooth the loss.
 func (p *flatProblem) SmoothingScale(x framework.Point) (float64, error) {
 	if p.scale == 0 {
 		return 0, nil

@@ -23,14 +23,13 @@ type Engine interface {
 	Sum(ctx context.Context, r *blocks.Request) (*blocks.Partial, error)
 }
 
-// Problem is the fit of a model to rows that are somewhere else, as a
-// framework.Problem whose blocks are c, Q and Theta: every tau_i is eliminated, that is
-// found anew at each sheet. By the envelope theorem the gradient of
+// Problem is the fit of a model to rows behind an [Engine], as a framework.Problem with blocks c, Q and Theta:
+// every tau_i is eliminated, that is recomputed at each sheet. By the envelope theorem the gradient of
 //
 //	F(c, Q, Theta) = sum_i w_i min_tau loss(f(tau) - x_i) + Lambda sum_k |A_k|_F^2
 //
-// is that for fixed tau_i, a sum over the rows, as the moments of a sweep are. All that
-// is asked of the rows is the answer to a request.
+// is that for fixed tau_i, a sum over the rows, as the moments of a sweep are. The rows are only accessed by
+// requests.
 type Problem struct {
 	ctx    context.Context
 	engine Engine
@@ -42,7 +41,7 @@ type Problem struct {
 	weight float64 // of all rows
 
 	objective.Regularizer
-	scale        float64 // at which the rounding of kinks begins; 0 for none
+	scale        float64 // the smoothing scale; 0 for none
 	eps, lastEps float64
 
 	f      *sheet.Sheet
@@ -52,24 +51,24 @@ type Problem struct {
 	draws  *draws             // nil where blocks are not drawn
 	sample []int              // blocks that are summed alone; nil where all are
 	kept   [2]found           // the last answers on gradients
-	placed bool               // rows are projected, not placed by pure passes
+	placed bool               // rows are projected from several starts, not by a pass
 	summed int                // blocks
 	timed  timed              // the time limit of the run
 }
 
-// found is an answer on gradients.
+// found is the cached result of a gradient request.
 type found struct {
 	hash   [32]byte // of the request for the gradient
 	first  *blocks.FirstOrder
 	second *blocks.SecondOrder // nil where that was not asked for
 }
 
-// sampleRows bounds the rows whose tau a fit looks at.
+// sampleRows bounds the number of rows in a sample of tau.
 const sampleRows = 1 << 14
 
-// New prepares the fit of a sheet with d coordinates and s curvature dimensions to the rows of an
-// engine. Its unit, its ridge and the length at which rounding begins are unknown before
-// [Problem.NewStarts] and a first start, or [Problem.SetScales].
+// New prepares the fit of a sheet with d coordinates and s curvature dimensions to the rows of an engine. Its
+// unit, its penalty and its smoothing scale are unknown before [Problem.NewStarts] and a first start, or
+// [Problem.SetScales].
 func New(ctx context.Context, e Engine, loss framework.Loss, d, s int) *Problem {
 	n, D := e.Shape()
 	p := &Problem{ctx: ctx, engine: e, loss: loss, n: n}
@@ -78,7 +77,7 @@ func New(ctx context.Context, e Engine, loss framework.Loss, d, s int) *Problem 
 	return p
 }
 
-// reshape makes it the fit of a sheet with s curvature dimensions.
+// reshape changes the number of curvature dimensions to s.
 func (p *Problem) reshape(s int) {
 	D, d := p.shape.D, p.shape.Latent
 	p.f = sheet.New(D, d, s)
@@ -96,10 +95,10 @@ func (p *Problem) N() int { return p.n }
 // Weight is the sum of the weights of all rows.
 func (p *Problem) Weight() float64 { return p.weight }
 
-// Shape is that of the sheet.
+// Shape is the shape of the sheet.
 func (p *Problem) Shape() sheet.Shape { return p.shape }
 
-// request returns one at a point.
+// request returns a request at a point.
 func (p *Problem) request(kind blocks.Kind, x framework.Point) *blocks.Request {
 	r := &blocks.Request{Kind: kind, N: p.n, D: p.shape.D, Latent: p.shape.Latent, S: p.shape.S, Unit: p.unit}
 	if x != nil {
@@ -115,7 +114,7 @@ func (p *Problem) request(kind blocks.Kind, x framework.Point) *blocks.Request {
 	return r
 }
 
-// sum asks for one.
+// sum evaluates a request with a read of the rows.
 func (p *Problem) sum(r *blocks.Request) (sums, sample []float64, err error) {
 	if p.sample != nil {
 		r.Chosen = p.sample
@@ -132,7 +131,7 @@ func (p *Problem) sum(r *blocks.Request) (sums, sample []float64, err error) {
 	return r.Total(partial)
 }
 
-// Reads is the number of times that all rows were read, a part of them counting as one.
+// Reads is the number of reads of all rows, rounded up.
 func (p *Problem) Reads() int { return (p.summed + blocks.Count(p.n) - 1) / blocks.Count(p.n) }
 
 // SumsBlocks implements [solvers.BlockSummer].
@@ -162,7 +161,7 @@ func (p *Problem) firstOrder(x framework.Point) (*blocks.FirstOrder, error) {
 	return k.first, err
 }
 
-// find returns the derivatives at a point, of second order too where these are asked for.
+// find returns the gradient at a point, with second derivatives where asked for.
 func (p *Problem) find(x framework.Point, second bool) (found, error) {
 	kind := blocks.Gradient
 	if p.placed {
@@ -204,7 +203,7 @@ func (p *Problem) Penalty(grad framework.Point, theta []float64) float64 {
 	return p.PenaltyOf(p.shape, slope, theta)
 }
 
-// rounded is the loss in use.
+// rounded is the current loss.
 func (p *Problem) rounded() framework.Loss {
 	if s, ok := p.loss.(framework.Smoother); ok && p.eps > 0 {
 		return s.Smooth(p.eps)
@@ -212,9 +211,9 @@ func (p *Problem) rounded() framework.Loss {
 	return p.loss
 }
 
-// OuterBlocks lists all blocks where the loss can be swept, but for norms whose kink rows
-// come near: there sweeps take several times as many reads as Newton's method, and end in
-// short steps before the minimum. Draws are sweeps, whatever the loss.
+// OuterBlocks lists all blocks where the loss can be swept, except for norms with rows near their kink: there
+// sweeps take several times as many reads as Newton's method, and stall before the minimum. Draws are sweeps
+// for any loss.
 func (p *Problem) OuterBlocks() []int {
 	shape, fits := p.ArrowheadShape()
 	newton := fits && shape.Outer <= solvers.StreamedOuter && MeetsKinks(p.loss, p.shape)
@@ -224,8 +223,7 @@ func (p *Problem) OuterBlocks() []int {
 	return []int{objective.BlockC, objective.BlockQ, objective.BlockTheta}
 }
 
-// Sweep implements [framework.Sweeper], with all tau as inner variables that are not
-// seen.
+// Sweep implements [framework.Sweeper], with all tau as hidden inner variables.
 func (p *Problem) Sweep(next, x framework.Point) (float64, error) {
 	r := p.request(blocks.Sweep, x)
 	sums, _, err := p.sum(r)
@@ -237,7 +235,7 @@ func (p *Problem) Sweep(next, x framework.Point) (float64, error) {
 	return sums[0] + p.Penalty(nil, x[objective.BlockTheta]), p.outer.Solve(next, m, p.Regularizer)
 }
 
-// load makes moments of sums at a point.
+// load decodes sums at a point as moments.
 func (p *Problem) load(x framework.Point, sums []float64) *alternating.Moments {
 	if p.outer == nil {
 		p.outer = alternating.NewOuter(p.f, p.unit)
@@ -259,8 +257,8 @@ func (p *Problem) Smooth(eps float64) {
 // or of their norms where the loss is radial; see [objective.Objective.SmoothingScale].
 func (p *Problem) SmoothingScale(framework.Point) (float64, error) { return p.scale, nil }
 
-// MeetsKinks reports whether a loss of the norm has a kink at 0 that rows come near, as
-// they do where the sheet has few normals.
+// MeetsKinks reports whether a loss of the norm has a kink at 0 that rows come near, as they do in small
+// codimension.
 func MeetsKinks(l framework.Loss, f sheet.Shape) bool {
 	_, kinks := l.(framework.Smoother)
 	_, radial := l.(framework.Radial)
@@ -288,7 +286,7 @@ func (p *Problem) findScale(x framework.Point) error {
 	return err
 }
 
-// Refute tells of fits whose curvature still grows; as those in memory do.
+// Refute reports fits whose curvature still grows, as for rows in memory.
 func (p *Problem) Refute(x framework.Point) (string, error) {
 	if p.shape.S == 0 {
 		return "", nil

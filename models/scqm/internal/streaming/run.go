@@ -19,7 +19,7 @@ type Run struct {
 	Cost   *blocks.FirstOrder // likewise
 }
 
-// Run solves from start number k and judges where that ends. Run is nil where nothing came of it; it can come with an error.
+// Run solves from start number k and judges the result, nil where there is none. Run and error can both be set.
 func (p *Problem) Run(ctx context.Context, s *Starts, k int, solver framework.Solver, o framework.Options) (*Run, error) {
 	x, err := s.Point(k)
 	if err != nil {
@@ -45,7 +45,7 @@ func (p *Problem) Run(ctx context.Context, s *Starts, k int, solver framework.So
 	return r, failure
 }
 
-// judgeInTime judges a run, or where there is no time left to project the rows, where passes place them.
+// judgeInTime judges a run at projected rows if the time limit allows, else at those of a pass.
 func (p *Problem) judgeInTime(r *Run, tolerance float64) error {
 	project := framework.StructureOf(p.loss) != framework.StructureRadial
 	err := p.judge(r, tolerance, project)
@@ -55,14 +55,13 @@ func (p *Problem) judgeInTime(r *Run, tolerance float64) error {
 	r.Result.Status = framework.TimeLimit
 	r.Result.Message = fmt.Sprintf("stopped at the time limit of %v; first-order residual %.2g with rows where passes place them; there was no time to find the nearest points", p.timed.limits.TimeLimit, slices.Max(r.Result.Stationarity))
 	if err = p.judge(r, tolerance, false); errors.Is(err, context.DeadlineExceeded) && p.ctx.Err() == nil {
-		return nil // what the run knows of its point stands
+		return nil // keeps the values of the run
 	}
 	return err
 }
 
-// judge computes what is told of a run that has ended: where the loss is no function of
-// the norm, at rows projected as a model projects them, which may be nearer to the sheet
-// than passes place them.
+// judge computes cost and norms at the end of a run: with project, where the loss is not a function of the
+// norm, at rows projected as by a model, which may be nearer to the sheet than in a pass.
 func (p *Problem) judge(r *Run, tolerance float64, project bool) error {
 	p.placed = project
 	defer func() { p.placed = false }()
@@ -75,7 +74,7 @@ func (p *Problem) judge(r *Run, tolerance float64, project bool) error {
 		return err
 	}
 	if p.draws != nil {
-		p.weight = r.Cost.Weight // which a sample of the rows does not tell
+		p.weight = r.Cost.Weight // unknown from a sample
 	}
 	if p.placed {
 		r.Result.Cost = r.Cost.Cost + p.Penalty(nil, r.Result.Point[objective.BlockTheta])
@@ -84,8 +83,8 @@ func (p *Problem) judge(r *Run, tolerance float64, project bool) error {
 	return p.settle(r, tolerance)
 }
 
-// settle holds all blocks, and the coordinates of the rows, to the tolerance. The run was ended by residuals of rows where passes place them:
-// what stalled by these alone is converged where every row is at its nearest point.
+// settle tests all blocks and tau against the tolerance. The run may have stalled by the residuals of tau in
+// passes alone: it has converged if that holds with every row at its projection.
 func (p *Problem) settle(r *Run, tolerance float64) error {
 	if tolerance == 0 {
 		tolerance = framework.DefaultTolerance

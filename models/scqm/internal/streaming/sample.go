@@ -39,9 +39,9 @@ func (p *Problem) Sample(count int) {
 	p.Lambda *= float64(count) / float64(all)
 }
 
-// SamplingError implements [framework.Sampler]. Were the loss |r|^p in D - d directions the logarithm
-// of a density, up to its scale, the minimum of n rows in P numbers would be expected to lie
-// Pp/2n(D - d) of the cost above that of all; this is that of p = 2:
+// SamplingError implements [framework.Sampler]. If the loss |r|^p in D - d directions is a negative log-density
+// up to scale, the minimum for n rows and P parameters is expected to exceed that of all rows by Pp/2n(D - d)
+// of the cost; this is the value for p = 2:
 //
 //	P / (n (D - d)).
 func (p *Problem) SamplingError(count int) float64 {

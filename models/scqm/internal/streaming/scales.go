@@ -7,13 +7,13 @@ import (
 	"github.com/scqm/scqm/models/scqm/internal/objective"
 )
 
-// Scales are what a look at rows finds: their unit, Lambda, and the length at which rounding begins.
+// Scales are estimates from the rows: their unit, Lambda, and the smoothing scale.
 type Scales struct{ Unit, Lambda, Rounding float64 }
 
-// Scales returns those of the problem, which its starts have found.
+// Scales returns the scales of the problem, found by its starts.
 func (p *Problem) Scales() Scales { return Scales{p.unit, p.Lambda, p.scale} }
 
-// SetScales gives the problem those of other rows, for draws of all that it has.
+// SetScales sets scales found on other rows, and makes every draw use all rows.
 func (p *Problem) SetScales(s Scales) {
 	p.draws = &draws{}
 	p.unit, p.Lambda, p.scale = s.Unit, s.Lambda, s.Rounding
@@ -33,7 +33,7 @@ func (p *Problem) NewAverage(x framework.Point) *alternating.Average {
 	return alternating.NewAverage(p.f, p.unit)
 }
 
-// CostOfAll returns the objective at a point, with every row at its nearest point, under the penalty of a given Lambda.
+// CostOfAll returns the objective at a point, with projected rows, for a penalty factor Lambda.
 func (p *Problem) CostOfAll(x framework.Point, lambda float64) (float64, error) {
 	defer func(eps float64, placed bool) { p.eps, p.placed = eps, placed }(p.eps, p.placed)
 	p.eps, p.placed = 0, framework.StructureOf(p.loss) != framework.StructureRadial

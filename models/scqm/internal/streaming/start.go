@@ -18,13 +18,12 @@ import (
 )
 
 const (
-	// flatAxis is the standard deviation along an axis, relative to the largest, below
-	// which it is a rounding error of the squares that it was found from, and flatOffset
-	// the same relative to the mean.
+	// flatAxis is the standard deviation along an axis, relative to the largest, below which it is only
+	// rounding error, and flatOffset the same relative to the mean.
 	flatAxis, flatOffset = 1e-7, 1e-15
 )
 
-// Settings are those of the points from which a fit begins.
+// Settings are the settings of the starts of a fit.
 type Settings struct {
 	// Starts is the number of them. Those beyond the axes given to [Starts.Begin] are
 	// drawn from so many leading Components, or from m where that is more.
@@ -33,11 +32,11 @@ type Settings struct {
 	Seed uint64
 	// ThetaScale is the standard deviation of a random Theta, in units of the data; 0 begins at that of least squares.
 	ThetaScale float64
-	// Ridge is the penalty, free of scales.
+	// Ridge is the scale-free penalty.
 	Ridge float64
 }
 
-// Starts makes the points from which a fit begins.
+// Starts computes the points from which a fit begins.
 type Starts struct {
 	p         *Problem
 	c         Settings
@@ -50,8 +49,8 @@ type Starts struct {
 	plane     float64     // cost of the principal plane; 0 where it has not been read
 }
 
-// NewStarts finds mean, principal components and, with the loss of the flat sheet, the penalty: one read for the
-// components of up to 400 columns, else up to 14, and one for the rest. Where blocks are drawn it reads a sample.
+// NewStarts computes mean, principal components and, from the loss of the flat sheet, the penalty: one read
+// (more than 400 columns: up to 14) for components, one for the rest. With draws it reads a sample.
 func (p *Problem) NewStarts(c Settings) (s *Starts, err error) {
 	err = p.onSample(func() error {
 		s, err = p.newStarts(c)
@@ -72,7 +71,7 @@ func (p *Problem) newStarts(c Settings) (*Starts, error) {
 	return s, nil
 }
 
-// ID tells data apart: their moments.
+// ID is a fingerprint of the data, from their moments.
 func (s *Starts) ID() []byte { return s.id }
 
 // Sample returns some of the rows, evenly spread, in memory.
@@ -81,16 +80,16 @@ func (s *Starts) Sample() rows.Data { return s.sample }
 // Principal returns the first m principal axes.
 func (s *Starts) Principal(m int) []float64 { return s.axes[:m*s.p.shape.D] }
 
-// Begin settles the number of directions of curvature, at most that of the problem so far, and the
-// axes of the first starts, each (d + s) x D.
+// Begin sets the number of directions of curvature, at most that of the problem so far, and the axes of the
+// first starts, each (d + s) x D.
 func (s *Starts) Begin(directions int, ridge float64, given [][]float64) {
 	s.p.reshape(directions)
 	s.c.Ridge, s.given = ridge, given
 }
 
-// Point returns start number k: one of those given, or the principal components, and then random
-// rotations of the leading ones, with the Theta of least squares. The first one sets the penalty, by
-// the cost of the principal plane, each the length at which rounding begins.
+// Point returns start number k: one of those given, or the principal components, and then random rotations of
+// the leading ones, with the Theta of least squares. The first one sets the penalty, by the cost of the
+// principal plane, each sets the smoothing scale.
 func (s *Starts) Point(k int) (x framework.Point, err error) {
 	err = s.p.onSample(func() error {
 		if x, err = s.point(k); err != nil {
@@ -101,7 +100,7 @@ func (s *Starts) Point(k int) (x framework.Point, err error) {
 	return x, err
 }
 
-// components fills mean, axes and the unit.
+// components computes mean, axes and the unit.
 func (s *Starts) components(k int) error {
 	p, D := s.p, s.p.shape.D
 	r := &blocks.Request{Kind: blocks.Moments, N: p.n, D: D, Stride: max(1, p.read()/min(max(leastSample, sampleNumbers/D), planes.SampleRows))}
@@ -144,8 +143,8 @@ func (s *Starts) components(k int) error {
 	return nil
 }
 
-// sampleNumbers bounds the numbers of the sample of rows that planes, curvature and distances
-// between rows are judged by; of rows there are at least leastSample.
+// sampleNumbers bounds the entries of the sample of rows used for planes, curvature and distances between rows;
+// it has at least leastSample rows.
 const sampleNumbers, leastSample = 1 << 19, 64
 
 // sampled returns the rows of a sample of [w, x] with a positive weight.
@@ -161,8 +160,8 @@ func sampled(sample []float64, D int) rows.Data {
 	return some
 }
 
-// validateSpread refuses a row too far from others, as [rows.Data.ValidateSpread] does, by
-// how far those of a sample are from each other.
+// validateSpread rejects rows too far from the others, as [rows.Data.ValidateSpread] does, based on the
+// distances within a sample.
 func (p *Problem) validateSpread(farthest float64, some rows.Data) error {
 	D := p.shape.D
 	if some.N == 0 {
@@ -191,7 +190,7 @@ func (m *moments) Order() int { return m.p.shape.D }
 // Trace implements [rows.Symmetric].
 func (m *moments) Trace() float64 { return m.p.spread * m.p.weight }
 
-// Sketch implements [rows.Symmetric]: the random numbers are those of the blocks.
+// Sketch implements [rows.Symmetric] with the random numbers of the blocks.
 func (m *moments) Sketch(_ context.Context, dst []float64, _ *rand.Rand) error {
 	return m.ask(dst, blocks.Sketch, nil)
 }
@@ -239,7 +238,7 @@ func (s *Starts) point(k int) (framework.Point, error) {
 	return x, nil
 }
 
-// flatSheet is that along axes, with its cost and the moments of its least squares.
+// flatSheet returns the flat sheet along axes, with its cost and the moments of its least squares.
 func (s *Starts) flatSheet(axes []float64) (framework.Point, []float64, error) {
 	p, f := s.p, s.p.shape
 	x := framework.NewPoint(p.blocks)
@@ -255,7 +254,7 @@ func (s *Starts) flatSheet(axes []float64) (framework.Point, []float64, error) {
 	return x, sums, err
 }
 
-// scaleRidge turns the ridge into Lambda by the cost of the principal plane, that of axes or read once.
+// scaleRidge converts the ridge to Lambda by the cost of the principal plane, given with its axes or read once.
 func (s *Starts) scaleRidge(axes []float64, cost float64) error {
 	p := s.p
 	if d := p.shape.Latent * p.shape.D; p.shape.S > 0 && s.c.Ridge > 0 && !slices.Equal(axes[:d], s.axes[:d]) {
@@ -276,7 +275,7 @@ func (s *Starts) scaleRidge(axes []float64, cost float64) error {
 	return err
 }
 
-// rotation turns the leading components at random.
+// rotation rotates the leading components at random.
 func (s *Starts) rotation(k int) (axes, variances []float64) {
 	f := s.p.shape
 	axes, factors := planes.Rotation(s.axes, f.D, f.M, s.c.Seed, k)
@@ -287,7 +286,7 @@ func (s *Starts) rotation(k int) (axes, variances []float64) {
 	return axes, variances
 }
 
-// sampleVariances are those of the sample along axes.
+// sampleVariances returns the variances of the sample along axes.
 func (s *Starts) sampleVariances(axes []float64) []float64 {
 	variances := make([]float64, s.p.shape.M)
 	total := floats.Sum(s.sample.Weights)
@@ -299,7 +298,7 @@ func (s *Starts) sampleVariances(axes []float64) []float64 {
 	return variances
 }
 
-// flat lists the axes along which the rows do not differ but for rounding.
+// flat lists the axes along which the rows only differ by rounding.
 func (s *Starts) flat(variances []float64) []bool {
 	list := make([]bool, len(variances))
 	least := flatAxis*math.Sqrt(s.variances[0]) + flatOffset*floats.Norm(s.mean, math.Inf(1))

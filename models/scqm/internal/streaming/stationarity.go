@@ -23,8 +23,8 @@ func (p *Problem) Stationarity(dst []float64, x framework.Point) error {
 	return err
 }
 
-// norms measures with the loss itself and, where it was rounded, with that over the last
-// length, and returns what is smaller.
+// norms measures with the unsmoothed loss and, after smoothing, with the last smoothed one, and returns the
+// smaller result.
 func (p *Problem) norms(x framework.Point) (Norms, error) {
 	defer func(eps float64) { p.eps = eps }(p.eps)
 	p.eps = 0
@@ -51,7 +51,7 @@ func (p *Problem) norms(x framework.Point) (Norms, error) {
 	return best, nil
 }
 
-// measure turns sums into norms.
+// measure converts sums over rows to norms of gradients and residuals.
 func (p *Problem) measure(o *blocks.FirstOrder, x framework.Point, slack float64) (n Norms) {
 	slope := make([]float64, len(o.Theta))
 	p.Penalty(framework.Point{nil, nil, slope}, x[objective.BlockTheta])
@@ -78,8 +78,8 @@ func (p *Problem) measure(o *blocks.FirstOrder, x framework.Point, slack float64
 	return n
 }
 
-// flatToRounding reports whether the bends of a sheet through all rows are, in the root of
-// their mean square at most, within the rounding errors of rows.
+// flatToRounding reports whether the root mean square height of the curved part of an exact fit is within the
+// rounding errors of rows.
 func flatToRounding(o *blocks.FirstOrder, x framework.Point) bool {
 	var squares float64 // mean of |tau|^2
 	d := len(o.TauSum)
@@ -89,10 +89,9 @@ func flatToRounding(o *blocks.FirstOrder, x framework.Point) bool {
 	return floats.Norm(x[objective.BlockTheta], 2)*squares <= objective.InterpolationError(math.Sqrt(squares), floats.Norm(x[objective.BlockC], math.Inf(1)))
 }
 
-// kinksBalance reports whether gradients of a loss with kinks can be as long as a slope of
-// the penalty, where the sheet runs through all rows: sum w |phi(tau)|, which is at least
-// sum w |tau|^2 / sqrt 2, times the length of a gradient next to the kink. As for fits in
-// memory, whether they do balance it is not looked into.
+// kinksBalance reports whether gradients of a loss with kinks can be as long as a slope of the penalty, for an
+// exact fit: it bounds sum w |phi(tau)| below by sum w |tau|^2 / sqrt 2, times the length of a gradient next to
+// the kink. Whether they do balance it is not tested.
 func (p *Problem) kinksBalance(o *blocks.FirstOrder, x framework.Point, slope float64) bool {
 	var squares float64
 	d := len(o.TauSum)
