@@ -16,17 +16,16 @@ import (
 // It matches ErrInput.
 var ErrLocked = dataset.ErrLocked
 
-// CheckpointFile is a file that a fit is stored in while it runs, so that it can
-// go on after whatever ended it. No other process can open it as one meanwhile.
+// CheckpointFile is a file in which a running fit stores its state, so that it can be resumed after any
+// interruption. No other process can open it as a checkpoint meanwhile.
 type CheckpointFile struct {
 	path   string
 	lock   *dataset.Lock
 	stored *os.File // nil: there is none
 }
 
-// OpenCheckpoint locks the checkpoint at path until Close, or until the process
-// ends in whatever way. The lock is an advisory one of the file path + ".lock".
-// The file at path need not be there yet; where it is, the fit goes on with it.
+// OpenCheckpoint locks the checkpoint at path until Close, or until the process ends in whatever way. The lock
+// is an advisory one of the file path + ".lock". A file that exists at path is resumed from.
 //
 // The error matches [ErrLocked] where another process has the lock.
 func OpenCheckpoint(path string) (*CheckpointFile, error) {
@@ -46,16 +45,15 @@ func OpenCheckpoint(path string) (*CheckpointFile, error) {
 	return f, nil
 }
 
-// Stored reports whether there is a fit to go on with.
+// Stored reports whether the file holds a fit to resume.
 func (f *CheckpointFile) Stored() bool { return f.stored != nil }
 
 // Locked is false where the file system has no locks. Two fits that use the file
 // there take turns in replacing it.
 func (f *CheckpointFile) Locked() bool { return f.lock.Held() }
 
-// Checkpoint returns what framework.Options want, for one run. The least time
-// between two stores is that of framework.Checkpoint. The file is replaced whole
-// or not at all.
+// Checkpoint returns the framework.Options field for one run. The least time between two stores is that of
+// framework.Checkpoint. The file is replaced atomically.
 func (f *CheckpointFile) Checkpoint(every time.Duration) *framework.Checkpoint {
 	c := &framework.Checkpoint{Every: every, Store: f.store}
 	if f.stored != nil {
@@ -69,7 +67,7 @@ func (f *CheckpointFile) store(write func(io.Writer) error) error {
 	return dataset.WriteFileAtomic(f.path, write)
 }
 
-// forget closes the fit to go on with, which has been read.
+// forget closes the stored fit, which has been read.
 func (f *CheckpointFile) forget() {
 	if f.stored != nil {
 		f.stored.Close()
@@ -77,7 +75,7 @@ func (f *CheckpointFile) forget() {
 	}
 }
 
-// Close ends the lock. The file stays.
+// Close releases the lock. The file stays.
 func (f *CheckpointFile) Close() error {
 	f.forget()
 	return f.lock.Close()

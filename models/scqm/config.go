@@ -14,9 +14,9 @@ import (
 type Config struct {
 	// Latent is d, the dimension of the sheet, 1 <= d <= D.
 	Latent int
-	// Curvature is s, the number of directions in which the sheet may bend. [AutoCurvature]
-	// leaves it to the rows, see [CurvatureMeta], and [FullCurvature] stands for min(d(d+1)/2,
-	// D-d). More than that many cannot be used: a larger s is fitted with so many, and V is
+	// Curvature is s, the number of directions of curvature. [AutoCurvature]
+	// estimates it from the rows, see [CurvatureMeta], and [FullCurvature] stands for min(d(d+1)/2,
+	// D-d). A larger s is fitted with that maximum, and V is
 	// completed orthonormally.
 	Curvature int
 	// Linear keeps Theta = 0: the sheet is flat.
@@ -25,12 +25,12 @@ type Config struct {
 	Loss framework.Loss
 	// Solver is the algorithm; nil chooses one.
 	Solver framework.Solver
-	// Ridge is the curvature penalty in a unit free of scale: Lambda of the
+	// Ridge is the scale-free curvature penalty: Lambda of the
 	// [Problem] is Ridge * (F_lin / n) * h2, with F_lin the objective of the
 	// principal component start and h2 the mean squared distance of the rows
 	// from their mean. 0 stands for [DefaultRidge], [NoRidge] for none, which is
 	// the objective of the paper, and [AutoRidge] for one of 0.001, 0.01, 0.1, 1
-	// and 10 that rows held out choose. A flat sheet has none.
+	// and 10 chosen by cross-validation. A flat sheet has none.
 	Ridge float64
 	// ThetaScale is the standard deviation of a random normal start of Theta
 	// in units of 1/h. 0 starts from the Theta of least squares for the plane of
@@ -39,9 +39,9 @@ type Config struct {
 	// Inits is the number of starts, of which the best result is kept; 0
 	// stands for 1. The first is the plane from which a regression predicts the
 	// other principal scores best, the next are other such planes, and then
-	// random rotations of the leading components follow. They race: all run for
+	// random rotations of the leading components follow. By successive halving all run for
 	// a few evaluations, the best two and the first to the end. A single start
-	// races with planes that are nearly as good.
+	// competes with planes that are nearly as good.
 	Inits int
 	// Seed makes random choices reproducible.
 	Seed uint64
@@ -59,21 +59,21 @@ type Config struct {
 
 // Values of [Config].Curvature.
 const (
-	// AutoCurvature has the rows decide whether the sheet bends and in how many directions.
+	// AutoCurvature estimates from the rows the number of directions of curvature, maybe 0.
 	AutoCurvature = 0
-	// FullCurvature is as many as there can be.
+	// FullCurvature is the largest possible number.
 	FullCurvature = -1
 )
 
 // Values of [Config].Ridge.
 const (
-	// DefaultRidge is what 0 stands for. It weighs about as much as a thousandth
-	// of a row: without one the objective of many tables has no least value,
-	// because curvature grows without end.
+	// DefaultRidge is the value for 0. It weighs about as much as a thousandth
+	// of a row: without a ridge the objective of many tables has no minimum,
+	// because curvature grows without bound.
 	DefaultRidge = 1e-3
-	// NoRidge stands for none.
+	// NoRidge stands for no penalty.
 	NoRidge = -1
-	// AutoRidge stands for one that rows held out choose.
+	// AutoRidge stands for a ridge chosen by cross-validation.
 	AutoRidge = -2
 )
 
@@ -112,8 +112,8 @@ func (c Config) check(D int) error {
 	return nil
 }
 
-// ruled reports whether the number of directions of curvature is that of the rule. The solver of
-// the paper fits the model of the paper.
+// ruled reports whether the number of directions of curvature is estimated. It is not with the solver of the
+// paper, which fits the model of the paper.
 func (c Config) ruled() bool {
 	_, published := c.Solver.(solvers.RGD)
 	return c.Curvature == AutoCurvature && !c.Linear && !published
@@ -138,14 +138,13 @@ func (c Config) ridge() float64 {
 	return c.Ridge
 }
 
-// room is the number of directions in which a sheet in R^D can bend.
+// room is the largest number of directions of curvature of a sheet in R^D.
 func (c Config) room(D int) int { return min(sheet.VechLen(c.Latent), D-c.Latent) }
 
-// curvatures are the number of curvature columns fitted and delivered.
+// curvatures are the numbers of curvature columns fitted and returned.
 type curvatures struct{ fitted, requested int }
 
-// curvature settles s. V Theta' has rank at most q, so that columns beyond q
-// are redundant.
+// curvature determines s. V Theta' has rank at most q, so that columns beyond q are redundant.
 func (c Config) curvature(x Data) (curvatures, []string) {
 	q, room := sheet.VechLen(c.Latent), x.D-c.Latent
 	s := curvatures{fitted: min(q, room), requested: min(q, room)}
@@ -169,9 +168,9 @@ func (c Config) curvature(x Data) (curvatures, []string) {
 	return s, notes
 }
 
-// overfits returns a warning where the sheet has more numbers than half of those
-// left after every row has spent d on its place on the sheet. Rows beyond their
-// own number of dimensions tell a sheet nothing: n rows span n-1 of them.
+// overfits returns a warning where the sheet has more parameters than half of the degrees of freedom left after
+// every row has used d for its tau. n rows span at most n-1 dimensions, which bounds the numbers a row
+// contributes.
 func (c Config) overfits(x Data, s int) string {
 	if c.ridge() > DefaultRidge || s == 0 {
 		return ""

@@ -6,16 +6,15 @@ import (
 )
 
 const (
-	// compressionSweeps is the number of sweeps over the data within which a
-	// compression must pay for itself.
+	// compressionSweeps is the number of passes over the data within which a compression must save its own
+	// cost.
 	compressionSweeps = 50
-	// outsideSpan is how far from orthonormal the compressed Q of a start may
-	// be.
+	// outsideSpan bounds the deviation from orthonormality of the compressed Q of a start.
 	outsideSpan = 1e-10
 )
 
-// coordinates are others for the rows, in which a fit costs less: those of [rows.Span] and
-// [rows.Columns], and of [rows.Rotation] for whole fits.
+// coordinates are other coordinates of the rows, with a cheaper fit: those of [rows.Span], [rows.Columns] and,
+// for whole fits, [rows.Rotation].
 type coordinates interface {
 	Dims() (inside, outside int)
 	ShrinkPoint(dst, c []float64)
@@ -42,7 +41,7 @@ func expandPoint(f coordinates, y framework.Point, m int) framework.Point {
 	return x
 }
 
-// expandCertificate is the same for the gradients of the rows.
+// expandCertificate does the same for the multipliers of the rows.
 func expandCertificate(f coordinates, c objective.Certificate) objective.Certificate {
 	n, D := f.Dims()
 	rows := len(c.Multipliers) / n

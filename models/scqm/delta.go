@@ -9,10 +9,9 @@ import (
 	"github.com/scqm/scqm/solvers"
 )
 
-// HuberDelta chooses delta of the loss huber or, by entries, of huber_entries, for
-// [Learn] with these settings, whose Loss is not looked at: as [HuberDeltaFrom] where
-// they sum over blocks, so that rows make the same model in memory and in a file, else
-// by [losses.DefaultHuberDelta] from [ResidualNorms].
+// HuberDelta chooses delta of the loss huber or, by entries, of huber_entries, for [Learn] with these settings,
+// whose Loss is ignored: as [HuberDeltaFrom] where they sum over blocks, so that rows make the same model in
+// memory and in a file, else by [losses.DefaultHuberDelta] from [ResidualNorms].
 func HuberDelta(ctx context.Context, x Data, c Config, entries bool) (float64, error) {
 	trial := losses.Huber
 	if entries {

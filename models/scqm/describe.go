@@ -14,7 +14,7 @@ func (p *Problem) meta(c Config, solver framework.Solver, run *framework.Result,
 	return p.describe(c, solver, run, kkt, notes)
 }
 
-// describe describes a run that has been judged.
+// describe returns the Meta of a run, given its first-order system.
 func (p *Problem) describe(c Config, solver framework.Solver, run *framework.Result, kkt *KKT, notes []string) Meta {
 	penalty := p.Penalty(nil, run.Point[BlockTheta]) + p.PriorPenalty(run.Point)
 	total := 0.0
@@ -24,7 +24,7 @@ func (p *Problem) describe(c Config, solver framework.Solver, run *framework.Res
 	return c.meta(p.Shape(), p.Data().N, total, penalty, solver, run, kkt, notes)
 }
 
-// meta describes a fit of so many rows with a total weight.
+// meta returns the Meta of a fit of n rows with a total weight.
 func (c Config) meta(f sheet.Shape, n int, weight, penalty float64, solver framework.Solver, run *framework.Result, kkt *KKT, notes []string) Meta {
 	warnings := []string{}
 	switch run.Status {
@@ -42,9 +42,8 @@ func (c Config) meta(f sheet.Shape, n int, weight, penalty float64, solver frame
 	}
 }
 
-// judge returns the first-order system of a run that has ended, nil of one that
-// was cancelled. Cancelled is also a run that ended a moment before the context:
-// what would be told of it is not complete.
+// judge returns the first-order system at the end of a run, nil after a cancellation. A run that ends just
+// before its context is done counts as cancelled, as its report would be incomplete.
 func (p *Problem) judge(run *framework.Result) *KKT {
 	if run.Stationarity == nil {
 		return nil
@@ -60,7 +59,7 @@ func (p *Problem) judge(run *framework.Result) *KKT {
 	return nil
 }
 
-// model turns a point into a model in canonical form.
+// model converts a point to a model in canonical form.
 func (p *Problem) model(x framework.Point) *Model {
 	f := p.NewSheet()
 	f.Load(x[BlockC], x[BlockQ], x[BlockTheta])

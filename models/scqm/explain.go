@@ -13,8 +13,8 @@ import (
 // rows.
 const explainedColumns = 1 << 16
 
-// explain enters the mean of the rows, and which part of their variance each coordinate
-// has. It reads the rows twice.
+// explain records the mean of the rows, and the part of their variance that each coordinate explains. It reads
+// the rows twice.
 func (f *Fit) explain(x Data) {
 	if f == nil || x.D > explainedColumns || len(f.Model.Tau) != x.N*f.Model.Latent {
 		return
@@ -38,7 +38,7 @@ func (f *Fit) explain(x Data) {
 	m.Meta.Mean, m.Meta.Explained = mean, explained
 }
 
-// countedRows are those of positive weight.
+// countedRows lists the rows of positive weight.
 func countedRows(x Data) []int {
 	var list []int
 	for i := range x.N {
@@ -59,8 +59,8 @@ func totalVariance(x Data, mean []float64, unit float64) float64 {
 	return spread(x, mean)
 }
 
-// columnVariances returns the weighted variances of the columns, over the square of a
-// unit, over the entries that are there.
+// columnVariances returns the weighted variances of the columns, over unit^2, of the entries that are not
+// missing.
 func columnVariances(x Data, mean []float64, unit float64) []float64 {
 	out, sum, far := make([]float64, x.D), make([]float64, x.D), make([]float64, x.D)
 	for i := range x.N {

@@ -71,7 +71,7 @@ func (m *Model) Write(w io.Writer) error {
 // triangle is the number of entries of a D x D matrix on and above the diagonal.
 func triangle(D int) int { return D * (D + 1) / 2 }
 
-// upperRows are the rows of a D x D matrix from the diagonal on.
+// upperRows yields the rows of a D x D matrix, each from the diagonal on.
 func upperRows(m []float64, D int) iter.Seq[[]float64] {
 	return func(yield func([]float64) bool) {
 		for i := range D {
@@ -82,7 +82,7 @@ func upperRows(m []float64, D int) iter.Seq[[]float64] {
 	}
 }
 
-// symmetric is the matrix whose upperRows are those of x.
+// symmetric returns the symmetric matrix with the upperRows x.
 func symmetric(x []float64, D int) *mat.Dense {
 	m := make([]float64, D*D)
 	for i := range D {
@@ -95,7 +95,7 @@ func symmetric(x []float64, D int) *mat.Dense {
 	return mat.NewDense(D, D, m)
 }
 
-// describe returns the Meta of the file: the sizes are those of the arrays.
+// describe returns the Meta of the file, with the sizes of the arrays.
 func (m *Model) describe() Meta {
 	meta := m.Meta
 	meta.Format, meta.D, meta.Latent, meta.Curvature = FormatVersion, m.D, m.Latent, m.Curvature
@@ -105,7 +105,7 @@ func (m *Model) describe() Meta {
 	return meta
 }
 
-// agrees refuses a Meta whose sizes are not those of the arrays.
+// agrees rejects a Meta whose sizes do not match the arrays.
 func (m *Model) agrees() error {
 	for _, size := range []struct {
 		name      string
@@ -181,8 +181,7 @@ func read(r io.ReaderAt, size int64) (*Model, error) {
 
 var errNoModel = errors.New("has no " + metaName + " and so is no SCQM model")
 
-// openArchive says of an archive of other things what it is, rather than that
-// its checksum is missing.
+// openArchive reports what an archive without a checksum is, where it is not a model file.
 func openArchive(r io.ReaderAt, size int64) (*dataset.NPZ, error) {
 	z, err := dataset.OpenSealedNPZ(r, size)
 	if errors.Is(err, dataset.ErrUnsealed) {
@@ -224,8 +223,7 @@ func readMeta(z *dataset.NPZ) (Meta, error) {
 	return meta, nil
 }
 
-// readArrays takes the dimensions from the arrays themselves and bounds the
-// size of each by what was read before.
+// readArrays derives the dimensions from the arrays, and bounds the size of each by those read before.
 func (m *Model) readArrays(z *dataset.NPZ) error {
 	c, err := readArray(z, "c", maxEntries, 1)
 	if err != nil {
@@ -277,9 +275,8 @@ func readArray(z *dataset.NPZ, name string, limit, dims int) (dataset.Array, err
 	return a, nil
 }
 
-// readLoss restores the loss. One that is not registered in this program stays
-// nil, and so does that of a plugin, which only its user starts: the model can
-// still reconstruct.
+// readLoss restores the loss. It stays nil for one not registered in this program, and for a plugin, which only
+// the user may start: the model can still reconstruct.
 func (m *Model) readLoss(z *dataset.NPZ) error {
 	name := m.Meta.Loss.Name
 	if m.Meta.Loss.Plugin != nil || !slices.Contains(losses.Names(), name) {

@@ -12,9 +12,8 @@ import (
 	"github.com/scqm/scqm/models/scqm/internal/blocks"
 )
 
-// fingerprint identifies the data and all settings that change the course of a
-// fit, so that a stored run is taken up by the same fit only. Limits and the
-// number of threads may change.
+// fingerprint identifies the data and all settings that change the course of a fit, so that only the same fit
+// resumes a stored run. Limits and the number of threads may change.
 func fingerprint(x Data, c Config, solver framework.Solver) string {
 	h := sha256.New()
 	fmt.Fprintf(h, "scqm %d x %d, d %d, s %d, linear %v, ridge %x, theta %x, inits %d, seed %d, solver %T %+v, loss %s, missing %v",

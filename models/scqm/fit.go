@@ -15,7 +15,7 @@ import (
 	"github.com/scqm/scqm/solvers"
 )
 
-// learnChoosing is [Learn], given what chooses the ridge once the rows are presolved.
+// learnChoosing is [Learn] with a function that chooses the ridge after the presolve.
 func learnChoosing(ctx context.Context, x Data, c Config, chooseRidge func(*request, context.Context) error) (*Fit, error) {
 	c.Options = c.Options.Begun()
 	x.Missing = c.IgnoreMissing
@@ -46,8 +46,8 @@ func learnChoosing(ctx context.Context, x Data, c Config, chooseRidge func(*requ
 	return out.fit, out.failure
 }
 
-// screen looks at the rows of a request for planes and curvature, and settles the number of
-// directions where the rule does.
+// screen tests the rows of a request for curvature and searches planes, and sets the number of directions where
+// that is estimated.
 func (r *request) screen(ctx context.Context) error {
 	c := r.config
 	_, published := c.Solver.(solvers.RGD)
@@ -72,7 +72,7 @@ func (r *request) screen(ctx context.Context) error {
 	return nil
 }
 
-// completed returns rows with entries in place of missing ones.
+// completed returns rows with imputed missing entries.
 func completed(ctx context.Context, x Data, d int, loss framework.Loss) (Data, error) {
 	whole, err := rows.Complete(ctx, x, d, 1)
 	if err == nil && forWrongEntries(loss) {
@@ -82,7 +82,7 @@ func completed(ctx context.Context, x Data, d int, loss framework.Loss) (Data, e
 	return whole, err
 }
 
-// fitScreened fits, and again where the rule wants less curvature.
+// fitScreened fits, and again where the evidence supports less curvature.
 func (r *request) fitScreened(ctx context.Context) (*Fit, error) {
 	return fitScreened(ctx, r.screening, *r.config, r.data.TotalWeight, &r.columns, func(c Config) (*Fit, error) {
 		by := *r
@@ -91,7 +91,7 @@ func (r *request) fitScreened(ctx context.Context) (*Fit, error) {
 	})
 }
 
-// fit fits a model to the data as they are.
+// fit fits a model to the presolved data.
 func (r *request) fit(ctx context.Context) (*Fit, error) {
 	c, x, notes := *r.config, r.data, r.notes
 	held, err := reserveFit(x, c, r.columns.fitted)
@@ -188,8 +188,8 @@ func ResidualNorms(x Data, d int) ([]float64, error) {
 	return norms, nil
 }
 
-// reserveFit holds what a fit takes before its solver: the problem, the
-// principal components and the starts.
+// reserveFit reserves the memory of a fit without its solver: the problem, the principal components and the
+// starts.
 func reserveFit(x Data, c Config, s int) (*memory.Reservation, error) {
 	f := newFootprint(x, c.Loss, c.Latent, s, c.Threads)
 	numbers := f.problem() + f.components() + f.starts(c.Inits)
@@ -199,7 +199,7 @@ func reserveFit(x Data, c Config, s int) (*memory.Reservation, error) {
 	return f.reserve("fit", x, numbers)
 }
 
-// reserveSolver holds what a solver takes beside that.
+// reserveSolver reserves the memory of the solver.
 func reserveSolver(x Data, c Config, s int, solver framework.Solver) (*memory.Reservation, error) {
 	f := newFootprint(x, c.Loss, c.Latent, s, c.Threads)
 	numbers := f.solver(solver) + f.probe()

@@ -13,11 +13,9 @@ import (
 	"github.com/scqm/scqm/solvers"
 )
 
-// Fitter fits models to many small sets of rows of one shape, such as the
-// neighbourhoods of the points of a cloud. It does what [Learn] does with
-// [solvers.Newton], in memory of its own that every fit uses again: after the
-// first ones, fits of up to 16 columns with the losses of package losses
-// allocate nothing. One Fitter serves one goroutine.
+// Fitter fits models to many small sets of rows of one shape, such as the neighbourhoods of the points of a
+// cloud. It does what [Learn] does with [solvers.Newton], but reuses its memory: after the first ones, fits of
+// up to 16 columns with the losses of package losses do not allocate. A Fitter is for one goroutine.
 type Fitter struct {
 	config    Config
 	problem   *Problem
@@ -28,45 +26,42 @@ type Fitter struct {
 	seed      *directions
 }
 
-// restartable is a solver that begins a run in the memory of the last one.
+// restartable is a solver that can start a run in the memory of the last one.
 type restartable interface {
 	framework.Solver
 	Restart(e *framework.Evaluator, s framework.State, x framework.Point) error
 }
 
-// Outcome says how a fit of a [Fitter] went.
+// Outcome is the result of a fit of a [Fitter] beside the model.
 type Outcome struct {
 	// Objective is the weighted sum of losses, Penalty that of the curvature.
 	Objective, Penalty float64
 	// Iterations is the number of Newton steps.
 	Iterations int
 	// Converged says that a last iteration lowered the cost by no more than
-	// MinRelativeDecrease, or that the last stage of a loss with kinks is over;
-	// else the iterations were used up.
+	// MinRelativeDecrease, or that the continuation of a loss with kinks is over;
+	// otherwise MaxIterations was reached.
 	Converged bool
 }
 
 const (
-	// defaultFitterIterations is out of the way of fits that converge, and
-	// defaultFitterDecrease enough for six digits of the cost.
+	// defaultFitterIterations does not limit fits that converge; defaultFitterDecrease yields six digits of the
+	// cost.
 	defaultFitterIterations = 1000
 	defaultFitterDecrease   = 1e-6
-	// firstStageDecrease ends the first stage of a loss with kinks.
+	// firstStageDecrease is the tolerance of the first continuation step of a loss with kinks.
 	firstStageDecrease = 1e-3
-	// creaseFactor is the factor from stage to stage where only the second derivative of
-	// the loss jumps, as of lp with 1 < p < 2: rounding over creaseLast of a typical residual
-	// changes the minimum by less than the tolerance, and three stages lead there. Half of
-	// the iterations of ten stages end lower.
+	// creaseFactor is the continuation factor where only the second derivative of the loss jumps, as for lp
+	// with 1 < p < 2: smoothing over creaseLast of a typical residual changes the minimum by less than the
+	// tolerance, after three steps. Ten steps take twice the iterations.
 	creaseFactor, creaseLast = 0.03, 1e-3
 )
 
-// NewFitter prepares fits of n rows of length D. Of c, the fields Latent,
-// Curvature, Linear, Loss, Solver, Ridge, and of its Options MaxIterations (0
-// stands for 1000) and MinRelativeDecrease (0 stands for 1e-6) count. A fit ends
-// with the first iteration that lowers the cost by no more than the fraction
-// MinRelativeDecrease; losses with kinks are rounded less and less
-// ([solvers.Continuation]), and there it is where the last stage ends. Solver
-// may be a [solvers.Newton], or a [solvers.Continuation] of one with stages of
+// NewFitter prepares fits of n rows of length D. Of c, the fields Latent, Curvature, Linear, Loss, Solver,
+// Ridge, and of its Options MaxIterations (0 stands for 1000) and MinRelativeDecrease (0 stands for 1e-6)
+// count. A fit ends with the first iteration that lowers the cost by no more than the fraction
+// MinRelativeDecrease; for losses with kinks that is the tolerance of the last step of a
+// [solvers.Continuation]. Solver may be a [solvers.Newton], or a [solvers.Continuation] of one with settings of
 // its own. [AutoCurvature] stands for [FullCurvature]. Fits end with an error when ctx is done.
 func NewFitter(ctx context.Context, n, D int, c Config) (*Fitter, error) {
 	if n < 1 || D < 1 {
@@ -183,7 +178,7 @@ func (f *Fitter) begin() error {
 	return nil
 }
 
-// iterate takes steps until they no longer pay.
+// iterate steps until convergence or MaxIterations.
 func (f *Fitter) iterate() (out Outcome, err error) {
 	o := f.config.Options
 	for out.Iterations < o.MaxIterations {
@@ -206,7 +201,7 @@ func (f *Fitter) iterate() (out Outcome, err error) {
 	return out, nil
 }
 
-// deliver writes the model.
+// deliver writes the model into dst.
 func (f *Fitter) deliver(dst *Model, x framework.Point) {
 	s := f.problem.Shape()
 	dst.D, dst.Latent, dst.Curvature, dst.Loss = s.D, s.Latent, s.S, f.config.Loss
@@ -221,11 +216,11 @@ func (f *Fitter) deliver(dst *Model, x framework.Point) {
 	}
 }
 
-// smallColumns is the number of columns up to which directions finds principal
-// components in its own memory.
+// smallColumns is the number of columns up to which directions computes the principal components in its own
+// memory.
 const smallColumns = 16
 
-// directions finds the principal component start of rows with few columns.
+// directions computes the principal component start of rows with few columns.
 type directions struct {
 	m          int
 	mean, diff []float64 // D

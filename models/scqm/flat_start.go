@@ -8,7 +8,7 @@ import (
 	"github.com/scqm/scqm/models/rows"
 )
 
-// placed is a flat sheet through the mean of rows, with what reading them to place it has told.
+// placed is a flat sheet through the mean of the rows, with sums from the read that projected them.
 type placed struct {
 	x       framework.Point
 	heights []float64 // n x s: coordinates of the rows along the axes in which it may bend
@@ -30,8 +30,8 @@ func (p *Problem) flatStart() (framework.Point, float64, error) {
 	return flat.x, flat.spread, nil
 }
 
-// place returns the flat sheet through c along the first d axes with the projections of the
-// rows, in which no entry is missing, in one read of them.
+// place returns the flat sheet through c along the first d axes with the projections of the rows, which have no
+// missing entries, in one read.
 func (p *Problem) place(whole Data, c, axes []float64) (*placed, error) {
 	f := p.Shape()
 	at := &placed{x: framework.NewPoint(p.Blocks()), heights: make([]float64, whole.N*f.S), squares: make([]float64, whole.N)}
@@ -55,7 +55,7 @@ func (p *Problem) place(whole Data, c, axes []float64) (*placed, error) {
 	return at, nil
 }
 
-// restored returns axes with those in which the sheet may bend as they are once Q is on its manifold, where runs begin.
+// restored returns axes with the curvature directions of Q, retracted as runs do at their start.
 func (p *Problem) restored(axes, q []float64) ([]float64, error) {
 	f := p.Shape()
 	q = slices.Clone(q)
@@ -69,11 +69,11 @@ func (p *Problem) restored(axes, q []float64) ([]float64, error) {
 }
 
 const (
-	// flatByProducts is the number of numbers from which the cost of a flat sheet follows
-	// from what was read to place it. Below, a further read takes no time.
+	// flatByProducts is the number of entries above which the cost of a flat sheet is computed from the sums of
+	// the first read. Below, another read is fast.
 	flatByProducts = 1 << 21
-	// nearSheet is the square of the residual of a row, in units of that of its distance from the mean,
-	// below which their difference has lost digits that matter.
+	// nearSheet is the squared residual of a row, relative to its squared distance from the mean, below which
+	// the difference of squares is too inaccurate.
 	nearSheet = 1e-3
 )
 

@@ -19,7 +19,7 @@ type gatheredLoss struct {
 	count, root float64
 }
 
-// evenLoss is what a loss has to be for that.
+// evenLoss is the interface of losses that can be gathered.
 type evenLoss interface {
 	framework.Separable
 	framework.SecondOrder

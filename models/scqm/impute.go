@@ -17,32 +17,32 @@ import (
 )
 
 const (
-	// imputePlaces bounds the learned tau that the posterior of a row is a mixture of.
+	// imputePlaces bounds the number of mixture components of the posterior of a row.
 	imputePlaces = 400
-	// imputeSteps bounds the Newton steps from each of them.
+	// imputeSteps bounds the Newton steps from each of their centres.
 	imputeSteps = 4
-	// imputePrecision is the relative length of the last.
+	// imputePrecision is the relative length of a last Newton step.
 	imputePrecision = 1e-3
 )
 
-// Imputation is rows with their missing entries filled.
+// Imputation is rows with imputed missing entries.
 type Imputation struct {
-	X   []float64 // n x D: entries that were there are the same, to the bit
+	X   []float64 // n x D: entries that were not missing are bit-identical
 	Std []float64 // n x D: standard deviations of those that were missing, 0 for the others
 }
 
-// Impute fills the missing entries of rows with their means given the entries that are
-// there. Std counts the variance of f(tau) and that of the noise. Unlike the nearest point,
-// which [Model.Project] gives, the mean has the least expected square of the error.
+// Impute fills the missing entries of rows with their posterior means given the other entries. Std counts the
+// variance of f(tau) and that of the noise. Unlike the nearest point, which [Model.Project] gives, the mean has
+// the least expected square of the error.
 //
-// The prior of tau is a mixture of K Gaussians around learned coordinates, at most 400 of
-// Model.Tau, of covariance h^2 S, with S the variances of these and h = K^(-1/(d+4)); their
-// centres are drawn towards the mean so that S are the variances of the mixture. Newton
-// steps lead from each centre to its part of the posterior, which Laplace's method weighs. The noise
-// of an entry has the density exp(-loss/a) with the mean loss of the fit.
+// The prior of tau is a mixture of K Gaussians around learned coordinates, at most 400 of Model.Tau, of
+// covariance h^2 S, with S the variances of these and h = K^(-1/(d+4)); their centres are shrunk towards the
+// mean so that the mixture has the variances S. Newton steps lead from each centre to a mode of the posterior,
+// which Laplace's method weighs. The noise of an entry has the density exp(-loss/a) with the mean loss of the
+// fit.
 //
-// A row takes about 400 m(D + dm) operations. Source: B. Silverman, Density estimation for
-// statistics and data analysis (1986), 5.3 and 6.4.
+// A row takes about 400 m(D + dm) operations. Source: B. Silverman, Density estimation for statistics and data
+// analysis (1986), 5.3 and 6.4.
 func (m *Model) Impute(ctx context.Context, x Data, threads int) (*Imputation, error) {
 	if err := m.accepts(x); err != nil {
 		return nil, err
@@ -79,7 +79,7 @@ func (m *Model) Impute(ctx context.Context, x Data, threads int) (*Imputation, e
 	return out, ctx.Err()
 }
 
-// posterior is what the posteriors of all rows have in common, in the unit of the model.
+// posterior holds what does not depend on the row, in the unit of the model.
 type posterior struct {
 	f           *sheet.Sheet
 	loss        framework.Separable
@@ -128,14 +128,14 @@ func (m *Model) newPosterior() (*posterior, error) {
 }
 
 const (
-	// noisePoints and noiseReach are the number of points of the density of the noise, and
-	// how far they reach, in lengths whose loss is about the mean one.
+	// noisePoints is the number of points at which the density of the noise is tabulated, and noiseReach their
+	// range, in lengths at which the loss is about its mean.
 	noisePoints, noiseReach = 2048, 64
 	// leastNoise is the least such length, relative to the coordinates.
 	leastNoise = 1e-7
 )
 
-// setNoise finds the density exp(-loss(r)/a) of an entry that has this mean loss.
+// setNoise finds the density exp(-loss(r)/a) of an entry that has mean loss mean.
 func (p *posterior) setNoise(mean float64) {
 	var one [1]float64
 	phi := func(r float64) float64 {
@@ -174,8 +174,8 @@ func (p *posterior) setNoise(mean float64) {
 	}
 }
 
-// rowPosterior finds the posterior of one row after the other. For the entries A of a row, M
-// is Q_A'Q_A.
+// rowPosterior computes the posteriors of rows, one at a time. For the non-missing entries A of a row, M is
+// Q_A'Q_A.
 type rowPosterior struct {
 	*posterior
 	newton *nearest.Quadratic // of the distance in A, with a Gaussian as prior
@@ -220,7 +220,7 @@ func (p *rowPosterior) fill(x, std []float64) {
 	}
 }
 
-// load takes a row.
+// load sets the row.
 func (p *rowPosterior) load(x []float64) {
 	f, q := p.f, p.newton
 	clear(q.Metric)
@@ -241,7 +241,7 @@ func (p *rowPosterior) load(x []float64) {
 	}
 }
 
-// weigh finds the part of the posterior that every place has.
+// weigh computes the weights of the mixture components in the posterior.
 func (p *rowPosterior) weigh(x []float64) {
 	f, n := p.f, len(p.there)
 	p.r, p.phi = dense.Grow(p.r, len(p.weights)*n), dense.Grow(p.phi, len(p.weights)*n)
@@ -266,8 +266,8 @@ func (p *rowPosterior) weigh(x []float64) {
 	floats.Scale(1/floats.Sum(p.weights), p.weights)
 }
 
-// settle leaves z and G of place k at the minimum near it, with E the Jacobian of z and
-// H = LL' = E'ME + prior, and returns the logarithm of its weight, but for the loss of the row.
+// settle leaves z and G of component k at the mode near it, with E the Jacobian of z and H = LL' = E'ME +
+// prior, and returns the logarithm of its weight, without the loss of the row.
 func (p *rowPosterior) settle(k int) float64 {
 	m, d := p.f.M, p.f.Latent
 	p.newton.PriorMean = p.places[k*d : (k+1)*d]

@@ -12,31 +12,27 @@ import (
 	"github.com/scqm/scqm/solvers"
 )
 
-// Influence says how much each row drives a fit. It is the infinitesimal
-// jackknife: with F(y) the cost at the outer blocks y = (c, Q, Theta), minimised
-// over Tau, and g_i the gradient of the part of row i, implicit differentiation
-// of the first-order system F'(y) = 0 with respect to the weight w_i gives
+// Influence measures the influence of each row on a fit. It is the infinitesimal jackknife: with F(y) the cost
+// at the outer blocks y = (c, Q, Theta), minimised over Tau, and g_i the gradient of the part of row i,
+// implicit differentiation of the first-order system F'(y) = 0 with respect to the weight w_i gives
 //
 //	dy/dw_i = -H^-1 g_i,   H = F″(y),
 //
-// and leaving out row i moves y by x = H^-1 w_i g_i to first order. H is the Schur
-// complement in which Tau is eliminated, on the tangent space of the Stiefel
-// manifold and without the directions in which U, V, Theta and Tau turn and f
-// stays. For losses that do not offer second derivatives they are differences of
-// gradients. The penalty of a ridge stays as it is when a row is left out.
+// and leaving out row i moves y by x = H^-1 w_i g_i to first order. H is the Schur complement in which Tau is
+// eliminated, on the tangent space of the Stiefel manifold and without the directions in which U, V, Theta and
+// Tau turn and f stays. For losses that do not offer second derivatives they are differences of gradients. The
+// penalty of a ridge stays as it is when a row is left out.
 //
-// Along that step x the cost without the row bends less than F, by the part h_i =
-// w_i x'H_i x / x'Hx, the leverage of the row, so that its minimum is 1/(1 - h_i)
-// times as far. That is exact in linear regression; here it is what keeps rows that
-// the sheet follows from looking harmless.
+// Along that step x the cost without the row has less curvature than F, by the part h_i = w_i x'H_i x / x'Hx,
+// the leverage of the row, so that its minimum is 1/(1 - h_i) times as far. That is exact in linear regression;
+// here it avoids underestimating rows that the sheet follows.
 //
-// A whole Newton step towards the fit without the row, by (H - w_i H_i)^-1, is the
-// worse predictor: where a sheet is held loosely, H - w_i H_i often has no minimum
-// nearby, while the fit, which is not quadratic, moves little.
+// A whole Newton step towards the fit without the row, by (H - w_i H_i)^-1, is the worse predictor: where a
+// sheet is poorly determined, H - w_i H_i often has no minimum nearby, while the fit, which is not quadratic,
+// moves little.
 //
-// Sources: L. A. Jaeckel, The infinitesimal jackknife, Bell Laboratories (1972);
-// R. D. Cook, Detection of influential observation in linear regression,
-// Technometrics 19 (1977).
+// Sources: L. A. Jaeckel, The infinitesimal jackknife, Bell Laboratories (1972); R. D. Cook, Detection of
+// influential observation in linear regression, Technometrics 19 (1977).
 type Influence struct {
 	// Rows has one entry for each row of the data.
 	Rows []RowInfluence
@@ -44,8 +40,8 @@ type Influence struct {
 	// Newton step would move the sheet of the fit itself: what it lacks of a
 	// minimum.
 	Remaining float64
-	// Rounding is the length over which the kinks of the loss were rounded, 0
-	// where they were not. Influences are then those on the fit with the rounded
+	// Rounding is the length over which the kinks of the loss were smoothed, 0
+	// where they were not. Influences are those on the fit with the smoothed
 	// loss.
 	Rounding float64
 	// Notes are warnings.
@@ -54,8 +50,8 @@ type Influence struct {
 
 // Influence computes the influence of every row of x, which are the rows with
 // the weights that the model was fitted to. Losses with kinks that many
-// residuals sit on, such as l1, are rounded and the model refined for the
-// rounded loss first: without the kinks nothing would move. See Rounding.
+// residuals sit on, such as l1, are smoothed and the model refined for the
+// smoothed loss first: at the kinks the first-order change is zero. See Rounding.
 //
 // The work is about P^3 operations for the P = (1+d+s)D numbers of the sheet, n P^2
 // for n rows, and P^2 numbers of memory; for radial losses D is at most n. It
@@ -108,14 +104,14 @@ func (m *Model) Influence(ctx context.Context, x Data, threads int) (*Influence,
 // ErrAllRows marks work that takes all rows in memory.
 var ErrAllRows = errors.New("this takes all rows in memory")
 
-// InfluenceFrom is [Model.Influence] for rows that need not be in memory, to the last bit:
-// it reads them twice, [BlockRows] at a time, and hands over what it finds, in their order;
-// what comes back has no Rows. It holds some P^2 numbers, whatever the number of rows.
+// InfluenceFrom is [Model.Influence] for rows that need not be in memory, to the last bit: it reads them twice,
+// [BlockRows] at a time, and passes the results to take, in their order; the returned Influence has no Rows. It
+// holds some P^2 numbers, whatever the number of rows.
 //
-// It fails with [ErrAllRows] where kinks of the loss must be rounded, which is a fit: losses
-// by entry that have some, and those of the norm with residuals near 0 or with up to three
-// directions off the sheet; where there are fewer rows than columns, where entries were
-// missing, and where numbers are beyond 2^100 or below 2^-100.
+// It fails with [ErrAllRows] where kinks of the loss must be smoothed, which takes another fit: losses by entry
+// that have some, and those of the norm with residuals near 0 or with up to three directions off the sheet;
+// where there are fewer rows than columns, where entries were missing, and where numbers are beyond 2^100 or
+// below 2^-100.
 func (m *Model) InfluenceFrom(ctx context.Context, src Source, threads int, take func(first int, list []RowInfluence) error) (*Influence, error) {
 	r, err := m.responseFrom(ctx, &LocalEngine{Source: src, Loss: m.Loss, Threads: threads}, threads, m.Tau)
 	if err != nil {
@@ -172,15 +168,15 @@ func (m *Model) responseFrom(ctx context.Context, e Engine, threads int, tau []f
 	return r, r.settle(of)
 }
 
-// alwaysRounds reports whether the loss has kinks that are rounded whatever the residuals.
+// alwaysRounds reports whether the loss has kinks that are smoothed for any residuals.
 func (m *Model) alwaysRounds() bool {
 	_, kinks := m.Loss.(framework.Smoother)
 	_, radial := m.Loss.(framework.Radial)
 	return kinks && (!radial || m.D-m.Latent <= objective.FewNormals)
 }
 
-// addNotes warns of what makes influences, of which the largest is most, less than they
-// seem. Jumps says that the gradient of the loss jumps at its kinks.
+// addNotes warns of conditions under which influences, with maximum most, underestimate. Jumps says that the
+// gradient of the loss jumps at its kinks.
 func (o *Influence) addNotes(most float64, jumps bool) {
 	if o.Remaining > most/10 {
 		o.Notes = append(o.Notes, fmt.Sprintf("one more step of the fit would move the sheet by %.3g, the most influential row moves it by %.3g: fit with a smaller tolerance first", o.Remaining, most))
@@ -194,9 +190,8 @@ func (o *Influence) addNotes(most float64, jumps bool) {
 	}
 }
 
-// reserveInfluence holds what the influence of rows takes, for a radial loss in
-// the span of the rows: derivatives for all pairs of numbers of the sheet, the
-// sums for all pairs of features, and buffers of every thread.
+// reserveInfluence reserves the memory of influences, for a radial loss in the span of the rows: second
+// derivatives of the sheet, sums over pairs of features, and buffers of every thread.
 func (m *Model) reserveInfluence(x Data, threads int) (*memory.Reservation, error) {
 	f := newFootprint(x, m.Loss, m.Latent, m.Curvature, threads)
 	D := f.D
@@ -208,7 +203,7 @@ func (m *Model) reserveInfluence(x Data, threads int) (*memory.Reservation, erro
 	numbers := f.problem() + 10*f.point + 2*f.residuals() + 3*sheet*sheet + 6*D*D + 8*f.n
 	batch := min(influence.BatchRows, f.n)
 	perThread := batch*(3*sheet+features*(1+f.d)+(12+f.d)*D+f.d*f.d+2*f.d+2) + 2*D*features
-	if f.rounded { // the fit for a rounded loss, by the solver that suits it
+	if f.rounded { // the fit for a smoothed loss, by the default solver
 		numbers += max(f.newton(), f.lbfgs(solvers.LBFGS{}), f.sweeps()) + 4*f.point
 	}
 	if D < f.D { // the basis of the span, and the rows in it

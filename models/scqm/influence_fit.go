@@ -16,18 +16,17 @@ import (
 )
 
 const (
-	// roundingShare is the length over which kinks are rounded, in units of the
+	// roundingShare is the smoothing length of kinks, in units of the
 	// typical residual. Less is closer to the loss, and to second derivatives that
-	// tell nothing of the fit as a whole. It grows by roundingGrowth, up to
-	// roundingMost, until the rounded fit has a minimum nearby.
+	// only describe the fit very locally. It grows by roundingGrowth, up to
+	// roundingMost, until the smoothed fit has a minimum nearby.
 	roundingShare  = 0.03
 	roundingGrowth = 3
 	roundingMost   = 1
-	// objectiveDifference is the relative difference up to which the objective of the
-	// model on the data and the one it was fitted with are one.
+	// objectiveDifference is the relative difference up to which the objective of the model on the data counts
+	// as that of its fit.
 	objectiveDifference = 1e-6
-	// refineTolerance and refineGain, a relative decrease of the cost, end the
-	// refinement for a rounded loss.
+	// refineTolerance and refineGain, a relative decrease of the cost, end the refinement for a smoothed loss.
 	refineTolerance = 1e-9
 	refineGain      = 1e-10
 )
@@ -55,8 +54,8 @@ func (m *Model) asPoint(ctx context.Context, x Data, threads int) (*pointFit, er
 	return fit, nil
 }
 
-// response finds the response of the fit or, where residuals sit on kinks of the loss, of
-// the minimum of a rounded one nearby, which becomes the fit.
+// response computes the response of the fit or, where residuals are at kinks of the loss, of the minimum of a
+// smoothed loss nearby, which replaces the fit.
 func (s *pointFit) response(ctx context.Context) (*Response, error) {
 	whole := *s
 	whole.at = s.at.Clone()
@@ -86,7 +85,7 @@ func (s *pointFit) response(ctx context.Context) (*Response, error) {
 	}
 }
 
-// sheet is that of the point.
+// sheet returns the sheet of the point.
 func (s *pointFit) sheet() *sheet.Sheet {
 	f := s.problem.NewSheet()
 	f.Load(s.at[BlockC], s.at[BlockQ], s.at[BlockTheta])
@@ -98,7 +97,7 @@ func (s *pointFit) refine(ctx context.Context) error {
 	return nearest.RefineRows(ctx, s.at[BlockTau], s.sheet(), s.problem.Loss(), *s.problem.Data(), s.problem.Threads())
 }
 
-// respond finds the response of the fit as it is.
+// respond computes the response of the fit without smoothing.
 func (s *pointFit) respond(ctx context.Context) (*Response, error) {
 	p, f := s.problem, s.sheet()
 	r, o, err := newResponse(ctx, f, p.Loss(), p.Data().N)
@@ -113,8 +112,7 @@ func (s *pointFit) respond(ctx context.Context) (*Response, error) {
 	return r, r.settle(of)
 }
 
-// sameFit sets the penalty to that of the fit and refuses data that it was not
-// a fit to.
+// sameFit sets the penalty to that of the fit and rejects data that it was not fitted to.
 func (m *Model) sameFit(p *Problem, at framework.Point) error {
 	p.Lambda = m.penaltyFactor(p.Objective, at[BlockTheta])
 	cost, terms, err := p.EvaluateTerms(nil, at)
@@ -125,7 +123,7 @@ func (m *Model) sameFit(p *Problem, at framework.Point) error {
 	return m.sameObjective(cost, terms.Exact())
 }
 
-// penaltyFactor is the factor of the penalty with which it is that of the fit.
+// penaltyFactor is Lambda of the fit, from its recorded penalty.
 func (m *Model) penaltyFactor(o *objective.Objective, theta []float64) float64 {
 	o.Lambda = 1
 	if size := o.Penalty(nil, theta); size > 0 {
@@ -134,7 +132,7 @@ func (m *Model) penaltyFactor(o *objective.Objective, theta []float64) float64 {
 	return 0
 }
 
-// sameObjective refuses rows with a cost that is not that of the fit, or without residuals.
+// sameObjective rejects rows whose cost is not that of the fit, or whose residuals are all zero.
 func (m *Model) sameObjective(cost float64, exact bool) error {
 	if math.IsNaN(cost) || math.IsInf(cost, 0) {
 		return rows.ErrOverflow
@@ -148,8 +146,7 @@ func (m *Model) sameObjective(cost float64, exact bool) error {
 	return nil
 }
 
-// compress goes to the coordinates of the span of the rows where that loses
-// nothing.
+// compress changes to coordinates of the span of the rows where that is lossless.
 func (s *pointFit) compress() error {
 	small, at, _, err := s.problem.restrict(s.at)
 	if small == nil || err != nil {
@@ -162,7 +159,7 @@ func (s *pointFit) compress() error {
 	return nil
 }
 
-// round replaces the fit by that with the loss rounded over eps.
+// round replaces the fit by that with the loss smoothed over eps.
 func (s *pointFit) round(ctx context.Context, plain *Problem, eps float64) error {
 	p, err := NewProblem(ctx, *plain.Data(), plain.Loss().(framework.Smoother).Smooth(eps), plain.Shape().Latent, plain.Shape().S, plain.Threads())
 	if err != nil {
@@ -184,8 +181,7 @@ func (s *pointFit) round(ctx context.Context, plain *Problem, eps float64) error
 	return nil
 }
 
-// ErrNotMinimum marks a model that is no minimum on the rows it is looked at
-// with: some change of it would lower the objective.
+// ErrNotMinimum marks a model that is not a minimum for the given rows.
 var ErrNotMinimum = influence.ErrNotMinimum
 
 // pointFit is a fit as a problem and a point.
@@ -193,5 +189,5 @@ type pointFit struct {
 	problem  *Problem
 	at       framework.Point
 	rounding float64
-	jumps    bool // the gradient of the loss jumps at the kinks that were rounded
+	jumps    bool // the gradient of the loss jumps at the kinks that were smoothed
 }

@@ -18,11 +18,9 @@ const (
 	refitIterations = 5000
 )
 
-// LeaveOut fits anew without each of the rows of x listed, one at a time,
-// starting from the fit, and returns what [Model.Influence] predicts: the slow
-// way that it saves, and the way to check it. x are the rows with the weights
-// that the model was fitted to. The penalty of a ridge stays as it is. Every row costs
-// a fit.
+// LeaveOut refits without each of the rows of x listed, one at a time, starting from the fit, and returns the
+// quantities that [Model.Influence] predicts, as a slow check of it. x are the rows with the weights that the
+// model was fitted to. The penalty of a ridge is not changed. Every row costs a fit.
 func (m *Model) LeaveOut(ctx context.Context, x Data, rows []int, threads int) ([]RowInfluence, error) {
 	if err := m.accepts(x); err != nil {
 		return nil, err

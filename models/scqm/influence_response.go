@@ -17,26 +17,25 @@ import (
 	"github.com/scqm/scqm/models/scqm/internal/sheet"
 )
 
-// RowInfluence is what changes when one row is left out.
+// RowInfluence is the change of a fit when one row is left out.
 type RowInfluence struct {
 	// Move is how far the sheet moves: the root mean square distance, over all
 	// rows with their weights, between the point of the sheet that is nearest to
-	// a row and the one that will be. Its unit is that of the data.
+	// a row before and after. Its unit is that of the data.
 	Move float64
 	// Residual is the distance of the row from the sheet, Without the one from
 	// the sheet of the other rows.
 	Residual, Without float64
-	// Leverage is the part of the row in what holds the sheet in place against
-	// its own pull, 0 to 0.95; 0 where LeaveOut made the entry.
+	// Leverage is h_i of [Influence], the share of the row in the curvature of
+	// the cost along its own step, 0 to 0.95; 0 where LeaveOut made the entry.
 	Leverage float64
 }
 
-// lengths are those in the unit of the data.
+// lengths returns the fields in the unit of the data.
 func (r *RowInfluence) lengths() []*float64 { return []*float64{&r.Move, &r.Residual, &r.Without} }
 
-// Response says how a fit answers to single rows that are left out: what
-// [Model.Influence] finds before it looks at each of them. It goes to other machines by
-// MarshalBinary.
+// Response is the linear response of a fit to leaving out rows: the part of [Model.Influence] that does not
+// depend on the row. MarshalBinary transfers it to other machines.
 type Response struct {
 	// Remaining is as in [Influence].
 	Remaining float64
@@ -48,7 +47,7 @@ type Response struct {
 	jackknife *influence.Jackknife
 }
 
-// newResponse prepares one of a sheet, without what rows say, and the objective of no row.
+// newResponse prepares the response of a sheet, without sums over rows, and an objective of no rows.
 func newResponse(ctx context.Context, f *sheet.Sheet, loss framework.Loss, n int) (*Response, *objective.Objective, error) {
 	o, err := objective.New(ctx, Data{N: 1, D: f.D, X: make([]float64, f.D)}, loss, f.Latent, f.S, 1)
 	if err != nil {
@@ -78,7 +77,7 @@ func (r *Response) sum(ctx context.Context, e Engine) (*blocks.JackknifeSums, er
 	return q.JackknifeSums(sums), nil
 }
 
-// settle solves for the response, which the sums over rows settle.
+// settle solves for the response from the sums over rows.
 func (r *Response) settle(of *blocks.JackknifeSums) error {
 	if err := r.jackknife.Factorize(of.Sums); err != nil {
 		return err
@@ -87,14 +86,14 @@ func (r *Response) settle(of *blocks.JackknifeSums) error {
 	return nil
 }
 
-// curvedSheet is the sheet without directions in which it is not curved.
+// curvedSheet returns the sheet without directions in which it is flat.
 func (m *Model) curvedSheet() (*sheet.Sheet, error) {
 	q := request{model: m}
 	_, err := (dropColumns{}).apply(&q)
 	return q.model.sheet(), err
 }
 
-// point is that of an objective of n rows, with coordinates 0.
+// point returns the model as a point for n rows, with coordinates 0.
 func (m *Model) point(n int) framework.Point { return pointOf(m.sheet(), n) }
 
 func pointOf(f *sheet.Sheet, n int) framework.Point {
@@ -103,8 +102,8 @@ func pointOf(f *sheet.Sheet, n int) framework.Point {
 	return at
 }
 
-// LeaveOut reads rows of the fit, of which the first has a number, [BlockRows] at a time,
-// hands over their influences, and returns the largest. It is for one goroutine at a time.
+// LeaveOut reads rows of the fit, numbered from first, [BlockRows] at a time, passes their influences to take,
+// and returns the largest. It is for one goroutine at a time.
 func (r *Response) LeaveOut(ctx context.Context, src Source, first, threads int, take func(first int, list []RowInfluence) error) (most float64, err error) {
 	n, D := src.Shape()
 	if D != r.f.D || first < 0 || first > r.n-n {
@@ -133,7 +132,7 @@ func (r *Response) LeaveOut(ctx context.Context, src Source, first, threads int,
 	return most, nil
 }
 
-// block reads rows of a source whose first row has a number, from one on, and finds their
+// block reads a block of a source, from row from on, whose rows are numbered from first, and finds their
 // coordinates.
 func (r *Response) block(ctx context.Context, src Source, from, first, threads int) (*objective.Objective, []float64, error) {
 	n, _ := src.Shape()
@@ -166,7 +165,7 @@ func (r *Response) block(ctx context.Context, src Source, from, first, threads i
 
 var responseMagic = [8]byte{'s', 'c', 'q', 'm', 'r', 's', 'p', 1}
 
-// responseHeader is the part of a response of fixed length.
+// responseHeader is the fixed-length part of an encoded response.
 type responseHeader struct {
 	Magic     [8]byte
 	N, P      uint64
@@ -189,13 +188,13 @@ func (r *Response) MarshalBinary() ([]byte, error) {
 	return blocks.Seal(b), nil
 }
 
-// ResponseRemaining returns Remaining of a response that was encoded.
+// ResponseRemaining returns Remaining of an encoded response.
 func ResponseRemaining(b []byte) (float64, error) {
 	h, _, err := readResponse(b)
 	return h.Remaining, err
 }
 
-// readResponse reads what a response says beside its arrays, and returns their bytes.
+// readResponse decodes the header of a response, and returns the bytes of its arrays.
 func readResponse(b []byte) (h responseHeader, arrays []byte, err error) {
 	body, err := blocks.Unseal(b, "response")
 	if err != nil {
@@ -208,8 +207,8 @@ func readResponse(b []byte) (h responseHeader, arrays []byte, err error) {
 	return h, body[at:], nil
 }
 
-// ReadResponse decodes a response of the model's. It refuses bytes that are damaged, of
-// another version, or of another shape.
+// ReadResponse decodes a response of the model. It rejects bytes that are damaged, of another version, or of
+// another shape.
 func (m *Model) ReadResponse(ctx context.Context, b []byte) (*Response, error) {
 	h, arrays, err := readResponse(b)
 	if err != nil {

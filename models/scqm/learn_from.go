@@ -20,18 +20,18 @@ import (
 	"github.com/scqm/scqm/solvers"
 )
 
-// LearnFrom fits a model to rows that need not be in memory, nor on this machine: all it
-// knows of them are sums over blocks, which an engine finds. c, Q and Theta have the
+// LearnFrom fits a model to rows that need not be in memory, nor on this machine: it only
+// uses sums over blocks of them, which an engine computes. c, Q and Theta have the
 // same bits whatever the engine: on one machine or many, with any number of threads and
 // any cut of the blocks into parts, after parts were lost and summed again. They are
 // those of [Learn] with the solver [solvers.Streaming], for processors of one kind.
 //
-// The coordinates of a row are found anew in each read, from the row and the sheet alone.
+// The coordinates of a row are recomputed in each read, from the row and the sheet alone.
 // For l2, squared_l2, huber and others of their kind a read is one majorize-minimize
 // step; for other losses a read gives cost and gradient with tau eliminated, and L-BFGS
 // goes on from there. The start takes two reads (up to 15 for more than 400 columns, mostly six), one
-// more where kinks are rounded, and one more for each further start. Of losses that are no
-// function of the norm the objective is that of projected rows, as [Model.Transform] places
+// more where kinks are smoothed, and one more for each further start. For losses that are no
+// function of the norm the objective is that of projected rows, as [Model.Transform] computes
 // them, which takes a longer read at the end.
 //
 // Model.Tau is nil; see [Model.Transform]. Status and residuals are computed from sums
@@ -39,7 +39,7 @@ import (
 // most 16384 rows, evenly spread. A checkpoint holds the model and the state of the
 // solver only.
 //
-// The time limit ends reads between two blocks, once one of them has told a cost and where the
+// The time limit ends reads between two blocks, once one of them has computed a cost and where the
 // engine looks at its context, as [LocalEngine] does. One more pass is read where the cost at the
 // point returned is not known, and judging the result may take a tenth of the limit more, or a second.
 //
@@ -85,7 +85,7 @@ type streamFit struct {
 	screening *screening
 }
 
-// screen looks at a sample of the rows for planes and curvature; see [request.screen].
+// screen tests a sample of the rows for curvature and searches planes; see [request.screen].
 func (f *streamFit) screen() error {
 	if f.columns.fitted == 0 {
 		return nil
@@ -97,18 +97,18 @@ func (f *streamFit) screen() error {
 	}
 	f.columns = f.screening.columns(f.columns.fitted)
 	if f.columns.fitted == 0 && !f.flatServes() {
-		f.columns = curvatures{fitted: 1, requested: 1} // which a ridge holds back
+		f.columns = curvatures{fitted: 1, requested: 1} // for which a ridge is strengthened
 	}
 	return nil
 }
 
-// flatServes reports whether the solver can fit a flat sheet: not all that draw blocks can.
+// flatServes reports whether the solver can fit a flat sheet: not every stochastic one can.
 func (f *streamFit) flatServes() bool {
 	f.starts.Begin(0, 0, nil)
 	return solvers.Supports(f.c.Solver, f.p) == nil
 }
 
-// fitScreened fits, and again where the rule wants less curvature.
+// fitScreened fits, and again where the evidence supports less curvature.
 func (f *streamFit) fitScreened() (*Fit, error) {
 	return fitScreened(f.ctx, f.screening, f.c, f.p.Weight, &f.columns, func(c Config) (*Fit, error) {
 		if f.columns.fitted == 0 && f.screening != nil && !f.flatServes() {
@@ -118,7 +118,7 @@ func (f *streamFit) fitScreened() (*Fit, error) {
 	})
 }
 
-// draws reports whether blocks are drawn.
+// draws reports whether the solver draws blocks at random.
 func (f *streamFit) draws() bool {
 	_, ok := f.c.Solver.(solvers.Stochastic)
 	return ok
@@ -129,7 +129,7 @@ func (f *streamFit) fit(c Config) (*Fit, error) {
 	p := f.p
 	m := c.Latent + f.columns.fitted
 	given, count, enough := f.screening.starts(c, f.starts.Principal(m), m)
-	if enough > 0 && f.draws() { // a race takes reads, of which draws take one or two
+	if enough > 0 && f.draws() { // several starts take more reads than the one or two of draws
 		count = 1
 	}
 	f.starts.Begin(f.columns.fitted, c.ridge(), given)
@@ -164,7 +164,7 @@ func (c Config) streamStarts() streaming.Settings {
 	}
 }
 
-// checkStream refuses what is not streamed.
+// checkStream rejects settings that streamed fits do not support.
 func (c Config) checkStream(n, D int) error {
 	if n < 1 || D < 1 {
 		return fmt.Errorf("scqm: data are %d x %d; at least one row and one column are needed: %w", n, D, ErrInput)
@@ -186,12 +186,12 @@ func (c Config) checkStream(n, D int) error {
 	return nil
 }
 
-// streamedNumbers is that of data from which on arrays beside them count.
+// streamedNumbers is the number of entries above which the memory of arrays beside the data matters.
 const streamedNumbers = 1 << 23
 
-// streams reports whether rows in memory are fitted as by [LearnFrom] where no solver is
-// named: where passes that find tau anew take as long as others or less, and hold next to
-// nothing beside the data. It is read off the data and the settings alone.
+// streams reports whether rows in memory are fitted as by [LearnFrom] where no solver is named: where passes
+// that recompute tau are no slower, and need almost no memory beside the data. It depends on the data and the
+// settings alone.
 func (c Config) streams(x Data) bool {
 	if c.Solver != nil || c.IgnoreMissing || c.Ridge == AutoRidge || x.N*x.D < streamedNumbers || rows.UnitOf(rows.MaxNorm(x.X)) != 1 {
 		return false
@@ -236,7 +236,7 @@ func learnAsStream(ctx context.Context, x Data, c Config) (*Fit, error) {
 	}
 	if ctx.Err() != nil {
 		if l := framework.StructureOf(c.Loss); l != framework.StructureRadial && l != framework.StructureQuadratic {
-			return fit, failure // other losses take long
+			return fit, failure // projection is slow for other losses
 		}
 		ctx = context.WithoutCancel(ctx)
 	}
@@ -249,8 +249,8 @@ func learnAsStream(ctx context.Context, x Data, c Config) (*Fit, error) {
 	return fit, failure
 }
 
-// settle takes the objective of the rows at their coordinates where that is lower: reads
-// of rows do not always find the nearest point of each.
+// settle takes the objective of the rows at their coordinates where that is lower: a streamed read does not
+// always find the nearest point of each row.
 func (f *Fit) settle(ctx context.Context, x Data, c Config) error {
 	m := f.Model
 	sum, d := 0.0, m.Latent
@@ -279,8 +279,7 @@ func (f *Fit) settle(ctx context.Context, x Data, c Config) error {
 	return nil
 }
 
-// otherOrder is how far objectives of the same coordinates may differ, relative to
-// them, as rows are summed in another order.
+// otherOrder is the relative difference of objectives that may result from another order of summation.
 const otherOrder = 1e-11
 
 // streamRun is the run from one start.
@@ -298,10 +297,10 @@ func (r *streamRun) outcome() (*framework.Result, finding) {
 	return r.Result, r.finding
 }
 
-// streamLimits are those of the options.
+// streamLimits returns the options with the limits of a streamed run.
 func (c Config) streamLimits(p *streaming.Problem, s *streaming.Starts) framework.Options {
 	o := c.Options
-	o.FirstOrder = true // looking for saddles takes dozens of reads
+	o.FirstOrder = true // testing for saddles takes dozens of reads
 	if o.MaxIterations == 0 {
 		o.MaxIterations = DefaultMaxIterations
 	}
@@ -316,7 +315,7 @@ func (c Config) streamLimits(p *streaming.Problem, s *streaming.Starts) framewor
 	return o
 }
 
-// describe makes the model of a run, in canonical form, and its curvature times extent.
+// describe sets the model of a run, in canonical form, and its curvature times extent.
 func (r *streamRun) describe(p *streaming.Problem, loss framework.Loss) {
 	shape, x := p.Shape(), r.Result.Point
 	f := sheet.New(shape.D, shape.Latent, shape.S)
@@ -339,8 +338,8 @@ func (r *streamRun) describe(p *streaming.Problem, loss framework.Loss) {
 	r.model.fromSheet(f)
 }
 
-// likeTau returns rows of d coordinates with the mean and the covariance of all tau_i,
-// which is all that the canonical form knows of them.
+// likeTau returns rows of d coordinates with the mean and the covariance of all tau_i, which determine the
+// canonical form.
 func likeTau(o *blocks.FirstOrder, d int) []float64 {
 	mean, cov := make([]float64, d), mat.NewSymDense(d, nil)
 	for i := range d {
@@ -354,7 +353,7 @@ func likeTau(o *blocks.FirstOrder, d int) []float64 {
 	return sheet.Scatter(mean, cov)
 }
 
-// streamMeta describes a fit; see [Problem.meta].
+// streamMeta returns the Meta of a fit; see [Problem.meta].
 func (c Config) streamMeta(p *streaming.Problem, r *streamRun, notes []string) Meta {
 	var kkt *KKT
 	if r.Norms != nil {

@@ -28,7 +28,7 @@ func FitMany(ctx context.Context, sets []Data, c Config) ([]*Fit, error) {
 	return fits, nil
 }
 
-// Many says how to fit models to many sets of rows.
+// Many holds the settings for fits to many sets of rows.
 type Many struct {
 	// Config holds the settings of every fit. Threads is the number of fits at a
 	// time.
@@ -44,12 +44,12 @@ type FitError struct {
 	Err error
 }
 
-// Error names the fit before what is wrong with it.
+// Error names the fit and its error.
 func (e *FitError) Error() string {
 	return fmt.Sprintf("scqm: fit %d: %s", e.Fit, strings.TrimPrefix(strings.TrimPrefix(e.Err.Error(), "scqm: "), "fit: "))
 }
 
-// Unwrap returns what is wrong.
+// Unwrap returns the error of the fit.
 func (e *FitError) Unwrap() error { return e.Err }
 
 // Each fits a model to each of the sets and hands it to take, in no particular order
@@ -89,7 +89,7 @@ func (m Many) Each(ctx context.Context, sets []Data, take func(i int, fit *Fit) 
 	return &FitError{first, failure}
 }
 
-// check refuses rows and settings that cannot be used.
+// check rejects rows and settings that cannot be used.
 func (m Many) check(x Data) error {
 	x.Missing = m.IgnoreMissing
 	if m.LossOf != nil {
@@ -101,7 +101,7 @@ func (m Many) check(x Data) error {
 	return x.ValidateSpread()
 }
 
-// unknownLoss stands for a loss that is made later.
+// unknownLoss is a placeholder for a loss made by LossOf.
 type unknownLoss struct{ framework.Loss }
 
 func (m Many) fit(ctx context.Context, i int, x Data, take func(i int, fit *Fit) error) error {

@@ -24,9 +24,8 @@ var ErrMemory = memory.ErrTooLarge
 // wordBytes is the size of a number and of an index.
 const wordBytes = 8
 
-// footprint counts the numbers that work holds at once. They are float64, so
-// that no product of sizes overflows. Every term is an array, or several of one
-// size, which are named beside it.
+// footprint estimates the numbers that a computation holds at once, as float64, so that no product of sizes
+// overflows. Every term is an array, or several of one size, named beside it.
 type footprint struct {
 	n, D, d, s, m, q float64
 	shards, threads  float64
@@ -64,15 +63,15 @@ func newFootprint(x Data, loss framework.Loss, d, s, threads int) *footprint {
 	return f
 }
 
-// rowsOf names the rows in messages.
+// rowsOf names the rows in error messages.
 func rowsOf(act string, x Data) string {
 	return fmt.Sprintf("%s: %d rows of %d columns", act, x.N, x.D)
 }
 
-// fewer is how work takes less memory.
+// fewer is the advice in errors of memory.
 const fewer = "take fewer rows or columns"
 
-// reserve holds so many numbers for an act on rows.
+// reserve reserves memory of so many numbers for a computation on rows.
 func (f *footprint) reserve(act string, x Data, numbers float64) (*memory.Reservation, error) {
 	r, err := memory.Reserve(rowsOf(act, x), wordBytes*numbers, fewer)
 	if err != nil {
@@ -100,7 +99,7 @@ func (f *footprint) worker() float64 {
 	return buffers
 }
 
-// components counts what principal components take.
+// components counts the memory of principal components.
 func (f *footprint) components() float64 {
 	return rows.ComponentsSize(int(f.n), int(f.D), int(f.m)+rotatedComponents)
 }
@@ -116,10 +115,10 @@ func (f *footprint) starts(inits int) float64 {
 	return points*f.point + (4+f.s)*f.n
 }
 
-// residuals are those of all rows.
+// residuals counts the residuals of all rows.
 func (f *footprint) residuals() float64 { return f.n * f.D }
 
-// weights are those of the rows or of their entries.
+// weights counts the weights of the rows or of their entries.
 func (f *footprint) weights() float64 {
 	if f.separable || f.majorized && !f.radial {
 		return f.n * f.D
@@ -166,8 +165,8 @@ func (f *footprint) keepsResiduals(solver framework.Solver) bool {
 	return !alternates || !f.radial || !f.majorized || f.rounded && f.D-f.d <= objective.FewNormals
 }
 
-// sweeps counts the alternating solver where it sweeps: two points more, the
-// rows that change place, the moments of every shard, and the core.
+// sweeps counts the alternating solver with sweeps: two points more, the relocated rows, the moments of every
+// shard, and the core.
 func (f *footprint) sweeps() float64 {
 	q := f.q
 	if f.s == 0 {
@@ -181,14 +180,14 @@ func (f *footprint) sweeps() float64 {
 	return 2*f.point + f.n*(2+f.d) + f.shards*moments + core + rows + history + f.footpoints()
 }
 
-// formSweeps counts what sweeps under a loss r'Mr hold beside that: the rows once more, a factor of
-// the matrix, and seven frames.
+// formSweeps counts what sweeps under a loss r'Mr hold in addition: a copy of the rows, a factor of the matrix,
+// and seven frames.
 func (f *footprint) formSweeps() float64 {
 	features := f.d + f.q
 	return f.residuals() + 3*f.D*f.D + 8*f.m*f.D + features*f.D + (f.shards+2)*features*features + 10*f.m*f.m
 }
 
-// footpoints counts the searches for nearest points.
+// footpoints counts the memory of projections.
 func (f *footprint) footpoints() float64 {
 	numbers := f.worker()/2 + 40*f.m*f.d + 40*f.d*f.d + 4*f.D + 8*f.q
 	if f.kinked { // polynomials of the entries, and lists of these
@@ -206,13 +205,13 @@ func (f *footprint) descent() float64 {
 // outer is the number of outer coordinates.
 func (f *footprint) outer() float64 { return f.D + f.D*f.m - f.m*(f.m+1)/2 + f.q*f.s }
 
-// hasArrowhead reports whether second derivatives have their bounds.
+// hasArrowhead reports whether the second derivatives are within their size limits.
 func (f *footprint) hasArrowhead() bool {
 	return f.outer() <= arrowhead.MaxOuter && f.outer()*f.d*f.n <= arrowhead.MaxEntries
 }
 
-// newton counts the derivatives of second order, their Schur complement, and the sums
-// of every shard. Where the problem has none it is gradient descent.
+// newton counts the second derivatives, their Schur complement, and the sums of every shard; without second
+// derivatives it is descent.
 func (f *footprint) newton() float64 {
 	if !f.hasArrowhead() {
 		return f.descent()
@@ -250,9 +249,8 @@ func (f *footprint) secondDerivatives() float64 {
 	return sums + workers + f.residuals() + 8*f.D*f.D + f.footpoints()
 }
 
-// finish counts Newton's method after another solver and, after stages, the
-// primal-dual method: a second Newton's method with a point and a Schur complement more,
-// and dual variables four times.
+// finish counts Newton's method after another solver and the polish after a continuation: another Newton state
+// with a point and a Schur complement, and four arrays of dual variables.
 func (f *footprint) finish(s solvers.Continuation) float64 {
 	shape := framework.ArrowheadShape{Outer: int(f.outer()), Rows: int(f.n), Dim: int(f.d)}
 	if !f.hasArrowhead() {
@@ -268,9 +266,8 @@ func (f *footprint) finish(s solvers.Continuation) float64 {
 	return numbers
 }
 
-// probe counts what looking for lower points along the lowest curvatures takes
-// beside the solver: derivatives of second order with the problem's own part of
-// them, eigenvectors, and points.
+// probe counts the search for lower points along directions of negative curvature, beside the solver: second
+// derivatives, those parts of the problem, eigenvectors, and points.
 func (f *footprint) probe() float64 {
 	outer := f.outer()
 	if outer > framework.MaxProbedOuter {
@@ -293,7 +290,7 @@ func (f *footprint) lbfgs(s solvers.LBFGS) float64 {
 	return (2*pairs+9)*f.point + f.preconditioner()
 }
 
-// preconditioner counts that with what its rows are placed by.
+// preconditioner counts the preconditioner and the solver of its rows.
 func (f *footprint) preconditioner() float64 {
 	systems, size := 1.0, max(f.q, min(f.q*f.s, objective.MaxCoupled))
 	if f.weights() > f.n {
@@ -311,49 +308,47 @@ func (f *footprint) preconditioner() float64 {
 	return preconditioner + f.footpoints()
 }
 
-// reserveMerge holds the copy of the distinct rows and their order.
+// reserveMerge reserves a copy of the distinct rows and their order.
 func reserveMerge(x Data) (*memory.Reservation, error) {
 	f := newFootprint(x, nil, 1, 0, 1)
 	return f.reserve("merging equal rows", x, f.n*f.D+12*f.n)
 }
 
-// reserveHashes holds a number for every row.
+// reserveHashes reserves a number for every row.
 func reserveHashes(x Data) (*memory.Reservation, error) {
 	f := newFootprint(x, nil, 1, 0, 1)
 	return f.reserve("fit", x, f.n)
 }
 
-// reserveStreamed holds the coordinates of the rows, which are all that passes over blocks leave.
+// reserveStreamed reserves the coordinates of the rows, all that passes over blocks leave.
 func reserveStreamed(x Data, d int) (*memory.Reservation, error) {
 	f := newFootprint(x, nil, d, 0, 1)
 	return f.reserve("fit", x, f.n*f.d)
 }
 
-// reserveUnits holds a copy of the rows.
+// reserveUnits reserves a copy of the rows.
 func reserveUnits(x Data) (*memory.Reservation, error) {
 	f := newFootprint(x, nil, 1, 0, 1)
 	return f.reserve("rows in another unit", x, f.n*f.D)
 }
 
-// reserveSpan holds the rows in their span with an orthonormal basis of it, and
-// a problem there.
+// reserveSpan reserves the rows in coordinates of their span, an orthonormal basis of it, and a problem there.
 func reserveSpan(x Data, f *footprint) (*memory.Reservation, error) {
 	return f.reserve("fit", x, f.n*f.D+f.n*f.n+40*f.D+2*f.D*f.m)
 }
 
-// reserveRotation holds what the problem in turned rows takes: its own numbers, the rows and
-// the residuals, the reflections, and the matrix where a solver asks for it.
+// reserveRotation reserves the problem in rotated rows: its own numbers, the rows and the residuals, the
+// reflections, and the matrix where a solver asks for it.
 func reserveRotation(x Data, f *footprint) (*memory.Reservation, error) {
 	return f.reserve("fit", x, f.problem()+2*f.n*f.D+2*f.D*f.D+170*f.D+2*f.D*f.m)
 }
 
-// reserveColumns holds what the problem without some columns takes: its own numbers, the rows and
-// the residuals.
+// reserveColumns reserves the problem without some columns: its own numbers, the rows and the residuals.
 func reserveColumns(x Data, f *footprint) (*memory.Reservation, error) {
 	return f.reserve("fit", x, f.problem()+2*f.n*f.D+f.D+2*f.D*f.m)
 }
 
-// reserveComponents holds what the norms of residuals of a flat sheet take.
+// reserveComponents reserves the memory of [ResidualNorms].
 func reserveComponents(x Data, d int) (*memory.Reservation, error) {
 	f := newFootprint(x, nil, d, 0, 0)
 	return f.reserve("principal components", x, f.components()+f.n+2*f.D)

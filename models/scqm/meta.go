@@ -18,9 +18,8 @@ const Version = "0.1.0"
 // FormatVersion is the version of the model file that this package writes.
 const FormatVersion = 1
 
-// Meta describes a fit: what was asked, what came out, how well. It is what
-// `scqm fit --json` prints and what a model file carries. It depends on the
-// data, the settings and the seed only, not on time or threads.
+// Meta describes a fit: its settings, results and quality. `scqm fit --json` prints it and a model file
+// contains it. It depends on the data, the settings and the seed only, not on time or threads.
 type Meta struct {
 	Format       int       `json:"format"`
 	Version      string    `json:"version"`
@@ -48,10 +47,10 @@ type Meta struct {
 	// CurvatureExtent is what [Model.CurvatureExtent] returns for the fit.
 	CurvatureExtent float64 `json:"curvature_extent"`
 	// Warnings are sentences on what is wrong with the fit: a run that ended before
-	// it had converged, a curvature that runs away.
+	// it had converged, an unbounded curvature.
 	Warnings []string `json:"warnings"`
 
-	// Evidence says what speaks for the curvature, nil where nothing was looked at.
+	// Evidence is the evidence for the curvature, nil where there was no test.
 	Evidence *CurvatureMeta `json:"curvature,omitempty"`
 
 	// Missing says how missing entries were treated, nil where none were allowed.
@@ -66,11 +65,10 @@ type Meta struct {
 	FeatureNames []string `json:"feature_names,omitempty"`
 }
 
-// maxNameBytes bounds the names of all columns, which are no text for a model.
+// maxNameBytes bounds the total length of the names of all columns.
 const maxNameBytes = 1 << 22
 
-// NameFeatures enters the names of the columns, if there are any and they are not too
-// long to be kept with a model.
+// NameFeatures records the names of the columns, unless there are none or they exceed maxNameBytes.
 func (m *Meta) NameFeatures(names []string) {
 	bytes := 0
 	for _, name := range names {
@@ -81,8 +79,8 @@ func (m *Meta) NameFeatures(names []string) {
 	}
 }
 
-// CheckFeatures refuses columns with other names, or in another order, than those that
-// the model was learned from. Columns without names are taken as they come.
+// CheckFeatures rejects columns whose names or their order differ from those of the training rows. Columns
+// without names are accepted.
 func (m *Meta) CheckFeatures(names []string) error {
 	if m.FeatureNames == nil || names == nil {
 		return nil
@@ -116,15 +114,14 @@ const (
 )
 
 var (
-	// pluginName is what the loss of a plugin can be called, paramName what its
-	// parameters can.
+	// pluginName matches names of plugin losses, paramName those of their parameters.
 	pluginName = regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`)
 	paramName  = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]{0,63}$`)
 	sha256Hex  = regexp.MustCompile(`^[0-9a-f]{64}$`)
 )
 
-// check refuses a plugin that a file cannot have from a fit. Its name is used to
-// look for a program, so that it must not be a path.
+// check rejects a plugin that no fit writes to a file. Its name is used to look for a program, so that it must
+// not be a path.
 func (l LossMeta) check() error {
 	p := l.Plugin
 	switch {

@@ -67,8 +67,8 @@ func (p *Problem) minimize(ctx context.Context, start framework.Point, solver fr
 	return run, failure
 }
 
-// inOtherCoordinates returns the problem, and a point of it, in coordinates in which the solver
-// costs less, and the memory that is held for them; nil where there are none.
+// inOtherCoordinates returns the problem, and a point of it, in coordinates in which the solver is cheaper,
+// with the memory reserved for them; nil where there are none.
 func (p *Problem) inOtherCoordinates(x framework.Point, solver framework.Solver) (*Problem, framework.Point, coordinates, *memory.Reservation, error) {
 	foot := newFootprint(*p.Data(), p.Loss(), p.Shape().Latent, p.Shape().S, p.Threads())
 	switch {

@@ -32,14 +32,14 @@ func (p *Problem) dropsColumns() bool {
 	return value[0] == 0 && slope[0] == 0
 }
 
-// varying returns the problem, and a point of it, without the columns in which all rows are the
-// same, and what carries points back; nil where there are none, or too few others.
+// varying returns the problem, and a point of it, without the columns in which all rows are the same, and the
+// map of points back; nil where there are none, or too few others.
 //
-// Where the second derivatives of the loss at 0 are 0, too, as those of |r|^p with p > 2, zeros in Q are no minimum: by
-// Q'Q = I, as much of Q as reaches into these columns leaves the others, which can lower the cost to second order,
-// and raises it to a higher one there. As these columns are alike, so are their parts of c and Q; they
-// are gathered into one, which holds these times the root of their number, see [gatheredLoss]. What is stationary among such
-// points is so among all.
+// Where the second derivatives of the loss at 0 are 0, too, as those of |r|^p with p > 2, zeros in Q are no
+// minimum: by Q'Q = I, as much of Q as reaches into these columns leaves the others, which can lower the cost
+// to second order, and raises it to a higher one there. As these columns are alike, so are their parts of c and
+// Q; they are merged into one column, scaled by the root of their number, see [gatheredLoss]. What is
+// stationary among such points is so among all.
 func (p *Problem) varying(x framework.Point) (*Problem, framework.Point, coordinates, error) {
 	f, fewer := rows.VaryingColumns(*p.Data())
 	s := p.Shape()
@@ -75,7 +75,7 @@ func (p *Problem) varying(x framework.Point) (*Problem, framework.Point, coordin
 	return other, at, f, nil
 }
 
-// gatheredPart is what the entries of Q are in a gathered column at the start. Where they are zero the cost has no slope.
+// gatheredPart is the start value of Q in a gathered column, as the cost has slope 0 at zero.
 const gatheredPart = 1e-3
 
 // flatAtZero reports whether phi″(0) = 0.

@@ -7,9 +7,9 @@ import (
 	"github.com/scqm/scqm/models/rows"
 )
 
-// restrict returns the problem, and a point of it, in the coordinates of the span
-// of the rows, and the span; nil where that would lose something. A loss that is
-// a function of |r| loses nothing where the point's Q is in the span.
+// restrict returns the problem, and a point of it, in the coordinates of the span of the rows, and the span;
+// nil where that is not lossless. A loss that is a function of |r| loses nothing where the point's Q is in the
+// span.
 func (p *Problem) restrict(x framework.Point) (*Problem, framework.Point, *rows.Span, error) {
 	if !p.spanSuffices() {
 		return nil, nil, nil, nil
@@ -27,8 +27,7 @@ func (p *Problem) restrict(x framework.Point) (*Problem, framework.Point, *rows.
 	return small, at, f, nil
 }
 
-// spanSuffices reports whether the rows span less than R^D, and the loss is the
-// same function of |r| there.
+// spanSuffices reports whether the rows span less than R^D, and the loss is the same function of |r| there.
 func (p *Problem) spanSuffices() bool {
 	_, radial := p.Loss().(framework.Radial)
 	_, fixed := p.Loss().(framework.Dimensioned)

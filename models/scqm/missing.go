@@ -18,12 +18,12 @@ import (
 //
 //	sum_i w_i ( sum over the entries k of row i that are there of phi(f(tau_i)_k - x_ik) + tau_i'P_i tau_i )
 //
-// with the curvature penalty as ever. A row with few entries is met by many tau, one
+// plus the curvature penalty. A row with few entries is fitted exactly by many tau, one
 // with less than d by a whole curve or surface of them. So tau of rows with missing
 // entries has a Gaussian prior: P_i = s^2 S^-1 for squared_l2, with s^2 the variance of
 // the noise of an entry and S the covariance of tau, both those of the fit itself, see
 // settlePrior; for other losses the mean loss of an entry takes the place of s^2. Rows
-// without missing entries have P_i = 0, so that complete data are fitted as ever.
+// without missing entries have P_i = 0, so that complete data are fitted without a prior.
 //
 // Source: M. Tipping, C. Bishop, Probabilistic principal component analysis, Journal of
 // the Royal Statistical Society B 61 (1999), of which this is the most likely tau.
@@ -36,8 +36,8 @@ func (c Config) rowLoss(x Data) (framework.Loss, error) {
 	return lossByEntry(c.Loss)
 }
 
-// lossByEntry returns a loss in the form in which rows without missing entries are
-// scored. squared_l2, of the same value, is left as it is, with all that it offers.
+// lossByEntry returns a loss as the equal sum over entries for complete rows. squared_l2 is kept, with all its
+// capabilities.
 func lossByEntry(l framework.Loss) (framework.Loss, error) {
 	by, err := losses.ByEntry(l)
 	if err != nil {
@@ -49,8 +49,7 @@ func lossByEntry(l framework.Loss) (framework.Loss, error) {
 	return by, nil
 }
 
-// rowLosses returns the loss that places complete rows on the sheet, and how those
-// with missing entries are.
+// rowLosses returns the loss that projects complete rows, and how incomplete rows are projected.
 func (m *Model) rowLosses() (framework.Loss, nearest.Missing, error) {
 	if m.Meta.Missing == nil {
 		return m.Loss, nearest.Missing{}, nil
@@ -77,8 +76,8 @@ func (m *Model) Losses(values, r []float64) error {
 	return loss.Evaluate(values, nil, r, m.D)
 }
 
-// forComplete returns the model for acts that only complete rows serve, with its loss
-// by entry where it ignores missing ones.
+// forComplete returns the model for operations that need complete rows, with its loss by entry where it ignores
+// missing ones.
 func (m *Model) forComplete(x Data, act string) (*Model, error) {
 	if m.Meta.Missing == nil {
 		return m, nil
@@ -94,7 +93,7 @@ func (m *Model) forComplete(x Data, act string) (*Model, error) {
 	return &by, err
 }
 
-// describeMissing is what a model tells of missing entries.
+// describeMissing returns the Meta of missing entries.
 func (p *Problem) describeMissing(c Config, m *Model, x framework.Point) *MissingMeta {
 	if !c.IgnoreMissing {
 		return nil
@@ -112,8 +111,8 @@ func (p *Problem) describeMissing(c Config, m *Model, x framework.Point) *Missin
 	}
 }
 
-// setPrior sets the prior of rows with missing entries to that of the noise and the
-// covariance of tau at a point. The point is not flat: there curvature would count as noise.
+// setPrior sets the prior of incomplete rows from the noise and the covariance of tau at a point. The point
+// must not be flat: there curvature would count as noise.
 func (p *Problem) setPrior(at framework.Point) error {
 	x, d := *p.Data(), p.Shape().Latent
 	cost, err := p.Evaluate(nil, at)
@@ -129,14 +128,14 @@ func (p *Problem) setPrior(at framework.Point) error {
 	return nil
 }
 
-// freeEntries is the number of entries less the share of the parameters of a fit of n rows
-// in the residuals, which is nine tenths at most.
+// freeEntries is the number of entries less that of the parameters of a fit of n rows, at least a tenth of the
+// entries.
 func freeEntries(entries float64, n int, s sheet.Shape) float64 {
 	return math.Max(entries-float64(n*s.Latent+s.D*(1+s.M)), entries/10)
 }
 
-// priorOf returns noise times the inverse of the covariance of tau, in which variances
-// below that of the noise of this scale count as that.
+// priorOf returns noise times the inverse of the covariance of tau, whose variances are at least that of the
+// noise in units of tau.
 func priorOf(tau []float64, x Data, d int, noise float64) nearest.Prior {
 	codes := Data{N: x.N, D: d, X: tau, Weights: x.Weights}
 	mean, total := rows.Mean(codes), codes.TotalWeight()
@@ -168,7 +167,7 @@ func priorOf(tau []float64, x Data, d int, noise float64) nearest.Prior {
 // minVariance is the least variance of a latent coordinate, relative to the largest.
 const minVariance = 1e-8
 
-// turned returns the prior for tau R', given U before and after the turn by R: U' = U R'.
+// turned returns the prior for tau R', given U before and after the rotation R: U' = U R'.
 func turned(p nearest.Prior, before, after []float64, D, d int) nearest.Prior {
 	if p == nil {
 		return nil

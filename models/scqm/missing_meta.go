@@ -7,7 +7,7 @@ import (
 	"github.com/scqm/scqm/models/scqm/internal/nearest"
 )
 
-// MissingMeta says how a model treats missing entries.
+// MissingMeta describes how a model treats missing entries.
 type MissingMeta struct {
 	// Policy is "ignore": they have no weight.
 	Policy string `json:"policy"`
@@ -21,7 +21,7 @@ type MissingMeta struct {
 // MissingIgnored is the Policy of models for data with missing entries.
 const MissingIgnored = "ignore"
 
-// check refuses what no fit writes.
+// check rejects values that no fit writes.
 func (m *MissingMeta) check(d int) error {
 	switch {
 	case m == nil:

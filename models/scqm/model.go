@@ -32,11 +32,11 @@ type Model struct {
 	Meta Meta
 }
 
-// orthonormal is how far Q'Q of a usable model may be from I.
+// orthonormal is the largest deviation of Q'Q from I in a usable model.
 const orthonormal = 1e-8
 
-// Validate reports the first thing that makes the model unusable: a shape that
-// does not fit, a number that is not finite, or axes that are not orthonormal.
+// Validate returns the first defect that makes the model unusable: an inconsistent shape, a number that is not
+// finite, or axes that are not orthonormal.
 func (m *Model) Validate() error {
 	if m.D < 1 || m.Latent < 1 || m.Curvature < 0 || m.Latent+m.Curvature > m.D {
 		return fmt.Errorf("scqm: model with D = %d, d = %d, s = %d; want d >= 1, s >= 0 and d + s <= D: %w",
@@ -94,8 +94,8 @@ func (m *Model) fromSheet(f *sheet.Sheet) {
 	dense.Transpose(m.V, f.QT[f.Latent*f.D:], f.S, f.D)
 }
 
-// accepts reports why rows cannot be seen by the model. Those with missing entries
-// can where it was learned from such.
+// accepts returns an error for rows that the model cannot be applied to. Missing entries need a model that was
+// learned from such.
 func (m *Model) accepts(x Data) error {
 	x.Missing = m.Meta.Missing != nil
 	if err := errors.Join(x.Validate(), m.Meta.Missing.check(m.Latent)); err != nil {

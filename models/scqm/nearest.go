@@ -13,10 +13,9 @@ import (
 	"github.com/scqm/scqm/models/scqm/internal/sheet"
 )
 
-// Nearest finds the nearest points of models of one shape to single rows, in
-// memory of its own: for radial losses a call allocates nothing. It gives what
-// [Model.Project] gives, without looking whether the model can be used. One
-// Nearest serves one goroutine.
+// Nearest finds the nearest points of models of one shape to single rows, reusing its memory: for radial losses
+// a call does not allocate. It returns what [Model.Project] returns, without validating the model. A Nearest is
+// for one goroutine.
 type Nearest struct {
 	f         *sheet.Sheet
 	loss      framework.Loss
@@ -41,7 +40,7 @@ func NewNearest(D, d, s int, loss framework.Loss) (*Nearest, error) {
 	}, nil
 }
 
-// Load takes a model of the shape prepared for. The model may change afterwards.
+// Load sets a model of the prepared shape, by copy.
 func (n *Nearest) Load(m *Model) error {
 	f := n.f
 	if m.D != f.D || m.Latent != f.Latent || m.Curvature != f.S {
@@ -63,7 +62,7 @@ func (n *Nearest) Load(m *Model) error {
 	return nil
 }
 
-// setUnit brings the sheet and the loss into a unit.
+// setUnit scales the sheet and the loss to a unit.
 func (n *Nearest) setUnit(unit float64) {
 	if _, ok := n.loss.(framework.Rescaler); !ok {
 		unit = 1

@@ -22,18 +22,15 @@ import (
 	"github.com/scqm/scqm/solvers"
 )
 
-// Online learns a model from rows that come one after the other, each of which is seen once:
-// the draws of [solvers.Stochastic], in the order in which rows come. Rows are gathered
-// to blocks of [BlockRows], so that what is learned does not depend on how they are cut
-// into calls; those of a block that is not full yet count by their part of it, in
-// [Online.Fit] only. Rows should come in a random order: the model follows what
-// came last.
+// Online learns a model from a stream of rows, each seen once: by the draws of [solvers.Stochastic], in the
+// order of the rows. Rows are collected in blocks of [BlockRows], so that the result does not depend on their
+// split into calls; an incomplete block only counts, by its share, in [Online.Fit]. Rows should come in a
+// random order: the model follows the latest ones.
 //
-// The first block, or the rows there are, begins: principal components, the scale of the
-// ridge, and some sweeps. It serves losses that can be swept, of which averages of majorizers can be kept: l2,
-// squared_l2, huber. Others are refused: they take Newton steps on samples that are read
-// again, and averages of Newton models diverge. What it has
-// learned is kept by MarshalBinary. One Online is for one goroutine.
+// The first block determines the start: principal components, the scale of the ridge, and some sweeps. Online
+// supports losses with majorizers that can be averaged: l2, squared_l2, huber. Others are refused: they take
+// Newton steps on samples that are read again, and averages of Newton models diverge. MarshalBinary stores the
+// state. An Online is for one goroutine.
 type Online struct {
 	config  Config
 	columns curvatures
@@ -42,7 +39,7 @@ type Online struct {
 	average *alternating.Average
 }
 
-// onlineState is what is stored.
+// onlineState is the part of Online that MarshalBinary stores.
 type onlineState struct {
 	Loss                string // its identity
 	D, Latent, S        int
@@ -51,11 +48,11 @@ type onlineState struct {
 	Weight              float64 // of the rows in blocks
 	Point               framework.Point
 	Average             alternating.AverageState
-	Rows, Weights       []float64 // that wait for others
+	Rows, Weights       []float64 // of an incomplete block
 	Prior               *prior
 }
 
-// prior is a fit to go on from, before the first block.
+// prior is a fit to continue from, before the first block.
 type prior struct {
 	Point  framework.Point
 	Tau    []float64
@@ -70,8 +67,7 @@ const (
 	onlineStatus = framework.MaxIterations
 )
 
-// NewOnline begins with no rows, of D columns. Of the config it heeds Latent, Curvature,
-// Linear, Ridge and Loss.
+// NewOnline begins with no rows, of D columns. It uses Latent, Curvature, Linear, Ridge and Loss of the config.
 func NewOnline(c Config, D int) (*Online, error) {
 	if err := c.check(D); err != nil {
 		return nil, err
@@ -92,8 +88,8 @@ func NewOnline(c Config, D int) (*Online, error) {
 	return &Online{config: c, columns: columns, s: onlineState{Loss: blocks.Identity(c.Loss), D: D, Latent: c.Latent, S: columns.fitted}}, nil
 }
 
-// GoOn begins where a fit ended: with its sheet, and its rows as if they had come before, where
-// the model has their coordinates. It is for one that has seen no rows.
+// GoOn continues from a fit: it takes its sheet, and counts its training rows as seen where the model has their
+// coordinates. It must be called before the first rows.
 func (o *Online) GoOn(m *Model) error {
 	if m.D == o.s.D && m.Latent == o.s.Latent && len(m.Tau)%m.Latent == 0 {
 		o.adopt(m.Curvature)
@@ -117,19 +113,17 @@ func (o *Online) GoOn(m *Model) error {
 	return nil
 }
 
-// adopt takes over the number of directions of curvature of what was learned before, where the rule
-// has them.
+// adopt takes the number of directions of curvature from the earlier fit, where it is estimated.
 func (o *Online) adopt(s int) {
 	if o.config.ruled() && o.s.Seen == 0 && s >= 0 && s <= o.config.room(o.s.D) {
 		o.columns, o.s.S = curvatures{s, s}, s
 	}
 }
 
-// Seen is the number of rows that have come.
+// Seen is the number of rows seen so far.
 func (o *Online) Seen() int { return o.s.Seen }
 
-// Learn takes in rows. Where it fails, for rows that are not finite or a context that is done,
-// nothing has changed.
+// Learn adds rows. On an error, for rows that are not finite or a context that is done, nothing changes.
 func (o *Online) Learn(ctx context.Context, x Data) error {
 	if x.D != o.s.D {
 		return fmt.Errorf("scqm: rows of length %d after such of length %d: %w", x.D, o.s.D, ErrInput)
@@ -162,7 +156,7 @@ func (o *Online) Learn(ctx context.Context, x Data) error {
 	return nil
 }
 
-// clone copies all that changes.
+// clone copies the mutable state.
 func (o *Online) clone() (*Online, error) {
 	c := &Online{config: o.config, columns: o.columns, s: o.s}
 	c.s.Rows, c.s.Weights, c.s.Point = slices.Clone(o.s.Rows), slices.Clone(o.s.Weights), o.s.Point.Clone()
@@ -172,7 +166,7 @@ func (o *Online) clone() (*Online, error) {
 	return c, c.restore()
 }
 
-// restore makes problem and average from the state.
+// restore rebuilds problem and average from the state.
 func (o *Online) restore() error {
 	s := &o.s
 	if s.Draws == 0 {
@@ -188,14 +182,14 @@ func (o *Online) restore() error {
 
 var errOnline = fmt.Errorf("scqm: the state of a model that learns from rows as they come is damaged: %w", ErrInput)
 
-// begin makes the problem for some rows.
+// begin creates the problem for some rows.
 func (o *Online) begin(ctx context.Context, x Data) {
 	s := &o.s
 	o.problem = streaming.New(ctx, &LocalEngine{Source: x, Loss: o.config.Loss, Threads: 1}, o.config.Loss, s.Latent, s.S)
 	o.problem.SetScales(streaming.Scales{Unit: s.Unit, Lambda: s.Lambda, Rounding: s.Scale})
 }
 
-// draw takes in the rows that wait, as the part share of a block.
+// draw adds the rows of an incomplete block with the weight share of a block.
 func (o *Online) draw(ctx context.Context, share float64) error {
 	s := &o.s
 	x := Data{N: len(s.Weights), D: s.D, X: s.Rows, Weights: s.Weights}
@@ -235,7 +229,7 @@ func (o *Online) draw(ctx context.Context, share float64) error {
 	return nil
 }
 
-// first finds a start, and the scales of unit, ridge and rounding.
+// first finds a start, and the scales of unit, ridge and smoothing.
 func (o *Online) first(ctx context.Context, x Data, weight float64) error {
 	p, s := o.problem, &o.s
 	starts, err := p.NewStarts(o.config.streamStarts())
@@ -262,8 +256,8 @@ func (o *Online) first(ctx context.Context, x Data, weight float64) error {
 	return err
 }
 
-// firstSheet fits a sheet to the first rows, which settle the number of directions of curvature where the
-// rule has them: none where they do not show what the sheet draws.
+// firstSheet fits a sheet to the first rows and estimates the number of directions of curvature where the
+// config asks for it: 0 where the rows do not support the fitted curvature.
 func (o *Online) firstSheet(ctx context.Context, x Data, starts *streaming.Starts) (framework.Point, error) {
 	p, s, c := o.problem, &o.s, o.config
 	ruled := c.ruled()
@@ -295,8 +289,8 @@ func (o *Online) firstSheet(ctx context.Context, x Data, starts *streaming.Start
 	}
 }
 
-// remember makes the rows of the fit to go on from those that came before: where they are on the
-// sheet, weighed as the new ones are on average.
+// remember adds the training rows of an earlier fit as points of its sheet, with the average weight of the new
+// rows.
 func (o *Online) remember(ctx context.Context, weight float64) error {
 	s := &o.s
 	if s.Prior.Lambda > 0 {
@@ -330,9 +324,9 @@ func (o *Online) remember(ctx context.Context, weight float64) error {
 	return nil
 }
 
-// Fit returns the model of the rows that have come. Its status is never converged, as no
-// pass over all rows has certified it, and its objective is an estimate: the average over the
-// blocks, as they came, times the number of rows. Model.Tau is nil.
+// Fit returns the model of the rows seen so far. Its status is never converged, as no pass over all rows has
+// certified it, and its objective is an estimate: the average over the blocks, as they came, times the number
+// of rows. Model.Tau is nil.
 func (o *Online) Fit(ctx context.Context) (*Fit, error) {
 	v, err := o.clone()
 	if err != nil {
@@ -363,7 +357,7 @@ func (o *Online) Fit(ctx context.Context) (*Fit, error) {
 	return &Fit{Model: model}, nil
 }
 
-// meta describes what has been learned.
+// meta returns the Meta of what has been learned.
 func (o *Online) meta(curvature int) Meta {
 	s, c := &o.s, o.config
 	penalty := objective.Regularizer{Lambda: s.Lambda}.PenaltyOf(o.problem.Shape(), nil, s.Point[BlockTheta])
@@ -376,7 +370,7 @@ func (o *Online) meta(curvature int) Meta {
 	return m
 }
 
-// MarshalBinary encodes what has been learned, and the rows that wait.
+// MarshalBinary encodes the learned state, and the rows of an incomplete block.
 func (o *Online) MarshalBinary() ([]byte, error) {
 	s := o.s
 	if o.average != nil {
@@ -387,7 +381,7 @@ func (o *Online) MarshalBinary() ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// Resume goes on from bytes of MarshalBinary, of one with the same config. Others are refused.
+// Resume continues from bytes of MarshalBinary of an Online with the same config; it rejects others.
 func (o *Online) Resume(b []byte) error {
 	var s onlineState
 	if err := gob.NewDecoder(bytes.NewReader(b)).Decode(&s); err != nil {
@@ -411,7 +405,7 @@ func (o *Online) Resume(b []byte) error {
 	return nil
 }
 
-// sound reports whether the arrays of the state have the lengths that its sizes say.
+// sound reports whether the arrays of the state have consistent lengths.
 func (o *Online) sound() bool {
 	s := &o.s
 	m := s.Latent + s.S

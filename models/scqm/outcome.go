@@ -19,7 +19,7 @@ type Fit struct {
 	Reads int
 }
 
-// fitError says why a fit failed, at its start or on the way.
+// fitError describes a failure of a fit, at its start or later.
 func fitError(failure error, atStart bool) error {
 	if fault, ok := failure.(*objective.LossError); ok {
 		return fault

@@ -6,7 +6,7 @@ import (
 	"github.com/scqm/scqm/models/scqm/internal/objective"
 )
 
-// setRidge turns the scale-free ridge into Lambda.
+// setRidge converts the scale-free ridge to Lambda.
 func (p *Problem) setRidge(ridge float64, flat *placed) error {
 	if ridge == 0 || p.Shape().S == 0 {
 		return nil

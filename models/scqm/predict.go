@@ -16,8 +16,7 @@ import (
 )
 
 const (
-	// maxPredictSteps bounds the Newton steps of a row, predictPrecision is the
-	// relative length of the last.
+	// maxPredictSteps bounds the Newton steps of a row, predictPrecision is the relative length of the last.
 	maxPredictSteps  = 40
 	predictPrecision = 1e-8
 )
@@ -136,7 +135,7 @@ func (p *entryPredictor) addErrors(ctx context.Context, dst []float64, x Data, t
 	return ctx.Err()
 }
 
-// rowPrediction is the memory of predicting one row.
+// rowPrediction holds the buffers of predicting one row.
 type rowPrediction struct {
 	*entryPredictor
 	newton *nearest.Quadratic
@@ -156,7 +155,7 @@ func newRowPrediction(p *entryPredictor) *rowPrediction {
 	return r
 }
 
-// distance predicts each part of x from the others.
+// distance predicts each part of x from the others and returns the distance of x from the prediction.
 func (p *rowPrediction) distance(x []float64) float64 {
 	f := p.f
 	reorder(p.r, x, p.order)
@@ -183,7 +182,7 @@ func (p *rowPrediction) distance(x []float64) float64 {
 	return math.Sqrt(sum)
 }
 
-// begin sets tau to that of the nearest point of a row that was fitted.
+// begin sets tau to the training row with the lowest cost.
 func (p *rowPrediction) begin(part *entryPart) {
 	f := p.f
 	best, at := math.Inf(1), 0
@@ -195,5 +194,5 @@ func (p *rowPrediction) begin(part *entryPart) {
 	copy(p.tau, p.entryPredictor.tau[at*f.Latent:(at+1)*f.Latent])
 }
 
-// z0 is z of row i of those fitted.
+// z0 returns z of training row i.
 func (p *rowPrediction) z0(i int) []float64 { return p.entryPredictor.z[i*p.f.M : (i+1)*p.f.M] }

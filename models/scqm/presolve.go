@@ -13,9 +13,8 @@ import (
 	"github.com/scqm/scqm/models/scqm/internal/objective"
 )
 
-// presolve is what is done to every request before it is computed. Where the rows
-// span less than R^D the computation goes on in their span, which is left to
-// [Problem.restrict]: starts come from the rows as they are.
+// presolve lists the reductions applied to every request. Where the rows span less than R^D the computation
+// continues in their span, which is left to [Problem.restrict], as starts need the rows in R^D.
 var presolve = []reduction{mergeRows{}, rescale{}, dropColumns{}, turnRows{}}
 
 // reduce presolves the request.
@@ -37,8 +36,7 @@ func (r *request) reduce() (undo, error) {
 	}, nil
 }
 
-// mergeRows makes one row of equal ones and leaves out those of weight zero. The
-// influence of rows is that of each of them, and keeps them apart.
+// mergeRows merges equal rows and drops those of weight zero. Influences of rows need them apart.
 type mergeRows struct{}
 
 func (mergeRows) apply(r *request) (undo, error) {
@@ -77,8 +75,7 @@ func (mergeRows) apply(r *request) (undo, error) {
 	}, nil
 }
 
-// expandRows gives every row the coordinates of the row it was merged into, and
-// returns those that were left out.
+// expandRows gives every row the coordinates of the row it was merged into, and returns the dropped ones.
 func (f *Fit) expandRows(m *rows.Merged) (weightless []int) {
 	d, model := f.Model.Latent, f.Model
 	tau := make([]float64, m.From.N*d)
@@ -115,8 +112,8 @@ func (m *Model) projectWeightless(ctx context.Context, x Data, list []int, threa
 	return nil
 }
 
-// rescale divides data whose size is beyond 2^100 or below 2^-100 by a power of
-// two, where the loss is a [framework.Rescaler].
+// rescale divides data of size beyond 2^100 or below 2^-100 by a power of two, where the loss is a
+// [framework.Rescaler].
 type rescale struct{}
 
 func (rescale) apply(r *request) (undo, error) {
@@ -169,8 +166,8 @@ func (m *Model) inUnits(unit, factor float64, loss framework.Loss) *Model {
 	return &scaled
 }
 
-// leaveUnits turns a fit to data in a unit, with the loss times factor, into one
-// to the data themselves. It reports false where numbers do not reach so far.
+// leaveUnits converts a fit to data in a unit, with the loss times factor, to the data themselves. It reports
+// false on overflow or underflow.
 func (f *Fit) leaveUnits(unit, factor float64, loss framework.Loss) bool {
 	m := f.Model
 	floats.Scale(unit, m.C)
@@ -205,8 +202,7 @@ func (f *Fit) leaveUnits(unit, factor float64, loss framework.Loss) bool {
 	return f.Model.Validate() == nil && (framework.Point{{m.Meta.Objective, m.Meta.Penalty}}).Finite()
 }
 
-// dropColumns leaves out directions of curvature that cannot be used, or that a
-// model does not use.
+// dropColumns drops directions of curvature that cannot be used, or that a model does not use.
 type dropColumns struct{}
 
 func (dropColumns) apply(r *request) (undo, error) {

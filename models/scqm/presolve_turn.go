@@ -10,12 +10,11 @@ import (
 	"github.com/scqm/scqm/solvers"
 )
 
-// turnedColumns is the length of rows from which on a fit under a loss r'Mr turns them.
+// turnedColumns is the row length from which on a fit under r'Mr rotates the rows; see turnRows.
 const turnedColumns = 32
 
-// turnRows turns the rows of a fit under a loss r'Mr so that its matrix is tridiagonal: products
-// with the residuals, 2nD^2 operations in every pass, then are 5nD. To find the rotation takes
-// those of about D/n passes.
+// turnRows rotates the rows of a fit under a loss r'Mr so that its matrix is tridiagonal: products with the
+// residuals then take 5nD operations per pass instead of 2nD^2. Finding the rotation costs about D/n passes.
 type turnRows struct{}
 
 func (turnRows) apply(r *request) (undo, error) {
@@ -42,8 +41,7 @@ func (turnRows) apply(r *request) (undo, error) {
 	}, nil
 }
 
-// turnBack takes a fit to turned rows to the rows as they are. Signs of the canonical form are those
-// of the coordinates.
+// turnBack rotates a fit back to the original coordinates, with the signs of the canonical form there.
 func (f *Fit) turnBack(back *rows.Rotation, loss framework.Loss, weights []float64) {
 	m := f.Model
 	whole := m.sheet()

@@ -29,8 +29,8 @@ const (
 // with a penalty that no rotation of tau changes. A Problem holds buffers: use
 // it from one goroutine at a time.
 //
-// What a Problem can do is what it is made of: solvers find the methods of its
-// parts. Each part has a sheet and caches of its own.
+// A Problem has the capabilities of its embedded parts: solvers find their
+// methods. Each part has a sheet and caches of its own.
 type Problem struct {
 	*objective.Objective      // Blocks, Evaluate, Resume, rows, Stationarity, Smooth
 	*alternating.Sweeper      // OuterBlocks, Sweep
@@ -81,8 +81,7 @@ func (p *Problem) KKT(x framework.Point) (KKT, error) {
 	return KKT(k), err
 }
 
-// reduced returns the problem of rows in other coordinates, with a loss for these, and all else that p
-// has been given.
+// reduced returns the problem of rows in other coordinates, with a loss for these, and all other settings of p.
 func (p *Problem) reduced(data Data, loss framework.Loss) (*Problem, error) {
 	s := p.Shape()
 	q, err := NewProblem(p.Context(), data, loss, s.Latent, s.S, p.Threads())

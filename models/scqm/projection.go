@@ -13,14 +13,14 @@ import (
 	"github.com/scqm/scqm/models/scqm/internal/sheet"
 )
 
-// Projection holds rows moved onto a sheet, and how far each can be trusted.
+// Projection holds projections of rows on a sheet, and how far each can be trusted.
 type Projection struct {
 	// Tau holds what Transform returns, n x d, and X what Project does, n x D.
 	Tau, X []float64
 	// Rows has one entry for each row.
 	Rows []RowProjection
 	// Certifies says that the loss is one for which RowProjection.Certified can
-	// be told: a function of the norm, or lp with 1 < p <= 2.
+	// be computed: a function of the norm, or lp with 1 < p <= 2.
 	Certifies bool
 }
 
@@ -31,7 +31,7 @@ type RowProjection struct {
 	// MinEigenvalue is the smallest eigenvalue of the second derivatives of the loss of
 	// the row with respect to tau, at the projection. About 0 or below, small
 	// moves of the row move its projection far. Where a loss has kinks, they may
-	// hold the projection in place as well, which the number does not tell.
+	// fix the projection as well, which the number does not include.
 	MinEigenvalue float64
 	// Certified says that the residual is inside of the region in which the loss
 	// is convex as a function of tau; see [Model.ProjectAll].
@@ -119,7 +119,7 @@ func (m *Model) ProjectAll(ctx context.Context, x Data, threads int) (*Projectio
 	return out, err
 }
 
-// describe reports on a row.
+// describe returns the report on a row.
 func describe(m nearest.RowMinima, judge convexity) RowProjection {
 	return RowProjection{
 		Residual: floats.Norm(m.Residual, 2), MinEigenvalue: m.MinEigenvalue, Certified: judge.holds(m.Residual),
@@ -127,7 +127,7 @@ func describe(m nearest.RowMinima, judge convexity) RowProjection {
 	}
 }
 
-// convexity tells where the loss of a row is convex as a function of tau.
+// convexity decides where the loss of a row is convex as a function of tau.
 type convexity struct {
 	most  float64 // A0
 	power float64 // of lp, 0 for functions of the norm, negative for other losses

@@ -10,12 +10,11 @@ import (
 	"github.com/scqm/scqm/models/scqm/internal/sheet"
 )
 
-// growing is the relative change of Theta by Newton's step at which its curvature still grows.
+// growing is the relative change of Theta by a Newton step above which its curvature counts as growing.
 const growing = 1e-2
 
-// Refute tells of fits whose curvature still grows although the gradient is
-// small: the objective may then have no least value. It costs an evaluation of
-// second derivatives where the curvature is large.
+// Refute reports fits whose curvature still grows although the gradient is small: the objective may have no
+// minimum. It costs an evaluation of second derivatives where the curvature is large.
 func (p *Problem) Refute(x framework.Point) (string, error) {
 	if p.Shape().S == 0 {
 		return "", nil

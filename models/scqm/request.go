@@ -7,9 +7,8 @@ import (
 	"github.com/scqm/scqm/internal/memory"
 )
 
-// request is a computation on rows: a fit, where it has a config, the influence
-// of rows, where it has a model that was fitted to them, or a comparison of
-// models, where it has neither.
+// request is a computation on rows: a fit, where it has a config, the influence of rows, where it has a model
+// fitted to them, or a comparison of models, where it has neither.
 type request struct {
 	data      Data
 	loss      framework.Loss
@@ -21,14 +20,14 @@ type request struct {
 	held      []*memory.Reservation
 }
 
-// release gives back the memory reserved by reduce.
+// release frees the memory reserved by reduce.
 func (r *request) release() {
 	for _, held := range r.held {
 		held.Release()
 	}
 }
 
-// reserve takes note of memory held until release.
+// reserve records memory to free in release.
 func (r *request) reserve(held *memory.Reservation, err error) error {
 	if err == nil {
 		r.held = append(r.held, held)
@@ -36,16 +35,16 @@ func (r *request) reserve(held *memory.Reservation, err error) error {
 	return err
 }
 
-// results are what a request came to: a fit and its failure, or numbers in the
-// unit of the data and in one over it.
+// results are the results of a request: a fit and its error, or numbers in the unit of the data and in its
+// inverse.
 type results struct {
 	fit              *Fit
 	failure          error
 	lengths, inverse []*float64
 }
 
-// A reduction replaces a request by an equivalent one that is smaller or better
-// scaled. It returns what carries the results back, nil where nothing has to be.
+// A reduction replaces a request by an equivalent one that is smaller or better scaled. It returns the function
+// that maps the results back, nil where none is needed.
 type reduction interface {
 	apply(r *request) (undo, error)
 }

@@ -5,9 +5,8 @@ import (
 	"github.com/scqm/scqm/solvers"
 )
 
-// publishedDecrease is the MinRelativeDecrease of [solvers.RGD], which crawls below it.
-// Of other solvers it would end runs next to the tolerance: a gradient of 1e-6 promises
-// a decrease of about 1e-12.
+// publishedDecrease is the MinRelativeDecrease of [solvers.RGD], which is slow below it. It would end runs of
+// other solvers near the tolerance: a gradient of 1e-6 predicts a decrease of about 1e-12.
 const publishedDecrease = 1e-10
 
 func (c Config) options(x Data, solver framework.Solver) framework.Options {

@@ -8,8 +8,8 @@ import (
 	"github.com/scqm/scqm/solvers"
 )
 
-// servedBy refuses a solver that cannot serve the problem, with those that can: it is
-// Newton's method where second derivatives would be too large.
+// servedBy rejects a solver that cannot solve the problem, and lists those that can: it rejects Newton's method
+// where second derivatives are too large.
 func (p *Problem) servedBy(solver framework.Solver) error {
 	var refusal *framework.UnsupportedError
 	if !errors.As(solvers.Supports(solver, p), &refusal) {
@@ -20,7 +20,7 @@ func (p *Problem) servedBy(solver framework.Solver) error {
 		refusal.Solver, p.Data().N, f.D, f.Latent, f.S, refusal.Lacks, refusal.Remedy(), ErrInput)}
 }
 
-// refused is an error of input that a solver does not serve: it is an errors.ErrUnsupported, too.
+// refused is an input error for an unsupported solver; it matches errors.ErrUnsupported, too.
 type refused struct{ error }
 
 func (e refused) Unwrap() []error { return []error{e.error, errors.ErrUnsupported} }

@@ -10,21 +10,20 @@ import (
 )
 
 const (
-	// weakPrior is the weight of the prior with which settlePrior begins, relative to that of
-	// the start: noise grows to its own from below, but curvature that a strong prior keeps
-	// out of the sheet counts as noise in every later prior, too.
+	// weakPrior is the first prior of settlePrior, relative to that of the start: the estimated noise converges
+	// from below, but curvature that a strong prior keeps out of the sheet would count as noise in every later
+	// prior.
 	weakPrior = 1e-3
-	// leastPrior is the least prior relative to that: exact data have no noise, and without
-	// a prior rows with few entries no place.
+	// leastPrior bounds the prior below, relative to that: exact data have no noise, and without a prior
+	// incomplete rows may have no unique projection.
 	leastPrior = 1e-6
 	// priorRuns bounds the runs of settlePrior, priorTolerance is their tolerance, and
 	// settledPrior the relative change of the prior at which they end.
 	priorRuns, priorTolerance, settledPrior = 3, 1e-3, 0.05
 )
 
-// settlePrior replaces the prior of the start, whose noise is mostly what the start does
-// not bend by, by that of the noise and the covariance of the sheet that it leads to.
-// Start 0 then is that sheet.
+// settlePrior replaces the prior of the start, whose noise includes the unmodelled curvature, by that of the
+// noise and covariance of the fitted sheet. That sheet becomes start 0.
 func (p *Problem) settlePrior(ctx context.Context, s *starts, solver framework.Solver, o framework.Options) error {
 	if p.Prior == nil || p.Shape().S == 0 {
 		return nil

@@ -10,20 +10,20 @@ import (
 )
 
 // A fit starts at a plane: c is the mean, Q the axes of the plane and those off it in which the
-// rows bend, Theta that of least squares for them. The plane is the one from which a regression
+// rows are curved, Theta that of least squares for them. The plane is the one from which a regression
 // predicts the other principal scores best (see package planes), and that of the leading components for
 // flat sheets and the solver of the paper. It takes about nD min(n, D) operations for the components,
 // 2nDm for the rest.
 //
 // Fits by the Huber loss of entries start from the principal components of rows whose
-// entries are drawn in (see [rows.DrawnIn]): this loss is for tables in which single
-// entries are wrong, and those have the leading components of the rows as they are.
+// outlying entries are clipped (see [rows.DrawnIn]): this loss is for tables in which single
+// entries are wrong, which would dominate the leading components.
 
-// drawnTo is how far entries may be from the median of their column in the rows from
-// which such fits start, in standard deviations.
+// drawnTo is the distance from the median of its column to which an entry is clipped in such rows, in standard
+// deviations.
 const drawnTo = 5
 
-// forWrongEntries reports whether a loss of entries turns linear at some size.
+// forWrongEntries reports whether a loss of entries is linear beyond some size, as Huber's.
 func forWrongEntries(l framework.Loss) bool {
 	p, turns := l.(framework.Parametric)
 	if !turns || framework.StructureOf(l) != framework.StructureSeparable {
@@ -114,7 +114,7 @@ func (s *starts) point(k int) (framework.Point, error) {
 	return x, nil
 }
 
-// axes returns those of start number k.
+// axes returns the axes of start number k.
 func (s *starts) axes(k int) []float64 {
 	f := s.p.Shape()
 	if k < len(s.given) {

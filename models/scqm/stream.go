@@ -24,10 +24,10 @@ func Blocks(n int) int { return blocks.Count(n) }
 type (
 	// Source gives rows of a table that need not be in memory; [Data] is one.
 	Source = rows.Source
-	// Request says what is summed over all rows, and at which sheet. It goes to other
+	// Request says what is summed over all rows, and at which sheet. Send it to other
 	// machines by MarshalBinary; all of them must run one version of this package.
 	Request = blocks.Request
-	// Partial is what some blocks say in answer to a request. Partials of adjoining
+	// Partial is the sum over some blocks for a request. Partials of adjacent
 	// blocks merge by [Request.Merge], in any order and grouping, to the same bits, and
 	// go to other machines by MarshalBinary.
 	Partial = blocks.Partial
@@ -55,8 +55,7 @@ func SumBlocks(ctx context.Context, r *Request, src Source, loss framework.Loss,
 	return p[0], nil
 }
 
-// SumRanges is [SumBlocks] for several ranges of blocks, each of which has an answer of its own.
-// What summing takes is made once.
+// SumRanges is [SumBlocks] for several ranges of blocks, with a result for each. Buffers are allocated once.
 func SumRanges(ctx context.Context, r *Request, src Source, loss framework.Loss, ranges []BlockRange, threads int) ([]*Partial, error) {
 	return sumRanges(ctx, r, src, loss, ranges, threads, nil)
 }
@@ -76,13 +75,13 @@ func sumRanges(ctx context.Context, r *Request, src Source, loss framework.Loss,
 	return r.Partials(ctx, src, loss, ranges, threads, told)
 }
 
-// ReadProgress says how far a read of all rows is.
+// ReadProgress is the progress of a read of all rows.
 type ReadProgress struct {
 	// Read counts the reads, from 1; Rows of N are done in this one.
 	Read, Rows, N int
 }
 
-// LocalEngine sums on this machine.
+// LocalEngine computes the sums on this machine. ~Loss is that of the fit. => Loss is the loss of the fit.
 type LocalEngine struct {
 	// Source gives the rows; a [rows.Weigher] gives weights too.
 	Source Source

@@ -86,8 +86,8 @@ func (m *Model) Transform(ctx context.Context, x Data, threads int) ([]float64, 
 	return tau, err
 }
 
-// reserveMap holds what sending rows through the model takes: those that come
-// out, of so many columns, and what finds their places.
+// reserveMap reserves the memory of mapping rows through the model: the result, of so many columns, and the
+// buffers of the projection.
 func (m *Model) reserveMap(act string, n int, columns int, threads int) (*memory.Reservation, error) {
 	x := Data{N: n, D: m.D}
 	f := newFootprint(x, m.Loss, m.Latent, m.Curvature, threads)

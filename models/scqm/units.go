@@ -12,9 +12,8 @@ import (
 	"github.com/scqm/scqm/models/scqm/internal/sheet"
 )
 
-// ownUnit returns the power of two in units of which the model is about 1, or 1
-// where it is not far from that. It belongs to the model, so that what becomes of
-// a row does not depend on the rows beside it.
+// ownUnit returns the power of two in whose unit the model has size about 1, or 1 where it is near that
+// already. It is a function of the model, so that the result for a row does not depend on other rows.
 func (m *Model) ownUnit() float64 {
 	if size := floats.Norm(m.Tau, math.Inf(1)); size > 0 {
 		return rows.UnitOf(size)
@@ -40,7 +39,7 @@ func scaleSheet(f *sheet.Sheet, unit float64) {
 	floats.Scale(unit, f.Theta)
 }
 
-// view is a model and rows in the unit of the model.
+// view is a model with rows, both in the unit of the model.
 type view struct {
 	unit    float64
 	sheet   *sheet.Sheet
@@ -50,9 +49,8 @@ type view struct {
 	held    *memory.Reservation
 }
 
-// view brings rows into the unit of the model, where its loss can be; a model that
-// ignores missing entries has the unit 1, as its prior is in that. The caller
-// releases it.
+// view converts rows to the unit of the model, where its loss allows that; a model that ignores missing entries
+// has the unit 1, as its prior is in that. The caller releases the view.
 func (m *Model) view(x Data) (*view, error) {
 	own, missing, err := m.rowLosses()
 	if err != nil {
@@ -78,15 +76,14 @@ func (v *view) release() {
 	}
 }
 
-// leave turns lengths in the unit into lengths.
+// leave converts lengths from the unit of the model to that of the data.
 func (v *view) leave(lengths []float64) {
 	if v.unit != 1 {
 		floats.Scale(v.unit, lengths)
 	}
 }
 
-// secondDerivative turns a second derivative of the loss with respect to a length
-// into that of the model's own loss.
+// secondDerivative converts a second derivative of the loss to that of the model's own loss.
 func (v *view) secondDerivative(second float64, own framework.Loss) float64 {
 	if v.unit == 1 {
 		return second
@@ -98,7 +95,7 @@ func (v *view) secondDerivative(second float64, own framework.Loss) float64 {
 	return rows.Product(second, by, by, by, by)
 }
 
-// known returns the points at tau, in the unit; nil where they do not serve.
+// known returns warm starts at tau, in the unit; nil where they are of no use.
 func (v *view) known(tau []float64) *nearest.WarmStarts {
 	if !nearest.Serves(v.sheet, v.loss, len(tau)/v.sheet.Latent) {
 		return nil
