@@ -44,7 +44,7 @@ type wolfeSearch struct {
 	c1, c2 float64
 	trials int
 	secant bool
-	// unit divides interpolated steps that are found from costs, 0 for no such unit.
+	// unit is the unit of interpolated steps found from costs, 0 for none.
 	unit float64
 }
 

@@ -181,7 +181,7 @@ func read(r io.ReaderAt, size int64) (*Model, error) {
 
 var errNoModel = errors.New("has no " + metaName + " and so is no SCQM model")
 
-// openArchive reports what an archive without a checksum is, where it is not a model file.
+// openArchive opens a model file. For an unsealed archive without a model it returns errNoModel.
 func openArchive(r io.ReaderAt, size int64) (*dataset.NPZ, error) {
 	z, err := dataset.OpenSealedNPZ(r, size)
 	if errors.Is(err, dataset.ErrUnsealed) {

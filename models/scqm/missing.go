@@ -134,8 +134,8 @@ func freeEntries(entries float64, n int, s sheet.Shape) float64 {
 	return math.Max(entries-float64(n*s.Latent+s.D*(1+s.M)), entries/10)
 }
 
-// priorOf returns noise times the inverse of the covariance of tau, whose variances are at least that of the
-// noise in units of tau.
+// priorOf returns noise times the inverse of the covariance of tau, whose eigenvalues are raised to minVariance
+// times the largest.
 func priorOf(tau []float64, x Data, d int, noise float64) nearest.Prior {
 	codes := Data{N: x.N, D: d, X: tau, Weights: x.Weights}
 	mean, total := rows.Mean(codes), codes.TotalWeight()

@@ -61,8 +61,7 @@ func (l *rowLoss) evaluate(t *rowLosses, n, D int) error {
 	return nil
 }
 
-// raiseSeconds raises the second derivatives of a row, except at missing entries, to minSecond times the
-// largest.
+// raiseSeconds raises second derivatives of entries that are not missing to minSecond of the largest.
 func raiseSeconds(second, r []float64) {
 	var least float64
 	for _, v := range second {

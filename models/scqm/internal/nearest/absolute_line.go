@@ -125,9 +125,8 @@ const (
 	lineBrackets, lineExpands = 3, 3
 )
 
-// search prepares the sum along u, and returns an entry that starts at 0 and whose sign prevents descent, or
-// -1. Active entries except the leaving one count through their multipliers only, as the path follows their
-// curvature.
+// search prepares the sum along u, and returns the entry at 0 whose kink most prevents descent, or -1. Active
+// entries except the leaving one count through their multipliers only, as the path follows their curvature.
 func (s *absoluteDescent) search(u *place, let int) int {
 	s.alongLine(u)
 	n := s.stride
