@@ -244,7 +244,7 @@ func (a LBFGS) advance(e *framework.Evaluator, s *LBFGSState, slope float64) (bo
 	return a.search(e, s, slope, quasiNewtonStep)
 }
 
-// search does the same for a direction of any kind.
+// search is advance for a direction of any kind.
 func (a LBFGS) search(e *framework.Evaluator, s *LBFGSState, slope float64, kind stepKind) (bool, error) {
 	if !(slope < 0) || math.IsInf(slope, 0) {
 		return false, nil

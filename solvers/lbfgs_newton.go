@@ -51,8 +51,8 @@ func (p *NewtonPlan) due() bool {
 }
 
 // learn records the gain of a step. A Newton step that gains more per pass than the quasi-Newton steps before
-// is followed by more, with twice as many products. A shortened one, whose model was not valid, does not count
-// for the next.
+// is followed by more, with twice as many products. The cost decrease of a shortened one does not count, as its
+// model was not valid.
 func (p *NewtonPlan) learn(kind stepKind, shortened bool, gained progress) {
 	switch {
 	case kind == quasiNewtonStep:

@@ -91,8 +91,8 @@ func (s *LBFGSState) regionDirection(e *framework.Evaluator) (err error) {
 	return err
 }
 
-// leaveRegion returns to other steps after one that ended inside the region, unless its search shortened it or
-// did not move. A Newton step comes first, as pairs from a region of negative curvature are not useful.
+// leaveRegion returns to other steps after one that did not move, or that ended inside the region and was not
+// shortened. A Newton step comes first. Pairs from a region of negative curvature are dropped.
 func (s *LBFGSState) leaveRegion(moved bool) {
 	l := &s.Length
 	l.Negative = l.Negative || l.end == alongNegative

@@ -9,7 +9,7 @@ import (
 	"github.com/scqm/scqm/internal/dense"
 )
 
-// innerFlatness is the flatness of systems for [Newton].
+// innerFlatness is the value of schur.flatness for [Newton].
 const innerFlatness = 1e-8
 
 // minDamping is the least damping, which makes null spaces of S harmless.

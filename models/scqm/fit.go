@@ -199,7 +199,7 @@ func reserveFit(x Data, c Config, s int) (*memory.Reservation, error) {
 	return f.reserve("fit", x, numbers)
 }
 
-// reserveSolver reserves the memory of the solver.
+// reserveSolver reserves the memory of the solver beyond that of reserveFit.
 func reserveSolver(x Data, c Config, s int, solver framework.Solver) (*memory.Reservation, error) {
 	f := newFootprint(x, c.Loss, c.Latent, s, c.Threads)
 	numbers := f.solver(solver) + f.probe()

@@ -20,8 +20,8 @@ import (
 //
 // and leaving out row i moves y by x = H^-1 w_i g_i to first order. H is the Schur complement in which Tau is
 // eliminated, on the tangent space of the Stiefel manifold and without the directions in which U, V, Theta and
-// Tau turn and f stays. For losses that do not offer second derivatives they are differences of gradients. The
-// penalty of a ridge stays as it is when a row is left out.
+// Tau turn and f stays. For losses without second derivatives, differences of gradients replace them. The
+// penalty of a ridge is not changed when a row is left out.
 //
 // Along that step x the cost without the row has less curvature than F, by the part h_i = w_i x'H_i x / x'Hx,
 // the leverage of the row, so that its minimum is 1/(1 - h_i) times as far. That is exact in linear regression;

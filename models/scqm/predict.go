@@ -122,7 +122,7 @@ func (p *entryPredictor) penalty(tau []float64) float64 {
 	return sum
 }
 
-// addErrors adds the distance of every row of x from what is predicted of it.
+// addErrors adds for every row of x its distance from its prediction.
 func (p *entryPredictor) addErrors(ctx context.Context, dst []float64, x Data, threads int) error {
 	shards := par.Shards(x.N)
 	par.Do(par.Threads(threads), shards, func(_, shard int) {

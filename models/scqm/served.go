@@ -8,8 +8,8 @@ import (
 	"github.com/scqm/scqm/solvers"
 )
 
-// servedBy rejects a solver that cannot solve the problem, and lists those that can: it rejects Newton's method
-// where second derivatives are too large.
+// servedBy returns an error for a solver that cannot solve the problem, such as Newton's method where second
+// derivatives are too large, and names solvers that can.
 func (p *Problem) servedBy(solver framework.Solver) error {
 	var refusal *framework.UnsupportedError
 	if !errors.As(solvers.Supports(solver, p), &refusal) {

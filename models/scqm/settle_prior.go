@@ -14,8 +14,8 @@ const (
 	// from below, but curvature that a strong prior keeps out of the sheet would count as noise in every later
 	// prior.
 	weakPrior = 1e-3
-	// leastPrior bounds the prior below, relative to that: exact data have no noise, and without a prior
-	// incomplete rows may have no unique projection.
+	// leastPrior bounds the prior below, relative to that first prior: exact data have no noise, and without a
+	// prior incomplete rows may have no unique projection.
 	leastPrior = 1e-6
 	// priorRuns bounds the runs of settlePrior, priorTolerance is their tolerance, and
 	// settledPrior the relative change of the prior at which they end.

@@ -7,9 +7,9 @@ import (
 	"github.com/scqm/scqm/models/scqm/internal/objective"
 )
 
-// FlatTheta moves a point with Theta = 0, at whose sheet moments with the weights of the rows were summed, to
-// the Theta of least squares, and c by what that adds to the mean: [objective.Objective.SolveTheta] from sums.
-// Axes that are flat, by their number among the m, count as 0. It overwrites the moments.
+// FlatTheta sets Theta of a point with Theta = 0 by least squares, from moments at its sheet with the weights
+// of the rows, and adjusts c so that the mean stays: [objective.Objective.SolveTheta] from sums. Axes that are
+// flat, by their number among the m, count as 0. It overwrites the moments.
 func (o *Outer) FlatTheta(x framework.Point, m *Moments, flat []bool, penalty objective.Regularizer) {
 	f := o.f
 	if f.S == 0 || !(m.weight > 0) {

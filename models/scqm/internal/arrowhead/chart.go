@@ -4,9 +4,9 @@ import (
 	"github.com/scqm/scqm/models/scqm/internal/sheet"
 )
 
-// Chart is tangent coordinates of c, Q and Theta in the frame of a sheet, P = D +
-// Dm - m(m+1)/2 + qs of them: gamma for c, [Omega; K] for Q, dTheta; see [Hessian].
-// Its terms say which features of a row each of them moves.
+// Chart is tangent coordinates of c, Q and Theta in the frame of a sheet, P = D + Dm - m(m+1)/2 + qs of them:
+// gamma for c, [Omega; K] for Q, dTheta; see [Hessian]. Its terms list the features that each coordinate adds
+// to the rows of e.
 type Chart struct {
 	F     *sheet.Sheet
 	Nf    int    // 1 + m + q features

@@ -31,8 +31,8 @@ func newFrame(f *sheet.Sheet) *Frame {
 // Axis returns basis vector r of the frame.
 func (b *Frame) Axis(r int) []float64 { return b.W[r*b.f.D : (r+1)*b.f.D] }
 
-// Complete computes the frame of the sheet: the columns of Q, then coordinate axes, each time that farthest
-// from the span so far, orthogonalised. It depends on Q only.
+// Complete computes the frame of the sheet: the columns of Q, then the orthogonalised coordinate axis farthest
+// from the span so far, D - m times. It depends on Q only.
 func (b *Frame) Complete() {
 	D, m := b.f.D, b.f.M
 	copy(b.W, b.f.QT)

@@ -294,7 +294,7 @@ func (s *innerNewton) round(tau []float64, from int) error {
 	return nil
 }
 
-// shorten replaces a step at whose end the loss is now, and reports whether to try again.
+// shorten replaces a step that ended at the loss now by a shorter one, and reports whether to try it.
 func (s *innerNewton) shorten(tau []float64, i int, now float64) (bool, error) {
 	D := s.f.D
 	if s.structure == framework.StructureSeparable && !s.parabolic[i] {

@@ -17,7 +17,7 @@ import (
 // momentsPerCoordinate is the length of the upper triangle of S_k.
 func (a *Chart) momentsPerCoordinate() int { return a.Nf * (a.Nf + 1) / 2 }
 
-// growDiagonal makes room for S, F(F+1)/2 x D.
+// growDiagonal allocates the moments S, F(F+1)/2 x D.
 func (a *Hessian) growDiagonal() {
 	n := a.momentsPerCoordinate() * a.F.D
 	for _, s := range append(a.sums[:len(a.sums):len(a.sums)], a.total) {

@@ -75,7 +75,7 @@ type gradientKernel struct {
 	projector *nearest.Projector // nil where rows are placed by a sweep
 }
 
-// blockObjective is the objective of blocks of one number of rows.
+// blockObjective is an objective for blocks with a fixed number of rows.
 type blockObjective struct {
 	*objective.Objective
 	n      int

@@ -90,7 +90,7 @@ func (c *lossCertificate) lowerWeights(values, g, r []float64) error {
 	return nil
 }
 
-// nearLargest is how near to the largest possible entry, relative to it, differences of powers have
+// nearLargest is the relative distance from the largest possible entry below which differences of powers have
 // too few digits.
 const nearLargest = 1e-3
 

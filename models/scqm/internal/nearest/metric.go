@@ -20,7 +20,7 @@ import (
 //	h(tau + t) = h(tau) + t'(S + 2B)t + |(N + A_V^-1 A_VU)t + q(t)|^2 in A_V,
 //	S = A_U - A_UV A_V^-1 A_VU,
 //
-// the form used in global.go, with S in place of I.
+// as in global.go, with S in place of I.
 type metric struct {
 	m     framework.Quadratic
 	frame []float64 // m x D: A^-1 Q'M
@@ -32,7 +32,7 @@ type metric struct {
 	weighed      []float64 // q x s: Theta A_V
 }
 
-// newMetric returns nil for other losses.
+// newMetric returns the metric of a loss r'Mr, nil for other losses.
 func newMetric(f *sheet.Sheet, loss framework.Loss) *metric {
 	l, ok := loss.(framework.Quadratic)
 	if !ok {

@@ -46,8 +46,8 @@ type Projector struct {
 	partial    *Projector         // for rows with missing entries; made at first use
 }
 
-// Missing is how rows with missing entries are placed: under a loss that ignores these
-// and a prior.
+// Missing says how rows with missing entries are projected: under a loss that ignores these
+// and with a prior.
 type Missing struct {
 	Loss  framework.Loss
 	Prior Prior

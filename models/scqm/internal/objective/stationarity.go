@@ -325,8 +325,7 @@ func (p *Objective) addSlack(t *GradientTerms, g, r []float64, rounding float64)
 	return nil
 }
 
-// extent returns the largest number of which the residual of row i is a sum, and its
-// largest entry.
+// extent returns the largest magnitude among the terms of the residual of row i, and its largest entry.
 func (p *Objective) extent(r, z []float64, i int) (around, resid float64) {
 	for _, v := range z {
 		around = max(around, math.Abs(v))
