@@ -17,19 +17,19 @@ import (
 // warm-started at the end of the previous step, until eps_k <= Last * eps_0. The scale is
 // rounded down to a power of two, so that runs on similar problems have their
 // smoothed costs in common. A step ends
-// when the relative decrease of the smoothed cost is below a tolerance in each of
+// when the relative decrease of the smoothed cost is at most a tolerance in each of
 // two iterations; the tolerance falls geometrically from FirstTolerance to
 // LastTolerance. Where [PrimalDual] polishes at kinks, it takes over after four
-// steps, at their last length: it follows minima of smoothed costs better from near
-// them than from near a kink.
+// steps, unless Inner is [Newton], at their last length: it follows minima of
+// smoothed costs better from near them than from near a kink.
 //
 // The iterate of the state is the best point by the cost itself, which is
 // computed at the end of every step and every ten iterations. Where the
-// problem is not framework.Smoothable, or no residual is near a kink, the inner
+// problem is not framework.Smoothable, or its smoothing scale is 0, the inner
 // solver runs on the cost itself, until a residual vanishes after all, and again where
 // none vanishes at the end.
 //
-// A polish that does not end stationary is followed by a second continuation, once.
+// Where a polish does not end stationary and the cost is not differentiable, a second continuation follows, once.
 //
 // Rows are relocated ([framework.Reassigner]) before the polish.
 //
@@ -102,7 +102,7 @@ type ContinuationState struct {
 	Reassigned int
 	// Returns counts the returns from a kink to the unsmoothed cost.
 	Returns int
-	// Plain says that the inner solver runs on the cost itself after the polish.
+	// Plain says that the inner solver or Newton ends the run on the cost itself.
 	Plain bool
 	// Second says that Newton has replaced the inner solver.
 	Second bool
@@ -204,7 +204,7 @@ func (a Continuation) lastStage() int {
 	return int(math.Ceil(math.Log(a.Last)/math.Log(a.Factor) - 1e-9))
 }
 
-// tolerance is the relative decrease below which step k ends.
+// tolerance is the relative decrease at which step k ends.
 func (a Continuation) tolerance(k int) float64 {
 	last := a.lastStage()
 	if last == 0 {
@@ -281,8 +281,8 @@ func (s *ContinuationState) measure(e *framework.Evaluator, x framework.Point) e
 	return err
 }
 
-// Step does one iteration of the inner solver, and begins the next step of the continuation where this one is
-// over.
+// Step does one iteration of the inner solver or of the polish, and begins the next step of the continuation
+// where this one is over.
 func (a Continuation) Step(e *framework.Evaluator, state framework.State) error {
 	a = a.withDefaults()
 	s := state.(*ContinuationState)

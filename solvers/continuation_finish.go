@@ -192,7 +192,7 @@ func (a Continuation) leavesKinks(e *framework.Evaluator, s *ContinuationState) 
 	return true, a.restartInner(e, s, s.X)
 }
 
-// goOn does one iteration of the inner solver on the cost itself, where that is differentiable.
+// goOn does one iteration of the inner solver or Newton on a differentiable cost itself, else returns ErrNoProgress.
 func (a Continuation) goOn(e *framework.Evaluator, s *ContinuationState) error {
 	if !s.Plain {
 		if !a.Finish || s.Finish != nil && s.Finish.Stationary || !e.Differentiable() {

@@ -32,7 +32,7 @@ import (
 // with the next one far away: every step then only reaches the next
 // of hundreds of kinks. So after twelve iterations of a step eps becomes 25
 // times as large and falls again from there, in systems with expensive iterations and
-// in the last rounds of others. Where the end is not stationary, two more rounds begin at .1 and
+// in the last run of others. Where the end is not stationary, two more rounds begin at .1 and
 // .5; in systems of more than 64 outer coordinates they begin at the best point, with
 // an eps small enough to stay near it.
 //
@@ -58,7 +58,7 @@ const (
 	// lastRounding is the last eps, relative to the scale, and roundingFactor its ratio from step to step. That
 	// ratio is squared after a step of at most quickStage iterations, down to leastFactor.
 	lastRounding, roundingFactor, leastFactor, quickStage = 1e-9, 0.2, 1e-3, 3
-	// stageGain is the predicted relative reduction, over eps, at which a step ends,
+	// stageGain is the predicted relative reduction, over eps / scale, at which a step ends,
 	// trialStageGain that in a trial, which may be less exact. A step ends after stageIterations in any case.
 	stageGain, trialStageGain, stageIterations = 1e-2, 3e-2, 30
 	// lastGain replaces stageGain in the last step of large systems: the residual falls as its root, and one or
@@ -94,8 +94,8 @@ const (
 	// stationaryAt is the stationarity at which the polish is over. It does not depend on the tolerance of the
 	// run, which must not change the path of the iterates.
 	stationaryAt = 1e-8
-	// After a round whose end is above the best point by a relative difference, the next one starts at that
-	// point, with eps backRounding times that difference, at least leastBack.
+	// With more than smallOuter outer coordinates, later rounds start at the best point, with eps, relative to
+	// the scale, backRounding times the relative excess of the last end, at least leastBack.
 	backRounding, leastBack = 0.3, 1e-7
 )
 
@@ -281,7 +281,7 @@ func (a PrimalDual) Step(e *framework.Evaluator, state framework.State) error {
 	return nil
 }
 
-// stageGain is the predicted relative reduction, over eps, at which this step ends.
+// stageGain is the predicted relative reduction, over Eps / Scale, at which this step ends.
 func (s *PrimalDualState) stageGain() float64 {
 	switch {
 	case s.Trial > 0:
@@ -494,7 +494,7 @@ func (s *PrimalDualState) endRound(e *framework.Evaluator) error {
 	return s.nextTrial(e)
 }
 
-// nextRound begins the next round, in large systems near the best point, with a small eps.
+// nextRound begins the next round; in large systems later rounds start at the best point, with a small eps.
 func (s *PrimalDualState) nextRound(e *framework.Evaluator) error {
 	if s.Round == 0 || s.schur.Outer <= smallOuter {
 		return s.beginRound(e, firstRoundings[s.Round])

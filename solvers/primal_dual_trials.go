@@ -31,7 +31,7 @@ func (s *PrimalDualState) nextTrial(e *framework.Evaluator) error {
 	if s.Done = !s.mayTry(e); s.Done {
 		return nil
 	}
-	if s.Trial == 0 { // rows to relocate come first, which is done by the caller of the polish
+	if s.Trial == 0 { // rows to relocate come first, which framework.Solve does
 		x, _, err := reassigned(e, s.X, s.Cost)
 		if s.Done = x != nil; s.Done || err != nil {
 			return err

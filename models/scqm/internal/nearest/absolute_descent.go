@@ -41,14 +41,14 @@ const (
 	// maxAbsoluteSteps bounds the steps of one descent, restoreSteps the Newton steps that restore active
 	// entries to 0, and maxShorter the step lengths tried.
 	maxAbsoluteSteps, restoreSteps, maxShorter = 60, 6, 16
-	// vertexPrecision is the sum of the active entries, relative to that of all, below which they count as 0.
+	// vertexPrecision is the largest active entry, relative to the sum of all, up to which they count as 0.
 	vertexPrecision = 1e-12
 	// maxHidden bounds the steps of a descent whose decrease is below rounding errors.
 	maxHidden = 10
 	// multiplierSlack is how far above 1 a multiplier may be.
 	multiplierSlack = 1e-9
-	// singularGram is the determinant of the Gram matrix of two slopes, relative to its diagonal, that counts
-	// as 0.
+	// singularGram is the determinant of the Gram matrix of two slopes, relative to the product of its
+	// diagonal, that counts as 0.
 	singularGram = 0x1p-45
 	// flatSlope is the slope along the active set, relative to those of all entries, that counts as 0.
 	flatSlope = 1e-12
@@ -61,7 +61,7 @@ func newAbsoluteDescent(f *sheet.Sheet) absoluteDescent {
 	return absoluteDescent{entries: e, quadratics: make([]float64, 3*e.stride), ends: make([]float64, 2*e.stride)}
 }
 
-// absoluteSum evaluates and returns the l1 norm at t, and leaves the signed polynomial in sum.
+// absoluteSum returns the l1 norm at t, and leaves the polynomial of the inactive entries, with signs, in sum.
 func (s *absoluteDescent) absoluteSum(t *place) float64 {
 	p, n := powers(t, s.f.Latent), s.terms
 	total := dense.SignedSums(s.sum[:n], s.coef, p[:n], s.stride)
@@ -103,8 +103,8 @@ func (s *absoluteDescent) goOn() {
 	}
 }
 
-// direct computes the multipliers, a descent direction, and the active entry that leaves for it, or -1; false
-// where there is no descent direction.
+// direct computes the multipliers, a descent direction, and the index in active of the entry that leaves for
+// it, or -1; false where there is no descent direction.
 func (s *absoluteDescent) direct() (u place, let int, ok bool) {
 	d := s.f.Latent
 	g := slopes(s.sum[:], &s.at, d)

@@ -74,7 +74,7 @@ func seconds(c []float64, d int) (h [maxAbsolute]place) {
 	return h
 }
 
-// add adds a multiple of another polynomial with as many terms as c.
+// add adds a multiple of c, which may have fewer terms.
 func (p *polynomial) add(by float64, c []float64) {
 	for a, v := range c {
 		p[a] += by * v

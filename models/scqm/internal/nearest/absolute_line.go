@@ -95,7 +95,7 @@ func (l *line) minimum(limit float64) (s float64, entry int) {
 	return min(max(-sum[1]/(2*sum[2]), low), high), -1
 }
 
-// cross moves the roots for which within holds to the front, and returns their number and the sum beyond them.
+// cross moves the roots for which within holds to the front, and returns the sum beyond them and their number.
 func cross(sum [3]float64, list []lineBreak, within func(at float64) bool) ([3]float64, int) {
 	count := 0
 	for i := range list {

@@ -22,8 +22,8 @@ func (e *LossError) Error() string { return fmt.Sprintf("scqm: fit: row %d: %v",
 // Unwrap returns the error of the loss.
 func (e *LossError) Unwrap() error { return e.cause }
 
-// FindLossError returns an error for the first row at a point whose loss is not finite, nil where there is
-// none. It takes 2nDm operations and the loss of every row, one at a time.
+// FindLossError returns a [LossError] for the first row at a point with moderate residuals and a loss that is
+// not finite, nil for none. It takes 2nDm operations and the loss of every row, one at a time.
 func (p *Objective) FindLossError(x framework.Point) error {
 	f, w := p.sheet, p.Worker(0)
 	f.Load(x[BlockC], x[BlockQ], x[BlockTheta])

@@ -56,8 +56,8 @@ func (p *Objective) StartDual(dual []float64, x framework.Point) error {
 	return nil
 }
 
-// SetMultipliers sets the subgradients for Stationarity, n x D; nil removes them. A differentiable loss needs
-// none.
+// SetMultipliers sets the subgradients for Stationarity, n x D; nil removes them. It does nothing for a
+// [framework.PowerSum].
 func (p *Objective) SetMultipliers(dual []float64) {
 	if _, power := p.PlainLoss().(framework.PowerSum); power {
 		return

@@ -81,7 +81,7 @@ func (p *Objective) uncertain(part rows.Data, tau []float64) ([]int, error) {
 }
 
 // nearer relocates the rows of part, at tau on the sheet loaded last, to nearer points. Where settled is not
-// nil it is tau, and rows first move to the local minimum: most are certified there, though not at tau, which
+// nil it is a copy of tau, and rows first move to the local minimum: most are certified there, though not at tau, which
 // had not converged.
 func (p *Objective) nearer(part rows.Data, tau, settled []float64) (moved bool, err error) {
 	n, d := part.N, p.sheet.Latent

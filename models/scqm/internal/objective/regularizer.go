@@ -18,12 +18,12 @@ import (
 type Regularizer struct {
 	// Lambda is the factor of the penalty, in the unit of the cost.
 	Lambda float64
-	// MaxPenalty bounds the penalty of the Theta of a start; 0 for no bound.
+	// MaxPenalty bounds the penalty of a Theta of least squares; 0 for no bound.
 	MaxPenalty float64
 }
 
 // Regularized converts the scale-free ridge to the penalty for rows with a total weight and a mean squared
-// distance from their mean, given the cost of the flat start. The penalty of any start is at most that cost.
+// distance from their mean, given the cost of the flat start. That of a Theta of least squares is at most this cost.
 func Regularized(ridge, flat, weight, spread float64) (Regularizer, error) {
 	r := Regularizer{Lambda: ridge * flat / weight * spread, MaxPenalty: flat}
 	if math.IsInf(r.Lambda, 0) || math.IsNaN(r.Lambda) {

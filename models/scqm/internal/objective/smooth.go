@@ -146,7 +146,7 @@ func (p *Objective) KeepResiduals(x framework.Point) error {
 
 // RoundingScale returns the typical size of the quantity that vanishes at a kink: the norms of residuals for a
 // radial loss, else their entries. It is 0 for a loss without kinks, and for a radial loss without residuals
-// near 0.
+// near 0 where D - d is large.
 func (p *Objective) RoundingScale(at framework.Point) (float64, error) {
 	if _, ok := p.loss.(framework.Smoother); !ok {
 		return 0, nil

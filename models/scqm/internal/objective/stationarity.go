@@ -79,7 +79,7 @@ func (o *firstOrder) residual(k int) float64 {
 }
 
 // Residual is a number of Stationarity: the norm of a gradient plus its rounding error, relative to the sum of
-// the norms of its terms.
+// the norms of its terms; at most 1, at least slack, and 0 without terms.
 func Residual(norm, noise, terms, slack float64) float64 {
 	if terms > 0 {
 		return math.Max(math.Min((norm+noise)/terms, 1), slack)
@@ -254,7 +254,7 @@ func (t *GradientTerms) add(o *GradientTerms) {
 	t.rough = t.rough || o.rough
 }
 
-// addTerm adds one term of the gradient of block k, with its uncertainty.
+// addTerm adds one term of the gradient of block k, with its relative uncertainty.
 func (t *GradientTerms) addTerm(k int, norm, uncertain float64) {
 	t.Norms[k] += norm
 	t.Noise[k] += norm * uncertain

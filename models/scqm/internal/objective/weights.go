@@ -97,7 +97,7 @@ func (l *LossWeights) Compute(p *Objective) error {
 	}
 	floor := l.floor * sum / float64(len(l.W))
 	if !(floor > 0) || math.IsInf(floor, 0) {
-		floor = 1 // no formula for the weights, or all residuals are 0
+		floor = 1 // the weights are all 0 or not finite, as where all residuals are 0
 	}
 	for i := range p.data.N {
 		row := l.W[i*length : (i+1)*length]

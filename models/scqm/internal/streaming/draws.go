@@ -59,7 +59,7 @@ func (p *Problem) Draws() int {
 	return min(blocks.Count(p.n), mostDraws)
 }
 
-// near is a loss with sweeps whose minimum is near that of a loss by entry, for fits to samples; nil for none.
+// near is a loss with sweeps whose minimum is near that of a loss by entry, for draws; nil for none.
 func (p *Problem) near() framework.Loss {
 	if framework.StructureOf(p.loss) != framework.StructureSeparable || p.Parts() == 0 {
 		return nil

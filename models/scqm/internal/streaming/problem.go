@@ -212,8 +212,8 @@ func (p *Problem) rounded() framework.Loss {
 }
 
 // OuterBlocks lists all blocks where the loss can be swept, except for norms with rows near their kink: there
-// sweeps take several times as many reads as Newton's method, and stall before the minimum. Draws are sweeps
-// for any loss.
+// sweeps take several times as many reads as Newton's method, and stall before the minimum. With draws
+// these are swept too.
 func (p *Problem) OuterBlocks() []int {
 	shape, fits := p.ArrowheadShape()
 	newton := fits && shape.Outer <= solvers.StreamedOuter && MeetsKinks(p.loss, p.shape)
@@ -235,7 +235,7 @@ func (p *Problem) Sweep(next, x framework.Point) (float64, error) {
 	return sums[0] + p.Penalty(nil, x[objective.BlockTheta]), p.outer.Solve(next, m, p.Regularizer)
 }
 
-// load decodes sums at a point as moments.
+// load loads the sheet at a point and decodes the sums there as moments.
 func (p *Problem) load(x framework.Point, sums []float64) *alternating.Moments {
 	if p.outer == nil {
 		p.outer = alternating.NewOuter(p.f, p.unit)

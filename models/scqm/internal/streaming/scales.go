@@ -13,7 +13,7 @@ type Scales struct{ Unit, Lambda, Rounding float64 }
 // Scales returns the scales of the problem, found by its starts.
 func (p *Problem) Scales() Scales { return Scales{p.unit, p.Lambda, p.scale} }
 
-// SetScales sets scales found on other rows, and makes every draw use all rows.
+// SetScales sets scales found on other rows; for [Problem.DrawAll], not for draws of blocks.
 func (p *Problem) SetScales(s Scales) {
 	p.draws = &draws{}
 	p.unit, p.Lambda, p.scale = s.Unit, s.Lambda, s.Rounding

@@ -49,8 +49,8 @@ type Starts struct {
 	plane     float64     // cost of the principal plane; 0 where it has not been read
 }
 
-// NewStarts computes mean, principal components and, from the loss of the flat sheet, the penalty: one read
-// (more than 400 columns: up to 14) for components, one for the rest. With draws it reads a sample.
+// NewStarts computes mean, unit and principal components in one read (more than 400 columns: up to 14), and one
+// more where a row may be too far from the others. With draws it reads a sample.
 func (p *Problem) NewStarts(c Settings) (s *Starts, err error) {
 	err = p.onSample(func() error {
 		s, err = p.newStarts(c)
@@ -80,8 +80,8 @@ func (s *Starts) Sample() rows.Data { return s.sample }
 // Principal returns the first m principal axes.
 func (s *Starts) Principal(m int) []float64 { return s.axes[:m*s.p.shape.D] }
 
-// Begin sets the number of directions of curvature, at most that of the problem so far, and the axes of the
-// first starts, each (d + s) x D.
+// Begin sets the number of directions of curvature, at most that of the problem so far, the ridge, and the axes
+// of the first starts, each (d + s) x D.
 func (s *Starts) Begin(directions int, ridge float64, given [][]float64) {
 	s.p.reshape(directions)
 	s.c.Ridge, s.given = ridge, given

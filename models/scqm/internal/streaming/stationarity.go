@@ -78,7 +78,7 @@ func (p *Problem) measure(o *blocks.FirstOrder, x framework.Point, slack float64
 	return n
 }
 
-// flatToRounding reports whether the root mean square height of the curved part of an exact fit is within the
+// flatToRounding reports whether a bound of the mean height of the curved part of an exact fit is within the
 // rounding errors of rows.
 func flatToRounding(o *blocks.FirstOrder, x framework.Point) bool {
 	var squares float64 // mean of |tau|^2
