@@ -134,3 +134,80 @@ one:
 done:
 	VZEROUPPER
 	RET
+
+// func farthestWide(x, y []float64) float64
+TEXT ·farthestWide(SB), NOSPLIT, $0-56
+	MOVQ x_base+0(FP), SI
+	MOVQ x_len+8(FP), CX
+	MOVQ y_base+24(FP), DI
+	VXORPD Y0, Y0, Y0
+	VXORPD Y1, Y1, Y1
+	VXORPD Y2, Y2, Y2
+	VXORPD Y3, Y3, Y3
+	VPCMPEQQ Y9, Y9, Y9
+	VPSRLQ $1, Y9, Y9
+	SUBQ $16, CX
+	JLT farfours
+
+farsixteen:
+	VMOVUPD (SI), Y4
+	VMOVUPD 32(SI), Y5
+	VMOVUPD 64(SI), Y6
+	VMOVUPD 96(SI), Y7
+	VSUBPD (DI), Y4, Y4
+	VSUBPD 32(DI), Y5, Y5
+	VSUBPD 64(DI), Y6, Y6
+	VSUBPD 96(DI), Y7, Y7
+	VANDPD Y9, Y4, Y4
+	VMAXPD Y0, Y4, Y0
+	VANDPD Y9, Y5, Y5
+	VMAXPD Y1, Y5, Y1
+	VANDPD Y9, Y6, Y6
+	VMAXPD Y2, Y6, Y2
+	VANDPD Y9, Y7, Y7
+	VMAXPD Y3, Y7, Y3
+	ADDQ $128, SI
+	ADDQ $128, DI
+	SUBQ $16, CX
+	JGE farsixteen
+
+farfours:
+	ADDQ $12, CX
+	JLT farmax
+
+farfour:
+	VMOVUPD (SI), Y4
+	VSUBPD (DI), Y4, Y4
+	VANDPD Y9, Y4, Y4
+	VMAXPD Y0, Y4, Y0
+	ADDQ $32, SI
+	ADDQ $32, DI
+	SUBQ $4, CX
+	JGE farfour
+
+farmax:
+	ADDQ $4, CX
+	VMAXPD Y1, Y0, Y0
+	VMAXPD Y3, Y2, Y2
+	VMAXPD Y2, Y0, Y0
+	VEXTRACTF128 $1, Y0, X1
+	VMAXPD X1, X0, X0
+	VPERMILPD $1, X0, X1
+	VMAXSD X1, X0, X0
+	TESTQ CX, CX
+	JEQ fardone
+
+farone:
+	VMOVSD (SI), X4
+	VSUBSD (DI), X4, X4
+	VANDPD X9, X4, X4
+	VMAXSD X0, X4, X0
+	ADDQ $8, SI
+	ADDQ $8, DI
+	DECQ CX
+	JNE farone
+
+fardone:
+	VZEROUPPER
+	VMOVSD X0, ret+48(FP)
+	RET

@@ -41,6 +41,8 @@ func (s *straight) times(a, b value) value    { return s.add("VMULPD", "", a, b)
 func (s *straight) over(a, b value) value     { return s.add("VDIVPD", "", a, b) }
 func (s *straight) root(a value) value        { return s.add("VSQRTPD", "", a) }
 func (s *straight) and(a, b value) value      { return s.add("and", "", a, b) }
+func (s *straight) or(a, b value) value       { return s.add("or", "", a, b) }
+func (s *straight) beyond(a, b value) value   { return s.add("compare 0x16", "", a, b) } // not a <= b
 func (s *straight) above(a, b value) value    { return s.add("compare 0x1E", "", a, b) } // a > b
 func (s *straight) upTo(a, b value) value     { return s.add("compare 0x12", "", a, b) } // a <= b
 
@@ -157,7 +159,9 @@ func (w *writer) operate(op string, from []string, to int) {
 	switch op {
 	case "and":
 		p("VPAND %s, %s, %s", from[1], from[0], dst)
-	case "compare 0x1E", "compare 0x12":
+	case "or":
+		p("VPOR %s, %s, %s", from[1], from[0], dst)
+	case "compare 0x1E", "compare 0x12", "compare 0x16":
 		p("VCMPPD $%s, %s, %s, %s", op[len("compare "):], from[1], from[0], dst)
 	case "choose":
 		p("VBLENDVPD %s, %s, %s, %s", from[0], from[1], from[2], dst)

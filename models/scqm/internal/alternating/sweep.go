@@ -155,7 +155,7 @@ type rowSweep struct {
 	feet       *nearest.RowFeet
 	rows       int       // at a time
 	most       int       // rows, rounded up
-	pulled     []float64 // m x most: Q'(x - c), one axis after the other
+	pulled     []float64 // m x most: Q'(x - c), one axis after the other; zeros up to FrameAxes
 	whole      []float64 // most: |x - c|^2
 	rho, slope []float64 // most
 	u          []float64 // most: squared residuals
@@ -171,14 +171,14 @@ func newRowSweep(data *rows.Data, f *sheet.Sheet, n int, unit float64) *rowSweep
 	most := nearest.Rows(n)
 	return &rowSweep{
 		data: data, f: f, footpoint: nearest.NewQuadratic(f), unit: unit, rows: n, most: most,
-		pulled: vec(most * f.M), whole: vec(most), rho: vec(n), slope: vec(n), u: vec(most),
+		pulled: vec(most * max(f.M, nearest.FrameAxes)), whole: vec(most), rho: vec(n), slope: vec(n), u: vec(most),
 		y: vec(n * k), wy: vec(n * k), direct: vec(f.D),
 	}
 }
 
 // goOn warm-starts rows at their last tau.
 func (s *rowSweep) goOn() *rowSweep {
-	s.feet = nearest.NewRowFeet(s.f, nearest.Arrival{Step: sweepPrecision})
+	s.feet = nearest.NewRowFeet(s.f, s.rows, nearest.Arrival{Step: sweepPrecision})
 	return s
 }
 
@@ -186,7 +186,7 @@ func (s *rowSweep) goOn() *rowSweep {
 func (s *rowSweep) anew() *rowSweep {
 	s.stateless = nearest.NewFootpoint(s.f)
 	s.footpoint = s.stateless.Quadratic
-	s.feet = nearest.NewFinder(s.f)
+	s.feet = nearest.NewFinder(s.f, s.rows)
 	s.reload()
 	return s
 }

@@ -36,8 +36,8 @@ func (k *euclidean) reload() {
 func (k *euclidean) place(tau, x []float64, n int) {
 	f, most := k.f, Rows(n)
 	if k.feet == nil || len(k.u) < most {
-		k.feet = NewRowFeet(f, k.at)
-		k.pulled = make([]float64, most*f.M)
+		k.feet = NewRowFeet(f, most, k.at)
+		k.pulled = make([]float64, most*max(f.M, FrameAxes))
 		k.whole, k.u = make([]float64, most), make([]float64, most)
 	}
 	stride := len(k.u)

@@ -8,3 +8,6 @@ func formDerivatives(h, grad, n, e, t *float64, d, s int, gram bool)
 
 //go:noescape
 func formEliminate(h, x, r *float64, d int)
+
+//go:noescape
+func feetWide(table, pulled *float64, stride int, whole, x, y, u *float64, groups, steps int, nearest bool)
