@@ -13,17 +13,17 @@ var budgets = []struct {
 	room string
 	most int
 }{
-	{"models/scqm", 25710},
+	{"models/scqm", 25520},
 	{"models/denoise", 19140},
 	{"models/selection", 1030},
 	{"models/rows", 2200},
 	{"models/residuals", 2670},
 	{"models/mean", 1260},
-	{"solvers", 5240},
+	{"solvers", 5190},
 	{"framework", 10120},
 	{"losses", 2710},
 	{"manifolds", 4010},
-	{"internal/dense", 8320},
+	{"internal/dense", 8410},
 	{"internal/dataset", 5910},
 	{"internal/soak", 3040},
 	{"cmd", 6400},
@@ -31,7 +31,7 @@ var budgets = []struct {
 	{"plugins", 5430},
 	{"python/scqm", 13810},
 	{"python/benchmarks", 4130},
-	{".", 137000},
+	{".", 136830},
 }
 
 const (
