@@ -13,7 +13,7 @@ var budgets = []struct {
 	room string
 	most int
 }{
-	{"models/scqm", 25520},
+	{"models/scqm", 26060},
 	{"models/denoise", 19140},
 	{"models/selection", 1030},
 	{"models/rows", 2200},
@@ -23,7 +23,7 @@ var budgets = []struct {
 	{"framework", 10120},
 	{"losses", 2710},
 	{"manifolds", 4010},
-	{"internal/dense", 8410},
+	{"internal/dense", 8610},
 	{"internal/dataset", 5910},
 	{"internal/soak", 3040},
 	{"cmd", 6400},
@@ -31,7 +31,7 @@ var budgets = []struct {
 	{"plugins", 5430},
 	{"python/scqm", 13810},
 	{"python/benchmarks", 4130},
-	{".", 136830},
+	{".", 137570},
 }
 
 const (
