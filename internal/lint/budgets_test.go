@@ -21,7 +21,7 @@ var budgets = []struct {
 	{"models/mean", 1260},
 	{"solvers", 5190},
 	{"framework", 10120},
-	{"losses", 2710},
+	{"losses", 2700},
 	{"manifolds", 4010},
 	{"internal/dense", 8610},
 	{"internal/dataset", 5910},
@@ -31,7 +31,7 @@ var budgets = []struct {
 	{"plugins", 5430},
 	{"python/scqm", 13810},
 	{"python/benchmarks", 4130},
-	{".", 137570},
+	{".", 137560},
 }
 
 const (
