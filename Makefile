@@ -214,6 +214,10 @@ bench: ## Compare with the last release, then the solvers side by side; BENCHFLA
 bench-versions: $(VENV) ## Time this version beside the last release, in turn; VERSIONFLAGS="--old COMMIT --only r3"
 	@$(VENV)/bin/python python/benchmarks/versions.py $(VERSIONFLAGS)
 
+.PHONY: bench-clouds
+bench-clouds: build $(VENV) ## Denoise clouds drawn anew in every run; CLOUDFLAGS="--against old/scqm --n 60"
+	@$(VENV)/bin/python python/benchmarks/clouds.py $(CLOUDFLAGS)
+
 .PHONY: microbench
 microbench: ## Run the Go benchmarks; BENCH=regexp selects, PKG=./losses narrows
 	@$(GO) test -run '^$$' -bench '$(BENCH)' -benchtime $(BENCHTIME) -benchmem $(PKG) | \

@@ -15,16 +15,22 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from clouds import SURFACES, cloud
+import shapes
+from clouds import spoil
 from matplotlib.figure import Figure
 
 from scqm import ManifoldDenoiser
 
 Array = npt.NDArray[np.float64]
 
+TORUS = shapes.torus(0.4)
 # Surface, noise in per cent of the diagonal, and the half that is seen: those with
-# this coordinate above the middle.
-SCENES = [("torus", 1.0, 1), ("lens", 1.0, 1), ("slab", 0.25, 1)]
+# this coordinate above the middle. The slab is 2.5 % of its diagonal thick.
+SCENES = [
+    ("torus", TORUS, 1.0, 1),
+    ("lens", shapes.lens(0.5), 1.0, 1),
+    ("slab", shapes.boxes([[[0, 0, 0], [1, 1, 0.035]]]), 0.25, 1),
+]
 
 
 def draw(axes: Any, X: Array, error: Array, most: float, hidden: int) -> Any:
@@ -42,12 +48,11 @@ def draw(axes: Any, X: Array, error: Array, most: float, hidden: int) -> Any:
 def errors(path: Path, points: int) -> None:
     """Draw the scenes, one a row, and what methods make of them."""
     figure = Figure(figsize=(9, 7), dpi=100)
-    for row, (name, noise, hidden) in enumerate(SCENES):
-        surface = SURFACES[name]
-        noisy = cloud(surface, points, "even", noise, 1)
-        shown = {"with noise": noisy.noisy}
+    for row, (name, surface, noise, hidden) in enumerate(SCENES):
+        noisy = spoil(surface, points, "even", noise / 100, np.random.default_rng(1))
+        shown = {"with noise": noisy.points}
         for method in ("auto", "apss"):
-            shown[method] = ManifoldDenoiser(method=method).fit_transform(noisy.noisy)
+            shown[method] = ManifoldDenoiser(method=method).fit_transform(noisy.points)
         for column, (title, X) in enumerate(shown.items()):
             far = surface.distance(X) * 100 / noisy.diagonal
             axes = figure.add_subplot(
@@ -63,20 +68,18 @@ def errors(path: Path, points: int) -> None:
     figure.savefig(path)
 
 
-def shapes(path: Path, points: int) -> None:
+def geometries(path: Path, points: int) -> None:
     """Draw mean curvature and outlier scores of a torus with outliers."""
-    surface = SURFACES["torus"]
-    noisy = cloud(surface, points, "outliers", 0.5, 1)
-    rows, geometry = (
-        ManifoldDenoiser(method="apss").fit(noisy.noisy).describe(noisy.noisy)
-    )
+    noisy = spoil(TORUS, points, "20 % outliers", 0.005, np.random.default_rng(1))
+    X = noisy.points
+    rows, geometry = ManifoldDenoiser(method="apss").fit(X).describe(X)
     kept = geometry.outlier_score < 4.7
     print(f"outliers found {np.mean(~kept[~noisy.inliers]):.3f}")
     print(f"inliers dropped {np.mean(~kept[noisy.inliers]):.4f}")
     figure = Figure(figsize=(9, 3.2), dpi=100)
     axes = figure.add_subplot(1, 3, 1, projection="3d")
     score = np.minimum(geometry.outlier_score, 10)
-    drawn = draw(axes, noisy.noisy, score, 10, 1)
+    drawn = draw(axes, X, score, 10, 1)
     axes.set_title("outlier score", fontsize=9)
     figure.colorbar(drawn, ax=axes, shrink=0.6).ax.tick_params(labelsize=7)
     axes = figure.add_subplot(1, 3, 2, projection="3d")
@@ -96,7 +99,7 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--points", type=int, default=4000)
     options = parser.parse_args()
-    shapes(options.folder / "scan-shapes.png", options.points)
+    geometries(options.folder / "scan-shapes.png", options.points)
     errors(options.folder / "scan-errors.png", options.points)
 
 
