@@ -4,6 +4,8 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/lapack/lapack64"
+
+	"github.com/scqm/scqm/internal/dense"
 )
 
 // Span holds the coordinates of n < D rows in the space they span: x_i = mean
@@ -55,11 +57,7 @@ func (f *Span) ShrinkPoint(dst, c []float64) {
 
 // ShrinkFrame writes B'Q, n x m, for Q of D x m.
 func (f *Span) ShrinkFrame(dst, q []float64, m int) {
-	for i := range f.N {
-		for r, v := range f.bt[i*f.D : (i+1)*f.D] {
-			floats.AddScaled(dst[i*m:(i+1)*m], v, q[r*m:(r+1)*m])
-		}
-	}
+	dense.AddRowProduct(dst, f.bt, q, f.N, f.D, m)
 }
 
 // ExpandPoint is the inverse of shrinkPoint.
@@ -72,9 +70,5 @@ func (f *Span) ExpandPoint(dst, c []float64) {
 
 // ExpandFrame adds B times Q, n x m, to dst, D x m.
 func (f *Span) ExpandFrame(dst, q []float64, m int) {
-	for i := range f.N {
-		for r, v := range f.bt[i*f.D : (i+1)*f.D] {
-			floats.AddScaled(dst[r*m:(r+1)*m], v, q[i*m:(i+1)*m])
-		}
-	}
+	dense.AddProduct(dst, f.bt, q, f.N, f.D, m)
 }

@@ -14,17 +14,19 @@ func (p *Problem) restrict(x framework.Point) (*Problem, framework.Point, *rows.
 	if !p.spanSuffices() {
 		return nil, nil, nil, nil
 	}
-	s := p.Shape()
-	f, inSpan := rows.NewSpan(*p.Data())
-	small, err := p.reduced(inSpan, p.Loss())
-	if err != nil {
-		return nil, nil, nil, fmt.Errorf("in the span of the rows: %w", err)
+	if p.span == nil { // for all starts
+		var inSpan Data
+		var err error
+		p.span, inSpan = rows.NewSpan(*p.Data())
+		if p.inSpan, err = p.reduced(inSpan, p.Loss()); err != nil {
+			return nil, nil, nil, fmt.Errorf("in the span of the rows: %w", err)
+		}
 	}
-	at := shrinkPoint(f, x, s.M)
-	if !(small.Blocks()[BlockQ].Violation(at[BlockQ]) <= outsideSpan) {
+	at := shrinkPoint(p.span, x, p.Shape().M)
+	if !(p.inSpan.Blocks()[BlockQ].Violation(at[BlockQ]) <= outsideSpan) {
 		return nil, nil, nil, nil // the rows span less than Q needs
 	}
-	return small, at, f, nil
+	return p.inSpan, at, p.span, nil
 }
 
 // spanSuffices reports whether the rows span less than R^D, and the loss is the same function of |r| there.

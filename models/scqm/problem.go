@@ -6,6 +6,7 @@ import (
 
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/losses"
+	"github.com/scqm/scqm/models/rows"
 	"github.com/scqm/scqm/models/scqm/internal/alternating"
 	"github.com/scqm/scqm/models/scqm/internal/arrowhead"
 	"github.com/scqm/scqm/models/scqm/internal/objective"
@@ -40,6 +41,9 @@ type Problem struct {
 	// published says that the solver is that of the paper, which begins at Theta
 	// = 0; others begin at the Theta of least squares.
 	published bool
+
+	inSpan *Problem // in coordinates of span, see restrict
+	span   *rows.Span
 }
 
 // NewProblem prepares the fit of a model with latent dimension d and s
