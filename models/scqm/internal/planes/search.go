@@ -21,7 +21,7 @@ const (
 	// most planeStarts. Each runs heatIterations, the best finalists up to planeIterations.
 	leastStarts, startsPerDimension            = 4, 2
 	planeStarts                                = 12
-	heatIterations, finalists, planeIterations = 6, 6, 60
+	heatIterations, finalists, planeIterations = 3, 5, 60
 	planeTolerance                             = 1e-3
 	// samePlane is the squared cosine between planes, relative to d, above which they count as equal.
 	samePlane = 0.99
