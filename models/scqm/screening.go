@@ -74,8 +74,10 @@ func (t *screening) starts(c Config, principal []float64, m int) (given [][]floa
 	if t == nil || t.scores == nil || m == c.Latent { // a flat sheet has one minimum
 		return [][]float64{principal}, max(c.Inits, 1), 0
 	}
-	near := 0
 	for _, plane := range t.found {
+		if c.Inits <= 1 && len(given) > 0 && (len(given) == racing || c.Options.Checkpoint != nil || plane.Squares > nearlyAsGood*t.found[0].Squares) {
+			break
+		}
 		axes := t.scores.Axes(plane, m)
 		if D := t.sample.D; plane.Principal {
 			copy(axes, principal[:c.Latent*D])
@@ -84,15 +86,9 @@ func (t *screening) starts(c Config, principal []float64, m int) (given [][]floa
 			}
 		}
 		given = append(given, axes)
-		if plane.Squares <= nearlyAsGood*t.found[0].Squares {
-			near++
-		}
 	}
 	if c.Inits > 1 {
 		return given, c.Inits, 0
 	}
-	if c.Options.Checkpoint != nil {
-		near = 1
-	}
-	return given, min(near, racing), 1
+	return given, len(given), 1
 }
