@@ -62,7 +62,7 @@ func (p *Objective) SetMultipliers(dual []float64) {
 	if _, power := p.PlainLoss().(framework.PowerSum); power {
 		return
 	}
-	p.multipliers = append(p.multipliers[:0], dual...)
+	p.multipliers, p.known = append(p.multipliers[:0], dual...), false
 }
 
 // PlainLoss is the unsmoothed loss.

@@ -65,6 +65,11 @@ type Objective struct {
 	cost      float64         // there
 
 	gradient, slope framework.Point // memory of that
+
+	// The first-order system at the point evaluated last, if known, with this regularizer.
+	known       bool
+	system      firstOrder
+	regularized Regularizer
 }
 
 // New prepares the fit of a model with latent dimension d and s
@@ -127,7 +132,7 @@ func (p *Objective) Shape() sheet.Shape { return p.sheet.Shape }
 func (p *Objective) SetData(x rows.Data) {
 	p.data = x
 	p.version++
-	p.kept = false
+	p.kept, p.known = false, false
 	p.SetMultipliers(nil)
 }
 
@@ -141,6 +146,7 @@ func (p *Objective) Evaluate(grad, x framework.Point) (float64, error) {
 
 // evaluate also sums the terms of every gradient in the same pass, where asked for.
 func (p *Objective) evaluate(grad, x framework.Point, terms *GradientTerms) (float64, error) {
+	p.known = p.known && p.at.Equal(x)
 	p.at.CopyFrom(x)
 	p.sheet.Load(x[BlockC], x[BlockQ], x[BlockTheta])
 	p.kept = false

@@ -61,7 +61,7 @@ func (p *Objective) Smooth(eps float64) {
 		s.rounded = append(s.rounded, roundedLoss{eps, l.Smooth(eps)})
 		s.last = len(s.rounded) - 1
 	}
-	p.loss = s.rounded[s.last].loss
+	p.loss, p.known = s.rounded[s.last].loss, false
 }
 
 // inUse returns the loss smoothed over the last eps > 0, nil where there is none.

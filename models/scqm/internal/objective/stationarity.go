@@ -53,9 +53,14 @@ func (p *Objective) Stationarity(dst []float64, x framework.Point) error {
 func (p *Objective) KKT(x framework.Point) (KKT, error) { return p.FirstOrder(nil, x) }
 
 // FirstOrder computes the numbers of Stationarity, if asked for, and the norms of KKT from the same
-// evaluations.
+// evaluations; the next call at the same point takes none, as runs ask at their end, at the point that they
+// return, and for the report.
 func (p *Objective) FirstOrder(stationarity []float64, x framework.Point) (KKT, error) {
-	best, err := p.bestFirstOrder(x)
+	best, err := p.system, error(nil)
+	if !p.known || p.regularized != p.Regularizer || p.Prior != nil || p.ctx.Err() != nil || !p.at.Equal(x) {
+		best, err = p.bestFirstOrder(x)
+		p.system, p.known, p.regularized = best, err == nil, p.Regularizer
+	}
 	for k := range stationarity {
 		stationarity[k] = best.residual(k)
 	}
