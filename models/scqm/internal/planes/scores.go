@@ -81,16 +81,36 @@ func evenly(x rows.Data, count int) []int {
 }
 
 // components returns the leading k principal components of rows, and robust weights of mean 1 that downweight
-// rows far from the leading m.
+// rows far from the leading m. Those of wide rows are found in the span of the leading 2k without weights.
 func components(ctx context.Context, given rows.Data, k, m int) (*rows.Components, []float64, error) {
-	x, squares := given, make([]float64, given.N)
-	for round := 0; ; round++ {
-		pc, err := rows.PrincipalComponents(ctx, x, k, 1)
-		if err != nil || round == reweightings || m >= min(k+1, x.D) {
-			return pc, rows.Shares(x.Weights, x.N), err
+	y, off, squares := given, make([]float64, given.N), make([]float64, given.N)
+	var wide *rows.Components
+	if all := 2 * k; given.D > all {
+		var err error
+		if wide, err = rows.PrincipalComponents(ctx, given, all, 1); err != nil {
+			return nil, nil, err
 		}
-		x.EachProduct(pc.Mean, pc.Axes[:m*x.D], squares, nil, func(i int, z []float64) { squares[i] -= dense.Dot(z, z) })
-		x = Near(given, squares)
+		y.D, y.X = all, make([]float64, given.N*all)
+		given.EachProduct(wide.Mean, wide.Axes, off, nil, func(i int, z []float64) {
+			copy(y.Row(i), z)
+			off[i] -= dense.Dot(z, z)
+		})
+	}
+	for x, round := y, 0; ; round++ {
+		pc, err := rows.PrincipalComponents(ctx, x, k, 1)
+		if err != nil {
+			return nil, nil, err
+		}
+		if round == reweightings || m >= min(k+1, given.D) {
+			if given.Weights = x.Weights; wide != nil {
+				axes := make([]float64, k*given.D)
+				dense.AddRowProduct(axes, pc.Axes, wide.Axes, k, x.D, given.D)
+				pc = &rows.Components{Mean: rows.Mean(given), Axes: axes}
+			}
+			return pc, rows.Shares(x.Weights, x.N), nil
+		}
+		x.EachProduct(pc.Mean, pc.Axes[:m*x.D], squares, nil, func(i int, z []float64) { squares[i] += off[i] - dense.Dot(z, z) })
+		x = Near(y, squares)
 	}
 }
 
