@@ -13,7 +13,7 @@ var budgets = []struct {
 	room string
 	most int
 }{
-	{"models/scqm", 26060},
+	{"models/scqm", 26100},
 	{"models/denoise", 19140},
 	{"models/selection", 1030},
 	{"models/rows", 2200},
@@ -31,7 +31,7 @@ var budgets = []struct {
 	{"plugins", 5430},
 	{"python/scqm", 13810},
 	{"python/benchmarks", 4130},
-	{".", 137560},
+	{".", 137600},
 }
 
 const (
