@@ -200,9 +200,9 @@ func (m *Model) reserveInfluence(x Data, threads int) (*memory.Reservation, erro
 	}
 	sheet := D + D*f.m - f.m*(f.m+1)/2 + f.q*f.s
 	features := 1 + f.m + f.q
-	numbers := f.problem() + 10*f.point + 2*f.residuals() + 3*sheet*sheet + 6*D*D + 8*f.n
+	numbers := f.problem() + 10*f.point + 2*f.residuals() + 6*sheet*sheet + 6*D*D + 8*f.n
 	batch := min(influence.BatchRows, f.n)
-	perThread := batch*(3*sheet+features*(1+f.d)+(12+f.d)*D+f.d*f.d+2*f.d+2) + 2*D*features
+	perThread := batch*((3+2*f.d+2*f.m)*sheet+features*(1+f.d)+(12+f.d)*D+f.d*f.d+2*f.d+2) + 2*D*features + 3*D*D
 	if f.rounded { // the fit for a smoothed loss, by the default solver
 		numbers += max(f.newton(), f.lbfgs(solvers.LBFGS{}), f.sweeps()) + 4*f.point
 	}

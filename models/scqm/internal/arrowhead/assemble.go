@@ -25,10 +25,12 @@ type sums struct {
 	diagonal []float64 // F(F+1)/2 x D: the moments of separable losses, where there are any
 }
 
-func newSums(a *Chart) *sums {
-	return &sums{
-		gh: make([]float64, a.F.D*a.Nf), hh: make([]float64, a.Nf*a.Nf), a: make([]float64, a.P*a.P),
+func newSums(a *Chart, outer bool) *sums {
+	s := &sums{gh: make([]float64, a.F.D*a.Nf), hh: make([]float64, a.Nf*a.Nf)}
+	if outer {
+		s.a = make([]float64, a.P*a.P)
 	}
+	return s
 }
 
 func (s *sums) reset() {
@@ -188,7 +190,9 @@ func (job *assembleShard) addRow(a *Hessian, w *worker, s *sums, i, k int) {
 			row[j] += v * x
 		}
 	}
-	a.addOuter(w, s, h, k, weight)
+	if !a.rowsOnly {
+		a.addOuter(w, s, h, k, weight)
+	}
 }
 
 // inner writes gradient and Hessian with respect to tau_i; bent replaces the gradient g as the factor of second
@@ -255,7 +259,7 @@ func (job *assembleShard) couplePlane(a *Hessian, w *worker, h, g []float64, i i
 }
 
 // isSurface3D reports whether the kernels of surfaces apply.
-func (a *Hessian) isSurface3D() bool { return isSurface3D(a.F) && !a.o.Data().Missing }
+func (a *Hessian) isSurface3D() bool { return isSurface3D(a.F) && !a.o.Data().Missing && !a.distinct }
 
 // addBatch adds the outer products of a batch to the sums of rows.
 func (w *worker) addBatch(a *Hessian, s *sums) {

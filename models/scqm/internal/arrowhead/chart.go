@@ -77,8 +77,8 @@ func OuterDim(f sheet.Shape, slides bool) int {
 
 func (a *Chart) TermsOf(p int) []term { return a.terms[a.first[p]:a.first[p+1]] }
 
-// AddMove adds the second order of the move to the upper triangle of A, from the moments gh = sum g h'.
-func (a *Chart) AddMove(dst, gh []float64) {
+// addMove adds the second order of the move to the upper triangle of A, from the moments gh = sum g h'.
+func (a *Chart) addMove(dst, gh []float64) {
 	f := a.F
 	thetaFrom := a.P - f.Q*f.S
 	for i := a.qFrom; i < thetaFrom; i++ {

@@ -35,10 +35,10 @@ func (b *Frame) Axis(r int) []float64 { return b.W[r*b.f.D : (r+1)*b.f.D] }
 // from the span so far, D - m times. It depends on Q only.
 func (b *Frame) Complete() {
 	D, m := b.f.D, b.f.M
-	copy(b.W, b.f.QT)
-	if m == D {
-		return
+	if slices.Equal(b.W[:m*D], b.f.QT) {
+		return // it is that of this Q
 	}
+	copy(b.W, b.f.QT)
 	for j := range b.remainder {
 		b.remainder[j] = 1
 		for i := range m {
@@ -105,6 +105,14 @@ func (b *Frame) Quadratic(dst, m []float64) {
 		for q := range D {
 			dst[r*D+q] = floats.Dot(b.remainder, b.Axis(q))
 		}
+	}
+}
+
+// Restore writes Wy, the inverse of Rotate.
+func (b *Frame) Restore(dst, y []float64) {
+	clear(dst)
+	for r, v := range y {
+		floats.AddScaled(dst, v, b.Axis(r))
 	}
 }
 

@@ -60,6 +60,8 @@ type Hessian struct {
 	constant    []float64   // D x D: W'(hess loss)W where it is the same for all rows
 	coords      frameCoords // of all rows
 
+	rowsOnly, distinct bool // see NewDistinct
+
 	rowLoss                // in use
 	assembly assembleShard // the work under way
 	innerJob innerShard
@@ -68,6 +70,19 @@ type Hessian struct {
 
 // New allocates almost nothing; prepare allocates at first use.
 func New(o *objective.Objective) *Hessian { return &Hessian{o: o} }
+
+// NewDistinct is New in the coordinates of NewChart without slides, which change the sheet. With rowsOnly it
+// leaves out A.
+func NewDistinct(o *objective.Objective, rowsOnly bool) *Hessian {
+	return &Hessian{o: o, distinct: true, rowsOnly: rowsOnly}
+}
+
+// Rows returns features, residuals and gradients times weights, the latter two in the frame, of the last
+// assembly, for at most BatchRows rows and one goroutine.
+func (a *Hessian) Rows() (h, e, g []float64) {
+	w := a.worker(0)
+	return w.h, w.e, w.g
+}
 
 // ArrowheadShape implements [framework.ArrowheadHessian]: rows of Tau are inner. It
 // reports false where the matrices would be too large.
@@ -103,8 +118,10 @@ func (a *Hessian) AssembleHessian(dst *framework.Arrowhead, x framework.Point) (
 	for _, s := range a.sums {
 		t.add(s)
 	}
-	a.finish(dst, t, t.gh)
-	a.addPenalty(dst, x[objective.BlockTheta])
+	if !a.rowsOnly {
+		a.finish(dst, t, t.gh)
+		a.addPenalty(dst, x[objective.BlockTheta])
+	}
 	return t.cost + a.o.Penalty(nil, x[objective.BlockTheta]), 1, nil
 }
 
@@ -120,14 +137,14 @@ func (a *Hessian) prepare(x framework.Point) {
 
 func (a *Hessian) allocate() {
 	f, n := a.o.NewSheet(), a.o.Data().N
-	a.Chart = NewChart(f, f.S > 0 || a.slides())
+	a.Chart = NewChart(f, !a.distinct && (f.S > 0 || a.slides()))
 	a.workers = make([]*worker, a.o.Threads())
 	shards := par.Shards(n)
 	a.sums, a.errs, a.innerPasses = make([]*sums, shards), make([]error, shards), make([]float64, shards)
 	for i := range a.sums {
-		a.sums[i] = newSums(a.Chart)
+		a.sums[i] = newSums(a.Chart, !a.rowsOnly)
 	}
-	a.total = newSums(a.Chart)
+	a.total = newSums(a.Chart, !a.rowsOnly)
 	a.constant = make([]float64, f.D*f.D)
 	a.coords = newFrameCoords(f, n)
 }
@@ -185,7 +202,7 @@ func (a *Hessian) finish(dst *framework.Arrowhead, t *sums, bent []float64) {
 		}
 		dst.OuterGrad[p] = g
 	}
-	a.AddMove(dst.A, bent)
+	a.addMove(dst.A, bent)
 	for i := range a.P {
 		for j := range i {
 			dst.A[i*a.P+j] = dst.A[j*a.P+i]

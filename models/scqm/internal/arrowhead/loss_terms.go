@@ -57,13 +57,7 @@ func (a *Hessian) lossDerivatives(w *worker, n int) error {
 func (a *Hessian) leaveFrame(w *worker, n int) {
 	D := a.F.D
 	for i := range n {
-		ri := w.atRows.r[i*D : (i+1)*D]
-		clear(ri)
-		for q, v := range w.e[i*D : (i+1)*D] {
-			for j, u := range a.Frame.Axis(q) {
-				ri[j] += v * u
-			}
-		}
+		a.Frame.Restore(w.atRows.r[i*D:(i+1)*D], w.e[i*D:(i+1)*D])
 	}
 }
 

@@ -27,7 +27,7 @@ const (
 
 // ForJackknife makes this the Jackknife request of a loss.
 func (r *Request) ForJackknife(l framework.Loss) {
-	r.Kind, r.Columns = Jackknife, influence.FormLen(framework.StructureOf(l), r.D)
+	r.Kind = Jackknife
 	if _, kinks := l.(framework.Smoother); kinks {
 		r.Stride = 1
 	}
@@ -36,7 +36,7 @@ func (r *Request) ForJackknife(l framework.Loss) {
 // jackknifeLen is the number of sums of a Jackknife.
 func (r *Request) jackknifeLen() int {
 	a := arrowhead.NewChart(sheet.New(r.D, r.Latent, r.S), false)
-	return r.jackknifeFrom() + influence.SumsLen(a.P, a.Nf, r.D, r.Columns)
+	return r.jackknifeFrom() + influence.SumsLen(a.P, a.Nf)
 }
 
 func (r *Request) jackknifeFrom() int {

@@ -215,8 +215,8 @@ func (r *Request) check() error {
 	if !(framework.Point{r.C, r.Q, r.Theta}).Finite() {
 		return complain("numbers that are not finite")
 	}
-	if r.Kind == Jackknife && (r.Columns != 0 && r.Columns != r.D && r.Columns != r.D*r.D || r.Stride > 1) {
-		return complain(fmt.Sprintf("forms of %d numbers", r.Columns))
+	if r.Kind == Jackknife && r.Stride > 1 {
+		return complain("a stride")
 	}
 	if r.Kind.Scores() != (r.Loss != "") {
 		return complain(fmt.Sprintf("the loss %.80q", r.Loss))

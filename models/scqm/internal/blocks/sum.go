@@ -106,7 +106,7 @@ func (r *Request) Numbers(threads int) float64 {
 	}
 	if r.Kind == Jackknife {
 		p := float64(arrowhead.OuterDim(sheet.New(r.D, r.Latent, r.S).Shape, false))
-		perBlock += influence.BatchRows*(2*d+4)*p + 2*D*D
+		perBlock += influence.BatchRows*(2*d+2*m+4)*p + 3*p*p + 3*D*D
 	}
 	levels := float64(bits.Len(uint(Count(r.N))))
 	return float64(threads)*(perBlock+length*(3+float64(bits.Len(chunk)))+4*D*m) + length*(levels+float64(threads)+2)

@@ -197,9 +197,9 @@ func TestLeveragePartsAreThoseOfHessians(t *testing.T) {
 		}
 		require.NoError(t, k.factorize())
 		a := newResponse(k)
-		require.NoError(t, a.rows.load(0, 8))
+		require.NoError(t, a.load(0, 8))
 		a.solve()
-		for i := range a.rows.n {
+		for i := range a.n {
 			a.follow(i)
 		}
 		require.NoError(t, a.applyLossHessian())
@@ -219,8 +219,8 @@ func TestLeveragePartsAreThoseOfHessians(t *testing.T) {
 				}
 			}
 			D := p.Shape().D
-			got := dense.Dot(a.d[i*D:(i+1)*D], a.lossHess[i*D:(i+1)*D]) + a.remainder[i]
-			assert.InEpsilon(t, want, p.Data().Weight(i)*got, 1e-6, "%s, row %d", name, i)
+			got := p.Data().Weight(i)*dense.Dot(a.d[i*D:(i+1)*D], a.lossHess[i*D:(i+1)*D]) + a.remainder[i]
+			assert.InEpsilon(t, want, got, 1e-6, "%s, row %d", name, i)
 		}
 	}
 }

@@ -13,7 +13,6 @@ import (
 	"gonum.org/v1/gonum/lapack/lapack64"
 
 	"github.com/scqm/scqm/framework"
-	"github.com/scqm/scqm/internal/dense"
 	"github.com/scqm/scqm/models/rows"
 	"github.com/scqm/scqm/models/scqm/internal/arrowhead"
 	"github.com/scqm/scqm/models/scqm/internal/objective"
@@ -22,8 +21,6 @@ import (
 const (
 	// maxCoordinates bounds the order of the matrices.
 	maxCoordinates = 8000
-	// BatchRows is the number of rows whose derivatives are held at a time.
-	BatchRows = 32
 	// jitter raises the diagonal, relative to the terms of which it is a difference, so that directions which
 	// hardly change the sheet, as of a nearly flat one, have no negative curvature by rounding.
 	jitter = 1e-12
@@ -38,40 +35,27 @@ var ErrNotMinimum = errors.New("the model is not at a minimum")
 //
 // The Hessian of the cost with Tau eliminated is
 //
-//	H = sum_i w_i (J_i'L_i J_i - B_i C_i^-1 B_i') + move + penalty,
+//	H = A - sum_i B_i C_i^-1 B_i' + penalty,
 //
-// with J_i the derivative of the residual and L_i the Hessian of the loss. J_i puts multiples of features into
-// rows of the residual, so that the entries of sum_i J_i'L_i J_i are those of the matrices
+// with A, B_i and C_i of [arrowhead.Hessian]. A step v moves the points nearest to the rows by
 //
-//	X_ab = sum_i w_i h_ia h_ib W'L_i W,
+//	v'Mv = sum_i w_i |(J_i - E_i C_i^-1 B_i') v|^2 / sum_i w_i.
 //
-// one D x D matrix for each pair of features: a multiple of the identity for radial losses, apart from a term
-// of rank one for each row, W' diag W for separable ones. For F = 1 + m + q features and P coordinates the sums
-// take n F^2 D operations and n P^2 d for the terms of low rank, the solution P^3.
+// For P coordinates the sums take n P^2 (d + m) operations, the solution P^3.
 type Jackknife struct {
 	*arrowhead.Chart
 	problem *objective.Objective
-	tau     []float64
+	at      framework.Point
+	second  framework.SecondOrder // of the loss
 
-	structure framework.Structure   // of the loss
-	second    framework.SecondOrder // its second derivatives
+	hessian []float64         // P x P, upper triangle
+	factor  blas64.Triangular // of the Hessian
+	moves   []float64         // P x P: M
+	grad    []float64         // P: of the cost
+	terms   []float64         // P: sums of the sizes of the terms of the diagonal
 
-	hessian   []float64         // P x P, upper triangle
-	factor    blas64.Triangular // of the Hessian
-	moves     []float64         // P x P: v'Mv is the mean of |change of f(tau_j)|^2
-	grad      []float64         // P: of the cost
-	terms     []float64         // P: sums of the sizes of the terms of the diagonal
-	byFeature [][]featureTerm
-
-	list    *rowDerivatives // of a batch
-	low     *lowRank
+	summed  *batch
 	workers []*response // by goroutine
-}
-
-// featureTerm is a row of the residual in which a coordinate has a multiple of a feature.
-type featureTerm struct {
-	coordinate, row int
-	sign            float64
 }
 
 // Begin prepares the jackknife at a point of an objective, without its rows: Sum takes some of
@@ -82,136 +66,89 @@ func Begin(p *objective.Objective, at framework.Point) (*Jackknife, error) {
 	}
 	f := p.NewSheet()
 	f.Load(at[objective.BlockC], at[objective.BlockQ], at[objective.BlockTheta])
-	k := &Jackknife{Chart: arrowhead.NewChart(f, false), problem: p, tau: at[objective.BlockTau]}
-	k.second, k.structure = framework.HessianOf(p.Loss()), framework.StructureOf(p.Loss())
-	k.byFeature = make([][]featureTerm, k.Nf)
-	for c := range k.P {
-		for _, t := range k.TermsOf(c) {
-			k.byFeature[t.Feature] = append(k.byFeature[t.Feature], featureTerm{c, t.Row, t.Sign})
-		}
-	}
-	k.Frame.Complete()
-	return k, nil
+	return &Jackknife{Chart: arrowhead.NewChart(f, false), problem: p, at: slices.Clone(at), second: framework.HessianOf(p.Loss())}, nil
 }
 
 // Load sets other rows, with their coordinates at a minimum, for Sum and LeaveOut. The objective must have the
 // same shape.
-func (k *Jackknife) Load(p *objective.Objective, tau []float64) { k.problem, k.tau = p, tau }
+func (k *Jackknife) Load(p *objective.Objective, tau []float64) {
+	k.problem, k.at[objective.BlockTau] = p, tau
+}
+
+// sums are views of the sums over rows in one list of numbers.
+type sums struct {
+	hessian, moves []float64 // P x P, upper triangles; moves lacks the rows of J from m on
+	weight         []float64 // 1: of all rows
+	grad, terms    []float64 // P
+	shares         []float64 // F x F: products of features times weights
+}
+
+// SumsLen is the number of sums for P coordinates and F features.
+func SumsLen(P, F int) int { return 1 + 2*P*P + 2*P + F*F }
+
+// SumsLen is the number of sums that Sum writes.
+func (k *Jackknife) SumsLen() int { return SumsLen(k.P, k.Nf) }
+
+// view returns the sums in a list of SumsLen numbers.
+func (k *Jackknife) view(list []float64) sums {
+	next := func(n int) []float64 {
+		part := list[:n:n]
+		list = list[n:]
+		return part
+	}
+	P, F := k.P, k.Nf
+	return sums{weight: next(1), hessian: next(P * P), moves: next(P * P), grad: next(P), terms: next(P), shares: next(F * F)}
+}
 
 // Sum writes the sums over rows from to before to of the objective into dst, SumsLen
 // numbers.
 func (k *Jackknife) Sum(ctx context.Context, dst []float64, from, to int) error {
-	if k.list == nil {
-		k.list, k.low = newRowDerivatives(k, BatchRows), newLowRank(k, BatchRows)
+	if k.summed == nil {
+		b := newBatch(k, false)
+		k.summed = &b
 	}
 	clear(dst)
-	D, nf, s := k.F.D, k.Nf, k.view(dst)
+	s := k.view(dst)
 	for ; from < to; from += BatchRows {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := k.list.load(from, min(from+BatchRows, to)); err != nil {
+		if err := k.summed.load(from, min(from+BatchRows, to)); err != nil {
 			return err
 		}
-		if err := k.list.addForms(s.forms, s.hh); err != nil {
-			return err
-		}
-		for i := range k.list.n {
-			weight := k.problem.Data().Weight(from + i)
-			h, g := k.list.h[i*nf:(i+1)*nf], k.list.g[i*D:(i+1)*D]
-			dense.AddOuterProduct(s.shares, h, weight)
-			for r, v := range g {
-				floats.AddScaled(s.gh[r*nf:(r+1)*nf], weight*v, h)
-			}
-			dst[0] += weight
-		}
-		k.low.add(k.list, s.hessian, s.moves)
+		k.summed.addTo(s)
 	}
 	return nil
 }
 
 // assemble computes hessian, moves and grad from the sums over all rows, whose memory it reuses.
-func (k *Jackknife) assemble(sums []float64) error {
-	P, s := k.P, k.view(sums)
-	k.hessian, k.moves, k.grad, k.terms = s.hessian, s.moves, make([]float64, P), make([]float64, P)
-	for i := range k.terms {
-		k.terms[i] = math.Abs(k.hessian[i*P+i])
+func (k *Jackknife) assemble(list []float64) error {
+	P, s := k.P, k.view(list)
+	k.hessian, k.moves, k.grad, k.terms = s.hessian, s.moves, s.grad, s.terms
+	for p := range P {
+		for q := p; q < P; q++ {
+			k.moves[p*P+q] = (k.moves[p*P+q] + k.normalMoves(s.shares, p, q)) / s.weight[0]
+		}
 	}
-	var constant []float64 // W'LW of a quadratic loss
-	if l, ok := k.problem.Loss().(framework.Quadratic); ok && k.structure == framework.StructureQuadratic {
-		constant = make([]float64, k.F.D*k.F.D)
-		k.Frame.Quadratic(constant, l.Matrix())
-	}
-	k.scatterPairs(k.hessian, s.forms, s.hh, constant)
-	k.scatterPairs(k.moves, nil, s.shares, nil)
-	floats.Scale(1/sums[0], k.moves)
-	k.gatherMatrix(k.grad, s.gh)
-	k.AddMove(k.hessian, s.gh)
-	k.addSlicePenalty()
-	for i, size := range k.terms {
-		k.terms[i] = size + math.Abs(k.hessian[i*P+i])
-	}
+	from := P - k.F.Q*k.F.S
+	k.problem.AddPenaltyProduct(k.F.Shape, k.grad[from:], k.F.Theta)
+	k.problem.AddPenaltyHessian(k.F.Shape, k.hessian, P, from)
 	if !(framework.Point{k.grad, k.hessian, k.moves}).Finite() {
 		return rows.ErrOverflow
 	}
 	return nil
 }
 
-// scatterPairs adds the contributions of pairs of features to the upper triangle of dst: their forms or, where
-// these are nil, the products hh of features times x, where nil stands for the identity.
-func (k *Jackknife) scatterPairs(dst []float64, forms [][]float64, hh, x []float64) {
-	for a := range k.Nf {
-		for b := range k.Nf {
-			pair := min(a, b)*k.Nf + max(a, b)
-			factor := hh[pair]
-			if forms != nil {
-				x, factor = k.turnForm(forms[pair]), 1
+// normalMoves is the part of an entry of the moves normal to the span of Q.
+func (k *Jackknife) normalMoves(shares []float64, p, q int) (sum float64) {
+	for _, t := range k.TermsOf(p) {
+		for _, u := range k.TermsOf(q) {
+			if t.Row == u.Row && t.Row >= k.F.M {
+				sum += t.Sign * u.Sign * shares[min(t.Feature, u.Feature)*k.Nf+max(t.Feature, u.Feature)]
 			}
-			k.scatterPair(dst, x, factor, a, b)
 		}
 	}
-}
-
-// turnForm returns a form in the frame, converting a diagonal in the coordinates of the data.
-func (k *Jackknife) turnForm(form []float64) []float64 {
-	D := k.F.D
-	if len(form) == D*D && D > 1 {
-		return form
-	}
-	x, left := make([]float64, D*D), make([]float64, D*D)
-	for r := range D {
-		floats.MulTo(left[r*D:(r+1)*D], k.Frame.Axis(r), form)
-	}
-	w := blas64.General{Rows: D, Cols: D, Stride: D, Data: k.Frame.W}
-	blas64.Gemm(blas.NoTrans, blas.Trans, 1, blas64.General{Rows: D, Cols: D, Stride: D, Data: left}, w, 0,
-		blas64.General{Rows: D, Cols: D, Stride: D, Data: x})
-	return x
-}
-
-// scatterPair adds the contribution of features a and b: factor times x, nil standing for the identity.
-func (k *Jackknife) scatterPair(dst, x []float64, factor float64, a, b int) {
-	P, D := k.P, k.F.D
-	for _, t := range k.byFeature[a] {
-		for _, u := range k.byFeature[b] {
-			if u.coordinate < t.coordinate {
-				continue
-			}
-			v := factor * t.sign * u.sign
-			if x != nil {
-				v *= x[t.row*D+u.row]
-			} else if t.row != u.row {
-				continue
-			}
-			dst[t.coordinate*P+u.coordinate] += v
-		}
-	}
-}
-
-func (k *Jackknife) addSlicePenalty() {
-	f, P := k.F, k.P
-	from := P - f.Q*f.S
-	k.problem.AddPenaltyProduct(f.Shape, k.grad[from:], f.Theta)
-	k.problem.AddPenaltyHessian(f.Shape, k.hessian, P, from)
+	return sum
 }
 
 // Factorize assembles the Hessian from the sums over all rows, which it overwrites, computes its Cholesky
@@ -239,30 +176,13 @@ func (k *Jackknife) factorize() error {
 	return nil
 }
 
-// gatherMatrix writes the products of all coordinates with the D x F matrix n.
-func (k *Jackknife) gatherMatrix(dst, n []float64) {
-	for c := range dst {
-		var sum float64
-		for _, t := range k.TermsOf(c) {
-			sum += t.Sign * n[t.Row*k.Nf+t.Feature]
+// pull writes J'g for features h.
+func (k *Jackknife) pull(dst, g, h []float64) {
+	for p := range dst {
+		dst[p] = 0
+		for _, t := range k.TermsOf(p) {
+			dst[p] += t.Sign * g[t.Row] * h[t.Feature]
 		}
-		dst[c] = sum
-	}
-}
-
-// gather writes the products of all coordinates with u h' + g s', where the
-// latter is left out if g is nil.
-func (k *Jackknife) gather(dst, u, h, g, s []float64) {
-	for c := range dst {
-		var sum float64
-		for _, t := range k.TermsOf(c) {
-			v := u[t.Row] * h[t.Feature]
-			if g != nil {
-				v += g[t.Row] * s[t.Feature]
-			}
-			sum += t.Sign * v
-		}
-		dst[c] = sum
 	}
 }
 

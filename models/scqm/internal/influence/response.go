@@ -1,6 +1,7 @@
 package influence
 
 import (
+	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/blas/blas64"
@@ -25,26 +26,24 @@ type Row struct{ Move, Residual, Without, Leverage float64 }
 //
 // which changes e_i by de_i for fixed tau_i, and by df_i with tau_i at its minimum.
 type response struct {
-	k         *Jackknife
-	rows      *rowDerivatives
+	batch
 	x, moved  []float64 // n x P
 	columns   []float64 // P x n
 	m         []float64 // D x F
 	d         []float64 // 2n x D: all de, then all df
 	lossHess  []float64 // 2n x D: the Hessian of the loss times those
-	r         []float64 // 2n x D: residuals, twice
-	remainder []float64 // n: x'H_i x less de'L de
+	r         []float64 // 2n x D: residuals in the coordinates of the data, twice
+	remainder []float64 // n: x'H_i x less de'L de, times the weight
 	mg, t     []float64 // F, d
-	local     []float64 // d
 }
 
 func newResponse(k *Jackknife) *response {
 	f, n := k.F, BatchRows
 	vec := func(n int) []float64 { return make([]float64, n) }
 	return &response{
-		k: k, rows: newRowDerivatives(k, n), x: vec(n * k.P), moved: vec(n * k.P), columns: vec(n * k.P),
+		batch: newBatch(k, true), x: vec(n * k.P), moved: vec(n * k.P), columns: vec(n * k.P),
 		m: vec(f.D * k.Nf), d: vec(2 * n * f.D), lossHess: vec(2 * n * f.D), r: vec(2 * n * f.D), remainder: vec(n),
-		mg: vec(k.Nf), t: vec(f.Latent), local: vec(f.Latent),
+		mg: vec(k.Nf), t: vec(f.Latent),
 	}
 }
 
@@ -76,7 +75,7 @@ func (k *Jackknife) LeaveOut(dst []Row) error {
 
 // run computes the influence of the rows from the first one on.
 func (a *response) run(dst []Row, from int) error {
-	if err := a.rows.load(from, from+len(dst)); err != nil {
+	if err := a.load(from, from+len(dst)); err != nil {
 		return err
 	}
 	a.solve()
@@ -89,8 +88,8 @@ func (a *response) run(dst []Row, from int) error {
 	P, D := a.k.P, a.k.F.D
 	for i := range dst {
 		h := a.leverage(i)
-		x, df := a.x[i*P:(i+1)*P], a.d[(a.rows.n+i)*D:(a.rows.n+i+1)*D]
-		e := a.rows.e[i*D : (i+1)*D]
+		x, df := a.x[i*P:(i+1)*P], a.d[(a.n+i)*D:(a.n+i+1)*D]
+		e := a.e[i*D : (i+1)*D]
 		dst[i] = Row{
 			Move:     math.Sqrt(math.Max(0, floats.Dot(x, a.moved[i*P:(i+1)*P]))) / (1 - h),
 			Residual: floats.Norm(e, 2),
@@ -105,12 +104,10 @@ func (a *response) run(dst []Row, from int) error {
 
 // solve computes x, and the products of the moves with it.
 func (a *response) solve() {
-	k, n := a.k, a.rows.n
+	k, n := a.k, a.n
 	P, D, nf := k.P, k.F.D, k.Nf
 	for i := range n {
-		x := a.x[i*P : (i+1)*P]
-		k.gather(x, a.rows.g[i*D:(i+1)*D], a.rows.h[i*nf:(i+1)*nf], nil, nil)
-		floats.Scale(k.problem.Data().Weight(a.rows.first+i), x)
+		k.pull(a.x[i*P:(i+1)*P], a.g[i*D:(i+1)*D], a.h[i*nf:(i+1)*nf])
 	}
 	dense.Transpose(a.columns[:n*P], a.x[:n*P], n, P)
 	k.solve(a.columns[:n*P], n)
@@ -122,24 +119,28 @@ func (a *response) solve() {
 func (a *response) follow(i int) {
 	k, f := a.k, a.k.F
 	D, nf, m, d := f.D, k.Nf, f.M, f.Latent
-	h, g := a.rows.h[i*nf:(i+1)*nf], a.rows.g[i*D:(i+1)*D]
-	de, df := a.d[i*D:(i+1)*D], a.d[(a.rows.n+i)*D:(a.rows.n+i+1)*D]
-	k.scatter(a.m, a.x[i*k.P:(i+1)*k.P])
+	h, g, x := a.h[i*nf:(i+1)*nf], a.g[i*D:(i+1)*D], a.x[i*k.P:(i+1)*k.P]
+	de, df := a.d[i*D:(i+1)*D], a.d[(a.n+i)*D:(a.n+i+1)*D]
+	k.scatter(a.m, x)
 	clear(a.mg)
 	for r := range de {
 		row := a.m[r*nf : (r+1)*nf]
 		de[r] = dense.Dot(row, h)
 		floats.AddScaled(a.mg, g[r], row)
 	}
-	a.rows.pull(a.t, de, a.mg, i)
-	a.rows.respond(a.local, a.t, i)
+	for j := range a.t {
+		a.t[j] = dense.Dot(a.column(i, j), x) // R'B'x
+	}
 	copy(df, de)
-	dh := a.rows.jacobian(i)
+	a.jacobian(i)
+	a.inverse.R = a.root(i)
 	for r := range m {
-		df[r] += dense.Dot(dh[(1+r)*d:(2+r)*d], a.local)
+		slope := a.dh[(1+r)*d : (2+r)*d]
+		a.inverse.Multiply(slope, slope)
+		df[r] -= dense.Dot(slope, a.t)
 	}
 	// -B C^-1 B', then the second order of the move as in chart.addMove.
-	a.remainder[i] = dense.Dot(a.t, a.local)
+	a.remainder[i] = -dense.Dot(a.t, a.t)
 	for r := range D {
 		turn := a.m[r*nf+1 : r*nf+1+m]
 		a.remainder[i] -= dense.Dot(turn, g[:m]) * dense.Dot(turn, h[1:1+m])
@@ -151,23 +152,18 @@ func (a *response) follow(i int) {
 
 // applyLossHessian computes lossHess.
 func (a *response) applyLossHessian() error {
-	D, n := a.k.F.D, a.rows.n
+	D, n, frame := a.k.F.D, a.n, a.second.Frame
 	for i := range 2 * n {
-		v := a.lossHess[i*D : (i+1)*D]
-		clear(v)
-		for r, y := range a.d[i*D : (i+1)*D] {
-			floats.AddScaled(v, y, a.k.Frame.Axis(r))
-		}
+		frame.Restore(a.lossHess[i*D:(i+1)*D], a.d[i*D:(i+1)*D])
+		frame.Restore(a.r[i*D:(i+1)*D], a.e[i%n*D:(i%n+1)*D])
 	}
-	copy(a.r, a.rows.r[:n*D])
-	copy(a.r[n*D:], a.rows.r[:n*D])
-	if err := a.k.lossHessian(a.lossHess[:2*n*D], a.r[:2*n*D]); err != nil {
-		return err
+	if err := a.k.second.HessianProduct(a.lossHess[:2*n*D], a.r[:2*n*D], a.lossHess[:2*n*D], D); err != nil {
+		return fmt.Errorf("scqm: loss %s: %w", a.k.problem.Loss().Name(), err)
 	}
 	for i := range 2 * n {
-		v := a.lossHess[i*D : (i+1)*D]
-		copy(a.r[i*D:(i+1)*D], v)
-		a.k.Frame.Rotate(v, a.r[i*D:(i+1)*D])
+		v := a.r[i*D : (i+1)*D] // no longer needed
+		copy(v, a.lossHess[i*D:(i+1)*D])
+		frame.Rotate(a.lossHess[i*D:(i+1)*D], v)
 	}
 	return nil
 }
@@ -176,14 +172,14 @@ func (a *response) applyLossHessian() error {
 // df'L df, that of a model linear around the row, it has terms with the curvature of the sheet times the
 // residual. These count only where they reduce it; otherwise they mislead, as the sheet turns away.
 func (a *response) leverage(i int) float64 {
-	D, n := a.k.F.D, a.rows.n
+	D, n, weight := a.k.F.D, a.n, a.o.Data().Weight(i)
 	at := func(v []float64, i int) []float64 { return v[i*D : (i+1)*D] }
-	slope := dense.Dot(at(a.rows.g, i), at(a.d, i)) // x'Hx / w_i
+	slope := dense.Dot(at(a.g, i), at(a.d, i)) // x'Hx
 	if !(slope > 0) {
 		return 0
 	}
-	whole := dense.Dot(at(a.d, i), at(a.lossHess, i)) + a.remainder[i]
-	linear := dense.Dot(at(a.d, n+i), at(a.lossHess, n+i))
+	whole := weight*dense.Dot(at(a.d, i), at(a.lossHess, i)) + a.remainder[i]
+	linear := weight * dense.Dot(at(a.d, n+i), at(a.lossHess, n+i))
 	return min(max(0, min(whole, linear)/slope), maxLeverage)
 }
 
