@@ -55,15 +55,6 @@ type ArrowheadHessian interface {
 	InnerStep(x Point, other []float64) (cost, passes float64, err error)
 }
 
-// Straightener is an [ArrowheadHessian] that knows for which second order of its moves the cost follows
-// its model farther than for that of RetractOuter.
-type Straightener interface {
-	// Straighten moves the outer blocks of dst, to which RetractOuter took those of x along v, by that
-	// second order, and lets the rows of the inner block of dst follow, and as many rows in other, where
-	// there are any.
-	Straighten(dst, x Point, v, other []float64)
-}
-
 // ArrowheadShape holds the sizes of an arrowhead.
 type ArrowheadShape struct {
 	// Block is the number of the inner block.
@@ -152,14 +143,6 @@ func (e *Evaluator) AssembleHessian(a *Arrowhead, x Point) (float64, error) {
 // [ArrowheadHessian].
 func (e *Evaluator) RetractOuter(dst, x Point, v []float64) error {
 	return e.problem.(ArrowheadHessian).RetractOuter(dst, x, v)
-}
-
-// Straighten moves dst by a second order, where the problem knows one; see [Straightener].
-func (e *Evaluator) Straighten(dst, x Point, v, other []float64) {
-	if p, ok := e.problem.(Straightener); ok {
-		e.lastValid = false
-		p.Straighten(dst, x, v, other)
-	}
 }
 
 // InnerStep improves the inner block of a problem that has an arrowhead; see

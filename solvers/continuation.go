@@ -287,7 +287,7 @@ func (a Continuation) Step(e *framework.Evaluator, state framework.State) error 
 	a = a.withDefaults()
 	s := state.(*ContinuationState)
 	if s.Second {
-		a.Inner = inValleys
+		a.Inner = Newton{}
 	}
 	switch {
 	case s.Again:

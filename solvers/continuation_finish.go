@@ -118,7 +118,7 @@ func (a Continuation) reassign(e *framework.Evaluator, s *ContinuationState) (bo
 	s.Stage, s.Iterations, s.Slow, s.Done = 0, 0, 0, false
 	if !s.Second && s.Reassigned >= oftenReassigned && e.Differentiable() && a.handsOver(e) {
 		s.Inner, s.Second = nil, true
-		a.Inner = inValleys
+		a.Inner = Newton{}
 	}
 	defer e.Smooth(0)
 	return true, a.begin(e, s, s.First, s.X)
@@ -147,9 +147,6 @@ func (a Continuation) beginFinish(e *framework.Evaluator, s *ContinuationState) 
 				if s.Inner != nil { // nil after a run on the cost itself reached a kink at X
 					from, _ = s.Inner.Iterate()
 				}
-			}
-			if newton, ok := a.Inner.(Newton); ok {
-				finish.Straight = newton.Straight
 			}
 			err := finish.begin(e, from)
 			if err == nil && finish.Done && s.Again { // the continuation has left the kinks of the best point

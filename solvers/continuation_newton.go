@@ -70,7 +70,7 @@ func (s *ContinuationState) Successor() string {
 
 // second starts Newton at x in place of the inner solver.
 func (s *ContinuationState) second(e *framework.Evaluator, x framework.Point) error {
-	state, err := inValleys.Init(e, x.Clone())
+	state, err := Newton{}.Init(e, x.Clone())
 	if errors.Is(err, framework.ErrNonFinite) { // on a kink
 		return framework.ErrNoProgress
 	}

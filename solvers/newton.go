@@ -36,19 +36,10 @@ type Newton struct {
 	// Damping is the first mu, relative to the size of the scaled Schur
 	// complement; 0 stands for 1e-2.
 	Damping float64
-	// Straight takes long steps along a second-order curve of the problem
-	// ([framework.Straightener]), on which the model holds farther, after the first
-	// straightAfter iterations of a run. Earlier it would lead to other minima.
-	Straight bool
 }
-
-// inValleys is Newton's method with straightened moves, for single fits.
-var inValleys = Newton{Straight: true}
 
 const (
 	defaultDamping = 1e-2
-	// straightAfter is the number of iterations before moves are straightened.
-	straightAfter = 10
 	// maxDamping is the damping above which no step is tried.
 	maxDamping = 1e16
 )
@@ -78,21 +69,13 @@ func (a Newton) damping() float64 {
 	return defaultDamping
 }
 
-// waits is the number of iterations before moves are straightened, -1 for none.
-func (a Newton) waits() int {
-	if !a.Straight {
-		return -1
-	}
-	return straightAfter
-}
-
 // Init computes the derivatives at the start.
 func (a Newton) Init(e *framework.Evaluator, x framework.Point) (framework.State, error) {
 	if err := Supports(a, e.Problem()); err != nil {
 		return nil, err
 	}
 	shape, _ := e.ArrowheadShape()
-	s := &NewtonState{X: x, Mu: a.damping(), Nu: 2, Waits: a.waits()}
+	s := &NewtonState{X: x, Mu: a.damping(), Nu: 2}
 	s.allocate(e, shape)
 	cost, err := s.assemble(e)
 	s.Cost = cost
@@ -105,7 +88,6 @@ func (a Newton) Restart(e *framework.Evaluator, state framework.State, x framewo
 	s := state.(*NewtonState)
 	s.X.CopyFrom(x)
 	s.Mu, s.Nu, s.Assembled = a.damping(), 2, false
-	s.Waits, s.Near = a.waits(), false
 	cost, err := s.assemble(e)
 	s.Cost = cost
 	return err

@@ -15,8 +15,6 @@ const (
 	// belowRounding is the predicted decrease, relative to the cost, below which the ratio is dominated by
 	// rounding.
 	belowRounding = 1e-13
-	// nearDecrease is the relative decrease of the cost by a step below which the next one may be straightened.
-	nearDecrease = 0.03
 )
 
 // NewtonState is the state of a run of [Newton].
@@ -28,10 +26,6 @@ type NewtonState struct {
 	Mu, Nu float64
 	// Assembled says that the derivatives at X were computed.
 	Assembled bool
-	// Waits is the number of iterations before moves are straightened, negative for none,
-	// Near that the last step gained no more than the fraction .03 of the cost.
-	Waits int
-	Near  bool
 
 	arrowhead *framework.Arrowhead // with schur those at X, if Assembled
 	schur     *schur
@@ -73,9 +67,6 @@ func (s *NewtonState) try(e *framework.Evaluator) (float64, error) {
 		copy(s.trial[inner], s.X[inner])
 		floats.AddTo(s.moved, s.X[inner], s.schur.inner)
 	}
-	if s.Waits == 0 && s.Near { // farther away they lead to other minima twice as often
-		e.Straighten(s.trial, s.X, s.schur.outer, s.moved)
-	}
 	return e.InnerStep(s.trial, s.moved)
 }
 
@@ -87,10 +78,6 @@ func (s *NewtonState) accept(cost, predicted float64) bool {
 		return false
 	}
 	s.X, s.trial = s.trial, s.X
-	s.Near = s.Cost-cost <= nearDecrease*math.Abs(s.Cost)
-	if s.Waits > 0 {
-		s.Waits--
-	}
 	s.Cost = cost
 	s.Assembled = false
 	if rounding {

@@ -20,8 +20,7 @@ import (
 // surface along its kinks leaves them by the square of its length, which raises the cost more
 // than the step lowers it, and the next step returns to them: so two steps together
 // are accepted too where they do not increase the smoothed cost (the watchdog
-// technique). Steps of rows that increase their loss are shortened, and with
-// Straight moves follow flat valleys as in [Newton], except in trials from a stationary point.
+// technique). Steps of rows that increase their loss are shortened.
 //
 // Eps is divided by five when the predicted relative reduction of the smoothed cost by an undamped
 // step is below .01 eps, .03 eps in trials, and after thirty iterations:
@@ -103,10 +102,6 @@ const (
 // coordinates later rounds use backRounding instead.
 var firstRoundings = [...]float64{1e-2, 0.1, 0.5}
 
-// dualTrust are the multiples of the dual variables tried in the second derivatives. With 0 these are those of
-// parabolas that majorize the smoothed cost.
-var dualTrust = [...]float64{1, 0.5, 0}
-
 // Name returns "primal-dual".
 func (PrimalDual) Name() string { return "primal-dual" }
 
@@ -147,15 +142,12 @@ type PrimalDualState struct {
 	// Entered is the cost when the round began, Lost the relative difference of the cost at
 	// the end of the last round from that of the best point.
 	Entered, Lost float64
-	// Straight says that moves are straightened, see [Newton].
-	Straight bool
 
 	arrowhead *framework.Arrowhead
 	schur     *schur
 	spare     *schur // of the point before a pair of steps
 	trial     framework.Point
 	shortened bool            // the inner step to trial is not that of schur
-	trusted   []float64       // a multiple of Dual
 	from      framework.Point // where a pair of steps begins
 	fromDual  []float64       // the dual variables there
 }
@@ -213,7 +205,7 @@ func (s *PrimalDualState) allocate(e *framework.Evaluator, shape framework.Arrow
 		c.flatness, c.least = primalDualFlatness, primalDualDamping
 	}
 	s.trial = framework.NewPoint(e.Blocks())
-	s.trusted, s.fromDual = make([]float64, len(s.Dual)), make([]float64, len(s.Dual))
+	s.fromDual = make([]float64, len(s.Dual))
 	s.from = framework.NewPoint(e.Blocks())
 }
 
@@ -309,27 +301,9 @@ func (s *PrimalDualState) raise(e *framework.Evaluator) error {
 	return e.StartDual(s.Dual, s.At)
 }
 
-// advance takes a step that does not increase the smoothed cost. It returns the fraction of it that was taken,
-// 0 if all fail.
+// advance takes a step that does not increase the smoothed cost, with increasing damping, or a pair of steps at
+// the least damping. It returns the fraction of it that was taken, 0 if all fail.
 func (s *PrimalDualState) advance(e *framework.Evaluator, before float64) (fraction float64, err error) {
-	for k, trust := range dualTrust {
-		if k > 0 {
-			floats.ScaleTo(s.trusted, trust, s.Dual)
-			if _, err := e.AssemblePrimalDual(s.arrowhead, s.At, s.trusted); err != nil {
-				return 0, err
-			}
-			s.schur.eliminate(s.arrowhead)
-			s.Lambda = min(s.Lambda, firstLambda)
-		}
-		if fraction, err = s.damp(e, before, trust == 1 && s.Missteps < maxMissteps); fraction > 0 || err != nil {
-			return fraction, err
-		}
-	}
-	return 0, nil
-}
-
-// damp tries steps with increasing damping, and with pairs also a pair of steps at the least damping.
-func (s *PrimalDualState) damp(e *framework.Evaluator, before float64, pairs bool) (fraction float64, err error) {
 	for try := range primalDualTries {
 		s.schur.solve(s.Lambda)
 		now, err := s.try(e, 1, before)
@@ -339,7 +313,7 @@ func (s *PrimalDualState) damp(e *framework.Evaluator, before float64, pairs boo
 		if now <= before*notHigher {
 			return 1, s.take(e, 1)
 		}
-		if try == 0 && pairs {
+		if try == 0 && s.Missteps < maxMissteps {
 			if taken, err := s.pair(e, before); taken || err != nil {
 				return 1, err
 			}
@@ -430,9 +404,6 @@ func (s *PrimalDualState) try(e *framework.Evaluator, fraction, before float64) 
 		return math.Inf(1), nil
 	}
 	floats.AddScaledTo(s.trial[inner], s.At[inner], fraction, s.schur.inner)
-	if s.Straight && (s.Trial == 0 || !s.Stationary) {
-		e.Straighten(s.trial, s.At, outer, nil)
-	}
 	now, err := e.Evaluate(nil, s.trial)
 	if err != nil || now <= before*notHigher {
 		return now, err

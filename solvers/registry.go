@@ -20,7 +20,7 @@ func init() {
 		{Description{"lbfgs", "preconditioned Riemannian L-BFGS on all blocks at once, kinks rounded less and less; for any loss"},
 			func() framework.Solver { return Continuation{Inner: LBFGS{}, Finish: true} }},
 		{Description{"newton", "Newton's method with tau eliminated, kinks rounded less and less; for small D"},
-			func() framework.Solver { return Continuation{Inner: inValleys, Finish: true} }},
+			func() framework.Solver { return Continuation{Inner: Newton{}, Finish: true} }},
 		{Description{"rgd", "blockwise Riemannian gradient descent with Armijo steps, one step size per row of tau (the paper's Algorithm 1, corrected)"},
 			func() framework.Solver { return RGD{} }},
 		{Description{"stochastic", "streaming after one read in blocks drawn at random, which ends near the minimum: averages for l2, squared_l2 and huber, growing samples for other losses; for more rows than some ten thousand"},
@@ -46,15 +46,14 @@ const (
 // [Continuation]:
 //
 //   - [Newton] where its second derivatives are an arrowhead with a small outer
-//     part, and few enough rows that the coupling has at most 2^20 entries, with moves that
-//     are straightened from the eleventh iteration of a run on,
+//     part, and few enough rows that the coupling has at most 2^20 entries,
 //   - [Alternating] where sweeps are possible,
 //   - [LBFGS] for all others, which takes second derivatives where they gain, with
 //     fewer pairs than usual where points have more than 10^5 numbers.
 func Auto(p framework.Problem) framework.Solver {
 	if a, ok := p.(framework.ArrowheadHessian); ok {
 		if shape, fits := a.ArrowheadShape(); fits && shape.Outer <= smallOuter && shape.Outer*shape.Inner() <= smallArrowhead {
-			return Continuation{Inner: inValleys, Finish: true}
+			return Continuation{Inner: Newton{}, Finish: true}
 		}
 	}
 	if s, ok := p.(framework.Sweeper); ok && len(s.OuterBlocks()) > 0 {

@@ -3,7 +3,6 @@ package frameworktest
 import (
 	"fmt"
 	"math"
-	"slices"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -33,9 +32,6 @@ func (c *problemCheck) checkArrowhead(r *Report) {
 	r.try("arrowhead slope, inner", func() error { return a.slope(false, true) })
 	r.try("arrowhead slope, joint", func() error { return a.slope(true, true) })
 	r.try("arrowhead move", a.move)
-	if _, ok := p.(framework.Straightener); ok {
-		r.try("straightened move", a.straighten)
-	}
 	r.try("inner step", a.innerStep)
 	a.checkPrimalDual(r)
 	r.try("arrowhead passes", a.passes) // last, as it draws
@@ -197,39 +193,6 @@ func (k *arrowCheck) slope(outer, inner bool) error {
 	}
 	if !slope.AtLeast(3) {
 		return fmt.Errorf("slope %v, want 3: the second derivatives are wrong, or the cost has a kink here", slope)
-	}
-	return nil
-}
-
-// straighten goes two ways of which one is a tenth of the other, and looks how far straightened moves are
-// from those of RetractOuter.
-func (k *arrowCheck) straighten() error {
-	v, _ := k.draw(true, false)
-	var off [2]float64
-	for i, part := range []float64{1e-2, 1e-3} {
-		step, plain := floats.ScaleTo(make([]float64, len(v)), part, v), k.x.Clone()
-		if err := k.p.RetractOuter(plain, k.x, step); err != nil {
-			return err
-		}
-		before, dst, other := k.x.Clone(), plain.Clone(), slices.Clone(k.x[k.a.Block])
-		k.p.(framework.Straightener).Straighten(dst, k.x, step, other)
-		if !before.Equal(k.x) {
-			return fmt.Errorf("the point is changed")
-		}
-		if d := floats.Distance(other, dst[k.a.Block], math.Inf(1)); len(other) > 0 && d > 0 {
-			return fmt.Errorf("rows that are the same follow differently, by %g", d)
-		}
-		for j, b := range k.blocks {
-			if len(dst[j]) > 0 {
-				off[i] = max(off[i], floats.Distance(dst[j], plain[j], math.Inf(1))/(1+floats.Norm(k.x[j], math.Inf(1))))
-			}
-			if b.Violation(dst[j]) > 1e-12 {
-				return fmt.Errorf("block %s leaves its manifold by %g", b.Name, b.Violation(dst[j]))
-			}
-		}
-	}
-	if off[1] > 1e-12 && off[1] > off[0]/30 {
-		return fmt.Errorf("moves differ by %g, and by %g where they are a tenth: that is no second order", off[0], off[1])
 	}
 	return nil
 }

@@ -137,7 +137,6 @@ type wrongArrowhead struct {
 	spoil  func(*framework.Arrowhead)
 	settle bool             // settling does nothing
 	move   bool             // Q moves along other coordinates
-	bend   bool             // straightened moves differ by first order
 	last   *framework.Point // where derivatives were computed last, which saves a pass
 }
 
@@ -171,13 +170,6 @@ func (p wrongArrowhead) RetractOuter(dst, x framework.Point, v []float64) error 
 	return p.Problem.RetractOuter(dst, x, v)
 }
 
-func (p wrongArrowhead) Straighten(dst, x framework.Point, v, other []float64) {
-	p.Problem.Straighten(dst, x, v, other)
-	if p.bend {
-		dst[BlockC][0] += 0.1 * v[0]
-	}
-}
-
 func TestArrowheadLawsFindMistakes(t *testing.T) {
 	for name, wrong := range map[string]struct {
 		wrongArrowhead
@@ -190,7 +182,6 @@ func TestArrowheadLawsFindMistakes(t *testing.T) {
 		"inner Hessian":   {wrongArrowhead{spoil: func(a *framework.Arrowhead) { floats.Scale(1.05, a.C) }}, "arrowhead slope, inner"},
 		"asymmetry":       {wrongArrowhead{spoil: func(a *framework.Arrowhead) { a.A[1]++ }}, "arrowhead written and symmetric"},
 		"not settled":     {wrongArrowhead{settle: true}, "inner step"},
-		"bent movements":  {wrongArrowhead{bend: true}, "straightened move"},
 		"passes saved":    {wrongArrowhead{last: &framework.Point{}}, "arrowhead passes"},
 		"other movements": {wrongArrowhead{move: true}, "arrowhead slope, outer"},
 	} {

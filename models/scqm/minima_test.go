@@ -51,23 +51,6 @@ func TestFitsWithGradientsFinish(t *testing.T) {
 	}
 }
 
-// Fits in flat valleys come to the end of these, and those that were stored go on to the same end. One of them, without
-// straightened moves, crept to the limit of iterations 3 % higher.
-func TestFitsFollowFlatValleysToTheirEnd(t *testing.T) {
-	cells := minimaCells()
-	for index, lower := range map[int]float64{1004: 7.9497, 956: 26.9982, 1912: 1.8885} {
-		s, err := newMinimaCase(cells[index%len(cells)], drill.Stream(1, "minima", index))
-		require.NoError(t, err)
-		var stored [][]byte
-		s.c.Options.Checkpoint = storing(&stored)
-		want := learn(t, s.x, s.c).Model.Meta
-		assert.Equal(t, "converged", want.Status, "%s", s)
-		assert.Less(t, want.Objective+want.Penalty, lower, "%s", s)
-		s.c.Options.Checkpoint = resuming(stored[4*len(stored)/5])
-		assert.Equal(t, want, learn(t, s.x, s.c).Model.Meta, "%s", s)
-	}
-}
-
 // Rows go over again and again after all stages of this fit, which comes to an end all the same, stored or not.
 func TestFitEndsWhereRowsGoOver(t *testing.T) {
 	s, err := newMinimaCase(minimaCell{"lp", false, 20, 200}, drill.Stream(81, "lp200 20 false", 0))

@@ -65,7 +65,6 @@ type Hessian struct {
 	rowLoss                // in use
 	assembly assembleShard // the work under way
 	innerJob innerShard
-	straight *straightener // made at first use
 }
 
 // New allocates almost nothing; prepare allocates at first use.
