@@ -19,10 +19,8 @@ import (
 // pairs transported instead.
 //
 // H0 is the preconditioner of the problem where it has one, else the identity,
-// and gamma = <s,y> / <y,H0 y> of the newest pair; without a preconditioner every
-// block has a gamma of its own, for their units may differ, unless the pair has
-// negative curvature in one. The step t satisfies
-// the weak Wolfe conditions
+// and gamma = <s,y> / <y,H0 y> of the newest pair. The step t satisfies the weak Wolfe
+// conditions
 //
 //	F(R(t d)) <= F + C1 t <g,d>,  <g(t), d> >= C2 <g,d>
 //
@@ -39,9 +37,8 @@ import (
 // quasi-Newton steps before (enriched methods, Morales and Nocedal).
 //
 // Far from a minimum pairs are uninformative, and steps may be much too long. Without a
-// preconditioner the first trial after a search that had to shorten its step is at most
-// four times as long as that step; after one with two rejected trials, steps are those of
-// a trust region where there are second derivatives, until one ends within it.
+// preconditioner, after a search with two rejected trials, steps are those of a trust
+// region where there are second derivatives, until one ends within it.
 //
 // Sources: J. Nocedal, Updating quasi-Newton matrices with limited storage,
 // Math. Comp. 35 (1980); A. S. Lewis and M. L. Overton, Nonsmooth optimization
@@ -251,13 +248,9 @@ func (a LBFGS) search(e *framework.Evaluator, s *LBFGSState, slope float64, kind
 	}
 	search := wolfeSearch{c1: a.C1, c2: a.C2, trials: a.MaxTrials, secant: s.Anchor == nil}
 	first := 1.0
-	switch {
-	case s.Anchor != nil || kind == regionStep:
-	case kind == quasiNewtonStep && len(s.S) == 0:
+	if s.Anchor == nil && kind == quasiNewtonStep && len(s.S) == 0 {
 		first = unscaledStep(e, s.Cost, slope)
 		search.trials *= firstTrials
-	default:
-		first = s.Length.first(s.length(e.Blocks()))
 	}
 	evaluations := e.Counts().Evaluations
 	found, err := search.find(e, &s.line, s.X, s.Cost, slope, first)

@@ -12,9 +12,6 @@ import (
 // dropped.
 const minCurvature = 1e-15
 
-// clearCurvature is the cosine of that angle in a block above which the pair determines the scale of the block.
-const clearCurvature = 0.01
-
 // direction writes -P H g into dir and returns its slope <g,dir>.
 func (s *LBFGSState) direction(e *framework.Evaluator) float64 {
 	s.quasiNewton(e, s.dir, s.Grad)
@@ -44,10 +41,6 @@ func (s *LBFGSState) quasiNewton(e *framework.Evaluator, q, v framework.Point) {
 
 // precondition overwrites q with gamma H0 q.
 func (s *LBFGSState) precondition(e *framework.Evaluator, q framework.Point) {
-	if s.Anchor == nil && len(s.S) > 0 {
-		s.scale(e.Blocks(), q)
-		return
-	}
 	gamma := 1.0
 	if n := len(s.S); n > 0 {
 		y := s.Y[n-1]
@@ -63,25 +56,6 @@ func (s *LBFGSState) precondition(e *framework.Evaluator, q framework.Point) {
 		e.Precondition(q, q)
 	}
 	for k := range q {
-		floats.Scale(gamma, q[k])
-	}
-}
-
-// scale multiplies every block of q by <s,y> / <y,y> of the newest pair in that block. Where the curvature of a
-// block is not positive, all blocks share one factor.
-func (s *LBFGSState) scale(blocks []framework.Block, q framework.Point) {
-	u, v := s.S[len(s.S)-1], s.Y[len(s.Y)-1]
-	common := s.Curvatures[len(s.S)-1] / inner(blocks, s.X, v, v)
-	coupled := false
-	for k, b := range blocks {
-		coupled = coupled || b.Inner(s.X[k], u[k], v[k]) < 0
-	}
-	for k, b := range blocks {
-		gamma := common
-		ss, yy := b.Inner(s.X[k], u[k], u[k]), b.Inner(s.X[k], v[k], v[k])
-		if sy := b.Inner(s.X[k], u[k], v[k]); !coupled && sy > clearCurvature*math.Sqrt(ss*yy) {
-			gamma = sy / yy
-		}
 		floats.Scale(gamma, q[k])
 	}
 }

@@ -7,10 +7,9 @@ import (
 )
 
 const (
-	// longestGrowth bounds the first trial of a search after one that shortened its
-	// step, in lengths of that step; regionGrowth is the same in a trust region where the
-	// step before was not shortened.
-	longestGrowth, regionGrowth = 4, 2
+	// regionGrowth is the radius of the trust region, in lengths of the last step, where that was not
+	// shortened.
+	regionGrowth = 2
 	// vainTrials is the number of rejected trials after which steps are those of a trust region, and
 	// regionProducts bounds their Hessian products.
 	vainTrials, regionProducts = 2, 2
@@ -27,14 +26,6 @@ type StepLength struct {
 	Region, Negative bool
 
 	end stepEnd
-}
-
-// first is the first trial step along a direction of the given length.
-func (l *StepLength) first(length float64) float64 {
-	if most := longestGrowth * l.Last; l.Shortened && length > most {
-		return most / length
-	}
-	return 1
 }
 
 // learn records the step taken along a direction of the given length, and the first trial.
