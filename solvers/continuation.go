@@ -108,8 +108,6 @@ type ContinuationState struct {
 	Second bool
 	// Multipliers are those at the end of the first polish.
 	Multipliers []float64
-	// Whole says that all steps run, as no polish could begin after the first ones.
-	Whole bool
 }
 
 // Equivariant reports whether the inner solver is.
@@ -246,7 +244,7 @@ func (a Continuation) Restart(e *framework.Evaluator, state framework.State, x f
 	a = a.withDefaults()
 	s := state.(*ContinuationState)
 	s.Stage, s.Iterations, s.Slow, s.Done, s.Reassigned, s.Returns = a.Begin, 0, 0, false, 0, 0
-	s.Finish, s.Finished, s.Again, s.Plain, s.Multipliers, s.Whole = nil, !a.Finish, false, false, nil, false
+	s.Finish, s.Finished, s.Again, s.Plain, s.Multipliers = nil, !a.Finish, false, false, nil
 	if s.Second {
 		s.Inner, s.Second = nil, false
 	}

@@ -41,7 +41,8 @@ func (a Continuation) finish(e *framework.Evaluator, s *ContinuationState) error
 			return err
 		}
 		if !begun {
-			return a.withoutFinish(e, s)
+			_, err := a.leavesKinks(e, s)
+			return err
 		}
 	}
 	err := PrimalDual{}.Step(e, s.Finish)
@@ -69,7 +70,7 @@ const shortStage, shortFirst, shortLast = 3, 1e-5, 1e-6
 // less than the polish, and still find lower minima.
 func (a Continuation) shortens(e *framework.Evaluator, s *ContinuationState) bool {
 	_, newton := a.Inner.(Newton)
-	if newton || s.Whole || s.Eps == 0 || s.Finished || a.lastStage() <= shortStage {
+	if newton || s.Eps == 0 || s.Finished || a.lastStage() <= shortStage {
 		return false
 	}
 	shape, fits := e.ArrowheadShape()
@@ -81,22 +82,6 @@ func (a Continuation) shortened() Continuation {
 	a.Last = math.Pow(a.Factor, shortStage)
 	a.FirstTolerance, a.LastTolerance = min(a.FirstTolerance, shortFirst), max(a.LastTolerance, shortLast)
 	return a
-}
-
-// withoutFinish continues with the remaining steps where no polish applies.
-func (a Continuation) withoutFinish(e *framework.Evaluator, s *ContinuationState) error {
-	if left, err := a.leavesKinks(e, s); left || err != nil || s.Stage != shortStage || s.Whole {
-		return err
-	}
-	residual, err := e.Stationarity(s.X)
-	if err != nil || residual <= stationaryAt {
-		return err
-	}
-	s.Whole, s.Done, s.Finished = true, false, false
-	s.Stage, s.Iterations, s.Slow = s.Stage+1, 0, 0
-	x, _ := s.Inner.Iterate()
-	defer e.Smooth(0)
-	return a.begin(e, s, s.Eps*a.Factor, x)
 }
 
 // maxReassigned bounds the number of relocations of rows before the polish.
@@ -116,18 +101,9 @@ func (a Continuation) reassign(e *framework.Evaluator, s *ContinuationState) (bo
 	s.Cost = cost
 	s.Reassigned++
 	s.Stage, s.Iterations, s.Slow, s.Done = 0, 0, 0, false
-	if !s.Second && s.Reassigned >= oftenReassigned && e.Differentiable() && a.handsOver(e) {
-		s.Inner, s.Second = nil, true
-		a.Inner = Newton{}
-	}
 	defer e.Smooth(0)
 	return true, a.begin(e, s, s.First, s.X)
 }
-
-// oftenReassigned is the number of relocations after which [Newton] replaces the inner solver in the
-// continuation of a differentiable cost, all of whose steps run: first-order solvers do not converge in them,
-// so that rows are relocated again and again.
-const oftenReassigned = 2
 
 // beginFinish begins the polish, if the point is not stationary and the problem allows it.
 func (a Continuation) beginFinish(e *framework.Evaluator, s *ContinuationState) (begun bool, err error) {

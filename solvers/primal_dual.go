@@ -26,14 +26,12 @@ import (
 // step is below .01 eps, .03 eps in trials, and after thirty iterations:
 // away from the solution for one eps, Newton's method for a smaller one is slow. Where
 // a step takes at most three iterations, the next factor is the square of the last
-// one, except in trials. A round with four consecutive steps that end by their number of
-// iterations is given up, except in trials. As eps falls, a minimum of the smoothed cost may vanish,
+// one, except in trials. As eps falls, a minimum of the smoothed cost may vanish,
 // with the next one far away: every step then only reaches the next
 // of hundreds of kinks. So after twelve iterations of a step eps becomes 25
 // times as large and falls again from there, in systems with expensive iterations and
 // in the last run of others. Where the end is not stationary, two more rounds begin at .1 and
-// .5; in systems of more than 64 outer coordinates they begin at the best point, with
-// an eps small enough to stay near it.
+// .5.
 //
 // A stationary end is one of several nearby vertices, and small steps to
 // another one increase the cost. So trials begin there, rounds with eps from .5 to 2, as a minimum of the
@@ -69,9 +67,6 @@ const (
 	// times as large, at most maxRaises times a round and only where eps is below mostRaised of
 	// the scale.
 	slowStage, raiseFactor, maxRaises, mostRaised = 12, 25, 6, 1e-3
-	// maxCrawled is the number of consecutive steps without convergence after which a round is given up: no
-	// round ended stationary after them.
-	maxCrawled = 4
 	// dearWork is the number of products of an iteration above which eps is raised in every run, not only in
 	// the last.
 	dearWork = 1 << 20
@@ -93,13 +88,9 @@ const (
 	// stationaryAt is the stationarity at which the polish is over. It does not depend on the tolerance of the
 	// run, which must not change the path of the iterates.
 	stationaryAt = 1e-8
-	// With more than smallOuter outer coordinates, later rounds start at the best point, with eps, relative to
-	// the scale, backRounding times the relative excess of the last end, at least leastBack.
-	backRounding, leastBack = 0.3, 1e-7
 )
 
-// firstRoundings are the first eps of the rounds, relative to the scale. With more than smallOuter outer
-// coordinates later rounds use backRounding instead.
+// firstRoundings are the first eps of the rounds, relative to the scale.
 var firstRoundings = [...]float64{1e-2, 0.1, 0.5}
 
 // Name returns "primal-dual".
@@ -124,9 +115,8 @@ type PrimalDualState struct {
 	// those at this Eps and Failed the latest consecutive ones without a step. Missteps
 	// counts the latest consecutive pairs of steps that were rejected at this Eps.
 	Round, Iterations, Stayed, Failed, Missteps int
-	// Raised counts the times that Eps was raised in this round, Crawled the latest steps
-	// since then that ended without convergence.
-	Raised, Crawled int
+	// Raised counts the times that Eps was raised in this round.
+	Raised int
 	// Last says that no second continuation follows this run.
 	Last bool
 	// Trial is the number of the current trial, from 1, 0 for none; Before is the
@@ -139,9 +129,8 @@ type PrimalDualState struct {
 	// Done says that the run has ended, Stationary that X is, to 1e-8, and Falls that
 	// it is not and that the last round, or a trial after it, still lowered the cost.
 	Done, Stationary, Falls bool
-	// Entered is the cost when the round began, Lost the relative difference of the cost at
-	// the end of the last round from that of the best point.
-	Entered, Lost float64
+	// Entered is the cost when the round began.
+	Entered float64
 
 	arrowhead *framework.Arrowhead
 	schur     *schur
@@ -225,7 +214,7 @@ func (s *PrimalDualState) Resume(e *framework.Evaluator) error {
 // beginRound starts a round at eps = part * Scale from the current point.
 func (s *PrimalDualState) beginRound(e *framework.Evaluator, part float64) error {
 	s.Eps, s.Lambda, s.Factor = part*s.Scale, firstLambda, roundingFactor
-	s.Iterations, s.Stayed, s.Failed, s.Missteps, s.Raised, s.Crawled = 0, 0, 0, 0, 0, 0
+	s.Iterations, s.Stayed, s.Failed, s.Missteps, s.Raised = 0, 0, 0, 0, 0
 	s.Ended, s.Entered = math.Inf(1), s.Cost
 	e.Smooth(s.Eps)
 	defer e.Smooth(0)
@@ -262,11 +251,6 @@ func (a PrimalDual) Step(e *framework.Evaluator, state framework.State) error {
 		return s.raise(e)
 	}
 	settled := solved || s.Stayed >= stageIterations
-	if s.Stayed == stageIterations && !solved {
-		s.Crawled++
-	} else if solved {
-		s.Crawled = 0
-	}
 	if fraction == 1 && settled || s.Failed >= 2 || s.Iterations >= roundIterations {
 		return s.endStage(e)
 	}
@@ -296,7 +280,7 @@ func (s *PrimalDualState) raise(e *framework.Evaluator) error {
 	s.Raised++
 	s.Eps *= raiseFactor
 	s.Factor, s.Lambda = roundingFactor, min(s.Lambda, firstLambda)
-	s.Stayed, s.Failed, s.Missteps, s.Crawled = 0, 0, 0, 0
+	s.Stayed, s.Failed, s.Missteps = 0, 0, 0
 	e.Smooth(s.Eps)
 	return e.StartDual(s.Dual, s.At)
 }
@@ -424,7 +408,7 @@ func (s *PrimalDualState) endStage(e *framework.Evaluator) error {
 		s.Cost = cost
 	}
 	last, vain := lastRounding*s.Scale, s.vain(cost)
-	if s.Eps <= last || s.Iterations >= roundIterations || vain || s.Crawled >= maxCrawled && s.Trial == 0 {
+	if s.Eps <= last || s.Iterations >= roundIterations || vain {
 		return s.endRound(e)
 	}
 	if s.Factor *= s.Factor; s.Stayed > quickStage || s.Trial > 0 {
@@ -449,7 +433,6 @@ func (s *PrimalDualState) endRound(e *framework.Evaluator) error {
 	switch {
 	case s.Trial == 0:
 		s.Round++
-		s.Lost = max(0, (s.Ended-s.Cost)/math.Abs(s.Cost))
 		s.Falls = !s.Stationary && s.Entered-s.Cost > fallGain*math.Abs(s.Cost)
 	case !tried:
 		s.Falls = s.Falls || s.Before-s.Cost > fallGain*math.Abs(s.Before)
@@ -460,18 +443,9 @@ func (s *PrimalDualState) endRound(e *framework.Evaluator) error {
 		s.Gains++
 	}
 	if !s.Stationary && s.Round < len(firstRoundings) {
-		return s.nextRound(e)
-	}
-	return s.nextTrial(e)
-}
-
-// nextRound begins the next round; in large systems later rounds start at the best point, with a small eps.
-func (s *PrimalDualState) nextRound(e *framework.Evaluator) error {
-	if s.Round == 0 || s.schur.Outer <= smallOuter {
 		return s.beginRound(e, firstRoundings[s.Round])
 	}
-	s.At.CopyFrom(s.X)
-	return s.beginRound(e, min(max(backRounding*s.Lost, leastBack), firstRoundings[0]))
+	return s.nextTrial(e)
 }
 
 // measure measures the stationarity of the best point with the dual variables and with the multipliers so far,
