@@ -21,6 +21,9 @@ func addTileWider(dst *float64, dstStride int, w *float64, wRow, wColumn int, x 
 func combineWide(dst, columns, factors []float64)
 
 //go:noescape
+func addColumnProductsWide(dst []float64, x *float64, xStep int, y *float64, yStep, count int)
+
+//go:noescape
 func signedSums3Wide(sums, columns, factors []float64, n int) float64
 
 //go:noescape

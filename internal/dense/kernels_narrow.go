@@ -15,6 +15,8 @@ func addTileWider(*float64, int, *float64, int, int, *float64, int, *float64, in
 
 func combineWide(_, _, _ []float64) { none() }
 
+func addColumnProductsWide([]float64, *float64, int, *float64, int, int) { none() }
+
 func signedSums3Wide(_, _, _ []float64, _ int) float64 { none(); return 0 }
 
 func signedSums6Wide(_, _, _ []float64, _ int) float64 { none(); return 0 }

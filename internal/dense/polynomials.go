@@ -23,6 +23,33 @@ func CombineColumns(dst, columns, factors []float64) {
 	}
 }
 
+// AddColumnProducts adds sum_j x_j y_j, entry by entry, to dst, for count columns of its length, a multiple of
+// [PolynomialBlock]. Columns of x begin xStep entries apart, those of y yStep.
+func AddColumnProducts(dst, x []float64, xStep int, y []float64, yStep, count int) {
+	n := len(dst)
+	if n%PolynomialBlock != 0 {
+		panic("dense: columns are not padded")
+	}
+	if n == 0 || count == 0 {
+		return
+	}
+	x, y = x[:(count-1)*xStep+n], y[:(count-1)*yStep+n]
+	if HasAVX2() {
+		addColumnProductsWide(dst, &x[0], xStep, &y[0], yStep, count)
+		return
+	}
+	addColumnProducts(dst, x, xStep, y, yStep, count)
+}
+
+// addColumnProducts is what addColumnProductsWide does.
+func addColumnProducts(dst, x []float64, xStep int, y []float64, yStep, count int) {
+	for j := range count {
+		for k, v := range x[j*xStep:][:len(dst)] {
+			dst[k] += float64(v * y[j*yStep+k])
+		}
+	}
+}
+
 // SignedSums writes sum_k sign(v_k) column_ak into sums_a, for v = sum_a factors_a column_a as
 // in [CombineColumns] and n numbers in a column, and returns sum_k |v_k|. The sign of 0 is 0.
 func SignedSums(sums, columns, factors []float64, n int) float64 {

@@ -97,6 +97,46 @@ store:
 	VZEROUPPER
 	RET
 
+// func addColumnProductsWide(dst []float64, x *float64, xStep int, y *float64, yStep, count int)
+TEXT ·addColumnProductsWide(SB), NOSPLIT, $0-64
+	MOVQ dst_base+0(FP), DI
+	MOVQ dst_len+8(FP), CX
+	MOVQ x+24(FP), SI
+	MOVQ xStep+32(FP), R8
+	MOVQ y+40(FP), DX
+	MOVQ yStep+48(FP), R9
+	MOVQ count+56(FP), R10
+	SHLQ $3, R8
+	SHLQ $3, R9
+
+productblock:
+	VMOVUPD (DI), Y0
+	VMOVUPD 32(DI), Y1
+	MOVQ SI, AX
+	MOVQ DX, BX
+	MOVQ R10, R11
+
+product:
+	VMOVUPD (AX), Y2
+	VMOVUPD 32(AX), Y3
+	VMULPD (BX), Y2, Y2
+	VMULPD 32(BX), Y3, Y3
+	VADDPD Y2, Y0, Y0
+	VADDPD Y3, Y1, Y1
+	ADDQ R8, AX
+	ADDQ R9, BX
+	DECQ R11
+	JNE product
+	VMOVUPD Y0, (DI)
+	VMOVUPD Y1, 32(DI)
+	ADDQ $64, DI
+	ADDQ $64, SI
+	ADDQ $64, DX
+	SUBQ $8, CX
+	JNE productblock
+	VZEROUPPER
+	RET
+
 // func signedSums3Wide(sums, columns, factors []float64, n int) float64
 TEXT ·signedSums3Wide(SB), NOSPLIT, $0-88
 	LOAD

@@ -55,6 +55,29 @@ func TestPolynomials(t *testing.T) {
 	assert.Panics(t, func() { SignedSums(make([]float64, 3), make([]float64, 20), []float64{1, 2, 3}, 8) })
 }
 
+// Products of columns have the bits of plain Go.
+func TestAddColumnProducts(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 3))
+	for n := 0; n <= 40; n += PolynomialBlock {
+		for count := range 5 {
+			xStep, yStep := n+rng.IntN(4), rng.IntN(n+1)
+			draw := func(n int) []float64 {
+				x := make([]float64, n)
+				for i := range x {
+					x[i] = rng.NormFloat64()
+				}
+				return x
+			}
+			x, y, got := draw(n+4*xStep), draw(n+4*yStep), draw(n)
+			want := append([]float64{}, got...)
+			addColumnProducts(want, x, xStep, y, yStep, count)
+			AddColumnProducts(got, x, xStep, y, yStep, count)
+			assert.Equal(t, want, got, "n = %d, %d columns", n, count)
+		}
+	}
+	assert.Panics(t, func() { AddColumnProducts(make([]float64, 7), make([]float64, 7), 7, make([]float64, 7), 7, 1) })
+}
+
 func BenchmarkSignedSums(b *testing.B) {
 	for _, terms := range []int{3, 6, 10} {
 		for _, n := range []int{8, 56, 200, 784} {
