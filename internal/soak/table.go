@@ -54,7 +54,7 @@ func packageDrills() []drillSpec {
 		goDrill{name: "go-races", alone: true, pkg: "./...", run: ".", cases: 1, env: drill.EnvCases + "=%d,method-rows=42,kinks=4,minima=4,suggested-truths=9,spoilt-entries=12", flags: []string{"-race"}}.spec(),
 		goDrill{name: "go-hostile", pkg: "./models/scqm", run: "DrillHostile", cases: 2000}.spec(),
 		goDrill{name: "go-nearest", pkg: "./models/scqm/internal/nearest", run: "DrillNearest", cases: 20000}.spec(),
-		goDrill{name: "go-feet", pkg: "./models/scqm/internal/nearest", run: "DrillFeet", cases: 100000}.spec(),
+		goDrill{name: "go-batch", pkg: "./models/scqm/internal/nearest", run: "DrillBatch", cases: 100000}.spec(),
 		goDrill{name: "go-kernels", pkg: "./internal/dense", run: "DrillKernels", cases: 200000}.spec(),
 		goDrill{name: "go-certified-rows", pkg: "./models/scqm/internal/nearest", run: "DrillCertifiedRows", cases: 4000}.spec(),
 		goDrill{name: "go-certified-losses", pkg: "./models/scqm/internal/nearest", run: "DrillCertifiedLosses", cases: 2000}.spec(),

@@ -177,7 +177,7 @@ func (f *footprint) sweeps() float64 {
 	core := most*f.D + (f.d+q)*most + q*q + 4*f.m*most
 	rows := f.threads * alternating.SweepRows * (4 + 2*(1+f.d+q))
 	history := 2 * (2 + 8) * f.sheet() // of the mixing
-	return 2*f.point + f.n*(2+f.d) + f.shards*moments + core + rows + history + f.footpoints()
+	return 2*f.point + f.n*(2+f.d) + f.shards*moments + core + rows + history + f.projections()
 }
 
 // formSweeps counts what sweeps under a loss r'Mr hold in addition: a copy of the rows, a factor of the matrix,
@@ -187,9 +187,9 @@ func (f *footprint) formSweeps() float64 {
 	return f.residuals() + 3*f.D*f.D + 8*f.m*f.D + features*f.D + (f.shards+2)*features*features + 10*f.m*f.m
 }
 
-// footpoints counts the memory of projections.
-func (f *footprint) footpoints() float64 {
-	numbers := f.worker()/2 + 40*f.m*f.d + 40*f.d*f.d + 4*f.D + 8*f.q
+// projections counts the memory of projections.
+func (f *footprint) projections() float64 {
+	numbers := f.worker()/2 + 40*f.m*f.d + 40*f.d*f.d + 4*f.D + 8*f.q + 1<<14 + 2*f.s*f.d*f.d
 	if f.kinked { // polynomials of the entries, and lists of these
 		numbers += f.D * (20 + f.d + 2*f.q)
 	}
@@ -199,7 +199,7 @@ func (f *footprint) footpoints() float64 {
 // descent counts gradient descent: the state and its gradient, and step sizes
 // of the rows.
 func (f *footprint) descent() float64 {
-	return 6*f.point + 6*f.n + f.footpoints()
+	return 6*f.point + 6*f.n + f.projections()
 }
 
 // outer is the number of outer coordinates.
@@ -246,7 +246,7 @@ func (f *footprint) secondDerivatives() float64 {
 		perBatch += f.D * f.D
 	}
 	workers := f.threads * (arrowhead.BatchRows*perBatch + 4*f.D*f.D + features*f.d + 2*outer)
-	return sums + workers + f.residuals() + 8*f.D*f.D + f.footpoints()
+	return sums + workers + f.residuals() + 8*f.D*f.D + f.projections()
 }
 
 // finish counts Newton's method after another solver and the polish after a continuation: another Newton state
@@ -305,7 +305,7 @@ func (f *footprint) preconditioner() float64 {
 	if systems > 1 && precondition.Couples(shape) {
 		preconditioner += float64(precondition.CouplingNumbers(shape, int(f.n), int(f.shards)))
 	}
-	return preconditioner + f.footpoints()
+	return preconditioner + f.projections()
 }
 
 // reserveMerge reserves a copy of the distinct rows and their order.

@@ -27,8 +27,6 @@ var kernels = map[string]struct {
 }{
 	"products": {"../products_amd64.s", writeProducts},
 	"smooth":   {"../../../losses/smooth_amd64.s", writeSmooth},
-	"forms":    {"../../../models/scqm/internal/nearest/feet_amd64.s", writeForms},
-	"feet":     {"../../../models/scqm/internal/nearest/surface_feet_amd64.s", writeFeet},
 	"charts":   {"../../../models/denoise/internal/chart/lanes_amd64.s", writeCharts},
 	"vicinity": {"../../../models/denoise/internal/lookup/vicinity_amd64.s", writeVicinity},
 

@@ -41,8 +41,6 @@ func (s *straight) times(a, b value) value    { return s.add("VMULPD", "", a, b)
 func (s *straight) over(a, b value) value     { return s.add("VDIVPD", "", a, b) }
 func (s *straight) root(a value) value        { return s.add("VSQRTPD", "", a) }
 func (s *straight) and(a, b value) value      { return s.add("and", "", a, b) }
-func (s *straight) or(a, b value) value       { return s.add("or", "", a, b) }
-func (s *straight) beyond(a, b value) value   { return s.add("compare 0x16", "", a, b) } // not a <= b
 func (s *straight) above(a, b value) value    { return s.add("compare 0x1E", "", a, b) } // a > b
 func (s *straight) upTo(a, b value) value     { return s.add("compare 0x12", "", a, b) } // a <= b
 
@@ -159,9 +157,7 @@ func (w *writer) operate(op string, from []string, to int) {
 	switch op {
 	case "and":
 		p("VPAND %s, %s, %s", from[1], from[0], dst)
-	case "or":
-		p("VPOR %s, %s, %s", from[1], from[0], dst)
-	case "compare 0x1E", "compare 0x12", "compare 0x16":
+	case "compare 0x1E", "compare 0x12":
 		p("VCMPPD $%s, %s, %s, %s", op[len("compare "):], from[1], from[0], dst)
 	case "choose":
 		p("VBLENDVPD %s, %s, %s, %s", from[0], from[1], from[2], dst)
@@ -260,4 +256,13 @@ func again(register, to string) {
 func leave() {
 	p("VZEROUPPER")
 	p("RET\n")
+}
+
+// arguments reads those of a function, 8 bytes each.
+func arguments(names []string, registers ...string) {
+	for i, r := range registers {
+		if r != "" {
+			p("MOVQ %s+%d(FP), %s", names[i], 8*i, r)
+		}
+	}
 }

@@ -8,7 +8,7 @@ import (
 )
 
 // StatelessSweep sums the moments of rows at a sheet as [Sweeper.Sweep] does, but recomputes every tau_i from
-// Q'(x_i - c), see [nearest.Footpoint.Find]: the result is a function of the rows and the sheet alone. A
+// Q'(x_i - c), see [nearest.Projection.Find]: the result is a function of the rows and the sheet alone. A
 // StatelessSweep is for one goroutine.
 type StatelessSweep struct {
 	rows    *rowSweep

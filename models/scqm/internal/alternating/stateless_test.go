@@ -29,7 +29,7 @@ func TestPlacedAreNearestPoints(t *testing.T) {
 
 		tau := make([]float64, n*f.Latent)
 		alternating.NewStatelessSweep(f, nil, n, 1).Place(tau, x)
-		alone := nearest.NewFootpoint(f)
+		alone := nearest.NewProjection(f)
 		alone.Reload()
 		want, diff := make([]float64, f.Latent), make([]float64, D)
 		for i := range n {

@@ -151,50 +151,47 @@ type rowSweep struct {
 	data       *rows.Data
 	f          *sheet.Sheet
 	loss       framework.Radial
-	footpoint  *nearest.Quadratic
-	feet       *nearest.RowFeet
+	alone      *nearest.Quadratic
+	projection *nearest.Batch
 	rows       int       // at a time
-	most       int       // rows, rounded up
-	pulled     []float64 // m x most: Q'(x - c), one axis after the other; zeros up to FrameAxes
-	whole      []float64 // most: |x - c|^2
-	rho, slope []float64 // most
-	u          []float64 // most: squared residuals
-	y, wy      []float64 // most x (1+d+q): [1; y], and that times the weight
+	pulled     []float64 // m x rows: Q'(x - c), one axis after the other
+	whole      []float64 // rows: |x - c|^2
+	rho, slope []float64 // rows
+	u          []float64 // rows: squared residuals
+	y, wy      []float64 // rows x (1+d+q): [1; y], and that times the weight
 	direct     []float64 // D
 	unit       float64
-	stateless  *nearest.Footpoint // nil where rows go on from their last tau
+	stateless  *nearest.Projection // nil where rows go on from their last tau
 }
 
 func newRowSweep(data *rows.Data, f *sheet.Sheet, n int, unit float64) *rowSweep {
 	k := 1 + f.Latent + forms(f)
 	vec := func(n int) []float64 { return make([]float64, n) }
-	most := nearest.Rows(n)
 	return &rowSweep{
-		data: data, f: f, footpoint: nearest.NewQuadratic(f), unit: unit, rows: n, most: most,
-		pulled: vec(most * max(f.M, nearest.FrameAxes)), whole: vec(most), rho: vec(n), slope: vec(n), u: vec(most),
+		data: data, f: f, alone: nearest.NewQuadratic(f), unit: unit, rows: n,
+		pulled: vec(f.M * n), whole: vec(n), rho: vec(n), slope: vec(n), u: vec(n),
 		y: vec(n * k), wy: vec(n * k), direct: vec(f.D),
 	}
 }
 
 // goOn warm-starts rows at their last tau.
 func (s *rowSweep) goOn() *rowSweep {
-	s.feet = nearest.NewRowFeet(s.f, s.rows, nearest.Arrival{Step: sweepPrecision})
+	s.projection = nearest.NewBatch(s.f, nearest.Tolerance{Step: sweepPrecision})
 	return s
 }
 
 // anew computes tau without a warm start.
 func (s *rowSweep) anew() *rowSweep {
-	s.stateless = nearest.NewFootpoint(s.f)
-	s.footpoint = s.stateless.Quadratic
-	s.feet = nearest.NewFinder(s.f, s.rows)
+	s.stateless = nearest.NewProjection(s.f)
+	s.alone = s.stateless.Quadratic
+	s.projection = nearest.NewStatelessBatch(s.f)
 	s.reload()
 	return s
 }
 
 // reload must be called after a change of Theta.
 func (s *rowSweep) reload() {
-	s.footpoint.Reload()
-	s.feet.Reload()
+	s.projection.Reload()
 }
 
 // batch improves tau of the rows [from, to), and adds their losses and moments to m.
@@ -222,11 +219,11 @@ func (s *rowSweep) batch(m *Moments, next, tau []float64, from, to int) {
 // place improves tau for n rows of x, and writes their squared residuals into u.
 func (s *rowSweep) place(x, tau []float64, n int) {
 	D, d := s.f.D, s.f.Latent
-	s.f.DeviationsToFrame(s.pulled, s.most, s.whole, x, n)
+	s.f.DeviationsToFrame(s.pulled, s.rows, s.whole, x, n)
 	if s.stateless != nil {
-		s.feet.Find(s.u, tau, s.pulled, s.most, s.whole, n)
+		s.projection.Project(s.u, tau, s.pulled, s.rows, s.whole, n)
 	} else {
-		s.feet.Move(s.u, tau, s.pulled, s.most, s.whole, n, sweepSteps)
+		s.projection.Improve(s.u, tau, s.pulled, s.rows, s.whole, n, sweepSteps)
 	}
 	for i := range n {
 		if !(s.u[i] > nearest.LostDigits*s.whole[i]) {
@@ -272,9 +269,9 @@ func surfaceRegressors(y, wy, tau, weights []float64, perUnit float64) {
 // project improves tau for row i of a batch, x, and returns the squared residual
 // |x - c|^2 - |Q'(x - c)|^2 + |Q'(x - c) - z|^2.
 func (s *rowSweep) project(x []float64, i int, tau []float64) float64 {
-	f, p, whole := s.f, s.footpoint, s.whole[i]
+	f, p, whole := s.f, s.alone, s.whole[i]
 	for k := range p.Y {
-		p.Y[k] = s.pulled[k*s.most+i]
+		p.Y[k] = s.pulled[k*s.rows+i]
 	}
 	var inside float64
 	switch {

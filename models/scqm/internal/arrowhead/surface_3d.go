@@ -240,28 +240,28 @@ func (k *quadraticInner) stepSurface(r innerRows) {
 }
 
 // surface returns the quadratic problem of a row, without its point Y.
-func (k *quadraticInner) surface() nearest.Quadratic3D {
-	q := nearest.Quadratic3D{T0: k.f.Theta[0], T1: k.f.Theta[1], T2: k.f.Theta[2]}
+func (k *quadraticInner) surface() quadratic3D {
+	q := quadratic3D{t0: k.f.Theta[0], t1: k.f.Theta[1], t2: k.f.Theta[2]}
 	if k.twice != nil {
-		q.Twice = (*[9]float64)(k.twice)
+		q.twice = (*[9]float64)(k.twice)
 	}
 	return q
 }
 
 // stepSurfaceRow steps row i and returns its form.
-func (k *quadraticInner) stepSurfaceRow(q *nearest.Quadratic3D, r innerRows, i int) float64 {
+func (k *quadraticInner) stepSurfaceRow(q *quadratic3D, r innerRows, i int) float64 {
 	coords := k.coords[3*i : 3*i+3 : 3*i+3]
 	k.frame.toFrame(coords, k.data.Row(i))
-	q.Y = [3]float64{coords[0], coords[1], coords[2]}
+	q.y = [3]float64{coords[0], coords[1], coords[2]}
 	tau := r.tau[2*i : 2*i+2 : 2*i+2]
 	x, y := tau[0], tau[1]
-	value := q.Value(x, y)
+	value := q.value(x, y)
 	if k.data.Weight(i) > 0 {
 		ox, oy := r.other[2*i], r.other[2*i+1]
-		if v := q.Value(ox, oy); v < value {
+		if v := q.value(ox, oy); v < value {
 			x, y, value = ox, oy, v
 		}
-		tau[0], tau[1], value = q.Step(x, y, value, nearest.InnerTries)
+		tau[0], tau[1], value = q.step(x, y, value, nearest.InnerTries)
 	}
 	return value
 }

@@ -64,15 +64,15 @@ func (r *Request) FirstOrder(sums, sample []float64) *FirstOrder {
 
 // gradientKernel projects every row of a block, then sums as an Objective of these rows does.
 type gradientKernel struct {
-	r         *Request
-	loss      framework.Loss
-	f         *sheet.Sheet
-	sweep     *alternating.StatelessSweep // which places rows as sweeps do; nil for losses r'Mr
-	footpoint *nearest.Footpoint          // which places them under these, with
-	diff      []float64                   // D
-	whole     *blockObjective             // of as many rows as the last block had
-	grad      framework.Point
-	projector *nearest.Projector // nil where rows are placed by a sweep
+	r          *Request
+	loss       framework.Loss
+	f          *sheet.Sheet
+	sweep      *alternating.StatelessSweep // which places rows as sweeps do; nil for losses r'Mr
+	projection *nearest.Projection         // which places them under these, with
+	diff       []float64                   // D
+	whole      *blockObjective             // of as many rows as the last block had
+	grad       framework.Point
+	projector  *nearest.Projector // nil where rows are placed by a sweep
 }
 
 // blockObjective is an objective for blocks with a fixed number of rows.
@@ -87,8 +87,8 @@ func newGradientKernel(r *Request, loss framework.Loss, most int) *gradientKerne
 	f := r.sheet()
 	k := &gradientKernel{r: r, loss: loss, f: f}
 	if _, metric := loss.(framework.Quadratic); metric {
-		k.footpoint, k.diff = nearest.NewLossFootpoint(f, loss), make([]float64, f.D)
-		k.footpoint.Reload()
+		k.projection, k.diff = nearest.NewLossProjection(f, loss), make([]float64, f.D)
+		k.projection.Reload()
 	} else {
 		k.sweep = alternating.NewStatelessSweep(f, nil, most, 1)
 	}
@@ -155,8 +155,8 @@ func (k *gradientKernel) place(ctx context.Context, x rows.Data, first int) erro
 	}
 	for i := range x.N {
 		floats.SubTo(k.diff, x.Row(i), f.C)
-		k.footpoint.Load(k.diff)
-		k.footpoint.Find(o.tau[i*f.Latent : (i+1)*f.Latent])
+		k.projection.Load(k.diff)
+		k.projection.Find(o.tau[i*f.Latent : (i+1)*f.Latent])
 	}
 	return o.eliminate(k.r, k.loss)
 }

@@ -46,21 +46,20 @@ func Quantile(counts []float64, part float64) float64 {
 
 // sizesKernel adds the sizes of residuals at projections to a histogram.
 type sizesKernel struct {
-	entries   bool
-	f         *sheet.Sheet
-	footpoint *nearest.Footpoint
-	diff      []float64 // D
-	z, phi    []float64
-	tau       []float64
+	entries    bool
+	f          *sheet.Sheet
+	projection *nearest.Projection
+	diff       []float64 // D
+	z, phi     []float64
+	tau        []float64
 }
 
 func newSizesKernel(r *Request) *sizesKernel {
 	f := r.sheet()
 	k := &sizesKernel{
-		entries: r.Kind == Entries, f: f, footpoint: nearest.NewFootpoint(f), diff: make([]float64, f.D),
+		entries: r.Kind == Entries, f: f, projection: nearest.NewProjection(f), diff: make([]float64, f.D),
 		z: make([]float64, f.M), phi: make([]float64, f.Q), tau: make([]float64, f.Latent),
 	}
-	k.footpoint.Reload()
 	return k
 }
 
@@ -72,8 +71,8 @@ func (k *sizesKernel) sum(_ context.Context, dst []float64, x rows.Data, _ int) 
 			continue
 		}
 		floats.SubTo(k.diff, x.Row(i), f.C)
-		k.footpoint.Load(k.diff)
-		k.footpoint.Find(k.tau)
+		k.projection.Load(k.diff)
+		k.projection.Find(k.tau)
 		f.Coordinates(k.z, k.phi, k.tau)
 		f.Residual(k.diff, k.z, x.Row(i))
 		if !k.entries {

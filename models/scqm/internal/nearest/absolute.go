@@ -15,7 +15,7 @@ type leastAbsolute struct {
 	absoluteDescent
 	kinks kinks
 	best  float64
-	tau   place // where it is
+	tau   point // where it is
 }
 
 // HasAbsoluteDescent reports whether a [Projector] minimises l1 itself by descents along kinks.
@@ -42,11 +42,11 @@ func newLeastAbsolute(f *sheet.Sheet, loss framework.Loss) *leastAbsolute {
 // begin starts at tau, a nearest point to x in the Euclidean norm.
 func (s *leastAbsolute) begin(tau, x []float64) {
 	s.load(x, tau)
-	if s.tau = (place{}); s.f.Latent == 1 {
+	if s.tau = (point{}); s.f.Latent == 1 {
 		s.best, s.tau[0] = s.kinks.least(s.column(0), s.column(1), s.column(2))
 		return
 	}
-	s.at = place{}
+	s.at = point{}
 	s.descend()
 	s.best, s.tau = s.least, s.at
 }
@@ -67,7 +67,7 @@ func (s *leastAbsolute) from(tau []float64) {
 }
 
 func (s *leastAbsolute) moveTo(tau []float64) {
-	s.at = place{}
+	s.at = point{}
 	for j, v := range tau {
 		s.at[j] = v - s.origin[j]
 	}

@@ -22,9 +22,9 @@ type absoluteDescent struct {
 	*entries
 	line       line
 	active     []int              // entries held at 0
-	lam        place              // their multipliers
+	lam        point              // their multipliers
 	sum        polynomial         // of the others, each with its sign
-	jac        [maxAbsolute]place // slopes of the active entries
+	jac        [maxAbsolute]point // slopes of the active entries
 	matrix     [maxAbsolute * maxAbsolute]float64
 	quadratics []float64 // 3 x stride: the entries along a line
 	ends       []float64 // 2 x stride: their values at two places of it
@@ -34,7 +34,7 @@ type absoluteDescent struct {
 	fresh      bool      // no step was taken
 	hidden     int       // further steps whose decrease rounding may hide
 	least      float64   // the sum where the descent ended
-	at         place     // there
+	at         point     // there
 }
 
 const (
@@ -62,7 +62,7 @@ func newAbsoluteDescent(f *sheet.Sheet) absoluteDescent {
 }
 
 // absoluteSum returns the l1 norm at t, and leaves the polynomial of the inactive entries, with signs, in sum.
-func (s *absoluteDescent) absoluteSum(t *place) float64 {
+func (s *absoluteDescent) absoluteSum(t *point) float64 {
 	p, n := powers(t, s.f.Latent), s.terms
 	total := dense.SignedSums(s.sum[:n], s.coef, p[:n], s.stride)
 	for _, k := range s.active {
@@ -105,7 +105,7 @@ func (s *absoluteDescent) goOn() {
 
 // direct computes the multipliers, a descent direction, and the index in active of the entry that leaves for
 // it, or -1; false where there is no descent direction.
-func (s *absoluteDescent) direct() (u place, let int, ok bool) {
+func (s *absoluteDescent) direct() (u point, let int, ok bool) {
 	d := s.f.Latent
 	g := slopes(s.sum[:], &s.at, d)
 	if !s.multiply(&g) {
@@ -149,14 +149,14 @@ func (s *absoluteDescent) direct() (u place, let int, ok bool) {
 		return u, -1, false
 	}
 	// J u = the sign of the multiplier for the entry let go, and 0 for the others.
-	var right place
+	var right point
 	right[worst] = math.Copysign(1, s.lam[worst])
 	return u, worst, s.leastNorm(&u, &right)
 }
 
 // multiply computes the slopes of the active entries and their multipliers for the gradient of the others;
 // false where the slopes are linearly dependent.
-func (s *absoluteDescent) multiply(g *place) bool {
+func (s *absoluteDescent) multiply(g *point) bool {
 	d, n := s.f.Latent, len(s.active)
 	for a, k := range s.active {
 		c := s.entry(k)
@@ -173,7 +173,7 @@ func (s *absoluteDescent) multiply(g *place) bool {
 
 // solve solves matrix b = b for the active entries, and returns false where their slopes are linearly
 // dependent.
-func (s *absoluteDescent) solve(b *place) bool {
+func (s *absoluteDescent) solve(b *point) bool {
 	n := len(s.active)
 	switch m := &s.matrix; n {
 	case 0:
@@ -190,7 +190,7 @@ func (s *absoluteDescent) solve(b *place) bool {
 }
 
 // leastNorm writes the shortest u with J u = right, for the active entries.
-func (s *absoluteDescent) leastNorm(u, right *place) bool {
+func (s *absoluteDescent) leastNorm(u, right *point) bool {
 	d, n := s.f.Latent, len(s.active)
 	for a := range n {
 		for b := range n {
@@ -201,7 +201,7 @@ func (s *absoluteDescent) leastNorm(u, right *place) bool {
 	if !s.solve(&by) {
 		return false
 	}
-	*u = place{}
+	*u = point{}
 	for a := range n {
 		for j := range d {
 			u[j] += by[a] * s.jac[a][j]
@@ -211,7 +211,7 @@ func (s *absoluteDescent) leastNorm(u, right *place) bool {
 }
 
 // newton returns the Newton step on the active set, for a slope along it.
-func (s *absoluteDescent) newton(slope *place) (u place) {
+func (s *absoluteDescent) newton(slope *point) (u point) {
 	d := s.f.Latent
 	s.reduce()
 	dense.NewtonStep(u[:d], s.matrix[:d*d], slope[:d], dense.Flat)
@@ -220,7 +220,7 @@ func (s *absoluteDescent) newton(slope *place) (u place) {
 
 // bend returns the direction of least second derivative of the sum along the active set, and false where that
 // is not negative.
-func (s *absoluteDescent) bend() (u place, ok bool) {
+func (s *absoluteDescent) bend() (u point, ok bool) {
 	d := s.f.Latent
 	size := s.reduce()
 	var axes [maxAbsolute * maxAbsolute]float64
@@ -250,10 +250,10 @@ func (s *absoluteDescent) reduce() float64 {
 		whole.add(s.lam[a], c[:s.terms])
 	}
 	h := seconds(whole[:], d)
-	var p, hp [maxAbsolute]place
+	var p, hp [maxAbsolute]point
 	size := math.SmallestNonzeroFloat64
 	for i := range d {
-		var unit place
+		var unit point
 		unit[i] = 1
 		p[i] = s.along(&unit)
 		for j := range d {
@@ -281,10 +281,10 @@ func (s *absoluteDescent) reduce() float64 {
 }
 
 // along returns the projection of v on the tangent space of the active set.
-func (s *absoluteDescent) along(v *place) place {
+func (s *absoluteDescent) along(v *point) point {
 	d := s.f.Latent
 	out := *v
-	var right, u place
+	var right, u point
 	for a := range s.active {
 		right[a] = dense.Dot(s.jac[a][:d], v[:d])
 	}
@@ -298,7 +298,7 @@ func (s *absoluteDescent) along(v *place) place {
 
 // step minimises along u and restores the active entries to 0; it shortens the step where the sum is not lower
 // there. It reports whether it moved, or made another entry active.
-func (s *absoluteDescent) step(u *place, let int) bool {
+func (s *absoluteDescent) step(u *point, let int) bool {
 	block := s.search(u, let)
 	if !s.line.falls() {
 		if block >= 0 && let < 0 {
@@ -350,7 +350,7 @@ func (s *absoluteDescent) restore() bool {
 	d, n := s.f.Latent, len(s.active)
 	last := math.Inf(1)
 	for range restoreSteps {
-		var right, u place
+		var right, u point
 		size := 0.0
 		for a, k := range s.active {
 			c := s.entry(k)

@@ -20,12 +20,12 @@ type (
 	// polynomial is one of degree 2 in t of R^d: value, d slopes and the d(d+1)/2
 	// coefficients of vech(tt').
 	polynomial [maxTerms]float64
-	// place is a t.
-	place [maxAbsolute]float64
+	// point is a t.
+	point [maxAbsolute]float64
 )
 
 // value returns the polynomial c at t.
-func value(c []float64, t *place, d int) float64 {
+func value(c []float64, t *point, d int) float64 {
 	switch d {
 	case 1:
 		return c[0] + t[0]*(c[1]+c[2]*t[0])
@@ -46,7 +46,7 @@ func value(c []float64, t *place, d int) float64 {
 }
 
 // slopes returns the gradient of a polynomial at t.
-func slopes(c []float64, t *place, d int) (g place) {
+func slopes(c []float64, t *point, d int) (g point) {
 	a := d + 1
 	for i := range d {
 		g[i] += c[1+i] + 2*c[a]*t[i]
@@ -61,7 +61,7 @@ func slopes(c []float64, t *place, d int) (g place) {
 }
 
 // seconds returns the second derivatives of a polynomial.
-func seconds(c []float64, d int) (h [maxAbsolute]place) {
+func seconds(c []float64, d int) (h [maxAbsolute]point) {
 	a := d + 1
 	for i := range d {
 		h[i][i] = 2 * c[a]
@@ -82,7 +82,7 @@ func (p *polynomial) add(by float64, c []float64) {
 }
 
 // powers returns 1, t and vech(tt'), of which a polynomial is a sum.
-func powers(t *place, d int) (p polynomial) {
+func powers(t *point, d int) (p polynomial) {
 	p[0] = 1
 	a := d + 1
 	for i := range d {
@@ -97,7 +97,7 @@ func powers(t *place, d int) (p polynomial) {
 
 // powersAlong returns the derivatives of powers at t along u, and the halves of the second
 // ones.
-func powersAlong(t, u *place, d int) (first, second polynomial) {
+func powersAlong(t, u *point, d int) (first, second polynomial) {
 	a := d + 1
 	for i := range d {
 		first[1+i] = u[i]
@@ -118,7 +118,7 @@ type entries struct {
 	terms  int
 	stride int       // length of a column
 	count  int       // of entries
-	reach  place     // the largest entries of the columns of U
+	reach  point     // the largest entries of the columns of U
 	coef   []float64 // terms x stride; those of degree 2, V Theta', are those of the sheet
 	origin []float64 // d
 	z, phi []float64 // m, q

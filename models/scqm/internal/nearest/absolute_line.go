@@ -127,7 +127,7 @@ const (
 
 // search prepares the sum along u, and returns the entry at 0 whose kink most prevents descent, or -1. Active
 // entries except the leaving one count through their multipliers only, as the path follows their curvature.
-func (s *absoluteDescent) search(u *place, let int) int {
+func (s *absoluteDescent) search(u *point, let int) int {
 	s.alongLine(u)
 	n := s.stride
 	q := s.quadratics
@@ -169,7 +169,7 @@ func (s *absoluteDescent) search(u *place, let int) int {
 }
 
 // alongLine computes the quadratics of all entries along at + s u.
-func (s *absoluteDescent) alongLine(u *place) {
+func (s *absoluteDescent) alongLine(u *point) {
 	d, n := s.f.Latent, s.stride
 	value := powers(&s.at, d)
 	first, second := powersAlong(&s.at, u, d)

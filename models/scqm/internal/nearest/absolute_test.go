@@ -128,7 +128,7 @@ func TestLineMinimum(t *testing.T) {
 	}
 }
 
-// No place is lower than where the kinks say: none of a fine grid, and none that a descent from one
+// No point is lower than where the kinks say: none of a fine grid, and none that a descent from one
 // comes to.
 func TestKinksInTheirOrder(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 77))
@@ -149,7 +149,7 @@ func TestKinksInTheirOrder(t *testing.T) {
 			assert.GreaterOrEqual(t, absoluteAt(f, at, x), least*(1-1e-12)-1e-13)
 		}
 		for range 10 {
-			s.at = place{s.best * rng.NormFloat64()}
+			s.at = point{s.best * rng.NormFloat64()}
 			s.descend()
 			assert.GreaterOrEqual(t, s.least, least*(1-1e-10)-1e-13)
 		}

@@ -47,7 +47,7 @@ func TestDrillCertifiedRows(t *testing.T) {
 	var certified, nearer atomic.Int64
 	drill.Run(t, "certified rows", 20, func(c drill.Case) error {
 		f := anySheet(c.Rand)
-		p, cert := NewFootpoint(f), NewCertificate(f, within)
+		p, cert, worker := NewProjection(f), newCertificate(f, losses.L2(), within), NewWorker(f, 1)
 		noise := math.Pow(10, 2*c.Float64()-2)
 		tau, z, phi := make([]float64, f.Latent), make([]float64, f.M), make([]float64, f.Q)
 		for row := range 50 {
@@ -61,7 +61,6 @@ func TestDrillCertifiedRows(t *testing.T) {
 				x[j] += noise * c.NormFloat64()
 			}
 			p.load(x)
-			p.Quadratic.Reload()
 			steps := []int{2, 5, maxSteps}[c.IntN(3)]
 			if c.IntN(3) == 0 {
 				for j := range tau {
@@ -70,7 +69,11 @@ func TestDrillCertifiedRows(t *testing.T) {
 			}
 			p.Minimize(tau, steps, precision)
 			whole := floats.Dot(p.diff, p.diff)
-			if !cert.Holds(tau, p.Y, whole) {
+			uncertain, err := cert.uncertain(nil, worker, tau, rows.Data{N: 1, D: f.D, X: x}, 0, 1)
+			if err != nil {
+				return err
+			}
+			if len(uncertain) > 0 {
 				continue
 			}
 			certified.Add(1)
@@ -100,7 +103,7 @@ func TestUncertainRows(t *testing.T) {
 	const n = 4000
 	x, tau := rows.Data{N: n, D: 2, X: make([]float64, 2*n)}, make([]float64, n)
 	var want []int
-	p := NewFootpoint(f)
+	p := NewProjection(f)
 	for i := range n {
 		copy(x.Row(i), []float64{0.1, 1})
 		side := 1.0

@@ -29,10 +29,10 @@ const (
 	// maxDescents bounds the descents from one minimum to a lower one. A quartic in the plane has at most 5
 	// minima.
 	maxDescents = 12
-	// maxCreeps bounds the restarts of Newton's method while its last step is longer than arrived, relative to
+	// maxCreeps bounds the restarts of Newton's method while its last step is longer than settledTau, relative to
 	// tau.
-	maxCreeps = 30
-	arrived   = 1e-7
+	maxCreeps  = 30
+	settledTau = 1e-7
 	// tie is the relative difference of distances below which two points are equally near.
 	tie = 1e-12
 	// convexSlack is the rounding of an eigenvalue of I + 2B in units of its
@@ -42,17 +42,17 @@ const (
 
 // nearest searches the nearest point to x and writes it into minima[0]. It is exact for d <= 2 and for s <= 1;
 // otherwise it is the best of several starts, improved along the eigenvectors of I + 2B.
-func (p *Footpoint) nearest(x []float64) {
+func (p *Projection) nearest(x []float64) {
 	p.load(x)
-	a := p.Y[:p.f.Latent]
+	copy(p.minima[0], p.Y)
+	if p.f.S > 0 {
+		p.searchGlobal()
+	}
+}
+
+// searchGlobal moves minima[0] to the nearest point.
+func (p *Projection) searchGlobal() {
 	at := p.minima[0]
-	copy(at, a)
-	if p.f.S == 0 {
-		return
-	}
-	if p.metric == nil {
-		p.Quadratic.Reload()
-	}
 	value := p.settle(at)
 	if p.certified(at) {
 		return
@@ -65,11 +65,11 @@ func (p *Footpoint) nearest(x []float64) {
 
 // searchLowest moves minima[0], where h is value, to the lowest minimum reached from the starts, and returns h
 // there. Runs that are not lower after a few digits are stopped.
-func (p *Footpoint) searchLowest(value float64) float64 {
+func (p *Projection) searchLowest(value float64) float64 {
 	p.eachStart(func(start []float64) {
 		end := p.minima[1]
 		copy(end, start)
-		if p.Minimize(end, maxSteps, precision2D) < value-tie*math.Abs(value) {
+		if p.Minimize(end, maxSteps, fewDigits) < value-tie*math.Abs(value) {
 			if next := p.Minimize(end, maxSteps, precision); next < value {
 				value = next
 				copy(p.minima[0], end)
@@ -80,7 +80,7 @@ func (p *Footpoint) searchLowest(value float64) float64 {
 }
 
 // descend moves from a stationary point, where h is value, to lower ones until none is found.
-func (p *Footpoint) descend(tau []float64, value float64) {
+func (p *Projection) descend(tau []float64, value float64) {
 	for range maxDescents {
 		p.Value(tau)
 		if p.certified(tau) || !p.leave(tau, value) {
@@ -97,10 +97,10 @@ func (p *Footpoint) descend(tau []float64, value float64) {
 
 // settle moves to a stationary point, in place, and returns h there. Where Newton's method is slow along a
 // curved valley, it restarts at the minimum on the line along the last step.
-func (p *Footpoint) settle(tau []float64) float64 {
+func (p *Projection) settle(tau []float64) float64 {
 	value := p.Minimize(tau, maxSteps, precision)
 	for range maxCreeps {
-		if floats.Norm(p.step, 2) <= arrived*floats.Norm(tau, 2) {
+		if floats.Norm(p.step, 2) <= settledTau*floats.Norm(tau, 2) {
 			break
 		}
 		copy(p.along, p.step)
@@ -118,9 +118,9 @@ func (p *Footpoint) settle(tau []float64) float64 {
 
 // certified reports whether I + 2B has no negative eigenvalue at tau, where Value
 // was called last. For d > 2 the eigenvectors are left in eigen.
-func (p *Footpoint) certified(tau []float64) bool {
+func (p *Projection) certified(tau []float64) bool {
 	f := p.f
-	f.WeighForms(p.w, p.residual()[f.Latent:])
+	f.WeighForms(p.w, p.me[f.Latent:])
 	switch len(tau) {
 	case 1:
 		return p.flatForm(0, 0)+2*p.w[0] >= 0
@@ -142,7 +142,7 @@ func (p *Footpoint) certified(tau []float64) bool {
 }
 
 // flatForm is an entry of I, or of S in the metric of a loss.
-func (p *Footpoint) flatForm(i, j int) float64 {
+func (p *Projection) flatForm(i, j int) float64 {
 	if p.metric != nil {
 		return p.metric.schur[i*p.f.Latent+j]
 	}
@@ -154,14 +154,18 @@ func (p *Footpoint) flatForm(i, j int) float64 {
 
 // leave writes a point lower than tau, a stationary point with value h for which certified was called last,
 // into lower. It reports false where it finds none.
-func (p *Footpoint) leave(tau []float64, value float64) bool {
+func (p *Projection) leave(tau []float64, value float64) bool {
 	switch d := len(tau); d {
 	case 1:
 		p.along[0] = 1
 		return p.lowerAlong(tau, value)
 	case 2:
 		p.derivatives(tau)
-		p.sextic.load(&p.plane, p.h, tau, p.w)
+		theta := p.f.Theta
+		if p.metric != nil {
+			theta = p.metric.weighed
+		}
+		p.sextic.load(p.f, theta, p.h, tau, p.w)
 		if p.metric != nil {
 			p.metric.addCross(&p.sextic.cross, p.f)
 			p.sextic.part = [3]float64{p.flatForm(0, 0) + 2*p.w[0], 2 * (p.flatForm(0, 1) + p.w[1]), p.flatForm(1, 1) + 2*p.w[2]}
@@ -190,7 +194,7 @@ func (p *Footpoint) leave(tau []float64, value float64) bool {
 // by more than a tie: otherwise an equal point by symmetry would end the search. On the line h is, with r,
 //
 //	h(tau) + 2r g.u + r^2 (u'Hu + 2r Nu.q(u) + r^2 |q(u)|^2).
-func (p *Footpoint) lowerAlong(tau []float64, value float64) bool {
+func (p *Projection) lowerAlong(tau []float64, value float64) bool {
 	var roots [3]float64
 	best, found := 0.0, false
 	value -= tie * math.Abs(value)

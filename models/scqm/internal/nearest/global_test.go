@@ -91,7 +91,7 @@ func leastOfMany(rng *rand.Rand, p *Quadratic, starts int) float64 {
 func TestDrillNearest(t *testing.T) {
 	drill.Run(t, "nearest points", 300, func(c drill.Case) error {
 		f := randomSheet(c.Rand)
-		p := NewFootpoint(f)
+		p := NewProjection(f)
 		for row := range 4 {
 			x := randomRow(c.Rand, f)
 			p.nearest(x)
@@ -112,7 +112,7 @@ func TestSextic(t *testing.T) {
 		for i := range f.Theta {
 			f.Theta[i] = rng.NormFloat64()
 		}
-		p := NewFootpoint(f)
+		p := NewProjection(f)
 		p.Reload()
 		for i := range p.Y {
 			p.Y[i] = rng.NormFloat64()
@@ -120,7 +120,7 @@ func TestSextic(t *testing.T) {
 		tau := []float64{rng.NormFloat64(), rng.NormFloat64()}
 		p.Value(tau)
 		p.derivatives(tau)
-		p.sextic.load(&p.plane, p.h, tau, p.w)
+		p.sextic.load(f, f.Theta, p.h, tau, p.w)
 		u := []float64{rng.NormFloat64(), rng.NormFloat64()}
 		form := func(coefficients []float64) (sum float64) {
 			for i, v := range coefficients {

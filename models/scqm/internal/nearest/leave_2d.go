@@ -4,7 +4,10 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat/combin"
+
+	"github.com/scqm/scqm/models/scqm/internal/sheet"
 )
 
 // sextic is the form P of degree 6 whose negative values are the directions in the
@@ -40,13 +43,15 @@ const (
 )
 
 // load takes the forms at tau: h is H, weighed the columns of B as [sheet.Sheet]
-// weighs them, and g has Theta Theta'.
-func (p *sextic) load(g *quadratic2D, h, tau, weighed []float64) {
+// weighs them, and theta Theta, or Theta A_V in the metric of a loss.
+func (p *sextic) load(f *sheet.Sheet, theta, h, tau, weighed []float64) {
+	form := func(a, b int) float64 { return floats.Dot(f.Theta[a*f.S:(a+1)*f.S], theta[b*f.S:(b+1)*f.S]) }
+	m00, m01, m02, m11, m12, m22 := form(0, 0), form(0, 1), form(0, 2), form(1, 1), form(1, 2), form(2, 2)
 	x, y := tau[0], tau[1]
-	p.square = [5]float64{g.m00, 2 * g.m01, g.m11 + 2*g.m02, 2 * g.m12, g.m22}
+	p.square = [5]float64{m00, 2 * m01, m11 + 2*m02, 2 * m12, m22}
 	// Column j of M times the derivative of phi.
-	a0, a1, a2 := 2*x*g.m00+y*g.m01, 2*x*g.m01+y*g.m11, 2*x*g.m02+y*g.m12
-	b0, b1, b2 := x*g.m01+2*y*g.m02, x*g.m11+2*y*g.m12, x*g.m12+2*y*g.m22
+	a0, a1, a2 := 2*x*m00+y*m01, 2*x*m01+y*m11, 2*x*m02+y*m12
+	b0, b1, b2 := x*m01+2*y*m02, x*m11+2*y*m12, x*m12+2*y*m22
 	p.cross = [4]float64{a0, a1 + b0, a2 + b1, b2}
 	p.full = [3]float64{h[0], h[1] + h[2], h[3]}
 	p.part = [3]float64{1 + 2*weighed[0], 2 * weighed[1], 1 + 2*weighed[2]}

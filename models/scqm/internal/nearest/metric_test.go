@@ -37,11 +37,11 @@ func TestDrillNearestInMetric(t *testing.T) {
 		p := NewProjector(f, loss)
 		x, tau := randomRow(rng, f), make([]float64, f.Latent)
 		require.NoError(t, p.Project(context.Background(), tau, rows.Data{N: 1, D: f.D, X: x}, 0))
-		found := p.footpoint.Value(tau)
-		least := leastOfMany(rng, p.footpoint.Quadratic, 60)
-		scale := p.footpoint.inner(p.footpoint.Y, p.footpoint.Y)
+		found := p.projection.Value(tau)
+		least := leastOfMany(rng, p.projection.Quadratic, 60)
+		scale := p.projection.inner(p.projection.Y, p.projection.Y)
 		assert.LessOrEqual(t, found, least+1e-9*(least+1e-6*scale), "case %d, d = %d, s = %d", k, f.Latent, f.S)
-		pure := make([]float64, f.Latent)
-		assert.InDelta(t, found, p.footpoint.Find(pure), 1e-6*(found+1e-6*scale), "case %d, in a pass", k)
+		alone := make([]float64, f.Latent)
+		assert.InDelta(t, found, p.projection.Find(alone), 1e-6*(found+1e-6*scale), "case %d, in a pass", k)
 	}
 }

@@ -102,19 +102,19 @@ func (s *minima) distance(tau, x []float64) float64 {
 func (s *minima) collect(ctx context.Context, tau []float64, x rows.Data) error {
 	f := s.f
 	s.others = s.others[:0]
-	count := s.footpoint.find(x.X)
+	count := s.projection.find(x.X)
 	if f.S == 0 {
 		return nil
 	}
 	found := make([][]float64, 0, 3*maxMinima)
 	for k := range count {
-		found = s.leaveSaddle(found, s.footpoint.minima[k])
+		found = s.leaveSaddle(found, s.projection.minima[k])
 	}
 	for _, start := range found {
 		copy(s.tau, start)
 		var value float64
 		if s.radial {
-			value = s.footpoint.Value(start)
+			value = s.projection.Value(start)
 		} else {
 			var err error
 			if value, err = s.continuation(ctx, s.tau, x); err != nil {
@@ -132,7 +132,7 @@ func (s *minima) collect(ctx context.Context, tau []float64, x rows.Data) error 
 // leaveSaddle appends a stationary point if it is a minimum, and otherwise the minima on both sides of the
 // saddle.
 func (s *minima) leaveSaddle(found [][]float64, tau []float64) [][]float64 {
-	p := s.footpoint
+	p := s.projection
 	p.Value(tau)
 	p.derivatives(tau)
 	if lowest := s.minEigenvalue(slices.Clone(p.h)); lowest > 0 {

@@ -9,7 +9,7 @@ import (
 	"github.com/scqm/scqm/models/scqm/internal/sheet"
 )
 
-// observedFootpoint finds projections of a row with missing entries. With Q_A the rows of Q for the non-missing
+// observedProjection finds projections of a row with missing entries. With Q_A the rows of Q for the non-missing
 // entries A, the squared distance in these is
 //
 //	(z - y)'M(z - y),   M = Q_A'Q_A,   M y = Q_A'(x - c)_A,
@@ -17,22 +17,23 @@ import (
 // a problem in R^m that no longer involves D; see [Quadratic]. It omits the prior, whose unit is that of
 // another loss. It starts from the origin, from the least squares solution of the flat sheet, and from the
 // projections of the row imputed by these.
-type observedFootpoint struct {
+type observedProjection struct {
 	f         *sheet.Sheet
 	newton    *Quadratic
-	whole     *Footpoint
+	whole     *Projection
 	completed []float64 // D
-	minima    [][]float64
-	values    []float64
+	lowest
 	tau, flat []float64 // d
+	end       []float64 // d
 	factor    []float64 // d x d
 	z         []float64 // m
 }
 
-func newObservedFootpoint(f *sheet.Sheet) *observedFootpoint {
+func newObservedProjection(f *sheet.Sheet) *observedProjection {
 	vec := func(n int) []float64 { return make([]float64, n) }
-	p := &observedFootpoint{
-		f: f, newton: NewQuadratic(f), whole: NewFootpoint(f), completed: vec(f.D),
+	p := &observedProjection{
+		f: f, newton: NewQuadratic(f), whole: NewProjection(f), completed: vec(f.D),
+		lowest: newLowest(f.Latent), end: vec(f.Latent),
 		tau: vec(f.Latent), flat: vec(f.Latent), factor: vec(f.Latent * f.Latent), z: vec(f.M),
 	}
 	p.newton.Metric, p.newton.Linear = vec(f.M*f.M), vec(f.M)
@@ -44,9 +45,8 @@ func newObservedFootpoint(f *sheet.Sheet) *observedFootpoint {
 const minPrior = 1e-10
 
 // load sets the row.
-func (p *observedFootpoint) load(x []float64) {
+func (p *observedProjection) load(x []float64) {
 	f, q := p.f, p.newton
-	q.Reload()
 	clear(q.Metric)
 	clear(q.Linear)
 	for j, v := range x {
@@ -67,9 +67,9 @@ func (p *observedFootpoint) load(x []float64) {
 }
 
 // find returns the minima found, the nearest first.
-func (p *observedFootpoint) find(x []float64) [][]float64 {
+func (p *observedProjection) find(x []float64) [][]float64 {
 	p.load(x)
-	p.minima, p.values = p.minima[:0], p.values[:0]
+	p.distance = p.distance[:0]
 	f := p.f
 	// The flat sheet: M_UU tau = U_A'(x - c)_A.
 	for i := range f.Latent {
@@ -85,23 +85,23 @@ func (p *observedFootpoint) find(x []float64) [][]float64 {
 	clear(p.tau)
 	p.try(p.tau)
 	if f.S == 0 {
-		return p.minima
+		return p.minima[:len(p.distance)]
 	}
-	for k := range len(p.minima) {
+	for k := range len(p.distance) {
 		p.complete(x, p.minima[k])
 		for i := range p.whole.find(p.completed) {
 			p.try(p.whole.minima[i])
 		}
 	}
 	p.reflect()
-	return p.minima
+	return p.minima[:len(p.distance)]
 }
 
 // reflect tries reflections of the nearest point: the missing entries often decide between the two sides of a
 // curved sheet.
-func (p *observedFootpoint) reflect() {
+func (p *observedProjection) reflect() {
 	d := p.f.Latent
-	if len(p.minima) == 0 {
+	if len(p.distance) == 0 {
 		return
 	}
 	best := slices.Clone(p.minima[0])
@@ -120,7 +120,7 @@ func (p *observedFootpoint) reflect() {
 const maxReflected = 4
 
 // complete imputes the row by f(tau).
-func (p *observedFootpoint) complete(x, tau []float64) {
+func (p *observedProjection) complete(x, tau []float64) {
 	f := p.f
 	f.Coordinates(p.z, p.newton.Phi, tau)
 	f.Residual(p.completed, p.z, f.C) // f(tau) - c
@@ -133,23 +133,7 @@ func (p *observedFootpoint) complete(x, tau []float64) {
 }
 
 // try minimises from tau and adds the result to the list.
-func (p *observedFootpoint) try(tau []float64) {
-	end := slices.Clone(tau)
-	value := p.newton.Minimize(end, maxSteps, precision)
-	if !dense.Finite(value) || len(p.minima) == maxMinima && value >= p.values[maxMinima-1] {
-		return
-	}
-	at := 0
-	for k, other := range p.minima {
-		if floats.Distance(other, end, 2) <= sameFootpoint*floats.Norm(end, 2) {
-			return
-		}
-		if p.values[k] <= value {
-			at = k + 1
-		}
-	}
-	p.minima, p.values = slices.Insert(p.minima, at, end), slices.Insert(p.values, at, value)
-	if len(p.minima) > maxMinima {
-		p.minima, p.values = p.minima[:maxMinima], p.values[:maxMinima]
-	}
+func (p *observedProjection) try(tau []float64) {
+	copy(p.end, tau)
+	p.enter(p.end, p.newton.Minimize(p.end, maxSteps, precision))
 }

@@ -30,18 +30,22 @@ func RelocateRows(ctx context.Context, tau []float64, f *sheet.Sheet, loss frame
 }
 
 func projectRows(ctx context.Context, tau []float64, f *sheet.Sheet, x rows.Data, threads int, projector func() *Projector) error {
-	errs := make([]error, max(par.Shards(x.N), min(x.N, threads)))
+	shards := max(par.Shards(x.N), min(x.N, threads))
 	projectors := make([]*Projector, threads) // of the goroutines, as parts can be a few rows
-	par.Do(threads, len(errs), func(id, shard int) {
-		lo, hi := shard*x.N/len(errs), (shard+1)*x.N/len(errs)
+	return eachShard(threads, shards, func(id, shard int) error {
+		lo, hi := shard*x.N/shards, (shard+1)*x.N/shards
 		part := rows.Data{N: hi - lo, D: x.D, X: x.X[lo*x.D : hi*x.D], Missing: x.Missing}
-		p := projectors[id]
-		if p == nil {
-			p = projector()
-			projectors[id] = p
+		if projectors[id] == nil {
+			projectors[id] = projector()
 		}
-		errs[shard] = p.Project(ctx, tau[lo*f.Latent:hi*f.Latent], part, x.First+lo)
+		return projectors[id].Project(ctx, tau[lo*f.Latent:hi*f.Latent], part, x.First+lo)
 	})
+}
+
+// eachShard calls do for every shard, in parallel, and returns the first error.
+func eachShard(threads, shards int, do func(id, shard int) error) error {
+	errs := make([]error, shards)
+	par.Do(threads, shards, func(id, shard int) { errs[shard] = do(id, shard) })
 	for _, err := range errs {
 		if err != nil {
 			return err
@@ -60,29 +64,24 @@ func Callers(loss framework.Loss, threads int) int {
 
 // RefineRows moves every tau_i to the local minimum.
 func RefineRows(ctx context.Context, tau []float64, f *sheet.Sheet, loss framework.Loss, x rows.Data, threads int) error {
-	errs := make([]error, par.Shards(x.N))
 	threads = par.Threads(threads)
 	projectors := make([]*Projector, threads)
-	par.Do(threads, len(errs), func(id, shard int) {
+	return eachShard(threads, par.Shards(x.N), func(id, shard int) error {
 		if projectors[id] == nil {
 			projectors[id] = NewProjector(f, loss)
 		}
-		k := projectors[id]
 		lo, hi := par.Bounds(x.N, shard)
-		for i := lo; i < hi && errs[shard] == nil; i++ {
+		for i := lo; i < hi; i++ {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
 			row := rows.Data{N: 1, D: x.D, X: x.Row(i)}
-			local := tau[i*f.Latent : (i+1)*f.Latent]
-			if errs[shard] = ctx.Err(); errs[shard] == nil {
-				errs[shard] = k.minimize(ctx, loss, local, row, lastStep)
+			if err := projectors[id].minimize(ctx, loss, tau[i*f.Latent:(i+1)*f.Latent], row, lastStep); err != nil {
+				return err
 			}
 		}
+		return nil
 	})
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 const (
@@ -94,26 +93,22 @@ const (
 // SettleRows moves every tau_i close to the local minimum, in a few Newton steps. Workers are those of the
 // caller's goroutines.
 func SettleRows(ctx context.Context, tau []float64, f *sheet.Sheet, loss framework.Loss, x rows.Data, worker func(id int) *Worker, threads int) error {
-	errs := make([]error, par.Shards(x.N))
-	par.Do(threads, len(errs), func(id, shard int) {
+	return eachShard(threads, par.Shards(x.N), func(id, shard int) error {
 		lo, hi := par.Bounds(x.N, shard)
 		w, d := worker(id), f.Latent
-		for from := lo; from < hi && errs[shard] == nil; from += w.Batch {
+		for from := lo; from < hi; from += w.Batch {
 			to := min(from+w.Batch, hi)
 			part := rows.Data{N: to - from, D: x.D, X: x.X[from*x.D : to*x.D]}
 			newton := NewGeneral(part.N, d)
 			newton.Steps, newton.Precision = settleSteps, settledStep
 			e := RowEvaluation{Sheet: f, Loss: loss, Data: part}
-			_, errs[shard] = newton.Minimize(tau[from*d:to*d], func(to RowResults, tau []float64, list []int) error {
+			if _, err := newton.Minimize(tau[from*d:to*d], func(to RowResults, tau []float64, list []int) error {
 				e.Tau = tau
 				return e.Run(ctx, w, to, list, 0, len(list))
-			})
+			}); err != nil {
+				return err
+			}
 		}
+		return nil
 	})
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -14,36 +14,40 @@ const (
 	// firstEps and lastEps are the smoothing lengths a projection begins and
 	// ends with, in units of the row's largest residual.
 	firstEps, lastEps = 1e-1, 1e-9
-	// stageStep is the relative length of a last Newton step at all smoothing lengths but the last, which only
+	// smoothedStep is the relative length of a last Newton step at all smoothing lengths but the last, which only
 	// provide warm starts.
-	stageStep = 1e-4
+	smoothedStep = 1e-4
+	// exactStep and exactGradient are the [Tolerance] of rows projected to full precision: Newton's method
+	// converges quadratically.
+	exactStep, exactGradient = 1e-7, 1e-12
 )
 
 // Projector finds the latent coordinates of rows under one loss: minima over tau in R^d of loss(f(tau) - x),
-// row by row. For radial losses that is a [Footpoint], at 2Dm operations and Newton steps in R^m; for others
+// row by row. For radial losses that is a [Projection], at 2Dm operations and Newton steps in R^m; for others
 // [General] continues from there by smoothing, at one loss of D entries and its derivatives for every step, to
 // the lowest of the minima that several starts lead to. Under the sum of absolute residuals, for d up to 5,
 // these are found by descents along kinks (leastAbsolute); for d = 1 the nearest point is exact. A Projector is
 // for one goroutine.
 type Projector struct {
-	// Missing is how rows with missing entries are placed.
+	// Missing is how rows with missing entries are projected.
 	Missing Missing
 	// LastStep is the length, relative to tau, of a last Newton step under losses that are no
 	// functions of the norm.
 	LastStep float64
 
-	f         *sheet.Sheet
-	loss      framework.Loss
-	footpoint *Footpoint
-	w         *Worker
-	newton    *General
-	euclidean *euclidean     // nil but for losses that are functions of the norm, or begin there
-	absolute  *leastAbsolute // nil where the loss is another
+	f          *sheet.Sheet
+	loss       framework.Loss
+	projection *Projection
+	w          *Worker
+	newton     *General
+	batch      *Batch         // in the Euclidean norm; nil where neither the loss nor its descent is in need of that
+	squares    []float64      // of the rows last projected by it
+	absolute   *leastAbsolute // nil where the loss is another
 	// WarmStarts are points to go on from where the nearest is not found exactly; nil
 	// stands for none.
 	WarmStarts *WarmStarts
-	observed   *observedFootpoint // made at first use
-	partial    *Projector         // for rows with missing entries; made at first use
+	observed   *observedProjection // made at first use
+	partial    *Projector          // for rows with missing entries; made at first use
 }
 
 // Missing says how rows with missing entries are projected: under a loss that ignores these
@@ -55,14 +59,14 @@ type Missing struct {
 
 func NewProjector(f *sheet.Sheet, loss framework.Loss) *Projector {
 	p := &Projector{
-		LastStep: lastStep, f: f, loss: loss, footpoint: NewLossFootpoint(f, loss), w: NewWorker(f, 1), newton: NewGeneral(1, f.Latent),
+		LastStep: lastStep, f: f, loss: loss, projection: NewLossProjection(f, loss), w: NewWorker(f, 1), newton: NewGeneral(1, f.Latent),
 		absolute: newLeastAbsolute(f, loss),
 	}
 	switch _, radial := loss.(framework.Radial); {
 	case p.absolute != nil:
-		p.euclidean = newEuclidean(f, Arrival{purePrecision, pureGradient}) // goes on from there
-	case radial && p.footpoint.metric == nil:
-		p.euclidean = newEuclidean(f, Arrival{exactStep, exactGradient})
+		p.batch = NewStatelessBatch(f) // goes on from there
+	case radial && p.projection.metric == nil:
+		p.batch = NewBatch(f, Tolerance{exactStep, exactGradient})
 	}
 	return p
 }
@@ -72,8 +76,8 @@ func (p *Projector) Reload() {
 	if p.absolute != nil {
 		p.absolute.reload()
 	}
-	if p.footpoint.metric != nil {
-		p.footpoint.Reload()
+	if p.projection.metric != nil {
+		p.projection.Reload()
 	}
 }
 
@@ -81,16 +85,16 @@ func (p *Projector) Reload() {
 // nearest points in the Euclidean norm, the loss is minimised from each of these, and the lowest minimum is
 // returned. Errors count rows from first.
 func (p *Projector) Project(ctx context.Context, tau []float64, x rows.Data, first int) error {
-	if p.euclidean != nil {
-		p.euclidean.reload()
+	if p.batch != nil {
+		p.batch.Reload()
 	}
 	for i := range x.N {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if p.euclidean != nil && i%euclideanRows == 0 {
-			to := min(i+euclideanRows, x.N)
-			p.euclidean.place(tau[i*p.f.Latent:to*p.f.Latent], x.X[i*x.D:to*x.D], to-i)
+		if p.batch != nil && i%p.batch.most == 0 {
+			to := min(i+p.batch.most, x.N)
+			p.squares = p.batch.ProjectRows(tau[i*p.f.Latent:to*p.f.Latent], x.X[i*x.D:to*x.D], to-i)
 		}
 		out := tau[i*p.f.Latent : (i+1)*p.f.Latent]
 		switch {
@@ -99,14 +103,14 @@ func (p *Projector) Project(ctx context.Context, tau []float64, x rows.Data, fir
 				return err
 			}
 		case p.absolute != nil:
-			p.leastAbsolute(out, x.Row(i), p.euclidean.placed(i%euclideanRows))
-		case p.euclidean != nil && p.euclidean.placed(i%euclideanRows):
-		case p.euclidean != nil || p.footpoint.metric != nil:
-			p.footpoint.nearest(x.Row(i))
+			p.leastAbsolute(out, x.Row(i), p.projected(i))
+		case p.batch != nil && p.projected(i):
+		case p.batch != nil || p.projection.metric != nil:
+			p.projection.nearest(x.Row(i))
 			p.tryWarmStart()
-			copy(out, p.footpoint.minima[0])
+			copy(out, p.projection.minima[0])
 		default:
-			if err := p.refineRow(ctx, out, x.Row(i), p.footpoint.minima[:p.footpoint.find(x.Row(i))]); err != nil {
+			if err := p.refineRow(ctx, out, x.Row(i), p.projection.minima[:p.projection.find(x.Row(i))]); err != nil {
 				return err
 			}
 		}
@@ -117,16 +121,22 @@ func (p *Projector) Project(ctx context.Context, tau []float64, x rows.Data, fir
 	return nil
 }
 
+// projected reports whether the batch projected a row, counted from the first of all.
+func (p *Projector) projected(row int) bool {
+	u := p.squares[row%p.batch.most]
+	return u != Refused && !math.IsNaN(u)
+}
+
 func tooFar(row int) error {
 	return fmt.Errorf("scqm: row %d is too far from the sheet to be projected: %w", row, rows.ErrInput)
 }
 
-// leastAbsolute searches the nearest point in the l1 norm, from out where placed says that this is the
-// Euclidean projection. For d > 1 it also descends from every start of [Footpoint.eachStart], and from the warm
+// leastAbsolute searches the nearest point in the l1 norm, from out where projected says that this is the
+// Euclidean projection. For d > 1 it also descends from every start of [Projection.eachStart], and from the warm
 // starts that are lower.
-func (p *Projector) leastAbsolute(out, x []float64, placed bool) {
-	s, f := p.absolute, p.footpoint
-	if !placed {
+func (p *Projector) leastAbsolute(out, x []float64, projected bool) {
+	s, f := p.absolute, p.projection
+	if !projected {
 		f.nearest(x)
 		copy(out, f.minima[0])
 	}
@@ -136,8 +146,8 @@ func (p *Projector) leastAbsolute(out, x []float64, placed bool) {
 		f.eachStart(s.from)
 		var list [warmStarts]int
 		for _, k := range list[:p.WarmStarts.nearest(&list, f.Y)] {
-			if known := p.WarmStarts.row(k, p.f.Latent); s.lower(known) {
-				s.from(known)
+			if warm := p.WarmStarts.row(k, p.f.Latent); s.lower(warm) {
+				s.from(warm)
 			}
 		}
 	}
@@ -149,7 +159,7 @@ func (p *Projector) projectPartial(ctx context.Context, out, x []float64) error 
 	if p.partial == nil {
 		p.partial = NewProjector(p.f, p.Missing.Loss)
 		p.partial.Missing, p.partial.LastStep = p.Missing, p.LastStep
-		p.partial.observed = newObservedFootpoint(p.f)
+		p.partial.observed = newObservedProjection(p.f)
 	}
 	starts := p.partial.observed.find(x)
 	if len(starts) == 0 {
@@ -182,7 +192,7 @@ func (p *Projector) refineRow(ctx context.Context, out, x []float64, starts [][]
 // tryWarmStart minimises from the nearest warm start if that is nearer than the point found.
 func (p *Projector) tryWarmStart() {
 	var list [warmStarts]int
-	f := p.footpoint
+	f := p.projection
 	if p.WarmStarts.nearest(&list, f.Y) == 0 {
 		return
 	}
@@ -198,7 +208,7 @@ func (p *Projector) tryWarmStart() {
 // refineWarmStarts minimises from the nearest warm starts whose loss is below the best.
 func (p *Projector) refineWarmStarts(ctx context.Context, out, tau []float64, x rows.Data, best float64) error {
 	var list [warmStarts]int
-	for _, k := range list[:p.WarmStarts.nearest(&list, p.footpoint.Y)] {
+	for _, k := range list[:p.WarmStarts.nearest(&list, p.projection.Y)] {
 		copy(tau, p.WarmStarts.row(k, p.f.Latent))
 		value, err := p.value(ctx, p.loss, tau, x)
 		if err == nil && value < best {
@@ -226,7 +236,7 @@ func (p *Projector) continuation(ctx context.Context, tau []float64, x rows.Data
 	smoother, ok := p.loss.(framework.Smoother)
 	if size := rows.MaxNorm(p.w.R[:p.f.D]); ok && size > 0 {
 		for eps := firstEps; eps >= lastEps; eps /= 10 {
-			precision := stageStep
+			precision := smoothedStep
 			if eps/10 < lastEps {
 				precision = p.LastStep
 			}

@@ -14,7 +14,6 @@ import (
 // by damped Newton steps. With y = Q'(x - c) and M = I that is the squared
 // distance of a row x from the sheet, less a constant, and D no longer occurs in
 // it. A step takes about m d^2 operations, and m^2 d more where M is not I.
-// Surfaces have kernels of their own: [quadratic2D] and [Quadratic3D].
 type Quadratic struct {
 	f *sheet.Sheet
 	// Y is y.
@@ -35,10 +34,9 @@ type Quadratic struct {
 	h         []float64 // d x d: half of the Hessian
 	g, step   []float64 // d: half of the gradient, and the step
 	trial     []float64 // d
-	plane     quadratic2D
 }
 
-// NewQuadratic prepares for a sheet, which may change: see Reload.
+// NewQuadratic prepares for a sheet, which may change.
 func NewQuadratic(f *sheet.Sheet) *Quadratic {
 	vec := func(n int) []float64 { return make([]float64, n) }
 	d := f.Latent
@@ -48,30 +46,14 @@ func NewQuadratic(f *sheet.Sheet) *Quadratic {
 	}
 }
 
-// Reload must be called after a change of Theta.
-func (q *Quadratic) Reload() {
-	if q.f.Latent == 2 {
-		q.plane.load(q.f)
-	}
-}
-
-// isDistance reports whether h is a squared distance.
-func (q *Quadratic) isDistance() bool { return q.Metric == nil && q.Linear == nil && q.Prior == nil }
-
 // Value returns h(tau), and leaves e and phi behind.
 func (q *Quadratic) Value(tau []float64) float64 {
 	f := q.f
 	f.Coordinates(q.E, q.Phi, tau)
-	var sum float64
-	if q.isDistance() {
-		for r, y := range q.Y {
-			e := q.E[r] - y
-			q.E[r] = e
-			sum += e * e
-		}
-		return sum
+	for r, y := range q.Y {
+		q.E[r] -= y
 	}
-	floats.Sub(q.E, q.Y)
+	var sum float64
 	for r, e := range q.E {
 		v := e
 		if q.Metric != nil {
@@ -94,11 +76,8 @@ func (q *Quadratic) Value(tau []float64) float64 {
 // derivatives writes half of gradient and Hessian at tau, where Value was called
 // last.
 func (q *Quadratic) derivatives(tau []float64) {
-	f, me := q.f, q.me
-	if q.isDistance() {
-		me = q.E
-	}
-	f.TauGradient(q.g, q.w, tau, me)
+	f := q.f
+	f.TauGradient(q.g, q.w, tau, q.me)
 	f.Jacobian(q.jac, tau)
 	if q.Metric == nil {
 		dense.Gram(q.h, q.jac, f.M, f.Latent, 1)
@@ -157,13 +136,6 @@ func (q *Quadratic) Step(tau []float64, value float64, tries int) (float64, bool
 // is as short as the precision, relative to tau. It returns h there and leaves
 // behind what Value does.
 func (q *Quadratic) Minimize(tau []float64, steps int, precision float64) float64 {
-	if q.f.Latent == 2 && q.isDistance() { // brings most rows close, cheaply
-		at, ok := q.plane.minimize(q.f, q.Y, tau[0], tau[1], steps, max(precision, precision2D))
-		tau[0], tau[1] = at.x, at.y
-		if ok && precision >= precision2D {
-			return q.Value(tau)
-		}
-	}
 	value := q.Value(tau)
 	for range steps {
 		next, moved := q.Step(tau, value, Tries)

@@ -15,10 +15,10 @@ import (
 	"github.com/scqm/scqm/models/scqm/internal/sheet"
 )
 
-// Rows placed together have the bits of each row alone, and are no farther than where Newton's
-// method from their own coordinates leads, one by one; more than half are placed by the kernels, and those
+// Rows projected together have the bits of each row alone, and are no farther than where Newton's
+// method from their own coordinates leads, one by one; more than half are projected by the batch, and those
 // are at rest to all digits.
-func TestRowsPlacedTogether(t *testing.T) {
+func TestRowsProjectedTogether(t *testing.T) {
 	const D, n = 9, 203 // no multiple of the lanes, and several batches
 	rng := rand.New(rand.NewPCG(3, 3))
 	draw := func(n int, by float64) []float64 {
@@ -39,25 +39,25 @@ func TestRowsPlacedTogether(t *testing.T) {
 		tau, one := make([]float64, n*d), make([]float64, d)
 		p := NewProjector(f, losses.L2())
 		require.NoError(t, p.Project(t.Context(), tau, x, 0))
-		placed := 0
+		projected := 0
 		for i := range n {
-			if i%euclideanRows == 0 {
-				p.euclidean.place(make([]float64, euclideanRows*d), x.X[i*D:], min(euclideanRows, n-i))
+			if most := p.batch.most; i%most == 0 {
+				p.squares = p.batch.ProjectRows(make([]float64, most*d), x.X[i*D:], min(most, n-i))
 			}
 			own := tau[i*d : (i+1)*d]
 			require.NoError(t, NewProjector(f, losses.L2()).Project(t.Context(), one, rows.Data{N: 1, D: D, X: x.Row(i)}, 0))
 			require.Equal(t, one, own, "%v, row %d", shape, i)
-			p.footpoint.nearest(x.Row(i))
-			least := p.footpoint.Value(p.footpoint.minima[0])
-			value := p.footpoint.Value(own)
+			p.projection.nearest(x.Row(i))
+			least := p.projection.Value(p.projection.minima[0])
+			value := p.projection.Value(own)
 			assert.LessOrEqual(t, value, least+1e-12*(1+least), "%v, row %d", shape, i)
-			if p.euclidean.placed(i % euclideanRows) {
-				placed++
-				p.footpoint.derivatives(own)
-				assert.LessOrEqual(t, floats.Norm(p.footpoint.g, 2), 2*exactGradient*floats.Norm(p.footpoint.Y, 2), "%v, row %d", shape, i)
+			if p.projected(i) {
+				projected++
+				p.projection.derivatives(own)
+				assert.LessOrEqual(t, floats.Norm(p.projection.g, 2), 2*exactGradient*floats.Norm(p.projection.Y, 2), "%v, row %d", shape, i)
 			}
 		}
-		assert.Greater(t, placed, n/2, "%v", shape)
+		assert.Greater(t, projected, n/2, "%v", shape)
 	}
 }
 
@@ -71,15 +71,15 @@ func TestBrokenRowsBesideOthers(t *testing.T) {
 	for i := range x {
 		x[i] = rng.NormFloat64()
 	}
-	k, want, got := newEuclidean(f, Arrival{exactStep, exactGradient}), make([]float64, 32), make([]float64, 32)
-	k.place(want, x, 16)
+	b, want, got := NewBatch(f, Tolerance{exactStep, exactGradient}), make([]float64, 32), make([]float64, 32)
+	b.ProjectRows(want, x, 16)
 	for i, v := range []float64{math.NaN(), math.Inf(1), 1e200} {
 		x[4*(3+5*i)] = v
 	}
-	k.place(got, x, 16)
+	u := b.ProjectRows(got, x, 16)
 	for i := range 16 {
 		if i == 3 || i == 8 || i == 13 {
-			assert.False(t, k.placed(i), i)
+			assert.False(t, u[i] >= 0, i)
 		} else {
 			assert.Equal(t, want[2*i:2*i+2], got[2*i:2*i+2], i)
 		}

@@ -16,10 +16,10 @@ const (
 	maxSteps = 60
 	// precision is the relative length of a last Newton step.
 	precision = 1e-15
-	// precision2D is the same for the kernel for d = 2, whose result is polished.
-	precision2D = 1e-4
-	// sameFootpoint is the relative distance below which two minima are the same.
-	sameFootpoint = 1e-7
+	// fewDigits is the same where a start is tried.
+	fewDigits = 1e-4
+	// sameProjection is the relative distance below which two minima are the same.
+	sameProjection = 1e-7
 	// LostDigits is the squared residual, relative to the squared distance from
 	// c, below which it is computed from the residual itself.
 	LostDigits = 1e-3
@@ -27,7 +27,7 @@ const (
 	maxMinima = 3
 )
 
-// Footpoint finds the nearest point of a sheet in the Euclidean norm, or in that of a loss r'Mr (see [metric]).
+// Projection finds the nearest point of a sheet in the Euclidean norm, or in that of a loss r'Mr (see [metric]).
 // By Q'Q = I the distance of x from f(tau) is, up to a constant,
 //
 //	h(tau) = |a - tau|^2 + |b - Theta' phi(tau)|^2,  a = U'(x-c), b = V'(x-c),
@@ -35,7 +35,7 @@ const (
 // a quartic in R^d that no longer involves D. It is the projection for every radial loss, and the start of the
 // projections for other losses. A row takes 2Dm operations for a and b, and Newton steps of [Quadratic] from at
 // most 3d + 4 starts.
-type Footpoint struct {
+type Projection struct {
 	*Quadratic           // with a above b as Y
 	metric     *metric   // nil for the Euclidean norm
 	start      []float64 // d
@@ -47,26 +47,23 @@ type Footpoint struct {
 	eigen      *dense.SymmetricEigen
 	lower      []float64 // d
 	sextic     sextic
-	minima     [][]float64 // maxMinima x d, by ascending distance
-	distance   []float64
+	lowest
 }
 
-func NewFootpoint(f *sheet.Sheet) *Footpoint {
+func NewProjection(f *sheet.Sheet) *Projection {
 	vec := func(n int) []float64 { return make([]float64, n) }
-	p := &Footpoint{
+	p := &Projection{
+		lowest:    newLowest(f.Latent),
 		Quadratic: NewQuadratic(f), start: vec(f.Latent), base: vec(f.Latent), along: vec(f.Latent),
 		line: vec(f.M), square: vec(f.M), diff: vec(f.D), lower: vec(f.Latent), eigen: dense.NewSymmetricEigen(f.Latent),
-	}
-	for range maxMinima {
-		p.minima = append(p.minima, vec(f.Latent))
 	}
 	return p
 }
 
-// NewLossFootpoint returns a Footpoint in the metric of a loss r'Mr, and in the Euclidean norm for other
+// NewLossProjection returns a Projection in the metric of a loss r'Mr, and in the Euclidean norm for other
 // losses, for the current sheet: see Reload.
-func NewLossFootpoint(f *sheet.Sheet, loss framework.Loss) *Footpoint {
-	p := NewFootpoint(f)
+func NewLossProjection(f *sheet.Sheet, loss framework.Loss) *Projection {
+	p := NewProjection(f)
 	if p.metric = newMetric(f, loss); p.metric != nil {
 		p.Metric = p.metric.whole
 		p.Reload()
@@ -75,26 +72,21 @@ func NewLossFootpoint(f *sheet.Sheet, loss framework.Loss) *Footpoint {
 }
 
 // Reload must be called after a change of the sheet.
-func (p *Footpoint) Reload() {
-	if p.metric == nil {
-		p.Quadratic.Reload()
-		return
-	}
-	p.metric.load(p.f)
-	if p.f.Latent == 2 {
-		p.plane.loadWeighed(p.f, p.metric.weighed)
+func (p *Projection) Reload() {
+	if p.metric != nil {
+		p.metric.load(p.f)
 	}
 }
 
 // load sets the row.
-func (p *Footpoint) load(x []float64) {
+func (p *Projection) load(x []float64) {
 	floats.SubTo(p.diff, x, p.f.C)
 	p.Load(p.diff)
 	p.distance = p.distance[:0]
 }
 
 // Load sets x - c.
-func (p *Footpoint) Load(diff []float64) {
+func (p *Projection) Load(diff []float64) {
 	if p.metric != nil {
 		p.metric.toFrame(p.Y, diff)
 		return
@@ -102,16 +94,8 @@ func (p *Footpoint) Load(diff []float64) {
 	p.f.ToFrame(p.Y, diff)
 }
 
-// residual is half of the gradient of h with respect to z, where Value was called last.
-func (p *Footpoint) residual() []float64 {
-	if p.metric != nil {
-		return p.me
-	}
-	return p.E
-}
-
 // inner is the inner product of h.
-func (p *Footpoint) inner(a, b []float64) float64 {
+func (p *Projection) inner(a, b []float64) float64 {
 	if p.metric == nil {
 		return floats.Dot(a, b)
 	}
@@ -123,27 +107,25 @@ func (p *Footpoint) inner(a, b []float64) float64 {
 }
 
 // find searches the global and local nearest points to x from several starts. It writes them into minima and
-// returns their number, at least 1; the first is that of [Footpoint.nearest].
-func (p *Footpoint) find(x []float64) int {
+// returns their number, at least 1; the first is that of [Projection.nearest].
+func (p *Projection) find(x []float64) int {
 	p.nearest(x)
 	if p.f.S == 0 {
 		return 1
 	}
 	copy(p.lower, p.minima[0])
 	p.distance = append(p.distance[:0], p.Value(p.lower))
-	p.search()
+	p.eachStart(func(tau []float64) {
+		copy(p.start, tau)
+		p.enter(p.start, p.Minimize(p.start, maxSteps, precision))
+	})
 	return len(p.distance)
 }
 
-// search adds the minima found from several starts.
-//
-// The starts are a itself and the lowest points of h on lines, where it is a quartic in one variable: through
-// the origin and a, and through a along each eigenvector of sum_k b_k A_k, the directions in which a sheet can
-// curve towards x on either side of a saddle.
-func (p *Footpoint) search() { p.eachStart(p.try) }
-
-// eachStart calls do for every start.
-func (p *Footpoint) eachStart(do func(tau []float64)) {
+// eachStart calls do for every start: a itself, and the lowest points of h on lines, where it is a quartic in one
+// variable: through the origin and a, and through a along each eigenvector of sum_k b_k A_k, the directions in which
+// a sheet can curve towards x on either side of a saddle.
+func (p *Projection) eachStart(do func(tau []float64)) {
 	f, a := p.f, p.Y[:p.f.Latent]
 	do(a)
 	clear(p.base)
@@ -161,7 +143,7 @@ func (p *Footpoint) eachStart(do func(tau []float64)) {
 
 // formEigenvectors leaves the eigenvectors of sum_k b_k A_k in the columns of
 // eigen.
-func (p *Footpoint) formEigenvectors() {
+func (p *Projection) formEigenvectors() {
 	f := p.f
 	f.WeighForms(p.w, p.Y[f.Latent:])
 	clear(p.eigen.A)
@@ -170,7 +152,7 @@ func (p *Footpoint) formEigenvectors() {
 }
 
 // onLine calls do for the stationary points of h on the line base + t along.
-func (p *Footpoint) onLine(do func(tau []float64)) {
+func (p *Projection) onLine(do func(tau []float64)) {
 	var roots [3]float64
 	for _, t := range roots[:p.lineRoots(&roots, p.base)] {
 		floats.AddScaledTo(p.start, p.base, t, p.along)
@@ -181,7 +163,7 @@ func (p *Footpoint) onLine(do func(tau []float64)) {
 // lineRoots finds the stationary points of h on the line tau0 + t along. They are
 // found in units of the distance of x from c, so that what counts as a cubic does
 // not depend on the unit of the data.
-func (p *Footpoint) lineRoots(roots *[3]float64, tau0 []float64) int {
+func (p *Projection) lineRoots(roots *[3]float64, tau0 []float64) int {
 	f, v := p.f, p.along
 	p.Value(tau0)
 	f.Jacobian(p.jac, tau0)
@@ -190,7 +172,7 @@ func (p *Footpoint) lineRoots(roots *[3]float64, tau0 []float64) int {
 	}
 	sheet.Vech(p.Phi, v)
 	f.Quadratic(p.square[f.Latent:], p.Phi)
-	g := p.residual()
+	g := p.me
 	unit := floats.Norm(p.Y, 2) / floats.Norm(v, 2)
 	if unit == 0 || math.IsInf(unit, 0) || math.IsNaN(unit) {
 		unit = 1
@@ -206,19 +188,26 @@ func (p *Footpoint) lineRoots(roots *[3]float64, tau0 []float64) int {
 	return n
 }
 
-// try minimises from tau and adds the result to minima.
-func (p *Footpoint) try(tau []float64) {
-	copy(p.start, tau)
-	p.enter(p.start, p.Minimize(p.start, maxSteps, precision))
+// lowest are the lowest of the points entered.
+type lowest struct {
+	minima   [][]float64 // maxMinima x d, by ascending distance
+	distance []float64   // of those found
+}
+
+func newLowest(d int) (p lowest) {
+	for range maxMinima {
+		p.minima = append(p.minima, make([]float64, d))
+	}
+	return p
 }
 
 // enter adds tau, where h is value, to minima if it is among the lowest.
-func (p *Footpoint) enter(tau []float64, value float64) {
-	if math.IsNaN(value) {
+func (p *lowest) enter(tau []float64, value float64) {
+	if !dense.Finite(value) {
 		return
 	}
 	for i := range p.distance {
-		if floats.Distance(p.minima[i], tau, 2) <= sameFootpoint*floats.Norm(tau, 2) {
+		if floats.Distance(p.minima[i], tau, 2) <= sameProjection*floats.Norm(tau, 2) {
 			return
 		}
 	}
@@ -240,48 +229,44 @@ func (p *Footpoint) enter(tau []float64, value float64) {
 }
 
 const (
-	// pureSteps bounds the Newton steps of a row that starts at tau = a,
-	// purePrecision is the relative length of a last step: the next would be about its
+	// statelessSteps bounds the Newton steps of a row that starts at tau = a,
+	// statelessStep is the relative length of a last step: the next would be about its
 	// square, and change the distance by the square of that.
-	pureSteps     = 12
-	purePrecision = 1e-4
-	// pureGradient is half of the gradient of h, relative to [a; b], above which a row has not converged.
-	pureGradient = 1e-7
+	statelessSteps = 12
+	statelessStep  = 1e-4
+	// statelessGradient is half of the gradient of h, relative to [a; b], above which a row has not converged.
+	statelessGradient = 1e-7
 )
 
 // Find writes the nearest point of the sheet into tau, for [a; b] = Q'(x - c) in Y. It is a function of Y and
 // Theta alone: up to 12 Newton steps from a, and a global search where they fail: exact for d <= 2 and for s <=
 // 1 as [Projector.Project] is, to about 8 digits of tau. It returns h there and leaves the values of
 // [Quadratic.Value]. Theta is set by [Quadratic.Reload].
-func (p *Footpoint) Find(tau []float64) float64 {
+func (p *Projection) Find(tau []float64) float64 {
 	copy(tau, p.Y[:p.f.Latent])
 	if p.f.S == 0 {
 		return p.Value(tau)
 	}
-	value := p.Minimize(tau, pureSteps, purePrecision)
+	value := p.Minimize(tau, statelessSteps, statelessStep)
 	if p.certified(tau) && p.stationary(tau) {
 		return value
 	}
 	p.distance = p.distance[:0]
 	copy(p.minima[0], tau)
-	value = p.settle(p.minima[0])
-	if p.f.Latent > 2 && p.f.S > 1 {
-		value = p.searchLowest(value)
-	}
-	p.descend(p.minima[0], value)
+	p.searchGlobal()
 	copy(tau, p.minima[0])
 	return p.Value(tau)
 }
 
 // stationary reports whether the gradient of h vanishes at tau, where certified was
 // called last.
-func (p *Footpoint) stationary(tau []float64) bool {
+func (p *Projection) stationary(tau []float64) bool {
 	g := p.lower
-	copy(g, p.residual()[:len(tau)])
+	copy(g, p.me[:len(tau)])
 	sheet.AddForm(g, p.w, tau)
 	size := p.flatForm(0, 0)
 	for j := range tau {
 		size = max(size, p.flatForm(j, j))
 	}
-	return floats.Norm(g, 2) <= pureGradient*size*floats.Norm(p.Y, 2)
+	return floats.Norm(g, 2) <= statelessGradient*size*floats.Norm(p.Y, 2)
 }
