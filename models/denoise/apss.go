@@ -1,11 +1,13 @@
 package denoise
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/scqm/scqm/internal/dense"
 	"github.com/scqm/scqm/internal/par"
@@ -42,6 +44,15 @@ const (
 	// apssFlat is the curvature of a sphere, in units of the support, below which it
 	// is a plane.
 	apssFlat = 1e-9
+	// apssExact is the noise, in units of the support, below which rows count as free of it.
+	apssExact = 1e-7
+)
+
+// normalMedian is the median distance of normal rows from a surface in standard deviations, tukeyCut that from
+// which on Tukey's loss leaves rows out.
+var (
+	normalMedian = distuv.UnitNormal.Quantile(0.75)
+	tukeyCut     = distuv.UnitNormal.Quantile(1 - tukeyTail/2)
 )
 
 // Name returns "apss".
@@ -59,17 +70,13 @@ func (m APSS) Size(n, D int) (int, error) {
 	return size(m, m.Latent, D, k, n, D+2)
 }
 
-func (m APSS) latent() int                { return m.Latent }
-func (m APSS) withLatent(d int) Method    { m.Latent = d; return m }
-func (m APSS) withNeighbors(k int) Method { m.Neighbors = k; return m }
-
 // Prepare finds the normals of all rows.
 func (m APSS) Prepare(ctx context.Context, c *Cloud, o Options) (Fitted, error) {
 	K, err := m.Size(c.rows(), c.D)
 	if err != nil {
 		return nil, err
 	}
-	f := &apssFit{cloud: c, K: K, normals: make([]float64, len(c.X)), tune: newAutoSettings(Auto{Latent: c.D - 1}, c.D).tune}
+	f := &apssFit{cloud: c, K: K, normals: make([]float64, len(c.X))}
 	near := min(max(apssNormals, K/2), len(c.used))
 	workers := make([]*planeWorker, par.Threads(o.Threads))
 	blocks := (len(c.used) + rowsAtATime - 1) / rowsAtATime
@@ -79,7 +86,7 @@ func (m APSS) Prepare(ctx context.Context, c *Cloud, o Options) (Fitted, error) 
 			return
 		}
 		if workers[w] == nil {
-			workers[w] = &planeWorker{frame: chart.NewFrame(c.D, c.D-1), tune: f.tune}
+			workers[w] = &planeWorker{frame: chart.NewFrame(c.D, c.D-1)}
 		}
 		for _, i := range c.used[b*rowsAtATime : min((b+1)*rowsAtATime, len(c.used))] {
 			workers[w].normal(f.normals[i*c.D:(i+1)*c.D], c, i, near)
@@ -92,7 +99,6 @@ func (m APSS) Prepare(ctx context.Context, c *Cloud, o Options) (Fitted, error) 
 // planeWorker is the memory of one goroutine that finds normals.
 type planeWorker struct {
 	frame     *chart.Frame
-	tune      tuning
 	neighbors Neighborhood
 	search    lookup.Search
 	weights   []float64
@@ -127,7 +133,7 @@ func (w *planeWorker) normal(dst []float64, c *Cloud, i, k int) {
 // reweight sets weights by the residuals in far, which it sorts.
 func (w *planeWorker) reweight(h *Neighborhood) {
 	w.all = append(w.all[:0], w.far...)
-	cut := w.tune.cut * max(median(w.far)/w.tune.median, exact*h.Next)
+	cut := tukeyCut * max(dense.Select(w.far, len(w.far)/2)/normalMedian, apssExact*h.Next)
 	for k, v := range w.all {
 		w.weights[k] = h.Weights[k] * chart.Tukey(v*v/(cut*cut))
 	}
@@ -138,7 +144,6 @@ type apssFit struct {
 	cloud   *Cloud
 	K       int
 	normals []float64
-	tune    tuning
 }
 
 // Worker returns a worker with a sphere of its own.
@@ -301,7 +306,7 @@ func (w *apssWorker) reweight() {
 			w.far = append(w.far, math.Abs(v))
 		}
 	}
-	w.cut = w.tune.cut * max(median(w.far)/w.tune.median, exact*w.neighbors.Next)
+	w.cut = tukeyCut * max(dense.Select(w.far, len(w.far)/2)/normalMedian, apssExact*w.neighbors.Next)
 	for k, v := range w.offs {
 		w.used[k] = w.base[k] * chart.Tukey(v*v/(w.cut*w.cut))
 	}
@@ -362,4 +367,16 @@ func (w *apssWorker) Project(dst, x []float64) error {
 	floats.AddScaled(dst, t/slope, w.diff)
 	floats.Add(dst, w.place)
 	return nil
+}
+
+// Keeps implements keeper.
+func (APSS) Keeps(f *footprint) { f.Kept = f.N * f.D }
+
+// Dimension is Latent.
+func (m APSS) Dimension() int { return m.Latent }
+
+// Sized implements sized.
+func (m APSS) Sized(latent, neighbors int) Method {
+	m.Latent, m.Neighbors = cmp.Or(latent, m.Latent), cmp.Or(neighbors, m.Neighbors)
+	return m
 }

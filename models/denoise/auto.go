@@ -89,8 +89,6 @@ const (
 	// tukeyEfficient is the square of the cut of Tukey's loss at which it is
 	// as good as least squares to 5 %, for one direction and unit noise.
 	tukeyEfficient = 21.95
-	// tukeyTail is the probability that normal noise is cut off.
-	tukeyTail = 2.8e-6
 	// exact is the noise, in units of the size of neighbourhoods, below which
 	// rows count as free of it.
 	exact = 1e-7

@@ -45,14 +45,9 @@ type probe struct {
 }
 
 const (
-	// perturbationSeed fixes the signs: the same rows give the same result.
-	perturbationSeed = 20240229
 	// maxProbes is the number of probes of few rows.
 	maxProbes = 2
 )
-
-// randomSign is 1 or -1 by the first bit of a random number.
-func randomSign(v uint64) float64 { return float64(1 - 2*int(v>>63)) }
 
 func (p *cloudCharts) perturb(probes int, eps float64) error {
 	c := p.cloud

@@ -203,7 +203,7 @@ func TestFaith(t *testing.T) {
 	}
 
 	d, s := fitAuto(t, sphereSample(7, fewRows+1, .02).x)
-	a := d.fitted.(*autoFit)
+	a := d.prepared.Fitted.(*autoFit)
 	w := newAutoWorker(a)
 	weigh := func() (at *sites) {
 		own, ok := w.nearestChart(0, a.places.y[:3])

@@ -91,7 +91,7 @@ func TestPartOfCharts(t *testing.T) {
 	needSpeed(t)
 	x := bentSheet(1, 2*fewRows)
 	d, s := fitAuto(t, x)
-	a := d.fitted.(*autoFit)
+	a := d.prepared.Fitted.(*autoFit)
 	w := newAutoWorker(a)
 	require.Equal(t, s.oneIn, (&autoPrepare{autoSettings: a.autoSettings, n: x.N, D: 3}).oneIn(&s))
 	require.Greater(t, s.oneIn, 2.)
@@ -120,7 +120,7 @@ func TestPartOfCharts(t *testing.T) {
 	_, err = whole.chart(order{keep: true, setting: whole.setting})
 	require.NoError(t, err)
 	whole.countCharts()
-	d.fitted = whole.autoFit
+	d.prepared.Fitted = whole.autoFit
 	all, err := d.Denoise(context.Background(), x, Options{})
 	require.NoError(t, err)
 	var apart float64
@@ -134,7 +134,7 @@ func TestPartOfCharts(t *testing.T) {
 // TestNearestChart wants the chart of the nearest place that has one, however far that is.
 func TestNearestChart(t *testing.T) {
 	d, _ := fitAuto(t, sphereSample(9, 300, .05).x)
-	a := d.fitted.(*autoFit)
+	a := d.prepared.Fitted.(*autoFit)
 	w := newAutoWorker(a)
 	at, ok := w.nearestChart(7, a.places.y[21:24])
 	require.True(t, ok)

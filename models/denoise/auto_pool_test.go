@@ -16,7 +16,7 @@ func TestPooledCurvature(t *testing.T) {
 	s := sphereSample(6, 300, .05)
 	d, err := Fit(ctx, Auto{Latent: 2}, s.x, o)
 	require.NoError(t, err)
-	require.True(t, d.fitted.(*autoFit).setting.drawn)
+	require.True(t, d.prepared.Fitted.(*autoFit).setting.drawn)
 	whole, err := d.Denoise(ctx, s.x, o)
 	require.NoError(t, err)
 	parts, _, err := InTiles(ctx, Auto{Latent: 2}, s.x, s.x, 3, Tiling{Halo: -1}, o)
@@ -36,5 +36,5 @@ func TestPooledCurvature(t *testing.T) {
 	}
 	d, err = Fit(ctx, Auto{Latent: 2}, cube, o)
 	require.NoError(t, err)
-	require.False(t, d.fitted.(*autoFit).setting.drawn)
+	require.False(t, d.prepared.Fitted.(*autoFit).setting.drawn)
 }

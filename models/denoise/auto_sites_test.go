@@ -42,7 +42,7 @@ func TestSites(t *testing.T) {
 	needSpeed(t)
 	x := bentSheet(1, 2*fewRows)
 	d, _ := fitAuto(t, x)
-	a := d.fitted.(*autoFit)
+	a := d.prepared.Fitted.(*autoFit)
 	require.NotNil(t, a.places.charted)
 	w, place := newAutoWorker(a), func(i int) []float64 { return a.places.y[3*i : 3*i+3] }
 	tried := 0
@@ -81,7 +81,7 @@ func TestStandIns(t *testing.T) {
 	needSpeed(t)
 	x := bentSheet(1, 2*fewRows)
 	d, _ := fitAuto(t, x)
-	a := d.fitted.(*autoFit)
+	a := d.prepared.Fitted.(*autoFit)
 	w, foot := newAutoWorker(a), make([]float64, 3)
 	r, err := d.Denoise(context.Background(), x, Options{})
 	require.NoError(t, err)

@@ -15,7 +15,7 @@ func TestScaleStaysUp(t *testing.T) {
 	m := Auto{Latent: 2, Neighbors: 48}
 	d, err := fitCharts(context.Background(), m, planeOf(t, m, s.x, Options{}), s.x, Options{})
 	require.NoError(t, err)
-	require.InDelta(t, .05, d.fitted.(*autoFit).setting.Scale, .006)
+	require.InDelta(t, .05, d.prepared.Fitted.(*autoFit).setting.Scale, .006)
 }
 
 // TestScaleInDenseClouds: where the neighbourhoods of the pilot are hardly larger

@@ -75,7 +75,7 @@ func (w *autoWorker) meanResidual(dst []float64, found []lookup.Near) (worth flo
 	last := math.Sqrt(found[len(found)-1].Distance)
 	var total, square float64
 	for _, f := range found {
-		x, weight := w.cloud.Row(f.Row), w.cloud.weight(f.Row)*chart.Tricube(math.Sqrt(f.Distance)/last)
+		x, weight := w.cloud.Row(f.Row), w.cloud.Weight(f.Row)*chart.Tricube(math.Sqrt(f.Distance)/last)
 		if weight == 0 {
 			continue
 		}

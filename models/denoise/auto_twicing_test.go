@@ -45,7 +45,7 @@ func TestTwicing(t *testing.T) {
 	require.Positive(t, s.flat)
 	r, err := d.Denoise(context.Background(), x, Options{})
 	require.NoError(t, err)
-	d.fitted.(*autoFit).setting.flat = 0
+	d.prepared.Fitted.(*autoFit).setting.flat = 0
 	before, err := d.Denoise(context.Background(), x, Options{})
 	require.NoError(t, err)
 	var squares [2]float64
@@ -99,7 +99,7 @@ func goesBack(w *autoWorker, own int, at []float64) (back []float64) {
 		if rows.Distance(mean, w.cloud.Row(i)) >= w.tune.cut*w.settingAt(own, w.setting).Scale {
 			continue
 		}
-		weight := w.cloud.weight(i) * chart.Tricube(far(i)/far(nearest[len(nearest)-1]))
+		weight := w.cloud.Weight(i) * chart.Tricube(far(i)/far(nearest[len(nearest)-1]))
 		for j, v := range mean {
 			back[j] += weight * (w.cloud.Row(i)[j] - v)
 		}
@@ -128,7 +128,7 @@ func TestWhatGoesBack(t *testing.T) {
 	for _, K := range []int{0, 16, 200} {
 		d, err := Fit(context.Background(), Auto{Latent: 2, Neighbors: K}, x, Options{})
 		require.NoError(t, err)
-		a := d.fitted.(*autoFit)
+		a := d.prepared.Fitted.(*autoFit)
 		var seen []float64
 		for i := range x.N {
 			seen = append(seen, a.charts[(i+1)*a.chartWidth()-1])
@@ -176,7 +176,7 @@ func footWithBack(t *testing.T, a *autoFit, points rows.Data, i int, isRow bool)
 func TestNoResiduals(t *testing.T) {
 	needSpeed(t)
 	d, _ := fitAuto(t, bentSheet(1, fewRows+1))
-	w := newAutoWorker(d.fitted.(*autoFit))
+	w := newAutoWorker(d.prepared.Fitted.(*autoFit))
 	w.at, w.noise = w.findSites(0), 1
 	mean := []float64{1, 2, 3}
 	worth, ok := w.meanResidual(mean, []lookup.Near{{Row: 0}, {Row: 1}})
@@ -223,7 +223,7 @@ func TestNothingGoesBack(t *testing.T) {
 	require.Positive(t, s.flat)
 	with, err := d.Denoise(context.Background(), x, Options{})
 	require.NoError(t, err)
-	d.fitted.(*autoFit).setting.flat = 0
+	d.prepared.Fitted.(*autoFit).setting.flat = 0
 	without, err := d.Denoise(context.Background(), x, Options{})
 	require.NoError(t, err)
 	moved := 0

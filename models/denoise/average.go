@@ -12,7 +12,7 @@ import (
 // being the distance of the first row that is left out. Charts without a surface
 // do not count.
 func (g *safeWorker) average(x []float64, about *Row) error {
-	c := g.d.cloud
+	c := g.d.Cloud
 	found := g.search.Find(c.index, x, g.o.Average+1)
 	if g.search.Missed {
 		return errLocal
@@ -45,7 +45,7 @@ func (g *safeWorker) average(x []float64, about *Row) error {
 			g.sum[j] += weight * v
 		}
 	}
-	if !g.neighbors.at(c, &g.search, x, g.d.size) || total == 0 {
+	if !g.neighbors.at(c, &g.search, x, g.d.Size) || total == 0 {
 		return errLocal
 	}
 	for j, v := range g.sum {

@@ -5,47 +5,9 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/scqm/scqm/losses"
 	"github.com/scqm/scqm/models/denoise/internal/lookup"
 	"github.com/scqm/scqm/models/rows"
 )
-
-// chooser is a method that takes some of its settings from the rows.
-type chooser interface {
-	// choose returns the method with these settings.
-	choose(ctx context.Context, c *Cloud, o Options) (Method, error)
-}
-
-// settle returns a method whose settings do not depend on the rows any more.
-func settle(ctx context.Context, m Method, c *Cloud, o Options) (Method, error) {
-	if s, ok := m.(chooser); ok {
-		return s.choose(ctx, c, o)
-	}
-	return m, nil
-}
-
-// sized is a method whose number of neighbours is free.
-type sized interface {
-	Method
-	latent() int
-	withNeighbors(k int) Method
-}
-
-func (m LPCA) latent() int { return m.Latent }
-func (m SPH) latent() int  { return m.Latent }
-func (m MFIT) latent() int { return m.Latent }
-func (m MLS) latent() int  { return m.Latent }
-func (m QMF) latent() int  { return m.Latent }
-func (m SCQM) latent() int { return m.Latent }
-func (m KDE) latent() int  { return m.Latent }
-
-func (m LPCA) withNeighbors(k int) Method { m.Neighbors = k; return m }
-func (m SPH) withNeighbors(k int) Method  { m.Neighbors = k; return m }
-func (m MFIT) withNeighbors(k int) Method { m.Neighbors = k; return m }
-func (m MLS) withNeighbors(k int) Method  { m.Neighbors = k; return m }
-func (m QMF) withNeighbors(k int) Method  { m.Neighbors = k; return m }
-func (m SCQM) withNeighbors(k int) Method { m.Neighbors = k; return m }
-func (m KDE) withNeighbors(k int) Method  { m.Neighbors = k; return m }
 
 // Select is a method with the number of neighbours, from 8 to 300, for which
 // its risk is least as [Auto] estimates it: by the residuals and the divergence,
@@ -91,14 +53,14 @@ func (m Select) choose(ctx context.Context, c *Cloud, o Options) (Method, error)
 	}
 	quiet := o
 	quiet.Progress = nil
-	charts, err := newProbedPilot(ctx, Auto{Latent: free.latent()}, c, quiet)
+	charts, err := newProbedPilot(ctx, Auto{Latent: free.Dimension()}, c, quiet)
 	if err != nil {
 		return nil, fmt.Errorf("denoise: %s: choosing the number of neighbours takes the noise that auto estimates; give a number: %w", of.Name(), err)
 	}
 	sizes := candidates(free, c)
 	best, least := 0, math.Inf(1)
 	for k, size := range sizes {
-		risk, err := charts.riskOf(of.(sized).withNeighbors(size), chosenRows)
+		risk, err := charts.riskOf(of.(sized).Sized(0, size), chosenRows)
 		if err != nil {
 			return nil, err
 		}
@@ -112,7 +74,7 @@ func (m Select) choose(ctx context.Context, c *Cloud, o Options) (Method, error)
 	if best == 0 {
 		return of, nil
 	}
-	return settle(ctx, free.withNeighbors(best), c, quiet) // a loss for that many
+	return settle(ctx, free.Sized(0, best), c, quiet) // a loss for that many
 }
 
 // newProbedPilot is a pilot by which methods are judged: with probes, also where what it knows of charts of its own leaves these out.
@@ -129,7 +91,7 @@ func candidates(m sized, c *Cloud) []int {
 	n := len(c.used)
 	var list []int
 	for k := float64(minNeighbors); k <= min(0.75*float64(n), maxNeighbors); k *= growth {
-		if _, err := m.withNeighbors(int(k)).Size(n, c.D); err == nil {
+		if _, err := m.Sized(0, int(k)).Size(n, c.D); err == nil {
 			list = append(list, int(k))
 		}
 	}
@@ -186,48 +148,11 @@ func (p *cloudCharts) counted(list []int) func(i int) bool {
 	return near
 }
 
-// denoiseSome denoises the rows of a list of a cloud by all of them.
-func denoiseSome(ctx context.Context, m Method, c *Cloud, list []int, o Options) (*Result, error) {
-	d, err := newDenoiser(ctx, m, c, o)
-	if err != nil {
-		return nil, err
-	}
-	rows := rows.Data{D: c.D, N: len(list)}
-	for _, i := range list {
-		rows.X = append(rows.X, c.Row(i)...)
-	}
-	return d.Denoise(ctx, rows, Options{Threads: o.Threads})
-}
-
-// trial is the method with the loss whose residuals the loss is made for.
-func (m SCQM) trial() SCQM {
-	m.Loss, m.LossFor = losses.L2(), nil
-	return m
-}
-
-// choose makes the loss.
-func (m SCQM) choose(ctx context.Context, c *Cloud, o Options) (Method, error) {
-	if m.LossFor == nil {
-		return m, nil
-	}
-	o.Progress = nil
-	r, err := denoiseSome(ctx, m.trial(), c, c.some(residualRows), o)
-	if err != nil {
-		return nil, err
-	}
-	var norms []float64
-	for _, row := range r.Rows {
-		if !row.Unchanged {
-			norms = append(norms, row.Residual)
-		}
-	}
-	m.Loss, err = m.LossFor(norms)
-	m.LossFor = nil
-	return m, err
-}
-
 func (m Select) inUnits(unit float64) (Method, bool) {
 	of, ok := methodIn(m.Of, unit)
 	m.Of = of
 	return m, ok
 }
+
+// Dimension is that of the method.
+func (m Select) Dimension() int { return latentOf(m.Of) }

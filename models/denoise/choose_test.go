@@ -26,13 +26,13 @@ func TestChosenNeighbors(t *testing.T) {
 		r, err := d.Denoise(context.Background(), s.x, Options{})
 		require.NoError(t, err)
 		k := d.Method().(sized)
-		require.Equal(t, d.size, r.Rows[0].Neighbors, name)
+		require.Equal(t, d.prepared.Size, r.Rows[0].Neighbors, name)
 		got, best := s.meanSquare(r.X), math.Inf(1)
-		for _, size := range candidates(k, d.cloud) {
-			best = min(best, s.score(t, k.withNeighbors(size)))
+		for _, size := range candidates(k, d.prepared.Cloud) {
+			best = min(best, s.score(t, k.Sized(0, size)))
 		}
-		require.Less(t, got, 1.08*best, "%s, %d neighbours", name, d.size)
-		require.LessOrEqual(t, got, 1.01*s.score(t, k.withNeighbors(DefaultNeighbors)), name)
+		require.Less(t, got, 1.08*best, "%s, %d neighbours", name, d.prepared.Size)
+		require.LessOrEqual(t, got, 1.01*s.score(t, k.Sized(0, DefaultNeighbors)), name)
 	}
 }
 
@@ -45,7 +45,7 @@ func TestChosenAmongMany(t *testing.T) {
 	require.NoError(t, err)
 	d, err := Fit(context.Background(), m, s.x, Options{})
 	require.NoError(t, err)
-	require.Greater(t, d.size, 3*DefaultNeighbors)
+	require.Greater(t, d.prepared.Size, 3*DefaultNeighbors)
 	off := func(m Method) (sum float64) {
 		y := run(t, m, s.x, Options{}).X
 		for i := range s.x.N {
@@ -164,7 +164,7 @@ func TestOutliersDoNotChoose(t *testing.T) {
 	require.NoError(t, err)
 	d, err := Fit(t.Context(), m, s.x, Options{})
 	require.NoError(t, err)
-	require.GreaterOrEqual(t, d.size, 30)
+	require.GreaterOrEqual(t, d.prepared.Size, 30)
 	r, err := d.Denoise(t.Context(), s.x, Options{})
 	require.NoError(t, err)
 	require.Less(t, s.meanSquare(r.X), .95*s.score(t, MLS{Latent: 2, Neighbors: 12}))

@@ -37,7 +37,7 @@ func TestTilesOfClasses(t *testing.T) {
 	m := Auto{Latent: 2}
 	d, err := Fit(ctx, m, x, Options{Threads: 1})
 	require.NoError(t, err)
-	a := d.fitted.(*autoFit)
+	a := d.prepared.Fitted.(*autoFit)
 	require.GreaterOrEqual(t, a.setting.neighbors, farBeyond*maxNeighbors)
 	require.NotNil(t, a.places.classes)
 	want, err := d.Denoise(ctx, x, Options{Threads: 3})

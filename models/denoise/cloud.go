@@ -44,7 +44,7 @@ func newCloud(x rows.Data) (*Cloud, error) {
 func cloudOf(x rows.Data) (*Cloud, error) {
 	c := &Cloud{Data: x}
 	for i := range c.N {
-		if c.weight(i) > 0 {
+		if c.Weight(i) > 0 {
 			c.used = append(c.used, i)
 		}
 	}
@@ -79,13 +79,6 @@ func checkRows(x rows.Data) error {
 		}
 	}
 	return nil
-}
-
-func (c *Cloud) weight(i int) float64 {
-	if c.Weights == nil {
-		return 1
-	}
-	return c.Weights[i]
 }
 
 // some returns the rows of positive weight or, if there are more than most, some

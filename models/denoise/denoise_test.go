@@ -336,14 +336,14 @@ func TestLocalKernelsAreLocal(t *testing.T) {
 	m := KDE{Latent: 2, Local: true, Neighbors: 12}
 	d, err := Fit(context.Background(), m, s.x, Options{})
 	require.NoError(t, err)
-	worker, err := d.fitted.Worker(context.Background())
+	worker, err := d.prepared.Fitted.Worker(context.Background())
 	require.NoError(t, err)
 	var h Neighborhood
 	var find lookup.Search
 	w := worker.(*kdeWorker)
 	few, all := make([]float64, 3), make([]float64, 3)
 	for i := 0; i < s.x.N; i += 100 {
-		h.at(d.cloud, &find, s.x.Row(i), d.size)
+		h.at(d.prepared.Cloud, &find, s.x.Row(i), d.prepared.Size)
 		require.NoError(t, w.Place(&h, &Row{}))
 		require.NoError(t, w.Project(few, s.x.Row(i)))
 		require.LessOrEqual(t, len(w.found), 16*12)

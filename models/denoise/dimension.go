@@ -97,28 +97,18 @@ func leastRiskDimension(ctx context.Context, c *Cloud, o Options) (int, error) {
 	return best, nil
 }
 
-// dimensioned is a method whose dimension is free.
-type dimensioned interface{ withLatent(d int) Method }
-
-func (m Auto) withLatent(d int) Method { m.Latent = d; return m }
-func (m LPCA) withLatent(d int) Method { m.Latent = d; return m }
-func (m SPH) withLatent(d int) Method  { m.Latent = d; return m }
-func (m MFIT) withLatent(d int) Method { m.Latent = d; return m }
-func (m MLS) withLatent(d int) Method  { m.Latent = d; return m }
-func (m QMF) withLatent(d int) Method  { m.Latent = d; return m }
-func (m SCQM) withLatent(d int) Method { m.Latent = d; return m }
-func (m KDE) withLatent(d int) Method  { m.Latent = d; return m }
-
 func withLatent(m Method, d int) (Method, error) {
-	if s, ok := m.(Select); ok {
-		of, err := withLatent(s.Of, d)
+	switch m := m.(type) {
+	case Select:
+		of, err := withLatent(m.Of, d)
 		return Select{of}, err
+	case Auto:
+		m.Latent = d
+		return m, nil
+	case sized:
+		return m.Sized(d, 0), nil
 	}
-	free, ok := m.(dimensioned)
-	if !ok {
-		return nil, fmt.Errorf("denoise: the dimension of the method %s cannot be chosen: %w", m.Name(), ErrInput)
-	}
-	return free.withLatent(d), nil
+	return nil, fmt.Errorf("denoise: the dimension of the method %s cannot be chosen: %w", m.Name(), ErrInput)
 }
 
 func (m SelectDimension) inUnits(unit float64) (Method, bool) {
@@ -128,7 +118,7 @@ func (m SelectDimension) inUnits(unit float64) (Method, bool) {
 }
 
 // Latent is the dimension of the surface, 0 for methods that have none.
-func (d *Denoiser) Latent() int { return latentOf(d.method) }
+func (d *Denoiser) Latent() int { return latentOf(d.prepared.Method) }
 
 // Grid says where the number of neighbours ended that was chosen by risk.
 type Grid int
@@ -154,20 +144,20 @@ func (g Grid) String() string { return [...]string{"", "within", "smallest", "la
 // chosen; chosen says whether another method has, by [Select].
 func (d *Denoiser) Grid(chosen bool) Grid {
 	var list []int
-	k := d.size
-	switch m := d.method.(type) {
+	k := d.prepared.Size
+	switch m := d.prepared.Method.(type) {
 	case Auto:
-		a, ok := d.fitted.(*autoFit)
+		a, ok := d.prepared.Fitted.(*autoFit)
 		if !ok || m.Neighbors > 0 {
 			return NotChosen
 		}
-		p := autoPrepare{autoSettings: a.autoSettings, n: d.cloud.rows(), D: d.cloud.D}
+		p := autoPrepare{autoSettings: a.autoSettings, n: d.prepared.Cloud.rows(), D: d.prepared.Cloud.D}
 		list, k = p.sizes(), a.setting.neighbors
 	case sized:
 		if !chosen {
 			return NotChosen
 		}
-		list = candidates(m, d.cloud)
+		list = candidates(m, d.prepared.Cloud)
 	}
 	switch {
 	case len(list) == 0:

@@ -46,7 +46,7 @@ func fitAuto(t *testing.T, x rows.Data) (*Denoiser, setting) {
 	t.Helper()
 	d, err := Fit(context.Background(), Auto{Latent: 2}, x, Options{})
 	require.NoError(t, err)
-	return d, d.fitted.(*autoFit).setting
+	return d, d.prepared.Fitted.(*autoFit).setting
 }
 
 // TestChartsGrowFromEdges wants charts of clouds with edges to grow, which loses fewer rows near these, and the same in tiles; charts made at once
@@ -87,7 +87,7 @@ func TestCreases(t *testing.T) {
 		r, err := d.Denoise(context.Background(), x, Options{})
 		require.NoError(t, err)
 		require.Less(t, off(r.X), c.most)
-		a := d.fitted.(*autoFit)
+		a := d.prepared.Fitted.(*autoFit)
 		w, creases, near := newAutoWorker(a), 0, 0
 		half := .5 / math.Sqrt(3)
 		for i := range x.N {
@@ -160,7 +160,7 @@ func TestNormalsNearEdges(t *testing.T) {
 		r, err := d.Denoise(context.Background(), x, Options{})
 		require.NoError(t, err)
 		known := meanAngle(t, d, x, r)
-		a := d.fitted.(*autoFit)
+		a := d.prepared.Fitted.(*autoFit)
 		a.setting.from, a.setting.creased = 0, false
 		require.Less(t, known, c.most)
 		require.Less(t, known, c.part*meanAngle(t, d, x, r))

@@ -38,29 +38,14 @@ type Geometry struct {
 // OutlierScore is the score above which hardly one of 10^5 rows with normal noise is,
 // and from which on Tukey's loss gives a row no weight: 4.7 where D-d = 1.
 func (d *Denoiser) OutlierScore() float64 {
-	q := d.columns() - latentOf(d.method)
-	if _, linear := d.method.(PCA); linear {
+	q := d.columns() - latentOf(d.prepared.Method)
+	if _, linear := d.prepared.Method.(PCA); linear {
 		q = d.columns() - d.plane.r
 	}
 	if q < 1 {
 		return math.Inf(1)
 	}
 	return math.Sqrt(distuv.ChiSquared{K: float64(q)}.Quantile(1 - tukeyTail))
-}
-
-// latentOf is the dimension of the surface of a method, 0 of one that does not say.
-func latentOf(m Method) int {
-	switch m := m.(type) {
-	case Auto:
-		return m.Latent
-	case PCA:
-		return m.dimension()
-	case Select:
-		return latentOf(m.Of)
-	case interface{ latent() int }:
-		return m.latent()
-	}
-	return 0
 }
 
 // geometryRows is the number of rows for each function of a chart below which its
@@ -75,10 +60,10 @@ const (
 // Normals come as orientation says. The description of a row depends, to the last
 // bit, on that row and those fitted only, but for the side of normals.
 func (d *Denoiser) Geometry(ctx context.Context, x rows.Data, r *Result, side Orientation, o Options) (*Geometry, error) {
-	latent := latentOf(d.method)
+	latent := latentOf(d.prepared.Method)
 	switch {
 	case latent < 1:
-		return nil, fmt.Errorf("denoise: the method %s has no dimension of the surface to describe it by: %w", d.method.Name(), ErrInput)
+		return nil, fmt.Errorf("denoise: the method %s has no dimension of the surface to describe it by: %w", d.prepared.Method.Name(), ErrInput)
 	case len(r.X) != x.N*x.D || len(r.Rows) != x.N:
 		return nil, fmt.Errorf("denoise: the result is of %d rows, not %d: %w", len(r.Rows), x.N, ErrInput)
 	}
@@ -110,7 +95,7 @@ func (d *Denoiser) Geometry(ctx context.Context, x rows.Data, r *Result, side Or
 
 // describe describes the surface on sides that charts happen to take.
 func (d *Denoiser) describe(ctx context.Context, x rows.Data, r *Result, unit float64, o Options) (*Geometry, error) {
-	latent := latentOf(d.method)
+	latent := latentOf(d.prepared.Method)
 	g := &Geometry{Curvature: make([]float64, x.N), Error: make([]float64, x.N), Score: make([]float64, x.N)}
 	if latent == d.columns()-1 {
 		g.Normals, g.Principal = make([]float64, x.N*x.D), make([]float64, x.N*latent)
@@ -127,7 +112,7 @@ func (d *Denoiser) describe(ctx context.Context, x rows.Data, r *Result, unit fl
 			return
 		}
 		if workers[w] == nil {
-			workers[w] = newSurveyor(d.cloud, latent, d.fitted)
+			workers[w] = newSurveyor(d.prepared.Cloud, latent, d.prepared.Fitted)
 		}
 		for i := b * rowsAtATime; i < min((b+1)*rowsAtATime, x.N); i++ {
 			noise[i] = workers[w].row(g, i, x.Row(i), r, unit)

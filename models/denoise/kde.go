@@ -1,6 +1,7 @@
 package denoise
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -75,18 +76,18 @@ func (m KDE) Prepare(_ context.Context, c *Cloud, _ Options) (Fitted, error) {
 func silverman(c *Cloud) float64 {
 	var total float64
 	for _, i := range c.used {
-		total += c.weight(i)
+		total += c.Weight(i)
 	}
 	var deviation float64
 	for j := range c.D {
 		var mean, square float64
 		first := c.Row(c.used[0])[j]
 		for _, i := range c.used {
-			mean += c.weight(i) / total * (c.Row(i)[j] - first)
+			mean += c.Weight(i) / total * (c.Row(i)[j] - first)
 		}
 		for _, i := range c.used {
 			e := c.Row(i)[j] - first - mean
-			square += c.weight(i) / total * e * e
+			square += c.Weight(i) / total * e * e
 		}
 		deviation += math.Sqrt(square) / float64(c.D)
 	}
@@ -174,7 +175,7 @@ func (w *kdeWorker) direct() bool {
 	var total float64
 	for _, f := range w.found {
 		floats.SubTo(w.diff, w.cloud.Row(f.Row), w.x)
-		weight := w.cloud.weight(f.Row) * math.Exp((least*least-dense.Dot(w.diff, w.diff))/(2*h*h))
+		weight := w.cloud.Weight(f.Row) * math.Exp((least*least-dense.Dot(w.diff, w.diff))/(2*h*h))
 		dense.Scale(w.diff, 1/h)
 		total += weight
 		floats.AddScaled(w.shift, weight, w.diff)
@@ -204,4 +205,13 @@ func (w *kdeWorker) direct() bool {
 func (m KDE) inUnits(unit float64) (Method, bool) {
 	m.Width /= unit
 	return m, true
+}
+
+// Dimension is Latent.
+func (m KDE) Dimension() int { return m.Latent }
+
+// Sized implements sized.
+func (m KDE) Sized(latent, neighbors int) Method {
+	m.Latent, m.Neighbors = cmp.Or(latent, m.Latent), cmp.Or(neighbors, m.Neighbors)
+	return m
 }

@@ -293,3 +293,51 @@ func (m SCQM) inUnits(unit float64) (Method, bool) {
 	m.Loss, _, _ = rows.Rescaled(m.Loss, unit)
 	return m, true
 }
+
+// Keeps implements keeper.
+func (SCQM) Keeps(f *footprint) { f.Fits = true }
+
+// Callers is the number of goroutines that fits are worth: of a loss of another program, more than processors.
+func (m SCQM) Callers() int {
+	if l, ok := m.Loss.(framework.HighLatency); ok {
+		return l.Callers()
+	}
+	return 1
+}
+
+// trial is the method with the loss whose residuals the loss is made for.
+func (m SCQM) trial() SCQM {
+	m.Loss, m.LossFor = losses.L2(), nil
+	return m
+}
+
+// choose makes the loss.
+func (m SCQM) choose(ctx context.Context, c *Cloud, o Options) (Method, error) {
+	if m.LossFor == nil {
+		return m, nil
+	}
+	o.Progress = nil
+	r, err := denoiseSome(ctx, m.trial(), c, c.some(residualRows), o)
+	if err != nil {
+		return nil, err
+	}
+	var norms []float64
+	for _, row := range r.Rows {
+		if !row.Unchanged {
+			norms = append(norms, row.Residual)
+		}
+	}
+	m.Loss, err = m.LossFor(norms)
+	m.LossFor = nil
+	return m, err
+}
+
+
+// Dimension is Latent.
+func (m SCQM) Dimension() int { return m.Latent }
+
+// Sized implements sized.
+func (m SCQM) Sized(latent, neighbors int) Method {
+	m.Latent, m.Neighbors = cmp.Or(latent, m.Latent), cmp.Or(neighbors, m.Neighbors)
+	return m
+}

@@ -60,7 +60,7 @@ func (p *plane) signal(c *Cloud) []float64 {
 	signal := make([]float64, p.r)
 	var sum float64
 	for _, i := range c.used {
-		w := c.weight(i)
+		w := c.Weight(i)
 		for a, v := range c.Row(i) {
 			signal[a] += w * v * v
 		}
@@ -188,7 +188,7 @@ func (w *linearWorker) gather(z []float64, neighbors int) float64 {
 	clear(w.mean)
 	var sum, square float64
 	for i, f := range found[:k] {
-		v := w.cloud.weight(f.Row) * chart.Tricube(math.Sqrt(f.Distance)/h)
+		v := w.cloud.Weight(f.Row) * chart.Tricube(math.Sqrt(f.Distance)/h)
 		w.weights[i] = v
 		copy(w.scaled[i*r:(i+1)*r], w.cloud.Row(f.Row))
 		floats.AddScaled(w.mean, v, w.cloud.Row(f.Row))

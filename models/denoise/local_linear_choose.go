@@ -54,6 +54,7 @@ type linearSearch struct {
 	ctx     context.Context
 	x       rows.Data
 	threads int
+	judged  int // rows that charts are judged on
 	wide    *plane // with all axes that are looked at
 	// variance of the noise: that of wide, or less where the columns say so. Gains of the nearest rows are by the former, which what few
 	// rows vary by chance makes the better one.
@@ -66,11 +67,11 @@ type linearSearch struct {
 
 // findLinear finds the linear model of distinct rows of positive weight with the least estimated risk, with p, nil
 // where it has too many axes, for that of all. It returns nil where rows are too few, or free of noise.
-func findLinear(ctx context.Context, x rows.Data, p *plane, latent int, o Options) (*linearModel, error) {
+func findLinear(ctx context.Context, x rows.Data, p *plane, s Search, judged int) (*linearModel, error) {
 	if x.N < 2*leastLocalRows {
 		return nil, nil
 	}
-	f := &linearSearch{ctx: ctx, x: x, threads: par.Threads(o.Threads)}
+	f := &linearSearch{ctx: ctx, x: x, threads: s.Threads, judged: judged}
 	held, err := f.reserve()
 	if err != nil {
 		return nil, err
@@ -82,7 +83,7 @@ func findLinear(ctx context.Context, x rows.Data, p *plane, latent int, o Option
 	if !(f.wide.noise > 0) {
 		return nil, nil
 	}
-	return f.choose(p, latent)
+	return f.choose(p, s.Latent)
 }
 
 // findAxes finds the axes, and the noise.
@@ -194,7 +195,7 @@ func (w *linearWorker) noiseNear(f *linearSearch, z []float64, k int) float64 {
 
 // choose compares models on some of the rows.
 func (f *linearSearch) choose(p *plane, latent int) (*linearModel, error) {
-	off, overall := f.overall(p, selectionRows) // those that charts are judged on: of fewer, the noise would decide
+	off, overall := f.overall(p, f.judged) // those that charts are judged on: of fewer, the noise would decide
 	moved, err := f.perturb()
 	if err != nil || moved == nil {
 		return nil, err
@@ -281,13 +282,16 @@ const sameNoise = 1.2
 // worthwhile is the part of a risk that a model of more numbers has to gain.
 const worthwhile = 0.01
 
+// surely is the number of standard errors by which risks must differ.
+const surely = 2
+
 // surelyLess tells whether one list of paired risks is less than another beyond chance, and
 // by more than is not worth a word.
 func surelyLess(a, b []float64) bool {
 	difference := make([]float64, len(a))
 	floats.SubTo(difference, b, a)
 	mean, deviation := stat.MeanStdDev(difference, nil)
-	return mean > max(likely*deviation/math.Sqrt(float64(len(a))), worthwhile*stat.Mean(b, nil))
+	return mean > max(surely*deviation/math.Sqrt(float64(len(a))), worthwhile*stat.Mean(b, nil))
 }
 
 // overall is the estimated risk of the model of all rows along the axes of p, by row of so many, and what leaving the
@@ -336,7 +340,7 @@ func (f *linearSearch) perturb() (*moved, error) {
 		return nil, err
 	}
 	m.plane.noise, m.plane.gain = f.wide.noise, f.wide.gain
-	m.cloud = cloudOfAll(m.plane.of(m.x, Options{Threads: f.threads}))
+	m.cloud = cloudOfAll(m.plane.of(m.x, f.threads))
 	return m, nil
 }
 
@@ -395,7 +399,7 @@ func (f *linearSearch) bent(p *plane, latent int) float64 {
 	if p.r <= dimensions {
 		return 0
 	}
-	c := cloudOfAll(p.of(f.x, Options{Threads: f.threads}))
+	c := cloudOfAll(p.of(f.x, f.threads))
 	k := min(10*chart.Quadratics(latent), len(c.used)/3)
 	some := c.some(quietSample)
 	left := make([]float64, len(some))

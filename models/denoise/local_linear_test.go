@@ -48,7 +48,7 @@ func TestLocalLinear(t *testing.T) {
 	require.Equal(t, all[0], all[1])
 	near, overall := s.meanSquare(all[0].X), s.meanSquare(run(t, PCA{}, s.x, Options{}).X)
 	require.Less(t, near, 0.8*overall)
-	l, err := findLinear(context.Background(), s.x, planeOf(t, Auto{Latent: 2}, s.x, Options{}), 2, Options{})
+	_, l, err := findPlane(context.Background(), Auto{Latent: 2}, s.x, Options{})
 	require.NoError(t, err)
 	require.InDelta(t, 1, l.noise, 0.05)
 	require.InEpsilon(t, near, l.risk, 0.3)

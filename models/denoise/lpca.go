@@ -1,15 +1,11 @@
 package denoise
 
 import (
+	"cmp"
 	"context"
-	"fmt"
 
 	"github.com/scqm/scqm/models/denoise/internal/chart"
 )
-
-// DefaultNeighbors is the number of neighbours that 0 stands for in the settings
-// of methods.
-const DefaultNeighbors = 30
 
 // LPCA is local principal component analysis: the projection on the plane
 // through the mean of the neighbours along their principal directions.
@@ -26,34 +22,12 @@ func (LPCA) Name() string { return "lpca" }
 // Size returns the number of neighbours.
 func (m LPCA) Size(n, D int) (int, error) { return size(m, m.Latent, D, m.Neighbors, n, m.Latent+1) }
 
-// size settles the number of neighbours, of which a method needs so many.
-func size(m Method, d, D, neighbors, n, least int) (int, error) {
-	k := neighbors
-	if k == 0 {
-		k = max(DefaultNeighbors, least)
-	}
-	switch {
-	case d < 1 || d > D:
-		return 0, fmt.Errorf("denoise: %s: latent dimension %d does not fit rows of length %d; want 1 to %d: %w", m.Name(), d, D, D, ErrInput)
-	case k < least:
-		return 0, fmt.Errorf("denoise: %s: %d neighbours are too few for latent dimension %d; want at least %d: %w", m.Name(), k, d, least, ErrInput)
-	case n < least:
-		return 0, fmt.Errorf("denoise: %s: %d rows are too few for latent dimension %d; want at least %d, or a smaller dimension: %w", m.Name(), n, d, least, ErrInput)
-	}
-	return min(k, n), nil
-}
-
 // Prepare has nothing to do.
 func (m LPCA) Prepare(_ context.Context, c *Cloud, _ Options) (Fitted, error) {
 	return perWorker(func(context.Context) (Worker, error) {
 		return &lpcaWorker{chart.NewFrame(c.D, m.Latent)}, nil
 	}), nil
 }
-
-// perWorker is a method for which a worker is all.
-type perWorker func(context.Context) (Worker, error)
-
-func (f perWorker) Worker(ctx context.Context) (Worker, error) { return f(ctx) }
 
 type lpcaWorker struct{ *chart.Frame }
 
@@ -68,4 +42,13 @@ func (w *lpcaWorker) Place(h *Neighborhood, about *Row) error {
 func (w *lpcaWorker) Project(dst, x []float64) error {
 	w.Flat(dst, x)
 	return nil
+}
+
+// Dimension is Latent.
+func (m LPCA) Dimension() int { return m.Latent }
+
+// Sized implements sized.
+func (m LPCA) Sized(latent, neighbors int) Method {
+	m.Latent, m.Neighbors = cmp.Or(latent, m.Latent), cmp.Or(neighbors, m.Neighbors)
+	return m
 }

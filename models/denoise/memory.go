@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/scqm/scqm/internal/memory"
-	"github.com/scqm/scqm/models/denoise/internal/chart"
+	"github.com/scqm/scqm/internal/par"
 	"github.com/scqm/scqm/models/denoise/internal/lookup"
 	"github.com/scqm/scqm/models/rows"
 )
@@ -22,34 +22,30 @@ const (
 	mergeWords = 9
 	// rowWords is the size of a Row, and what lists of jobs take for one.
 	rowWords = 10
-	// placeCopies is how many copies of the rows auto holds: of places with
-	// their index, of feet, and of probes with places of their own.
-	placeCopies = 10
-	// leadWords is what a pilot takes for a row to find the one that it follows: three lists, and an index of those that lead. countWords is what a
-	// choice takes for what the chart of a row sees and counts for, and an index of those with charts.
-	leadWords, countWords = 6, 2 + indexWords
-	// siteWords is what a worker keeps of a site in space: its chart and foot, its place, and what it counts for.
-	siteWords = 26
-	// vicinityRows is how many rows a vicinity has for each that is asked for, and vicinityWords what two of them take for one.
-	vicinityRows, vicinityWords = 12, 14
 )
-
-// classWords is what indices of places by class take for a row, where there are classes.
-func classWords(columns float64) float64 { return columns + indexWords + 3 }
-
-// lineWords is what a row laid out for charts takes, of those in space.
-func lineWords(columns float64) float64 {
-	if columns == lookup.Space {
-		return chart.LineWidth
-	}
-	return 0
-}
 
 // footprint counts numbers that denoising holds at once, in float64 so that no
 // product of sizes overflows.
 type footprint struct {
-	n, D, d, k, threads float64
-	fits                bool // a model to every neighbourhood
+	N, D, Latent, K, Threads float64
+	Fits                     bool // a model to every neighbourhood
+	// Kept are those that a method keeps of all rows, Own those of one goroutine beside its neighbourhood.
+	Kept, Own float64
+}
+
+// keeper is a method that holds more than neighbourhoods.
+type keeper interface{ Keeps(f *footprint) }
+
+func newFootprint(m Method, x rows.Data, o Options) footprint {
+	k, err := m.Size(x.N, x.D)
+	if err != nil {
+		k = x.N // settled later
+	}
+	f := footprint{N: float64(x.N), D: float64(x.D), K: float64(k), Threads: float64(par.Threads(o.Threads))}
+	if m, ok := m.(keeper); ok {
+		m.Keeps(&f)
+	}
+	return f
 }
 
 // workers counts the buffers of goroutines: neighbourhoods with their regression,
@@ -60,14 +56,11 @@ func (f footprint) workers() float64 {
 	outer := min(arrowOuter, f.D*(2+f.D))
 	p := min(f.D, 8)
 	p = (p + 1) * (p + 2) / 2
-	neighborhood := f.k * (3*f.D + p*(1+min(f.D, arrowOuter)) + 16)
-	if f.D == lookup.Space {
-		neighborhood += vicinityWords*min(f.n, vicinityRows*f.k) + sitesKept*siteWords*min(f.n, sitesBeyond*f.k/blendPart)
+	neighborhood := f.K*(3*f.D+p*(1+min(f.D, arrowOuter))+16) + f.Own
+	if f.Fits {
+		neighborhood += 8*outer*outer + 3*outer*f.K*min(f.D, 8) + 20*f.K*f.D
 	}
-	if f.fits {
-		neighborhood += 8*outer*outer + 3*outer*f.k*min(f.D, 8) + 20*f.k*f.D
-	}
-	return f.threads * (neighborhood + 4*f.D*f.D)
+	return f.Threads * (neighborhood + 4*f.D*f.D)
 }
 
 func (f footprint) reserve(m Method, x rows.Data, numbers float64) (*memory.Reservation, error) {
@@ -77,4 +70,22 @@ func (f footprint) reserve(m Method, x rows.Data, numbers float64) (*memory.Rese
 		return nil, fmt.Errorf("denoise: %w", err)
 	}
 	return r, nil
+}
+
+// reserveFit holds what preparing a method takes: equal rows merged, an index,
+// and what the method keeps of every row.
+func reserveFit(m Method, x rows.Data, o Options) (*memory.Reservation, error) {
+	f := newFootprint(m, x, o)
+	return f.reserve(m, x, 2*f.N*f.D+f.N*(mergeWords+indexWords+3)+f.workers()+f.Kept)
+}
+
+// reserve holds what denoising rows takes: the rows that come out and what is said of them.
+func (d *Prepared) reserve(x rows.Data, o Options) (*memory.Reservation, error) {
+	f := newFootprint(d.Method, d.Cloud.Data, o)
+	f.Threads = float64(d.goroutines(o.Threads))
+	numbers := float64(x.N)*(float64(x.D)+rowWords+lookup.OrderWords) + f.workers()
+	if o.Share > 0 {
+		numbers += f.N + 4*float64(x.N)
+	}
+	return f.reserve(d.Method, x, numbers)
 }

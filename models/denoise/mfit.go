@@ -1,6 +1,7 @@
 package denoise
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -176,4 +177,19 @@ func (w *mfitWorker) direct(r float64) bool {
 		floats.AddScaled(w.step, dense.Dot(w.diff, w.sum), w.diff)
 	}
 	return true
+}
+
+// Keeps implements keeper.
+func (m MFIT) Keeps(f *footprint) {
+	f.Latent = float64(m.Latent)
+	f.Kept = f.N * (f.Latent*f.D + 1)
+}
+
+// Dimension is Latent.
+func (m MFIT) Dimension() int { return m.Latent }
+
+// Sized implements sized.
+func (m MFIT) Sized(latent, neighbors int) Method {
+	m.Latent, m.Neighbors = cmp.Or(latent, m.Latent), cmp.Or(neighbors, m.Neighbors)
+	return m
 }

@@ -1,6 +1,7 @@
 package denoise
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -177,4 +178,13 @@ func (w *mlsWorker) Project(dst, x []float64) error {
 		floats.AddScaled(dst, w.psi[i], w.coefficients[i*w.D:(i+1)*w.D])
 	}
 	return nil
+}
+
+// Dimension is Latent.
+func (m MLS) Dimension() int { return m.Latent }
+
+// Sized implements sized.
+func (m MLS) Sized(latent, neighbors int) Method {
+	m.Latent, m.Neighbors = cmp.Or(latent, m.Latent), cmp.Or(neighbors, m.Neighbors)
+	return m
 }

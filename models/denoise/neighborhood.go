@@ -58,7 +58,7 @@ func (h *Neighborhood) gather(c *Cloud, found []lookup.Near, centre []float64, k
 		h.Index = append(h.Index, f.Row)
 		h.Distance = append(h.Distance, math.Sqrt(f.Distance))
 		h.Rows = append(h.Rows, c.Row(f.Row)...)
-		h.Weights = append(h.Weights, c.weight(f.Row))
+		h.Weights = append(h.Weights, c.Weight(f.Row))
 	}
 	h.measure()
 }

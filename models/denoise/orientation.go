@@ -54,7 +54,7 @@ func (s Orientation) check(x rows.Data, latent int) error {
 
 // orient turns the normals of g to their side.
 func (d *Denoiser) orient(ctx context.Context, g *Geometry, r *Result, side Orientation, o Options) error {
-	D := d.cloud.D
+	D := d.prepared.Cloud.D
 	var open []int // rows whose side is left to consistency
 	toward := make([]float64, D)
 	for i := range r.Rows {
@@ -114,7 +114,7 @@ func (d *Denoiser) sides(ctx context.Context, o Options) (*orientedPlaces, error
 	if d.oriented != nil {
 		return d.oriented, nil
 	}
-	x := d.cloud.Data
+	x := d.prepared.Cloud.Data
 	x.Weights = nil
 	o = Options{Threads: o.Threads}
 	r, err := d.denoise(ctx, x, o)
@@ -125,8 +125,8 @@ func (d *Denoiser) sides(ctx context.Context, o Options) (*orientedPlaces, error
 	if err != nil {
 		return nil, err
 	}
-	p := &orientedPlaces{normals: g.Normals, index: lookup.NewIndex(r.X, x.D, d.cloud.used)}
-	alignNormals(g.Normals, r.X, x.D, d.cloud.used, p.index)
+	p := &orientedPlaces{normals: g.Normals, index: lookup.NewIndex(r.X, x.D, d.prepared.Cloud.used)}
+	alignNormals(g.Normals, r.X, x.D, d.prepared.Cloud.used, p.index)
 	d.oriented = p
 	return p, nil
 }

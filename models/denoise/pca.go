@@ -3,11 +3,8 @@ package denoise
 import (
 	"context"
 	"fmt"
-	"math"
 
-	"github.com/scqm/scqm/internal/par"
 	"github.com/scqm/scqm/models/denoise/internal/lookup"
-	"github.com/scqm/scqm/models/rows"
 )
 
 // PCA takes rows to the plane of their principal axes, and shrinks the coordinates
@@ -31,8 +28,8 @@ func (l *linearModel) method(d int) PCA {
 	return PCA{instead: d, neighbors: l.neighbors, signal: l.signal}
 }
 
-// dimension is that of the charts which the model replaces, or else the number of axes.
-func (m PCA) dimension() int {
+// Dimension is that of the charts which the model replaces, or else the number of axes.
+func (m PCA) Dimension() int {
 	if m.instead > 0 || m.plane == nil {
 		return m.instead
 	}
@@ -80,52 +77,4 @@ func (f *shrunk) Place(_ *Neighborhood, about *Row) error {
 func (f *shrunk) Project(dst, z []float64) error {
 	f.plane.shrink(dst, z)
 	return nil
-}
-
-// describeLinear describes a linear model: it is nowhere curved, and the standard error is that of
-// rows shrunk alike.
-func (d *Denoiser) describeLinear(x rows.Data, o Options) *Geometry {
-	g := &Geometry{Curvature: make([]float64, x.N), Error: make([]float64, x.N), Score: make([]float64, x.N)}
-	p, n := d.plane, float64(d.cloud.rows())
-	_, off := p.coordinates(x, par.Threads(o.Threads))
-	for i, v := range off {
-		g.Error[i] = p.noise * math.Sqrt(min((1+float64(p.r))/n, 1))
-		if p.noise > 0 {
-			g.Score[i] = min(v/p.noise, math.MaxFloat64)
-		}
-	}
-	return g
-}
-
-// flatter is what Auto prepares where a linear model is better.
-type flatter struct {
-	shrunk
-	why string
-}
-
-// takeLinear takes the linear model in place of charts of an estimated mean squared error.
-func (p *autoPrepare) takeLinear(charts float64) {
-	m := p.method
-	p.flat = &flatter{shrunk{plane: m.plane}, m.linear.why(m.Latent, "", charts)}
-}
-
-// asGood is the part of the risk of charts above which a linear model is no better: the two are
-// estimated in ways that differ by a few per cent.
-const asGood = 0.95
-
-// linearBetter tells whether the linear model has less risk than the charts that were chosen, and
-// how much these have on the rows of the selection, by the noise of that model.
-func (p *autoPrepare) linearBetter(best *compared) (charts float64, better bool) {
-	linear, s := p.method.linear, p.setting
-	s.Scale = linear.noise
-	counted := 0.0
-	for i, trusted := range best.trusted[0] {
-		if trusted > 0 {
-			charts += s.riskOf(best.square[0][i], p.q*best.own[0][i]+best.more, p.q)
-			counted++
-		}
-	}
-	// The part along the surface, what is no error but noise, and what is off the axes.
-	charts = charts/max(counted, 1) + s.Scale*s.Scale*(2*float64(p.method.Latent)-float64(p.D)) + linear.off
-	return charts, counted > 0 && linear.risk < asGood*charts
 }

@@ -2,7 +2,6 @@ package denoise
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"slices"
 
@@ -14,9 +13,6 @@ import (
 	"github.com/scqm/scqm/internal/par"
 	"github.com/scqm/scqm/models/rows"
 )
-
-// AllColumns as the Axes of Options keeps all columns.
-const AllColumns = -1
 
 const (
 	// wideColumns is the number of columns from which on rows are denoised in the
@@ -57,68 +53,9 @@ type plane struct {
 	bend *planeBend
 }
 
-// turns tells whether a method gives the same for rows that are turned, as those are
-// that are given by coordinates.
-func turns(m Method) bool {
-	switch m := m.(type) {
-	case Auto, LPCA, MLS, SPH, MFIT, QMF, KDE, PCA:
-		return true
-	case SCQM:
-		return m.LossFor == nil && turnsLoss(m.Loss)
-	case Select:
-		return turns(m.Of)
-	case SelectDimension:
-		return turns(m.Of)
-	}
-	return false
-}
-
-// mostLatent is the largest dimension that the surface of a method can have.
-func mostLatent(m Method) int {
-	if _, ok := m.(SelectDimension); ok {
-		return mostDimensions
-	}
-	return latentOf(m)
-}
-
-// wantsPlane tells whether rows of so many columns are denoised along principal axes.
-func wantsPlane(m Method, D int, o Options) (bool, error) {
-	_, linear := m.(PCA)
-	least := mostLatent(m) + 1
-	switch {
-	case o.Axes < AllColumns, o.Axes > D:
-		return false, fmt.Errorf("denoise: %d principal axes of rows of %d columns: %w", o.Axes, D, ErrInput)
-	case o.Axes > 0 && o.Axes < least && !linear:
-		return false, fmt.Errorf("denoise: %d principal axes leave no direction for noise beside a surface of dimension %d; want at least %d: %w", o.Axes, least-1, least, ErrInput)
-	case o.Axes > 0 && !turns(m):
-		return false, fmt.Errorf("denoise: the loss of the method %s looks at columns, not at principal axes: %w", m.Name(), ErrInput)
-	}
-	kept := o.Axes == AllColumns && !linear || o.Axes == 0 && (D < wideColumns && !linear || !turns(m))
-	return !kept, nil
-}
-
-// findPlane returns the plane of the rows of x, nil where all columns are to be kept, and the linear
-// model to compare a method with, nil where there is no such choice, both by up to planeRows rows.
-func findPlane(ctx context.Context, m Method, x rows.Data, o Options) (*plane, *linearModel, error) {
-	wanted, err := wantsPlane(m, x.D, o)
-	if err != nil || !wanted {
-		return nil, nil, err
-	}
-	return planeOfSample(ctx, m, planeSample(usedRows(x)), o)
-}
-
-// planeOfSample is findPlane by distinct rows of positive weight.
-func planeOfSample(ctx context.Context, m Method, x rows.Data, o Options) (*plane, *linearModel, error) {
-	p, err := planeBy(ctx, m, x, o)
-	if err != nil || !comparesLinear(m, x.D, o) {
-		return p, nil, err
-	}
-	l, err := findLinear(ctx, x, p, mostLatent(m), o)
-	return p, l, err
-}
-
-// planeSample are the rows that axes are found by.
+// planeSample are the rows that axes are found by: distinct ones of positive weight.
 func planeSample(x rows.Data) rows.Data {
+	x = usedRows(x)
 	if x.N <= planeRows {
 		return x
 	}
@@ -127,27 +64,6 @@ func planeSample(x rows.Data) rows.Data {
 		list[k] = someRow(k, x.N, planeRows)
 	}
 	return x.Select(list)
-}
-
-// planeBy returns the plane of distinct rows of positive weight, or nil where they are
-// not near one.
-func planeBy(ctx context.Context, m Method, x rows.Data, o Options) (*plane, error) {
-	if x.N < 2 {
-		return nil, nil
-	}
-	held, err := reservePlane(m, x)
-	if err != nil {
-		return nil, err
-	}
-	defer held.Release()
-	_, linear := m.(PCA)
-	f := planeFit{ctx: ctx, x: x, threads: par.Threads(o.Threads), least: mostLatent(m) + 1, given: max(o.Axes, 0), linear: linear}
-	if f.most = int(mostAxes * float64(x.D)); linear {
-		f.most, f.least = x.D, 1
-	}
-	_, auto := m.(Auto)
-	f.texture = linear || auto
-	return f.find()
 }
 
 // usedRows are the distinct rows of positive weight.
@@ -165,10 +81,48 @@ func usedRows(x rows.Data) rows.Data {
 	return x.Select(used)
 }
 
-func reservePlane(m Method, x rows.Data) (*memory.Reservation, error) {
+// Search says what plane is looked for.
+type Search struct {
+	// Latent is the largest dimension of the surface, Given the number of axes, which 0 leaves to the rows.
+	Latent, Given int
+	// Linear asks for the axes of a linear model, without charts; Compared for one to compare charts with.
+	Linear, Compared bool
+	// Textured lets such a model take the place of charts where rows have a texture.
+	Textured bool
+	Threads  int
+}
+
+// Find returns the plane of distinct rows of positive weight, nil where they are not near one, and the linear model to
+// compare charts with, judged on so many rows, nil where there is no such choice.
+func (s Search) Find(ctx context.Context, x rows.Data, judged int) (*plane, *linearModel, error) {
+	p, err := s.plane(ctx, x)
+	if err != nil || !s.Compared {
+		return p, nil, err
+	}
+	l, err := findLinear(ctx, x, p, s, judged)
+	return p, l, err
+}
+
+func (s Search) plane(ctx context.Context, x rows.Data) (*plane, error) {
+	if x.N < 2 {
+		return nil, nil
+	}
+	held, err := reservePlane(x)
+	if err != nil {
+		return nil, err
+	}
+	defer held.Release()
+	f := planeFit{ctx: ctx, x: x, threads: s.Threads, least: s.Latent + 1, given: max(s.Given, 0), linear: s.Linear, texture: s.Linear || s.Textured}
+	if f.most = int(mostAxes * float64(x.D)); s.Linear {
+		f.most, f.least = x.D, 1
+	}
+	return f.find()
+}
+
+func reservePlane(x rows.Data) (*memory.Reservation, error) {
 	k := min(4*startAxes, x.D)
 	numbers := rows.ComponentsSize(x.N, x.D, k) + float64(x.N)*(2*float64(x.D)+4*float64(k)+8)
-	return footprint{}.reserve(m, x, numbers)
+	return footprint{}.reserve(PCA{}, x, numbers)
 }
 
 // planeFit finds a plane.
@@ -353,12 +307,12 @@ func (p *plane) spread(x rows.Data, threads int) (values []float64, total float6
 // within returns the weights of the rows, those of outliers 0.
 func (f *planeFit) within(p *plane) []float64 {
 	_, off := p.coordinates(f.x, f.threads)
-	middle := median(slices.Clone(off))
+	middle := dense.Select(slices.Clone(off), len(off)/2)
 	apart := make([]float64, len(off))
 	for i, v := range off {
 		apart[i] = math.Abs(v - middle)
 	}
-	fence := middle + planeFence*1.4826*median(apart)
+	fence := middle + planeFence*1.4826*dense.Select(apart, len(apart)/2)
 	if t := p.tail(0.5); t > 0 {
 		fence = max(fence, middle/t*p.tail(1-tukeyTail))
 	}
@@ -428,4 +382,56 @@ func (p *plane) shrinking() int {
 		}
 	}
 	return count
+}
+
+// of turns rows into their coordinates; a nil plane leaves them.
+func (p *plane) of(x rows.Data, threads int) rows.Data {
+	if p == nil {
+		return x
+	}
+	z, _ := p.coordinates(x, threads)
+	return rows.Data{N: x.N, D: p.r, X: z, Weights: x.Weights}
+}
+
+// size has the shape of the coordinates of rows, without these.
+func (p *plane) size(x rows.Data) rows.Data {
+	if p == nil {
+		return x
+	}
+	return rows.Data{N: x.N, D: p.r, Weights: x.Weights}
+}
+
+// cloud is that of the coordinates of rows, or of rows where the plane is nil. Rows of which
+// only the coordinates are equal are different ones.
+func (p *plane) cloud(x rows.Data, threads int) (*Cloud, error) {
+	if p == nil {
+		return newCloud(x)
+	}
+	z := p.of(rows.Distinct(x), threads)
+	if err := checkRows(z); err != nil {
+		return nil, err
+	}
+	return cloudOf(z)
+}
+
+// leave takes a row that has been denoised along the axes, to the coordinates on, back to
+// columns. dst is the row as it came, at the distance off from the plane.
+func (p *plane) leave(dst, on []float64, off float64, row *Row) {
+	if p.bend != nil {
+		off = p.bend.off(dst, p.centre, on, off)
+	}
+	row.Extrapolated = row.Extrapolated || off > max(p.reach, p.rounding(dst))
+	if !row.Unchanged {
+		p.back(dst, on)
+		row.Residual = math.Hypot(row.Residual, off)
+	}
+}
+
+// rounding bounds what rounding leaves of a row of the plane off it.
+func (p *plane) rounding(x []float64) float64 {
+	var most float64
+	for j, v := range x {
+		most = max(most, math.Abs(v), math.Abs(p.centre[j]))
+	}
+	return 1e-12 * most * math.Sqrt(float64(p.D))
 }

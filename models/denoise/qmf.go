@@ -1,6 +1,7 @@
 package denoise
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -284,4 +285,13 @@ func (w *qmfWorker) Project(dst, x []float64) error {
 	w.residual(x, w.t)
 	floats.SubTo(dst, x, w.diff)
 	return nil
+}
+
+// Dimension is Latent.
+func (m QMF) Dimension() int { return m.Latent }
+
+// Sized implements sized.
+func (m QMF) Sized(latent, neighbors int) Method {
+	m.Latent, m.Neighbors = cmp.Or(latent, m.Latent), cmp.Or(neighbors, m.Neighbors)
+	return m
 }

@@ -448,11 +448,11 @@ func (c scanCase) measure(b *testing.B, m Method, surface *mesh, near *meshIndex
 	raw, _ := far(x.X)
 	rms, most := far(r.X)
 	scale := 0.0
-	if a, ok := d.fitted.(interface{ noiseLevel() float64 }); ok {
+	if a, ok := d.prepared.Fitted.(interface{ noiseLevel() float64 }); ok {
 		scale = a.noiseLevel()
 	}
 	from := 0
-	if a, ok := d.fitted.(*autoFit); ok {
+	if a, ok := d.prepared.Fitted.(*autoFit); ok {
 		from = a.setting.from
 	}
 	b.Logf("%-20s seed %d: raw %.3f auto %.4f (%.3f) K %d from %d ridge %v sigma %.4f cpu %.2f", c.name, seed, raw, rms, most, r.Rows[0].Neighbors, from, r.Rows[0].Ridge, 100*scale, cpu)

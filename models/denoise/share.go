@@ -12,18 +12,18 @@ import (
 // that is nearest to it, and in the order of the fitted rows, each that has no
 // chart yet gives one to all within the fraction share of the distance of its
 // furthest neighbour. Which chart a row goes to depends on the fitted rows alone.
-func (d *Denoiser) sharedJobs(x rows.Data, share float64) []job {
+func (d *Prepared) sharedJobs(x rows.Data, share float64) []job {
 	chart := d.sharedCharts(share)
 	var s lookup.Search
 	rows := map[int]int{} // chart to job
 	var jobs []job
 	for i := range x.N {
-		at := chart[s.Find(d.cloud.index, x.Row(i), 1)[0].Row]
+		at := chart[s.Find(d.Cloud.index, x.Row(i), 1)[0].Row]
 		k, ok := rows[at]
 		if !ok {
 			k = len(jobs)
 			rows[at] = k
-			jobs = append(jobs, job{centre: d.cloud.Row(at)})
+			jobs = append(jobs, job{centre: d.Cloud.Row(at)})
 		}
 		jobs[k].rows = append(jobs[k].rows, i)
 	}
@@ -32,8 +32,8 @@ func (d *Denoiser) sharedJobs(x rows.Data, share float64) []job {
 
 // sharedCharts returns, for every fitted row of positive weight, the row whose
 // chart serves it.
-func (d *Denoiser) sharedCharts(share float64) []int {
-	c := d.cloud
+func (d *Prepared) sharedCharts(share float64) []int {
+	c := d.Cloud
 	chart := make([]int, c.N)
 	for i := range chart {
 		chart[i] = -1
@@ -44,7 +44,7 @@ func (d *Denoiser) sharedCharts(share float64) []int {
 			continue
 		}
 		chart[i] = i
-		found := s.Find(c.index, c.Row(i), d.size)
+		found := s.Find(c.index, c.Row(i), d.Size)
 		reach := share * math.Sqrt(found[len(found)-1].Distance)
 		for _, f := range found {
 			if chart[f.Row] < 0 && math.Sqrt(f.Distance) <= reach {
@@ -59,7 +59,7 @@ func (d *Denoiser) sharedCharts(share float64) []int {
 const comparedRows = 256
 
 // compareShared measures what sharing has cost.
-func (d *Denoiser) compareShared(ctx context.Context, x rows.Data, r *Result, o Options) error {
+func (d *Prepared) compareShared(ctx context.Context, x rows.Data, r *Result, o Options) error {
 	n := min(x.N, comparedRows)
 	some := rows.Data{N: n, D: x.D}
 	for k := range n {

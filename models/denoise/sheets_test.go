@@ -57,7 +57,7 @@ func TestThinSheets(t *testing.T) {
 		require.NoError(t, err)
 		r, err := d.Denoise(context.Background(), x, Options{})
 		require.NoError(t, err)
-		require.Positive(t, d.fitted.(*autoFit).setting.Sides)
+		require.Positive(t, d.prepared.Fitted.(*autoFit).setting.Sides)
 		require.Less(t, off(r.X), c.gain*off(x.X))
 		requireSameInTiles(t, Auto{Latent: 2}, x, 3, .1, r)
 	}
@@ -88,7 +88,7 @@ func TestBetweenSheets(t *testing.T) {
 	d, err = Fit(context.Background(), Auto{Latent: 2}, flat, Options{})
 	require.NoError(t, err)
 	require.Empty(t, d.Note())
-	require.Zero(t, d.fitted.(*autoFit).setting.Sides)
+	require.Zero(t, d.prepared.Fitted.(*autoFit).setting.Sides)
 }
 
 // TestNotesOfSheets: a note says that sheets are close.

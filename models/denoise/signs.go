@@ -25,6 +25,9 @@ var (
 	pcgIncrement  = uint128{6364136223846793005, 1442695040888963407}
 )
 
+// perturbationSeed fixes the signs: the same rows give the same result.
+const perturbationSeed = 20240229
+
 // The streams of random numbers of rows: signs of probes, and the noise that is added to rows held out.
 const (
 	signStream = 0
@@ -48,3 +51,6 @@ func streamFrom(stream, skipped uint64) *rand.PCG {
 	}
 	return rand.NewPCG(state.hi, state.lo)
 }
+
+// randomSign is 1 or -1 by the first bit of a random number.
+func randomSign(v uint64) float64 { return float64(1 - 2*int(v>>63)) }

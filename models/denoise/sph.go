@@ -1,6 +1,7 @@
 package denoise
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -113,4 +114,13 @@ func (w *sphWorker) Project(dst, x []float64) error {
 		floats.AddScaled(dst, w.centre[k]+w.radius/far*(w.y[k]-w.centre[k]), w.Axis(k))
 	}
 	return nil
+}
+
+// Dimension is Latent.
+func (m SPH) Dimension() int { return m.Latent }
+
+// Sized implements sized.
+func (m SPH) Sized(latent, neighbors int) Method {
+	m.Latent, m.Neighbors = cmp.Or(latent, m.Latent), cmp.Or(neighbors, m.Neighbors)
+	return m
 }

@@ -268,33 +268,9 @@ func (s *surveyor) meanCurvature() float64 {
 	return math.Sqrt(dense.Dot(s.normal, s.normal))
 }
 
-// complement writes the unit vector at right angles to D-1 orthonormal rows.
-func complement(dst, tangent []float64) {
-	D := len(dst)
-	best, least := 0, math.Inf(1)
-	for j := range D { // the axis that is least within the tangent
-		var within float64
-		for a := range D - 1 {
-			within += tangent[a*D+j] * tangent[a*D+j]
-		}
-		if within < least {
-			best, least = j, within
-		}
-	}
-	clear(dst)
-	dst[best] = 1
-	for range 2 { // once more against rounding
-		for a := range D - 1 {
-			axis := tangent[a*D : (a+1)*D]
-			floats.AddScaled(dst, -dense.Dot(axis, dst), axis)
-		}
-		floats.Scale(1/math.Sqrt(dense.Dot(dst, dst)), dst)
-	}
-}
-
 func (d *Denoiser) reserveGeometry(x rows.Data, o Options) (*memory.Reservation, error) {
-	f := newFootprint(d.method, d.cloud.Data, o)
-	f.k = max(f.k, geometryMost)
+	f := newFootprint(d.prepared.Method, d.prepared.Cloud.Data, o)
+	f.K = max(f.K, geometryMost)
 	const edges = 2 * orientNeighbors // by three numbers
-	return f.reserve(d.method, x, float64(x.N)*(2*float64(x.D)+8+3*edges)+f.workers())
+	return f.reserve(d.prepared.Method, x, float64(x.N)*(2*float64(x.D)+8+3*edges)+f.workers())
 }

@@ -51,7 +51,7 @@ func finRows(seed uint64, n int, half, noise float64, uneven bool) (x rows.Data,
 
 // thinRows counts the rows in thin parts, whose charts grow or are split, for which among is true.
 func thinRows(d *Denoiser, among func(i int) bool) (count int) {
-	fit := d.fitted.(*autoFit)
+	fit := d.prepared.Fitted.(*autoFit)
 	for i := range fit.cloud.N {
 		if about := fit.about[aboutWidth*i:]; (about[2] > 0 || about[3] > 0) && among(i) {
 			count++
@@ -72,7 +72,7 @@ func TestThinParts(t *testing.T) {
 		x, off := finRows(3, 1800, c.half, .005, c.uneven)
 		d, err := Fit(context.Background(), Auto{Latent: 2}, x, Options{})
 		require.NoError(t, err)
-		require.Equal(t, c.uneven, d.fitted.(*autoFit).setting.uneven)
+		require.Equal(t, c.uneven, d.prepared.Fitted.(*autoFit).setting.uneven)
 		r, err := d.Denoise(context.Background(), x, Options{})
 		require.NoError(t, err)
 		require.Greater(t, thinRows(d, func(i int) bool { return i%5 == 0 }), 9*x.N/50)

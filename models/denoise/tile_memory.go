@@ -20,8 +20,8 @@ const (
 // by a ball of K rows at every side. Rows that lie unevenly may need more.
 func KnownRows(m Method, tile, n, columns int, o Options) float64 {
 	f := tileFootprint(m, n, columns, o)
-	side := 1 + 2*math.Pow(max(f.k, float64(o.Average))/float64(tile), 1/f.d)
-	return min(float64(n), float64(tile)*math.Pow(side, f.d))
+	side := 1 + 2*math.Pow(max(f.K, float64(o.Average))/float64(tile), 1/f.Latent)
+	return min(float64(n), float64(tile)*math.Pow(side, f.Latent))
 }
 
 // TaskBytes counts the bytes of memory that a task takes on a tile of so many rows, of n in
@@ -31,11 +31,8 @@ func TaskBytes(m Method, tile int, known float64, n, columns int, o Options) flo
 	row := f.D + 3 // with its number, its weight, and its trust
 	ofKnown, ofTile, ofTask := partCopies*row+f.D+indexWords, tileCopies*row+rowWords+mergeWords, f.workers()
 	if _, auto := m.(Auto); auto {
-		probes := 1.0
-		if n <= fewRows {
-			probes = maxProbes
-		}
-		chart := f.D*(2+f.d+f.d*(f.d+3)/2) + 2
+		probes := probesOf(float64(n))
+		chart := f.D*(2+f.Latent+f.Latent*(f.Latent+3)/2) + 2
 		ofKnown += partCopies*chart + f.D*placeCopies*(1+probes)/2 + (indexWords+3)*(2+probes) + (classWords(f.D)+lineWords(f.D))*(1+probes) + f.D + countWords
 		ofTile += tileCopies * chart
 		ofTask += compareNumbers(float64(tile), f.D, probes)
@@ -49,9 +46,9 @@ func TaskBytes(m Method, tile int, known float64, n, columns int, o Options) flo
 // tileFootprint is that of work on rows, with a latent dimension of at least 1.
 func tileFootprint(m Method, n, columns int, o Options) footprint {
 	f := newFootprint(m, rows.Data{N: n, D: columns}, o)
-	f.k = min(f.k, float64(n))
-	if f.d == 0 {
-		f.d = min(2, f.D)
+	f.K = min(f.K, float64(n))
+	if f.Latent == 0 {
+		f.Latent = min(2, f.D)
 	}
 	return f
 }

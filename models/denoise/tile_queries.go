@@ -99,7 +99,7 @@ func (k *Task) denoise(ctx context.Context, m Method, q *Queries, z rows.Data, o
 	for i, r := range q.result.Rows {
 		if !r.Done {
 			list = append(list, i)
-			d.number = append(d.number, q.number[i])
+			d.Number = append(d.Number, q.number[i])
 			left.X = append(left.X, z.Row(i)...)
 		}
 	}

@@ -394,7 +394,7 @@ func (k *Task) trial(ctx context.Context, m Method, t *Tile, parts []*Tile) (*Re
 	if err != nil {
 		return nil, err
 	}
-	d.number = x.number
+	d.Number = x.number
 	result, err := d.each(ctx, rows.Data{N: x.Rows(), D: x.columns, X: x.x}, k.settings())
 	if err != nil {
 		return nil, err
@@ -425,7 +425,7 @@ func (k *Task) settings() Options {
 }
 
 // denoiser is a method made ready for the rows that a task knows.
-func (k *Task) denoiser(ctx context.Context, m Method, all *Tile) (*Denoiser, error) {
+func (k *Task) denoiser(ctx context.Context, m Method, all *Tile) (*Prepared, error) {
 	c := k.cloud(all)
 	if auto, ok := m.(Auto); ok {
 		size, err := auto.Size(c.rows(), c.D)
@@ -434,12 +434,12 @@ func (k *Task) denoiser(ctx context.Context, m Method, all *Tile) (*Denoiser, er
 		a.places = places{y: all.values(f), index: k.index(all, f), trust: all.trusted(f)}
 		a.places.divide(c, a.every(&a.setting, c.rows()))
 		a.countCharts()
-		return &Denoiser{method: auto, cloud: c, fitted: a, size: size, unit: 1}, err
+		return &Prepared{Method: auto, Cloud: c, Fitted: a, Size: size}, err
 	}
 	if l, ok := m.(PCA); ok && l.neighbors > 0 {
 		size, err := l.Size(c.rows(), c.D)
 		l.plane = k.plane
-		return &Denoiser{method: l, cloud: c, fitted: l.nearRows(c, k.index(all, placeField)), size: size, unit: 1}, err
+		return &Prepared{Method: l, Cloud: c, Fitted: l.nearRows(c, k.index(all, placeField)), Size: size}, err
 	}
 	if s, ok := m.(SCQM); ok && s.LossFor != nil {
 		var err error
@@ -449,7 +449,7 @@ func (k *Task) denoiser(ctx context.Context, m Method, all *Tile) (*Denoiser, er
 		s.LossFor = nil
 		m = s
 	}
-	return newDenoiser(ctx, onPlane(m, k.plane), c, k.settings())
+	return prepare(ctx, onPlane(m, k.plane), c, k.settings())
 }
 
 // reach estimates the distance of the neighbours of most rows, from above: by the

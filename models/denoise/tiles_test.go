@@ -290,9 +290,9 @@ func TestCertificate(t *testing.T) {
 		}
 		// Without the certificate:
 		all := union(3, x.N, parts)
-		d, err := newDenoiser(context.Background(), m, &Cloud{Data: rows.Data{N: all.Rows(), D: 3, X: all.x}, index: lookup.NewScan(all.x, 3, upTo(all.Rows())), used: upTo(all.Rows())}, Options{})
+		d, err := prepare(context.Background(), m, &Cloud{Data: rows.Data{N: all.Rows(), D: 3, X: all.x}, index: lookup.NewScan(all.x, 3, upTo(all.Rows())), used: upTo(all.Rows())}, Options{})
 		require.NoError(t, err)
-		trusting, err := d.Denoise(context.Background(), rows.Data{N: len(q.number), D: 3, X: q.x}, Options{})
+		trusting, err := d.denoise(context.Background(), rows.Data{N: len(q.number), D: 3, X: q.x}, Options{})
 		require.NoError(t, err)
 		_, err = task.DoQueries(context.Background(), m, q, parts)
 		require.NoError(t, err)
@@ -468,7 +468,7 @@ func TestTilesOfUnevenClouds(t *testing.T) {
 	m := Auto{Latent: 2, Neighbors: 40}
 	d, err := Fit(context.Background(), m, s.x, Options{})
 	require.NoError(t, err)
-	a := d.fitted.(*autoFit)
+	a := d.prepared.Fitted.(*autoFit)
 	require.True(t, a.setting.uneven)
 	var ends [2][]float64
 	for i := range s.x.N {

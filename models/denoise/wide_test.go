@@ -249,7 +249,7 @@ func TestWideInput(t *testing.T) {
 func TestEqualCoordinates(t *testing.T) {
 	x := rows.Data{N: 4, D: 2, X: []float64{0, 0, 0, 1, 1, 0, 0, 1}}
 	p := &plane{D: 2, r: 1, centre: make([]float64, 2), axes: []float64{1, 0}}
-	c, err := p.cloud(x, Options{})
+	c, err := p.cloud(x, 1)
 	require.NoError(t, err)
 	require.Equal(t, []float64{0, 0, 1}, c.X)
 	require.Equal(t, []float64{1, 2, 1}, c.Weights)
@@ -303,10 +303,9 @@ func TestHeldOut(t *testing.T) {
 		x     rows.Data
 		holds bool
 	}{{linearRows(5, 250, 40, 3, 3, 3, 3, 2, 2, 2, 2), true}, {wideSphere(6, 250, 40, 0.05).x, false}} {
-		p := planeOf(t, Auto{Latent: 2}, c.x, Options{})
-		cloud, err := newCloud(p.of(c.x, Options{}))
+		p, linear, err := findPlane(context.Background(), Auto{Latent: 2}, c.x, Options{})
 		require.NoError(t, err)
-		linear, err := findLinear(context.Background(), c.x, p, 2, Options{})
+		cloud, err := newCloud(p.of(c.x, 1))
 		require.NoError(t, err)
 		a, _, err := newPilot(context.Background(), Auto{Latent: 2, plane: p, linear: linear}, cloud, Options{})
 		require.NoError(t, err)

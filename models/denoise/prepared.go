@@ -1,0 +1,303 @@
+package denoise
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"sync"
+
+	"github.com/scqm/scqm/internal/par"
+	"github.com/scqm/scqm/models/denoise/internal/lookup"
+	"github.com/scqm/scqm/models/rows"
+)
+
+// Prepared is a method made ready for a cloud. It may be used by several goroutines at once.
+type Prepared struct {
+	Method Method
+	Cloud  *Cloud
+	Fitted Fitted
+	// Size is the number of neighbours by which results are judged.
+	Size int
+	// Number are those of the rows to be denoised, in messages; nil counts them.
+	Number []int
+}
+
+// prepare makes a method, whose settings do not depend on the rows any more, ready for a cloud.
+func prepare(ctx context.Context, m Method, c *Cloud, o Options) (*Prepared, error) {
+	size, err := m.Size(c.rows(), c.D)
+	if err != nil {
+		return nil, err
+	}
+	fitted, err := m.Prepare(ctx, c, o)
+	if err != nil {
+		return nil, err
+	}
+	return &Prepared{Method: m, Cloud: c, Fitted: fitted, Size: size}, nil
+}
+
+// Result is what became of the rows.
+type Result struct {
+	// X are the denoised rows, in the order and shape of those given.
+	X []float64
+	// Rows says how each of them was denoised.
+	Rows []Row
+	// ShareError is the root mean square distance of rows on shared charts from
+	// where charts of their own take them, over up to 256 of the rows, and
+	// ShareMoved that of the same rows from where they were; 0 without Share.
+	ShareError, ShareMoved float64
+	// need is that of searches for rows which are not Done.
+	need float64
+}
+
+// rowsAtATime is the number of rows that a goroutine takes at once.
+const rowsAtATime = 16
+
+// goroutines is the number of those that denoise: more than threads where most
+// of them wait for the program that computes the loss.
+func (d *Prepared) goroutines(threads int) int {
+	if m, ok := d.Method.(interface{ Callers() int }); ok {
+		return max(par.Threads(threads), m.Callers())
+	}
+	return par.Threads(threads)
+}
+
+// denoise denoises rows with the columns of the cloud.
+func (d *Prepared) denoise(ctx context.Context, x rows.Data, o Options) (*Result, error) {
+	r, err := d.each(ctx, x, o)
+	if err == nil && o.Share > 0 {
+		err = d.compareShared(ctx, x, r, o)
+	}
+	return r, err
+}
+
+// each denoises rows that have been checked, job by job. Rows that the cloud, being a
+// part of one, cannot serve are left as they are and not Done.
+func (d *Prepared) each(ctx context.Context, x rows.Data, o Options) (*Result, error) {
+	r := &Result{X: append([]float64(nil), x.X...), Rows: make([]Row, x.N)}
+	jobs := d.jobs(x, o)
+	workers := make([]*safeWorker, d.goroutines(o.Threads))
+	errs := make([]error, len(jobs))
+	bar := progress{report: o.Progress, total: x.N}
+	par.Do(len(workers), len(jobs), func(w, k int) {
+		if ctx.Err() != nil {
+			return
+		}
+		if workers[w] == nil {
+			if workers[w], errs[k] = d.newSafeWorker(ctx, o); errs[k] != nil {
+				return
+			}
+		}
+		errs[k] = workers[w].do(ctx, jobs[k], x, r)
+		bar.add(len(jobs[k].rows))
+	})
+	if err := ctx.Err(); err != nil {
+		return r, err
+	}
+	for _, err := range errs {
+		if err != nil {
+			return nil, err
+		}
+	}
+	for _, w := range workers {
+		if w != nil {
+			r.need = max(r.need, w.need())
+		}
+	}
+	return r, nil
+}
+
+func (o Options) check(got, want int) error {
+	switch {
+	case got != want:
+		return fmt.Errorf("denoise: the rows have %d columns, those fitted have %d: %w", got, want, ErrInput)
+	case !(o.Reach >= 0):
+		return fmt.Errorf("denoise: reach is %v, want a number of at least 0: %w", o.Reach, ErrInput)
+	case o.Average < 0:
+		return fmt.Errorf("denoise: average over %d charts, want at least 0: %w", o.Average, ErrInput)
+	case !(o.Share >= 0) || o.Share > 1:
+		return fmt.Errorf("denoise: share is %v, want a fraction from 0 to 1: %w", o.Share, ErrInput)
+	case o.Share > 0 && o.Average > 1:
+		return fmt.Errorf("denoise: charts are shared or averaged over, not both: %w", ErrInput)
+	}
+	return nil
+}
+
+// job is rows for one goroutine. They share a chart if centre is not nil.
+type job struct {
+	rows   []int
+	centre []float64
+}
+
+// traveller is what reuses what it has found about a row for the next one.
+type traveller interface{ Travels() }
+
+// jobs cuts the rows of x into jobs.
+func (d *Prepared) jobs(x rows.Data, o Options) []job {
+	if o.Share > 0 {
+		return d.sharedJobs(x, o.Share)
+	}
+	all := make([]int, x.N)
+	for i := range all {
+		all[i] = i
+	}
+	if _, travels := d.Fitted.(traveller); travels {
+		all = lookup.AlongCurve(x.X, x.D, all)
+	}
+	var jobs []job
+	for from := 0; from < x.N; from += rowsAtATime {
+		jobs = append(jobs, job{rows: all[from:min(from+rowsAtATime, x.N)]})
+	}
+	return jobs
+}
+
+// safeWorker checks what a worker does with each row.
+type safeWorker struct {
+	d         *Prepared
+	o         Options
+	worker    Worker
+	search    lookup.Search
+	neighbors Neighborhood
+	charts    []lookup.Near
+	about     Row       // of the row at hand
+	point     []float64 // D
+	sum       []float64 // D
+}
+
+func (d *Prepared) newSafeWorker(ctx context.Context, o Options) (*safeWorker, error) {
+	if o.Reach == 0 {
+		o.Reach = defaultReach
+	}
+	w, err := d.Fitted.Worker(ctx)
+	if err != nil {
+		return nil, err
+	}
+	D := d.Cloud.D
+	return &safeWorker{d: d, o: o, worker: w, point: make([]float64, D), sum: make([]float64, D)}, nil
+}
+
+// do denoises the rows of a job, or those it comes to before ctx is done.
+func (g *safeWorker) do(ctx context.Context, j job, x rows.Data, r *Result) error {
+	var shared Row
+	var failure error
+	if j.centre != nil {
+		g.about = Row{}
+		if failure = g.place(j.centre, &g.about); fatal(failure) {
+			return failure
+		}
+		shared = g.about
+	}
+	for _, i := range j.rows {
+		if ctx.Err() != nil {
+			return nil
+		}
+		err := failure
+		g.about = shared
+		switch {
+		case j.centre != nil && err == nil:
+			err = g.worker.Project(g.point, x.Row(i))
+		case j.centre == nil && g.o.Average > 1:
+			err = g.average(x.Row(i), &g.about)
+		case j.centre == nil:
+			if err = g.place(x.Row(i), &g.about); err == nil {
+				err = g.worker.Project(g.point, x.Row(i))
+			}
+		}
+		if g.missed() {
+			continue
+		}
+		if fatal(err) {
+			if ctx.Err() != nil {
+				return nil
+			}
+			return fmt.Errorf("denoise: row %d: %w", g.d.rowNumber(i), err)
+		}
+		g.judge(&g.about, err, x.Row(i))
+		if !g.about.Unchanged {
+			copy(r.X[i*x.D:(i+1)*x.D], g.point)
+			g.about.Residual = rows.Distance(g.point, x.Row(i))
+		}
+		g.about.Done = true
+		r.Rows[i] = g.about
+	}
+	return nil
+}
+
+func (d *Prepared) rowNumber(i int) int {
+	if d.Number == nil {
+		return i
+	}
+	return d.Number[i]
+}
+
+func fatal(err error) bool { return err != nil && !errors.Is(err, errLocal) }
+
+// missed tells whether neighbours of the row at hand may be elsewhere, and forgets it.
+func (g *safeWorker) missed() bool {
+	missed := g.search.Missed
+	g.search.Missed = false
+	if w, ok := g.worker.(searcher); ok {
+		missed = w.ownSearch().Missed || missed
+		w.ownSearch().Missed = false
+	}
+	return missed
+}
+
+// need is how far rows would have to be known for those that were missed.
+func (g *safeWorker) need() float64 {
+	need := g.search.Need
+	if w, ok := g.worker.(searcher); ok {
+		need = max(need, w.ownSearch().Need)
+	}
+	return need
+}
+
+// searcher is a worker that looks up rows by itself.
+type searcher interface{ ownSearch() *lookup.Search }
+
+func (g *safeWorker) place(centre []float64, about *Row) error {
+	if !g.neighbors.at(g.d.Cloud, &g.search, centre, g.d.Size) {
+		return errLocal
+	}
+	about.Neighbors = g.neighbors.N()
+	return g.worker.Place(&g.neighbors, about)
+}
+
+// judge flags points, and rows, that are far from the neighbours.
+func (g *safeWorker) judge(about *Row, err error, x []float64) {
+	far := rows.Distance(g.point, g.neighbors.mean)
+	switch limit := g.o.Reach * g.neighbors.radius; {
+	case err != nil, math.IsNaN(far), math.IsInf(far, 0):
+		about.Unchanged = true
+	case far > limit && rows.Distance(g.point, x) > limit/1e6:
+		about.Unchanged = true
+	}
+	from, moved := rows.Distance(x, g.neighbors.mean), rows.Distance(x, g.point)
+	about.Extrapolated = about.Unchanged || far > g.neighbors.radius*(1+1e-9) || from > g.neighbors.ball*(1+1e-9)
+	if w, ok := g.worker.(noiseBound); ok && moved > w.maxNoise() {
+		about.Extrapolated = true
+	}
+	if math.IsNaN(about.Noise) || math.IsInf(about.Noise, 0) {
+		about.Noise = 0
+	}
+}
+
+// noiseBound is a worker that knows how far noise alone throws rows.
+type noiseBound interface{ maxNoise() float64 }
+
+// progress reports the part of the work that is done.
+type progress struct {
+	mu          sync.Mutex
+	report      func(float64)
+	done, total int
+}
+
+func (p *progress) add(n int) {
+	if p.report == nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.done += n
+	p.report(float64(p.done) / float64(p.total))
+}

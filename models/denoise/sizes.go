@@ -1,0 +1,109 @@
+package denoise
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/scqm/scqm/internal/dense"
+	"github.com/scqm/scqm/models/rows"
+)
+
+// DefaultNeighbors is the number of neighbours that 0 stands for in the settings
+// of methods.
+const DefaultNeighbors = 30
+
+// size settles the number of neighbours, of which a method needs so many.
+func size(m Method, d, D, neighbors, n, least int) (int, error) {
+	k := neighbors
+	if k == 0 {
+		k = max(DefaultNeighbors, least)
+	}
+	switch {
+	case d < 1 || d > D:
+		return 0, fmt.Errorf("denoise: %s: latent dimension %d does not fit rows of length %d; want 1 to %d: %w", m.Name(), d, D, D, ErrInput)
+	case k < least:
+		return 0, fmt.Errorf("denoise: %s: %d neighbours are too few for latent dimension %d; want at least %d: %w", m.Name(), k, d, least, ErrInput)
+	case n < least:
+		return 0, fmt.Errorf("denoise: %s: %d rows are too few for latent dimension %d; want at least %d, or a smaller dimension: %w", m.Name(), n, d, least, ErrInput)
+	}
+	return min(k, n), nil
+}
+
+// perWorker is a method for which a worker is all.
+type perWorker func(context.Context) (Worker, error)
+
+func (f perWorker) Worker(ctx context.Context) (Worker, error) { return f(ctx) }
+
+// chooser is a method that takes some of its settings from the rows.
+type chooser interface {
+	// choose returns the method with these settings.
+	choose(ctx context.Context, c *Cloud, o Options) (Method, error)
+}
+
+// settle returns a method whose settings do not depend on the rows any more.
+func settle(ctx context.Context, m Method, c *Cloud, o Options) (Method, error) {
+	if s, ok := m.(chooser); ok {
+		return s.choose(ctx, c, o)
+	}
+	return m, nil
+}
+
+// sized is a method whose dimension and number of neighbours are free.
+type sized interface {
+	Method
+	// Dimension is that of the surface.
+	Dimension() int
+	// Sized returns the method with these; 0 leaves what it has.
+	Sized(latent, neighbors int) Method
+}
+
+// denoiseSome denoises the rows of a list of a cloud by all of them.
+func denoiseSome(ctx context.Context, m Method, c *Cloud, list []int, o Options) (*Result, error) {
+	d, err := prepare(ctx, m, c, o)
+	if err != nil {
+		return nil, err
+	}
+	rows := rows.Data{D: c.D, N: len(list)}
+	for _, i := range list {
+		rows.X = append(rows.X, c.Row(i)...)
+	}
+	return d.denoise(ctx, rows, Options{Threads: o.Threads})
+}
+
+// latentOf is the dimension of the surface of a method, 0 of one that does not say.
+func latentOf(m Method) int {
+	if m, ok := m.(interface{ Dimension() int }); ok {
+		return m.Dimension()
+	}
+	return 0
+}
+
+// tukeyTail is the probability that Tukey's loss cuts normal noise off.
+const tukeyTail = 2.8e-6
+
+// complement writes the unit vector at right angles to D-1 orthonormal rows.
+func complement(dst, tangent []float64) {
+	D := len(dst)
+	best, least := 0, math.Inf(1)
+	for j := range D { // the axis that is least within the tangent
+		var within float64
+		for a := range D - 1 {
+			within += tangent[a*D+j] * tangent[a*D+j]
+		}
+		if within < least {
+			best, least = j, within
+		}
+	}
+	clear(dst)
+	dst[best] = 1
+	for range 2 { // once more against rounding
+		for a := range D - 1 {
+			axis := tangent[a*D : (a+1)*D]
+			floats.AddScaled(dst, -dense.Dot(axis, dst), axis)
+		}
+		floats.Scale(1/math.Sqrt(dense.Dot(dst, dst)), dst)
+	}
+}
